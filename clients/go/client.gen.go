@@ -323,6 +323,36 @@ func (e LimitScope) Valid() bool {
 	}
 }
 
+// Defines values for LiveWhat.
+const (
+	LiveWhatEvents   LiveWhat = "events"
+	LiveWhatFindings LiveWhat = "findings"
+	LiveWhatNodes    LiveWhat = "nodes"
+	LiveWhatReceipt  LiveWhat = "receipt"
+	LiveWhatRevision LiveWhat = "revision"
+	LiveWhatSettings LiveWhat = "settings"
+)
+
+// Valid indicates whether the value is a known member of the LiveWhat enum.
+func (e LiveWhat) Valid() bool {
+	switch e {
+	case LiveWhatEvents:
+		return true
+	case LiveWhatFindings:
+		return true
+	case LiveWhatNodes:
+		return true
+	case LiveWhatReceipt:
+		return true
+	case LiveWhatRevision:
+		return true
+	case LiveWhatSettings:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MakerKind.
 const (
 	MakerKindOperator MakerKind = "operator"
@@ -1364,6 +1394,23 @@ type Limits struct {
 //
 // Example: {"fleet_bytes":null,"fleets":500}
 type LimitsUpdate map[string]*int64
+
+// LiveNews defines model for LiveNews.
+type LiveNews struct {
+	// Position The place up to which this tells: the `after` of the next question.
+	Position string `json:"position"`
+
+	// What What is to be looked at again; empty where nothing has changed.
+	What []LiveWhat `json:"what"`
+}
+
+// LiveWhat - `revision`: there is another newest revision, and so other resources.
+// - `nodes`: a node came, went, refused or took something, waits for something else, or settled; or a server of theirs came or went.
+// - `receipt`: the receipt of a revision may be another one.
+// - `events`: there are new events.
+// - `findings`: they may be other ones. It is told with a revision or settings, and for what nodes change at most every 10 s.
+// - `settings`: the fleet's settings, or its node credentials.
+type LiveWhat string
 
 // Maker Who did it.
 type Maker struct {
@@ -2910,6 +2957,18 @@ type ListFindingsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// GetLiveParams defines parameters for GetLive.
+type GetLiveParams struct {
+	// After The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for a change, such as `30s`; at most `60s`.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
@@ -3786,6 +3845,20 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
 	ListFindings(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetLive Tell when something of a fleet has changed
+	//
+	// Says that there is something to look at again, and never what it is now: ask for that by the other operations.
+	//
+	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
+	// line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+	//
+	// However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/live (the `GetLive` operationId).
+	GetLive(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetLiveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListNodes List the nodes of a fleet
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes (the `ListNodes` operationId).
@@ -4587,6 +4660,30 @@ func (c *Client) ListEvents(ctx context.Context, tenant TenantParam, fleet Fleet
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
 func (c *Client) ListFindings(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListFindingsRequest(c.Server, tenant, fleet, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLive Tell when something of a fleet has changed
+//
+// Says that there is something to look at again, and never what it is now: ask for that by the other operations.
+//
+// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
+// line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+//
+// However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/live (the `GetLive` operationId).
+func (c *Client) GetLive(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetLiveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLiveRequest(c.Server, tenant, fleet, params)
 	if err != nil {
 		return nil, err
 	}
@@ -6843,6 +6940,101 @@ func NewListFindingsRequest(server string, tenant TenantParam, fleet FleetParam,
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetLiveRequest constructs an http.Request for the GetLive method
+func NewGetLiveRequest(server string, tenant TenantParam, fleet FleetParam, params *GetLiveParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/live", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -9644,6 +9836,22 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
 	ListFindingsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*ListFindingsResponse, error)
 
+	// GetLiveWithResponse Tell when something of a fleet has changed
+	//
+	// Says that there is something to look at again, and never what it is now: ask for that by the other operations.
+	//
+	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
+	// line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+	//
+	// However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/live (the `GetLive` operationId).
+	GetLiveWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetLiveParams, reqEditors ...RequestEditorFn) (*GetLiveResponse, error)
+
 	// ListNodesWithResponse List the nodes of a fleet
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -11404,6 +11612,68 @@ func (r ListFindingsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListFindingsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetLiveResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveNews
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetLiveResponse) GetJSON200() *LiveNews {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetLiveResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetLiveResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetLiveResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetLiveResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLiveResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLiveResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetLiveResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -14041,6 +14311,28 @@ func (c *ClientWithResponses) ListFindingsWithResponse(ctx context.Context, tena
 	return ParseListFindingsResponse(rsp)
 }
 
+// GetLiveWithResponse Tell when something of a fleet has changed
+//
+// Says that there is something to look at again, and never what it is now: ask for that by the other operations.
+//
+// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
+// line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+//
+// However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/live (the `GetLive` operationId).
+func (c *ClientWithResponses) GetLiveWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetLiveParams, reqEditors ...RequestEditorFn) (*GetLiveResponse, error) {
+	rsp, err := c.GetLive(ctx, tenant, fleet, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLiveResponse(rsp)
+}
+
 // ListNodesWithResponse List the nodes of a fleet
 //
 // Returns a wrapper object for the known response body format(s).
@@ -15722,6 +16014,56 @@ func ParseListFindingsResponse(rsp *http.Response) (*ListFindingsResponse, error
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetLiveResponse parses an HTTP response from a GetLiveWithResponse call
+func ParseGetLiveResponse(rsp *http.Response) (*GetLiveResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLiveResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveNews
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
 
 	}
 

@@ -23,11 +23,12 @@ const (
 type tailStore interface {
 	EventsMoved(ctx context.Context, feeds []store.EventFeed) (moved, gone []fleet.Key, err error)
 	EventsAfter(ctx context.Context, t fleet.TenantID, f fleet.ID, after store.EventPosition, limit int) ([]store.Event, store.EventPosition, bool, error)
+	Marks(ctx context.Context, keys []fleet.Key) (map[fleet.Key]store.FleetMarks, error)
 	LiveTokens(ctx context.Context, ids []fleet.CredentialID) (map[fleet.CredentialID]bool, error)
 }
 
-// tail lets any number of requests listen to the events of any fleets at the price of one
-// question per tick, and one reading of each fleet that has news: whoever holds the turn asks
+// tail lets any number of requests listen to the events of any fleets, and follow what changes in any, at the
+// price of a question of each kind per tick, and one reading of each fleet that has events: whoever holds the turn asks
 // for all. There is no goroutine of its own; with the last listener gone nothing is asked.
 type tail struct {
 	store tailStore
@@ -36,6 +37,7 @@ type tail struct {
 
 	mu      sync.Mutex // guards what follows and what is in it
 	feeds   map[fleet.Key]*feed
+	lives   map[fleet.Key]*liveFeed
 	tokens  map[fleet.CredentialID]*heard
 	news    chan struct{} // closed and replaced after each reading
 	checked time.Time     // when the tokens were looked up last
@@ -60,7 +62,7 @@ type heard struct {
 }
 
 func newTail(s tailStore, now func() time.Time) *tail {
-	return &tail{store: s, now: now, turn: make(chan struct{}, 1), feeds: map[fleet.Key]*feed{}, tokens: map[fleet.CredentialID]*heard{}, news: make(chan struct{})}
+	return &tail{store: s, now: now, turn: make(chan struct{}, 1), feeds: map[fleet.Key]*feed{}, lives: map[fleet.Key]*liveFeed{}, tokens: map[fleet.CredentialID]*heard{}, news: make(chan struct{})}
 }
 
 // eventListener is one request that listens; it belongs to the request's goroutine.
@@ -75,21 +77,13 @@ type eventListener struct {
 func (t *tail) listen(k fleet.Key, token fleet.CredentialID, after store.EventPosition) *eventListener {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.feeds) == 0 {
-		t.failing, t.err, t.checked = time.Time{}, nil, t.now()
-	}
+	t.hearLocked(token)
 	f := t.feeds[k]
 	if f == nil {
 		f = &feed{from: after, upto: after}
 		t.feeds[k] = f
 	}
 	f.listeners++
-	h := t.tokens[token]
-	if h == nil {
-		h = &heard{}
-		t.tokens[token] = h
-	}
-	h.listeners++
 	return &eventListener{tail: t, key: k, token: token, at: after}
 }
 
@@ -102,11 +96,7 @@ func (l *eventListener) leave() {
 	} else {
 		delete(t.feeds, l.key)
 	}
-	if h := t.tokens[l.token]; h.listeners > 1 {
-		h.listeners--
-	} else {
-		delete(t.tokens, l.token)
-	}
+	t.unhearLocked(l.token)
 }
 
 // heardOf is what a look at the tail tells a listener.
@@ -134,13 +124,9 @@ func (l *eventListener) look() heardOf {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f, out := t.feeds[l.key], heardOf{news: t.news}
+	out.end, out.err = t.endLocked(l.token, f.gone)
 	switch {
-	case f.gone:
-		out.end = endFleet
-	case t.tokens[l.token].ended:
-		out.end = endToken
-	case !t.failing.IsZero() && t.now().Sub(t.failing) > tailPatience:
-		out.end, out.err = endDatabase, t.err
+	case out.end != "":
 	case l.at.Compare(f.from) < 0:
 		out.behind = true
 	default:
@@ -176,26 +162,8 @@ func (l *eventListener) next(ctx context.Context, stop <-chan struct{}, wake <-c
 			}
 			continue
 		}
-		select {
-		case l.tail.turn <- struct{}{}:
-			l.tail.takeTurn(ctx, stop)
-		case <-h.news:
-			continue
-		case <-stop:
-		case <-wake:
-			return nil, "", nil
-		case <-ctx.Done():
-		}
-		switch {
-		case ended(stop):
-			return nil, endServer, nil
-		case ctx.Err() != nil:
-			return nil, "", ctx.Err()
-		}
-		select {
-		case <-wake:
-			return nil, "", nil
-		default:
+		if woken, end, err := l.tail.await(ctx, stop, wake, h.news); woken || end != "" || err != nil {
+			return nil, end, err
 		}
 	}
 }
@@ -251,7 +219,7 @@ func (t *tail) read(ctx context.Context) error {
 		}
 		t.update(k, func(f *feed) { f.add(es, after, upto) })
 	}
-	return nil
+	return t.readLives(ctx)
 }
 
 // update reports whether somebody still listens to the fleet.

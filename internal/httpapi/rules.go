@@ -59,6 +59,8 @@ var rules = map[string]rule{
 
 	"getFleetUsage": {scope: ofFleet, action: auth.ReadConfig},
 
+	"getLive": {scope: ofFleet, action: auth.ReadConfig},
+
 	"listFindings": {scope: ofFleet, action: auth.ReadConfig},
 
 	"listResources":       {scope: ofFleet, action: auth.ReadConfig},

@@ -432,6 +432,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/fleets/{fleet}/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Tell when something of a fleet has changed
+         * @description Says that there is something to look at again, and never what it is now: ask for that by the other operations.
+         *
+         *     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
+         *     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
+         *     line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+         *     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+         *
+         *     However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
+         */
+        get: operations["getLive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/fleets/{fleet}/findings": {
         parameters: {
             query?: never;
@@ -1796,6 +1834,22 @@ export interface components {
             /** @description The worst first, at most 100. */
             items: components["schemas"]["Finding"][];
         };
+        LiveNews: {
+            /** @description What is to be looked at again; empty where nothing has changed. */
+            what: components["schemas"]["LiveWhat"][];
+            /** @description The place up to which this tells: the `after` of the next question. */
+            position: string;
+        };
+        /**
+         * @description - `revision`: there is another newest revision, and so other resources.
+         *     - `nodes`: a node came, went, refused or took something, waits for something else, or settled; or a server of theirs came or went.
+         *     - `receipt`: the receipt of a revision may be another one.
+         *     - `events`: there are new events.
+         *     - `findings`: they may be other ones. It is told with a revision or settings, and for what nodes change at most every 10 s.
+         *     - `settings`: the fleet's settings, or its node credentials.
+         * @enum {string}
+         */
+        LiveWhat: "revision" | "nodes" | "receipt" | "events" | "findings" | "settings";
         FindingList: {
             /**
              * Format: int64
@@ -3135,6 +3189,8 @@ export type FindingSeverity = components['schemas']['FindingSeverity'];
 export type FindingCode = components['schemas']['FindingCode'];
 export type Finding = components['schemas']['Finding'];
 export type WriteFindings = components['schemas']['WriteFindings'];
+export type LiveNews = components['schemas']['LiveNews'];
+export type LiveWhat = components['schemas']['LiveWhat'];
 export type FindingList = components['schemas']['FindingList'];
 export type References = components['schemas']['References'];
 export type NodeIds = components['schemas']['NodeIds'];
@@ -3999,6 +4055,52 @@ export interface operations {
                     "application/json": components["schemas"]["FleetUsage"];
                 };
             };
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getLive: {
+        parameters: {
+            query?: {
+                /** @description The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes. */
+                after?: string;
+                /**
+                 * @description How long to wait at most for a change, such as `30s`; at most `60s`.
+                 * @example 30s
+                 */
+                wait?: string;
+            };
+            header?: {
+                /** @description Of a stream, the last `id` that was read. It goes before `after`. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What has changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiveNews"];
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
             default: components["responses"]["Problem"];
         };

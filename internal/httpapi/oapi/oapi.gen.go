@@ -329,6 +329,36 @@ func (e LimitScope) Valid() bool {
 	}
 }
 
+// Defines values for LiveWhat.
+const (
+	LiveWhatEvents   LiveWhat = "events"
+	LiveWhatFindings LiveWhat = "findings"
+	LiveWhatNodes    LiveWhat = "nodes"
+	LiveWhatReceipt  LiveWhat = "receipt"
+	LiveWhatRevision LiveWhat = "revision"
+	LiveWhatSettings LiveWhat = "settings"
+)
+
+// Valid indicates whether the value is a known member of the LiveWhat enum.
+func (e LiveWhat) Valid() bool {
+	switch e {
+	case LiveWhatEvents:
+		return true
+	case LiveWhatFindings:
+		return true
+	case LiveWhatNodes:
+		return true
+	case LiveWhatReceipt:
+		return true
+	case LiveWhatRevision:
+		return true
+	case LiveWhatSettings:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MakerKind.
 const (
 	MakerKindOperator MakerKind = "operator"
@@ -1370,6 +1400,23 @@ type Limits struct {
 //
 // Example: {"fleet_bytes":null,"fleets":500}
 type LimitsUpdate map[string]*int64
+
+// LiveNews defines model for LiveNews.
+type LiveNews struct {
+	// Position The place up to which this tells: the `after` of the next question.
+	Position string `json:"position"`
+
+	// What What is to be looked at again; empty where nothing has changed.
+	What []LiveWhat `json:"what"`
+}
+
+// LiveWhat - `revision`: there is another newest revision, and so other resources.
+// - `nodes`: a node came, went, refused or took something, waits for something else, or settled; or a server of theirs came or went.
+// - `receipt`: the receipt of a revision may be another one.
+// - `events`: there are new events.
+// - `findings`: they may be other ones. It is told with a revision or settings, and for what nodes change at most every 10 s.
+// - `settings`: the fleet's settings, or its node credentials.
+type LiveWhat string
 
 // Maker Who did it.
 type Maker struct {
@@ -2916,6 +2963,18 @@ type ListFindingsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// GetLiveParams defines parameters for GetLive.
+type GetLiveParams struct {
+	// After The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for a change, such as `30s`; at most `60s`.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
@@ -3548,6 +3607,9 @@ type ServerInterface interface {
 	// ListFindings Tell what is wrong in a fleet as a whole
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/findings)
 	ListFindings(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListFindingsParams)
+	// GetLive Tell when something of a fleet has changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
+	GetLive(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetLiveParams)
 	// ListNodes List the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes)
 	ListNodes(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListNodesParams)
@@ -3764,6 +3826,12 @@ func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant
 // ListFindings Tell what is wrong in a fleet as a whole
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/findings)
 func (_ Unimplemented) ListFindings(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListFindingsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetLive Tell when something of a fleet has changed
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
+func (_ Unimplemented) GetLive(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetLiveParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -5233,6 +5301,91 @@ func (siw *ServerInterfaceWrapper) ListFindings(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListFindings(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetLive operation middleware
+func (siw *ServerInterfaceWrapper) GetLive(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetLiveParams
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", r.URL.Query(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "after"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "after", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", r.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wait"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wait", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventID = &LastEventID
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetLive(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7585,6 +7738,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/usage", wrapper.GetFleetUsage)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/live", wrapper.GetLive)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/findings", wrapper.ListFindings)
 	})
 	r.Group(func(r chi.Router) {
@@ -9570,6 +9726,122 @@ type ListFindingsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListFindingsdefaultApplicationProblemPlusJSONResponse) VisitListFindingsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLiveRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params GetLiveParams
+}
+
+type GetLiveResponseObject interface {
+	VisitGetLiveResponse(w http.ResponseWriter) error
+}
+
+type GetLive200JSONResponse LiveNews
+
+func (response GetLive200JSONResponse) VisitGetLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLive200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response GetLive200TexteventStreamResponse) VisitGetLiveResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type GetLive400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetLive400ApplicationProblemPlusJSONResponse) VisitGetLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLive404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetLive404ApplicationProblemPlusJSONResponse) VisitGetLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLivedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetLivedefaultApplicationProblemPlusJSONResponse) VisitGetLiveResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12512,6 +12784,9 @@ type StrictServerInterface interface {
 	// ListFindings Tell what is wrong in a fleet as a whole
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/findings)
 	ListFindings(ctx context.Context, request ListFindingsRequestObject) (ListFindingsResponseObject, error)
+	// GetLive Tell when something of a fleet has changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
+	GetLive(ctx context.Context, request GetLiveRequestObject) (GetLiveResponseObject, error)
 	// ListNodes List the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes)
 	ListNodes(ctx context.Context, request ListNodesRequestObject) (ListNodesResponseObject, error)
@@ -13244,6 +13519,34 @@ func (sh *strictHandler) ListFindings(w http.ResponseWriter, r *http.Request, te
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListFindingsResponseObject); ok {
 		if err := validResponse.VisitListFindingsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetLive operation middleware
+func (sh *strictHandler) GetLive(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetLiveParams) {
+	var request GetLiveRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetLive(ctx, request.(GetLiveRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetLive")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetLiveResponseObject); ok {
+		if err := validResponse.VisitGetLiveResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -14118,428 +14421,441 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17dxs3si/6VbB49112vFs0JctOTK1Z5yhOvMdnEjvHccb3rihHDbJBskdNgNMARXOy/d3PQlXh0SSa",
-	"bEryK5P5Y2KxX3gW6vGrX/3eG6v5Qkkhje4Nf+/NBC9EDf/8/g2f2v8WQo/rcmFKJXvD3ks+F5qZWamZ",
-	"NtwIpibMzASrhVbLeizOmBTXoobfNJ8Lxqe8lIxPjKgZZ+MZl1PR72U98Y7PF5XoDXsXva+PjvnJ6NH4",
-	"tLjo9bKeHs/EnNtvm/XC3qFNXcpp7/3791lvwWs+F4Yaea5fTV6L61JD6zYbe65ZadiKa8YNtrmmezOm",
-	"apZX3Aht8j57JaEjubucMy4LlnOT26aW9l3/XIp63ct6ks9tk9ydjeb+Ry0mvWHv/3kYBvUhXtUPXStf",
-	"LucjUfdsV2zj35T2dfsbbsq5aGsLN41WTFQ956Y37BXciCP7YC/bGsms960qSqF/ssO53YB8wistclYJ",
-	"fi00U0vTmGV9j43g8YytZuV4xngt2FxpY0dxNeOGcVaV2rCVKKcz3dZwfEej8YWY8GVlekNTL4Vv9kip",
-	"SnAJ7X6m5KSs5y0NfzMTzKgrId3C5FKvYD3aRukrUbCJgpWIr+H2ueZ6XFRcHp3/73P3vx9Xf/1m0tID",
-	"ekujC3P+7gchp2bWGx4PTk6z3ryU/ofUTDyrRSGkKXn1otjRrbLAXtheweDqmVrpZtsHx08fPZk8Fkff",
-	"jI9HR18XJ/zo6WQwODrlj0dPxl8X34invisLbmahJ2XRy3q1+OeyrEXhhj/ZqZPHTw7p089WTLR065Ws",
-	"1rheSs1KGcmVtiUDFztvuo1WYMuWtVb1jnHOpXhnLsdwW+6W0YJPBRuJiapbm4ZPtC2F08HTJ6mB+k5U",
-	"woi2ec8LvJwPmZkpLXAFrEQtGF3BYROs4tqwRwNW8LXO3I+Lio9JRPuH7VY1M1Hf0RBT+8P4Pq+EMDuG",
-	"d2Kv39PMfq25eEUxFenFCc/c6fp8UYj5Qhkhx+u/iXW6pWNeVaK+p5laSWguiA46R/65FNpk7EosDPx8",
-	"cspmallv7MfT0fF4wB+Lo0IsKrU+Ov7m+MR1Ec/a0MmoSUe2Ta3de7zZvQU3RtT2nf/n14uLdyfHRxcX",
-	"774Wv/3nfyQl/4vJj9yMZ9udfluX9kS3m7JsHusM9mVZVbhbYQyUFMwqCTA0+ozlD3L/bAk7GpaZPcJ4",
-	"VfXZW9rnUpT2gv3n6WCwRxdIj9TkCHvQJnZPvkn3+6WSoqXvryTjrBa8yKDj0DEvbnElsBnXVldgnK1g",
-	"pPIHeQaTHw1ZDWMllaR9x01ipT/Y0TPbxj3dg1Nlu38/8JGodklaf3yzVWlmOIuVfShj+ZVY/+WaV0uR",
-	"99l/lddCMm0VOV6B6mEPevsIryqSiPNGj37tGcHnf9Eztej9lhYr8KFGl0oj5nqjb4+PT/Zs3sze/gIf",
-	"PQ4ildc1X+MwlPOyTQD9Va3YnMs1g28zo5x+wA3oL20ysbLvTCsqx4MBNKmcL+e94WP4q5T4V2h9KY2Y",
-	"kt73o9CaT9vOxLezdUaCRrBZqY2q12eufczOPRutjdgQNHN1LVDpnqmF7Zf9txQrNuLjKyGLln7NsSmH",
-	"rjRrBewQ8W6dkZTPmB3x8YzXfGwV9wxEx0LUYyHNkZBjVYiCaTGdC2ma3dpoffNUgP90PBT2ryvbLVXs",
-	"6pZUhe1SWRzQgVotjaiPjlt6oIq77YHd5i95yqTYEACwictwCqcWB43v7VrzBn7t2Br7irbWwOu7W1v4",
-	"avi6bcpPtZiU7/aqoTNrcuFZf58zXS2ndvFa1VtN7AVViK9QqI/EtJSRIG1r9gI+vHMYtwfOGYs79xje",
-	"YvcYmJRNk7axCPHH9BKMDNn2ZXigYftzKcf7VX5r3hZ2I8U2ru2EbW7dqp3ad9/E3n0jJJe7FFMDN9zT",
-	"MO3NAeTjeYtmig/dqWpq12w34drYLhvtwt1y0ynd2D2/SFNW3ScU7aT9joulfe1N5vLvvC53T+Y13kEn",
-	"0BmrxMSAG8OdrHR+uxvbmkiXD9I039tx1wsltQD15ltevEZ7wf41VtIICf/ki0VVjsEF8XBRq1El5v/5",
-	"D42eLL/47BMFqhDXvCqLS7I9elmvEIaXlZ1tWBfwMyuUsPqnlWWkEthBdbqs1dsXooZvMsOvwP0i6lrV",
-	"ujf81X/LKHVZ8Ro0A/8VlDNsvtRW/HmV5PFg0Iv8cl5bev8brj+hzWVZdHdOWPtzqa3FPMh6pjSwA7/l",
-	"BXvtO+50vpFamuGo4vLK6oXdFvdPONA4T6nthcM45tIO4kiAUcC43hi8fi/4ouCH136r3WKOY6/Upd+8",
-	"mfczRVNkx/5STS5pp4/V0n7wUTRfj5zzwpncp2xcLbVVwdhKLavC9o7cCL2spya9YdD23J0wjTd65RAt",
-	"IjT65oJLkzEtZLHpGw62COriVrCBB49rFvxrt1pJsEtpJf1Ui7GSRQk74HUYYvjmDvffB1pzL5WZlXLq",
-	"heeQxKbdmmy+HM8YX/E1HO4jK180aPQocK06onGf12Ky1KLIwHGt1VyMVLEGG1zhDVoIibNxP0+usvyr",
-	"PnNXcqsIXUgUK1wrqfvsjZs1t0MS85bDIOZ25sKrSuxYZn+tlJza/5aGjRVEEpRfDv0L6fZUVY4PkZW3",
-	"noQXsbuishseR5xLBa4K12VtuCzAU1kazVZ8DVLguapHZVEI+TGb7B3d9zSrVSWC3OdVpVY4MffziWtb",
-	"/hX0yN5gFPkv7DpxG5raze7n0yWvC7sehowz+IPVy0qgmwcW3oWcw/LkbFGrd2tWLyWzUiljRtkVawdn",
-	"zsezUoI+Z5a1tB/1y1JUWvTZqwnz38pYjocQrDwwr4Q09doaWejFPIO32q+wUl9IfPISAzWwTpdVbG8W",
-	"cLsWtlNju77WmkIVdrBs89Y0CKUJrilrbIsiLIGlxIBVkcEDIwFvvJAouEZrJq5FvcbxR8+sfaWmlfxc",
-	"1VNlzEHrYvtImPi3RHLYae3sa9tsf8sQhkJVhXChGNvjeHrHXNpuzHhhHzwGb+StROtxdEj/l5LiQ5/O",
-	"1G97FFcFBnZk7CqxV67EwpyRlmcHjJZuNDYwWWEsYBu/VOa5WsrbHeBSmcsJvGVDPYMDExa3VOHMvHAe",
-	"DnB2zkutrQpp5xc18NvOzuA0zM5LZdhzatoHmiKUoyBjrCwNEifypsNYx4fwc15WB6lNd7SScIShjX6C",
-	"Mtf+lXP9LmJ1AdYRSC5OE5pLsbIGNzOiqqyIsbJVGUFRLRgPbjJ0H3hvel5xbS5RtuT2OHHS70LaN5DQ",
-	"sY/bG604yVKh+VT36baHcM97dH3gQHzEAT6Xa4YnJ/QLpvyNUj+ARfGRJ9opQnykrgU7ZT+W30J7fpH8",
-	"mpcVH1UfvUkFN3zEtWgaGeOZKJhUK3Y/X4a22WNYko5oRZtUKxlAFyAa7mkmJhMxNmesFgsB667PXtXx",
-	"PcwodQXql6itYscloxAFnJPlv4Q94WAzrHhpRGEfQHVtEm+Qe9rtF+8ugYm2uoY119XS2BaXhhVl4RqO",
-	"B3KO8jCHw9gudA6qSKG21vdrYer10fkErMlN6/5n2I+gOdqW9lOAkeBtR+/FolZjofWBc73LBPfi2Qv5",
-	"YzYpRVU4AcLHY7Ew8MWUge3eBCGX+DXwg7exp7Xgxp1yA2urL5TtnLWyH9qV/XCspBRjc0mDf3ur++Qk",
-	"HBmNkWPfS1Oa9Yc94GG3WlsIQ3F23URyExTv7RGm/ayXi4WqjSh+FEXJneP5U8gakPZ2lGBDlZJxySBM",
-	"AJsh5Yrx2rs1/Prg5KJvAsxpbG96BktnO17U8KXaOYEhmyw1ryLH1wqsm5zDq3JqpVXJUbagTp5b1Skf",
-	"BkTBVKmCXYsalC5v/vRZXou5uiZgAoZG7Cvha9YwtF8sTUa2HmDCLiTOmFWw5dq9tM/ySa3+JWT8JrRm",
-	"NdMKo3UbkQIBY0u+BcOuhFhogjiUBvQ59oNtCK9gSGy3lxIkJ33EdcgFeC8kfNZqZ7S44O4zlldKu/GA",
-	"qJtrwPbg2M9MlRRnLIdxuiytbQ1Weeqr2tiHS0mLHe6zMrfPXgZpT+7xC5lLdamXeiHGtjVShS0xdl6X",
-	"mRU+5HcsRxW0Y7kQtRYFtMDZsq4ViLiZKPuS0doePGesATdpRv+n4NiF+1BeC7mc94a/9kLLelnPLh/Q",
-	"WWFx9LIezm0v69EE9LKeHVIUOI1Bsj/59oJERMfUb4kI8Llc/x0E5zZyTq7Z//r51UsGctQeDu+OpuqI",
-	"3mA3e/81X1EEFl61WFTrF3KxRAlRoKbHq59quzlNKXRvCGC4zf3+nRov51Y4BHvaSquwVO3ZBn2AXWCH",
-	"z1kvEM6thF1CHicgmFkpwHVBKGkRff734P7bCXfj1lJGaOMB4Dc8rBWZ9iy378jhBxS/dK+OVOKKy3ux",
-	"hwd0X9vqw6Bvbo4bWIAucQmIcL7fDP1nPfHOLkNhz+c2SGjDiPT4DtTlg2MbxtBKRDpuTo9PbPd8dKKU",
-	"5slpLwr0D7YD/ZkPrt8qxL8vGp+Bw7LTyrjJDPnlfPAk4Z5KzJL9+3JZVwmAb9Yj6XRZyolKxJrA8Cqd",
-	"t4VL9r28VmtQFsANYrVZUU0yVpVXgjAQ72CXndmpnAsutVenHQhuO75Ev6jRP6xYs1JiWZTm+2vSI5qb",
-	"kxdFLbROTbNArF0UVJgLNqnVPPHZrMdN1xBY1hut983Dj/wKl6FTLdukG0YGUzBv3P5LabSDdXOUq7im",
-	"tBjXwoCfFJda1KswdIjd2wsFjDQVNQGx6EIHi2U9FUVyxOAFoOYmltJVib6cCIzhFnPfaoLr1BulWDWk",
-	"x9aW397m1NW0YlZGuplRyU6oqjj0k7GC/3ti/Yaw76+IDoex8E2F5fNb2zL/odSJVe73fichEO2XhASI",
-	"ALb7XvRSvDOI2N3qGDYk1Y1vVZGAdIKoIDQniWZ7MC9qZdQjUBoyF9MQZMuh39BBgO2NIH10n+W/1qLg",
-	"9rD5LY/CAg3QLWdXYp1Z4cu1Xqm6iLaKB85fSK9lzfmazVRFMG+7bKxaYYQMAXWxRvBvI9zjMPdwYKFA",
-	"nPP6StveaSF1acprgUrbHmXomZoveF2SSdRcAFZsdTlPc2wsWRjJY3N7QR+2ur4rJxNRCzkWd7i6sp5R",
-	"nfoHuSyHdG9j3cJAwteyHWuYQstpmy+Pg7/5kM1xdXDJZryabObkwArO4VY2VRmFTGohvBrq7Tl9ae0t",
-	"ay2wWlUVhBrpSvQRuySDLLXPwmq8pMPbPn4h/fNx2JLu0ASM3Ypf9lleldfiEq6ApWPvsKYV+TnASIr9",
-	"tQ1vFNnWU4UxmGCkbATL487Cn432WxvFNyJpf9DkvIbYaFK/24zBkq7soMMpFR8nemc6Q7Qm3vuQfxvG",
-	"dQjTHg0njmaGciLMX7cdGrSITfiPCGE2tC6sEbeZVHMgFmH7XIa52B5pK6+31l/GZg7nu73EIpNr3rHv",
-	"atL25cY+jD7bdFNE0Z+OXzTkvDoIpRULmTEiS3GJ+NlLChqfI7Mt88fgfiwuD9FMG8OUUMvEu0VZC33Q",
-	"O1s0vJZF8cY7pAoSNPZkXYI1N4TpLws4lgGaiWc+QPlVbf+bVNJqca2uDhqJTW3FLmtscHOMsniUd0/Q",
-	"M7hxr58i8ls3BwYOBQAka98YD1F+ALZkY/o3prL5sueqZguhFpXIvOl6Onj6JGm6JrOfNtfChieH3vno",
-	"yRNIagK7Cd1UTzHNiVyaaKI766GxwXYuqg+zelAG+jQJ3Pkbo9GC+o2Xy+bZ074ciuS2jbZ0twQ5VICu",
-	"hGwxZEgDfrcGDJfuM4z16plVpykfaNxiTjcEU/ii++DuXt6FObLRzY9sjmxmIW6rc3xsVfR86PKmuDWm",
-	"WY7bo4DfCR5tx/la1KB0gUTKh0HVmHHNhCwgcoyhPDJB7YzBSu1HOhF+tOd2IeZ/wjuTOk8j0c+a1fSa",
-	"Vj+ttTbsTUfXvAZDyt79Slbr79wT8FZZimKXIjWuSvCygt0jldVYDYYgYPVcrmolp+SwRofXjCPWI0bt",
-	"s7DufLYBHsoQYiLfOHo0/KvdEGfuhzAhgGgIrwS4HAx9n+X2e5dlcRmwV1v3U5RhAviIIsqAKOMXwDqI",
-	"XPc4FFH/KLBK9+u8IXTsR8Q7q2V588/NWTRybhe6zvq/w6rY6k/0GzQxvV6CkbbtMhu7M2VnsK3iEiNf",
-	"4B1z4eBdj/xcomqMNmjXuxFv0XIWFL4f4Me31ryxhjswGrx+/ow9eTo4cQNfUFAAEJBTYRDOZnejC4qR",
-	"jpoFqxLMsXKOZ2YncWYHRoriGTQ7JdFsm/f1BjuzlOWkFAX8bjvx/5//+ENSAZp5hONGOJ4whCBq8O0+",
-	"iAaHwzB2Ft7TDolG8gliktu+lKgJPvffYfITiqCal4ZOwu0uQ+o2WGGKAaZ96PNX7+l4QDa0iO3vH66V",
-	"Zz6BYK+fjkxTSrqiHZI6Ttrc0OO0npaKD9sFOfH6W9NSg4zmZIgz6bOGr152sV6jILZ9sM1r/mrC8gJO",
-	"hTyjBQLCk46BsSIX+hmuq2mtlossNFhJQdHfEPQmYK/9l6KIslEQtWJ8wWuzwxufiD/QF1czIRufZTO+",
-	"WAiJrupuKig3RswXZt8oWLNSTYyQzT7bf1dVR4uyqRPu+Fg4OX04Pjq4XMhsjRPhdIqEFZh2F7zxU0me",
-	"2JWqG9s9cu6XtTaX+6aBHKCNJSPJhVvfeGLKhCx5YTT5dvlcyWnDmyHsntS4qZyDEI7mH7g2R7Bjj158",
-	"l0NwP5rD5s775vjrR6dHx19//fWTR0++GdD/jh5PBuMn/FicjB4Vp+PHk2/409FgfFyciEeTU/54lGq/",
-	"i31s6JlNPEIEtSgaDkPCgVyO+PiK9EuMmAVH9yTSLr0zGuJvIGtiHAjoqmOrtUbAAkCnXEivse7EJ7g3",
-	"g8vVSusCU0f6LC+WCOkBb6HLWHeygjKg4DQCg84+UKvFwjfEK0rcMH4hIXGJ1hSgi3Fe7eepyaSH0lu8",
-	"+9Ej+txwclbDpnVsONAAzcvijBlVFWAsMS6BM8Inn/tVPGzTerMLiXwDwg6qVZrzs818GsxkwF+g/Wij",
-	"gvs2dxInJ2iVFAAQKB1qHrMyuBQrgDXMFJuoqlKrDX9qwGz4hQLmA01zL+uFibF/4HCB58N2MKkwyqSr",
-	"ezPxOmz1AEggvVjztT5jtnvrhmsAzzwJOShe6eDuqRUnOJm+aokyOvV6tyAynnNo3mATcArd1mu3zNC0",
-	"PyL+xoZbU/M1K80ZGgC5m/iqiSuJY82NEKIzuXazu0TmWQQH6KoFvRYT8p51xmOMarWczkyQE8IrIGdE",
-	"0uWECSL6XajYWb4dD0Sn1LQ0qfHh/W6NOMoKC7lVc7sLf8ZdR1az3kLpsk1/BBVKsali1m6xlg2ecKTZ",
-	"I9GX0zI9+J+thaFYA1wkyQJmU2k0MnDsH1gcj6iBqYF9Xoqq+L6uVZ0OUGCqL6k0pVyggp8OwGx4Ie2Z",
-	"N6oE6CmoM9dqWvP5Bv8GwdsuIW68WyHauhQlA+ybNKtOBLMvyrlNGz5mljFIaLZyDwHWzD9kpRQMzAZZ",
-	"AFGdbOOMHPJ481uAt/sJr7L7ZBIff8VKSaE6cE75oLYG688amj611r7hjF30Lnogr9F7Wm40LI133utv",
-	"xEDIjgDI81IWkHWzZVElVM8XMgbWwfqHgN6Q7RyFVbPzeATFKSJwRJF65dm5or77cN3DAY4DeO0vIaw4",
-	"vSSjcWvKuphl1H1nl7Up7ufNKJ/z/COKgdLrPKA/eYq2Ge8t595fm2ddNE5Z4nTHVEZZrdOn3c3Xrkdn",
-	"cNcGu2g7LtbrsjZLXl3OlDZ25mDS/D8eUgQ0NVqgypZm3XH2fna3exjDAaezUZeRl2JL+4BDltJgaSzM",
-	"xsoFB2k6cHZLn0myNRHZqD9tNnkdlOwSjEDh4Ac72/DCuGXTRX7sQOdbvcAukgneiSN3xgo11g/pN92f",
-	"FwwfHQnNBB83fPWUGXhZC+dT9dmClxNVX7rA4thKrwno3ZEDd/tXDZr7+nJe6jlRjXmF/bJQc15Kygkp",
-	"x5dhmQL4j46qoucn6tKUIvprKeGdjTv0jBdqBT8tJSQ7QWpMyg6g8UzrSS6TplVauPGMnD5qwtwMU6Jd",
-	"njElYesu+FTotMwo5US1+ITBtrK6qL0n798BpMkdQnep07Vr3a+aOd/+aK6UurLGa1cdesVraQd7zyjR",
-	"bcmB2tiRER0RTXX0FTcnu3BTmwJx2wmCK2DITM0nk3LMJrysNKWq2pOmUCBWpiLSagmI1w99gVidVkqy",
-	"VVlVABuXmO2I3grNZrwuqjUyX/RpqTRy+Wa8nqPJ6bY5PB96TB1O7xIHq93QYnFvJt1mb2eOAsJ2ac4L",
-	"cRYhC8lfhi+IvGjgIVltIFd2Os8QMrx3xdsXP8Nb32c3hJpAILG9sw59i/edOX5UZJjyxznkqkRO4w38",
-	"sVfH7gb/MlH1VBiU2JedglrP4YmX9gHMidyBiNmlZDkfxk4JogrxotAoPsaiXJjLVSkLtdp/hsPdb/Fm",
-	"eJyOqg4ZA/7OzYyDFiEfkI2Q76XPHI2TRrx6R/G12y2Bmd1R0s6gbbd0/FzzON07LD/D7c88Dw8dv902",
-	"1t/x1jQKCZWbJggpmq5otWytguT63e6ab2sWS/RIOMXzvBcBFYuKdnQKSqqxkrrUBnMwDVvUwtotfbZl",
-	"uOVTYeDFOfGFSOfL8CISU6YQ4YNC7S+mXgp7dihcaGxsNfvgifQ4P4/vxlcuIOXZ6qhW9XFp13A3eVab",
-	"YtzbRPv2ahCgaiEol45Xu/cOObLB2nRRJDz7Ou8bWBMdRQJRQ3fb2Q2tDcYqpHpuASk7aVbWqIBR2tat",
-	"kpir5spsjmr74rwDZN6iVu9KQZT/ghEbNvHQwV/7AHp7pcJ30f13dhS5M2enLKuWX9gx9BkIaxjY1iX3",
-	"3YcGZ8JX7sJbjarqJwDewYeRl1TvQknqjmlXHVPZdqSqwfB3/Bolhh70TEPEHpyY4ln2g/yLm73ZpKwx",
-	"hK0T8MuiOFA2xnsWhhDfNi9l/Nzx5ykN/5RwuyVcyyJxmdIbSWe32HGHCakfkLN0j4rgtsgemfN3PzLp",
-	"Jf97h7TujR6Ld0azEShIZY2Jid77bkh/bWQf5v/xO2LPcZr6L89//P597m4z8D6IXyDlivcNlCHtsJlp",
-	"pRUxVxDKArVXx6JGz1xIgOl7AAKlS75p1h+ZQoEBwylHOypTIpzGbk1wn3oJr6I+I16Xwvy2G8SVCei2",
-	"FV+fBYc16LjrQO/n+kX8fhcSmUNWUaKuuwWUfuAnJjeBf3bKS+LZc+7cvOEWzSlrtDR9do5U4gAsNEh9",
-	"X5RTq/oDOOgyzxB6gL+iTRkO7CenZ45nDJEygSFgAHycaxhMqWgArXmBMEs9ZKuZgoztOcf0+Eh7xmx5",
-	"gAYgqCNI3m/Pn/3t+5ffBeb9vjZ8WsppHxzhEgH0c/6uIYgHg9RG2BSO2yEliAXP1Ap5phxClrtcPwDH",
-	"emoZT3JIWbob6KM+A1g5JBfaUQEYo2McRWaAYXDrYDAaUhLJF6SJ2hEYHcFF12fP7VLOj2e53Qn50wEg",
-	"wb8ucrsPKc5gZ2g1U5UgFnbYedreN7f/N8shLaTIN0a6d3xaNJWwbxIiIIr2pvPPTo9PMhYzxjUiVhXX",
-	"CLP1pYISYW8+Nqolfix5oAdFZD1xXCqkzbwth8FBSe/tfmLsAXw6JZBRsG+dLL5+R1vafqkj9CkSNcH+",
-	"MoFAAjiTupnMlWtF53TDvYfVz2OF4TJ1Leq6BZ79Jm78DALQpjl3Eb4ZIF1pABK0n3it7FIYNjkd2asJ",
-	"W6iqQsFWcyP00B015z+9YFrU156IBlwwjkYxejGB8eym9+RyS6sXDBt5DUBfZxgQRNkfXd250gS8MMp7",
-	"cNGIAvdel3DGjJtOQ48ENBtLEp6G2cs8iMKtssYkta7SlsodkyjDechyPHetdHH+b/qF3V/BMVtww0PB",
-	"JisIv3IZLPYmV3+JEj6YVDWjWKG9jy+L0lwWfG3vtYLTg87AdQ6uCUJFohcLHrAy156nC5OxRwMrLx89",
-	"eTwYfNW/kK/IkQOtHLI8Mhr2t8bbIjm73/Tx2quRdZKz+64kISkK7vaMaVEJKyR0diGhDBEu02iY9ZlT",
-	"hNDTtFKRj1nPMAF9CWRPq3Is7LcbtlDO7pso4sVp3L3zmPSWk8dPmHcCNqLpF5IHHBxJ87OYsZbHqFPQ",
-	"gQy2heoB2l2E7MNwqwOwoQpjZkLaNsPEuRaDCkKurUYvUl9ETRO4vnH6aWbj3HuCYqPXDkkuSqSZDCJg",
-	"yPIVL00pp5cgL+wyxmZfLkR9OS/l0gjfNl40fvZ5WP1+P28CUnELBNqwS/8Drnt7PviFvWG5HmLxRiPo",
-	"iAPc6EHcLuqaz6Ta/HWrv+HOxJXNUYgStjYupMKE0UmROOmUY7iKg5C+pIkzdjazNDferm/rH+pmerWb",
-	"XNiKfW6GxNHrq3Y9HQy+Pn769OTx6deng6dPj5vMXnJZEU1soyhpgxwhHtdv1wivd+QxuRfuzbo8vzed",
-	"QvYzmVvIw8eDQdLlsdV75HlKTS5QsKZ0vrLYwRcGQOst3kgoaGcNJNC1D0g5wIoAwwbRnWeOXck+y516",
-	"AomOQVnxaE1teFVhzQ2WoxTJh66KYH8zqxF99vAKQPbY29Nw8+RhGw/Ddt0+XvC9mCIHAm5z3v7oSL7T",
-	"Gv3gNPMVUXcTaZ8FRt1gceYLbmaU3GClLhGO6+V4BnjQptSkmkFbO75BP+4VbapW5oY5yihKjW/ksd3q",
-	"agi1RylUCz5NO3JeErJqw31LqKT2gGCUFkC6SoIazqzScMVgg+4KV+H6csjAmKPmLOLLAdIA7W3Zwiuo",
-	"mHljT/H+wUlbb/bnaZXEONeepRWSNNr7uJ1NUxZ2P3tHEA0CEk9ib0Fv5JXV6vFwiuAVlMDSZ+cNOn8+",
-	"hmDrTMi4yiR+FYWYl8knSec8pItpIWR3C5TYSbfHdr1A0U1qj/GMtGFSOZstZVGLiPJzGNhonXdixt0U",
-	"zXFf++roFK7G1OOMFDXbc9NwbKA6N8fkBqDXqYWp153Dn5vYys0YTAuQBNXkLk7sH/BO/8ylY3rdrh2P",
-	"xUmc3eA08Vo4tt1qK20TPFw+Pu/ZUbdNV8DQHzb5wOc2VlWTI7AQleHs/Luf0x6LtvD62+akUaKmFfSV",
-	"oxOBLmsTLRt8WRZXZ4bljpNtlDpgluFdqQmuxVwZccmLok7ONB2RSfny7rufG6Y75eDVCBa0nYlFXj8N",
-	"ZDamakvN3oDY+I+AsxPcBCASVCVga9VLicn0IxIjq82tIgt/eFqhB5zI4JAuzRkbEN+ChNyUrqCdkhgM",
-	"NtLeDa/Npss6nBmUsQjJjd2hY9pxa+zbcx5SoU0teCO/LG76ckR44vb1Gu6xNruaeFauDHabkPZ0A5+O",
-	"FVDogNfOWW6gSjDS8fOpOouUPB28MFZvsQpK4YmGKd3OTgc55yFNyKfkcX1FbK4kSEMGarxCqBpHjNuj",
-	"Izb+tF+hKEbASa7mwjc8RvvZt/5jqdE/3HnzwYzgOPpg4uYuXGpRX/KpSDIBNJLRtq5Z83FvG97CTUm4",
-	"l6/nTjuxcVTGkjOSbynFFeFGclJOk+SQ//YH6UE2rx1M98bU2/adpS+aB6inrCclrFpHLPyazYXhBTfc",
-	"+XGoupyfguMn7G/lt0M6d72fDRkTqgJZEthoDcLXq5uer9SlbjdzLmLijptC2DvkBPfv7GzfBQZ10eZN",
-	"7vBSe36RzmSnX/yRePAx1ZR+NzTX2nNxd8nPBMYvKRMjO7fd0xQhLvflq9m9U0p0hsLXtt0wVXktOoeE",
-	"JlUpRWcU0GTpfAyHBtYq5ATzrwjfbhuQF0Wa+5wYtZqUDCAzrI5rl5wzh2kBgPcc6gWzHHzujo6EoihD",
-	"tAjmfH2GSzpKcvfrndz0mA5G90AdEMd7K9YXMgg2zYINDIxrxJcFFLi0IstQoGM1KysRyzuMRUM+c0HV",
-	"w1Ena0AXrA5dAo+FbP5oX1KDSjXhNXM1Nz2bhBXpGnOVIhHLzj13ARgOaiXjkPmoVlcOcwDRNGCFAMIJ",
-	"r+SMhJD20CjHwbmPh8LpgHmgQdNZhFMC/jAapLTfJ9iE6b3uozGgA3qlzSmWmpfkBihj8wIKoW0nbcM4",
-	"XLamPdD1XepV5EfauubOzX3k+Vv7ohbTtu/p5ejyX0qm29ty4X3L1rsLdOZLSvw9VAMBdyX3szncJKcA",
-	"5pIF10C5CwtdRuflSIz5EowEUdZJTWbDYySbykUk7T40ihRVNZ4kRaduJPPEuc+YbifbMqFUObvoieVF",
-	"j2HupB6ySo15VZp1HxfTX8Syt6NAx6EK52q27vLI29k6gb3w3mHXf3zf7tHTd7FSAxVJer1+MI8V8rrs",
-	"9VV9JvrvjZVZl9H9pyqbVGVvoE3Susz2Spiwj7cJTDxWoEHw6SkJHCeUbU8S4vUlMQOOqHrHriegwsfB",
-	"NHPUR9OJ4CfrgQNib8LZLCSYkobp+MbQgYGeCNT5svjcC0xnrgybD+Md6pNwRA6b+RVtapEjzL8jXqbO",
-	"aWPNMgs7ZZPnSQ01rGO+uhtIvfbubE5EQroHfyICS+Ua3CedxeS4FnuhZT/DXT8v53Ner3f4nuPU5mg4",
-	"7tjH7NaWN+KNqVrBaZsjuFH8ASqXblODmOqybQO/na1JtiEYHMLfDU7rQiyA1lrJsw2JlfyQbnE+oJka",
-	"kQTSF22v3rz5IcElyuNvb5HQFWJc8TqA86NV80FIZbfXudMnfc4kqQqkZI9nSul4iW8yp9Dz+/wsiQ9v",
-	"yjN8M43ssEGYeZ+CgPSxrzyTovfFN7kmS7M1E45/BimVUDlAZj/XkGiDXEh7gwPuOiYmLChLtJ7DMJco",
-	"aUAfAcSjjMySC7kXAtIkkcEdt+/cb6OG12s5bjJ22gOHysl4xHdKslH5VXQs2NEKYRUAigjIXkAiixkx",
-	"t62jkjpx9c9NdYvdBxhfYBy3LfsqlALCt0bcohdyS7DHxOt21sOEx6y9SNTcZzlOdPPFANZv1lUluQjR",
-	"gbAyZqoqNNqQLF9KnzJVxIwcMeEFHMUX0rGBOvcVRa2apZWAnH+9wPKofC5gcbs42jCSLYUS+is/3qVB",
-	"R32Jb7Baykgpo03NFzBXwARvLn2IrrEKNgNpMN1auf4D/TYkNJRm2Jh8192oRA1MOeiQMBk+8Ae/h9jb",
-	"9gDZF4+AWzOKzoX+zriG4SY6IKxc68QTDJyzdkO/7sOYgHMOsSCYgz9bf7XhjYJ9YXVdXMehjFMv6+Fa",
-	"Ia4hN9WAYIqHE647qqI2V1bbvnQO0nzIqvJaeExuKOvq9w8t7Oiodp0gZ6vzsEZu19bmxHHGpA+aQqB+",
-	"vrcqgWFl6m0zAWK0O/zaIR4cLyda8wD1jfO44iS12ECOy4ithDTrJrLnOOnhweoRCd0jtMlt/u2Gcc2m",
-	"r3965vdwoehshgwEXPIG4pS+jTENfHcC15uc5KuyKsa8TtJNh75E9WTsR86szAB9yEezqbcpFSN9OPkP",
-	"tx1Mb2fr9GKIfVZW1IxnSgsJg5lQI5y0i57SVJgbs4k23ITb6xIvXqpWlArxRtPLhzGchricYJO7AEDI",
-	"RIwOn6kVp0jv0tn6+jt+sd0ltahL5UioYivh0UlrVc+yFlBUOrna7THh/K1nTZScqooDrEb/nVSr3Rfa",
-	"lf2Uguk4OSIi0Q7+y421GU91al2+ImTvG1eo6Pblyu6wHNmcF+JytN6fTOcxzlFWnX0Y/FjbjkU2VvO5",
-	"Xbv2kGBFi8tvh7F/aOmy8MxNe+OyeZJZgjs4iaIZbEzN3sVwOAELEavwgm/zqnzaumRJYHqK0ePksSP0",
-	"YG8Awm3FA3x4JHRZiGDQ4NSAzohJ3fMNDpCTx0/21ALvSk6SmJZEiTK3aC59zbFdEqu579srlYWi54ge",
-	"uHGVso3m7apU1mjbXQTktjv7kWlTfkoWlH9LFdehdHZGCCqq8ZpRDU+k/t3k1QZT9aAqqVYOxjz+UtFN",
-	"ffZ9Rd5TyJVC87Bao/j01ZtxDXDNcnpj3vlwbJZ2TYx+N3ZDO4aBm8uRku5F8dk+PXc3u7Th/T5oHH3E",
-	"VUwaFGP4AtJ3aMwCROKgilMtaVqQoTaedXnDa7hxNxPYq4lfZJus2eSsUXUh6iyyaYiVr3D5/wS+9gWI",
-	"Pb8DjBICBTPg0gDbF84ye7xGjq9DynDtgvHdJA5HFvwC387SzINd68im5eRzsgthPdzTLLcfyz1oubFr",
-	"gkJnbzo6/9/n7n8/rv76zSR1gu2ihQXAyiR8vfNoRxz/+1IFY8pB3IPNFE/aVZmXTbvke1SFriWCRuWL",
-	"x1QJjYc6OpGpj5pNL+stMU/RZaqCE8IxKqes/kiStCi8afQ3vT55LXyxnbgXEsgV1NpBupTI+w7COhRs",
-	"buSqpUEaS5+duQd/duA4NeephevBky9sdxX0KLftHDit4+ZK0yW0iub+RyQhID8YdrxttF47ub2VOTpH",
-	"JytHIIoz8egYwR5NRQzLF3gqc4k+FNvdjNiKXNwhVA6Dc8oXQkAT3Kc3rpvV3vvs7awczy4kugs3nVu0",
-	"8AJvdSJIMObS3jNykD9DrBHW/k1xbyYr/ZwjbMklpRZETeR9CWG8MOndnlGHeY9KaSfa7dmWwwJcKeBB",
-	"8xMi0YXihwC2KdyCAz90KxvaB1cQJA4MSemYlL3p8roUqzSzNzF0wkegMpHuBHtJn0GQhekGtwyVhatU",
-	"jmia1b9rDYmYAmkugBawtTgSOIXbX+gcL2He029qHcTkyhmtg8kWYJKuiljEQlWIsbXvPJ5hDnxQ7Hgw",
-	"wBKX2kQT01mZ+XspVgewpHLH8Q99zGDjtMkaePU2m38bH+qbUL+PBnq0bsM6+bnfc7K4hruPtjU1VFbd",
-	"rgjThRXwXK6B/617Hdr4CbWIiyvzAtFEc0WobHCxJ/WEm5c4cUVrU0VNGOrjogJ3YSj4lIW4KdV0AkcV",
-	"JuEEbZWid3dQxyeU4lCLXVMX46huX3T4z8rAd1QZOLa9Pnp54G6nQ9BrSqwKTsEDykBnWkGj3J8AOIBH",
-	"mjelz4HdFYorLu+mQvEhCCjM3yXiuFVc7AC9mVWqiG7p2c+6WqB3WjM56zkkQtI17bJaKfJIml+h3B7L",
-	"NmZtRN0CpkafOOpD6zCpEZwEAD0Y+EaHChpG0Qtp9cTEkd4ouj2i76YVo3+q1agSCRfcuS9ZEoTW09PH",
-	"X991dTypzOVELWXRwrTR4iAEQpSTb6yZ0OoqtBvl7px7bXC0V1I0659xthC1VhK01TF3nF1nLB9DLU63",
-	"hpISMxQxurXnw9oNViaORXsNQHcE2bUjdLpJLSYyTEFuhQNhT+C+jlt/HphudnXPEeKAwbASukNdARJy",
-	"tB+ENpcpSqOXtFMhfwtuyxivtHJAFkzAuqdZpab9NqzkUneM3prStGmy+B5ANrVWu27x1MV7AHhLYQHr",
-	"eD59spSDLmJt5Ju57py43tjn1YqvNcvB3hiOKi6v8qFb6kZUFTboqkS2g4gwKTyQ+lqLByVedJBVtHQO",
-	"bU+aI9UqaE7xFH8ULwtJXpxyv04yV08uWpQpcfw6lM/YFLJzVBMOitV2C0jQR+OYBJRXH19dzhO60XPH",
-	"4oxt8lTQYJPx8ZVUq0oUU7AKmqFNtRxVUTuRFtdTtBz4PdBRNj7HtGITXnf86q1SbxIN/WVh22YN7cgl",
-	"BooCgPFCUwtQ7l0aKoK/Io9ZVJumu24AU9iWsHcQnW5HIHizhEu7m91lwHh3uy9IGC/pHZuhzcMNrFBp",
-	"J3aVBOa9DLMC3FfBOG2YVU5fH61R2bWTV0qWw/fyBmE5vAZZooEIZXMmyTNpLRVJj6fzFHf0JcrvThQv",
-	"Fb5AbcqVzycTcJW2jQWmUhH9hrPQSYk/cxy5Ueet+bcSVZXuhdO/d448Ks5VBeDQdMqWmYl58+sOkOy/",
-	"z94icWakkItq0VrTfLMiN4y2H/YYKBrwlr43jYGktbVjuaYp6b6wRKvDSu0dkmjVPwQ1pWpx6TluWiz0",
-	"GJTpSkrOcbHIguVuGvMsMtIIXwrhcKJFCeFxLwy8cauDU7vfWlulut4Bimqa10Ti5bKleNU5S+pGJfa9",
-	"OPeuwy7rf2Odx6pvWVWXMZFES5QrSsrS0aGGdcWg3BgOyl3ltNHEt9CUUx8p4SQu7ICasSx8qoPLQA05",
-	"edssU1KIQgcqbbUQd9ePVjna1hFvxQXORBAULiWDm8AxF8sMxOqs+DoLGbSwB2DTHQQDeesavaND7Y6Z",
-	"sE3DpzNCqxAq6859JBED1g5x3g7y/wecCDkrcTXHKYhNFSCemgzjoeFEi5/eXn94cyGq8tr+sH075Otg",
-	"MB5zKOwVLAlCjkhJFKMRHR+aiwhNgPEW4KE5a3CkYR0MVG7mwP9RmrgpG3SxXoL4O8Da+Yc7NrGNSYHS",
-	"LFuUjAb6SiAUPogY0anN86Um5QIITLTAIjVYipHgQVRN6axRwzWMC0dTFhVVX+JjjiU+HmGJj2Mo8XEh",
-	"b1vj42S2v8bH60b1psSuQWAJZW4ggAvdt4JfW5HrcyCiAipQXj6DwM07IyQMITit0M0e5Bv6SeESJSxF",
-	"b8GbqeYxUvH4MRk6hwPMOJVk4YyQPxktSqsQXgmx8FHNtQepNTLM0F+6ilsVXKd26dflmFK/AhlPc23a",
-	"L8MKhGph6RWIHJl3rLbdtT62EUQp5RirMR9SgfjWulpVTozYIcrR4y1ksTEgW1EDyv4AZWjDNUTZF867",
-	"ThU8ILnO1OsDIe6kmu2qBA1taDSwrDBm42NKXcHxN1AEy7spStyW6tmd70IW+rLck8G7ldkBNOyCF23z",
-	"K4FgK8rOhmd0lDa7y9l4UGxoVwbyflaHnSGUYGRFrg3aTa31heJsmi3RMuN6n+5sR4rk4ZVYtw+wD7qF",
-	"LbRMptVDrmu0TRrhwUZbb5WrE7/LfTQ9Pm0B+UOIPm5WHn53JXZh+HRn1AD0RieYKIdtJniBKgDHumqF",
-	"EhvRrove10fH/GT0aHxaXPSS4tVzFbXVqmiDi4VxbRWGcdbZrvwt7RKPDPFrzMrpDOIJJdSrmVtVTPxz",
-	"ycm7r+e8qux1l/9lW3DGBlZdTWa57Mp0u2GYuruguyHjRmvu25smCJKH/EayYyLs1ppp7iFiWlTXQg9Z",
-	"nN3H/qFKKQr7DOR26QwrNHDN8u2tmDkauv6YS16vraL5JpFpGQQx5sWH7Ea0YyH7/QURmVjtbmmXCRup",
-	"pSx4vR7GNGwRbwTQC1a83KwW2OtGUJakDfmrU/U9ySKS5ZQUzZIq5h6vhRQrBMv4DOv8WOdneMWXDbC7",
-	"ti7IIWtHA/MJodNTyn36Xl6rNRLSIR3su+9+BnX1QlpLgnKEieUDqDww8CG4WdaC5e8K3Yco3LSvl4uF",
-	"qo0+cnrskTFV3mfnMv4KCJEjNTkyM3G0UnVVQNfsJHiSAqS9IjdEadi45nomNHZLSXEhgYzCIxhwsGIV",
-	"euiNAyqvFpJhSCdnOfKtVIZfKlmt8z61spxKVQviI0DTQWdWawHIFdJuUVnJjBl1Ib0zuQw8AwzgENWw",
-	"8cVS40fJpLgU4GDdspPa6GFuoB0gaPywY8I9g9rcNuXJ3lqu+0q3xqxG8LKI4GSrbKv/w56okGwvWW5P",
-	"ytwdQWsE/K4iFiCChSbIajxmJ35ppBeF86SVU+aHPUQxEdONuyMSlFJFcojYHg6nlplx7WEMHiEWKq5J",
-	"kngkL4CKAeI+IQvoTnRB0Bg2slSjJbdL/WmFlN4Alehrdt6q/GZrCoj3uocUq4bjkR5Me8mdUtWxPpS3",
-	"sZHnAxxUiQzo4PSEvM5GPdjkapoL7SpK367u6OEL86wRqeA+L63fQaWOi5rSP3Yvq79ifbrb5pxurNJP",
-	"kHTqWvBCLpZmH9/uJgrNg2vz30NOXxYElFPrMuaU44wZU2Wk8WRxKcgM6kC+z4lcGYh9wJsF0eRpLaI8",
-	"U0BXBX6TC4BiFWAIw9lK2hMtRnwu/5/2lVZNCM2e8zUb87rGhJncrYPcUTHldlfljfRAsD042iVc0qnv",
-	"mDbmjsqfymDP+LW4kMkiwcAxlwXmwiZQF3DedredHp/02S/Ik8ompaiKRp3JzJ1jAeaMZxvKZTcApdRl",
-	"AWjLRV1eW+PqSqwzQE5rDRhCVTNuNTHI4ZbgBldUHzRUy5TBk2lVjFJWpRSXV2KdD9liiWVqrDbn7/Lz",
-	"ZwcPJkEX+hLVuLzfQBgnBhRGQdtpwZvyoffDCjzRXbr5hXwhQ/oqwgQrLlluFbYhs4s3T574AGwknqBN",
-	"0p5A8+mcraFfI4WBdh/3VK7heqZWmjymFxLAl8wn0GUxHRSry+mMFEvbTSBJwmDDthphTYi3ET0bEQ2U",
-	"Bn3zI+HD/ZQ8eB/6DmNdlWOTf5VKufqfadjZq0lqGw2RkQ1yFGBpRMsRMrvwtnsbVjmQHk2VmlaCL0qr",
-	"xM8fCvt2p86TA7x//aj/jDjBNwV21nt3NFVHRB3xI37I6Z6H8ZbexDXxQ3klVqUWWYDVkyQ41AFh5yRJ",
-	"Wp1cmcOd67GtINfduTiiEMrj45M9PBU3oN3p7oxoCt+kLyKuHJrySwQHQ9St48HJabvt3NlUSgSSnUDG",
-	"hJ08NpjyM8a9aPaFGTjuJ5z/MlUF01HbJbX4YEXE3Tv5JuvCae9adxc0GrvS8j+WMuMKeu/kpNlmYbvB",
-	"mr9TFtEfOlCD7p/dNttq14C9FpPteW/1dB7e6Rs2601yf72JhOI9TWwSo1D8N3BwICw5sP4RaZ01LsHd",
-	"0st6eqwWojjyf1+XtVny6mimNFIVhE3nXTM95+eEN1GBNtiqFPSF1dlt47qu/r3N2mnQkDvr2lM4NGeM",
-	"eAHSQYiWs23bZooqgh3MeNUi0V9NAkbGZWwMWhKcUGsEH92K60+U7tRqfB48Xju9HX7E0rvApCzMm9cm",
-	"aCV/CWm/riScL/lGdC1elb8rHFYtTF129IJYDVNBMl6BSRZnRAGgJr6aZwS39TWzUfuuhV4oqctRJXyl",
-	"E8K/9j9CcQLX0XgC0rMdNs+Wq6o1MhLxwUU0cKtaGZEmgTvM/+SRy8WQ5eR+yzOWk/ONYKC0C3Jm1FS4",
-	"6uCJqso3S7MIVGZtZCstF9Oer3PmRvpvpSzOfClpj8vysCxSzBwyNYJQWDPzcO+Xzz7pjvw/2GlGE9Mh",
-	"LT9yelHp9Mb8hHUSpiC8Poz8rqX8t46uxyHLF0vTWEy5qw/q1mLGchh2uGBXada4FdatUcoTl0X8KCvA",
-	"UcAeIRK13Hmn81g/WEA6vKe9cbPs7t0GN1mz1D58dM1r4sr9tWc7/RO8yf7rO/c2+8c5vdH++7V/azRg",
-	"d6N/hyy9j69/47dfYhpQWmR5LB+PgJuqZrndd9rkIZqBdWy2iAy+jlWCaBkvuDGitt/5P/fxXf89+O9f",
-	"j4+e/vbr4Ojpb78PsuOv33/1H23ehbBfnpxCZ1Ql2uj4SNhaGVGoPsvHZY46GZbzlRR5ilfXdSlW4NoY",
-	"l/bXorRCPevxYl7axquVbJCvRhoirZTXmN12CNeml0c9Gk8MM/pY5engNFZCho/fd2YRfONLq9Bs4YjQ",
-	"WUTOMAzZu23OuMuj5PYlSI9eaRWyKz0Jy6Li8l5EiIbJjpv2Dxjveww08W4BANSDaq4EwhrnXSN+H5An",
-	"wTN7uB8iOiG2WBkzv/JnGF0484yjtqtEOZoag21XTJJK8k08TeQide4GH68jpMLp8UkcB3KcfoiJNWqT",
-	"gwrzuW4yQTvUUgRsKfg6Q75LSiJxVZnkOFVRA0HDuAOZR335KS7KmDvCVxGKbqXxxzqQEXP/hbQjc3LC",
-	"cipddumaQsH1w/irJ8he/O4FPnU8GAxguNzfh/IaRsk1VjumuBiMoACf4e4Fe5x11hlSwr8J6mnhiNBI",
-	"BhZxjzQZ7K2VOFLFetu2nZRyKupFXbZYbE7bizzPlb4c2xdMoM5omsPIXHpyoY6FfLhsHsZ7Gcb0Esdo",
-	"b5Fc6EJyaMs0C8SGaxiUqlCedaX8itApfKOrV+GZMpoDfojAnPHihoCxD4Ec6VqUONIdAuxgD67g52qZ",
-	"8qKolaiPxlwLVgmDdfyLcloSjKeUUtRstl7MhNwIj/Ax9DGSmk8ebcrMSLH5lR/9yyoz9+kfR789cD99",
-	"9T/+IzVY1pIox8+cC2qr6e5KOPkWtXpXCk3yUVJViUadlKEVKmh8Sgd0IbJdZETzSSCV4AUcGM95Wds/",
-	"MpZP6J+X7wqdQ4wP45suBWIkSjm9kOCvK/rsHDx5PqdkWl5bOxeyZrYhPJgGB0pjE+70K+LmqBz2b5Gs",
-	"PtDl2xDY27sdGcHvhiSfTqad8PpVqIN3xh4REzqasC5tY66u7TjGrqs4Scfv/1ux8Ld6BTXtmA5s9HBr",
-	"ipQ+tRNxoG9MQH8+ngv2TNULVXPCfGBLcUu+bwsQHEAPf4ZQqWo5baWm36SCbx29nXBae8/mgMKD7eP2",
-	"/XUSOH/I6hztDbv+yK+cn8alxnSHl3htzB6LgYDT6p58PaRsJXBLgkWpM3Ia+wSqXmraC7Go1JotyoVw",
-	"tX8UOunLZCx0D3yqgMj8j7Zh9k4stG6V5I0guNW6+55jd2soldcQ0sRaPhvKqMSL2eD46aMnk8fi6Jvx",
-	"8ejo6+KEHz2dDAZHp/zx6Mn46+Ib8XSy1zMNTh9yBVF7YI73rKG78FnES/ITuC3w83fXkU/ShzsszSIL",
-	"DdjhtOZXFgmPM5VRoYREj1S2r0qpnoRigXpE/bsqDwMGX0upIueR8XCCUiMAn3bUDWrNdBJ8d1sdhjxS",
-	"O91/9p73WQ+9UZcuTtmWk2JfCe6roeeEJtpihFrR8x3qW8XlZKChG3hdN3Kti/fwk5wmvCeKqY+p7ZXw",
-	"d1BxJmNPBz6X1g2gy70l3cuRcjc3CWV6222RsaWshHaYnnzGZUE1mPI+e5vQFzJX6OZChpYgXSd+yr6/",
-	"hpezcuLVO62UFPUw9stpqpZDVTVvtb2+hWMv6mnk/zyDDBjy/jVGq7/P5tlOrwvjk1bDwINKtOlR3R1r",
-	"4QpZBPCoV33ddIDLyy55wLcRGAdnMQ/rI99NfnpI1aBDSwDd7c7/QVirtOmv9fPS3PZxFWjE/NnLpZzC",
-	"A9ol9c/5uoOAiGXDHiGQKFzEF2W3mkUfrVZRaNGuMhZ3Vp7ok5UlerNeCKAJSxHn0c8fBKGRRk7gN1MN",
-	"/cV51jcch1YSHcD6aW/HAJZO8n4eNGutxXvuctYy18fUqDSrJW6NDqUGpSFDtyykeNdVEXehHnfvVXdj",
-	"9L6od5kfhY0+7BzPyZ8Iww5Qvre8vZAWj/hhAjeO1czFzNr8nq0o7b2mi3GO/sbaphoAHcnNkGdXh2Pv",
-	"Q7CZtfJovf0iSbNcVOdPRqx9jFhu4hvkh3FTk7tnpvi8TBXw+JDmcdCg91nJPuhGIAeD/o/MF3JMIhrS",
-	"OrNXzO7pzZrKN1OEjffEJz4E1+5p8M722UuFgE7pq6ru1//IVdYu+aJNs0HAsT5wYdX+8N4gSiOq7zzm",
-	"3HNiMVg/76BwiFaudqPps5wSyPK4Tr6jE7SLAO6fI9NQDGNx5OKh7PtvO4L6B/fzcA6eVSyBRnx8dYa4",
-	"ErumtbHmieP0w2r9qVJVm4w5e9XZrUAidRccpn6+kquiUWpyR5ScjQTTPDjbcH868R+X8htu8nrpTaKx",
-	"yLUTJSPOqfwXSmOX2uTqLDge3gsJhc4xtZwIlz31BZFNwnHHfhaQh6gfurKb/XlxxvKlhJJFfFSJ3AMA",
-	"CK7v8vPdE+QRTKSqBe7+ltPc+PpYasK0uBZAspHDc3mGbG0F9Th9NJdyovSOynxqwnJ7TwvPsD8xth9f",
-	"qVobRFhnEaZncEARRmQATJx2aSUHIhJhPYAm49FVlEUJ7g97HKfKmaW9HbsqTEajRLflHeiCaV6jV7uJ",
-	"yHbYpLCLXgu9rFJW6QEAZ7r3jA3YXHAZouCevwFQcxGZ6l3hmm9cm3YvYMrPMO3+uH5rn50HMBdudUka",
-	"rTtBiKp62KgsRdCcIIKJqPogNcnluLy/MbDJNDs45wUCEBHp38T+RnQJXQoTtK5sH+tzZTllEc7WQkFC",
-	"rJO3Woi5lXDDLdaXLEnJwu5rIeBK/lVmReV4JpAM/L5Db0W8kDCcX2UXMucjayLk7L7PRm0WBm1Ae+AJ",
-	"9OhdkuCmD4O0drRU/XmBbSB+HQDYXILcz9l9SAjWzcMIMn+VYlag4+GaMf9ayPE9Is0fXn52IQHh7Vb+",
-	"JYHoXLqzv5ATgWpUPvIAeN0NC9YGtHsTBr8rawMJr4DO6Wf7dVLvBK9TTupzyc5/eoE6bsbyScUv+/1+",
-	"jmA4VEjh57H/+dkL+EGF+5oKKnQZRDR+0jdwZsyi9/49HWoJ/zQhcIjRCAmJMB97iXAIYAFgBTd8xLXI",
-	"mDa14HNkK7oWNXApGYULAZYFoYaI0gBqk7h0HKtaLiXCe/sX8kI+ePAWKDAfPGDn7AF2/QFBUTwvFsgc",
-	"rSpojpVbD+BjcB9nWoD2ETHe6BkH8tpGN+A5N4UPsGy5uJBW8iEfVMCS2lkgzOj3wJ6Ae7S8dlKQAgZW",
-	"XD5wK+eBk4z0JHwNMjgebA2CtqNgNVAcgvOlmQlpyjE29MEDltufVF3+i/DR38KssovlYPBo7JcO/Cly",
-	"gquORKWs4mQUc8yeOJ4wTOQ2YOIdH5tqzaryKjAFBOwfNgj2DEwK9d/+DbEpvlhU1M6HCyxq9Z//0Erm",
-	"WNfw6enjr79yVLRUmQqL1GSMW1PDlWXJXf0urVwIGPFlFzL//44I4H70osiJ7g8XkxUtI16wUi6WiG4U",
-	"0uD6QPVO52whagaerCwEeiCf+p4GthDqIpIMwtK2vz54gAqjFPYFYyHNkZC24QXTYjoX0gxZzh+O8rgG",
-	"aM7/35Pno5zeCA5e/eAB2ckrSg/AKYATA0EqjvjBTpuCuTEOO+cU4vx08BQLPV1SkU8sDQ6XTp7mRKEB",
-	"aYFH5xMjaic5V1SwYSaqhcYRuJBYySdjObySsmvA5jtj+X99/4b1+/2HS82nvpYQlZ+EQg+udxo6B1U2",
-	"fgfxm7HIdf0e+FTw37C5FvyfS0wWBMePczNGAD4q7DGp1TyaK1AdJ2VlRI2VaJ0ZQsUY7KfdVlvwqRVI",
-	"6kJislsg1FY18s35OpjWnhElEZksBDd21ddsVhYwLWt0HGJf//r9+XcPHjS2DYwuYorsgJV6s8VUYQpc",
-	"dbBitZNvEISzI4cRV//Yliqz7qbF2NfCrD2cCV6Z2b9ydp/AmmOhNavKa6Ht+Q33QH08ewvWYcYkN39V",
-	"LYTki7K/5vMKXlNqz1fwFa4TuM+e4/QZ6C0V25yKr8DZaLVjBDbB4VyVYyF1A2K3sKv46KQ/6GW9ZV3R",
-	"waSHDx+uVqs+h8t9VU8f0rP64Q8vnn3/8ufv4ZlQ3MufVxFSd9gb9I/xLupPb9h71B/0H2Eq0AzO4ofX",
-	"xw/difkQGgs/T1OeMAgi070aYaxUTEKpMwKXYf0yIIFZ8BqsJHykVPJF0RtCkvkreskb/J5tTs3nAvG3",
-	"v6a1l3DLw2e1KOzBwCvIAvzJXum9z/Y+91MtJuW7zreD5Op8Nwag6PbfQC1aKDtldhxPBgNKFjKEKoxP",
-	"jH+Q7woVtH3qW2PwIHAKekyLrxDEEaSJgXXdt8vhFFuT+ohv9cNveeESquCRR/sfea7qEdZchfbAcbP/",
-	"KVcEEpRFlxzR+wEFovALjrpjVTg+hUTC4EKFKsO624qNaYiCIzeLAttWugJGBGSS4wncXsmI3mlMR6ix",
-	"9i2R7tz9lBMM6H1TVzf1UrzfWnXHH7IJRdvCk2LlRhWG0J5JDnL6hSw/7GFsTjAPZdhefu+zlBx9+HtZ",
-	"vA+sE3tX5wt7+Ip3xtdPjEoKwNJ1leYD0t+qEFRMdgRHp7oSxRD0cK/t4r5nr+1FYI9w95G2LDdKb+Fh",
-	"1Vzq+MT2Um8sttPtHr7GL/VvNoen+MrdT7xU5jlUcIUHnu5Y8LFivlHkHWsiYCVANyMeu+Kw2T0QEWWk",
-	"dDXXRmNaNiaBFK61WtLos9I0CzIOex1Byq745+ngaTj/nxGNWbBw4wqX77OOuzxshq2N/cI0u76xDPt3",
-	"sOlwtXTddDfXGl4U7pimjYvWSLvicx61SAuBhgA9lAFXVUjZdsalAW64PvuOPE5KElFH1L17mCkqREaV",
-	"RkDdRfpCzElJqk9vqLmHjgA15d9MX4rA66nzys3iaI2hzhueUHei7vh5dcvd/dJVw2nRUd64qPOHUE4a",
-	"aUYfWStx6QQ79BC44+Z6x9P9j3jZe3dqB/M4ge2V0JRZD3/Hf3RXNIhSNQrxIzAYFRBUXWIKVY/qZkoS",
-	"tzW5OsndgK47IYuzRnbkVDElydXSLLPUZ+Cc8cl45FZpZONFqiNfFqVh4tqO4FkQlBi0geQxDGMbDion",
-	"OJMigW3Ne0rvhuj2Wyivg4223QwQq9JcSK6v9JCdnnxDLp8ZhcQiRE6jnHVwXKBhcU+zHMYQyoUGfoaS",
-	"UqESyhXOmt+jB55q+IFWOZpQyugY+Hi6+OF63Mk33bado8p47STO7bcgjs7uLZg5NaE5kVNhIkn7QY+z",
-	"Vps/FncHjvqttTde7Bu2w9Y2djWtq3m59xDEQ6vqhp56ik/46Oj5Ty8wYZIXiA7xQayMIjYZ08KYUk51",
-	"xsZec4RCEyggZYGuaO1TulTE5ALVx6zcBGclCo+lLISjYPMmXtG/kFY8A82NzkgWI+AkmIZQeZ68v+Ri",
-	"BCQCeMkfZ4PBgOSjA08MGTk2R4LpmaqJnWW+MCTJEANJuRx55LHOUyLKap3nMM5bc7hJxlitXVMcc8pV",
-	"KYuojkyc6gkAiNI++M+lgNpq5Bkl7FjYEnEuzD7OFKt9JpqFhxBOX0wiywokBEy1gxMUOtmQ/Ykpu1oS",
-	"paxGIeNNdttUoxCoeKtG7dl5UN2vsyr/iz2Sw90bEDyMgzlGJU7RCfi5ygM4AANSuMLtSZ5hIOsayQqg",
-	"nKQUma/R7WIqGMGkMzzQIWs2XgYCD15VFB9PjSZiH+Lh9JKwB7I5gPvoT2h7Atf35RpJsLnJRsq23lM1",
-	"X7QdtbdPf++mCmDCdrZSENGtUwse+2Re6o99SIKdZyXxu4WqzYYggLDrRz8/UVq3HqBvZ4oCcM5tiLh7",
-	"CPwA0sHFGQJk3ZEKxuKN/CIQIgP+qaE1uclNEp+qo3V88kVn44VsORyRYGexEBKcmlGln4BZsCKBOA4d",
-	"ptJ+FzvfduRFafeHe1s+a3dIYCb4c0vaLbl1In+CjRjy8NIbEeuDGG7EXwKhrIchIzzV4dvsFiH1j2zf",
-	"AlxcWBqR+G0wfQei6U5VFNei5lXa7fgc2/fH8Tpu6SqQxRml3UQqmUCle8Y1FGLJpwLHIweo45DkzWiN",
-	"ZfWyCEFLBNEZJBx5OubMu2F8Mc+I0tOBIO75suF99sJcyLHSJmKBJHCZ1eLJ7+FbyY4HLgV/7oyCdh0I",
-	"q46ndSDK1dtKXv6QQgqGtk08PScDjZbzzSXTJ5Az0axF0YJIyLhE1VvKmOAuTvmDn5MB8SHcwfDuT+MN",
-	"xm7tcAbD4EKCgUcZDT5nN9in8j47A3NrUe4+uh7+Dv/d6Yp+s8N/HGQi1sTSbFILgX5WjIBv+5bZpmvZ",
-	"KozOsRx8IOEQDDWaJpv8b5/UM+zpToIvYAbKsj0S6rBgMTFItjuS3eb+04/8efiRWzdTuxc5yOcPeb62",
-	"SUpi5v50LuQdI3aLM3G/cgijEp2g3IxnLR5lxJ6Olhjox6qOUGi7HM8C0j+yavENSORJYSjeIC+iIJar",
-	"YYbyLlAyu3waK6rONmvZ8QrwrFBRz94UktQSUgL5Wz+4CvALfKabCvAJFvYf0JDFGqlu/9zTPoJx85P8",
-	"IdZ4GP7+cTdeEulwbs/smko95t6+ytlMVUXAZ+u2Kqe6UeaUcUpzmNgzHwxoTPKpgY8XqY/O2EiZGVBf",
-	"jQSbl+8AZw6GOJcsf1GI+UIZIcfro7+JdQ7QuoXg3mQEULgL9UyFocMdCgkpKe45JD2a6xswPPaKUg59",
-	"GY/A6Bknp7gHPJAvqFG+wrpLhwNeM60QLL+ouMwdqGuD9n7oRQzsRQGf9E4Se4ckZQo76ZLxlGxi/5EK",
-	"BGJwcaFUAxoVpV9ulw1A4Ug1YrFWj5ps1FvVkI+6ApUtSEcggj4DWrJmVYPclQFfzRRbcVdLH0birf0J",
-	"EupwpIlHdcYlm/FqQpYa2PA4slYrDe1ARRKpnDWWZIVA4O2UxQu5E0fAzrE8Ab7ejzniDGdcFinR7yq2",
-	"HLaZo2X+N7Em5fCQUyMCWjqz4FefA6Gq4mjEx1cCAn7kZfAF4ezHQpEOe/hhX2dq4T29YsXCC6Lk319/",
-	"96VPRaEv6Z1UXdf/6v/ihT2N4Oigpm016/vvfu7tuBy1ujPiEkreYG3pzcjLms+rjeFr9o6q096wguxd",
-	"jskN+/tRVYM4JT6hIJyjnIvyjHxV4j+Si+D0+KSLfiHGSiJx13NeVmgQnR536M4bpX7gNZZqPz1+vP+B",
-	"X0I69Y+iKLmj6Do9OenyMKV38VElbm3xPe4yX79Ifs3Lyn3wljrbW0rTb5bz01TZyydfO/UtyrXuqsHZ",
-	"xnBkwEiGFV5IRgmAwH9AB39uVI7+B0hIr9U891xbpXal7iC5MRQ8p08VaAk1q5mUxtGPU9QPipgkzih6",
-	"iauUpfchTpr0B8o1AssKu1paoXjWGRs4lQfQMJ42hhIiI/WsFX5Rq3lvU3J1lX8bFcASCJGWDrkS8WcR",
-	"3W2IGLS11ajebVq2RzN4Jas17ddO90LZ4S8XJPEMZqK0zyQOEGfQFyVU4pQmC6Ef8GfareRpBD9SzOL0",
-	"eNDpCJoqY+4kceqNqCrc/DgOmo2EWQkhm+V2GjLN/fZxHTxd5WcA/7XK0JfdU1+fRa/7WHmvn+t28t3Z",
-	"lcXaAF/+GyESHIglHoAIzxJtoHiFfnQfadJV0zHP9hw8pWuqkAVenNL7SUrt/VhN3hVkkQ+l9dqSXsLy",
-	"+kBuzvCBTxPu3Pz+znzcsEiizAqE4v5xHaIunrmxj1r3zuFHwt4c3xcGqSd80FPIIqx8ZBcKld+3FjqU",
-	"9xHrQFjoXP0zrocB1u4J6QOHCPiz7L3t+bwbO+QzS+a9o2TSzpP/EQVndgfJqq2rcw+e87UHIDUxb5Av",
-	"TDXtsaAdFuFAcVsIVhaORwpBYmxclYDzx7j7m4BeOh5ARkIEvrT2y5VYGKzgSuF58L2+jE70DNFLo7X/",
-	"b+5yEjADIudI6mPtuRUvjaN19eBPuI4u7LHImKqK6OXcFbnAZ62ZrZXdZ9rzGSKXJ/nf8ZPn47FYmCEz",
-	"4p3BsT3CrZwPgczJ/hMZNetrUR+BS1cQgBJAZFyyHBCVOSslGPZViYSCecENzyN5jJX6uGZ5WeRnjNMQ",
-	"E80owRF07DHOf+DaHMHrj158F+hDHVfhvNTalQiUgliAnKuaHPPHjxmFG6k3SH7hiqZEpULu22+WEri1",
-	"L6QGJ5H+Kgv3eqgt4RCjSzg+TBu18FhhyuGjXnovPkgt9gKEGOS0aIisYBgFsY68bEfttuF1E4kYPttC",
-	"Fa3mvr3Wlmyxn59+VwaIX7a6lBAXsbNXUslo/E0rVik5ZXyqohSa41nerHJ2PGtpPLylrfWng4MbD+Yd",
-	"5fegMMCyMJ7a1AkHQtGAJ4tWeI5UidkG1hGlxVnYTBGm1a5XZtQU2HntKp7WarkAIi2EsGJuka+BfyE9",
-	"k7p3oQAuEnJDPI+vb/AKWPZaYZHwNVEchotMOnTshvYU+rT1pF/MGpa8rxSeL5QG36ujNERdujVHaYIO",
-	"/eQcQ4WCAyf5r2qFq84o2GmekdcK74hXX9EKjlbmo4HOQ1Xu/MlAk+y2h4sT3+BThJWZU9DPfoUy5wJb",
-	"WXOJPxrolv7bh1u7/6RZHXZw9PS3/7x/cdHHf331P+7P9X/rRM371Mad+DWahYnMPWufm0cQXTHNWqLf",
-	"fi6RFS10piHPd07qHyb3KM5FyHpb5+yu3KOftw7dIU6IVwHwjI0PYa7Z//r51csDkpOGDb8DRohqNXcf",
-	"YUo2NI0vCpC86pI8Q0GxqgLsUqRBw42fp98upo9uSWzihkllD9ppFeL56LEYslqAF9eTxQMbrFSUzxuV",
-	"TafrWHEiY4Wa89LxZAOHJzOrctxICUDeRfJhuALQmXMO++sXEhTvqTDaFeHCyCQHMLOqSYGz2vIZywPU",
-	"AUEBQFldjmcOnNGmL3nu7C4akyeid6qTY5JvO53c9c5xCGrOz+65NhVqqyVWF+i3JjhsKHEdWvDMPtPl",
-	"6w0oCGpx60WrPkkFgboGZZoFv27Qll2ZxFRy7ha67Zd55NAMt2aY0IDiMd8oTgDwcYrroG38BaWghOAM",
-	"0PVaFQ8xcGik+9TMT4297Sji8fQJ8n1btL2EO7rItYgnm8QalkFjVPkscxU5Kj4SlY7YaWe88FbuOsoZ",
-	"sNrh0PEdu3ogZOoT3GwkkPH4HD0sK2v4XMi5MNxqLVSAIoDRjp+wv5XfkpnAjQ/Ih2+i0UhNDE4XggtS",
-	"iY/RkixrUdjpz/F2TzaPx0RQvCs15pUV8LWYlkr+RSxbJb2vHJfWWgcnp13tY5yOkupNApIQvKZ8KtwY",
-	"OqtyAfmC4BRyDNtu7jxFBnmkyChF6+TsFhQZbSNgsHx5NyFkFycE8jpJ0j8GGZvtc5vUhc0K+6wsvrik",
-	"vk2V+ctQkqFpD3+3/3nfKkinAuRo7wMvi9boFfjmPl02iv3+PU1M5p92WvffbQfyFmvgYYB+Tttq4bmo",
-	"bAOv5okrkdCeXKpDMkDc6YeBLjicxjOltMi8o5rI5kIxnpVE75zzFcN70LkXlUZwJcu+94bQhQzewbma",
-	"Aw4Hn44MJECeQ6mfBijdx9y9K5rrK/yGZrlU5lIvR3Y8RlB6gGs24TV2P0K73c/9Xdo7/exrv0pZYLS7",
-	"nuHAd1FVPrW5Eb7fPJ/v7FB0rYgOxw1OIVMvRWTmUq1RP5UC0IVu6N2qweUy3lijWbPmeXNpcU+CiLQQ",
-	"6gxFPEZb3cICdZFXsHqNZiRB2sZjpIpS6IN9yl/ueU9Lu0W8R8xrn8ys+gTA32CKUYRaz8AkmKmqcCJv",
-	"/Uc/bWph6o+bXXZYn3aR7vKoIrMTEiE24oQH10q6PHcsn+8osyUEuKVahegJZ0AK5YMJQGjqMkWNrz7K",
-	"DVvUAnzeELGGQJKCwlPW+rP2YobVc8aClS7L3RuJGfEzYfSVQsIjPr6y5+EcC3p4WYo1k6ViMFVDz2fu",
-	"ZapmvFpxKHw2EbVoQZuYev2hVUio+tNOXE7NIzKBP1BCxyeQXa/sWLoNQGCE5hpNCK6byAcrAne6751m",
-	"tQUSBNXAy1Es1ei0ULPx5IZGSsqEr3Lvtq/3KjRoJ3AQgBYo+oaOKJkWXGtRXEh17ep1NZ/1JR4Qb0LZ",
-	"qbJguT0Dc6fL+hg3VgejX81mM7BerauC26xEWxrnzdqhiL6drb8ILTSu59vwdZ9h7HUVRvNP73dKx7ZH",
-	"k/5TK0tpZWsn3OyGahgXf0CNbFFx+Xlk+L8Bfzfmn0Gqco4u8AyLA7ozxv5BghSKyLlIKjnbyaVLOeru",
-	"T5fGPorgSgh/psiq0+HQmQH3r9FNfyFHInO59NY0HFfLQhRxIc+2JHeUSCTxnc8fQE2UEufTvl3W0NhT",
-	"wY25VLIc8ypQGwwZrW+NlWLBcq0LLD0C1Rw1KxQ4LvRMrUh1zKeOps5fif6CCDXWMg1NwIxApAmAUot5",
-	"olgn9mcqTKT3gmoJwQpPyXTWLLBILnSsjQtILzpfoQSi/XeByNA3CeakzHF4wvTY34HEIKPKo3rpihp2",
-	"YC+I6rHbX/rzpO4Ku+NjU3/efa5ChzTzzz1/+6eKt+fdcRnvWFaoP3O2v5ic7U/rfdlcOLfLtm7Unm8N",
-	"S7/2dx0qWc71q4lL1O0iW+z9b8puWbeHRhit2dT57m/B6/mlhy/dxLWFMF9vqc3/Trm/PhjasA23A6Lx",
-	"vvoMg6K+eQ9/tzP4vttWfjV5gzbunxv6D7uh/923MniccJV/4r28/267G2+58R/+bid8Z3onFDJb8bog",
-	"2sZAy2aNL0G0HTyma8OkgGyjgHkH1raMyCHBdqPEEGcGEUVcn+UvJkc/cjOeDdmDHGLh26RnzChrEp8e",
-	"n7SzyL4ODo/DJvVHZOvqPE8vJtDcTremiMg+DVvUdy6/zbNF4WT9aXYUX5Qh4Fl6Ew6+pmhLF4aN2I/Q",
-	"V4EeJOd+AERlk/7IJ3sCAVLKC3/jrfchdYkXk5dKCtqqH+NE3ueZtkOHyVPQhO/f8Gnbq+m2h3APvPZR",
-	"Kr/9BVHqls42tLLU9hoFqkMNfRkHOIHX9i7rz/PE7uDo5vPuN/8d1bXI/7xsAbcBbshuZu90baOTDRuZ",
-	"GGXhRh4x0w5z9GlG9Cb/WLq/sRbo9/9c8sqTp24wwIJCgI5NGaiTQjolZ4tI+IaMRPCKW0EjXeXAzmS1",
-	"F/KmbLUp1+nSfJZaRCzJso/Kfvoh6EjfHxpV7Uw2+lm19nOiCkWi7Raq0FucSndJDrSvC8gYdKvm/qnm",
-	"/uld30Fqulf5uJ1V/nBWaqPqdoDQ9xi3d0SaEBrGVZ8xrIFQ2A3sKqahhh6necfwbsHocwAuQbYUyvn2",
-	"MByH/55zDHyykRASaiey0Zpxe7bGjUHTHBW+Pjv3DfEhZCz/4r5rlApQwBU2SmYs/6/v3+QEdtlIAG7L",
-	"93Wi9a80gH+Qwoab3UpCAXVwt9wNl+CnSuAciTExrvyp5CeV/O7SxSikR/70AJi3SK/k+LHYm5hSaRX2",
-	"/hDsjgij5YQEpC36uuVmtsUeGeptOW8j1agBkcRrawFZhQbwxBmkinpSFgBDyUIUF9KXXuizF+GNtUDI",
-	"MsBJPEcVYEvmpVwa7xN1KOJQ5soX/UJMtKsFMXg69OnJYw61bUaCTctrIf1LsPiORuYK/MmKZHirYlNF",
-	"OzyJS4a5bymYtYkyKMczIjOCPjiio1DNz/chrsTp84bLIoA1wSwEnonA5kxZKVEqClCz0aFgDbsmH87g",
-	"+OmjJ5PH4uib8fHo6OvihB89nQwGR6f88ejJ+OviG/F00oJ7LG9RWv23P4v3fB7F+t7wKwGwfYSP2XVS",
-	"KpkOuB5a9SdQMu8sRuvKtVPVUZ9tfQLJ1v4lLuF6eIuE61ZVpiNLPEGWXYu6UIbYaweTp//NPtSeOBd/",
-	"H+VuF5YOviur/nOr97/RU9S70TiOVJWPDxqP0PUZUzsa2Qos9+DDnMK/nw5Y3tR1UkxlruDQ5qLHOsZx",
-	"6YBsuwox1Rx2Fk2fgS2FxYe5ZnPKV2rcCgWzXEbktFYrHcCtoB+00+zRO1pyIo8zO3zlfDnvDU+QsRD/",
-	"GPiRK6UR0441Cz5b6wWnqR2IQNP4ZRouEZ4gWo4paNBnXQzAN+/h7+6fO3kTXocSLh985bQHzChw8IUs",
-	"FR+5SlS/+SSLY//dbgruYDU9JP9Eq+aFRUiEdvVgGrvKMU6W6L7KqXYMov/7O1WoZ/TdQwf2zxowf9aA",
-	"2ZHb7lcmqVf/btuZdJvdhhQRkofyj4GoO4RgayRuB6MJkrelImJ2zRYCCOuYVfgw/9vd5HNN3S3oqwEj",
-	"i4p5WSkyE1UBpKYXkmqjIxO8qolTHX0X5VxE6a8e4AIFySl/FRRJ4PW10kU3yZEcxYYRxPPUpHxvSUt9",
-	"TWO4x8Zroy3eoCcG9vjjx4PBfJuq+DNjHN5ml7oJ3YqQVlv+tcfHV7D/pPsHLQk75JNJVUr7WGWf/u0P",
-	"lOzqFk+rdgSX/w2SWkPiXr2U/yYKlqqqER9ffR7e/VdoXAPDZsSrrCaQPxnc+ej3J4YNHWxyT7dFhQqh",
-	"sqIUGpzfPK6l5BxpIH3nvtKwryx9ztzIRJm1PhNKTS7kVmFnTI/i+gq5FOpyOgMcMYCNfPUZdI0riYfS",
-	"0qCDMkRZ0dcwXfK6YPWycqhnzJ0dz4S92X5dFXxNXgdY+vc0Wyhr5ddsJKal1LHq63gR8tZQ8UgV64f9",
-	"fh8wWhey/UZH3/Dwd/pX9OwZ4+xKrDFX1oh3ho2ELouIb8oFgLmx34gmH8+ch0g0kRM+vFl5uhZQ3DiQ",
-	"fRoh4wiPqlurUkdFqTdLUauajWpQDDxjC7mMgWDaawKBfU1fyDsoXs121q5OhWLcTv3oxak7niLUPi/6",
-	"PytAkm2dKGBqI1ASovw3d/KfCPXi36e88I8cS2CJVTDE/Gb1NfshlYROkxZt4MAD9zMllXDNO4xXAs9j",
-	"MsxKihaA9LW9HCaZH1Coo827i+XhQiZoHjKy+hwJ+Wqm5kiuxJGKmmiNQG8IJw8jQQuEmPs5FzAo7VEB",
-	"xPOwn3rBDWIH9oU6yKUUA8PZxvFgXA/AuWWUaiNkeH3T0+LzI2b4xAfLTlKFeLb/JFb4QjOcGs64zcm8",
-	"nbRfaj4Vu8IfIKB/gbs+NGwEv5Iu4VOvGUjDKOTU/7ToPYdpAj5Hz38zL43+XEsvUOva3JjPrSEL069q",
-	"IFbG56Aelvbsl8TtDOsmmfr2gxuDD7ZY6Au7F8oXU+KUF4Qnm5eGIqo48NEyoqm87Tr6Ddya49neuW+k",
-	"UUmmRv8QY9h61ErKoz9juVxWVY4GqiYUE4wHGTJOi/AIOW08KpKWl9WRQFngcyhmYjTjy6I0FxKrgTnE",
-	"tGaA9Ct8+Vx4FVEp8pECxBHKCIfNrhRkc3rQEhR+AdwIMXhVQtuV/tMLKm2JfK1O2+ZGOPTj8YAlsdgI",
-	"Qo+W/N1rF/jyX+BDH1u16LTTXE47ZM6v/sClqLFSc8eN2iaE7wasvJPW2G/kzC3fBhqZ9l0TjhwZOISG",
-	"DeynDsBK2ZJncXXPxg0UubYmCnUTSddHa8iVBJwxYeYIunwh28HNtWBTpYjut/FRJDj2AGa4VSpjzywq",
-	"Uetr68Tc7xQRQ25RJa25hRzPiGx2caQdMOM3br4/2I6jL7REOnDq+v+GcNgb7DRcaa3qzkuBC8V5vtmC",
-	"1yaNr3iDbzr07A0FwKEKwk605QaUtFZVa3SwxupenW3Tf6faRDBTbfi7Nz5V4gsH4FmFJSyYxObgY2ux",
-	"3oW6mPbHBV8aZECEJJQMl6+SY9FnLxXokFbzwqw921SoRA6tnpXTmahhqXu60bK2RoavRE+3YzFzdz65",
-	"5IoLCXl5JVRoEzIu4elhFxU3wteNJ7Z8IIq9Vlei6LNXLlHDarl0bEK6H8ImpG2NgPzBfMbtqXOprkWd",
-	"Z67GCK9agiHYYViOH0gvhHdjDnA3tfD4Q3y6aC355GYvqo2PgvYPrCHSKpdhh6Y25e4D6+HvZbGTrwqy",
-	"tcQ748vpB+ZjysFQTS8xr6pGipiQXpdj98kjTCwXSlMJQ5bbTXdpb6MC3/7dSn7l9ja4vmk3dd/cr+39",
-	"GNGkjUhPdiCkwAfCvmqs8AQhzGva6V+KNwBHcs8C+sDOpKC3vCj2+ZSiNfvQSsgjKx8/eNQo1cKdFpGV",
-	"4mh0RF6O57WaQ6YiMa/gIvS02kKGoqAho4/OnOgUOfO+sZxOn0tu8oanAwbpQhqyt+AdU7uTGCH6aDum",
-	"Vrwd1VfXom5Z83esO+3Um1xqSDiPpcJ0zT+qSfKDMEGuLU1VXovkcjhEzG+63DfpyPBrzoflc3l5SCMG",
-	"hIqDYsKvZw0Fxt0ila/053LTtty1zrX/h+AP6BJBCCSN5OggZ+aXxx/gFP/dIYi78h3Tcl7NFJ+XrREj",
-	"uvwhcTT4hRY5NeZVReLobsZZRUfDSFQK/Nwqud/t42K8hIr3dnhHgtf2MPz1N7voycMMV5Z11Rv2HsJm",
-	"oPdsJ6srKiFhO4SO+Ea2f2T59eM8U2jNtpcBXfpLWfAaqiqWWlUw/NHDbqlsP/0z5cdHJbb1zCqZvFm0",
-	"KXoZhb6235UgYtMZSFSHnoB6Lf04udAxYWy/7a8RbUIhrIDGso3+URcSTaSTBgQdX5qZVSjGzucfvSLy",
-	"ULa9JK7NFgHsDKuXUkevwnoz6ckppTa8wjmh0cGZjp53Et5ux/8bAAD//w==",
+	"7P17d9tG0i8Kf5VefOdddvxANCXLjk2tWXsrjv2M9yR2tu2Mz1lhttAkmiRGYDcH3RTN8fZ3P6urqi8A",
+	"ARKU5Fsm+SMWSVz6Wl2XX/3qQ2+iFkslhTS6N/zQmwueiRL+fPaWz+y/mdCTMl+aXMnesPeSL4RmZp5r",
+	"pg03gqkpM3PBSqHVqpyIMybFlSjhO80XgvEZzyXjUyNKxtlkzuVM9HtJT7zni2UhesPeqPf90TE/GT+Y",
+	"nGajXi/p6clcLLh9t9ks7RXalLmc9T5+/Jj0lrzkC2Gokef61fS1uMo1tK7e2HPNcsPWXDNusM0lXZsw",
+	"VbK04EZok/bZKwkdSd3PKeMyYyk3qW1qbp/1r5UoN72kJ/nCNsldWWnuX0ox7Q17/7/7YVDv46/6vmvl",
+	"y9ViLMqe7Ypt/NvcPm5/w02+EG1t4abSiqkqF9z0hr2MG3Fkb+wlWyOZ9H5QWS70L3Y4txuQTnmhRcoK",
+	"wa+EZmplKrOs77Ax3J6w9TyfzBkvBVsobeworufcMM6KXBu2Fvlsrtsajs+oND4TU74qTG9oypXwzR4r",
+	"VQguod1PlZzm5aKl4W/nghl1KaRbmFzqNaxH2yh9KTI2VbAS8THc3lddj8uCy6Pz/33u/vt5/bfH05Ye",
+	"0FMqXVjw9z8JOTPz3vB4cHKa9Ba59F80zcTTUmRCmpwXL7Id3coz7IXtFQyunqu1rrZ9cPzkwaPpQ3H0",
+	"eHI8Pvo+O+FHT6aDwdEpfzh+NPk+eyye+K4suZmHnuRZL+mV4l+rvBSZG/7GTp08fHRIn95YMdHSrVey",
+	"2OB6yTXLZSRX2pYM/Nh509VagS1blVqVO8Y5leK9uZjAZalbRks+E2wspqpsbRre0bYUTgdPHjUN1I+i",
+	"EEa0zXua4c/pkJm50gJXwFqUgtEvOGyCFVwb9mDAMr7RiftyWfAJiWh/s92qZi7KWxpian8Y3+eFEGbH",
+	"8E7t73c0s2+rLl6RzUTz4oR7bnV9vsjEYqmMkJPN38WmuaUTXhSivKOZWktoLogOOkf+tRLaJOxSLA18",
+	"fXLK5mpV1vbj6fh4MuAPxVEmloXaHB0/Pj5xXcSzNnQyatKRbVNr9x7Wu7fkxojSPvP//DYavT85PhqN",
+	"3n8vfv+vvzRK/hfTn7mZzLc7/a7M7YluN2VePdYZ7Mu8KHC3whgoKZhVEmBo9BlL76X+3hx2NCwze4Tx",
+	"ouizd7TPpcjtD/bP08Fgjy7QPFLTI+xBm9g9edzc75dKipa+v5KMs1LwLIGOQ8e8uMWVwOZcW12BcbaG",
+	"kUrvpQlMfjRkJYyVVJL2HTcNK/3ejp7ZNu7pHpwq2/37iY9FsUvS+uObrXMzx1ks7E0JSy/F5q9XvFiJ",
+	"tM/+O78SkmmryPECVA970NtbeFGQRFxUevRbzwi++Kueq2Xv92axAi+qdCk3YqFrfXt4fLJn8yb28hd4",
+	"63EQqbws+QaHIV/kbQLob2rNFlxuGLybGeX0A25Af2mTiYV9ZrOicjwYQJPyxWrRGz6ET7nET6H1uTRi",
+	"Rnrfz0JrPms7E9/NNwkJGsHmuTaq3Jy59jE792y8MaImaBbqSqDSPVdL2y/7txRrNuaTSyGzln4tsCmH",
+	"rjRrBewQ8W6dkZRPmB3xyZyXfGIV9wREx1KUEyHNkZATlYmMaTFbCGmq3aq1vnoqwD8dD4X968p2S2W7",
+	"uiVVZruUZwd0oFQrI8qj45YeqOx2e2C3+UveZFLUBABs4jycwk2Lg8b3Zq15C992bI19RFtr4PHdrS18",
+	"NLzdNuWXUkzz93vV0Lk1ufCsv8uZLlYzu3it6q2m9geVie9QqI/FLJeRIG1r9hJevHMYtwfOGYs79xhe",
+	"YvcYmJRVk7ayCPHL5iUYGbLty/BAw/ZNLif7VX5r3mZ2I8U2ru2EbW7Zqp3aZ1/H3n0rJJe7FFMDF9zR",
+	"MO3VAeSTRYtmijfdqmpq12w34VrZLrV24W657pTWds+v0uRF9wlFO2m/42JlH3udufwHL/Pdk3mFV9AJ",
+	"dMYKMTXgxnAnK53f7sK2JtLPB2maH+2466WSWoB68wPPXqO9YD9NlDRCwp98uSzyCbgg7i9LNS7E4r/+",
+	"qdGT5RefvSNDFeKKF3l2QbZHL+llwvC8sLMN6wK+ZpkSVv+0soxUAjuoTpe1evtSlPBOZvgluF9EWapS",
+	"94a/+XcZpS4KXoJm4N+CcoYtVtqKP6+SPBwMepFfzmtLH3/H9Se0uciz7s4Ja3+utLWYB0nP5AZ24A88",
+	"Y699x53ON1YrMxwXXF5avbDb4v4FBxrnqWl74TBOuLSDOBZgFDCua4PX7wVfFHzx2m+1G8xx7JW68Js3",
+	"8X6maIrs2F+o6QXt9Ila2Rc+iObrgXNeOJP7lE2KlbYqGFurVZHZ3pEboZf01LQ3DNqeuxKm8VqPHKJF",
+	"hEbfQnBpEqaFzOq+4WCLoC5uBRt48Lhmwb92o5UEu5RW0i+lmCiZ5bADXochhnfucP99ojX3Upl5Lmde",
+	"eA5JbNqtyRaryZzxNd/A4T628kWDRo8C16ojGvd5KaYrLbIEHNdaLcRYZRuwwRVeoIWQOBt308ZVln7X",
+	"Z+6X1CpCI4lihWsldZ+9dbPmdkjDvKUwiKmdufCoHDuW2G8LJWf239ywiYJIgvLLoT+Sbk8V+eQQWXnj",
+	"SXgRuysKu+FxxLlU4KpwXdaGyww8lbnRbM03IAWeq3KcZ5mQn7PJ3tF9R7NSFSLIfV4Uao0Tczedural",
+	"30GP7AVGkf/CrhO3oand7G46W/Eys+thyDiDD6xcFQLdPLDwRnIBy5OzZaneb1i5ksxKpYQZZVesHZwF",
+	"n8xzCfqcWZXSvtQvS1Fo0Wevpsy/K2EpHkKw8sC8EtKUG2tkoRfzDJ5q38JyPZJ45wUGamCdrorY3szg",
+	"ci1spyZ2fW00hSrsYNnmbWgQchNcU9bYFllYAiuJAassgRvGAp44kii4xhsmrkS5wfFHz6x9pKaV/FyV",
+	"M2XMQeti+0iY+qdEcthp7ex722x/yRCGQhWZcKEY2+N4eidc2m7MeWZvPAZv5I1E63F0SP+3kuJTn87U",
+	"b3sUFxkGdmTsKrG/XIqlOSMtzw4YLd1obGCywljANn6pzHO1kjc7wKUyF1N4Sk09gwMTFrdU4cwcOQ8H",
+	"ODsXudZWhbTzixr4TWdncBpm56Uy7Dk17RNNEcpRkDFWlgaJE3nTYazjQ/g5z4uD1KZbWkk4wtBGP0GJ",
+	"a//auX6XsboA6wgkF6cJTaVYW4ObGVEUVsRY2aqMoKgWjAc3CboPvDc9Lbg2FyhbUnucOOk3kvYJJHTs",
+	"7fZCK06SptB8U/fpsvtwzUd0feBAfMYBPpcbhicn9Aum/K1SP4FF8Zkn2ilCfKyuBDtlP+c/QHt+lfyK",
+	"5wUfF5+9SRk3fMy1qBoZk7nImFRrdjddhbbZY1iSjmhFm1RrGUAXIBruaCamUzExZ6wUSwHrrs9elfE1",
+	"zCh1CeqXKK1ixyWjEAWck/m/hT3hYDOseW5EZm9AdW0ab5A72u0X7y6Biba6hjXX1crYFueGZXnmGo4H",
+	"coryMIXD2C50DqpIprbW92thys3R+RSsybp1/wb2I2iOtqX9JsBI8Laj92JZqonQ+sC53mWCe/Hshfwx",
+	"m+aiyJwA4ZOJWBp4Y5OB7Z4EIZf4MfCFt7FnpeDGnXIDa6svle2ctbLv25V9f6KkFBNzQYN/c6v75CQc",
+	"GZWRY8+kyc3m0x7wsFutLYShOLtuIrkJivf2CNN+1qvlUpVGZD+LLOfO8fwlZA1IeztKsKFyybhkECaA",
+	"zdDkivHauzX8+uDkoncCzGliL3oKS2c7XlTxpdo5gSGbrjQvIsfXGqyblMOjUmqlVclRtqBOnlrVKR0G",
+	"RMFMqYxdiRKULm/+9FlaioW6ImAChkbsI+Ft1jC0b8xNQrYeYMJGEmfMKthy4x7aZ+m0VP8WMn4SWrOa",
+	"aYXRulqkQMDYkm/BsEshlpogDrkBfY79ZBvCCxgS2+2VBMlJL3EdcgHekYTXWu2MFhdcfcbSQmk3HhB1",
+	"cw3YHhz7mpmS4oylME4XubWtwSpveqs29uZc0mKH66zM7bOXQdqTe3wkU6ku9EovxcS2RqqwJSbO6zK3",
+	"wof8jvm4gHaslqLUIoMWOFvWtQIRN1NlHzLe2IPnjFXgJtXo/wwcu3AdymshV4ve8LdeaFkv6dnlAzor",
+	"LI5e0sO57SU9moBe0rNDigKnMkj2K99ekIjomPq9IQJ8Ljf/AMG5jZyTG/a/3rx6yUCO2sPh/dFMHdET",
+	"7Gbvv+ZrisDCo5bLYvNCLlcoITLU9HjxS2k3p8mF7g0BDFff7z+qyWphhUOwp620CkvVnm3QB9gFdvic",
+	"9QLh3ELYJeRxAoKZtQJcF4SSltHrPwT33064G7eWMkIbDwC/4WGtyLRnqX1GCl+g+KVrdaQSF1zeiT08",
+	"oPvaVh8GfXNzXMECdIlLQITzYz30n/TEe7sMhT2f2yChFSPS4ztQlw+ObRhDKxHpuDk9PrHd89GJXJpH",
+	"p70o0D/YDvQnPrh+oxD/vmh8Ag7LTivjOjPkl/PBk4R7qmGW7OeLVVk0AHyTHkmni1xOVUOsCQyv3Hlb",
+	"uGTP5JXagLIAbhCrzYpimrAivxSEgXgPu+zMTuVCcKm9Ou1AcNvxJfpGjf9pxZqVEqssN8+uSI+obk6e",
+	"ZaXQummaBWLtoqDCQrBpqRYNr0163HQNgSW98WbfPPzML3EZOtWyTbphZLAJ5o3bfyWNdrBujnIV15QW",
+	"k1IY8JPiUot6FYYOsXt7oYCRpqKmIBZd6GC5KmciaxwxeACouQ1L6TJHX04ExnCLuW81wU3TE6VYV6TH",
+	"1pbf3ubU1WbFLI90M6MaO6GK7NBXxgr+h4b1G8K+vyE6HMbCNxWWz+9ty/ynXDescr/3OwmBaL80SIAI",
+	"YLvvQS/Fe4OI3a2OYUOauvGDyhognSAqCM1JotkezMtSGfUAlIbExTQE2XLoN3QQYHshSB/dZ+lvpci4",
+	"PWx+T6OwQAV0y9ml2CRW+HKt16rMoq3igfMj6bWsBd+wuSoI5m2XjVUrjJAhoC42CP6thHsc5h4OLBSI",
+	"C15eats7LaTOTX4lUGnboww9VYslL3MyiaoLwIqtLudpio0lC6Px2Nxe0Ietrh/z6VSUQk7ELa6upGdU",
+	"p/5BLssh3autWxhIeFuyYw1TaLnZ5kvj4G86ZAtcHVyyOS+m9ZwcWMEpXMpmKqGQSSmEV0O9PacvrL1l",
+	"rQVWqqKAUCP9Er3ELskgS+29sBov6PC2t4+kvz8OW9IVmoCxW/HLPkuL/EpcwC9g6dgrrGlFfg4wkmJ/",
+	"bcUbRbb1TGEMJhgptWB53Fn4WGm/tVF8IxrtD5qc1xAbbdTv6jFY0pUddLhJxceJ3pnOEK2Jjz7k34Zx",
+	"HcK0R8OJo5mgnAjz122HBi2iDv8RIcyG1oU14upJNQdiEbbPZZiL7ZG28npr/SVs7nC+20ssMrkWHfuu",
+	"pm1vruzD6LVVN0UU/en4RkPOq4NQWrGQmSCyFJeIn71GQeNzZLZl/gTcj9nFIZppZZga1DLxfpmXQh/0",
+	"zBYNr2VRvPUOqYwEjT1ZV2DNDWH68wyOZYBm4pkPUH5V2n8blbRSXKnLg0airq3YZY0Nro5REo/y7gl6",
+	"Chfu9VNEfuvqwMChAIBk7RvjIcr3wJasTH9tKqsPe65KthRqWYjEm66ngyePGk3Xxuyn+lqoeXLomQ8e",
+	"PYKkJrCb0E31BNOcyKWJJrqzHiobbOei+jSrB2WgT5PAnV8bjRbUb7xc6mdP+3LIGrdttKW7JcihAnQp",
+	"ZIshQxrw+w1guHSfYaxXz606TflAkxZzuiKYwhvdC3f38jbMkVo3P7M5Us9C3Fbn+MSq6OnQ5U1xa0yz",
+	"FLdHBt8TPNqO85UoQekCiZQOg6ox55oJmUHkGEN5ZILaGYOV2o90Inxpz+1CzP+EZzbqPJVEP2tW02Na",
+	"/bTW2rAXHV3xEgwpe/UrWWx+dHfAU2Uusl2K1KTIwcsKdo9UVmM1GIKA1XOxLpWckcMaHV5zjliPGLXP",
+	"wrrz2QZ4KEOIiXzj6NHwj3ZDnLgvwoQAoiE8EuByMPR9ltr3XeTZRcBebV1PUYYp4COyKAMijx8A6yBy",
+	"3eNQRP2jwCpdr9OK0LEvEe+tluXNPzdn0ci5Xeg66z+HVbHVn+g7aGLzeglG2rbLbOLOlJ3BtoJLjHyB",
+	"d8yFg3fd8iZH1Rht0K5XI96i5SzIfD/Aj2+teWMNd2A0eP38KXv0ZHDiBj6joAAgIGfCIJzN7kYXFCMd",
+	"NQlWJZhj+QLPzE7izA6MFNlTaHaTRLNt3tcb7MxK5tNcZPC97cT/e/7zT40K0NwjHGvheMIQgqjBp/sg",
+	"GhwOw9hZeEc7JBrJJ4hJbvtSoib43H+HyW9QBNUiN3QSbncZUrfBClMMMO1Dn796R8cDUtMitt9/uFae",
+	"+ASCvX46Mk0p6Yp2SNNx0uaGnjTraU3xYbsgp15/q1pqkNHcGOJs9FnDWy+6WK9RENve2OY1fzVlaQan",
+	"QprQAgHhScfARJEL/QzX1axUq2USGqykoOhvCHoTsNf+pSiibBRErRhf8tLs8MY3xB/ojeu5kJXXsjlf",
+	"LoVEV3U3FZQbIxZLs28UrFmppkbIap/t30XR0aKs6oQ7XhZOTh+Ojw4uFzLb4EQ4naLBCmx2F7z1U0me",
+	"2LUqK9s9cu7npTYX+6aBHKCVJSPJhVtee2LyBlnywmjy7fKFkrOKN0PYPalxUzkHIRzNP3FtjmDHHr34",
+	"MYXgfjSH1Z33+Pj7B6dHx99///2jB48eD+i/o4fTweQRPxYn4wfZ6eTh9DF/Mh5MjrMT8WB6yh+Om9rv",
+	"Yh81PbOKR4igFlnFYUg4kIsxn1ySfokRs+DonkbapXdGQ/wNZE2MAwFddWK11ghYAOiUkfQa6058gnsy",
+	"uFyttM4wdaTP0myFkB7wFrqMdScrKAMKTiMw6OwNpVoufUO8osQN4yMJiUu0pgBdjPNqX09NJj2UnuLd",
+	"jx7R54aTsxI2rWPDgQZonmdnzKgiA2OJcQmcET753K/iYZvWm4wk8g0IO6hWaU7P6vk0mMmA30D70UYF",
+	"923qJE5K0CopACCQO9Q8ZmVwKdYAa5grNlVFodY1f2rAbPiFAuYDTXMv6YWJsR9wuMDzYTvYqDDKRld3",
+	"PfE6bPUASCC9WPONPmO2e5uKawDPPAk5KF7p4O6uNSc4mb5siTI69Xq3IDKec2hRYRNwCt3WY7fM0GZ/",
+	"RPyOmltT8w3LzRkaAKmb+KKKK4ljzZUQojO5drO7ROZZBAfoqgW9FlPynnXGY4xLtZrNTZATwisgZ0TS",
+	"5YQJIvpdqNhZvh0PRKfUtDSp8uL9bo04ygoLuVVzuw1/xm1HVpPeUum8TX8EFUqxmWLWbrGWDZ5wpNkj",
+	"0ZfTMj34n22EoVgD/EiSBcym3Ghk4Ng/sDgeUQObBvZ5LorsWVmqsjlAgam+pNLkcokKfnMApuaFtGfe",
+	"uBCgp6DOXKpZyRc1/g2Ct11A3Hi3QrT1U5QMsG/SrDoRzL4o57bZ8DHzhEFCs5V7CLBm/iYrpWBgamQB",
+	"RHWyjTNyyOP6uwBv9wv+yu6SSXz8HcslherAOeWD2hqsP2to+tRa+4QzNuqNeiCv0Xua1xrWjHfe62/E",
+	"QMiOAMjzXGaQdbNlUTWoni9kDKyD9Q8BvSHbOQrraufxCIpTROCIIvXKs3NFfffhuvsDHAfw2l9AWHF2",
+	"QUbj1pR1Mcuo+84ua1Pcz6tRPuf5RxQDpdd5QH/jKdpmvLece3+rnnXROCUNpzumMspi03zaXX/tenQG",
+	"d22wi7bjYr3KS7PixcVcaWNnDibN/3GfIqBNowWqbG42HWfvjbvcwxgOOJ2Nuoi8FFvaBxyylAZLY2Fq",
+	"KxccpM2Bsxv6TBpbE5GN+tOmzuugZJdgBAoHP9hJzQvjlk0X+bEDnW/1ArtIpngljtwZy9RE36fvdH+R",
+	"Mbx1LDQTfFLx1VNm4EUpnE/VZwteTFV54QKLEyu9pqB3Rw7c7W81aO6bi0WuF0Q15hX2i0wteC4pJySf",
+	"XIRlCuA/Oqqynp+oC5OL6NNKwjMrV+g5z9QavlpJSHaC1JgmO4DGs1lPcpk0rdLCjWfk9FFT5maYEu3S",
+	"hCkJW3fJZ0I3y4xcTlWLTxhsK6uL2mvS/i1AmtwhdJs6XbvW/aqa8+2P5kKpS2u8dtWh17yUdrD3jBJd",
+	"1jhQtR0Z0RHRVEdvcXOyCzdVF4jbThBcAUNmSj6d5hM25XmhKVXVnjSZArEyE5FWS0C8fugLxOq0UpKt",
+	"86IA2LjEbEf0Vmg252VWbJD5ok9LpZLLN+flAk1Ot83h/tBj6nDzLnGw2poWi3uz0W32bu4oIGyXFjwT",
+	"ZxGykPxl+IDIiwYeknUNubLTeYaQ4b0r3j74KV76Mbkm1AQCie2ddehbvO7M8aMiw5Q/ziFXJXIa1/DH",
+	"Xh27HfzLVJUzYVBiX3QKaj2HO17aGzAncgciZpeS5XwYOyWIysSLTKP4mIh8aS7WuczUev8ZDle/w4vh",
+	"djqqOmQM+CvrGQctQj4gGyHfS585GieNePWO4mu3WwIzu6OknUHbbun4uupxundY3sDlTz0PDx2/3TbW",
+	"P/DSZhQSKjdVEFI0XdFq2VoFjet3u2u+rUks0SPhFM/zXgRULCra0SkoqSZK6lwbzME0bFkKa7f02Zbh",
+	"ls6EgQenxBcinS/Di0hMmUKEDwq1v5pyJezZoXChsYnV7IMn0uP8PL4bH7mElGero1rVx6Vdw9XkWa2K",
+	"cW8T7durQYCqpaBcOl7s3jvkyAZr00WR8OzrvG9gTXQUCUQN3W1nV7Q2GKuQ6rkFpOykWVmjAkZpW7dq",
+	"xFxVV2Z1VNsX5y0g85alep8LovwXjNiwiYcOPu0D6O2VCj9G19/aUeTOnJ2yrFh9Y8fQVyCsYWBbl9yP",
+	"nxqcCW+5DW81qqpfAHgHL0ZeUr0LJak7pl11TGXbkaoGw9/xbZQYetA9FRF7cGKKZ9kP8i9udr1JSWUI",
+	"Wyfg12V2oGyM9ywMIT5tkcv4vuOvUxr+KeF2S7iWReIypWtJZzfYcYcJqZ+Qs3SPiuC2yB6Z8w8/Ms1L",
+	"/kOHtO5aj8V7o9kYFKS8xMRE7303pL9Wsg/Tv3xA7DlOU//l+c/PPqbuMgPPg/gFUq5430Ae0g6rmVZa",
+	"EXMFoSxQe3UsanTPSAJM3wMQKF3ybbX+yAwKDBhOOdpRmRLhNHZrgvvUS3gU9RnxuhTmt90grkxAt635",
+	"5iw4rEHH3QR6P9cv4vcbSWQOWUeJuu4SUPqBn5jcBP7eGc+JZ8+5c9OKWzSlrNHc9Nk5UokDsNAg9X2W",
+	"z6zqD+CgizRB6AF+izZlOLAfnZ45njFEygSGgAHwcW5gMKWiAbTmBcIs9ZCt5woythcc0+Mj7Rmz5QEa",
+	"gKCOIHl/OH/692cvfwzM+31t+CyXsz44wiUC6Bf8fUUQDwZNG6EuHLdDShALnqs18kw5hCx3uX4AjvXU",
+	"Mp7kkLJ0a+ijPgNYOSQX2lEBGKNjHEVmgGFw62AwGlISyRekidoRGB3BRddnz+1STo/nqd0J6ZMBIMG/",
+	"z1K7DynOYGdoPVeFIBZ22HnaXrew/5unkBaSpbWR7h2fZlUl7HGDCIiivc35Z6fHJwmLGeMqEauCa4TZ",
+	"+lJBDWFvPjGqJX4seaAHRWQ9cVwqpM28KYfBQUnv7X5i7AG8ukkgo2DfOll8/Y62tP1cR+hTJGqC/WUC",
+	"gQRwJnUzmQvXis7phnsPqzcTheEydSXKsgWe/TZu/BwC0KY6dxG+GSBdzQAkaD/xWtmlMKxyOrJXU7ZU",
+	"RYGCreRG6KE7as5/ecG0KK88EQ24YByNYvRgAuPZTe/J5VZWLxhW8hqAvs4wIIiyX7q6c7kJeGGU9+Ci",
+	"ERnuvS7hjDk3nYYeCWhqSxLuhtlLPIjCrbLKJLWu0pbKHdMow3nIUjx3rXRx/m/6ht1dwzGbccNDwSYr",
+	"CL9zGSz2Ild/iRI+mFQlo1ihvY6vstxcZHxjr7WC04POwHUOrglCRaIXC26wMteep0uTsAcDKy8fPHo4",
+	"GHzXH8lX5MiBVg5ZGhkN+1vjbZGU3a36eO2vkXWSsruuJCEpCu7yhGlRCCskdDKSUIYIl2k0zPrMKULo",
+	"aVqryMes55iAvgKyp3U+EfbdFVsoZXdNFPHiNO7eeUx6y8nDR8w7ASvR9JHkAQdH0vwsZqzlMeoUdCCD",
+	"baF6gHYXIfswXOoAbKjCmLmQts0wca7FoIKQa6vSi6Y3oqYJXN84/TSzce49QbHRa4ckFznSTAYRMGTp",
+	"mucml7MLkBd2GWOzL5aivFjkcmWEbxvPKl/7PKx+v59WAam4BQJt2IX/Ate9PR/8wq5ZrodYvNEIOuIA",
+	"N3oQt4u65jOp6t9u9Tdc2fBLfRSihK3aD01hwuikaDjplGO4ioOQvqSJM3bqWZq1p+ub+oe6mV7tJhe2",
+	"Yp+boeHo9VW7ngwG3x8/eXLy8PT708GTJ8dVZi+5KogmtlKUtEKOEI/rDxuE1zvymNQL92pdng9Vp5B9",
+	"TeIW8vDhYNDo8mjo/ZV4KdZ6r4OlOkXtgM+33iJbLREEjiTiuUaiNzz6XZaDyxOxhhiQEhFcNq5JODh6",
+	"wo+mv384ffzxL02KoDt3mxQxYM8YiwBNQAusivP2jF5cO+HZOT5gx8++qlpZ7tGe1UiH/U5Uqn/yVteO",
+	"olLDw1A10KVA1CKPrqhDDYWl+yN5hNhvDYwtmKsDBPhrgBl6xosS6X99IkcC1LnImFalAAV7QQtjCnv+",
+	"AJ0H6W440XmpkcVMlfASbAN5sHx2B3xynNd0qBGBvuujkgLvRWXCDwNYtGJNOgZe4jA9eNHGPco/yGej",
+	"Q2oFFioML6YO2QfgSPrcFcR7EOLBGddI6X88YPRyd2+cMXJHR49E1rl6ptRWwoS3V0KYCaNodKjA2UMd",
+	"BUwaPr9R7iK3W5NAB9rlJjsvz3ZwBEJyxRZXLBSxXHOrhLdkRrSkGWEVkGGF3NKzRa9ln6XOJIHk5mCg",
+	"eIS2NrwosM6OnQG7ANOhqxzar2cyY5wOHgEjZy9vTjFpVLDjYdiu1ckzvhdH6ID/bQGbnx2xf7MVPzhN",
+	"fBXk3eT5Z4FFO3iZ0iU3c1qeVtOiIgN6NZkDBry6EqlO2NYpXyk5UFmsXgWoZBE2jW8UpdnqaoDXRGmT",
+	"Sz5rdt6+JDRlLWRDSMR2EECUCkT2SQMdpFk3Q5SD32lXiBrXl0MDx7xUZxFHFhCFaO+/yrxRitl2VnPv",
+	"H5yo+XZ/bmZOLJPtmZkhMau9j9sZdHlm97N3/tIgINks9hZsRV5YoY8KaQSpoqS1PjuvlPDgEwBYzIWM",
+	"K8viW1GIeT3spDEgBymiWgjZ3etEjMTbY7tZorpGpo7xLNRhUjmbr2RWiojmdxgYqJ1Hcs7dFC1wXwv0",
+	"fXiICtINJGSc2Z6bijMTTbgFJjTBGVwKU246qzR1PHU97toCHkPTuEvg6ie80t9z4didt0b1JRYkcr4C",
+	"Z32XwjFsF1up2uDV9pgcz4i87a6CvJnDJh84HCeqqPKCZqIwnJ3/+KbZS9kGqXlXnTRKzraCvnAUQtBl",
+	"baJlgw9L4orssNxxso1SB8wyPKtpgkuxUEZc8CwrG2eajshG+fL+xzcVdx3l3ZYIELadiUVevzl5AfTH",
+	"TrA6/xIIcIBrEESCKgRsrXIlkUBjTGJkXd8qMvOHpxV6wIMOQajcnLEBcaxIyEfrCtTLibWkRnVheGnq",
+	"YapwZnhNUMgDMs2149PZt+c8jEqbUvBKTmnc9NWYcgja12u4xtpWauqZ+BLYbULa0w38uFZAYdBNuwCZ",
+	"gcrgWIKDz9RZpOTp4Hm1eotVUDJPLk4ptnY6KCAHqYE+DZfrS2JwJkEa7JJ4hVAFnhirS0ds/Gq/QoPC",
+	"DwlCruExwtc+9Z8rjTGhzpsPZgTH0QMI6rtwpUV5wWeikf2jkoC6bRHzfD+C+h1c1AjxxFUVdmLlqIwl",
+	"ZyTfmhRXhBjKaT5rJIT9jz9ID/Jz2cF0T2x62r6z9EX1APVlKkgJKzZR5Q3NFsLwjBvufLdUUdJPwfEj",
+	"9vf8hyGdu963jiwpRYbMKGy8AeHr1U3PURzb8c1kPddNW+nAA9C/tbN9FwDcmfr1egG59pxCnQmOv/kj",
+	"8eBjqir9rmmuteff75KfDbjeRpkY2bnt3uUIZb0vR9XunVxiAATetu2GKfIr0TkMPC1yKToj/6Yr52M4",
+	"NJheIA+gf0R4d9uAvMia6x0Qi16VhgVkhtVx7ZJz5jAtAIiYQY1wlkKczVEQUeQ0ePzOcElHxBZ+vVNo",
+	"DlNA6Rqo/eO4rsVmJINg0yzYwMCySBx54ESlFZmHojzreV5U/JboYQQOgwz3KEOdrAJXsjp0Dtw1svql",
+	"fUgJKtWUl8zV2fUMMlaka8xPjEQsO/d8JWA4qLWMYTLjUl06nBFE0IEJBkhmvJIzFkLaQyOfhIAeHgqn",
+	"A+bBRVVnEU4J+MNokJr9PsEmbN7rPgILOqBX2pxiqXlOboA8Ni+g+OE2UQOMw0VrqhP9vku9ivxIW7+5",
+	"c3NfwYytfVGKWdv79Gp88W8lm9vb8sPHlq13G4jsl5Tsf6gG8g5d6242h3VCGmArWnINQQdY6DI6L8di",
+	"wldgJIi8bNRkah4jWVUuImn3qZHjqKrxxkII1I1GbgjuWRLaCfbgXEN1i416YjXqMcyX1kNWqAkvcrPp",
+	"42L6q1j1dhTlOVThXM83XW55N9804K28d9j1H5+3e/T0bazUQD/UvF4/mccKuZz2+qq+Ev332sqsY3H4",
+	"U5VtVGWvoU3Sukz2Spiwj7dJizw+qELq62lIHA+cbU8jrPNbYgMdU8WeXXdAVZ+DqSWpj6YTqVfSAwfE",
+	"3iTTeUgqJw3TcQyiAwM9EajzJfG5F9gNXelFH8Y71CfhyFvqOVVtapErknFLXGydU0WrpVV2yibPjRzq",
+	"1sccldeQeu3dqU9Eg3QP/kQEk8sNuE86i8lJKfbCSd/AVW9WiwUvNzt8zzGdQTQct+xjdmvLG/HGFK2A",
+	"1PoI1gq+QLXibTogU1y0beB38w3JNkwAgfB3hcc+E0ugslfyrCaxGl+kW5wPaKZGxKD0Rturt29/auAP",
+	"5vG7t4gnMzEpeBkScqJV80mIpLfXudMnfZ40qQqkZE/mSul4idfZkuj+fX6WhhfX5Rk+mUa2Cpm5S0FA",
+	"etl3nj3V++Kr/LK52ZoJxzmFNGqoHCCbp2tItEFG0l7gsGGOfQ2LSBOV7zDMJUoa0EcA5Swjs2Qk90JA",
+	"qsRRuOP2nftt5SD0Rk6qLL0AbMPqTz7Lo0myUclldCzY0QphFQCKCMAXIXnNnNgaN1EZrbjib13dYncB",
+	"uhuqDNiWfRfKf+FTIz7hkdwS7HGxBTvrYcJjpm4kZ++zFCe6+mDEZ1VqKZNchOhAWBlzVWQabUiWrqRP",
+	"k8xiFp6Y5AaO4pF0DMDOfUVRq2o5NSjIsVliSWS+ELC4XRxtGMmWTAn9nR/v3KCjPscnWC1lrJTRpuRL",
+	"mCuo/mAufIiusgrqgTSYbq1c/4FyH5KYcjOsTL7rblSWCqYcdEiYDB/4QwCgj71tD5B98Bj4dKPoXOjv",
+	"nGsYbqIAw2rVTjzBwDlrN/TrLowJgvcAC4K8G/PNdzVvFOwLq+viOg6l23pJD9cK8Yu5qQYEUzyc8Luj",
+	"J2tzZbXtS+cgTYesyK+Ex+GHUs5+/9DCjo5q1wlytjoPa+R2bW1OHGds9EFTCNTP91b1P6xGv20mQIx2",
+	"h187xIPj5URrHuD9ce5mnJgaG8hx6cC1kGZTRfYcN3p4sGJMg+4R2uQ2/3bDuGaz17889Xs4U3Q2Q9YR",
+	"LnkDcUrfxrj0Q3fS5uuc5Ou8yCa8bKSYD32JakjZl5xZmQH6kI9mU2+bVIzmw8m/uO1gejffNC+G2Ge1",
+	"BpC10kLCYDaoEU7aRXdpKsaPGYQ1N+H2usQfL1QrSoW44unhwxhOQ/xtsMldACBkH0eHz8yKU6R06mx9",
+	"/QPf2O6SWpa5csRzsZXw4KS1km9eCigk37ja7THh/K1nVZScKrIDrEb/nqZWuze0K/tNCqbj4YnIgzv4",
+	"L2trM57qpnX5ipC9b11xspuXKLzFEoQLnomL8WZ/Aq3HOEeZtPZm8GNtOxbZRC0Wdu3aQ4JlLS6/Hcb+",
+	"oeUKwz3X7Y3L4GvMDN7BQxbNYGVq9i6Gw0mXiEyJZ3ybS+nL1iJsBKY3sficPHQkPuwtQLiteIAXj4XO",
+	"MxEMGpwa0BmRyGFR4/05efhoT/3/roREDdPSUJbQLZoLX2dwl8Sq7vv26oQevU/ogWtXJqw1b1d1wkrb",
+	"biMgt93Zz0yV9EvB27zFXDIol58QgorqOidUtxfpvutc+mCqHlQZ2crBak4XXdRnzwrynkJ+JJqHxQbF",
+	"p6/YjmuAa5bSE9POh2O1nHPD6HdjNLVjGPj4fC7PPhSf7dNzd7GjCtjvg8bRR1zFtEIriA8gfYfGLEAk",
+	"Dqoy15KaCVmpk3mXJ7yGC3ez/72a+kVWZ8onZ40qM1EmkU1DTJyZ4/wg8LUvOu45XWCUECiYAH8O2L5w",
+	"ltnjNXJ8HVJ6bxeM7zpxOLLgl/h01sw22rV2dLOcfE52IayHO5ql9mWpBy1Xdk1Q6OxFR+f/+9z99/P6",
+	"b4+njTmcO6igAbAyDW/vPNpRXY996cExzSjuwWpaN+2qxMumXfI9qjzZEkGjkuUTqn7IQ+2syNRHzaaX",
+	"9FaYm+yy08EJ4VjUm6z+SJK0KLzN6G96fONv4Y3tZN1AGqGgvhZSJEXed5eI68lkoly1ZpDGymdk78Gf",
+	"HThO1Xlq4XfxhCvbXQU9ym07B07ruLmaKVJaRXP/MxKPkB8MO942Wq+d3N7KHF2gk5UjEMWZeHSMYI9m",
+	"wtTShcmpMxc4iAkxlLm4Q6gWCOeUL36CJrhPb0QHjMd99dm7eT6ZjyS6C+vOLVp4gau+IUgw4dJeM3aQ",
+	"P0NMMQtMWW7IjtVNJU8AtuSSUjOiI/O+hDBeSHRhz6jDvEe5tBPt9mzLYQGuFPCg+QmR6ELxQwDbFC7B",
+	"gR+6lQ3tg18QJA6saM0xKXvRxVVOTAJbbaHUbHgJVCPTnWAvzWcQZGG6wc1DNfGiKUe0uZJH17oxMe3Z",
+	"QgAVaGtBNHAKtz/QOV7CvDc/qXUQG1fOeBNMtgCTdJUDI+a5TEysfefxDAvggGPHgwGWtdUmmpjOysw/",
+	"crE+gBmZu7oe0McENk6brIFHb1fwaONAfhtqdtJAjzdtWCc/93tOFtdw99K2poZqyttVoLowgZ7LDXA+",
+	"dq89Hd+hlnFBdZ4hmmihCJUNLvZGPeH6ZY1coeqmQkYM9XFRgLswFHlLQtyU6riBowqTcIK2StG7W6jd",
+	"FcrvqOWuqYtxVDcvNP5nNfBbqgYe216fvSR4t9Mh6DVW0ZCZCx5QBjrTChrlPgLgAG6pXtR8DuyuSl5w",
+	"eTtVyQ9BQGH+LpFFruMCJ+jNLJoKZ+ee8bCrBXqrddKTnkMiNLqmXVYrRR5J88uU22NJbdbG1C1gZ/WJ",
+	"oz60DpMawUkA0IOBb3SooGEUPZBWT0wW642imyP6rlsl/pdSjQvR4II792WKgtB6cvrw+9uuiCmVuZiq",
+	"lcxamDZaHIRAiHLy2JoJra5Cu1Fuz7nXBkd7JUW15iFnS1FqJUFbnXDH03fG0gnU33VrqFFihsJlN/Z8",
+	"WLvBysSJaK/76Y4gu3aEbm5Si4kMU5Ba4UDYE7iu49ZfBKabXd1zhDhgMKyF7lBLhIQc7QehzUUTpdFL",
+	"2qmQvwWXJYwXWjkgCyZg3dGsULN+G1ZypTtGb01u2jRZfA4gm1or3Ld46uI9AFzFsIB1PJ8+WcpBF7Ee",
+	"+vVcd05c1/Z5seYbzVKwN4bjgsvLdOiWOhDBQYMuc2Q7iAiTwg1Nb2vxoMSLDrKKVs6h7UlzpFoHzSme",
+	"4s/iZSHJi1Pu10niakhGi7JJHL8OJXPqQnaBasJBsdpuAQl6aRyTKLW54JPLi0WDbvTcMbdjmzz9O9hk",
+	"fHIp1boQ2QysgmpoU63GRdROpML2FC0Hvg90lNrrmFZsysuOb71R6k1DQ38FHkRraEcuMVAUAIwXmpqB",
+	"cu/SUBH8FXnMonpU3XUDmMK2hL2DKLQ7AsGrZZva3ewuA8a7230R0nhJ79gMbR5uYIVqdmIXjcC8l2FW",
+	"gPsqGKcVs8rp6+MNKrt28nLJUnhfWilSAI9BZnggQqnPJHkmraUi6fbmPMUdfYnyuxsKFgtflLrJlc+n",
+	"U3CVto0FplIR/Yaz0EmJP3O82FHnrfm3FkXR3Aunf+8ceVSciwLAoc0pW2YuFtW3O0Cyfz97h2S5kUIu",
+	"iqVHL+xx9+Bo+2GPgaIBb+l7UxlIWls7lmszJd03lmh1WHnNQxKt+oegplQpLjzHTYuFHoMyXRnZBS4W",
+	"mbHUTWOaREYa4UshHE60KCE87oWBN251cGr3W+spFVc7QFFV85pIvFy2FC86Z0l1S+itWYpenHvXYZf1",
+	"X1vnseqbF8VFTCTREuWKkrJ0dKhhLUEoMYiDcls5bTTxLaUJqI+UcBIXc0HNWGY+1cFloIacvG2WKSlE",
+	"pgN9vlqK2+tHqxxt64i34gJnIggKl5LBTeCYi2UGYnXWfJOEDFrYA573t3Of3rlG7+hQu2MmbNPw6oTQ",
+	"KoTKunUfScSAtUOct4P8/wknQspyXM1xCmJVBYinJsF4aDjR4ru31x9enIkiv7JfbF8O+ToYjMccCvsL",
+	"lgEiR6QkitGIjg/NRYQmwHgL8NCcVTjSsPYNKjcL4P/ITdyUGl2slyD+CrB2/umOTWxjo0CpliprjAb6",
+	"6j8UPoh4m6nNi5Um5QIITLTAwlRYfpXgQUSlfFap2xzGhaMpi4qqL+uzwLI+D7CszzGU9RnJm9b1OZnv",
+	"r+vzulKxrWHXILCEMjcQwIXuW8GvrMj1ORBR0aRSrQykpDDx3gjpqK+dmz3IN/STwk+UsBQ9BS+mOudI",
+	"xePHZOgcDjDjiSPaJuRPQovSKoSXQix9VHPjQWqVDDP0l67jVgXXqV36ZT6h1K9AxlNdm/bNsAKhQmDz",
+	"CkSOzFtW225bH6sFUXI5wQrsh1Qdv7GuVuRTI3aIcvR4C5nVBmQrakDZH6AM1VxDlH3hvOtUtQeS60y5",
+	"ORDiTqrZrurv0IZKA/MCYzY+ptQVHH8NRTC/nULkbame3fkuZKYv8j0ZvFuZHUDDLnjWNr8SCLai7Gy4",
+	"R0dps7ucjQfFhnZlIO9nddgZQglGVuTaoN3UWlMszqbZEi1zrvfpznakSB5eik37APugW9hCq8a0esh1",
+	"jbZJJTxYaeuNcnXiZ7mXNo9PW0D+EKKP66T21GrAbodhDJ/tjBqA3ugEE+WwzQXPUAXgWEsxU6IW7Rr1",
+	"vj865ifjB5PTbNRrFK+eq6itPk0bXCyMa6swjLPOduVvaZd4ZIhfY57P5hBPyKFG1cKqYuJfK07efb3g",
+	"RWF/d/lftgVnbGDV1cYsl12ZbtcMU3cXdNdk3GjNfXtbBUHykN9IdkyE3dowzT1ETIviSughi7P72D9V",
+	"LkVm74HcLp1ghQauWbq9FRNHQ9efcMnLjVU03zZkWgZBjHnxIbsR7VjIfn9BRCZWu1vZZcLGaiUzXm6G",
+	"MQ1bxBsB9IIFz+sVQnvdCMoaaUP+5lR9T7KIZDk5RbOkirnHSyHFGsEyPsM6PdbpGf7iywbYXVtm5JC1",
+	"o4H5hNDpGeU+PZNXaoOEdEgH+/7HN6CujqS1JChHmFg+gMoDAx+Cm1UpWPo+032Iws36erVcqtLoI6fH",
+	"HhlTpH12LuO3gBA5UtMjMxdHa1UWGXTNToInKUDaK3JD5IZNSq7nQmO3lBQjCWQUHsGAgxWr0ENvHFBJ",
+	"xZAMQzo5S5FvpTD8Qslik/aplflMqlIQHwGaDjqxWgtArpB2i0rJJsyokfTO5DzwDEAxpqIYVt6Ya3wp",
+	"mRQXAhysW3ZSGz3MNbQDBI0fdky4e1Cb26Y82Vu/eV+55pjVCB4WEZxslWr2H+yJCsn2kqX2pEzdEbRB",
+	"wO86YgEiWGgDWY3H7MQPjfSicJ60csr8tIcoJmK6cVdEglKqSA4R28Ph1DJzrj2MwSPEQpVFSRKP5AVQ",
+	"MUDcJ2QB3YouCBpDLUs1WnK71J9WSOk1UIm+Tu+NSu62poB4r3tIsao4HqOqatsHr1OqOtaH8jY28nyA",
+	"g6ohAzo4PSGvs1IDunE1LYR2VeRvVmv48IV5VolUcJ+X1u+gUseFjOmP3cvqb1iT8qY5p7VV+gWSTl0L",
+	"Xsjlyuzj262j0Dy4Nv0QcvqSIKCcWpcwpxwnzJgiIY0nicu/JlD79WNK5MpA7APeLIgmz0oR5ZkCuirw",
+	"m4wAipWBIQxnK2lPtBjxvvR/2kdaNSE0e8E3bMLLEhNmQj1AR8WU2l2VVtIDwfbgaJdwSae+Y9pYOCp/",
+	"Kn0/51diJBsLgwPHXBKYC6tAXcB52912enzSZ78iTyqb5qLIKrVlE3eOBZgznm0ol90A5FLnGaAtl2V+",
+	"ZY2rS7FJADmtNWAIVcm41cQgh1uCG7xa6dDVjCBPplUxclnkUlxcik06ZMsVlqmx2py/ys+fHTyYBJ3p",
+	"C1Tj0n4FYdwwoDAK2k4LXpQOvR9W4Inu0s1H8oUM6asIEyy4ZKlV2IbMLt608cQHYCPxBNVJewLNp3O2",
+	"hn6NFQbafdxTuYbruVpr8piOJIAvmU+gS2I6KFbmszkplrabQJKEwYZtNcKaEO8iejYiGsgN+ubHwof7",
+	"KXnwLvQdxrrIJyb9rinl6n82w85eTZu20RAZ2SBHAZZGtBwhswsvu1OzyoH0aKbUrBB8mVslfnFf2Kc7",
+	"dZ4c4P2rB/2nxAleF9hJ7/3RTB0RdcTP+CKnex7GW3od18RP+aVY51CYcxqSo60kONQBYeekkbS6cWUO",
+	"d67HtoJct+fiiEIoD49P9vBUXIN2p7szoip8G30RcbXgJr9EcDBE3ToenJy2286dTaWGQLITyJiwk8YG",
+	"U3rGuBfNvjADx/2E8583VcF01HaNWnywIuLunTxOunDau9bdBo3GrrT8z6XMuCL+B9Rivuaav1UW0Z86",
+	"UIPun90222rXgL0W0+15b/V0Ht7pazbrbeP+ehsJxTua2CTGoeB34OBAWHJg/SPSOmtcgrull/T0RC1F",
+	"duQ/X+WlWfHiaK40UhWETeddMz3n54QnUYE22KoU9IXV2W3juq7+o83aqdCQO+vaUzhUZ4x4AZqDEC1n",
+	"27bNFFUEO5jxqkWiv5oGjIzL2Bi0JDih1gg+ujXXXyjdqdX4PHi8dno7/Ig17wLTZGFevzZBK/lLSPt1",
+	"JeF8yTeia/Gq/G3hsEphyryjF8RqmAqS8TJXed44QhNXOi+C2/qa2ah9l0IvldT5uBC+0gnhX/ufoTiB",
+	"62g8Ac2zHTbPlquqNTIS8cFFNHDrUhnRTAJ3mP/JI5ezIUvJ/ZYmLCXnG8FAaRekzKiZcNXBG6oqXy/N",
+	"IlCZtZGttPzY7Pk6Z26k/57L7MyXkva4LA/LIsXMIVMjCIU1Mw/3fvnsk+7I/4OdZjQxHdLyI6cXlU6v",
+	"zE9YJ2EKwuPDyO9ayn/v6HocsnS5MpXFlLr6oG4tJiyFYYcf7CpNKpfCujVKeeKyiB9lDTgK2CNEopY6",
+	"73Qa6wdLSIf3tDdult212+Ama5bam4+ueElcub/1bKd/gSfZv350T7MfzumJ9u/X/qnRgN2O/h2y9D6/",
+	"/o3vfolpQM0iy2P5eATcVCVL7b7TJg3RDKxjs0Vk8H2sEkTLeMmNEaV9z/+5i8/6v4P/+9vx0ZPffxsc",
+	"Pfn9wyA5/v7jd39p8y6E/fLoFDqjCtFGx0fC1sqITPVZOslT1MmwnK+kyFO8uq5ysQbXxiS332a5FepJ",
+	"j2eL3DZerWWFfDXSEGmlvMbstkO4Nr086tF4YpjRxypPB6exEjJ8+LEzi+BbX1qFZgtHhM4icoZhyN5t",
+	"c8ZdHiW3D0F69EKrkF3pSViWBZd3IkI0THas2z9gvO8x0MT7JQBQD6q5EghrnHeN+H1AngTP7OF+iOiE",
+	"2GJlTPzKn2N04cwzjtquEuVo0xhsu2IaqSTfxtNELlLnbvDxOkIqnB6fxHEgx+mHmFij6hxUmM91nQna",
+	"oZYiYEvB2xnyXVISiavKJCdNFTUQNIw7kHnUl5/iLI+5I3wVoehSGn+sAxkx94+kHZmTE5ZS6bIL1xQK",
+	"rh/GXz1F9uL3L/Cu48FgAMPlPh/Kaxgl11jtmOJiMIICfIa7F+xx0llnaBL+VVBPC0eERjKwiHukymBv",
+	"rcSxyjbbtu00lzNRLsu8xWJz2l7keS70xcQ+YAp1Rps5jMyFJxfqWMiHy+phvJdhTK9wjPYWyYUuNA5t",
+	"3swCUXMNg1IVyrOulV8Rugnf6OpVeKaM6oAfIjDnPLsmYOxTIEe6FiWOdIcAO9iDK3hTrJq8KGotyqMJ",
+	"14IVwmAd/yyf5QTjyaUUJZtvlnMha+ERPoE+RlLz0YO6zIwUm9/40b+tMnOX/jj6/Z776rv/8ZemwbKW",
+	"RD556lxQW013v4STb1mq97nQJB8lVZWo1EkZWqGCxqd0QBci20VGNJ8EUgiewYHxnOel/ZCwdEp/XrzP",
+	"dAoxPoxvuhSIscjlbCTBX5f12Tl48nxOySy/snYuZM1sQ3gwDQ6Uxirc6TfEzVE57N8jWX2gy7cisLd3",
+	"OzKC3w5JPp1MO+H161AH74w9ICZ0NGFd2sZCXdlxjF1XcZKO3/83YuFv9Qpq2jEd2Ojh0iZS+qadiAN9",
+	"bQL688lCsKeqXKqSE+YDW4pb8mNbgOAAevgzhEoVq1krNX2dCr519HbCae019QGFG9vH7dlVI3D+kNU5",
+	"3ht2/ZlfOj+NS43pDi/x2pg9FgMBp9U9+WZI2UrglgSLUifkNPYJVL2mac/EslAbtsyXwtX+Ueikzxtj",
+	"oXvgUxlE5n+2DbNXYqF1qyTXguBW6+57jt2toVReQ2gm1vLZUEY1PJgNjp88eDR9KI4eT47HR99nJ/zo",
+	"yXQwODrlD8ePJt9nj8WT6V7PNDh9yBVE7YE53rOGbsNnES/JL+C2wNffXke+SB9usTSLzDRgh5s1vzxr",
+	"8DhTGRVKSPRIZfuoJtWTUCxQj6h/W+VhwOBrKVXkPDIeTpBrBODTjrpGrZlOgu92q8OQR2qn+89e8zHp",
+	"oTfqwsUp23JS7CPBfTX0nNBEW4xQK7q/Q32ruJwMNLSG13Uj17p4Dz/JacJ7Ipv5mNpeCX8LFWcS9mTg",
+	"c2ndALrcW9K9HCl3dZNQprfdFglbyUJoh+lJ51xmVIMp7bN3DfpC4grdjGRoCdJ14qvs80t4OMunXr3T",
+	"SklRDmO/nKZqOVRV80bb6wc49qKeRv7PM8iAIe9fZbT6+2ye7fS6MD7Nahh4UIk2Paq7Yy1cIbMAHvWq",
+	"r5sOcHnZJQ/4NgLj4CymYX2ku8lPD6kadGgJoNvd+T8Ja5VW/bV+XqrbPq4CjZg/+3MuZ3CDdkn9C77p",
+	"ICBi2bBHCDQULuLLvFvNos9Wqyi0aFcZi1srT/TFyhK93SwF0IQ1EefR158EodGMnMB3NjX0V+dZrzkO",
+	"rSQ6gPXTXo4BLN3I+3nQrLUW77nNWUtcH5tGpVotcWt0KDWoGTJ0w0KKt10VcRfqcfdedRdGz4t6l/hR",
+	"qPVh53hO/0QYdoDyvePthbR4xA8TuHGsZi7m1ub3bEXN3mv6Mc7Rr61tqgHQkdwMeXZ1OPY+BZtZK4/W",
+	"u2+SNMtFdf5kxNrHiOUmvkJ+GDe1cffMFV/kTQU8PqV5HDTofVayD7oRyMGg/yPxhRwbEQ3NOrNXzO7o",
+	"ek3l6ynCxnviG14Ev93R4J3ts5cKAZ3SV1Xdr/+Rq6xd8kWbpkbAsTlwYZX+8K4RpRHVdxpz7jmxGKyf",
+	"91A4RCtXu9H0WUoJZGlcJ9/RCdpFANcvkGkohrE4cvFQ9v33HUH9g/t5OAfPOpZAYz65PENciV3T2ljz",
+	"xHH6YbX+plJVdcacversViCRugsOUz9fjauiUmpyR5ScjQXTPDjbcH868R+X8hvWeb10nWgscu1EyYgL",
+	"Kv+F0tilNrk6C46HdySh0DmmlhPhsqe+ILJJOO7YGwF5iPq+K7vZX2RnLF1JKFnEx4VIPQCA4PouP9/d",
+	"QR7BhlS1wN3fcpobXx9LTZkWVwJINlK4L02QrS2jHjcfzbmcKr2jMp+astRe08Iz7E+M7dvXqtQGEdZJ",
+	"hOkZHFCEERkAG067ZiUHIhJhPYAm49FVlEUJ7g97HDeVM2v2duyqMBmNEl2WdqALpnmNHu0mItlhk8Iu",
+	"ei30qmiySg8AONO1Z2zAFoLLEAX3/A2AmovIVG8L13zt2rR7AVN+hmn3x/Vb++w8gLlwq0vSaN0JQlTV",
+	"w0plKYLmBBFMRNUHqUkux+XjtYFNptrBBc8QgIhI/yr2N6JL6FKYoHVl+1ifK8sps3C2ZgoSYp281UIs",
+	"rIQbbrG+JI2ULOyuFgJ+Sb9LrKiczAWSgd916K2IFxKG87tkJFM+tiZCyu76bNRqYdAKtAfuQI/eBQlu",
+	"ejFIa0dL1V9k2Abi1wGAzQXI/ZTdhYRgXT2MIPNXKWYFOh6uCfOPhRzfI9L84eFnIwkIb7fyLwhE59Kd",
+	"/Q8pEahG5SMPgNdds2BtQLtXYfC7sjaQ8AronN7Yt5N6J3jZ5KQ+l+z8lxeo4yYsnRb8ot/vpwiGQ4UU",
+	"vp74r5++gC9UuK6qoEKXQUTjK30D58Ysex8/0qHW4J8mBA4xGiEhEeZjrxAOASwALOOGj7kWCdOmFHyB",
+	"bEVXogQuJaNwIcCyINQQURpAbRKXjmNVy5VEeG9/JEfy3r13QIF57x47Z/ew6/cIiuJ5sUDmaFVAc6zc",
+	"ugcvg+s40wK0j4jxRs85kNdWugH3uSm8h2XLxUhayYd8UAFLameBMKPPgD0B92h+5aQgBQysuLznVs49",
+	"JxnpTngbZHDc2xoEbUfBaqA4BOcrMxfS5BNs6L17LLVfqTL/N+Gjf4BZZaPVYPBg4pcOfBQpwVXHolBW",
+	"cTKKOWZPHE8YJnIbMPGeT0yxYUV+GZgCAvYPGwR7BiaF+m8/Q2yKL5cFtfP+Eota/dc/tZIp1jV8cvrw",
+	"++8cFS1VpsIiNQnj1tRwZVlSV79LKxcCRnzZSKb/zxEB3I9eZCnR/eFisqJlzDOWy+UK0Y1CGlwfqN7p",
+	"lC1FycCTlYRAD+RT39HAFkJdRJJBWNr223v3UGGUwj5gIqQ5EtI2PGNazBZCmiFL+f1xGtcATfn//+T5",
+	"OKUngoNX37tHdvKa0gNwCuDEQJCKI36w06ZgbozDzjmFOD0dPMFCTxdU5BNLg8NPJ09SotCAtMCj86kR",
+	"pZOcayrYMBfFUuMIjCRW8klYCo+k7Bqw+c5Y+t/P3rJ+v39/pfnM1xKi8pNQ6MH1TkPnoMrGBxC/CYtc",
+	"1x+BTwX/hs215P9aYbIgOH6cmzEC8FFhj2mpFtFcgeo4zQsjSqxE68wQKsZgX+222pLPrEBSI4nJboFQ",
+	"W5XIN+frYFp7RuREZLIU3NhVX7J5nsG0bNBxiH3927PzH+/dq2wbGF3EFNkBy3W9xVRhClx1sGK1k28Q",
+	"hLMjhxFXf9uWKrPppsXYx8Ks3Z8LXpj5v1N2l8CaE6E1K/Iroe35DddAfTx7CdZhxiQ3/6taCsmXeX/D",
+	"FwU8Jteer+A7XCdwnT3H6TXQWyq2ORPfgbPRascIbILDucgnQuoKxG5pV/HRSX/QS3qrsqCDSQ/v31+v",
+	"130OP/dVObtP9+r7P714+uzlm2dwTyju5c+rCKk77A36x3gV9ac37D3oD/oPMBVoDmfx/avj++7EvA+N",
+	"ha9nTZ4wCCLTtRphrFRMQqkzApdh/TIggVnyEqwkvCVX8kXWG0KS+St6yFt8n21OyRcC8be/NWsv4ZL7",
+	"T0uR2YOBF5AF+Iv9pfcx2XvfL6WY5u87Xw6Sq/PVGICiy38HtWip7JTZcTwZDChZyBCqMD4x/km+K1TQ",
+	"9qlvlcGDwCnoMS2+QhBHkCYG1nXfLodTbE3TS3yr7//AM5dQBbc82H/Lc1WOseYqtAeOm/13uSKQoCy6",
+	"5IjeTygQhV9w1B2rwvEZJBIGFypUGdbdVmxMQxQcuUkU2LbSFTAiIJMcT+D2Skb0TmU6Qo21H4h05/an",
+	"nGBAH6u6uilX4uPWqjv+lE3I2haeFGs3qjCE9kxykNNvZPlhD2Nzgnkow/by+5g0ydH7H/LsY2Cd2Ls6",
+	"X9jDV7w3vn5iVFIAlq6rNB+Q/laFoGKyYzg61aXIhqCHe20X9z17bX8E9gh3HWnLslZ6Cw+r6lLHO7aX",
+	"emWxnW738DW+qX+9OTzFR+6+46Uyz6GCK9zwZMeCjxXzWpF3rImAlQDdjHjsisNm90BE5JHSVV0blWmp",
+	"TQIpXBu1otFnuakWZBz2OoKUXfHP08GTcP4/JRqzYOHGFS4/Jh13edgMWxv7hal2vbYM+7ew6XC1dN10",
+	"19caXmTumKaNi9ZIu+JzHrVIC4GGAN2UAFdVSNl2xqUBbrg++5E8TkoSUUfUvTuYKSpEQpVGQN1F+kLM",
+	"SWlUn95Scw8dAWrKf5i+FIHXm84rN4vjDYY6r3lC3Yq64+fVLXf3TVcNp0VHeeuizp9COamkGX1mrcSl",
+	"E+zQQ+CK6+sdT/bf4mXv7akdzOMEtldCVWbd/4B/dFc0iFI1CvEjMBgVEFRdYgpVj+pmShK3Nbk6yd2A",
+	"rjshs7NKduRMMSXJ1VIts9Rn4JzxyXjkVqlk40WqI19luWHiyo7gWRCUGLSB5DEMYxsOKic4kyKBbc17",
+	"Su+G6PY7KK+DjbbdDBCr3Iwk15d6yE5PHpPLZ04hsQiRUylnHRwXaFjc0SyFMYRyoYGfIadUqAblCmfN",
+	"79EDTzV8QascbVDK6Bj4fLr44XrcyeNu285RZbx2EufmWxBHZ/cWTJyaUJ3ImTCRpP2kx1mrzR+LuwNH",
+	"/cbaG8/2Ddthaxu72qyrebl3H8RDq+qGnnqKT/jo6PkvLzBhkmeIDvFBrIQiNgnTwphcznTCJl5zhEIT",
+	"KCBlhq5o7VO6VMTkAtXHrNwEZyUKj5XMhKNg8yZe1h9JK56B5kYnJIsRcBJMQ6g8T95fcjECEgG85A+T",
+	"wWBA8tGBJ4aMHJtjwfRclcTOslgakmSIgaRcjjTyWKdNIspqnecwzltzWCdjLDauKY455TKXWVRHJk71",
+	"BABEbm/810pAbTXyjBJ2LGyJOBdmH2eK1T4bmoWHEE5fTCLLMiQEbGoHJyh0Y0P2J6bsakmUshqFjOvs",
+	"tk2NQqDijRq1Z+dBdb/Oqvyv9kgOV9cgeBgHc4xKnKIT8HWRBnAABqRwhduTPMFA1hWSFUA5SSkSX6Pb",
+	"xVQwgklneKBD1myyCgQevCgoPt40moh9iIfTS8IeyOYA7qOP0PYGXN+3ayTB5iYbKdl6TlF90HbU3t79",
+	"zE0VwITtbDVBRLdOLbjti3mpP/chCXaelcTvl6o0NUEAYdfPfn6itG49QN/NFQXgnNsQcfcQ+AGkg4sz",
+	"BMi6IxWMxRv5RSBEBvxTQ2tyk5skPlXHm/jki87GkWw5HJFgZ7kUEpyaUaWfgFmwIoE4Dh2m0r4XO992",
+	"5EVp94d7W75qd0hgJvhzS9otuXUif4GNGPLwmjci1gcx3Ii/BkJZD0NGeKrDt9ktQuof2b4ZuLiwNCLx",
+	"22D6DkTTnaoorkTJi2a343Ns3x/H67ilq0AWZ5R2E6lkApXuOddQiCWdCRyPFKCOQ5I34w2W1UsiBC0R",
+	"RCeQcOTpmBPvhvHFPCNKTweCuOPLhvfZCzOSE6VNxAJJ4DKrxZPfw7eSHQ9cCv7CGQXtOhBWHW/WgShX",
+	"byt5+VMKKRjaNvH0nAw0Ws7Xl0xfQM5EsxZFCyIh4xJVbyhjgru4yR/8nAyIT+EOhmd/GW8wdmuHMxgG",
+	"FxIMPMpo8DW7wb6U99kZmFuLcvfRdf8D/LvTFf12h/84yESsiaXZtBQC/awYAd/2LbO6a9kqjM6xHHwg",
+	"4RAMNZqmdf63L+oZ9nQnwRcwB2XZHgllWLCYGCTbHcluc//pR/46/Mitm6ndixzk86c8X9skJTFzfzkX",
+	"8o4Ru8GZuF85hFGJTlBuJvMWjzJiT8crDPRjVUcotJ1P5gHpH1m1+AQk8qQwFK+QF1EQy9UwQ3kXKJld",
+	"Po0VVWf1Wna8ADwrVNSzF4UktQYpgfytn1wF+BVe000F+AIL+w9oyGKNVLd/7mgfwbj+SX4fazwMP3ze",
+	"jdeIdDi3Z3ZJpR5Tb1+lbK6KLOCzdVuVU10pc8o4pTlM7ZkPBjQm+ZTAx4vUR2dsrMwcqK/Ggi3y94Az",
+	"B0OcS5a+yMRiqYyQk83R38UmBWjdUnBvMgIo3IV6ZsLQ4Q6FhJQUdxySHs31GgyPvaKUQ1/GIzB6xskp",
+	"7gYP5AtqlK+w7tLhgNdMKwTLLwsuUwfqqtHeD72Igb0o4JXeSWKvkKRMYSddMp6SVew/UoFADC4ulGpA",
+	"o6L0y+2yASgcqUYs1upR01q9VQ35qGtQ2YJ0BCLoM6Alq1Y1SF0Z8PVcsTV3tfRhJN7ZryChDkeaeFTn",
+	"XLI5L6ZkqYENjyNrtdLQDlQkkcpZY0lWCATeTFkcyZ04AnaO5Qnw8X7MEWc45zJrEv2uYsthmzla5n8X",
+	"G1IODzk1IqClMwt+8zkQqsiOxnxyKSDgR14GXxDOviwU6bCHH/Z1rpbe0yvWLDwgSv797YMvfSoyfUHP",
+	"pOq6/lv/iWf2NIKjg5q21axnP77p7fg5anVnxCWUvMHa0vXIy4YvitrwVXtH1WmvWUH2Nsfkmv39rKpB",
+	"nBLfoCCco5yL8ox8VeI/kovg9Piki34hJkoicddznhdoEJ0ed+jOW6V+4iWWaj89frj/hl9DOvXPIsu5",
+	"o+g6PTnpcjOld/FxIW5s8T3sMl+/Sn7F88K98IY62ztK06+W89NU2csnXzv1Lcq17qrB2cZwZMBoDCu8",
+	"kIwSAIH/gA7+1KgU/Q+QkF6qReq5tnLtSt1BcmMoeE6vytASqlYzyY2jH6eoHxQxaTij6CGuUpbehzip",
+	"0h8o1wgsK+xqaYXiWWds4FQeQMN42hhKiIzUs1b4RakWvbrk6ir/ahXAGhAiLR1yJeLPIrrbEDFoa6tR",
+	"vZu0bI9m8EoWG9qvna6FssPfLkjiKcxEbu9pOECcQZ/lUIlTmiSEfsCfabeSpxH8TDGL0+NBpyNopoy5",
+	"lcSpt6IocPPjOGg2FmYthKyW26nINPfd53XwdJWfAfzXKkNfdk99fRo97nPlvX6t28l3Z1cWawV8+R+E",
+	"SHAglngAIjxLtIHiFfrZfaSNrpqOebbn4CndUIUs8OLk3k+Sa+/HqvKuIIt8KK3XlvQSltcncnOGF3yZ",
+	"cGf9/TvzccMiiTIrEIr7x3WIunhmbR+17p3Dj4S9Ob4vDFJP+KCnkFlY+cguFCq/by10KO8jNoGw0Ln6",
+	"51wPA6zdE9IHDhHwZ9lr2/N5azvkK0vmvaVk0s6T/xkFZ3ILyaqtq3MPnvO1ByBVMW+QL0w17bGgHRbh",
+	"QHGbCZZnjkcKQWJsUuSA88e4+9uAXjoeQEZCBL609sulWBqs4ErhefC9voxO9ATRS+ON/zd1OQmYAZFy",
+	"JPWx9tya58bRunrwJ/yOLuyJSJgqsujh3BW5wHutma2V3Wfa8xkilyf53/GV55OJWJohM+K9wbE9wq2c",
+	"DoHMyf6JjJrllSiPwKUrCEAJIDIuWQqIypTlEgz7IkdCwTTjhqeRPMZKfVyzNM/SM8ZpiIlmlOAIOvYY",
+	"pz9xbY7g8Ucvfgz0oY6rcJFr7UoESkEsQM5VTY7544eMwo3UGyS/cEVTolIhd+07cwnc2iOpwUmkv0vC",
+	"tR5qSzjE6CccH6aNWnqsMOXwUS+9Fx+kFnsBQgxyWjREVjCMglhHnrejdtvwug2JGD7bQmWt5r79rS3Z",
+	"Yj8//a4MEL9sdS4hLmJnL6eS0fidVqxQcsb4TEUpNMfztFrl7Hje0nh4SlvrTwcHNx7MO8rvQWGAZWE8",
+	"takTDoSiAU8WrfAUqRKTGtYRpcVZ2EwRptWuV2bUDNh57SqelWq1BCIthLBibpGvgT+Snkndu1AAFwm5",
+	"IZ7H1zd4DSx7rbBIeJvIDsNFNjp07Ib2FPq09aRfzBqWvK8Uni6VBt+rozREXbo1R2mKDv3GOYYKBQdO",
+	"8t/UGledUbDTPCOvFd4Rr76iFRytzAcDnYaq3OmjgSbZbQ8XJ77BpwgrM6Wgn30LZc4FtrLqEn8w0C39",
+	"tze3dv9RtTrs4OjJ7/91dzTq41/f/Y+7C/1/dUPN+6aNO/VrNAkTmXrWPjePILpimrWGfvu5RFa00JmK",
+	"PN85qX+Y3KM4FyHpbZ2zu3KP3mwdukOcEK8C4BkbH8Jcs//15tXLA5KThhW/A0aISrVwL2FKVjSNbwqQ",
+	"vO6SPENBsaIA7FKkQcOFX6ffLqaPbkls4oZJZQ/aWRHi+eixGLJSgBfXk8UDG6xUlM8blU2n37HiRMIy",
+	"teC548kGDk9m1vmkkhKAvIvkw3AFoBPnHPa/jyQo3jNhtCvChZFJDmBmVZICZ7XlM5YGqAOCAoCyOp/M",
+	"HTijTV/y3NldNCZPRO9UJ8ck33Y6ud87xyGoOW/cfW0q1FZLrC7Qb01wqClxHVrw1N7T5e0VKAhqcZtl",
+	"qz5JBYG6BmWqBb+u0ZZdmcRUcu4Guu23eeTQDLdmmNCA4jFfKU4A8HGK66Bt/A2loITgDND1WhUPMXBo",
+	"pPvUzC+Nve0o4ov8qj2u/YZv6sUKKqprodSlVVTBmCY3B4Rx1qEArlTrIeP6kmh6uXFlORCK5kUpujJu",
+	"yV8AGsuQfRj1bEtGvSH7beSDZKNewvr9/u8f01Ang1KHTx4O2EK3eRPgAHGE2+BNcIULrJmZY7LBWMxW",
+	"cmj/gZIItNpRpz2PnRGsgy8CGggHEAwr9jepeihcsRUP5euz85G8bVcF+1SeipHEsXlWaCTJRkNtWO1c",
+	"zSm1ww0VFqh9A4ArsJuY2we2GPhEdrhERvJvag0jDqgS0tq8Isdd94BvGyrcEYU9rQS3kGDN86Jw6Wqo",
+	"z6iFGKvMPdatNhhku6GOVku8EUuFearsLb1jJsxPdvd2AHfciunsbVC7qvfYnAfb2KdVE9t+rNmc/Gj6",
+	"+4fTxx872Zk7zW9Oy2qPzf0HM50/gbn8KdULu7RfirX+tAYtFtlwsmTOD7RtiTZBsxujHL+IEiNkJC6j",
+	"UEPUo29EjUEjOugx2xbaS7iii3kWlfsg6wyruTIq4Jo4DabgY1HoiGR/zjN/BG6i1Ee7U4eubIMra0Y6",
+	"BqHmxwILN5xjoGg9V1qM5EIYbtcq1dEKmPrjR+zv+Q8ksmkNSmWid6Lvm5oYYkeU9UCVysYrOgxFZk+t",
+	"FC/3NXPw1AlCsFATXlg7tRSzXMm/ilWrweoL4DZLk8HJaVc3P05HTmWzISECgr98JtwYOuf4EmgPILbl",
+	"CoW4ufNMXxRYI986CvyzGzB9tY2AbWdnE9UuTsAjdTII/xicsrbPbcYjbFbYZ3n2zXET1D1/34avD5p2",
+	"/4P952OrIJ0JkKO9T7wsWkE4EGL8ckm19v13NBVk+bLTuv9qO5A3WAP3QwbLrK2krwOXVWD3nn8bDX6K",
+	"DA/Jj+pOP8TrwOE0mSulReKdBsSZG2oKriUGGZ0hCc/BGGVU4clVXn3m/bkjGYKcC7UAODHeHfl5IYEO",
+	"KhZWcus8dNBH1J0PI9cslcpc6NXYjscYKihxzaa8xO5HoP27qb9KewPMPva7FoPOTtpTHPguqsqX9pqG",
+	"91fP51s7FF0rosOxRo1oypWIvPVUMt1PpYAkCTf0btXgcpnU1iiaVZ6Vv7q0uOdyRnYrdYYiHkFjbmGB",
+	"usgLWL1GM5IgbeMxVlku9MGh8W/3vKel3SLeIwLZL+Yd/gL5S8GjTEA7PQeTYK6KzIm8zR/9tCmFKT9v",
+	"kvxhfdpVO4CmDYSGExLBrnbCg2slHV0P0DX6yh8ScHpSrYNDijPgtvSOHeBld4QXxhdR54YtSwGeDgDe",
+	"gVNPQf1Ma/1ZezHBIoATwXJH1uONxIRoJtE1S+7iMZ9c2vNwgXXJvCyVQmRQrBimaujLsniZqhkv1hzq",
+	"t05FKVpAs6bcfGoVEooXttdfoeYRJ9IfKC/1C8iuV3Ys3QagOEZ1jTYIruvIBysCd6IQnGa1lesAqoGX",
+	"o1hx2mmhpnZnTSMlZQKSERYCS9FjIS7yKlTYs3AQgN0weoeOmCWXXGuRjaS6cmVHq/f6SlUYBiOSDZmx",
+	"1J6BqdNlPVQPi5zSt6beDCy774r5Vwvq58Z5s3Yoou/mm29CCzWR7lAJ2Z+hH3wdRvPPIH6Tjm2PJv2n",
+	"VtaklW2ccLMbqmJc/AE1smXB5ddBVPQW/N2YRg+MKym6wBOMubozxn4gQQq1cB0gzEWP0aVLVDvuo2Pj",
+	"GUeoa8ziIoCY0+HQmQHXb9BNP5JjkThKIGsaTopVJrK4HnkbVw9KJJL4zucP2GzK7PfsNS75eeIZbSdc",
+	"KplPeBEYmoaM1rfGgvdguZYZVlCDotSaZQocF3qu1qQ6pjPHtut/iT4B0A5LsocmILEBsh1Bxei0oeY4",
+	"9mcmTKT3gmoJwQrPLHlWrRNNLnQs8Q+AdTpfoZKz/TvDaPzbBgLIxFGRw/TY74GLKaEC6nrlajN3IGHq",
+	"szdC2LHVsAX6i0bdFXbH52Ywv/2Uyw5sOV87Dc0vBW+nD+Ay3rEsU39Sz3wz1DNf1vtSXzg3I42JeKZ2",
+	"hKVf+6sOlSzn+tXU8Y10kS32+rd5N/KQQyOM1mzqfPUP4PX81sOXbuLaQpivt9Tm/yQKEx8MrdiG2wHR",
+	"eF99hUFR37z7H+wMfuy2lV9N36KN++eG/sNu6P/0rQweJ1zlX3gv77/a7sYbbvz7H+yE72SpgHqsa15m",
+	"2iPfCTdvjS9B7GM8Zp1FgGbi05g6k88mxHENthuBdJ0ZREy3fZa+mB79zM1kPmT3UoiFb3O3MqOsSXx6",
+	"fNJOhv86ODwOm9SfkXS08zy9mEJzO13axKf6ZUgvf3Tgd096iZP1p9mRfVOGgC820ODgq4q25vr2EYkj",
+	"+irQg+TcD4CorLI4+iwT4HFs8sJfe+t9Sl3ixfSlkoK26uc4kfd5pu3QIagdmvDsLZ+1PZouuw/XwGMf",
+	"NNH0vKDKALmzDa0stb1GgepQQ9/GAU7gtb3L+us8sTs4uvmi+8X/QHUt8j+vWsBtgBuym9k7XdtY8cNG",
+	"JmJ8uJBHBPvDFH2aEUvbP1fuM5Y0f/avFS88B3yNyB4UAnRsysAAGTJyOFtGwjdkh4BX3Aoa6Qogd+bc",
+	"H8nrku43uU5X5qvUImJJlnxWEvdPwar+8dCoamfO9K+qtV8T4znWC2lhPL/BqXSbHIf7uoDEhzdq7p9q",
+	"7p/e9R3c7HuVj5tZ5ffnuTaqbAcIPcO4veMDh9AwrvqEYSmnzG5gV/gVNfSYrSaGdwtGrwNwCWZSE3WN",
+	"h+E4/PeCY+CTjYWQUAKajTeM27M1bgya5qjw9dm5b4gPIWMVO/deo1SAAq6xUTJh6X8/e5sS2KXGY9JG",
+	"W+JE699oAP8g9Znr3WqEAurgbrkdSuQvxUMxFhMijvtTyW9U8rtLF6OwysOXB8C8Q+oFR/PJ3sZ8C+uw",
+	"94dgd0QYLSckIG2RipchILFGgh3KhjpvI5XaA5HES2sBWYUG8MQJpIr6PH8AQ8lMZCMZ0U68CE8sBUKW",
+	"AU7i6S0AW7LI5cp4n6hDEYfEY1+7FDHRrqTV4MnQ5ydPOJToGws2y6+E9A/BGoJaxfwiEqWnUWymaIc3",
+	"4pJh7lvqftZRBvlkTpyM0AfH1xiKEvs+xAXFfd5wngWwJpiFQJcVilJQVkqUigIMs3QoWMOuyk0wOH7y",
+	"4NH0oTh6PDkeH32fnfCjJ9PB4OiUPxw/mnyfPRZPpi24xzxrQz0+Ot0Hevz9zxqEX0fN4bf8UgBsH+Fj",
+	"dp3kSjYHXA8tXhgqS+ysqT/NC7tbXPF0n219AsnW/iEu4Xp4g4TrVlWmY7Ebgiy7FnVhPrO/HVwD5u/2",
+	"pvbEufj9KHe7kI3xXVn1Jw8f3Ryo/CaXk+4n7a/S5FGgeGdPTYXQZxux/dlA4xG6PmFqRyNbgeUefJhS",
+	"+PfLAcuruk4Ta4yrm1hf9AL2alwBiYpRupqT2P2JyJfeoukzsKUmSiOn9ILylSqXQt1PlxE5K9VaB3Ar",
+	"6AftbMH0jJacyOPEDl++WC16wxMkXsYPAz9yuTRi1rH00ldrveA0tQMRaBq/TcMlwhNEy7EJGvRV1zTy",
+	"zbv/wf25kzfhdahE98lXTnvAjAIH38hS8ZGrhiJ+X2Rx7L/aTcEtrKb75J9o1bywlprQrqxdZVc59q8c",
+	"3VcplcBD9H9/pwr1lN576MD+Wcruz1J2O3Lb/crcphb7j9jOpNvsNqSI0DJUsQ4kniEEW2L9GTCaIHlb",
+	"Kqovo9lSAO8uswof5n+7i3yuqbsEfTVgZFFNUitF5qLIgJt9JHlROAJKDGkDCyf6LvKFiNJfPcDFzIV0",
+	"+augSEJ5AitddJUcyVFsGEE8T9XKNS1pqa9pDPfYeG30jzXGRyiCc/xwMFh89eyP2+xS16FbEdJqy7/1",
+	"+OQS9p90f9CSsEM+nRa5tLcV9u7f/0DJrm7xtGpH8PN/QFJrSNwrV/I/RMFSRTHmk8uvw7v/Co1rIAqP",
+	"ykOoKdIAe3c++v2JYUMHm9zTbVG9ZSgQLYUG5zePS0I6RxpI3wXyE0lfOAF4r2hkosxanwmlpiPpc2Qd",
+	"NgnTo7i+RC6FMp/NAUcMYCNfRA9d48CrrdlyZdBBGaKs6GuYrXiZsXJVONQz5s5O5sJebN+uMr4hrwMs",
+	"/TuaLZW18kvk2Nax6ut4EdLWUPFYZZv7/X4fMFoj2X6ho2+4/4H+iu49Y5xdig3myhrx3rCx0HkW8U25",
+	"ADA39h3R5OOZcx+JJlLChwPz+VzRyJZioa5ERPZpgEDcR3hUGf0258UU7WefmW/mpaBUWs/9DXeNS1AM",
+	"PGMLuYyhTobXBAL7mh5Jri9FNmSnJ48p6df5kiL2CrekIhZz05CvS0YIVI2HGmsZ4t62QzFupx4qdm4M",
+	"z+p4ilD7vOj/qgBJtnUig6mNQEmI8q/v5D8R6jdAqJ+ePO7WwrxcwDy/dkvkyxz9P3Os5CnWwRDzm9WJ",
+	"dkwlodOkRRs48MD9SkklXPMO45XA85gMs5yiBSB9bS+HjcwPKNQd43w7y8NINtA8JGT1uVoq67laILkS",
+	"RypqojUKVQXg5GEkaIEQcz/nAgalPSqAeB72Uy+4QezAvlAGudTEwHBWOx6M6wE4t4xSbYQMr697Wnx9",
+	"xAxf+GDZSaoQz/afxArfaIZTxRlXn8ybSfuV5jOxK/wBAvpXuOpTw0bwLc2VCMsNA2kYhZz6Xxa95zBN",
+	"wOfo+W8WudFfa+kFal2bG/O5clWdVAnEyngf1CbRnv2SuJ1h3fSbS9vQGHzCCiPwht0L5Zup1M4zwpMt",
+	"ckMRVRz4aBnRVN50Hf0Obs3JfO/cV9KofLEVNXWtpDz6M5bKVVGkaKBSRSUcDzJknBbhEXLaeFQkLS+r",
+	"I4GywBdQk81oxldZbkYSa8A4xLRmgPTLGC/sitzgo4hKkY8VII5QRjhsdqEgm9ODlqCiF+BGiMGrENqu",
+	"9F9eUGEo5Gt12jY3wqEfjwesEYuNIPRoyd++doEP/xVe9LlVi047zeW0Y824r1i3uOFWxehq143aJoRv",
+	"B6y8k9bYb+TELd8KGpn2XRWOHBk4cc2zGAbrsiXP4iLllQsocm1NFOomkq6PN5ArCThjwswRdHkk28HN",
+	"pWAzpYjut/JSJDj2AGa4VCoDNeOwwJuvrRNzv1NEDLlFlbTmFnI8I7LZxZF2wIzfuvn+ZDuO3tAS6cCp",
+	"6/8HwmGvsdNwpbWqOy8FLhTn+WZLXppmfMVbfNKhZ+9Tv7ShCsJOtGUNSlqqojU6WGKR0s626X9SbSKY",
+	"qTb83VufKvGNA/CswhIWTMPm4BNrsd6Gutjsjwu+NMiACEkoCS5fJSeiz14q0CGt5oVZe7apUKUUWj3P",
+	"Z3NRwlL3dKN5aY0MPKesDoaXY6FTdz655IqRhLy8HCq0CRlXIvewi4IbgMdGhUyRKPZKXYqsz165RA2r",
+	"5dKxCel+CJuQtjVQL5Slc25PnQt1Jco0cTVGeNESDMEOw3L8RHohPBtzgLuphcef4tVZa8knN3tRUV4U",
+	"tH9gDZFWuQw7tGlT7j6w7n/Is518VZCtJd4bXwI3MB9TDoaqeol5UVRSxIT0uhy7Sx5hYrlQmkoYstRu",
+	"ugt7WYqbxj9bye/c3gbXN+2m7pv7tb0eI5q0EenODoQUeEPYV5UV3kAI85p2+rfiDcCR3LOAPrEzKegt",
+	"L7J9PqVozd63EvLIysdPHjVqauFOi8hKcTQ6Ii/H81ItIFNRbVXQloq2iauL7TP66MyJTpEz7xtL6fS5",
+	"4CateDpgkEbSkL0Fz5jZncQI0UfbsWnF21F9dSXKljV/y7rTTr3JpYaE81gqTNf8o5okPwkT5NrKFPmV",
+	"aFwOh4j5usu9TkeGb3M+LJ/Ly0MaMSBUHBQTvj2rKDDuEql8pT+Xm7blrnWu/T8Ef0CXCEIgaSRHBzkz",
+	"vz3+AKf47w5B3JbvmJbzeq74Im+NGNHPnxJHg29okVMTXhQkjm5nnFV0NIxFocDPrRr3u71dTFZlbjYw",
+	"vGPBS3sY/va7XfTkYYZfVmXRG/buw2ag52wnqysqIWE7hI74SrZ/ZPn14zxTaM22lwFd+iuZ8RKqKuZa",
+	"FTD80c1uqWzf/Yby46MS23pulUxeLdoUPYxCX9vPaiBi0wlIVIeegHot/Ti50DFhbD/tbxFtQiasgMay",
+	"jf5WFxJtSCcNCDq+MnOrUEyczz96ROShbHtIXJstAtgZVq6kjh6F9WaaJyeX2vAC54RGB2c6ut9JeLsd",
+	"/78AAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -40,6 +40,8 @@ from .limit_scope import LimitScope
 from .limits import Limits
 from .limits_update import LimitsUpdate
 from .list_audit_format import ListAuditFormat
+from .live_news import LiveNews
+from .live_what import LiveWhat
 from .maker import Maker
 from .maker_kind import MakerKind
 from .missing import Missing
@@ -162,6 +164,8 @@ __all__ = (
     "Limits",
     "LimitsUpdate",
     "ListAuditFormat",
+    "LiveNews",
+    "LiveWhat",
     "Maker",
     "MakerKind",
     "Missing",
