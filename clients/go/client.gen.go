@@ -382,6 +382,7 @@ const (
 	MissingPath       Missing = "path"
 	MissingResource   Missing = "resource"
 	MissingRevision   Missing = "revision"
+	MissingSchema     Missing = "schema"
 	MissingTenant     Missing = "tenant"
 	MissingToken      Missing = "token"
 )
@@ -400,6 +401,8 @@ func (e Missing) Valid() bool {
 	case MissingResource:
 		return true
 	case MissingRevision:
+		return true
+	case MissingSchema:
 		return true
 	case MissingTenant:
 		return true
@@ -2362,6 +2365,29 @@ type RollbackRequest struct {
 	Revision int64 `json:"revision"`
 }
 
+// SchemaList defines model for SchemaList.
+type SchemaList struct {
+	Items []SchemaOfType `json:"items"`
+}
+
+// SchemaOfType defines model for SchemaOfType.
+type SchemaOfType struct {
+	// Message The full name of Envoy's message.
+	//
+	// Example: envoy.config.cluster.v3.Cluster
+	Message string `json:"message"`
+
+	// Path Where the schema is.
+	//
+	// Example: /v1/schemas/clusters
+	Path string `json:"path"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // SecretSummary What is told of a secret, in place of its body.
 type SecretSummary struct {
 	Fingerprint *string `json:"fingerprint,omitempty"`
@@ -2751,6 +2777,9 @@ type Forbidden = Problem
 // Forgotten An error, after RFC 9457.
 type Forgotten = Problem
 
+// JSONSchema defines model for JSONSchema.
+type JSONSchema = map[string]interface{}
+
 // NotFound An error, after RFC 9457.
 type NotFound = Problem
 
@@ -2782,6 +2811,18 @@ type ListOperatorTokensParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetMessageSchemaParams defines parameters for GetMessageSchema.
+type GetMessageSchemaParams struct {
+	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetSchemaParams defines parameters for GetSchema.
+type GetSchemaParams struct {
+	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListTenantsParams defines parameters for ListTenants.
@@ -3643,6 +3684,27 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/operator/tokens/{id} (the `RevokeOperatorToken` operationId).
 	RevokeOperatorToken(ctx context.Context, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetSchemas Tell which types of resources have a schema
+	//
+	// Corresponds with GET /v1/schemas (the `GetSchemas` operationId).
+	GetSchemas(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetMessageSchema Read the JSON Schema of a message, which an extension holds
+	//
+	// As that of a type of resource, with its `@type`.
+	//
+	// Corresponds with GET /v1/schemas/type/{message} (the `GetMessageSchema` operationId).
+	GetMessageSchema(ctx context.Context, message string, params *GetMessageSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSchema Read the JSON Schema of the body of a type of resource
+	//
+	// Made of Envoy's own descriptors and the rules in them: fields by their names in the proto files (the other spelling is allowed), enums, bounds, what must be set,
+	// and of each message where Envoy's documentation speaks of it. Where an extension stands, the `@type` lists those that are known, and a `$ref` leads to each one's schema. A body
+	// that the schema refuses is refused by a write too, but for `null`; a write looks at more. It is the same until the server is updated.
+	//
+	// Corresponds with GET /v1/schemas/{type} (the `GetSchema` operationId).
+	GetSchema(ctx context.Context, pType TypeParam, params *GetSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListTenants List tenants
 	//
 	// An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
@@ -4228,6 +4290,57 @@ func (c *Client) CreateOperatorToken(ctx context.Context, body CreateOperatorTok
 // Corresponds with DELETE /v1/operator/tokens/{id} (the `RevokeOperatorToken` operationId).
 func (c *Client) RevokeOperatorToken(ctx context.Context, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeOperatorTokenRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSchemas Tell which types of resources have a schema
+//
+// Corresponds with GET /v1/schemas (the `GetSchemas` operationId).
+func (c *Client) GetSchemas(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSchemasRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetMessageSchema Read the JSON Schema of a message, which an extension holds
+//
+// As that of a type of resource, with its `@type`.
+//
+// Corresponds with GET /v1/schemas/type/{message} (the `GetMessageSchema` operationId).
+func (c *Client) GetMessageSchema(ctx context.Context, message string, params *GetMessageSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetMessageSchemaRequest(c.Server, message, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSchema Read the JSON Schema of the body of a type of resource
+//
+// Made of Envoy's own descriptors and the rules in them: fields by their names in the proto files (the other spelling is allowed), enums, bounds, what must be set,
+// and of each message where Envoy's documentation speaks of it. Where an extension stands, the `@type` lists those that are known, and a `$ref` leads to each one's schema. A body
+// that the schema refuses is refused by a write too, but for `null`; a write looks at more. It is the same until the server is updated.
+//
+// Corresponds with GET /v1/schemas/{type} (the `GetSchema` operationId).
+func (c *Client) GetSchema(ctx context.Context, pType TypeParam, params *GetSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSchemaRequest(c.Server, pType, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5508,6 +5621,131 @@ func NewRevokeOperatorTokenRequest(server string, id CredentialIdParam) (*http.R
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetSchemasRequest constructs an http.Request for the GetSchemas method
+func NewGetSchemasRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/schemas")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetMessageSchemaRequest constructs an http.Request for the GetMessageSchema method
+func NewGetMessageSchemaRequest(server string, message string, params *GetMessageSchemaParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "message", message, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/schemas/type/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetSchemaRequest constructs an http.Request for the GetSchema method
+func NewGetSchemaRequest(server string, pType TypeParam, params *GetSchemaParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/schemas/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -9608,6 +9846,33 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/operator/tokens/{id} (the `RevokeOperatorToken` operationId).
 	RevokeOperatorTokenWithResponse(ctx context.Context, id CredentialIdParam, reqEditors ...RequestEditorFn) (*RevokeOperatorTokenResponse, error)
 
+	// GetSchemasWithResponse Tell which types of resources have a schema
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/schemas (the `GetSchemas` operationId).
+	GetSchemasWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSchemasResponse, error)
+
+	// GetMessageSchemaWithResponse Read the JSON Schema of a message, which an extension holds
+	//
+	// As that of a type of resource, with its `@type`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/schemas/type/{message} (the `GetMessageSchema` operationId).
+	GetMessageSchemaWithResponse(ctx context.Context, message string, params *GetMessageSchemaParams, reqEditors ...RequestEditorFn) (*GetMessageSchemaResponse, error)
+
+	// GetSchemaWithResponse Read the JSON Schema of the body of a type of resource
+	//
+	// Made of Envoy's own descriptors and the rules in them: fields by their names in the proto files (the other spelling is allowed), enums, bounds, what must be set,
+	// and of each message where Envoy's documentation speaks of it. Where an extension stands, the `@type` lists those that are known, and a `$ref` leads to each one's schema. A body
+	// that the schema refuses is refused by a write too, but for `null`; a write looks at more. It is the same until the server is updated.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/schemas/{type} (the `GetSchema` operationId).
+	GetSchemaWithResponse(ctx context.Context, pType TypeParam, params *GetSchemaParams, reqEditors ...RequestEditorFn) (*GetSchemaResponse, error)
+
 	// ListTenantsWithResponse List tenants
 	//
 	// An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
@@ -10384,6 +10649,178 @@ func (r RevokeOperatorTokenResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RevokeOperatorTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetSchemasResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SchemaList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSchemasResponse) GetJSON200() *SchemaList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSchemasResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSchemasResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSchemasResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSchemasResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSchemasResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetMessageSchemaResponse200Headers the declared response headers of an HTTP 200 response for GetMessageSchema
+type GetMessageSchemaResponse200Headers struct {
+	ETag *string
+}
+
+type GetMessageSchemaResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationschemaJSON200 the response for an HTTP 200 `application/schema+json` response
+	ApplicationschemaJSON200 *JSONSchema
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetMessageSchemaResponse200Headers
+}
+
+// GetApplicationschemaJSON200 returns the response for an HTTP 200 `application/schema+json` response
+func (r GetMessageSchemaResponse) GetApplicationschemaJSON200() *JSONSchema {
+	return r.ApplicationschemaJSON200
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetMessageSchemaResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetMessageSchemaResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetMessageSchemaResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetMessageSchemaResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetMessageSchemaResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetMessageSchemaResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetSchemaResponse200Headers the declared response headers of an HTTP 200 response for GetSchema
+type GetSchemaResponse200Headers struct {
+	ETag *string
+}
+
+type GetSchemaResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationschemaJSON200 the response for an HTTP 200 `application/schema+json` response
+	ApplicationschemaJSON200 *JSONSchema
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetSchemaResponse200Headers
+}
+
+// GetApplicationschemaJSON200 returns the response for an HTTP 200 `application/schema+json` response
+func (r GetSchemaResponse) GetApplicationschemaJSON200() *JSONSchema {
+	return r.ApplicationschemaJSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetSchemaResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSchemaResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSchemaResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSchemaResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSchemaResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSchemaResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -13945,6 +14382,51 @@ func (c *ClientWithResponses) RevokeOperatorTokenWithResponse(ctx context.Contex
 	return ParseRevokeOperatorTokenResponse(rsp)
 }
 
+// GetSchemasWithResponse Tell which types of resources have a schema
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/schemas (the `GetSchemas` operationId).
+func (c *ClientWithResponses) GetSchemasWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSchemasResponse, error) {
+	rsp, err := c.GetSchemas(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSchemasResponse(rsp)
+}
+
+// GetMessageSchemaWithResponse Read the JSON Schema of a message, which an extension holds
+//
+// As that of a type of resource, with its `@type`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/schemas/type/{message} (the `GetMessageSchema` operationId).
+func (c *ClientWithResponses) GetMessageSchemaWithResponse(ctx context.Context, message string, params *GetMessageSchemaParams, reqEditors ...RequestEditorFn) (*GetMessageSchemaResponse, error) {
+	rsp, err := c.GetMessageSchema(ctx, message, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetMessageSchemaResponse(rsp)
+}
+
+// GetSchemaWithResponse Read the JSON Schema of the body of a type of resource
+//
+// Made of Envoy's own descriptors and the rules in them: fields by their names in the proto files (the other spelling is allowed), enums, bounds, what must be set,
+// and of each message where Envoy's documentation speaks of it. Where an extension stands, the `@type` lists those that are known, and a `$ref` leads to each one's schema. A body
+// that the schema refuses is refused by a write too, but for `null`; a write looks at more. It is the same until the server is updated.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/schemas/{type} (the `GetSchema` operationId).
+func (c *ClientWithResponses) GetSchemaWithResponse(ctx context.Context, pType TypeParam, params *GetSchemaParams, reqEditors ...RequestEditorFn) (*GetSchemaResponse, error) {
+	rsp, err := c.GetSchema(ctx, pType, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSchemaResponse(rsp)
+}
+
 // ListTenantsWithResponse List tenants
 //
 // An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
@@ -15033,6 +15515,151 @@ func ParseRevokeOperatorTokenResponse(rsp *http.Response) (*RevokeOperatorTokenR
 		}
 		response.ApplicationproblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseGetSchemasResponse parses an HTTP response from a GetSchemasWithResponse call
+func ParseGetSchemasResponse(rsp *http.Response) (*GetSchemasResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSchemasResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SchemaList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetMessageSchemaResponse parses an HTTP response from a GetMessageSchemaWithResponse call
+func ParseGetMessageSchemaResponse(rsp *http.Response) (*GetMessageSchemaResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetMessageSchemaResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JSONSchema
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationschemaJSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetMessageSchemaResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetSchemaResponse parses an HTTP response from a GetSchemaWithResponse call
+func ParseGetSchemaResponse(rsp *http.Response) (*GetSchemaResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSchemaResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JSONSchema
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationschemaJSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetSchemaResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil

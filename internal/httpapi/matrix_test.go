@@ -17,7 +17,8 @@ import (
 // matrix says what each role may do: for viewer, ci, editor, admin, owner and
 // operator, y: allowed, n: 403. (ci is bound to the fleet that the operation is about.)
 var matrix = map[string]string{
-	"whoami": "yyyyyy", "listTenants": "yyyyyy", "createTenant": "nnnnny", "getTenant": "yyyyyy", "deleteTenant": "nnnnyy", "restoreTenant": "nnnnny",
+	"whoami": "yyyyyy", "getSchemas": "yyyyyy", "getSchema": "yyyyyy", "getMessageSchema": "yyyyyy",
+	"listTenants": "yyyyyy", "createTenant": "nnnnny", "getTenant": "yyyyyy", "deleteTenant": "nnnnyy", "restoreTenant": "nnnnny",
 	"listTokens": "nnnyyy", "createToken": "nnnyyy", "revokeToken": "nnnyyy", "handOverToken": "nnnnyy", "listTenantEvents": "nnnyyy", "listAudit": "nnnyyy",
 	"listOperatorTokens": "nnnnny", "createOperatorToken": "nnnnny", "revokeOperatorToken": "nnnnny",
 	"getUsage": "yyyyyy", "getFleetUsage": "yyyyyn", "getLive": "yyyyyn", "listFindings": "yyyyyn", "getLimits": "nnnnny", "updateLimits": "nnnnny",
@@ -39,7 +40,7 @@ type target struct {
 func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	w.t.Helper()
 	base := "/v1/tenants/" + w.tenant.Slug + "/fleets/" + f.Name
-	fill := map[string]string{"{tenant}": w.tenant.Slug, "{fleet}": f.Name, "{type}": "clusters", "{name}": "a", "{revision}": "1", "{node}": "n"}
+	fill := map[string]string{"{tenant}": w.tenant.Slug, "{fleet}": f.Name, "{type}": "clusters", "{name}": "a", "{revision}": "1", "{node}": "n", "{message}": "envoy.config.cluster.v3.Cluster"}
 	w.do(http.MethodPut, base+"/resources/clusters/a", asDocument(cluster("a"))).isWritten(nil)
 	switch id {
 	case "getNode", "getNodeConfig", "getNodeWhy":

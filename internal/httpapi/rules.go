@@ -26,6 +26,10 @@ type rule struct {
 var rules = map[string]rule{
 	"whoami": {scope: self},
 
+	"getSchemas":       {scope: self},
+	"getSchema":        {scope: self},
+	"getMessageSchema": {scope: self},
+
 	"listTenants":  {scope: self},
 	"createTenant": {scope: installation, action: auth.ManageTenants},
 	"getTenant":    {scope: ofTenant},

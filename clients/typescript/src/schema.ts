@@ -21,6 +21,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/schemas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell which types of resources have a schema */
+        get: operations["getSchemas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schemas/{type}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The resource's type. */
+                type: components["parameters"]["TypeParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the JSON Schema of the body of a type of resource
+         * @description Made of Envoy's own descriptors and the rules in them: fields by their names in the proto files (the other spelling is allowed), enums, bounds, what must be set,
+         *     and of each message where Envoy's documentation speaks of it. Where an extension stands, the `@type` lists those that are known, and a `$ref` leads to each one's schema. A body
+         *     that the schema refuses is refused by a write too, but for `null`; a write looks at more. It is the same until the server is updated.
+         */
+        get: operations["getSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schemas/type/{message}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The full name of one of Envoy's messages, which stands in an `@type` behind `type.googleapis.com/`.
+                 * @example envoy.extensions.filters.http.router.v3.Router
+                 */
+                message: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the JSON Schema of a message, which an extension holds
+         * @description As that of a type of resource, with its `@type`.
+         */
+        get: operations["getMessageSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants": {
         parameters: {
             query?: never;
@@ -1383,7 +1451,7 @@ export interface components {
          * @description With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
          * @enum {string}
          */
-        Missing: "path" | "tenant" | "fleet" | "resource" | "revision" | "node" | "token" | "credential";
+        Missing: "path" | "tenant" | "fleet" | "resource" | "revision" | "node" | "token" | "credential" | "schema";
         /** @description One fault of the input. */
         FieldError: {
             /**
@@ -1833,6 +1901,22 @@ export interface components {
             more?: boolean;
             /** @description The worst first, at most 100. */
             items: components["schemas"]["Finding"][];
+        };
+        SchemaList: {
+            items: components["schemas"]["SchemaOfType"][];
+        };
+        SchemaOfType: {
+            type: components["schemas"]["ResourceType"];
+            /**
+             * @description The full name of Envoy's message.
+             * @example envoy.config.cluster.v3.Cluster
+             */
+            message: string;
+            /**
+             * @description Where the schema is.
+             * @example /v1/schemas/clusters
+             */
+            path: string;
         };
         LiveNews: {
             /** @description What is to be looked at again; empty where nothing has changed. */
@@ -3031,6 +3115,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A JSON Schema, draft 2020-12. */
+        JSONSchema: {
+            headers: {
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/schema+json": Record<string, never>;
+            };
+        };
         /** @description Any other error. */
         Problem: {
             headers: {
@@ -3189,6 +3283,8 @@ export type FindingSeverity = components['schemas']['FindingSeverity'];
 export type FindingCode = components['schemas']['FindingCode'];
 export type Finding = components['schemas']['Finding'];
 export type WriteFindings = components['schemas']['WriteFindings'];
+export type SchemaList = components['schemas']['SchemaList'];
+export type SchemaOfType = components['schemas']['SchemaOfType'];
 export type LiveNews = components['schemas']['LiveNews'];
 export type LiveWhat = components['schemas']['LiveWhat'];
 export type FindingList = components['schemas']['FindingList'];
@@ -3271,6 +3367,7 @@ export type ResponseUnsupportedMediaType = components['responses']['UnsupportedM
 export type ResponseUnprocessable = components['responses']['Unprocessable'];
 export type ResponseConfirmationRequired = components['responses']['ConfirmationRequired'];
 export type ResponseUnavailable = components['responses']['Unavailable'];
+export type ResponseJsonSchema = components['responses']['JSONSchema'];
 export type ResponseProblem = components['responses']['Problem'];
 export type ParameterTenantParam = components['parameters']['TenantParam'];
 export type ParameterFleetParam = components['parameters']['FleetParam'];
@@ -3319,6 +3416,90 @@ export interface operations {
                     "application/json": components["schemas"]["Whoami"];
                 };
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSchemas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every type that is served. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchemaList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSchema: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The resource's type. */
+                type: components["parameters"]["TypeParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["JSONSchema"];
+            /** @description It is still what `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getMessageSchema: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The full name of one of Envoy's messages, which stands in an `@type` behind `type.googleapis.com/`.
+                 * @example envoy.extensions.filters.http.router.v3.Router
+                 */
+                message: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["JSONSchema"];
+            /** @description It is still what `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Problem"];
         };
     };

@@ -388,6 +388,7 @@ const (
 	MissingPath       Missing = "path"
 	MissingResource   Missing = "resource"
 	MissingRevision   Missing = "revision"
+	MissingSchema     Missing = "schema"
 	MissingTenant     Missing = "tenant"
 	MissingToken      Missing = "token"
 )
@@ -406,6 +407,8 @@ func (e Missing) Valid() bool {
 	case MissingResource:
 		return true
 	case MissingRevision:
+		return true
+	case MissingSchema:
 		return true
 	case MissingTenant:
 		return true
@@ -2368,6 +2371,29 @@ type RollbackRequest struct {
 	Revision int64 `json:"revision"`
 }
 
+// SchemaList defines model for SchemaList.
+type SchemaList struct {
+	Items []SchemaOfType `json:"items"`
+}
+
+// SchemaOfType defines model for SchemaOfType.
+type SchemaOfType struct {
+	// Message The full name of Envoy's message.
+	//
+	// Example: envoy.config.cluster.v3.Cluster
+	Message string `json:"message"`
+
+	// Path Where the schema is.
+	//
+	// Example: /v1/schemas/clusters
+	Path string `json:"path"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // SecretSummary What is told of a secret, in place of its body.
 type SecretSummary struct {
 	Fingerprint *string `json:"fingerprint,omitempty"`
@@ -2757,6 +2783,9 @@ type Forbidden = Problem
 // Forgotten An error, after RFC 9457.
 type Forgotten = Problem
 
+// JSONSchema defines model for JSONSchema.
+type JSONSchema = map[string]interface{}
+
 // NotFound An error, after RFC 9457.
 type NotFound = Problem
 
@@ -2788,6 +2817,18 @@ type ListOperatorTokensParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetMessageSchemaParams defines parameters for GetMessageSchema.
+type GetMessageSchemaParams struct {
+	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetSchemaParams defines parameters for GetSchema.
+type GetSchemaParams struct {
+	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListTenantsParams defines parameters for ListTenants.
@@ -3553,6 +3594,15 @@ type ServerInterface interface {
 	// RevokeOperatorToken Revoke an operator token
 	// (DELETE /v1/operator/tokens/{id})
 	RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam)
+	// GetSchemas Tell which types of resources have a schema
+	// (GET /v1/schemas)
+	GetSchemas(w http.ResponseWriter, r *http.Request)
+	// GetMessageSchema Read the JSON Schema of a message, which an extension holds
+	// (GET /v1/schemas/type/{message})
+	GetMessageSchema(w http.ResponseWriter, r *http.Request, message string, params GetMessageSchemaParams)
+	// GetSchema Read the JSON Schema of the body of a type of resource
+	// (GET /v1/schemas/{type})
+	GetSchema(w http.ResponseWriter, r *http.Request, pType TypeParam, params GetSchemaParams)
 	// ListTenants List tenants
 	// (GET /v1/tenants)
 	ListTenants(w http.ResponseWriter, r *http.Request, params ListTenantsParams)
@@ -3718,6 +3768,24 @@ func (_ Unimplemented) CreateOperatorToken(w http.ResponseWriter, r *http.Reques
 // RevokeOperatorToken Revoke an operator token
 // (DELETE /v1/operator/tokens/{id})
 func (_ Unimplemented) RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetSchemas Tell which types of resources have a schema
+// (GET /v1/schemas)
+func (_ Unimplemented) GetSchemas(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetMessageSchema Read the JSON Schema of a message, which an extension holds
+// (GET /v1/schemas/type/{message})
+func (_ Unimplemented) GetMessageSchema(w http.ResponseWriter, r *http.Request, message string, params GetMessageSchemaParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetSchema Read the JSON Schema of the body of a type of resource
+// (GET /v1/schemas/{type})
+func (_ Unimplemented) GetSchema(w http.ResponseWriter, r *http.Request, pType TypeParam, params GetSchemaParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4121,6 +4189,120 @@ func (siw *ServerInterfaceWrapper) RevokeOperatorToken(w http.ResponseWriter, r 
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RevokeOperatorToken(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetSchemas operation middleware
+func (siw *ServerInterfaceWrapper) GetSchemas(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSchemas(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetMessageSchema operation middleware
+func (siw *ServerInterfaceWrapper) GetMessageSchema(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "message" -------------
+	var message string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "message", chi.URLParam(r, "message"), &message, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetMessageSchemaParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetMessageSchema(w, r, message, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetSchema operation middleware
+func (siw *ServerInterfaceWrapper) GetSchema(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "type" -------------
+	var pType TypeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "type", chi.URLParam(r, "type"), &pType, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetSchemaParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSchema(w, r, pType, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7675,6 +7857,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/whoami", wrapper.Whoami)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/schemas", wrapper.GetSchemas)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/schemas/{type}", wrapper.GetSchema)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/schemas/type/{message}", wrapper.GetMessageSchema)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants", wrapper.ListTenants)
 	})
 	r.Group(func(r chi.Router) {
@@ -7837,6 +8028,15 @@ type ConflictApplicationProblemPlusJSONResponse Problem
 type ForbiddenApplicationProblemPlusJSONResponse Problem
 
 type ForgottenApplicationProblemPlusJSONResponse Problem
+
+type JSONSchemaResponseHeaders struct {
+	ETag *string
+}
+type JSONSchemaApplicationSchemaPlusJSONResponse struct {
+	Body map[string]interface{}
+
+	Headers JSONSchemaResponseHeaders
+}
 
 type NotFoundApplicationProblemPlusJSONResponse Problem
 
@@ -8076,6 +8276,182 @@ type RevokeOperatorTokendefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RevokeOperatorTokendefaultApplicationProblemPlusJSONResponse) VisitRevokeOperatorTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchemasRequestObject struct {
+}
+
+type GetSchemasResponseObject interface {
+	VisitGetSchemasResponse(w http.ResponseWriter) error
+}
+
+type GetSchemas200JSONResponse SchemaList
+
+func (response GetSchemas200JSONResponse) VisitGetSchemasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchemasdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSchemasdefaultApplicationProblemPlusJSONResponse) VisitGetSchemasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMessageSchemaRequestObject struct {
+	Message string `json:"message"`
+	Params  GetMessageSchemaParams
+}
+
+type GetMessageSchemaResponseObject interface {
+	VisitGetMessageSchemaResponse(w http.ResponseWriter) error
+}
+
+type GetMessageSchema200ApplicationSchemaPlusJSONResponse struct {
+	JSONSchemaApplicationSchemaPlusJSONResponse
+}
+
+func (response GetMessageSchema200ApplicationSchemaPlusJSONResponse) VisitGetMessageSchemaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/schema+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMessageSchema304Response struct {
+}
+
+func (response GetMessageSchema304Response) VisitGetMessageSchemaResponse(w http.ResponseWriter) error {
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetMessageSchema404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetMessageSchema404ApplicationProblemPlusJSONResponse) VisitGetMessageSchemaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMessageSchemadefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetMessageSchemadefaultApplicationProblemPlusJSONResponse) VisitGetMessageSchemaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchemaRequestObject struct {
+	Type   TypeParam `json:"type"`
+	Params GetSchemaParams
+}
+
+type GetSchemaResponseObject interface {
+	VisitGetSchemaResponse(w http.ResponseWriter) error
+}
+
+type GetSchema200ApplicationSchemaPlusJSONResponse struct {
+	JSONSchemaApplicationSchemaPlusJSONResponse
+}
+
+func (response GetSchema200ApplicationSchemaPlusJSONResponse) VisitGetSchemaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/schema+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchema304Response struct {
+}
+
+func (response GetSchema304Response) VisitGetSchemaResponse(w http.ResponseWriter) error {
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetSchema400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetSchema400ApplicationProblemPlusJSONResponse) VisitGetSchemaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchemadefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSchemadefaultApplicationProblemPlusJSONResponse) VisitGetSchemaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12730,6 +13106,15 @@ type StrictServerInterface interface {
 	// RevokeOperatorToken Revoke an operator token
 	// (DELETE /v1/operator/tokens/{id})
 	RevokeOperatorToken(ctx context.Context, request RevokeOperatorTokenRequestObject) (RevokeOperatorTokenResponseObject, error)
+	// GetSchemas Tell which types of resources have a schema
+	// (GET /v1/schemas)
+	GetSchemas(ctx context.Context, request GetSchemasRequestObject) (GetSchemasResponseObject, error)
+	// GetMessageSchema Read the JSON Schema of a message, which an extension holds
+	// (GET /v1/schemas/type/{message})
+	GetMessageSchema(ctx context.Context, request GetMessageSchemaRequestObject) (GetMessageSchemaResponseObject, error)
+	// GetSchema Read the JSON Schema of the body of a type of resource
+	// (GET /v1/schemas/{type})
+	GetSchema(ctx context.Context, request GetSchemaRequestObject) (GetSchemaResponseObject, error)
 	// ListTenants List tenants
 	// (GET /v1/tenants)
 	ListTenants(ctx context.Context, request ListTenantsRequestObject) (ListTenantsResponseObject, error)
@@ -12991,6 +13376,84 @@ func (sh *strictHandler) RevokeOperatorToken(w http.ResponseWriter, r *http.Requ
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(RevokeOperatorTokenResponseObject); ok {
 		if err := validResponse.VisitRevokeOperatorTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSchemas operation middleware
+func (sh *strictHandler) GetSchemas(w http.ResponseWriter, r *http.Request) {
+	var request GetSchemasRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSchemas(ctx, request.(GetSchemasRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSchemas")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetSchemasResponseObject); ok {
+		if err := validResponse.VisitGetSchemasResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetMessageSchema operation middleware
+func (sh *strictHandler) GetMessageSchema(w http.ResponseWriter, r *http.Request, message string, params GetMessageSchemaParams) {
+	var request GetMessageSchemaRequestObject
+
+	request.Message = message
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMessageSchema(ctx, request.(GetMessageSchemaRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMessageSchema")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetMessageSchemaResponseObject); ok {
+		if err := validResponse.VisitGetMessageSchemaResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSchema operation middleware
+func (sh *strictHandler) GetSchema(w http.ResponseWriter, r *http.Request, pType TypeParam, params GetSchemaParams) {
+	var request GetSchemaRequestObject
+
+	request.Type = pType
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSchema(ctx, request.(GetSchemaRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSchema")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetSchemaResponseObject); ok {
+		if err := validResponse.VisitGetSchemaResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -14421,441 +14884,451 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P17d9tG0i8Kf5VefOdddvxANCXLjk2tWXsrjv2M9yR2tu2Mz1lhttAkmiRGYDcH3RTN8fZ3P6urqi8A",
-	"ARKU5Fsm+SMWSVz6Wl2XX/3qQ2+iFkslhTS6N/zQmwueiRL+fPaWz+y/mdCTMl+aXMnesPeSL4RmZp5r",
-	"pg03gqkpM3PBSqHVqpyIMybFlSjhO80XgvEZzyXjUyNKxtlkzuVM9HtJT7zni2UhesPeqPf90TE/GT+Y",
-	"nGajXi/p6clcLLh9t9ks7RXalLmc9T5+/Jj0lrzkC2Gokef61fS1uMo1tK7e2HPNcsPWXDNusM0lXZsw",
-	"VbK04EZok/bZKwkdSd3PKeMyYyk3qW1qbp/1r5UoN72kJ/nCNsldWWnuX0ox7Q17/7/7YVDv46/6vmvl",
-	"y9ViLMqe7Ypt/NvcPm5/w02+EG1t4abSiqkqF9z0hr2MG3Fkb+wlWyOZ9H5QWS70L3Y4txuQTnmhRcoK",
-	"wa+EZmplKrOs77Ax3J6w9TyfzBkvBVsobeworufcMM6KXBu2Fvlsrtsajs+oND4TU74qTG9oypXwzR4r",
-	"VQguod1PlZzm5aKl4W/nghl1KaRbmFzqNaxH2yh9KTI2VbAS8THc3lddj8uCy6Pz/33u/vt5/bfH05Ye",
-	"0FMqXVjw9z8JOTPz3vB4cHKa9Ba59F80zcTTUmRCmpwXL7Id3coz7IXtFQyunqu1rrZ9cPzkwaPpQ3H0",
-	"eHI8Pvo+O+FHT6aDwdEpfzh+NPk+eyye+K4suZmHnuRZL+mV4l+rvBSZG/7GTp08fHRIn95YMdHSrVey",
-	"2OB6yTXLZSRX2pYM/Nh509VagS1blVqVO8Y5leK9uZjAZalbRks+E2wspqpsbRre0bYUTgdPHjUN1I+i",
-	"EEa0zXua4c/pkJm50gJXwFqUgtEvOGyCFVwb9mDAMr7RiftyWfAJiWh/s92qZi7KWxpian8Y3+eFEGbH",
-	"8E7t73c0s2+rLl6RzUTz4oR7bnV9vsjEYqmMkJPN38WmuaUTXhSivKOZWktoLogOOkf+tRLaJOxSLA18",
-	"fXLK5mpV1vbj6fh4MuAPxVEmloXaHB0/Pj5xXcSzNnQyatKRbVNr9x7Wu7fkxojSPvP//DYavT85PhqN",
-	"3n8vfv+vvzRK/hfTn7mZzLc7/a7M7YluN2VePdYZ7Mu8KHC3whgoKZhVEmBo9BlL76X+3hx2NCwze4Tx",
-	"ouizd7TPpcjtD/bP08Fgjy7QPFLTI+xBm9g9edzc75dKipa+v5KMs1LwLIGOQ8e8uMWVwOZcW12BcbaG",
-	"kUrvpQlMfjRkJYyVVJL2HTcNK/3ejp7ZNu7pHpwq2/37iY9FsUvS+uObrXMzx1ks7E0JSy/F5q9XvFiJ",
-	"tM/+O78SkmmryPECVA970NtbeFGQRFxUevRbzwi++Kueq2Xv92axAi+qdCk3YqFrfXt4fLJn8yb28hd4",
-	"63EQqbws+QaHIV/kbQLob2rNFlxuGLybGeX0A25Af2mTiYV9ZrOicjwYQJPyxWrRGz6ET7nET6H1uTRi",
-	"Rnrfz0JrPms7E9/NNwkJGsHmuTaq3Jy59jE792y8MaImaBbqSqDSPVdL2y/7txRrNuaTSyGzln4tsCmH",
-	"rjRrBewQ8W6dkZRPmB3xyZyXfGIV9wREx1KUEyHNkZATlYmMaTFbCGmq3aq1vnoqwD8dD4X968p2S2W7",
-	"uiVVZruUZwd0oFQrI8qj45YeqOx2e2C3+UveZFLUBABs4jycwk2Lg8b3Zq15C992bI19RFtr4PHdrS18",
-	"NLzdNuWXUkzz93vV0Lk1ufCsv8uZLlYzu3it6q2m9geVie9QqI/FLJeRIG1r9hJevHMYtwfOGYs79xhe",
-	"YvcYmJRVk7ayCPHL5iUYGbLty/BAw/ZNLif7VX5r3mZ2I8U2ru2EbW7Zqp3aZ1/H3n0rJJe7FFMDF9zR",
-	"MO3VAeSTRYtmijfdqmpq12w34VrZLrV24W657pTWds+v0uRF9wlFO2m/42JlH3udufwHL/Pdk3mFV9AJ",
-	"dMYKMTXgxnAnK53f7sK2JtLPB2maH+2466WSWoB68wPPXqO9YD9NlDRCwp98uSzyCbgg7i9LNS7E4r/+",
-	"qdGT5RefvSNDFeKKF3l2QbZHL+llwvC8sLMN6wK+ZpkSVv+0soxUAjuoTpe1evtSlPBOZvgluF9EWapS",
-	"94a/+XcZpS4KXoJm4N+CcoYtVtqKP6+SPBwMepFfzmtLH3/H9Se0uciz7s4Ja3+utLWYB0nP5AZ24A88",
-	"Y699x53ON1YrMxwXXF5avbDb4v4FBxrnqWl74TBOuLSDOBZgFDCua4PX7wVfFHzx2m+1G8xx7JW68Js3",
-	"8X6maIrs2F+o6QXt9Ila2Rc+iObrgXNeOJP7lE2KlbYqGFurVZHZ3pEboZf01LQ3DNqeuxKm8VqPHKJF",
-	"hEbfQnBpEqaFzOq+4WCLoC5uBRt48Lhmwb92o5UEu5RW0i+lmCiZ5bADXochhnfucP99ojX3Upl5Lmde",
-	"eA5JbNqtyRaryZzxNd/A4T628kWDRo8C16ojGvd5KaYrLbIEHNdaLcRYZRuwwRVeoIWQOBt308ZVln7X",
-	"Z+6X1CpCI4lihWsldZ+9dbPmdkjDvKUwiKmdufCoHDuW2G8LJWf239ywiYJIgvLLoT+Sbk8V+eQQWXnj",
-	"SXgRuysKu+FxxLlU4KpwXdaGyww8lbnRbM03IAWeq3KcZ5mQn7PJ3tF9R7NSFSLIfV4Uao0Tczedural",
-	"30GP7AVGkf/CrhO3oand7G46W/Eys+thyDiDD6xcFQLdPLDwRnIBy5OzZaneb1i5ksxKpYQZZVesHZwF",
-	"n8xzCfqcWZXSvtQvS1Fo0Wevpsy/K2EpHkKw8sC8EtKUG2tkoRfzDJ5q38JyPZJ45wUGamCdrorY3szg",
-	"ci1spyZ2fW00hSrsYNnmbWgQchNcU9bYFllYAiuJAassgRvGAp44kii4xhsmrkS5wfFHz6x9pKaV/FyV",
-	"M2XMQeti+0iY+qdEcthp7ex722x/yRCGQhWZcKEY2+N4eidc2m7MeWZvPAZv5I1E63F0SP+3kuJTn87U",
-	"b3sUFxkGdmTsKrG/XIqlOSMtzw4YLd1obGCywljANn6pzHO1kjc7wKUyF1N4Sk09gwMTFrdU4cwcOQ8H",
-	"ODsXudZWhbTzixr4TWdncBpm56Uy7Dk17RNNEcpRkDFWlgaJE3nTYazjQ/g5z4uD1KZbWkk4wtBGP0GJ",
-	"a//auX6XsboA6wgkF6cJTaVYW4ObGVEUVsRY2aqMoKgWjAc3CboPvDc9Lbg2FyhbUnucOOk3kvYJJHTs",
-	"7fZCK06SptB8U/fpsvtwzUd0feBAfMYBPpcbhicn9Aum/K1SP4FF8Zkn2ilCfKyuBDtlP+c/QHt+lfyK",
-	"5wUfF5+9SRk3fMy1qBoZk7nImFRrdjddhbbZY1iSjmhFm1RrGUAXIBruaCamUzExZ6wUSwHrrs9elfE1",
-	"zCh1CeqXKK1ixyWjEAWck/m/hT3hYDOseW5EZm9AdW0ab5A72u0X7y6Biba6hjXX1crYFueGZXnmGo4H",
-	"coryMIXD2C50DqpIprbW92thys3R+RSsybp1/wb2I2iOtqX9JsBI8Laj92JZqonQ+sC53mWCe/Hshfwx",
-	"m+aiyJwA4ZOJWBp4Y5OB7Z4EIZf4MfCFt7FnpeDGnXIDa6svle2ctbLv25V9f6KkFBNzQYN/c6v75CQc",
-	"GZWRY8+kyc3m0x7wsFutLYShOLtuIrkJivf2CNN+1qvlUpVGZD+LLOfO8fwlZA1IeztKsKFyybhkECaA",
-	"zdDkivHauzX8+uDkoncCzGliL3oKS2c7XlTxpdo5gSGbrjQvIsfXGqyblMOjUmqlVclRtqBOnlrVKR0G",
-	"RMFMqYxdiRKULm/+9FlaioW6ImAChkbsI+Ft1jC0b8xNQrYeYMJGEmfMKthy4x7aZ+m0VP8WMn4SWrOa",
-	"aYXRulqkQMDYkm/BsEshlpogDrkBfY79ZBvCCxgS2+2VBMlJL3EdcgHekYTXWu2MFhdcfcbSQmk3HhB1",
-	"cw3YHhz7mpmS4oylME4XubWtwSpveqs29uZc0mKH66zM7bOXQdqTe3wkU6ku9EovxcS2RqqwJSbO6zK3",
-	"wof8jvm4gHaslqLUIoMWOFvWtQIRN1NlHzLe2IPnjFXgJtXo/wwcu3AdymshV4ve8LdeaFkv6dnlAzor",
-	"LI5e0sO57SU9moBe0rNDigKnMkj2K99ekIjomPq9IQJ8Ljf/AMG5jZyTG/a/3rx6yUCO2sPh/dFMHdET",
-	"7Gbvv+ZrisDCo5bLYvNCLlcoITLU9HjxS2k3p8mF7g0BDFff7z+qyWphhUOwp620CkvVnm3QB9gFdvic",
-	"9QLh3ELYJeRxAoKZtQJcF4SSltHrPwT33064G7eWMkIbDwC/4WGtyLRnqX1GCl+g+KVrdaQSF1zeiT08",
-	"oPvaVh8GfXNzXMECdIlLQITzYz30n/TEe7sMhT2f2yChFSPS4ztQlw+ObRhDKxHpuDk9PrHd89GJXJpH",
-	"p70o0D/YDvQnPrh+oxD/vmh8Ag7LTivjOjPkl/PBk4R7qmGW7OeLVVk0AHyTHkmni1xOVUOsCQyv3Hlb",
-	"uGTP5JXagLIAbhCrzYpimrAivxSEgXgPu+zMTuVCcKm9Ou1AcNvxJfpGjf9pxZqVEqssN8+uSI+obk6e",
-	"ZaXQummaBWLtoqDCQrBpqRYNr0163HQNgSW98WbfPPzML3EZOtWyTbphZLAJ5o3bfyWNdrBujnIV15QW",
-	"k1IY8JPiUot6FYYOsXt7oYCRpqKmIBZd6GC5KmciaxwxeACouQ1L6TJHX04ExnCLuW81wU3TE6VYV6TH",
-	"1pbf3ubU1WbFLI90M6MaO6GK7NBXxgr+h4b1G8K+vyE6HMbCNxWWz+9ty/ynXDescr/3OwmBaL80SIAI",
-	"YLvvQS/Fe4OI3a2OYUOauvGDyhognSAqCM1JotkezMtSGfUAlIbExTQE2XLoN3QQYHshSB/dZ+lvpci4",
-	"PWx+T6OwQAV0y9ml2CRW+HKt16rMoq3igfMj6bWsBd+wuSoI5m2XjVUrjJAhoC42CP6thHsc5h4OLBSI",
-	"C15eats7LaTOTX4lUGnboww9VYslL3MyiaoLwIqtLudpio0lC6Px2Nxe0Ietrh/z6VSUQk7ELa6upGdU",
-	"p/5BLssh3autWxhIeFuyYw1TaLnZ5kvj4G86ZAtcHVyyOS+m9ZwcWMEpXMpmKqGQSSmEV0O9PacvrL1l",
-	"rQVWqqKAUCP9Er3ELskgS+29sBov6PC2t4+kvz8OW9IVmoCxW/HLPkuL/EpcwC9g6dgrrGlFfg4wkmJ/",
-	"bcUbRbb1TGEMJhgptWB53Fn4WGm/tVF8IxrtD5qc1xAbbdTv6jFY0pUddLhJxceJ3pnOEK2Jjz7k34Zx",
-	"HcK0R8OJo5mgnAjz122HBi2iDv8RIcyG1oU14upJNQdiEbbPZZiL7ZG28npr/SVs7nC+20ssMrkWHfuu",
-	"pm1vruzD6LVVN0UU/en4RkPOq4NQWrGQmSCyFJeIn71GQeNzZLZl/gTcj9nFIZppZZga1DLxfpmXQh/0",
-	"zBYNr2VRvPUOqYwEjT1ZV2DNDWH68wyOZYBm4pkPUH5V2n8blbRSXKnLg0airq3YZY0Nro5REo/y7gl6",
-	"Chfu9VNEfuvqwMChAIBk7RvjIcr3wJasTH9tKqsPe65KthRqWYjEm66ngyePGk3Xxuyn+lqoeXLomQ8e",
-	"PYKkJrCb0E31BNOcyKWJJrqzHiobbOei+jSrB2WgT5PAnV8bjRbUb7xc6mdP+3LIGrdttKW7JcihAnQp",
-	"ZIshQxrw+w1guHSfYaxXz606TflAkxZzuiKYwhvdC3f38jbMkVo3P7M5Us9C3Fbn+MSq6OnQ5U1xa0yz",
-	"FLdHBt8TPNqO85UoQekCiZQOg6ox55oJmUHkGEN5ZILaGYOV2o90Inxpz+1CzP+EZzbqPJVEP2tW02Na",
-	"/bTW2rAXHV3xEgwpe/UrWWx+dHfAU2Uusl2K1KTIwcsKdo9UVmM1GIKA1XOxLpWckcMaHV5zjliPGLXP",
-	"wrrz2QZ4KEOIiXzj6NHwj3ZDnLgvwoQAoiE8EuByMPR9ltr3XeTZRcBebV1PUYYp4COyKAMijx8A6yBy",
-	"3eNQRP2jwCpdr9OK0LEvEe+tluXNPzdn0ci5Xeg66z+HVbHVn+g7aGLzeglG2rbLbOLOlJ3BtoJLjHyB",
-	"d8yFg3fd8iZH1Rht0K5XI96i5SzIfD/Aj2+teWMNd2A0eP38KXv0ZHDiBj6joAAgIGfCIJzN7kYXFCMd",
-	"NQlWJZhj+QLPzE7izA6MFNlTaHaTRLNt3tcb7MxK5tNcZPC97cT/e/7zT40K0NwjHGvheMIQgqjBp/sg",
-	"GhwOw9hZeEc7JBrJJ4hJbvtSoib43H+HyW9QBNUiN3QSbncZUrfBClMMMO1Dn796R8cDUtMitt9/uFae",
-	"+ASCvX46Mk0p6Yp2SNNx0uaGnjTraU3xYbsgp15/q1pqkNHcGOJs9FnDWy+6WK9RENve2OY1fzVlaQan",
-	"QprQAgHhScfARJEL/QzX1axUq2USGqykoOhvCHoTsNf+pSiibBRErRhf8tLs8MY3xB/ojeu5kJXXsjlf",
-	"LoVEV3U3FZQbIxZLs28UrFmppkbIap/t30XR0aKs6oQ7XhZOTh+Ojw4uFzLb4EQ4naLBCmx2F7z1U0me",
-	"2LUqK9s9cu7npTYX+6aBHKCVJSPJhVtee2LyBlnywmjy7fKFkrOKN0PYPalxUzkHIRzNP3FtjmDHHr34",
-	"MYXgfjSH1Z33+Pj7B6dHx99///2jB48eD+i/o4fTweQRPxYn4wfZ6eTh9DF/Mh5MjrMT8WB6yh+Om9rv",
-	"Yh81PbOKR4igFlnFYUg4kIsxn1ySfokRs+DonkbapXdGQ/wNZE2MAwFddWK11ghYAOiUkfQa6058gnsy",
-	"uFyttM4wdaTP0myFkB7wFrqMdScrKAMKTiMw6OwNpVoufUO8osQN4yMJiUu0pgBdjPNqX09NJj2UnuLd",
-	"jx7R54aTsxI2rWPDgQZonmdnzKgiA2OJcQmcET753K/iYZvWm4wk8g0IO6hWaU7P6vk0mMmA30D70UYF",
-	"923qJE5K0CopACCQO9Q8ZmVwKdYAa5grNlVFodY1f2rAbPiFAuYDTXMv6YWJsR9wuMDzYTvYqDDKRld3",
-	"PfE6bPUASCC9WPONPmO2e5uKawDPPAk5KF7p4O6uNSc4mb5siTI69Xq3IDKec2hRYRNwCt3WY7fM0GZ/",
-	"RPyOmltT8w3LzRkaAKmb+KKKK4ljzZUQojO5drO7ROZZBAfoqgW9FlPynnXGY4xLtZrNTZATwisgZ0TS",
-	"5YQJIvpdqNhZvh0PRKfUtDSp8uL9bo04ygoLuVVzuw1/xm1HVpPeUum8TX8EFUqxmWLWbrGWDZ5wpNkj",
-	"0ZfTMj34n22EoVgD/EiSBcym3Ghk4Ng/sDgeUQObBvZ5LorsWVmqsjlAgam+pNLkcokKfnMApuaFtGfe",
-	"uBCgp6DOXKpZyRc1/g2Ct11A3Hi3QrT1U5QMsG/SrDoRzL4o57bZ8DHzhEFCs5V7CLBm/iYrpWBgamQB",
-	"RHWyjTNyyOP6uwBv9wv+yu6SSXz8HcslherAOeWD2hqsP2to+tRa+4QzNuqNeiCv0Xua1xrWjHfe62/E",
-	"QMiOAMjzXGaQdbNlUTWoni9kDKyD9Q8BvSHbOQrraufxCIpTROCIIvXKs3NFfffhuvsDHAfw2l9AWHF2",
-	"QUbj1pR1Mcuo+84ua1Pcz6tRPuf5RxQDpdd5QH/jKdpmvLece3+rnnXROCUNpzumMspi03zaXX/tenQG",
-	"d22wi7bjYr3KS7PixcVcaWNnDibN/3GfIqBNowWqbG42HWfvjbvcwxgOOJ2Nuoi8FFvaBxyylAZLY2Fq",
-	"KxccpM2Bsxv6TBpbE5GN+tOmzuugZJdgBAoHP9hJzQvjlk0X+bEDnW/1ArtIpngljtwZy9RE36fvdH+R",
-	"Mbx1LDQTfFLx1VNm4EUpnE/VZwteTFV54QKLEyu9pqB3Rw7c7W81aO6bi0WuF0Q15hX2i0wteC4pJySf",
-	"XIRlCuA/Oqqynp+oC5OL6NNKwjMrV+g5z9QavlpJSHaC1JgmO4DGs1lPcpk0rdLCjWfk9FFT5maYEu3S",
-	"hCkJW3fJZ0I3y4xcTlWLTxhsK6uL2mvS/i1AmtwhdJs6XbvW/aqa8+2P5kKpS2u8dtWh17yUdrD3jBJd",
-	"1jhQtR0Z0RHRVEdvcXOyCzdVF4jbThBcAUNmSj6d5hM25XmhKVXVnjSZArEyE5FWS0C8fugLxOq0UpKt",
-	"86IA2LjEbEf0Vmg252VWbJD5ok9LpZLLN+flAk1Ot83h/tBj6nDzLnGw2poWi3uz0W32bu4oIGyXFjwT",
-	"ZxGykPxl+IDIiwYeknUNubLTeYaQ4b0r3j74KV76Mbkm1AQCie2ddehbvO7M8aMiw5Q/ziFXJXIa1/DH",
-	"Xh27HfzLVJUzYVBiX3QKaj2HO17aGzAncgciZpeS5XwYOyWIysSLTKP4mIh8aS7WuczUev8ZDle/w4vh",
-	"djqqOmQM+CvrGQctQj4gGyHfS585GieNePWO4mu3WwIzu6OknUHbbun4uupxundY3sDlTz0PDx2/3TbW",
-	"P/DSZhQSKjdVEFI0XdFq2VoFjet3u2u+rUks0SPhFM/zXgRULCra0SkoqSZK6lwbzME0bFkKa7f02Zbh",
-	"ls6EgQenxBcinS/Di0hMmUKEDwq1v5pyJezZoXChsYnV7IMn0uP8PL4bH7mElGero1rVx6Vdw9XkWa2K",
-	"cW8T7durQYCqpaBcOl7s3jvkyAZr00WR8OzrvG9gTXQUCUQN3W1nV7Q2GKuQ6rkFpOykWVmjAkZpW7dq",
-	"xFxVV2Z1VNsX5y0g85alep8LovwXjNiwiYcOPu0D6O2VCj9G19/aUeTOnJ2yrFh9Y8fQVyCsYWBbl9yP",
-	"nxqcCW+5DW81qqpfAHgHL0ZeUr0LJak7pl11TGXbkaoGw9/xbZQYetA9FRF7cGKKZ9kP8i9udr1JSWUI",
-	"Wyfg12V2oGyM9ywMIT5tkcv4vuOvUxr+KeF2S7iWReIypWtJZzfYcYcJqZ+Qs3SPiuC2yB6Z8w8/Ms1L",
-	"/kOHtO5aj8V7o9kYFKS8xMRE7303pL9Wsg/Tv3xA7DlOU//l+c/PPqbuMgPPg/gFUq5430Ae0g6rmVZa",
-	"EXMFoSxQe3UsanTPSAJM3wMQKF3ybbX+yAwKDBhOOdpRmRLhNHZrgvvUS3gU9RnxuhTmt90grkxAt635",
-	"5iw4rEHH3QR6P9cv4vcbSWQOWUeJuu4SUPqBn5jcBP7eGc+JZ8+5c9OKWzSlrNHc9Nk5UokDsNAg9X2W",
-	"z6zqD+CgizRB6AF+izZlOLAfnZ45njFEygSGgAHwcW5gMKWiAbTmBcIs9ZCt5woythcc0+Mj7Rmz5QEa",
-	"gKCOIHl/OH/692cvfwzM+31t+CyXsz44wiUC6Bf8fUUQDwZNG6EuHLdDShALnqs18kw5hCx3uX4AjvXU",
-	"Mp7kkLJ0a+ijPgNYOSQX2lEBGKNjHEVmgGFw62AwGlISyRekidoRGB3BRddnz+1STo/nqd0J6ZMBIMG/",
-	"z1K7DynOYGdoPVeFIBZ22HnaXrew/5unkBaSpbWR7h2fZlUl7HGDCIiivc35Z6fHJwmLGeMqEauCa4TZ",
-	"+lJBDWFvPjGqJX4seaAHRWQ9cVwqpM28KYfBQUnv7X5i7AG8ukkgo2DfOll8/Y62tP1cR+hTJGqC/WUC",
-	"gQRwJnUzmQvXis7phnsPqzcTheEydSXKsgWe/TZu/BwC0KY6dxG+GSBdzQAkaD/xWtmlMKxyOrJXU7ZU",
-	"RYGCreRG6KE7as5/ecG0KK88EQ24YByNYvRgAuPZTe/J5VZWLxhW8hqAvs4wIIiyX7q6c7kJeGGU9+Ci",
-	"ERnuvS7hjDk3nYYeCWhqSxLuhtlLPIjCrbLKJLWu0pbKHdMow3nIUjx3rXRx/m/6ht1dwzGbccNDwSYr",
-	"CL9zGSz2Ild/iRI+mFQlo1ihvY6vstxcZHxjr7WC04POwHUOrglCRaIXC26wMteep0uTsAcDKy8fPHo4",
-	"GHzXH8lX5MiBVg5ZGhkN+1vjbZGU3a36eO2vkXWSsruuJCEpCu7yhGlRCCskdDKSUIYIl2k0zPrMKULo",
-	"aVqryMes55iAvgKyp3U+EfbdFVsoZXdNFPHiNO7eeUx6y8nDR8w7ASvR9JHkAQdH0vwsZqzlMeoUdCCD",
-	"baF6gHYXIfswXOoAbKjCmLmQts0wca7FoIKQa6vSi6Y3oqYJXN84/TSzce49QbHRa4ckFznSTAYRMGTp",
-	"mucml7MLkBd2GWOzL5aivFjkcmWEbxvPKl/7PKx+v59WAam4BQJt2IX/Ate9PR/8wq5ZrodYvNEIOuIA",
-	"N3oQt4u65jOp6t9u9Tdc2fBLfRSihK3aD01hwuikaDjplGO4ioOQvqSJM3bqWZq1p+ub+oe6mV7tJhe2",
-	"Yp+boeHo9VW7ngwG3x8/eXLy8PT708GTJ8dVZi+5KogmtlKUtEKOEI/rDxuE1zvymNQL92pdng9Vp5B9",
-	"TeIW8vDhYNDo8mjo/ZV4KdZ6r4OlOkXtgM+33iJbLREEjiTiuUaiNzz6XZaDyxOxhhiQEhFcNq5JODh6",
-	"wo+mv384ffzxL02KoDt3mxQxYM8YiwBNQAusivP2jF5cO+HZOT5gx8++qlpZ7tGe1UiH/U5Uqn/yVteO",
-	"olLDw1A10KVA1CKPrqhDDYWl+yN5hNhvDYwtmKsDBPhrgBl6xosS6X99IkcC1LnImFalAAV7QQtjCnv+",
-	"AJ0H6W440XmpkcVMlfASbAN5sHx2B3xynNd0qBGBvuujkgLvRWXCDwNYtGJNOgZe4jA9eNHGPco/yGej",
-	"Q2oFFioML6YO2QfgSPrcFcR7EOLBGddI6X88YPRyd2+cMXJHR49E1rl6ptRWwoS3V0KYCaNodKjA2UMd",
-	"BUwaPr9R7iK3W5NAB9rlJjsvz3ZwBEJyxRZXLBSxXHOrhLdkRrSkGWEVkGGF3NKzRa9ln6XOJIHk5mCg",
-	"eIS2NrwosM6OnQG7ANOhqxzar2cyY5wOHgEjZy9vTjFpVLDjYdiu1ckzvhdH6ID/bQGbnx2xf7MVPzhN",
-	"fBXk3eT5Z4FFO3iZ0iU3c1qeVtOiIgN6NZkDBry6EqlO2NYpXyk5UFmsXgWoZBE2jW8UpdnqaoDXRGmT",
-	"Sz5rdt6+JDRlLWRDSMR2EECUCkT2SQMdpFk3Q5SD32lXiBrXl0MDx7xUZxFHFhCFaO+/yrxRitl2VnPv",
-	"H5yo+XZ/bmZOLJPtmZkhMau9j9sZdHlm97N3/tIgINks9hZsRV5YoY8KaQSpoqS1PjuvlPDgEwBYzIWM",
-	"K8viW1GIeT3spDEgBymiWgjZ3etEjMTbY7tZorpGpo7xLNRhUjmbr2RWiojmdxgYqJ1Hcs7dFC1wXwv0",
-	"fXiICtINJGSc2Z6bijMTTbgFJjTBGVwKU246qzR1PHU97toCHkPTuEvg6ie80t9z4didt0b1JRYkcr4C",
-	"Z32XwjFsF1up2uDV9pgcz4i87a6CvJnDJh84HCeqqPKCZqIwnJ3/+KbZS9kGqXlXnTRKzraCvnAUQtBl",
-	"baJlgw9L4orssNxxso1SB8wyPKtpgkuxUEZc8CwrG2eajshG+fL+xzcVdx3l3ZYIELadiUVevzl5AfTH",
-	"TrA6/xIIcIBrEESCKgRsrXIlkUBjTGJkXd8qMvOHpxV6wIMOQajcnLEBcaxIyEfrCtTLibWkRnVheGnq",
-	"YapwZnhNUMgDMs2149PZt+c8jEqbUvBKTmnc9NWYcgja12u4xtpWauqZ+BLYbULa0w38uFZAYdBNuwCZ",
-	"gcrgWIKDz9RZpOTp4Hm1eotVUDJPLk4ptnY6KCAHqYE+DZfrS2JwJkEa7JJ4hVAFnhirS0ds/Gq/QoPC",
-	"DwlCruExwtc+9Z8rjTGhzpsPZgTH0QMI6rtwpUV5wWeikf2jkoC6bRHzfD+C+h1c1AjxxFUVdmLlqIwl",
-	"ZyTfmhRXhBjKaT5rJIT9jz9ID/Jz2cF0T2x62r6z9EX1APVlKkgJKzZR5Q3NFsLwjBvufLdUUdJPwfEj",
-	"9vf8hyGdu963jiwpRYbMKGy8AeHr1U3PURzb8c1kPddNW+nAA9C/tbN9FwDcmfr1egG59pxCnQmOv/kj",
-	"8eBjqir9rmmuteff75KfDbjeRpkY2bnt3uUIZb0vR9XunVxiAATetu2GKfIr0TkMPC1yKToj/6Yr52M4",
-	"NJheIA+gf0R4d9uAvMia6x0Qi16VhgVkhtVx7ZJz5jAtAIiYQY1wlkKczVEQUeQ0ePzOcElHxBZ+vVNo",
-	"DlNA6Rqo/eO4rsVmJINg0yzYwMCySBx54ESlFZmHojzreV5U/JboYQQOgwz3KEOdrAJXsjp0Dtw1svql",
-	"fUgJKtWUl8zV2fUMMlaka8xPjEQsO/d8JWA4qLWMYTLjUl06nBFE0IEJBkhmvJIzFkLaQyOfhIAeHgqn",
-	"A+bBRVVnEU4J+MNokJr9PsEmbN7rPgILOqBX2pxiqXlOboA8Ni+g+OE2UQOMw0VrqhP9vku9ivxIW7+5",
-	"c3NfwYytfVGKWdv79Gp88W8lm9vb8sPHlq13G4jsl5Tsf6gG8g5d6242h3VCGmArWnINQQdY6DI6L8di",
-	"wldgJIi8bNRkah4jWVUuImn3qZHjqKrxxkII1I1GbgjuWRLaCfbgXEN1i416YjXqMcyX1kNWqAkvcrPp",
-	"42L6q1j1dhTlOVThXM83XW55N9804K28d9j1H5+3e/T0bazUQD/UvF4/mccKuZz2+qq+Ev332sqsY3H4",
-	"U5VtVGWvoU3Sukz2Spiwj7dJizw+qELq62lIHA+cbU8jrPNbYgMdU8WeXXdAVZ+DqSWpj6YTqVfSAwfE",
-	"3iTTeUgqJw3TcQyiAwM9EajzJfG5F9gNXelFH8Y71CfhyFvqOVVtapErknFLXGydU0WrpVV2yibPjRzq",
-	"1sccldeQeu3dqU9Eg3QP/kQEk8sNuE86i8lJKfbCSd/AVW9WiwUvNzt8zzGdQTQct+xjdmvLG/HGFK2A",
-	"1PoI1gq+QLXibTogU1y0beB38w3JNkwAgfB3hcc+E0ugslfyrCaxGl+kW5wPaKZGxKD0Rturt29/auAP",
-	"5vG7t4gnMzEpeBkScqJV80mIpLfXudMnfZ40qQqkZE/mSul4idfZkuj+fX6WhhfX5Rk+mUa2Cpm5S0FA",
-	"etl3nj3V++Kr/LK52ZoJxzmFNGqoHCCbp2tItEFG0l7gsGGOfQ2LSBOV7zDMJUoa0EcA5Swjs2Qk90JA",
-	"qsRRuOP2nftt5SD0Rk6qLL0AbMPqTz7Lo0myUclldCzY0QphFQCKCMAXIXnNnNgaN1EZrbjib13dYncB",
-	"uhuqDNiWfRfKf+FTIz7hkdwS7HGxBTvrYcJjpm4kZ++zFCe6+mDEZ1VqKZNchOhAWBlzVWQabUiWrqRP",
-	"k8xiFp6Y5AaO4pF0DMDOfUVRq2o5NSjIsVliSWS+ELC4XRxtGMmWTAn9nR/v3KCjPscnWC1lrJTRpuRL",
-	"mCuo/mAufIiusgrqgTSYbq1c/4FyH5KYcjOsTL7rblSWCqYcdEiYDB/4QwCgj71tD5B98Bj4dKPoXOjv",
-	"nGsYbqIAw2rVTjzBwDlrN/TrLowJgvcAC4K8G/PNdzVvFOwLq+viOg6l23pJD9cK8Yu5qQYEUzyc8Luj",
-	"J2tzZbXtS+cgTYesyK+Ex+GHUs5+/9DCjo5q1wlytjoPa+R2bW1OHGds9EFTCNTP91b1P6xGv20mQIx2",
-	"h187xIPj5URrHuD9ce5mnJgaG8hx6cC1kGZTRfYcN3p4sGJMg+4R2uQ2/3bDuGaz17889Xs4U3Q2Q9YR",
-	"LnkDcUrfxrj0Q3fS5uuc5Ou8yCa8bKSYD32JakjZl5xZmQH6kI9mU2+bVIzmw8m/uO1gejffNC+G2Ge1",
-	"BpC10kLCYDaoEU7aRXdpKsaPGYQ1N+H2usQfL1QrSoW44unhwxhOQ/xtsMldACBkH0eHz8yKU6R06mx9",
-	"/QPf2O6SWpa5csRzsZXw4KS1km9eCigk37ja7THh/K1nVZScKrIDrEb/nqZWuze0K/tNCqbj4YnIgzv4",
-	"L2trM57qpnX5ipC9b11xspuXKLzFEoQLnomL8WZ/Aq3HOEeZtPZm8GNtOxbZRC0Wdu3aQ4JlLS6/Hcb+",
-	"oeUKwz3X7Y3L4GvMDN7BQxbNYGVq9i6Gw0mXiEyJZ3ybS+nL1iJsBKY3sficPHQkPuwtQLiteIAXj4XO",
-	"MxEMGpwa0BmRyGFR4/05efhoT/3/roREDdPSUJbQLZoLX2dwl8Sq7vv26oQevU/ogWtXJqw1b1d1wkrb",
-	"biMgt93Zz0yV9EvB27zFXDIol58QgorqOidUtxfpvutc+mCqHlQZ2crBak4XXdRnzwrynkJ+JJqHxQbF",
-	"p6/YjmuAa5bSE9POh2O1nHPD6HdjNLVjGPj4fC7PPhSf7dNzd7GjCtjvg8bRR1zFtEIriA8gfYfGLEAk",
-	"Dqoy15KaCVmpk3mXJ7yGC3ez/72a+kVWZ8onZ40qM1EmkU1DTJyZ4/wg8LUvOu45XWCUECiYAH8O2L5w",
-	"ltnjNXJ8HVJ6bxeM7zpxOLLgl/h01sw22rV2dLOcfE52IayHO5ql9mWpBy1Xdk1Q6OxFR+f/+9z99/P6",
-	"b4+njTmcO6igAbAyDW/vPNpRXY996cExzSjuwWpaN+2qxMumXfI9qjzZEkGjkuUTqn7IQ+2syNRHzaaX",
-	"9FaYm+yy08EJ4VjUm6z+SJK0KLzN6G96fONv4Y3tZN1AGqGgvhZSJEXed5eI68lkoly1ZpDGymdk78Gf",
-	"HThO1Xlq4XfxhCvbXQU9ym07B07ruLmaKVJaRXP/MxKPkB8MO942Wq+d3N7KHF2gk5UjEMWZeHSMYI9m",
-	"wtTShcmpMxc4iAkxlLm4Q6gWCOeUL36CJrhPb0QHjMd99dm7eT6ZjyS6C+vOLVp4gau+IUgw4dJeM3aQ",
-	"P0NMMQtMWW7IjtVNJU8AtuSSUjOiI/O+hDBeSHRhz6jDvEe5tBPt9mzLYQGuFPCg+QmR6ELxQwDbFC7B",
-	"gR+6lQ3tg18QJA6saM0xKXvRxVVOTAJbbaHUbHgJVCPTnWAvzWcQZGG6wc1DNfGiKUe0uZJH17oxMe3Z",
-	"QgAVaGtBNHAKtz/QOV7CvDc/qXUQG1fOeBNMtgCTdJUDI+a5TEysfefxDAvggGPHgwGWtdUmmpjOysw/",
-	"crE+gBmZu7oe0McENk6brIFHb1fwaONAfhtqdtJAjzdtWCc/93tOFtdw99K2poZqyttVoLowgZ7LDXA+",
-	"dq89Hd+hlnFBdZ4hmmihCJUNLvZGPeH6ZY1coeqmQkYM9XFRgLswFHlLQtyU6riBowqTcIK2StG7W6jd",
-	"FcrvqOWuqYtxVDcvNP5nNfBbqgYe216fvSR4t9Mh6DVW0ZCZCx5QBjrTChrlPgLgAG6pXtR8DuyuSl5w",
-	"eTtVyQ9BQGH+LpFFruMCJ+jNLJoKZ+ee8bCrBXqrddKTnkMiNLqmXVYrRR5J88uU22NJbdbG1C1gZ/WJ",
-	"oz60DpMawUkA0IOBb3SooGEUPZBWT0wW642imyP6rlsl/pdSjQvR4II792WKgtB6cvrw+9uuiCmVuZiq",
-	"lcxamDZaHIRAiHLy2JoJra5Cu1Fuz7nXBkd7JUW15iFnS1FqJUFbnXDH03fG0gnU33VrqFFihsJlN/Z8",
-	"WLvBysSJaK/76Y4gu3aEbm5Si4kMU5Ba4UDYE7iu49ZfBKabXd1zhDhgMKyF7lBLhIQc7QehzUUTpdFL",
-	"2qmQvwWXJYwXWjkgCyZg3dGsULN+G1ZypTtGb01u2jRZfA4gm1or3Ld46uI9AFzFsIB1PJ8+WcpBF7Ee",
-	"+vVcd05c1/Z5seYbzVKwN4bjgsvLdOiWOhDBQYMuc2Q7iAiTwg1Nb2vxoMSLDrKKVs6h7UlzpFoHzSme",
-	"4s/iZSHJi1Pu10niakhGi7JJHL8OJXPqQnaBasJBsdpuAQl6aRyTKLW54JPLi0WDbvTcMbdjmzz9O9hk",
-	"fHIp1boQ2QysgmpoU63GRdROpML2FC0Hvg90lNrrmFZsysuOb71R6k1DQ38FHkRraEcuMVAUAIwXmpqB",
-	"cu/SUBH8FXnMonpU3XUDmMK2hL2DKLQ7AsGrZZva3ewuA8a7230R0nhJ79gMbR5uYIVqdmIXjcC8l2FW",
-	"gPsqGKcVs8rp6+MNKrt28nLJUnhfWilSAI9BZnggQqnPJHkmraUi6fbmPMUdfYnyuxsKFgtflLrJlc+n",
-	"U3CVto0FplIR/Yaz0EmJP3O82FHnrfm3FkXR3Aunf+8ceVSciwLAoc0pW2YuFtW3O0Cyfz97h2S5kUIu",
-	"iqVHL+xx9+Bo+2GPgaIBb+l7UxlIWls7lmszJd03lmh1WHnNQxKt+oegplQpLjzHTYuFHoMyXRnZBS4W",
-	"mbHUTWOaREYa4UshHE60KCE87oWBN251cGr3W+spFVc7QFFV85pIvFy2FC86Z0l1S+itWYpenHvXYZf1",
-	"X1vnseqbF8VFTCTREuWKkrJ0dKhhLUEoMYiDcls5bTTxLaUJqI+UcBIXc0HNWGY+1cFloIacvG2WKSlE",
-	"pgN9vlqK2+tHqxxt64i34gJnIggKl5LBTeCYi2UGYnXWfJOEDFrYA573t3Of3rlG7+hQu2MmbNPw6oTQ",
-	"KoTKunUfScSAtUOct4P8/wknQspyXM1xCmJVBYinJsF4aDjR4ru31x9enIkiv7JfbF8O+ToYjMccCvsL",
-	"lgEiR6QkitGIjg/NRYQmwHgL8NCcVTjSsPYNKjcL4P/ITdyUGl2slyD+CrB2/umOTWxjo0CpliprjAb6",
-	"6j8UPoh4m6nNi5Um5QIITLTAwlRYfpXgQUSlfFap2xzGhaMpi4qqL+uzwLI+D7CszzGU9RnJm9b1OZnv",
-	"r+vzulKxrWHXILCEMjcQwIXuW8GvrMj1ORBR0aRSrQykpDDx3gjpqK+dmz3IN/STwk+UsBQ9BS+mOudI",
-	"xePHZOgcDjDjiSPaJuRPQovSKoSXQix9VHPjQWqVDDP0l67jVgXXqV36ZT6h1K9AxlNdm/bNsAKhQmDz",
-	"CkSOzFtW225bH6sFUXI5wQrsh1Qdv7GuVuRTI3aIcvR4C5nVBmQrakDZH6AM1VxDlH3hvOtUtQeS60y5",
-	"ORDiTqrZrurv0IZKA/MCYzY+ptQVHH8NRTC/nULkbame3fkuZKYv8j0ZvFuZHUDDLnjWNr8SCLai7Gy4",
-	"R0dps7ucjQfFhnZlIO9nddgZQglGVuTaoN3UWlMszqbZEi1zrvfpznakSB5eik37APugW9hCq8a0esh1",
-	"jbZJJTxYaeuNcnXiZ7mXNo9PW0D+EKKP66T21GrAbodhDJ/tjBqA3ugEE+WwzQXPUAXgWEsxU6IW7Rr1",
-	"vj865ifjB5PTbNRrFK+eq6itPk0bXCyMa6swjLPOduVvaZd4ZIhfY57P5hBPyKFG1cKqYuJfK07efb3g",
-	"RWF/d/lftgVnbGDV1cYsl12ZbtcMU3cXdNdk3GjNfXtbBUHykN9IdkyE3dowzT1ETIviSughi7P72D9V",
-	"LkVm74HcLp1ghQauWbq9FRNHQ9efcMnLjVU03zZkWgZBjHnxIbsR7VjIfn9BRCZWu1vZZcLGaiUzXm6G",
-	"MQ1bxBsB9IIFz+sVQnvdCMoaaUP+5lR9T7KIZDk5RbOkirnHSyHFGsEyPsM6PdbpGf7iywbYXVtm5JC1",
-	"o4H5hNDpGeU+PZNXaoOEdEgH+/7HN6CujqS1JChHmFg+gMoDAx+Cm1UpWPo+032Iws36erVcqtLoI6fH",
-	"HhlTpH12LuO3gBA5UtMjMxdHa1UWGXTNToInKUDaK3JD5IZNSq7nQmO3lBQjCWQUHsGAgxWr0ENvHFBJ",
-	"xZAMQzo5S5FvpTD8Qslik/aplflMqlIQHwGaDjqxWgtArpB2i0rJJsyokfTO5DzwDEAxpqIYVt6Ya3wp",
-	"mRQXAhysW3ZSGz3MNbQDBI0fdky4e1Cb26Y82Vu/eV+55pjVCB4WEZxslWr2H+yJCsn2kqX2pEzdEbRB",
-	"wO86YgEiWGgDWY3H7MQPjfSicJ60csr8tIcoJmK6cVdEglKqSA4R28Ph1DJzrj2MwSPEQpVFSRKP5AVQ",
-	"MUDcJ2QB3YouCBpDLUs1WnK71J9WSOk1UIm+Tu+NSu62poB4r3tIsao4HqOqatsHr1OqOtaH8jY28nyA",
-	"g6ohAzo4PSGvs1IDunE1LYR2VeRvVmv48IV5VolUcJ+X1u+gUseFjOmP3cvqb1iT8qY5p7VV+gWSTl0L",
-	"Xsjlyuzj262j0Dy4Nv0QcvqSIKCcWpcwpxwnzJgiIY0nicu/JlD79WNK5MpA7APeLIgmz0oR5ZkCuirw",
-	"m4wAipWBIQxnK2lPtBjxvvR/2kdaNSE0e8E3bMLLEhNmQj1AR8WU2l2VVtIDwfbgaJdwSae+Y9pYOCp/",
-	"Kn0/51diJBsLgwPHXBKYC6tAXcB52912enzSZ78iTyqb5qLIKrVlE3eOBZgznm0ol90A5FLnGaAtl2V+",
-	"ZY2rS7FJADmtNWAIVcm41cQgh1uCG7xa6dDVjCBPplUxclnkUlxcik06ZMsVlqmx2py/ys+fHTyYBJ3p",
-	"C1Tj0n4FYdwwoDAK2k4LXpQOvR9W4Inu0s1H8oUM6asIEyy4ZKlV2IbMLt608cQHYCPxBNVJewLNp3O2",
-	"hn6NFQbafdxTuYbruVpr8piOJIAvmU+gS2I6KFbmszkplrabQJKEwYZtNcKaEO8iejYiGsgN+ubHwof7",
-	"KXnwLvQdxrrIJyb9rinl6n82w85eTZu20RAZ2SBHAZZGtBwhswsvu1OzyoH0aKbUrBB8mVslfnFf2Kc7",
-	"dZ4c4P2rB/2nxAleF9hJ7/3RTB0RdcTP+CKnex7GW3od18RP+aVY51CYcxqSo60kONQBYeekkbS6cWUO",
-	"d67HtoJct+fiiEIoD49P9vBUXIN2p7szoip8G30RcbXgJr9EcDBE3ToenJy2286dTaWGQLITyJiwk8YG",
-	"U3rGuBfNvjADx/2E8583VcF01HaNWnywIuLunTxOunDau9bdBo3GrrT8z6XMuCL+B9Rivuaav1UW0Z86",
-	"UIPun90222rXgL0W0+15b/V0Ht7pazbrbeP+ehsJxTua2CTGoeB34OBAWHJg/SPSOmtcgrull/T0RC1F",
-	"duQ/X+WlWfHiaK40UhWETeddMz3n54QnUYE22KoU9IXV2W3juq7+o83aqdCQO+vaUzhUZ4x4AZqDEC1n",
-	"27bNFFUEO5jxqkWiv5oGjIzL2Bi0JDih1gg+ujXXXyjdqdX4PHi8dno7/Ig17wLTZGFevzZBK/lLSPt1",
-	"JeF8yTeia/Gq/G3hsEphyryjF8RqmAqS8TJXed44QhNXOi+C2/qa2ah9l0IvldT5uBC+0gnhX/ufoTiB",
-	"62g8Ac2zHTbPlquqNTIS8cFFNHDrUhnRTAJ3mP/JI5ezIUvJ/ZYmLCXnG8FAaRekzKiZcNXBG6oqXy/N",
-	"IlCZtZGttPzY7Pk6Z26k/57L7MyXkva4LA/LIsXMIVMjCIU1Mw/3fvnsk+7I/4OdZjQxHdLyI6cXlU6v",
-	"zE9YJ2EKwuPDyO9ayn/v6HocsnS5MpXFlLr6oG4tJiyFYYcf7CpNKpfCujVKeeKyiB9lDTgK2CNEopY6",
-	"73Qa6wdLSIf3tDdult212+Ama5bam4+ueElcub/1bKd/gSfZv350T7MfzumJ9u/X/qnRgN2O/h2y9D6/",
-	"/o3vfolpQM0iy2P5eATcVCVL7b7TJg3RDKxjs0Vk8H2sEkTLeMmNEaV9z/+5i8/6v4P/+9vx0ZPffxsc",
-	"Pfn9wyA5/v7jd39p8y6E/fLoFDqjCtFGx0fC1sqITPVZOslT1MmwnK+kyFO8uq5ysQbXxiS332a5FepJ",
-	"j2eL3DZerWWFfDXSEGmlvMbstkO4Nr086tF4YpjRxypPB6exEjJ8+LEzi+BbX1qFZgtHhM4icoZhyN5t",
-	"c8ZdHiW3D0F69EKrkF3pSViWBZd3IkI0THas2z9gvO8x0MT7JQBQD6q5EghrnHeN+H1AngTP7OF+iOiE",
-	"2GJlTPzKn2N04cwzjtquEuVo0xhsu2IaqSTfxtNELlLnbvDxOkIqnB6fxHEgx+mHmFij6hxUmM91nQna",
-	"oZYiYEvB2xnyXVISiavKJCdNFTUQNIw7kHnUl5/iLI+5I3wVoehSGn+sAxkx94+kHZmTE5ZS6bIL1xQK",
-	"rh/GXz1F9uL3L/Cu48FgAMPlPh/Kaxgl11jtmOJiMIICfIa7F+xx0llnaBL+VVBPC0eERjKwiHukymBv",
-	"rcSxyjbbtu00lzNRLsu8xWJz2l7keS70xcQ+YAp1Rps5jMyFJxfqWMiHy+phvJdhTK9wjPYWyYUuNA5t",
-	"3swCUXMNg1IVyrOulV8Rugnf6OpVeKaM6oAfIjDnPLsmYOxTIEe6FiWOdIcAO9iDK3hTrJq8KGotyqMJ",
-	"14IVwmAd/yyf5QTjyaUUJZtvlnMha+ERPoE+RlLz0YO6zIwUm9/40b+tMnOX/jj6/Z776rv/8ZemwbKW",
-	"RD556lxQW013v4STb1mq97nQJB8lVZWo1EkZWqGCxqd0QBci20VGNJ8EUgiewYHxnOel/ZCwdEp/XrzP",
-	"dAoxPoxvuhSIscjlbCTBX5f12Tl48nxOySy/snYuZM1sQ3gwDQ6Uxirc6TfEzVE57N8jWX2gy7cisLd3",
-	"OzKC3w5JPp1MO+H161AH74w9ICZ0NGFd2sZCXdlxjF1XcZKO3/83YuFv9Qpq2jEd2Ojh0iZS+qadiAN9",
-	"bQL688lCsKeqXKqSE+YDW4pb8mNbgOAAevgzhEoVq1krNX2dCr519HbCae019QGFG9vH7dlVI3D+kNU5",
-	"3ht2/ZlfOj+NS43pDi/x2pg9FgMBp9U9+WZI2UrglgSLUifkNPYJVL2mac/EslAbtsyXwtX+Ueikzxtj",
-	"oXvgUxlE5n+2DbNXYqF1qyTXguBW6+57jt2toVReQ2gm1vLZUEY1PJgNjp88eDR9KI4eT47HR99nJ/zo",
-	"yXQwODrlD8ePJt9nj8WT6V7PNDh9yBVE7YE53rOGbsNnES/JL+C2wNffXke+SB9usTSLzDRgh5s1vzxr",
-	"8DhTGRVKSPRIZfuoJtWTUCxQj6h/W+VhwOBrKVXkPDIeTpBrBODTjrpGrZlOgu92q8OQR2qn+89e8zHp",
-	"oTfqwsUp23JS7CPBfTX0nNBEW4xQK7q/Q32ruJwMNLSG13Uj17p4Dz/JacJ7Ipv5mNpeCX8LFWcS9mTg",
-	"c2ndALrcW9K9HCl3dZNQprfdFglbyUJoh+lJ51xmVIMp7bN3DfpC4grdjGRoCdJ14qvs80t4OMunXr3T",
-	"SklRDmO/nKZqOVRV80bb6wc49qKeRv7PM8iAIe9fZbT6+2ye7fS6MD7Nahh4UIk2Paq7Yy1cIbMAHvWq",
-	"r5sOcHnZJQ/4NgLj4CymYX2ku8lPD6kadGgJoNvd+T8Ja5VW/bV+XqrbPq4CjZg/+3MuZ3CDdkn9C77p",
-	"ICBi2bBHCDQULuLLvFvNos9Wqyi0aFcZi1srT/TFyhK93SwF0IQ1EefR158EodGMnMB3NjX0V+dZrzkO",
-	"rSQ6gPXTXo4BLN3I+3nQrLUW77nNWUtcH5tGpVotcWt0KDWoGTJ0w0KKt10VcRfqcfdedRdGz4t6l/hR",
-	"qPVh53hO/0QYdoDyvePthbR4xA8TuHGsZi7m1ub3bEXN3mv6Mc7Rr61tqgHQkdwMeXZ1OPY+BZtZK4/W",
-	"u2+SNMtFdf5kxNrHiOUmvkJ+GDe1cffMFV/kTQU8PqV5HDTofVayD7oRyMGg/yPxhRwbEQ3NOrNXzO7o",
-	"ek3l6ynCxnviG14Ev93R4J3ts5cKAZ3SV1Xdr/+Rq6xd8kWbpkbAsTlwYZX+8K4RpRHVdxpz7jmxGKyf",
-	"91A4RCtXu9H0WUoJZGlcJ9/RCdpFANcvkGkohrE4cvFQ9v33HUH9g/t5OAfPOpZAYz65PENciV3T2ljz",
-	"xHH6YbX+plJVdcacversViCRugsOUz9fjauiUmpyR5ScjQXTPDjbcH868R+X8hvWeb10nWgscu1EyYgL",
-	"Kv+F0tilNrk6C46HdySh0DmmlhPhsqe+ILJJOO7YGwF5iPq+K7vZX2RnLF1JKFnEx4VIPQCA4PouP9/d",
-	"QR7BhlS1wN3fcpobXx9LTZkWVwJINlK4L02QrS2jHjcfzbmcKr2jMp+astRe08Iz7E+M7dvXqtQGEdZJ",
-	"hOkZHFCEERkAG067ZiUHIhJhPYAm49FVlEUJ7g97HDeVM2v2duyqMBmNEl2WdqALpnmNHu0mItlhk8Iu",
-	"ei30qmiySg8AONO1Z2zAFoLLEAX3/A2AmovIVG8L13zt2rR7AVN+hmn3x/Vb++w8gLlwq0vSaN0JQlTV",
-	"w0plKYLmBBFMRNUHqUkux+XjtYFNptrBBc8QgIhI/yr2N6JL6FKYoHVl+1ifK8sps3C2ZgoSYp281UIs",
-	"rIQbbrG+JI2ULOyuFgJ+Sb9LrKiczAWSgd916K2IFxKG87tkJFM+tiZCyu76bNRqYdAKtAfuQI/eBQlu",
-	"ejFIa0dL1V9k2Abi1wGAzQXI/ZTdhYRgXT2MIPNXKWYFOh6uCfOPhRzfI9L84eFnIwkIb7fyLwhE59Kd",
-	"/Q8pEahG5SMPgNdds2BtQLtXYfC7sjaQ8AronN7Yt5N6J3jZ5KQ+l+z8lxeo4yYsnRb8ot/vpwiGQ4UU",
-	"vp74r5++gC9UuK6qoEKXQUTjK30D58Ysex8/0qHW4J8mBA4xGiEhEeZjrxAOASwALOOGj7kWCdOmFHyB",
-	"bEVXogQuJaNwIcCyINQQURpAbRKXjmNVy5VEeG9/JEfy3r13QIF57x47Z/ew6/cIiuJ5sUDmaFVAc6zc",
-	"ugcvg+s40wK0j4jxRs85kNdWugH3uSm8h2XLxUhayYd8UAFLameBMKPPgD0B92h+5aQgBQysuLznVs49",
-	"JxnpTngbZHDc2xoEbUfBaqA4BOcrMxfS5BNs6L17LLVfqTL/N+Gjf4BZZaPVYPBg4pcOfBQpwVXHolBW",
-	"cTKKOWZPHE8YJnIbMPGeT0yxYUV+GZgCAvYPGwR7BiaF+m8/Q2yKL5cFtfP+Eota/dc/tZIp1jV8cvrw",
-	"++8cFS1VpsIiNQnj1tRwZVlSV79LKxcCRnzZSKb/zxEB3I9eZCnR/eFisqJlzDOWy+UK0Y1CGlwfqN7p",
-	"lC1FycCTlYRAD+RT39HAFkJdRJJBWNr223v3UGGUwj5gIqQ5EtI2PGNazBZCmiFL+f1xGtcATfn//+T5",
-	"OKUngoNX37tHdvKa0gNwCuDEQJCKI36w06ZgbozDzjmFOD0dPMFCTxdU5BNLg8NPJ09SotCAtMCj86kR",
-	"pZOcayrYMBfFUuMIjCRW8klYCo+k7Bqw+c5Y+t/P3rJ+v39/pfnM1xKi8pNQ6MH1TkPnoMrGBxC/CYtc",
-	"1x+BTwX/hs215P9aYbIgOH6cmzEC8FFhj2mpFtFcgeo4zQsjSqxE68wQKsZgX+222pLPrEBSI4nJboFQ",
-	"W5XIN+frYFp7RuREZLIU3NhVX7J5nsG0bNBxiH3927PzH+/dq2wbGF3EFNkBy3W9xVRhClx1sGK1k28Q",
-	"hLMjhxFXf9uWKrPppsXYx8Ks3Z8LXpj5v1N2l8CaE6E1K/Iroe35DddAfTx7CdZhxiQ3/6taCsmXeX/D",
-	"FwU8Jteer+A7XCdwnT3H6TXQWyq2ORPfgbPRascIbILDucgnQuoKxG5pV/HRSX/QS3qrsqCDSQ/v31+v",
-	"130OP/dVObtP9+r7P714+uzlm2dwTyju5c+rCKk77A36x3gV9ac37D3oD/oPMBVoDmfx/avj++7EvA+N",
-	"ha9nTZ4wCCLTtRphrFRMQqkzApdh/TIggVnyEqwkvCVX8kXWG0KS+St6yFt8n21OyRcC8be/NWsv4ZL7",
-	"T0uR2YOBF5AF+Iv9pfcx2XvfL6WY5u87Xw6Sq/PVGICiy38HtWip7JTZcTwZDChZyBCqMD4x/km+K1TQ",
-	"9qlvlcGDwCnoMS2+QhBHkCYG1nXfLodTbE3TS3yr7//AM5dQBbc82H/Lc1WOseYqtAeOm/13uSKQoCy6",
-	"5IjeTygQhV9w1B2rwvEZJBIGFypUGdbdVmxMQxQcuUkU2LbSFTAiIJMcT+D2Skb0TmU6Qo21H4h05/an",
-	"nGBAH6u6uilX4uPWqjv+lE3I2haeFGs3qjCE9kxykNNvZPlhD2Nzgnkow/by+5g0ydH7H/LsY2Cd2Ls6",
-	"X9jDV7w3vn5iVFIAlq6rNB+Q/laFoGKyYzg61aXIhqCHe20X9z17bX8E9gh3HWnLslZ6Cw+r6lLHO7aX",
-	"emWxnW738DW+qX+9OTzFR+6+46Uyz6GCK9zwZMeCjxXzWpF3rImAlQDdjHjsisNm90BE5JHSVV0blWmp",
-	"TQIpXBu1otFnuakWZBz2OoKUXfHP08GTcP4/JRqzYOHGFS4/Jh13edgMWxv7hal2vbYM+7ew6XC1dN10",
-	"19caXmTumKaNi9ZIu+JzHrVIC4GGAN2UAFdVSNl2xqUBbrg++5E8TkoSUUfUvTuYKSpEQpVGQN1F+kLM",
-	"SWlUn95Scw8dAWrKf5i+FIHXm84rN4vjDYY6r3lC3Yq64+fVLXf3TVcNp0VHeeuizp9COamkGX1mrcSl",
-	"E+zQQ+CK6+sdT/bf4mXv7akdzOMEtldCVWbd/4B/dFc0iFI1CvEjMBgVEFRdYgpVj+pmShK3Nbk6yd2A",
-	"rjshs7NKduRMMSXJ1VIts9Rn4JzxyXjkVqlk40WqI19luWHiyo7gWRCUGLSB5DEMYxsOKic4kyKBbc17",
-	"Su+G6PY7KK+DjbbdDBCr3Iwk15d6yE5PHpPLZ04hsQiRUylnHRwXaFjc0SyFMYRyoYGfIadUqAblCmfN",
-	"79EDTzV8QascbVDK6Bj4fLr44XrcyeNu285RZbx2EufmWxBHZ/cWTJyaUJ3ImTCRpP2kx1mrzR+LuwNH",
-	"/cbaG8/2Ddthaxu72qyrebl3H8RDq+qGnnqKT/jo6PkvLzBhkmeIDvFBrIQiNgnTwphcznTCJl5zhEIT",
-	"KCBlhq5o7VO6VMTkAtXHrNwEZyUKj5XMhKNg8yZe1h9JK56B5kYnJIsRcBJMQ6g8T95fcjECEgG85A+T",
-	"wWBA8tGBJ4aMHJtjwfRclcTOslgakmSIgaRcjjTyWKdNIspqnecwzltzWCdjLDauKY455TKXWVRHJk71",
-	"BABEbm/810pAbTXyjBJ2LGyJOBdmH2eK1T4bmoWHEE5fTCLLMiQEbGoHJyh0Y0P2J6bsakmUshqFjOvs",
-	"tk2NQqDijRq1Z+dBdb/Oqvyv9kgOV9cgeBgHc4xKnKIT8HWRBnAABqRwhduTPMFA1hWSFUA5SSkSX6Pb",
-	"xVQwgklneKBD1myyCgQevCgoPt40moh9iIfTS8IeyOYA7qOP0PYGXN+3ayTB5iYbKdl6TlF90HbU3t79",
-	"zE0VwITtbDVBRLdOLbjti3mpP/chCXaelcTvl6o0NUEAYdfPfn6itG49QN/NFQXgnNsQcfcQ+AGkg4sz",
-	"BMi6IxWMxRv5RSBEBvxTQ2tyk5skPlXHm/jki87GkWw5HJFgZ7kUEpyaUaWfgFmwIoE4Dh2m0r4XO992",
-	"5EVp94d7W75qd0hgJvhzS9otuXUif4GNGPLwmjci1gcx3Ii/BkJZD0NGeKrDt9ktQuof2b4ZuLiwNCLx",
-	"22D6DkTTnaoorkTJi2a343Ns3x/H67ilq0AWZ5R2E6lkApXuOddQiCWdCRyPFKCOQ5I34w2W1UsiBC0R",
-	"RCeQcOTpmBPvhvHFPCNKTweCuOPLhvfZCzOSE6VNxAJJ4DKrxZPfw7eSHQ9cCv7CGQXtOhBWHW/WgShX",
-	"byt5+VMKKRjaNvH0nAw0Ws7Xl0xfQM5EsxZFCyIh4xJVbyhjgru4yR/8nAyIT+EOhmd/GW8wdmuHMxgG",
-	"FxIMPMpo8DW7wb6U99kZmFuLcvfRdf8D/LvTFf12h/84yESsiaXZtBQC/awYAd/2LbO6a9kqjM6xHHwg",
-	"4RAMNZqmdf63L+oZ9nQnwRcwB2XZHgllWLCYGCTbHcluc//pR/46/Mitm6ndixzk86c8X9skJTFzfzkX",
-	"8o4Ru8GZuF85hFGJTlBuJvMWjzJiT8crDPRjVUcotJ1P5gHpH1m1+AQk8qQwFK+QF1EQy9UwQ3kXKJld",
-	"Po0VVWf1Wna8ADwrVNSzF4UktQYpgfytn1wF+BVe000F+AIL+w9oyGKNVLd/7mgfwbj+SX4fazwMP3ze",
-	"jdeIdDi3Z3ZJpR5Tb1+lbK6KLOCzdVuVU10pc8o4pTlM7ZkPBjQm+ZTAx4vUR2dsrMwcqK/Ggi3y94Az",
-	"B0OcS5a+yMRiqYyQk83R38UmBWjdUnBvMgIo3IV6ZsLQ4Q6FhJQUdxySHs31GgyPvaKUQ1/GIzB6xskp",
-	"7gYP5AtqlK+w7tLhgNdMKwTLLwsuUwfqqtHeD72Igb0o4JXeSWKvkKRMYSddMp6SVew/UoFADC4ulGpA",
-	"o6L0y+2yASgcqUYs1upR01q9VQ35qGtQ2YJ0BCLoM6Alq1Y1SF0Z8PVcsTV3tfRhJN7ZryChDkeaeFTn",
-	"XLI5L6ZkqYENjyNrtdLQDlQkkcpZY0lWCATeTFkcyZ04AnaO5Qnw8X7MEWc45zJrEv2uYsthmzla5n8X",
-	"G1IODzk1IqClMwt+8zkQqsiOxnxyKSDgR14GXxDOviwU6bCHH/Z1rpbe0yvWLDwgSv797YMvfSoyfUHP",
-	"pOq6/lv/iWf2NIKjg5q21axnP77p7fg5anVnxCWUvMHa0vXIy4YvitrwVXtH1WmvWUH2Nsfkmv39rKpB",
-	"nBLfoCCco5yL8ox8VeI/kovg9Piki34hJkoicddznhdoEJ0ed+jOW6V+4iWWaj89frj/hl9DOvXPIsu5",
-	"o+g6PTnpcjOld/FxIW5s8T3sMl+/Sn7F88K98IY62ztK06+W89NU2csnXzv1Lcq17qrB2cZwZMBoDCu8",
-	"kIwSAIH/gA7+1KgU/Q+QkF6qReq5tnLtSt1BcmMoeE6vytASqlYzyY2jH6eoHxQxaTij6CGuUpbehzip",
-	"0h8o1wgsK+xqaYXiWWds4FQeQMN42hhKiIzUs1b4RakWvbrk6ir/ahXAGhAiLR1yJeLPIrrbEDFoa6tR",
-	"vZu0bI9m8EoWG9qvna6FssPfLkjiKcxEbu9pOECcQZ/lUIlTmiSEfsCfabeSpxH8TDGL0+NBpyNopoy5",
-	"lcSpt6IocPPjOGg2FmYthKyW26nINPfd53XwdJWfAfzXKkNfdk99fRo97nPlvX6t28l3Z1cWawV8+R+E",
-	"SHAglngAIjxLtIHiFfrZfaSNrpqOebbn4CndUIUs8OLk3k+Sa+/HqvKuIIt8KK3XlvQSltcncnOGF3yZ",
-	"cGf9/TvzccMiiTIrEIr7x3WIunhmbR+17p3Dj4S9Ob4vDFJP+KCnkFlY+cguFCq/by10KO8jNoGw0Ln6",
-	"51wPA6zdE9IHDhHwZ9lr2/N5azvkK0vmvaVk0s6T/xkFZ3ILyaqtq3MPnvO1ByBVMW+QL0w17bGgHRbh",
-	"QHGbCZZnjkcKQWJsUuSA88e4+9uAXjoeQEZCBL609sulWBqs4ErhefC9voxO9ATRS+ON/zd1OQmYAZFy",
-	"JPWx9tya58bRunrwJ/yOLuyJSJgqsujh3BW5wHutma2V3Wfa8xkilyf53/GV55OJWJohM+K9wbE9wq2c",
-	"DoHMyf6JjJrllSiPwKUrCEAJIDIuWQqIypTlEgz7IkdCwTTjhqeRPMZKfVyzNM/SM8ZpiIlmlOAIOvYY",
-	"pz9xbY7g8Ucvfgz0oY6rcJFr7UoESkEsQM5VTY7544eMwo3UGyS/cEVTolIhd+07cwnc2iOpwUmkv0vC",
-	"tR5qSzjE6CccH6aNWnqsMOXwUS+9Fx+kFnsBQgxyWjREVjCMglhHnrejdtvwug2JGD7bQmWt5r79rS3Z",
-	"Yj8//a4MEL9sdS4hLmJnL6eS0fidVqxQcsb4TEUpNMfztFrl7Hje0nh4SlvrTwcHNx7MO8rvQWGAZWE8",
-	"takTDoSiAU8WrfAUqRKTGtYRpcVZ2EwRptWuV2bUDNh57SqelWq1BCIthLBibpGvgT+Snkndu1AAFwm5",
-	"IZ7H1zd4DSx7rbBIeJvIDsNFNjp07Ib2FPq09aRfzBqWvK8Uni6VBt+rozREXbo1R2mKDv3GOYYKBQdO",
-	"8t/UGledUbDTPCOvFd4Rr76iFRytzAcDnYaq3OmjgSbZbQ8XJ77BpwgrM6Wgn30LZc4FtrLqEn8w0C39",
-	"tze3dv9RtTrs4OjJ7/91dzTq41/f/Y+7C/1/dUPN+6aNO/VrNAkTmXrWPjePILpimrWGfvu5RFa00JmK",
-	"PN85qX+Y3KM4FyHpbZ2zu3KP3mwdukOcEK8C4BkbH8Jcs//15tXLA5KThhW/A0aISrVwL2FKVjSNbwqQ",
-	"vO6SPENBsaIA7FKkQcOFX6ffLqaPbkls4oZJZQ/aWRHi+eixGLJSgBfXk8UDG6xUlM8blU2n37HiRMIy",
-	"teC548kGDk9m1vmkkhKAvIvkw3AFoBPnHPa/jyQo3jNhtCvChZFJDmBmVZICZ7XlM5YGqAOCAoCyOp/M",
-	"HTijTV/y3NldNCZPRO9UJ8ck33Y6ud87xyGoOW/cfW0q1FZLrC7Qb01wqClxHVrw1N7T5e0VKAhqcZtl",
-	"qz5JBYG6BmWqBb+u0ZZdmcRUcu4Guu23eeTQDLdmmNCA4jFfKU4A8HGK66Bt/A2loITgDND1WhUPMXBo",
-	"pPvUzC+Nve0o4ov8qj2u/YZv6sUKKqprodSlVVTBmCY3B4Rx1qEArlTrIeP6kmh6uXFlORCK5kUpujJu",
-	"yV8AGsuQfRj1bEtGvSH7beSDZKNewvr9/u8f01Ang1KHTx4O2EK3eRPgAHGE2+BNcIULrJmZY7LBWMxW",
-	"cmj/gZIItNpRpz2PnRGsgy8CGggHEAwr9jepeihcsRUP5euz85G8bVcF+1SeipHEsXlWaCTJRkNtWO1c",
-	"zSm1ww0VFqh9A4ArsJuY2we2GPhEdrhERvJvag0jDqgS0tq8Isdd94BvGyrcEYU9rQS3kGDN86Jw6Wqo",
-	"z6iFGKvMPdatNhhku6GOVku8EUuFearsLb1jJsxPdvd2AHfciunsbVC7qvfYnAfb2KdVE9t+rNmc/Gj6",
-	"+4fTxx872Zk7zW9Oy2qPzf0HM50/gbn8KdULu7RfirX+tAYtFtlwsmTOD7RtiTZBsxujHL+IEiNkJC6j",
-	"UEPUo29EjUEjOugx2xbaS7iii3kWlfsg6wyruTIq4Jo4DabgY1HoiGR/zjN/BG6i1Ee7U4eubIMra0Y6",
-	"BqHmxwILN5xjoGg9V1qM5EIYbtcq1dEKmPrjR+zv+Q8ksmkNSmWid6Lvm5oYYkeU9UCVysYrOgxFZk+t",
-	"FC/3NXPw1AlCsFATXlg7tRSzXMm/ilWrweoL4DZLk8HJaVc3P05HTmWzISECgr98JtwYOuf4EmgPILbl",
-	"CoW4ufNMXxRYI986CvyzGzB9tY2AbWdnE9UuTsAjdTII/xicsrbPbcYjbFbYZ3n2zXET1D1/34avD5p2",
-	"/4P952OrIJ0JkKO9T7wsWkE4EGL8ckm19v13NBVk+bLTuv9qO5A3WAP3QwbLrK2krwOXVWD3nn8bDX6K",
-	"DA/Jj+pOP8TrwOE0mSulReKdBsSZG2oKriUGGZ0hCc/BGGVU4clVXn3m/bkjGYKcC7UAODHeHfl5IYEO",
-	"KhZWcus8dNBH1J0PI9cslcpc6NXYjscYKihxzaa8xO5HoP27qb9KewPMPva7FoPOTtpTHPguqsqX9pqG",
-	"91fP51s7FF0rosOxRo1oypWIvPVUMt1PpYAkCTf0btXgcpnU1iiaVZ6Vv7q0uOdyRnYrdYYiHkFjbmGB",
-	"usgLWL1GM5IgbeMxVlku9MGh8W/3vKel3SLeIwLZL+Yd/gL5S8GjTEA7PQeTYK6KzIm8zR/9tCmFKT9v",
-	"kvxhfdpVO4CmDYSGExLBrnbCg2slHV0P0DX6yh8ScHpSrYNDijPgtvSOHeBld4QXxhdR54YtSwGeDgDe",
-	"gVNPQf1Ma/1ZezHBIoATwXJH1uONxIRoJtE1S+7iMZ9c2vNwgXXJvCyVQmRQrBimaujLsniZqhkv1hzq",
-	"t05FKVpAs6bcfGoVEooXttdfoeYRJ9IfKC/1C8iuV3Ys3QagOEZ1jTYIruvIBysCd6IQnGa1lesAqoGX",
-	"o1hx2mmhpnZnTSMlZQKSERYCS9FjIS7yKlTYs3AQgN0weoeOmCWXXGuRjaS6cmVHq/f6SlUYBiOSDZmx",
-	"1J6BqdNlPVQPi5zSt6beDCy774r5Vwvq58Z5s3Yoou/mm29CCzWR7lAJ2Z+hH3wdRvPPIH6Tjm2PJv2n",
-	"VtaklW2ccLMbqmJc/AE1smXB5ddBVPQW/N2YRg+MKym6wBOMubozxn4gQQq1cB0gzEWP0aVLVDvuo2Pj",
-	"GUeoa8ziIoCY0+HQmQHXb9BNP5JjkThKIGsaTopVJrK4HnkbVw9KJJL4zucP2GzK7PfsNS75eeIZbSdc",
-	"KplPeBEYmoaM1rfGgvdguZYZVlCDotSaZQocF3qu1qQ6pjPHtut/iT4B0A5LsocmILEBsh1Bxei0oeY4",
-	"9mcmTKT3gmoJwQrPLHlWrRNNLnQs8Q+AdTpfoZKz/TvDaPzbBgLIxFGRw/TY74GLKaEC6nrlajN3IGHq",
-	"szdC2LHVsAX6i0bdFXbH52Ywv/2Uyw5sOV87Dc0vBW+nD+Ay3rEsU39Sz3wz1DNf1vtSXzg3I42JeKZ2",
-	"hKVf+6sOlSzn+tXU8Y10kS32+rd5N/KQQyOM1mzqfPUP4PX81sOXbuLaQpivt9Tm/yQKEx8MrdiG2wHR",
-	"eF99hUFR37z7H+wMfuy2lV9N36KN++eG/sNu6P/0rQweJ1zlX3gv77/a7sYbbvz7H+yE72SpgHqsa15m",
-	"2iPfCTdvjS9B7GM8Zp1FgGbi05g6k88mxHENthuBdJ0ZREy3fZa+mB79zM1kPmT3UoiFb3O3MqOsSXx6",
-	"fNJOhv86ODwOm9SfkXS08zy9mEJzO13axKf6ZUgvf3Tgd096iZP1p9mRfVOGgC820ODgq4q25vr2EYkj",
-	"+irQg+TcD4CorLI4+iwT4HFs8sJfe+t9Sl3ixfSlkoK26uc4kfd5pu3QIagdmvDsLZ+1PZouuw/XwGMf",
-	"NNH0vKDKALmzDa0stb1GgepQQ9/GAU7gtb3L+us8sTs4uvmi+8X/QHUt8j+vWsBtgBuym9k7XdtY8cNG",
-	"JmJ8uJBHBPvDFH2aEUvbP1fuM5Y0f/avFS88B3yNyB4UAnRsysAAGTJyOFtGwjdkh4BX3Aoa6Qogd+bc",
-	"H8nrku43uU5X5qvUImJJlnxWEvdPwar+8dCoamfO9K+qtV8T4znWC2lhPL/BqXSbHIf7uoDEhzdq7p9q",
-	"7p/e9R3c7HuVj5tZ5ffnuTaqbAcIPcO4veMDh9AwrvqEYSmnzG5gV/gVNfSYrSaGdwtGrwNwCWZSE3WN",
-	"h+E4/PeCY+CTjYWQUAKajTeM27M1bgya5qjw9dm5b4gPIWMVO/deo1SAAq6xUTJh6X8/e5sS2KXGY9JG",
-	"W+JE699oAP8g9Znr3WqEAurgbrkdSuQvxUMxFhMijvtTyW9U8rtLF6OwysOXB8C8Q+oFR/PJ3sZ8C+uw",
-	"94dgd0QYLSckIG2RipchILFGgh3KhjpvI5XaA5HES2sBWYUG8MQJpIr6PH8AQ8lMZCMZ0U68CE8sBUKW",
-	"AU7i6S0AW7LI5cp4n6hDEYfEY1+7FDHRrqTV4MnQ5ydPOJToGws2y6+E9A/BGoJaxfwiEqWnUWymaIc3",
-	"4pJh7lvqftZRBvlkTpyM0AfH1xiKEvs+xAXFfd5wngWwJpiFQJcVilJQVkqUigIMs3QoWMOuyk0wOH7y",
-	"4NH0oTh6PDkeH32fnfCjJ9PB4OiUPxw/mnyfPRZPpi24xzxrQz0+Ot0Hevz9zxqEX0fN4bf8UgBsH+Fj",
-	"dp3kSjYHXA8tXhgqS+ysqT/NC7tbXPF0n219AsnW/iEu4Xp4g4TrVlWmY7Ebgiy7FnVhPrO/HVwD5u/2",
-	"pvbEufj9KHe7kI3xXVn1Jw8f3Ryo/CaXk+4n7a/S5FGgeGdPTYXQZxux/dlA4xG6PmFqRyNbgeUefJhS",
-	"+PfLAcuruk4Ta4yrm1hf9AL2alwBiYpRupqT2P2JyJfeoukzsKUmSiOn9ILylSqXQt1PlxE5K9VaB3Ar",
-	"6AftbMH0jJacyOPEDl++WC16wxMkXsYPAz9yuTRi1rH00ldrveA0tQMRaBq/TcMlwhNEy7EJGvRV1zTy",
-	"zbv/wf25kzfhdahE98lXTnvAjAIH38hS8ZGrhiJ+X2Rx7L/aTcEtrKb75J9o1bywlprQrqxdZVc59q8c",
-	"3VcplcBD9H9/pwr1lN576MD+Wcruz1J2O3Lb/crcphb7j9jOpNvsNqSI0DJUsQ4kniEEW2L9GTCaIHlb",
-	"Kqovo9lSAO8uswof5n+7i3yuqbsEfTVgZFFNUitF5qLIgJt9JHlROAJKDGkDCyf6LvKFiNJfPcDFzIV0",
-	"+augSEJ5AitddJUcyVFsGEE8T9XKNS1pqa9pDPfYeG30jzXGRyiCc/xwMFh89eyP2+xS16FbEdJqy7/1",
-	"+OQS9p90f9CSsEM+nRa5tLcV9u7f/0DJrm7xtGpH8PN/QFJrSNwrV/I/RMFSRTHmk8uvw7v/Co1rIAqP",
-	"ykOoKdIAe3c++v2JYUMHm9zTbVG9ZSgQLYUG5zePS0I6RxpI3wXyE0lfOAF4r2hkosxanwmlpiPpc2Qd",
-	"NgnTo7i+RC6FMp/NAUcMYCNfRA9d48CrrdlyZdBBGaKs6GuYrXiZsXJVONQz5s5O5sJebN+uMr4hrwMs",
-	"/TuaLZW18kvk2Nax6ut4EdLWUPFYZZv7/X4fMFoj2X6ho2+4/4H+iu49Y5xdig3myhrx3rCx0HkW8U25",
-	"ADA39h3R5OOZcx+JJlLChwPz+VzRyJZioa5ERPZpgEDcR3hUGf0258UU7WefmW/mpaBUWs/9DXeNS1AM",
-	"PGMLuYyhTobXBAL7mh5Jri9FNmSnJ48p6df5kiL2CrekIhZz05CvS0YIVI2HGmsZ4t62QzFupx4qdm4M",
-	"z+p4ilD7vOj/qgBJtnUig6mNQEmI8q/v5D8R6jdAqJ+ePO7WwrxcwDy/dkvkyxz9P3Os5CnWwRDzm9WJ",
-	"dkwlodOkRRs48MD9SkklXPMO45XA85gMs5yiBSB9bS+HjcwPKNQd43w7y8NINtA8JGT1uVoq67laILkS",
-	"RypqojUKVQXg5GEkaIEQcz/nAgalPSqAeB72Uy+4QezAvlAGudTEwHBWOx6M6wE4t4xSbYQMr697Wnx9",
-	"xAxf+GDZSaoQz/afxArfaIZTxRlXn8ybSfuV5jOxK/wBAvpXuOpTw0bwLc2VCMsNA2kYhZz6Xxa95zBN",
-	"wOfo+W8WudFfa+kFal2bG/O5clWdVAnEyngf1CbRnv2SuJ1h3fSbS9vQGHzCCiPwht0L5Zup1M4zwpMt",
-	"ckMRVRz4aBnRVN50Hf0Obs3JfO/cV9KofLEVNXWtpDz6M5bKVVGkaKBSRSUcDzJknBbhEXLaeFQkLS+r",
-	"I4GywBdQk81oxldZbkYSa8A4xLRmgPTLGC/sitzgo4hKkY8VII5QRjhsdqEgm9ODlqCiF+BGiMGrENqu",
-	"9F9eUGEo5Gt12jY3wqEfjwesEYuNIPRoyd++doEP/xVe9LlVi047zeW0Y824r1i3uOFWxehq143aJoRv",
-	"B6y8k9bYb+TELd8KGpn2XRWOHBk4cc2zGAbrsiXP4iLllQsocm1NFOomkq6PN5ArCThjwswRdHkk28HN",
-	"pWAzpYjut/JSJDj2AGa4VCoDNeOwwJuvrRNzv1NEDLlFlbTmFnI8I7LZxZF2wIzfuvn+ZDuO3tAS6cCp",
-	"6/8HwmGvsdNwpbWqOy8FLhTn+WZLXppmfMVbfNKhZ+9Tv7ShCsJOtGUNSlqqojU6WGKR0s626X9SbSKY",
-	"qTb83VufKvGNA/CswhIWTMPm4BNrsd6Gutjsjwu+NMiACEkoCS5fJSeiz14q0CGt5oVZe7apUKUUWj3P",
-	"Z3NRwlL3dKN5aY0MPKesDoaXY6FTdz655IqRhLy8HCq0CRlXIvewi4IbgMdGhUyRKPZKXYqsz165RA2r",
-	"5dKxCel+CJuQtjVQL5Slc25PnQt1Jco0cTVGeNESDMEOw3L8RHohPBtzgLuphcef4tVZa8knN3tRUV4U",
-	"tH9gDZFWuQw7tGlT7j6w7n/Is518VZCtJd4bXwI3MB9TDoaqeol5UVRSxIT0uhy7Sx5hYrlQmkoYstRu",
-	"ugt7WYqbxj9bye/c3gbXN+2m7pv7tb0eI5q0EenODoQUeEPYV5UV3kAI85p2+rfiDcCR3LOAPrEzKegt",
-	"L7J9PqVozd63EvLIysdPHjVqauFOi8hKcTQ6Ii/H81ItIFNRbVXQloq2iauL7TP66MyJTpEz7xtL6fS5",
-	"4CateDpgkEbSkL0Fz5jZncQI0UfbsWnF21F9dSXKljV/y7rTTr3JpYaE81gqTNf8o5okPwkT5NrKFPmV",
-	"aFwOh4j5usu9TkeGb3M+LJ/Ly0MaMSBUHBQTvj2rKDDuEql8pT+Xm7blrnWu/T8Ef0CXCEIgaSRHBzkz",
-	"vz3+AKf47w5B3JbvmJbzeq74Im+NGNHPnxJHg29okVMTXhQkjm5nnFV0NIxFocDPrRr3u71dTFZlbjYw",
-	"vGPBS3sY/va7XfTkYYZfVmXRG/buw2ag52wnqysqIWE7hI74SrZ/ZPn14zxTaM22lwFd+iuZ8RKqKuZa",
-	"FTD80c1uqWzf/Yby46MS23pulUxeLdoUPYxCX9vPaiBi0wlIVIeegHot/Ti50DFhbD/tbxFtQiasgMay",
-	"jf5WFxJtSCcNCDq+MnOrUEyczz96ROShbHtIXJstAtgZVq6kjh6F9WaaJyeX2vAC54RGB2c6ut9JeLsd",
-	"/78AAAD//w==",
+	"7P17dxs30i8KfxUsvvMuX54WLcmyE1Nr1t6KYz/jPYmdbTvjc1aUrQbZINmjJsBpgKI53v7uZ6GqcGkS",
+	"TTYl+ZbJ/DGxpL6ggUKhLr/61YfeSM3mSgppdG/woTcVvBA1/PPZWz6x/y2EHtXl3JRK9ga9l3wmNDPT",
+	"UjNtuBFMjZmZClYLrRb1SJwyKa5EDb/TfCYYn/BSMj42omacjaZcTkS/l/XEez6bV6I36J33vjs44sfD",
+	"h6OT4rzXy3p6NBUzbt9tVnN7hTZ1KSe9jx8/Zr05r/lMGBrkmX41fi2uSg2jWx/smWalYUuuGTc45pqu",
+	"zZiqWV5xI7TJ++yVhA/J3Z9zxmXBcm5yO9TSPutfC1GvellP8pkdkruyMdy/1GLcG/T+fw/CpD7Av+oH",
+	"bpQvF7OhqHv2U+zg35b2cbsHbsqZaBsLN41RjFU946Y36BXciAN7Yy/bmMms94MqSqF/sdO5OYB8zCst",
+	"clYJfiU0UwvTWGV9hw3h9owtp+Voyngt2ExpY2dxOeWGcVaV2rClKCdT3TZwfEZj8IUY80VlegNTL4Qf",
+	"9lCpSnAJ436q5LisZy0DfzsVzKhLIZ1gcqmXII92UPpSFGysQBLxMdze15THecXlwdn/PnP/+3n5t+/H",
+	"LV9AT2l8woy//0nIiZn2BkeHxydZb1ZK/4vUSjytRSGkKXn1otjyWWWBX2G/CiZXT9VSN8d+ePTk4ePx",
+	"I3Hw/ehoePBdccwPnowPDw9O+KPh49F3xffiif+UOTfT8CVl0ct6tfjXoqxF4aY/+VHHjx7v801vrJpo",
+	"+axXslqhvJSalTLSK20iA3/svOnWRoEjW9Ra1VvmOZfivbkYwWW5E6M5nwg2FGNVtw4N72gThZPDJ49T",
+	"E/WjqIQRbeueF/jnfMDMVGmBErAUtWD0F5w2wSquDXt4yAq+0pn75bziI1LR/ma7Vc1U1Lc0xTT+ML/P",
+	"KyHMlukd27/f0cy+rSm8opiItHDCPbcqny8KMZsrI+Ro9XexSo90xKtK1Hc0U0sJwwXVQefIvxZCm4xd",
+	"irmBXx+fsKla1Gv78WR4NDrkj8RBIeaVWh0cfX907D4Rz9rwkdGQDuyYWj/v0frnzbkxorbP/D+/nZ+/",
+	"Pz46OD9//534/b/+ktT8L8Y/czOabn70u7q0J7rdlGXzWGewL8uqwt0Kc6CkYNZIgKnRpyy/n/t7S9jR",
+	"IGb2CONV1WfvaJ9LUdo/2H+eHB7usAXSMzU+wC9oU7vH36e/+6WSouXbX0nGWS14kcGHw4d5dYuSwKZc",
+	"W1uBcbaEmcrv5xksfjRlNcyVVJL2HTcJSb+/5cvsGHd8Hpwqm9/3Ex+Kapum9cc3W5ZmiqtY2Zsyll+K",
+	"1V+veLUQeZ/9d3klJNPWkOMVmB72oLe38KoijThrfNFvPSP47K96qua939NqBV7U+KTSiJle+7ZHR8c7",
+	"Nm9mL3+Btx4Flcrrmq9wGspZ2aaA/qaWbMblisG7mVHOPuAG7Jc2nVjZZ6YNlaPDQxhSOVvMeoNH8FMp",
+	"8acw+lIaMSG772ehNZ+0nYnvpquMFI1g01IbVa9O3fiYXXs2XBmxpmhm6kqg0T1Vc/td9t9SLNmQjy6F",
+	"LFq+a4ZD2VfSrBewRcU7OSMtnzE746Mpr/nIGu4ZqI65qEdCmgMhR6oQBdNiMhPSND9rbfTNUwH+0/FQ",
+	"2C1X9rNUse2zpCrsJ5XFHh9Qq4UR9cFRyxeo4na/wG7zlzzlUqwpANjEZTiFU8JB83uz0byF33YcjX1E",
+	"22jg8d29LXw0vN0O5ZdajMv3O83QqXW58Ky/y5muFhMrvNb0VmP7B1WIe6jUh2JSykiRtg17Di/eOo2b",
+	"E+ecxa17DC+xewxcyqZL2xBC/GVaBCNHtl0M93Rs35RytNvkt+5tYTdS7OPaj7DDrVutU/vs6/i7b4Xk",
+	"cpthauCCOxqWvTmBfDRrsUzxpls1Ta3MdlOuje2yNi7cLddd0rXd86s0ZdV9QdFP2h24WNjHXmct/8Hr",
+	"cvtiXuEVdAKdskqMDYQx3MlK57e7sG2I9Oe9LM2Pdt71XEktwLz5gRev0V+wP42UNELCP/l8XpUjCEE8",
+	"mNdqWInZf/1TYyTLC5+9o0AT4opXZXFBvkcv6xXC8LKyqw1yAb9mhRLW/rS6jEwCO6nOlrV2+1zU8E5m",
+	"+CWEX0Rdq1r3Br/5dxmlLipeg2Xg34J6hs0W2qo/b5I8OjzsRXE5by19/B3lT2hzURbdgxPW/1xo6zEf",
+	"Zj1TGtiBP/CCvfYf7my+oVqYwbDi8tLahd2E+xecaFyn1PbCaRxxaSdxKMApYFyvTV6/F2JR8IvXfqvd",
+	"YI3jqNSF37yZjzNFS2Tn/kKNL2inj9TCvvBhtF4PXfDCudwnbFQttDXB2FItqsJ+HYURellPjXuDYO25",
+	"K2EZr/XIAXpE6PTNBJcmY1rIYj02HHwRtMWtYoMIHtcsxNduJEmwS0mSfqnFSMmihB3wOkwxvHNL+O8T",
+	"ydxLZaalnHjlOSC1abcmmy1GU8aXfAWH+9DqFw0WPSpca45o3Oe1GC+0KDIIXGs1E0NVrMAHV3iBFkLi",
+	"atzNk1KW3+sz95fcGkLnEtUK10rqPnvrVs3tkMS65TCJuV258KgSPyyzv62UnNj/loaNFGQSlBeH/rl0",
+	"e6oqR/voyhsvwos4XFHZDY8zzqWCUIX7ZG24LCBSWRrNlnwFWuC5qodlUQj5OYfsA913NKtVJYLe51Wl",
+	"lrgwd/OxG1t+D77IXmAUxS+snLgNTeNmd/PJgteFlYcB4wx+YPWiEhjmAcE7lzMQT87mtXq/YvVCMquV",
+	"MmaUlVg7OTM+mpYS7DmzqKV9qRdLUWnRZ6/GzL8rYzkeQiB54F4JaeqVdbIwinkKT7VvYaU+l3jnBSZq",
+	"QE4XVexvFnC5FvajRla+VppSFXay7PBWNAmlCaEp62yLIojAQmLCqsjghqGAJ55LVFzDFRNXol7h/GNk",
+	"1j5SkyQ/V/VEGbOXXGweCWP/lEgPO6udfWeH7S8ZwFSoqhAuFWO/OF7eEZf2M6a8sDceQTTyRqr1KDqk",
+	"/1tJ8alPZ/puexRXBSZ2ZBwqsX+5FHNzSlaenTAS3WhuYLHCXMA2/l9vXr184wfZsl44zsQ2po9Ww3+K",
+	"kUkN/4zZFzB8Q8aKmo8NOz48Pjw4OrbWZyL1mpoouuwBXPMRoxbmuVrImxkeUpmLMTxlzayEgx42pVTh",
+	"rD93kRkI0s5Kra3pa+USPYebStXhSZCql8qw5zS0TyRaqP9BN9ozIGjKKAsAMhIbD895We1l7t3SDsAZ",
+	"hjH6Bcrc+JcuZD2PzRyQf9C4nBY0l2IptMmZEVVlVaM9E5QRlI2D+eAmw7CHzwLkFdfmAnVibo9Bp7XP",
+	"pX0CKUt7u73QqsEbyLWbiM84wWdyxfDEh++CJX+r1E/gCX3mhXYGHB+qK8FO2M/lDzCeXyW/4mXFh9Vn",
+	"H1LBDR9yLZrO0WgqCibVkt3NF2Fs1nyQZNtalSzVUgawCKiGO5qJ8ViMzCmrxVyA3PXZqzq+hhmlLsFs",
+	"FLU1SLlklFqB8738t7AnM2yGJS+NKOwNaGaO4w1yR7v94sM8sNDWRjLlTKiFsSMuDSvKwg0cDYkc9WEO",
+	"RoQVdA4mVKE25Pu1MPXq4GwMXvB6VOIN7EeweO1I+ymgS8gSYNRlXquR0HrPtd4WOvDq2Sv5IzYuRVU4",
+	"BcJHIzE38MZUYMA9CVJF8WPgFz42MKkFN+50PtS9rDdX9uPq3qD3wEr2g5GSUozMBU3+zaMFx8fhyGjM",
+	"HHsmTWlWn9Ywgd1qfThMIVq5ifQmOAybM0z7WS/mc1UbUfwsipK7gPmX0DWg7e0swYYqJeOSQXoDNkMq",
+	"hOS9Duuw9iE4R+8EeNbIXvQURGczz9WIAds1gSkbLzSvooDdEryynMOjchqldSVQt6AvkVuTLx8EJMRE",
+	"qYJdiRqMRe+29Vlei5m6IkAFpnTsI+Ft1qG1byxNRj4qYNnOJa6YdQzkyj20z/Jxrf4tZPwk9MI10wqz",
+	"jGsZDgFzSzERwy6FmGuCZpQG7FD2kx0Ir2BK7GcvJGhOeon7IJeYPpfwWmudkXDB1acsr5R28wHZQjeA",
+	"zcmxr5koKU5ZDvN0UcoLiiak3qqNvbmUJOxwndW5ffYyaHsK65/LXKoLvdBzMbKjkSpsiZGLFk2t8qF4",
+	"aTmsYByLuai1KGAEzgd3o0Ck0FjZhwxX9uA5ZQ2YTBO1MIGANFyH+lrIxaw3+K0XRtbLelZ8wGYF4ehl",
+	"PVzbXtajBehlPTulqHAak2R/5ccLGhEDar8nMtdncvUPUJybiD+5Qv8A9Kg9HN4fTNQBPcFu9v5rvqTM",
+	"MTxqPq9WL+R8gRqiQEuPV7/UdnOaUujeAEB86/v9RzVazKxyCHEAq62CqNqzDb4BdoGdPud1QRq6ElaE",
+	"PL5BMLNUgEeDFNg8ev2HELbcCtPj1sNHSOYeoD08rBWFJFhun5HDL1D90rU6MokrLu/EkSmwfe2o94Ps",
+	"uTVuYBi65FMgM/txHbKQ9cR7K4bCns9tUNaG8+txKWjLh4A8zKHViHTcnKBr6bMqpTSPT3oRQOFwE6CQ",
+	"eVDAjaAJu1AEGQRaO0nGdVbIi/Pei4R7KrFK9ueLRV0lgMlZj7TTRSnHKpEjA8erdFEiLtkzeaVWYCxA",
+	"+MZas6IaZ6wqLwVhN97DLju1SzkTXGpvTjvw3mZebC0IkfXOFkVpnl2RHdHcnLwoaqF1apkFYgSjZMhM",
+	"sHGtZonXZj1uuqbust5wtWsdfuaXKIbOtGzTbpjRTMHTcfsvpNEOjs5Rr6JMaTGqhYH4Lopa9FVh6hBz",
+	"uBPCGFkqagxq0aU85ot6IorkjMEDwMxNiNJlibGcCETihLlvLcFV6olSLBvaY2PLb25z+tS0YVZGtplR",
+	"yY9QVbHvK2MD/0NCfkO6+jdEtcNc+KGC+PzeJuY/lToh5X7vd1IC0X5JaIAIGLzrQS/Fe4NI440Pw4Gk",
+	"PuMHVSSgqKAqCIVKqtkezPNaGfUQjIbM5WIE+XIY73TQZXshaB/dZ/lvtSi4PWx+z6N0RgMszNmlWGVW",
+	"+XKtl6ouoq3iAf/n0ltZM75iU1URPN2KjTUrjJABCCBWCFpupKlcrQAcWKgQZ7y+1PbrtJC6NOWVQKNt",
+	"hzH0VM3mvC7JJWoKgFVbXc7THAdLHkby2NwU6P2k68dyPBa1kCNxi9KV9Yzq9H1Qg7PP563JLUwkvC3b",
+	"IsOUEk/7fHmctM4HbIbSwSWb8mq8XksEEpzDpWyiMkr11EJ4M9T7c/rC+lvWW2C1qipIkdJfopdYkQy6",
+	"1N4L0nhBh7e9/Vz6++N0K12hCdC7kXfts7wqr8QF/AU8HXuFda0ozgFOUhyvbUSjyLeeKMwdBSdlLckf",
+	"fyz82Bi/9VH8IJL+By3Oa8jpJu279dwx2coO8pwy8XGht5ZhRDLx0UMV2rC5A1j2aDpxNjPUE2H9uu3Q",
+	"YEWsw5ZESA+id2GduPVioD0xFJvnMqzF5kxbfb0hfxmbOnzypohFLtes47ercdubG/swem0zTBFlfzq+",
+	"0VDwai90WaxkRoiIRRHxq5dUNL62Z1PnjyD8WFzsY5k2pilhlon387IWeq9ntlh4LULx1gekClI09mRd",
+	"gDc3gOUvCziWAVKKZz6UIKja/jdppNXiSl3uNRPr1ooVaxxwc46yeJa3L9BTuHBnnCKKWzcnBg4FAFJr",
+	"PxgPrb4PvmRj+deWsvmw56pmc6Hmlci863py+ORx0nVNVm2ty8JaJIee+fDxYyjGAr8Jw1RPsDyLQpro",
+	"ojvvobHBtgrVp5Ee1IG+vAN3/tpstKCVY3FZP3vaxaFIbttoS3cr7EMD6FLIFkeGLOD3K8Ce6T7DXK+e",
+	"WnOa6phGLe50QzGFN7oXbv/K23BH1j7zM7sj69WTm+YcH1kTPR+4ei9unWmW4/Yo4PcE67bzfCVqMLpA",
+	"I+WDYGpMuWZCFpA5xlQeuaB2xUBS+5FNhC/tuV2IdavwzKTN0yhQtG41PaY1Tmu9DXvRwRWvwZGyV7+S",
+	"1epHdwc8VZai2GZIjaoSoqzg90hlLVaDKQiQnotlreSEAtYY8JpyxKjE1QYsyJ2vksBDGVJMFBvHiIZ/",
+	"tJvizP0iLAggGsIjAeYHU99nuX3fRVlcBMzYxvWUZRgDPqKIKjfK+AEgB1HoHqci+j5KrNL1Om8oHfsS",
+	"8d5aWd79c2sWzZzbhe5j/c9BKja+J/odDDEtL8FJ2wyZjdyZsjXZVnGJmS+Ijrl08LZb3pRoGqMP2vVq",
+	"xFu0nAWF/w6I41tv3ljHHZgYXj9/yh4/OTx2E19QUgCQmxNhEIZnd6NLipGNmgWvEtyxcoZnZid1ZidG",
+	"iuIpDDul0eyYd30NfsxCluNSFPB7+xH/79nPPyUNoKlHZq6l4wn7CKoGn+6TaHA4DOJg4R3tEHSknyAn",
+	"uRlLiYbgOQtcLUHCEFSz0tBJuPnJUHIOXphigMUf+LrbOzqekDUrYvP9+1vlmS982BmnI9eUisVoh6SO",
+	"k7Yw9Chtp6Xyw1Ygx95+a3pqUImdTHEmY9bw1osu3muUxLY3tkXNX41ZXsCpkGckIKA86RgYKQqhn6Jc",
+	"TWq1mGdhwEoKyv6GpDcBku2/FGWUjYKsFeNzXpst0fhE/oHeuJwK2Xgtm/L5XEgMVXczQbkxYjY3u2bB",
+	"upVqbIRsfrP9d1V19CibNuGWl4WT06fjo4PLpcxWuBDOpkh4gelwwVu/lBSJXaq6sd2j4H5Za3Oxaxko",
+	"ANoQGUkh3PraC1MmdMkLoym2y2dKThrRDGH3pMZN5QKEcDT/xLU5gB178OLHHJL70Ro2d973R989PDk4",
+	"+u677x4/fPz9If3v4NH4cPSYH4nj4cPiZPRo/D1/MjwcHRXH4uH4hD8apsbvch9rdmYTjxBBLYpGwJBw",
+	"IBdDProk+xIzZiHQPY6sSx+Mhvwb6JoYBwK26sharRGwANAp59JbrFvxCe7JEHK12rrAkpc+y4sFQnog",
+	"Wugq7Z2uoMotOI3AobM31Go+9wPxhhI3jJ9LKLgimQJUNK6rfT0NmexQeooPP3pEn5tOzmrYtI7FBwag",
+	"eVmcMqOqApwlxiVwXfiieS/FgzarNzuXyJMg7KRaozk/Xa8DwgoM/A2MH31UCN/mTuPkBK2SAgACpUP7",
+	"YzUJl2IJsIapYmNVVWq5Fk8NmA0vKOA+0DL3sl5YGPsDThdEPuwHJg1GmQx1rxeMh60eAAlkF2u+0qfM",
+	"ft6qERrAM09C7Yw3Ori7a8kJTqYvW7KMzrzeroiM50qaNVgQnEG38dgNNzQdj4jfsRbW1HzFSnOKDkDu",
+	"Fr5q4kriXHMjhehcru2sNJF7FsEBulpBr8WYomed8RjDWi0mUxP0hPAGyCmRizllgpUILlXsPN+OB6Iz",
+	"alqG1Hjx7rBGnGUFQW613G4jnnHbmdWsN1e6bLMfwYRSbKKY9VusZ4MnHFn2SFDmrEwP/mcrYSjXAH8k",
+	"zQJuU2k0Mofsnlicj2iAqYl9XoqqeFbXqk4nKLBEmUyaUs7RwE8nYNarTTRATMFOQZu5VpOaz9Z4Qwje",
+	"dgF54+0G0cafomKAXYtmzYng9kW1wmnHx0wzBoXYVu8hwJr5m6yWgolZIzkgipZNnJFDHq+/C/B2v+Bf",
+	"2V1yiY/usVJSqg6CUz6prcH7s46mLwm2Tzhl573zHuhrjJ6WawNL4513xhsxEbIlAfK8lAVU3Wx4VAnT",
+	"84WMgXUg/5DQG7Cts7BsfjweQXGJCBxRZF55VrHo23267sEhzgNE7S8grTi5IKdxY8m6uGX0+c4vazPc",
+	"z5pZPhf5RxQDlQV6QH/yFG1z3lvOvb81z7ponrLE6Y4lmLJapU+768uuR2dwNwYrtB2F9aqszYJXF1Ol",
+	"jV05WDT/jweUAU3NFpiypVl1XL037nIPY9jjdDbqIopSbFgfcMhS+S7NhVmTXAiQphNnN4yZJEcTkaT6",
+	"02adj0LJLskIVA5+srO1KIwTmy76Yws639oFVkjGeCXO3Ckr1Eg/oN/p/qxgeOtQaCb4qBGrp8rAi1q4",
+	"mKqvFrwYq/rCJRZHVnuNwe6OAribv9Vgua8uZqWeEUWaN9gvCjXjpaSakHJ0EcQUwH90VBU9v1AXphTR",
+	"TwsJz2xcoae8UEv41UJCsROUxqT8AJrPtJ3kKmlatYWbzyjoo8bMrTAV2uUZUxK27pxPhE7rjFKOVUtM",
+	"GHwra4vaa/L+LUCa3CF0mzZdu9X9qlmr7o/mSqlL67x2taGXvJZ2snfMEl2WnKi1HRnRKNFSR29xa7IN",
+	"N7WuEDeDICgBA2ZqPh6XIzbmZaWpVNWeNIUCtTIRkVVLQLx++BbI1WmlJFuWVQWwcYnVjhit0GzK66Ja",
+	"IWNHn0SlUcs35fUMXU63zeH+8MX0weld4mC1a1Ys7s1k2Ozd1FFX2E+a8UKcRshCipfhA6IoGkRIlmvI",
+	"la3BM4QM75R4++CneOnH7JpQE0gktn+sQ9/idaeO1xWZsfxxDrUqUdB4DX/szbHbwb+MVT0RBjX2Raek",
+	"1nO446W9AWsityBithlZLoaxVYOoQrwoNKqPkSjn5mJZykItd5/hcPU7vBhup6OqQ8WAv3K94qBFyQdk",
+	"I9R76VNHP6URr95RfW0PS2Bld1S0c9i2Wzq+rnmc7pyWN3D5U88fRMdvt431D7w0jUJC46YJQoqWK5KW",
+	"DSlIyu/mp/mxZrFGj5RTvM47EVCxqmhHp6CmGimpS22wBtOweS2s39JnG45bPhEGHpwTz4l0sQyvIrFk",
+	"ChE+qNT+auqFsGeHQkFjI2vZh0ikx/l5fDc+cg4lz9ZGtaaPK7uGqymy2lTj3ifatVeDAlVzQbV0vNq+",
+	"dyiQDd6myyLh2dd534BMdFQJRGndbWc3rDaYq1DquQGk7GRZWacCZmnTtkpirpqS2ZzVduG8BWTevFbv",
+	"S0GtCgQjFm/iz4OfdgH0dmqFH6Prb+0ocmfOVl1WLb6xY+grUNYwsa0i9+OnBmfCW24jWo2m6hcA3sGL",
+	"kU9Vb0NJ6o5lVx1L2baUqsH0d3wbFYbudU9Dxe5dmOK7AwT9Fw97fUhZYwpbF+DXebGnboz3LEwhPm1W",
+	"yvi+o69TG/6p4bZruBYhcZXSa0VnN9hx+ympn5BrdYeJ4LbIDp3zDz8zaZH/0KGse+2LxXuj2RAMpLLG",
+	"wkQffTdkvzaqD/O/fEDsOS5T/+XZz88+5u4yA8+D/AVSrvjYQBnKDpuVVloRcwWhLNB6dexvdM+5BJi+",
+	"ByBQueTbZt+UCTRGMJxqtKP2KsJZ7NYF96WX8Cj6ZsTrUprffgZxfAK6bclXpyFgDTbuKtASuu8iXsJz",
+	"icwhy6hQ110CRj/wKlOYwN874SXxA7pwbt4Ii+ZUNVqaPjtDCnQAFhqk7C/KiTX9ARx0kWcIPcDfok8Z",
+	"DuzHJ6eOZwyRMoEh4BB4RFcwmVLRBFr3AmGWesCWUwUV2zOO5fGR9YzV8gANQFBH0Lw/nD39+7OXP4aO",
+	"AX1t+KSUkz4EwiUC6Gf8fUMRHx6mNsK6ctxMKUEueKqWyDPlELLc1foBONZTy3hyRqrSXUMf9RnAyqG4",
+	"0M4KwBgdUyoyAwxCWAeT0VCSSLEgTZSUwEQJIbo+e25FOT+a5nYn5E8OAQn+XZHbfUh5BrtCy6mqBLHH",
+	"w87T9rqZ/b9pDmUhRb42072jk6JphH2fUAFRtjddf3ZydJyxmDGukbGquEaYrW9xlEh785FRLfljyQOt",
+	"KSLriZtTId3nTTkM9ip6b48T4xfAq1MKGRX7xsni+460le2XOkKfIlET7C8TCCSAM6mby1y5UXQuN9x5",
+	"WL0ZKUyXqStR1y3w7Lfx4KeQgDbNtYvwzQDpSgOQYPzEa2VFYdDkdGSvxmyuqgoVW82N0AN31Jz98oJp",
+	"UV95IhoIwTgaxejBBMazm96Tyy2sXTBo1DUAfZ1hQBBlf+n65ZUm4IVR30OIRhS497qkM6bcdJp6JKBZ",
+	"E0m4G1Yv8yAKJ2WNRWqV0paOI+OownnAcjx3rXZx8W/6Dbu7hGO24IaHRlNWEd5zFSz2Itc3igo+mFQ1",
+	"o1yhvY4vitJcFHxlr7WK04POIHQOoQlCRWIUC26wOteep3OTsYeHVl8+fPzo8PBe/1y+okAOjHLA8shp",
+	"2D0a74vk7G4zxmv/GnknObvrWimSoeAuz5gWlbBKQmfnEtonoZhG06xPnSGEkaalimLMeooF6Asge1qW",
+	"I2Hf3fCFcnbXRBkvTvPug8dktxw/esx8ELCRTT+XPODgSJufxky7PEadgg1kcCzUx9DuImRNhksdgA1N",
+	"GDMV0o4ZFs6NGEwQCm01viL1RrQ0gaMcl59WNq69Jyg2Ru2Q5KJEmsmgAgYsX/LSlHJyAfrCijEO+2Iu",
+	"6otZKRdG+LHxovFrX4fV7/fzJiAVt0CgDbvwv0C5t+eDF+w1z3UfjzeaQUcc4GYP8nbRp/lKqvXfbnxv",
+	"uDLxl/VZiAq21v6QShNGJ0XipFOO4SpOQvpWLM7ZWa/SXHu6vml8qJvr1e5y4Sh2hRkSR6/vNvbk8PC7",
+	"oydPjh+dfHdy+OTJUZPZSy4qooltNFNtkCPE8/rDCuH1jjwm98q92U/oQzMoZF+TOUEePDo8TIY8El9/",
+	"JV6Kpd4ZYGkuUTvg8633yBZzBIEj+XmpkegNj35X5eDqRKwjBqREBJeNeykeHjzhB+PfP5x8//EvKUPQ",
+	"nbspQwzYM4YiQBPQA2vivD2jF9dOeXbOD9j5s69qdsR7vEMa6bDfikr1T974tIOoRfIgdDt0JRBrmUfX",
+	"jGINhaX75/IAsd8aGFuwVgeI+5cAM/SMFzXS//pCjgyoc5ExrUkBCv6CFsZU9vwBOg+y3XChy1oji5mq",
+	"4SU4Bopg+eoO+MlxXtOhRsT/7huVFHgvGhN+GsCjFUuyMfASh+nBi1buUf5BvhodSiuwwWJ4MX2QfQDO",
+	"pK9dQbwHIR6cc42tCI4OGb3c3RtXjNzR0SORdW69UmqjYML7KyHNhFk0OlTg7KEPBUwaPj+pd5HbLaXQ",
+	"gXY55eeVxRaOQCiu2OCKheabS26N8JbKiJYyI+xeMmiQW3q26KXss9y5JFDcHBwUj9DWhlcV9geyK2AF",
+	"MB+4jqf99UpmzNPBI2Dm7OXpEpOkgR1Pw2aPUV7wnThCB/xvS9j87Ij901784UnmuzdvJ88/DSzaIcqU",
+	"z7mZknhaS4uaDOjFaAoY8KYkUn+zjVO+0XKgIazeBMia7A1EmZya6Chds/HNAWcT1U/O+SQdxX1JsMq1",
+	"3A1BEtvRAFFNEDkqCV5Is0xjlUMAaluuGgXNwYJjgqrTiCwLGEO0D2QV3jvFsjtrwvf3rth8u7tIsyS6",
+	"yfYSzVCh1f6Nm6V0ZWE3to8C0yQg6yx+LTiNvLLaHy3TCFtF1Wt9dtboQcJHgLSYChm3xsW3ojbzBtlx",
+	"MjMHtaJaCNk9/ETUxJtzu5qj3UY+j/F01GFROZsuZFGLiO93EKioXWhyyt0SzXCDCwyCeKwK8g5k5KXZ",
+	"LzeNqCb6cjOsbILDuBamXnW2bdaB1esJ2BYUGfrIXTJYP+GV/p4LR/O8MasvsaOSCxo4N7wWjmq72qjZ",
+	"hvC2B+d4auTNuBUU0Oy3+EDmOFJVkyC0EJXh7OzHN+lwZRu25l1z0ahK22r8ynEJwSdrE4kNPiyLW8qD",
+	"uONiG6X2WGV4VmqBazFTRlzwoqiTK01nZVK/vP/xTSNuRwW4NSKF7cfEKq+frmIAQ7ITvs6/BDIdECME",
+	"laAqAVurXkhk0hiSGlmubxVZ+FPUKj0gRIdsVGlO2SGRrUgoTOuK2CuJvmSN88Lw2qznq8KZ4U1CIfco",
+	"OdeOWGfXnvN4Km1qwRvFpfHQF0MqJmiX13CNdbLU2FPyZbDbhLSnGwR0rYLC7Jt2mTIDrc2xFwefqNPI",
+	"2tMhBGsNGGupFJ5lnGpt7XJQZg5qBH09LteXROVMijQ4KLGEUCueGLRLR2z8ai+hwfKHSiE38Bjqa5/6",
+	"z4XG5FDnzQcrgvPokQTru3ChRX3BJyJJA9KoRN10jXm5G0r9Di5KYj1RqsJObByVseaM9FvKgkWsoRyX",
+	"kyQz7H/8QbpXwMtOpnti6mm7ztIXzQPU96sgI6xaRS04NJsJwwtuuAviUktMvwRHj9nfyx8GdO76IDvS",
+	"pVQFUqSw4QqUrzc3PVlx7NCnWXuuW7/SgRCgf2tn+zYkuPP51xsHlNqTC3VmOv7mj8S9j6mm9rumu9Ze",
+	"iL9NfyYAvkmdGDm87WHmCG69q1jV7p1SYiYE3rYZj6nKK9E5HzyuSik6QwDHCxds2DerXiEhoH9EeHfb",
+	"hLwo0o0PiE6vyccCOsPauFbknDtMAgCpM2hyznJIuDkuIkqhhtDfKYp0xHDh5Z1ydFgLStdAEyBHei1W",
+	"5zIoNs2CDwx0i0SWB9FUksgydOdZTsuqEcDEUCOQGRS4RxnaZA3ckrWhSyCxkc1f2ofUYFKNec1co2BP",
+	"JWNVusZCxUjFsjNPXAKOg1rKGC8zrNWlAxxBKh0oYYBtxhs5QyGkPTTKUcjs4aFwcsg8yqgZNcIlgcAY",
+	"TVI67hN8wvRe96lYsAG90eYMS81LCgOUsXsBXRA3GRtgHi5aa57o79vMqyiOtPE3d27u6pyxsS9qMWl7",
+	"n14ML/6tZHq8LX/42LL1bgOa/ZKq/ve1QN5hjN2t5mCdmQZoi+ZcQ/YBBF1G5+VQjPgCnARR1klLZi1i",
+	"JJvGRaTtPjWEHE01nuyIQJ+RJIngni6hnWkPzjU0t9h5TyzOewwLp/WAVWrEq9Ks+ihMfxWL3pbuPPsa",
+	"nMvpqsst76arBPDKh4nd9+Pzts+evg1JDTxEaXn9ZBErJHXaGav6Suzfaxuzjs7hT1M2acpew5okucx2",
+	"apiwjzfZizxQqMHu6/lIHCGcHU8S3/kt0YIOqXXPtjugvc/eHJP0jaYTu1fWgwDEzmrTaaguJwvTkQ1i",
+	"AAMjEWjzZfG5F2gOXQ9Gn8/bNybhWFzWi6vazCLXLeOWSNk614w2e6xs1U2eJDk03o/JKq+h9do/Z30h",
+	"Eto9xBMRVS5XED7prCZHtdiJK30DV71ZzGa8Xm2JPce8BtF03HKM2cmWd+KNqVqRqeszuNb5BdoWb/IC",
+	"meqibQO/m65It2ElCOTBG4T2hZgDp72Sp2saK/ki3RJ8QDc1YgilN9qvevv2pwSRMI/fvcFAWYhRxetQ",
+	"mRNJzSdhlN6Uc2dP+oJpMhXIyB5NldKxiK/TJtH9u+IsiRev6zN8Ms1sEztzl5KA9LJ7nkbVx+KbRLOl",
+	"2VgJRz6FfGpoHCCtpxtItEHOpb3AgcQcDRt2kyZO30FYS9Q0YI8A3FlGbsm53IkFaTJI4Y7bde639YXQ",
+	"Kzlq0vUCwg3bQPlyj5Rmo97LGFiwsxXSKoAYEQA0QhabKdE2rqJ+WnHr33Vzi90FDG9oN2BHdi/0AcOn",
+	"RsTC53JDscddF+yqhwWPKbuRpb3Pclzo5oMRqNVoqkx6EbIDQTKmqio0+pAsX0hfL1nEdDwx2w0cxefS",
+	"UQG78BVlrZp91aAzx2qOvZH5TIBwuzzaINIthRL6np/v0mCgvsQnWCtlqJTRpuZzWCtoA2EufIquIQXr",
+	"iTRYbq3c9wP3PlQzlWbQWHz3uVF/KlhysCFhMXziD5GAPve2OUH2wUMg1o2yc+F7p1zDdBMXGLatduoJ",
+	"Js55u+G77sKcIIoPsCBIwDFd3VuLRsG+sLYuynHo4dbLeigrRDTmlhqgTPF0wt8dT1lbKKttX7oAaT5g",
+	"VXklPCA/9HT2+4cEOzqq3UdQsNVFWKOwa+tw4jxjMgZNKVC/3httALEt/aabADnaLXHtkA+OxYlkHnD+",
+	"cRFnXKEaO8hxD8GlkGbVRPYcJSM82DomYXuEMbnNvzkwrtnk9S9P/R4uFJ3NUH6EIm8gT+nHGPeA6M7e",
+	"fJ2TfFlWxYjXSa758C1RMyn7klOrM8Ae8tls+tqUiZE+nPyL2w6md9NVWhjimNUS0NZKCwmTmTAjnLaL",
+	"7tLUlR9LCdfChJtyiX+8UK0oFSKNp4cPYjgNEbnBJncJgFCGHB0+E6tOkdups/f1D3xje0hqXpfKMdDF",
+	"XsLD49aWvmUtoKN8UtrtMeHiradNlJyqij28Rv+e1KjdG9qN/ZSB6Qh5IhbhDvHLNdmMlzoll68I4vvW",
+	"dSm7ea/CW+xFOOOFuBiudlfSerBzVFJrb4Y41mZgkY3UbGZl1x4SrGgJ+W1x9vftWxjuue7XuFK+ZInw",
+	"FkKyaAUbS7NTGPZnXyJWJV7wTVKlL9uUMIlQT9H5HD9ybD7sLWC5rXqAFw+FLgsRHBpcGrAZkdFhtkYA",
+	"dPzoMRzDnpFiZ3fCNqB7YlkS/Qmd0Fz4hoPbNFZz37e3KfQwfkIPXLtF4drwtrUpbIztNhJymx/7mTmT",
+	"fql4W7SYSwZ98zNCUFGD54wa+CLv9zqpPriqe7VItnqwWdxFF/XZs4qip1Aoie5htUL16Vu3owxwzXJ6",
+	"Yt75cGz2dU7MfjdqUzuHgZjPF/XsQvHZb3ruLnacAbtj0Dj7iKsYN/gF8QFk79CcBYjEXu3mWmo0oTx1",
+	"NO3yhNdw4XYawFdjL2TrlPkUrFF1Ieos8mmIkrNw5B8Evvbdxz25C8wSAgUzINIB3xfOMnu8RoGvfXrw",
+	"bYPxXScPRx78HJ/O0rSjXZtIp/Xkc/ILQR7uaJbbl+UetNzYNcGgsxcdnP3vM/e/n5d/+36cLObcwgkN",
+	"gJVxeHvn2Y4afOyqE475RnEPNuu7aVdlXjdt0+9RC8qWDBr1Lh9RG0QemmhFrj5aNr2st8AiZVemDkEI",
+	"R6ee8vojTdJi8KbR3/T45N/CG9tZu4E9QkGjLeRKiqLvriLXs8pERWtpkMbCl2bvwJ/tOU/NdWohevHM",
+	"K5ufCnaU23YOnNZxc6W5UlpVc/8zMpBQHAw/vG22Xju9vVFCOsMgK0cginPx6BjBL5oIs1Y3TEGdqcBJ",
+	"zIiqzOUdQttAOKd8FxR0wX2dIwZgPO6rz95Ny9H0XGK4cD24RYIXSOsTSYIRl/aaoYP8GaKMmWHtcqJM",
+	"Vqd6nwBsyVWnFsRL5mMJYb6Q8cKeUftFj0ppF9rt2ZbDAkIpEEHzCyIxhOKnALYpXIITP3CSDeODvyBI",
+	"HOjR0jkpe9HFVUmUAhtjoRpteAm0JdOdYC/pMwiqMN3klqGteJWqEU239OjaQCbmP5sJ4ARt7YwGQeH2",
+	"B7rAS1j39JNaJzEpOcNVcNkCTNK1EIwo6Aoxsv6dxzPMgAyOHR0eYn9bbaKF6WzM/KMUyz0okrlr8AHf",
+	"mMHGadM18OjNVh5tZMhvQ/NOmujhqg3r5Nd+x8niBu5e2jbU0FZ5sx1UF0rQM7kC8sfuTajjO9Q87qzO",
+	"C0QTzRShsiHEnrQTrt/fyHWsTnU0YmiPiwrChaHbWxbyptTQDQJVWIQTrFXK3t1CE6/Qh0fNty1djKO6",
+	"ecfxP9uC31Jb8Nj3+uy9wbudDsGusYaGLFzygCrQmVYwKPcjAA7gluZF6XNge3vyisvbaU++DwIK63eJ",
+	"NXIZdzrBaGaV6qBdeurDrh7orTZMz3oOiZAMTbuqVso8kuVXKLfHsrVVG9JnAU2rLxz1qXVY1AhOAoAe",
+	"THxjQAUdo+iBJD0xa6x3im6O6Ltuu/hfajWsRCIEd+b7FQWl9eTk0Xe33RpTKnMxVgtZtDBttAQIgRnl",
+	"+HvrJrSGCu1Gub3gXhsc7ZUUzeaHnM1FrZUEa3XEHWHfKctH0IjXyVBSY4YOZjeOfFi/werEkWhvAOqO",
+	"ICs7QqeH1OIiwxLkVjkQ9gSu67j1Z4HyZtvnOWYccBiWQndoKkJKjvaD0OYixW30knYq1G/BZRnjlVYO",
+	"yIIFWHc0q9Sk34aVXOiO2VtTmjZLFp8DyKbWVvctkbp4DwBpMQiwjtfTF0s56CI2Rr9e6M6p67V9Xi35",
+	"SrMc/I3BsOLyMh84UQdGOBjQZYlsBxFzUrgh9baWCEosdFBVtHABbU+aI9UyWE7xEn+WKAtpXlxyLyeZ",
+	"ayYZCWVKHb8OvXPWlewMzYS9crXdEhL00jgnUWtzwUeXF7OEbfTcUbjjmDwPPPhkfHQp1bISxQS8gmZq",
+	"Uy2GVTRO5MT2FC17vg9slLXXMa3YmNcd33qj0pvEQH8FQkTraEchMTAUAIwXhlqAce/KUBH8FUXMosZU",
+	"3W0DWMK2gr29uLQ7AsGb/Zvaw+yuAsaH23030likt2yGtgg3sEKlg9hVEpj3MqwKcF8F57ThVjl7fbhC",
+	"Y9cuXilZDu/LG90K4DFIEQ9EKOsrSZFJ66lIuj1dp7jlW6L67kTnYuG7U6dC+Xw8hlBp21xgKRXRbzgP",
+	"nYz4U0eQHX28df+WoqrSX+Hs760zj4ZzVQE4NF2yZaZi1ny7AyT797N3yJobGeSimnv0wo5wD862n/YY",
+	"KBrwlv5rGhNJsrVFXNOUdN9YodV+fTb3KbTq74OaUrW48Bw3LR56DMp0/WRnKCyyYLlbxjyLnDTCl0I6",
+	"nGhRQnrcKwPv3OoQ1O63NlaqrraAopruNZF4uWopXnWukupW0LvmKXp17kOHXeR/Tc5j07esqouYSKIl",
+	"yxUVZenoUMOmgtBrECfltmraaOFbehTQN1LBSdzVBS1jWfhSB1eBGmryNlmmpBCFDjz6ai5u7zta9Wjb",
+	"h3gvLnAmgqJwJRncBI65WGcgVmfJV1mooIU94AmAO3/TOzfoLR/UHpgJ2zS8OiO0CqGybj1GEjFgbVHn",
+	"7SD/f8KJkLMSpTkuQWyaAPHSZJgPDSdafPem/OHFhajKK/uLzcuhXgeT8VhDYf+C/YAoECmJYjSi40N3",
+	"EaEJMN8CIjSnDY40bIKDxs0M+D9KEw9ljTfWaxB/BXg7/3THJo4xqVCaPcuS2UDfBojSBxGBM415ttBk",
+	"XACBiRbYoQr7sBI8iDiVTxsNnMO8cHRl0VD1/X1m2N/nIfb3OYL+Pufypg1+jqe7G/y8brRuS+waBJZQ",
+	"5QYCuDB8K/iVVbm+BiLqnlSrhYGSFCbeGyEdB7YLswf9hnFS+BMVLEVPwYup4TlS8fg5GbiAA6x45hi3",
+	"CfmTkVBag/BSiLnPaq48SK1RYYbx0mU8qhA6taJflyMq/QpkPE3ZtG8GCYRWgWkJRI7MWzbbbtseW0ui",
+	"lHKErdj3aT9+Y1utKsdGbFHlGPEWslibkI2sAVV/gDG0Fhqi6gsXXaf2PVBcZ+rVnhB3Ms22tYGHMTQG",
+	"WFaYs/E5pa7g+GsYguXtdCRvK/XsznchC31R7qjg3ajsAD52wYu29ZVAsBVVZ8M9Oiqb3RZs3Cs3tK0C",
+	"eTerw9YUSnCyotAG7abW5mJxNc2Gaplyvct2tjNF+vBSrNon2CfdwhZaJMvqodY12iaN9GBjrDeq1Ymf",
+	"5V6anp+2hPw+RB/XKe1Zawa7mYYxfLI1awB2o1NMVMM2FbxAE4BjU8VCibVs13nvu4Mjfjx8ODopzntJ",
+	"9eq5itoa1bTBxcK8tirDuOpsW/2WdoVHhvg1puVkCvmEEppVzawpJv614BTd1zNeVfbvrv7LjuCUHVpz",
+	"NVnlsq3S7Zpp6u6K7pqMG621b2+bIEge6hvJj4mwWyumuYeIaVFdCT1gcXUf+6cqpSjsPVDbpTNs1cA1",
+	"yze3YuZo6PojLnm9sobm20SlZVDEWBcfqhvRj4Xq9xdEZGKtu4UVEzZUC1nwejWIadgi3gigF6x4ud4q",
+	"tNeNoCxJG/I3Z+p7kkUkyykpmyVVzD1eCymWCJbxFdb5kc5P8S++bYDdtXVBAVk7G1hPCB89odqnZ/JK",
+	"rZCQDulg3//4BszVc2k9CaoRJpYPoPLAxIfgZlELlr8vdB+ycJO+Xsznqjb6wNmxB8ZUeZ+dyfgtoEQO",
+	"1PjATMXBUtVVAZ9mF8GTFCDtFYUhSsNGNddTofGzlBTnEsgoPIIBJys2oQfeOaDeiqEYhmxyliPfSmX4",
+	"hZLVKu/TKMuJVLUgPgJ0HXRmrRaAXCHtFvWUzZhR59IHk8vAMwBdmapq0HhjqfGl5FJcCAiwbvhJbfQw",
+	"17AOEDS+3zHh7kFrbpPyZGcj5119m2NWI3hYRHCy0bPZ/2BPVCi2lyy3J2XujqAVAn6XEQsQwUITZDUe",
+	"sxM/NLKLwnnSyinz0w6imIjpxl0RKUqpIj1EbA/7U8tMufYwBo8QC+0WJWk80hdAxQB5n1AFdCu2IFgM",
+	"a1WqkchtM39aIaXXQCX6hr036r3bWgLio+6hxKoReIzaq20evM6o6tgoyvvYyPMBAapEBXQIekJdZ6MZ",
+	"dFKaZkK7dvI3azq8v2CeNjIV3Nel9TuY1HFHY/rHdrH6GzanvGnN6ZqUfoGiUzeCF3K+MLv4dtdRaB5c",
+	"m38INX1ZUFDOrMuYM44zZkyVkcWTxX1gM2gC+zEncmUg9oFoFmSTJ7WI6kwBXRX4Tc4BilWAIwxnK1lP",
+	"JIx4X/4/7SOtmRCGPeMrNuJ1jQUzoTGgo2LK7a7KG+WB4Htw9Eu4pFPfMW3MHJU/9cCf8itxLpMdwoFj",
+	"LgvMhU2gLuC87W47OTrus1+RJ5WNS1EVjSazmTvHAswZzzbUy24CSqnLAtCW87q8ss7VpVhlgJzWGjCE",
+	"qmbcWmJQwy0hDN5seeh6RlAk05oYpaxKKS4uxSofsPkC29RYa85f5dfPTh4sgi70BZpxeb+BME5MKMyC",
+	"tsuCF+UDH4cVeKK7cvNz+UKG8lWECVZcstwabANmhTdPnvgAbCSeoHXSnkDz6YKt4buGChPtPu+p3MD1",
+	"VC01RUzPJYAvmS+gy2I6KFaXkykZlvYzgSQJkw2bZoR1Id5F9GxENFAajM0PhU/3U/HgXfh2mOuqHJn8",
+	"Xqrk6n+mYWevxqltNEBGNqhRANGIxBEqu/CyO2teOZAeTZSaVILPS2vEzx4I+3RnzlMAvH/1sP+UOMHX",
+	"FXbWe38wUQdEHfEzvsjZnvvxll4nNPFTeSmWJXToHIfiaKsJ9g1A2DVJklYnJXOwVR7bGnLdXogjSqE8",
+	"OjrewVNxDdqd7sGIpvJNxiLitsGpuEQIMESfdXR4fNLuO3d2lRKJZKeQsWAnjx2m/JRxr5p9YwaO+wnX",
+	"v0y1w3TUdkkrPngR8ecdf5914bR3o7sNGo1tZfmfy5hx3fz3aMp8TZm/VRbRnzpQg+5e3TbfatuEvRbj",
+	"zXVvjXTu/9HXHNbb5P56GynFO5rYJIah83fg4EBYcmD9I9I661xCuAU6qaq5KA78z1dlbRa8OpgqjVQF",
+	"YdP50EzPxTnhSdSgDbYqJX1BOrttXPep/2jzdho05M679hQOzRUjXoB0EqLlbNv0maKOYHszXrVo9Ffj",
+	"gJFxFRuHLQVOaDVCjG7J9Rcqd2p1Pveer63RDj9j6V1gUh7m9XsTtJK/hLJf1xLOt3wjuhZvyt8WDqsW",
+	"pi47RkGshamgGK9wLeiNIzRxrfMiuK1vno3Wdy30XEldDivhO50Q/rX/GZoTuA+NFyC92mHzbISqWjMj",
+	"ER9cRAO3rJURaRK4/eJPHrlcDFhO4bc8YzkF3wgGSrsgZ0ZNhGsTnuiqfL0yi0Bl1ka20vLHdOTrjLmZ",
+	"/nspi1PfStrjsjwsiwwzh0yNIBTWzdw/+uWrT7oj//cOmtHCdCjLj4Je1EO9sT5BTsIShMeHmd8myn/v",
+	"GHocsHy+MA1hyl1/UCeLGcth2uEPVkqzxqUgt0YpT1wW8aMsAUcBe4RI1HIXnc5j+2AO5fCe9satsrt2",
+	"E9xk3VJ788EVr4kr97ee/ehf4En2Xz+6p9kfzuiJ9t+v/VOjCbsd+ztU6X1++xvf/RLLgNIqy2P5eATc",
+	"VDXL7b7TJg/ZDOxjs0Fk8F1sEkRiPOfGiNq+5//cxWf938P/+9vRwZPffzs8ePL7h8Ps6LuP9/7SFl0I",
+	"++XxCXyMqkQbHR8pW6sjCtVn+ajM0SbDdr6SMk+xdF2VYgmhjVFpf1uUVqlnPV7MSjt4tZQN8tXIQiRJ",
+	"eY3VbftwbXp91KP5xDSjz1WeHJ7ERsjg0cfOLIJvfWsVWi2cETqLKBiGKXu3zRl3dZTcPgTp0SutQnWl",
+	"J2GZV1zeiQjRsNhx3f8B532HgybezwGAulfPlUBY46JrxO8D+iREZvePQ0QnxAYrY+Ylf4rZhVPPOGo/",
+	"lShHU3OwGYpJUkm+jZeJQqQu3ODzdYRUODk6jvNAjtMPMbFGrXNQYT3XdRZoi1mKgC0Fb2fId0lFJK4r",
+	"kxylOmogaBh3IPOoL7/ERRlzR/guQtGlNP/YBzJi7j+XdmaOj1lOrcsu3FAoub4ff/UY2Yvfv8C7jg4P",
+	"D2G63M/78hpGxTXWOqa8GMyggJjhdoE9yjrbDCnl/wY+zx1he4Re9jvf8DWvxs6La8zfrqqE1pOr8dT9",
+	"ht+6pcGrWlSVt9JdUJ3uaJ5q+8bEP8KBl+SRc7sWp4yVaxH5B1dHfja3hSZuK8zjJogGnJz+BiCshV9E",
+	"I5FcxFvT7H5QGg1h8824yLiUE1HP67LF23eeQpS1qPTFyD5gDD1q0/xX5sITU3VsAsVlU9B3stPpBc7R",
+	"zgbL8AnJqS3TDCJraQUwyENr36Xy2kSnsLGu14lnWWlO+D6H7ZQX1wQbfgrUUdeG1pHdGSArOzApb6pF",
+	"KgKnlqI+GHEtWCWsBaszVpSTkiBgpZSiZtPVfCrk2kbmI/jG6MR9/HD9vI2M4t/4wb+tIXyX/nHw+333",
+	"q3v/4y+pybJeaDl66nTExtDdX4LVNK/V+1JoOlsldSRp9NgZ2AMJVaJ0ICkiakY2PV9AVAlegLHxnJe1",
+	"/SFj+Zj+efG+0DnkhzE37spnhqKUk3MJsd6iz84gCuzrkSbllZDUcXkT/oUllOBwNKFyvyHmklqp/x6d",
+	"83umC7YeVlkP2eRvp8ECWTVbSzOWoYfiKXtILPoY/nAlPzN1ZecxDnvGBV5+/9+og0NrRFnTjunQyQAu",
+	"TTU0SO1EnOhrNy84G80Ee6rquao54YVwpLglP7Yll/ZoLXCKJ3i1mLS2NVhvI9A6e1vNKXvN+oTCje3z",
+	"9uwqWXSxj3QOd6bsf+aXLsbnyqq6Q5O8JW+PxUDeav0WvhpQpRuEtCEaoTNKOPjiu15q2Qsxr9SKzcu5",
+	"cH2jFCZ4ymQefQf0rgBUx892YPZKbNJvHaw1AIX12Pqen3ljKpW3ENKkbL6SzqjEg9nh0ZOHj8ePxMH3",
+	"o6PhwXfFMT94Mj48PDjhj4aPR98V34sn451ZDQgYUhiRxgNrvEOGbiPeFYvkFwh54etv70O+yDfcYlsf",
+	"WWjAnactv7JIZCuoBQ8Vs3qUu31UyvQkBBT0surfVmshCBa0tLly0TwPRSk1Fm/QjrpGn6JOiu92OwtR",
+	"NHOrM2ev+Zj1MJJ54XLcbfVM9pEQ+hx4PnGivEaYHt3foTda3IoIBrqG9XYz1yq8+5/ktOA9UUx8Pnan",
+	"hr+FbkUZe3Lo67DdBLq6bbK9HKF7c5MQS4DdFhlbyEpohwfLp1wW1L8r77N3CXshc02SzmUYCVK94qvs",
+	"82t4OCvH3rzTSklRD+KYrqZOS9SR9Ubb6wc49qIvjWLnp1A9RZHjxmz1d/k8m6WZYX7SZhhE34lyP+rZ",
+	"ZD1cIYsAPPamr1sOCJdakQdsJAG5cBXzIB/5duLcfTpO7ds+6nZ3/k/CeqXNWL9fl+a2jzuII17U/rmU",
+	"E7hBO0KIGV91UBCxbtihBBJNr/i87Nbv6rP1uQoj2tYC5dZaW32xllZvV3MBFHMp0kX69SdB96QjkfjO",
+	"1EB/dSHctcCh1UR7MMbayzH5qZOcsXutWmvjp9tctcx9Y2pWmp02N2aHysrScLMbNuG87Y6a2xCz2/eq",
+	"uzB6XvR1mZ+FtW/YOp/jP9GpHWCg73h7EzYecQsFXiVrmYup9fk901U6ek1/jPkd1mSb+kd0JMZDjmYd",
+	"jr1PwYTXysH27pskXHNZnT/Z1HaxqbmFbxBnxkNN7p6p4rMy1fzlU7rHwYLe5SX7pBsBZAzGPzLfBDSJ",
+	"hknbzN4wu6PX+3FfzxA2PhKfeBH87Y6G6GyfvVQIBpa+I+9u+49CZe2aL9o0a+Qtqz0Fq/aH9xrJHtHE",
+	"5zFfo1OLwft5D01ntHJ9P02f5VR8mFO7jAYVpRUCuH6GLFUxBMoR01O//RbGumsScV6Hv2kZa6AhH12e",
+	"IibJyrQ21j1xfJDQ9CzZ5mydbWmnObuRSKTPhYCpX6+kVDTalG7JkrOhYJqHYBvuT6f+4zaQg3VOOL1O",
+	"UheFdqJC1hm1jkNt7MriXI8Ox+F8LqFJPtISEFm3p00holI47tgbATWs+oFr2dqfFacsX0hod8WHlcg9",
+	"AIBKPRy3g7uDIoKJMsfQ96HlNDe+t5oaMy2uBBC05HBfniHTX0FfnD6aSzlWektXRzVmub2mhaPanxib",
+	"ty9VrQ2i87MID3a4RwNPZI9MnHZpIwcyEkEewJLxyDyqwIXwhz2OU63w0tGObd1Jo1miy/IOVNO0rtGj",
+	"3UJkW3xS2EWvhV5UKa90D3A8XXvKDtlMcBmy4J77AxCXERHvbWHir93XeCfYzq8w7f6492+fnQUgIG51",
+	"SRatO0GI5nzQ6EpG0JyggonkfC8zydVHfbw2KM40P3DGCwSvYpVIEzceUW10aWrRKtk+1+dausoinK2F",
+	"gmJqp2+1EDOr4QYbjEFZks6H3dVCwF/ye5lVlaOpQCL5uw75F3GKwnTey85lzofWRcjZXV/J3Gwq24D2",
+	"wB0Y0bsgxU0vBm3tKM36swLHQNxMALC5AL2fs7uAe9PNwwiqxpViVqHj4Zox/1jAwh2Q5Q8PPz2XUB3g",
+	"JP+CAJiuVN7/ISfy3aj16B7QzGs2Ow6VEs0Sim0VP0iWBlRgAD4k807wOhWkPpPs7JcXaONmLB9X/KLf",
+	"7+cIhkODFH498r9++gJ+ocJ1TQMVPhlUNL7SD3BqzLz38SMdaon4NCFwiA0LyawQt7hAOAQwSLCCGz7k",
+	"WmRMm1rwGTJdXYkaeLiMQkEAsSDUENFhQF8bV8plTcuFRGh4/1yey/v33wF96v377Izdx0+/T1AUz6kG",
+	"OkerCoZj9dZ9eBlcx5kWYH1EbEl6yoH4uPEZcJ9bwvvY8l6cS6v5kEss4JDtKhDe+Bkwb+AeLa+cFqSE",
+	"gVWX953k3Heake6Et0H1z/2NSdB2FqwFilNwtjBTIU05woHev89y+ytVl/8mbP0PsKrsfHF4+HDkRQd+",
+	"FDlBnYeiUtZwMoo5VlicT5gmChsw8Z6PTLViVXkZWCYC9g8HBHsGFoW+3/4MuSk+n1c0zgdzbIj2X//U",
+	"SubYE/PJyaPv7jkaY+pqhg2OMsatq+Fa+uSu95tWLgWM+LJzmf8/B1QccfCiyIkqEoXJqpYhL1gp5wtE",
+	"NwppUD7QvNM5m4uaQSQrC4keqMW/o4Fphj4RCSpBtO1v799Hg1EK+4CRkOZASDvwgmkxmQlpBiznD4Z5",
+	"3D825///4+fDnJ4IAV59/z75yUsqLcElgBMDQSqONMQum4K1MQ475wzi/OTwCTYJu6AGsdhWHv50/CQn",
+	"+hUoKT04GxtRO825pGYfU1HNNc7AucQuUBnL4ZFUmQU+3ynL//vZW9bv9x8sNJ/4PlTUuhSahLiv0/Bx",
+	"0KHlA6jfjEWh64/AxYP/hs015/9aYKEpBH5cmDEC8FFTmHGtZtFagek4Lisjauxi7NwQauRhX+222pxP",
+	"rEJS5xILJQMZu6qRq9D3ULX+jCiJBGcuuLFSX7NpWcCyrDBwiN/6t2dnP96/39g2MLuIKbITVur1EVN3",
+	"MgjVgcRqp98gCWdnDjOu/rYNU2bVzYqxj4VVezAVvDLTf+fsLoE1R0JrVpVXQtvzG66B3or2EuzhjQWS",
+	"/q9qLiSfl/0Vn1XwmFJ7rot7KCdwnT3H6TXwtdSodSLuQbDRWscIbILDuSpHQuoGxG5upfjguH/Yy3qL",
+	"uqKDSQ8ePFgul30Of+6revKA7tUPfnrx9NnLN8/gntAYzp9XEVJ30DvsH+FV9D29Qe9h/7D/kEDqcBY/",
+	"uDp64E7MBzBY+PUkFQmDJDJdqxHGSo1IlDolcBn2vgMCoTmvwUvCW0olXxS9ARAUvKKHvMX32eHUfCYQ",
+	"f/tb2noJlzx4WovCHgy8ggrSX+xfeh+znff9Uotx+b7z5aC5Ol+NCSi6/Hcwi+bKLpmdx+PDQyo0M4Qq",
+	"jE+Mf1LsCg20XeZbY/IgcQp2TEusENQRlBiCd9234nCCo0m9xI/6wQ+8cMV4cMvD3bc8V/UQ+/XCeOC4",
+	"2X2XayAKxqIrjuj9hApReIGjz7EmHJ9AEWoIoUKHat1NYmMKqxDIzaLEttWugBEBneQ4JjclGdE7jeUI",
+	"/fl+IMKm219yggF9bNrqpl6IjxtSd/Qph1C0CZ4USzerMIX2THKQ029E/PALY3eCeSjDpvh9zFJ69MGH",
+	"svgYGEt2SucLe/iK98b33ozaUYDowkEfA9PBhKBGxEM4OtWlKAZgh3trF/c9e23/CMwj7jqyluVa2zY8",
+	"rJqijndsinpD2E42v/A1vql/vTU8wUduv+OlMs+h+y/c8GSLwMeGeaMQynUgxi6SbkU8dsVhs3ugIsrI",
+	"6GrKRmNZ1haBDK6VWtDss9I0m3kOeh1Byq5x7Mnhk3D+PyUKvODhxt1RP2Ydd3nYDBsb+4VpfvqaGPZv",
+	"YdOhtHTddNe3Gl4U7pimjUufHxk+TfGfCPOGLvmEB3tUW5qYf3Q5gabGAxet0XorM/9WVJWDsq3mGM4M",
+	"MWBC/NFXhMVw0+YVoPsS+4wHH6gk8mOrPXlGgQmM79gvi14bnR2O1XRDLU2EIZ7EN25s+8nEi/FLJcXP",
+	"3IymrUbb9vn8X29evaSXf8x6D1NKkOBzADoAXyx/MT6w7z2AF+foyvWvpfFuvOM4Urbaz2D4HbgctHgO",
+	"6dHo9oT9OFJysDH/O4qFKbK+VjPs8SUhBMKlkwKHfclTnJt5qtw4MJb1nQNtvaw+0ERA+fFr+BckVnoD",
+	"LOD1aOlQ2Ns0tmKVuhdYdV3rPABa4fZd8jMvGpOkltJTCqtaE7uuYPWiEi5cNBs44lLMI5a1a3wlXQWj",
+	"UWxc2jvuBvCqnouqInJ9XlVqKYp7GRNyMdMZxm809Qp3lBFamAyj1g7y4/mIwUt3g3beM4ZO9VzwS8qZ",
+	"OCh3Q8Jw4ZGF3a07II+ivCvEXCA+jlEwznK7BfJQUUl4FXFHk+7qszMonqbASFQ+7jL7weSyM+d7oimV",
+	"QbvZsapZLhdVBfSW+MdKqUuNScva98DwIQHsPhY6wkOTcaygTRla/qT5A6iyva38T6TMPAdy8pzppsd2",
+	"TP7b1Vys2RQY4WwPppxFVo4WAoOLdFMGCjhQCLmAtYHd32c/UhZLSSKOi0ymO8hcIkQWZG9FdNpY55oM",
+	"ybyl4e775TSU/7AYTFQQl/KB3SoOVwif+jL7AUMofl2dlLvfdI2atMQ93jok26cIeDRKlz9zpMOVKG6J",
+	"bcAV149lPNl9i/fnbi+UwTz2cFMSmjrrwQf8R/fghTdCPGwQi40wqIHhkJjS31eKMSWp1wqlTymFgelA",
+	"IYvTBuPCRDElKX3TbPvZZ5Dw8QX+lKppVPhHLgVfFKVh4srO4GlQlAgEgYJ0hMYZDmEssC8ihT3i0tEN",
+	"kQlTVg4CZj8zwLZLcy65vtQDdnL8PaWRpgSziVC+pcM0T3gpQzIEg5V3NMthDqF9feALK6m8OmFH4Kr5",
+	"Pbqnp4wvaNWjCcOAjoHPF9/bPzZ0/H23beeo2147jXPzLYizs30LZq2hh0jTftLjrDWPEKu7L+Cf7pi2",
+	"PS01uDNtq3m99wDUQ6vphqEYwjx4T+LslxdIwsALRJz6AEpGKJDMukumlBOdsZGPRkHjM1SQssD0tvZl",
+	"4ipiFoRuuFZvgmuFymMhC+EogX3Y2HoWVj0D7aLOSBcjiDWEm9/ZN5BDTGnL4Ms8yg4PD0k/OkDmgFGy",
+	"1Pp9U1UTW+BsbkiToV9A0aI8yoLnKRVlrc4zmOcdUYNXslq5oTgmv8tSFlFfw5g+AmIA4Mj/ayGg1y95",
+	"8oRHT7rtj3dx+FnrMzEsPIRw+eKmBqxAgurUODiVV103frBlJBENRgRDW++2kBoUFj/caFA7dh50m+5s",
+	"yv9qj+Rw9RqsH7E1juGTE+IBfl3lAXCIIBeUcHuSZwiOuUICJGhvLgVtKgBzIk4DUVF0hof2HJqNFoEU",
+	"jFcVYe5Ss4l4yng6vSbsgW4OBQP0I4w9USvw7TpJsLnJR8o2nlM1H7SJBLR3P3NLBaEcu1qpspNUrBz8",
+	"ry+T+f7chyT4eVYTv5+r2qwpAoByffbzE7V16wH6bqoI1ONSkVjLB2ASQE867EIog3Mk17F6o7gIwG6A",
+	"D3VgXW4Kk8Sn6nAVn3zR2XguWw5HJO2bz4WERGnUeTLgIK1KoICqq9Ow78WPbzvyIiqf/aMtX3U4JLAd",
+	"/bkl7ZbcOJG/wEYMtf3pjYj96gw34q+hwUEIsUPJi8PM2y1C5h/5vgWEuLBVN2VzsCQYIvrOVBRXouZV",
+	"Ouz4HMf3x4k6btgqwAwRlfJGJplAo3vKNTQGzCcC5yOH8okB6ZvhCts8Z1FGlhqWZFDE7NuDZD4M45vL",
+	"RxTzDlh5RzNCYPfZC3MuR0qbiJWcAOvWind5FTdKdnToaH1mzilot4GAh0KnbSCq/98gRPmUSgqmtk09",
+	"PScHjcT5+prpC+iZaNWibEGkZBz5xQ11TAgXp+LBz8mB+BThYHj2l4kG42dtCQbD5ELRokcuH37NYbAv",
+	"FX12DuaGUG4/uh58gP9uDUW/3RI/DjoRe7RqNq6FwDgrouo2Y8tsPbRsDUYXWA4xkHAIhp6h43VO2S8a",
+	"GfYUaiEWMAVj2R4JdRBYBAnI9kCy29x/xpG/jjhy62ZqjyIH/fwpz9c2TUmdYr5cCHnLjN3gTNxtHMKs",
+	"RCco4DPSEWWsZxkuMNGPXcaHKwru+urByKvFJyA5OKWheIMQkZJYrqcu6rvQIsTV6FpVdbreW5lXUCMD",
+	"HZ7tRaHwPaElENHyyU2AX+E13UyALyDYf0BHFnv2u/1zR/sMxvVP8gfYc2zw4fNuvCTS4cye2TW1Hs+9",
+	"f5UjxNGj1nRb133daLvPOJVOju2ZDw40Fg7XgEhDOsVTNlRmCnSaQ8Fm5XsAgoEjziXLXxRiNldGyNHq",
+	"4O9ilQNcfy64dxkBVeZSPRNh6HCHxpaIdaMKF3DX16D97BXRGPi2coElPC54dTf44oBgRhEPAPMl9sCV",
+	"qhUW4M0rLnMHgFtrwzTwKgb2ooBX+iCJvUKSMYUf6Qr8lWzWEyK9GOTg4sb9BiwqonTYbGOFyhFwjpp6",
+	"R6rxWv9/DRwXSzDZgnaE5hKnQHXa7LIFH4otORVbWpmHccBMvLO/giJ9nGniZp9yyaa8GgcsmptZa5WG",
+	"caAhie0htIEWEJAIvJmxeC634gjYGbbLwsf7OcfahSmXScSi6yC4J1oxiPnfxYqMw31Ojah4w7kFv/m6",
+	"SlUVB0M+uhSQ8KMog+8CZF8WmsbZww+/darmPtIrliw8ICIU+e2Db8UvCn1Bz7zAknr/W/8TL+xpBEcH",
+	"DW1jWM9+fNPb8udo1J2rOKAF4ws5X2xmXlZ8Vq1NX/Pr/ie9N4Wu3t296Tbn5Jrf+1lNg5hmJ2EgnKGe",
+	"i2qXF9KzrvxxQgQnR8dd7AsxUhLJQJ/zskKH6OSow+e8VeonXk8E3vBo9w2/BoqWn0VRckf7eXJ83OVm",
+	"Khnnw0rc2ON71GW9fpX8ipeVe+ENbbZ3RP3TbC+tqdOsJ3Rx5lvE39LVgrOD4ciqlUwrvJCMSAWAU4kO",
+	"/tyoHOMPQHJTq1nu+TtL7VovA2ECVZCXmtGrCvSEmh3SSuNamlDWDxqjJc4oeojr3Kp7HepUAg+BcoPI",
+	"0DGj3q6hmespO3QmD6BhPBUdkSxE5lkr/KJWs60lJl264VJH2gRCpOWDgA+xNNPTiEI/ZAzaxmpU7yYj",
+	"22EZvJLVivZrp2tf8pn4hpHkT2ElSntP4gBxDn1RQmd4abKQ+oF4pt1Knpr4M+UsTo4OOx1BE2XMrRRj",
+	"U3UiNzQPmg2FWQohmy38GjrN/e7zBni66s8A/mvVoS+702k8jR73ubg0vtbt5D9nGzNGA3z5H4RIcCCW",
+	"eAIiPEu0gWIJ/ewx0mSopiN3xxlESlfUdROiOKWPk5Tax7GaXG7YmSa0em4regni9YnCnOEFXybduf7+",
+	"rRwfQUiiygqE4v5xA6Iun7m2j1r3zv5Hwk7ekBcG6ax80lPIIkg+MhZ6fvlNQYeWgWIVSJBdqH/K9SDA",
+	"2n2Tm8BLBvEse207R8jaDvnKCEJuiaCi8+J/RsWZ3YQAY5d07sBzvvYApCbmDThIAC6UURU6NvZCdVsI",
+	"VhaOmxJBYmxUlYDzx7z724BeOjqEioQIfAnl32JuMgjBUnoeYq8voxM9Q/TScOX/m7uaBKyAyDkSBVp/",
+	"bslL46jiPfgT/o4h7JHImKqK6OHcNc7Ce62brZXdZ9pzJCM/OMXf8ZVno5GYmwEz4r3BuT3ArZwPgCDS",
+	"/hNZuusrUR9ASFcQgBJAZFyyHBCVOSslOPZViVQKecENzyN9jN1/uWZ5WUDVOk4xUZcTHEHHEeP8J67N",
+	"ATz+4MWPgZLc8R/PSq1d22EpiFnQhaopMH/0iFG6kb4GCbVcI7ao/dhd+85SQr+Oc6khSKTvZeFaD7Ul",
+	"HGL0Jyqp10bNPVaYavjoK30UH7QWewFKDGpaNGRWMI2CWEdetqN22/C6iUIMX22hilZ33/6trdhid8+b",
+	"bRUgXmx1KSEvYlevnCF/Iv5OK1YpOWF8oqISmqPpGnnG0bRl8PCUttGfHO49eHDvqL4HlQG2mvN06U45",
+	"EIoGIlkk4TnSL2drWEfUFqdhM0WYViuvzKgJMP5bKZ7UajEHck6EsGJtkeehOZe+O4sPoQAuEmpDfG8A",
+	"P+AlMPe2wiLhbaLYDxeZDOjYDe3b8tDWk16YNYg8LDuwaMyVhtiro0lGW7q1RmmMAf3kGkPXoz0X+W9q",
+	"iVJnFOw0z/JvlXfUq0eRBEeS+fBQW8VF1+ePDzXpbnu4OPUNMUWQzJySfvYtVDkXGFCbIv7wULd8v725",
+	"9fMfNzvOHx48+f2/7p6f9/Ff9/7H3Zn+v/reX3pdNu7Yy2gWFjL3TMBuHUF1xdStie/2a4lMq+FjGvp8",
+	"66L+YWqP4lqErLdxzm6rPXqzcegOcEG8CYBnbHwIcw2kI3sUJw0acQfMENVq5l7ClGxYGt8UIHnZpXiG",
+	"kmJVBdilyIKGC7/OuF3ckqKlsIkbJpU9aCdVyOdjxGLAagFRXN+ABhjmpaJ63pGoTTm28u7+jl2sMlao",
+	"GS9d7w3gRmJmWY4aJQHI5UwxDEeBlLngsP/7uQTDeyKMdlxFmJnkAGZWNRlw1lo+ZXmAOiAoANpglKOp",
+	"A2e02Uu+H0cXi8k3t3Gmk+tO03Y6ub93zkPQcN64+9pMqI2RWFug31rgsGbEdRjBU3tPl7c3oCBoxa3m",
+	"rfYkNRnsmpRpNhG9xli2VRJTG9sb2Lbf5pFDK9xaYUITisd8o+ERwMcpr4O+8TdUghKSM9ACwJp4iIFD",
+	"J92XZn5p7G1HFV+VV+157Td8td4AqWG6VkpdWkMVnGkKc0AaZxma6ku1HDCuL4n6nxvX6guhaF6VYijj",
+	"luIFYLEM2Ifznh3JeW/Afjv3SbLzXsb6/f7vH/PQe4tKh48fHbKZbosmwAHimnhANME1Q7JuZonFBkMx",
+	"WciB/Q+0WSJpR5v2LA5GsA6xCBggHEAwrfi9WTNC4Rq4eShfn52dy9sOVbBPFak4lzg3zyqNjTfQURs0",
+	"P24tKLUlDBUE1L4BwBX4mVjbB74YxES2hETO5d/UEmYcUCVktXlDjrvPgx4e0DWX2uKQJDhBApnnVeXK",
+	"1dCeUTMB9Hz4WCdtMMl2Qx0s5ngj0jn69hsp7sSf7O7tAO64FdfZ+6BWqnf4nHv72CdNF9v+uOZz8oPx",
+	"7x9Ovv/Yyc/c6n5zEqsdPvcfzHX+BO7ypzQvrGi/FEv9aR1abNzldMmU7+nbEm2CZjdGOX4RI0bISF1G",
+	"qYboi74RMwad6DY+c+uhvYQrurhnUQsx8s6wQzyjpvCZs2AqPhSVjhr3THnhj8BVVPpod+rAtYJyrVLJ",
+	"xiDU/FBgM6gzTBQtp0qLczkThltZpd6cAVN/9Jj9vfyBVDbJoFQmeifGvmmIIXdEVQ/U/XS4oMNQFPbU",
+	"yvFy34cPT52gBCs14pX1U2sxKZX8q1i0Oqy+qX5amxwen3QN8+NyAO8IVGtxg7AHIF3GOXTB8TnQHkBu",
+	"yzUfc2vnmb4osUaxdVT4pzdg+mqbATvOzi6qFU7AI3VyCP8YnLL2m9ucR9issM/K4pvjJliP/H0bsT4Y",
+	"2oMP9j8ftzWGeIlRoE8qFq0gHEgxfrmiWvv+O5qavH3ZZd19tZ3IG8jAg1DBkowNvI1YoBqwe8+/jQ4/",
+	"ZYYHFEd1px/ideBwGk2V0iLzQQPizA19ipcSk4zOkYTnYI4yapngurk/8/HccxmSnDM1Azgx3h3FeZHB",
+	"nZ2t1dZ56KDPqLsYRqlZLpW50IuhnY8hdGXkmo15jZ8fgfbv5v4q7R0w+9h7LQ6dXbSnOPFdTJUvHTUN",
+	"72+ez7d2KLpRRIfjGjWiqRciitaD0xwtZaDCt/92UoPiMlqTUXSrfKefpmhxz+WM7FbqFFU8gsacYIG5",
+	"yCuQXqMZaZC2+RiqohR679T4t3vek2i3qPeIQPaLRYe/QP1SiCgT0E5PwSWYqqpwKm/1Rz9tamHqz1sk",
+	"v983besdQMsGSsMpieBXO+XBtZKOrgfoGn03MQk4PamWISDFGXBb+sAO8LI7wgvj27dww+a1gEgHAO8g",
+	"qKegJ7f1/qy/mGFj4ZFgpSPr8U5iRjSTGJqlcPGQjy7teTjDXqdel0ohCqsnGSzVwLd68zpVM14tOfSE",
+	"H4tatIBmTb361CYkNERu7+lGwyNOpD9QXeoX0F2v7Fy6DUB5jKaMJhTXdfSDVYFbUQjOstqodQDTwOvR",
+	"AdoBZIWatTvXLFIyJqAYYQbUDGNq7klRhQZ7Fk4CsBtG79ARs+Scay2Kc6muXCvz5r2++yWmwYhkQxYs",
+	"t2dg7mzZ0DIOGqfTb836MKzVmrGhGPGFtr/1X41kCxTN2mKIvpuuvgkr1ES2QyNlf4px8GWYzT+T+Ckb",
+	"2x5N+k+rLGWVrZxysxuq4Vz8AS2yecXl10FU9Bbi3VhGD4wrOYbAM8y5ujPG/kCKFPrrO0CYyx5jSJeo",
+	"dtyPjo1nGKGusYqLAGLOhsNgBly/wjD9uRyKzFECWddwVC0K4UgXvQ+a4upBjUQa38X8AZtNlf2evcYV",
+	"P488o+2ISyXLEa8CQ9OAkXxrbEcInmtdYAc16oVYKAhc6KlakumYTxzbrv9L9BMA7QDMEg0BiQ2Q7ai2",
+	"GyD3EAjr8GKwE79nIkxk94JpCckKzyx5ynLo90GHGoXQIViEgHU6XytgeB+zssBs/NsEAWTmqMhheezv",
+	"gYspgz7E1vOuHafzbhKmPnsjhJ1bDVugP0varrA7PjeD+e2XXHZgy/naaWh+qXg7fQCX8Y5lhfqTeuab",
+	"oZ75stGXdcG5GWlMxDO1JS392l+1r2Y506/Gjm+ki26x178tu5GH7JthtG5T56t/gKjnt56+dAvXlsJ8",
+	"vWE2/ydRmPhkaMM33EyIxvvqK0yK+uFtNq3espVfjd+ij/vnhv7Dbuj/9K0MESeU8i+8l7MbdKvuvPEf",
+	"fLALvpWlAvqxLnldaI98J9y8a/lehm5qiKdHgGbmy5g6k89mxHENvhuBdJ0bREy3fehVDm3KB+x+Drnw",
+	"Te5WZpR1iU+OjtvJ8F+HgMd+i/ozko52XqcXY2rnnl2PT/XLkF7+6MDvnvQSF+tPt6P4phwB32wgEeBr",
+	"qrZ0f/uIxBFjFRhBcuEHQFQ2WRx9lQnwOKai8Nfeep/SlngxfqmkoK36OU7kXZFpO3UIaochPHvLJ22P",
+	"pssewDXw2Icpmp4X1BmgdL6h1aX2q1GhOtTQt3GAE3htp1h/nSd2h0A3n3W/+B9orkXx50ULuA1wQ3Yz",
+	"+6BrGyt+2MhEjA8X8ohgf5BjTDNiafvnwv2MLc2f/WvBK88Bv0ZkDwYBBjZlYIAMFTmczSPlG6pDICpu",
+	"FY10DZA7c+6fy+uS7qdCpwvzVVoRsSbLPiuJ+6dgVf+4b1a1M2f6VzXar4nxHPuFtDCe3+BUuk2Ow12f",
+	"gMSHNxrun2bun9H1LdzsO42Pm3nlD6alNqpuBwg9w7y94wOH1DBKfcawlVNhN7Br/IoWesxWE8O7BaPX",
+	"AbgEK6mJusbDcBz+e8Yx8cmGQkhoAc2GK8bt2RoPBl1zNPj67MwPxKeQsYude69RKkABlzgombH8v5+9",
+	"zQnsssZj0kZb4lTr32gC/yD9mdc/KwkF1CHccjuUyF+Kh2IoRkQc96eRnzTyu2sXo7DLw5cHwLxD6gVH",
+	"88nexnwLy7D3B+B3RBgtpySgbJGalyEgcY0EO7QNddFGarUHKonX1gOyBg3giTMoFfV1/gCGkoUozmVE",
+	"O/EiPLEWCFkGOImntwBsyayUC+Njog5FHAqPfe9SxES7llaHTwa+PnnEoUXfULBJeSWkfwj2ENQq5heR",
+	"qD2NYhNFOzyJS4a1b+n7uY4yKEdT4mSEb3B8jaEpsf+GuKG4rxsuiwDWBLcQ6LJCUwqqSolKUYBhlg4F",
+	"69g1uQkOj548fDx+JA6+Hx0ND74rjvnBk/Hh4cEJfzR8PPqu+F48GbfgHsuiDfX4+GQX6PH3P3sQfh09",
+	"h9/ySwGwfYSPWTkplUwnXPdtXhg6S2ztqT8uK7tbXPN0X219DMXW/iGu4Hpwg4LrVlOmY7Mbgiy7EXVh",
+	"PrN/27sHzN/tTe2Fc/H7Ue92IRvj26rqjx89vjlQ+U0pR91P2l+lKaNE8dYvNQ1Cn03E9mcDjUfo+oyp",
+	"LYNsBZZ78GFO6d8vByxv2jop1hjXN3Fd6AXs1bgDEjWjdD0n8fNHopx7j6bPwJcaKY2c0jOqV2pcCn0/",
+	"XUXkpFZLHcCtYB+0swXTM1pqIo8yO33lbDHrDY6ReBl/OPQzV0ojJh1bL3213gsuUzsQgZbx23RcIjxB",
+	"JI4paNBX3dPID+/BB/fPrbwJr0Mnuk8uOe0JM0ocfCOi4jNXiSZ+X0Q4dl/tluAWpOkBxSdaLS/spSa0",
+	"a2vX2FWO/avE8FVOLfAQ/d/fakI9pffuO7F/trL7s5Xdltp2L5mb1GL/EduZbJvtjhQRWoYu1oHEM6Rg",
+	"a+w/A04TFG9LRf1lNJsL4N1l1uDD+m93ka81dZdgrAacLOpJarXIVFQFcLOfS15VjoASU9rAwomxi3Im",
+	"ovJXD3AxUyFd/SoYktCewGoX3SRHchQbRhDPU7NzTUtZ6muawx0+Xhv94xrjIzTBOXp0eDj76tkfN9ml",
+	"rkO3IqS1ln/r8dEl7D/p/kEiYad8PK5KaW+r7N2//4GKXZ3wtFpH8Of/gKLWULhXL+R/iIGlqmrIR5df",
+	"R3T/FTrXQBQetYdQY6QB9uF8jPsTw4YOPrmn26J+y9AgWgoNwW8et4R0gTTQvjPkJ5K+cQLwXtHMRJW1",
+	"vhJKjc+lr5F12CQsj+L6ErkU6nIyBRwxgI18Ez0MjQOvtmbzhcEAZciyYqxhsuB1wepF5VDPWDs7mgp7",
+	"sX27KviKog4g+nc0myvr5dfIsa1j09fxIuStqeKhKlYP+v0+YLTOZfuFjr7hwQf6V3TvKePsUqywVtaI",
+	"94YNhS6LiG/KJYC5se+IFh/PnAdINJETPhyYz6eKZrYWM3UlIrJPAwTiPsOj6uhvU16N0X/2lflmWgsq",
+	"pfXc33DXsAbDwDO2UMgY+mR4SyCwr+lzyfWlKAbs5Ph7Kvp1saSIvcKJVMRibhL1uuSEQNd46LFWIO5t",
+	"MxXjduq+aufG8KyOpwiNz6v+rwqQZEcnCljaCJSEKP/1nfwnQv0GCPWT4++7jbCsZ7DOr52IfJmj/2eO",
+	"nTzFMjhifrM61Y6lJHSatFgDex64XymphBvefrwSeB6TY1ZStgC0r/3KQZL5AZW6Y5xvZ3k4lwmah4y8",
+	"PtdLZTlVMyRX4khFTbRGoasAnDyMFC0QYu7mXMCktEcFEM/DbuoFN4kd2BfqoJdSDAyna8eDcV8AwS2j",
+	"VBshw+vrnhZfHzHDFz5YtpIqxKv9J7HCN1rh1AjGrS/mzbT9QvOJ2Jb+AAX9K1z1qWEj+JZ0J8J6xUAb",
+	"Rimn/pdF7zlME/A5ev6bWWn019p6gUbXFsZ8rlxXJ1UDsTLeB71JtGe/JG5nkJt+urUNzcEn7DACb9gu",
+	"KN9Mp3ZeEJ5sVhrKqOLER2JES3lTOfodwpqj6c61b5RR+WYrauxGSXX0pyyXi6rK0UGljko4H+TIOCvC",
+	"I+S08ahIEi9rI4GxwGfQk81oxhdFac4l9oBxiGnNAOlXMF5ZiVzho4hKkQ8VII5QRzhsdqWgmtODlqCj",
+	"F+BGiMGrEtpK+i8vqDEU8rU6a5sb4dCPR4csicVGEHok8rdvXeDDf4UXfW7TotNOczXt2DPuK7YtbrhV",
+	"MbvadaO2KeHbAStvpTX2Gzlz4ttAI9O+a8KRIwcn7nkWw2BdteRp3KS8cQFlrq2LQp+JpOvDFdRKAs6Y",
+	"MHMEXT6X7eDmWrCJUkT323gpEhx7ADNcKpWBnnHY4M331om53ykjhtyiSlp3CzmeEdns8khbYMZv3Xp/",
+	"sh1Hb2jJdODS9f8D4bDX2Gkoaa3mzkuBguIi32zOa5PGV7zFJ+179j71og1dELaiLdegpLWqWrODNTYp",
+	"7eyb/if1JoKVasPfvfWlEt84AM8aLEFgEpuDj6zHehvmYjoeF2JpUAERilAyFF8lR6LPXiqwIa3lhVV7",
+	"dqjQpRRGPS0nU1GDqHu60bK2TgaeU9YGw8ux0ak7n1xxxbmEurwSOrQJGXci97CLihuAx0aNTJEo9kpd",
+	"iqLPXrlCDWvl0rEJ5X4Im5B2NNAvlOVTbk+dC3Ul6jxzPUZ41ZIMwQ8GcfxEdiE8G2uAu5mFR5/i1UVr",
+	"yye3elFTXlS0f2ALkaRchh2a2pTbD6wHH8piK18VVGuJ98a3wA3Mx1SDoZpRYl5VjRIxIb0tx+5SRJhY",
+	"LpSmFoYst5vuwl6W46bxz1byntvbEPqm3dR9c7+212NGkzYi3dmBkAJvCPuqIeEJQpjXtNO/lWgAzuQO",
+	"AfrEwaRgt7wodsWUIpl9YDXkgdWPnzxrlBrhVo/IanF0OqIox/NazaBSUW100JaKtonri+0r+ujMiU6R",
+	"Ux8by+n0ueAmb0Q6YJLOpSF/C54xsTuJEaKPtmNK4u2svroSdYvM37LttNVucqUh4TyWCss1/6guyU/C",
+	"BL22MFV5JZLisI+aXw+5r9OR4dtcDMvX8vJQRgwIFQfFhN+eNgwYd4lUvtOfq03bCNe60P4fgj+gSwYh",
+	"kDRSoIOCmd8ef4Az/LenIG4rdkzivJwqPitbM0b050+Jo8E3tOipEa8qUke3M88qOhqGolIQ51bJ/W5v",
+	"F6NFXZoVTO9Q8Noehr/9boWeIszwl0Vd9Qa9B7AZ6DmbxeqKWkjYD8JAfKPaP/L8+nGdKYxmM8qAIf2F",
+	"LHgNXRVLrSqY/uhmJyqbd7+h+vioxbaeWiOTN5s2RQ+j1NfmsxJEbDoDjerQE9CvpR8XFzomjERNqB2L",
+	"e6R7HPK3qKqIHkLyk3jE3yLmhUJYHY+dH/3bXVa15e0Ur1yYqbVJRi5tED0iCnK2PSRu7xZh9AyrF1JH",
+	"j8KWNen1LaU2vMJlpQlGYYnud4eE3dH/XwAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

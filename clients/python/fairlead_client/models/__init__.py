@@ -32,7 +32,9 @@ from .fleet_numbers import FleetNumbers
 from .fleet_update import FleetUpdate
 from .fleet_usage import FleetUsage
 from .fleet_values import FleetValues
+from .get_message_schema_response_200 import GetMessageSchemaResponse200
 from .get_receipt_state import GetReceiptState
+from .get_schema_response_200 import GetSchemaResponse200
 from .last_change import LastChange
 from .limit import Limit
 from .limit_name import LimitName
@@ -99,6 +101,8 @@ from .revision_kind import RevisionKind
 from .revision_list import RevisionList
 from .role import Role
 from .rollback_request import RollbackRequest
+from .schema_list import SchemaList
+from .schema_of_type import SchemaOfType
 from .secret_summary import SecretSummary
 from .side import Side
 from .tenant import Tenant
@@ -156,7 +160,9 @@ __all__ = (
     "FleetUpdate",
     "FleetUsage",
     "FleetValues",
+    "GetMessageSchemaResponse200",
     "GetReceiptState",
+    "GetSchemaResponse200",
     "LastChange",
     "Limit",
     "LimitName",
@@ -223,6 +229,8 @@ __all__ = (
     "RevisionList",
     "Role",
     "RollbackRequest",
+    "SchemaList",
+    "SchemaOfType",
     "SecretSummary",
     "Side",
     "Tenant",

@@ -8,6 +8,7 @@ class Missing(StrEnum):
     PATH = "path"
     RESOURCE = "resource"
     REVISION = "revision"
+    SCHEMA = "schema"
     TENANT = "tenant"
     TOKEN = "token"
 
