@@ -62,7 +62,7 @@ var layers = map[string][]string{
 	"internal/planner":      {"internal/fleet", "internal/snapshot", protobuf},
 	"internal/delivery":     {"internal/fleet", "internal/lifecycle", xsync},
 	"internal/envoytypes":   {controlPlane},
-	"internal/bootstrap":    {"internal/fleet"},
+	"internal/bootstrap":    {"internal/fleet", "internal/selector"},
 	"internal/reference":    {kinOpenAPI},
 	"migrations":            {},
 	"web":                   {},
@@ -72,7 +72,7 @@ var layers = map[string][]string{
 	"internal/store":           {"internal/fleet", "internal/auth", "internal/lifecycle", "migrations", pgx, puddle, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
-		"internal/fleet", "internal/auth", "internal/docdiff", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
+		"internal/fleet", "internal/auth", "internal/bootstrap", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/lifecycle", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},

@@ -743,6 +743,30 @@ func (e ListAuditParamsFormat) Valid() bool {
 	}
 }
 
+// Defines values for GetBootstrapParamsClient.
+const (
+	Envoy      GetBootstrapParamsClient = "envoy"
+	GoogleGrpc GetBootstrapParamsClient = "google-grpc"
+	Grpc       GetBootstrapParamsClient = "grpc"
+	Relay      GetBootstrapParamsClient = "relay"
+)
+
+// Valid indicates whether the value is a known member of the GetBootstrapParamsClient enum.
+func (e GetBootstrapParamsClient) Valid() bool {
+	switch e {
+	case Envoy:
+		return true
+	case GoogleGrpc:
+		return true
+	case Grpc:
+		return true
+	case Relay:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
@@ -837,6 +861,25 @@ type AuditList struct {
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 type Body = json.RawMessage
+
+// Bootstrap defines model for Bootstrap.
+type Bootstrap struct {
+	// Files The first is that which the client is started with.
+	Files []BootstrapFile `json:"files"`
+
+	// Notes What is to be known beside them, for people.
+	Notes []string `json:"notes"`
+}
+
+// BootstrapFile defines model for BootstrapFile.
+type BootstrapFile struct {
+	// Name Example: envoy.yaml
+	Name string `json:"name"`
+
+	// Path Where the first file expects it. Left out of that.
+	Path *string `json:"path,omitempty"`
+	Text string  `json:"text"`
+}
 
 // Comparison defines model for Comparison.
 type Comparison struct {
@@ -961,6 +1004,9 @@ type Difference struct {
 	Type    ResourceType `json:"type"`
 	Variant *string      `json:"variant,omitempty"`
 }
+
+// EnvoyConfig An Envoy's bootstrap, or what its admin page answers at `/config_dump`.
+type EnvoyConfig map[string]interface{}
 
 // Event defines model for Event.
 type Event struct {
@@ -1344,6 +1390,39 @@ type FleetValues map[string]string
 // Example: 14d
 type ForgetNodesAfter = string
 
+// ImportNote defines model for ImportNote.
+type ImportNote struct {
+	Reason string `json:"reason"`
+
+	// What Example: clusters/b
+	What string `json:"what"`
+}
+
+// Imported defines model for Imported.
+type Imported struct {
+	// LeftOut What is lost unless something is done.
+	LeftOut []ImportNote `json:"left_out"`
+
+	// Notes What is not in the documents, or is other there, and not lost.
+	Notes []ImportNote `json:"notes"`
+
+	// Resources Documents, as an apply takes them.
+	Resources []ImportedResource `json:"resources"`
+}
+
+// ImportedResource defines model for ImportedResource.
+type ImportedResource struct {
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body Body   `json:"body"`
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // LastChange With 412, who changed the resource last, or deleted it.
 type LastChange struct {
 	// Actor The name of the token that wrote it.
@@ -1554,6 +1633,12 @@ type NodeList struct {
 
 	// LabelsUnknown With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none.
 	LabelsUnknown *int `json:"labels_unknown,omitempty"`
+
+	// Matches With `count`: how many nodes the filters let pass, from this page on.
+	Matches *int `json:"matches,omitempty"`
+
+	// MatchesCut With `count`: there are more nodes than were looked at. Left out where all were.
+	MatchesCut *bool `json:"matches_cut,omitempty"`
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
@@ -2916,6 +3001,63 @@ type ApplyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetBootstrapParams defines parameters for GetBootstrap.
+type GetBootstrapParams struct {
+	// Client What starts with the file: `google-grpc` is an Envoy with its second gRPC client, `relay` an Envoy on the machine of gRPC clients that adds the token.
+	Client *GetBootstrapParamsClient `form:"client,omitempty" json:"client,omitempty"`
+
+	// NodeId The client's `node.id`.
+	NodeId string `form:"node_id" json:"node_id"`
+
+	// Xds The xDS servers, `host:port`: one name with all addresses, or, of `envoy` and `relay`, several.
+	Xds []string `form:"xds" json:"xds"`
+
+	// NodeCluster The client's `node.cluster`.
+	NodeCluster *string `form:"node_cluster,omitempty" json:"node_cluster,omitempty"`
+
+	// Region Of the client's locality.
+	Region *string `form:"region,omitempty" json:"region,omitempty"`
+
+	// Zone The same.
+	Zone *string `form:"zone,omitempty" json:"zone,omitempty"`
+
+	// SubZone The same.
+	SubZone *string `form:"sub_zone,omitempty" json:"sub_zone,omitempty"`
+
+	// Label A label as a selector names it, such as `metadata.canary=true`.
+	Label *[]string `form:"label,omitempty" json:"label,omitempty"`
+
+	// Metadata A field of the node's metadata, `KEY=VALUE`: a text, unless it is JSON.
+	Metadata *[]string `form:"metadata,omitempty" json:"metadata,omitempty"`
+
+	// TokenFile File with the node token.
+	TokenFile *string `form:"token_file,omitempty" json:"token_file,omitempty"`
+
+	// TokenEnv Variable with the node token, of `envoy` and `relay`; `FAIRLEAD_NODE_TOKEN` where neither is given.
+	TokenEnv *string `form:"token_env,omitempty" json:"token_env,omitempty"`
+
+	// CaFile Certificates that the server's is checked against; the system's by default.
+	CaFile *string `form:"ca_file,omitempty" json:"ca_file,omitempty"`
+
+	// ServerName Name in the server's certificate; the host of the first address by default.
+	ServerName *string `form:"server_name,omitempty" json:"server_name,omitempty"`
+
+	// Plaintext No TLS: the token crosses the wire in the clear.
+	Plaintext *bool `form:"plaintext,omitempty" json:"plaintext,omitempty"`
+
+	// Sotw State of the world in the place of delta.
+	Sotw *bool `form:"sotw,omitempty" json:"sotw,omitempty"`
+
+	// RelayListen Where a relay listens, loopback only; `127.0.0.1:18002` by default.
+	RelayListen *string `form:"relay_listen,omitempty" json:"relay_listen,omitempty"`
+
+	// Admin Address of Envoy's admin page; `127.0.0.1:9901` by default.
+	Admin *string `form:"admin,omitempty" json:"admin,omitempty"`
+}
+
+// GetBootstrapParamsClient defines parameters for GetBootstrap.
+type GetBootstrapParamsClient string
+
 // CompareRevisionsParams defines parameters for CompareRevisions.
 type CompareRevisionsParams struct {
 	// From The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.
@@ -2998,6 +3140,15 @@ type ListFindingsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ImportConfigParams defines parameters for ImportConfig.
+type ImportConfigParams struct {
+	// Rds Take the routes out of their listeners: a change of routes then drains no listener.
+	Rds *bool `form:"rds,omitempty" json:"rds,omitempty"`
+
+	// Eds Take endpoints that are addresses out of their clusters.
+	Eds *bool `form:"eds,omitempty" json:"eds,omitempty"`
+}
+
 // GetLiveParams defines parameters for GetLive.
 type GetLiveParams struct {
 	// After The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes.
@@ -3018,6 +3169,9 @@ type ListNodesParams struct {
 
 	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
 	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Count Tell in `matches` how many nodes the filters let pass, of the 10,000 that a page looks at.
+	Count *bool `form:"count,omitempty" json:"count,omitempty"`
 
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
@@ -3310,6 +3464,9 @@ type ApplyJSONRequestBody = ApplyInput
 
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialCreate
+
+// ImportConfigJSONRequestBody defines body for ImportConfig for application/json ContentType.
+type ImportConfigJSONRequestBody = EnvoyConfig
 
 // PlanJSONRequestBody defines body for Plan for application/json ContentType.
 type PlanJSONRequestBody = ApplyInput
@@ -3848,6 +4005,14 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
 	Apply(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ApplyParams, body ApplyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetBootstrap Write the file that a client starts with
+	//
+	// What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
+	// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap (the `GetBootstrap` operationId).
+	GetBootstrap(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetBootstrapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CompareRevisions Tell what differs between two revisions
 	//
 	// In either order: what `to` has and `from` has not is `create`. A secret is compared by what is told of it, never by its body.
@@ -3906,6 +4071,26 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
 	ListFindings(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportConfigWithBody Make documents of an Envoy's own configuration
+	//
+	// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+	// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+	ImportConfigWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportConfig Make documents of an Envoy's own configuration
+	//
+	// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+	// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+	ImportConfig(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetLive Tell when something of a fleet has changed
 	//
@@ -4654,6 +4839,24 @@ func (c *Client) Apply(ctx context.Context, tenant TenantParam, fleet FleetParam
 	return c.Client.Do(req)
 }
 
+// GetBootstrap Write the file that a client starts with
+//
+// What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
+// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap (the `GetBootstrap` operationId).
+func (c *Client) GetBootstrap(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetBootstrapParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetBootstrapRequest(c.Server, tenant, fleet, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // CompareRevisions Tell what differs between two revisions
 //
 // In either order: what `to` has and `from` has not is `create`. A secret is compared by what is told of it, never by its body.
@@ -4773,6 +4976,46 @@ func (c *Client) ListEvents(ctx context.Context, tenant TenantParam, fleet Fleet
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
 func (c *Client) ListFindings(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListFindingsRequest(c.Server, tenant, fleet, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportConfigWithBody Make documents of an Envoy's own configuration
+//
+// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+func (c *Client) ImportConfigWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportConfigRequestWithBody(c.Server, tenant, fleet, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportConfig Make documents of an Envoy's own configuration
+//
+// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+func (c *Client) ImportConfig(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportConfigRequest(c.Server, tenant, fleet, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6582,6 +6825,262 @@ func NewApplyRequestWithBody(server string, tenant TenantParam, fleet FleetParam
 	return req, nil
 }
 
+// NewGetBootstrapRequest constructs an http.Request for the GetBootstrap method
+func NewGetBootstrapRequest(server string, tenant TenantParam, fleet FleetParam, params *GetBootstrapParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/bootstrap", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Client != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "client", *params.Client, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "node_id", params.NodeId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Xds != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "xds", params.Xds, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.NodeCluster != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "node_cluster", *params.NodeCluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Region != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "region", *params.Region, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Zone != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "zone", *params.Zone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.SubZone != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sub_zone", *params.SubZone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Label != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "label", *params.Label, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Metadata != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "metadata", *params.Metadata, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.TokenFile != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "token_file", *params.TokenFile, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.TokenEnv != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "token_env", *params.TokenEnv, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CaFile != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ca_file", *params.CaFile, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ServerName != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "server_name", *params.ServerName, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Plaintext != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "plaintext", *params.Plaintext, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sotw != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sotw", *params.Sotw, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.RelayListen != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "relay_listen", *params.RelayListen, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Admin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "admin", *params.Admin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCompareRevisionsRequest constructs an http.Request for the CompareRevisions method
 func NewCompareRevisionsRequest(server string, tenant TenantParam, fleet FleetParam, params *CompareRevisionsParams) (*http.Request, error) {
 	var err error
@@ -7183,6 +7682,99 @@ func NewListFindingsRequest(server string, tenant TenantParam, fleet FleetParam,
 	return req, nil
 }
 
+// NewImportConfigRequest calls the generic ImportConfig builder with application/json body
+func NewImportConfigRequest(server string, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewImportConfigRequestWithBody(server, tenant, fleet, params, "application/json", bodyReader)
+}
+
+// NewImportConfigRequestWithBody constructs an http.Request for the ImportConfig method, with any body, and a specified content type
+func NewImportConfigRequestWithBody(server string, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/import", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Rds != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "rds", *params.Rds, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Eds != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "eds", *params.Eds, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetLiveRequest constructs an http.Request for the GetLive method
 func NewGetLiveRequest(server string, tenant TenantParam, fleet FleetParam, params *GetLiveParams) (*http.Request, error) {
 	var err error
@@ -7335,6 +7927,18 @@ func NewListNodesRequest(server string, tenant TenantParam, fleet FleetParam, pa
 		if params.State != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Count != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "count", *params.Count, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -10032,6 +10636,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
 	ApplyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ApplyParams, body ApplyJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyResponse, error)
 
+	// GetBootstrapWithResponse Write the file that a client starts with
+	//
+	// What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
+	// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap (the `GetBootstrap` operationId).
+	GetBootstrapWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetBootstrapParams, reqEditors ...RequestEditorFn) (*GetBootstrapResponse, error)
+
 	// CompareRevisionsWithResponse Tell what differs between two revisions
 	//
 	// In either order: what `to` has and `from` has not is `create`. A secret is compared by what is told of it, never by its body.
@@ -10100,6 +10714,26 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
 	ListFindingsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*ListFindingsResponse, error)
+
+	// ImportConfigWithBodyWithResponse Make documents of an Envoy's own configuration
+	//
+	// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+	// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+	ImportConfigWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportConfigResponse, error)
+
+	// ImportConfigWithResponse Make documents of an Envoy's own configuration
+	//
+	// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+	// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+	ImportConfigWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportConfigResponse, error)
 
 	// GetLiveWithResponse Tell when something of a fleet has changed
 	//
@@ -11669,6 +12303,68 @@ func (r ApplyResponse) ContentType() string {
 	return ""
 }
 
+type GetBootstrapResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Bootstrap
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetBootstrapResponse) GetJSON200() *Bootstrap {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetBootstrapResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetBootstrapResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetBootstrapResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetBootstrapResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetBootstrapResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetBootstrapResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetBootstrapResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type CompareRevisionsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -12049,6 +12745,96 @@ func (r ListFindingsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListFindingsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ImportConfigResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Imported
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *UnsupportedMediaType
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ImportConfigResponse) GetJSON200() *Imported {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSON415() *UnsupportedMediaType {
+	return r.ApplicationproblemJSON415
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSON422() *Unprocessable {
+	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ImportConfigResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ImportConfigResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ImportConfigResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ImportConfigResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -14682,6 +15468,22 @@ func (c *ClientWithResponses) ApplyWithResponse(ctx context.Context, tenant Tena
 	return ParseApplyResponse(rsp)
 }
 
+// GetBootstrapWithResponse Write the file that a client starts with
+//
+// What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
+// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap (the `GetBootstrap` operationId).
+func (c *ClientWithResponses) GetBootstrapWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetBootstrapParams, reqEditors ...RequestEditorFn) (*GetBootstrapResponse, error) {
+	rsp, err := c.GetBootstrap(ctx, tenant, fleet, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetBootstrapResponse(rsp)
+}
+
 // CompareRevisionsWithResponse Tell what differs between two revisions
 //
 // In either order: what `to` has and `from` has not is `create`. A secret is compared by what is told of it, never by its body.
@@ -14791,6 +15593,38 @@ func (c *ClientWithResponses) ListFindingsWithResponse(ctx context.Context, tena
 		return nil, err
 	}
 	return ParseListFindingsResponse(rsp)
+}
+
+// ImportConfigWithBodyWithResponse Make documents of an Envoy's own configuration
+//
+// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+func (c *ClientWithResponses) ImportConfigWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportConfigResponse, error) {
+	rsp, err := c.ImportConfigWithBody(ctx, tenant, fleet, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportConfigResponse(rsp)
+}
+
+// ImportConfigWithResponse Make documents of an Envoy's own configuration
+//
+// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+func (c *ClientWithResponses) ImportConfigWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportConfigResponse, error) {
+	rsp, err := c.ImportConfig(ctx, tenant, fleet, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportConfigResponse(rsp)
 }
 
 // GetLiveWithResponse Tell when something of a fleet has changed
@@ -16345,6 +17179,53 @@ func ParseApplyResponse(rsp *http.Response) (*ApplyResponse, error) {
 	return response, nil
 }
 
+// ParseGetBootstrapResponse parses an HTTP response from a GetBootstrapWithResponse call
+func ParseGetBootstrapResponse(rsp *http.Response) (*GetBootstrapResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetBootstrapResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Bootstrap
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseCompareRevisionsResponse parses an HTTP response from a CompareRevisionsWithResponse call
 func ParseCompareRevisionsResponse(rsp *http.Response) (*CompareRevisionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -16634,6 +17515,81 @@ func ParseListFindingsResponse(rsp *http.Response) (*ListFindingsResponse, error
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseImportConfigResponse parses an HTTP response from a ImportConfigWithResponse call
+func ParseImportConfigResponse(rsp *http.Response) (*ImportConfigResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ImportConfigResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Imported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Unprocessable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

@@ -24,7 +24,7 @@ var matrix = map[string]string{
 	"getUsage": "yyyyyy", "getFleetUsage": "yyyyyn", "getLive": "yyyyyn", "listFindings": "yyyyyn", "getLimits": "nnnnny", "updateLimits": "nnnnny",
 	"listFleets": "yyyyyn", "createFleet": "nnnyyn", "getFleet": "yyyyyn", "updateFleet": "nnnyyn", "deleteFleet": "nnnyyn", "restoreFleet": "nnnyyn",
 	"listResources": "yyyyyn", "listResourcesOfType": "yyyyyn", "getResource": "yyyyyn",
-	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "rollback": "nyyyyn", "planRollback": "nyyyyn",
+	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "importConfig": "nyyyyn", "getBootstrap": "yyyyyn", "rollback": "nyyyyn", "planRollback": "nyyyyn",
 	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
 	"listRevisionChanges": "yyyyyn", "compareRevisions": "yyyyyn", "listResourceHistory": "yyyyyn",
 	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "revokeCredential": "nnnyyn",
@@ -68,10 +68,14 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	if id == "compareRevisions" {
 		pattern += "?from=0"
 	}
+	if id == "getBootstrap" {
+		pattern += "?node_id=n&xds=localhost:18000"
+	}
 	body := map[string]string{
 		"createTenant": `{"slug": "t-` + f.Name + `"}`, "createFleet": `{"name": "new-` + f.Name + `"}`,
 		"createToken": `{"name": "x", "role": "viewer"}`, "createOperatorToken": `{"name": "x"}`, "createCredential": `{"nodes": "*"}`, "rollback": `{"revision": 1}`, "planRollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`, "updateLimits": `{"tokens": null}`,
-		"putResource": asDocument(cluster("a")), "plan": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`, "apply": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`,
+		"importConfig": `{"static_resources": {}}`,
+		"putResource":  asDocument(cluster("a")), "plan": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`, "apply": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`,
 	}[id]
 	return target{id: id, method: method, path: pattern, body: body}
 }

@@ -74,6 +74,7 @@ var rules = map[string]rule{
 	"deleteResource":      {scope: ofFleet, action: auth.WriteConfig},
 	"apply":               {scope: ofFleet, action: auth.WriteConfig, document: true},
 	"plan":                {scope: ofFleet, action: auth.WriteConfig, document: true},
+	"importConfig":        {scope: ofFleet, action: auth.WriteConfig, document: true},
 	"rollback":            {scope: ofFleet, action: auth.WriteConfig},
 	"planRollback":        {scope: ofFleet, action: auth.WriteConfig},
 
@@ -89,6 +90,7 @@ var rules = map[string]rule{
 	"createCredential": {scope: ofFleet, action: auth.ManageCredentials},
 	"revokeCredential": {scope: ofFleet, action: auth.ManageCredentials},
 
+	"getBootstrap":  {scope: ofFleet, action: auth.ReadConfig},
 	"listNodes":     {scope: ofFleet, action: auth.ReadConfig},
 	"getNode":       {scope: ofFleet, action: auth.ReadConfig},
 	"getNodeConfig": {scope: ofFleet, action: auth.ReadConfig},

@@ -798,6 +798,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/fleets/{fleet}/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make documents of an Envoy's own configuration
+         * @description Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+         *     `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+         */
+        post: operations["importConfig"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/fleets/{fleet}/bootstrap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Write the file that a client starts with
+         * @description What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
+         *     node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+         */
+        get: operations["getBootstrap"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/fleets/{fleet}/rollback": {
         parameters: {
             query?: never;
@@ -1918,6 +1982,41 @@ export interface components {
              */
             path: string;
         };
+        /** @description An Envoy's bootstrap, or what its admin page answers at `/config_dump`. */
+        EnvoyConfig: {
+            [key: string]: unknown;
+        };
+        Imported: {
+            /** @description Documents, as an apply takes them. */
+            resources: components["schemas"]["ImportedResource"][];
+            /** @description What is lost unless something is done. */
+            left_out: components["schemas"]["ImportNote"][];
+            /** @description What is not in the documents, or is other there, and not lost. */
+            notes: components["schemas"]["ImportNote"][];
+        };
+        ImportedResource: {
+            type: components["schemas"]["ResourceType"];
+            name: string;
+            body: components["schemas"]["Body"];
+        };
+        ImportNote: {
+            /** @example clusters/b */
+            what: string;
+            reason: string;
+        };
+        Bootstrap: {
+            /** @description The first is that which the client is started with. */
+            files: components["schemas"]["BootstrapFile"][];
+            /** @description What is to be known beside them, for people. */
+            notes: string[];
+        };
+        BootstrapFile: {
+            /** @example envoy.yaml */
+            name: string;
+            /** @description Where the first file expects it. Left out of that. */
+            path?: string;
+            text: string;
+        };
         LiveNews: {
             /** @description What is to be looked at again; empty where nothing has changed. */
             what: components["schemas"]["LiveWhat"][];
@@ -2632,6 +2731,10 @@ export interface components {
         };
         NodeList: {
             items: components["schemas"]["Node"][];
+            /** @description With `count`: how many nodes the filters let pass, from this page on. */
+            matches?: number;
+            /** @description With `count`: there are more nodes than were looked at. Left out where all were. */
+            matches_cut?: boolean;
             /** @description With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none. */
             labels_unknown?: number;
             next_cursor?: components["schemas"]["NextCursor"];
@@ -3285,6 +3388,12 @@ export type Finding = components['schemas']['Finding'];
 export type WriteFindings = components['schemas']['WriteFindings'];
 export type SchemaList = components['schemas']['SchemaList'];
 export type SchemaOfType = components['schemas']['SchemaOfType'];
+export type EnvoyConfig = components['schemas']['EnvoyConfig'];
+export type Imported = components['schemas']['Imported'];
+export type ImportedResource = components['schemas']['ImportedResource'];
+export type ImportNote = components['schemas']['ImportNote'];
+export type Bootstrap = components['schemas']['Bootstrap'];
+export type BootstrapFile = components['schemas']['BootstrapFile'];
 export type LiveNews = components['schemas']['LiveNews'];
 export type LiveWhat = components['schemas']['LiveWhat'];
 export type FindingList = components['schemas']['FindingList'];
@@ -4880,6 +4989,131 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    importConfig: {
+        parameters: {
+            query?: {
+                /** @description Take the routes out of their listeners: a change of routes then drains no listener. */
+                rds?: boolean;
+                /** @description Take endpoints that are addresses out of their clusters. */
+                eds?: boolean;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnvoyConfig"];
+                "application/yaml": components["schemas"]["EnvoyConfig"];
+            };
+        };
+        responses: {
+            /** @description The documents, and what is not in them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imported"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBootstrap: {
+        parameters: {
+            query: {
+                /** @description What starts with the file: `google-grpc` is an Envoy with its second gRPC client, `relay` an Envoy on the machine of gRPC clients that adds the token. */
+                client?: "envoy" | "google-grpc" | "grpc" | "relay";
+                /**
+                 * @description The client's `node.id`.
+                 * @example edge-1
+                 */
+                node_id: string;
+                /**
+                 * @description The xDS servers, `host:port`: one name with all addresses, or, of `envoy` and `relay`, several.
+                 * @example [
+                 *       "xds.example.com:18000"
+                 *     ]
+                 */
+                xds: string[];
+                /** @description The client's `node.cluster`. */
+                node_cluster?: string;
+                /** @description Of the client's locality. */
+                region?: string;
+                /** @description The same. */
+                zone?: string;
+                /** @description The same. */
+                sub_zone?: string;
+                /** @description A label as a selector names it, such as `metadata.canary=true`. */
+                label?: string[];
+                /** @description A field of the node's metadata, `KEY=VALUE`: a text, unless it is JSON. */
+                metadata?: string[];
+                /** @description File with the node token. */
+                token_file?: string;
+                /** @description Variable with the node token, of `envoy` and `relay`; `FAIRLEAD_NODE_TOKEN` where neither is given. */
+                token_env?: string;
+                /** @description Certificates that the server's is checked against; the system's by default. */
+                ca_file?: string;
+                /** @description Name in the server's certificate; the host of the first address by default. */
+                server_name?: string;
+                /** @description No TLS: the token crosses the wire in the clear. */
+                plaintext?: boolean;
+                /** @description State of the world in the place of delta. */
+                sotw?: boolean;
+                /** @description Where a relay listens, loopback only; `127.0.0.1:18002` by default. */
+                relay_listen?: string;
+                /** @description Address of Envoy's admin page; `127.0.0.1:9901` by default. */
+                admin?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bootstrap"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
     rollback: {
         parameters: {
             query?: never;
@@ -5350,6 +5584,8 @@ export interface operations {
                 selector?: string;
                 /** @description Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`. */
                 state?: components["schemas"]["NodeState"];
+                /** @description Tell in `matches` how many nodes the filters let pass, of the 10,000 that a page looks at. */
+                count?: boolean;
                 /** @description Only what has a name (a slug, an id of a node) that begins with this. */
                 prefix?: components["parameters"]["PrefixParam"];
                 /** @description How many items to answer at most. */

@@ -749,6 +749,30 @@ func (e ListAuditParamsFormat) Valid() bool {
 	}
 }
 
+// Defines values for GetBootstrapParamsClient.
+const (
+	Envoy      GetBootstrapParamsClient = "envoy"
+	GoogleGrpc GetBootstrapParamsClient = "google-grpc"
+	Grpc       GetBootstrapParamsClient = "grpc"
+	Relay      GetBootstrapParamsClient = "relay"
+)
+
+// Valid indicates whether the value is a known member of the GetBootstrapParamsClient enum.
+func (e GetBootstrapParamsClient) Valid() bool {
+	switch e {
+	case Envoy:
+		return true
+	case GoogleGrpc:
+		return true
+	case Grpc:
+		return true
+	case Relay:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
@@ -843,6 +867,25 @@ type AuditList struct {
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 type Body = json.RawMessage
+
+// Bootstrap defines model for Bootstrap.
+type Bootstrap struct {
+	// Files The first is that which the client is started with.
+	Files []BootstrapFile `json:"files"`
+
+	// Notes What is to be known beside them, for people.
+	Notes []string `json:"notes"`
+}
+
+// BootstrapFile defines model for BootstrapFile.
+type BootstrapFile struct {
+	// Name Example: envoy.yaml
+	Name string `json:"name"`
+
+	// Path Where the first file expects it. Left out of that.
+	Path *string `json:"path,omitempty"`
+	Text string  `json:"text"`
+}
 
 // Comparison defines model for Comparison.
 type Comparison struct {
@@ -967,6 +1010,9 @@ type Difference struct {
 	Type    ResourceType `json:"type"`
 	Variant *string      `json:"variant,omitempty"`
 }
+
+// EnvoyConfig An Envoy's bootstrap, or what its admin page answers at `/config_dump`.
+type EnvoyConfig map[string]interface{}
 
 // Event defines model for Event.
 type Event struct {
@@ -1350,6 +1396,39 @@ type FleetValues map[string]string
 // Example: 14d
 type ForgetNodesAfter = string
 
+// ImportNote defines model for ImportNote.
+type ImportNote struct {
+	Reason string `json:"reason"`
+
+	// What Example: clusters/b
+	What string `json:"what"`
+}
+
+// Imported defines model for Imported.
+type Imported struct {
+	// LeftOut What is lost unless something is done.
+	LeftOut []ImportNote `json:"left_out"`
+
+	// Notes What is not in the documents, or is other there, and not lost.
+	Notes []ImportNote `json:"notes"`
+
+	// Resources Documents, as an apply takes them.
+	Resources []ImportedResource `json:"resources"`
+}
+
+// ImportedResource defines model for ImportedResource.
+type ImportedResource struct {
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body Body   `json:"body"`
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // LastChange With 412, who changed the resource last, or deleted it.
 type LastChange struct {
 	// Actor The name of the token that wrote it.
@@ -1560,6 +1639,12 @@ type NodeList struct {
 
 	// LabelsUnknown With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none.
 	LabelsUnknown *int `json:"labels_unknown,omitempty"`
+
+	// Matches With `count`: how many nodes the filters let pass, from this page on.
+	Matches *int `json:"matches,omitempty"`
+
+	// MatchesCut With `count`: there are more nodes than were looked at. Left out where all were.
+	MatchesCut *bool `json:"matches_cut,omitempty"`
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
@@ -2922,6 +3007,63 @@ type ApplyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetBootstrapParams defines parameters for GetBootstrap.
+type GetBootstrapParams struct {
+	// Client What starts with the file: `google-grpc` is an Envoy with its second gRPC client, `relay` an Envoy on the machine of gRPC clients that adds the token.
+	Client *GetBootstrapParamsClient `form:"client,omitempty" json:"client,omitempty"`
+
+	// NodeId The client's `node.id`.
+	NodeId string `form:"node_id" json:"node_id"`
+
+	// Xds The xDS servers, `host:port`: one name with all addresses, or, of `envoy` and `relay`, several.
+	Xds []string `form:"xds" json:"xds"`
+
+	// NodeCluster The client's `node.cluster`.
+	NodeCluster *string `form:"node_cluster,omitempty" json:"node_cluster,omitempty"`
+
+	// Region Of the client's locality.
+	Region *string `form:"region,omitempty" json:"region,omitempty"`
+
+	// Zone The same.
+	Zone *string `form:"zone,omitempty" json:"zone,omitempty"`
+
+	// SubZone The same.
+	SubZone *string `form:"sub_zone,omitempty" json:"sub_zone,omitempty"`
+
+	// Label A label as a selector names it, such as `metadata.canary=true`.
+	Label *[]string `form:"label,omitempty" json:"label,omitempty"`
+
+	// Metadata A field of the node's metadata, `KEY=VALUE`: a text, unless it is JSON.
+	Metadata *[]string `form:"metadata,omitempty" json:"metadata,omitempty"`
+
+	// TokenFile File with the node token.
+	TokenFile *string `form:"token_file,omitempty" json:"token_file,omitempty"`
+
+	// TokenEnv Variable with the node token, of `envoy` and `relay`; `FAIRLEAD_NODE_TOKEN` where neither is given.
+	TokenEnv *string `form:"token_env,omitempty" json:"token_env,omitempty"`
+
+	// CaFile Certificates that the server's is checked against; the system's by default.
+	CaFile *string `form:"ca_file,omitempty" json:"ca_file,omitempty"`
+
+	// ServerName Name in the server's certificate; the host of the first address by default.
+	ServerName *string `form:"server_name,omitempty" json:"server_name,omitempty"`
+
+	// Plaintext No TLS: the token crosses the wire in the clear.
+	Plaintext *bool `form:"plaintext,omitempty" json:"plaintext,omitempty"`
+
+	// Sotw State of the world in the place of delta.
+	Sotw *bool `form:"sotw,omitempty" json:"sotw,omitempty"`
+
+	// RelayListen Where a relay listens, loopback only; `127.0.0.1:18002` by default.
+	RelayListen *string `form:"relay_listen,omitempty" json:"relay_listen,omitempty"`
+
+	// Admin Address of Envoy's admin page; `127.0.0.1:9901` by default.
+	Admin *string `form:"admin,omitempty" json:"admin,omitempty"`
+}
+
+// GetBootstrapParamsClient defines parameters for GetBootstrap.
+type GetBootstrapParamsClient string
+
 // CompareRevisionsParams defines parameters for CompareRevisions.
 type CompareRevisionsParams struct {
 	// From The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.
@@ -3004,6 +3146,15 @@ type ListFindingsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ImportConfigParams defines parameters for ImportConfig.
+type ImportConfigParams struct {
+	// Rds Take the routes out of their listeners: a change of routes then drains no listener.
+	Rds *bool `form:"rds,omitempty" json:"rds,omitempty"`
+
+	// Eds Take endpoints that are addresses out of their clusters.
+	Eds *bool `form:"eds,omitempty" json:"eds,omitempty"`
+}
+
 // GetLiveParams defines parameters for GetLive.
 type GetLiveParams struct {
 	// After The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes.
@@ -3024,6 +3175,9 @@ type ListNodesParams struct {
 
 	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
 	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Count Tell in `matches` how many nodes the filters let pass, of the 10,000 that a page looks at.
+	Count *bool `form:"count,omitempty" json:"count,omitempty"`
 
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
@@ -3316,6 +3470,9 @@ type ApplyJSONRequestBody = ApplyInput
 
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialCreate
+
+// ImportConfigJSONRequestBody defines body for ImportConfig for application/json ContentType.
+type ImportConfigJSONRequestBody = EnvoyConfig
 
 // PlanJSONRequestBody defines body for Plan for application/json ContentType.
 type PlanJSONRequestBody = ApplyInput
@@ -3639,6 +3796,9 @@ type ServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
+	// GetBootstrap Write the file that a client starts with
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap)
+	GetBootstrap(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetBootstrapParams)
 	// CompareRevisions Tell what differs between two revisions
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
 	CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams)
@@ -3657,6 +3817,9 @@ type ServerInterface interface {
 	// ListFindings Tell what is wrong in a fleet as a whole
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/findings)
 	ListFindings(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListFindingsParams)
+	// ImportConfig Make documents of an Envoy's own configuration
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/import)
+	ImportConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ImportConfigParams)
 	// GetLive Tell when something of a fleet has changed
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
 	GetLive(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetLiveParams)
@@ -3861,6 +4024,12 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// GetBootstrap Write the file that a client starts with
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap)
+func (_ Unimplemented) GetBootstrap(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetBootstrapParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // CompareRevisions Tell what differs between two revisions
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
 func (_ Unimplemented) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
@@ -3894,6 +4063,12 @@ func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant
 // ListFindings Tell what is wrong in a fleet as a whole
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/findings)
 func (_ Unimplemented) ListFindings(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListFindingsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ImportConfig Make documents of an Envoy's own configuration
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/import)
+func (_ Unimplemented) ImportConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ImportConfigParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4954,6 +5129,265 @@ func (siw *ServerInterfaceWrapper) Apply(w http.ResponseWriter, r *http.Request)
 	handler.ServeHTTP(w, r)
 }
 
+// GetBootstrap operation middleware
+func (siw *ServerInterfaceWrapper) GetBootstrap(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetBootstrapParams
+
+	// ------------- Optional query parameter "client" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "client", r.URL.Query(), &params.Client, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "client"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "client", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "node_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "node_id", r.URL.Query(), &params.NodeId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "node_id"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node_id", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "xds" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "xds", r.URL.Query(), &params.Xds, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "xds"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "xds", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "node_cluster" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "node_cluster", r.URL.Query(), &params.NodeCluster, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "node_cluster"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node_cluster", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "region" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "region", r.URL.Query(), &params.Region, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "region"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "region", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "zone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "zone", r.URL.Query(), &params.Zone, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "zone"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "zone", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "sub_zone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sub_zone", r.URL.Query(), &params.SubZone, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "sub_zone"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sub_zone", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "metadata" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "metadata", r.URL.Query(), &params.Metadata, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "metadata"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "metadata", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "token_file" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "token_file", r.URL.Query(), &params.TokenFile, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "token_file"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "token_file", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "token_env" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "token_env", r.URL.Query(), &params.TokenEnv, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "token_env"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "token_env", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "ca_file" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "ca_file", r.URL.Query(), &params.CaFile, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "ca_file"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "ca_file", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "server_name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "server_name", r.URL.Query(), &params.ServerName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "server_name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "server_name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "plaintext" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "plaintext", r.URL.Query(), &params.Plaintext, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "plaintext"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "plaintext", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "sotw" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sotw", r.URL.Query(), &params.Sotw, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "sotw"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sotw", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "relay_listen" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "relay_listen", r.URL.Query(), &params.RelayListen, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "relay_listen"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "relay_listen", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "admin" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "admin", r.URL.Query(), &params.Admin, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "admin"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "admin", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetBootstrap(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // CompareRevisions operation middleware
 func (siw *ServerInterfaceWrapper) CompareRevisions(w http.ResponseWriter, r *http.Request) {
 
@@ -5492,6 +5926,70 @@ func (siw *ServerInterfaceWrapper) ListFindings(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// ImportConfig operation middleware
+func (siw *ServerInterfaceWrapper) ImportConfig(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ImportConfigParams
+
+	// ------------- Optional query parameter "rds" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "rds", r.URL.Query(), &params.Rds, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "rds"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "rds", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "eds" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "eds", r.URL.Query(), &params.Eds, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "eds"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "eds", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ImportConfig(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetLive operation middleware
 func (siw *ServerInterfaceWrapper) GetLive(w http.ResponseWriter, r *http.Request) {
 
@@ -5626,6 +6124,19 @@ func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Requ
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "count" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "count", r.URL.Query(), &params.Count, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "count"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "count", Err: err})
 		}
 		return
 	}
@@ -7959,6 +8470,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/plan", wrapper.Plan)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/import", wrapper.ImportConfig)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/bootstrap", wrapper.GetBootstrap)
+	})
+	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/rollback", wrapper.Rollback)
 	})
 	r.Group(func(r chi.Router) {
@@ -9590,6 +10107,79 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 	return err
 }
 
+type GetBootstrapRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params GetBootstrapParams
+}
+
+type GetBootstrapResponseObject interface {
+	VisitGetBootstrapResponse(w http.ResponseWriter) error
+}
+
+type GetBootstrap200JSONResponse Bootstrap
+
+func (response GetBootstrap200JSONResponse) VisitGetBootstrapResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBootstrap400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetBootstrap400ApplicationProblemPlusJSONResponse) VisitGetBootstrapResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBootstrap404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetBootstrap404ApplicationProblemPlusJSONResponse) VisitGetBootstrapResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBootstrapdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetBootstrapdefaultApplicationProblemPlusJSONResponse) VisitGetBootstrapResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CompareRevisionsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -10102,6 +10692,145 @@ type ListFindingsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListFindingsdefaultApplicationProblemPlusJSONResponse) VisitListFindingsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfigRequestObject struct {
+	Tenant   TenantParam `json:"tenant"`
+	Fleet    FleetParam  `json:"fleet"`
+	Params   ImportConfigParams
+	JSONBody *ImportConfigJSONRequestBody
+	Body     io.Reader
+}
+
+type ImportConfigResponseObject interface {
+	VisitImportConfigResponse(w http.ResponseWriter) error
+}
+
+type ImportConfig200JSONResponse Imported
+
+func (response ImportConfig200JSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfig400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ImportConfig400ApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfig403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ImportConfig403ApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfig404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ImportConfig404ApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfig413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response ImportConfig413ApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfig415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response ImportConfig415ApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfig422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response ImportConfig422ApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfigdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ImportConfigdefaultApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13151,6 +13880,9 @@ type StrictServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(ctx context.Context, request ApplyRequestObject) (ApplyResponseObject, error)
+	// GetBootstrap Write the file that a client starts with
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap)
+	GetBootstrap(ctx context.Context, request GetBootstrapRequestObject) (GetBootstrapResponseObject, error)
 	// CompareRevisions Tell what differs between two revisions
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
 	CompareRevisions(ctx context.Context, request CompareRevisionsRequestObject) (CompareRevisionsResponseObject, error)
@@ -13169,6 +13901,9 @@ type StrictServerInterface interface {
 	// ListFindings Tell what is wrong in a fleet as a whole
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/findings)
 	ListFindings(ctx context.Context, request ListFindingsRequestObject) (ListFindingsResponseObject, error)
+	// ImportConfig Make documents of an Envoy's own configuration
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/import)
+	ImportConfig(ctx context.Context, request ImportConfigRequestObject) (ImportConfigResponseObject, error)
 	// GetLive Tell when something of a fleet has changed
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
 	GetLive(ctx context.Context, request GetLiveRequestObject) (GetLiveResponseObject, error)
@@ -13815,6 +14550,34 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 	}
 }
 
+// GetBootstrap operation middleware
+func (sh *strictHandler) GetBootstrap(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetBootstrapParams) {
+	var request GetBootstrapRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBootstrap(ctx, request.(GetBootstrapRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBootstrap")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetBootstrapResponseObject); ok {
+		if err := validResponse.VisitGetBootstrapResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // CompareRevisions operation middleware
 func (sh *strictHandler) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
 	var request CompareRevisionsRequestObject
@@ -13982,6 +14745,47 @@ func (sh *strictHandler) ListFindings(w http.ResponseWriter, r *http.Request, te
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListFindingsResponseObject); ok {
 		if err := validResponse.VisitListFindingsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ImportConfig operation middleware
+func (sh *strictHandler) ImportConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ImportConfigParams) {
+	var request ImportConfigRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+
+		var body ImportConfigJSONRequestBody
+		if err := runtime.BindJSONBody(r, &body); err != nil {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+		request.JSONBody = &body
+
+	}
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/yaml") {
+		request.Body = r.Body
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ImportConfig(ctx, request.(ImportConfigRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ImportConfig")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ImportConfigResponseObject); ok {
+		if err := validResponse.VisitImportConfigResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -14884,451 +15688,479 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P17dxs30i8KfxUsvvMuX54WLcmyE1Nr1t6KYz/jPYmdbTvjc1aUrQbZINmjJsBpgKI53v7uZ6GqcGkS",
-	"TTYl+ZbJ/DGxpL6ggUKhLr/61YfeSM3mSgppdG/woTcVvBA1/PPZWz6x/y2EHtXl3JRK9ga9l3wmNDPT",
-	"UjNtuBFMjZmZClYLrRb1SJwyKa5EDb/TfCYYn/BSMj42omacjaZcTkS/l/XEez6bV6I36J33vjs44sfD",
-	"h6OT4rzXy3p6NBUzbt9tVnN7hTZ1KSe9jx8/Zr05r/lMGBrkmX41fi2uSg2jWx/smWalYUuuGTc45pqu",
-	"zZiqWV5xI7TJ++yVhA/J3Z9zxmXBcm5yO9TSPutfC1GvellP8pkdkruyMdy/1GLcG/T+fw/CpD7Av+oH",
-	"bpQvF7OhqHv2U+zg35b2cbsHbsqZaBsLN41RjFU946Y36BXciAN7Yy/bmMms94MqSqF/sdO5OYB8zCst",
-	"clYJfiU0UwvTWGV9hw3h9owtp+Voyngt2ExpY2dxOeWGcVaV2rClKCdT3TZwfEZj8IUY80VlegNTL4Qf",
-	"9lCpSnAJ436q5LisZy0DfzsVzKhLIZ1gcqmXII92UPpSFGysQBLxMdze15THecXlwdn/PnP/+3n5t+/H",
-	"LV9AT2l8woy//0nIiZn2BkeHxydZb1ZK/4vUSjytRSGkKXn1otjyWWWBX2G/CiZXT9VSN8d+ePTk4ePx",
-	"I3Hw/ehoePBdccwPnowPDw9O+KPh49F3xffiif+UOTfT8CVl0ct6tfjXoqxF4aY/+VHHjx7v801vrJpo",
-	"+axXslqhvJSalTLSK20iA3/svOnWRoEjW9Ra1VvmOZfivbkYwWW5E6M5nwg2FGNVtw4N72gThZPDJ49T",
-	"E/WjqIQRbeueF/jnfMDMVGmBErAUtWD0F5w2wSquDXt4yAq+0pn75bziI1LR/ma7Vc1U1Lc0xTT+ML/P",
-	"KyHMlukd27/f0cy+rSm8opiItHDCPbcqny8KMZsrI+Ro9XexSo90xKtK1Hc0U0sJwwXVQefIvxZCm4xd",
-	"irmBXx+fsKla1Gv78WR4NDrkj8RBIeaVWh0cfX907D4Rz9rwkdGQDuyYWj/v0frnzbkxorbP/D+/nZ+/",
-	"Pz46OD9//534/b/+ktT8L8Y/czOabn70u7q0J7rdlGXzWGewL8uqwt0Kc6CkYNZIgKnRpyy/n/t7S9jR",
-	"IGb2CONV1WfvaJ9LUdo/2H+eHB7usAXSMzU+wC9oU7vH36e/+6WSouXbX0nGWS14kcGHw4d5dYuSwKZc",
-	"W1uBcbaEmcrv5xksfjRlNcyVVJL2HTcJSb+/5cvsGHd8Hpwqm9/3Ex+Kapum9cc3W5ZmiqtY2Zsyll+K",
-	"1V+veLUQeZ/9d3klJNPWkOMVmB72oLe38KoijThrfNFvPSP47K96qua939NqBV7U+KTSiJle+7ZHR8c7",
-	"Nm9mL3+Btx4Flcrrmq9wGspZ2aaA/qaWbMblisG7mVHOPuAG7Jc2nVjZZ6YNlaPDQxhSOVvMeoNH8FMp",
-	"8acw+lIaMSG772ehNZ+0nYnvpquMFI1g01IbVa9O3fiYXXs2XBmxpmhm6kqg0T1Vc/td9t9SLNmQjy6F",
-	"LFq+a4ZD2VfSrBewRcU7OSMtnzE746Mpr/nIGu4ZqI65qEdCmgMhR6oQBdNiMhPSND9rbfTNUwH+0/FQ",
-	"2C1X9rNUse2zpCrsJ5XFHh9Qq4UR9cFRyxeo4na/wG7zlzzlUqwpANjEZTiFU8JB83uz0byF33YcjX1E",
-	"22jg8d29LXw0vN0O5ZdajMv3O83QqXW58Ky/y5muFhMrvNb0VmP7B1WIe6jUh2JSykiRtg17Di/eOo2b",
-	"E+ecxa17DC+xewxcyqZL2xBC/GVaBCNHtl0M93Rs35RytNvkt+5tYTdS7OPaj7DDrVutU/vs6/i7b4Xk",
-	"cpthauCCOxqWvTmBfDRrsUzxpls1Ta3MdlOuje2yNi7cLddd0rXd86s0ZdV9QdFP2h24WNjHXmct/8Hr",
-	"cvtiXuEVdAKdskqMDYQx3MlK57e7sG2I9Oe9LM2Pdt71XEktwLz5gRev0V+wP42UNELCP/l8XpUjCEE8",
-	"mNdqWInZf/1TYyTLC5+9o0AT4opXZXFBvkcv6xXC8LKyqw1yAb9mhRLW/rS6jEwCO6nOlrV2+1zU8E5m",
-	"+CWEX0Rdq1r3Br/5dxmlLipeg2Xg34J6hs0W2qo/b5I8OjzsRXE5by19/B3lT2hzURbdgxPW/1xo6zEf",
-	"Zj1TGtiBP/CCvfYf7my+oVqYwbDi8tLahd2E+xecaFyn1PbCaRxxaSdxKMApYFyvTV6/F2JR8IvXfqvd",
-	"YI3jqNSF37yZjzNFS2Tn/kKNL2inj9TCvvBhtF4PXfDCudwnbFQttDXB2FItqsJ+HYURellPjXuDYO25",
-	"K2EZr/XIAXpE6PTNBJcmY1rIYj02HHwRtMWtYoMIHtcsxNduJEmwS0mSfqnFSMmihB3wOkwxvHNL+O8T",
-	"ydxLZaalnHjlOSC1abcmmy1GU8aXfAWH+9DqFw0WPSpca45o3Oe1GC+0KDIIXGs1E0NVrMAHV3iBFkLi",
-	"atzNk1KW3+sz95fcGkLnEtUK10rqPnvrVs3tkMS65TCJuV258KgSPyyzv62UnNj/loaNFGQSlBeH/rl0",
-	"e6oqR/voyhsvwos4XFHZDY8zzqWCUIX7ZG24LCBSWRrNlnwFWuC5qodlUQj5OYfsA913NKtVJYLe51Wl",
-	"lrgwd/OxG1t+D77IXmAUxS+snLgNTeNmd/PJgteFlYcB4wx+YPWiEhjmAcE7lzMQT87mtXq/YvVCMquV",
-	"MmaUlVg7OTM+mpYS7DmzqKV9qRdLUWnRZ6/GzL8rYzkeQiB54F4JaeqVdbIwinkKT7VvYaU+l3jnBSZq",
-	"QE4XVexvFnC5FvajRla+VppSFXay7PBWNAmlCaEp62yLIojAQmLCqsjghqGAJ55LVFzDFRNXol7h/GNk",
-	"1j5SkyQ/V/VEGbOXXGweCWP/lEgPO6udfWeH7S8ZwFSoqhAuFWO/OF7eEZf2M6a8sDceQTTyRqr1KDqk",
-	"/1tJ8alPZ/puexRXBSZ2ZBwqsX+5FHNzSlaenTAS3WhuYLHCXMA2/l9vXr184wfZsl44zsQ2po9Ww3+K",
-	"kUkN/4zZFzB8Q8aKmo8NOz48Pjw4OrbWZyL1mpoouuwBXPMRoxbmuVrImxkeUpmLMTxlzayEgx42pVTh",
-	"rD93kRkI0s5Kra3pa+USPYebStXhSZCql8qw5zS0TyRaqP9BN9ozIGjKKAsAMhIbD895We1l7t3SDsAZ",
-	"hjH6Bcrc+JcuZD2PzRyQf9C4nBY0l2IptMmZEVVlVaM9E5QRlI2D+eAmw7CHzwLkFdfmAnVibo9Bp7XP",
-	"pX0CKUt7u73QqsEbyLWbiM84wWdyxfDEh++CJX+r1E/gCX3mhXYGHB+qK8FO2M/lDzCeXyW/4mXFh9Vn",
-	"H1LBDR9yLZrO0WgqCibVkt3NF2Fs1nyQZNtalSzVUgawCKiGO5qJ8ViMzCmrxVyA3PXZqzq+hhmlLsFs",
-	"FLU1SLlklFqB8738t7AnM2yGJS+NKOwNaGaO4w1yR7v94sM8sNDWRjLlTKiFsSMuDSvKwg0cDYkc9WEO",
-	"RoQVdA4mVKE25Pu1MPXq4GwMXvB6VOIN7EeweO1I+ymgS8gSYNRlXquR0HrPtd4WOvDq2Sv5IzYuRVU4",
-	"BcJHIzE38MZUYMA9CVJF8WPgFz42MKkFN+50PtS9rDdX9uPq3qD3wEr2g5GSUozMBU3+zaMFx8fhyGjM",
-	"HHsmTWlWn9Ywgd1qfThMIVq5ifQmOAybM0z7WS/mc1UbUfwsipK7gPmX0DWg7e0swYYqJeOSQXoDNkMq",
-	"hOS9Duuw9iE4R+8EeNbIXvQURGczz9WIAds1gSkbLzSvooDdEryynMOjchqldSVQt6AvkVuTLx8EJMRE",
-	"qYJdiRqMRe+29Vlei5m6IkAFpnTsI+Ft1qG1byxNRj4qYNnOJa6YdQzkyj20z/Jxrf4tZPwk9MI10wqz",
-	"jGsZDgFzSzERwy6FmGuCZpQG7FD2kx0Ir2BK7GcvJGhOeon7IJeYPpfwWmudkXDB1acsr5R28wHZQjeA",
-	"zcmxr5koKU5ZDvN0UcoLiiak3qqNvbmUJOxwndW5ffYyaHsK65/LXKoLvdBzMbKjkSpsiZGLFk2t8qF4",
-	"aTmsYByLuai1KGAEzgd3o0Ck0FjZhwxX9uA5ZQ2YTBO1MIGANFyH+lrIxaw3+K0XRtbLelZ8wGYF4ehl",
-	"PVzbXtajBehlPTulqHAak2R/5ccLGhEDar8nMtdncvUPUJybiD+5Qv8A9Kg9HN4fTNQBPcFu9v5rvqTM",
-	"MTxqPq9WL+R8gRqiQEuPV7/UdnOaUujeAEB86/v9RzVazKxyCHEAq62CqNqzDb4BdoGdPud1QRq6ElaE",
-	"PL5BMLNUgEeDFNg8ev2HELbcCtPj1sNHSOYeoD08rBWFJFhun5HDL1D90rU6MokrLu/EkSmwfe2o94Ps",
-	"uTVuYBi65FMgM/txHbKQ9cR7K4bCns9tUNaG8+txKWjLh4A8zKHViHTcnKBr6bMqpTSPT3oRQOFwE6CQ",
-	"eVDAjaAJu1AEGQRaO0nGdVbIi/Pei4R7KrFK9ueLRV0lgMlZj7TTRSnHKpEjA8erdFEiLtkzeaVWYCxA",
-	"+MZas6IaZ6wqLwVhN97DLju1SzkTXGpvTjvw3mZebC0IkfXOFkVpnl2RHdHcnLwoaqF1apkFYgSjZMhM",
-	"sHGtZonXZj1uuqbust5wtWsdfuaXKIbOtGzTbpjRTMHTcfsvpNEOjs5Rr6JMaTGqhYH4Lopa9FVh6hBz",
-	"uBPCGFkqagxq0aU85ot6IorkjMEDwMxNiNJlibGcCETihLlvLcFV6olSLBvaY2PLb25z+tS0YVZGtplR",
-	"yY9QVbHvK2MD/0NCfkO6+jdEtcNc+KGC+PzeJuY/lToh5X7vd1IC0X5JaIAIGLzrQS/Fe4NI440Pw4Gk",
-	"PuMHVSSgqKAqCIVKqtkezPNaGfUQjIbM5WIE+XIY73TQZXshaB/dZ/lvtSi4PWx+z6N0RgMszNmlWGVW",
-	"+XKtl6ouoq3iAf/n0ltZM75iU1URPN2KjTUrjJABCCBWCFpupKlcrQAcWKgQZ7y+1PbrtJC6NOWVQKNt",
-	"hzH0VM3mvC7JJWoKgFVbXc7THAdLHkby2NwU6P2k68dyPBa1kCNxi9KV9Yzq9H1Qg7PP563JLUwkvC3b",
-	"IsOUEk/7fHmctM4HbIbSwSWb8mq8XksEEpzDpWyiMkr11EJ4M9T7c/rC+lvWW2C1qipIkdJfopdYkQy6",
-	"1N4L0nhBh7e9/Vz6++N0K12hCdC7kXfts7wqr8QF/AU8HXuFda0ozgFOUhyvbUSjyLeeKMwdBSdlLckf",
-	"fyz82Bi/9VH8IJL+By3Oa8jpJu279dwx2coO8pwy8XGht5ZhRDLx0UMV2rC5A1j2aDpxNjPUE2H9uu3Q",
-	"YEWsw5ZESA+id2GduPVioD0xFJvnMqzF5kxbfb0hfxmbOnzypohFLtes47ercdubG/swem0zTBFlfzq+",
-	"0VDwai90WaxkRoiIRRHxq5dUNL62Z1PnjyD8WFzsY5k2pilhlon387IWeq9ntlh4LULx1gekClI09mRd",
-	"gDc3gOUvCziWAVKKZz6UIKja/jdppNXiSl3uNRPr1ooVaxxwc46yeJa3L9BTuHBnnCKKWzcnBg4FAFJr",
-	"PxgPrb4PvmRj+deWsvmw56pmc6Hmlci863py+ORx0nVNVm2ty8JaJIee+fDxYyjGAr8Jw1RPsDyLQpro",
-	"ojvvobHBtgrVp5Ee1IG+vAN3/tpstKCVY3FZP3vaxaFIbttoS3cr7EMD6FLIFkeGLOD3K8Ce6T7DXK+e",
-	"WnOa6phGLe50QzGFN7oXbv/K23BH1j7zM7sj69WTm+YcH1kTPR+4ei9unWmW4/Yo4PcE67bzfCVqMLpA",
-	"I+WDYGpMuWZCFpA5xlQeuaB2xUBS+5FNhC/tuV2IdavwzKTN0yhQtG41PaY1Tmu9DXvRwRWvwZGyV7+S",
-	"1epHdwc8VZai2GZIjaoSoqzg90hlLVaDKQiQnotlreSEAtYY8JpyxKjE1QYsyJ2vksBDGVJMFBvHiIZ/",
-	"tJvizP0iLAggGsIjAeYHU99nuX3fRVlcBMzYxvWUZRgDPqKIKjfK+AEgB1HoHqci+j5KrNL1Om8oHfsS",
-	"8d5aWd79c2sWzZzbhe5j/c9BKja+J/odDDEtL8FJ2wyZjdyZsjXZVnGJmS+Ijrl08LZb3pRoGqMP2vVq",
-	"xFu0nAWF/w6I41tv3ljHHZgYXj9/yh4/OTx2E19QUgCQmxNhEIZnd6NLipGNmgWvEtyxcoZnZid1ZidG",
-	"iuIpDDul0eyYd30NfsxCluNSFPB7+xH/79nPPyUNoKlHZq6l4wn7CKoGn+6TaHA4DOJg4R3tEHSknyAn",
-	"uRlLiYbgOQtcLUHCEFSz0tBJuPnJUHIOXphigMUf+LrbOzqekDUrYvP9+1vlmS982BmnI9eUisVoh6SO",
-	"k7Yw9Chtp6Xyw1Ygx95+a3pqUImdTHEmY9bw1osu3muUxLY3tkXNX41ZXsCpkGckIKA86RgYKQqhn6Jc",
-	"TWq1mGdhwEoKyv6GpDcBku2/FGWUjYKsFeNzXpst0fhE/oHeuJwK2Xgtm/L5XEgMVXczQbkxYjY3u2bB",
-	"upVqbIRsfrP9d1V19CibNuGWl4WT06fjo4PLpcxWuBDOpkh4gelwwVu/lBSJXaq6sd2j4H5Za3Oxaxko",
-	"ANoQGUkh3PraC1MmdMkLoym2y2dKThrRDGH3pMZN5QKEcDT/xLU5gB178OLHHJL70Ro2d973R989PDk4",
-	"+u677x4/fPz9If3v4NH4cPSYH4nj4cPiZPRo/D1/MjwcHRXH4uH4hD8apsbvch9rdmYTjxBBLYpGwJBw",
-	"IBdDProk+xIzZiHQPY6sSx+Mhvwb6JoYBwK26sharRGwANAp59JbrFvxCe7JEHK12rrAkpc+y4sFQnog",
-	"Wugq7Z2uoMotOI3AobM31Go+9wPxhhI3jJ9LKLgimQJUNK6rfT0NmexQeooPP3pEn5tOzmrYtI7FBwag",
-	"eVmcMqOqApwlxiVwXfiieS/FgzarNzuXyJMg7KRaozk/Xa8DwgoM/A2MH31UCN/mTuPkBK2SAgACpUP7",
-	"YzUJl2IJsIapYmNVVWq5Fk8NmA0vKOA+0DL3sl5YGPsDThdEPuwHJg1GmQx1rxeMh60eAAlkF2u+0qfM",
-	"ft6qERrAM09C7Yw3Ori7a8kJTqYvW7KMzrzeroiM50qaNVgQnEG38dgNNzQdj4jfsRbW1HzFSnOKDkDu",
-	"Fr5q4kriXHMjhehcru2sNJF7FsEBulpBr8WYomed8RjDWi0mUxP0hPAGyCmRizllgpUILlXsPN+OB6Iz",
-	"alqG1Hjx7rBGnGUFQW613G4jnnHbmdWsN1e6bLMfwYRSbKKY9VusZ4MnHFn2SFDmrEwP/mcrYSjXAH8k",
-	"zQJuU2k0Mofsnlicj2iAqYl9XoqqeFbXqk4nKLBEmUyaUs7RwE8nYNarTTRATMFOQZu5VpOaz9Z4Qwje",
-	"dgF54+0G0cafomKAXYtmzYng9kW1wmnHx0wzBoXYVu8hwJr5m6yWgolZIzkgipZNnJFDHq+/C/B2v+Bf",
-	"2V1yiY/usVJSqg6CUz6prcH7s46mLwm2Tzhl573zHuhrjJ6WawNL4513xhsxEbIlAfK8lAVU3Wx4VAnT",
-	"84WMgXUg/5DQG7Cts7BsfjweQXGJCBxRZF55VrHo23267sEhzgNE7S8grTi5IKdxY8m6uGX0+c4vazPc",
-	"z5pZPhf5RxQDlQV6QH/yFG1z3lvOvb81z7ponrLE6Y4lmLJapU+768uuR2dwNwYrtB2F9aqszYJXF1Ol",
-	"jV05WDT/jweUAU3NFpiypVl1XL037nIPY9jjdDbqIopSbFgfcMhS+S7NhVmTXAiQphNnN4yZJEcTkaT6",
-	"02adj0LJLskIVA5+srO1KIwTmy76Yws639oFVkjGeCXO3Ckr1Eg/oN/p/qxgeOtQaCb4qBGrp8rAi1q4",
-	"mKqvFrwYq/rCJRZHVnuNwe6OAribv9Vgua8uZqWeEUWaN9gvCjXjpaSakHJ0EcQUwH90VBU9v1AXphTR",
-	"TwsJz2xcoae8UEv41UJCsROUxqT8AJrPtJ3kKmlatYWbzyjoo8bMrTAV2uUZUxK27pxPhE7rjFKOVUtM",
-	"GHwra4vaa/L+LUCa3CF0mzZdu9X9qlmr7o/mSqlL67x2taGXvJZ2snfMEl2WnKi1HRnRKNFSR29xa7IN",
-	"N7WuEDeDICgBA2ZqPh6XIzbmZaWpVNWeNIUCtTIRkVVLQLx++BbI1WmlJFuWVQWwcYnVjhit0GzK66Ja",
-	"IWNHn0SlUcs35fUMXU63zeH+8MX0weld4mC1a1Ys7s1k2Ozd1FFX2E+a8UKcRshCipfhA6IoGkRIlmvI",
-	"la3BM4QM75R4++CneOnH7JpQE0gktn+sQ9/idaeO1xWZsfxxDrUqUdB4DX/szbHbwb+MVT0RBjX2Raek",
-	"1nO446W9AWsityBithlZLoaxVYOoQrwoNKqPkSjn5mJZykItd5/hcPU7vBhup6OqQ8WAv3K94qBFyQdk",
-	"I9R76VNHP6URr95RfW0PS2Bld1S0c9i2Wzq+rnmc7pyWN3D5U88fRMdvt431D7w0jUJC46YJQoqWK5KW",
-	"DSlIyu/mp/mxZrFGj5RTvM47EVCxqmhHp6CmGimpS22wBtOweS2s39JnG45bPhEGHpwTz4l0sQyvIrFk",
-	"ChE+qNT+auqFsGeHQkFjI2vZh0ikx/l5fDc+cg4lz9ZGtaaPK7uGqymy2lTj3ifatVeDAlVzQbV0vNq+",
-	"dyiQDd6myyLh2dd534BMdFQJRGndbWc3rDaYq1DquQGk7GRZWacCZmnTtkpirpqS2ZzVduG8BWTevFbv",
-	"S0GtCgQjFm/iz4OfdgH0dmqFH6Prb+0ocmfOVl1WLb6xY+grUNYwsa0i9+OnBmfCW24jWo2m6hcA3sGL",
-	"kU9Vb0NJ6o5lVx1L2baUqsH0d3wbFYbudU9Dxe5dmOK7AwT9Fw97fUhZYwpbF+DXebGnboz3LEwhPm1W",
-	"yvi+o69TG/6p4bZruBYhcZXSa0VnN9hx+ympn5BrdYeJ4LbIDp3zDz8zaZH/0KGse+2LxXuj2RAMpLLG",
-	"wkQffTdkvzaqD/O/fEDsOS5T/+XZz88+5u4yA8+D/AVSrvjYQBnKDpuVVloRcwWhLNB6dexvdM+5BJi+",
-	"ByBQueTbZt+UCTRGMJxqtKP2KsJZ7NYF96WX8Cj6ZsTrUprffgZxfAK6bclXpyFgDTbuKtASuu8iXsJz",
-	"icwhy6hQ110CRj/wKlOYwN874SXxA7pwbt4Ii+ZUNVqaPjtDCnQAFhqk7C/KiTX9ARx0kWcIPcDfok8Z",
-	"DuzHJ6eOZwyRMoEh4BB4RFcwmVLRBFr3AmGWesCWUwUV2zOO5fGR9YzV8gANQFBH0Lw/nD39+7OXP4aO",
-	"AX1t+KSUkz4EwiUC6Gf8fUMRHx6mNsK6ctxMKUEueKqWyDPlELLc1foBONZTy3hyRqrSXUMf9RnAyqG4",
-	"0M4KwBgdUyoyAwxCWAeT0VCSSLEgTZSUwEQJIbo+e25FOT+a5nYn5E8OAQn+XZHbfUh5BrtCy6mqBLHH",
-	"w87T9rqZ/b9pDmUhRb42072jk6JphH2fUAFRtjddf3ZydJyxmDGukbGquEaYrW9xlEh785FRLfljyQOt",
-	"KSLriZtTId3nTTkM9ip6b48T4xfAq1MKGRX7xsni+460le2XOkKfIlET7C8TCCSAM6mby1y5UXQuN9x5",
-	"WL0ZKUyXqStR1y3w7Lfx4KeQgDbNtYvwzQDpSgOQYPzEa2VFYdDkdGSvxmyuqgoVW82N0AN31Jz98oJp",
-	"UV95IhoIwTgaxejBBMazm96Tyy2sXTBo1DUAfZ1hQBBlf+n65ZUm4IVR30OIRhS497qkM6bcdJp6JKBZ",
-	"E0m4G1Yv8yAKJ2WNRWqV0paOI+OownnAcjx3rXZx8W/6Dbu7hGO24IaHRlNWEd5zFSz2Itc3igo+mFQ1",
-	"o1yhvY4vitJcFHxlr7WK04POIHQOoQlCRWIUC26wOteep3OTsYeHVl8+fPzo8PBe/1y+okAOjHLA8shp",
-	"2D0a74vk7G4zxmv/GnknObvrWimSoeAuz5gWlbBKQmfnEtonoZhG06xPnSGEkaalimLMeooF6Asge1qW",
-	"I2Hf3fCFcnbXRBkvTvPug8dktxw/esx8ELCRTT+XPODgSJufxky7PEadgg1kcCzUx9DuImRNhksdgA1N",
-	"GDMV0o4ZFs6NGEwQCm01viL1RrQ0gaMcl59WNq69Jyg2Ru2Q5KJEmsmgAgYsX/LSlHJyAfrCijEO+2Iu",
-	"6otZKRdG+LHxovFrX4fV7/fzJiAVt0CgDbvwv0C5t+eDF+w1z3UfjzeaQUcc4GYP8nbRp/lKqvXfbnxv",
-	"uDLxl/VZiAq21v6QShNGJ0XipFOO4SpOQvpWLM7ZWa/SXHu6vml8qJvr1e5y4Sh2hRkSR6/vNvbk8PC7",
-	"oydPjh+dfHdy+OTJUZPZSy4qooltNFNtkCPE8/rDCuH1jjwm98q92U/oQzMoZF+TOUEePDo8TIY8El9/",
-	"JV6Kpd4ZYGkuUTvg8633yBZzBIEj+XmpkegNj35X5eDqRKwjBqREBJeNeykeHjzhB+PfP5x8//EvKUPQ",
-	"nbspQwzYM4YiQBPQA2vivD2jF9dOeXbOD9j5s69qdsR7vEMa6bDfikr1T974tIOoRfIgdDt0JRBrmUfX",
-	"jGINhaX75/IAsd8aGFuwVgeI+5cAM/SMFzXS//pCjgyoc5ExrUkBCv6CFsZU9vwBOg+y3XChy1oji5mq",
-	"4SU4Bopg+eoO+MlxXtOhRsT/7huVFHgvGhN+GsCjFUuyMfASh+nBi1buUf5BvhodSiuwwWJ4MX2QfQDO",
-	"pK9dQbwHIR6cc42tCI4OGb3c3RtXjNzR0SORdW69UmqjYML7KyHNhFk0OlTg7KEPBUwaPj+pd5HbLaXQ",
-	"gXY55eeVxRaOQCiu2OCKheabS26N8JbKiJYyI+xeMmiQW3q26KXss9y5JFDcHBwUj9DWhlcV9geyK2AF",
-	"MB+4jqf99UpmzNPBI2Dm7OXpEpOkgR1Pw2aPUV7wnThCB/xvS9j87Ij901784UnmuzdvJ88/DSzaIcqU",
-	"z7mZknhaS4uaDOjFaAoY8KYkUn+zjVO+0XKgIazeBMia7A1EmZya6Chds/HNAWcT1U/O+SQdxX1JsMq1",
-	"3A1BEtvRAFFNEDkqCV5Is0xjlUMAaluuGgXNwYJjgqrTiCwLGEO0D2QV3jvFsjtrwvf3rth8u7tIsyS6",
-	"yfYSzVCh1f6Nm6V0ZWE3to8C0yQg6yx+LTiNvLLaHy3TCFtF1Wt9dtboQcJHgLSYChm3xsW3ojbzBtlx",
-	"MjMHtaJaCNk9/ETUxJtzu5qj3UY+j/F01GFROZsuZFGLiO93EKioXWhyyt0SzXCDCwyCeKwK8g5k5KXZ",
-	"LzeNqCb6cjOsbILDuBamXnW2bdaB1esJ2BYUGfrIXTJYP+GV/p4LR/O8MasvsaOSCxo4N7wWjmq72qjZ",
-	"hvC2B+d4auTNuBUU0Oy3+EDmOFJVkyC0EJXh7OzHN+lwZRu25l1z0ahK22r8ynEJwSdrE4kNPiyLW8qD",
-	"uONiG6X2WGV4VmqBazFTRlzwoqiTK01nZVK/vP/xTSNuRwW4NSKF7cfEKq+frmIAQ7ITvs6/BDIdECME",
-	"laAqAVurXkhk0hiSGlmubxVZ+FPUKj0gRIdsVGlO2SGRrUgoTOuK2CuJvmSN88Lw2qznq8KZ4U1CIfco",
-	"OdeOWGfXnvN4Km1qwRvFpfHQF0MqJmiX13CNdbLU2FPyZbDbhLSnGwR0rYLC7Jt2mTIDrc2xFwefqNPI",
-	"2tMhBGsNGGupFJ5lnGpt7XJQZg5qBH09LteXROVMijQ4KLGEUCueGLRLR2z8ai+hwfKHSiE38Bjqa5/6",
-	"z4XG5FDnzQcrgvPokQTru3ChRX3BJyJJA9KoRN10jXm5G0r9Di5KYj1RqsJObByVseaM9FvKgkWsoRyX",
-	"kyQz7H/8QbpXwMtOpnti6mm7ztIXzQPU96sgI6xaRS04NJsJwwtuuAviUktMvwRHj9nfyx8GdO76IDvS",
-	"pVQFUqSw4QqUrzc3PVlx7NCnWXuuW7/SgRCgf2tn+zYkuPP51xsHlNqTC3VmOv7mj8S9j6mm9rumu9Ze",
-	"iL9NfyYAvkmdGDm87WHmCG69q1jV7p1SYiYE3rYZj6nKK9E5HzyuSik6QwDHCxds2DerXiEhoH9EeHfb",
-	"hLwo0o0PiE6vyccCOsPauFbknDtMAgCpM2hyznJIuDkuIkqhhtDfKYp0xHDh5Z1ydFgLStdAEyBHei1W",
-	"5zIoNs2CDwx0i0SWB9FUksgydOdZTsuqEcDEUCOQGRS4RxnaZA3ckrWhSyCxkc1f2ofUYFKNec1co2BP",
-	"JWNVusZCxUjFsjNPXAKOg1rKGC8zrNWlAxxBKh0oYYBtxhs5QyGkPTTKUcjs4aFwcsg8yqgZNcIlgcAY",
-	"TVI67hN8wvRe96lYsAG90eYMS81LCgOUsXsBXRA3GRtgHi5aa57o79vMqyiOtPE3d27u6pyxsS9qMWl7",
-	"n14ML/6tZHq8LX/42LL1bgOa/ZKq/ve1QN5hjN2t5mCdmQZoi+ZcQ/YBBF1G5+VQjPgCnARR1klLZi1i",
-	"JJvGRaTtPjWEHE01nuyIQJ+RJIngni6hnWkPzjU0t9h5TyzOewwLp/WAVWrEq9Ks+ihMfxWL3pbuPPsa",
-	"nMvpqsst76arBPDKh4nd9+Pzts+evg1JDTxEaXn9ZBErJHXaGav6Suzfaxuzjs7hT1M2acpew5okucx2",
-	"apiwjzfZizxQqMHu6/lIHCGcHU8S3/kt0YIOqXXPtjugvc/eHJP0jaYTu1fWgwDEzmrTaaguJwvTkQ1i",
-	"AAMjEWjzZfG5F2gOXQ9Gn8/bNybhWFzWi6vazCLXLeOWSNk614w2e6xs1U2eJDk03o/JKq+h9do/Z30h",
-	"Eto9xBMRVS5XED7prCZHtdiJK30DV71ZzGa8Xm2JPce8BtF03HKM2cmWd+KNqVqRqeszuNb5BdoWb/IC",
-	"meqibQO/m65It2ElCOTBG4T2hZgDp72Sp2saK/ki3RJ8QDc1YgilN9qvevv2pwSRMI/fvcFAWYhRxetQ",
-	"mRNJzSdhlN6Uc2dP+oJpMhXIyB5NldKxiK/TJtH9u+IsiRev6zN8Ms1sEztzl5KA9LJ7nkbVx+KbRLOl",
-	"2VgJRz6FfGpoHCCtpxtItEHOpb3AgcQcDRt2kyZO30FYS9Q0YI8A3FlGbsm53IkFaTJI4Y7bde639YXQ",
-	"Kzlq0vUCwg3bQPlyj5Rmo97LGFiwsxXSKoAYEQA0QhabKdE2rqJ+WnHr33Vzi90FDG9oN2BHdi/0AcOn",
-	"RsTC53JDscddF+yqhwWPKbuRpb3Pclzo5oMRqNVoqkx6EbIDQTKmqio0+pAsX0hfL1nEdDwx2w0cxefS",
-	"UQG78BVlrZp91aAzx2qOvZH5TIBwuzzaINIthRL6np/v0mCgvsQnWCtlqJTRpuZzWCtoA2EufIquIQXr",
-	"iTRYbq3c9wP3PlQzlWbQWHz3uVF/KlhysCFhMXziD5GAPve2OUH2wUMg1o2yc+F7p1zDdBMXGLatduoJ",
-	"Js55u+G77sKcIIoPsCBIwDFd3VuLRsG+sLYuynHo4dbLeigrRDTmlhqgTPF0wt8dT1lbKKttX7oAaT5g",
-	"VXklPCA/9HT2+4cEOzqq3UdQsNVFWKOwa+tw4jxjMgZNKVC/3httALEt/aabADnaLXHtkA+OxYlkHnD+",
-	"cRFnXKEaO8hxD8GlkGbVRPYcJSM82DomYXuEMbnNvzkwrtnk9S9P/R4uFJ3NUH6EIm8gT+nHGPeA6M7e",
-	"fJ2TfFlWxYjXSa758C1RMyn7klOrM8Ae8tls+tqUiZE+nPyL2w6md9NVWhjimNUS0NZKCwmTmTAjnLaL",
-	"7tLUlR9LCdfChJtyiX+8UK0oFSKNp4cPYjgNEbnBJncJgFCGHB0+E6tOkdups/f1D3xje0hqXpfKMdDF",
-	"XsLD49aWvmUtoKN8UtrtMeHiradNlJyqij28Rv+e1KjdG9qN/ZSB6Qh5IhbhDvHLNdmMlzoll68I4vvW",
-	"dSm7ea/CW+xFOOOFuBiudlfSerBzVFJrb4Y41mZgkY3UbGZl1x4SrGgJ+W1x9vftWxjuue7XuFK+ZInw",
-	"FkKyaAUbS7NTGPZnXyJWJV7wTVKlL9uUMIlQT9H5HD9ybD7sLWC5rXqAFw+FLgsRHBpcGrAZkdFhtkYA",
-	"dPzoMRzDnpFiZ3fCNqB7YlkS/Qmd0Fz4hoPbNFZz37e3KfQwfkIPXLtF4drwtrUpbIztNhJymx/7mTmT",
-	"fql4W7SYSwZ98zNCUFGD54wa+CLv9zqpPriqe7VItnqwWdxFF/XZs4qip1Aoie5htUL16Vu3owxwzXJ6",
-	"Yt75cGz2dU7MfjdqUzuHgZjPF/XsQvHZb3ruLnacAbtj0Dj7iKsYN/gF8QFk79CcBYjEXu3mWmo0oTx1",
-	"NO3yhNdw4XYawFdjL2TrlPkUrFF1Ieos8mmIkrNw5B8Evvbdxz25C8wSAgUzINIB3xfOMnu8RoGvfXrw",
-	"bYPxXScPRx78HJ/O0rSjXZtIp/Xkc/ILQR7uaJbbl+UetNzYNcGgsxcdnP3vM/e/n5d/+36cLObcwgkN",
-	"gJVxeHvn2Y4afOyqE475RnEPNuu7aVdlXjdt0+9RC8qWDBr1Lh9RG0QemmhFrj5aNr2st8AiZVemDkEI",
-	"R6ee8vojTdJi8KbR3/T45N/CG9tZu4E9QkGjLeRKiqLvriLXs8pERWtpkMbCl2bvwJ/tOU/NdWohevHM",
-	"K5ufCnaU23YOnNZxc6W5UlpVc/8zMpBQHAw/vG22Xju9vVFCOsMgK0cginPx6BjBL5oIs1Y3TEGdqcBJ",
-	"zIiqzOUdQttAOKd8FxR0wX2dIwZgPO6rz95Ny9H0XGK4cD24RYIXSOsTSYIRl/aaoYP8GaKMmWHtcqJM",
-	"Vqd6nwBsyVWnFsRL5mMJYb6Q8cKeUftFj0ppF9rt2ZbDAkIpEEHzCyIxhOKnALYpXIITP3CSDeODvyBI",
-	"HOjR0jkpe9HFVUmUAhtjoRpteAm0JdOdYC/pMwiqMN3klqGteJWqEU239OjaQCbmP5sJ4ARt7YwGQeH2",
-	"B7rAS1j39JNaJzEpOcNVcNkCTNK1EIwo6Aoxsv6dxzPMgAyOHR0eYn9bbaKF6WzM/KMUyz0okrlr8AHf",
-	"mMHGadM18OjNVh5tZMhvQ/NOmujhqg3r5Nd+x8niBu5e2jbU0FZ5sx1UF0rQM7kC8sfuTajjO9Q87qzO",
-	"C0QTzRShsiHEnrQTrt/fyHWsTnU0YmiPiwrChaHbWxbyptTQDQJVWIQTrFXK3t1CE6/Qh0fNty1djKO6",
-	"ecfxP9uC31Jb8Nj3+uy9wbudDsGusYaGLFzygCrQmVYwKPcjAA7gluZF6XNge3vyisvbaU++DwIK63eJ",
-	"NXIZdzrBaGaV6qBdeurDrh7orTZMz3oOiZAMTbuqVso8kuVXKLfHsrVVG9JnAU2rLxz1qXVY1AhOAoAe",
-	"THxjQAUdo+iBJD0xa6x3im6O6Ltuu/hfajWsRCIEd+b7FQWl9eTk0Xe33RpTKnMxVgtZtDBttAQIgRnl",
-	"+HvrJrSGCu1Gub3gXhsc7ZUUzeaHnM1FrZUEa3XEHWHfKctH0IjXyVBSY4YOZjeOfFi/werEkWhvAOqO",
-	"ICs7QqeH1OIiwxLkVjkQ9gSu67j1Z4HyZtvnOWYccBiWQndoKkJKjvaD0OYixW30knYq1G/BZRnjlVYO",
-	"yIIFWHc0q9Sk34aVXOiO2VtTmjZLFp8DyKbWVvctkbp4DwBpMQiwjtfTF0s56CI2Rr9e6M6p67V9Xi35",
-	"SrMc/I3BsOLyMh84UQdGOBjQZYlsBxFzUrgh9baWCEosdFBVtHABbU+aI9UyWE7xEn+WKAtpXlxyLyeZ",
-	"ayYZCWVKHb8OvXPWlewMzYS9crXdEhL00jgnUWtzwUeXF7OEbfTcUbjjmDwPPPhkfHQp1bISxQS8gmZq",
-	"Uy2GVTRO5MT2FC17vg9slLXXMa3YmNcd33qj0pvEQH8FQkTraEchMTAUAIwXhlqAce/KUBH8FUXMosZU",
-	"3W0DWMK2gr29uLQ7AsGb/Zvaw+yuAsaH23030likt2yGtgg3sEKlg9hVEpj3MqwKcF8F57ThVjl7fbhC",
-	"Y9cuXilZDu/LG90K4DFIEQ9EKOsrSZFJ66lIuj1dp7jlW6L67kTnYuG7U6dC+Xw8hlBp21xgKRXRbzgP",
-	"nYz4U0eQHX28df+WoqrSX+Hs760zj4ZzVQE4NF2yZaZi1ny7AyT797N3yJobGeSimnv0wo5wD862n/YY",
-	"KBrwlv5rGhNJsrVFXNOUdN9YodV+fTb3KbTq74OaUrW48Bw3LR56DMp0/WRnKCyyYLlbxjyLnDTCl0I6",
-	"nGhRQnrcKwPv3OoQ1O63NlaqrraAopruNZF4uWopXnWukupW0LvmKXp17kOHXeR/Tc5j07esqouYSKIl",
-	"yxUVZenoUMOmgtBrECfltmraaOFbehTQN1LBSdzVBS1jWfhSB1eBGmryNlmmpBCFDjz6ai5u7zta9Wjb",
-	"h3gvLnAmgqJwJRncBI65WGcgVmfJV1mooIU94AmAO3/TOzfoLR/UHpgJ2zS8OiO0CqGybj1GEjFgbVHn",
-	"7SD/f8KJkLMSpTkuQWyaAPHSZJgPDSdafPem/OHFhajKK/uLzcuhXgeT8VhDYf+C/YAoECmJYjSi40N3",
-	"EaEJMN8CIjSnDY40bIKDxs0M+D9KEw9ljTfWaxB/BXg7/3THJo4xqVCaPcuS2UDfBojSBxGBM415ttBk",
-	"XACBiRbYoQr7sBI8iDiVTxsNnMO8cHRl0VD1/X1m2N/nIfb3OYL+Pufypg1+jqe7G/y8brRuS+waBJZQ",
-	"5QYCuDB8K/iVVbm+BiLqnlSrhYGSFCbeGyEdB7YLswf9hnFS+BMVLEVPwYup4TlS8fg5GbiAA6x45hi3",
-	"CfmTkVBag/BSiLnPaq48SK1RYYbx0mU8qhA6taJflyMq/QpkPE3ZtG8GCYRWgWkJRI7MWzbbbtseW0ui",
-	"lHKErdj3aT9+Y1utKsdGbFHlGPEWslibkI2sAVV/gDG0Fhqi6gsXXaf2PVBcZ+rVnhB3Ms22tYGHMTQG",
-	"WFaYs/E5pa7g+GsYguXtdCRvK/XsznchC31R7qjg3ajsAD52wYu29ZVAsBVVZ8M9Oiqb3RZs3Cs3tK0C",
-	"eTerw9YUSnCyotAG7abW5mJxNc2Gaplyvct2tjNF+vBSrNon2CfdwhZaJMvqodY12iaN9GBjrDeq1Ymf",
-	"5V6anp+2hPw+RB/XKe1Zawa7mYYxfLI1awB2o1NMVMM2FbxAE4BjU8VCibVs13nvu4Mjfjx8ODopzntJ",
-	"9eq5itoa1bTBxcK8tirDuOpsW/2WdoVHhvg1puVkCvmEEppVzawpJv614BTd1zNeVfbvrv7LjuCUHVpz",
-	"NVnlsq3S7Zpp6u6K7pqMG621b2+bIEge6hvJj4mwWyumuYeIaVFdCT1gcXUf+6cqpSjsPVDbpTNs1cA1",
-	"yze3YuZo6PojLnm9sobm20SlZVDEWBcfqhvRj4Xq9xdEZGKtu4UVEzZUC1nwejWIadgi3gigF6x4ud4q",
-	"tNeNoCxJG/I3Z+p7kkUkyykpmyVVzD1eCymWCJbxFdb5kc5P8S++bYDdtXVBAVk7G1hPCB89odqnZ/JK",
-	"rZCQDulg3//4BszVc2k9CaoRJpYPoPLAxIfgZlELlr8vdB+ycJO+Xsznqjb6wNmxB8ZUeZ+dyfgtoEQO",
-	"1PjATMXBUtVVAZ9mF8GTFCDtFYUhSsNGNddTofGzlBTnEsgoPIIBJys2oQfeOaDeiqEYhmxyliPfSmX4",
-	"hZLVKu/TKMuJVLUgPgJ0HXRmrRaAXCHtFvWUzZhR59IHk8vAMwBdmapq0HhjqfGl5FJcCAiwbvhJbfQw",
-	"17AOEDS+3zHh7kFrbpPyZGcj5119m2NWI3hYRHCy0bPZ/2BPVCi2lyy3J2XujqAVAn6XEQsQwUITZDUe",
-	"sxM/NLKLwnnSyinz0w6imIjpxl0RKUqpIj1EbA/7U8tMufYwBo8QC+0WJWk80hdAxQB5n1AFdCu2IFgM",
-	"a1WqkchtM39aIaXXQCX6hr036r3bWgLio+6hxKoReIzaq20evM6o6tgoyvvYyPMBAapEBXQIekJdZ6MZ",
-	"dFKaZkK7dvI3azq8v2CeNjIV3Nel9TuY1HFHY/rHdrH6GzanvGnN6ZqUfoGiUzeCF3K+MLv4dtdRaB5c",
-	"m38INX1ZUFDOrMuYM44zZkyVkcWTxX1gM2gC+zEncmUg9oFoFmSTJ7WI6kwBXRX4Tc4BilWAIwxnK1lP",
-	"JIx4X/4/7SOtmRCGPeMrNuJ1jQUzoTGgo2LK7a7KG+WB4Htw9Eu4pFPfMW3MHJU/9cCf8itxLpMdwoFj",
-	"LgvMhU2gLuC87W47OTrus1+RJ5WNS1EVjSazmTvHAswZzzbUy24CSqnLAtCW87q8ss7VpVhlgJzWGjCE",
-	"qmbcWmJQwy0hDN5seeh6RlAk05oYpaxKKS4uxSofsPkC29RYa85f5dfPTh4sgi70BZpxeb+BME5MKMyC",
-	"tsuCF+UDH4cVeKK7cvNz+UKG8lWECVZcstwabANmhTdPnvgAbCSeoHXSnkDz6YKt4buGChPtPu+p3MD1",
-	"VC01RUzPJYAvmS+gy2I6KFaXkykZlvYzgSQJkw2bZoR1Id5F9GxENFAajM0PhU/3U/HgXfh2mOuqHJn8",
-	"Xqrk6n+mYWevxqltNEBGNqhRANGIxBEqu/CyO2teOZAeTZSaVILPS2vEzx4I+3RnzlMAvH/1sP+UOMHX",
-	"FXbWe38wUQdEHfEzvsjZnvvxll4nNPFTeSmWJXToHIfiaKsJ9g1A2DVJklYnJXOwVR7bGnLdXogjSqE8",
-	"OjrewVNxDdqd7sGIpvJNxiLitsGpuEQIMESfdXR4fNLuO3d2lRKJZKeQsWAnjx2m/JRxr5p9YwaO+wnX",
-	"v0y1w3TUdkkrPngR8ecdf5914bR3o7sNGo1tZfmfy5hx3fz3aMp8TZm/VRbRnzpQg+5e3TbfatuEvRbj",
-	"zXVvjXTu/9HXHNbb5P56GynFO5rYJIah83fg4EBYcmD9I9I661xCuAU6qaq5KA78z1dlbRa8OpgqjVQF",
-	"YdP50EzPxTnhSdSgDbYqJX1BOrttXPep/2jzdho05M679hQOzRUjXoB0EqLlbNv0maKOYHszXrVo9Ffj",
-	"gJFxFRuHLQVOaDVCjG7J9Rcqd2p1Pveer63RDj9j6V1gUh7m9XsTtJK/hLJf1xLOt3wjuhZvyt8WDqsW",
-	"pi47RkGshamgGK9wLeiNIzRxrfMiuK1vno3Wdy30XEldDivhO50Q/rX/GZoTuA+NFyC92mHzbISqWjMj",
-	"ER9cRAO3rJURaRK4/eJPHrlcDFhO4bc8YzkF3wgGSrsgZ0ZNhGsTnuiqfL0yi0Bl1ka20vLHdOTrjLmZ",
-	"/nspi1PfStrjsjwsiwwzh0yNIBTWzdw/+uWrT7oj//cOmtHCdCjLj4Je1EO9sT5BTsIShMeHmd8myn/v",
-	"GHocsHy+MA1hyl1/UCeLGcth2uEPVkqzxqUgt0YpT1wW8aMsAUcBe4RI1HIXnc5j+2AO5fCe9satsrt2",
-	"E9xk3VJ788EVr4kr97ee/ehf4En2Xz+6p9kfzuiJ9t+v/VOjCbsd+ztU6X1++xvf/RLLgNIqy2P5eATc",
-	"VDXL7b7TJg/ZDOxjs0Fk8F1sEkRiPOfGiNq+5//cxWf938P/+9vRwZPffzs8ePL7h8Ps6LuP9/7SFl0I",
-	"++XxCXyMqkQbHR8pW6sjCtVn+ajM0SbDdr6SMk+xdF2VYgmhjVFpf1uUVqlnPV7MSjt4tZQN8tXIQiRJ",
-	"eY3VbftwbXp91KP5xDSjz1WeHJ7ERsjg0cfOLIJvfWsVWi2cETqLKBiGKXu3zRl3dZTcPgTp0SutQnWl",
-	"J2GZV1zeiQjRsNhx3f8B532HgybezwGAulfPlUBY46JrxO8D+iREZvePQ0QnxAYrY+Ylf4rZhVPPOGo/",
-	"lShHU3OwGYpJUkm+jZeJQqQu3ODzdYRUODk6jvNAjtMPMbFGrXNQYT3XdRZoi1mKgC0Fb2fId0lFJK4r",
-	"kxylOmogaBh3IPOoL7/ERRlzR/guQtGlNP/YBzJi7j+XdmaOj1lOrcsu3FAoub4ff/UY2Yvfv8C7jg4P",
-	"D2G63M/78hpGxTXWOqa8GMyggJjhdoE9yjrbDCnl/wY+zx1he4Re9jvf8DWvxs6La8zfrqqE1pOr8dT9",
-	"ht+6pcGrWlSVt9JdUJ3uaJ5q+8bEP8KBl+SRc7sWp4yVaxH5B1dHfja3hSZuK8zjJogGnJz+BiCshV9E",
-	"I5FcxFvT7H5QGg1h8824yLiUE1HP67LF23eeQpS1qPTFyD5gDD1q0/xX5sITU3VsAsVlU9B3stPpBc7R",
-	"zgbL8AnJqS3TDCJraQUwyENr36Xy2kSnsLGu14lnWWlO+D6H7ZQX1wQbfgrUUdeG1pHdGSArOzApb6pF",
-	"KgKnlqI+GHEtWCWsBaszVpSTkiBgpZSiZtPVfCrk2kbmI/jG6MR9/HD9vI2M4t/4wb+tIXyX/nHw+333",
-	"q3v/4y+pybJeaDl66nTExtDdX4LVNK/V+1JoOlsldSRp9NgZ2AMJVaJ0ICkiakY2PV9AVAlegLHxnJe1",
-	"/SFj+Zj+efG+0DnkhzE37spnhqKUk3MJsd6iz84gCuzrkSbllZDUcXkT/oUllOBwNKFyvyHmklqp/x6d",
-	"83umC7YeVlkP2eRvp8ECWTVbSzOWoYfiKXtILPoY/nAlPzN1ZecxDnvGBV5+/9+og0NrRFnTjunQyQAu",
-	"TTU0SO1EnOhrNy84G80Ee6rquao54YVwpLglP7Yll/ZoLXCKJ3i1mLS2NVhvI9A6e1vNKXvN+oTCje3z",
-	"9uwqWXSxj3QOd6bsf+aXLsbnyqq6Q5O8JW+PxUDeav0WvhpQpRuEtCEaoTNKOPjiu15q2Qsxr9SKzcu5",
-	"cH2jFCZ4ymQefQf0rgBUx892YPZKbNJvHaw1AIX12Pqen3ljKpW3ENKkbL6SzqjEg9nh0ZOHj8ePxMH3",
-	"o6PhwXfFMT94Mj48PDjhj4aPR98V34sn451ZDQgYUhiRxgNrvEOGbiPeFYvkFwh54etv70O+yDfcYlsf",
-	"WWjAnactv7JIZCuoBQ8Vs3qUu31UyvQkBBT0surfVmshCBa0tLly0TwPRSk1Fm/QjrpGn6JOiu92OwtR",
-	"NHOrM2ev+Zj1MJJ54XLcbfVM9pEQ+hx4PnGivEaYHt3foTda3IoIBrqG9XYz1yq8+5/ktOA9UUx8Pnan",
-	"hr+FbkUZe3Lo67DdBLq6bbK9HKF7c5MQS4DdFhlbyEpohwfLp1wW1L8r77N3CXshc02SzmUYCVK94qvs",
-	"82t4OCvH3rzTSklRD+KYrqZOS9SR9Ubb6wc49qIvjWLnp1A9RZHjxmz1d/k8m6WZYX7SZhhE34lyP+rZ",
-	"ZD1cIYsAPPamr1sOCJdakQdsJAG5cBXzIB/5duLcfTpO7ds+6nZ3/k/CeqXNWL9fl+a2jzuII17U/rmU",
-	"E7hBO0KIGV91UBCxbtihBBJNr/i87Nbv6rP1uQoj2tYC5dZaW32xllZvV3MBFHMp0kX69SdB96QjkfjO",
-	"1EB/dSHctcCh1UR7MMbayzH5qZOcsXutWmvjp9tctcx9Y2pWmp02N2aHysrScLMbNuG87Y6a2xCz2/eq",
-	"uzB6XvR1mZ+FtW/YOp/jP9GpHWCg73h7EzYecQsFXiVrmYup9fk901U6ek1/jPkd1mSb+kd0JMZDjmYd",
-	"jr1PwYTXysH27pskXHNZnT/Z1HaxqbmFbxBnxkNN7p6p4rMy1fzlU7rHwYLe5SX7pBsBZAzGPzLfBDSJ",
-	"hknbzN4wu6PX+3FfzxA2PhKfeBH87Y6G6GyfvVQIBpa+I+9u+49CZe2aL9o0a+Qtqz0Fq/aH9xrJHtHE",
-	"5zFfo1OLwft5D01ntHJ9P02f5VR8mFO7jAYVpRUCuH6GLFUxBMoR01O//RbGumsScV6Hv2kZa6AhH12e",
-	"IibJyrQ21j1xfJDQ9CzZ5mydbWmnObuRSKTPhYCpX6+kVDTalG7JkrOhYJqHYBvuT6f+4zaQg3VOOL1O",
-	"UheFdqJC1hm1jkNt7MriXI8Ox+F8LqFJPtISEFm3p00holI47tgbATWs+oFr2dqfFacsX0hod8WHlcg9",
-	"AIBKPRy3g7uDIoKJMsfQ96HlNDe+t5oaMy2uBBC05HBfniHTX0FfnD6aSzlWektXRzVmub2mhaPanxib",
-	"ty9VrQ2i87MID3a4RwNPZI9MnHZpIwcyEkEewJLxyDyqwIXwhz2OU63w0tGObd1Jo1miy/IOVNO0rtGj",
-	"3UJkW3xS2EWvhV5UKa90D3A8XXvKDtlMcBmy4J77AxCXERHvbWHir93XeCfYzq8w7f6492+fnQUgIG51",
-	"SRatO0GI5nzQ6EpG0JyggonkfC8zydVHfbw2KM40P3DGCwSvYpVIEzceUW10aWrRKtk+1+dausoinK2F",
-	"gmJqp2+1EDOr4QYbjEFZks6H3dVCwF/ye5lVlaOpQCL5uw75F3GKwnTey85lzofWRcjZXV/J3Gwq24D2",
-	"wB0Y0bsgxU0vBm3tKM36swLHQNxMALC5AL2fs7uAe9PNwwiqxpViVqHj4Zox/1jAwh2Q5Q8PPz2XUB3g",
-	"JP+CAJiuVN7/ISfy3aj16B7QzGs2Ow6VEs0Sim0VP0iWBlRgAD4k807wOhWkPpPs7JcXaONmLB9X/KLf",
-	"7+cIhkODFH498r9++gJ+ocJ1TQMVPhlUNL7SD3BqzLz38SMdaon4NCFwiA0LyawQt7hAOAQwSLCCGz7k",
-	"WmRMm1rwGTJdXYkaeLiMQkEAsSDUENFhQF8bV8plTcuFRGh4/1yey/v33wF96v377Izdx0+/T1AUz6kG",
-	"OkerCoZj9dZ9eBlcx5kWYH1EbEl6yoH4uPEZcJ9bwvvY8l6cS6v5kEss4JDtKhDe+Bkwb+AeLa+cFqSE",
-	"gVWX953k3Heake6Et0H1z/2NSdB2FqwFilNwtjBTIU05woHev89y+ytVl/8mbP0PsKrsfHF4+HDkRQd+",
-	"FDlBnYeiUtZwMoo5VlicT5gmChsw8Z6PTLViVXkZWCYC9g8HBHsGFoW+3/4MuSk+n1c0zgdzbIj2X//U",
-	"SubYE/PJyaPv7jkaY+pqhg2OMsatq+Fa+uSu95tWLgWM+LJzmf8/B1QccfCiyIkqEoXJqpYhL1gp5wtE",
-	"NwppUD7QvNM5m4uaQSQrC4keqMW/o4Fphj4RCSpBtO1v799Hg1EK+4CRkOZASDvwgmkxmQlpBiznD4Z5",
-	"3D825///4+fDnJ4IAV59/z75yUsqLcElgBMDQSqONMQum4K1MQ475wzi/OTwCTYJu6AGsdhWHv50/CQn",
-	"+hUoKT04GxtRO825pGYfU1HNNc7AucQuUBnL4ZFUmQU+3ynL//vZW9bv9x8sNJ/4PlTUuhSahLiv0/Bx",
-	"0KHlA6jfjEWh64/AxYP/hs015/9aYKEpBH5cmDEC8FFTmHGtZtFagek4Lisjauxi7NwQauRhX+222pxP",
-	"rEJS5xILJQMZu6qRq9D3ULX+jCiJBGcuuLFSX7NpWcCyrDBwiN/6t2dnP96/39g2MLuIKbITVur1EVN3",
-	"MgjVgcRqp98gCWdnDjOu/rYNU2bVzYqxj4VVezAVvDLTf+fsLoE1R0JrVpVXQtvzG66B3or2EuzhjQWS",
-	"/q9qLiSfl/0Vn1XwmFJ7rot7KCdwnT3H6TXwtdSodSLuQbDRWscIbILDuSpHQuoGxG5upfjguH/Yy3qL",
-	"uqKDSQ8ePFgul30Of+6revKA7tUPfnrx9NnLN8/gntAYzp9XEVJ30DvsH+FV9D29Qe9h/7D/kEDqcBY/",
-	"uDp64E7MBzBY+PUkFQmDJDJdqxHGSo1IlDolcBn2vgMCoTmvwUvCW0olXxS9ARAUvKKHvMX32eHUfCYQ",
-	"f/tb2noJlzx4WovCHgy8ggrSX+xfeh+znff9Uotx+b7z5aC5Ol+NCSi6/Hcwi+bKLpmdx+PDQyo0M4Qq",
-	"jE+Mf1LsCg20XeZbY/IgcQp2TEusENQRlBiCd9234nCCo0m9xI/6wQ+8cMV4cMvD3bc8V/UQ+/XCeOC4",
-	"2X2XayAKxqIrjuj9hApReIGjz7EmHJ9AEWoIoUKHat1NYmMKqxDIzaLEttWugBEBneQ4JjclGdE7jeUI",
-	"/fl+IMKm219yggF9bNrqpl6IjxtSd/Qph1C0CZ4USzerMIX2THKQ029E/PALY3eCeSjDpvh9zFJ69MGH",
-	"svgYGEt2SucLe/iK98b33ozaUYDowkEfA9PBhKBGxEM4OtWlKAZgh3trF/c9e23/CMwj7jqyluVa2zY8",
-	"rJqijndsinpD2E42v/A1vql/vTU8wUduv+OlMs+h+y/c8GSLwMeGeaMQynUgxi6SbkU8dsVhs3ugIsrI",
-	"6GrKRmNZ1haBDK6VWtDss9I0m3kOeh1Byq5x7Mnhk3D+PyUKvODhxt1RP2Ydd3nYDBsb+4VpfvqaGPZv",
-	"YdOhtHTddNe3Gl4U7pimjUufHxk+TfGfCPOGLvmEB3tUW5qYf3Q5gabGAxet0XorM/9WVJWDsq3mGM4M",
-	"MWBC/NFXhMVw0+YVoPsS+4wHH6gk8mOrPXlGgQmM79gvi14bnR2O1XRDLU2EIZ7EN25s+8nEi/FLJcXP",
-	"3IymrUbb9vn8X29evaSXf8x6D1NKkOBzADoAXyx/MT6w7z2AF+foyvWvpfFuvOM4Urbaz2D4HbgctHgO",
-	"6dHo9oT9OFJysDH/O4qFKbK+VjPs8SUhBMKlkwKHfclTnJt5qtw4MJb1nQNtvaw+0ERA+fFr+BckVnoD",
-	"LOD1aOlQ2Ns0tmKVuhdYdV3rPABa4fZd8jMvGpOkltJTCqtaE7uuYPWiEi5cNBs44lLMI5a1a3wlXQWj",
-	"UWxc2jvuBvCqnouqInJ9XlVqKYp7GRNyMdMZxm809Qp3lBFamAyj1g7y4/mIwUt3g3beM4ZO9VzwS8qZ",
-	"OCh3Q8Jw4ZGF3a07II+ivCvEXCA+jlEwznK7BfJQUUl4FXFHk+7qszMonqbASFQ+7jL7weSyM+d7oimV",
-	"QbvZsapZLhdVBfSW+MdKqUuNScva98DwIQHsPhY6wkOTcaygTRla/qT5A6iyva38T6TMPAdy8pzppsd2",
-	"TP7b1Vys2RQY4WwPppxFVo4WAoOLdFMGCjhQCLmAtYHd32c/UhZLSSKOi0ymO8hcIkQWZG9FdNpY55oM",
-	"ybyl4e775TSU/7AYTFQQl/KB3SoOVwif+jL7AUMofl2dlLvfdI2atMQ93jok26cIeDRKlz9zpMOVKG6J",
-	"bcAV149lPNl9i/fnbi+UwTz2cFMSmjrrwQf8R/fghTdCPGwQi40wqIHhkJjS31eKMSWp1wqlTymFgelA",
-	"IYvTBuPCRDElKX3TbPvZZ5Dw8QX+lKppVPhHLgVfFKVh4srO4GlQlAgEgYJ0hMYZDmEssC8ihT3i0tEN",
-	"kQlTVg4CZj8zwLZLcy65vtQDdnL8PaWRpgSziVC+pcM0T3gpQzIEg5V3NMthDqF9feALK6m8OmFH4Kr5",
-	"Pbqnp4wvaNWjCcOAjoHPF9/bPzZ0/H23beeo2147jXPzLYizs30LZq2hh0jTftLjrDWPEKu7L+Cf7pi2",
-	"PS01uDNtq3m99wDUQ6vphqEYwjx4T+LslxdIwsALRJz6AEpGKJDMukumlBOdsZGPRkHjM1SQssD0tvZl",
-	"4ipiFoRuuFZvgmuFymMhC+EogX3Y2HoWVj0D7aLOSBcjiDWEm9/ZN5BDTGnL4Ms8yg4PD0k/OkDmgFGy",
-	"1Pp9U1UTW+BsbkiToV9A0aI8yoLnKRVlrc4zmOcdUYNXslq5oTgmv8tSFlFfw5g+AmIA4Mj/ayGg1y95",
-	"8oRHT7rtj3dx+FnrMzEsPIRw+eKmBqxAgurUODiVV103frBlJBENRgRDW++2kBoUFj/caFA7dh50m+5s",
-	"yv9qj+Rw9RqsH7E1juGTE+IBfl3lAXCIIBeUcHuSZwiOuUICJGhvLgVtKgBzIk4DUVF0hof2HJqNFoEU",
-	"jFcVYe5Ss4l4yng6vSbsgW4OBQP0I4w9USvw7TpJsLnJR8o2nlM1H7SJBLR3P3NLBaEcu1qpspNUrBz8",
-	"ry+T+f7chyT4eVYTv5+r2qwpAoByffbzE7V16wH6bqoI1ONSkVjLB2ASQE867EIog3Mk17F6o7gIwG6A",
-	"D3VgXW4Kk8Sn6nAVn3zR2XguWw5HJO2bz4WERGnUeTLgIK1KoICqq9Ow78WPbzvyIiqf/aMtX3U4JLAd",
-	"/bkl7ZbcOJG/wEYMtf3pjYj96gw34q+hwUEIsUPJi8PM2y1C5h/5vgWEuLBVN2VzsCQYIvrOVBRXouZV",
-	"Ouz4HMf3x4k6btgqwAwRlfJGJplAo3vKNTQGzCcC5yOH8okB6ZvhCts8Z1FGlhqWZFDE7NuDZD4M45vL",
-	"RxTzDlh5RzNCYPfZC3MuR0qbiJWcAOvWind5FTdKdnToaH1mzilot4GAh0KnbSCq/98gRPmUSgqmtk09",
-	"PScHjcT5+prpC+iZaNWibEGkZBz5xQ11TAgXp+LBz8mB+BThYHj2l4kG42dtCQbD5ELRokcuH37NYbAv",
-	"FX12DuaGUG4/uh58gP9uDUW/3RI/DjoRe7RqNq6FwDgrouo2Y8tsPbRsDUYXWA4xkHAIhp6h43VO2S8a",
-	"GfYUaiEWMAVj2R4JdRBYBAnI9kCy29x/xpG/jjhy62ZqjyIH/fwpz9c2TUmdYr5cCHnLjN3gTNxtHMKs",
-	"RCco4DPSEWWsZxkuMNGPXcaHKwru+urByKvFJyA5OKWheIMQkZJYrqcu6rvQIsTV6FpVdbreW5lXUCMD",
-	"HZ7tRaHwPaElENHyyU2AX+E13UyALyDYf0BHFnv2u/1zR/sMxvVP8gfYc2zw4fNuvCTS4cye2TW1Hs+9",
-	"f5UjxNGj1nRb133daLvPOJVOju2ZDw40Fg7XgEhDOsVTNlRmCnSaQ8Fm5XsAgoEjziXLXxRiNldGyNHq",
-	"4O9ilQNcfy64dxkBVeZSPRNh6HCHxpaIdaMKF3DX16D97BXRGPi2coElPC54dTf44oBgRhEPAPMl9sCV",
-	"qhUW4M0rLnMHgFtrwzTwKgb2ooBX+iCJvUKSMYUf6Qr8lWzWEyK9GOTg4sb9BiwqonTYbGOFyhFwjpp6",
-	"R6rxWv9/DRwXSzDZgnaE5hKnQHXa7LIFH4otORVbWpmHccBMvLO/giJ9nGniZp9yyaa8GgcsmptZa5WG",
-	"caAhie0htIEWEJAIvJmxeC634gjYGbbLwsf7OcfahSmXScSi6yC4J1oxiPnfxYqMw31Ojah4w7kFv/m6",
-	"SlUVB0M+uhSQ8KMog+8CZF8WmsbZww+/darmPtIrliw8ICIU+e2Db8UvCn1Bz7zAknr/W/8TL+xpBEcH",
-	"DW1jWM9+fNPb8udo1J2rOKAF4ws5X2xmXlZ8Vq1NX/Pr/ie9N4Wu3t296Tbn5Jrf+1lNg5hmJ2EgnKGe",
-	"i2qXF9KzrvxxQgQnR8dd7AsxUhLJQJ/zskKH6OSow+e8VeonXk8E3vBo9w2/BoqWn0VRckf7eXJ83OVm",
-	"Khnnw0rc2ON71GW9fpX8ipeVe+ENbbZ3RP3TbC+tqdOsJ3Rx5lvE39LVgrOD4ciqlUwrvJCMSAWAU4kO",
-	"/tyoHOMPQHJTq1nu+TtL7VovA2ECVZCXmtGrCvSEmh3SSuNamlDWDxqjJc4oeojr3Kp7HepUAg+BcoPI",
-	"0DGj3q6hmespO3QmD6BhPBUdkSxE5lkr/KJWs60lJl264VJH2gRCpOWDgA+xNNPTiEI/ZAzaxmpU7yYj",
-	"22EZvJLVivZrp2tf8pn4hpHkT2ElSntP4gBxDn1RQmd4abKQ+oF4pt1Knpr4M+UsTo4OOx1BE2XMrRRj",
-	"U3UiNzQPmg2FWQohmy38GjrN/e7zBni66s8A/mvVoS+702k8jR73ubg0vtbt5D9nGzNGA3z5H4RIcCCW",
-	"eAIiPEu0gWIJ/ewx0mSopiN3xxlESlfUdROiOKWPk5Tax7GaXG7YmSa0em4regni9YnCnOEFXybduf7+",
-	"rRwfQUiiygqE4v5xA6Iun7m2j1r3zv5Hwk7ekBcG6ax80lPIIkg+MhZ6fvlNQYeWgWIVSJBdqH/K9SDA",
-	"2n2Tm8BLBvEse207R8jaDvnKCEJuiaCi8+J/RsWZ3YQAY5d07sBzvvYApCbmDThIAC6UURU6NvZCdVsI",
-	"VhaOmxJBYmxUlYDzx7z724BeOjqEioQIfAnl32JuMgjBUnoeYq8voxM9Q/TScOX/m7uaBKyAyDkSBVp/",
-	"bslL46jiPfgT/o4h7JHImKqK6OHcNc7Ce62brZXdZ9pzJCM/OMXf8ZVno5GYmwEz4r3BuT3ArZwPgCDS",
-	"/hNZuusrUR9ASFcQgBJAZFyyHBCVOSslOPZViVQKecENzyN9jN1/uWZ5WUDVOk4xUZcTHEHHEeP8J67N",
-	"ATz+4MWPgZLc8R/PSq1d22EpiFnQhaopMH/0iFG6kb4GCbVcI7ao/dhd+85SQr+Oc6khSKTvZeFaD7Ul",
-	"HGL0Jyqp10bNPVaYavjoK30UH7QWewFKDGpaNGRWMI2CWEdetqN22/C6iUIMX22hilZ33/6trdhid8+b",
-	"bRUgXmx1KSEvYlevnCF/Iv5OK1YpOWF8oqISmqPpGnnG0bRl8PCUttGfHO49eHDvqL4HlQG2mvN06U45",
-	"EIoGIlkk4TnSL2drWEfUFqdhM0WYViuvzKgJMP5bKZ7UajEHck6EsGJtkeehOZe+O4sPoQAuEmpDfG8A",
-	"P+AlMPe2wiLhbaLYDxeZDOjYDe3b8tDWk16YNYg8LDuwaMyVhtiro0lGW7q1RmmMAf3kGkPXoz0X+W9q",
-	"iVJnFOw0z/JvlXfUq0eRBEeS+fBQW8VF1+ePDzXpbnu4OPUNMUWQzJySfvYtVDkXGFCbIv7wULd8v725",
-	"9fMfNzvOHx48+f2/7p6f9/Ff9/7H3Zn+v/reX3pdNu7Yy2gWFjL3TMBuHUF1xdStie/2a4lMq+FjGvp8",
-	"66L+YWqP4lqErLdxzm6rPXqzcegOcEG8CYBnbHwIcw2kI3sUJw0acQfMENVq5l7ClGxYGt8UIHnZpXiG",
-	"kmJVBdilyIKGC7/OuF3ckqKlsIkbJpU9aCdVyOdjxGLAagFRXN+ABhjmpaJ63pGoTTm28u7+jl2sMlao",
-	"GS9d7w3gRmJmWY4aJQHI5UwxDEeBlLngsP/7uQTDeyKMdlxFmJnkAGZWNRlw1lo+ZXmAOiAoANpglKOp",
-	"A2e02Uu+H0cXi8k3t3Gmk+tO03Y6ub93zkPQcN64+9pMqI2RWFug31rgsGbEdRjBU3tPl7c3oCBoxa3m",
-	"rfYkNRnsmpRpNhG9xli2VRJTG9sb2Lbf5pFDK9xaYUITisd8o+ERwMcpr4O+8TdUghKSM9ACwJp4iIFD",
-	"J92XZn5p7G1HFV+VV+157Td8td4AqWG6VkpdWkMVnGkKc0AaZxma6ku1HDCuL4n6nxvX6guhaF6VYijj",
-	"luIFYLEM2Ifznh3JeW/Afjv3SbLzXsb6/f7vH/PQe4tKh48fHbKZbosmwAHimnhANME1Q7JuZonFBkMx",
-	"WciB/Q+0WSJpR5v2LA5GsA6xCBggHEAwrfi9WTNC4Rq4eShfn52dy9sOVbBPFak4lzg3zyqNjTfQURs0",
-	"P24tKLUlDBUE1L4BwBX4mVjbB74YxES2hETO5d/UEmYcUCVktXlDjrvPgx4e0DWX2uKQJDhBApnnVeXK",
-	"1dCeUTMB9Hz4WCdtMMl2Qx0s5ngj0jn69hsp7sSf7O7tAO64FdfZ+6BWqnf4nHv72CdNF9v+uOZz8oPx",
-	"7x9Ovv/Yyc/c6n5zEqsdPvcfzHX+BO7ypzQvrGi/FEv9aR1abNzldMmU7+nbEm2CZjdGOX4RI0bISF1G",
-	"qYboi74RMwad6DY+c+uhvYQrurhnUQsx8s6wQzyjpvCZs2AqPhSVjhr3THnhj8BVVPpod+rAtYJyrVLJ",
-	"xiDU/FBgM6gzTBQtp0qLczkThltZpd6cAVN/9Jj9vfyBVDbJoFQmeifGvmmIIXdEVQ/U/XS4oMNQFPbU",
-	"yvFy34cPT52gBCs14pX1U2sxKZX8q1i0Oqy+qX5amxwen3QN8+NyAO8IVGtxg7AHIF3GOXTB8TnQHkBu",
-	"yzUfc2vnmb4osUaxdVT4pzdg+mqbATvOzi6qFU7AI3VyCP8YnLL2m9ucR9issM/K4pvjJliP/H0bsT4Y",
-	"2oMP9j8ftzWGeIlRoE8qFq0gHEgxfrmiWvv+O5qavH3ZZd19tZ3IG8jAg1DBkowNvI1YoBqwe8+/jQ4/",
-	"ZYYHFEd1px/ideBwGk2V0iLzQQPizA19ipcSk4zOkYTnYI4yapngurk/8/HccxmSnDM1Azgx3h3FeZHB",
-	"nZ2t1dZ56KDPqLsYRqlZLpW50IuhnY8hdGXkmo15jZ8fgfbv5v4q7R0w+9h7LQ6dXbSnOPFdTJUvHTUN",
-	"72+ez7d2KLpRRIfjGjWiqRciitaD0xwtZaDCt/92UoPiMlqTUXSrfKefpmhxz+WM7FbqFFU8gsacYIG5",
-	"yCuQXqMZaZC2+RiqohR679T4t3vek2i3qPeIQPaLRYe/QP1SiCgT0E5PwSWYqqpwKm/1Rz9tamHqz1sk",
-	"v983besdQMsGSsMpieBXO+XBtZKOrgfoGn03MQk4PamWISDFGXBb+sAO8LI7wgvj27dww+a1gEgHAO8g",
-	"qKegJ7f1/qy/mGFj4ZFgpSPr8U5iRjSTGJqlcPGQjy7teTjDXqdel0ohCqsnGSzVwLd68zpVM14tOfSE",
-	"H4tatIBmTb361CYkNERu7+lGwyNOpD9QXeoX0F2v7Fy6DUB5jKaMJhTXdfSDVYFbUQjOstqodQDTwOvR",
-	"AdoBZIWatTvXLFIyJqAYYQbUDGNq7klRhQZ7Fk4CsBtG79ARs+Scay2Kc6muXCvz5r2++yWmwYhkQxYs",
-	"t2dg7mzZ0DIOGqfTb836MKzVmrGhGPGFtr/1X41kCxTN2mKIvpuuvgkr1ES2QyNlf4px8GWYzT+T+Ckb",
-	"2x5N+k+rLGWVrZxysxuq4Vz8AS2yecXl10FU9Bbi3VhGD4wrOYbAM8y5ujPG/kCKFPrrO0CYyx5jSJeo",
-	"dtyPjo1nGKGusYqLAGLOhsNgBly/wjD9uRyKzFECWddwVC0K4UgXvQ+a4upBjUQa38X8AZtNlf2evcYV",
-	"P488o+2ISyXLEa8CQ9OAkXxrbEcInmtdYAc16oVYKAhc6KlakumYTxzbrv9L9BMA7QDMEg0BiQ2Q7ai2",
-	"GyD3EAjr8GKwE79nIkxk94JpCckKzyx5ynLo90GHGoXQIViEgHU6XytgeB+zssBs/NsEAWTmqMhheezv",
-	"gYspgz7E1vOuHafzbhKmPnsjhJ1bDVugP0varrA7PjeD+e2XXHZgy/naaWh+qXg7fQCX8Y5lhfqTeuab",
-	"oZ75stGXdcG5GWlMxDO1JS392l+1r2Y506/Gjm+ki26x178tu5GH7JthtG5T56t/gKjnt56+dAvXlsJ8",
-	"vWE2/ydRmPhkaMM33EyIxvvqK0yK+uFtNq3espVfjd+ij/vnhv7Dbuj/9K0MESeU8i+8l7MbdKvuvPEf",
-	"fLALvpWlAvqxLnldaI98J9y8a/lehm5qiKdHgGbmy5g6k89mxHENvhuBdJ0bREy3fehVDm3KB+x+Drnw",
-	"Te5WZpR1iU+OjtvJ8F+HgMd+i/ozko52XqcXY2rnnl2PT/XLkF7+6MDvnvQSF+tPt6P4phwB32wgEeBr",
-	"qrZ0f/uIxBFjFRhBcuEHQFQ2WRx9lQnwOKai8Nfeep/SlngxfqmkoK36OU7kXZFpO3UIaochPHvLJ22P",
-	"pssewDXw2Icpmp4X1BmgdL6h1aX2q1GhOtTQt3GAE3htp1h/nSd2h0A3n3W/+B9orkXx50ULuA1wQ3Yz",
-	"+6BrGyt+2MhEjA8X8ohgf5BjTDNiafvnwv2MLc2f/WvBK88Bv0ZkDwYBBjZlYIAMFTmczSPlG6pDICpu",
-	"FY10DZA7c+6fy+uS7qdCpwvzVVoRsSbLPiuJ+6dgVf+4b1a1M2f6VzXar4nxHPuFtDCe3+BUuk2Ow12f",
-	"gMSHNxrun2bun9H1LdzsO42Pm3nlD6alNqpuBwg9w7y94wOH1DBKfcawlVNhN7Br/IoWesxWE8O7BaPX",
-	"AbgEK6mJusbDcBz+e8Yx8cmGQkhoAc2GK8bt2RoPBl1zNPj67MwPxKeQsYude69RKkABlzgombH8v5+9",
-	"zQnsssZj0kZb4lTr32gC/yD9mdc/KwkF1CHccjuUyF+Kh2IoRkQc96eRnzTyu2sXo7DLw5cHwLxD6gVH",
-	"88nexnwLy7D3B+B3RBgtpySgbJGalyEgcY0EO7QNddFGarUHKonX1gOyBg3giTMoFfV1/gCGkoUozmVE",
-	"O/EiPLEWCFkGOImntwBsyayUC+Njog5FHAqPfe9SxES7llaHTwa+PnnEoUXfULBJeSWkfwj2ENQq5heR",
-	"qD2NYhNFOzyJS4a1b+n7uY4yKEdT4mSEb3B8jaEpsf+GuKG4rxsuiwDWBLcQ6LJCUwqqSolKUYBhlg4F",
-	"69g1uQkOj548fDx+JA6+Hx0ND74rjvnBk/Hh4cEJfzR8PPqu+F48GbfgHsuiDfX4+GQX6PH3P3sQfh09",
-	"h9/ySwGwfYSPWTkplUwnXPdtXhg6S2ztqT8uK7tbXPN0X219DMXW/iGu4Hpwg4LrVlOmY7Mbgiy7EXVh",
-	"PrN/27sHzN/tTe2Fc/H7Ue92IRvj26rqjx89vjlQ+U0pR91P2l+lKaNE8dYvNQ1Cn03E9mcDjUfo+oyp",
-	"LYNsBZZ78GFO6d8vByxv2jop1hjXN3Fd6AXs1bgDEjWjdD0n8fNHopx7j6bPwJcaKY2c0jOqV2pcCn0/",
-	"XUXkpFZLHcCtYB+0swXTM1pqIo8yO33lbDHrDY6ReBl/OPQzV0ojJh1bL3213gsuUzsQgZbx23RcIjxB",
-	"JI4paNBX3dPID+/BB/fPrbwJr0Mnuk8uOe0JM0ocfCOi4jNXiSZ+X0Q4dl/tluAWpOkBxSdaLS/spSa0",
-	"a2vX2FWO/avE8FVOLfAQ/d/fakI9pffuO7F/trL7s5Xdltp2L5mb1GL/EduZbJvtjhQRWoYu1oHEM6Rg",
-	"a+w/A04TFG9LRf1lNJsL4N1l1uDD+m93ka81dZdgrAacLOpJarXIVFQFcLOfS15VjoASU9rAwomxi3Im",
-	"ovJXD3AxUyFd/SoYktCewGoX3SRHchQbRhDPU7NzTUtZ6muawx0+Xhv94xrjIzTBOXp0eDj76tkfN9ml",
-	"rkO3IqS1ln/r8dEl7D/p/kEiYad8PK5KaW+r7N2//4GKXZ3wtFpH8Of/gKLWULhXL+R/iIGlqmrIR5df",
-	"R3T/FTrXQBQetYdQY6QB9uF8jPsTw4YOPrmn26J+y9AgWgoNwW8et4R0gTTQvjPkJ5K+cQLwXtHMRJW1",
-	"vhJKjc+lr5F12CQsj+L6ErkU6nIyBRwxgI18Ez0MjQOvtmbzhcEAZciyYqxhsuB1wepF5VDPWDs7mgp7",
-	"sX27KviKog4g+nc0myvr5dfIsa1j09fxIuStqeKhKlYP+v0+YLTOZfuFjr7hwQf6V3TvKePsUqywVtaI",
-	"94YNhS6LiG/KJYC5se+IFh/PnAdINJETPhyYz6eKZrYWM3UlIrJPAwTiPsOj6uhvU16N0X/2lflmWgsq",
-	"pfXc33DXsAbDwDO2UMgY+mR4SyCwr+lzyfWlKAbs5Ph7Kvp1saSIvcKJVMRibhL1uuSEQNd46LFWIO5t",
-	"MxXjduq+aufG8KyOpwiNz6v+rwqQZEcnCljaCJSEKP/1nfwnQv0GCPWT4++7jbCsZ7DOr52IfJmj/2eO",
-	"nTzFMjhifrM61Y6lJHSatFgDex64XymphBvefrwSeB6TY1ZStgC0r/3KQZL5AZW6Y5xvZ3k4lwmah4y8",
-	"PtdLZTlVMyRX4khFTbRGoasAnDyMFC0QYu7mXMCktEcFEM/DbuoFN4kd2BfqoJdSDAyna8eDcV8AwS2j",
-	"VBshw+vrnhZfHzHDFz5YtpIqxKv9J7HCN1rh1AjGrS/mzbT9QvOJ2Jb+AAX9K1z1qWEj+JZ0J8J6xUAb",
-	"Rimn/pdF7zlME/A5ev6bWWn019p6gUbXFsZ8rlxXJ1UDsTLeB71JtGe/JG5nkJt+urUNzcEn7DACb9gu",
-	"KN9Mp3ZeEJ5sVhrKqOLER2JES3lTOfodwpqj6c61b5RR+WYrauxGSXX0pyyXi6rK0UGljko4H+TIOCvC",
-	"I+S08ahIEi9rI4GxwGfQk81oxhdFac4l9oBxiGnNAOlXMF5ZiVzho4hKkQ8VII5QRzhsdqWgmtODlqCj",
-	"F+BGiMGrEtpK+i8vqDEU8rU6a5sb4dCPR4csicVGEHok8rdvXeDDf4UXfW7TotNOczXt2DPuK7YtbrhV",
-	"MbvadaO2KeHbAStvpTX2Gzlz4ttAI9O+a8KRIwcn7nkWw2BdteRp3KS8cQFlrq2LQp+JpOvDFdRKAs6Y",
-	"MHMEXT6X7eDmWrCJUkT323gpEhx7ADNcKpWBnnHY4M331om53ykjhtyiSlp3CzmeEdns8khbYMZv3Xp/",
-	"sh1Hb2jJdODS9f8D4bDX2Gkoaa3mzkuBguIi32zOa5PGV7zFJ+179j71og1dELaiLdegpLWqWrODNTYp",
-	"7eyb/if1JoKVasPfvfWlEt84AM8aLEFgEpuDj6zHehvmYjoeF2JpUAERilAyFF8lR6LPXiqwIa3lhVV7",
-	"dqjQpRRGPS0nU1GDqHu60bK2TgaeU9YGw8ux0ak7n1xxxbmEurwSOrQJGXci97CLihuAx0aNTJEo9kpd",
-	"iqLPXrlCDWvl0rEJ5X4Im5B2NNAvlOVTbk+dC3Ul6jxzPUZ41ZIMwQ8GcfxEdiE8G2uAu5mFR5/i1UVr",
-	"yye3elFTXlS0f2ALkaRchh2a2pTbD6wHH8piK18VVGuJ98a3wA3Mx1SDoZpRYl5VjRIxIb0tx+5SRJhY",
-	"LpSmFoYst5vuwl6W46bxz1byntvbEPqm3dR9c7+212NGkzYi3dmBkAJvCPuqIeEJQpjXtNO/lWgAzuQO",
-	"AfrEwaRgt7wodsWUIpl9YDXkgdWPnzxrlBrhVo/IanF0OqIox/NazaBSUW100JaKtonri+0r+ujMiU6R",
-	"Ux8by+n0ueAmb0Q6YJLOpSF/C54xsTuJEaKPtmNK4u2svroSdYvM37LttNVucqUh4TyWCss1/6guyU/C",
-	"BL22MFV5JZLisI+aXw+5r9OR4dtcDMvX8vJQRgwIFQfFhN+eNgwYd4lUvtOfq03bCNe60P4fgj+gSwYh",
-	"kDRSoIOCmd8ef4Az/LenIG4rdkzivJwqPitbM0b050+Jo8E3tOipEa8qUke3M88qOhqGolIQ51bJ/W5v",
-	"F6NFXZoVTO9Q8Noehr/9boWeIszwl0Vd9Qa9B7AZ6DmbxeqKWkjYD8JAfKPaP/L8+nGdKYxmM8qAIf2F",
-	"LHgNXRVLrSqY/uhmJyqbd7+h+vioxbaeWiOTN5s2RQ+j1NfmsxJEbDoDjerQE9CvpR8XFzomjERNqB2L",
-	"e6R7HPK3qKqIHkLyk3jE3yLmhUJYHY+dH/3bXVa15e0Ur1yYqbVJRi5tED0iCnK2PSRu7xZh9AyrF1JH",
-	"j8KWNen1LaU2vMJlpQlGYYnud4eE3dH/XwAAAP//",
+	"7L17d9tGsi/6VXrxzl1+bIimZNmJqTXrHMWx9/iMY+fYnvHdK8ommkSTxAjs5qCbojne/u53dVX1AyBA",
+	"gpL8SCb5IxZJPPpZXY9f/epjb6IWSyWFNLo3/NibC56JEv589o7P7L+Z0JMyX5pcyd6w94ovhGZmnmum",
+	"DTeCqSkzc8FKodWqnIgzJsWVKOE7zReC8RnPJeNTI0rG2WTO5Uz0e0lPfOCLZSF6w95F77ujY34yfjg5",
+	"zS56vaSnJ3Ox4PbdZrO0V2hT5nLW+/TpU9Jb8pIvhKFGnuvX0zfiKtfQunpjzzXLDVtzzbjBNpd0bcJU",
+	"ydKCG6FN2mevJXQkdT+njMuMpdyktqm5fdY/V6Lc9JKe5AvbJHdlpbl/KsW0N+z9Pw/CoD7AX/UD18pX",
+	"q8VYlD3bFdv4d7l93P6Gm3wh2trCTaUVU1UuuOkNexk34sje2Eu2RjLp/aCyXOif7XBuNyCd8kKLlBWC",
+	"XwnN1MpUZlnfYWO4PWHreT6ZM14KtlDa2FFcz7lhnBW5Nmwt8tlctzUcn1FpfCamfFWY3tCUK+GbPVaq",
+	"EFxCu58qOc3LRUvD380FM+pSSLcwudRrWI+2UfpSZGyqYCXiY7i9r7oelwWXR+f/99z999P6L99PW3pA",
+	"T6l0YcE/vBRyZua94fHg5DTpLXLpv2iaiaelyIQ0OS9eZDu6lWfYC9srGFw9V2tdbfvg+MnDx9NH4uj7",
+	"yfH46LvshB89mQ4GR6f80fjx5Lvse/HEd2XJzTz0JM96Sa8U/1zlpcjc8Dd26uTR40P69NaKiZZuvZbF",
+	"BtdLrlkuI7nStmTgx86brtYKbNmq1KrcMc6pFB/MaAKXpW4ZLflMsLGYqrK1aXhH21I4HTx53DRQP4pC",
+	"GNE272mGP6dDZuZKC1wBa1EKRr/gsAlWcG3YwwHL+EYn7stlwSckov3NdquauShvaYip/WF8nxdCmB3D",
+	"O7W/39HMvq26eEU2E82LE+651fX5IhOLpTJCTjZ/FZvmlk54UYjyjmZqLaG5IDroHPnnSmiTsEuxNPD1",
+	"ySmbq1VZ24+n4+PJgD8SR5lYFmpzdPz98YnrIp61oZNRk45sm1q796jevSU3RpT2mf/9y8XFh5Pjo4uL",
+	"D9+JX//jT42S/8X0J24m8+1Ovy9ze6LbTZlXj3UG+zIvCtytMAZKCmaVBBgafcbS+6m/N4cdDcvMHmG8",
+	"KPrsPe1zKXL7g/3zdDDYows0j9T0CHvQJnZPvm/u9yslRUvfX0vGWSl4lkDHoWNe3OJKYHOura7AOFvD",
+	"SKX30wQmPxqyEsZKKkn7jpuGlX5/R89sG/d0D06V7f695GNR7JK0/vhm69zMcRYLe1PC0kux+fMVL1Yi",
+	"7bP/zK+EZNoqcrwA1cMe9PYWXhQkEReVHv3SM4Iv/qznatn7tVmswIsqXcqNWOha3x4dn+zZvIm9/AXe",
+	"ehxEKi9LvsFhyBd5mwD6i1qzBZcbBu9mRjn9gBvQX9pkYmGf2ayoHA8G0KR8sVr0ho/gUy7xU2h9Lo2Y",
+	"kd73k9Caz9rOxPfzTUKCRrB5ro0qN2eufczOPRtvjKgJmoW6Eqh0z9XS9sv+LcWajfnkUsispV8LbMqh",
+	"K81aATtEvFtnJOUTZkd8Mucln1jFPQHRsRTlREhzJOREZSJjWswWQppqt2qtr54K8E/HQ2H/urLdUtmu",
+	"bkmV2S7l2QEdKNXKiPLouKUHKrvdHtht/oo3mRQ1AQCbOA+ncNPioPG9WWvewbcdW2Mf0dYaeHx3awsf",
+	"DW+3Tfm5FNP8w141dG5NLjzr73Kmi9XMLl6requp/UFl4h4K9bGY5TISpG3NXsKLdw7j9sA5Y3HnHsNL",
+	"7B4Dk7Jq0lYWIX7ZvAQjQ7Z9GR5o2L7N5WS/ym/N28xupNjGtZ2wzS1btVP77OvYu++E5HKXYmrggjsa",
+	"pr06gHyyaNFM8aZbVU3tmu0mXCvbpdYu3C3XndLa7vmbNHnRfULRTtrvuFjZx15nLv/Oy3z3ZF7hFXQC",
+	"nbFCTA24MdzJSue3u7CtifTzQZrmJzvueqmkFqDe/MCzN2gv2E8TJY2Q8CdfLot8Ai6IB8tSjQux+I9/",
+	"aPRk+cVn78hQhbjiRZ6NyPboJb1MGJ4XdrZhXcDXLFPC6p9WlpFKYAfV6bJWb1+KEt7JDL8E94soS1Xq",
+	"3vAX/y6j1KjgJWgG/i0oZ9hipa348yrJo8GgF/nlvLb06Vdcf0KbUZ51d05Y+3OlrcU8SHomN7ADf+AZ",
+	"e+M77nS+sVqZ4bjg8tLqhd0W98840DhPTdsLh3HCpR3EsQCjgHFdG7x+L/ii4Is3fqvdYI5jr9TIb97E",
+	"+5miKbJjP1LTEe30iVrZFz6M5uuhc144k/uUTYqVtioYW6tVkdnekRuhl/TUtDcM2p67EqbxWo8cokWE",
+	"Rt9CcGkSpoXM6r7hYIugLm4FG3jwuGbBv3ajlQS7lFbSz6WYKJnlsAPehCGGd+5w/32mNfdKmXkuZ154",
+	"Dkls2q3JFqvJnPE138DhPrbyRYNGjwLXqiMa93kppistsgQc11otxFhlG7DBFV6ghZA4G3fTxlWW3usz",
+	"90tqFaELiWKFayV1n71zs+Z2SMO8pTCIqZ258KgcO5bYbwslZ/bf3LCJgkiC8suhfyHdniryySGy8saT",
+	"8CJ2VxR2w+OIc6nAVeG6rA2XGXgqc6PZmm9ACjxX5TjPMiG/ZJO9o/uOZqUqRJD7vCjUGifmbjp1bUvv",
+	"QY/sBUaR/8KuE7ehqd3sbjpb8TKz62HIOIMPrFwVAt08sPAu5AKWJ2fLUn3YsHIlmZVKCTPKrlg7OAs+",
+	"mecS9DmzKqV9qV+WotCiz15PmX9XwlI8hGDlgXklpCk31shCL+YZPNW+heX6QuKdIwzUwDpdFbG9mcHl",
+	"WthOTez62mgKVdjBss3b0CDkJrimrLEtsrAEVhIDVlkCN4wFPPFCouAab5i4EuUGxx89s/aRmlbyc1XO",
+	"lDEHrYvtI2HqnxLJYae1s+9ss/0lQxgKVWTChWJsj+PpnXBpuzHnmb3xGLyRNxKtx9Eh/Z9Kis99OlO/",
+	"7VFcZBjYkbGrxP5yKZbmjLQ8O2C0dKOxgckKYwHb+P+8ff3qrW9ky3xhOxu2MXVajf8hJqap+efMvoDh",
+	"GxKWlXxq2MngZHB0fGK1z4bQa9NA0WUP4JpP6LUwz9VK3kzxkMqMpvCUmloJBz1sSqnCWX/hPDPgpF3k",
+	"WlvV165LtBxuuqoGp2FVvVKGPaemfaalhfIfZKM9A4KkjKIAsEZi5eE5z4uD1L1b2gE4wtBGP0GJa//a",
+	"uayXsZoD6x8kLqcJTaVYC21SZkRRWNFozwRlBEXjYDy4SdDt4aMAacG1GaFMTO0x6KT2hbRPIGFpb7cX",
+	"WjF4g3XtBuILDvC53DA88aFfMOXvlHoJltAXnminwPGxuhLslP2U/wDt+ZvkVzwv+Lj44k3KuOFjrkXV",
+	"OJrMRcakWrO76Sq0zaoPknRbK5KlWssAFgHRcEczMZ2KiTljpVgKWHd99rqMr2FGqUtQG0VpFVIuGYVW",
+	"4HzP/yXsyQybYc1zIzJ7A6qZ03iD3NFuv3g3D0y01ZFMvhBqZWyLc8OyPHMNR0UiRXmYghJhFzoHFSpT",
+	"W+v7jTDl5uh8ClZw3SvxFvYjaLy2pf0moEuIEqDXZVmqidD6wLne5Trw4tkL+WM2zUWROQHCJxOxNPDG",
+	"JseAexKEiuLHwBfeNzArBTfudB7oXtJbKtu5sjfsPbAr+8FESSkmZkSDf3NvwclJODIqI8eeSZObzedV",
+	"TGC3WhsOQ4h23URyEwyG7RGm/axXy6Uqjch+ElnOncP8a8gakPZ2lGBD5ZJxySC8AZuhyYXkrQ5rsPbB",
+	"OUfvBHjWxF70FJbOdpyr4gO2cwJDNl1pXkQOuzVYZSmHR6XUSmtKoGxBWyK1Kl86DEiImVIZuxIlKIve",
+	"bOuztBQLdUWACgzp2EfC26xBa9+Ym4RsVMCyXUicMWsYyI17aJ+l01L9S8j4SWiFa6YVRhlrEQ4BY0s+",
+	"EcMuhVhqgmbkBvRQ9tI2hBcwJLbbKwmSk17iOuQC0xcSXmu1M1pccPUZSwul3XhAtNA1YHtw7GtmSooz",
+	"lsI4jXI5Im9C01u1sTfnkhY7XGdlbp+9CtKe3PoXMpVqpFd6KSa2NVKFLTFx3qK5FT7kL83HBbRjtRSl",
+	"Fhm0wNngrhWIFJoq+5Dxxh48Z6wCk6miFmbgkIbrUF4LuVr0hr/0Qst6Sc8uH9BZYXH0kh7ObS/p0QT0",
+	"kp4dUhQ4lUGyX/n2gkREh9qvDZHrc7n5OwjObcSf3KB9AHLUHg4fjmbqiJ5gN3v/DV9T5BgetVwWmxdy",
+	"uUIJkaGmx4ufS7s5TS50bwggvvp+/1FNVgsrHIIfwEqrsFTt2QZ9gF1gh89ZXRCGLoRdQh7fIJhZK8Cj",
+	"QQhsGb3+Y3Bb7oTpcWvhIyTzANAeHtaKXBIstc9I4QsUv3StjlTigss7sWcKdF/b6sMge26OKxiGLvEU",
+	"iMx+qkMWkp74YJehsOdzG5S1Yvx6XArq8sEhD2NoJSIdN6doWvqoSi7N49NeBFAYbAMUEg8KuBE0YR+K",
+	"IAFHa6eVcZ0Z8sv54EnCPdUwS/bzaFUWDcDkpEfSaZTLqWqIkYHhlTsvEZfsmbxSG1AWwH1jtVlRTBNW",
+	"5JeCsBsfYJed2alcCC61V6cdeG87LlZzQiS981WWm2dXpEdUNyfPslJo3TTNAjGCUTBkIdi0VIuG1yY9",
+	"brqG7pLeeLNvHn7il7gMnWrZJt0wotkET8ftv5JGOzg6R7mKa0qLSSkM+HdxqUW9CkOHmMO9EMZIU1FT",
+	"EIsu5LFclTORNY4YPADU3IaldJmjLycCkbjF3Lea4KbpiVKsK9Jja8tvb3PqarNilke6mVGNnVBFdugr",
+	"YwX/Y8P6DeHqXxDVDmPhmwrL59e2Zf4y1w2r3O/9TkIg2i8NEiACBu970CvxwSDSeKtj2JCmbvygsgYo",
+	"KogKQqGSaLYH87JURj0EpSFxsRhBthz6Ox102V4I0kf3WfpLKTJuD5tf0yicUQELc3YpNokVvlzrtSqz",
+	"aKt4wP+F9FrWgm/YXBUET7fLxqoVRsgABBAbBC1XwlQuVwAOLBSIC15eats7LaTOTX4lUGnbowz9oJTR",
+	"puTLvbpQdXHAoLTs8bzUFBWynQqO9CIXkoIF3BptMPYAH+iywHxLn+eFqIIZTxoWnDJCt+1Q0NTGglwr",
+	"Y6HzDIZ6gWf0UqhlISoN29rCW9jJeJ3i4LhGNK/XuDOHDb0klFoE/7YroL/hi6JJ2gC8ZcdRhfMFZyyq",
+	"Uxq8SS8j4WxnslGSGfHB7BdIBIeDi5tG46laLHmZk11eW2ilWnRR6lLcMWTmNupu21L1MBH3Yz6dilLI",
+	"ibhFEZf0jOrUP0gEO6R79UVpBxLeluwQpITLaHY8pDFyIh2yBYooLtmcF9N6QhuI0RQuZTOVULyxFMLb",
+	"Qt6poEfW6LcmKytVUUCcnn6JXmLlYjjQ7b0gEkekQdrbL6S/P4750xUkkraD/32WFvmVGMEvYG7bK6x9",
+	"T842sNTjoEHFJUoOnpnCAGawlGtIk7iz8LHSfmso+0Y0GsE0OW8AWNBoZNQBDGSwOdx9k52JE70zFyha",
+	"E588XqYNID6EaY+GE0czwcMqzF+3HRpU2Tp2ToQYNZq4S1HqekbagUCebeUQ5mJ7pK3SsLX+EjZ3IPnt",
+	"JRbZ/YuOfVfTtjdX9mH02qqvLApBdnyjIQ/qQRDHWMhMEJaNS8TPXqOg8Qlm2zJ/Aj7wbHSIeVQZpoYD",
+	"W3xY5qXQBz2zxcxoWRTvvFc0I0Fj1bsVuBSGMP15Broh4JpR8YQ8GFXafxvP11JcqcuDRqKuMmc91+Dq",
+	"GCXxKO+eoKdw4V4tJQqeVAcGDgVA82vfGI/vvw8qSmX6a1NZfdhzr6Al3n9yOnjyuNF/0pg6WF8LNXci",
+	"PfPh48eQEQjGO/pKn2COIPnV0U/kTNjKBtu5qD7P6kEZ6HOMcOfXRqMFMl/R1GpnT/tyyBq3bbSlu2WX",
+	"ogJ0KWSLrk5m2IcNACB1nyHgQM+t5k7JdJMWn05FMIU3uhfu7uVt2MS1bn5hm7iewrutzvGJtRPToUs6",
+	"5JdC9lmK2yOD7ym3wI7zlShB6QKJlA6DqjHnmgmZAXwB48nkB7Ez5o08pxPhS3tuF2LyNDyzUeepZMla",
+	"q4ce0xossCavvejoipdgzdurX8ti86O7A54qc5HtUqTQWtVofEtlNVaDcTBYPaN1qeSMoibodZ1zBErF",
+	"KS8srDufqoOHMsQ5KUCDbjX/aDfEifsiTAjY0eGRgDWFoe+z1L5vlGejAFzcup5CXVMA6WRR+lAePwDW",
+	"QRQ/IsM99I+i+3S9TitCx75EfLBalvdBuDmLRs7tQtdZ/zmsiq3+RN9BE5vXSzDStv22E3em7Iz4Flxi",
+	"+BVctA6TsOuWtzmqxmiDdr0aQT8tZ0Hm+wHBJM6W3EzmRAfy5vlT9vjJ4MQNfEaRKYAPz4RBLKjdjS4y",
+	"SzpqEqxKMMfyBZ6ZncSZHRgpsqfQ7CaJZtu8rzfYmZXMp7nI4Hvbif86/+llowI09/DgGiaEALggavDp",
+	"PpILh8Mw9ljf0Q7GSfIJAuPbDr2oCZ44I/EOl20/7iI3dBJudxl4D8AKUwwSQoY++fuOjgekpkVsv/9w",
+	"rTzx2Td7fTNkmpKLhnZI03ECbkYwBWeHRRbOKWZzR7Oxc3vFx4RmPFvkEgcM45fA3pI+AOt1NspWi2Xa",
+	"GGloi89MmnXHJuCE3SRVp1+wHoGioDH23xjMgbeOuljUEbrD3tgWTno9ZWkGJ1Wa0KINjlQNeQCgnp7h",
+	"Wp+VarVMQoOVFJEbz99fIkDCrkswGo2CcC7jS16aHWGqhsAcvXE9F7LyWjbny6WQGMPpphZzY8RiafaN",
+	"gjV11dQIWe2z/bsoOlq5VT11x8vCae5xKtFh6mLJG5wIp+c0WKbNLox3fiopRLFWZUUERVGvvNRmtG8a",
+	"KDJQWTIycvFeb2LyBvn2wmgKevCFkrOKh0XYPalxUzmnJagLL7k2R7Bjj178mALqJZrD6s77/vi7h6dH",
+	"x999993jh4+/H9B/R4+mg8ljfixOxg+z08mj6ff8yXgwOc5OxMPpKX80bmq/CwrWdN8qUCfCIGUVJyYB",
+	"pEZjPrkknRdDySECNI00Xh+lgcA0yJoYIAX688Rq0hHiBmBbF9Jr0TuBO+7J4Aa2J0iGuWB9lmYrxLqB",
+	"B9NRUDhZQSmNcEKCkWlvKNVy6RvilTduGL+QkIlIawrSBXBe7eupyaQb01O8S9RDXd1wclbCpnX0VtAA",
+	"zfPsjBlVZGDAMS6BBMazSfhVPGzTxJMLiQQiwg6qVeTTs3qCHKYm4TfQfrSbwaWcOomTEuZQCkDO5C4N",
+	"BtOsuBRrwPvMFZuqolDrmo83gJn8QgGThqa5l/TCxNgPOFzgjbEdbFRiZaP7vc6kELZ6QOqQrq75Rp8x",
+	"271NxV2BZ56EpDKvCHF315oTzlJftoTfncq/WxAZTyK2qNCDdIymtfpI4nfUXK2ab1huztAoSd3EF1XA",
+	"VQzCqMTWnRm4m64pMhkjnExXzeyNmJJHrzNQaVyq1WxugpwQXgE5I9Y9J0wwRcdhKJw13vFAdEpNS5Mq",
+	"L97vaonhB7CQf23T3G7Dx3LbkIOkt1Q6b9MfQYVSbKaYtaWstYUnHFkbyNzntEyfFcM2wlD8A34kyQKm",
+	"XA7hVrHQ+wcWxyNqYNPAPs9FkT0rS1U2B00wd59Umlwu0ehoDgrV07A0YK9BT0GduVSzki9qhDqE+xwB",
+	"oGK3QrT1U5Qls2/SrDoRTNEoib7ZGDPzhAFDgZV7mHnA/E1WSsHA1Ng/iLtoO6TuIPn1dwEQ9Wf8ld0l",
+	"M/34HsslhQ/BYebRHhosUmv8+lx5+4QzdtG76IG8Ro9uXmtYcyLAXh8oBmd2BGWe5zKDdLQti6pB9Xwh",
+	"Y8QprH8IMg7ZzlFYVzuPR1CcOwVHFKlXnm4v6rsPIT4Y4DhAJGFExqLDGtSnrItZRt13dlmb4n5ejTy6",
+	"aAQiXShf1me6NJ6ibQ6FlnPvL9WzLhqnpOF0x9xkWWyaT7vrr10PW+KuDXbRdlysV3lpVrwYzZU2duZg",
+	"0vwfDygq2zRaoMrmZtNx9t66yz204oDT2ahR5DnZ0j7gkKW8dhoLU1u54LRtDubd0I/T2JqIPdifNnWi",
+	"FiW7BEhQOPjBTmqeIbdsusiPHWkrVi+wi2SKV+LInbFMTfQD+k73FxnDW8dCM8EnlfgBpcyOSuH8vD6N",
+	"djRV5cgFOydWek1B746cytvfatDcN6NFrhfEHegV9lGmFjyXlCyVT0ZhmQIqlo6qrOcnamRyEX1aSXhm",
+	"5Qo955law1crCVmAkDPWZAfQeDbrSS7FrFVauPGMnD5qytwMUwZqmjAlYesu+UzoZpmRy6lq8VODbWV1",
+	"UXtN2r8FmJU7hG5Tp2vXul9XSRz80VwodWmN16469JqX0g72nlGiyxoHqrYjI34xmuroLW5OdmG56gJx",
+	"2wmCK2DITMmn03zCpjwvNOVw25MmUyBWZiLSagmh2g99gfihVkqydV4UkE8hMQ0YvRWazXmZFRuksunT",
+	"Uqkkuc55uUCT021zuD/0mDrcvEsc3rymxeLebHSbvZ87ThfbpQXPxFkEuSV/GT4g8qKBh2RdQ9PsdJ4h",
+	"ln7vircPfoqXfkquCX+B4GZ7Zx0sHa87c4THSBnnj3NI4qpiP2NgvlfHbgeTM1XlTBiU2KNOgbbncMcr",
+	"ewMmC+9A6exSspwPY6cEUZl4kWkUHxORL81onctMrfef4XD1e7wYbqejqkMqjb+ynorTIuQD2hISIfWZ",
+	"42XTmMjRUXztdksg5UGUzTZo2y0dX1c9TvcOy1u4/Kkn1qLjt9vG+jte2oyMQuWmCoyKpitaLVuroHH9",
+	"bnfNtzWJJXoknOJ53ovKikVFO2IGJdVESZ1rg8nJhi1LYe2WPtsy3NKZMPDglAiApPNleBGJuYSIOkKh",
+	"9mdTroQ9OxQuNDaxmn3wRHrsoU98wEcugQvA6qhW9XF8BHA1eVZrcHdnE+3bq0GAqqWgJFNe7N475MgG",
+	"a9NFkfDs67xvYE10FAnE9d5tZ1e0NhirkAO9Be7spFlZowJGaW8Gg1Oi45VZHdX2xXkLaMFlqT7kgmp4",
+	"CEb09kQsCZ/2gQb3SoUfo+tv7ShyZ85OWVasfmPH0DcgrGFgW5fcj58bMApvuQ1vNaqqXwEMCC9GomG9",
+	"C7mpO+Yjdszx3JHDCcPf8W2UMX3QPRURe3CyjC+bEeRf3Ox6k5LKELZOwN+W2YGyMd6zMIT4tEUu4/uO",
+	"v01p+IeE2y3hWhaJoxCoJcLdYMcdJqReIgnxviRH2iJ7ZM7f/cg0L/mPHfgOaj0WH4xmY1CQ8hIzdr33",
+	"3ZD+WknLTf/0EfHwOE39V+c/PfuUussMPA/iF8hF5H0DecjHrWZ/aUWULoSyQO3V0SLSPRcSUgc8AIHy",
+	"iN9VCwrNoGKI4UReENUdEk5jtya4z0mGR1GfEUNMYX7bDSK/BXTbmm/OgsMadNxN4Ot0/SLCzguJlDrr",
+	"KIPdXQJKPxCOk5vA3zvjORFnOnduWnGLppROnZs+O8faAAB2NFjLIstngP6TGUtHaYLQA/wWbcpwYD8+",
+	"PXMEfIiUCdQZAyDY3cBgSkUDaM0LhH7qIVvPFVAZLDjyRkTaM9JIADQAQR1B8v5w/vSvz179GEpp9LXh",
+	"s1zO+uAIlwjqX/APFUE8GDRthLpw3A4pQSx4rtZIwOZQu9zlHwJg13MuedZSSl+voY/6DKDukPBoRwVg",
+	"jI5CGCkzhsGtg8FoSJMkX5AmrlagaAUXXZ89t0s5PZ6ndiekTwaATv8uS+0+pDiDnaH1XBWCyirAztP2",
+	"uoX93zyFVJUsrY107/g0qyph3zeIgBeLpSrNK2UOzZYO4I6tZ9phqyZSuwPgwXhvvARu9tiRJvGHTUZ4",
+	"8AENLsTUjNTKtCevF3bhr2QhtI4AaUQe1dkYjEb008H583arkvh02HPtnL0YICM6ULu5AbNVxwBdv2k7",
+	"bOcfQ1usjJAMWD9IKjoA0AFNEJmLx+09DmNN0U/hLgqArTcctkzGxHixmzIh2+x0hd4437MaI4Q2NfU1",
+	"wmo0Z7SeHp8kLCZCrcSbC64RuO8r9zWAVvjEqBb0h+SBrRtzdYhyWiGL9U2peQ7icmmP8mAP4NWNgwhq",
+	"2ZZe6MtptbHR5DrCjiP/IJyOJvAiARVgN4dX4VrROYF5r6r5dqIw2K2uRFm2JHy8ixs/B/iIqc5dlDEB",
+	"gMxm+CC0n+ga7VIYVqmK2espW6qiQLWk5EbooZN05z+/YFqUV55fDXMViB04ejBBae2R7TlTV1arH1Yy",
+	"pYCV1TDgPbRfujKwuQlofxS34GAVGZ6cXYKRdLLtHXrkVWs+2tS0l3gIlFtllUlqXaUthbSmEWfCkKWo",
+	"NVvdwEWv6Bt2dw1KcsYND/UTrRpzz+XE2YtcOURKIWNSlYwi/fY6vspyM8r4xl5r1R4PGYXAFzgWCdOM",
+	"Pmi4wWpMVhtemoQ9HFht5+HjR4PBvf6FfE1uWGjlkKWRyb+/Nf58SNndaoTG/hr5FlJ211UIJjXfXZ4w",
+	"LQphhYROLiRUBcRlGg2zPnNmDPqJ1yqKEOk5UlqsgMNwnU+EfXfFk5GyuyaKV3Madx/6Iavj5NFj5l34",
+	"FSzMheQBxUrS/CwmkOcxZhwsGINtofK8dhdhMQC41MFP0QAxcyFtm2HiXIvBgCDHdKUXTW9EOxFKb+D0",
+	"08zGbB6USIE+d+RuypE9OYiAIUvXPDe5nI1AXthljM0eLUU5WuRyZYRvG88qX/vMzn6/n1bh5LgFAhvm",
+	"yH+B696eD35h1/xOh/irohF0VCRu9CDqHnXN52bWv93qb7iy4Zf6KEQpoLUfmoL80UnRcNIpR9wYQwh8",
+	"hTHnqqjnfdeerm/q3e3mOGl3mGAr9jkJG45eX0TzyWDw3fGTJyePTr87HTx5clwlrJSrgtjPKzXCK3Qr",
+	"8bj+sMHkGMeJlnrhXi2T97Hq0rWvSdxCHj4aDBodlg29vxKvxFofqAi3w7XfeX/KaokpHEhFlmvkL8Wj",
+	"3+UouSwv8cEw4NojsHtcInhw9IQfTX/9ePr9pz81KYLu3N1FOuaBReg/qWZpeKJKrp3w7Gyy2PGzr6py",
+	"oz3esxrpsN+JKfdP3uraUVT5fxiK+LoEphpuwNVYqmEodf9CHmHmhgYOKMy0g3o0awAJew6dElntvdWb",
+	"ACM8EoFWma3BXtDCmMKeP0AQRLobTnReaiTnVCW8BNtA/mefmwWfXCkHOtSono3ro7W54V5UJvwwgD9K",
+	"rEnHwEscIg8v2rhH+Qd5fgtIjMK6weHF1CH7ABxJn3mGaC3CKznXGFbYOR4werm7N873uqOjRyKZaj3P",
+	"cSvdydsrIUiMMXA6VODsoY4CohSf3yh3kbK0SaBDNYEmOy/PdlDfQmrUFgU61JRec6uEt+Q1tSQJYlGu",
+	"YYWz2RdBWMs+S51JAnQJwUDx+RXa8KLAsnd2BuwCTIeukHe/zo2AUXZ4BIycvbw5QaxRwY6HYbt0Ns/4",
+	"Xq+WS9tpC7f+5OrVNFvxg9OEnJH7asKcheIQwUecLrmZ0/K0mhbVztGryRwyOKorkcp2bp3ylUo6lcXq",
+	"VYCkygdDlQCaBjoKtm71OaDkouznJZ81x2BeESi6FnklQHE7lifK6CNDpYHu2KybMw2C+3gX0gQXmgP1",
+	"x5R3ZxH9HnAQae+Gzrx1ikmzVoXvH5xv/W5/inVOLMrtCdYhv7K9j9uJsHlmN7aP4dAgIJk69haMRl5Y",
+	"6Y+aaYSMpNzTPjuvlNbiE8BJzYWMK77jW1GaeYXspDGuDpneWgjZ3f1EjPvbY7tZot5GNo/xVRbCpHI2",
+	"X8msFBGN/TBUWHCBhTl3U7TADS7QCeKRZshkkpCVZntuKjEJtOUWmJcIh3EpTLnprNvU0yLqPuEWDCja",
+	"yF3izy/xSn/PyFUv2BrVV1go0DkNnBleCldBothiXIDglIfWecb/bb8VpL8dNvnAUTxRRTWQkYnCcHb+",
+	"49tmd2UbMu59ddKIY8FK/MKxk0GXtYmWDT4soXIcBouBXwlKQjVKHTDL8Kxmp/9CGTHiWVY2zjSdlY3y",
+	"5cOPbyt+O0qfLxHnbzsTi7x+cw4SKJKd0LH+JRCnBB8hiARVCNha5UoiN8+YxMi6vlVk5k9RK/SgzgfE",
+	"knNzxgZE3yQhrbQr3jYnQqQai47hpalHm8OZ4VVCIQ8gjNCOqmvfnvNoSG1KwSup4XHTV2NKBWpfr+Ea",
+	"a2SpqSf5TGC3CQmUMjKzYw+cR65MjV0BRthDAEtM8Zk6i7Q9HVywVoGxmkrmi2dQprydDoqrQ4avz6bn",
+	"+pIqFJAgDQZKvEKowlwMuacjNn61X6FB84c8P9fwGKhvn/qPlcbQbufNBzOC4+hxQPVduNKiHPGZaCQW",
+	"quSRb5vGPN+fCPEeLmpEauOqCjuxclTGkjOSb00aLCKFHYvRFtf0v/1BepDDyw5me4R0/1n6onqA+jJM",
+	"pIQVm6iylGYLYXjGDXdOXKr07Kfg+DH7a/7DkM5d72RHsqMiQ4IjNt6A8PXqpufgjw36Zh6w62afdaDz",
+	"6N/a2b4rj8PZ/PV6OLn2dGWdudN/80fiwcdUVfpd01xrp9HYJT8b4PmNMjEyeNvdzFGyxL5Uc7t3comR",
+	"EHjbtj+myK9E53jwtMil6Azgna6cs+HQqHqBFKP+EeHdbQPyImuu50MEnVU2JZAZVse1S86Zw7QAIHRm",
+	"lYw+SyHg5pjEKIQaXH9nuKQjfhq/3ilGh5ncdA3UtnM0+mJzIYNg0yzYwEDgSvSb4E0NdTecG3U9z4uK",
+	"AxNdjUBFkuEeZaiTVVCHVofOgYJKVr+0DylBpZrykrn6954Iyop0jWnGkYhl5552CAwHtZYx2m1cqksH",
+	"F4RQOhA6AVeUV3LGQkh7aOSTENnDQ+F0wDxGsOo1wikBxxgNUrPfJ9iEzXvdh2JBB/RKm1MsNc/JDZDH",
+	"5gUU993mW4FxGLXCdOj3XepV5Efa+s2dm/toG7f2RSlmbe/Tq/HoX0o2t7flh08tW+82EiteEWfHoRrI",
+	"e/Sxu9kc1nmlgHRsyTVEH2Chy+i8HIsJX4GRIPKyUZOpeYxkVbmIS8cBT0BrrQEQCOlW8xB7W0A9A7tR",
+	"bEsTRrhj18rKabP9ytGkEWxYeW0IaYC65V7OJQ5QSJav801aDXZdrbp2c42qc0AV9VPeWFiG5q6R14Z7",
+	"hpd2clA4zFHHZBc9sbroMRrQISvUhBe52fRxB/1ZrHo7Ku0dqmWv55sut7yft6MUe4nvPz5v9+jp29ie",
+	"gTqteZN+Njcd8tDtddB9I0r/tTV4x0Dzh/7eqL9fQ4WmdZnslTBhH28Trnl0VIUk3VMoOQ5L255GUOtv",
+	"icn4EFDyYbS41EfTiZAw6YHXZW+C/DwQYpBa7fhR0WuD7hdUdJP4sA/MrK6esg9iHuqIccRTdfx9my7o",
+	"ig7dEo9k5zT3aqmqnbLJc82H2n8xv+41pF57d+oT0SDdgxMVE2HkBpSYzmJyUoq9YNq3cNXb1WLBy80O",
+	"h3tMxRINxy071t3a8p4LY4pWOG59BGsFtAa6kcrMFKO2Dfx+viHZhslrEPyv1AXJxBJKgyh5VpNYjS/S",
+	"LR4XQYkmntSY3mh79e7dywbucx6/e4s0NxOTgpchmTBaNZ+FmH97nTt90nM8kKpAlsVkrpSOl3id6Y3u",
+	"3+dcanhxXZ7hk2lkq4ChuxT5pJfd88zPPgBR5cbOt60Cx5eHFJCoHCATsWtItEEuJCURQejEMUfap+eO",
+	"hnwY5hIlDegjYB7JyBa7kHsBMNWEFtxx+879tvI6eiMnVYZxgPVhNT2f49Ik2YB523lT7GiFWBLAZASg",
+	"q5B4a05Ms5uoLGFcxr+ubrG7AFwOVVtsy+6Fcor41IgL/UJuCfa4eI2d9TDhcZUBLHbRZylOdPXBiE5z",
+	"022ivFMIiYSVMVdFptFwZulK+hTvLGYQiwm64Ci+kI693PnsKFRXLU8JBY42S8HGG8wSuhsFD4eRbMmU",
+	"0Pf8eOcGoxM5PgGqyLrSFjBXUE3HjHxcsrIK6tFDmG6tXP+hhAkkYOZmWJl8192ozB9MOeiQMBk+2onw",
+	"x5AcuDVA9sFj4AKPQpKhv3OuYbiJvhDG2osnGDhn7YZ+3YUxQegiAGCQM2i+uVdzwcG+sLouruNQCrOX",
+	"9HCtEDeim2pMpIuGE3531Ipt/ru2fem8wumQFfmV8FkIUJMU1rPfP7Swo6PadYI8zM6tHPmaW5sTB1cb",
+	"He8U9/XzvVVNlcOcb5sJEJje4cwPQfB4OdGah+SGOO88TqqPDeS4FOtaSLOpwpmOm9QnqsDVoHuENrnN",
+	"v90wrtnszc9P/R7OFJ3NkHNFiaYQnPVtjEvpdCecv85Jvs6LbMLLxvIYoS9RTT77kjMrM0Af8iF86m2T",
+	"itF8OPkXtx1M7+eb5sUQ+6zWADFXWkgYzAY1wkm76C6NUQjKn6z5RrfXJf44Uq3QHKpzQQ8fxhgi4p6E",
+	"Te6iHoE5ITp8ZlacIh1dZ+vr7/jGdpfUssyVI82MrYSHJ63l+fNSQO5x42q3x4RzMp9VoYGqyA6wGv17",
+	"mlrt3tCu7DcpmI5DLCI+7+C/rK3NeKqb1uVrwjW/c8Ueb17y9RZLui54Jkbjzf70YY/wjvKI7c3gx9p2",
+	"LLKJWizs2rWHBMtaXH47jP1Dy7+Ge67bG5e/2JgXvYNDMZrBytTsXQyHE8YRERzP+DYP3Net7doIy29i",
+	"IDt55AjI2DsAsFvxAC8eC51nIhg0ODWgMyIJzaLGWXby6DEcw55EJ+lSjr/jtDSUeXWLZuTrtu6SWNV9",
+	"317t1ecuEGTi2pVea83bVe210rbbiEJud/YL07z9XPA2b7Fjw0gINkZ18hOqg46lCup1QMBUPajSvJWD",
+	"1Yw2uqjPnhXkPYXsUDQPiw2KTwAghOXONUvpiWnnw7FaHr9h9LuxMdsxDFyiPpNpH3TR9um5u9gRJez3",
+	"QePoI5hkWqFExQeQvkNjFnAhB1XtbElMhZzcybzLE97AhbvZV15PA+VKrcoHOWtUmYkyiWwaYhHOHF8R",
+	"Ic7d4gx8VDBKiI5MgPsLbF84y+zxGjm+Dillugu7eJ04HFnwS3w6a2ZK7lqLv1lOPie7ENbDHc1S+7LU",
+	"I7UruyYodPaio/P/e+7++2n9l++njRmsO2jsAaUzDW/vPNpRTaL9NDqBIhn3YDWpnXZV4mXTLvkeVfJt",
+	"iaDBshqLCVWT5aHuX2Tqo2bTS3orzMx2ufnghHAVIJqs/kiStCi8zZB3enzjb+GN7YUGgDJDQW1ApHeL",
+	"vO8uDdlT6USZes0wkZXPR98DujtwnKrz1MJu4+lmtrsKepTbdg6R13FzNRPEtIrm/hekXSE/GHa8bbTe",
+	"OLm9lTe7QCcrRyCKM/HoGMEezYSpJUuTU2cucBATYld0cYdQ6RTOKV+4CU1wn9yJDhgPduuz9/N8Mr+Q",
+	"6C6sO7do4bVDhyDvT9prxg7naIgnZ4EJ2w25wbqpXBOioCglNyMqRe9LCOOFNB/2jDrMe5RLO9Fuz7Yc",
+	"FuBK2Y2egm0Kl+DAD93KhvbBL4iMB0bH5piUvWh0lROPwlZbYhQXVFLUnWAvzWcQpJ66wc0zn71eNCXG",
+	"Nlch6lrzKqZsXAigMW4t5ghO4fYHOsdLmPfmJ7UOYuPKGW+CyRawoa7qacSamYmJte88nmEB/JXseDDA",
+	"MuHaRBPTWZn5ey7WB7C6c1eTCPqYwMZpkzXw6O3qQ2387e9CvWEa6PGmDevk537PyeIa7l7a1tRQnX67",
+	"gl0XFuNzuQG+2u61/OM71BIGhrQGniGaaKEIig4u9kY94fol2Rz5YlMRNob6uCjAXRgKVCYhbko1KMFR",
+	"hZlHQVul6N0t1B0MpcPUctfUxTiqNhjUvn1A6t4nV2GjpR5TKL+PTJFsyc1kTsNB43zijgw3yGCVzoRJ",
+	"KQaY+OwkHxj15gD4q/OF0IeaJKGkZf2UsW3e1xvszErm01xk8L3txH+d//Sycf/NW8j23pI+vA5KA5GL",
+	"0KkNXhkqeooImTva1dCKKgunv5Qi41YZ+DWlWFrLcXOziohBr7GKhsxc8IDS7plW0Cj3EQAHcEv1ouZz",
+	"QC2s4M5a+YWwzLRSKL6Hfuvc0fHE1PyJ20NwCAIKk5aJKnMdF2dCb2bRVPQ/93yPXS3Qm8Fbtm1LQiI0",
+	"uqZdKi9FHknzy5TbY0lt1sbULWCW9tmyPrQOkxrBSQDQg4FvdKigYRQ9kFZPTHTtjaKbI/p2wkxIvDWK",
+	"xlKNC9Hggjv3JdaC0Hpy+ui7267mK5UZTdVKZi30Ii0OQqCDOfnemgmtrkK7UW7PudcGR3stRbVeK2dL",
+	"UWolQVudcMdSeMbSCdQOd2uoUWKGoos39nxYu8HKxIlor1nsjiC7doRublKLiYwJHFY4EPYEruu49ReB",
+	"52dX9xwdEBgMa6E71EEiIUf7QWgzaiJ0ekU7FZLW4LKE8UIrB2TBrLM7mhVq1m/DSq50x+ityU2bJovP",
+	"AWSTKjPdjFFs9tTFewB41mEB63g+fYaYgy5Clts1XXdOXNf2ebHmG81SsDeG44LLy3ToljrQ4EGDLnOk",
+	"eIjoosINTW9r8aDEiw5ylVbOoe2ZgqRaB80pnuIv4mUhyYtT7tdJ4urfRouySRy/CeW+6kJ2gWrCQbHa",
+	"bgEJemkckyi1GfHJ5WjRoBs9d1UnsE2+dAXYZHxyKdW6ENkMrIJqaFOtxkXUTqTx97w0B74PdJTa65hW",
+	"bMrLjm+9UepNQ0P/BiyQ1tCOXGKgKAAYLzQ1A+Xe5d4i+CvymEW19LrrBjCFbVmKBxGIdwSCV0vOtbvZ",
+	"XQaMd7f7Asrxkt6xGdo83ECF1ezELhqBea/CrADhVzBOK2aV09fHG1R2qRZBCu9LKwVW4DFY1QLYX+oz",
+	"SZ5Ja6lIur3XjGJr70uU1N5QbF34gvpNrnw+nYKrtG0sMJWKOEechU5K/JljBY86b82/tSiK5l44/Xvn",
+	"yKPiXBQADm1O2TJzsai+3QGS/fvZe6QKjhRyUSw9emGPuwdH2w97DBQNeEvfm8pA0trasVybefh+Y4lW",
+	"h5UGPiTRqn8IakqVYuSJfVos9BiU6UpgL3CxyIylbhrTJDLSCF8K4XDiggnhcS8MvHGrg1O731oLrrja",
+	"AYqqmtfEXOaypXjROUuqW0JvzVL04ty7Drus/9o6j1XfvChGMXtGS5QrSsrS0aGGdVChPCoOym3ltNHE",
+	"txRmoD5SwklciAo1Y5n5VAeXgRpy8raptaQQmQ7FA9RS3F4/WuVoW0e8FReIIkFQuJQMbgKxXiwzEKuz",
+	"5pskZNDCHvCsx5379N41ekeH2h0zYZuGVyeEViFU1q37SCLarx3ivB3k/w84EVKW42qOUxCrKkA8NQnG",
+	"Q8OJFt+9vf7w4kwU+ZX9YvtyyNfBYDzmUNhfsIQZOSIl8apGHIRoLiI0AcZbgIfmrEIMh3W7ULlZAOlJ",
+	"buKm1MhyvQTxV4C18w93bGIbGwVKtcxiYzTQVy6j8EHEWk1tXqw0KRfA2qIFFtXD0tEEDyIi6bNKzfkw",
+	"LhxNWVRUfUmyBZYke4glyY6hJNmFvGlNspP5/ppkbyrVJht2DQJLKHMDAVzovhX8yopcnwMRFXwr1cpA",
+	"SgoTH4yQjvjbudmDfEM/KfxECUvRU/DiPhy2EvmH/JgMncMBZjxxNOOE/HElu6xCeCnE0kc1Nx6kVskw",
+	"Q3/pOm5VcJ3apV/mE0r9CgxE1bVp3wwrEKqbNq9AJAa9ZbXttvWxWhAllxMBHp7uAOJb0NWKfGrEDlGO",
+	"Hm8hs9qAbEUNKPsDlKGaa4iyL5x3nWoWQXKdKTcHQtxJNWuunIDuMWhDpYF5gTEbH1PqCo6/hiLY2Wt6",
+	"nST2/AC+C5npUb4ng3crswNI6AXP2uZXAqtYlJ0N9+gobXaXs/Gg2NCuDOT9rA47QyjByIpcG7SbWiuq",
+	"xdk0W6JlzvU+3dmOFMnDS7FpH2AfdAtbaNWYVg+5rtE2qYQHK229Ua5O/Cz30ubxaQvIH0L0cZ3Unlr9",
+	"6u0wjOGznVED0BudYKIctrngGaoAHOvAZkrUol0Xve+OjvnJ+OHkNLvoNYpXz1XUVp2nDS4WxrVVGMZZ",
+	"Z7vyt7RLPDLErzHPZ3OIJ+RQoWthVTHxzxUn775e8KKwv7v8L9uCMzaw6mpjlsuuTLdrhqm7C7prMm60",
+	"5r69q4IgechvJDsmwm5tmOYeIqZFcSX0kMXZfewfKpcis/dAbpdOsD4F1yzd3oqJ497rT7jk5cYqmu8a",
+	"Mi2DIMa8+JDdiHYsZL+/ICITq92t7DJhY7WSGS83w5h7LuKNAE7Fguf16sa9bgRljbQhf3GqvmeWRLKc",
+	"nKJZUsWE66WQYo1gGZ9hnR7r9Ax/8bUS7K4tM3LI2tHAfELo9Ixyn57JK7VBFj7kwP3w41tQVy+ktSQo",
+	"R5hYPoDKAwMfgptVKVj6IdN9iMLN+nq1XKrS6COnxx4ZU6R9di7jt4AQOVLTIzMXR2tVFhl0zU6CJylA",
+	"2ityQ+SGTUqu50Jjt5QUFxLIKDyCAQcrVqGH3jiggpIhGYZ0cpYi30ph+EjJYpP2qZX5TKpSEB8Bmg46",
+	"sVoLQK6QdovKYCfMqAvpncl54BmAUlRFMay8Mdf4UjIpRgIcrFt2Uhs9zDW0AwSNH3ZMuHtQm9umPNlb",
+	"e35fqfmY1QgeFhGcbJWZ9x/siQrJ9pKl9qRM3RG0QcDvOmIBIlhoA1mNx+zED430onCetHLKvNxDFBMx",
+	"3bgrIkEpVSSHiO3hcGqZOdcexuARYqHGpCSJR/ICqBgg7hOygG5FFwSNoZalGi25XepPK6T0GqhEX6X4",
+	"RgWHW1NAvNc9pFhVHI9RTbntg9cpVR2rY3kbG3k+wEHVkAEdnJ6Q11mpX9+4mhZCaz5rTYg+JFB66MI8",
+	"q0QquM9L63dQqeMyzvTH7mX1F6zIedOc09oq/QpJp64FL+QSmWR3kQzXUWgeXJt+DDl9SRBQTq1LmFOO",
+	"E2ZMkZDGk8TFbxOofPspJUZpIPYBbxZEk2eliPJMAV0V+E0uAIqVgSEMZytpT7QY8b70f9tHWjUhNHvB",
+	"N2zCyxITZkI1REfFlNpdlVbSA8H24MbXqIdT3zFtLFz9AkzyAKfbhWwsiw4cc0lgLqwCdQHnbXfb6fFJ",
+	"n/0NeVLZNBdFVqmsm9QL+bs6RSiX3QDkUucZoC2XZX5ljatLsUkAOa01YAhVybjVxCCHW4IbvFrn0RXK",
+	"IE+mVTFyWeRSjC7FJh2y5Qpr81htzl/l588OHkyCzvQI1bi0X0EYNwwojIK204IXpUPvhxV4ort08wv5",
+	"Qob0VYQJFlyy1CpsQ2YXb9p44gOwkXiC6qQ9gebTOVtDv8YKA+0+7qlcw/VcrTV5TC8kgC+ZT6BLYjoo",
+	"VuazOSmWtptAkoTBhm01wpoQ7yN6NiIayA365sfCh/spefAu9B3GusgnJr3XlHL1v5thZ6+nTdtoiIxs",
+	"kKMASyNajpDZhZfdqVnlQHo0U2pWCL7MrRK/eCDs0506Tw7w/tXD/lMiQq8L7KT34Wimjog64id8kdM9",
+	"D+MtvY5r4mV+KdY5lCWdhuRoKwkOdUDYOWkkrW5cmcOd67GtCtntuTiiEMqj45M9PBXXoN3p7oyoCt9G",
+	"X0RcK7nJLxEcDFG3jgcnp+22c2dTqSGQ7AQyJuykscGUnjHuRbOvRsFxP+H85001QB21XaMWH6yIuHsn",
+	"3yddiPxd626DRmNXWv6XUmZe0QI+oBL1Ndf8rbKIvuxADbp/dttsq10D9kZMt+e91dN5eKev2ax3jfvr",
+	"XSQU72hikxiHcueBgwNhyYH1j0jrrHEJ7hYoH6uWIjvyn6/y0qx4cTRXGqkKwqbzrpme83PCk6gqHWxV",
+	"CvrC6uy2cV1X/95m7VRoyJ117SkcqjNGvADNQYiWs23bZorKoB3MeNUi0V9PA0bGZWwMWhKcUGsEH92a",
+	"66+U7tRqfB48Xju9HX7EmneBabIwr1+boJX8JaT9ujp4vs4d0bV4Vf62cFilMGXe0QtiNUwFyXiZq7tv",
+	"HKGJqxcYwW19xXDUvkuhl0rqfFwIX96F8K/9L1CcwHU0noDm2Q6bZ8tV1RoZifjgIhq4damMaCaBO8z/",
+	"5JHL2ZCl5H5LE5aS841goLQLUmbUTLja6A2lpK+XZhGozNrIVlp+bPZ8nTM30n/NZXbm62d7XJaHZZFi",
+	"5pCpEYTCmpmHe7989kl35P/BTjOamA5p+ZHTiwrHV+YnrJMwBeHxYeR3LeW/dnQ9Dlm6XJnKYkpdUVS3",
+	"FhOWwrDDD3aVJpVLYd0apTxxWcSPsgYcBewRIlFLnXc6jfWDJaTDe9obN8vu2m1wkzVL7c1HV7wkrtxf",
+	"erbTP8OT7F8/uqfZD+f0RPv3G//UaMBuR/8OWXpfXv/Gd7/CNKBmkeWxfDwCbqqSpXbfaZOGaAbWsdki",
+	"MvguVgmiZbzkxojSvue/7+Kz/mfwP78cHz359ZfB0ZNfPw6S4+8+3ftTm3ch7JfHp9AZVYg2Oj4StlZG",
+	"ZKrP0kmeok6GNYwlRZ7i1XWVizW4Nia5/TbLrVBPejxb5Lbxai0r5KuRhkgr5Q1mtx3CtenlUY/GE8OM",
+	"PlZ5OjiNlZDho0+dWQTf+dIqNFs4InQWkTMMQ/ZumzPu8ii5fQjSoxdahexKT8KyLLi8ExGiYbJj3f4B",
+	"432PgSY+LAGAelDNlUBY47xrxO8D8iR4Zg/3Q0QnxBYrY+JX/hyjC2eecdR2lShHm8Zg2xXTSCX5Lp4m",
+	"cpE6d4OP1xFS4fT4JI4DOU4/xMQaVeegwnyu60zQDrUUAVsK3s6Q75KSSFxVJjlpqqiBoGHcgcyjvvwU",
+	"Z3nMHeGrCEWX0vhj8cuIuf9C2pE5OWEplS4buaZQcP0w/uopshd/eIF3HQ8GAxgu9/lQXsMoucZqxxQX",
+	"gxEU4DPcvWCPk846Q5Pwfwvdc0fYAa6Xw843fM3rqbPiKuO3Lyuh9eSqPPWw5rduabCqVkXhtXTnVKc7",
+	"qqfaoT7xT3DgNfLIuV2LQ8bymkf+wdWxH81dronbcvO4AaIGNw5/BRDWwi+ikUgu4q2pVj/IjQa3+bZf",
+	"ZJrLmSiXZd5i7TtLIYpaFHo0sQ+YQmHeZv4rM/LEVB2LQHFZXeh72en0Csdob1Vp6ELj0ObNDCK1sAIo",
+	"5KGe8Vp5aaKbsLGu1olnWakO+CGH7Zxn1wQbfg7UUdcq3pHeGSArezApb4tVkwdOrUV5NOFasEJYDVYn",
+	"LMtnOUHAcilFyeab5VzI2kbmE+hjdOI+flg/byOl+Bd+9C+rCN+lP45+ve++uve//tQ0WNYKzSdPnYzY",
+	"arr7JWhNy1J9yIWms1VSRZJKjZ2hPZBQJEoHkiKiZmTT8wlEheAZKBvPeV7aDwlLp/Tn6EOmU4gPY2zc",
+	"pc+MRS5nFxJ8vVmfnYMX2OcjzfIrIanM9Db8C1MoweCoQuV+Qcwl1Y//NTrnDwwX7Dyskh6yyd9OgQXS",
+	"anamZqxDDcUz9pBY9NH94VJ+FurKjmPs9owTvPz+v1EFh1aPsqYd06GSAVzaVNCgaSfiQF+7eMH5ZCHY",
+	"U1UuVckJL4QtxS35qS24dEBpgTM8wYvVrLWsQb2MQOvo7VSn7DX1AYUb28ft2VVj0sUhq3O8N2T/E790",
+	"Pj6XVtUdmuQ1eXssBvJWa7fwzZAy3cClDd4InVDAwSff9ZqmPRPLQm3YMl8KVzdKYYAnb4yj74HeZYDq",
+	"+Mk2zF6pEY6k6mFfsNj6np95ayiV1xCaSdl8Jp1RDQ9mg+MnDx9PH4mj7yfH46PvshN+9GQ6GByd8kfj",
+	"x5Pvsu/Fk+neqAY4DMmNSO2BOd6zhm7D3xUvya/g8sLX315HvkofbrGsj8w04M6bNb88a4hWUAkeSmb1",
+	"KHf7qCbVkxBQUMuqf1ulhcBZ0FLmynnzPBQl15i8QTvqGnWKOgm+260sRN7MncacveZT0kNP5sjFuNvy",
+	"mewjwfU59HziRHmNMD26v0NttLgUETS0hvV2I9e6eA8/yWnCeyKb+XjsXgl/C9WKEvZk4POw3QC6vG3S",
+	"vRyhe3WTEEuA3RYJW8lCaIcHS+dcZlS/K+2z9w36QuKKJF3I0BKkesVX2eeX8HCWT716p5WSohzGPl1N",
+	"lZaoIuuNttcPcOxFPY1852eQPUWe48po9ffZPNupmWF8mtUw8L4T5X5Us8lauEJmAXjsVV83HeAutUse",
+	"sJEE5MJZTMP6SHcT5x5ScerQ8lG3u/NfCmuVVn39fl6q2z6uII54UftzLmdwg3aEEAu+6SAgYtmwRwg0",
+	"FL3iy7xbvasvVucqtGhXCZRbK2311UpavdssBVDMNZEu0tefBd3T7InEdzY19G/OhVtzHFpJdABjrL0c",
+	"g5+6kTP2oFlrLfx0m7OWuD42jUq10ubW6FBaWTPc7IZFOG+7ouYuxOzuveoujJ4X9S7xo1Drw87xnP6B",
+	"Tu0AA33P24uw8YhbKPAqWc1czK3N75mumr3X9GPM71Bb21Q/oiMxHnI063DsfQ4mvFYOtve/ScI1F9X5",
+	"g01tH5uam/gKcWbc1MbdM1d8kTcVf/mc5nHQoPdZyT7oRgAZg/6PxBcBbUTDNOvMXjG7o+v1uK+nCBvv",
+	"iW94Efx2R4N3ts9eKQQDS1+Rd7/+R66ydskXbZoaecvmwIVV+sO7RrJHNPFpzNfoxGKwfj5A0RmtXN1P",
+	"02cpJR+mVC6jQkVpFwFcv0CWqhgC5Yjpqd5+C2PdNYk4r8PftI4l0JhPLs8Qk2TXtDbWPHF8kFD0rLHM",
+	"WZ1taa86uxVIpO6Cw9TPV+OqqJQp3RElZ2PBNA/ONtyfTvzHZSCHdU44XSepi1w7USLrgkrHoTR2aXGu",
+	"RofjcL6QUCQfaQmIrNvTphBRKRx37K2AHFb9wJVs7S+yM5auJJS74uNCpB4AQKkejtvB3UEewYY0x1D3",
+	"oeU0N762mpoyLa4EELSkcF+aINNfRj1uPppzOVV6R1VHNWWpvaaFo9qfGNu3r1WpDaLzkwgPNjiggCey",
+	"Rzacds1KDkQkwnoATcYj8ygDF9wf9jhuKoXX7O3YVZ00GiW6LO1ANU3zGj3aTUSywyaFXfRG6FXRZJUe",
+	"AI6na8/YgC0ElyEK7rk/AHEZEfHeFib+2nWN94Lt/AzT7o9r//bZeQAC4laXpNG6E4RozoeVqmQEzQki",
+	"mEjOD1KTXH7Up2uD4ky1gwueIXgVs0SquPGIaqNLUYvWle1jfa6kq8zC2ZopSKZ28lYLsbASbrjFGJQ0",
+	"0vmwu1oI+CW9l1hROZkLJJK/65B/EacoDOe95EKmfGxNhJTd9ZnM1aKyFWgP3IEevREJbnoxSGtHadZf",
+	"ZNgG4mYCgM0I5H7K7gLuTVcPI8gaV4pZgY6Ha8L8YwELd0SaPzz87EJCdoBb+SMCYLpUef9DSuS7UenR",
+	"A6CZ1yx2HDIlqikUuzJ+kCwNqMAAfEjqneBlk5P6XLLzn1+gjpuwdFrwUb/fTxEMhwopfD3xXz99AV+o",
+	"cF1VQYUug4jGV/oGzo1Z9j59okOtwT9NCBxiw0IyK8QtrhAOAQwSLOOGj7kWCdOmFHyBTFdXogQeLqNw",
+	"IcCyINQQ0WFAXRuXymVVy5VEaHj/Ql7I+/ffA33q/fvsnN3Hrt8nKIrnVAOZo1UBzbFy6z68DK7jTAvQ",
+	"PiK2JD3nQHxc6Qbc56bwPpa8FxfSSj7kEgs4ZDsLhDd+BswbuEfzKycFKWBgxeV9t3LuO8lId8LbIPvn",
+	"/tYgaDsKVgPFIThfmbmQJp9gQ+/fZ6n9SpX5vwhb/wPMKrtYDQYPJ37pwEeREtR5LAplFSejmGOFxfGE",
+	"YSK3ARMf+MQUG1bkl4FlImD/sEGwZ2BSqP/2M8Sm+HJZUDsfLLEg2n/8QyuZYk3MJ6ePvrvnaIypqhkW",
+	"OEoYt6aGK+mTutpvWrkQMOLLLmT6/x1RcsTRiywlqkhcTFa0jHnGcrlcIbpRSIPrA9U7nbKlKBl4spIQ",
+	"6IFc/DsamGaoi0hQCUvbfnv/PiqMUtgHTIQ0R0LahmdMi9lCSDNkKX8wTuP6sSn/f0+ej1N6Ijh49f37",
+	"ZCevKbUEpwBODASpONIQO20K5sY47JxTiNPTwRMsEjaiArFYVh5+OnmSEv0KpJQenU+NKJ3kXFOxj7ko",
+	"lhpH4EJiFaiEpfBIyswCm++Mpf/57B3r9/sPVprPfB0qKl0KRUJc7zR0Diq0fATxm7DIdf0JuHjwb9hc",
+	"S/7PFSaaguPHuRkjAB8VhZmWahHNFaiO07wwosQqxs4MoUIe9tVuqy35zAokdSExUTKQsasSuQp9DVVr",
+	"z4icSHCWghu76ks2zzOYlg06DrGvf3l2/uP9+5VtA6OLmCI7YLmut5iqk4GrDlasdvINgnB25DDi6m/b",
+	"UmU23bQY+1iYtQdzwQsz/1fK7hJYcyK0ZkV+JbQ9v+EaqK1oL8Ea3pgg6X9VSyH5Mu9v+KKAx+Tac13c",
+	"w3UC19lznF4DvaVCrTNxD5yNVjtGYBMczkU+EVJXIHZLu4qPTvqDXtJblQUdTHr44MF6ve5z+LmvytkD",
+	"ulc/ePni6bNXb5/BPaEwnD+vIqTusDfoH+NV1J/esPewP+g/JJA6nMUPro4fuBPzATQWvp41ecIgiEzX",
+	"aoSxUiESpc4IXIa174BAaMlLsJLwllzJF1lvCAQFr+kh7/B9tjklXwjE3/7SrL2ESx48LUVmDwZeQAbp",
+	"z/aX3qdk730/l2Kaf+h8OUiuzldjAIou/xXUoqWyU2bH8WQwoEQzQ6jC+MT4B/muUEHbp75VBg8Cp6DH",
+	"tPgKQRxBiiFY1327HE6xNU0v8a1+8APPXDIe3PJw/y3PVTnGer3QHjhu9t/lCoiCsuiSI3ovUSAKv+Co",
+	"O1aF4zNIQg0uVKhQrbut2JjCKjhykyiwbaUrYERAJjmOye2VjOidynSE+nw/EGHT7U85wYA+VXV1U67E",
+	"p61Vd/w5m5C1LTwp1m5UYQjtmeQgp7+R5Yc9jM0J5qEM28vvU9IkRx98zLNPgbFk7+p8YQ9f8cH42ptR",
+	"OQpYunDQx8B0UCGoEPEYjk51KbIh6OFe28V9z97YH4F5xF1H2rKslW3Dw6q61PGO7aVeWWyn2z18g2/q",
+	"X28OT/GRu+94pcxzqP4LNzzZseBjxbySCOUqEGMVSTcjHrvisNk9EBF5pHRV10ZlWmqTQArXRq1o9Flu",
+	"qsU8h72OIGVXOPZ08CSc/0+JAi9YuHF11E9Jx10eNsPWxn5hql2vLcP+LWw6XC1dN931tYYXmTumaeNS",
+	"9yPFp7r8Z8K8pUs+48Ee5ZY2jD+anEBT44GLVmm9lZF/J4rCQdk2S3RnBh8wIf6oF2Ey3LB5Aeh6Yp/x",
+	"4COlRH5q1SfPyTGB/h3bs+i10dnhWE23xNJMGOJJfOvadtiaeDF9paT4iZvJvFVp2z2e/+ft61f08k9J",
+	"72GTECT4HIAOwBZLX0yP7HuP4MUpmnL9a0m8G+84jpStthsM+4HTQZPnkB6Vak9Yj6NpHWyN/55kYfKs",
+	"13KGPb4kuEC4dKvAYV/SJs7NtCndODCW9Z0Bba2sPtBEQPrxG/gLAiu9ISbwerR0SOytKluxSD0IrFqX",
+	"Og+AVrh9l/zEs8ogqbX0lMKq1MSuK1i5KoRzFy2GjrgU44h56QpfSZfBaBSb5vaOuwG8qpeiKIhcnxeF",
+	"WovsXsKEXC10gv4bTbXCHWWEFiZBr7WD/Hg+YrDSXaOd9YyuU70U/JJiJg7KXVlhOPHIwu7mHZBHUdwV",
+	"fC7gH0cvGGep3QJpyKgkvIq4o0l29dk5JE+TYyRKH3eR/aBy2ZHzNdGUSqDc7FSVLJWrogB6S/yxUOpS",
+	"Y9Cy9DUwvEsAq4+FivBQZBwzaJsULX/S/A5E2cFa/mcSZp4DufGc6SbH9gz+u81S1HQK9HC2O1POIy1H",
+	"C4HORbopAQEcKIScw9rA7u+zHymKpSQRx0Uq0x1kLhEiCWtvQ3TamOfa6JJ5R809tOfUlH8zH0yUENdk",
+	"A7tZHG8QPvV19gO6UPy8ulXuvunqNWnxe7xzSLbP4fCopC5/YU+HS1Hc4duAK67vy3iy/xZvz92eK4N5",
+	"7OH2SqjKrAcf8Y/uzguvhHjYICYboVMD3SExpb/PFGNKUq0VCp9SCAPDgUJmZxXGhZliSlL4plr2s88g",
+	"4OMT/ClUU8nwj0wKvspyw8SVHcGzICgRCAIJ6QiNMxzcWKBfRAJ7wqWjGyIVJi8cBMx2M8C2c3Mhub7U",
+	"Q3Z68j2FkeYEs4lQvrnDNM94LkMwBJ2VdzRLYQyhfH3gC8spvbpBj8BZ83v0QEsZX9AqRxsUAzoGvpx/",
+	"73Df0Mn33bado2574yTOzbcgjs7uLZi0uh4iSftZj7PWOEIs7r6Cfbpn2A7U1ODOZl3Ny70HIB5aVTd0",
+	"xRDmwVsS5z+/QBIGniHi1DtQEkKBJNZcMrmc6YRNvDcKCp+hgJQZhre1TxNXEbMgVMO1chNMKxQeK5kJ",
+	"Rwns3cbWsrDiGWgXdUKyGEGswd383r6BDGIKWwZb5lEyGAxIPjpA5pBRsNTafXNVElvgYmlIkqFdQN6i",
+	"NIqCp00iymqd5zDOe7wGr2WxcU1xTH6XucyiuoYxfQT4AMCQ/+dKQK1fsuQJj95otj/ex+Fntc+GZuEh",
+	"hNMXFzVgGRJUN7WDU3rVdf0HO1oS0WBEMLR6tYWmRmHyw40atWfnQbXpzqr83+yRHK6uwfoRW+MYPjkh",
+	"HuDrIg2AQwS54Aq3J3mC4JgrJECC8uZS0KYCMCfiNBAVRWd4KM+h2WQVSMF4URDmrmk0EU8ZD6eXhD2Q",
+	"zSFhgD5C2xtyBX67RhJsbrKRkq3nFNUHbSMB7d3P3FSBK8fOVlPaSZOvHOyvrxP5/tKHJNh5VhJ/WKrS",
+	"1AQBQLm++PmJ0rr1AH0/VwTqcaFIzOUDMAmgJx12IaTBOZLrWLyRXwRgN8CHOrQmN7lJ4lN1vIlPvuhs",
+	"vJAthyOS9i2XQkKgNKo8GXCQViSQQ9Xladj3YufbjryIyudwb8s37Q4JbEd/bEm7JbdO5K+wEUNuf/NG",
+	"xHp1hhvx51DgILjYIeXFYebtFiH1j2zfDFxcWKqbojmYEgwefacqiitR8qLZ7fgc2/f78Tpu6SrADBGl",
+	"8kYqmUCle841FAZMZwLHI4X0iSHJm/EGyzwnUUSWCpYkkMTsy4Mk3g3ji8tHFPMOWHlHM0Jg99kLcyEn",
+	"SpuIlZwA61aLd3EV10p2PHC0PgtnFLTrQMBDoZt1IMr/3yJE+ZxCCoa2TTw9JwONlvP1JdNXkDPRrEXR",
+	"gkjIOPKLG8qY4C5u8gc/JwPic7iD4dlfxxuM3drhDIbBhaRFj1wefMtusK/lfXYG5tai3H10PfgI/+50",
+	"Rb/b4T8OMhFrtGo2LYVAPyui6rZ9y6zuWrYKo3MsBx9IOARDzdBpnVP2q3qGPYVa8AXMQVm2R0IZFiyC",
+	"BGS7I9lt7j/8yN+GH7l1M7V7kYN8/pzna5ukpEoxX8+FvGPEbnAm7lcOYVSiExTwGc0eZcxnGa8w0I9V",
+	"xscbcu767MHIqsUnIDk4haF4hRCRgliupi7Ku1AixOXoWlF1Vq+tzAvIkYEKz/aikPjeICUQ0fLZVYC/",
+	"wWu6qQBfYWH/Dg1ZrNnv9s8d7SMY1z/JH2DNseHHL7vxGpEO5/bMLqn0eOrtqxQhjh61ptuq7utK2X3G",
+	"KXVyas98MKAxcbgERBrSKZ6xsTJzoNMcC7bIPwAQDAxxLln6IhOLpTJCTjZHfxWbFOD6S8G9yQioMhfq",
+	"mQlDhzsUtkSsG2W4gLleg/az10Rj4MvKBZbwOOHV3eCTA4IaRTwAzKfYA1eqVpiAtyy4TB0ArlaGaehF",
+	"DOxFAa/0ThJ7hSRlCjvpEvyVrOYTIr0YxODiwv0GNCqidNguY4XCEXCOmmpHqmmt/r8Gjos1qGxBOkJx",
+	"iTOgOq1W2YKOYklOxdZ2zUM7YCTe268gSR9HmrjZ51yyOS+mAYvmRtZqpaEdqEhieQhtoAQEBAJvpixe",
+	"yJ04AnaO5bLw8X7MMXdhzmUjYtFVEDwQrRiW+V/FhpTDQ06NKHnDmQW/+LxKVWRHYz65FBDwIy+DrwJk",
+	"XxaKxtnDD/s6V0vv6RVrFh4QEYr88tGX4heZHtEzR5hS77/1n3hmTyM4OqhpW8169uPb3o6fo1Z3zuKA",
+	"Eowv5HK1HXnZ8EVRG75q7/43vbcJXb2/etNtjsk1+/tFVYOYZqdBQThHORflLq+kZ135/bgITo9PuugX",
+	"YqIkkoE+53mBBtHpcYfuvFPqJS9nAm94tP+GvwWKlp9ElnNH+3l6ctLlZkoZ5+NC3Njie9Rlvv4m+RXP",
+	"C/fCG+ps74n6p1peWlOlWU/o4tS3iL+lqwbnyxztiPBZJcPVMQp1kVIGBcr0EE4vLlFBSkDLKfgG+C/Z",
+	"7M3PT9mkyO1JhkQPeBp9+PGtq2RMrmmrP6gF2jVIkAoqB6aih+yR3AxZKpWxmp2jdkdiu5kSaBZZI4cK",
+	"i4OPBOmCfJYbjwA7NY6fbJEb3Wc/czN3VbwRTAAduKPZgk/meTNMbybMD34s98BgYEi14aXRMYVHIYYs",
+	"RUF9NCuXkxQJGkjzjPNvlczioU2swltwq2K6q5WjyYcG245E11OyFs9iNvs2OAne0gKAgHMkQkC4z1Ev",
+	"7Cf8B9rYgovYNsf8oKd2Ovt5Vs8Iymbi6Lil0faWUZ51TfXZT07c3MbKMk7nSpuhlVXpMATQkCqmKOxo",
+	"l0JrVGkTZHSxo0VsJTiBSRxji+p5fch0nz7a83t4/P1gMIDKXg2d/5DpnR2/eTWwk92FPztNKCkXrRgv",
+	"mMKJ10dubd5e1/Y0lErLzaatHaWYUcms21w5egeA618KSnl8sffp1Xh02+88ZwUfiwIBHY6I3GWumQjv",
+	"txCGZ9zw/oRLXm7+bBdr65qAZ/b2reVOdXz31GHd7g9k4flALJ4wrvEJS//67L/+/Pfzl397lg4hcPfB",
+	"1Kqe/J+3r1+19cs9Z2/XTgdPHt92155bG9kfQ+HsbWss/Diyx9VtLhjgmh83t6RNWp6x9Pn5izcvn53/",
+	"OHr1+sdno3ev//rslWOKcmxIro7i7v4IeXWb3XkairFG5SbxrLgDyYlEf4gGvjZUQG+jjVjcAVgAnbKt",
+	"5zK/9Tl4BXE1WW1qVFYW22iPOa84gbOKjrYOjcanjqg+yu01XLF3L9/G9XAmpdKalM11XvpuTQrBy7bW",
+	"LQueS7t1D4M6bDXnbYzZWKuyyHy2rivgCXSZraOkzPqGTaBMXNLFgRFY6oQVSi2BD1XJYnPG0uOT7/qD",
+	"/qB/DBrFSdphCuGJI3zirZ4YtIii/GhA9gFmpdLUJ08Gx11aCrffoImfE8ISbIW2aEReXD/99kvHFtBO",
+	"dVaMt7PQ7osMnchWjbImvnDorqNlbJ/EkW+60S5+IRkdMMA2TC7x1KgUI/NA/1qqReorW+SapS6xgZ07",
+	"bjV7FOCrMowRVmuHW2UJjWDCw0LJ8AYDlB7yxpXB7nVgcAgMfco1IsGQ5QpTlkuWFvYIM+kZG7hgAOSJ",
+	"eJJ2oh+MAhetiQmlWuw0THYTK2NTsVxRm5rb0CGoFJCb+VlUXC5g6dqVgt5NWrZnPb6WxYY8WZ2utQfz",
+	"bzjH+inMRG7vaZB2LtSd5dOpKMGd4UGRYELbreSL9nwhgXh6POjknJ0pY26Fpox4e7ihcdBsLMxaCFkt",
+	"bl/x9rnvvk35GQn4Nhn6qjvR5NPocV+KZfJb3U6+O7s4Iytpif9GWH1vOkYDEGV6fBMqSBuIoSOr5Tlg",
+	"iDaoZyG+IfcIglx7hEeV5RxrtiI0SRRatNFBhOX1mQBA4QVfBwhcf/9O9suwSCLOAfKP/G6hQg7pW9tH",
+	"rXvn8CNhL6PmC4NEzx4OLGQWVj5y+fvKa9sLHYrpi00oD+RAcHOuhyHh25d/DYzdgPSw17azZ9Z2yDdG",
+	"nXlL1I2dJ/8LCs7kJtSQ+1bnnkzHNz41p5oNBuyckEiTED8blrxGcZsJlmeuagOGdnwQDhHp70Jez/EA",
+	"cvWjtEQgRhNLkwA4iYDrgEp6FZ3oCeb1jDf+39Rl6yM3QMqRQt/ac2ueG1dEzadFwu8I7pqIhKkiix7O",
+	"XUlpvJdxLLRt/3XVg7ByFiHT8JXnk4lYmiG4wnFsj3Arg4Mc/8T6VeWVKI8A7CQotRDSq7hkKeQapiyX",
+	"EFArKJSZZtzwNJLH6FbjmqV5Bnxu5HrAol4E1Ncxlip9ybU5gscfvfgxFOtylYEWuQay3nN8KXLuOxAX",
+	"QdaOHzEC4lJvkGralSiPCnPfte/MJVSyvJAYwNX3knCtT0KlDL3oJyKb00YtfRYtsdtQLz2+DaQWewFC",
+	"DNgeNHgAEWCIWYA8b89nbctkbaAo8DwEKhO7Ani3Grjz3Ah+2epcAmLQzl6+wMoC+J1WrFByxvhMRcGm",
+	"43ktiHw8b3PB2qe0tf50cHgMzpp3xHyBwgCLsPtCYk44UH4JYDxohadYmCipZQGitDgLmynK9rTrlRk1",
+	"g1p4dhXPSrVaQtkKTO5E1g3P0Hohfd1S70IBWAawJviqeb7Ba6hp05owCG8T2Q192HZn2Q3tC9bS1pN+",
+	"MWtY8jDtwC+5VBpQSa6AEOrSrf7h6Y7QMtQDPnCS/6LWuOqMgp3m699Z4R1VsVW0gqOV+XCgreCi69PH",
+	"A02y2x4uTnyDTxFWZkpBRfsW4pQJtUGqS/zhQLf0397c2v3HkOFgRGlv/O9fBkdPfv2PuxcXffzr3v+6",
+	"u9D/o+/9qdct4u7WaBImMvU1ctw8guiKi5o09NvPJdYgCZ2pyPOdk/q7YeWIs/ST3tY5u4uV4+3WoTvE",
+	"CfEqAJ6x8SHMQwy7I23HsOJ3QOxkqRbuJUzJiqbxm0rVXXehlSC4aFFAVk+kQcOF36bfLi7W2A4IlMoe",
+	"tLMiIN3RYzFkpQAvri/NCqhBqYjparIVF8f6zgnL1ILnriolAP6YWeeTSrI8VjkiH4YjB06cc9j/jghA",
+	"cIg4Fl/E7HJI81UlKXAUWQxJAAiXhwKR+WTu0hba9CVfqbKLxuTLvjrVydVtbQ+V4++d4xDUnLfuvjYV",
+	"aqslVhdoRRnUlbgOLXhq7+ny9kqSBGpxm2WrPknl97sGZfDRGGW5Vlt2cWzdHMDw2zxyaIZbuRdoQBOH",
+	"fAiyHxKrKa6DtvFviJwhBGegOJ5V8TA7DI10T1r0tbNSO4r4fLFUpfk28vbeYWnmgCsnm0cbbvLJKCTy",
+	"eS2fHOSNOBGrQacP0B04ylaLJVpNp+yn/AenXZMRDVXr3GEyrKQMUi4YZ5QEZ/+WFxJqQ25cNcoAicfh",
+	"dHh4av/RETDbnWGFWLykvyAXZn7FDfgno9MO4O3etaQJORHqRroQmWOwW1AxgbzxfMIXPsVUnX1IAH6J",
+	"vlAoo6Ah3RhNrrwk6JAo9ZBx5ze14hIvhV2dlXBwS+UvbsUOZfqmNqFtq5DZUuUBx16KgK6utt7lXLU1",
+	"SGTXobW5/ZAIrGSarbZEr+s86YumUL1YYKJOWzglysGN0xwBGoO1Lr7lVKrfQHrTDU+5n+ze8pNELpQ4",
+	"VboSZrlZ3lGRX7VDq97yTb06fcV7Uih1aaU5+HPJ0w5IAue9hVW1HjKuL6kuKzdEjUJ5wl5aojf9llzW",
+	"YDQP2ceLnm3JRW/IfrnwOI2LXsL6/f6vn9LEO3qI1/Hk0YAtdJtDG2wYV2EZHNquUr2cALxpzjUbi9lK",
+	"Du0/kCVFChe6Vc5jfzjr4A6HBoINhOlX0N+k6iSn7MeQZ91n5xfytr3l7HM5yy8kjs2zQmNyGKoVw2rn",
+	"anGRHZGQsEAzSEQ7d91E4jVwB4JbfodX/kL+Ra1hxCHljxwH3pfAXfegwLLtrqtZTivBLSTUXorCcYmh",
+	"kqEWAmqn4GPdaoNBthvqaLXEG7HWjq+N3JTp9tLu3g74wlvx3no3qF3Ve9yeB7t5T6teXvux5vbkR9Nf",
+	"P55+/6mTq3OnB9jpT3vcvr8z7+1n8Nh+TgvXLu1XYq0/r09Vjf8hJsbJkjk/0L1KnLaa3TgF/avY0UJG",
+	"4jKKdkc9+o1Y0ujHbSs2ac2hV3BFFw8hOo9J7QEHIWXNLbiZzAVSWuIGHItCR1XV5zzzR+Am4qWzO3Xo",
+	"6vSTk9TpGERpMhZYqf8csQrrudLiQrp8NKBa1xHhyfFj9tf8BxLZtAat/h7eieFXamKAL5CeDwZiBsxY",
+	"cBgKyIxJ8fLRSkIROKoxEISgT9HEXMw/i1WrzxSHrFWaQGZgt0gzTgcYJkClxQ0i76AiHo6hi88ugZMW",
+	"/ASY7hvmzpdhIGwHhXdR4J/doAxD2wjYdnb2ktrFCZDY1pC1nR1af6mnqfFLNXDyFwDe1doHqam/lApS",
+	"KUnR30Uze7B/4N+iSpmdqDanK0gYEA559ptju61HzH4bMTJo2oOP9p9Pu0oNv8LoyWddFq3gVYDmfD2a",
+	"RkqRphrXX3Va919tB/IGa+BB4ERqdGi8i+oKVIhcfEVH9FIQompI8Ud3ZCPOFU7UyVwpLRLv6aAqbAly",
+	"o6CbBsA5zvqF5yC2J/InYxGiPnvm46AXMoCDFmoBaTh4dxQfxZqg7LzG1uYh9x6J5hwvObA9mJFeje14",
+	"jEWWAkH6lJfY/SjZ7W7qr9JpnGh/r8UKtZPWzcMNB/rXjjaG91eVils7yV0rWk/0FMgVQpQbLP1oKkNx",
+	"Vfu3WzW4XCa1NYq2oGfVqS4t7qsDYr0EdYYiHkMYbmGBjssLWL1GM5IgbeMxVlku9G2rB9/weR878Zsy",
+	"HX1Jsq8WVf0KjFghEksAdT0HO2auisyJvM3v/bQphSm/LO3qYX3aVY2Wpg2EhhMSwRnghAfXSjoCeCgA",
+	"RAfFzMqTsTVA1sGLxhlUS/LeKKj06SiUjS8Izg1blgLcMwBYB0+ksleA99QaueD3Rl+qo3/3lm1ChYvQ",
+	"n0w+7jGfXNrzcCGg4JGXpVKIDCKiMFVDxiWGHbxM1YwXa76xYngqStGSbGLKzedWId/AWmoQMoibouYR",
+	"y/7viOnwK8iu13Ys3Qag4Et1jTYIruvIBysCd6L3IgqjauoUqAZejiKhitNCTe3OmkZKygQEmxdA9jsl",
+	"ujpyhVTqMeAgQL2c6B06qlW05FqL7EIqCD35gLG/l4SHSzch2maZsdSeganTZT3EnfFCK/etqTfDaq0J",
+	"G4sJX2n7re810veSC2SHIvp+vvlNaKEm0h0qULczdN6vw2j+AX5r0rHt0aT/0MqatLKNE252Q1WMi9+h",
+	"RrYsuPyWIHRIP4MQNfTbJxgodmeM/dCMfcMYKvqhibzdfXT87uMoWwmznwlY7XQ4dGbA9RuMLVzIsUgc",
+	"ybw1DSfFKhOujI+3QZvY31EikcR3gQrIaSJGHE8S50hDJoGslUsl8wkvApRl6Jii9IV0ycFA2mPvAV4/",
+	"zTIFjgs9V2sH8Ju5+m3+l+gTANQBBBo1AQmBkD8f6G5Tj9uwBi86O7E/M2EivRdUS4iw+FpFZyyFCtJ0",
+	"qJHfH5xFmOhF52uRIx1bniGE4F1DSaHEYQhheuz3AGxM2AKWjl6Vrkrgflr/PnsrBKIa7Tf9RaPuCrvj",
+	"S9fEvH1cXgf+9W+d2PzngrfT7nAZ71iWqT/IzH8zaL+v632pL5ybwQGjygU7Yulv/FWHSpZz/XrqeLq6",
+	"yBZ7/bu8G+nWoRFGazZ1vvoH8Hr+1sOXbuLaQphvttTmfyfqLx8MrdiG2wHReF99g0FR37wHH+0Mfuq2",
+	"lV9P36GN+8eG/t1u6H/3rQweJ1zlX3kv77/a7sYbbvwHH+2E72R3Op8aUa55mWkP1yewvzW+qKLHmsd1",
+	"zBBVmvj0387lzBKqmgi2GyGLnRlEtdP6LH0xPfqJm8l8yO6nEAvfrgZGlUROj0/ay6u+CQ6Pwyb1Jyxj",
+	"1XmeXkyhuZ0ubarQ9XXKKP3oEPu+jBJO1h9mR/abMgR8+doGB19VtDUGIWLyY/RVCCoBhO4HgIFW2Y99",
+	"agzwHzd54a+99T6nLvFi+kpJQVv1S5zI+zzTdugQiQ9NePaOz9oeTZc9gGvgsQ+b6O1eUK3Z3NmGVpba",
+	"XqNAdaih38YBTuC1vcv62zyxOzi6+aL7xX9HdS3yP69awG2AG7Kb2Ttd2+qsho1MpVYTrBQW8q+HKfo0",
+	"I3bTf6zcZwXVt579c8ULX1W0VhoVFAJ0bMrAnBzSiDhbRsI3pLSAV9wKGqkpqNi5iuuFvG4Z1ybX6cp8",
+	"k1pELMmSL1oW9HPU6fx0aFS1cxXOb6q131INTaxA3VJD8wan0m1yA+/rAhIG36i5f6i5f3jXd1RR2at8",
+	"3MwqfzDPtVFlO0DoGcbtXR0NCA3jqk/YCqr2Z3YDU+41aegxy1sM7xaMXhfKczrKNw/DcfjvBcfAJxsL",
+	"IZHeZLxh3J6tcWPQNEeFr8/OfUN8CBmqr/j3GqUCFHCNjZIJS//z2buUwC41/q82ui8nWv9CA/ilo5uf",
+	"2XBw3WqEAurgbrmdUgJfi79pLCZEuPqHkt+o5HeXLkZhdaSvD4B5j3wRjh6bvYtJItZh7w/B7ogwWk5I",
+	"QK6lMCZwl9WKR0BNJEzdJG8jACsiAqIxKDSAJ04gv9WTEwAYSmYiu5ARV8aL8MRSIGQZ4CSekwOwJYtc",
+	"roz3iToUcciWBggjVPYHTDQ5U08HT4Y+qXrCpVR24WMVRP8Qe1vCtIpJUaRwFZNninZ4Iy4Z5v45haf2",
+	"lDrOJ3PiMoY+OJ5joqZwaT5AKmx/95wehDjKswDWBLMQaCZDMSfKSolSUYCZnQ4Fa9hVCRUGx08ePp4+",
+	"EkffT47HR99lJ/zoyXQwODrlj8aPJ99l34sn0xbcY561oR4fn37NWnI4EW115OyPvyf36k2PAn4pALaP",
+	"8DG7TnLMNdgOuHrmgc5C0VVkakVfW4XD5UzX0qLZCWRM+4e4LPHhDbLEW1WZjkXiCLLsWtSFMdT+dnDt",
+	"tL/am9oT5+L3o9ztQtLJd1EBnDx6fHOg8ttcTrqftH+TJo8CxTt7aiosRNuI7S8GGo/Q9QlUDW1rZCuw",
+	"3IMPUwr/fj1geVXXaaK68RQHtUUvYK/GlQPxbx2Xei3FRORLb9H0GdhSE6WxFsOC8pUqlxotiqnLiJyV",
+	"aq2rFZB3sOzTM1pyIo+hEHS+WC18vXb8EEpC59KIWceShd+s9YLT1A5EoGn8bRouEZ4gWo5N0KBvuhag",
+	"b96Dj+7PnbwJPhr3BVZOe8CMAge/kaXiI1d+6L7y4th/tZuCW1hND8g/0ap5YQ1SoV052MqucpRlObqv",
+	"Uiodi+j//k4V6im999CB/aME7B8lYHfktvuVuc2H9m+xnUm32W1IEQtnRArumUdDCLbEum1gNEHytlRU",
+	"l02zpQC+emYVPsz/dhf5XFN3CfpqwMiiWt5WisxFkUFNkwvJi8KxZmJIG6hD0XeRL0SU/uoBLmYupMtf",
+	"BUUSyvpY6aKr5EiOYsMI4nmqVnxrSUt9Q2O4x8Zr46ys0VRC8bjjR4PB4punrNxml7oO3YqQVlv+pccn",
+	"l7D/pPuDloQd8um0yKW9rbB3//o7SnZ1i6dVO4Kf/w2SWkPiXrmS/yYKliqKMZ9cfhve/ddoXEOBjais",
+	"kpoid7F356Pfnxg2dLDJPd1WiRxHqgBaIg3Obx6XUnaONJC+C+Qnkr7gEPBe0chEmbU+E0pNL6TPkXXY",
+	"JEyP4voSuRTKfDYHHDGAjXzxWXSNAxm4ZsuVQQdliLKir2G24mXGyv+fvev7bdsGwv+K0JdtQCavRR+K",
+	"+nFAsQJDO2Tp01xEtMVEQmmyoOg0Rv/5gfeDomxKlmu7cdK+FY1EyeIdebz77vtWilHP2Du7qKS/2D/d",
+	"lGJNWQcw/V+aDIQSpEVi8CYOfZkXoegtFc9NuZ7keQ4YrZnuv5DpGyZf6V/RvdNMgNIF1DOcvHfZXDZ1",
+	"GfFNcQFYOP+MaPJxz5kg0URB+HCga68MfVkrl+ZORgylDljPQ4XH2OhvlVA3eH4OnfmuspJaaQNhOdw1",
+	"txAYBMYWShmDvlSIBFr2tWamRfNJlq+zly9eUdMv55K6cgdgUhH1ukv069IhRN/UdglyJCXi3rZLMeyp",
+	"+y47B8OzRu4i9H5h6T8rQJJ/O1nC1EagJET5b3ryT4T6AQj1ly9ejXvD2i5hni/ZRB5m6wclDAH67+Eg",
+	"FpyVl3ZsJaHdpCca2HPDPVNSCX69/XglcD+mg1lN1QJYff2vfJ1kfsBFnWny+1keZjpB83BBpz7WIPtS",
+	"mSWSKwnkzyZao1YKAXaejBZaIMTczbmARemACiCeh93UC/wRR7Av2HZdSjEwTDe2B8e/AJJbzpg+QobL",
+	"b90tzo+Y4YE3lkFShXi2fxIrPNIOp04ybnMyD1vtV424lUPlD1igP8BVp4aN4FPSCr52ncFqGJWc8odF",
+	"7zGmCfgcA//NsnbNuepF0Nv1pTHfGJaiMhaIlfE+EFRpAvslcTuD3eRpPR76BieURYEnDBtK/p0WrGNU",
+	"yhBPtqxJ6Iw+fGRGNJWH2tFHSGsuqp1z32mjCgox5obfkvrop1mhV0oVeEAlGSj8HnSQ4SgiIOQaF1CR",
+	"ZF4+RoJgQSxBy9Q1mViVtZtpFK5hxHSTAdKvzITyFrnGoYhKUcwNII5wjWBstjLQzRlASyBDBrgRYvBS",
+	"svGW/s9bUrNCvlaOtoWTjH58/keWxGIjCD0y+eNHFzj4B3jQ9w4tRnka97Sj0N0ZxxYHuipWV8c6at8i",
+	"fByw8iCtcXDkCzbfDhqZ/K4LR44OOLFQWwyD5W7JKZ0/ti+gyrU/otDPRNL1+Rp6JQFnTJg5gi7PdD+4",
+	"2crs1hii++08FAmOA4AZLtXGgdAdqtIFQaCY+50qYsgtarQ/biHHMyKbuY40ADO+4vk+mcfRE3oqHTh1",
+	"+Q8Ih/0GT0NL6w133kk0lCBm/FlYl8ZXXOFI++69fwbTBhWEQbTlBpTUGtVbHbQo7j36bCp/IG0imKk+",
+	"/N1VaJV45AA8H7C0BpNwDrHwJ9ZjhIvpfFybS4MOiLYJ5QLN1+iFzLN3BmJIH3lh155/VZBWhbeu6ttK",
+	"WjD1QDdaW3/IwH3Kx2B4Oaqz8v7EzRUzDX15NcjKSerIk/efa9vCLpRwMqisE1s+EMXemU+yzLP33Kjh",
+	"o1zaNqHdD2ET2r8NiJxmRSX8rnNt7qQtLlhjRKieYgj+YDDHE8WFMDb2AI8LC5+f4tG9Atth9iIlYVxo",
+	"n3CESFauWw9NOeXwhjX5WpeDfFXQrSXvXdDtbZmPqQfDdLPEQqlOi5jUIZbLfqWMMLFcmIZ0F7PCO921",
+	"v6xApwljG/0b+zakvsmbxjv3pb8eK5rkiHTnCEIKvKH1q46FJwhhLsnTH0s2AL/kDgM6cTKpjVvelrty",
+	"SpHNTvwK+btfH09eNUq94eCJyK/ieOiIshxvrFlCp6LZkv3WhtyExbxDRx/tOdEuMg25sYJ2n2vhik6m",
+	"Az7STDs6b8EYt96TMkL0kTumLN5/1fd30vbY/JFjp8G4iVtD2v1YG2zXfKpHkr+la9e1lVP1nUyawz7L",
+	"/GbKfZOODJ/GOazQyyvaNmJAqDAUE/532glg+BJtgtIf96ZtpWs5tf8k+APGVBBakkZKdFAy8/HxB3Dg",
+	"P1yCOFbumMz5S2XEsu6tGNGfT4mjwSf0rFMLoRQtR8f5zibaGuZSGchzm6S/+9vlYmVrt4bPO5fC+s3w",
+	"v4/e6CnDDH9ZWfXs9bMJOAONs92sbkhCwv8gTMR3uv2jk18e95nC2yQUlCviBRAWVBXrxij4/NHNbCrb",
+	"d/9L/fGRLnhT+SBTdEWbosGo9LU9VoKIrbmAFZXRE6DXksfNhcyEkegJ9e/CQ/JwyN9iVBkNQvaTGOKv",
+	"iHmhlH6NR+XH8HSuqvY8nfKVK1f5mGTBZYNoiCjJ2TdILO8WYfRcZle6iYZCyZr0/Na6cULhtNIHRmOJ",
+	"7udNwnv0/wEAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -5,6 +5,8 @@ from .apply_input import ApplyInput
 from .audit_event import AuditEvent
 from .audit_event_detail import AuditEventDetail
 from .audit_list import AuditList
+from .bootstrap import Bootstrap
+from .bootstrap_file import BootstrapFile
 from .comparison import Comparison
 from .confirm_code import ConfirmCode
 from .confirm_reason import ConfirmReason
@@ -16,6 +18,7 @@ from .credential_state import CredentialState
 from .deleted_state import DeletedState
 from .denied_reason import DeniedReason
 from .difference import Difference
+from .envoy_config import EnvoyConfig
 from .event import Event
 from .event_kind import EventKind
 from .event_list import EventList
@@ -32,9 +35,13 @@ from .fleet_numbers import FleetNumbers
 from .fleet_update import FleetUpdate
 from .fleet_usage import FleetUsage
 from .fleet_values import FleetValues
+from .get_bootstrap_client import GetBootstrapClient
 from .get_message_schema_response_200 import GetMessageSchemaResponse200
 from .get_receipt_state import GetReceiptState
 from .get_schema_response_200 import GetSchemaResponse200
+from .import_note import ImportNote
+from .imported import Imported
+from .imported_resource import ImportedResource
 from .last_change import LastChange
 from .limit import Limit
 from .limit_name import LimitName
@@ -133,6 +140,8 @@ __all__ = (
     "AuditEvent",
     "AuditEventDetail",
     "AuditList",
+    "Bootstrap",
+    "BootstrapFile",
     "Comparison",
     "ConfirmCode",
     "ConfirmReason",
@@ -144,6 +153,7 @@ __all__ = (
     "DeletedState",
     "DeniedReason",
     "Difference",
+    "EnvoyConfig",
     "Event",
     "EventKind",
     "EventList",
@@ -160,9 +170,13 @@ __all__ = (
     "FleetUpdate",
     "FleetUsage",
     "FleetValues",
+    "GetBootstrapClient",
     "GetMessageSchemaResponse200",
     "GetReceiptState",
     "GetSchemaResponse200",
+    "ImportNote",
+    "Imported",
+    "ImportedResource",
     "LastChange",
     "Limit",
     "LimitName",
