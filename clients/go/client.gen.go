@@ -689,6 +689,27 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for TopologyState.
+const (
+	TopologyStateBootstrap TopologyState = "bootstrap"
+	TopologyStateMissing   TopologyState = "missing"
+	TopologyStateStored    TopologyState = "stored"
+)
+
+// Valid indicates whether the value is a known member of the TopologyState enum.
+func (e TopologyState) Valid() bool {
+	switch e {
+	case TopologyStateBootstrap:
+		return true
+	case TopologyStateMissing:
+		return true
+	case TopologyStateStored:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WhoamiKind.
 const (
 	WhoamiKindOperator WhoamiKind = "operator"
@@ -2627,6 +2648,63 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Topology defines model for Topology.
+type Topology struct {
+	// Edges Between these resources.
+	Edges []TopologyEdge `json:"edges"`
+
+	// MoreEdges How many edges were left off with them.
+	MoreEdges int `json:"more_edges"`
+
+	// MoreResources How many were left off.
+	MoreResources int                `json:"more_resources"`
+	Resources     []TopologyResource `json:"resources"`
+
+	// Revision Of the content that was looked at.
+	Revision int64 `json:"revision"`
+}
+
+// TopologyEdge defines model for TopologyEdge.
+type TopologyEdge struct {
+	// From Place in `resources`, from 0.
+	From int `json:"from"`
+
+	// Mentions In how many places it stands.
+	Mentions int `json:"mentions"`
+
+	// Pointer JSON Pointer (RFC 6901) into the document where it stands first. Left out where it follows from something else, as of a route that fetches virtual hosts.
+	//
+	// Example: /body/virtual_hosts/0/routes/0/route/cluster
+	Pointer *string `json:"pointer,omitempty"`
+
+	// To The same of what it leads to.
+	To int `json:"to"`
+
+	// Variant The first variant in which it stands; left out for the default one.
+	Variant *string `json:"variant,omitempty"`
+}
+
+// TopologyResource defines model for TopologyResource.
+type TopologyResource struct {
+	// AnyCluster Which clusters it uses is decided by requests, connections or code. Left out where it is not.
+	AnyCluster *bool  `json:"any_cluster,omitempty"`
+	Name       string `json:"name"`
+
+	// State `missing`: it is named and not there. `bootstrap`: a cluster that the proxies have in their own bootstrap, by the fleet's `static_clusters`.
+	State TopologyState `json:"state"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variants How many variants it has, the default one among them; 0 of what is not stored.
+	Variants int `json:"variants"`
+}
+
+// TopologyState `missing`: it is named and not there. `bootstrap`: a cluster that the proxies have in their own bootstrap, by the fleet's `static_clusters`.
+type TopologyState string
+
 // TypeCount defines model for TypeCount.
 type TypeCount struct {
 	Count int64 `json:"count"`
@@ -3418,6 +3496,18 @@ type PlanRollbackParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetTopologyParams defines parameters for GetTopology.
+type GetTopologyParams struct {
+	// Type With `name`, what to look from.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name With `type`, what to look from.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// Most How many resources and names to tell of at most.
+	Most *int `form:"most,omitempty" json:"most,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
@@ -4315,6 +4405,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
 	PlanRollback(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTopology Tell what of a fleet names what
+	//
+	// A graph of the resources and of the names that they use: listeners lead to routes, these to clusters, and so on. What is named and not there is `missing`. Listeners and what they lead to
+	// stand first; beyond `most` the rest is left off, and counted. With `type` and `name`, what leads to that one and to what it leads.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/topology (the `GetTopology` operationId).
+	GetTopology(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetTopologyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFleetUsage Tell what a fleet uses of its limits
 	//
@@ -5480,6 +5578,24 @@ func (c *Client) PlanRollbackWithBody(ctx context.Context, tenant TenantParam, f
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
 func (c *Client) PlanRollback(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPlanRollbackRequest(c.Server, tenant, fleet, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTopology Tell what of a fleet names what
+//
+// A graph of the resources and of the names that they use: listeners lead to routes, these to clusters, and so on. What is named and not there is `missing`. Listeners and what they lead to
+// stand first; beyond `most` the rest is left off, and counted. With `type` and `name`, what leads to that one and to what it leads.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/topology (the `GetTopology` operationId).
+func (c *Client) GetTopology(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetTopologyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTopologyRequest(c.Server, tenant, fleet, params)
 	if err != nil {
 		return nil, err
 	}
@@ -9875,6 +9991,98 @@ func NewPlanRollbackRequestWithBody(server string, tenant TenantParam, fleet Fle
 	return req, nil
 }
 
+// NewGetTopologyRequest constructs an http.Request for the GetTopology method
+func NewGetTopologyRequest(server string, tenant TenantParam, fleet FleetParam, params *GetTopologyParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/topology", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Type != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "type", *params.Type, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Most != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "most", *params.Most, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetFleetUsageRequest constructs an http.Request for the GetFleetUsage method
 func NewGetFleetUsageRequest(server string, tenant TenantParam, fleet FleetParam) (*http.Request, error) {
 	var err error
@@ -10990,6 +11198,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
 	PlanRollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error)
+
+	// GetTopologyWithResponse Tell what of a fleet names what
+	//
+	// A graph of the resources and of the names that they use: listeners lead to routes, these to clusters, and so on. What is named and not there is `missing`. Listeners and what they lead to
+	// stand first; beyond `most` the rest is left off, and counted. With `type` and `name`, what leads to that one and to what it leads.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/topology (the `GetTopology` operationId).
+	GetTopologyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetTopologyParams, reqEditors ...RequestEditorFn) (*GetTopologyResponse, error)
 
 	// GetFleetUsageWithResponse Tell what a fleet uses of its limits
 	//
@@ -14487,6 +14705,68 @@ func (r PlanRollbackResponse) ContentType() string {
 	return ""
 }
 
+type GetTopologyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Topology
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTopologyResponse) GetJSON200() *Topology {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetTopologyResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetTopologyResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetTopologyResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTopologyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTopologyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTopologyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTopologyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetFleetUsageResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -16025,6 +16305,22 @@ func (c *ClientWithResponses) PlanRollbackWithResponse(ctx context.Context, tena
 		return nil, err
 	}
 	return ParsePlanRollbackResponse(rsp)
+}
+
+// GetTopologyWithResponse Tell what of a fleet names what
+//
+// A graph of the resources and of the names that they use: listeners lead to routes, these to clusters, and so on. What is named and not there is `missing`. Listeners and what they lead to
+// stand first; beyond `most` the rest is left off, and counted. With `type` and `name`, what leads to that one and to what it leads.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/topology (the `GetTopology` operationId).
+func (c *ClientWithResponses) GetTopologyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetTopologyParams, reqEditors ...RequestEditorFn) (*GetTopologyResponse, error) {
+	rsp, err := c.GetTopology(ctx, tenant, fleet, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTopologyResponse(rsp)
 }
 
 // GetFleetUsageWithResponse Tell what a fleet uses of its limits
@@ -19031,6 +19327,53 @@ func ParsePlanRollbackResponse(rsp *http.Response) (*PlanRollbackResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetTopologyResponse parses an HTTP response from a GetTopologyWithResponse call
+func ParseGetTopologyResponse(rsp *http.Response) (*GetTopologyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTopologyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Topology
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
 	}
 
 	return response, nil

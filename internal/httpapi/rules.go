@@ -63,6 +63,8 @@ var rules = map[string]rule{
 
 	"getFleetUsage": {scope: ofFleet, action: auth.ReadConfig},
 
+	"getTopology": {scope: ofFleet, action: auth.ReadConfig},
+
 	"getLive": {scope: ofFleet, action: auth.ReadConfig},
 
 	"listFindings": {scope: ofFleet, action: auth.ReadConfig},

@@ -538,6 +538,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/fleets/{fleet}/topology": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Tell what of a fleet names what
+         * @description A graph of the resources and of the names that they use: listeners lead to routes, these to clusters, and so on. What is named and not there is `missing`. Listeners and what they lead to
+         *     stand first; beyond `most` the rest is left off, and counted. With `type` and `name`, what leads to that one and to what it leads.
+         */
+        get: operations["getTopology"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/fleets/{fleet}/findings": {
         parameters: {
             query?: never;
@@ -2017,6 +2049,49 @@ export interface components {
             path?: string;
             text: string;
         };
+        Topology: {
+            /**
+             * Format: int64
+             * @description Of the content that was looked at.
+             */
+            revision: number;
+            resources: components["schemas"]["TopologyResource"][];
+            /** @description Between these resources. */
+            edges: components["schemas"]["TopologyEdge"][];
+            /** @description How many were left off. */
+            more_resources: number;
+            /** @description How many edges were left off with them. */
+            more_edges: number;
+        };
+        TopologyResource: {
+            type: components["schemas"]["ResourceType"];
+            name: string;
+            state: components["schemas"]["TopologyState"];
+            /** @description How many variants it has, the default one among them; 0 of what is not stored. */
+            variants: number;
+            /** @description Which clusters it uses is decided by requests, connections or code. Left out where it is not. */
+            any_cluster?: boolean;
+        };
+        /**
+         * @description `missing`: it is named and not there. `bootstrap`: a cluster that the proxies have in their own bootstrap, by the fleet's `static_clusters`.
+         * @enum {string}
+         */
+        TopologyState: "stored" | "missing" | "bootstrap";
+        TopologyEdge: {
+            /** @description Place in `resources`, from 0. */
+            from: number;
+            /** @description The same of what it leads to. */
+            to: number;
+            /** @description The first variant in which it stands; left out for the default one. */
+            variant?: string;
+            /**
+             * @description JSON Pointer (RFC 6901) into the document where it stands first. Left out where it follows from something else, as of a route that fetches virtual hosts.
+             * @example /body/virtual_hosts/0/routes/0/route/cluster
+             */
+            pointer?: string;
+            /** @description In how many places it stands. */
+            mentions: number;
+        };
         LiveNews: {
             /** @description What is to be looked at again; empty where nothing has changed. */
             what: components["schemas"]["LiveWhat"][];
@@ -3394,6 +3469,10 @@ export type ImportedResource = components['schemas']['ImportedResource'];
 export type ImportNote = components['schemas']['ImportNote'];
 export type Bootstrap = components['schemas']['Bootstrap'];
 export type BootstrapFile = components['schemas']['BootstrapFile'];
+export type Topology = components['schemas']['Topology'];
+export type TopologyResource = components['schemas']['TopologyResource'];
+export type TopologyState = components['schemas']['TopologyState'];
+export type TopologyEdge = components['schemas']['TopologyEdge'];
 export type LiveNews = components['schemas']['LiveNews'];
 export type LiveWhat = components['schemas']['LiveWhat'];
 export type FindingList = components['schemas']['FindingList'];
@@ -4388,6 +4467,50 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["LiveNews"];
                     "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getTopology: {
+        parameters: {
+            query?: {
+                /** @description With `name`, what to look from. */
+                type?: components["schemas"]["ResourceType"];
+                /**
+                 * @description With `type`, what to look from.
+                 * @example backend
+                 */
+                name?: string;
+                /** @description How many resources and names to tell of at most. */
+                most?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The graph. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topology"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -695,6 +695,27 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for TopologyState.
+const (
+	TopologyStateBootstrap TopologyState = "bootstrap"
+	TopologyStateMissing   TopologyState = "missing"
+	TopologyStateStored    TopologyState = "stored"
+)
+
+// Valid indicates whether the value is a known member of the TopologyState enum.
+func (e TopologyState) Valid() bool {
+	switch e {
+	case TopologyStateBootstrap:
+		return true
+	case TopologyStateMissing:
+		return true
+	case TopologyStateStored:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WhoamiKind.
 const (
 	WhoamiKindOperator WhoamiKind = "operator"
@@ -2633,6 +2654,63 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Topology defines model for Topology.
+type Topology struct {
+	// Edges Between these resources.
+	Edges []TopologyEdge `json:"edges"`
+
+	// MoreEdges How many edges were left off with them.
+	MoreEdges int `json:"more_edges"`
+
+	// MoreResources How many were left off.
+	MoreResources int                `json:"more_resources"`
+	Resources     []TopologyResource `json:"resources"`
+
+	// Revision Of the content that was looked at.
+	Revision int64 `json:"revision"`
+}
+
+// TopologyEdge defines model for TopologyEdge.
+type TopologyEdge struct {
+	// From Place in `resources`, from 0.
+	From int `json:"from"`
+
+	// Mentions In how many places it stands.
+	Mentions int `json:"mentions"`
+
+	// Pointer JSON Pointer (RFC 6901) into the document where it stands first. Left out where it follows from something else, as of a route that fetches virtual hosts.
+	//
+	// Example: /body/virtual_hosts/0/routes/0/route/cluster
+	Pointer *string `json:"pointer,omitempty"`
+
+	// To The same of what it leads to.
+	To int `json:"to"`
+
+	// Variant The first variant in which it stands; left out for the default one.
+	Variant *string `json:"variant,omitempty"`
+}
+
+// TopologyResource defines model for TopologyResource.
+type TopologyResource struct {
+	// AnyCluster Which clusters it uses is decided by requests, connections or code. Left out where it is not.
+	AnyCluster *bool  `json:"any_cluster,omitempty"`
+	Name       string `json:"name"`
+
+	// State `missing`: it is named and not there. `bootstrap`: a cluster that the proxies have in their own bootstrap, by the fleet's `static_clusters`.
+	State TopologyState `json:"state"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variants How many variants it has, the default one among them; 0 of what is not stored.
+	Variants int `json:"variants"`
+}
+
+// TopologyState `missing`: it is named and not there. `bootstrap`: a cluster that the proxies have in their own bootstrap, by the fleet's `static_clusters`.
+type TopologyState string
+
 // TypeCount defines model for TypeCount.
 type TypeCount struct {
 	Count int64 `json:"count"`
@@ -3426,6 +3504,18 @@ type PlanRollbackParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// GetTopologyParams defines parameters for GetTopology.
+type GetTopologyParams struct {
+	// Type With `name`, what to look from.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name With `type`, what to look from.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// Most How many resources and names to tell of at most.
+	Most *int `form:"most,omitempty" json:"most,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// State Only what is in this state.
@@ -3880,6 +3970,9 @@ type ServerInterface interface {
 	// PlanRollback Tell what a rollback would do
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
 	PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params PlanRollbackParams)
+	// GetTopology Tell what of a fleet names what
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/topology)
+	GetTopology(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetTopologyParams)
 	// GetFleetUsage Tell what a fleet uses of its limits
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
 	GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -4189,6 +4282,12 @@ func (_ Unimplemented) Rollback(w http.ResponseWriter, r *http.Request, tenant T
 // PlanRollback Tell what a rollback would do
 // (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
 func (_ Unimplemented) PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params PlanRollbackParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetTopology Tell what of a fleet names what
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/topology)
+func (_ Unimplemented) GetTopology(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetTopologyParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -7879,6 +7978,83 @@ func (siw *ServerInterfaceWrapper) PlanRollback(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// GetTopology operation middleware
+func (siw *ServerInterfaceWrapper) GetTopology(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetTopologyParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "most" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "most", r.URL.Query(), &params.Most, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "most"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "most", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetTopology(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetFleetUsage operation middleware
 func (siw *ServerInterfaceWrapper) GetFleetUsage(w http.ResponseWriter, r *http.Request) {
 
@@ -8441,6 +8617,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/live", wrapper.GetLive)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/topology", wrapper.GetTopology)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/findings", wrapper.ListFindings)
@@ -13098,6 +13277,79 @@ func (response PlanRollbackdefaultApplicationProblemPlusJSONResponse) VisitPlanR
 	return err
 }
 
+type GetTopologyRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params GetTopologyParams
+}
+
+type GetTopologyResponseObject interface {
+	VisitGetTopologyResponse(w http.ResponseWriter) error
+}
+
+type GetTopology200JSONResponse Topology
+
+func (response GetTopology200JSONResponse) VisitGetTopologyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTopology400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetTopology400ApplicationProblemPlusJSONResponse) VisitGetTopologyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTopology404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetTopology404ApplicationProblemPlusJSONResponse) VisitGetTopologyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTopologydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetTopologydefaultApplicationProblemPlusJSONResponse) VisitGetTopologyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetFleetUsageRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -13964,6 +14216,9 @@ type StrictServerInterface interface {
 	// PlanRollback Tell what a rollback would do
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
 	PlanRollback(ctx context.Context, request PlanRollbackRequestObject) (PlanRollbackResponseObject, error)
+	// GetTopology Tell what of a fleet names what
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/topology)
+	GetTopology(ctx context.Context, request GetTopologyRequestObject) (GetTopologyResponseObject, error)
 	// GetFleetUsage Tell what a fleet uses of its limits
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
 	GetFleetUsage(ctx context.Context, request GetFleetUsageRequestObject) (GetFleetUsageResponseObject, error)
@@ -15406,6 +15661,34 @@ func (sh *strictHandler) PlanRollback(w http.ResponseWriter, r *http.Request, te
 	}
 }
 
+// GetTopology operation middleware
+func (sh *strictHandler) GetTopology(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetTopologyParams) {
+	var request GetTopologyRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTopology(ctx, request.(GetTopologyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTopology")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetTopologyResponseObject); ok {
+		if err := validResponse.VisitGetTopologyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetFleetUsage operation middleware
 func (sh *strictHandler) GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	var request GetFleetUsageRequestObject
@@ -15688,479 +15971,489 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17d9tGsi/6VXrxzl1+bIimZNmJqTXrHMWx9/iMY+fYnvHdK8ommkSTxAjs5qCbojne/u53dVX1AyBA",
-	"gpL8SCb5IxZJPPpZXY9f/epjb6IWSyWFNLo3/NibC56JEv589o7P7L+Z0JMyX5pcyd6w94ovhGZmnmum",
-	"DTeCqSkzc8FKodWqnIgzJsWVKOE7zReC8RnPJeNTI0rG2WTO5Uz0e0lPfOCLZSF6w95F77ujY34yfjg5",
-	"zS56vaSnJ3Ox4PbdZrO0V2hT5nLW+/TpU9Jb8pIvhKFGnuvX0zfiKtfQunpjzzXLDVtzzbjBNpd0bcJU",
-	"ydKCG6FN2mevJXQkdT+njMuMpdyktqm5fdY/V6Lc9JKe5AvbJHdlpbl/KsW0N+z9Pw/CoD7AX/UD18pX",
-	"q8VYlD3bFdv4d7l93P6Gm3wh2trCTaUVU1UuuOkNexk34sje2Eu2RjLp/aCyXOif7XBuNyCd8kKLlBWC",
-	"XwnN1MpUZlnfYWO4PWHreT6ZM14KtlDa2FFcz7lhnBW5Nmwt8tlctzUcn1FpfCamfFWY3tCUK+GbPVaq",
-	"EFxCu58qOc3LRUvD380FM+pSSLcwudRrWI+2UfpSZGyqYCXiY7i9r7oelwWXR+f/99z999P6L99PW3pA",
-	"T6l0YcE/vBRyZua94fHg5DTpLXLpv2iaiaelyIQ0OS9eZDu6lWfYC9srGFw9V2tdbfvg+MnDx9NH4uj7",
-	"yfH46LvshB89mQ4GR6f80fjx5Lvse/HEd2XJzTz0JM96Sa8U/1zlpcjc8Dd26uTR40P69NaKiZZuvZbF",
-	"BtdLrlkuI7nStmTgx86brtYKbNmq1KrcMc6pFB/MaAKXpW4ZLflMsLGYqrK1aXhH21I4HTx53DRQP4pC",
-	"GNE272mGP6dDZuZKC1wBa1EKRr/gsAlWcG3YwwHL+EYn7stlwSckov3NdquauShvaYip/WF8nxdCmB3D",
-	"O7W/39HMvq26eEU2E82LE+651fX5IhOLpTJCTjZ/FZvmlk54UYjyjmZqLaG5IDroHPnnSmiTsEuxNPD1",
-	"ySmbq1VZ24+n4+PJgD8SR5lYFmpzdPz98YnrIp61oZNRk45sm1q796jevSU3RpT2mf/9y8XFh5Pjo4uL",
-	"D9+JX//jT42S/8X0J24m8+1Ovy9ze6LbTZlXj3UG+zIvCtytMAZKCmaVBBgafcbS+6m/N4cdDcvMHmG8",
-	"KPrsPe1zKXL7g/3zdDDYows0j9T0CHvQJnZPvm/u9yslRUvfX0vGWSl4lkDHoWNe3OJKYHOura7AOFvD",
-	"SKX30wQmPxqyEsZKKkn7jpuGlX5/R89sG/d0D06V7f695GNR7JK0/vhm69zMcRYLe1PC0kux+fMVL1Yi",
-	"7bP/zK+EZNoqcrwA1cMe9PYWXhQkEReVHv3SM4Iv/qznatn7tVmswIsqXcqNWOha3x4dn+zZvIm9/AXe",
-	"ehxEKi9LvsFhyBd5mwD6i1qzBZcbBu9mRjn9gBvQX9pkYmGf2ayoHA8G0KR8sVr0ho/gUy7xU2h9Lo2Y",
-	"kd73k9Caz9rOxPfzTUKCRrB5ro0qN2eufczOPRtvjKgJmoW6Eqh0z9XS9sv+LcWajfnkUsispV8LbMqh",
-	"K81aATtEvFtnJOUTZkd8Mucln1jFPQHRsRTlREhzJOREZSJjWswWQppqt2qtr54K8E/HQ2H/urLdUtmu",
-	"bkmV2S7l2QEdKNXKiPLouKUHKrvdHtht/oo3mRQ1AQCbOA+ncNPioPG9WWvewbcdW2Mf0dYaeHx3awsf",
-	"DW+3Tfm5FNP8w141dG5NLjzr73Kmi9XMLl6requp/UFl4h4K9bGY5TISpG3NXsKLdw7j9sA5Y3HnHsNL",
-	"7B4Dk7Jq0lYWIX7ZvAQjQ7Z9GR5o2L7N5WS/ym/N28xupNjGtZ2wzS1btVP77OvYu++E5HKXYmrggjsa",
-	"pr06gHyyaNFM8aZbVU3tmu0mXCvbpdYu3C3XndLa7vmbNHnRfULRTtrvuFjZx15nLv/Oy3z3ZF7hFXQC",
-	"nbFCTA24MdzJSue3u7CtifTzQZrmJzvueqmkFqDe/MCzN2gv2E8TJY2Q8CdfLot8Ai6IB8tSjQux+I9/",
-	"aPRk+cVn78hQhbjiRZ6NyPboJb1MGJ4XdrZhXcDXLFPC6p9WlpFKYAfV6bJWb1+KEt7JDL8E94soS1Xq",
-	"3vAX/y6j1KjgJWgG/i0oZ9hipa348yrJo8GgF/nlvLb06Vdcf0KbUZ51d05Y+3OlrcU8SHomN7ADf+AZ",
-	"e+M77nS+sVqZ4bjg8tLqhd0W98840DhPTdsLh3HCpR3EsQCjgHFdG7x+L/ii4Is3fqvdYI5jr9TIb97E",
-	"+5miKbJjP1LTEe30iVrZFz6M5uuhc144k/uUTYqVtioYW6tVkdnekRuhl/TUtDcM2p67EqbxWo8cokWE",
-	"Rt9CcGkSpoXM6r7hYIugLm4FG3jwuGbBv3ajlQS7lFbSz6WYKJnlsAPehCGGd+5w/32mNfdKmXkuZ154",
-	"Dkls2q3JFqvJnPE138DhPrbyRYNGjwLXqiMa93kppistsgQc11otxFhlG7DBFV6ghZA4G3fTxlWW3usz",
-	"90tqFaELiWKFayV1n71zs+Z2SMO8pTCIqZ258KgcO5bYbwslZ/bf3LCJgkiC8suhfyHdniryySGy8saT",
-	"8CJ2VxR2w+OIc6nAVeG6rA2XGXgqc6PZmm9ACjxX5TjPMiG/ZJO9o/uOZqUqRJD7vCjUGifmbjp1bUvv",
-	"QY/sBUaR/8KuE7ehqd3sbjpb8TKz62HIOIMPrFwVAt08sPAu5AKWJ2fLUn3YsHIlmZVKCTPKrlg7OAs+",
-	"mecS9DmzKqV9qV+WotCiz15PmX9XwlI8hGDlgXklpCk31shCL+YZPNW+heX6QuKdIwzUwDpdFbG9mcHl",
-	"WthOTez62mgKVdjBss3b0CDkJrimrLEtsrAEVhIDVlkCN4wFPPFCouAab5i4EuUGxx89s/aRmlbyc1XO",
-	"lDEHrYvtI2HqnxLJYae1s+9ss/0lQxgKVWTChWJsj+PpnXBpuzHnmb3xGLyRNxKtx9Eh/Z9Kis99OlO/",
-	"7VFcZBjYkbGrxP5yKZbmjLQ8O2C0dKOxgckKYwHb+P+8ff3qrW9ky3xhOxu2MXVajf8hJqap+efMvoDh",
-	"GxKWlXxq2MngZHB0fGK1z4bQa9NA0WUP4JpP6LUwz9VK3kzxkMqMpvCUmloJBz1sSqnCWX/hPDPgpF3k",
-	"WlvV165LtBxuuqoGp2FVvVKGPaemfaalhfIfZKM9A4KkjKIAsEZi5eE5z4uD1L1b2gE4wtBGP0GJa//a",
-	"uayXsZoD6x8kLqcJTaVYC21SZkRRWNFozwRlBEXjYDy4SdDt4aMAacG1GaFMTO0x6KT2hbRPIGFpb7cX",
-	"WjF4g3XtBuILDvC53DA88aFfMOXvlHoJltAXnminwPGxuhLslP2U/wDt+ZvkVzwv+Lj44k3KuOFjrkXV",
-	"OJrMRcakWrO76Sq0zaoPknRbK5KlWssAFgHRcEczMZ2KiTljpVgKWHd99rqMr2FGqUtQG0VpFVIuGYVW",
-	"4HzP/yXsyQybYc1zIzJ7A6qZ03iD3NFuv3g3D0y01ZFMvhBqZWyLc8OyPHMNR0UiRXmYghJhFzoHFSpT",
-	"W+v7jTDl5uh8ClZw3SvxFvYjaLy2pf0moEuIEqDXZVmqidD6wLne5Trw4tkL+WM2zUWROQHCJxOxNPDG",
-	"JseAexKEiuLHwBfeNzArBTfudB7oXtJbKtu5sjfsPbAr+8FESSkmZkSDf3NvwclJODIqI8eeSZObzedV",
-	"TGC3WhsOQ4h23URyEwyG7RGm/axXy6Uqjch+ElnOncP8a8gakPZ2lGBD5ZJxySC8AZuhyYXkrQ5rsPbB",
-	"OUfvBHjWxF70FJbOdpyr4gO2cwJDNl1pXkQOuzVYZSmHR6XUSmtKoGxBWyK1Kl86DEiImVIZuxIlKIve",
-	"bOuztBQLdUWACgzp2EfC26xBa9+Ym4RsVMCyXUicMWsYyI17aJ+l01L9S8j4SWiFa6YVRhlrEQ4BY0s+",
-	"EcMuhVhqgmbkBvRQ9tI2hBcwJLbbKwmSk17iOuQC0xcSXmu1M1pccPUZSwul3XhAtNA1YHtw7GtmSooz",
-	"lsI4jXI5Im9C01u1sTfnkhY7XGdlbp+9CtKe3PoXMpVqpFd6KSa2NVKFLTFx3qK5FT7kL83HBbRjtRSl",
-	"Fhm0wNngrhWIFJoq+5Dxxh48Z6wCk6miFmbgkIbrUF4LuVr0hr/0Qst6Sc8uH9BZYXH0kh7ObS/p0QT0",
-	"kp4dUhQ4lUGyX/n2gkREh9qvDZHrc7n5OwjObcSf3KB9AHLUHg4fjmbqiJ5gN3v/DV9T5BgetVwWmxdy",
-	"uUIJkaGmx4ufS7s5TS50bwggvvp+/1FNVgsrHIIfwEqrsFTt2QZ9gF1gh89ZXRCGLoRdQh7fIJhZK8Cj",
-	"QQhsGb3+Y3Bb7oTpcWvhIyTzANAeHtaKXBIstc9I4QsUv3StjlTigss7sWcKdF/b6sMge26OKxiGLvEU",
-	"iMx+qkMWkp74YJehsOdzG5S1Yvx6XArq8sEhD2NoJSIdN6doWvqoSi7N49NeBFAYbAMUEg8KuBE0YR+K",
-	"IAFHa6eVcZ0Z8sv54EnCPdUwS/bzaFUWDcDkpEfSaZTLqWqIkYHhlTsvEZfsmbxSG1AWwH1jtVlRTBNW",
-	"5JeCsBsfYJed2alcCC61V6cdeG87LlZzQiS981WWm2dXpEdUNyfPslJo3TTNAjGCUTBkIdi0VIuG1yY9",
-	"brqG7pLeeLNvHn7il7gMnWrZJt0wotkET8ftv5JGOzg6R7mKa0qLSSkM+HdxqUW9CkOHmMO9EMZIU1FT",
-	"EIsu5LFclTORNY4YPADU3IaldJmjLycCkbjF3Lea4KbpiVKsK9Jja8tvb3PqarNilke6mVGNnVBFdugr",
-	"YwX/Y8P6DeHqXxDVDmPhmwrL59e2Zf4y1w2r3O/9TkIg2i8NEiACBu970CvxwSDSeKtj2JCmbvygsgYo",
-	"KogKQqGSaLYH87JURj0EpSFxsRhBthz6Ox102V4I0kf3WfpLKTJuD5tf0yicUQELc3YpNokVvlzrtSqz",
-	"aKt4wP+F9FrWgm/YXBUET7fLxqoVRsgABBAbBC1XwlQuVwAOLBSIC15eats7LaTOTX4lUGnbowz9oJTR",
-	"puTLvbpQdXHAoLTs8bzUFBWynQqO9CIXkoIF3BptMPYAH+iywHxLn+eFqIIZTxoWnDJCt+1Q0NTGglwr",
-	"Y6HzDIZ6gWf0UqhlISoN29rCW9jJeJ3i4LhGNK/XuDOHDb0klFoE/7YroL/hi6JJ2gC8ZcdRhfMFZyyq",
-	"Uxq8SS8j4WxnslGSGfHB7BdIBIeDi5tG46laLHmZk11eW2ilWnRR6lLcMWTmNupu21L1MBH3Yz6dilLI",
-	"ibhFEZf0jOrUP0gEO6R79UVpBxLeluwQpITLaHY8pDFyIh2yBYooLtmcF9N6QhuI0RQuZTOVULyxFMLb",
-	"Qt6poEfW6LcmKytVUUCcnn6JXmLlYjjQ7b0gEkekQdrbL6S/P4750xUkkraD/32WFvmVGMEvYG7bK6x9",
-	"T842sNTjoEHFJUoOnpnCAGawlGtIk7iz8LHSfmso+0Y0GsE0OW8AWNBoZNQBDGSwOdx9k52JE70zFyha",
-	"E588XqYNID6EaY+GE0czwcMqzF+3HRpU2Tp2ToQYNZq4S1HqekbagUCebeUQ5mJ7pK3SsLX+EjZ3IPnt",
-	"JRbZ/YuOfVfTtjdX9mH02qqvLApBdnyjIQ/qQRDHWMhMEJaNS8TPXqOg8Qlm2zJ/Aj7wbHSIeVQZpoYD",
-	"W3xY5qXQBz2zxcxoWRTvvFc0I0Fj1bsVuBSGMP15Broh4JpR8YQ8GFXafxvP11JcqcuDRqKuMmc91+Dq",
-	"GCXxKO+eoKdw4V4tJQqeVAcGDgVA82vfGI/vvw8qSmX6a1NZfdhzr6Al3n9yOnjyuNF/0pg6WF8LNXci",
-	"PfPh48eQEQjGO/pKn2COIPnV0U/kTNjKBtu5qD7P6kEZ6HOMcOfXRqMFMl/R1GpnT/tyyBq3bbSlu2WX",
-	"ogJ0KWSLrk5m2IcNACB1nyHgQM+t5k7JdJMWn05FMIU3uhfu7uVt2MS1bn5hm7iewrutzvGJtRPToUs6",
-	"5JdC9lmK2yOD7ym3wI7zlShB6QKJlA6DqjHnmgmZAXwB48nkB7Ez5o08pxPhS3tuF2LyNDyzUeepZMla",
-	"q4ce0xossCavvejoipdgzdurX8ti86O7A54qc5HtUqTQWtVofEtlNVaDcTBYPaN1qeSMoibodZ1zBErF",
-	"KS8srDufqoOHMsQ5KUCDbjX/aDfEifsiTAjY0eGRgDWFoe+z1L5vlGejAFzcup5CXVMA6WRR+lAePwDW",
-	"QRQ/IsM99I+i+3S9TitCx75EfLBalvdBuDmLRs7tQtdZ/zmsiq3+RN9BE5vXSzDStv22E3em7Iz4Flxi",
-	"+BVctA6TsOuWtzmqxmiDdr0aQT8tZ0Hm+wHBJM6W3EzmRAfy5vlT9vjJ4MQNfEaRKYAPz4RBLKjdjS4y",
-	"SzpqEqxKMMfyBZ6ZncSZHRgpsqfQ7CaJZtu8rzfYmZXMp7nI4Hvbif86/+llowI09/DgGiaEALggavDp",
-	"PpILh8Mw9ljf0Q7GSfIJAuPbDr2oCZ44I/EOl20/7iI3dBJudxl4D8AKUwwSQoY++fuOjgekpkVsv/9w",
-	"rTzx2Td7fTNkmpKLhnZI03ECbkYwBWeHRRbOKWZzR7Oxc3vFx4RmPFvkEgcM45fA3pI+AOt1NspWi2Xa",
-	"GGloi89MmnXHJuCE3SRVp1+wHoGioDH23xjMgbeOuljUEbrD3tgWTno9ZWkGJ1Wa0KINjlQNeQCgnp7h",
-	"Wp+VarVMQoOVFJEbz99fIkDCrkswGo2CcC7jS16aHWGqhsAcvXE9F7LyWjbny6WQGMPpphZzY8RiafaN",
-	"gjV11dQIWe2z/bsoOlq5VT11x8vCae5xKtFh6mLJG5wIp+c0WKbNLox3fiopRLFWZUUERVGvvNRmtG8a",
-	"KDJQWTIycvFeb2LyBvn2wmgKevCFkrOKh0XYPalxUzmnJagLL7k2R7Bjj178mALqJZrD6s77/vi7h6dH",
-	"x999993jh4+/H9B/R4+mg8ljfixOxg+z08mj6ff8yXgwOc5OxMPpKX80bmq/CwrWdN8qUCfCIGUVJyYB",
-	"pEZjPrkknRdDySECNI00Xh+lgcA0yJoYIAX688Rq0hHiBmBbF9Jr0TuBO+7J4Aa2J0iGuWB9lmYrxLqB",
-	"B9NRUDhZQSmNcEKCkWlvKNVy6RvilTduGL+QkIlIawrSBXBe7eupyaQb01O8S9RDXd1wclbCpnX0VtAA",
-	"zfPsjBlVZGDAMS6BBMazSfhVPGzTxJMLiQQiwg6qVeTTs3qCHKYm4TfQfrSbwaWcOomTEuZQCkDO5C4N",
-	"BtOsuBRrwPvMFZuqolDrmo83gJn8QgGThqa5l/TCxNgPOFzgjbEdbFRiZaP7vc6kELZ6QOqQrq75Rp8x",
-	"271NxV2BZ56EpDKvCHF315oTzlJftoTfncq/WxAZTyK2qNCDdIymtfpI4nfUXK2ab1huztAoSd3EF1XA",
-	"VQzCqMTWnRm4m64pMhkjnExXzeyNmJJHrzNQaVyq1WxugpwQXgE5I9Y9J0wwRcdhKJw13vFAdEpNS5Mq",
-	"L97vaonhB7CQf23T3G7Dx3LbkIOkt1Q6b9MfQYVSbKaYtaWstYUnHFkbyNzntEyfFcM2wlD8A34kyQKm",
-	"XA7hVrHQ+wcWxyNqYNPAPs9FkT0rS1U2B00wd59Umlwu0ehoDgrV07A0YK9BT0GduVSzki9qhDqE+xwB",
-	"oGK3QrT1U5Qls2/SrDoRTNEoib7ZGDPzhAFDgZV7mHnA/E1WSsHA1Ng/iLtoO6TuIPn1dwEQ9Wf8ld0l",
-	"M/34HsslhQ/BYebRHhosUmv8+lx5+4QzdtG76IG8Ro9uXmtYcyLAXh8oBmd2BGWe5zKDdLQti6pB9Xwh",
-	"Y8QprH8IMg7ZzlFYVzuPR1CcOwVHFKlXnm4v6rsPIT4Y4DhAJGFExqLDGtSnrItZRt13dlmb4n5ejTy6",
-	"aAQiXShf1me6NJ6ibQ6FlnPvL9WzLhqnpOF0x9xkWWyaT7vrr10PW+KuDXbRdlysV3lpVrwYzZU2duZg",
-	"0vwfDygq2zRaoMrmZtNx9t66yz204oDT2ahR5DnZ0j7gkKW8dhoLU1u54LRtDubd0I/T2JqIPdifNnWi",
-	"FiW7BEhQOPjBTmqeIbdsusiPHWkrVi+wi2SKV+LInbFMTfQD+k73FxnDW8dCM8EnlfgBpcyOSuH8vD6N",
-	"djRV5cgFOydWek1B746cytvfatDcN6NFrhfEHegV9lGmFjyXlCyVT0ZhmQIqlo6qrOcnamRyEX1aSXhm",
-	"5Qo955law1crCVmAkDPWZAfQeDbrSS7FrFVauPGMnD5qytwMUwZqmjAlYesu+UzoZpmRy6lq8VODbWV1",
-	"UXtN2r8FmJU7hG5Tp2vXul9XSRz80VwodWmN16469JqX0g72nlGiyxoHqrYjI34xmuroLW5OdmG56gJx",
-	"2wmCK2DITMmn03zCpjwvNOVw25MmUyBWZiLSagmh2g99gfihVkqydV4UkE8hMQ0YvRWazXmZFRuksunT",
-	"Uqkkuc55uUCT021zuD/0mDrcvEsc3rymxeLebHSbvZ87ThfbpQXPxFkEuSV/GT4g8qKBh2RdQ9PsdJ4h",
-	"ln7vircPfoqXfkquCX+B4GZ7Zx0sHa87c4THSBnnj3NI4qpiP2NgvlfHbgeTM1XlTBiU2KNOgbbncMcr",
-	"ewMmC+9A6exSspwPY6cEUZl4kWkUHxORL81onctMrfef4XD1e7wYbqejqkMqjb+ynorTIuQD2hISIfWZ",
-	"42XTmMjRUXztdksg5UGUzTZo2y0dX1c9TvcOy1u4/Kkn1qLjt9vG+jte2oyMQuWmCoyKpitaLVuroHH9",
-	"bnfNtzWJJXoknOJ53ovKikVFO2IGJdVESZ1rg8nJhi1LYe2WPtsy3NKZMPDglAiApPNleBGJuYSIOkKh",
-	"9mdTroQ9OxQuNDaxmn3wRHrsoU98wEcugQvA6qhW9XF8BHA1eVZrcHdnE+3bq0GAqqWgJFNe7N475MgG",
-	"a9NFkfDs67xvYE10FAnE9d5tZ1e0NhirkAO9Be7spFlZowJGaW8Gg1Oi45VZHdX2xXkLaMFlqT7kgmp4",
-	"CEb09kQsCZ/2gQb3SoUfo+tv7ShyZ85OWVasfmPH0DcgrGFgW5fcj58bMApvuQ1vNaqqXwEMCC9GomG9",
-	"C7mpO+Yjdszx3JHDCcPf8W2UMX3QPRURe3CyjC+bEeRf3Ox6k5LKELZOwN+W2YGyMd6zMIT4tEUu4/uO",
-	"v01p+IeE2y3hWhaJoxCoJcLdYMcdJqReIgnxviRH2iJ7ZM7f/cg0L/mPHfgOaj0WH4xmY1CQ8hIzdr33",
-	"3ZD+WknLTf/0EfHwOE39V+c/PfuUussMPA/iF8hF5H0DecjHrWZ/aUWULoSyQO3V0SLSPRcSUgc8AIHy",
-	"iN9VCwrNoGKI4UReENUdEk5jtya4z0mGR1GfEUNMYX7bDSK/BXTbmm/OgsMadNxN4Ot0/SLCzguJlDrr",
-	"KIPdXQJKPxCOk5vA3zvjORFnOnduWnGLppROnZs+O8faAAB2NFjLIstngP6TGUtHaYLQA/wWbcpwYD8+",
-	"PXMEfIiUCdQZAyDY3cBgSkUDaM0LhH7qIVvPFVAZLDjyRkTaM9JIADQAQR1B8v5w/vSvz179GEpp9LXh",
-	"s1zO+uAIlwjqX/APFUE8GDRthLpw3A4pQSx4rtZIwOZQu9zlHwJg13MuedZSSl+voY/6DKDukPBoRwVg",
-	"jI5CGCkzhsGtg8FoSJMkX5AmrlagaAUXXZ89t0s5PZ6ndiekTwaATv8uS+0+pDiDnaH1XBWCyirAztP2",
-	"uoX93zyFVJUsrY107/g0qyph3zeIgBeLpSrNK2UOzZYO4I6tZ9phqyZSuwPgwXhvvARu9tiRJvGHTUZ4",
-	"8AENLsTUjNTKtCevF3bhr2QhtI4AaUQe1dkYjEb008H583arkvh02HPtnL0YICM6ULu5AbNVxwBdv2k7",
-	"bOcfQ1usjJAMWD9IKjoA0AFNEJmLx+09DmNN0U/hLgqArTcctkzGxHixmzIh2+x0hd4437MaI4Q2NfU1",
-	"wmo0Z7SeHp8kLCZCrcSbC64RuO8r9zWAVvjEqBb0h+SBrRtzdYhyWiGL9U2peQ7icmmP8mAP4NWNgwhq",
-	"2ZZe6MtptbHR5DrCjiP/IJyOJvAiARVgN4dX4VrROYF5r6r5dqIw2K2uRFm2JHy8ixs/B/iIqc5dlDEB",
-	"gMxm+CC0n+ga7VIYVqmK2espW6qiQLWk5EbooZN05z+/YFqUV55fDXMViB04ejBBae2R7TlTV1arH1Yy",
-	"pYCV1TDgPbRfujKwuQlofxS34GAVGZ6cXYKRdLLtHXrkVWs+2tS0l3gIlFtllUlqXaUthbSmEWfCkKWo",
-	"NVvdwEWv6Bt2dw1KcsYND/UTrRpzz+XE2YtcOURKIWNSlYwi/fY6vspyM8r4xl5r1R4PGYXAFzgWCdOM",
-	"Pmi4wWpMVhtemoQ9HFht5+HjR4PBvf6FfE1uWGjlkKWRyb+/Nf58SNndaoTG/hr5FlJ211UIJjXfXZ4w",
-	"LQphhYROLiRUBcRlGg2zPnNmDPqJ1yqKEOk5UlqsgMNwnU+EfXfFk5GyuyaKV3Madx/6Iavj5NFj5l34",
-	"FSzMheQBxUrS/CwmkOcxZhwsGINtofK8dhdhMQC41MFP0QAxcyFtm2HiXIvBgCDHdKUXTW9EOxFKb+D0",
-	"08zGbB6USIE+d+RuypE9OYiAIUvXPDe5nI1AXthljM0eLUU5WuRyZYRvG88qX/vMzn6/n1bh5LgFAhvm",
-	"yH+B696eD35h1/xOh/irohF0VCRu9CDqHnXN52bWv93qb7iy4Zf6KEQpoLUfmoL80UnRcNIpR9wYQwh8",
-	"hTHnqqjnfdeerm/q3e3mOGl3mGAr9jkJG45eX0TzyWDw3fGTJyePTr87HTx5clwlrJSrgtjPKzXCK3Qr",
-	"8bj+sMHkGMeJlnrhXi2T97Hq0rWvSdxCHj4aDBodlg29vxKvxFofqAi3w7XfeX/KaokpHEhFlmvkL8Wj",
-	"3+UouSwv8cEw4NojsHtcInhw9IQfTX/9ePr9pz81KYLu3N1FOuaBReg/qWZpeKJKrp3w7Gyy2PGzr6py",
-	"oz3esxrpsN+JKfdP3uraUVT5fxiK+LoEphpuwNVYqmEodf9CHmHmhgYOKMy0g3o0awAJew6dElntvdWb",
-	"ACM8EoFWma3BXtDCmMKeP0AQRLobTnReaiTnVCW8BNtA/mefmwWfXCkHOtSono3ro7W54V5UJvwwgD9K",
-	"rEnHwEscIg8v2rhH+Qd5fgtIjMK6weHF1CH7ABxJn3mGaC3CKznXGFbYOR4werm7N873uqOjRyKZaj3P",
-	"cSvdydsrIUiMMXA6VODsoY4CohSf3yh3kbK0SaBDNYEmOy/PdlDfQmrUFgU61JRec6uEt+Q1tSQJYlGu",
-	"YYWz2RdBWMs+S51JAnQJwUDx+RXa8KLAsnd2BuwCTIeukHe/zo2AUXZ4BIycvbw5QaxRwY6HYbt0Ns/4",
-	"Xq+WS9tpC7f+5OrVNFvxg9OEnJH7asKcheIQwUecLrmZ0/K0mhbVztGryRwyOKorkcp2bp3ylUo6lcXq",
-	"VYCkygdDlQCaBjoKtm71OaDkouznJZ81x2BeESi6FnklQHE7lifK6CNDpYHu2KybMw2C+3gX0gQXmgP1",
-	"x5R3ZxH9HnAQae+Gzrx1ikmzVoXvH5xv/W5/inVOLMrtCdYhv7K9j9uJsHlmN7aP4dAgIJk69haMRl5Y",
-	"6Y+aaYSMpNzTPjuvlNbiE8BJzYWMK77jW1GaeYXspDGuDpneWgjZ3f1EjPvbY7tZot5GNo/xVRbCpHI2",
-	"X8msFBGN/TBUWHCBhTl3U7TADS7QCeKRZshkkpCVZntuKjEJtOUWmJcIh3EpTLnprNvU0yLqPuEWDCja",
-	"yF3izy/xSn/PyFUv2BrVV1go0DkNnBleCldBothiXIDglIfWecb/bb8VpL8dNvnAUTxRRTWQkYnCcHb+",
-	"49tmd2UbMu59ddKIY8FK/MKxk0GXtYmWDT4soXIcBouBXwlKQjVKHTDL8Kxmp/9CGTHiWVY2zjSdlY3y",
-	"5cOPbyt+O0qfLxHnbzsTi7x+cw4SKJKd0LH+JRCnBB8hiARVCNha5UoiN8+YxMi6vlVk5k9RK/SgzgfE",
-	"knNzxgZE3yQhrbQr3jYnQqQai47hpalHm8OZ4VVCIQ8gjNCOqmvfnvNoSG1KwSup4XHTV2NKBWpfr+Ea",
-	"a2SpqSf5TGC3CQmUMjKzYw+cR65MjV0BRthDAEtM8Zk6i7Q9HVywVoGxmkrmi2dQprydDoqrQ4avz6bn",
-	"+pIqFJAgDQZKvEKowlwMuacjNn61X6FB84c8P9fwGKhvn/qPlcbQbufNBzOC4+hxQPVduNKiHPGZaCQW",
-	"quSRb5vGPN+fCPEeLmpEauOqCjuxclTGkjOSb00aLCKFHYvRFtf0v/1BepDDyw5me4R0/1n6onqA+jJM",
-	"pIQVm6iylGYLYXjGDXdOXKr07Kfg+DH7a/7DkM5d72RHsqMiQ4IjNt6A8PXqpufgjw36Zh6w62afdaDz",
-	"6N/a2b4rj8PZ/PV6OLn2dGWdudN/80fiwcdUVfpd01xrp9HYJT8b4PmNMjEyeNvdzFGyxL5Uc7t3comR",
-	"EHjbtj+myK9E53jwtMil6Azgna6cs+HQqHqBFKP+EeHdbQPyImuu50MEnVU2JZAZVse1S86Zw7QAIHRm",
-	"lYw+SyHg5pjEKIQaXH9nuKQjfhq/3ilGh5ncdA3UtnM0+mJzIYNg0yzYwEDgSvSb4E0NdTecG3U9z4uK",
-	"AxNdjUBFkuEeZaiTVVCHVofOgYJKVr+0DylBpZrykrn6954Iyop0jWnGkYhl5552CAwHtZYx2m1cqksH",
-	"F4RQOhA6AVeUV3LGQkh7aOSTENnDQ+F0wDxGsOo1wikBxxgNUrPfJ9iEzXvdh2JBB/RKm1MsNc/JDZDH",
-	"5gUU993mW4FxGLXCdOj3XepV5Efa+s2dm/toG7f2RSlmbe/Tq/HoX0o2t7flh08tW+82EiteEWfHoRrI",
-	"e/Sxu9kc1nmlgHRsyTVEH2Chy+i8HIsJX4GRIPKyUZOpeYxkVbmIS8cBT0BrrQEQCOlW8xB7W0A9A7tR",
-	"bEsTRrhj18rKabP9ytGkEWxYeW0IaYC65V7OJQ5QSJav801aDXZdrbp2c42qc0AV9VPeWFiG5q6R14Z7",
-	"hpd2clA4zFHHZBc9sbroMRrQISvUhBe52fRxB/1ZrHo7Ku0dqmWv55sut7yft6MUe4nvPz5v9+jp29ie",
-	"gTqteZN+Njcd8tDtddB9I0r/tTV4x0Dzh/7eqL9fQ4WmdZnslTBhH28Trnl0VIUk3VMoOQ5L255GUOtv",
-	"icn4EFDyYbS41EfTiZAw6YHXZW+C/DwQYpBa7fhR0WuD7hdUdJP4sA/MrK6esg9iHuqIccRTdfx9my7o",
-	"ig7dEo9k5zT3aqmqnbLJc82H2n8xv+41pF57d+oT0SDdgxMVE2HkBpSYzmJyUoq9YNq3cNXb1WLBy80O",
-	"h3tMxRINxy071t3a8p4LY4pWOG59BGsFtAa6kcrMFKO2Dfx+viHZhslrEPyv1AXJxBJKgyh5VpNYjS/S",
-	"LR4XQYkmntSY3mh79e7dywbucx6/e4s0NxOTgpchmTBaNZ+FmH97nTt90nM8kKpAlsVkrpSOl3id6Y3u",
-	"3+dcanhxXZ7hk2lkq4ChuxT5pJfd88zPPgBR5cbOt60Cx5eHFJCoHCATsWtItEEuJCURQejEMUfap+eO",
-	"hnwY5hIlDegjYB7JyBa7kHsBMNWEFtxx+879tvI6eiMnVYZxgPVhNT2f49Ik2YB523lT7GiFWBLAZASg",
-	"q5B4a05Ms5uoLGFcxr+ubrG7AFwOVVtsy+6Fcor41IgL/UJuCfa4eI2d9TDhcZUBLHbRZylOdPXBiE5z",
-	"022ivFMIiYSVMVdFptFwZulK+hTvLGYQiwm64Ci+kI693PnsKFRXLU8JBY42S8HGG8wSuhsFD4eRbMmU",
-	"0Pf8eOcGoxM5PgGqyLrSFjBXUE3HjHxcsrIK6tFDmG6tXP+hhAkkYOZmWJl8192ozB9MOeiQMBk+2onw",
-	"x5AcuDVA9sFj4AKPQpKhv3OuYbiJvhDG2osnGDhn7YZ+3YUxQegiAGCQM2i+uVdzwcG+sLouruNQCrOX",
-	"9HCtEDeim2pMpIuGE3531Ipt/ru2fem8wumQFfmV8FkIUJMU1rPfP7Swo6PadYI8zM6tHPmaW5sTB1cb",
-	"He8U9/XzvVVNlcOcb5sJEJje4cwPQfB4OdGah+SGOO88TqqPDeS4FOtaSLOpwpmOm9QnqsDVoHuENrnN",
-	"v90wrtnszc9P/R7OFJ3NkHNFiaYQnPVtjEvpdCecv85Jvs6LbMLLxvIYoS9RTT77kjMrM0Af8iF86m2T",
-	"itF8OPkXtx1M7+eb5sUQ+6zWADFXWkgYzAY1wkm76C6NUQjKn6z5RrfXJf44Uq3QHKpzQQ8fxhgi4p6E",
-	"Te6iHoE5ITp8ZlacIh1dZ+vr7/jGdpfUssyVI82MrYSHJ63l+fNSQO5x42q3x4RzMp9VoYGqyA6wGv17",
-	"mlrt3tCu7DcpmI5DLCI+7+C/rK3NeKqb1uVrwjW/c8Ueb17y9RZLui54Jkbjzf70YY/wjvKI7c3gx9p2",
-	"LLKJWizs2rWHBMtaXH47jP1Dy7+Ge67bG5e/2JgXvYNDMZrBytTsXQyHE8YRERzP+DYP3Net7doIy29i",
-	"IDt55AjI2DsAsFvxAC8eC51nIhg0ODWgMyIJzaLGWXby6DEcw55EJ+lSjr/jtDSUeXWLZuTrtu6SWNV9",
-	"317t1ecuEGTi2pVea83bVe210rbbiEJud/YL07z9XPA2b7Fjw0gINkZ18hOqg46lCup1QMBUPajSvJWD",
-	"1Yw2uqjPnhXkPYXsUDQPiw2KTwAghOXONUvpiWnnw7FaHr9h9LuxMdsxDFyiPpNpH3TR9um5u9gRJez3",
-	"QePoI5hkWqFExQeQvkNjFnAhB1XtbElMhZzcybzLE97AhbvZV15PA+VKrcoHOWtUmYkyiWwaYhHOHF8R",
-	"Ic7d4gx8VDBKiI5MgPsLbF84y+zxGjm+Dillugu7eJ04HFnwS3w6a2ZK7lqLv1lOPie7ENbDHc1S+7LU",
-	"I7UruyYodPaio/P/e+7++2n9l++njRmsO2jsAaUzDW/vPNpRTaL9NDqBIhn3YDWpnXZV4mXTLvkeVfJt",
-	"iaDBshqLCVWT5aHuX2Tqo2bTS3orzMx2ufnghHAVIJqs/kiStCi8zZB3enzjb+GN7YUGgDJDQW1ApHeL",
-	"vO8uDdlT6USZes0wkZXPR98DujtwnKrz1MJu4+lmtrsKepTbdg6R13FzNRPEtIrm/hekXSE/GHa8bbTe",
-	"OLm9lTe7QCcrRyCKM/HoGMEezYSpJUuTU2cucBATYld0cYdQ6RTOKV+4CU1wn9yJDhgPduuz9/N8Mr+Q",
-	"6C6sO7do4bVDhyDvT9prxg7naIgnZ4EJ2w25wbqpXBOioCglNyMqRe9LCOOFNB/2jDrMe5RLO9Fuz7Yc",
-	"FuBK2Y2egm0Kl+DAD93KhvbBL4iMB0bH5piUvWh0lROPwlZbYhQXVFLUnWAvzWcQpJ66wc0zn71eNCXG",
-	"Nlch6lrzKqZsXAigMW4t5ghO4fYHOsdLmPfmJ7UOYuPKGW+CyRawoa7qacSamYmJte88nmEB/JXseDDA",
-	"MuHaRBPTWZn5ey7WB7C6c1eTCPqYwMZpkzXw6O3qQ2387e9CvWEa6PGmDevk537PyeIa7l7a1tRQnX67",
-	"gl0XFuNzuQG+2u61/OM71BIGhrQGniGaaKEIig4u9kY94fol2Rz5YlMRNob6uCjAXRgKVCYhbko1KMFR",
-	"hZlHQVul6N0t1B0MpcPUctfUxTiqNhjUvn1A6t4nV2GjpR5TKL+PTJFsyc1kTsNB43zijgw3yGCVzoRJ",
-	"KQaY+OwkHxj15gD4q/OF0IeaJKGkZf2UsW3e1xvszErm01xk8L3txH+d//Sycf/NW8j23pI+vA5KA5GL",
-	"0KkNXhkqeooImTva1dCKKgunv5Qi41YZ+DWlWFrLcXOziohBr7GKhsxc8IDS7plW0Cj3EQAHcEv1ouZz",
-	"QC2s4M5a+YWwzLRSKL6Hfuvc0fHE1PyJ20NwCAIKk5aJKnMdF2dCb2bRVPQ/93yPXS3Qm8Fbtm1LQiI0",
-	"uqZdKi9FHknzy5TbY0lt1sbULWCW9tmyPrQOkxrBSQDQg4FvdKigYRQ9kFZPTHTtjaKbI/p2wkxIvDWK",
-	"xlKNC9Hggjv3JdaC0Hpy+ui7267mK5UZTdVKZi30Ii0OQqCDOfnemgmtrkK7UW7PudcGR3stRbVeK2dL",
-	"UWolQVudcMdSeMbSCdQOd2uoUWKGoos39nxYu8HKxIlor1nsjiC7doRublKLiYwJHFY4EPYEruu49ReB",
-	"52dX9xwdEBgMa6E71EEiIUf7QWgzaiJ0ekU7FZLW4LKE8UIrB2TBrLM7mhVq1m/DSq50x+ityU2bJovP",
-	"AWSTKjPdjFFs9tTFewB41mEB63g+fYaYgy5Clts1XXdOXNf2ebHmG81SsDeG44LLy3ToljrQ4EGDLnOk",
-	"eIjoosINTW9r8aDEiw5ylVbOoe2ZgqRaB80pnuIv4mUhyYtT7tdJ4urfRouySRy/CeW+6kJ2gWrCQbHa",
-	"bgEJemkckyi1GfHJ5WjRoBs9d1UnsE2+dAXYZHxyKdW6ENkMrIJqaFOtxkXUTqTx97w0B74PdJTa65hW",
-	"bMrLjm+9UepNQ0P/BiyQ1tCOXGKgKAAYLzQ1A+Xe5d4i+CvymEW19LrrBjCFbVmKBxGIdwSCV0vOtbvZ",
-	"XQaMd7f7Asrxkt6xGdo83ECF1ezELhqBea/CrADhVzBOK2aV09fHG1R2qRZBCu9LKwVW4DFY1QLYX+oz",
-	"SZ5Ja6lIur3XjGJr70uU1N5QbF34gvpNrnw+nYKrtG0sMJWKOEechU5K/JljBY86b82/tSiK5l44/Xvn",
-	"yKPiXBQADm1O2TJzsai+3QGS/fvZe6QKjhRyUSw9emGPuwdH2w97DBQNeEvfm8pA0trasVybefh+Y4lW",
-	"h5UGPiTRqn8IakqVYuSJfVos9BiU6UpgL3CxyIylbhrTJDLSCF8K4XDiggnhcS8MvHGrg1O731oLrrja",
-	"AYqqmtfEXOaypXjROUuqW0JvzVL04ty7Drus/9o6j1XfvChGMXtGS5QrSsrS0aGGdVChPCoOym3ltNHE",
-	"txRmoD5SwklciAo1Y5n5VAeXgRpy8raptaQQmQ7FA9RS3F4/WuVoW0e8FReIIkFQuJQMbgKxXiwzEKuz",
-	"5pskZNDCHvCsx5379N41ekeH2h0zYZuGVyeEViFU1q37SCLarx3ivB3k/w84EVKW42qOUxCrKkA8NQnG",
-	"Q8OJFt+9vf7w4kwU+ZX9YvtyyNfBYDzmUNhfsIQZOSIl8apGHIRoLiI0AcZbgIfmrEIMh3W7ULlZAOlJ",
-	"buKm1MhyvQTxV4C18w93bGIbGwVKtcxiYzTQVy6j8EHEWk1tXqw0KRfA2qIFFtXD0tEEDyIi6bNKzfkw",
-	"LhxNWVRUfUmyBZYke4glyY6hJNmFvGlNspP5/ppkbyrVJht2DQJLKHMDAVzovhX8yopcnwMRFXwr1cpA",
-	"SgoTH4yQjvjbudmDfEM/KfxECUvRU/DiPhy2EvmH/JgMncMBZjxxNOOE/HElu6xCeCnE0kc1Nx6kVskw",
-	"Q3/pOm5VcJ3apV/mE0r9CgxE1bVp3wwrEKqbNq9AJAa9ZbXttvWxWhAllxMBHp7uAOJb0NWKfGrEDlGO",
-	"Hm8hs9qAbEUNKPsDlKGaa4iyL5x3nWoWQXKdKTcHQtxJNWuunIDuMWhDpYF5gTEbH1PqCo6/hiLY2Wt6",
-	"nST2/AC+C5npUb4ng3crswNI6AXP2uZXAqtYlJ0N9+gobXaXs/Gg2NCuDOT9rA47QyjByIpcG7SbWiuq",
-	"xdk0W6JlzvU+3dmOFMnDS7FpH2AfdAtbaNWYVg+5rtE2qYQHK229Ua5O/Cz30ubxaQvIH0L0cZ3Unlr9",
-	"6u0wjOGznVED0BudYKIctrngGaoAHOvAZkrUol0Xve+OjvnJ+OHkNLvoNYpXz1XUVp2nDS4WxrVVGMZZ",
-	"Z7vyt7RLPDLErzHPZ3OIJ+RQoWthVTHxzxUn775e8KKwv7v8L9uCMzaw6mpjlsuuTLdrhqm7C7prMm60",
-	"5r69q4IgechvJDsmwm5tmOYeIqZFcSX0kMXZfewfKpcis/dAbpdOsD4F1yzd3oqJ497rT7jk5cYqmu8a",
-	"Mi2DIMa8+JDdiHYsZL+/ICITq92t7DJhY7WSGS83w5h7LuKNAE7Fguf16sa9bgRljbQhf3GqvmeWRLKc",
-	"nKJZUsWE66WQYo1gGZ9hnR7r9Ax/8bUS7K4tM3LI2tHAfELo9Ixyn57JK7VBFj7kwP3w41tQVy+ktSQo",
-	"R5hYPoDKAwMfgptVKVj6IdN9iMLN+nq1XKrS6COnxx4ZU6R9di7jt4AQOVLTIzMXR2tVFhl0zU6CJylA",
-	"2ityQ+SGTUqu50Jjt5QUFxLIKDyCAQcrVqGH3jiggpIhGYZ0cpYi30ph+EjJYpP2qZX5TKpSEB8Bmg46",
-	"sVoLQK6QdovKYCfMqAvpncl54BmAUlRFMay8Mdf4UjIpRgIcrFt2Uhs9zDW0AwSNH3ZMuHtQm9umPNlb",
-	"e35fqfmY1QgeFhGcbJWZ9x/siQrJ9pKl9qRM3RG0QcDvOmIBIlhoA1mNx+zED430onCetHLKvNxDFBMx",
-	"3bgrIkEpVSSHiO3hcGqZOdcexuARYqHGpCSJR/ICqBgg7hOygG5FFwSNoZalGi25XepPK6T0GqhEX6X4",
-	"RgWHW1NAvNc9pFhVHI9RTbntg9cpVR2rY3kbG3k+wEHVkAEdnJ6Q11mpX9+4mhZCaz5rTYg+JFB66MI8",
-	"q0QquM9L63dQqeMyzvTH7mX1F6zIedOc09oq/QpJp64FL+QSmWR3kQzXUWgeXJt+DDl9SRBQTq1LmFOO",
-	"E2ZMkZDGk8TFbxOofPspJUZpIPYBbxZEk2eliPJMAV0V+E0uAIqVgSEMZytpT7QY8b70f9tHWjUhNHvB",
-	"N2zCyxITZkI1REfFlNpdlVbSA8H24MbXqIdT3zFtLFz9AkzyAKfbhWwsiw4cc0lgLqwCdQHnbXfb6fFJ",
-	"n/0NeVLZNBdFVqmsm9QL+bs6RSiX3QDkUucZoC2XZX5ljatLsUkAOa01YAhVybjVxCCHW4IbvFrn0RXK",
-	"IE+mVTFyWeRSjC7FJh2y5Qpr81htzl/l588OHkyCzvQI1bi0X0EYNwwojIK204IXpUPvhxV4ort08wv5",
-	"Qob0VYQJFlyy1CpsQ2YXb9p44gOwkXiC6qQ9gebTOVtDv8YKA+0+7qlcw/VcrTV5TC8kgC+ZT6BLYjoo",
-	"VuazOSmWtptAkoTBhm01wpoQ7yN6NiIayA365sfCh/spefAu9B3GusgnJr3XlHL1v5thZ6+nTdtoiIxs",
-	"kKMASyNajpDZhZfdqVnlQHo0U2pWCL7MrRK/eCDs0506Tw7w/tXD/lMiQq8L7KT34Wimjog64id8kdM9",
-	"D+MtvY5r4mV+KdY5lCWdhuRoKwkOdUDYOWkkrW5cmcOd67GtCtntuTiiEMqj45M9PBXXoN3p7oyoCt9G",
-	"X0RcK7nJLxEcDFG3jgcnp+22c2dTqSGQ7AQyJuykscGUnjHuRbOvRsFxP+H85001QB21XaMWH6yIuHsn",
-	"3yddiPxd626DRmNXWv6XUmZe0QI+oBL1Ndf8rbKIvuxADbp/dttsq10D9kZMt+e91dN5eKev2ax3jfvr",
-	"XSQU72hikxiHcueBgwNhyYH1j0jrrHEJ7hYoH6uWIjvyn6/y0qx4cTRXGqkKwqbzrpme83PCk6gqHWxV",
-	"CvrC6uy2cV1X/95m7VRoyJ117SkcqjNGvADNQYiWs23bZorKoB3MeNUi0V9PA0bGZWwMWhKcUGsEH92a",
-	"66+U7tRqfB48Xju9HX7EmneBabIwr1+boJX8JaT9ujp4vs4d0bV4Vf62cFilMGXe0QtiNUwFyXiZq7tv",
-	"HKGJqxcYwW19xXDUvkuhl0rqfFwIX96F8K/9L1CcwHU0noDm2Q6bZ8tV1RoZifjgIhq4damMaCaBO8z/",
-	"5JHL2ZCl5H5LE5aS841goLQLUmbUTLja6A2lpK+XZhGozNrIVlp+bPZ8nTM30n/NZXbm62d7XJaHZZFi",
-	"5pCpEYTCmpmHe7989kl35P/BTjOamA5p+ZHTiwrHV+YnrJMwBeHxYeR3LeW/dnQ9Dlm6XJnKYkpdUVS3",
-	"FhOWwrDDD3aVJpVLYd0apTxxWcSPsgYcBewRIlFLnXc6jfWDJaTDe9obN8vu2m1wkzVL7c1HV7wkrtxf",
-	"erbTP8OT7F8/uqfZD+f0RPv3G//UaMBuR/8OWXpfXv/Gd7/CNKBmkeWxfDwCbqqSpXbfaZOGaAbWsdki",
-	"MvguVgmiZbzkxojSvue/7+Kz/mfwP78cHz359ZfB0ZNfPw6S4+8+3ftTm3ch7JfHp9AZVYg2Oj4StlZG",
-	"ZKrP0kmeok6GNYwlRZ7i1XWVizW4Nia5/TbLrVBPejxb5Lbxai0r5KuRhkgr5Q1mtx3CtenlUY/GE8OM",
-	"PlZ5OjiNlZDho0+dWQTf+dIqNFs4InQWkTMMQ/ZumzPu8ii5fQjSoxdahexKT8KyLLi8ExGiYbJj3f4B",
-	"432PgSY+LAGAelDNlUBY47xrxO8D8iR4Zg/3Q0QnxBYrY+JX/hyjC2eecdR2lShHm8Zg2xXTSCX5Lp4m",
-	"cpE6d4OP1xFS4fT4JI4DOU4/xMQaVeegwnyu60zQDrUUAVsK3s6Q75KSSFxVJjlpqqiBoGHcgcyjvvwU",
-	"Z3nMHeGrCEWX0vhj8cuIuf9C2pE5OWEplS4buaZQcP0w/uopshd/eIF3HQ8GAxgu9/lQXsMoucZqxxQX",
-	"gxEU4DPcvWCPk846Q5Pwfwvdc0fYAa6Xw843fM3rqbPiKuO3Lyuh9eSqPPWw5rduabCqVkXhtXTnVKc7",
-	"qqfaoT7xT3DgNfLIuV2LQ8bymkf+wdWxH81dronbcvO4AaIGNw5/BRDWwi+ikUgu4q2pVj/IjQa3+bZf",
-	"ZJrLmSiXZd5i7TtLIYpaFHo0sQ+YQmHeZv4rM/LEVB2LQHFZXeh72en0Csdob1Vp6ELj0ObNDCK1sAIo",
-	"5KGe8Vp5aaKbsLGu1olnWakO+CGH7Zxn1wQbfg7UUdcq3pHeGSArezApb4tVkwdOrUV5NOFasEJYDVYn",
-	"LMtnOUHAcilFyeab5VzI2kbmE+hjdOI+flg/byOl+Bd+9C+rCN+lP45+ve++uve//tQ0WNYKzSdPnYzY",
-	"arr7JWhNy1J9yIWms1VSRZJKjZ2hPZBQJEoHkiKiZmTT8wlEheAZKBvPeV7aDwlLp/Tn6EOmU4gPY2zc",
-	"pc+MRS5nFxJ8vVmfnYMX2OcjzfIrIanM9Db8C1MoweCoQuV+Qcwl1Y//NTrnDwwX7Dyskh6yyd9OgQXS",
-	"anamZqxDDcUz9pBY9NH94VJ+FurKjmPs9owTvPz+v1EFh1aPsqYd06GSAVzaVNCgaSfiQF+7eMH5ZCHY",
-	"U1UuVckJL4QtxS35qS24dEBpgTM8wYvVrLWsQb2MQOvo7VSn7DX1AYUb28ft2VVj0sUhq3O8N2T/E790",
-	"Pj6XVtUdmuQ1eXssBvJWa7fwzZAy3cClDd4InVDAwSff9ZqmPRPLQm3YMl8KVzdKYYAnb4yj74HeZYDq",
-	"+Mk2zF6pEY6k6mFfsNj6np95ayiV1xCaSdl8Jp1RDQ9mg+MnDx9PH4mj7yfH46PvshN+9GQ6GByd8kfj",
-	"x5Pvsu/Fk+neqAY4DMmNSO2BOd6zhm7D3xUvya/g8sLX315HvkofbrGsj8w04M6bNb88a4hWUAkeSmb1",
-	"KHf7qCbVkxBQUMuqf1ulhcBZ0FLmynnzPBQl15i8QTvqGnWKOgm+260sRN7MncacveZT0kNP5sjFuNvy",
-	"mewjwfU59HziRHmNMD26v0NttLgUETS0hvV2I9e6eA8/yWnCeyKb+XjsXgl/C9WKEvZk4POw3QC6vG3S",
-	"vRyhe3WTEEuA3RYJW8lCaIcHS+dcZlS/K+2z9w36QuKKJF3I0BKkesVX2eeX8HCWT716p5WSohzGPl1N",
-	"lZaoIuuNttcPcOxFPY1852eQPUWe48po9ffZPNupmWF8mtUw8L4T5X5Us8lauEJmAXjsVV83HeAutUse",
-	"sJEE5MJZTMP6SHcT5x5ScerQ8lG3u/NfCmuVVn39fl6q2z6uII54UftzLmdwg3aEEAu+6SAgYtmwRwg0",
-	"FL3iy7xbvasvVucqtGhXCZRbK2311UpavdssBVDMNZEu0tefBd3T7InEdzY19G/OhVtzHFpJdABjrL0c",
-	"g5+6kTP2oFlrLfx0m7OWuD42jUq10ubW6FBaWTPc7IZFOG+7ouYuxOzuveoujJ4X9S7xo1Drw87xnP6B",
-	"Tu0AA33P24uw8YhbKPAqWc1czK3N75mumr3X9GPM71Bb21Q/oiMxHnI063DsfQ4mvFYOtve/ScI1F9X5",
-	"g01tH5uam/gKcWbc1MbdM1d8kTcVf/mc5nHQoPdZyT7oRgAZg/6PxBcBbUTDNOvMXjG7o+v1uK+nCBvv",
-	"iW94Efx2R4N3ts9eKQQDS1+Rd7/+R66ydskXbZoaecvmwIVV+sO7RrJHNPFpzNfoxGKwfj5A0RmtXN1P",
-	"02cpJR+mVC6jQkVpFwFcv0CWqhgC5Yjpqd5+C2PdNYk4r8PftI4l0JhPLs8Qk2TXtDbWPHF8kFD0rLHM",
-	"WZ1taa86uxVIpO6Cw9TPV+OqqJQp3RElZ2PBNA/ONtyfTvzHZSCHdU44XSepi1w7USLrgkrHoTR2aXGu",
-	"RofjcL6QUCQfaQmIrNvTphBRKRx37K2AHFb9wJVs7S+yM5auJJS74uNCpB4AQKkejtvB3UEewYY0x1D3",
-	"oeU0N762mpoyLa4EELSkcF+aINNfRj1uPppzOVV6R1VHNWWpvaaFo9qfGNu3r1WpDaLzkwgPNjiggCey",
-	"Rzacds1KDkQkwnoATcYj8ygDF9wf9jhuKoXX7O3YVZ00GiW6LO1ANU3zGj3aTUSywyaFXfRG6FXRZJUe",
-	"AI6na8/YgC0ElyEK7rk/AHEZEfHeFib+2nWN94Lt/AzT7o9r//bZeQAC4laXpNG6E4RozoeVqmQEzQki",
-	"mEjOD1KTXH7Up2uD4ky1gwueIXgVs0SquPGIaqNLUYvWle1jfa6kq8zC2ZopSKZ28lYLsbASbrjFGJQ0",
-	"0vmwu1oI+CW9l1hROZkLJJK/65B/EacoDOe95EKmfGxNhJTd9ZnM1aKyFWgP3IEevREJbnoxSGtHadZf",
-	"ZNgG4mYCgM0I5H7K7gLuTVcPI8gaV4pZgY6Ha8L8YwELd0SaPzz87EJCdoBb+SMCYLpUef9DSuS7UenR",
-	"A6CZ1yx2HDIlqikUuzJ+kCwNqMAAfEjqneBlk5P6XLLzn1+gjpuwdFrwUb/fTxEMhwopfD3xXz99AV+o",
-	"cF1VQYUug4jGV/oGzo1Z9j59okOtwT9NCBxiw0IyK8QtrhAOAQwSLOOGj7kWCdOmFHyBTFdXogQeLqNw",
-	"IcCyINQQ0WFAXRuXymVVy5VEaHj/Ql7I+/ffA33q/fvsnN3Hrt8nKIrnVAOZo1UBzbFy6z68DK7jTAvQ",
-	"PiK2JD3nQHxc6Qbc56bwPpa8FxfSSj7kEgs4ZDsLhDd+BswbuEfzKycFKWBgxeV9t3LuO8lId8LbIPvn",
-	"/tYgaDsKVgPFIThfmbmQJp9gQ+/fZ6n9SpX5vwhb/wPMKrtYDQYPJ37pwEeREtR5LAplFSejmGOFxfGE",
-	"YSK3ARMf+MQUG1bkl4FlImD/sEGwZ2BSqP/2M8Sm+HJZUDsfLLEg2n/8QyuZYk3MJ6ePvrvnaIypqhkW",
-	"OEoYt6aGK+mTutpvWrkQMOLLLmT6/x1RcsTRiywlqkhcTFa0jHnGcrlcIbpRSIPrA9U7nbKlKBl4spIQ",
-	"6IFc/DsamGaoi0hQCUvbfnv/PiqMUtgHTIQ0R0LahmdMi9lCSDNkKX8wTuP6sSn/f0+ej1N6Ijh49f37",
-	"ZCevKbUEpwBODASpONIQO20K5sY47JxTiNPTwRMsEjaiArFYVh5+OnmSEv0KpJQenU+NKJ3kXFOxj7ko",
-	"lhpH4EJiFaiEpfBIyswCm++Mpf/57B3r9/sPVprPfB0qKl0KRUJc7zR0Diq0fATxm7DIdf0JuHjwb9hc",
-	"S/7PFSaaguPHuRkjAB8VhZmWahHNFaiO07wwosQqxs4MoUIe9tVuqy35zAokdSExUTKQsasSuQp9DVVr",
-	"z4icSHCWghu76ks2zzOYlg06DrGvf3l2/uP9+5VtA6OLmCI7YLmut5iqk4GrDlasdvINgnB25DDi6m/b",
-	"UmU23bQY+1iYtQdzwQsz/1fK7hJYcyK0ZkV+JbQ9v+EaqK1oL8Ea3pgg6X9VSyH5Mu9v+KKAx+Tac13c",
-	"w3UC19lznF4DvaVCrTNxD5yNVjtGYBMczkU+EVJXIHZLu4qPTvqDXtJblQUdTHr44MF6ve5z+LmvytkD",
-	"ulc/ePni6bNXb5/BPaEwnD+vIqTusDfoH+NV1J/esPewP+g/JJA6nMUPro4fuBPzATQWvp41ecIgiEzX",
-	"aoSxUiESpc4IXIa174BAaMlLsJLwllzJF1lvCAQFr+kh7/B9tjklXwjE3/7SrL2ESx48LUVmDwZeQAbp",
-	"z/aX3qdk730/l2Kaf+h8OUiuzldjAIou/xXUoqWyU2bH8WQwoEQzQ6jC+MT4B/muUEHbp75VBg8Cp6DH",
-	"tPgKQRxBiiFY1327HE6xNU0v8a1+8APPXDIe3PJw/y3PVTnGer3QHjhu9t/lCoiCsuiSI3ovUSAKv+Co",
-	"O1aF4zNIQg0uVKhQrbut2JjCKjhykyiwbaUrYERAJjmOye2VjOidynSE+nw/EGHT7U85wYA+VXV1U67E",
-	"p61Vd/w5m5C1LTwp1m5UYQjtmeQgp7+R5Yc9jM0J5qEM28vvU9IkRx98zLNPgbFk7+p8YQ9f8cH42ptR",
-	"OQpYunDQx8B0UCGoEPEYjk51KbIh6OFe28V9z97YH4F5xF1H2rKslW3Dw6q61PGO7aVeWWyn2z18g2/q",
-	"X28OT/GRu+94pcxzqP4LNzzZseBjxbySCOUqEGMVSTcjHrvisNk9EBF5pHRV10ZlWmqTQArXRq1o9Flu",
-	"qsU8h72OIGVXOPZ08CSc/0+JAi9YuHF11E9Jx10eNsPWxn5hql2vLcP+LWw6XC1dN931tYYXmTumaeNS",
-	"9yPFp7r8Z8K8pUs+48Ee5ZY2jD+anEBT44GLVmm9lZF/J4rCQdk2S3RnBh8wIf6oF2Ey3LB5Aeh6Yp/x",
-	"4COlRH5q1SfPyTGB/h3bs+i10dnhWE23xNJMGOJJfOvadtiaeDF9paT4iZvJvFVp2z2e/+ft61f08k9J",
-	"72GTECT4HIAOwBZLX0yP7HuP4MUpmnL9a0m8G+84jpStthsM+4HTQZPnkB6Vak9Yj6NpHWyN/55kYfKs",
-	"13KGPb4kuEC4dKvAYV/SJs7NtCndODCW9Z0Bba2sPtBEQPrxG/gLAiu9ISbwerR0SOytKluxSD0IrFqX",
-	"Og+AVrh9l/zEs8ogqbX0lMKq1MSuK1i5KoRzFy2GjrgU44h56QpfSZfBaBSb5vaOuwG8qpeiKIhcnxeF",
-	"WovsXsKEXC10gv4bTbXCHWWEFiZBr7WD/Hg+YrDSXaOd9YyuU70U/JJiJg7KXVlhOPHIwu7mHZBHUdwV",
-	"fC7gH0cvGGep3QJpyKgkvIq4o0l29dk5JE+TYyRKH3eR/aBy2ZHzNdGUSqDc7FSVLJWrogB6S/yxUOpS",
-	"Y9Cy9DUwvEsAq4+FivBQZBwzaJsULX/S/A5E2cFa/mcSZp4DufGc6SbH9gz+u81S1HQK9HC2O1POIy1H",
-	"C4HORbopAQEcKIScw9rA7u+zHymKpSQRx0Uq0x1kLhEiCWtvQ3TamOfa6JJ5R809tOfUlH8zH0yUENdk",
-	"A7tZHG8QPvV19gO6UPy8ulXuvunqNWnxe7xzSLbP4fCopC5/YU+HS1Hc4duAK67vy3iy/xZvz92eK4N5",
-	"7OH2SqjKrAcf8Y/uzguvhHjYICYboVMD3SExpb/PFGNKUq0VCp9SCAPDgUJmZxXGhZliSlL4plr2s88g",
-	"4OMT/ClUU8nwj0wKvspyw8SVHcGzICgRCAIJ6QiNMxzcWKBfRAJ7wqWjGyIVJi8cBMx2M8C2c3Mhub7U",
-	"Q3Z68j2FkeYEs4lQvrnDNM94LkMwBJ2VdzRLYQyhfH3gC8spvbpBj8BZ83v0QEsZX9AqRxsUAzoGvpx/",
-	"73Df0Mn33bado2574yTOzbcgjs7uLZi0uh4iSftZj7PWOEIs7r6Cfbpn2A7U1ODOZl3Ny70HIB5aVTd0",
-	"xRDmwVsS5z+/QBIGniHi1DtQEkKBJNZcMrmc6YRNvDcKCp+hgJQZhre1TxNXEbMgVMO1chNMKxQeK5kJ",
-	"Rwns3cbWsrDiGWgXdUKyGEGswd383r6BDGIKWwZb5lEyGAxIPjpA5pBRsNTafXNVElvgYmlIkqFdQN6i",
-	"NIqCp00iymqd5zDOe7wGr2WxcU1xTH6XucyiuoYxfQT4AMCQ/+dKQK1fsuQJj95otj/ex+Fntc+GZuEh",
-	"hNMXFzVgGRJUN7WDU3rVdf0HO1oS0WBEMLR6tYWmRmHyw40atWfnQbXpzqr83+yRHK6uwfoRW+MYPjkh",
-	"HuDrIg2AQwS54Aq3J3mC4JgrJECC8uZS0KYCMCfiNBAVRWd4KM+h2WQVSMF4URDmrmk0EU8ZD6eXhD2Q",
-	"zSFhgD5C2xtyBX67RhJsbrKRkq3nFNUHbSMB7d3P3FSBK8fOVlPaSZOvHOyvrxP5/tKHJNh5VhJ/WKrS",
-	"1AQBQLm++PmJ0rr1AH0/VwTqcaFIzOUDMAmgJx12IaTBOZLrWLyRXwRgN8CHOrQmN7lJ4lN1vIlPvuhs",
-	"vJAthyOS9i2XQkKgNKo8GXCQViSQQ9Xladj3YufbjryIyudwb8s37Q4JbEd/bEm7JbdO5K+wEUNuf/NG",
-	"xHp1hhvx51DgILjYIeXFYebtFiH1j2zfDFxcWKqbojmYEgwefacqiitR8qLZ7fgc2/f78Tpu6SrADBGl",
-	"8kYqmUCle841FAZMZwLHI4X0iSHJm/EGyzwnUUSWCpYkkMTsy4Mk3g3ji8tHFPMOWHlHM0Jg99kLcyEn",
-	"SpuIlZwA61aLd3EV10p2PHC0PgtnFLTrQMBDoZt1IMr/3yJE+ZxCCoa2TTw9JwONlvP1JdNXkDPRrEXR",
-	"gkjIOPKLG8qY4C5u8gc/JwPic7iD4dlfxxuM3drhDIbBhaRFj1wefMtusK/lfXYG5tai3H10PfgI/+50",
-	"Rb/b4T8OMhFrtGo2LYVAPyui6rZ9y6zuWrYKo3MsBx9IOARDzdBpnVP2q3qGPYVa8AXMQVm2R0IZFiyC",
-	"BGS7I9lt7j/8yN+GH7l1M7V7kYN8/pzna5ukpEoxX8+FvGPEbnAm7lcOYVSiExTwGc0eZcxnGa8w0I9V",
-	"xscbcu767MHIqsUnIDk4haF4hRCRgliupi7Ku1AixOXoWlF1Vq+tzAvIkYEKz/aikPjeICUQ0fLZVYC/",
-	"wWu6qQBfYWH/Dg1ZrNnv9s8d7SMY1z/JH2DNseHHL7vxGpEO5/bMLqn0eOrtqxQhjh61ptuq7utK2X3G",
-	"KXVyas98MKAxcbgERBrSKZ6xsTJzoNMcC7bIPwAQDAxxLln6IhOLpTJCTjZHfxWbFOD6S8G9yQioMhfq",
-	"mQlDhzsUtkSsG2W4gLleg/az10Rj4MvKBZbwOOHV3eCTA4IaRTwAzKfYA1eqVpiAtyy4TB0ArlaGaehF",
-	"DOxFAa/0ThJ7hSRlCjvpEvyVrOYTIr0YxODiwv0GNCqidNguY4XCEXCOmmpHqmmt/r8Gjos1qGxBOkJx",
-	"iTOgOq1W2YKOYklOxdZ2zUM7YCTe268gSR9HmrjZ51yyOS+mAYvmRtZqpaEdqEhieQhtoAQEBAJvpixe",
-	"yJ04AnaO5bLw8X7MMXdhzmUjYtFVEDwQrRiW+V/FhpTDQ06NKHnDmQW/+LxKVWRHYz65FBDwIy+DrwJk",
-	"XxaKxtnDD/s6V0vv6RVrFh4QEYr88tGX4heZHtEzR5hS77/1n3hmTyM4OqhpW8169uPb3o6fo1Z3zuKA",
-	"Eowv5HK1HXnZ8EVRG75q7/43vbcJXb2/etNtjsk1+/tFVYOYZqdBQThHORflLq+kZ135/bgITo9PuugX",
-	"YqIkkoE+53mBBtHpcYfuvFPqJS9nAm94tP+GvwWKlp9ElnNH+3l6ctLlZkoZ5+NC3Njie9Rlvv4m+RXP",
-	"C/fCG+ps74n6p1peWlOlWU/o4tS3iL+lqwbnyxztiPBZJcPVMQp1kVIGBcr0EE4vLlFBSkDLKfgG+C/Z",
-	"7M3PT9mkyO1JhkQPeBp9+PGtq2RMrmmrP6gF2jVIkAoqB6aih+yR3AxZKpWxmp2jdkdiu5kSaBZZI4cK",
-	"i4OPBOmCfJYbjwA7NY6fbJEb3Wc/czN3VbwRTAAduKPZgk/meTNMbybMD34s98BgYEi14aXRMYVHIYYs",
-	"RUF9NCuXkxQJGkjzjPNvlczioU2swltwq2K6q5WjyYcG245E11OyFs9iNvs2OAne0gKAgHMkQkC4z1Ev",
-	"7Cf8B9rYgovYNsf8oKd2Ovt5Vs8Iymbi6Lil0faWUZ51TfXZT07c3MbKMk7nSpuhlVXpMATQkCqmKOxo",
-	"l0JrVGkTZHSxo0VsJTiBSRxji+p5fch0nz7a83t4/P1gMIDKXg2d/5DpnR2/eTWwk92FPztNKCkXrRgv",
-	"mMKJ10dubd5e1/Y0lErLzaatHaWYUcms21w5egeA618KSnl8sffp1Xh02+88ZwUfiwIBHY6I3GWumQjv",
-	"txCGZ9zw/oRLXm7+bBdr65qAZ/b2reVOdXz31GHd7g9k4flALJ4wrvEJS//67L/+/Pfzl397lg4hcPfB",
-	"1Kqe/J+3r1+19cs9Z2/XTgdPHt92155bG9kfQ+HsbWss/Diyx9VtLhjgmh83t6RNWp6x9Pn5izcvn53/",
-	"OHr1+sdno3ev//rslWOKcmxIro7i7v4IeXWb3XkairFG5SbxrLgDyYlEf4gGvjZUQG+jjVjcAVgAnbKt",
-	"5zK/9Tl4BXE1WW1qVFYW22iPOa84gbOKjrYOjcanjqg+yu01XLF3L9/G9XAmpdKalM11XvpuTQrBy7bW",
-	"LQueS7t1D4M6bDXnbYzZWKuyyHy2rivgCXSZraOkzPqGTaBMXNLFgRFY6oQVSi2BD1XJYnPG0uOT7/qD",
-	"/qB/DBrFSdphCuGJI3zirZ4YtIii/GhA9gFmpdLUJ08Gx11aCrffoImfE8ISbIW2aEReXD/99kvHFtBO",
-	"dVaMt7PQ7osMnchWjbImvnDorqNlbJ/EkW+60S5+IRkdMMA2TC7x1KgUI/NA/1qqReorW+SapS6xgZ07",
-	"bjV7FOCrMowRVmuHW2UJjWDCw0LJ8AYDlB7yxpXB7nVgcAgMfco1IsGQ5QpTlkuWFvYIM+kZG7hgAOSJ",
-	"eJJ2oh+MAhetiQmlWuw0THYTK2NTsVxRm5rb0CGoFJCb+VlUXC5g6dqVgt5NWrZnPb6WxYY8WZ2utQfz",
-	"bzjH+inMRG7vaZB2LtSd5dOpKMGd4UGRYELbreSL9nwhgXh6POjknJ0pY26Fpox4e7ihcdBsLMxaCFkt",
-	"bl/x9rnvvk35GQn4Nhn6qjvR5NPocV+KZfJb3U6+O7s4Iytpif9GWH1vOkYDEGV6fBMqSBuIoSOr5Tlg",
-	"iDaoZyG+IfcIglx7hEeV5RxrtiI0SRRatNFBhOX1mQBA4QVfBwhcf/9O9suwSCLOAfKP/G6hQg7pW9tH",
-	"rXvn8CNhL6PmC4NEzx4OLGQWVj5y+fvKa9sLHYrpi00oD+RAcHOuhyHh25d/DYzdgPSw17azZ9Z2yDdG",
-	"nXlL1I2dJ/8LCs7kJtSQ+1bnnkzHNz41p5oNBuyckEiTED8blrxGcZsJlmeuagOGdnwQDhHp70Jez/EA",
-	"cvWjtEQgRhNLkwA4iYDrgEp6FZ3oCeb1jDf+39Rl6yM3QMqRQt/ac2ueG1dEzadFwu8I7pqIhKkiix7O",
-	"XUlpvJdxLLRt/3XVg7ByFiHT8JXnk4lYmiG4wnFsj3Arg4Mc/8T6VeWVKI8A7CQotRDSq7hkKeQapiyX",
-	"EFArKJSZZtzwNJLH6FbjmqV5Bnxu5HrAol4E1Ncxlip9ybU5gscfvfgxFOtylYEWuQay3nN8KXLuOxAX",
-	"QdaOHzEC4lJvkGralSiPCnPfte/MJVSyvJAYwNX3knCtT0KlDL3oJyKb00YtfRYtsdtQLz2+DaQWewFC",
-	"DNgeNHgAEWCIWYA8b89nbctkbaAo8DwEKhO7Ani3Grjz3Ah+2epcAmLQzl6+wMoC+J1WrFByxvhMRcGm",
-	"43ktiHw8b3PB2qe0tf50cHgMzpp3xHyBwgCLsPtCYk44UH4JYDxohadYmCipZQGitDgLmynK9rTrlRk1",
-	"g1p4dhXPSrVaQtkKTO5E1g3P0Hohfd1S70IBWAawJviqeb7Ba6hp05owCG8T2Q192HZn2Q3tC9bS1pN+",
-	"MWtY8jDtwC+5VBpQSa6AEOrSrf7h6Y7QMtQDPnCS/6LWuOqMgp3m699Z4R1VsVW0gqOV+XCgreCi69PH",
-	"A02y2x4uTnyDTxFWZkpBRfsW4pQJtUGqS/zhQLf0397c2v3HkOFgRGlv/O9fBkdPfv2PuxcXffzr3v+6",
-	"u9D/o+/9qdct4u7WaBImMvU1ctw8guiKi5o09NvPJdYgCZ2pyPOdk/q7YeWIs/ST3tY5u4uV4+3WoTvE",
-	"CfEqAJ6x8SHMQwy7I23HsOJ3QOxkqRbuJUzJiqbxm0rVXXehlSC4aFFAVk+kQcOF36bfLi7W2A4IlMoe",
-	"tLMiIN3RYzFkpQAvri/NCqhBqYjparIVF8f6zgnL1ILnriolAP6YWeeTSrI8VjkiH4YjB06cc9j/jghA",
-	"cIg4Fl/E7HJI81UlKXAUWQxJAAiXhwKR+WTu0hba9CVfqbKLxuTLvjrVydVtbQ+V4++d4xDUnLfuvjYV",
-	"aqslVhdoRRnUlbgOLXhq7+ny9kqSBGpxm2WrPknl97sGZfDRGGW5Vlt2cWzdHMDw2zxyaIZbuRdoQBOH",
-	"fAiyHxKrKa6DtvFviJwhBGegOJ5V8TA7DI10T1r0tbNSO4r4fLFUpfk28vbeYWnmgCsnm0cbbvLJKCTy",
-	"eS2fHOSNOBGrQacP0B04ylaLJVpNp+yn/AenXZMRDVXr3GEyrKQMUi4YZ5QEZ/+WFxJqQ25cNcoAicfh",
-	"dHh4av/RETDbnWGFWLykvyAXZn7FDfgno9MO4O3etaQJORHqRroQmWOwW1AxgbzxfMIXPsVUnX1IAH6J",
-	"vlAoo6Ah3RhNrrwk6JAo9ZBx5ze14hIvhV2dlXBwS+UvbsUOZfqmNqFtq5DZUuUBx16KgK6utt7lXLU1",
-	"SGTXobW5/ZAIrGSarbZEr+s86YumUL1YYKJOWzglysGN0xwBGoO1Lr7lVKrfQHrTDU+5n+ze8pNELpQ4",
-	"VboSZrlZ3lGRX7VDq97yTb06fcV7Uih1aaU5+HPJ0w5IAue9hVW1HjKuL6kuKzdEjUJ5wl5aojf9llzW",
-	"YDQP2ceLnm3JRW/IfrnwOI2LXsL6/f6vn9LEO3qI1/Hk0YAtdJtDG2wYV2EZHNquUr2cALxpzjUbi9lK",
-	"Du0/kCVFChe6Vc5jfzjr4A6HBoINhOlX0N+k6iSn7MeQZ91n5xfytr3l7HM5yy8kjs2zQmNyGKoVw2rn",
-	"anGRHZGQsEAzSEQ7d91E4jVwB4JbfodX/kL+Ra1hxCHljxwH3pfAXfegwLLtrqtZTivBLSTUXorCcYmh",
-	"kqEWAmqn4GPdaoNBthvqaLXEG7HWjq+N3JTp9tLu3g74wlvx3no3qF3Ve9yeB7t5T6teXvux5vbkR9Nf",
-	"P55+/6mTq3OnB9jpT3vcvr8z7+1n8Nh+TgvXLu1XYq0/r09Vjf8hJsbJkjk/0L1KnLaa3TgF/avY0UJG",
-	"4jKKdkc9+o1Y0ujHbSs2ac2hV3BFFw8hOo9J7QEHIWXNLbiZzAVSWuIGHItCR1XV5zzzR+Am4qWzO3Xo",
-	"6vSTk9TpGERpMhZYqf8csQrrudLiQrp8NKBa1xHhyfFj9tf8BxLZtAat/h7eieFXamKAL5CeDwZiBsxY",
-	"cBgKyIxJ8fLRSkIROKoxEISgT9HEXMw/i1WrzxSHrFWaQGZgt0gzTgcYJkClxQ0i76AiHo6hi88ugZMW",
-	"/ASY7hvmzpdhIGwHhXdR4J/doAxD2wjYdnb2ktrFCZDY1pC1nR1af6mnqfFLNXDyFwDe1doHqam/lApS",
-	"KUnR30Uze7B/4N+iSpmdqDanK0gYEA559ptju61HzH4bMTJo2oOP9p9Pu0oNv8LoyWddFq3gVYDmfD2a",
-	"RkqRphrXX3Va919tB/IGa+BB4ERqdGi8i+oKVIhcfEVH9FIQompI8Ud3ZCPOFU7UyVwpLRLv6aAqbAly",
-	"o6CbBsA5zvqF5yC2J/InYxGiPnvm46AXMoCDFmoBaTh4dxQfxZqg7LzG1uYh9x6J5hwvObA9mJFeje14",
-	"jEWWAkH6lJfY/SjZ7W7qr9JpnGh/r8UKtZPWzcMNB/rXjjaG91eVils7yV0rWk/0FMgVQpQbLP1oKkNx",
-	"Vfu3WzW4XCa1NYq2oGfVqS4t7qsDYr0EdYYiHkMYbmGBjssLWL1GM5IgbeMxVlku9G2rB9/weR878Zsy",
-	"HX1Jsq8WVf0KjFghEksAdT0HO2auisyJvM3v/bQphSm/LO3qYX3aVY2Wpg2EhhMSwRnghAfXSjoCeCgA",
-	"RAfFzMqTsTVA1sGLxhlUS/LeKKj06SiUjS8Izg1blgLcMwBYB0+ksleA99QaueD3Rl+qo3/3lm1ChYvQ",
-	"n0w+7jGfXNrzcCGg4JGXpVKIDCKiMFVDxiWGHbxM1YwXa76xYngqStGSbGLKzedWId/AWmoQMoibouYR",
-	"y/7viOnwK8iu13Ys3Qag4Et1jTYIruvIBysCd6L3IgqjauoUqAZejiKhitNCTe3OmkZKygQEmxdA9jsl",
-	"ujpyhVTqMeAgQL2c6B06qlW05FqL7EIqCD35gLG/l4SHSzch2maZsdSeganTZT3EnfFCK/etqTfDaq0J",
-	"G4sJX2n7re810veSC2SHIvp+vvlNaKEm0h0qULczdN6vw2j+AX5r0rHt0aT/0MqatLKNE252Q1WMi9+h",
-	"RrYsuPyWIHRIP4MQNfTbJxgodmeM/dCMfcMYKvqhibzdfXT87uMoWwmznwlY7XQ4dGbA9RuMLVzIsUgc",
-	"ybw1DSfFKhOujI+3QZvY31EikcR3gQrIaSJGHE8S50hDJoGslUsl8wkvApRl6Jii9IV0ycFA2mPvAV4/",
-	"zTIFjgs9V2sH8Ju5+m3+l+gTANQBBBo1AQmBkD8f6G5Tj9uwBi86O7E/M2EivRdUS4iw+FpFZyyFCtJ0",
-	"qJHfH5xFmOhF52uRIx1bniGE4F1DSaHEYQhheuz3AGxM2AKWjl6Vrkrgflr/PnsrBKIa7Tf9RaPuCrvj",
-	"S9fEvH1cXgf+9W+d2PzngrfT7nAZ71iWqT/IzH8zaL+v632pL5ybwQGjygU7Yulv/FWHSpZz/XrqeLq6",
-	"yBZ7/bu8G+nWoRFGazZ1vvoH8Hr+1sOXbuLaQphvttTmfyfqLx8MrdiG2wHReF99g0FR37wHH+0Mfuq2",
-	"lV9P36GN+8eG/t1u6H/3rQweJ1zlX3kv77/a7sYbbvwHH+2E72R3Op8aUa55mWkP1yewvzW+qKLHmsd1",
-	"zBBVmvj0387lzBKqmgi2GyGLnRlEtdP6LH0xPfqJm8l8yO6nEAvfrgZGlUROj0/ay6u+CQ6Pwyb1Jyxj",
-	"1XmeXkyhuZ0ubarQ9XXKKP3oEPu+jBJO1h9mR/abMgR8+doGB19VtDUGIWLyY/RVCCoBhO4HgIFW2Y99",
-	"agzwHzd54a+99T6nLvFi+kpJQVv1S5zI+zzTdugQiQ9NePaOz9oeTZc9gGvgsQ+b6O1eUK3Z3NmGVpba",
-	"XqNAdaih38YBTuC1vcv62zyxOzi6+aL7xX9HdS3yP69awG2AG7Kb2Ttd2+qsho1MpVYTrBQW8q+HKfo0",
-	"I3bTf6zcZwXVt579c8ULX1W0VhoVFAJ0bMrAnBzSiDhbRsI3pLSAV9wKGqkpqNi5iuuFvG4Z1ybX6cp8",
-	"k1pELMmSL1oW9HPU6fx0aFS1cxXOb6q131INTaxA3VJD8wan0m1yA+/rAhIG36i5f6i5f3jXd1RR2at8",
-	"3MwqfzDPtVFlO0DoGcbtXR0NCA3jqk/YCqr2Z3YDU+41aegxy1sM7xaMXhfKczrKNw/DcfjvBcfAJxsL",
-	"IZHeZLxh3J6tcWPQNEeFr8/OfUN8CBmqr/j3GqUCFHCNjZIJS//z2buUwC41/q82ui8nWv9CA/ilo5uf",
-	"2XBw3WqEAurgbrmdUgJfi79pLCZEuPqHkt+o5HeXLkZhdaSvD4B5j3wRjh6bvYtJItZh7w/B7ogwWk5I",
-	"QK6lMCZwl9WKR0BNJEzdJG8jACsiAqIxKDSAJ04gv9WTEwAYSmYiu5ARV8aL8MRSIGQZ4CSekwOwJYtc",
-	"roz3iToUcciWBggjVPYHTDQ5U08HT4Y+qXrCpVR24WMVRP8Qe1vCtIpJUaRwFZNninZ4Iy4Z5v45haf2",
-	"lDrOJ3PiMoY+OJ5joqZwaT5AKmx/95wehDjKswDWBLMQaCZDMSfKSolSUYCZnQ4Fa9hVCRUGx08ePp4+",
-	"EkffT47HR99lJ/zoyXQwODrlj8aPJ99l34sn0xbcY561oR4fn37NWnI4EW115OyPvyf36k2PAn4pALaP",
-	"8DG7TnLMNdgOuHrmgc5C0VVkakVfW4XD5UzX0qLZCWRM+4e4LPHhDbLEW1WZjkXiCLLsWtSFMdT+dnDt",
-	"tL/am9oT5+L3o9ztQtLJd1EBnDx6fHOg8ttcTrqftH+TJo8CxTt7aiosRNuI7S8GGo/Q9QlUDW1rZCuw",
-	"3IMPUwr/fj1geVXXaaK68RQHtUUvYK/GlQPxbx2Xei3FRORLb9H0GdhSE6WxFsOC8pUqlxotiqnLiJyV",
-	"aq2rFZB3sOzTM1pyIo+hEHS+WC18vXb8EEpC59KIWceShd+s9YLT1A5EoGn8bRouEZ4gWo5N0KBvuhag",
-	"b96Dj+7PnbwJPhr3BVZOe8CMAge/kaXiI1d+6L7y4th/tZuCW1hND8g/0ap5YQ1SoV052MqucpRlObqv",
-	"Uiodi+j//k4V6im999CB/aME7B8lYHfktvuVuc2H9m+xnUm32W1IEQtnRArumUdDCLbEum1gNEHytlRU",
-	"l02zpQC+emYVPsz/dhf5XFN3CfpqwMiiWt5WisxFkUFNkwvJi8KxZmJIG6hD0XeRL0SU/uoBLmYupMtf",
-	"BUUSyvpY6aKr5EiOYsMI4nmqVnxrSUt9Q2O4x8Zr46ys0VRC8bjjR4PB4punrNxml7oO3YqQVlv+pccn",
-	"l7D/pPuDloQd8um0yKW9rbB3//o7SnZ1i6dVO4Kf/w2SWkPiXrmS/yYKliqKMZ9cfhve/ddoXEOBjais",
-	"kpoid7F356Pfnxg2dLDJPd1WiRxHqgBaIg3Obx6XUnaONJC+C+Qnkr7gEPBe0chEmbU+E0pNL6TPkXXY",
-	"JEyP4voSuRTKfDYHHDGAjXzxWXSNAxm4ZsuVQQdliLKir2G24mXGyv+fvev7bdsGwv+K0JdtQCavRR+K",
-	"+nFAsQJDO2Tp01xEtMVEQmmyoOg0Rv/5gfeDomxKlmu7cdK+FY1EyeIdebz77vtWilHP2Du7qKS/2D/d",
-	"lGJNWQcw/V+aDIQSpEVi8CYOfZkXoegtFc9NuZ7keQ4YrZnuv5DpGyZf6V/RvdNMgNIF1DOcvHfZXDZ1",
-	"GfFNcQFYOP+MaPJxz5kg0URB+HCga68MfVkrl+ZORgylDljPQ4XH2OhvlVA3eH4OnfmuspJaaQNhOdw1",
-	"txAYBMYWShmDvlSIBFr2tWamRfNJlq+zly9eUdMv55K6cgdgUhH1ukv069IhRN/UdglyJCXi3rZLMeyp",
-	"+y47B8OzRu4i9H5h6T8rQJJ/O1nC1EagJET5b3ryT4T6AQj1ly9ejXvD2i5hni/ZRB5m6wclDAH67+Eg",
-	"FpyVl3ZsJaHdpCca2HPDPVNSCX69/XglcD+mg1lN1QJYff2vfJ1kfsBFnWny+1keZjpB83BBpz7WIPtS",
-	"mSWSKwnkzyZao1YKAXaejBZaIMTczbmARemACiCeh93UC/wRR7Av2HZdSjEwTDe2B8e/AJJbzpg+QobL",
-	"b90tzo+Y4YE3lkFShXi2fxIrPNIOp04ybnMyD1vtV424lUPlD1igP8BVp4aN4FPSCr52ncFqGJWc8odF",
-	"7zGmCfgcA//NsnbNuepF0Nv1pTHfGJaiMhaIlfE+EFRpAvslcTuD3eRpPR76BieURYEnDBtK/p0WrGNU",
-	"yhBPtqxJ6Iw+fGRGNJWH2tFHSGsuqp1z32mjCgox5obfkvrop1mhV0oVeEAlGSj8HnSQ4SgiIOQaF1CR",
-	"ZF4+RoJgQSxBy9Q1mViVtZtpFK5hxHSTAdKvzITyFrnGoYhKUcwNII5wjWBstjLQzRlASyBDBrgRYvBS",
-	"svGW/s9bUrNCvlaOtoWTjH58/keWxGIjCD0y+eNHFzj4B3jQ9w4tRnka97Sj0N0ZxxYHuipWV8c6at8i",
-	"fByw8iCtcXDkCzbfDhqZ/K4LR44OOLFQWwyD5W7JKZ0/ti+gyrU/otDPRNL1+Rp6JQFnTJg5gi7PdD+4",
-	"2crs1hii++08FAmOA4AZLtXGgdAdqtIFQaCY+50qYsgtarQ/biHHMyKbuY40ADO+4vk+mcfRE3oqHTh1",
-	"+Q8Ih/0GT0NL6w133kk0lCBm/FlYl8ZXXOFI++69fwbTBhWEQbTlBpTUGtVbHbQo7j36bCp/IG0imKk+",
-	"/N1VaJV45AA8H7C0BpNwDrHwJ9ZjhIvpfFybS4MOiLYJ5QLN1+iFzLN3BmJIH3lh155/VZBWhbeu6ttK",
-	"WjD1QDdaW3/IwH3Kx2B4Oaqz8v7EzRUzDX15NcjKSerIk/efa9vCLpRwMqisE1s+EMXemU+yzLP33Kjh",
-	"o1zaNqHdD2ET2r8NiJxmRSX8rnNt7qQtLlhjRKieYgj+YDDHE8WFMDb2AI8LC5+f4tG9Atth9iIlYVxo",
-	"n3CESFauWw9NOeXwhjX5WpeDfFXQrSXvXdDtbZmPqQfDdLPEQqlOi5jUIZbLfqWMMLFcmIZ0F7PCO921",
-	"v6xApwljG/0b+zakvsmbxjv3pb8eK5rkiHTnCEIKvKH1q46FJwhhLsnTH0s2AL/kDgM6cTKpjVvelrty",
-	"SpHNTvwK+btfH09eNUq94eCJyK/ieOiIshxvrFlCp6LZkv3WhtyExbxDRx/tOdEuMg25sYJ2n2vhik6m",
-	"Az7STDs6b8EYt96TMkL0kTumLN5/1fd30vbY/JFjp8G4iVtD2v1YG2zXfKpHkr+la9e1lVP1nUyawz7L",
-	"/GbKfZOODJ/GOazQyyvaNmJAqDAUE/532glg+BJtgtIf96ZtpWs5tf8k+APGVBBakkZKdFAy8/HxB3Dg",
-	"P1yCOFbumMz5S2XEsu6tGNGfT4mjwSf0rFMLoRQtR8f5zibaGuZSGchzm6S/+9vlYmVrt4bPO5fC+s3w",
-	"v4/e6CnDDH9ZWfXs9bMJOAONs92sbkhCwv8gTMR3uv2jk18e95nC2yQUlCviBRAWVBXrxij4/NHNbCrb",
-	"d/9L/fGRLnhT+SBTdEWbosGo9LU9VoKIrbmAFZXRE6DXksfNhcyEkegJ9e/CQ/JwyN9iVBkNQvaTGOKv",
-	"iHmhlH6NR+XH8HSuqvY8nfKVK1f5mGTBZYNoiCjJ2TdILO8WYfRcZle6iYZCyZr0/Na6cULhtNIHRmOJ",
-	"7udNwnv0/wEAAP//",
+	"7L17lxNHsi/6VXLpzl1gdrVQNw026jXrnDaGPZzB4AN4uGe5fbpSqpRUQylTU5lqoWHz3e/KiMhHSVlS",
+	"qbsB29v+w7SkeuQzMh6/+MXH3ljNF0oKaXRv+LE3E7wQNfz59C2f2n8Locd1uTClkr1h7yWfC83MrNRM",
+	"G24EUxNmZoLVQqtlPRZnTIorUcN3ms8F41NeSsYnRtSMs/GMy6no97Ke+MDni0r0hr2L3rdHx/xk9GB8",
+	"Wlz0ellPj2dizu27zXphr9CmLuW09+nTp6y34DWfC0ONPNevJq/FVamhdZuNPdesNGzFNeMG21zTtRlT",
+	"NcsrboQ2eZ+9ktCR3P2cMy4LlnOT26aW9ln/Wop63ct6ks9tk9yVjeb+pRaT3rD3/9wPg3off9X3XStf",
+	"LucjUfdsV2zj35b2cfsbbsq5aGsLN41WTFQ956Y37BXciCN7Yy/bGsms970qSqF/ssO53YB8wistclYJ",
+	"fiU0U0vTmGV9h43g9oytZuV4xngt2FxpY0dxNeOGcVaV2rCVKKcz3dZwfEaj8YWY8GVlekNTL4Vv9kip",
+	"SnAJ7X6i5KSs5y0NfzsTzKj3QrqFyaVewXq0jdLvRcEmClYiPobb+5rrcVFxeXT+v8/dfz+u/vbdpKUH",
+	"9JRGF+b8wwshp2bWGx4PTk6z3ryU/ovUTDypRSGkKXn1vNjRrbLAXtheweDqmVrpZtsHx48fPJo8FEff",
+	"jY9HR98WJ/zo8WQwODrlD0ePxt8W34nHvisLbmahJ2XRy3q1+NeyrEXhhj/ZqZOHjw7p0xsrJlq69UpW",
+	"a1wvpWaljORK25KBHztvuo1WYMuWtVb1jnHOpfhgLsdwWe6W0YJPBRuJiapbm4Z3tC2F08HjR6mB+kFU",
+	"woi2ec8L/DkfMjNTWuAKWIlaMPoFh02wimvDHgxYwdc6c18uKj4mEe1vtlvVzER9S0NM7Q/j+6wSwuwY",
+	"3on9/Y5m9m3NxSuKqUgvTrjnVtfn80LMF8oIOV7/XazTLR3zqhL1Hc3USkJzQXTQOfKvpdAmY+/FwsDX",
+	"J6dsppb1xn48HR2PB/yhOCrEolLro+Pvjk9cF/GsDZ2MmnRk29TavYeb3VtwY0Rtn/l/f7m4+HByfHRx",
+	"8eFb8et//CUp+Z9PfuRmPNvu9Lu6tCe63ZRl81hnsC/LqsLdCmOgpGBWSYCh0Wcsv5f7e0vY0bDM7BHG",
+	"q6rP3tE+l6K0P9g/TweDPbpAeqQmR9iDNrF78l263y+VFC19fyUZZ7XgRQYdh455cYsrgc24troC42wF",
+	"I5XfyzOY/GjIahgrqSTtO24SK/3ejp7ZNu7pHpwq2/17wUei2iVp/fHNVqWZ4SxW9qaM5e/F+q9XvFqK",
+	"vM/+s7wSkmmryPEKVA970NtbeFWRRJw3evRLzwg+/6ueqUXv17RYgRc1ulQaMdcbfXt4fLJn82b28ud4",
+	"63EQqbyu+RqHoZyXbQLob2rF5lyuGbybGeX0A25Af2mTiZV9ZlpROR4MoEnlfDnvDR/Cp1Lip9D6Uhox",
+	"Jb3vR6E1n7adie9m64wEjWCzUhtVr89c+5idezZaG7EhaObqSqDSPVML2y/7txQrNuLj90IWLf2aY1MO",
+	"XWnWCtgh4t06IymfMTvi4xmv+dgq7hmIjoWox0KaIyHHqhAF02I6F9I0u7XR+uapAP90PBT2ryvbLVXs",
+	"6pZUhe1SWRzQgVotjaiPjlt6oIrb7YHd5i95yqTYEACwictwCqcWB43vzVrzFr7t2Br7iLbWwOO7W1v4",
+	"aHi7bcpPtZiUH/aqoTNrcuFZf5czXS2ndvFa1VtN7A+qEN+gUB+JaSkjQdrW7AW8eOcwbg+cMxZ37jG8",
+	"xO4xMCmbJm1jEeKX6SUYGbLty/BAw/ZNKcf7VX5r3hZ2I8U2ru2EbW7dqp3aZ1/H3n0rJJe7FFMDF9zR",
+	"MO3NAeTjeYtmijfdqmpq12w34drYLhvtwt1y3Snd2D0/S1NW3ScU7aT9joulfex15vIfvC53T+YVXkEn",
+	"0BmrxMSAG8OdrHR+uwvbmkg/H6RpfrLjrhdKagHqzfe8eI32gv00VtIICX/yxaIqx+CCuL+o1agS8//4",
+	"p0ZPll989o4CVYgrXpXFJdkevaxXCMPLys42rAv4mhVKWP3TyjJSCeygOl3W6u0LUcM7meHvwf0i6lrV",
+	"ujf8xb/LKHVZ8Ro0A/8WlDNsvtRW/HmV5OFg0Iv8cl5b+vQrrj+hzWVZdHdOWPtzqa3FPMh6pjSwA7/n",
+	"BXvtO+50vpFamuGo4vK91Qu7Le6fcKBxnlLbC4dxzKUdxJEAo4BxvTF4/V7wRcEXr/1Wu8Ecx16pS795",
+	"M+9niqbIjv2lmlzSTh+rpX3hg2i+HjjnhTO5T9m4WmqrgrGVWlaF7R25EXpZT016w6DtuSthGq/1yCFa",
+	"RGj0zQWXJmNayGLTNxxsEdTFrWADDx7XLPjXbrSSYJfSSvqpFmMlixJ2wOswxPDOHe6/z7TmXiozK+XU",
+	"C88hiU27Ndl8OZ4xvuJrONxHVr5o0OhR4Fp1ROM+r8VkqUWRgeNaq7kYqWINNrjCC7QQEmfjbp5cZfk3",
+	"feZ+ya0idCFRrHCtpO6zt27W3A5JzFsOg5jbmQuPKrFjmf22UnJq/y0NGyuIJCi/HPoX0u2pqhwfIitv",
+	"PAnPY3dFZTc8jjiXClwVrsvacFmAp7I0mq34GqTAM1WPyqIQ8ks22Tu672hWq0oEuc+rSq1wYu7mE9e2",
+	"/Bvokb3AKPJf2HXiNjS1m93Np0teF3Y9DBln8IHVy0qgmwcW3oWcw/LkbFGrD2tWLyWzUiljRtkVawdn",
+	"zsezUoI+Z5a1tC/1y1JUWvTZqwnz78pYjocQrDwwr4Q09doaWejFPIOn2rewUl9IvPMSAzWwTpdVbG8W",
+	"cLkWtlNju77WmkIVdrBs89Y0CKUJrilrbIsiLIGlxIBVkcENIwFPvJAouEZrJq5EvcbxR8+sfaSmlfxM",
+	"1VNlzEHrYvtImPinRHLYae3sW9tsf8kQhkJVhXChGNvjeHrHXNpuzHhhbzwGb+SNROtxdEj/p5Lic5/O",
+	"1G97FFcFBnZk7Cqxv7wXC3NGWp4dMFq60djAZIWxgG38v968evnGN7JlvrCdiW1MnVajf4qxSTX/nNkX",
+	"MHxDxoqaTww7GZwMjo5PrPaZCL2mBoouuw/XfEKvhXmmlvJmiodU5nICT9lQK+Ggh00pVTjrL5xnBpy0",
+	"81Jrq/radYmWw01X1eA0rKqXyrBn1LTPtLRQ/oNstGdAkJRRFADWSKw8PONldZC6d0s7AEcY2ugnKHPt",
+	"XzmX9SJWc2D9g8TlNKG5FCuhTc6MqCorGu2ZoIygaByMBzcZuj18FCCvuDaXKBNzeww6qX0h7RNIWNrb",
+	"7YVWDN5gXbuB+IIDfC7XDE986BdM+VulXoAl9IUn2ilwfKSuBDtlP5bfQ3t+lvyKlxUfVV+8SQU3fMS1",
+	"aBpH45komFQrdjdfhrZZ9UGSbmtFslQrGcAiIBruaCYmEzE2Z6wWCwHrrs9e1fE1zCj1HtRGUVuFlEtG",
+	"oRU438t/C3syw2ZY8dKIwt6AauYk3iB3tNsv3s0DE211JFPOhVoa2+LSsKIsXMNRkchRHuagRNiFzkGF",
+	"KtTW+n4tTL0+Op+AFbzplXgD+xE0XtvSfgroEqIE6HVZ1GostD5wrne5Drx49kL+mE1KURVOgPDxWCwM",
+	"vDHlGHBPglBR/Bj4wvsGprXgxp3OA93LegtlO1f3hr37dmXfHyspxdhc0uDf3FtwchKOjMbIsafSlGb9",
+	"eRUT2K3WhsMQol03kdwEg2F7hGk/6+VioWojih9FUXLnMP8asgakvR0l2FClZFwyCG/AZki5kLzVYQ3W",
+	"Pjjn6J0Azxrbi57A0tmOczV8wHZOYMgmS82ryGG3Aqss5/ConFppTQmULWhL5Fbly4cBCTFVqmBXogZl",
+	"0ZttfZbXYq6uCFCBIR37SHibNWjtG0uTkY0KWLYLiTNmDQO5dg/ts3xSq38LGT8JrXDNtMIo40aEQ8DY",
+	"kk/EsPdCLDRBM0oDeih7YRvCKxgS2+2lBMlJL3EdcoHpCwmvtdoZLS64+ozlldJuPCBa6BqwPTj2NVMl",
+	"xRnLYZwuS3lJ3oTUW7WxN5eSFjtcZ2Vun70M0p7c+hcyl+pSL/VCjG1rpApbYuy8RTMrfMhfWo4qaMdy",
+	"IWotCmiBs8FdKxApNFH2IaO1PXjOWAMm00QtTMEhDdehvBZyOe8Nf+mFlvWynl0+oLPC4uhlPZzbXtaj",
+	"CehlPTukKHAag2S/8u0FiYgOtV8Tketzuf4HCM5txJ9co30ActQeDh+OpuqInmA3e/81X1HkGB61WFTr",
+	"53KxRAlRoKbHq59quzlNKXRvCCC+zf3+gxov51Y4BD+AlVZhqdqzDfoAu8AOn7O6IAxdCbuEPL5BMLNS",
+	"gEeDENgiev3H4LbcCdPj1sJHSOYBoD08rBW5JFhun5HDFyh+6VodqcQVl3dizxTovrbVh0H23Bw3MAxd",
+	"4ikQmf20CVnIeuKDXYbCns9tUNaG8etxKajLB4c8jKGViHTcnKJp6aMqpTSPTnsRQGGwDVDIPCjgRtCE",
+	"fSiCDBytnVbGdWbIL+eDJwn3VGKW7OfLZV0lgMlZj6TTZSknKhEjA8OrdF4iLtlTeaXWoCyA+8Zqs6Ka",
+	"ZKwq3wvCbnyAXXZmp3IuuNRenXbgve242IYTIuudL4vSPL0iPaK5OXlR1ELr1DQLxAhGwZC5YJNazROv",
+	"zXrcdA3dZb3Ret88/Mjf4zJ0qmWbdMOIZgqejtt/KY12cHSOchXXlBbjWhjw7+JSi3oVhg4xh3shjJGm",
+	"oiYgFl3IY7Gsp6JIjhg8ANTcxFJ6X6IvJwKRuMXct5rgOvVEKVYN6bG15be3OXU1rZiVkW5mVLITqioO",
+	"fWWs4H9MrN8Qrv4FUe0wFr6psHx+bVvmL0qdWOV+73cSAtF+SUiACBi870EvxQeDSOOtjmFDUt34XhUJ",
+	"KCqICkKhkmi2B/OiVkY9AKUhc7EYQbYc+jsddNleCNJH91n+Sy0Kbg+bX/MonNEAC3P2XqwzK3y51itV",
+	"F9FW8YD/C+m1rDlfs5mqCJ5ul41VK4yQAQgg1ghaboSpXK4AHFgoEOe8fq9t77SQujTllUClbY8y9L1S",
+	"RpuaL/bqQs3FAYPSssfLWlNUyHYqONKrUkgKFnBrtMHYA3ygywLzLX1WVqIJZjxJLDhlhG7boaCpjQS5",
+	"VkZClwUM9RzP6IVQi0o0Gra1hbewk/E6xcFxjUiv17gzhw29JJRaBP+2K6C/5vMqJW0A3rLjqML5gjMW",
+	"1SkN3qQXkXC2M5mUZEZ8MPsFEsHh4OLUaDxR8wWvS7LLNxZareZdlLocdwyZuUndbVuqHibifignE1EL",
+	"ORa3KOKynlGd+geJYId0b3NR2oGEt2U7BCnhMtKOhzxGTuRDNkcRxSWb8WqymdAGYjSHS9lUZRRvrIXw",
+	"tpB3KuhLa/Rbk5XVqqogTk+/RC+xcjEc6PZeEImXpEHa2y+kvz+O+dMVJJK2g/99llfllbiEX8DctldY",
+	"+56cbWCpx0GDhkuUHDxThQHMYClvIE3izsLHRvutoewbkTSCaXJeA7AgaWRsAhjIYHO4+5SdiRO9Mxco",
+	"WhOfPF6mDSA+hGmPhhNHM8PDKsxftx0aVNlN7JwIMWo0cRei1psZaQcCebaVQ5iL7ZG2SsPW+svYzIHk",
+	"t5dYZPfPO/ZdTdre3NiH0WubvrIoBNnxjYY8qAdBHGMhM0ZYNi4RP3tJQeMTzLZl/hh84MXlIeZRY5gS",
+	"B7b4sChroQ96ZouZ0bIo3nqvaEGCxqp3S3ApDGH6ywJ0Q8A1o+IJeTCqtv8mz9daXKn3B43Epspc9FyD",
+	"m2OUxaO8e4KewIV7tZQoeNIcGDgUAM2vfWM8vv8eqCiN6d+YyubDnnkFLfP+k9PB40dJ/0kydXBzLWy4",
+	"E+mZDx49goxAMN7RV/oYcwTJr45+ImfCNjbYzkX1eVYPykCfY4Q7f2M0WiDzDU1t4+xpXw5FcttGW7pb",
+	"dikqQO+FbNHVyQz7sAYApO4zBBzomdXcKZlu3OLTaQim8Eb3wt29vA2beKObX9gm3kzh3Vbn+NjaifnQ",
+	"JR3y90L2WY7bo4DvKbfAjvOVqEHpAomUD4OqMeOaCVkAfAHjyeQHsTPmjTynE+FLe24XYvI0PDOp8zSy",
+	"ZK3VQ49pDRZYk9dedHTFa7Dm7dWvZLX+wd0BT5WlKHYpUmitajS+pbIaq8E4GKyey1Wt5JSiJuh1nXEE",
+	"SsUpLyysO5+qg4cyxDkpQINuNf9oN8SZ+yJMCNjR4ZGANYWh77Pcvu+yLC4DcHHregp1TQCkU0TpQ2X8",
+	"AFgHUfyIDPfQP4ru0/U6bwgd+xLxwWpZ3gfh5iwaObcLXWf957AqtvoTfQdNTK+XYKRt+23H7kzZGfGt",
+	"uMTwK7hoHSZh1y1vSlSN0QbtejWCflrOgsL3A4JJnC24Gc+IDuT1syfs0ePBiRv4giJTAB+eCoNYULsb",
+	"XWSWdNQsWJVgjpVzPDM7iTM7MFIUT6DZKYlm27yvN9iZpSwnpSjge9uJ/3P+44ukAjTz8OANTAgBcEHU",
+	"4NN9JBcOh2Hssb6jHYyT5BMExrcdelETPHFG5h0u237ceWnoJNzuMvAegBWmGCSEDH3y9x0dD8iGFrH9",
+	"/sO18sxn3+z1zZBpSi4a2iGp4wTcjGAKTg+LLJxTzOaOZiPn9oqPCc14MS8lDhjGL4G9Jb8P1uv0sljO",
+	"F3ky0tAWnxmndccUcMJukqbTL1iPQFGQjP0ngznw1ssuFnWE7rA3toWTXk1YXsBJlWe0aIMjVUMeAKin",
+	"Z7jWp7VaLrLQYCVF5Mbz99cIkLDrEoxGoyCcy/iC12ZHmCoRmKM3rmZCNl7LZnyxEBJjON3UYm6MmC/M",
+	"vlGwpq6aGCGbfbZ/V1VHK7epp+54WTjNPU4lOkxdLHmNE+H0nIRlmnZhvPVTSSGKlaobIiiKepW1Npf7",
+	"poEiA40lIyMX7/UmpkzIt+dGU9CDz5WcNjwswu5JjZvKOS1BXXjBtTmCHXv0/IccUC/RHDZ33nfH3z44",
+	"PTr+9ttvHz149N2A/jt6OBmMH/FjcTJ6UJyOH06+449Hg/FxcSIeTE75w1Gq/S4ouKH7NoE6EQapaDgx",
+	"CSB1OeLj96TzYig5RIAmkcbrozQQmAZZEwOkQH8eW006QtwAbOtCei16J3DHPRncwPYEKTAXrM/yYolY",
+	"N/BgOgoKJysopRFOSDAy7Q21Wix8Q7zyxg3jFxIyEWlNQboAzqt9PTWZdGN6ineJeqirG07Oati0jt4K",
+	"GqB5WZwxo6oCDDjGJZDAeDYJv4qHbZp4diGRQETYQbWKfH62mSCHqUn4DbQf7WZwKedO4uSEOZQCkDOl",
+	"S4PBNCsuxQrwPjPFJqqq1GrDxxvATH6hgElD09zLemFi7AccLvDG2A4mlViZdL9vMimErR6QOqSra77W",
+	"Z8x2b91wV+CZJyGpzCtC3N214oSz1O9bwu9O5d8tiIwnEZs36EE6RtNafSTxOzZcrZqvWWnO0CjJ3cRX",
+	"TcBVDMJoxNadGbibrikyGSOcTFfN7LWYkEevM1BpVKvldGaCnBBeATkj1j0nTDBFx2EonDXe8UB0Sk1L",
+	"kxov3u9qieEHsJB/bdPcbsPHctuQg6y3ULps0x9BhVJsqpi1pay1hSccWRvI3Oe0TJ8Vw9bCUPwDfiTJ",
+	"AqZcCeFWMdf7BxbHI2pgamCflaIqnta1qtNBE8zdJ5WmlAs0OtJBoc00LA3Ya9BTUGeu1bTm8w1CHcJ9",
+	"XgKgYrdCtPVTlCWzb9KsOhFM0SiJPm2MmVnGgKHAyj3MPGD+JiulYGA22D+Iu2g7pO4g+ZvvAiDqT/gr",
+	"u0tm+vE3rJQUPgSHmUd7aLBIrfHrc+XtE87YRe+iB/IaPbrlRsPSiQB7faAYnNkRlHlWygLS0bYsqoTq",
+	"+VzGiFNY/xBkHLKdo7Bqdh6PoDh3Co4oUq883V7Udx9CvD/AcYBIwiUZiw5rsDllXcwy6r6zy9oU9/Nm",
+	"5NFFIxDpQvmyPtMleYq2ORRazr2/Nc+6aJyyxOmOucmyWqdPu+uvXQ9b4q4NdtF2XKxXZW2WvLqcKW3s",
+	"zMGk+T/uU1Q2NVqgypZm3XH23rjLPbTigNPZqMvIc7KlfcAhS3ntNBZmY+WC0zYdzLuhHyfZmog92J82",
+	"m0QtSnYJkKBw8IOdbXiG3LLpIj92pK1YvcAukgleiSN3xgo11vfpO92fFwxvHQnNBB834geUMntZC+fn",
+	"9Wm0lxNVX7pg59hKrwno3ZFTeftbDZr7+nJe6jlxB3qF/bJQc15KSpYqx5dhmQIqlo6qoucn6tKUIvq0",
+	"lPDMxhV6xgu1gq+WErIAIWcsZQfQeKb1JJdi1iot3HhGTh81YW6GKQM1z5iSsHUXfCp0WmaUcqJa/NRg",
+	"W1ld1F6T928BZuUOodvU6dq17ldNEgd/NFdKvbfGa1cdesVraQd7zyjRZcmB2tiREb8YTXX0Fjcnu7Bc",
+	"mwJx2wmCK2DITM0nk3LMJrysNOVw25OmUCBWpiLSagmh2g99gfihVkqyVVlVkE8hMQ0YvRWazXhdVGuk",
+	"sunTUmkkuc54PUeT021zuD/0mDqc3iUOb76hxeLeTLrN3s0cp4vt0pwX4iyC3JK/DB8QedHAQ7LaQNPs",
+	"dJ4hln7vircPfoKXfsquCX+B4GZ7Zx0sHa87c4THSBnnj3NI4mpiP2NgvlfHbgeTM1H1VBiU2JedAm3P",
+	"4I6X9gZMFt6B0tmlZDkfxk4JogrxvNAoPsaiXJjLVSkLtdp/hsPV7/BiuJ2Oqg6pNP7KzVScFiEf0JaQ",
+	"CKnPHC+bxkSOjuJrt1sCKQ+ibLZB227p+Lrmcbp3WN7A5U88sRYdv9021j/w0jQyCpWbJjAqmq5otWyt",
+	"guT63e6ab2sWS/RIOMXzvBeVFYuKdsQMSqqxkrrUBpOTDVvUwtotfbZluOVTYeDBOREASefL8CIScwkR",
+	"dYRC7a+mXgp7dihcaGxsNfvgifTYQ5/4gI9cABeA1VGt6uP4COBq8qxuwN2dTbRvrwYBqhaCkkx5tXvv",
+	"kCMbrE0XRcKzr/O+gTXRUSQQ13u3nd3Q2mCsQg70Frizk2ZljQoYpb0ZDE6Jjldmc1TbF+ctoAUXtfpQ",
+	"CqrhIRjR2xOxJHzaBxrcKxV+iK6/taPInTk7ZVm1/J0dQ78BYQ0D27rkfvjcgFF4y214q1FV/QpgQHgx",
+	"Eg3rXchN3TEfsWOO544cThj+jm+jjOmD7mmI2IOTZXzZjCD/4mZvNilrDGHrBPy8KA6UjfGehSHEp81L",
+	"Gd93/NuUhn9KuN0SrmWROAqBjUS4G+y4w4TUCyQh3pfkSFtkj8z5hx+Z9JL/2IHvYKPH4oPRbAQKUllj",
+	"xq73vhvSXxtpuflfPiIeHqep//L8x6efcneZgedB/AK5iLxvoAz5uM3sL62I0oVQFqi9OlpEuudCQuqA",
+	"ByBQHvHbZkGhKVQMMZzIC6K6Q8Jp7NYE9znJ8CjqM2KIKcxvu0Hkt4BuW/H1WXBYg467Dnydrl9E2Hkh",
+	"kVJnFWWwu0tA6QfCcXIT+HunvCTiTOfOzRtu0ZzSqUvTZ+dYGwDAjgZrWRTlFNB/smD5ZZ4h9AC/RZsy",
+	"HNiPTs8cAR8iZQJ1xgAIdtcwmFLRAFrzAqGfeshWMwVUBnOOvBGR9ow0EgANQFBHkLzfnz/5+9OXP4RS",
+	"Gn1t+LSU0z44wiWC+uf8Q0MQDwapjbApHLdDShALnqkVErA51C53+YcA2PWcS561lNLXN9BHfQZQd0h4",
+	"tKMCMEZHIYyUGcPg1sFgNKRJki9IE1crULSCi67PntmlnB/PcrsT8scDQKd/W+R2H1Kcwc7QaqYqQWUV",
+	"YOdpe93c/m+WQ6pKkW+MdO/4tGgqYd8lRMDz+ULV5qUyh2ZLB3DH1jPtsDUTqd0BcH+0N14CN3vsSEr8",
+	"YZMRHnxAgysxMZdqadqT1yu78JeyElpHgDQij+psDEYj+ung/Hm7VUl8Ouy5ds5eDJARHajd3IDZ2sQA",
+	"Xb9pO2znH0JbrIyQDFg/SCo6ANABTRCFi8ftPQ5jTdFP4S4KgK03HLZMRsR4sZsyoVjvdIXeON+zGSOE",
+	"NqX6GmE10hmtp8cnGYuJUBvx5oprBO77yn0J0AofG9WC/pA8sHVjrg5RTitksb4pNc9BXC7tUR7sAbw6",
+	"OYiglm3phb6cVhsbTakj7DjyD8LpaAIvElABdnN4Va4VnROY96qab8YKg93qStR1S8LH27jxM4CPmObc",
+	"RRkTAMhMwweh/UTXaJfCsElVzF5N2EJVFaolNTdCD52kO//pOdOivvL8apirQOzA0YMJSmuPbM+ZurRa",
+	"/bCRKQWsrIYB76H90pWBLU1A+6O4BQerKPDk7BKMpJNt79Ajr1r6aFOTXuYhUG6VNSapdZW2FNKaRJwJ",
+	"Q5aj1mx1Axe9om/Y3RUoyQU3PNRPtGrMNy4nzl7kyiFSChmTqmYU6bfX8WVRmsuCr+21Vu3xkFEIfIFj",
+	"kTDN6IOGG6zGZLXhhcnYg4HVdh48ejgYfNO/kK/IDQutHLI8Mvn3t8afDzm724zQ2F8j30LO7roKwaTm",
+	"u8szpkUlrJDQ2YWEqoC4TKNh1mfOjEE/8UpFESI9Q0qLJXAYrsqxsO9ueDJydtdE8WpO4+5DP2R1nDx8",
+	"xLwLv4GFuZA8oFhJmp/FBPI8xoyDBWOwLVSe1+4iLAYAlzr4KRogZiakbTNMnGsxGBDkmG70IvVGtBOh",
+	"9AZOP81szOZBiRToc0fuphLZk4MIGLJ8xUtTyuklyAu7jLHZlwtRX85LuTTCt40Xja99Zme/38+bcHLc",
+	"AoEN89J/geveng9+YW/4nQ7xV0Uj6KhI3OhB1D3qms/N3Px2q7/hysQvm6MQpYBu/JAK8kcnReKkU464",
+	"MYYQ+ApjzlWxmfe98XR9U+9uN8dJu8MEW7HPSZg4en0RzceDwbfHjx+fPDz99nTw+PFxk7BSLitiP2/U",
+	"CG/QrcTj+v0ak2McJ1ruhXuzTN7HpkvXviZzC3n4cDBIOiwTvb8SL8VKH6gIt8O133p/ynKBKRxIRVZq",
+	"5C/Fo9/lKLksL/HBMODaI7B7XCJ4cPSYH01+/Xj63ae/pBRBd+7uIh3zwCL0nzSzNDxRJddOeHY2Wez4",
+	"2Vc1udEe7VmNdNjvxJT7J2917Siq/D8MRXxdAtMGbsDVWNrAUOr+hTzCzA0NHFCYaQf1aFYAEvYcOjWy",
+	"2nurNwNGeCQCbTJbg72ghTGVPX+AIIh0N5zostZIzqlqeAm2gfzPPjcLPrlSDnSoUT0b10drc8O9qEz4",
+	"YQB/lFiRjoGXOEQeXrR2j/IP8vwWkBiFdYPDi6lD9gE4kj7zDNFahFdyrjGssHM8YPRyd2+c73VHR49E",
+	"MtXNPMetdCdvr4QgMcbA6VCBs4c6CohSfH5S7iJlaUqgQzWBlJ1XFjuobyE1aosCHWpKr7hVwlvymlqS",
+	"BLEo17DB2eyLIKxkn+XOJAG6hGCg+PwKbXhVYdk7OwN2AeZDV8i7v8mNgFF2eASMnL08nSCWVLDjYdgu",
+	"nc0Lvter5dJ22sKtP7p6NWkrfnCakTNyX02Ys1AcIviI8wU3M1qeVtOi2jl6OZ5BBkdzJVLZzq1TvlFJ",
+	"p7FYvQqQNflgqBJAaqCjYOtWnwNKLsp+XvBpOgbzkkDRG5FXAhS3Y3mijD4yVBJ0x2aVzjQI7uNdSBNc",
+	"aA7UH1PenUX0e8BBpL0buvDWKSbNWhW+f3C+9dv9KdYlsSi3J1iH/Mr2Pm4nwpaF3dg+hkODgGTq2Fsw",
+	"GnllpT9qphEyknJP++y8UVqLjwEnNRMyrviOb0Vp5hWyk2RcHTK9tRCyu/uJGPe3x3a9QL2NbB7jqyyE",
+	"SeVstpRFLSIa+2GosOACCzPupmiOG1ygE8QjzZDJJCMrzfbcNGISaMvNMS8RDuNamHrdWbfZTIvY9Am3",
+	"YEDRRu4Sf36BV/p7Ll31gq1RfYmFAp3TwJnhtXAVJKotxgUITnlonWf83/ZbQfrbYZMPHMVjVTUDGYWo",
+	"DGfnP7xJuyvbkHHvmpNGHAtW4leOnQy6rE20bPBhGZXjMFgM/EpQEqpR6oBZhmelnf5zZcQlL4o6OdN0",
+	"Vibly4cf3jT8dpQ+XyPO33YmFnn9dA4SKJKd0LH+JRCnBB8hiARVCdha9VIiN8+IxMhqc6vIwp+iVuhB",
+	"nQ+IJZfmjA2IvklCWmlXvG1JhEgbLDqG12Yz2hzODK8SCnkAYYR2VF379pxHQ2pTC95IDY+bvhxRKlD7",
+	"eg3XWCNLTTzJZwa7TUiglJGFHXvgPHJlauwKMMIeAlhiik/VWaTt6eCCtQqM1VQKXzyDMuXtdFBcHTJ8",
+	"fTY91++pQgEJ0mCgxCuEKszFkHs6YuNX+xUaNH/I83MNj4H69qn/XGoM7XbefDAjOI4eB7S5C5da1Jd8",
+	"KpLEQo088m3TmJf7EyHewUVJpDauqrATG0dlLDkj+ZbSYBEp7FiMtrim/9sfpAc5vOxgtkdI95+lz5sH",
+	"qC/DREpYtY4qS2k2F4YX3HDnxKVKz34Kjh+xv5ffD+nc9U52JDuqCiQ4YqM1CF+vbnoO/tigT/OAXTf7",
+	"rAOdR//WzvZdeRzO5t+sh1NqT1fWmTv9d38kHnxMNaXfNc21dhqNXfIzAc9PysTI4G13M0fJEvtSze3e",
+	"KSVGQuBt2/6YqrwSnePBk6qUojOAd7J0zoZDo+oVUoz6R4R3tw3I8yJdz4cIOptsSiAzrI5rl5wzh2kB",
+	"QOjMKhl9lkPAzTGJUQg1uP7OcElH/DR+vVOMDjO56Rqobedo9MX6QgbBplmwgYHAleg3wZsa6m44N+pq",
+	"VlYNBya6GoGKpMA9ylAna6AOrQ5dAgWVbH5pH1KDSjXhNXP17z0RlBXpGtOMIxHLzj3tEBgOaiVjtNuo",
+	"Vu8dXBBC6UDoBFxRXskZCSHtoVGOQ2QPD4XTAfMYwabXCKcEHGM0SGm/T7AJ03vdh2JBB/RKm1MsNS/J",
+	"DVDG5gUU993mW4FxuGyF6dDvu9SryI+09Zs7N/fRNm7ti1pM296nl6PLfyuZbm/LD59att5tJFa8JM6O",
+	"QzWQd+hjd7M53OSVAtKxBdcQfYCFLqPzciTGfAlGgijrpCaz4TGSTeUiLh0HPAGttQZAIORbzUPsbQX1",
+	"DOxGsS3NGOGOXSsbp832Ky/HSbBh47UhpAHqlns5lzhAIVl+k2/SarCrZtW1m2tUnQOqqJ/yZGEZmrsk",
+	"rw33DC/t5KBwmKOOyS56YnnRYzSgQ1apMa9Ks+7jDvqrWPZ2VNo7VMtezdZdbnk3a0cp9jLff3ze7tHT",
+	"t7E9A3VaepN+Njcd8tDtddD9RpT+a2vwjoHmT/09qb9fQ4WmdZntlTBhH28Trnl0VIMk3VMoOQ5L254k",
+	"qPX3xGR8CCj5MFpc6qPpREiY9cDrsjdBfhYIMUitdvyo6LVB9wsqull82AdmVldP2QcxD3XEOOKpTfx9",
+	"my7oig7dEo9k5zT3ZqmqnbLJc82H2n8xv+41pF57dzYnIiHdgxMVE2HkGpSYzmJyXIu9YNo3cNWb5XzO",
+	"6/UOh3tMxRINxy071t3a8p4LY6pWOO7mCG4U0BroJJWZqS7bNvC72ZpkGyavQfC/URekEAsoDaLk2YbE",
+	"Sr5It3hcBCWaeFJjeqPt1du3LxLc5zx+9xZpbiHGFa9DMmG0aj4LMf/2Onf6pOd4IFWBLIvxTCkdL/FN",
+	"pje6f59zKfHiTXmGT6aRbQKG7lLkk172jWd+9gGIJjd2uW0VOL48pIBE5QCZiF1Dog1yISmJCEInjjnS",
+	"Pr10NOTDMJcoaUAfAfNIRrbYhdwLgGkmtOCO23fut5XX0Ws5bjKMA6wPq+n5HJeUZAPmbedNsaMVYkkA",
+	"kxGArkLirRkxza6jsoRxGf9NdYvdBeByqNpiW/ZNKKeIT4240C/klmCPi9fYWQ8THlcZwGIXfZbjRDcf",
+	"jOg0N90myjuFkEhYGTNVFRoNZ5YvpU/xLmIGsZigC47iC+nYy53PjkJ1zfKUUOBovRBstMYsobtR8HAY",
+	"yZZCCf2NH+/SYHSixCdAFVlX2gLmCqrpmEsfl2ysgs3oIUy3Vq7/UMIEEjBLM2xMvutuVOYPphx0SJgM",
+	"H+1E+GNIDtwaIPvgEXCBRyHJ0N8Z1zDcRF8IY+3FEwycs3ZDv+7CmCB0EQAwyBk0W3+z4YKDfWF1XVzH",
+	"oRRmL+vhWiFuRDfVmEgXDSf87qgV2/x3bfvSeYXzIavKK+GzEKAmKaxnv39oYUdHtesEeZidWznyNbc2",
+	"Jw6uJh3vFPf1871VTZXDnG+bCRCY3uHMD0HweDnRmofkhjjvPE6qjw3kuBTrSkizbsKZjlPqE1XgSuge",
+	"oU1u8283jGs2ff3TE7+HC0VnM+RcUaIpBGd9G+NSOt0J569zkq/KqhjzOlkeI/QlqslnX3JmZQboQz6E",
+	"T71NqRjpw8m/uO1gejdbpxdD7LNaAcRcaSFhMBNqhJN20V0aoxCUP7nhG91el/jjpWqF5lCdC3r4MMYQ",
+	"EfckbHIX9QjMCdHhM7XiFOnoOltf/8A3trukFnWpHGlmbCU8OGktz1/WAnKPk6vdHhPOyXzWhAaqqjjA",
+	"avTvSbXavaFd2U8pmI5DLCI+7+C/3Fib8VSn1uUrwjW/dcUeb17y9RZLus55IS5H6/3pwx7hHeUR25vB",
+	"j7XtWGRjNZ/btWsPCVa0uPx2GPuHln8N91y3Ny5/MZkXvYNDMZrBxtTsXQyHE8YRERwv+DYP3Net7ZqE",
+	"5acYyE4eOgIy9hYA7FY8wItHQpeFCAYNTg3ojEhCM9/gLDt5+AiOYU+ik3Upx99xWhJlXt2iufR1W3dJ",
+	"rOa+b6/26nMXCDJx7UqvG83bVe210bbbiEJud/YL07z9VPE2b7Fjw8gINkZ18jOqg46lCjbrgICpelCl",
+	"eSsHmxltdFGfPa3IewrZoWgeVmsUnwBACMuda5bTE/POh2OzPH5i9LuxMdsxDFyiPpNpH3TR9umZu9gR",
+	"Jez3QePoI5hk0qBExQeQvkNjFnAhB1XtbElMhZzc8azLE17DhbvZV15NAuXKRpUPctaouhB1Ftk0xCJc",
+	"OL4iQpy7xRn4qGCUEB2ZAfcX2L5wltnjNXJ8HVLKdBd28TpxOLLgF/h0lmZK7lqLPy0nn5FdCOvhjma5",
+	"fVnukdqNXRMUOnvR0fn/Pnf//bj623eTZAbrDhp7QOlMwts7j3ZUk2g/jU6gSMY92Exqp12Vedm0S75H",
+	"lXxbImiwrEZiTNVkeaj7F5n6qNn0st4SM7Ndbj44IVwFiJTVH0mSFoU3DXmnxyd/C29sLzQAlBkKagMi",
+	"vVvkfXdpyJ5KJ8rUS8NElj4ffQ/o7sBxas5TC7uNp5vZ7iroUW7bOURex82VJohpFc39L0i7Qn4w7Hjb",
+	"aL12cnsrb3aOTlaOQBRn4tExgj2aCrORLE1OnZnAQcyIXdHFHUKlUzinfOEmNMF9cic6YDzYrc/ezcrx",
+	"7EKiu3DTuUULrx06BHl/0l4zcjhHQzw5c0zYTuQG61S5JkRBUUpuQVSK3pcQxgtpPuwZdZj3qJR2ot2e",
+	"bTkswJWyGz0F2xQuwYEfupUN7YNfEBkPjI7pmJS96PKqJB6FrbbEKC6opKg7wV7SZxCknrrBLQufvV6l",
+	"EmPTVYi61ryKKRvnAmiMW4s5glO4/YHO8RLmPf2k1kFMrpzROphsARvqqp5GrJmFGFv7zuMZ5sBfyY4H",
+	"AywTrk00MZ2VmX+UYnUAqzt3NYmgjxlsnDZZA4/erj7Uxt/+NtQbpoEerduwTn7u95wsruHupW1NDdXp",
+	"tyvYdWExPpdr4KvtXss/vkMtYGBIa+AFoonmiqDo4GJP6gnXL8nmyBdTRdgY6uOiAndhKFCZhbgp1aAE",
+	"RxVmHgVtlaJ3t1B3MJQOU4tdUxfjqNpgUPv2Aal7n1yFjZZ6TKH8PjJFsgU34xkNB43ziTsy3CCDVToV",
+	"JqcYYOazk3xg1JsD4K8u50IfapKEkpabp4xt877eYGeWspyUooDvbSf+z/mPL5L7b9ZCtveG9OFVUBqI",
+	"XIRObfDKUNFTRMjc0a6GVlRZOP+lFgW3ysCvOcXSWo6bm1VEDHqNVTRk4YIHlHbPtIJGuY8AOIBbmhel",
+	"zwE1t4K7aOUXwjLTSqH4Hvqtc0fHE7PhT9wegkMQUJi0TFSZq7g4E3ozq1TR/9LzPXa1QG8Gb9m2LQmJ",
+	"kHRNu1ReijyS5lcot8eyjVkbUbeAWdpny/rQOkxqBCcBQA8GvtGhgoZR9EBaPTHRtTeKbo7o2wkzIfGW",
+	"FI21GlUi4YI79yXWgtB6fPrw29uu5iuVuZyopSxa6EVaHIRAB3PynTUTWl2FdqPcnnOvDY72SopmvVbO",
+	"FqLWSoK2OuaOpfCM5WOoHe7WUFJihqKLN/Z8WLvBysSxaK9Z7I4gu3aETjepxUTGBA4rHAh7Atd13Prz",
+	"wPOzq3uODggMhpXQHeogkZCj/SC0uUwROr2knQpJa3BZxnillQOyYNbZHc0qNe23YSWXumP01pSmTZPF",
+	"5wCySdWFTmMU0566eA8AzzosYB3Pp88Qc9BFyHK7puvOieuNfV6t+FqzHOyN4aji8n0+dEsdaPCgQe9L",
+	"pHiI6KLCDam3tXhQ4kUHuUpL59D2TEFSrYLmFE/xF/GykOTFKffrJHP1b6NFmRLHr0O5r00hO0c14aBY",
+	"bbeABL00jknU2lzy8fvLeUI3euaqTmCbfOkKsMn4+L1Uq0oUU7AKmqFNtRxVUTuRxt/z0hz4PtBRNl7H",
+	"tGITXnd8641SbxIN/RlYIK2hHbnEQFEAMF5oagHKvcu9RfBX5DGLaul11w1gCtuyFA8iEO8IBG+WnGt3",
+	"s7sMGO9u9wWU4yW9YzO0ebiBCivtxK6SwLyXYVaA8CsYpw2zyunrozUqu1SLIIf35Y0CK/AYrGoB7C+b",
+	"M0meSWupSLq9l0axtfclSmpPFFsXvqB+ypXPJxNwlbaNBaZSEeeIs9BJiT9zrOBR5635txJVle6F0793",
+	"jjwqzlUF4NB0ypaZiXnz7Q6Q7N/P3iFVcKSQi2rh0Qt73D042n7YY6BowFv63jQGktbWjuWa5uH7nSVa",
+	"HVYa+JBEq/4hqClVi0tP7NNiocegTFcCe46LRRYsd9OYZ5GRRvhSCIcTF0wIj3th4I1bHZza/dZacNXV",
+	"DlBU07wm5jKXLcWrzllS3RJ6NyxFL86967DL+t9Y57HqW1bVZcye0RLlipKydHSoYR1UKI+Kg3JbOW00",
+	"8S2FGaiPlHASF6JCzVgWPtXBZaCGnLxtai0pRKFD8QC1ELfXj1Y52tYRb8UFokgQFC4lg5tArBfLDMTq",
+	"rPg6Cxm0sAc863HnPr1zjd7RoXbHTNim4dUZoVUIlXXrPpKI9muHOG8H+f8TToSclbia4xTEpgoQT02G",
+	"8dBwosV3b68/vLgQVXllv9i+HPJ1MBiPORT2FyxhRo5ISbyqEQchmosITYDxFuChOWsQw2HdLlRu5kB6",
+	"Upq4KRtkuV6C+CvA2vmnOzaxjUmB0iyzmIwG+splFD6IWKupzfOlJuUCWFu0wKJ6WDqa4EFEJH3WqDkf",
+	"xoWjKYuKqi9JNseSZA+wJNkxlCS7kDetSXYy21+T7HWj2mRi1yCwhDI3EMCF7lvBr6zI9TkQUcG3Wi0N",
+	"pKQw8cEI6Yi/nZs9yDf0k8JPlLAUPQUv7sNhK5F/yI/J0DkcYMYzRzNOyB9XsssqhO+FWPio5tqD1BoZ",
+	"ZugvXcWtCq5Tu/TrckypX4GBqLk27ZthBUJ10/QKRGLQW1bbblsf2wiilHIswMPTHUB8C7paVU6M2CHK",
+	"0eMtZLExIFtRA8r+AGVowzVE2RfOu041iyC5ztTrAyHupJqlKyegewza0GhgWWHMxseUuoLjr6EIdvaa",
+	"XieJvTyA70IW+rLck8G7ldkBJPSCF23zK4FVLMrOhnt0lDa7y9l4UGxoVwbyflaHnSGUYGRFrg3aTa0V",
+	"1eJsmi3RMuN6n+5sR4rk4Xuxbh9gH3QLW2iZTKuHXNdomzTCg4223ihXJ36We2l6fNoC8ocQfVwntWej",
+	"fvV2GMbw6c6oAeiNTjBRDttM8AJVAI51YAslNqJdF71vj475yejB+LS46CXFq+cqaqvO0wYXC+PaKgzj",
+	"rLNd+VvaJR4Z4teYldMZxBNKqNA1t6qY+NeSk3dfz3lV2d9d/pdtwRkbWHU1meWyK9PtmmHq7oLumowb",
+	"rblvb5sgSB7yG8mOibBba6a5h4hpUV0JPWRxdh/7pyqlKOw9kNulM6xPwTXLt7di5rj3+mMueb22iubb",
+	"RKZlEMSYFx+yG9GOhez350RkYrW7pV0mbKSWsuD1ehhzz0W8EcCpWPFys7pxrxtBWZI25G9O1ffMkkiW",
+	"U1I0S6qYcL0WUqwQLOMzrPNjnZ/hL75Wgt21dUEOWTsamE8InZ5S7tNTeaXWyMKHHLgffngD6uqFtJYE",
+	"5QgTywdQeWDgQ3CzrAXLPxS6D1G4aV8vFwtVG33k9NgjY6q8z85l/BYQIkdqcmRm4mil6qqArtlJ8CQF",
+	"SHtFbojSsHHN9Uxo7JaS4kICGYVHMOBgxSr00BsHVFAyJMOQTs5y5FupDL9UslrnfWplOZWqFsRHgKaD",
+	"zqzWApArpN2iMtgZM+pCemdyGXgGoBRVVQ0bbyw1vpRMiksBDtYtO6mNHuYa2gGCxg87Jtw9qM1tU57s",
+	"rT2/r9R8zGoED4sITrbKzPsP9kSFZHvJcntS5u4IWiPgdxWxABEsNEFW4zE78UMjvSicJ62cMi/2EMVE",
+	"TDfuikhQShXJIWJ7OJxaZsa1hzF4hFioMSlJ4pG8ACoGiPuELKBb0QVBY9jIUo2W3C71pxVSeg1Uoq9S",
+	"fKOCw60pIN7rHlKsGo7HqKbc9sHrlKqO1bG8jY08H+CgSmRAB6cn5HU26tcnV9NcaM2nrQnRhwRKD12Y",
+	"Z41IBfd5af0OKnVcxpn+2L2s/oYVOW+ac7qxSr9C0qlrwXO5QCbZXSTDmyg0D67NP4acviwIKKfWZcwp",
+	"xxkzpspI48ni4rcZVL79lBOjNBD7gDcLosnTWkR5poCuCvwmFwDFKsAQhrOVtCdajHhf/j/tI62aEJo9",
+	"52s25nWNCTOhGqKjYsrtrsob6YFge3Dja9TDqe+YNuaufgEmeYDT7UImy6IDx1wWmAubQF3Aedvddnp8",
+	"0mc/I08qm5SiKhqVdbPNQv6uThHKZTcApdRlAWjLRV1eWePqvVhngJzWGjCEqmbcamKQwy3BDd6s8+gK",
+	"ZZAn06oYpaxKKS7fi3U+ZIsl1uax2py/ys+fHTyYBF3oS1Tj8n4DYZwYUBgFbacFL8qH3g8r8ER36eYX",
+	"8rkM6asIE6y4ZLlV2IbMLt48eeIDsJF4gjZJewLNp3O2hn6NFAbafdxTuYbrmVpp8pheSABfMp9Al8V0",
+	"UKwupzNSLG03gSQJgw3baoQ1Id5F9GxENFAa9M2PhA/3U/LgXeg7jHVVjk3+TSrl6n+mYWevJqltNERG",
+	"NshRgKURLUfI7MLL7mxY5UB6NFVqWgm+KK0SP78v7NOdOk8O8P7Vg/4TIkLfFNhZ78PRVB0RdcSP+CKn",
+	"ex7GW3od18SL8r1YlVCWdBKSo60kONQBYeckSVqdXJnDneuxrQrZ7bk4ohDKw+OTPTwV16Dd6e6MaArf",
+	"pC8irpWc8ksEB0PUrePByWm77dzZVEoEkp1AxoSdPDaY8jPGvWj21Sg47iec/zJVA9RR2yW1+GBFxN07",
+	"+S7rQuTvWncbNBq70vK/lDLzkhbwAZWor7nmb5VF9EUHatD9s9tmW+0asNdisj3vrZ7Owzt9zWa9Te6v",
+	"t5FQvKOJTWIUyp0HDg6EJQfWPyKts8YluFugfKxaiOLIf74qa7Pk1dFMaaQqCJvOu2Z6zs8JT6KqdLBV",
+	"KegLq7PbxnVd/UebtdOgIXfWtadwaM4Y8QKkgxAtZ9u2zRSVQTuY8apFor+aBIyMy9gYtCQ4odYIProV",
+	"118p3anV+Dx4vHZ6O/yIpXeBSVmY169N0Er+EtJ+XR08X+eO6Fq8Kn9bOKxamLrs6AWxGqaCZLzC1d03",
+	"jtDE1QuM4La+Yjhq37XQCyV1OaqEL+9C+Nf+FyhO4DoaT0B6tsPm2XJVtUZGIj64iAZuVSsj0iRwh/mf",
+	"PHK5GLKc3G95xnJyvhEMlHZBzoyaClcbPVFK+nppFoHKrI1speXHtOfrnLmR/nspizNfP9vjsjwsixQz",
+	"h0yNIBTWzDzc++WzT7oj/w92mtHEdEjLj5xeVDi+MT9hnYQpCI8PI79rKf+9o+txyPLF0jQWU+6Korq1",
+	"mLEchh1+sKs0a1wK69Yo5YnLIn6UFeAoYI8QiVruvNN5rB8sIB3e0964WXbXboObrFlqbz664jVx5f7S",
+	"s53+CZ5k//rBPc1+OKcn2r9f+6dGA3Y7+nfI0vvy+je++yWmAaVFlsfy8Qi4qWqW232nTR6iGVjHZovI",
+	"4NtYJYiW8YIbI2r7nv97F5/1X4P/+uX46PGvvwyOHv/6cZAdf/vpm7+0eRfCfnl0Cp1RlWij4yNha2VE",
+	"ofosH5c56mRYw1hS5CleXVelWIFrY1zab4vSCvWsx4t5aRuvVrJBvhppiLRSXmN22yFcm14e9Wg8Mczo",
+	"Y5Wng9NYCRk+/NSZRfCtL61Cs4UjQmcROcMwZO+2OeMuj5LbhyA9eqVVyK70JCyLiss7ESEaJjtu2j9g",
+	"vO8x0MSHBQBQD6q5EghrnHeN+H1AngTP7OF+iOiE2GJlzPzKn2F04cwzjtquEuVoagy2XTFJKsm38TSR",
+	"i9S5G3y8jpAKp8cncRzIcfohJtaoTQ4qzOe6zgTtUEsRsKXg7Qz5LimJxFVlkuNURQ0EDeMOZB715ae4",
+	"KGPuCF9FKLqUxh+LX0bM/RfSjszJCcupdNmlawoF1w/jr54ge/GH53jX8WAwgOFynw/lNYySa6x2THEx",
+	"GEEBPsPdC/Y466wzpIT/G+ieO8IOcL0cdr7ha15NnBXXGL99WQmtJ1fjqYc1v3VLg1W1rCqvpTunOt3R",
+	"PNUO9Yl/ggMvySPndi0OGSs3PPL3r479aO5yTdyWm8cNEDU4OfwNQFgLv4hGIrmIt6ZZ/aA0Gtzm236R",
+	"SSmnol7UZYu17yyFKGpR6cuxfcAECvOm+a/MpSem6lgEisvmQt/LTqeXOEZ7q0pDF5JDW6YZRDbCCqCQ",
+	"h3rGK+WliU5hY12tE8+y0hzwQw7bGS+uCTb8HKijrlW8I70zQFb2YFLeVMuUB06tRH005lqwSlgNVmes",
+	"KKclQcBKKUXNZuvFTMiNjczH0MfoxH30YPO8jZTiX/jRv60ifJf+OPr1nvvqm//xl9RgWSu0HD9xMmKr",
+	"6e6XoDUtavWhFJrOVkkVSRo1dob2QEKRKB1IioiakU3PJxBVghegbDzjZW0/ZCyf0J+XHwqdQ3wYY+Mu",
+	"fWYkSjm9kODrLfrsHLzAPh9pWl4JSWWmt+FfmEIJBkcTKvcLYi6pfvyv0Tl/YLhg52GV9ZBN/nYKLJBW",
+	"szM1YxVqKJ6xB8Sij+4Pl/IzV1d2HGO3Z5zg5ff/jSo4tHqUNe2YDpUM4NJUQYPUTsSBvnbxgvPxXLAn",
+	"ql6omhNeCFuKW/JTW3DpgNICZ3iCV8tpa1mDzTICraO3U52y12wOKNzYPm5Pr5JJF4esztHekP2P/L3z",
+	"8bm0qu7QJK/J22MxkLdau4Wvh5TpBi5t8EbojAIOPvmul5r2QiwqtWaLciFc3SiFAZ4yGUffA70rANXx",
+	"o22YvVIjHElthn3BYut7fuatoVReQ0iTsvlMOqMSD2aD48cPHk0eiqPvxsejo2+LE370eDIYHJ3yh6NH",
+	"42+L78Tjyd6oBjgMyY1I7YE53rOGbsPfFS/Jr+DywtffXke+Sh9usayPLDTgztOaX1kkohVUgoeSWT3K",
+	"3T4qpXoSAgpqWfVvq7QQOAtaylw5b56HopQakzdoR12jTlEnwXe7lYXIm7nTmLPXfMp66Mm8dDHutnwm",
+	"+0hwfQ49nzhRXiNMj+7vUBstLkUEDd3AeruRa128h5/kNOE9UUx9PHavhL+FakUZezzwedhuAF3eNule",
+	"jtC9uUmIJcBui4wtZSW0w4PlMy4Lqt+V99m7hL6QuSJJFzK0BKle8VX2+TU8nJUTr95ppaSoh7FPV1Ol",
+	"JarIeqPt9T0ce1FPI9/5GWRPkee4MVr9fTbPdmpmGJ+0Ggbed6Lcj2o2WQtXyCIAj73q66YD3KV2yQM2",
+	"koBcOIt5WB/5buLcQypOHVo+6nZ3/gthrdKmr9/PS3PbxxXEES9qfy7lFG7QjhBiztcdBEQsG/YIgUTR",
+	"K74ou9W7+mJ1rkKLdpVAubXSVl+tpNVbtVCVmq4PdKlaoZxYfd8LsxIor3RUXLUzJMW15mmRzrUASqyW",
+	"d3twBPxOtR9AuE4mXj7M08AHeO6OOId/duOp/Z00VYdMPvY6BmYGP8TDQcoRsRPJFeXcENyE66gUSBff",
+	"XbszLa4XhFOxNX6Nidq16mCeD1t59nDc7vRP4CYqJct9K/IMj/RBy5QLCTWxkmDvmZtvcD/pJhdGgofw",
+	"xhUGtpRnrGWVKNoyUVWlVqSuNGN8kKFBFb6Wjg1nIrCONMEmGcAmU3UH6IJLuOD+4D4CLt0fLg6RZujd",
+	"US3J1+gI3sKWgiC7Svcj9s1nlstghOB47ajanzZCNtY3rCroSbQydq3cmLzhgNXL5frSjWTCH2D75AI+",
+	"QJeuke8Hq5pAWjxR6OrMUTfZplpFcawKkVow5SbddpfCAJ0Qdm4sPBTqBhjPXULX0zJg8nq2Ob3EyIDE",
+	"mYO4KgwkYW/mYrTJuCbw06EDfft2rYY2mjQi+vYETVBJnEwJ41mcvOM9H0Z0U4d47D262qVT5xoCA26t",
+	"6QaMisjIAg951vNPSgJc7FwBD22KmZm+/iwQ4PQM4TtT8/Gzi/NunBl2VA6glbeXI0JKJ4nlD1LtWqtD",
+	"3qZql7k+pkalWY57a3Qo9zyNSb9hpe7bLru9K61mt4R3F0bPi3qX+VHY6MPO8Zz8mcLSIVfkHW+v1Moj",
+	"AsJAvlhqNhKz0tr1jg4zHeKmH2MSqI21TUWmOrLnYiEHHWzjz0GX20rU+u53ycrqoB9/Uq7uo1x1E99g",
+	"146bmtw9M8XnZapC3Of0oQc32z5XukfmkHJhMEiS+UrhSY0i7Vjz3ps7IbvyRt4y48P1iRfBb3c0hHD7",
+	"7KXCjCHpy/bvtxoontYu+aJNs8Hwtj5wYdX+8G5VMQOpsxOLwUX6ASrTaeWKg5u+tZSBoSCnmloNvmq7",
+	"COD6OVJZxupj0BrpCckZviZb93VIHlexBBrx8fszBC7bNa0NX2tPGg2VUU27lRQoGQ93kFB3Iarq5yu5",
+	"Khq1zHdA6djI2tAhIof704n/uFb0cJM4Vm8y2Ubxn4jtYk71ZVEaO8PJFfJyhR4upD1qiLuIKnp4W5zY",
+	"zOG4Y28EuDT0fVfXvT8vzli+lFATk48qkXuU4IbF4u6gsGGCCyEUh2o5zY0vwKomTIsrASxuOdyXZ0gH",
+	"XFCP00dzKSdK73Zm5PaalkIW/sTYvn2lam3QjZFFoPHBAVW+kWK6xSu6/VaALYT1AJqMh+8TTQfESOxx",
+	"nKqXm3YZ7CphHo0SXZZ3sLtpXqNHu4nIdjiuYRe9FnpZpazSAzLo6NozNmBzwWWAynmCMEjLiNj6bytx",
+	"bhLJgJ2aTkNgdEHk+xmm3U8M4Fh8mZ2HbAHc6pI0WneCUC2UYaN0KeF3gwimSigHqUkuifrTtZHzptnB",
+	"OS8wwwVTSZvJZREfV5fKV60r2wOCXN13WYSztVDAuOLkrRZibiXccItWMEty/rG7Wgj4Jf8ms6JyPBNY",
+	"beauc+FHxOMwnN9kFzLnI2si5OyupztpVp5v4H/hDgz7XZLgpheDtHY+rv68wDYQgSOgcC9B7ufsLoDj",
+	"dfMwAmoZpZgV6Hi4Zsw/FgDzR6T5w8PPLiSkELqVf0lZGo5Px/+QE0N/VJ/8gPyNXXUB2wMbUTplM89y",
+	"V1owMqoCXyhkKJB6J3id8vCeS3b+03PUcTOWTyp+2e/3c3Tao0IKX4/910+ewxcqXNdUUKHLIKLxlb6B",
+	"M2MWvU+f6FBLBLEJpkuUmch4ickNS8RMAs0UK7jhI65FxrSpBZ8jHeaVqIGs0yhcCLAsyFFJnFlQ/M7l",
+	"e1vVcikxf6x/IS/kvXvvgGP93j12zu5h1+8RXtUTr4LM0aqC5li5dQ9eBtdxpgVoHxGlop5xqI7Q6Abc",
+	"56YQbgXeUHTF2j6EZCU7C5SU9BTouXCPlldOChKqwIrLe27l3HOSke6Et0GK8L2tQdB2FKwGikNwvjQz",
+	"IU05xobeu8dy+5Wqy39TAt73MKvsYjkYPBj7pQMfRU75UCNRKas4GcUcdTyOJwwTuQ2Y+MDHplqzqnwv",
+	"Gv5x9EJjg2DPwKRQ/+1nALDwxaKidt5fYNXU//inVjLHsNbj04fffuNqHVDpU6yCmDFuTQ1X9y93BWK1",
+	"cqEudGlfyPz/O6IMyqPnRU580riYrGgZ8YKVcrFEl7+QBtcHqnc6ZwtRM/BkZQENAoQ9dzTQ0VEXkcUa",
+	"lrb99t49VBilsA8YC2mOhLQNL5gW07mQZshyfn+Ux0Xmc/7/njwb5fREcPDqe/fITl5R/ilOAZwYiGR1",
+	"zGJ22hTMjXEAe6cQ56eDx1hJ9JKqyOdwuMFPJ49z4mgD3omj84kRtZOcK6oINhPVQuMIXEgsFZmxHB5J",
+	"6dtg852x/D+fvmX9fv/+UvOpL1ZJ9c0hUu56p6FzUMbtI4jfjEWu609A2Id/w+Za8H8tkY0CHD/OzRih",
+	"/Kly3KRW82iuQHWclJURtQbYhjNDqNqXfbXbags+tQJJXUgMb4eKLapGQmNfaN3aM6IkpryF4Mau+prN",
+	"ygKmZY2OQ+zr356e/3DvXmPbwOgi8NgOWKk3W0wlTMFVBytWO/kGSB07cgjL8rdtqTLrblqMfSzM2v2Z",
+	"4JWZ/Ttndyk+NBZas6q8Etqe33ANFGC2l5RYhhdYFPyvaiEkX5T9NZ9X8JhS+1j0N7hO4Dp7jtNroLdU",
+	"zX0qvgFno9WOEf0Mh3NVjoXUDRz+wq7io5P+oJf1lnVFB5Me3r+/Wq36HH7uq3p6n+7V9188f/L05Zun",
+	"cE+oHuvPqyidZ9gb9I/xKupPb9h70B/0H1AmG5zF96+O77sT8z40Fr6epjxhgDSjazXmulC1MqXOCIGO",
+	"BXKBZXDBa7CS8JZSyedFbwgsRq/oIW/xfbY5NZ8LTNL5Ja29hEvuP6lFYQ8GXkFk8Sf7S+9Ttve+n2ox",
+	"KT90vhwkV+erMQBFl/8KatFC2Smz43gyGFA2uqHUg/jE+Cf5rlBB26e+NQYP0FWgx7T4CkEcAQ8BYibs",
+	"cjjF1qRe4lt9/3teuIx9uOXB/lueqXqERf2hPXDc7L/LVRkHZdFlUPZeoEAUfsFRd6wKx6fAVBFcqAAy",
+	"0d1WbMxzGRy5WYR+s9IVgKQgkxwR9fZKRohvYzpCEd/vidXx9qecsMKfmrq6qZfi09aqO/6cTSjaFp4U",
+	"KzeqMIT2THJ5Kb+T5Yc9jM0J5vGO28vvU5aSo/c/lsWnQGu2d3U+t4ev+GB8ge6oZhUsXTjo4+w1UCHG",
+	"XJIdSLj6IejhXtslrNRr+yPQk7nrSFuWG7Vd8bBqLnW8Y3upNxbb6XYPX+Ob+tebw1N85O47XirzzKoF",
+	"eMPjHQs+Vswb2dIfsQD3EEtNuxnxAFeXwNUDEVFGSldzbTSmZWMSSOFaqyWNPitNs+L3sNcxk8lVlz8d",
+	"PA7n/xPiyQ0WblxC/VPWcZeHzbC1sZ+bZtc3lmH/FjYdrpaum+76WsPzwh3TtHGp+5Hi01z+U2He0CWf",
+	"8WCPCCgS448mJ3DZ+ewGq7Teysi/FVXl8O7rBbozgw+Y0gKoF2Ey3LB5Aeh6Yp9x/yPxJnxq1SfPyTGB",
+	"/h3bs+i10dnhqM+3xNJUGCJTfuPadtiaeD55qaT4kZvxrFVp2z2e/+vNq5f08k9Z70FKCBLGHkAHYIvl",
+	"zydH9r1H8OIcTbn+tSTejXccR153gOJiP3A6aPIc0qNREhKLdqXWwdb472EUIc/6BrGIx5cEFwiXbhU4",
+	"7EueIubOU5wkgda07wxoa2X1AbkLHCWv4S8IrPSGyPLhU6oC+0dT2YpF6kEZLZtS5z7UHmjfJT/yojFI",
+	"aiV93QFVa6LgF6xeVsK5i+ZDx26OccSydtUxpQNNGsUmpb3jbshw0QtRVVSBh1eVWonim4wJuZzrDP03",
+	"MDU88EppYTL0WjvIjy9aAFa6a7SzntF1qheCv6eYicv3aqwwnHiEsrp5B+RRFHcFnwv4x9ELxllut0Ae",
+	"aBcIryLuaJJdfXYODCvkGIk4ZlxkP6hcduR84VSlMqhJP1E1y+WyqoADG3+slHqvMWhZ+0JZ3iWAJUrR",
+	"KoYiM6VmRLORUrT8SfMHEGUHa/mfSZj5QgnJc6abHNsz+G/XC7GhU6CHs92Zch5pOVoIdC7STRkI4MAz",
+	"6BzWBnZ/n/1AUSwliV02UpnuIL2ZEFlYe2uquYFkGEmXzFtq7qE9p6b8N/PBRFnzKRvYzeJojfCpr7Mf",
+	"0IXi59WtcvdNV69Ji9/jrUOyfQ6HR4Pf5At7OhyPwQ7fBlxxfV/G4/23eHvu9lwZzGMPt1dCU2bd/4h/",
+	"dHdeeCXEwwYxIxmdGugOiev++HRypiQVZKPwKYUwMBwoZHHWSPKYKqYkhW+atcH7DAI+ngWIQjUNGqDI",
+	"pODLojRMXNkRPAuCEoEgwFqD0DjDwY0F+kUksMdcOk5CUmHKykHAbDcDbLs0F5Lr93rITk++ozCSy5+L",
+	"UL6lwzRPeSlDMASdlXc0y2EMc6j06UlFS+JgSegROGt+jx5oKeMLWuVoQjGgY+DL+fcO9w2dfNdt2zl+",
+	"19dO4tx8C+Lo7N6CWavrIZK0n/U4a40jxOLuK9ine4btQE0N7kzral7u3Qfx0Kq6oSuGMA/ekjj/6Tky",
+	"NfECEafegZIRCiSz5pIp5VRnbOy9UVAdFQWkLDC8rT2XjIroh6FkvpWbYFqh8FjKQri6Ad5tbC0LK56B",
+	"m1lnJIsRxBrcze/sG8ggprBlsGUeZoPBgOSjA2QOGQVLrd03UzVRCs8XhiQZ2gXkLcqjKHieElFW6zyH",
+	"cd7jNXglq7VriqP7fV/KIip+HHNMgQ8ADPl/LUW9DpY84dGTZvujfUS/VvtMNAsPIZy+uPIRK7CKRaod",
+	"nNKrrus/2NGSiCsrgqFtlmRKNQqTH27UqD07700px91jtT/bIzlcvQHrR2yNowHnhHiAr6s8AA4R5IIr",
+	"3J7kGYJjrpAlkXFWlVLQpgIwJ+I0EBUVEoi9w3W8DMyhvKoIc5caTcRTxsPpJWEPZHNIGKCP0PZErsDv",
+	"10iCzU02Urb1nKr5oG0koL37qZsqcOXY2UqlnaR85WB/fZ3I95c+JMHOs5L4w0LVZkMQAJTri5+fKK1b",
+	"D9B3M0WgHheKxFw+AJMAetJhF0IanKuEEYs38osA7AZI04fW5CY3SXyqjtbxyRedjRey5XBEZt/FQkgI",
+	"lEblqQMO0ooEcqi6PA37Xux825EX8f0d7m35TbtDAiXin1vSbsmtE/krbMSQ25/eiFjU1nAj/hqqIAUX",
+	"O6S8OMy83SKk/pHtW4CLy555Zy6agynB4NF3qqK4EjWv0m7HZ9i+P47XcUtXAWaIKJU3UskEKt1A2mG1",
+	"2KnA8cghfWJI8mYEFX4NCEsXkaWqZhkkMfsaYpl3w8AN7iW05Ryw8o5mhMDus+fmQo6VNlHpEgKsWy3e",
+	"xVVcK9nxwHH/zZ1R0K4DAQ+FTutAlP+/xZr2OYUUDG2beHpGBhot5+tLpq8gZ6JZi6IFkZBx5Bc3lDHB",
+	"XZzyBz8jA+JzuIPh2V/HG4zd2uEMhsGFpEWPXB78lt1gX8v77AzMrUW5++i6/xH+3emKfrvDfxxkIhZy",
+	"12xSC4F+VkTVbfuW2aZr2SqMzrEcfCDhEAyFxSebxPNf1TPseVaDL2AGyrI9EuqwYBEkINsdyW5z/+lH",
+	"/m34kVs3U7sXOcjnz3m+tklKKif39VzIO0bsBmfifuUQRiU6QQGfkfYoYz7LaImBfgnF6UZrcu767MHI",
+	"qsUnYAURCkPxBmsyBbFc4X2Ud6GOmMvRtaLqLEgbyuKtIEeGlfoC8MUh8T0hJRDR8tlVgJ/hNd1UgK+w",
+	"sP+AhuwTDHJw7+BwEYzrn+T3sTDp8OOX3XhJpMO5PbNryPDvx+SoCHH0qDUNkY4YgOeQipRySBA1TqmT",
+	"E3vmgwGNicM1INKQc/mMjZSZAef2SLB5+QGAYGCIc8ny54WYL5QRcrw++rtY5wDXXwjuTUZAlblQz1QY",
+	"OtyBARSxbpThAub6BrSfvSIaA197NpQSiRNe3Q0+OSCoUcQDwHyKPRCqa4UJeIuKy9wB4DZqNQ69iIG9",
+	"KOCV3klir5CkTGEnXYK/ks18QqQXgxicT06m1ElMXNapWpcoHAHnqKnAtJoQ7jEY1nPB5QpUtiAdoQLV",
+	"GfChN0txQkexbrdiK+DgNC6D+539CpL0caSpgMuMSzbj1SRg0dzIWq00tAMVSawhpQ3UiYJA4M2UxQu5",
+	"E0fAzrGmJj7ejznmLsy4TCIWXZnhA9GKYZn/XaxJOTzk1IiSN5xZ8IvPq1RVcTTi4/cCAn7kZfClAu3L",
+	"QmVZe/hhX2dq4T29YsXCAyJCkV8+9kbUQFFoRyB6iSn1/lv/iRf2NIKjg5q21aynP7zp7fg5anXnLA6o",
+	"0/xcLpbbkZc1n1cbw9fs3f+k96bQ1ftLPN7mmFyzv19UNYhpdhIKwjnKuSh3eSk968ofx0VwenzSRb8Q",
+	"YyWRDPQZLys0iE6PO3TnrVIveI2c96fHD/ff8HOgaPlRFCV3tJ+nJyddbqaUcT6qxI0tvodd5utnya94",
+	"WbkX3lBne0fUPw0eJ66pHL0ndHHqW8Tf0lWDC3zI7RE+q2S4YoeBijlnUMVUD+H04hIVpAy0nIqvgf+S",
+	"TV//9ISNq9KeZEj0gKfRhx/eEIqe9BFu9Qc1R7sGCVJB5cBU9JA9Upohy6UyVrNz9V+Q2G6qBJpF1sgp",
+	"rPZUIqko0gX5LDceAXY2OH6KeWl0n/3EzUw7ejUAE0AH7mg25+NZmYbpTYX53o/lHhgMDKk2vDY6pvCo",
+	"xJDlKKiPpvVinCNBA2mecf6tkkU8tJlVeCtuVUx3tXK1dKDBtiPR9ZSsxYu45E0bnARvaQFAwDkSISDc",
+	"56gX9hP+A21swUVsm2N+0HM7nf2y2MwIKqbi6Lil0faWy7Lomuqzn5w43cbGMs5nSpuhlVX5MATQkCqm",
+	"quxo10JrVGkzZHSxo0VsJTiBWRxji4p+fih0nz7a83t4/N1gMIDyn4nOfyj0zo7fvGToye7q4J0mlJSL",
+	"VowXTGEoxnBr8/ZqY09DPdXSrNvaUYsp1dW8zZWjdwC4/q2g3tcXe59eji5v+53nrOIjUSGgwxGRu8w1",
+	"E+H95sLwghveH3PJ6/Vf7WJtXRPwzN6+tdyp2P+eYu3b/YEsPB+IxRPGNT5j+d+f/p+//uP8xc9PobaB",
+	"ER/MRmm0//Xm1cu2frnn7O3a6eDxo9vu2jNrI/tjKJy9bY2FHy/tcXWbCwa45kfplrRJyzOWPzt//vrF",
+	"0/MfLl+++uHp5dtXf3/60jFFOTYkV2x5d3+EvLrN7jwJFdujmtR4VtyB5ESiP0QDXxuqsrvWRszvACyA",
+	"TtnWc5nf+hy8hLiabDY1qj2PbbTHnFecwFlFR1uHRuNTL13pkVtruGJvX7yJi+aNa6U1KZursvbdGleC",
+	"122tW1S8lHbrHgZ12GrOmxizsVJ1VfhsXVflG+gyW0dJmdUNm0CZuKSLAyOw1BmrlFoAH6qS1fqM5ccn",
+	"3/YH/UH/GDSKk7zDFMITL/GJt3pi0CKK8qMB2QeYlUZTHz8eHHdpKdx+gyZ+TghLsBXaohFldf302y8d",
+	"W0A71Vkx3s5Cuy8ydCJbNcqa+MKhu46WsX0SR77ppF38XDI6YIBtmFziuVE5RuaB/rVW89xXtig1y11i",
+	"Azt33Gr2KMBXFRgjdKzoqG1YZQmNYMLDjlSxThmg9JDX5BbQvQ4MDoGhT7lGZBiyXGLKcs3yyh5hJj9j",
+	"AxcMgDwRT9JO9INR4KI1MQFrj7UbJruJlbGpWK6oTc1NdAgqBZRmdhZVoA1YunaloHeTlu1Zj69ktSZP",
+	"Vqdr7cH8O86xfgIzUdp7EtLOhbqLcjIRNbgzPCgSTGi7lXzRni8kEE+PB52cs1NlzK3QlBFvDzc0DpqN",
+	"XI3RlfLrWje8fe6736b8jAR8mwx92Z1o8kn0uC/FMvlb3U6+O7s4Ixtpif+NsPredIwGIMr0+E2oIG0g",
+	"ho6slueAIVqjnoX4htIjCErtER5NlnOqxuirqLbRQYTl9ZkAQOEFXwcIvPn+neyXYZFEnAPkH/nDQoUc",
+	"0ndjH7XuncOPhL2Mms8NEj17OLCQRVj5yOXvK69tL3S7cd6LdSgP5EBwM66HIeHb14gPjN2A9LDXtrNn",
+	"buyQ3xh15i1RN3ae/C8oOLObUEPuW517Mh1f+9ScZjYYsHNCIk1G/GwCCM9Q3BaClYWr2oChHR+EQ0T6",
+	"25DXczyAXP0oLRGI0cTCZABOIuA6oJJeRid6hnk9o7X/N3fZ+sgNkHOk0Lf23IqXxhVR82mR8DuCu8Yi",
+	"Y6oqoocDJgkeA/cyrplWdp9pXz0IK2cRMg1feT4ei4UZgiscx/YItzI4yPFPrF9VX4n6CMBOglILIb2K",
+	"S5ZDrmHOSgkBtYpCmXnBDc8jeYxuNa5ZXhbA50auByzqRUB9HWOp8hdcmyN4/NHzH0KxLlcZaF5qIOs9",
+	"x5ci574DcRFk7fghIyAu9QappmdCRo5IAJ/dte8sJVSyvJAYwNXfZOFan4RKGXrRT0Q2p41a+CxaYreh",
+	"Xnp8G0gt9hyEGLA9aPAAIsCQ6uOX7fmsbZmsCYoCz0OgCrErgHergTvPjeCXrS4lIAbt7JVzrCyA32nF",
+	"KiWnjE9VFGw6nm0EkY9nbS5Y+5S21p8ODo/BWfOOmC9QGPB1wOW5Mm68cvklgPGgFZ5jYaJsIwsQpcVZ",
+	"2ExRtqddr8yoKdTCs6t4WqvlAspWYHInsm54htYL6euWehcKwDKANcFXzfMNXkFNm9aEQXibKG7ow7Y7",
+	"y25oX7CWtp70i1nDkodpB37JhdKASnIFhFCXbvUPT3aElqEe8IGT/De1wlVnFOw0X//OCu+oiq2iFRyt",
+	"zAcDbQUXXZ8/GmiS3fZwceIbfIqwMnMKKtq3EKdMqA3SXOIPBrql//bm1u4/ggwHI2p74//9ZXD0+Nf/",
+	"uHtx0ce/vvkfd+f6v/Q3f+l1i7i7NZqFicx9jRw3jyC64qImiX77ucQaJKEzDXm+c1L/MKwccZZ+1ts6",
+	"Z3excrzZOnSHOCFeBcAzNj6EeYhhd6TtGDb8DoidrNXcvYQp2dA0flepuqsutBIEF60qyOqJNGi48Lfp",
+	"t4uLNbYDAqWyB+20Ckh39FgMWS3Ai+tLswJqUCpiuhpvxcWxvnPGCjXnpatKCYA/ZlbluJEsj1WOyIfh",
+	"yIEz5xz2vyMCEBwijsUXMbsc0nxVTQocRRZDEgDC5aFAZDmeubSFNn3JV6rsojH5sq9OdXJ1W9tD5fh7",
+	"5zgENeeNu69NhdpqidUFWlEGm0pchxY8sfd0eXsjSQK1uPWiVZ+k8vtdgzL4aIyyXKstuzi2bg5g+H0e",
+	"OTTDrdwLNKCZQz4E2Q+J1RTXQdv4d0TOEIIzUBzPqniYHYZGuict+tpZqR1FfDlfqNr8NvL23mJp5oAr",
+	"J5tHG27K8WVI5PNaPjnIkzgRq0Hn99EdeFks5wu0mk7Zj+X3TrsmIxqq1rnDZNhIGaRcMM4oCc7+LS8k",
+	"1IZcu2qUARKPw+nw8NT+oyNgtjvDCrF4SX9OLszyihvwT0anHcDbvWtJE3Ii1I10ITLHYDenYgJl8nzC",
+	"Fz7BVJ19SAD+Hn2hUEZBQ7oxmlxlTdAhUesh485vasUlXgq7uqjh4JbKX9yKHSr0TW1C21Yhi4UqA469",
+	"FgFd3Wy9y7lqa5AorkNrc/shEVjJNFttiV7XedIXTaF6PsdEnbZwSpSDG6c5AjQGa138llOpfgfpTTc8",
+	"5X60e8tPErlQ4lTpRpjlZnlHVXnVDq16w9eb1ekb3pNKqfdWmoM/lzztgCRw3ltYVash4/o91WXlhqhR",
+	"KE/YS0v0pt+SyxqM5iH7eNGzLbnoDdkvFx6ncdHLWL/f//VTnnlHD/E6njwcsLluc2iDDeMqLIND21Wq",
+	"l2OAN824ZiMxXcqh/QeypEjhQrfKeewPZx3c4dBAsIEw/Qr6mzWd5JT9GPKs++z8Qt62t5x9Lmf5hcSx",
+	"eVppTA5DtWLY7NxGXGRHJCQs0AIS0c5dN5F4DdyB4Jbf4ZW/kH9TKxhxSPkjx4H3JXDXPSiwbLvrapbT",
+	"SnALCbWXqnJcYqhkqLmA2in4WLfaYJDthjpaLvBGrLXjayOnMt1e2N3bAV94K95b7wa1q3qP2/NgN+9p",
+	"08trP264PfnR5NePp9996uTq3OkBdvrTHrfvH8x7+xk8tp/TwrVL+6VY6c/rU1Wjf4qxcbJkxg90rxKn",
+	"rWY3TkH/Kna0kJG4jKLdUY9+J5Y0+nHbik1ac+glXNHFQ4jOY1J7wEFIWXNzbsYzgZSWuAFHotJRVfUZ",
+	"L/wRuI546exOHbo6/eQkdToGUZqMBFbqP0eswmqmtLiQLh8NqNZ1RHhy/Ij9vfyeRDatQau/h3di+JWa",
+	"GOALpOeDgVgAMxYchgIyY3K8/HIpoQgc1RgIQtCnaGIu5l/FstVnikPWKk0gM7BbpBmnAwwToNLiBpF3",
+	"UBEPx9DFZxfASQt+Akz3DXPnyzAQtoPCuyjwz25QhqFtBGw7O3tJ7eIESGxryNrODq2/3NPU+KUaOPkr",
+	"AO9q7YPU1F9KBWmUpOjvopk92D/w36JKmZ2oNqcrSBgQDmXxu2O73YyY/T5iZNC0+x/tP592lRp+idGT",
+	"z7osWsGrAM35ejSNlCJNNa6/6rTuv9oO5A3WwP3AiZR0aLyN6go0iFx8RUf0UhCiakjxR3dkI84VTtTx",
+	"TCktMu/poCpsGXKjoJsGwDnO+oXnILYn8idjEaI+e+rjoBcygIPmag5pOHh3FB/FmqDsfIOtzUPuPRLN",
+	"OV5KYHswl3o5suMxEkUOBOkTXmP3o2S3u7m/Sudxov03LVaonbRuHm440L92tDG8v6lU3NpJ7lrReqLn",
+	"QK4Qotxg6UdTGYqr2r/dqsHlMt5Yo2gLelad5tLivjog1ktQZyjiMYThFhbouLyC1Ws0IwnSNh4jVZRC",
+	"37Z68Bs+72MnfirT0Zck+2pR1a/AiBUisQRQ1zOwY2aqKpzIW//RT5tamPrL0q4e1qdd1Whp2kBoOCER",
+	"nAFOeHCtpCOAhwJAdFBMrTwZWQNkFbxonEG1JO+NgkqfjkLZ+ILg3LBFLcA9A4B18EQqewV4T62RC35v",
+	"9KU6+ndv2WZUuAj9yeTjHvHxe3sezgUUPPKyVApRQEQUpmrIuMSwg5epmvFqxddWDE9ELVqSTUy9/twq",
+	"5GtYSwkhg7gpah6x7P+BmA6/gux6ZcfSbQAKvjTXaEJwXUc+WBG4E70XURg1U6dANfByFAlVnBZqNu7c",
+	"0EhJmYBg8xzIfidEV0eukEY9BhwEqJcTvUNHtYoWXGtRXEgFoScfMPb3kvBw6SZE2ywLltszMHe6rIe4",
+	"M15p5b41m82wWmvGRmLMl9p+63uN9L3kAtmhiL6brX8XWqiJdIcG1O0MnferMJp/gt9SOrY9mvSfWllK",
+	"K1s74WY3VMO4+ANqZIuKy98ShA7pZxCihn77DAPF7oyxH9LYN4yhoh+ayNvdR8fvPoqylTD7mYDVTodD",
+	"ZwZcv8bYwoUcicyRzFvTcFwtC+HK+HgbNMX+jhKJJL4LVEBOEzHieJI4RxoyDmStXCpZjnkVoCxDxxSl",
+	"L6RLDgbSHnsP8PppVihwXOiZWjmA39TVb/O/RJ8AoA4g0KgJSAiE/PlAd5t73IY1eNHZif2ZChPpvaBa",
+	"QoTF1yo6YzlUkKZDjfz+4CzCRC86X6sS6djKAiEEbxMlhTKHIYTpsd8DsDFjc1g6elm7KoH7af377I0Q",
+	"iGq03/TnSd0VdseXrol5+7i8Dvzrv3Vi858q3k67w2W8Y1mh/iQz/92g/b6u92Vz4dwMDhhVLtgRS3/t",
+	"rzpUspzrVxPH09VFttjr35bdSLcOjTBas6nz1d+D1/P3Hr50E9cWwny9pTb/d6L+8sHQhm24HRCN99Vv",
+	"MCjqm3f/o53BT9228qvJW7Rx/9zQf9gN/d99K4PHCVf5V97L+6+2u/GGG//+RzvhO9mdzidG1CteF9rD",
+	"9Qnsb40vquix4nEdM0SVZj79t3M5s4yqJoLtRshiZwZR7bQ+y59Pjn7kZjwbsns5xMK3q4FRJZHT45P2",
+	"8qqvg8PjsEn9EctYdZ6n5xNobqdLUxW6vk4ZpR8cYt+XUcLJ+tPsKH5XhoAvX5tw8DVFWzIIEZMfo69C",
+	"UAkgdD8ADLTJfuxTY4D/OOWFv/bW+5y6xPPJSyUFbdUvcSLv80zboUMkPjTh6Vs+bXs0XXYfroHHPkjR",
+	"2z2nWrOlsw2tLLW9RoHqUEO/jwOcwGt7l/Vv88Tu4Ojm8+4X/wPVtcj/vGwBtwFuyG5m73Rtq7MaNjKV",
+	"Ws2wUljIvx7m6NOM2E3/uXSfFVTfevqvJa98VdGN0qigEKBjUwbm5JBGxNkiEr4hpQW84lbQSE1Bxc5V",
+	"XC/kdcu4plynS/Ob1CJiSZZ90bKgn6NO56dDo6qdq3D+plr7W6qhiRWoW2po3uBUuk1u4H1dQMLgGzX3",
+	"TzX3T+/6jioqe5WPm1nl92elNqpuBwg9xbi9q6MBoWFc9RlbQtX+wm5gyr0mDT1meYvh3YLR60J5Tkf5",
+	"5mE4Dv895xj4ZCMhJNKbjNaM27M1bgya5qjw9dm5b4gPIUP1Ff9eo1SAAq6wUTJj+X8+fZsT2GWD/6uN",
+	"7suJ1r/RAH7p6OZnNhxct5JQQB3cLbdTSuBr8TeNxJgIV/9U8pNKfnfpYhRWR/r6AJh3yBfh6LHZ25gk",
+	"YhX2/hDsjgij5YQE5FoKYwJ32UbxCKiJhKmb5G0EYEVEQDQChQbwxBnkt3pyAgBDyUIUFzLiyngenlgL",
+	"hCwDnMRzcgC2ZF7KpfE+UYciDtnSAGGEyv6AiSZn6ung8dAnVY+5lMoufKyC6B9ib8uYVjEpihSuYvJU",
+	"0Q5P4pJh7p9ReGpPqeNyPCMuY+iD4zkmagqX5gOkwvZ3z+lBiKOyCGBNMAuBZjIUc6KslCgVBZjZ6VCw",
+	"hl2TUGFw/PjBo8lDcfTd+Hh09G1xwo8eTwaDo1P+cPRo/G3xnXg8acE9lkUb6vHR6desJYcT0VZHzv74",
+	"R3Kv3vQo4O8FwPYRPmbXSYm5BtsBV8880FkouopMrehrq3C4nOmNtGh2AhnT/iEuS3x4gyzxVlWmY5E4",
+	"giy7FnVhDLW/HVw77e/2pvbEufj9KHe7kHTyXVQAJw8f3Ryo/KaU4+4n7c/SlFGgeGdPTYOFaBux/cVA",
+	"4xG6PoOqoW2NbAWWe/BhTuHfrwcsb+o6KaobT3GwsegF7NW4ciD+reNSr7UYi3LhLZo+A1tqrDTWYphT",
+	"vlLjUqNFNXEZkdNarXSzAvIOln16RktO5DEUgi7ny7mv144fQknoUhox7Viy8P9n7+p6m+ix8F8ZcbO7",
+	"UjdpEUiovVohoUVC8KpvuSKIOBknM6rHrmynUPHnX/l8eDzNOElp0iZt7wozYzv2Ofbx+Xievb294DLl",
+	"ExFoGQ/z4pLkEyTi2JcatNdcgHF4w9/850rchBiNewDJyQfMKHBwIKISI1dx6h5ZONa/zUuwBWkakn8i",
+	"a3khB6l0TAfb0SqGLKvRfTUm6ljM/h+sNKHeU793ndgXCtgXCtgVte1RMpfx0J6FOpNts/oiRSicCSh4",
+	"RB5tQ7AWedvg0gTF29oQL5srriTg1RfB4MP6b34p1pryK+irgUsWcXmHXaSSqgROk5EWSjFqJoa0AToU",
+	"fRd1I5Py15jg4iupuX4VDEmg9Qm7i+uCIzHEhpeE89RlfMuUpZ7THK654+UwK2/BVAJ53Mnb4+Nm7yEr",
+	"l9Gl/gRuRepgLX97JaaXoH+a/yCRCFM+m6lah89U+Pr7Eyp2ZeHJWkfw+BkUtbaFe3ahn4mBZZSaiOnl",
+	"fnj3v+DlGgg2ElolM0Ps4ujOR78/IWy49k4e4bYsYhwZBbBEDpzfIqVSZkca7L4N4hPpSDgEuFc0M0ll",
+	"bayEMrORjjWynJuE5VHCXSKWgq3nFeQRQ7JRJJ9F1ziAgbviauHRQdlGWdHXMF8IWxZ2oTjrGWtnp5UM",
+	"L4feTSluyOsAov8vVwBRgrQIDO5S05dxEcbZUPHElDfDwWAAOVojnX+R4RuGv+mv5NuzQgDTBcQzvPzl",
+	"i4l0dZngTXEAWPjQR7L4eOYMEWhiTPnhANdeGZpZKxtzLROEUg+o5zHCY2zyrBJqhvfnWJnvKyuplDYC",
+	"lsNXEwuGQURsIZcx8EtFS6BFX3MjLdylLE+LN6/fUdEv+5K6dAcgUgn0uu+p16VLiJ7VtgE6khLz3pZD",
+	"Maypd9127p2eteEpQuOLW/9eJSSF0ckSljZJSsIs/9ua/JKhfo8M9Tev3202wto2sM7nLCKPc/QDE4YA",
+	"/vd4EYvKyls7lpLQaZKxBu544O4pqAQP7264Enge08WspmgB7L7hV572Ij/gps4w+XmUh5HugXk4olsf",
+	"c5D9rEyD4EoC8bMJ1qilQoCTp6CNFgAx12MuYFA6ZgUQzsN66AWexA3QF2y7L/UhMJzdOh48/wJwbnlj",
+	"coAM5396WuwfMMMjHywrQRXS1X4BVjjQCqeOM+72Yt5vt/fmyigzz6dg/q+YW3FV9VxhWhpuKKpJOAAW",
+	"Tp62ZG3IuuoN8bTBzugkbHbEiEapA6YwESqRUXcAscok5Evjpnau1vPxoPgUe0gR2W64v5FGYBxwvZ0V",
+	"E3ljwkbaGEd+Oisd9ITpO7MZDoO4AHJYbgR3zISvsRIELXgTTyJ4IeMMu+BJX5ewhIzrSbdMODWzpnn4",
+	"kHvvEFpnW1susJuA+rKrkKLjqUiSLBq498ARj97B3GyFZ5mg9fHxcRK3fov/5Mj1SU/kepc+sCgzGScY",
+	"aOnh5cAmjCu4cuF/D4RwZeHEXK4KHUOjX+GtXafcYS/97Of2pgBLMpnsweOuOi85YOFG7LCm9m5fl55G",
+	"lzslPxim8TMWQOnxOyCjchE5mHDxQW4G/VxmNAc7pJSCHlYLyuCBjL1tZBlgLm5TE0kkTXwiRrSU95Wj",
+	"7xASmlZr175TghrZtcyMR0kYJGfFWC+UGqNzjyj0cD7ICcQ3sJhd7HzMKCfxCvdLuGiJBnigvSvEoqz9",
+	"SCPpV2tNQZZ0WQgVJPIGmyIYWjExkK2JewTXtSgDlfAx4RMoHCHnjtAPlXRB0v/6SEyAiHXNngrhJWeO",
+	"nxwXvYYQFvAkIr/9mxk2/hU6euhr2UaaxnggSBK6x/eye6oqZqZsqqi5TXg7hR4rIeGjIh+x+HYqOUjv",
+	"uqUciXMoJblMSwi40vyMfDfLL1DWj7B4LwFtJYB5o6lGg/KNqexjpPOFIVYWc2MIKr3TKYLDx+IPeFUb",
+	"DyShyOgZydRS3gzKJkBcZqODgY34+FgVEq3sfInGBa/37kxk7CFjIOPSDZ5hKcEfaBpKWtbc+SxRUCIR",
+	"/JWwvj837QJbuuvZ+z6KNjDIrMxUv5WGb43KZlaEZ5vfjcPLz4fXDVYql7t8EcvMDjx5ORgsrcD0KIeY",
+	"TqXbirnYH8to4xBQPdYW8B2h+Bo9lYPiswEbMlheWPEchgq01DDqqp5X0oKoR6jm2oZLBp5TwQbD15HZ",
+	"ms8nLkwbaahproGSU1I1s/x1Vds2ZU0JD6UFCXM1gmxfm0tZDoovXOQWrFw6NqFUGlPOdBgNEEQX40qE",
+	"U+eHuZZ2fMT8TEJlAsn4g0Ecd2QXQtuIn7CZWXiyi67LLF0er17Cwo4b7RO2EEnKdauhfUq5+sAa/q7L",
+	"lVh/UOkqf/nIed6ixkcndCfCJpTqlNdKHW254t8UTSOEIOOIs7YYB6X7EV4bo9IkDu7/sG5D2JC0aXPl",
+	"Pg/vYzYIKSJ9uQGYD37Q6lVHwnvAtM5J0w/FG4AzuUaAduxMau2Wj+U6n1Iis8OwQ/437I87j7j3jXDl",
+	"jehnDLEkXo4P1jRQ5U2oVSiEkZJA6pYFuq2GpjMnOUXOom9sTKfPD+HHHU8HTNJIe7pvQRvzoEkFZUOT",
+	"OvZJfJjVL9fSZmR+y7bTSruJy+ra81gbLHV/qleST9K3+9rCq/pa9orDXbb52y7327FK7I19WBEHQbQQ",
+	"DJDdx2ns8L9nHQOGX9EmsqRyXe+Su5Zd+08Ce2WTCEILcEuODnJmHl7ciQ3/1SGIbfmOSZx/VkY0dTZi",
+	"RI93mYOIPWT2qalQiraj7cyzSY6GiVQG/NymV9/D53K6sLW/gemdSGHDYfjtexB68jDDk4VVr05fDUEZ",
+	"qJ1loA9D9DvhB6EjvoOUktz8BmmNPoymh32+IkwVYYGRtnZGwfQnH7OoLH/9N2GLMFG98IWrgpEpuoR3",
+	"SWMU+lpuqwfE0h3BjsqZZ8B1NUgLsxlFqCe4H8bCTXJziH1lVJk0QvLT08T/E9SaUoY9HllzY++ckZLp",
+	"nfyVC18Fm2TKYYOkicTJmWskpcZM8pt9YRfaJU0h3Vf/+tbaeaFwWWmCUViS7/mQCBr9TwAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -122,6 +122,10 @@ from .token import Token
 from .token_create import TokenCreate
 from .token_created import TokenCreated
 from .token_list import TokenList
+from .topology import Topology
+from .topology_edge import TopologyEdge
+from .topology_resource import TopologyResource
+from .topology_state import TopologyState
 from .type_count import TypeCount
 from .usage import Usage
 from .variant_reason import VariantReason
@@ -257,6 +261,10 @@ __all__ = (
     "TokenCreate",
     "TokenCreated",
     "TokenList",
+    "Topology",
+    "TopologyEdge",
+    "TopologyResource",
+    "TopologyState",
     "TypeCount",
     "Usage",
     "VariantReason",
