@@ -20,6 +20,7 @@ const module = "fairlead/"
 
 const (
 	protobuf     = "google.golang.org/protobuf"
+	pgv          = "github.com/envoyproxy/protoc-gen-validate"
 	grpc         = "google.golang.org/grpc"
 	controlPlane = "github.com/envoyproxy/go-control-plane/envoy"
 	pgx          = "github.com/jackc/pgx/v5"
@@ -54,13 +55,14 @@ var layers = map[string][]string{
 	"internal/envoyversion": {"internal/fleet"},
 	"internal/redact":       {"internal/envoytypes", protobuf},
 	"internal/resource":     {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
+	"internal/schema":       {"internal/envoytypes", protobuf, pgv},
 	"internal/envoyconfig":  {"internal/fleet", "internal/resource"},
 	"internal/findings":     {"internal/fleet", "internal/resource", "internal/selector", protobuf},
 	"internal/snapshot":     {"internal/fleet", protobuf},
 	"internal/planner":      {"internal/fleet", "internal/snapshot", protobuf},
 	"internal/delivery":     {"internal/fleet", "internal/lifecycle", xsync},
 	"internal/envoytypes":   {controlPlane},
-	"internal/bootstrap":    {"internal/fleet"},
+	"internal/bootstrap":    {"internal/fleet", "internal/selector"},
 	"internal/reference":    {kinOpenAPI},
 	"migrations":            {},
 	"web":                   {},
@@ -70,7 +72,7 @@ var layers = map[string][]string{
 	"internal/store":           {"internal/fleet", "internal/auth", "internal/lifecycle", "migrations", pgx, puddle, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
-		"internal/fleet", "internal/auth", "internal/docdiff", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
+		"internal/fleet", "internal/auth", "internal/bootstrap", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/lifecycle", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},

@@ -73,6 +73,7 @@ GRANT EXECUTE ON FUNCTION find_token TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_compact TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_differences TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_floors TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_marks TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_mend TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_rollback_changes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_trim_reports TO fairlead_app, fairlead_node;

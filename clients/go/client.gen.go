@@ -323,6 +323,36 @@ func (e LimitScope) Valid() bool {
 	}
 }
 
+// Defines values for LiveWhat.
+const (
+	LiveWhatEvents   LiveWhat = "events"
+	LiveWhatFindings LiveWhat = "findings"
+	LiveWhatNodes    LiveWhat = "nodes"
+	LiveWhatReceipt  LiveWhat = "receipt"
+	LiveWhatRevision LiveWhat = "revision"
+	LiveWhatSettings LiveWhat = "settings"
+)
+
+// Valid indicates whether the value is a known member of the LiveWhat enum.
+func (e LiveWhat) Valid() bool {
+	switch e {
+	case LiveWhatEvents:
+		return true
+	case LiveWhatFindings:
+		return true
+	case LiveWhatNodes:
+		return true
+	case LiveWhatReceipt:
+		return true
+	case LiveWhatRevision:
+		return true
+	case LiveWhatSettings:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MakerKind.
 const (
 	MakerKindOperator MakerKind = "operator"
@@ -352,6 +382,7 @@ const (
 	MissingPath       Missing = "path"
 	MissingResource   Missing = "resource"
 	MissingRevision   Missing = "revision"
+	MissingSchema     Missing = "schema"
 	MissingSession    Missing = "session"
 	MissingTenant     Missing = "tenant"
 	MissingToken      Missing = "token"
@@ -371,6 +402,8 @@ func (e Missing) Valid() bool {
 	case MissingResource:
 		return true
 	case MissingRevision:
+		return true
+	case MissingSchema:
 		return true
 	case MissingSession:
 		return true
@@ -659,6 +692,27 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for TopologyState.
+const (
+	TopologyStateBootstrap TopologyState = "bootstrap"
+	TopologyStateMissing   TopologyState = "missing"
+	TopologyStateStored    TopologyState = "stored"
+)
+
+// Valid indicates whether the value is a known member of the TopologyState enum.
+func (e TopologyState) Valid() bool {
+	switch e {
+	case TopologyStateBootstrap:
+		return true
+	case TopologyStateMissing:
+		return true
+	case TopologyStateStored:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WhoamiKind.
 const (
 	WhoamiKindOperator WhoamiKind = "operator"
@@ -707,6 +761,30 @@ func (e ListAuditParamsFormat) Valid() bool {
 	case Json:
 		return true
 	case Jsonl:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetBootstrapParamsClient.
+const (
+	Envoy      GetBootstrapParamsClient = "envoy"
+	GoogleGrpc GetBootstrapParamsClient = "google-grpc"
+	Grpc       GetBootstrapParamsClient = "grpc"
+	Relay      GetBootstrapParamsClient = "relay"
+)
+
+// Valid indicates whether the value is a known member of the GetBootstrapParamsClient enum.
+func (e GetBootstrapParamsClient) Valid() bool {
+	switch e {
+	case Envoy:
+		return true
+	case GoogleGrpc:
+		return true
+	case Grpc:
+		return true
+	case Relay:
 		return true
 	default:
 		return false
@@ -807,6 +885,25 @@ type AuditList struct {
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 type Body = json.RawMessage
+
+// Bootstrap defines model for Bootstrap.
+type Bootstrap struct {
+	// Files The first is that which the client is started with.
+	Files []BootstrapFile `json:"files"`
+
+	// Notes What is to be known beside them, for people.
+	Notes []string `json:"notes"`
+}
+
+// BootstrapFile defines model for BootstrapFile.
+type BootstrapFile struct {
+	// Name Example: envoy.yaml
+	Name string `json:"name"`
+
+	// Path Where the first file expects it. Left out of that.
+	Path *string `json:"path,omitempty"`
+	Text string  `json:"text"`
+}
 
 // Comparison defines model for Comparison.
 type Comparison struct {
@@ -931,6 +1028,9 @@ type Difference struct {
 	Type    ResourceType `json:"type"`
 	Variant *string      `json:"variant,omitempty"`
 }
+
+// EnvoyConfig An Envoy's bootstrap, or what its admin page answers at `/config_dump`.
+type EnvoyConfig map[string]interface{}
 
 // Event defines model for Event.
 type Event struct {
@@ -1314,6 +1414,39 @@ type FleetValues map[string]string
 // Example: 14d
 type ForgetNodesAfter = string
 
+// ImportNote defines model for ImportNote.
+type ImportNote struct {
+	Reason string `json:"reason"`
+
+	// What Example: clusters/b
+	What string `json:"what"`
+}
+
+// Imported defines model for Imported.
+type Imported struct {
+	// LeftOut What is lost unless something is done.
+	LeftOut []ImportNote `json:"left_out"`
+
+	// Notes What is not in the documents, or is other there, and not lost.
+	Notes []ImportNote `json:"notes"`
+
+	// Resources Documents, as an apply takes them.
+	Resources []ImportedResource `json:"resources"`
+}
+
+// ImportedResource defines model for ImportedResource.
+type ImportedResource struct {
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body Body   `json:"body"`
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // LastChange With 412, who changed the resource last, or deleted it.
 type LastChange struct {
 	// Actor The name of the token that wrote it.
@@ -1367,6 +1500,23 @@ type Limits struct {
 //
 // Example: {"fleet_bytes":null,"fleets":500}
 type LimitsUpdate map[string]*int64
+
+// LiveNews defines model for LiveNews.
+type LiveNews struct {
+	// Position The place up to which this tells: the `after` of the next question.
+	Position string `json:"position"`
+
+	// What What is to be looked at again; empty where nothing has changed.
+	What []LiveWhat `json:"what"`
+}
+
+// LiveWhat - `revision`: there is another newest revision, and so other resources.
+// - `nodes`: a node came, went, refused or took something, waits for something else, or settled; or a server of theirs came or went.
+// - `receipt`: the receipt of a revision may be another one.
+// - `events`: there are new events.
+// - `findings`: they may be other ones. It is told with a revision or settings, and for what nodes change at most every 10 s.
+// - `settings`: the fleet's settings, or its node credentials.
+type LiveWhat string
 
 // Maker Who did it.
 type Maker struct {
@@ -1507,6 +1657,12 @@ type NodeList struct {
 
 	// LabelsUnknown With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none.
 	LabelsUnknown *int `json:"labels_unknown,omitempty"`
+
+	// Matches With `count`: how many nodes the filters let pass, from this page on.
+	Matches *int `json:"matches,omitempty"`
+
+	// MatchesCut With `count`: there are more nodes than were looked at. Left out where all were.
+	MatchesCut *bool `json:"matches_cut,omitempty"`
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
@@ -2328,6 +2484,29 @@ type RollbackRequest struct {
 	Revision int64 `json:"revision"`
 }
 
+// SchemaList defines model for SchemaList.
+type SchemaList struct {
+	Items []SchemaOfType `json:"items"`
+}
+
+// SchemaOfType defines model for SchemaOfType.
+type SchemaOfType struct {
+	// Message The full name of Envoy's message.
+	//
+	// Example: envoy.config.cluster.v3.Cluster
+	Message string `json:"message"`
+
+	// Path Where the schema is.
+	//
+	// Example: /v1/schemas/clusters
+	Path string `json:"path"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // SecretSummary What is told of a secret, in place of its body.
 type SecretSummary struct {
 	Fingerprint *string `json:"fingerprint,omitempty"`
@@ -2530,6 +2709,63 @@ type TokenList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// Topology defines model for Topology.
+type Topology struct {
+	// Edges Between these resources.
+	Edges []TopologyEdge `json:"edges"`
+
+	// MoreEdges How many edges were left off with them.
+	MoreEdges int `json:"more_edges"`
+
+	// MoreResources How many were left off.
+	MoreResources int                `json:"more_resources"`
+	Resources     []TopologyResource `json:"resources"`
+
+	// Revision Of the content that was looked at.
+	Revision int64 `json:"revision"`
+}
+
+// TopologyEdge defines model for TopologyEdge.
+type TopologyEdge struct {
+	// From Place in `resources`, from 0.
+	From int `json:"from"`
+
+	// Mentions In how many places it stands.
+	Mentions int `json:"mentions"`
+
+	// Pointer JSON Pointer (RFC 6901) into the document where it stands first. Left out where it follows from something else, as of a route that fetches virtual hosts.
+	//
+	// Example: /body/virtual_hosts/0/routes/0/route/cluster
+	Pointer *string `json:"pointer,omitempty"`
+
+	// To The same of what it leads to.
+	To int `json:"to"`
+
+	// Variant The first variant in which it stands; left out for the default one.
+	Variant *string `json:"variant,omitempty"`
+}
+
+// TopologyResource defines model for TopologyResource.
+type TopologyResource struct {
+	// AnyCluster Which clusters it uses is decided by requests, connections or code. Left out where it is not.
+	AnyCluster *bool  `json:"any_cluster,omitempty"`
+	Name       string `json:"name"`
+
+	// State `missing`: it is named and not there. `bootstrap`: a cluster that the proxies have in their own bootstrap, by the fleet's `static_clusters`.
+	State TopologyState `json:"state"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variants How many variants it has, the default one among them; 0 of what is not stored.
+	Variants int `json:"variants"`
+}
+
+// TopologyState `missing`: it is named and not there. `bootstrap`: a cluster that the proxies have in their own bootstrap, by the fleet's `static_clusters`.
+type TopologyState string
 
 // TypeCount defines model for TypeCount.
 type TypeCount struct {
@@ -2770,6 +3006,9 @@ type Forbidden = Problem
 // Forgotten An error, after RFC 9457.
 type Forgotten = Problem
 
+// JSONSchema defines model for JSONSchema.
+type JSONSchema = map[string]interface{}
+
 // NotFound An error, after RFC 9457.
 type NotFound = Problem
 
@@ -2816,6 +3055,18 @@ type ListOperatorTokensParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetMessageSchemaParams defines parameters for GetMessageSchema.
+type GetMessageSchemaParams struct {
+	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetSchemaParams defines parameters for GetSchema.
+type GetSchemaParams struct {
+	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListTenantsParams defines parameters for ListTenants.
@@ -2909,6 +3160,63 @@ type ApplyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetBootstrapParams defines parameters for GetBootstrap.
+type GetBootstrapParams struct {
+	// Client What starts with the file: `google-grpc` is an Envoy with its second gRPC client, `relay` an Envoy on the machine of gRPC clients that adds the token.
+	Client *GetBootstrapParamsClient `form:"client,omitempty" json:"client,omitempty"`
+
+	// NodeId The client's `node.id`.
+	NodeId string `form:"node_id" json:"node_id"`
+
+	// Xds The xDS servers, `host:port`: one name with all addresses, or, of `envoy` and `relay`, several.
+	Xds []string `form:"xds" json:"xds"`
+
+	// NodeCluster The client's `node.cluster`.
+	NodeCluster *string `form:"node_cluster,omitempty" json:"node_cluster,omitempty"`
+
+	// Region Of the client's locality.
+	Region *string `form:"region,omitempty" json:"region,omitempty"`
+
+	// Zone The same.
+	Zone *string `form:"zone,omitempty" json:"zone,omitempty"`
+
+	// SubZone The same.
+	SubZone *string `form:"sub_zone,omitempty" json:"sub_zone,omitempty"`
+
+	// Label A label as a selector names it, such as `metadata.canary=true`.
+	Label *[]string `form:"label,omitempty" json:"label,omitempty"`
+
+	// Metadata A field of the node's metadata, `KEY=VALUE`: a text, unless it is JSON.
+	Metadata *[]string `form:"metadata,omitempty" json:"metadata,omitempty"`
+
+	// TokenFile File with the node token.
+	TokenFile *string `form:"token_file,omitempty" json:"token_file,omitempty"`
+
+	// TokenEnv Variable with the node token, of `envoy` and `relay`; `FAIRLEAD_NODE_TOKEN` where neither is given.
+	TokenEnv *string `form:"token_env,omitempty" json:"token_env,omitempty"`
+
+	// CaFile Certificates that the server's is checked against; the system's by default.
+	CaFile *string `form:"ca_file,omitempty" json:"ca_file,omitempty"`
+
+	// ServerName Name in the server's certificate; the host of the first address by default.
+	ServerName *string `form:"server_name,omitempty" json:"server_name,omitempty"`
+
+	// Plaintext No TLS: the token crosses the wire in the clear.
+	Plaintext *bool `form:"plaintext,omitempty" json:"plaintext,omitempty"`
+
+	// Sotw State of the world in the place of delta.
+	Sotw *bool `form:"sotw,omitempty" json:"sotw,omitempty"`
+
+	// RelayListen Where a relay listens, loopback only; `127.0.0.1:18002` by default.
+	RelayListen *string `form:"relay_listen,omitempty" json:"relay_listen,omitempty"`
+
+	// Admin Address of Envoy's admin page; `127.0.0.1:9901` by default.
+	Admin *string `form:"admin,omitempty" json:"admin,omitempty"`
+}
+
+// GetBootstrapParamsClient defines parameters for GetBootstrap.
+type GetBootstrapParamsClient string
+
 // CompareRevisionsParams defines parameters for CompareRevisions.
 type CompareRevisionsParams struct {
 	// From The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.
@@ -2991,6 +3299,27 @@ type ListFindingsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ImportConfigParams defines parameters for ImportConfig.
+type ImportConfigParams struct {
+	// Rds Take the routes out of their listeners: a change of routes then drains no listener.
+	Rds *bool `form:"rds,omitempty" json:"rds,omitempty"`
+
+	// Eds Take endpoints that are addresses out of their clusters.
+	Eds *bool `form:"eds,omitempty" json:"eds,omitempty"`
+}
+
+// GetLiveParams defines parameters for GetLive.
+type GetLiveParams struct {
+	// After The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for a change, such as `30s`; at most `60s`.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
@@ -2999,6 +3328,9 @@ type ListNodesParams struct {
 
 	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
 	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Count Tell in `matches` how many nodes the filters let pass, of the 10,000 that a page looks at.
+	Count *bool `form:"count,omitempty" json:"count,omitempty"`
 
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
@@ -3247,6 +3579,18 @@ type PlanRollbackParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// GetTopologyParams defines parameters for GetTopology.
+type GetTopologyParams struct {
+	// Type With `name`, what to look from.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name With `type`, what to look from.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// Most How many resources and names to tell of at most.
+	Most *int `form:"most,omitempty" json:"most,omitempty"`
+}
+
 // ListSessionsParams defines parameters for ListSessions.
 type ListSessionsParams struct {
 	// Limit How many items to answer at most.
@@ -3303,6 +3647,9 @@ type ApplyJSONRequestBody = ApplyInput
 
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialCreate
+
+// ImportConfigJSONRequestBody defines body for ImportConfig for application/json ContentType.
+type ImportConfigJSONRequestBody = EnvoyConfig
 
 // PlanJSONRequestBody defines body for Plan for application/json ContentType.
 type PlanJSONRequestBody = ApplyInput
@@ -3691,6 +4038,27 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/operator/tokens/{id} (the `RevokeOperatorToken` operationId).
 	RevokeOperatorToken(ctx context.Context, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetSchemas Tell which types of resources have a schema
+	//
+	// Corresponds with GET /v1/schemas (the `GetSchemas` operationId).
+	GetSchemas(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetMessageSchema Read the JSON Schema of a message, which an extension holds
+	//
+	// As that of a type of resource, with its `@type`.
+	//
+	// Corresponds with GET /v1/schemas/type/{message} (the `GetMessageSchema` operationId).
+	GetMessageSchema(ctx context.Context, message string, params *GetMessageSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSchema Read the JSON Schema of the body of a type of resource
+	//
+	// Made of Envoy's own descriptors and the rules in them: fields by their names in the proto files (the other spelling is allowed), enums, bounds, what must be set,
+	// and of each message where Envoy's documentation speaks of it. Where an extension stands, the `@type` lists those that are known, and a `$ref` leads to each one's schema. A body
+	// that the schema refuses is refused by a write too, but for `null`; a write looks at more. It is the same until the server is updated.
+	//
+	// Corresponds with GET /v1/schemas/{type} (the `GetSchema` operationId).
+	GetSchema(ctx context.Context, pType TypeParam, params *GetSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SignOut End the caller's own session
 	//
 	// The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays good.
@@ -3863,6 +4231,14 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
 	Apply(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ApplyParams, body ApplyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetBootstrap Write the file that a client starts with
+	//
+	// What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
+	// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap (the `GetBootstrap` operationId).
+	GetBootstrap(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetBootstrapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CompareRevisions Tell what differs between two revisions
 	//
 	// In either order: what `to` has and `from` has not is `create`. A secret is compared by what is told of it, never by its body.
@@ -3921,6 +4297,40 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
 	ListFindings(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportConfigWithBody Make documents of an Envoy's own configuration
+	//
+	// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+	// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+	ImportConfigWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportConfig Make documents of an Envoy's own configuration
+	//
+	// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+	// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+	ImportConfig(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetLive Tell when something of a fleet has changed
+	//
+	// Says that there is something to look at again, and never what it is now: ask for that by the other operations.
+	//
+	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
+	// line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+	//
+	// However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/live (the `GetLive` operationId).
+	GetLive(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetLiveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListNodes List the nodes of a fleet
 	//
@@ -4132,6 +4542,14 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
 	PlanRollback(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetTopology Tell what of a fleet names what
+	//
+	// A graph of the resources and of the names that they use: listeners lead to routes, these to clusters, and so on. What is named and not there is `missing`. Listeners and what they lead to
+	// stand first; beyond `most` the rest is left off, and counted. With `type` and `name`, what leads to that one and to what it leads.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/topology (the `GetTopology` operationId).
+	GetTopology(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetTopologyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetFleetUsage Tell what a fleet uses of its limits
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/usage (the `GetFleetUsage` operationId).
@@ -4341,6 +4759,57 @@ func (c *Client) CreateOperatorToken(ctx context.Context, body CreateOperatorTok
 // Corresponds with DELETE /v1/operator/tokens/{id} (the `RevokeOperatorToken` operationId).
 func (c *Client) RevokeOperatorToken(ctx context.Context, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeOperatorTokenRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSchemas Tell which types of resources have a schema
+//
+// Corresponds with GET /v1/schemas (the `GetSchemas` operationId).
+func (c *Client) GetSchemas(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSchemasRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetMessageSchema Read the JSON Schema of a message, which an extension holds
+//
+// As that of a type of resource, with its `@type`.
+//
+// Corresponds with GET /v1/schemas/type/{message} (the `GetMessageSchema` operationId).
+func (c *Client) GetMessageSchema(ctx context.Context, message string, params *GetMessageSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetMessageSchemaRequest(c.Server, message, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSchema Read the JSON Schema of the body of a type of resource
+//
+// Made of Envoy's own descriptors and the rules in them: fields by their names in the proto files (the other spelling is allowed), enums, bounds, what must be set,
+// and of each message where Envoy's documentation speaks of it. Where an extension stands, the `@type` lists those that are known, and a `$ref` leads to each one's schema. A body
+// that the schema refuses is refused by a write too, but for `null`; a write looks at more. It is the same until the server is updated.
+//
+// Corresponds with GET /v1/schemas/{type} (the `GetSchema` operationId).
+func (c *Client) GetSchema(ctx context.Context, pType TypeParam, params *GetSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSchemaRequest(c.Server, pType, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4713,6 +5182,24 @@ func (c *Client) Apply(ctx context.Context, tenant TenantParam, fleet FleetParam
 	return c.Client.Do(req)
 }
 
+// GetBootstrap Write the file that a client starts with
+//
+// What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
+// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap (the `GetBootstrap` operationId).
+func (c *Client) GetBootstrap(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetBootstrapParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetBootstrapRequest(c.Server, tenant, fleet, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // CompareRevisions Tell what differs between two revisions
 //
 // In either order: what `to` has and `from` has not is `create`. A secret is compared by what is told of it, never by its body.
@@ -4832,6 +5319,70 @@ func (c *Client) ListEvents(ctx context.Context, tenant TenantParam, fleet Fleet
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
 func (c *Client) ListFindings(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListFindingsRequest(c.Server, tenant, fleet, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportConfigWithBody Make documents of an Envoy's own configuration
+//
+// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+func (c *Client) ImportConfigWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportConfigRequestWithBody(c.Server, tenant, fleet, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportConfig Make documents of an Envoy's own configuration
+//
+// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+func (c *Client) ImportConfig(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportConfigRequest(c.Server, tenant, fleet, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLive Tell when something of a fleet has changed
+//
+// Says that there is something to look at again, and never what it is now: ask for that by the other operations.
+//
+// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
+// line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+//
+// However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/live (the `GetLive` operationId).
+func (c *Client) GetLive(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetLiveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLiveRequest(c.Server, tenant, fleet, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5272,6 +5823,24 @@ func (c *Client) PlanRollbackWithBody(ctx context.Context, tenant TenantParam, f
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
 func (c *Client) PlanRollback(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPlanRollbackRequest(c.Server, tenant, fleet, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTopology Tell what of a fleet names what
+//
+// A graph of the resources and of the names that they use: listeners lead to routes, these to clusters, and so on. What is named and not there is `missing`. Listeners and what they lead to
+// stand first; beyond `most` the rest is left off, and counted. With `type` and `name`, what leads to that one and to what it leads.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/topology (the `GetTopology` operationId).
+func (c *Client) GetTopology(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetTopologyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTopologyRequest(c.Server, tenant, fleet, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5792,6 +6361,131 @@ func NewRevokeOperatorTokenRequest(server string, id CredentialIdParam) (*http.R
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetSchemasRequest constructs an http.Request for the GetSchemas method
+func NewGetSchemasRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/schemas")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetMessageSchemaRequest constructs an http.Request for the GetMessageSchema method
+func NewGetMessageSchemaRequest(server string, message string, params *GetMessageSchemaParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "message", message, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/schemas/type/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetSchemaRequest constructs an http.Request for the GetSchema method
+func NewGetSchemaRequest(server string, pType TypeParam, params *GetSchemaParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/schemas/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -6695,6 +7389,262 @@ func NewApplyRequestWithBody(server string, tenant TenantParam, fleet FleetParam
 	return req, nil
 }
 
+// NewGetBootstrapRequest constructs an http.Request for the GetBootstrap method
+func NewGetBootstrapRequest(server string, tenant TenantParam, fleet FleetParam, params *GetBootstrapParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/bootstrap", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Client != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "client", *params.Client, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "node_id", params.NodeId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Xds != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "xds", params.Xds, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.NodeCluster != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "node_cluster", *params.NodeCluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Region != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "region", *params.Region, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Zone != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "zone", *params.Zone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.SubZone != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sub_zone", *params.SubZone, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Label != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "label", *params.Label, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Metadata != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "metadata", *params.Metadata, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.TokenFile != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "token_file", *params.TokenFile, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.TokenEnv != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "token_env", *params.TokenEnv, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CaFile != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ca_file", *params.CaFile, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ServerName != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "server_name", *params.ServerName, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Plaintext != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "plaintext", *params.Plaintext, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sotw != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sotw", *params.Sotw, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.RelayListen != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "relay_listen", *params.RelayListen, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Admin != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "admin", *params.Admin, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCompareRevisionsRequest constructs an http.Request for the CompareRevisions method
 func NewCompareRevisionsRequest(server string, tenant TenantParam, fleet FleetParam, params *CompareRevisionsParams) (*http.Request, error) {
 	var err error
@@ -7296,6 +8246,194 @@ func NewListFindingsRequest(server string, tenant TenantParam, fleet FleetParam,
 	return req, nil
 }
 
+// NewImportConfigRequest calls the generic ImportConfig builder with application/json body
+func NewImportConfigRequest(server string, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewImportConfigRequestWithBody(server, tenant, fleet, params, "application/json", bodyReader)
+}
+
+// NewImportConfigRequestWithBody constructs an http.Request for the ImportConfig method, with any body, and a specified content type
+func NewImportConfigRequestWithBody(server string, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/import", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Rds != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "rds", *params.Rds, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Eds != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "eds", *params.Eds, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetLiveRequest constructs an http.Request for the GetLive method
+func NewGetLiveRequest(server string, tenant TenantParam, fleet FleetParam, params *GetLiveParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/live", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListNodesRequest constructs an http.Request for the ListNodes method
 func NewListNodesRequest(server string, tenant TenantParam, fleet FleetParam, params *ListNodesParams) (*http.Request, error) {
 	var err error
@@ -7353,6 +8491,18 @@ func NewListNodesRequest(server string, tenant TenantParam, fleet FleetParam, pa
 		if params.State != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Count != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "count", *params.Count, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -9289,6 +10439,98 @@ func NewPlanRollbackRequestWithBody(server string, tenant TenantParam, fleet Fle
 	return req, nil
 }
 
+// NewGetTopologyRequest constructs an http.Request for the GetTopology method
+func NewGetTopologyRequest(server string, tenant TenantParam, fleet FleetParam, params *GetTopologyParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/topology", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Type != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "type", *params.Type, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Most != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "most", *params.Most, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetFleetUsageRequest constructs an http.Request for the GetFleetUsage method
 func NewGetFleetUsageRequest(server string, tenant TenantParam, fleet FleetParam) (*http.Request, error) {
 	var err error
@@ -9996,6 +11238,33 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/operator/tokens/{id} (the `RevokeOperatorToken` operationId).
 	RevokeOperatorTokenWithResponse(ctx context.Context, id CredentialIdParam, reqEditors ...RequestEditorFn) (*RevokeOperatorTokenResponse, error)
 
+	// GetSchemasWithResponse Tell which types of resources have a schema
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/schemas (the `GetSchemas` operationId).
+	GetSchemasWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSchemasResponse, error)
+
+	// GetMessageSchemaWithResponse Read the JSON Schema of a message, which an extension holds
+	//
+	// As that of a type of resource, with its `@type`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/schemas/type/{message} (the `GetMessageSchema` operationId).
+	GetMessageSchemaWithResponse(ctx context.Context, message string, params *GetMessageSchemaParams, reqEditors ...RequestEditorFn) (*GetMessageSchemaResponse, error)
+
+	// GetSchemaWithResponse Read the JSON Schema of the body of a type of resource
+	//
+	// Made of Envoy's own descriptors and the rules in them: fields by their names in the proto files (the other spelling is allowed), enums, bounds, what must be set,
+	// and of each message where Envoy's documentation speaks of it. Where an extension stands, the `@type` lists those that are known, and a `$ref` leads to each one's schema. A body
+	// that the schema refuses is refused by a write too, but for `null`; a write looks at more. It is the same until the server is updated.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/schemas/{type} (the `GetSchema` operationId).
+	GetSchemaWithResponse(ctx context.Context, pType TypeParam, params *GetSchemaParams, reqEditors ...RequestEditorFn) (*GetSchemaResponse, error)
+
 	// SignOutWithResponse End the caller's own session
 	//
 	// The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays good.
@@ -10186,6 +11455,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
 	ApplyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ApplyParams, body ApplyJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyResponse, error)
 
+	// GetBootstrapWithResponse Write the file that a client starts with
+	//
+	// What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
+	// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap (the `GetBootstrap` operationId).
+	GetBootstrapWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetBootstrapParams, reqEditors ...RequestEditorFn) (*GetBootstrapResponse, error)
+
 	// CompareRevisionsWithResponse Tell what differs between two revisions
 	//
 	// In either order: what `to` has and `from` has not is `create`. A secret is compared by what is told of it, never by its body.
@@ -10254,6 +11533,42 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
 	ListFindingsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*ListFindingsResponse, error)
+
+	// ImportConfigWithBodyWithResponse Make documents of an Envoy's own configuration
+	//
+	// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+	// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+	ImportConfigWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportConfigResponse, error)
+
+	// ImportConfigWithResponse Make documents of an Envoy's own configuration
+	//
+	// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+	// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+	ImportConfigWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportConfigResponse, error)
+
+	// GetLiveWithResponse Tell when something of a fleet has changed
+	//
+	// Says that there is something to look at again, and never what it is now: ask for that by the other operations.
+	//
+	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
+	// line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+	//
+	// However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/live (the `GetLive` operationId).
+	GetLiveWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetLiveParams, reqEditors ...RequestEditorFn) (*GetLiveResponse, error)
 
 	// ListNodesWithResponse List the nodes of a fleet
 	//
@@ -10494,6 +11809,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
 	PlanRollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error)
+
+	// GetTopologyWithResponse Tell what of a fleet names what
+	//
+	// A graph of the resources and of the names that they use: listeners lead to routes, these to clusters, and so on. What is named and not there is `missing`. Listeners and what they lead to
+	// stand first; beyond `most` the rest is left off, and counted. With `type` and `name`, what leads to that one and to what it leads.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/topology (the `GetTopology` operationId).
+	GetTopologyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetTopologyParams, reqEditors ...RequestEditorFn) (*GetTopologyResponse, error)
 
 	// GetFleetUsageWithResponse Tell what a fleet uses of its limits
 	//
@@ -10924,6 +12249,178 @@ func (r RevokeOperatorTokenResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RevokeOperatorTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetSchemasResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SchemaList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSchemasResponse) GetJSON200() *SchemaList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSchemasResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSchemasResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSchemasResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSchemasResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSchemasResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetMessageSchemaResponse200Headers the declared response headers of an HTTP 200 response for GetMessageSchema
+type GetMessageSchemaResponse200Headers struct {
+	ETag *string
+}
+
+type GetMessageSchemaResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationschemaJSON200 the response for an HTTP 200 `application/schema+json` response
+	ApplicationschemaJSON200 *JSONSchema
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetMessageSchemaResponse200Headers
+}
+
+// GetApplicationschemaJSON200 returns the response for an HTTP 200 `application/schema+json` response
+func (r GetMessageSchemaResponse) GetApplicationschemaJSON200() *JSONSchema {
+	return r.ApplicationschemaJSON200
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetMessageSchemaResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetMessageSchemaResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetMessageSchemaResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetMessageSchemaResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetMessageSchemaResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetMessageSchemaResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetSchemaResponse200Headers the declared response headers of an HTTP 200 response for GetSchema
+type GetSchemaResponse200Headers struct {
+	ETag *string
+}
+
+type GetSchemaResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationschemaJSON200 the response for an HTTP 200 `application/schema+json` response
+	ApplicationschemaJSON200 *JSONSchema
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetSchemaResponse200Headers
+}
+
+// GetApplicationschemaJSON200 returns the response for an HTTP 200 `application/schema+json` response
+func (r GetSchemaResponse) GetApplicationschemaJSON200() *JSONSchema {
+	return r.ApplicationschemaJSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetSchemaResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSchemaResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSchemaResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSchemaResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSchemaResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSchemaResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11896,6 +13393,68 @@ func (r ApplyResponse) ContentType() string {
 	return ""
 }
 
+type GetBootstrapResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Bootstrap
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetBootstrapResponse) GetJSON200() *Bootstrap {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetBootstrapResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetBootstrapResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetBootstrapResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetBootstrapResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetBootstrapResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetBootstrapResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetBootstrapResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type CompareRevisionsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -12276,6 +13835,158 @@ func (r ListFindingsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListFindingsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ImportConfigResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Imported
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *UnsupportedMediaType
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ImportConfigResponse) GetJSON200() *Imported {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSON415() *UnsupportedMediaType {
+	return r.ApplicationproblemJSON415
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSON422() *Unprocessable {
+	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ImportConfigResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ImportConfigResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ImportConfigResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ImportConfigResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ImportConfigResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetLiveResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LiveNews
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetLiveResponse) GetJSON200() *LiveNews {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetLiveResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetLiveResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetLiveResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetLiveResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLiveResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLiveResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetLiveResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -13866,6 +15577,68 @@ func (r PlanRollbackResponse) ContentType() string {
 	return ""
 }
 
+type GetTopologyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Topology
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTopologyResponse) GetJSON200() *Topology {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetTopologyResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetTopologyResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetTopologyResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTopologyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTopologyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTopologyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTopologyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetFleetUsageResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -14694,6 +16467,51 @@ func (c *ClientWithResponses) RevokeOperatorTokenWithResponse(ctx context.Contex
 	return ParseRevokeOperatorTokenResponse(rsp)
 }
 
+// GetSchemasWithResponse Tell which types of resources have a schema
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/schemas (the `GetSchemas` operationId).
+func (c *ClientWithResponses) GetSchemasWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSchemasResponse, error) {
+	rsp, err := c.GetSchemas(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSchemasResponse(rsp)
+}
+
+// GetMessageSchemaWithResponse Read the JSON Schema of a message, which an extension holds
+//
+// As that of a type of resource, with its `@type`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/schemas/type/{message} (the `GetMessageSchema` operationId).
+func (c *ClientWithResponses) GetMessageSchemaWithResponse(ctx context.Context, message string, params *GetMessageSchemaParams, reqEditors ...RequestEditorFn) (*GetMessageSchemaResponse, error) {
+	rsp, err := c.GetMessageSchema(ctx, message, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetMessageSchemaResponse(rsp)
+}
+
+// GetSchemaWithResponse Read the JSON Schema of the body of a type of resource
+//
+// Made of Envoy's own descriptors and the rules in them: fields by their names in the proto files (the other spelling is allowed), enums, bounds, what must be set,
+// and of each message where Envoy's documentation speaks of it. Where an extension stands, the `@type` lists those that are known, and a `$ref` leads to each one's schema. A body
+// that the schema refuses is refused by a write too, but for `null`; a write looks at more. It is the same until the server is updated.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/schemas/{type} (the `GetSchema` operationId).
+func (c *ClientWithResponses) GetSchemaWithResponse(ctx context.Context, pType TypeParam, params *GetSchemaParams, reqEditors ...RequestEditorFn) (*GetSchemaResponse, error) {
+	rsp, err := c.GetSchema(ctx, pType, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSchemaResponse(rsp)
+}
+
 // SignOutWithResponse End the caller's own session
 //
 // The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays good.
@@ -14998,6 +16816,22 @@ func (c *ClientWithResponses) ApplyWithResponse(ctx context.Context, tenant Tena
 	return ParseApplyResponse(rsp)
 }
 
+// GetBootstrapWithResponse Write the file that a client starts with
+//
+// What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
+// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap (the `GetBootstrap` operationId).
+func (c *ClientWithResponses) GetBootstrapWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetBootstrapParams, reqEditors ...RequestEditorFn) (*GetBootstrapResponse, error) {
+	rsp, err := c.GetBootstrap(ctx, tenant, fleet, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetBootstrapResponse(rsp)
+}
+
 // CompareRevisionsWithResponse Tell what differs between two revisions
 //
 // In either order: what `to` has and `from` has not is `create`. A secret is compared by what is told of it, never by its body.
@@ -15107,6 +16941,60 @@ func (c *ClientWithResponses) ListFindingsWithResponse(ctx context.Context, tena
 		return nil, err
 	}
 	return ParseListFindingsResponse(rsp)
+}
+
+// ImportConfigWithBodyWithResponse Make documents of an Envoy's own configuration
+//
+// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+func (c *ClientWithResponses) ImportConfigWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportConfigResponse, error) {
+	rsp, err := c.ImportConfigWithBody(ctx, tenant, fleet, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportConfigResponse(rsp)
+}
+
+// ImportConfigWithResponse Make documents of an Envoy's own configuration
+//
+// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
+func (c *ClientWithResponses) ImportConfigWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportConfigResponse, error) {
+	rsp, err := c.ImportConfig(ctx, tenant, fleet, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportConfigResponse(rsp)
+}
+
+// GetLiveWithResponse Tell when something of a fleet has changed
+//
+// Says that there is something to look at again, and never what it is now: ask for that by the other operations.
+//
+// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
+// line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+//
+// However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/live (the `GetLive` operationId).
+func (c *ClientWithResponses) GetLiveWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetLiveParams, reqEditors ...RequestEditorFn) (*GetLiveResponse, error) {
+	rsp, err := c.GetLive(ctx, tenant, fleet, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLiveResponse(rsp)
 }
 
 // ListNodesWithResponse List the nodes of a fleet
@@ -15485,6 +17373,22 @@ func (c *ClientWithResponses) PlanRollbackWithResponse(ctx context.Context, tena
 		return nil, err
 	}
 	return ParsePlanRollbackResponse(rsp)
+}
+
+// GetTopologyWithResponse Tell what of a fleet names what
+//
+// A graph of the resources and of the names that they use: listeners lead to routes, these to clusters, and so on. What is named and not there is `missing`. Listeners and what they lead to
+// stand first; beyond `most` the rest is left off, and counted. With `type` and `name`, what leads to that one and to what it leads.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/topology (the `GetTopology` operationId).
+func (c *ClientWithResponses) GetTopologyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetTopologyParams, reqEditors ...RequestEditorFn) (*GetTopologyResponse, error) {
+	rsp, err := c.GetTopology(ctx, tenant, fleet, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTopologyResponse(rsp)
 }
 
 // GetFleetUsageWithResponse Tell what a fleet uses of its limits
@@ -15931,6 +17835,151 @@ func ParseRevokeOperatorTokenResponse(rsp *http.Response) (*RevokeOperatorTokenR
 		}
 		response.ApplicationproblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseGetSchemasResponse parses an HTTP response from a GetSchemasWithResponse call
+func ParseGetSchemasResponse(rsp *http.Response) (*GetSchemasResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSchemasResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SchemaList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetMessageSchemaResponse parses an HTTP response from a GetMessageSchemaWithResponse call
+func ParseGetMessageSchemaResponse(rsp *http.Response) (*GetMessageSchemaResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetMessageSchemaResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JSONSchema
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationschemaJSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetMessageSchemaResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetSchemaResponse parses an HTTP response from a GetSchemaWithResponse call
+func ParseGetSchemaResponse(rsp *http.Response) (*GetSchemaResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSchemaResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JSONSchema
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationschemaJSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetSchemaResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil
@@ -16722,6 +18771,53 @@ func ParseApplyResponse(rsp *http.Response) (*ApplyResponse, error) {
 	return response, nil
 }
 
+// ParseGetBootstrapResponse parses an HTTP response from a GetBootstrapWithResponse call
+func ParseGetBootstrapResponse(rsp *http.Response) (*GetBootstrapResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetBootstrapResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Bootstrap
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseCompareRevisionsResponse parses an HTTP response from a CompareRevisionsWithResponse call
 func ParseCompareRevisionsResponse(rsp *http.Response) (*CompareRevisionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -17018,6 +19114,131 @@ func ParseListFindingsResponse(rsp *http.Response) (*ListFindingsResponse, error
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseImportConfigResponse parses an HTTP response from a ImportConfigWithResponse call
+func ParseImportConfigResponse(rsp *http.Response) (*ImportConfigResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ImportConfigResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Imported
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Unprocessable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetLiveResponse parses an HTTP response from a GetLiveWithResponse call
+func ParseGetLiveResponse(rsp *http.Response) (*GetLiveResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLiveResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LiveNews
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
 
 	}
 
@@ -18402,6 +20623,53 @@ func ParsePlanRollbackResponse(rsp *http.Response) (*PlanRollbackResponse, error
 			headers.RetryAfter = &value
 		}
 		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetTopologyResponse parses an HTTP response from a GetTopologyWithResponse call
+func ParseGetTopologyResponse(rsp *http.Response) (*GetTopologyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTopologyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Topology
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
 	}
 
 	return response, nil

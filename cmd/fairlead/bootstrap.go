@@ -48,18 +48,19 @@ func (*bootstrapCommand) Help() string {
 
 // Run prints or writes the file, and the one beside it through which Envoy reads a token.
 func (c *bootstrapCommand) Run(sh *shell) error {
-	if c.SotW && (c.Client == "grpc" || c.Client == "relay") {
+	client := bootstrap.Client(c.Client)
+	if c.SotW && (client == bootstrap.ClientGRPC || client == bootstrap.ClientRelay) {
 		return usageError("--sotw means nothing with --client " + c.Client + ": gRPC clients speak nothing else")
 	}
-	if c.Client != "grpc" && c.Out != "" && filepath.Ext(c.Out) != ".yaml" {
+	if client != bootstrap.ClientGRPC && c.Out != "" && filepath.Ext(c.Out) != ".yaml" {
 		return usageError("--out must end in .yaml: Envoy reads a file of any other name as JSON")
 	}
-	conf := c.config()
+	conf := c.config().For(client)
 	if err := c.Labels.into(&conf); err != nil {
 		return err
 	}
 	var sds []byte
-	if c.TokenFile != "" && (c.Client == "envoy" || c.Client == "relay") {
+	if c.TokenFile != "" && (client == bootstrap.ClientEnvoy || client == bootstrap.ClientRelay) {
 		if c.Out == "" {
 			return usageError("--token-file needs --out: Envoy reads the token through a second file, which is written beside the first")
 		}
@@ -69,14 +70,14 @@ func (c *bootstrapCommand) Run(sh *shell) error {
 			return c.inFlags(err)
 		}
 	}
-	text, err := c.write(conf)
+	text, err := bootstrap.Write(client, conf)
 	if err != nil {
 		return c.inFlags(err)
 	}
 	if err := c.put(sh, text, conf.TokenSDSFile, sds); err != nil {
 		return err
 	}
-	if c.Client == "grpc" && c.TokenFile != "" { // JSON has no comments
+	if client == bootstrap.ClientGRPC && c.TokenFile != "" { // JSON has no comments
 		fmt.Fprintf(sh.err, "Start the client with %s=true, or it sends no token and does not say so. %s must not end in a newline.\n",
 			bootstrap.CallCredsVariable, plain(c.TokenFile))
 	}
@@ -84,26 +85,11 @@ func (c *bootstrapCommand) Run(sh *shell) error {
 }
 
 func (c *bootstrapCommand) config() bootstrap.Config {
-	conf := bootstrap.Config{
+	return bootstrap.Config{
 		NodeID: c.NodeID, NodeCluster: c.Cluster, Region: c.Region, Zone: c.Zone, SubZone: c.SubZone,
-		XDSAddresses: c.XDS, Delta: !c.SotW, GoogleGRPC: c.Client == "google-grpc", Plaintext: c.Plaintext,
+		XDSAddresses: c.XDS, Delta: !c.SotW, Plaintext: c.Plaintext,
 		CAFile: c.CAFile, ServerName: c.ServerName, TokenFile: c.TokenFile, TokenEnv: c.TokenEnv,
 		RelayAddress: c.Relay, AdminAddress: c.Admin,
-	}
-	if c.TokenFile == "" && c.TokenEnv == "" && (c.Client == "envoy" || c.Client == "relay") {
-		conf.TokenEnv = bootstrap.DefaultTokenEnv
-	}
-	return conf
-}
-
-func (c *bootstrapCommand) write(conf bootstrap.Config) ([]byte, error) {
-	switch c.Client {
-	case "grpc":
-		return bootstrap.GRPC(conf)
-	case "relay":
-		return bootstrap.Relay(conf)
-	default:
-		return bootstrap.Envoy(conf)
 	}
 }
 

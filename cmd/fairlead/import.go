@@ -110,12 +110,6 @@ func unread(in source, err error) error {
 	return out
 }
 
-// leftOut is an entry of the JSON that tells what was not taken over.
-type leftOut struct {
-	What   string `json:"what"`
-	Reason string `json:"reason"`
-}
-
 func (c *importCommand) write(sh *shell, r envoyconfig.Result) error {
 	docs := make([]exportedDocument, len(r.Documents))
 	for i, d := range r.Documents {
@@ -132,7 +126,11 @@ func (c *importCommand) write(sh *shell, r envoyconfig.Result) error {
 	}
 	switch {
 	case c.JSON:
-		return c.printJSON(sh, docs, r.Left)
+		raw, err := json.Marshal(r.Told())
+		if err != nil {
+			return err
+		}
+		return (&session{shell: sh}).printJSON(raw)
 	case c.Dir == "":
 		return printDocuments(sh, docs)
 	}
@@ -141,27 +139,4 @@ func (c *importCommand) write(sh *shell, r envoyconfig.Result) error {
 		fmt.Fprintf(sh.out, "%s written to %s%s\n", amount(len(docs), "resource"), plain(c.Dir), removedWords(removed))
 	}
 	return err
-}
-
-func (c *importCommand) printJSON(sh *shell, docs []exportedDocument, left []envoyconfig.Left) error {
-	out := struct {
-		Resources []json.RawMessage `json:"resources"`
-		LeftOut   []leftOut         `json:"left_out"`
-		Notes     []leftOut         `json:"notes"`
-	}{[]json.RawMessage{}, []leftOut{}, []leftOut{}}
-	for _, d := range docs {
-		out.Resources = append(out.Resources, d.json)
-	}
-	for _, l := range left {
-		to := &out.LeftOut
-		if l.Stays {
-			to = &out.Notes
-		}
-		*to = append(*to, leftOut{l.What, l.Why})
-	}
-	raw, err := json.Marshal(out)
-	if err != nil {
-		return err
-	}
-	return (&session{shell: sh}).printJSON(raw)
 }

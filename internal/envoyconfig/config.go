@@ -39,6 +39,42 @@ type Result struct {
 	Left      []Left
 }
 
+// Told is a Result as programs are told it.
+type Told struct {
+	Resources []Written `json:"resources"` // as an apply takes them
+	LeftOut   []Reason  `json:"left_out"`
+	Notes     []Reason  `json:"notes"` // nothing is lost of these
+}
+
+// Written is a document.
+type Written struct {
+	Type string          `json:"type"`
+	Name string          `json:"name"`
+	Body json.RawMessage `json:"body"`
+}
+
+// Reason tells of something why it is not in the documents.
+type Reason struct {
+	What   string `json:"what"`
+	Reason string `json:"reason"`
+}
+
+// Told is the result for programs.
+func (r Result) Told() Told {
+	out := Told{Resources: []Written{}, LeftOut: []Reason{}, Notes: []Reason{}}
+	for _, d := range r.Documents {
+		out.Resources = append(out.Resources, Written{d.Type.Slug(), d.Name, d.Body})
+	}
+	for _, l := range r.Left {
+		to := &out.LeftOut
+		if l.Stays {
+			to = &out.Notes
+		}
+		*to = append(*to, Reason{l.What, l.Why})
+	}
+	return out
+}
+
 // ErrForm is a text that is neither a bootstrap nor a dump.
 var ErrForm = errors.New("this is neither an Envoy bootstrap (static_resources) nor a /config_dump (configs)")
 

@@ -138,7 +138,7 @@ func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, 
 		ResponseErrorHandlerFunc: fail,
 	})
 	oapi.HandlerWithOptions(strict, oapi.ChiServerOptions{
-		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.known, a.latest, a.body, validate),
+		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.known, a.latest, a.body, takesGzip, validate),
 		ErrorHandlerFunc: unbound,
 	})
 	return r

@@ -76,7 +76,7 @@ func TestTheContractPageNamesEachFilter(t *testing.T) {
 		"listRevisions": "revisions", "listRevisionChanges": changes, "compareRevisions": changes, "listAudit": "the audit",
 	}
 	// What they have beside filters: where to begin, what to tell of an item, of which time.
-	others := []string{"limit", "cursor", "after", "wait", "bodies", "counts", "receipts", "grouped", "format", "revision", "at", "from", "to"}
+	others := []string{"limit", "cursor", "after", "wait", "bodies", "counts", "count", "receipts", "grouped", "format", "revision", "at", "from", "to"}
 	spec, err := oapi.GetSpec()
 	must(t, err)
 	for path, item := range spec.Paths.Map() {

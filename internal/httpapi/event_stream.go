@@ -49,7 +49,13 @@ type eventStream struct {
 func (s eventStream) VisitListEventsResponse(w http.ResponseWriter) error {
 	defer s.leave()
 	defer s.listener.leave()
-	ctx, cancel := s.ctx, context.CancelFunc(func() {})
+	s.api.stream(s.ctx, w, s.listener.with, s.run)
+	return nil
+}
+
+// stream is an answer that goes on until run returns, or what the caller came with expires. It ends with a comment that tells why.
+func (a *API) stream(request context.Context, w http.ResponseWriter, with holder, run func(context.Context, streamWriter) (streamEnd, error)) {
+	ctx, cancel := request, context.CancelFunc(func() {})
 	if end := callOf(ctx).ends(); !end.IsZero() {
 		ctx, cancel = context.WithDeadline(ctx, end)
 	}
@@ -59,17 +65,16 @@ func (s eventStream) VisitListEventsResponse(w http.ResponseWriter) error {
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy that gathers answers would hold it back
 	_ = out.control.SetReadDeadline(time.Time{})
 	w.WriteHeader(http.StatusOK)
-	end, err := s.run(ctx, out)
-	if errors.Is(err, context.DeadlineExceeded) && s.ctx.Err() == nil {
-		end, err = s.listener.with.end(), nil
+	end, err := run(ctx, out)
+	if errors.Is(err, context.DeadlineExceeded) && request.Err() == nil {
+		end, err = with.end(), nil
 	}
 	if end != "" {
 		err = errors.Join(err, out.send(": "+string(end)+"\n\n"))
 	}
-	if err != nil && s.ctx.Err() == nil { // the status is sent: the log alone can be told
-		s.api.log.WarnContext(s.ctx, "a stream of events has ended", slog.String("request_id", note(s.ctx).id), slog.String("error", err.Error()))
+	if err != nil && request.Err() == nil { // the status is sent: the log alone can be told
+		a.log.WarnContext(request, "a stream of events has ended", slog.String("request_id", note(request).id), slog.String("error", err.Error()))
 	}
-	return nil
 }
 
 // run writes until the stream is to end, and tells why it is.

@@ -27,7 +27,12 @@ type stream struct {
 
 func (w *world) follow(query string, headers ...string) *stream {
 	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+w.at("events")+query, http.NoBody)
+	return w.followAt("events", query, headers...)
+}
+
+func (w *world) followAt(what, query string, headers ...string) *stream {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+w.at(what)+query, http.NoBody)
 	must(w.t, err)
 	r.Header.Set("Authorization", "Bearer "+w.owner)
 	r.Header.Set("Accept", eventStreamType)

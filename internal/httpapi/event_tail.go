@@ -23,12 +23,13 @@ const (
 type tailStore interface {
 	EventsMoved(ctx context.Context, feeds []store.EventFeed) (moved, gone []fleet.Key, err error)
 	EventsAfter(ctx context.Context, t fleet.TenantID, f fleet.ID, after store.EventPosition, limit int) ([]store.Event, store.EventPosition, bool, error)
+	Marks(ctx context.Context, keys []fleet.Key) (map[fleet.Key]store.FleetMarks, error)
 	LiveTokens(ctx context.Context, ids []fleet.CredentialID) (map[fleet.CredentialID]bool, error)
 	LiveSessions(ctx context.Context, ids []fleet.SessionID) (map[fleet.SessionID]bool, error)
 }
 
-// tail lets any number of requests listen to the events of any fleets at the price of one
-// question per tick, and one reading of each fleet that has news: whoever holds the turn asks
+// tail lets any number of requests listen to the events of any fleets, and follow what changes in any, at the
+// price of a question of each kind per tick, and one reading of each fleet that has events: whoever holds the turn asks
 // for all. There is no goroutine of its own; with the last listener gone nothing is asked.
 type tail struct {
 	store tailStore
@@ -37,6 +38,7 @@ type tail struct {
 
 	mu      sync.Mutex // guards what follows and what is in it
 	feeds   map[fleet.Key]*feed
+	lives   map[fleet.Key]*liveFeed
 	holders map[holder]*heard
 	news    chan struct{} // closed and replaced after each reading
 	checked time.Time     // when the tokens and sessions were looked up last
@@ -55,7 +57,10 @@ type feed struct {
 }
 
 func newTail(s tailStore, now func() time.Time) *tail {
-	return &tail{store: s, now: now, turn: make(chan struct{}, 1), feeds: map[fleet.Key]*feed{}, holders: map[holder]*heard{}, news: make(chan struct{})}
+	return &tail{
+		store: s, now: now, turn: make(chan struct{}, 1), feeds: map[fleet.Key]*feed{}, lives: map[fleet.Key]*liveFeed{}, holders: map[holder]*heard{},
+		news: make(chan struct{}),
+	}
 }
 
 // eventListener is one request that listens; it belongs to the request's goroutine.
@@ -70,21 +75,13 @@ type eventListener struct {
 func (t *tail) listen(k fleet.Key, with holder, after store.EventPosition) *eventListener {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.feeds) == 0 {
-		t.failing, t.err, t.checked = time.Time{}, nil, t.now()
-	}
+	t.hearLocked(with)
 	f := t.feeds[k]
 	if f == nil {
 		f = &feed{from: after, upto: after}
 		t.feeds[k] = f
 	}
 	f.listeners++
-	h := t.holders[with]
-	if h == nil {
-		h = &heard{}
-		t.holders[with] = h
-	}
-	h.listeners++
 	return &eventListener{tail: t, key: k, with: with, at: after}
 }
 
@@ -97,11 +94,7 @@ func (l *eventListener) leave() {
 	} else {
 		delete(t.feeds, l.key)
 	}
-	if h := t.holders[l.with]; h.listeners > 1 {
-		h.listeners--
-	} else {
-		delete(t.holders, l.with)
-	}
+	t.unhearLocked(l.with)
 }
 
 // heardOf is what a look at the tail tells a listener.
@@ -130,13 +123,9 @@ func (l *eventListener) look() heardOf {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f, out := t.feeds[l.key], heardOf{news: t.news}
+	out.end, out.err = t.endLocked(l.with, f.gone)
 	switch {
-	case f.gone:
-		out.end = endFleet
-	case t.holders[l.with].ended:
-		out.end = l.with.end()
-	case !t.failing.IsZero() && t.now().Sub(t.failing) > tailPatience:
-		out.end, out.err = endDatabase, t.err
+	case out.end != "":
 	case l.at.Compare(f.from) < 0:
 		out.behind = true
 	default:
@@ -172,26 +161,8 @@ func (l *eventListener) next(ctx context.Context, stop <-chan struct{}, wake <-c
 			}
 			continue
 		}
-		select {
-		case l.tail.turn <- struct{}{}:
-			l.tail.takeTurn(ctx, stop)
-		case <-h.news:
-			continue
-		case <-stop:
-		case <-wake:
-			return nil, "", nil
-		case <-ctx.Done():
-		}
-		switch {
-		case ended(stop):
-			return nil, endServer, nil
-		case ctx.Err() != nil:
-			return nil, "", ctx.Err()
-		}
-		select {
-		case <-wake:
-			return nil, "", nil
-		default:
+		if woken, end, err := l.tail.await(ctx, stop, wake, h.news); woken || end != "" || err != nil {
+			return nil, end, err
 		}
 	}
 }
@@ -247,7 +218,7 @@ func (t *tail) read(ctx context.Context) error {
 		}
 		t.update(k, func(f *feed) { f.add(es, after, upto) })
 	}
-	return nil
+	return t.readLives(ctx)
 }
 
 // update reports whether somebody still listens to the fleet.

@@ -23,7 +23,7 @@ type script struct {
 	over   map[fleet.SessionID]bool
 	err    error
 
-	asked, read, looked atomic.Int32
+	asked, read, looked, marked atomic.Int32
 }
 
 func newScript() *script {
@@ -64,6 +64,25 @@ func (s *script) EventsAfter(_ context.Context, t fleet.TenantID, f fleet.ID, af
 		}
 	}
 	return es, upto, false, s.err
+}
+
+func (s *script) Marks(_ context.Context, keys []fleet.Key) (map[fleet.Key]store.FleetMarks, error) {
+	s.marked.Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[fleet.Key]store.FleetMarks{}
+	for _, k := range keys {
+		if !s.gone[k] {
+			all[k] = store.FleetMarks{Revision: "1", Events: fmt.Sprint(len(s.events[k]))}
+		}
+	}
+	return all, s.err
+}
+
+func (s *script) marksOf(k fleet.Key) liveMarks {
+	all, _ := s.Marks(context.Background(), []fleet.Key{k})
+	s.marked.Add(-1)
+	return marksOf(all[k])
 }
 
 func (s *script) LiveTokens(_ context.Context, ids []fleet.CredentialID) (map[fleet.CredentialID]bool, error) {

@@ -18,13 +18,14 @@ import (
 // operator, y: allowed, n: 403. (ci is bound to the fleet that the operation is about.)
 var matrix = map[string]string{
 	"whoami": "yyyyyy", "signIn": "yyyyyy", "signOut": "yyyyyy", "listSessions": "yyyyyy", "endSession": "nnnyyy", "listOperatorSessions": "nnnnny", "endOperatorSession": "nnnnny",
+	"getSchemas": "yyyyyy", "getSchema": "yyyyyy", "getMessageSchema": "yyyyyy",
 	"listTenants": "yyyyyy", "createTenant": "nnnnny", "getTenant": "yyyyyy", "deleteTenant": "nnnnyy", "restoreTenant": "nnnnny",
 	"listTokens": "nnnyyy", "createToken": "nnnyyy", "revokeToken": "nnnyyy", "handOverToken": "nnnnyy", "listTenantEvents": "nnnyyy", "listAudit": "nnnyyy",
 	"listOperatorTokens": "nnnnny", "createOperatorToken": "nnnnny", "revokeOperatorToken": "nnnnny",
-	"getUsage": "yyyyyy", "getFleetUsage": "yyyyyn", "listFindings": "yyyyyn", "getLimits": "nnnnny", "updateLimits": "nnnnny",
+	"getUsage": "yyyyyy", "getFleetUsage": "yyyyyn", "getLive": "yyyyyn", "getTopology": "yyyyyn", "listFindings": "yyyyyn", "getLimits": "nnnnny", "updateLimits": "nnnnny",
 	"listFleets": "yyyyyn", "createFleet": "nnnyyn", "getFleet": "yyyyyn", "updateFleet": "nnnyyn", "deleteFleet": "nnnyyn", "restoreFleet": "nnnyyn",
 	"listResources": "yyyyyn", "listResourcesOfType": "yyyyyn", "getResource": "yyyyyn",
-	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "rollback": "nyyyyn", "planRollback": "nyyyyn",
+	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "importConfig": "nyyyyn", "getBootstrap": "yyyyyn", "rollback": "nyyyyn", "planRollback": "nyyyyn",
 	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
 	"listRevisionChanges": "yyyyyn", "compareRevisions": "yyyyyn", "listResourceHistory": "yyyyyn",
 	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "revokeCredential": "nnnyyn",
@@ -40,7 +41,7 @@ type target struct {
 func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	w.t.Helper()
 	base := "/v1/tenants/" + w.tenant.Slug + "/fleets/" + f.Name
-	fill := map[string]string{"{tenant}": w.tenant.Slug, "{fleet}": f.Name, "{type}": "clusters", "{name}": "a", "{revision}": "1", "{node}": "n"}
+	fill := map[string]string{"{tenant}": w.tenant.Slug, "{fleet}": f.Name, "{type}": "clusters", "{name}": "a", "{revision}": "1", "{node}": "n", "{message}": "envoy.config.cluster.v3.Cluster"}
 	w.do(http.MethodPut, base+"/resources/clusters/a", asDocument(cluster("a"))).isWritten(nil)
 	switch id {
 	case "getNode", "getNodeConfig", "getNodeWhy":
@@ -72,10 +73,14 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	if id == "compareRevisions" {
 		pattern += "?from=0"
 	}
+	if id == "getBootstrap" {
+		pattern += "?node_id=n&xds=localhost:18000"
+	}
 	body := map[string]string{
 		"createTenant": `{"slug": "t-` + f.Name + `"}`, "createFleet": `{"name": "new-` + f.Name + `"}`,
 		"signIn": `{"token": "` + w.owner + `"}`, "createToken": `{"name": "x", "role": "viewer"}`, "createOperatorToken": `{"name": "x"}`, "createCredential": `{"nodes": "*"}`, "rollback": `{"revision": 1}`, "planRollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`, "updateLimits": `{"tokens": null}`,
-		"putResource": asDocument(cluster("a")), "plan": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`, "apply": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`,
+		"importConfig": `{"static_resources": {}}`,
+		"putResource":  asDocument(cluster("a")), "plan": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`, "apply": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`,
 	}[id]
 	return target{id: id, method: method, path: pattern, body: body}
 }

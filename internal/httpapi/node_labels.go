@@ -27,37 +27,70 @@ func (a *API) matchingNodes(ctx context.Context, p oapi.ListNodesParams, after s
 		}
 		look = a.nodesSelected(sel, prefix, p.State)
 	}
-	found, unknown, limit, more := []string{}, 0, pageLimit(p.Limit), true
-	for scanned := 0; more && len(found) < limit && scanned < maxScan; {
-		var nodes []candidate
-		if nodes, more, err = look(ctx, after); err != nil {
-			return out, err
-		}
-		for i, n := range nodes {
-			after = n.id
-			scanned++
-			switch {
-			case n.unknown:
-				unknown++
-			case n.listed:
-				found = append(found, n.id)
-			}
-			if len(found) == limit {
-				more = more || i < len(nodes)-1
-				break
-			}
-		}
+	s := scan{last: after, limit: pageLimit(p.Limit), count: deref(p.Count), more: true}
+	if err := s.run(ctx, look); err != nil {
+		return out, err
 	}
 	c := callOf(ctx)
-	nodes, err := a.store.NodesOf(ctx, c.tenant.ID, c.fleet.ID, found)
+	nodes, err := a.store.NodesOf(ctx, c.tenant.ID, c.fleet.ID, s.found)
 	if err != nil {
 		return out, err
 	}
-	out = oapi.NodeList{Items: each(nodes, nodeOf), LabelsUnknown: optional(unknown)}
-	if more {
-		out.NextCursor = next(cursor{List: "nodes", Name: after})
+	out = oapi.NodeList{Items: each(nodes, nodeOf), LabelsUnknown: optional(s.unknown)}
+	if s.count {
+		out.Matches, out.MatchesCut = &s.matches, optional(s.more)
+	}
+	if s.more || s.behind {
+		out.NextCursor = next(cursor{List: "nodes", Name: s.last})
 	}
 	return out, nil
+}
+
+// scan looks for the nodes of a page, and on if it counts.
+type scan struct {
+	limit  int
+	count  bool
+	found  []string
+	last   string // that the page has come to
+	behind bool   // nodes behind it were looked at already
+	more   bool   // than were looked at
+
+	unknown, matches int
+}
+
+// run looks until the page is full, or all are counted, or at maxScan nodes.
+func (s *scan) run(ctx context.Context, look func(ctx context.Context, after string) ([]candidate, bool, error)) (err error) {
+	s.found = []string{}
+	after := s.last
+	for scanned := 0; s.more && (s.count || len(s.found) < s.limit) && scanned < maxScan; {
+		var nodes []candidate
+		if nodes, s.more, err = look(ctx, after); err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			after = n.id
+			scanned++
+			s.take(n)
+		}
+	}
+	return nil
+}
+
+func (s *scan) take(n candidate) {
+	full := len(s.found) == s.limit
+	if n.listed {
+		s.matches++
+	}
+	switch {
+	case full:
+		s.behind = true
+		return
+	case n.unknown:
+		s.unknown++
+	case n.listed:
+		s.found = append(s.found, n.id)
+	}
+	s.last = n.id
 }
 
 // candidate is a node that a page looks at.

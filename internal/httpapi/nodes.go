@@ -16,7 +16,7 @@ func (a *API) ListNodes(ctx context.Context, r oapi.ListNodesRequestObject) (oap
 	if err != nil {
 		return nil, err
 	}
-	if r.Params.Selector != nil || r.Params.State != nil || r.Params.Prefix != nil {
+	if r.Params.Selector != nil || r.Params.State != nil || r.Params.Prefix != nil || deref(r.Params.Count) {
 		list, err := a.matchingNodes(ctx, r.Params, from.Name)
 		return oapi.ListNodes200JSONResponse(list), err
 	}

@@ -35,6 +35,10 @@ var rules = map[string]rule{
 	"listOperatorSessions": {scope: installation, action: auth.ManageOperators},
 	"endOperatorSession":   {scope: installation, action: auth.ManageOperators},
 
+	"getSchemas":       {scope: self},
+	"getSchema":        {scope: self},
+	"getMessageSchema": {scope: self},
+
 	"listTenants":  {scope: self},
 	"createTenant": {scope: installation, action: auth.ManageTenants},
 	"getTenant":    {scope: ofTenant},
@@ -68,6 +72,10 @@ var rules = map[string]rule{
 
 	"getFleetUsage": {scope: ofFleet, action: auth.ReadConfig},
 
+	"getTopology": {scope: ofFleet, action: auth.ReadConfig},
+
+	"getLive": {scope: ofFleet, action: auth.ReadConfig},
+
 	"listFindings": {scope: ofFleet, action: auth.ReadConfig},
 
 	"listResources":       {scope: ofFleet, action: auth.ReadConfig},
@@ -77,6 +85,7 @@ var rules = map[string]rule{
 	"deleteResource":      {scope: ofFleet, action: auth.WriteConfig},
 	"apply":               {scope: ofFleet, action: auth.WriteConfig, document: true},
 	"plan":                {scope: ofFleet, action: auth.WriteConfig, document: true},
+	"importConfig":        {scope: ofFleet, action: auth.WriteConfig, document: true},
 	"rollback":            {scope: ofFleet, action: auth.WriteConfig},
 	"planRollback":        {scope: ofFleet, action: auth.WriteConfig},
 
@@ -92,6 +101,7 @@ var rules = map[string]rule{
 	"createCredential": {scope: ofFleet, action: auth.ManageCredentials},
 	"revokeCredential": {scope: ofFleet, action: auth.ManageCredentials},
 
+	"getBootstrap":  {scope: ofFleet, action: auth.ReadConfig},
 	"listNodes":     {scope: ofFleet, action: auth.ReadConfig},
 	"getNode":       {scope: ofFleet, action: auth.ReadConfig},
 	"getNodeConfig": {scope: ofFleet, action: auth.ReadConfig},

@@ -25,10 +25,11 @@ const (
 
 const (
 	// Of a part ($4) the server's settled revision does not rise: rows that have to stand beside
-	// a higher one follow.
+	// a higher one follow. Whatever a report says ($5) moves the time, by which fleet_marks sees that there is something.
 	upsertSettled = `
 INSERT INTO server_settled AS v (tenant_id, fleet_id, server_id, settled) VALUES (app_tenant(), $1, $2, CASE WHEN $4::boolean THEN 0 ELSE $3::bigint END)
-ON CONFLICT (tenant_id, fleet_id, server_id) DO UPDATE SET settled = $3, at = clock_timestamp() WHERE v.settled > $3 OR v.settled < $3 AND NOT $4`
+ON CONFLICT (tenant_id, fleet_id, server_id) DO UPDATE SET settled = CASE WHEN $4 THEN least(v.settled, $3) ELSE $3 END, at = clock_timestamp()
+ WHERE v.settled > $3 OR v.settled < $3 AND NOT $4 OR $5::boolean`
 
 	// A node is first seen when it connects, not when that is told. Who serves it is what its
 	// status will most likely make it by the trigger (node_status_served), so that it is written
@@ -170,7 +171,7 @@ func (s *Store) record(ctx context.Context, r fleet.Status) error {
 	return s.transact(ctx, call{limit: writeTimeout, lane: laneReport}, r.Key.Tenant, func(b *pgx.Batch) {
 		f, server := r.Key.Fleet.String(), r.Server.String()
 		b.Queue(`SELECT server_must_hold($1, $2)`, server, int64(r.Term))
-		b.Queue(upsertSettled, f, server, int64(r.Settled), r.Partial)
+		b.Queue(upsertSettled, f, server, int64(r.Settled), r.Partial, len(r.Nodes)+len(r.Refusals)+len(r.Resolved)+len(r.Delivered) > 0)
 		queueNodes(b, f, r)
 		queueStatus(b, f, server, r)
 		queueRefusals(b, f, r.Refusals)

@@ -128,6 +128,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"fleet_compact: fairlead_app",
 		"fleet_differences: fairlead_app",
 		"fleet_floors: fairlead_app",
+		"fleet_marks: fairlead_app",
 		"fleet_mend: fairlead_app",
 		"fleet_rollback_changes: fairlead_app",
 		"fleet_trim_reports: fairlead_app fairlead_node",

@@ -47,6 +47,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/schemas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell which types of resources have a schema */
+        get: operations["getSchemas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schemas/{type}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The resource's type. */
+                type: components["parameters"]["TypeParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the JSON Schema of the body of a type of resource
+         * @description Made of Envoy's own descriptors and the rules in them: fields by their names in the proto files (the other spelling is allowed), enums, bounds, what must be set,
+         *     and of each message where Envoy's documentation speaks of it. Where an extension stands, the `@type` lists those that are known, and a `$ref` leads to each one's schema. A body
+         *     that the schema refuses is refused by a write too, but for `null`; a write looks at more. It is the same until the server is updated.
+         */
+        get: operations["getSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schemas/type/{message}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The full name of one of Envoy's messages, which stands in an `@type` behind `type.googleapis.com/`.
+                 * @example envoy.extensions.filters.http.router.v3.Router
+                 */
+                message: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the JSON Schema of a message, which an extension holds
+         * @description As that of a type of resource, with its `@type`.
+         */
+        get: operations["getMessageSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants": {
         parameters: {
             query?: never;
@@ -517,6 +585,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/fleets/{fleet}/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Tell when something of a fleet has changed
+         * @description Says that there is something to look at again, and never what it is now: ask for that by the other operations.
+         *
+         *     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
+         *     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
+         *     line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+         *     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+         *
+         *     However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
+         */
+        get: operations["getLive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/fleets/{fleet}/topology": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Tell what of a fleet names what
+         * @description A graph of the resources and of the names that they use: listeners lead to routes, these to clusters, and so on. What is named and not there is `missing`. Listeners and what they lead to
+         *     stand first; beyond `most` the rest is left off, and counted. With `type` and `name`, what leads to that one and to what it leads.
+         */
+        get: operations["getTopology"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/fleets/{fleet}/findings": {
         parameters: {
             query?: never;
@@ -771,6 +909,70 @@ export interface paths {
          *     The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
          */
         post: operations["plan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/fleets/{fleet}/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make documents of an Envoy's own configuration
+         * @description Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
+         *     `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+         */
+        post: operations["importConfig"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/fleets/{fleet}/bootstrap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Write the file that a client starts with
+         * @description What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
+         *     node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+         */
+        get: operations["getBootstrap"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1476,7 +1678,7 @@ export interface components {
          * @description With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
          * @enum {string}
          */
-        Missing: "path" | "tenant" | "fleet" | "resource" | "revision" | "node" | "token" | "credential" | "session";
+        Missing: "path" | "tenant" | "fleet" | "resource" | "revision" | "node" | "token" | "credential" | "session" | "schema";
         /** @description One fault of the input. */
         FieldError: {
             /**
@@ -1986,6 +2188,116 @@ export interface components {
             /** @description The worst first, at most 100. */
             items: components["schemas"]["Finding"][];
         };
+        SchemaList: {
+            items: components["schemas"]["SchemaOfType"][];
+        };
+        SchemaOfType: {
+            type: components["schemas"]["ResourceType"];
+            /**
+             * @description The full name of Envoy's message.
+             * @example envoy.config.cluster.v3.Cluster
+             */
+            message: string;
+            /**
+             * @description Where the schema is.
+             * @example /v1/schemas/clusters
+             */
+            path: string;
+        };
+        /** @description An Envoy's bootstrap, or what its admin page answers at `/config_dump`. */
+        EnvoyConfig: {
+            [key: string]: unknown;
+        };
+        Imported: {
+            /** @description Documents, as an apply takes them. */
+            resources: components["schemas"]["ImportedResource"][];
+            /** @description What is lost unless something is done. */
+            left_out: components["schemas"]["ImportNote"][];
+            /** @description What is not in the documents, or is other there, and not lost. */
+            notes: components["schemas"]["ImportNote"][];
+        };
+        ImportedResource: {
+            type: components["schemas"]["ResourceType"];
+            name: string;
+            body: components["schemas"]["Body"];
+        };
+        ImportNote: {
+            /** @example clusters/b */
+            what: string;
+            reason: string;
+        };
+        Bootstrap: {
+            /** @description The first is that which the client is started with. */
+            files: components["schemas"]["BootstrapFile"][];
+            /** @description What is to be known beside them, for people. */
+            notes: string[];
+        };
+        BootstrapFile: {
+            /** @example envoy.yaml */
+            name: string;
+            /** @description Where the first file expects it. Left out of that. */
+            path?: string;
+            text: string;
+        };
+        Topology: {
+            /**
+             * Format: int64
+             * @description Of the content that was looked at.
+             */
+            revision: number;
+            resources: components["schemas"]["TopologyResource"][];
+            /** @description Between these resources. */
+            edges: components["schemas"]["TopologyEdge"][];
+            /** @description How many were left off. */
+            more_resources: number;
+            /** @description How many edges were left off with them. */
+            more_edges: number;
+        };
+        TopologyResource: {
+            type: components["schemas"]["ResourceType"];
+            name: string;
+            state: components["schemas"]["TopologyState"];
+            /** @description How many variants it has, the default one among them; 0 of what is not stored. */
+            variants: number;
+            /** @description Which clusters it uses is decided by requests, connections or code. Left out where it is not. */
+            any_cluster?: boolean;
+        };
+        /**
+         * @description `missing`: it is named and not there. `bootstrap`: a cluster that the proxies have in their own bootstrap, by the fleet's `static_clusters`.
+         * @enum {string}
+         */
+        TopologyState: "stored" | "missing" | "bootstrap";
+        TopologyEdge: {
+            /** @description Place in `resources`, from 0. */
+            from: number;
+            /** @description The same of what it leads to. */
+            to: number;
+            /** @description The first variant in which it stands; left out for the default one. */
+            variant?: string;
+            /**
+             * @description JSON Pointer (RFC 6901) into the document where it stands first. Left out where it follows from something else, as of a route that fetches virtual hosts.
+             * @example /body/virtual_hosts/0/routes/0/route/cluster
+             */
+            pointer?: string;
+            /** @description In how many places it stands. */
+            mentions: number;
+        };
+        LiveNews: {
+            /** @description What is to be looked at again; empty where nothing has changed. */
+            what: components["schemas"]["LiveWhat"][];
+            /** @description The place up to which this tells: the `after` of the next question. */
+            position: string;
+        };
+        /**
+         * @description - `revision`: there is another newest revision, and so other resources.
+         *     - `nodes`: a node came, went, refused or took something, waits for something else, or settled; or a server of theirs came or went.
+         *     - `receipt`: the receipt of a revision may be another one.
+         *     - `events`: there are new events.
+         *     - `findings`: they may be other ones. It is told with a revision or settings, and for what nodes change at most every 10 s.
+         *     - `settings`: the fleet's settings, or its node credentials.
+         * @enum {string}
+         */
+        LiveWhat: "revision" | "nodes" | "receipt" | "events" | "findings" | "settings";
         FindingList: {
             /**
              * Format: int64
@@ -2684,6 +2996,10 @@ export interface components {
         };
         NodeList: {
             items: components["schemas"]["Node"][];
+            /** @description With `count`: how many nodes the filters let pass, from this page on. */
+            matches?: number;
+            /** @description With `count`: there are more nodes than were looked at. Left out where all were. */
+            matches_cut?: boolean;
             /** @description With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none. */
             labels_unknown?: number;
             next_cursor?: components["schemas"]["NextCursor"];
@@ -3188,6 +3504,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A JSON Schema, draft 2020-12. */
+        JSONSchema: {
+            headers: {
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/schema+json": Record<string, never>;
+            };
+        };
         /** @description Any other error. */
         Problem: {
             headers: {
@@ -3351,6 +3677,20 @@ export type FindingSeverity = components['schemas']['FindingSeverity'];
 export type FindingCode = components['schemas']['FindingCode'];
 export type Finding = components['schemas']['Finding'];
 export type WriteFindings = components['schemas']['WriteFindings'];
+export type SchemaList = components['schemas']['SchemaList'];
+export type SchemaOfType = components['schemas']['SchemaOfType'];
+export type EnvoyConfig = components['schemas']['EnvoyConfig'];
+export type Imported = components['schemas']['Imported'];
+export type ImportedResource = components['schemas']['ImportedResource'];
+export type ImportNote = components['schemas']['ImportNote'];
+export type Bootstrap = components['schemas']['Bootstrap'];
+export type BootstrapFile = components['schemas']['BootstrapFile'];
+export type Topology = components['schemas']['Topology'];
+export type TopologyResource = components['schemas']['TopologyResource'];
+export type TopologyState = components['schemas']['TopologyState'];
+export type TopologyEdge = components['schemas']['TopologyEdge'];
+export type LiveNews = components['schemas']['LiveNews'];
+export type LiveWhat = components['schemas']['LiveWhat'];
 export type FindingList = components['schemas']['FindingList'];
 export type References = components['schemas']['References'];
 export type NodeIds = components['schemas']['NodeIds'];
@@ -3433,6 +3773,7 @@ export type ResponseUnsupportedMediaType = components['responses']['UnsupportedM
 export type ResponseUnprocessable = components['responses']['Unprocessable'];
 export type ResponseConfirmationRequired = components['responses']['ConfirmationRequired'];
 export type ResponseUnavailable = components['responses']['Unavailable'];
+export type ResponseJsonSchema = components['responses']['JSONSchema'];
 export type ResponseProblem = components['responses']['Problem'];
 export type ParameterTenantParam = components['parameters']['TenantParam'];
 export type ParameterFleetParam = components['parameters']['FleetParam'];
@@ -3530,6 +3871,90 @@ export interface operations {
                 content?: never;
             };
             403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSchemas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every type that is served. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchemaList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSchema: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The resource's type. */
+                type: components["parameters"]["TypeParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["JSONSchema"];
+            /** @description It is still what `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getMessageSchema: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
+                 * @example *
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The full name of one of Envoy's messages, which stands in an `@type` behind `type.googleapis.com/`.
+                 * @example envoy.extensions.filters.http.router.v3.Router
+                 */
+                message: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["JSONSchema"];
+            /** @description It is still what `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4336,6 +4761,96 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getLive: {
+        parameters: {
+            query?: {
+                /** @description The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes. */
+                after?: string;
+                /**
+                 * @description How long to wait at most for a change, such as `30s`; at most `60s`.
+                 * @example 30s
+                 */
+                wait?: string;
+            };
+            header?: {
+                /** @description Of a stream, the last `id` that was read. It goes before `after`. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What has changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiveNews"];
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getTopology: {
+        parameters: {
+            query?: {
+                /** @description With `name`, what to look from. */
+                type?: components["schemas"]["ResourceType"];
+                /**
+                 * @description With `type`, what to look from.
+                 * @example backend
+                 */
+                name?: string;
+                /** @description How many resources and names to tell of at most. */
+                most?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The graph. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topology"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
     listFindings: {
         parameters: {
             query?: {
@@ -4930,6 +5445,131 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    importConfig: {
+        parameters: {
+            query?: {
+                /** @description Take the routes out of their listeners: a change of routes then drains no listener. */
+                rds?: boolean;
+                /** @description Take endpoints that are addresses out of their clusters. */
+                eds?: boolean;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnvoyConfig"];
+                "application/yaml": components["schemas"]["EnvoyConfig"];
+            };
+        };
+        responses: {
+            /** @description The documents, and what is not in them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imported"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBootstrap: {
+        parameters: {
+            query: {
+                /** @description What starts with the file: `google-grpc` is an Envoy with its second gRPC client, `relay` an Envoy on the machine of gRPC clients that adds the token. */
+                client?: "envoy" | "google-grpc" | "grpc" | "relay";
+                /**
+                 * @description The client's `node.id`.
+                 * @example edge-1
+                 */
+                node_id: string;
+                /**
+                 * @description The xDS servers, `host:port`: one name with all addresses, or, of `envoy` and `relay`, several.
+                 * @example [
+                 *       "xds.example.com:18000"
+                 *     ]
+                 */
+                xds: string[];
+                /** @description The client's `node.cluster`. */
+                node_cluster?: string;
+                /** @description Of the client's locality. */
+                region?: string;
+                /** @description The same. */
+                zone?: string;
+                /** @description The same. */
+                sub_zone?: string;
+                /** @description A label as a selector names it, such as `metadata.canary=true`. */
+                label?: string[];
+                /** @description A field of the node's metadata, `KEY=VALUE`: a text, unless it is JSON. */
+                metadata?: string[];
+                /** @description File with the node token. */
+                token_file?: string;
+                /** @description Variable with the node token, of `envoy` and `relay`; `FAIRLEAD_NODE_TOKEN` where neither is given. */
+                token_env?: string;
+                /** @description Certificates that the server's is checked against; the system's by default. */
+                ca_file?: string;
+                /** @description Name in the server's certificate; the host of the first address by default. */
+                server_name?: string;
+                /** @description No TLS: the token crosses the wire in the clear. */
+                plaintext?: boolean;
+                /** @description State of the world in the place of delta. */
+                sotw?: boolean;
+                /** @description Where a relay listens, loopback only; `127.0.0.1:18002` by default. */
+                relay_listen?: string;
+                /** @description Address of Envoy's admin page; `127.0.0.1:9901` by default. */
+                admin?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bootstrap"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
     rollback: {
         parameters: {
             query?: never;
@@ -5400,6 +6040,8 @@ export interface operations {
                 selector?: string;
                 /** @description Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`. */
                 state?: components["schemas"]["NodeState"];
+                /** @description Tell in `matches` how many nodes the filters let pass, of the 10,000 that a page looks at. */
+                count?: boolean;
                 /** @description Only what has a name (a slug, an id of a node) that begins with this. */
                 prefix?: components["parameters"]["PrefixParam"];
                 /** @description How many items to answer at most. */

@@ -329,6 +329,36 @@ func (e LimitScope) Valid() bool {
 	}
 }
 
+// Defines values for LiveWhat.
+const (
+	LiveWhatEvents   LiveWhat = "events"
+	LiveWhatFindings LiveWhat = "findings"
+	LiveWhatNodes    LiveWhat = "nodes"
+	LiveWhatReceipt  LiveWhat = "receipt"
+	LiveWhatRevision LiveWhat = "revision"
+	LiveWhatSettings LiveWhat = "settings"
+)
+
+// Valid indicates whether the value is a known member of the LiveWhat enum.
+func (e LiveWhat) Valid() bool {
+	switch e {
+	case LiveWhatEvents:
+		return true
+	case LiveWhatFindings:
+		return true
+	case LiveWhatNodes:
+		return true
+	case LiveWhatReceipt:
+		return true
+	case LiveWhatRevision:
+		return true
+	case LiveWhatSettings:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MakerKind.
 const (
 	MakerKindOperator MakerKind = "operator"
@@ -358,6 +388,7 @@ const (
 	MissingPath       Missing = "path"
 	MissingResource   Missing = "resource"
 	MissingRevision   Missing = "revision"
+	MissingSchema     Missing = "schema"
 	MissingSession    Missing = "session"
 	MissingTenant     Missing = "tenant"
 	MissingToken      Missing = "token"
@@ -377,6 +408,8 @@ func (e Missing) Valid() bool {
 	case MissingResource:
 		return true
 	case MissingRevision:
+		return true
+	case MissingSchema:
 		return true
 	case MissingSession:
 		return true
@@ -665,6 +698,27 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for TopologyState.
+const (
+	TopologyStateBootstrap TopologyState = "bootstrap"
+	TopologyStateMissing   TopologyState = "missing"
+	TopologyStateStored    TopologyState = "stored"
+)
+
+// Valid indicates whether the value is a known member of the TopologyState enum.
+func (e TopologyState) Valid() bool {
+	switch e {
+	case TopologyStateBootstrap:
+		return true
+	case TopologyStateMissing:
+		return true
+	case TopologyStateStored:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WhoamiKind.
 const (
 	WhoamiKindOperator WhoamiKind = "operator"
@@ -713,6 +767,30 @@ func (e ListAuditParamsFormat) Valid() bool {
 	case Json:
 		return true
 	case Jsonl:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetBootstrapParamsClient.
+const (
+	Envoy      GetBootstrapParamsClient = "envoy"
+	GoogleGrpc GetBootstrapParamsClient = "google-grpc"
+	Grpc       GetBootstrapParamsClient = "grpc"
+	Relay      GetBootstrapParamsClient = "relay"
+)
+
+// Valid indicates whether the value is a known member of the GetBootstrapParamsClient enum.
+func (e GetBootstrapParamsClient) Valid() bool {
+	switch e {
+	case Envoy:
+		return true
+	case GoogleGrpc:
+		return true
+	case Grpc:
+		return true
+	case Relay:
 		return true
 	default:
 		return false
@@ -813,6 +891,25 @@ type AuditList struct {
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 type Body = json.RawMessage
+
+// Bootstrap defines model for Bootstrap.
+type Bootstrap struct {
+	// Files The first is that which the client is started with.
+	Files []BootstrapFile `json:"files"`
+
+	// Notes What is to be known beside them, for people.
+	Notes []string `json:"notes"`
+}
+
+// BootstrapFile defines model for BootstrapFile.
+type BootstrapFile struct {
+	// Name Example: envoy.yaml
+	Name string `json:"name"`
+
+	// Path Where the first file expects it. Left out of that.
+	Path *string `json:"path,omitempty"`
+	Text string  `json:"text"`
+}
 
 // Comparison defines model for Comparison.
 type Comparison struct {
@@ -937,6 +1034,9 @@ type Difference struct {
 	Type    ResourceType `json:"type"`
 	Variant *string      `json:"variant,omitempty"`
 }
+
+// EnvoyConfig An Envoy's bootstrap, or what its admin page answers at `/config_dump`.
+type EnvoyConfig map[string]interface{}
 
 // Event defines model for Event.
 type Event struct {
@@ -1320,6 +1420,39 @@ type FleetValues map[string]string
 // Example: 14d
 type ForgetNodesAfter = string
 
+// ImportNote defines model for ImportNote.
+type ImportNote struct {
+	Reason string `json:"reason"`
+
+	// What Example: clusters/b
+	What string `json:"what"`
+}
+
+// Imported defines model for Imported.
+type Imported struct {
+	// LeftOut What is lost unless something is done.
+	LeftOut []ImportNote `json:"left_out"`
+
+	// Notes What is not in the documents, or is other there, and not lost.
+	Notes []ImportNote `json:"notes"`
+
+	// Resources Documents, as an apply takes them.
+	Resources []ImportedResource `json:"resources"`
+}
+
+// ImportedResource defines model for ImportedResource.
+type ImportedResource struct {
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body Body   `json:"body"`
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // LastChange With 412, who changed the resource last, or deleted it.
 type LastChange struct {
 	// Actor The name of the token that wrote it.
@@ -1373,6 +1506,23 @@ type Limits struct {
 //
 // Example: {"fleet_bytes":null,"fleets":500}
 type LimitsUpdate map[string]*int64
+
+// LiveNews defines model for LiveNews.
+type LiveNews struct {
+	// Position The place up to which this tells: the `after` of the next question.
+	Position string `json:"position"`
+
+	// What What is to be looked at again; empty where nothing has changed.
+	What []LiveWhat `json:"what"`
+}
+
+// LiveWhat - `revision`: there is another newest revision, and so other resources.
+// - `nodes`: a node came, went, refused or took something, waits for something else, or settled; or a server of theirs came or went.
+// - `receipt`: the receipt of a revision may be another one.
+// - `events`: there are new events.
+// - `findings`: they may be other ones. It is told with a revision or settings, and for what nodes change at most every 10 s.
+// - `settings`: the fleet's settings, or its node credentials.
+type LiveWhat string
 
 // Maker Who did it.
 type Maker struct {
@@ -1513,6 +1663,12 @@ type NodeList struct {
 
 	// LabelsUnknown With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none.
 	LabelsUnknown *int `json:"labels_unknown,omitempty"`
+
+	// Matches With `count`: how many nodes the filters let pass, from this page on.
+	Matches *int `json:"matches,omitempty"`
+
+	// MatchesCut With `count`: there are more nodes than were looked at. Left out where all were.
+	MatchesCut *bool `json:"matches_cut,omitempty"`
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
@@ -2334,6 +2490,29 @@ type RollbackRequest struct {
 	Revision int64 `json:"revision"`
 }
 
+// SchemaList defines model for SchemaList.
+type SchemaList struct {
+	Items []SchemaOfType `json:"items"`
+}
+
+// SchemaOfType defines model for SchemaOfType.
+type SchemaOfType struct {
+	// Message The full name of Envoy's message.
+	//
+	// Example: envoy.config.cluster.v3.Cluster
+	Message string `json:"message"`
+
+	// Path Where the schema is.
+	//
+	// Example: /v1/schemas/clusters
+	Path string `json:"path"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // SecretSummary What is told of a secret, in place of its body.
 type SecretSummary struct {
 	Fingerprint *string `json:"fingerprint,omitempty"`
@@ -2536,6 +2715,63 @@ type TokenList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// Topology defines model for Topology.
+type Topology struct {
+	// Edges Between these resources.
+	Edges []TopologyEdge `json:"edges"`
+
+	// MoreEdges How many edges were left off with them.
+	MoreEdges int `json:"more_edges"`
+
+	// MoreResources How many were left off.
+	MoreResources int                `json:"more_resources"`
+	Resources     []TopologyResource `json:"resources"`
+
+	// Revision Of the content that was looked at.
+	Revision int64 `json:"revision"`
+}
+
+// TopologyEdge defines model for TopologyEdge.
+type TopologyEdge struct {
+	// From Place in `resources`, from 0.
+	From int `json:"from"`
+
+	// Mentions In how many places it stands.
+	Mentions int `json:"mentions"`
+
+	// Pointer JSON Pointer (RFC 6901) into the document where it stands first. Left out where it follows from something else, as of a route that fetches virtual hosts.
+	//
+	// Example: /body/virtual_hosts/0/routes/0/route/cluster
+	Pointer *string `json:"pointer,omitempty"`
+
+	// To The same of what it leads to.
+	To int `json:"to"`
+
+	// Variant The first variant in which it stands; left out for the default one.
+	Variant *string `json:"variant,omitempty"`
+}
+
+// TopologyResource defines model for TopologyResource.
+type TopologyResource struct {
+	// AnyCluster Which clusters it uses is decided by requests, connections or code. Left out where it is not.
+	AnyCluster *bool  `json:"any_cluster,omitempty"`
+	Name       string `json:"name"`
+
+	// State `missing`: it is named and not there. `bootstrap`: a cluster that the proxies have in their own bootstrap, by the fleet's `static_clusters`.
+	State TopologyState `json:"state"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variants How many variants it has, the default one among them; 0 of what is not stored.
+	Variants int `json:"variants"`
+}
+
+// TopologyState `missing`: it is named and not there. `bootstrap`: a cluster that the proxies have in their own bootstrap, by the fleet's `static_clusters`.
+type TopologyState string
 
 // TypeCount defines model for TypeCount.
 type TypeCount struct {
@@ -2776,6 +3012,9 @@ type Forbidden = Problem
 // Forgotten An error, after RFC 9457.
 type Forgotten = Problem
 
+// JSONSchema defines model for JSONSchema.
+type JSONSchema = map[string]interface{}
+
 // NotFound An error, after RFC 9457.
 type NotFound = Problem
 
@@ -2822,6 +3061,18 @@ type ListOperatorTokensParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetMessageSchemaParams defines parameters for GetMessageSchema.
+type GetMessageSchemaParams struct {
+	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetSchemaParams defines parameters for GetSchema.
+type GetSchemaParams struct {
+	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListTenantsParams defines parameters for ListTenants.
@@ -2915,6 +3166,63 @@ type ApplyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetBootstrapParams defines parameters for GetBootstrap.
+type GetBootstrapParams struct {
+	// Client What starts with the file: `google-grpc` is an Envoy with its second gRPC client, `relay` an Envoy on the machine of gRPC clients that adds the token.
+	Client *GetBootstrapParamsClient `form:"client,omitempty" json:"client,omitempty"`
+
+	// NodeId The client's `node.id`.
+	NodeId string `form:"node_id" json:"node_id"`
+
+	// Xds The xDS servers, `host:port`: one name with all addresses, or, of `envoy` and `relay`, several.
+	Xds []string `form:"xds" json:"xds"`
+
+	// NodeCluster The client's `node.cluster`.
+	NodeCluster *string `form:"node_cluster,omitempty" json:"node_cluster,omitempty"`
+
+	// Region Of the client's locality.
+	Region *string `form:"region,omitempty" json:"region,omitempty"`
+
+	// Zone The same.
+	Zone *string `form:"zone,omitempty" json:"zone,omitempty"`
+
+	// SubZone The same.
+	SubZone *string `form:"sub_zone,omitempty" json:"sub_zone,omitempty"`
+
+	// Label A label as a selector names it, such as `metadata.canary=true`.
+	Label *[]string `form:"label,omitempty" json:"label,omitempty"`
+
+	// Metadata A field of the node's metadata, `KEY=VALUE`: a text, unless it is JSON.
+	Metadata *[]string `form:"metadata,omitempty" json:"metadata,omitempty"`
+
+	// TokenFile File with the node token.
+	TokenFile *string `form:"token_file,omitempty" json:"token_file,omitempty"`
+
+	// TokenEnv Variable with the node token, of `envoy` and `relay`; `FAIRLEAD_NODE_TOKEN` where neither is given.
+	TokenEnv *string `form:"token_env,omitempty" json:"token_env,omitempty"`
+
+	// CaFile Certificates that the server's is checked against; the system's by default.
+	CaFile *string `form:"ca_file,omitempty" json:"ca_file,omitempty"`
+
+	// ServerName Name in the server's certificate; the host of the first address by default.
+	ServerName *string `form:"server_name,omitempty" json:"server_name,omitempty"`
+
+	// Plaintext No TLS: the token crosses the wire in the clear.
+	Plaintext *bool `form:"plaintext,omitempty" json:"plaintext,omitempty"`
+
+	// Sotw State of the world in the place of delta.
+	Sotw *bool `form:"sotw,omitempty" json:"sotw,omitempty"`
+
+	// RelayListen Where a relay listens, loopback only; `127.0.0.1:18002` by default.
+	RelayListen *string `form:"relay_listen,omitempty" json:"relay_listen,omitempty"`
+
+	// Admin Address of Envoy's admin page; `127.0.0.1:9901` by default.
+	Admin *string `form:"admin,omitempty" json:"admin,omitempty"`
+}
+
+// GetBootstrapParamsClient defines parameters for GetBootstrap.
+type GetBootstrapParamsClient string
+
 // CompareRevisionsParams defines parameters for CompareRevisions.
 type CompareRevisionsParams struct {
 	// From The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.
@@ -2997,6 +3305,27 @@ type ListFindingsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ImportConfigParams defines parameters for ImportConfig.
+type ImportConfigParams struct {
+	// Rds Take the routes out of their listeners: a change of routes then drains no listener.
+	Rds *bool `form:"rds,omitempty" json:"rds,omitempty"`
+
+	// Eds Take endpoints that are addresses out of their clusters.
+	Eds *bool `form:"eds,omitempty" json:"eds,omitempty"`
+}
+
+// GetLiveParams defines parameters for GetLive.
+type GetLiveParams struct {
+	// After The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for a change, such as `30s`; at most `60s`.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
@@ -3005,6 +3334,9 @@ type ListNodesParams struct {
 
 	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
 	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Count Tell in `matches` how many nodes the filters let pass, of the 10,000 that a page looks at.
+	Count *bool `form:"count,omitempty" json:"count,omitempty"`
 
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
@@ -3253,6 +3585,18 @@ type PlanRollbackParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// GetTopologyParams defines parameters for GetTopology.
+type GetTopologyParams struct {
+	// Type With `name`, what to look from.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name With `type`, what to look from.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// Most How many resources and names to tell of at most.
+	Most *int `form:"most,omitempty" json:"most,omitempty"`
+}
+
 // ListSessionsParams defines parameters for ListSessions.
 type ListSessionsParams struct {
 	// Limit How many items to answer at most.
@@ -3309,6 +3653,9 @@ type ApplyJSONRequestBody = ApplyInput
 
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialCreate
+
+// ImportConfigJSONRequestBody defines body for ImportConfig for application/json ContentType.
+type ImportConfigJSONRequestBody = EnvoyConfig
 
 // PlanJSONRequestBody defines body for Plan for application/json ContentType.
 type PlanJSONRequestBody = ApplyInput
@@ -3593,6 +3940,15 @@ type ServerInterface interface {
 	// RevokeOperatorToken Revoke an operator token
 	// (DELETE /v1/operator/tokens/{id})
 	RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam)
+	// GetSchemas Tell which types of resources have a schema
+	// (GET /v1/schemas)
+	GetSchemas(w http.ResponseWriter, r *http.Request)
+	// GetMessageSchema Read the JSON Schema of a message, which an extension holds
+	// (GET /v1/schemas/type/{message})
+	GetMessageSchema(w http.ResponseWriter, r *http.Request, message string, params GetMessageSchemaParams)
+	// GetSchema Read the JSON Schema of the body of a type of resource
+	// (GET /v1/schemas/{type})
+	GetSchema(w http.ResponseWriter, r *http.Request, pType TypeParam, params GetSchemaParams)
 	// SignOut End the caller's own session
 	// (DELETE /v1/session)
 	SignOut(w http.ResponseWriter, r *http.Request)
@@ -3635,6 +3991,9 @@ type ServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
+	// GetBootstrap Write the file that a client starts with
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap)
+	GetBootstrap(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetBootstrapParams)
 	// CompareRevisions Tell what differs between two revisions
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
 	CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams)
@@ -3653,6 +4012,12 @@ type ServerInterface interface {
 	// ListFindings Tell what is wrong in a fleet as a whole
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/findings)
 	ListFindings(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListFindingsParams)
+	// ImportConfig Make documents of an Envoy's own configuration
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/import)
+	ImportConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ImportConfigParams)
+	// GetLive Tell when something of a fleet has changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
+	GetLive(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetLiveParams)
 	// ListNodes List the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes)
 	ListNodes(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListNodesParams)
@@ -3710,6 +4075,9 @@ type ServerInterface interface {
 	// PlanRollback Tell what a rollback would do
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
 	PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params PlanRollbackParams)
+	// GetTopology Tell what of a fleet names what
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/topology)
+	GetTopology(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetTopologyParams)
 	// GetFleetUsage Tell what a fleet uses of its limits
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
 	GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -3779,6 +4147,24 @@ func (_ Unimplemented) CreateOperatorToken(w http.ResponseWriter, r *http.Reques
 // RevokeOperatorToken Revoke an operator token
 // (DELETE /v1/operator/tokens/{id})
 func (_ Unimplemented) RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetSchemas Tell which types of resources have a schema
+// (GET /v1/schemas)
+func (_ Unimplemented) GetSchemas(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetMessageSchema Read the JSON Schema of a message, which an extension holds
+// (GET /v1/schemas/type/{message})
+func (_ Unimplemented) GetMessageSchema(w http.ResponseWriter, r *http.Request, message string, params GetMessageSchemaParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetSchema Read the JSON Schema of the body of a type of resource
+// (GET /v1/schemas/{type})
+func (_ Unimplemented) GetSchema(w http.ResponseWriter, r *http.Request, pType TypeParam, params GetSchemaParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3866,6 +4252,12 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// GetBootstrap Write the file that a client starts with
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap)
+func (_ Unimplemented) GetBootstrap(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetBootstrapParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // CompareRevisions Tell what differs between two revisions
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
 func (_ Unimplemented) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
@@ -3899,6 +4291,18 @@ func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant
 // ListFindings Tell what is wrong in a fleet as a whole
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/findings)
 func (_ Unimplemented) ListFindings(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListFindingsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ImportConfig Make documents of an Envoy's own configuration
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/import)
+func (_ Unimplemented) ImportConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ImportConfigParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetLive Tell when something of a fleet has changed
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
+func (_ Unimplemented) GetLive(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetLiveParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4013,6 +4417,12 @@ func (_ Unimplemented) Rollback(w http.ResponseWriter, r *http.Request, tenant T
 // PlanRollback Tell what a rollback would do
 // (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
 func (_ Unimplemented) PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params PlanRollbackParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetTopology Tell what of a fleet names what
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/topology)
+func (_ Unimplemented) GetTopology(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetTopologyParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4272,6 +4682,120 @@ func (siw *ServerInterfaceWrapper) RevokeOperatorToken(w http.ResponseWriter, r 
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RevokeOperatorToken(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetSchemas operation middleware
+func (siw *ServerInterfaceWrapper) GetSchemas(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSchemas(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetMessageSchema operation middleware
+func (siw *ServerInterfaceWrapper) GetMessageSchema(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "message" -------------
+	var message string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "message", chi.URLParam(r, "message"), &message, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetMessageSchemaParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetMessageSchema(w, r, message, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetSchema operation middleware
+func (siw *ServerInterfaceWrapper) GetSchema(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "type" -------------
+	var pType TypeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "type", chi.URLParam(r, "type"), &pType, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetSchemaParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSchema(w, r, pType, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4951,6 +5475,265 @@ func (siw *ServerInterfaceWrapper) Apply(w http.ResponseWriter, r *http.Request)
 	handler.ServeHTTP(w, r)
 }
 
+// GetBootstrap operation middleware
+func (siw *ServerInterfaceWrapper) GetBootstrap(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetBootstrapParams
+
+	// ------------- Optional query parameter "client" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "client", r.URL.Query(), &params.Client, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "client"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "client", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "node_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "node_id", r.URL.Query(), &params.NodeId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "node_id"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node_id", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "xds" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "xds", r.URL.Query(), &params.Xds, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "xds"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "xds", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "node_cluster" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "node_cluster", r.URL.Query(), &params.NodeCluster, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "node_cluster"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node_cluster", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "region" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "region", r.URL.Query(), &params.Region, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "region"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "region", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "zone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "zone", r.URL.Query(), &params.Zone, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "zone"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "zone", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "sub_zone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sub_zone", r.URL.Query(), &params.SubZone, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "sub_zone"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sub_zone", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "metadata" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "metadata", r.URL.Query(), &params.Metadata, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "metadata"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "metadata", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "token_file" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "token_file", r.URL.Query(), &params.TokenFile, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "token_file"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "token_file", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "token_env" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "token_env", r.URL.Query(), &params.TokenEnv, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "token_env"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "token_env", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "ca_file" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "ca_file", r.URL.Query(), &params.CaFile, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "ca_file"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "ca_file", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "server_name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "server_name", r.URL.Query(), &params.ServerName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "server_name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "server_name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "plaintext" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "plaintext", r.URL.Query(), &params.Plaintext, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "plaintext"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "plaintext", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "sotw" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sotw", r.URL.Query(), &params.Sotw, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "sotw"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sotw", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "relay_listen" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "relay_listen", r.URL.Query(), &params.RelayListen, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "relay_listen"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "relay_listen", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "admin" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "admin", r.URL.Query(), &params.Admin, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "admin"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "admin", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetBootstrap(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // CompareRevisions operation middleware
 func (siw *ServerInterfaceWrapper) CompareRevisions(w http.ResponseWriter, r *http.Request) {
 
@@ -5489,6 +6272,155 @@ func (siw *ServerInterfaceWrapper) ListFindings(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// ImportConfig operation middleware
+func (siw *ServerInterfaceWrapper) ImportConfig(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ImportConfigParams
+
+	// ------------- Optional query parameter "rds" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "rds", r.URL.Query(), &params.Rds, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "rds"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "rds", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "eds" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "eds", r.URL.Query(), &params.Eds, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "eds"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "eds", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ImportConfig(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetLive operation middleware
+func (siw *ServerInterfaceWrapper) GetLive(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetLiveParams
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", r.URL.Query(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "after"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "after", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", r.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wait"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wait", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventID = &LastEventID
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetLive(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListNodes operation middleware
 func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Request) {
 
@@ -5538,6 +6470,19 @@ func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Requ
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "count" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "count", r.URL.Query(), &params.Count, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "count"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "count", Err: err})
 		}
 		return
 	}
@@ -7280,6 +8225,83 @@ func (siw *ServerInterfaceWrapper) PlanRollback(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// GetTopology operation middleware
+func (siw *ServerInterfaceWrapper) GetTopology(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetTopologyParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "most" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "most", r.URL.Query(), &params.Most, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "most"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "most", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetTopology(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetFleetUsage operation middleware
 func (siw *ServerInterfaceWrapper) GetFleetUsage(w http.ResponseWriter, r *http.Request) {
 
@@ -7865,6 +8887,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/session", wrapper.SignIn)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/schemas", wrapper.GetSchemas)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/schemas/{type}", wrapper.GetSchema)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/schemas/type/{message}", wrapper.GetMessageSchema)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants", wrapper.ListTenants)
 	})
 	r.Group(func(r chi.Router) {
@@ -7934,6 +8965,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/usage", wrapper.GetFleetUsage)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/live", wrapper.GetLive)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/topology", wrapper.GetTopology)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/findings", wrapper.ListFindings)
 	})
 	r.Group(func(r chi.Router) {
@@ -7959,6 +8996,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/plan", wrapper.Plan)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/import", wrapper.ImportConfig)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/bootstrap", wrapper.GetBootstrap)
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/rollback", wrapper.Rollback)
@@ -8036,6 +9079,15 @@ type ConflictApplicationProblemPlusJSONResponse Problem
 type ForbiddenApplicationProblemPlusJSONResponse Problem
 
 type ForgottenApplicationProblemPlusJSONResponse Problem
+
+type JSONSchemaResponseHeaders struct {
+	ETag *string
+}
+type JSONSchemaApplicationSchemaPlusJSONResponse struct {
+	Body map[string]interface{}
+
+	Headers JSONSchemaResponseHeaders
+}
 
 type NotFoundApplicationProblemPlusJSONResponse Problem
 
@@ -8415,6 +9467,182 @@ type RevokeOperatorTokendefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RevokeOperatorTokendefaultApplicationProblemPlusJSONResponse) VisitRevokeOperatorTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchemasRequestObject struct {
+}
+
+type GetSchemasResponseObject interface {
+	VisitGetSchemasResponse(w http.ResponseWriter) error
+}
+
+type GetSchemas200JSONResponse SchemaList
+
+func (response GetSchemas200JSONResponse) VisitGetSchemasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchemasdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSchemasdefaultApplicationProblemPlusJSONResponse) VisitGetSchemasResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMessageSchemaRequestObject struct {
+	Message string `json:"message"`
+	Params  GetMessageSchemaParams
+}
+
+type GetMessageSchemaResponseObject interface {
+	VisitGetMessageSchemaResponse(w http.ResponseWriter) error
+}
+
+type GetMessageSchema200ApplicationSchemaPlusJSONResponse struct {
+	JSONSchemaApplicationSchemaPlusJSONResponse
+}
+
+func (response GetMessageSchema200ApplicationSchemaPlusJSONResponse) VisitGetMessageSchemaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/schema+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMessageSchema304Response struct {
+}
+
+func (response GetMessageSchema304Response) VisitGetMessageSchemaResponse(w http.ResponseWriter) error {
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetMessageSchema404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetMessageSchema404ApplicationProblemPlusJSONResponse) VisitGetMessageSchemaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMessageSchemadefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetMessageSchemadefaultApplicationProblemPlusJSONResponse) VisitGetMessageSchemaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchemaRequestObject struct {
+	Type   TypeParam `json:"type"`
+	Params GetSchemaParams
+}
+
+type GetSchemaResponseObject interface {
+	VisitGetSchemaResponse(w http.ResponseWriter) error
+}
+
+type GetSchema200ApplicationSchemaPlusJSONResponse struct {
+	JSONSchemaApplicationSchemaPlusJSONResponse
+}
+
+func (response GetSchema200ApplicationSchemaPlusJSONResponse) VisitGetSchemaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/schema+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchema304Response struct {
+}
+
+func (response GetSchema304Response) VisitGetSchemaResponse(w http.ResponseWriter) error {
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetSchema400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetSchema400ApplicationProblemPlusJSONResponse) VisitGetSchemaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchemadefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSchemadefaultApplicationProblemPlusJSONResponse) VisitGetSchemaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -9704,6 +10932,79 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 	return err
 }
 
+type GetBootstrapRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params GetBootstrapParams
+}
+
+type GetBootstrapResponseObject interface {
+	VisitGetBootstrapResponse(w http.ResponseWriter) error
+}
+
+type GetBootstrap200JSONResponse Bootstrap
+
+func (response GetBootstrap200JSONResponse) VisitGetBootstrapResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBootstrap400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetBootstrap400ApplicationProblemPlusJSONResponse) VisitGetBootstrapResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBootstrap404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetBootstrap404ApplicationProblemPlusJSONResponse) VisitGetBootstrapResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBootstrapdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetBootstrapdefaultApplicationProblemPlusJSONResponse) VisitGetBootstrapResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CompareRevisionsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -10216,6 +11517,261 @@ type ListFindingsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListFindingsdefaultApplicationProblemPlusJSONResponse) VisitListFindingsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfigRequestObject struct {
+	Tenant   TenantParam `json:"tenant"`
+	Fleet    FleetParam  `json:"fleet"`
+	Params   ImportConfigParams
+	JSONBody *ImportConfigJSONRequestBody
+	Body     io.Reader
+}
+
+type ImportConfigResponseObject interface {
+	VisitImportConfigResponse(w http.ResponseWriter) error
+}
+
+type ImportConfig200JSONResponse Imported
+
+func (response ImportConfig200JSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfig400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ImportConfig400ApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfig403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ImportConfig403ApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfig404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ImportConfig404ApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfig413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response ImportConfig413ApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfig415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response ImportConfig415ApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfig422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response ImportConfig422ApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportConfigdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ImportConfigdefaultApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLiveRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params GetLiveParams
+}
+
+type GetLiveResponseObject interface {
+	VisitGetLiveResponse(w http.ResponseWriter) error
+}
+
+type GetLive200JSONResponse LiveNews
+
+func (response GetLive200JSONResponse) VisitGetLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLive200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response GetLive200TexteventStreamResponse) VisitGetLiveResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type GetLive400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetLive400ApplicationProblemPlusJSONResponse) VisitGetLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLive404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetLive404ApplicationProblemPlusJSONResponse) VisitGetLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLivedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetLivedefaultApplicationProblemPlusJSONResponse) VisitGetLiveResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12367,6 +13923,79 @@ func (response PlanRollbackdefaultApplicationProblemPlusJSONResponse) VisitPlanR
 	return err
 }
 
+type GetTopologyRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params GetTopologyParams
+}
+
+type GetTopologyResponseObject interface {
+	VisitGetTopologyResponse(w http.ResponseWriter) error
+}
+
+type GetTopology200JSONResponse Topology
+
+func (response GetTopology200JSONResponse) VisitGetTopologyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTopology400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetTopology400ApplicationProblemPlusJSONResponse) VisitGetTopologyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTopology404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetTopology404ApplicationProblemPlusJSONResponse) VisitGetTopologyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTopologydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetTopologydefaultApplicationProblemPlusJSONResponse) VisitGetTopologyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetFleetUsageRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -13248,6 +14877,15 @@ type StrictServerInterface interface {
 	// RevokeOperatorToken Revoke an operator token
 	// (DELETE /v1/operator/tokens/{id})
 	RevokeOperatorToken(ctx context.Context, request RevokeOperatorTokenRequestObject) (RevokeOperatorTokenResponseObject, error)
+	// GetSchemas Tell which types of resources have a schema
+	// (GET /v1/schemas)
+	GetSchemas(ctx context.Context, request GetSchemasRequestObject) (GetSchemasResponseObject, error)
+	// GetMessageSchema Read the JSON Schema of a message, which an extension holds
+	// (GET /v1/schemas/type/{message})
+	GetMessageSchema(ctx context.Context, request GetMessageSchemaRequestObject) (GetMessageSchemaResponseObject, error)
+	// GetSchema Read the JSON Schema of the body of a type of resource
+	// (GET /v1/schemas/{type})
+	GetSchema(ctx context.Context, request GetSchemaRequestObject) (GetSchemaResponseObject, error)
 	// SignOut End the caller's own session
 	// (DELETE /v1/session)
 	SignOut(ctx context.Context, request SignOutRequestObject) (SignOutResponseObject, error)
@@ -13290,6 +14928,9 @@ type StrictServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(ctx context.Context, request ApplyRequestObject) (ApplyResponseObject, error)
+	// GetBootstrap Write the file that a client starts with
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap)
+	GetBootstrap(ctx context.Context, request GetBootstrapRequestObject) (GetBootstrapResponseObject, error)
 	// CompareRevisions Tell what differs between two revisions
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
 	CompareRevisions(ctx context.Context, request CompareRevisionsRequestObject) (CompareRevisionsResponseObject, error)
@@ -13308,6 +14949,12 @@ type StrictServerInterface interface {
 	// ListFindings Tell what is wrong in a fleet as a whole
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/findings)
 	ListFindings(ctx context.Context, request ListFindingsRequestObject) (ListFindingsResponseObject, error)
+	// ImportConfig Make documents of an Envoy's own configuration
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/import)
+	ImportConfig(ctx context.Context, request ImportConfigRequestObject) (ImportConfigResponseObject, error)
+	// GetLive Tell when something of a fleet has changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
+	GetLive(ctx context.Context, request GetLiveRequestObject) (GetLiveResponseObject, error)
 	// ListNodes List the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes)
 	ListNodes(ctx context.Context, request ListNodesRequestObject) (ListNodesResponseObject, error)
@@ -13365,6 +15012,9 @@ type StrictServerInterface interface {
 	// PlanRollback Tell what a rollback would do
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
 	PlanRollback(ctx context.Context, request PlanRollbackRequestObject) (PlanRollbackResponseObject, error)
+	// GetTopology Tell what of a fleet names what
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/topology)
+	GetTopology(ctx context.Context, request GetTopologyRequestObject) (GetTopologyResponseObject, error)
 	// GetFleetUsage Tell what a fleet uses of its limits
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
 	GetFleetUsage(ctx context.Context, request GetFleetUsageRequestObject) (GetFleetUsageResponseObject, error)
@@ -13570,6 +15220,84 @@ func (sh *strictHandler) RevokeOperatorToken(w http.ResponseWriter, r *http.Requ
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(RevokeOperatorTokenResponseObject); ok {
 		if err := validResponse.VisitRevokeOperatorTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSchemas operation middleware
+func (sh *strictHandler) GetSchemas(w http.ResponseWriter, r *http.Request) {
+	var request GetSchemasRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSchemas(ctx, request.(GetSchemasRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSchemas")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetSchemasResponseObject); ok {
+		if err := validResponse.VisitGetSchemasResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetMessageSchema operation middleware
+func (sh *strictHandler) GetMessageSchema(w http.ResponseWriter, r *http.Request, message string, params GetMessageSchemaParams) {
+	var request GetMessageSchemaRequestObject
+
+	request.Message = message
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMessageSchema(ctx, request.(GetMessageSchemaRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMessageSchema")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetMessageSchemaResponseObject); ok {
+		if err := validResponse.VisitGetMessageSchemaResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSchema operation middleware
+func (sh *strictHandler) GetSchema(w http.ResponseWriter, r *http.Request, pType TypeParam, params GetSchemaParams) {
+	var request GetSchemaRequestObject
+
+	request.Type = pType
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSchema(ctx, request.(GetSchemaRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSchema")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetSchemaResponseObject); ok {
+		if err := validResponse.VisitGetSchemaResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -13986,6 +15714,34 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 	}
 }
 
+// GetBootstrap operation middleware
+func (sh *strictHandler) GetBootstrap(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetBootstrapParams) {
+	var request GetBootstrapRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBootstrap(ctx, request.(GetBootstrapRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBootstrap")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetBootstrapResponseObject); ok {
+		if err := validResponse.VisitGetBootstrapResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // CompareRevisions operation middleware
 func (sh *strictHandler) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
 	var request CompareRevisionsRequestObject
@@ -14153,6 +15909,75 @@ func (sh *strictHandler) ListFindings(w http.ResponseWriter, r *http.Request, te
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListFindingsResponseObject); ok {
 		if err := validResponse.VisitListFindingsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ImportConfig operation middleware
+func (sh *strictHandler) ImportConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ImportConfigParams) {
+	var request ImportConfigRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+
+		var body ImportConfigJSONRequestBody
+		if err := runtime.BindJSONBody(r, &body); err != nil {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+		request.JSONBody = &body
+
+	}
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/yaml") {
+		request.Body = r.Body
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ImportConfig(ctx, request.(ImportConfigRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ImportConfig")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ImportConfigResponseObject); ok {
+		if err := validResponse.VisitImportConfigResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetLive operation middleware
+func (sh *strictHandler) GetLive(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetLiveParams) {
+	var request GetLiveRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetLive(ctx, request.(GetLiveRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetLive")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetLiveResponseObject); ok {
+		if err := validResponse.VisitGetLiveResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -14745,6 +16570,34 @@ func (sh *strictHandler) PlanRollback(w http.ResponseWriter, r *http.Request, te
 	}
 }
 
+// GetTopology operation middleware
+func (sh *strictHandler) GetTopology(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetTopologyParams) {
+	var request GetTopologyRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTopology(ctx, request.(GetTopologyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTopology")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetTopologyResponseObject); ok {
+		if err := validResponse.VisitGetTopologyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetFleetUsage operation middleware
 func (sh *strictHandler) GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	var request GetFleetUsageRequestObject
@@ -15081,454 +16934,515 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P17dxs3si8MfxUsvvtdtrNbtCTLTkytWWcrjr3HZxI7x1bGz7OiHDXIBskeNQFOAxTNyfZ3fxaqCpcm",
-	"0WRTkm+Z5I9YJPuCa6Euv/rV772Rms2VFNLo3uD33lTwQtTw5/NzPrH/FkKP6nJuSiV7g94rPhOamWmp",
-	"mTbcCKbGzEwFq4VWi3okTpkU16KG7zSfCcYnvJSMj42oGWejKZcT0e9lPfGez+aV6A16F71vD4748fDR",
-	"6KS46PWynh5NxYzbd5vV3F6hTV3KSe/Dhw9Zb85rPhOGGnmmX4/fiOtSQ+vWG3umWWnYkmvGDba5pmsz",
-	"pmqWV9wIbfI+ey2hI7n7OWdcFiznJrdNLe2z/rkQ9aqX9SSf2Sa5KxvN/Y9ajHuD3v/vYRjUh/irfuha",
-	"+WoxG4q6Z7tiG39e2sftbrgpZ6KtLdw0WjFW9Yyb3qBXcCMO7I29bGMks973qiiF/tkO52YD8jGvtMhZ",
-	"Jfi10EwtTGOW9T02hNsztpyWoynjtWAzpY0dxeWUG8ZZVWrDlqKcTHVbw/EZjcYXYswXlekNTL0QvtlD",
-	"pSrBJbT7mZLjsp61NPx8KphRV0K6hcmlXsJ6tI3SV6JgYwUrER/D7X3N9TivuDw4+z9n7r+fln/9btzS",
-	"A3pKowsz/v5HISdm2hscHR6fZL1ZKf0XqZl4VotCSFPy6mWxpVtlgb2wvYLB1VO11M22Hx49ffRk/Fgc",
-	"fDc6Gh58Wxzzg6fjw8ODE/54+GT0bfGdeOq7MudmGnpSFr2sV4t/LspaFG74k506fvxknz69tWKipVuv",
-	"ZbXC9VJqVspIrrQtGfix86ZbawW2bFFrVW8Z51yK9+ZyBJflbhnN+USwoRirurVpeEfbUjg5fPokNVA/",
-	"iEoY0TbveYE/5wNmpkoLXAFLUQtGv+CwCVZxbdijQ1bwlc7cl/OKj0hE+5vtVjVTUd/REFP7w/i+qIQw",
-	"W4Z3bH+/p5l9W3PximIi0osT7rnT9fmyELO5MkKOVn8Tq3RLR7yqRH1PM7WU0FwQHXSO/HMhtMnYlZgb",
-	"+Pr4hE3Vol7bjyfDo9EhfywOCjGv1Org6LujY9dFPGtDJ6MmHdg2tXbv8Xr35twYUdtn/t9fLy7eHx8d",
-	"XFy8/1b89p//kZT8L8c/cTOabnb6XV3aE91uyrJ5rDPYl2VV4W6FMVBSMKskwNDoU5Z/k/t7S9jRsMzs",
-	"Ecarqs/e0T6XorQ/2D9PDg936ALpkRofYA/axO7xd+l+v1JStPT9tWSc1YIXGXQcOubFLa4ENuXa6gqM",
-	"syWMVP5NnsHkR0NWw1hJJWnfcZNY6d9s6Zlt447uwamy2b8f+VBU2yStP77ZsjRTnMXK3pSx/Eqs/nLN",
-	"q4XI++y/y2shmbaKHK9A9bAHvb2FVxVJxFmjR7/2jOCzv+ipmvd+S4sVeFGjS6URM73Wt8dHxzs2b2Yv",
-	"f4m3HgWRyuuar3AYylnZJoD+qpZsxuWKwbuZUU4/4Ab0lzaZWNlnphWVo8NDaFI5W8x6g8fwqZT4KbS+",
-	"lEZMSO/7SWjNJ21n4rvpKiNBI9i01EbVq1PXPmbnng1XRqwJmpm6Fqh0T9Xc9sv+LcWSDfnoSsiipV8z",
-	"bMq+K81aAVtEvFtnJOUzZkd8NOU1H1nFPQPRMRf1SEhzIORIFaJgWkxmQppmt9Za3zwV4J+Oh8LudWW7",
-	"pYpt3ZKqsF0qiz06UKuFEfXBUUsPVHG3PbDb/BVPmRRrAgA2cRlO4dTioPG9XWvO4duOrbGPaGsNPL67",
-	"tYWPhrfbpvxci3H5fqcaOrUmF5719znT1WJiF69VvdXY/qAK8QCF+lBMShkJ0rZmz+HFW4dxc+Ccsbh1",
-	"j+Eldo+BSdk0aRuLEL9ML8HIkG1fhnsatm9LOdqt8lvztrAbKbZxbSdsc+tW7dQ++yb27rmQXG5TTA1c",
-	"cE/DtDcHkI9mLZop3nSnqqlds92Ea2O7rLULd8tNp3Rt9/wiTVl1n1C0k3Y7Lhb2sTeZy7/zutw+mdd4",
-	"BZ1Ap6wSYwNuDHey0vntLmxrIv28l6b5wY67niupBag33/PiDdoL9tNISSMk/Mnn86ocgQvi4bxWw0rM",
-	"/vMfGj1ZfvHZOwpUIa55VRaXZHv0sl4hDC8rO9uwLuBrVihh9U8ry0glsIPqdFmrt89FDe9khl+B+0XU",
-	"tap1b/Crf5dR6rLiNWgG/i0oZ9hsoa348yrJ48PDXuSX89rSh99w/QltLsuiu3PC2p8LbS3mw6xnSgM7",
-	"8HtesDe+407nG6qFGQwrLq+sXthtcf+MA43zlNpeOIwjLu0gDgUYBYzrtcHr94IvCr5447faLeY49kpd",
-	"+s2beT9TNEV27C/V+JJ2+kgt7AsfRfP1yDkvnMl9wkbVQlsVjC3Voips78iN0Mt6atwbBG3PXQnTeKNH",
-	"DtAiQqNvJrg0GdNCFuu+4WCLoC5uBRt48Lhmwb92q5UEu5RW0s+1GClZlLAD3oQhhnducf99pDX3Splp",
-	"KSdeeA5IbNqtyWaL0ZTxJV/B4T608kWDRo8C16ojGvd5LcYLLYoMHNdazcRQFSuwwRVeoIWQOBv38+Qq",
-	"yx/0mfslt4rQhUSxwrWSus/O3ay5HZKYtxwGMbczFx5VYscy+22l5MT+Wxo2UhBJUH459C+k21NVOdpH",
-	"Vt56El7G7orKbngccS4VuCpcl7XhsgBPZWk0W/IVSIEXqh6WRSHkp2yyd3Tf06xWlQhyn1eVWuLE3M/H",
-	"rm35A+iRvcAo8l/YdeI2NLWb3c8nC14Xdj0MGGfwgdWLSqCbBxbehZzB8uRsXqv3K1YvJLNSKWNG2RVr",
-	"B2fGR9NSgj5nFrW0L/XLUlRa9NnrMfPvyliOhxCsPDCvhDT1yhpZ6MU8hafat7BSX0i88xIDNbBOF1Vs",
-	"bxZwuRa2UyO7vlaaQhV2sGzzVjQIpQmuKWtsiyIsgYXEgFWRwQ1DAU+8kCi4hismrkW9wvFHz6x9pIa+",
-	"cb9q4JeR3Tq0Zexoq6tSoFGhhbb684Dlo1ppfanqclLKHNR5J/XQT3Q5K7Uu5SSnrfJC1RNlzF4Lb/PM",
-	"GfunRILemQXsWzsu/pIBtF5VhXCxHjuk8foZcWnHacoLe+MRuDtvJbuPIi3gv5UUH/v4p37bs74qMHIk",
-	"Y1+M/eVKzM0pqZF2wGhvRGNDc+7GAuTEK2VeqIW8nYYglbkcw1PW9D84kWH3SBUO5QvnQgFvKq0fmF9U",
-	"8W87O4cnYXZeKcNeUNM+0hShoAYhZoV1EGmRux7GOj7lX/Cy2ksvu6OVhCMMbfQTlLn2L51veR7rI7CO",
-	"SHzghOZSLK1Fz4yoKivDrPBWRlDYDMaDmwxFiXfX5xXX5hKFV27PKydeL6R9Akk1e7u90IqTLBX7T3Wf",
-	"LnsI13xA3woOxCcc4DO5Yng0Q79gys+V+hFMlk880U7T4kN1LdgJ+6n83rXnJy5Xn0UpsGvOHoDongCp",
-	"MOOFYPCvXLmjSTPwd81KuTACFQfcPr9IvjBTIY1t6qffO9gH2ikTpQq3iUJ05YZnLCib+AFGRchC+Ke7",
-	"W6zGymfc7hD32gtplqXVQiJMQS1m6lpo0CDelhNp9xmXYkmn8y+SX/Oy4sPqky/Jghs+5Fo0rdjRVBRM",
-	"qiW7ny9C26yeJ8kIsUebVEsZUD0wuvc0E+OxGJlTVou5ALnTZ6/r+BpmlLoC/V7U1nLgklEMDBSx8l/C",
-	"qlAw0kteGlHYG9AeGMcC8p52k+H9cbDRrTJryplQC2NbXBpWlIVrOGp8OZ6HOWh7VtBx0HULtSHf3ghT",
-	"rw7OxuCuWHcfvQV5DKaJbWk/hUgK4Rx0j81rNRJa7znX23w8/nj2h/wRG5eiKty24KORmBt4Y8qD454E",
-	"Mb34MfCFd+JMasGN03IOdS/rzZXtXN0b9B5ayfZwpKQUI3NJg397t87xcVAZGiPHnktTmtXHVfBAWltj",
-	"G2O9dt1E5yZYdpsjTDJRL+ZzVRtR/CSKkrvIxuc4a0Co2VGCDQVyh0EcCjZDytfnzUPDr2x//Hgijm5k",
-	"L3oGS2czINlw1ts5gSEbLzSvIs/qEsRzzuFRObXS2nwoW9Doy63qnA8CZMVKd3YtapDI3r7uW9PHSteC",
-	"rpVo+OHbrIi3byxNRs4EAB1eSJwxa8HJlXton+XjWv1LyPhJ6C7RTCt3HjZCUQLGlpxXhl0JMdeEoSkN",
-	"6PPsR9sQXsGQ2G4vJEhOeonrkEMQXEh4rT1xaHHB1acsr5R24wFhXdeAzcGxr5koKU5ZDuN0WcpLcvuk",
-	"3qqNvbmUtNjhOitz++xVkPYUf7mQuVSXeqHnYmRbI1XYEiPn1pta4UOO7XJYQTsWc1FrUUALnLPEtQIh",
-	"XWNlHzJc2YPnlDXwTE14yQQiB3AdymshF7Pe4NdeaFkv69nlAzYLLI5e1sO57WU9moBe1rNDigKnMUj2",
-	"K99ekIjo+fwtATE4k6u/g+DchGbKFfvfb1+/YiBH7eHw/mCiDugJdrP33/AlhfjhUfN5tXop5wuUEAVq",
-	"+rz6ubab05RC9waAtlzf7z+o0WJmhUNw2FhpFZaqPdugD7AL7PA56xXwApWwS8gDUQQzSwXAQYhVzqPX",
-	"/x78y1vxlJzNK47Y2T3QlXhYK/Idsdw+I4cvUPzStToyiSou78UuRLB9bKv3w1a6OW6ATboEviCE/mEd",
-	"W5L1xHu7DIU9n9swxw0nggcQoS0XIicwhlYi0nFzcnRsu+fDX6U0T056EZLkcBNJknn0xq0wJLvgHhl4",
-	"xDutjJvMkF/Oe08S7qnELNnPl4u6SiDIsx5Jp8tSjlUimAmGd+nceVyy5/JarUBZADeY1WZFNc5YVV4J",
-	"Atm8h112aqdyJrjUXp12KMvNACZ9o4b/sGLNSolFUZrn16RHNDcnL4paaJ2aZoFgzihqNRNsXKtZ4rVZ",
-	"j5uuMdasN1ztmoef+BUuQ6datkk3DD2n8ghw+y+k0S5vgKNcdVbbqBYGHPG41KJehaFDcOhOrGmkqagx",
-	"iEUXm5ov6okokiMGDwA1N7GUrkr05UVoH7eY+1YTXKWeKMWyIT02tvzmNqeuphWzMtLNjEp2QlXFvq+M",
-	"FfzfE+s34Ap+xfQDGAvfVFg+v7Ut8x9LnVjlfu93EgLRfklIgAjBvetBr8R7g5DwjY5hQ1Ld+F4VCcww",
-	"iAqCC5NotgfzvFZGPQKlIQveCbTl0G/sMOb2QpA+us/yX2tRcHvY/JZHcacGqpuzK7HKrPDlWi9VXURb",
-	"xWdmXEivZc34ik1VRXkEdtlYtcIIGRAbYoXo8kY80SV1wIGFAnHG6yvwHmkhdWnKa4FK2w5l6JmazXld",
-	"kknUXABWbHU5T3NsLFkYyWNzc0Hvt7p+KMdjUQs5Ene4urKeUZ36B8lS+3Rvbd3CQMLbsi1rmLALaZsv",
-	"j9EF+YDNcHVwyaa8Gq8nfcEKzuFSNlEZxeRqIbwa6u05fWntLWstsFpVFcSynR8tvMQuySBL7b2wGi/p",
-	"8La3X0h/fxwXpys0Ia83AuR9llfltbiEX8DSsVdY04r8HGAkxf76hjeKbOuJErpppKyhMeLOwsdG+62N",
-	"4huRtD9oct5A8D2p360H+UlXdtj0lIqPE701XyZaEx88pqQNRD2AaY+GE0czQzkR5q/bDg1axDq+TIQ4",
-	"LloX1ohbz9raE+yyeS7DXGyOtJXXG+svY1MHJN9cYpHJNevYdzVue3NjH0avbbopouhfxzcacl7tBQOM",
-	"hcwIocu4RPzsJQWNT8LalPkjcD8Wl/topo1hSqhl4v28rIXe65ktGl7Lojj3DqmCBI09WRdgzQ1g+ssC",
-	"jmXA/uKZD7kiqrb/JpW0Wlyrq71GYl1bscsaG9wcoywe5e0T9Awu3OmniPzWzYGBQwEQ79o3xmPgvwFb",
-	"sjH9a1PZfNgLVbO5UPNKZN50PTl8+iRpuibT69bXwponh5756MkTyJoDuwndVE8xj45cmmiiO+uhscG2",
-	"LqqPs3pQBvo8HNz5a6PRAiuPl8v62dO+HIrkto22dLcMTFSAroRsMWRIA36/ApCg7jOM9eupVacp4WzU",
-	"Yk43BFN4o3vh9l7ehTmy1s1PbI6sp7luqnN8ZFX0fOAS87g1plmO26OA7wl/b8f5WtSgdIFEygdB1fAR",
-	"U3C9q9qDEOyMwUrtRzoRvrTndiEmGMMzkzpPI5PUmtX0mFY/rbU27EUH17wGQ8pe/VpWqx/cHfBUWYpi",
-	"myI1qkrwsoLdI5XVWA2GIGD1XC5rJSfksEaH15Qj1idOC2Fh3fl0FjyUIcREvnH0aPhHuyHO3BdhQiAc",
-	"HR4JeEwY+j7L7fsuy+IygPs2rqcowxjwMUWUYlPGD4B1ELnucSii/lFgla7XeUPo2JeI91bL8uafm7No",
-	"5NwudJ31n8Oq2OhP9B00Mb1egpG26TIbuTNla7Ct4hIjX+Adc+Hgbbe8LVE1Rhu069WIt2k5Cwrfjwzh",
-	"GHNurOEOlBlvXjxjT54eHruBLygoABDbiTCIl7S70QXFSEfNglUJ5lg5wzOzkzizAyNF8QyanZJots27",
-	"eoOdWchyXIoCvred+H/PfvoxqQBNPYR2LRxPIFUQNfh0H0SDw2EQOwvvaYdEJPkEMclNX0rUBE8u4ZI+",
-	"EoqgmpWGTsLNLgM3AFhhikHSxMAnSN/T8YCsaRGb799fK898hspOPx2ZppTVRzskdZy0uaFHaT0tFR+2",
-	"C3Ls9bempQYp88kQZ9JnDW+97GK9RkFse2Ob1/z1mOUFnAp5RgsEhCcdAyNFLvRTXFeTWi3mWWgwYI9+",
-	"bAa9CTlu/1IUUTYKolaMz3lttnjjE/EHeuNyKmTjtWzK53Mh0VXdTQXlxojZ3OwaBWtWqrERstln+3dV",
-	"dbQomzrhlpeFk9OH46ODy4XMVjgRTqdIWIFpd8G5n0ryxC5V3djukXO/rLW53DUN5ABtLBlJLtz6xhNT",
-	"JmTJS6PJt8tnSk4a3gxh96TGTeUchHA0/8i1OYAde/DyhxyC+9EcNnfed0ffPjo5OPr222+fPHry3SH9",
-	"d/B4fDh6wo/E8fBRcTJ6PP6OPx0ejo6KY/FofMIfD1Ptd7GPNT2ziUeIoBZFw2FIOJDLIR9dkX6JEbPg",
-	"6B5H2qV3RkP8DWRNjAMBXXVktdYIWADolAvpNdat+AT3ZHC5WmldYG5Sn+XFAiE94C10lAhOVlCKHZxG",
-	"YNDZG2o1n/uGeEWJG8YvJGTG0ZoCdDnOq309NZn0UHqKdz96RJ8bTs5q2LSObgkaoHlZnDKjqgKMJcYl",
-	"kJJ4dgO/igdtWm92IZHQQthBtUpzfrqesIWpMvgNtB9tVHDf5k7i5AStkgIAAqVLy8C0Hy7FEmANU8XG",
-	"CnGnDQUyYDb8QgHzgaa5l/XCxNgPOFzg+bAdTCqMMunqXs/sD1s9ABJIL9Z8pU+Z7d6q4RrAM09CkpNX",
-	"Ori7a8kJTqavWqKMTr3eLoiMJ7WaNegqnEK38dgNMzTtj4jfsebW1HzFSnOKBkDuJr5q4kriWHMjhOhM",
-	"ru30QZF5FsEBumpBb8SYvGed8RjDWi0mUxPkhPAKyCmxwDlhghkdLlTsLN+OB6JTalqa1HjxbrdGHGWF",
-	"hdyqud2FP+OuI6tZb6502aY/ggql2EQxa7dYywZPONLskUnOaZk++YOthKFYA/xIkgXMptJopHjZPbA4",
-	"HlEDUwP7ohRV8byuVZ0OUGAuOak0pZyjgp8OwKx5Ie2ZN6wE6CmoM9dqUvPZGsELwdsuIW68XSHa+ClK",
-	"Btk1aVadCGZflNSdNnzMNGOQMW/lHgKsmb/JSikYmDU2CuLS2cQZOeTx+rsAb/cz/sruk0l89ICVkkJ1",
-	"4JzyQW0N1p81NH3utn3CKbvoXfRAXqP3tFxrWBrvvNPfiIGQLQGQF6UsIOtqw6JKqJ4vZQysg/UPAb0B",
-	"2zoKy2bn8QiKU4TgiCL1ytO/RX334bqHhzgO4LW/hLDi5JKMxo0p62KWUfedXdamuJ81o3zO848oBsrf",
-	"9ID+5CnaZry3nHt/bZ510ThlidMdc2VltUqfdjdfux6dwV0b7KLtuFivy9oseHU5VdrYmYNJ8388pAho",
-	"arRAlS3NquPsvXWXexjDHqezUZeRl2JD+4BDlvKsaSzM2soFB2k6cHZLn0myNRGbrT9t1olDlOwSjEDh",
-	"4Ac7W/PCuGXTRX5sQedbvcAukjFeiSN3ygo10g/pO92fFQxvHQrNBB81fPWUGXpZC+dT9dmil2NVX7rA",
-	"4shKrzHo3ZEDd/NbDZr76nJW6hlx2XmF/bJQM15KygkpR5dhmQL4j46qoucn6tKUIvq0kPDMxhV6ygu1",
-	"hK8WEpKdIDUmZQfQeKb1JJdJ0yot3HhGTh81Zm6GKdEyz5iSsHXnfCJ0WmaUcqxafMJgW1ld1F6T9+8A",
-	"0uQOobvU6dq17tdNUgF/NFdKXVnjtasOveS1tIO9Y5TosuRAre3IiO+Kpjp6i5uTbbipdYG46QTBFTBg",
-	"pubjcTliY15WmlKV7UlTKMxrFJFWS0C8fugLxOq0UpIty6oC2LjEbFf0Vmg25XVRrZBapU9LpZHLN+X1",
-	"DE1Ot83h/tBj6nB6lzhY7ZoWi3sz6TZ7N3UcI0tKOD2NkIXkL8MHRF408JAs15ArW51nCBneueLtg5/h",
-	"pR+yG0JNIJDY3lmHvsXrTh0BL1KY+eMcclUip/Ea/tirY3eDfxmreiIMSuzLTkGtF3DHK3sD5kRuQcRs",
-	"U7KcD2OrBFGFeFloFB8jUc7N5bKUhVruPsPh6nd4MdxOR1WHjAF/5XrGQYuQD8hGyPfSp44nTCNevaP4",
-	"2u6WwMz+KGnnsG23dHxd8zjdOSxv4fJnnuiJjt9uG+vveGkahYTKTROEFE1XtFo2VkFy/W52zbc1iyV6",
-	"JJzied6JgIpFRTs6BSXVSEldaoM5mIbNa2Htlj7bMNzyiTDw4JwIaaTzZXgRiSlTiPBBofYXUy+EPTsU",
-	"LjQ2spp98ER6nJ/Hd+Mj55DybHVUq/q4tGu4mjyrTTHubaJdezUIUDUXlEvHq+17hxzZYG26KBKefZ33",
-	"DayJjiKBuMe77eyG1gZjFVI9N4CUnTQra1TAKG3qVknMVXNlNke1fXHeATJvXqv3paCaEoIR3ToRHcKn",
-	"XQC9nVLhh+j6OzuK3JmzVZZVi6/sGPoChDUMbOuS++FjgzPhLXfhrUZV9TMA7+DFSHyrt6Ekdce0q46p",
-	"bFtS1WD4O76NEkP3uqchYvdOTPFlHIL8i5u93qSsMYStE/DLvNhTNsZ7FoYQnzYrZXzf0ZcpDf+UcNsl",
-	"XMsicZnSa0lnt9hx+wmpH5EUd4eK4LbIDpnzdz8y6SX/e4e07rUei/dGsyEoSGWNiYne+25If21kH+b/",
-	"8Ttiz3Ga+q/Ofnr+IXeXGXgexC+QcsX7BsqQdtjMtNKKmCsIZYHaq2PRo3suJMD0PQCB0iXPmwVuJlDB",
-	"wnDK0Y7q4AinsVsT3KdewqOoz4jXpTC/7QaRsQK6bclXp8FhDTruKvBHun4RgeSFROaQZZSo6y4BpR8I",
-	"sMlN4O+d8JKIqpw7N2+4RXPKGi1Nn50hVz0ACw3WVijKiVX9ARx0mWcIPcBv0aYMB/aTk1PHM4dImcAQ",
-	"cAiErysYTKloAK15gTBLPWDLqYKM7RnH9PhIe8ZseYAGIKgjSN7vz5797fmrH0Jph742fFLKSR8c4RIB",
-	"9DP+viGIDw9TG2FdOG6GlCAWPFVL5JlyCFnucv0AHOupZTzJJWXprqGP+gxg5ZBcaEcFYIyO0haZAQbB",
-	"rYPBaEhJJF+QJu5QoAwFF12fvbBLOT+a5nYn5E8PAQn+bZHbfUhxBjtDy6mqBNH8w87T9rqZ/d8UeUKL",
-	"fG2ke0cnRVMJ+y4hAqJobzr/7OToOGMxY2AjYlVxjTBbX4sqEfbmI6Na4seSB/5ZRNYTiapCXtbbchjs",
-	"lfTe7ifGHsCrUwIZBfvGyeILxLSl7Zc6Qp8iURPsLxMIJIAzqZvJXLlWdE433HlYvR0pDJepa1HXLfDs",
-	"87jxUwhAm+bcRfhmgHSlAUjQfuK1skth0OT0ZK/HbK6qCgVbzY3QA3fUnP38kmlRX3siGnDBOBrN6MEE",
-	"xrOb3pPLLaxeMGjkNQB9nWFAEGW/dIUNSxPwwijvwUUjCtx7XcIZU246DT0S0KwtSbgbZi/zIAq3yhqT",
-	"1LpKW0rDjKMM5wHL8dy10sX5v+kbdn8Jx2zBDQ8VwawgfOAyWOxFrsAXJXwwqWpGsUJ7HV8Upbks+Mpe",
-	"awWnB52B6xxcE4SKRC8W3GBlrj1P5yZjjw6tvHz05PHh4YP+hXxNjhxoJdAoe6Nhd2u8LZKz+00fr/01",
-	"sk5ydt/VvCRFwV2eMS0qYYWEzi4k1LnCZRoNsz51ihB6mpYq8jHrKSagL4DsaVmOhH13wxbK2X0TRbw4",
-	"jbt3HpPecvz4CfNOwEY0/ULygIMjaX4aMxbzGHUKOpDBtlDBSbuLkN4aLnUANlRhzFRI22aYONdiUEHI",
-	"tdXoReqNqGkCmTxOP81snHtPUGz02iHJRYk0k0EEDFi+5KUp5eQS5IVdxtjsyzkwaMuFEb5tvGh87fOw",
-	"+v1+3gSk4hYItGGX/gtc9/Z88At7zXLdx+KNRtARB7jRg7hd1DWfSbX+7UZ/w5WJX9ZHIUrYWvshFSaM",
-	"TorESaccw1UchPQ1c5yxs56lufZ0fVv/UDfTq93kwlbscjMkjl5fFu7p4eG3R0+fHj8++fbk8OnToyaz",
-	"l1xURBPbqHrbIEeIx/X7FcLrHXlM7oV7s/DT702nkH1N5hby4PHhYdLlsdF75HlKTS5QsKZ0vrLYwhcG",
-	"QOsN3kiomGgNJNC190g5wJITgwbRnWeOXco+y516AomOQVnxaE1teFVhUReWoxTJB65MZX89qxF99vAI",
-	"QPbYy9Nw8+RhGw/DZmFIXvCdmCIHAm5z3v7kSN7TGv3hSeZL7m4nUj8NjLrB4szn3EwpucFKXSKc14vR",
-	"FPCgTalJRak2dnyDft4r2lQOzw1zI5ObSJuTIx35bjc6HYLuUTLVnE/SLp1XhLFac+QSPqk9NBglCJDW",
-	"kiCJM8s0cDFYo9sCV7jSHEYwZqs5jZhzgD5Ae6u28Koq5uDY87y/d/rW+e6MrTJi307na4V0jfY+bubV",
-	"lIXd2d4lRIOAFJTYW9AgeTX2POYR0IJSWfrsrFHYgY8g7DoVMi5oim9Fceal83HSTQ+JY1oI2d0WJZ7S",
-	"zbFdzVGIkwJkPDdtmFTOpgtZ1CIi/xwEXlrnp5hyN0Uz3OG+ED8FrjEJOSOVzfbcNFwcqNjNMM0BiHZq",
-	"YepV50DoOspyPRrTAilBhbmLO/tHvNLfc+k4XzdG9RXWwXEWhNPJa+F4d6uNBE7wdflIvedJ3TRiAU2/",
-	"3+QDs9tIVU22wEJUhrOzH96mfRdtgfZ3zUmjlE0r8itHLAJd1iZaNviwLC4EDssdJ9sotccsw7NSE1yL",
-	"mTLikhdFnZxpOiyT8uX9D28bRjxl49UIG7SdiUVePw1pNqZqS9JeA9v4l4DbExwGIBJUJWBr1QuJafVD",
-	"EiPL9a0iC3+MWqEH7Mjgmi7NKTsk5gUJWSpd4TslcRmsJcAbXpt153U4MzJX60HIPfJPtWPZ2LXnPLhC",
-	"m1rwRqZZ3PTFkJDF7es1XGOtdzX2/FwZ7DYh7ekG3h0roNAVr53b3EBBaiTm5xN1Gql7OvhjrAZjVZXC",
-	"Uw5T4p2dDnLTQ8KQT87j+op4XUmQhlzUeIVQXZYYwUdHbPxqv0JRjIC7XM2Eb3iM+7NP/cdCo6e48+aD",
-	"GcFx9GHF9V240KK+5BOR5ARopKVt/GYNyZ1teAcXJYFfuKrCTmwclbHkjORbSoVF4JEcl5MkTeS//UG6",
-	"l/VrB9M9MfW0XWfpy+YB6snrSQmrVhEfv2YzYXjBDXceHSpk6Kfg6An7W/n9gM5d73FD7oSqQL4ENlyB",
-	"8PXqpmcudUnczeyLmMLjpmD2DtnB/Ts727fBQl3ceZ1FvNSeaaQz7elXfyTufUw1pd8NzbX2rNxt8jOB",
-	"9kvKxMjibfc5RdjLXZlrdu+UEt2i8LZNh0xVXovOwaFxVUrRGQ80Xjhvw74htgrZwfwjwrvbBuRlkWZB",
-	"J26tJjkDyAyr49ol58xhWgDgR4fS1CwH77sjJqF4ygAtghlfneKSjtLd/Xonhz0mhtE1UBHEMeCK1YUM",
-	"gk2zYAMD9xoxZwEZLq3IMpTqWE7LSsTyDqPSkNlcUKF61MkaIAarQ5fAaCGbX9qH1KBSjXnNXHlXzyth",
-	"RbrGrKVIxLIzz2IAhoNayjh4PqzVlUMfQFwN+CGAesIrOUMhpD00ylFw8+OhcHLIPOSg6TbCKQHPGA1S",
-	"2u8TbML0XvdxGdABvdLmFEvNS3IDlLF5ASXxNtO3YRwuWxMg6Pdt6lXkR9r4zZ2bu2j0N/ZFLSZt79OL",
-	"4eW/lEy3t+WHDy1b7y5wmq8oBXhfDQQcl9zP5mCdpgI4TOZcA/kuLHQZnZdDMeILMBJEWSc1mTWPkWwq",
-	"F5G0+9h4UlTVeJIenbqRzBjnPne6nXbLhKr47KInFhc9hlmUesAqNeJVaVZ9XEx/EYvellId+yqcy+mq",
-	"yy3vpqsECsP7iV3/8XnbR0/fxUoNpCTp9frRPFbI8LLTV/WF6L83VmZdbvefqmxSlb2BNknrMtspYcI+",
-	"3qQy8aiBBtWnJydw7FC2PUmw19fEETikOh7b7oBaH3sTzlEfTSeqn6wHDoidqWfTkGpKGqZjHkMHBnoi",
-	"UOfL4nMvcJ65gmw+oLevT8JROqxnWrSpRY46/44YmjonkDULLmyVTZ4xNVQzj5nrbiD12ruzPhEJ6R78",
-	"iQgxlStwn3QWk6Na7ASZvYWr3i5mM16vtvie4yTnaDju2Mfs1pY34o2pWmFq6yO4VgYCaphukoSY6rJt",
-	"A7+brki2ISwcAuENdutCzIHgWsnTNYmVfJFucT6gmRrRBdIbba/Oz39MsIry+N0bdHSFGFW8DjD9aNV8",
-	"FHrZzXXu9EmfPUmqAinZo6lSOl7i6xwqdP8uP0vixevyDJ9MIztoUGfepyAgveyB51T0vvgm62RpNmbC",
-	"MdEguRIqB8jx5xoSbZALaS9wEF7HyYSlZYngcxDmEiUN6COAfZSRWXIhd4JBmnQyuON2nfttJPF6JUdN",
-	"7k574FBhGY/9Tkk2KsSKjgU7WiGsApARAXkMSGkxJQ63VVRcJ64Duq5usfsA6Avc47ZlD0JRIHxqxDJ6",
-	"ITcEe0zBbmc9THjM34uUzX2W40Q3Hwyw/WaFVZKLEB0IK2OqqsKVKM8X0idPFTE3R0x9AUfxhXS8oM59",
-	"RVGrZpEloOlfzbFQKp8JWNwujjaIZEuhhH7gx7s06Kgv8QlWSxkqZbSp+RzmCjjhzaUP0TVWwXogDaZb",
-	"K9d/IOKG1IbSDBqT77obFauBKQcdEibDB/7g+xB72xwg++AhsGxG0bnQ3ynXMNxEDIQ1bJ14goFz1m7o",
-	"130YE3DOIRYEs/Gnqwdr3ijYF1bXxXUcCjr1sh6uFWIdclMNWKZ4OOF3R1rU5spq25fOQZoPWFVeC4/O",
-	"DQVe/f6hhR0d1a4T5Gx1HtbI7dranDjOmPRBUwjUz/dGTTCsUb1pJkCMdotfO8SD4+VEax5Av3FGV5yu",
-	"FhvIcUGxpZBm1UT2HCU9PFhHIqF7hDa5zb/ZMK7Z5M3Pz/weLhSdzZCLgEveQJzStzEmhO9O5XqTk3xZ",
-	"VsWI10ni6dCXqLKMfcmplRmgD/loNvU2pWKkDyf/4raD6d10lV4Msc/KiprRVGkhYTATaoSTdtFdmkp0",
-	"Y17Rmptwc13ij5eqFaVCDNL08EEMpyFWJ9jkLgAQchKjw2dixSkSvXS2vv6Ob2x3Sc3rUjk6qthKeHTc",
-	"Wt+zrAWUl06udntMOH/raRMlp6piD6vRvyfVaveGdmU/pWA6do6IUrSD/3JtbcZTnVqXrwnje+5KFt2+",
-	"cNkdFiab8UJcDle70+o82jnKr7M3gx9r07HIRmo2s2vXHhKsaHH5bTH29y1iFu65aW9cXk8yX3ALO1E0",
-	"g42p2bkY9qdiIYoVXvBNhpXPW6EsCVFPcXscP3bUHuwcwNxWPMCLh0KXhQgGDU4N6IyY3j1bYwM5fvxk",
-	"R1XwrjQliWlJFCtzi+bSVx/bJrGa+769Zlkof47ogRvXK1tr3raaZY223UVAbrOzn5hA5fVSviVgfzot",
-	"FHMRKKfaAcwh3gV3QbkfdVWKzFEHwNd9dq4iawU9I1BizzPpdt+FzgcGbhju3NJGaJMhqh4tnX1rfyS+",
-	"rsTuBixkJbRzxsPrSZVgv2hBLqBQw5YQ8R2blpKW0ciEJqam8ueKtzn+uWRQDz0jMBwV7s2oMCvyOa+T",
-	"pYPXYa/St/ZIi4szSEUX9dnzihzhkACHln61wpPQl+TG7cw1y+mJeWc9p1mvN7GRulFW2jEMhGuOaXYn",
-	"INP26YW72OWC7w4n4OgjRGbc4I3DB5DqSmMW0C57lRFryb2DtMPRtMsT3sCF2+ndrKygRbZOhU5+N1UX",
-	"os4i85SoFgtH6kA4el9V2pN2wCgh5jMDghRwY4BaYjWlyIe5T221bYjMm4RUyRkzx6ezNJ1k1+LA6SPv",
-	"BZn4sB7uaZbbl+Uef97YNUE3txcdnP2fM/ffT8u/fjdOicVtXL9Kex3Ql7fuSHvsCzfsyv+MeSRxDzbz",
-	"dmlXZV42bTuqo9KCLcFQqkk9ovJ2PBRHirw2qKT2st4Ck09d+jH4kxxNdsqBE0mSFtslDeSnxyd/C29s",
-	"Z2MGVgAFBZSQAycKpICwDlW4GwmIabzNwqfc7oAS7jlOzXlqIfDwjBqbXQWV2G07hzPsuLnSHBitorn/",
-	"CZklyKWJHW8brTdObm+kA8/QX84RU+SsdTpGsEcTEWdYCDyVuUR3mO1uRhRULoQUysHBOeWrW6A3xees",
-	"rpol/Pvs3bQcTS8ken7X/ZS08AIZeSLeM+LSXjN06E1DVCAzIU2KUDVZvukMEWgu07ggvinvFgrjhUwG",
-	"9ozazxFYSjvRbs+2HBbgFQNnqJ8Qid4wPwSwTeESHPiBW9nQPvgF8f5Ae5UOL9qLLq9LsUzTtRPtKrwE",
-	"yk3pTgim9BkECbVucMtQLrpKpfumSzV0LQwS81rNBHA9tla8Av9++wOdDy3Me/pJrYOYXDnDVbC+A+LV",
-	"lYaLqMUKMbKmuoemzIDkix0dHmLdUm2iiemszPy9FMs9qG+5K9wAfcxg47TJGnj0ZomGNpLb81CUkQZ6",
-	"uGqDrfm533GyuIa7l7Y1NZTL3Szz04Xq8UyugNSve3Hh+A41jytm8wKBYTNFAHuIliT1hJvXrXGViFOV",
-	"ahjq46ICz2+o4pWFEDgV6gKfI+ZTBW2VArF3UJwp1FdR821TF0Pibl9J+s9yz3dU7jm2vT55zedup0PQ",
-	"a0os9U5xICITYFpBo9xHwI7ALc2L0ufA9rLTFZd3U3Z6HzAbpmITG+AyrmCBjukqVRm59JR2XS3QOy2E",
-	"nfUcqCQZZXAJyhREJs2vUG6PZWuzNqRuAf2mzwH2KAmY1AgZBNgsxDCgQwUNo+iBtHpiNlBvFN0enHnT",
-	"MuA/12pYiYQL7szXoQlC6+nJ42/vuuShVOZyrBayaCFNaXEQAsvN8XfWTGh1FdqNcnfOvTZk4WspmkXt",
-	"OJuLWisJ2uqIOyK2U5aPoMCqW0NJiRkqU93a82HtBisTR6K9sKM7guzaETrdpBYTGaYgt8KBYERwXcet",
-	"Pwv0Rdu651iOwGBYCt2hWAQJOdoPQpvLFE/VK9qpkIoHl2WMV1o5TBLm0t3TrFKTfhvsdaE7BuJNado0",
-	"WXwOgNRaS5i3eOriPQBktLCAdTyfPu/NoVCx4PXNXHdOXK/t82rJV5rlYG8MhhWXV/nALXUjqgobdFUi",
-	"cUXEghVuSL2txYMSLzpIEFs4h7YPlUi1DJpTPMWfxMtCkhen3K+TzBUJjBZlShy/CTVR1oXsDNWEvcLu",
-	"3QIS9NI4JgE180dXl7OEbvTCUXNjmzy/N9hkfHQl1bISxQSsgmZQSi2GVdRO5Dr2bDt7vg90lLXXMa3Y",
-	"mNcd33qrLKpEQ3+Z27ZZQztyiYGiALjK0NQClHuXUYw4vshjFhUc6q4bwBS25V7uxZHcEdPfrMvT7mZ3",
-	"yUze3e6rTMZLestmaPNwA8FX2oldJTGWr8KsQJQ5GKcNs8rp68MVKrt28krJcnhf3mChh8cg9Tdw2qzP",
-	"JHkmraUi6fZ0yumWvkSp+omKtMJXHU658vl4DK7StrHArDhiUnEWOinxp474OOq8Nf+WoqrSvXD699aR",
-	"R8W5qgDnm86+M1Mxa77dYcv9+9k7ZEONFHJRzVsL1a+XWYfR9sMeY34DdNb3pjGQtLa2LNc0u+BXljO3",
-	"X/3EfXLm+vsA4FQtLj1dUYuFHuNrXZ3QGS4WWbDcTWOeRUYaQYUhHE4MNyE87oWBN251cGr3WwvmVNdb",
-	"8G1N85r42FziG686J7x1y81esxS9OPeuwy7rf22dx6pvWVWXMSdIS5Qryq/T0aGGxeKghhwOyl2lJ9LE",
-	"t4CMqI+UOxRX60DNWBY+a8UlE4f0yk3CMClEoQM/upqLu+tHqxxt64i34gL9JQgKl13DTaALjGUGYnWW",
-	"fJWFZGjYA7Dp9oKBvHON3tKhdsdM2Kbh1RmhVQhgd+c+kojMbIs4b8/X+AecCDkrcTXH2aRNFSCemgzj",
-	"oeFEi+/eXH94cSGq8tp+sXk5pF5hMB7TYewvWOeFHJGS2GIjZkU0FxGaAOMtwENz2qC7w+ImqNzMgMql",
-	"NHFT1jiAvQTxV4C18w93bGIbkwKlWYsqGQ305V0ofBDR3FObZwtNygVw0WiBlYewvibBg6hE1mmjMG8Y",
-	"F46mLCqqvm7LDOu2PMK6LUdQt+VC3rZwy/F0d+GWN42SXIldg8ASSsJBABe6bwW/tiLXp7NEVXFqtTCQ",
-	"XcTEeyMkDCE4rdDNHuQb+knhJ8o9i56CF1Mha2RV8mMycA4HmPHMgTkJ+ZPRorQK4ZUQcx/VXHmQWiNZ",
-	"EP2ly7hVwXVql35djiiLL/AqNdemfTOsQCgBl16BSHd6x2rbXetja0GUUo6wxPY+ZaVvratV5diILaIc",
-	"Pd5CFmsDshE1oEQeUIbWXEOUSOO861SWBfIkTb3aM1uBVLMdoFvRZKsvK4zZ+JhS1zyHGyiC5d1Umm7L",
-	"2u1OXSILfVnuSMbeSNIBbn3Bi7b5lcCVFiXawz06yoDe5mzcKza0LZl8N0HH1hBKMLIi1wbtptaiUXFi",
-	"1IZomXK9S3e2I0Xy8Eqs2gfYB93CFlokGRIgbTnaJo3wYKOtt0q7ip/lXpoen7aA/D6cLTer+b+9vL4w",
-	"fLI1agB6oxNMlI44FbxAFYBjsbxCibVo10Xv24Mjfjx8NDopLnpJ8eppp9oKkLTBxcK4tgrDOIFwWyqe",
-	"djlkhqhSpuVkCvGEEooQzawqJv654OTd1zNeVfZ3l8pnW3DKDq26mkxY2pa0eMMwdXdBd0PylNY0xvMm",
-	"CJKHVFWyYyLs1opp7iFiWlTXQg9YnKjJ/qFKKQp7D6Tp6QzLbnDN8s2tmDlGwf6IS16vrKJ5nkiaDYIY",
-	"KQ5CoirasUBk8NLl0GgxWthlwoZqIQterwYxo15EAQJMkRUv10tA9rpxzSUZYP7qVH3Pl4m8RyVFs6SK",
-	"aeRrIcUSwTI+WT4/0vkp/uIrQNhdWxfkkLWjgamh0OkJpbE9l9dqhdyCyOz7/oe3oK5eSGtJULo3EbYA",
-	"KwsGPgQ3i1qw/H2h+xCFm/T1Yj5XtdEHTo89MKbK++xMxm8BIXKgxgdmKg6Wqq4K6JqdBM83gQxm5IYo",
-	"DRvVXE+Fxm4pKS4k8Ip4BAMOVqxCD7xxQDXzQjIM6eQsR+qcyvBLJatV3qdWlhOpakHUEmg66MxqLQC5",
-	"QgY1qhWaMaMupHcml4EyggEcoho03lhqfCmZFJcCHKwbdlIb088NtAMEje93TLh7UJvbZK/ZWaB3Vz3e",
-	"mKAKHhZx1WzU4vUf7IkKvAmS5fakzN0RtELA7zIidCJYaIJ3yGN24odGelE4T1rpgX7cwfkTkRa5KyJB",
-	"KVUkh4i4Y3+WoCnXHsbgEWKhjJ4kiUfyAlg1IO4TsoDuRBcEjWEt4ThactvUn1ZI6Q1Qib4Q661qqram",
-	"gHive0ixajge6ca0l9wpVR2LfnkbGylbwEGVSGYPTk9I0W0U+U2uppnQrkz47YrJ7r8wTxuRCu7z0vod",
-	"VOq4Ui39sX1Z/RWLDt42fXhtlX6G/GHXgpdyvjC7qJPXUWgeXJv/HnL6siCgnFqXMaccZ8yYKiONJ4vr",
-	"e2ZQ3PNDTjzZwNEE3iyIJk9qEeWZAroqUNVcABSrAEMYzlbSnmgx4n35f9lHWjUhNHvGV2zE6xoTZnK3",
-	"DnLHqpXbXZU30gPB9uBol3BJp74jTZm5qgxU23zKr8WFTFZ+BrrALJBQNoG6gPO2u+3k6LjPfkHKWzYu",
-	"RVU0iodm7hwLMGc821AuuwEopS4LQFvO6/LaGldXYpUBclprwBCqmnGriUE6vgQ3uKKir6EEqgyeTKti",
-	"lLIqpbi8Eqt8wOYLrDhktTl/lZ8/O3gwCbrQl6jG5f0GwjgxoDAK2k4LXpQPvB9W4InumAMu5EsZ0lcR",
-	"JlhxyXKrsA2YXbx58sQHYCNRPq3zLwXGVudsDf0aKgy0+7incg3XU7XU5DG9kAC+ZD6BLouZvVhdTqak",
-	"WNpuAt8VBhs21QhrQryLmPaIM6I06JsfCh/up+TB+9B3GOuqHJn8QSrl6r/SsLPX49Q2GiC5HuQowNKI",
-	"liNkduFl99ascuCvmig1qQSfl1aJnz0U9ulOnScHeP/6Uf8Z0buvC+ys9/5gog6IBeQnfJHTPfejoL2J",
-	"a+LH8kosSy2yAKsnSbCvA8LOSZJ/PLkyB1vXY1tttbtzcUQhlMdHxzsoR27AoNTdGdEUvklfRFwONuWX",
-	"CA6GqFtHh8cn7bZzZ1MpEUh2AhkTdvLYYMpPGfei2dfY4LifcP7LVGlTx1KY1OKDFRF37/i7rEt5Ate6",
-	"u2BE2ZaW/6mUGVelfSu90Cah3g3W/J0Swv7YgeV19+y22VbbBuyNGG/Oe6unc/9O37BZ58n9dR4JxXua",
-	"2CSGoaJz4OBAWHIgcCT+QWtcgrull/X0SM1FceA/X5e1WfDqYKo0UhWETeddMz3n54QnUa092KoU9IXV",
-	"2W3juq7+vc3aaTDKO+vaUzg0Z4x4AdJBiJazbdNmioq77U1eVrYyEXmMjMvYOGxJcEKtEXx0S64/U7pT",
-	"q/G593ht9Xb4EUvvApOyMG9eZqKV/CWk/brqfr56H9G1eFX+rnBYtTB12dELYjVMBcl4BSZZnBIFgBr7",
-	"wqwR3NYXQkftuxZ6rqQuh5XwRWsI/9r/BHUmXEfjCUjPdtg8G66q1shIRO0XMfota2VEms9vP/+TRy4X",
-	"A5aT+y3PWE7ON4KB0i7ImVET4Uq+Jwpk3yzNIrDStZGttPyY9nydMTfSfytlceqrgntclodlkWLmkKkR",
-	"hMKamft7v3z2SXfk/95OM5qYDmn5kdOL6uE35ieskzAF4fFh5Lct5b91dD0OWD5fmMZiyl2pV7cWM5bD",
-	"sMMPdpVmjUth3RqlPHFZxI+yBBwF7BEiUcuddzqP9YM5pMN72hs3y+7aTXCTNUvtzQfXvCba4197ttM/",
-	"w5PsXz+4p9kPZ/RE+/cb/9RowO5G/w5Zep9e/8Z3v8I0oLTI8lg+HgE3Vc1ypATMQzQDSxJtEBl8G6sE",
-	"0TKec2NEbd/zf+/js/7n8H9+PTp4+tuvhwdPf/v9MDv69sOD/2jzLoT98uQEOqMq0UbHR8LWyohC9Vk+",
-	"KnPUybAys6TIU7y6rkuxBNfGqLTfFqUV6lmPF7PSNl4tZYNHN9IQaaW8wey2fWhTvTzq0XhimNHHKk8O",
-	"T2IlZPD4Q2cWwXNfJYdmC0eEziJyhmHI3m1zxl0eJbcPQab7SquQXelJWOYVl/ciQjRMdly3f8B432Gg",
-	"ifdzAKDuVT4nENY47xrx+4A8CZ7Z/f0Q0QmxwcqY+ZU/xejCqSePtV0l9tjUGGy6YpJUkufxNJGL1Lkb",
-	"fLyOkAonR8dxHMhx+iEm1qh1DirM57rJBG1RSxGwpeDtDPkuKYnEFdiSo1RxFAQN4w5kHvXlp7goY+4I",
-	"XxAqupTGH0t6RkUYLqQdmeNjllMVukvXFAqu70dFPkYi6vcv8a6jw8NDGC73eV9ewyi5xmrHFBeDERTg",
-	"M9y+YI+yzjpDSvg3QT0tHBEaycAi7pFmMQJrJQ5Vsdq0bcelnIh6XpctFpvT9iLPc6UvR/YBYygZm+Yw",
-	"MpeeXKhjTSYum4fxToYxvcAx2lnvGLqQHlrdYhoURS10uqQvghiXUEB2spCQr4IeZa1GVwCLoNszMrc5",
-	"oezupZECN8ECjhZ1vbWYkyfrIKJijDmkfds34xj+3LTCnV/vi/tvfZmdUHi8vTy7GU1xRHuwHaYHy85z",
-	"W3eqDD6s1VKLGqez8JXBPf25O9MGjMuV3er3NDPifVfuecfx7RbWGiqkMYZh6nby01NX70IBd5v1M+jf",
-	"jQnbcvwTlJK4vhkfQbWkfoKSMc3r1OoAJJV5q31ir2kvK5DsVpkmwVmLjIFNGQqNL5U/EHUK3u0qL3mi",
-	"oGbf99EXp7y4IV72YwDnupbXj0yngLraAat6W07kS7lnbKWFY+VMsrOfX+KSzFg+rvhlv9/P4c8R/Alm",
-	"4bhS8GFNudwdnVn3vLZSDb+tFinPuFqK+mDEtWCVsJalzlhRTkqCZpZSippNV/OpkGshbz6CiYsa++TR",
-	"elsjY/VXfvAva6Depz8OfvvGffXgf/1HagW8NdyUo2curLDRdPdLsGbmtXpfCk06r6SiT40yZgN7lqBD",
-	"UTrwIhGoI8ulT+yrBC/ACHjBy9p+sFNGf16+L3QOuA3ErLi0tqEo5eRCQgym6LMziM74PMFJeW3FEmRC",
-	"bsIyMbUZHAFNCOuviIWmM+m3SP/eM4zXUMI35TYW7LibGjZkbew84+m6U/aICpWgW9Kl4s3UtR3HOBwR",
-	"J156oXYrzadV0GvaMR0ObLg0VTMmtRNxoG9cH+ZsNBPsmarnquaE48OW4pb80Bb03aN6yylq0NVi0lo5",
-	"Zr1SS+vobdUi7DXrAwo3to/b8+tkMtQ+q3O4E0rzE79yvneX7tgdMui1RGvqBFJlo5jmqwFloEKoCbyE",
-	"kWVCSbG91LQXYl6pFZuXc+FK8ykMvJZJfMsOSGwBaKufbMPslRphgmodjgHnSd/zpm8MpfJWX5os0We4",
-	"GpV4MDs8evroyfixOPhudDQ8+LY45gdPx4eHByf88fDJ6NviO/F0vFNlBtWX3PvUHpjjHWvoLtTgeEl+",
-	"BlUYX393HfksfbjDymmy0JAPklZnyyIRRaQqZ5Rk7rNP7KNS+jQhE6FcYP+uqreBE6+lkqDzsnuIWKkx",
-	"qYp21A1KwXUSfHdbvK2zyZT1MMJw6bAnbXmG9pEQkhh4nn+iokf4LN3fofxkXO0NGrpmbbuRa128+5/k",
-	"NOE9UUw8TmKnhL+DgnAZe3ro+RHcADo+BdK9XKGF5iYh9g67LbKmFyifcllQicS8z94l9IXM1aG7kKEl",
-	"SMGMr7LPr9HDVI69eqeVkqIexLEWTcXsqOj1rbbX93DsRT2NYlqnkNVIEZ3GaPV32TybKdNhfNJqGETF",
-	"qBRGVBbPmu1CFiEhwKu+bjogjGGXPGCWCWCJs5iH9ZFvJ7Tep6jfvhX67nbn/yisVdqMwfl5aW57B1k3",
-	"vhir/bmUE7hBO6KWGV91EBCxbNghBBJ1Bfm87FZS8JOVEgwt2laa6M6qB362qoHnq7kA6scUGSp9/VFQ",
-	"d2k0HL4z1dBfXLR0LRhkJdEeTM72cgQl6CSX816z1lqQ7S5nLXN9TI1Ks5jxxuhQumcaBnrLOsd3XbR4",
-	"G5J9+151F0bPi3qX+VFY68PW8Rz/iRrvAM9+x9uLI/KI8yvwnVnNXEytze8Z6NIuefox5l1ZW9tU16Uj",
-	"YSVyp+tw7H0MhspWbsR3XyURoovU/8lyuIvl0E18g9A2bmpy90wVn5Wpokw7ottBCRZ78WZ1t6HDG3aZ",
-	"0h5tQeg2g06SzBdjTkLZ0oq1197uhaynW2nLOsAlttZuDqWT7UR7H3+idfDbPQ1+3z57pRD+L3059d2a",
-	"JTnh2mVqtB3X6JpWey7Z2qsFa7SaVBgijxlancANdtV7KDOllav0a/osp3TjnArkNMhn7cqB62fISxeD",
-	"Hl0pCtsoeEJyWdyQevcmjG3LWLYN+ejqFFGIdiNoYw0fxwCLha9ThQ3X+dV2KsobcVfqLrhi/XwlV0Wj",
-	"MPEWTBUbCqZ5cOPhpnYHS1z4dbDOAqnXaSkjp1GUuj6jYpEo510irKvK41jbL6Q9xIiIhOj5PVESURPD",
-	"QcreCsha1w9dkeb+rDhl+UJCgTs+rETu4WKU3OXYXNwd5GtMJDaHSi8teoLx1RTVmGlxLYCSKYf78gy5",
-	"PeO65JuHfinHSm+p46rGLLfXtLDS+7No8/alqrXBfJwsQoAe7lGyF/liE+doWn2CWEdYD6AjeSwu5dyD",
-	"Y8Ue9Knil2k/yrZ6xNEo0WV5B3J5mtfo0W4isi3WLuyiN0IvqpS9u0c6DF17yg7ZTHAZ4uue7Qcw1hH1",
-	"9l1lwdy4kvlOeK2fYdr9cbXvPjsL0F/c6pJ0ZXeCUGGDQaMOIQE5gwimsgZ7KWAuI/LDjWGwptnBGS8Q",
-	"ro55Yc1MkYhcp0sZm9aV7aOIroizLMLZWiigT3DyVgsxsxJusMERliUJvNh9LQT8kj/IrKgcTQWWjrjv",
-	"sL4RizAM54PsQuZ8aI2PnN333AXNMtINJBTcgb7CSxLc9GKQ1o7EsD8rsA3ExgZ4pEuQ+zm7D/QRunkY",
-	"AU+EUswKdDxcM+YfC4wQB2RTwMNPLyTkA7mVf0mQa0eO4X/IiW47Kja8Bxj7huXNQ25UM2lqW44f0iMC",
-	"+d9b+3ZS7wSvU+7vFnQUQqdRIW0gpcbs2cssoKUSCip0GUQ0vtI3cGrMfE1vTjAYK3VVCofc1mj7oU2d",
-	"//z67Tl7eH30kH7ImRZGnwZUUM6UtKfFHCSJW6TnP77ts+fXol7hHhwuDPvv5+ewZ/76/OwHzA5BGzhw",
-	"gF7I/P85cMijA8qKGbAjB8G3DcbGhvjR5eVflTYHrjmh63xe/k3YqaYTPeH2p3uI/A+5+5C6ZIEoEyDM",
-	"YQU3fMi1yJg2teAzJPa7FjXQDhqFuwD2BIGxiP0Hyni5zFWrVy8kZsL0L+SF/Oabd8AW/c037Ix9g/P+",
-	"jYNMOwpJELhaVdAcK7S/gZfBdXa2QPWKyOH0lAPPe6MbcJ9bv3ArMCDaEUTqxJB2YdcApVfA9DEUUOW1",
-	"OwIoDmPPim/ctvnGHQt0J7wNkh2/2RgEbUfBqt84BGcLMxXSlCNs6DffsNx+peryX5RK9D0saXaxODx8",
-	"NPL7Bj6KnDI7hqJSVms0ijkSbBxPGCbyxjDxno9MtWJVeRVIdQJOFBtEdqP+5hsQa1acEe5ZD1LbgbSn",
-	"aEsjWV7MGclpi7ldRahcOsX8PRAKhBtKs333oD6OGTs+UkbbOLmzWMvG8i3y9cLd+Gl7rlK5Ty1kcer3",
-	"dmni4GSpWX5y+MgVi7vE9106gzTyHUFzKRgav+Wexpe7J41qpfWlqstJKZH7s7kkctenZSk17sPQfce7",
-	"JSSTokRjJ8pHpUmGUwF2Hi1y+xkawOfzihbjwzkW+fzPf2j70vuulOcDN6lUqROL9mWMW2PalanLXT1T",
-	"rRx8ArGZIONoBg5eFq4z2G5YbbxgpZwvEO4spEEhgAaMztlc1Ay8wFmYeuCXgXE0U+oiki6D/LLf0nK2",
-	"j5yLeiSkORDSNrxgWkxmQpoBy/nDYR7XRM/5///4xTCnJ0JwxO6LISlZmC6J+wx0IgR4OSIsuzcVjL5x",
-	"uFNn8uUnh0+x8OUlFT3PQX2Dn46f5kQpBjQJB2djI2qnGyypgNVUVHONI3AhsbJhxnJ4JGUbg1fjlOV2",
-	"4/T7/YcLzSe+tiKV44bCV6532rhNn/8OCkbGorDPB+CXw79Bgs75PxdIngBOU+eij8CvVOjMLvhorsA4",
-	"GpeVETVW5neGNhWnsq928tTui4xpdSEx+T8UGFE18u/6uuDWYqcFX4u54MaKtppNywKmBSUJ9dXKkG++",
-	"achGGF3E49kBK/V6i6niJri5YcVqd4hBANuOHAoEf9uGsr7qpqfbx8KsPZwKXpnpv3J2n4DOI6E1q8pr",
-	"oa2GCtdAvWB7SYlVYyHp3/+q5kLyedlf8VkFjym15296gOsErrOaKr0GekvFxyfiAYhSa/8hKBAUkaoc",
-	"Cakb8NS5XcUHx/3DXtZb1BWpXnrw8OFyuexz+Lmv6slDulc//PHls+ev3j6He0KxU6+URND9Qe+wf4RX",
-	"UX96g96j/mH/EaZGT0HbtKeS0wnd8QQ/TFIuYoBg0NXgcMYPpZIvi94ACHVe08/uRISX1XwmEJn+a1r7",
-	"DpdgNPVn+7n3Idt5NcZM6fLfQN+eKztStvHHh4eUs2wICBsL6n+QUxQ1/45ZPBDlB+0w4cCgLmcuUx1c",
-	"Nn07AyfYktQLfIsffs8Ll9MNtzzafcsLVQ+x7Du0CCT87rtcHWqwQFx+Zu9HlEECokq+MwAkd1Nu9WQ+",
-	"AVqD4Ne3T0kuo4e/l8WHQEO0azmxl1b6iPfGF9SNasyw5+iF9cAeX81kvZTi5rIUslhblb2NhXKy2brn",
-	"WCvlRlNxgg/cfscrZV5AMe7bz91ze4L6/K2mqZeetH235bNaFFbl5tXLwm239YkHYddVekAKCRXnU+qU",
-	"gN1YDxpINee8NttlzDm+7+ZdAVaVzrLm51qMy/edL/9CBVlj8LaJM5zNP4Awg+5Sd1o3g9LdVmxM6xri",
-	"o1kEKrPaWTDKHO/65kpG5GxjOkLN6u+JxPTup5wguB+a3ixTL8SHjVV39DGbULQtPCmWblTJrtU+3eMr",
-	"WX7Yw1gKMw8j3H2A4lK90+Pz3BkKcVIYmCBkrQ9B9VZXohiAs8Yb27jv2Rv7I7DxuevIpSLXz19QdptL",
-	"He/YXOq7juA3+KZPdQifHD7dsuBjw75BLPE71psfYLK5mxGPG3V5UT0QEWVktDXXRmNa1iaBDLaVWtDo",
-	"s9I0C9wPeh0ThKhI/uDk8GmwH54RLXTkCB2qhRkMKy6vwBXcaZeHzbCxsV+aZtfXlmH/DjYdrpaum+4O",
-	"FaCGnzy9VyP7wLOxgONthJxJzcoZp7GvDHM7deSuAp8CsGNEldHJvYRLKZQgwoQFtJWnfD4XsgGfR4wD",
-	"zEBi3+pyIl8vTKe9eh5FPT2RgIvufxYh/Bx9eg0iEde0aE3w0UhovUMLCN7cTddttum7NdsDJMGVS/MQ",
-	"lAZkdD06ZlO1qHVGnx8dEqOH9g7VhRbB20JU/d4d9sPzH5+fP89R7ifXXYAgQv0neLdRyntCmaoKYFsb",
-	"s+NDckvWZBvGqWF2LWKAg+Ye2iXR3cX9WYS+Z4QX3c/tv/kDvAxdKddHD5eAgwOHWXxXm5cZs9HWqpBu",
-	"Lt+XH0upIuaDTnrUyXaBMHWcPKeg69AMlZ6lEF1nVoMkJ5p93FthDp5hWGsT2bUW30I/6e7oW0bONe5Z",
-	"W3C1eyWW/dWY+WtZrTL2ls/E29KIv7yFUq84/s2BiI+NdTTch5tqcke7b/lF8hAgEsUNtYfjp7vvOFfq",
-	"Jy5XNxdWFP/tDX79LRZd34tJKYPcSEkrOnvQk95udJ9Fp6EWAp3YdFMGvPOBftFFvwxyLrEfCA+gJJHu",
-	"RkfrPWR9EyKjqsHgqsVSJMhFkDTdz6m5+56+1JR/M1s9SlpO2UpuFocrBKLe0Dq6E1Pbz6tbqO6brtZ1",
-	"i3187oDEH0OGN+glPrFF7NLIt9jAcMXNbd4O8svr/Xdn8jIP/d5cCU2Z9fB3/KO7keuVEw/AxoRQNH7R",
-	"bI7LIflsXqYk1akjLAaFyhBbAIHqmBVnouwJiWHCZsn0PjtzChmkC1NIsMHCErkt+KIojVXtpdGnQVAi",
-	"pA5IQ1ABt8es1yODwB5x6agaIbr/DkplY6NtN0NqTWkuJNdXesBOjr+jcOWUAItRNL10St+ElzKoqqi7",
-	"3tMshzHMoQCq51otiQIjoWHhrPk9uqdFhS9olaMJrYmOgU/nB9rfh3D8Xbdt52hv3ziJc/stiKOzfQtm",
-	"Tk1oTuREmEjSftTjrNXfHIu7Txs+eQN1hLYP235rG7u65idYl3sPQTy0qm6IMiEAlceuWrMTiHJ4gdh9",
-	"DzHMCFKWMS2MKeVEZ2zkvRZQNBYFpCwQRqE9lYeKWJlLk6HcBFsAhcdCAnQGjFfvXrQ2lxXPQFmtM5LF",
-	"mA4Q3JLv7BsIueBsuUqpK0B4PM4ODw9JPgYiSArKDwXTU1UT0/JsbkiSYe4b5fDnEdoiT4koq3WewThv",
-	"zOF6YZVq5ZriWJCvSllENaFjih+ApwO48J8LUa8CtpAye8KWiDkQTnZy1CWbtfSYL90oCMUKLO6Ragen",
-	"FNhkQ3YTEmxrSURVFAF61ytVpRqFuWe3atSOnfe2lKPuMb1f7JEcrl4zoxHD5Tw7nJA18HWVB+g2gqlw",
-	"hduTPEMQ1jWS1DHOqlIK2lTgGUI8EEIs6QwPpc00Gy0CGyWvqgjHuj6aiEyPh9NLwh7I5pB6RR+h7Yms",
-	"q6/XSILNTTZStvGcqvmgTUy1vfu5mypID7WzlUrg2zi14LbPFiH91Ick2HlWEr+fq9qsCQLwVnzy8xOl",
-	"desB+m6qCDzmQlaYbw2gA4SAUow7pCq7AiGxeCO/CMC7gEt+YE1ucpPEp+pwFZ980dl4IVsOR4SyzOdC",
-	"QkAtqtodQNWRJ9BlvNn3YufbjryIbu0Pg8FaZ6T7c0vaLblxIn+GjRj4V9IbEWv9Gm7EX0JxKJ8kismD",
-	"LvvIbhFS/8j2LcDFZc+8U8drirQN4Kx2qqK4FjWv0m7HF9i+P47XcUNXAfaeiG4hUskEKt1TrqGocj4R",
-	"OB45JKINSN4MofCxAWHp8hup2FuGYR9XWi3EiOAG9xLacg7Ae08zSufos5eQd6BNVNGFsl+sFk9+D99K",
-	"dnToqNdmziho14GAK0indSDiaNkgrfqYQgqGtk08vSADjZbzzSXTZ5Az0axF0YJIyDiColvKmOAuTvmD",
-	"X5AB8THcwfDsz+MNxm5tcQbD4EL6t0fIH37JbrDP5X12BubGotx+dD38Hf79sBPD0eI/DjIR69trNq6F",
-	"QD8rRuE3fcts3bVsFUbnWA4+kHAIhnrr43Xe78/qGfY0l8EXMAVl2R4JdViwSNsg2x3JbnP/6Uf+MvzI",
-	"rZup3Ysc5PPHPF/bJCVV2ft8LuQtI3aLM3G3cgijEp2g3IymLR7lkB0KEgzwZ8MVOXd9KnJk1eITsIAD",
-	"haF4g7SWgliceG5R3oXyao7twIqq0yBtiA+hglwsVuoLwKEGCpGElMBiJB9dBfgFXtNNBfgMC/sPaMg+",
-	"wyAH9w4OF8G4+Un+EOu1Dn7/tBsviXQ4s2d2DYhMIM8i+ypnU1UVIbdQQ6QDGAXIx0PlIQlVmP+XtWTg",
-	"DAZ/29ie+WBAIwtBDXVYkPL2lA2VmQLl8VCwWfkeIHJgiHPJ8peFmM2VEXK0OvibWOUA1ZsL7k1GSGh0",
-	"oZ6JVfqNLwqupLjnskDRXF+DgLPXRAjjS/KGSg5x9ry7wYPIgxpFjCrMk5UAn7VWmOg5r7jMHaB4rYTl",
-	"wIsY2IsCXumdJPYKScoUdtJRpSjZzFtFCkiIwXmmA0rRRRYEnSoBisIR0HKa6m6rMRErB8N6JrhcgsoW",
-	"pCMUADoFOupmhVLoKJYzV2xp1zy0A0binf0K6E5wpKl+xpRLNuXVmCw1sOFxZK1WGtqBiiSW8NEm81nv",
-	"t1MWL+RWHAE7w1Kj+Hg/5ohxn3KZxHK66sv7beZomQOtx2/7nhoRyN+ZBb/6/F1VFQdDProSMmIQGbkq",
-	"TPZloeCuPfywr1M1955esWThARE106+/94bUQFHoS3rmJfJz+G/9J17Y0wiODmraRrOe//C2t+XnqNWd",
-	"0f5QvvqlnC82Iy8rPqvWhq/Zu/+i99p/+hOlJpXg81L3R2qG3D997F2fGta/ftSnKlZQLfnuxuSG/f2k",
-	"qkFMWJZQEM5QzkU58gvp+av+OC6Ck6PjLvqFGCmJhM0veFkR/PfoUScw74+8ngi84XEXnLEnu/pJFCV3",
-	"1Mwnx8ddbiZqAj6sxK0tvsdd5usXya95WbkX3lJne0ckag1GPK6pSr+nxnLqW8SE1VWDs43hyE+YDCu8",
-	"lIzIK4Cdjg7+3Kgc/Q9AF1arWe45lkt7HhF8g525TONSM3pVgZZQszJxaVzZKYr6QUHixBlFD3FV7/Uu",
-	"xEmTnE65RmRomFFd/FAI/5QdOpUH0DCe1JPIPCL1rBV+UavZVpj+diK+RjX/BEKkpUPALFua6WlU5iRE",
-	"DNraalTvNi3boRm8ltWK9muna1/xmfiKkeTPYCZKe0/iAHEGfVGOx6IW0mQh9AP+TLuVPH38J4pZnBwd",
-	"djqCJsqYO8kXOxdVhZsfx0GzoTBLIWSzdmxDprnvPq2Dp6v8DOC/Vhn6qjvtwrPocZ+Kc+FL3U6+O9sY",
-	"FBrgy38jRIIDscQDEOFZog0Ur9BP7iNNumo6cjycgad0RVw04MUpvZ+k1N6P1SSGjJNxRaVFW9JLWF4f",
-	"yc0ZXvB5wp3r79/KBREWSZRZgVDcP65D1MUz1/ZR697Z/0jYyS/x0iBtmg96ClmElY/0p74GyOZCh7Ku",
-	"YhXo5J2rf8r1IMDafSGywH8H/ix7bTuXxNoO+cKIJO6IyKDz5H9CwZndhihh1+rcged84wFITcwbcFUA",
-	"XCijQuZYfBHFbSFYWTiiWwSJsVFVAs4f4+7nAb10dAgZCRH40tovV2JuMnDBUngefK+vohM9Q/TScOX/",
-	"zV1OAmZA5BwJKa09B+nvZK168Ccm+nMsdZ659HvH+u+KG+K91szWyu4z7dnmsdIC+d/xlWejkZibATPi",
-	"vcGxPcCtnA+AiBSy9qHeQX0t6gNw6QoCUAKIjEuWA6IyZ6UEw74qke49L7jheSSPsUI71ywvi/yUcRpi",
-	"TzoLcAQde4zzH7k2B/D4g5c/hOIOjkl+VmrtSsNLQQyWzlVNjvmjx4zCjdQbJF5qVscBF/t9+85SQk2l",
-	"C6nBSaQfZOFaD7UlHGL0E44P00bNPVaYcviol96LD1KLvQQhJpHkoUmCgCVW2lC7bXjdRCKGz7ZQRau5",
-	"b39rS7bYXZdsWwaIX7a6lBAXsbNXzpCnE7/TigG1BJ+oKIXmaJo3q1sfTVsaD09pa/3J4d6NB/OO8ntQ",
-	"GGA5UF94wgkHQtGAJ4tWeI5E9tka1hGlxWnYTBGm1a5XZtREIHHCGZvUajEHEliEsGJukXOLZRfSV9Dy",
-	"LhTARUJuiK+y4hu8BBrwVlgkvE0U++Eikw4du6F96TTaetIvZg1LHqbdXpDPlS6RbxlZCFGXbs1RGqND",
-	"PznHUJluz0n+q1riqjMKdpqvl2KFd1RPTdEKjlbmo0NtBRddnz851CS77eHixDf4FGFl5hT0s2+hzLnA",
-	"tNtc4o8OdUv/7c2t3X8COA4janvj//318ODpb/95/+Kij389+F/3Z/p/9IP/6HXZuGO/RrMwkblnnHbz",
-	"CKIrpghO9NvPJZKRhM405PnWSf3D5B7FuQhZb+Oc3ZZ79Hbj0B3ghHgVAM/Y+BDmmv3vt69f7ZGcNGj4",
-	"HTBCBFTqdGAr2dA0vipA8rJL8gwFxaoKsEuRBg0Xfpl+u7i4T0tiEzfAs1XKSRXi+eixGLBagBfXl/KC",
-	"chVSUT7vSNSmHAM1Dv2OlQYzVqgZL10VI+CfZ2ZZjhopAcgZTj6MCgAnRmXOOex/v5CgeE+E0a74MkYm",
-	"OYCZVU0KnNWWT1keoA4ICoCCQuVo6sAZbfqSr2zURWPyZcKc6uTqfLWdTu73znEIas5bd1+bCrXREqsL",
-	"9FsTHNaUuA4teGbv6fL2BhQEtbjVvFWfpEKwXYMyzULPN2jLtkxiKjV+C9326zxyaIZbM0xoQPGYb5SO",
-	"A/g4xXXQNv6KUlBCcAZKTVgVDzFwaKT71MzPjb3tKOLx9AnyfVO0vYIrusi1qJAPiTUsf82o4nXm6iVW",
-	"fCgqHVVWmPLCW7mrKGfAaocDV6vDVWskU5/gZkOB1TrO0MMC3IIXciYMt1oL8cYFMNrRE/a38nsyE4i+",
-	"3drL4Z1oNFITg9OF4IJUgHG4IMtaFHb6c7zclwLDYyIo3pUa8coK+FpMSiX/Ihatkt5XDE9rrYfHJ13t",
-	"Y5wOSNgFmDM3GC/gE+HG0FmVc8gXBKeQqw7j5s5TZJBHioxStE5Ob0GR0TYCtp2dZbtdnBDI6yRJ/xhk",
-	"bLbPbVIXNivss7L46pL61lXmr0NJhqY9/N3+86FVkE4EyNHeR14WrdEr8M19vmwU+/57mqrwfN5p3X21",
-	"HchbrIGHAfo5aStv7qKyDbyaJ67EYkzkUh2QAeJOPwx0weE0mioF5LvkqCayuVAqdSnRO+d8xfAcdO5F",
-	"Zb1cQenn3hC6kME7OFMzwOFQRcVgIAHyHElyY1C6j7l7VzTXV/gOzXKpzKVeDO14DKFsFtdszGtfTs75",
-	"3u/n/irtnX72sQ9SFhjtrmc48F1Ulc9tboT3N8/nOzsUXSuiw3GNU8jUCxGZuRBniaZSALrQDb1bNbhc",
-	"RmtrFHV8T6XeXFrckyAiLYQ6dVTUo1r4hQXqIq9g9RrNSIK0jcdQFaXQe/uUv97znpZ2i3iPmNc+m1n1",
-	"GYC/wRSjCLWegkkwVVXhRN7qj37a1MLUnza7bL8+bSPdpWkDoeGERIiNOOHBNZaS8jxHvlyDhAC3VMsQ",
-	"PeEMSKF8MAEITV2mqHsL2C/zWoDPGyLWEEhSUBnXWn/WXsyw8uNIsNJluXsjMSN+Joy+Ukh4yEdX9jyc",
-	"YTEpL0uxmqlUDKZq4NnjvUzVjFdLDmWpx6IWLWgTU68+tgoJFSvbi2ZQ84hM4A+U0PEZZNdrO5ZuAxAY",
-	"oblGE4LrJvLBisCt7nunWW2ABEE18HIUi3U4LdSs3bmmkZIyASi+GeQ0jql6EnkVGrQTOAhACxS9Q0eU",
-	"THOutSgupLp2tWab9/ryQog3oexUWbDcnoG502V9jBsr29K3Zr0ZVmvN2FCM+ELbb32vMUuRvFlbFNF3",
-	"09VXoYWaSHdo+LpPMfa6DKP5p/c7pWPbo0n/qZWltLKVE25QIDM2Lv6AGtm84vLLyPA/B3835p9BqjLV",
-	"eM+wsLU7Y+wHEqRQANlFUsnZTi5dylF3H10a+zCCK4WqQaEEjqsoBO9HN/2FHIrM5dJb03BULQrh2Iq8",
-	"DZpKckeJRBLf+fwB1EQpcT7t22UNjTwV3IhLJcsRrwK1wYDR+tYX0pcYqgssPQKVyDUrFDgu9FQtSXXM",
-	"J46mzv8SfYIINUSBoiZgRiDSBECZcGdso8GLzk7sz0SYSO8F1RKCFZ6S6bRZHJxc6OAsQqQXna9Qvtv+",
-	"XSAy9DzBnJQ5Dk+YHvs9kBhkUOjNWt6uIHcH9oI+eyuEHVsNW6A/S+qusDs+NfXn3ecqdEgz/9Lzt3+u",
-	"eHveHZfxjmWF+jNn+6vJ2f683pf1hXO7bOuIoGFLWPqNv2pfyXKmX49dom4X2WKvPy+7Zd3uG2G0ZlPn",
-	"q78Hr+fXHr50E9cWwnyzoTb/O+X++mBowzbcDIjG++oLDIr65j383c7gh25b+fX4HG3cPzf0H3ZD/7tv",
-	"ZfA44Sr/zHt599V2N95y4z/83U741vROKGS25HVBtI2Bls0aX4JoO3hM14ZJAZnH/3ZmbcuIHBJsN0oM",
-	"cWYQUcT1Wf5yfPATN6PpgH2TQyx8k/SMGWVN4pOj43YW2TfB4bHfpP6EbF2d5+nlGJrb6dIUEdnnYYv6",
-	"weW3ebYonKw/zY7iqzIEPEtvwsHXFG3pwrAR+xH6KtCD5NwPgKhs0h/5ZE8gQEp54W+89T6mLvFy/EpJ",
-	"QVv1U5zIuzzTa5Wcn5/zSduj6bKHcA089lEqv/0lUeqWzja0stT2GgWqQw19HQc4gdd2Lusv88Tu4Ojm",
-	"s+4X/x3Vtcj/vGgBtwFuCIquO6drG51s2MjEKAsX8oiZdpCjTzOiN/nHwn3GWqDP/7nglSdPXWOABYVg",
-	"5mqHO/BaSKfkbB4J35CRCF5xK2ikqxzYmaz2Qt6UrTblOl2YL1KLiCVZ9knZTz8GHemHfaOqnclGv6jW",
-	"fklUoUi03UIVeotT6S7JgXZ1ARmDbtXcP9XcP73rW0hNdyoft7PKH05LbVTdDhB6jnF7R6QJoWFc9RnD",
-	"GgiF3cCuYhpq6HGadwzvFoxeB+ASZEuhnG8Pw3H47xnHwCcbCiGhdiIbrhi3Z2vcGDTNUeHrszPfEB9C",
-	"xvIv7r1GqQAFXGKjZMby/35+nhPYZS0BuC3f14nWv9IA/kEKG653KwkF1MHdcjdcgp8rgXMoRsS48qeS",
-	"n1Tyu0sXo5Ae+fMDYN4hvZLjx2LnMaXSMuz9AdgdEUbLCQlIW/R1y810gz0y1Nty3kaqUQMiidfWArIK",
-	"DeCJM0gV9aQsAIaShSgupC+90GcvwxNrgZBlgJN4jirAlsxKuTDeJ+pQxKHMlS/6hZhoVwvi8OnApyeP",
-	"ONS2GQo2Ka+F9A/B4jsamSvwKyuS4amKTRTt8CQuGea+pWDWOsqgHE2JzAj64IiOQjU/34e4EqfPGy6L",
-	"ANYEsxB4JgKbM2WlRKkoQM1Gh4I17Jp8OIdHTx89GT8WB9+NjoYH3xbH/ODp+PDw4IQ/Hj4ZfVt8J56O",
-	"W3CP5S1Kq//2Z/GeL6NY3zm/EgDbR/iYXSelkumA675VfwIl89ZitK5cO1Ud9dnWx5Bs7R/iEq4Ht0i4",
-	"blVlOrLEE2TZtagLZYj9bW/y9L/Zm9oT5+L3o9ztwtLBt2XVf2n1/td6ino3GseRqvLpQeMRuj5jaksj",
-	"W4HlHnyYU/j38wHLm7pOiqnMFRxaX/RYxzguHZBtViGmmsPOoukzsKWw+DDXbEb5So1LoWCWy4ic1Gqp",
-	"A7gV9IN2mj16RktO5FFmh6+cLWa9wTEyFuKHQz9ypTRi0rFmwRdrveA0tQMRaBq/TsMlwhNEyzEFDfqi",
-	"iwH45j383f25lTfhTSjh8tFXTnvAjAIHX8lS8ZGrRPWbz7I4dl/tpuAOVtND8k+0al5YhERoVw+msasc",
-	"42SJ7qucascg+r+/VYV6Ru/dd2D/rAHzZw2YLbntfmWSevXvtp1Jt9luSBEheSj/GIi6Qwi2RuJ2MJog",
-	"eVsqImbXbC6AsI5ZhQ/zv91FPtfUXYK+GjCyqJiXlSJTURVAanohqTY6MsGrmjjV0XdRzkSU/uoBLlCQ",
-	"nPJXQZEEXl8rXXSTHMlRbBhBPE9NyveWtNQ3NIY7bLw22uI1emJgjz96fHg426Qq/sIYhzfZpW5CtyKk",
-	"1ZZ/7fHRFew/6f6gJWGHfDyuSmlvq+zdv/2Bkl3d4mnVjuDnf4Ok1pC4Vy/kv4mCpapqyEdXX4Z3/zUa",
-	"18CwGfEqqzHkTwZ3Pvr9iWFDB5vc021RoUKorCiFBuc3j2spOUcaSN+ZrzTsK0ufMTcyUWatz4RS4wu5",
-	"UdgZ06O4vkIuhbqcTAFHDGAjX30GXeNK4qG0MOigDFFW9DVMFrwuWL2oHOoZc2dHU2Evtm9XBV+R1wGW",
-	"/j3N5spa+TUbikkpdaz6Ol6EvDVUPFTF6mG/3weM1oVsv9DRNzz8nf6K7j1lnF2JFebKGvHesKHQZRHx",
-	"TbkAMDf2HdHk45nzEIkmcsKHNytP1wKKGweyTyNkHOFRdWtV6qgo9XopalWzYQ2KgWdsIZcxEEx7TSCw",
-	"r+kLeQfFq9nW2tWpUIzbqZ+8OHXHU4Ta50X/FwVIsq0TBUxtBEpClP/6Tv4ToV78+5QX/oljCSyxDIaY",
-	"36y+Zj+kktBp0qIN7HngfqGkEq55+/FK4HlMhllJ0QKQvraXgyTzAwp1tHm3sTxcyATNQ0ZWnyMhX07V",
-	"DMmVOFJRE60R6A3h5GEkaIEQczfnAgalPSqAeB52Uy+4QezAvlAHuZRiYDhdOx6M6wE4t4xSbYQMb256",
-	"Wnx5xAyf+WDZSqoQz/afxApfaYZTwxm3Ppm3k/YLzSdiW/gDBPQvcNXHho3gW9IlfOoVA2kYhZz6nxe9",
-	"5zBNwOfo+W9mpdFfaukFal2bG/OFNWRh+lUNxMp4H9TD0p79kridYd0kU99+dGPw0RYLvWH7QvlqSpzy",
-	"gvBks9JQRBUHPlpGNJW3XUe/gVtzNN059400KsnU8B9iBFuPWkl59Kcsl4uqytFA1YRigvEgQ8ZpER4h",
-	"p41HRdLysjoSKAt8BsVMjGZ8UZTmQmI1MIeY1gyQfoUvnwuPIipFPlSAOEIZ4bDZlYJsTg9agsIvgBsh",
-	"Bq9KaLvSf35JpS2Rr9Vp29wIh348OmRJLDaC0KMlf/faBT78F3jRp1YtOu00l9MOmfPLP3ApaqzU3HGj",
-	"tgnhuwErb6U19hs5c8u3gUamfdeEI0cGDqFhA/upA7BStuRpXN2zcQFFrq2JQt1E0vXhCnIlAWdMmDmC",
-	"Ll/IdnBzLdhEKaL7bbwUCY49gBkulcrYM4tK1PraOjH3O0XEkFtUSWtuIcczIptdHGkLzPjczfdH23H0",
-	"hpZIB05d/98QDnuDnaaF3g6AfT1mvKrcioSlUMxKqTOr6AAoVhZhM50GdLeZwlERWeFljdTgWIw/hdF4",
-	"61rzB0nVof60Yd2gFDV1+SuHu6m5kL4v8Wq856RZtCz5yNqKt1bUdq3ph7+XxVZSG0jpEO+Nr7kd6FEz",
-	"K/vQ4YXSMo4JUIUxCc4oLCKOR8hjRrXCqVALqIczvrIXUXFwHQe74h1xuraxkPnU76ywk3BnYc6KVFgA",
-	"RFKGFNYwhz+n5WQqamsKB6JSfB+dcHAp6IdwhAyAPGeKagqi1ydlyD6hlvfZc/DWXUifvuHTZbrkygtZ",
-	"0KbYPCASVBXP7XO/EivluSygYgr0zrFIkf/xY++FDjLPqxAvi10biBrZdiS8Eqg9uHAom/PapAX6uevu",
-	"fn0LjYXSOFsh+Gv5BXa9t0FGaiz52Nlh+e9UsA5mattBheP8lR9T1ooNCyahMd3R0dQapAkBFkiLC5mJ",
-	"GS5fJUeiz16hWLdSGFO59xPt1jDHy/3h1Mi4u5CQrF1C2U4h47rOHotXcQM5E3jqYQkVOB6v1ZUo+uy1",
-	"E/9c+kMKcsARSyfxFIPAx5RbKX6prkWdZ67wFK9aIuTYYViOH8lZAM9GYohuvoKjj/HqorUOoJu9LFDv",
-	"oKD9A7sNaJXLsENTm3L7gXU7fQ8S81QzdBhZPs6m9pVt71OYkKiPlKa6tiy3m+7SXpbjpvHPVvKB29sQ",
-	"D6Xd1H1zv7HXI8yFNiLd2UHzwhvCvtqler2hnf61uIhxJHcsoC9OyYI1+9BKyAMrHz86lCDVwq1usoSR",
-	"32cvajWD9HWi48JF6GstCBkqRYc0bzpzolPk1AdMcjp9LrnJG+5vGKQLacjugmdMFBhnCPOm7Zha8XZU",
-	"X1+LumXN37HutFVvcvmC4TyWCg25P6qf6kdhglxbmKq8FsnlsI+YX4/DrnNU4ttcYMMTPPDALQGwRYfP",
-	"h29PGwqMu0QqX/7VJSxvxPBcvPcP4anqElYOzL3k/aYI19dHKuMU/+1x6bsKKNJyXk4Vn5WtMAL6+WOC",
-	"K/ENLXJqxKuKxNHdjLOKjoahqBQEP1Vyv9vbxWhRl2YFwzsUvLaH4a+/2T1CLhX4+Ju9EqKQcOGirnqD",
-	"3kPYG/TYTUITRWWGbP8wWNtghIkMwX7MRQCN23Q6YNh3IYv/T4lF4Jt3M4vzc8CxgaQZlnIwdQdDz1CB",
-	"TN9AFrFngNqciagX+yEZBl0egWkWlsM6i3XABSxshR34Ti895A3osNOSME3zQDpaJyUVVF5DrvaFa4Ut",
-	"m8Fy5ABilXViaUkGqH2RDJsXRjICaRYLlyHI93eiDLgWleYVIxkFuZMMe+Rk5hWXJOZA4gQaOpCYRtIP",
-	"K/BBuRMQAAD//w==",
+	"7L17lxNHsi/6VXLpzl1g72qhbhps1GvWOW0MZziDwQfw+J7l9lalVCmppkuZmspUC4033/2ujIh8lJQl",
+	"lZoG7NnjP0xLqkc+I+Pxi1/81puoxVJJIY3uDX/rzQUvRA1/PnvHZ/bfQuhJXS5NqWRv2HvFF0IzMy81",
+	"04YbwdSUmblgtdBqVU/EBZPiRtTwneYLwfiMl5LxqRE142wy53Im+r2sJ97zxbISvWHvqvfNySk/Gz+c",
+	"nBdXvV7W05O5WHD7brNZ2iu0qUs563348CHrLXnNF8JQIy/16+kbcVNqaN12Yy81Kw1bc824wTbXdG3G",
+	"VM3yihuhTd5nryV0JHc/54zLguXc5LappX3WP1ai3vSynuQL2yR3ZaO5f6rFtDfs/T8PwqA+wF/1A9fK",
+	"V6vFWNQ92xXb+HelfdzhhptyIdrawk2jFVNVL7jpDXsFN+LE3tjLdkYy632nilLoH+1w7jYgn/JKi5xV",
+	"gt8IzdTKNGZZ32NjuD1j63k5mTNeC7ZQ2thRXM+5YZxVpTZsLcrZXLc1HJ/RaHwhpnxVmd7Q1Cvhmz1W",
+	"qhJcQrufKjkt60VLw9/NBTPqWki3MLnUa1iPtlH6WhRsqmAl4mO4va+5HpcVlyeX/+fS/ffD+i/fTlt6",
+	"QE9pdGHB378UcmbmveHp4Ow86y1K6b9IzcTTWhRCmpJXL4o93SoL7IXtFQyunqu1brZ9cPrk4ePpI3Hy",
+	"7eR0fPJNccZPnkwHg5Nz/mj8ePJN8a144ruy5GYeelIWvaxXi3+syloUbviTnTp79PiYPr21YqKlW69l",
+	"tcH1UmpWykiutC0Z+LHzpttqBbZsVWtV7xnnXIr3ZjSBy3K3jJZ8JthYTFXd2jS8o20pnA+ePE4N1Pei",
+	"Eka0zXte4M/5kJm50gJXwFrUgtEvOGyCVVwb9nDACr7RmftyWfEJiWh/s92qZi7qOxpian8Y3+eVEGbP",
+	"8E7t7/c0s29rLl5RzER6ccI9d7o+XxRisVRGyMnmr2KTbumEV5Wo72mm1hKaC6KDzpF/rIQ2GbsWSwNf",
+	"n52zuVrVW/vxfHw6GfBH4qQQy0ptTk6/PT1zXcSzNnQyatKJbVNr9x5td2/JjRG1feZ//nJ19f7s9OTq",
+	"6v034tf/+FNS8r+Y/sDNZL7b6Z/r0p7odlOWzWOdwb4sqwp3K4yBkoJZJQGGRl+w/Ovc31vCjoZlZo8w",
+	"XlV99jPtcylK+4P983wwOKALpEdqeoI9aBO7Z9+m+/1KSdHS99eScVYLXmTQceiYF7e4Etica6srMM7W",
+	"MFL513kGkx8NWQ1jJZWkfcdNYqV/vadnto0Hugenym7/XvKxqPZJWn98s3Vp5jiLlb0pY/m12Pz5hlcr",
+	"kffZ/ypvhGTaKnK8AtXDHvT2Fl5VJBEXjR790jOCL/6s52rZ+zUtVuBFjS6VRiz0Vt8enZ4d2LyZvfwF",
+	"3noaRCqva77BYSgXZZsA+otaswWXGwbvZkY5/YAb0F/aZGJln5lWVE4HA2hSuVgtesNH8KmU+Cm0vpRG",
+	"zEjv+0FozWdtZ+LP801GgkaweamNqjcXrn3Mzj0bb4zYEjQLdSNQ6Z6rpe2X/VuKNRvzybWQRUu/FtiU",
+	"Y1eatQL2iHi3zkjKZ8yO+GTOaz6xinsGomMp6omQ5kTIiSpEwbSYLYQ0zW5ttb55KsA/HQ+Fw+vKdksV",
+	"+7olVWG7VBZHdKBWKyPqk9OWHqjibntgt/krnjIptgQAbOIynMKpxUHj+3GteQffdmyNfURba+Dx3a0t",
+	"fDS83Tblx1pMy/cH1dC5NbnwrL/Pma5WM7t4reqtpvYHVYivUKiPxayUkSBta/YSXrx3GHcHzhmLe/cY",
+	"XmL3GJiUTZO2sQjxy/QSjAzZ9mV4pGH7tpSTwyq/NW8Lu5FiG9d2wja3btVO7bNvY+++E5LLfYqpgQvu",
+	"aZj25gDyyaJFM8Wb7lQ1tWu2m3BtbJetduFuue2Ubu2en6Qpq+4TinbSYcfFyj72NnP5N16X+yfzBq+g",
+	"E+iCVWJqwI3hTlY6v92FbU2kn4/SND/YcddLJbUA9eY7XrxBe8F+mihphIQ/+XJZlRNwQTxY1mpcicV/",
+	"/F2jJ8svPntHgSrEDa/KYkS2Ry/rFcLwsrKzDesCvmaFElb/tLKMVAI7qE6XtXr7UtTwTmb4NbhfRF2r",
+	"WveGv/h3GaVGFa9BM/BvQTnDFittxZ9XSR4NBr3IL+e1pQ+/4voT2ozKortzwtqfK20t5kHWM6WBHfgd",
+	"L9gb33Gn843VygzHFZfXVi/strh/xIHGeUptLxzGCZd2EMcCjALG9dbg9XvBFwVfvPFb7SPmOPZKjfzm",
+	"zbyfKZoiO/YjNR3RTp+olX3hw2i+HjrnhTO5z9mkWmmrgrG1WlWF7R25EXpZT017w6DtuSthGm/1yCFa",
+	"RGj0LQSXJmNayGLbNxxsEdTFrWADDx7XLPjXPmolwS6llfRjLSZKFiXsgDdhiOGde9x/n2jNvVJmXsqZ",
+	"F55DEpt2a7LFajJnfM03cLiPrXzRoNGjwLXqiMZ9XovpSosiA8e1VgsxVsUGbHCFF2ghJM7G/Ty5yvKv",
+	"+sz9kltF6EqiWOFaSd1n79ysuR2SmLccBjG3MxceVWLHMvttpeTM/lsaNlEQSVB+OfSvpNtTVTk5RlZ+",
+	"9CS8iN0Vld3wOOJcKnBVuC5rw2UBnsrSaLbmG5ACz1U9LotCyM/ZZO/ovqdZrSoR5D6vKrXGibmfT13b",
+	"8q+gR/YCo8h/YdeJ29DUbnY/n614Xdj1MGScwQdWryqBbh5YeFdyAcuTs2Wt3m9YvZLMSqWMGWVXrB2c",
+	"BZ/MSwn6nFnV0r7UL0tRadFnr6fMvytjOR5CsPLAvBLS1BtrZKEX8wKeat/CSn0l8c4RBmpgna6q2N4s",
+	"4HItbKcmdn1tNIUq7GDZ5m1oEEoTXFPW2BZFWAIriQGrIoMbxgKeeCVRcI03TNyIeoPjj55Z+0gNfeN+",
+	"1cAvE7t1aMvY0VbXpUCjQgtt9echyye10nqk6nJWyhzUeSf10E80WpRal3KW01Z5ruqZMuaohbd75kz9",
+	"UyJB78wC9o0dF3/JEFqvqkK4WI8d0nj9TLi04zTnhb3xFNydHyW7TyMt4H8pKT718U/9tmd9VWDkSMa+",
+	"GPvLtViaC1Ij7YDR3ojGhubcjQXIif/99vWrt76RLfOF7UzICeq0Gv9dTEyq+ZfMvoDhGzJW1Hxq2Nng",
+	"bHByembV20RsNzVQdNkDuOYDukXMc7WSH6fZSGVGU3jKlt4KmgTseqmCMnHlXD/gBaZ1D+sSTZOPXVWD",
+	"87CqXinDnlPTPtHSwgMGhK89ZIIojsIMsEZi7eQ5L6uj9Mk72gE4wtBGP0GZa//a+cSXsR4F65/EHk5o",
+	"LsVaaJMzI6rKyl576CgjKNwH48FNhiLQhxnyimszQqGb23PWHQtX0j6BpLG93V5oxeBHrGs3EJ9xgC/l",
+	"hqFKAf2CKX+n1EswtT7zRDsNkY/VjWDn7IfyO9eeH7jcfBFlxq45e3CjWwWkwoIXgsG/cuOOVM3AT7co",
+	"5coIVHhw+/wk+crMhTS2qZ9/72AfaKfMlCrcJgpRoVvqBqAk4wcYFSEL4Z/ubrGaNl9wu0Pca6+kWZdW",
+	"e4qwELVYqBuhQfN5W86k3WdcijVpFT9JfsPLio+rz74kC274mGvRtL4nc1Ewqdbsfr4KbbP6qSTjyR7J",
+	"Uq1lQCPB6N7TTEynYmIuWC2WAuROn72u42uYUeoa7BJRW4uHS0axO1Agy38Kq/rBSK95aURhb0A7ZhoL",
+	"yHvaTYb3I8JGt0q4KRdCrYxtcWlYURau4aip5nge5qClWkHHQUcv1I58eyNMvTm5nIKbZdvt9RbkMZhU",
+	"tqX9FJIqhKHQrbes1URofeRc7/NN+ePZH/KnbFqKqnDbgk8mYmngjSnPk3sSxCLjx8AX3vk0qwU3Tjsb",
+	"6F7WWyrbubo37D2wku3BREkpJmZEg//x7qizs6AyNEaOPZOmNJtPq5iCtF5zTTFqu26icxMs0t0RJpmo",
+	"V8ulqo0ofhBFyV1E5kucNSDU7CjBhgK5wyB+Bpsh5aP0Zq3h17Y/fjwR/zexFz2FpbMbSG0EGeycwJBN",
+	"V5pXkUd4DeI55/ConFppbVWULWis5lblz4cBamOlO7sRNUhk7xfoW5PNSteCrpVosOLbrIi3byxNRk4Q",
+	"AEteSZwxa3nKjXton+XTWv1TyPhJ6ObRTCt3HjZCaALGlpxuhl0LsdSE/SkN2CHspW0Ir2BIbLdXEiQn",
+	"vcR1yCEfriS81p44tLjg6guWV0q78YBwtGvA7uDY18yUFBcsh3EalXJE7qrUW7WxN5eSFjtcZ2Vun70K",
+	"0p7iRlcyl2qkV3opJrY1UoUtMXHuyLkVPuSQL8cVtGO1FLUWBbTAOXlcKxCKNlX2IeONPXguWAOH1YTF",
+	"zCDiAdehvBZytegNf+mFlvWynl0+YLPA4uhlPZzbXtajCehlPTukKHAag2S/8u0FiYge218T0IhLufkb",
+	"CM5dSKncoH0IctQeDu9PZuqEnmA3e/8NXxM0AR61XFabF3K5QglRoKbPqx9ruzlNKXRvCCjR7f3+vZqs",
+	"FlY4BEeTlVZhqdqzDfoAu8AOn7O6AedQCbuEPIBGMLNWAHiEGOsyev1vwS++FwfK2bLiiPk9AhWKh7Ui",
+	"nxfL7TNy+ALFL12rI5Oo4vJe7PoE28e2+jhMqJvjBkimS8AOQv8ftjExWU+8t8tQ2PO5DSvdcH544BPa",
+	"ciHiA2NoJSIdN+foWvBhu1Kax+e9CAEz2EXAZB518lHYl0MwlQw8+Z1Wxm1myC/noycJ91Riluzn0aqu",
+	"Esj3rEfSaVTKqUoEYcHwLp0bkkv2TN6oDSgL4L6z2qyophmrymtB4KD3sMsu7FQuBJfaq9MOHbobeN1y",
+	"QmW9y1VRmmc3pEc0NycvilponZpmgSDUKNq2EGxaq0XitVmPm66x4aw33hyahx/4NS5Dp1q2STcMmafy",
+	"H3D7r6TRLt+Bo1x1VtukFgYCCLjUol6FoUNQ60GMbKSpqCmIRRdTW67qmSiSIwYPADU3sZSuS/TlRSgl",
+	"t5j7VhPcpJ4oxbohPXa2/O42p66mFbMy0s2MSnZCVcWxr4wV/N8S6zfgIX7BtAkYC99UWD6/ti3zl6VO",
+	"rHK/9zsJgWi/JCRAhDw/9KBX4r1BKPtOx7AhqW58p4oE1hlEBcGcSTTbg3lZK6MegtKQBe8E2nLo73bY",
+	"eHshSB/dZ/kvtSi4PWx+zaN4WQONztm12GRW+HKt16ouoq3iM0qupNeyFnzD5qqi/Ae7bKxaYYQMSBOx",
+	"QVR8Iw7qklHgwEKBuOD1NXiPtJC6NOWNQKXtgDL0nVJGm5ovD+pCzcUBg9Kyx8taU9jRdioEUqpSSIpG",
+	"cWu0wdgDPqXLAvMtfV5WoomWPUssOGWEbtuhoKmNBblWxkKXBQz1As/opVDLSjQatrOFd8C58TrFwXGN",
+	"SK/XuDPHDb0kGGSUX2BXQH/DF1VK2gB+as9RhfMFZyyqU+hAexkJZzuTSUlmxHtzWCAR3hIuTo3GU7VY",
+	"8roku3xrodVq0UWpy3HHkJmb1N12pepxIu77cjoVtZATcYciLusZ1al/kGl4TPe2F6UdSHhbtkeQEvAn",
+	"7XjIY2hOPmQLFFFcsjmvptsZkyBGc7iUzVRGAe1aCG8LeaeCHlmj35qsrFZVBUAQ58wNL7FyMRzo9l4Q",
+	"iSPSIO3tV9LfH4NK6AoSSbvokj7Lq/JGjOAXMLftFda+J2cbWOpx0KjhEiUHz0wJ3bSUt6BMcWfhY6P9",
+	"1lD2jUgawTQ5bwC5kjQythEyZLC5xI6UnYkTvTfZLFoTHzwgqy0DYQjTHg0njmaGh1WYv247NKiy2+BM",
+	"EUAQaOIuRa23Ux6PRIrtKocwF7sjbZWGnfWXsbnLwthdYpHdv+jYdzVte3NjH0avbfrKohB0xzca8qAe",
+	"haGNhcwEcf+4RPzsJQWNz2DclfkT8IEXo2PMo8YwJQ5s8X5Z1kIf9cwWM6NlUbzzXtGCBI1V71bgUhjC",
+	"9JcF6IYAnEfFExKtVG3/TZ6vtbhR10eNxLbKXPRcg5tjlMWjvH+CnsKFB7WUKHjSHBg4FCBdRPvG+ASS",
+	"r0FFaUz/1lQ2H/bcK2iZ95+cD548TvpPkrmp22thy51Iz3z4+DGknILxjr7SJ5iESn519BM5E7axwfYu",
+	"qk+zelAG+iQ23Plbo9GSk9HQ1LbOnvblUCS3bbSlu6UvowJ0LWSLrk5m2PsNIGx1nyHgRM+t5k7ZmpMW",
+	"n05DMIU3uhfu7+Vd2MRb3fzMNvF2jviuOscn1k7Mhy6rlV8L2Wc5bo8CvqfkFTvON6IGpQskUj4MqoYP",
+	"20P8R9UeCWNnzBt5TifCl/bcLsTsfHhmUudppGFbq4ce0xossCavvejkhtdgzdurX8tq8727A54qS1Hs",
+	"U6TQWtVofEtlNVaDcTBYPaN1reSMoibodZ1zBMrFOVUsrDufC4aHMsQ5KUCDbjX/aDfEmfsiTAjY0eGR",
+	"AGaGoe+z3L5vVBajgIzduZ5CXVMAaRVRfloZPwDWQRQ/IsM99I+i+3S9zhtCx75EvLdalvdBuDmLRs7t",
+	"QtdZ/zmsip3+RN9BE9PrJRhpu37biTtT9kZ8Ky4x/AouWodJ2HfL2xJVY7RBu16NoK+Ws6Dw/cgQE7Tk",
+	"ZjInvpk3z5+yx08GZ27gC4pMAT59JgyCje1udJFZ0lGzYFWCOVYu8MzsJM7swEhRPIVmpySabfOh3mBn",
+	"VrKclqKA720n/u/lDy+TCtDc48+3MCGE8AZRg0/3kVw4HIaxx/qedjBekk8QGN916EVN8MwsmXe47Ppx",
+	"F6Whk3C3y0CsAVaYYpBxNPTsAvd0PCBbWsTu+4/XyjOf3nXQN0OmKbloaIekjhNwM4IpODsusnBJMZt7",
+	"mo2d2ys+JjTjxaKUOGAYvwR6oPwBWK+zUbFaLPNkpKEtPjNJ644p4ITdJE2nX7AegQMjGftPBnPgraMu",
+	"FnWE7rA3toWTXk9ZXsBJlWe0aIMjVUOiCainF7jWZ7VaLbPQYADlvWyiQSgVxP6lCGphFIRzGV/y2uwJ",
+	"UyUCc/TG9VzIxmvZnC+XQmIMp5tazI0Ri6U5NArW1FVTI2Szz/bvqupo5Tb11D0vC6e5x6lEh6mLJW9w",
+	"Ipyek7BM0y6Md34qKUSxVnVDBEVRr7LWZnRoGigy0FgyMnLx3m5iyoR8e2E0BT34QslZw8Mi7J7UuKmc",
+	"0xLUhZdcmxPYsScvvs8B9RLNYXPnfXv6zcPzk9Nvvvnm8cPH3w7ov5NH08HkMT8VZ+OHxfnk0fRb/mQ8",
+	"mJwWZ+Lh9Jw/Gqfa74KCW7pvE6gTYZCKhhOTAFKjMZ9ck86LoeQQAZpGGq+P0kBgGmRNDJAC/XliNekI",
+	"cQOwrSvptei9wB33ZHAD2xOkwGTDPsuLFWLdwIPpOE6crKCcWTghwci0N9RqufQN8cobN4xfSUh1pTUF",
+	"6SI4r/b11GTSjekp3iXqoa5uODmrYdM6/jRogOZlccGMqgow4BiXwDLk6Ur8Kh62aeLZlUSGGmEH1Sry",
+	"+cV2BibmvuE30H60m8GlnDuJkxPmUApAzpQuzwrz+LgUa8D7zBWbKgRkN5TaAGbyCwVMGprmXtYLE2M/",
+	"4HCBN8Z2MKnEyqT7fZuqI2z1gNQhXV3zjb5gtnubhrsCzzwJWYteEeLurjUnnKW+bgm/O5V/vyAynqVu",
+	"0eCf6RhNa/WRxO/YcrVqvmGluUCjJHcTXzUBVzEIoxFbd2bgfj6wyGSMcDJdNbM3Ykoevc5ApXGtVrO5",
+	"CXJCeAXkgmgdnTDBFC2HoXDWeMcD0Sk1LU1qvPiwqyWGH8BC/rVNc7sLH8tdQw6y3lLpsk1/BBVKsZli",
+	"1pay1haecGRtIDWk0zJ9VhTbCEPxD/iRJAuYciWEW8VCHx5YHI+ogamBfV6KqnhW16pOB02QHIJUmlIu",
+	"0ehIB4W20/A0YK9BT0GduVazmi+2GJsI9zkCQMV+hWjnpyhL6tCkWXUimKIRS0PaGDPzjAEFhpV7mHnA",
+	"/E1WSsHAbNHLEDnWbkjdQfK33wVA1B/xV3afzPTTr1gpKXwIDjOP9tBgkVrj15Mx2CdcsKveVQ/kNXp0",
+	"y62GpRMBDvpAMTizJyjzvJQFpCPuWFQJ1fOFjBGnsP4hyDhke0dh3ew8HkFx7hwcUaReeT7HqO8+hPhg",
+	"gOMAkYQRGYsOa7A9ZV3MMuq+s8vaFPfLZuTRRSMQ6UIJ2T7TJXmKtjkUWs69vzTPumicssTpjsnvstqk",
+	"T7vbr10PW+KuDXbRdlysN2VtVrwazZU2duZg0vwfDygqmxotUGVLs+k4e2/d5R5accTpbNQo8pzsaB9w",
+	"yBJxAo2F2Vq54LRNB/M+0o+TbE1ET+1Pm20mICW7BEhQOPjBzrY8Q27ZdJEfe9JWrF5gF8kUr8SRu2CF",
+	"mugH9J3uLwqGt46FZoJPGvEDSpke1cL5eX0a9Wiq6pELdk6s9JqC3h05lXe/1aC5b0aLUi+InNIr7KNC",
+	"LXgpKVmqnIzCMgVULB1VRc9P1MiUIvq0kvDMxhV6zgu1hq9WErIAIWcsZQfQeKb1JJdi1iot3HhGTh81",
+	"ZW6GKQM5z5iSsHWXfCZ0WmaUcqpa/NRgW1ld1F6T9+8AZuUOobvU6dq17tdNlhB/NFdKXVvjtasOvea1",
+	"tIN9YJTosuRAbe3IiMCOpjp6i5uTfViubYG46wTBFTBkpubTaTlhU15WmnL47UlTKEz4FZFWSwjVfugL",
+	"xA+1UpKty6qCfAqJaeDordBszuui2iBXUp+WSiPJdc7rBZqcbpvD/aHH1OH0LnF48y0tFvdm0m3289yR",
+	"Bq0pE/sigtySvwwfEHnRwEOy3kLT7HWeIZb+4Iq3D36Kl37Ibgl/geBme2cdLB2vu3CM2shJ6I9zSOJq",
+	"Yj9jYL5Xx+4GkzNV9UwYlNijToG253DHK3sDJgvvQensU7KcD2OvBFGFeFFoFB8TUS7NaF3KQq0Pn+Fw",
+	"9c94MdxOR1WHVBp/5XYqTouQD2hLSITUF474T2MiR0fxtd8tgZQXUTbboG23dHxd8zg9OCxv4fKnnrmN",
+	"jt9uG+tveGkaGYXKTRMYFU1XtFp2VkFy/e52zbc1iyV6JJzieT6IyopFRTtiBiXVREldaoPJyYYta2Ht",
+	"lj7bMdzymTDw4JwYpqTzZXgRibmEiDpCofZnU6+EPTsULjQ2sZp98ER67KFPfMBHLoELwOqoVvVxfARw",
+	"NXlWt+DuziY6tFeDAFVLQUmmvNq/d8iRDdamiyLh2dd538Ca6CgSqJhAt53d0NpgrEIO9A64s5NmZY0K",
+	"GKWDGQxOiY5XZnNU2xfnHaAFl7V6XwoqEiMY1U8g5lL4dAg0eFAqfB9df2dHkTtz9sqyavUHO4Z+B8Ia",
+	"BrZ1yX3/qQGj8Ja78FajqvoFwIDwYmSy1vuQm7pjPmLHHM89OZww/B3fRhnTR93TELFHJ8v4uixB/sXN",
+	"3m5S1hjC1gn4aVkcKRvjPQtDiE9blDK+7/T3KQ3/LeH2S7iWReIoBLYS4T5ixx0npF4iy/WhJEfaIgdk",
+	"zt/8yKSX/G8d+A62eizeG83GoCCVNWbseu+7If21kZab/+k3xMPjNPVfXf7w7EPuLjPwPIhfIBeR9w2U",
+	"IR+3mf2lFVG6EMoCtVdHi0n3XElIHfAABMojftesWDWDkjSGE3lBVNhKOI3dmuA+JxkeRX1GDDGF+W03",
+	"iF0Z0G1rvrkIDmvQcTeBENb1ixhhryRS6qyjDHZ3CSj9wGhPbgJ/74yXxODm3Ll5wy2aUzp1afrsEotP",
+	"ANjRYLGUopwB+k8WLB/lGUIP8Fu0KcOB/fj8whEwIlImUGcMgMF5A4MpFQ2gNS8Q+qmHbD1XQGWw4Mgb",
+	"EWnPSCMB0AAEdQTJ+93l078+e/V9qNXS14bPSjnrgyNcIqh/wd83BPFgkNoI28JxN6QEseC5WiMBm0Pt",
+	"cpd/CIBdz7nkWWspfX0LfdRnAHWHhEc7KgBjdBzVSJkxDG4dDEZDmiT5gjSRAQMHMLjo+uy5Xcr56Ty3",
+	"OyF/MgB0+jdFbvchxRnsDK3nqhJUtwN2nrbXLez/5kj8W+RbI907PS+aSti3CRHwYrFUtXmlzLHZ0gHc",
+	"sfNMO2zNRGp3ADwYH4yXwM0eO5ISf9hkhAcf0eBKTM1IrUx78nplF/5KVkLrCJBG5FGdjcFoRD8cnT9v",
+	"tyqJT4c9187ZiwEyooO1mxswW9sYoNs3bY/t/H1oi5URkgHrB0lFBwA6ogmicPG4g8dhrCn6KdxHAbDz",
+	"huOWyZgYL/ZTJhSbva7Qj873bMYIoU2pvkZYjXRG6/npWcZiItxGvLniGoH7vjRkArTCJ0a1oD8kD3Tw",
+	"mKtDnOYKadI/lprnKC6X9igP9gBenRxEUMt29EJfr62NjabUEXYc+QfhdDSBFwmoALs5vCrXis4JzAdV",
+	"zbcThcFudSPquiXh413c+DnAR0xz7qKMCQBkpuGD0H6ia7RLYdikqmavp2ypqgrVkpoboYdO0l3++IJp",
+	"Ud94fjXMVSDi2+jBBKW1R7bnTF1ZrX7YyJQCVlbDgPfQfunqDJcmoP1R3IKDVRR4cnYJRtLJdnDokVct",
+	"fbSpaS/zECi3yhqT1LpKWyq1TSPOhCHLUWu2uoGLXtE37P4alOSCGx4KdFo15iuXE2cvcvU2KYWMSVUz",
+	"ivTb6/iqKM2o4Bt7rVV7PGQUAl/gWCRMM/qg4QarMVlteGky9nBgtZ2Hjx8NBl/1r+RrcsNCK6GqgTf5",
+	"D7fGnw85u9+M0NhfI99Czu67EtSk5rvLM6ZFJayQ0NmVhLKTuEyjYdYXzoxBP/FaRREiPUdKixVwGK7L",
+	"ibDvbngycnbfRPFqTuPuQz9kdZw9esy8C7+BhbmSPKBYSZpfxAUEeIwZBwvGYFuo/rPdRVhtAi518FM0",
+	"QMxcSNtmmDjXYjAgyDHd6EXqjWgnQm0XnH6a2ZjNgxIp0OeO3E0lsicHETBk+ZqXppSzEcgLu4yx2aMl",
+	"FLSQKyN823jR+Npndvb7/bwJJ8ctENgwR/4LXPf2fPALe8vvdIy/KhpBR0XiRg+i7lHXfG7m9rc7/Q1X",
+	"Jn7ZHoUoBXTrh1SQPzopEiedcsSNMYTAl7BzrortvO+tp+uP9e52c5y0O0ywFYechImj11dpfTIYfHP6",
+	"5MnZo/NvzgdPnpw2CSvlqiL280YR+gbdSjyu320wOcZxouVeuDfrMP7WdOna12RuIQ8fDQZJh2Wi9zfi",
+	"lVjrIxXhdrj2O+9PWS0xhQOpyEqN/KV49LscJZflJd4bBlx7BHaPa1APTp7wk+mvv51/++FPKUXQnbv7",
+	"SMc8sAj9J80sDU9UybUTnp1NFjt+9lVNbrTHB1YjHfZ7MeX+yTtdOwFCgJLol3w9AJfAtIUbcEW8tjCU",
+	"un8lTzBzQwMHFGbaQcGjNYCEPYdOjaz23urNgBEeiUCbzNZgL2hhTGXPHyAIIt0NJ7qsNZJzqhpegm0g",
+	"/7PPzYJPrpQHHWpUMMn10drccC8qE34YwB8l1qRj4CUOkYcXbdyj/IM8vwUkRmFh6vBi6pB9AI6kzzxD",
+	"tBbhlZxrDEs4nQ4YvdzdG+d73dPRI6lExVae4066k7dXQpAYY+B0qMDZQx0FRCk+Pyl3kbI0JdChmkDK",
+	"ziuLPdS3kBq1Q4EORcvX3CrhLXlNLUmCWPVt2OBs9kUQ1rLPcmeSAF1CMFB8foU2vKqwrqKdAbsA86Gr",
+	"FN/f5kbAKDs8AkbOXp5OEEsq2PEw7NZm5wU/6NVyaTtt4dYfXL2itBU/OM/IGXmoJtBFKA4RfMT5kps5",
+	"LU+raVHtJL2azCGDo7kSqS7szinfqKTUWKxeBciafDBUfyTUlUgNeRR23el9wMtFedBLPktHY14RPHor",
+	"BkvQ4nZUT5TbRyZLgvjYrNM5B8GRvA9zgkvOwftj8ruLiIgP2Ii0d0gX3k7F9FmrzPePzrx+dzjZuowq",
+	"yqRTrUOmZXsfd1Niy8JucR/NoUFAWnXsLZiPvJr62jwRRpKyUPvsslFkjU8AMTUXMuJlWuBbUa551ews",
+	"GWGHnG8thOzuiCLu/d2x3SxRgyPrx/h6C2FSOZuvZFGLiNB+GGotuBDDnLspWuBWF+gO8Zgz5DTJyF6z",
+	"PTeN6ARadQvMUIRjuRam3nTWcrYTJLa9wy1oULSWu0SiX+KV/p6Rq2OwM6qvsCalcx84g7wWrpZEtcO9",
+	"AGEqD7Lz3P+7HixIhDtu8oGteKKqZkijEJXh7PL7t2nHZRtG7ufmpBHbgpX9leMpgy5rEy0bfFhGhTkM",
+	"1p2/EZSOapQ6YpbhWWn3/0IZMeJFUSdnmk7NpHx5//3bhgePEulrRPzbzsQir5/ORgKVshNO1r8EIpbg",
+	"LQSRoCoBW6teSWTpGZMYWW9vFVn489QKPaj4AVHl0lywARE5SUgw7Yq8LYkaaYtPx/DabMedw5nhlUMh",
+	"j6CO0I6069Ce87hIbWrBG0nicdNXY0oKal+v4Rprbqmpp/vMYLcJCeQysrBjD+xHrmCNXQFG2EMAi03x",
+	"mbqI9D4dnLFWlbE6S+HLaFDOvJ0OirBDrq/Pq+f6mmoVkCANpkq8QqjWYAy+pyM2frVfocEGgIw/1/AY",
+	"sm+f+veVxiBv580HM4Lj6BFB27twpUU94jORpBhqZJTvGsm8PJwS8TNclMRs46oKO7FxVMaSM5JvKV0W",
+	"McOOz2iHdfq//UF6lOvLDmZ7rPTwWfqieYD6gkykhFWbqMaUZgtheMENd+5cKirup+D0Mftr+d2Qzl3v",
+	"bkfao6pAqiM23oDw9eqmZ+OPTfs0I9ht89A6EHv07+xs35fR4az/7co4pfbEZZ1Z1P/wR+LRx1RT+t3S",
+	"XGsn1NgnPxNA/aRMjEzfdodzlDZxKOnc7p1SYkwE3rbrmanKG9E5MjytSik6Q3mnK+d2ODa+XiHZqH9E",
+	"eHfbgLwo0pV9iKqzyasEMsPquHbJOXOYFgAE0ayS0Wc5hN4cpxgFU4MT8AKXdMRU49c7Reswp5uugSp3",
+	"jlBfbK5kEGyaBRsYqFyJiBP8qqECh3Oorudl1XBlotMRSEkK3KMMdbIG/tDq0CWQUcnml/YhNahUU14z",
+	"rq9kgxLKinSNCceRiGWXnoAIDAe1ljHubVyrawcchKA6UDsBa5RXcsZCSHtolJMQ48ND4XzAPFqw6T/C",
+	"KQEXGQ1S2u8TbML0XvdBWdABvdLmFEvNS3IDlLF5AWWed5lXYBxGrYAd+n2fehX5kXZ+c+fmIQLHnX1R",
+	"i1nb+/RqPPqnkun2tvzwoWXr3UWKxSti7zhWA/kZve1uNofbDFNAP7bkGuIQsNBldF6OxYSvwEgQZZ3U",
+	"ZLY8RrKpXMRF5IAxoLXqAAiEfKd5iMKtoLKB3Si2pRkjBLJrZeO02X3laJKEHTZeG4IboG65l3OJAxTS",
+	"5reZJ60Gu27WX/t4japzaBX1U54sMUNzl2S44Z7rpZ0mFA5z1DHZVU+srnqMBnTIKjXhVWk2fdxBfxar",
+	"3p6ae8dq2ev5psstP8/b8Yq9zPcfn7d/9PRdbM9AopbepJ/MTYeMdAcddL8Tpf/WGrzjovm3/p7U32+h",
+	"QtO6zA5KmLCPd6nXPE6qQZfuyZQcm6VtTxLe+kfiND4GnnwcQS710XSiJsx64HU5mCo/D9QYpFY7plT0",
+	"2qD7BRXdLD7sA0erq6zsw5nHOmIcBdU2Er9NF3Tlh+6IUbJzwnuzaNVe2eRZ50MVwJhp9xZSr7072xOR",
+	"kO7BiYopMXIDSkxnMTmpxUFY7Vu46u1qseD1Zo/DPSZliYbjjh3rbm15z4UxVSswd3sEt0ppDXSS1MxU",
+	"o7YN/PN8Q7IN09gABtCoEFKIJRQJUfJiS2IlX6RbPC6CUk48vTG90fbq3buXCRZ0Hr97hz63EJOK1yGt",
+	"MFo1n4Sif3edO33Ssz2QqkCWxWSulI6X+DbnG91/yLmUePG2PMMn08g2oUP3KfJJL/vKc0D7AESTJbvc",
+	"tQoccx6SQaJygJzEriHRBrmSlE4EoRPHIWmfXjpC8mGYS5Q0oI+AeSQjW+xKHoTCNFNbcMcdOvfbCu3o",
+	"jZw0ucYB4Id19Xy2S0qyAQe386bY0QqxJADMCMBZIQXXnDhnN1GBwrig/7a6xe4DhDnUb7Et+yoUVsSn",
+	"RqzoV3JHsMdlbOyshwmP6w1g2Ys+y3Gimw9GnJqbbhNloEJIJKyMuaoKjYYzy1fSJ3sXMZdYTNUFR/GV",
+	"dDzmzmdHobpmoUoodbRZCjbeYL7Q/Sh4OIxkS6GE/sqPd2kwOlHiE6CerCtyAXMFdXXMyMclG6tgO3oI",
+	"062V6z8UM4FUzNIMG5PvuhsV/IMpBx0SJsNHOxEIGdIEdwbIPngMrOBRSDL0d841DDcRGcJYe/EEA+es",
+	"3dCv+zAmCGIEAAyyB803X2254GBfWF0X13EoitnLerhWiCXRTTWm1EXDCb87ksU2/13bvnRe4XzIqvJG",
+	"+HwEqE4K69nvH1rY0VHtOkEeZudWjnzNrc2Jg6tJxzvFff1879RV5TDnu2YCBKb3OPNDEDxeTrTmIc0h",
+	"zkCP0+tjAzkuyroW0myacKbTlPpEtbgSukdok9v8uw3jms3e/PjU7+FC0dkM2VeUcgrBWd/GuKhOd+r5",
+	"25zk67IqJrxOFsoIfYmq89mXXFiZAfqQD+FTb1MqRvpw8i9uO5h+nm/SiyH2Wa0BbK60kDCYCTXCSbvo",
+	"Lo1RCMqk3PKN7q5L/HGkWqE5VPGCHj6MMUTEQgmb3EU9AodCdPjMrDhFYrrO1tff8I3tLqllXSpHnxlb",
+	"CQ/PWgv1l7WALOTkarfHhHMyXzShgaoqjrAa/XtSrXZvaFf2UwqmYxOLKNA7+C+31mY81al1+ZoQzu9c",
+	"2cePL/56h8VdF7wQo/HmcCKxx3pHGcX2ZvBj7ToW2UQtFnbt2kOCFS0uvz3G/rGFYMM9t+2Ny2RMZkjv",
+	"YVOMZrAxNQcXw/HUcUQJxwu+ywj3Zau8JgH6KS6ys0eOioy9Ayi7FQ/w4rHQZSGCQYNTAzoj0tEsttjL",
+	"zh49hmPY0+lkXQrzd5yWRMFXt2hGvoLrPonV3PftdV99FgNBJm5d83WrefvqvjbadhdRyN3OfmbCt9dr",
+	"+ZbSGtKJ8JiJQRwwDlUP8S64C0omqutSZI7qCL7us3cqslbQMwJlij3zf/dd6Hxg4Ibhzi1thDYZc/le",
+	"Uplja5Ulvq7E4QYQo0oZMhlIlWA/aUEuIMAFY7I+pgF0bFpKWkYjE5qYmsofK97m+HcUJxkhAFVVjfnk",
+	"OqPi9lh/Yru4C3gd0t46X9MX0xXpWjjSmmmKdFGfPavIEQ4pv2jpVxs8CWFFBcnFNcvpiXlnPecp3tCu",
+	"n3Wj2LZjGAhifXraIRSq7dNzd7FjvzgcTsDRR1zQtMFziw8g1ZXGLEB8jirF2pJtDInWk3mXJ7yBC/dT",
+	"6lhZ4Xh0tkq3kN9N1YWos8g8JWrowpFQUfKAW5yBZAxGCYGuGRC6gRsD1BKrKUU+zGPq0+6Dod4mpErO",
+	"mCU+naXprzvGEFqOvOdk4sN6uKdZbl+We9B9Y9cE3dxedHL5fy7dfz+s//LtNJmWvKc2gdJeB4S3dx7t",
+	"qNDUYW6kwHuNe7DJVEC7KvOyad9RHZVnbgmGwrIaiwmVCOahmGPktUEltZf1Vphu7wgXwJ/kynqkHDiR",
+	"JGmxXdLZC/T45G/hje3VI4AHRUHBR+TsiwIpLrfc8yNF6ZdpxM/KkwwcwE8eOU7NeWqhLPIcQrtdBZXY",
+	"bTsHruy4udKsP62iuf8ZuXTIpYkdbxutN05u7yRDL9BfzhFT5Kx1OkawRzNhtjLgyT83FziIGVFmuhBS",
+	"KF8L55SvxoXeFJ+xi740j1vss5/n5WR+JdHzu+2npIXXjgKDFE5prxk7yKoh8qMFZuEnEr51qgYXAtoo",
+	"z7ogfkzvFgrjhdwt9ow6zhFYSjvRbs+2HBbgFdsPhINtCpfgwA/dyob2wS+Y5AA0nenwor1odFMSOcZO",
+	"W2JAHpTH1J0QTOkzCLKI3eCWhackqFI5zunSUl0LmcU8nAsB3NStFTrBv9/+QOdDC/OeflLrICZXzngT",
+	"rO8A83WlbCMq1EJMrKnuoSkLICVlp4MB1n7XJpqYzsrM30qxPoKqn7tCU9DHDDZOm6yBR++WlGoj5X8X",
+	"ikjTQI83bbA1P/cHThbXcPfStqZKUQTuwC1QVBdq6ku5ARJigCWB2nbMHWoJA0NaAy8QGLZQlFUA0ZKk",
+	"nnD7OnuOUTNVWY+hPi4q8PyGqqNZCIFTYVHwOWISWdBWKRB7B8UkQz04tdw3dTEkrg3RdmgfkLr3wZVN",
+	"aSmyVZRTChMi/SdbcjOZ03DQOJ+5I8MNMlilM2FyCudmPtHMx7i9OQChh3Ih9LEmSahTun3K2DYf6g12",
+	"ZiXLaSkK+N524v9e/vAyuf/mLQyKb0kfXgelgRhj6NQGBxtVskWwEziBoDBaVC46/6UWBbfKwK85hUVb",
+	"jpuPK3MZ9BqraMjCxYGIQYFpBY1yHwE7Arc0L0qfA2phBXfRShqFtcOVQvE99Fvnno4nZss1vDsEx4DZ",
+	"MP+c+E/XccUtdEzvxhRqN3XA0dzRAv04pNKubUmgkmSUwWVlUxCZNL9CuT2Wbc3amLoFdOE+8dmjJGBS",
+	"I2QQYLMQw4AOFTSMogfS6onZy71R9PHgzL2IIRJvSdFYq3ElEi64S183LwitJ+ePvrnrEs1SmdFUrWTR",
+	"whTT4iAEjp+zb62Z0OoqtBvl7px7bcjC11I0i/BythS1VhK01Ql31JMXLJ9AQXi3hpISM1TS/GjPh7Ub",
+	"rEyciPZC1O4IsmtH6HSTWkxkzMWxwoFgRHBdx62/CORN+7rnOJ7AYFgL3aG4FQk52g9Cm1GKpesV7VTI",
+	"P4TLMsYrrRwmCRMI72lWqVm/Dfa60h0D8aY0bZosPgdAaqoudBpumvbUxXsAyPNhAet4Pn2yn0OhQsLi",
+	"LV13Tlxv7fNqzTea5WBvDMcVl9f50C114DaEBl2XyNYRcYCFG1Jva/GgxIsO0s5WzqHtQyVSrYPmFE/x",
+	"Z/GykOTFKffrJHNFjaNFmRLHb0INt20hu0A14aiwe7eABL00jknU2oz45Hq0SOhGz10pEWyTr0cCNhmf",
+	"XEu1rkQxA6ugGZRSq3EVtRNrM3iKoSPfBzrK1uuYVmzK645v/agsqkRDfwJqT2toRy4xUBQAVxmaWoBy",
+	"79KoEccXecyiAonddQOYwraE06NY4Tti+pt1BNvd7C6ZybvbfVXseEnv2QxtHm5gNUs7saskxvJVmBWI",
+	"MgfjtGFWOX19vEFllwpM5PC+vFE1Bx6DpUqAyGd7JskzaS0VSbf30oDE9r5E/ASJCvoEVm1x5fPpFFyl",
+	"bWOBWXFEH+MsdFLiLxzVe9R5a/6tRVWle+H0770jj4pzVQHON519Z+Zi0Xy7w5b797Ofkf85UshFtfRA",
+	"lAPuHhxtP+wx5jdAZ31vGgNJa2vPck1TKv7BcuaOq/d8TM5c/xgAnKrFyHM0tVjoMb7W1TVf4GKRBcvd",
+	"NOZZZKQRVBjC4UTrE8LjXhh441YHp3a/tcBfdbMH39Y0r4mEziW+8apzwlu33OwtS9GLc+867LL+t9Z5",
+	"rPqWVTWKiVBaolxRfp2ODjUsbgs1b3FQ7io9kSa+BWREfaTcobi6GGrGsvBZKy6ZOKRX7rKkSSEKHSpC",
+	"qKW4u360ytG2jngrLnB+gqBw2TXcBI7EWGYgVmfNN1lIhoY94KmsO/fpZ9foPR1qd8yEbRpenRFahQB2",
+	"d+4jiRjc9ojz9nyNv8OJkLMSV3OcTdpUAeKpyTAeGk60+O7d9YcXF6Iqb+wXu5dD6hUG4zEdxv6CdenI",
+	"ESmJIjeik0RzEaEJMN4CPDQXDY4/LMaGys0C+GtKEzdliwHZSxB/BVg7f3fHJrYxKVCatTOT0UBfjo7C",
+	"BxEVObV5sdKkXAABjxZYKRHrgRM8iNjBL0JSYGNcOJqyqKj6OnMLrDP3EOvMnUKduSv5sYXmzuaHC829",
+	"aZQQTewaBJZQEg4CuNB9K/iNFbk+nSWq4lerlYHsIibeGyEdm7tzswf5hn5S+Ilyz6Kn4MV9OGwlUkn5",
+	"MRk6hwPMeObAnIT8cXXYrEJ4LcTSRzU3HqTWSBZEf+k6blVwndqlX5cTyuILZFLNtWnfDCsQStamVyBy",
+	"vN6x2nbX+thWEKWUEwEenu6o1DvQ1apyasQeUY4ebyGLrQHZiRpQIg8oQ1uuIUqkcd51KkQFeZKm3hyZ",
+	"rUCq2QHQrWhy9ZcVxmx8TKlrnsMtFMHOXtPb8BGUR1CXyEKPygPJ2DtJOlBZQPCibX4lEMRFifZwj44y",
+	"oPc5G4+KDe1LJj9M0LE3hBKMrMi1QbuptUxenBi1I1rmXB/Sne1IkTy8Fpv2AfZBt7CFVkmGBEhbjrZJ",
+	"IzzYaOtHpV3Fz3IvTY9PW0D+GM6W22RpbRUl3w3DGD7bGzUAvdEJJkpHnAteoArAsbhvocRWtOuq983J",
+	"KT8bP5ycF1e9pHj1tFNtJZfa4GJhXFuFYZxAuC8VT7scMkNUKfNyNod4Qgll1xZWFRP/WHHy7usFryr7",
+	"u0vlsy24YAOrriYTlvYlLd4yTN1d0N2SPKU1jfFdEwTJQ6oq2TERdmvDNPcQMS2qG6GHLE7UZH9XpRSF",
+	"vQfS9HSGRUe4ZvnuVswcjWJ/wiWvN1bRfJdImg2CGCkOQqIq2rFAZPDC5dBoMVnZZcLGaiULXm+GMY1g",
+	"RAEC9JgVL7dLVve6cc0lGWD+4lR9TxKKvEclRbOkirnzayHFGsEyPlk+P9X5Bf7iy17YXVsX5JC1o4Gp",
+	"odDpGaWxPZM3aoOEikhn/P77t6CuXklrSVC6NxG2ACsLBj4EN6tasPx9ofsQhZv19Wq5VLXRJ06PPTGm",
+	"yvvsUsZvASFyoqYnZi5O1qquCuianQTPN4EMZuSGKA2b1FzPhcZuKSmuJPCKeAQDDlasQg+9cUBVQkMy",
+	"DOnkLEfqnMrwkZLVJu9TK8uZVLUgagk0HXRmtRaAXCGDGtU2z5hRV9I7k8tAGQH1xapq2HhjqfGlZFKM",
+	"BDhYd+ykNqafW2gHCBo/7phw96A2t8teAzX8j5LVewiq4GERV42LRTfr8NsP9kQF3gTJcntS5u4I2iDg",
+	"dx0ROhEsNME75DE78UMjvSicJ630QC8PcP5EpEXuikhQShXJISLuOJ4laM61hzF4hFgoHCpJ4pG8AFYN",
+	"iPuELKA70QVBY9hKOI6W3D71pxVSegtUoi89/VFVpFtTQLzXPaRYNRyPUaHA3YPXKVUdS555GxspW8BB",
+	"lUhmD05PSNGltTZTsOpTnVsIrfmsNbf9mEDpsQvzohGp4D4vrd9BpY5rc9Mf+5fVX7DM6semD2+t0i+Q",
+	"P+xa8EIukRR4H1/0NgrNg2vz30JOXxYElFPrMuaU44wZU2Wk8WRxReMMyhl/yIkcHDiawJsF0eRZLaI8",
+	"U0BXBaqaK4BiFWAIw9lK2hMtRrwv/5/2kVZNCM1e8A2b8LrGhJlQ4tKxauV2V+WN9ECwPTjaJVzSqe9I",
+	"UxauFAUmeYDT7Uoma90DXWAWSCibQF3Aedvddn561mc/IeUtm5aiKhrlkjN3jgWYM55tKJfdAJRSlwWg",
+	"LZd1eWONq2uxyQA5rTVgCFXNuNXEIB1fghu8WbzT1TwhT6ZVMUpZlVKMrsUmH7LlCsssWW3OX+Xnzw4e",
+	"TIIu9AjVuLzfQBgnBhRGQdtpwYvyoffDCjzRHXPAlXwhQ/oqwgQrLlluFbYhs4s3T574AGwkyqdt/qXA",
+	"2OqcraFfY4WBdh/3VK7heq7WmjymVxLAl8wn0GUxsxery9mcFEvbTeC7wmDDrhphTYifI6Y94owoDfrm",
+	"x8KH+yl58D70Hca6Kicm/yqVcvU/07Cz19PUNhoiuR7kKMDSiJYjZHbhZfe2rHLgr5opNasEX5ZWiV88",
+	"EPbpTp0nB3j/5mH/KXHabwvsrPf+ZKZOiAXkB3yR0z2Po6C9jWviZXkt1iXUmp2G5GgrCY51QNg5SfKP",
+	"J1fmcO96bCsod3cujiiE8uj07ADlyC0YlLo7I5rCN+mLiAtgp/wSwcEQdet0cHbebjt3NpUSgWQnkDFh",
+	"J48NpvyCcS+afWERjvsJ579MFXZ1LIVJLT5YEXH3zr7NutRkcK27C0aUfWn5n0uZeUUL+Ijy4rdc83dK",
+	"CPuyA8vr4dlts632DdgbMd2d91ZP5/GdvmWz3iX317tIKN7TxCYxDjXsAwcHwpIDgSPxD1rjEtwtUAlY",
+	"LUVx4j/flLVZ8epkrjRSFYRN510zPefnhCdRgUHYqhT0hdXZbeO6rv6tzdppMMo769pTODRnjHgB0kGI",
+	"lrNt12aKKtodTV5WtjIReYyMy9gYtCQ4odYIPro1118o3anV+Dx6vPZ6O/yIpXeBSVmYty8z0Ur+EtJ+",
+	"XUlDX7KQ6Fq8Kn9XOKxamLrs6AWxGqaCZLwCkywuiAJATX012ghu68vAo/ZdC71UUpfjSvhKPYR/7X+G",
+	"OhOuo/EEpGc7bJ4dV1VrZCSi9osY/da1MiLN53ec/8kjl4shy8n9lmcsJ+cbwUBpF+TMqJlwBe8TVcFv",
+	"l2YRWOnayFZafkx7vi6ZG+m/lrK48KXQPS7Lw7JIMXPI1AhCYc3M471fPvukO/L/aKcZTUyHtPzI6QUD",
+	"tTU/YZ2EKQiPDyO/byn/taPrccjy5co0FlPu6tu6tZixHIYdfrCrNGtcCuvWKOWJyyJ+lDXgKGCPEIla",
+	"7rzTeawfLCEd3tPeuFl21+6Cm6xZam8+ueE10R7/0rOd/hGeZP/63j3NfrikJ9q/3/inRgN2N/p3yNL7",
+	"/Po3vvsVpgGlRZbH8vEIuKlqliMlYB6iGViSaIfI4JtYJYiW8ZIbI2r7nv+8j8/6r8F//XJ68uTXXwYn",
+	"T379bZCdfvPhqz+1eRfCfnl8Dp1RlWij4yNha2VEofosn5Q56mRYjlpS5CleXTelWINrY1Lab4vSCvWs",
+	"x4tFaRuv1rLBoxtpiLRS3mB22zG0qV4e9Wg8MczoY5Xng/NYCRk++tCZRfCdr5JDs4UjQmcROcMwZO+2",
+	"OeMuj5LbhyDTfaVVyK70JCzList7ESEaJjtu2z9gvB8w0MT7JQBQjyqfEwhrnHeN+H1AngTP7PF+iOiE",
+	"2GFlzPzKn2N04cKTx9quEntsagx2XTFJKsl38TSRi9S5G3y8jpAK56dncRzIcfohJtaobQ4qzOe6zQTt",
+	"UUsRsKXg7Qz5LimJxBXYkpNUcRQEDeMOZB715ae4KGPuCF8QKrqUxh/rmEZFGK6kHZmzM5ZTFbqRawoF",
+	"14+jIp8iEfX7F3jX6WAwgOFyn4/lNYySa6x2THExGEEBPsP9C/Y066wzpIT/W+ieO8KOcL0cd77ha15P",
+	"nRXXGL9DWQmtJ1fjqcc1v3VLg1W1qiqvpTunOt3RPNWO9Yl/gAMvySPndi0OGSu3PPIPbk79aO5zTdyV",
+	"m8cNEDU4OfwNQFgLv4hGIrmIt6ZZyKI0Gtzmu36RaSlnol7WZYu17yyFKGpR6dHEPmAKNZbT/Fdm5Imp",
+	"Otbz4rK50A+y0+kVjtHBAuHQhfTQ6hazsihqoXXbAiKX+1jMVhJynTAaodXkGiA1dHtGrhpOCM17aZTJ",
+	"bXCkk1Vd7y0E5oleiOQa41XpuMjt+Km/NCV159dDkr8WQu59mZ1QeLy9PLsdxXVEmbEf4gnLzvOidyql",
+	"P67VWosap7PwpfQ9db7Th4aMy43d6vc0M+J917oFjh/eLawtRFFjDMPUHaxtQF29C+PNbdYvYLs1JmyP",
+	"6kgwXOKJZ3wClbb6CTrPNCdYq/OYzK29p429pr0kRbJbZZpAaSuqCv6IUJl/rbwypVOpAa5qlyeZavb9",
+	"GFtjzotbYq0/BeiyteB8u/coIPYOQPLeljP5Qh6pXbXw81xKdvnjC1ySGcunFR/1+/0c/pzAn+BSmFYK",
+	"PmwZJocje9uaTCtN9dtqlYqqqLWoTyZcC1YJY6A8W1HOSoL1llKKms03y7mQW8oZn8DERY19/HC7rZGj",
+	"4xd+8s/ByZNf79MfJ79+7b766n/8KbUC3hpuyslTp/ftNN39EizhZa3el0KTvSSpYFijBN7QniWo5koH",
+	"fCXyfWRI9UmhleAFGJDPeVnbD3bK6M/R+0LngPlBvJNLiRyLUs6uJMTvij67hMiezzGdlTdWLEEW7S6k",
+	"F9PiwYnUhD//gjh6OpN+jWy3I0PAew2QrIfFXu6m/hFZqgfPeLrugj2kIjfo0nZpnAt1Y8cxDmXFSbte",
+	"qH2U5tMq6DXtmA4HNlyaqjeU2ok40LeuLXQ5WQj2VNVLVXPCgGJLcUt+aAMMHFH55wI16Go1a606tF3l",
+	"p3X09moR9prtAYUb28ft2U0yke6Y1Tk+CMP6gV+7uI1Lle0ON/VaojV1AiG3UUzzzZCylyFMCR7myDKh",
+	"hOpeatoLsazUhi3LpXBlHRUG7cskNuoAnLoApN4PtmH2So0QU7UN5YHzpO8593eGUnmrL0206bOjjUo8",
+	"mA1Onzx8PH0kTr6dnI5PvinO+MmT6WBwcs4fjR9Pvim+FU+mB1VmUH0pNETtgTk+sIbuQg2Ol+QXUIXx",
+	"9XfXkS/ShzusuicLDblEaXW2LBIRaKqQRwQFPnPJPiqlTxOqFUpN9u+q8h84gFuqULoIjYcXlhoT8mhH",
+	"3aKMYCfBd7eF/zqbTFkPo1Mjh1tqy1G1j4Rw1tDXiKAyBgi9pvs7lC6NKwVCQ7esbTdyrYv3+JOcJrwn",
+	"ipnH2ByU8HdQTDBjTwaeW8MNoOPiIN3LFelobhJifrHbImt6gfI5lwWV18z77OeEvpC5GoZXMrQE6bvx",
+	"Vfb5NXqYyqlX77RSUtTDOE6nqRAiFUz/qO31HRx7UU+jeOgFZMRSNLAxWv1DNs9uun0Yn7QaBhFVKqMS",
+	"lVS0ZruQRUgm8aqvmw4IgdklD3h3AufiLOZhfeT7ydCPKQh5bHXHu935L4W1SpvxWz8vzW3v0h2ML+Rr",
+	"fy7lDG7QjuRnwTcdBEQsGw4IgURNSr4su5Wj/GxlKEOL9pW1urPKk1+s4uQ7tVSVmm2OdORYoZxYfd8J",
+	"sxYor3RU+7wzzNC15lmRzp8DmsOWd3vAG/xO9XxAuE6nXj4s0mA2eO6e2LV/duOp/b3Ug8dMPvY6BtsH",
+	"P8SjQcoRsRedG+VREoSQ66i8UxeHZLuHMK4Bh1OxM36Nidq36mCej1t59nDc7fSP4CYqJct9K/IMj/RB",
+	"y5QLCXUOkwk8czff4H7STX6jBLfsR1eN2VGesT5hohDXVFWVWpO60sRtQNYdVW1cOYazqYBscUZQeAZQ",
+	"+FQtGbpgBBc8GDxAEL37w8WW0yGkPRXwfN2l4C1sKfLUlkgR8MyeLUQGIwTHK4EbcekWaSNka33DqoKe",
+	"RCtj38qNCXmOWL1cbkZuJBP+ANsnF8SHEhgaOdywUhVQnRAtus4cHZ9tqlUUJ6oQqQVTbpdQ6FLspRNq",
+	"2o2Fh7d+BG5/n9D1VDtISJJtTy+x7CAZ8iCu9AXEGtv5dW0yrgnmd4hv3759q6GN+pKKN3jSPfvsgkwJ",
+	"45n5vOM9H0YUgsd47H3GjKPIyDUEBtxa0w1oLBFMhtoSWc8/KQlatHMF3OIptn36+pOkdaRnCN+Zmo+f",
+	"HHZn68ywo3JEqRB7OaJedbJYyFGqXWvF37tU7TLXx9SoeIgaFGzZGR3iE0nnGR2dBhr4mY4AOQcStBRq",
+	"Jsr23JcquV/Cuwuj50W9y/wobPVh73hO/52W2CH/72feXn2bR6SygVC31Gws5qW16x3FcTpuTz/GxH5b",
+	"a5sKB3ZkRMfiPDrYxp+CAr2VfPvnPyTTtoPz/ZtG+xCNtpv4RsWEuKnJ3TNXfFGmqn4egMAFT5k4ipi1",
+	"u6M9vOGQv91DMkkDMRhJyXq2R9zK4l/3pKa2uHjuhbT6j3Kp6YCp3Hf567WMAV0eCJBoHfx2T0NwuM9e",
+	"Kcwvlcz19rA9QpG6dpkabcctPtDNkUu29mpBq/IaSgA4gRucr++hjqlW5FsElnXis8mpAmOjuoFdOXD9",
+	"AomPY8U06KP0hOSyuGVth9tQAq9j2Tbmk+sLTHOxG0EbvtG+xADU0Tbt9lcg8D3e9ULdhXitn6/kqrBT",
+	"8ByROnof8JqNrXUeYn24qd3BQl/ChA63acb1Nu95FFmKuJEWVI0c5bwzyVzZR1cW6EraQ4yY7qj+k7fy",
+	"qfYFHKTsrQBniX5AQCTdXxQXLF9JqKDMx5XIPaZ8yxZyd1BAMsGcE0oJtugJxpfrVlOmxY0Azs8c7ssz",
+	"JI8vqMfpQ7+UU6X3u0lye01L2SN/Fu3evla1NuggyaIUo0HnI4wWTJu/dfetAIgI6wF0JJ/sRaROEH2x",
+	"B32qunraGUGEl4dGiS7LO1j0NK/Ro91EZHtc4rCL3gi9qlL27hH51nTtBRuwheAygPA8nSQk8UW1Xe4q",
+	"zXoayYC9OlRDYHTJ3/IzTLuf6kVgqX52GXLLcKtL0pXdCUKVs4aNQteU7RFEMNXNOkoBc5QbH26dZ2Wa",
+	"HVzwAvMhkXigmYocsTd2qZPYurI91IiIvrBiMp2thQJ+LidvtRALK+GGOyS0WZIhlt3XQsAv+VeZFZWT",
+	"ucDaZPddcCAqUwHD+VV2JXM+tsZHzu57ciw8MBw9RgMuDXdgQHFEgpteDNLaec/6iwLbQHS/AFoegdzP",
+	"2X1IpdLNwwiIyJRiVqDj4Zox/1hIrzohmwIefnElIeHcrfwR5fQ59jX/Q071XFzlYlUVR2T77asi2x4y",
+	"iZLvm1n5+0gkkH8b2KUhn43UO8HrlO+4BUKN4QBUSBtw6il7+iILkOqEggpdBhGNr/QNnBuz3NKbEyUy",
+	"lLouhUvv0mj7oU2d//j67TsGeWv4Q860MPoiQIdzpqQ9LZYgSdwifffybZ89uxH1BvfgeGXY/3r2DvbM",
+	"X55dfo/px2gDB5L5K5n/fycOnnxCaddDdupyPG2DsbEBZDIa/UVpc+KaE7rOl+VfhZ1qOtET2AC6h9il",
+	"kRwa8wBXCEUFRkZWcMPHXIuMaVMLvkDm6BtRA6+1UbgLYE+Q/5foJaFOrKNGsXr1SmKqdf9KXsmvv/4Z",
+	"ypF8/TW7ZF/jvH/t8qocRzkIXK0qaI4V2l/Dy+A6O1ugekXsw3rOoZBQoxtwn1u/cCtQbKOH2/Yh5PXa",
+	"NUD5uzB9DAVUeeOOAAJr2LPia7dtvnbHAt0JbwM2ja93BkHbUbDqNw7B5crMhTTlBBv69dcst1+puvwn",
+	"5ap/B0uaXa0Gg4cTv2/go8gpdXgsKmW1RqOYq7KC4wnDRN4YJt7ziak2rCqvRSPsgM59bBDZjfrrr0Gs",
+	"WXFGyVF6mNoOpD1FWxrZmGNSck5bzO0qSt2hU8zfA3ghuKE0+3cP6uOYEu7hNLSNkzuLtWws3yK25DOc",
+	"fho/bc9VqievhSwu/N4uTYxgKjXLzwcPXaxrhO8bOYM08h1BcwkxFb/lnsaXuydNaqX1SNXlrJRILt9c",
+	"Ernr07qUGvdh6L4jdhWSSVGisRMRntAkw6kAO48Wuf0MDeDLZUWL8cESq8j/x9+1fel9Vyv+KzepVAoe",
+	"q0JnjFtj2tVBzl3BfK1cmBjDQSDjaAZOXhSuM9huWG28YKVcrjBcJqRBIYAGjM7ZUtQMvMBZmHogMIRx",
+	"NHPqIlb1APllv6XlbB+5FPVESHMipG14wbSYLYQ0Q5bzB2OwzIhdneX8/z17Ps7piRAcsftiTEoW8nHg",
+	"PgOdCFHgjmnV7k0Fo29ccooz+fLzwROsrD4CmxC4jWzf7U9nT3LirAUerpPLqRG10w3WVCF1LqqlxhG4",
+	"klg6O2M5PJLobMCrccFyu3H6/f6DleYzX7wbuFSRacv3Thu36fPfQMHIWBT2+QAExvg3SNAl/8cK2bnA",
+	"aepc9FGGDFXStQs+miswjqZlZUStAfLkDG2qfmpf7eSp3RcZ0+pKIjQkVLBTNRZ4oMpxyDxPC74WS8GN",
+	"FW01m5cFTAtKEuqrlSFff92QjTC6CNq3A1bq7RZTSXdwc8OK1e4QA5SbHTkUCP62HWV9001Pt4+FWXsw",
+	"F7wy83/m7D7FVidCa1aVN0JbDRWuqQUvNvYSGG6JrFL+V7UUki/L/oYvKnhMqT2O4ytcJ3Cd1VTpNdBb",
+	"rkkkfgWi1Np/mDkAikhVToTUjRyWpV3FJ2f9QS/rreqKVC89fPBgvV73OfzcV/XsAd2rH7x88fTZq7fP",
+	"4J5QTd8rJVF+37A36J/iVdSf3rD3sD/oP6TMftA27ankdEJ3PMEPs5SLGHCadDU4nPFDqeSLojcExsbX",
+	"9LM7EeFlNV8ITF/7Ja19h0swmvqj/dz7kB28GmOmdPmvoG8vlR0p2/izwYBIcQxly8SC+u/kFEXNv2Oq",
+	"L0ABQTtMODCoy5mjQkKIj52Bc2xJ6gW+xQ++44UjDYJbHh6+5bmqx2VRILKQ4nyH7/oRjyi0QByJQ+8l",
+	"yiABUSXfGcg2c1Nu9WQ+A96s4Ne3T0kuowe/lcWHwHN5aDmxF1b6iPfGaQVxEUP2DL2wHv3ry+Vt1+re",
+	"XZZCFlursrezUM53W/cMi/HdairO8YH773ilzHMr0e5g7p7ZE9QneTdNvfSkHbstn9aisCo3r14Ubrtt",
+	"TzwIu67SA/JMqfqzUheU/QWyFFnbl7w2+2XMO3zf7bsCqJ7OsubHWkzL950v/50Kssbg7RNnOJv/AsIM",
+	"ukvdad0MSndbsXHdgBAfzSLkudXOglHmCvvsrmRMr2lMB2FThDbfEUv+3U855el8aHqzTL0SH3ZW3emn",
+	"bELRtvCkWLtRJbtW+5zQP8jywx7GUpj5XIPDBygu1Ts9Pt85QyHOHAcThKz1Maje6loUQ3DWeGObcMpv",
+	"7I9A9+yuI5eK3D5/QdltLnW8Y3epHzqC3+CbPtchfD54smfBx4Z9g33K3lFApT+uzcjNiE8uccnTPRAR",
+	"ZWS0NddGY1q2JoEMto1a0eiz0gRhMSrtIHfMIkaTrDc8HzwJ9sNTqjsSOULHamWG44rLa3AFd9rlYTPs",
+	"bOwXptn1rWXYv4NNh6ul66a7QwWIuh8pPs3lPxPmLV3yKS2UQOiXGH90WQE3uM8stEbvnYz8O1FVLtds",
+	"s8SAX4iSUkoe9SJMhhs2LwBdT+wzHvxGPHQfWvXJS/KFYgTE9ix6bXR2uFJSO2JpJgwVp3nr2nbcmngx",
+	"faWk+IGbybxVads/nv/77etX9PIPWe9hSghSfhsA/sCXk7+Yntj3nsCLc3QF9b+E2fFGcKyTBWkw2A+c",
+	"Dpo87ymOS+xjEeTUOtgZ/wMMjRR73iJq9NjO4ELl0q0ChzvNU4WO8hTHYygT0XcOuLkxyz5kzQDn4xv4",
+	"y8WagDXRR5oCm2JT2YpF6lHZpNtS5wHUcmvfJT/wojFIai19HTdVa+f5ZvWqEs7dvBi6alGItClr8je6",
+	"oly1MopNS3vH/ZBdqpeiqqiiKa8qtRbFVxkTcrXQGfp/YWp44OnVwmQY13VwW18EDrx8rtHO+4bxNb0U",
+	"/JpQBS7XurHCcOIxjcTNO6B+I2QS+GwhgoxedM5yuwXyQHlEWFFxT5Ps6rNLYKwkx2rE2emwb0HlsiPn",
+	"as0apTIIx0xVzXK5qiqoKYQ/VkpdE1Ne7QsPe5fiSpqyIqsYinaWmhFvV0rR8ifNv4AoO1rL/0TCzBee",
+	"S54z3eTYgcF/t1mKbZ0ijr2n9f/I5+gphCGYN0Gi72a514s4/oakUjoKgUGcAmg5qbQCYL4wZIXqaaib",
+	"TelN4H+f8+VSyEbePuImQatLLFFdzuTrlemk/7+LkFSewdAhBr+IYfeMpGXMYOqaFi0FPpkIrQ94FkKE",
+	"eDccnO3Gg81+0EUID9M8BEcEliE6PWNztap1Rp8fDohKVPsg7UqLEMGh+pI+xPb9s5fP3j3L0ZZMrruQ",
+	"1gBFy+HdIPvcGaOqAkoETNnZIAhh8DfHnDR2LSJoguYe2iUxhMa9fYvxbIQs38/tv/lXeBmGZ25OH6wB",
+	"Ww9BuPiutsg10uAEs7ll+b74VI4aolzs5Js53y8Q5o4M+AJ0YJqh0h/hGI6z+g4F5uzj3gpz8hShMrto",
+	"8S3MDMZeDyN6MjrKuaeLxdXuHWPsL8YsX8tqk7G3fCHelkb8+a2py4nB8W/Xm7Y1ow+39Q6dHr7lJ8kD",
+	"6EQUt/RInD05fMc7pX7gcnN7YUWYst7wl19j0fWdmJUyyI2UtKKzB6Pz7Y78y8jC1kJgYJxuykD5DzVD",
+	"HKLGINkz+54whkpSpajIXL+HpQqEyILes6H6uUiCmAwHvKPmHnvqUlP+m/n/I7a0lP/VzeJ4g8ktX0YX",
+	"Q/e9n1e3UN03XT32LT73dy456VPI8Aav5Wf2sjv+uj1+dbji9n70DvLL+xLvzo3OfDrZ7kpoyqwHv+Ef",
+	"3R3nXjnxSV3IRIUOdXTFxzW8PY0YUxItTIfvJPgN4hUB/BYn98+UPSERerT22JY5v7Gqt1PIgKeMYEYN",
+	"+tfIncVXRWmsai+NvgiCEmH6wFaKCrg9Zr0eGQT2hEtXX4TM57JyCTq2myFdtzRXkutrPWTnZ98SBMrx",
+	"pkQIvdIpfTNeyqCqou56T7McxjC3umkoEFQS92ZCw8JZ83v0SC8tvqBVjia0JjoGPl9s6fi4xNm33bad",
+	"q9X0xkmcj9+CODr7t2DW6vaOJO0nPc5aY9ixuPsCvtEDw3aklwDu3PITbMu9ByAeWlU3DAMQKNt7sazZ",
+	"CQy9vMB8QO+8zwimnjEtjCnlTGds4iMhOvMCUhYIzdSeQ1RFpcRKQ1xNYAug8FhJgOOC8epDltbmsuIZ",
+	"6qzpjGQxphiGUOfP9g3kjHW2nPejPcoGgwHJx1CBgoB+Y8H0XNVUHmyxNCTJ0CdFkYo8QnDmKRFltc5L",
+	"GOcDHmtr1rimuNJd16UsMqZX1mZ30pG4hcH/DE7kf6xEvQleZMoWTrqMH58fJMdPNmvtceS6UcWcFViR",
+	"NtUOTrQat/Vd72lJxJEcJQltl1dPNQrz2T+qUQd23ttSTrrjhH6yR3K4esuMRly48+xwQuvC11Ue0sEQ",
+	"oI0r3J7kGQK7b5Adn3FWlVLQpgLPEGKMMW0jEEf5YN9kFcpg8KqKcmO2RxOz3eLh9JKwB7I5pHPTR2h7",
+	"IpP7j2skweYmGynbeU7VfNBunpa9+5mbKggj2NlKkQKk4rRgf30Z1NXnPiTBzrOS+P1S1WZLEIC34rOf",
+	"nyitWw/Qn+eKAOkOBoMcLgBkxLQSws0F+hNX1TYWb+QXAcg4FEAcWpOb3CTxqTrexCdfdDZeyZbDEeGx",
+	"y6WQANLB4qyg34dErcgT6LLo7Xux821HXsTz/i+D696mwv/3lrRbcudE/gIbMXC6pTciJPsAid+fQ0Xz",
+	"EN4FQgKX0Wy3CKl/ZPsW4OKyZ96FQxIgFRQ4q52qKG5Ezau02/E5tu9fx+u4o6sAI2BE4RSpZAKVbiBr",
+	"tFrsTOB45JDcPiR5M95ABhAIS4cGGiMKKcOwDzhVwJBwbhi4wb2EtpxLCrqnGaWI9tkLyGXUJipDTBm1",
+	"Vot3MX3XSnY6cJzvC2cUtOtAwD+o0zoQ8b7tsGV/SiEFQ9smnp6TgUbL+faS6QvImWjWomhBJGQc6eFH",
+	"ypjgLk75g5+TAfEp3MHw7C/jDcZu7XEGw+ACpYzPuhv8nt1gX8r77AzMnUW5/+h68Bv8++EghqPFfxxk",
+	"IpxMpWbTWgj0s2IUfte3zLZdy1ZhdI7l4AMJhyB4jlMe5y/sGfb1NYIvYA7Ksj0S6rBgEaAm2x3JbnP/",
+	"24/8+/Ajt26mdi9ykM+f8nxtk5RIT/EFXch7RuwjzsTDyiGMSnSCAjYw7VEOjBMgwQB/Nt6Qc9fTm0RW",
+	"LT4BK0dSGIo3quVQEItTgR2Ud37XewYlK6ougrQhjqUK8rtZqa8gtyXQkiWkBKIpP7kK8BO8ppsK8AUW",
+	"9r+gIfsUgxzcOzhcBOP2J/kDOxOwMD7rxksiHS7tmV0DIrMfF8VAeL1HTGuIdMTgb4eSJ7oMgkdzov2Y",
+	"2jMfDGhkNqoBDY21di7YWJk51FoaC7Yo3wNEDgxxLln+ohCLpTJCTjYnfxWbHKB6S8G9yQiIZhfqmQlD",
+	"hztUfkCcNcFTwVzfSitjr4lkLsdzPY9KSMaMPO4Gn5gW1ChiaWOeAA0KaWmF5BHLisvcga99eSXO7PdD",
+	"L2JgLwp4pXeS2CskKVPYSUe/pmSTCwNppSEG59mTiPYDmZVwusBjiNrY+ekZCUdAy2m2rhU+RhFthzOs",
+	"F4LLNahsQTpC5eELqIMFmtvISVDo6BSqjym2htoLxlFM/Wy/Ago1HGkq3Dnnks15NQ04aDeyVisN7UBF",
+	"EmsHa5N5Jp2PUxav5F4cAbuEWaDH+zHHvLk5l0ksJ+7mo5HyYZkDVdivx54aUeKgMwt+8ZwgqipOxnxy",
+	"LWTESuaKPMDLXEbJsGcPP+zrXC29p1esWXhARPf4y2+9MTVQFNoVjhgh55f/1n/ihT2N4Oigpu0069n3",
+	"b3t7fo5a3TmD8NJOyQu5XO1GXjZ8UW0NX7N3/5Pem8rswVQe7F2fGta/edh/6ove3OWY3LK/n1U1iElQ",
+	"EwrCJcq5iHdnJT0n5r+Oi+D89KyLfiEmSmIRiOe8rAj+e/qwE5j3Ja+x1tn56aMuOGNPoPmDKEruyj2c",
+	"n511uZnojvi4Eh9t8T3qMl8/SX7Dy8q98CN1tp+JmLXBssuRODCi23TqW8Su2VWDC3Vw2iN8VslwuPZQ",
+	"gidny7qURg/h9OISFaQMtJyKb6DuAZu9+fEpm1SlPcmQpAxPo/ffv6U8HNJHuNUf1ALtGiyMASoH0qCE",
+	"zMXSDFkulbGanav7ibTjMyXQLLJGTmG1pxKLSSCZq8+w5hFgZ4uBtViURvfZj9zMtSO/BjABdOCeZgs+",
+	"mZdpmN5MmO/8WB6AwcCQasNro2P6uUoMWY6C+mRWLyc5kouR5hlzPyhZxEObWYW34lbFdFcrV0MVGmw7",
+	"El1PicK8iEudtsFJ8JYWAAScIxECwn2OemE/4T/QxhZcRIJQ1Q16bqezXxbb2ajFTJyctjTa3jIqi65p",
+	"poeL0qTb2FjG+VxpM7SyKh+GABrmjFWVHe1aaI0qbYZshHa0iGkPJzCLY2y+r7/03he6Tx/t+T08/XYw",
+	"GNihTHX+faH3dtwT/x5ZlieUaDwbwMX06XSXGLjDhJJy0YrxgikMRfjubN5eb+3pSk14VZpNWztqMUMp",
+	"e6crR+8BcP1TQZ3nz/Y+vRqP7vqdl6ziY1EhoMMVoHJZ0ybC+y2E4QU3vD/hktebP9vF2rom4Jm9Q2v5",
+	"dHB2fsRiPt0tN5rqD2SA+0AsnjCu8RnL//rs//75b5cvf3oGNe2MeG+2SmL/77evX7X1yz3nYNfOB08e",
+	"33XXnlsb2R9D4extayz8OLLH1V0uGKgxNk63pE1aXrD8+eWLNy+fXX4/evX6+2ejd6//+uyVYzmNqGtn",
+	"5c2h/gh5c5fdeSpqU04hOS6UQaCz4h4kxhM5PRr42mB2hN5oIxb3ABZAp2zruczvfA5eQVxNNps6CT3B",
+	"NtpjzitO4Kyio61Do/GpI1dy8s4arti7l2/jpGvgPyZlc13WvluTSvC6rXXLipfSbt3joA47zXkbYzbW",
+	"qq4KzxQBZXvVlEExg9ZRUmb9kU0gFgjSxaFei9RZyEhVstpcsPz07Jv+oD/on4JGcZZ3mEJ44gifeKcn",
+	"Bi2iiJsDkH2AWWk09cmTwWmXlsLtH9HETwlhCbZCWzSirG5P/fC5YwtopzorxttZaPdFhk5kq0ZZE585",
+	"dNfRMrZP4lgNKGkXv5CMDhioBUMu8dyoHCPzUJyjVovcVzQsNctdYgO7dLye9ijAVxUYI3Q1q1DbsMoS",
+	"GsGEhx2rYpMyQOkhb8gtoHsd2IMCu7RyjcgwZLnClOWa5ZU9wkx+wQYuGAB5Ir6EFlFnR4GL1sQErDnd",
+	"bpjsL3uDTcUytW1qbqJDUMetNPNQUDOLsHTtSkHvY1p2YD2+ltWGPFmdrrUH8x84x/opzERp70lIOxfq",
+	"LsrpVNTgzvCgSDCh7VbyxVo/k0A8Px10cs7OlDF3wqRCnHHc0DhoNhZmLYRkZq38utYNb5/77vcpPyMB",
+	"3yZDX3UnOX4aPe5zMRz/XreT784+vuJGWuJ/I6y+Nx2jAYgyPX4XKkgbiKEjo/IlYIg2xPwO+IbSIwhK",
+	"7REezTJMMU2VqLRoo4MIy+sTAYDCC74MEHj7/XuZl8MiiTgHyD/yLwsVckjfrX3UuneOPxIOsjm/MFik",
+	"xMOBhSzCysdiY77i9u5CtxvnWmxC8VYHgptzPQwJ3+7gCddhsTx7bTtz89YO+Z3RNt8RbXDnyf+MgjP7",
+	"GFriQ6vzQKbjG5+a08wGA2ZoSKTJiBtUANkmittCsLJwZeUwtOODcIhIfxfyek4HkKsfpSUCKadYmgzA",
+	"SQRcB1TSq+hEzzCvZ7zx/+YuWx+5AXKO5Z+sPQfEcGSt+rRIpMDj6J/KHDGdq7ErCwLHwb2Ma6aV3Wfa",
+	"13bFusaETMNXXk4mYmmG4ArHsT3BrQwOcuKzg+rC9Y2oTwDsJCi1ENKruGQ55BrmrJQQUKsolJkX3PA8",
+	"ksfoVuOa5WUBXKLkenAl3gCor2MsVf6Sa3MCjz958X0opezqti5KDUTxl/hSrBflQFwEWTt9xAiIS73B",
+	"MgfNWvQAPrtv31lKZgfpSmIAV3+VhWt9Eipl6EU/EdGpNmrps2iJ3YZ66fFtILXYCxBiEukPm/SAWNC8",
+	"LZ+1LZM1QVHgeQhUIfYF8O40cOe5Efyy1aUExKCdvXKBVbHwO60YkC7ymYqCTafzrSDy6bzNBWuf0tb6",
+	"88HxMThr3hHzBQoDvgm4PFdkm1cuvwQwHrTCcywbm21lAaK0uAibKcr2tOuVGTUTSCl4yWa1Wi2h5Bom",
+	"dyLrhmcHv5JUJysLLhSAZQBrgq9p7hu8hqKbrQmD8DZRfKQP2+4su6HdmyvaetIvZg1LHqYduI2XSpdY",
+	"3RBr/qAu3eofnu4JLZ+efXv0JP9FrXHVGQU7zVcnt8LbC0j7K67gaGU+HGgruOj6/PFAk+y2h4sT3+BT",
+	"hJWZU1DRvoU4ZUJdu+YSfzjQLf23N7d2/zFkOBhR2xv/85fByZNf/+P+1VUf//rqf9xf6P/SX/2p1y3i",
+	"7tZoFiYy9/Ud3TyC6IoL8iX67ecSaTpDZxryfO+k/suwcsRZ+llv55zdx8rxdufQHeKEeBUAz9j4EOYh",
+	"ht2RtmPY8DsgdhIKl7o4mGxoGn+oVN11F1oJgotWFWT1RBo0XPj79NvFpfTbAYFS2YN2VgWkO3oshqwW",
+	"4MWduLg3oAalIqaryU5cXLxflvaXQi14Kd3paMCIW5eTRrI8VugkH4Yjps+cc9j/jghAcIg4BnnE7HJI",
+	"81U1KXAUWQxJAAiXh/L95WTu0hba9KXnbqS6aExuWL3qBAf+HtyR+71zHIKa89bd16ZC7bTE6gKtKINt",
+	"Ja5DC57ae7q8vZEkgVrcZtmqT4LQ6R6UwUdjlOVWbdnHsfXxAIY/5pFDM9zKvUADmjnkQ5D9kFhNcR20",
+	"jf9A5AwhOAOFna2Kh9lhaKR70qIvnZXaUcSXi6Wqze8jb+8dcv0HXDnZPNpwU05GIZHPa/nkIE/iRKwG",
+	"nT9Ad+CoWC2WaDWdsx/K75x2TUY0VFx2h8mwkTJIuWCcURKc/VteSahrvnHl8gMkHofT4eGp/ScnwGx3",
+	"wQo10TTi/QW5MMsbbsA/GZ12AG/3riVNyIlQ89yFyByD3YIK2ZTJ8wlf+BRTdQ4hAfg1+kKhhI+GdGM0",
+	"ucqaoENQloE7v6kVl3gp7OqihoNbKn9xK3ao0B9rE9q2ClksVRlw7LUI6Opm613OVVuDRHEbWpu7D4nA",
+	"SqbZakv0us2TPmsK1YsFJuq0hVOiHNw4zRGgMVhn6fecSvUHSG/6yFPuB7u3/CSRCyVOlW6EWT4u76gq",
+	"b9qhVW/5JoBmseJNw3tSKXVtpTn4c8nTDkgC572FVbUeMq6vQZLDs5AahfKEvbREb/oduazBaB6y3656",
+	"tiVXvSH75crjNK56Gev3+79+yDPv6CFex7NHA7bQbQ5tsGHQNFmjQ5tywZWcALzJFzcZ2n8gS4oULnSr",
+	"XMb+cNbBHQ4NBBsI06+gv1nTSU7ZjyHPus8ur+Rde8vZp3KWX0kcm2eVxuQwVCuGzc5txUX2RELCAi0g",
+	"Ec2X7EHiNXAHglt+j1f+Sv5FrWHEIeWPHAfel8Bd97i+RmiAXW5jDh2YRAsJtZeqclxiqGSohYC6XfhY",
+	"t9pgkO2GOlkt8Uas84bccC2Zbi/t7u2AL7wT7613g9pVfcDtebSb97zp5bUft9ye/GT662/n337o5Orc",
+	"6wF2+tMBt++/mPf2E3hsP6WFa5f2K7HWn9anqsZ/FxPjZMmcH+leJU5bzT46Bf2L2NFCRuIyinZHPfqD",
+	"WNLox20rdGzNoVdwRRcPITqPSe0BByFlzS24mcwFUlriBhyLKihIGzbnhT8CNxEvnd2pdKBx5yR1OgZR",
+	"moyFFU32uAKXKdSvu5IuH41qkwXCk9PH7K/ldySyaQ1a/T28E8Ov1MQAXyA9HwzEApix4DAUkBmT4+Wj",
+	"lYQCpFRjIAhBn6KJuZh/FqtWnykOWas0gczAbpFmnA4wTIBKixtE3kE1VhxDF59dAict+AmoRKSfO1+G",
+	"gbAdFN5FgX/xEWUY2kbAtrOzl9QuToDEtoas7ezQ+ss9TY1fqoGTvwLwrtY+SE39jcsLurHo76OZPdo/",
+	"8N+iSpmdqDanK0gYEA5l8Ydju92OmP0xYmTQtAe/2X8+7Ctz/wqjJ590WbSCVwGa8+VoGilF2gqklf6y",
+	"03r4ajuQH7EGHgROpKRD411UV6BB5OIrOqKXghBVQ4o/uiMbca5wok7mSkFVWvJ0UBW2DLlR0E0D4Bxn",
+	"/cJzENsT+ZOxCFGfPfNx0CsZwEELtYA0HLw7io9iPWqoHhuztXnIvUeiOcdLCWwPZqRXYzseY1HkQJA+",
+	"5TV2P0p2u5/7q3QeJ9p/1WKF2knr5uGGA/1LRxvD+5tKxZ2d5K4VrSd6DuQKIcoNln40laGwt/3brRpc",
+	"LpOtNYq2oGfVaS4t7qsDYr0EdeFqNE9q4RcW6Li8gtVrNCMJ0jYeY1WUQt+1evA7Pu9jJ34q09GXJPti",
+	"UdUvwIgVIrEEUNdzsGPmqiqcyNv8q582tTD156VdPa5P+6rR0rSB0HBCIjgDnPDgWklHAA8FgOigmFl5",
+	"MrYGyDp40TiDakneGwWVPh2FsnsLGF3LWoB7BgDr4IlU9grwnlojF/ze6Et19O/ess2ocBH6k8nHPeaT",
+	"a3seLgQUPPKyVApRQEQUpmroy6p7maoZr9Z8Y8XwVNSiJdnE1JtPrUK+gbWUEDKIm6LmEcv+vxDT4ReQ",
+	"Xa/tWLoNQMGX5hpNCK7byAcrAvei9yIKo2bqFKgGXo4ioYrTQs3WnVsaKSkTEGxeANnvlOjqyBXSqMeA",
+	"gwD1cqJ36KhW0ZJrLYorqSD05APG/l4SHi7dhGibZcHy/5+963tu20bC/wqnL727UWQ7TdLEfsrduVfP",
+	"tU3Hca8PVaaCREjihQR8BBnXk+n/foP9AYASIVGRZUu23iwLIkECCyx2v/0+uwcO2Zd1EPdE5Ebzf6v5",
+	"blivtZeM5FjUxv7XPTXS91IIZIkj+uvsdi+80CrwHRpQtzMM3t/4t3kAv7X52HZrMgevrM0ru+XFzRpU",
+	"43DxCD2y61yoXYLQIf0MQtQwbt/DRDHvMfZDO/YNc6gYhybydv7I/O6joFoJq58JWM0+HAYzoP0t5hYG",
+	"aiR7TDJvj4bjvE4ly/i4M2gb+zuuSLTic6ICapqIEceRxDFpyNiTtQqlVTYWuYeynDJTlBkoLg4G0h77",
+	"G+D1M0mqIXBhZvqGAX5T1m9z3wSfAKAOINCgC0gIhPz5QHc7dLgNe+DFYCc+z1RWgd8LriVkWJxW0Vky",
+	"BAVp2tQo7g/BIiz0ov01z5COLUsRQnDVIinUYwwhDI/9PwAbe0kBU8fUJasErqb17yfvpURUo/1Pv2j1",
+	"XcE67lsT8+5xeR3413ed2PznXMRpd4QKLTZJ9YHMfG/Qfg8bfZmfOJvBAQPlgiW59EvXat2V5a15N2Ge",
+	"ri5ri21/lXUj3Vo3w2iPTZ1b/x2invuevuSBi6UwLxfc5qdE/eWSoY2z4WJCNLSrHUyKuu4dfbYj+Gc3",
+	"U343ucIz7sGgH61BP3VThogTzvIHtuXVra01bmj4R5/tgC9ld3o7qWR5I8rUOLg+gf3t4YsUPW5EqGOG",
+	"qNKeK//tLGfWI9VEOLsRspiPQaSd1k+GF5NnP4pqPDtN/jaEXPiiGhgpibw4eR6XV730AY/1BvVHlLHq",
+	"PE4XE+hup6ZtCl0PI6P0T0bsOxklHKzDsSPdq4OAk69tCfA1l7bWJERIfoyxCkkSQBh+ABhok/3YlcYA",
+	"/3FbFP6LTW+bvsTF5CetJJnqfezIqyLT9tUhEh+6cH4lprFLU7MjaAOX/aaN3u6CtGYzPhvatdQ+NS6o",
+	"jBrajw2cwGsrp/Vu7tgdAt2i6N74P+iuBfHnOgJuA9yQNWYXdI3prHpDJqnVHiqF+frr0yHGNAN20//W",
+	"/FmD+tb5/2qRO1XROWlUcAgwsKk8c7IvIxLJdbD4+pIWiIrbhUYZSip2VnEdqC+VcW0LndbVTnoR4UrW",
+	"u1dZ0G3odP65bla1swrnTvV2lzQ0UYE6oqG5wa50l9zAqx4BCYM36u7BzT1E15eoqKx0PjY7lR/NMlPp",
+	"Mg4QOse8PetoQGoYZ30vqUG1P7UGTLXX5KGHLG8hvFsmdDsvz8mUbw6Gw/jvQmDiMxlJqZDeZHSbCLu3",
+	"hp3Bozk6fP3kreuISyGD+oq7b6W1hwLeYKdULxn+6/xqSGCXOf6vGN0XL63f0wu87+zmlg8O/FitUEDj",
+	"wy13IyXwUPxNIzkmwtWDk9/q5HdfXSqN6kgPD4D5FfkimB47uQpJIm687Z/CuSPAaPEiAbWWsqo8d9mc",
+	"eARoImHpJkUbAVgREBCNwKEBPHEP6lsdOQGAoVQq04EKuDIu/BVLiZBlgJM4Tg7AlhSZqisXE2UUsa+W",
+	"BggjKPsDJpqCqS+O35y6ouqxUErbiY8qiO4i9me9xOiQFEVJVkyearLwVlwyjP13lJ5aIXWcjWfEZQzP",
+	"wDzHRE3BZT5AKmy/d5wehDjKUg/WhGMh0Ex6MSeqSglKUYCZnTYFe7BrEiocn7z55tXkpXz2enwyevZt",
+	"+lw8ezM5Pn72QrwcvRp/m76WbyYR3GOWxlCPr148pJYcDkRMR85++ZjCq5tuBeKjBNg+wsfsPMmw1mAx",
+	"4eqYBzoviqzIFEVfW4eDa6bnyqKT51Ax7S7CVeKnG1SJR12ZjiJxBFnmHnVhDLXfra2d9m/7o3jhXHh/",
+	"XHe7kHSKZVQAz1++2hyo/D5T4+477S+qyoJE8dInrRosRIuI7XsDjQfo+h6ohsY6GQWWO/DhkNK/Dwcs",
+	"b/o6bVQ3juJgbtJLsNVQORD/NqHUaynHMrt2J5p+AmepsTaoxVBQvVKjaWVkPuGKyGmpb0xTAXkJyz5d",
+	"I1ITeQJC0FlRF06vHT94SehMVXLaUbJwZ08vOExxIAIN434eXAI8QTAd26BBO60F6Lp39Jn/XMqb4LJx",
+	"9zBz4gkzShzsyVRxmSv36h54cqxuzUNwB7PpiOITUc8LNUilYTnYhlUxZVmG4ashScci+r+/1IX6B913",
+	"3Rd7kIA9SMAuqW13M3ORD+1JmDP5NssPUsTCGZCCO+ZRn4ItUbcNDk1QvK006bKZ5FoCX31iHT6s/+ZG",
+	"rtaUm2CsBg5ZpOVtV5GZzFPQNBkokefMmokpbaAOxdhFVsig/NUBXKqZVFy/Co4kyPrY1cU0yZGYYqOS",
+	"xPPUVHyLlKVe0jtcccaLcVbO0VSCeNzJy+PjYucpKxfZpb6EbkUq6y3/9pUYfwT7U/wHTQn7yieTPFP2",
+	"Z7n99YdHVOzKkyfqHcHXT6Co1RfulbV6Ig6WzvORGH/cjej+Ozxcg8BGIKukJ8hd7ML5GPcnhg3jz+SO",
+	"bqtEjiOdAy2RgeC3CKWUOZAGq2+B/ETKCQ4B7xW9maCy1lVC6clAuRpZxiZheZQwH5FLocymM8ARA9jI",
+	"ic9iaBzIwE1yXVcYoPRZVow1TGtRpklZ54x6xtrZ8UzaxvbuOhW3FHWAqf+1SUAoQZZIDG5C15d5EYbR",
+	"VPFIp7dH/X4fMFoDFW/I9A1Hn+mv4LdniQClC8hnVPKPKhlJk6UB3xQngEVl7xEMPu45R0g0MSR8ONC1",
+	"zzS92VIW+pMMGEorYD13GR5dBt/NRD7B87OrzK9mpaRSWkdYDr8aleAYOMYWChmDvpTzBDz7mhkoYT7K",
+	"9DR58fw1Ff1yLKkpdwBTKqBer1rqdekQoiZZWYAcSYq4t8VUDFvqusvOxvCsjrsI9c8t/TsFSLK9kykM",
+	"bQBKQpT/vCUfEOobINRfPH/drYdZWcA4X/IUeZitH5QwBOi/u4OYM1Ze2rGUhHaTiDew5oa7o6QS3L31",
+	"eCVwP6aDWUbZAlh97VOetjI/4KLONPlxloeBaqF56NGpjzXIbma6QHIlgfzZRGvkpRBg50looQVCzNWc",
+	"C5iUdqgA4nlYTb3AL7ED+0Lp16U2Boazue2h4ieA4FaldYyQ4fJLd4vdI2Z44I1lKalCONoHYoU9rXBq",
+	"BOPmB3Oz1b7S1zrX0zgE820yLcX1rOUI42W4oagm0ACojTz1Ym2oulpp0mmDldFIWOxIEY2gAzrRjiqR",
+	"WXeAsUoH4kvDIjMmU9NhP/nB3SFkZLvl+w0UEuNA6O0sGclbbRfSQhuK05XSwJ0QvjOZYDdICyDG5UZ0",
+	"xyz46ipB0IPXbieCBpFg2BW/9FWAJVRcD27LglOTUhf3n3Jv7YIPtvlyge0k1BdDhZQdD6ckzUUN5x7Y",
+	"4jE6GHtb9rtI0vr4+DjIW7/Ej5y5PmnJXG8zBubmTCQIBla6fxjYQHEFR87+d08EV2ojpnJZ6hgu+gu0",
+	"2jbkDu/Srn5e3ibgSQYvu/+wo85DDly4jjusyCqzq0NPvYvtkt9plvHTJZDS4+9AjMo45mDixYd502/X",
+	"MqN3sEVJKbjD8onSvydn7y5QBojFLTISiaQXH0wjGspN59EHSAmNZyvHvlGC6tS19IR7SRwkZ8lQ1Xk+",
+	"xOAeSejh+6AgEJ/AHLrYVA5RTtPLni/hoCUK0IGuTCLqNKsGCkW/vDcFKOk0Ebmdkbd4KaKhFSMNaE1c",
+	"I7iuJddQCe8AnyDhCJg7Yj/MpbEz/ecLUgJErmuOVIhKMnL85DhpdYSwgCeY8nd/MsOL/wI3uu9jWSdL",
+	"Yz4QFAnd4XPZhqaKyJSuhhpbhO+m0GMpJbwz5B5P30YlB9lds5QjCA6FIpdhCQFXmp9R7GaxAaF+RInn",
+	"ErBWIpjXimo0CG9MZR8DFS8MKWUy1Zqo0hs3RXJ4V/wBTZWuQCQUFT2dmFqom0FoAuRl1so62MiPj1Uh",
+	"zsuOl2hc8Xhvz0XGO0QcZBy6/hMsJfgCSzPSLC8eeDcBUVeakTAV0iJTpmcdHT6SO2M685Ux9iBvGhHM",
+	"rERZBWDybcW3vefePJIyR3qeGE4YdInpkfccKqyvpXLPEs7Gr3k1C6alGI+l2dxRWzWnjz5n6VJCMCiH",
+	"k39UThjZU0v37NqHyQIWovb5VJKUVBB+QEVp3EJesnI0iVyBe1iIW9uIpKJNCBQILeJszrCQNdpZlrck",
+	"tCys91MaxZMUVZeioDX8OcumM1kmpc49yTPej3Y4aAr+IWwhp0A8NkM3BSt/ppmv3KOe95NzyHQMlCt9",
+	"c6WGXXhGpErJKBY3iBaan3N73T05pZyD5ja9J2bgo8Dptm2hw5rnXIiLdJUBUSdjW8JPEr0HhpIk16Ks",
+	"2hf0K37c9Z7NdxZkxZaWL83VZtn5HgsB2u+6B0xt46cj9gkjtWyjwve859uUPcX6CdPiMd3R1hRNcPvk",
+	"NJQU+6ruHk5frcayn/yEy7pdhZEGY72l3R7MsbnbnBrVygMFRBcZ6DRLoriQf1xnpccx56KCejPc9VB+",
+	"CrbHT/qjTPvJO17+hXKbFPBnIA5Z4S4GSeOZsKv47/qTLIc9Fu0TeQRdhA8M03FLwQK4NpLqdIsVnGzj",
+	"1mlUQ5VHr+dpy3ChfcRhA5rlyltom1Eu37A28/coM9mAXQQnHz5TOynzvxDEgmjjtCEh82Roje5322yI",
+	"RhNkPf/Ktg1YErKm7sZ9adsjRJAMkX7ZwfPCH3i7WuV6XZKl70uIGN/kigm0c04WzNkju0I+s+vj1mFY",
+	"bT1cGiZrOeT3k+9KXQD1B1EZ4iR0OjWS94wGRQbtOcEucuYSJkPafX4X1bAR/oaXNFAVnbvgGlMNhzMs",
+	"kSFzbJvx9q2++yTLyJy/Y99pqd/EtdZ+P1YaD3KPNU71g6z8ulZXefZJtk6HdZb5+TzsPIAF78aJDUeO",
+	"IzwvD0C+ubYJ/nvWcGC4idJOOpvJHhZyeJzvfRSRqi5pZc96TtFvynDtHxiBHf/leem7SijSdL6ZaVFk",
+	"URgBfb1NYDreIbJOjUWe03J0N+9ZB1vDSOYakp+61d7tz+W4LrPqFl7vSIrSboa/fbA2QiEV+PjBtoQs",
+	"JDSsy/yr06+OwDbosotkUJok2uzzYbK2waYVHAT7IY8LdG4x6IBp31qlogTV8szoHEYj+DHPnMVfvyf+",
+	"KUzfYAHQzPqcoimKGlyM4BGL12ohOjY9WGAZnQx6iP2QvIOZ5loAYLYvfEm+HPIj6jwNLkLTqeUS3wfM",
+	"Zqm0Sz4qq7u7M2oxcnfKadXVzLooY04tB5cIEmGxi4TyyY2YbVkrE1wKJSHbxzdTphI5Diu9YJwswe95",
+	"z7AG/v8AAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

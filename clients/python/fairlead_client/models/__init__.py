@@ -5,6 +5,8 @@ from .apply_input import ApplyInput
 from .audit_event import AuditEvent
 from .audit_event_detail import AuditEventDetail
 from .audit_list import AuditList
+from .bootstrap import Bootstrap
+from .bootstrap_file import BootstrapFile
 from .comparison import Comparison
 from .confirm_code import ConfirmCode
 from .confirm_reason import ConfirmReason
@@ -16,6 +18,7 @@ from .credential_state import CredentialState
 from .deleted_state import DeletedState
 from .denied_reason import DeniedReason
 from .difference import Difference
+from .envoy_config import EnvoyConfig
 from .event import Event
 from .event_kind import EventKind
 from .event_list import EventList
@@ -32,7 +35,13 @@ from .fleet_numbers import FleetNumbers
 from .fleet_update import FleetUpdate
 from .fleet_usage import FleetUsage
 from .fleet_values import FleetValues
+from .get_bootstrap_client import GetBootstrapClient
+from .get_message_schema_response_200 import GetMessageSchemaResponse200
 from .get_receipt_state import GetReceiptState
+from .get_schema_response_200 import GetSchemaResponse200
+from .import_note import ImportNote
+from .imported import Imported
+from .imported_resource import ImportedResource
 from .last_change import LastChange
 from .limit import Limit
 from .limit_name import LimitName
@@ -40,6 +49,8 @@ from .limit_scope import LimitScope
 from .limits import Limits
 from .limits_update import LimitsUpdate
 from .list_audit_format import ListAuditFormat
+from .live_news import LiveNews
+from .live_what import LiveWhat
 from .maker import Maker
 from .maker_kind import MakerKind
 from .missing import Missing
@@ -98,6 +109,8 @@ from .revision_kind import RevisionKind
 from .revision_list import RevisionList
 from .role import Role
 from .rollback_request import RollbackRequest
+from .schema_list import SchemaList
+from .schema_of_type import SchemaOfType
 from .secret_summary import SecretSummary
 from .session import Session
 from .session_list import SessionList
@@ -114,6 +127,10 @@ from .token import Token
 from .token_create import TokenCreate
 from .token_created import TokenCreated
 from .token_list import TokenList
+from .topology import Topology
+from .topology_edge import TopologyEdge
+from .topology_resource import TopologyResource
+from .topology_state import TopologyState
 from .type_count import TypeCount
 from .usage import Usage
 from .variant_reason import VariantReason
@@ -132,6 +149,8 @@ __all__ = (
     "AuditEvent",
     "AuditEventDetail",
     "AuditList",
+    "Bootstrap",
+    "BootstrapFile",
     "Comparison",
     "ConfirmCode",
     "ConfirmReason",
@@ -143,6 +162,7 @@ __all__ = (
     "DeletedState",
     "DeniedReason",
     "Difference",
+    "EnvoyConfig",
     "Event",
     "EventKind",
     "EventList",
@@ -159,7 +179,13 @@ __all__ = (
     "FleetUpdate",
     "FleetUsage",
     "FleetValues",
+    "GetBootstrapClient",
+    "GetMessageSchemaResponse200",
     "GetReceiptState",
+    "GetSchemaResponse200",
+    "ImportNote",
+    "Imported",
+    "ImportedResource",
     "LastChange",
     "Limit",
     "LimitName",
@@ -167,6 +193,8 @@ __all__ = (
     "Limits",
     "LimitsUpdate",
     "ListAuditFormat",
+    "LiveNews",
+    "LiveWhat",
     "Maker",
     "MakerKind",
     "Missing",
@@ -225,6 +253,8 @@ __all__ = (
     "RevisionList",
     "Role",
     "RollbackRequest",
+    "SchemaList",
+    "SchemaOfType",
     "SecretSummary",
     "Session",
     "SessionList",
@@ -241,6 +271,10 @@ __all__ = (
     "TokenCreate",
     "TokenCreated",
     "TokenList",
+    "Topology",
+    "TopologyEdge",
+    "TopologyResource",
+    "TopologyState",
     "TypeCount",
     "Usage",
     "VariantReason",

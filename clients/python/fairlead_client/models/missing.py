@@ -8,6 +8,7 @@ class Missing(StrEnum):
     PATH = "path"
     RESOURCE = "resource"
     REVISION = "revision"
+    SCHEMA = "schema"
     SESSION = "session"
     TENANT = "tenant"
     TOKEN = "token"

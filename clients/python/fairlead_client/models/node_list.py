@@ -18,6 +18,10 @@ T = TypeVar("T", bound="NodeList")
 @_attrs_define
 class NodeList:
     items: list[Node]
+    matches: int | Unset = UNSET
+    """ With `count`: how many nodes the filters let pass, from this page on. """
+    matches_cut: bool | Unset = UNSET
+    """ With `count`: there are more nodes than were looked at. Left out where all were. """
     labels_unknown: int | Unset = UNSET
     """ With a selector: how many nodes were passed over on this page because their labels are not known. Left out
     for none. """
@@ -31,6 +35,10 @@ class NodeList:
             items_item = items_item_data.to_dict()
             items.append(items_item)
 
+        matches = self.matches
+
+        matches_cut = self.matches_cut
+
         labels_unknown = self.labels_unknown
 
         next_cursor = self.next_cursor
@@ -42,6 +50,10 @@ class NodeList:
                 "items": items,
             }
         )
+        if matches is not UNSET:
+            field_dict["matches"] = matches
+        if matches_cut is not UNSET:
+            field_dict["matches_cut"] = matches_cut
         if labels_unknown is not UNSET:
             field_dict["labels_unknown"] = labels_unknown
         if next_cursor is not UNSET:
@@ -61,12 +73,18 @@ class NodeList:
 
             items.append(items_item)
 
+        matches = d.pop("matches", UNSET)
+
+        matches_cut = d.pop("matches_cut", UNSET)
+
         labels_unknown = d.pop("labels_unknown", UNSET)
 
         next_cursor = d.pop("next_cursor", UNSET)
 
         node_list = cls(
             items=items,
+            matches=matches,
+            matches_cut=matches_cut,
             labels_unknown=labels_unknown,
             next_cursor=next_cursor,
         )

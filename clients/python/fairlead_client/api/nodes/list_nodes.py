@@ -17,6 +17,7 @@ def _get_kwargs(
     *,
     selector: str | Unset = UNSET,
     state: NodeState | Unset = UNSET,
+    count: bool | Unset = False,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
@@ -31,6 +32,8 @@ def _get_kwargs(
         json_state = state.value
 
     params["state"] = json_state
+
+    params["count"] = count
 
     params["prefix"] = prefix
 
@@ -93,6 +96,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     selector: str | Unset = UNSET,
     state: NodeState | Unset = UNSET,
+    count: bool | Unset = False,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
@@ -104,6 +108,7 @@ def sync_detailed(
         fleet (str):
         selector (str | Unset):
         state (NodeState | Unset): `refusing`: live, and at least one resource stands refused.
+        count (bool | Unset):  Default: False.
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -121,6 +126,7 @@ def sync_detailed(
         fleet=fleet,
         selector=selector,
         state=state,
+        count=count,
         prefix=prefix,
         limit=limit,
         cursor=cursor,
@@ -140,6 +146,7 @@ def sync(
     client: AuthenticatedClient | Client,
     selector: str | Unset = UNSET,
     state: NodeState | Unset = UNSET,
+    count: bool | Unset = False,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
@@ -151,6 +158,7 @@ def sync(
         fleet (str):
         selector (str | Unset):
         state (NodeState | Unset): `refusing`: live, and at least one resource stands refused.
+        count (bool | Unset):  Default: False.
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -169,6 +177,7 @@ def sync(
         client=client,
         selector=selector,
         state=state,
+        count=count,
         prefix=prefix,
         limit=limit,
         cursor=cursor,
@@ -182,6 +191,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     selector: str | Unset = UNSET,
     state: NodeState | Unset = UNSET,
+    count: bool | Unset = False,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
@@ -193,6 +203,7 @@ async def asyncio_detailed(
         fleet (str):
         selector (str | Unset):
         state (NodeState | Unset): `refusing`: live, and at least one resource stands refused.
+        count (bool | Unset):  Default: False.
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -210,6 +221,7 @@ async def asyncio_detailed(
         fleet=fleet,
         selector=selector,
         state=state,
+        count=count,
         prefix=prefix,
         limit=limit,
         cursor=cursor,
@@ -227,6 +239,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     selector: str | Unset = UNSET,
     state: NodeState | Unset = UNSET,
+    count: bool | Unset = False,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
@@ -238,6 +251,7 @@ async def asyncio(
         fleet (str):
         selector (str | Unset):
         state (NodeState | Unset): `refusing`: live, and at least one resource stands refused.
+        count (bool | Unset):  Default: False.
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -257,6 +271,7 @@ async def asyncio(
             client=client,
             selector=selector,
             state=state,
+            count=count,
             prefix=prefix,
             limit=limit,
             cursor=cursor,

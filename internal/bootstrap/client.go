@@ -1,0 +1,85 @@
+package bootstrap
+
+import (
+	"fmt"
+	"path"
+)
+
+// Client is what starts with the file.
+type Client string
+
+// The clients.
+const (
+	ClientEnvoy      Client = "envoy"
+	ClientGoogleGRPC Client = "google-grpc" // an Envoy with its second gRPC client
+	ClientGRPC       Client = "grpc"
+	ClientRelay      Client = "relay"
+)
+
+// readsTokenThroughFile: a token file is read through another file, which TokenSDS writes.
+func (k Client) readsTokenThroughFile() bool { return k == ClientEnvoy || k == ClientRelay }
+
+// File is one that a client starts with. Path is empty for that which it is started with, and the
+// others' is where that one expects it.
+type File struct {
+	Name, Path string
+	Text       []byte
+}
+
+// Files are all that the client starts with, and what is to be known beside. Without a place for the token
+// it is in the variable DefaultTokenEnv, where the client can have it there. The token itself is in none.
+func Files(k Client, c Config) (files []File, notes []string, err error) {
+	c = c.For(k)
+	text, err := Write(k, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	files = []File{{Name: map[Client]string{ClientEnvoy: "envoy.yaml", ClientGoogleGRPC: "envoy.yaml", ClientGRPC: "grpc.json", ClientRelay: "relay.yaml"}[k], Text: text}}
+	switch {
+	case c.TokenEnv != "":
+		notes = append(notes, fmt.Sprintf("The node token is not in the file: start the client with it in the variable %s.", c.TokenEnv))
+	case c.TokenFile != "":
+		notes = append(notes, fmt.Sprintf("The node token is not in the file: write it into %s on the client's machine, readable by the client alone.", c.TokenFile))
+	}
+	switch {
+	case c.TokenFile == "":
+	case k.readsTokenThroughFile():
+		sds, err := TokenSDS(c.TokenFile)
+		if err != nil {
+			return nil, nil, err
+		}
+		at := c.TokenSDSPath()
+		files = append(files, File{Name: path.Base(at), Path: at, Text: sds})
+		notes = append(notes, fmt.Sprintf("The client reads the token through %s: write that file too. A new token is written by a rename.", at))
+	default:
+		notes = append(notes, fmt.Sprintf("%s must not end in a newline.", c.TokenFile))
+	}
+	if k == ClientGRPC {
+		notes = append(notes, "Start the client with the file's path in GRPC_XDS_BOOTSTRAP.")
+		if c.TokenFile != "" {
+			notes = append(notes, fmt.Sprintf("Start the client with %s=true, or it sends no token and does not say so.", CallCredsVariable))
+		}
+	}
+	return files, notes, nil
+}
+
+// For has what the client is, and where its token is if nothing says so.
+func (c Config) For(k Client) Config {
+	c.GoogleGRPC = k == ClientGoogleGRPC
+	if c.TokenFile == "" && c.TokenEnv == "" && k.readsTokenThroughFile() {
+		c.TokenEnv = DefaultTokenEnv
+	}
+	return c
+}
+
+// Write returns the file that the client is started with.
+func Write(k Client, c Config) ([]byte, error) {
+	switch k {
+	case ClientGRPC:
+		return GRPC(c)
+	case ClientRelay:
+		return Relay(c)
+	default:
+		return Envoy(c)
+	}
+}

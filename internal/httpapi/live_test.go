@@ -1,0 +1,224 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+// news is what the stream tells next; heartbeats are passed by.
+func (s *stream) news() string {
+	s.t.Helper()
+	for {
+		text := s.block()
+		if text == "" {
+			s.t.Fatalf("the stream has ended: %v", s.scanner.Err())
+		}
+		if _, data, ok := strings.Cut(text, "data: "); ok {
+			var line struct{ What []oapi.LiveWhat }
+			must(s.t, json.Unmarshal([]byte(data), &line))
+			return fmt.Sprint(line.What)
+		}
+	}
+}
+
+// tells reads on until each of the words was told.
+func (s *stream) tells(words ...oapi.LiveWhat) {
+	s.t.Helper()
+	for len(words) > 0 {
+		told := s.news()
+		words = slices.DeleteFunc(words, func(w oapi.LiveWhat) bool { return strings.Contains(told, string(w)) })
+	}
+}
+
+func TestWhatChangesIsToldAndNotWhatItIs(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	s := w.followAt("live", "")
+	w.put("a-secret-name")
+	if got := s.news(); got != "[revision receipt findings]" {
+		t.Errorf("a write is told as %s", got)
+	}
+	w.settledNode(w.fleet.ID, "n", 1)
+	s.tells("nodes", "receipt", "findings")
+	w.happens("n2")
+	s.tells("nodes", "events")
+	w.do(http.MethodPatch, w.at(), `{"references": "strict"}`).is(200, nil)
+	s.tells("settings")
+	_ = s.resp.Body.Close()
+	w.put("b")
+	again := w.beside().followAt("live", "", "Last-Event-ID", s.id) // another process
+	if got := again.news(); !strings.HasPrefix(got, "[revision ") || strings.Contains(got, "settings") {
+		t.Errorf("what was missed is told as %s", got)
+	}
+}
+
+func TestLivePolls(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	var got oapi.LiveNews
+	w.do(http.MethodGet, w.at("live"), "").is(200, &got)
+	if len(got.What) != 0 || len(got.Position) != 48 {
+		t.Fatalf("%+v", got)
+	}
+	from := got.Position
+	w.do(http.MethodGet, w.at("live")+"?wait=20ms&after="+from, "").is(200, &got)
+	if len(got.What) != 0 {
+		t.Errorf("nothing has changed: %+v", got)
+	}
+	answered := make(chan answer)
+	go func() { answered <- w.do(http.MethodGet, w.at("live")+"?wait=30s&after="+from, "") }()
+	w.put("a")
+	(<-answered).is(200, &got)
+	if !slices.Contains(got.What, oapi.LiveWhatRevision) {
+		t.Errorf("%+v", got)
+	}
+	w.do(http.MethodGet, w.at("live")+"?after="+from, "").is(200, &got)
+	if !slices.Contains(got.What, oapi.LiveWhatRevision) {
+		t.Errorf("at once: %+v", got)
+	}
+	for query, where := range map[string]string{"?after=x": "?after", "?after=" + strings.Repeat("g", 48): "?after", "?wait=2m": "?wait"} {
+		w.do(http.MethodGet, w.at("live")+query, "").isProblem(400, "invalid_request", where)
+	}
+	w.do(http.MethodGet, w.at("live"), "", "Last-Event-ID", from).isProblem(400, "invalid_request", "?Last-Event-ID")
+	w.do(http.MethodGet, w.at("live"), "", "Last-Event-ID", "1", "Accept", eventStreamType).isProblem(400, "invalid_request", "?Last-Event-ID")
+}
+
+func TestLiveStreamsEndAndAreBounded(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	owner := w.owner
+	id, token, hash := auth.NewAPIToken(auth.RoleViewer.TokenKind())
+	_, err := w.store.CreateToken(t.Context(), w.tenant.ID, tester, store.APIToken{ID: id, Hash: hash, Role: auth.RoleViewer, Name: "v"})
+	must(t, err)
+	w.owner = token
+	s := w.followAt("live", "")
+	w.owner = owner
+	two := int64(2)
+	must(t, w.store.SetLimits(t.Context(), w.tenant.ID, tester, map[store.LimitName]*int64{store.LimitWaitingPolls: &two}))
+	fresh := w.beside() // it does not know the limits of before
+	other := fresh.followAt("live", "")
+	fresh.followAt("events", "")
+	fresh.do(http.MethodGet, w.at("live"), "", "Accept", eventStreamType).isProblem(429, "too_many_waiting", "")
+	must(t, w.store.RevokeToken(t.Context(), w.tenant.ID, tester, id, auth.Roles()))
+	if got := s.end(); got != ": the token has ended" {
+		t.Errorf("%q", got)
+	}
+	must(t, w.store.DeleteFleet(t.Context(), w.tenant.ID, tester, w.fleet.ID))
+	if got := other.end(); got != ": the fleet is gone" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestLiveStreamEndsWithTheServer(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.api.heartbeat = 50 * time.Millisecond
+	s := w.followAt("live", "")
+	if got := s.block(); got != ": nothing new\n" {
+		t.Errorf("a heartbeat is %q", got)
+	}
+	w.api.Drain()
+	if got := s.end(); got != ": the server stops" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A node that moves all the time has the findings looked at once in a while, and at last.
+func TestFindingsOfNodesAreToldSeldom(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	marks := func(n int) liveMarks { return marksOf(store.FleetMarks{Revision: "1", Nodes: fmt.Sprint(n)}) }
+	f := &liveFeed{marks: marks(0)}
+	l := f.marks
+	told := 0
+	for i := range 101 { // 25 s, of which the first 20 have news
+		f.post(marks(min(i, 80)), now.Add(time.Duration(i)*tailTick))
+		if slices.Contains(f.marks.since(l), oapi.LiveWhatFindings) {
+			told++
+		}
+		l = f.marks
+	}
+	if told != 3 || l != marks(80) {
+		t.Errorf("told %d times in 25 s, and at last %v", told, l.since(marks(80)))
+	}
+	f.post(marksOf(store.FleetMarks{Revision: "2"}), now.Add(26*time.Second))
+	if !slices.Contains(f.marks.since(l), oapi.LiveWhatFindings) {
+		t.Error("a revision has to wait")
+	}
+	if got := (liveMarks{}).since(marksOf(store.FleetMarks{})); len(got) != len(liveWhats) {
+		t.Errorf("%v", got)
+	}
+}
+
+// A thousand who follow ten fleets cost one question per tick, and each is told once.
+func TestAThousandFollowersAreOneReader(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := newScript()
+		tl := newTail(db, time.Now)
+		var all sync.WaitGroup
+		var told atomic.Int32
+		for i := range 1000 {
+			k := fleet.Key{Tenant: fleet.TenantID{1}, Fleet: fleet.ID{byte(i % 10)}}
+			all.Go(func() {
+				l := tl.follow(k, holder{token: testToken}, db.marksOf(k), db.marksOf(k))
+				defer l.leave()
+				what, end, err := l.next(t.Context(), nil, nil)
+				if err != nil || end != "" || len(what) != 1 || what[0] != oapi.LiveWhatEvents {
+					t.Errorf("%v, %q, %v", what, end, err)
+				}
+				told.Add(1)
+			})
+		}
+		time.Sleep(60*time.Second + tailTick/2)
+		if n := db.marked.Load(); n < 200 || n > 250 {
+			t.Errorf("%d questions in a minute", n)
+		}
+		if told.Load() != 0 {
+			t.Errorf("%d were told of nothing", told.Load())
+		}
+		for i := range 10 {
+			db.happens(fleet.Key{Tenant: fleet.TenantID{1}, Fleet: fleet.ID{byte(i)}}, 3)
+		}
+		all.Wait()
+		if told.Load() != 1000 || len(tl.lives)+len(tl.holders) != 0 {
+			t.Errorf("%d told, %d and %d are remembered", told.Load(), len(tl.lives), len(tl.holders))
+		}
+	})
+}
+
+func TestWhatEndsAFollower(t *testing.T) {
+	t.Parallel()
+	for end, begin := range map[streamEnd]func(*script){
+		endToken:    func(s *script) { s.dead[testToken] = true },
+		endFleet:    func(s *script) { s.gone[testKey] = true },
+		endDatabase: func(s *script) { s.err = fleet.ErrUnavailable },
+	} {
+		t.Run(string(end), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				db := newScript()
+				tl := newTail(db, time.Now)
+				l := tl.follow(testKey, holder{token: testToken}, db.marksOf(testKey), db.marksOf(testKey))
+				defer l.leave()
+				begin(db)
+				if what, got, _ := l.next(t.Context(), nil, nil); got != end || len(what) > 0 {
+					t.Errorf("%q, %v", got, what)
+				}
+			})
+		})
+	}
+}
