@@ -144,7 +144,7 @@ contract: $(SPECTRAL_STAMP) tools ## Check openapi.yaml: the house's rules, and 
 # How many requests schemathesis makes up of an operation, and for how many seconds each of its three runs lasts at most; the seed makes
 # a run repeatable. FAIRLEAD_SCHEMATHESIS_EXAMPLES=1000 FAIRLEAD_SCHEMATHESIS_SECONDS=3600 is a long run.
 export FAIRLEAD_SCHEMATHESIS_EXAMPLES ?= 5
-export FAIRLEAD_SCHEMATHESIS_SECONDS ?= 15
+export FAIRLEAD_SCHEMATHESIS_SECONDS ?= 10
 export FAIRLEAD_SCHEMATHESIS_SEED ?= 1
 
 .PHONY: schemathesis
