@@ -108,12 +108,14 @@ func (v *arrival) wait(do func()) {
 }
 
 // comeBack waits for a place if it has none, unless the connection is closed or has a stream. Of those that come back one at a time does,
-// so that the listener waits for one of them and not for all.
+// so that the listener waits for one of them and not for all, and after all that can run now: each would wake the next, and what live
+// streams have to do would wait for the last of thousands.
 func (v *arrival) comeBack() {
 	if v.is(arriving) || v.is(arrived) {
 		return
 	}
 	v.of.turn <- struct{}{}
+	runtime.Gosched()
 	v.of.take()
 	<-v.of.turn
 	v.mu.Lock()

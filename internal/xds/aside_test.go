@@ -139,6 +139,34 @@ func TestTheListenerWaitsForOneOfThoseThatComeBack(t *testing.T) {
 	})
 }
 
+// TestOthersRunWhileManyComeBack, on one processor: of those that come back each lets the next one go on.
+//
+//nolint:paralleltest // it sets the number of processors
+func TestOthersRunWhileManyComeBack(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	a, answer, done := newArrivals(nil), make(chan struct{}), make(chan struct{})
+	close(done)
+	wait, on := crowdAside(a, asideAtOnce, answer, done)
+	for range cap(a.places) {
+		a.places <- struct{}{}
+	}
+	close(answer)
+	for range asideAtOnce {
+		runtime.Gosched() // until all wait for a place
+	}
+	<-a.places
+	var last, most int64
+	for last < asideAtOnce {
+		runtime.Gosched()
+		now := on.Load()
+		most, last = max(most, now-last), now
+	}
+	wait()
+	if limit := int64(arrivingAtOnce); most > limit {
+		t.Errorf("%d came back before something else ran, want %d at most", most, limit)
+	}
+}
+
 // TestThoseThatComeBackAreACrowd when they have to wait, though no connection had to.
 func TestThoseThatComeBackAreACrowd(t *testing.T) {
 	t.Parallel()
