@@ -21,9 +21,9 @@ type Client struct {
 	beats   [fleet.NumTypes]*beats // nil: nothing that it holds has a TTL
 	overlay overlay
 	counts  counts
-	pushed  *snapshot.Set // clusters that it has by what it was sent unasked, as far as they were ACKed
-	asked   *reconsidered // nil: nothing was doubted
-	told    subscribes    // what it asks for
+	pushed  []*snapshot.Set // of clusters, that it was sent unasked: one of them it has, if it reports that
+	asked   *reconsidered   // nil: nothing was doubted
+	told    subscribes      // what it asks for
 	turn
 }
 

@@ -28,8 +28,12 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 	if first && !unasked { // an Envoy that was just freed reports what it was stuck on
 		c.doubtExceptions(&r, target)
 	}
-	if b := c.rec.of(t).bisection; unasked && b != nil {
-		b.correct(func(name string) has { return c.look(target).held(t, name) })
+	if p := c.rec.of(t); unasked && p.bisection != nil {
+		if c.pos.Types[t].Unknown {
+			p.bisection = nil // a set without what is kept back would take away what the client has of it
+		} else {
+			p.bisection.correct(func(name string) has { return c.look(target).held(t, name) })
+		}
 	}
 	if first && t == fleet.Endpoint {
 		if f := c.flights[fleet.Cluster]; f != nil {
@@ -50,13 +54,23 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 // forgetUnasked forgets what was presumed of a type that the client asks for only now.
 func (c *Client) forgetUnasked(t fleet.Type) {
 	p, tr := c.peculiar(t), &c.pos.Types[t]
-	c.pushed = nil
-	if len(p.held) == 0 {
-		c.pushed = tr.Held
-	}
+	c.pushed = c.sentUnasked(t)
 	*tr = Track{Pending: tr.Pending, Answer: tr.Answer, Unknown: tr.Unknown}
 	p.unasked, p.gone, p.held, p.next, p.late = false, 0, nil, nil, nil
 	c.flights[t] = nil
+}
+
+// sentUnasked are the sets that went out while the client did not ask, answered or not.
+func (c *Client) sentUnasked(t fleet.Type) (sets []*snapshot.Set) {
+	if held := c.pos.Types[t].Held; len(c.rec.of(t).held) == 0 && held.Len() > 0 {
+		sets = append(sets, held)
+	}
+	for _, f := range append(c.rec.of(t).late, c.flights[t]) {
+		if f != nil {
+			sets = append(sets, f.after)
+		}
+	}
+	return sets
 }
 
 // requestSotW replaces the subscription. An empty list on a stream that never named a

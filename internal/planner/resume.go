@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
 )
@@ -101,11 +103,11 @@ const maxTried = 50_000
 // resume returns what a state-of-the-world client holds of its subscription by the
 // version that it reports: the target's own set, or one that the view held before.
 func (c *Client) resume(t fleet.Type, version string, target *snapshot.Target) (held *snapshot.Set, ok bool) {
-	switch {
-	case version == "":
+	if version == "" {
 		return nil, false
-	case t == fleet.Cluster && c.pushed.Len() > 0 && c.pushed.Sum().String() == version:
-		return c.pushed, true
+	}
+	if i := slices.IndexFunc(c.pushed, func(s *snapshot.Set) bool { return s.Sum().String() == version }); t == fleet.Cluster && i >= 0 {
+		return c.pushed[i], true
 	}
 	l := c.look(target)
 	if l.sum(t, target) == version {

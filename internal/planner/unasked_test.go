@@ -66,3 +66,60 @@ func TestADeletionThatIsHeardOfLate(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatWentOutUnaskedIsKnown: in state of the world the client reports the version of what it was sent before it asked. It is
+// not the fleet's, as a cluster was kept back of it, and the client has it all the same: so who is to blame can be found.
+func TestWhatWentOutUnaskedIsKnown(t *testing.T) {
+	t.Parallel()
+	s, snap, unasked := pushed(t)
+	_, target := after(t, snap, "clusters a@1 b@1 c@1; listeners l@1")
+	s.c.Subscribe(request{Type: fleet.Cluster, Version: unasked.Version.String()}, target)
+	var blamed []string
+	for range 20 {
+		r := s.send(target)
+		switch {
+		case r == nil:
+		case strings.Contains(describe(r), "c@1"):
+			s.c.Refuse(r.Type, r.Nonce, "no")
+		default:
+			s.c.Acknowledge(r.Type, r.Nonce)
+		}
+		for _, v := range s.c.Verdicts() {
+			for _, b := range v.Blame {
+				blamed = append(blamed, b.Refused.Name)
+			}
+		}
+	}
+	if !slices.Equal(blamed, []string{"c"}) {
+		t.Errorf("%q are to blame, want c", blamed)
+	}
+}
+
+// TestNothingIsKeptBackOfAnUnknownSet: a client that was sent clusters unasked reports a version that this server never had. What
+// was kept back then, since it might stick on it, must not keep the next revision back for ever.
+func TestNothingIsKeptBackOfAnUnknownSet(t *testing.T) {
+	t.Parallel()
+	s, snap, _ := pushed(t)
+	snap, target := after(t, snap, "clusters a@1 b@1 c@1; listeners l@1")
+	s.c.Subscribe(request{Type: fleet.Cluster, Version: "another server's"}, target)
+	s.step(target, "clusters a@1 b@1 c@1", "no")
+	_, target = after(t, snap, "clusters a@1 b@1 c@2; listeners l@1")
+	s.step(target, "clusters a@1 b@1 c@2", "")
+}
+
+// pushed is an Envoy of state of the world that comes back unclean and says nothing of clusters, until it is sent none unasked: b is
+// kept back, as it may stick on it.
+func pushed(t *testing.T) (s *script, snap *snapshot.Snapshot, unasked *response) {
+	t.Helper()
+	snap, target := after(t, first(t, "clusters b@1; listeners l@1"), "clusters b@1; listeners l@1")
+	s = &script{t: t, c: client{Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true}}}
+	s.c.Subscribe(request{Type: fleet.Listener, Version: "1"}, target)
+	s.steps(target)
+	s.at(time.Second)
+	s.c.Opened()
+	s.at(10 * time.Second)
+	if unasked = s.send(target); unasked == nil || describe(unasked) != "clusters" {
+		t.Fatalf("unasked goes out %v, want no clusters", unasked)
+	}
+	return s, snap, unasked
+}

@@ -315,6 +315,17 @@ var found = []struct {
 		{Kind: stepChange, Pick: 1, Edits: []edit{{Type: fleet.Listener, Name: "l", Version: "3r!", Refs: []string{"r"}}}},
 		{Kind: stepMove, Pick: 3},
 	}},
+	{"what it was sent unasked and has, beside what it may stick on", false, 92, []step{
+		{Kind: stepDie, Pick: 1},
+		{Kind: stepChange, Node: 1, Pick: 2, Edits: []edit{{Type: fleet.Cluster, Name: "d", Version: "2"}}, Wait: 20 * time.Millisecond},
+		{Kind: stepAll, Node: 1, Pick: 5, Wait: 600 * time.Millisecond},
+		{Kind: stepChange, Node: 2, Pick: 5, Edits: []edit{{Type: fleet.Listener, Name: "l", Version: "3s!", Refs: []string{"s"}}}},
+		{Kind: stepMove, Node: 1, Pick: 1, Wait: 8000 * time.Millisecond},
+		{Kind: stepChange, Node: 2, Pick: 2, Edits: []edit{{Type: fleet.Route, Name: "s", Version: "1d", Refs: []string{"d"}}, {Type: fleet.Cluster, Name: "c", Version: "1!"}}, Wait: 8000 * time.Millisecond},
+		{Kind: stepChange, Node: 2, Pick: 4, Edits: []edit{{Type: fleet.Cluster, Name: "a", Version: "2"}}, Wait: 600 * time.Millisecond},
+		{Kind: stepAll, Node: 1, Pick: 1, Wait: 600 * time.Millisecond},
+		{Kind: stepChange, Node: 2, Pick: 4, Edits: []edit{{Type: fleet.Cluster, Name: "a", Version: "1"}}, Wait: 20 * time.Millisecond},
+	}},
 }
 
 func TestHistoriesThatWereFound(t *testing.T) {
