@@ -21,9 +21,8 @@ type Client struct {
 	beats   [fleet.NumTypes]*beats // nil: nothing that it holds has a TTL
 	overlay overlay
 	counts  counts
-	pushed  []*snapshot.Set // of clusters, that it was sent unasked: one of them it has, if it reports that
-	asked   *reconsidered   // nil: nothing was doubted
-	told    subscribes      // what it asks for
+	asked   *reconsidered // nil: nothing was doubted
+	told    subscribes    // what it asks for
 	turn
 }
 
@@ -31,7 +30,8 @@ type Client struct {
 type turn struct {
 	now     time.Time
 	found   Findings
-	planned *step // to be sent
+	planned *step           // to be sent
+	pushed  []*snapshot.Set // of clusters, that it was sent unasked: one of them it has, if it reports that
 }
 
 // Origin is what is known of a client from before its stream.

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -25,6 +26,7 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 		take = c.requestDelta
 	}
 	asked := take(&r, target, first)
+	c.pushed = nil
 	if first && !unasked { // an Envoy that was just freed reports what it was stuck on
 		c.doubtExceptions(&r, target)
 	}
@@ -65,7 +67,7 @@ func (c *Client) sentUnasked(t fleet.Type) (sets []*snapshot.Set) {
 	if held := c.pos.Types[t].Held; len(c.rec.of(t).held) == 0 && held.Len() > 0 {
 		sets = append(sets, held)
 	}
-	for _, f := range append(c.rec.of(t).late, c.flights[t]) {
+	for _, f := range slices.Concat(c.rec.of(t).late, []*flight{c.flights[t]}) {
 		if f != nil {
 			sets = append(sets, f.after)
 		}
