@@ -10,6 +10,9 @@ func (r *Runner) storm(ctx context.Context, fail context.CancelCauseFunc, res *R
 	if res.Idle, err = r.memory(ctx); err != nil {
 		return err
 	}
+	if err := r.warm(); err != nil {
+		return err
+	}
 	r.start = time.Now()
 	res.Storm, err = r.measure(ctx, func(ctx context.Context) error {
 		if err := r.connect(ctx, fail); err != nil {
@@ -52,7 +55,7 @@ func (r *Runner) changes(ctx context.Context, _ context.CancelCauseFunc, res *Re
 // same has all clients come back to the server that they have left.
 func (r *Runner) same(ctx context.Context, fail context.CancelCauseFunc, res *Result) (err error) {
 	r.disconnect()
-	if err := r.quiesce(ctx); err != nil {
+	if err := r.settle(ctx); err != nil {
 		return err
 	}
 	res.Same, err = r.measure(ctx, func(ctx context.Context) error { return r.connect(ctx, fail) })
@@ -69,7 +72,7 @@ func (r *Runner) other(ctx context.Context, fail context.CancelCauseFunc, res *R
 	if err != nil {
 		return err
 	}
-	if err := r.quiesce(ctx); err != nil {
+	if err := r.settle(ctx); err != nil {
 		return err
 	}
 	res.Other, err = r.measure(ctx, func(ctx context.Context) error { return r.connect(ctx, fail) })
@@ -83,7 +86,7 @@ func (r *Runner) changed(ctx context.Context, fail context.CancelCauseFunc, res 
 	if err != nil {
 		return err
 	}
-	if err := r.quiesce(ctx); err != nil {
+	if err := r.settle(ctx); err != nil {
 		return err
 	}
 	res.Changed, err = r.measure(ctx, func(ctx context.Context) error {

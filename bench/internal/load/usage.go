@@ -80,6 +80,29 @@ func (r *Runner) quiesce(ctx context.Context) error {
 	return proc.Quiesce(ctx, r.server.PID)
 }
 
+// settle waits until the server is at rest, and has the machine hold the memory that those who connect next will use.
+func (r *Runner) settle(ctx context.Context) error {
+	if err := r.quiesce(ctx); err != nil {
+		return err
+	}
+	return r.warm()
+}
+
+// memoryPerClient is about what a client and the server need for one another, in bytes, of the servers that need most; leastMemory is
+// warmed for any number.
+const (
+	memoryPerClient = 200 << 10
+	leastMemory     = 128 << 20
+)
+
+// warm does nothing for a server on another machine.
+func (r *Runner) warm() error {
+	if r.server.PID == 0 {
+		return nil
+	}
+	return proc.Warm(max(leastMemory, len(r.clients)*memoryPerClient))
+}
+
 // memory is the server's.
 func (r *Runner) memory(ctx context.Context) (m Memory, err error) {
 	if r.server.Memory != "" {

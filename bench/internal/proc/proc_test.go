@@ -65,3 +65,18 @@ func TestMachine(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+func TestWarm(t *testing.T) {
+	const n = 64 << 20
+	before, err := MemoryOf(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Warm(n); err != nil {
+		t.Fatal(err)
+	}
+	after, err := MemoryOf(os.Getpid())
+	if err != nil || after.Peak < before.RSS+n*9/10 || after.RSS > before.RSS+n/2 {
+		t.Errorf("memory %+v, then %+v, %v", before, after, err)
+	}
+}
