@@ -270,3 +270,26 @@ func TestNameTakenUpAgainInFlight(t *testing.T) {
 		s.step(two, "nothing", "")
 	}
 }
+
+// TestNameGivenUpInFlight: the client gives a name up while the response that carries it
+// is on its way, and ACKs that. It does not have the name then: taken up again, in the same
+// version, it is sent again.
+func TestNameGivenUpInFlight(t *testing.T) {
+	t.Parallel()
+	target := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Endpoint: {row("a", "1"), row("b", "1")}})
+	for _, delta := range []bool{true, false} {
+		s := script{t: t, c: client{Delta: delta, Envoy: true}}
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b"}}, target)
+		endpoints := s.send(target)
+		less, more := request{Type: fleet.Endpoint, Names: []string{"a"}}, request{Type: fleet.Endpoint, Names: []string{"a", "b"}}
+		if delta {
+			less, more = request{Type: fleet.Endpoint, Dropped: []string{"b"}}, request{Type: fleet.Endpoint, Names: []string{"b"}}
+		}
+		s.c.Subscribe(less, target)
+		s.c.Acknowledge(fleet.Endpoint, endpoints.Nonce)
+		s.step(target, "nothing", "") // nor a removal of what it does not ask for
+		s.c.Subscribe(more, target)
+		s.step(target, "endpoints b@1", "")
+		s.step(target, "nothing", "")
+	}
+}
