@@ -45,14 +45,12 @@ func (d *dev) body() string {
 	return body
 }
 
-// printed returns what was printed for pasting: the first line that matches the pattern.
+// printed returns what was printed for pasting: the first line that matches the pattern. The ready file is there before the last line.
 func (d *dev) printed(pattern string) string {
 	d.T.Helper()
-	line := regexp.MustCompile(`(?m)^\s+(` + pattern + `)$`).FindStringSubmatch(d.Out.String())
-	if line == nil {
-		d.T.Fatalf("no line %s in:\n%s", pattern, d.Out)
-	}
-	return line[1]
+	line := regexp.MustCompile(`(?m)^\s+(` + pattern + `)$`)
+	world.Eventually(d.T, world.Soon, "no line "+pattern+" was printed", func() bool { return line.MatchString(d.Out.String()) })
+	return line.FindStringSubmatch(d.Out.String())[1]
 }
 
 // shell runs lines as a user would who has nothing set and stands somewhere else.
