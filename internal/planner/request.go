@@ -15,7 +15,9 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 	t := r.Type
 	p := c.rec.of(t)
 	first, unasked := !c.pos.subscribed(t) || p.unasked, p.unasked
+	var crossed []*flight
 	if unasked {
+		crossed = c.crossed(&r)
 		c.forgetUnasked(t)
 	}
 	if first && c.pos.startsWarming(t) && (r.Version != "" || r.Versions.N > 0) {
@@ -36,6 +38,9 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 		} else {
 			p.bisection.correct(func(name string) has { return c.look(target).held(t, name) })
 		}
+	}
+	for _, f := range crossed {
+		c.doubtChanges(t, f.changes)
 	}
 	if first && t == fleet.Endpoint {
 		if f := c.flights[fleet.Cluster]; f != nil {
@@ -67,12 +72,30 @@ func (c *Client) sentUnasked(t fleet.Type) (sets []*snapshot.Set) {
 	if held := c.pos.Types[t].Held; len(c.rec.of(t).held) == 0 && held.Len() > 0 {
 		sets = append(sets, held)
 	}
-	for _, f := range slices.Concat(c.rec.of(t).late, []*flight{c.flights[t]}) {
-		if f != nil {
-			sets = append(sets, f.after)
-		}
+	for _, f := range c.open(t) {
+		sets = append(sets, f.after)
 	}
 	return sets
+}
+
+// open are the responses that were not answered, the oldest first.
+func (c *Client) open(t fleet.Type) []*flight {
+	all := slices.Clone(c.rec.of(t).late)
+	if f := c.flights[t]; f != nil {
+		all = append(all, f)
+	}
+	return all
+}
+
+// crossed are the responses of a type that were on their way when the client asked for it: it takes them in after what it says now. In state
+// of the world its version tells which of them it had by then.
+func (c *Client) crossed(r *Request) []*flight {
+	open := c.open(r.Type)
+	if !c.pos.Kind.Delta {
+		had := slices.IndexFunc(open, func(f *flight) bool { return f.after.Sum().String() == r.Version })
+		open = open[had+1:]
+	}
+	return open
 }
 
 // requestSotW replaces the subscription. An empty list on a stream that never named a

@@ -107,11 +107,12 @@ func unknownType(url string) error {
 }
 
 // handleSotW: "a request whose nonce is not the last one sent is stale" and says
-// nothing; all others carry the whole list of names (PROTOCOL rules 7 and 17).
+// nothing; all others carry the whole list of names (PROTOCOL rules 7 and 17). The first
+// one of a type may answer what went out unasked, and a nonce of a stream before is no answer.
 func (st *stream) handleSotW(t fleet.Type, r *request, first bool) {
-	if !first {
+	if current := r.nonce == st.nonces[t]; !first || current && r.nonce != "" {
 		st.answer(t, r)
-		if r.nonce != st.nonces[t] {
+		if !current {
 			return
 		}
 	}

@@ -1,0 +1,87 @@
+package xds_test
+
+import (
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/xds"
+	"fairlead/internal/xds/xdstest"
+)
+
+// TestServerWithoutClustersSettles: a gRPC server asks for its listener and never for clusters. Where its last stream was cut with
+// something unanswered it is not stuck for that, and settles.
+func TestServerWithoutClustersSettles(t *testing.T) {
+	t.Parallel()
+	for _, v := range xdstest.Protocols {
+		t.Run(v.String(), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := xdstest.New(t)
+				w.Left(xds.LastStream{Known: true, Settled: 1})
+				w.Publish(xdstest.Put(fleet.Listener, "l", "1"))
+				s := xdstest.Open(t, w.Conn(), v, xdstest.GRPC("n1"))
+				s.Subscribe(fleet.Listener, "l")
+				s.Ack(s.Want("listeners l@1"))
+				w.Publish(xdstest.Put(fleet.Listener, "l", "2"))
+				s.Ack(s.Want("listeners l@2"))
+				time.Sleep(time.Minute)
+				w.AwaitSettled(t, 2)
+			})
+		})
+	}
+}
+
+// TestRequestThatCrossesUnaskedClusters: an Envoy's own first request for clusters crosses those that it is sent unasked, which take one
+// away that it still has by that request. It is sent that one again.
+func TestRequestThatCrossesUnaskedClusters(t *testing.T) {
+	both(t, func(t *testing.T, w *xdstest.World, s *xdstest.Client) {
+		w.Publish(append(cluster("a", "1"), cluster("b", "1")...)...)
+		s.Subscribe(fleet.Cluster)
+		s.Ack(s.Want("clusters a@1 b@1"))
+		s.Subscribe(fleet.Endpoint, "a", "b")
+		s.Ack(s.Want("endpoints a@1 b@1"))
+		w.Left(xds.LastStream{Known: true, Settled: 1}) // its stream was cut with something unanswered
+		s.Close()
+		c := s.Again()
+		c.Send(xdstest.Request{Type: fleet.Endpoint, Names: []string{"b"}}) // it is busy
+		endpoints := c.Want("endpoints b@1")
+		if s.Protocol().Delta {
+			c.Ack(endpoints)
+		} else {
+			c.AckAs(endpoints, "b")
+		}
+		time.Sleep(10 * time.Second)
+		c.Return(fleet.Cluster) // without a nonce: nothing was read yet
+		c.Ack(c.Next())
+		for r, ok := c.NextOrQuiet(); ok; r, ok = c.NextOrQuiet() {
+			c.Ack(r)
+		}
+		c.Holds(fleet.Cluster, "a@1 b@1")
+	})
+}
+
+// TestNackThatIsTheFirstWord: what an Envoy says first of clusters that it was sent unasked is that it refuses them. Its words are
+// recorded, and the same is not sent again. In delta a refused removal is nobody's fault.
+func TestNackThatIsTheFirstWord(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := xdstest.New(t)
+		s := w.Open(xdstest.SotWADS, "n1")
+		w.Left(xds.LastStream{Known: true, Settled: 1})
+		w.Publish(append(cluster("a", "1"), cluster("b", "1")...)...)
+		s.Subscribe(fleet.Endpoint, "b")
+		s.Ack(s.Want("endpoints b@1"))
+		time.Sleep(10 * time.Second)
+		unasked := s.Next()
+		s.Send(xdstest.Request{Type: fleet.Cluster, Nonce: unasked.Nonce, Error: "b: no good"})
+		if r, ok := s.NextOrQuiet(); ok && r.String() == unasked.String() {
+			t.Errorf("%s was refused, and sent again", r)
+		}
+		told := false
+		for _, r := range w.Refusals() {
+			told = told || r.Detail == "b: no good"
+		}
+		if !told {
+			t.Errorf("the words of the refusal are lost: %+v", w.Refusals())
+		}
+	})
+}
