@@ -88,8 +88,8 @@ func (r *Runner) settle(ctx context.Context) error {
 	return r.warm()
 }
 
-// memoryPerClient is about what a client and the server need for one another, in bytes, of the servers that need most; leastMemory is
-// warmed for any number.
+// memoryPerClient is more than a client and the server need for one another, in bytes, where streams share what they subscribe to: those
+// that share nothing need up to twice as much. leastMemory is warmed for any number.
 const (
 	memoryPerClient = 200 << 10
 	leastMemory     = 128 << 20
