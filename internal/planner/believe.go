@@ -226,9 +226,3 @@ func (c *Client) unchanged(t fleet.Type, want *snapshot.Set, target *snapshot.Ta
 	}
 	return true
 }
-
-// unheard reports whether an Envoy has said nothing of clusters on this stream, though
-// its last one did not end clean: it may be stuck. Others ask for clusters only if a listener leads there.
-func (c *Client) unheard() bool {
-	return c.origin.Past.Unclean && c.pos.Kind.Envoy && !c.pos.Kind.SingleType && !c.Subscribed(fleet.Cluster)
-}

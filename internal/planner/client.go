@@ -67,6 +67,7 @@ type settled struct {
 type times struct {
 	opened    time.Time                 // the stream's opening was over
 	lost      time.Time                 // the stream began with endpoints: see Position.Warming
+	unasked   time.Time                 // clusters were sent though the client had not asked for them
 	confirmed [fleet.NumTypes]time.Time // the client last ACKed something of the type
 	asked     []asking
 }
@@ -217,7 +218,7 @@ func (c *Client) Settled() fleet.Revision {
 	var low fleet.Revision
 	found := false
 	for i, r := range c.settled.confirmed {
-		if c.pos.Types[i].Sub != nil && (!found || r < low) {
+		if c.Subscribed(fleet.Type(i)) && (!found || r < low) {
 			low, found = r, true
 		}
 	}

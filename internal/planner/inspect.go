@@ -51,6 +51,9 @@ func (c *Client) Holdings(t fleet.Type, target *snapshot.Target) ([]Holding, tim
 			}
 		}
 	}
+	if !c.Subscribed(t) { // it was sent them unasked, and said nothing of what it has
+		return hs, time.Time{}
+	}
 	for r := range tr.Held.All() {
 		if _, again := sent[r.Name]; !again {
 			add(r, Confirmed)

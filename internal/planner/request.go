@@ -52,6 +52,9 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 	if first && t == fleet.VirtualHost {
 		c.enterRoutes(r.Versions, target)
 	}
+	if t == fleet.Cluster && !c.times.opened.IsZero() {
+		c.origin.Before = nil // all was said
+	}
 	if asked { // which was not confirmed with the rest
 		c.settled.confirmed[t] = min(c.settled.confirmed[t], target.Revision-1)
 	}

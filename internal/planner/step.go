@@ -31,6 +31,7 @@ func (c *Client) Step(now time.Time, target *snapshot.Target) Outcome {
 	}
 	c.overlay.base = target
 	c.ripen()
+	c.endUnasked(target)
 	c.pushUnasked(target)
 	c.presumeStuck(target)
 	for !c.found.Any() {
@@ -161,9 +162,8 @@ func (c *Client) Due(now time.Time) time.Time {
 		}
 	}
 	if base := c.overlay.base; base != nil && c.origin.Past.Unclean {
-		if at := c.unaskedAt(base); !at.IsZero() {
-			sooner(at)
-		}
+		sooner(c.unaskedAt(base))
+		sooner(c.silentAt(base))
 	}
 	if c.pos.Kind.TTL {
 		for i := range c.pos.Types {

@@ -1,10 +1,13 @@
 package planner_test
 
 import (
+	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/planner"
@@ -122,4 +125,144 @@ func pushed(t *testing.T) (s *script, snap *snapshot.Snapshot, unasked *response
 		t.Fatalf("unasked goes out %v, want no clusters", unasked)
 	}
 	return s, snap, unasked
+}
+
+// TestAnEnvoyOfStaticClustersSettles: an Envoy that takes listeners alone from here, of a fleet that has clusters for others, comes back
+// unclean. It never says a word of the clusters that it is sent unasked, and settles when it has been silent for a minute. That is no
+// longer so where it asks for the endpoints of one of them: then it has it from here, and may be stuck.
+func TestAnEnvoyOfStaticClustersSettles(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		about     string
+		clusters  string
+		endpoints string
+		delta     bool
+		settled   fleet.Revision
+	}{
+		{about: "no clusters", delta: true, settled: 2},
+		{about: "no clusters", settled: 2},
+		{about: "clusters of others", clusters: "clusters a@1 b@2; ", delta: true, settled: 2},
+		{about: "clusters of others", clusters: "clusters a@1 b@2; ", settled: 2},
+		{about: "endpoints of a cluster of its own", clusters: "clusters a@1 b@2; ", endpoints: "own", delta: true, settled: 2},
+		{about: "endpoints of a cluster of its own", clusters: "clusters a@1 b@2; ", endpoints: "own", settled: 2},
+		{about: "endpoints of the fleet's", clusters: "clusters a@1 b@2; ", endpoints: "b", delta: true, settled: 1},
+		{about: "endpoints of the fleet's", clusters: "clusters a@1 b@2; ", endpoints: "b", settled: 1},
+	} {
+		t.Run(fmt.Sprint(c.about, " delta ", c.delta), func(t *testing.T) {
+			t.Parallel()
+			_, target := after(t, first(t, "listeners l@1"), c.clusters+"endpoints own@1 b@1; listeners l@2")
+			s := &script{t: t, c: client{Delta: c.delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+			s.c.Subscribe(request{Type: fleet.Listener, Names: []string{"l"}}, target)
+			if c.endpoints != "" {
+				s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{c.endpoints}}, target)
+			}
+			answers := func() {
+				for r := s.send(target); r != nil; r = s.send(target) {
+					if r.Type != fleet.Cluster { // which it ignores
+						s.c.Acknowledge(r.Type, r.Nonce)
+					}
+				}
+				for _, v := range s.c.Verdicts() {
+					t.Errorf("%+v are blamed", v.Blame)
+				}
+			}
+			answers()
+			s.at(time.Second)
+			s.c.Opened()
+			for i := range 60 {
+				s.at(time.Duration(1+i) * time.Second)
+				if answers(); s.c.Settled() > 1 || s.c.Clean() {
+					t.Fatalf("after %d s it counts as settled at %d, clean %v", i, s.c.Settled(), s.c.Clean())
+				}
+			}
+			if at := s.c.Due(); c.settled == 2 && at.IsZero() {
+				t.Fatal("nothing is due, and only the clock tells that it is silent")
+			}
+			s.at(time.Hour)
+			answers()
+			if s.c.Settled() != c.settled || s.c.Clean() != (c.settled == 2) {
+				t.Errorf("settled at %d, clean %v, want %d", s.c.Settled(), s.c.Clean(), c.settled)
+			}
+		})
+	}
+}
+
+// TestASilentEnvoyAsksAfterAll: an Envoy that was given up as one without clusters of ours asks for them. What it says that it has is not
+// believed, since it was sent others.
+func TestASilentEnvoyAsksAfterAll(t *testing.T) {
+	t.Parallel()
+	s, snap, unasked := silent(t)
+	_, target := after(t, snap, "clusters b@1; listeners l@1")
+	for i := range 10 {
+		s.at(time.Duration(20+10*i) * time.Second)
+		s.steps(snapshot.NewTarget(snap, nil))
+	}
+	s.c.Acknowledge(fleet.Cluster, unasked.Nonce) // it was busy with that
+	if got := s.c.Settled(); got != 2 {
+		t.Fatalf("it has been silent, and settled at %d, want 2", got)
+	}
+	s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"b": "1", "c": "1"}}, target)
+	s.step(target, "clusters b@1 c@1", "")
+}
+
+// TestWhatNobodyAskedForIsNotConfirmed: clusters that a client was sent unasked and has not answered are unanswered, and nothing is told of
+// those that it is presumed to have.
+func TestWhatNobodyAskedForIsNotConfirmed(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		target := snapshot.NewTarget(first(t, "clusters a@1 b@1; endpoints a@1 b@1"), nil)
+		s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"b"}}, target)
+		s.steps(target)
+		s.at(time.Second)
+		s.c.Opened()
+		s.at(10 * time.Second)
+		if r := s.send(target); r == nil || r.Type != fleet.Cluster {
+			t.Fatalf("delta %v: unasked goes out %v, want clusters", delta, r)
+		}
+		all, at := s.c.c.Holdings(fleet.Cluster, target)
+		for _, h := range all {
+			if h.Standing != planner.Unanswered {
+				t.Errorf("delta %v: %s %s stands at %v", delta, h.Name, h.Version, h.Standing)
+			}
+		}
+		if !at.IsZero() {
+			t.Errorf("delta %v: confirmed at %v", delta, at)
+		}
+	}
+}
+
+// TestWhatItHadIsForgotten: what a client should have held before its stream is not kept once it has asked for clusters, be that before the
+// stream's opening is over or after.
+func TestWhatItHadIsForgotten(t *testing.T) {
+	t.Parallel()
+	for _, late := range []bool{false, true} {
+		s, target, before := resumed(t)
+		if !late {
+			s.c.Subscribe(request{Type: fleet.Cluster, Version: "1"}, target)
+		}
+		s.at(time.Second)
+		s.c.Opened()
+		if late {
+			s.c.Subscribe(request{Type: fleet.Cluster, Version: "1"}, target)
+		}
+		s.steps(target)
+		runtime.GC()
+		if before.Value() != nil {
+			t.Errorf("late %v: the snapshot of before is kept", late)
+		}
+		runtime.KeepAlive(s)
+	}
+}
+
+// resumed is a client with a snapshot of before that nothing else holds.
+func resumed(t *testing.T) (*script, *snapshot.Target, weak.Pointer[snapshot.Snapshot]) {
+	t.Helper()
+	had := first(t, "clusters a@1; listeners l@1")
+	_, target := after(t, had, "clusters a@2; listeners l@1")
+	before := &snapshot.Snapshot{Types: had.Types, Revision: had.Revision}
+	s := &script{t: t, c: client{Envoy: true, Opening: true, Now: start, Before: before}}
+	s.c.Subscribe(request{Type: fleet.Listener, Version: "1"}, target)
+	s.c.Before = nil
+	return s, target, weak.Make(before)
 }
