@@ -4235,6 +4235,7 @@ type ClientInterface interface {
 	//
 	// What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
 	// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+	// A request line and its headers take 32 KiB at most, as they are sent: a query that is longer, percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap (the `GetBootstrap` operationId).
 	GetBootstrap(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetBootstrapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5186,6 +5187,7 @@ func (c *Client) Apply(ctx context.Context, tenant TenantParam, fleet FleetParam
 //
 // What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
 // node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+// A request line and its headers take 32 KiB at most, as they are sent: a query that is longer, percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap (the `GetBootstrap` operationId).
 func (c *Client) GetBootstrap(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetBootstrapParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11459,6 +11461,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
 	// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+	// A request line and its headers take 32 KiB at most, as they are sent: a query that is longer, percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -16820,6 +16823,7 @@ func (c *ClientWithResponses) ApplyWithResponse(ctx context.Context, tenant Tena
 //
 // What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
 // node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+// A request line and its headers take 32 KiB at most, as they are sent: a query that is longer, percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -99,18 +99,23 @@ func (a *API) Components(lis net.Listener, conf *tls.Config) []lifecycle.Compone
 	}
 }
 
-// serve answers requests until ctx ends, then finishes those under way: long polls are
-// answered at once with what there is.
-func (a *API) serve(ctx context.Context, lis net.Listener, conf *tls.Config) error {
-	srv := &http.Server{
-		Handler:           a.handler.Handler(),
+// httpServer bounds what a request may take before anybody knows whose it is.
+func httpServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      90 * time.Second, // a receipt is waited for up to 60 s
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
-		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
+}
+
+// serve answers requests until ctx ends, then finishes those under way: long polls are
+// answered at once with what there is.
+func (a *API) serve(ctx context.Context, lis net.Listener, conf *tls.Config) error {
+	srv := httpServer(a.handler.Handler(), a.log)
 	if conf != nil {
 		lis = tls.NewListener(lis, conf)
 	}

@@ -160,6 +160,8 @@ def sync_detailed(
      What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers,
     and as whom. The node token never stands in it: `notes` says where it goes. The
     node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+    A request line and its headers take 32 KiB at most, as they are sent: a query that is longer,
+    percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 
     Args:
         tenant (str):
@@ -247,6 +249,8 @@ def sync(
      What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers,
     and as whom. The node token never stands in it: `notes` says where it goes. The
     node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+    A request line and its headers take 32 KiB at most, as they are sent: a query that is longer,
+    percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 
     Args:
         tenant (str):
@@ -329,6 +333,8 @@ async def asyncio_detailed(
      What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers,
     and as whom. The node token never stands in it: `notes` says where it goes. The
     node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+    A request line and its headers take 32 KiB at most, as they are sent: a query that is longer,
+    percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 
     Args:
         tenant (str):
@@ -414,6 +420,8 @@ async def asyncio(
      What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers,
     and as whom. The node token never stands in it: `notes` says where it goes. The
     node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+    A request line and its headers take 32 KiB at most, as they are sent: a query that is longer,
+    percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 
     Args:
         tenant (str):
