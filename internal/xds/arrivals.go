@@ -7,7 +7,7 @@ import (
 )
 
 // Connections are taken in no faster than streams can be made of them: thousands that come at once when a server has died would all be
-// runnable, and what other streams have to do would wait behind them. They wait in the kernel's queue.
+// runnable, and what other streams have to do would wait behind them. They wait in their listener's queue.
 const (
 	// arrivingAtOnce is how many connections arrive together, for each processor. A connection and its first stream cost a fraction of a
 	// millisecond.
