@@ -122,6 +122,7 @@ bench-grid: bench-build ## Load our xDS server, the floor and the incumbent in t
 	$(XDSBENCH) -cells $(BENCH_GRID) $(BENCH_FLAGS)
 
 .PHONY: bench-quick
+bench-quick: BENCH_OUT = bin/bench-quick.jsonl
 bench-quick: bench-build ## The same in less than a minute, with a few small cells
 	$(XDSBENCH) -cells 100x100,200x500 -rounds 1 -changes 4 -idle-wait 0s $(BENCH_FLAGS)
 

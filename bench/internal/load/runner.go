@@ -20,6 +20,7 @@ type Runner struct {
 	catalog *catalog
 	epochs  epochs
 	clients []*client
+	peak    int64  // the most bytes that any of the servers has had
 	node    []byte // what the nodes of all clients have in common, encoded
 
 	traffic

@@ -88,8 +88,9 @@ func (r *Runner) settle(ctx context.Context) error {
 	return r.warm()
 }
 
-// memoryPerClient is more than a client and the server need for one another, in bytes, where streams share what they subscribe to: those
-// that share nothing need up to twice as much. leastMemory is warmed for any number.
+// memoryPerClient is more than a client and the server need for one another, in bytes, where streams share what they subscribe to.
+// leastMemory is warmed for any number. Once a server has served all of them it is known what it takes: those that share nothing
+// need more.
 const (
 	memoryPerClient = 200 << 10
 	leastMemory     = 128 << 20
@@ -100,7 +101,12 @@ func (r *Runner) warm() error {
 	if r.server.PID == 0 {
 		return nil
 	}
-	return proc.Warm(max(leastMemory, len(r.clients)*memoryPerClient))
+	m, err := proc.MemoryOf(r.server.PID)
+	if err != nil {
+		return err
+	}
+	r.peak = max(r.peak, m.Peak)
+	return proc.Warm(max(leastMemory, len(r.clients)*memoryPerClient, int(r.peak)))
 }
 
 // memory is the server's.
