@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"sigs.k8s.io/yaml"
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
@@ -75,16 +74,13 @@ func New(c Config) (*API, error) {
 	if c.Guard == nil {
 		c.Guard = DefaultGuard()
 	}
-	spec, err := oapi.GetSpec()
+	k, err := theContract()
 	if err != nil {
 		return nil, fmt.Errorf("read the contract: %w", err)
 	}
 	a := &API{
-		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, guard: c.Guard, log: c.Logger, ready: c.Ready,
+		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, guard: c.Guard, log: c.Logger, ready: c.Ready, operations: k.operations,
 		draining: make(chan struct{}), lookups: auth.NewLookups(0, doubtedAtOnce), origins: http.NewCrossOriginProtection(),
-	}
-	if a.operations, err = operations(spec); err != nil {
-		return nil, fmt.Errorf("read the contract: %w", err)
 	}
 	a.receipts = newBoard(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
@@ -95,15 +91,7 @@ func New(c Config) (*API, error) {
 	})
 	a.limits, a.pace = newLimitsBook(time.Now, c.Store.Limits), newPace(time.Now)
 	a.denied = newDenials(time.Now)
-	contract, err := contractFile()
-	if err != nil {
-		return nil, err
-	}
-	docs, err := reference.New(spec)
-	if err != nil {
-		return nil, err
-	}
-	a.handler = a.routes(validator(spec), contract, docs, c.Page)
+	a.handler = a.routes(k, c.Page)
 	return a, nil
 }
 
@@ -114,7 +102,7 @@ func (a *API) Handler() http.Handler { return a.handler }
 // when the server begins to stop (http.Server.RegisterOnShutdown).
 func (a *API) Drain() { a.drainOnce.Do(func() { close(a.draining) }) }
 
-func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, docs, page http.Handler) http.Handler {
+func (a *API) routes(k *contract, page http.Handler) http.Handler {
 	r := chi.NewRouter()
 	r.Use(rawPath, logged(a.log), contained(a.log), headAsGet)
 	r.NotFound(notFound)
@@ -123,10 +111,10 @@ func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, 
 	r.Get("/readyz", a.readiness)
 	r.Get("/openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/yaml")
-		_, _ = w.Write(contract)
+		_, _ = w.Write(k.text)
 	})
 	for _, path := range reference.Paths() {
-		r.Method(http.MethodGet, path, docs)
+		r.Method(http.MethodGet, path, k.docs)
 	}
 	if page != nil {
 		for _, path := range pagePaths {
@@ -138,7 +126,7 @@ func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, 
 		ResponseErrorHandlerFunc: fail,
 	})
 	oapi.HandlerWithOptions(strict, oapi.ChiServerOptions{
-		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.known, a.latest, a.body, takesGzip, validate),
+		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.known, a.latest, a.body, takesGzip, k.validate),
 		ErrorHandlerFunc: unbound,
 	})
 	return r
@@ -172,17 +160,4 @@ func plain(w http.ResponseWriter, status int, text string) {
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(text))
-}
-
-// contractFile is openapi.yaml as the generated code carries it.
-func contractFile() ([]byte, error) {
-	raw, err := oapi.GetSpecJSON()
-	if err != nil {
-		return nil, fmt.Errorf("read the contract: %w", err)
-	}
-	out, err := yaml.JSONToYAML(raw)
-	if err != nil {
-		return nil, fmt.Errorf("write the contract as YAML: %w", err)
-	}
-	return out, nil
 }

@@ -8,13 +8,50 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	nethttpmiddleware "github.com/oapi-codegen/nethttp-middleware"
+	"sigs.k8s.io/yaml"
 
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/reference"
 )
+
+// contract is openapi.yaml, as all APIs of a process serve it. Nothing of it changes.
+type contract struct {
+	text       []byte               // as the generated code carries it
+	operations map[string]operation // by "METHOD pattern", as the router names its routes
+	validate   func(http.Handler) http.Handler
+	docs       http.Handler // the page that tells it
+}
+
+// theContract is read by the first API: it takes longer than all else that an API begins with.
+var theContract = sync.OnceValues(newContract)
+
+func newContract() (*contract, error) {
+	spec, err := oapi.GetSpec()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := oapi.GetSpecJSON()
+	if err != nil {
+		return nil, err
+	}
+	k := &contract{}
+	if k.text, err = yaml.JSONToYAML(raw); err != nil {
+		return nil, err
+	}
+	if k.operations, err = operations(spec); err != nil {
+		return nil, err
+	}
+	if k.docs, err = reference.New(spec); err != nil {
+		return nil, err
+	}
+	k.validate = validator(spec)
+	return k, nil
+}
 
 // operation is one operation of openapi.yaml with its row of the rules.
 type operation struct {
