@@ -44,7 +44,7 @@ var withoutEnd = map[string]string{"dev": "test/e2e runs it"}
 // leaves are all commands of the model, by their words.
 func leaves(t *testing.T) map[string]*kong.Node {
 	t.Helper()
-	parser, err := kong.New(new(commands), kong.Vars{"types": typeList()})
+	parser, err := newParser()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,17 @@ func TestHelpFitsAScreen(t *testing.T) {
 	}
 }
 
+// TestHelpNamesTheTypes: and what else stands there of an argument and of a flag.
+func TestHelpNamesTheTypes(t *testing.T) {
+	t.Parallel()
+	said := strings.Join(strings.Fields(setup(t).bare("", "get", "--help").out), " ")
+	for _, want := range []string{"The type: " + typeList() + ". Without it, all.", "--fleet=NAME The fleet ($FAIRLEAD_FLEET)."} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in %s", want, said)
+		}
+	}
+}
+
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -107,9 +107,8 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 		}
 	}()
 	sh.in, sh.out = interruptible{sh.in, func() (stop func() bool) { return sh.leaves(ctx) }}, noting{sh.out, &sh.printed}
-	parser, err := kong.New(new(commands),
+	parser, err := newParser(
 		kong.Name("fairlead"), kong.Help(printHelp), kong.Writers(sh.out, sh.err),
-		kong.Vars{"types": typeList()},
 		kong.Exit(func(code int) { panic(earlyExit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Bind(sh), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(sh.out, (*io.Writer)(nil)))
@@ -133,6 +132,25 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 		}
 	}
 	return sh.fail(ctx, parsed.Run())
+}
+
+// newParser makes the parser of the command line. It writes the types of resources into the help, where "${types}" stands: kong
+// itself would look for variables in each text of each command, for most of the time that a command takes to begin.
+func newParser(options ...kong.Option) (*kong.Kong, error) {
+	types, helps := typeList(), map[*kong.Value]string{}
+	keep := func(k *kong.Kong) error {
+		return kong.Visit(k.Model, func(n kong.Visitable, next kong.Next) error {
+			if v, ok := n.(*kong.Value); ok {
+				helps[v], v.Help = strings.ReplaceAll(v.Help, "${types}", types), ""
+			}
+			return next(nil)
+		})
+	}
+	parser, err := kong.New(new(commands), append(options, kong.PostBuild(keep))...)
+	for v, help := range helps {
+		v.Help = help
+	}
+	return parser, err
 }
 
 // interruptible is an input that somebody may be typing, or not: the reading of a terminal cannot be called off, so whoever
