@@ -109,12 +109,9 @@ func (a *API) routes(k *contract, page http.Handler) http.Handler {
 	r.MethodNotAllowed(methodNotAllowed(r))
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	r.Get("/readyz", a.readiness)
-	r.Get("/openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/yaml")
-		_, _ = w.Write(k.text)
-	})
+	r.Get("/openapi.yaml", k.serveDocument)
 	for _, path := range reference.Paths() {
-		r.Method(http.MethodGet, path, k.docs)
+		r.Get(path, k.servePage)
 	}
 	if page != nil {
 		for _, path := range pagePaths {

