@@ -20,6 +20,9 @@ TEST_P ?= 2
 TEST_FLAGS ?=
 # Everything but the end-to-end tests, whose deadlines want the machine for themselves.
 UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/clients' -e '/test/contract')
+# A process under the race detector sleeps a second before it ends, for the races of goroutines that outlive main. Tests wait for the
+# ones that they start, and fail where one is left (goleak).
+export GORACE ?= atexit_sleep_ms=10
 # -vet=off: the linter runs vet.
 RACE := CGO_ENABLED=1 go test -race -vet=off
 
