@@ -40,9 +40,9 @@ func setup(t *testing.T) *world {
 func another(t *testing.T) *world {
 	t.Helper()
 	db := storetest.New(t)
-	w := &world{T: t, db: db, app: db.Store(t), node: db.NodeStore(t), tenant: db.Tenant(t), super: db.Connect(t, db.Owner)}
+	w := &world{T: t, db: db, app: db.Store(t), node: db.NodeStore(t), super: db.Connect(t, db.Owner)}
 	t.Cleanup(func() { _ = w.super.Close(context.Background()) })
-	w.fleet = db.Fleet(t, w.tenant)
+	w.tenant, w.fleet = db.TenantWithFleet(t)
 	return w
 }
 

@@ -87,11 +87,7 @@ func (db *DB) Tenant(t testing.TB) fleet.TenantID {
 	t.Helper()
 	s := db.opened(t)
 	defer s.Close()
-	v, err := s.CreateTenant(t.Context(), store.Actor{Name: "test"}, fmt.Sprintf("tenant-%d", db.fixtures.Add(1)), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v.ID
+	return db.tenantBy(t, s)
 }
 
 // Fleet makes an empty fleet of the tenant.
@@ -99,6 +95,29 @@ func (db *DB) Fleet(t testing.TB, tenant fleet.TenantID) fleet.ID {
 	t.Helper()
 	s := db.opened(t)
 	defer s.Close()
+	return db.fleetBy(t, s, tenant)
+}
+
+// TenantWithFleet makes a tenant with an empty fleet.
+func (db *DB) TenantWithFleet(t testing.TB) (fleet.TenantID, fleet.ID) {
+	t.Helper()
+	s := db.opened(t)
+	defer s.Close()
+	tenant := db.tenantBy(t, s)
+	return tenant, db.fleetBy(t, s, tenant)
+}
+
+func (db *DB) tenantBy(t testing.TB, s *store.Store) fleet.TenantID {
+	t.Helper()
+	v, err := s.CreateTenant(t.Context(), store.Actor{Name: "test"}, fmt.Sprintf("tenant-%d", db.fixtures.Add(1)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.ID
+}
+
+func (db *DB) fleetBy(t testing.TB, s *store.Store, tenant fleet.TenantID) fleet.ID {
+	t.Helper()
 	f, err := s.CreateFleet(t.Context(), tenant, store.Actor{Name: "test"}, fmt.Sprintf("fleet-%d", db.fixtures.Add(1)), "")
 	if err != nil {
 		t.Fatal(err)
