@@ -62,7 +62,7 @@ CREATE TABLE node_status (
   -- What the node waits for, of one that is behind: {"warming":[[type,name]],"withheld":[[type,name,by_type,by_name,revision]],"more":n},
   -- and what it did not have where it has settled, though it waits for it no more: "missed":[[type,name,since,until]].
   waits         jsonb,
-  -- What the node subscribes to of clusters, listeners and runtimes, of one that is connected: {"all":[type],"named":[type],"listeners":[name],
+  -- What the node subscribes to of clusters, listeners and runtimes, or did there at last: {"all":[type],"named":[type],"listeners":[name],
   -- "many":n}; null: not told yet, or what most Envoys do. It has no names that follow from the fleet's content, so a revision does not change it.
   subscribes    jsonb,
   PRIMARY KEY (tenant_id, fleet_id, node_id, server_id),

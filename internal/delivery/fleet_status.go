@@ -57,6 +57,9 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 		n.row.Since = f.rec.dbTime(now)
 		n.goneAt = time.Time{}
 		n.doubt.begin(info.Doubtful)
+		if !info.Resumed { // it may be another client
+			n.subsTold = fleet.Subscriptions{}
+		}
 		n.lookAt = now.Add(duplicateAfter + lookEvery).Truncate(lookEvery)
 		f.schedule(n.lookAt)
 	}

@@ -60,7 +60,7 @@ func (r *Recorder) LastStream(key fleet.Key, node string) (last fleet.LastStream
 		return last, false
 	}
 	return fleet.LastStream{
-		Known: true, Settled: n.confirmed(), Held: n.has(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since, Ended: f.outbox.of(n.row.Node),
+		Known: true, Settled: n.confirmed(), Held: n.has(), Clean: len(n.doubt) == 0, NoClusters: n.subsTold.NoClusters(), View: n.row.View, At: n.row.Since, Ended: f.outbox.of(n.row.Node),
 	}, true
 }
 
@@ -105,6 +105,13 @@ func (s *Stream) Confirmed() (fleet.Revision, fleet.Held) {
 	s.fleet.mu.Lock()
 	defer s.fleet.mu.Unlock()
 	return s.node.confirmed(), s.node.has()
+}
+
+// NoClusters reports whether it is known that none of the node's streams asks for clusters.
+func (s *Stream) NoClusters() bool {
+	s.fleet.mu.Lock()
+	defer s.fleet.mu.Unlock()
+	return s.node.subsTold.NoClusters()
 }
 
 // Announce waits until the database knows that the node is there, for a second at most.

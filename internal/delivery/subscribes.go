@@ -12,8 +12,9 @@ const subscribedAfter = 5 * time.Second
 
 // subscribing is what a node subscribes to.
 type subscribing struct {
-	subs   fleet.Subscriptions // of its streams
-	subsAt time.Time           // when that will have lasted
+	subs     fleet.Subscriptions // of its streams
+	subsAt   time.Time           // when that will have lasted
+	subsTold fleet.Subscriptions // what has lasted, here or on the stream from which it came back; zero: what most subscribe to, or not known
 }
 
 // Subscribes says what the stream's client subscribes to. It is told with the node's own row, where it is not what
@@ -40,6 +41,9 @@ func (f *fleetStatus) subscribed(n *node, now time.Time) {
 	if all.Equal(n.subs) {
 		return
 	}
+	if all.Known() && n.subsTold.NoClusters() && !all.NoClusters() {
+		n.subsTold = fleet.Subscriptions{} // it may stick on one from now on
+	}
 	n.subs, n.subsAt = all, now.Add(subscribedAfter+lookEvery).Truncate(lookEvery)
 	if n.live() {
 		f.roster.check(n)
@@ -47,15 +51,13 @@ func (f *fleetStatus) subscribed(n *node, now time.Time) {
 	}
 }
 
-// dueSubs is what is to be told of what a node subscribes to: what has lasted and is not what most do, else what the database has.
+// dueSubs is what is to be told of what a node subscribes to: what has lasted, and is not what most do. It is kept when its streams end:
+// who has it next may have to know.
 func (f *fleetStatus) dueSubs(n *node, now time.Time) fleet.Subscriptions {
-	switch {
-	case !n.live():
-		return fleet.Subscriptions{}
-	case f.closing || !n.subs.Known() || now.Before(n.subsAt):
-		return n.writtenSubs
+	if n.live() && !f.closing && n.subs.Known() && !now.Before(n.subsAt) {
+		n.subsTold = n.subs.Unusual(n.row.UserAgent)
 	}
-	return n.subs.Unusual(n.row.UserAgent)
+	return n.subsTold
 }
 
 // plainSubscriptions makes names that are a client's fit for a database.

@@ -125,8 +125,46 @@ func TestSubscriptionsOfSeveralStreams(t *testing.T) {
 		cds.Close(true)
 		lds.Subscribes(byName) // its last words come late
 		time.Sleep(time.Minute)
-		if got := w.sink.model(w.key).nodes["n"].Subscribes; got.Known() {
-			t.Errorf("none of them: %+v", got)
+		if got := w.sink.model(w.key).nodes["n"].Subscribes; !got.Equal(asksFor(fleet.Cluster)) {
+			t.Errorf("none of them: %+v, want what there was at last", got)
+		}
+	})
+}
+
+// Whether a node asked for no clusters is known of its last stream when that has lasted. It is forgotten at once when it asks for some, or
+// comes with nothing, as another client does.
+func TestWhoAsksForNoClustersIsRemembered(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		stream := func(resumed bool, subs fleet.Subscriptions, lasts time.Duration) {
+			t.Helper()
+			s := w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: resumed})
+			s.Subscribes(subs)
+			time.Sleep(lasts)
+			s.Close(false)
+			time.Sleep(time.Second)
+		}
+		listeners, usual := asksFor(fleet.Listener), asksFor(fleet.Cluster, fleet.Listener)
+		for _, c := range []struct {
+			about   string
+			resumed bool
+			subs    fleet.Subscriptions
+			lasts   time.Duration
+			want    bool
+		}{
+			{"at first, for a moment", false, listeners, time.Second, false},
+			{"it lasts", true, listeners, time.Minute, true},
+			{"it comes back for a moment", true, fleet.Subscriptions{}, time.Second, true},
+			{"it asks for clusters, for a moment", true, usual, time.Second, false},
+			{"it lasts again", true, listeners, time.Minute, true},
+			{"another client comes", false, fleet.Subscriptions{}, time.Minute, false},
+			{"which asks as most do", true, usual, time.Minute, false},
+		} {
+			stream(c.resumed, c.subs, c.lasts)
+			past, remembered := w.LastStream(w.key, "n")
+			if told := w.sink.model(w.key).nodes["n"].Subscribes.NoClusters(); !remembered || past.NoClusters != c.want || told != c.want {
+				t.Errorf("%s: it is remembered %v as %v, and told as %v, want %v", c.about, remembered, past.NoClusters, told, c.want)
+			}
 		}
 	})
 }

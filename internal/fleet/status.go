@@ -56,7 +56,7 @@ type NodeStatus struct {
 	View string
 	// Labels is what selectors ask of the node beside the fields above; nil: as last told.
 	Labels *NodeLabels
-	// Subscribes is what the node subscribes to; the zero value where that is not told yet, and of one that is not connected.
+	// Subscribes is what the node subscribes to, or did on its last stream; the zero value where that is not told yet.
 	Subscribes Subscriptions
 	// Clean, of a node that is not connected: its streams ended with nothing refused and
 	// nothing unanswered.

@@ -13,6 +13,8 @@ import (
 type Past struct {
 	Unclean bool
 	Settled fleet.Revision
+	// NoClusters: it is known that the client asked for no clusters on that stream, and was not stuck on any.
+	NoClusters bool
 }
 
 // doubts reports whether the client may hold something else than the resource although

@@ -67,7 +67,6 @@ type settled struct {
 type times struct {
 	opened    time.Time                 // the stream's opening was over
 	lost      time.Time                 // the stream began with endpoints: see Position.Warming
-	unasked   time.Time                 // clusters were sent though the client had not asked for them
 	confirmed [fleet.NumTypes]time.Time // the client last ACKed something of the type
 	asked     []asking
 }

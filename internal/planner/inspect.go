@@ -51,7 +51,9 @@ func (c *Client) Holdings(t fleet.Type, target *snapshot.Target) ([]Holding, tim
 			}
 		}
 	}
+	inOrder := func() { slices.SortFunc(hs, func(a, b Holding) int { return strings.Compare(a.Name, b.Name) }) }
 	if !c.Subscribed(t) { // it was sent them unasked, and said nothing of what it has
+		inOrder()
 		return hs, time.Time{}
 	}
 	for r := range tr.Held.All() {
@@ -73,7 +75,7 @@ func (c *Client) Holdings(t fleet.Type, target *snapshot.Target) ([]Holding, tim
 			add(ch.new, Unsent)
 		}
 	}
-	slices.SortFunc(hs, func(a, b Holding) int { return strings.Compare(a.Name, b.Name) })
+	inOrder()
 	return hs, c.times.confirmed[t]
 }
 

@@ -31,7 +31,6 @@ func (c *Client) Step(now time.Time, target *snapshot.Target) Outcome {
 	}
 	c.overlay.base = target
 	c.ripen()
-	c.endUnasked(target)
 	c.pushUnasked(target)
 	c.presumeStuck(target)
 	for !c.found.Any() {
@@ -163,7 +162,6 @@ func (c *Client) Due(now time.Time) time.Time {
 	}
 	if base := c.overlay.base; base != nil && c.origin.Past.Unclean {
 		sooner(c.unaskedAt(base))
-		sooner(c.silentAt(base))
 	}
 	if c.pos.Kind.TTL {
 		for i := range c.pos.Types {

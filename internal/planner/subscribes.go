@@ -15,7 +15,8 @@ type subscribes struct {
 var told = fleet.ToldTypes()
 
 // Subscribes is what the client subscribes to, and whether that is another than the last call has told. It costs nothing as long as
-// no request changes a subscription, and then little, however many names there are.
+// no request changes a subscription, and then little, however many names there are. Of one that may be stuck, and say nothing of clusters
+// for that, nothing is known.
 func (c *Client) Subscribes() (now fleet.Subscriptions, changed bool) {
 	var subs [len(told)]*Subscription
 	for i, t := range told {
@@ -30,6 +31,9 @@ func (c *Client) Subscribes() (now fleet.Subscriptions, changed bool) {
 		if now.Types[t] = subs[i].asks(); t == fleet.Listener && now.Types[t] == fleet.AsksNames {
 			now.Listeners, now.Many = subs[i].few()
 		}
+	}
+	if c.unheard() {
+		now = fleet.Subscriptions{}
 	}
 	changed = !now.Equal(c.told.told)
 	c.told = subscribes{subs, now}

@@ -18,15 +18,12 @@ const (
 	// unaskedSoon is the same where it is known what it had of the clusters that changed since
 	// it settled: that takes nothing away.
 	unaskedSoon = time.Second
-	// silentAfter is how long a client may say nothing of clusters that it was sent unasked until it
-	// counts as one that takes none from here: its own are static. One that is slow or stuck has answered by then.
-	silentAfter = time.Minute
 )
 
 // unaskedAt returns when clusters are due although the client did not ask for them; the
 // zero time if they are not. One that merely warms asks as soon as it has its endpoints.
 func (c *Client) unaskedAt(target *snapshot.Target) time.Time {
-	if !c.origin.Past.Unclean || !c.pos.Kind.Envoy || c.pos.Kind.SingleType || c.pos.Opening || c.pos.subscribed(fleet.Cluster) || !c.times.unasked.IsZero() {
+	if !c.unheard() || c.pos.Opening || c.pos.subscribed(fleet.Cluster) {
 		return time.Time{} // many a client has no clusters to ask for
 	}
 	if !c.pos.subscribed(fleet.Endpoint) && !c.pos.subscribed(fleet.Listener) {
@@ -61,7 +58,7 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 		candidates = c.neverAskedOf(target)
 	}
 	p, tr := c.peculiar(t), &c.pos.Types[t]
-	p.unasked, c.times.unasked = true, c.now
+	p.unasked = true
 	tr.Sub, tr.Answer = c.in.derive(&Subscription{typ: t}, true, false, nil), !c.pos.Kind.Delta
 	tr.Held = target.Types[t]
 	for r := range target.Types[t].All() {
@@ -84,50 +81,11 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	}
 }
 
-// silentAt returns when a client that was sent clusters unasked is taken for one that takes none from
-// here; the zero time if it is not: one that asks for the endpoints of the target's clusters has them from
-// here.
-func (c *Client) silentAt(target *snapshot.Target) time.Time {
-	if !c.rec.of(fleet.Cluster).unasked {
-		return time.Time{}
-	}
-	at := c.times.unasked.Add(silentAfter)
-	if !c.now.Before(at) && c.asksEndpointsOf(target) {
-		return time.Time{}
-	}
-	return at
-}
-
-// asksEndpointsOf reports whether the client asks for the endpoints of one of the target's clusters.
-func (c *Client) asksEndpointsOf(target *snapshot.Target) bool {
-	sub, clusters := c.pos.Types[fleet.Endpoint].Sub, target.Types[fleet.Cluster]
-	if sub == nil {
-		return false
-	}
-	for n := range sub.names.All() {
-		if clusters.HasEDSName(n.Name) {
-			return true
-		}
-	}
-	return sub.wildcard && clusters.Len() > 0
-}
-
-// endUnasked takes a client that stayed silent for one that takes no clusters from here. Should it ask for them after
-// all it is not believed, as one whose last stream did not end clean.
-func (c *Client) endUnasked(target *snapshot.Target) {
-	const t = fleet.Cluster
-	if at := c.silentAt(target); at.IsZero() || c.now.Before(at) {
-		return
-	}
-	c.forgetUnasked(t)
-	c.pos.Types[t], c.pushed, c.origin.Before = Track{}, nil, nil
-}
-
-// unheard reports whether an Envoy has said nothing of clusters on this stream, though
+// unheard reports whether an Envoy that takes clusters from here, as far as is known, has said nothing of them on this stream, though
 // its last one did not end clean: it may be stuck. Others ask for clusters only if a listener leads there.
 func (c *Client) unheard() bool {
-	silent := !c.times.unasked.IsZero() && !c.rec.of(fleet.Cluster).unasked
-	return c.origin.Past.Unclean && c.pos.Kind.Envoy && !c.pos.Kind.SingleType && !c.Subscribed(fleet.Cluster) && !silent
+	p := c.origin.Past
+	return p.Unclean && !p.NoClusters && c.pos.Kind.Envoy && !c.pos.Kind.SingleType && !c.Subscribed(fleet.Cluster)
 }
 
 // doubtGone casts doubt on what was deleted since the client settled, and since that was looked at: it may stick on it. This

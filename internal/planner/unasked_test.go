@@ -1,7 +1,6 @@
 package planner_test
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -128,81 +127,42 @@ func pushed(t *testing.T) (s *script, snap *snapshot.Snapshot, unasked *response
 }
 
 // TestAnEnvoyOfStaticClustersSettles: an Envoy that takes listeners alone from here, of a fleet that has clusters for others, comes back
-// unclean. It never says a word of the clusters that it is sent unasked, and settles when it has been silent for a minute. That is no
-// longer so where it asks for the endpoints of one of them: then it has it from here, and may be stuck.
+// unclean. It is known that it asked for no clusters before, so that it is not stuck on any: it is sent none, and settles. Where that is not
+// known it may be stuck, and of what it subscribes to nothing is known.
 func TestAnEnvoyOfStaticClustersSettles(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		about     string
-		clusters  string
-		endpoints string
-		delta     bool
-		settled   fleet.Revision
-	}{
-		{about: "no clusters", delta: true, settled: 2},
-		{about: "no clusters", settled: 2},
-		{about: "clusters of others", clusters: "clusters a@1 b@2; ", delta: true, settled: 2},
-		{about: "clusters of others", clusters: "clusters a@1 b@2; ", settled: 2},
-		{about: "endpoints of a cluster of its own", clusters: "clusters a@1 b@2; ", endpoints: "own", delta: true, settled: 2},
-		{about: "endpoints of a cluster of its own", clusters: "clusters a@1 b@2; ", endpoints: "own", settled: 2},
-		{about: "endpoints of the fleet's", clusters: "clusters a@1 b@2; ", endpoints: "b", delta: true, settled: 1},
-		{about: "endpoints of the fleet's", clusters: "clusters a@1 b@2; ", endpoints: "b", settled: 1},
-	} {
-		t.Run(fmt.Sprint(c.about, " delta ", c.delta), func(t *testing.T) {
-			t.Parallel()
-			_, target := after(t, first(t, "listeners l@1"), c.clusters+"endpoints own@1 b@1; listeners l@2")
-			s := &script{t: t, c: client{Delta: c.delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+	for _, delta := range []bool{true, false} {
+		for _, known := range []bool{true, false} {
+			_, target := after(t, first(t, "clusters a@1; listeners l@1"), "clusters a@1 b@2; endpoints b@1; listeners l@2")
+			s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1, NoClusters: known}}}
 			s.c.Subscribe(request{Type: fleet.Listener, Names: []string{"l"}}, target)
-			if c.endpoints != "" {
-				s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{c.endpoints}}, target)
-			}
-			answers := func() {
+			var sent []string
+			for i := range 10 {
 				for r := s.send(target); r != nil; r = s.send(target) {
-					if r.Type != fleet.Cluster { // which it ignores
+					if sent = append(sent, describe(r)); r.Type != fleet.Cluster { // which it ignores
 						s.c.Acknowledge(r.Type, r.Nonce)
 					}
 				}
-				for _, v := range s.c.Verdicts() {
-					t.Errorf("%+v are blamed", v.Blame)
+				s.at(time.Duration(1+10*i) * time.Second)
+				if s.c.Opened(); i == 0 {
+					s.at(2 * time.Second)
 				}
 			}
-			answers()
-			s.at(time.Second)
-			s.c.Opened()
-			for i := range 60 {
-				s.at(time.Duration(1+i) * time.Second)
-				if answers(); s.c.Settled() > 1 || s.c.Clean() {
-					t.Fatalf("after %d s it counts as settled at %d, clean %v", i, s.c.Settled(), s.c.Clean())
-				}
+			want := fleet.Revision(1)
+			if known {
+				want = 2
 			}
-			if at := s.c.Due(); c.settled == 2 && at.IsZero() {
-				t.Fatal("nothing is due, and only the clock tells that it is silent")
+			if s.c.Settled() != want || s.c.Clean() != known {
+				t.Errorf("delta %v, known %v: settled at %d, clean %v", delta, known, s.c.Settled(), s.c.Clean())
 			}
-			s.at(time.Hour)
-			answers()
-			if s.c.Settled() != c.settled || s.c.Clean() != (c.settled == 2) {
-				t.Errorf("settled at %d, clean %v, want %d", s.c.Settled(), s.c.Clean(), c.settled)
+			if unasked := strings.Contains(strings.Join(sent, ", "), "clusters"); unasked == known {
+				t.Errorf("delta %v, known %v: it was sent %q", delta, known, sent)
 			}
-		})
+			if subs, _ := s.c.c.Subscribes(); subs.NoClusters() != known {
+				t.Errorf("delta %v, known %v: it subscribes to %+v", delta, known, subs)
+			}
+		}
 	}
-}
-
-// TestASilentEnvoyAsksAfterAll: an Envoy that was given up as one without clusters of ours asks for them. What it says that it has is not
-// believed, since it was sent others.
-func TestASilentEnvoyAsksAfterAll(t *testing.T) {
-	t.Parallel()
-	s, snap, unasked := silent(t)
-	_, target := after(t, snap, "clusters b@1; listeners l@1")
-	for i := range 10 {
-		s.at(time.Duration(20+10*i) * time.Second)
-		s.steps(snapshot.NewTarget(snap, nil))
-	}
-	s.c.Acknowledge(fleet.Cluster, unasked.Nonce) // it was busy with that
-	if got := s.c.Settled(); got != 2 {
-		t.Fatalf("it has been silent, and settled at %d, want 2", got)
-	}
-	s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"b": "1", "c": "1"}}, target)
-	s.step(target, "clusters b@1 c@1", "")
 }
 
 // TestWhatNobodyAskedForIsNotConfirmed: clusters that a client was sent unasked and has not answered are unanswered, and nothing is told of

@@ -20,7 +20,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 	if len(n.streams) > 0 {
 		a.last, a.held = n.last, n.held
 		if n.overlaps(a) {
-			a.last = xds.LastStream{Known: true, Settled: a.last.Settled}
+			a.last = xds.LastStream{Known: true, Settled: a.last.Settled, NoClusters: n.noClusters()}
 			if settled, held := n.confirmed(); settled >= a.last.Settled {
 				a.last.Settled, a.held = settled, held
 			}
@@ -49,7 +49,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 		return nil, nil
 	}
 	snap := a.subscriber.view.snap
-	n.last, n.held = xds.LastStream{Known: true, Settled: asked.Settled, Clean: asked.Clean}, asked.Held
+	n.last, n.held = xds.LastStream{Known: true, Settled: asked.Settled, Clean: asked.Clean, NoClusters: asked.NoClusters}, asked.Held
 	if n.last.Settled > snap.Revision || asked.View != a.subscriber.view.id {
 		n.last.Settled, n.held = 0, fleet.Held{} // of a history that was cut, or further than this server is; or of other content
 	}
@@ -148,6 +148,14 @@ func (n *node) confirmed() (settled fleet.Revision, held fleet.Held) {
 		return x.record.Confirmed()
 	}
 	return 0, held
+}
+
+// noClusters reports whether it is known that a node that has streams asks for no clusters.
+func (n *node) noClusters() bool {
+	for x := range n.streams {
+		return x.record.NoClusters()
+	}
+	return false
 }
 
 func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS") }

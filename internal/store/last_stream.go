@@ -20,13 +20,13 @@ import (
 var selectLastStreams = `
 SELECT x.*, CASE WHEN x.first THEN (SELECT b.body FROM bodies b WHERE b.tenant_id = app_tenant() AND b.hash = x.good_hash) END
   FROM (
-SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0), p.waits, coalesce(p.clean, false), p.live, p.ended, coalesce(p.view, ''),
+SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0), p.waits, coalesce(p.clean, false), p.live, p.ended, coalesce(p.view, ''), coalesce(p.no_clusters, false),
        coalesce(e.resolved_by, 0), e.type, e.name, e.version, e.revision, t.text, e.action, e.beside, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
        e.good_hash, e.good_hash IS NOT NULL AND row_number() OVER (PARTITION BY e.good_hash ORDER BY n.ord) = 1 AS first
   FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS n (node_id, without, ord)
  CROSS JOIN LATERAL (
   WITH every AS (
-    SELECT s.server_id, s.clean AND NOT s.connected AS clean, s.view,
+    SELECT s.server_id, s.clean AND NOT s.connected AS clean, s.view, s.subscribes,
            least(coalesce(s.settled, v.settled, 0), (SELECT min(w::bigint) - 1 FROM jsonb_path_query(s.waits, '$.withheld[*][4] ? (@ > 0)') w),
                  (SELECT min((m->>2)::bigint) - 1 FROM jsonb_path_query(s.waits, '$.missed[*]') m WHERE (m->>3)::bigint > coalesce(s.settled, v.settled, 0))) AS settled,
            coalesce(s.settled, v.settled, 0) AS passed, s.waits,
@@ -51,6 +51,7 @@ SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0),
          CASE WHEN EXISTS (SELECT FROM s WHERE live)
               THEN (SELECT CASE WHEN count(DISTINCT view) = 1 THEN min(view) ELSE '?' END FROM s WHERE live) -- of several: another one
               ELSE (SELECT view FROM last) END AS view,
+         (SELECT bool_and(subscribes IS NOT NULL AND NOT jsonb_path_exists(subscribes, '$ ? (@.all[*] == "clusters" || @.named[*] == "clusters")')) FROM counts) AS no_clusters,
          (SELECT min(settled) FROM every) AS least) p
   LEFT JOIN LATERAL (
     SELECT x.tenant_id, x.fleet_id, x.type, x.name, x.version, x.revision, x.text_hash, x.action, x.beside, x.at, x.good, x.good_hash, x.good_revision,
@@ -131,7 +132,7 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	var first bool
 	var beside *bool
 	var x fleet.LastStream
-	err := row.Scan(&r.last, &x.Known, (*int64)(&x.Settled), (*int64)(&passed), &waits, &x.Clean, &x.LiveAs, &ended, &x.View,
+	err := row.Scan(&r.last, &x.Known, (*int64)(&x.Settled), (*int64)(&passed), &waits, &x.Clean, &x.LiveAs, &ended, &x.View, &x.NoClusters,
 		(*int64)(&by), &slug, &name, &version, &revision, &detail, &action, &beside, &at, &good, &goodRevision, &ttl, &derived, &hash, &first, &body)
 	if err != nil {
 		return struct{}{}, err

@@ -276,9 +276,7 @@ func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
 		remotes[i], creds[i] = clean(x.RemoteAddr, 128), uuidOrNil(x.CredentialID)
 		cleans[i], views[i] = x.Clean && !x.Connected, clean(x.View, maxView)
 		waits[i] = encodeWaits(x.Waits)
-		if x.Connected {
-			subscribes[i] = encodeSubscribes(x.Subscribes)
-		}
+		subscribes[i] = encodeSubscribes(x.Subscribes)
 		duplicates[i] = int32(x.Duplicates) //nolint:gosec // as many as streams at most
 	}
 	b.Queue(upsertNodeStatus, f, server, int64(r.Settled), ids, connected, settled, since, protocols, streams, remotes, creds, cleans, duplicates, views, waits, subscribes)

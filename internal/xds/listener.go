@@ -16,8 +16,10 @@ import (
 // authenticated yet, handshakes included. Of an address (IPv6: of a /64) that has too many
 // the new one is closed; when there are too many in all, the oldest one is. An unauthenticated
 // connection without a call for Limits.Unauthenticated is closed too.
-// Those that there is no room for yet wait (maxWaiting).
-func (s *Server) Listener(lis net.Listener) net.Listener { return &listener{newQueue(lis), s} }
+// Those that there is no room for yet wait (mayWait).
+func (s *Server) Listener(lis net.Listener) net.Listener {
+	return &listener{newQueue(lis, mayWait(files())), s}
+}
 
 type listener struct {
 	net.Listener

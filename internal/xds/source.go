@@ -96,6 +96,8 @@ type LastStream struct {
 	// Clean: the last stream ended with nothing refused and nothing unanswered. If not, the
 	// versions that the client reports are believed only of what is as old as Settled.
 	Clean bool
+	// NoClusters: it is known that the client asked for no clusters on that stream.
+	NoClusters bool
 	// Before is what the node should have held at Settled, nil if that is not known or is what
 	// it should hold now.
 	Before *snapshot.Snapshot

@@ -31,6 +31,26 @@ func TestServerWithoutClustersSettles(t *testing.T) {
 	}
 }
 
+// TestEnvoyOfStaticClustersSettles: an Envoy that is known to have asked for no clusters on its last stream, which was cut with something
+// unanswered, is sent none and settles.
+func TestEnvoyOfStaticClustersSettles(t *testing.T) {
+	both(t, func(t *testing.T, w *xdstest.World, s *xdstest.Client) {
+		s.Close()
+		w.Left(xds.LastStream{Known: true, Settled: 1, NoClusters: true})
+		w.Publish(append(cluster("a", "1"), xdstest.Put(fleet.Listener, "l", "1"))...)
+		c := s.Again()
+		c.Subscribe(fleet.Listener)
+		c.Ack(c.Want("listeners l@1"))
+		w.Publish(append(cluster("a", "2"), xdstest.Put(fleet.Listener, "l", "2"))...)
+		c.Ack(c.Want("listeners l@2"))
+		time.Sleep(time.Minute)
+		if r, ok := c.NextOrQuiet(); ok {
+			t.Errorf("it is sent %s", r)
+		}
+		w.AwaitSettled(t, 2)
+	})
+}
+
 // TestRequestThatCrossesUnaskedClusters: an Envoy's own first request for clusters crosses those that it is sent unasked, which take one
 // away that it still has by that request. It is sent that one again.
 func TestRequestThatCrossesUnaskedClusters(t *testing.T) {
