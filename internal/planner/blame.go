@@ -53,9 +53,11 @@ func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 }
 
 // accuseRepair: what was refused is what put others back, or takes something away. Nothing
-// is left that this client could be asked to take.
+// is left that this client could be asked to take. Of clusters that it was sent unasked that says nothing of those that
+// were kept back, which are only presumed: it is heard now, and was not stuck.
 func (c *Client) accuseRepair(t fleet.Type, r *Response, words string) {
-	if b := c.rec.of(t).bisection; b != nil && b.offered == nil {
+	p := c.rec.of(t)
+	if b := p.bisection; b != nil && b.offered == nil && !(p.unasked && b.words == nevermind) {
 		if !c.accuseStandIns(t, b, r, words) {
 			c.blame(t, b.words, b.all())
 		}

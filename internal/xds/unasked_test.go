@@ -105,3 +105,59 @@ func TestNackThatIsTheFirstWord(t *testing.T) {
 		}
 	})
 }
+
+// hadBoth is an Envoy that had clusters a and b, and their endpoints, and comes back after a cut with b's endpoints alone; unasked is what it is
+// sent: a may be what it is stuck on.
+func hadBoth(t *testing.T, w *xdstest.World, s *xdstest.Client) (c *xdstest.Client, unasked *xdstest.Response) {
+	t.Helper()
+	w.Publish(append(cluster("a", "1"), cluster("b", "1")...)...)
+	s.Subscribe(fleet.Cluster)
+	s.Ack(s.Want("clusters a@1 b@1"))
+	s.Subscribe(fleet.Endpoint, "a", "b")
+	s.Ack(s.Want("endpoints a@1 b@1"))
+	w.Left(xds.LastStream{Known: true, Settled: 1})
+	s.Close()
+	c = s.Again()
+	c.Send(xdstest.Request{Type: fleet.Endpoint, Names: []string{"b"}})
+	endpoints := c.Want("endpoints b@1")
+	if s.Protocol().Delta {
+		c.Ack(endpoints)
+	} else {
+		c.AckAs(endpoints, "b")
+	}
+	time.Sleep(10 * time.Second)
+	unasked = c.Next()
+	return c, unasked
+}
+
+// TestNackOfUnaskedClustersAccusesNobody: an Envoy is slow and not stuck. It refuses the set that it is sent unasked, in which a is kept back, and says
+// by its version that it holds a and b, which it had settled. Its words are recorded, nobody is to blame, as nothing in that set was new to it,
+// and when b changes it does not lose a.
+func TestNackOfUnaskedClustersAccusesNobody(t *testing.T) {
+	for _, words := range []string{"out of memory", "b: no good"} {
+		t.Run(words, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := xdstest.New(t)
+				s := w.Open(xdstest.SotWADS, "n1")
+				c, unasked := hadBoth(t, w, s)
+				c.Send(xdstest.Request{Type: fleet.Cluster, Nonce: unasked.Nonce, Error: words, Version: s.Version(fleet.Cluster)})
+				c.Settle()
+				w.Publish(append(cluster("b", "2"), xdstest.Put(fleet.Cluster, "d", "2"))...)
+				c.Settle()
+				if _, has := c.Held(fleet.Cluster)["a"]; !has {
+					t.Errorf("it has lost a: it holds %v", c.Labels(fleet.Cluster))
+				}
+				told := false
+				for _, r := range w.Refusals() {
+					told = told || r.Detail == words
+					if len(r.Blame) > 0 {
+						t.Errorf("blamed: %+v, %q", r.Blame, r.Detail)
+					}
+				}
+				if !told {
+					t.Errorf("the words of the refusal are lost: %+v", w.Refusals())
+				}
+			})
+		})
+	}
+}
