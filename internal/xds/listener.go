@@ -18,7 +18,7 @@ import (
 // connection without a call for Limits.Unauthenticated is closed too.
 // Those that there is no room for yet wait (mayWait).
 func (s *Server) Listener(lis net.Listener) net.Listener {
-	return &listener{newQueue(lis, mayWait(files())), s}
+	return &listener{newQueue(lis, mayWait(files()), s.log), s}
 }
 
 type listener struct {

@@ -1,9 +1,14 @@
 package xds
 
 import (
+	"errors"
+	"log/slog"
 	"net"
 	"sync"
 	"syscall"
+	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // maxWaiting is how many connections wait in the server at most until there is room to serve them. The kernel keeps net.core.somaxconn more,
@@ -27,17 +32,18 @@ func files() uint64 {
 // queue takes connections in as they come, and has them wait.
 type queue struct {
 	net.Listener
+	log    *slog.Logger
 	conns  chan net.Conn
-	failed chan error // what the listener says while no connection comes
+	failed chan error // what the listener says for good, while no connection comes
 	closed chan struct{}
 	filled chan struct{} // closed when nothing is taken in any more
 	start  sync.Once
 	end    sync.Once
 }
 
-func newQueue(lis net.Listener, most int) *queue {
+func newQueue(lis net.Listener, most int, log *slog.Logger) *queue {
 	return &queue{
-		Listener: lis, conns: make(chan net.Conn, most), failed: make(chan error), closed: make(chan struct{}), filled: make(chan struct{}),
+		Listener: lis, log: log, conns: make(chan net.Conn, most), failed: make(chan error), closed: make(chan struct{}), filled: make(chan struct{}),
 	}
 }
 
@@ -59,19 +65,39 @@ func (q *queue) Accept() (net.Conn, error) {
 	}
 }
 
-// fill ends with the listener. Who accepts decides how long to wait after an error.
+// The pause after an error that may pass, and how long it gets while the error stays.
+const (
+	firstPause = 5 * time.Millisecond
+	lastPause  = time.Second
+)
+
+// fill ends with the listener. After an error that may pass, as when there is no file for an instant, it pauses and goes on: those who
+// wait do not have to be served first.
 func (q *queue) fill() {
 	defer close(q.filled)
+	told := rate.Sometimes{Interval: lastPause}
+	pause := firstPause
 	for {
 		conn, err := q.Listener.Accept()
-		if err != nil {
+		switch {
+		case err != nil && mayPass(err):
+			told.Do(func() { q.log.Warn("no connection can be taken in at the moment", slog.String("reason", err.Error())) })
 			select {
-			case q.failed <- err:
-				continue
+			case <-time.After(pause):
 			case <-q.closed:
 				return
 			}
+			pause = min(2*pause, lastPause)
+			continue
+		case err != nil:
+			select {
+			case q.failed <- err:
+			case <-q.closed:
+				return
+			}
+			continue
 		}
+		pause = firstPause
 		select {
 		case q.conns <- conn:
 		case <-q.closed:
@@ -79,6 +105,12 @@ func (q *queue) fill() {
 			return
 		}
 	}
+}
+
+// mayPass reports whether the next connection may be had although this one was not.
+func mayPass(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOBUFS) ||
+		errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.ECONNABORTED)
 }
 
 // Close closes those that wait too: their clients go to another server. It may be called more than once.

@@ -1,10 +1,14 @@
 package xds
 
 import (
+	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
+	"os"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,24 +18,30 @@ import (
 type offers struct {
 	net.Listener // nil: nothing else is asked of it
 	come         chan net.Conn
-	broken       chan struct{} // closed: nothing but errors comes
+	broken       chan error // one for each error that comes; closed: nothing but errors comes
 	failures     atomic.Int64
 	closed       chan struct{}
 }
 
 func newOffers() *offers {
-	return &offers{come: make(chan net.Conn), broken: make(chan struct{}), closed: make(chan struct{})}
+	return &offers{come: make(chan net.Conn), broken: make(chan error), closed: make(chan struct{})}
 }
 
-var errNoFiles = errors.New("too many open files")
+var (
+	errNoFiles = &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	errBroken  = errors.New("the socket is broken")
+)
 
 func (o *offers) Accept() (net.Conn, error) {
 	select {
 	case c := <-o.come:
 		return c, nil
-	case <-o.broken:
+	case err, more := <-o.broken:
 		o.failures.Add(1)
-		return nil, errNoFiles
+		if more {
+			return nil, err
+		}
+		return nil, errBroken
 	case <-o.closed:
 		return nil, net.ErrClosed
 	}
@@ -44,7 +54,7 @@ func TestConnectionsWaitInTheServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffers()
-		q := newQueue(o, 4)
+		q := newQueue(o, 4, slog.New(slog.DiscardHandler))
 		var here, there [4]net.Conn
 		for i := range here {
 			here[i], there[i] = net.Pipe()
@@ -76,15 +86,15 @@ func TestConnectionsWaitInTheServer(t *testing.T) {
 	})
 }
 
-// TestAFailingListenerIsNotAskedAllTheTime: of files there may be none left. Who accepts waits then, and until it comes again nobody asks.
+// TestAFailingListenerIsNotAskedAllTheTime: what it says for good who accepts is told, and until that one comes again nobody asks.
 func TestAFailingListenerIsNotAskedAllTheTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffers()
 		close(o.broken)
-		q := newQueue(o, 4)
+		q := newQueue(o, 4, slog.New(slog.DiscardHandler))
 		for i := range 3 {
-			if _, err := q.Accept(); !errors.Is(err, errNoFiles) {
+			if _, err := q.Accept(); !errors.Is(err, errBroken) {
 				t.Errorf("got %v", err)
 			}
 			synctest.Wait()
@@ -98,12 +108,61 @@ func TestAFailingListenerIsNotAskedAllTheTime(t *testing.T) {
 	})
 }
 
+// TestOneErrorDoesNotStopTheIntake: in a storm there is no file for an instant, while others wait. Those that come after it are taken in before
+// those that wait have been served. While there is none it is asked for at most once in a second or so, and told once a second.
+func TestOneErrorDoesNotStopTheIntake(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o, logged := newOffers(), &countedLog{}
+		q := newQueue(o, 100, slog.New(logged))
+		here, there := net.Pipe()
+		go func() { o.come <- here }()
+		if _, err := q.Accept(); err != nil {
+			t.Fatal(err)
+		}
+		o.come <- here // it waits
+		began := time.Now()
+		for range 20 {
+			o.broken <- errNoFiles
+		}
+		if took := time.Since(began); took < 10*time.Second || took > 20*time.Second {
+			t.Errorf("20 errors in a row took %v", took)
+		}
+		for range 50 {
+			o.come <- here
+		}
+		synctest.Wait()
+		if n := len(q.conns); n != 51 {
+			t.Errorf("%d wait, want 51", n)
+		}
+		if n := logged.Load(); n < 10 || n > 20 {
+			t.Errorf("it was told %d times", n)
+		}
+		began = time.Now()
+		o.broken <- errNoFiles // long after: the pause is short again
+		o.come <- here
+		if took := time.Since(began); took > 10*time.Millisecond {
+			t.Errorf("one error cost %v", took)
+		}
+		o.broken <- errNoFiles
+		_, _, _ = q.Close(), here.Close(), there.Close() // it does not wait for the pause
+	})
+}
+
+// countedLog counts what is told.
+type countedLog struct{ atomic.Int64 }
+
+func (c *countedLog) Enabled(context.Context, slog.Level) bool  { return true }
+func (c *countedLog) Handle(context.Context, slog.Record) error { c.Add(1); return nil }
+func (c *countedLog) WithAttrs([]slog.Attr) slog.Handler        { return c }
+func (c *countedLog) WithGroup(string) slog.Handler             { return c }
+
 // TestErrorsWaitForConnections: what the listener says comes after those that were taken in before.
 func TestErrorsWaitForConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffers()
-		q := newQueue(o, 100)
+		q := newQueue(o, 100, slog.New(slog.DiscardHandler))
 		here, there := net.Pipe()
 		go func() { o.come <- here }()
 		if _, err := q.Accept(); err != nil {
@@ -119,7 +178,7 @@ func TestErrorsWaitForConnections(t *testing.T) {
 				t.Fatalf("connection %d of 100 that wait: %v", i, err)
 			}
 		}
-		if _, err := q.Accept(); !errors.Is(err, errNoFiles) {
+		if _, err := q.Accept(); !errors.Is(err, errBroken) {
 			t.Errorf("then: %v", err)
 		}
 		_, _, _ = here.Close(), there.Close(), q.Close()
@@ -139,7 +198,7 @@ func TestT08_WhoWaitsLeavesFiles(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffers()
-		q := newQueue(o, 2)
+		q := newQueue(o, 2, slog.New(slog.DiscardHandler))
 		here, there := net.Pipe()
 		go func() { o.come <- here }()
 		if _, err := q.Accept(); err != nil {
