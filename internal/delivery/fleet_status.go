@@ -57,13 +57,11 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 		n.row.Since = f.rec.dbTime(now)
 		n.goneAt = time.Time{}
 		n.doubt.begin(info.Doubtful)
-		if !info.Resumed { // it may be another client
-			n.subsTold = fleet.Subscriptions{}
-		}
+		n.comes(info)
 		n.lookAt = now.Add(duplicateAfter + lookEvery).Truncate(lookEvery)
 		f.schedule(n.lookAt)
 	}
-	s := &Stream{fleet: f, node: n, kind: info.Protocol, begun: now}
+	s := &Stream{fleet: f, node: n, kind: info.Protocol, begun: now, noClusters: info.Resumed && info.NoClusters}
 	if info.Resumed {
 		s.settled = min(n.before, f.progress.head) // what was confirmed stays so; a client that comes with nothing is a new one
 	}
@@ -81,6 +79,7 @@ func (f *fleetStatus) disconnect(s *Stream, now time.Time) {
 	n := s.node
 	if len(n.streams) == 1 {
 		n.left, n.held, n.missed = n.waits.PassedOver(n.settled), n.has(), nil
+		n.tell(now, true)
 	}
 	delete(n.streams, s)
 	n.dirty = true

@@ -36,12 +36,15 @@ func (d *doubt) ended(kind string, clean bool) {
 		*d = doubt{kind: {}}
 	case !clean:
 		(*d)[kind] = struct{}{}
-	case strings.HasSuffix(kind, "ADS"):
+	case aggregated(kind):
 		*d = nil
 	default:
 		delete(*d, kind)
 	}
 }
+
+// aggregated reports whether a stream of the kind is for all types.
+func aggregated(kind string) bool { return strings.HasSuffix(kind, "ADS") }
 
 // LastStream tells of a node that was here and has no stream any more, if it is remembered
 // (until the database has been told at least): how its last stream here ended. Ended are its
@@ -105,13 +108,6 @@ func (s *Stream) Confirmed() (fleet.Revision, fleet.Held) {
 	s.fleet.mu.Lock()
 	defer s.fleet.mu.Unlock()
 	return s.node.confirmed(), s.node.has()
-}
-
-// NoClusters reports whether it is known that none of the node's streams asks for clusters.
-func (s *Stream) NoClusters() bool {
-	s.fleet.mu.Lock()
-	defer s.fleet.mu.Unlock()
-	return s.node.subsTold.NoClusters()
 }
 
 // Announce waits until the database knows that the node is there, for a second at most.

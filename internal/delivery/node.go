@@ -25,6 +25,8 @@ type StreamInfo struct {
 	Before fleet.Revision
 	// Held is what it had by then.
 	Held fleet.Held
+	// NoClusters: it is known that the node asked for no clusters by then.
+	NoClusters bool
 }
 
 // claim is what the database says of a connected node's settled revision.
@@ -175,7 +177,9 @@ type Stream struct {
 	settled fleet.Revision
 	waits   fleet.Waits
 	subs    fleet.Subscriptions
-	closed  bool
+	// noClusters: of the client is known that it asked for none before. What it says here counts more.
+	noClusters bool
+	closed     bool
 }
 
 // Connect records a new stream, which has confirmed nothing yet. Close must be called.

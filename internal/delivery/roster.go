@@ -18,8 +18,9 @@ type roster struct {
 	nodes  map[string]*node // by node id
 	levels levels
 	checks checks
-	gone   []gone // oldest first
-	trimAt int    // how long gone gets before it is trimmed
+	gone   []gone    // oldest first
+	trimAt int       // how long gone gets before it is trimmed
+	forgot time.Time // the latest end of a node that was here and is forgotten
 }
 
 // gone is a node's end.
@@ -98,6 +99,7 @@ func (r *roster) forget() {
 func (r *roster) remove(n *node) {
 	delete(r.nodes, n.row.Node)
 	r.checks.drop(n)
+	r.forgot = later(r.forgot, n.goneAt)
 }
 
 // leave notes the end of a node's last stream.

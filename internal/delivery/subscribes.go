@@ -17,6 +17,75 @@ type subscribing struct {
 	subsTold fleet.Subscriptions // what has lasted, here or on the stream from which it came back; zero: what most subscribe to, or not known
 }
 
+// withoutClusters stands for what a node subscribes to of which no more is known than that it asks for no clusters.
+var withoutClusters = fleet.Subscriptions{Types: [fleet.NumTypes]fleet.Asks{fleet.Listener: fleet.AsksAll}}
+
+// comes takes in what is known of a node as the first of its streams begins. One that comes with nothing may be another client.
+func (n *node) comes(info StreamInfo) {
+	switch known := info.Resumed && info.NoClusters; {
+	case known && !n.subsTold.NoClusters():
+		n.subsTold = withoutClusters
+	case !info.Resumed, !known && n.subsTold.NoClusters():
+		n.subsTold = fleet.Subscriptions{}
+	}
+}
+
+// noClusters reports whether it is known of all streams of a node that their clients ask for no clusters. A client that was stuck on none
+// before, and has asked for none here, is stuck on none however short its stream was.
+func (n *node) noClusters() (known bool) {
+	for s := range n.streams {
+		switch {
+		case s.subs.NoClusters(), s.noClusters && !s.subs.Known():
+			known = true
+		case s.subs.Known(), aggregated(s.kind):
+			return false
+		}
+	}
+	return known
+}
+
+// tell sets what is to be told of a node that has streams; ended: the last of them ends. Who has it next goes by it: so it says that the node
+// asks for no clusters only as long as that is known, and at the end wherever it is.
+func (n *node) tell(now time.Time, ended bool) {
+	lasted := n.subs.Known() && !now.Before(n.subsAt)
+	if lasted {
+		n.subsTold = n.subs.Unusual(n.row.UserAgent)
+	}
+	switch known := n.noClusters(); {
+	case n.subsTold.NoClusters() && !known:
+		n.subsTold = fleet.Subscriptions{}
+	case known && !n.subsTold.NoClusters() && ended:
+		n.subsTold = withoutClusters
+		if n.subs.NoClusters() {
+			n.subsTold = n.subs
+		}
+	}
+}
+
+// NoClusters reports whether it is known that none of the node's streams asks for clusters.
+func (s *Stream) NoClusters() bool {
+	s.fleet.mu.Lock()
+	defer s.fleet.mu.Unlock()
+	return s.node.noClusters()
+}
+
+// AskedForNoClusters says that the client asked for none on its last stream, which ended elsewhere at the given time, by the database's clock. It was
+// not known when it came. The node may have been here since, and be forgotten: then that says nothing.
+func (s *Stream) AskedForNoClusters(at time.Time) {
+	f := s.fleet
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s.closed || at.Before(f.forgot()) {
+		return
+	}
+	s.noClusters = true
+	if s.node.noClusters() && !s.node.subsTold.NoClusters() {
+		s.node.subsTold = withoutClusters
+		f.roster.check(s.node)
+		f.wake(time.Now())
+	}
+}
+
 // Subscribes says what the stream's client subscribes to. It is told with the node's own row, where it is not what
 // most Envoys subscribe to (SEMANTICS 6.1).
 func (s *Stream) Subscribes(subs fleet.Subscriptions) {
@@ -41,9 +110,6 @@ func (f *fleetStatus) subscribed(n *node, now time.Time) {
 	if all.Equal(n.subs) {
 		return
 	}
-	if all.Known() && n.subsTold.NoClusters() && !all.NoClusters() {
-		n.subsTold = fleet.Subscriptions{} // it may stick on one from now on
-	}
 	n.subs, n.subsAt = all, now.Add(subscribedAfter+lookEvery).Truncate(lookEvery)
 	if n.live() {
 		f.roster.check(n)
@@ -54,8 +120,8 @@ func (f *fleetStatus) subscribed(n *node, now time.Time) {
 // dueSubs is what is to be told of what a node subscribes to: what has lasted, and is not what most do. It is kept when its streams end:
 // who has it next may have to know.
 func (f *fleetStatus) dueSubs(n *node, now time.Time) fleet.Subscriptions {
-	if n.live() && !f.closing && n.subs.Known() && !now.Before(n.subsAt) {
-		n.subsTold = n.subs.Unusual(n.row.UserAgent)
+	if n.live() {
+		n.tell(now, f.closing)
 	}
 	return n.subsTold
 }

@@ -131,14 +131,15 @@ func TestSubscriptionsOfSeveralStreams(t *testing.T) {
 	})
 }
 
-// Whether a node asked for no clusters is known of its last stream when that has lasted. It is forgotten at once when it asks for some, or
-// comes with nothing, as another client does.
+// Whether a node asked for no clusters is known of its last stream, however short that was, and of one that comes back before it has said
+// anything. It is forgotten at once when it asks for some, or comes with nothing and says nothing, as another client may.
 func TestWhoAsksForNoClustersIsRemembered(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.Head(w.key, 1, time.Now())
 		stream := func(resumed bool, subs fleet.Subscriptions, lasts time.Duration) {
 			t.Helper()
-			s := w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: resumed})
+			past, _ := w.LastStream(w.key, "n")
+			s := w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: resumed, NoClusters: past.NoClusters})
 			s.Subscribes(subs)
 			time.Sleep(lasts)
 			s.Close(false)
@@ -152,7 +153,7 @@ func TestWhoAsksForNoClustersIsRemembered(t *testing.T) {
 			lasts   time.Duration
 			want    bool
 		}{
-			{"at first, for a moment", false, listeners, time.Second, false},
+			{"at first, for a moment", false, listeners, time.Second, true},
 			{"it lasts", true, listeners, time.Minute, true},
 			{"it comes back for a moment", true, fleet.Subscriptions{}, time.Second, true},
 			{"it asks for clusters, for a moment", true, usual, time.Second, false},
@@ -188,4 +189,47 @@ func TestSubscriptionsAreToldAgain(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+}
+
+// What the database says late of a node's last stream elsewhere counts only where the node has not been here since, as far as that is remembered.
+func TestAskedForNoClustersBeforeItWasHere(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		about  string
+		forget func(*world)
+		since  time.Duration // from the end of its stream here to that of the one elsewhere
+		want   bool
+	}{
+		{about: "nobody is forgotten", forget: func(*world) {}, since: -time.Second, want: true},
+		{about: "it was here since", forget: (*world).forgetNode, since: -time.Second},
+		{about: "it was here before", forget: (*world).forgetNode, since: time.Second, want: true},
+		{about: "it was here since, and its fleet is forgotten", forget: func(w *world) { w.Forget(w.key) }, since: -time.Second},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.Head(w.key, 1, time.Now())
+				s := w.connect("n")
+				s.Subscribes(asksFor(fleet.Cluster))
+				time.Sleep(time.Minute)
+				s.Close(false)
+				elsewhere := time.Now().Add(c.since)
+				time.Sleep(2 * time.Second)
+				c.forget(w)
+				w.Head(w.key, 1, time.Now())
+				s = w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: true})
+				s.AskedForNoClusters(elsewhere)
+				time.Sleep(time.Second)
+				if told := w.sink.model(w.key).nodes["n"].Subscribes.NoClusters(); told != c.want || s.NoClusters() != c.want {
+					t.Errorf("it is known %v, and told %v, want %v", s.NoClusters(), told, c.want)
+				}
+			})
+		})
+	}
+}
+
+// forgetNode lets the time pass after which nodes that are gone are forgotten.
+func (w *world) forgetNode() {
+	time.Sleep(2 * rememberFor)
+	w.connect("another")
+	time.Sleep(time.Second)
 }

@@ -168,6 +168,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 	a.record = o.r.cfg.Recorder.Connect(o.key, n, delivery.StreamInfo{
 		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential, Resumed: s.Resumed,
 		Doubtful: a.last.Known && !a.last.Clean, Before: a.last.Settled, Held: a.held, View: a.subscriber.view.id,
+		NoClusters: a.last.NoClusters,
 	})
 	a.record.Revise(revised)
 	a.node.streams[a] = struct{}{}

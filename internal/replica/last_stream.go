@@ -109,7 +109,7 @@ func (o *owner) askMissed(ctx context.Context) {
 	}
 	asked := make([]fleet.AskedNode, len(missed))
 	for i, n := range missed {
-		asked[i].Node = n.id
+		asked[i] = fleet.AskedNode{Node: n.id, Without: o.r.cfg.Recorder.Server()}
 	}
 	var answers []fleet.LastStream
 	err := o.r.lastStreams.do(ctx, &o.missedPace, missedFor, func(ctx context.Context) (err error) {
@@ -125,7 +125,7 @@ func (o *owner) askMissed(ctx context.Context) {
 	o.resolve(func(ns *nodes) (resolved []fleet.Resolution) {
 		for i, x := range answers {
 			o.r.cfg.Recorder.Correct(o.key, missed[i].id, &x)
-			resolved = append(resolved, ns.rememberLate(missed[i], x.Refusals)...)
+			resolved = append(resolved, ns.rememberLate(missed[i], x)...)
 		}
 		if len(ns.missed) > 0 {
 			signal(ns.missing)

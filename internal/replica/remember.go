@@ -37,7 +37,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 		n.ofEnded.lost, n.ofEnded.ahead = nil, nil
 	}
 	if asked == nil || asked.missed {
-		ns.missed[n] = struct{}{}
+		ns.missed[n] = asked != nil && !asked.Known
 		signal(ns.missing)
 	}
 	switch {
@@ -72,14 +72,19 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 }
 
 // rememberLate takes in what a node refused before streams that live by now. Those have
-// been offered it again: what they took is over, and so is what a new client refused.
-func (ns *nodes) rememberLate(n *node, refusals []fleet.PastRefusal) (resolved []fleet.Resolution) {
-	if _, ok := ns.missed[n]; !ok {
+// been offered it again: what they took is over, and so is what a new client refused. That it asked for no clusters is for its next stream.
+func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.Resolution) {
+	unknown, ok := ns.missed[n]
+	if !ok {
 		return nil // it has gone meanwhile
 	}
 	delete(ns.missed, n)
+	refusals := past.Refusals
 	var a *attachment
 	for a = range n.streams {
+		if unknown && a.resumed && past.NoClusters {
+			a.record.AskedForNoClusters(past.At)
+		}
 		var stands []fleet.PastRefusal
 		for _, f := range refusals {
 			switch {
