@@ -74,6 +74,7 @@ type times struct {
 // counts are of what happened.
 type counts struct {
 	sent     bool         // some response went out on this stream
+	reported bool         // the client said that it holds something as it came
 	last     snapshot.Sum // the content of the last clusters
 	refused  bool         // which the client would not take,
 	words    string       // with these words
@@ -163,6 +164,9 @@ func (c *Client) Keeps() bool { return len(c.settled.kept)+len(c.settled.missed)
 // client's backoff (PROTOCOL rule 13).
 func (c *Client) Opened(now time.Time) {
 	c.now, c.pos.Opening, c.times.opened = now, false, now
+	if c.origin.Past.Silent && c.unheard() {
+		c.origin.Past.Unclean = true // it is what it was
+	}
 	if c.pos.subscribed(fleet.Cluster) || c.pos.Kind.SingleType {
 		c.origin.Before = nil // else what warms is still to be asked for
 	}
@@ -228,12 +232,16 @@ func (c *Client) Settled() fleet.Revision {
 }
 
 // Clean reports whether what the client will report on its next stream can be believed:
-// nothing is unanswered, and nothing in doubt (SEMANTICS 3.4).
+// nothing is unanswered, and nothing in doubt (SEMANTICS 3.4). Of clusters that it did not ask for it will report nothing (Past.Silent).
 func (c *Client) Clean() bool {
-	if c.unheard() {
+	unheard := c.unheard()
+	if unheard && !c.willReport() {
 		return false
 	}
 	for i := range c.pos.Types {
+		if unheard && fleet.Type(i) == fleet.Cluster { //nolint:gosec // one of nine
+			continue
+		}
 		p := c.rec.of(fleet.Type(i))
 		if f := c.flights[i]; f != nil && f.alters() || len(p.late) > 0 || p.bisection != nil || len(p.held) > 0 {
 			return false

@@ -152,8 +152,15 @@ func (c *client) Waits(target *snapshot.Target, warming bool) fleet.Waits {
 
 func (c *client) Due() time.Time { return c.c.Due(c.Now) }
 func (c *client) Clean() bool    { return c.c.Clean() }
-func (c *client) Keeps() bool    { return c.c.Keeps() }
-func (c *client) Err() error     { return c.err }
+
+// leaves is what the client's next stream is told of this one.
+func (c *client) leaves() planner.Past {
+	subs, _ := c.c.Subscribes()
+	clean, known := c.Clean(), subs.NoClusters()
+	return planner.Past{Unclean: !clean, Settled: c.Settled(), NoClusters: known, Silent: clean && !known}
+}
+func (c *client) Keeps() bool { return c.c.Keeps() }
+func (c *client) Err() error  { return c.err }
 
 // contents is a set as a plain map from names to versions.
 func contents(s *snapshot.Set) map[string]string {

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/planner"
 	"fairlead/internal/snapshot"
 )
 
@@ -257,9 +256,7 @@ func (p *proxy) reconnect() {
 	p.answers, p.words = nil, ""
 	clear(p.seen) // that nothing goes out twice holds for one stream
 	p.client = client{Delta: old.Delta, Envoy: true, Opening: true, Now: old.Now}
-	if !old.Clean() {
-		p.client.Past = planner.Past{Unclean: true, Settled: old.Settled()}
-	}
+	p.client.Past = old.leaves()
 	if old.Settled() < p.snap.Revision {
 		p.client.Before = p.then[old.Settled()]
 	}

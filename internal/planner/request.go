@@ -20,8 +20,11 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 		crossed = c.crossed(&r)
 		c.forgetUnasked(t)
 	}
-	if first && c.pos.startsWarming(t) && (r.Version != "" || r.Versions.N > 0) {
-		c.times.lost = now
+	if first && (r.Version != "" || r.Versions.N > 0) {
+		c.counts.reported = true
+		if c.pos.startsWarming(t) {
+			c.times.lost = now
+		}
 	}
 	take := c.requestSotW
 	if c.pos.Kind.Delta {

@@ -20,7 +20,7 @@ var told = fleet.ToldTypes()
 func (c *Client) Subscribes() (now fleet.Subscriptions, changed bool) {
 	var subs [len(told)]*Subscription
 	for i, t := range told {
-		if c.Subscribed(t) {
+		if c.Subscribed(t) && !c.unheard() {
 			subs[i] = c.pos.Types[t].Sub
 		}
 	}
@@ -31,9 +31,6 @@ func (c *Client) Subscribes() (now fleet.Subscriptions, changed bool) {
 		if now.Types[t] = subs[i].asks(); t == fleet.Listener && now.Types[t] == fleet.AsksNames {
 			now.Listeners, now.Many = subs[i].few()
 		}
-	}
-	if c.unheard() {
-		now = fleet.Subscriptions{}
 	}
 	changed = !now.Equal(c.told.told)
 	c.told = subscribes{subs, now}

@@ -81,11 +81,18 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	}
 }
 
-// unheard reports whether an Envoy that takes clusters from here, as far as is known, has said nothing of them on this stream, though
-// its last one did not end clean: it may be stuck. Others ask for clusters only if a listener leads there.
+// unheard reports whether an Envoy that takes clusters from here, as far as is known, has said nothing of them on this stream: it may be stuck,
+// if its last one did not end clean, or it was unheard on that and is no other process. Others ask for clusters only if a listener leads there.
 func (c *Client) unheard() bool {
 	p := c.origin.Past
-	return p.Unclean && !p.NoClusters && c.pos.Kind.Envoy && !c.pos.Kind.SingleType && !c.Subscribed(fleet.Cluster)
+	mayStick := p.Unclean && !p.NoClusters || p.Silent && (c.pos.Opening || c.counts.reported)
+	return mayStick && c.pos.Kind.Envoy && !c.pos.Kind.SingleType && !c.Subscribed(fleet.Cluster)
+}
+
+// willReport reports whether the client holds something that hangs on nothing else and has it say so on its next stream, be it stuck on clusters or
+// not: who comes with nothing then is another process.
+func (c *Client) willReport() bool {
+	return c.pos.Types[fleet.Listener].Held.Len()+c.pos.Types[fleet.Runtime].Held.Len() > 0
 }
 
 // doubtGone casts doubt on what was deleted since the client settled, and since that was looked at: it may stick on it. This

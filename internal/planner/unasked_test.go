@@ -152,7 +152,7 @@ func TestAnEnvoyOfStaticClustersSettles(t *testing.T) {
 			if known {
 				want = 2
 			}
-			if s.c.Settled() != want || s.c.Clean() != known {
+			if s.c.Settled() != want || !s.c.Clean() {
 				t.Errorf("delta %v, known %v: settled at %d, clean %v", delta, known, s.c.Settled(), s.c.Clean())
 			}
 			if unasked := strings.Contains(strings.Join(sent, ", "), "clusters"); unasked == known {
@@ -160,6 +160,80 @@ func TestAnEnvoyOfStaticClustersSettles(t *testing.T) {
 			}
 			if subs, _ := s.c.c.Subscribes(); subs.NoClusters() != known {
 				t.Errorf("delta %v, known %v: it subscribes to %+v", delta, known, subs)
+			}
+		}
+	}
+}
+
+// quiet is a process that says nothing of clusters, and ACKs the listener that it is sent. holds: it says that it has that already.
+func quiet(t *testing.T, delta, holds bool, past planner.Past, target *snapshot.Target) *client {
+	t.Helper()
+	s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: past}}
+	r := request{Type: fleet.Listener, Names: []string{"l"}}
+	switch l := target.Types[fleet.Listener].Get("l"); {
+	case holds && delta:
+		r.Versions = map[string]string{"l": l.Version}
+	case holds:
+		r.Version = target.Types[fleet.Listener].Sum().String()
+	}
+	s.c.Subscribe(r, target)
+	for i := range 10 {
+		for r := s.send(target); r != nil; r = s.send(target) {
+			if r.Type != fleet.Cluster { // which it ignores
+				s.c.Acknowledge(r.Type, r.Nonce)
+			}
+		}
+		if i == 0 {
+			if subs, _ := s.c.c.Subscribes(); subs.Known() {
+				t.Errorf("delta %v, holds %v, %+v: as it comes it is known to ask for %+v", delta, holds, past, subs)
+			}
+		}
+		s.at(time.Duration(1+10*i) * time.Second)
+		s.c.Opened()
+	}
+	return &s.c
+}
+
+// TestAnotherProcessIsStuckNoMore: of an Envoy it is not known that its clusters are static, and it may be stuck. It takes a listener, and ends
+// clean. Who comes with nothing then is another process, which is stuck on nothing; who says that it has the listener is the same one.
+func TestAnotherProcessIsStuckNoMore(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		_, target := after(t, first(t, "clusters a@1; listeners l@1"), "clusters a@1; listeners l@2")
+		unknown := planner.Past{Unclean: true, Settled: 1} // the first one was killed within ten seconds
+		past := quiet(t, delta, false, unknown, target).leaves()
+		for range 3 {
+			same := quiet(t, delta, true, past, target)
+			if past = same.leaves(); same.Settled() != 1 || past != (planner.Past{Settled: 1, Silent: true}) {
+				t.Fatalf("delta %v: it was unheard, comes back, and counts as settled at %d; it leaves %+v", delta, same.Settled(), past)
+			}
+		}
+		another := quiet(t, delta, false, past, target)
+		if past = another.leaves(); another.Settled() != 2 || !past.NoClusters {
+			t.Errorf("delta %v: another process counts as settled at %d, and leaves %+v", delta, another.Settled(), past)
+		}
+	}
+}
+
+// TestWhoHeldNothingIsTheSameProcess: an Envoy that sticks on its first clusters, and has taken nothing else, comes with nothing each time. It is
+// stuck still, and is sent clusters that may free it.
+func TestWhoHeldNothingIsTheSameProcess(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		past := planner.Past{Unclean: true}
+		for range 3 {
+			target := snapshot.NewTarget(first(t, "clusters a@1; endpoints a@1"), nil)
+			s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: past}}
+			s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, target)
+			s.steps(target)
+			s.at(time.Second)
+			s.c.Opened()
+			s.at(10 * time.Second)
+			if r := s.send(target); r == nil || r.Type != fleet.Cluster {
+				t.Fatalf("delta %v: it is sent %v, want clusters", delta, r)
+			}
+			if past = s.c.leaves(); past != (planner.Past{Unclean: true}) {
+				t.Fatalf("delta %v: it leaves %+v", delta, past)
 			}
 		}
 	}

@@ -93,7 +93,7 @@ type LastStream struct {
 	Known bool
 	// Settled is the node's settled revision, 0 if there is none or it counts no more.
 	Settled fleet.Revision
-	// Clean: the last stream ended with nothing refused and nothing unanswered. If not, the
+	// Clean: the last stream ended with nothing refused and nothing unanswered of what it had asked for. If not, the
 	// versions that the client reports are believed only of what is as old as Settled.
 	Clean bool
 	// NoClusters: it is known that the client asked for no clusters on that stream.

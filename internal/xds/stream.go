@@ -195,8 +195,8 @@ func (st *stream) attach() error {
 	}
 	past := st.att.LastStream()
 	origin := planner.Origin{Before: past.Before}
-	if past.Known && !past.Clean {
-		origin.Past = planner.Past{Unclean: true, Settled: past.Settled, NoClusters: past.NoClusters}
+	if past.Known {
+		origin.Past = planner.Past{Unclean: !past.Clean, Settled: past.Settled, NoClusters: past.NoClusters, Silent: past.Clean && !past.NoClusters}
 	}
 	st.now = time.Now()
 	st.opening, st.leave, st.alarm.rung = st.now.Add(st.srv.cfg.Limits.OpenedAfter), st.srv.leaves(st.ctx), make(chan struct{}, 1)

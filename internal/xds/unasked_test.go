@@ -1,6 +1,7 @@
 package xds_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -48,6 +49,34 @@ func TestEnvoyOfStaticClustersSettles(t *testing.T) {
 			t.Errorf("it is sent %s", r)
 		}
 		w.AwaitSettled(t, 2)
+	})
+}
+
+// TestWhoWasUnheardComesAgain: of an Envoy's last stream, which ended clean, it is not known that it asked for no clusters. If it comes with
+// nothing it is another process, which settles without a word of them; else it may be stuck, and is sent them.
+func TestWhoWasUnheardComesAgain(t *testing.T) {
+	both(t, func(t *testing.T, w *xdstest.World, s *xdstest.Client) {
+		w.Publish(append(cluster("a", "1"), xdstest.Put(fleet.Listener, "l", "1"))...)
+		s.Subscribe(fleet.Listener)
+		s.Ack(s.Want("listeners l@1"))
+		s.Close()
+		w.Left(xds.LastStream{Known: true, Clean: true})
+		same := s.Again()
+		same.Return(fleet.Listener)
+		time.Sleep(time.Minute)
+		if !slices.ContainsFunc(same.Settle(), func(r *xdstest.Response) bool { return r.Type == fleet.Cluster }) {
+			t.Error("the same process is sent no clusters")
+		}
+		same.Close()
+		another := w.Open(s.Protocol(), "n1")
+		another.Subscribe(fleet.Listener)
+		time.Sleep(time.Minute)
+		for _, r := range another.Settle() {
+			if r.Type == fleet.Cluster {
+				t.Errorf("another process is sent %s", r)
+			}
+		}
+		w.AwaitSettled(t, 1)
 	})
 }
 
