@@ -102,7 +102,13 @@ func (s *Stream) Subscribes(subs fleet.Subscriptions) {
 }
 
 // subscribed recomputes what a node subscribes to, and sees to it that it is told when it has lasted. Those of some seconds are told together.
+// That it may ask for clusters from now on is told at once: it may stick on one, and its server may die.
 func (f *fleetStatus) subscribed(n *node, now time.Time) {
+	if n.live() && n.subsTold.NoClusters() && !n.noClusters() {
+		n.subsTold = fleet.Subscriptions{}
+		f.roster.check(n)
+		f.wake(now)
+	}
 	var all fleet.Subscriptions
 	for s := range n.streams {
 		all = all.With(s.subs)

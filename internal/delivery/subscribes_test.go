@@ -233,3 +233,22 @@ func (w *world) forgetNode() {
 	w.connect("another")
 	time.Sleep(time.Second)
 }
+
+// TestWhoAsksForClustersIsToldSoon: an Envoy that was known to ask for no clusters asks for some (on demand, say), and may stick on one from
+// now on. Its server may be killed at any time: what the database has must not say for seconds that it is stuck on none.
+func TestWhoAsksForClustersIsToldSoon(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		s := w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: true})
+		s.Subscribes(asksFor(fleet.Listener))
+		time.Sleep(time.Minute)
+		if !w.sink.model(w.key).nodes["n"].Subscribes.NoClusters() {
+			t.Fatal("it is not told")
+		}
+		s.Subscribes(asksFor(fleet.Cluster, fleet.Listener))
+		time.Sleep(3 * time.Second)
+		if got := w.sink.model(w.key).nodes["n"].Subscribes; got.NoClusters() {
+			t.Errorf("three seconds later the database has %+v", got)
+		}
+	})
+}
