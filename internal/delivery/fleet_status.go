@@ -57,7 +57,8 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 		n.row.Since = f.rec.dbTime(now)
 		n.goneAt = time.Time{}
 		n.doubt.begin(info.Doubtful)
-		n.comes(info)
+		n.comes(info, now)
+		f.schedule(n.subsAt)
 		n.lookAt = now.Add(duplicateAfter + lookEvery).Truncate(lookEvery)
 		f.schedule(n.lookAt)
 	}
@@ -66,6 +67,7 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 		s.settled = min(n.before, f.progress.head) // what was confirmed stays so; a client that comes with nothing is a new one
 	}
 	n.streams[s] = struct{}{}
+	f.subscribed(n, now)
 	n.least()
 	f.roster.levels.place(n)
 	n.describe(from, info)

@@ -20,8 +20,15 @@ type subscribing struct {
 // withoutClusters stands for what a node subscribes to of which no more is known than that it asks for no clusters.
 var withoutClusters = fleet.Subscriptions{Types: [fleet.NumTypes]fleet.Asks{fleet.Listener: fleet.AsksAll}}
 
-// comes takes in what is known of a node as the first of its streams begins. One that comes with nothing may be another client.
-func (n *node) comes(info StreamInfo) {
+// lasting is when what begins now will have lasted.
+func lasting(now time.Time) time.Time {
+	return now.Add(subscribedAfter + lookEvery).Truncate(lookEvery)
+}
+
+// comes takes in what is known of a node as the first of its streams begins. One that comes with nothing may be another client. What else was told
+// stays until it is known better, or has not been for some seconds.
+func (n *node) comes(info StreamInfo, now time.Time) {
+	n.subsAt = lasting(now)
 	switch known := info.Resumed && info.NoClusters; {
 	case known && !n.subsTold.NoClusters():
 		n.subsTold = withoutClusters
@@ -44,14 +51,25 @@ func (n *node) noClusters() (known bool) {
 	return known
 }
 
+// subscribes is what all streams of a node subscribe to; the zero value where that is not known of one that is for all types: it may be stuck.
+func (n *node) subscribes() (all fleet.Subscriptions) {
+	for s := range n.streams {
+		if !s.subs.Known() && aggregated(s.kind) {
+			return fleet.Subscriptions{}
+		}
+		all = all.With(s.subs)
+	}
+	return all
+}
+
 // tell sets what is to be told of a node that has streams; ended: the last of them ends. Who has it next goes by it: so it says that the node
 // asks for no clusters only as long as that is known, and at the end wherever it is.
 func (n *node) tell(now time.Time, ended bool) {
-	lasted := n.subs.Known() && !now.Before(n.subsAt)
-	if lasted {
+	known := n.noClusters()
+	if !now.Before(n.subsAt) && (n.subs.Known() || !known) {
 		n.subsTold = n.subs.Unusual(n.row.UserAgent)
 	}
-	switch known := n.noClusters(); {
+	switch {
 	case n.subsTold.NoClusters() && !known:
 		n.subsTold = fleet.Subscriptions{}
 	case known && !n.subsTold.NoClusters() && ended:
@@ -109,14 +127,11 @@ func (f *fleetStatus) subscribed(n *node, now time.Time) {
 		f.roster.check(n)
 		f.wake(now)
 	}
-	var all fleet.Subscriptions
-	for s := range n.streams {
-		all = all.With(s.subs)
-	}
+	all := n.subscribes()
 	if all.Equal(n.subs) {
 		return
 	}
-	n.subs, n.subsAt = all, now.Add(subscribedAfter+lookEvery).Truncate(lookEvery)
+	n.subs, n.subsAt = all, lasting(now)
 	if n.live() {
 		f.roster.check(n)
 		f.schedule(n.subsAt)

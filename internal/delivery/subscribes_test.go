@@ -252,3 +252,49 @@ func TestWhoAsksForClustersIsToldSoon(t *testing.T) {
 		}
 	})
 }
+
+// TestOfSeveralStreamsItIsKnownOfAll: fleet.LastStream.NoClusters says "of several streams that live it is known of all". Of the
+// second one nothing is known: it may be stuck on clusters.
+func TestOfSeveralStreamsItIsKnownOfAll(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		s := w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: true})
+		unknown := w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: true})
+		for _, subs := range []fleet.Subscriptions{asksFor(fleet.Cluster), asksFor(fleet.Listener)} {
+			s.Subscribes(subs)
+			time.Sleep(time.Minute)
+			if got := w.sink.model(w.key).nodes["n"].Subscribes; got.Known() {
+				t.Errorf("of both is told %+v, and nothing is known of one", got)
+			}
+		}
+		s.Close(true)
+		time.Sleep(time.Minute)
+		unknown.Close(false)
+		if past, ok := w.LastStream(w.key, "n"); !ok || past.NoClusters {
+			t.Errorf("%v, no clusters %v: of the stream that ended last nothing was known", ok, past.NoClusters)
+		}
+	})
+}
+
+// TestNothingIsToldOfOneThatMayBeStuck: SEMANTICS 3.8c, "nothing is told of what it subscribes to, until it asks for clusters": of one
+// that came back, and of which nothing is known for a minute, the database has what there was before.
+func TestNothingIsToldOfOneThatMayBeStuck(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		connect := func() *Stream {
+			return w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: true})
+		}
+		s := connect()
+		by := fleet.Subscriptions{}
+		by.Types[fleet.Cluster], by.Types[fleet.Listener] = fleet.AsksNames, fleet.AsksAll
+		s.Subscribes(by)
+		time.Sleep(time.Minute)
+		s.Close(false)
+		time.Sleep(time.Second)
+		connect()
+		time.Sleep(time.Minute)
+		if got := w.sink.model(w.key).nodes["n"]; !got.Connected || got.Subscribes.Known() {
+			t.Errorf("connected %v, told %+v", got.Connected, got.Subscribes)
+		}
+	})
+}
