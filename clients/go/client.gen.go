@@ -244,58 +244,58 @@ func (e FindingSeverity) Valid() bool {
 
 // Defines values for LimitName.
 const (
-	AuditDays            LimitName = "audit_days"
-	Credentials          LimitName = "credentials"
-	DeletedFleets        LimitName = "deleted_fleets"
-	EventBytes           LimitName = "event_bytes"
-	FleetBytes           LimitName = "fleet_bytes"
-	Fleets               LimitName = "fleets"
-	HistoryBytes         LimitName = "history_bytes"
-	ReadsPerMinute       LimitName = "reads_per_minute"
-	RefusalBytes         LimitName = "refusal_bytes"
-	Resources            LimitName = "resources"
-	TokenReadsPerMinute  LimitName = "token_reads_per_minute"
-	TokenWaitingPolls    LimitName = "token_waiting_polls"
-	TokenWritesPerMinute LimitName = "token_writes_per_minute"
-	Tokens               LimitName = "tokens"
-	WaitingPolls         LimitName = "waiting_polls"
-	WritesPerMinute      LimitName = "writes_per_minute"
+	LimitNameAuditDays            LimitName = "audit_days"
+	LimitNameCredentials          LimitName = "credentials"
+	LimitNameDeletedFleets        LimitName = "deleted_fleets"
+	LimitNameEventBytes           LimitName = "event_bytes"
+	LimitNameFleetBytes           LimitName = "fleet_bytes"
+	LimitNameFleets               LimitName = "fleets"
+	LimitNameHistoryBytes         LimitName = "history_bytes"
+	LimitNameReadsPerMinute       LimitName = "reads_per_minute"
+	LimitNameRefusalBytes         LimitName = "refusal_bytes"
+	LimitNameResources            LimitName = "resources"
+	LimitNameTokenReadsPerMinute  LimitName = "token_reads_per_minute"
+	LimitNameTokenWaitingPolls    LimitName = "token_waiting_polls"
+	LimitNameTokenWritesPerMinute LimitName = "token_writes_per_minute"
+	LimitNameTokens               LimitName = "tokens"
+	LimitNameWaitingPolls         LimitName = "waiting_polls"
+	LimitNameWritesPerMinute      LimitName = "writes_per_minute"
 )
 
 // Valid indicates whether the value is a known member of the LimitName enum.
 func (e LimitName) Valid() bool {
 	switch e {
-	case AuditDays:
+	case LimitNameAuditDays:
 		return true
-	case Credentials:
+	case LimitNameCredentials:
 		return true
-	case DeletedFleets:
+	case LimitNameDeletedFleets:
 		return true
-	case EventBytes:
+	case LimitNameEventBytes:
 		return true
-	case FleetBytes:
+	case LimitNameFleetBytes:
 		return true
-	case Fleets:
+	case LimitNameFleets:
 		return true
-	case HistoryBytes:
+	case LimitNameHistoryBytes:
 		return true
-	case ReadsPerMinute:
+	case LimitNameReadsPerMinute:
 		return true
-	case RefusalBytes:
+	case LimitNameRefusalBytes:
 		return true
-	case Resources:
+	case LimitNameResources:
 		return true
-	case TokenReadsPerMinute:
+	case LimitNameTokenReadsPerMinute:
 		return true
-	case TokenWaitingPolls:
+	case LimitNameTokenWaitingPolls:
 		return true
-	case TokenWritesPerMinute:
+	case LimitNameTokenWritesPerMinute:
 		return true
-	case Tokens:
+	case LimitNameTokens:
 		return true
-	case WaitingPolls:
+	case LimitNameWaitingPolls:
 		return true
-	case WritesPerMinute:
+	case LimitNameWritesPerMinute:
 		return true
 	default:
 		return false
@@ -686,6 +686,39 @@ func (e Role) Valid() bool {
 	case Owner:
 		return true
 	case Viewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TenantLiveWhat.
+const (
+	TenantLiveWhatEvents   TenantLiveWhat = "events"
+	TenantLiveWhatFindings TenantLiveWhat = "findings"
+	TenantLiveWhatFleets   TenantLiveWhat = "fleets"
+	TenantLiveWhatNodes    TenantLiveWhat = "nodes"
+	TenantLiveWhatReceipt  TenantLiveWhat = "receipt"
+	TenantLiveWhatRevision TenantLiveWhat = "revision"
+	TenantLiveWhatSettings TenantLiveWhat = "settings"
+)
+
+// Valid indicates whether the value is a known member of the TenantLiveWhat enum.
+func (e TenantLiveWhat) Valid() bool {
+	switch e {
+	case TenantLiveWhatEvents:
+		return true
+	case TenantLiveWhatFindings:
+		return true
+	case TenantLiveWhatFleets:
+		return true
+	case TenantLiveWhatNodes:
+		return true
+	case TenantLiveWhatReceipt:
+		return true
+	case TenantLiveWhatRevision:
+		return true
+	case TenantLiveWhatSettings:
 		return true
 	default:
 		return false
@@ -2648,6 +2681,21 @@ type TenantList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TenantLiveNews defines model for TenantLiveNews.
+type TenantLiveNews struct {
+	// Fleets The names of the fleets of which something has changed, by name; also of one that is gone. Left out where it is not known which, or where they are more than 100: then look at all of them.
+	Fleets *[]string `json:"fleets,omitempty"`
+
+	// Position The place up to which this tells: the `after` of the next question.
+	Position string `json:"position"`
+
+	// What What is to be looked at again; empty where nothing has changed.
+	What []TenantLiveWhat `json:"what"`
+}
+
+// TenantLiveWhat `fleets`: a fleet was made, deleted or restored. All others are those of a single fleet (`LiveWhat`), of any of the fleets.
+type TenantLiveWhat string
+
 // Token defines model for Token.
 type Token struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -3032,6 +3080,18 @@ type Unprocessable = Problem
 
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
+
+// GetTenantLiveParams defines parameters for GetTenantLive.
+type GetTenantLiveParams struct {
+	// After The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for a change, such as `30s`; at most `60s`.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
 
 // ListOperatorSessionsParams defines parameters for ListOperatorSessions.
 type ListOperatorSessionsParams struct {
@@ -3991,6 +4051,23 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// GetTenantLive Tell when something of any of the caller's fleets has changed
+	//
+	// For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
+	// again, and never what it is now.
+	//
+	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
+	// line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+	//
+	// To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
+	//
+	// However many follow, a server asks the database once in a second for all tenants that somebody follows, with some look-ups for each of their fleets.
+	//
+	// Corresponds with GET /v1/live (the `GetTenantLive` operationId).
+	GetTenantLive(ctx context.Context, params *GetTenantLiveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListOperatorSessions List the open sessions of operators
 	//
 	// For operators.
@@ -4661,6 +4738,33 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/whoami (the `Whoami` operationId).
 	Whoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// GetTenantLive Tell when something of any of the caller's fleets has changed
+//
+// For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
+// again, and never what it is now.
+//
+// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
+// line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+//
+// To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
+//
+// However many follow, a server asks the database once in a second for all tenants that somebody follows, with some look-ups for each of their fleets.
+//
+// Corresponds with GET /v1/live (the `GetTenantLive` operationId).
+func (c *Client) GetTenantLive(ctx context.Context, params *GetTenantLiveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTenantLiveRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // ListOperatorSessions List the open sessions of operators
@@ -6102,6 +6206,87 @@ func (c *Client) Whoami(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewGetTenantLiveRequest constructs an http.Request for the GetTenantLive method
+func NewGetTenantLiveRequest(server string, params *GetTenantLiveParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/live")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
 }
 
 // NewListOperatorSessionsRequest constructs an http.Request for the ListOperatorSessions method
@@ -11185,6 +11370,25 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// GetTenantLiveWithResponse Tell when something of any of the caller's fleets has changed
+	//
+	// For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
+	// again, and never what it is now.
+	//
+	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
+	// line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+	//
+	// To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
+	//
+	// However many follow, a server asks the database once in a second for all tenants that somebody follows, with some look-ups for each of their fleets.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/live (the `GetTenantLive` operationId).
+	GetTenantLiveWithResponse(ctx context.Context, params *GetTenantLiveParams, reqEditors ...RequestEditorFn) (*GetTenantLiveResponse, error)
+
 	// ListOperatorSessionsWithResponse List the open sessions of operators
 	//
 	// For operators.
@@ -11953,6 +12157,61 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/whoami (the `Whoami` operationId).
 	WhoamiWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*WhoamiResponse, error)
+}
+
+type GetTenantLiveResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TenantLiveNews
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTenantLiveResponse) GetJSON200() *TenantLiveNews {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetTenantLiveResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetTenantLiveResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTenantLiveResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTenantLiveResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTenantLiveResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTenantLiveResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type ListOperatorSessionsResponse struct {
@@ -16379,6 +16638,31 @@ func (r WhoamiResponse) ContentType() string {
 	return ""
 }
 
+// GetTenantLiveWithResponse Tell when something of any of the caller's fleets has changed
+//
+// For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
+// again, and never what it is now.
+//
+// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
+// line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+//
+// To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
+//
+// However many follow, a server asks the database once in a second for all tenants that somebody follows, with some look-ups for each of their fleets.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/live (the `GetTenantLive` operationId).
+func (c *ClientWithResponses) GetTenantLiveWithResponse(ctx context.Context, params *GetTenantLiveParams, reqEditors ...RequestEditorFn) (*GetTenantLiveResponse, error) {
+	rsp, err := c.GetTenantLive(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTenantLiveResponse(rsp)
+}
+
 // ListOperatorSessionsWithResponse List the open sessions of operators
 //
 // For operators.
@@ -17608,6 +17892,49 @@ func (c *ClientWithResponses) WhoamiWithResponse(ctx context.Context, reqEditors
 		return nil, err
 	}
 	return ParseWhoamiResponse(rsp)
+}
+
+// ParseGetTenantLiveResponse parses an HTTP response from a GetTenantLiveWithResponse call
+func ParseGetTenantLiveResponse(rsp *http.Response) (*GetTenantLiveResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTenantLiveResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TenantLiveNews
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
+
+	}
+
+	return response, nil
 }
 
 // ParseListOperatorSessionsResponse parses an HTTP response from a ListOperatorSessionsWithResponse call

@@ -74,7 +74,8 @@ var rules = map[string]rule{
 
 	"getTopology": {scope: ofFleet, action: auth.ReadConfig},
 
-	"getLive": {scope: ofFleet, action: auth.ReadConfig},
+	"getLive":       {scope: ofFleet, action: auth.ReadConfig},
+	"getTenantLive": {scope: self}, // of which fleets: the handler
 
 	"listFindings": {scope: ofFleet, action: auth.ReadConfig},
 

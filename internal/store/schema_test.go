@@ -153,6 +153,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"sweep_server: fairlead_app",
 		"sweep_sessions: fairlead_app",
 		"tell_denied: fairlead_node",
+		"tenant_marks: fairlead_app",
 		"tenants_to_purge: fairlead_app",
 		"touch_session: fairlead_app",
 	}

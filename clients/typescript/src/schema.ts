@@ -47,6 +47,36 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tell when something of any of the caller's fleets has changed
+         * @description For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
+         *     again, and never what it is now.
+         *
+         *     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
+         *     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
+         *     line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+         *     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+         *
+         *     To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
+         *
+         *     However many follow, a server asks the database once in a second for all tenants that somebody follows, with some look-ups for each of their fleets.
+         */
+        get: operations["getTenantLive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/schemas": {
         parameters: {
             query?: never;
@@ -2299,6 +2329,19 @@ export interface components {
          * @enum {string}
          */
         LiveWhat: "revision" | "nodes" | "receipt" | "events" | "findings" | "settings";
+        TenantLiveNews: {
+            /** @description What is to be looked at again; empty where nothing has changed. */
+            what: components["schemas"]["TenantLiveWhat"][];
+            /** @description The names of the fleets of which something has changed, by name; also of one that is gone. Left out where it is not known which, or where they are more than 100: then look at all of them. */
+            fleets?: string[];
+            /** @description The place up to which this tells: the `after` of the next question. */
+            position: string;
+        };
+        /**
+         * @description `fleets`: a fleet was made, deleted or restored. All others are those of a single fleet (`LiveWhat`), of any of the fleets.
+         * @enum {string}
+         */
+        TenantLiveWhat: "fleets" | "revision" | "nodes" | "receipt" | "events" | "findings" | "settings";
         FindingList: {
             /**
              * Format: int64
@@ -3692,6 +3735,8 @@ export type TopologyState = components['schemas']['TopologyState'];
 export type TopologyEdge = components['schemas']['TopologyEdge'];
 export type LiveNews = components['schemas']['LiveNews'];
 export type LiveWhat = components['schemas']['LiveWhat'];
+export type TenantLiveNews = components['schemas']['TenantLiveNews'];
+export type TenantLiveWhat = components['schemas']['TenantLiveWhat'];
 export type FindingList = components['schemas']['FindingList'];
 export type References = components['schemas']['References'];
 export type NodeIds = components['schemas']['NodeIds'];
@@ -3872,6 +3917,40 @@ export interface operations {
                 content?: never;
             };
             403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getTenantLive: {
+        parameters: {
+            query?: {
+                /** @description The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes. */
+                after?: string;
+                /**
+                 * @description How long to wait at most for a change, such as `30s`; at most `60s`.
+                 * @example 30s
+                 */
+                wait?: string;
+            };
+            header?: {
+                /** @description Of a stream, the last `id` that was read. It goes before `after`. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What has changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantLiveNews"];
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
             default: components["responses"]["Problem"];
         };
     };

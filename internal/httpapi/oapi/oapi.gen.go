@@ -250,58 +250,58 @@ func (e FindingSeverity) Valid() bool {
 
 // Defines values for LimitName.
 const (
-	AuditDays            LimitName = "audit_days"
-	Credentials          LimitName = "credentials"
-	DeletedFleets        LimitName = "deleted_fleets"
-	EventBytes           LimitName = "event_bytes"
-	FleetBytes           LimitName = "fleet_bytes"
-	Fleets               LimitName = "fleets"
-	HistoryBytes         LimitName = "history_bytes"
-	ReadsPerMinute       LimitName = "reads_per_minute"
-	RefusalBytes         LimitName = "refusal_bytes"
-	Resources            LimitName = "resources"
-	TokenReadsPerMinute  LimitName = "token_reads_per_minute"
-	TokenWaitingPolls    LimitName = "token_waiting_polls"
-	TokenWritesPerMinute LimitName = "token_writes_per_minute"
-	Tokens               LimitName = "tokens"
-	WaitingPolls         LimitName = "waiting_polls"
-	WritesPerMinute      LimitName = "writes_per_minute"
+	LimitNameAuditDays            LimitName = "audit_days"
+	LimitNameCredentials          LimitName = "credentials"
+	LimitNameDeletedFleets        LimitName = "deleted_fleets"
+	LimitNameEventBytes           LimitName = "event_bytes"
+	LimitNameFleetBytes           LimitName = "fleet_bytes"
+	LimitNameFleets               LimitName = "fleets"
+	LimitNameHistoryBytes         LimitName = "history_bytes"
+	LimitNameReadsPerMinute       LimitName = "reads_per_minute"
+	LimitNameRefusalBytes         LimitName = "refusal_bytes"
+	LimitNameResources            LimitName = "resources"
+	LimitNameTokenReadsPerMinute  LimitName = "token_reads_per_minute"
+	LimitNameTokenWaitingPolls    LimitName = "token_waiting_polls"
+	LimitNameTokenWritesPerMinute LimitName = "token_writes_per_minute"
+	LimitNameTokens               LimitName = "tokens"
+	LimitNameWaitingPolls         LimitName = "waiting_polls"
+	LimitNameWritesPerMinute      LimitName = "writes_per_minute"
 )
 
 // Valid indicates whether the value is a known member of the LimitName enum.
 func (e LimitName) Valid() bool {
 	switch e {
-	case AuditDays:
+	case LimitNameAuditDays:
 		return true
-	case Credentials:
+	case LimitNameCredentials:
 		return true
-	case DeletedFleets:
+	case LimitNameDeletedFleets:
 		return true
-	case EventBytes:
+	case LimitNameEventBytes:
 		return true
-	case FleetBytes:
+	case LimitNameFleetBytes:
 		return true
-	case Fleets:
+	case LimitNameFleets:
 		return true
-	case HistoryBytes:
+	case LimitNameHistoryBytes:
 		return true
-	case ReadsPerMinute:
+	case LimitNameReadsPerMinute:
 		return true
-	case RefusalBytes:
+	case LimitNameRefusalBytes:
 		return true
-	case Resources:
+	case LimitNameResources:
 		return true
-	case TokenReadsPerMinute:
+	case LimitNameTokenReadsPerMinute:
 		return true
-	case TokenWaitingPolls:
+	case LimitNameTokenWaitingPolls:
 		return true
-	case TokenWritesPerMinute:
+	case LimitNameTokenWritesPerMinute:
 		return true
-	case Tokens:
+	case LimitNameTokens:
 		return true
-	case WaitingPolls:
+	case LimitNameWaitingPolls:
 		return true
-	case WritesPerMinute:
+	case LimitNameWritesPerMinute:
 		return true
 	default:
 		return false
@@ -692,6 +692,39 @@ func (e Role) Valid() bool {
 	case Owner:
 		return true
 	case Viewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TenantLiveWhat.
+const (
+	TenantLiveWhatEvents   TenantLiveWhat = "events"
+	TenantLiveWhatFindings TenantLiveWhat = "findings"
+	TenantLiveWhatFleets   TenantLiveWhat = "fleets"
+	TenantLiveWhatNodes    TenantLiveWhat = "nodes"
+	TenantLiveWhatReceipt  TenantLiveWhat = "receipt"
+	TenantLiveWhatRevision TenantLiveWhat = "revision"
+	TenantLiveWhatSettings TenantLiveWhat = "settings"
+)
+
+// Valid indicates whether the value is a known member of the TenantLiveWhat enum.
+func (e TenantLiveWhat) Valid() bool {
+	switch e {
+	case TenantLiveWhatEvents:
+		return true
+	case TenantLiveWhatFindings:
+		return true
+	case TenantLiveWhatFleets:
+		return true
+	case TenantLiveWhatNodes:
+		return true
+	case TenantLiveWhatReceipt:
+		return true
+	case TenantLiveWhatRevision:
+		return true
+	case TenantLiveWhatSettings:
 		return true
 	default:
 		return false
@@ -2654,6 +2687,21 @@ type TenantList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TenantLiveNews defines model for TenantLiveNews.
+type TenantLiveNews struct {
+	// Fleets The names of the fleets of which something has changed, by name; also of one that is gone. Left out where it is not known which, or where they are more than 100: then look at all of them.
+	Fleets *[]string `json:"fleets,omitempty"`
+
+	// Position The place up to which this tells: the `after` of the next question.
+	Position string `json:"position"`
+
+	// What What is to be looked at again; empty where nothing has changed.
+	What []TenantLiveWhat `json:"what"`
+}
+
+// TenantLiveWhat `fleets`: a fleet was made, deleted or restored. All others are those of a single fleet (`LiveWhat`), of any of the fleets.
+type TenantLiveWhat string
+
 // Token defines model for Token.
 type Token struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -3038,6 +3086,18 @@ type Unprocessable = Problem
 
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
+
+// GetTenantLiveParams defines parameters for GetTenantLive.
+type GetTenantLiveParams struct {
+	// After The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for a change, such as `30s`; at most `60s`.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
 
 // ListOperatorSessionsParams defines parameters for ListOperatorSessions.
 type ListOperatorSessionsParams struct {
@@ -3925,6 +3985,9 @@ func (a ResourceInput) MarshalJSON() ([]byte, error) {
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// GetTenantLive Tell when something of any of the caller's fleets has changed
+	// (GET /v1/live)
+	GetTenantLive(w http.ResponseWriter, r *http.Request, params GetTenantLiveParams)
 	// ListOperatorSessions List the open sessions of operators
 	// (GET /v1/operator/sessions)
 	ListOperatorSessions(w http.ResponseWriter, r *http.Request, params ListOperatorSessionsParams)
@@ -4119,6 +4182,12 @@ type ServerInterface interface {
 // Unimplemented server implementation that returns http.StatusNotImplemented for each endpoint.
 
 type Unimplemented struct{}
+
+// GetTenantLive Tell when something of any of the caller's fleets has changed
+// (GET /v1/live)
+func (_ Unimplemented) GetTenantLive(w http.ResponseWriter, r *http.Request, params GetTenantLiveParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
 
 // ListOperatorSessions List the open sessions of operators
 // (GET /v1/operator/sessions)
@@ -4506,6 +4575,73 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// GetTenantLive operation middleware
+func (siw *ServerInterfaceWrapper) GetTenantLive(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetTenantLiveParams
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", r.URL.Query(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "after"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "after", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", r.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wait"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wait", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventID = &LastEventID
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetTenantLive(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // ListOperatorSessions operation middleware
 func (siw *ServerInterfaceWrapper) ListOperatorSessions(w http.ResponseWriter, r *http.Request) {
@@ -8887,6 +9023,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/session", wrapper.SignIn)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/live", wrapper.GetTenantLive)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/schemas", wrapper.GetSchemas)
 	})
 	r.Group(func(r chi.Router) {
@@ -9120,6 +9259,104 @@ type UnavailableApplicationProblemPlusJSONResponse struct {
 type UnprocessableApplicationProblemPlusJSONResponse Problem
 
 type UnsupportedMediaTypeApplicationProblemPlusJSONResponse Problem
+
+type GetTenantLiveRequestObject struct {
+	Params GetTenantLiveParams
+}
+
+type GetTenantLiveResponseObject interface {
+	VisitGetTenantLiveResponse(w http.ResponseWriter) error
+}
+
+type GetTenantLive200JSONResponse TenantLiveNews
+
+func (response GetTenantLive200JSONResponse) VisitGetTenantLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTenantLive200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response GetTenantLive200TexteventStreamResponse) VisitGetTenantLiveResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type GetTenantLive400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetTenantLive400ApplicationProblemPlusJSONResponse) VisitGetTenantLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTenantLivedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetTenantLivedefaultApplicationProblemPlusJSONResponse) VisitGetTenantLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
 
 type ListOperatorSessionsRequestObject struct {
 	Params ListOperatorSessionsParams
@@ -14862,6 +15099,9 @@ func (response WhoamidefaultApplicationProblemPlusJSONResponse) VisitWhoamiRespo
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// GetTenantLive Tell when something of any of the caller's fleets has changed
+	// (GET /v1/live)
+	GetTenantLive(ctx context.Context, request GetTenantLiveRequestObject) (GetTenantLiveResponseObject, error)
 	// ListOperatorSessions List the open sessions of operators
 	// (GET /v1/operator/sessions)
 	ListOperatorSessions(ctx context.Context, request ListOperatorSessionsRequestObject) (ListOperatorSessionsResponseObject, error)
@@ -15090,6 +15330,32 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictHTTPServerOptions
+}
+
+// GetTenantLive operation middleware
+func (sh *strictHandler) GetTenantLive(w http.ResponseWriter, r *http.Request, params GetTenantLiveParams) {
+	var request GetTenantLiveRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTenantLive(ctx, request.(GetTenantLiveRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTenantLive")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetTenantLiveResponseObject); ok {
+		if err := validResponse.VisitGetTenantLiveResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // ListOperatorSessions operation middleware
@@ -16934,516 +17200,527 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L1rcxtHkjb6Vypw5oQu24RAipItMCbepWVprR1Z8ivRo7NhetEFdAHoYaMK01UghPHqv5+ozKxLN7qB",
-	"BklJ9uz4g0UAfalrVl6efPK33kQtlkoKaXRv+FtvLngmSvjzxQWf2X8zoSdlvjS5kr1h7w1fCM3MPNdM",
-	"G24EU1Nm5oKVQqtVORFnTIprUcJ3mi8E4zOeS8anRpSMs8mcy5no95Ke+MgXy0L0hr3L3jdHx/xk/Hhy",
-	"ml32eklPT+Ziwe27zWZpr9CmzOWs9+nTp6S35CVfCEONPNdvp+/Eda6hdfXGnmuWG7bmmnGDbS7p2oSp",
-	"kqUFN0KbtM/eSuhI6n5OGZcZS7lJbVNz+6y/r0S56SU9yRe2Se7KSnP/VIppb9j7fx6FQX2Ev+pHrpVv",
-	"VouxKHu2K7bxF7l93P6Gm3wh2trCTaUVU1UuuOkNexk34sje2Eu2RjLpfaeyXOif7HBuNyCd8kKLlBWC",
-	"XwvN1MpUZlnfY2O4PWHreT6ZM14KtlDa2FFcz7lhnBW5Nmwt8tlctzUcn1FpfCamfFWY3tCUK+GbPVaq",
-	"EFxCu58rOc3LRUvDL+aCGXUlpFuYXOo1rEfbKH0lMjZVsBLxMdzeV12Py4LLo/P/e+7++3H9w7fTlh7Q",
-	"UypdWPCPr4WcmXlveDw4OU16i1z6L5pm4nkpMiFNzotX2Y5u5Rn2wvYKBlfP1VpX2z44fvb46fSJOPp2",
-	"cjw++iY74UfPpoPB0Sl/Mn46+Sb7VjzzXVlyMw89ybNe0ivF31d5KTI3/I2dOnny9JA+vbdioqVbb2Wx",
-	"wfWSa5bLSK60LRn4sfOmq7UCW7YqtSp3jHMqxUczmsBlqVtGSz4TbCymqmxtGt7RthROB8+eNg3U96IQ",
-	"RrTNe5rhz+mQmbnSAlfAWpSC0S84bIIVXBv2eMAyvtGJ+3JZ8AmJaH+z3apmLso7GmJqfxjfl4UQZsfw",
-	"Tu3v9zSzb6suXpHNRPPihHvudH2+ysRiqYyQk81fxKa5pRNeFKK8p5laS2guiA46R/6+Etok7EosDXx9",
-	"csrmalXW9uPp+Hgy4E/EUSaWhdocHX97fOK6iGdt6GTUpCPbptbuPal3b8mNEaV95n//cnn58eT46PLy",
-	"4zfi13/7U6PkfzX9kZvJfLvTH8rcnuh2U+bVY53BvsyLAncrjIGSglklAYZGn7H0YervzWFHwzKzRxgv",
-	"ij77QPtcitz+YP88HQz26ALNIzU9wh60id2Tb5v7/UZJ0dL3t5JxVgqeJdBx6JgXt7gS2JxrqyswztYw",
-	"UunDNIHJj4ashLGSStK+46ZhpT/c0TPbxj3dg1OlOunGzvuA5v1h87y/5mNR7JLE/nhn69zMcZYLe1PC",
-	"0iux+fM1L1Yi7bP/yK+FZNoqerwA1cQqAvYWXhQkMReVHv/SM4Iv/qznatn7tVnswIsqXc6NWOha358c",
-	"n+zZ3Im9/BXeehxELi9LvsFhyBd5m4D6Qa3ZgssNg3czo5z+wA3oN20ys7DPbFZkjgcDaFK+WC16wyfw",
-	"KZf4KbQ+l0bMSC/8UWjNZ21n5of5JiFBJNg810aVmzPXPmbXBhtvjKgJooW6FqiUz9XS9sv+LcWajfnk",
-	"SsispV8LbMrulbi90qyVsOMIcOuMToGE2RGfzHnJJ1axT0C0LEU5EdIcCTlRmciYFrOFkKbarVrrq6cG",
-	"/NPx0Ni/rmy3VLarW1Jltkt5dkAHSrUyojw6bumByu62B3abv+FNJkdNAMAmzsMp3bQ4aHxv15oL+LZj",
-	"a+wj2loDj+9ujeGj4e22KT+VYpp/3Kumzq1JhrrAfc50sZrZxWtVczW1P6hMPEChPxazXEaCtK3ZS3jx",
-	"zmHcHjhnTO7cY3iJ3WNgclZN3soixC+bl2Bk6LYvwwMN3/e5nOw3Caz5m9mNFNvAthO2uWWr9mqffRN7",
-	"+EJILncprgYuuKdh2qsDyCeLFs0Vb7pT1dWu2W7CtbJdau3C3XLTKa3tnp+lyYvuE4p21H7Hxso+9iZz",
-	"+Vde5rsn8xqvoBPojBViasDN4U5WOr/dhW1NpJ8P0kQ/2XHXSyW1APXmO569Q3vCfpooaYSEP/lyWeQT",
-	"cFE8WpZqXIjFv/1No6fLLz57R4YqxDUv8mxEtkkv6WXC8Lywsw3rAr5mmRJWP7WyjFQCO6hO17V6/VKU",
-	"8E5m+BW4Z0RZqlL3hr/4dxmlRgUvQTPwb0E5wxYrbcWfV0meDAa9yG/ntaVPv+L6E9qM8qy788Lapytt",
-	"LepB0jO5gR34Hc/YO99xp/ON1coMxwWXV1Yv7La4f8KBxnlq2l44jBMu7SCOBRgNjOva4PV7wVcFX7zz",
-	"W+0Wcxx7rUZ+8ybeDxVNkR37kZqOaKdP1Mq+8HE0X4+dc8OZ5KdsUqy0VcHYWq2KzPaO3Ay9pKemvWHQ",
-	"9tyVMI03euQQLSY0CheCS5MwLWRW9x0HWwR1cSvYwMPHNQv+t1utJNiltJJ+KsVEySyHHfAuDDG8c4d7",
-	"8DOtuTfKzHM588JzSGLTbk22WE3mjK/5Bg73sZUvGjR6FLhWHdG4z0sxXWmRJeDY1mohxirbgI2u8AIt",
-	"hMTZuJ82rrL0QZ+5X1KrCF1KFCtcK6n77MLNmtshDfOWwiCmdubCo3LsWGK/LZSc2X9zwyYKIg3KL4f+",
-	"pXR7qsgnh8jKW0/Cq9idUdgNjyPOpQJXhuuyNlxm4MnMjWZrvgEp8FKV4zzLhPySTfaO8HualaoQQe7z",
-	"olBrnJj76dS1LX0APbIXGEX+DbtO3IamdrP76WzFy8yuhyHjDD6wclUIdAPBwruUC1ienC1L9XHDypVk",
-	"ViolzCi7Yu3gLPhknkvQ58yqlPalflmKQos+eztl/l0JS/EQgpUH5pWQptxYIwu9nGfwVPsWlutLiXeO",
-	"MJAD63RVxPZmBpdrYTs1setroymUYQfLNm9Dg5Cb4LqyxrbIwhJYSQxoZQncMBbwxEuJgmu8YeJalBsc",
-	"f/Tc2kdq6Bv3qwZ+mditQ1vGjra6ygUaFVpoqz8PWTopldYjVeazXKagzjuph36k0SLXOpezlLbKS1XO",
-	"lDEHLbztM2fqnxIJemcWsG/suPhLhtB6VWTCxYLskMbrZ8KlHac5z+yNx+AOvZXsPo60gP9QUnzu45/6",
-	"bc/6IsPIkox9MfaXK7E0Z6RG2gGjvRGNDc25GwuQE//5/u2b976RLfOF7WyQE9RpNf6bmJim5p8z+wKG",
-	"b0hYVvKpYSeDk8HR8YlVbxtiv00DRZc9gms+oVvEvFQreTvNRiozmsJTanoraBKw66UKysSlc/2Al5jW",
-	"PaxLNE1uu6oGp2FVvVGGvaSmfaalhQcMCF97yARRHIUhYI3E2slLnhcH6ZN3tANwhKGNfoIS1/6185kv",
-	"Yz0K1j+JPZzQVIq10CZlRhSFlb320FFGUDgQxoObBEWgD0OkBddmhEI3teesOxYupX0CSWN7u73QisFb",
-	"rGs3EF9wgM/lhqFKAf2CKb9Q6jWYWl94op2GyMfqWrBT9mP+nWvPj1xuvooyY9ecPbjRrQJSYcEzweBf",
-	"uXFHqmbgp1vkcmUEKjy4fX6WfGXmQhrb1C+/d7APtFNmSmVuE4Wo0Q11A1CS8QOMipCZ8E93t1hNmy+4",
-	"3SHutZfSrHOrPUVYiVIs1LXQoPm8z2fS7jMuxZq0ip8lv+Z5wcfFF1+SGTd8zLWoWt+TuciYVGt2P12F",
-	"tln9VJLxZI9kqdYyoJVgdO9pJqZTMTFnrBRLAXKnz96W8TXMKHUFdokorcXDJaPYHiiQ+T+EVf1gpNc8",
-	"NyKzN6AdM40F5D3tJsP7EWGjWyXc5AuhVsa2ODcsyzPXcNRUUzwPU9BSraDjoKNnaku+vROm3BydT8HN",
-	"Und7vQd5DCaVbWm/CWkVwlDo1luWaiK0PnCud/mm/PHsD/ljNs1FkbltwScTsTTwxibPk3sSxCLjx8AX",
-	"3vk0KwU3Tjsb6F7SWyrbubI37D2yku3RREkpJmZEg397d9TJSVAZKiPHXkiTm83nVUxBWq+5phi2XTfR",
-	"uQkW6fYIk0zUq+VSlUZkP4os5y4i8zXOGhBqdpRgQ4HcYRA/g83Q5KP0Zq3hV7Y/fjwRHzixFz2HpbMd",
-	"SK0EGeycwJBNV5oXkUd4DeI55fColFppbVWULWisplblT4cBimOlO7sWJUhk7xfoW5PNSteMrpVosOLb",
-	"rIi3b8xNQk4QAFNeSpwxa3nKjXton6XTUv1DyPhJ6ObRTCt3HlZCaALGlpxuhl0JsdSEDcoN2CHstW0I",
-	"L2BIbLdXEiQnvcR1yCEjLiW81p44tLjg6jOWFkq78YBwtGvA9uDY18yUFGcshXEa5XJE7qqmt2pjb84l",
-	"LXa4zsrcPnsTpD3FjS5lKtVIr/RSTGxrpApbYuLckXMrfMghn48LaMdqKUotMmiBc/K4ViBUbarsQ8Yb",
-	"e/CcsQpOqwqbmUHEA65DeS3katEb/tILLeslPbt8wGaBxdFLeji3vaRHE9BLenZIUeBUBsl+5dsLEhE9",
-	"tr82QCPO5eavIDi3Iadyg/YhyFF7OHw8mqkjeoLd7P13fE3QBHjUcllsXsnlCiVEhpo+L34q7eY0udC9",
-	"IaBI6/v9ezVZLaxwCI4mK63CUrVnG/QBdoEdPmd1A86hEHYJeYCNYGatABAJMdZl9Prfgl98J06Us2XB",
-	"ERN8AGoUD2tFPi+W2mek8AWKX7pWRyZRweW92PUJto9t9WGYUTfHFZBMl4AdhP4/1TExSU98tMtQ2PO5",
-	"DUtdcX54YBTaciHiA2NoJSIdN6foWvBhu1yap6e9CAEz2EbAJB51civsyz6YSgKe/E4r4yYz5JfzwZOE",
-	"e6phluzn0aosGpDxSY+k0yiXU9UQhAXDO3duSC7ZC3mtNqAsgPvOarOimCasyK8EgYM+wi47s1O5EFxq",
-	"r0479Oh24LXmhEp656ssNy+uSY+obk6eZaXQummaBYJUo2jbQrBpqRYNr0163HSNDSe98WbfPPzIr3AZ",
-	"OtWyTbphyLwpPwK3/0oa7fIhOMpVZ7VNSmEggIBLLepVGDoEve7F0EaaipqCWHQxteWqnImsccTgAaDm",
-	"Niylqxx9eRFKyS3mvtUEN01PlGJdkR5bW357m1NXmxWzPNLNjGrshCqyQ18ZK/i/NazfgIf4BdMqYCx8",
-	"U2H5/Nq2zF/numGV+73fSQhE+6VBAkTI9H0PeiM+GoS6b3UMG9LUje9U1oCFBlFBMGgSzfZgXpbKqMeg",
-	"NCTBO4G2HPq7HXbeXgjSR/dZ+kspMm4Pm1/TKF5WQatzdiU2iRW+XOu1KrNoq/iMk0vptawF37C5Kig/",
-	"wi4bq1YYIQPSRGwQNV+Jg7pkFTiwUCAueHkF3iMtpM5Nfi1QadujDH2nlNGm5Mu9ulB1ccCgtOzxvNQU",
-	"drSdCoGUIheSolHcGm0w9oBP6bLAfEtf5oWoomVPGhacMkK37VDQ1MaCXCtjofMMhnqBZ/RSqGUhKg3b",
-	"2sJb4Nx4neLguEY0r9e4M4cNvSQYZJR/YFdAf8MXRZO0AfzUjqMK5wvOWFSn0IH2OhLOdiYbJZkRH81+",
-	"gUR4S7i4aTSeq8WSlznZ5bWFVqpFF6UuxR1DZm6j7rYtVQ8Tcd/n06kohZyIOxRxSc+oTv2DTMRDuldf",
-	"lHYg4W3JDkFKwJ9mx0MaQ3PSIVugiOKSzXkxrWdUghhN4VI2UwkFtEshvC3knQp6ZI1+a7KyUhUFAEGc",
-	"Mze8xMrFcKDbe0EkjkiDtLdfSn9/DCqhK0gkbaNL+iwt8msxgl/A3LZXWPuenG1gqcdBo4pLlBw8MyV0",
-	"1VKuQZnizsLHSvutoewb0WgE0+S8A+RKo5FRR8iQweYSP5rsTJzonclo0Zr45AFZbRkIQ5j2aDhxNBM8",
-	"rML8dduhQZWtgzNFAEGgibsUpa6nRB6IFNtWDmEutkfaKg1b6y9hc5eFsb3EIrt/0bHvatr25so+jF5b",
-	"9ZVFIeiObzTkQT0IQxsLmQni/nGJ+NlrFDQ+w3Fb5k/AB56NDjGPKsPUcGCLj8u8FPqgZ7aYGS2L4sJ7",
-	"RTMSNFa9W4FLYQjTn2egGwJwHhVPSMRSpf238XwtxbW6Omgk6ipz1nMNro5REo/y7gl6Dhfu1VKi4El1",
-	"YOBQgHQR7RvjE0gegopSmf7aVFYf9tIraIn3n5wOnj1t9J805q7W10LNnUjPfPz0KaSkgvGOvtJnmKRK",
-	"fnX0EzkTtrLBdi6qz7N6UAb6JDbc+bXRaMnJqGhqtbOnfTlkjds22tLd0ptRAboSskVXJzPs4wYQtrrP",
-	"EHCi51Zzp2zOSYtPpyKYwhvdC3f38i5s4lo3v7BNXM8h31bn+MTaienQZb3yKyH7LMXtkcH3lLxix/la",
-	"lKB0gURKh0HV8GF7iP+o0iNh7Ix5I8/pRPjSntuFmL0Pz2zUeSpp2tbqoce0BgusyWsvOrrmJVjz9uq3",
-	"sth87+6Ap8pcZLsUKbRWNRrfUlmN1WAcDFbPaF0qOaOoCXpd5xyBcnFOFQvrzueC4aEMcU4K0KBbzT/a",
-	"DXHivggTAnZ0eCSAmWHo+yy17xvl2SggY7eup1DXFEBaWZSflscPgHUQxY/IcA/9o+g+Xa/TitCxLxEf",
-	"rZblfRBuzqKRc7vQddZ/Dqtiqz/Rd9DE5vUSjLRtv+3EnSk7I74Flxh+BRetwyTsuuV9jqox2qBdr0bQ",
-	"V8tZkPl+JIgJWnIzmRMfzbuXz9nTZ4MTN/AZRaYAnz4TBsHGdje6yCzpqEmwKsEcyxd4ZnYSZ3ZgpMie",
-	"Q7ObJJpt877eYGdWMp/mIoPvbSf+6/zH140K0Nzjz2uYEEJ4g6jBp/tILhwOw9hjfU87GC/JJwiMbzv0",
-	"oiZ45pbEO1y2/biL3NBJuN1lIN4AK0wxyDgaevaBezoekJoWsf3+w7XyxKd37fXNkGlKLhraIU3HCbgZ",
-	"wRScHRZZOKeYzT3Nxs7tFR8TmvFskUscMIxfAn1Q+gis19koWy2WaWOkoS0+M2nWHZuAE3aTVJ1+wXoE",
-	"jozG2H9jMAfeOupiUUfoDntjWzjp7ZSlGZxUaUKLNjhSNSSagHp6hmt9VqrVMgkNBlDe6yoahFJB7F+K",
-	"oBZGQTiX8SUvzY4wVUNgjt64ngtZeS2b8+VSSIzhdFOLuTFisTT7RsGaumpqhKz22f5dFB2t3KqeuuNl",
-	"4TT3OJXoMHWx5A1OhNNzGizTZhfGhZ9KClGsVVkRQVHUKy+1Ge2bBooMVJaMjFy8N5uYvEG+vTKagh58",
-	"oeSs4mERdk9q3FTOaQnqwmuuzRHs2KNX36eAeonmsLrzvj3+5vHp0fE333zz9PHTbwf039GT6WDylB+L",
-	"k/Hj7HTyZPotfzYeTI6zE/F4esqfjJva74KCNd23CtSJMEhZxYlJAKnRmE+uSOfFUHKIAE0jjddHaSAw",
-	"DbImBkiB/jyxmnSEuAHY1qX0WvRO4I57MriB7QmSYbJhn6XZCrFu4MF0HCdOVlDOLJyQYGTaG0q1XPqG",
-	"eOWNG8YvJaS60pqCdBGcV/t6ajLpxvQU7xL1UFc3nJyVsGkdvxo0QPM8O2NGFRkYcIxLYCHydCV+FQ/b",
-	"NPHkUiKDjbCDahX59KyegYm5b/gNtB/tZnApp07ipIQ5lAKQM7nLs8I8Pi7FGvA+c8WmCgHZFaU2gJn8",
-	"QgGThqa5l/TCxNgPOFzgjbEdbFRiZaP7vU7VEbZ6QOqQrq75Rp8x271NxV2BZ56ErEWvCHF315oTzlJf",
-	"tYTfncq/WxAZz2K3qPDPdIymtfpI4nfUXK2ab1huztAoSd3EF1XAVQzCqMTWnRm4my8sMhkjnExXzeyd",
-	"mJJHrzNQaVyq1WxugpwQXgE5I9pHJ0wwRcthKJw13vFAdEpNS5MqL97vaonhB7CQf23T3O7Cx3LXkIOk",
-	"t1Q6b9MfQYVSbKaYtaWstYUnHFkbSB3ptEyfFcU2wlD8A34kyQKmXA7hVrHQ+wcWxyNqYNPAvsxFkb0o",
-	"S1U2B02QHIJUmlwu0ehoDgrV0/A0YK9BT0GduVSzki9qjE2E+xwBoGK3QrT1U5QltW/SrDoRTNGIpaHZ",
-	"GDPzhAEFhpV7mHnA/E1WSsHA1OhliBxrO6TuIPn1dwEQ9Sf8ld0nM/34AcslhQ/BYebRHhosUmv8ejIG",
-	"+4Qzdtm77IG8Ro9uXmtYcyLAXh8oBmd2BGVe5jKDdMQti6pB9XwlY8QprH8IMg7ZzlFYVzuPR1CcOwdH",
-	"FKlXnu8x6rsPIT4a4DhAJGFExqLDGtSnrItZRt13dlmb4n5ejTy6aAQiXSgh22e6NJ6ibQ6FlnPvh+pZ",
-	"F41T0nC6Y/K7LDbNp93N166HLXHXBrtoOy7W67w0K16M5kobO3Mwaf6PRxSVbRotUGVzs+k4e+/d5R5a",
-	"ccDpbNQo8pxsaR9wyBJxAo2Fqa1ccNo2B/Nu6cdpbE1EX+1PmzoTkJJdAiQoHPxgJzXPkFs2XeTHjrQV",
-	"qxfYRTLFK3HkzlimJvoRfaf7i4zhrWOhmeCTSvyAUqZHpXB+Xp9GPZqqcuSCnRMrvaagd0dO5e1vNWju",
-	"m9Ei1wsir/QK+yhTC55LSpbKJ6OwTAEVS0dV1vMTNTK5iD6tJDyzcoWe80yt4auVhCxAyBlrsgNoPJv1",
-	"JJdi1iot3HhGTh81ZW6GKQM5TZiSsHWXfCZ0s8zI5VS1+KnBtrK6qL0m7d8BzModQnep07Vr3W+rLCH+",
-	"aC6UurLGa1cdes1LaQd7zyjRZY0DVduREYEdTXX0Fjcnu7BcdYG47QTBFTBkpuTTaT5hU54XmnL47UmT",
-	"KUz4FZFWSwjVfugLxA+1UpKt86KAfAqJaeDordBszsus2CBXUp+WSiXJdc7LBZqcbpvD/aHH1OHmXeLw",
-	"5jUtFvdmo9vsw9yRBq0pE/ssgtySvwwfEHnRwEOyrqFpdjrPEEu/d8XbBz/HSz8lN4S/QHCzvbMOlo7X",
-	"nTnGbeQk9Mc5JHFVsZ8xMN+rY3eDyZmqciYMSuxRp0DbS7jjjb0Bk4V3oHR2KVnOh7FTgqhMvMo0io+J",
-	"yJdmtM5lptb7z3C4+gNeDLfTUdUhlcZfWU/FaRHyAW0JiZD6zBH/aUzk6Ci+drslkPIiymYbtO2Wjq+r",
-	"Hqd7h+U9XP7cM7fR8dttY/0VL21GRqFyUwVGRdMVrZatVdC4fre75tuaxBI9Ek7xPO9FZcWioh0xg5Jq",
-	"oqTOtcHkZMOWpbB2S59tGW7pTBh4cEoMU9L5MryIxFxCRB2hUPuzKVfCnh0KFxqbWM0+eCI99tAnPuAj",
-	"l8AFYHVUq/o4PgK4mjyrNbi7s4n27dUgQNVSUJIpL3bvHXJkg7Xpokh49nXeN7AmOooEKjbQbWdXtDYY",
-	"q5ADvQXu7KRZWaMCRmlvBoNTouOVWR3V9sV5B2jBZak+5oKKyAhG9RWIuRQ+7QMN7pUK30fX39lR5M6c",
-	"nbKsWP3BjqHfgbCGgW1dct9/bsAovOUuvNWoqn4FMCC8GJms9S7kpu6Yj9gxx3NHDicMf8e3Ucb0QfdU",
-	"ROzByTK+bkuQf3Gz601KKkPYOgE/L7MDZWO8Z2EI8WmLXMb3Hf8+peG/JNxuCdeySByFQC0R7hY77jAh",
-	"9RpZrvclOdIW2SNz/upHpnnJ/9aB76DWY/HRaDYGBSkvMWPXe98N6a+VtNz0T78hHh6nqf/m/McXn1J3",
-	"mYHnQfwCuYi8byAP+bjV7C+tiNKFUBaovTpaTLrnUkLqgAcgUB7xRbWi1QxK0hhO5AVR4SvhNHZrgvuc",
-	"ZHgU9RkxxBTmt90gdmVAt6355iw4rEHH3QRCWNcvYoS9lEips44y2N0loPQDoz25Cfy9M54Tg5tz56YV",
-	"t2hK6dS56bNzLD4BYEeDxVKyfAboP5mxdJQmCD3Ab9GmDAf209MzR8CISJlAnTEABucNDKZUNIDWvEDo",
-	"px6y9VwBlcGCI29EpD0jjQRAAxDUESTvd+fP//LizfehVktfGz7L5awPjnCJoP4F/1gRxINB00aoC8ft",
-	"kBLEgudqjQRsDrXLXf4hAHY955JnraX09Rr6qM8A6g4Jj3ZUAMboOKqRMmMY3DoYjIY0SfIFaSIDBg5g",
-	"cNH12Uu7lNPjeWp3QvpsAOj0b7LU7kOKM9gZWs9VIahuB+w8ba9b2P/Nkfg3S2sj3Ts+zapK2LcNIuDV",
-	"YqlK80aZQ7OlA7hj65l22KqJ1O4AeDTeGy+Bmz12pEn8YZMRHnxAgwsxNSO1Mu3J64Vd+CtZCK0jQBqR",
-	"R3U2BqMR/XRw/rzdqiQ+HfZcO2cvBsiIDtZubsBs1TFAN2/aDtv5+9AWKyMkA9YPkooOAHRAE0Tm4nF7",
-	"j8NYU/RTuIsCYOsNhy2TMTFe7KZMyDY7XaG3zvesxgihTU19jbAazRmtp8cnCYuJcCvx5oJrBO770pEN",
-	"oBU+MaoF/SF5oIPHXB3iNFdIk35bap6DuFzaozzYA3h14yCCWralF/p6bW1sNLmOsOPIPwinowm8SEAF",
-	"2M3hVbhWdE5g3qtqvp8oDHara1GWLQkfF3Hj5wAfMdW5izImAJDZDB+E9hNdo10KwypVNXs7ZUtVFKiW",
-	"lNwIPXSS7vynV0yL8trzq2GuAhHfRg8mKK09sj1n6spq9cNKphSwshoGvIf2S1eHODcB7Y/iFhysIsOT",
-	"s0swkk62vUOPvGrNR5ua9hIPgXKrrDJJrau0pVLbNOJMGLIUtWarG7joFX3D7q9BSc644aGAp1VjHric",
-	"OHuRq8dJKWRMqpJRpN9ex1dZbkYZ39hrrdrjIaMQ+ALHImGa0QcNN1iNyWrDS5OwxwOr7Tx++mQweNC/",
-	"lG/JDQuthKoG3uTf3xp/PqTsfjVCY3+NfAspu+9KVJOa7y5PmBaFsEJCJ5cSyk7iMo2GWZ85Mwb9xGsV",
-	"RYj0HCktVsBhuM4nwr674slI2X0Txas5jbsP/ZDVcfLkKfMu/AoW5lLygGIlaX4WFxDgMWYcLBiDbaH6",
-	"0HYXYbUJuNTBT9EAMXMhbZth4lyLwYAgx3SlF01vRDsRarvg9NPMxmwelEiBPnfkbsqRPTmIgCFL1zw3",
-	"uZyNQF7YZYzNHi2hoIVcGeHbxrPK1z6zs9/vp1U4OW6BwIY58l/gurfng1/YNb/TIf6qaAQdFYkbPYi6",
-	"R13zuZn1b7f6G65s+KU+ClEKaO2HpiB/dFI0nHTKETfGEAJfws65Kup537Wn69t6d7s5TtodJtiKfU7C",
-	"hqPXV2l9Nhh8c/zs2cmT029OB8+eHVcJK+WqIPbzSpH6Ct1KPK7fbTA5xnGipV64V+sw/lZ16drXJG4h",
-	"D58MBo0Oy4beX4s3Yq0PVITb4doX3p+yWmIKB1KR5Rr5S/HodzlKLstLfDQMuPYI7B6XKx4cPeNH019/",
-	"O/3205+aFEF37u4iHfPAIvSfVLM0PFEl1054djZZ7PjZV1W50Z7uWY102O/ElPsnb3XtCAgBcqJf8vUA",
-	"XAJTDTfginjVMJS6fymPMHNDAwcUZtpBwaM1gIQ9h06JrPbe6k2AER6JQKvM1mAvaGFMYc8fIAgi3Q0n",
-	"Oi81knOqEl6CbSD/s8/Ngk+ulAcdalQwyfXR2txwLyoTfhjAHyXWpGPgJQ6Rhxdt3KP8gzy/BSRGYWHq",
-	"8GLqkH0AjqTPPEO0FuGVnGsMSzgdDxi93N0b53vd09EjqURFLc9xK93J2yshSIwxcDpU4OyhjgKiFJ/f",
-	"KHeRsrRJoEM1gSY7L892UN9CatQWBToUNV9zq4S35DW1JAli1bdhhbPZF0FYyz5LnUkCdAnBQPH5Fdrw",
-	"osC6inYG7AJMh66SfL/OjYBRdngEjJy9vDlBrFHBjodhu3Y7z/her5ZL22kLt/7o6hU1W/GD04Sckftq",
-	"Ap2F4hDBR5wuuZnT8rSaFtVO0qvJHDI4qiuR6sJunfKVSkqVxepVgKTKB0P1R0JdiaYhj8KuW70PeLko",
-	"D3rJZ83RmDcEj67FYAla3I7qiXL7yGRpID426+acg+BI3oU5wSXn4P0x+d1ZRMQHbETaO6Qzb6di+qxV",
-	"5vsHZ15f7E+2zqOKMs2p1iHTsr2P2ymxeWa3uI/m0CAgrTr2FsxHXkx9bZ4II0lZqH12XimyxieAmJoL",
-	"GfEyLfCtKNe8anbSGGGHnG8thOzuiCLu/e2x3SxRgyPrx/h6C2FSOZuvZFaKiNB+GGotuBDDnLspWuBW",
-	"F+gO8Zgz5DRJyF6zPTeV6ARadQvMUIRjuRSm3HTWcuoJEnXvcAsaFK3lLpHo13ilv2fk6hhsjeobrEnp",
-	"3AfOIC+FqyVRbHEvQJjKg+w89/+2BwsS4Q6bfGArnqiiGtLIRGE4O//+fbPjsg0j96E6acS2YGV/4XjK",
-	"oMvaRMsGH5ZQYQ6DdeevBaWjGqUOmGV4VrP7f6GMGPEsKxtnmk7NRvny8fv3FQ8eJdKXiPi3nYlFXr85",
-	"GwlUyk44Wf8SiFiCtxBEgioEbK1yJZGlZ0xiZF3fKjLz56kVelDxA6LKuTljAyJykpBg2hV5mxM1Uo1P",
-	"x/DS1OPO4czwyqGQB1BHaEfatW/PeVykNqXglSTxuOmrMSUFta/XcI01t9TU030msNuEBHIZmdmxB/Yj",
-	"V7DGrgAj7CGAxab4TJ1Fep8OzlirylidJfNlNChn3k4HRdgh19fn1XN9RbUKSJAGUyVeIVRrMAbf0xEb",
-	"v9qv0GADQMafa3gM2bdP/dtKY5C38+aDGcFx9Iig+i5caVGO+Ew0UgxVMsq3jWSe70+J+AAXNWK2cVWF",
-	"nVg5KmPJGcm3Jl0WMcOOz2iLdfp//UF6kOvLDmZ7rHT/WfqqeoD6gkykhBWbqMaUZgtheMYNd+5cKiru",
-	"p+D4KftL/t2Qzl3vbkfaoyJDqiM23oDw9eqmZ+OPTftmRrCb5qF1IPbo39nZviujw1n/9co4ufbEZZ1Z",
-	"1P/wR+LBx1RV+t3QXGsn1NglPxuA+o0yMTJ92x3OUdrEvqRzu3dyiTEReNu2Z6bIr0XnyPC0yKXoDOWd",
-	"rpzb4dD4eoFko/4R4d1tA/Iqa67sQ1SdVV4lkBlWx7VLzpnDtAAgiGaVjD5LIfTmOMUomBqcgGe4pCOm",
-	"Gr/eKVqHOd10DVS5c4T6YnMpg2DTLNjAQOVKRJzgVw0VOJxDdT3Pi4orE52OQEqS4R5lqJNV8IdWh86B",
-	"jEpWv7QPKUGlmvKScX0pK5RQVqRrTDiORCw79wREYDiotYxxb+NSXTngIATVgdoJWKO8kjMWQtpDI5+E",
-	"GB8eCqcD5tGCVf8RTgm4yGiQmv0+wSZs3us+KAs6oFfanGKpeU5ugDw2L6DM8zbzCozDqBWwQ7/vUq8i",
-	"P9LWb+7c3EfguLUvSjFre59ejUf/ULK5vS0/fGrZeneRYvGG2DsO1UA+oLfdzeawzjAF9GNLriEOAQtd",
-	"RuflWEz4CowEkZeNmkzNYySrykVcRA4YA1qrDoBASLeahyjcAiob2I1iW5owQiC7VlZOm+1XjiaNsMPK",
-	"a0NwA9Qt93IucYBC2nydedJqsOtq/bXba1SdQ6uon/LGEjM0d40MN9xzvbTThMJhjjomu+yJ1WWP0YAO",
-	"WaEmvMjNpo876M9i1dtRc+9QLXs933S55cO8Ha/YS3z/8Xm7R0/fxfYMJGrNm/SzuemQkW6vg+53ovTf",
-	"WIN3XDT/0t8b9fcbqNC0LpO9Eibs423qNY+TqtClezIlx2Zp29MIb/0jcRofAk8+jCCX+mg6URMmPfC6",
-	"7E2VnwdqDFKrHVMqem3Q/YKKbhIf9oGj1VVW9uHMQx0xjoKqjsRv0wVd+aE7YpTsnPBeLVq1UzZ51vlQ",
-	"BTBm2r2B1GvvTn0iGqR7cKJiSozcgBLTWUxOSrEXVvsernq/Wix4udnhcI9JWaLhuGPHultb3nNhTNEK",
-	"zK2PYK2U1kA3kpqZYtS2gT/MNyTbMI0NYACVCiGZWEKRECXPahKr8UW6xeMiKOXE0xvTG22vLi5eN7Cg",
-	"8/jdW/S5mZgUvAxphdGq+SwU/dvr3OmTnu2BVAWyLCZzpXS8xOucb3T/PudSw4vr8gyfTCNbhQ7dp8gn",
-	"veyB54D2AYgqS3a+bRU45jwkg0TlADmJXUOiDXIpKZ0IQieOQ9I+PXeE5MMwlyhpQB8B80hGttil3AuF",
-	"qaa24I7bd+63FdrRGzmpco0DwA/r6vlslybJBhzczptiRyvEkgAwIwBnhRRcc+Kc3UQFCuOC/nV1i90H",
-	"CHOo32Jb9iAUVsSnRqzol3JLsMdlbOyshwmP6w1g2Ys+S3Giqw9GnJqbbhNloEJIJKyMuSoyjYYzS1fS",
-	"J3tnMZdYTNUFR/GldDzmzmdHobpqoUoodbRZCjbeYL7Q/Sh4OIxkS6aEfuDHOzcYncjxCVBP1hW5gLmC",
-	"ujpm5OOSlVVQjx7CdGvl+g/FTCAVMzfDyuS77kYF/2DKQYeEyfDRTgRChjTBrQGyDx4DK3gUkgz9nXMN",
-	"w01EhjDWXjzBwDlrN/TrPowJghgBAIPsQfPNg5oLDvaF1XVxHYeimL2kh2uFWBLdVGNKXTSc8LsjWWzz",
-	"37XtS+cVToesyK+Fz0eA6qSwnv3+oYUdHdWuE+Rhdm7lyNfc2pw4uNroeKe4r5/vrbqqHOZ820yAwPQO",
-	"Z34IgsfLidY8pDnEGehxen1sIMdFWddCmk0VznTcpD5RLa4G3SO0yW3+7YZxzWbvfnru93Cm6GyG7CtK",
-	"OYXgrG9jXFSnO/X8TU7ydV5kE142FsoIfYmq89mXnFmZAfqQD+FTb5tUjObDyb+47WD6MN80L4bYZ7UG",
-	"sLnSQsJgNqgRTtpFd2mMQlAmZc03ur0u8ceRaoXmUMULevgwxhARCyVschf1CBwK0eEzs+IUiek6W19/",
-	"xTe2u6SWZa4cfWZsJTw+aS3Un5cCspAbV7s9JpyT+awKDVRFdoDV6N/T1Gr3hnZlv0nBdGxiEQV6B/9l",
-	"bW3GU920Lt8SwvnClX28ffHXOyzuuuCZGI03+xOJPdY7yii2N4Mfa9uxyCZqsbBr1x4SLGtx+e0w9g8t",
-	"BBvuuWlvXCZjY4b0DjbFaAYrU7N3MRxOHUeUcDzj24xwX7fKayNAv4mL7OSJoyJjFwBlt+IBXjwWOs9E",
-	"MGhwakBnRDqaRY297OTJUziGPZ1O0qUwf8dpaSj46hbNyFdw3SWxqvu+ve6rz2IgyMSNa77Wmrer7mul",
-	"bXcRhdzu7BcmfHu7lu8praE5ER4zMYgDxqHqId4Fd0HJRHWVi8RRHcHXfXahImsFPSNQptgz/3ffhc4H",
-	"Bm4Y7tzSRmiTMJfvJZU5tFZZw9eF2N8AYlTJQyYDqRLsZy3IBQS4YEzWxzSAjk1rkpbRyIQmNk3lTwVv",
-	"c/w7ipOEEICqKMZ8cpVQcXusP1Ev7gJeh2Zvna/pi+mKdC0cadU0Rbqoz14U5AiHlF+09IsNnoSwooLk",
-	"4pql9MS0s57zHG9o18+6UWzbMQwEsT49bR8K1fbppbvYsV/sDyfg6CMuaFrhucUHkOpKYxYgPgeVYm3J",
-	"NoZE68m8yxPewYW7KXWsrHA8OrXSLeR3U2UmyiQyT4kaOnMkVJQ84BZnIBmDUUKgawKEbuDGALXEakqR",
-	"D/OQ+rS7YKg3CamSM2aJT2fN9NcdYwgtR95LMvFhPdzTLLUvSz3ovrJrgm5uLzo6/7/n7r8f1z98O21M",
-	"S95Rm0BprwPC2zuPdlRoaj83UuC9xj1YZSqgXZV42bTrqI7KM7cEQ2FZjcWESgTzUMwx8tqgktpLeitM",
-	"t3eEC+BPcmU9mhw4kSRpsV2asxfo8Y2/hTe2V48AHhQFBR+Rsy8KpLjccs+PFKVfNiN+Vp5kYA9+8sBx",
-	"qs5TC2WR5xDa7iqoxG7bOXBlx83VzPrTKpr7X5BLh1ya2PG20Xrn5PZWMvQC/eUcMUXOWqdjBHs0E6aW",
-	"AU/+ubnAQUyIMtOFkEL5WjinfDUu9Kb4jF30pXncYp99mOeT+aVEz2/dT0kLrx0FBimc0l4zdpBVQ+RH",
-	"C8zCb0j41k01uBDQRnnWGfFjerdQGC/kbrFn1GGOwFzaiXZ7tuWwAK/YbiAcbFO4BAd+6FY2tA9+wSQH",
-	"oOlsDi/ai0bXOZFjbLUlBuRBeUzdCcHUfAZBFrEb3DzzlARFU45zc2mproXMYh7OhQBu6tYKneDfb3+g",
-	"86GFeW9+UusgNq6c8SZY3wHm60rZRlSomZhYU91DUxZASsqOBwOs/a5NNDGdlZm/5mJ9AFU/d4WmoI8J",
-	"bJw2WQOP3i4p1UbKfxGKSNNAjzdtsDU/93tOFtdw99K2pkqRBe7AGiiqCzX1udwACTHAkkBtO+QOtYSB",
-	"Ia2BZwgMWyjKKoBoSaOecPM6e45Rs6myHkN9XBTg+Q1VR5MQAqfCouBzxCSyoK1SIPYOikmGenBquWvq",
-	"YkhcG6Jt3z4gde+TK5vSUmQry6cUJkT6T7bkZjKn4aBxPnFHhhtksEpnwqQUzk18opmPcXtzAEIP+ULo",
-	"Q02SUKe0fsrYNu/rDXZmJfNpLjL43nbiv85/fN24/+YtDIrvSR9eB6WBGGPo1AYHG1WyRbATOIGgMFpU",
-	"Ljr9pRQZt8rArymFRVuOm9uVuQx6jVU0ZObiQMSgwLSCRrmPgB2BW6oXNZ8DamEFd9ZKGoW1w5VC8T30",
-	"W+eejiem5hreHoJDwGyYf078p+u44hY6prdjCqWbOuBo7miB3g6ptG1bEqikMcrgsrIpiEyaX6bcHktq",
-	"szambgFduE989igJmNQIGQTYLMQwoEMFDaPogbR6YvZybxTdHpy5EzFE4q1RNJZqXIgGF9y5r5sXhNaz",
-	"0yff3HWJZqnMaKpWMmthimlxEALHz8m31kxodRXajXJ3zr02ZOFbKapFeDlbilIrCdrqhDvqyTOWTqAg",
-	"vFtDjRIzVNK8tefD2g1WJk5EeyFqdwTZtSN0c5NaTGTMxbHCgWBEcF3Hrb8I5E27uuc4nsBgWAvdobgV",
-	"CTnaD0KbURNL1xvaqZB/CJcljBdaOUwSJhDe06xQs34b7HWlOwbiTW7aNFl8DoDUVJnpZrhps6cu3gNA",
-	"ng8LWMfz6ZP9HAoVEhZv6Lpz4rq2z4s132iWgr0xHBdcXqVDt9SB2xAadJUjW0fEARZuaHpbiwclXnSQ",
-	"drZyDm0fKpFqHTSneIq/iJeFJC9OuV8niStqHC3KJnH8LtRwqwvZBaoJB4XduwUk6KVxTKLUZsQnV6NF",
-	"g2700pUSwTb5eiRgk/HJlVTrQmQzsAqqQSm1GhdRO7E2g6cYOvB9oKPUXse0YlNednzrrbKoGhr6M1B7",
-	"WkM7comBogC4ytDUDJR7l0aNOL7IYxYVSOyuG8AUtiWcHsQK3xHTX60j2O5md8lM3t3uq2LHS3rHZmjz",
-	"cAOrWbMTu2jEWL4JswJR5mCcVswqp6+PN6jsUoGJFN6XVqrmwGOwVAkQ+dRnkjyT1lKRdHuvGZDY3peI",
-	"n6Chgj6BVVtc+Xw6BVdp21hgVhzRxzgLnZT4M0f1HnXemn9rURTNvXD6986RR8W5KADn25x9Z+ZiUX27",
-	"w5b797MPyP8cKeSiWHogyh53D462H/YY8xugs743lYGktbVjuTZTKv7BcuYOq/d8SM5c/xAAnCrFyHM0",
-	"tVjoMb7W1TVf4GKRGUvdNKZJZKQRVBjC4UTrE8LjXhh441YHp3a/tcBfcb0D31Y1r4mEziW+8aJzwlu3",
-	"3OyapejFuXcddln/tXUeq755UYxiIpSWKFeUX6ejQw2L20LNWxyUu0pPpIlvARlRHyl3KK4uhpqxzHzW",
-	"iksmDumV2yxpUohMh4oQainurh+tcrStI96KC5yfIChcdg03gSMxlhmI1VnzTRKSoWEPeCrrzn364Bq9",
-	"o0PtjpmwTcOrE0KrEMDuzn0kEYPbDnHenq/xNzgRUpbjao6zSasqQDw1CcZDw4kW3729/vDiTBT5tf1i",
-	"+3JIvcJgPKbD2F+wLh05IiVR5EZ0kmguIjQBxluAh+aswvGHxdhQuVkAf01u4qbUGJC9BPFXgLXzN3ds",
-	"YhsbBUq1dmZjNNCXo6PwQURFTm1erDQpF0DAowVWSsR64AQPInbws5AUWBkXjqYsKqq+ztwC68w9xjpz",
-	"x1Bn7lLettDcyXx/obl3lRKiDbsGgSWUhIMALnTfCn5tRa5PZ4mq+JVqZSC7iImPRkjH5u7c7EG+oZ8U",
-	"fqLcs+gpeHEfDluJVFJ+TIbO4QAznjgwJyF/XB02qxBeCbH0Uc2NB6lVkgXRX7qOWxVcp3bpl/mEsvgC",
-	"mVR1bdo3wwqEkrXNKxA5Xu9YbbtrfawWRMnlRICHpzsq9Q50tSKfGrFDlKPHW8isNiBbUQNK5AFlqOYa",
-	"okQa512nQlSQJ2nKzYHZCqSa7QHdiipXf15gzMbHlLrmOdxAEezsNb0JH0F+AHWJzPQo35OMvZWkA5UF",
-	"BM/a5lcCQVyUaA/36CgDepez8aDY0K5k8v0EHTtDKMHIilwbtJtay+TFiVFbomXO9T7d2Y4UycMrsWkf",
-	"YB90C1to1ciQAGnL0TaphAcrbb1V2lX8LPfS5vFpC8gfwtlykyytWlHy7TCM4bOdUQPQG51gonTEueAZ",
-	"qgAci/tmStSiXZe9b46O+cn48eQ0u+w1ildPO9VWcqkNLhbGtVUYxgmEu1LxtMshM0SVMs9nc4gn5FB2",
-	"bWFVMfH3FSfvvl7worC/u1Q+24IzNrDqamPC0q6kxRuGqbsLuhuSp7SmMV5UQZA8pKqSHRNhtzZMcw8R",
-	"06K4FnrI4kRN9jeVS5HZeyBNTydYdIRrlm5vxcTRKPYnXPJyYxXNi4ak2SCIkeIgJKqiHQtEBq9cDo0W",
-	"k5VdJmysVjLj5WYY0whGFCBAj1nwvF6yuteNa66RAeYHp+p7klDkPcopmiVVzJ1fCinWCJbxyfLpsU7P",
-	"8Bdf9sLu2jIjh6wdDUwNhU7PKI3thbxWGyRURDrjj9+/B3X1UlpLgtK9ibAFWFkw8CG4WZWCpR8z3Yco",
-	"3KyvV8ulKo0+cnrskTFF2mfnMn4LCJEjNT0yc3G0VmWRQdfsJHi+CWQwIzdEbtik5HouNHZLSXEpgVfE",
-	"IxhwsGIVeuiNA6oSGpJhSCdnKVLnFIaPlCw2aZ9amc+kKgVRS6DpoBOrtQDkChnUqLZ5woy6lN6ZnAfK",
-	"CKgvVhTDyhtzjS8lk2IkwMG6ZSe1Mf3cQDtA0Phhx4S7B7W5bfYaqOF/kKzeQVAFD4u4alwsulqH336w",
-	"JyrwJkiW2pMydUfQBgG/64jQiWChDbxDHrMTPzTSi8J50koP9HoP509EWuSuiASlVJEcIuKOw1mC5lx7",
-	"GINHiIXCoZIkHskLYNWAuE/IAroTXRA0hlrCcbTkdqk/rZDSG6ASfenpW1WRbk0B8V73kGJVcTxGhQK3",
-	"D16nVHUseeZtbKRsAQdVQzJ7cHpCii6ttZmCVd/UuYXQms9ac9sPCZQeujDPKpEK7vPS+h1U6rg2N/2x",
-	"e1n9gGVWb5s+XFulXyF/2LXglVwiKfAuvug6Cs2Da9PfQk5fEgSUU+sS5pTjhBlTJKTxJHFF4wTKGX9K",
-	"iRwcOJrAmwXR5FkpojxTQFcFqppLgGJlYAjD2UraEy1GvC/9d/tIqyaEZi/4hk14WWLCTChx6Vi1Urur",
-	"0kp6INgeHO0SLunUd6QpC1eKApM8wOl2KRtr3QNdYBJIKKtAXcB52912enzSZz8j5S2b5qLIKuWSE3eO",
-	"BZgznm0ol90A5FLnGaAtl2V+bY2rK7FJADmtNWAIVcm41cQgHV+CG7xavNPVPCFPplUxclnkUoyuxCYd",
-	"suUKyyxZbc5f5efPDh5Mgs70CNW4tF9BGDcMKIyCttOCF6VD74cVeKI75oBL+UqG9FWECRZcstQqbENm",
-	"F2/aeOIDsJEon+r8S4Gx1TlbQ7/GCgPtPu6pXMP1XK01eUwvJYAvmU+gS2JmL1bmszkplrabwHeFwYZt",
-	"NcKaEB8ipj3ijMgN+ubHwof7KXnwPvQdxrrIJyZ90JRy9e/NsLO306ZtNERyPchRgKURLUfI7MLL7tWs",
-	"cuCvmik1KwRf5laJXzwS9ulOnScHeP/6cf85cdrXBXbS+3g0U0fEAvIjvsjpnodR0N7ENfE6vxLrHGrN",
-	"TkNytJUEhzog7Jw08o83rszhzvXYVlDu7lwcUQjlyfHJHsqRGzAodXdGVIVvoy8iLoDd5JcIDoaoW8eD",
-	"k9N227mzqdQQSHYCGRN20thgSs8Y96LZFxbhuJ9w/vOmwq6OpbBRiw9WRNy9k2+TLjUZXOvughFlV1r+",
-	"l1Jm3tACPqC8+A3X/J0Swr7uwPK6f3bbbKtdA/ZOTLfnvdXTeXinb9isi8b9dREJxXua2CTGoYZ94OBA",
-	"WHIgcCT+QWtcgrsFKgGrpciO/OfrvDQrXhzNlUaqgrDpvGum5/yc8CQqMAhblYK+sDq7bVzX1b+2WTsV",
-	"RnlnXXsKh+qMES9AcxCi5WzbtpmiinYHk5flrUxEHiPjMjYGLQlOqDWCj27N9VdKd2o1Pg8er53eDj9i",
-	"zbvANFmYNy8z0Ur+EtJ+XUlDX7KQ6Fq8Kn9XOKxSmDLv6AWxGqaCZLwMkyzOiAJATX012ghu68vAo/Zd",
-	"Cr1UUufjQvhKPYR/7X+BOhOuo/EENM922DxbrqrWyEhE7Rcx+q1LZUQzn99h/iePXM6GLCX3W5qwlJxv",
-	"BAOlXZAyo2bCFbxvqAp+szSLwErXRrbS8mOz5+ucuZH+Sy6zM18K3eOyPCyLFDOHTI0gFNbMPNz75bNP",
-	"uiP/D3aa0cR0SMuPnF4wULX5CeskTEF4fBj5XUv5Lx1dj0OWLlemsphSV9/WrcWEpTDs8INdpUnlUli3",
-	"RilPXBbxo6wBRwF7hEjUUuedTmP9YAnp8J72xs2yu3Yb3GTNUnvz0TUvifb4l57t9E/wJPvX9+5p9sM5",
-	"PdH+/c4/NRqwu9G/Q5bel9e/8d1vMA2oWWR5LB+PgJuqZClSAqYhmoElibaIDL6JVYJoGS+5MaK07/nv",
-	"+/is/xn8zy/HR89+/WVw9OzX3wbJ8TefHvypzbsQ9svTU+iMKkQbHR8JWysjMtVn6SRPUSfDctSSIk/x",
-	"6rrOxRpcG5PcfpvlVqgnPZ4tctt4tZYVHt1IQ6SV8g6z2w6hTfXyqEfjiWFGH6s8HZzGSsjwyafOLIIX",
-	"vkoOzRaOCJ1F5AzDkL3b5oy7PEpuH4JM94VWIbvSk7AsCy7vRYRomOxYt3/AeN9joImPSwCgHlQ+JxDW",
-	"OO8a8fuAPAme2cP9ENEJscXKmPiVP8fowpknj7VdJfbYpjHYdsU0UklexNNELlLnbvDxOkIqnB6fxHEg",
-	"x+mHmFij6hxUmM91kwnaoZYiYEvB2xnyXVISiSuwJSdNxVEQNIw7kHnUl5/iLI+5I3xBqOhSGn+sYxoV",
-	"YbiUdmROTlhKVehGrikUXD+MinyKRNQfX+Fdx4PBAIbLfT6U1zBKrrHaMcXFYAQF+Ax3L9jjpLPO0CT8",
-	"30P33BF2gOvlsPMNX/N26qy4yvjty0poPbkqTz2s+a1bGqyqVVF4Ld051emO6ql2qE/8Exx4jTxybtfi",
-	"kLG85pF/dH3sR3OXa+Ku3DxugKjBjcNfAYS18ItoJJKLeGuqhSxyo8Ftvu0XmeZyJsplmbdY+85SiKIW",
-	"hR5N7AOmUGO5mf/KjDwxVcd6XlxWF/pedjq9wjHaWyAcutA8tLrFrMyyUmjdtoDI5T4Ws5WEXCeMRmg1",
-	"uQJIDd2ekKuGE0LzXjPK5CY40smqLHcWAvNEL0RyjfGq5rjIzfipvzYldefXQ5K/FkLufJmdUHi8vTy5",
-	"GcV1RJmxG+IJy87zoncqpT8u1VqLEqcz86X0PXW+04eGjMuN3er3NDPiY9e6BY4f3i2sGqKoMoZh6vbW",
-	"NqCu3oXx5jbrV7DdKhO2Q3UkGC7xxDM+gUpb/QY6z2ZOsFbnMZlbO08be017SYrGbuXNBEq1qCr4I0Jl",
-	"/rXyypRuSg1wVbs8yVS174fYGnOe3RBr/TlAl60F59u9RwGxtweS9z6fyVfyQO2qhZ/nXLLzn17hkkxY",
-	"Oi34qN/vp/DnBP4El8K0UPChZpjsj+zVNZlWmur3xaopqqLWojyacC1YIYyB8mxZPssJ1ptLKUo23yzn",
-	"QtaUMz6BiYsa+/Rxva2Ro+MXfvSPwdGzX+/TH0e/PnRfPfg/f2paAe8NN/nkudP7tprufgmW8LJUH3Oh",
-	"yV6SVDCsUgJvaM8SVHOlA74S+T4ypPqk0ELwDAzIlzwv7Qc7ZfTn6GOmU8D8IN7JpUSORS5nlxLid1mf",
-	"nUNkz+eYzvJrK5Ygi3Yb0otp8eBEqsKff0EcPZ1Jv0a224Eh4J0GSNLDYi93U/+ILNW9Zzxdd8YeU5Eb",
-	"dGm7NM6FurbjGIey4qRdL9Rupfm0CnpNO6bDgQ2XNtUbatqJONA3ri10PlkI9lyVS1VywoBiS3FLfmoD",
-	"DBxQ+ecMNehiNWutOlSv8tM6eju1CHtNfUDhxvZxe3HdmEh3yOoc74Vh/civXNzGpcp2h5t6LdGaOoGQ",
-	"2yim+WZI2csQpgQPc2SZUEJ1r2naM7Es1IYt86VwZR0VBu3zRmzUHjh1Bki9H23D7JUaIaaqDuWB86Tv",
-	"Ofe3hlJ5q6+ZaNNnRxvV8GA2OH72+On0iTj6dnI8PvomO+FHz6aDwdEpfzJ+Ovkm+1Y8m+5VmUH1pdAQ",
-	"tQfmeM8augs1OF6SX0EVxtffXUe+Sh/usOqezDTkEjWrs3nWEIGmCnlEUOAzl+yjmvRpQrVCqcn+XVX+",
-	"AwdwSxVKF6Hx8MJcY0Ie7agblBHsJPjutvBfZ5Mp6WF0auRwS205qvaREM4a+hoRVMYAodd0f4fSpXGl",
-	"QGhozdp2I9e6eA8/yWnCeyKbeYzNXgl/B8UEE/Zs4Lk13AA6Lg7SvVyRjuomIeYXuy2SqhconXOZUXnN",
-	"tM8+NOgLiatheClDS5C+G19ln1+ihymfevVOKyVFOYzjdJoKIVLB9Fttr+/g2It6GsVDzyAjlqKBldHq",
-	"77N5ttPtw/g0q2EQUaUyKlFJRWu2C5mFZBKv+rrpgBCYXfKAdydwLs5iGtZHupsM/ZCCkIdWd7zbnf9a",
-	"WKu0Gr/181Ld9i7dwfhCvvbnXM7gBu1IfhZ800FAxLJhjxBoqEnJl3m3cpRfrAxlaNGuslZ3Vnnyq1Wc",
-	"vFBLVajZ5kBHjhXKDavvO2HWAuWVjmqfd4YZuta8yJrz54DmsOXdHvAGv1M9HxCu06mXD4tmMBs8d0fs",
-	"2j+78tT+TurBQyYfex2D7YMf4smgyRGxE50b5VEShJDrqLxTF4dku4cwrgGHU7E1fpWJ2rXqYJ4PW3n2",
-	"cNzu9E/gJsolS30r0gSP9EHLlAsJdQ4bE3jmbr7B/aSr/EYN3LK3rhqzpTxjfcKGQlxTVRRqTepKFbcB",
-	"WXdUtXHlGM6mArLFGUHhGUDhm2rJ0AUjuODR4BGC6N0fLrbcHELaUQHP110K3sKWIk9tiRQBz+zZQmQw",
-	"QnC8GnAjLt2i2QiprW9YVdCTaGXsWrkxIc8Bq5fLzciNZIM/wPbJBfGhBIZGDjesVAVUJ0SLrhNHx2eb",
-	"ahXFicpE04LJ6yUUuhR76YSadmPh4a23wO3vErqeagcJSZL69BLLDpIhD+JKX0CsUc+va5NxVTC/Q3z7",
-	"9u1aDW3Ul1S8wZPu2WdnZEoYz8znHe/pMKIQPMRj7zNmHEVGqiEw4NaarkBjiWAy1JZIev5JjaBFO1fA",
-	"Ld7Etk9ff5a0juYZwnc2zcfPDrtTOzPsqBxQKsRejqhX3Vgs5CDVrrXi712qdonrY9OoeIgaFGzZGh3i",
-	"E2nOMzo4DTTwMx0Acg4kaE2omSjbc1eq5G4J7y6Mnhf1LvGjUOvDzvGc/istsUP+3wfeXn2bR6SygVA3",
-	"12ws5rm16x3FcXPcnn6Mif1qa5sKB3ZkRMfiPDrYxp+DAr2VfPvDH5Jp28H5/kWjvY9G2018pWJC3NTG",
-	"3TNXfJE3Vf3cA4ELnjJxEDFrd0d7eMM+f7uHZJIGYjCSkvRsj7iVxb/uSE1tcfHcC2n1t3Kp6YCp3HX5",
-	"27WMAV0eCNDQOvjtnobgcJ+9UZhfKpnr7X57hCJ17TI12o41PtDNgUu29GpBq/IaSgA4gRucrx+hjqlW",
-	"5FsElnXis0mpAmOluoFdOXD9AomPY8U06KP0hMZlccPaDjehBF7Hsm3MJ1dnmOZiN4I2fKN9iQGoo23a",
-	"7a9A4Hu464W6C/FaP1+Nq8JOwUtE6uhdwGs2ttZ5iPXhpnYHC30JEzqs04zrOu95FFmKuJEWVI0c5bwz",
-	"yVzZR1cW6FLaQ4yY7qj+k7fyqfYFHKTsvQBniX5EQCTdX2RnLF1JqKDMx4VIPaa8Zgu5Oygg2cCcE0oJ",
-	"tugJxpfrVlOmxbUAzs8U7ksTJI/PqMfNh34up0rvdpOk9pqWskf+LNq+fa1KbdBBkkQpRoPORxgtmDZ/",
-	"6/ZbARAR1gPoSD7Zi0idIPpiD/qm6urNzggivNw3SnRZ2sGip3mNHu0mItnhEodd9E7oVdFk7x6Qb03X",
-	"nrEBWwguAwjP00lCEl9U2+Wu0qynkQzYqUNVBEaX/C0/w7T7qV4Elupn5yG3DLe6JF3ZnSBUOWtYKXRN",
-	"2R5BBFPdrIMUMEe58enGeVam2sEFzzAfEokHqqnIEXtjlzqJrSvbQ42I6AsrJtPZming53LyVguxsBJu",
-	"uEVCmzQyxLL7Wgj4JX2QWFE5mQusTXbfBQeiMhUwnA+SS5nysTU+Unbfk2PhgeHoMSpwabgDA4ojEtz0",
-	"YpDWznvWX2TYBqL7BdDyCOR+yu5DKpWuHkZARKYUswIdD9eE+cdCetUR2RTw8LNLCQnnbuWPKKfPsa/5",
-	"H1Kq5+IqF6siOyDbb1cV2faQSZR8X83K30UigfzbwC4N+Wyk3gleNvmOWyDUGA5AhbQCp56y56+SAKlu",
-	"UFChyyCi8ZW+gXNjljW9uaFEhlJXuXDpXRptP7Sp05/evr9gkLeGP6RMC6PPAnQ4ZUra02IJksQt0ovX",
-	"7/vsxbUoN7gHxyvD/uPFBeyZH16cf4/px2gDB5L5S5n+f0cOnnxEaddDduxyPG2DsbEBZDIa/aC0OXLN",
-	"CV3ny/wvwk41negN2AC6h9ilkRwa8wBXCEUFRkaWccPHXIuEaVMKvkDm6GtRAq+1UbgLYE+Q/5foJaFO",
-	"rKNGsXr1SmKqdf9SXsqHDz9AOZKHD9k5e4jz/tDlVTmOchC4WhXQHCu0H8LL4Do7W6B6RezDes6hkFCl",
-	"G3CfW79wK1Bso4fb9iHk9do1QPm7MH0MBVR+7Y4AAmvYs+Kh2zYP3bFAd8LbgE3j4dYgaDsKVv3GIThf",
-	"mbmQJp9gQx8+ZKn9SpX5PyhX/TtY0uxyNRg8nvh9Ax9FSqnDY1EoqzUaxVyVFRxPGCbyxjDxkU9MsWFF",
-	"fiUqYQd07mODyG7UDx+CWLPijJKj9LBpO5D2FG1pZGOOSck5bTG3qyh1h04xfw/gheCG3OzePaiPY0q4",
-	"h9PQNm7cWaxlY/kWsSWf4fTT+Gl7rlI9eS1kdub3dm5iBFOuWXo6eOxiXSN838gZpJHvCJpLiKn4Lfc0",
-	"vtw9aVIqrUeqzGe5RHL56pJIXZ/WudS4D0P3HbGrkEyKHI2diPCEJhlOBdh5tMjtZ2gAXy4LWoyPllhF",
-	"/t/+pu1L77ta8Q/cpFIpeKwKnTBujWlXBzl1BfO1cmFiDAeBjKMZOHqVuc5gu2G18YzlcrnCcJmQBoUA",
-	"GjA6ZUtRMvACJ2HqgcAQxtHMqYtY1QPkl/2WlrN95FKUEyHNkZC24RnTYrYQ0gxZyh+NwTIjdnWW8v/3",
-	"5OU4pSdCcMTuizEpWcjHgfsMdCJEgTumVbs3FYy+cckpzuRLTwfPsLL6CGxC4Dayfbc/nTxLibMWeLiO",
-	"zqdGlE43WFOF1LkolhpH4FJi6eyEpfBIorMBr8YZS+3G6ff7j1aaz3zxbuBSRaYt3ztt3KZPfwMFI2FR",
-	"2OcTEBjj3yBBl/zvK2TnAqepc9FHGTJUSdcu+GiuwDia5oURpQbIkzO0qfqpfbWTp3ZfJEyrS4nQkFDB",
-	"TpVY4IEqxyHzPC34UiwFN1a0lWyeZzAtKEmor1aGPHxYkY0wugjatwOW63qLqaQ7uLlhxWp3iAHKzY4c",
-	"CgR/25ayvummp9vHwqw9mgtemPk/UnafYqsToTUr8muhrYYK15SCZxt7CQy3RFYp/6taCsmXeX/DFwU8",
-	"Jtcex/EA1wlcZzVVeg30lmsSiQ9AlFr7DzMHQBEp8omQupLDsrSr+OikP+glvVVZkOqlh48erdfrPoef",
-	"+6qcPaJ79aPXr56/ePP+BdwTqul7pSTK7xv2Bv1jvIr60xv2HvcH/ceU2Q/apj2VnE7ojif4YdbkIgac",
-	"Jl0NDmf8kCv5KusNgbHxLf3sTkR4WckXAtPXfmnWvsMlGE39yX7ufUr2Xo0xU7r8V9C3l8qOlG38yWBA",
-	"pDiGsmViQf03coqi5t8x1ReggKAdNjgwqMuJo0JCiI+dgVNsSdMLfIsffcczRxoEtzzef8tLVY7zLENk",
-	"IcX59t/1Ex5RaIE4Eofea5RBAqJKvjOQbeam3OrJfAa8WcGvb5/SuIwe/ZZnnwLP5b7lxF5Z6SM+GqcV",
-	"xEUM2Qv0wnr0ry+XV6/Vvb0shcxqq7K3tVBOt1v3Aovx3WgqTvGBu+94o8xLK9HuYO5e2BPUJ3lXTb3m",
-	"STt0Wz4vRWZVbl68ytx2q088CLuu0gPyTKn6s1JnlP0FshRZ25e8NLtlzAW+7+ZdAVRPZ1nzUymm+cfO",
-	"l/9OBVll8HaJM5zNfwJhBt2l7rRuBqW7rdi4bkCIjyYR8txqZ8Eoc4V9tlcyptdUpoOwKUKb74gl/+6n",
-	"nPJ0PlW9WaZciU9bq+74czYha1t4UqzdqJJdq31O6B9k+WEPYynMfK7B/gMUl+qdHp8XzlCIM8fBBCFr",
-	"fQyqt7oS2RCcNd7YJpzyO/sj0D2768ilIuvnLyi71aWOd2wv9X1H8Dt805c6hE8Hz3Ys+Niwr7BP2Tsy",
-	"qPTHtRm5GfHJJS55ugciIo+MturaqExLbRLIYNuoFY0+y00QFqPcDnLHLGI0yXrD08GzYD88p7ojkSN0",
-	"rFZmOC64vAJXcKddHjbD1sZ+Zapdry3D/h1sOlwtXTfdHSpA1P1I8aku/5kw7+mSz2mhBEK/hvFHlxVw",
-	"g/vMQmv03snIX4iicLlmmyUG/EKUlFLyqBdhMtyweQHoemKf8eg34qH71KpPnpMvFCMgtmfRa6Ozw5WS",
-	"2hJLM2GoOM1717bD1sSr6RslxY/cTOatStvu8fzP92/f0Ms/Jb3HTUKQ8tsA8Ae+nPTV9Mi+9whenKIr",
-	"qP81zI53gmOdLEiDwX7gdNDkeU9xXGIfiyA3rYOt8d/D0Eix5xpRo8d2Bhcql24VONxp2lToKG3ieAxl",
-	"IvrOATc3ZtmHrBngfHwHf7lYE7Am+khTYFOsKluxSD0om7QudR5BLbf2XfIjzyqDpNbS13FTpXaeb1au",
-	"CuHczYuhqxaFSJu8JH+jK8pVKqPYNLd33A/ZpXopioIqmvKiUGuRPUiYkKuFTtD/C1PDA0+vFibBuK6D",
-	"2/oicODlc4123jeMr+ml4FeEKnC51pUVhhOPaSRu3gH1GyGTwGcLEWT0onOW2i2QBsojwoqKe5pkV5+d",
-	"A2MlOVYjzk6HfQsqlx05V2vWKJVAOGaqSpbKVVFATSH8sVDqipjySl942LsUV9LkBVnFULQz14x4u5oU",
-	"LX/S/BOIsoO1/M8kzHzhucZzppsc2zP4F5ulqOsUcey9Wf+PfI6eQhiCeRMk+q6Wez2L429IKqWjEBjE",
-	"KYCWk0orAOYLQ1aonoa62ZTeBP73OV8uhazk7SNuErS6hiWq85l8uzKd9P+LCEnlGQwdYvCrGHYvSFrG",
-	"DKauadFS4JOJ0HqPZyFEiLfDwcl2PNjsBl2E8DDNQ3BEYBmi4xM2V6tSJ/T58YCoRLUP0q60CBEcqi/p",
-	"Q2zfv3j94uJFirZk47oLaQ1QtBzeDbLPnTGqyKBEwJSdDIIQBn9zzElj1yKCJmjuoV0SQ2jc27cYz0bI",
-	"8v3U/ps+wMswPHN9/GgN2HoIwsV3tUWukQYnmM0ty/fV53LUEOViJ9/M6W6BMHdkwGegA9MM5f4Ix3Cc",
-	"1XcoMGcf916Yo+cIldlGi9cwMxh73Y/oSego554uFle7d4yxH4xZvpXFJmHv+UK8z43483tT5hOD49+u",
-	"N9U1o0839Q4d77/lZ8kD6ERkN/RInDzbf8eFUj9yubm5sCJMWW/4y6+x6PpOzHIZ5EaTtKKzB6Pz7Y78",
-	"88jC1kJgYJxuSkD5DzVDHKLGINkz+54whkpSpajIXL+HpQqESILes6H6uUiC2BgOuKDmHnrqUlP+l/n/",
-	"I7a0Jv+rm8XxBpNbvo4uhu57P69uobpvunrsW3zuFy456XPI8Aqv5Rf2sjv+uh1+dbji5n70DvLL+xLv",
-	"zo3OfDrZ9kqoyqxHv+Ef3R3nXjnxSV3IRIUOdXTFxzW8PY0YUxItTIfvJPgN4hUB/BYn98+UPSERerT2",
-	"2JY5v7aqt1PIgKeMYEYV+tfIncVXWW6sai+NPguCEmH6wFaKCrg9Zr0eGQT2hEtXX4TM57xwCTq2myFd",
-	"NzeXkusrPWSnJ98SBMrxpkQIvdwpfTOey6Cqou56T7MUxjC1umkoEJQT92aDhoWz5vfogV5afEGrHG3Q",
-	"mugY+HKxpcPjEiffdtt2rlbTOydxbr8FcXR2b8Gk1e0dSdrPepy1xrBjcfcVfKN7hu1ALwHcWfMT1OXe",
-	"IxAPraobhgEIlO29WNbsBIZenmE+oHfeJwRTT5gWxuRyphM28ZEQnXgBKTOEZmrPIaqiUmK5Ia4msAVQ",
-	"eKwkwHHBePUhS2tzWfEMddZ0QrIYUwxDqPODfQM5Y50t5/1oT5LBYEDyMVSgIKDfWDA9VyWVB1ssDUky",
-	"9ElRpCKNEJxpk4iyWuc5jPMej7U1a1xTXOmuq1xmCdMra7M76UjcwuB/Bify31ei3AQvMmULN7qMn57u",
-	"JcdvbNba48h1pYo5y7AibVM7ONFq3NR3vaMlEUdylCRUL6/e1CjMZ79Vo/bsvPe5nHTHCf1sj+Rwdc2M",
-	"Rly48+xwQuvC10Ua0sEQoI0r3J7kCQK7r5Edn3FW5FLQpgLPEGKMMW0jEEf5YN9kFcpg8KKIcmPqo4nZ",
-	"bvFweknYA9kc0rnpI7S9IZP7j2skweYmGynZek5RfdB2npa9+4WbKggj2NlqIgVoitOC/fV1UFdf+pAE",
-	"O89K4o9LVZqaIABvxRc/P1Fatx6gH+aKAOkOBoMcLgBkxLQSws0F+hNX1TYWb+QXAcg4FEAcWpOb3CTx",
-	"qTrexCdfdDZeypbDEeGxy6WQANLB4qyg34dErcgT6LLo7Xux821HXsTz/k+D665T4f9rS9otuXUif4WN",
-	"GDjdmjciJPsAid+fQ0XzEN4FQgKX0Wy3CKl/ZPtm4OKyZ96ZQxIgFRQ4q52qKK5FyYtmt+NLbN8/j9dx",
-	"S1cBRsCIwilSyQQq3UDWaLXYmcDxSCG5fUjyZryBDCAQlg4NNEYUUoJhH3CqgCHh3DBwg3sJbTmXFHRP",
-	"M0oR7bNXkMuoTVSGmDJqrRbvYvqulex44DjfF84oaNeBgH9QN+tAxPu2xZb9OYUUDG2beHpJBhot55tL",
-	"pq8gZ6JZi6IFkZBxpIe3lDHBXdzkD35JBsTncAfDs7+ONxi7tcMZDIMLlDI+627we3aDfS3vszMwtxbl",
-	"7qPr0W/w76e9GI4W/3GQiXAy5ZpNSyHQz4pR+G3fMqu7lq3C6BzLwQcSDkHwHDd5nL+yZ9jX1wi+gDko",
-	"y/ZIKMOCRYCabHcku839Lz/y78OP3LqZ2r3IQT5/zvO1TVIiPcVXdCHvGLFbnIn7lUMYlegEBWxgs0c5",
-	"ME6ABAP82XhDzl1PbxJZtfgErBxJYSheqZZDQSxOBXZQ3vld7xmUrKg6C9KGOJYKyO9mub6E3JZAS9Yg",
-	"JRBN+dlVgJ/hNd1UgK+wsP8JDdnnGOTg3sHhIhg3P8kf2ZmAhfFFN14j0uHcntklIDL7cVEMhNd7xLSG",
-	"SEcM/nYoeaLLIHg0J9qPqT3zwYBGZqMS0NBYa+eMjZWZQ62lsWCL/CNA5MAQ55KlrzKxWCoj5GRz9Bex",
-	"SQGqtxTcm4yAaHahnpkwdLhD5QfEWRM8Fcz1WloZe0skcyme62lUQjJm5HE3+MS0oEYRSxvzBGhQSEsr",
-	"JI9YFlymDnztyytxZr8fehEDe1HAK72TxF4hSZnCTjr6NSWrXBhIKw0xOM+eRLQfyKyE0wUeQ9TGTo9P",
-	"SDgCWk6zdanwMYpoO5xhvRBcrkFlC9IRKg+fQR0s0NxGToJCR6dQfUyxNdReMI5i6oP9CijUcKSpcOec",
-	"SzbnxTTgoN3IWq00tAMVSawdrE3imXRupyxeyp04AnYOs0CP92OOeXNzLhuxnLibD0bKh2UOVGG/Hnpq",
-	"RImDziz4xXOCqCI7GvPJlZARK5kr8gAvcxklw549/LCvc7X0nl6xZuEBEd3jL7/1xtRAkWlXOGKEnF/+",
-	"W/+JZ/Y0gqODmrbVrBffv+/t+DlqdecMwnM7Ja/kcrUdednwRVEbvmrv/p3e25TZg6k82Ls+Nax//bj/",
-	"3Be9ucsxuWF/v6hqEJOgNigI5yjnIt6dlfScmP88LoLT45Mu+oWYKIlFIF7yvCD47/HjTmDe17zEWmen",
-	"x0+64Iw9geaPIsu5K/dwenLS5WaiO+LjQtza4nvSZb5+lvya54V74S11tg9EzFph2eVIHBjRbTr1LWLX",
-	"7KrBhTo47RE+q2Q4XHsowZOyZZlLo4dwenGJClICWk7BN1D3gM3e/fScTYrcnmRIUoan0cfv31MeDukj",
-	"3OoPaoF2DRbGAJUDaVBC5mJuhiyVyljNztX9RNrxmRJoFlkjJ7PaU47FJJDM1WdY8wiwU2NgzRa50X32",
-	"Ezdz7civAUwAHbin2YJP5jnA9EICRZFLZDCzph4lDwBEgT0+YX/Jv3Pu9YSyURDBrYEsjjPwtHtUQqHk",
-	"TJRJnV0ucRqd1T5xvH64uPiJFNjTx8dOTUPtAN60LKzeYMRH05IY952f+T2gHVgA2vDS6JgsrxBDluKx",
-	"cjQrl5MUqdBIT46ZKpTM4oWQWPW84FYhdlcrV/EVhtcOe3Q9pTXzLC7M2gZ+wVta4Bpw6kV4Dfc56oX9",
-	"hP9AG1tQHA30r26JpHbx9fOsnjubzcTRcUuj7S2jPOuaFLu/hE5zGyubLp0rbYZWsqbDEO7DDLeisKNd",
-	"Cq1RAU+QO9GOFvEC4gQmcUTQ9/WX3sdM9+mj1TaGx98OBgM7lE2d/5jpnR33NMUHFhEKBSVPBnAxfTre",
-	"pjHuMKGkCrUi0mAKQ8nAO5u3tzUJVKgJL3KzaWtHKWZ4JtzpytE74Gb/UFCV+ou9T6/Go7t+5zkr+FgU",
-	"CD9x5bJcjreJ0IkLYXjGDe9PuOTl5s92sbauCXhm727X8vHT/cv3HLPVfdAYT0PX9ISlf3nxX3/+6/nr",
-	"n19A/T17RtTKd//n+7dv2nrlnrO3Y8eDk9M77tlLa877MyioCW1thR9H9qy6y9UC5dDGzS1pE5VnLH15",
-	"/urd6xfn34/evP3+xeji7V9evHGErBHL7iy/3tcfIa/vsjvPRWnyKeTxhYoNdFDcgxx+4tFHX4Q2mMih",
-	"N9qIxT1AMNAR23oo8zufgzcQApTVpk5CT7CN9ozzOh741ehc69BofOrIVce8s4YrdvH6fZwfDlTNpBev",
-	"89J3a1IIXra1DtQ7u3MPQ2VsNed9DC9Zq7LIPKkFVBhWUwZ1F1pHSZn1LZtAhBVkNkBpGamTkDyrZLE5",
-	"Y+nxyTf9QX/QPwZ14iTtMIXwxBE+8U6PC1pEEY0IgBABXlNp6rNng+MuLYXbb9HEz4m2CYZCW+AkL27O",
-	"UvGlwyBoUjsTxpuEaKJGVk5kVkcJHl84ytjRiLdP4li4qNGEfyUZHTBQtoa896lRKYIIoI5IqRapL76Y",
-	"a5a6HAx27ihI7VGAr8ownOnKa6GyYTUltNcJujtW2abJ+qSHvCMPhu51IDoKRNjKNSLB6OoKs6tLlhb2",
-	"CDPpGRs4gxhSWny1L2L5jmIsrTkUWB673SrZXaEHm4oVddt03IYOQcm53MxD7c8kgv21KwW927Rsz3p8",
-	"K4sNOd06XWsP5j9wOvhzmInc3tMg7VxUPsunU1GCL8PjN8F+tlvJ15X9QgLx9HjQyY88U8bcCekL0dtx",
-	"Q+Og2ViYtRCSmbXy61pXHJPuu9+n/IwEfJsMfdOdj/l59LgvRcb8e91Ovju7qJUrGZT/i9IKvOkYDUCU",
-	"lPK7UEHa8BYdyZ/PAe5EHm6EYuQe7JBrD0apVoyKGbVEoUUbc0VYXp8JqxRe8HUwy/X37ySJDoskokcg",
-	"/8g/LarJgZJr+6h17xx+JOwlnn5lsJ6KRy4LmYWVj3XRfHHw7YVuN86V2IQ6sw6vN+d6GHLT3cETrsO6",
-	"fvbadpLp2g75nTFM3xHDcefJ/4KCM7kNg/K+1bknKfOdzyKqJq4BiTXk/CREYyqAFxTFbSZYnrkKeBjX",
-	"8RE4BM9fhBSk4wHQCkQZlMAfKpYmARwVYewBQPUmOtETTEEab/y/qSMWQBqDlGOlKmvPAYcdWas+gxPZ",
-	"+jj6pxLHoefKAcuMcHxwL+OaaWX3mfZlaLEEM4Ho8JXnk4lYmiF4wnFsj3Arg3+cqPegEHJ5LcojwGUJ",
-	"yoKETDAuWQppkSnLJUTTCopjphk3PI3kMbrVuGZpngHtKbkeXDU6yCnQMewrfc21OYLHH736PlR9diVm",
-	"F7kGTvtzfCmWtnJ4M0LXHT9hhBmm3mBFhmrZfMDJ3bfvzCWzg3QpMXqrHyThWp8vS8mE0U/EyaqNWvqE",
-	"XyLioV56KB5ILfYKhJhEpsYqkyHWXm9LvW1Lum1gU/CUCSoTu6J3dxq18zQOftnqXAK40c5evsACXvid",
-	"VhD3Z3ymokjT8bwWQT6et7lg7VPaWn86ODwAZ807IulAYcA3AULo6oHzwqXCAByFVniKFW6TWsIiSouz",
-	"sJmixFS7XplRM4Hsh+dsVqrVEqrDYR4qEoR4IvNLSSW9kuBCAQQJEDz48uu+wWuoD9qa2whvE9ktfdh2",
-	"Z9kN7d5c0NaTfjFrAm9Qhbt0qXSOhRixPBHq0q3+4emOuPLxybcHT/IPao2rzijYab6QuhXeXkDaX3EF",
-	"Ryvz8UBbwUXXp08HmmS3PVyc+AafIqzMlGKK9i1EfxNK8FWX+OOBbum/vbm1+08hGcOI0t74378Mjp79",
-	"+m/3Ly/7+NeD/3N/of9HP/hTr1u43a3RJExk6ktRunkE0RXXDmzot59LBAWFzlTk+c5J/achEIkJBZLe",
-	"1jm7i0Dk/dahO8QJ8SoAnrHxIcxDCLsjw8iw4ndAmCfUWHVxMFnRNP5QWcXrLgwYhGwtCkhAijRouPD3",
-	"6beLq/63YxelsgftrAigfPRYDFkpwIs7cXFvADhKRaRck624uPi4zO0vmVrwXLrT0YARt84nlbx+LCZK",
-	"PgzHoZ8457D/HcGK4BBxZPcIL+aQkaxKUuAoshjyFRDZr6aUVEa7tE1feulGqovG5IbVq05w4O8AHbnf",
-	"O8chqDnv3X1tKtRWS6wu0IoyqCtxHVrw3N7T5e2VfA7U4jbLVn0ShE73oAw+GqMsN2rLLjqw2wMY/phH",
-	"Ds1wK00EDWjikA9B9kMOOMV10Db+A/FIhOAM1KC2Kh4msqGR7vmVvnYCbUcRny+WqjS/jxTDCyxLECDw",
-	"ZPNow00+GYWcQ6/lk4O8ESdiNej0EboDR9lqsUSr6ZT9WMGMWyMaikO7w2RYyW6ktDXOKF/P/i0vJZRg",
-	"37jK/gG9j8PpoPvU/qMjIOE7Y5maaBrx/oJcmPk1N+CfjE47QOJ715Im5EQoz+5CZA7WvqCaO3nj+YQv",
-	"fI5ZRfuQAPwKfaFQbUhDZjSaXHlJ0CGoIMGd39SKS7wUdnVWwsEtlb+4FTuU6dvahLatQmZLlQcQeykC",
-	"tLraepce1tYgkd2EgefuQyKwkmm22nLSbvKkL5rt9WqBOUVt4ZQoXTjOyARoDJaE+j1nff0BMrFuecr9",
-	"aPeWnyRyocRZ3ZUwy+1SpIr8uh1a9Z5vAmgWi/NUvCeFUldWmoM/lzztgCRw3ltYVesh4/oKJDk8C1lc",
-	"KKXZS0v0pt+RyxqM5iH77bJnW3LZG7JfLj1O47KXsH6//+unNPGOHqKgPHkyYAvd5tAGGwZNkzU6tClt",
-	"XckJwJt8HZah/QcSukjhQrfKeewPZx3c4dBAsIEwUwz6m1Sd5JSoGVLC++z8Ut61t5x9Lmf5pcSxeVFo",
-	"zGNDtWJY7VwtLrIjEhIWaAY5c766EHLEgTsQ3PI7vPKX8ge1hhGH7ERyHHhfAnfd4/oKoQF2uY05dGAS",
-	"LSTUXorC0Z6hkqEWAkqM4WPdaoNBthvqaLXEG7EkHdLYtaS5vba7twO+8E68t94Nalf1HrfnwW7e06qX",
-	"136suT350fTX306//dTJ1bnTA+z0pz1u338y7+1n8Nh+TgvXLu03Yq0/r09Vjf8mJsbJkjk/0L1K9Lua",
-	"3Tpb/qvY0UJG4jKKdkc9+oNY0ujHbavJbM2hN3BFFw8hOo9J7QEHIaXMLbiZzAWyb+IGHIsiKEgbNueZ",
-	"PwI3EYWe3al0oHHnJHU6BrGvjIUVTfa4ApcplNq7lC4djcqoBW6W46fsL/l3JLJpDVr9PbwTw6/UxABf",
-	"ID0fDMQMSLzgMBSQGZPi5aOVhFqpVA4hCEGfn4mJmH8Wq1afKQ5ZqzSB7LlukWacDjBMgPWLG0TeQeFY",
-	"HEMXn10CfS74CaiapZ87XzGCsB0U3kWBf3aLihFtI2Db2dlLahcnQGJbQ9Z2dmj9pZ5Rxy/VUD6gAPCu",
-	"1j5ITf2NKyG6sejvYsQ92D/wv6Kgmp2oNqcrSBgQDnn2hyPmrUfM/hgxMmjao9/sP592VeR/g9GTz7os",
-	"WsGrAM35eoySlCFtBdJKf91p3X+1HchbrIFHgb6p0aFxEZVAqHDOeOoS9FIQompI8Ud3ZCPOFU7UyVwp",
-	"KKBLng4qGJcgjQu6aQCc46xfeA5ieyJ/MtZL6rMXPg56KQM4aKEWkIaDd0fxUSydDYVuY2I5D7n3SDTn",
-	"eMmB6sGM9Gpsx2MsshSIVKa8xO5HyW73U3+VTuM8+wctVqidtG4ebjjQv3a0Mby/qlTc2UnuWtF6oqfA",
-	"rBCi3GDpR1MZapDbv92qweUyqa1RtAU9AVB1aXFfyBBLO6gzV056Ugq/sEDH5QWsXqMZSZC28RirLBf6",
-	"rtWD3/F5HzvxmzIdffW0rxZV/QrkXSESSwB1PQc7Zq6KzIm8zT/7aVMKU35ZhtjD+rSrcC5NGwgNJySC",
-	"M8AJD66VdFz1UKuIDoqZlSdja4CsgxeNMyjs5L1RUJTUsT27t4DRtSwFuGcAsA6eSGWvAO+pNXLB742+",
-	"VMdU7y3bhGosoT+ZfNxjPrmy5+FCQG0mL0ulEBlERGGqhr4CvJepmvFizTdWDE9FKVqSTUy5+dwq5DtY",
-	"Sw1CBnFT1DwqCPBPRMr4FWTXWzuWbgNQ8KW6Rv9/9q6tuW0bC/8VTl+6u6PIdpqkif2U3XW3nm2bjuNu",
-	"H6pMBYmQxA0JeAkyrifT/76DcwFAiaDoyLIl22++8A4c4Fy+830tC9eXrA92CexE7wUMRs3WKXAN3DqK",
-	"hCrshVZLZy55pORMQLG5AF7iGXHVUSqkIR2BHwGkfYJ7mEBW6VIYI9OR0lB6cgVjdy4tHtxuQgzTKk3G",
-	"dg8csy/rIO6JyI3mv1bLj2G91kEykVNRG/tX99bINEwpkA5H9NfF9V54oVXgOzSgbieYvL/yX/MJ/Nbm",
-	"Y9utyTx5ZW1e2TUvbtagGsHFA/TILnOhdglCh/QzCFHDvP0AC8W8x9hf2rFvWEPFPDTxzPOvTEU/CbqV",
-	"sPuZgNXswwkiS7X3x9rCSE3kgPnwbWg4zWvgXQVot4tB24jqcUWiFZ8LFdDTRIw4jiSOSUOmnldWKK2y",
-	"qcg9lOWYmaLMSHFzMJD22HOA1s8kqYbEhVnoKwb4zVlqzv0n+A0A6gACDR4BCYGQ6h+YeccOt2EDXkx2",
-	"4vvMZRX4veBaQoXFySqdJGMQu6ZNjfL+kCzCRi/aX/MM6diyFCEEFy3qRwPGEMLw2L8DsHGQFDB1TF2y",
-	"oOF6BYJh8l5KRDXavwyLVt8VrOOu5TtvH5fXgyp+1znYf85FnHZHqNBik1Q/8a7vDdrvfrMvyxNnMzhg",
-	"ILLQUUs/d0fddGV5a97NmKerz9pij7/I+pFu3bTCaMOm3kf/HbKe+16+5IGLlTDPV9zmx0T95Yqhjdhw",
-	"tSAa2tUOFkXd4x18tiP4Zz9Tfje7wBj3yaAfrEE/dlOGjBPO8nu25fVHW2vc0PAPPtsB72R3ejurZHkl",
-	"ytQ4uD6B/W3wReIjVyKUXENU6cC1//ZWXhuQwCPEboQs5jCIZN6Gyfhs9uxHUU0Xx8nfxlALXxUuI9GT",
-	"F0fP40qw5z7hcbNB/REVt3qP09kMHrfXoW1iYvej+PRPRuw7xSccrKewI92rQMAp7bYk+JpLW2sRIiQ/",
-	"xlyFJLUiTD8ADLTJfuxaY4D/uC0L/8Wmt01f4mz2k1aSTPUuduR1mWn76UhQyV7y9ELMY5emww7gGLjs",
-	"N230dmcki5txbGjXUvvWuKAyamg/NnACr62d1ru5Y/dIdIui/8H/QXctyD/XEXAb4IasMbuka0wS1hsy",
-	"qcIOUNTM918fjzGnGbCb/rfm3zUIhZ3+rxa5E0BdUnEFhwATm8ozJ/s2IpFcBouvb2mBrLhdaJShomJv",
-	"wdmR+lLF2bbUaV3tpBcRrmSDO1Uw3Yak6J83rar2FgzdqafdJblPFMuOyH1usCvdJjfwuldAwuCNHvfJ",
-	"zX3KrneoqKx1PjaLyg8Wmal0GQcInWLdnnU0oDSMs36Q1Jep/cEaMPVek4cesryF8G6Z0O28kihTvjkY",
-	"DuO/C4GFz2QipUJ6k8l1IuzeGj4Mhubo8A2Tt+5BXAkZ1FfcfSutPRTwCh9KDZLxv04vxgR2WeL/itF9",
-	"8dL6PX3Au65ubjlw4NdqhQIan265HSmB++JvmsgpEa4+OfmtTn7/1aXSqI50/wCYX5Evgumxk4uQJOLK",
-	"2/4xxB0BRosXCei1lFXlucuWxCNAEwlbNynbCMCKgIBoAg4N4IkH0N/qyAkADKVSmY5UwJVx5q9YSoQs",
-	"A5zEcXIAtqTIVF25nCijiH23NEAY7YRGTDQlU18cvjl2TdVToZS2Ex9VEN1F7GmDxOiQFEVJFneea7Lw",
-	"VlwyjP13VJ5ao3OcTRfEZQzvwDzHRE3BbT5AKmz/7zg9CHGUpR6sCWEh0Ex6MSfqSglaUYCZnTYFG9g1",
-	"CRUOj95882r2Uj57PT2aPPs2fS6evZkdHj57IV5OXk2/TV/LN7MI7jFLY6jHVy/uU0sOByKmI2f/+ZDS",
-	"q5tuBeKjBNg+wsfsPMmw12C14OqYB3oviqzIFEVfW4eDe6aX2qKT59Ax7S7CXeLHG3SJR12ZniJxBFnm",
-	"J+rDGGr/d2PttH/bk+KNc+H9cd3tQ9IpuqgAnr98tTlQ+X2mpv132l9UlQWF4s43rRosRKuI7TsDjQfo",
-	"+gGohsYeMgosd+DDMZV/7w9Y3vR12qhuHMXB0qSXYKuhciD+bEKp11JOZXbpIpphArHUVBvUYiioX6lx",
-	"aGVkPuOOyHmpr0xTAbmDZZ+uEemJPAId6KyoCyfWjr8cui+XqUrOe0oW7mz0gsMUByLQMO5n4BLgCYLp",
-	"2AYN2mktQPd4B5/5x07eBFeNu4OZEy+YUeFgT6aKq1y5T3fPk2P90TwEtzCbDig/EfW8UINUGpaDbVgV",
-	"U5ZlmL4ak3Qsov+HnS7UP+i+N/2wTxKwTxKwHb3tbmau8qE9CnMm36Y7kCIWzoAU3DGP+hJsibptEDRB",
-	"87bSpMtmkksJfPWJdfiw/5sPcr2mfAjmaiDIIi1vu4osZJ6CpslIiTxn1kwsaQN1KOYuskIG7a8O4FIt",
-	"pOL+VXAkQdbHri6mSY7EFBuVJJ6npuJbpC31nL7hmhgvxlm5RFMJ4nFHLw8Pi52nrFxll/oSuhWprLf8",
-	"21di+hHsT/EPNCXsJ5/N8kzZ03J79ocH1OzKkyfqHcG/H0FTq2/cK2v1SBwsnecTMf24G9n9dxhcg8BG",
-	"IKukZ8hd7NL5mPcnhg3jY3JHt1Uix5HOgZbIQPJbhFLKnEiD1bdAfiLlBIeA94q+TNBZ6zqh9GykXI8s",
-	"Y5OwPUqYj8ilUGbzBeCIAWzkxGcxNQ5k4Ca5rCtMUPoqK+Ya5rUo06Ssc0Y9Y+/sdCHtwfbuOhXXlHWA",
-	"qf+1SUAoQZZIDG5C15d5EcbRUvFEp9cHw+EQMFojFT+Q6RsOPtNPwbkniQClC6hnVPKPKplIk6UB3xQX",
-	"gEVl7xEMPu45B0g0MSZ8ONC1LzR92VIW+pMMGEorYD13FR5dBv9biHyG8bPrzK8WpaRWWkdYDmdNSnAM",
-	"HGMLpYxBX8p5Ap59zYyUMB9lepy8eP6amn45l9SUO4ApFVCvVy39uhSEqFlWFiBHkiLubbUUw5Z602Vn",
-	"Y3hWz12Ens8t/TsFSLJPJ1MY2gCUhCj/ZUt+QqhvgFB/8fx1vyfMygLG+ZynyP1s/aCEIUD/3QVizlh5",
-	"acdWEtpNIt7ADTfcHSWV4Me7Ga8E7scUmGVULYDV177lcSvzAy7qTJMfZ3kYqRaahwFFfaxBdrXQBZIr",
-	"CeTPJlojL4UAO09CCy0QYq7nXMCitEMFEM/DeuoF/og92BdKvy61MTCcLG0PFb8BJLcqrWOEDOdfulvs",
-	"HjHDPW8snaQK4Wg/ESvsaYdTIxm3PJibrfaVvtS5nschmG+TeSkuFy0hjJfhhqaaQAOgNvLYi7Wh6mql",
-	"SacNVkYjYbEjRTSCDuhEO6pEZt0BxiodiC+Ni8yYTM3Hw+QHd4eQke2a7zdSSIwDqbeTZCKvtV1IC20o",
-	"T1dKA3dC+M5sho9BWgAxLjeiO2bBV9cJgh68djsRHBBJhl3wR18HWELF9eC2LDg1K3Vx9yX31kfwyTbf",
-	"LrCdgvpqqpCq4+GUpLmoIe6BLR6zg7GvZf8XKVofHh4GdeuX+CtXro9aKtfbzIG5ORNJgoGV7h8GNlBc",
-	"wZGzf90TwZXaiLnsKh3DRX+Bo7YNucO7tKufl9cJeJLBxx7e76jzkAMXruMOK7LK7OrQ09PFdsnvNMv4",
-	"6RJI6fE8EKMyjjmYePFh3gzbtczoG2xRUgru0D1Rhnfk7N0GygCxuEVGIpH04YNpREO56Tz6ACWh6WLt",
-	"2DdaUJ26lp7xUxIHyUkyVnWejzG5RxJ6+D0oCcQRmEMXm8ohyml62fgSAi1RgA50ZRJRp1k1Uij65b0p",
-	"QEmnicjtjLzGSxENrZhoQGviGsF9LbmGTngH+AQJR8DcEfthLo2d6T+fkRIgcl1zpkJUkpHjR4dJqyOE",
-	"DTzBlL/9yAwv/gvc6K7Dsl6WxnwgKBK6w3HZhqaKyJS+hhpbhG+n0aOTEt4Z8oCnb6OTg+yu2coRJIdC",
-	"kcuwhYA7zU8od7N6AKF+RIlxCVgrEcxrRT0ahDemto+RijeGlDKZa01U6Y2bIjm8a/6AQ5WuQCQUFT2d",
-	"mFqom0FoAuRl1so62MiPj10hzsuOt2hc8Hhvz0XGO0QcZBy64SNsJfgCSzPSdDcPvJuBqCvNSJgKaZEp",
-	"M7CODofkzphOfGeMDeRNI4OZlSirAEy+rfi29/w0D6TNkd4nhhMGXWJ65T2HCutLqdy7hLPxa17Ngmkp",
-	"plNpNnfU1s3pg89Z2kkIBu1w8o/KCSN7aumBXfuwWMBC1L6eSpKSCtIPqCiNW8hLVo4mkStwDwtxbQ8i",
-	"qWgTAgVCizhZMixkjXaW5S0JLQv7/ZRG8SRF3aUoaA0/LrL5QpZJqXNP8oz3ox0ODgX/ELaQYyAeW6Cb",
-	"gp0/88x37tGTD5NTqHSMlGt9c62GfXhGpErJKFY3iBaan1N73T2JUk5Bc5u+EzPwUeJ027bQY81zLsRZ",
-	"us6A6CFjW8JPEr0HhpIkl6Ks2hf0C37dm72bf1iQFetsX1rqzbLzPZYCtP/rnzC1Bz8esU8Yqa6NCr/z",
-	"nm9TNor1E6bFY7qlrSla4PbFaWgp9l3dA5y+Wk3lMPkJl3W7CiMNxs2WdhuY4+Fuc2p0K48UEF1koNMs",
-	"ieJC/nGZlR7HnIsK+s1w10P5KdgeP+mPMh0m73j5F8ptUsCfgThkhbsYFI0Xwq7iv+tPshwPWLRP5BF0",
-	"Eb4wTMctJQvg2kiq0y9XcLSNW6dRDVUevYGnLcOF9gGnDWiWK2+hbUbZvWFt5u9RZbIBuwgiH46pnZT5",
-	"XwhiQbRx2pCQeTK2Rve7PWyMRhNUPf/Ktg1YErKm/sZ9bo9HiCAZIp3Zw/PCE7xdrXO9zsnS9yVFjF9y",
-	"zQTaOScL5uyBXSGf2fVx6zCstifsTJO1BPnD5LtSF0D9QVSGOAmdTo3kPaNBkUF7TrCLnLiCyZh2n99F",
-	"NW6kv+EjjVRFcRdcY64hOMMWGTLHthlvv+q7T7KMzPlb9p06/Sbutfb7sdIYyD3UPNUPsvLrWl3l2SfZ",
-	"Oh1usswv12GXASx4Ny5sOHIc4Xl5APLNvU3w15OGA8OHKO2ks5nsYaWGx/XeB5Gp6lNW9qznlP2mCtf+",
-	"gRHY8e+uS99WQZGm89VCiyKLwgjo39sEpuMdIuvUVOQ5LUe38511sDVMZK6h+Klb7d2eLqd1mVXX8Hkn",
-	"UpR2M/ztg7URSqnArx/skVCFhAPrMv/q+KsDsA267CoZlCaJNvt+WKxtsGkFgeAw5HGBh1tNOmDZt1ap",
-	"KEG1PDM6h9EITuaZs3r2e+KfwvINNgAtrM8pmqKowcUIHrF6rRaiYzOABZbRyaCHOAzJO5hprgUAZp+F",
-	"L8mXQ35EnafBRWg6tVzi+4DZLJV2yUdldXd3Ri1G7k41rbpaWBdlyqXl4BJBISx2kVA+uZGzLWtlgkuh",
-	"JGT7+GbKVCLHYaUPjJMlOJ/3DGvg/w8AAP//",
+	"7L17cxtHsif6VSpwzw3JPk0IpCjZAmNil5alHe3IkleSx3fD9KIL6ALQw0YVTleBEMar736jMrMeDVQD",
+	"DZKS7TnHf1gE0I96ZuXjl7/8rTdRi6WSQhrdG/7WmwteiBr+fPGBz+y/hdCTulyaUsnesPeGL4RmZl5q",
+	"pg03gqkpM3PBaqHVqp6ICybFjajhO80XgvEZLyXjUyNqxtlkzuVM9HtZT3zki2UlesPeVe+bk1N+Nn48",
+	"OS+uer2spydzseD23WaztFdoU5dy1vv06VPWW/KaL4ShRl7qt9N34qbU0Lrtxl5qVhq25ppxg22u6dqM",
+	"qZrlFTdCm7zP3kroSO5+zhmXBcu5yW1TS/us/1iJetPLepIvbJPclY3m/lstpr1h7/95FAb1Ef6qH7lW",
+	"vlktxqLu2a7Yxn8o7eMON9yUC9HWFm4arZiqesFNb9gruBEn9sZetjOSWe87VZRC/2iHc7cB+ZRXWuSs",
+	"EvxGaKZWpjHL+gEbw+0ZW8/LyZzxWrCF0saO4nrODeOsKrVha1HO5rqt4fiMRuMLMeWryvSGpl4J3+yx",
+	"UpXgEtr9XMlpWS9aGv5hLphR10K6hcmlXsN6tI3S16JgUwUrER/D7X3N9bisuDy5/F+X7r8f1n/9dtrS",
+	"A3pKowsL/vG1kDMz7w1PB2fnWW9RSv9Faiae16IQ0pS8elXs6VZZYC9sr2Bw9VytdbPtg9Nnj59On4iT",
+	"byen45NvijN+8mw6GJyc8yfjp5Nvim/FM9+VJTfz0JOy6GW9WvzHqqxF4YY/2amzJ0+P6dN7KyZauvVW",
+	"VhtcL6VmpYzkStuSgR87b7qtVmDLVrVW9Z5xzqX4aEYTuCx3y2jJZ4KNxVTVrU3DO9qWwvng2dPUQH0v",
+	"KmFE27znBf6cD5mZKy1wBaxFLRj9gsMmWMW1YY8HrOAbnbkvlxWfkIj2N9utauaivqchpvaH8X1ZCWH2",
+	"DO/U/v5AM/u25uIVxUykFyfcc6/r81UhFktlhJxs/iY26ZZOeFWJ+oFmai2huSA66Bz5j5XQJmPXYmng",
+	"67NzNlerems/no9PJwP+RJwUYlmpzcnpt6dnrot41oZORk06sW1q7d6T7e4tuTGits/8P79cXX08Oz25",
+	"uvr4jfj13/8tKflfTX/gZjLf7fTPdWlPdLspy+axzmBfllWFuxXGQEnBrJIAQ6MvWP517u8tYUfDMrNH",
+	"GK+qPvuZ9rkUpf3B/nk+GBzQBdIjNT3BHrSJ3bNv0/1+o6Ro6ftbyTirBS8y6Dh0zItbXAlszrXVFRhn",
+	"axip/Os8g8mPhqyGsZJK0r7jJrHSv97TM9vGA92DU6U56cbO+4Dm/ev0vL/mY1Htk8T+eGfr0sxxlit7",
+	"U8bya7H5yw2vViLvs/9R3gjJtFX0eAWqiVUE7C28qkhiLho9/qVnBF/8Rc/VsvdrWuzAixpdLo1Y6K2+",
+	"Pzk9O7C5M3v5K7z1NIhcXtd8g8NQLso2AfVXtWYLLjcM3s2McvoDN6DftMnMyj4zrcicDgbQpHKxWvSG",
+	"T+BTKfFTaH0pjZiRXviD0JrP2s7Mn+ebjASRYPNSG1VvLlz7mF0bbLwxYksQLdSNQKV8rpa2X/ZvKdZs",
+	"zCfXQhYt/VpgU/avxN2VZq2EPUeAW2d0CmTMjvhkzms+sYp9BqJlKeqJkOZEyIkqRMG0mC2ENM1ubbW+",
+	"eWrAPx0PjcPrynZLFfu6JVVhu1QWR3SgVisj6pPTlh6o4n57YLf5G54yObYEAGziMpzSqcVB43u31nyA",
+	"bzu2xj6irTXw+O7WGD4a3m6b8mMtpuXHg2rq3JpkqAs85ExXq5ldvFY1V1P7gyrEVyj0x2JWykiQtjV7",
+	"CS/eO4y7A+eMyb17DC+xewxMzqbJ21iE+GV6CUaGbvsyPNLwfV/KyWGTwJq/hd1IsQ1sO2GbW7dqr/bZ",
+	"t7GHPwjJ5T7F1cAFDzRMe3MA+WTRorniTfequto12024NrbLVrtwt9x2Srd2z0/SlFX3CUU76rBjY2Uf",
+	"e5u5/Duvy/2TeYNX0Al0wSoxNeDmcCcrnd/uwrYm0s9HaaKf7LjrpZJagHrzHS/eoT1hP02UNELCn3y5",
+	"rMoJuCgeLWs1rsTi3/+h0dPlF5+9o0AV4oZXZTEi26SX9QpheFnZ2YZ1AV+zQgmrn1pZRiqBHVSn61q9",
+	"filqeCcz/BrcM6KuVa17w1/8u4xSo4rXoBn4t6CcYYuVtuLPqyRPBoNe5Lfz2tKnX3H9CW1GZdHdeWHt",
+	"05W2FvUg65nSwA78jhfsne+40/nGamWG44rLa6sXdlvcP+JA4zylthcO44RLO4hjAUYD43pr8Pq94KuC",
+	"L975rXaHOY69ViO/eTPvh4qmyI79SE1HtNMnamVf+Diar8fOueFM8nM2qVbaqmBsrVZVYXtHboZe1lPT",
+	"3jBoe+5KmMZbPXKIFhMahQvBpcmYFrLY9h0HWwR1cSvYwMPHNQv+tzutJNiltJJ+rMVEyaKEHfAuDDG8",
+	"c4978DOtuTfKzEs588JzSGLTbk22WE3mjK/5Bg73sZUvGjR6FLhWHdG4z2sxXWlRZODY1mohxqrYgI2u",
+	"8AIthMTZeJgnV1n+VZ+5X3KrCF1JFCtcK6n77IObNbdDEvOWwyDmdubCo0rsWGa/rZSc2X9LwyYKIg3K",
+	"L4f+lXR7qionx8jKO0/Cq9idUdkNjyPOpQJXhuuyNlwW4MksjWZrvgEp8FLV47IohPySTfaO8Aea1aoS",
+	"Qe7zqlJrnJiH+dS1Lf8KemQvMIr8G3aduA1N7WYP89mK14VdD0PGGXxg9aoS6AaChXclF7A8OVvW6uOG",
+	"1SvJrFTKmFF2xdrBWfDJvJSgz5lVLe1L/bIUlRZ99nbK/LsyluMhBCsPzCshTb2xRhZ6OS/gqfYtrNRX",
+	"Eu8cYSAH1umqiu3NAi7XwnZqYtfXRlMoww6Wbd6GBqE0wXVljW1RhCWwkhjQKjK4YSzgiVcSBdd4w8SN",
+	"qDc4/ui5tY/U0DfuVw38MrFbh7aMHW11XQo0KrTQVn8esnxSK61Hqi5npcxBnXdSD/1Io0WpdSlnOW2V",
+	"l6qeKWOOWni7Z87UPyUS9M4sYN/YcfGXDKH1qiqEiwXZIY3Xz4RLO05zXtgbT8EdeifZfRppAf9DSfG5",
+	"j3/qtz3rqwIjSzL2xdhfrsXSXJAaaQeM9kY0NjTnbixATvzP92/fvPeNbJkvbGdCTlCn1fgfYmJSzb9k",
+	"9gUM35CxouZTw84GZ4OT0zOr3iZiv6mBossewTWf0C1iXqqVvJtmI5UZTeEpW3oraBKw66UKysSVc/2A",
+	"l5jWPaxLNE3uuqoG52FVvVGGvaSmfaalhQcMCF97yARRHIUhYI3E2slLXlZH6ZP3tANwhKGNfoIy1/61",
+	"85kvYz0K1j+JPZzQXIq10CZnRlSVlb320FFGUDgQxoObDEWgD0PkFddmhEI3t+esOxaupH0CSWN7u73Q",
+	"isE7rGs3EF9wgC/lhqFKAf2CKf+g1Gswtb7wRDsNkY/VjWDn7IfyO9eeH7jc/C7KjF1z9uBGtwpIhQUv",
+	"BIN/5cYdqZqBn25RypURqPDg9vlJ8pWZC2lsU7/83sE+0E6ZKVW4TRSiRrfUDUBJxg8wKkIWwj/d3WI1",
+	"bb7gdoe4115Jsy6t9hRhJWqxUDdCg+bzvpxJu8+4FGvSKn6S/IaXFR9XX3xJFtzwMdeiaX1P5qJgUq3Z",
+	"w3wV2mb1U0nGkz2SpVrLgFaC0X2gmZhOxcRcsFosBcidPntbx9cwo9Q12CWithYPl4xie6BAlv8UVvWD",
+	"kV7z0ojC3oB2zDQWkA+0mwzvR4SNbpVwUy6EWhnb4tKwoixcw1FTzfE8zEFLtYKOg45eqB359k6YenNy",
+	"OQU3y7bb6z3IYzCpbEv7KaRVCEOhW29Zq4nQ+si53ueb8sezP+RP2bQUVeG2BZ9MxNLAG1OeJ/ckiEXG",
+	"j4EvvPNpVgtunHY20L2st1S2c3Vv2HtkJdujiZJSTMyIBv/u7qizs6AyNEaOvZCmNJvPq5iCtF5zTTFs",
+	"u26icxMs0t0RJpmoV8ulqo0ofhBFyV1E5vc4a0Co2VGCDQVyh0H8DDZDykfpzVrDr21//HgiPnBiL3oO",
+	"S2c3kNoIMtg5gSGbrjSvIo/wGsRzzuFRObXS2qooW9BYza3Knw8DFMdKd3YjapDI3i/Qtyabla4FXSvR",
+	"YMW3WRFv31iajJwgAKa8kjhj1vKUG/fQPsuntfqnkPGT0M2jmVbuPGyE0ASMLTndDLsWYqkJG1QasEPY",
+	"a9sQXsGQ2G6vJEhOeonrkENGXEl4rT1xaHHB1Rcsr5R24wHhaNeA3cGxr5kpKS5YDuM0KuWI3FWpt2pj",
+	"by4lLXa4zsrcPnsTpD3Fja5kLtVIr/RSTGxrpApbYuLckXMrfMghX44raMdqKWotCmiBc/K4ViBUbars",
+	"Q8Ybe/BcsAZOqwmbmUHEA65DeS3katEb/tILLetlPbt8wGaBxdHLeji3vaxHE9DLenZIUeA0Bsl+5dsL",
+	"EhE9tr8moBGXcvN3EJy7kFO5QfsQ5Kg9HD6ezNQJPcFu9v47viZoAjxquaw2r+RyhRKiQE2fVz/WdnOa",
+	"UujeEFCk2/v9ezVZLaxwCI4mK63CUrVnG/QBdoEdPmd1A86hEnYJeYCNYGatABAJMdZl9Prfgl98L06U",
+	"s2XFERN8BGoUD2tFPi+W22fk8AWKX7pWRyZRxeWD2PUJto9t9XGYUTfHDZBMl4AdhP4/bWNisp74aJeh",
+	"sOdzG5a64fzwwCi05ULEB8bQSkQ6bs7RteDDdqU0T897EQJmsIuAyTzq5E7Yl0MwlQw8+Z1Wxm1myC/n",
+	"oycJ91Riluzn0aquEsj4rEfSaVTKqUoEYcHwLp0bkkv2Qt6oDSgL4L6z2qyophmrymtB4KCPsMsu7FQu",
+	"BJfaq9MOPbobeN1yQmW9y1VRmhc3pEc0NycvilponZpmgSDVKNq2EGxaq0XitVmPm66x4aw33hyahx/4",
+	"NS5Dp1q2STcMmafyI3D7r6TRLh+Co1x1VtukFgYCCLjUol6FoUPQ60EMbaSpqCmIRRdTW67qmSiSIwYP",
+	"ADU3sZSuS/TlRSglt5j7VhPcpJ4oxbohPXa2/O42p66mFbMy0s2MSnZCVcWxr4wV/N8S6zfgIX7BtAoY",
+	"C99UWD6/ti3z16VOrHK/9zsJgWi/JCRAhEw/9KA34qNBqPtOx7AhqW58p4oEFhpEBcGgSTTbg3lZK6Me",
+	"g9KQBe8E2nLo73bYeXshSB/dZ/kvtSi4PWx+zaN4WQOtztm12GRW+HKt16ouoq3iM06upNeyFnzD5qqi",
+	"/Ai7bKxaYYQMSBOxQdR8Iw7qklXgwEKBuOD1NXiPtJC6NOWNQKXtgDL0nVJGm5ovD+pCzcUBg9Kyx8ta",
+	"U9jRdioEUqpSSIpGcWu0wdgDPqXLAvMtfVlWoomWPUssOGWEbtuhoKmNBblWxkKXBQz1As/opVDLSjQa",
+	"trOFd8C58TrFwXGNSK/XuDPHDb0kGGSUf2BXQH/DF1VK2gB+as9RhfMFZyyqU+hAex0JZzuTSUlmxEdz",
+	"WCAR3hIuTo3Gc7VY8roku3xrodVq0UWpy3HHkJmb1N12pepxIu77cjoVtZATcY8iLusZ1al/kIl4TPe2",
+	"F6UdSHhbtkeQEvAn7XjIY2hOPmQLFFFcsjmvptsZlSBGc7iUzVRGAe1aCG8LeaeCHlmj35qsrFZVBUAQ",
+	"58wNL7FyMRzo9l4QiSPSIO3tV9LfH4NK6AoSSbvokj7Lq/JGjOAXMLftFda+J2cbWOpx0KjhEiUHz0wJ",
+	"3bSUt6BMcWfhY6P91lD2jUgawTQ57wC5kjQythEyZLC5xI+UnYkTvTcZLVoTnzwgqy0DYQjTHg0njmaG",
+	"h1WYv247NKiy2+BMEUAQaOIuRa23UyKPRIrtKocwF7sjbZWGnfWXsbnLwthdYpHdv+jYdzVte3NjH0av",
+	"bfrKohB0xzca8qAehaGNhcwEcf+4RPzsJQWNz3DclfkT8IEXo2PMo8YwJQ5s8XFZ1kIf9cwWM6NlUXzw",
+	"XtGCBI1V71bgUhjC9JcF6IYAnEfFExKxVG3/TZ6vtbhR10eNxLbKXPRcg5tjlMWjvH+CnsOFB7WUKHjS",
+	"HBg4FCBdRPvG+ASSr0FFaUz/1lQ2H/bSK2iZ95+cD549TfpPkrmr22thy51Iz3z89CmkpILxjr7SZ5ik",
+	"Sn519BM5E7axwfYuqs+zelAG+iQ23Plbo9GSk9HQ1LbOnvblUCS3bbSlu6U3owJ0LWSLrk5m2McNIGx1",
+	"nyHgRM+t5k7ZnJMWn05DMIU3uhfu7+V92MRb3fzCNvF2DvmuOscn1k7Mhy7rlV8L2Wc5bo8CvqfkFTvO",
+	"N6IGpQskUj4MqoYP20P8R9UeCWNnzBt5TifCl/bcLsTsfXhmUudppGlbq4ce0xossCavvejkhtdgzdur",
+	"38pq8727A54qS1HsU6TQWtVofEtlNVaDcTBYPaN1reSMoibodZ1zBMrFOVUsrDufC4aHMsQ5KUCDbjX/",
+	"aDfEmfsiTAjY0eGRAGaGoe+z3L5vVBajgIzduZ5CXVMAaRVRfloZPwDWQRQ/IsM99I+i+3S9zhtCx75E",
+	"fLRalvdBuDmLRs7tQtdZ/zmsip3+RN9BE9PrJRhpu37biTtT9kZ8Ky4x/AouWodJ2HfL+xJVY7RBu16N",
+	"oK+Ws6Dw/cgQE7TkZjInPpp3L5+zp88GZ27gC4pMAT59JgyCje1udJFZ0lGzYFWCOVYu8MzsJM7swEhR",
+	"PIdmpySabfOh3mBnVrKclqKA720n/vflD6+TCtDc48+3MCGE8AZRg0/3kVw4HIaxx/qBdjBekk8QGN91",
+	"6EVN8MwtmXe47PpxF6Whk3C3y0C8AVaYYpBxNPTsAw90PCBbWsTu+4/XyjOf3nXQN0OmKbloaIekjhNw",
+	"M4IpODsusnBJMZsHmo2d2ys+JjTjxaKUOGAYvwT6oPwRWK+zUbFaLPNkpKEtPjNJ644p4ITdJE2nX7Ae",
+	"gSMjGftPBnPgraMuFnWE7rA3toWT3k5ZXsBJlWe0aIMjVUOiCainF7jWZ7VaLbPQYADlvW6iQSgVxP6l",
+	"CGphFIRzGV/y2uwJUyUCc/TG9VzIxmvZnC+XQmIMp5tazI0Ri6U5NArW1FVTI2Szz/bvqupo5Tb11D0v",
+	"C6e5x6lEh6mLJW9wIpyek7BM0y6MD34qKUSxVnVDBEVRr7LWZnRoGigy0FgyMnLx3m5iyoR8e2U0BT34",
+	"QslZw8Mi7J7UuKmc0xLUhddcmxPYsSevvs8B9RLNYXPnfXv6zePzk9Nvvvnm6eOn3w7ov5Mn08HkKT8V",
+	"Z+PHxfnkyfRb/mw8mJwWZ+Lx9Jw/Gafa74KCW7pvE6gTYZCKhhOTAFKjMZ9ck86LoeQQAZpGGq+P0kBg",
+	"GmRNDJAC/XliNekIcQOwrSvptei9wB33ZHAD2xOkwGTDPsuLFWLdwIPpOE6crKCcWTghwci0N9RqufQN",
+	"8cobN4xfSUh1pTUF6SI4r/b11GTSjekp3iXqoa5uODmrYdM6fjVogOZlccGMqgow4BiXwELk6Ur8Kh62",
+	"aeLZlUQGG2EH1Sry+cV2BibmvuE30H60m8GlnDuJkxPmUApAzpQuzwrz+LgUa8D7zBWbKgRkN5TaAGby",
+	"CwVMGprmXtYLE2M/4HCBN8Z2MKnEyqT7fZuqI2z1gNQhXV3zjb5gtnubhrsCzzwJWYteEeLurjUnnKW+",
+	"bgm/O5V/vyAynsVu0eCf6RhNa/WRxO/YcrVqvmGluUCjJHcTXzUBVzEIoxFbd2bgfr6wyGSMcDJdNbN3",
+	"Ykoevc5ApXGtVrO5CXJCeAXkgmgfnTDBFC2HoXDWeMcD0Sk1LU1qvPiwqyWGH8BC/rVNc7sPH8t9Qw6y",
+	"3lLpsk1/BBVKsZli1pay1haecGRtIHWk0zJ9VhTbCEPxD/iRJAuYciWEW8VCHx5YHI+ogamBfVmKqnhR",
+	"16pOB02QHIJUmlIu0ehIB4W20/A0YK9BT0GduVazmi+2GJsI9zkCQMV+hWjnpyhL6tCkWXUimKIRS0Pa",
+	"GDPzjAEFhpV7mHnA/E1WSsHAbNHLEDnWbkjdQfK33wVA1B/xV/aQzPTTr1gpKXwIDjOP9tBgkVrj15Mx",
+	"2CdcsKveVQ/kNXp0y62GpRMBDvpAMTizJyjzspQFpCPuWFQJ1fOVjBGnsP4hyDhke0dh3ew8HkFx7hwc",
+	"UaReeb7HqO8+hPhogOMAkYQRGYsOa7A9ZV3MMuq+s8vaFPfLZuTRRSMQ6UIJ2T7TJXmKtjkUWs69vzbP",
+	"umicssTpjsnvstqkT7vbr10PW+KuDXbRdlysN2VtVrwazZU2duZg0vwfjygqmxotUGVLs+k4e+/d5R5a",
+	"ccTpbNQo8pzsaB9wyBJxAo2F2Vq54LRNB/Pu6MdJtiair/anzTYTkJJdAiQoHPxgZ1ueIbdsusiPPWkr",
+	"Vi+wi2SKV+LIXbBCTfQj+k73FwXDW8dCM8EnjfgBpUyPauH8vD6NejRV9cgFOydWek1B746cyrvfatDc",
+	"N6NFqRdEXukV9lGhFryUlCxVTkZhmQIqlo6qoucnamRKEX1aSXhm4wo954Vaw1crCVmAkDOWsgNoPNN6",
+	"kksxa5UWbjwjp4+aMjfDlIGcZ0xJ2LpLPhM6LTNKOVUtfmqwrawuaq/J+/cAs3KH0H3qdO1a99smS4g/",
+	"miulrq3x2lWHXvNa2sE+MEp0WXKgtnZkRGBHUx29xc3JPizXtkDcdYLgChgyU/PptJywKS8rTTn89qQp",
+	"FCb8ikirJYRqP/QF4odaKcnWZVVBPoXENHD0Vmg253VRbZArqU9LpZHkOuf1Ak1Ot83h/tBj6nB6lzi8",
+	"+ZYWi3sz6Tb7ee5Ig9aUiX0RQW7JX4YPiLxo4CFZb6Fp9jrPEEt/cMXbBz/HSz9lt4S/QHCzvbMOlo7X",
+	"XTjGbeQk9Mc5JHE1sZ8xMN+rY/eDyZmqeiYMSuxRp0DbS7jjjb0Bk4X3oHT2KVnOh7FXgqhCvCo0io+J",
+	"KJdmtC5lodaHz3C4+me8GG6no6pDKo2/cjsVp0XIB7QlJELqC0f8pzGRo6P42u+WQMqLKJtt0LZbOr6u",
+	"eZweHJb3cPlzz9xGx2+3jfV3vDSNjELlpgmMiqYrWi07qyC5fne75tuaxRI9Ek7xPB9EZcWioh0xg5Jq",
+	"oqQutcHkZMOWtbB2S5/tGG75TBh4cE4MU9L5MryIxFxCRB2hUPuLqVfCnh0KFxqbWM0+eCI99tAnPuAj",
+	"l8AFYHVUq/o4PgK4mjyrW3B3ZxMd2qtBgKqloCRTXu3fO+TIBmvTRZHw7Ou8b2BNdBQJVGyg285uaG0w",
+	"ViEHegfc2UmzskYFjNLBDAanRMcrszmq7YvzHtCCy1p9LAUVkRGM6isQcyl8OgQaPCgVvo+uv7ejyJ05",
+	"e2VZtfqTHUN/AGENA9u65L7/3IBReMt9eKtRVf0dwIDwYmSy1vuQm7pjPmLHHM89OZww/B3fRhnTR93T",
+	"ELFHJ8v4ui1B/sXN3m5S1hjC1gn4aVkcKRvjPQtDiE9blDK+7/SPKQ3/S8Ltl3Ati8RRCGwlwt1hxx0n",
+	"pF4jy/WhJEfaIgdkzt/9yKSX/G8d+A62eiw+Gs3GoCCVNWbseu+7If21kZab/9tviIfHaeq/ufzhxafc",
+	"XWbgeRC/QC4i7xsoQz5uM/tLK6J0IZQFaq+OFpPuuZKQOuABCJRH/KFZ0WoGJWkMJ/KCqPCVcBq7NcF9",
+	"TjI8ivqMGGIK89tuELsyoNvWfHMRHNag424CIazrFzHCXkmk1FlHGezuElD6gdGe3AT+3hkvicHNuXPz",
+	"hls0p3Tq0vTZJRafALCjwWIpRTkD9J8sWD7KM4Qe4LdoU4YD++n5hSNgRKRMoM4YAIPzBgZTKhpAa14g",
+	"9FMP2XqugMpgwZE3ItKekUYCoAEI6giS97vL53978eb7UKulrw2flXLWB0e4RFD/gn9sCOLBILURtoXj",
+	"bkgJYsFztUYCNofa5S7/EAC7nnPJs9ZS+voW+qjPAOoOCY92VADG6DiqkTJjGNw6GIyGNEnyBWkiAwYO",
+	"YHDR9dlLu5Tz03lud0L+bADo9G+K3O5DijPYGVrPVSWobgfsPG2vW9j/zZH4t8i3Rrp3el40lbBvEyLg",
+	"1WKpavNGmWOzpQO4Y+eZdtiaidTuAHg0PhgvgZs9diQl/rDJCA8+osGVmJqRWpn25PXKLvyVrITWESCN",
+	"yKM6G4PRiH46On/eblUSnw57rp2zFwNkRAdrNzdgtrYxQLdv2h7b+fvQFisjJAPWD5KKDgB0RBNE4eJx",
+	"B4/DWFP0U7iPAmDnDcctkzExXuynTCg2e12hd873bMYIoU2pvkZYjXRG6/npWcZiItxGvLniGoH7vnRk",
+	"ArTCJ0a1oD8kD3TwmKtDnOYKadLvSs1zFJdLe5QHewCvTg4iqGU7eqGv19bGRlPqCDuO/INwOprAiwRU",
+	"gN0cXpVrRecE5oOq5vuJwmC3uhF13ZLw8SFu/BzgI6Y5d1HGBAAy0/BBaD/RNdqlMGxSVbO3U7ZUVYVq",
+	"Sc2N0EMn6S5/fMW0qG88vxrmKhDxbfRggtLaI9tzpq6sVj9sZEoBK6thwHtov3R1iEsT0P4obsHBKgo8",
+	"ObsEI+lkOzj0yKuWPtrUtJd5CJRbZY1Jal2lLZXaphFnwpDlqDVb3cBFr+gb9nANSnLBDQ8FPK0a85XL",
+	"ibMXuXqclELGpKoZRfrtdXxVlGZU8I291qo9HjIKgS9wLBKmGX3QcIPVmKw2vDQZezyw2s7jp08Gg6/6",
+	"V/ItuWGhlVDVwJv8h1vjz4ecPWxGaOyvkW8hZw9diWpS893lGdOiElZI6OxKQtlJXKbRMOsLZ8agn3it",
+	"ogiRniOlxQo4DNflRNh3NzwZOXtoong1p3H3oR+yOs6ePGXehd/AwlxJHlCsJM0v4gICPMaMgwVjsC1U",
+	"H9ruIqw2AZc6+CkaIGYupG0zTJxrMRgQ5Jhu9CL1RrQTobYLTj/NbMzmQYkU6HNH7qYS2ZODCBiyfM1L",
+	"U8rZCOSFXcbY7NESClrIlRG+bbxofO0zO/v9ft6Ek+MWCGyYI/8Frnt7PviFveV3OsZfFY2goyJxowdR",
+	"96hrPjdz+9ud/oYrE79sj0KUArr1QyrIH50UiZNOOeLGGELgS9g5V8V23vfW0/VdvbvdHCftDhNsxSEn",
+	"YeLo9VVanw0G35w+e3b25Pyb88GzZ6dNwkq5qoj9vFGkvkG3Eo/rdxtMjnGcaLkX7s06jL81Xbr2NZlb",
+	"yMMng0HSYZno/Y14I9b6SEW4Ha79wftTVktM4UAqslIjfyke/S5HyWV5iY+GAdcegd3jcsWDk2f8ZPrr",
+	"b+fffvq3lCLozt19pGMeWIT+k2aWhieq5NoJz84mix0/+6omN9rTA6uRDvu9mHL/5J2unQAhQEn0S74e",
+	"gEtg2sINuCJeWxhK3b+SJ5i5oYEDCjPtoODRGkDCnkOnRlZ7b/VmwAiPRKBNZmuwF7QwprLnDxAEke6G",
+	"E13WGsk5VQ0vwTaQ/9nnZsEnV8qDDjUqmOT6aG1uuBeVCT8M4I8Sa9Ix8BKHyMOLNu5R/kGe3wISo7Aw",
+	"dXgxdcg+AEfSZ54hWovwSs41hiWcTgeMXu7ujfO9HujokVSiYivPcSfdydsrIUiMMXA6VODsoY4CohSf",
+	"n5S7SFmaEuhQTSBl55XFHupbSI3aoUCHouZrbpXwlrymliRBrPo2bHA2+yIIa9lnuTNJgC4hGCg+v0Ib",
+	"XlVYV9HOgF2A+dBVku9vcyNglB0eASNnL08niCUV7HgYdmu384If9Gq5tJ22cOsPrl5R2oofnGfkjDxU",
+	"E+giFIcIPuJ8yc2clqfVtKh2kl5N5pDB0VyJVBd255RvVFJqLFavAmRNPhiqPxLqSqSGPAq77vQ+4OWi",
+	"POgln6WjMW8IHr0VgyVocTuqJ8rtI5MlQXxs1umcg+BI3oc5wSXn4P0x+d1FRMQHbETaO6QLb6di+qxV",
+	"5vtHZ15/OJxsXUYVZdKp1iHTsr2PuymxZWG3uI/m0CAgrTr2FsxHXk19bZ4II0lZqH122SiyxieAmJoL",
+	"GfEyLfCtKNe8anaWjLBDzrcWQnZ3RBH3/u7YbpaowZH1Y3y9hTCpnM1XsqhFRGg/DLUWXIhhzt0ULXCr",
+	"C3SHeMwZcppkZK/ZnptGdAKtugVmKMKxXAtTbzprOdsJEtve4RY0KFrLXSLRr/FKf8/I1THYGdU3WJPS",
+	"uQ+cQV4LV0ui2uFegDCVB9l57v9dDxYkwh03+cBWPFFVM6RRiMpwdvn9+7Tjsg0j93Nz0ohtwcr+yvGU",
+	"QZe1iZYNPiyjwhwG687fCEpHNUodMcvwrLT7f6GMGPGiqJMzTadmUr58/P59w4NHifQ1Iv5tZ2KR109n",
+	"I4FK2Qkn618CEUvwFoJIUJWArVWvJLL0jEmMrLe3iiz8eWqFHlT8gKhyaS7YgIicJCSYdkXelkSNtMWn",
+	"Y3httuPO4czwyqGQR1BHaEfadWjPeVykNrXgjSTxuOmrMSUFta/XcI01t9TU031msNuEBHIZWdixB/Yj",
+	"V7DGrgAj7CGAxab4TF1Eep8OzlirylidpfBlNChn3k4HRdgh19fn1XN9TbUKSJAGUyVeIVRrMAbf0xEb",
+	"v9qv0GADQMafa3gM2bdP/cdKY5C38+aDGcFx9Iig7V240qIe8ZlIUgw1Msp3jWReHk6J+BkuSmK2cVWF",
+	"ndg4KmPJGcm3lC6LmGHHZ7TDOv2f/iA9yvVlB7M9Vnr4LH3VPEB9QSZSwqpNVGNKs4UwvOCGO3cuFRX3",
+	"U3D6lP2t/G5I5653tyPtUVUg1REbb0D4enXTs/HHpn2aEey2eWgdiD3693a278vocNb/dmWcUnviss4s",
+	"6n/6I/HoY6op/W5prrUTauyTnwmgflImRqZvu8M5Sps4lHRu904pMSYCb9v1zFTljegcGZ5WpRSdobzT",
+	"lXM7HBtfr5Bs1D8ivLttQF4V6co+RNXZ5FUCmWF1XLvknDlMCwCCaFbJ6LMcQm+OU4yCqcEJeIFLOmKq",
+	"8eudonWY003XQJU7R6gvNlcyCDbNgg0MVK5ExAl+1VCBwzlU1/Oyargy0ekIpCQF7lGGOlkDf2h16BLI",
+	"qGTzS/uQGlSqKa8Z11eyQQllRbrGhONIxLJLT0AEhoNayxj3Nq7VtQMOQlAdqJ2ANcorOWMhpD00ykmI",
+	"8eGhcD5gHi3Y9B/hlICLjAYp7fcJNmF6r/ugLOiAXmlziqXmJbkByti8gDLPu8wrMA6jVsAO/b5PvYr8",
+	"SDu/uXPzEIHjzr6oxaztfXo1Hv1TyXR7W3741LL17iPF4g2xdxyrgfyM3nY3m8NthimgH1tyDXEIWOgy",
+	"Oi/HYsJXYCSIsk5qMlseI9lULuIicsAY0Fp1AARCvtM8ROFWUNnAbhTb0owRAtm1snHa7L5yNEnCDhuv",
+	"DcENULfcy7nEAQpp89vMk1aDXTfrr91do+ocWkX9lCdLzNDcJRluuOd6aacJhcMcdUx21ROrqx6jAR2y",
+	"Sk14VZpNH3fQX8Sqt6fm3rFa9nq+6XLLz/N2vGIv8/3H5+0fPX0f2zOQqKU36Wdz0yEj3UEH3R9E6b+1",
+	"Bu+4aP5Lf0/q77dQoWldZgclTNjHu9RrHifVoEv3ZEqOzdK2Jwlv/TNxGh8DTz6OIJf6aDpRE2Y98Loc",
+	"TJWfB2oMUqsdUyp6bdD9gopuFh/2gaPVVVb24cxjHTGOgmobid+mC7ryQ/fEKNk54b1ZtGqvbPKs86EK",
+	"YMy0ewup196d7YlISPfgRMWUGLkBJaazmJzU4iCs9j1c9X61WPB6s8fhHpOyRMNxz451t7a858KYqhWY",
+	"uz2CW6W0BjpJamaqUdsG/nm+IdmGaWwAA2hUCCnEEoqEKHmxJbGSL9ItHhdBKSee3pjeaHv14cPrBAs6",
+	"j9+9Q59biEnF65BWGK2az0LRv7vOnT7p2R5IVSDLYjJXSsdLfJvzje4/5FxKvHhbnuGTaWSb0KGHFPmk",
+	"l33lOaB9AKLJkl3uWgWOOQ/JIFE5QE5i15Bog1xJSieC0InjkLRPLx0h+TDMJUoa0EfAPJKRLXYlD0Jh",
+	"mqktuOMOnftthXb0Rk6aXOMA8MO6ej7bJSXZgIPbeVPsaIVYEgBmBOCskIJrTpyzm6hAYVzQf1vdYg8B",
+	"whzqt9iWfRUKK+JTI1b0K7kj2OMyNnbWw4TH9Qaw7EWf5TjRzQcjTs1Nt4kyUCEkElbGXFWFRsOZ5Svp",
+	"k72LmEsspuqCo/hKOh5z57OjUF2zUCWUOtosBRtvMF/oYRQ8HEaypVBCf+XHuzQYnSjxCVBP1hW5gLmC",
+	"ujpm5OOSjVWwHT2E6dbK9R+KmUAqZmmGjcl33Y0K/sGUgw4Jk+GjnQiEDGmCOwNkHzwGVvAoJBn6O+ca",
+	"hpuIDGGsvXiCgXPWbujXQxgTBDECAAbZg+abr7ZccLAvrK6L6zgUxexlPVwrxJLophpT6qLhhN8dyWKb",
+	"/65tXzqvcD5kVXkjfD4CVCeF9ez3Dy3s6Kh2nSAPs3MrR77m1ubEwdWk453ivn6+d+qqcpjzXTMBAtN7",
+	"nPkhCB4vJ1rzkOYQZ6DH6fWxgRwXZV0LaTZNONNpSn2iWlwJ3SO0yW3+3YZxzWbvfnzu93Ch6GyG7CtK",
+	"OYXgrG9jXFSnO/X8bU7ydVkVE14nC2WEvkTV+exLLqzMAH3Ih/CptykVI304+Re3HUw/zzfpxRD7rNYA",
+	"NldaSBjMhBrhpF10l8YoBGVSbvlGd9cl/jhSrdAcqnhBDx/GGCJioYRN7qIegUMhOnxmVpwiMV1n6+vv",
+	"+MZ2l9SyLpWjz4ythMdnrYX6y1pAFnJytdtjwjmZL5rQQFUVR1iN/j2pVrs3tCv7KQXTsYlFFOgd/Jdb",
+	"azOe6tS6fEsI5w+u7OPdi7/eY3HXBS/EaLw5nEjssd5RRrG9GfxYu45FNlGLhV279pBgRYvLb4+xf2wh",
+	"2HDPbXvjMhmTGdJ72BSjGWxMzcHFcDx1HFHC8YLvMsL9vlVekwD9FBfZ2RNHRcY+AJTdigd48VjoshDB",
+	"oMGpAZ0R6WgWW+xlZ0+ewjHs6XSyLoX5O05LouCrWzQjX8F1n8Rq7vv2uq8+i4EgE7eu+brVvH11Xxtt",
+	"u48o5G5nvzDh29u1fE9pDelEeMzEIA4Yh6qHeBfcBSUT1XUpMkd1BF/32QcVWSvoGYEyxZ75v/sudD4w",
+	"cMNw55Y2QpuMuXwvqcyxtcoSX1ficAOIUaUMmQykSrCftCAXEOCCMVkf0wA6Ni0lLaORCU1MTeWPFW9z",
+	"/DuKk4wQgKqqxnxynVFxe6w/sV3cBbwOaW+dr+mL6Yp0LRxpzTRFuqjPXlTkCIeUX7T0qw2ehLCiguTi",
+	"muX0xLyznvMcb2jXz7pRbNsxDASxPj3tEArV9umlu9ixXxwOJ+DoIy5o2uC5xQeQ6kpjFiA+R5Vibck2",
+	"hkTrybzLE97BhfspdayscDw6W6VbyO+m6kLUWWSeEjV04UioKHnALc5AMgajhEDXDAjdwI0BaonVlCIf",
+	"5jH1affBUG8TUiVnzBKfztL01x1jCC1H3ksy8WE9PNAsty/LPei+sWuCbm4vOrn8X5fuvx/Wf/12mkxL",
+	"3lObQGmvA8LbO492VGjqMDdS4L3GPdhkKqBdlXnZtO+ojsoztwRDYVmNxYRKBPNQzDHy2qCS2st6K0y3",
+	"d4QL4E9yZT1SDpxIkrTYLunsBXp88rfwxvbqEcCDoqDgI3L2RYEUl1vu+ZGi9Ms04mflSQYO4CePHKfm",
+	"PLVQFnkOod2ugkrstp0DV3bcXGnWn1bR3P+CXDrk0sSOt43WOye3d5KhF+gv54gpctY6HSPYo5kwWxnw",
+	"5J+bCxzEjCgzXQgplK+Fc8pX40Jvis/YRV+axy322c/zcjK/kuj53fZT0sJrR4FBCqe014wdZNUQ+dEC",
+	"s/ATCd86VYMLAW2UZ10QP6Z3C4XxQu4We0Yd5wgspZ1ot2dbDgvwiu0HwsE2hUtw4IduZUP74BdMcgCa",
+	"znR40V40uimJHGOnLTEgD8pj6k4IpvQZBFnEbnDLwlMSVKkc53Rpqa6FzGIezoUAburWCp3g329/oPOh",
+	"hXlPP6l1EJMrZ7wJ1neA+bpSthEVaiEm1lT30JQFkJKy08EAa79rE01MZ2Xm76VYH0HVz12hKehjBhun",
+	"TdbAo3dLSrWR8n8IRaRpoMebNtian/sDJ4truHtpW1OlKAJ34BYoqgs19aXcAAkxwJJAbTvmDrWEgSGt",
+	"gRcIDFsoyiqAaElST7h9nT3HqJmqrMdQHxcVeH5D1dEshMCpsCj4HDGJLGirFIi9h2KSoR6cWu6buhgS",
+	"14ZoO7QPSN375MqmtBTZKsophQmR/pMtuZnMaThonM/ckeEGGazSmTA5hXMzn2jmY9zeHIDQQ7kQ+liT",
+	"JNQp3T5lbJsP9QY7s5LltBQFfG878b8vf3id3H/zFgbF96QPr4PSQIwxdGqDg40q2SLYCZxAUBgtKhed",
+	"/1KLgltl4NecwqItx83dylwGvcYqGrJwcSBiUGBaQaPcR8COwC3Ni9LngFpYwV20kkZh7XClUHwP/dZ5",
+	"oOOJ2XIN7w7BMWA2zD8n/tN1XHELHdO7MYXaTR1wNHe0QO+GVNq1LQlUkowyuKxsCiKT5lcot8eyrVkb",
+	"U7eALtwnPnuUBExqhAwCbBZiGNChgoZR9EBaPTF7uTeK7g7O3IsYIvGWFI21Glci4YK79HXzgtB6dv7k",
+	"m/su0SyVGU3VShYtTDEtDkLg+Dn71poJra5Cu1Huz7nXhix8K0WzCC9nS1FrJUFbnXBHPXnB8gkUhHdr",
+	"KCkxQyXNO3s+rN1gZeJEtBeidkeQXTtCp5vUYiJjLo4VDgQjgus6bv1FIG/a1z3H8QQGw1roDsWtSMjR",
+	"fhDajFIsXW9op0L+IVyWMV5p5TBJmED4QLNKzfptsNeV7hiIN6Vp02TxOQBSU3Wh03DTtKcu3gNAng8L",
+	"WMfz6ZP9HAoVEhZv6bpz4nprn1drvtEsB3tjOK64vM6HbqkDtyE06LpEto6IAyzckHpbiwclXnSQdrZy",
+	"Dm0fKpFqHTSneIq/iJeFJC9OuV8nmStqHC3KlDh+F2q4bQvZBaoJR4XduwUk6KVxTKLWZsQn16NFQjd6",
+	"6UqJYJt8PRKwyfjkWqp1JYoZWAXNoJRajauonVibwVMMHfk+0FG2Xse0YlNed3zrnbKoEg39Cag9raEd",
+	"ucRAUQBcZWhqAcq9S6NGHF/kMYsKJHbXDWAK2xJOj2KF74jpb9YRbHezu2Qm7273VbHjJb1nM7R5uIHV",
+	"LO3ErpIYyzdhViDKHIzThlnl9PXxBpVdKjCRw/vyRtUceAyWKgEin+2ZJM+ktVQk3d5LAxLb+xLxEyQq",
+	"6BNYtcWVz6dTcJW2jQVmxRF9jLPQSYm/cFTvUeet+bcWVZXuhdO/9448Ks5VBTjfdPadmYtF8+0OW+7f",
+	"z35G/udIIRfV0gNRDrh7cLT9sMeY3wCd9b1pDCStrT3LNU2p+CfLmTuu3vMxOXP9YwBwqhYjz9HUYqHH",
+	"+FpX13yBi0UWLHfTmGeRkUZQYQiHE61PCI97YeCNWx2c2v3WAn/VzR58W9O8JhI6l/jGq84Jb91ys7cs",
+	"RS/Oveuwy/rfWuex6ltW1SgmQmmJckX5dTo61LC4LdS8xUG5r/REmvgWkBH1kXKH4upiqBnLwmetuGTi",
+	"kF65y5ImhSh0qAihluL++tEqR9s64q24wPkJgsJl13ATOBJjmYFYnTXfZCEZGvaAp7Lu3KefXaP3dKjd",
+	"MRO2aXh1RmgVAtjdu48kYnDbI87b8zX+ASdCzkpczXE2aVMFiKcmw3hoONHiu3fXH15ciKq8sV/sXg6p",
+	"VxiMx3QY+wvWpSNHpCSK3IhOEs1FhCbAeAvw0Fw0OP6wGBsqNwvgrylN3JQtBmQvQfwVYO38wx2b2Mak",
+	"QGnWzkxGA305OgofRFTk1ObFSpNyAQQ8WmClRKwHTvAgYge/CEmBjXHhaMqiourrzC2wztxjrDN3CnXm",
+	"ruRdC82dzQ8XmnvXKCGa2DUILKEkHARwoftW8Bsrcn06S1TFr1YrA9lFTHw0Qjo2d+dmD/IN/aTwE+We",
+	"RU/Bi/tw2EqkkvJjMnQOB5jxzIE5Cfnj6rBZhfBaiKWPam48SK2RLIj+0nXcquA6tUu/LieUxRfIpJpr",
+	"074ZViCUrE2vQOR4vWe17b71sa0gSiknAjw83VGp96CrVeXUiD2iHD3eQhZbA7ITNaBEHlCGtlxDlEjj",
+	"vOtUiAryJE29OTJbgVSzA6Bb0eTqLyuM2fiYUtc8h1sogp29prfhIyiPoC6RhR6VB5Kxd5J0oLKA4EXb",
+	"/EogiIsS7eEeHWVA73M2HhUb2pdMfpigY28IJRhZkWuDdlNrmbw4MWpHtMy5PqQ725EieXgtNu0D7INu",
+	"YQutkgwJkLYcbZNGeLDR1julXcXPci9Nj09bQP4YzpbbZGltFSXfDcMYPtsbNQC90QkmSkecC16gCsCx",
+	"uG+hxFa066r3zckpPxs/npwXV72kePW0U20ll9rgYmFcW4VhnEC4LxVPuxwyQ1Qp83I2h3hCCWXXFlYV",
+	"E/+x4uTd1wteVfZ3l8pnW3DBBlZdTSYs7UtavGWYuruguyV5Smsa44cmCJKHVFWyYyLs1oZp7iFiWlQ3",
+	"Qg9ZnKjJ/qFKKQp7D6Tp6QyLjnDN8t2tmDkaxf6ES15vrKL5IZE0GwQxUhyERFW0Y4HI4JXLodFisrLL",
+	"hI3VSha83gxjGsGIAgToMStebpes7nXjmksywPzVqfqeJBR5j0qKZkkVc+fXQoo1gmV8snx+qvML/MWX",
+	"vbC7ti7IIWtHA1NDodMzSmN7IW/UBgkVkc744/fvQV29ktaSoHRvImwBVhYMfAhuVrVg+cdC9yEKN+vr",
+	"1XKpaqNPnB57YkyV99mljN8CQuRETU/MXJysVV0V0DU7CZ5vAhnMyA1RGjapuZ4Ljd1SUlxJ4BXxCAYc",
+	"rFiFHnrjgKqEhmQY0slZjtQ5leEjJatN3qdWljOpakHUEmg66MxqLQC5QgY1qm2eMaOupHcml4EyAuqL",
+	"VdWw8cZS40vJpBgJcLDu2EltTD+30A4QNH7cMeHuQW1ul70GavgfJav3EFTBwyKuGheLbtbhtx/siQq8",
+	"CZLl9qTM3RG0QcDvOiJ0IlhognfIY3bih0Z6UThPWumBXh/g/IlIi9wVkaCUKpJDRNxxPEvQnGsPY/AI",
+	"sVA4VJLEI3kBrBoQ9wlZQPeiC4LGsJVwHC25fepPK6T0FqhEX3r6TlWkW1NAvNc9pFg1HI9RocDdg9cp",
+	"VR1LnnkbGylbwEGVSGYPTk9I0aW1NlOw6lOdWwit+aw1t/2YQOmxC/OiEangPi+t30Gljmtz0x/7l9Vf",
+	"sczqXdOHt1bp75A/7FrwSi6RFHgfX/Q2Cs2Da/PfQk5fFgSUU+sy5pTjjBlTZaTxZHFF4wzKGX/KiRwc",
+	"OJrAmwXR5FktojxTQFcFqporgGIVYAjD2UraEy1GvC//7/aRVk0IzV7wDZvwusaEmVDi0rFq5XZX5Y30",
+	"QLA9ONolXNKp70hTFq4UBSZ5gNPtSiZr3QNdYBZIKJtAXcB52912fnrWZz8h5S2blqIqGuWSM3eOBZgz",
+	"nm0ol90AlFKXBaAtl3V5Y42ra7HJADmtNWAIVc241cQgHV+CG7xZvNPVPCFPplUxSlmVUoyuxSYfsuUK",
+	"yyxZbc5f5efPDh5Mgi70CNW4vN9AGCcGFEZB22nBi/Kh98MKPNEdc8CVfCVD+irCBCsuWW4VtiGzizdP",
+	"nvgAbCTKp23+pcDY6pytoV9jhYF2H/dUruF6rtaaPKZXEsCXzCfQZTGzF6vL2ZwUS9tN4LvCYMOuGmFN",
+	"iJ8jpj3ijCgN+ubHwof7KXnwIfQdxroqJyb/KpVy9d/TsLO309Q2GiK5HuQowNKIliNkduFlD7ascuCv",
+	"mik1qwRfllaJXzwS9ulOnScHeP/mcf85cdpvC+ys9/Fkpk6IBeQHfJHTPY+joL2Na+J1eS3WJdSanYbk",
+	"aCsJjnVA2DlJ8o8nV+Zw73psKyh3fy6OKITy5PTsAOXILRiUujsjmsI36YuIC2Cn/BLBwRB163Rwdt5u",
+	"O3c2lRKBZCeQMWEnjw2m/IJxL5p9YRGO+wnnv0wVdnUshUktPlgRcffOvs261GRwrbsPRpR9aflfSpl5",
+	"Qwv4iPLit1zz90oI+7oDy+vh2W2zrfYN2Dsx3Z33Vk/n8Z2+ZbM+JPfXh0goPtDEJjEONewDBwfCkgOB",
+	"I/EPWuMS3C1QCVgtRXHiP9+UtVnx6mSuNFIVhE3nXTM95+eEJ1GBQdiqFPSF1dlt47qu/r3N2mkwyjvr",
+	"2lM4NGeMeAHSQYiWs23XZooq2h1NXla2MhF5jIzL2Bi0JDih1gg+ujXXv1O6U6vxefR47fV2+BFL7wKT",
+	"sjBvX2ailfwlpP26koa+ZCHRtXhV/r5wWLUwddnRC2I1TAXJeAUmWVwQBYCa+mq0EdzWl4FH7bsWeqmk",
+	"LseV8JV6CP/a/wJ1JlxH4wlIz3bYPDuuqtbISETtFzH6rWtlRJrP7zj/k0cuF0OWk/stz1hOzjeCgdIu",
+	"yJlRM+EK3ieqgt8uzSKw0rWRrbT8mPZ8XTI30n8rZXHhS6F7XJaHZZFi5pCpEYTCmpnHe7989kl35P/R",
+	"TjOamA5p+ZHTCwZqa37COglTEB4fRn7fUv5bR9fjkOXLlWksptzVt3VrMWM5DDv8YFdp1rgU1q1RyhOX",
+	"Rfwoa8BRwB4hErXceafzWD9YQjq8p71xs+yu3QU3WbPU3nxyw2uiPf6lZzv9IzzJ/vW9e5r9cElPtH+/",
+	"80+NBux+9O+Qpffl9W989xtMA0qLLI/l4xFwU9UsR0rAPEQzsCTRDpHBN7FKEC3jJTdG1PY9/+chPuv/",
+	"Dv7vL6cnz379ZXDy7NffBtnpN5+++rc270LYL0/PoTOqEm10fCRsrYwoVJ/lkzJHnQzLUUuKPMWr66YU",
+	"a3BtTEr7bVFaoZ71eLEobePVWjZ4dCMNkVbKO8xuO4Y21cujHo0nhhl9rPJ8cB4rIcMnnzqzCH7wVXJo",
+	"tnBE6CwiZxiG7N02Z9zlUXL7EGS6r7QK2ZWehGVZcfkgIkTDZMdt+weM9wMGmvi4BADqUeVzAmGN864R",
+	"vw/Ik+CZPd4PEZ0QO6yMmV/5c4wuXHjyWNtVYo9NjcGuKyZJJfkhniZykTp3g4/XEVLh/PQsjgM5Tj/E",
+	"xBq1zUGF+Vy3maA9aikCthS8nSHfJSWRuAJbcpIqjoKgYdyBzKO+/BQXZcwd4QtCRZfS+GMd06gIw5W0",
+	"I3N2xnKqQjdyTaHg+nFU5FMkov74Cu86HQwGMFzu87G8hlFyjdWOKS4GIyjAZ7h/wZ5mnXWGlPB/D91z",
+	"R9gRrpfjzjd8zdups+Ia43coK6H15Go89bjmt25psKpWVeW1dOdUpzuap9qxPvFPcOAleeTcrsUhY+WW",
+	"R/7RzakfzX2uifty87gBogYnh78BCGvhF9FIJBfx1jQLWZRGg9t81y8yLeVM1Mu6bLH2naUQRS0qPZrY",
+	"B0yhxnKa/8qMPDFVx3peXDYX+kF2Or3CMTpYIBy6kB5a3WJWFkUttG5bQORyH4vZSkKuE0YjtJpcA6SG",
+	"bs/IVcMJofkgjTK5DY50sqrrvYXAPNELkVxjvCodF7kdP/XvTUnd+fWQ5K+FkHtfZicUHm8vz25HcR1R",
+	"ZuyHeMKy87zonUrpj2u11qLG6Sx8KX1Pne/0oSHjcmO3+gPNjPjYtW6B44d3C2sLUdQYwzB1B2sbUFfv",
+	"w3hzm/V3sN0aE7ZHdSQYLvHEMz6BSlv9BJ1nmhOs1XlM5tbe08Ze016SItmtMk2gtBVVBX9EqMy/Vl6Z",
+	"0qnUAFe1y5NMNft+jK0x58UtsdafA3TZWnC+3XsUEHsHIHnvy5l8JY/Urlr4eS4lu/zxFS7JjOXTio/6",
+	"/X4Of07gT3ApTCsFH7YMk8ORvW1NppWm+n21SkVV1FrUJxOuBauEMVCerShnJcF6SylFzeab5VzILeWM",
+	"T2DiosY+fbzd1sjR8Qs/+efg5NmvD+mPk1+/dl999d/+LbUC3htuyslzp/ftNN39EizhZa0+lkKTvSSp",
+	"YFijBN7QniWo5koHfCXyfWRI9UmhleAFGJAveVnbD3bK6M/Rx0LngPlBvJNLiRyLUs6uJMTvij67hMie",
+	"zzGdlTdWLEEW7S6kF9PiwYnUhD//gjh6OpN+jWy3I0PAew2QrIfFXu6n/hFZqgfPeLrugj2mIjfo0nZp",
+	"nAt1Y8cxDmXFSbteqN1J82kV9Jp2TIcDGy5N1RtK7UQc6FvXFrqcLAR7ruqlqjlhQLGluCU/tQEGjqj8",
+	"c4EadLWatVYd2q7y0zp6e7UIe832gMKN7eP24iaZSHfM6hwfhGH9wK9d3MalynaHm3ot0Zo6gZDbKKb5",
+	"ZkjZyxCmBA9zZJlQQnUvNe2FWFZqw5blUriyjgqD9mUSG3UATl0AUu8H2zB7pUaIqdqG8sB50vec+ztD",
+	"qbzVlyba9NnRRiUezAanzx4/nT4RJ99OTscn3xRn/OTZdDA4OedPxk8n3xTfimfTgyozqL4UGqL2wBwf",
+	"WEP3oQbHS/J3UIXx9ffXkd+zDzfiDTGhH6F0getUt4ecfeYsXoiwyHIyj7zCUPjYoV6p4OUFuvu3jpsZ",
+	"bJlkvWifxoyPj8iJExVKTwcDgqhWSl1TYpQDMuyvCXDgCF8qXZpWdR71jRXw07n69/YUFVVFRRxycBOF",
+	"8svio2EQy6HshFifG5w84yfTX3978vRTUn1zBIptDjI2jmoSOLREs6bTzgR1xnSERWVf2By5bw74XqlC",
+	"hh/L/Yv252Q3c1xv+ZBxV+bDHgO8EJmH4mDBZ0TIsksHVnYwZUKNcKZLOXNBAvYwd+/Mv/IMSo0l3iS9",
+	"oP3RyFEK/PwY58964kYgWMyXocp6WhgDf6YiffdZKVMWGvL/0mu2LBKoEapqSaQiPtvQPiplAxMSHcrD",
+	"9u+rWieMbEvlWBdV9ZDgUmMSLZ2Ctyj92UlZud9inZ3dHFkPI8ojhzVsyyu3j4QQ9NDXdaHSI5guQfd3",
+	"KDccV/eEhm55yNzIJffu7Sp70oT3RDHzuLiDWtk9FADN2LOB58NxA+j4c8hecoV1mpuE2Jrstsiantt8",
+	"zmVBJXHzPvs5oeNnru7olQwtwVMNX2WfX6NXuJz6M1IrJUU9jGPrmoqXShRNd9pe34GqGvU0wjBcQBY7",
+	"RfAbo9U/5KfYpcgI45M2nQAFQadmVAbV6gFCFiEBzOsPbjogbG2XPCgABKjHWczD+sj3FzA4pojrsRVZ",
+	"73fnv7ZaF29iLvy8NLd95pUSV3zb/mw1AHuDdsRcC77pICBi2XBACCTqyPJl2a2E7BcrHRtatK8U3b1V",
+	"i/3dqsR+UEtVqdnmSDvACuXE6vtOmLVAeaUDQq97OQDXmhdFOucVqElb3u1BqvA71eAC4TqdevmwSANQ",
+	"4bl78Cb+2Y2n9vfShR4z+djrOEEmqM9PBinLYy+iPsp9Jtgv11FJti5BhHavfly3EadiZ/waE7Vv1cE8",
+	"H2mB1ioBOvsRTK1Ssty3Is/wSB+0TLmQUJs0mXQ3d/MNJpxucpIl+KDvXOlpR3nGmqIJ43eqqkqtSV1p",
+	"Yq0gU5Yqra4cK+FUAMMDo/QVBukrqfpPdMEILng0eISJL+4PhwdJh333VK30tdKCh7+lMFtb8lPIQfAM",
+	"PzIYITheCayXS5FKGyFb6xtWFfQkWhn7Vm5MonXE6uVyM3IjmbDVbZ8c8AbK1mjkXcTqckBPRKUMdOYo",
+	"NG1TraI4UcUeb8mRBZo6ZTq4sfCQ9Dvk2uwTup4eC0mEsu3pJWYsJDAfxNX5gAxnOye2TcY1E3BcloZv",
+	"377V0EZXSwVXPFGmfXZBpoTxbJo+WAbuC0f7eUyUzWe5OVqbXEMwz6013YCzEylsqAeT9fyT0u6HzVJA",
+	"PYBUhQz6+rOkYqVnCN+Zmo+fHN6uzWvZrbyPvRyR6jpZ4Oco1a61Svd9qnaZ62NqVDysFIos7YwOcQCl",
+	"cwOPTt0OnGpHJCYE4sIU0i3K0N6X3rxfwrsLo+dFvcv8KGz1Ye94Tv8rlbhDzu7PvL1iPo+IoAMJdqnZ",
+	"WMxLa9c7WvI01oZ+jMk4t9Y2FfvsWMUAC2rpYBt/jrIFrYT5P/8p2fFdhOG/qO8PUd+7iW9UOYmbmtw9",
+	"c8UXZapS7wHYavCUiaPIlLs72sMbDvnbPYyaNBCD0c+sZ3vErSz+dU86eYuL50GgwriTS00HHPS+y9+u",
+	"ZQzC9OCdROvgtwcaAB199kZhTrhkrreH7RGKrrfL1Gg7bnH4bo5csrVXC1qV11C2wwnc4Hz9CLWHtSLf",
+	"IlRGIA6qnKqmNiqS2JUD1y+QrDxWTIM+Sk9ILotb1mO5DY33OpZtYz65vsDUNLsRtOEb7cuCQO17cyha",
+	"fTvXC3UXMBZ+vpKrwk7BSxdTPBAL1jzE+nBTu4OFvoQJHW6XBtDbtQqiyFLEZ7ZgeCyjnHcmmSvV6kp5",
+	"XUl7iBE7JdVs81Y+RVvhIGXvBThL9CMXMu0viguWryRUPefjSuQ+D2TLFnJ3UEAywXYVyn+26AnGl9hX",
+	"U6bFjQCe3hzuyzMs+FBQj9OHfimnSu93k+T2mpZSZf4s2r19rWpt0EGSRWmBg85HGC2YNn/r7lsBxBTW",
+	"A+hIPkGTiNgg+mIPeoyVod809kDumhpEUntolOiyvINFT/MaPdpNRLbHJQ676J3Qqypl7x7BkUDXXrAB",
+	"WwguA3DWU8BC4m1Uj+m+qBGmkQzYq0M1BEaXnEs/w7T7qcaLqgtR99llyAfFrS5JV3YnCFW7GzaK01OG",
+	"VhDBVOvuKAXM0eR8unVupGl2EMEjqiaykCZGJsLHdKlt2rqyPTyQyPmwyjmdrYUCoJKTt1qIhZVwwx3i",
+	"6CzJ6sweaiHgl/yrzIrKyVxgPcGHLjgQlZaB4fwqu5I5H1vjI2cPPaEdHhgOR9NIcYA7MKA4IsFNLwZp",
+	"7bxn/UWBbSCKbkg0GIHcz9lDSH9sQscQlaMUswIdD9eM+cdCSuQJ2RTw8IsrCSQRbuWPKA/XMSb6H3Kq",
+	"weSqjauqOCJDd1/l5/aQSUSY0WTS2Ef8gpz5wAgPOaik3glep3zHLWkPGA5AhbSRAjFlz19lIQ0ioaBC",
+	"l0FE4yt9A+fGLLf05kRZG6WuS4eowgudTZ3/+Pb9Bwa5pvhDzrQw+iLA/XOmAKu3BEniFumH1+/77MWN",
+	"qDe4B8crw/7Hiw+wZ/764vJ7xBCiDRwKQ1zJ/P87cSkFJ0SVMGSnLi/bNhgbG0Amo9FflTYnrjmh63xZ",
+	"/k3YqaYTPYENoHuIER4J3TF3d4XwcWBRZQU3fMy1yJg2teALZHu/ETVw0RsVASjJ/0uUsFDb2dEZWb16",
+	"JZEeoX8lr+TXX/8MJYS+/ppdsq9x3r92uZCurgAIXK0qaI4V2l/Dy+A6O1ugekWM4XrOofhXoxtwn1u/",
+	"cCvQ4qOH2/Yh5OJPHSiPpo+hgCpv3BFAYA17Vnztts3X7ligO+FtAKD7emcQtB0Fq37jEFyuzFxIU06w",
+	"oV9/zXL7larLfxK/xHewpNnVajB4PPH7Bj6KnNL9x6JSVms0irnKSDieMEzkjWHiI5+YasOq8lo0wg7o",
+	"3McGkd2ov/4axJoVZ5TQqIep7UDaU7SlkUE9LiTAaYu5XUXpdnSK+XsALwQ3lGb/7kF9HGkcPJyGtnFy",
+	"Z7GWjeVbxJZ8htNP46ftuTrhkmoUFBd+b5cmRjCVmuXng8cu1jXC942cQRr5jqC5hJiK3/JA48vdkya1",
+	"0nqk6nJWSiwI0VwSuevTupQa92HoviNjFpJJUaKxE5EU0STDqQA7jxa5/QwN4MtlRYvx0bJW40os/v0f",
+	"2r4UQsLPzp9885WbVG2sLUOV3DPGrTHtapcT3zRMBoWJMRwEMo5m4ORV4TqD7YbVxgtWyuUKw2VCGhQC",
+	"aMDonC1FzcALnIWpB9JRGEczpy5iJR6QX/ZbWs72kUtRT4Q0J0LahhdMi9lCSDNkOX80BsuMKiKwnP+/",
+	"Zy/HOT0RgiN2X4xJyUIOHdxnoBNh5oZjR7Z7U8HoG5dQ5ky+/HzwjFX2eSOwCYGPzPbd/nT2LCeeaeDO",
+	"O7lE3DXqBmuqajwX1VLjCFxJLHefsRweSRRU4NW4YLndOP1+/9FK85kvuB+Dyl3vtHGbPv8NFIyMRWGf",
+	"T0A6jn+DBF3y/1ghox44TZ2LPspqo+rXdsFHcwXG0bSsjKg1QJ6coU0Vi+2rnTy1+yJjWl1JhIaEqpOq",
+	"xqIsVO0Rq0XQgq/FUnBjRVvN5mUB04KShPpqZcjXXzdkI4wuJtrYASv1douxTD+6uWHFaneIAcrNjhwK",
+	"BH/bjrK+6aan28fCrD2aC16Z+T9z9pBiqxOhNavKG6GthgrX1IIXG3sJDLdEJjj/q1oKyZdlf8MXFTym",
+	"1B7H8RWuE7jOaqr0Gugt1yQSvwJRau0/zPYBRaQqJ0LqRt7Z0q7ik7P+oJf1VnVFqpcePnq0Xq/7HH7u",
+	"q3r2iO7Vj16/ev7izfsXcI/VT0sDAI+XQZHxeby9Qf8Ur6L+9Ia9x/1B/zGxcYC2aU8lOzT271nKK/wS",
+	"KdVJzkvVQM/32SWdR0EFYA/95kEN59Fv8O8neI81VIAPqqoiBajB4+B0WdoaIV/E6F1nNMTdAQ/bNL2j",
+	"0IlySSFXEnIisphlNMDJpVrDIvoZhMjlZCKWZggUA48AzX+CahxE8PFPdBXVN6I+gWAOgv4pxpBb/W/I",
+	"fruC7Ier3pD9coWJAle9zI7Orxm7opgu/SqKmXA/fsqDqwfEIBHwK+kqf8JOB1AU1ywvixzEglOc4KR3",
+	"1rec+KJ2wOkxtP+AXZ/hoQd85lZQYWEo4kOEsJ3GRBKSra+5NieQnHXy6ntsIqgCVFbJjkXmRTYKHvIY",
+	"LgSXUP4x8+gInzpEeRbs8grKCpCw8nWnsKDB6ROmMaGYRh8Vn2YghNaMYygAQ/uhbXopYUnQEFpB4O+k",
+	"CjbaqKV2igfCS914OHv9SuJAvag0rksUXsNmTx1RL0wOPRAGz55CUGpfKyXxX7dIoaIdu3RdgwMRTi0q",
+	"tAuShfQEB/grDQrTDyo27EDRgkXgJKTVA93RAtKf+Ndcui8Z/45gxw6JkP5PGkp401/VGiYavGAIU8PK",
+	"CFgCyJ7gEG8my4cWXli5fufjFnfGh1oIKMZAwDda3zBddueerJYYksDY3ZTgMXFyDna+VPJV0RtaORay",
+	"iUDY1XwhMOX9l5Qpa3ePDw7TiouBlTXkqrvCIC6NyZnUuAj67Gev6boKHqEEdHQI951N+h8rATVX6TBA",
+	"PiGyyvk2iKCJMbcfu2eOfcpaa8EZhavMiRqi6oOVHBXIezzQeWCky58OCG60RZKf6pZ9fFuvTne78eu/",
+	"P7y66uNfX/23hwv9f/VXnboEzPu4fbIwkbnXqX3ZBl+ZjpQgytDz04J6SuhAQ+S19iQFovgV3D9LZQ9u",
+	"e/3ZYEC8ioYSrmO74R8UowvP75aOBzmeQO2/fVQ1n7ZV5Hjn3BriYHm5BQdYDqIF/FVOiFmlGXUgysiz",
+	"K+R/vn/7JhXz/JTM5G7kH37Keuc4MKn++gF89B0vHA0mPBWsmcO3/YjmGHrbHMlY74OoKhTzjYryUe6f",
+	"V0dIS4nabPvJZzrKBvzVPt2qUk4KO0tf79Wr3NUgE5oyzBoEb+ln51zYFWWprodLEJj2o/3csxvmwNUI",
+	"P6PLP+fajUmTEkvkQzh1wJgCJlhES99ysZwPHh++5aWqx2VRYJLGHZfXazTnBAB0fGcg+9lNebSIAkSi",
+	"dRk9+q0sPgWa/0PLib2yhpz4aLzOENVwZy8woO0Va18t3MdrIrRVc1kKWWytyt7OQjnfbd0LrEV+q6k4",
+	"xwfuv+ONMi+tRXAPc/cCdC+nQTa95ulJO3ZbPq9FIaQpefWqcNtte+JBne0qPUArxhk0Sl2QbYPaGxSt",
+	"WvLa7JcxH/B9t+8KAKQ7y5ofazEtP3a+/A8qyBqDt0+c4Wz+CwgzNDGMWyzpzaB0txUbl00LNlwWJfFZ",
+	"XS34t11d092VjJnKjekgmK/Q5jsqEnb/U04pz5+agUFTr8SnnVV3+jmbULQtPCnWblS908BR4vxJlh/2",
+	"sGHi+rTNwwcoLtV7PT4/OOOiyWSiChf4GIMXU12LYghxLx+3oJSvd/ZHqHbjrqPolNw+fxPGLd6xu9QP",
+	"HcHv8E1f6hA+Hzzbs+DjGEmDfNfeUUChc67NyM2Iz9N13FE9EBFl5P9uro3GtGxNApl9G7Wi0WelCcJi",
+	"VNpB7kiihN7t3vB88Cy4Yp9T2cUopjxWKzMcV1xeQ1S90y4Pm2FnY78yza5vLcP+PWw6XC1dN909KkDU",
+	"/Ujx2fHtvKdLPqeFEvjME+OP0T8ojeRJGqw5fS8jT5YppO1vloidCoAzYjegXoTJcMPmBaDriX3Go9+I",
+	"hvtTqz7ZcONDz6LXRmeHq6Sb8rlRbc73rm3HrYlX0zdKih+4mcxblbb94/k/3799Qy//lPUep4QgUQVA",
+	"7gR45PJX0xP73hN4cY5Rtf7vYXa8ExzLBENGMfYDp4MmzwfdJfPF5thcVYVOroMObs8GQT3B+LZ46n2a",
+	"TIhGc+lWgUvhyVN1XvMUxX2oktd3scy5Mcs+JCAD5f07+Mv54oA03nviApl8U9lq8ckdJubYljqPoJR1",
+	"+y75gReNQVJr6ctYq1o7EAGrV5VwkfvF0BXLRdByWVPo1tUkrpVRbFraOx4Gog69FFVldYQSws5qLYqv",
+	"MibkaqEzDH7B1PBQpkQLkyFEzmUu+RrY4OV3jXaBTIQq6aXg1wTQdLQ1jRWGE48uVTfvkEAVgbwh/A1g",
+	"vIxCF7ndAnlgfKW0G/FAk+zqs0sg7KcYdVSywKURBJXLjhx3sGOlMohoTFXNcrmqKiipij9WSl0TUXgt",
+	"HDGIj86upCmrOOJTaka0xS1RhH8ZUfal3attwszX3U6eM93k2IHB/7BZim2dIoYxpvX/yOfoK6gALmqC",
+	"dY5cVXVcORcxlAk5dXWEJoJIKriPKZIK8HlE/6B6iil/MsRCiZZvuRSyQYGEKSig1SWWqC5n8u3KdNL/",
+	"P0SgdE/g7pIvfhfD7gVJy7iAg2tatBT4ZCK0PuBZCGC7XWRdtgutM/vxqwFpR/MQHBEY3D09Y3O1qnVG",
+	"nx8PqJKC9ni3lRYBDEPl9T1a6fsXr198eJFTODu17kKGKMTp4N0g+9wZo6oCKqRN2dkgCGHwN8f0flFQ",
+	"Gece2iURjdQMKV9JzP56iIHqr/AyRLrcnD5aQ5oi4JkagegWECAyCgazuWX5vvpcjhpinO/kmznfLxA8",
+	"buICQQE4Q6U/wjFiaPUdwjjZx70X5uQ5oo53E++24McIYzsMjs7oKOe+Wgaudu8YY381ZvlWVpuMvecL",
+	"8b404i/vTV1ODI5/u960E7i7rXfo9PAtP0ke8LuiuKVH4uzZ4Ts+KPUDl5vbCyuC5/eGv/wai67vAD7D",
+	"90krOnsI6dBueEUWthZCx/CIDJT/UDLRgZMN1rph3zvaU0mFciNz/QFWahMiC3oPZsM7DvhkOOADNffY",
+	"U5ea8p/M/x+RRaf8r24WxxvME/59dDF03/t5dQvVfdPVY9/ic//g8rw/hwxv0Pp/YS+7o+/e41eHK27v",
+	"R+8gv7wv8f7c6Mxn5u+uhKbMevQb/tHdce6VE58fj6Se6FBHVzzJIDTsHA8qUxItTJcqQ0hmTP2APIKY",
+	"J2mm7AmJKO61hwnP+Y1VvZ1CBpSvhNhuVL+I3Fl8VZQO/3IRBCWC/6BYAyrg9pj1emQQ2BMuHeE0mc9l",
+	"5XKdbTcD80lpriTX13rIzs++JXyeo6CLkh1Kp/QFyGWwNB5olsMYAuIm1EctqfRAQsPCWfN79EgvLb6g",
+	"VY4mtCY6Br5cbOn4uMTZt922nStV+85JnLtvQRyd/Vswa3V7R5L2sx5nrTHsWNz9Dr7RA8N2pJcA7tzy",
+	"E2zLvUcgHlpVNwwDUH6b92JZs3NOzPTDhvM+IyhZxhwTfMYmPhKiMy8gZYFZLtrTsauoknJpiPYSbAEU",
+	"HisJmU1gvPqQpbW5AL1fLEqpM5LFyNYQQp0AdydnrLPlvB/tSTYYDEg+hgJ8lDMxFkzPVU3VkRdLQ5IM",
+	"fVIUqcijZJg8JaKs1nkJ43zAY23NGtcUV7n4upRFBFONS6vkbThbIl5Juoyfnh+sDZZs1tqn5IW2gWO9",
+	"KItWvC8xlN3Wd72nJVGJmCjfOm5YW6OQGuhOjTqw896XctIdJ/STPZLD1VtmNKbYOc8Op8Qn+LrKQ2Y9",
+	"5rrhCrcneYY5cjdYHIxxVpVS0KYCzxCma2EGbODg9MG+ySpUAeRVFaUZb48mEgdkDRQuScIeyObAjEMf",
+	"oe0JUpw/r5EEm5tspGznOdU+kPKlZHD3CzdVEEaws9UJa/yC8nF+H9TVlz4kwc6zkvjjUtVmSxCAt+KL",
+	"n59UBaXtAP15rii3z8FgkA4PgIyYoUu4ucAkV2mxI97ILwI5MlD/fWhNbnKTxKfqeBOffNHZeCVbDkeE",
+	"xy6XQgJIB2v4gH4fJbwFT6AjJLLvxc63HXlRmat/GVz3diWw/9qSdkvunMi/w0YM9LjpjQiZHcCH/Bfi",
+	"gMnj8C5wOzlyGLtFSP1zxZaiKl+EJEBWTXBWO1VR3IiaV2m340tXVOlfxeu4o6sAuXLEhhmpZAKVbuC9",
+	"tlrsTOB45JAVOCR5M95AMjUIS4cGGiMKKcOwDzhVwJBwbhi4IZQegy3n8qsfaEZsG332CmghtNGB5Mtn",
+	"vdwIF9N3rWSnA1c+Z+GMgnYdCPIXdVoHIgrdncIjn1NIwdC2iaeXZKDRcr69ZPod5EyzJl9CyPhcpbvJ",
+	"mOAuTvmDX5IB8TncwfDs38cbjN3a4wyGwYV8aE9gMPgju8F+L++zMzDbEuhaji7HIXAQw9HiPw4yEU6m",
+	"UrNpLQT6WTEKv+tbZtuuZaswOsdy8IGEQxA8xymP8+/sGfalyoIvYA7Ksj0S6rBgEaAm2x3JbnP/lx/5",
+	"j+FHbt1M7V7kIJ8/5/naJimRNOR3dCHvGbE7nImHlUMYlegEBWxg2qMcSBtAggH+bLwh565niousWnwC",
+	"Fs6nMBRvFB6kIBanWoUo7/yu92SUVlRdBGlDdJUVUOWwUl9BbktgeE1ICURTfnYV4Cd4TTcV4HdY2P+C",
+	"huxzDHJw7+DwtWxvfZI/sjMBC+OLbrwk0gFKBdeAyOzH9cUQXu8R0xoiHTH426HkiRuB4NGcGNSm9swH",
+	"AxpJImtAQ2PZwgs2VmYOZSvHgi3KjwCRA0OcS5a/KsRiqYyQk83J38QmB6jeUnBvMgKi2YV6ZsLQ4Q5F",
+	"tBBnTfBUMNe30srYW+LrzfFcz6MK+jG5obvBJ6YFNYoIb5nnkgUOJq2Qh2tZcZk78LWvVAnUEnLoRQzs",
+	"RQGv9E4Se4UkZQo76ZhslWzSimGFDojBeSJKorlBkkqcLvAYojZ2fnpGwpHqQq9rhY9RxIDmDGtPVhRJ",
+	"R+ApuYCSoqC5jZwEhY4ix4tia89rg2RS9itgo8WRjmqWz3k1DThoN7JWKw3tQEXSESFlnpTwbsrildyL",
+	"I2CXMAv0eD/mmDc35zKJ5cTdfDRSPixzYF399dhTI0ocdGbBL55eTVXFyZhProWMCF5dvSx4mcsoGfbs",
+	"4Yd9naul9/SKNQsPiJizf/mtN6YGikK7GlwjpE/13/pPvLCnERwd1LSdZr34/n1vz89RqztnEF7aKXkl",
+	"l6vdyMuGL6qt4Wv27r/Te1OZPZjKg73rU8P6N4/7z339wPsck1v294uqBjGffEJBuEQ5F1EYruQd6W/+",
+	"iC6C89OzLvoFMIEBgdZLXlYE/z193AnM+5rXWDb2/PRJF5yx5yL/QRQld5Wzzs/OutxMzJF8XIk7W3xP",
+	"uszXT5Lf8LJyL7yjzvYzcdw3ChZw5GCOmMud+hYRlXfV4EJJwfYIn1UyHK49VDPM2bIugXPKnl5cooKU",
+	"gZZT8Q2UkGKzdz8+dwx8yPeKp9HH799THg7pI9zqD2qBdg3WGAOVA2lQQuZiaYYsl8pYzc6VUMcKLjOg",
+	"3/swF9bIKaz2VGJdLqTG8xnWPALsbJHZF4vS6D77kZu5dnVEAEwAHXig2YJP5iXA9EICBbAdgtZltCNI",
+	"BYgCe3zG/lZ+59zrGWWjIIJbA+8uZ+Bp96iESsmZqLNtot7MaXRIYgdk0B8+/EgK7PnjU6emoXYAb1pW",
+	"Vm8w4qNpSYz7zs/8AdAOLABteG10zDtciSHL8Vg5mdXLSY6ssqQnx0wVShbxQsisel7xTR6uVq54Pgyv",
+	"Hfboekpr5kVc474N/IK3tMA14NSL8Bruc9QL+wn/gTa2oDgSTPpuieR28fXLYjt3tpiJk9OWRttbRmXR",
+	"NSn2cDXCdBsbmy6fK22GVrLmwxDuwwy3qrKjXQutUQHPkIbajhbRxuEEZnFE0Pf1l97HQvfpo9U2hqff",
+	"DgYDO5Spzn8s9N6O+4oPR9ZjDLW5zwZwMX063a0I0WFCSRVqRaTBFIbqy/c2b2+3JFClJrwqzaatHbWY",
+	"4ZlwrytH74Gb/VNJ8SXfp1fj0X2/85JVfCwqhJ+4yqMux9tE6MSFMLzghvcnXPJ68xe7WFvXBDyzd79r",
+	"+fTp4eV7idnqPmiMp6Fresbyv73433/5++Xrn14AEbI9I3x4Aa1sRwWZ6pV7zsGOnQ7Ozu+5Zy+tOe/P",
+	"oKAmtLUVfhzZs+o+VwtUlh2nW9ImKi9Y/vLy1bvXLy6/H715+/2L0Ye3f3vxxnHbRwULZuXNof4IeXOf",
+	"3XkualNOIY8vMHDTQfEAcvipJBH6IrTBRA690UYsHgCCgY7Y1kOZ3/scvIEQoGw2dRJ6gm2cK+29behX",
+	"o3OtQ6PxqSNXaPzeGq7Yh9fv4/xwqHpBevG6rH23JpXgdVvrQL2zO/c4VMZOc97H8JK1qqvCk1oAL7ma",
+	"Mihh1TpKyqzv2AQirCCzAar0SZ2F5Fklq80Fy0/PvukP+oP+KagTZ3mHKYQnjvCJ93pc0CKKaEQAhAjw",
+	"mkZTnz0bnHZpKdx+hyZ+TrRNMBTaAidldXuWii8dBkGT2pkw3iREEzWyciKzOkrw+MJRxo5GvH0Sr9vr",
+	"P7ySjA4YqABI3vvcqBxBBEAEXatF7utYl5rlLgeDXToKUnsU4KsKDGe6SqWobFhNCe11gu6OVbFJWZ/0",
+	"kHfkwdBd+N1DTRHlGpFhdHWF2dU1yyt7hJn8gg2cQQwpLb5wKhVMiWIsrTkUtVrstUr2FzvEpr6BlrXp",
+	"uIkOQfXe0sxDGfUsgv21KwW9u7TswHp8K6sNOd06XWsP5j9xOvhzmInS3tPGfF5qVpTTqajBl+Hxm2A/",
+	"263kS/R/IYF4fjro5EeeKWPuhfSF6O24oXHQbCzMWgjJzFr5da0bjkn33R9TfkYCvk2GvunOx/w8etyX",
+	"ImP+o24n35191MqNDMr/RGkF3nSMBiBKSvlDqCBteIuO5M+XAHciDzdCMUoPdii1B6M0i2/GjFqi0qKN",
+	"uSIsr8+EVQov+H0wy9vv30sSHRZJRI9A/pF/WVSTAyVv7aPWvXP8kXCQePqVwdJ0HrksZBFWPpaYtVMB",
+	"TL+7C91unGuxCSX7HV5vzvUw5Ka7gydchyWSoSBOK8n01g75gzFM3xPDcefJ/4KCM7sLg/Kh1XkgKfOd",
+	"zyJqJq4BiTXk/GREYyqAFxTFbSFYWbh6XhjX8RE4BM9/CClIpwOgFYgyKIE/VCwN1gYkjD0AqN5EJ3qG",
+	"KUjjjf83d8QCSGNApZzAngMOO7JWfQbnVmk24tCjh+8p1ObKCl5JXy7IvfLOhQK5ZDmkReaslBBNqyiO",
+	"iRWY2sr9XQTXgyvse7BgX7M0X2nYotTAaX/J7lh4b6fS3pVMlNrz+bKUTHirKnyhjBfmlu0pjpdUsduS",
+	"bhNsCp4yQRViX/TuXqN2nsbBL1tdSgA32tkrF1gLFb/TCuu48ZmKIk2n860I8um8zQVrn9LW+vPB8QE4",
+	"a94RSQcKA74JEELYBigcKBUG4Ci0wiFYqvNsK2ERpcVF2ExRYqpdr8yomUD2w0s2q9VqCYV2MQ8VCUI8",
+	"kfmVpOqoWXChAIIECB5w2cUA2zWUWm/NbYS3ieKOPux7q0B4m8KCULjuyEneWz2wUXgVV/CBQoK+cKIT",
+	"3+BThJWZHyqk+K9UgTDu92eoRvin9QPEhAKfscqhO4SPqWb4gp4pG1qKqpFLhrs4mGxoGn+qrOJ1FwYM",
+	"QrZWFSQgRRo0XPjH9NtNS6iCp/djF0O9a59jAB6LIasFeHEnLu4NAEepiJRrshMXFx+Xpf2lUAteSnc6",
+	"GjDi1uWkkdePddnJh+E49DPnHPa/I1gRHCKO7B7hxRwyklVNChxFFkO+AiL7ffll2qVt+tJLN1JdNCY3",
+	"rF51ggN/D+jI/d45DkHNee/ua1OhdlpidYFWlMG2EtehBc/tPV3e3sjnQC1us2zVJ0HodA/K4KMxynKr",
+	"tuyjA7s7gOHPeeTQDLfSRNCAZg75EGQ/5IBTXAdt4z8Rj0QIzpSQHCVnlMiGRrrnV/q9E2g7ivhysVS1",
+	"+WOkGH7AsgQBAk82jzbclJNRyDn0Wj45yJM4EatB54/QHTgqVoslWk3n7IcGZtwa0XVpQubfsJHdSGlr",
+	"nFG+nv1bXskccrlySpUL6H0cTgfdp/afnAAJ3wUr1ETTiPcX5MIsb7gB/2R02gES37uWNCEn6PsoROZg",
+	"7QuquVMmzyd84XPMKjqEBODX6AuFakMaMqN9NXkE+kAFCVf/HMQlXgq7uqjh4JbKX9yKHSr0XW1C21Yh",
+	"i6UqA4i9FgFa3Wy9Sw9ra5AobsPAc/8hEVjJNFttOWm3edIXzfZ6tcCcorZwSpQuHGdkAjQGS0L9kbO+",
+	"/gSZWHc85X6we8tPErlQ4qzuRpjlbilSVXnTDq16zzcBNIvFeRrek0qpayvNwZ9LnnZAEjjvLayq9ZBx",
+	"fQ2SHJ6FLC6U0uylJXrT78llDUbzkP121bMtueoN2S9XHqdx1ctYv9//9VOeeUcPUVCePRmwhW5zaIMN",
+	"g6bJGh3alLau5ATgTb4Oy9D+AwldpHChW+Uy9oezDu5waCDYQJgpBv3Nmk5yStQMKeF9dnkl79tbzj6X",
+	"s/xK4ti8qDTmsaFaMWx2bisusicSEhZoATlzvroQcsSBOxDc8nu88lfyr2oNIw7ZieQ48L4E7rrH9TVC",
+	"A+xyG3PowCRaSKi9VJWjPUMlQy0ElBjDx7rVBoNsN9TJaok3Ykk6pLFrSXN7bXdvB3zhvXhvvRvUruoD",
+	"bs+j3bznTS+v/bjl9uQn019/O//2UydX514PsNOfDrh9/8W8t5/BY/s5LVy7tN+Itf68PlU1/oeYGCdL",
+	"5vxI9yrR72p252z538WOFjISl1G0O+rRn8SSRj9uW01maw69gSu6eAjReUxqDzgIKWVuwc1kLpB9Ezfg",
+	"WFRBQdqwOS/8EbiJKPTsTqUDjTsnqdMxiH1lLKxosscVuEyh1N6VdOloVEYtcLOcPmV/K78jkU1r0Orv",
+	"4Z0YfqUmBvgC6flgIBZA4gWHoYDMmPz/Z+/amtu2tfVf4fSl7RlFttMkTew5DznnuKeZ3SYdx919qDIR",
+	"JEISd0jAmyDjejL973uwLgAoERIVWZZk+yl2zDuAhXX51vfh4R9rBVqpJIfgjaDrz8RGzP+WdTRnip8s",
+	"ak2ge65bpRmHAwITYP0SFSLvQDgWvyHXZ6+APhfyBKRm6cbOKUYQtoPKu2jwzzZQjIh9AfucnbOkdnIC",
+	"JDZasrajQ/Nv6Bh13FT18gE5gHeNcUVqet9QCZG/RX8ZI+7a+YEHIahmByqWdAULA8YhSw+OmHe+YnYY",
+	"NTJ4tKMv9p+/lynyv8XqyVanRRS8CtCc3TFKUoe0NUi12e2wrj7afsgN5sCRp29qTWhcBhIIDc4ZR12C",
+	"WQpCVJ1S/ZG3bMS5wo46nmkNArqU6SDBuB7SuGCaBsA5HP3CdRDbE+STUS+pn5y7OuhAeXBQoQtow8Gz",
+	"g/ooSmeD0G1ILOcg9w6JxomXDKgeqo+mHtnvMZLpEIhUJqLE1w+a3b4buqPMMOyz/z4ShdpB65bhhg19",
+	"19VGf/+mU3FrOzk/RXRHHwKzgq9yQ6QfDKXXILc/86zB6TKem6MYCzoCoObUEk7IEKUd9BnLSY9L6SYW",
+	"+Lgih9lbmYQsSOx7jHSaSXPb7sEe7/dhEr+t09Gpp+2sqroD8i5fiSWAuplBHDPTecom7+a+7zalrMq7",
+	"ZYhd752WCefSsIHRYCPhkwFsPITRirnqQauINoqptScjG4Bc+yyaSEDYyWWjQJSU2Z75LhB0XZUS0jMA",
+	"WIdMpLZHQPbUBrmQ98ZcKjPVu8i2RxpLmE+mHPdIjD/Z/bCQoM3kbKmSMoWKKAzVqVOAdzbVJCK/FjfW",
+	"DE9kKSPNJlV5s20X8gLmUouRQdwUPR4JAtwjUsYd2K539lvyAqDiS3OOthiur7EP1gQuRe8FDEbN1ilw",
+	"DZwdRUIV9kKruTPnPFJyJqDYXAAv8YS46igV0pCOwI8A0j7BPUwgq3QljJHpQGkoPbmCsTuXjAe3mxDD",
+	"tEqTod0Dh+zLOoh7InKj+X+r+cewXmsvGcmxqI39X/fWyDRMKZAljugfs5uD8EKrwHdoQN3OMHl/7b/m",
+	"I/itzce2W5N59MravLIbNm52QTWCi3vokV3lQu0ThA7pZxCihnn7HhaKeY+xv7Rj37CGinlo4pnnX5mK",
+	"fhR0K2H3MwGr2YcTRJZq74+1hYEayR7z4dvQcJzXwLsK0G4Xg7YR1aNFIovPhQroaSJGHEcSx6QhY88r",
+	"K5RW2VjkHspyykxRZqC4ORhIe+w5QOtnklRD4sLM9DUD/KYsNef+EvwGAHUAgQaPgIRASPUPzLxDh9uw",
+	"AS8mO/F9prIK/F5wLaHC4mSVzpIhiF3TpkZ5f0gWYaMX7a95hnRsWYoQgssW9aMeYwhheOz/A7CxlxQw",
+	"dUxdsqDhagWCfvJeSkQ12v/pF62+K6yOu5bvvH1cXgeq+H3nYP8tF3HaHaHCFZuk+pF3/WDQfrvNvsxP",
+	"nM3ggIHIwpJa+oU7al3L8tq8mzBPVxfbYo+/zLqRbq1bYbRhU+ej/weynodevuSBi5UwLxbc5odE/eWK",
+	"oY3YcLEgGq6rPSyKusc7+mJH8O9uS/nd5BJj3McFfW8X9ENfypBxwlm+47W8+mi7Gjdc+Edf7IAvZXd6",
+	"PalkeS3K1Di4PoH9bfBF4iPXIpRcQ1Rpz7X/dlZe65HAI8RuhCzmMIhk3vrJ8M3kya+iGs9Ok/8aQi18",
+	"UbiMRE+enTyNK8Fe+ITHeoP6KypudR6nNxN43E6HtomJ7Ubx6f8Yse8Un3CwHsOO9KACAae025Lga5q2",
+	"1iJESH6MuQpJakWYfgAYaJP92LXGAP9xWxb+q5feNn2JN5O3WklaqnexI6/KTNtPR4JK9pLnl2IauzQd",
+	"dgTHwGV/aKO3e0OyuBnHhtaW2rdGg8qoocPYwAm8tnJa7+eO3SHRLYruB/8T3bUg/1xHwG2AG7KL2SVd",
+	"Y5KwfiGTKmwPRc18//XpEHOaAbvpv2r+XYNQ2Pm/a5E7AdQ5FVdwCDCxqTxzsm8jEslVYHx9Swtkxa2h",
+	"UYaKip0FZwfqaxVn21KndbWXXkRoyXp3qmC6DUnRv9etqnYWDN2rp90nuU8Uy47IfW6wK90mN/CqV0DC",
+	"4I0e99HNfcyuL1FRWel8bBaVH80yU+kyDhA6x7o962hAaRhnfS+pr1L7g13A1HtNHnrI8hbCu2VCt/NK",
+	"okz55mA4jP8uBBY+k5GUCulNRjeJsHtr+DAYmqPD109euwdxJWRQX3H3rbT2UMBrfCjVS4b/f345JLDL",
+	"HP9XjO6LTevP9AHvurq55cCBX6sVCmh8uuV2pAR2xd80kmMiXH108lud/O7WpdKojrR7AMwfyBfB9NjJ",
+	"ZUgSce3X/inEHQFGi40E9FrKqvLcZXPiEaCJhK2blG0EYEVAQDQChwbwxD3ob3XkBACGUqlMByrgynjj",
+	"r1hKhCwDnMRxcgC2pMhUXbmcKKOIfbc0QBjthEZMNCVTnx2/OnVN1WOhlLYTH1UQ3UXsab3E6JAURUkW",
+	"d55qWuGtuGQY+5+oPLVC5zgbz4jLGN6BeY6JmoLbfIBU2P7dcXoQ4ihLPVgTwkKgmfRiTtSVErSiADM7",
+	"bQo2sGsSKhyfvPrhxeS5fPJyfDJ68mP6VDx5NTk+fvJMPB+9GP+YvpSvJhHcY5bGUI8vnu1SSw4HIqYj",
+	"Z/94n9Krm24F4pME2D7Cx+w8ybDXYLHg6pgHOhtFVmSKoq+tw8E903Nt0clT6Jh2F+Eu8dMNusSjrkxH",
+	"kTiCLPMTdWEMtX9bWzvtH/akeONceH+0u11IOsUyKoCnz19sDlR+n6lx9532d1VlQaF46ZtWDRaiRcT2",
+	"nYHGA3R9D1RDYw8ZBZY78OGQyr+7A5Y3fZ02qhtHcTA36SWs1VA5EH82odRrKccyu3IRTT+BWGqsDWox",
+	"FNSv1Di0MjKfcEfktNTXpqmAvIRln64R6Yk8AR3orKgLJ9aOvxy7L5epSk47ShbubfSCwxQHItAwHmbg",
+	"EuAJgunYBg3aay1A93hHX/jHpbwJrhp3BzMnXjCjwsGBTBVXuXKfbseTY/XRPAS3MJuOKD8R9bxQg1Qa",
+	"loNtrCqmLMswfTUk6VhE//eXulD/S/dd98M+SsA+SsAu6W13M3ORD+1BLGfybZYHUsTCGZCCO+ZRX4It",
+	"UbcNgiZo3laadNlMciWBrz6xDh/2f/NBrteUD8FcDQRZpOVtrchM5ilomgyUyHNmzcSSNlCHYu4iK2TQ",
+	"/uoALtVMKu5fBUcSZH2sdTFNciSm2Kgk8Tw1Fd8ibakX9A1XxHgxzso5mkoQjzt5fnxc7D1l5SK71NfQ",
+	"rUhlveU/vxHjT7D+FP9AU8J+8skkz5Q9Lbdnf7hHza48eaLeEfz5ATS1+sa9slYPxMHSeT4S40/7kd1/",
+	"h8E1CGwEskp6gtzFLp2PeX9i2DA+Jnd0WyVyHOkcaIkMJL9FKKXMiTSwvgXyEyknOAS8V/Rlgs5a1wml",
+	"JwPlemQZm4TtUcJ8Qi6FMpvOAEcMYCMnPoupcSADN8lVXWGC0ldZMdcwrUWZJmWdM+oZe2fHM2kPtnfX",
+	"qbihrANM/W9NAkIJskRicBO6vsyLMIyWikc6vTnq9/uA0Rqo+IFM33D0hX4Kzj1LBChdQD2jkn9VyUia",
+	"LA34prgALCp7j2Dwcc85QqKJIeHDga59punLlrLQn2XAUFoB67mr8Ogy+NtM5BOMn11nfjUrJbXSOsJy",
+	"OGtUgmPgGFsoZQz6Us4T8OxrZqCE+STT0+TZ05fU9Mu5pKbcAUypgHq9aunXpSBETbKyADmSFHFvi6UY",
+	"Xqnrmp2N4VkddxF6Pmf69wqQZJ9OpjC0ASgJUf7zK/kRob4BQv3Z05fdnjArCxjnC54iu9n6QQlDgP67",
+	"C8TcYmXTjq0ktJtEvIE1N9w9JZXgx1uPVwL3YwrMMqoWgPW1b3nayvyARp1p8uMsDwPVQvPQo6iPNciu",
+	"Z7pAciWB/NlEa+SlEGDnScjQAiHmas4FLEo7VADxPKymXuCP2IF9ofR2qY2B4Wxue6j4DSC5VWkdI2S4",
+	"+NrdYv+IGXa8sSwlVQhH+5FY4UA7nBrJuPnB3MzaV/pK53oah2C+TqaluJq1hDBehhuaagINgNrIUy/W",
+	"hqqrlSadNrCMRoKxI0U0gg7oRDuqRGbdAcYqHYgvDYvMmExNh/3kF3eHkJHthu83UEiMA6m3s2Qkb7Q1",
+	"pIU2lKcrpYE7IXxnMsHHIC2AGJcb0R2z4KvrBEEPXrudCA6IJMMu+aOvAiyh4npwWxacmpS6uPuSe+sj",
+	"+GSbbxfYTkF9MVVI1fFwStJc1BD3wBaP2cHY17J/ixStj4+Pg7r1c/yVK9cnLZXrbebA3JyJJMFglR4e",
+	"BjZQXMGRs/97IIIrtRFTuax0DBf9HY7aNuQO79Kufl7eJOBJBh+7v9tR5yEHLlzHHVZkldnXoaeni+2S",
+	"P2mW8dMlkNLjeSBGZRxzMPHiw7zpt2uZ0TfYoqQU3GH5ROnfkbN3GygDxOIWGYlE0ocPphEN5abz6AOU",
+	"hMazlWPfaEF16lp6wk9JHCRnyVDVeT7E5B5J6OH3oCQQR2AOXWwqhyin6WXjSwi0RAE60JVJRJ1m1UCh",
+	"6Jf3pgAlnSYitzPyBi9FNLRipAGtiTaC+1pyDZ3wDvAJEo6AuSP2w1waO9N/e0NKgMh1zZkKUUlGjp8c",
+	"J62OEDbwBFP+9iMzvPjvcKO7Dss6rTTmA0GR0D2OyzZcqohM6bpQY0b4dho9llLCu4Xc4+nb6OSgddds",
+	"5QiSQ6HIZdhCwJ3mZ5S7WTyAUD+ixLgEVisRzGtFPRqEN6a2j4GKN4aUMplqTVTpjZsiObxr/oBDla5A",
+	"JBQVPZ2YWqibQWgC5GXWyjrYyI+PXSHOy463aFzyeG/PRcY7RBxkHLr+A2wl+IqVZqRZ3jzwbgKirjQj",
+	"YSqkRaZMzzo6HJK7xXTmO2NsIG8aGcysRFkFYPJtxbe956e5J22O9D4xnDDoEtMrHzhUWF9J5d4lnI3f",
+	"sjULpqUYj6XZ3FFbNaePvmTpUkIwaIeTf1VOGNlTS/es7cNiAQtR+3oqSUoqSD+gojRuIc9ZOZpErsA9",
+	"LMSNPYikok0IFAhXxNncwkLWaLey/ErClYX9fkqjeJKi7lIUtIYfZ9l0Jsuk1Lknecb70Q4Hh4J/CFvI",
+	"KRCPzdBNwc6faeY79+jJ+8k5VDoGyrW+uVbDLjwjUqW0KBY3iBaan3N73QOJUs5Bc5u+EzPwUeJ022uh",
+	"g81zLsSbdNUCooeMbQlvJXoPDCVJrkRZtRv0S37d9d7NPyzIii1tX5rrzbLzPZYCtH/rnjC1Bz8csU8Y",
+	"qWUbFX7nA9+mbBTrJ0yLx3RLW1O0wO2L09BS7Lu6ezh9tRrLfvIWzbq1wkiDsZ5pt4E5Hu42p0a38kAB",
+	"0UUGOs2SKC7kX1dZ6XHMuaig3wx3PZSfgu3xs/4k037yjs2/UG6TAv4MxCEr3MWgaDwT1op/1J9lOeyx",
+	"aJ/II+gifGGYjltKFsC1kVSnW67gZBu3TqMaqjx6PU9bhob2HqcNaJYrv0LbFuXyDWszf48qkw3YRRD5",
+	"cEztpMy/I4gF0cZpQ0LmydAuuo/2sCEumqDq+T2vbcCS0Grqvrgv7PEIEaSFSGd28LzwBL+uVrleF7TS",
+	"DyVFjF9yxQTaOycL5uyRtZBPrH3cOgyr7QmXpslagvx+8lOpC6D+ICpDnIROp0byntGgyKA9J9hFzlzB",
+	"ZEi7z0dRDRvpb/hIA1VR3AXXmGoIzrBFhpZj24y3X/XdZ1lG5vwt+05L/Sbutfb7sdIYyN3XPNUvsvJ2",
+	"ra7y7LNsnQ7rmPn5Ouw8gAXvxoUNR44jPC8PQL65twn+96zhwPAhSjvpbCZ7WKjhcb33XmSqupSVPes5",
+	"Zb+pwnV4YAR2/JfXpW+roEjT+XqmRZFFYQT0520C0/EOETs1FnlO5uh2vrMOtoaRzDUUP3Xrereny3Fd",
+	"ZtUNfN6RFKXdDP/8YNcIpVTg1w/2SKhCwoF1mX9z+s0RrA267CIZlCaJNvt+WKxtsGkFgWA/5HGBh1tM",
+	"OmDZt1apKEG1PDM6h9EITuaZs3j2e+KfwvINNgDNrM8pmqKowcUIHrF4rRaiY9MDA8voZNBD7IfkHcw0",
+	"1wIAs8/Cl+TLIT+iztPgIjSdWi7xc8Bslkpr8lFZ3d2dUYuRu1NNq65m1kUZc2k5uERQCItdJJRPbuRs",
+	"y1qZ4FIoCdk+vpkylchxWOkD42QJzuc9wy7w/wQAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

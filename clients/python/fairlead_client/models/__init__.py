@@ -123,6 +123,8 @@ from .tenant_event import TenantEvent
 from .tenant_event_detail import TenantEventDetail
 from .tenant_event_list import TenantEventList
 from .tenant_list import TenantList
+from .tenant_live_news import TenantLiveNews
+from .tenant_live_what import TenantLiveWhat
 from .token import Token
 from .token_create import TokenCreate
 from .token_created import TokenCreated
@@ -267,6 +269,8 @@ __all__ = (
     "TenantEventDetail",
     "TenantEventList",
     "TenantList",
+    "TenantLiveNews",
+    "TenantLiveWhat",
     "Token",
     "TokenCreate",
     "TokenCreated",
