@@ -65,6 +65,7 @@ GRANT EXECUTE ON FUNCTION begin_session TO fairlead_app;
 GRANT EXECUTE ON FUNCTION delete_tenant TO fairlead_app;
 GRANT EXECUTE ON FUNCTION drop_ended_credentials TO fairlead_app;
 GRANT EXECUTE ON FUNCTION drop_ended_tokens TO fairlead_app;
+GRANT EXECUTE ON FUNCTION end_other_sessions TO fairlead_app;
 GRANT EXECUTE ON FUNCTION end_session TO fairlead_app;
 GRANT EXECUTE ON FUNCTION events_moved TO fairlead_app;
 GRANT EXECUTE ON FUNCTION find_node_credential TO fairlead_node;

@@ -43,7 +43,7 @@ func goldenFleet(name string) string {
 
 // answers are what the API of the golden tests has, of one fleet. /fleet stands for the fleet's path.
 var answers = map[string]reply{
-	"GET /v1/whoami":                         ok(`{"kind": "tenant", "name": "ada", "role": "owner", "tenant": "acme", "fleet": "edge"}`),
+	"GET /v1/whoami":                         ok(`{"kind": "tenant", "id": "33333333-3333-4333-8333-333333333333", "name": "ada", "role": "owner", "tenant": "acme", "fleet": "edge"}`),
 	"GET /v1/tenants":                        ok(`{"items": [` + goldenTenant + `]}`),
 	"POST /v1/tenants":                       created(goldenTenant),
 	"GET /v1/tenants/acme/fleets":            ok(`{"items": [` + goldenFleet("edge") + `, ` + goldenFleet("prod") + `]}`),

@@ -30,6 +30,8 @@ var rules = map[string]rule{
 	"signIn":  {scope: anybody},
 	"signOut": {scope: self},
 
+	"endOtherSessions": {scope: self},
+
 	"listSessions":         {scope: ofTenant}, // whose: the handler
 	"endSession":           {scope: ofTenant},
 	"listOperatorSessions": {scope: installation, action: auth.ManageOperators},

@@ -47,6 +47,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/session/end-others": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End all other sessions of the caller's token
+         * @description All that are open of the token but the one whose cookie came, on every server: their next requests are refused, and what they listen to ends within 5 seconds. A caller that
+         *     came with a token has none to keep: all end. The token stays good: who has it can begin another session.
+         */
+        post: operations["endOtherSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/live": {
         parameters: {
             query?: never;
@@ -1811,6 +1832,8 @@ export interface components {
         Whoami: {
             /** @enum {string} */
             kind: "tenant" | "operator";
+            /** @description The token's id, as the list of tokens has it. */
+            id: string;
             /** @description The token's name. */
             name: string;
             /** @description The tenant's slug. Not of an operator. */
@@ -1869,6 +1892,10 @@ export interface components {
             address?: string;
             /** @description What the browser called itself, 256 bytes at most: anybody's text. */
             user_agent?: string;
+        };
+        SessionsEnded: {
+            /** @description How many were open, and are not any more. */
+            ended: number;
         };
         /** @description The token that a session acts as. */
         SessionToken: {
@@ -3688,6 +3715,7 @@ export type Whoami = components['schemas']['Whoami'];
 export type OwnSession = components['schemas']['OwnSession'];
 export type SignIn = components['schemas']['SignIn'];
 export type Session = components['schemas']['Session'];
+export type SessionsEnded = components['schemas']['SessionsEnded'];
 export type SessionToken = components['schemas']['SessionToken'];
 export type SessionList = components['schemas']['SessionList'];
 export type Role = components['schemas']['Role'];
@@ -3915,6 +3943,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    endOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They have ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionsEnded"];
+                };
             };
             403: components["responses"]["Forbidden"];
             default: components["responses"]["Problem"];

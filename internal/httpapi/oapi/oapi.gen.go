@@ -2600,6 +2600,12 @@ type SessionToken struct {
 	Role *Role `json:"role,omitempty"`
 }
 
+// SessionsEnded defines model for SessionsEnded.
+type SessionsEnded struct {
+	// Ended How many were open, and are not any more.
+	Ended int `json:"ended"`
+}
+
 // Side A resource as it was at one of two revisions; left out where it was not there.
 type Side struct {
 	// Revision The revision that had last changed it.
@@ -2883,8 +2889,11 @@ type Whoami struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Fleet The one fleet that the token is bound to.
-	Fleet *string    `json:"fleet,omitempty"`
-	Kind  WhoamiKind `json:"kind"`
+	Fleet *string `json:"fleet,omitempty"`
+
+	// Id The token's id, as the list of tokens has it.
+	Id   string     `json:"id"`
+	Kind WhoamiKind `json:"kind"`
 
 	// Name The token's name.
 	Name string `json:"name"`
@@ -4018,6 +4027,9 @@ type ServerInterface interface {
 	// SignIn Begin a session
 	// (POST /v1/session)
 	SignIn(w http.ResponseWriter, r *http.Request)
+	// EndOtherSessions End all other sessions of the caller's token
+	// (POST /v1/session/end-others)
+	EndOtherSessions(w http.ResponseWriter, r *http.Request)
 	// ListTenants List tenants
 	// (GET /v1/tenants)
 	ListTenants(w http.ResponseWriter, r *http.Request, params ListTenantsParams)
@@ -4246,6 +4258,12 @@ func (_ Unimplemented) SignOut(w http.ResponseWriter, r *http.Request) {
 // SignIn Begin a session
 // (POST /v1/session)
 func (_ Unimplemented) SignIn(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// EndOtherSessions End all other sessions of the caller's token
+// (POST /v1/session/end-others)
+func (_ Unimplemented) EndOtherSessions(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4960,6 +4978,20 @@ func (siw *ServerInterfaceWrapper) SignIn(w http.ResponseWriter, r *http.Request
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.SignIn(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// EndOtherSessions operation middleware
+func (siw *ServerInterfaceWrapper) EndOtherSessions(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.EndOtherSessions(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -9023,6 +9055,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/session", wrapper.SignIn)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/session/end-others", wrapper.EndOtherSessions)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/live", wrapper.GetTenantLive)
 	})
 	r.Group(func(r chi.Router) {
@@ -10031,6 +10066,60 @@ type SignIndefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response SignIndefaultApplicationProblemPlusJSONResponse) VisitSignInResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndOtherSessionsRequestObject struct {
+}
+
+type EndOtherSessionsResponseObject interface {
+	VisitEndOtherSessionsResponse(w http.ResponseWriter) error
+}
+
+type EndOtherSessions200JSONResponse SessionsEnded
+
+func (response EndOtherSessions200JSONResponse) VisitEndOtherSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndOtherSessions403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response EndOtherSessions403ApplicationProblemPlusJSONResponse) VisitEndOtherSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndOtherSessionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndOtherSessionsdefaultApplicationProblemPlusJSONResponse) VisitEndOtherSessionsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15132,6 +15221,9 @@ type StrictServerInterface interface {
 	// SignIn Begin a session
 	// (POST /v1/session)
 	SignIn(ctx context.Context, request SignInRequestObject) (SignInResponseObject, error)
+	// EndOtherSessions End all other sessions of the caller's token
+	// (POST /v1/session/end-others)
+	EndOtherSessions(ctx context.Context, request EndOtherSessionsRequestObject) (EndOtherSessionsResponseObject, error)
 	// ListTenants List tenants
 	// (GET /v1/tenants)
 	ListTenants(ctx context.Context, request ListTenantsRequestObject) (ListTenantsResponseObject, error)
@@ -15619,6 +15711,30 @@ func (sh *strictHandler) SignIn(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(SignInResponseObject); ok {
 		if err := validResponse.VisitSignInResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EndOtherSessions operation middleware
+func (sh *strictHandler) EndOtherSessions(w http.ResponseWriter, r *http.Request) {
+	var request EndOtherSessionsRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.EndOtherSessions(ctx, request.(EndOtherSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndOtherSessions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(EndOtherSessionsResponseObject); ok {
+		if err := validResponse.VisitEndOtherSessionsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -17471,256 +17587,259 @@ var swaggerSpec = []string{
 	"B0yhxnKa/8qMPDFVx3peXDYX+kF2Or3CMTpYIBy6kB5a3WJWFkUttG5bQORyH4vZSkKuE0YjtJpcA6SG",
 	"bs/IVcMJofkgjTK5DY50sqrrvYXAPNELkVxjvCodF7kdP/XvTUnd+fWQ5K+FkHtfZicUHm8vz25HcR1R",
 	"ZuyHeMKy87zonUrpj2u11qLG6Sx8KX1Pne/0oSHjcmO3+gPNjPjYtW6B44d3C2sLUdQYwzB1B2sbUFfv",
-	"w3hzm/V3sN0aE7ZHdSQYLvHEMz6BSlv9BJ1nmhOs1XlM5tbe08Ze016SItmtMk2gtBVVBX9EqMy/Vl6Z",
-	"0qnUAFe1y5NMNft+jK0x58UtsdafA3TZWnC+3XsUEHsHIHnvy5l8JY/Urlr4eS4lu/zxFS7JjOXTio/6",
-	"/X4Of07gT3ApTCsFH7YMk8ORvW1NppWm+n21SkVV1FrUJxOuBauEMVCerShnJcF6SylFzeab5VzILeWM",
-	"T2DiosY+fbzd1sjR8Qs/+efg5NmvD+mPk1+/dl999d/+LbUC3htuyslzp/ftNN39EizhZa0+lkKTvSSp",
-	"YFijBN7QniWo5koHfCXyfWRI9UmhleAFGJAveVnbD3bK6M/Rx0LngPlBvJNLiRyLUs6uJMTvij67hMie",
-	"zzGdlTdWLEEW7S6kF9PiwYnUhD//gjh6OpN+jWy3I0PAew2QrIfFXu6n/hFZqgfPeLrugj2mIjfo0nZp",
-	"nAt1Y8cxDmXFSbteqN1J82kV9Jp2TIcDGy5N1RtK7UQc6FvXFrqcLAR7ruqlqjlhQLGluCU/tQEGjqj8",
-	"c4EadLWatVYd2q7y0zp6e7UIe832gMKN7eP24iaZSHfM6hwfhGH9wK9d3MalynaHm3ot0Zo6gZDbKKb5",
-	"ZkjZyxCmBA9zZJlQQnUvNe2FWFZqw5blUriyjgqD9mUSG3UATl0AUu8H2zB7pUaIqdqG8sB50vec+ztD",
-	"qbzVlyba9NnRRiUezAanzx4/nT4RJ99OTscn3xRn/OTZdDA4OedPxk8n3xTfimfTgyozqL4UGqL2wBwf",
-	"WEP3oQbHS/J3UIXx9ffXkd+zDzfiDTGhH6F0getUt4ecfeYsXoiwyHIyj7zCUPjYoV6p4OUFuvu3jpsZ",
-	"bJlkvWifxoyPj8iJExVKTwcDgqhWSl1TYpQDMuyvCXDgCF8qXZpWdR71jRXw07n69/YUFVVFRRxycBOF",
-	"8svio2EQy6HshFifG5w84yfTX3978vRTUn1zBIptDjI2jmoSOLREs6bTzgR1xnSERWVf2By5bw74XqlC",
-	"hh/L/Yv252Q3c1xv+ZBxV+bDHgO8EJmH4mDBZ0TIsksHVnYwZUKNcKZLOXNBAvYwd+/Mv/IMSo0l3iS9",
-	"oP3RyFEK/PwY58964kYgWMyXocp6WhgDf6YiffdZKVMWGvL/0mu2LBKoEapqSaQiPtvQPiplAxMSHcrD",
-	"9u+rWieMbEvlWBdV9ZDgUmMSLZ2Ctyj92UlZud9inZ3dHFkPI8ojhzVsyyu3j4QQ9NDXdaHSI5guQfd3",
-	"KDccV/eEhm55yNzIJffu7Sp70oT3RDHzuLiDWtk9FADN2LOB58NxA+j4c8hecoV1mpuE2Jrstsiantt8",
-	"zmVBJXHzPvs5oeNnru7olQwtwVMNX2WfX6NXuJz6M1IrJUU9jGPrmoqXShRNd9pe34GqGvU0wjBcQBY7",
-	"RfAbo9U/5KfYpcgI45M2nQAFQadmVAbV6gFCFiEBzOsPbjogbG2XPCgABKjHWczD+sj3FzA4pojrsRVZ",
-	"73fnv7ZaF29iLvy8NLd95pUSV3zb/mw1AHuDdsRcC77pICBi2XBACCTqyPJl2a2E7BcrHRtatK8U3b1V",
-	"i/3dqsR+UEtVqdnmSDvACuXE6vtOmLVAeaUDQq97OQDXmhdFOucVqElb3u1BqvA71eAC4TqdevmwSANQ",
-	"4bl78Cb+2Y2n9vfShR4z+djrOEEmqM9PBinLYy+iPsp9Jtgv11FJti5BhHavfly3EadiZ/waE7Vv1cE8",
-	"H2mB1ioBOvsRTK1Ssty3Is/wSB+0TLmQUJs0mXQ3d/MNJpxucpIl+KDvXOlpR3nGmqIJ43eqqkqtSV1p",
-	"Yq0gU5Yqra4cK+FUAMMDo/QVBukrqfpPdMEILng0eISJL+4PhwdJh333VK30tdKCh7+lMFtb8lPIQfAM",
-	"PzIYITheCayXS5FKGyFb6xtWFfQkWhn7Vm5MonXE6uVyM3IjmbDVbZ8c8AbK1mjkXcTqckBPRKUMdOYo",
-	"NG1TraI4UcUeb8mRBZo6ZTq4sfCQ9Dvk2uwTup4eC0mEsu3pJWYsJDAfxNX5gAxnOye2TcY1E3BcloZv",
-	"377V0EZXSwVXPFGmfXZBpoTxbJo+WAbuC0f7eUyUzWe5OVqbXEMwz6013YCzEylsqAeT9fyT0u6HzVJA",
-	"PYBUhQz6+rOkYqVnCN+Zmo+fHN6uzWvZrbyPvRyR6jpZ4Oco1a61Svd9qnaZ62NqVDysFIos7YwOcQCl",
-	"cwOPTt0OnGpHJCYE4sIU0i3K0N6X3rxfwrsLo+dFvcv8KGz1Ye94Tv8rlbhDzu7PvL1iPo+IoAMJdqnZ",
-	"WMxLa9c7WvI01oZ+jMk4t9Y2FfvsWMUAC2rpYBt/jrIFrYT5P/8p2fFdhOG/qO8PUd+7iW9UOYmbmtw9",
-	"c8UXZapS7wHYavCUiaPIlLs72sMbDvnbPYyaNBCD0c+sZ3vErSz+dU86eYuL50GgwriTS00HHPS+y9+u",
-	"ZQzC9OCdROvgtwcaAB199kZhTrhkrreH7RGKrrfL1Gg7bnH4bo5csrVXC1qV11C2wwnc4Hz9CLWHtSLf",
-	"IlRGIA6qnKqmNiqS2JUD1y+QrDxWTIM+Sk9ILotb1mO5DY33OpZtYz65vsDUNLsRtOEb7cuCQO17cyha",
-	"fTvXC3UXMBZ+vpKrwk7BSxdTPBAL1jzE+nBTu4OFvoQJHW6XBtDbtQqiyFLEZ7ZgeCyjnHcmmSvV6kp5",
-	"XUl7iBE7JdVs81Y+RVvhIGXvBThL9CMXMu0viguWryRUPefjSuQ+D2TLFnJ3UEAywXYVyn+26AnGl9hX",
-	"U6bFjQCe3hzuyzMs+FBQj9OHfimnSu93k+T2mpZSZf4s2r19rWpt0EGSRWmBg85HGC2YNn/r7lsBxBTW",
-	"A+hIPkGTiNgg+mIPeoyVod809kDumhpEUntolOiyvINFT/MaPdpNRLbHJQ676J3Qqypl7x7BkUDXXrAB",
-	"WwguA3DWU8BC4m1Uj+m+qBGmkQzYq0M1BEaXnEs/w7T7qcaLqgtR99llyAfFrS5JV3YnCFW7GzaK01OG",
-	"VhDBVOvuKAXM0eR8unVupGl2EMEjqiaykCZGJsLHdKlt2rqyPTyQyPmwyjmdrYUCoJKTt1qIhZVwwx3i",
-	"6CzJ6sweaiHgl/yrzIrKyVxgPcGHLjgQlZaB4fwqu5I5H1vjI2cPPaEdHhgOR9NIcYA7MKA4IsFNLwZp",
-	"7bxn/UWBbSCKbkg0GIHcz9lDSH9sQscQlaMUswIdD9eM+cdCSuQJ2RTw8IsrCSQRbuWPKA/XMSb6H3Kq",
-	"weSqjauqOCJDd1/l5/aQSUSY0WTS2Ef8gpz5wAgPOaik3glep3zHLWkPGA5AhbSRAjFlz19lIQ0ioaBC",
-	"l0FE4yt9A+fGLLf05kRZG6WuS4eowgudTZ3/+Pb9Bwa5pvhDzrQw+iLA/XOmAKu3BEniFumH1+/77MWN",
-	"qDe4B8crw/7Hiw+wZ/764vJ7xBCiDRwKQ1zJ/P87cSkFJ0SVMGSnLi/bNhgbG0Amo9FflTYnrjmh63xZ",
-	"/k3YqaYTPYENoHuIER4J3TF3d4XwcWBRZQU3fMy1yJg2teALZHu/ETVw0RsVASjJ/0uUsFDb2dEZWb16",
-	"JZEeoX8lr+TXX/8MJYS+/ppdsq9x3r92uZCurgAIXK0qaI4V2l/Dy+A6O1ugekWM4XrOofhXoxtwn1u/",
-	"cCvQ4qOH2/Yh5OJPHSiPpo+hgCpv3BFAYA17Vnztts3X7ligO+FtAKD7emcQtB0Fq37jEFyuzFxIU06w",
-	"oV9/zXL7larLfxK/xHewpNnVajB4PPH7Bj6KnNL9x6JSVms0irnKSDieMEzkjWHiI5+YasOq8lo0wg7o",
-	"3McGkd2ov/4axJoVZ5TQqIep7UDaU7SlkUE9LiTAaYu5XUXpdnSK+XsALwQ3lGb/7kF9HGkcPJyGtnFy",
-	"Z7GWjeVbxJZ8htNP46ftuTrhkmoUFBd+b5cmRjCVmuXng8cu1jXC942cQRr5jqC5hJiK3/JA48vdkya1",
-	"0nqk6nJWSiwI0VwSuevTupQa92HoviNjFpJJUaKxE5EU0STDqQA7jxa5/QwN4MtlRYvx0bJW40os/v0f",
-	"2r4UQsLPzp9885WbVG2sLUOV3DPGrTHtapcT3zRMBoWJMRwEMo5m4ORV4TqD7YbVxgtWyuUKw2VCGhQC",
-	"aMDonC1FzcALnIWpB9JRGEczpy5iJR6QX/ZbWs72kUtRT4Q0J0LahhdMi9lCSDNkOX80BsuMKiKwnP+/",
-	"Zy/HOT0RgiN2X4xJyUIOHdxnoBNh5oZjR7Z7U8HoG5dQ5ky+/HzwjFX2eSOwCYGPzPbd/nT2LCeeaeDO",
-	"O7lE3DXqBmuqajwX1VLjCFxJLHefsRweSRRU4NW4YLndOP1+/9FK85kvuB+Dyl3vtHGbPv8NFIyMRWGf",
-	"T0A6jn+DBF3y/1ghox44TZ2LPspqo+rXdsFHcwXG0bSsjKg1QJ6coU0Vi+2rnTy1+yJjWl1JhIaEqpOq",
-	"xqIsVO0Rq0XQgq/FUnBjRVvN5mUB04KShPpqZcjXXzdkI4wuJtrYASv1douxTD+6uWHFaneIAcrNjhwK",
-	"BH/bjrK+6aan28fCrD2aC16Z+T9z9pBiqxOhNavKG6GthgrX1IIXG3sJDLdEJjj/q1oKyZdlf8MXFTym",
-	"1B7H8RWuE7jOaqr0Gugt1yQSvwJRau0/zPYBRaQqJ0LqRt7Z0q7ik7P+oJf1VnVFqpcePnq0Xq/7HH7u",
-	"q3r2iO7Vj16/ev7izfsXcI/VT0sDAI+XQZHxeby9Qf8Ur6L+9Ia9x/1B/zGxcYC2aU8lOzT271nKK/wS",
-	"KdVJzkvVQM/32SWdR0EFYA/95kEN59Fv8O8neI81VIAPqqoiBajB4+B0WdoaIV/E6F1nNMTdAQ/bNL2j",
-	"0IlySSFXEnIisphlNMDJpVrDIvoZhMjlZCKWZggUA48AzX+CahxE8PFPdBXVN6I+gWAOgv4pxpBb/W/I",
-	"fruC7Ier3pD9coWJAle9zI7Orxm7opgu/SqKmXA/fsqDqwfEIBHwK+kqf8JOB1AU1ywvixzEglOc4KR3",
-	"1rec+KJ2wOkxtP+AXZ/hoQd85lZQYWEo4kOEsJ3GRBKSra+5NieQnHXy6ntsIqgCVFbJjkXmRTYKHvIY",
-	"LgSXUP4x8+gInzpEeRbs8grKCpCw8nWnsKDB6ROmMaGYRh8Vn2YghNaMYygAQ/uhbXopYUnQEFpB4O+k",
-	"CjbaqKV2igfCS914OHv9SuJAvag0rksUXsNmTx1RL0wOPRAGz55CUGpfKyXxX7dIoaIdu3RdgwMRTi0q",
-	"tAuShfQEB/grDQrTDyo27EDRgkXgJKTVA93RAtKf+Ndcui8Z/45gxw6JkP5PGkp401/VGiYavGAIU8PK",
-	"CFgCyJ7gEG8my4cWXli5fufjFnfGh1oIKMZAwDda3zBddueerJYYksDY3ZTgMXFyDna+VPJV0RtaORay",
-	"iUDY1XwhMOX9l5Qpa3ePDw7TiouBlTXkqrvCIC6NyZnUuAj67Gev6boKHqEEdHQI951N+h8rATVX6TBA",
-	"PiGyyvk2iKCJMbcfu2eOfcpaa8EZhavMiRqi6oOVHBXIezzQeWCky58OCG60RZKf6pZ9fFuvTne78eu/",
-	"P7y66uNfX/23hwv9f/VXnboEzPu4fbIwkbnXqX3ZBl+ZjpQgytDz04J6SuhAQ+S19iQFovgV3D9LZQ9u",
-	"e/3ZYEC8ioYSrmO74R8UowvP75aOBzmeQO2/fVQ1n7ZV5Hjn3BriYHm5BQdYDqIF/FVOiFmlGXUgysiz",
-	"K+R/vn/7JhXz/JTM5G7kH37Keuc4MKn++gF89B0vHA0mPBWsmcO3/YjmGHrbHMlY74OoKhTzjYryUe6f",
-	"V0dIS4nabPvJZzrKBvzVPt2qUk4KO0tf79Wr3NUgE5oyzBoEb+ln51zYFWWprodLEJj2o/3csxvmwNUI",
-	"P6PLP+fajUmTEkvkQzh1wJgCJlhES99ysZwPHh++5aWqx2VRYJLGHZfXazTnBAB0fGcg+9lNebSIAkSi",
-	"dRk9+q0sPgWa/0PLib2yhpz4aLzOENVwZy8woO0Va18t3MdrIrRVc1kKWWytyt7OQjnfbd0LrEV+q6k4",
-	"xwfuv+ONMi+tRXAPc/cCdC+nQTa95ulJO3ZbPq9FIaQpefWqcNtte+JBne0qPUArxhk0Sl2QbYPaGxSt",
-	"WvLa7JcxH/B9t+8KAKQ7y5ofazEtP3a+/A8qyBqDt0+c4Wz+CwgzNDGMWyzpzaB0txUbl00LNlwWJfFZ",
-	"XS34t11d092VjJnKjekgmK/Q5jsqEnb/U04pz5+agUFTr8SnnVV3+jmbULQtPCnWblS908BR4vxJlh/2",
-	"sGHi+rTNwwcoLtV7PT4/OOOiyWSiChf4GIMXU12LYghxLx+3oJSvd/ZHqHbjrqPolNw+fxPGLd6xu9QP",
-	"HcHv8E1f6hA+Hzzbs+DjGEmDfNfeUUChc67NyM2Iz9N13FE9EBFl5P9uro3GtGxNApl9G7Wi0WelCcJi",
-	"VNpB7kiihN7t3vB88Cy4Yp9T2cUopjxWKzMcV1xeQ1S90y4Pm2FnY78yza5vLcP+PWw6XC1dN909KkDU",
-	"/Ujx2fHtvKdLPqeFEvjME+OP0T8ojeRJGqw5fS8jT5YppO1vloidCoAzYjegXoTJcMPmBaDriX3Go9+I",
-	"hvtTqz7ZcONDz6LXRmeHq6Sb8rlRbc73rm3HrYlX0zdKih+4mcxblbb94/k/3799Qy//lPUep4QgUQVA",
-	"7gR45PJX0xP73hN4cY5Rtf7vYXa8ExzLBENGMfYDp4MmzwfdJfPF5thcVYVOroMObs8GQT3B+LZ46n2a",
-	"TIhGc+lWgUvhyVN1XvMUxX2oktd3scy5Mcs+JCAD5f07+Mv54oA03nviApl8U9lq8ckdJubYljqPoJR1",
-	"+y75gReNQVJr6ctYq1o7EAGrV5VwkfvF0BXLRdByWVPo1tUkrpVRbFraOx4Gog69FFVldYQSws5qLYqv",
-	"MibkaqEzDH7B1PBQpkQLkyFEzmUu+RrY4OV3jXaBTIQq6aXg1wTQdLQ1jRWGE48uVTfvkEAVgbwh/A1g",
-	"vIxCF7ndAnlgfKW0G/FAk+zqs0sg7KcYdVSywKURBJXLjhx3sGOlMohoTFXNcrmqKiipij9WSl0TUXgt",
-	"HDGIj86upCmrOOJTaka0xS1RhH8ZUfal3attwszX3U6eM93k2IHB/7BZim2dIoYxpvX/yOfoK6gALmqC",
-	"dY5cVXVcORcxlAk5dXWEJoJIKriPKZIK8HlE/6B6iil/MsRCiZZvuRSyQYGEKSig1SWWqC5n8u3KdNL/",
-	"P0SgdE/g7pIvfhfD7gVJy7iAg2tatBT4ZCK0PuBZCGC7XWRdtgutM/vxqwFpR/MQHBEY3D09Y3O1qnVG",
-	"nx8PqJKC9ni3lRYBDEPl9T1a6fsXr198eJFTODu17kKGKMTp4N0g+9wZo6oCKqRN2dkgCGHwN8f0flFQ",
-	"Gece2iURjdQMKV9JzP56iIHqr/AyRLrcnD5aQ5oi4JkagegWECAyCgazuWX5vvpcjhpinO/kmznfLxA8",
-	"buICQQE4Q6U/wjFiaPUdwjjZx70X5uQ5oo53E++24McIYzsMjs7oKOe+Wgaudu8YY381ZvlWVpuMvecL",
-	"8b404i/vTV1ODI5/u960E7i7rXfo9PAtP0ke8LuiuKVH4uzZ4Ts+KPUDl5vbCyuC5/eGv/wai67vAD7D",
-	"90krOnsI6dBueEUWthZCx/CIDJT/UDLRgZMN1rph3zvaU0mFciNz/QFWahMiC3oPZsM7DvhkOOADNffY",
-	"U5ea8p/M/x+RRaf8r24WxxvME/59dDF03/t5dQvVfdPVY9/ic//g8rw/hwxv0Pp/YS+7o+/e41eHK27v",
-	"R+8gv7wv8f7c6Mxn5u+uhKbMevQb/tHdce6VE58fj6Se6FBHVzzJIDTsHA8qUxItTJcqQ0hmTP2APIKY",
-	"J2mm7AmJKO61hwnP+Y1VvZ1CBpSvhNhuVL+I3Fl8VZQO/3IRBCWC/6BYAyrg9pj1emQQ2BMuHeE0mc9l",
-	"5XKdbTcD80lpriTX13rIzs++JXyeo6CLkh1Kp/QFyGWwNB5olsMYAuIm1EctqfRAQsPCWfN79EgvLb6g",
-	"VY4mtCY6Br5cbOn4uMTZt922nStV+85JnLtvQRyd/Vswa3V7R5L2sx5nrTHsWNz9Dr7RA8N2pJcA7tzy",
-	"E2zLvUcgHlpVNwwDUH6b92JZs3NOzPTDhvM+IyhZxhwTfMYmPhKiMy8gZYFZLtrTsauoknJpiPYSbAEU",
-	"HisJmU1gvPqQpbW5AL1fLEqpM5LFyNYQQp0AdydnrLPlvB/tSTYYDEg+hgJ8lDMxFkzPVU3VkRdLQ5IM",
-	"fVIUqcijZJg8JaKs1nkJ43zAY23NGtcUV7n4upRFBFONS6vkbThbIl5Juoyfnh+sDZZs1tqn5IW2gWO9",
-	"KItWvC8xlN3Wd72nJVGJmCjfOm5YW6OQGuhOjTqw896XctIdJ/STPZLD1VtmNKbYOc8Op8Qn+LrKQ2Y9",
-	"5rrhCrcneYY5cjdYHIxxVpVS0KYCzxCma2EGbODg9MG+ySpUAeRVFaUZb48mEgdkDRQuScIeyObAjEMf",
-	"oe0JUpw/r5EEm5tspGznOdU+kPKlZHD3CzdVEEaws9UJa/yC8nF+H9TVlz4kwc6zkvjjUtVmSxCAt+KL",
-	"n59UBaXtAP15rii3z8FgkA4PgIyYoUu4ucAkV2mxI97ILwI5MlD/fWhNbnKTxKfqeBOffNHZeCVbDkeE",
-	"xy6XQgJIB2v4gH4fJbwFT6AjJLLvxc63HXlRmat/GVz3diWw/9qSdkvunMi/w0YM9LjpjQiZHcCH/Bfi",
-	"gMnj8C5wOzlyGLtFSP1zxZaiKl+EJEBWTXBWO1VR3IiaV2m340tXVOlfxeu4o6sAuXLEhhmpZAKVbuC9",
-	"tlrsTOB45JAVOCR5M95AMjUIS4cGGiMKKcOwDzhVwJBwbhi4IZQegy3n8qsfaEZsG332CmghtNGB5Mtn",
-	"vdwIF9N3rWSnA1c+Z+GMgnYdCPIXdVoHIgrdncIjn1NIwdC2iaeXZKDRcr69ZPod5EyzJl9CyPhcpbvJ",
-	"mOAuTvmDX5IB8TncwfDs38cbjN3a4wyGwYV8aE9gMPgju8F+L++zMzDbEuhaji7HIXAQw9HiPw4yEU6m",
-	"UrNpLQT6WTEKv+tbZtuuZaswOsdy8IGEQxA8xymP8+/sGfalyoIvYA7Ksj0S6rBgEaAm2x3JbnP/lx/5",
-	"j+FHbt1M7V7kIJ8/5/naJimRNOR3dCHvGbE7nImHlUMYlegEBWxg2qMcSBtAggH+bLwh565niousWnwC",
-	"Fs6nMBRvFB6kIBanWoUo7/yu92SUVlRdBGlDdJUVUOWwUl9BbktgeE1ICURTfnYV4Cd4TTcV4HdY2P+C",
-	"huxzDHJw7+DwtWxvfZI/sjMBC+OLbrwk0gFKBdeAyOzH9cUQXu8R0xoiHTH426HkiRuB4NGcGNSm9swH",
-	"AxpJImtAQ2PZwgs2VmYOZSvHgi3KjwCRA0OcS5a/KsRiqYyQk83J38QmB6jeUnBvMgKi2YV6ZsLQ4Q5F",
-	"tBBnTfBUMNe30srYW+LrzfFcz6MK+jG5obvBJ6YFNYoIb5nnkgUOJq2Qh2tZcZk78LWvVAnUEnLoRQzs",
-	"RQGv9E4Se4UkZQo76ZhslWzSimGFDojBeSJKorlBkkqcLvAYojZ2fnpGwpHqQq9rhY9RxIDmDGtPVhRJ",
-	"R+ApuYCSoqC5jZwEhY4ix4tia89rg2RS9itgo8WRjmqWz3k1DThoN7JWKw3tQEXSESFlnpTwbsrildyL",
-	"I2CXMAv0eD/mmDc35zKJ5cTdfDRSPixzYF399dhTI0ocdGbBL55eTVXFyZhProWMCF5dvSx4mcsoGfbs",
-	"4Yd9naul9/SKNQsPiJizf/mtN6YGikK7GlwjpE/13/pPvLCnERwd1LSdZr34/n1vz89RqztnEF7aKXkl",
-	"l6vdyMuGL6qt4Wv27r/Te1OZPZjKg73rU8P6N4/7z339wPsck1v294uqBjGffEJBuEQ5F1EYruQd6W/+",
-	"iC6C89OzLvoFMIEBgdZLXlYE/z193AnM+5rXWDb2/PRJF5yx5yL/QRQld5Wzzs/OutxMzJF8XIk7W3xP",
-	"uszXT5Lf8LJyL7yjzvYzcdw3ChZw5GCOmMud+hYRlXfV4EJJwfYIn1UyHK49VDPM2bIugXPKnl5cooKU",
-	"gZZT8Q2UkGKzdz8+dwx8yPeKp9HH799THg7pI9zqD2qBdg3WGAOVA2lQQuZiaYYsl8pYzc6VUMcKLjOg",
-	"3/swF9bIKaz2VGJdLqTG8xnWPALsbJHZF4vS6D77kZu5dnVEAEwAHXig2YJP5iXA9EICBbAdgtZltCNI",
-	"BYgCe3zG/lZ+59zrGWWjIIJbA+8uZ+Bp96iESsmZqLNtot7MaXRIYgdk0B8+/EgK7PnjU6emoXYAb1pW",
-	"Vm8w4qNpSYz7zs/8AdAOLABteG10zDtciSHL8Vg5mdXLSY6ssqQnx0wVShbxQsisel7xTR6uVq54Pgyv",
-	"Hfboekpr5kVc474N/IK3tMA14NSL8Bruc9QL+wn/gTa2oDgSTPpuieR28fXLYjt3tpiJk9OWRttbRmXR",
-	"NSn2cDXCdBsbmy6fK22GVrLmwxDuwwy3qrKjXQutUQHPkIbajhbRxuEEZnFE0Pf1l97HQvfpo9U2hqff",
-	"DgYDO5Spzn8s9N6O+4oPR9ZjDLW5zwZwMX063a0I0WFCSRVqRaTBFIbqy/c2b2+3JFClJrwqzaatHbWY",
-	"4ZlwrytH74Gb/VNJ8SXfp1fj0X2/85JVfCwqhJ+4yqMux9tE6MSFMLzghvcnXPJ68xe7WFvXBDyzd79r",
-	"+fTp4eV7idnqPmiMp6Fresbyv73433/5++Xrn14AEbI9I3x4Aa1sRwWZ6pV7zsGOnQ7Ozu+5Zy+tOe/P",
-	"oKAmtLUVfhzZs+o+VwtUlh2nW9ImKi9Y/vLy1bvXLy6/H715+/2L0Ye3f3vxxnHbRwULZuXNof4IeXOf",
-	"3XkualNOIY8vMHDTQfEAcvipJBH6IrTBRA690UYsHgCCgY7Y1kOZ3/scvIEQoGw2dRJ6gm2cK+29behX",
-	"o3OtQ6PxqSNXaPzeGq7Yh9fv4/xwqHpBevG6rH23JpXgdVvrQL2zO/c4VMZOc97H8JK1qqvCk1oAL7ma",
-	"Mihh1TpKyqzv2AQirCCzAar0SZ2F5Fklq80Fy0/PvukP+oP+KagTZ3mHKYQnjvCJ93pc0CKKaEQAhAjw",
-	"mkZTnz0bnHZpKdx+hyZ+TrRNMBTaAidldXuWii8dBkGT2pkw3iREEzWyciKzOkrw+MJRxo5GvH0Sr9vr",
-	"P7ySjA4YqABI3vvcqBxBBEAEXatF7utYl5rlLgeDXToKUnsU4KsKDGe6SqWobFhNCe11gu6OVbFJWZ/0",
-	"kHfkwdBd+N1DTRHlGpFhdHWF2dU1yyt7hJn8gg2cQQwpLb5wKhVMiWIsrTkUtVrstUr2FzvEpr6BlrXp",
-	"uIkOQfXe0sxDGfUsgv21KwW9u7TswHp8K6sNOd06XWsP5j9xOvhzmInS3tPGfF5qVpTTqajBl+Hxm2A/",
-	"263kS/R/IYF4fjro5EeeKWPuhfSF6O24oXHQbCzMWgjJzFr5da0bjkn33R9TfkYCvk2GvunOx/w8etyX",
-	"ImP+o24n35191MqNDMr/RGkF3nSMBiBKSvlDqCBteIuO5M+XAHciDzdCMUoPdii1B6M0i2/GjFqi0qKN",
-	"uSIsr8+EVQov+H0wy9vv30sSHRZJRI9A/pF/WVSTAyVv7aPWvXP8kXCQePqVwdJ0HrksZBFWPpaYtVMB",
-	"TL+7C91unGuxCSX7HV5vzvUw5Ka7gydchyWSoSBOK8n01g75gzFM3xPDcefJ/4KCM7sLg/Kh1XkgKfOd",
-	"zyJqJq4BiTXk/GREYyqAFxTFbSFYWbh6XhjX8RE4BM9/CClIpwOgFYgyKIE/VCwN1gYkjD0AqN5EJ3qG",
-	"KUjjjf83d8QCSGNApZzAngMOO7JWfQbnVmk24tCjh+8p1ObKCl5JXy7IvfLOhQK5ZDmkReaslBBNqyiO",
-	"iRWY2sr9XQTXgyvse7BgX7M0X2nYotTAaX/J7lh4b6fS3pVMlNrz+bKUTHirKnyhjBfmlu0pjpdUsduS",
-	"bhNsCp4yQRViX/TuXqN2nsbBL1tdSgA32tkrF1gLFb/TCuu48ZmKIk2n860I8um8zQVrn9LW+vPB8QE4",
-	"a94RSQcKA74JEELYBigcKBUG4Ci0wiFYqvNsK2ERpcVF2ExRYqpdr8yomUD2w0s2q9VqCYV2MQ8VCUI8",
-	"kfmVpOqoWXChAIIECB5w2cUA2zWUWm/NbYS3ieKOPux7q0B4m8KCULjuyEneWz2wUXgVV/CBQoK+cKIT",
-	"3+BThJWZHyqk+K9UgTDu92eoRvin9QPEhAKfscqhO4SPqWb4gp4pG1qKqpFLhrs4mGxoGn+qrOJ1FwYM",
-	"QrZWFSQgRRo0XPjH9NtNS6iCp/djF0O9a59jAB6LIasFeHEnLu4NAEepiJRrshMXFx+Xpf2lUAteSnc6",
-	"GjDi1uWkkdePddnJh+E49DPnHPa/I1gRHCKO7B7hxRwyklVNChxFFkO+AiL7ffll2qVt+tJLN1JdNCY3",
-	"rF51ggN/D+jI/d45DkHNee/ua1OhdlpidYFWlMG2EtehBc/tPV3e3sjnQC1us2zVJ0HodA/K4KMxynKr",
-	"tuyjA7s7gOHPeeTQDLfSRNCAZg75EGQ/5IBTXAdt4z8Rj0QIzpSQHCVnlMiGRrrnV/q9E2g7ivhysVS1",
-	"+WOkGH7AsgQBAk82jzbclJNRyDn0Wj45yJM4EatB54/QHTgqVoslWk3n7IcGZtwa0XVpQubfsJHdSGlr",
-	"nFG+nv1bXskccrlySpUL6H0cTgfdp/afnAAJ3wUr1ETTiPcX5MIsb7gB/2R02gES37uWNCEn6PsoROZg",
-	"7QuquVMmzyd84XPMKjqEBODX6AuFakMaMqN9NXkE+kAFCVf/HMQlXgq7uqjh4JbKX9yKHSr0XW1C21Yh",
-	"i6UqA4i9FgFa3Wy9Sw9ra5AobsPAc/8hEVjJNFttOWm3edIXzfZ6tcCcorZwSpQuHGdkAjQGS0L9kbO+",
-	"/gSZWHc85X6we8tPErlQ4qzuRpjlbilSVXnTDq16zzcBNIvFeRrek0qpayvNwZ9LnnZAEjjvLayq9ZBx",
-	"fQ2SHJ6FLC6U0uylJXrT78llDUbzkP121bMtueoN2S9XHqdx1ctYv9//9VOeeUcPUVCePRmwhW5zaIMN",
-	"g6bJGh3alLau5ATgTb4Oy9D+AwldpHChW+Uy9oezDu5waCDYQJgpBv3Nmk5yStQMKeF9dnkl79tbzj6X",
-	"s/xK4ti8qDTmsaFaMWx2bisusicSEhZoATlzvroQcsSBOxDc8nu88lfyr2oNIw7ZieQ48L4E7rrH9TVC",
-	"A+xyG3PowCRaSKi9VJWjPUMlQy0ElBjDx7rVBoNsN9TJaok3Ykk6pLFrSXN7bXdvB3zhvXhvvRvUruoD",
-	"bs+j3bznTS+v/bjl9uQn019/O//2UydX514PsNOfDrh9/8W8t5/BY/s5LVy7tN+Itf68PlU1/oeYGCdL",
-	"5vxI9yrR72p252z538WOFjISl1G0O+rRn8SSRj9uW01maw69gSu6eAjReUxqDzgIKWVuwc1kLpB9Ezfg",
-	"WFRBQdqwOS/8EbiJKPTsTqUDjTsnqdMxiH1lLKxosscVuEyh1N6VdOloVEYtcLOcPmV/K78jkU1r0Orv",
-	"4Z0YfqUmBvgC6flgIBZA4gWHoYDMmPz/Z+/amtu2tfVf4fSl7RlFttMkTew5DznnuKeZ3SYdx919qDIR",
-	"JEISd0jAmyDjejL973uwLgAoERIVWZZk+yl2zDuAhXX51vfh4R9rBVqpJIfgjaDrz8RGzP+WdTRnip8s",
-	"ak2ge65bpRmHAwITYP0SFSLvQDgWvyHXZ6+APhfyBKRm6cbOKUYQtoPKu2jwzzZQjIh9AfucnbOkdnIC",
-	"JDZasrajQ/Nv6Bh13FT18gE5gHeNcUVqet9QCZG/RX8ZI+7a+YEHIahmByqWdAULA8YhSw+OmHe+YnYY",
-	"NTJ4tKMv9p+/lynyv8XqyVanRRS8CtCc3TFKUoe0NUi12e2wrj7afsgN5sCRp29qTWhcBhIIDc4ZR12C",
-	"WQpCVJ1S/ZG3bMS5wo46nmkNArqU6SDBuB7SuGCaBsA5HP3CdRDbE+STUS+pn5y7OuhAeXBQoQtow8Gz",
-	"g/ooSmeD0G1ILOcg9w6JxomXDKgeqo+mHtnvMZLpEIhUJqLE1w+a3b4buqPMMOyz/z4ShdpB65bhhg19",
-	"19VGf/+mU3FrOzk/RXRHHwKzgq9yQ6QfDKXXILc/86zB6TKem6MYCzoCoObUEk7IEKUd9BnLSY9L6SYW",
-	"+Lgih9lbmYQsSOx7jHSaSXPb7sEe7/dhEr+t09Gpp+2sqroD8i5fiSWAuplBHDPTecom7+a+7zalrMq7",
-	"ZYhd752WCefSsIHRYCPhkwFsPITRirnqQauINoqptScjG4Bc+yyaSEDYyWWjQJSU2Z75LhB0XZUS0jMA",
-	"WIdMpLZHQPbUBrmQ98ZcKjPVu8i2RxpLmE+mHPdIjD/Z/bCQoM3kbKmSMoWKKAzVqVOAdzbVJCK/FjfW",
-	"DE9kKSPNJlV5s20X8gLmUouRQdwUPR4JAtwjUsYd2K539lvyAqDiS3OOthiur7EP1gQuRe8FDEbN1ilw",
-	"DZwdRUIV9kKruTPnPFJyJqDYXAAv8YS46igV0pCOwI8A0j7BPUwgq3QljJHpQGkoPbmCsTuXjAe3mxDD",
-	"tEqTod0Dh+zLOoh7InKj+X+r+cewXmsvGcmxqI39X/fWyDRMKZAljugfs5uD8EKrwHdoQN3OMHl/7b/m",
-	"I/itzce2W5N59MravLIbNm52QTWCi3vokV3lQu0ThA7pZxCihnn7HhaKeY+xv7Rj37CGinlo4pnnX5mK",
-	"fhR0K2H3MwGr2YcTRJZq74+1hYEayR7z4dvQcJzXwLsK0G4Xg7YR1aNFIovPhQroaSJGHEcSx6QhY88r",
-	"K5RW2VjkHspyykxRZqC4ORhIe+w5QOtnklRD4sLM9DUD/KYsNef+EvwGAHUAgQaPgIRASPUPzLxDh9uw",
-	"AS8mO/F9prIK/F5wLaHC4mSVzpIhiF3TpkZ5f0gWYaMX7a95hnRsWYoQgssW9aMeYwhheOz/A7CxlxQw",
-	"dUxdsqDhagWCfvJeSkQ12v/pF62+K6yOu5bvvH1cXgeq+H3nYP8tF3HaHaHCFZuk+pF3/WDQfrvNvsxP",
-	"nM3ggIHIwpJa+oU7al3L8tq8mzBPVxfbYo+/zLqRbq1bYbRhU+ej/weynodevuSBi5UwLxbc5odE/eWK",
-	"oY3YcLEgGq6rPSyKusc7+mJH8O9uS/nd5BJj3McFfW8X9ENfypBxwlm+47W8+mi7Gjdc+Edf7IAvZXd6",
-	"PalkeS3K1Di4PoH9bfBF4iPXIpRcQ1Rpz7X/dlZe65HAI8RuhCzmMIhk3vrJ8M3kya+iGs9Ok/8aQi18",
-	"UbiMRE+enTyNK8Fe+ITHeoP6KypudR6nNxN43E6HtomJ7Ubx6f8Yse8Un3CwHsOO9KACAae025Lga5q2",
-	"1iJESH6MuQpJakWYfgAYaJP92LXGAP9xWxb+q5feNn2JN5O3WklaqnexI6/KTNtPR4JK9pLnl2IauzQd",
-	"dgTHwGV/aKO3e0OyuBnHhtaW2rdGg8qoocPYwAm8tnJa7+eO3SHRLYruB/8T3bUg/1xHwG2AG7KL2SVd",
-	"Y5KwfiGTKmwPRc18//XpEHOaAbvpv2r+XYNQ2Pm/a5E7AdQ5FVdwCDCxqTxzsm8jEslVYHx9Swtkxa2h",
-	"UYaKip0FZwfqaxVn21KndbWXXkRoyXp3qmC6DUnRv9etqnYWDN2rp90nuU8Uy47IfW6wK90mN/CqV0DC",
-	"4I0e99HNfcyuL1FRWel8bBaVH80yU+kyDhA6x7o962hAaRhnfS+pr1L7g13A1HtNHnrI8hbCu2VCt/NK",
-	"okz55mA4jP8uBBY+k5GUCulNRjeJsHtr+DAYmqPD109euwdxJWRQX3H3rbT2UMBrfCjVS4b/f345JLDL",
-	"HP9XjO6LTevP9AHvurq55cCBX6sVCmh8uuV2pAR2xd80kmMiXH108lud/O7WpdKojrR7AMwfyBfB9NjJ",
-	"ZUgSce3X/inEHQFGi40E9FrKqvLcZXPiEaCJhK2blG0EYEVAQDQChwbwxD3ob3XkBACGUqlMByrgynjj",
-	"r1hKhCwDnMRxcgC2pMhUXbmcKKOIfbc0QBjthEZMNCVTnx2/OnVN1WOhlLYTH1UQ3UXsab3E6JAURUkW",
-	"d55qWuGtuGQY+5+oPLVC5zgbz4jLGN6BeY6JmoLbfIBU2P7dcXoQ4ihLPVgTwkKgmfRiTtSVErSiADM7",
-	"bQo2sGsSKhyfvPrhxeS5fPJyfDJ68mP6VDx5NTk+fvJMPB+9GP+YvpSvJhHcY5bGUI8vnu1SSw4HIqYj",
-	"Z/94n9Krm24F4pME2D7Cx+w8ybDXYLHg6pgHOhtFVmSKoq+tw8E903Nt0clT6Jh2F+Eu8dMNusSjrkxH",
-	"kTiCLPMTdWEMtX9bWzvtH/akeONceH+0u11IOsUyKoCnz19sDlR+n6lx9532d1VlQaF46ZtWDRaiRcT2",
-	"nYHGA3R9D1RDYw8ZBZY78OGQyr+7A5Y3fZ02qhtHcTA36SWs1VA5EH82odRrKccyu3IRTT+BWGqsDWox",
-	"FNSv1Di0MjKfcEfktNTXpqmAvIRln64R6Yk8AR3orKgLJ9aOvxy7L5epSk47ShbubfSCwxQHItAwHmbg",
-	"EuAJgunYBg3aay1A93hHX/jHpbwJrhp3BzMnXjCjwsGBTBVXuXKfbseTY/XRPAS3MJuOKD8R9bxQg1Qa",
-	"loNtrCqmLMswfTUk6VhE//eXulD/S/dd98M+SsA+SsAu6W13M3ORD+1BLGfybZYHUsTCGZCCO+ZRX4It",
-	"UbcNgiZo3laadNlMciWBrz6xDh/2f/NBrteUD8FcDQRZpOVtrchM5ilomgyUyHNmzcSSNlCHYu4iK2TQ",
-	"/uoALtVMKu5fBUcSZH2sdTFNciSm2Kgk8Tw1Fd8ibakX9A1XxHgxzso5mkoQjzt5fnxc7D1l5SK71NfQ",
-	"rUhlveU/vxHjT7D+FP9AU8J+8skkz5Q9Lbdnf7hHza48eaLeEfz5ATS1+sa9slYPxMHSeT4S40/7kd1/",
-	"h8E1CGwEskp6gtzFLp2PeX9i2DA+Jnd0WyVyHOkcaIkMJL9FKKXMiTSwvgXyEyknOAS8V/Rlgs5a1wml",
-	"JwPlemQZm4TtUcJ8Qi6FMpvOAEcMYCMnPoupcSADN8lVXWGC0ldZMdcwrUWZJmWdM+oZe2fHM2kPtnfX",
-	"qbihrANM/W9NAkIJskRicBO6vsyLMIyWikc6vTnq9/uA0Rqo+IFM33D0hX4Kzj1LBChdQD2jkn9VyUia",
-	"LA34prgALCp7j2Dwcc85QqKJIeHDga59punLlrLQn2XAUFoB67mr8Ogy+NtM5BOMn11nfjUrJbXSOsJy",
-	"OGtUgmPgGFsoZQz6Us4T8OxrZqCE+STT0+TZ05fU9Mu5pKbcAUypgHq9aunXpSBETbKyADmSFHFvi6UY",
-	"Xqnrmp2N4VkddxF6Pmf69wqQZJ9OpjC0ASgJUf7zK/kRob4BQv3Z05fdnjArCxjnC54iu9n6QQlDgP67",
-	"C8TcYmXTjq0ktJtEvIE1N9w9JZXgx1uPVwL3YwrMMqoWgPW1b3nayvyARp1p8uMsDwPVQvPQo6iPNciu",
-	"Z7pAciWB/NlEa+SlEGDnScjQAiHmas4FLEo7VADxPKymXuCP2IF9ofR2qY2B4Wxue6j4DSC5VWkdI2S4",
-	"+NrdYv+IGXa8sSwlVQhH+5FY4UA7nBrJuPnB3MzaV/pK53oah2C+TqaluJq1hDBehhuaagINgNrIUy/W",
-	"hqqrlSadNrCMRoKxI0U0gg7oRDuqRGbdAcYqHYgvDYvMmExNh/3kF3eHkJHthu83UEiMA6m3s2Qkb7Q1",
-	"pIU2lKcrpYE7IXxnMsHHIC2AGJcb0R2z4KvrBEEPXrudCA6IJMMu+aOvAiyh4npwWxacmpS6uPuSe+sj",
-	"+GSbbxfYTkF9MVVI1fFwStJc1BD3wBaP2cHY17J/ixStj4+Pg7r1c/yVK9cnLZXrbebA3JyJJMFglR4e",
-	"BjZQXMGRs/97IIIrtRFTuax0DBf9HY7aNuQO79Kufl7eJOBJBh+7v9tR5yEHLlzHHVZkldnXoaeni+2S",
-	"P2mW8dMlkNLjeSBGZRxzMPHiw7zpt2uZ0TfYoqQU3GH5ROnfkbN3GygDxOIWGYlE0ocPphEN5abz6AOU",
-	"hMazlWPfaEF16lp6wk9JHCRnyVDVeT7E5B5J6OH3oCQQR2AOXWwqhyin6WXjSwi0RAE60JVJRJ1m1UCh",
-	"6Jf3pgAlnSYitzPyBi9FNLRipAGtiTaC+1pyDZ3wDvAJEo6AuSP2w1waO9N/e0NKgMh1zZkKUUlGjp8c",
-	"J62OEDbwBFP+9iMzvPjvcKO7Dss6rTTmA0GR0D2OyzZcqohM6bpQY0b4dho9llLCu4Xc4+nb6OSgddds",
-	"5QiSQ6HIZdhCwJ3mZ5S7WTyAUD+ixLgEVisRzGtFPRqEN6a2j4GKN4aUMplqTVTpjZsiObxr/oBDla5A",
-	"JBQVPZ2YWqibQWgC5GXWyjrYyI+PXSHOy463aFzyeG/PRcY7RBxkHLr+A2wl+IqVZqRZ3jzwbgKirjQj",
-	"YSqkRaZMzzo6HJK7xXTmO2NsIG8aGcysRFkFYPJtxbe956e5J22O9D4xnDDoEtMrHzhUWF9J5d4lnI3f",
-	"sjULpqUYj6XZ3FFbNaePvmTpUkIwaIeTf1VOGNlTS/es7cNiAQtR+3oqSUoqSD+gojRuIc9ZOZpErsA9",
-	"LMSNPYikok0IFAhXxNncwkLWaLey/ErClYX9fkqjeJKi7lIUtIYfZ9l0Jsuk1Lknecb70Q4Hh4J/CFvI",
-	"KRCPzdBNwc6faeY79+jJ+8k5VDoGyrW+uVbDLjwjUqW0KBY3iBaan3N73QOJUs5Bc5u+EzPwUeJ022uh",
-	"g81zLsSbdNUCooeMbQlvJXoPDCVJrkRZtRv0S37d9d7NPyzIii1tX5rrzbLzPZYCtH/rnjC1Bz8csU8Y",
-	"qWUbFX7nA9+mbBTrJ0yLx3RLW1O0wO2L09BS7Lu6ezh9tRrLfvIWzbq1wkiDsZ5pt4E5Hu42p0a38kAB",
-	"0UUGOs2SKC7kX1dZ6XHMuaig3wx3PZSfgu3xs/4k037yjs2/UG6TAv4MxCEr3MWgaDwT1op/1J9lOeyx",
-	"aJ/II+gifGGYjltKFsC1kVSnW67gZBu3TqMaqjx6PU9bhob2HqcNaJYrv0LbFuXyDWszf48qkw3YRRD5",
-	"cEztpMy/I4gF0cZpQ0LmydAuuo/2sCEumqDq+T2vbcCS0Grqvrgv7PEIEaSFSGd28LzwBL+uVrleF7TS",
-	"DyVFjF9yxQTaOycL5uyRtZBPrH3cOgyr7QmXpslagvx+8lOpC6D+ICpDnIROp0byntGgyKA9J9hFzlzB",
-	"ZEi7z0dRDRvpb/hIA1VR3AXXmGoIzrBFhpZj24y3X/XdZ1lG5vwt+05L/Sbutfb7sdIYyN3XPNUvsvJ2",
-	"ra7y7LNsnQ7rmPn5Ouw8gAXvxoUNR44jPC8PQL65twn+96zhwPAhSjvpbCZ7WKjhcb33XmSqupSVPes5",
-	"Zb+pwnV4YAR2/JfXpW+roEjT+XqmRZFFYQT0520C0/EOETs1FnlO5uh2vrMOtoaRzDUUP3Xrereny3Fd",
-	"ZtUNfN6RFKXdDP/8YNcIpVTg1w/2SKhCwoF1mX9z+s0RrA267CIZlCaJNvt+WKxtsGkFgWA/5HGBh1tM",
-	"OmDZt1apKEG1PDM6h9EITuaZs3j2e+KfwvINNgDNrM8pmqKowcUIHrF4rRaiY9MDA8voZNBD7IfkHcw0",
-	"1wIAs8/Cl+TLIT+iztPgIjSdWi7xc8Bslkpr8lFZ3d2dUYuRu1NNq65m1kUZc2k5uERQCItdJJRPbuRs",
-	"y1qZ4FIoCdk+vpkylchxWOkD42QJzuc9wy7w/wQAAP//",
+	"w3hzm/V3sN0aE7ZHdSQYLvHEMz6BSlv9BJ1nmhOs1XlM5tbe08Ze016SYk+39AtZoFvkiJNduHta/GSA",
+	"B1RL4eqjkXMxrjd5QKHCNyTbXaaJn7aiweBHMS7F2qyVVwJ1KqXBVRvz5FjNDh9jI815cUuM+OcAi7YW",
+	"ym/3egWk4QEo4ftyJl/JI9dOC6/QpWSXP77CrZSxfFrxUb/fz+HPCfwJrpBppeDDlkF1OCK5rYG10mu/",
+	"r1apaJBai/pkwrVglTAGysoV5awkOHIppajZfLOcC7mlVPIJTFzU2KePt9saOWh+4Sf/HJw8+/Uh/XHy",
+	"69fuq6/+27+lVsB7w005ee701Z2mu1+CBb+s1cdSaLLzJBU6a5TuG9ozENVz6QC7VDQAmV19MmsleAGG",
+	"70te1vaDnTL6c/Sx0DlglRCn5VI5x6KUsysJcceizy4hIulzY2fljRWnkP27C0XGdH5wfjVh278g/p/O",
+	"0l8jm/PI0PVewynrYZGa+6nbRBb2Qd2Errtgj6k4D7riXfrpQt3YcYxDcHGysRdqd9LYWg8oTTumg6IB",
+	"l6bqJKV2Ig70rWsiXU4Wgj1X9VLVnLCr2FLckp/agA5HVCy6QM2/Ws1aqyVtVydqHb292o+9ZntA4cb2",
+	"cXtxk0wAPGZ1jg/Cx37g1y7e5FJ8u8NkvXZrTbRAJG4U03wzpKxrCK+CZzyyqCgRvJea9kIsK7Vhy3Ip",
+	"XDlKhWCDMonpOgADLwBh+INtmL1SIzRWbUOQ4Dzp+1oBO0OpvLWaJgj1Wd1GJR7MBqfPHj+dPhEn305O",
+	"xyffFGf85Nl0MDg550/GTyffFN+KZ9ODqj6o7BTSovbAHB9YQ/ehvsdL8ndQ4fH199eR37MPN+INMbgf",
+	"oXSBy1e3h8p9xi9eiHDOcjKPvNlQsNmhdalQ5wWGKbaOmxlsmWSda59+jY+PSJUTlVVPBwOC1lZKXVNC",
+	"lwNg7K9lcOAIXypdmlZ1HvWNFfDqubr99hQVVUXFJ3Jwb4Wy0eKjYRCDoqyKWJ8bnDzjJ9Nff3vy9FNS",
+	"fXPEj22OPTaOaik4lEezFtXOBHXGooRFZV/YHLlvDviMqbKHH8v9i/bnZDdzXG/5kHFXnsQeA7wQmYcQ",
+	"YaFqRPaySweydvBqQrtwpks5c8EN9jB378y/8sxPjSXeJOug/dHIrQp1BRCfkPXEjUCQmy+flfW0MAb+",
+	"TEUo77PCpyw05C2m12xZJNAuVI2TyFB8lqR9VMoGJgQ9lLXt31eVURjZloq3LhrsocylxuRfOgVvUbK0",
+	"k7Jyv0VGO7tnsh5GwkcOI9mWD28fCaHzoa9HQyVTMM2D7u9QJjmuSgoN3fLsuZFL7t3bVSSlCe+JYubx",
+	"fAe1snsoXJqxZwPP4+MG0PH+kL3kCgI1NwmxTNltkTU9zvmcy4JK+eZ99nNCx89cvdQrGVqCpxq+yj6/",
+	"Rm92OfVnpFZKinoYYwI0FV2VKJrutL2+A1U16mmEvbiA7HtCHjRGq3/IT7FL7RHGJ206AXqDTs2ofKvV",
+	"A4QsQuKa1x/cdEC43S55UAAoEQBnMQ/rI99feOGY4rPHVpK9353/2mpdvIkV8fPS3PaZV0pc0XD7s9UA",
+	"7A3aEYot+KaDgIhlwwEhkKh/y5dlt9K3X6zkbWjRvhJ691bl9nerbvtBLVWlZptjHfdFsnjMd8KsBcor",
+	"HZCF3csYuNa8KNK5ukCp2vJuHzSA36l2GAjX6dTLh0UaOAvP3YOTaQYk3FP7e2lOj5l87HWc2BPU5yeD",
+	"lOWxNxMgytkmuDLXUSm5LkGEdq9+XG8Sp2Jn/BoTtW/VwTwfaYHWKgGW+xFMrVKy3Lciz/BIH7RMuZBQ",
+	"UzWZLDh38w0mnG5yqSV4rO9coWpHecZaqAnjd6qqSq1JXWlixCDDlyrErhyb4lQAMwWjtBsGaTepulV0",
+	"wQgueDR4hAk77g+HY0mHq/dU2/Q13oKHv6WgXFvSVsid8MxEMhghOF4JjJpL7UobIVvrG1YV9CRaGftW",
+	"bkz+dcTq5XIzciOZsNVtnxxgCMrtaOSLxKp4QKtEJRh05qg/bVOtojhRxR5vyZGFpTplaLix8FD6O+QI",
+	"7RO6ntYLyY+y7eklRi8kXh/EVQWBxGc7l7dNxjUTh1x2iW/fvtXQRrNLhWI8wad9dkGmhPEsoD5YBu4L",
+	"R1d6TJTNZ+c5Op5cQzDPrTXdgOETmW2oY5P1/JPS7ofNUkAdg1RlD/r6s6SQpWcI35maj58cTrDNa9mt",
+	"LJG9HBH2OlmY6CjVrrW6+H2qdpnrY2pUPBwWikPtjA5xF6VzGo9OOQ9ccEckVATCxRRCL8os35eWvV/C",
+	"uwuj50W9y/wobPVh73hO/ysFukOu8c+8vdI/jwisA3l3qdlYzEtr1zs69TTWhn6MSUS31jYVKe1YfQEL",
+	"gelgG3+OcgutRP8//ylZ/V2E4b8o+w9R9ruJb1RniZua3D1zxRdlqsLwAbht8JSJo0iguzvawxu6+dtb",
+	"XDWQUO1paAHBY7ei/Um7KgFJqheHKSe1xmBINevZYeJWwP+6J7e+vTEuCftOfjodQOH7Ln+7ljEi1SOC",
+	"Eq2D3x5oQIn02RuFCfKSud4eNnIoZL8fzvlztNG3WI03R26G2iscrWpxKGTiRHlw636EasxakdcSakUQ",
+	"K1dOdWQbNVrsmoTrF0jfHqu8QdOlJyTXxi0r1NyG2HwdS80xn1xfYLKe3WLa8I32hVLsoJTmUBz8dk4d",
+	"6i6gN/x8JVeFnYKXLlp5IMqseYgiorhwRxZ9CRM63C6WoLerN0Qxq4jhbcHwwMcTxBl7rnitK252Je3x",
+	"SHydVMXO+w8ojgtHNHsvwA2jH7lgbH9RXLB8JaEOPB9XIveZMVtWlruDQp0J/q9QELVFA0FuDuRfYFrc",
+	"CGAuzuG+PMMSGAX1OK1OlHKq9H4HTG6vaSne5k+53dvXqtYGXS9ZlCg56Hw40oJp8+TuvhXgUWE9gPbl",
+	"U1aJmg7iOlaFwCgcemRj3+auEUO0vYdGiS7Lu8DKcV6jR7uJyPY422EXvRN6VaUs6SNYI+jaCzZgC8Fl",
+	"gOR6UlxIRY4qVN0XWcQ0kgF7tbOGwOiShepnmHY/Vb1RdSHqPrsMGbK41SVp4e4Eofp/w0a5fspZCyKY",
+	"qv8dpdo54qBPt84WNc0OIixF1USf0kTfRMibLtVeW1e2Bx4SXSHWfaeztVAAgXLyVguxsBJuuEOlnSV5",
+	"rtlDLQT8kn+VWVE5mQussPjQhR2iYjswnF9lVzLnY2vW5Oyhp/jDA8MhdBrJE3AHhipHJLjpxSCtnV+u",
+	"vyiwDURaDikMI5D7OXsICaFNUBrifZRiVqDj4Zox/1hIEj0hawUefnElgTbDrfwRZSY7Dkn/Q05VqVz9",
+	"dVUVR+Qs76uF3R6MiShEmtwi+6hwsIoAcORDVi6pd4LXKa90S0IFBhpQK20kV0zZ81dZSLBIaKnQZRDR",
+	"+ErfwLkxyy3lOVHoR6nr0mG18EJnrec/vn3/gUH2Lf6QMy2MvgiJBDlTgAJcgiRxi/TD6/d99uJG1Bvc",
+	"g+OVYf/jxQfYM399cfk9ohPRug6lMq5k/v+duGSFEyKPGLJTl6luG4yNDfCV0eivSpsT15zQdb4s/ybs",
+	"VNOJnkAd0D3EkY8U95jNvEJgOvDKsoIbPuZaZEybWvAF8t/fiBrY+Y2KoJnkWSaSXKh27QierF69kkgY",
+	"0b+SV/Lrr3+Gokpff80u2dc471+77FBXaQEErlYVNMcK7a/hZXCdnS1QvSIOdT3nUA6t0Q24z61fuBUK",
+	"BaDv3PYhsBNMHdyPpo+hgCpv3BFAMBB7Vnztts3X7ligO+FtAM37emcQtB0Fq37jEFyuzFxIU06woV9/",
+	"zXL7larLfxLjxnewpNnVajB4PPH7Bj6KnAgQxqJSVms0irlaUTieMEzk52HiI5+YasOq8lo0AhoYNsAG",
+	"ueS7r78GsWbFGaV46mFqO5D2FG1pTKyLSytw2mJuV1ECIp1i/h5AIsENpdm/e1AfR2ILD9ShbZzcWaxl",
+	"Y/kWsSWf4fTT+Gl7rk64pKoNxYXf26WJsVGlZvn54LGLoo3wfSNnkEZeKWguYbHitzzQ+HL3pEmttB6p",
+	"upyVEktkNJdE7vq0LqXGfRi67+iphWRSlGjsRLRNNMlwKsDOo0VuP0MD+HJZ0WJ8tKzVuBKLf/+Hti+F",
+	"YPOz8yfffOUmVRtry1Bt+4xxa0y7au7EwA2TQQFoDDSBjKMZOHlVuM5gu2G18YKVcrnCQJyQBoUAGjA6",
+	"Z0tRM/AvZ2HqgYYVxtHMqYtYmwjkl/2WlrN95FLUEyHNiZC24QXTYrYQ0gxZzh+NwTKjGhEs5//v2ctx",
+	"Tk+EsIvdF2NSspBVCPcZ6ESYE+L4ou3eVDD6xqWqOZMvPx88Y5V93ghsQmBos323P509y4l5G9gETy4R",
+	"0Y26wZrqPM9FtdQ4Alcyt22xmhU8kki5wKtxwXK7cfr9/qOV5jNBrDwNuLrrnTZu0+e/gYKRsSig9Alo",
+	"2PFvkKBL/h8r5BgEd6xz/kf5clQP3C74aK7AOJqWlRG1BjCVM7SphrN9tZOndl9kTKsriaCTUIdT1Vim",
+	"hupfYv0MWvC1WApurGir2bwsYFpQklBfrQz5+uuGbITRxRQeO2Cl3m6xNtyscIJxxWp3iAF+zo4cCgR/",
+	"246yvummp9vHwqw9mgtemfk/c/aQorYToTWryhuhrYYK19SCFxt7CQy3RG48/6taCsmXZX/DFxU8ptQe",
+	"IfIVrhO4zmqq9BroLdckEr8CUWrtP8wjAkWkKidC6kZG29Ku4pOz/qCX9VZ1RaqXHj56tF6v+xx+7qt6",
+	"9oju1Y9ev3r+4s37F3CP1U9LA9CRl0GR8RnCvUH/FK+i/vSGvcf9Qf8x8ZOAtmlPJTs09u9Zyt/8Eknm",
+	"Sc5L1cDl99klnUdBBWAP/eZBDefRb/DvJ3iPNVSAIauqIgWowWzhdFnaGiETxehdNzdE9AFp2zS9o6CM",
+	"cukmVxKyLbKYdzUA1aVawyL6GYTI5WQilmYIpAuPIE/gBNU4wAbgn+gqqm9EfQJhIkwnoOhFbvW/Ifvt",
+	"CvIqrnpD9ssVpiBc9TI7Or9m7IqixfSrKGbC/fgpD64eEINUkkBJVwsVdjrArbhmeVnkIBac4gQnvbO+",
+	"5cSX+QOWk6H9B+z6DA89YHi3ggpLZRFDJAQENaaokGx9zbU5gbSvk1ffYxNBFaBCU3YsMi+yUfCQx3Ah",
+	"uISCmJnHXfikJMrgYJdXUGiBhJWvxIUlHk6fMI2pyjT6qPg0Qyy0ZhxnAxjaD23TSwlLgobQCgJ/J9X0",
+	"0UYttVM8ELjqxsPZ61cSB+pFpXFdovAaNnvqqIthcuiBMHj2FMrtbGmlJP7rFinU+GOXrmtwIMKpRaWH",
+	"QbKQnuCghKVBYfpBxYYdKFqwCJyEtHqgO1pA+hMjnUskJuPfUQ7ZIRHS/0lDCW/6q1rDRIMXDAFwWCsC",
+	"iyLZExwi2WT50MILK9fvfNzizvhQCwHlKQhSR+sbpsvu3JPVEkMSGBWcEvAmTvvBzpdKvip6QyvHQp4S",
+	"CLuaLwQm0/+SMmXt7vFhZ1pxMWSzhix4VyrFJUg5kxoXQZ/97DVdV9MkFMWODuG+s0n/YyWgCi0dBsiw",
+	"RFY534YnNNHr9mP3nLRPWWt1PKNwlTlRQ+SFsJKjkoGPBzoPHH350wEBmbbKBqS6ZR/f1qvT3W78+u8P",
+	"r676+NdX/+3hQv9f/VWnLkEtAtw+WZjI3OvUvpCFr9VHShDl/vlpQT0ldKAh8lp7koJn/Arun6WyB7e9",
+	"/mwwIKZJQ6ncsd3wD4rRhed3S/SD7FEodrB9VDWftlX2eefcGuJgebkFB1gOogX8VU6IWaUZdSDK9bMr",
+	"5H++f/smFfj8lMwRb2Q2fsp65zgwqf76AXz0HS8cMSg8FayZw7f9iOYYetsc7Vrvg6gqFPONGvtRVqFX",
+	"R0hLidps+8lnOsoz/NU+3apSTgo7S1/v1avc1SATmjLMGgRv6WfnXNgVZamuh0sQ8vaj/dyzG+bA1Qhs",
+	"o8s/59qNaaQSS+RDOHXAmAJuXMRh33KxnA8eH77lparHZVFg+scdl9drNOeQM8l3BvKq3ZRHiyjgJFqX",
+	"0aPfyuJTKHxwaDmxV9aQEx+N1xmiqvbsBQa0vWLt66f7eE2E42ouSyGLrVXZ21ko57ute4HV2W81Fef4",
+	"wP13vFHmpbUI7mHuXoDu5TTIptc8PWnHbsvntSiENCWvXhVuu21PPMJuOkoP0IpxBo1SF2TboPYGZbyW",
+	"vDb7ZcwHfN/tuwLQ686y5sdaTMuPnS//gwqyxuDtE2c4m/8CwgxNDOMWS3ozKN1txcaF5IINl0XpgVZX",
+	"C/5tV+l1dyVjDnRjOghALLT5jsqm3f+UUzL1p2Zg0NQr8Wln1Z1+ziYUbQtPirUbVe80cGQ7f5Llhz1s",
+	"mLg+IfTwAYpL9V6Pzw/OuGhypKjCBT7G4MVU16IYQtzLxy0omeyd/RHq/7jrKDolt8/fhHGLd+wu9UNH",
+	"8Dt805c6hM8Hz/Ys+DhG0qAjtncUUPqdazNyM+IzgB0rVQ9ERBn5v5trozEtW5NAZt9GrWj0WWmCsBiV",
+	"dpA70jOhd7s3PB88C67Y51SIMoopj9XKDMcVl9cQVe+0y8Nm2NnYr0yz61vLsH8Pmw5XS9dNd48KEHU/",
+	"Unx2fDvv6ZLPaaEEhvfE+GP0D4pFefoHa07fy8iTZQqEAJslYqcC4Ix4E6gXYTLcsHkB6Hpin/HoNyIm",
+	"/9SqTzbc+NCz6LXR2eFqC6d8blSt9L1r23Fr4tX0jZLiB24m81albf94/s/3b9/Qyz9lvccpIUgkBJCV",
+	"AR65/NX0xL73BF6cY1St/3uYHe8Ex8LJkKuM/cDpoMnzQXfJfPk9NldVoZProIPbs0HZTzC+LeZ+n4AT",
+	"otFculXgkoPyVOXbPEX6H+oG9l0sc27Msg+pzVAE4B385XxxQKPvPXGBXr+pbLX45A5TfmxLnUdQ3Lt9",
+	"l/zAi8YgqbX0hb1VrR2IgNWrSrjI/WLoygcjaLmsKXTrqjTXyig2Le0dDwMFiF6KqrI6QglhZ7UWxVcZ",
+	"E3K10BkGv2BqeCjcooXJECLncqJ8VXDw8rtGu0AmQpX0UvBrAmg6QpzGCsOJR5eqm3dIzYpA3hD+BjAe",
+	"8UOz3G6BPHDJUkKPeKBJdvXZJZQwoBh1VMTBpREElcuOHHewY6UyiGhMVc1yuaoqKDKLP1ZKXRN1ei0c",
+	"5YiPzq6kKas44lNqRoTILVGEfxlR9qXdq23CzFciT54z3eTYgcH/sFmKbZ0ihjGm9f/I5+hrygAuaoKV",
+	"n1ydeVw5FzGUCdl6dYQmgkgquI8pkgrweUT/oHqKyYQyxEKJ8G+5FLJBroQpKKDVJZaoLmfy7cp00v8/",
+	"RKB0T2nv+dt/D8PuBUnLuKSFa1q0FPhkIrQ+4FkIYLtdZF22C60z+/GrAWlH8xAcERjcPT1jc7WqdUaf",
+	"Hw+otoT2eLeVFgEMcyWpJYRW+v7F6xcfXuQUzk6tu5B7CnE6eDfIPnfGqKoQmKF3NghCGPzNMXFgFFTG",
+	"uYd2SUQjNUPKVxKzvx5ioPorvAyRLjenj9aQAAl4pkYgugUEiFyFwWxuWb6vPpejhrjsO/lmzvcLBI+b",
+	"uEBQAM5Q6Y9wjBhafYcwTvZx74U5eY6o493Euy34McLYDoOjMzrKua8fgqvdO8bYX41ZvpXVJmPv+UK8",
+	"L434y3tTlxOD49+uN+0E7m7rHTo9fMtPkgf8rihu6ZE4e3b4jg9K/cDl5vbCiuD5veEvv8ai6zuAz/B9",
+	"0qp59jwSsjhBnlPIOEoKskuXCpLcyYTjQODJ4TNq6JTNyI2FHKu0IyOMLaDssGg4KGvO41pK9sQhZrYO",
+	"tSvZfqrZZ1wLsRwC1kNI8pltn2hD2wtKLAYQHoKSvBTxwJNkFMpeEwVGP3ewksqqpN2sVD9X3CHKdR9B",
+	"K0el2wg4NqF1Wz6c7dVKuJx2N0HkD9JC6BjMk4GpGkqeOii9wVpV7HtH/yup0HXkXHqAlRaFyIKWvqHF",
+	"irUQksGrD9TcY3VEasp/smhVRJqeWsZuFscbTG3/fSwHDDb5eXUL1X3TNb7UEiH64KgJPofG0Shv8YVj",
+	"Qo7Gfk8UCK64fdSnw2nrPd/3F/RhnkxidyU0Zdaj3/CP7mEer0p7Sgckt8XwD/FeRAemZyZmSqI/xCV2",
+	"Ee4eE5Ug6yXmC5spezZjzkE4bu2J0WeXznwA6mPKL2hUgYmcr3xVlA6tdREEJUJVoWgJHq5WKfRWTxDY",
+	"9ogl4nVy9pSVy8y33QwMQKW5klxf6yE7P/uW0KSOijFSG0pnogSAcLCLH2iWwxgCPizUNy6pBEfiWMdZ",
+	"83v0yJgCvqBVjiZ0fDoGvlwk9Pgo2tm33badKzX9zkmcu29BHJ39WzBrDdJEkvazHmetiItY3P0OnvwD",
+	"w3akTwvu3PJqbcu9RyAeWlU3DFpRNqb3uV7++AoL9fACiUB8qCkj4GPGXEWEjE183E5nXkDKAnOytC9L",
+	"oKJK6KUh+lewXFF4rCTk4YGrxQfYi/6VhFyTYlFKnZEsRm6REJiH5AwKHTjPg/f6PskGgwHJx1BA0xsX",
+	"TM9VTdXNF0tDkgw9qBRXy6PUrTwloqzWeQnjfCC+Yo1w1xRXefy6lEUEqo5LDOVtqHDiCkoGOJ6eH6yR",
+	"l2zW2ieQhrZBGKgoi1Z0OjH13TbSsqclUamkiB0gblhbo5Ai606NOrDz3pdy0h3V9pM9ksPVW04fTAh1",
+	"fkhOaXrwdZUHHgjMzMQVbk/yDDM6b7BIHuOsKqWgTQXGHSYXYr524KL1oenJKlTD5FUVJcVvjybSXGQN",
+	"zDhJwh7I5sDjRB+h7QkKpz+vkQSbm2ykbOc51T5I/aVkcPcLN1UQ9LKz1QkZ/4Kyx34fjOCXPiTBzrOS",
+	"+ONS1WZLEIBv7Yufn1QNqO0A/XmuKBPVgbaQFhJgt5hPTijPwKhYabEj3sgvAhld67mqxNCa3OQmiU/V",
+	"8SY++aKz8Uq2HI4I5l4uhQRIGdayAv0+Ss8MfmtHn2Xfi51vO/Kicm//MlkI2xXx/mtL2i25cyL/Dhsx",
+	"0ESnNyLkIQEv+F+IsSiPwQjAROaojOwWIfXPFR2Lqt0R7gXZZSG04lRFcSNqXqXdji9dcbF/Fa/jjq4C",
+	"JOMRK2ykkglUuoH/3WqxM4HjkUMO65DkzXgDqf8gLB12bYyYuQxDG+BUAUPCuWHghlCCD7acYwN4oBlx",
+	"w/TZKyAx0UYHSjqfo3UjHALFtZKdDlwZqYUzCtp1IMi21WkdiKikdwrwfE4hBUPbJp5ekoFGy/n2kul3",
+	"kDPN2pQJIeMz6+4mY4K7OOUPfkkGxOdwB8Ozfx9vMHZrjzMYBhey9z3dxuCP7Ab7vbzPzsBsS/dsOboc",
+	"48VBxFGL/zjIRDiZSs2mtRDoZ8VY6q5vmW27lq3C6BzLwQcSDkHwHKc8zr+zZ9iX7Au+gDkoy/ZIqMOC",
+	"RTilbHcku839X37kP4YfuXUztXuRg3z+nOdrm6REipvf0YW8Z8TucCYeVg5hVKITFJCsaY9yoBgBCQZI",
+	"lPGGnLue1zCyavEJGuDCFIbijQKcFMTiVLMT5Z3f9Z461YqqiyBtiFy1AmInVuoryMQKfMQJKYHY38+u",
+	"AvwEr+mmAvwOC/tf0JB9jkEO7h0cvqbzrU/yR3YmYGF80Y3XChMDInIp+nGdPUwG8fh+DZGOOFXB5XQQ",
+	"kweB+Tnx/U3tmQ8GNFKa1oDdx/KdF2yszBzKt44FW5QfAdAJhjiXLH9ViMVSGSEnm5O/iU0OwNKl4N5k",
+	"BPy9C/XMhKHDHYrJYVYAganBXN9KgmRviV06x3OdoO1wbUzF6W7waZRBjSJ6ZuaZj4ExTCtkjVtWXOYu",
+	"VcBXbAUiFDn0Igb2ooBXeieJvUKSMoWddLzLSjZJ8LBSDcTgPG0qkTIhpSpOF3gMURs7Pz0j4Uj10de1",
+	"wsco4utzhrWn1oqkI7DqXEBpXdDcRk6CQkeRkUixtWdhQuoz+xVwJ+NIR7X757yaBtS+G1mrlYZ2oCLp",
+	"aLsyT6F5N2XxSu7FEbBLmAV6vB9zzPKcc5lEHuNuPjqvIyxz4Aj+9dhTI0pzdWbBL54MUFXFyZhProWM",
+	"6Ihd3Th4mct/Gvbs4Yd9naul9/SKNQsPiHjef/mtN6YGikK7WnQjJPv13/pPvLCnERwd1LSdZr34/n1v",
+	"z89Rqzvnu17aKXkll6vdyMuGL6qt4Wv27r/Te1N5aJh4hr3rU8P6N4/7z30dzfsck1v294uqBnH1g4SC",
+	"cIlyLiLcXMk7kjX9EV0E56dnXfQLAD8D3dtLXlYEVj993Al6/prXWD75/PRJF1S8Z87/QRQldxXkzs/O",
+	"utxMPKd8XIk7W3xPuszXT5Lf8LJyL7yjzvYzVWRolNfgyBge8ew79S2i1e+qwYXSmu0RPqtkuCyMUNUz",
+	"Z8u6BIY0e3pxiQpSBlpOxTdQSo3N3v343PFFIjsxnkYfv39PiHzSR7jVH9QC7RqstQcqB5L2hDzb0gxZ",
+	"LpWxmh2oK77e0AzIIj/MhTVyCgF1u8BHgkSOng+AR4CdrdILxaI0us9+5GauXdUbABNABx5otuCTeQkw",
+	"vZDuA9ycoHUZ7eh8AaLAHp+xv5XfOfe6qyGGCG4NLNGcgafdoxIqJWeizrZppTOn0SHlIlCXf/jwIymw",
+	"549PnZqG2gG8aVlZvcGIj6YljfM7P/MHQDuwALThtdExS3YlhizHY+VkVi8nOXIgk54c86ooWcQLIbPq",
+	"ecU3ebia9EIaXjvs0fWUhM+LIs49awtVwC0tcA049SK8hvsc9cJ+wn+gjS0ojkTdB7dEcrv4+mWxneld",
+	"zMTJaUuj7S2jsuiawn24Kme6jY1Nl8+VNkMrWfNhCPdh5kpV2dGuhdaogGdImm5Hi0gOcQKzOCLo+/pL",
+	"72Oh+/TRahvD028Hg4EdylTnPxZ6b8d9fZIj65KGGvVnA7iYPp3u1i/pMKGkCrUi0mAKQxXye5u3t1sS",
+	"qFITXpVm09aOWszwTLjXlaP3wM3+qaT4ku/Tq/Hovt95ySo+FhXCT1wFXsdIYCJ04kIYXnDD+xMueb35",
+	"i12srWsCntm737V8+vTw8r1EbgUfNMbT0DU9Y/nfXvzvv/z98vVPL4C2254RPryAVrYjLk31yj3nYMdO",
+	"B2fn99yzl9ac92dQUBPa2go/juxZdZ+rBSosj9MtaROVFyx/efnq3esXl9+P3rz9/sXow9u/vXjjKjFE",
+	"5TVm5c2h/gh5c5/deS5qU04h6zTwxdNB8QAYJ6iAFvoitMFEDr3RRiweAIKBjtjWQ5nf+xy8gRCgbDZ1",
+	"EnqCbZwr7b1t6Fejc61Do/GpI1dw/94artiH1+9jNgOo0UJ68bqsfbcmleB1W+tAvbM79zhUxk5z3sfw",
+	"krWqq8JTsACLvpoyKLjWOkrKrO/YBKJXIbMBE251FlK9law2Fyw/PfumP+gP+qegTpzlHaYQnjjCJ97r",
+	"cUGLKCK9ARAiwGsaTX32bHDapaVw+x2a+DnRNsFQaAuclNXtOVW+dBgETWpnwniTEE3UyMqJzOooweML",
+	"Rxk7GvH2Sbxur1bySjI6YKBeJXnvc6NyBBEAbXmtFrmv515qlrscDHbpCHPtUYCvKjCc6erqorJhNSW0",
+	"1wm6O1bFJmV90kPekQdDd6lGECrgKNeIDKOrK8yurlle2SPM5Bds4AxiSGnxZX6pvE8UY2nNoajVYq9V",
+	"sr80Jzb1DbSsTcdNdAhqTZdmfuHDvlkE+2tXCnp3admB9fhWVhtyunW61h7Mf+J08OcwE6W9p42nv9Ss",
+	"KKdTUYMvw+M3wX62W4lqf34xgXh+OujkR54pY+6FVoHIGLmhcdBsLMxaCMnMWvl1rRuOSffdH1N+RgK+",
+	"TYa+6c4e/jx63JeiDv+jbiffnX1E4I0Myv9EaQXedIwGIEpK+UOoIG14i45U5ZcAdyIPN0IxSg92KLUH",
+	"ozRLxcb8b6LSoo25Iiyvz4RVCi/4fTDL2+/fS2keFklEj0D+kX9ZVJMDJW/to9a9c/yRcJAm/ZXBQooe",
+	"uQzkTm7lY0FkOxXAS7270O3GuRauVl9pPF5vzvUw5Ka7gydchwW9oXxTKyX61g75g/Gh3xMfd+fJ/4KC",
+	"M7sL3/eh1XkgKfOdzyJqJq4B5Trk/GTEgyaAxRbFbSFYWbjqcxjX8RE4BM9/CClIpwOgFYgyKIHtViwN",
+	"VrIkjD0AqN5EJ3qGKUjjjf83d8QCSGNAhcfAngPGRbJWfQbnViFBYnykh+8pK+iKYF5JX9zKvfLOZS25",
+	"ZDmkReaslBBNqyiOifXC2opTXgTXgytDfbC8ZLOQZGnYotRQgeGS3bFM5E5dyCuZKAzp82UpmfBWNSND",
+	"0TnMLdtTyjGpYrcl3SbYFDxlgirEvujdvUbtPI2DX7a6lAButLNXLrByL36nFVYd5DMVRZpO51sR5NN5",
+	"mwvWPqWt9eeD4wNw1rwjkg4UBnwTIISwDVA4UCoMwFFohUOwVOfZVsIiSouLsJmixFS7XplRM4FcnZds",
+	"VqvVEspCYx4qEoR42v0rSbV8s+BCAQQJEDzgsosBtmtVF7o9txHeJoo7+rDvrV7mbcpgQpnFIyd5b63L",
+	"RplgXMEHyl76Mp9OfINPEVZmfqjs579Svcy435+hduaf1g8QEwp8xpqc7hA+pvbmC3qmbGgpqkYuGe7i",
+	"YLKhafypsorXXRgwCNlaVZCAFGnQcOEf0283LaFmo96PXQzV2X2OAXgshqwW4MWduLg3ABylIlKuyU5c",
+	"XHxclvaXQi14Kd3paMCIW5eTRl6/wVejGHUVHzLnHPa/I1gRHCKuNAPCizlkJKuaFDiKLIZ8BUT2+2Lh",
+	"tEvb9KWXbqS6aExuWL3qBAf+HtCR+71zHIKa897d16ZC7bTE6gKtKINtJa5DC57be7q8vZHPgVrcZtmq",
+	"T4LQ6R6UwUdjlOVWbdlHB3Z3AMOf88ihGW6liaABzRzyIch+yAGnuA7axn8iHokQnCkhOUrOKJENjXTP",
+	"r/R7J9B2FPHlYqlq88dIMfyARTQCBJ5sHm24KSejkHPotXxykCdxIlaDzh+hO3BUrBZLtJrO2Q8NzLg1",
+	"ouvShMy/YSO7kdLWOKN8Pfu3vJI55HLllCoX0Ps4nA66T+0/OQESvgtWqImmEe8vyIVZ3nAD/snotAMk",
+	"vnctaUJO0PdRiMzB2hdUIapMnk/4wueYVXQICcCv0RcKtbE0ZEajyVXWBB2CeieuWj+IS7wUdnVRw8Et",
+	"lb+4FTtU6LvahLatQhZLVQYQey0CtLrZepce1tYgUdyGgef+QyKwkmm22nLSbvOkL5rt9WqBOUVt4ZQo",
+	"XTjOyARoDBYw+yNnff0JMrHueMr9YPeWnyRyocRZ3Y0wy91SpKryph1a9Z5vAmgWS0k1vCeVUtdWmoM/",
+	"lzztgCRw3ltYVesh4/oaJDk8C1lcKKXZS0v0pt+TyxqM5iH77apnW3LVG7JfrjxO46qXsX6//+unPPOO",
+	"HqKgPHsyYAvd5tAGGwZNkzU6tCltXckJwJt81aAhFTYpncKFbpXL2B/OOrjDoYFgA2GmGPQ3azrJKVEz",
+	"pIT32eWVvG9vOftczvIriWPzotKYx4ZqxbDZua24yJ5ISFigBeTM+VpYyBEH7kBwy+/xyl/Jv6o1jDhk",
+	"J5LjwPsSuOse19cIDbDLbcyhA5NoIaH2UlWO9gyVDLUQUBAPH+tWGwyy3VAnqyXeiAUUkcauJc3ttd29",
+	"HfCF9+K99W5Qu6oPuD2PdvOeN7289uOW25P//+xdW3Pbtrb+K5y8tD2jyHaapIk95yE9x93NtE06jrv7",
+	"UGUiSIQkNiTgTVBxNZn89z1YFwCUCImKLEuy/RQ75h3Awrp86/sej95/fvriS6tU59IMMPtPK9K+dyx7",
+	"u4WM7TYjXDu138hrs92cqh78LYcV25KJWDO9SvS7Jtm4W34ncbRUgbkMqt3BGx1IJI153JiCuA2H3sAR",
+	"bTKEmDwmtwcShNQyV4hqOJHIvokLcCBz7yDNkolI3RY4Cyj07EqlDU1wkpR9DGJfGUhrmux2BSlTEHvr",
+	"KW5HI9E/z81y8jz5JfuRTDbNQeu/+3ti+ZUe0cMXyM+HADEFEi/YDCV0xvTx8A9TBcq+JIfgjaDrz8RG",
+	"zP+V02jOFD9Z1JpA91y7SjMOBwQmwPolKkTegcwxfkOuz14BfS7kCUilzo2dU4wgbAeVd9Hgn22gGBH7",
+	"AvY5W2dJ7eQESGy0ZG1Hh+Zf3zHquKnq5QNyAO8a44rU9L6hbid/i+4yRty18wP3QlDNDlQs6QoWBoxD",
+	"lh4cMe98xewwamTwaEef7T9fotZ/LMH4P9rytIiCVwGasztGSeqQtgZpanY7rKuPth9ygzlw5OmbGhMa",
+	"l4EEQo1zxlGXYJaCEFWnVH/kLRtxrrCjDidag9wzZTqcwmqmnLADgHM4+oXrILYnyCejXlI3OXd10J7y",
+	"4KBCF9CGg2cH9VEUegdZ5pBYzkHuHRKNEy8ZUD1UH8x0YL/HQKZ9IFIZiRJfP2h2+7bvjjL9sM/+u0gU",
+	"agetXYYbNvRdVxv9/etOxY3t5PwU0R29D8wKvsoNkX4wlF4x3/7Mswany3BujnacQPBcCQMjXRYyRGkH",
+	"fcbi58NSuokFPq7IYfZWJiELEvseA51m0ty0e7DH+32YxG/qdHTqaTurqu6AvMtXYgmgbiYQx0x07mSm",
+	"Z3d9tyllVd4uQ+x677RMOJeGDYwGGwmfDGDjIYxWzFUPWkW0UYytPRnYAOTaZ9FEAsJOLhsFoqTM9sx3",
+	"gaDrqpSQngHAOmQitT0Csqc2yIW8N+ZSmaneRbYd0ljCfDLluAdi+NHuhwUIcntbqqRMoSIKQ3XqlMad",
+	"TTWJyK/FzJrhkSxlpNmkKmfbdiEvYC41GBnETdHjkSDAHSJl3IHtemu/JS8AKr7U52iD4foa+2BN4FL0",
+	"XsBgVG+dAtfA2VEkVGEvtJo7c84jJWcCis0F8BKPiKuOUiE16Qj8CCDtE9zDBLJKV8IYmfaUhtKTKxi7",
+	"c8l4cLsJMUyrNOnbPbDPvqyDuCciN5r/t5p/DOu1dpKBHIqpsf/r3hqZhikFssQR/XMyOwgvtAp8hxrU",
+	"7QyT99f+az6A35p8bLs1mQevrMkrm7FxswuqFlzcQY/sKhdqnyB0SD+DEDXM23ewUMx7jP2lGfuGNVTM",
+	"QxPPPP/KVPSDoFsJu58JWM0+nCCyVHt/rC301EB2mA/fhobDfAq8qwDtdjFoE1E9WiSy+FyogJ4mYsRx",
+	"JHFMGjL0vLJCaZUNRe6hLKfMFGV6ipuDgbTHngO0fiZJNSQuzERfM8BvzFJz7i/BbwBQBxBo8AhICIRU",
+	"/8DM23e4DRvwYrIT32csq8DvBdcSKixOVuks6YPYNW1qlPeHZBE2etH+mmdIx5alCCG4bFA/6jCGEIbH",
+	"/j8AGztJAVPHTEsWNFytQNBN3kmJqEb7P92i0XeF1XHb8p03j8trQRW/7xzsv+ciTrsjVLhik1Q/8K4f",
+	"DNpvt9mX+YmzGRwwEFlYUku/cEeta1lembcj5ulqY1vs8ZdZO9KtdSuMNmxqffSPkPU89PIlD1yshHmx",
+	"4DbfJ+ovVwytxYaLBdFwXe1hUdQ93tFnO4Jf2i3lt6NLjHEfFvSdXdD3fSlDxgln+Y7X8uqj7WrccOEf",
+	"fbYDvpTd6dWokuW1KFPj4PoE9rfBF4mPXItQcg1RpR3X/ttaea1DAo8QuxGymMMgknnrJv3Xo8e/iWo4",
+	"OU3+pw+18EXhMhI9eXryJK4Ee+ETHusN6m+ouNV6nF6P4HFbHdokJrYbxaf/Z8S+U3zCwXoIO9KDCgSc",
+	"0m5Dgq9u2hqLECH5MeYqJKkVYfoBYKB19mPXGgP8x01Z+K9eetv0JV6P3mglaanexo68KjNtPx0JKtlL",
+	"nl+KcezSdNgRHAOX/b6J3u41yeJmHBtaW2rfGg0qo4YOYwMn8NrKab2fO3aLRLco2h/8b3TXgvzzNAJu",
+	"A9yQXcwu6RqThPULmVRhOyhq5vuvT/uY0wzYTf+e8u8ahMLO/zMVuRNAnVNxBYcAE5vKMyf7NiKRXAXG",
+	"17e0QFbcGhplqKjYWnC2p75WcbYpdTqt9tKLCC1Z51YVTLchKfpl3apqa8HQvXrafZL7RLHsiNznBrvS",
+	"TXIDr3oFJAze6HEf3NyH7PoSFZWVzsdmUfnRJDOVLuMAoXOs27OOBpSGcdZ3kulVan+wC5h6r8lDD1ne",
+	"Qni3TOh2XkmUKd8cDIfx34XAwmcykFIhvclglgi7t4YPg6E5Onzd5JV7EFdCBvUVd99Kaw8FvMaHUp2k",
+	"/6/zyz6BXeb4v2J0X2xaf6YPeNvVzS0HDvxajVBA49MtNyMlsCv+poEcEuHqg5Pf6OS3ty6VRnWk3QNg",
+	"/kS+CKbHTi5Dkohrv/ZPIe4IMFpsJKDXUlaV5y6bE48ATSRs3aRsIwArAgKiATg0gCfuQH+rIycAMJRK",
+	"ZdpTAVfGa3/FUiJkGeAkjpMDsCVFpqaVy4kyith3SwOE0U5oxERTMvXp8ctT11Q9FEppO/FRBdFdxJ7W",
+	"SYwOSVGUZHHnsaYV3ohLhrH/icpTK3SOs+GEuIzhHZjnmKgpuM0HSIXt3x2nByGOstSDNSEsBJpJL+ZE",
+	"XSlBKwows9OmYAO7OqHC8cnL75+PnsnHL4Yng8c/pE/E45ej4+PHT8WzwfPhD+kL+XIUwT1maQz1+Pzp",
+	"LrXkcCBiOnL2j3cpvbrpViA+SoDtI3zMzpMMew0WC66OeaC1UWRFpij62joc3DM91xadPIGOaXcR7hI/",
+	"3aBLPOrKtBSJI8gyP1EbxlD7t7W1036xJ8Ub58L7o91tQ9IpllEBPHn2fHOg8rtMDdvvtH+oKgsKxUvf",
+	"tKqxEC0itm8NNB6g6zugGhp7yCiw3IEP+1T+3R2wvO7rNFHdOIqDuUkvYa2GyoH4swmlXks5lNmVi2i6",
+	"CcRSQ21Qi6GgfqXaoZWR+Yg7IselvjZ1BeQlLPt0jUhP5AnoQGfFtHBi7fjLsftymarkuKVk4d5GLzhM",
+	"cSACDeNhBi4BniCYjk3QoL3WAnSPd/SZf1zKm+Cqcbcwc+IFMyocHMhUcZUr9+l2PDlWH81DcAOz6Yjy",
+	"E1HPCzVIpWE52NqqYsqyDNNXfZKORfR/d6kL9X9033U/7IME7IME7JLedjczF/nQ7sVyJt9meSBFLJwB",
+	"KbhjHvUl2BJ12yBoguZtpUmXzSRXEvjqE+vwYf83H+R6TfkQzNVAkEVa3taKTGSegqZJT4k8Z9ZMLGkD",
+	"dSjmLrJCBu2vDuBSTaTi/lVwJEHWx1oXUydHYoqNShLPU13xLdKWekHfcEWMF+OsnKOpBPG4k2fHx8Xe",
+	"U1Yuskt9Dd2KVNZb/uuRGH6E9af4B5oS9pOPRnmm7Gm5Pfv9HWp25ckT9Y7gz/egqdU37pVTdU8cLJ3n",
+	"AzH8uB/Z/bcYXIPARiCrpEfIXezS+Zj3J4YN42NyR7dVIseRzoGWyEDyW4RSypxIA+tbID+RcoJDwHtF",
+	"XyborHWdUHrUU65HlrFJ2B4lzEfkUiiz8QRwxAA2cuKzmBoHMnCTXE0rTFD6KivmGsZTUaZJOc0Z9Yy9",
+	"s8OJtAfbu+tUzCjrAFP/G5OAUIIskRjchK4v8yL0o6XigU5nR91uFzBaPRU/kOkbjj7TT8G5Z4kApQuo",
+	"Z1TynyoZSJOlAd8UF4BFZe8RDD7uOUdINNEnfDjQtU80fdlSFvqTDBhKK2A9dxUeXQZ/m4h8hPGz68yv",
+	"JqWkVlpHWA5nDUpwDBxjC6WMQV/KeQKefc30lDAfZXqaPH3ygpp+OZdUlzuAKRVQr1cN/boUhKhRVhYg",
+	"R5Ii7m2xFMMrdV2zszE8q+UuQs/nTP9eAZLs08kUhjYAJSHKf34lPyDUN0CoP33yot0TZmUB43zBU2Q3",
+	"Wz8oYQjQf3eBmFusbNqxlYR2k4g3sOaGu6ekEvx46/FK4H5MgVlG1QKwvvYtTxuZH9CoM01+nOWhpxpo",
+	"HjoU9bEG2fVEF0iuJJA/m2iNvBQC7DwJGVogxFzNuYBFaYcKIJ6H1dQL/BFbsC+U3i41MTCczW0PFb8B",
+	"JLcqrWOEDBdfu1vsHzHDjjeWpaQK4Wg/ECscaIdTLRk3P5ibWftKX+lcj+MQzFfJuBRXk4YQxstwQ1NN",
+	"oAEwNfLUi7Wh6mqlSacNLKORYOxIEY2gAzrRjiqRWXeAsUoH4kv9IjMmU+N+N/nV3SFkZJvx/XoKiXEg",
+	"9XaWDORMW0NaaEN5ulIauBPCd0YjfAzSAohxuRHdMQu+uk4Q9OC124nggEgy7JI/+irAEiquB7dlwalR",
+	"qYvbL7k3PoJPtvl2ge0U1BdThVQdD6ckzUUNcQ9s8ZgdjH0t+7dI0fr4+DioWz/DX7lyfdJQud5mDszN",
+	"mUgSDFbp4WFgA8UVHDn7vwciuDI1YiyXlY7hon/AUduG3OFdmtXPy1kCnmTwsbu7HXUecuDCddxhRVaZ",
+	"fR16errYLvmTZhk/XQIpPZ4HYlTGMQcTLz7Mm26zlhl9gy1KSsEdlk+U7i05ezeBMkAsbpGRSCR9+GAa",
+	"0VBuOo/eQ0loOFk59rUWVKeupUf8lMRBcpb01TTP+5jcIwk9/B6UBOIIzKGLTeUQ5TS9bHwJgZYoQAe6",
+	"MomYplnVUyj65b0pQEmnicjtjJzhpYiGVgw0oDXRRnBfS66hE94BPkHCETB3xH6YS2Nn+u+vSQkQua45",
+	"UyEqycjxk+Ok0RHCBp5gyt98ZIYX/wNudNthWauVxnwgKBK6x3HZhksVkSltF2rMCN9Mo8dSSni3kDs8",
+	"fWudHLTu6q0cQXIoFLkMWwi40/yMcjeLBxDqR5QYl8BqJYJ5rahHg/DG1PbRU/HGkFImY62JKr12UySH",
+	"d80fcKjSFYiEoqKnE1MLdTMITYC8zFpZBxv58bErxHnZ8RaNSx7v7bnIeIeIg4xD172HrQRfsdKMNMub",
+	"B96OQNSVZiRMhbTIlOlYR4dDcreYznxnjA3kTS2DmZUoqwBMvo34tnf8NHekzZHeJ4YTBl1ieuUDhwrr",
+	"K6ncu4Sz8Ru2ZsG0FMOhNJs7aqvm9NHnLF1KCAbtcPKfygkje2rpjrV9WCxgIWpfTyVJSQXpB1SUxi3k",
+	"GStHk8gVuIeFmNmDSCrahECBcEWczS0sZI12K8uvJFxZ2O+nNIonKeouRUFr+HGSjSeyTEqde5JnvB/t",
+	"cHAo+IewhZwC8dgE3RTs/BlnvnOPnrybnEOlo6dc65trNWzDMyJVSoticYNooPk5t9c9kCjlHDS36Tsx",
+	"Ax8lTre9FlrYPOdCvE5XLSB6yNiW8Eai98BQkuRKlFWzQb/k113v3fzDgqzY0valud4sO99jKUD7t/YJ",
+	"U3vw/RH7hJFatlHhdz7wbcpGsX7CNHhMN7Q1RQvcvjgNLcW+q7uD01eroewmb9CsWyuMNBjrmXYbmOPh",
+	"bnOqdSv3FBBdZKDTLIniQv5zlZUex5yLCvrNcNdD+SnYHj/pjzLtJm/Z/AvlNingz0AcssJdDIrGE2Gt",
+	"+Af9SZb9Dov2iTyCLsIXhum4pWQBXBtJddrlCk62ces0qqHKo9fxtGVoaO9w2oBmufIrtGlRLt+wNvP3",
+	"qDJZg10EkQ/H1E7K/FuCWBBtnDYkZJ707aL7YA/r46IJqp7f8doGLAmtpvaL+8IejxBBWoh0ZgvPC0/w",
+	"62qV63VBK/1QUsT4JVdMoL1zsmDOHlkL+djax63DsJqecGmarCHI7yY/lboA6g+iMsRJ6HRqJO8ZNYoM",
+	"2nOCXeTMFUz6tPt8EFW/lv6Gj9RTFcVdcI2xhuAMW2RoOTbNePtV336SZWTO37DvtNRv4l5rvx8rjYHc",
+	"Xc1T/Sorb9emVZ59ko3TYR0zP1+HnQew4N24sOHIcYTn5QHIN/c2wf+e1RwYPkRpJ53NZA8LNTyu996J",
+	"TFWbsrJnPafsN1W4Dg+MwI7/8rr0TRUUaTpfT7QosiiMgP68TWA63iFip4Yiz8kc3cx31sHWMJC5huKn",
+	"blzv9nQ5nJZZNYPPO5CitJvhX+/tGqGUCvz63h4JVUg4cFrmj04fHcHaoMsukkFpkmiz74fF2hqbVhAI",
+	"dkMeF3i4xaQDln2nKhUlqJZnRucwGsHJPHMWz35H/FNYvsEGoIn1OUVdFDW4GMEjFq/VQHRsOmBgGZ0M",
+	"eojdkLyDmeYaAGD2WfiSfDnkR9R5GlyEplPDJX4OmM1SaU0+Kqu7uzNqMXJ3qmlNq4l1UYZcWg4uERTC",
+	"YhcJ5ZNrOdtyqkxwKZSEbB7fTJlK5Dis9IFxsgTn855hF/h/AwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

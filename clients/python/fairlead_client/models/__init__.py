@@ -115,6 +115,7 @@ from .secret_summary import SecretSummary
 from .session import Session
 from .session_list import SessionList
 from .session_token import SessionToken
+from .sessions_ended import SessionsEnded
 from .side import Side
 from .sign_in import SignIn
 from .tenant import Tenant
@@ -261,6 +262,7 @@ __all__ = (
     "Session",
     "SessionList",
     "SessionToken",
+    "SessionsEnded",
     "Side",
     "SignIn",
     "Tenant",
