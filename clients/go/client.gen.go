@@ -1447,6 +1447,36 @@ type FleetValues map[string]string
 // Example: 14d
 type ForgetNodesAfter = string
 
+// Guard defines model for Guard.
+type Guard struct {
+	Items []GuardRule `json:"items"`
+
+	// LogPaths Where every role may let a proxy write logs; what ends with a slash is a folder and all below it. All else is under the rule `file_logs`.
+	LogPaths []string `json:"log_paths"`
+}
+
+// GuardRule defines model for GuardRule.
+type GuardRule struct {
+	// Code The code of a fault by which a write is refused (`guarded`).
+	//
+	// Example: guard_code
+	Code string `json:"code"`
+
+	// Covers What it names, for people.
+	Covers string `json:"covers"`
+
+	// Reason Why, as a refusal says it: the first half of a sentence.
+	Reason string `json:"reason"`
+
+	// Roles The roles whose tokens may write it, from the least one up. Empty: nobody, not even the owner.
+	Roles []Role `json:"roles"`
+
+	// Rule Its name, which grows with new rules.
+	//
+	// Example: code
+	Rule string `json:"rule"`
+}
+
 // ImportNote defines model for ImportNote.
 type ImportNote struct {
 	Reason string `json:"reason"`
@@ -4060,6 +4090,14 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// GetGuard Tell the guard rules
+	//
+	// What makes a proxy run code, touch its machine or turn to somebody else is named by guard rules, and the role of a token decides whether it may write it. They are the installation's: the same
+	// for all tenants and fleets, until the server is started with other ones.
+	//
+	// Corresponds with GET /v1/guard (the `GetGuard` operationId).
+	GetGuard(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetTenantLive Tell when something of any of the caller's fleets has changed
 	//
 	// For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
@@ -4755,6 +4793,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/whoami (the `Whoami` operationId).
 	Whoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// GetGuard Tell the guard rules
+//
+// What makes a proxy run code, touch its machine or turn to somebody else is named by guard rules, and the role of a token decides whether it may write it. They are the installation's: the same
+// for all tenants and fleets, until the server is started with other ones.
+//
+// Corresponds with GET /v1/guard (the `GetGuard` operationId).
+func (c *Client) GetGuard(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetGuardRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // GetTenantLive Tell when something of any of the caller's fleets has changed
@@ -6241,6 +6297,33 @@ func (c *Client) Whoami(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewGetGuardRequest constructs an http.Request for the GetGuard method
+func NewGetGuardRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guard")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewGetTenantLiveRequest constructs an http.Request for the GetTenantLive method
@@ -11432,6 +11515,16 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// GetGuardWithResponse Tell the guard rules
+	//
+	// What makes a proxy run code, touch its machine or turn to somebody else is named by guard rules, and the role of a token decides whether it may write it. They are the installation's: the same
+	// for all tenants and fleets, until the server is started with other ones.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/guard (the `GetGuard` operationId).
+	GetGuardWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetGuardResponse, error)
+
 	// GetTenantLiveWithResponse Tell when something of any of the caller's fleets has changed
 	//
 	// For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
@@ -12229,6 +12322,54 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/whoami (the `Whoami` operationId).
 	WhoamiWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*WhoamiResponse, error)
+}
+
+type GetGuardResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Guard
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetGuardResponse) GetJSON200() *Guard {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetGuardResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetGuardResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetGuardResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetGuardResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetGuardResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type GetTenantLiveResponse struct {
@@ -16765,6 +16906,22 @@ func (r WhoamiResponse) ContentType() string {
 	return ""
 }
 
+// GetGuardWithResponse Tell the guard rules
+//
+// What makes a proxy run code, touch its machine or turn to somebody else is named by guard rules, and the role of a token decides whether it may write it. They are the installation's: the same
+// for all tenants and fleets, until the server is started with other ones.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/guard (the `GetGuard` operationId).
+func (c *ClientWithResponses) GetGuardWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetGuardResponse, error) {
+	rsp, err := c.GetGuard(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetGuardResponse(rsp)
+}
+
 // GetTenantLiveWithResponse Tell when something of any of the caller's fleets has changed
 //
 // For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
@@ -18035,6 +18192,39 @@ func (c *ClientWithResponses) WhoamiWithResponse(ctx context.Context, reqEditors
 		return nil, err
 	}
 	return ParseWhoamiResponse(rsp)
+}
+
+// ParseGetGuardResponse parses an HTTP response from a GetGuardWithResponse call
+func ParseGetGuardResponse(rsp *http.Response) (*GetGuardResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetGuardResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Guard
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
 }
 
 // ParseGetTenantLiveResponse parses an HTTP response from a GetTenantLiveWithResponse call

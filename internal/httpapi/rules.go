@@ -37,6 +37,8 @@ var rules = map[string]rule{
 	"listOperatorSessions": {scope: installation, action: auth.ManageOperators},
 	"endOperatorSession":   {scope: installation, action: auth.ManageOperators},
 
+	"getGuard": {scope: self},
+
 	"getSchemas":       {scope: self},
 	"getSchema":        {scope: self},
 	"getMessageSchema": {scope: self},

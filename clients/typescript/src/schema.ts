@@ -98,6 +98,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/guard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tell the guard rules
+         * @description What makes a proxy run code, touch its machine or turn to somebody else is named by guard rules, and the role of a token decides whether it may write it. They are the installation's: the same
+         *     for all tenants and fleets, until the server is started with other ones.
+         */
+        get: operations["getGuard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/schemas": {
         parameters: {
             query?: never;
@@ -1892,6 +1913,29 @@ export interface components {
             address?: string;
             /** @description What the browser called itself, 256 bytes at most: anybody's text. */
             user_agent?: string;
+        };
+        Guard: {
+            items: components["schemas"]["GuardRule"][];
+            /** @description Where every role may let a proxy write logs; what ends with a slash is a folder and all below it. All else is under the rule `file_logs`. */
+            log_paths: string[];
+        };
+        GuardRule: {
+            /**
+             * @description Its name, which grows with new rules.
+             * @example code
+             */
+            rule: string;
+            /**
+             * @description The code of a fault by which a write is refused (`guarded`).
+             * @example guard_code
+             */
+            code: string;
+            /** @description What it names, for people. */
+            covers: string;
+            /** @description Why, as a refusal says it: the first half of a sentence. */
+            reason: string;
+            /** @description The roles whose tokens may write it, from the least one up. Empty: nobody, not even the owner. */
+            roles: components["schemas"]["Role"][];
         };
         SessionsEnded: {
             /** @description How many were open, and are not any more. */
@@ -3715,6 +3759,8 @@ export type Whoami = components['schemas']['Whoami'];
 export type OwnSession = components['schemas']['OwnSession'];
 export type SignIn = components['schemas']['SignIn'];
 export type Session = components['schemas']['Session'];
+export type Guard = components['schemas']['Guard'];
+export type GuardRule = components['schemas']['GuardRule'];
 export type SessionsEnded = components['schemas']['SessionsEnded'];
 export type SessionToken = components['schemas']['SessionToken'];
 export type SessionList = components['schemas']['SessionList'];
@@ -4001,6 +4047,27 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getGuard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Guard"];
+                };
+            };
             default: components["responses"]["Problem"];
         };
     };

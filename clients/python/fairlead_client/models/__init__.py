@@ -39,6 +39,8 @@ from .get_bootstrap_client import GetBootstrapClient
 from .get_message_schema_response_200 import GetMessageSchemaResponse200
 from .get_receipt_state import GetReceiptState
 from .get_schema_response_200 import GetSchemaResponse200
+from .guard import Guard
+from .guard_rule import GuardRule
 from .import_note import ImportNote
 from .imported import Imported
 from .imported_resource import ImportedResource
@@ -186,6 +188,8 @@ __all__ = (
     "GetMessageSchemaResponse200",
     "GetReceiptState",
     "GetSchemaResponse200",
+    "Guard",
+    "GuardRule",
     "ImportNote",
     "Imported",
     "ImportedResource",
