@@ -692,6 +692,24 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for ServerState.
+const (
+	ServerStateGone ServerState = "gone"
+	ServerStateLive ServerState = "live"
+)
+
+// Valid indicates whether the value is a known member of the ServerState enum.
+func (e ServerState) Valid() bool {
+	switch e {
+	case ServerStateGone:
+		return true
+	case ServerStateLive:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TenantLiveWhat.
 const (
 	TenantLiveWhatEvents   TenantLiveWhat = "events"
@@ -2581,6 +2599,43 @@ type SecretSummary struct {
 	Subject  *string    `json:"subject,omitempty"`
 }
 
+// Server defines model for Server.
+type Server struct {
+	// Fleets How many fleets these are of.
+	Fleets *int `json:"fleets,omitempty"`
+
+	// Id Drawn when the server starts.
+	Id string `json:"id"`
+
+	// LagMs How long before that it had known last, of the fleet where this is longest, that it serves what is the newest. It asks every 2 s: more than some seconds are too much.
+	LagMs *float64 `json:"lag_ms,omitempty"`
+
+	// Name The host's name, or what `--name` says.
+	Name string `json:"name"`
+
+	// SeenAt When it said last that it lives.
+	SeenAt    time.Time   `json:"seen_at"`
+	StartedAt time.Time   `json:"started_at"`
+	State     ServerState `json:"state"`
+
+	// Streams How many streams it had then. Left out of one that is gone, or does not tell.
+	Streams *int `json:"streams,omitempty"`
+
+	// Version The version that it was built as, or the commit. Left out where the program does not know, and where the server is older than this.
+	Version *string `json:"version,omitempty"`
+}
+
+// ServerList defines model for ServerList.
+type ServerList struct {
+	Items []Server `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ServerState defines model for ServerState.
+type ServerState string
+
 // Session defines model for Session.
 type Session struct {
 	// Address Where it was begun from: the socket's address, never a header's.
@@ -3130,6 +3185,18 @@ type GetTenantLiveParams struct {
 
 	// LastEventID Of a stream, the last `id` that was read. It goes before `after`.
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
+// ListServersParams defines parameters for ListServers.
+type ListServersParams struct {
+	// State Only servers in this state.
+	State *ServerState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListOperatorSessionsParams defines parameters for ListOperatorSessions.
@@ -4115,6 +4182,14 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/live (the `GetTenantLive` operationId).
 	GetTenantLive(ctx context.Context, params *GetTenantLiveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListServers List the xDS servers
+	//
+	// For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
+	// day at most. A server that starts anew is another one.
+	//
+	// Corresponds with GET /v1/operator/servers (the `ListServers` operationId).
+	ListServers(ctx context.Context, params *ListServersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListOperatorSessions List the open sessions of operators
 	//
 	// For operators.
@@ -4830,6 +4905,24 @@ func (c *Client) GetGuard(ctx context.Context, reqEditors ...RequestEditorFn) (*
 // Corresponds with GET /v1/live (the `GetTenantLive` operationId).
 func (c *Client) GetTenantLive(ctx context.Context, params *GetTenantLiveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetTenantLiveRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListServers List the xDS servers
+//
+// For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
+// day at most. A server that starts anew is another one.
+//
+// Corresponds with GET /v1/operator/servers (the `ListServers` operationId).
+func (c *Client) ListServers(ctx context.Context, params *ListServersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListServersRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -6402,6 +6495,84 @@ func NewGetTenantLiveRequest(server string, params *GetTenantLiveParams) (*http.
 			req.Header.Set("Last-Event-ID", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewListServersRequest constructs an http.Request for the ListServers method
+func NewListServersRequest(server string, params *ListServersParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/operator/servers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -11544,6 +11715,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/live (the `GetTenantLive` operationId).
 	GetTenantLiveWithResponse(ctx context.Context, params *GetTenantLiveParams, reqEditors ...RequestEditorFn) (*GetTenantLiveResponse, error)
 
+	// ListServersWithResponse List the xDS servers
+	//
+	// For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
+	// day at most. A server that starts anew is another one.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/operator/servers (the `ListServers` operationId).
+	ListServersWithResponse(ctx context.Context, params *ListServersParams, reqEditors ...RequestEditorFn) (*ListServersResponse, error)
+
 	// ListOperatorSessionsWithResponse List the open sessions of operators
 	//
 	// For operators.
@@ -12421,6 +12602,68 @@ func (r GetTenantLiveResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetTenantLiveResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListServersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ServerList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListServersResponse) GetJSON200() *ServerList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListServersResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListServersResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListServersResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListServersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListServersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListServersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListServersResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -16947,6 +17190,22 @@ func (c *ClientWithResponses) GetTenantLiveWithResponse(ctx context.Context, par
 	return ParseGetTenantLiveResponse(rsp)
 }
 
+// ListServersWithResponse List the xDS servers
+//
+// For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
+// day at most. A server that starts anew is another one.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/operator/servers (the `ListServers` operationId).
+func (c *ClientWithResponses) ListServersWithResponse(ctx context.Context, params *ListServersParams, reqEditors ...RequestEditorFn) (*ListServersResponse, error) {
+	rsp, err := c.ListServers(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListServersResponse(rsp)
+}
+
 // ListOperatorSessionsWithResponse List the open sessions of operators
 //
 // For operators.
@@ -18264,6 +18523,53 @@ func ParseGetTenantLiveResponse(rsp *http.Response) (*GetTenantLiveResponse, err
 
 	case rsp.StatusCode == 200:
 		// Content-type (text/event-stream) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseListServersResponse parses an HTTP response from a ListServersWithResponse call
+func ParseListServersResponse(rsp *http.Response) (*ListServersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListServersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ServerList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
 
 	}
 

@@ -62,6 +62,8 @@ var rules = map[string]rule{
 	"revokeToken":   {scope: ofTenant, action: auth.ManageTokens},
 	"handOverToken": {scope: ofTenant, action: auth.HandOverTokens},
 
+	"listServers": {scope: installation, action: auth.ManageOperators},
+
 	"listOperatorTokens":  {scope: installation, action: auth.ManageOperators},
 	"createOperatorToken": {scope: installation, action: auth.ManageOperators},
 	"revokeOperatorToken": {scope: installation, action: auth.ManageOperators},

@@ -1571,6 +1571,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the xDS servers
+         * @description For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
+         *     day at most. A server that starts anew is another one.
+         */
+        get: operations["listServers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/tokens": {
         parameters: {
             query?: never;
@@ -1913,6 +1934,37 @@ export interface components {
             address?: string;
             /** @description What the browser called itself, 256 bytes at most: anybody's text. */
             user_agent?: string;
+        };
+        /** @enum {string} */
+        ServerState: "live" | "gone";
+        Server: {
+            /** @description Drawn when the server starts. */
+            id: string;
+            /** @description The host's name, or what `--name` says. */
+            name: string;
+            state: components["schemas"]["ServerState"];
+            /** Format: date-time */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description When it said last that it lives.
+             */
+            seen_at: string;
+            /** @description The version that it was built as, or the commit. Left out where the program does not know, and where the server is older than this. */
+            version?: string;
+            /** @description How many streams it had then. Left out of one that is gone, or does not tell. */
+            streams?: number;
+            /** @description How many fleets these are of. */
+            fleets?: number;
+            /**
+             * Format: double
+             * @description How long before that it had known last, of the fleet where this is longest, that it serves what is the newest. It asks every 2 s: more than some seconds are too much.
+             */
+            lag_ms?: number;
+        };
+        ServerList: {
+            items: components["schemas"]["Server"][];
+            next_cursor?: components["schemas"]["NextCursor"];
         };
         Guard: {
             items: components["schemas"]["GuardRule"][];
@@ -3759,6 +3811,9 @@ export type Whoami = components['schemas']['Whoami'];
 export type OwnSession = components['schemas']['OwnSession'];
 export type SignIn = components['schemas']['SignIn'];
 export type Session = components['schemas']['Session'];
+export type ServerState = components['schemas']['ServerState'];
+export type Server = components['schemas']['Server'];
+export type ServerList = components['schemas']['ServerList'];
 export type Guard = components['schemas']['Guard'];
 export type GuardRule = components['schemas']['GuardRule'];
 export type SessionsEnded = components['schemas']['SessionsEnded'];
@@ -6516,6 +6571,36 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listServers: {
+        parameters: {
+            query?: {
+                /** @description Only servers in this state. */
+                state?: components["schemas"]["ServerState"];
+                /** @description How many items to answer at most. */
+                limit?: components["parameters"]["LimitParam"];
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["CursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The servers, those that started last first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             default: components["responses"]["Problem"];
         };
     };

@@ -698,6 +698,24 @@ func (e Role) Valid() bool {
 	}
 }
 
+// Defines values for ServerState.
+const (
+	ServerStateGone ServerState = "gone"
+	ServerStateLive ServerState = "live"
+)
+
+// Valid indicates whether the value is a known member of the ServerState enum.
+func (e ServerState) Valid() bool {
+	switch e {
+	case ServerStateGone:
+		return true
+	case ServerStateLive:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TenantLiveWhat.
 const (
 	TenantLiveWhatEvents   TenantLiveWhat = "events"
@@ -2587,6 +2605,43 @@ type SecretSummary struct {
 	Subject  *string    `json:"subject,omitempty"`
 }
 
+// Server defines model for Server.
+type Server struct {
+	// Fleets How many fleets these are of.
+	Fleets *int `json:"fleets,omitempty"`
+
+	// Id Drawn when the server starts.
+	Id string `json:"id"`
+
+	// LagMs How long before that it had known last, of the fleet where this is longest, that it serves what is the newest. It asks every 2 s: more than some seconds are too much.
+	LagMs *float64 `json:"lag_ms,omitempty"`
+
+	// Name The host's name, or what `--name` says.
+	Name string `json:"name"`
+
+	// SeenAt When it said last that it lives.
+	SeenAt    time.Time   `json:"seen_at"`
+	StartedAt time.Time   `json:"started_at"`
+	State     ServerState `json:"state"`
+
+	// Streams How many streams it had then. Left out of one that is gone, or does not tell.
+	Streams *int `json:"streams,omitempty"`
+
+	// Version The version that it was built as, or the commit. Left out where the program does not know, and where the server is older than this.
+	Version *string `json:"version,omitempty"`
+}
+
+// ServerList defines model for ServerList.
+type ServerList struct {
+	Items []Server `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ServerState defines model for ServerState.
+type ServerState string
+
 // Session defines model for Session.
 type Session struct {
 	// Address Where it was begun from: the socket's address, never a header's.
@@ -3136,6 +3191,18 @@ type GetTenantLiveParams struct {
 
 	// LastEventID Of a stream, the last `id` that was read. It goes before `after`.
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
+// ListServersParams defines parameters for ListServers.
+type ListServersParams struct {
+	// State Only servers in this state.
+	State *ServerState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListOperatorSessionsParams defines parameters for ListOperatorSessions.
@@ -4030,6 +4097,9 @@ type ServerInterface interface {
 	// GetTenantLive Tell when something of any of the caller's fleets has changed
 	// (GET /v1/live)
 	GetTenantLive(w http.ResponseWriter, r *http.Request, params GetTenantLiveParams)
+	// ListServers List the xDS servers
+	// (GET /v1/operator/servers)
+	ListServers(w http.ResponseWriter, r *http.Request, params ListServersParams)
 	// ListOperatorSessions List the open sessions of operators
 	// (GET /v1/operator/sessions)
 	ListOperatorSessions(w http.ResponseWriter, r *http.Request, params ListOperatorSessionsParams)
@@ -4237,6 +4307,12 @@ func (_ Unimplemented) GetGuard(w http.ResponseWriter, r *http.Request) {
 // GetTenantLive Tell when something of any of the caller's fleets has changed
 // (GET /v1/live)
 func (_ Unimplemented) GetTenantLive(w http.ResponseWriter, r *http.Request, params GetTenantLiveParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListServers List the xDS servers
+// (GET /v1/operator/servers)
+func (_ Unimplemented) ListServers(w http.ResponseWriter, r *http.Request, params ListServersParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4705,6 +4781,65 @@ func (siw *ServerInterfaceWrapper) GetTenantLive(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetTenantLive(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListServers operation middleware
+func (siw *ServerInterfaceWrapper) ListServers(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListServersParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListServers(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -9282,6 +9417,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/events", wrapper.ListEvents)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/operator/servers", wrapper.ListServers)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/operator/tokens", wrapper.ListOperatorTokens)
 	})
 	r.Group(func(r chi.Router) {
@@ -9476,6 +9614,77 @@ type GetTenantLivedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetTenantLivedefaultApplicationProblemPlusJSONResponse) VisitGetTenantLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListServersRequestObject struct {
+	Params ListServersParams
+}
+
+type ListServersResponseObject interface {
+	VisitListServersResponse(w http.ResponseWriter) error
+}
+
+type ListServers200JSONResponse ServerList
+
+func (response ListServers200JSONResponse) VisitListServersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListServers400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListServers400ApplicationProblemPlusJSONResponse) VisitListServersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListServers403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListServers403ApplicationProblemPlusJSONResponse) VisitListServersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListServersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListServersdefaultApplicationProblemPlusJSONResponse) VisitListServersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15288,6 +15497,9 @@ type StrictServerInterface interface {
 	// GetTenantLive Tell when something of any of the caller's fleets has changed
 	// (GET /v1/live)
 	GetTenantLive(ctx context.Context, request GetTenantLiveRequestObject) (GetTenantLiveResponseObject, error)
+	// ListServers List the xDS servers
+	// (GET /v1/operator/servers)
+	ListServers(ctx context.Context, request ListServersRequestObject) (ListServersResponseObject, error)
 	// ListOperatorSessions List the open sessions of operators
 	// (GET /v1/operator/sessions)
 	ListOperatorSessions(ctx context.Context, request ListOperatorSessionsRequestObject) (ListOperatorSessionsResponseObject, error)
@@ -15564,6 +15776,32 @@ func (sh *strictHandler) GetTenantLive(w http.ResponseWriter, r *http.Request, p
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetTenantLiveResponseObject); ok {
 		if err := validResponse.VisitGetTenantLiveResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListServers operation middleware
+func (sh *strictHandler) ListServers(w http.ResponseWriter, r *http.Request, params ListServersParams) {
+	var request ListServersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListServers(ctx, request.(ListServersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListServers")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListServersResponseObject); ok {
+		if err := validResponse.VisitListServersResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -17437,537 +17675,544 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17dxs3si/6VbB45y4/doumZNmJqTXrHMWx9/iMY+fYyvieFfmwQTZI9qgJcBqgaE62v/tdqCo8mkTz",
-	"Icl2MnvyRyyS/cCzUI9f/eq3zkjN5koKaXSn/1tnKnghavjzxQWf2H8LoUd1OTelkp1+5w2fCc3MtNRM",
-	"G24EU2NmpoLVQqtFPRJnTIprUcN3ms8E4xNeSsbHRtSMs9GUy4nodrKO+MRn80p0+p3LzndHx/xk+Hh0",
-	"Wlx2OllHj6Zixu27zWpur9CmLuWk8/nz56wz5zWfCUONPNdvx+/EdamhdeuNPdesNGzJNeMG21zTtRlT",
-	"NcsrboQ2eZe9ldCR3P2cMy4LlnOT26aW9ln/WIh61ck6ks9sk9yVjeb+qRbjTr/z/zwKg/oIf9WPXCvf",
-	"LGZDUXdsV2zjL0r7uN0NN+VMtLWFm0YrxqqecdPpdwpuxJG9sZNtjGTW+UEVpdA/2+HcbEA+5pUWOasE",
-	"vxaaqYVpzLK+x4Zwe8aW03I0ZbwWbKa0saO4nHLDOKtKbdhSlJOpbms4PqPR+EKM+aIynb6pF8I3e6hU",
-	"JbiEdj9XclzWs5aGX0wFM+pKSLcwudRLWI+2UfpKFGysYCXiY7i9r7ke5xWXR+f/+9z999PyL9+PW3pA",
-	"T2l0YcY/vRZyYqad/nHv5DTrzErpv0jNxPNaFEKaklevii3dKgvshe0VDK6eqqVutr13/Ozx0/ETcfT9",
-	"6Hh49F1xwo+ejXu9o1P+ZPh09F3xvXjmuzLnZhp6UhadrFOLfyzKWhRu+JOdOnny9JA+vbdioqVbb2W1",
-	"wvVSalbKSK60LRn4ce9Nt9YKbNmi1qreMs65FJ/MYASX5W4ZzflEsKEYq7q1aXhH21I47T17mhqoH0Ul",
-	"jGib97zAn/M+M1OlBa6ApagFo19w2ASruDbscY8VfKUz9+W84iMS0f5mu1XNVNR3NMTU/jC+LyshzJbh",
-	"Hdvf72lm39ZcvKKYiPTihHvudH2+KsRsroyQo9VfxSrd0hGvKlHf00wtJTQXRAedI/9YCG0ydiXmBr4+",
-	"OWVTtajX9uPp8HjU40/EUSHmlVodHX9/fOK6iGdt6GTUpCPbptbuPVnv3pwbI2r7zP/76+Xlp5Pjo8vL",
-	"T9+Jj//xp6TkfzX+iZvRdLPTH+rSnuh2U5bNY53BviyrCncrjIGSglklAYZGn7H8Ye7vLWFHwzKzRxiv",
-	"qi77QPtcitL+YP887fV26ALpkRofYQ/axO7J9+l+v1FStPT9rWSc1YIXGXQcOubFLa4ENuXa6gqMsyWM",
-	"VP4wz2DyoyGrYaykkrTvuEms9IdbembbuKN7cKo0J93Yee/RvD9Mz/trPhTVNknsj3e2LM0UZ7myN2Us",
-	"vxKrP1/zaiHyLvvP8lpIpq2ixytQTawiYG/hVUUSc9bo8a8dI/jsz3qq5p2PabEDL2p0uTRiptf6/uT4",
-	"ZMfmzuzlr/DW4yByeV3zFQ5DOSvbBNRf1JLNuFwxeDczyukP3IB+0yYzK/vMtCJz3OtBk8rZYtbpP4FP",
-	"pcRPofWlNGJCeuFPQms+aTszP0xXGQkiwaalNqpenbn2Mbs22HBlxJogmqlrgUr5VM1tv+zfUizZkI+u",
-	"hCxa+jXDpmxfiZsrzVoJW44At87oFMiYHfHRlNd8ZBX7DETLXNQjIc2RkCNViIJpMZkJaZrdWmt989SA",
-	"f/Y8NHavK9stVWzrllSF7VJZHNCBWi2MqI+OW3qgirvtgd3mb3jK5FgTALCJy3BKpxYHje/tWnMB3+7Z",
-	"GvuIttbA4/e3xvDR8HbblJ9rMS4/7VRTp9YkQ13gPme6Wkzs4rWquRrbH1QhHqDQH4pJKSNB2tbsObx4",
-	"6zBuDpwzJrfuMbzE7jEwOZsmb2MR4pfpJRgZuu3L8EDD930pR7tNAmv+FnYjxTaw7YRtbt2qvdpn38Qe",
-	"vhCSy22Kq4EL7mmY9uYA8tGsRXPFm+5UdbVrdj/h2tgua+3C3XLTKV3bPb9IU1b7TyjaUbsdGwv72JvM",
-	"5d94XW6fzGu8gk6gM1aJsQE3hztZ6fx2F7Y1kX4+SBP9bMddz5XUAtSbH3jxDu0J+2mkpBES/uTzeVWO",
-	"wEXxaF6rYSVm//F3jZ4uv/jsHQWqENe8KosB2SadrFMIw8vKzjasC/iaFUpY/dTKMlIJ7KA6Xdfq9XNR",
-	"wzuZ4VfgnhF1rWrd6f/q32WUGlS8Bs3AvwXlDJsttBV/XiV50ut1Ir+d15Y+f8T1J7QZlMX+zgtrny60",
-	"tah7WceUBnbgD7xg73zHnc43VAvTH1ZcXlm9cL/F/TMONM5TanvhMI64tIM4FGA0MK7XBq/bCb4q+OKd",
-	"32q3mOPYazXwmzfzfqhoiuzYD9R4QDt9pBb2hY+j+XrsnBvOJD9lo2qhrQrGlmpRFbZ35GboZB017vSD",
-	"tueuhGm80SP7aDGhUTgTXJqMaSGLdd9xsEVQF7eCDTx8XLPgf7vVSoJdSivp51qMlCxK2AHvwhDDO7e4",
-	"B7/QmnujzLSUEy88+yQ27dZks8VoyviSr+BwH1r5okGjR4Fr1RGN+7wW44UWRQaOba1mYqiKFdjoCi/Q",
-	"Qkicjft5cpXlD7rM/ZJbRehSoljhWkndZRdu1twOScxbDoOY25kLjyqxY5n9tlJyYv8tDRspiDQovxy6",
-	"l9LtqaocHSIrbz0Jr2J3RmU3PI44lwpcGa7L2nBZgCezNJot+QqkwEtVD8uiEPJrNtk7wu9pVqtKBLnP",
-	"q0otcWLu52PXtvwB9MheYBT5N+w6cRua2s3u55MFrwu7HvqMM/jA6kUl0A0EC+9SzmB5cjav1acVqxeS",
-	"WamUMaPsirWDM+OjaSlBnzOLWtqX+mUpKi267O2Y+XdlLMdDCFYemFdCmnpljSz0cp7BU+1bWKkvJd45",
-	"wEAOrNNFFdubBVyuhe3UyK6vlaZQhh0s27wVDUJpguvKGtuiCEtgITGgVWRww1DAEy8lCq7hiolrUa9w",
-	"/NFzax+poW/crxr4ZWS3Dm0ZO9rqqhRoVGihrf7cZ/moVloPVF1OSpmDOu+kHvqRBrNS61JOctoqL1U9",
-	"UcYctPA2z5yxf0ok6J1ZwL6z4+Iv6UPrVVUIFwuyQxqvnxGXdpymvLA3HoM79Fay+zjSAv5TSfGlj3/q",
-	"tz3rqwIjSzL2xdhfrsTcnJEaaQeM9kY0NjTnbixATvyv92/fvPeNbJkvbGdCTlCn1fDvYmRSzT9n9gUM",
-	"35CxouZjw056J72j4xOr3iZiv6mBossewTWf0S1iXqqFvJ1mI5UZjOEpa3oraBKw66UKysSlc/2Al5jW",
-	"PaxLNE1uu6p6p2FVvVGGvaSmfaGlhQcMCF97yARRHIUhYI3E2slLXlYH6ZN3tANwhKGNfoIy1/6l85nP",
-	"Yz0K1j+JPZzQXIql0CZnRlSVlb320FFGUDgQxoObDEWgD0PkFddmgEI3t+esOxYupX0CSWN7u73QisFb",
-	"rGs3EF9xgM/liqFKAf2CKb9Q6jWYWl95op2GyIfqWrBT9lP5g2vPT1yuvokyY9ecPbjRrQJSYcYLweBf",
-	"uXJHqmbgp5uVcmEEKjy4fX6RfGGmQhrb1K+/d7APtFMmShVuE4Wo0Q11A1CS8QOMipCF8E93t1hNm8+4",
-	"3SHutZfSLEurPUVYiVrM1LXQoPm8LyfS7jMuxZK0il8kv+ZlxYfVV1+SBTd8yLVoWt+jqSiYVEt2P1+E",
-	"tln9VJLxZI9kqZYyoJVgdO9pJsZjMTJnrBZzAXKny97W8TXMKHUFdomorcXDJaPYHiiQ5T+FVf1gpJe8",
-	"NKKwN6AdM44F5D3tJsP7EWGjWyXclDOhFsa2uDSsKAvXcNRUczwPc9BSraDjoKMXakO+vROmXh2dj8HN",
-	"su72eg/yGEwq29JuCmkVwlDo1pvXaiS0PnCut/mm/PHsD/ljNi5FVbhtwUcjMTfwxpTnyT0JYpHxY+AL",
-	"73ya1IIbp531dCfrzJXtXN3pdx5ZyfZopKQUIzOgwb+9O+rkJKgMjZFjL6QpzerLKqYgrZdcUwzbrpvo",
-	"3ASLdHOESSbqxXyuaiOKn0RRcheR+RZnDQg1O0qwoUDuMIifwWZI+Si9WWv4le2PH0/EB47sRc9h6WwG",
-	"UhtBBjsnMGTjheZV5BFegnjOOTwqp1ZaWxVlCxqruVX5836A4ljpzq5FDRLZ+wW61mSz0rWgayUarPg2",
-	"K+LtG0uTkRMEwJSXEmfMWp5y5R7aZfm4Vv8UMn4Sunk008qdh40QmoCxJaebYVdCzDVhg0oDdgh7bRvC",
-	"KxgS2+2FBMlJL3EdcsiISwmvtScOLS64+ozlldJuPCAc7RqwOTj2NRMlxRnLYZwGpRyQuyr1Vm3szaWk",
-	"xQ7XWZnbZW+CtKe40aXMpRrohZ6LkW2NVGFLjJw7cmqFDznky2EF7VjMRa1FAS1wTh7XCoSqjZV9yHBl",
-	"D54z1sBpNWEzE4h4wHUor4VczDr9XzuhZZ2sY5cP2CywODpZB+e2k3VoAjpZxw4pCpzGINmvfHtBIqLH",
-	"9mMCGnEuV38DwbkJOZUrtA9BjtrD4dPRRB3RE+xm777jS4ImwKPm82r1Ss4XKCEK1PR59XNtN6cphe70",
-	"AUW6vt9/VKPFzAqH4Giy0iosVXu2QR9gF9jhc1Y34BwqYZeQB9gIZpYKAJEQY51Hr/8t+MW34kQ5m1cc",
-	"McEHoEbxsFbk82K5fUYOX6D4pWt1ZBJVXN6LXZ9g+9hWH4YZdXPcAMnsE7CD0P/ndUxM1hGf7DIU9nxu",
-	"w1I3nB8eGIW2XIj4wBhaiUjHzSm6FnzYrpTm6WknQsD0NhEwmUed3Ar7sgumkoEnf6+VcZMZ8sv54EnC",
-	"PZWYJft5sKirBDI+65B0GpRyrBJBWDC8S+eG5JK9kNdqBcoCuO+sNiuqccaq8koQOOgT7LIzO5UzwaX2",
-	"6rRDj24GXtecUFnnfFGU5sU16RHNzcmLohZap6ZZIEg1irbNBBvXapZ4bdbhZt/YcNYZrnbNw0/8Cpeh",
-	"Uy3bpBuGzFP5Ebj9F9Jolw/BUa46q21UCwMBBFxqUa/C0CHodSeGNtJU1BjEooupzRf1RBTJEYMHgJqb",
-	"WEpXJfryIpSSW8xdqwmuUk+UYtmQHhtbfnObU1fTilkZ6WZGJTuhquLQV8YK/m+J9RvwEL9iWgWMhW8q",
-	"LJ+Pbcv8dakTq9zv/b2EQLRfEhIgQqbvetAb8ckg1H2jY9iQVDd+UEUCCw2igmDQJJrtwTyvlVGPQWnI",
-	"gncCbTn0dzvsvL0QpI/usvzXWhTcHjYf8yhe1kCrc3YlVpkVvlzrpaqLaKv4jJNL6bWsGV+xqaooP8Iu",
-	"G6tWGCED0kSsEDXfiIO6ZBU4sFAgznh9Bd4jLaQuTXktUGnboQz9oJTRpubznbpQc3HAoLTs8bLWFHa0",
-	"nQqBlKoUkqJR3BptMPaAT9lngfmWviwr0UTLniQWnDJCt+1Q0NSGglwrQ6HLAoZ6hmf0XKh5JRoN29jC",
-	"G+DceJ3i4LhGpNdr3JnDhl4SDDLKP7AroLvisyolbQA/teWowvmCMxbVKXSgvY6Es53JpCQz4pPZLZAI",
-	"bwkXp0bjuZrNeV2SXb620Go120epy3HHkJmb1N02pephIu7HcjwWtZAjcYciLusYtVf/IBPxkO6tL0o7",
-	"kPC2bIsgJeBP2vGQx9CcvM9mKKK4ZFNejdczKkGM5nApm6iMAtq1EN4W8k4FPbBGvzVZWa2qCoAgzpkb",
-	"XmLlYjjQ7b0gEgekQdrbL6W/PwaV0BUkkjbRJV2WV+W1GMAvYG7bK6x9T842sNTjoFHDJUoOnokSumkp",
-	"r0GZ4s7Cx0b7raHsG5E0gmly3gFyJWlkrCNkyGBziR8pOxMnemsyWrQmPntAVlsGQh+mPRpOHM0MD6sw",
-	"f/vt0KDKroMzRQBBoIk7F7VeT4k8ECm2qRzCXGyOtFUaNtZfxqYuC2NziUV2/2zPvqtx25sb+zB6bdNX",
-	"FoWg93yjIQ/qQRjaWMiMEPePS8TPXlLQ+AzHTZk/Ah94MTjEPGoMU+LAFp/mZS30Qc9sMTNaFsWF94oW",
-	"JGisercAl0Ifpr8sQDcE4DwqnpCIpWr7b/J8rcW1ujpoJNZV5qLjGtwcoywe5e0T9Bwu3KmlRMGT5sDA",
-	"oQDpIto3xieQPAQVpTH9a1PZfNhLr6Bl3n9y2nv2NOk/Seaurq+FNXciPfPx06eQkgrGO/pKn2GSKvnV",
-	"0U/kTNjGBtu6qL7M6kEZ6JPYcOevjUZLTkZDU1s7e9qXQ5HcttGW3i+9GRWgKyFbdHUywz6tAGGruwwB",
-	"J3pqNXfK5hy1+HQagim80b1wey/vwiZe6+ZXtonXc8g31Tk+snZi3ndZr/xKyC7LcXsU8D0lr9hxvhY1",
-	"KF0gkfJ+UDV82B7iP6r2SBg7Y97IczoRvrTjdiFm78MzkzpPI03bWj30mNZggTV57UVH17wGa95e/VZW",
-	"qx/dHfBUWYpimyKF1qpG41sqq7EajIPB6hksayUnFDVBr+uUI1AuzqliYd35XDA8lCHOSQEadKv5R7sh",
-	"ztwXYULAjg6PBDAzDH2X5fZ9g7IYBGTsxvUU6hoDSKuI8tPK+AGwDqL4ERnuoX8U3afrdd4QOvYl4pPV",
-	"srwPws1ZNHJuF7rO+s9hVWz0J/oOmpheL8FI2/TbjtyZsjXiW3GJ4Vdw0TpMwrZb3peoGqMNuu/VCPpq",
-	"OQsK348MMUFzbkZT4qN59/I5e/qsd+IGvqDIFODTJ8Ig2NjuRheZJR01C1YlmGPlDM/MvcSZHRgpiufQ",
-	"7JREs23e1RvszEKW41IU8L3txP85/+l1UgGaevz5GiaEEN4gavDpPpILh0M/9ljf0w7GS/IJAuObDr2o",
-	"CZ65JfMOl00/7qw0dBJudhmIN8AKUwwyjvqefeCejgdkTYvYfP/hWnnm07t2+mbINCUXDe2Q1HECbkYw",
-	"BSeHRRbOKWZzT7Ohc3vFx4RmvJiVEgcM45dAH5Q/Aut1MigWs3mejDS0xWdGad0xBZywm6Tp9AvWI3Bk",
-	"JGP/yWAOvHWwj0UdoTvsjW3hpLdjlhdwUuUZLdrgSNWQaALq6Rmu9UmtFvMsNBhAea+baBBKBbF/KYJa",
-	"GAXhXMbnvDZbwlSJwBy9cTkVsvFaNuXzuZAYw9lPLebGiNnc7BoFa+qqsRGy2Wf7d1XtaeU29dQtLwun",
-	"ucepRIepiyWvcCKcnpOwTNMujAs/lRSiWKq6IYKiqFdZazPYNQ0UGWgsGRm5eG82MWVCvr0ymoIefKbk",
-	"pOFhEXZPatxUzmkJ6sJrrs0R7NijVz/mgHqJ5rC5874//u7x6dHxd9999/Tx0+979N/Rk3Fv9JQfi5Ph",
-	"4+J09GT8PX827I2OixPxeHzKnwxT7XdBwTXdtwnUiTBIRcOJSQCpwZCPrkjnxVByiACNI43XR2kgMA2y",
-	"JgZIgf48spp0hLgB2Nal9Fr0VuCOezK4ge0JUmCyYZflxQKxbuDBdBwnTlZQziyckGBk2htqNZ/7hnjl",
-	"jRvGLyWkutKagnQRnFf7emoy6cb0FO8S9VBXN5yc1bBpHb8aNEDzsjhjRlUFGHCMS2Ah8nQlfhX32zTx",
-	"7FIig42wg2oV+fxsPQMTc9/wG2g/2s3gUs6dxMkJcygFIGdKl2eFeXxciiXgfaaKjRUCshtKbQAz+YUC",
-	"Jg1NcyfrhImxH3C4wBtjO5hUYmXS/b5O1RG2ekDqkK6u+UqfMdu9VcNdgWeehKxFrwhxd9eSE85SX7WE",
-	"353Kv10QGc9iN2vwz+wZTWv1kcTvWHO1ar5ipTlDoyR3E181AVcxCKMRW3dm4Ha+sMhkjHAy+2pm78SY",
-	"PHp7A5WGtVpMpibICeEVkDOifXTCBFO0HIbCWeN7HohOqWlpUuPFu10tMfwAFvLHNs3tLnwsdw05yDpz",
-	"pcs2/RFUKMUmillbylpbeMKRtYHUkU7L9FlRbCUMxT/gR5IsYMqVEG4VM717YHE8ogamBvZlKariRV2r",
-	"Oh00QXIIUmlKOUejIx0UWk/D04C9Bj0FdeZaTWo+W2NsItznAAAV2xWijZ+iLKldk2bViWCKRiwNaWPM",
-	"TDMGFBhW7mHmAfM3WSkFA7NGL0PkWJshdQfJX38XAFF/xl/ZfTLTjx+wUlL4EBxmHu2hwSK1xq8nY7BP",
-	"OGOXncsOyGv06JZrDUsnAuz0gWJwZktQ5mUpC0hH3LCoEqrnKxkjTmH9Q5Cxz7aOwrLZeTyC4tw5OKJI",
-	"vfJ8j1HffQjxUQ/HASIJAzIWHdZgfcr2Mcuo+84ua1Pcz5uRRxeNQKQLJWT7TJfkKdrmUGg59/7SPOui",
-	"ccoSpzsmv8tqlT7tbr52PWyJuzbYRbvnYr0ua7Pg1WCqtLEzB5Pm/3hEUdnUaIEqW5rVnrP33l3uoRUH",
-	"nM5GDSLPyYb2AYcsESfQWJi1lQtO23Qw75Z+nGRrIvpqf9qsMwEpuU+ABIWDH+xszTPkls0+8mNL2orV",
-	"C+wiGeOVOHJnrFAj/Yi+091ZwfDWodBM8FEjfkAp04NaOD+vT6MejFU9cMHOkZVeY9C7I6fy5rcaNPfV",
-	"YFbqGZFXeoV9UKgZLyUlS5WjQVimgIqlo6ro+IkamFJEnxYSntm4Qk95oZbw1UJCFiDkjKXsABrPtJ7k",
-	"UsxapYUbz8jpo8bMzTBlIOcZUxK27pxPhE7LjFKOVYufGmwrq4vaa/LuHcCs3CF0lzpdu9b9tskS4o/m",
-	"Sqkra7zuq0MveS3tYO8YJbosOVBrOzIisKOpjt7i5mQblmtdIG46QXAF9Jmp+XhcjtiYl5WmHH570hQK",
-	"E35FpNUSQrUb+gLxQ62UZMuyqiCfQmIaOHorNJvyuqhWyJXUpaXSSHKd8nqGJqfb5nB/6DF1OL1LHN58",
-	"TYvFvZl0m32YOtKgJWVin0WQW/KX4QMiLxp4SJZraJqtzjPE0u9c8fbBz/HSz9kN4S8Q3GzvrIOl43Vn",
-	"jnEbOQn9cQ5JXE3sZwzM9+rY3WByxqqeCIMSe7BXoO0l3PHG3oDJwltQOtuULOfD2CpBVCFeFRrFx0iU",
-	"czNYlrJQy91nOFz9AS+G2+mo2iOVxl+5norTIuQD2hISIfWZI/7TmMixp/ja7pZAyosom63Xtlv2fF3z",
-	"ON05LO/h8ueeuY2O3/021t/w0jQyCpWbJjAqmq5otWysguT63eyab2sWS/RIOMXzvBOVFYuKdsQMSqqR",
-	"krrUBpOTDZvXwtotXbZhuOUTYeDBOTFMSefL8CIScwkRdYRC7c+mXgh7dihcaGxkNfvgifTYQ5/4gI+c",
-	"AxeA1VGt6uP4COBq8qyuwd2dTbRrrwYBquaCkkx5tX3vkCMbrE0XRcKzb+99A2tiT5FAxQb229kNrQ3G",
-	"KuRAb4A799KsrFEBo7Qzg8Ep0fHKbI5q++K8A7TgvFafSkFFZASj+grEXAqfdoEGd0qFH6Pr7+wocmfO",
-	"VllWLf5gx9DvQFjDwLYuuR+/NGAU3nIX3mpUVb8BGBBejEzWehtyU++Zj7hnjueWHE4Y/j3fRhnTB93T",
-	"ELEHJ8v4ui1B/sXNXm9S1hjC1gn4ZV4cKBvjPQtDiE+blTK+7/j3KQ3/LeG2S7iWReIoBNYS4W6x4w4T",
-	"Uq+R5XpXkiNtkR0y529+ZNJL/rc9+A7Weiw+Gc2GoCCVNWbseu+7If21kZab/+k3xMPjNHXfnP/04nPu",
-	"LjPwPIhfIBeR9w2UIR+3mf2lFVG6EMoCtVdHi0n3XEpIHfAABMojvmhWtJpASRrDibwgKnwlnMZuTXCf",
-	"kwyPoj4jhpjC/LYbxK4M6LYlX50FhzXouKtACOv6RYywlxIpdZZRBru7BJR+YLQnN4G/d8JLYnBz7ty8",
-	"4RbNKZ26NF12jsUnAOxosFhKUU4A/ScLlg/yDKEH+C3alOHAfnp65ggYESkTqDN6wOC8gsGUigbQmhcI",
-	"/dR9tpwqoDKYceSNiLRnpJEAaACCOoLk/eH8+V9fvPkx1GrpasMnpZx0wREuEdQ/458agrjXS22EdeG4",
-	"GVKCWPBULZGAzaF2ucs/BMCu51zyrLWUvr6GPuoygLpDwqMdFYAxOo5qpMzoB7cOBqMhTZJ8QZrIgIED",
-	"GFx0XfbSLuX8eJrbnZA/6wE6/bsit/uQ4gx2hpZTVQmq2wE7T9vrZvZ/UyT+LfK1ke4cnxZNJez7hAj4",
-	"zwWvi9tqX/CQd4sqCV6u1GQw52baSusRUSLblVQJ43mikQyoUhN9Ron5LvOBcaYrrqcQH2JjhFLBvgVP",
-	"aaWWuDuqithnNFvIguqQAjt1buXGwD47v0VKusMOhF6mJHYYoE0VsRWSBNTVID4x3DRceYOfiKgD3VVE",
-	"wt0MEiLrNQWhEm7Ua1HrdsINkodNHG8ima413YMw9mTdYhDX7pLg3nIZztwHf9PvUK28CMjPvUTxr66E",
-	"bJJ1Z8wfF4EoajHvshdWvPeZVPZ0QikprsklrZaSKsrsRdSj0ku/XqQM8VfGsY7jdE5qtaRFLcUSFuca",
-	"8iM9fethjUWFKaKUKXqNTjKaHDeCqdX5ajZXtXmjzKGMCWHiN+bL7tYmmYJTAh8Nd3YFbvZNb28ypggc",
-	"0OBKjM1ALUw7gUVlD7+FrITWESiVCOT2XhDRiH4+mEPDLkRSoVz+iXYBHwySEyW0FXeA21zHAd68aVv8",
-	"Zz+Gttg9LRkw/5Bm5ECABzRBFC4mv1PIxtain8JtNCAbbzhsmQyJ9WY7bUqx2hoOuXXOdxMnAG1K9TXC",
-	"a6Wz2k+PTzIWk2E3MCcV15i848vHJoBrfGRUCwJM8lASAvP1qK6BwlIJt6XnOojPqT3Siz2AVycHEUyz",
-	"jcPZ12xsOyBLHeWPIAcpaMgmcKMBHeh+Tu/KtWJvEoOd5ub7kULAiz0P6pakr4u48VOAkJnm3EVZUwDK",
-	"TkOIof1E2WqXQr9JV8/ejtlcVRWaJjU3QvedpDv/+RXTor72HIuYr0Tk19GDCU5v1XbPm7ywln2/kS0J",
-	"zMyGAfep/dLVIi9NyPhBcQtBFlGg9rwPIIFOtp1Dj9yK6aNNjTuZh0G6VdaYpNZV2lKtcRzxpvRZjpaz",
-	"tQ9cBJu+YfdRUyq44aGIrzVlHri8WHuRq8lLaaRMqpoR2sdexxdFaQYFX9lrrXroYeMQ/IbgAuU1YBwK",
-	"brBWk7WI5yZjj3vW4nn89Emv96B7Kd9SKAZaCZVNvNtvd2v8+ZCz+80orf018i/m7L4rU0+qrbs8Y1pU",
-	"wgoJnV1KKD2LyzQaZn3mXBkYK1qqKEqsp0hrswAe02U5EvbdDW9mzu6bCLPCadx9+Jc8DydPnjIfxmvg",
-	"4S4lD0h2kuZncRERHueNgDVksC1UI97uIqw4A5c66wGdEGYqpG0zTJxrMTgRSH1v9CL1RtRnob4TTj/N",
-	"bMzoQ8lUGHdD/rYSGdSDCOizfMlLU8rJAOSFXcbY7MEcitrIhRG+bbxofO2zu7vdbt5MKcEtEBhxB/4L",
-	"XPf2fPALe833fIjPOhpBR0fkRg+QN1HXfH72+rcb/Q1XJn5ZH4UoDXzthxTQJzopEiedcuStMYzIl7F0",
-	"7sp17oe1p+vb+hj2c562O02xFbsCBYmj11dqftbrfXf87NnJk9PvTnvPnh03SWvloqIKCJirm6Jcisf1",
-	"hxUmyDlexNwL92Yt1t+aYR37mswt5P6TXi8ZtEj0/lq8EUt9oCLcnrJx4X2qizmmcSEdYamRwxiPfpen",
-	"6DI9xSfDgG+TEl7ikuW9o2f8aPzxt9PvP/8ppQi6c3cb8aAHF6IPtZmp5clquXbCc2+TxY6ffVWTH/Hp",
-	"jtVIh/3WvBL/5I2uHQEpSEkUbL4miEtiXMMOuUJ+azhq3b2UR5i9pYEHDrNt0f0AiQKeR6vGyhbe6s2g",
-	"KgSSATfZ7cFe0MKYyp4/QBJGuhtOdFlrJOhVNbwE20AxKJ+fCZ9cOR861KhomuujtbnhXlQm/DCAT1os",
-	"ScfASxwqFy9auUf5B3mOG0iOJB+ifzF1yD4AR9JnnyJikzCLzj2OPsvjHqOXu3vjnM97OnoklalZy3Xe",
-	"SHn09koAiiAOhg4VOHuoo4Aqx+cn5S7SFqcEOlQUSdl5ZbGF/hrSIzfKIEh7dC+5VcJbchtbEoWx8mO/",
-	"wdvuC6EsZZflziQBypRgoPgcK214VWFtVTsDdgHmfUa6YnedHwWRNvAIGDl7eTpJNKlgx8Pg4oFRveeC",
-	"7/RqudS9NsjFT65mWdqK751mFJDYVRfsLBSICXGifM7NlJan1bSofppejKaQxdVciVQbeuOUb1RTayxW",
-	"rwJkTU4oqkEUasukhjyCXmz0PmBmIy6EOZ+k/cRvyJ2+5mSn9IJ2ZF+U30smS4L83CzTeUchmLQNd4ZL",
-	"zqX4xASYZxEZJzCSaR+UKrydiin0VpnvHsy+cLGbcKGMqkql6RZCtnV7HzfT4svCbnEf0aVBwNIK2Fsw",
-	"H3k19vW5Ipw0ZaJ32Xmj0CIfAWpyKmTEzTbDt6Jc86rZSRJlA7wPWgi5vyOK6m9sju1qjhocWT/G11wJ",
-	"k8rZdCGLWkRFLfqh3ooLM065m6IZbnVxLeoYd4q8RhnZa7bnphGhRKtuhlnKcCzXwtSr/eMYa0lS697h",
-	"FkQ4Wsv7oFFe45X+noGrZbIxqm+wLq1zHziDvBaunky1wb8CoWoPtPX1PzY9WJAMe9jkA2P5SFXNkEYh",
-	"KsPZ+Y/v047LNpzsh+akEeOKlf2V4yqELmsTLRt8WEbFeWDeYbnjZBulDphleFba/T9TRgx4UdTJmaZT",
-	"MylfPv34vuHBIzKNGrN+bGdikddNZySCSrkXVt6/BFAL4C0EkaAqAVurXkhk6hqSGFmubxVZ+PPUCj2o",
-	"+gOhwtKcsR6RuUlIMt8XfV8SPdoap5bhtVnHnoQzwyuHQh5AH6Mdcd+uPeex0drUgjdi3HHTF0NKDGxf",
-	"r+Eaa26psaf8zWC3CQkEU7KwYw8MaK5olV0BRthDAAvO8Yk6i/Q+HZyxVpWxOkvhS+kQb4adDkLZQDzf",
-	"c2twfUX1SkiQBlMlXiFUbzROwKEjNn61X6HBBoCsX9fwOG3HPvXvC41Aj703H8wIjqNHBa7vwoUW9YBP",
-	"RJJmrMEqsWkk83J3WtQHuCiZt4GrKuzExlEZS85IvqV0WcwbcJxmG8zz/+0P0oNcX3Yw22Olu8/SV80D",
-	"1BdlIyWsWkV15jSbCcMLbrhz52KAN0zB8VP21/KHPp273t2O1GdVgXRnbLgC4evVTV+RIzbt06yAN81F",
-	"3YPcp3tnZ/u2rC5n/a9Xxyq1Jy/cu5LCH/5IPPiYakq/G5pr7aQ62+RnIlknKRMj07fd4RylTu0inrB7",
-	"p5QYE4G3bXpmqvJa7B0ZHlelFHvD+ccL53Y4NL5eIeGwf0R4d9uAvCrSMECi621yq4HMsDquXXLOHKYF",
-	"AEE0q2R0WQ6hN8crSMHU4AQk5GDEVuXXO0XrkNeBroFKl66ohlhdyiDYNAs2MNA5Exkv+FVDFR7nUF1O",
-	"y6rhykSnIxATFbhHGepkDQyy1aFLIKSTzS/tQ2pQqca8ZlxfygYtnBXpGkkHIhHLzj0JGRgOailj7Ouw",
-	"VlcOPAxBdaB3A+Y4r+QMhZD20ChHIcaHh8Jpj3nEcNN/hFMCLjIapLTfJ9iE6b3ug7KgA3qlzSmWmpfk",
-	"Bihj8wJKvW+yL8E4DFoBO/T7NvUq8iNt/ObOzV0krhv7ohaTtvfpxXDwTyXT7W354XPL1ruLNKs3xOBz",
-	"qAbygRC7NJv9dZY5oCCccw1xCFjoMjovh2LEF2AkiLJOajJrHiPZVC7iQpLAGtJaeQQEQr7RPESrVlDd",
-	"xG4U21IPK3WtbJw2m68cjJKww8ZrQ3AD1C33ci5xgAJ1xjr7rNVgl80ajLfXqPYOraJ+ypNlpmjukixX",
-	"AfLbThUMhznqmOyyIxaXHUYD2meVGvGqNKsu7qA/i0VnS93NQ7Xs5XS1zy0fpu14xU7m+4/P2z56+i62",
-	"ZyBSTG/SL+amQ1bKnQ6634nSf2MN3vFR/Vt/T+rvN1ChaV1mOyVM2Meb9IseJ9UomeAJ1RyjrW1PEt76",
-	"R+I1PwSefBhJNvXR7EVPmnXA67KTLmMa6HFIrXZsyei1QfcLKrpZfNgHnmZXXd2HMw91xDgaunUkfpsu",
-	"6EqQ3RGr7N6kF83CdVtlk688ESqBxmzbN5B67d1Zn4iEdA9OVEyLkytQYvYWk6Na7ITVvoer3i9mM16v",
-	"tjjcY2KmaDju2LHu1pb3XBhTtQJz10dwrZxeTyeJDU01aNvAH6Yrkm2YygowgEaVoELMIV1OybNdGVz2",
-	"RbrF4yIo5cRTnNMbba8uLl4nKiHw+N0bFNqFGFW8DqnF0ar5ImU6Nte50yc94wupCmRZjKZK6XiJr/M+",
-	"0v27nEuJF6/LM3wyjWwTOnSfIp/0sgeeB94HIJpM+eWmVeDYM5EQFpUD5CV3DYk2yKWkdCIInTgeWfv0",
-	"0hUl6Ie5REkD+giYRzKyxS7lTihMM7UFd9yuc7+t2JZeyVGz3gAA/LC2ps92SUk24OF33hQ7WiGWBIAZ",
-	"ATgrpOGbEu/0KipS6nWOhLrF7gOEOdRwsi17EIqr4lOjygiXckOwx6Ws7KyHCY9rjmDpmy7LcaKbD0ac",
-	"mptuE2WhQ0gkrIypqgqNhjPLF9ITPhQxn2BM1wdH8aV0tQycz45Cdc1itVDubDUXbLjCfKH7UfCwH8mW",
-	"Qgn9wI93aTA6UeIToKa0K3QDcwW1tczAxyUbq2A9egjTrZXrPxQ0gnTs0vQbk++6GxX9hCkHHRImw0c7",
-	"EQgZ0gQ3Bsg+eAiVAaKQZOjvlGsYbiIzhbH24gkGzlm7oV/3YUwQxAgAGGQQm64erLngYF9YXRfXcSiM",
-	"28k6uFaIKdVNNabURcMJvzui1Tb/Xdu+dF7hvM+q8lr4fISQhOv3Dy3s6Kh2nSAPs3MrR77m1ubEwdWk",
-	"453ivn6+N2orc5jzTTMBAtNbnPkhCB4vJ1rzkOYQs1DEFBuxgRwXZl4KaVZNONNxSn2ienwJ3SO0yW3+",
-	"zYZxzSbvfn7u93Ch6GyG7CtKOYXgrG9jXFhr//ITNznJl2VVjIijYD2sGfoSVei0LzmzMgP0IR/Cp96m",
-	"VIz04eRf3HYwfZiu0osh9lktAWyutJAwmAk1wkm76C6NUQjKpFzzjW6uS/xxoFqhOVT1hh7ejzFExEQL",
-	"m9xFPQKPSnT4TKw4RXLKva2vv+Eb211S87pUjkI3thIen7TYRzBLkIWcXO32mHBO5rMmNFBVxQFWo39P",
-	"qtXuDe3KfkrBdIyCURmEPfyXa2sznurUunxLCOcLV/r19gWg77DA84wXYjBc7U4k9ljvKKPY3gx+rE3H",
-	"Ihup2cyuXXtIsKLF5bfF2D+0GHS456a9cZmMyQzpLYyq0Qw2pmbnYjicPpJoIXnBN1khv22l5yRAP8VH",
-	"ePLE0RGyC4CyW/EALx4KXRYiGDQ4NaAzIiXVbI3B8OTJUziGPaXWzpLPbTj/xLQkGHjcohn4Ks7bJFZz",
-	"37fXfvZZDASZuHHd57Xmbav93GjbXUQhNzv7lUkf3y7le0prSCfCYyYG8UA5VD3Eu+AuKJuqrkqROboz",
-	"+LrLLlRkraBnBEqV++of++9C5wMDNwx3bmkjtMmYy/eSyhxarzDxdSV2N4AYVcqQyUCqBPsFyZmkQlww",
-	"JutjGsCeTUtJy2hkQhNTU/lzxdsc/47iJCMEoKqqIR9dZWypFlVBNWjWyZzA65D21vm63piuSNfCkdZM",
-	"U6SLuuxFRY5wz/cEth+chLCiguTimuX0xHxvPec53tCun+1Hs2/HMJBE+/S0XShU26eX7mLHfrE7nICj",
-	"j7igcYPrGh9AqiuNWYD4HFSOuSXbGBKtR9N9nvAOLtxOqWNlhePRWSvfRH43VReiziLzlOjhC0dER8kD",
-	"bnEGokEYJQS6ZkDqCG4MUEusphT5MA+pUb0NhnqTkCo5Y+b4dJamwN8zhtBy5L0kEx/Wwz3Ncvuy3IPu",
-	"G7sm6Ob2oqPz/33u/vtp+Zfvx8m05C31SZT2OiC8fe/RjorN7eZGCtz3uAebTAW0qzIvm7Yd1VGJ9pZg",
-	"KCyroRhRmXAeCrpGXhtUUjtZZ4Hp9o5wAfxJrrRPyoETSZIW2yWdvUCPT/4W3theQQZ4UBQUfUXeziiQ",
-	"4nLLPT9SlH6ZRvwsPMnADvzkgePUnKcWyiLPIbTZVVCJ3bZz4Mo9N1ea9adVNHe/IpcOuTSx422j9c7J",
-	"7Y1k6Bn6yzliipy1TscI9mgizFoGPPnnpgIHMSPaXBdCCiWs4ZzyFfnQm+IzdtGX5nGLXfZhWo6mlxI9",
-	"v+t+Slp47SgwSOGU9pqhg6waIj+aYRZ+IuFbp+rwIaCN8qwL4sj1bqEwXsjdYs+owxyBpbQT7fZsy2EB",
-	"XrHtQDjYpnAJDnzfrWxoH/yCSQ5A1ZsOL9qLBtclkWNstCUG5EGJXL0Xgil9BkEWsRvcsvCUBFUqxzld",
-	"Xm7fYoYxF+9MAD99a5Ve8O+3P9D50MK8p5/UOojJlTNcBes7wHxdOeuIDrkQI2uqe2jKDIiJ2XGvxype",
-	"T4Q20cTsrcz8rRTLA8p1cFdsDvqYwcZpkzXw6M2ycm2FOS5CIXka6OGqDbbm537HyeIa7l7a1lQpisAd",
-	"uAaK2oee/lyugIgcYEmgth1yh5rDwJDWwAsEhs0UZRVAtCSpJ9y81qZj1ExV12Soj4sKPL+h8nAWQuBU",
-	"XBh8jphEFrRVCsTeQUHZUBNSzbdNXQyJa0O07doHpO59dqWTWkh2i3JMYUKi9J1zM5rScNA4n7gjww0y",
-	"WKUTYXIK52Y+0czHuL05AKGHcib0oSZJqFW8fsrYNu/qDXZmIctxKQr43nbi/5z/9Dq5/6YtDIrvSR9e",
-	"BqWBGGPo1AYHW98RHY9qsIWoOGJUMj7/tRYFt8rAx5zCoi3Hze1K3Qa9xioasnBxIGJQYFpBo9xHwI7A",
-	"Lc2L0ueAmlnBXbSSRklUqhWK777fOvd0PDFrruHNITgEzIb558R/uoyr7qFjejOmULupA572PS3Q2yGV",
-	"Nm1LApUkowxrHN2k+RXK7bFsbdaG1C0oGeATnz1KAiY1QgYBNgsxDOhQQcMoeiCtnriCgTeKbg/O3IoY",
-	"IvGWFI21GlYi4YI797Uzg9B6dvrku7su0y6VGYzVQhYtTDEtDkLg+Dn53poJra5Cu1HuzrnXhix8K0Wz",
-	"EDdnc1FrJUFbHXFHPXnGcjtSuV9DSYkZqune2vNh7QYrE0eivRi9O4Ls2hE63aQWExlzcaxwIBgRXLfn",
-	"1p8F8qZt3XMcT2AwLIXeo8AdCTnaD0KbQYql6w3tVMg/hMsyxiutHCYJEwjvaVapSbcN9rrQewbiTWna",
-	"NFl8DoDUVN04vSJzMO2pi/cAFNCABazj+fTJfg6FCgmLN3TdOXG9ts+rJV9ploO90R9WXF7lfbfUgdsQ",
-	"GnRVIltHxAEWbki9rcWDEi86SDtbOIe2D5VItQyaUzzFX8XLQpIXp9yvE19oIFqUKXH8LtRxXBeyM1QT",
-	"Dgq77xeQoJfGMYlamwEfXQ1mCd3opasPgW3yNYnAJuOjK6mWlSgmYBU0g1JqMayidmJ9Fk8xdOD7QEdZ",
-	"ex3Tio15vedbb5VFlWjoL0DtaQ3tyCUGigLgKkNTC1DuXRo14vgij1lUJHV/3QCmsC3h9CBW+D0x/c1a",
-	"ou1udpfM5N3tvjJ+vKS3bIY2DzewmqWd2FUSY/kmzApEmYNx2jCrnL4+XKGySwUmcnhf3qicBY/BckVA",
-	"5LM+k+SZtJaKpNs7aUBie18ifoLNHx1YtcWVz8djcJW2jQVmxRF9jLPQSYk/c1TvUeet+bcUVZXuhdO/",
-	"t448Ks5VBTjfdPadmYpZ8+0OW+7fzz4g/3OkkItq7oEoO9w9ONp+2GPMb4DO+t40BpLW1pblmqZU/IPl",
-	"zB1W8/2QnLnuIQA4VYuB52hqsdBjfC0wQy95PcPFIguWu2nMs8hII6gwhMOJ1ieEx70w8MatDk7tbmuR",
-	"z+p6C76taV4TCZ1LfOPV3glv++Vmr1mKXpx71+E+639tnceqb1lVg5gIpSXKFeXX6ehQwwLXUPcaB+Wu",
-	"0hNp4ltARtRHyh2KKwyiZiwLn7XikolDeuUmS5oUotChIoSai7vrR6scbeuIt+IC5ycICpddw03gSIxl",
-	"BmJ1lnyVhWRo2AOeynrvPn1wjd7SoXbHTNim4dUZoVUIYHfnPpKIwW2LOG/P1/g7nAg5K3E1x9mkTRUg",
-	"npoM46HhRIvv3lx/eHEhqvLafrF5OaReYTAe02HsL1ibkhyRkihyIzpJNBcRmgDjLcBDc9bg+MOCjKjc",
-	"zIC/pjRxU9YYkL0E8VeAtfN3d2xiG5MCpVk/NxkN9CUpKXwQUZFTm2cLTcoFEPBogdVSQYtw8CBiBz8L",
-	"SYGNceFoyqKi6mtNzrDW5GOsNXkMtSYv5W2LTZ5MdxebfNcoI5zYNQgsoSQcBHCh+1bwaytyfTpLVMmz",
-	"VgsD2UVMfDJCOjZ352YP8g39pPAT5Z5FT8GLu3DYSqSS8mPSdw4HmPHMgTkJ+ePqsFmF8EqIuY9qrjxI",
-	"rZEsiP7SZdyq4Dq1S78uR5TFF8ikmmvTvhlWIJStTq9A5Hi9Y7XtrvWxtSBKKUcCPDz7o1LvQFeryrER",
-	"W0Q5eryFLNYGZCNqQIk8oAytuYYokcZ516kQFeRJmnp1YLYCqWY7QLeiydVfVhiz8TGlffMcbqAI7u01",
-	"vQkfQXkAdYks9KDckYy9kaQDlQUEL9rmVwJBXJRoD/foKAN6m7PxoNjQtmTy3QQdW0MowciKXBu0m1rL",
-	"5MWJURuiZcr1Lt3ZjhTJwyuxah9gH3QLW2iRZEiAtOVomzTCg4223irtKn6We2l6fNoC8odwttwkS6sx",
-	"6gmpIQyfbI0agN7oBBOlI04FL1AF4Fjgu1DrpWkvO98dHfOT4ePRaXHZSYpXTzvVVnKpDS4WxrVVGMYJ",
-	"hNtS8bTLITNElTItJ1OIJ5RQdm1mVTHxjwUn776e8aqyv7tUPtuCM9az6moyYWlb0uINw9T7C7obkqe0",
-	"pjFeNEGQPKSqkh0TYbdWTHMPEdOiuha6z+JETfZ3VUpR2HsgTU9nWHSEa5ZvbsXM0Sh2R1zyemUVzYtE",
-	"0mwQxEhxEBJV0Y4FIoNXLodGi9HCLhM2VAtZ8HrVj2kEIwoQoMeseLletr6zH9dckgHmL07V9yShyHtU",
-	"UjRLqpg7vxZSLBEs45Pl82Odn+EvvuyF3bV1QQ5ZOxqYGgqdnlAa2wt5rVZIqIh0xp9+fA/q6qW0lgSl",
-	"exNhC7CyYOBDcLOoBcs/FboLUbhJVy/mc1UbfeT02CNjqrzLzmX8FhAiR2p8ZKbiaKnqqoCu2UnwfBPI",
-	"YEZuiNKwUc31FAp4C6gHcimBV8QjGHCwYhW6740DqhIakmFIJ2c5UudUhg+UrFZ5l1pZTqSqBVFLoOmg",
-	"M6u1AOQKGdRwO+mMGXUpvTO5DJQRUF+sqvqNN5YaX0omxUCAg3XDTmpj+rmBdoCg8cOOCXcPanOb7DW8",
-	"WojDZPUWgip4WMRV42LRMQsCfphC/X6IGuf2pMzdEbRCwO8yInQiWGiCd8hjduKHRnpROE9a6YFe7+D8",
-	"iUiL3BWRoJQqkkNE3HE4S9CUaw9j8AixUDhUksQjeQGsGhD3CVlAd6ILgsawlnAcLblt6k8rpPQGqERf",
-	"evpWVaRbU0C81z2kWDUcj1GhwM2D1ylVe5Y88zY2UraAgyqRzB6cnpCiS2ttomDVpzo3E1rzSWtu+yGB",
-	"0kMX5lkjUsF9Xlp3D5U6rs1Nf2xfVn/BMqu3TR9eW6XfIH/YteCVnCMp8Da+6HUUmgfX5r+FnL4sCCin",
-	"1mXMKccZM6bKSOPJ4orGGZQz/pwTOThwNIE3C6LJk1pEeaaArgpUNZcAxSrAEIazlbQnWox4X/4/7SOt",
-	"mhCaPeMrNuJ1jQkzocSlY9XK7a7KG+mBYHtwtEu4pFPfkabMXCkKTPIAp9ulTNa6B7rALJBQNoG6gPO2",
-	"u+30+KTLfkHKWzYuRVU0yiVn7hwLMGc821AuuwEopS4LQFvO6/LaGldXYpUBclprwBCqmnGriUE6vgQ3",
-	"eLN4p6t5Qp5Mq2KUsiqlGFyJVd5n8wWWWbLanL/Kz58dPJgEXegBqnF5t4EwTgwojIK204IX5X3vhxV4",
-	"ojvmgEv5Sob0VYQJVlyy3CpsfWYXb5488QHYSJRP6/xLgbHVOVtDv4YKA+0+7qlcw/VULTV5TC8lgC+Z",
-	"T6DLYmYvVpeTKSmWtpvAd4XBhk01wpoQHyKmPeKMKA365ofCh/spefA+9B3GuipHJn+QSrn6n2nY2dtx",
-	"ahv1kVwPchRgaUTLETK78LJ7a1Y58FdNlJpUgs9Lq8TPHgn7dKfOkwO8e/24+5w47dcFdtb5dDRRR8QC",
-	"8hO+yOmeh1HQ3sQ18bq8EssSas2OQ3K0lQSHOiDsnCT5x5Mrs791PbYVlLs7F0cUQnlyfLKDcuQGDEr7",
-	"OyOawjfpi4gLYKf8EsHBEHXruHdy2m47720qJQLJTiBjwk4eG0z5GeNeNPvCIhz3E85/mSrs6lgKk1p8",
-	"sCLi7p18n+1Tk8G17i4YUbal5X8tZeYNLeADyovfcM3fKSHs6z1YXnfPbptttW3A3onx5ry3ejoP7/QN",
-	"m3WR3F8XkVC8p4lNYhhq2AcODoQlBwJH4h+0xiW4W6ASsJqL4sh/vi5rs+DV0VRppCoIm867ZjrOzwlP",
-	"ogKDsFUp6Aurc7+N67r6tzZrp8Eo76xrT+HQnDHiBUgHIVrOtk2bKapodzB5WdnKROQxMi5jo9eS4IRa",
-	"I/jollx/o3SnVuPz4PHa6u3wI5beBSZlYd68zEQr+UtI+3UlDX3JQqJr8ar8XeGwamHqck8viNUwFSTj",
-	"FZhkcUYUAGrsq9FGcFtfBh6171rouZK6HFbCV+oh/Gv3K9SZcB2NJyA922HzbLiqWiMjEbVfxOi3rJUR",
-	"aT6/w/xPHrlc9FlO7rc8Yzk53wgGSrsgZ0ZNhCt4n6gKfrM0i8BK10a20vJj2vN1ztxI/7WUxZkvhe5x",
-	"WR6WRYqZQ6ZGEAprZh7u/fLZJ/sj/w92mtHE7JGWHzm9YKDW5ieskzAF4fFh5Lct5b/u6Xrss3y+MI3F",
-	"lLv6tm4tZiyHYYcf7CrNGpfCujVKeeKyiB9lCTgK2CNEopY773Qe6wdzSIf3tDdult21m+Ama5bam4+u",
-	"eU20x792bKd/hifZv350T7MfzumJ9u93/qnRgN2N/h2y9L6+/o3vfoNpQGmR5bF8PAJuqprlSAmYh2gG",
-	"liTaIDL4LlYJomU858aI2r7n/97HZ/1X779+PT569vHX3tGzj7/1suPvPj/4U5t3IeyXp6fQGVWJNjo+",
-	"ErZWRhSqy/JRmaNOhuWoJUWe4tV1XYoluDZGpf22KK1Qzzq8mJW28WopGzy6kYZIK+UdZrcdQpvq5VGH",
-	"xhPDjD5Wedo7jZWQ/pPPe7MIXvgqOTRbOCJ0FpEzDEP2bpsz7vIouX0IMt1XWoXsSk/CMq+4vBcRomGy",
-	"47r9A8b7DgNNfJoDAPWg8jmBsMZ514jfB+RJ8Mwe7oeITogNVsbMr/wpRhfOPHms7Sqxx6bGYNMVk6SS",
-	"vIiniVykzt3g43WEVDg9PonjQI7TDzGxRq1zUGE+100maItaioAtBW9nyHdJSSSuwJYcpYqjIGgYdyDz",
-	"qC8/xUUZc0f4glDRpTT+WMc0KsJwKe3InJywnKrQDVxTKLh+GBX5GImoP73Cu457vR4Ml/t8KK9hlFxj",
-	"tWOKi8EICvAZbl+wx9neOkNK+L+H7rkj7ADXy2HnG77m7dhZcY3x25WV0HpyNZ56WPNbtzRYVYuq8lq6",
-	"c6rTHc1T7VCf+Gc48JI8cm7X4pCxcs0j/+j62I/mNtfEXbl53ABRg5PD3wCEtfCLaCSSi3hrmoUsSqPB",
-	"bb7pFxmXciLqeV22WPvOUoiiFpUejOwDxlBjOc1/ZQaemGrPel5cNhf6TnY6vcAx2lkgHLqQHlrdYlYW",
-	"RS20bltA5HIfislCQq4TRiO0Gl0BpIZuz8hVwwmheS+NMrkJjnS0qOuthcA80QuRXGO8Kh0XuRk/9bem",
-	"pN779ZDkr4WQW19mJxQeby/PbkZxHVFmbId4wrLzvOh7ldIf1mqpRY3TWfhS+p463+lDfcblym71e5oZ",
-	"8WnfugWOH94trDVEUWMMw9TtrG1AXb0L481t1m9guzUmbIvqSDBc4olnfASVtroJOs80J1ir85jMra2n",
-	"jb2mvSTFlm7pF7JAt8gBJ7tw97T4yQAPqObC1Ucj52Jcb3KHQoVvSLa7TBM/rUWDwY9iXIq1WSqvBOpU",
-	"SoOrNubJsZodPsRGmvLihhjxLwEWbS2U3+71CkjDHVDC9+VEvpIHrp0WXqFzyc5/foVbKWP5uOKDbreb",
-	"w58j+BNcIeNKwYc1g2p3RHJdA2ul135fLVLRILUU9dGIa8EqYQyUlSvKSUlw5FJKUbPpaj4Vck2p5COY",
-	"uKixTx+vtzVy0PzKj/7ZO3r28T79cfTxofvqwf/4U2oFvDfclKPnTl/daLr7JVjw81p9KoUmO09SobNG",
-	"6b6+PQNRPZcOsEtFA5DZ1SezVoIXYPi+5GVtP9gpoz8HnwqdA1YJcVoulXMoSjm5lBB3LLrsHCKSPjd2",
-	"Ul5bcQrZv5tQZEznB+dXE7b9K+L/6Sz9GNmcB4autxpOWQeL1NxN3SaysHfqJnTdGXtMxXnQFe/ST2fq",
-	"2o5jHIKLk429ULuVxtZ6QGnaMXsoGnBpqk5SaifiQN+4JtL5aCbYc1XPVc0Ju4otxS35uQ3ocEDFojPU",
-	"/KvFpLVa0np1otbR26r92GvWBxRubB+3F9fJBMBDVudwJ3zsJ37l4k0uxXd/mKzXbq2JFojEjWKar/qU",
-	"dQ3hVfCMRxYVJYJ3UtNeiHmlVmxezoUrR6kQbFAmMV07YOAFIAx/sg2zV2qExqp1CBKcJ11fK2BjKJW3",
-	"VtMEoT6r26jEg1nv+Nnjp+Mn4uj70fHw6LvihB89G/d6R6f8yfDp6Lvie/FsvFPVB5WdQlrUHpjjHWvo",
-	"LtT3eEl+AxUeX393HfmWfbgWb4jB/QClC1y+uj1U7jN+8UKEc5ajaeTNhoLNDq1LhTrPMEyxdtxMYMsk",
-	"61z79Gt8fESqnKisetzrEbS2UuqKErocAGN7LYMdR/hc6dK0qvOobyyAV8/V7benqKgqKj6Rg3srlI0W",
-	"nwyDGBRlVcT6XO/oGT8af/ztydPPSfXNET+2OfbYMKql4FAezVpUGxO0NxYlLCr7wubIfbfDZ0yVPfxY",
-	"bl+0H5LdzHG95X3GXXkSewzwQmQeQoSFqhHZy84dyNrBqwntwpku5cQFN9j93L0zf+CZnxpLvEnWQfuj",
-	"kVsV6gogPiHriGuBIDdfPivraGEM/JmKUN5lhU9ZaMhbTK/ZskigXagaJ5Gh+CxJ+6iUDUwIeihr272r",
-	"KqMwsi0Vb1002EOZS43Jv3QK3qBk6V7Kyt0WGd3bPZN1MBI+cBjJtnx4+0gInfd9PRoqmYJpHnT/HmWS",
-	"46qk0NA1z54bueTevVlFUprwjigmHs+3Uyu7g8KlGXvW8zw+bgAd7w/ZS64gUHOTEMuU3RZZ0+OcT7ks",
-	"qJRv3mUfEjp+5uqlXsrQEjzV8FX2+TV6s8uxPyO1UlLU/RgToKnoqkTRdKvt9QOoqlFPI+zFGWTfE/Kg",
-	"MVrdXX6KTWqPMD5p0wnQG3RqRuVbrR4gZBES17z+4KYDwu12yYMCQIkAOIt5WB/59sILhxSfPbSS7N3u",
-	"/NdW6+JNrIifl+a2z7xS4oqG25+tBmBv0I5QbMZXewiIWDbsEAKJ+rd8Xu5X+varlbwNLdpWQu/Oqtx+",
-	"s+q2F2quKjVZHeq4L5LFY34QZilQXumALNy/jIFrzYsinasLlKot7/ZBA/idaoeBcB2PvXyYpYGz8Nwt",
-	"OJlmQMI9tbuV5vSQycdex4k9QX1+0ktZHlszAaKcbYIrcx2VktsniNDu1Y/rTeJUbIxfY6K2rTqY5wMt",
-	"0FolwHI/g6lVSpb7VuQZHum9likXEmqqJpMFp26+wYTTTS61BI/1rStUbSjPWAs1YfyOVVWpJakrTYwY",
-	"ZPhShdiFY1McC2CmYJR2wyDtJlW3ii4YwAWPeo8wYcf94XAs6XD1lmqbvsZb8PC3FJRrS9oKuROemUgG",
-	"IwTHK4FRc6ldaSNkbX3DqoKeRCtj28qNyb8OWL1crgZuJBO2uu2TAwxBuR2NfJFYFQ9olagEg84c9adt",
-	"qlUUR6rY4i05sLDUXhkabiw8lP4WOULbhK6n9ULyo2x9eonRC4nXe3FVQSDxWc/lbZNxzcQhl13i27dt",
-	"NbTR7FKhGE/waZ9dkClhPAuoD5aB+8LRlR4SZfPZeY6OJ9cQzHNrTTdg+ERmG+rYZB3/pLT7YTUXUMcg",
-	"VdmDvv4iKWTpGcJ3pubjF4cTbPNa7leWyF6OCHudLEx0kGrXWl38LlW7zPUxNSoeDgvFoTZGh7iL0jmN",
-	"B6ecBy64AxIqAuFiCqEXZZZvS8veLuHdhdHzot5lfhTW+rB1PMf/ToHeI9f4A2+v9M8jAutA3l1qNhTT",
-	"0tr1jk49jbWhH2MS0bW1TUVK96y+gIXAdLCNv0S5hVai/w9/SFZ/F2H4N2X/Lsp+N/GN6ixxU5O7Z6r4",
-	"rExVGN4Btw2eMnEQCfT+jvbwhv387S2uGkio9jS0gOCxW9H+pF2VgCTVi8OUk1pjMKSadewwcSvgP27J",
-	"rW9vjEvCvpWfTgdQ+LbL3y5ljEj1iKBE6+C3expQIl32RmGCvGSut7uNHArZb4dzfog2+hqr8erAzVB7",
-	"haNVLQ6FTJwoD27dT1CNWSvyWkKtCGLlyqmObKNGi12TcP0M6dtjlTdouvSE5Nq4YYWamxCbL2OpOeSj",
-	"qzNM1rNbTBu+0r5Qih2U0uyKg9/MqUPdBfSGn6/kqrBT8NJFK3dEmTUPUUQUF+7Ioi9hQvvrxRL0evWG",
-	"KGYVMbzNGB74eII4Y88Vr3XFzS6lPR6Jr5Oq2Hn/AcVx4Yhm7wW4YfQjF4ztzoozli8k1IHnw0rkPjNm",
-	"zcpyd1CoM8H/FQqitmggyM2B/AtMi2sBzMU53JdnWAKjoB6n1YlSjpXe7oDJ7TUtxdv8Kbd5+1LV2qDr",
-	"JYsSJXt7H460YNo8uZtvBXhUWA+gffmUVaKmg7iOVSEwCoce2di3uWnEEG3vrlGiy/J9YOU4r9Gj3URk",
-	"W5ztsIveCb2oUpb0AawRdO0Z67GZ4DJAcj0pLqQiRxWq7oosYhzJgK3aWUNg7JOF6meYdj9VvVF1Ieou",
-	"Ow8ZsrjVJWnh7gSh+n/9Rrl+ylkLIpiq/x2k2jnioM83zhY1zQ4iLEXVRJ/SRN9EyJt9qr22rmwPPCS6",
-	"Qqz7TmdroQAC5eStFmJmJVx/g0o7S/Jcs/taCPglf5BZUTmaCqyweN+FHaJiOzCcD7JLmfOhNWtydt9T",
-	"/OGB4RA6jeQJuANDlQMS3PRikNbOL9edFdgGIi2HFIYByP2c3YeE0CYoDfE+SjEr0PFwzZh/LCSJHpG1",
-	"Ag8/u5RAm+FW/oAykx2HpP8hp6pUrv66qooDcpa31cJuD8ZEFCJNbpFtVDhYRQA48iErl9Q7weuUV7ol",
-	"oQIDDaiVNpIrxuz5qywkWCS0VOgyiGh8pW/g1Jj5mvKcKPSj1FXpsFp4obPW85/fvr9gkH2LP+RMC6PP",
-	"QiJBzhSgAOcgSdwivXj9vsteXIt6hXtwuDDsP19cwJ75y4vzHxGdiNZ1KJVxKfP/78glKxwReUSfHbtM",
-	"ddtgbGyArwwGf1HaHLnmhK7zeflXYaeaTvQE6oDuIY58pLjHbOYFAtOBV5YV3PAh1yJj2tSCz5D//lrU",
-	"wM5vVATNJM8ykeRCtWtH8GT16oVEwojupbyUDx9+gKJKDx+yc/YQ5/2hyw51lRZA4GpVQXOs0H4IL4Pr",
-	"7GyB6hVxqOsph3JojW7AfW79wq1QKAB957YPgZ1g7OB+NH0MBVR57Y4AgoHYs+Kh2zYP3bFAd8LbAJr3",
-	"cGMQtB0Fq37jEJwvzFRIU46woQ8fstx+peryn8S48QMsaXa56PUej/y+gY8iJwKEoaiU1RqNYq5WFI4n",
-	"DBP5eZj4xEemWrGqvBKNgAaGDbBBLvnu4UMQa1acUYqn7qe2A2lP0ZbGxLq4tAKnLeZ2FSUg0inm7wEk",
-	"EtxQmu27B/VxJLbwQB3axsmdxVo2lm8Rm/MJTj+Nn7bn6ohLqtpQnPm9XZoYG1Vqlp/2Hrso2gDfN3AG",
-	"aeSVguYSFit+yz2NL3dPGtVK64Gqy0kpsURGc0nkrk/LUmrch6H7jp5aSCZFicZORNtEkwynAuw8WuT2",
-	"MzSAz+cVLcZH81oNKzH7j79r+1IINj87ffLdAzep2lhbhmrbZ4xbY9pVcycGbpgMCkBjoAlkHM3A0avC",
-	"dQbbDauNF6yU8wUG4oQ0KATQgNE5m4uagX85C1MPNKwwjmZKXcTaRCC/7Le0nO0j56IeCWmOhLQNL5gW",
-	"k5mQps9y/mgIlhnViGA5/39PXg5zeiKEXey+GJKShaxCuM9AJ8KcEMcXbfemgtE3LlXNmXz5ae8Zq+zz",
-	"BmATAkOb7bv96eRZTszbwCZ4dI6IbtQNllTneSqqucYRuJS5bYvVrOCRRMoFXo0zltuN0+12Hy00nwhi",
-	"5WnA1V3vtHGbPv8NFIyMRQGlz0DDjn+DBJ3zfyyQYxDcsc75H+XLUT1wu+CjuQLjaFxWRtQawFTO0KYa",
-	"zvbVTp7afZExrS4lgk5CHU5VY5kaqn+J9TNowddiLrixoq1m07KAaUFJQn21MuThw4ZshNHFFB47YKVe",
-	"b7E23CxwgnHFaneIAX7OjhwKBH/bhrK+2k9Pt4+FWXs0Fbwy03/m7D5FbUdCa1aV10JbDRWuqQUvVvYS",
-	"GG6J3Hj+VzUXks/L7orPKnhMqT1C5AGuE7jOaqr0Gugt1yQSH4AotfYf5hGBIlKVIyF1I6Ntblfx0Um3",
-	"18k6i7oi1Uv3Hz1aLpddDj93VT15RPfqR69fPX/x5v0LuMfqp6UB6MjLoMj4DOFOr3uMV1F/Ov3O426v",
-	"+5j4SUDbtKfSZMFrsHcnoi1zAY9vDprKCs5iKwUyZtQC4B+azfhoWlpTsGZmUUvHnAS880gm5cLuwxWD",
-	"N7J6UXmlx8EjUZtFYCmALXQaMm3PuguXYmLvLqU2vEKN5x6Zn3ZSLiUQclkrC2QOLkbUvTKqCwrXYmUX",
-	"LMpWgxVkl6QvLUMJBqg/l0q+Kjp9O2D/CYMHiv5c2SmyI3jS6xGnmKGkvfiE+Dt5Y9Hk2GWQ4AtAIW1O",
-	"DB5CdhC7mLEH8r3tcb59j37GAwrtD0dE07kQFQ5ENDdWLeYTjcW+7S7qfLQ32TVjt1PrknmJhQlIN5Cq",
-	"kcvRZeekwwS1kd33Ahdn5tFv8O9neI81bt0kBqW5wYbi7B8SpyF7yejN0AigQACd3XTXRIE85VKULiVk",
-	"6GQxV29IbpBqCYLnAxw856ORmJs+EHU8gtySI1T9AU+Cf6J70S61IwgtYgoKRbxyazP02W+XkItz2emz",
-	"Xy8xbeWyk9nR+ZixS0IY0K+imAj34+c8uAfh6KQyFkq6+rlwOgBEj2uWl0UOR4lTtkE7dB4bOfKlIYEZ",
-	"p2//AV9QhooSVAWwhxuWVyNWUQgia0xrovP4NdfmCFIFj179iE0E9ZGKk9mxyPwxj4cVeZlngksoopp5",
-	"rI5PZKOsH3Z+CcU56IDz1duwLMjxE6YxvZ1GH5XlZliO1ozj+QDnzH3b9FLCkqAhtIeHv5OkhTZqrp2y",
-	"imBnNx7Ox3MpcaBeWBkIICk48PrNnjq6a5gceiAMntVccjtbWimJ/7pFCnUh2bnrGihRoOlQuWo4jUi3",
-	"dPDT0uABfKFiZwAo57AI3KlqbQenjoDGQCyGLvmcHEaOpsoOiZD+TxpKeNNf1BImGjynCJrE+iJYSMtq",
-	"fYB+IGuZFl5YuWxdfKPB6o4WgmHS+obpsjv3aDHHMBZGkscE1opTxTYkechtgwOy5jOBBAy/ptwfdvd4",
-	"qAKtuBjmWwNzgiuv45LqnBsGF0GXffDWkauDEwqpR4pb1/kx/rEQULmYFAhk5cqikySGtDQzHuzH/fMY",
-	"P2etFRWNwlXmRA0RXsJKjspMPu7pPPA65k97BH5bKzWR6pZ9fFuvjje78fE/7l9edvGvB//j/kz/l36w",
-	"V5egfgVunyxMZO7tMF/8xNd3JMWZ8kX9tKBuGzrQEHmtPUlBej5+QU1iLeMYCmSsH1XNp62VCt84t/o4",
-	"WF5uwQGWg2gBH6cTYtbQQr2Z8kPtCvlf79++SQXLPyd5BRrZsJ+zzikOzHZV5wdeODLZO9KQQMwHGdzM",
-	"RPXqCGkpUZsjVcohBJ0q5aSw8w7prXqVuxpkQlOGWSPyLf3sHFKboizV9XAJwiR/tp87dsPsuBrBkHT5",
-	"l1y7MfVYYolchFMHDHDgU0bs/g0Xy2nv8e5bXqp6WBYFpgzdcnm9RhcA8mz5zkAuvpvyaBEFbE3rMnr0",
-	"W1l8DsUydi0n9soa/+KT8ToDUNEASqPLXiAIwivWvua+j/FF2L/mshSyWFuVm+bS6WbrXmBF/xtNxSk+",
-	"cPsdb5R5aS2CO5i7F6B7OQ2yGWlJT9qh2/J5LQohTcmrV4XbbusTj1CtPaUHaMU4g0apM7JtUHuD0m9z",
-	"XpvtMuYC33fzrgBcf29Z83MtxuWnvS//nQqyxuBtE2c4m/8CwgxNDOMWS3ozKL3fio2LDwYbLotSSq2u",
-	"FmIirjrw5krGvPnGdBDoXGjzA5Xau/sppwT8z81gsqkX4vPGqjv+kk0o2haeFEs3qt5p4Aia/iDLD3vY",
-	"MHF9EvHuAxSX6p0enxfOuGjy6qjCBcuG4PlWV6Log7PVx7ooAfGd/RFqRrnrKKIp18/fhHGLd2wu9V1H",
-	"8Dt809c6hE97z7Ys+Diu1qCwtncU1oIAWls3Iz5r3DGZdUBElFHMpLk2GtOyNglk9q3UgkaflSYIi0Fp",
-	"B3lPSi+MiHT6p71nwX3/nIqXRjiEoVqY/rDi8gqQGHvt8rAZNjb2K9Ps+toyvAsPMq6WfTfdHSpA1P1I",
-	"8dnw7bynS76khRKqArQ666HAmKcMseZ00b07yxRIJFZzxNsFkCJxbVAvwmS4YfMC0PXEPuPRb0Rm/7lV",
-	"n2y48aFn0Wujs8PVo0753KjC7XvXtsPWxKvxGyXFT9yMpq1K2/bx/F/v376hl3/OOo9TQpCIKyCTBzxy",
-	"+avxkX3vEbw4x0hs91uYHe8Ex9AZ5LdjP3A6aPI8UEMyX7KRTVVV6OQ62MPt2SjzQNDPtWoPPmkrIBi4",
-	"dKvAJZTlqWrJeapQRKg12XXx76kx8y6kw0PhiHfwl/PFQekF74kLJRmaylaLT243Tcy61HkEBeHbd8lP",
-	"vGgMklpKXwxe1TpEPxeVcGiPWd+VnEage1lTuN9V9q6VUWxc2jvuB9oYPRdVZXWEEqAKaimKBxkTcjHT",
-	"GQa/YGp4KPajhckQVuny6HwlefDyu0a74DfC2/Rc8CsC9ToSpcYKw4lHl6qbd0jnixIDIHALAE7iFGe5",
-	"3QJ54B+mJDBxT5Ps6rJzKHtBuIao8IdLPQkqlx057qDqSmUQ0RirmuVyUVVQmBh/rJS6Irr9WjiaGh/R",
-	"T8WHiUS7JYrwLyPKvrZ7tU2Y+er1yXNmPzm2Y/AvVnOxrlPE0Ne0/h/5HH0dIsDSjbBamKQgJK6csxj+",
-	"hgzPOkKgQSQV3McUSYWUC0SMoXqKCagyxEKJJHI+F7JByIVpS6DVJZaoLify7cLspf9fRIkMvgyC5/z/",
-	"FobdC5KWcRkU17QUWmGbZyEANDfRmNkmHNNsxzwHdCbNQ3BEYHD3+IRN1aLWGX1+3KN6JNpjJBdaBADV",
-	"paSWEMLtxxevX1y8yCmcnVp3IV8Z4nTwbpB97oxRVSEwq/OkF4Qw+JtjsskoqIxzD+2SiGBrhpQvJWYM",
-	"3sdA9QO8DNFR18ePlpA0Cxi4RiC6BTiK/JbBbG5Zvq++lKOG6h/s5Zs53S4QPG7iDEEBOEOlP8IxYmj1",
-	"HcLF2ce9F+boOSLVN5M11yDrCH3cDajP6CjnvuYMrnbvGGN/MWb+VlarjL3nM/G+NOLP701djgyOf7ve",
-	"tBG4u6l36Hj3Lb9IHjDforihR+Lk2e47LpT6icvVzYUVpXR0+r9+jEXXDwCf4dukVfPseSRkcYTcuJCl",
-	"lhRk5y59KLmTCceBwJPdZ1TfKZuRGwt5eWlHRrhsQGZioXlQ1pzHtZTsiUPMrB1ql7L9VLPPuBJi3ges",
-	"h5DkM1s/0fq2F5SMDsBNBCV5KeKBJ8kolL0mCox+6WAlleJJu1mp5rK4RZTrLoJWjn65EXBsQuvWfDjr",
-	"q5VwOe1ugsgfpIXQMZgnA1M1lMl16RcG65uxHx1ltKTi6JFz6R5W5xQiQnGuaLFi/Yxk8OqCmnuojkhN",
-	"+W8WrYqI9lPL2M3icIV0CN/GcsBgk59Xt1DdN/vGl1oiRBeOzuJLaByNkihfOSbkSh9siQLBFTeP+uxx",
-	"2nrP990FfZgnINlcCU2Z9eg3/GP/MI9XpT0NCBIiY/iHuFKiA9OzWTMl0R/ikgEpVwOT2yBTKuaYmyh7",
-	"NmOeSjhu7YnRZefOfAC6bMpJaVQOipyvfFGUDq11FgQlQlWh0A0erlYp9FZPENj2iCWyfnL2lJVjc7Dd",
-	"DKxRpbmUXF/pPjs9+Z7QpI6+M1IbSmeiBIBwsIvvaZbDGAI+LNTELqlsS+JYx1nze/TAmAK+oFWOJnR8",
-	"Oga+XiT08Cjayff7bTtXnvydkzi334I4Otu3YNYapIkk7Rc9zloRF7G4+wae/B3DdqBPC+5c82qty71H",
-	"IB5aVTcMWlEGr/e5nv/8Cos78QLJY3yoKfN5Na6KRsZGPm6nMy8gZYF5fNqXslBR9fzSEGUwWK4oPBYS",
-	"cjfB1eID7EX3UkKuSTErpc5IFiMfTQjMQ3IGhQ6c58F7fZ9kvV6P5GMouuqNC6anqqaK+LO5IUmGHlSK",
-	"q+VRul+eElFW6zyHcd4RX7FGuGuKq1Z/VcoiAlXHZanyNlQ48UslAxxPT3fWVUw2a+mTjkPbIAxUlEUr",
-	"Op3YHW8aadnSkqi8VsQoETesrVFIq3arRu3Yee9LOdof1faLPZLD1WtOH0widn5ITqmd8HWVB+4QzObF",
-	"FW5P8gyzgK+xsCLjrCqloE0Fxh0mpGKOf+Av9qHp0SJUUOVVFREprI8mUqNkDcw4ScIOyObA/UUfoe0J",
-	"2q8/rpEEm5tspGzjOdU2SP25ZHD3CzdVEPSys7UXMv4FZY99G4zg1z4kwc6zkvjTXNVmTRCAb+2rn59U",
-	"Qao9d1ZR9rIDbSGVKMBukYOAUJ6BhbPSYkO8kV8EMrqWU1WJvjW5yU0Sn6rDVXzyRWfjpWw5HBHMPZ8L",
-	"CZAyrH8G+n2Unhn81o5yzb4XO9925EUlAv9lshDWqyj+e0vaLblxIn+DjRioxdMbEfKQgEv+z8Rylcdg",
-	"BGCvc/RXdouQ+ucK1UUVEgn3gozEEFpxqqK4FjWv0m7Hl64g3b+K13FDVwFi+ohJOFLJBCrdUDPAarET",
-	"geORQw5rn+TNcAV0ESAsHXZtiJi5DEMb4FQBQ8K5YeCGULYRtpxjkLinGfEJddkrIL7RRgcaQ5+jdS0c",
-	"AsW1kh33XOmxmTMK2nUgyLbVaR2I6Mc3ijZ9SSEFQ9smnl6SgUbL+eaS6RvImWY904SQ8Zl1t5MxwV2c",
-	"8ge/JAPiS7iD4dnfxhuM3driDIbBhex9T9HS+z27wb6V99kZmG3pni1Hl2O82Ik4avEfB5kIJ1Op2bgW",
-	"Av2sGEvd9C2zddeyVRidYzn4QMIhCJ7jlMf5G3uGfZnH4AuYgrJsj4Q6LFiEU8p2R7Lb3P/2I/8+/Mit",
-	"m6ndixzk85c8X9skJVLcfEMX8pYRu8WZuFs5hFGJTlBAsqY9yoFiBCQYIFGGK3Luei7MyKrFJ2iAC1MY",
-	"ijeKtlIQi1OdV5R3ftd7ul0rqs6CtCFC3grIwFipLyETK3BYJ6QEYn+/uArwC7xmPxXgGyzsf0FD9jkG",
-	"Obh3cPg64Dc+yR/ZmYCF8VU3XitMDMjrpejGtRkxGcTj+zVEOuJUBZfTQUweBObnxBE5tmc+GNBIg1sD",
-	"dh9Lvp6xoTJToGwbCjYrPwGgEwxxLln+qhCzuTJCjlZHfxWrHIClc8G9yQj4exfqmQhDhzsUIMSsAAJT",
-	"g7m+lgTJ3hIjeY7nOkHb4dqYvtXd4NMogxpFlN7Ms2UDY5hWyDQ4r7jMXaqAr/ILRCiy70UM7EUBr/RO",
-	"EnuFJGUKO+m4upVsEididSNkeXNUu0TKhDS8OF3IrgfvOz0+IeFINfWXtcLHKOJ4dIa1p9aKpCOw6pxB",
-	"OWbQ3AZOgkJHkZFIsaVnYULqM/sV8G3jSAM4HEsCTHk1Dqh9N7JWKw3tQEXS0XZlnnb1dsripdyKI2Dn",
-	"MAv0eD/mmOU55TKJPMbdfHBeR1jmwCv98dBTI0pzdWbBr55AUlXF0ZCProSMKKxdrUF4mct/6nfs4Yd9",
-	"naq59/SKJQsPiGoD/PpbZ0gNFIV29QsHSBDtv/WfeGFPIzg6qGkbzXrx4/vOlp+jVu+d73pup+SVnC82",
-	"Iy8rPqvWhq/Zu/9J703loWHiGfauSw3rXj/uPve1V+9yTG7Y36+qGsQVMxIKwjnKuYikdSFvSdb0e3QR",
-	"nB6f7KNfAPgZ6N5e8rIisPrx472g5695jSW3T4+f7IOK99UWfhJFyV3VwdOTk31uJm5cPqzErS2+J/vM",
-	"1y+SX/Oyci+8pc72gap4NEqycGSZj2ozOPUtKsWwrwYXyrFuZcf1WRihEmzO5nUJDGn29OISFaQMtJyK",
-	"r6D8Hpu8+/m544tERms8jT79+J4Q+aSPcKs/qBnaNVifEVQOJO0Jebal6bNcKmM1O1BXfI2qCZBFXkyF",
-	"NXIKAbXewEeCRI6eD4BHgJ21ch3FrDS6y37mZqpdpSQAE0AH7nkK4O6lDOk+wM0JWpfRjgIaIArs8Qn7",
-	"a/mDc6+7unOI4NbALM4ZeNo9KqFSciLqbJ2KPHMaHVIuAt39xcXPpMCePj52ahpqB/CmeWX1BiM+mZY0",
-	"zh/8zO8A7cACAMpgHTOrV6LPcjxWjib1fJQjbzbpyTGvipJFvBAyq55XfJWHq0kv9AzL4/h6SsLnRRHn",
-	"nrWFKuCWFrgGnHoRXsN9jnphP+E/0MYWFEeiVohbIrldfN2yWM/0Libi6Lil0faWQVnsm8K9u5Jruo2N",
-	"TZdPlTZ9K1nzfgj3YeZKVdnRroXWqIBnSLRvR4tIDnECszgi6Pv6a+dTobv00Wob/ePve72eHcpU5z8V",
-	"emvHfU2bA2vZzvinV3jrSQ8upk/HmzVv9phQUoVaEWkwhaFy/Z3N29s1CVSpEa9Ks2prRy0meCbc6crR",
-	"W+Bm/1RSfM336cVwcNfvPGcVH4oK4SeuarNjJDAROnEmDC+44d0Rl7xe/dku1tY1Ac/s3O1aPn66e/me",
-	"I7eCDxrjaeianrH8ry/+z5//dv76lxdA223PCB9eQCvbEZemeuWes7Njx72T0zvu2UtrzvszKKgJbW2F",
-	"Hwf2rLrL1QJVuYfplrSJyjOWvzx/9e71i/MfB2/e/vhicPH2ry/euOodUUmWSXm9qz9CXt9ld56L2pRj",
-	"yDoNfPF0UNwDxgkquoa+CG0wkUOvtBGze4BgoCO29VDmdz4HbyAEKJtNHYWeYBunSntvG/rV6Fzbo9H4",
-	"1AF8usuGK3bx+n3MZgB1fUgvXpa179aoErxuax2od3bnHobK2GjO+xheslR1VXgKFmDRV2MGRfpaR0mZ",
-	"5S2bQPQqZDZgwq3OQqq3ktXqjOXHJ991e91e9xjUiZN8jymEJw7wiXd6XNAiikhvAIQI8JpGU5896x3v",
-	"01K4/RZN/JJom2AotAVOyurmnCpfOwyCJrUzYbxJiCZqZOVEZnWU4PGVo4x7GvH2Sbxur1bySjI6YKDG",
-	"KXnvc6NyBBEAbXmtZjklq4MOkLscDHbuCHPtUYCvKjCc6Woxo7JhNSW01wm6O1TFKmV90kPekQdD71ON",
-	"IFRNUq4RGUZXF5hdXbO8skeYyc9YzxnEkNLiS0NTSagoxtKaQ1Gr2VarZHs5V2zqG2hZm46b6BDUJy/N",
-	"9MyHfbMI9teuFHRu07Id6/GtrFbkdNvrWnsw/4HTwZ/DTJT2njae/lKzohyPRQ2+DI/fBPvZbiWqF/vV",
-	"BOLpcW8vP/JEGXMntApExsgNjYNmQ2GWQkhmlsqva91wTLrvfp/yMxLwbTL0zf7s4c+jx30t6vDf63by",
-	"3dlGBN7IoPxvlFbgTcdoAKKklN+FCtKGt9iTqvycCuphSQWAYpQe7FBqD0ZplheO+d9EpUUbc0VYXl8I",
-	"qxRe8G0wy+vv30ppHhZJRI9A/pF/WVSTAyWv7aPWvXP4kbCTJv2VweKbHrkM5E5u5WMRbTsVwEu9udDt",
-	"xrkSrlZfaTxeb8p1P+Smu4MnXIdF4KF8Uysl+toO+Z3xod8RH/fek/8VBWd2G77vXatzR1LmO59F1Exc",
-	"A8p1yPnJiAdNAIstittCsLJw1ecwruMjcAievwgpSMc9oBWIMiiB7VbMDVayJIw9AKjeRCd6hilIw5X/",
-	"N3fEAkhjQIXHwJ4DxkWyVn0G51ohQWJ8pIdvKSvoimBeSl/cyr3y1mUtuWQ5pEXmrJQQTasojon1wtqK",
-	"U54F14MrXb6zvGSzkGRp2KzUUIHhnN2yTORGXchLmSgM6fNlKZnwRjUjQ9E5zC3bUsoxqWK3Jd0m2BQ8",
-	"ZYIqxLbo3Z1G7TyNg1+2upQAbrSzV86w2jN+pxVWHeQTFUWajqdrEeTjaZsL1j6lrfWnvcMDcNa8I5IO",
-	"FAZ8FSCEsA1QOFAqDMBRaIVDsFTn2VrCIkqLs7CZosRUu16ZUROBXJ3nbFKrxRxKiWMeKhKEeNr9S0n1",
-	"n7PgQgEECRA84LKLAbZLVRe6PbcR3iaKW/qw76xe5k3KYEKZxQMneWuty0aZYFzBO8pe+jKfTnyDTxFW",
-	"Zr6r7Oe/Ur3MuN9foHbmH9YPEBMKfMGanO4QPqT25gt6pmxoKapGLhnu4mCyoWn8obKKl/swYBCytaog",
-	"ASnSoOHC36ffblxCzUa9HbsYqrP7HAPwWPRZLcCLO3JxbwA4SkWkXKONuLj4NC/tL4Wa8VK609GAEbcs",
-	"R428foOvRjHqKj5kzjnsf0ewIjhEXGkGhBdzyEhWNSlwFFkM+QqI7PfFwmmXtulLL91I7aMxuWH1qhMc",
-	"+FtAR+73veMQ1Jz37r42FWqjJVYXaEUZrCtxe7Tgub1nn7c38jlQi1vNW/VJEDr7B2Xw0RhluVFbttGB",
-	"3R7A8Mc8cmiGW2kiaEAzh3wIsh9ywCmug7bxH4hHIgRnSkiOkhNKZEMj3fMrfesE2j1FfDmbq9r8PlIM",
-	"L7CIRoDAk82jDTflaBByDr2WTw7yJE7EatD5I3QHDorFbI5W0yn7qYEZt0Z0XZqQ+ddvZDdS2hpnlK9n",
-	"/5aXModcrpxS5QJ6H4fTQfep/UdHQMJ3xgo10jTi3Rm5MMtrbsA/GZ12gMT3riVNyAn6PgqROVj7jCpE",
-	"lcnzCV/4HLOKdiEB+BX6QqE2lobMaDS5ypqgQ1DvxFXrB3GJl8Ku/v/Zu7bmtnEs/VdYeZmZLUW2M0km",
-	"kWsfMrvu7dR0J1OOe+ehlYogEZI4JgEvQcWtSuW/b+FcAFAmJCqSLMn2U+yYdwAH5/Kd70tL2LiVdgdH",
-	"sUOp2TQmtM8qVXqjMw9iL6WHVtefntvDYg8k0x9h4Nl+SQRmMo1WrCftR650r91e7wvsKYqVU4J24bAj",
-	"E6AxKGB2yF1fR9CJteEu96tdW26QKIUSdnXXyiybtUjl2dc4tOqTmHvQLEpJ1bInudbX1ppDPpcy7YAk",
-	"4OwtzKrbXiLMNVhyuBayuFBLs7OWmE3fUsoaguZe8q3/zD5J/1kv+b3vcBr9Z52k2+1+/j7ouEQPUVC+",
-	"eHWaFCaW0IYYBkOTW0xoU9u6ViOANznVoB4Jm2TscGFa5V2YD09apMPhASEGwk4xeN9OPUlOjZq+Jbyb",
-	"vOurbWfLk10ly/sKv81FbrCPDd2KXv3lFuoiSyohfoKm0DPntLCQIw7SgZCWX5KV76uf9S18cehOpMSB",
-	"yyUIfj1hrhEaYKfbUMALjIKJhN5LnjPtGToZupAgiIeX5dkGH9kuqOezGzwRBRSRxi7S5vaLXb0t8IVb",
-	"yd66NKid1SvSnmuneV/Ws7z214W0p3g+/vzt5ZvvrVKdSzPA7D+tSPs+sOztDjK2u4xw7dT+IG/NbnOq",
-	"evhvOarYlkzFmulVot81ycbd8nuJo6UKzGVQ7Q7e6EgiaczjxhTEbTj0AY5okyHE5DG5PZAgpJa5QlSj",
-	"qUT2TVyAQ5l7B2meTEXqtsB5QKFnVyptaIKTpOxjEPvKUFrTZLcrSJmC2FtfcTsaif55bpaz18k/sr+T",
-	"yaY5aP13f08sv9IjevgC+fkQIKZA4gWboYTOmAEe/mWmQNmX5BC8EXT9mdiI+Z9yFs2Z4ieLWhPonmtX",
-	"acbhgMAEWL9Ehcg7kDnGb8j12Rugz4U8AanUubFzihGE7aDyLhr88w0UI2JfwD5n6yypnZwAiY2WrO3o",
-	"0PwbOEYdN1W9fEAO4F1jXJGa3jfU7eRv0V3GiLt2fuBRCKrZgYolXcHCgHHI0qMj5l2smB1HjQwe7eSb",
-	"/ed71PpPJBj/ZzueFlHwKkBz9scoSR3S1iDNzH6HdfXR9kNuMAdOPH1TY0LjKpBAqHHOOOoSzFIQoqpH",
-	"9UfeshHnCjvqaKo1yD1TpsMprGbKCTsAOIejX7gOYnuCfDLqJXWTC1cH7SsPDip0AW04eHZQH0Whd5Bl",
-	"DonlHOTeIdE48ZIB1UP1xcyG9nsMZToAIpWxKPH1g2a3Pw/cUWYQ9tn/JRKF2kFrl+GGDX3f1UZ//7pT",
-	"sbWdnJ8iuqMPgFnBV7kh0g+G0ivm25951uB0GS3M0Y4TCF4oYWCky0KGKO2gz1n8fFRKN7HAxxU5zN7K",
-	"JGRBYt9jqNNMmm27Bwe834dJ/KZOR6eetreq6h7Iu3wllgDqZgpxzFTnTmZ6/tB3m1JW5f0yxK73TsuE",
-	"c2nYwGiwkfDJADYewmjFXPWgVUQbxcTak6ENQG59Fk0kIOzkslEgSspsz3wXCLpuSgnpGQCsQyZS2yMg",
-	"e2qDXMh7Yy6VmepdZNshjSXMJ1OOeyhG13Y/LECQ29tSJWUKFVEYqp5TGnc21SQivxVza4bHspSRZpOq",
-	"nO/ahbyEudRgZBA3RY9HggAPiJRxD7bro/2WvACo+FKfow2G60fsgzWBS9F7AYNRvXUKXANnR5FQhb3Q",
-	"auHMBY+UnAkoNhfASzwmrjpKhdSkI/AjgLRPcA8TyCrdCGNk2lcaSk+uYOzOJePB7SbEMK3SZGD3wAH7",
-	"sg7inojcaP7favExrNfaSYZyJGbG/q97a2QaphTIEkf0X9P5UXihVeA71KBu55i8v/Vf8wn81uRj263J",
-	"PHllTV7ZnI2bXVC14OIBemQ3uVCHBKFD+hmEqGHevoOFYt5j7C/N2DesoWIemnjm+Vemoh8G3UrY/UzA",
-	"avbhBJGl2vtjbaGvhrLDfPg2NBzlM+BdBWi3i0GbiOrRIpHF50IF9DQRI44jiWPSkJHnlRVKq2wkcg9l",
-	"6TFTlOkrbg4G0h57DtD6mSTVkLgwU33LAL8JS825vwS/AUAdQKDBIyAhEFL9AzPvwOE2bMCLyU58n4ms",
-	"Ar8XXEuosDhZpfNkAGLXtKlR3h+SRdjoRftrniEdW5YihOCqQf2owxhCGB77/wBs7CQFTB0zK1nQcLUC",
-	"QTf5JCWiGu3/dItG3xVWx33Ld24fl9eCKv7QOdj/mYs47Y5Q4YpNUv3Eu340aL/9Zl8WJ85mcMBAZGFJ",
-	"Lf3SHbWuZXlnPo6Zp6uNbbHHX2XtSLfWrTDasKn10X+HrOexly954GIlzMs7bvNjov5yxdBabHi3IBqu",
-	"qwMsirrHO/lmR/B7u6X8cXyFMe7Tgn6wC/qxL2XIOOEs3/NaXn20XY0bLvyTb3bAl7I7vRtXsrwVZWoc",
-	"XJ/A/jb4IvGRWxFKriGqtOPaf1srr3VI4BFiN0IWcxhEMm/dZPB+/PxXUY2mveQ/BlALvytcRqInL89e",
-	"xJVgL33CY71B/RUVt1qP0/sxPG6rQ5vExPaj+PTfjNh3ik84WE9hR3pUgYBT2m1I8NVNW2MRIiQ/xlyF",
-	"JLUiTD8ADLTOfuxaY4D/uCkL/8NLb5e+xPvxB60kLdX72JFXZabtpyNBJXvJiysxiV2aDjuBY+Cyf22i",
-	"t3tPsrgZx4bWltq3RoPKqKHj2MAJvLZyWh/mjt0i0S2K9gf/L7prQf55FgG3AW7ILmaXdI1JwvqFTKqw",
-	"HRQ18/3XvQHmNAN203/P+HcNQmEX/zcTuRNAXVBxBYcAE5vKMyf7NiKR3ATG17e0QFbcGhplqKjYWnC2",
-	"r35UcbYpdTqrDtKLCC1Z514VTHchKfp93apqa8HQg3raQ5L7RLHsiNznBrvSNrmBV70CEgZv9LhPbu5T",
-	"dn2JispK52OzqPxkmplKl3GA0AXW7VlHA0rDOOs7yewmtT/YBUy91+ShhyxvIbxbJnQ7ryTKlG8OhsP4",
-	"70Jg4TMZSqmQ3mQ4T4TdW8OHwdAcHb5u8s49iCshg/qKu2+ltYcC3uJDqU4y+J+LqwGBXRb4v2J0X2xa",
-	"f6YPeN/VzR0HDvxajVBA49Mt25ES2Bd/01COiHD1yclvdPLbW5dKozrS/gEw/0K+CKbHTq5Ckohbv/Z7",
-	"EHcEGC02EtBrKavKc5ctiEeAJhK2blK2EYAVAQHREBwawBN3oL/VkRMAGEqlMu2rgCvjvb9iKRGyDHAS",
-	"x8kB2JIiU7PK5UQZRey7pQHCaCc0YqIpmfry9G3PNVWPhFLaTnxUQXQXsad1EqNDUhQlWdx5ommFN+KS",
-	"Yex/ovLUCp3jbDQlLmN4B+Y5JmoKbvMBUmH7d8fpQYijLPVgTQgLgWbSizlRV0rQigLM7LQp2MCuTqhw",
-	"evb2r6/Hr+TzN6Oz4fO/pS/E87fj09PnL8Wr4evR39I38u04gnvM0hjq8fXLfWrJ4UDEdOTsHx9SenXT",
-	"rUBcS4DtI3zMzpMMew3uFlwd80Bro8iKTFH0tXU4uGd6oS06eQEd0+4i3CXe26BLPOrKtBSJI8gyP1Eb",
-	"xlD7t7W10/5hT4o3zoX3R7vbhqRTLKMCePHq9eZA5U+ZGrXfaX9TVRYUipe+aVVjIbqL2L430HiAru+A",
-	"amjsIaPAcgc+HFD5d3/A8rqv00R14ygOFia9hLUaKgfizyaUei3lSGY3LqLpJhBLjbRBLYaC+pVqh1ZG",
-	"5mPuiJyU+tbUFZCXsOzTNSI9kWegA50Vs8KJteMvp+7LZaqSk5aShQcbveAwxYEINIzHGbgEeIJgOjZB",
-	"gw5aC9A93sk3/nEpb4Krxt3DzIkXzKhwcCRTxVWu3Kfb8+RYfTQPwRZm0wnlJ6KeF2qQSsNysLVVxZRl",
-	"GaavBiQdi+j/7lIX6r/ovut+2CcJ2CcJ2CW97W5m3uVDexTLmXyb5YEUsXAGpOCOedSXYEvUbYOgCZq3",
-	"lSZdNpPcSOCrT6zDh/3ffJDrNeVDMFcDQRZpeVsrMpV5CpomfSXynFkzsaQN1KGYu8gKGbS/OoBLNZWK",
-	"+1fBkQRZH2tdTJ0ciSk2Kkk8T3XFt0hb6iV9wxUxXoyzcoGmEsTjzl6dnhYHT1l5l13qR+hWpLLe8u/P",
-	"xOga1p/iH2hK2E8+HueZsqfl9uzPD6jZlSdP1DuCPz+CplbfuFfO1CNxsHSeD8Xo+jCy+x8xuAaBjUBW",
-	"SY+Ru9il8zHvTwwbxsfkjm6rRI4jnQMtkYHktwillDmRBta3QH4i5QSHgPeKvkzQWes6ofS4r1yPLGOT",
-	"sD1KmGvkUiizyRRwxAA2cuKzmBoHMnCT3MwqTFD6KivmGiYzUaZJOcsZ9Yy9s6OptAfbu+tUzCnrAFP/",
-	"TyYBoQRZIjG4CV1f5kUYREvFQ53OT7rdLmC0+ip+INM3nHyjn4JzzxMBShdQz6jkH1UylCZLA74pLgCL",
-	"yt4jGHzcc06QaGJA+HCga59q+rKlLPRXGTCUVsB67io8ugz+NhX5GONn15lfTUtJrbSOsBzOGpbgGDjG",
-	"FkoZg76U8wQ8+5rpK2GuZdpLXr54Q02/nEuqyx3AlAqo16uGfl0KQtQ4KwuQI0kR93a3FMMrdV2zszE8",
-	"q+UuQs/nTP9BAZLs08kUhjYAJSHKf3ElPyHUN0Cov3zxpt0TZmUB43zJU2Q/Wz8oYQjQf3eBmFusbNqx",
-	"lYR2k4g3sOaGe6CkEvx46/FK4H5MgVlG1QKwvvYte43MD2jUmSY/zvLQVw00Dx2K+liD7HaqCyRXEsif",
-	"TbRGXgoBdp6EDC0QYq7mXMCitEMFEM/DauoF/ogt2BdKb5eaGBjOF7aHit8AkluV1jFChssf3S0Oj5hh",
-	"zxvLUlKFcLSfiBWOtMOploxbHMzNrH2lb3SuJ3EI5rtkUoqbaUMI42W4oakm0ACYGdnzYm2oulpp0mkD",
-	"y2gkGDtSRCPogE60o0pk1h1grNKB+NKgyIzJ1GTQTX5xdwgZ2eZ8v75CYhxIvZ0nQznX1pAW2lCerpQG",
-	"7oTwnfEYH4O0AGJcbkR3zIKvrhMEPXjtdiI4IJIMu+KPvgqwhIrrwW1ZcGpc6uL+S+6Nj+CTbb5dYDcF",
-	"9bupQqqOh1OS5qKGuAe2eMwOxr6W/VukaH16ehrUrV/hr1y5PmuoXO8yB+bmTCQJBqv0+DCwgeIKjpz9",
-	"3yMRXJkZMZHLSsdw0d/gqF1D7vAuzern5TwBTzL42N39jjoPOXDhOu6wIqvMoQ49PV1sl/xJs4yfLoGU",
-	"Hs8DMSrjmIOJFx/mTbdZy4y+wQ4lpeAOyydK956cvW2gDBCLW2QkEkkfPphGNJSbzqPPUBIaTVeOfa0F",
-	"1alr6TE/JXGQnCcDNcvzASb3SEIPvwclgTgCc+hiUzlEOU0vG19CoCUK0IGuTCJmaVb1FYp+eW8KUNJp",
-	"InI7I+d4KaKhFUMNaE20EdzXkmvohHeAT5BwBMwdsR/m0tiZ/s/3pASIXNecqRCVZOT42WnS6AhhA08w",
-	"5bcfmeHFf4Mb3XdY1mqlMR8IioQecFy24VJFZErbhRozwttp9FhKCe8Wcoenb62Tg9ZdvZUjSA6FIpdh",
-	"CwF3mp9T7ubuAYT6ESXGJbBaiWBeK+rRILwxtX30VbwxpJTJRGuiSq/dFMnhXfMHHKp0BSKhqOjpxNRC",
-	"3QxCEyAvs1bWwUZ+fOwKcV52vEXjisd7dy4y3iHiIOPQdR9hK8EPrDQjzfLmgY9jEHWlGQlTIS0yZTrW",
-	"0eGQ3C2mc98ZYwN5U8tgZiXKKgCTbyO+7RM/zQNpc6T3ieGEQZeYXvnIocL6Rir3LuFs/BNbs2BaitFI",
-	"ms0dtVVz+uRbli4lBIN2OPlH5YSRPbV0x9o+LBawELWvp5KkpIL0AypK4xbyipWjSeQK3MNCzO1BJBVt",
-	"QqBAuCLOFxYWska7leVXEq4s7PdTGsWTFHWXoqA1/DjNJlNZJqXOPckz3o92ODgU/EPYQnpAPDZFNwU7",
-	"fyaZ79yjJ+8mF1Dp6CvX+uZaDdvwjEiV0qK4u0E00Pxc2OseSZRyAZrb9J2YgY8Sp7teCy1snnMh3qer",
-	"FhA9ZGxL+CDRe2AoSXIjyqrZoF/x6673bv5hQVZsafvSQm+Wne+xFKD9W/uEqT348Yh9wkgt26jwOx/5",
-	"NmWjWD9hGjymLW1N0QK3L05DS7Hv6u7g9NVqJLvJBzTr1gojDcZ6pt0G5ni425xq3cp9BUQXGeg0S6K4",
-	"kH/cZKXHMeeign4z3PVQfgq2x6/6Wqbd5CObf6HcJgX8GYhDVriLQdF4KqwV/6K/ynLQYdE+kUfQRfjC",
-	"MB13lCyAayOpTrtcwdkubp1GNVR59DqetgwN7QNOG9AsV36FNi3K5RvWZv4eVSZrsIsg8uGY2kmZ/5kg",
-	"FkQbpw0JmScDu+i+2MMGuGiCqudfeG0DloRWU/vFfWmPR4ggLUQ6s4XnhSf4dbXK9bqklX4sKWL8kism",
-	"0ME5WTBnT6yFfG7t485hWE1PuDRN1hDkd5OfSl0A9QdRGeIkdDo1kveMGkUG7TnBLnLuCiYD2n2+iGpQ",
-	"S3/DR+qriuIuuMZEQ3CGLTK0HJtmvP2qH7/KMjLnt+w7LfWbuNfa78dKYyD3UPNUv8jK27VZlWdfZeN0",
-	"WMfML9ZhFwEseDcubDhyHOF5eQDyzb1N8L/nNQeGD1HaSWcz2cOdGh7Xex9EpqpNWdmznlP2mypcxwdG",
-	"YMd/eV16WwVFms63Uy2KLAojoD/vEpiOd4jYqZHIczJH2/nOOtgahjLXUPzUjevdni5HszKr5vB5h1KU",
-	"djP8/bNdI5RSgV8/2yOhCgkHzsr8We/ZCawNuuxdMihNEm32/bBYW2PTCgLBbsjjAg93N+mAZd+ZSkUJ",
-	"quWZ0TmMRnAyz5y7Z38i/iks32AD0NT6nKIuihpcjOARd6/VQHRsOmBgGZ0MeojdkLyDmeYaAGD2WfiS",
-	"fDnkR9R5GlyEplPDJX4OmM1SaU0+Kqu7uzNqMXJ3qmnNqql1UUZcWg4uERTCYhcJ5ZNrOdtypkxwKZSE",
-	"bB7fTJlK5Dis9IFxsgTn855hF/j/BwAA//8=",
+	"7P17dxtHkieAfpU8uHOPZE8RAilKtsDTZ4eWpWlty5JXktt3j+lFJVAJoJqFTExlghDaq+9+T0ZEPqqQ",
+	"hQdJSd294z8sAqhHPiLjHb/4ozdRi6WSQhrdG/7RmwteiBr+fPGBz+y/hdCTulyaUsnesPeGL4RmZl5q",
+	"pg03gqkpM3PBaqHVqp6ICybFjajhO80XgvEZLyXjUyNqxtlkzuVM9HtZT3zki2UlesPeVe+7k1N+Nn48",
+	"OS+uer2spydzseD23WaztFdoU5dy1vv06VPWW/KaL4ShQV7qt9N34qbUMLr2YC81Kw1bc824wTHXdG3G",
+	"VM3yihuhTd5nbyVMJHc/54zLguXc5HaopX3Wf61EvellPckXdkjuysZw/60W096w9/95FBb1Ef6qH7lR",
+	"vlktxqLu2anYwX8o7eP2D9yUC9E1Fm4ao5iqesFNb9gruBEn9sZetrWSWe8HVZRC/2yXc3sA+ZRXWuSs",
+	"EvxGaKZWprHL+gEbw+0ZW8/LyZzxWrCF0sau4nrODeOsKrVha1HO5rpr4PiMxuALMeWryvSGpl4JP+yx",
+	"UpXgEsb9XMlpWS86Bv5hLphR10I6wuRSr4Ee7aD0tSjYVAEl4mO4va9Jj8uKy5PL/3Xp/vtp/efvpx0z",
+	"oKc0prDgH18LOTPz3vB0cHae9Ral9F+kduJ5LQohTcmrV8WOaZUFzsLOChZXz9VaN8c+OH32+On0iTj5",
+	"fnI6PvmuOOMnz6aDwck5fzJ+Ovmu+F4881NZcjMPMymLXtarxX+tyloUbvmTkzp78vSYOb23bKJjWm9l",
+	"tUF6KTUrZcRXukgGfjz40LVGgSNb1VrVO9Y5l+KjGU3gstyR0ZLPBBuLqao7h4Z3dJHC+eDZ09RC/Sgq",
+	"YUTXvucF/pwPmZkrLZAC1qIWjH7BZROs4tqwxwNW8I3O3JfLik+IRfub7VE1c1Hf0xLT+MP6vqyEMDuW",
+	"d2p/f6CZfVuTeEUxE2nihHvulT5fFWKxVEbIyeYvYpMe6YRXlagfaKbWEoYLrIPkyH+thDYZuxZLA1+f",
+	"nbO5WtWt83g+Pp0M+BNxUohlpTYnp9+fnrkpoqwNk4yGdGLH1Dm9J+3pLbkxorbP/D+/XV19PDs9ubr6",
+	"+J34/d//Lcn5X01/4mYy3570r3VpJbo9lGVTrDM4l2VV4WmFNVBSMKskwNLoC5Z/m/t7SzjRQGZWhPGq",
+	"6rNf6ZxLUdof7J/ng8EeXSC9UtMTnEEX2z37Pj3vN0qKjrm/lYyzWvAig4nDxDy7RUpgc66trsA4W8NK",
+	"5d/mGWx+tGQ1rJVUks4dNwlK/3bHzOwY90wPpEpz043d9wHt+7fpfX/Nx6LaxYm9eGfr0sxxlyt7U8by",
+	"a7H50w2vViLvs/8sb4Rk2ip6vALVxCoC9hZeVcQxF40Z/9Yzgi/+pOdq2fs9zXbgRY0pl0YsdGvuT07P",
+	"9hzuzF7+Cm89DSyX1zXf4DKUi7KLQf1ZrdmCyw2DdzOjnP7ADeg3XTyzss9MKzKngwEMqVysFr3hE/hU",
+	"SvwURl9KI2akF/4ktOazLpn563yTESMSbF5qo+rNhRsfs7TBxhsjWoxooW4EKuVztbTzsn9LsWZjPrkW",
+	"suiY1wKHspsStynNWgk7RICjM5ICGbMrPpnzmk+sYp8Ba1mKeiKkORFyogpRMC1mCyFNc1qt0TelBvxz",
+	"oNDYT1d2WqrYNS2pCjulsjhiArVaGVGfnHbMQBX3OwN7zN/wlMnRYgBwiMsgpVPEQet7t9F8gG8PHI19",
+	"RNdo4PGHW2P4aHi7HcrPtZiWH/eqqXNrkqEu8JAzXa1mlnitaq6m9gdViG+Q6Y/FrJQRI+0a9hJevHMZ",
+	"txfOGZM7zxheYs8YmJxNk7dBhPhlmgQjQ7ebDI80fN+XcrLfJLDmb2EPUmwD20nY4dad2qt99m3s4Q9C",
+	"crlLcTVwwQMN295cQD5ZdGiueNO9qq6WZg9jro3j0hoXnpbbbmnr9PwiTVkdvqFoR+13bKzsY2+zl3/l",
+	"dbl7M2/wCpJAF6wSUwNuDidZSX67C7uGSD8fpYl+suuul0pqAerND7x4h/aE/TRR0ggJf/Llsion4KJ4",
+	"tKzVuBKLf/+bRk+XJz57R4EqxA2vymJEtkkv6xXC8LKyuw10AV+zQgmrn1peRiqBXVSn61q9filqeCcz",
+	"/BrcM6KuVa17w9/8u4xSo4rXoBn4tyCfYYuVtuzPqyRPBoNe5Lfz2tKn35H+hDajsjjceWHt05W2FvUg",
+	"65nSwAn8gRfsnZ+40/nGamWG44rLa6sXHkbcP+NC4z6ljhcu44RLu4hjAUYD47q1eP1e8FXBF+/8UbvD",
+	"Hsdeq5E/vJn3Q0VbZNd+pKYjOukTtbIvfBzt12Pn3HAm+TmbVCttVTC2VquqsLMjN0Mv66lpbxi0PXcl",
+	"bOOtHjlEiwmNwoXg0mRMC1m0fcfBFkFd3DI28PBxzYL/7U6UBKeUKOnnWkyULEo4Ae/CEsM7d7gHPxPN",
+	"vVFmXsqZZ55DYpv2aLLFajJnfM03INzHlr9o0OiR4Vp1ROM5r8V0pUWRgWNbq4UYq2IDNrrCC7QQEnfj",
+	"YZ6ksvybPnO/5FYRupLIVrhWUvfZB7dr7oQk9i2HRcztzoVHlTixzH5bKTmz/5aGTRREGpQnh/6VdGeq",
+	"KifH8Mo7b8Kr2J1R2QOPK86lAleGm7I2XBbgySyNZmu+AS7wUtXjsiiE/JJD9o7wB5rVqhKB7/OqUmvc",
+	"mIf51I0t/wZmZC8wivwblk7cgaZxs4f5bMXrwtLDkHEGH1i9qgS6gYDwruQCyJOzZa0+bli9ksxypYwZ",
+	"ZSnWLs6CT+alBH3OrGppX+rJUlRa9NnbKfPvyliOQggoD8wrIU29sUYWejkv4Kn2LazUVxLvHGEgB+h0",
+	"VcX2ZgGXa2EnNbH0tdEUyrCLZYe3oUUoTXBdWWNbFIEEVhIDWkUGN4wFPPFKIuMab5i4EfUG1x89t/aR",
+	"GubGPdXALxN7dOjI2NVW16VAo0ILbfXnIcsntdJ6pOpyVsoc1HnH9dCPNFqUWpdyltNReanqmTLmKMLb",
+	"ljlT/5SI0TuzgH1n18VfMoTRq6oQLhZklzSmnwmXdp3mvLA3noI79E68+zTSAv5TSfG5xT/N28r6qsDI",
+	"kox9MfaXa7E0F6RG2gWjsxGtDe25WwvgE//z/ds37/0gO/YLx5ngEzRpNf6bmJjU8C+ZfQHDN2SsqPnU",
+	"sLPB2eDk9Myqt4nYb2qh6LJHcM0ndIuYl2ol76bZSGVGU3hKS28FTQJOvVRBmbhyrh/wEhPdA12iaXJX",
+	"qhqcB6p6owx7SUP7TKSFAgaYrxUygRVHYQigkVg7ecnL6ih98p5OAK4wjNFvUObGv3Y+82WsRwH9E9vD",
+	"Dc2lWAttcmZEVVnea4WOMoLCgbAe3GTIAn0YIq+4NiNkurmVs04sXEn7BOLG9nZ7oWWDd6BrtxBfcIEv",
+	"5YahSgHzgi3/oNRrMLW+8EY7DZGP1Y1g5+yn8gc3np+43HwVZcbSnBXc6FYBrrDghWDwr9w4kaoZ+OkW",
+	"pVwZgQoPHp9fJF+ZuZDGDvXLnx2cA52UmVKFO0QhanRL3QCUZPwAqyJkIfzT3S1W0+YLbk+Ie+2VNOvS",
+	"ak9RrkQtFupGaNB83pczac8Zl2JNWsUvkt/wsuLj6ouTZMENH3Mtmtb3ZC4KJtWaPcxXYWxWP5VkPFmR",
+	"LNVahmwlWN0HmonpVEzMBavFUgDf6bO3dXwNM0pdg10iamvxcMkotgcKZPl3YVU/WOk1L40o7A1ox0xj",
+	"BvlAu83wfkQ46FYJN+VCqJWxIy4NK8rCDRw11RzlYQ5aqmV0HHT0Qm3xt3fC1JuTyym4Wdpur/fAj8Gk",
+	"siPtpzKtQhgK3XrLWk2E1kfu9S7flBfPXsifsmkpqsIdCz6ZiKWBN6Y8T+5JEIuMHwNfeOfTrBbcOO1s",
+	"oHtZb6ns5OresPfIcrZHEyWlmJgRLf7d3VFnZ0FlaKwceyFNaTafVzEFbr3mmmLYlm4iuQkW6fYKE0/U",
+	"q+VS1UYUP4mi5C4i8zVkDTA1u0pwoIDvMIifwWFI+Si9WWv4tZ2PX0/MD5zYi54D6WwHUhtBBrsnsGTT",
+	"leZV5BFeA3vOOTwqp1FaWxV5CxqruVX582FIxbHcnd2IGjiy9wv0rclmuWtB10o0WPFtlsXbN5YmIycI",
+	"JFNeSdwxa3nKjXton+XTWv1dyPhJ6ObRTCsnDxshNAFrS043w66FWGrKDSoN2CHstR0Ir2BJ7LRXEjgn",
+	"vcRNyGVGXEl4rZU4RFxw9QXLK6XdekA42g1ge3Hsa2ZKiguWwzqNSjkid1XqrdrYm0tJxA7XWZ7bZ28C",
+	"t6e40ZXMpRrplV6KiR2NVOFITJw7cm6ZDznky3EF41gtRa1FASNwTh43CkxVmyr7kPHGCp4L1sjTaqbN",
+	"zCDiAdchvxZytegNf+uFkfWyniUfsFmAOHpZD/e2l/VoA3pZzy4pMpzGItmv/HiBI6LH9vdEasSl3PwV",
+	"GOd2yqncoH0IfNQKh48nM3VCT7CHvf+Oryk1AR61XFabV3K5Qg5RoKbPq59rezhNKXRvCFmk7fP+o5qs",
+	"FpY5BEeT5VaBVK1sgznAKbDL56xuyHOohCUhn2AjmFkrSIiEGOsyev0fwS++M0+Us2XFMSf4iKxRFNaK",
+	"fF4st8/I4Qtkv3StjkyiissHsesTbB876uNyRt0eN5JkDgnYQej/UzsnJuuJj5YMhZXPXbnUDeeHT4xC",
+	"Wy5EfGANLUckcXOOrgUftiuleXreizJgBtsZMJnPOrlT7su+NJUMPPkHUcZtdsiT89GbhGcqsUv282hV",
+	"V4nM+KxH3GlUyqlKBGHB8C6dG5JL9kLeqA0oC+C+s9qsqKYZq8prQclBH+GUXditXAgutVenXfboduC1",
+	"5YTKeperojQvbkiPaB5OXhS10Dq1zQKTVKNo20Kwaa0WiddmPW4OjQ1nvfFm3z78xK+RDJ1q2cXdMGSe",
+	"qo/A47+SRrt6CI581Vltk1oYCCAgqUWzCkuHSa97c2gjTUVNgS26mNpyVc9EkVwxeACouQlSui7Rlxdl",
+	"KTli7ltNcJN6ohTrBvfYOvLbx5ymmlbMykg3Myo5CVUVx74yVvD/SNBvyIf4DcsqYC38UIF8fu8i89el",
+	"TlC5P/sHMYHovCQ4QJSZvu9Bb8RHg6nuWxPDgaSm8YMqErnQwCooDZpYsxXMy1oZ9RiUhix4J9CWQ3+3",
+	"y523FwL30X2W/1aLglth83sexcsa2eqcXYtNZpkv13qt6iI6Kr7i5Ep6LWvBN2yuKqqPsGRj1QojZMg0",
+	"ERvMmm/EQV2xCggsZIgLXl+D90gLqUtT3ghU2vYoQz8oZbSp+XKvLtQkDliUjjNe1prCjnZSIZBSlUJS",
+	"NIpbow3WHvJTDiEwP9KXZSWa2bJnCYJTRuiuEwqa2liQa2UsdFnAUi9QRi+FWlaiMbCtI7yVnBvTKS6O",
+	"G0SaXuPJHLf0ktIgo/oDSwH9DV9UKW4D+VM7RBXuF8hYVKfQgfY6Ys52J5OczIiPZj9DonxLuDi1Gs/V",
+	"YsnrkuzyFqHVanGIUpfjiSEzN6m7bXPV41jcj+V0KmohJ+IeWVzWM+qg+UEl4jHTaxOlXUh4W7aDkVLi",
+	"T9rxkMepOfmQLZBFccnmvJq2KyqBjeZwKZupjALatRDeFvJOBT2yRr81WVmtqgoSQZwzN7zE8sUg0O29",
+	"wBJHpEHa26+kvz9OKqEriCVtZ5f0WV6VN2IEv4C5ba+w9j0528BSj4NGDZcoOXhmSuimpdxKZYonCx8b",
+	"47eGsh9E0gimzXkHmStJI6OdIUMGmyv8SNmZuNE7i9EimvjkE7K6KhCGsO3RcuJqZiiswv4ddkKDKttO",
+	"zhQhCQJN3KWodbsk8shMsW3lEPZie6Wt0rBFfxmbuyqMbRKL7P7FgXNX0643N85h9NqmrywKQR/4RkMe",
+	"1KNyaGMmM8G8fyQRv3tJRuMrHLd5/gR84MXoGPOosUwJgS0+Lsta6KOe2WFmdBDFB+8VLYjRWPVuBS6F",
+	"IWx/WYBuCInzqHhCIZaq7b9J+VqLG3V91Eq0Veai5wbcXKMsXuXdG/QcLtyrpUTBk+bCgFCAchHtB+ML",
+	"SL4FFaWx/a2tbD7spVfQMu8/OR88e5r0nyRrV9u00HIn0jMfP30KJalgvKOv9BkWqZJfHf1EzoRtHLCd",
+	"RPV5qAd5oC9iw5PfWo2OmoyGptaSPd3kUCSPbXSkDytvRgXoWsgOXZ3MsI8byLDVfYYJJ3puNXeq5px0",
+	"+HQajCm80b1w9yzvwyZuTfML28TtGvJtdY5PrJ2YD13VK78Wss9yPB4FfE/FK3adb0QNShdwpHwYVA0f",
+	"tof4j6p9JozdMW/kOZ0IX9pzpxCr9+GZSZ2nUaZtrR56TGewwJq89qKTG16DNW+vfiurzY/uDniqLEWx",
+	"S5FCa1Wj8S2V1VgNxsGAekbrWskZRU3Q6zrnmCgX11SxQHe+FgyFMsQ5KUCDbjX/aLfEmfsibAjY0eGR",
+	"kMwMS99nuX3fqCxGITN263oKdU0hSauI6tPK+AFAB1H8iAz3MD+K7tP1Om8wHfsS8dFqWd4H4fYsWjl3",
+	"Ct1k/edAFVvzib6DIabpJRhp237biZMpOyO+FZcYfgUXrctJ2HXL+xJVY7RBD70ak746ZEHh55FhTtCS",
+	"m8mc8GjevXzOnj4bnLmFLygyBfnpM2Ew2dieRheZJR01C1YlmGPlAmXmQezMLowUxXMYdoqj2THvmw1O",
+	"ZiXLaSkK+N5O4n9f/vQ6qQDNff55KyeEMryB1eDTfSQXhMMw9lg/0C6Nl/gTBMa3HXrREDxyS+YdLtt+",
+	"3EVpSBJuTxmAN8AKUwwqjoYefeCBjhekpUVsv/94rTzz5V17fTNkmpKLhk5ISpyAmxFMwdlxkYVLitk8",
+	"0Gzs3F6xmNCMF4tS4oJh/BLgg/JHYL3ORsVqscyTkYau+MwkrTumEifsIWk6/YL1CBgZydh/MpgDbx0d",
+	"YlFH2R32xq5w0tspywuQVHlGRBscqRoKTUA9vUBan9VqtczCgCEp73UzG4RKQexfilItjIJwLuNLXpsd",
+	"YapEYI7euJ4L2Xgtm/PlUkiM4RymFnNjxGJp9q2CNXXV1AjZnLP9u6oOtHKbeuqOlwVp7vNUImHqYskb",
+	"3Ain5yQs07QL44PfSgpRrFXdYEFR1KustRnt2waKDDRIRkYu3tttTJngb6+MpqAHXyg5a3hYhD2TGg+V",
+	"c1qCuvCaa3MCJ/bk1Y85ZL1Ee9g8ed+ffvf4/OT0u+++e/r46fcD+u/kyXQwecpPxdn4cXE+eTL9nj8b",
+	"DyanxZl4PD3nT8ap8bugYEv3bSbqRDlIRcOJSQlSozGfXJPOi6HkEAGaRhqvj9JAYBp4TZwgBfrzxGrS",
+	"UcYNpG1dSa9F70zccU8GN7CVIAUWG/ZZXqww1w08mA7jxPEKqpkFCQlGpr2hVsulH4hX3rhh/EpCqSvR",
+	"FJSL4L7a19OQSTemp3iXqE91dcvJWQ2H1uGrwQA0L4sLZlRVgAHHuAQUIg9X4ql42KWJZ1cSEWyEXVSr",
+	"yOcX7QpMrH3Db2D8aDeDSzl3HCennEMpIHOmdHVWWMfHpVhDvs9csanChOyGUhuSmTyhgElD29zLemFj",
+	"7AdcLvDG2AkmlViZdL+3oTrCUQ+ZOqSra77RF8xOb9NwV6DMk1C16BUh7u5ac8qz1Ncd4Xen8u9mRMaj",
+	"2C0a+DMHRtM6fSTxO1quVs03rDQXaJTkbuOrZsJVnITRiK07M3A3XlhkMkZ5ModqZu/ElDx6BycqjWu1",
+	"ms1N4BPCKyAXBPvomAmWaLkcCmeNHygQnVLTMaTGi/e7WuL0AyDk37s0t/vwsdx3ykHWWypddumPoEIp",
+	"NlPM2lLW2kIJR9YGQkc6LdNXRbGNMBT/gB+Js4ApV0K4VSz0/oXF9YgGmFrYl6Woihd1rep00ATBIUil",
+	"KeUSjY50UKhdhqch9xr0FNSZazWr+aKF2ER5nyNIqNitEG39FFVJ7ds0q04EUzRCaUgbY2aeMYDAsHwP",
+	"Kw+Yv8lyKViYFrwMgWNth9RdSn77XZCI+jP+yh6SmX76DSslhQ/BYeazPTRYpNb49WAM9gkX7Kp31QN+",
+	"jR7dsjWwdCHAXh8oBmd2BGVelrKAcsQtiyqher6SccYp0D8EGYds5yqsm5NHERTXzoGIIvXK4z1Gc/ch",
+	"xEcDXAeIJIzIWHS5Bu0tO8Qso+k7u6xLcb9sRh5dNAIzXagg21e6JKVol0OhQ+79uSnronXKEtIdi99l",
+	"tUlLu9vTrk9b4m4MlmgPJNabsjYrXo3mShu7c7Bp/o9HFJVNrRaosqXZHLh7793lPrXiCOls1CjynGxp",
+	"HyBkCTiB1sK0KBectulg3h39OMnRRPDVXtq0kYCUPCRAgszBL3bW8gw5sjmEf+woW7F6gSWSKV6JK3fB",
+	"CjXRj+g73V8UDG8dC80EnzTiB1QyPaqF8/P6MurRVNUjF+ycWO41Bb07cipvf6tBc9+MFqVeEHilV9hH",
+	"hVrwUlKxVDkZBTKFrFgSVUXPb9TIlCL6tJLwzMYVes4LtYavVhKqAKFmLGUH0Hqm9SRXYtbJLdx6Rk4f",
+	"NWVuh6kCOc+YknB0l3wmdJpnlHKqOvzUYFtZXdRek/fvIc3KCaH71Om6te63TZQQL5orpa6t8XqoDr3m",
+	"tbSLvWeV6LLkQrVOZARgR1sdvcXtya5crjZD3HaCIAUMman5dFpO2JSXlaYafitpCoUFvyLSailDtR/m",
+	"AvFDrZRk67KqoJ5CYhk4eis0m/O6qDaIldQnUmkUuc55vUCT0x1zuD/MmCacPiUu37ylxeLZTLrNfp07",
+	"0KA1VWJfRCm35C/DB0ReNPCQrFvZNDudZ5hLv5fi7YOf46Wfslumv0Bws3uyLi0dr7twiNuISejFORRx",
+	"NXM/48R8r47dT07OVNUzYZBjjw4KtL2EO97YG7BYeEeWzi4ly/kwdnIQVYhXhUb2MRHl0ozWpSzUer8M",
+	"h6t/xYvhdhJVB5TS+CvbpTgdTD5kW0IhpL5wwH8aCzkOZF+73RIIeRFVsw26TsuBr2uK073L8h4uf+6R",
+	"20j8Hnaw/oqXpjOjULlpJkZF2xVRyxYVJOl3e2p+rFnM0SPmFO/z3qysmFV0Z8wgp5ooqUttsDjZsGUt",
+	"rN3SZ1uGWz4TBh6cE8KUdL4MzyKxlhCzjpCp/cnUK2Flh0JCYxOr2QdPpM899IUP+MglYAFYHdWqPg6P",
+	"AK4mz2or3d3ZRPvOamCgaimoyJRXu88OObLB2nRRJJR9B58boIkDWQI1GzjsZDe0NlirUAO9ldx5kGZl",
+	"jQpYpb0VDE6JjimzuardxHkP2YLLWn0sBTWREYz6KxByKXzalzS4lyv8GF1/b6LIyZydvKxa/ZOJoX8A",
+	"Zg0L20lyP37uhFF4y314q1FV/QrJgPBiRLLWuzI39YH1iAfWeO6o4YTlP/BtVDF91D0NFnt0sYzv2xL4",
+	"Xzzs9pCyxhJ2bsAvy+JI3hifWVhCfNqilPF9p/+Y3PC/OdxuDtdBJA5CoFUId4cTdxyTeo0o1/uKHOmI",
+	"7OE5f/Urkyb5Pw7AO2jNWHw0mo1BQSprrNj13ndD+mujLDf/tz8wHx63qf/m8qcXn3J3mYHnQfwCsYi8",
+	"b6AM9bjN6i+tCNKFsixQe3WwmHTPlYTSAZ+AQHXEH5odrWbQksZwAi+IGl8Jp7FbE9zXJMOjaM6YQ0xh",
+	"fjsNQleG7LY131wEhzXouJsACOvmRYiwVxIhddZRBbu7BJR+QLQnN4G/d8ZLQnBz7ty84RbNqZy6NH12",
+	"ic0nINnRYLOUopxB9p8sWD7KM0w9wG/RpgwC++n5hQNgxEyZAJ0xAATnDSymVLSA1rzA1E89ZOu5AiiD",
+	"BUfciEh7RhgJSA3ApI7AeX+4fP6XF29+DL1a+trwWSlnfXCES0zqX/CPDUY8GKQOQps5boeUIBY8V2sE",
+	"YHNZu9zVH0LCrsdc8qi1VL7eyj7qM0h1h4JHuyqQxugwqhEyYxjcOhiMhjJJ8gVpAgMGDGBw0fXZS0vK",
+	"+ek8tychfzaA7PTvityeQ4oz2B1az1UlqG8HnDxtr1vY/80R+LfIWyvdOz0vmkrY9wkW8J8rXhd31b7g",
+	"Ie9WVTJ5uVKz0ZKbeSesRwSJbCmpEsbjRCMYUKVm+oIK813lA+NMV1zPIT7EpphKBecWPKWVWuPpqCpC",
+	"n9FsJQvqQwro1LnlGyP77PwOJekudyDMMsWxwwJtq4idKUkAXQ3sE8NN4403+AmIOsBdRSDczSAhol5T",
+	"ECrhRr0Rte4G3CB+2MzjTRTTdZZ7UI49WbcYxLWnJLi3XIUz98Hf9DtUJy4C4nOvkf2rayGbYN0Z8+Ii",
+	"AEWtln32wrL3IZPKSifkkuKGXNJqLamjzEFAPSpN+vUqZYi/Mg51HLdzVqs1EbUUayDOVuZHevvaYY1V",
+	"hSWiVCl6g04y2hy3ginqfLVYqtq8UeZYxISw8Vv7ZU9rE0zBKYGPxnunAjf7oXcPGUsEjhhwJaZmpFam",
+	"G8CissJvJSuhdZSUSgByBxNEtKKfjsbQsIRIKpSrP9Eu4INBcoKEtuwO8jbbeYC3H9oO/9mPYSz2TEsG",
+	"yD+kGbkkwCOGIAoXk9/LZGNr0W/hLhiQrTccRyZjQr3ZDZtSbHaGQ+5c893ME4AxpeYa5Wulq9rPT88y",
+	"FoNhN3JOKq6xeMe3j00krvGJUR0ZYJKHlhBYr0d9DRS2SrgrPNdReE7dkV6cAbw6uYhgmm0JZ9+zsUtA",
+	"ljqqH0EMUtCQTcBGAzjQw5zelRvFwSAGe83N9xOFCS9WHtQdRV8f4sHPIYXMNPcuqpqCpOx0CjGMnyBb",
+	"LSkMm3D17O2ULVVVoWlScyP00HG6y59fMS3qG4+xiPVKBH4dPZjS6a3a7nGTV9ayHzaqJQGZ2TDAPrVf",
+	"ul7kpQkVP8huIcgiCtSeD0lIIMm2d+kRWzEt2tS0l/k0SEdljU3qpNKObo3TCDdlyHK0nK194CLY9A17",
+	"iJpSwQ0PTXytKfONq4u1F7mevFRGyqSqGWX72Ov4qijNqOAbe61VD33aOAS/IbhAdQ0Yh4IbrNVkLeKl",
+	"ydjjgbV4Hj99Mhh807+SbykUA6OEzibe7bd/NF4+5OxhM0prf438izl76NrUk2rrLs+YFpWwTEJnVxJa",
+	"zyKZRsusL5wrA2NFaxVFifUcYW1WgGO6LifCvrvhzczZQxPlrHBadx/+Jc/D2ZOnzIfxGvlwV5KHTHbi",
+	"5hdxExEe142ANWRwLNQj3p4i7DgDlzrrAZ0QZi6kHTNsnBsxOBFIfW/MIvVG1GehvxNuP+1sjOhDxVQY",
+	"d0P8thIR1AMLGLJ8zUtTytkI+IUlYxz2aAlNbeTKCD82XjS+9tXd/X4/b5aU4BEIiLgj/wXSvZUPnrBb",
+	"vudjfNbRCjo4Ird6kHkTTc3XZ7e/3ZpvuDLxS3sVojLw1g+pRJ9IUiQknXLgrXEakW9j6dyVbeyH1tP1",
+	"XX0MhzlPu52mOIp9gYKE6PWdmp8NBt+dPnt29uT8u/PBs2enTdBauaqoAwLW6qYgl+J1/WGDBXIOFzH3",
+	"zL3Zi/WPZljHviZzhDx8MhgkgxaJ2d+IN2Ktj1SEu0s2Pnif6mqJZVwIR1hqxDBG0e/qFF2lp/hoGOBt",
+	"UsFL3LJ8cPKMn0x//+P8+0//llIEndzdBTzokwvRh9qs1PJgtVw75nmwyWLXz76qiY/4dA81krDfWVfi",
+	"n7w1tRMABSkJgs33BHFFjK3cIdfIr5VHrftX8gSrtzTgwGG1LbofoFDA42jV2NnCW70ZdIVAMOAmuj3Y",
+	"C1oYU1n5AyBhpLvhRpe1RoBeVcNLcAwUg/L1mfDJtfMhoUZN09wcrc0N96Iy4ZcBfNJiTToGXuKycvGi",
+	"jXuUf5DHuIHiSPIh+hfThOwDcCV99SlmbFLOonOPo8/ydMDo5e7euObzgY4eSW1qWrXOWyWP3l4JiSKY",
+	"B0NCBWQPTRSyyvH5Sb6LsMUphg4dRVJ2XlnsgL+G8sitNgjSiu41t0p4R21jR6Ewdn4cNnDbfSOUteyz",
+	"3JkkAJkSDBRfY6UNryrsrWp3wBJgPmSkK/bb+CiYaQOPgJWzl6eLRJMKdrwMLh4Y9Xsu+F6vlivd60q5",
+	"+Mn1LEtb8YPzjAIS+/qCXYQGMSFOlC+5mRN5Wk2L+qfp1WQOVVxNSqTe0FtSvtFNrUGsXgXImphQ1IMo",
+	"9JZJLXmUerE1+5AzG2EhLPks7Sd+Q+70lpOdygu6M/ui+l4yWRLg52adrjsKwaRdeWdIcq7EJwbAvIjA",
+	"OAGRTPugVOHtVCyht8p8/2j0hQ/7ARfKqKtUGm4hVFt3z3G7LL4s7BH3EV1aBGytgLMF85FXU9+fK8qT",
+	"pkr0PrtsNFrkE8ianAsZYbMt8K3I17xqdpbMsgHcBy2EPNwRRf03ttd2s0QNjqwf43uuhE3lbL6SRS2i",
+	"phbD0G/FhRnn3G3RAo+6uBF1nHeKuEYZ2Wt25qYRoUSrboFVyiCWa2HqzeFxjFaRVNs73JERjtbyIdko",
+	"r/FKf8/I9TLZWtU32JfWuQ+cQV4L10+m2sJfgVC1T7T1/T+2PVhQDHvc5gNi+URVzZBGISrD2eWP79OO",
+	"y6482V+bm0aIK5b3Vw6rEKasTUQ2+LCMmvPAvgO542YbpY7YZXhW2v2/UEaMeFHUyZ0mqZnkLx9/fN/w",
+	"4BGYRo1VP3YyMcvrpysSQaU8KFfevwSyFsBbCCxBVQKOVr2SiNQ1Jjaybh8VWXh5apkedP2BUGFpLtiA",
+	"wNwkFJkfmn1fEjxaC1PL8Nq0c0+CzPDKoZBHwMdoB9y378z53GhtasEbMe546KsxFQZ202u4xppbauoh",
+	"fzM4bUICwJQs7NoDApprWmUpwAgrBLDhHJ+pi0jv08EZa1UZq7MUvpUO4WbY7aAsG4jne2wNrq+pXwkx",
+	"0mCqxBRC/UbjAhwSsfGrPYUGGwCqft3A47Id+9S/rTQmehx8+GBHcB19VmD7FK60qEd8JpIwYw1UiW0j",
+	"mZf7y6J+hYuSdRtIVeEkNkRlzDkj/pbSZbFuwGGabSHP/z8vSI9yfdnF7I6V7pelr5oC1DdlIyWs2kR9",
+	"5jRbCMMLbrhz52KAN2zB6VP2l/KHIcld725H6LOqQLgzNt4A8/Xqpu/IEZv2aVTA29aiHgDu07832b6r",
+	"qstZ/+3uWKX24IUHd1L4pxeJR4upJve7pbnWDaqzi38minWSPDEyfbsdzlHp1D7gCXt2SokxEXjbtmem",
+	"Km/EwZHhaVVKcXA6/3Tl3A7HxtcrBBz2jwjv7lqQV0U6DZDgepvYasAzrI5rSc6Zw0QAEESzSkaf5RB6",
+	"c7iCFEwNTkDKHIzQqjy9U7QOcR3oGuh06ZpqiM2VDIxNs2ADA5wzgfGCXzV04XEO1fW8rBquTHQ6AjBR",
+	"gWeUoU7WyEG2OnQJgHSy+aV9SA0q1ZTXjOsr2YCFsyxdI+hAxGLZpQchA8NBrWWc+zqu1bVLHoagOsC7",
+	"AXKcV3LGQkgrNMpJiPGhUDgfMJ8x3PQf4ZaAi4wWKe33CTZh+qz7oCzogF5pc4ql5iW5AcrYvIBW79vo",
+	"S7AOo86EHfp9l3oV+ZG2fnNycx+I69a5qMWs6316NR79Xcn0eDt++NRx9O6jzOoNIfgcq4H8Shm7tJvD",
+	"NsocQBAuuYY4BBC6jOTlWEz4CowEUdZJTablMZJN5SJuJAmoIZ2dR4Ah5FvDw2zVCrqb2INiR+rTSt0o",
+	"G9Jm+5WjSTLtsPHaENwAdcu9nEtcoACd0UaftRrsutmD8e4a1cGhVdRPebLNFO1dEuUqpPx2QwWDMEcd",
+	"k131xOqqx2hBh6xSE16VZtPHE/Qnsert6Lt5rJa9nm8OueXXeXe+Yi/z88fn7V49fR/HMwAppg/pZ3PT",
+	"ISrlXgfdP4jSf2sN3uFR/bf+ntTfb6FCE11mezlMOMfb8Is+T6rRMsEDqjlEWzueZHrrPxOu+THpyceB",
+	"ZNMczUHwpFkPvC574TLmAR6H1GqHloxeG3S/oKKbxcI+4DS77uo+nHmsI8bB0LUz8bt0QdeC7J5QZQ8G",
+	"vWg2rtvJm3znidAJNEbbvgXX655OeyMS3D04UbEsTm5AiTmYTU5qsTet9j1c9X61WPB6s8PhHgMzRctx",
+	"z451R1vec2FM1ZmY217BVju9gU4CG5pq1HWAf51viLdhKSukATS6BBViCeVySl7sq+CyL9IdHhdBJSce",
+	"4pzeaGf14cPrRCcEHr97C0K7EJOK16G0OKKaz9KmY5vOnT7pEV9IVSDLYjJXSsck3sZ9pPv3OZcSL27z",
+	"M3wyrWwzdeghRT7pZd94HHgfgGgi5ZfbVoFDz0RAWFQOEJfcDSQ6IFeSyokgdOJwZO3TS9eUYBj2EjkN",
+	"6CNgHsnIFruSe1NhmqUteOL2yf2uZlt6IyfNfgOQ4Ie9NX21S4qzAQ6/86bY1QqxJEiYEZBnhTB8c8Kd",
+	"3kRNSr3OkVC32ENIYQ49nOzIvgnNVfGpUWeEK7nF2ONWVnbXw4bHPUew9U2f5bjRzQdjnprbbhNVoUNI",
+	"JFDGXFWFRsOZ5SvpAR+KGE8whusDUXwlXS8D57OjUF2zWS20O9ssBRtvsF7oYRQ8HEa8pVBCf+PXuzQY",
+	"nSjxCdBT2jW6gb2C3lpm5OOSDSpoRw9hu7Vy84eGRlCOXZphY/PddKOmn7DloEPCZvhoJyZChjLBrQWy",
+	"Dx5DZ4AoJBnmO+calpvATGGtPXuChXPWbpjXQ1gTTGKEBBhEEJtvvmm54OBcWF0X6Tg0xu1lPaQVQkp1",
+	"W40lddFywu8OaLXLf9d1Lp1XOB+yqrwRvh4hFOH680OEHYlqNwnyMDu3cuRr7hxOHFxNOt4p7uv3e6u3",
+	"Moc93zYTIDC9w5kfguAxORHNQ5lDjEIRQ2zEBnLcmHktpNk005lOU+oT9eNL6B5hTO7wbw+MazZ79/Nz",
+	"f4YLRbIZqq+o5BSCs36McWOtw9tP3EaSr8uqmBBGQTusGeYSdei0L7mwPAP0IR/Cp9mmVIy0cPIv7hJM",
+	"v843aWKIfVZrSDZXWkhYzIQa4bhddJfGKARVUrZ8o9t0iT+OVGdqDnW9oYcP4xwiQqKFQ+6iHgFHJRI+",
+	"M8tOEZzyYOvrr/jGbpfUsi6Vg9CNrYTHZx32EewSVCEnqd2KCedkvmimBqqqOMJq9O9Jjdq9oVvZTymY",
+	"DlEwaoNwgP+yRZvxVqfo8i1lOH9wrV/v3gD6Hhs8L3ghRuPN/kJin+sdVRTbm8GPte1YZBO1WFjatUKC",
+	"FR0uvx3G/rHNoMM9t52Nq2RMVkjvQFSNdrCxNXuJ4Xj4SIKF5AXfRoX8up2ekwn6KTzCsycOjpB9gFR2",
+	"yx7gxWOhy0IEgwa3BnRGhKRatBAMz548BTHsIbX2tnzuyvNPbEsCgccRzch3cd7FsZrnvrv3s69ioJSJ",
+	"W/d9bg1vV+/nxtjuIwq5PdkvDPr4di3fU1lDuhAeKzEIB8pl1UO8C+6CtqnquhSZgzuDr/vsg4qsFfSM",
+	"QKty3/3j8FPofGDghuHOLW2ENhlz9V5SmWP7FSa+rsT+ARCiShkqGUiVYL8gOJNUmBeMxfpYBnDg0FLc",
+	"MlqZMMTUVv5c8S7Hv4M4ySgDUFXVmE+uM7ZWq6qgHjRtMCfwOqS9db6vN5Yr0rUg0pplinRRn72oyBHu",
+	"8Z7A9gNJCBQVOBfXLKcn5gfrOc/xhm797DCYfbuGASTal6fty0K1c3rpLnboF/vDCbj6mBc0bWBd4wNI",
+	"daU1Cyk+R7Vj7qg2hkLryfyQJ7yDC3dD6lhe4XB0Wu2byO+m6kLUWWSeEjx84YDoqHjAEWcAGoRVwkTX",
+	"DEAdwY0BaonVlCIf5jE9qnelod4mpErOmCU+naUh8A+MIXSIvJdk4gM9PNAsty/LfdJ949QE3dxedHL5",
+	"vy7dfz+t//z9NFmWvKM/idJeB4S3H7zaUbO5/dhIAfsez2ATqYBOVeZ50y5RHbVo7wiGAlmNxYTahPPQ",
+	"0DXy2qCS2st6Kyy3d4AL4E9yrX1SDpyIk3TYLunqBXp88rfwxu4OMoCDoqDpK+J2RoEUV1vu8ZGi8st0",
+	"xs/KgwzsyZ88cp2a+9QBWeQxhLanCiqxO3YuufLAw5VG/elkzf0viKVDLk2ceNdqvXN8e6sYeoH+co45",
+	"Rc5aJzGCM5oJ06qAJ//cXOAiZgSb60JIoYU1yCnfkQ+9Kb5iF31pPm+xz36dl5P5lUTPb9tPSYTXnQUG",
+	"JZzSXjN2KauGwI8WWIWfKPjWqT58mNBGddYFYeR6t1BYL8RusTLqOEdgKe1GuzPbISzAK7Y7EQ6OKVyC",
+	"Cz90lA3jg1+wyAGgetPhRXvR6KYkcIytscQJedAiVx+UwZSWQVBF7Ba3LDwkQZWqcU63lzu0mWGMxbsQ",
+	"gE/f2aUX/PvdD3Q+tLDv6Sd1LmKScsabYH2HNF/XzjqCQy7ExJrqPjVlAcDE7HQwYBWvZ0KbaGMOVmb+",
+	"Wor1Ee06uGs2B3PM4OB08Rp49HZbua7GHB9CI3la6PGmK23N7/0eyeIG7l7aNVQpioAd2EqKOgSe/lJu",
+	"AIgc0pJAbTvmDrWEhSGtgReYGLZQVFUA0ZKknnD7XpsOUTPVXZOhPi4q8PyGzsNZCIFTc2HwOWIRWdBW",
+	"KRB7Dw1lQ09Itdy1dXFKXFdG275zQOreJ9c6qQNktyinFCYkSN8lN5M5LQet85kTGW6RwSqdCZNTODfz",
+	"hWY+xu3NAQg9lAuhjzVJQq/itpSxY943G5zMSpbTUhTwvZ3E/7786XXy/M07EBTfkz68DkoDIcaQ1AYH",
+	"29ABHU9qsIWoOWLUMj7/rRYFt8rA7zmFRTvEzd1a3Qa9xioasnBxIEJQYFrBoNxHyB2BW5oXpeWAWljG",
+	"XXSCRklUqhWy76E/Og90vDEt1/D2EhyTzIb154R/uo677qFjejumULutA5z2Ay3Qu2UqbduWlFSSjDK0",
+	"MLpJ8yuUO2NZa9fGNC1oGeALn32WBGxqlBkEuVmYw4AOFTSMogcS9cQdDLxRdPfkzJ0ZQ8TekqyxVuNK",
+	"JFxwl753ZmBaz86ffHffbdqlMqOpWsmiAymmw0EIGD9n31szodNVaA/K/Tn3ujIL30rRbMTN2VLUWknQ",
+	"VifcQU9esNyuVO5pKMkxQzfdO3s+rN1geeJEdDejdyLI0o7Q6SF1mMhYi2OZA6URwXUHHv1FAG/aNT2H",
+	"8QQGw1roAxrcEZOj8yC0GaVQut7QSYX6Q7gsY7zSyuUkYQHhA80qNet3pb2u9IGBeFOaLk0WnwNJaqpu",
+	"SK/IHEx76uIzAA00gIB1vJ++2M9loULB4i1dd45dt855teYbzXKwN4bjisvrfOhIHbANYUDXJaJ1RBhg",
+	"4YbU2zo8KDHRQdnZyjm0fahEqnXQnOIt/iJeFuK8uOWeTnyjgYgoU+z4Xejj2GayC1QTjgq7HxaQoJfG",
+	"MYlamxGfXI8WCd3opesPgWPyPYnAJuOTa6nWlShmYBU0g1JqNa6icWJ/Fg8xdOT7QEdpvY5pxaa8PvCt",
+	"d6qiSgz0F4D2tIZ25BIDRQHyKsNQC1DuXRk15vFFHrOoSerhugFsYVfB6VGo8Afm9Dd7iXa72V0xk3e3",
+	"+874MUnvOAxdHm5ANUs7satkjuWbsCsQZQ7GacOscvr6eIPKLjWYyOF9eaNzFjwG2xUBkE97J8kzaS0V",
+	"Sbf30gmJ3XOJ8Am2f3TJqh2ufD6dgqu0ay2wKo7gY5yFTkr8hYN6jyZvzb+1qKr0LJz+vXPlUXGuKsjz",
+	"TVffmblYNN/ucsv9+9mviP8cKeSiWvpElD3uHlxtv+xxzm9InfWzaSwk0dYOck1DKv6T1cwd1/P9mJq5",
+	"/jEJcKoWI4/R1GGhx/m1gAy95vUCiUUWLHfbmGeRkUapwhAOJ1ifEB73zMAbtzo4tfudTT6rmx35bU3z",
+	"mkDoXOEbrw4ueDusNrtlKXp27l2Hh9B/i85j1besqlEMhNIR5Yrq63Qk1LDBNfS9xkW5r/JE2viOJCOa",
+	"I9UOxR0GUTOWha9accXEobxyGyVNClHo0BFCLcX9zaOTj3ZNxFtxAfMTGIWrruEmYCTGPANzddZ8k4Vi",
+	"aDgDHsr64Dn96ga9Y0LdjplwTMOrM8pWoQS7e/eRRAhuO9h5d73G30Ai5KxEao6rSZsqQLw1GcZDg0SL",
+	"796mP7y4EFV5Y7/YvhxKrzAYj+Uw9hfsTUmOSEkQuRGcJJqLmJoA6y3AQ3PRwPjDhoyo3CwAv6Y08VBa",
+	"CMieg/grwNr5mxObOMYkQ2n2z01GA31LSgofRFDkNObFSpNyAQA8WmC3VNAiXHoQoYNfhKLAxrpwNGVR",
+	"UfW9JhfYa/Ix9po8hV6TV/KuzSbP5vubTb5rtBFOnBpMLKEiHEzgQvet4DeW5fpylqiTZ61WBqqLmPho",
+	"hHRo7s7NHvgb+knhJ6o9i56CF/dB2EqEkvJrMnQOB9jxzCVzUuaP68NmFcJrIZY+qrnxSWqNYkH0l67j",
+	"UQXXqSX9upxQFV8Ak2rSpn0zUCC0rU5TIGK83rPadt/6WCuIUsqJAA/P4Vmp96CrVeXUiB2sHD3eQhat",
+	"BdmKGlAhDyhDLdcQFdI47zo1ooI6SVNvjqxWINVsT9KtaGL1lxXGbHxM6dA6h1soggd7TW+DR1AeAV0i",
+	"Cz0q9xRjbxXpQGcBwYuu/ZUAEBcV2sM9OqqA3uVsPCo2tKuYfD9Ax84QSjCyItcGnabONnlxYdQWa5lz",
+	"vU93titF/PBabLoX2AfdwhFaJRESoGw5OiaN8GBjrHcqu4qf5V6aXp+ugPwxmC23qdJqrHqCawjDZzuj",
+	"BqA3OsZE5YhzwQtUATg2+C5UuzXtVe+7k1N+Nn48OS+uekn26mGnuloudaWLhXXtZIZxAeGuUjztasgM",
+	"QaXMy9kc4gkltF1bWFVM/NeKk3dfL3hV2d9dKZ8dwQUbWHU1WbC0q2jxlmHqwxndLcFTOssYPzSTIHko",
+	"VSU7Jsrd2jDNfYqYFtWN0EMWF2qyv6lSisLeA2V6OsOmI1yzfPsoZg5GsT/hktcbq2h+SBTNBkaMEAeh",
+	"UBXtWAAyeOVqaLSYrCyZsLFayYLXm2EMIxhBgAA8ZsXLdtv63mFYc0kEmD87Vd+DhCLuUUnRLKli7Pxa",
+	"SLHGZBlfLJ+f6vwCf/FtL+yprQtyyNrVwNJQmPSMytheyBu1QUBFhDP++ON7UFevpLUkqNybAFsAlQUD",
+	"H4KbVS1Y/rHQfYjCzfp6tVyq2ugTp8eeGFPlfXYp47cAEzlR0xMzFydrVVcFTM1ugsebQAQzckOUhk1q",
+	"rufQwFtAP5ArCbgiPoMBFytWoYfeOKAuoaEYhnRyliN0TmX4SMlqk/dplOVMqloQtASaDjqzWgukXCGC",
+	"Gh4nnTGjrqR3JpcBMgL6i1XVsPHGUuNLyaQYCXCwbtlJXUg/t9AOMGn8ODHh7kFtbhu9hlcrcRyv3gFQ",
+	"BQ+LsGpcLDpGQcAPc+jfD1Hj3ErK3ImgDSb8riNAJ0oLTeAO+Zyd+KGRXhTkSSc80Os9mD8RaJG7ImKU",
+	"UkV8iIA7jkcJmnPt0xh8hlhoHCqJ4xG/AFQNiPuEKqB70QVBY2gVHEckt0v96UwpvUVWom89facu0p0l",
+	"IN7rHkqsGo7HqFHgtuB1StWBLc+8jY2QLeCgShSzB6cnlOgSrc0UUH1qcguhNZ911rYfEyg9ljAvGpEK",
+	"7uvS+geo1HFvbvpjN1n9Gdus3rV8uEWlX6F+2I3glVwiKPAuvOh2FppPrs3/CDV9WWBQTq3LmFOOM2ZM",
+	"lZHGk8UdjTNoZ/wpJ3BwwGgCbxZEk2e1iOpMIbsqQNVcQSpWAYYwyFbSnogY8b78P+wjrZoQhr3gGzbh",
+	"dY0FM6HFpUPVyu2pyhvlgWB7cLRLuCSp70BTFq4VBRZ5gNPtSiZ73QNcYBZAKJuJupDnbU/b+elZn/2C",
+	"kLdsWoqqaLRLzpwcC2nOKNuQL7sFKKUuC8i2XNbljTWursUmg8xprSGHUNWMW00MyvEluMGbzTtdzxPy",
+	"ZFoVo5RVKcXoWmzyIVuusM2S1eb8VX7/7OLBJuhCj1CNy/uNDOPEgsIqaLsteFE+9H5YgRLdIQdcyVcy",
+	"lK9immDFJcutwjZklnjzpMSHxEaCfGrjLwXEVudsDfMaKwy0+7incgPXc7XW5DG9kpB8yXwBXRYje7G6",
+	"nM1JsbTTBLwrDDZsqxHWhPg1QtojzIjSoG9+LHy4n4oHH8LcYa2rcmLyb1IlV/+RTjt7O00doyGC60GN",
+	"ApBGRI5Q2YWXPWhZ5YBfNVNqVgm+LK0Sv3gk7NOdOk8O8P7N4/5zwrRvM+ys9/Fkpk4IBeQnfJHTPY+D",
+	"oL2Na+J1eS3WJfSanYbiaMsJjnVA2D1J4o8nKXO4kx67Gsrdn4sjCqE8OT3bAzlyCwSlw50RTeab9EXE",
+	"DbBTfongYIimdTo4O++2nQ82lRKBZMeQsWAnjw2m/IJxz5p9YxGO5wn3v0w1dnUohUktPlgR8fTOvs8O",
+	"6cngRncfiCi7yvK/lDLzhgj4iPbit6T5ewWEfX0Ayuv+3e2yrXYt2Dsx3d73Tk/n8ZO+5bA+JM/Xh4gp",
+	"PtCEJjEOPewDBgemJQcAR8IftMYluFugE7BaiuLEf74pa7Pi1clcaYQqCIfOu2Z6zs8JT6IGg3BUKegL",
+	"1HnYwXVT/WuXtdNAlHfWtYdwaO4Y4QKkgxAdsm3bZoo62h0NXlZ2IhH5HBlXsTHoKHBCrRF8dGuuv1K5",
+	"U6fxefR67fR2+BVLnwKTsjBv32aiE/wllP26loa+ZSHBtXhV/r7ysGph6vJAL4jVMBUU4xVYZHFBEABq",
+	"6rvRRum2vg08at+10EsldTmuhO/UQ/mv/S/QZ8JNNN6A9G6Hw7PlquqMjETQfhGi37pWRqTx/I7zP/nM",
+	"5WLIcnK/5RnLyflGaaB0CnJm1Ey4hveJruC3K7MIqHRdYCsdP6Y9X5fMrfRfSllc+FboPi/Lp2WRYuYy",
+	"U6MUCmtmHu/98tUnh2f+H+00o405oCw/cnrBQrX2J9BJ2ILw+LDyu0j5Lwe6HocsX65Mg5hy19/W0WLG",
+	"clh2+MFSada4FOjWKOWByyJ8lDXkUcAZIRC13Hmn81g/WEI5vIe9cbvsrt1ObrJmqb355IbXBHv8W89O",
+	"+md4kv3rR/c0++GSnmj/fuefGi3Y/ejfoUrvy+vf+O43WAaUZlk+l49HiZuqZjlCAuYhmoEtibaADL6L",
+	"VYKIjJfcGFHb9/yfh/is/zv4v7+dnjz7/bfBybPf/xhkp999+ubfurwL4bw8PYfJqEp0wfERs7U8olB9",
+	"lk/KHHUybEctKfIUU9dNKdbg2piU9tuitEw96/FiUdrBq7Vs4OhGGiJRyjusbjsGNtXzox6tJ4YZfazy",
+	"fHAeKyHDJ58ORhH84Lvk0G7hipAsImcYhuzdMWfc1VFy+xBEuq+0CtWVHoRlWXH5IAJEw2LHtv0Dxvse",
+	"A018XEIC6lHtcwJgjfOuEb4P8JPgmT3eDxFJiC1UxsxT/hyjCxcePNZOldBjU2uw7YpJQkl+iLeJXKTO",
+	"3eDjdZSpcH56FseBHKYf5sQa1cagwnqu22zQDrUUE7YUvJ0h3iUVkbgGW3KSao6CScN4ApnP+vJbXJQx",
+	"doRvCBVdSuuPfUyjJgxX0q7M2RnLqQvdyA2FguvHQZFPEYj64yu863QwGMByuc/H4hpGxTVWO6a4GKyg",
+	"AJ/hboI9zQ7WGVLM/z1Mz4mwI1wvx8k3fM3bqbPiGuu3ryqhU3I1nnrc8DuPNFhVq6ryWrpzqtMdTal2",
+	"rE/8Ewi8JI6cO7W4ZKxseeQf3Zz61dzlmrgvN49bIBpwcvkbCWEd+CIageQi3JpmI4vSaHCbb/tFpqWc",
+	"iXpZlx3WvrMUoqhFpUcT+4Ap9FhO41+ZkQemOrCfF5dNQt+LTqdXuEZ7G4TDFNJLW1MzhtaaWPa4q/YP",
+	"L4hK9LBR/LZMS2FA/FjztcRcmQD5wLThtenIfOezZIH6n1vFKaEvZYEZzuBUypq9Fp3gwh6Z9nYAoXD3",
+	"wmh0jL1DuiYIPwjRYfz0jOlh1AMFmndoMVHShb2UApCEQ2vik2DxkM6gtHmgKXzu0rnzE4h45dBaPg2U",
+	"IYTcmXsPTanB6+bmXpU3Qh/Vga4+1mI/yH+CZOnNXGw+vosc6Qq392beyLsia9HVHc1cXrwvYTadldUH",
+	"tUmLo1DjVVlZMvGqLxrOqSwwh8sTxnENCBqhAVp0OkrNIE3MAXqW+rh+DL6zadizQCLdrOE+jE5iMl/B",
+	"5IzpKKrCpWZNlg6SRlWEmd9ythVFLbTuEquOBMRsJaECFGO0Wk2uIdGQbs/Igc0pb/1B+vzeJrt+sqrr",
+	"ne0RPfwVQf9jFD8dLb4dav/XBuo/+PUAfbKXSdoNhcejJLkV8H8EJLT7nADZ+W4RKy3qEZ917Cct+rhW",
+	"ay1q3M6Ccl6y0FDEWYlDxuXGKkAPNDPi46HdXFzXDEdYrTzLxhqGrdvb8YWmej/cRX8tj1Zjw3YY1FSc",
+	"QN0zGJ9A/8F+AuQ4jZTYGVIjJ9ROHdxe0y0YdkxLv5AFOouPsHeEu6dDUEOWtFoK1zWSQi5xF949Zia+",
+	"ITnuMg2H18qRAe+yccATZq28aaxThV6uB6OHDGxO+BjPkVVNblc58zlS6INmc3ACbMi/3pNg/b6cyVfy",
+	"SNrpQFu7lOzy51d4lDKWTys+6vf7Ofw5gT/BQTytFHxouZn252m07dLOpgPvq1UqRq7Woj6ZcC1YJYyB",
+	"ZptFOSupSKOUUtRsvlnOhWyZ2nwCGxcN9unj9lgjt/Vv/OTvg5Nnvz+kP05+/9Z99c3/+LcUBVjFp5w8",
+	"d1b81tDdL8GvuazVx1Jo8n5Jav/YaGg6tDIQnRbSlTFQKxXEu/aqdiV4Ae7Al7ys7Qe7ZfTn6GOhc8jg",
+	"RDvNFbiPRSlnVxKyMYo+u4Q8jaC5lzeWnQImwnaBBoKcQEigWczyG1ZFkSz9PfLEHZnQs9OdlPWwddf9",
+	"dLMjv+Ne3YSuu2CPqWUZBihdUf5C3dh17DKFPFO7k8bWKaA0nZgDFA24NNU9LnUScaFv3SnucrIQ7Lmq",
+	"l6rmlNGPI8Uj+akr/euIPm4XqPlXq1lnD7l2z7bO1dup/dhr2gsKN3av24ubZFn0MdQ53ptU+xO/dlF4",
+	"B3xwePGA126vSwIHQj+LYppvhoRFAUkn4D6JLCqCx+iltr0Qy0pt2LJcCtekV2EKVpnMdN1THFNA3vVP",
+	"dmD2So0FA6qdmAnypO87qGwtpfI+vDRssse6MCrxYDY4ffb46fSJOPl+cjo++a444yfPpoPByTl/Mn46",
+	"+a74Xjyb7lX1QWWnQD+NB/Z4Dw3dh/oek+RXUOHx9fc3ka85hxvxhvpaHKF0dXl6XQKRbjhPqe9FOZlH",
+	"MT5oY+9qGKh98QUGbxOet47u/x6UAh8fQc0n+k2fDgZUcFApdU1lri4tbXeHlz0ifKl0aTrVedQ3VoA2",
+	"iqsAbmSIP6OvJwenf2imLz4aBpF5qjWL9bnByTN+Mv39jydPPyXVNweH2xXuYOOow4zLfWt26NvaoIMz",
+	"9AJR2Rc2V+67PZE06nfk13I30f6anGaO9JYPGXd+eysGeCEyn1iJ7fux3oFdutITV3RCOYCc6VLOXMiX",
+	"PczdO/NvPB5eg8SbEEZ0PhoVp6HbCmZtZT1xIzD11zcVzHpaGAN/plyM99n3WBYaqrnTNFsWiRxA6lFM",
+	"EFG+dtw+KmUDU10RNPvu31fvZVjZjj7gLkfGu9ZLjZAIJAVv0cj5IGXlflsvH+yeyXqYHzRymeNdKCH2",
+	"kZBQNPRduqiRFBa/0f0HNI+PYwMw0JZnz61c8uzerk8zbXhPFDOf5bxXK7uHds4Zezbw6GZuAR0aGtlL",
+	"rk1a85AQ9p49FlnT45zPuSyowXneZ78mdPzMdZG+kmEkKNXwVfb5NXqzy6mXkVopKephnCmlqRW1RNZ0",
+	"p+P1A6iq0UyjjLQLwCShfKzGavX3+Sm2AY/C+qRNJ8hpI6kZNbW2eoCQRSjn9fqD2w6Iw1qSBwWAyqNw",
+	"F/NAH/nudjTHtOQ+tr/2/Z7811br4s0MOr8vzWOfeaWEiozhZ6sB2Bu0g1lc8M0BDCLmDXuYQKIrOF+W",
+	"hzUE/2KNwMOIdjUWvbfe31+t5/cHtVSVmm2OddwXyZZaPwizFsivdMi3Pry5ixvNiyKNYABA0x3v9kED",
+	"+J06KgJznU49f1ik4/bw3B3Zg82AhHtqfyf48zGbj7OOyx2D+vxkkLI8dtZHRUgWVMTBddRg85AgQrdX",
+	"P+7Ci1uxtX6NjdpFdbDPR1qgtUqkEP8MplYpWe5HkWco0gcdWy4kdJpOllDP3X6DCaebCJMJdP879+3b",
+	"Up6xQ3TC+J2qqlJrUleambOAe0B9s1cOY3YqAK+HUTEipAfpVDc/umAEFzwaPMIyRveHy+5Lh6t39CD2",
+	"nS+Dh78jd6arlDVUlHm8NhmMEFyvROauK3hNGyEt+gaqgplElLGLcmNIxCOol8vNyK1kwla3c3JplNCE",
+	"TCOKLvYKBbA5akyjMweIbIdqFcWJKnZ4S45st3dQ3pVbC595dYfKyV1M14MdIiRc1t5ewjnEdhSDuNcq",
+	"QJu1EQ66eFyznNJlQPnx7aKGLvBxap/lYY/tswsyJYzHRvbBMnBfOBDnY6JsvmbZgZTlGoJ5jtZ0oziJ",
+	"IL5Dd6+s55+Udj9slgK6u6T6HdHXn6WwNr1D+M7Ufvzisqe7vJaHNWuzl2PdkU62aztKtcOG5p9Ztcvc",
+	"HFOr4osEoGXe1uoQolu60vtoII6AkHlEmVmAoU3lLUd4G7vAKnZzeHdh9LxodplfhdYcdq7n9L+BIQ5A",
+	"YPg13RiGqt8CrH9oaVBqNhbz0tr1rslEOteGfoyhlVu0Ta2bD+xJg+0RdbCNP0cTms72J7/+U/Y6cRGG",
+	"/25ksq+Ridv4Rs+qeKjJ0zNXfFGm+q7vSbcNnjJxFDT+4Y728IbD/O0drhqAmfDg3JDBY4+i/Um73ilJ",
+	"ACxXaUNqjcGQatazy8Qtg/99B+JI92AcNMWd/HQ6JIXvuvztWsYZqT4jKDE6+O2BhiyRPnujEDZEMjfb",
+	"/UYOhex3p3P+Gh30Ftb75sjDUHuFo1MtDu2dHCsPbt2P0KNeK/JaQgcdwirMqbt2o3OVpUm4foFNLWKV",
+	"N2i69IQkbdyyb9dt2j2sY6455pPrCyxhtkdMG77Rvn2UXZTS7IuD386pQ9OF7A2/X0mqsFvw0kUr90SZ",
+	"oVKoUUTlRBZ9CRs6bLeQ0e2eNlHMKsK9XDAU+ChBnLHnWnq7lo9XEiqsEMWYent6/wHFcUFEs/cC3DD6",
+	"kQvG9hfFBctXsrbSgI8rkft6wZaV5e6gUGcCFTG0ie7QQBCxCEvimBY3AvDcc7gvz7AxUEEz7iiZk1Ol",
+	"dztgcntNR0tLL+W2b1+rWht0vWRR+fjgYOFIBNPlyd1+K6RHBXoA7csX8hNgJ8R1rAqBUTj0yMa+zW0j",
+	"hsDM960SXZYfklaO+xo92m1EtsPZDqfondCrKmVJH4GlQ9desAFbCC5DSq6HCgeAhqhv331B6EwjHrBT",
+	"O2swjENq8/0O0+mnXmCqLkTdZ5cBNwCPuiQt3EkQ6oqKEULXIpUqeQMLpsq9o1Q7B6f26dY19KY5QUxL",
+	"UTWBSjWzb6LMm0N6YHdStk88JBBXyyy9bC0UpECFIlaxsBxuuNVgIEui/7OHWgj4Jf8ms6xyMhfYd/ah",
+	"CztELchgOb/JrmTOx9asydlDD3yKAsNl6DSKJ+AODFWOiHHTi4FbO79cf1HgGKiVA5QwjIDv5+whlMk3",
+	"k9J8ta1l6ChcM+YfC6XzJ2StwMMvriSACTnKHxFeg0PW9T/k1KvPzmAsQGAcgeTwshRV8cKylb12RBSM",
+	"iYCVmohLuwDCsLcKdA4BrAJS7wSvU17pjoIKDDSgVtoorpiy56+yUGCR0FJhysCi8ZV+gHNjli3lOdH+",
+	"TKnr0uVq4YXOWs9/fvv+AwNMAvwhZ1oYfREKCXKmIAtwCZzEEemH1+/77MWNqDd4Bscrw/7zxQc4M39+",
+	"cfkjZieidR0aCF3J/P934ooVTghSZ8hOHX6HHTAONqSvjEZ/VtqcuOGEqfNl+Rdht5okeiLrgO6hziHY",
+	"+AMxHlaYmA5o26zgho+5Fllc5gxtTD7++N4euJCaSZ5lgg4XVaU97J3Vq1cSC9v7V/JKfvvtr9Bq7ttv",
+	"2SX7Fvf9W1cd6vrPAMPVqoLhWKb9LbwMrrO7BapX1FlCzzk0iWxMA+5z9Au3QvsU9J3bOQTMlqlL96Pt",
+	"Y8igyhsnAigNxMqKb92x+daJBboT3gaped9uLYK2q2DVb1yCy5WZC2nKCQ70229Zbr9Sdfl3wiH6AUia",
+	"Xa0Gg8cTf27go8gJFmYsKmW1RqOY66CH6wnLRH4eJj7yiak2rCqvRSOggWEDHJArvvv2W2Brlp1Riace",
+	"po4DaU/RkcbCurjhDKcj5k4VFSCSFPP3QCYS3FCa3acH9XGE+/GJOnSMkyeLdRwsPyK25DPcflo/beXq",
+	"hEvqZVNc+LNdmjg3qtQsPx88dlG0Eb5v5AzSyCsFw6VcrPgtDzS+3D1pUiutR6ouZ6XExkFNksjdnNal",
+	"1HgOw/QdaL+QTIoSjZ0IzI42GaQCnDwicvsZBsCXy4qI8dGyVuNKLP79b9q+FILNz86ffPeN21RtrC3D",
+	"8okqhJ2oNaZxEcqC+hLAZlAAGgNNwONoB05eFW4yOG6gNl6wUi5XGIgT0iATQANG52wpagb+5SxsPYBT",
+	"wzqaOU0RO7YB/7LfEjnbRy5FPRHSnAhpB14wLWYLIc2Q5fzRGCwz6pzDcv7/PXs5zumJEHax52JMShZi",
+	"reE5A50Ia0Icir49mwpW37hSNWfy5eeDZ6yyzxuBTQi4lXbu9qezZzn1IwCM1ZNLzOhG3WBN3e/nolpq",
+	"XIErmduxWM0KHklQheDVuGC5PTj9fv/RSvOZIKyyRrq6m5027tDnf4CCkbEooPQJmlPg38BBl/y/Voi8",
+	"Cu5Y5/yP6uUMm1hDyBJ8tFdgHE3LyohaQzKVM7Sps719teOn9lxkTKsriUknoTuxqrF5Vwy84gi+FkvB",
+	"jWVtNZuXBWwLchKaq+Uh337b4I2wuljCYxes1O0Ra8PNCjcYKVY7IQb5c3blkCH427aU9c1herp9LOza",
+	"o7nglZn/PWcPKWo7EVojSIrVUOGaWvBiYy+B5ZYI1+F/VUsh+bLsb/iigseU2meIfIN0AtdZTZVeA7Pl",
+	"mljiN8BKrf2HdUSgiFTlREjdqGhbWio+OesPellvVVekeunho0fr9brP4ee+qmeP6F796PWr5y/evH8B",
+	"91j9tDSQOvIyKDK+Qrg36J/iVTSf3rD3uD/oPybUJtA2rVSarXgN9u5MdFUuoPjmoKlsQBZbLpAxo1aQ",
+	"/qHZgk/mpTUFa2ZWtXR4ctCNAyH2XNh9vGHwRlavKq/0uPRI1GYxsRSSLXQ6ZdrKug+uxMTeXUpteIUa",
+	"zwMyP+2mXEmAKbRWFvAcJEbUvTLqltwEbCGsFSRJ33CLCgxQfy6VfFX0hnbB/hMWDxT9pbJbZFfwbDAg",
+	"pEVDRXuxhPgbeWPR5NhnkOALQCFtbgwKIbuIfazYA/7e9Tg/vkc/o4BC+8PBc/U+iAoXItobqxbzGUCg",
+	"8ok9Rb3f7U2WZgCMpYtkXmK7FtINpGrUcvTZJekwQW1kDz3DxZ159Af8+wneY41bt4lBaW6goTj7h9hp",
+	"qF4yejs0MkQYpU3bXRMF8pQrUbqSUKGTxQjmobhBqjUwnl9B8FxOJmJphgDU8QhqS05Q9Yd8EvwT3YuW",
+	"1E4gtIglKBTxyq3NMGR/XEEtzlVvyH67wrKVq15mV+f3jF1RhgH9KoqZcD9+yoN7EEQnNfdR0nUVB+kA",
+	"KXpcs7wschAlTtkG7dB5bOTEN8wFZJyh/Qd8QRkqStArxQo3bDpJWMsQRNZY1kTy+DXX5gRKBU9e/YhD",
+	"BPWRWjbatci8mEdhRV7mheASWktnPlfHF7JR1Q+7vIKWRSTgfE9LBPs6fcI0lrfT6qOy3AzLEc04nA9w",
+	"zjy0Qy+b8GDfZAnwM7XUHvoJHWW0Hs7HcyVxoV5YHghJUiDwhs2ZuiYAsDn0QFg8q7nkdre0UhL/dUQK",
+	"3XLZpZsaKFGg6VATf5BGpFu69NPSoAD+oGJnACjnQAROqlrbwakjoDEQtqsrPieHkQPvs0sipP+TlhLe",
+	"9Ge1ho1G/DlImsSuS9he0Gp9kP1A1jIRXqBc1mbfaLA60UJpmETfsF325J6slhjGwkjylJK14lKxLU4e",
+	"attAQNZ8IRCA4beU+8OeHp+qQBQXp/nWgJzgmo65ojrnhkEi6LNfvXXkuoPZPaJajqC49Z0f479WAvq5",
+	"kwKBWIVZJEnilJZmxYP9eHgd46esE7XPKKQyx2oIBhgoOWq++3ig84B2mz8dUPJbqwFPalr28V2zOt2e",
+	"xu///vDqqo9/ffM/Hi70/9XfHDQl6OqDxycLG5l7O8y3hPJdb0lxpnpRvy2o24YJNFhe50xSKT2/f0ZN",
+	"olVxDG2D2qKq+bTmcr3fkltDXCzPt0CA5cBawMfpmJg1tFBvpvpQSyH/8/3bN6lg+ackrkCjGvZT1jvH",
+	"hdmt6vzACwexfU8aErD5wIOblaheHSEtJRpzpEq5DEGnSjku/IjaFuxUq9zF2nnaot7OyMI9zCWBWjZQ",
+	"IiPHSmlIgrx1ARx0tuHELOnPhdUE7fF+6p5GHI32w4q/JXQs1CyfKSnyC0oF33h4frBsp9iLsOAbxxBA",
+	"cNGwqQdeDbq5WKOF6RXvFLe2D31Pq7WHV7+V1cY3hChl1I2+i6l6zMWDDlUD9NKymNTFYYSYhvqz/dw7",
+	"4GpMNqXLPydviHAjEyfwg1d5IOvbBfe9qQR8E0slbnk2zweP99/yUtXjsiiwQuuOp/k1elxEdIBieyfk",
+	"LiWOKfp6DzynSeJ9Sz87v/E2Ff+zklFACOykI5xy5ppB/JPSjVpaSUCTAcgMt+XHkdGjP8riU+j0tZft",
+	"vzIaASqcag+IUZBM1WcvMFfJ27+WSwP0ng/FRym6TbIUsmhR5bZX43x7dAA32L/dVpzjA3ff8UaZl9Zw",
+	"v4e9ewEmkjP0mgHR9KYdeyyf16IQ0pS8elW449beeMyoPFTKf0DTShTMKHVBLgg0sqBv7ZLXZjeP+YDv",
+	"u/1UQLgdzGt+rsW0/Hjw5f+gjKyxeLvYGe7mvwAzQ0+AccSSPgxKH0axcefk4GrJospva1KF0KVU6Gnd",
+	"pmSEt2hsB9WGCG1+oD7B97/lhJPxqZnzYeqV+LRFdaefcwhFF+FZTZlW1fv2HI7aPwn54Qwbnihf679f",
+	"gCKp3qv4/OB8AE34K1W4mPYYAlTqWhRDiIl4Q4XqhN/ZH6HhpbuOEg9kW/4mrBq8Y5vU94ngd/imLyWE",
+	"zwfPdhB8HP5u9N+wdxTWvgL0abcjHtzBAQ72XIsH749p0kZjW1qbQN6ZjVrR6rPSBGYxKu0iH4i8h4HL",
+	"3vB88CxE2Z5T5/UoXWisVmY4rri8hoSpg055OAxbB/uVaU69RYb3EehBajn00N2jAkTTjxSfLRfse7rk",
+	"c1oooaVRZ0wNuqN6ZB9rGxb9+3MgAdbLZolpsSGXmCBxaBZhM9yyeQboZmKf8egP6sTzqVOfbETbYGbR",
+	"ayPZkf+H/THvp1zj1J7/vRvbcTTxavpGSfETN5N5p9K2ez3/5/u3b+jln7Le4xQTJHwZKLjDViuvpif2",
+	"vSfw4hwTJvpfw+x4J7C5CXg8Gc4Dt4M2z+dTSeb7TbO5qgqdpIMDohONHlWUod1qVeVrK0OiEZeOClzd",
+	"Z24/9WdKzSrBl6XuT9TiUZ7qchUaZfddmsrcmGUfUCug69U7+Ms53aBvlPe5hX5STWWrw3W+H82pzXUe",
+	"/WEv6D4lP/GisUhqLZm7QtU6JCmsKuF8m4shplBpqkcpa8rKIdfnslZGsWlp73gY0J30UlSV1RFKyChS",
+	"a1F8kzEhVwudYYwatoaHToVamAyzn125K60X5cK4QbscFcxC1UvBryn33mGdNSgMNx4jH27foeo2dvHx",
+	"WmBlE0H/s9wegTzAhFOtpnigiXf12SX07KL0o6hrmasQCyqXXTnuKkqUyiDwOFU1y+WqqvIL/2Ol1DV1",
+	"xaiFQ5PyiTepNA7Cuu8I9v3LsLIvHQXpYmaYflxs0nLmMD62Z/E/bJairVPEGepp/T/yOfomipDyOsHO",
+	"XJIiJkg5F3GWKgKx6yhRFBIeIMpDCQ9QGYWJnaieYp24DCkLhOW6XArZwM3DKAlodQkS1eVMvl2Zg/T/",
+	"D1G9ke9W4ltzfA3D7gVxy7hbkRtaKqlol2ch5FFvJ01n21nTZndpQkiipn0IjgjMwTg9Y3O1qnVGnx8P",
+	"qG2Q9qnMKy1CnuOVpJFQIuqPL16/+PAip6yTFN0FWAEIp8O7gfc5GaOqQmDx9dkgMGHwN8eYsFHuB+49",
+	"jEtiomkz8+NKYmHvQ8wn+QYvwyTGm9NHa6hth1TVRr5IR343wtAGs7mDfF99LkcNtSk5yDdzvpsh+PSm",
+	"C8zdwR0qvQjHwL7Vdyh91T7uvTAnz7GgZLumulVZghnK++teMhLl3LeGQmr3jjH2Z2OWb2W1ydh7vhDv",
+	"SyP+9N7U5cTg+nfrTVvx9dt6h0733/KL5KE0QxS39EicPdt/xwelfuJyc3tmRZVXveFvv8es6wfIcuO7",
+	"uFVT9jwSsjhBCGsoJk0ysktX5Zc8yZRuhflh+2XU0CmbkRsL4bPpREZRfkighuplSMn1HtdSsicuqN8S",
+	"aleyW6rZZ1wLsRxCSpaQ5DNrS7ShnQVhRkB+NeYOei7i88OSUSh7TRQY/dzBSuqYlXazbtAuF3eIct1H",
+	"0MqhpDcCjs0M2JYPp02tlD7X7SaI/EFaCB3n3GVgqoYe/65KymAbQvajQ3aXAukwci49wNbiQkTJ1hsi",
+	"VmxzkwxefaDhHqsj0lD+H4tWRf0wUmTsdnG8QdSSr2M5YLDJ76sjVPfNofGljgjRB4c68zk0jkbnoi8c",
+	"E3IdSnZEgeCK20d9DpC23vN9f0Ef5nGCtimhybMe/YF/HB7m8aq0R+tB3HIM/xCkUSQwPeg8UxL9Ia5m",
+	"l0qqsAYVChpjKMiZsrIZy8mCuLUSo88unfkAqPZUOtZo8BU5X/mqKF1S5UVglJhRDv2oULhapdBbPYFh",
+	"WxFLPTXI2VNWDnTFTjOAu5XmSnJ9rYfs/Ox7yhh0KLtxcqAzUUIef7CLH2iWwxpCGmcORcP1AmoAi46E",
+	"Pdw1f0aPjCngCzr5aELHJzHw5SKhx0fRzr4/7NiV9QLW8Z3jOHc/grg6u49g1hmkiTjtZxVnnRkXMbv7",
+	"Cp78Pct2pE8L7mx5tdp87xGwh07VDYNWVGjvfa6XP7/CHmy8QIwnH2rKfPmba3aTsYmP2+nMM0hZYLmt",
+	"9h1nVCiKhpoF4JtguSLzWEkosQZXiw+wF/0rCSVhxaKUOiNejLBRITAPNVQUOnCeB+/1fZINBgPij6E3",
+	"sjcumJ6rGsu/oJMSDgY9qBRXy6Oq3Lwrp/gS1vmQjGIaCmjhpYZWclHtQ9w9Lu/KMyYYuGSA4+n53van",
+	"yWGtPTZAGBuEgYqy6CwiIRDW20Zadowk6oIXAb/EA+saFKIf3mlQe07e+1JODs9q+8WK5HB1y+mDtf7O",
+	"D8mpAhu+rvIA8YNF90jhVpJnWKx/g/1PGWdVKQUdKjDusG4coTgCzLgPTU9WodExr6oI76S9mohglDVK",
+	"O4gT9oA3B4g++ghjT6Dz/fMaSXC4yUbKtp5T7ap8uZQM7n7htgqCXna3DipgeUFFnl8nR/BLC0mw8ywn",
+	"/rhUtWkxAvCtfXH5SY3eukvcFYEMuKQtRPyFtFuECqEszwCWW2mxxd7ILwKFl+u5qsTQmtzkJoml6ngT",
+	"S75INl7JDuGIydzLpZCQUoZtCkG/j6qog9/aISPa9+Lku0Re1MnzX6YKod3s9L+PpD2SWxL5KxzE0AEg",
+	"fRChXBAKsP5EYHR5nIwAIJMOpc4eEVL/XD/JqJEp5b0gcDiEVpyqKG5Ezau02/Gl6xv5r+J13NJVoH9E",
+	"BPgdqWQClW5o7WG12JnA9cihUHBI/Ga8wfK5LMpdG2POXIahDXCqgCHh3DBwQ+iuCkfOAb080Ixgv/rs",
+	"FeBTaaMD2qgvpbwRLgPFjZKdDlyHwIWvK+zUgaAoXqd1IOoSsNVb7XMyKVjaLvb0kgw0Iufbc6avwGea",
+	"bYcTTMYXwN6NxwR3ccof/JIMiM/hDoZnfx1vME5rhzMYFhdANjyS0uAf2Q32tbzPzsDsqsruEF0OmGZv",
+	"xlGH/zjwRJBMpWbTWgj0s2Isddu3zNquZaswOsdy8IEEIQie45TH+St7hn031uALmIOybEVCHQgW0yll",
+	"tyPZHe7/9iP/Y/iROw9Ttxc58OfPKV+7OCUiUX1FF/KOFbuDTNyvHMKqRBIUMlnTHuWABAQcDDJRxhty",
+	"7nrI2siqxSdoSBemMBRv9FamIBandszI7/yp96jYllVdBG5DuNkVYPaxUl9BJVaAmk9wCcz9/ewqwC/w",
+	"msNUgK9A2P+ChuxzDHJw7+Dw7fpvLckf2Z0AwviiB68zTQx6TEjRj1uoYjGIz+9HGJa4VMHVdBDgDiXz",
+	"c4JynVqZDwY0olXXkLuPnZkv2FiZOSArjgVblB8hoRMMcS5Z/qoQi6UyQk42J38RmxwSS5eCe5MR8u9d",
+	"qGcmDAl36BOKVQGUTA3meqsIkr2lxgE5ynVKbYdrY5Rld4MvowxqFCHvMw9qD8B+WiEg6LLiMnelAr4Z",
+	"N+AVyaFnMXAWBbzSO0nsFZKUKZykg9RXsolvik3IEIzRIWIT6A6iZeN2IQgmvO/89IyYI+YNsnWt8DGK",
+	"oFidYe0R8CLuCOBXF9A1HTS3keOgMFEEDlNs7cHSEKHQfgWw+LjSkByOnTvmvJqGrH23slYrDeNARdKh",
+	"62UeHfluyuKV3JlHwC5hF+jxfs2xynPOZTLzGE/z0XUdgcwB/v33Y6VGVObqzILfPM6rqoqTMZ9cCxkh",
+	"zbuWoPAyV/807Fnhh3Odq6X39Io1Cw+IWnj89kdvTAMUhXZtRkeI4+6/9Z94YaURiA4a2tawXvz4vrfj",
+	"52jUB9e7XtoteSWXq+3Iy4YvqtbyNWf3H/TeVB0aFp7h7Po0sP7N4/5z3yL5PtfklvP9oqpB3NgmoSBc",
+	"Ip+LsJRX8o6Yav+ILoLz07ND9AtIfgZUxpe8rChZ/fTxQannr3mNnfHPT58ckhXvm6L8JIqSu+ag52dn",
+	"h9xMENZ8XIk7W3xPDtmvXyS/4WXlXnhHne1XarbT6JzEsRlE1ELFqW9Rx5RDNbjQNXkniLWvwggNm3O2",
+	"rEsAMrTSi0tUkDLQciq+gS6ZbPbu5+cO1hWB53UbOYxc01Z/UAu0a7CNKqgcCNoT6mxLM2S5VMZqdqCu",
+	"+FZyM0Dk+zAX1sgpBLRkBB8J4q16PAAeJey0uuoUi9LoPvuZm7l2Dc0gmQAm8MAjdfevZCj3AQhd0LqM",
+	"dkjtkKLAHp+xv5Q/OPe6aw+JGdwaGgBwBp52n5VQKTkTddbuGJA5jQ6RUaErxYcPP5MCe/741KlpqB3A",
+	"m5aV1RuM+Gg6yjh/8Du/J2nn1whkMGqAUIkhy1GsnMzq5SRH8EHSk2NcFSWLmBAyq55XfJOHq0kv9EDo",
+	"0/h6KsLnRRHXnnWFKuCWjnQNkHpRvob7HM3CfsJ/YIwdWRyJlj6ORHJLfP2yaFd6FzNxctoxaHvLqCwO",
+	"LeHe33A5PcbGocvnSpuh5az5MIT7sHKlquxq10JrVMAz7IdhV4uwSHEDszgi6Of6W+9jofv00Wobw9Pv",
+	"B4OBXcrU5D8WeufEfeupI1tOL/jHV3jr2QAupk+n262pDthQUoU6M9JgCydee7q3fXvb4kCVmvCqNJuu",
+	"cdRihjLhXilH70g3+7uS4ku+T6/Go/t+5yWr+FhUmH7imqs7RAITZScuhOEFN7w/4ZLXmz9ZYu2kCXhm",
+	"735p+fTpfvK9RGwFHzRGaeiGnrH8Ly/+95/+evn6lxeArm9lhA8voJXt8IVTs3LP2Tux08HZ+T3P7KU1",
+	"570MCmpC11jhx5GVVfdJLdA8f5weSRervGD5y8tX716/uPxx9Obtjy9GH97+5cUb12Qn6pw0K2/2zUfI",
+	"m/ucznNRm3IKVaehrQMJigeAOEG9EdEXoQ0WcuiNNmLxADIYSMR2CmV+73vwBkKAsjnUSZgJjnGutPe2",
+	"oV+N5NoBg8anjuDTfQ5csQ+v38doBtB+i/TidVn7aU0qweuu0YF6Z0/ucVkZW8N5H6eXrFVdFR6CBZpd",
+	"qCmDXpqdq6TM+o5DIHgVMhuw4FZnodRbyWpzwfLTs+/6g/6gfwrqxFl+wBbCE0f4xHsVF0REEegNJCFC",
+	"ek1jqM+eDU4PGSncfochfs5sm2AodAVOyur2mCpfOgyCJrUzYbxJiCZqZOVEZnVU4PGFo4wHGvH2Sbzu",
+	"bir0SjISMNCKmLz3uVE5JhFAd4FaLXIqVgcdIHc1GAA3D4C5VhTgqwoMZ7qW6ahsWE0J7XVK3R2rYpOy",
+	"Pukh78iDoQ9pGhKamyk3iAyjqyusrq5ZXlkRZvILNnAGMZS0+A7u1LktirF01lDUarHTKtnddRmH+gZG",
+	"1qXjJiZktS9Lexc+7JtFaX/dSkHvLiPbQ49vZbUhp9tB11rB/E9cDv4cdqK093S10yg1K8rpVNTgy/D5",
+	"m2A/26NEbZ2/GEM8Px0c5EeeKWPuBVaBwBi5oXXQbCzMWgjJzFp5utYNx6T77h+Tf0YMvouHvjkcPfx5",
+	"9LgvBR3+j3qc/HR2AYE3Kij/Hyor8KZjtABRUco/hArSlW9xIFT5JfW9xJYKkIpR+mSHUvtklGYX8Bj/",
+	"TVRadCFXBPL6TLlK4QVfJ2e5/f6dkOaBSCJ4BPKP/MtmNbmk5NY56jw7x4uEvTDprwz2yPWZywDu5Cgf",
+	"e93brQBc6m1CtwfnWmxCuymXrzfnehhq053gCddNICkFuqx1QqK3Tsg/GB76PeFxH7z5X5BxZnfB+95H",
+	"nXuKMt/5KqJm4RpArkPNT0Y4aAJQbJHdFoKVrukZxXV8BA6T5z+EEqTTAcAKRBWUgHYrlgYbzlKOPSRQ",
+	"vYkkeoYlSOON/zd3wAIIY0D9AcGeA8RFslZ9BWer3ychPtLDd3T/dL1qr6TvQedeeefus1yyHMoic1ZK",
+	"iKZVFMfEtn5dPWQvguuB4OP2d4Ft9nstDVuUGjowXLI7dnPdat96JRP9W329LBUT3qq1a+gNibVlOzqu",
+	"JlXsrqLbBJqCh0xQhdgVvbvXqJ2HcfBkq0sJyY1298oFNmXH77TC5qB8pqJI0+m8FUE+nXe5YO1TukZ/",
+	"Pjg+AGfNOwLpQGbANyGFEI4BMgcqhYF0FKJwCJbqPGsVLCK3uAiHKSpMtfTKjJoJxOq8ZLNarZbQ8R/r",
+	"UBEgxMPuX0lq054FFwpkkADAA5JdnGC7VnWhu2sb4W2iuKMP+97a2t6mWy10Qz1yk3e2pG1080YK3tOd",
+	"1nfjdewbfIpAmfm+7rz/Sm1t43l/hha3/7R+gBhQ4DO2znVC+JgWuS/ombKhpaj/P3vX1tw2jqX/Cisv",
+	"M7Mly04myaTl2odMb3o7Nd3JVOLeeWilIoiEJI5JQEtQcbtS+e9TOBcAlAiJtixLcvwUO+YFxOXg4Jzv",
+	"fF+FXDKC82Cq4WkcVVXxVRcGDEK2FgUUIAUeNFx4mHG7SQ6ajWY9dlFpu9FOCw/Kx4jFIKkkRHFTznsD",
+	"wFFpIuVKV/Li8o95bv+S6VLkyjghV3uIu8rTRl1/ja9GM8qKDz0ODru/I1gRAiIszYDwYpDzBRl2cOAo",
+	"s+jrFRDZ78SHaZXG/KWfuKe6eEzcrc51gg1/DeiI/945D0HN+cj3xVyolZZYXyCKMlh24jq04Ed7T5e3",
+	"N+o50Iu7nkf9STA63ZMy+GjMstyqLevowLYHMBznlkMjHKWJoA7tMfLB236oAae8Dp6Nj4hHwidnciiO",
+	"UlMqZMNDuuNX2ncBbUcTn5dzXdWHUWJ4gSIaHgJPZx5TizpPP/uaQ+flU4C8FSdiPejRKYYDP2eLco6n",
+	"pufJrw3MuD1EV3ntK/8GjepGKlsTCdXr2Z/VUI2glmtEpXIevY/dydB9av/JCZDwnSeZTg31eL+kEGb+",
+	"RdQQnwx2O0Diu9CSIeQE/X+QImNYe0kKUXnr/oQv/BGrijYhAcQlxkJBG8tAZTQeufKKoEOgdyI4bmrN",
+	"JV4KqzqrYONW2l0cxQ5lZtszoW2rVNlc5x7EXkkPrW62nsvDYg2S2W0YeO4+JQIzmUYrVpN2myfda7XX",
+	"2xJrimLplKBcOKzIBGgMCpgdctXXEVRibbnL/WrXlhskCqGEVd2NNMt2JVJF/iUOrfoorj1oFqWkGtGT",
+	"QutLa80hnkuRdkAScPQWZtXVIBHmEiw5PAtZXKik2VlLjKbfUcgaDs2D5OvwiW3J8Mkg+X3ocBrDJ72k",
+	"3+9/+jbquUAPUVA+e3GWlCYW0IYzDB5NrjCgTWXrWqUAb3KqQQMSNsnZ4cKwyuswHp50CIdDA+EMhJVi",
+	"8L29ZpCcCjV9SXg/eT1Udx0tT3YVLB8q7Js3hcE6NnQrBs2PW8qLrMmE+AmaQc2c08JCjjgIB0JYfk1U",
+	"fqh+1lfQ41CdSIEDF0sQ/HnCXCI0wE63sYAPSIOJhN5LUTDtGToZupQgiIeP5dkGnWwX1MlijjeigCLS",
+	"2EXK3H6xq7cDvvBOorcuDGpn9Yaw543DvM+bUV7761LYU5xMPn19/upbp1Dn2ggw+08bwr4PLHq7g4jt",
+	"Lk+4dmq/k1dmtzFVPf63TGu2JTNxw/Aq0e+aZOtq+b2co6UKzGWQ7Q6+6EhO0hjHjSmI2+PQO7iiS4QQ",
+	"g8fk9kCAkErmSlGnM4nsm7gAx7LwDtJ1MhOZ2wKvAwo9u1JpQxMcJGUfg9hXxtKaJrtdQcgUxN6GisvR",
+	"SPTPc7M8fZn8I/87mWyag9Z/9+/E9Cs10cMXyM+HA2IGJF6wGUqojBnh5Z8XCpR9SQ7BG0FXn4mFmP8t",
+	"F9GYKXZZ1JpA9Vy3TDMOBxxMgPVL1Ii8A5lj7EPOz86BPhfiBKRS58bOKUYQtoPSu2jwz7dQjIj1gG1n",
+	"5yipnZwAiY2mrO3o0PwbOUYdN1W9fEAB4F1jXJKavjfU7eS+6K9jxL1xfOC7EFSzAxULuoKFAeOQZ0dH",
+	"zLucMTuOHBk07fSr/edb1PpPJRj/JzueFlHwKkBz9scoSRXS1iAtzH6HdfPVtiO3mAOnnr6pNaBxEUgg",
+	"NDhnHHUJRikIUTWg/CNv2YhzhR01nWkNcs8U6XAKq7lywg4AzuHTLzwHsT1BPBn1kvrJG5cHHSoPDip1",
+	"CWU4eHeQH0Whd5BlDonlHOTeIdE48JID1UP92SzGtj/GMhsBkcpEVPj5QbHbn0fuKjMK6+z/EjmF2kHr",
+	"FuGGDX3f2Ub//qZTcWc7ObciuqOPgFnBZ7nhpB8MpVfMtz/zrMHpki7N0Z4TCF5KYeBJl4UMUdpBn7P4",
+	"eVpJN7HAxxUFzN7aJGRBYv0x1lkuzV27Bwe834dB/LZKR6eetres6h7Iu3wmlgDqZgbnmJkunMz09UPf",
+	"bSpZV/fLEHuzb1onnEvDBkaDjYQPBrDxEEYr5qoHrSLaKKbWnoztAeTKR9FEAsJOLhoFoqTM9sxvgUPX",
+	"vJIQngHAOkQitb0Coqf2kAtxb4ylMlO9O9n2SGMJ48kU4x6L9NLuhyUIcntbqqTMICMKQzVwSuPOpppE",
+	"FFfi2prhiaxkpNikrq537UJ+gLnUYmQQN0XNI0GAB0TKuAfb9d72JS8ASr4052iL4bqNfbAmcC16L2Aw",
+	"apZOgWvg7CgSqrAXWi/dueSRkjMByeYSeIknxFVHoZCGdAR2Akj7BO8wgazSXBgjs6HSkHpyCWN3LxkP",
+	"LjchhmmVJSO7B47Yl3UQ90QURvP/1svNsF5rLxnLVCyM/V/31cg0TCGQNY7ov2bXR+GF1oHv0IC6nWPw",
+	"/sr35iP4rc3HtluTefTK2ryyazZudkE1DhcP0CObF0IdEoQO6WcQooZx+x4minmPsb+0Y98wh4pxaOKZ",
+	"51+Zin4cVCth9TMBq9mHE0SWat+PuYWhGsse8+Hbo2FaLIB3FaDd7gzaRlSPFoksPicqoKaJGHEcSRyT",
+	"hqSeV1YorfJUFB7KMmCmKDNUXBwMpD32HqD1M0mmIXBhZvqKAX5Tlppzfwl+A4A6gECDJiAhEFL9AzPv",
+	"yOE27IEXg534PVNZB34vuJaQYXGySufJCMSuaVOjuD8Ei7DQi/bXIkc6tjxDCMFFi/pRjzGEMDz2/wHY",
+	"2EtKmDpmUbGg4WYFgn7yUUpENdr/6ZetviusjvuW77x7XF4HqvhD52D/ZyHitDtChSs2yfQj7/rRoP32",
+	"G31ZnjjbwQEDkYU1ufQP7qqbWpbX5v2Eebq62BZ7/UXejXTrphlGe2zqfPXfIep57OlLHrhYCvPDitv8",
+	"PVF/uWRo42y4mhAN19UBJkVd806/2hH81m0pv59c4Bn3cUE/2AX9vS9liDjhLN/zWt58tV2NWy780692",
+	"wNeyO72e1LK6ElVmHFyfwP728EXiI1cilFxDVGnPlf92Vl7rkcAjnN0IWczHIJJ56yejt5OTX0WdzgbJ",
+	"f40gF74qXEaiJ8+fPosrwX7wAY+bDeqvqLjVeZzeTqC5nS5tExPbj+LT/zBi3yk+4WA9HjuyozoIOKXd",
+	"lgBf07S1JiFC8mOMVUhSK8LwA8BAm+zHrjQG+I/bovC3Xnq79CXeTt5pJWmp3seOvCkybbuOBJXsI99c",
+	"iGns0XTZKVwDj/1rG73dW5LFzflsaG2p/Wo0qIwaOo4NnMBrG6f1Ye7YHQLdoux+8f+huxbEnxcRcBvg",
+	"huxidkHXmCSsX8ikCttDUTNffz0YYUwzYDf994J/1yAU9ub/F6JwAqhLKq7gEGBgU3nmZF9GJJJ5YHx9",
+	"SQtExa2hUYaSip0FZ4fqtoqzbaHTRX2QXkRoyXr3qmC6C0nRbzfNqnYWDD2o1h6S3CeKZUfkPrfYle6S",
+	"G3jTJyBh8FbNfXRzH6Pra1RUNjof253KT2e5qXUVBwi9wbw962hAahhnfS9ZzDP7g13AVHtNHnrI8hbC",
+	"u2VCr/NKokz55mA4jP8uBSY+k7GUCulNxteJsHtr2Bg8mqPD109eu4a4FDKor7j31lp7KOAVNkr1ktH/",
+	"vrkYEdhlif8rRvfFpvVn6sD7zm7u+ODAn9UKBTQ+3HI3UgL74m8ay5QIVx+d/FYnv7t1qTWqI+0fAPMv",
+	"5ItgeuzkIiSJuPJrfwDnjgCjxUYCai1lXXvusiXxCNBEwtJNijYCsCIgIBqDQwN44h7UtzpyAgBDqUxm",
+	"QxVwZbz1T6wkQpYBTuI4OQBbUuZqUbuYKKOIfbU0QBjthEZMNAVTn5/9MHBF1alQStuJjyqI7iH2tl5i",
+	"dEiKoiSLO081rfBWXDKM/U+Untqgc5ynM+Iyhm9gnmOipuAyHyAVtn93nB6EOMozD9aEYyHQTHoxJ6pK",
+	"CUpRgJmdNgV7sGsSKpw9/eGvLycv5Mmr9On45G/ZM3Hyw+Ts7OS5eDF+mf4teyV/mERwj3kWQz2+fL5P",
+	"LTkciJiOnP3jQwqvbrsViEsJsH2Ej9l5kmOtwWrC1TEPdDaKrMgURV9bh4NrppfKopNnUDHtHsJV4oMt",
+	"qsSjrkxHkTiCLHOLujCG2r/dWDvtH/ameOFc+H60u11IOsU6KoBnL15uD1T+mKu0+077m6rzIFG89kvr",
+	"BgvRKmL73kDjAbq+B6qhsUZGgeUOfDii9O/+gOVNX6eN6sZRHCxNeglrNVQOxJ9NKPVayVTmc3ei6Sdw",
+	"lkq1QS2GkuqVGpfWRhYTroicVvrKNBWQ17Ds0zMiNZFPQQc6LxelE2vHX85cz+WqltOOkoUHe3rBYYoD",
+	"EWgYj/PgEuAJgunYBg06aC1A17zTr/zjWt4El427h5kTT5hR4uBIporLXLmu2/Pk2Hw1D8EdzKZTik9E",
+	"PS/UIJWG5WAbq4opy3IMX41IOhbR//21LtSP9N6bduyjBOyjBOya2nY3M1f50L6L5Uy+zfqDFLFwBqTg",
+	"jnnUp2Ar1G2DQxMUbytNumwmmUvgq0+sw4f133yRqzXlSzBWA4cs0vK2VmQmiww0TYZKFAWzZmJKG6hD",
+	"MXaRlzIof3UAl3omFdevgiMJsj7WupgmORJTbNSSeJ6aim+RstQP1IcbzngxzsolmkoQj3v64uysPHjK",
+	"ylV2qdvQrUhlveXfn4j0Etaf4h9oStgun0yKXNnbCnv3pwdU7MqTJ+odwZ+/g6JWX7hXLdR34mDpohiL",
+	"9PIwovvv8XANAhuBrJKeIHexC+dj3J8YNow/kzu6rQo5jnQBtEQGgt8ilFLmQBpY3xL5iZQTHALeK+qZ",
+	"oLLWVULpyVC5GlnGJmF5lDCXyKVQ5dMZ4IgBbOTEZzE0DmTgJpkvagxQ+iwrxhqmC1FlSbUoGPWMtbPp",
+	"TNqL7dt1Jq4p6gBT/08mAaEEWSExuAldX+ZFGEVTxWOdXZ/2+33AaA1V/EKmbzj9Sj8F954nApQuIJ9R",
+	"yz/qZCxNngV8U5wAFrV9RzD4uOecItHEiPDhQNc+09SzlSz1FxkwlNbAeu4yPLoK/jYTxQTPz64yv55V",
+	"kkppHWE53DWuwDFwjC0UMgZ9KecJePY1M1TCXMpskDx/9oqKfjmW1JQ7gCkVUK/XLfW6dAhRk7wqQY4k",
+	"Q9zbaiqGV+pNzc7W8KyOuwi1z5n+gwIk2dbJDIY2ACUhyn95JT8i1LdAqD9/9qpbC/OqhHH+wFNkP1s/",
+	"KGEI0H93BzG3WNm0YykJ7SYRb+CGG+6Bkkpw827GK4H7MR3McsoWgPW1XzloZX5Ao840+XGWh6FqoXno",
+	"0amPNciuZrpEciWB/NlEa+SlEGDnScjQAiHmZs4FTEo7VADxPGymXuBO7MC+UHm71MbAcL60PdT8BRDc",
+	"qrWOETJ8uO1ucXjEDHveWNaSKoSj/UiscKQVTo1g3PJgbmftaz3XhZ7GIZivk2kl5rOWI4yX4YaimkAD",
+	"YGHkwIu1oepqrUmnDSyjkWDsSBGNoAM60Y4qkVl3gLFKB+JLozI3JlfTUT/5xb0hZGS75vcNFRLjQOjt",
+	"PBnLa20NaakNxekqaeBNCN+ZTLAZpAUQ43IjumMWfHWVIOjBa7cTwQWRYNgFd/omwBIqrgevZcGpSaXL",
+	"+0+5tzbBB9t8ucBuEuqroULKjodTkuaihnMPbPEYHYz1lv1bJGl9dnYW5K1f4K+cuX7akrneZQzMzZlI",
+	"EAxW6fFhYAPFFRw5+79HIriyMGIq16WO4aG/wVW7htzhW9rVz6vrBDzJoLP7+x11HnLgwnXcYWVem0Md",
+	"empdbJf8SbOMn66AlB7vAzEq45iDiRcf5k2/XcuM+mCHklLwhvUTpX9Pzt5doAwQi1vmJBJJHR9MIxrK",
+	"befRJ0gJpbONY98oQXXqWnrCrSQOkvNkpBZFMcLgHknoYX9QEIhPYA5dbGqHKKfpZc+XcNASJehA1yYR",
+	"iyyvhwpFv7w3BSjpLBGFnZHX+CiioRVjDWhNtBFc11JoqIR3gE+QcATMHbEfFtLYmf7Pt6QEiFzXHKkQ",
+	"tWTk+NOzpNURwgKeYMrf/ckMH/4bvOi+j2WdVhrzgaBI6AGfy7ZcqohM6bpQY0b4bgo91lLCu4Xc4+nb",
+	"qOSgddcs5QiCQ6HIZVhCwJXm5xS7Wb2AUD+iwnMJrFYimNeKajQIb0xlH0MVLwypZDLVmqjSGy9FcnhX",
+	"/AGXKl2DSCgqejoxtVA3g9AEyMuslXWwkR8fq0Kclx0v0bjg8d6di4xviDjIOHT977CU4BYrzUizvnjg",
+	"/QREXWlGwlTIylyZnnV0+EjuFtO5r4yxB3nTiGDmFcoqAJNvK77tI7fmgZQ50vfEcMKgS0yffORQYT2X",
+	"yn1LOBv/xNYsmJYiTaXZ3lHbNKdPv+bZWkIwKIeTf9ROGNlTS/es7cNkAQtR+3wqSUoqCD+gojRuIS9Y",
+	"OZpErsA9LMW1vYikok0IFAhXxPnSwkLWaLey/ErClYX1fkqjeJKi6lIUtIYfZ/l0Jquk0oUnecb30Q4H",
+	"l4J/CFvIAIjHZuimYOXPNPeVe9TyfvIGMh1D5UrfXKlhF54RqTJaFKsbRAvNzxv73CM5pbwBzW3qJ2bg",
+	"o8DprtdCB5vnXIi32aYFRI2MbQnvJHoPDCVJ5qKq2w36BX/uzb7NNxZkxdaWLy3VZtn5HgsB2r91D5ja",
+	"i78fsU8YqXUbFfbzkW9T9hTrJ0yLx3RHW1M0we2T01BS7Ku6ezh9tUplP3mHZt1aYaTBuJlptwdzvNxt",
+	"To1q5aECooscdJolUVzIP+Z55XHMhaih3gx3PZSfgu3xi76UWT95z+ZfKLdJAX8G4pAV7mKQNJ4Ja8U/",
+	"6y+yGvVYtE8UEXQRfjBMxx0FC+DZSKrTLVbwdBevzqIaqjx6PU9bhob2AYcNaJYrv0LbFuX6DWs7f48y",
+	"kw3YRXDy4TO1kzL/M0EsiDZOGxIyT0Z20X22l41w0QRZz7/w2gYsCa2m7ov7g70eIYK0EOnODp4X3uDX",
+	"1SbX6wOt9GMJEWNPbphAB+dkwZw9tRbyxNrHncOw2lq4NkzWcsjvJz9VugTqD6IyxEnodGok7xkNigza",
+	"c4Jd5NwlTEa0+3wW9agR/oZOGqqazl3wjKmGwxmWyNBybJvxtlfff5FVZM7fse+01m/iWmu/HyuNB7mH",
+	"Gqf6Rdberi3qIv8iW6fDTcz8ch52GcCCb+PEhiPHEZ6XByDfXNsE/3vecGD4EqWddDaTPazk8Djf+yAi",
+	"VV3Syp71nKLflOE6PjACO/7r89J3lVCk6Xw106LMozAC+vMugen4hoidSkVRkDm6m37WwdYwloWG5Kdu",
+	"Xe/2dpkuqry+hu4dS1HZzfD3T3aNUEgFfv1kr4QsJFy4qIongyensDbosatkUJok2uz3YbK2waYVHAT7",
+	"IY8LNG416IBp34XKRAWq5bnRBYxGcDPPnNW7PxL/FKZvsABoZn1O0RRFDR5G8IjVZ7UQHZseGFhGJ4Me",
+	"Yj8k72CmuRYAmG0LP5Ifh/yIusiCh9B0annEzwGzWSatyUdldfd2Ri1G3k45rUU9sy5Kyqnl4BFBIiz2",
+	"kFA+uRGzrRbKBI9CScj28c2VqUWBw0odjJMluJ/3DLvA/xMAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

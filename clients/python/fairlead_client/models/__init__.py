@@ -114,6 +114,9 @@ from .rollback_request import RollbackRequest
 from .schema_list import SchemaList
 from .schema_of_type import SchemaOfType
 from .secret_summary import SecretSummary
+from .server import Server
+from .server_list import ServerList
+from .server_state import ServerState
 from .session import Session
 from .session_list import SessionList
 from .session_token import SessionToken
@@ -263,6 +266,9 @@ __all__ = (
     "SchemaList",
     "SchemaOfType",
     "SecretSummary",
+    "Server",
+    "ServerList",
+    "ServerState",
     "Session",
     "SessionList",
     "SessionToken",
