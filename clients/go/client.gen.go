@@ -1262,6 +1262,11 @@ type Fleet struct {
 	DeletedAt   *time.Time `json:"deleted_at,omitempty"`
 	Description string     `json:"description"`
 
+	// Etag Names the settings as they are, those above but for the name: the `If-Match` of who changes them.
+	//
+	// Example: "f8a0c31b5d2e4976"
+	Etag string `json:"etag"`
+
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -3142,6 +3147,9 @@ type ConfirmationRequired = Problem
 // Conflict An error, after RFC 9457.
 type Conflict = Problem
 
+// FleetChanged An error, after RFC 9457.
+type FleetChanged = Problem
+
 // Forbidden An error, after RFC 9457.
 type Forbidden = Problem
 
@@ -3320,6 +3328,12 @@ type DeleteFleetParams struct {
 	Confirm *ConfirmParam `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
+// UpdateFleetParams defines parameters for UpdateFleet.
+type UpdateFleetParams struct {
+	// IfMatch Change only settings that are still what this one ETag of the fleet names, or whatever they are, `*`. What is neither is 400.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // ApplyParams defines parameters for Apply.
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
@@ -3420,6 +3434,9 @@ type ListCredentialsParams struct {
 type ListEventsParams struct {
 	// Node Only of this node.
 	Node *string `form:"node,omitempty" json:"node,omitempty"`
+
+	// Kind Only events of this kind.
+	Kind *EventKind `form:"kind,omitempty" json:"kind,omitempty"`
 
 	// Since Only what happened since this time, or since so long ago, such as `1h`.
 	Since *string `form:"since,omitempty" json:"since,omitempty"`
@@ -4387,22 +4404,22 @@ type ClientInterface interface {
 	// UpdateFleetWithBody Change a fleet's settings
 	//
 	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-	// not looked at.
+	// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-	UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateFleet Change a fleet's settings
 	//
 	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-	// not looked at.
+	// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-	UpdateFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ApplyWithBody Write many resources as one revision
 	//
@@ -5380,13 +5397,13 @@ func (c *Client) GetFleet(ctx context.Context, tenant TenantParam, fleet FleetPa
 // UpdateFleetWithBody Change a fleet's settings
 //
 // Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-// not looked at.
+// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-func (c *Client) UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateFleetRequestWithBody(c.Server, tenant, fleet, contentType, body)
+func (c *Client) UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateFleetRequestWithBody(c.Server, tenant, fleet, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5400,13 +5417,13 @@ func (c *Client) UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fl
 // UpdateFleet Change a fleet's settings
 //
 // Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-// not looked at.
+// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-func (c *Client) UpdateFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateFleetRequest(c.Server, tenant, fleet, body)
+func (c *Client) UpdateFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateFleetRequest(c.Server, tenant, fleet, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7770,18 +7787,18 @@ func NewGetFleetRequest(server string, tenant TenantParam, fleet FleetParam) (*h
 }
 
 // NewUpdateFleetRequest calls the generic UpdateFleet builder with application/json body
-func NewUpdateFleetRequest(server string, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody) (*http.Request, error) {
+func NewUpdateFleetRequest(server string, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, body UpdateFleetJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewUpdateFleetRequestWithBody(server, tenant, fleet, "application/json", bodyReader)
+	return NewUpdateFleetRequestWithBody(server, tenant, fleet, params, "application/json", bodyReader)
 }
 
 // NewUpdateFleetRequestWithBody constructs an http.Request for the UpdateFleet method, with any body, and a specified content type
-func NewUpdateFleetRequestWithBody(server string, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateFleetRequestWithBody(server string, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7819,6 +7836,21 @@ func NewUpdateFleetRequestWithBody(server string, tenant TenantParam, fleet Flee
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -8511,6 +8543,18 @@ func NewListEventsRequest(server string, tenant TenantParam, fleet FleetParam, p
 		if params.Node != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "node", *params.Node, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Kind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "kind", *params.Kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -11956,22 +12000,22 @@ type ClientWithResponsesInterface interface {
 	// UpdateFleetWithBodyWithResponse Change a fleet's settings
 	//
 	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-	// not looked at.
+	// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-	UpdateFleetWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error)
+	UpdateFleetWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error)
 
 	// UpdateFleetWithResponse Change a fleet's settings
 	//
 	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-	// not looked at.
+	// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-	UpdateFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error)
+	UpdateFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error)
 
 	// ApplyWithBodyWithResponse Write many resources as one revision
 	//
@@ -13910,6 +13954,11 @@ func (r DeleteFleetResponse) ContentType() string {
 	return ""
 }
 
+// GetFleetResponse200Headers the declared response headers of an HTTP 200 response for GetFleet
+type GetFleetResponse200Headers struct {
+	ETag *string
+}
+
 type GetFleetResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -13919,6 +13968,8 @@ type GetFleetResponse struct {
 	ApplicationproblemJSON404 *NotFound
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetFleetResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -13965,6 +14016,16 @@ func (r GetFleetResponse) ContentType() string {
 	return ""
 }
 
+// UpdateFleetResponse200Headers the declared response headers of an HTTP 200 response for UpdateFleet
+type UpdateFleetResponse200Headers struct {
+	ETag *string
+}
+
+// UpdateFleetResponse412Headers the declared response headers of an HTTP 412 response for UpdateFleet
+type UpdateFleetResponse412Headers struct {
+	ETag *string
+}
+
 type UpdateFleetResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -13976,8 +14037,14 @@ type UpdateFleetResponse struct {
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationproblemJSON412 *FleetChanged
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateFleetResponse200Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *UpdateFleetResponse412Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -13998,6 +14065,11 @@ func (r UpdateFleetResponse) GetApplicationproblemJSON403() *Forbidden {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r UpdateFleetResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r UpdateFleetResponse) GetApplicationproblemJSON412() *FleetChanged {
+	return r.ApplicationproblemJSON412
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -17587,13 +17659,13 @@ func (c *ClientWithResponses) GetFleetWithResponse(ctx context.Context, tenant T
 // UpdateFleetWithBodyWithResponse Change a fleet's settings
 //
 // Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-// not looked at.
+// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-func (c *ClientWithResponses) UpdateFleetWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error) {
-	rsp, err := c.UpdateFleetWithBody(ctx, tenant, fleet, contentType, body, reqEditors...)
+func (c *ClientWithResponses) UpdateFleetWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error) {
+	rsp, err := c.UpdateFleetWithBody(ctx, tenant, fleet, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -17603,13 +17675,13 @@ func (c *ClientWithResponses) UpdateFleetWithBodyWithResponse(ctx context.Contex
 // UpdateFleetWithResponse Change a fleet's settings
 //
 // Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-// not looked at.
+// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-func (c *ClientWithResponses) UpdateFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error) {
-	rsp, err := c.UpdateFleet(ctx, tenant, fleet, body, reqEditors...)
+func (c *ClientWithResponses) UpdateFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error) {
+	rsp, err := c.UpdateFleet(ctx, tenant, fleet, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -19598,6 +19670,19 @@ func ParseGetFleetResponse(rsp *http.Response) (*GetFleetResponse, error) {
 
 	}
 
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetFleetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	}
+
 	return response, nil
 }
 
@@ -19643,6 +19728,13 @@ func ParseUpdateFleetResponse(rsp *http.Response) (*UpdateFleetResponse, error) 
 		}
 		response.ApplicationproblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest FleetChanged
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON412 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -19650,6 +19742,29 @@ func ParseUpdateFleetResponse(rsp *http.Response) (*UpdateFleetResponse, error) 
 		}
 		response.ApplicationproblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateFleetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 412:
+		var headers UpdateFleetResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
 	}
 
 	return response, nil

@@ -592,7 +592,7 @@ export interface paths {
         /**
          * Change a fleet's settings
          * @description Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-         *     not looked at.
+         *     not looked at. With `If-Match` it is 412 where the settings are other ones by now.
          */
         patch: operations["updateFleet"];
         trace?: never;
@@ -2187,6 +2187,11 @@ export interface components {
             static_clusters: components["schemas"]["StaticClusters"];
             values: components["schemas"]["FleetValues"];
             /**
+             * @description Names the settings as they are, those above but for the name: the `If-Match` of who changes them.
+             * @example "f8a0c31b5d2e4976"
+             */
+            etag: string;
+            /**
              * Format: int64
              * @description The newest revision; 0 before the first change.
              */
@@ -3231,14 +3236,7 @@ export interface components {
              * @description Of a group, when the last one happened.
              */
             at: string;
-            /**
-             * @description `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
-             *     has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
-             *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in,
-             *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
-             * @enum {string}
-             */
-            kind: "refused" | "kept_back" | "recovered" | "duplicates" | "dropped" | "denied";
+            kind: components["schemas"]["EventKind"];
             /** @description The node's id, of `denied` what the client says; empty where it is about none, or where a client was not asked. */
             node: string;
             reason?: components["schemas"]["DeniedReason"];
@@ -3277,6 +3275,14 @@ export interface components {
              */
             first_at?: string;
         };
+        /**
+         * @description `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
+         *     has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+         *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in,
+         *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
+         * @enum {string}
+         */
+        EventKind: "refused" | "kept_back" | "recovered" | "duplicates" | "dropped" | "denied";
         /**
          * @description Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
          *     ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
@@ -3458,6 +3464,16 @@ export interface components {
         };
     };
     responses: {
+        /** @description The settings are not what `If-Match` names; nothing was changed. The header has the ETag of what they are now. */
+        FleetChanged: {
+            headers: {
+                ETag: components["headers"]["FleetETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request cannot be read as this operation. */
         BadRequest: {
             headers: {
@@ -3790,6 +3806,11 @@ export interface components {
          * @example "7-1a2b3c4d"
          */
         ETag: string;
+        /**
+         * @description Names the settings of the fleet, as `etag` in it does, and not what the fleet holds.
+         * @example "f8a0c31b5d2e4976"
+         */
+        FleetETag: string;
     };
     pathItems: never;
 }
@@ -3923,6 +3944,7 @@ export type NodeList = components['schemas']['NodeList'];
 export type Refusal = components['schemas']['Refusal'];
 export type Waits = components['schemas']['Waits'];
 export type Event = components['schemas']['Event'];
+export type EventKind = components['schemas']['EventKind'];
 export type DeniedReason = components['schemas']['DeniedReason'];
 export type EventList = components['schemas']['EventList'];
 export type Retry = components['schemas']['Retry'];
@@ -3935,6 +3957,7 @@ export type NodeWhy = components['schemas']['NodeWhy'];
 export type VariantReason = components['schemas']['VariantReason'];
 export type Requirement = components['schemas']['Requirement'];
 export type NodeResource = components['schemas']['NodeResource'];
+export type ResponseFleetChanged = components['responses']['FleetChanged'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
 export type ResponseForbidden = components['responses']['Forbidden'];
 export type ResponseUnauthenticated = components['responses']['Unauthenticated'];
@@ -3977,6 +4000,7 @@ export type ParameterIfMatch = components['parameters']['IfMatch'];
 export type ParameterIfNoneMatch = components['parameters']['IfNoneMatch'];
 export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
 export type HeaderETag = components['headers']['ETag'];
+export type HeaderFleetETag = components['headers']['FleetETag'];
 export type $defs = Record<string, never>;
 export interface operations {
     whoami: {
@@ -4849,6 +4873,7 @@ export interface operations {
             /** @description The fleet. */
             200: {
                 headers: {
+                    ETag: components["headers"]["FleetETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4902,7 +4927,13 @@ export interface operations {
     updateFleet: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Change only settings that are still what this one ETag of the fleet names, or whatever they are, `*`. What is neither is 400.
+                 * @example "f8a0c31b5d2e4976"
+                 */
+                "If-Match"?: string;
+            };
             path: {
                 /**
                  * @description The tenant's slug.
@@ -4926,6 +4957,7 @@ export interface operations {
             /** @description The fleet. */
             200: {
                 headers: {
+                    ETag: components["headers"]["FleetETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4935,6 +4967,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            412: components["responses"]["FleetChanged"];
             default: components["responses"]["Problem"];
         };
     };
@@ -6517,6 +6550,8 @@ export interface operations {
             query?: {
                 /** @description Only of this node. */
                 node?: string;
+                /** @description Only events of this kind. */
+                kind?: components["schemas"]["EventKind"];
                 /**
                  * @description Only what happened since this time, or since so long ago, such as `1h`.
                  * @example 1h
