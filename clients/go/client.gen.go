@@ -244,58 +244,58 @@ func (e FindingSeverity) Valid() bool {
 
 // Defines values for LimitName.
 const (
-	AuditDays            LimitName = "audit_days"
-	Credentials          LimitName = "credentials"
-	DeletedFleets        LimitName = "deleted_fleets"
-	EventBytes           LimitName = "event_bytes"
-	FleetBytes           LimitName = "fleet_bytes"
-	Fleets               LimitName = "fleets"
-	HistoryBytes         LimitName = "history_bytes"
-	ReadsPerMinute       LimitName = "reads_per_minute"
-	RefusalBytes         LimitName = "refusal_bytes"
-	Resources            LimitName = "resources"
-	TokenReadsPerMinute  LimitName = "token_reads_per_minute"
-	TokenWaitingPolls    LimitName = "token_waiting_polls"
-	TokenWritesPerMinute LimitName = "token_writes_per_minute"
-	Tokens               LimitName = "tokens"
-	WaitingPolls         LimitName = "waiting_polls"
-	WritesPerMinute      LimitName = "writes_per_minute"
+	LimitNameAuditDays            LimitName = "audit_days"
+	LimitNameCredentials          LimitName = "credentials"
+	LimitNameDeletedFleets        LimitName = "deleted_fleets"
+	LimitNameEventBytes           LimitName = "event_bytes"
+	LimitNameFleetBytes           LimitName = "fleet_bytes"
+	LimitNameFleets               LimitName = "fleets"
+	LimitNameHistoryBytes         LimitName = "history_bytes"
+	LimitNameReadsPerMinute       LimitName = "reads_per_minute"
+	LimitNameRefusalBytes         LimitName = "refusal_bytes"
+	LimitNameResources            LimitName = "resources"
+	LimitNameTokenReadsPerMinute  LimitName = "token_reads_per_minute"
+	LimitNameTokenWaitingPolls    LimitName = "token_waiting_polls"
+	LimitNameTokenWritesPerMinute LimitName = "token_writes_per_minute"
+	LimitNameTokens               LimitName = "tokens"
+	LimitNameWaitingPolls         LimitName = "waiting_polls"
+	LimitNameWritesPerMinute      LimitName = "writes_per_minute"
 )
 
 // Valid indicates whether the value is a known member of the LimitName enum.
 func (e LimitName) Valid() bool {
 	switch e {
-	case AuditDays:
+	case LimitNameAuditDays:
 		return true
-	case Credentials:
+	case LimitNameCredentials:
 		return true
-	case DeletedFleets:
+	case LimitNameDeletedFleets:
 		return true
-	case EventBytes:
+	case LimitNameEventBytes:
 		return true
-	case FleetBytes:
+	case LimitNameFleetBytes:
 		return true
-	case Fleets:
+	case LimitNameFleets:
 		return true
-	case HistoryBytes:
+	case LimitNameHistoryBytes:
 		return true
-	case ReadsPerMinute:
+	case LimitNameReadsPerMinute:
 		return true
-	case RefusalBytes:
+	case LimitNameRefusalBytes:
 		return true
-	case Resources:
+	case LimitNameResources:
 		return true
-	case TokenReadsPerMinute:
+	case LimitNameTokenReadsPerMinute:
 		return true
-	case TokenWaitingPolls:
+	case LimitNameTokenWaitingPolls:
 		return true
-	case TokenWritesPerMinute:
+	case LimitNameTokenWritesPerMinute:
 		return true
-	case Tokens:
+	case LimitNameTokens:
 		return true
-	case WaitingPolls:
+	case LimitNameWaitingPolls:
 		return true
-	case WritesPerMinute:
+	case LimitNameWritesPerMinute:
 		return true
 	default:
 		return false
@@ -686,6 +686,57 @@ func (e Role) Valid() bool {
 	case Owner:
 		return true
 	case Viewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ServerState.
+const (
+	ServerStateGone ServerState = "gone"
+	ServerStateLive ServerState = "live"
+)
+
+// Valid indicates whether the value is a known member of the ServerState enum.
+func (e ServerState) Valid() bool {
+	switch e {
+	case ServerStateGone:
+		return true
+	case ServerStateLive:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TenantLiveWhat.
+const (
+	TenantLiveWhatEvents   TenantLiveWhat = "events"
+	TenantLiveWhatFindings TenantLiveWhat = "findings"
+	TenantLiveWhatFleets   TenantLiveWhat = "fleets"
+	TenantLiveWhatNodes    TenantLiveWhat = "nodes"
+	TenantLiveWhatReceipt  TenantLiveWhat = "receipt"
+	TenantLiveWhatRevision TenantLiveWhat = "revision"
+	TenantLiveWhatSettings TenantLiveWhat = "settings"
+)
+
+// Valid indicates whether the value is a known member of the TenantLiveWhat enum.
+func (e TenantLiveWhat) Valid() bool {
+	switch e {
+	case TenantLiveWhatEvents:
+		return true
+	case TenantLiveWhatFindings:
+		return true
+	case TenantLiveWhatFleets:
+		return true
+	case TenantLiveWhatNodes:
+		return true
+	case TenantLiveWhatReceipt:
+		return true
+	case TenantLiveWhatRevision:
+		return true
+	case TenantLiveWhatSettings:
 		return true
 	default:
 		return false
@@ -1211,6 +1262,11 @@ type Fleet struct {
 	DeletedAt   *time.Time `json:"deleted_at,omitempty"`
 	Description string     `json:"description"`
 
+	// Etag Names the settings as they are, those above but for the name: the `If-Match` of who changes them.
+	//
+	// Example: "f8a0c31b5d2e4976"
+	Etag string `json:"etag"`
+
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -1413,6 +1469,36 @@ type FleetValues map[string]string
 //
 // Example: 14d
 type ForgetNodesAfter = string
+
+// Guard defines model for Guard.
+type Guard struct {
+	Items []GuardRule `json:"items"`
+
+	// LogPaths Where every role may let a proxy write logs; what ends with a slash is a folder and all below it. All else is under the rule `file_logs`.
+	LogPaths []string `json:"log_paths"`
+}
+
+// GuardRule defines model for GuardRule.
+type GuardRule struct {
+	// Code The code of a fault by which a write is refused (`guarded`).
+	//
+	// Example: guard_code
+	Code string `json:"code"`
+
+	// Covers What it names, for people.
+	Covers string `json:"covers"`
+
+	// Reason Why, as a refusal says it: the first half of a sentence.
+	Reason string `json:"reason"`
+
+	// Roles The roles whose tokens may write it, from the least one up. Empty: nobody, not even the owner.
+	Roles []Role `json:"roles"`
+
+	// Rule Its name, which grows with new rules.
+	//
+	// Example: code
+	Rule string `json:"rule"`
+}
 
 // ImportNote defines model for ImportNote.
 type ImportNote struct {
@@ -2518,6 +2604,43 @@ type SecretSummary struct {
 	Subject  *string    `json:"subject,omitempty"`
 }
 
+// Server defines model for Server.
+type Server struct {
+	// Fleets How many fleets these are of.
+	Fleets *int `json:"fleets,omitempty"`
+
+	// Id Drawn when the server starts.
+	Id string `json:"id"`
+
+	// LagMs How long before that it had known last, of the fleet where this is longest, that it serves what is the newest. It asks every 2 s: more than some seconds are too much.
+	LagMs *float64 `json:"lag_ms,omitempty"`
+
+	// Name The host's name, or what `--name` says.
+	Name string `json:"name"`
+
+	// SeenAt When it said last that it lives.
+	SeenAt    time.Time   `json:"seen_at"`
+	StartedAt time.Time   `json:"started_at"`
+	State     ServerState `json:"state"`
+
+	// Streams How many streams it had then. Left out of one that is gone, or does not tell.
+	Streams *int `json:"streams,omitempty"`
+
+	// Version The version that it was built as, or the commit. Left out where the program does not know, and where the server is older than this.
+	Version *string `json:"version,omitempty"`
+}
+
+// ServerList defines model for ServerList.
+type ServerList struct {
+	Items []Server `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ServerState defines model for ServerState.
+type ServerState string
+
 // Session defines model for Session.
 type Session struct {
 	// Address Where it was begun from: the socket's address, never a header's.
@@ -2559,6 +2682,12 @@ type SessionToken struct {
 
 	// Role What a token may do. `ci` writes to one fleet.
 	Role *Role `json:"role,omitempty"`
+}
+
+// SessionsEnded defines model for SessionsEnded.
+type SessionsEnded struct {
+	// Ended How many were open, and are not any more.
+	Ended int `json:"ended"`
 }
 
 // Side A resource as it was at one of two revisions; left out where it was not there.
@@ -2647,6 +2776,21 @@ type TenantList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// TenantLiveNews defines model for TenantLiveNews.
+type TenantLiveNews struct {
+	// Fleets The names of the fleets of which something has changed, by name; also of one that is gone. Left out where it is not known which, or where they are more than 100: then look at all of them.
+	Fleets *[]string `json:"fleets,omitempty"`
+
+	// Position The place up to which this tells: the `after` of the next question.
+	Position string `json:"position"`
+
+	// What What is to be looked at again; empty where nothing has changed.
+	What []TenantLiveWhat `json:"what"`
+}
+
+// TenantLiveWhat `fleets`: a fleet was made, deleted or restored. All others are those of a single fleet (`LiveWhat`), of any of the fleets.
+type TenantLiveWhat string
 
 // Token defines model for Token.
 type Token struct {
@@ -2829,8 +2973,11 @@ type Whoami struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Fleet The one fleet that the token is bound to.
-	Fleet *string    `json:"fleet,omitempty"`
-	Kind  WhoamiKind `json:"kind"`
+	Fleet *string `json:"fleet,omitempty"`
+
+	// Id The token's id, as the list of tokens has it.
+	Id   string     `json:"id"`
+	Kind WhoamiKind `json:"kind"`
 
 	// Name The token's name.
 	Name string `json:"name"`
@@ -3000,6 +3147,9 @@ type ConfirmationRequired = Problem
 // Conflict An error, after RFC 9457.
 type Conflict = Problem
 
+// FleetChanged An error, after RFC 9457.
+type FleetChanged = Problem
+
 // Forbidden An error, after RFC 9457.
 type Forbidden = Problem
 
@@ -3032,6 +3182,30 @@ type Unprocessable = Problem
 
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
+
+// GetTenantLiveParams defines parameters for GetTenantLive.
+type GetTenantLiveParams struct {
+	// After The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for a change, such as `30s`; at most `60s`.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
+// ListServersParams defines parameters for ListServers.
+type ListServersParams struct {
+	// State Only servers in this state.
+	State *ServerState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
 
 // ListOperatorSessionsParams defines parameters for ListOperatorSessions.
 type ListOperatorSessionsParams struct {
@@ -3154,6 +3328,12 @@ type DeleteFleetParams struct {
 	Confirm *ConfirmParam `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
+// UpdateFleetParams defines parameters for UpdateFleet.
+type UpdateFleetParams struct {
+	// IfMatch Change only settings that are still what this one ETag of the fleet names, or whatever they are, `*`. What is neither is 400.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // ApplyParams defines parameters for Apply.
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
@@ -3254,6 +3434,9 @@ type ListCredentialsParams struct {
 type ListEventsParams struct {
 	// Node Only of this node.
 	Node *string `form:"node,omitempty" json:"node,omitempty"`
+
+	// Kind Only events of this kind.
+	Kind *EventKind `form:"kind,omitempty" json:"kind,omitempty"`
 
 	// Since Only what happened since this time, or since so long ago, such as `1h`.
 	Since *string `form:"since,omitempty" json:"since,omitempty"`
@@ -3991,6 +4174,39 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// GetGuard Tell the guard rules
+	//
+	// What makes a proxy run code, touch its machine or turn to somebody else is named by guard rules, and the role of a token decides whether it may write it. They are the installation's: the same
+	// for all tenants and fleets, until the server is started with other ones.
+	//
+	// Corresponds with GET /v1/guard (the `GetGuard` operationId).
+	GetGuard(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTenantLive Tell when something of any of the caller's fleets has changed
+	//
+	// For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
+	// again, and never what it is now.
+	//
+	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
+	// line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+	//
+	// To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
+	//
+	// However many follow, a server asks the database once in a second for all tenants that somebody follows, with some look-ups for each of their fleets.
+	//
+	// Corresponds with GET /v1/live (the `GetTenantLive` operationId).
+	GetTenantLive(ctx context.Context, params *GetTenantLiveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListServers List the xDS servers
+	//
+	// For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
+	// day at most. A server that starts anew is another one.
+	//
+	// Corresponds with GET /v1/operator/servers (the `ListServers` operationId).
+	ListServers(ctx context.Context, params *ListServersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListOperatorSessions List the open sessions of operators
 	//
 	// For operators.
@@ -4088,6 +4304,14 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/session (the `SignIn` operationId).
 	SignIn(ctx context.Context, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// EndOtherSessions End all other sessions of the caller's token
+	//
+	// All that are open of the token but the one whose cookie came, on every server: their next requests are refused, and what they listen to ends within 5 seconds. A caller that
+	// came with a token has none to keep: all end. The token stays good: who has it can begin another session.
+	//
+	// Corresponds with POST /v1/session/end-others (the `EndOtherSessions` operationId).
+	EndOtherSessions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListTenants List tenants
 	//
 	// An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
@@ -4180,22 +4404,22 @@ type ClientInterface interface {
 	// UpdateFleetWithBody Change a fleet's settings
 	//
 	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-	// not looked at.
+	// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-	UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateFleet Change a fleet's settings
 	//
 	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-	// not looked at.
+	// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-	UpdateFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ApplyWithBody Write many resources as one revision
 	//
@@ -4663,6 +4887,69 @@ type ClientInterface interface {
 	Whoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
+// GetGuard Tell the guard rules
+//
+// What makes a proxy run code, touch its machine or turn to somebody else is named by guard rules, and the role of a token decides whether it may write it. They are the installation's: the same
+// for all tenants and fleets, until the server is started with other ones.
+//
+// Corresponds with GET /v1/guard (the `GetGuard` operationId).
+func (c *Client) GetGuard(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetGuardRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTenantLive Tell when something of any of the caller's fleets has changed
+//
+// For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
+// again, and never what it is now.
+//
+// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
+// line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+//
+// To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
+//
+// However many follow, a server asks the database once in a second for all tenants that somebody follows, with some look-ups for each of their fleets.
+//
+// Corresponds with GET /v1/live (the `GetTenantLive` operationId).
+func (c *Client) GetTenantLive(ctx context.Context, params *GetTenantLiveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTenantLiveRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListServers List the xDS servers
+//
+// For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
+// day at most. A server that starts anew is another one.
+//
+// Corresponds with GET /v1/operator/servers (the `ListServers` operationId).
+func (c *Client) ListServers(ctx context.Context, params *ListServersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListServersRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListOperatorSessions List the open sessions of operators
 //
 // For operators.
@@ -4870,6 +5157,24 @@ func (c *Client) SignInWithBody(ctx context.Context, contentType string, body io
 // Corresponds with POST /v1/session (the `SignIn` operationId).
 func (c *Client) SignIn(ctx context.Context, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSignInRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EndOtherSessions End all other sessions of the caller's token
+//
+// All that are open of the token but the one whose cookie came, on every server: their next requests are refused, and what they listen to ends within 5 seconds. A caller that
+// came with a token has none to keep: all end. The token stays good: who has it can begin another session.
+//
+// Corresponds with POST /v1/session/end-others (the `EndOtherSessions` operationId).
+func (c *Client) EndOtherSessions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEndOtherSessionsRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -5092,13 +5397,13 @@ func (c *Client) GetFleet(ctx context.Context, tenant TenantParam, fleet FleetPa
 // UpdateFleetWithBody Change a fleet's settings
 //
 // Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-// not looked at.
+// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-func (c *Client) UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateFleetRequestWithBody(c.Server, tenant, fleet, contentType, body)
+func (c *Client) UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateFleetRequestWithBody(c.Server, tenant, fleet, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5112,13 +5417,13 @@ func (c *Client) UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fl
 // UpdateFleet Change a fleet's settings
 //
 // Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-// not looked at.
+// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-func (c *Client) UpdateFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateFleetRequest(c.Server, tenant, fleet, body)
+func (c *Client) UpdateFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateFleetRequest(c.Server, tenant, fleet, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6104,6 +6409,192 @@ func (c *Client) Whoami(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 	return c.Client.Do(req)
 }
 
+// NewGetGuardRequest constructs an http.Request for the GetGuard method
+func NewGetGuardRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guard")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetTenantLiveRequest constructs an http.Request for the GetTenantLive method
+func NewGetTenantLiveRequest(server string, params *GetTenantLiveParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/live")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListServersRequest constructs an http.Request for the ListServers method
+func NewListServersRequest(server string, params *ListServersParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/operator/servers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListOperatorSessionsRequest constructs an http.Request for the ListOperatorSessions method
 func NewListOperatorSessionsRequest(server string, params *ListOperatorSessionsParams) (*http.Request, error) {
 	var err error
@@ -6556,6 +7047,33 @@ func NewSignInRequestWithBody(server string, contentType string, body io.Reader)
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewEndOtherSessionsRequest constructs an http.Request for the EndOtherSessions method
+func NewEndOtherSessionsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/session/end-others")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -7269,18 +7787,18 @@ func NewGetFleetRequest(server string, tenant TenantParam, fleet FleetParam) (*h
 }
 
 // NewUpdateFleetRequest calls the generic UpdateFleet builder with application/json body
-func NewUpdateFleetRequest(server string, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody) (*http.Request, error) {
+func NewUpdateFleetRequest(server string, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, body UpdateFleetJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewUpdateFleetRequestWithBody(server, tenant, fleet, "application/json", bodyReader)
+	return NewUpdateFleetRequestWithBody(server, tenant, fleet, params, "application/json", bodyReader)
 }
 
 // NewUpdateFleetRequestWithBody constructs an http.Request for the UpdateFleet method, with any body, and a specified content type
-func NewUpdateFleetRequestWithBody(server string, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateFleetRequestWithBody(server string, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7318,6 +7836,21 @@ func NewUpdateFleetRequestWithBody(server string, tenant TenantParam, fleet Flee
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -8010,6 +8543,18 @@ func NewListEventsRequest(server string, tenant TenantParam, fleet FleetParam, p
 		if params.Node != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "node", *params.Node, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Kind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "kind", *params.Kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -11185,6 +11730,45 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// GetGuardWithResponse Tell the guard rules
+	//
+	// What makes a proxy run code, touch its machine or turn to somebody else is named by guard rules, and the role of a token decides whether it may write it. They are the installation's: the same
+	// for all tenants and fleets, until the server is started with other ones.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/guard (the `GetGuard` operationId).
+	GetGuardWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetGuardResponse, error)
+
+	// GetTenantLiveWithResponse Tell when something of any of the caller's fleets has changed
+	//
+	// For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
+	// again, and never what it is now.
+	//
+	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
+	// line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+	//
+	// To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
+	//
+	// However many follow, a server asks the database once in a second for all tenants that somebody follows, with some look-ups for each of their fleets.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/live (the `GetTenantLive` operationId).
+	GetTenantLiveWithResponse(ctx context.Context, params *GetTenantLiveParams, reqEditors ...RequestEditorFn) (*GetTenantLiveResponse, error)
+
+	// ListServersWithResponse List the xDS servers
+	//
+	// For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
+	// day at most. A server that starts anew is another one.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/operator/servers (the `ListServers` operationId).
+	ListServersWithResponse(ctx context.Context, params *ListServersParams, reqEditors ...RequestEditorFn) (*ListServersResponse, error)
+
 	// ListOperatorSessionsWithResponse List the open sessions of operators
 	//
 	// For operators.
@@ -11298,6 +11882,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/session (the `SignIn` operationId).
 	SignInWithResponse(ctx context.Context, body SignInJSONRequestBody, reqEditors ...RequestEditorFn) (*SignInResponse, error)
 
+	// EndOtherSessionsWithResponse End all other sessions of the caller's token
+	//
+	// All that are open of the token but the one whose cookie came, on every server: their next requests are refused, and what they listen to ends within 5 seconds. A caller that
+	// came with a token has none to keep: all end. The token stays good: who has it can begin another session.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/session/end-others (the `EndOtherSessions` operationId).
+	EndOtherSessionsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*EndOtherSessionsResponse, error)
+
 	// ListTenantsWithResponse List tenants
 	//
 	// An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
@@ -11406,22 +12000,22 @@ type ClientWithResponsesInterface interface {
 	// UpdateFleetWithBodyWithResponse Change a fleet's settings
 	//
 	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-	// not looked at.
+	// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-	UpdateFleetWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error)
+	UpdateFleetWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error)
 
 	// UpdateFleetWithResponse Change a fleet's settings
 	//
 	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-	// not looked at.
+	// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-	UpdateFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error)
+	UpdateFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error)
 
 	// ApplyWithBodyWithResponse Write many resources as one revision
 	//
@@ -11953,6 +12547,171 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/whoami (the `Whoami` operationId).
 	WhoamiWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*WhoamiResponse, error)
+}
+
+type GetGuardResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Guard
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetGuardResponse) GetJSON200() *Guard {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetGuardResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetGuardResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetGuardResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetGuardResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetGuardResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetTenantLiveResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TenantLiveNews
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTenantLiveResponse) GetJSON200() *TenantLiveNews {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetTenantLiveResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetTenantLiveResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTenantLiveResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTenantLiveResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTenantLiveResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTenantLiveResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListServersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ServerList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListServersResponse) GetJSON200() *ServerList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListServersResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListServersResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListServersResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListServersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListServersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListServersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListServersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type ListOperatorSessionsResponse struct {
@@ -12554,6 +13313,61 @@ func (r SignInResponse) ContentType() string {
 	return ""
 }
 
+type EndOtherSessionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SessionsEnded
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r EndOtherSessionsResponse) GetJSON200() *SessionsEnded {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r EndOtherSessionsResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r EndOtherSessionsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r EndOtherSessionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EndOtherSessionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EndOtherSessionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EndOtherSessionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListTenantsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -13140,6 +13954,11 @@ func (r DeleteFleetResponse) ContentType() string {
 	return ""
 }
 
+// GetFleetResponse200Headers the declared response headers of an HTTP 200 response for GetFleet
+type GetFleetResponse200Headers struct {
+	ETag *string
+}
+
 type GetFleetResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -13149,6 +13968,8 @@ type GetFleetResponse struct {
 	ApplicationproblemJSON404 *NotFound
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetFleetResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -13195,6 +14016,16 @@ func (r GetFleetResponse) ContentType() string {
 	return ""
 }
 
+// UpdateFleetResponse200Headers the declared response headers of an HTTP 200 response for UpdateFleet
+type UpdateFleetResponse200Headers struct {
+	ETag *string
+}
+
+// UpdateFleetResponse412Headers the declared response headers of an HTTP 412 response for UpdateFleet
+type UpdateFleetResponse412Headers struct {
+	ETag *string
+}
+
 type UpdateFleetResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -13206,8 +14037,14 @@ type UpdateFleetResponse struct {
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationproblemJSON412 *FleetChanged
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateFleetResponse200Headers
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *UpdateFleetResponse412Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -13228,6 +14065,11 @@ func (r UpdateFleetResponse) GetApplicationproblemJSON403() *Forbidden {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r UpdateFleetResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r UpdateFleetResponse) GetApplicationproblemJSON412() *FleetChanged {
+	return r.ApplicationproblemJSON412
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -16379,6 +17221,63 @@ func (r WhoamiResponse) ContentType() string {
 	return ""
 }
 
+// GetGuardWithResponse Tell the guard rules
+//
+// What makes a proxy run code, touch its machine or turn to somebody else is named by guard rules, and the role of a token decides whether it may write it. They are the installation's: the same
+// for all tenants and fleets, until the server is started with other ones.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/guard (the `GetGuard` operationId).
+func (c *ClientWithResponses) GetGuardWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetGuardResponse, error) {
+	rsp, err := c.GetGuard(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetGuardResponse(rsp)
+}
+
+// GetTenantLiveWithResponse Tell when something of any of the caller's fleets has changed
+//
+// For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
+// again, and never what it is now.
+//
+// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
+// line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+//
+// To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
+//
+// However many follow, a server asks the database once in a second for all tenants that somebody follows, with some look-ups for each of their fleets.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/live (the `GetTenantLive` operationId).
+func (c *ClientWithResponses) GetTenantLiveWithResponse(ctx context.Context, params *GetTenantLiveParams, reqEditors ...RequestEditorFn) (*GetTenantLiveResponse, error) {
+	rsp, err := c.GetTenantLive(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTenantLiveResponse(rsp)
+}
+
+// ListServersWithResponse List the xDS servers
+//
+// For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
+// day at most. A server that starts anew is another one.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/operator/servers (the `ListServers` operationId).
+func (c *ClientWithResponses) ListServersWithResponse(ctx context.Context, params *ListServersParams, reqEditors ...RequestEditorFn) (*ListServersResponse, error) {
+	rsp, err := c.ListServers(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListServersResponse(rsp)
+}
+
 // ListOperatorSessionsWithResponse List the open sessions of operators
 //
 // For operators.
@@ -16564,6 +17463,22 @@ func (c *ClientWithResponses) SignInWithResponse(ctx context.Context, body SignI
 	return ParseSignInResponse(rsp)
 }
 
+// EndOtherSessionsWithResponse End all other sessions of the caller's token
+//
+// All that are open of the token but the one whose cookie came, on every server: their next requests are refused, and what they listen to ends within 5 seconds. A caller that
+// came with a token has none to keep: all end. The token stays good: who has it can begin another session.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/session/end-others (the `EndOtherSessions` operationId).
+func (c *ClientWithResponses) EndOtherSessionsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*EndOtherSessionsResponse, error) {
+	rsp, err := c.EndOtherSessions(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEndOtherSessionsResponse(rsp)
+}
+
 // ListTenantsWithResponse List tenants
 //
 // An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
@@ -16744,13 +17659,13 @@ func (c *ClientWithResponses) GetFleetWithResponse(ctx context.Context, tenant T
 // UpdateFleetWithBodyWithResponse Change a fleet's settings
 //
 // Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-// not looked at.
+// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-func (c *ClientWithResponses) UpdateFleetWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error) {
-	rsp, err := c.UpdateFleetWithBody(ctx, tenant, fleet, contentType, body, reqEditors...)
+func (c *ClientWithResponses) UpdateFleetWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error) {
+	rsp, err := c.UpdateFleetWithBody(ctx, tenant, fleet, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -16760,13 +17675,13 @@ func (c *ClientWithResponses) UpdateFleetWithBodyWithResponse(ctx context.Contex
 // UpdateFleetWithResponse Change a fleet's settings
 //
 // Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-// not looked at.
+// not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
-func (c *ClientWithResponses) UpdateFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error) {
-	rsp, err := c.UpdateFleet(ctx, tenant, fleet, body, reqEditors...)
+func (c *ClientWithResponses) UpdateFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *UpdateFleetParams, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error) {
+	rsp, err := c.UpdateFleet(ctx, tenant, fleet, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -17610,6 +18525,129 @@ func (c *ClientWithResponses) WhoamiWithResponse(ctx context.Context, reqEditors
 	return ParseWhoamiResponse(rsp)
 }
 
+// ParseGetGuardResponse parses an HTTP response from a GetGuardWithResponse call
+func ParseGetGuardResponse(rsp *http.Response) (*GetGuardResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetGuardResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Guard
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTenantLiveResponse parses an HTTP response from a GetTenantLiveWithResponse call
+func ParseGetTenantLiveResponse(rsp *http.Response) (*GetTenantLiveResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTenantLiveResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TenantLiveNews
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseListServersResponse parses an HTTP response from a ListServersWithResponse call
+func ParseListServersResponse(rsp *http.Response) (*ListServersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListServersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ServerList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListOperatorSessionsResponse parses an HTTP response from a ListOperatorSessionsWithResponse call
 func ParseListOperatorSessionsResponse(rsp *http.Response) (*ListOperatorSessionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -18090,6 +19128,46 @@ func ParseSignInResponse(rsp *http.Response) (*SignInResponse, error) {
 			headers.SetCookie = value
 		}
 		response.Headers204 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseEndOtherSessionsResponse parses an HTTP response from a EndOtherSessionsWithResponse call
+func ParseEndOtherSessionsResponse(rsp *http.Response) (*EndOtherSessionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EndOtherSessionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SessionsEnded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
 	}
 
 	return response, nil
@@ -18592,6 +19670,19 @@ func ParseGetFleetResponse(rsp *http.Response) (*GetFleetResponse, error) {
 
 	}
 
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetFleetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	}
+
 	return response, nil
 }
 
@@ -18637,6 +19728,13 @@ func ParseUpdateFleetResponse(rsp *http.Response) (*UpdateFleetResponse, error) 
 		}
 		response.ApplicationproblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest FleetChanged
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON412 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -18644,6 +19742,29 @@ func ParseUpdateFleetResponse(rsp *http.Response) (*UpdateFleetResponse, error) 
 		}
 		response.ApplicationproblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateFleetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 412:
+		var headers UpdateFleetResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
 	}
 
 	return response, nil

@@ -49,7 +49,7 @@ func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 	ask := s.api.GetFleet
 	if set != (client.FleetUpdate{}) {
 		ask = func(ctx context.Context, tenant, fleet string, more ...client.RequestEditorFn) (*http.Response, error) {
-			return s.api.UpdateFleet(ctx, tenant, fleet, set, more...)
+			return s.api.UpdateFleet(ctx, tenant, fleet, nil, set, more...)
 		}
 	}
 	resp, err := ask(ctx, s.tenant, s.fleet)

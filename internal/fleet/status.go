@@ -12,6 +12,9 @@ type ServerID [16]byte
 // NewServerID returns a fresh id.
 func NewServerID() ServerID { return ServerID(newUUIDv7()) }
 
+// ParseServerID reads the canonical 36-character form.
+func ParseServerID(s string) (ServerID, error) { b, err := parseUUID(s); return ServerID(b), err }
+
 func (s ServerID) String() string { return formatUUID(s) }
 
 // LogValue is the canonical form.

@@ -74,6 +74,7 @@ func TestTheContractPageNamesEachFilter(t *testing.T) {
 		"listResources": "resources, of a fleet or of a type", "listResourcesOfType": "resources, of a fleet or of a type", "listFindings": "findings", "listNodes": "nodes",
 		"getNodeConfig": "a node's config", "getNodeWhy": "why a node has what it has", "listEvents": "events of nodes", "getReceipt": "a receipt's nodes",
 		"listRevisions": "revisions", "listRevisionChanges": changes, "compareRevisions": changes, "listAudit": "the audit",
+		"listServers": "xDS servers",
 	}
 	// What they have beside filters: where to begin, what to tell of an item, of which time.
 	others := []string{"limit", "cursor", "after", "wait", "bodies", "counts", "count", "receipts", "grouped", "format", "revision", "at", "from", "to"}

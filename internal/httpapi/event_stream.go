@@ -96,7 +96,7 @@ func (s eventStream) run(ctx context.Context, out streamWriter) (streamEnd, erro
 			}
 		}
 		if text == "" {
-			continue // all of other nodes
+			continue // nothing that is asked for
 		}
 		if err := out.send(text); err != nil {
 			return "", err
@@ -127,14 +127,15 @@ func (s eventStream) messages(es []store.Event) (string, error) {
 // eventFilter is what a listener asks to be told.
 type eventFilter struct {
 	node    string
+	kind    string
 	grouped bool
 }
 
 func (f eventFilter) items(es []store.Event) []oapi.Event {
-	if f.node != "" {
+	if f.node != "" || f.kind != "" {
 		var own []store.Event
 		for _, e := range es {
-			if e.Node == f.node {
+			if (f.node == "" || e.Node == f.node) && (f.kind == "" || e.Kind == f.kind) {
 				own = append(own, e)
 			}
 		}
@@ -194,7 +195,7 @@ func (a *API) pollEvents(ctx context.Context, from store.EventPosition, wait tim
 				return nil, err
 			}
 		} else if len(items) == 0 && len(es) > 0 {
-			continue // all of other nodes
+			continue // nothing that is asked for
 		}
 		return oapi.ListEvents200JSONResponse{Items: items, Position: positionText(from)}, nil
 	}

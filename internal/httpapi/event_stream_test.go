@@ -32,7 +32,12 @@ func (w *world) follow(query string, headers ...string) *stream {
 
 func (w *world) followAt(what, query string, headers ...string) *stream {
 	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+w.at(what)+query, http.NoBody)
+	return w.followPath(w.at(what)+query, headers...)
+}
+
+func (w *world) followPath(path string, headers ...string) *stream {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+path, http.NoBody)
 	must(w.t, err)
 	r.Header.Set("Authorization", "Bearer "+w.owner)
 	r.Header.Set("Accept", eventStreamType)

@@ -24,6 +24,7 @@ type tailStore interface {
 	EventsMoved(ctx context.Context, feeds []store.EventFeed) (moved, gone []fleet.Key, err error)
 	EventsAfter(ctx context.Context, t fleet.TenantID, f fleet.ID, after store.EventPosition, limit int) ([]store.Event, store.EventPosition, bool, error)
 	Marks(ctx context.Context, keys []fleet.Key) (map[fleet.Key]store.FleetMarks, error)
+	TenantMarks(ctx context.Context, scopes []fleet.Key) ([][]store.NamedMarks, error)
 	LiveTokens(ctx context.Context, ids []fleet.CredentialID) (map[fleet.CredentialID]bool, error)
 	LiveSessions(ctx context.Context, ids []fleet.SessionID) (map[fleet.SessionID]bool, error)
 }
@@ -39,6 +40,8 @@ type tail struct {
 	mu      sync.Mutex // guards what follows and what is in it
 	feeds   map[fleet.Key]*feed
 	lives   map[fleet.Key]*liveFeed
+	tenants map[fleet.Key]*tenantFeed // of a tenant, or of one fleet alone
+	later   time.Time                 // when those are due
 	holders map[holder]*heard
 	news    chan struct{} // closed and replaced after each reading
 	checked time.Time     // when the tokens and sessions were looked up last
@@ -58,7 +61,7 @@ type feed struct {
 
 func newTail(s tailStore, now func() time.Time) *tail {
 	return &tail{
-		store: s, now: now, turn: make(chan struct{}, 1), feeds: map[fleet.Key]*feed{}, lives: map[fleet.Key]*liveFeed{}, holders: map[holder]*heard{},
+		store: s, now: now, turn: make(chan struct{}, 1), feeds: map[fleet.Key]*feed{}, lives: map[fleet.Key]*liveFeed{}, tenants: map[fleet.Key]*tenantFeed{}, holders: map[holder]*heard{},
 		news: make(chan struct{}),
 	}
 }
@@ -218,7 +221,10 @@ func (t *tail) read(ctx context.Context) error {
 		}
 		t.update(k, func(f *feed) { f.add(es, after, upto) })
 	}
-	return t.readLives(ctx)
+	if err := t.readLives(ctx); err != nil {
+		return err
+	}
+	return t.readTenants(ctx)
 }
 
 // update reports whether somebody still listens to the fleet.

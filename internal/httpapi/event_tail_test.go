@@ -23,7 +23,7 @@ type script struct {
 	over   map[fleet.SessionID]bool
 	err    error
 
-	asked, read, looked, marked atomic.Int32
+	asked, read, looked, marked, scoped atomic.Int32
 }
 
 func newScript() *script {
@@ -77,6 +77,29 @@ func (s *script) Marks(_ context.Context, keys []fleet.Key) (map[fleet.Key]store
 		}
 	}
 	return all, s.err
+}
+
+// TenantMarks has ten fleets of each tenant, as happens names them.
+func (s *script) TenantMarks(ctx context.Context, scopes []fleet.Key) ([][]store.NamedMarks, error) {
+	s.scoped.Add(1)
+	defer s.marked.Add(-int32(len(scopes)))
+	all := make([][]store.NamedMarks, len(scopes))
+	for i, scope := range scopes {
+		var keys []fleet.Key
+		for n := range 10 {
+			keys = append(keys, fleet.Key{Tenant: scope.Tenant, Fleet: fleet.ID{byte(n)}})
+		}
+		marks, err := s.Marks(ctx, keys)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range keys {
+			if m, there := marks[k]; there {
+				all[i] = append(all[i], store.NamedMarks{Fleet: k.Fleet, Name: fmt.Sprint("f", k.Fleet[0]), FleetMarks: m})
+			}
+		}
+	}
+	return all, nil
 }
 
 func (s *script) marksOf(k fleet.Key) liveMarks {

@@ -20,7 +20,7 @@ import (
 // as a stream.
 func (a *API) ListEvents(ctx context.Context, r oapi.ListEventsRequestObject) (oapi.ListEventsResponseObject, error) {
 	c, p := callOf(ctx), r.Params
-	q := store.EventFilter{Node: deref(p.Node)}
+	q := store.EventFilter{Node: deref(p.Node), Kind: string(deref(p.Kind))}
 	if !plainText(q.Node) {
 		return nil, badParameter("node", "invalid_text", "a node's id is UTF-8 without NUL")
 	}
@@ -45,7 +45,7 @@ func (a *API) ListEvents(ctx context.Context, r oapi.ListEventsRequestObject) (o
 	if err != nil {
 		return nil, err
 	}
-	f := eventFilter{node: q.Node, grouped: deref(p.Grouped)}
+	f := eventFilter{node: q.Node, kind: q.Kind, grouped: deref(p.Grouped)}
 	from, err := a.eventPlace(ctx, p, q.Since)
 	if err != nil {
 		return nil, err

@@ -47,6 +47,37 @@ func TestEventsArePaged(t *testing.T) {
 	}
 }
 
+// Events of one kind: in a list, in groups, from a place on, and in a stream.
+func TestEventsOfAKind(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a")
+	s := w.follow("?kind=kept_back&node=n")
+	kept := fleet.Refusal{Type: fleet.Cluster, Name: "a", Version: "v", Revision: 1, Detail: "no", Good: "g", Action: fleet.ActionKept}
+	w.refusingNode(w.fleet.ID, "n", fleet.Refusal{Type: fleet.Cluster, Name: "b", Version: "v", Revision: 1, Detail: "no", Action: fleet.ActionNoSuspect})
+	w.refusingNode(w.fleet.ID, "n", kept)
+	w.refusingNode(w.fleet.ID, "other", kept)
+	for query, want := range map[string]int{
+		"?kind=kept_back": 2, "?kind=refused": 3, "?kind=kept_back&node=n": 1, "?kind=recovered": 0, "?kind=kept_back&grouped=true": 1, "?kind=refused&grouped=true": 2,
+		"?kind=kept_back&after=0": 2, "?kind=refused&after=0": 3, "?kind=recovered&after=0": 0,
+	} {
+		var list oapi.EventList
+		w.do(http.MethodGet, w.at("events")+query, "").is(200, &list)
+		for _, e := range list.Items {
+			if !strings.Contains(query, string(e.Kind)) {
+				t.Errorf("%s: %+v", query, e)
+			}
+		}
+		if len(list.Items) != want {
+			t.Errorf("%s: %d events, want %d", query, len(list.Items), want)
+		}
+	}
+	if e := s.event(); e.Kind != oapi.EventKindKeptBack || e.Node != "n" || e.Resource.Name != "a" {
+		t.Errorf("the stream tells %+v", e)
+	}
+	w.do(http.MethodGet, w.at("events")+"?kind=strange", "").isProblem(400, "invalid_request", "?kind")
+}
+
 func TestEventsBadInput(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

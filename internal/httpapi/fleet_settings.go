@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -35,11 +37,34 @@ func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) 
 	if err := room(c.fleet.Values, set.Values); err != nil {
 		return nil, err
 	}
-	f, err := a.store.UpdateFleet(ctx, c.tenant.ID, c.actor, c.fleet.ID, set)
+	match, err := settingsMatch(r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	return oapi.UpdateFleet200JSONResponse(fleetOf(f)), nil
+	f, err := a.store.UpdateFleetIf(ctx, c.tenant.ID, c.actor, c.fleet.ID, set, match)
+	var changed *store.SettingsError
+	if errors.As(err, &changed) {
+		p := problemOf(err)
+		p.detail, p.etag = "the settings of the fleet are not what If-Match names: somebody has changed them since; look at what they are now, and send the change again with their ETag", changed.ETag
+		return nil, p
+	}
+	if err != nil {
+		return nil, err
+	}
+	return oapi.UpdateFleet200JSONResponse{Body: fleetOf(f), Headers: oapi.UpdateFleet200ResponseHeaders{ETag: &f.ETag}}, nil
+}
+
+var fleetETag = regexp.MustCompile(`^"[0-9a-f]{16}"$`)
+
+// settingsMatch is the ETag that the settings must have; "": they may be any.
+func settingsMatch(header *string) (string, error) {
+	switch match := deref(header); {
+	case header == nil, match == "*":
+		return "", nil
+	case fleetETag.MatchString(match):
+		return match, nil
+	}
+	return "", badParameter("If-Match", "invalid_precondition", `this is neither * nor one ETag of a fleet as an answer has it, such as "f8a0c31b5d2e4976"; a weak one (W/) and a list are not taken`)
 }
 
 // settingsOf reads the settings that are given.

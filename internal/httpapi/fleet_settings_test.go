@@ -43,6 +43,46 @@ func TestFleetSettings(t *testing.T) {
 	want("after all that", oapi.Strict, "90m", "14d")
 }
 
+// Who changes settings that somebody else has changed meanwhile is told, and undoes nothing.
+func TestSettingsAreChangedAsTheyWereSeen(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	var f oapi.Fleet
+	seen := w.do(http.MethodGet, w.at(), "").is(200, &f).header.Get("ETag")
+	if seen == "" || f.Etag != seen {
+		t.Fatalf("the header has %s, the fleet %s", seen, f.Etag)
+	}
+	w.put("a")
+	w.do(http.MethodPost, w.at("credentials"), `{"nodes": "*"}`).is(201, nil)
+	tags := map[string]string{seen: "at first"}
+	for _, body := range []string{
+		`{"description": "new"}`, `{"references": "strict"}`, `{"receipt_window": "90m"}`, `{"forget_nodes_after": "14d"}`, `{"node_ids": "exclusive"}`, `{"static_clusters": ["s"]}`, `{"values": {"a": "b"}}`,
+	} {
+		a := w.do(http.MethodPatch, w.at(), body, "If-Match", seen).is(200, &f)
+		if before := tags[f.Etag]; before != "" || f.Etag != a.header.Get("ETag") {
+			t.Errorf("after %s the settings are called %s, as after %s; the header has %s", body, f.Etag, before, a.header.Get("ETag"))
+		}
+		seen, tags[f.Etag] = f.Etag, body
+	}
+	w.do(http.MethodPatch, w.at(), `{"description": "newer"}`).is(200, &f)
+	a := w.do(http.MethodPatch, w.at(), `{"description": "mine", "node_ids": "shared"}`, "If-Match", seen)
+	if p := a.isProblem(412, "precondition_failed", ""); !strings.Contains(*p.Detail, "somebody has changed them since") || a.header.Get("ETag") != f.Etag {
+		t.Errorf("%s, ETag %s, want %s", *p.Detail, a.header.Get("ETag"), f.Etag)
+	}
+	var list oapi.FleetList
+	w.do(http.MethodGet, "/v1/tenants/acme/fleets", "").is(200, &list)
+	if x := list.Items[0]; x.Etag != f.Etag || x.Description != "newer" || x.NodeIds != oapi.Exclusive {
+		t.Errorf("it has changed something: %+v", x)
+	}
+	w.do(http.MethodPatch, w.at(), `{"description": "new"}`, "If-Match", "*").is(200, &f)
+	if f.Etag != seen {
+		t.Errorf("as they were they are called %s, and were %s", f.Etag, seen)
+	}
+	for _, match := range []string{"x", `W/` + seen, seen + ", " + seen, `"7-1a2b3c4d"`, strings.Trim(seen, `"`)} {
+		w.do(http.MethodPatch, w.at(), `{"description": "x"}`, "If-Match", match).isProblem(400, "invalid_request", "?If-Match")
+	}
+}
+
 func TestNodeIDsOfAFleet(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

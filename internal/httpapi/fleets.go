@@ -108,7 +108,7 @@ func (a *API) GetFleet(ctx context.Context, _ oapi.GetFleetRequestObject) (oapi.
 	if err != nil {
 		return nil, err
 	}
-	return oapi.GetFleet200JSONResponse(out[0]), nil
+	return oapi.GetFleet200JSONResponse{Body: out[0], Headers: oapi.GetFleet200ResponseHeaders{ETag: &out[0].Etag}}, nil
 }
 
 // DeleteFleet implements deleteFleet.
@@ -129,7 +129,7 @@ func fleetOf(f store.Fleet) oapi.Fleet {
 	return oapi.Fleet{
 		Id: f.ID.String(), Name: f.Name, Description: f.Description, References: oapi.References(f.References), NodeIds: oapi.NodeIds(f.NodeIDs),
 		DeletedAt:     optionalTime(f.DeletedAt),
-		ReceiptWindow: ageText(f.ReceiptWindow), ForgetNodesAfter: ageText(f.ForgetNodesAfter), StaticClusters: f.StaticClusters, Values: f.Values,
+		ReceiptWindow: ageText(f.ReceiptWindow), ForgetNodesAfter: ageText(f.ForgetNodesAfter), StaticClusters: f.StaticClusters, Values: f.Values, Etag: f.ETag,
 		Revision: int64(f.Revision), ChangedAt: f.ChangedAt, Resources: f.Resources, CreatedAt: f.CreatedAt,
 	}
 }

@@ -94,8 +94,18 @@ func (g Guard) fault(rule resource.Rule, pointer string) oapi.FieldError {
 		last := len(names) - 1
 		detail += fmt.Sprintf("; only tokens of the roles %s and %s may write it", strings.Join(names[:last], ", "), names[last])
 	}
-	return oapi.FieldError{Pointer: &pointer, Code: "guard_" + string(rule), Detail: detail}
+	return oapi.FieldError{Pointer: &pointer, Code: guardCode(rule), Detail: detail}
 }
+
+// GetGuard implements getGuard.
+func (a *API) GetGuard(context.Context, oapi.GetGuardRequestObject) (oapi.GetGuardResponseObject, error) {
+	return oapi.GetGuard200JSONResponse{LogPaths: a.compiler.LogPaths(), Items: each(resource.Rules(), func(r resource.Rule) oapi.GuardRule {
+		roles := each(a.guard.writers(r), func(role auth.Role) oapi.Role { return oapi.Role(role) })
+		return oapi.GuardRule{Rule: string(r), Code: guardCode(r), Covers: r.Covers(), Reason: r.Reason(), Roles: roles}
+	})}, nil
+}
+
+func guardCode(r resource.Rule) string { return "guard_" + string(r) }
 
 // refused are the faults of what the caller may not write, with prefix before their
 // pointers. The decision is the token's row's alone.

@@ -220,3 +220,37 @@ func TestGuardSettings(t *testing.T) {
 	w.api.guard = Guard{}
 	w.do(http.MethodPut, w.at("resources", "listeners", "l"), asDocument(luaListener("l", "x"))).isProblem(403, "guarded", "/body"+luaAt)
 }
+
+// The rules are told as the server has them, in the words of docs/guard.md, and by default with its roles.
+func TestTheGuardRulesAreTold(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	docs, err := os.ReadFile("../../docs/guard.md")
+	must(t, err)
+	viewer := "Bearer " + w.token(w.tenant, auth.RoleViewer, nil)
+	ask := func(settings ...string) (roles map[string]string) {
+		w.api.guard, err = ParseGuard(settings)
+		must(t, err)
+		var got oapi.Guard
+		w.do(http.MethodGet, "/v1/guard", "", "Authorization", viewer).is(200, &got)
+		if len(got.Items) != len(resource.Rules()) || !slices.Equal(got.LogPaths, resource.DefaultLogPaths()) {
+			t.Errorf("%d rules, logs at %v", len(got.Items), got.LogPaths)
+		}
+		roles = map[string]string{}
+		for _, r := range got.Items {
+			roles[r.Rule] = fmt.Sprint(r.Roles)
+			if row := "| `" + r.Rule + "` | " + r.Covers + " |"; r.Code != "guard_"+r.Rule || r.Reason == "" || r.Covers == "" ||
+				!strings.Contains(strings.ReplaceAll(string(docs), "`", ""), strings.ReplaceAll(row, "`", "")) {
+				t.Errorf("%+v is not in docs/guard.md as %s", r, row)
+			}
+		}
+		return roles
+	}
+	got := ask()
+	if got["code"] != "[admin owner]" || got["loopback"] != "[ci editor admin owner]" {
+		t.Errorf("by default %v", got)
+	}
+	if got := ask("code=nobody", "loopback=owner"); got["code"] != "[]" || got["loopback"] != "[owner]" || got["files"] != "[admin owner]" {
+		t.Errorf("as set %v", got)
+	}
+}

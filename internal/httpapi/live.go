@@ -21,7 +21,7 @@ func (a *API) GetLive(ctx context.Context, r oapi.GetLiveRequestObject) (oapi.Ge
 	if err != nil {
 		return nil, err
 	}
-	after, err := livePlace(r.Params, stream)
+	after, err := livePlace(r.Params.After, r.Params.LastEventID, stream, parseLiveMarks)
 	if err != nil {
 		return nil, err
 	}
@@ -32,26 +32,31 @@ func (a *API) GetLive(ctx context.Context, r oapi.GetLiveRequestObject) (oapi.Ge
 	if after == nil {
 		after = &now
 	}
-	if stream {
-		leave, err := a.beginToWait(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return liveStream{api: a, ctx: ctx, listener: a.follow(ctx, now, *after), leave: leave}, nil
-	}
 	what := now.since(*after)
-	if len(what) == 0 && wait > 0 {
-		if what, now, err = a.awaitLive(ctx, now, wait); err != nil {
-			return nil, err
-		}
+	if !stream && (len(what) > 0 || wait == 0) {
+		return oapi.GetLive200JSONResponse{What: what, Position: now.String()}, nil
 	}
-	return oapi.GetLive200JSONResponse{What: what, Position: now.String()}, nil
+	leave, err := a.beginToWait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := callOf(ctx)
+	l := a.tail.follow(keyOf(c), holderOf(c), now, *after)
+	if stream {
+		return liveStream{api: a, ctx: ctx, listener: l, with: l.with, leave: leave}, nil
+	}
+	defer leave()
+	defer l.leave()
+	if what, err = awaited(ctx, a, wait, l.next); err != nil {
+		return nil, err
+	}
+	return oapi.GetLive200JSONResponse{What: what, Position: l.at.String()}, nil
 }
 
 // livePlace is after what the client has been told; nil: from now on.
-func livePlace(p oapi.GetLiveParams, stream bool) (*liveMarks, error) {
-	name, text := "after", deref(p.After)
-	if last := deref(p.LastEventID); last != "" {
+func livePlace[M any](after, last *string, stream bool, parse func(string) (M, bool)) (*M, error) {
+	name, text := "after", deref(after)
+	if last := deref(last); last != "" {
 		if !stream {
 			return nil, badParameter("Last-Event-ID", "invalid", "it goes with Accept: "+eventStreamType+"; one answer takes after")
 		}
@@ -60,7 +65,7 @@ func livePlace(p oapi.GetLiveParams, stream bool) (*liveMarks, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // see above
 	}
-	at, ok := parseLiveMarks(text)
+	at, ok := parse(text)
 	if !ok {
 		return nil, badParameter(name, "invalid_position", "this is no place: give the id of an event of this stream or the position of an answer, or begin without")
 	}
@@ -81,36 +86,24 @@ func (a *API) liveNow(ctx context.Context) (liveMarks, error) {
 	return marksOf(m), nil
 }
 
-func (a *API) follow(ctx context.Context, now, after liveMarks) *liveListener {
-	c := callOf(ctx)
-	return a.tail.follow(keyOf(c), holderOf(c), now, after)
-}
-
-// awaitLive waits for the first change.
-func (a *API) awaitLive(ctx context.Context, now liveMarks, wait time.Duration) ([]oapi.LiveWhat, liveMarks, error) {
-	leave, err := a.beginToWait(ctx)
-	if err != nil {
-		return nil, now, err
-	}
-	defer leave()
-	l := a.follow(ctx, now, now)
-	defer l.leave()
+// awaited waits for the first change, by a listener's next.
+func awaited[W any](ctx context.Context, a *API, wait time.Duration, next func(context.Context, <-chan struct{}, <-chan time.Time) ([]W, streamEnd, error)) ([]W, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	what, end, err := l.next(ctx, a.draining, timer.C)
+	what, end, err := next(ctx, a.draining, timer.C)
 	switch {
 	case err != nil:
-		return nil, now, err
+		return nil, err
 	case end == endToken:
-		return nil, now, errTokenNotValid()
+		return nil, errTokenNotValid()
 	case end == endSession:
-		return nil, now, errSessionOver()
+		return nil, errSessionOver()
 	case end == endFleet:
-		return nil, now, errNoFleet
+		return nil, errNoFleet
 	case what == nil:
-		what = []oapi.LiveWhat{}
+		what = []W{}
 	}
-	return what, l.at, nil
+	return what, nil
 }
 
 // liveStream is an answer that goes on. Nothing is kept for its client but its place: who reads
@@ -118,38 +111,47 @@ func (a *API) awaitLive(ctx context.Context, now liveMarks, wait time.Duration) 
 type liveStream struct {
 	api      *API
 	ctx      context.Context //nolint:containedctx // of the request, which the answer is written in
-	listener *liveListener
-	leave    func()
+	listener interface {
+		leave()
+		place() string
+		// tell waits until there is something to tell; nil: it was time for something else.
+		tell(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) (any, streamEnd, error)
+	}
+	with  holder
+	leave func()
 }
 
 // VisitGetLiveResponse implements oapi.GetLiveResponseObject.
-func (s liveStream) VisitGetLiveResponse(w http.ResponseWriter) error {
+func (s liveStream) VisitGetLiveResponse(w http.ResponseWriter) error { return s.write(w) }
+
+// VisitGetTenantLiveResponse implements oapi.GetTenantLiveResponseObject.
+func (s liveStream) VisitGetTenantLiveResponse(w http.ResponseWriter) error { return s.write(w) }
+
+func (s liveStream) write(w http.ResponseWriter) error {
 	defer s.leave()
 	defer s.listener.leave()
-	s.api.stream(s.ctx, w, s.listener.with, s.run)
+	s.api.stream(s.ctx, w, s.with, s.run)
 	return nil
 }
 
 func (s liveStream) run(ctx context.Context, out streamWriter) (streamEnd, error) {
 	beat := time.NewTicker(s.api.heartbeat)
 	defer beat.Stop()
-	if err := out.send(fmt.Sprintf("retry: 2000\nid: %s\n\n", s.listener.at)); err != nil {
+	if err := out.send(fmt.Sprintf("retry: 2000\nid: %s\n\n", s.listener.place())); err != nil {
 		return "", err
 	}
 	for {
-		what, end, err := s.listener.next(ctx, s.api.draining, beat.C)
+		news, end, err := s.listener.tell(ctx, s.api.draining, beat.C)
 		if err != nil || end != "" {
 			return end, err
 		}
 		text := ": nothing new\n\n"
-		if len(what) > 0 {
-			line, err := json.Marshal(struct {
-				What []oapi.LiveWhat `json:"what"`
-			}{what})
+		if news != nil {
+			line, err := json.Marshal(news)
 			if err != nil {
 				return "", fmt.Errorf("encode what has changed: %w", err)
 			}
-			text = fmt.Sprintf("id: %s\ndata: %s\n\n", s.listener.at, line)
+			text = fmt.Sprintf("id: %s\ndata: %s\n\n", s.listener.place(), line)
 		}
 		if err := out.send(text); err != nil {
 			return "", err

@@ -99,6 +99,18 @@ func (l *liveListener) next(ctx context.Context, stop <-chan struct{}, wake <-ch
 	}
 }
 
+func (l *liveListener) place() string { return l.at.String() }
+
+func (l *liveListener) tell(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) (any, streamEnd, error) {
+	what, end, err := l.next(ctx, stop, wake)
+	if len(what) == 0 {
+		return nil, end, err
+	}
+	return struct {
+		What []oapi.LiveWhat `json:"what"`
+	}{what}, end, err
+}
+
 // readLives asks for the marks of all fleets that somebody follows.
 func (t *tail) readLives(ctx context.Context) error {
 	t.mu.Lock()

@@ -17,12 +17,12 @@ import (
 // matrix says what each role may do: for viewer, ci, editor, admin, owner and
 // operator, y: allowed, n: 403. (ci is bound to the fleet that the operation is about.)
 var matrix = map[string]string{
-	"whoami": "yyyyyy", "signIn": "yyyyyy", "signOut": "yyyyyy", "listSessions": "yyyyyy", "endSession": "nnnyyy", "listOperatorSessions": "nnnnny", "endOperatorSession": "nnnnny",
-	"getSchemas": "yyyyyy", "getSchema": "yyyyyy", "getMessageSchema": "yyyyyy",
+	"whoami": "yyyyyy", "signIn": "yyyyyy", "signOut": "yyyyyy", "endOtherSessions": "yyyyyy", "listSessions": "yyyyyy", "endSession": "nnnyyy", "listOperatorSessions": "nnnnny", "endOperatorSession": "nnnnny",
+	"getGuard": "yyyyyy", "getSchemas": "yyyyyy", "getSchema": "yyyyyy", "getMessageSchema": "yyyyyy",
 	"listTenants": "yyyyyy", "createTenant": "nnnnny", "getTenant": "yyyyyy", "deleteTenant": "nnnnyy", "restoreTenant": "nnnnny",
 	"listTokens": "nnnyyy", "createToken": "nnnyyy", "revokeToken": "nnnyyy", "handOverToken": "nnnnyy", "listTenantEvents": "nnnyyy", "listAudit": "nnnyyy",
-	"listOperatorTokens": "nnnnny", "createOperatorToken": "nnnnny", "revokeOperatorToken": "nnnnny",
-	"getUsage": "yyyyyy", "getFleetUsage": "yyyyyn", "getLive": "yyyyyn", "getTopology": "yyyyyn", "listFindings": "yyyyyn", "getLimits": "nnnnny", "updateLimits": "nnnnny",
+	"listServers": "nnnnny", "listOperatorTokens": "nnnnny", "createOperatorToken": "nnnnny", "revokeOperatorToken": "nnnnny",
+	"getUsage": "yyyyyy", "getFleetUsage": "yyyyyn", "getLive": "yyyyyn", "getTenantLive": "yyyyyy", "getTopology": "yyyyyn", "listFindings": "yyyyyn", "getLimits": "nnnnny", "updateLimits": "nnnnny",
 	"listFleets": "yyyyyn", "createFleet": "nnnyyn", "getFleet": "yyyyyn", "updateFleet": "nnnyyn", "deleteFleet": "nnnyyn", "restoreFleet": "nnnyyn",
 	"listResources": "yyyyyn", "listResourcesOfType": "yyyyyn", "getResource": "yyyyyn",
 	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "importConfig": "nyyyyn", "getBootstrap": "yyyyyn", "rollback": "nyyyyn", "planRollback": "nyyyyn",

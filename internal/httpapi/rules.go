@@ -30,10 +30,14 @@ var rules = map[string]rule{
 	"signIn":  {scope: anybody},
 	"signOut": {scope: self},
 
+	"endOtherSessions": {scope: self},
+
 	"listSessions":         {scope: ofTenant}, // whose: the handler
 	"endSession":           {scope: ofTenant},
 	"listOperatorSessions": {scope: installation, action: auth.ManageOperators},
 	"endOperatorSession":   {scope: installation, action: auth.ManageOperators},
+
+	"getGuard": {scope: self},
 
 	"getSchemas":       {scope: self},
 	"getSchema":        {scope: self},
@@ -58,6 +62,8 @@ var rules = map[string]rule{
 	"revokeToken":   {scope: ofTenant, action: auth.ManageTokens},
 	"handOverToken": {scope: ofTenant, action: auth.HandOverTokens},
 
+	"listServers": {scope: installation, action: auth.ManageOperators},
+
 	"listOperatorTokens":  {scope: installation, action: auth.ManageOperators},
 	"createOperatorToken": {scope: installation, action: auth.ManageOperators},
 	"revokeOperatorToken": {scope: installation, action: auth.ManageOperators},
@@ -74,7 +80,8 @@ var rules = map[string]rule{
 
 	"getTopology": {scope: ofFleet, action: auth.ReadConfig},
 
-	"getLive": {scope: ofFleet, action: auth.ReadConfig},
+	"getLive":       {scope: ofFleet, action: auth.ReadConfig},
+	"getTenantLive": {scope: self}, // of which fleets: the handler
 
 	"listFindings": {scope: ofFleet, action: auth.ReadConfig},
 

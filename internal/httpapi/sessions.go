@@ -64,6 +64,20 @@ func (a *API) endOwn(ctx context.Context, c *call) error {
 	return a.store.EndOperatorSession(ctx, c.actor, c.session.ID)
 }
 
+// EndOtherSessions implements endOtherSessions.
+func (a *API) EndOtherSessions(ctx context.Context, _ oapi.EndOtherSessionsRequestObject) (oapi.EndOtherSessionsResponseObject, error) {
+	c := callOf(ctx)
+	var keep fleet.SessionID
+	if c.session != nil {
+		keep = c.session.ID
+	}
+	n, err := a.store.EndOtherSessions(ctx, c.actor, c.principal.Credential, keep)
+	if err != nil {
+		return nil, err
+	}
+	return oapi.EndOtherSessions200JSONResponse{Ended: n}, nil
+}
+
 // signedOut removes the cookie.
 type signedOut struct{ form cookieForm }
 

@@ -237,6 +237,40 @@ func TestAnOperatorsSession(t *testing.T) {
 	}
 }
 
+// Who ends all other sessions keeps the one that asks, and takes nothing from other tokens.
+func TestAllOtherSessionsEnd(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	const path = "/v1/session/end-others"
+	for name, token := range map[string]string{"member": w.token(w.tenant, auth.RoleViewer, nil), "operator": w.operator()} {
+		own, first, second, others := w.signedIn(token), w.signedIn(token), w.signedIn(token), w.signedIn(w.owner)
+		if who := own.whoami(); who.Id != mustToken(t, token).String() {
+			t.Errorf("the token of the %s is %+v", name, who)
+		}
+		first.do(http.MethodDelete, "/v1/session", "").is(204, nil)
+		var got oapi.SessionsEnded
+		if own.do(http.MethodPost, path, "").is(200, &got); got.Ended != 1 {
+			t.Errorf("%d of the %s have ended", got.Ended, name)
+		}
+		second.isOver("the session has ended")
+		own.whoami()
+		others.whoami()
+		if own.do(http.MethodPost, path, "").is(200, &got); got.Ended != 0 {
+			t.Errorf("%d of the %s have ended again", got.Ended, name)
+		}
+		if w.do(http.MethodPost, path, "", "Authorization", "Bearer "+token).is(200, &got); got.Ended != 1 {
+			t.Errorf("the token of the %s ends %d", name, got.Ended)
+		}
+		own.isOver("the session has ended")
+		others.whoami()
+	}
+	var events oapi.AuditList
+	w.do(http.MethodGet, "/v1/tenants/acme/audit?kind=session.end", "").is(200, &events)
+	if len(events.Items) != 3 || events.Items[0].By.Name != "viewer" { // an operator's are in no tenant's audit
+		t.Errorf("%+v", events.Items)
+	}
+}
+
 func TestT08_SigningInIsPaced(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -14,7 +14,7 @@ import (
 // Whoami implements whoami.
 func (a *API) Whoami(ctx context.Context, _ oapi.WhoamiRequestObject) (oapi.WhoamiResponseObject, error) {
 	c := callOf(ctx)
-	out := oapi.Whoami200JSONResponse{Kind: oapi.WhoamiKindOperator, Name: c.principal.Name, ExpiresAt: optionalTime(c.expires)}
+	out := oapi.Whoami200JSONResponse{Kind: oapi.WhoamiKindOperator, Id: c.principal.Credential.String(), Name: c.principal.Name, ExpiresAt: optionalTime(c.expires)}
 	if x := c.session; x != nil {
 		out.Session = &oapi.OwnSession{Id: x.ID.String(), ExpiresAt: x.ExpiresAt, IdleAt: x.IdleAt}
 	}

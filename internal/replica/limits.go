@@ -55,6 +55,12 @@ func (s *streamCounts) remove(id xds.Identity) {
 	less(s.byCredential, id.Credential)
 }
 
+func (s *streamCounts) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
+}
+
 // less leaves nothing behind of what is not there any more.
 func less[K comparable](counts map[K]int, k K) {
 	if counts[k] <= 1 {

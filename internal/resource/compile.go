@@ -40,6 +40,9 @@ func NewCompiler(c Config) *Compiler {
 	return &Compiler{versionKey: slices.Clone(c.VersionKey), logPaths: slices.Clone(c.LogPaths)}
 }
 
+// LogPaths are where a proxy may write logs without a guard rule that says otherwise.
+func (c *Compiler) LogPaths() []string { return slices.Clone(c.logPaths) }
+
 // Compiled is a document that Envoy can be expected to take.
 type Compiled struct {
 	Document

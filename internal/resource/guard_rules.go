@@ -58,6 +58,24 @@ func Rules() []Rule {
 // Reason says what the rule is about, as the first half of a sentence.
 func (r Rule) Reason() string { return reasons[r] }
 
+// covers say what each rule names; docs/guard.md has the same words.
+var covers = map[Rule]string{
+	RuleCode:              "Lua, Wasm, dynamic modules, external processors (ext_proc), tracers and socket maps that load a library or a program: as filters, per-route overrides, access loggers, sinks, matchers, cluster specifiers and all else. Content whose type cannot be known: a TypedStruct of an unknown type, or without one, or that does not fit it, and a google.protobuf.Struct where an extension's configuration belongs",
+	RuleAdmin:             "messages of Envoy's bootstrap, bootstrap extensions, and of its admin interface",
+	RuleTap:               "tap filters and transport sockets, TLS key logs, formatters that write Secrets into logs and headers",
+	RuleFiles:             "every file name but that of a log: DataSource.filename, path_config_source, watched directories, keys and tokens in files, file servers, caches and buffers on disk, databases, descriptors, network namespaces, %FILE_CONTENT(...)%",
+	RuleFileLogs:          "an access log or a log of health checks outside of the allowed paths",
+	RuleEnvironment:       "DataSource.environment_variable, tags, matchers and credentials from the environment, %ENVIRONMENT(...)% in any text",
+	RuleConfigSources:     "api_config_source: another control plane. ads and self are this one",
+	RulePipes:             "Unix sockets, as the address of an endpoint or a listener, or as a gRPC target",
+	RuleInternalListeners: "internal listeners and their addresses",
+	RuleLinkLocal:         "link-local addresses and those of the clouds' metadata services, as something to connect to",
+	RuleLoopback:          "the proxy's own machine, as something to connect to; its admin interface may listen there",
+}
+
+// Covers says what the rule names.
+func (r Rule) Covers() string { return covers[r] }
+
 // Guarded is one place where a resource has what a rule names.
 type Guarded struct {
 	Rule    Rule

@@ -71,6 +71,7 @@ DELETE FROM node_events e
 // EventFilter says which events a list has.
 type EventFilter struct {
 	Node  string    // "": of all nodes
+	Kind  string    // EventRefused, ...; "": of all kinds
 	Since time.Time // not those before; zero: all that are kept
 }
 
@@ -82,6 +83,10 @@ func (s *Store) Events(ctx context.Context, t fleet.TenantID, f fleet.ID, q Even
 	args := []any{f.String(), timeOrNil(after.At), after.ID, timeOrNil(q.Since)}
 	if q.Node != "" {
 		sql, args = sql+` AND e.node_id = $5`, append(args, clean(q.Node, maxNodeID))
+	}
+	if q.Kind != "" { // no index has it: of a fleet there are keptEvents
+		args = append(args, q.Kind)
+		sql += fmt.Sprintf(` AND e.kind = $%d`, len(args))
 	}
 	sql += fmt.Sprintf(` ORDER BY e.at DESC, e.id DESC LIMIT %d`, limit+1)
 	es, err := many(ctx, s, t, scanOneEvent, sql, args...)

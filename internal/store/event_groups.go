@@ -29,13 +29,13 @@ type GroupCursor struct {
 }
 
 // selectEventGroups reads the newest events once, however many nodes they are of, and the words of each
-// group by key. $2 the time, $3 and $4 the newest, $5 and $6 the last group of the page before, $7 the node.
+// group by key. $2 the time, $3 and $4 the newest, $5 and $6 the last group of the page before, $7 the node, $9 the kind.
 const selectEventGroups = `
 WITH recent AS MATERIALIZED (
   SELECT e.id, e.at, e.kind, e.node_id, e.type, e.name, e.version, e.revision, e.text_hash, e.action, e.beside, e.note,
          e.reason, e.credential_id, e.address, e.attempts, e.first_at, e.xact FROM node_events e
    WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND ($2::timestamptz IS NULL OR e.at >= $2) AND ($3::timestamptz IS NULL OR (e.at, e.id) <= ($3, $4::uuid))
-     AND ($7::text IS NULL OR e.node_id = $7)
+     AND ($7::text IS NULL OR e.node_id = $7) AND ($9 = '' OR e.kind = $9)
    ORDER BY e.at DESC, e.id DESC LIMIT 10000),
 groups AS (
   SELECT (array_agg(id ORDER BY at DESC, id DESC))[1] AS id, max(at) AS at, kind, (array_agg(node_id ORDER BY at DESC, id DESC))[1] AS node_id, type, name, version, revision, text_hash, action, beside, note,
@@ -58,7 +58,7 @@ func (s *Store) EventGroups(ctx context.Context, t fleet.TenantID, f fleet.ID, q
 		node = &id
 	}
 	gs, err := manyIn(ctx, s, call{limit: readTimeout, plans: setOrder}, t, scanEventGroup, selectEventGroups,
-		f.String(), timeOrNil(q.Since), timeOrNil(from.Newest.At), from.Newest.ID, timeOrNil(from.After.At), from.After.ID, node, limit+1)
+		f.String(), timeOrNil(q.Since), timeOrNil(from.Newest.At), from.Newest.ID, timeOrNil(from.After.At), from.After.ID, node, limit+1, q.Kind)
 	if err != nil {
 		return nil, false, fmt.Errorf("list events of fleet %s by what they say: %w", f, err)
 	}

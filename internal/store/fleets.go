@@ -28,6 +28,7 @@ type Fleet struct {
 	NodeIDs          string            // fleet.NodeIDsShared, ...
 	StaticClusters   []string          // that the proxies have in their bootstrap; sorted
 	Values           map[string]string // for the placeholders in what is written to it
+	ETag             string            // names the settings: all above but the id, the name and who made it
 	Revision         fleet.Revision    // 0 before the first change
 	ChangedAt        time.Time         // when Revision was made
 	Resources        int64             // how many there are; variants count
@@ -35,7 +36,7 @@ type Fleet struct {
 }
 
 const selectAnyFleet = `
-SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, f.static_clusters, f.placeholder_values, h.revision, h.changed_at, h.resources, f.deleted_at
+SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, f.static_clusters, f.placeholder_values, fleet_etag(f, h.node_ids), h.revision, h.changed_at, h.resources, f.deleted_at
   FROM fleets f JOIN fleet_heads h ON h.tenant_id = f.tenant_id AND h.fleet_id = f.id
  WHERE f.tenant_id = app_tenant()`
 
@@ -44,7 +45,7 @@ const selectFleet = selectAnyFleet + ` AND f.deleted_at IS NULL`
 func scanFleet(row pgx.CollectableRow) (f Fleet, err error) {
 	var deleted *time.Time
 	err = row.Scan((*[16]byte)(&f.ID), &f.Name, &f.Description, &f.CreatedAt, &f.CreatedBy, &f.References, (*seconds)(&f.ReceiptWindow),
-		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, &f.StaticClusters, &f.Values, (*int64)(&f.Revision), &f.ChangedAt, &f.Resources, &deleted)
+		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, &f.StaticClusters, &f.Values, &f.ETag, (*int64)(&f.Revision), &f.ChangedAt, &f.Resources, &deleted)
 	f.CreatedAt, f.ChangedAt, f.DeletedAt = f.CreatedAt.UTC(), f.ChangedAt.UTC(), timeOrZero(deleted)
 	return f, err
 }
@@ -152,9 +153,17 @@ func (s *Store) CreateFleetWith(ctx context.Context, t fleet.TenantID, a Actor, 
 // UpdateFleet changes settings and tells the servers; the revision does not move. A fleet
 // that is gone is fleet.ErrNotFound.
 func (s *Store) UpdateFleet(ctx context.Context, t fleet.TenantID, a Actor, id fleet.ID, set FleetSettings) (Fleet, error) {
+	return s.UpdateFleetIf(ctx, t, a, id, set, "")
+}
+
+// UpdateFleetIf is UpdateFleet of settings that an ETag names, else a *SettingsError and nothing is changed; "": of any.
+func (s *Store) UpdateFleetIf(ctx context.Context, t fleet.TenantID, a Actor, id fleet.ID, set FleetSettings, match string) (Fleet, error) {
 	var f Fleet
 	err := s.onHead(ctx, writeTimeout, t, id, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, id.String())
+		if match != "" {
+			b.Queue(`SELECT fleet_settings_must_be($1, $2)`, id.String(), match)
+		}
 		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), set.clusters(), set.Description, set.values())
 		b.Queue(updateHead, id.String(), set.NodeIDs)
 		b.Queue(moveEpoch, id.String())

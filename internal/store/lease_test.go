@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -92,5 +93,42 @@ func TestAReportThatIsUnderWayKeepsItsServer(t *testing.T) {
 	w.ok(<-taken)
 	if got := s.rows(); got != [2]int{1, 1} {
 		t.Errorf("%d rows of the server are left, %d of its lease", got[0], got[1])
+	}
+}
+
+// What a server says of itself is that of its last renewal; one of before says nothing.
+func TestAServerTellsWhatItDoes(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	told := func() store.XDSServer {
+		t.Helper()
+		xs, more, err := w.app.XDSServers(t.Context(), store.ServerFilter{})
+		w.ok(err)
+		if len(xs) != 1 || more || xs[0].ID != s.id {
+			t.Fatalf("%+v", xs)
+		}
+		return xs[0]
+	}
+	first := told()
+	if first.Load != nil || !first.Live || first.Name != "s" {
+		t.Errorf("%+v", first)
+	}
+	for _, want := range []store.ServerLoad{{Version: strings.Repeat("v", 128), Streams: 3, Fleets: 2, Behind: 250 * time.Millisecond}, {}} {
+		sent := want
+		sent.Version += strings.Repeat("v", len(want.Version)) // too long
+		term, err := w.node.LeaseWith(t.Context(), s.id, "other", time.Minute, sent)
+		w.ok(err)
+		if x := told(); term != s.term || x.Load == nil || *x.Load != want || x.Name != "other" || !x.SeenAt.After(first.SeenAt) || !x.StartedAt.Equal(first.StartedAt) {
+			t.Errorf("%+v, %+v", x, x.Load)
+		}
+	}
+	s.dead(time.Second)
+	if told().Live {
+		t.Error("it is dead")
+	}
+	_, err := w.node.LeaseWith(t.Context(), s.id, "s", time.Minute, store.ServerLoad{Streams: 5})
+	w.ok(err)
+	if x := told(); !x.Live || x.Load.Streams != 5 {
+		t.Errorf("taken anew: %+v", x)
 	}
 }

@@ -42,3 +42,41 @@ func (s *Store) Marks(ctx context.Context, keys []fleet.Key) (map[fleet.Key]Flee
 	}
 	return all, nil
 }
+
+// NamedMarks are those of one of a tenant's fleets.
+type NamedMarks struct {
+	Fleet fleet.ID
+	Name  string
+	FleetMarks
+}
+
+// TenantMarks reads, in one statement, those of all fleets of each scope: of a tenant, or of its one fleet
+// where the key names one. Who has none has an empty list.
+func (s *Store) TenantMarks(ctx context.Context, scopes []fleet.Key) ([][]NamedMarks, error) {
+	all := make([][]NamedMarks, len(scopes))
+	if len(scopes) == 0 {
+		return all, nil
+	}
+	tenants, fleets := make([][16]byte, len(scopes)), make([]*[16]byte, len(scopes))
+	for i, k := range scopes {
+		tenants[i] = k.Tenant
+		if k.Fleet != (fleet.ID{}) {
+			fleets[i] = (*[16]byte)(&k.Fleet)
+		}
+	}
+	type placed struct {
+		NamedMarks
+		place int64
+	}
+	rows, err := crossTenant(ctx, s, func(row pgx.CollectableRow) (m placed, err error) {
+		err = row.Scan(&m.place, (*[16]byte)(&m.Fleet), &m.Name, &m.Revision, &m.Settings, &m.Nodes, &m.Events)
+		return m, err
+	}, `SELECT o_place, o_fleet, o_name, o_revision, o_settings, o_nodes, o_events FROM tenant_marks($1::uuid[], $2::uuid[])`, tenants, fleets)
+	if err != nil {
+		return nil, fmt.Errorf("ask whether the fleets of %d tenants have changed: %w", len(scopes), err)
+	}
+	for _, m := range rows {
+		all[m.place] = append(all[m.place], m.NamedMarks)
+	}
+	return all, nil
+}

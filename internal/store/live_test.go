@@ -1,8 +1,12 @@
 package store_test
 
 import (
+	"bytes"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
@@ -85,6 +89,64 @@ func TestMarksOfAFleetThatIsGone(t *testing.T) {
 	}
 }
 
+// All fleets of a tenant, or one of them, with their names; none of another tenant, and none that is gone.
+func TestMarksOfATenant(t *testing.T) {
+	w := setup(t)
+	other, stranger := w.db.Fleet(t, w.tenant), w.db.Tenant(t)
+	foreign := w.db.Fleet(t, stranger)
+	named := func(scopes ...fleet.Key) (ids [][]fleet.ID) {
+		all, err := w.app.TenantMarks(t.Context(), scopes)
+		w.ok(err)
+		for i, list := range all {
+			ids = append(ids, nil)
+			for _, m := range list {
+				f, err := w.app.FleetByName(t.Context(), scopes[i].Tenant, m.Name)
+				w.ok(err)
+				if f.ID != m.Fleet || m.Revision == "" || m.Settings == "" {
+					t.Errorf("%+v is of %v", m, f.ID)
+				}
+				ids[i] = append(ids[i], m.Fleet)
+			}
+			slices.SortFunc(ids[i], func(a, b fleet.ID) int { return bytes.Compare(a[:], b[:]) })
+		}
+		return ids
+	}
+	both := []fleet.ID{w.fleet, other}
+	slices.SortFunc(both, func(a, b fleet.ID) int { return bytes.Compare(a[:], b[:]) })
+	got := named(fleet.Key{Tenant: stranger}, fleet.Key{Tenant: w.tenant}, fleet.Key{Tenant: w.tenant, Fleet: other}, fleet.Key{Tenant: w.tenant, Fleet: foreign})
+	if d := cmp.Diff([][]fleet.ID{{foreign}, both, {other}, nil}, got); d != "" {
+		t.Error(d)
+	}
+	w.ok(w.app.DeleteFleet(t.Context(), w.tenant, actor, other))
+	got = named(fleet.Key{Tenant: w.tenant}, fleet.Key{Tenant: w.tenant, Fleet: other})
+	if d := cmp.Diff([][]fleet.ID{{w.fleet}, nil}, got); d != "" {
+		t.Error("after the deletion:", d)
+	}
+	all, err := w.app.TenantMarks(t.Context(), []fleet.Key{{Tenant: w.tenant}})
+	w.ok(err)
+	if d := cmp.Diff(w.marks(), all[0][0].FleetMarks); d != "" {
+		t.Error("they are not those of the fleet:", d)
+	}
+}
+
+// The question grows with the fleets that it is about, and not with those of others.
+func TestPlansOfMarksOfATenant(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, most: 100, fill: func(w *world, few, many int) {
+			w.manyEvents(few, many)
+			w.exec(`INSERT INTO nodes (tenant_id, fleet_id, node_id) SELECT $1, $2, 'n' || i FROM generate_series($3 + 1, $4::int) i`, w.tenant.String(), w.fleet.String(), few, many)
+		},
+		work: func(w *world, p *planned) {
+			all, err := p.TenantMarks(w.Context(), []fleet.Key{{Tenant: w.tenant}})
+			w.ok(err)
+			if len(all[0]) != 2 { // its own, and the one beside it
+				w.Errorf("%d fleets", len(all[0]))
+			}
+		},
+	}.judge(t)
+}
+
 // The question reads some rows, however many events and nodes the fleet has.
 func TestPlansOfMarks(t *testing.T) {
 	t.Parallel()
@@ -116,6 +178,22 @@ func BenchmarkMarks(b *testing.B) {
 	for b.Loop() {
 		if all, err := s.Marks(b.Context(), keys); err != nil || len(all) != len(keys) {
 			b.Fatal(len(all), err)
+		}
+	}
+}
+
+// The same 100 fleets, by their tenant.
+func BenchmarkTenantMarks(b *testing.B) {
+	db := storetest.New(b)
+	s, tenant := db.Store(b), db.Tenant(b)
+	for range 100 {
+		db.Fleet(b, tenant)
+	}
+	db.Exec(b, `INSERT INTO xds_servers (server_id, lease_until) SELECT gen_random_uuid(), clock_timestamp() + interval '1 day' FROM generate_series(1, 3)`)
+	db.Exec(b, `INSERT INTO server_settled (tenant_id, fleet_id, server_id, settled) SELECT f.tenant_id, f.id, x.server_id, 1 FROM fleets f CROSS JOIN xds_servers x`)
+	for b.Loop() {
+		if all, err := s.TenantMarks(b.Context(), []fleet.Key{{Tenant: tenant}}); err != nil || len(all[0]) != 100 {
+			b.Fatal(len(all[0]), err)
 		}
 	}
 }

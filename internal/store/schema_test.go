@@ -121,6 +121,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"delete_tenant: fairlead_app",
 		"drop_ended_credentials: fairlead_app",
 		"drop_ended_tokens: fairlead_app",
+		"end_other_sessions: fairlead_app",
 		"end_session: fairlead_app",
 		"events_moved: fairlead_app", "find_node_credential: fairlead_node",
 		"find_session: fairlead_app",
@@ -153,6 +154,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"sweep_server: fairlead_app",
 		"sweep_sessions: fairlead_app",
 		"tell_denied: fairlead_node",
+		"tenant_marks: fairlead_app",
 		"tenants_to_purge: fairlead_app",
 		"touch_session: fairlead_app",
 	}

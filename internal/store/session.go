@@ -166,3 +166,17 @@ func (s *Store) EndOperatorSession(ctx context.Context, a Actor, id fleet.Sessio
 	}
 	return nil
 }
+
+// EndOtherSessions ends the open sessions of a token, whoever's it is, but one, and tells how many. The zero
+// id keeps none.
+func (s *Store) EndOtherSessions(ctx context.Context, a Actor, token fleet.CredentialID, keep fleet.SessionID) (int, error) {
+	who, err := json.Marshal(a.json())
+	if err != nil {
+		return 0, fmt.Errorf("end the sessions of token %s: %w", token, err)
+	}
+	n, err := crossTenant(ctx, s, pgx.RowTo[int], `SELECT end_other_sessions($1, $2, $3)`, token.String(), uuidOrNil(keep), who)
+	if err != nil {
+		return 0, fmt.Errorf("end the sessions of token %s: %w", token, err)
+	}
+	return n[0], nil
+}

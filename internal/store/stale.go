@@ -44,6 +44,19 @@ func (e *MovedError) Error() string {
 // Unwrap returns fleet.ErrPrecondition.
 func (e *MovedError) Unwrap() error { return fleet.ErrPrecondition }
 
+// SettingsError says that a fleet's settings are not those that a change of them asked for. It is a
+// fleet.ErrPrecondition.
+type SettingsError struct {
+	ETag string // of what they are
+}
+
+func (e *SettingsError) Error() string {
+	return fmt.Sprintf("the settings of the fleet are now %s: %v", e.ETag, fleet.ErrPrecondition)
+}
+
+// Unwrap returns fleet.ErrPrecondition.
+func (e *SettingsError) Unwrap() error { return fleet.ErrPrecondition }
+
 // precondition reads the detail of FL412.
 func precondition(pg *pgconn.PgError) error {
 	var detail struct {
@@ -64,6 +77,7 @@ func precondition(pg *pgconn.PgError) error {
 			Created  int            `json:"created"`
 			Deleted  int            `json:"deleted"`
 		} `json:"newest"`
+		Settings string `json:"settings"`
 	}
 	if pg.Detail != "" && json.Unmarshal([]byte(pg.Detail), &detail) != nil {
 		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrPrecondition)
@@ -72,6 +86,9 @@ func precondition(pg *pgconn.PgError) error {
 		return &MovedError{RevisionInfo{
 			Revision: n.Revision, At: timeOrZero(n.At), Kind: n.Kind, Message: n.Message, Actor: n.Actor, Changes: n.Changes, Created: n.Created, Deleted: n.Deleted,
 		}}
+	}
+	if detail.Settings != "" {
+		return &SettingsError{ETag: detail.Settings}
 	}
 	if len(detail.Changed) == 0 {
 		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrPrecondition)

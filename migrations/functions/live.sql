@@ -21,3 +21,23 @@ BEGIN
       LEFT JOIN LATERAL (SELECT x.xact FROM node_events x WHERE x.tenant_id = u.tenant AND x.fleet_id = u.fleet AND x.xact < v_bound
                           ORDER BY x.xact DESC LIMIT 1) e ON true;
 END $$;
+
+-- A door across tenants: the marks of all fleets that are there of each of the tenants, or of the one fleet that stands beside it, with
+-- their names. One question for all who follow all of their fleets. It grows with the fleets, by the look-ups of fleet_marks.
+CREATE OR REPLACE FUNCTION tenant_marks(p_tenants uuid[], p_fleets uuid[])
+RETURNS TABLE (o_place bigint, o_fleet uuid, o_name text, o_revision text, o_settings text, o_nodes text, o_events text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+  v_places  bigint[];
+  v_tenants uuid[];
+  v_fleets  uuid[];
+  v_names   text[];
+BEGIN
+  SELECT array_agg(u.place), array_agg(u.tenant), array_agg(f.id), array_agg(f.name) INTO v_places, v_tenants, v_fleets, v_names
+    FROM unnest(p_tenants, p_fleets) WITH ORDINALITY AS u (tenant, fleet, place)
+   CROSS JOIN LATERAL (SELECT x.id, x.name FROM fleets x WHERE x.tenant_id = u.tenant AND x.deleted_at IS NULL
+                          AND x.id BETWEEN coalesce(u.fleet, '00000000-0000-0000-0000-000000000000') AND coalesce(u.fleet, 'ffffffff-ffff-ffff-ffff-ffffffffffff') OFFSET 0) f;
+  RETURN QUERY
+    SELECT v_places[m.o_place + 1] - 1, v_fleets[m.o_place + 1], v_names[m.o_place + 1], m.o_revision, m.o_settings, m.o_nodes, m.o_events
+      FROM fleet_marks(v_tenants, v_fleets) m;
+END $$;

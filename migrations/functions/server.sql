@@ -6,17 +6,21 @@ CREATE OR REPLACE FUNCTION server_lease(p_server uuid) RETURNS timestamptz LANGU
   AS $$ SELECT coalesce((SELECT x.lease_until FROM xds_servers x WHERE x.server_id = p_server), '-infinity') $$;
 
 -- Renews a server's lease or, where it has ended, takes another one; returns its term. No two terms of a server are equal, also
--- where its row had been deleted.
-CREATE OR REPLACE FUNCTION server_take_lease(p_server uuid, p_name text, p_ttl double precision) RETURNS bigint LANGUAGE plpgsql AS $$
+-- where its row had been deleted. p_load is what the server says of itself; null of one that does not.
+CREATE OR REPLACE FUNCTION server_take_lease(p_server uuid, p_name text, p_ttl double precision, p_load jsonb DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   v_term bigint;
 BEGIN
-  UPDATE xds_servers x SET name = p_name, lease_until = clock_timestamp() + make_interval(secs => p_ttl), swept = false
+  UPDATE xds_servers x SET name = p_name, lease_until = clock_timestamp() + make_interval(secs => p_ttl), swept = false, seen_at = clock_timestamp(),
+         version = coalesce(p_load->>'version', ''), streams = (p_load->>'streams')::integer, fleets = (p_load->>'fleets')::integer, behind = (p_load->>'behind')::double precision
    WHERE x.server_id = p_server AND x.lease_until > clock_timestamp() RETURNING x.term INTO v_term;
   IF NOT FOUND THEN
     v_term := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
-    INSERT INTO xds_servers AS x (server_id, name, lease_until, term) VALUES (p_server, p_name, clock_timestamp() + make_interval(secs => p_ttl), v_term)
-    ON CONFLICT (server_id) DO UPDATE SET name = excluded.name, lease_until = excluded.lease_until, swept = false, term = greatest(x.term + 1, excluded.term)
+    INSERT INTO xds_servers AS x (server_id, name, lease_until, term, version, streams, fleets, behind)
+    VALUES (p_server, p_name, clock_timestamp() + make_interval(secs => p_ttl), v_term,
+            coalesce(p_load->>'version', ''), (p_load->>'streams')::integer, (p_load->>'fleets')::integer, (p_load->>'behind')::double precision)
+    ON CONFLICT (server_id) DO UPDATE SET name = excluded.name, lease_until = excluded.lease_until, swept = false, term = greatest(x.term + 1, excluded.term),
+      seen_at = excluded.seen_at, version = excluded.version, streams = excluded.streams, fleets = excluded.fleets, behind = excluded.behind
     RETURNING x.term INTO v_term;
   END IF;
   RETURN v_term;

@@ -100,6 +100,20 @@ BEGIN
   PERFORM session_close(p_id, p_actor, NULL);
 END $$;
 
+-- A door across tenants: ends the open sessions of a token, an operator's too, but the one p_keep where there is one, and tells how many. Who
+-- signs in at the same time comes before or after it, as a whole.
+CREATE OR REPLACE FUNCTION end_other_sessions(p_credential uuid, p_keep uuid, p_actor jsonb) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+  v_ids uuid[];
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('sessions of ' || p_credential, 0));
+  v_ids := ARRAY(SELECT s.id FROM sessions s WHERE s.credential_id = p_credential AND s.id IS DISTINCT FROM p_keep
+                                               AND session_open(s.last_seen_at, s.expires_at, s.ended_at) ORDER BY s.id);
+  PERFORM session_close(i.id, p_actor, NULL) FROM unnest(v_ids) AS i (id);
+  RETURN cardinality(v_ids);
+END $$;
+
 -- The operators' open sessions, newest first; never the hashes.
 CREATE OR REPLACE FUNCTION operator_list_sessions()
 RETURNS TABLE (id uuid, credential_id uuid, name text, role text, created_at timestamptz, last_seen_at timestamptz, idle_at timestamptz,

@@ -47,6 +47,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/session/end-others": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End all other sessions of the caller's token
+         * @description All that are open of the token but the one whose cookie came, on every server: their next requests are refused, and what they listen to ends within 5 seconds. A caller that
+         *     came with a token has none to keep: all end. The token stays good: who has it can begin another session.
+         */
+        post: operations["endOtherSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tell when something of any of the caller's fleets has changed
+         * @description For a page of no single fleet. As that of a fleet (`GET .../fleets/{fleet}/live`), for all fleets of the caller's tenant, or the one that its token is bound to: it says that there is something to look at
+         *     again, and never what it is now.
+         *
+         *     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
+         *     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
+         *     line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+         *     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
+         *
+         *     To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
+         *
+         *     However many follow, a server asks the database once in a second for all tenants that somebody follows, with some look-ups for each of their fleets.
+         */
+        get: operations["getTenantLive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/guard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tell the guard rules
+         * @description What makes a proxy run code, touch its machine or turn to somebody else is named by guard rules, and the role of a token decides whether it may write it. They are the installation's: the same
+         *     for all tenants and fleets, until the server is started with other ones.
+         */
+        get: operations["getGuard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/schemas": {
         parameters: {
             query?: never;
@@ -520,7 +592,7 @@ export interface paths {
         /**
          * Change a fleet's settings
          * @description Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
-         *     not looked at.
+         *     not looked at. With `If-Match` it is 412 where the settings are other ones by now.
          */
         patch: operations["updateFleet"];
         trace?: never;
@@ -1499,6 +1571,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the xDS servers
+         * @description For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
+         *     day at most. A server that starts anew is another one.
+         */
+        get: operations["listServers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/tokens": {
         parameters: {
             query?: never;
@@ -1781,6 +1874,8 @@ export interface components {
         Whoami: {
             /** @enum {string} */
             kind: "tenant" | "operator";
+            /** @description The token's id, as the list of tokens has it. */
+            id: string;
             /** @description The token's name. */
             name: string;
             /** @description The tenant's slug. Not of an operator. */
@@ -1839,6 +1934,64 @@ export interface components {
             address?: string;
             /** @description What the browser called itself, 256 bytes at most: anybody's text. */
             user_agent?: string;
+        };
+        /** @enum {string} */
+        ServerState: "live" | "gone";
+        Server: {
+            /** @description Drawn when the server starts. */
+            id: string;
+            /** @description The host's name, or what `--name` says. */
+            name: string;
+            state: components["schemas"]["ServerState"];
+            /** Format: date-time */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description When it said last that it lives.
+             */
+            seen_at: string;
+            /** @description The version that it was built as, or the commit. Left out where the program does not know, and where the server is older than this. */
+            version?: string;
+            /** @description How many streams it had then. Left out of one that is gone, or does not tell. */
+            streams?: number;
+            /** @description How many fleets these are of. */
+            fleets?: number;
+            /**
+             * Format: double
+             * @description How long before that it had known last, of the fleet where this is longest, that it serves what is the newest. It asks every 2 s: more than some seconds are too much.
+             */
+            lag_ms?: number;
+        };
+        ServerList: {
+            items: components["schemas"]["Server"][];
+            next_cursor?: components["schemas"]["NextCursor"];
+        };
+        Guard: {
+            items: components["schemas"]["GuardRule"][];
+            /** @description Where every role may let a proxy write logs; what ends with a slash is a folder and all below it. All else is under the rule `file_logs`. */
+            log_paths: string[];
+        };
+        GuardRule: {
+            /**
+             * @description Its name, which grows with new rules.
+             * @example code
+             */
+            rule: string;
+            /**
+             * @description The code of a fault by which a write is refused (`guarded`).
+             * @example guard_code
+             */
+            code: string;
+            /** @description What it names, for people. */
+            covers: string;
+            /** @description Why, as a refusal says it: the first half of a sentence. */
+            reason: string;
+            /** @description The roles whose tokens may write it, from the least one up. Empty: nobody, not even the owner. */
+            roles: components["schemas"]["Role"][];
+        };
+        SessionsEnded: {
+            /** @description How many were open, and are not any more. */
+            ended: number;
         };
         /** @description The token that a session acts as. */
         SessionToken: {
@@ -2033,6 +2186,11 @@ export interface components {
             forget_nodes_after: components["schemas"]["ForgetNodesAfter"];
             static_clusters: components["schemas"]["StaticClusters"];
             values: components["schemas"]["FleetValues"];
+            /**
+             * @description Names the settings as they are, those above but for the name: the `If-Match` of who changes them.
+             * @example "f8a0c31b5d2e4976"
+             */
+            etag: string;
             /**
              * Format: int64
              * @description The newest revision; 0 before the first change.
@@ -2299,6 +2457,19 @@ export interface components {
          * @enum {string}
          */
         LiveWhat: "revision" | "nodes" | "receipt" | "events" | "findings" | "settings";
+        TenantLiveNews: {
+            /** @description What is to be looked at again; empty where nothing has changed. */
+            what: components["schemas"]["TenantLiveWhat"][];
+            /** @description The names of the fleets of which something has changed, by name; also of one that is gone. Left out where it is not known which, or where they are more than 100: then look at all of them. */
+            fleets?: string[];
+            /** @description The place up to which this tells: the `after` of the next question. */
+            position: string;
+        };
+        /**
+         * @description `fleets`: a fleet was made, deleted or restored. All others are those of a single fleet (`LiveWhat`), of any of the fleets.
+         * @enum {string}
+         */
+        TenantLiveWhat: "fleets" | "revision" | "nodes" | "receipt" | "events" | "findings" | "settings";
         FindingList: {
             /**
              * Format: int64
@@ -3065,14 +3236,7 @@ export interface components {
              * @description Of a group, when the last one happened.
              */
             at: string;
-            /**
-             * @description `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
-             *     has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
-             *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in,
-             *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
-             * @enum {string}
-             */
-            kind: "refused" | "kept_back" | "recovered" | "duplicates" | "dropped" | "denied";
+            kind: components["schemas"]["EventKind"];
             /** @description The node's id, of `denied` what the client says; empty where it is about none, or where a client was not asked. */
             node: string;
             reason?: components["schemas"]["DeniedReason"];
@@ -3111,6 +3275,14 @@ export interface components {
              */
             first_at?: string;
         };
+        /**
+         * @description `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
+         *     has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+         *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in,
+         *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
+         * @enum {string}
+         */
+        EventKind: "refused" | "kept_back" | "recovered" | "duplicates" | "dropped" | "denied";
         /**
          * @description Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
          *     ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
@@ -3292,6 +3464,16 @@ export interface components {
         };
     };
     responses: {
+        /** @description The settings are not what `If-Match` names; nothing was changed. The header has the ETag of what they are now. */
+        FleetChanged: {
+            headers: {
+                ETag: components["headers"]["FleetETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request cannot be read as this operation. */
         BadRequest: {
             headers: {
@@ -3624,6 +3806,11 @@ export interface components {
          * @example "7-1a2b3c4d"
          */
         ETag: string;
+        /**
+         * @description Names the settings of the fleet, as `etag` in it does, and not what the fleet holds.
+         * @example "f8a0c31b5d2e4976"
+         */
+        FleetETag: string;
     };
     pathItems: never;
 }
@@ -3645,6 +3832,12 @@ export type Whoami = components['schemas']['Whoami'];
 export type OwnSession = components['schemas']['OwnSession'];
 export type SignIn = components['schemas']['SignIn'];
 export type Session = components['schemas']['Session'];
+export type ServerState = components['schemas']['ServerState'];
+export type Server = components['schemas']['Server'];
+export type ServerList = components['schemas']['ServerList'];
+export type Guard = components['schemas']['Guard'];
+export type GuardRule = components['schemas']['GuardRule'];
+export type SessionsEnded = components['schemas']['SessionsEnded'];
 export type SessionToken = components['schemas']['SessionToken'];
 export type SessionList = components['schemas']['SessionList'];
 export type Role = components['schemas']['Role'];
@@ -3692,6 +3885,8 @@ export type TopologyState = components['schemas']['TopologyState'];
 export type TopologyEdge = components['schemas']['TopologyEdge'];
 export type LiveNews = components['schemas']['LiveNews'];
 export type LiveWhat = components['schemas']['LiveWhat'];
+export type TenantLiveNews = components['schemas']['TenantLiveNews'];
+export type TenantLiveWhat = components['schemas']['TenantLiveWhat'];
 export type FindingList = components['schemas']['FindingList'];
 export type References = components['schemas']['References'];
 export type NodeIds = components['schemas']['NodeIds'];
@@ -3749,6 +3944,7 @@ export type NodeList = components['schemas']['NodeList'];
 export type Refusal = components['schemas']['Refusal'];
 export type Waits = components['schemas']['Waits'];
 export type Event = components['schemas']['Event'];
+export type EventKind = components['schemas']['EventKind'];
 export type DeniedReason = components['schemas']['DeniedReason'];
 export type EventList = components['schemas']['EventList'];
 export type Retry = components['schemas']['Retry'];
@@ -3761,6 +3957,7 @@ export type NodeWhy = components['schemas']['NodeWhy'];
 export type VariantReason = components['schemas']['VariantReason'];
 export type Requirement = components['schemas']['Requirement'];
 export type NodeResource = components['schemas']['NodeResource'];
+export type ResponseFleetChanged = components['responses']['FleetChanged'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
 export type ResponseForbidden = components['responses']['Forbidden'];
 export type ResponseUnauthenticated = components['responses']['Unauthenticated'];
@@ -3803,6 +4000,7 @@ export type ParameterIfMatch = components['parameters']['IfMatch'];
 export type ParameterIfNoneMatch = components['parameters']['IfNoneMatch'];
 export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
 export type HeaderETag = components['headers']['ETag'];
+export type HeaderFleetETag = components['headers']['FleetETag'];
 export type $defs = Record<string, never>;
 export interface operations {
     whoami: {
@@ -3872,6 +4070,83 @@ export interface operations {
                 content?: never;
             };
             403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    endOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They have ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionsEnded"];
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getTenantLive: {
+        parameters: {
+            query?: {
+                /** @description The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes. */
+                after?: string;
+                /**
+                 * @description How long to wait at most for a change, such as `30s`; at most `60s`.
+                 * @example 30s
+                 */
+                wait?: string;
+            };
+            header?: {
+                /** @description Of a stream, the last `id` that was read. It goes before `after`. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What has changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantLiveNews"];
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getGuard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Guard"];
+                };
+            };
             default: components["responses"]["Problem"];
         };
     };
@@ -4598,6 +4873,7 @@ export interface operations {
             /** @description The fleet. */
             200: {
                 headers: {
+                    ETag: components["headers"]["FleetETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4651,7 +4927,13 @@ export interface operations {
     updateFleet: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Change only settings that are still what this one ETag of the fleet names, or whatever they are, `*`. What is neither is 400.
+                 * @example "f8a0c31b5d2e4976"
+                 */
+                "If-Match"?: string;
+            };
             path: {
                 /**
                  * @description The tenant's slug.
@@ -4675,6 +4957,7 @@ export interface operations {
             /** @description The fleet. */
             200: {
                 headers: {
+                    ETag: components["headers"]["FleetETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4684,6 +4967,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            412: components["responses"]["FleetChanged"];
             default: components["responses"]["Problem"];
         };
     };
@@ -6266,6 +6550,8 @@ export interface operations {
             query?: {
                 /** @description Only of this node. */
                 node?: string;
+                /** @description Only events of this kind. */
+                kind?: components["schemas"]["EventKind"];
                 /**
                  * @description Only what happened since this time, or since so long ago, such as `1h`.
                  * @example 1h
@@ -6320,6 +6606,36 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listServers: {
+        parameters: {
+            query?: {
+                /** @description Only servers in this state. */
+                state?: components["schemas"]["ServerState"];
+                /** @description How many items to answer at most. */
+                limit?: components["parameters"]["LimitParam"];
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["CursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The servers, those that started last first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
             default: components["responses"]["Problem"];
         };
     };

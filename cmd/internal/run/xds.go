@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"google.golang.org/grpc"
@@ -91,7 +92,7 @@ func (cfg XDSConfig) checkURLs() error {
 }
 
 func (x *XDS) wire(opener *seal.Opener) (err error) {
-	x.recorder, err = delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: x.cfg.Name, Sink: x.store, Logger: x.log})
+	x.recorder, err = delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: x.cfg.Name, Sink: leased{x.store, x.load}, Logger: x.log})
 	if err != nil {
 		return err
 	}
@@ -110,6 +111,38 @@ func (x *XDS) wire(opener *seal.Opener) (err error) {
 		x.log.Warn("the listening connection is lost: changes are found by polling", "reason", err)
 	}})
 	return nil
+}
+
+// leased tells with each renewal of the server's lease what the server does.
+type leased struct {
+	*store.Store
+	load func() store.ServerLoad
+}
+
+// Lease implements delivery.Sink.
+func (l leased) Lease(ctx context.Context, id fleet.ServerID, name string, ttl time.Duration) (fleet.Term, error) {
+	return l.LeaseWith(ctx, id, name, ttl, l.load())
+}
+
+func (x *XDS) load() store.ServerLoad {
+	l := x.replica.Load()
+	return store.ServerLoad{Version: version(debug.ReadBuildInfo()), Streams: l.Streams, Fleets: l.Fleets, Behind: l.Behind}
+}
+
+// version is that of the module, else the commit, else "".
+func version(info *debug.BuildInfo, ok bool) string {
+	if !ok {
+		return ""
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return ""
 }
 
 // unseal opens Secrets in the place that they were sealed for.

@@ -250,58 +250,58 @@ func (e FindingSeverity) Valid() bool {
 
 // Defines values for LimitName.
 const (
-	AuditDays            LimitName = "audit_days"
-	Credentials          LimitName = "credentials"
-	DeletedFleets        LimitName = "deleted_fleets"
-	EventBytes           LimitName = "event_bytes"
-	FleetBytes           LimitName = "fleet_bytes"
-	Fleets               LimitName = "fleets"
-	HistoryBytes         LimitName = "history_bytes"
-	ReadsPerMinute       LimitName = "reads_per_minute"
-	RefusalBytes         LimitName = "refusal_bytes"
-	Resources            LimitName = "resources"
-	TokenReadsPerMinute  LimitName = "token_reads_per_minute"
-	TokenWaitingPolls    LimitName = "token_waiting_polls"
-	TokenWritesPerMinute LimitName = "token_writes_per_minute"
-	Tokens               LimitName = "tokens"
-	WaitingPolls         LimitName = "waiting_polls"
-	WritesPerMinute      LimitName = "writes_per_minute"
+	LimitNameAuditDays            LimitName = "audit_days"
+	LimitNameCredentials          LimitName = "credentials"
+	LimitNameDeletedFleets        LimitName = "deleted_fleets"
+	LimitNameEventBytes           LimitName = "event_bytes"
+	LimitNameFleetBytes           LimitName = "fleet_bytes"
+	LimitNameFleets               LimitName = "fleets"
+	LimitNameHistoryBytes         LimitName = "history_bytes"
+	LimitNameReadsPerMinute       LimitName = "reads_per_minute"
+	LimitNameRefusalBytes         LimitName = "refusal_bytes"
+	LimitNameResources            LimitName = "resources"
+	LimitNameTokenReadsPerMinute  LimitName = "token_reads_per_minute"
+	LimitNameTokenWaitingPolls    LimitName = "token_waiting_polls"
+	LimitNameTokenWritesPerMinute LimitName = "token_writes_per_minute"
+	LimitNameTokens               LimitName = "tokens"
+	LimitNameWaitingPolls         LimitName = "waiting_polls"
+	LimitNameWritesPerMinute      LimitName = "writes_per_minute"
 )
 
 // Valid indicates whether the value is a known member of the LimitName enum.
 func (e LimitName) Valid() bool {
 	switch e {
-	case AuditDays:
+	case LimitNameAuditDays:
 		return true
-	case Credentials:
+	case LimitNameCredentials:
 		return true
-	case DeletedFleets:
+	case LimitNameDeletedFleets:
 		return true
-	case EventBytes:
+	case LimitNameEventBytes:
 		return true
-	case FleetBytes:
+	case LimitNameFleetBytes:
 		return true
-	case Fleets:
+	case LimitNameFleets:
 		return true
-	case HistoryBytes:
+	case LimitNameHistoryBytes:
 		return true
-	case ReadsPerMinute:
+	case LimitNameReadsPerMinute:
 		return true
-	case RefusalBytes:
+	case LimitNameRefusalBytes:
 		return true
-	case Resources:
+	case LimitNameResources:
 		return true
-	case TokenReadsPerMinute:
+	case LimitNameTokenReadsPerMinute:
 		return true
-	case TokenWaitingPolls:
+	case LimitNameTokenWaitingPolls:
 		return true
-	case TokenWritesPerMinute:
+	case LimitNameTokenWritesPerMinute:
 		return true
-	case Tokens:
+	case LimitNameTokens:
 		return true
-	case WaitingPolls:
+	case LimitNameWaitingPolls:
 		return true
-	case WritesPerMinute:
+	case LimitNameWritesPerMinute:
 		return true
 	default:
 		return false
@@ -692,6 +692,57 @@ func (e Role) Valid() bool {
 	case Owner:
 		return true
 	case Viewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ServerState.
+const (
+	ServerStateGone ServerState = "gone"
+	ServerStateLive ServerState = "live"
+)
+
+// Valid indicates whether the value is a known member of the ServerState enum.
+func (e ServerState) Valid() bool {
+	switch e {
+	case ServerStateGone:
+		return true
+	case ServerStateLive:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TenantLiveWhat.
+const (
+	TenantLiveWhatEvents   TenantLiveWhat = "events"
+	TenantLiveWhatFindings TenantLiveWhat = "findings"
+	TenantLiveWhatFleets   TenantLiveWhat = "fleets"
+	TenantLiveWhatNodes    TenantLiveWhat = "nodes"
+	TenantLiveWhatReceipt  TenantLiveWhat = "receipt"
+	TenantLiveWhatRevision TenantLiveWhat = "revision"
+	TenantLiveWhatSettings TenantLiveWhat = "settings"
+)
+
+// Valid indicates whether the value is a known member of the TenantLiveWhat enum.
+func (e TenantLiveWhat) Valid() bool {
+	switch e {
+	case TenantLiveWhatEvents:
+		return true
+	case TenantLiveWhatFindings:
+		return true
+	case TenantLiveWhatFleets:
+		return true
+	case TenantLiveWhatNodes:
+		return true
+	case TenantLiveWhatReceipt:
+		return true
+	case TenantLiveWhatRevision:
+		return true
+	case TenantLiveWhatSettings:
 		return true
 	default:
 		return false
@@ -1217,6 +1268,11 @@ type Fleet struct {
 	DeletedAt   *time.Time `json:"deleted_at,omitempty"`
 	Description string     `json:"description"`
 
+	// Etag Names the settings as they are, those above but for the name: the `If-Match` of who changes them.
+	//
+	// Example: "f8a0c31b5d2e4976"
+	Etag string `json:"etag"`
+
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -1419,6 +1475,36 @@ type FleetValues map[string]string
 //
 // Example: 14d
 type ForgetNodesAfter = string
+
+// Guard defines model for Guard.
+type Guard struct {
+	Items []GuardRule `json:"items"`
+
+	// LogPaths Where every role may let a proxy write logs; what ends with a slash is a folder and all below it. All else is under the rule `file_logs`.
+	LogPaths []string `json:"log_paths"`
+}
+
+// GuardRule defines model for GuardRule.
+type GuardRule struct {
+	// Code The code of a fault by which a write is refused (`guarded`).
+	//
+	// Example: guard_code
+	Code string `json:"code"`
+
+	// Covers What it names, for people.
+	Covers string `json:"covers"`
+
+	// Reason Why, as a refusal says it: the first half of a sentence.
+	Reason string `json:"reason"`
+
+	// Roles The roles whose tokens may write it, from the least one up. Empty: nobody, not even the owner.
+	Roles []Role `json:"roles"`
+
+	// Rule Its name, which grows with new rules.
+	//
+	// Example: code
+	Rule string `json:"rule"`
+}
 
 // ImportNote defines model for ImportNote.
 type ImportNote struct {
@@ -2524,6 +2610,43 @@ type SecretSummary struct {
 	Subject  *string    `json:"subject,omitempty"`
 }
 
+// Server defines model for Server.
+type Server struct {
+	// Fleets How many fleets these are of.
+	Fleets *int `json:"fleets,omitempty"`
+
+	// Id Drawn when the server starts.
+	Id string `json:"id"`
+
+	// LagMs How long before that it had known last, of the fleet where this is longest, that it serves what is the newest. It asks every 2 s: more than some seconds are too much.
+	LagMs *float64 `json:"lag_ms,omitempty"`
+
+	// Name The host's name, or what `--name` says.
+	Name string `json:"name"`
+
+	// SeenAt When it said last that it lives.
+	SeenAt    time.Time   `json:"seen_at"`
+	StartedAt time.Time   `json:"started_at"`
+	State     ServerState `json:"state"`
+
+	// Streams How many streams it had then. Left out of one that is gone, or does not tell.
+	Streams *int `json:"streams,omitempty"`
+
+	// Version The version that it was built as, or the commit. Left out where the program does not know, and where the server is older than this.
+	Version *string `json:"version,omitempty"`
+}
+
+// ServerList defines model for ServerList.
+type ServerList struct {
+	Items []Server `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ServerState defines model for ServerState.
+type ServerState string
+
 // Session defines model for Session.
 type Session struct {
 	// Address Where it was begun from: the socket's address, never a header's.
@@ -2565,6 +2688,12 @@ type SessionToken struct {
 
 	// Role What a token may do. `ci` writes to one fleet.
 	Role *Role `json:"role,omitempty"`
+}
+
+// SessionsEnded defines model for SessionsEnded.
+type SessionsEnded struct {
+	// Ended How many were open, and are not any more.
+	Ended int `json:"ended"`
 }
 
 // Side A resource as it was at one of two revisions; left out where it was not there.
@@ -2653,6 +2782,21 @@ type TenantList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// TenantLiveNews defines model for TenantLiveNews.
+type TenantLiveNews struct {
+	// Fleets The names of the fleets of which something has changed, by name; also of one that is gone. Left out where it is not known which, or where they are more than 100: then look at all of them.
+	Fleets *[]string `json:"fleets,omitempty"`
+
+	// Position The place up to which this tells: the `after` of the next question.
+	Position string `json:"position"`
+
+	// What What is to be looked at again; empty where nothing has changed.
+	What []TenantLiveWhat `json:"what"`
+}
+
+// TenantLiveWhat `fleets`: a fleet was made, deleted or restored. All others are those of a single fleet (`LiveWhat`), of any of the fleets.
+type TenantLiveWhat string
 
 // Token defines model for Token.
 type Token struct {
@@ -2835,8 +2979,11 @@ type Whoami struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Fleet The one fleet that the token is bound to.
-	Fleet *string    `json:"fleet,omitempty"`
-	Kind  WhoamiKind `json:"kind"`
+	Fleet *string `json:"fleet,omitempty"`
+
+	// Id The token's id, as the list of tokens has it.
+	Id   string     `json:"id"`
+	Kind WhoamiKind `json:"kind"`
 
 	// Name The token's name.
 	Name string `json:"name"`
@@ -3006,6 +3153,9 @@ type ConfirmationRequired = Problem
 // Conflict An error, after RFC 9457.
 type Conflict = Problem
 
+// FleetChanged An error, after RFC 9457.
+type FleetChanged = Problem
+
 // Forbidden An error, after RFC 9457.
 type Forbidden = Problem
 
@@ -3038,6 +3188,30 @@ type Unprocessable = Problem
 
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
+
+// GetTenantLiveParams defines parameters for GetTenantLive.
+type GetTenantLiveParams struct {
+	// After The `id` of the last event that was read, or the `position` of an answer. Without it, it is waited for what comes.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for a change, such as `30s`; at most `60s`.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
+// ListServersParams defines parameters for ListServers.
+type ListServersParams struct {
+	// State Only servers in this state.
+	State *ServerState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
 
 // ListOperatorSessionsParams defines parameters for ListOperatorSessions.
 type ListOperatorSessionsParams struct {
@@ -3160,6 +3334,12 @@ type DeleteFleetParams struct {
 	Confirm *ConfirmParam `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
+// UpdateFleetParams defines parameters for UpdateFleet.
+type UpdateFleetParams struct {
+	// IfMatch Change only settings that are still what this one ETag of the fleet names, or whatever they are, `*`. What is neither is 400.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // ApplyParams defines parameters for Apply.
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
@@ -3260,6 +3440,9 @@ type ListCredentialsParams struct {
 type ListEventsParams struct {
 	// Node Only of this node.
 	Node *string `form:"node,omitempty" json:"node,omitempty"`
+
+	// Kind Only events of this kind.
+	Kind *EventKind `form:"kind,omitempty" json:"kind,omitempty"`
 
 	// Since Only what happened since this time, or since so long ago, such as `1h`.
 	Since *string `form:"since,omitempty" json:"since,omitempty"`
@@ -3925,6 +4108,15 @@ func (a ResourceInput) MarshalJSON() ([]byte, error) {
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// GetGuard Tell the guard rules
+	// (GET /v1/guard)
+	GetGuard(w http.ResponseWriter, r *http.Request)
+	// GetTenantLive Tell when something of any of the caller's fleets has changed
+	// (GET /v1/live)
+	GetTenantLive(w http.ResponseWriter, r *http.Request, params GetTenantLiveParams)
+	// ListServers List the xDS servers
+	// (GET /v1/operator/servers)
+	ListServers(w http.ResponseWriter, r *http.Request, params ListServersParams)
 	// ListOperatorSessions List the open sessions of operators
 	// (GET /v1/operator/sessions)
 	ListOperatorSessions(w http.ResponseWriter, r *http.Request, params ListOperatorSessionsParams)
@@ -3955,6 +4147,9 @@ type ServerInterface interface {
 	// SignIn Begin a session
 	// (POST /v1/session)
 	SignIn(w http.ResponseWriter, r *http.Request)
+	// EndOtherSessions End all other sessions of the caller's token
+	// (POST /v1/session/end-others)
+	EndOtherSessions(w http.ResponseWriter, r *http.Request)
 	// ListTenants List tenants
 	// (GET /v1/tenants)
 	ListTenants(w http.ResponseWriter, r *http.Request, params ListTenantsParams)
@@ -3987,7 +4182,7 @@ type ServerInterface interface {
 	GetFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
 	// UpdateFleet Change a fleet's settings
 	// (PATCH /v1/tenants/{tenant}/fleets/{fleet})
-	UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params UpdateFleetParams)
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
@@ -4120,6 +4315,24 @@ type ServerInterface interface {
 
 type Unimplemented struct{}
 
+// GetGuard Tell the guard rules
+// (GET /v1/guard)
+func (_ Unimplemented) GetGuard(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetTenantLive Tell when something of any of the caller's fleets has changed
+// (GET /v1/live)
+func (_ Unimplemented) GetTenantLive(w http.ResponseWriter, r *http.Request, params GetTenantLiveParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListServers List the xDS servers
+// (GET /v1/operator/servers)
+func (_ Unimplemented) ListServers(w http.ResponseWriter, r *http.Request, params ListServersParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListOperatorSessions List the open sessions of operators
 // (GET /v1/operator/sessions)
 func (_ Unimplemented) ListOperatorSessions(w http.ResponseWriter, r *http.Request, params ListOperatorSessionsParams) {
@@ -4177,6 +4390,12 @@ func (_ Unimplemented) SignOut(w http.ResponseWriter, r *http.Request) {
 // SignIn Begin a session
 // (POST /v1/session)
 func (_ Unimplemented) SignIn(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// EndOtherSessions End all other sessions of the caller's token
+// (POST /v1/session/end-others)
+func (_ Unimplemented) EndOtherSessions(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4242,7 +4461,7 @@ func (_ Unimplemented) GetFleet(w http.ResponseWriter, r *http.Request, tenant T
 
 // UpdateFleet Change a fleet's settings
 // (PATCH /v1/tenants/{tenant}/fleets/{fleet})
-func (_ Unimplemented) UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (_ Unimplemented) UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params UpdateFleetParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4506,6 +4725,146 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// GetGuard operation middleware
+func (siw *ServerInterfaceWrapper) GetGuard(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetGuard(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetTenantLive operation middleware
+func (siw *ServerInterfaceWrapper) GetTenantLive(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetTenantLiveParams
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", r.URL.Query(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "after"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "after", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", r.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wait"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wait", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventID = &LastEventID
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetTenantLive(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListServers operation middleware
+func (siw *ServerInterfaceWrapper) ListServers(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListServersParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListServers(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // ListOperatorSessions operation middleware
 func (siw *ServerInterfaceWrapper) ListOperatorSessions(w http.ResponseWriter, r *http.Request) {
@@ -4824,6 +5183,20 @@ func (siw *ServerInterfaceWrapper) SignIn(w http.ResponseWriter, r *http.Request
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.SignIn(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// EndOtherSessions operation middleware
+func (siw *ServerInterfaceWrapper) EndOtherSessions(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.EndOtherSessions(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5405,8 +5778,32 @@ func (siw *ServerInterfaceWrapper) UpdateFleet(w http.ResponseWriter, r *http.Re
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateFleetParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.UpdateFleet(w, r, tenant, fleet)
+		siw.Handler.UpdateFleet(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -6042,6 +6439,19 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "node"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
 		}
 		return
 	}
@@ -8887,6 +9297,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/session", wrapper.SignIn)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/session/end-others", wrapper.EndOtherSessions)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/live", wrapper.GetTenantLive)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/guard", wrapper.GetGuard)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/schemas", wrapper.GetSchemas)
 	})
 	r.Group(func(r chi.Router) {
@@ -9052,6 +9471,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/events", wrapper.ListEvents)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/operator/servers", wrapper.ListServers)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/operator/tokens", wrapper.ListOperatorTokens)
 	})
 	r.Group(func(r chi.Router) {
@@ -9075,6 +9497,15 @@ type BadRequestApplicationProblemPlusJSONResponse Problem
 type ConfirmationRequiredApplicationProblemPlusJSONResponse Problem
 
 type ConflictApplicationProblemPlusJSONResponse Problem
+
+type FleetChangedResponseHeaders struct {
+	ETag *string
+}
+type FleetChangedApplicationProblemPlusJSONResponse struct {
+	Body Problem
+
+	Headers FleetChangedResponseHeaders
+}
 
 type ForbiddenApplicationProblemPlusJSONResponse Problem
 
@@ -9120,6 +9551,213 @@ type UnavailableApplicationProblemPlusJSONResponse struct {
 type UnprocessableApplicationProblemPlusJSONResponse Problem
 
 type UnsupportedMediaTypeApplicationProblemPlusJSONResponse Problem
+
+type GetGuardRequestObject struct {
+}
+
+type GetGuardResponseObject interface {
+	VisitGetGuardResponse(w http.ResponseWriter) error
+}
+
+type GetGuard200JSONResponse Guard
+
+func (response GetGuard200JSONResponse) VisitGetGuardResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetGuarddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetGuarddefaultApplicationProblemPlusJSONResponse) VisitGetGuardResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTenantLiveRequestObject struct {
+	Params GetTenantLiveParams
+}
+
+type GetTenantLiveResponseObject interface {
+	VisitGetTenantLiveResponse(w http.ResponseWriter) error
+}
+
+type GetTenantLive200JSONResponse TenantLiveNews
+
+func (response GetTenantLive200JSONResponse) VisitGetTenantLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTenantLive200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response GetTenantLive200TexteventStreamResponse) VisitGetTenantLiveResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type GetTenantLive400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetTenantLive400ApplicationProblemPlusJSONResponse) VisitGetTenantLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTenantLivedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetTenantLivedefaultApplicationProblemPlusJSONResponse) VisitGetTenantLiveResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListServersRequestObject struct {
+	Params ListServersParams
+}
+
+type ListServersResponseObject interface {
+	VisitListServersResponse(w http.ResponseWriter) error
+}
+
+type ListServers200JSONResponse ServerList
+
+func (response ListServers200JSONResponse) VisitListServersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListServers400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListServers400ApplicationProblemPlusJSONResponse) VisitListServersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListServers403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListServers403ApplicationProblemPlusJSONResponse) VisitListServersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListServersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListServersdefaultApplicationProblemPlusJSONResponse) VisitListServersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
 
 type ListOperatorSessionsRequestObject struct {
 	Params ListOperatorSessionsParams
@@ -9794,6 +10432,60 @@ type SignIndefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response SignIndefaultApplicationProblemPlusJSONResponse) VisitSignInResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndOtherSessionsRequestObject struct {
+}
+
+type EndOtherSessionsResponseObject interface {
+	VisitEndOtherSessionsResponse(w http.ResponseWriter) error
+}
+
+type EndOtherSessions200JSONResponse SessionsEnded
+
+func (response EndOtherSessions200JSONResponse) VisitEndOtherSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndOtherSessions403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response EndOtherSessions403ApplicationProblemPlusJSONResponse) VisitEndOtherSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndOtherSessionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndOtherSessionsdefaultApplicationProblemPlusJSONResponse) VisitEndOtherSessionsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -10587,15 +11279,25 @@ type GetFleetResponseObject interface {
 	VisitGetFleetResponse(w http.ResponseWriter) error
 }
 
-type GetFleet200JSONResponse Fleet
+type GetFleet200ResponseHeaders struct {
+	ETag *string
+}
+
+type GetFleet200JSONResponse struct {
+	Body    Fleet
+	Headers GetFleet200ResponseHeaders
+}
 
 func (response GetFleet200JSONResponse) VisitGetFleetResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10637,6 +11339,7 @@ func (response GetFleetdefaultApplicationProblemPlusJSONResponse) VisitGetFleetR
 type UpdateFleetRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
+	Params UpdateFleetParams
 	Body   *UpdateFleetJSONRequestBody
 }
 
@@ -10644,15 +11347,25 @@ type UpdateFleetResponseObject interface {
 	VisitUpdateFleetResponse(w http.ResponseWriter) error
 }
 
-type UpdateFleet200JSONResponse Fleet
+type UpdateFleet200ResponseHeaders struct {
+	ETag *string
+}
+
+type UpdateFleet200JSONResponse struct {
+	Body    Fleet
+	Headers UpdateFleet200ResponseHeaders
+}
 
 func (response UpdateFleet200JSONResponse) VisitUpdateFleetResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10702,6 +11415,25 @@ func (response UpdateFleet404ApplicationProblemPlusJSONResponse) VisitUpdateFlee
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateFleet412ApplicationProblemPlusJSONResponse struct {
+	FleetChangedApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateFleet412ApplicationProblemPlusJSONResponse) VisitUpdateFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -14862,6 +15594,15 @@ func (response WhoamidefaultApplicationProblemPlusJSONResponse) VisitWhoamiRespo
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// GetGuard Tell the guard rules
+	// (GET /v1/guard)
+	GetGuard(ctx context.Context, request GetGuardRequestObject) (GetGuardResponseObject, error)
+	// GetTenantLive Tell when something of any of the caller's fleets has changed
+	// (GET /v1/live)
+	GetTenantLive(ctx context.Context, request GetTenantLiveRequestObject) (GetTenantLiveResponseObject, error)
+	// ListServers List the xDS servers
+	// (GET /v1/operator/servers)
+	ListServers(ctx context.Context, request ListServersRequestObject) (ListServersResponseObject, error)
 	// ListOperatorSessions List the open sessions of operators
 	// (GET /v1/operator/sessions)
 	ListOperatorSessions(ctx context.Context, request ListOperatorSessionsRequestObject) (ListOperatorSessionsResponseObject, error)
@@ -14892,6 +15633,9 @@ type StrictServerInterface interface {
 	// SignIn Begin a session
 	// (POST /v1/session)
 	SignIn(ctx context.Context, request SignInRequestObject) (SignInResponseObject, error)
+	// EndOtherSessions End all other sessions of the caller's token
+	// (POST /v1/session/end-others)
+	EndOtherSessions(ctx context.Context, request EndOtherSessionsRequestObject) (EndOtherSessionsResponseObject, error)
 	// ListTenants List tenants
 	// (GET /v1/tenants)
 	ListTenants(ctx context.Context, request ListTenantsRequestObject) (ListTenantsResponseObject, error)
@@ -15090,6 +15834,82 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictHTTPServerOptions
+}
+
+// GetGuard operation middleware
+func (sh *strictHandler) GetGuard(w http.ResponseWriter, r *http.Request) {
+	var request GetGuardRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetGuard(ctx, request.(GetGuardRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetGuard")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetGuardResponseObject); ok {
+		if err := validResponse.VisitGetGuardResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetTenantLive operation middleware
+func (sh *strictHandler) GetTenantLive(w http.ResponseWriter, r *http.Request, params GetTenantLiveParams) {
+	var request GetTenantLiveRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTenantLive(ctx, request.(GetTenantLiveRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTenantLive")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetTenantLiveResponseObject); ok {
+		if err := validResponse.VisitGetTenantLiveResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListServers operation middleware
+func (sh *strictHandler) ListServers(w http.ResponseWriter, r *http.Request, params ListServersParams) {
+	var request ListServersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListServers(ctx, request.(ListServersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListServers")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListServersResponseObject); ok {
+		if err := validResponse.VisitListServersResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // ListOperatorSessions operation middleware
@@ -15353,6 +16173,30 @@ func (sh *strictHandler) SignIn(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(SignInResponseObject); ok {
 		if err := validResponse.VisitSignInResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EndOtherSessions operation middleware
+func (sh *strictHandler) EndOtherSessions(w http.ResponseWriter, r *http.Request) {
+	var request EndOtherSessionsRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.EndOtherSessions(ctx, request.(EndOtherSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndOtherSessions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(EndOtherSessionsResponseObject); ok {
+		if err := validResponse.VisitEndOtherSessionsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -15640,11 +16484,12 @@ func (sh *strictHandler) GetFleet(w http.ResponseWriter, r *http.Request, tenant
 }
 
 // UpdateFleet operation middleware
-func (sh *strictHandler) UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params UpdateFleetParams) {
 	var request UpdateFleetRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
+	request.Params = params
 
 	var body UpdateFleetJSONRequestBody
 	if err := runtime.BindJSONBody(r, &body); err != nil {
@@ -16934,516 +17779,549 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L1rcxtHkjb6Vypw5oQu24RAipItMCbepWVprR1Z8ivRo7NhetEFdAHoYaMK01UghPHqv5+ozKxLN7qB",
-	"BklJ9uz4g0UAfalrVl6efPK33kQtlkoKaXRv+FtvLngmSvjzxQWf2X8zoSdlvjS5kr1h7w1fCM3MPNdM",
-	"G24EU1Nm5oKVQqtVORFnTIprUcJ3mi8E4zOeS8anRpSMs8mcy5no95Ke+MgXy0L0hr3L3jdHx/xk/Hhy",
-	"ml32eklPT+Ziwe27zWZpr9CmzOWs9+nTp6S35CVfCEONPNdvp+/Eda6hdfXGnmuWG7bmmnGDbS7p2oSp",
-	"kqUFN0KbtM/eSuhI6n5OGZcZS7lJbVNz+6y/r0S56SU9yRe2Se7KSnP/VIppb9j7fx6FQX2Ev+pHrpVv",
-	"VouxKHu2K7bxF7l93P6Gm3wh2trCTaUVU1UuuOkNexk34sje2Eu2RjLpfaeyXOif7HBuNyCd8kKLlBWC",
-	"XwvN1MpUZlnfY2O4PWHreT6ZM14KtlDa2FFcz7lhnBW5Nmwt8tlctzUcn1FpfCamfFWY3tCUK+GbPVaq",
-	"EFxCu58rOc3LRUvDL+aCGXUlpFuYXOo1rEfbKH0lMjZVsBLxMdzeV12Py4LLo/P/e+7++3H9w7fTlh7Q",
-	"UypdWPCPr4WcmXlveDw4OU16i1z6L5pm4nkpMiFNzotX2Y5u5Rn2wvYKBlfP1VpX2z44fvb46fSJOPp2",
-	"cjw++iY74UfPpoPB0Sl/Mn46+Sb7VjzzXVlyMw89ybNe0ivF31d5KTI3/I2dOnny9JA+vbdioqVbb2Wx",
-	"wfWSa5bLSK60LRn4sfOmq7UCW7YqtSp3jHMqxUczmsBlqVtGSz4TbCymqmxtGt7RthROB8+eNg3U96IQ",
-	"RrTNe5rhz+mQmbnSAlfAWpSC0S84bIIVXBv2eMAyvtGJ+3JZ8AmJaH+z3apmLso7GmJqfxjfl4UQZsfw",
-	"Tu3v9zSzb6suXpHNRPPihHvudH2+ysRiqYyQk81fxKa5pRNeFKK8p5laS2guiA46R/6+Etok7EosDXx9",
-	"csrmalXW9uPp+Hgy4E/EUSaWhdocHX97fOK6iGdt6GTUpCPbptbuPal3b8mNEaV95n//cnn58eT46PLy",
-	"4zfi13/7U6PkfzX9kZvJfLvTH8rcnuh2U+bVY53BvsyLAncrjIGSglklAYZGn7H0YervzWFHwzKzRxgv",
-	"ij77QPtcitz+YP88HQz26ALNIzU9wh60id2Tb5v7/UZJ0dL3t5JxVgqeJdBx6JgXt7gS2JxrqyswztYw",
-	"UunDNIHJj4ashLGSStK+46ZhpT/c0TPbxj3dg1OlOunGzvuA5v1h87y/5mNR7JLE/nhn69zMcZYLe1PC",
-	"0iux+fM1L1Yi7bP/yK+FZNoqerwA1cQqAvYWXhQkMReVHv/SM4Iv/qznatn7tVnswIsqXc6NWOha358c",
-	"n+zZ3Im9/BXeehxELi9LvsFhyBd5m4D6Qa3ZgssNg3czo5z+wA3oN20ys7DPbFZkjgcDaFK+WC16wyfw",
-	"KZf4KbQ+l0bMSC/8UWjNZ21n5of5JiFBJNg810aVmzPXPmbXBhtvjKgJooW6FqiUz9XS9sv+LcWajfnk",
-	"SsispV8LbMrulbi90qyVsOMIcOuMToGE2RGfzHnJJ1axT0C0LEU5EdIcCTlRmciYFrOFkKbarVrrq6cG",
-	"/NPx0Ni/rmy3VLarW1Jltkt5dkAHSrUyojw6bumByu62B3abv+FNJkdNAMAmzsMp3bQ4aHxv15oL+LZj",
-	"a+wj2loDj+9ujeGj4e22KT+VYpp/3Kumzq1JhrrAfc50sZrZxWtVczW1P6hMPEChPxazXEaCtK3ZS3jx",
-	"zmHcHjhnTO7cY3iJ3WNgclZN3soixC+bl2Bk6LYvwwMN3/e5nOw3Caz5m9mNFNvAthO2uWWr9mqffRN7",
-	"+EJILncprgYuuKdh2qsDyCeLFs0Vb7pT1dWu2W7CtbJdau3C3XLTKa3tnp+lyYvuE4p21H7Hxso+9iZz",
-	"+Vde5rsn8xqvoBPojBViasDN4U5WOr/dhW1NpJ8P0kQ/2XHXSyW1APXmO569Q3vCfpooaYSEP/lyWeQT",
-	"cFE8WpZqXIjFv/1No6fLLz57R4YqxDUv8mxEtkkv6WXC8Lywsw3rAr5mmRJWP7WyjFQCO6hO17V6/VKU",
-	"8E5m+BW4Z0RZqlL3hr/4dxmlRgUvQTPwb0E5wxYrbcWfV0meDAa9yG/ntaVPv+L6E9qM8qy788Lapytt",
-	"LepB0jO5gR34Hc/YO99xp/ON1coMxwWXV1Yv7La4f8KBxnlq2l44jBMu7SCOBRgNjOva4PV7wVcFX7zz",
-	"W+0Wcxx7rUZ+8ybeDxVNkR37kZqOaKdP1Mq+8HE0X4+dc8OZ5KdsUqy0VcHYWq2KzPaO3Ay9pKemvWHQ",
-	"9tyVMI03euQQLSY0CheCS5MwLWRW9x0HWwR1cSvYwMPHNQv+t1utJNiltJJ+KsVEySyHHfAuDDG8c4d7",
-	"8DOtuTfKzHM588JzSGLTbk22WE3mjK/5Bg73sZUvGjR6FLhWHdG4z0sxXWmRJeDY1mohxirbgI2u8AIt",
-	"hMTZuJ82rrL0QZ+5X1KrCF1KFCtcK6n77MLNmtshDfOWwiCmdubCo3LsWGK/LZSc2X9zwyYKIg3KL4f+",
-	"pXR7qsgnh8jKW0/Cq9idUdgNjyPOpQJXhuuyNlxm4MnMjWZrvgEp8FKV4zzLhPySTfaO8HualaoQQe7z",
-	"olBrnJj76dS1LX0APbIXGEX+DbtO3IamdrP76WzFy8yuhyHjDD6wclUIdAPBwruUC1ienC1L9XHDypVk",
-	"ViolzCi7Yu3gLPhknkvQ58yqlPalflmKQos+eztl/l0JS/EQgpUH5pWQptxYIwu9nGfwVPsWlutLiXeO",
-	"MJAD63RVxPZmBpdrYTs1setroymUYQfLNm9Dg5Cb4LqyxrbIwhJYSQxoZQncMBbwxEuJgmu8YeJalBsc",
-	"f/Tc2kdq6Bv3qwZ+mditQ1vGjra6ygUaFVpoqz8PWTopldYjVeazXKagzjuph36k0SLXOpezlLbKS1XO",
-	"lDEHLbztM2fqnxIJemcWsG/suPhLhtB6VWTCxYLskMbrZ8KlHac5z+yNx+AOvZXsPo60gP9QUnzu45/6",
-	"bc/6IsPIkox9MfaXK7E0Z6RG2gGjvRGNDc25GwuQE//5/u2b976RLfOF7WyQE9RpNf6bmJim5p8z+wKG",
-	"b0hYVvKpYSeDk8HR8YlVbxtiv00DRZc9gms+oVvEvFQreTvNRiozmsJTanoraBKw66UKysSlc/2Al5jW",
-	"PaxLNE1uu6oGp2FVvVGGvaSmfaalhQcMCF97yARRHIUhYI3E2slLnhcH6ZN3tANwhKGNfoIS1/6185kv",
-	"Yz0K1j+JPZzQVIq10CZlRhSFlb320FFGUDgQxoObBEWgD0OkBddmhEI3teesOxYupX0CSWN7u73QisFb",
-	"rGs3EF9wgM/lhqFKAf2CKb9Q6jWYWl94op2GyMfqWrBT9mP+nWvPj1xuvooyY9ecPbjRrQJSYcEzweBf",
-	"uXFHqmbgp1vkcmUEKjy4fX6WfGXmQhrb1C+/d7APtFNmSmVuE4Wo0Q11A1CS8QOMipCZ8E93t1hNmy+4",
-	"3SHutZfSrHOrPUVYiVIs1LXQoPm8z2fS7jMuxZq0ip8lv+Z5wcfFF1+SGTd8zLWoWt+TuciYVGt2P12F",
-	"tln9VJLxZI9kqdYyoJVgdO9pJqZTMTFnrBRLAXKnz96W8TXMKHUFdokorcXDJaPYHiiQ+T+EVf1gpNc8",
-	"NyKzN6AdM40F5D3tJsP7EWGjWyXc5AuhVsa2ODcsyzPXcNRUUzwPU9BSraDjoKNnaku+vROm3BydT8HN",
-	"Und7vQd5DCaVbWm/CWkVwlDo1luWaiK0PnCud/mm/PHsD/ljNs1FkbltwScTsTTwxibPk3sSxCLjx8AX",
-	"3vk0KwU3Tjsb6F7SWyrbubI37D2yku3RREkpJmZEg397d9TJSVAZKiPHXkiTm83nVUxBWq+5phi2XTfR",
-	"uQkW6fYIk0zUq+VSlUZkP4os5y4i8zXOGhBqdpRgQ4HcYRA/g83Q5KP0Zq3hV7Y/fjwRHzixFz2HpbMd",
-	"SK0EGeycwJBNV5oXkUd4DeI55fColFppbVWULWisplblT4cBimOlO7sWJUhk7xfoW5PNSteMrpVosOLb",
-	"rIi3b8xNQk4QAFNeSpwxa3nKjXton6XTUv1DyPhJ6ObRTCt3HlZCaALGlpxuhl0JsdSEDcoN2CHstW0I",
-	"L2BIbLdXEiQnvcR1yCEjLiW81p44tLjg6jOWFkq78YBwtGvA9uDY18yUFGcshXEa5XJE7qqmt2pjb84l",
-	"LXa4zsrcPnsTpD3FjS5lKtVIr/RSTGxrpApbYuLckXMrfMghn48LaMdqKUotMmiBc/K4ViBUbarsQ8Yb",
-	"e/CcsQpOqwqbmUHEA65DeS3katEb/tILLeslPbt8wGaBxdFLeji3vaRHE9BLenZIUeBUBsl+5dsLEhE9",
-	"tr82QCPO5eavIDi3Iadyg/YhyFF7OHw8mqkjeoLd7P13fE3QBHjUcllsXsnlCiVEhpo+L34q7eY0udC9",
-	"IaBI6/v9ezVZLaxwCI4mK63CUrVnG/QBdoEdPmd1A86hEHYJeYCNYGatABAJMdZl9Prfgl98J06Us2XB",
-	"ERN8AGoUD2tFPi+W2mek8AWKX7pWRyZRweW92PUJto9t9WGYUTfHFZBMl4AdhP4/1TExSU98tMtQ2PO5",
-	"DUtdcX54YBTaciHiA2NoJSIdN6foWvBhu1yap6e9CAEz2EbAJB51civsyz6YSgKe/E4r4yYz5JfzwZOE",
-	"e6phluzn0aosGpDxSY+k0yiXU9UQhAXDO3duSC7ZC3mtNqAsgPvOarOimCasyK8EgYM+wi47s1O5EFxq",
-	"r0479Oh24LXmhEp656ssNy+uSY+obk6eZaXQummaBYJUo2jbQrBpqRYNr0163HSNDSe98WbfPPzIr3AZ",
-	"OtWyTbphyLwpPwK3/0oa7fIhOMpVZ7VNSmEggIBLLepVGDoEve7F0EaaipqCWHQxteWqnImsccTgAaDm",
-	"Niylqxx9eRFKyS3mvtUEN01PlGJdkR5bW357m1NXmxWzPNLNjGrshCqyQ18ZK/i/NazfgIf4BdMqYCx8",
-	"U2H5/Nq2zF/numGV+73fSQhE+6VBAkTI9H0PeiM+GoS6b3UMG9LUje9U1oCFBlFBMGgSzfZgXpbKqMeg",
-	"NCTBO4G2HPq7HXbeXgjSR/dZ+kspMm4Pm1/TKF5WQatzdiU2iRW+XOu1KrNoq/iMk0vptawF37C5Kig/",
-	"wi4bq1YYIQPSRGwQNV+Jg7pkFTiwUCAueHkF3iMtpM5Nfi1QadujDH2nlNGm5Mu9ulB1ccCgtOzxvNQU",
-	"drSdCoGUIheSolHcGm0w9oBP6bLAfEtf5oWoomVPGhacMkK37VDQ1MaCXCtjofMMhnqBZ/RSqGUhKg3b",
-	"2sJb4Nx4neLguEY0r9e4M4cNvSQYZJR/YFdAf8MXRZO0AfzUjqMK5wvOWFSn0IH2OhLOdiYbJZkRH81+",
-	"gUR4S7i4aTSeq8WSlznZ5bWFVqpFF6UuxR1DZm6j7rYtVQ8Tcd/n06kohZyIOxRxSc+oTv2DTMRDuldf",
-	"lHYg4W3JDkFKwJ9mx0MaQ3PSIVugiOKSzXkxrWdUghhN4VI2UwkFtEshvC3knQp6ZI1+a7KyUhUFAEGc",
-	"Mze8xMrFcKDbe0EkjkiDtLdfSn9/DCqhK0gkbaNL+iwt8msxgl/A3LZXWPuenG1gqcdBo4pLlBw8MyV0",
-	"1VKuQZnizsLHSvutoewb0WgE0+S8A+RKo5FRR8iQweYSP5rsTJzonclo0Zr45AFZbRkIQ5j2aDhxNBM8",
-	"rML8dduhQZWtgzNFAEGgibsUpa6nRB6IFNtWDmEutkfaKg1b6y9hc5eFsb3EIrt/0bHvatr25so+jF5b",
-	"9ZVFIeiObzTkQT0IQxsLmQni/nGJ+NlrFDQ+w3Fb5k/AB56NDjGPKsPUcGCLj8u8FPqgZ7aYGS2L4sJ7",
-	"RTMSNFa9W4FLYQjTn2egGwJwHhVPSMRSpf238XwtxbW6Omgk6ipz1nMNro5REo/y7gl6Dhfu1VKi4El1",
-	"YOBQgHQR7RvjE0gegopSmf7aVFYf9tIraIn3n5wOnj1t9J805q7W10LNnUjPfPz0KaSkgvGOvtJnmKRK",
-	"fnX0EzkTtrLBdi6qz7N6UAb6JDbc+bXRaMnJqGhqtbOnfTlkjds22tLd0ptRAboSskVXJzPs4wYQtrrP",
-	"EHCi51Zzp2zOSYtPpyKYwhvdC3f38i5s4lo3v7BNXM8h31bn+MTaienQZb3yKyH7LMXtkcH3lLxix/la",
-	"lKB0gURKh0HV8GF7iP+o0iNh7Ix5I8/pRPjSntuFmL0Pz2zUeSpp2tbqoce0BgusyWsvOrrmJVjz9uq3",
-	"sth87+6Ap8pcZLsUKbRWNRrfUlmN1WAcDFbPaF0qOaOoCXpd5xyBcnFOFQvrzueC4aEMcU4K0KBbzT/a",
-	"DXHivggTAnZ0eCSAmWHo+yy17xvl2SggY7eup1DXFEBaWZSflscPgHUQxY/IcA/9o+g+Xa/TitCxLxEf",
-	"rZblfRBuzqKRc7vQddZ/Dqtiqz/Rd9DE5vUSjLRtv+3EnSk7I74Flxh+BRetwyTsuuV9jqox2qBdr0bQ",
-	"V8tZkPl+JIgJWnIzmRMfzbuXz9nTZ4MTN/AZRaYAnz4TBsHGdje6yCzpqEmwKsEcyxd4ZnYSZ3ZgpMie",
-	"Q7ObJJpt877eYGdWMp/mIoPvbSf+6/zH140K0Nzjz2uYEEJ4g6jBp/tILhwOw9hjfU87GC/JJwiMbzv0",
-	"oiZ45pbEO1y2/biL3NBJuN1lIN4AK0wxyDgaevaBezoekJoWsf3+w7XyxKd37fXNkGlKLhraIU3HCbgZ",
-	"wRScHRZZOKeYzT3Nxs7tFR8TmvFskUscMIxfAn1Q+gis19koWy2WaWOkoS0+M2nWHZuAE3aTVJ1+wXoE",
-	"jozG2H9jMAfeOupiUUfoDntjWzjp7ZSlGZxUaUKLNjhSNSSagHp6hmt9VqrVMgkNBlDe6yoahFJB7F+K",
-	"oBZGQTiX8SUvzY4wVUNgjt64ngtZeS2b8+VSSIzhdFOLuTFisTT7RsGaumpqhKz22f5dFB2t3KqeuuNl",
-	"4TT3OJXoMHWx5A1OhNNzGizTZhfGhZ9KClGsVVkRQVHUKy+1Ge2bBooMVJaMjFy8N5uYvEG+vTKagh58",
-	"oeSs4mERdk9q3FTOaQnqwmuuzRHs2KNX36eAeonmsLrzvj3+5vHp0fE333zz9PHTbwf039GT6WDylB+L",
-	"k/Hj7HTyZPotfzYeTI6zE/F4esqfjJva74KCNd23CtSJMEhZxYlJAKnRmE+uSOfFUHKIAE0jjddHaSAw",
-	"DbImBkiB/jyxmnSEuAHY1qX0WvRO4I57MriB7QmSYbJhn6XZCrFu4MF0HCdOVlDOLJyQYGTaG0q1XPqG",
-	"eOWNG8YvJaS60pqCdBGcV/t6ajLpxvQU7xL1UFc3nJyVsGkdvxo0QPM8O2NGFRkYcIxLYCHydCV+FQ/b",
-	"NPHkUiKDjbCDahX59KyegYm5b/gNtB/tZnApp07ipIQ5lAKQM7nLs8I8Pi7FGvA+c8WmCgHZFaU2gJn8",
-	"QgGThqa5l/TCxNgPOFzgjbEdbFRiZaP7vU7VEbZ6QOqQrq75Rp8x271NxV2BZ56ErEWvCHF315oTzlJf",
-	"tYTfncq/WxAZz2K3qPDPdIymtfpI4nfUXK2ab1huztAoSd3EF1XAVQzCqMTWnRm4my8sMhkjnExXzeyd",
-	"mJJHrzNQaVyq1WxugpwQXgE5I9pHJ0wwRcthKJw13vFAdEpNS5MqL97vaonhB7CQf23T3O7Cx3LXkIOk",
-	"t1Q6b9MfQYVSbKaYtaWstYUnHFkbSB3ptEyfFcU2wlD8A34kyQKmXA7hVrHQ+wcWxyNqYNPAvsxFkb0o",
-	"S1U2B02QHIJUmlwu0ehoDgrV0/A0YK9BT0GduVSzki9qjE2E+xwBoGK3QrT1U5QltW/SrDoRTNGIpaHZ",
-	"GDPzhAEFhpV7mHnA/E1WSsHA1OhliBxrO6TuIPn1dwEQ9Sf8ld0nM/34AcslhQ/BYebRHhosUmv8ejIG",
-	"+4Qzdtm77IG8Ro9uXmtYcyLAXh8oBmd2BGVe5jKDdMQti6pB9XwlY8QprH8IMg7ZzlFYVzuPR1CcOwdH",
-	"FKlXnu8x6rsPIT4a4DhAJGFExqLDGtSnrItZRt13dlmb4n5ejTy6aAQiXSgh22e6NJ6ibQ6FlnPvh+pZ",
-	"F41T0nC6Y/K7LDbNp93N166HLXHXBrtoOy7W67w0K16M5kobO3Mwaf6PRxSVbRotUGVzs+k4e+/d5R5a",
-	"ccDpbNQo8pxsaR9wyBJxAo2Fqa1ccNo2B/Nu6cdpbE1EX+1PmzoTkJJdAiQoHPxgJzXPkFs2XeTHjrQV",
-	"qxfYRTLFK3HkzlimJvoRfaf7i4zhrWOhmeCTSvyAUqZHpXB+Xp9GPZqqcuSCnRMrvaagd0dO5e1vNWju",
-	"m9Ei1wsir/QK+yhTC55LSpbKJ6OwTAEVS0dV1vMTNTK5iD6tJDyzcoWe80yt4auVhCxAyBlrsgNoPJv1",
-	"JJdi1iot3HhGTh81ZW6GKQM5TZiSsHWXfCZ0s8zI5VS1+KnBtrK6qL0m7d8BzModQnep07Vr3W+rLCH+",
-	"aC6UurLGa1cdes1LaQd7zyjRZY0DVduREYEdTXX0Fjcnu7BcdYG47QTBFTBkpuTTaT5hU54XmnL47UmT",
-	"KUz4FZFWSwjVfugLxA+1UpKt86KAfAqJaeDordBszsus2CBXUp+WSiXJdc7LBZqcbpvD/aHH1OHmXeLw",
-	"5jUtFvdmo9vsw9yRBq0pE/ssgtySvwwfEHnRwEOyrqFpdjrPEEu/d8XbBz/HSz8lN4S/QHCzvbMOlo7X",
-	"nTnGbeQk9Mc5JHFVsZ8xMN+rY3eDyZmqciYMSuxRp0DbS7jjjb0Bk4V3oHR2KVnOh7FTgqhMvMo0io+J",
-	"yJdmtM5lptb7z3C4+gNeDLfTUdUhlcZfWU/FaRHyAW0JiZD6zBH/aUzk6Ci+drslkPIiymYbtO2Wjq+r",
-	"Hqd7h+U9XP7cM7fR8dttY/0VL21GRqFyUwVGRdMVrZatVdC4fre75tuaxBI9Ek7xPO9FZcWioh0xg5Jq",
-	"oqTOtcHkZMOWpbB2S59tGW7pTBh4cEoMU9L5MryIxFxCRB2hUPuzKVfCnh0KFxqbWM0+eCI99tAnPuAj",
-	"l8AFYHVUq/o4PgK4mjyrNbi7s4n27dUgQNVSUJIpL3bvHXJkg7Xpokh49nXeN7AmOooEKjbQbWdXtDYY",
-	"q5ADvQXu7KRZWaMCRmlvBoNTouOVWR3V9sV5B2jBZak+5oKKyAhG9RWIuRQ+7QMN7pUK30fX39lR5M6c",
-	"nbKsWP3BjqHfgbCGgW1dct9/bsAovOUuvNWoqn4FMCC8GJms9S7kpu6Yj9gxx3NHDicMf8e3Ucb0QfdU",
-	"ROzByTK+bkuQf3Gz601KKkPYOgE/L7MDZWO8Z2EI8WmLXMb3Hf8+peG/JNxuCdeySByFQC0R7hY77jAh",
-	"9RpZrvclOdIW2SNz/upHpnnJ/9aB76DWY/HRaDYGBSkvMWPXe98N6a+VtNz0T78hHh6nqf/m/McXn1J3",
-	"mYHnQfwCuYi8byAP+bjV7C+tiNKFUBaovTpaTLrnUkLqgAcgUB7xRbWi1QxK0hhO5AVR4SvhNHZrgvuc",
-	"ZHgU9RkxxBTmt90gdmVAt6355iw4rEHH3QRCWNcvYoS9lEips44y2N0loPQDoz25Cfy9M54Tg5tz56YV",
-	"t2hK6dS56bNzLD4BYEeDxVKyfAboP5mxdJQmCD3Ab9GmDAf209MzR8CISJlAnTEABucNDKZUNIDWvEDo",
-	"px6y9VwBlcGCI29EpD0jjQRAAxDUESTvd+fP//LizfehVktfGz7L5awPjnCJoP4F/1gRxINB00aoC8ft",
-	"kBLEgudqjQRsDrXLXf4hAHY955JnraX09Rr6qM8A6g4Jj3ZUAMboOKqRMmMY3DoYjIY0SfIFaSIDBg5g",
-	"cNH12Uu7lNPjeWp3QvpsAOj0b7LU7kOKM9gZWs9VIahuB+w8ba9b2P/Nkfg3S2sj3Ts+zapK2LcNIuDV",
-	"YqlK80aZQ7OlA7hj65l22KqJ1O4AeDTeGy+Bmz12pEn8YZMRHnxAgwsxNSO1Mu3J64Vd+CtZCK0jQBqR",
-	"R3U2BqMR/XRw/rzdqiQ+HfZcO2cvBsiIDtZubsBs1TFAN2/aDtv5+9AWKyMkA9YPkooOAHRAE0Tm4nF7",
-	"j8NYU/RTuIsCYOsNhy2TMTFe7KZMyDY7XaG3zvesxgihTU19jbAazRmtp8cnCYuJcCvx5oJrBO770pEN",
-	"oBU+MaoF/SF5oIPHXB3iNFdIk35bap6DuFzaozzYA3h14yCCWralF/p6bW1sNLmOsOPIPwinowm8SEAF",
-	"2M3hVbhWdE5g3qtqvp8oDHara1GWLQkfF3Hj5wAfMdW5izImAJDZDB+E9hNdo10KwypVNXs7ZUtVFKiW",
-	"lNwIPXSS7vynV0yL8trzq2GuAhHfRg8mKK09sj1n6spq9cNKphSwshoGvIf2S1eHODcB7Y/iFhysIsOT",
-	"s0swkk62vUOPvGrNR5ua9hIPgXKrrDJJrau0pVLbNOJMGLIUtWarG7joFX3D7q9BSc644aGAp1VjHric",
-	"OHuRq8dJKWRMqpJRpN9ex1dZbkYZ39hrrdrjIaMQ+ALHImGa0QcNN1iNyWrDS5OwxwOr7Tx++mQweNC/",
-	"lG/JDQuthKoG3uTf3xp/PqTsfjVCY3+NfAspu+9KVJOa7y5PmBaFsEJCJ5cSyk7iMo2GWZ85Mwb9xGsV",
-	"RYj0HCktVsBhuM4nwr674slI2X0Txas5jbsP/ZDVcfLkKfMu/AoW5lLygGIlaX4WFxDgMWYcLBiDbaH6",
-	"0HYXYbUJuNTBT9EAMXMhbZth4lyLwYAgx3SlF01vRDsRarvg9NPMxmwelEiBPnfkbsqRPTmIgCFL1zw3",
-	"uZyNQF7YZYzNHi2hoIVcGeHbxrPK1z6zs9/vp1U4OW6BwIY58l/gurfng1/YNb/TIf6qaAQdFYkbPYi6",
-	"R13zuZn1b7f6G65s+KU+ClEKaO2HpiB/dFI0nHTKETfGEAJfws65Kup537Wn69t6d7s5TtodJtiKfU7C",
-	"hqPXV2l9Nhh8c/zs2cmT029OB8+eHVcJK+WqIPbzSpH6Ct1KPK7fbTA5xnGipV64V+sw/lZ16drXJG4h",
-	"D58MBo0Oy4beX4s3Yq0PVITb4doX3p+yWmIKB1KR5Rr5S/HodzlKLstLfDQMuPYI7B6XKx4cPeNH019/",
-	"O/3205+aFEF37u4iHfPAIvSfVLM0PFEl1054djZZ7PjZV1W50Z7uWY102O/ElPsnb3XtCAgBcqJf8vUA",
-	"XAJTDTfginjVMJS6fymPMHNDAwcUZtpBwaM1gIQ9h06JrPbe6k2AER6JQKvM1mAvaGFMYc8fIAgi3Q0n",
-	"Oi81knOqEl6CbSD/s8/Ngk+ulAcdalQwyfXR2txwLyoTfhjAHyXWpGPgJQ6Rhxdt3KP8gzy/BSRGYWHq",
-	"8GLqkH0AjqTPPEO0FuGVnGsMSzgdDxi93N0b53vd09EjqURFLc9xK93J2yshSIwxcDpU4OyhjgKiFJ/f",
-	"KHeRsrRJoEM1gSY7L892UN9CatQWBToUNV9zq4S35DW1JAli1bdhhbPZF0FYyz5LnUkCdAnBQPH5Fdrw",
-	"osC6inYG7AJMh66SfL/OjYBRdngEjJy9vDlBrFHBjodhu3Y7z/her5ZL22kLt/7o6hU1W/GD04Sckftq",
-	"Ap2F4hDBR5wuuZnT8rSaFtVO0qvJHDI4qiuR6sJunfKVSkqVxepVgKTKB0P1R0JdiaYhj8KuW70PeLko",
-	"D3rJZ83RmDcEj67FYAla3I7qiXL7yGRpID426+acg+BI3oU5wSXn4P0x+d1ZRMQHbETaO6Qzb6di+qxV",
-	"5vsHZ15f7E+2zqOKMs2p1iHTsr2P2ymxeWa3uI/m0CAgrTr2FsxHXkx9bZ4II0lZqH12XimyxieAmJoL",
-	"GfEyLfCtKNe8anbSGGGHnG8thOzuiCLu/e2x3SxRgyPrx/h6C2FSOZuvZFaKiNB+GGotuBDDnLspWuBW",
-	"F+gO8Zgz5DRJyF6zPTeV6ARadQvMUIRjuRSm3HTWcuoJEnXvcAsaFK3lLpHo13ilv2fk6hhsjeobrEnp",
-	"3AfOIC+FqyVRbHEvQJjKg+w89/+2BwsS4Q6bfGArnqiiGtLIRGE4O//+fbPjsg0j96E6acS2YGV/4XjK",
-	"oMvaRMsGH5ZQYQ6DdeevBaWjGqUOmGV4VrP7f6GMGPEsKxtnmk7NRvny8fv3FQ8eJdKXiPi3nYlFXr85",
-	"GwlUyk44Wf8SiFiCtxBEgioEbK1yJZGlZ0xiZF3fKjLz56kVelDxA6LKuTljAyJykpBg2hV5mxM1Uo1P",
-	"x/DS1OPO4czwyqGQB1BHaEfatW/PeVykNqXglSTxuOmrMSUFta/XcI01t9TU030msNuEBHIZmdmxB/Yj",
-	"V7DGrgAj7CGAxab4TJ1Fep8OzlirylidJfNlNChn3k4HRdgh19fn1XN9RbUKSJAGUyVeIVRrMAbf0xEb",
-	"v9qv0GADQMafa3gM2bdP/dtKY5C38+aDGcFx9Iig+i5caVGO+Ew0UgxVMsq3jWSe70+J+AAXNWK2cVWF",
-	"nVg5KmPJGcm3Jl0WMcOOz2iLdfp//UF6kOvLDmZ7rHT/WfqqeoD6gkykhBWbqMaUZgtheMYNd+5cKiru",
-	"p+D4KftL/t2Qzl3vbkfaoyJDqiM23oDw9eqmZ+OPTftmRrCb5qF1IPbo39nZviujw1n/9co4ufbEZZ1Z",
-	"1P/wR+LBx1RV+t3QXGsn1NglPxuA+o0yMTJ92x3OUdrEvqRzu3dyiTEReNu2Z6bIr0XnyPC0yKXoDOWd",
-	"rpzb4dD4eoFko/4R4d1tA/Iqa67sQ1SdVV4lkBlWx7VLzpnDtAAgiGaVjD5LIfTmOMUomBqcgGe4pCOm",
-	"Gr/eKVqHOd10DVS5c4T6YnMpg2DTLNjAQOVKRJzgVw0VOJxDdT3Pi4orE52OQEqS4R5lqJNV8IdWh86B",
-	"jEpWv7QPKUGlmvKScX0pK5RQVqRrTDiORCw79wREYDiotYxxb+NSXTngIATVgdoJWKO8kjMWQtpDI5+E",
-	"GB8eCqcD5tGCVf8RTgm4yGiQmv0+wSZs3us+KAs6oFfanGKpeU5ugDw2L6DM8zbzCozDqBWwQ7/vUq8i",
-	"P9LWb+7c3EfguLUvSjFre59ejUf/ULK5vS0/fGrZeneRYvGG2DsO1UA+oLfdzeawzjAF9GNLriEOAQtd",
-	"RuflWEz4CowEkZeNmkzNYySrykVcRA4YA1qrDoBASLeahyjcAiob2I1iW5owQiC7VlZOm+1XjiaNsMPK",
-	"a0NwA9Qt93IucYBC2nydedJqsOtq/bXba1SdQ6uon/LGEjM0d40MN9xzvbTThMJhjjomu+yJ1WWP0YAO",
-	"WaEmvMjNpo876M9i1dtRc+9QLXs933S55cO8Ha/YS3z/8Xm7R0/fxfYMJGrNm/SzuemQkW6vg+53ovTf",
-	"WIN3XDT/0t8b9fcbqNC0LpO9Eibs423qNY+TqtClezIlx2Zp29MIb/0jcRofAk8+jCCX+mg6URMmPfC6",
-	"7E2VnwdqDFKrHVMqem3Q/YKKbhIf9oGj1VVW9uHMQx0xjoKqjsRv0wVd+aE7YpTsnPBeLVq1UzZ51vlQ",
-	"BTBm2r2B1GvvTn0iGqR7cKJiSozcgBLTWUxOSrEXVvsernq/Wix4udnhcI9JWaLhuGPHultb3nNhTNEK",
-	"zK2PYK2U1kA3kpqZYtS2gT/MNyTbMI0NYACVCiGZWEKRECXPahKr8UW6xeMiKOXE0xvTG22vLi5eN7Cg",
-	"8/jdW/S5mZgUvAxphdGq+SwU/dvr3OmTnu2BVAWyLCZzpXS8xOucb3T/PudSw4vr8gyfTCNbhQ7dp8gn",
-	"veyB54D2AYgqS3a+bRU45jwkg0TlADmJXUOiDXIpKZ0IQieOQ9I+PXeE5MMwlyhpQB8B80hGttil3AuF",
-	"qaa24I7bd+63FdrRGzmpco0DwA/r6vlslybJBhzczptiRyvEkgAwIwBnhRRcc+Kc3UQFCuOC/nV1i90H",
-	"CHOo32Jb9iAUVsSnRqzol3JLsMdlbOyshwmP6w1g2Ys+S3Giqw9GnJqbbhNloEJIJKyMuSoyjYYzS1fS",
-	"J3tnMZdYTNUFR/GldDzmzmdHobpqoUoodbRZCjbeYL7Q/Sh4OIxkS6aEfuDHOzcYncjxCVBP1hW5gLmC",
-	"ujpm5OOSlVVQjx7CdGvl+g/FTCAVMzfDyuS77kYF/2DKQYeEyfDRTgRChjTBrQGyDx4DK3gUkgz9nXMN",
-	"w01EhjDWXjzBwDlrN/TrPowJghgBAIPsQfPNg5oLDvaF1XVxHYeimL2kh2uFWBLdVGNKXTSc8LsjWWzz",
-	"37XtS+cVToesyK+Fz0eA6qSwnv3+oYUdHdWuE+Rhdm7lyNfc2pw4uNroeKe4r5/vrbqqHOZ820yAwPQO",
-	"Z34IgsfLidY8pDnEGehxen1sIMdFWddCmk0VznTcpD5RLa4G3SO0yW3+7YZxzWbvfnru93Cm6GyG7CtK",
-	"OYXgrG9jXFSnO/X8TU7ydV5kE142FsoIfYmq89mXnFmZAfqQD+FTb5tUjObDyb+47WD6MN80L4bYZ7UG",
-	"sLnSQsJgNqgRTtpFd2mMQlAmZc03ur0u8ceRaoXmUMULevgwxhARCyVschf1CBwK0eEzs+IUiek6W19/",
-	"xTe2u6SWZa4cfWZsJTw+aS3Un5cCspAbV7s9JpyT+awKDVRFdoDV6N/T1Gr3hnZlv0nBdGxiEQV6B/9l",
-	"bW3GU920Lt8SwvnClX28ffHXOyzuuuCZGI03+xOJPdY7yii2N4Mfa9uxyCZqsbBr1x4SLGtx+e0w9g8t",
-	"BBvuuWlvXCZjY4b0DjbFaAYrU7N3MRxOHUeUcDzj24xwX7fKayNAv4mL7OSJoyJjFwBlt+IBXjwWOs9E",
-	"MGhwakBnRDqaRY297OTJUziGPZ1O0qUwf8dpaSj46hbNyFdw3SWxqvu+ve6rz2IgyMSNa77Wmrer7mul",
-	"bXcRhdzu7BcmfHu7lu8praE5ER4zMYgDxqHqId4Fd0HJRHWVi8RRHcHXfXahImsFPSNQptgz/3ffhc4H",
-	"Bm4Y7tzSRmiTMJfvJZU5tFZZw9eF2N8AYlTJQyYDqRLsZy3IBQS4YEzWxzSAjk1rkpbRyIQmNk3lTwVv",
-	"c/w7ipOEEICqKMZ8cpVQcXusP1Ev7gJeh2Zvna/pi+mKdC0cadU0Rbqoz14U5AiHlF+09IsNnoSwooLk",
-	"4pql9MS0s57zHG9o18+6UWzbMQwEsT49bR8K1fbppbvYsV/sDyfg6CMuaFrhucUHkOpKYxYgPgeVYm3J",
-	"NoZE68m8yxPewYW7KXWsrHA8OrXSLeR3U2UmyiQyT4kaOnMkVJQ84BZnIBmDUUKgawKEbuDGALXEakqR",
-	"D/OQ+rS7YKg3CamSM2aJT2fN9NcdYwgtR95LMvFhPdzTLLUvSz3ovrJrgm5uLzo6/7/n7r8f1z98O21M",
-	"S95Rm0BprwPC2zuPdlRoaj83UuC9xj1YZSqgXZV42bTrqI7KM7cEQ2FZjcWESgTzUMwx8tqgktpLeitM",
-	"t3eEC+BPcmU9mhw4kSRpsV2asxfo8Y2/hTe2V48AHhQFBR+Rsy8KpLjccs+PFKVfNiN+Vp5kYA9+8sBx",
-	"qs5TC2WR5xDa7iqoxG7bOXBlx83VzPrTKpr7X5BLh1ya2PG20Xrn5PZWMvQC/eUcMUXOWqdjBHs0E6aW",
-	"AU/+ubnAQUyIMtOFkEL5WjinfDUu9Kb4jF30pXncYp99mOeT+aVEz2/dT0kLrx0FBimc0l4zdpBVQ+RH",
-	"C8zCb0j41k01uBDQRnnWGfFjerdQGC/kbrFn1GGOwFzaiXZ7tuWwAK/YbiAcbFO4BAd+6FY2tA9+wSQH",
-	"oOlsDi/ai0bXOZFjbLUlBuRBeUzdCcHUfAZBFrEb3DzzlARFU45zc2mproXMYh7OhQBu6tYKneDfb3+g",
-	"86GFeW9+UusgNq6c8SZY3wHm60rZRlSomZhYU91DUxZASsqOBwOs/a5NNDGdlZm/5mJ9AFU/d4WmoI8J",
-	"bJw2WQOP3i4p1UbKfxGKSNNAjzdtsDU/93tOFtdw99K2pkqRBe7AGiiqCzX1udwACTHAkkBtO+QOtYSB",
-	"Ia2BZwgMWyjKKoBoSaOecPM6e45Rs6myHkN9XBTg+Q1VR5MQAqfCouBzxCSyoK1SIPYOikmGenBquWvq",
-	"YkhcG6Jt3z4gde+TK5vSUmQry6cUJkT6T7bkZjKn4aBxPnFHhhtksEpnwqQUzk18opmPcXtzAEIP+ULo",
-	"Q02SUKe0fsrYNu/rDXZmJfNpLjL43nbiv85/fN24/+YtDIrvSR9eB6WBGGPo1AYHG1WyRbATOIGgMFpU",
-	"Ljr9pRQZt8rArymFRVuOm9uVuQx6jVU0ZObiQMSgwLSCRrmPgB2BW6oXNZ8DamEFd9ZKGoW1w5VC8T30",
-	"W+eejiem5hreHoJDwGyYf078p+u44hY6prdjCqWbOuBo7miB3g6ptG1bEqikMcrgsrIpiEyaX6bcHktq",
-	"szambgFduE989igJmNQIGQTYLMQwoEMFDaPogbR6YvZybxTdHpy5EzFE4q1RNJZqXIgGF9y5r5sXhNaz",
-	"0yff3HWJZqnMaKpWMmthimlxEALHz8m31kxodRXajXJ3zr02ZOFbKapFeDlbilIrCdrqhDvqyTOWTqAg",
-	"vFtDjRIzVNK8tefD2g1WJk5EeyFqdwTZtSN0c5NaTGTMxbHCgWBEcF3Hrb8I5E27uuc4nsBgWAvdobgV",
-	"CTnaD0KbURNL1xvaqZB/CJcljBdaOUwSJhDe06xQs34b7HWlOwbiTW7aNFl8DoDUVJnpZrhps6cu3gNA",
-	"ng8LWMfz6ZP9HAoVEhZv6Lpz4rq2z4s132iWgr0xHBdcXqVDt9SB2xAadJUjW0fEARZuaHpbiwclXnSQ",
-	"drZyDm0fKpFqHTSneIq/iJeFJC9OuV8niStqHC3KJnH8LtRwqwvZBaoJB4XduwUk6KVxTKLUZsQnV6NF",
-	"g2700pUSwTb5eiRgk/HJlVTrQmQzsAqqQSm1GhdRO7E2g6cYOvB9oKPUXse0YlNednzrrbKoGhr6M1B7",
-	"WkM7comBogC4ytDUDJR7l0aNOL7IYxYVSOyuG8AUtiWcHsQK3xHTX60j2O5md8lM3t3uq2LHS3rHZmjz",
-	"cAOrWbMTu2jEWL4JswJR5mCcVswqp6+PN6jsUoGJFN6XVqrmwGOwVAkQ+dRnkjyT1lKRdHuvGZDY3peI",
-	"n6Chgj6BVVtc+Xw6BVdp21hgVhzRxzgLnZT4M0f1HnXemn9rURTNvXD6986RR8W5KADn25x9Z+ZiUX27",
-	"w5b797MPyP8cKeSiWHogyh53D462H/YY8xugs743lYGktbVjuTZTKv7BcuYOq/d8SM5c/xAAnCrFyHM0",
-	"tVjoMb7W1TVf4GKRGUvdNKZJZKQRVBjC4UTrE8LjXhh441YHp3a/tcBfcb0D31Y1r4mEziW+8aJzwlu3",
-	"3OyapejFuXcddln/tXUeq755UYxiIpSWKFeUX6ejQw2L20LNWxyUu0pPpIlvARlRHyl3KK4uhpqxzHzW",
-	"iksmDumV2yxpUohMh4oQainurh+tcrStI96KC5yfIChcdg03gSMxlhmI1VnzTRKSoWEPeCrrzn364Bq9",
-	"o0PtjpmwTcOrE0KrEMDuzn0kEYPbDnHenq/xNzgRUpbjao6zSasqQDw1CcZDw4kW3729/vDiTBT5tf1i",
-	"+3JIvcJgPKbD2F+wLh05IiVR5EZ0kmguIjQBxluAh+aswvGHxdhQuVkAf01u4qbUGJC9BPFXgLXzN3ds",
-	"YhsbBUq1dmZjNNCXo6PwQURFTm1erDQpF0DAowVWSsR64AQPInbws5AUWBkXjqYsKqq+ztwC68w9xjpz",
-	"x1Bn7lLettDcyXx/obl3lRKiDbsGgSWUhIMALnTfCn5tRa5PZ4mq+JVqZSC7iImPRkjH5u7c7EG+oZ8U",
-	"fqLcs+gpeHEfDluJVFJ+TIbO4QAznjgwJyF/XB02qxBeCbH0Uc2NB6lVkgXRX7qOWxVcp3bpl/mEsvgC",
-	"mVR1bdo3wwqEkrXNKxA5Xu9YbbtrfawWRMnlRICHpzsq9Q50tSKfGrFDlKPHW8isNiBbUQNK5AFlqOYa",
-	"okQa512nQlSQJ2nKzYHZCqSa7QHdiipXf15gzMbHlLrmOdxAEezsNb0JH0F+AHWJzPQo35OMvZWkA5UF",
-	"BM/a5lcCQVyUaA/36CgDepez8aDY0K5k8v0EHTtDKMHIilwbtJtay+TFiVFbomXO9T7d2Y4UycMrsWkf",
-	"YB90C1to1ciQAGnL0TaphAcrbb1V2lX8LPfS5vFpC8gfwtlykyytWlHy7TCM4bOdUQPQG51gonTEueAZ",
-	"qgAci/tmStSiXZe9b46O+cn48eQ0u+w1ildPO9VWcqkNLhbGtVUYxgmEu1LxtMshM0SVMs9nc4gn5FB2",
-	"bWFVMfH3FSfvvl7worC/u1Q+24IzNrDqamPC0q6kxRuGqbsLuhuSp7SmMV5UQZA8pKqSHRNhtzZMcw8R",
-	"06K4FnrI4kRN9jeVS5HZeyBNTydYdIRrlm5vxcTRKPYnXPJyYxXNi4ak2SCIkeIgJKqiHQtEBq9cDo0W",
-	"k5VdJmysVjLj5WYY0whGFCBAj1nwvF6yuteNa66RAeYHp+p7klDkPcopmiVVzJ1fCinWCJbxyfLpsU7P",
-	"8Bdf9sLu2jIjh6wdDUwNhU7PKI3thbxWGyRURDrjj9+/B3X1UlpLgtK9ibAFWFkw8CG4WZWCpR8z3Yco",
-	"3KyvV8ulKo0+cnrskTFF2mfnMn4LCJEjNT0yc3G0VmWRQdfsJHi+CWQwIzdEbtik5HouNHZLSXEpgVfE",
-	"IxhwsGIVeuiNA6oSGpJhSCdnKVLnFIaPlCw2aZ9amc+kKgVRS6DpoBOrtQDkChnUqLZ5woy6lN6ZnAfK",
-	"CKgvVhTDyhtzjS8lk2IkwMG6ZSe1Mf3cQDtA0Phhx4S7B7W5bfYaqOF/kKzeQVAFD4u4alwsulqH336w",
-	"JyrwJkiW2pMydUfQBgG/64jQiWChDbxDHrMTPzTSi8J50koP9HoP509EWuSuiASlVJEcIuKOw1mC5lx7",
-	"GINHiIXCoZIkHskLYNWAuE/IAroTXRA0hlrCcbTkdqk/rZDSG6ASfenpW1WRbk0B8V73kGJVcTxGhQK3",
-	"D16nVHUseeZtbKRsAQdVQzJ7cHpCii6ttZmCVd/UuYXQms9ac9sPCZQeujDPKpEK7vPS+h1U6rg2N/2x",
-	"e1n9gGVWb5s+XFulXyF/2LXglVwiKfAuvug6Cs2Da9PfQk5fEgSUU+sS5pTjhBlTJKTxJHFF4wTKGX9K",
-	"iRwcOJrAmwXR5FkpojxTQFcFqppLgGJlYAjD2UraEy1GvC/9d/tIqyaEZi/4hk14WWLCTChx6Vi1Urur",
-	"0kp6INgeHO0SLunUd6QpC1eKApM8wOl2KRtr3QNdYBJIKKtAXcB52912enzSZz8j5S2b5qLIKuWSE3eO",
-	"BZgznm0ol90A5FLnGaAtl2V+bY2rK7FJADmtNWAIVcm41cQgHV+CG7xavNPVPCFPplUxclnkUoyuxCYd",
-	"suUKyyxZbc5f5efPDh5Mgs70CNW4tF9BGDcMKIyCttOCF6VD74cVeKI75oBL+UqG9FWECRZcstQqbENm",
-	"F2/aeOIDsJEon+r8S4Gx1TlbQ7/GCgPtPu6pXMP1XK01eUwvJYAvmU+gS2JmL1bmszkplrabwHeFwYZt",
-	"NcKaEB8ipj3ijMgN+ubHwof7KXnwPvQdxrrIJyZ90JRy9e/NsLO306ZtNERyPchRgKURLUfI7MLL7tWs",
-	"cuCvmik1KwRf5laJXzwS9ulOnScHeP/6cf85cdrXBXbS+3g0U0fEAvIjvsjpnodR0N7ENfE6vxLrHGrN",
-	"TkNytJUEhzog7Jw08o83rszhzvXYVlDu7lwcUQjlyfHJHsqRGzAodXdGVIVvoy8iLoDd5JcIDoaoW8eD",
-	"k9N227mzqdQQSHYCGRN20thgSs8Y96LZFxbhuJ9w/vOmwq6OpbBRiw9WRNy9k2+TLjUZXOvughFlV1r+",
-	"l1Jm3tACPqC8+A3X/J0Swr7uwPK6f3bbbKtdA/ZOTLfnvdXTeXinb9isi8b9dREJxXua2CTGoYZ94OBA",
-	"WHIgcCT+QWtcgrsFKgGrpciO/OfrvDQrXhzNlUaqgrDpvGum5/yc8CQqMAhblYK+sDq7bVzX1b+2WTsV",
-	"RnlnXXsKh+qMES9AcxCi5WzbtpmiinYHk5flrUxEHiPjMjYGLQlOqDWCj27N9VdKd2o1Pg8er53eDj9i",
-	"zbvANFmYNy8z0Ur+EtJ+XUlDX7KQ6Fq8Kn9XOKxSmDLv6AWxGqaCZLwMkyzOiAJATX012ghu68vAo/Zd",
-	"Cr1UUufjQvhKPYR/7X+BOhOuo/EENM922DxbrqrWyEhE7Rcx+q1LZUQzn99h/iePXM6GLCX3W5qwlJxv",
-	"BAOlXZAyo2bCFbxvqAp+szSLwErXRrbS8mOz5+ucuZH+Sy6zM18K3eOyPCyLFDOHTI0gFNbMPNz75bNP",
-	"uiP/D3aa0cR0SMuPnF4wULX5CeskTEF4fBj5XUv5Lx1dj0OWLlemsphSV9/WrcWEpTDs8INdpUnlUli3",
-	"RilPXBbxo6wBRwF7hEjUUuedTmP9YAnp8J72xs2yu3Yb3GTNUnvz0TUvifb4l57t9E/wJPvX9+5p9sM5",
-	"PdH+/c4/NRqwu9G/Q5bel9e/8d1vMA2oWWR5LB+PgJuqZClSAqYhmoElibaIDL6JVYJoGS+5MaK07/nv",
-	"+/is/xn8zy/HR89+/WVw9OzX3wbJ8TefHvypzbsQ9svTU+iMKkQbHR8JWysjMtVn6SRPUSfDctSSIk/x",
-	"6rrOxRpcG5PcfpvlVqgnPZ4tctt4tZYVHt1IQ6SV8g6z2w6hTfXyqEfjiWFGH6s8HZzGSsjwyafOLIIX",
-	"vkoOzRaOCJ1F5AzDkL3b5oy7PEpuH4JM94VWIbvSk7AsCy7vRYRomOxYt3/AeN9joImPSwCgHlQ+JxDW",
-	"OO8a8fuAPAme2cP9ENEJscXKmPiVP8fowpknj7VdJfbYpjHYdsU0UklexNNELlLnbvDxOkIqnB6fxHEg",
-	"x+mHmFij6hxUmM91kwnaoZYiYEvB2xnyXVISiSuwJSdNxVEQNIw7kHnUl5/iLI+5I3xBqOhSGn+sYxoV",
-	"YbiUdmROTlhKVehGrikUXD+MinyKRNQfX+Fdx4PBAIbLfT6U1zBKrrHaMcXFYAQF+Ax3L9jjpLPO0CT8",
-	"30P33BF2gOvlsPMNX/N26qy4yvjty0poPbkqTz2s+a1bGqyqVVF4Ld051emO6ql2qE/8Exx4jTxybtfi",
-	"kLG85pF/dH3sR3OXa+Ku3DxugKjBjcNfAYS18ItoJJKLeGuqhSxyo8Ftvu0XmeZyJsplmbdY+85SiKIW",
-	"hR5N7AOmUGO5mf/KjDwxVcd6XlxWF/pedjq9wjHaWyAcutA8tLrFrMyyUmjdtoDI5T4Ws5WEXCeMRmg1",
-	"uQJIDd2ekKuGE0LzXjPK5CY40smqLHcWAvNEL0RyjfGq5rjIzfipvzYldefXQ5K/FkLufJmdUHi8vTy5",
-	"GcV1RJmxG+IJy87zoncqpT8u1VqLEqcz86X0PXW+04eGjMuN3er3NDPiY9e6BY4f3i2sGqKoMoZh6vbW",
-	"NqCu3oXx5jbrV7DdKhO2Q3UkGC7xxDM+gUpb/QY6z2ZOsFbnMZlbO08be017SYrGbuXNBEq1qCr4I0Jl",
-	"/rXyypRuSg1wVbs8yVS174fYGnOe3RBr/TlAl60F59u9RwGxtweS9z6fyVfyQO2qhZ/nXLLzn17hkkxY",
-	"Oi34qN/vp/DnBP4El8K0UPChZpjsj+zVNZlWmur3xaopqqLWojyacC1YIYyB8mxZPssJ1ptLKUo23yzn",
-	"QtaUMz6BiYsa+/Rxva2Ro+MXfvSPwdGzX+/TH0e/PnRfPfg/f2paAe8NN/nkudP7tprufgmW8LJUH3Oh",
-	"yV6SVDCsUgJvaM8SVHOlA74S+T4ypPqk0ELwDAzIlzwv7Qc7ZfTn6GOmU8D8IN7JpUSORS5nlxLid1mf",
-	"nUNkz+eYzvJrK5Ygi3Yb0otp8eBEqsKff0EcPZ1Jv0a224Eh4J0GSNLDYi93U/+ILNW9Zzxdd8YeU5Eb",
-	"dGm7NM6FurbjGIey4qRdL9Rupfm0CnpNO6bDgQ2XNtUbatqJONA3ri10PlkI9lyVS1VywoBiS3FLfmoD",
-	"DBxQ+ecMNehiNWutOlSv8tM6eju1CHtNfUDhxvZxe3HdmEh3yOoc74Vh/civXNzGpcp2h5t6LdGaOoGQ",
-	"2yim+WZI2csQpgQPc2SZUEJ1r2naM7Es1IYt86VwZR0VBu3zRmzUHjh1Bki9H23D7JUaIaaqDuWB86Tv",
-	"Ofe3hlJ5q6+ZaNNnRxvV8GA2OH72+On0iTj6dnI8PvomO+FHz6aDwdEpfzJ+Ovkm+1Y8m+5VmUH1pdAQ",
-	"tQfmeM8augs1OF6SX0EVxtffXUe+Sh/usOqezDTkEjWrs3nWEIGmCnlEUOAzl+yjmvRpQrVCqcn+XVX+",
-	"AwdwSxVKF6Hx8MJcY0Ie7agblBHsJPjutvBfZ5Mp6WF0auRwS205qvaREM4a+hoRVMYAodd0f4fSpXGl",
-	"QGhozdp2I9e6eA8/yWnCeyKbeYzNXgl/B8UEE/Zs4Lk13AA6Lg7SvVyRjuomIeYXuy2SqhconXOZUXnN",
-	"tM8+NOgLiatheClDS5C+G19ln1+ihymfevVOKyVFOYzjdJoKIVLB9Fttr+/g2It6GsVDzyAjlqKBldHq",
-	"77N5ttPtw/g0q2EQUaUyKlFJRWu2C5mFZBKv+rrpgBCYXfKAdydwLs5iGtZHupsM/ZCCkIdWd7zbnf9a",
-	"WKu0Gr/181Ld9i7dwfhCvvbnXM7gBu1IfhZ800FAxLJhjxBoqEnJl3m3cpRfrAxlaNGuslZ3Vnnyq1Wc",
-	"vFBLVajZ5kBHjhXKDavvO2HWAuWVjmqfd4YZuta8yJrz54DmsOXdHvAGv1M9HxCu06mXD4tmMBs8d0fs",
-	"2j+78tT+TurBQyYfex2D7YMf4smgyRGxE50b5VEShJDrqLxTF4dku4cwrgGHU7E1fpWJ2rXqYJ4PW3n2",
-	"cNzu9E/gJsolS30r0gSP9EHLlAsJdQ4bE3jmbr7B/aSr/EYN3LK3rhqzpTxjfcKGQlxTVRRqTepKFbcB",
-	"WXdUtXHlGM6mArLFGUHhGUDhm2rJ0AUjuODR4BGC6N0fLrbcHELaUQHP110K3sKWIk9tiRQBz+zZQmQw",
-	"QnC8GnAjLt2i2QiprW9YVdCTaGXsWrkxIc8Bq5fLzciNZIM/wPbJBfGhBIZGDjesVAVUJ0SLrhNHx2eb",
-	"ahXFicpE04LJ6yUUuhR76YSadmPh4a23wO3vErqeagcJSZL69BLLDpIhD+JKX0CsUc+va5NxVTC/Q3z7",
-	"9u1aDW3Ul1S8wZPu2WdnZEoYz8znHe/pMKIQPMRj7zNmHEVGqiEw4NaarkBjiWAy1JZIev5JjaBFO1fA",
-	"Ld7Etk9ff5a0juYZwnc2zcfPDrtTOzPsqBxQKsRejqhX3Vgs5CDVrrXi712qdonrY9OoeIgaFGzZGh3i",
-	"E2nOMzo4DTTwMx0Acg4kaE2omSjbc1eq5G4J7y6Mnhf1LvGjUOvDzvGc/istsUP+3wfeXn2bR6SygVA3",
-	"12ws5rm16x3FcXPcnn6Mif1qa5sKB3ZkRMfiPDrYxp+DAr2VfPvDH5Jp28H5/kWjvY9G2018pWJC3NTG",
-	"3TNXfJE3Vf3cA4ELnjJxEDFrd0d7eMM+f7uHZJIGYjCSkvRsj7iVxb/uSE1tcfHcC2n1t3Kp6YCp3HX5",
-	"27WMAV0eCNDQOvjtnobgcJ+9UZhfKpnr7X57hCJ17TI12o41PtDNgUu29GpBq/IaSgA4gRucrx+hjqlW",
-	"5FsElnXis0mpAmOluoFdOXD9AomPY8U06KP0hMZlccPaDjehBF7Hsm3MJ1dnmOZiN4I2fKN9iQGoo23a",
-	"7a9A4Hu464W6C/FaP1+Nq8JOwUtE6uhdwGs2ttZ5iPXhpnYHC30JEzqs04zrOu95FFmKuJEWVI0c5bwz",
-	"yVzZR1cW6FLaQ4yY7qj+k7fyqfYFHKTsvQBniX5EQCTdX2RnLF1JqKDMx4VIPaa8Zgu5Oygg2cCcE0oJ",
-	"tugJxpfrVlOmxbUAzs8U7ksTJI/PqMfNh34up0rvdpOk9pqWskf+LNq+fa1KbdBBkkQpRoPORxgtmDZ/",
-	"6/ZbARAR1gPoSD7Zi0idIPpiD/qm6urNzggivNw3SnRZ2sGip3mNHu0mItnhEodd9E7oVdFk7x6Qb03X",
-	"nrEBWwguAwjP00lCEl9U2+Wu0qynkQzYqUNVBEaX/C0/w7T7qV4Elupn5yG3DLe6JF3ZnSBUOWtYKXRN",
-	"2R5BBFPdrIMUMEe58enGeVam2sEFzzAfEokHqqnIEXtjlzqJrSvbQ42I6AsrJtPZming53LyVguxsBJu",
-	"uEVCmzQyxLL7Wgj4JX2QWFE5mQusTXbfBQeiMhUwnA+SS5nysTU+Unbfk2PhgeHoMSpwabgDA4ojEtz0",
-	"YpDWznvWX2TYBqL7BdDyCOR+yu5DKpWuHkZARKYUswIdD9eE+cdCetUR2RTw8LNLCQnnbuWPKKfPsa/5",
-	"H1Kq5+IqF6siOyDbb1cV2faQSZR8X83K30UigfzbwC4N+Wyk3gleNvmOWyDUGA5AhbQCp56y56+SAKlu",
-	"UFChyyCi8ZW+gXNjljW9uaFEhlJXuXDpXRptP7Sp05/evr9gkLeGP6RMC6PPAnQ4ZUra02IJksQt0ovX",
-	"7/vsxbUoN7gHxyvD/uPFBeyZH16cf4/px2gDB5L5S5n+f0cOnnxEaddDduxyPG2DsbEBZDIa/aC0OXLN",
-	"CV3ny/wvwk41negN2AC6h9ilkRwa8wBXCEUFRkaWccPHXIuEaVMKvkDm6GtRAq+1UbgLYE+Q/5foJaFO",
-	"rKNGsXr1SmKqdf9SXsqHDz9AOZKHD9k5e4jz/tDlVTmOchC4WhXQHCu0H8LL4Do7W6B6RezDes6hkFCl",
-	"G3CfW79wK1Bso4fb9iHk9do1QPm7MH0MBVR+7Y4AAmvYs+Kh2zYP3bFAd8LbgE3j4dYgaDsKVv3GIThf",
-	"mbmQJp9gQx8+ZKn9SpX5PyhX/TtY0uxyNRg8nvh9Ax9FSqnDY1EoqzUaxVyVFRxPGCbyxjDxkU9MsWFF",
-	"fiUqYQd07mODyG7UDx+CWLPijJKj9LBpO5D2FG1pZGOOSck5bTG3qyh1h04xfw/gheCG3OzePaiPY0q4",
-	"h9PQNm7cWaxlY/kWsSWf4fTT+Gl7rlI9eS1kdub3dm5iBFOuWXo6eOxiXSN838gZpJHvCJpLiKn4Lfc0",
-	"vtw9aVIqrUeqzGe5RHL56pJIXZ/WudS4D0P3HbGrkEyKHI2diPCEJhlOBdh5tMjtZ2gAXy4LWoyPllhF",
-	"/t/+pu1L77ta8Q/cpFIpeKwKnTBujWlXBzl1BfO1cmFiDAeBjKMZOHqVuc5gu2G18YzlcrnCcJmQBoUA",
-	"GjA6ZUtRMvACJ2HqgcAQxtHMqYtY1QPkl/2WlrN95FKUEyHNkZC24RnTYrYQ0gxZyh+NwTIjdnWW8v/3",
-	"5OU4pSdCcMTuizEpWcjHgfsMdCJEgTumVbs3FYy+cckpzuRLTwfPsLL6CGxC4Dayfbc/nTxLibMWeLiO",
-	"zqdGlE43WFOF1LkolhpH4FJi6eyEpfBIorMBr8YZS+3G6ff7j1aaz3zxbuBSRaYt3ztt3KZPfwMFI2FR",
-	"2OcTEBjj3yBBl/zvK2TnAqepc9FHGTJUSdcu+GiuwDia5oURpQbIkzO0qfqpfbWTp3ZfJEyrS4nQkFDB",
-	"TpVY4IEqxyHzPC34UiwFN1a0lWyeZzAtKEmor1aGPHxYkY0wugjatwOW63qLqaQ7uLlhxWp3iAHKzY4c",
-	"CgR/25ayvummp9vHwqw9mgtemPk/UnafYqsToTUr8muhrYYK15SCZxt7CQy3RFYp/6taCsmXeX/DFwU8",
-	"Jtcex/EA1wlcZzVVeg30lmsSiQ9AlFr7DzMHQBEp8omQupLDsrSr+OikP+glvVVZkOqlh48erdfrPoef",
-	"+6qcPaJ79aPXr56/ePP+BdwTqul7pSTK7xv2Bv1jvIr60xv2HvcH/ceU2Q/apj2VnE7ojif4YdbkIgac",
-	"Jl0NDmf8kCv5KusNgbHxLf3sTkR4WckXAtPXfmnWvsMlGE39yX7ufUr2Xo0xU7r8V9C3l8qOlG38yWBA",
-	"pDiGsmViQf03coqi5t8x1ReggKAdNjgwqMuJo0JCiI+dgVNsSdMLfIsffcczRxoEtzzef8tLVY7zLENk",
-	"IcX59t/1Ex5RaIE4Eofea5RBAqJKvjOQbeam3OrJfAa8WcGvb5/SuIwe/ZZnnwLP5b7lxF5Z6SM+GqcV",
-	"xEUM2Qv0wnr0ry+XV6/Vvb0shcxqq7K3tVBOt1v3Aovx3WgqTvGBu+94o8xLK9HuYO5e2BPUJ3lXTb3m",
-	"STt0Wz4vRWZVbl68ytx2q088CLuu0gPyTKn6s1JnlP0FshRZ25e8NLtlzAW+7+ZdAVRPZ1nzUymm+cfO",
-	"l/9OBVll8HaJM5zNfwJhBt2l7rRuBqW7rdi4bkCIjyYR8txqZ8Eoc4V9tlcyptdUpoOwKUKb74gl/+6n",
-	"nPJ0PlW9WaZciU9bq+74czYha1t4UqzdqJJdq31O6B9k+WEPYynMfK7B/gMUl+qdHp8XzlCIM8fBBCFr",
-	"fQyqt7oS2RCcNd7YJpzyO/sj0D2768ilIuvnLyi71aWOd2wv9X1H8Dt805c6hE8Hz3Ys+Niwr7BP2Tsy",
-	"qPTHtRm5GfHJJS55ugciIo+MturaqExLbRLIYNuoFY0+y00QFqPcDnLHLGI0yXrD08GzYD88p7ojkSN0",
-	"rFZmOC64vAJXcKddHjbD1sZ+Zapdry3D/h1sOlwtXTfdHSpA1P1I8aku/5kw7+mSz2mhBEK/hvFHlxVw",
-	"g/vMQmv03snIX4iicLlmmyUG/EKUlFLyqBdhMtyweQHoemKf8eg34qH71KpPnpMvFCMgtmfRa6Ozw5WS",
-	"2hJLM2GoOM1717bD1sSr6RslxY/cTOatStvu8fzP92/f0Ms/Jb3HTUKQ8tsA8Ae+nPTV9Mi+9whenKIr",
-	"qP81zI53gmOdLEiDwX7gdNDkeU9xXGIfiyA3rYOt8d/D0Eix5xpRo8d2Bhcql24VONxp2lToKG3ieAxl",
-	"IvrOATc3ZtmHrBngfHwHf7lYE7Am+khTYFOsKluxSD0om7QudR5BLbf2XfIjzyqDpNbS13FTpXaeb1au",
-	"CuHczYuhqxaFSJu8JH+jK8pVKqPYNLd33A/ZpXopioIqmvKiUGuRPUiYkKuFTtD/C1PDA0+vFibBuK6D",
-	"2/oicODlc4123jeMr+ml4FeEKnC51pUVhhOPaSRu3gH1GyGTwGcLEWT0onOW2i2QBsojwoqKe5pkV5+d",
-	"A2MlOVYjzk6HfQsqlx05V2vWKJVAOGaqSpbKVVFATSH8sVDqipjySl942LsUV9LkBVnFULQz14x4u5oU",
-	"LX/S/BOIsoO1/M8kzHzhucZzppsc2zP4F5ulqOsUcey9Wf+PfI6eQhiCeRMk+q6Wez2L429IKqWjEBjE",
-	"KYCWk0orAOYLQ1aonoa62ZTeBP73OV8uhazk7SNuErS6hiWq85l8uzKd9P+LCEnlGQwdYvCrGHYvSFrG",
-	"DKauadFS4JOJ0HqPZyFEiLfDwcl2PNjsBl2E8DDNQ3BEYBmi4xM2V6tSJ/T58YCoRLUP0q60CBEcqi/p",
-	"Q2zfv3j94uJFirZk47oLaQ1QtBzeDbLPnTGqyKBEwJSdDIIQBn9zzElj1yKCJmjuoV0SQ2jc27cYz0bI",
-	"8v3U/ps+wMswPHN9/GgN2HoIwsV3tUWukQYnmM0ty/fV53LUEOViJ9/M6W6BMHdkwGegA9MM5f4Ix3Cc",
-	"1XcoMGcf916Yo+cIldlGi9cwMxh73Y/oSego554uFle7d4yxH4xZvpXFJmHv+UK8z43483tT5hOD49+u",
-	"N9U1o0839Q4d77/lZ8kD6ERkN/RInDzbf8eFUj9yubm5sCJMWW/4y6+x6PpOzHIZ5EaTtKKzB6Pz7Y78",
-	"88jC1kJgYJxuSkD5DzVDHKLGINkz+54whkpSpajIXL+HpQqESILes6H6uUiC2BgOuKDmHnrqUlP+l/n/",
-	"I7a0Jv+rm8XxBpNbvo4uhu57P69uobpvunrsW3zuFy456XPI8Aqv5Rf2sjv+uh1+dbji5n70DvLL+xLv",
-	"zo3OfDrZ9kqoyqxHv+Ef3R3nXjnxSV3IRIUOdXTFxzW8PY0YUxItTIfvJPgN4hUB/BYn98+UPSERerT2",
-	"2JY5v7aqt1PIgKeMYEYV+tfIncVXWW6sai+NPguCEmH6wFaKCrg9Zr0eGQT2hEtXX4TM57xwCTq2myFd",
-	"NzeXkusrPWSnJ98SBMrxpkQIvdwpfTOey6Cqou56T7MUxjC1umkoEJQT92aDhoWz5vfogV5afEGrHG3Q",
-	"mugY+HKxpcPjEiffdtt2rlbTOydxbr8FcXR2b8Gk1e0dSdrPepy1xrBjcfcVfKN7hu1ALwHcWfMT1OXe",
-	"IxAPraobhgEIlO29WNbsBIZenmE+oHfeJwRTT5gWxuRyphM28ZEQnXgBKTOEZmrPIaqiUmK5Ia4msAVQ",
-	"eKwkwHHBePUhS2tzWfEMddZ0QrIYUwxDqPODfQM5Y50t5/1oT5LBYEDyMVSgIKDfWDA9VyWVB1ssDUky",
-	"9ElRpCKNEJxpk4iyWuc5jPMej7U1a1xTXOmuq1xmCdMra7M76UjcwuB/Bify31ei3AQvMmULN7qMn57u",
-	"JcdvbNba48h1pYo5y7AibVM7ONFq3NR3vaMlEUdylCRUL6/e1CjMZ79Vo/bsvPe5nHTHCf1sj+Rwdc2M",
-	"Rly48+xwQuvC10Ua0sEQoI0r3J7kCQK7r5Edn3FW5FLQpgLPEGKMMW0jEEf5YN9kFcpg8KKIcmPqo4nZ",
-	"bvFweknYA9kc0rnpI7S9IZP7j2skweYmGynZek5RfdB2npa9+4WbKggj2NlqIgVoitOC/fV1UFdf+pAE",
-	"O89K4o9LVZqaIABvxRc/P1Fatx6gH+aKAOkOBoMcLgBkxLQSws0F+hNX1TYWb+QXAcg4FEAcWpOb3CTx",
-	"qTrexCdfdDZeypbDEeGxy6WQANLB4qyg34dErcgT6LLo7Xux821HXsTz/k+D665T4f9rS9otuXUif4WN",
-	"GDjdmjciJPsAid+fQ0XzEN4FQgKX0Wy3CKl/ZPtm4OKyZ96ZQxIgFRQ4q52qKK5FyYtmt+NLbN8/j9dx",
-	"S1cBRsCIwilSyQQq3UDWaLXYmcDxSCG5fUjyZryBDCAQlg4NNEYUUoJhH3CqgCHh3DBwg3sJbTmXFHRP",
-	"M0oR7bNXkMuoTVSGmDJqrRbvYvqulex44DjfF84oaNeBgH9QN+tAxPu2xZb9OYUUDG2beHpJBhot55tL",
-	"pq8gZ6JZi6IFkZBxpIe3lDHBXdzkD35JBsTncAfDs7+ONxi7tcMZDIMLlDI+627we3aDfS3vszMwtxbl",
-	"7qPr0W/w76e9GI4W/3GQiXAy5ZpNSyHQz4pR+G3fMqu7lq3C6BzLwQcSDkHwHDd5nL+yZ9jX1wi+gDko",
-	"y/ZIKMOCRYCabHcku839Lz/y78OP3LqZ2r3IQT5/zvO1TVIiPcVXdCHvGLFbnIn7lUMYlegEBWxgs0c5",
-	"ME6ABAP82XhDzl1PbxJZtfgErBxJYSheqZZDQSxOBXZQ3vld7xmUrKg6C9KGOJYKyO9mub6E3JZAS9Yg",
-	"JRBN+dlVgJ/hNd1UgK+wsP8JDdnnGOTg3sHhIhg3P8kf2ZmAhfFFN14j0uHcntklIDL7cVEMhNd7xLSG",
-	"SEcM/nYoeaLLIHg0J9qPqT3zwYBGZqMS0NBYa+eMjZWZQ62lsWCL/CNA5MAQ55KlrzKxWCoj5GRz9Bex",
-	"SQGqtxTcm4yAaHahnpkwdLhD5QfEWRM8Fcz1WloZe0skcyme62lUQjJm5HE3+MS0oEYRSxvzBGhQSEsr",
-	"JI9YFlymDnztyytxZr8fehEDe1HAK72TxF4hSZnCTjr6NSWrXBhIKw0xOM+eRLQfyKyE0wUeQ9TGTo9P",
-	"SDgCWk6zdanwMYpoO5xhvRBcrkFlC9IRKg+fQR0s0NxGToJCR6dQfUyxNdReMI5i6oP9CijUcKSpcOec",
-	"SzbnxTTgoN3IWq00tAMVSawdrE3imXRupyxeyp04AnYOs0CP92OOeXNzLhuxnLibD0bKh2UOVGG/Hnpq",
-	"RImDziz4xXOCqCI7GvPJlZARK5kr8gAvcxklw549/LCvc7X0nl6xZuEBEd3jL7/1xtRAkWlXOGKEnF/+",
-	"W/+JZ/Y0gqODmrbVrBffv+/t+DlqdecMwnM7Ja/kcrUdednwRVEbvmrv/p3e25TZg6k82Ls+Nax//bj/",
-	"3Be9ucsxuWF/v6hqEJOgNigI5yjnIt6dlfScmP88LoLT45Mu+oWYKIlFIF7yvCD47/HjTmDe17zEWmen",
-	"x0+64Iw9geaPIsu5K/dwenLS5WaiO+LjQtza4nvSZb5+lvya54V74S11tg9EzFph2eVIHBjRbTr1LWLX",
-	"7KrBhTo47RE+q2Q4XHsowZOyZZlLo4dwenGJClICWk7BN1D3gM3e/fScTYrcnmRIUoan0cfv31MeDukj",
-	"3OoPaoF2DRbGAJUDaVBC5mJuhiyVyljNztX9RNrxmRJoFlkjJ7PaU47FJJDM1WdY8wiwU2NgzRa50X32",
-	"Ezdz7civAUwAHbin2YJP5jnA9EICRZFLZDCzph4lDwBEgT0+YX/Jv3Pu9YSyURDBrYEsjjPwtHtUQqHk",
-	"TJRJnV0ucRqd1T5xvH64uPiJFNjTx8dOTUPtAN60LKzeYMRH05IY952f+T2gHVgA2vDS6JgsrxBDluKx",
-	"cjQrl5MUqdBIT46ZKpTM4oWQWPW84FYhdlcrV/EVhtcOe3Q9pTXzLC7M2gZ+wVta4Bpw6kV4Dfc56oX9",
-	"hP9AG1tQHA30r26JpHbx9fOsnjubzcTRcUuj7S2jPOuaFLu/hE5zGyubLp0rbYZWsqbDEO7DDLeisKNd",
-	"Cq1RAU+QO9GOFvEC4gQmcUTQ9/WX3sdM9+mj1TaGx98OBgM7lE2d/5jpnR33NMUHFhEKBSVPBnAxfTre",
-	"pjHuMKGkCrUi0mAKQ8nAO5u3tzUJVKgJL3KzaWtHKWZ4JtzpytE74Gb/UFCV+ou9T6/Go7t+5zkr+FgU",
-	"CD9x5bJcjreJ0IkLYXjGDe9PuOTl5s92sbauCXhm727X8vHT/cv3HLPVfdAYT0PX9ISlf3nxX3/+6/nr",
-	"n19A/T17RtTKd//n+7dv2nrlnrO3Y8eDk9M77tlLa877MyioCW1thR9H9qy6y9UC5dDGzS1pE5VnLH15",
-	"/urd6xfn34/evP3+xeji7V9evHGErBHL7iy/3tcfIa/vsjvPRWnyKeTxhYoNdFDcgxx+4tFHX4Q2mMih",
-	"N9qIxT1AMNAR23oo8zufgzcQApTVpk5CT7CN9ozzOh741ehc69BofOrIVce8s4YrdvH6fZwfDlTNpBev",
-	"89J3a1IIXra1DtQ7u3MPQ2VsNed9DC9Zq7LIPKkFVBhWUwZ1F1pHSZn1LZtAhBVkNkBpGamTkDyrZLE5",
-	"Y+nxyTf9QX/QPwZ14iTtMIXwxBE+8U6PC1pEEY0IgBABXlNp6rNng+MuLYXbb9HEz4m2CYZCW+AkL27O",
-	"UvGlwyBoUjsTxpuEaKJGVk5kVkcJHl84ytjRiLdP4li4qNGEfyUZHTBQtoa896lRKYIIoI5IqRapL76Y",
-	"a5a6HAx27ihI7VGAr8ownOnKa6GyYTUltNcJujtW2abJ+qSHvCMPhu51IDoKRNjKNSLB6OoKs6tLlhb2",
-	"CDPpGRs4gxhSWny1L2L5jmIsrTkUWB673SrZXaEHm4oVddt03IYOQcm53MxD7c8kgv21KwW927Rsz3p8",
-	"K4sNOd06XWsP5j9wOvhzmInc3tMg7VxUPsunU1GCL8PjN8F+tlvJ15X9QgLx9HjQyY88U8bcCekL0dtx",
-	"Q+Og2ViYtRCSmbXy61pXHJPuu9+n/IwEfJsMfdOdj/l59LgvRcb8e91Ovju7qJUrGZT/i9IKvOkYDUCU",
-	"lPK7UEHa8BYdyZ/PAe5EHm6EYuQe7JBrD0apVoyKGbVEoUUbc0VYXp8JqxRe8HUwy/X37ySJDoskokcg",
-	"/8g/LarJgZJr+6h17xx+JOwlnn5lsJ6KRy4LmYWVj3XRfHHw7YVuN86V2IQ6sw6vN+d6GHLT3cETrsO6",
-	"fvbadpLp2g75nTFM3xHDcefJ/4KCM7kNg/K+1bknKfOdzyKqJq4BiTXk/CREYyqAFxTFbSZYnrkKeBjX",
-	"8RE4BM9fhBSk4wHQCkQZlMAfKpYmARwVYewBQPUmOtETTEEab/y/qSMWQBqDlGOlKmvPAYcdWas+gxPZ",
-	"+jj6pxLHoefKAcuMcHxwL+OaaWX3mfZlaLEEM4Ho8JXnk4lYmiF4wnFsj3Arg3+cqPegEHJ5LcojwGUJ",
-	"yoKETDAuWQppkSnLJUTTCopjphk3PI3kMbrVuGZpngHtKbkeXDU6yCnQMewrfc21OYLHH736PlR9diVm",
-	"F7kGTvtzfCmWtnJ4M0LXHT9hhBmm3mBFhmrZfMDJ3bfvzCWzg3QpMXqrHyThWp8vS8mE0U/EyaqNWvqE",
-	"XyLioV56KB5ILfYKhJhEpsYqkyHWXm9LvW1Lum1gU/CUCSoTu6J3dxq18zQOftnqXAK40c5evsACXvid",
-	"VhD3Z3ymokjT8bwWQT6et7lg7VPaWn86ODwAZ807IulAYcA3AULo6oHzwqXCAByFVniKFW6TWsIiSouz",
-	"sJmixFS7XplRM4Hsh+dsVqrVEqrDYR4qEoR4IvNLSSW9kuBCAQQJEDz48uu+wWuoD9qa2whvE9ktfdh2",
-	"Z9kN7d5c0NaTfjFrAm9Qhbt0qXSOhRixPBHq0q3+4emOuPLxybcHT/IPao2rzijYab6QuhXeXkDaX3EF",
-	"Ryvz8UBbwUXXp08HmmS3PVyc+AafIqzMlGKK9i1EfxNK8FWX+OOBbum/vbm1+08hGcOI0t74378Mjp79",
-	"+m/3Ly/7+NeD/3N/of9HP/hTr1u43a3RJExk6ktRunkE0RXXDmzot59LBAWFzlTk+c5J/achEIkJBZLe",
-	"1jm7i0Dk/dahO8QJ8SoAnrHxIcxDCLsjw8iw4ndAmCfUWHVxMFnRNP5QWcXrLgwYhGwtCkhAijRouPD3",
-	"6beLq/63YxelsgftrAigfPRYDFkpwIs7cXFvADhKRaRck624uPi4zO0vmVrwXLrT0YARt84nlbx+LCZK",
-	"PgzHoZ8457D/HcGK4BBxZPcIL+aQkaxKUuAoshjyFRDZr6aUVEa7tE1feulGqovG5IbVq05w4O8AHbnf",
-	"O8chqDnv3X1tKtRWS6wu0IoyqCtxHVrw3N7T5e2VfA7U4jbLVn0ShE73oAw+GqMsN2rLLjqw2wMY/phH",
-	"Ds1wK00EDWjikA9B9kMOOMV10Db+A/FIhOAM1KC2Kh4msqGR7vmVvnYCbUcRny+WqjS/jxTDCyxLECDw",
-	"ZPNow00+GYWcQ6/lk4O8ESdiNej0EboDR9lqsUSr6ZT9WMGMWyMaikO7w2RYyW6ktDXOKF/P/i0vJZRg",
-	"37jK/gG9j8PpoPvU/qMjIOE7Y5maaBrx/oJcmPk1N+CfjE47QOJ715Im5EQoz+5CZA7WvqCaO3nj+YQv",
-	"fI5ZRfuQAPwKfaFQbUhDZjSaXHlJ0CGoIMGd39SKS7wUdnVWwsEtlb+4FTuU6dvahLatQmZLlQcQeykC",
-	"tLraepce1tYgkd2EgefuQyKwkmm22nLSbvKkL5rt9WqBOUVt4ZQoXTjOyARoDJaE+j1nff0BMrFuecr9",
-	"aPeWnyRyocRZ3ZUwy+1SpIr8uh1a9Z5vAmgWi/NUvCeFUldWmoM/lzztgCRw3ltYVesh4/oKJDk8C1lc",
-	"KKXZS0v0pt+RyxqM5iH77bJnW3LZG7JfLj1O47KXsH6//+unNPGOHqKgPHkyYAvd5tAGGwZNkzU6tClt",
-	"XckJwJt8HZah/QcSukjhQrfKeewPZx3c4dBAsIEwUwz6m1Sd5JSoGVLC++z8Ut61t5x9Lmf5pcSxeVFo",
-	"zGNDtWJY7VwtLrIjEhIWaAY5c766EHLEgTsQ3PI7vPKX8ge1hhGH7ERyHHhfAnfd4/oKoQF2uY05dGAS",
-	"LSTUXorC0Z6hkqEWAkqM4WPdaoNBthvqaLXEG7EkHdLYtaS5vba7twO+8E68t94Nalf1HrfnwW7e06qX",
-	"136suT350fTX306//dTJ1bnTA+z0pz1u338y7+1n8Nh+TgvXLu03Yq0/r09Vjf8mJsbJkjk/0L1K9Lua",
-	"3Tpb/qvY0UJG4jKKdkc9+oNY0ujHbavJbM2hN3BFFw8hOo9J7QEHIaXMLbiZzAWyb+IGHIsiKEgbNueZ",
-	"PwI3EYWe3al0oHHnJHU6BrGvjIUVTfa4ApcplNq7lC4djcqoBW6W46fsL/l3JLJpDVr9PbwTw6/UxABf",
-	"ID0fDMQMSLzgMBSQGZPi5aOVhFqpVA4hCEGfn4mJmH8Wq1afKQ5ZqzSB7LlukWacDjBMgPWLG0TeQeFY",
-	"HEMXn10CfS74CaiapZ87XzGCsB0U3kWBf3aLihFtI2Db2dlLahcnQGJbQ9Z2dmj9pZ5Rxy/VUD6gAPCu",
-	"1j5ITf2NKyG6sejvYsQ92D/wv6Kgmp2oNqcrSBgQDnn2hyPmrUfM/hgxMmjao9/sP592VeR/g9GTz7os",
-	"WsGrAM35eoySlCFtBdJKf91p3X+1HchbrIFHgb6p0aFxEZVAqHDOeOoS9FIQompI8Ud3ZCPOFU7UyVwp",
-	"KKBLng4qGJcgjQu6aQCc46xfeA5ieyJ/MtZL6rMXPg56KQM4aKEWkIaDd0fxUSydDYVuY2I5D7n3SDTn",
-	"eMmB6sGM9Gpsx2MsshSIVKa8xO5HyW73U3+VTuM8+wctVqidtG4ebjjQv3a0Mby/qlTc2UnuWtF6oqfA",
-	"rBCi3GDpR1MZapDbv92qweUyqa1RtAU9AVB1aXFfyBBLO6gzV056Ugq/sEDH5QWsXqMZSZC28RirLBf6",
-	"rtWD3/F5HzvxmzIdffW0rxZV/QrkXSESSwB1PQc7Zq6KzIm8zT/7aVMKU35ZhtjD+rSrcC5NGwgNJySC",
-	"M8AJD66VdFz1UKuIDoqZlSdja4CsgxeNMyjs5L1RUJTUsT27t4DRtSwFuGcAsA6eSGWvAO+pNXLB742+",
-	"VMdU7y3bhGosoT+ZfNxjPrmy5+FCQG0mL0ulEBlERGGqhr4CvJepmvFizTdWDE9FKVqSTUy5+dwq5DtY",
-	"Sw1CBnFT1DwqCPBPRMr4FWTXWzuWbgNQ8KW6Rv9/9q6tuW0bC/8VTl+6u6PIdpqkif2U3XW3nm2bjuNu",
-	"H6pMBYmQxA0JeAkyrifT/76DcwFAiaDoyLIl22++8A4c4Fy+830tC9eXrA92CexE7wUMRs3WKXAN3DqK",
-	"hCrshVZLZy55pORMQLG5AF7iGXHVUSqkIR2BHwGkfYJ7mEBW6VIYI9OR0lB6cgVjdy4tHtxuQgzTKk3G",
-	"dg8csy/rIO6JyI3mv1bLj2G91kEykVNRG/tX99bINEwpkA5H9NfF9V54oVXgOzSgbieYvL/yX/MJ/Nbm",
-	"Y9utyTx5ZW1e2TUvbtagGsHFA/TILnOhdglCh/QzCFHDvP0AC8W8x9hf2rFvWEPFPDTxzPOvTEU/CbqV",
-	"sPuZgNXswwkiS7X3x9rCSE3kgPnwbWg4zWvgXQVot4tB24jqcUWiFZ8LFdDTRIw4jiSOSUOmnldWKK2y",
-	"qcg9lOWYmaLMSHFzMJD22HOA1s8kqYbEhVnoKwb4zVlqzv0n+A0A6gACDR4BCYGQ6h+YeccOt2EDXkx2",
-	"4vvMZRX4veBaQoXFySqdJGMQu6ZNjfL+kCzCRi/aX/MM6diyFCEEFy3qRwPGEMLw2L8DsHGQFDB1TF2y",
-	"oOF6BYJh8l5KRDXavwyLVt8VrOOu5TtvH5fXgyp+1znYf85FnHZHqNBik1Q/8a7vDdrvfrMvyxNnMzhg",
-	"ILLQUUs/d0fddGV5a97NmKerz9pij7/I+pFu3bTCaMOm3kf/HbKe+16+5IGLlTDPV9zmx0T95Yqhjdhw",
-	"tSAa2tUOFkXd4x18tiP4Zz9Tfje7wBj3yaAfrEE/dlOGjBPO8nu25fVHW2vc0PAPPtsB72R3ejurZHkl",
-	"ytQ4uD6B/W3wReIjVyKUXENU6cC1//ZWXhuQwCPEboQs5jCIZN6Gyfhs9uxHUU0Xx8nfxlALXxUuI9GT",
-	"F0fP40qw5z7hcbNB/REVt3qP09kMHrfXoW1iYvej+PRPRuw7xSccrKewI92rQMAp7bYk+JpLW2sRIiQ/",
-	"xlyFJLUiTD8ADLTJfuxaY4D/uC0L/8Wmt01f4mz2k1aSTPUuduR1mWn76UhQyV7y9ELMY5emww7gGLjs",
-	"N230dmcki5txbGjXUvvWuKAyamg/NnACr62d1ru5Y/dIdIui/8H/QXctyD/XEXAb4IasMbuka0wS1hsy",
-	"qcIOUNTM918fjzGnGbCb/rfm3zUIhZ3+rxa5E0BdUnEFhwATm8ozJ/s2IpFcBouvb2mBrLhdaJShomJv",
-	"wdmR+lLF2bbUaV3tpBcRrmSDO1Uw3Yak6J83rar2FgzdqafdJblPFMuOyH1usCvdJjfwuldAwuCNHvfJ",
-	"zX3KrneoqKx1PjaLyg8Wmal0GQcInWLdnnU0oDSMs36Q1Jep/cEaMPVek4cesryF8G6Z0O28kihTvjkY",
-	"DuO/C4GFz2QipUJ6k8l1IuzeGj4Mhubo8A2Tt+5BXAkZ1FfcfSutPRTwCh9KDZLxv04vxgR2WeL/itF9",
-	"8dL6PX3Au65ubjlw4NdqhQIan265HSmB++JvmsgpEa4+OfmtTn7/1aXSqI50/wCYX5Evgumxk4uQJOLK",
-	"2/4xxB0BRosXCei1lFXlucuWxCNAEwlbNynbCMCKgIBoAg4N4IkH0N/qyAkADKVSmY5UwJVx5q9YSoQs",
-	"A5zEcXIAtqTIVF25nCijiH23NEAY7YRGTDQlU18cvjl2TdVToZS2Ex9VEN1F7GmDxOiQFEVJFneea7Lw",
-	"VlwyjP13VJ5ao3OcTRfEZQzvwDzHRE3BbT5AKmz/7zg9CHGUpR6sCWEh0Ex6MSfqSglaUYCZnTYFG9g1",
-	"CRUOj95882r2Uj57PT2aPPs2fS6evZkdHj57IV5OXk2/TV/LN7MI7jFLY6jHVy/uU0sOByKmI2f/+ZDS",
-	"q5tuBeKjBNg+wsfsPMmw12C14OqYB3oviqzIFEVfW4eDe6aX2qKT59Ax7S7CXeLHG3SJR12ZniJxBFnm",
-	"J+rDGGr/d2PttH/bk+KNc+H9cd3tQ9IpuqgAnr98tTlQ+X2mpv132l9UlQWF4s43rRosRKuI7TsDjQfo",
-	"+gGohsYeMgosd+DDMZV/7w9Y3vR12qhuHMXB0qSXYKuhciD+bEKp11JOZXbpIpphArHUVBvUYiioX6lx",
-	"aGVkPuOOyHmpr0xTAbmDZZ+uEemJPAId6KyoCyfWjr8cui+XqUrOe0oW7mz0gsMUByLQMO5n4BLgCYLp",
-	"2AYN2mktQPd4B5/5x07eBFeNu4OZEy+YUeFgT6aKq1y5T3fPk2P90TwEtzCbDig/EfW8UINUGpaDbVgV",
-	"U5ZlmL4ak3Qsov+HnS7UP+i+N/2wTxKwTxKwHb3tbmau8qE9CnMm36Y7kCIWzoAU3DGP+hJsibptEDRB",
-	"87bSpMtmkksJfPWJdfiw/5sPcr2mfAjmaiDIIi1vu4osZJ6CpslIiTxn1kwsaQN1KOYuskIG7a8O4FIt",
-	"pOL+VXAkQdbHri6mSY7EFBuVJJ6npuJbpC31nL7hmhgvxlm5RFMJ4nFHLw8Pi52nrFxll/oSuhWprLf8",
-	"21di+hHsT/EPNCXsJ5/N8kzZ03J79ocH1OzKkyfqHcG/H0FTq2/cK2v1SBwsnecTMf24G9n9dxhcg8BG",
-	"IKukZ8hd7NL5mPcnhg3jY3JHt1Uix5HOgZbIQPJbhFLKnEiD1bdAfiLlBIeA94q+TNBZ6zqh9GykXI8s",
-	"Y5OwPUqYj8ilUGbzBeCIAWzkxGcxNQ5k4Ca5rCtMUPoqK+Ya5rUo06Ssc0Y9Y+/sdCHtwfbuOhXXlHWA",
-	"qf+1SUAoQZZIDG5C15d5EcbRUvFEp9cHw+EQMFojFT+Q6RsOPtNPwbkniQClC6hnVPKPKplIk6UB3xQX",
-	"gEVl7xEMPu45B0g0MSZ8ONC1LzR92VIW+pMMGEorYD13FR5dBv9biHyG8bPrzK8WpaRWWkdYDmdNSnAM",
-	"HGMLpYxBX8p5Ap59zYyUMB9lepy8eP6amn45l9SUO4ApFVCvVy39uhSEqFlWFiBHkiLubbUUw5Z602Vn",
-	"Y3hWz12Ens8t/TsFSLJPJ1MY2gCUhCj/ZUt+QqhvgFB/8fx1vyfMygLG+ZynyP1s/aCEIUD/3QVizlh5",
-	"acdWEtpNIt7ADTfcHSWV4Me7Ga8E7scUmGVULYDV177lcSvzAy7qTJMfZ3kYqRaahwFFfaxBdrXQBZIr",
-	"CeTPJlojL4UAO09CCy0QYq7nXMCitEMFEM/DeuoF/og92BdKvy61MTCcLG0PFb8BJLcqrWOEDOdfulvs",
-	"HjHDPW8snaQK4Wg/ESvsaYdTIxm3PJibrfaVvtS5nschmG+TeSkuFy0hjJfhhqaaQAOgNvLYi7Wh6mql",
-	"SacNVkYjYbEjRTSCDuhEO6pEZt0BxiodiC+Ni8yYTM3Hw+QHd4eQke2a7zdSSIwDqbeTZCKvtV1IC20o",
-	"T1dKA3dC+M5sho9BWgAxLjeiO2bBV9cJgh68djsRHBBJhl3wR18HWELF9eC2LDg1K3Vx9yX31kfwyTbf",
-	"LrCdgvpqqpCq4+GUpLmoIe6BLR6zg7GvZf8XKVofHh4GdeuX+CtXro9aKtfbzIG5ORNJgoGV7h8GNlBc",
-	"wZGzf90TwZXaiLnsKh3DRX+Bo7YNucO7tKufl9cJeJLBxx7e76jzkAMXruMOK7LK7OrQ09PFdsnvNMv4",
-	"6RJI6fE8EKMyjjmYePFh3gzbtczoG2xRUgru0D1Rhnfk7N0GygCxuEVGIpH04YNpREO56Tz6ACWh6WLt",
-	"2DdaUJ26lp7xUxIHyUkyVnWejzG5RxJ6+D0oCcQRmEMXm8ohyml62fgSAi1RgA50ZRJRp1k1Uij65b0p",
-	"QEmnicjtjLzGSxENrZhoQGviGsF9LbmGTngH+AQJR8DcEfthLo2d6T+fkRIgcl1zpkJUkpHjR4dJqyOE",
-	"DTzBlL/9yAwv/gvc6K7Dsl6WxnwgKBK6w3HZhqaKyJS+hhpbhG+n0aOTEt4Z8oCnb6OTg+yu2coRJIdC",
-	"kcuwhYA7zU8od7N6AKF+RIlxCVgrEcxrRT0ahDemto+RijeGlDKZa01U6Y2bIjm8a/6AQ5WuQCQUFT2d",
-	"mFqom0FoAuRl1so62MiPj10hzsuOt2hc8Hhvz0XGO0QcZBy64SNsJfgCSzPSdDcPvJuBqCvNSJgKaZEp",
-	"M7CODofkzphOfGeMDeRNI4OZlSirAEy+rfi29/w0D6TNkd4nhhMGXWJ65T2HCutLqdy7hLPxa17Ngmkp",
-	"plNpNnfU1s3pg89Z2kkIBu1w8o/KCSN7aumBXfuwWMBC1L6eSpKSCtIPqCiNW8hLVo4mkStwDwtxbQ8i",
-	"qWgTAgVCizhZMixkjXaW5S0JLQv7/ZRG8SRF3aUoaA0/LrL5QpZJqXNP8oz3ox0ODgX/ELaQYyAeW6Cb",
-	"gp0/88x37tGTD5NTqHSMlGt9c62GfXhGpErJKFY3iBaan1N73T2JUk5Bc5u+EzPwUeJ027bQY81zLsRZ",
-	"us6A6CFjW8JPEr0HhpIkl6Ks2hf0C37dm72bf1iQFetsX1rqzbLzPZYCtP/rnzC1Bz8esU8Yqa6NCr/z",
-	"nm9TNor1E6bFY7qlrSla4PbFaWgp9l3dA5y+Wk3lMPkJl3W7CiMNxs2WdhuY4+Fuc2p0K48UEF1koNMs",
-	"ieJC/nGZlR7HnIsK+s1w10P5KdgeP+mPMh0m73j5F8ptUsCfgThkhbsYFI0Xwq7iv+tPshwPWLRP5BF0",
-	"Eb4wTMctJQvg2kiq0y9XcLSNW6dRDVUevYGnLcOF9gGnDWiWK2+hbUbZvWFt5u9RZbIBuwgiH46pnZT5",
-	"XwhiQbRx2pCQeTK2Rve7PWyMRhNUPf/Ktg1YErKm/sZ9bo9HiCAZIp3Zw/PCE7xdrXO9zsnS9yVFjF9y",
-	"zQTaOScL5uyBXSGf2fVx6zCstifsTJO1BPnD5LtSF0D9QVSGOAmdTo3kPaNBkUF7TrCLnLiCyZh2n99F",
-	"NW6kv+EjjVRFcRdcY64hOMMWGTLHthlvv+q7T7KMzPlb9p06/Sbutfb7sdIYyD3UPNUPsvLrWl3l2SfZ",
-	"Oh1usswv12GXASx4Ny5sOHIc4Xl5APLNvU3w15OGA8OHKO2ks5nsYaWGx/XeB5Gp6lNW9qznlP2mCtf+",
-	"gRHY8e+uS99WQZGm89VCiyKLwgjo39sEpuMdIuvUVOQ5LUe38511sDVMZK6h+Klb7d2eLqd1mVXX8Hkn",
-	"UpR2M/ztg7URSqnArx/skVCFhAPrMv/q+KsDsA267CoZlCaJNvt+WKxtsGkFgeAw5HGBh1tNOmDZt1ap",
-	"KEG1PDM6h9EITuaZs3r2e+KfwvINNgAtrM8pmqKowcUIHrF6rRaiYzOABZbRyaCHOAzJO5hprgUAZp+F",
-	"L8mXQ35EnafBRWg6tVzi+4DZLJV2yUdldXd3Ri1G7k41rbpaWBdlyqXl4BJBISx2kVA+uZGzLWtlgkuh",
-	"JGT7+GbKVCLHYaUPjJMlOJ/3DGvg/w8AAP//",
+	"7L17dxtHkif6VfLgzj2SPUUIpCjZAk+fHdqWprUtS16Jbt09pheVQCWAahYyMZUJQmivvvs9GRH5qEIW",
+	"HhQldc+M/7AIoB75iIx3/OKP3kQtlkoKaXRv+EdvLnghavjz+RWf2X8LoSd1uTSlkr1h7zVfCM3MvNRM",
+	"G24EU1Nm5oLVQqtVPREXTIpbUcN3mi8E4zNeSsanRtSMs8mcy5no97Ke+MAXy0r0hr3r3ncnp/xs/Hhy",
+	"Xlz3ellPT+Ziwe27zWZpr9CmLuWs9/Fj1ntRCWF2D00wLYwp5Uy7wU3tTRnjmuXC8FnOSslKwwoldMa4",
+	"LJhUhq3n3ISr2VxVhW4PdPo9H0wen46fFGfi/Nl3T/cM92PWW/KaL4ShNb3Ub6ZvxW2pYcTtCVxqO6o1",
+	"1wxGUmpW07UZUzXLK26ENnmfvZGw7rn7OYdJ5NzkdsClfdZ/rES96WU9yRd2SO7KxnD/pRbT3rD3/zwK",
+	"NPAIf9WP3ChfrxZjUcPS28FflfZx+wduyoXoGgs3jVFMVb3gpjfsFdyIE3tjL0ts/A+qKIX+xS7n9gDy",
+	"Ka+0yFkl+K3QTK1Mgyj1AzaG2zO2npeTOeO1YAuljV1F2HfOqlIbthblbK67Bo7PaAy+EFO+qkxvaOqV",
+	"8MMeK1UJLmHcPyo5LetFx8Cv5oIZdSOkI1Uu9RqOjx2UvhEFmyo4OPgYbu9rUuWy4vLk8n9duv9+Xv/5",
+	"+2nHDOgpjSks+IdXQs7MvDc8HZydZ71FKf0XqZ34sRaFkKbk1ctix7TKAmdhZwWLq+dq3TpRg9Nnj59O",
+	"n4iT7yen45PvijN+8mw6GJyc8yfjp5Pviu/FMz+VJTfzMJOy6GW9WvzHqqxF4ZY/OamzJ0+PmdM7y9U6",
+	"pvVGVhukl1JbHhLYYBfJwI8HH7rWKHBkq1qresc651J8MKMJXJY7MlrymWBjMVV159Dwji5SOB88e5pa",
+	"qJ9EJYzo2ve8wJ/zITNzpQVSwFrUgtEvuGyCVVwb9njACr7RmftyWfEJSRR/sz2qZi7qe1piGn9YXxAo",
+	"O5YXpMEDzezbmsQriplIEyfcc6/0+bIQi6UyQk42fxGb9EgnvKpE/UAztZYwXGAdJEf+YyW0ydiNWBr4",
+	"+uyczdWqbp3H8/HpZMCfiJNCLCu1OTn9/vTMTRFVgzDJaEgndkyd03vSnt6SGyNq+8z/89v19Yez05Pr",
+	"6w/fid//9V+SnP/l9GduJvPtSb+vS6uA2ENZNrUQBueyrCon1UvNlBTMKg6wNPqC5d/m/t4STjSQmRVh",
+	"vKr67D2dcylK+4P983ww2KO6pFdqeoIz6GK7Z9+n5/1aSdEx9zeScVYLXmQwcZiYZ7dICWzOtdUVGGdr",
+	"WKn82zyDzY+WrIa1kkrSueMmQenf7piZHeOe6YFUaW66sfs+oH3/Nr3vr/hYVLs4sRfvbF2aOe5yZW/K",
+	"WH4jNn+65dVK5H327+WtkExbvZRXoJpYRcDewquKOOaiMePfekbwxZ/0XC17v6fZDryoMeXSiIVuzf3J",
+	"6dmew53Zy1/iraeB5fK65htchnJRdjGoP6s1W3C5YfBuZpTTH7gB/aaLZ1b2mWlF5nQwgCGVi9WiN3wC",
+	"n0qJn8LoS2nEjPTCn4XWfNYlM9/PNxkxIsHmpTaq3ly48TFLG2y8MaLFiBbqVqAqP1dLOy/7txRrNuaT",
+	"GyGLjnktcCi7KXGb0qzlsEMEODojKWBNho21ZGo+sYp9BqxlKeqJkOZEyIkqRMG0mC2ENM1ptUbflBrw",
+	"z4FCYz9d2WmpYte0pCrslMriiAnUamVEfXLaMQNV3O8M7DF/zVMmR4sBwCEug5ROEQet76eN5gq+PXA0",
+	"9hFdo4HHH26N4aPh7XYov9RiWn7Yq6bOrUmGusBDznS1mlnitaq5mtofVCG+QaY/FrNSRoy0a9hLePHO",
+	"ZdxeOGdM7jxjeIk9Y2ByNk3eBhHil2kSjAzdbjI80vB9V8rJfpPAmr+FPUixDWwnYYdbd2qv9tl3sYev",
+	"hORyl+Jq4IIHGra9uYB8sujQXPGme1VdLc0exlwbx6U1Ljwtd93S1un5VZqyOnxD0Y7a79hY2cfeZS//",
+	"yuty92be4hUkgS5YJaYG3BxOspL8dhd2DZF+PkoT/WjXXS+V1ALUmx948RbtCftpoqQREv7ky2VVTsBF",
+	"8WhZq3ElFv/6N42eLk989o4CVYhbXpXFiGyTXtYrhOFlZXcb6AK+Bicd+OfmnFQCu6hO17V6/VLU8E5m",
+	"+A24Z0Rdq1r3hr/5dxmlRhWvQTPwb0E+wxYrbdmfV0meDAa9yG/ntaWPvyP9CW1GZXG488LapyttLepB",
+	"1jOlgRP4Ay/YWz9xp/ON1coMxxWXN1YvPIy4f8GFxn1KHS9cxgmXdhHHAowGxnVr8fq94KuCL976o/YJ",
+	"exx7rUb+8GbeDxVtkV37kZqO6KRP1Mq+8HG0X48b7twHmp2zSbXSVgVja7WqCjs7cjP0sp6a9oZB23NX",
+	"wjbe6ZFDtJjQKFwILk3GtJBF29UdbBHUxS1jAw8f1yz43z6JkuCUEiX9UouJkkUJJ+BtWGJ45w734Gei",
+	"udfKzEs588xzSGzTHk22WE3mjK/5BoT7uAYfvdWJkeFadUTjOa/FdKVFgd55rRZirIoN2OgKL9BCSNyN",
+	"h3mSyvJv+sz9kltF6FoiW+FaSd1nV27X3AlJ7FsOi5hD4MA/qsSJQTihUnJm/y0NmyiIPihPDv1r6c5U",
+	"VU6O4ZWfvAkvY3dGZQ88rjiXClwZbsracFlojIZotuYb4ALgEfsRAjXFlxz1VRy54bUIUZnceVBy57yR",
+	"EZlhTKnALUUPBSi+3i/inPxmLjb04LUVkIlgV2rodNmjEHqCwb9Q9bgsCiG/9BoBUT7QrFaVCOKRV5Va",
+	"I/0+zKdubPk3sPH2AqPIDWSPk+N7NG72MJ+teF3YYzNknMEHVq8qgQsO63ctF3CKOVvW6sOG1SvJLPPO",
+	"mFH2YFsaWvDJvJSg9ppVLe1L/ekVlRZ99mbK/LsylqOshgMKVqiQpt5YWxSdwRfwVPsWVupriXeOMN4F",
+	"x3lVxWZ5AZdrYSc1scdwoyniYxfLDm9Di1Ca4OHTRtWiCCdlJYmkMrhhLOCJ1xL5+3jDxK2oN7j+6OC2",
+	"j9QwN+4PF/wysRyGOItdbXVTCrS9tNDWzBiyfFIrrUeqLmelzMHqccIBKW+0KLUu5SwnjvJC1TNlzFGE",
+	"ty2ap/4pkTx01hP7zq6Lv2QIo1dVIVzIzC5pTD8TLu06zXlhbzwFr/EnibjTSFn6dyXF59aSaN5WJaoK",
+	"DMDJ2GVlf7kRS3NB2rZdMDob0drQnru1AHb6P9+9ef3OD7Jjv3CcCT5Bk1bjv4mJSQ3/ktkXMHxDxoqa",
+	"Tw07G5wNTk7P7sDkAn97rcwLtZKfpgBKZUZTeEpLvacgO7fMK+hc185DBs50onugS7TgPpWqBueBql4r",
+	"w17Q0D4TaaEcBuZrZXFgxVG0BmgkVuJe8LL68oLXrTCMMcqZoPH75IhlrG4C/RPbww3NpVgLbXJmRFVZ",
+	"3muFjjKCoqawHtxkyAJ9tCavuDYjZLqQnOHEwrW0TyBubG+3F1o2+Al07RbiCy7wpdww1LxgXrDlV0q9",
+	"Aov0C2+0U6T5WN0Kds5+Ln9w4/mZy81XUWYszVnBjd4n4AoLXggG/8qNE6magTtzUcqVEajw4PH5VfKV",
+	"mQtp7FC//NnBOdBJmSlVuEMUgmt31A0wmQk+wKoIWQj/dHeLNUj4gtsT4l57Lc26tNpTlFJSi4W6FRo0",
+	"n3flTNpzxqVYk1bxq+S3vKz4uPriJFlww8dci6aTYjIXhdXU2cN8FcZm9VOn/FuRLNVahhw0WN0Hmonp",
+	"VEzMBavFUgDf6bM3dXwNM0rdgPkmamsYcskoBAoKZPl3YVU/WOk1L40o7A1o7k1jBvlAu83w7lY46FYJ",
+	"N+VCqJWxIy4NK8rCDRw11RzlYQ5aqmV0HHT0Qm3xt7fC1JuTyyl4o9rewXfAj8HytCPtpxLSQrQOvZ/L",
+	"Wk2E1kfu9S4XnhfPXsifsmkpqsIdCz6ZiKWBN6YcdO5JELKNHwNfeB/drBbcOO1soHtZb6ns5OresPfI",
+	"crZHEyWlmJgRLf6ne+3OzoLK0Fg59lya0mw+r2IK3NoauRjqt3QTyU1MY9xaYeKJerVcqtqI4mdRlNwF",
+	"rr6GrAGmZlcJDhTwHQZhRjgMKVeuN2sNv7Hz8euJaZQTe9GPQDrb8eZGLMbuCSzZdKV5FTnO18Cecw6P",
+	"ymmU1lZF3oLGam5V/nwYMpYsd2e3ogaO7N0nfWuyWe5a0LUSDVZ8m2Xx9o0lpqCWBlNkryXumLU85cY9",
+	"tM/yaa3+LmT8JPSGaaaVk4eNSKOAtSXfpGE3Qiw1pVCVBuwQ9soOhFewJHbaKwmck17iJuQSSK4lvNZK",
+	"HCIuuPqC5ZXSbj0gau8GsL049jUzJcUFy2GdRqUckVcv9VZt7M2lJGKH6yzP7bPXgdtTeO1a5lKN9Eov",
+	"xcSORqpwJCbOazu3zIfiFuW4gnGslqLWooAROF+YGwVm9E2Vfch4YwXPBWukszWzi2YQGILrkF8LuVr0",
+	"hr/1wsh6Wc+SD9gsQBy9rId728t6tAG9rGeXFBlOY5HsV368wBHRsf17IoPkUm7+CoxzOzNXbtA+BD5q",
+	"hcOHk5k6oSfYw95/y9eUwQGPWi6rzUu5XCGHKFDT59UvtT2cphS6N4Rk2/Z5/0lNVgvLHIKjyXKrQKpW",
+	"tsEc4BTY5XNWN6SDVMKSkM9DEsysFeSNQih6Gb3+jxA+2JlOy9my4pg6fURy7dBlhpPr0T4jj1LF6Vod",
+	"mUQVlw9iDzHYPnbUx6XWuj1u5BIdEteEDImP7dShrCc+WDIUVj53pZw3nB+mmQEfAmOwhpYjkrg5R9eC",
+	"j26W0jw970WJQoPtRKHMJ+d8UorQvmyeDAIeB1HGXXbIk/PRm4RnKrFL9vNoVVeJAoKsR9xpVMqpSsSq",
+	"wfAunRuSS/Zc3qoNKAvgvrParKimGavKG0E5VB/glF3YrVwILrVXp12S7XZ8uuWEynqXq6I0z29Jj2ge",
+	"Tl4UtdA6tc0Cc3mjoORCsGmtFonXZj1uDg2hZ73xZt8+/MxvkAydatnF3TCzIFVagsd/JY12VS4c+aqz",
+	"2ia1MBBnQVKLZhWWDnOD96YaR5qKmgJbdKHH5aqeiSK5YvAAUHMTpHRToi8vSuZyxNy3muAm9UQp1g3u",
+	"sXXkt485TTWtmJWRbmZUchKqKo59Zazgp4qGQtrIb1h9Amvhhwrk83sXmb8qdYLK/dk/iAlE5yXBAaIE",
+	"/n0Pei0+GKwI2JoYDiQ1jR9UkUgZB1ZB2eLEmq1gXtbKqMegNGTBO4G2HPq7XYmBvRC4j+6z/LdaFNwK",
+	"m9/zKKzYSOrn7EZsMst8udZrVRfRUfGFOdfSa1kLvoEqLIqxcA1qhREyJOSIDRYXNMLFLtwHAgsZ4oLX",
+	"N+A90kLq0pS3ApW2PcrQD0oZbWq+3KsLNYkDFqXjjJe1puisnVQIpFSlkBSN4tZog7WHNJ5DCMyP9EVZ",
+	"iWZS8VmC4JQRuuuEgqY2FuRaGQtdFrDUC5TRS6GWlWgMbOsIb+Uwx3SKi+MGkabXeDLHLb2kbNGoTMNS",
+	"QH/DF1WK20Ca2Q5RhfsFMhbVKXSgvYqYs93JJCcz4oPZz5AoLRUuTq3Gj2qx5HVJdnmL0Gq1OESpy/HE",
+	"kJmb1N22uepxLO6ncjoVtZATcY8sLusZddD8oL70mOm1idIuJLwt28FIKT8q7XjI4wymfMgWyKK4ZHNe",
+	"Tdt1ssBGc7iUzVRGAe1aCG8LeaeCHlmj35qsrFZVBfkyzpkbXmL5YhDo9l5giSPSIO3t19LfH+fe0BXE",
+	"kraTcPosr8pbMYJfwNy2V1j7npxtYKnHQaOGS5QcPDMldNNSbmV8xZOFj43xW0PZDyJpBNPmvIUEn6SR",
+	"0U4kIoPN1cek7Ezc6J01exFNfPR5a12FGkPY9mg5cTUzFFZh/w47oUGVbeewipAEgSbuUtS6XTl6ZELd",
+	"tnIIe7G90lZp2KK/jM1dsco2iUV2/+LAuatp15sb5zB6bdNXFoWgD3yjIQ/qUanGMZOZYHkEkojfvSSj",
+	"8YWg2zx/Aj7wYnSMedRYpoTAFh+WZS30Uc/sMDM6iOLKe0ULYjRWvVuBS2EI218WoBtCfQEqnlCvpmr7",
+	"b1K+1uJW3Ry1Em2Vuei5ATfXKItXefcG/QgX7tVSouBJc2FAKEBVjfaD8XU234KK0tj+1lY2H/bCK2iZ",
+	"95+cD549TfpPkiW+bVpouRPpmY+fPoXKXTDe0Vf6DGt5ya+OfiJnwjYO2E6i+jzUgzzQ1/rhyW+tRkfp",
+	"SkNTa8mebnIoksc2OtKHVYGjAnQjZIeuTmbYhw0kIus+w4QTPbeaOxW9Tjp8Og3GFN7oXrh7lvdhE7em",
+	"+YVt4nap/bY6xyfWTsyHrjiY3wjZZzkejwK+pxofu863ogalCzhSPgyqhg/bQ/xH1T4Txu6YN/KcToQv",
+	"7blTiCAH8MykztOoZrdWDz2mM1hgTV570cktr8Gat1e/kdXmJ3cHPFWWotilSKG1qtH4lspqrAbjYEA9",
+	"o3Wt5IyiJuh1dQm5cekZC3TnS+ZQKEOckwI06Fbzj3ZLnLkvwoaAHR0eCTnfsPR9ltv3jcpiFDJjt66n",
+	"UNcUkrSKqIyvjB8AdBDFj8hwD/Oj6D5dr/MG07EvER+sluV9EG7PopVzp9BN1n8OVLE1n+g7GGKaXoKR",
+	"tu23nTiZsjPiW3GJ4Vdw0bqchF23vCtRNUYb9NCrMemrQxYUfh4Z5gQtuZnMCWXo7Ysf2dNngzO38AVF",
+	"piCNfyYMJhvb0+gis6SjZsGqBHOsXKDMPIid2YWRosC8+RRHs2PeNxuczEqW01IU8L2dxP++/PlVUgGa",
+	"+/zzVk4IZXgDq8Gn+0guCIdh7LF+oF0aL/EnCIxvO/SiIXiAm8w7XLb9uIvSkCTcnjLgk4AVphgUZg09",
+	"SMMDHS9IS4vYfv/xWnnmq+D2+mbINCUXDZ2QlDgBNyOYgrPjIguXFLN5oNnYub1iMaEZLxalxAXD+CWg",
+	"LOWPwHqdjYrVYpknIw1d8ZlJWndMJU7YQ9J0+gXrEaBEkrH/ZDAH3jo6xKKOsjvsjV3hpDdTlhcgqfKM",
+	"iDY4UjXU44B6eoG0PqvVapmFAUNS3qtmNghVzNi/FKVaGAXhXMaXvDY7wlSJwBy9cT0XsvFaNufLpZAY",
+	"wzlMLebGiMXS7FsFa+qqqRGyOWf7d1UdaOU29dQdLwvS3OepRMLU+IIb2Ain5yQs07QL48pvJYUo1qpu",
+	"sKAo6lXW2oz2bQNFBhokIyMX7902pkzwt5dGU9CDL5ScNTwswp5JjYfKOS1BXXjFtTmBE3vy8qccsl6i",
+	"PWyevO9Pv3t8fnL63XffPX389PsB/XfyZDqYPOWn4mz8uDifPJl+z5+NB5PT4kw8np7zJ+PU+F1QcNd5",
+	"hFH9xV5IBtp+OImwziFNghQlzTf6gllq3jRsRWQ4EirrvBTi7q41pyQ3fdMR+3T61m4qMB5pbdHASDkw",
+	"lNFpoMbvaPm5NN+w0lygRphTYV5gBpHXKxXYdDr4bkyrSF+PkhQOFYtvxZTcKQdniYxrtZrNHcoe+vCI",
+	"+18QNOHE2kSWAqA+xgWwnSl0IDdyEqVjSI0X77dz49gvEPLvXWLzL3QuWjZhM4Etys0rGs59Shwcjfnk",
+	"hmxBTLEIkdFpZAn66CUkbACtx4mD/Xg1h2HJeXUtvXW5M6HNPRnCI1azKrBWuc/yYoU5oODZdxBJToZS",
+	"yT1ojuB8sTfUarn0A/FGDTeMX0uolCdeC2VUyO/s62nIZDPSU3yowKeAu+XkrAZh5uAZYQCal8UFM6oq",
+	"wLHBuAQQM3+SPdcZdlmo2bVEACxhF9UemPyiXcBNJxS+gfGjPwlCLbmTxDnl4koBGWWlqz/EMmAuxRry",
+	"4OaKTRUWKjSMvZDk5wkFTH3a5l7WCxtjP+BygZfSTjBp3AHh3odn5r4TFbLeUumyS+sExUuxmWLWArM2",
+	"GspFslEQl9Pppr6Wim2EoagJ/EjrDgZgCUFasdD7OQKuRzTAFEd4UYqqeF7Xqk6HWhB5gxShUi7RVEmH",
+	"ktrFexoytkG7QU27VrOaL1pwWJQtOoI0jN1q1NZPUW3Vvk2zSkgwYCMIjLQJZ+YZA3wRe4qp8NrfZA8l",
+	"LEwLu4eQx7YD8S6Rv/0uSF/9BX9lD8m4P/2GlZKCjuBm8zkiGuxYazJ7pAv7hAt23bvuAadCP3DZGli6",
+	"fGCv5xRDOjtCOS9KWUAR45YdllBYX8o4TxXoH0KTQ7ZzFdbNyaPuFFfcgW5FwseDaUZz94HHRwNcB4g/",
+	"jMjEdBkK7S07xJij6Ttrrkvdv2zGK10MA/NjqIzb18ck1b8uN0SHwvbnppIWrVOWUEuxZF5Wm7Sadnfa",
+	"9clO3I3BEu2BxHpb1mbFq9FcaWN3DjbN//GIYrmp1QJBX5rNgbv3zl3uEzKOUCuNGkX+li21GbRDQqWg",
+	"tTAtygVXbzoE+Inen+RoIihzL23aMEtKHhJWQebgFztr+ZMc2RzCP3YUu1iF1hLJFK/ElbtghZroR/Sd",
+	"7i8KhreOhWaCTxpRByq0HtXCeYd98fVoquqRC5FOLPeaglYSuaK3v9Wg12xGi1IvCBnUqzOjQi14KanE",
+	"qpyMAplCLi2JqqLnN2pkShF9Wkl4ZuMKPeeFWsNXKwm1g1BpltKSaD3TepIrTOvkFm49I1eRmjK3w1S3",
+	"nGdMSTi6Sz4TOs0zSjlVHd5t0DytEWWvyfv3kJzlhNB96nTd5uKbJraIF82VUjdWtT/U+FvzWtrF3rNK",
+	"dFlyoVonMkIHpK2O3uL2ZFcGWJshbpuISAFDZmo+nZYTNuVlpany30qaQmGZsIi0Wspr7Ye5QNRRKyXZ",
+	"uqwqqMKQWDyOtpy1zeqi2iAQVZ9IpVEaO+f1An0l7pjD/WHGNOH0KXFZ6i0tFs9m0tn2fu4QmdZUv30R",
+	"JeqSlw0fEPnewH5ct3JwdrrcMAN/L8UDiBFe+jG7Y9IMhES7J+uS2fG6CwdnjoCPXpxD6VczYzRO5/fq",
+	"2D1l8pgDW2NgvBLwkDIqFkRIgHGEKmgFFRr6EQQTGOUOlUFvgyd39cnYdtyqeiYMSpfRQaHEF3DHa3sD",
+	"lkPvyEPapRA6R+FObqcK8bLQyOomolya0bqUhVrv1zfg6vd4MdxOYvWAYiF/ZbvYqEMghXxSKPXUFw4B",
+	"UmOpyoGsdrfvD0E9onq9QdfJPvB1TdG/d1neweU/egg/UhUOYwJ/xUvTuV+oiDVTv6LtiqhliwqS9Ls9",
+	"NT9WOptZLIQifhpv9970s5i7dacGIXOdKKlLbbAK27BlLayp1WdbtmY+EwYenBOUlnTuF8/VsWgS06uQ",
+	"D//J1CthxZ1CemMTa4xsNdPhofUKPnIJoAeWz1htzQEvwNXkKmvl9Tszbt+RDTxfLQVV0/Jq9xEizyQY",
+	"yC5chuL64OMDpHEgZ6DmE4cd8IaiCWsVir23slgPUgatHQSrtLdUw+n9MWU2V7WbOO8hLXJZqw+loKZC",
+	"glG/DUKyhU/7siP3MoefouvvTSI50bOTpVWrfzJp9A/As2FhO0nup8+dGQtvuQ8HO2rXXyHrEV6MyOZ6",
+	"V4qqPrDw8sBi1h3FqrD8B76NSsOPuqfBYo+uCvJ9fAL/i4fdHlLWWMLODfh1WRzJG+MzC0uIT1uUMr7v",
+	"9B+TG/43h9vN4TqIxGEltCr+PuHEHcekXiHq+b5qTjoie3jOX/3KpEn+jwOAHVozFh+MZmNQkMoaS5N9",
+	"wMCQ/tqoP87/5Q9M/Mdt6r++/Pn5x9xdZuB5EHJB0CXvzihD4XGzzE0rwq6hsDlqrw7/k+65llAj4SPK",
+	"VDB91exwNoMWRYYTSkPUCE04jZ0pGYqv4VE0Z0yWppQaOw1C24Y0vjXfXAQfO+i4m4B86+ZF0LfXErGD",
+	"1lGpvrsElH7ocECeDX/vjJcEVec80HnDk0ugzVA3e4nNSCCr02DznKKcQZqjLFg+yjNM88Fv0bQMAvvp",
+	"+YVDmsTUh4ARMgD4ZwfvTAtozQvMcdVDtp4rwGxYcATIiLRnxMsARwZG6QPn/eHyx788f/1T6N3T14bP",
+	"Sjnrg+9eYvXCgn9oMOLBIHUQ2sxxOwoG4eu5WiPSnEtP5q7QEjKTPbiUh+elOv1WOkmfQU4/VHbaVYF8",
+	"TYdZjtggw+CJwvg51IOS+0oT6jGAHYNXsc9eWFLOT+e5PQn5swGk4X9X5PYcUmjE7tB6ripBfVzg5Gl7",
+	"3cL+b44Ix0XeWune6XnRVMK+T7CAf1/xuvhU7Qse8nZVJbO0KzUbLbmZd+KXRNjPlpIqYTwgNqIeVWqm",
+	"LwiBwJV4MM50xfUcQlpsirkxcG7BuVupNZ6OqiKYHc1WsqA2ugDDnVu+MbLPzj+h9t6lO4RZpjh2WKBt",
+	"FbEz/Q8wuoF9YoRsvPEGPyFuB1yvCG286TlEeG+KmyU8v7ei1t3IIsQPmwnLiarBzroWKiYg6xbjzvaU",
+	"BC+XK+XmPl6dfofqBIBAIPI1sn91I2QTlTxjXlwERKzVss+eW/Y+ZFJZ6YRcUtySF12tJXUYOgiRSKVJ",
+	"v16lDPGXxsGr43bOarUmopZiDcTZSlZJb187ErOqsBaWSmJv0VdGm+NWMEWdLxdLVZvXyhwLDRE2fmu/",
+	"7GltokY4JfDReO9U4GY/9O4hYy3EEQOuxNSM1Mp0I3VUVvitZCW0jrIMCSnvYIKIVvTj0WAhlhBJhXKF",
+	"NtrFqDCuT9jXrs921c65vfvQdvjPfgpjsWdaMoA4Is3IhSyOGIIoXBrBXiYbW4t+C3fhnWy94TgyGRO8",
+	"z258mGKzMyryycXtzdQGGFNqrlGKWbp8//z0LGMx6ncjTabiGquUfDvhRK4dnxjVkbQmeeh9gYWJ1MBB",
+	"YU+IT8UhOwq4qjs4jTOAVycXEUyzLeHse3h2CchSR4UyCLYKGrIJIHCAe3qY07tyozgYrWGvufluojBH",
+	"x8qDuqO67Soe/Byy3kxz76LyMMiyTafrw/gJm9aSwrCJy8/eTNlSVRWaJjU3Qg8dp7v85SXTor71YJJY",
+	"mEUo39GDKT/aqu0eIHplLfthoywUIKgNA5BX+6XrTV+aUNqE7BaCLKJA7fmQHAqSbHuXHkEk06JNTXuZ",
+	"z9x0VNbYpE4q7ejeOY0AYoYsR8vZ2gcu6E7fsIeoKRXc8NDU2Zoy37gCYHuR69FM9bJMqppRgpK9jq+K",
+	"0owKvrHXWvXQl2hAvB6CC5SojnEouMFaTdYiXpqMPR5Yi+fx0yeDwTf9a/mGQjEwSmjh4t1++0fj5UPO",
+	"HjaDtfbXyL+Ys4djVZRWpyXV1l2eMS0qYZmEzq4ltCJGMo2WWV84VwbGitYqChbrOeL3rACwdV1OhH13",
+	"w5uZs4cmSrPhtO4+Ckyeh7MnT5kP4zVS+K4lD1UjxM0v4m4pPC4EAGvI4FhQ/YVThK114FJnPaATwsyF",
+	"tGOGjXMjBicCqe+NWaTeiPos9PvC7aedjaGLqGoM424IVFciVHxgAUOWr3lpSjkbAb+wZIzDHi2he49c",
+	"GeHHxovG176Mvd/v580aATwCAfp35L9AurfywRN2y/d8jM86WkGHu+RWD5KFoqn5QvT2t1vzDVcmfmmv",
+	"QlTv3vohlZsUSYqEpFMOpTbOfPJtTZ27sg1y0Xq6/lQfw2HO026nKY5iX6AgIXp95+5ng8F3p8+enT05",
+	"/+588OzZaROdV64qavWARckpbKl4XX/Y+HwgRC7zzL3Zm/ePZljHviZzhDx8MhgkgxaJ2d+K12Ktj1SE",
+	"u6tMrrxPdbXEuhzEXSw1gjVTjhMVZLqSVvHBMAAWpeKyuIX94OQZP5n+/sf59x//JaUIOrm7C2HR50Oi",
+	"D7VZFelReaMOd4eaLHb97KuaQJBP91AjCfudpTD+yVtTOwH0k5Kw5nzzE1eV1kohco0dW6nfun8tT7BS",
+	"UgPgHZYVo/sBahs8YFiNLTy81ZtB+wtEPW7C+IO9oIUxlZU/gIZGuhtudFlrRCJWNbwEx0AxKF9wB59c",
+	"3yISatQdzs3R2txwLyoTfhnAJy3WpGPgJS6RGC/auEf5B3kwH6h2Ix+ifzFNyD4AV9KXE2KSKaVZOvc4",
+	"+ixPB4xe7u6Ni/ge6OiR1I+nVdS9VcPm7ZWQKIJ5MCRUQPbQRCERHp+f5LuIz5xi6NA6JWXnlcUOnG8o",
+	"Rd7q9yCt6F5zq4R31BHfpCs/sRPosAFQ7zu+rGWf5c4kAWyYYKD4sjBteFVhr127A5YA8yEjXbHfBoLB",
+	"TBt4BKycvTy5bjKpYMfL4OKBUf/vgu/1arky2a6Ui59dc7a0FT84zyggsa8B2kXohBPiRPmSmzmRp9W0",
+	"qFGcXk3mUHjWpETqFb4l5Rtt4xrE6lWArAl+Rc2WQhOd1JJHqRdbsw9pvhHow5LP0n7i1+RObznZqSKi",
+	"O7MvqqUnkyWB8m7W6VKpEEzalXeGJOeqkmKkz4sIdRSg17QPShXeTsWaaKvM94+GmbjajyxRRu2z0rgS",
+	"oXy2e47bdc5lYY+4j+jSImAPCZwtmI+8mvpGZFFqN5UW99llo6Mkn0DW5FzICIRugW9FvuZVs7Nklg0A",
+	"XGgh5OGOKGo0sr22myVqcGT9GN9cJmwqZ/OVLGoRde8YhsYyLsw4526LFnjUxa2o47xTzA/PyF6zMzeN",
+	"CCVadQtEBACxXAtTbw6PY7Tqutre4Y7EcLSWD8lGeYVX+ntGrmnLdn49NuB17gNnkNfCNc6ptoBmKPOe",
+	"EhV8o5NtDxbU7x63+QDNPlFVM6RRiMpwdvnTu7TjsitP9n1z0whaxvL+yoEywpS1icgGH+YKC2Dfgdxx",
+	"s41SR+wyPCvt/l8oI0a8KOrkTpPUTPKXDz+9a3jwCB2hxkIlO5mY5fXTRZSgUh6UMu9fAlkL4C0ElqAq",
+	"AUerXkmEJHPVF+v2UZGFl6eW6UF7IwgVluaCDQi1TkJd/KFJ+CXhwLXAwwyvTTv3JMgMrxwKeQROjnYI",
+	"hfvOnM+N1qYWvBHjjoe+GlMtYze9hmusuaWmHts4g9MmJCBpycKuPUC9ue5clgKMsEIAO+vxmbqI9D4d",
+	"nLFWlbE6S+F7BhFGjd0OyrKBeL7HseH6hhqzECMNpkpMIdRYNa4ZIhEbv9pTaLABoFDZDTyuNLJP/dtK",
+	"Y6LHwYcPdgTX0WcFtk/hSot6xGciiafWQHDZNpJ5ub+S6z1clCzfQKoKJ7EhKmPOGfG3lC6LdQMOvG0L",
+	"Yv+/vCA9yvVlF7M7Vrpflr5sClDffY6UsGoTNdTTbCEML7jhzp2LAd6wBadP2V/KH4Ykd727HTHeqgJx",
+	"3dh4A8zXq5u+9Uhs2qfhD+9aPnsAkFb/3mT7ruIuZ/2324CV2qM0Htwy4p9eJB4tpprc747mWjeA1S7+",
+	"mSjWSfLEyPTtdjhHpVP7sDLs2SklxkTgbduemaq8FQdHhqdVKcXB6fzTlXM7HBtfrxBZ2T8ivLtrQV4W",
+	"6TRAwiVugmUBz7A6riU5Zw4TAUAQzSoZfZZD6M0BKFIwNTgBKXMwQobz9E7ROqzNpWugpafrHiI21zIw",
+	"Ns2CDQy41YQ6DH7V0G7IOVTX87JquDLR6QhYSgWeUYY6WSMH2erQJSCMyeaX9iE1qFRTXjOur2UD58uy",
+	"dI04CRGLZZce8A8MB7WWce7ruFY3LnkYguqA1wVQYF7JGQshrdAoJyHGh0LhfMB8xnDTf4RbAi4yWqS0",
+	"3yfYhOmz7oOyoAN6pc0plpqX5AYoY/MCetpvA0bBOow6E3bo913qVeRH2vrNyc19aLVb56IWs6736dV4",
+	"9Hcl0+Pt+OFjx9G7jzKr1wQ6dKwG8p4ydmk3h21ER8CUW3INcQggdBnJy7GY8BUYCaKsk5pMy2Mkm8pF",
+	"3DETgE46W6wAQ8i3hofZqhW0cbEHxY7Up5W6UTakzfYrR5Nk2mHjtSG4AeqWezmXuEAB7aMNs2s12HWz",
+	"2eSna1QHh1ZRP+XJflq0d0lgrpDy242JDMIcdUx23ROr6x6jBR2ySk14VZpNH0/Qn8Sqt6PB6LFa9nq+",
+	"OeSW9/PufMVe5uePz9u9evo+jmcALU0f0s/mpkME2L0Oun8Qpf/OGryD0Ppv/T2pv99BhSa6zPZymHCO",
+	"txEjfZ5UozeEx4BzEKV2PMn01n8mAPdj0pOPQwOnOZqDoICzHnhd9sJlzAOiD6nVDv4WvTbofkFFN4uF",
+	"fQDedW3kfTjzWEeMQ85rZ+J36YKu19o9ITgfDHrR7NC3kzf5Fhuh5WkMn3wHrtc9nfZGJLh7cKJiWZzc",
+	"gBJzMJuc1GJvWu07uOrdarHg9WaHwz3GkoqW454d6462vOfCmKozMbe9gq2+gQOdxGI01ajrAL+fb4i3",
+	"YSkrpAE02iEVYgnlckpe7Kvgsi/SHR4XQSUnHrOa3mhndXX1KtHygcfv3oKrL8Sk4nUoLY6o5rP0I9mm",
+	"c6dPesQXUhXIspjMldIxibehKun+fc6lxIvb/AyfTCvbTB16SJFPetk3HtjbByCa0OfltlXgAD8RwxaV",
+	"A+wB4AYSHZBrSeVEEDpx0Lf26aXrvjAMe4mcBvQRMI9kZItdy72pMM3SFjxx++R+V1cxvZGTJoA8JPhh",
+	"E1Ff7ZLibACs7rwpdrVCLAkSZgTkWSFy4JygsjdRN1avcyTULfYQUphDsyo7sm9CF1l8agR1fy23GHvc",
+	"s8vuetjwuLkK9vjpsxw3uvlgzFNz222iKnQIiQTKmKuq0Gg4s3wlPeBDEUMgxgiDIIqvpQOndz47CtU1",
+	"u/JCX7fNUrDxBuuFHkbBw2HEWwol9Dd+vUuD0YkSnwDNs11HH9graCJmRj4u2aCCdvQQtlsrN3/o3ATl",
+	"2KUZNjbfTTfqbgpbDjokbIaPdmIiZCgT3Fog++AxdOGIQpJhvnOuYbkJfxXW2rMnWDhn7YZ5PYQ1wSRG",
+	"SIBBBLH55puWCw7OhdV1kY5DB+Be1kNaIXBXt9VYUhctJ/zusGG7/Hdd59J5hfMhq8pb4esRQhGuPz9E",
+	"2JGodpMgD7NzK0e+5s7hxMHVpOOd4r5+v7eaSHPY820zAQLTO5z5IQgekxPRPJQ5xCgUMcRGbCDHHajX",
+	"QppNM53pNKU+UePBhO4RxuQO//bAuGazt7/86M9woUg2Q/UVlZxCcNaPMe4gdnirl7tI8nVZFRPCKGiH",
+	"NcNcolak9iUXlmeAPuRD+DTblIqRFk7+xV2C6f18kyaG2Ge1hmRzpYWExUyoEY7bRXdpjEJQJWXLN7pN",
+	"l/jjSHWm5lAbE3r4MM4hIvBcOOQu6hFwVCLhM7PsFDEqD7a+/opv7HZJLetSOdTf2Ep4fNZhH8EuQRVy",
+	"ktqtmHBO5otmaqCqiiOsRv+e1KjdG7qV/ZSC6RAFo84NB/gvW7QZb3WKLt9QhvOV63H76Z2u77GT9YIX",
+	"YjTe7C8k9rneUUWxvRn8WNuORTZRi4WlXSskWNHh8tth7B/b9Trcc9fZuErGZIX0DmDVaAcbW7OXGI6H",
+	"jyRYSF7wbVTIr9vSOpmgn8IjPHvi4AjZFaSyW/YALx4LXRYiGDS4NaAzIiTVooVgePbkKYhhD6m1t7d1",
+	"V55/YlsSCDyOaEa+XfUujtU8991Nrn0VA6VM3LnBdWt4u5pcN8Z2H1HI7cl+YdDHN2v5jsoa0oXwWIlB",
+	"OFAuqx7iXXAX9IdVNyXghEOUG77usysVWSvoGYGe7L5hyeGn0PnAwA3DnVvaCG0y5uq9pDLHNmZMfF2J",
+	"/QMgRJUyVDKQKsF+RXAmqTAvGIv1sQzgwKGluGW0MmGIqa38peJdjn8HcZJRBqCqqjGf3GRsrVZVQW1z",
+	"2mBO4HVIe+t8A3MsV6RrQaQ1yxTpoj57XpEj3OM9ge0HkhAoKnAurllOT8wP1nN+xBu69bPDOgPYNQwg",
+	"0b48bV8Wqp3TC3exQ7/YH07A1ce8oGkD6xofQKorrVlI8Tmq73RHtTEUWk/mhzzhLVy4G1LH8gqHo9Pq",
+	"OEV+N1UXos4i85RQ4gsHREfFA444A9AgrBImumYA6ghuDFBLrKYU+TCPaca9Kw31LiFVcsYs8eksjYR/",
+	"YAyhQ+S9IBMf6OGBZrl9We6T7hunJujm9qKTy/916f77ef3n76fJsuQdLVWU9jogvP3g1Y764+3HRgrY",
+	"93gGm0gFdKoyz5t2ieqoF31HMBTIaiwm1A+dhw6dkdcGldRe1lthub0DXAB/kutGlHLgRJykw3ZJVy/Q",
+	"45O/hTd2N70BHBQFXTwRtzMKpLjaco+PFJVfpjN+Vh5kYE/+5JHr1NynDsgijyG0PVVQid2xc8mVBx6u",
+	"NOpPJ2vuf0EsHXJp4sS7Vuut49tbxdAL9JdzzCly1jqJEZzRTJhWBTz55+YCFzEj2FwXQgq9ukFO+SaC",
+	"6E3xFbvoS/N5i332fl5O5tcSPb9tPyURXncWGJRwSnvN2KWsGgI/WmAVfqLgW6daB2JCG9VZF4SR691C",
+	"Yb0Qu8XKqOMcgaW0G+3ObIewAK/Y7kQ4OKZwCS780FE2jA9+wSIHgOpNhxftRaPbksAxtsYSJ+RBO2p9",
+	"UAZTWgZBFbFb3LLwkARVqsY53RHv0P6LMRbvQgA+fWdHbPDvdz/Q+dDCvqef1LmIScoZb4L1HdJ8XX/i",
+	"CA65EBNrqvvUlAUAE7PTwYBVvJ4JbaKNOViZ+Wsp1ke06+CuPx7MMYOD08Vr4NHbnfC6GnNchY75tNDj",
+	"TVfamt/7PZLFDdy9tGuoUhQBO7CVFHUIPP2l3AAQOaQlgdp2zB1qCQtDWgMvMDFsoaiqAKIlST3h7u1B",
+	"HaJmqiEoQ31cVOD5Dc2SsxACp37I4HOkbl1eW6VA7D30wA1tLNVy19bFKXFdGW37zgGpex9d66QOkN2i",
+	"nFKYkCB9l9xM5rQctM5nTmS4RQardCZMTuHczBea+Ri3Nwcg9FAuhD7WJAntldtSxo5532xwMitZTktR",
+	"wPd2Ev/78udXyfM370BQfEf68DooDYQYQ1IbHGxDB3Q8qcEWon6OpGxaUZP/VouCW2Xg95zCoh3i5tO6",
+	"8wa9xioasnBxIEJQYFrBoNxHyB2BW5oXpeWAWljGXXSCRmFDeKWQfQ/90Xmg441puYa3l+CYZDasPyf8",
+	"03XcKBAd09sxhdptHeC0H2iBflqm0rZtSUklyShDC6ObNL9CuTOWtXZtTNOClgG+8NlnScCmRplBkJsl",
+	"qcshN84wih5I1BN3MPBG0acnZ+7MGCL2lmSNtRpXIuGCu/TtPgPTenb+5Lv77iwvlRlN1UoWHUgxHQ5C",
+	"wPg5+96aCZ2uQntQ7s+515VZ+EaKZu9wzpai1kqCtjrhDnryguV2pXJPQ0mOGRoAf7Lnw9oNlidORHf/",
+	"fCeCLO0InR5Sh4mMtTiWOVAaEVx34NFfBPCmXdNzGE9gMKyFPqDBHTE5Og9Cm1EKpcv1I4X6Q7gsY7zS",
+	"yuUkYQHhA80qNet3pb2u9IGBeFOaLk0WnwNJaqpuSK/IHEx76uIzAA00gIB1vJ++2M9loULB4h1dd45d",
+	"t855teYbzXKwN4bjisubfOhIHbANYUA3JaJ1RBhg4YbU2zo8KDHRQdnZyjm0fahEqnXQnOIt/iJeFuK8",
+	"uOWeTnyjgYgoU+z4bejj2GayC1QTjgq7HxaQoJfGMYlamxGf3IwWCd3ohesPgWPyPYnAJuOTG6nWlShm",
+	"YBU0g1JqNa6icWJ/Fg8xdOT7QEdpvY5pxaa8PvCtn1RFlRjorwDtaQ3tyCUGigLkVYahFqDcuzJqzOOL",
+	"PGZRk9TDdQPYwq6C06NQ4Q/M6W/2Eu12s7tiJu9u9838Y5LecRi6PNyAapZ2YlfJHMvXYVcgyhyM04ZZ",
+	"5fT18QaVXWowkcP78kbnLHgMtisCIJ/2TpJn0loqkm7vpRMSu+cS4RNs/+iSVTtc+Xw6BVdp11pgVRzB",
+	"xzgLnZT4Cwf1Hk3emn9rUVXpWTj9e+fKo+JcVZDnm66+M3OxaL7d5Zb797P3iP8cKeSiWvpElD3uHlxt",
+	"v+xxzm9InfWzaSwk0dYOck1DKv6T1cwd16b+mJq5/jEJcKoWI4/R1GGhx/m1gAy95vUCiUUWLHfbmGeR",
+	"kUapwhAOJ1ifEB73zMAbtzo4tfudTT6r2x35bU3zmkDoXOEbrw4ueDusNrtlKXp27l2Hh9B/i85j1bes",
+	"qlEMhNIR5Yrq63Qk1LDBNfS9xkW5r/JE2viOJCOaI9UOxR0GUTOWha9accXEobxyGyVNClHo0BFCLcX9",
+	"zaOTj3ZNxFtxAfMTGIWrruEmYCTGPANzddZ8k4ViaDgDHsr64Dm9d4PeMaFux0w4puHVGWWrUILdvftI",
+	"IgS3Hey8u17jbyARclYiNcfVpE0VIN6aDOOhQaLFd2/TH15ciKq8tV9sXw6lVxiMx3IY+wv2piRHpCSI",
+	"3AhOEs1FTE2A9RbgobloYPxhQ0ZUbhaAX1OaeCgtBGTPQfwVYO38zYlNHGOSoTT75yajgb4lJYUPIihy",
+	"GvNipUm5AAAeLbBbKmgRLj2I0MEvQlFgY104mrKoqPpekwvsNfkYe02eQq/Ja/mpzSbP5vubTb5ttBFO",
+	"nBpMLKEiHEzgQvet4LeW5fpylqiTZ61WBqqLmPhghHRo7s7NHvgb+knhJ6o9i56CF/dB2EqEkvJrMnQO",
+	"B9jxzCVzUuaP68NmFcIbIZY+qrnxSWqNYkH0l67jUQXXqSX9upxQFV8Ak2rSpn0zUCC0rU5TIGK83rPa",
+	"dt/6WCuIUsqJAA/P4Vmp96CrVeXUiB2sHD3eQhatBdmKGlAhDyhDLdcQFdI47zo1ooI6SVNvjqxWINVs",
+	"T9KtaGL1lxXGbHxM6dA6hzsoggd7Te+CR1AeAV0iCz0q9xRjbxXpQGcBwYuu/ZUAEBcV2sM9OqqA3uVs",
+	"PCo2tKuYfD9Ax84QSjCyItcGnabONnlxYdQWa5lzvU93titF/PBGbLoX2AfdwhFaJRESoGw5OiaN8GBj",
+	"rJ9UdhU/y700vT5dAfljMFvuUqXVWPUE1xCGz3ZGDUBvdIyJyhHngheoAnBs8F2odmva6953J6f8bPx4",
+	"cl5c95Ls1cNOdbVc6koXC+vayQzjAsJdpXja1ZAZgkqZl7M5xBNKaLu2sKqY+I8VJ+++XvCqsr+7Uj47",
+	"ggs2sOpqsmBpV9HiHcPUhzO6O4KndJYxXjWTIHkoVSU7Jsrd2jDNfYqYFtWt0EMWF2qyv6lSisLeA2V6",
+	"OsOmI1yzfPsoZg5GsT/hktcbq2heJYpmAyNGiINQqIp2LAAZvHQ1NFpMVpZM2FitZMHrzTCGEYwgQAAe",
+	"s+Jlu2197zCsuSQCzJ+dqu9BQhH3qKRollQxdn4tpFhjsowvls9PdX6Bv/i2F/bU1gU5ZO1qYGkoTHpG",
+	"ZWzP5a3aIKAiwhl/+OkdqKvX0loSVO5NgC2AyoKBD8HNqhYs/1DoPkThZn29Wi5VbfSJ02NPjKnyPruU",
+	"8VuAiZyo6YmZi5O1qqsCpmY3weNNIIIZuSFKwyY113No4C2gH8i1BFwRn8GAixWr0ENvHFCX0FAMQzo5",
+	"yxE6pzJ8pGS1yfs0ynImVS0IWgJNB51ZrQVSrhBBDY+TzphR19I7k8sAGQH9xapq2HhjqfGlZFKMBDhY",
+	"t+ykLqSfO2gHmDR+nJhw96A2t41ew6uVOI5X7wCogodFWDUuFh2jIOCHOfTvh6hxbiVl7kTQBhN+1xGg",
+	"E6WFJnCHfM5O/NBILwrypBMe6NUezJ8ItMhdETFKqSI+RMAdx6MEzbn2aQw+Qyw0DpXE8YhfAKoGxH1C",
+	"FdC96IKgMbQKjiOS26X+dKaU3iEr0bee/qQu0p0lIN7rHkqsGo7HqFHgtuB1StWBLc+8jY2QLeCgShSz",
+	"B6cnlOgSrc0UUH1qcguhNZ911rYfEyg9ljAvGpEK7uvS+geo1HFvbvpjN1n9Gdusfmr5cItKv0L9sBvB",
+	"S7lEUOBdeNHtLDSfXJv/EWr6ssCgnFqXMaccZ8yYKiONJ4s7GmfQzvhjTuDggNEE3iyIJs9qEdWZQnZV",
+	"gKq5hlSsAgxhkK2kPREx4n35v9lHWjUhDHvBN2zC6xoLZkKLS4eqldtTlTfKA8H24GiXcElS34GmLFwr",
+	"CizyAKfbtUz2uge4wCyAUDYTdSHP256289OzPvsVIW/ZtBRV0WiXnDk5FtKcUbYhX3YLUEpdFpBtuazL",
+	"W2tc3YhNBpnTWkMOoaoZt5oYlONLcIM3m3e6nifkybQqRimrUorRjdjkQ7ZcYZslq835q/z+2cWDTdCF",
+	"HqEal/cbGcaJBYVV0HZb8KJ86P2wAiW6Qw64li9lKF/FNMGKS5ZbhW3ILPHmSYkPiY0E+dTGXwqIrc7Z",
+	"GuY1Vhho93FP5Qau52qtyWN6LSH5kvkCuixG9mJ1OZuTYmmnCXhXGGzYViOsCfE+QtojzIjSoG9+LHy4",
+	"n4oHH8LcYa2rcmLyb1IlV/+WTjt7M00doyGC60GNApBGRI5Q2YWXPWhZ5YBfNVNqVgm+LK0Sv3gk7NOd",
+	"Ok8O8P7t4/6PhGnfZthZ78PJTJ0QCsjP+CKnex4HQXsX18Sr8kasS+g1Ow3F0ZYTHOuAsHuSxB9PUuZw",
+	"Jz12NZS7PxdHFEJ5cnq2B3LkDghKhzsjmsw36YuIG2Cn/BLBwRBN63Rwdt5tOx9sKiUCyY4hY8FOHhtM",
+	"+QXjnjX7xiIczxPuf5lq7OpQCpNafLAi4umdfZ8d0pPBje4+EFF2leV/KWXmNRHwEe3F70jz9woI++oA",
+	"lNf9u9tlW+1asLdiur3vnZ7O4yd9x2FdJc/XVcQUH2hCkxiHHvYBgwPTkgOAI+EPWuMS3C3QCVgtRXHi",
+	"P9+WtVnx6mSuNEIVhEPnXTM95+eEJ1GDQTiqFPQF6jzs4Lqp/rXL2mkgyjvr2kM4NHeMcAHSQYgO2bZt",
+	"M0Ud7Y4GLys7kYh8joyr2Bh0FDih1gg+ujXXX6ncqdP4PHq9dno7/IqlT4FJWZh3bzPRCf4Syn5dS0Pf",
+	"spDgWrwqf195WLUwdXmgF8RqmAqK8QossrggCAA19d1oo3Rb3wYete9a6KWSuhxXwnfqofzX/hfoM+Em",
+	"Gm9AerfD4dlyVXVGRiJovwjRb10rI9J4fsf5n3zmcjFkObnf8ozl5HyjNFA6BTkzaiZcw/tEV/C7lVkE",
+	"VLousJWOH9Oer0vmVvovpSwufCt0n5fl07JIMXOZqVEKhTUzj/d++eqTwzP/j3aa0cYcUJYfOb1goVr7",
+	"E+gkbEF4fFj5XaT8lwNdj0OWL1emQUy562/raDFjOSw7/GCpNGtcCnRrlPLAZRE+yhryKOCMEIha7rzT",
+	"eawfLKEc3sPeuF12124nN1mz1N58cstrgj3+rWcn/Qs8yf71k3ua/XBJT7R/v/VPjRbsfvTvUKX35fVv",
+	"fPdrLANKsyyfy8ejxE1VsxwhAfMQzcCWRFtABt/FKkFExktujKjte/7PQ3zW/x38399OT579/tvg5Nnv",
+	"fwyy0+8+fvMvXd6FcF6ensNkVCW64PiI2VoeUag+yydljjoZtqOWFHmKqeu2FGtwbUxK+21RWqae9Xix",
+	"KO3g1Vo2cHQjDZEo5S1Wtx0Dm+r5UY/WE8OMPlZ5PjiPlZDhk48Howhe+S45tFu4IiSLyBmGIXt3zBl3",
+	"dZTcPgSR7iutQnWlB2FZVlw+iADRsNixbf+A8b7HQBMflpCAelT7nABY47xrhO8D/CR4Zo/3Q0QSYguV",
+	"MfOUP8fowoUHj7VTJfTY1Bpsu2KSUJJX8TaRi9S5G3y8jjIVzk/P4jiQw/TDnFij2hhUWM91lw3aoZZi",
+	"wpaCtzPEu6QiEtdgS05SzVEwaRhPIPNZX36LizLGjvANoaJLaf2xj2nUhOFa2pU5O2M5daEbuaFQcP04",
+	"KPIpAlF/eIl3nQ4GA1gu9/lYXMOouMZqxxQXgxUU4DPcTbCn2cE6Q4r5v4PpORF2hOvlOPmGr3kzdVZc",
+	"Y/32VSV0Sq7GU48bfueRBqtqVVVeS3dOdbqjKdWO9Yl/BIGXxJFzpxaXjJUtj/yj21O/mrtcE/fl5nEL",
+	"RANOLn8jIawDX0QjkFyEW9NsZFEaDW7zbb/ItJQzUS/rssPad5ZCFLWo9GhiHzCFHstp/Csz8sBUB/bz",
+	"4rJJ6HvR6fQK12hvg3CYQnppa2rG0FoTyx531f7hBVGJHjaK35ZpKQyIn2q+lpgrEyAfmDa8Nh2Z73yW",
+	"LFD/c6s4JfSlLDDDGZxKWbPXohNc2CPT3g4gFO5eGI2OsXdI1wThByE6jJ+eMT2MeqBA8w4tJkq6sJdS",
+	"AJJwaE18Eiwe0hmUNg80hc9dOnd+AhGvHFrLp4EyhJA7c++hKTV43dzcq/JW6KM60NXHWuwH+U+QLL2Z",
+	"i83Hd5EjXeH23swbeVdkLbq6o5nLi/clzKazsvqgNmlxFGq8KitLJl71RcM5lQXmcHnCOG4AQSM0QItO",
+	"R6kZpIk5QM9SH9ePwXc2DXsWSKSbNdyH0UlM5iuYnDEdRVW41KzJ0kHSqIow81vOtqKohdZdYtWRgJit",
+	"JFSAYoxWq8kNJBrS7Rk5sDnlrT9In9+7ZNdPVnW9sz2ih78i6H+M4qejxXdD7f/aQP0Hvx6gT/YySbuh",
+	"8HiUJHcC/o+AhHafEyA73y1ipUU94rOO/aRFH9dqrUWN21lQzksWGoo4K3HIuNxYBeiBZkZ8OLSbi+ua",
+	"4QirlWfZWMOwdXs7vtBU74e76K/l0Wps2A6DmooTqHsG4xPoP9hPgBynkRI7Q2rkhNqpg9trugXDjmnp",
+	"57JAZ/ER9o5w93QIasiSVkvhukZSyCXuwrvHzMQ3JMddpuHwWjky4F02DnjCrJU3jXWq0Mv1YPSQgc0J",
+	"H+M5sqrJ3SpnPkcKfdBsDk6ADfnXexKs35Uz+VIeSTsdaGuXkl3+8hKPUsbyacVH/X4/hz8n8Cc4iKeV",
+	"gg8tN9P+PI22XdrZdOBdtUrFyNVa1CcTrgWrhDHQbLMoZyUVaZRSiprNN8u5kC1Tm09g46LBPn3cHmvk",
+	"tv6Nn/x9cPLs94f0x8nv37qvvvkf/5KiAKv4lJMfnRW/NXT3S/BrLmv1oRSavF+S2j82GpoOrQxEp4V0",
+	"ZQzUSgXxrr2qXQlegDvwBS9r+8FuGf05+lDoHDI40U5zBe5jUcrZtYRsjKLPLiFPI2ju5a1lp4CJsF2g",
+	"gSAnEBJoFrP8hlVRJEt/jzxxRyb07HQnZT1s3XU/3ezI77hXN6HrLthjalmGAUpXlL9Qt3Ydu0whz9Q+",
+	"SWPrFFCaTswBigZcmuoelzqJuNB37hR3OVkI9qOql6rmlNGPI8Uj+bEr/euIPm4XqPlXq1lnD7l2z7bO",
+	"1dup/dhr2gsKN3av2/PbZFn0MdQ53ptU+zO/cVF4B3xwePGA125vSgIHQj+LYppvhoRFAUkn4D6JLCqC",
+	"x+iltr0Qy0pt2LJcCtekV2EKVpnMdN1THFNA3vXPdmD2So0FA6qdmAnypO87qGwtpfI+vDRssse6MCrx",
+	"YDY4ffb46fSJOPl+cjo++a444yfPpoPByTl/Mn46+a74Xjyb7lX1QWWnQD+NB/Z4Dw3dh/oek+RXUOHx",
+	"9fc3ka85h1vxmvpaHKF0dXl6XQKRbjhPqe9FOZlHMT5oY+9qGKh98QUGbxOet47u/x6UAh8fQc0n+k2f",
+	"DgZUcFApdUNlri4tbXeHlz0ifKl0aTrVedQ3VoA2iqsAbmSIP6OvJwenf2imLz4YBpF5qjWL9bnByTN+",
+	"Mv39jydPPybVNweH2xXuYOOow4zLfWt26NvaoIMz9AJR2Rc2V+67PZE06nfk13I30b5PTjNHesuHjDu/",
+	"vRUDvBCZT6zE9v1Y78AuXemJKzqhHEDOdClnLuTLHubunfk3Hg+vQeJNCCM6H42K09BtBbO2sp64FZj6",
+	"65sKZj0tjIE/Uy7G++x7LAsN1dxpmi2LRA4g9SgmiChfO24flbKBqa4Imn3376v3MqxsRx9wlyPjXeul",
+	"RkgEkoJ3aOR8kLJyv62XD3bPZD3MDxq5zPEulBD7SEgoGvouXdRICovf6P4DmsfHsQEYaMuz51YueXbv",
+	"1qeZNrwnipnPct6rld1DO+eMPRt4dDO3gA4Njewl1yateUgIe88ei6zpcc7nXBbU4Dzvs/cJHT9zXaSv",
+	"ZRgJSjV8lX1+jd7scuplpFZKinoYZ0ppakUtkTV90vH6AVTVaKZRRtoFYJJQPlZjtfr7/BTbgEdhfdKm",
+	"E+S0kdSMmlpbPUDIIpTzev3BbQfEYS3JgwJA5VG4i3mgj3x3O5pjWnIf21/7fk/+K6t18WYGnd+X5rHP",
+	"vFJCRcbws9UA7A3awSwu+OYABhHzhj1MINEVnC/LwxqCf7FG4GFEuxqL3lvv76/W8/tKLVWlZptjHfdF",
+	"sqXWD8KsBfIrHfKtD2/u4kbzvEgjGADQdMe7fdAAfqeOisBcp1PPHxbpuD08d0f2YDMg4Z7a3wn+fMzm",
+	"46zjcsegPj8ZpCyPnfVREZIFFXFwHTXYPCSI0O3Vj7vw4lZsrV9jo3ZRHezzkRZorRIpxL+AqVVKlvtR",
+	"5BmK9EHHlgsJnaaTJdRzt99gwukmwmQC3f+T+/ZtKc/YITph/E5VVak1qSvNzFnAPaC+2SuHMTsVgNfD",
+	"qBgR0oN0qpsfXTCCCx4NHmEZo/vDZfelw9U7ehD7zpfBw9+RO9NVyhoqyjxemwxGCK5XInPXFbymjZAW",
+	"fQNVwUwiythFuTEk4hHUy+Vm5FYyYavbObk0SmhCphFFF3uFAtgcNabRmQNEtkO1iuJEFTu8JUe22zso",
+	"78qthc+8+oTKyV1M14MdIiRc1t5ewjnEdhSDuNcqQJu1EQ66eFyznNJlQPnx7aKGLvBxap/lYY/tswsy",
+	"JYzHRvbBMnBfOBDnY6JsvmbZgZTlGoJ5jtZ0oziJIL5Dd6+s55+Udj9slgK6u6T6HdHXn6WwNr1D+M7U",
+	"fvzqsqe7vJaHNWuzl2PdkU62aztKtcOG5p9ZtcvcHFOr4osEoGXe1uoQolu60vtoII6AkHlEmVmAoU3l",
+	"LUd4G7vAKnZzeHdh9LxodplfhdYcdq7n9L+BIQ5AYHifbgxD1W8B1j+0NCg1G4t5ae1612QinWtDP8bQ",
+	"yi3aptbNB/akwfaIOtjGn6MJTWf7k/f/lL1OXIThvxuZ7Gtk4ja+0bMqHmry9MwVX5Spvut70m2Dp0wc",
+	"BY1/uKM9vOEwf3uHqwZgJjw4N2Tw2KNof9Kud0oSAMtV2pBaYzCkmvXsMnHL4H/fgTjSPRgHTfFJfjod",
+	"ksJ3Xf5mLeOMVJ8RlBgd/PZAQ5ZIn71WCBsimZvtfiOHQva70znfRwe9hfW+OfIw1F7h6FSLQ3snx8qD",
+	"W/cD9KjXiryW0EGHsApz6q7d6FxlaRKuX2BTi1jlDZouPSFJG3fs23WXdg/rmGuO+eTmAkuY7RHThm+0",
+	"bx9lF6U0++Lgd3Pq0HQhe8PvV5Iq7Ba8cNHKPVFmqBRqFFE5kUVfwoYO2y1kdLunTRSzinAvFwwFPkoQ",
+	"Z+y5lt6u5eO1hAorRDGm3p7ef0BxXBDR7J0AN4x+5IKx/UVxwfKVrK004ONK5L5esGVluTso1JlARQxt",
+	"ojs0EEQswpI4psWtADz3HO7LM2wMVNCMO0rm5FTp3Q6Y3F7T0dLSS7nt29eq1gZdL1lUPj44WDgSwXR5",
+	"crffCulRgR5A+/KF/ATYCXEdq0JgFA49srFvc9uIITDzfatEl+WHpJXjvkaPdhuR7XC2wyl6K/SqSlnS",
+	"R2Dp0LUXbMAWgsuQkuuhwgGgIerbd18QOtOIB+zUzhoM45DafL/DdPqpF5iqC1H32WXADcCjLkkLdxKE",
+	"uqJihNC1SKVK3sCCqXLvKNXOwal9vHMNvWlOENNSVE2gUs3smyjz5pAe2J2U7RMPCcTVMksvWwsFKVCh",
+	"iFUsLIcbbjUYyJLo/+yhFgJ+yb/JLKuczAX2nX3owg5RCzJYzm+ya5nzsTVrcvbQA5+iwHAZOo3iCbgD",
+	"Q5UjYtz0YuDWzi/XXxQ4BmrlACUMI+D7OXsIZfLNpDRfbWsZOgrXjPnHQun8CVkr8PCLawlgQo7yR4TX",
+	"4JB1/Q859eqzMxgLEBhHIDm8KEVVPLdsZa8dEQVjImClJuLSLoAw7K0CnUMAq4DUO8HrlFe6o6ACAw2o",
+	"lTaKK6bsx5dZKLBIaKkwZWDR+Eo/wLkxy5bynGh/ptRN6XK18EJnree/vHl3xQCTAH/ImRZGX4RCgpwp",
+	"yAJcAidxRHr16l2fPb8V9QbP4Hhl2L8/v4Iz8+fnlz9hdiJa16GB0LXM/78TV6xwQpA6Q3bq8DvsgHGw",
+	"IX1lNPqz0ubEDSdMnS/Lvwi71STRE1kHdA91DsHGH4jxsMLEdEDbZgU3fMy1yOIyZ2hj8uGnd/bAhdRM",
+	"8iwTdLioKu1h76xevZJY2N6/ltfy22/fQ6u5b79ll+xb3PdvXXWo6z8DDFerCoZjmfa38DK4zu4WqF5R",
+	"Zwk959AksjENuM/RL9wK7VPQd27nEDBbpi7dj7aPIYMqb50IoDQQKyu+dcfmWycW6E54G6Tmfbu1CNqu",
+	"glW/cQkuV2YupCknONBvv2W5/UrV5d8Jh+gHIGl2vRoMHk/8uYGPIidYmLGolNUajWKugx6uJywT+XmY",
+	"+MAnptqwqrwRjYAGhg1wQK747ttvga1ZdkYlnnqYOg6kPUVHGgvr4oYznI6YO1VUgEhSzN8DmUhwQ2l2",
+	"nx7UxxHuxyfq0DFOnizWcbD8iNiSz3D7af20lasTLqmXTXHhz3Zp4tyoUrP8fPDYRdFG+L6RM0gjrxQM",
+	"l3Kx4rc80Phy96RJrbQeqbqclRIbBzVJIndzWpdS4zkM03eg/UIyKUo0diIwO9pkkApw8ojI7WcYAF8u",
+	"KyLGR8tajSux+Ne/aftSCDY/O3/y3TduU7WxtgzLJ6oQdqLWmMZFKAvqSwCbQQFoDDQBj6MdOHlZuMng",
+	"uIHaeMFKuVxhIE5Ig0wADRids6WoGfiXs7D1AE4N62jmNEXs2Ab8y35L5GwfuRT1REhzIqQdeMG0mC2E",
+	"NEOW80djsMyocw7L+f979mKc0xMh7GLPxZiULMRaw3MGOhHWhDgUfXs2Fay+caVqzuTLzwfPWGWfNwKb",
+	"EHAr7dztT2fPcupHABirJ5eY0Y26wZq6389FtdS4Atcyt2OxmhU8kqAKwatxwXJ7cPr9/qOV5jNBWGWN",
+	"dHU3O23coc//AAUjY1FA6SM0p8C/gYMu+X+sEHkV3LHO+R/Vyxk2sYaQJfhor8A4mpaVEbWGZCpnaFNn",
+	"e/tqx0/tuciYVtcSk05Cd2JVY/OuGHjFEXwtloIby9pqNi8L2BbkJDRXy0O+/bbBG2F1sYTHLlip2yPW",
+	"hpsVbjBSrHZCDPLn7MohQ/C3bSnrm8P0dPtY2LVHc8ErM/97zh5S1HYitEaQFKuhwjW14MXGXgLLLRGu",
+	"w/+qlkLyZdnf8EUFjym1zxD5BukErrOaKr0GZss1scRvgJVa+w/riEARqcqJkLpR0ba0VHxy1h/0st6q",
+	"rkj10sNHj9brdZ/Dz31Vzx7RvfrRq5c/Pn/97jncY/XT0kDqyIugyPgK4d6gf4pX0Xx6w97j/qD/mFCb",
+	"QNu0Umm24jXYuzPRVbmA4puDprIBWWy5QMaMWkH6h2YLPpmX1hSsmVnV0uHJQTcOhNhzYffxhsEbWb2q",
+	"vNLj0iNRm8XEUki20OmUaSvrrlyJib27lNrwCjWeB2R+2k25lgBTaK0s4DlIjKh7ZdQtuQnYQlgrSJK+",
+	"4RYVGKD+XCr5sugN7YL9OyweKPpLZbfIruDZYEBIi4aK9mIJ8TfyxqLJsc8gwReAQtrcGBRCdhH7WLEH",
+	"/L3rcX58j35BAYX2h4Pn6l2JChci2hurFvMZQKDyiT1Fvd/tTZZmAIyli2ReYLsW0g2katRy9Nkl6TBB",
+	"bWQPPcPFnXn0B/z7Ed5jjVu3iUFpbqChOPuH2GmoXjJ6OzQyRBilTdtdEwXylCtRupZQoZPFCOahuEGq",
+	"NTCe9yB4LicTsTRDAOp4BLUlJ6j6Qz4J/onuRUtqJxBaxBIUinjl1mYYsj+uoRbnujdkv11j2cp1L7Or",
+	"83vGrinDgH4VxUy4Hz/mwT0IopOa+yjpuoqDdIAUPa5ZXhY5iBKnbIN26Dw2cuIb5gIyztD+A76gDBUl",
+	"6JVihRs2nSSsZQgiayxrInn8imtzAqWCJy9/wiGC+kgtG+1aZF7Mo7AiL/NCcAmtpTOfq+ML2ajqh11e",
+	"Q8siEnC+pyWCfZ0+YRrL22n1UVluhuWIZhzOBzhnHtqhl014sG+yBPiZWmoP/YSOMloP5+O5lrhQzy0P",
+	"hCQpEHjD5kxdEwDYHHogLJ7VXHK7W1opif86IoVuuezSTQ2UKNB0qIk/SCPSLV36aWlQAF+p2BkAyjkQ",
+	"gZOq1nZw6ghoDITt6orPyWHkwPvskgjp/6SlhDf9Wa1hoxF/DpImsesSthe0Wh9kP5C1TIQXKJe12Tca",
+	"rE60UBom0Tdslz25J6slhrEwkjylZK24VGyLk4faNhCQNV8IBGD4LeX+sKfHpyoQxcVpvjUgJ7imY66o",
+	"zrlhkAj67L23jlx3MLtHVMsRFLe+82P8x0pAP3dSIBCrMIskSZzS0qx4sB8Pr2P8mHWi9hmFVOZYDcEA",
+	"AyVHzXcfD3Qe0G7zpwNKfms14ElNyz6+a1an29P4/V8fXl/38a9v/sfDhf6/+puDpgRdffD4ZGEjc2+H",
+	"+ZZQvustKc5UL+q3BXXbMIEGy+ucSSql5/fPqEm0Ko6hbVBbVDWf1lyud1tya4iL5fkWCLAcWAv4OB0T",
+	"s4YW6s1UH2op5H++e/M6FSz/mMQVaFTDfsx657gwu1WdH3jhILbvSUMCNh94cLMS1asjpKVEY45UKZch",
+	"6FQpx4UfUduCnWqVu1g7T1vU2xlZuIe5JFDLBkpk5FgpDUmQNy6Ag842nJgl/bmwmqA93k/d04ij0X5Y",
+	"8beEjoWa5TMlRX5BqeAbD88Plu0UexEWfOMYAgguGjb1wKtBNxdrtDC94p3i1vah72i19vDqN7La+IYQ",
+	"pYy60XcxVY+5eNChaoBeWhaTujiMENNQf7GfewdcjcmmdPnn5A0RbmTiBF55lQeyvl1w35tKwDexVOKO",
+	"Z/N88Hj/LS9UPS6LAiu0PvE0v0KPi4gOUGzvhNylxDFFX++B5zRJvG/oZ+c33qbif1YyCgiBnXSEU85c",
+	"M4h/UrpRSysJaDIAmeG2/DgyevRHWXwMnb72sv2XRiNAhVPtATEKkqn67DnmKnn713JpgN7zofgoRbdJ",
+	"lkIWLarc9mqcb48O4Ab7d9uKc3zg7jteK/PCGu73sHfPwURyhl4zIJretGOP5Y+1KIQ0Ja9eFu64tTce",
+	"MyoPlfJXaFqJghmlLsgFgUYW9K1d8trs5jFX+L67TwWE28G85pdaTMsPB1/+D8rIGou3i53hbv4nYGbo",
+	"CTCOWNKHQenDKDbunBxcLVlU+W1NqhC6lAo9rduUjPAWje2g2hChzQ/UJ/j+t5xwMj42cz5MvRIft6ju",
+	"9HMOoegiPKsp06p6357DUfsnIT+cYcMT5Wv99wtQJNV7FZ9XzgfQhL9ShYtpjyFApW5EMYSYiDdUqE74",
+	"rf0RGl666yjxQLblb8KqwTu2SX2fCH6Lb/pSQvh88GwHwcfh70b/DXtHYe0rQJ92O+LBHRzgYM+1ePD+",
+	"mCZtNLaltQnkndmoFa0+K01gFqPSLvKByHsYuOwNzwfPQpTtR+q8HqULjdXKDMcVlzeQMHXQKQ+HYetg",
+	"vzTNqbfI8D4CPUgthx66e1SAaPqR4rPlgn1Hl3xOCyW0NOqMqUF3VI/sY23Don9/DiTAetksMS025BIT",
+	"JA7NImyGWzbPAN1M7DMe/UGdeD526pONaBvMLHptJDvyf7M/5v2Ua5za879zYzuOJl5OXyspfuZmMu9U",
+	"2nav5/989+Y1vfxj1nucYoKELwMFd9hq5eX0xL73BF6cY8JE/2uYHW8FNjcBjyfDeeB20Ob5fCrJfL9p",
+	"NldVoZN0cEB0otGjijK0W62qfG1lSDTi0lGBq/vM7af+TKlZJfiy1P2JWjzKU12uQqPsvktTmRuz7ANq",
+	"BXS9egt/Oacb9I3yPrfQT6qpbHW4zvejObW5zqM/7AXdp+RnXjQWSa0lc1eoWockhVUlnG9zMcQUKk31",
+	"KGVNWTnk+lzWyig2Le0dDwO6k16KqrI6QgkZRWotim8yJuRqoTOMUcPW8NCpUAuTYfazK3el9aJcGDdo",
+	"l6OCWah6KfgN5d47rLMGheHGY+TD7TtU3cYuPl4LrGwi6H+W2yOQB5hwqtUUDzTxrj67hJ5dlH4UdS1z",
+	"FWJB5bIrx11FiVIZBB6nqma5XFVVfuF/rJS6oa4YtXBoUj7xJpXGQVj3HcG+/zSs7EtHQbqYGaYfF5u0",
+	"nDmMj+1Z/KvNUrR1ijhDPa3/Rz5H30QRUl4n2JlLUsQEKecizlJFIHYdJYpCwgNEeSjhASqjMLET1VOs",
+	"E5chZYGwXJdLIRu4eRglAa0uQaK6nMk3K3OQ/n8V1Rv5biW+NcfXMOyeE7eMuxW5oaWSinZ5FkIe9XbS",
+	"dLadNW12lyaEJGrah+CIwByM0zM2V6taZ/T58YDaBmmfyrzSIuQ5XksaCSWi/vT81fOr5zllnaToLsAK",
+	"QDgd3g28z8kYVRUCi6/PBoEJg785xoSNcj9w72FcEhNNm5kf1xILex9iPsk3eBkmMd6ePlpDbTukqjby",
+	"RTryuxGGNpjNHeT78nM5aqhNyUG+mfPdDMGnN11g7g7uUOlFOAb2rb5D6av2ce+EOfkRC0q2a6pblSWY",
+	"oby/7iUjUc59ayikdu8YY382ZvlGVpuMveML8a404k/vTF1ODK5/t960FV+/q3fodP8tv0oeSjNEcUeP",
+	"xNmz/XdcKfUzl5u7MyuqvOoNf/s9Zl0/QJYb38WtmrLnkZDFCUJYQzFpkpFduiq/5EmmdCvMD9svo4ZO",
+	"2YzcWAifTScyivJDAjVUL0NKrve4lpI9cUH9llC7lt1SzT7jRojlEFKyhCSfWVuiDe0sCDMC8qsxd9Bz",
+	"EZ8floxC2WuiwOjnDlZSx6y0m3WDdrn4hCjXfQStHEp6I+DYzIBt+XDa1Erpc91ugsgfpIXQcc5dBqZq",
+	"6PHvqqQMtiFkPzlkdymQDiPn0gNsLS5ElGy9IWLFNjfJ4NUVDfdYHZGG8l8sWhX1w0iRsdvF8QZRS76O",
+	"5YDBJr+vjlDdN4fGlzoiRFcOdeZzaByNzkVfOCbkOpTsiALBFXeP+hwgbb3n+/6CPszjBG1TQpNnPfoD",
+	"/zg8zONVaY/Wg7jlGP4hSKNIYHrQeaYk+kNczS6VVGENKhQ0xlCQM2VlM5aTBXFrJUafXTrzAVDtqXSs",
+	"0eArcr7yVVG6pMqLwCgxoxz6UaFwtUqht3oCw7YilnpqkLOnrBzoip1mAHcrzbXk+kYP2fnZ95Qx6FB2",
+	"4+RAZ6KEPP5gFz/QLIc1hDTOHIqG6wXUABYdCXu4a/6MHhlTwBd08tGEjk9i4MtFQo+Pop19f9ixK+sF",
+	"rONbx3E+/Qji6uw+gllnkCbitJ9VnHVmXMTs7it48vcs25E+Lbiz5dVq871HwB46VTcMWlGhvfe5Xv7y",
+	"Enuw8QIxnnyoKfPlb67ZTcYmPm6nM88gZYHlttp3nFGhKBpqFoBvguWKzGMlocQaXC0+wF70ryWUhBWL",
+	"UuqMeDHCRoXAPNRQUejAeR681/dJNhgMiD+G3sjeuGB6rmos/4JOSjgY9KBSXC2PqnLzrpziS1jnQzKK",
+	"aSighZcaWslFtQ9x97i8K8+YYOCSAY6n53vbnyaHtfbYAGFsEAYqyqKziIRAWO8aadkxkqgLXgT8Eg+s",
+	"a1CIfvhJg9pz8t6VcnJ4VtuvViSHq1tOH6z1d35IThXY8HWVB4gfLLpHCreSPMNi/Vvsf8o4q0op6FCB",
+	"cYd14wjFEWDGfWh6sgqNjnlVRXgn7dVEBKOsUdpBnLAHvDlA9NFHGHsCne+f10iCw002Urb1nGpX5cul",
+	"ZHD3c7dVEPSyu3VQActzKvL8OjmCX1pIgp1nOfGHpapNixGAb+2Ly09q9NZd4q4IZMAlbSHiL6TdIlQI",
+	"ZXkGsNxKiy32Rn4RKLxcz1UlhtbkJjdJLFXHm1jyRbLxWnYIR0zmXi6FhJQybFMI+n1URR381g4Z0b4X",
+	"J98l8qJOnv9pqhDazU7/+0jaI7klkb/CQQwdANIHEcoFoQDrTwRGl8fJCAAy6VDq7BEh9c/1k4wamVLe",
+	"CwKHQ2jFqYriVtS8SrsdX7i+kf9ZvI5bugr0j4gAvyOVTKDSDa09rBY7E7geORQKDonfjDdYPpdFuWtj",
+	"zJnLMLQBThUwJJwbBm4I3VXhyDmglweaEexXn70EfCptdEAb9aWUt8JloLhRstOB6xC48HWFnToQFMXr",
+	"tA5EXQK2eqt9TiYFS9vFnl6QgUbkfHfO9BX4TLPtcILJ+ALYT+MxwV2c8ge/IAPic7iD4dlfxxuM09rh",
+	"DIbFBZANj6Q0+Ed2g30t77MzMLuqsjtElwOm2Ztx1OE/DjwRJFOp2bQWAv2sGEvd9i2ztmvZKozOsRx8",
+	"IEEIguc45XH+yp5h3401+ALmoCxbkVAHgsV0StntSHaH+7/9yP8YfuTOw9TtRQ78+XPK1y5OiUhUzbSe",
+	"51d81vVQugwfChdSGs1X8T/vWO5PEKj7NUuYfSR+IQ027Y4OMELA/iCNZbwhz7DHu41MYnyChlxjimHx",
+	"RmNmioBx6uWMzNKzDA+pbfncRWBVBLpdAeAfK/U1lHEFnHp0O+cvpy63Fvnl+elZ6CTk3eSYveMR4UA7",
+	"AwSwLTaFyccdbKqlkKPfXiFOBb3I5wpFWcBUOymYpb8mlDZBtRNmkCsRhjSLjOXf5mE1I3jTc+wgEBL5",
+	"r3vT7/lg8vh0/KQ4E+fPvnt63etCuHELdjy4zWdSx36FFT9MHftnYzL/kHLn9OyAV4CiTAg496C84VHh",
+	"3r3lzsvd9bhHdu+BFL8o5+xMEoQOI1L04wa6WArkqzvwoMeFKq6ih+CWqJSDE5Dv1Gp8wFAQq7yGyg3s",
+	"y33BxsrMAVdzLNii/ADpvMATuWT5y0IslsoIOdmc/EVsckgrXgruHQZQfeECfTNhSLWDLrFYE0Kp9OCs",
+	"aZXAsjfUNiJHrY4KG+DaGGPb3eCLaIMSTX0XmG9pALCOWiEc7LLiMneFIr4VO6BVyaGXEXD6BbzSu8js",
+	"FZJUaZyka6igZBPdFlvQIRSnw0MnyCXESsftQghUJ1uIH2PWKFvXCh+jCIjXuVU8/mEk3gD67AJ65oPe",
+	"PnIiECaKsHGKrT1UHuJT2q+gKQKuNJQGYN+WOa+moWbDray1ScI40Ixw2IqZx8b+NFPhWu7MImGXsAv0",
+	"eL/mWOM75zKZd46n+eiqnkDmAP5/tJyKipydUfibR/lVVXEy5pMbIaM+A64hLLzMVb8Ne1Z7wbnO1dL7",
+	"+cWahQdEDVx++6M3pgGKQrsmsyNE8fff+k+8sCIIZAoNbWtYz39619vxczTqg6udL+2WvJTL1XbcbcMX",
+	"VWv5mrP7N3pvqgoRyw5xdn0aWP/2cf9H3yD7PtfkjvP9ospI3NYooZJcIp+LkLRX8hMR9f4RHUQHKSa/",
+	"1JD6DpicL3hZUanC6eODCg9e8Xom8IYnh9RE+JY4P4ui5K417PnZ2SE3E4A5H1fik+39J4fs16+S3/Ky",
+	"ci/8RJ3tPbVaavTN4mjIRA10nPoW9cs5VIMLPbN3Qpj7GpzQrjtny7oEGEsrvbhEBSkDLafiG+iRymZv",
+	"f/nRgfpi2wHdxo2jwITVH9QCDVNsogsqB0I2hSrr0gxZLpWxmh2oK76R4AzwGK/mwlqphYCGnOAhQ7Rd",
+	"jwbBo3StVk+lYlEa3We/cDPXrp0dpJLABB54nPb+tQzFXgCgDFqX0Q6nHxJU2OMz9pfyBxdccc1BMX9f",
+	"Q/sHziDO4nNSKiVnos7a/SIyp9EhLi70JLm6+oUU2PPHp05NQ+0A3rSsrN5gxAfTUcT7g9/5PTb2+whi",
+	"Mmp/UYkhy1GsnMzq5SRH6EnSk2NUHSWLmBAyq55XfJOHq0kv9DD40/h6Z9AXRVx52BWogls6knVA6kXZ",
+	"Ou5zNAv7Cf+BMXbk8CQaOjkSyS3x9cuiXedfzMTJaceg7S2jsji0gH9/u+30GBuHLp8rbYaWs+bDEOzF",
+	"uqWqsqtdC61RAc+wG4pdLUKixQ3M4niwn+tvvQ+F7tNHq20MT78fDAZ2KVOT/1DonRP3jceObDi+4B9e",
+	"4q1nA7iYPp1uNyY7YENJFerMR4QtnHjt6d727U2LA1VqwqvSbLrGUYsZyoR7pRy9I9nw70qKL/k+vRqP",
+	"7vudl6ziY1Fh8pFrre/wKEyUm7oQhhfc8P6ES15v/mSJtZMm4Jm9+6Xl06f7yfcSkTV8ygBKQzf0jOV/",
+	"ef6///TXy1e/PofeClZG+OASWtkOXTo1K/ecvRM7HZyd3/PMXlhz3sugoCZ0jRV+HFlZdZ/U8ldel9CG",
+	"KjGSLlZ5wfIXly/fvnp++dPo9Zufno+u3vzl+WvXYilyLM/K233zEfL2Pqfzo6hNOYWa49DUgwTFA8Ab",
+	"oc6Y6IvQBst49EYbsXgAjnwSsZ1Cmd/7HryGALBsDnUSZoJjnCvtvW3oVyO5dsCg8akj+HSfA1fs6tW7",
+	"GMsCmq+RXrwuaz+tSSV43TU6UO/syT0uJ2drOO/i5KK1qqvCA/BAqxM1ZdBJtXOVlFl/4hAIXIfMBiy3",
+	"1lko9Fey2lyw/PTsu/6gP+ifgjpxlh+whfDEET7xXsUFEVEEeQQpqJBc1Rjqs2eD00NGCrd/whA/Z65V",
+	"MBS6QjVldXdEnS8dBUaT2pkw3iREEzWyciKzOirv+cJh4gONePskXne3lHopGQkYaERN3vvcqBxTSKC3",
+	"RK0WOUEVgA6QuwocaDYAcMlWFOCrCoxHu4b5qGxYTQntdUrcHqtik7I+6SFvyYOhD2kZE1rbKTeIDMPj",
+	"K6ytr1leWRFm8gs2cAYxFDT5/v3Uty+KsXRW0NRqsdMq2d1zG4f6GkbWpeMmJmS1L0t7Fz5un0VJn91K",
+	"Qe9TRraHHt/IakNOt4OutYL5nxgM4EfYidLe09VMpdSsKKdTUYMvw2fvgv1sjxI19f5iDPH8dHCQH3mm",
+	"jLkXUA2C4uSG1kGzsTBrISQza+XpWjcck+67f0z+GTH4Lh76+nDs+B+jx30p4Ph/1OPkp7MLBr5RP/tf",
+	"qKjEm47RAkQlSf8QKkhXvsWBQPWX1PUUG2pAKkbpkx1K7ZNRmj3gY/Q/UWnRhVsSyOszJauHF3ydjPX2",
+	"+3cC2gciicAxyD/yn/Uc+ZT01jnqPDvHi4S9IPkvDXZI9nnrAO3lKP9GiCVkDCEq+Tah24NzIzah2ZhL",
+	"uJxzPQzIBE7whOsmkJQCPfY6AfFbJ+QfDA3/ntDYD978L8g4s09Be99HnXtKct/6GrJm2SIA7kPFV0Yo",
+	"eAIwjJHdFoKVruUdxXV8BA5LJ65CAdrpAEAlovpZwDoWS4PthqnCAhKoXkcSPcMCtPHG/5s7WAnKJsbu",
+	"kGDPAd4mWau+frfV7ZXwPunh/z9719bcNo6l/worLzOzpch2xunplmsfMr3p7dR0J1OJe+ehlYogEZI4",
+	"JgEtQcXtSuW/T+FcAFAmKNqSLMnxU2KbFxCXg4NzvvN9LdqvrFQ8VE6BkF+5sfawUMkIimJHSaYgm5ZT",
+	"HhNFHWMKwhc+9EDkges1gOtqv1mVFJkB/Y1XyYZavrfEe4eqQb3XVUtTKem9hH29MihWFrbo7Ta62LGS",
+	"6wYuDUeYoVPZlr3batYuwnLSmc2kzSeAb/+HvaOVPsQtGJMpgFXaeZMBI2ZJvzMaRWnFTAc5rrP5Su76",
+	"bB4L/tqnxPrt/PTuqT97sKRuQzMkbjx4ERYgmiUqwQIgDK0tSNOaUW+lUBbt1IVfxkFBtF0pSaVnEjli",
+	"XyWzUi8XdmpT/TMS0zi5h6H6LEvkQ3bBG8CuALEITvgQ2nuty9TEa2rhbTLdMHq+NTnl+6gkQ6HCHQe5",
+	"VQq5piKPM3iNKrJTgeaNA6KZMDNH61ShH5OccvjdO5BWPtoIREhksUPJZt7+7yLN/JqeqWr+kS6Rw0hw",
+	"Bk7VfJyjqma/7sK8QpjaPIfatcB3hwsPM2I4zUAr1LSjJpW2G+0s9+UAGCsZJKWE+PGEM+4ArVSayOAm",
+	"tzLy8o9FZv+S6kJkyjgBYXt8vM4mNT6JCl+NZpSVRnoclnZ/R5gkhGJYEgSBzSAjDfL/4DpSTtNXSmBN",
+	"gRO9plUa89R+4p7q4qtxtzqnCTb8FrgT/72z80TN+cD3xVyoWy1pc98mq+5jhxb8aO/p8vZaJQl6cTeL",
+	"qCcLRqd7Oggfjfmde7WljYZuc+jEcW45NMJRehLq0B5jLrztB+4ByijhqfyI+Et8WiiDsiw1oxI6DA84",
+	"Xq991153NPFZsdBldRjFjZco3uLB93TmMZWossknX+3ovHwKzTciVKwHPTrBQOSndFks8NR0nvxaQ6vb",
+	"43uZVb7mcFCrq6SCOZFQpaD9vxqqEVSRcdG0rxvA7uSiAWr/8+dA/niRpHpiqMf7BQVPs8+igshosNtB",
+	"DYALahnCbNDvg+QcA+oLUibLGvcnfOGPWM+0DoMgrjAKC5psBorq8ciVlQRaAp0dwRFbay7xUljVaQkb",
+	"t9Lu4ihqKTWbngltW6VKFzrz8PlSelB3vfVcmBZrkEzvw/y0/WQMzGQarVg13H2e9KB1Zm8KrGaKJXKC",
+	"QuWwFhRAOSicd8j1ZkdQA7bhLverXVtukCiEEtaT1xI8mxVn5dnnOKjrg7jxcF2UMKtFT3Ktr6w1h0gy",
+	"xfgBw8BxY5hV14NEmCuw5PAsZA9ing62lhjH31KwHA7Ng+TL8JltyfDZIPl96BAiw2e9pN/vf/w66rlA",
+	"D1Gfvnh5mhQmFkqHMwweTa4xlE4F81pNAFjl1KoGJKiTscOFYZVXYSQ+6RCIhwbCGQhr1OB7e/XwPJWI",
+	"+mL0fvJqqLYdp092FaYfKuyb17nBCjp0Kwb1j1vJyLTkYPwETaFaz2mwITchhAMhIdCSDxiqn/U19DjU",
+	"RVLgwMUSBH+eMFcISrDTbSzgAybBRELvJc+Zbg+dDF1IEGLEx/Jsg062C+r5coE3onAn0idGCux+sau3",
+	"A7JxK9FbFwa1s3pN2PPOYd7zepTX/rgS9hTPpx+/nH//tVOoszUCzP7TmrDvI4ve7iBiu8sTrp3ab+W1",
+	"2W1MVY//LScV25K5uGN4lWifTbJxnf5eztFSBeYyyLMHX3QkJ2mM48aU6+1x6C1c0SVCiMHjylF6uWK9",
+	"QlSTuUTWV1yAY5l7B+kmmYvUbYE3AXWjXam0oQkOkrKPQbwvY2lNk92uIGQKIoNDxYVwJDbpWWHOvkv+",
+	"kf2dTDbNQeu/+3di+pWa6IET5OfDATEF/jfYDCXU5Izw8k9LBYrSJMPhjaCrDMUS0P+Wy2jMFLssak2g",
+	"bq9bjhuHAw4mQBgnKsT8gbw29iHnZxdA2wxxAlJHdGPnlEoIVULpXTT4FxsolcR6wLazc5TUTk4A40ZT",
+	"1nZ0aP6NHJePm6petiIH2LAxLklN3xvqxXJf9NuYmO8cH/gmhPzsQMWCrmBhwDhk6dERQq9mzI4jRwZN",
+	"O/li//katf4zCcb/2Y6nRRQ2C6Cg/ZGRUm22NUhLs99hXX+17cgN5sCJJ45qDGhcBtIbNbYbR5qCUQrC",
+	"cg0o/8hbNiJsYUedzLUGmXGKdDhl30w5QREA5/DpF56D2J4gnow6Xf3ktcuDDpUHBxW6gAIgvDvIjwJt",
+	"AMqBh5R2DuzvMHAceMmAZKL6ZJZj2x9jmY6AwmUqSvz8oMzuzyN3lRmFFf5/iZxC7aB1i3DDhr7vbKN/",
+	"f92p2NpOzq2I7ugj4HTwWW446QdDKaGskbueZw1Ol8nKHO05YeqVFAaedFlAEyVF9AWL7k9K6SYW+Lgi",
+	"h9lbmYQsSKw/xjrNpNm2e3DA+30YxG+qsXSqfXvLqu6BNsxnYgkab+Zwjpnr3Mmb3zz23aaUVfmw3LR3",
+	"+6Y2wWYaNjAabCR8MICNhzBasUYCaGTRRjGz9gTptX0UTSQgKOaiUSCGy9TW/BY4dC1KCeEZgMpDJFLb",
+	"KyB6ag+5EPfGWCorJLiTbY+0vTCeTDHusZhc2f2wACF4b0uVlClkRGGoBk7h3tlUk4j8WtxYMzyVpYyU",
+	"uVTlza5dyPcwlxqMDOKmqHkkRPGI6CD3YLve2b7kBUDJl/ocbTBc97EP1gS2ovcC7qR60Ra4Bs6OIpUL",
+	"e6HVyp0rHik5E5BsLoAReUoseRQKqUmWYCeApFTwDhPIeS2EMTIdKg2pJ5cwdveS8eBCF+K2Vmkysnvg",
+	"iH1ZB3FPRG40/7ZabYb1WnvJWE7E0tjfuq9GjmMKgbQ4ov+a3xyFF1oFvkMN6naBwftr35tP4LcmH9tu",
+	"TebJK2vyym7YuNkFVTtcPEKPbJELdUgQOiS+QYgaxu17mCjmPcb+0Ix9wxwqxqGJ4Z5/ZBL8cVCthHXX",
+	"BKxmH04QTat9P+YWhmose8zEb4+Gk3wJjK8A7XZn0CaKfLRIZPE5UQE1TcTF4+jpmK5k4hlthdIqm4jc",
+	"Q1kGzFFlhorLkoEuyN4DhIImSTUELsxcXzPAb8YSh+4vwU8AUAcQaNAEpCJCkQHgBB453IY98GKwE79n",
+	"JqvA7wXXEjIsTs7rIhmByDptahT3h2ARFnrR/ppnSASXpQghuGxQ3eoxhhCGx/4egI29pICpY5YlC2mu",
+	"1z7oJx+kRFSj/U2/aPRdYXU8tGzs9nF5HUjqD539/Z+5iBP+CBWu2CTVT4zvR4P222/0ZXXibAYHDOQd",
+	"WnLp791Vd7Usr8y7KTOEdbEt9vrLrBvd110zjPbY1Pnqv0PU89jTlzxwsRTm+1tu87dEOuaSobWz4e2E",
+	"aLiuDjAp6pp38sWO4NduS/nd9BLPuE8L+tEu6G99KUPECWf5ntfy+qvtatxw4Z98sQPeyiv1alrJ8lqU",
+	"qXFwfQL728MXyZ5ci1DsDVGlPVf+21nzrUfaoHB2I2QxH4NIYK7vlT4HyX+NIBd+WzKN5FbOz17EFYjf",
+	"+4DH3Qb1V9T66jxOb6aos9nl0iYZs/1oTf0PI/ad1hQO1tOxIz2qg4BTeG4I8NVNW2MSIqRdxliFJJ0k",
+	"DD8ADLTOu+xKY4B5uSkKf++lt0tf4s30rVaSlupD7MjrItP30J31krN/bSLWe0OKyk6Q2NpS+9UsnYyo",
+	"oePYwAm8tnZaH+aO3SHQLYruF/8fumtB/HkZAbcBbsguZhd0jYnR+oVMerQ9lFPz9deDEcY0A17Vfy/5",
+	"Zw0SZa//fylyJ726oh8LDgEGNpXnbPZlRCJZBMbXl7RAVNwaGmUoqdhZ6nao7qt12xQ6XVYH6UWElqz3",
+	"oNqpuxAz/XrXrGpnqdKDau0hCY2S4Hez0OgGu9I2WYnXfQJSFW/U3Cc39ym63qLfstb52OxUfjLPTKXL",
+	"OEDoNebtWcEDUsM463vJcpHa/9gFTLXX5KGHLG8hvFsm9DqvYcqUbw6Gw/jvQmDiMxlLqZDeZHyTCLu3",
+	"ho3Bozk6fP3klWuISyGD7ot7b6W1hwJeY6NULxn97+vLEYFdVvi/YnRfbFp/pg586Ozmjg8O/FmNUEDj",
+	"wy3bETHYF3/TWE6IcPXJyW908rtbl0qjLtP+ATD/Qr4IJuZOLkOSiGu/9gdw7ggwWmwkoNZSVpXnLluR",
+	"rQA1JizdpGgjACsCAqIxODSAJ+5BfasjJwAwlEplOlQBV8Yb/8RSImQZ4CSOkwOwJUWmlpWLiTKK2FdL",
+	"A4TRTmjERFMw9fz0h4Erqp4IpbSd+Ki/6B5ib+slRoekKEqyrPRM0wpvxCXD2P9E6ak1CsvZZE5cxvAN",
+	"zHNM1BRc5gOkwvbvjtODEEdZ6sGacCwEmkkvI0VVKUEpCnDC06ZgD3Z1QoXTsx/++t30pXz+/eRs/Pxv",
+	"6Qvx/Ifp6enzc/Fy/N3kb+n38odpBPeYpTHU43fn+1Sxw4GIKdjZPz6m8OqmW4G4kgDbR/iYnScZ1hrc",
+	"Trg65oHORpG1oKLoa+twcM30Sll08gIqpt1DuEp8sEGVeNSV6ShPR5BlbtHWCd+5Ia2c7/X3o93tQtIp",
+	"2qgAXrz8bnOg8odMTbrvtL+pKgsSxa1fWtVYiG4jth8MNB6g63ugVxprZBRY7sCHI0r/7g9YXvd1mqhu",
+	"HMXByqSXsFZDzUL8vwlFZks5kdnCnWj6CZylJtqgCkRB9Uq1Sysj8ylXRM5KfW3q2sstLPv0jEhN5Bko",
+	"UGfFsnAy8fjDqeu5TFVy1lEs8WBPLzhMcSACDeNxHlwCPEEwHZugQQetQuiad/KF/9vKm+CycQ8wc+IJ",
+	"M0ocHMlUcZkr13V7nhzrr+Yh2MJsOqH4RNTzQvVTaViItraqmLIsw/DViERrEf3fb3WhfqT33rVjn8Rn",
+	"n8RnW2rb3cy8zYf2TSxn8m3aD1LEwhmQgjvmUZ+CLVExDg5NULytNCnCmWQhga8+sQ4f1n/zRa7WlC/B",
+	"WA0cskhF3FqRucxT0DQZKpHnzJqJKW2gDsXYRVbIoPzVAVyquVRcvwqOJMj6WOti6uRITLFRSeJ5qmvN",
+	"RcpS31MfrjnjxTgrV2gqQbbu7OXpaXHwlJW32aXuQ7cilfWWf38mJlew/hT/h6aE7fLpNM+UvS23d398",
+	"RMWuPHmi3hH8+RsoavWFe+VSfSMOls7zsZhcHUZ0/x0erkFgI5BV0lPkLnbhfIz7E8OG8WdyR7dVIseR",
+	"zoGWyEDwW4QizhxIA+tbID+RcoJDwHtFPRNU1rpKKD0dKlcjy9gkLI8S5gq5FMpsNgccMYCNnOwthsaB",
+	"DNwki2WFAUqfZcVYw2wpyjQplzmjnrF2djKX9mL7dp2KG4o6wNT/k0lAKEGWSAxuQteXeRFG0VTxWKc3",
+	"J/1+HzBaQxW/kOkbTr7Q/4J7LxIBSheQz6jkH1UyliZLA74pTgCLyr4jGHzcc06QaGJE+HCga59r6tlS",
+	"FvqzDBhKK2A9dxkeXQZ/m4t8iudnV5lfzUtJpbSOsBzuGpfgGDjGFgoZg76U8wQ8+5oZKmGuZDpIzl98",
+	"T0W/HEuqyx3AlAqo16uGel06hKhpVhYgR5Ii7u12KoZX6l3NzsbwrI67CLXPmf6DAiTZ1skUhjYAJSHK",
+	"f3UlPyHUN0Con7/4vlsLs7KAcX7PU2Q/Wz8oYQhQnncHMbdY2bRjKQntJhFv4I4b7oGSSnDz7sYrgfsx",
+	"HcwyyhaA9bVfOWhkfkCjzjT5cZaHoWqgeejRqY81yK7nukByJYH82URr5KUQYOdJyNACIeZ6zgVMSjtU",
+	"APE8rKde4E7swL5QervUxMBwsbI9VPwFENyqtI4RMry/725xeMQMe95YWkkVwtF+IlY40gqnWjBudTA3",
+	"s/aVXuhcz+IQzFfJrBSLecMRxstwQ1FNoAGwNHLgxdpQdbXSpNMGltFIMHakiEbQAZ1oR5XIrDvAWKUD",
+	"8aVRkRmTqdmon/zi3hAyst3w+4YKiXEg9HaRjOWNtoa00IbidKU08CaE70yn2AzSAohxuRHdMQu+ukoQ",
+	"9OC124nggkgw7JI7fR1gCRXXg9ey4NS01MXDp9wbm+CDbb5cYDcJ9duhQsqOh1OS5qKGcw9s8RgdjPWW",
+	"/VskaX16ehrkrV/ij5y5PmvIXO8yBubmTCQIBqv0+DCwgeIKjpz97ZEIriyNmMm21DE89De4ateQO3xL",
+	"s/p5eZOAJxl0dn+/o85DDly4jjusyCpzqENPrYvtkj9plvHTJZDS430gRmUcczDx4sO86TdrmVEf7FBS",
+	"Ct7QPlH6D+TsbQNlgFjcIiORSOr4YBrRUG46jz5CSmgyXzv2tRJUp66lp9xK4iC5SEZqmecjDO6RhB72",
+	"BwWB+ATm0MWmcohyml72fAkHLVGADnRlErFMs2qoUPTLe1OAkk4TkdsZeYOPIhpaMdaA1kQbwXUtuYZK",
+	"eAf4BAlHwNwR+2EujZ3p/3xDSoDIdc2RClFJRo6fnSaNjhAW8ARTfvsnM3z4b/Cihz6WdVppzAeCIqEH",
+	"fC7bcKkiMqXrQo0Z4e0UerRSwruF3OPpW6vkoHVXL+UIgkOhyGVYQsCV5hcUu7l9AaF+RInnElitRDCv",
+	"FdVoEN6Yyj6GKl4YUspkpjVRpddeiuTwrvgDLlW6ApFQVPR0YmqhbgahCZCXWSvrYCM/PlaFOC87XqJx",
+	"yeO9OxcZ3xBxkHHo+t9gKcE9VpqRpr144N0URF1pRsJUSItMmZ51dPhI7hbTha+MsQd5U4tgZiXKKgCT",
+	"byO+7QO35pGUOdL3xHDCoEtMn3zkUGG9kMp9Szgb/8TWLJiWYjKRZnNHbd2cPvmSpa2EYFAOJ/+onDCy",
+	"p5buWduHyQIWovb5VJKUVBB+QEVp3EJesnI0iVyBe1iIG3sRSUWbECgQroiLlYWFrNFuZfmVhCsL6/2U",
+	"RvEkRdWlKGgN/51ns7ksk1LnnuQZ30c7HFwK/iFsIQMgHpujm4KVP7PMV+5Ry/vJa8h0DJUrfXOlhl14",
+	"RqRKaVHc3iAaaH5e2+ceySnlNWhuUz8xAx8FTne9FjrYPOdCvEnXLSBqZGxLeCvRe2AoSbIQZdVs0C/5",
+	"c+/2bb6xICvWWr60Uptl53ssBGj/1j1gai/+dsQ+YaTaNirs5yPfpuwp1k+YBo9pS1tTNMHtk9NQUuyr",
+	"uns4fbWayH7yFs26tcJIg3E3024P5ni525xq1cpDBUQXGeg0S6K4kH8sstLjmHNRQb0Z7nooPwXb42d9",
+	"JdN+8o7Nv1BukwL+DMQhK9zFIGk8F9aKf9KfZTnqsWifyCPoIvxgmI47ChbAs5FUp1us4GwXr06jGqo8",
+	"ej1PW4aG9hGHDWiWK79CmxZl+4a1mb9Hmcka7CI4+fCZ2kmZ/5kgFkQbpw0JmScju+g+2ctGuGiCrOdf",
+	"eG0DloRWU/fF/d5ejxBBWoh0ZwfPC2/w62qd6/WeVvqxhIixJ9dMoINzsmDOnlgL+dzax53DsJpa2Bom",
+	"azjk95OfSl0A9QdRGeIkdDo1kveMGkUG7TnBLnLhEiYj2n0+iWpUC39DJw1VRecueMZMw+EMS2RoOTbN",
+	"eNur7z7LMjLnt+w7tfpNXGvt92Ol8SD3WONUv8jK27VllWefZeN0uIuZX83DrgJY8G2c2HDkOMLz8gDk",
+	"m2ub4LcXNQeGL1HaSWcz2cOtHB7nex9FpKpLWtmznlP0mzJcxwdGYMe/PS+9rYQiTefruRZFFoUR0J93",
+	"CUzHN0Ts1ETkOZmj7fSzDraGscw1JD9143q3t8vJssyqG+jesRSl3Qx//2jXCIVU4MeP9krIQsKFyzJ/",
+	"Nnh2AmuDHnubDEqTRJv9PkzW1ti0goNgP+RxgcbdDjpg2nepUlGCanlmdA6jEdzMM+f23R+IfwrTN1gA",
+	"NLc+p6iLogYPI3jE7Wc1EB2bHhhYRieDHmI/JO9gprkGAJhtCz+SH4f8iDpPg4fQdGp4xM8Bs1kqrclH",
+	"ZXX3dkYtRt5OOa1lNbcuyoRTy8EjgkRY7CGhfHItZlsulQkehZKQzeObKVOJHIeVOhgnS3A/7xl2gf8n",
+	"AAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -39,6 +39,8 @@ from .get_bootstrap_client import GetBootstrapClient
 from .get_message_schema_response_200 import GetMessageSchemaResponse200
 from .get_receipt_state import GetReceiptState
 from .get_schema_response_200 import GetSchemaResponse200
+from .guard import Guard
+from .guard_rule import GuardRule
 from .import_note import ImportNote
 from .imported import Imported
 from .imported_resource import ImportedResource
@@ -112,9 +114,13 @@ from .rollback_request import RollbackRequest
 from .schema_list import SchemaList
 from .schema_of_type import SchemaOfType
 from .secret_summary import SecretSummary
+from .server import Server
+from .server_list import ServerList
+from .server_state import ServerState
 from .session import Session
 from .session_list import SessionList
 from .session_token import SessionToken
+from .sessions_ended import SessionsEnded
 from .side import Side
 from .sign_in import SignIn
 from .tenant import Tenant
@@ -123,6 +129,8 @@ from .tenant_event import TenantEvent
 from .tenant_event_detail import TenantEventDetail
 from .tenant_event_list import TenantEventList
 from .tenant_list import TenantList
+from .tenant_live_news import TenantLiveNews
+from .tenant_live_what import TenantLiveWhat
 from .token import Token
 from .token_create import TokenCreate
 from .token_created import TokenCreated
@@ -183,6 +191,8 @@ __all__ = (
     "GetMessageSchemaResponse200",
     "GetReceiptState",
     "GetSchemaResponse200",
+    "Guard",
+    "GuardRule",
     "ImportNote",
     "Imported",
     "ImportedResource",
@@ -256,9 +266,13 @@ __all__ = (
     "SchemaList",
     "SchemaOfType",
     "SecretSummary",
+    "Server",
+    "ServerList",
+    "ServerState",
     "Session",
     "SessionList",
     "SessionToken",
+    "SessionsEnded",
     "Side",
     "SignIn",
     "Tenant",
@@ -267,6 +281,8 @@ __all__ = (
     "TenantEventDetail",
     "TenantEventList",
     "TenantList",
+    "TenantLiveNews",
+    "TenantLiveWhat",
     "Token",
     "TokenCreate",
     "TokenCreated",

@@ -62,6 +62,8 @@ class Fleet:
     letters, digits and `_`, not a digit first, at most 64; a fleet
     has at most 100. They are no place for secrets: whoever may read the fleet reads them.
      """
+    etag: str
+    """ Names the settings as they are, those above but for the name: the `If-Match` of who changes them. """
     revision: int
     """ The newest revision; 0 before the first change. """
     changed_at: datetime.datetime
@@ -97,6 +99,8 @@ class Fleet:
 
         values = self.values.to_dict()
 
+        etag = self.etag
+
         revision = self.revision
 
         changed_at = self.changed_at.isoformat()
@@ -126,6 +130,7 @@ class Fleet:
                 "forget_nodes_after": forget_nodes_after,
                 "static_clusters": static_clusters,
                 "values": values,
+                "etag": etag,
                 "revision": revision,
                 "changed_at": changed_at,
                 "resources": resources,
@@ -163,6 +168,8 @@ class Fleet:
 
         values = FleetValues.from_dict(d.pop("values"))
 
+        etag = d.pop("etag")
+
         revision = d.pop("revision")
 
         changed_at = datetime.datetime.fromisoformat(d.pop("changed_at"))
@@ -195,6 +202,7 @@ class Fleet:
             forget_nodes_after=forget_nodes_after,
             static_clusters=static_clusters,
             values=values,
+            etag=etag,
             revision=revision,
             changed_at=changed_at,
             resources=resources,

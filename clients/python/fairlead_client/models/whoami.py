@@ -21,6 +21,8 @@ T = TypeVar("T", bound="Whoami")
 @_attrs_define
 class Whoami:
     kind: WhoamiKind
+    id: str
+    """ The token's id, as the list of tokens has it. """
     name: str
     """ The token's name. """
     tenant: str | Unset = UNSET
@@ -37,6 +39,8 @@ class Whoami:
 
     def to_dict(self) -> dict[str, Any]:
         kind = self.kind.value
+
+        id = self.id
 
         name = self.name
 
@@ -61,6 +65,7 @@ class Whoami:
         field_dict.update(
             {
                 "kind": kind,
+                "id": id,
                 "name": name,
             }
         )
@@ -83,6 +88,8 @@ class Whoami:
 
         d = dict(src_dict)
         kind = WhoamiKind(d.pop("kind"))
+
+        id = d.pop("id")
 
         name = d.pop("name")
 
@@ -113,6 +120,7 @@ class Whoami:
 
         whoami = cls(
             kind=kind,
+            id=id,
             name=name,
             tenant=tenant,
             role=role,

@@ -8,7 +8,7 @@ from ...client import AuthenticatedClient, Client
 from ...models.fleet import Fleet
 from ...models.fleet_update import FleetUpdate
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
@@ -16,8 +16,11 @@ def _get_kwargs(
     fleet: str,
     *,
     body: FleetUpdate,
+    if_match: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(if_match, Unset):
+        headers["If-Match"] = if_match
 
     _kwargs: dict[str, Any] = {
         "method": "patch",
@@ -58,6 +61,11 @@ def _parse_response(
 
         return response_404
 
+    if response.status_code == 412:
+        response_412 = Problem.from_dict(response.json())
+
+        return response_412
+
     response_default = Problem.from_dict(response.json())
 
     return response_default
@@ -80,16 +88,18 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: FleetUpdate,
+    if_match: str | Unset = UNSET,
 ) -> Response[Fleet | Problem]:
     """Change a fleet's settings
 
      Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it
     is. The revision does not move; what is stored already is
-    not looked at.
+    not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 
     Args:
         tenant (str):
         fleet (str):
+        if_match (str | Unset):
         body (FleetUpdate):  Example: {'references': 'strict'}.
 
     Raises:
@@ -104,6 +114,7 @@ def sync_detailed(
         tenant=tenant,
         fleet=fleet,
         body=body,
+        if_match=if_match,
     )
 
     response = client.get_httpx_client().request(
@@ -119,16 +130,18 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: FleetUpdate,
+    if_match: str | Unset = UNSET,
 ) -> Fleet | Problem | None:
     """Change a fleet's settings
 
      Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it
     is. The revision does not move; what is stored already is
-    not looked at.
+    not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 
     Args:
         tenant (str):
         fleet (str):
+        if_match (str | Unset):
         body (FleetUpdate):  Example: {'references': 'strict'}.
 
     Raises:
@@ -144,6 +157,7 @@ def sync(
         fleet=fleet,
         client=client,
         body=body,
+        if_match=if_match,
     ).parsed
 
 
@@ -153,16 +167,18 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: FleetUpdate,
+    if_match: str | Unset = UNSET,
 ) -> Response[Fleet | Problem]:
     """Change a fleet's settings
 
      Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it
     is. The revision does not move; what is stored already is
-    not looked at.
+    not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 
     Args:
         tenant (str):
         fleet (str):
+        if_match (str | Unset):
         body (FleetUpdate):  Example: {'references': 'strict'}.
 
     Raises:
@@ -177,6 +193,7 @@ async def asyncio_detailed(
         tenant=tenant,
         fleet=fleet,
         body=body,
+        if_match=if_match,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -190,16 +207,18 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: FleetUpdate,
+    if_match: str | Unset = UNSET,
 ) -> Fleet | Problem | None:
     """Change a fleet's settings
 
      Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it
     is. The revision does not move; what is stored already is
-    not looked at.
+    not looked at. With `If-Match` it is 412 where the settings are other ones by now.
 
     Args:
         tenant (str):
         fleet (str):
+        if_match (str | Unset):
         body (FleetUpdate):  Example: {'references': 'strict'}.
 
     Raises:
@@ -216,5 +235,6 @@ async def asyncio(
             fleet=fleet,
             client=client,
             body=body,
+            if_match=if_match,
         )
     ).parsed

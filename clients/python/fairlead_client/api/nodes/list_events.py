@@ -5,6 +5,7 @@ from urllib.parse import quote
 import httpx
 
 from ...client import AuthenticatedClient, Client
+from ...models.event_kind import EventKind
 from ...models.event_list import EventList
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
@@ -15,6 +16,7 @@ def _get_kwargs(
     fleet: str,
     *,
     node: str | Unset = UNSET,
+    kind: EventKind | Unset = UNSET,
     since: str | Unset = UNSET,
     grouped: bool | Unset = False,
     after: str | Unset = UNSET,
@@ -30,6 +32,12 @@ def _get_kwargs(
     params: dict[str, Any] = {}
 
     params["node"] = node
+
+    json_kind: str | Unset = UNSET
+    if not isinstance(kind, Unset):
+        json_kind = kind.value
+
+    params["kind"] = json_kind
 
     params["since"] = since
 
@@ -98,6 +106,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     node: str | Unset = UNSET,
+    kind: EventKind | Unset = UNSET,
     since: str | Unset = UNSET,
     grouped: bool | Unset = False,
     after: str | Unset = UNSET,
@@ -124,6 +133,14 @@ def sync_detailed(
         tenant (str):
         fleet (str):
         node (str | Unset):
+        kind (EventKind | Unset): `refused`: the node refused the resource. `kept_back`: something
+            stands in for what it refused, or it was left without. `recovered`: the refusal
+            has ended: another version is in force, or it is offered again. `duplicates`: several
+            clients have this node id. `dropped`: the fleet is at a
+            limit, and older events or refusals were dropped, or the database refused a row of what a
+            node said; told once an hour at most. `denied`: clients were not let in,
+            for one `reason`; the same again is the same event with more `attempts` and a newer time,
+            and comes anew to who follows.
         since (str | Unset):
         grouped (bool | Unset):  Default: False.
         after (str | Unset):
@@ -144,6 +161,7 @@ def sync_detailed(
         tenant=tenant,
         fleet=fleet,
         node=node,
+        kind=kind,
         since=since,
         grouped=grouped,
         after=after,
@@ -166,6 +184,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     node: str | Unset = UNSET,
+    kind: EventKind | Unset = UNSET,
     since: str | Unset = UNSET,
     grouped: bool | Unset = False,
     after: str | Unset = UNSET,
@@ -192,6 +211,14 @@ def sync(
         tenant (str):
         fleet (str):
         node (str | Unset):
+        kind (EventKind | Unset): `refused`: the node refused the resource. `kept_back`: something
+            stands in for what it refused, or it was left without. `recovered`: the refusal
+            has ended: another version is in force, or it is offered again. `duplicates`: several
+            clients have this node id. `dropped`: the fleet is at a
+            limit, and older events or refusals were dropped, or the database refused a row of what a
+            node said; told once an hour at most. `denied`: clients were not let in,
+            for one `reason`; the same again is the same event with more `attempts` and a newer time,
+            and comes anew to who follows.
         since (str | Unset):
         grouped (bool | Unset):  Default: False.
         after (str | Unset):
@@ -213,6 +240,7 @@ def sync(
         fleet=fleet,
         client=client,
         node=node,
+        kind=kind,
         since=since,
         grouped=grouped,
         after=after,
@@ -229,6 +257,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     node: str | Unset = UNSET,
+    kind: EventKind | Unset = UNSET,
     since: str | Unset = UNSET,
     grouped: bool | Unset = False,
     after: str | Unset = UNSET,
@@ -255,6 +284,14 @@ async def asyncio_detailed(
         tenant (str):
         fleet (str):
         node (str | Unset):
+        kind (EventKind | Unset): `refused`: the node refused the resource. `kept_back`: something
+            stands in for what it refused, or it was left without. `recovered`: the refusal
+            has ended: another version is in force, or it is offered again. `duplicates`: several
+            clients have this node id. `dropped`: the fleet is at a
+            limit, and older events or refusals were dropped, or the database refused a row of what a
+            node said; told once an hour at most. `denied`: clients were not let in,
+            for one `reason`; the same again is the same event with more `attempts` and a newer time,
+            and comes anew to who follows.
         since (str | Unset):
         grouped (bool | Unset):  Default: False.
         after (str | Unset):
@@ -275,6 +312,7 @@ async def asyncio_detailed(
         tenant=tenant,
         fleet=fleet,
         node=node,
+        kind=kind,
         since=since,
         grouped=grouped,
         after=after,
@@ -295,6 +333,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     node: str | Unset = UNSET,
+    kind: EventKind | Unset = UNSET,
     since: str | Unset = UNSET,
     grouped: bool | Unset = False,
     after: str | Unset = UNSET,
@@ -321,6 +360,14 @@ async def asyncio(
         tenant (str):
         fleet (str):
         node (str | Unset):
+        kind (EventKind | Unset): `refused`: the node refused the resource. `kept_back`: something
+            stands in for what it refused, or it was left without. `recovered`: the refusal
+            has ended: another version is in force, or it is offered again. `duplicates`: several
+            clients have this node id. `dropped`: the fleet is at a
+            limit, and older events or refusals were dropped, or the database refused a row of what a
+            node said; told once an hour at most. `denied`: clients were not let in,
+            for one `reason`; the same again is the same event with more `attempts` and a newer time,
+            and comes anew to who follows.
         since (str | Unset):
         grouped (bool | Unset):  Default: False.
         after (str | Unset):
@@ -343,6 +390,7 @@ async def asyncio(
             fleet=fleet,
             client=client,
             node=node,
+            kind=kind,
             since=since,
             grouped=grouped,
             after=after,

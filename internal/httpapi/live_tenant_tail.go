@@ -1,0 +1,202 @@
+package httpapi
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+const (
+	tenantTick  = time.Second // between two questions for the fleets of tenants
+	tenantShare = 10          // of its time at most one in so many is spent on them: what takes long is asked less often
+	tenantSteps = 16          // changes of which it is kept which fleets they were of
+	tenantNames = 100         // fleets that are told by name
+)
+
+// namedFeed is one of the fleets of a tenantFeed.
+type namedFeed struct {
+	liveFeed
+	name string
+}
+
+// moves sets the marks, and reports whether they are other ones.
+func (f *namedFeed) moves(m liveMarks, at time.Time) bool {
+	was := f.marks
+	f.post(m, at)
+	return f.marks != was
+}
+
+// tenantFeed is a tenant, or a fleet alone, while somebody follows all of it. All who do share it.
+type tenantFeed struct {
+	listeners int
+	fleets    map[fleet.ID]*namedFeed
+	marks     tenantMarks
+	steps     [][]string // the names of the fleets of the last changes
+	upto      int        // how many changes there were
+}
+
+// post takes the fleets as they are.
+func (f *tenantFeed) post(now []store.NamedMarks, at time.Time) {
+	var names []string
+	fleets := make(map[fleet.ID]*namedFeed, len(now))
+	for _, m := range now {
+		x := f.fleets[m.Fleet]
+		if x == nil {
+			x = &namedFeed{liveFeed: liveFeed{marks: marksOf(m.FleetMarks)}, name: m.Name}
+			names = append(names, m.Name)
+		} else if x.moves(marksOf(m.FleetMarks), at) {
+			names = append(names, m.Name)
+		}
+		fleets[m.Fleet] = x
+	}
+	for id, x := range f.fleets {
+		if fleets[id] == nil {
+			names = append(names, x.name)
+		}
+	}
+	f.fleets = fleets
+	if len(names) == 0 {
+		return
+	}
+	f.marks = tenantMarksOf(fleets)
+	f.upto++
+	if f.steps = append(f.steps, names); len(f.steps) > tenantSteps {
+		f.steps = slices.Clone(f.steps[1:])
+	}
+}
+
+// namesAfter are those of the fleets that have changed since; none where that is not kept, or they are many.
+func (f *tenantFeed) namesAfter(step int) []string {
+	kept := f.upto - step
+	if kept > len(f.steps) {
+		return nil
+	}
+	names := slices.Concat(f.steps[len(f.steps)-kept:]...)
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) > tenantNames {
+		return nil
+	}
+	return names
+}
+
+// tenantListener is one request that follows all fleets of a tenant; it belongs to the request's goroutine.
+type tenantListener struct {
+	tail  *tail
+	scope fleet.Key // zero: of nobody's, it only waits for its end
+	with  holder
+	at    tenantMarks // told up to here
+	step  int         // the same, as the feed counts
+	blind bool        // that is not what the feed has counted: at is what the client said
+	names []string    // of the fleets that were told last
+}
+
+// followTenant begins after a place; now are the scope's fleets as they were just read, and marks what these come to. Whoever
+// follows leaves.
+func (t *tail) followTenant(scope fleet.Key, with holder, now []store.NamedMarks, marks, after tenantMarks) *tenantListener {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hearLocked(with)
+	l := &tenantListener{tail: t, scope: scope, with: with, at: after, blind: after != marks}
+	if scope == (fleet.Key{}) {
+		return l
+	}
+	f := t.tenants[scope]
+	if f == nil {
+		f = &tenantFeed{}
+		t.tenants[scope] = f
+	}
+	f.post(now, t.now())
+	f.listeners++
+	if !l.blind {
+		l.at, l.step = f.marks, f.upto
+	}
+	return l
+}
+
+func (l *tenantListener) leave() {
+	t := l.tail
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f := t.tenants[l.scope]; f != nil && f.listeners > 1 {
+		f.listeners--
+	} else {
+		delete(t.tenants, l.scope)
+	}
+	t.unhearLocked(l.with)
+}
+
+// look tells what is not as the listener was told, and what is closed when there may be more.
+func (l *tenantListener) look() (what []oapi.TenantLiveWhat, news <-chan struct{}, end streamEnd, err error) {
+	t := l.tail
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.tenants[l.scope]
+	if end, err = t.endLocked(l.with, false); end != "" || f == nil {
+		return nil, t.news, end, err
+	}
+	if what, l.names = f.marks.since(l.at), nil; len(what) > 0 && !l.blind {
+		l.names = f.namesAfter(l.step)
+	}
+	l.at, l.step, l.blind = f.marks, f.upto, false
+	return what, t.news, "", nil
+}
+
+// next waits until there is something to look at again. It returns nothing when stop, wake or ctx
+// end it.
+func (l *tenantListener) next(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) ([]oapi.TenantLiveWhat, streamEnd, error) {
+	for {
+		what, news, end, err := l.look()
+		if end != "" || len(what) > 0 {
+			return what, end, err
+		}
+		if woken, end, err := l.tail.await(ctx, stop, wake, news); woken || end != "" || err != nil {
+			return nil, end, err
+		}
+	}
+}
+
+func (l *tenantListener) place() string { return l.at.String() }
+
+func (l *tenantListener) tell(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) (any, streamEnd, error) {
+	what, end, err := l.next(ctx, stop, wake)
+	if len(what) == 0 {
+		return nil, end, err
+	}
+	return struct {
+		What   []oapi.TenantLiveWhat `json:"what"`
+		Fleets []string              `json:"fleets,omitempty"`
+	}{what, l.names}, end, err
+}
+
+// readTenants asks for the fleets of all tenants that somebody follows, when it is time to.
+func (t *tail) readTenants(ctx context.Context) error {
+	t.mu.Lock()
+	begun := t.now()
+	var scopes []fleet.Key
+	if !begun.Before(t.later) {
+		scopes = slices.Collect(maps.Keys(t.tenants))
+	}
+	t.mu.Unlock()
+	if len(scopes) == 0 {
+		return nil
+	}
+	marks, err := t.store.TenantMarks(ctx, scopes)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	for i, k := range scopes {
+		if f := t.tenants[k]; f != nil { // else the last one has left meanwhile
+			f.post(marks[i], now)
+		}
+	}
+	t.later = begun.Add(max(tenantTick, tenantShare*t.now().Sub(begun)))
+	return nil
+}
