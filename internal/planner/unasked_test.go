@@ -109,6 +109,17 @@ func TestNothingIsKeptBackOfAnUnknownSet(t *testing.T) {
 	s.step(target, "clusters a@1 b@1 c@2", "")
 }
 
+// TestWhoRefusesWhatItIsSentUnaskedIsHeard: an Envoy refuses clusters that it is sent unasked, of which b was kept back. It is slow and not stuck:
+// its words are told, and b is not to blame.
+func TestWhoRefusesWhatItIsSentUnaskedIsHeard(t *testing.T) {
+	t.Parallel()
+	s, _, unasked := pushed(t)
+	s.c.Refuse(unasked.Type, unasked.Nonce, "out of memory")
+	if vs := s.c.Verdicts(); len(vs) != 1 || vs[0].Words != "out of memory" || len(vs[0].Blame) > 0 {
+		t.Errorf("it is told %+v", vs)
+	}
+}
+
 // pushed is an Envoy of state of the world that comes back unclean and says nothing of clusters, until it is sent none unasked: b is
 // kept back, as it may stick on it.
 func pushed(t *testing.T) (s *script, snap *snapshot.Snapshot, unasked *response) {
