@@ -12,7 +12,7 @@ export FAIRLEAD_CACHE_DIR ?= $(CURDIR)/.cache
 TOOLS := $(CURDIR)/.bin
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(TOOLS)/golangci-lint
-GENERATED := clients/go/client.gen.go clients/python/fairlead_client clients/typescript/src/schema.ts internal/httpapi/oapi/oapi.gen.go internal/envoytypes/imports_gen.go
+GENERATED := clients/go/client.gen.go clients/python/fairlead_client clients/typescript/src/schema.ts internal/httpapi/oapi/oapi.gen.go internal/envoytypes/imports_gen.go web/dist.zip
 
 # Packages that are tested at the same time. Two use two cores; more only make the
 # tests with a deadline wait for each other.
@@ -173,6 +173,36 @@ generate: tools $(TYPESCRIPT_STAMP) $(PYTHON_STAMP) ## Write the generated files
 	go generate ./...
 	@PATH="$(TYPESCRIPT)/node_modules/.bin:$$PATH" npm run --silent --prefix clients/typescript generate
 	@PATH="$(PYTHON)/bin:$$PATH" PYTHONPATH=$(PYTHON) PYTHONDONTWRITEBYTECODE=1 python3 clients/python/generate
+	@$(MAKE) web
+
+# The page's libraries are beside the tree, whose Go programs they are not, and linked into it.
+PAGE := $(TOOLS)/web
+PAGE_STAMP := $(PAGE)/.installed-$(shell cat web/package-lock.json | cksum | cut -d ' ' -f 1)
+
+$(PAGE_STAMP): web/package.json web/package-lock.json web/.npmrc
+	@command -v npm >/dev/null || { echo "npm is missing: install Node, which builds the page." >&2; exit 1; }
+	@rm -rf $(PAGE) && mkdir -p $(PAGE) && cp $^ $(PAGE)/
+	@cd $(PAGE) && npm ci --loglevel=error || { echo "the page's libraries could not be installed: npm needs the network, or a cache that has it." >&2; exit 1; }
+	@ln -sfn ../.bin/web/node_modules web/node_modules
+	@touch $@
+
+.PHONY: web
+web: $(PAGE_STAMP) ## Build the page into web/dist.zip, which the servers embed; needs Node with npm
+	@cd web && node_modules/.bin/vite build --logLevel warn --outDir $(PAGE)/dist --emptyOutDir
+	@go run ./web/pack $(PAGE)/dist web/dist.zip
+
+.PHONY: page-check
+page-check: $(PAGE_STAMP) ## Check the page: types, linter, unit tests
+	@cd web && node_modules/.bin/tsc --noEmit && node_modules/.bin/eslint . && node_modules/.bin/vitest run
+
+.PHONY: page-browser
+page-browser: $(PAGE_STAMP) ## Try the page in Chromium, with the real server and a real Envoy. SPEC=session
+	@go build -o bin/ ./cmd/fairlead
+	@cd web && node_modules/.bin/vitest run --config browser/vitest.config.ts $(SPEC)
+
+.PHONY: screenshots
+screenshots: ## Make the pictures in docs/screenshots anew
+	@FAIRLEAD_SCREENSHOTS=1 $(MAKE) page-browser SPEC=pages
 
 $(TYPESCRIPT_STAMP): clients/typescript/package.json clients/typescript/package-lock.json clients/typescript/.npmrc
 	@command -v npm >/dev/null || { echo "npm is missing: install Node, which generates the TypeScript client." >&2; exit 1; }

@@ -66,6 +66,7 @@ var layers = map[string][]string{
 	"internal/reference":    {kinOpenAPI},
 	"migrations":            {},
 	"web":                   {},
+	"web/pack":              {},
 	"internal/lifecycle":    {xsync},
 
 	// The arm of the API.

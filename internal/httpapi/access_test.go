@@ -207,7 +207,7 @@ func TestPageNeedsNoToken(t *testing.T) {
 	if got := web.Paths(); !slices.Equal(got, pagePaths) {
 		t.Errorf("the page has %v, the API serves %v", got, pagePaths)
 	}
-	for _, path := range pagePaths {
+	for _, path := range []string{"/", "/icon.svg", "/fleets/edge", "/fleets/edge/nodes/a~b%2Fc", "/settings", "/audit", "/operator"} {
 		a := w.do(http.MethodGet, path, "", "Authorization", "").is(200, nil)
 		if a.header.Get("Content-Security-Policy") == "" {
 			t.Errorf("%s: %v", path, a.header)
@@ -215,6 +215,11 @@ func TestPageNeedsNoToken(t *testing.T) {
 		w.do(http.MethodHead, path, "").is(200, nil)
 	}
 	w.do(http.MethodGet, "/other.js", "").isProblem(404, "not_found", "")
+	browser := []string{"Authorization", "", "Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}
+	if a := w.do(http.MethodGet, "/other", "", browser...).is(404, nil); !strings.Contains(string(a.body), `id="root"`) {
+		t.Errorf("a browser is answered %s", a.body)
+	}
+	w.do(http.MethodGet, "/v1/other", "", browser...).isProblem(404, "not_found", "")
 }
 
 // TestT07_TimeTellsNothingOfAnId is Welch's t over the comparison for a known id with a

@@ -105,7 +105,7 @@ func (a *API) Drain() { a.drainOnce.Do(func() { close(a.draining) }) }
 func (a *API) routes(k *contract, page http.Handler) http.Handler {
 	r := chi.NewRouter()
 	r.Use(rawPath, logged(a.log), contained(a.log), headAsGet)
-	r.NotFound(notFound)
+	r.NotFound(notFound(page))
 	r.MethodNotAllowed(methodNotAllowed(r))
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	r.Get("/readyz", a.readiness)
@@ -129,8 +129,8 @@ func (a *API) routes(k *contract, page http.Handler) http.Handler {
 	return r
 }
 
-// pagePaths are the page and its files.
-var pagePaths = []string{"/", "/app.js", "/app.css", "/icon.svg"}
+// pagePaths are the page's files and addresses.
+var pagePaths = []string{"/assets/*", "/icon.svg", "/", "/fleets/*", "/settings", "/audit", "/operator"}
 
 // noStore keeps what is behind a token out of every cache.
 func noStore(next http.Handler) http.Handler {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -164,8 +165,15 @@ func contained(log *slog.Logger) func(http.Handler) http.Handler {
 }
 
 // notFound answers what no route matches.
-func notFound(w http.ResponseWriter, r *http.Request) {
-	fail(w, r, errMissing(oapi.MissingPath, "the API has no such path: /openapi.yaml has those that it has"))
+// notFound answers what neither the API nor the page has: to who opens it in a browser, with the page, which says so.
+func notFound(page http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if page != nil && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/v1/") && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			page.ServeHTTP(w, r)
+			return
+		}
+		fail(w, r, errMissing(oapi.MissingPath, "the API has no such path: /openapi.yaml has those that it has"))
+	}
 }
 
 // methodNotAllowed answers with the Allow header, which a handler of one's own has to

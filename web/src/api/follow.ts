@@ -1,0 +1,43 @@
+// How what is on screen learns that it is old. A query says in its meta what it follows; the event stream says what has
+// changed, and the queries that follow it are asked again. Nothing is sent along: the answers come from the API alone.
+import { QueryClient } from "@tanstack/react-query";
+import { isPassing, type LiveWhat } from "./client";
+
+export type Topic = LiveWhat | "fleets";
+
+declare module "@tanstack/react-query" {
+  interface Register {
+    queryMeta: Follows;
+  }
+}
+
+interface Follows extends Record<string, unknown> {
+  /** What the answer is made of. Without it nothing asks again but a visit. */
+  follows?: readonly Topic[];
+  /** The fleet that it is of. Without it the tenant's, or the operator's. */
+  fleet?: string;
+}
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 30_000, // the event stream says sooner when something is old
+      gcTime: 60_000, // at most a page of anything is kept
+      refetchOnWindowFocus: false,
+      retry: (failures, error) => isPassing(error) && failures < 3,
+      retryDelay: (failures) => Math.min(1000 * 2 ** failures, 8000),
+    },
+    mutations: { retry: false },
+  },
+});
+
+/** Asks again what follows one of the topics. Without topics: all that follows anything. */
+export function changed(topics?: readonly string[], fleet?: string) {
+  void queryClient.invalidateQueries({
+    predicate: ({ meta }) => {
+      if (!meta?.follows) return false;
+      if (meta.fleet !== undefined && fleet !== undefined && meta.fleet !== fleet) return false;
+      return topics === undefined || meta.follows.some((t) => t === "fleets" || topics.includes(t));
+    },
+  });
+}

@@ -1,0 +1,98 @@
+// Who is signed in. Without a session nothing of the tenant stays on screen; the address stays, so that one comes back to
+// where one was, and drafts are in the browser.
+import { Center, Loader } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { createContext, lazy, Suspense, use, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
+import { api, Refused, take, whenSignedOut, type Whoami } from "../api/client";
+import { queryClient } from "../api/follow";
+import { whoami } from "../api/queries";
+import { ProblemAlert } from "../ui/problem";
+
+interface Signed {
+  me: Whoami;
+  signOut: () => Promise<void>;
+}
+
+const SignIn = lazy(() => import("./sign-in"));
+
+const Context = createContext<Signed | null>(null);
+
+/** The one who is signed in. Below Session alone. */
+export function useMe(): Whoami {
+  return useSession().me;
+}
+
+export function useSession(): Signed {
+  const signed = use(Context);
+  if (!signed) throw new Error("nobody is signed in here");
+  return signed;
+}
+
+const order = ["viewer", "ci", "editor", "admin", "owner"];
+
+/** Whether the caller's role is this one or more. The server decides; this only hides what it would refuse. */
+export function may(me: Whoami, least: "editor" | "admin" | "owner" | "ci"): boolean {
+  return me.role !== undefined && order.indexOf(me.role) >= order.indexOf(least);
+}
+
+/** Asks whether the session still holds. False where the server does not answer; a session that has ended signs out. */
+export async function checkSession(): Promise<boolean> {
+  try {
+    await take(api.GET("/v1/whoami"));
+    return true;
+  } catch (e) {
+    return e instanceof Refused && e.status !== 503;
+  }
+}
+
+export function Session({ children }: { children: ReactNode }) {
+  const [ended, setEnded] = useState<"no" | "signed-out" | "ended">("no");
+  const asked = useQuery({ ...whoami, enabled: ended === "no" });
+
+  const leave = useCallback((how: "signed-out" | "ended") => {
+    setEnded(how);
+    queryClient.clear(); // nothing of the tenant stays in the tab
+  }, []);
+
+  const refused = asked.error instanceof Refused && asked.error.status === 401;
+  const me = asked.data;
+  useEffect(() => {
+    whenSignedOut(() => {
+      if (queryClient.getQueryData(whoami.queryKey)) leave("ended");
+    });
+  }, [leave]);
+
+  const value = useMemo<Signed | null>(
+    () =>
+      me
+        ? {
+            me,
+            signOut: async () => {
+              await take(api.DELETE("/v1/session"));
+              leave("signed-out");
+            },
+          }
+        : null,
+    [me, leave],
+  );
+
+  if (ended !== "no" || refused) {
+    return (
+      <Suspense>
+        <SignIn
+          ended={ended === "ended"}
+          onSignedIn={() => {
+            void queryClient.resetQueries({ queryKey: whoami.queryKey });
+            setEnded("no");
+          }}
+        />
+      </Suspense>
+    );
+  }
+  if (value) return <Context value={value}>{children}</Context>;
+  return (
+    <Center mih="60vh" p="md">
+      {asked.error ? <ProblemAlert error={asked.error} retry={() => void asked.refetch()} /> : <Loader aria-label="Loading" />}
+    </Center>
+  );
+}

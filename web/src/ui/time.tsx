@@ -1,0 +1,51 @@
+// Times as people say them, with the exact one on hover.
+import { useSyncExternalStore } from "react";
+
+let now = Date.now();
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+// One clock for all times on screen. It asks nobody anything.
+function tick(l: () => void) {
+  if (timer === undefined) now = Date.now(); // it stood still while nothing showed a time
+  listeners.add(l);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const f of listeners) f();
+  }, 5000);
+  return () => {
+    listeners.delete(l);
+    if (listeners.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+}
+
+/** The present, to within 5 s. */
+export function useNow(): number {
+  return useSyncExternalStore(tick, () => now);
+}
+
+export function relative(time: string, at: number): string {
+  const s = (at - Date.parse(time)) / 1000;
+  const n = Math.abs(s);
+  const words = n < 90 ? `${Math.round(n)} s` : n < 5400 ? `${Math.round(n / 60)} min` : n < 172_800 ? `${Math.round(n / 3600)} h` : `${Math.round(n / 86_400)} days`;
+  if (n < 5) return "now";
+  return s > 0 ? `${words} ago` : `in ${words}`;
+}
+
+export function exact(time: string): string {
+  return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
+}
+
+/** "3 min ago", "in 2 h". Of a time that is not there, a dash. */
+export function Ago({ at }: { at: string | undefined }) {
+  const present = useNow();
+  if (at === undefined) return <>–</>;
+  return (
+    <time dateTime={at} title={exact(at)}>
+      {relative(at, present)}
+    </time>
+  );
+}

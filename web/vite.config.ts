@@ -1,0 +1,25 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+// What the server puts in the place of this word is another one for each answer.
+const nonce = "FAIRLEAD_NONCE";
+
+export default defineConfig({
+  plugins: [react()],
+  html: { cspNonce: nonce },
+  build: {
+    target: "es2023",
+    assetsInlineLimit: 0, // data: addresses are not in the policy
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    // "npm run dev" beside a running API server. The Origin header stays, or nobody could sign in.
+    proxy: { "/v1": { target: process.env.FAIRLEAD_URL ?? "http://127.0.0.1:8080", changeOrigin: false } },
+  },
+  test: {
+    environment: "jsdom",
+    include: ["src/**/*.test.{ts,tsx}"],
+    setupFiles: ["src/test/setup.ts"],
+    restoreMocks: true,
+  },
+});
