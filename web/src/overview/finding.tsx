@@ -1,0 +1,67 @@
+// How a finding is told, in lists and by itself.
+import { Badge, Box, Group, Text } from "@mantine/core";
+import type { Finding, FindingCode, FindingList, FindingSeverity } from "../api/client";
+import { TextLink } from "../ui/link";
+
+export const severityColor: Record<FindingSeverity, string> = { error: "red", warning: "yellow", info: "gray" };
+
+export const codeWords: Record<FindingCode, string> = {
+  missing_reference: "names what does not exist",
+  missing_for_nodes: "names what some nodes do not have",
+  certificate_expired: "certificate has expired",
+  certificate_expires: "certificate expires soon",
+  key_mismatch: "key is not the certificate's",
+  duplicate_domain: "domain stands twice",
+  static_cluster: "cluster is in the bootstrap already",
+  value_changed: "written with another value",
+  variant_tie: "variants tie",
+  variant_unmatched: "variant matches no node",
+  variant_shadowed: "variant is always passed over",
+  unreachable: "nothing leads to it",
+};
+
+export function SeverityBadge({ severity }: { severity: FindingSeverity }) {
+  return (
+    <Badge variant="light" color={severityColor[severity]} miw="max-content">
+      {severity}
+    </Badge>
+  );
+}
+
+/** The resource that the finding is of, at its place. */
+export function FindingLink({ fleet, finding: f }: { fleet: string; finding: Finding }) {
+  return (
+    <TextLink to="/fleets/$fleet/resources/$type/$name" params={{ fleet, type: f.type, name: f.name }} search={{ variant: f.variant, pointer: f.pointer || undefined }} size="sm" fw={600} className="words">
+      {f.type}/{f.name}
+      {f.variant === undefined ? "" : ` (variant ${f.variant})`}
+    </TextLink>
+  );
+}
+
+/** One finding in a short list. */
+export function FindingLine({ fleet, finding: f }: { fleet: string; finding: Finding }) {
+  return (
+    <Group component="li" gap="sm" wrap="nowrap" align="flex-start">
+      <Box flex="none" miw="5.2rem">
+        <SeverityBadge severity={f.severity} />
+      </Box>
+      <Box miw={0}>
+        <FindingLink fleet={fleet} finding={f} />
+        <Text size="sm" className="words">
+          {f.detail}
+        </Text>
+      </Box>
+    </Group>
+  );
+}
+
+const many = (n: number, word: string) => (n === 1 ? `1 ${word}` : `${n} ${word}s`);
+
+/** "2 errors, 1 warning": all of the fleet, whatever the filters. */
+export function findingTotals(l: Pick<FindingList, "errors" | "warnings" | "infos">): string {
+  const parts: string[] = [];
+  if (l.errors > 0) parts.push(many(l.errors, "error"));
+  if (l.warnings > 0) parts.push(many(l.warnings, "warning"));
+  if (l.infos > 0) parts.push(many(l.infos, "info"));
+  return parts.length === 0 ? "nothing found" : parts.join(", ");
+}
