@@ -1,0 +1,95 @@
+// What happened to the node: each refusal with what was done about it and how it ended, as one line.
+import { Badge, Text } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { Event } from "../api/client";
+import { usePlace } from "../app/place";
+import { TextLink } from "../ui/link";
+import { Loaded } from "../ui/loaded";
+import { Empty, Section } from "../ui/page";
+import { DataTable, type Column } from "../ui/table";
+import { Ago } from "../ui/time";
+import { Pager, usePages } from "./pager";
+import { nodeEventsQuery } from "./queries";
+import { EndedBy, RefLinks, RevisionLink } from "./refs";
+import { partOf, stories, type Story } from "./words";
+
+export function Events({ node }: { node: string }) {
+  const { tenant, fleet } = usePlace();
+  const pages = usePages("events");
+  const list = useQuery({ ...nodeEventsQuery(tenant, fleet, node, pages.cursor), placeholderData: keepPreviousData });
+  return (
+    <Section
+      title="Events"
+      aside={
+        <TextLink to="/fleets/$fleet/events" params={{ fleet }} search={{ node }} size="sm">
+          All events of this node
+        </TextLink>
+      }
+    >
+      <Loaded query={list} height={200}>
+        {(page) =>
+          page.items.length === 0 ? (
+            <Empty title="Nothing happened to this node">What it refuses is told here, what was done about it and how it ended. Events are kept for 30 days.</Empty>
+          ) : (
+            <DataTable label="Events of this node" columns={columns} rows={storiesWithParts(page.items)} keyOf={(s) => s.key} />
+          )
+        }
+      </Loaded>
+      <Pager label="events" pages={pages} next={list.data?.next_cursor} />
+    </Section>
+  );
+}
+
+/** The words of one answer can be about several resources: each line has its own part of them. */
+function storiesWithParts(events: readonly Event[]): Story[] {
+  const told = stories(events);
+  return told.map((s) => {
+    const [only, ...more] = s.refs;
+    if (s.words === undefined || only === undefined || more.length > 0) return s;
+    const others = told.filter((o) => o.words === s.words).flatMap((o) => o.refs.map((r) => r.name));
+    return { ...s, words: partOf(s.words, only.name, others) };
+  });
+}
+
+const colors: Record<Event["kind"], string> = { refused: "red", kept_back: "orange", recovered: "teal", duplicates: "yellow", dropped: "yellow", denied: "red" };
+
+const columns: readonly Column<Story>[] = [
+  { title: "At", kind: "short", cell: (s) => <Ago at={s.at} /> },
+  { title: "Event", kind: "short", cell: (s) => <Badge variant="light" color={s.endedAt === undefined ? colors[s.kind] : "gray"}>{s.kind.replaceAll("_", " ")}</Badge> },
+  { title: "What happened", cell: (s) => <What of={s} /> },
+  { title: "Ended", kind: "short", cell: (s) => <Ended of={s} /> },
+];
+
+function What({ of: s }: { of: Story }) {
+  return (
+    <>
+      <Text size="sm" component="div">
+        <RefLinks of={s.refs} />
+        {s.revision !== undefined && s.revision > 0 && <>{s.refs.length > 0 && ", "}<RevisionLink of={s.revision} /></>}
+      </Text>
+      {s.words !== undefined && <Text size="sm" className="words">{s.words}</Text>}
+      {s.action !== undefined && <Text size="sm" c="dimmed" className="words">{s.action}</Text>}
+      <Denied of={s.event} />
+    </>
+  );
+}
+
+function Denied({ of: e }: { of: Event }) {
+  if (e.kind !== "denied") return null;
+  const from = e.address === undefined ? "" : ` from ${e.address}`;
+  const times = e.attempts !== undefined && e.attempts > 1 ? `, ${e.attempts} times` : "";
+  return <Text size="sm" className="words">{`A client was not let in${from}${times}: ${deniedWords[e.reason ?? "token_wrong"]}`}</Text>;
+}
+
+const deniedWords: Record<NonNullable<Event["reason"]>, string> = {
+  token_wrong: "its node token is not the one of its credential",
+  token_revoked: "its node credential is revoked",
+  token_expired: "its node credential has expired",
+  node_id_forbidden: "its node credential is not for nodes of this id",
+  node_id_taken: "another client has this id, and the fleet lets each id in once",
+};
+
+function Ended({ of: s }: { of: Story }) {
+  if (s.endedAt === undefined) return s.kind === "refused" ? "it stands" : "";
+  return <EndedBy refused={s.revision} by={s.endedBy} at={s.endedAt} />;
+}
