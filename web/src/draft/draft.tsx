@@ -1,0 +1,238 @@
+// Change with eyes open: what the draft would do, to whom, and then do it.
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { Refused, type Finding, type Plan } from "../api/client";
+import { fleetQuery } from "../api/queries";
+import { usePlace } from "../app/place";
+import { useMe } from "../app/session";
+import { ButtonLink } from "../ui/link";
+import { Loaded } from "../ui/loaded";
+import { Empty, Page, Section } from "../ui/page";
+import { ProblemAlert } from "../ui/problem";
+import { EditCard } from "./edit-card";
+import { planQuery } from "./plan-query";
+import { changesNothing, FindingLines, PlanSummary, WarningLines } from "./plan-view";
+import { placeIn, prepare, requestOf, sortFaults, type Item, type Prepared } from "./prepare";
+import { LastChanges, NoAnswer, Publish, type Token } from "./publish";
+import { mayWrite, whyNotWrite } from "./rights";
+import { clearDraft, published, setAsked, setMessage, useDraft, type Draft } from "./store";
+import { newKey, useToReceipt, useWrite } from "./write";
+
+export function DraftView() {
+  const { tenant, fleet } = usePlace();
+  const draft = useDraft(tenant, fleet);
+  if (draft.edits.length === 0) {
+    return (
+      <Page title="Draft">
+        <Empty title="There are no edits">
+          <Stack gap="md" align="center">
+            What you change in resources is collected here. You then see what it would do, to which nodes, and publish it as one revision.
+            <Group gap="sm" justify="center">
+              <ButtonLink to="/fleets/$fleet/resources" params={{ fleet }}>
+                Edit a resource
+              </ButtonLink>
+              <ButtonLink to="/fleets/$fleet/new" params={{ fleet }} variant="default">
+                New resource
+              </ButtonLink>
+            </Group>
+          </Stack>
+        </Empty>
+      </Page>
+    );
+  }
+  return <Edits draft={draft} />;
+}
+
+function Edits({ draft }: { draft: Draft }) {
+  const { tenant, fleet } = usePlace();
+  const me = useMe();
+  const { edits } = draft;
+  const prepared = useMemo(() => prepare(edits), [edits]);
+  const readable = prepared.items.some((i) => i.pointer !== undefined);
+  const plan = useQuery({ ...planQuery(tenant, fleet, requestOf(prepared)), enabled: readable && mayWrite(me) });
+  const [writeError, setWriteError] = useState<Refused>();
+  const lookAgain = () => {
+    setWriteError(undefined);
+    void plan.refetch();
+  };
+  const refusal = writeError ?? (plan.error instanceof Refused ? plan.error : undefined);
+  const { at, rest } = sortFaults(prepared.items, refusal?.faults ?? []);
+  const planned = plan.error ? undefined : plan.data;
+  const told = findingsAt(prepared.items, planned);
+  return (
+    <Page
+      title="Draft"
+      about={`${edits.length === 1 ? "1 edit" : `${edits.length} edits`}. No node sees any of it before you publish.`}
+      actions={
+        <>
+          {mayWrite(me) && (
+            <Button variant="default" onClick={lookAgain} loading={plan.isFetching} disabled={!readable}>
+              Look again
+            </Button>
+          )}
+          <DropAll count={edits.length} onDrop={() => clearDraft(tenant, fleet)} />
+        </>
+      }
+    >
+      {mayWrite(me) && readable && (
+        <Section title="What it would do">
+          {plan.error ? <NotPlanned error={plan.error} rest={rest.length > 0 || at.size === 0} /> : (
+            <Loaded query={plan} height={110}>
+              {(p) => (
+                <Stack gap="sm">
+                  <PlanSummary plan={p} />
+                  <Moved plan={p} />
+                  {told.rest.length > 0 && <FindingLines findings={told.rest} />}
+                  {p.warnings && p.warnings.length > 0 && <WarningLines warnings={p.warnings} />}
+                </Stack>
+              )}
+            </Loaded>
+          )}
+        </Section>
+      )}
+      <Section title="Edits">
+        <Stack gap="md">
+          {prepared.items.map((item) => (
+            <EditCard key={`${item.edit.type}/${item.edit.name}/${item.edit.variant ?? ""}`} item={item} planned={plannedOf(item, prepared, planned)} faults={at.get(item) ?? []} findings={told.at.get(item) ?? []} />
+          ))}
+        </Stack>
+      </Section>
+      <Section title="Publish">
+        {mayWrite(me) ? <PublishDraft draft={draft} prepared={prepared} plan={planned} onRefused={setWriteError} onLookAgain={lookAgain} /> : <Text size="sm">{whyNotWrite(me)}</Text>}
+      </Section>
+    </Page>
+  );
+}
+
+function NotPlanned({ error, rest }: { error: Error; rest: boolean }) {
+  if (error instanceof Refused && error.status === 412) {
+    return (
+      <Stack gap="xs">
+        <Text size="sm" fw={600} role="alert">
+          Others have changed what you edit since you read it.
+        </Text>
+        {rest ? <LastChanges error={error} /> : <Text size="sm">Who did stands at the edits below.</Text>}
+      </Stack>
+    );
+  }
+  if (rest) return <ProblemAlert error={error} />;
+  return (
+    <Text size="sm" role="alert">
+      It cannot be planned as it stands: what is wrong is told at the edits below. Mend those, or drop them.
+    </Text>
+  );
+}
+
+/** The fleet has gone on since the plan. */
+function Moved({ plan }: { plan: Plan }) {
+  const { tenant, fleet } = usePlace();
+  const now = useQuery(fleetQuery(tenant, fleet)).data?.revision ?? 0;
+  if (now <= plan.revision) return null;
+  return (
+    <Text size="sm" role="status">
+      The fleet is at revision {now} by now. Publishing is refused only if what you edit has changed; look again to see it as it is.
+    </Text>
+  );
+}
+
+function DropAll({ count, onDrop }: { count: number; onDrop: () => void }) {
+  const [asked, setAsked] = useState(false);
+  return asked ? (
+    <Group gap="xs">
+      <Button color="red" onClick={onDrop}>
+        Drop {count === 1 ? "1 edit" : `all ${count} edits`}
+      </Button>
+      <Button variant="default" onClick={() => setAsked(false)}>
+        Keep
+      </Button>
+    </Group>
+  ) : (
+    <Button variant="default" onClick={() => setAsked(true)}>
+      Drop all
+    </Button>
+  );
+}
+
+interface PublishProps {
+  draft: Draft;
+  prepared: Prepared;
+  plan: Plan | undefined;
+  onRefused: (error: Refused) => void;
+  onLookAgain: () => void;
+}
+
+function PublishDraft({ draft, prepared, plan, onRefused, onLookAgain }: PublishProps) {
+  const { tenant, fleet } = usePlace();
+  const toReceipt = useToReceipt();
+  const [sent, setSent] = useState(false);
+  const { message, edits, asked } = draft;
+  const write = useWrite("apply", tenant, fleet, {
+    stored: ({ revision }) => {
+      published(tenant, fleet, edits);
+      toReceipt(revision);
+    },
+    refused: () => setAsked(tenant, fleet, undefined),
+  });
+  const send = (key: string, token: Token) => {
+    // Told beforehand: should no answer come, not even to this tab, the same request can be sent again.
+    setSent(true);
+    setAsked(tenant, fleet, { key, ...token, at: new Date().toISOString() });
+    write.mutate(
+      { key, body: requestOf(prepared, { message, [token.confirmed ? "confirm" : "plan"]: token.token }) },
+      {
+        onError: (e) => {
+          if (e instanceof Refused) onRefused(e);
+        },
+      },
+    );
+  };
+  const askAgain = () => {
+    if (asked) send(asked.key, asked);
+  };
+  const forget = () => {
+    setAsked(tenant, fleet, undefined);
+    write.reset();
+    onLookAgain();
+  };
+  // Of before a reload, or of another tab.
+  if (asked && !sent) return <NoAnswer onAskAgain={askAgain} onForget={forget} />;
+  if (!plan) return <Text size="sm" c="dimmed">It can be published when there is a plan.</Text>;
+  const broken = prepared.items.filter((i) => i.faults.length > 0).length;
+  const blocked = broken > 0 ? `${broken === 1 ? "1 edit" : `${broken} edits`} cannot be read: mend or drop what is told above.` : changesNothing(plan) ? "The fleet has all of this already: there is nothing to publish." : undefined;
+  return (
+    <Publish
+      key={plan.token}
+      verb="Publish"
+      plan={plan}
+      message={message}
+      onMessage={(m) => setMessage(tenant, fleet, m)}
+      write={write}
+      onSend={(token) => send(newKey(), token)}
+      onAskAgain={askAgain}
+      onForget={forget}
+      onLookAgain={() => {
+        write.reset();
+        onLookAgain();
+      }}
+      blocked={blocked}
+    />
+  );
+}
+
+function plannedOf(item: Item, prepared: Prepared, plan: Plan | undefined) {
+  if (!plan || item.pointer === undefined) return undefined;
+  const at = Number(item.pointer.slice(item.pointer.lastIndexOf("/") + 1));
+  return plan.resources[item.pointer.startsWith("/delete") ? prepared.resources.length + at : at];
+}
+
+function findingsAt(items: readonly Item[], plan: Plan | undefined): { at: Map<Item, Finding[]>; rest: Finding[] } {
+  const at = new Map<Item, Finding[]>();
+  const rest: Finding[] = [];
+  for (const f of plan?.findings?.items ?? []) {
+    const found = placeIn(items, f.at);
+    if (found) at.set(found.item, [...(at.get(found.item) ?? []), f]);
+    else rest.push(f);
+  }
+  return { at, rest };
+}
