@@ -1,0 +1,126 @@
+// What happened, in words.
+import type { DeniedReason, Event, EventKind } from "../api/client";
+
+export const eventColor: Record<EventKind, string> = {
+  refused: "red",
+  kept_back: "yellow",
+  recovered: "teal",
+  duplicates: "yellow",
+  dropped: "gray",
+  denied: "red",
+};
+
+export const kindWords: Record<EventKind, string> = {
+  refused: "refused",
+  kept_back: "kept back",
+  recovered: "recovered",
+  duplicates: "duplicates",
+  dropped: "dropped",
+  denied: "not let in",
+};
+
+/** The kind that the address names, if there is such a one. */
+export function kindWord(word: string | undefined): EventKind | undefined {
+  return word !== undefined && isKind(word) ? word : undefined;
+}
+function isKind(word: string): word is EventKind {
+  return Object.hasOwn(kindWords, word);
+}
+
+/** What comes behind the nodes: "refused", "is kept from the newest of". */
+export function deed(e: Pick<Event, "kind" | "resource" | "nodes">): string {
+  const many = e.nodes !== undefined && e.nodes > 1;
+  switch (e.kind) {
+    case "refused":
+      return e.resource ? "refused" : "refused something";
+    case "kept_back":
+      return e.resource ? `${many ? "are" : "is"} kept from the fleet's version of` : `${many ? "are" : "is"} kept from something`;
+    case "recovered":
+      return e.resource ? `no longer ${many ? "refuse" : "refuses"}` : "recovered";
+    case "duplicates":
+      return many ? "are the ids of several clients each" : "is the id of several clients";
+    case "dropped":
+      return "The fleet is at a limit, and older events or refusals were dropped";
+    case "denied":
+      return many ? "were not let in" : "was not let in";
+  }
+}
+
+export const deniedWords: Record<DeniedReason, string> = {
+  token_wrong: "The token has the id of a node credential of this fleet, and another secret.",
+  token_revoked: "The credential was revoked.",
+  token_expired: "The credential has expired.",
+  node_id_forbidden: "The credential is not for nodes of this id.",
+  node_id_taken: "Another client has this id, and node ids of this fleet are exclusive.",
+};
+
+/** How often, where it is more than once. */
+export function attempts(e: Pick<Event, "attempts">): string | undefined {
+  return e.attempts !== undefined && e.attempts > 1 ? `${e.attempts} times` : undefined;
+}
+
+/** How the audit's kinds are told. */
+export const auditKinds: Readonly<Record<string, string>> = {
+  "resources.put": "wrote a resource",
+  "resources.apply": "applied resources",
+  "resources.delete": "deleted a resource",
+  "resources.rollback": "rolled back",
+  "fleet.create": "made the fleet",
+  "fleet.update": "changed the fleet's settings",
+  "fleet.delete": "deleted the fleet",
+  "fleet.restore": "restored the fleet",
+  "fleet.purge": "removed the fleet for good",
+  "credential.create": "made a node credential",
+  "credential.revoke": "revoked a node credential",
+  "token.create": "made an API token",
+  "token.revoke": "revoked an API token",
+  "token.hand_over": "handed over an API token",
+  "session.begin": "signed in",
+  "session.end": "ended a session",
+  "tenant.create": "made the tenant",
+  "tenant.delete": "deleted the tenant",
+  "tenant.restore": "restored the tenant",
+  "tenant.limits": "changed the tenant's limits",
+  "node.retry": "offered a node again what it refuses",
+  "access.denied": "was refused what it may not",
+};
+
+export interface ChangedResource {
+  verb: string;
+  type: string;
+  name: string;
+  variant: string;
+}
+
+/** The resources that an event of the audit names. What is not of that shape is left out. */
+export function changedResources(detail: Readonly<Record<string, unknown>> | undefined): ChangedResource[] {
+  const list: unknown = detail?.resources;
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((row: unknown) => {
+    if (!Array.isArray(row)) return [];
+    const words = row.filter((w): w is string => typeof w === "string");
+    const [verb, type, name, variant = ""] = words;
+    return verb === undefined || type === undefined || name === undefined ? [] : [{ verb, type, name, variant }];
+  });
+}
+
+/** The rest of the detail, as short words: what is not a plain value is JSON. */
+export function detailWords(detail: Readonly<Record<string, unknown>> | undefined): [string, string][] {
+  return Object.entries(detail ?? {})
+    .filter(([key]) => key !== "resources")
+    .map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]);
+}
+
+/** A time of the address as a field of the form takes it: local, to the minute. */
+export function fieldTime(iso: string | undefined): string {
+  if (iso === undefined) return "";
+  const t = new Date(iso);
+  if (Number.isNaN(t.getTime())) return "";
+  return new Date(t.getTime() - t.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** What a field holds, as the contract writes a time. */
+export function isoTime(field: string): string | undefined {
+  const t = new Date(field);
+  return field === "" || Number.isNaN(t.getTime()) ? undefined : t.toISOString();
+}

@@ -1,0 +1,19 @@
+// What of a form is to be sent: the fields alone that differ from what the fleet has.
+import type { Fleet, FleetUpdate } from "../api/client";
+
+export type Settings = Pick<Fleet, "description" | "references" | "node_ids" | "receipt_window" | "forget_nodes_after" | "static_clusters">;
+
+export function changes(fleet: Settings, typed: Partial<Settings>): FleetUpdate {
+  const update: FleetUpdate = {};
+  if (typed.description !== undefined && typed.description !== fleet.description) update.description = typed.description;
+  if (typed.references !== undefined && typed.references !== fleet.references) update.references = typed.references;
+  if (typed.node_ids !== undefined && typed.node_ids !== fleet.node_ids) update.node_ids = typed.node_ids;
+  if (typed.receipt_window !== undefined && typed.receipt_window.trim() !== fleet.receipt_window) update.receipt_window = typed.receipt_window.trim();
+  if (typed.forget_nodes_after !== undefined && typed.forget_nodes_after.trim() !== fleet.forget_nodes_after) update.forget_nodes_after = typed.forget_nodes_after.trim();
+  if (typed.static_clusters !== undefined && !same(typed.static_clusters, fleet.static_clusters)) update.static_clusters = typed.static_clusters;
+  return update;
+}
+
+function same(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, i) => name === b[i]);
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import type { Token } from "../api/client";
+import { writers } from "./guard";
+import { endWith } from "./token-actions";
+import { tokenBody } from "./token-new";
+
+const now = Date.parse("2026-11-24T12:00:00Z");
+const form = { name: " deploy ", role: "ci", fleet: "edge", days: "", secrets: true, handedOver: false } as const;
+
+test("a token is asked for as the contract takes it", () => {
+  expect(tokenBody(form, now)).toEqual({ name: "deploy", role: "ci", fleet: "edge", writes_secrets: true });
+  expect(tokenBody({ ...form, role: "editor", fleet: " " }, now)).toEqual({ name: "deploy", role: "editor" });
+  expect(tokenBody({ ...form, secrets: false, days: "90", handedOver: true }, now)).toEqual({ name: "deploy", role: "ci", fleet: "edge", handed_over: true, expires_at: "2027-02-22T11:59:00.000Z" });
+});
+
+const token = (id: string, ends_with?: string, more: Partial<Token> = {}): Token => ({
+  id, name: `name of ${id}`, role: "admin", created_at: "2026-11-24T12:00:00Z", made_by: { kind: "token", name: "x" }, ...(ends_with === undefined ? {} : { ends_with }), ...more,
+});
+
+test("what ends with a token is told, also what ends through another", () => {
+  const a = token("a");
+  const among = [token("c", "b"), token("b", "a"), a, token("d"), token("e", "a", { revoked_at: "2026-11-24T12:00:00Z" })];
+  expect(endWith(a, among)).toEqual(["name of b", "name of c"]);
+  expect(endWith(token("d"), among)).toEqual([]);
+});
+
+test("who may write what a rule names", () => {
+  expect(writers([])).toBe("nobody");
+  expect(writers(["owner"])).toBe("owner alone");
+  expect(writers(["admin", "owner"])).toBe("admin and above");
+  expect(writers(["ci", "editor", "admin", "owner"])).toBe("ci and above");
+});
