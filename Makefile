@@ -191,14 +191,23 @@ web: $(PAGE_STAMP) ## Build the page into web/dist.zip, which the servers embed;
 	@cd web && node_modules/.bin/vite build --logLevel warn --outDir $(PAGE)/dist --emptyOutDir
 	@go run ./web/pack $(PAGE)/dist web/dist.zip
 
-.PHONY: page-check
+.PHONY: page-check page-types page-lint page-unit
 page-check: $(PAGE_STAMP) ## Check the page: types, linter, unit tests
-	@cd web && node_modules/.bin/tsc --noEmit && node_modules/.bin/eslint . && node_modules/.bin/vitest run
+	@$(MAKE) -j3 page-types page-lint page-unit
+page-types:
+	@cd web && node_modules/.bin/tsc --noEmit
+page-lint:
+	@cd web && node_modules/.bin/eslint .
+page-unit:
+	@cd web && node_modules/.bin/vitest run --reporter=dot
 
+# In CI every page is looked at in one of light, dark and phone, which the commit's hash chooses; by hand in all of them.
 .PHONY: page-browser
 page-browser: $(PAGE_STAMP) ## Try the page in Chromium, with the real server and a real Envoy. SPEC=session
 	@go build -o bin/ ./cmd/fairlead
-	@cd web && node_modules/.bin/vitest run --config browser/vitest.config.ts $(SPEC)
+	@looks=(light dark phone); commit=$$(git rev-parse HEAD 2>/dev/null || date +%s%N | sha256sum); \
+		if [ -n "$${CI:-}" ]; then export FAIRLEAD_LOOK=$${looks[$$((16#$${commit:0:6} % 3))]}; fi; \
+		cd web && node_modules/.bin/vitest run --config browser/vitest.config.ts $(SPEC)
 
 .PHONY: screenshots
 screenshots: ## Make the pictures in docs/screenshots anew

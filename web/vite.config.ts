@@ -21,5 +21,6 @@ export default defineConfig({
     include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["src/test/setup.ts"],
     restoreMocks: true,
+    maxWorkers: 2, // the cores of the machine that checks it
   },
 });

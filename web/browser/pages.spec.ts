@@ -1,4 +1,4 @@
-// Every page: what axe finds, that nothing is wider than the screen, and with FAIRLEAD_SCREENSHOTS how it looks, light, dark and on a phone.
+// Every page: what axe finds, that nothing is wider than the screen, and with FAIRLEAD_SCREENSHOTS how it looks, light, dark and on a phone (FAIRLEAD_LOOK: one of them).
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -8,11 +8,12 @@ import { apply, barriers, cluster, makeFleet, ready, settledAt, signIn, someone,
 const keep = process.env.FAIRLEAD_SCREENSHOTS === "1";
 const folder = join(import.meta.dirname, "../../docs/screenshots");
 
-const looks = [
+const all = [
   { name: "light", options: { colorScheme: "light" } },
   { name: "dark", options: { colorScheme: "dark" } },
   { name: "phone", options: { colorScheme: "light", viewport: { width: 390, height: 844 } } },
 ] as const;
+const looks = all.filter((l) => l.name === (process.env.FAIRLEAD_LOOK ?? l.name));
 
 let fleet = "";
 let refusing = 0;

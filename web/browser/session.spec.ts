@@ -42,6 +42,6 @@ test("an idle tab asks nothing but its event stream", async () => {
   await page.evaluate(() => new Promise((done) => setTimeout(done, 2000))); // what is asked at first has been answered
   const asked: string[] = [];
   page.on("request", (r) => asked.push(r.url()));
-  await page.evaluate(() => new Promise((done) => setTimeout(done, 12_000)));
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 8000)));
   expect(asked).toEqual([]);
 });
