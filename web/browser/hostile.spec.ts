@@ -19,7 +19,7 @@ test("what anybody wrote stays text", { timeout: 240_000 }, async () => {
   const text = corpus.join(" ");
   await api.PATCH("/v1/tenants/{tenant}/fleets/{fleet}", { params: { path: { tenant, fleet } }, body: { description: text } });
   const node = `edge ${corpus[1] ?? ""}`;
-  await startEnvoy(fleet, node, { name: corpus[0] ?? "", [corpus[2] ?? ""]: text });
+  await startEnvoy(fleet, node, { metadata: { name: corpus[0] ?? "", [corpus[2] ?? ""]: text } });
   for (const [i, bad] of corpus.entries()) {
     await apply(fleet, [{ ...cluster(`c${i} ${bad}`, { lb_policy: i < 2 ? "CLUSTER_PROVIDED" : "ROUND_ROBIN" }), labels: { note: "x" }, description: bad }], bad);
   }

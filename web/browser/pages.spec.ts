@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { apply, barriers, cluster, makeFleet, ready, settledAt, signIn, someone, startEnvoy, unique } from "./world";
+import { apply, barriers, cluster, makeFleet, ready, settledAt, signIn, someone, startEnvoy, tenant, unique } from "./world";
 
 const keep = process.env.FAIRLEAD_SCREENSHOTS === "1";
 const folder = join(import.meta.dirname, "../../docs/screenshots");
@@ -20,8 +20,10 @@ let refusing = 0;
 beforeAll(async () => {
   fleet = await makeFleet(`shop-${unique()}`);
   await apply(fleet, shop(), "the shop's first configuration");
-  await startEnvoy(fleet, "edge-1");
-  await settledAt(fleet, "edge-1", 1);
+  for (const node of ["edge-1", "edge-2"]) await startEnvoy(fleet, node, { lasts: true });
+  for (const node of ["edge-1", "edge-2"]) await settledAt(fleet, node, 1);
+  await apply(fleet, [cluster("cart", { connect_timeout: "2s" })], "more patience with the cart");
+  for (const node of ["edge-1", "edge-2"]) await settledAt(fleet, node, 2);
   refusing = await apply(fleet, [cluster("payments", poison)], "payments: a better policy");
 });
 
@@ -29,11 +31,26 @@ beforeAll(async () => {
 const poison = { lb_policy: "CLUSTER_PROVIDED" };
 
 function shop(): Record<string, unknown>[] {
-  const route = (name: string, prefix: string) => ({ match: { prefix }, route: { cluster: name } });
+  const to = (name: string, prefix: string) => ({ match: { prefix }, route: { cluster: name } });
+  const routes = (name: string, ...of: object[]) => ({ type: "routes", name, labels: { team: "shop" }, body: { name, virtual_hosts: [{ name: "shop", domains: ["*"], routes: of }] } });
+  const manager = {
+    "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+    stat_prefix: "public",
+    rds: { route_config_name: "public", config_source: { ads: {}, resource_api_version: "V3" } },
+    http_filters: [{ name: "router", typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" } }],
+  };
   return [
     cluster("catalog"), cluster("cart"), cluster("payments"),
-    { type: "routes", name: "public", labels: { team: "shop" }, body: { name: "public", virtual_hosts: [{ name: "shop", domains: ["*"], routes: [route("cart", "/cart"), route("payments", "/pay"), route("catalog", "/")] }] } },
+    routes("public", to("cart", "/cart"), to("payments", "/pay"), to("catalog", "/")),
+    routes("legacy", to("chekout", "/checkout")),
+    { type: "listeners", name: "public", body: { name: "public", address: { socket_address: { address: "127.0.0.1", port_value: 0 } }, filter_chains: [{ filters: [{ name: "http", typed_config: manager }] }] } },
   ];
+}
+
+/** What somebody has typed, as the page keeps it. */
+function draft(): string {
+  const text = (seconds: number) => `type: clusters\nname: catalog\nbody:\n  name: catalog\n  type: STATIC\n  connect_timeout: ${seconds}s\n  load_assignment:\n    cluster_name: catalog\n`;
+  return JSON.stringify({ message: "catalog: more patience", edits: [{ action: "write", type: "clusters", name: "catalog", text: text(5), base: text(1), at: new Date().toISOString() }] });
 }
 
 /** name, address, and a heading that it has. */
@@ -46,6 +63,7 @@ const pages = (): [string, string][] => [
   ["resources", `/fleets/${fleet}/resources`],
   ["resource", `/fleets/${fleet}/resources/clusters/cart`],
   ["new-resource", `/fleets/${fleet}/new`],
+  ["new-listener", `/fleets/${fleet}/new?kind=listener`],
   ["draft", `/fleets/${fleet}/draft`],
   ["history", `/fleets/${fleet}/history`],
   ["receipt", `/fleets/${fleet}/history/${refusing}`],
@@ -89,6 +107,7 @@ test.for(looks)("every page, $name", { timeout: 300_000 }, async ({ name: look, 
   const wrong = await looked(page, "sign-in");
   await pictured(page, "sign-in", look);
   await signIn(page, "/");
+  await page.evaluate(([key, text]) => localStorage.setItem(key, text), [`fairlead.draft/${tenant}/${fleet}`, draft()] as const);
   for (const [name, address] of pages()) {
     await page.goto(address);
     wrong.push(...(await looked(page, name)));

@@ -17,7 +17,8 @@ export const api = createClient<paths>({ baseUrl: ready.api_url, headers: { Auth
 
 let browser: Browser | undefined;
 const contexts: BrowserContext[] = [];
-const children: (() => void)[] = [];
+const children: (() => void)[] = []; // of one test
+const lasting: (() => void)[] = []; // of all of a file
 
 /** What the browser complains of: errors, dialogs and what the page's policy forbids. No test may leave any. */
 const complaints: string[] = [];
@@ -37,7 +38,10 @@ afterEach(async ({ task }) => {
   for (const end of children.splice(0)) end();
   expect(complaints.splice(0)).toEqual([]);
 });
-afterAll(() => browser?.close());
+afterAll(async () => {
+  for (const end of lasting.splice(0)) end();
+  await browser?.close();
+});
 
 /** A browser of somebody's own. */
 export async function someone(options: BrowserContextOptions = {}): Promise<Page> {
@@ -98,20 +102,26 @@ export const cluster = (name: string, more: object = {}) => ({
   body: { name, type: "STATIC", connect_timeout: "1s", load_assignment: { cluster_name: name, endpoints: [] }, ...more },
 });
 
-/** Starts an Envoy of the fleet, which ends with the test. The bootstrap is the server's own. */
-export async function startEnvoy(fleet: string, node: string, metadata: Record<string, string> = {}): Promise<ChildProcess> {
+interface EnvoyOptions {
+  metadata?: Record<string, string>;
+  /** It ends with the file's last test, and not with the present one. */
+  lasts?: boolean;
+}
+
+/** Starts an Envoy of the fleet, which ends with the test. */
+export async function startEnvoy(fleet: string, node: string, { metadata = {}, lasts = false }: EnvoyOptions = {}): Promise<ChildProcess> {
   const credential = await api.POST("/v1/tenants/{tenant}/fleets/{fleet}/credentials", { params: { path: { tenant, fleet } }, body: { nodes: node } });
   if (!credential.data) throw new Error(JSON.stringify(credential.error));
-  return runEnvoy(bootstrap(node, credential.data.token, metadata));
+  return runEnvoy(bootstrap(node, credential.data.token, metadata), {}, lasts ? lasting : children);
 }
 
 /** Runs an Envoy with a bootstrap, until the test ends. */
-export function runEnvoy(text: string, env: Record<string, string> = {}): ChildProcess {
+export function runEnvoy(text: string, env: Record<string, string> = {}, ends = children): ChildProcess {
   const folder = mkdtempSync(join(tmpdir(), "fairlead-envoy-"));
   const file = join(folder, "bootstrap.yaml");
   writeFileSync(file, text);
   const child = spawn(ready.envoy_path, ["-c", file, "--disable-hot-restart", "--concurrency", "1", "--log-level", "error"], { stdio: "ignore", env: { ...process.env, ...env } });
-  children.push(() => {
+  ends.push(() => {
     child.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
   });
