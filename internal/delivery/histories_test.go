@@ -137,7 +137,7 @@ func (h *history) do(a act) {
 	case a.Kind == "release":
 		s.Waits(fleet.Waits{Cut: fleet.Revision(max(0, a.Pick-2))})
 	case a.Kind == "subscribe":
-		s.Subscribes(asksFor(fleet.Cluster, fleet.ToldTypes()[a.Pick%3]))
+		s.Subscribes(context.Background(), asksFor(fleet.Cluster, fleet.ToldTypes()[a.Pick%3]))
 	case a.Kind == "sent":
 		s.Sent(rev)
 	case a.Kind == "view":

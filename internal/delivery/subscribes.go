@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"context"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -105,37 +106,47 @@ func (s *Stream) AskedForNoClusters(at time.Time) {
 }
 
 // Subscribes says what the stream's client subscribes to. It is told with the node's own row, where it is not what
-// most Envoys subscribe to (SEMANTICS 6.1).
-func (s *Stream) Subscribes(subs fleet.Subscriptions) {
+// most Envoys subscribe to (SEMANTICS 6.1). Where it asks for clusters, and was told to ask for none, it waits until the database knows that,
+// for a second at most: the client may stick on the first one that it is sent, and this server may die.
+func (s *Stream) Subscribes(ctx context.Context, subs fleet.Subscriptions) {
+	if s.subscribes(subs) {
+		s.Announce(ctx)
+	}
+}
+
+// subscribes reports whether the node was told to ask for no clusters, and is not any more.
+func (s *Stream) subscribes(subs fleet.Subscriptions) (more bool) {
 	f := s.fleet
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s.closed {
-		return
+		return false
 	}
-	if subs = plainSubscriptions(subs); !subs.Equal(s.subs) {
-		s.subs = subs
-		f.subscribed(s.node, time.Now())
+	if subs = plainSubscriptions(subs); subs.Equal(s.subs) {
+		return false
 	}
+	s.subs = subs
+	return f.subscribed(s.node, time.Now())
 }
 
 // subscribed recomputes what a node subscribes to, and sees to it that it is told when it has lasted. Those of some seconds are told together.
-// That it may ask for clusters from now on is told at once: it may stick on one, and its server may die.
-func (f *fleetStatus) subscribed(n *node, now time.Time) {
-	if n.live() && n.subsTold.NoClusters() && !n.noClusters() {
-		n.subsTold = fleet.Subscriptions{}
+// That it may ask for clusters from now on is told at once, and returned.
+func (f *fleetStatus) subscribed(n *node, now time.Time) (more bool) {
+	if more = n.live() && n.subsTold.NoClusters() && !n.noClusters(); more {
+		n.subsTold, n.dirty = fleet.Subscriptions{}, true
 		f.roster.check(n)
 		f.wake(now)
 	}
 	all := n.subscribes()
 	if all.Equal(n.subs) {
-		return
+		return more
 	}
 	n.subs, n.subsAt = all, lasting(now)
 	if n.live() {
 		f.roster.check(n)
 		f.schedule(n.subsAt)
 	}
+	return more
 }
 
 // dueSubs is what is to be told of what a node subscribes to: what has lasted, and is not what most do. It is kept when its streams end:

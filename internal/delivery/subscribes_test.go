@@ -33,23 +33,23 @@ func TestACrowdThatSubscribesCostsNoMoreRows(t *testing.T) {
 		streams := make([]*Stream, nodes)
 		for i := range streams {
 			streams[i] = w.Connect(w.key, fleet.Node{ID: fmt.Sprint("n", i), UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS"})
-			streams[i].Subscribes(asksFor(fleet.Cluster))
+			streams[i].Subscribes(t.Context(), asksFor(fleet.Cluster))
 		}
 		time.Sleep(100 * time.Millisecond)
 		for _, s := range streams {
-			s.Subscribes(asksFor(fleet.Cluster, fleet.Listener))
+			s.Subscribes(t.Context(), asksFor(fleet.Cluster, fleet.Listener))
 			s.Settled(1)
 		}
 		time.Sleep(time.Minute)
 		if rows := w.told(); rows != nodes {
 			t.Errorf("%d rows of %d nodes", rows, nodes)
 		}
-		streams[0].Subscribes(asksFor(fleet.Cluster, fleet.Listener, fleet.Runtime))
+		streams[0].Subscribes(t.Context(), asksFor(fleet.Cluster, fleet.Listener, fleet.Runtime))
 		time.Sleep(time.Minute)
 		if rows := w.told(); rows != 1 || !w.sink.model(w.key).nodes["n0"].Subscribes.Equal(asksFor(fleet.Cluster, fleet.Listener, fleet.Runtime)) {
 			t.Errorf("%d rows of one that subscribes to more", rows)
 		}
-		streams[0].Subscribes(asksFor(fleet.Cluster, fleet.Listener))
+		streams[0].Subscribes(t.Context(), asksFor(fleet.Cluster, fleet.Listener))
 		time.Sleep(time.Minute)
 		if rows := w.told(); rows != 1 || w.sink.model(w.key).nodes["n0"].Subscribes.Known() {
 			t.Errorf("%d rows of one that is as the others again", rows)
@@ -62,7 +62,7 @@ func TestSubscriptionsAreToldWhenTheyHaveLasted(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.Head(w.key, 1, time.Now())
 		s := w.connect("n")
-		s.Subscribes(asksFor(fleet.Cluster))
+		s.Subscribes(t.Context(), asksFor(fleet.Cluster))
 		s.Settled(1)
 		time.Sleep(time.Minute)
 		subscribes := func() fleet.Subscriptions { return w.sink.model(w.key).nodes["n"].Subscribes }
@@ -71,16 +71,16 @@ func TestSubscriptionsAreToldWhenTheyHaveLasted(t *testing.T) {
 		}
 		w.told()
 		for range 20 {
-			s.Subscribes(asksFor(fleet.Cluster, fleet.Runtime))
+			s.Subscribes(t.Context(), asksFor(fleet.Cluster, fleet.Runtime))
 			time.Sleep(time.Second)
-			s.Subscribes(asksFor(fleet.Cluster))
+			s.Subscribes(t.Context(), asksFor(fleet.Cluster))
 			time.Sleep(time.Second)
 		}
 		if rows := w.told(); rows > 0 {
 			t.Errorf("%d rows of what comes and goes", rows)
 		}
 		time.Sleep(time.Minute)
-		s.Subscribes(asksFor(fleet.Cluster, fleet.Runtime))
+		s.Subscribes(t.Context(), asksFor(fleet.Cluster, fleet.Runtime))
 		time.Sleep(subscribedAfter - time.Millisecond)
 		if rows := w.told(); rows > 0 {
 			t.Errorf("%d rows too early", rows)
@@ -89,7 +89,7 @@ func TestSubscriptionsAreToldWhenTheyHaveLasted(t *testing.T) {
 		if got, rows := subscribes(), w.told(); !got.Equal(asksFor(fleet.Cluster, fleet.Runtime)) || rows != 1 {
 			t.Errorf("%d rows, it subscribes to %+v", rows, got)
 		}
-		s.Subscribes(asksFor(fleet.Cluster, fleet.Runtime))
+		s.Subscribes(t.Context(), asksFor(fleet.Cluster, fleet.Runtime))
 		time.Sleep(time.Minute)
 		if rows := w.told(); rows > 0 {
 			t.Errorf("%d rows when nothing has changed", rows)
@@ -103,7 +103,7 @@ func TestSubscriptionsOfSeveralStreams(t *testing.T) {
 		w.Head(w.key, 1, time.Now())
 		one := func(kind string, subs fleet.Subscriptions) *Stream {
 			s := w.Connect(w.key, fleet.Node{ID: "n"}, StreamInfo{Protocol: kind, Resumed: true})
-			s.Subscribes(subs)
+			s.Subscribes(t.Context(), subs)
 			s.Settled(1)
 			return s
 		}
@@ -123,7 +123,7 @@ func TestSubscriptionsOfSeveralStreams(t *testing.T) {
 			t.Errorf("one of them: %+v", got)
 		}
 		cds.Close(true)
-		lds.Subscribes(byName) // its last words come late
+		lds.Subscribes(t.Context(), byName) // its last words come late
 		time.Sleep(time.Minute)
 		if got := w.sink.model(w.key).nodes["n"].Subscribes; !got.Equal(asksFor(fleet.Cluster)) {
 			t.Errorf("none of them: %+v, want what there was at last", got)
@@ -140,7 +140,7 @@ func TestWhoAsksForNoClustersIsRemembered(t *testing.T) {
 			t.Helper()
 			past, _ := w.LastStream(w.key, "n")
 			s := w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: resumed, NoClusters: past.NoClusters})
-			s.Subscribes(subs)
+			s.Subscribes(t.Context(), subs)
 			time.Sleep(lasts)
 			s.Close(false)
 			time.Sleep(time.Second)
@@ -175,7 +175,7 @@ func TestSubscriptionsAreToldAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.Head(w.key, 1, time.Now())
 		s := w.connect("n")
-		s.Subscribes(asksFor(fleet.Cluster))
+		s.Subscribes(t.Context(), asksFor(fleet.Cluster))
 		s.Settled(1)
 		time.Sleep(time.Minute)
 		w.sink.set(hangs)
@@ -209,7 +209,7 @@ func TestAskedForNoClustersBeforeItWasHere(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				w.Head(w.key, 1, time.Now())
 				s := w.connect("n")
-				s.Subscribes(asksFor(fleet.Cluster))
+				s.Subscribes(t.Context(), asksFor(fleet.Cluster))
 				time.Sleep(time.Minute)
 				s.Close(false)
 				elsewhere := time.Now().Add(c.since)
@@ -234,21 +234,30 @@ func (w *world) forgetNode() {
 	time.Sleep(time.Second)
 }
 
-// TestWhoAsksForClustersIsToldSoon: an Envoy that was known to ask for no clusters asks for some (on demand, say), and may stick on one from
-// now on. Its server may be killed at any time: what the database has must not say for seconds that it is stuck on none.
-func TestWhoAsksForClustersIsToldSoon(t *testing.T) {
+// TestWhoAsksForClustersIsToldBeforeItGetsAny: an Envoy that was told to ask for no clusters asks for some. The database knows that when it may be
+// sent one, on which it may stick, and its server may die; without a database it waits for no more than a second.
+func TestWhoAsksForClustersIsToldBeforeItGetsAny(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.Head(w.key, 1, time.Now())
-		s := w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: true})
-		s.Subscribes(asksFor(fleet.Listener))
-		time.Sleep(time.Minute)
-		if !w.sink.model(w.key).nodes["n"].Subscribes.NoClusters() {
-			t.Fatal("it is not told")
-		}
-		s.Subscribes(asksFor(fleet.Cluster, fleet.Listener))
-		time.Sleep(3 * time.Second)
-		if got := w.sink.model(w.key).nodes["n"].Subscribes; got.NoClusters() {
-			t.Errorf("three seconds later the database has %+v", got)
+		for _, away := range []bool{false, true} {
+			s := w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: true})
+			s.Subscribes(t.Context(), asksFor(fleet.Listener))
+			time.Sleep(time.Minute)
+			if !w.sink.model(w.key).nodes["n"].Subscribes.NoClusters() {
+				t.Fatal("it is not told")
+			}
+			if away {
+				w.sink.set(hangs)
+			}
+			begun := time.Now()
+			s.Subscribes(t.Context(), asksFor(fleet.Cluster, fleet.Listener))
+			switch took := time.Since(begun); {
+			case away && took != recordWait:
+				t.Errorf("without a database it took %s", took)
+			case !away && (took > 100*time.Millisecond || w.sink.model(w.key).nodes["n"].Subscribes.NoClusters()):
+				t.Errorf("after %s the database has %+v", took, w.sink.model(w.key).nodes["n"].Subscribes)
+			}
+			s.Close(true)
 		}
 	})
 }
@@ -261,7 +270,7 @@ func TestOfSeveralStreamsItIsKnownOfAll(t *testing.T) {
 		s := w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: true})
 		unknown := w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: true})
 		for _, subs := range []fleet.Subscriptions{asksFor(fleet.Cluster), asksFor(fleet.Listener)} {
-			s.Subscribes(subs)
+			s.Subscribes(t.Context(), subs)
 			time.Sleep(time.Minute)
 			if got := w.sink.model(w.key).nodes["n"].Subscribes; got.Known() {
 				t.Errorf("of both is told %+v, and nothing is known of one", got)
@@ -287,7 +296,7 @@ func TestNothingIsToldOfOneThatMayBeStuck(t *testing.T) {
 		s := connect()
 		by := fleet.Subscriptions{}
 		by.Types[fleet.Cluster], by.Types[fleet.Listener] = fleet.AsksNames, fleet.AsksAll
-		s.Subscribes(by)
+		s.Subscribes(t.Context(), by)
 		time.Sleep(time.Minute)
 		s.Close(false)
 		time.Sleep(time.Second)

@@ -209,7 +209,9 @@ func (a *attachment) Sent(r fleet.Revision) { a.record.Sent(r) }
 func (a *attachment) Waits(w fleet.Waits) { a.record.Waits(w) }
 
 // Subscribes records what the stream's client subscribes to.
-func (a *attachment) Subscribes(s fleet.Subscriptions) { a.record.Subscribes(s) }
+func (a *attachment) Subscribes(ctx context.Context, s fleet.Subscriptions) {
+	a.record.Subscribes(ctx, s)
+}
 
 // Settled records what the stream's client has confirmed.
 func (a *attachment) Settled(r fleet.Revision) {

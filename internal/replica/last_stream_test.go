@@ -212,7 +212,7 @@ func (w *world) withoutClusters(id xds.Identity) *attachment {
 	a := w.attach(id, "n")
 	var listeners fleet.Subscriptions
 	listeners.Types[fleet.Listener] = fleet.AsksAll
-	a.Subscribes(listeners)
+	a.Subscribes(context.Background(), listeners)
 	time.Sleep(time.Minute)
 	return a
 }

@@ -28,7 +28,7 @@ func TestWhatAnotherServerKnewIsKept(t *testing.T) {
 		if p := a.LastStream(); !p.NoClusters {
 			t.Fatalf("at first: %+v", p)
 		}
-		a.Subscribes(listenersAlone())
+		a.Subscribes(t.Context(), listenersAlone())
 		time.Sleep(time.Second)
 		a.Detach(false)
 		time.Sleep(time.Second)
@@ -48,7 +48,7 @@ func TestWhatAnotherServerKnewIsTold(t *testing.T) {
 		if !w.sink.asksForNoClusters("n") {
 			t.Error("nothing is told of it while it lives")
 		}
-		a.Subscribes(listenersAlone())
+		a.Subscribes(t.Context(), listenersAlone())
 		time.Sleep(time.Second)
 		a.Detach(false)
 		time.Sleep(time.Second)
@@ -64,7 +64,7 @@ func TestBesideAStreamThatHasJustCome(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		_, id, _ := w.newFleet(cluster("c", "1"))
 		w.left("n", fleet.LastStream{Settled: 1, NoClusters: true})
-		w.resume(id, "n").Subscribes(listenersAlone())
+		w.resume(id, "n").Subscribes(t.Context(), listenersAlone())
 		time.Sleep(time.Second)
 		want := xds.LastStream{Known: true, Settled: 1, NoClusters: true}
 		if got := w.resume(id, "n").LastStream(); got.NoClusters != want.NoClusters || got.Settled != want.Settled {
@@ -86,8 +86,8 @@ func TestAnOutageIsNotForGood(t *testing.T) {
 		w.feed.set(func(f *feed) { f.hangs = false })
 		time.Sleep(time.Minute)
 		a.Settled(1)
-		a.Subscribes(fleet.Subscriptions{}) // what the planner tells of one that may be stuck
-		a.Detach(false)                     // as it says of one that may be stuck
+		a.Subscribes(t.Context(), fleet.Subscriptions{}) // what the planner tells of one that may be stuck
+		a.Detach(false)                                  // as it says of one that may be stuck
 		time.Sleep(time.Second)
 		if got := w.resume(id, "n").LastStream(); !got.Clean && !got.NoClusters {
 			t.Errorf("%+v: it is taken for stuck for good", got)
@@ -105,7 +105,7 @@ func TestAnOutageHidesNoStay(t *testing.T) {
 		before := w.resume(id, "n")
 		asks := listenersAlone()
 		asks.Types[fleet.Cluster] = fleet.AsksAll
-		before.Subscribes(asks)
+		before.Subscribes(t.Context(), asks)
 		time.Sleep(time.Second)
 		before.Detach(false)
 		w.feed.set(func(f *feed) { f.hangs = true })

@@ -52,7 +52,8 @@ func (st *stream) pump() (wrote bool, err error) {
 	st.pass(step.Findings)
 	st.admit(target)
 	if subscribes, changed := st.client.Subscribes(); changed {
-		st.att.Subscribes(subscribes) // before what counts as settled, so that one row tells both
+		st.att.Subscribes(st.ctx, subscribes) // before what counts as settled, so that one row tells both, and before the response
+		st.now = time.Now()
 	}
 	s := settled{target.History, st.client.Settled()}
 	moved := s.history != st.settled.history || s.revision > st.settled.revision

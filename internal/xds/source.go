@@ -72,8 +72,9 @@ type Attachment interface {
 	// Waits says what keeps a client that has been behind for a moment from its target; the
 	// zero value: nothing any more.
 	Waits(w fleet.Waits)
-	// Subscribes says what the stream's client subscribes to, as often as that changes.
-	Subscribes(s fleet.Subscriptions)
+	// Subscribes says what the stream's client subscribes to, as often as that changes. What is sent after it may have to be known: it may wait, a
+	// second at most.
+	Subscribes(ctx context.Context, s fleet.Subscriptions)
 	// Settled says that every type which the stream subscribes to is confirmed at this
 	// revision or at a later one. It goes back only when the fleet's history was cut.
 	Settled(r fleet.Revision)
