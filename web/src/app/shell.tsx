@@ -73,11 +73,11 @@ function Trail() {
   const { fleet } = useParams({ strict: false });
   return (
     <Breadcrumbs component="nav" aria-label="Where you are" separatorMargin={6} miw={0}>
-      <TextLink to="/" size="sm" truncate maw="9rem">
+      <TextLink to="/" size="sm" lh={1.5} truncate maw="9rem">
         {me.tenant ?? "operator"}
       </TextLink>
       {fleet !== undefined && (
-        <TextLink to="/fleets/$fleet" params={{ fleet }} size="sm" truncate maw="11rem">
+        <TextLink to="/fleets/$fleet" params={{ fleet }} size="sm" lh={1.5} truncate maw="11rem">
           {fleet}
         </TextLink>
       )}
@@ -96,7 +96,7 @@ function Live() {
   const state = useLiveState();
   const [word, color, title] = liveWords[state];
   return (
-    <Badge variant="dot" color={color} role="status" title={title} tt="none" miw="5.5rem" {...(state === "live" ? { visibleFrom: "xs" } : {})}>
+    <Badge variant="dot" color={color} role="status" title={title} {...(state === "live" ? { visibleFrom: "xs" } : {})}>
       {word}
     </Badge>
   );
@@ -123,11 +123,11 @@ function Account() {
       <Text size="xs" c="dimmed">
         {me.kind === "operator" ? "operator" : `${me.role ?? ""} of ${me.tenant ?? ""}`}
       </Text>
-      <Group gap="xs" justify="space-between">
-        <Anchor href="/docs" size="sm">
+      <Group gap="xs" justify="space-between" wrap="nowrap">
+        <Anchor href="/docs" size="xs">
           API reference
         </Anchor>
-        <Button variant="default" size="compact-sm" onClick={() => void signOut()}>
+        <Button variant="default" size="compact-xs" onClick={() => void signOut()}>
           Sign out
         </Button>
       </Group>

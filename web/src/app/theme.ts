@@ -1,4 +1,4 @@
-import { Anchor, createTheme, type MantineColorsTuple } from "@mantine/core";
+import { Anchor, Badge, createTheme, type MantineColorsTuple } from "@mantine/core";
 
 const sea: MantineColorsTuple = ["#e9f7f5", "#d6ebe8", "#add7d1", "#80c2b9", "#5ab0a5", "#42a598", "#339f91", "#238a7d", "#17776b", "#006458"];
 
@@ -12,5 +12,6 @@ export const theme = createTheme({
   headings: { fontWeight: "650" },
   components: {
     Anchor: Anchor.extend({ defaultProps: { underline: "always" } }), // a link is told by more than its colour
+    Badge: Badge.extend({ defaultProps: { tt: "none" } }), // the words of the API and of the sentences beside it
   },
 });

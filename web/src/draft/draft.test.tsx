@@ -39,7 +39,7 @@ test("a draft shows what it would do, and is published as it was seen", async ()
   putEdit("acme", "edge", edit());
   play(plan({ findings: { errors: 1, warnings: 0, infos: 0, items: [{ code: "missing_reference", severity: "error", type: "clusters", name: "a", pointer: "/body/name", at: "/resources/0/body/name", detail: "clusters/a names endpoints/a, which does not exist" }] } }));
   open("/fleets/edge/draft");
-  expect(await screen.findByText("1 to update, on revision 7")).toBeTruthy();
+  expect(await screen.findByText("1 to update, compared with revision 7")).toBeTruthy();
   expect(screen.getByText(/It reaches 3 of 10 nodes/)).toBeTruthy();
   const card = screen.getByRole("region", { name: "clusters/a" });
   expect(within(card).getByRole("link", { name: "line 3" }).getAttribute("href")).toBe("/fleets/edge/resources/clusters/a?line=3");

@@ -26,7 +26,7 @@ export function PlanSummary({ plan }: { plan: Plan }) {
   return (
     <Stack gap="sm">
       <Text fw={600}>
-        {countsSentence(plan)}, on revision {plan.revision}
+        {countsSentence(plan)}, compared with revision {plan.revision}
       </Text>
       <Reach reach={plan.reach} />
       {plan.limits.filter((l) => l.used >= 0.9 * l.limit).map((l) => <NearLimit key={l.what} limit={l} />)}

@@ -21,6 +21,7 @@ export function AuditTable({ items, linked }: Props) {
         { title: "When", kind: "short", cell: (e) => <Ago at={e.at} /> },
         {
           title: "Who",
+          half: true,
           cell: (e) => (
             <Text size="sm" className="words">
               {e.by.kind === "operator" ? "the operator " : ""}
@@ -29,8 +30,8 @@ export function AuditTable({ items, linked }: Props) {
           ),
         },
         { title: "What", cell: (e) => <What event={e} linked={linked} /> },
-        { title: "Fleet", cell: (e) => <FleetOf event={e} linked={linked} /> },
-        { title: "From", cell: (e) => e.address !== undefined && (
+        { title: "Fleet", half: true, cell: (e) => <FleetOf event={e} linked={linked} /> },
+        { title: "From", half: true, cell: (e) => e.address !== undefined && (
             <Text span className="mono" display="inline-block" miw="8rem">
               {e.address}
             </Text>

@@ -7,6 +7,7 @@ import { may, useMe } from "../app/session";
 import { FilterText } from "../settings/filter";
 import { FleetName } from "../settings/fleet-name";
 import { Pager } from "../settings/pager";
+import { FilterFold } from "../ui/filters";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page } from "../ui/page";
 import { useFilters } from "../ui/search";
@@ -56,7 +57,9 @@ function AuditOf({ tenant }: { tenant: string }) {
         </>
       }
     >
-      <Filters tenant={tenant} filters={filters} set={(next) => set({ ...next, cursor: undefined })} />
+      <FilterFold set={Object.keys(asked).length}>
+        <Filters tenant={tenant} filters={filters} set={(next) => set({ ...next, cursor: undefined })} />
+      </FilterFold>
       <Loaded query={query} height={420}>
         {(list) => (
           <div>
@@ -93,7 +96,7 @@ function Filters({ tenant, filters, set }: FiltersProps) {
         data={[{ value: "", label: "everything" }, ...(kind === "" || kinds.includes(kind) ? kinds : [kind, ...kinds])]}
         onChange={(e) => set({ kind: e.currentTarget.value || undefined })}
       />
-      <FilterText label="By the token named" value={filters.actor} set={(actor) => set({ actor })} />
+      <FilterText label="Who" placeholder="name of a token" value={filters.actor} set={(actor) => set({ actor })} />
       <FleetFilter key={filters.fleet ?? ""} tenant={tenant} value={filters.fleet ?? ""} suggest={me.kind === "tenant"} set={(fleet) => set({ fleet })} />
       <TimeFilter label="Since" value={filters.since} set={(since) => set({ since })} />
       <TimeFilter label="Until" value={filters.until} set={(until) => set({ until })} />
@@ -119,7 +122,7 @@ function FleetFilter({ tenant, value, suggest, set }: { tenant: string; value: s
 }
 
 function TimeFilter({ label, value, set }: { label: string; value: string | undefined; set: (iso: string | undefined) => void }) {
-  return <TextInput type="datetime-local" label={label} key={value ?? ""} defaultValue={fieldTime(value)} onBlur={(e) => {
+  return <TextInput flex="1 1 13rem" type="datetime-local" label={label} key={value ?? ""} defaultValue={fieldTime(value)} onBlur={(e) => {
     const field = e.currentTarget.value;
     if (field !== fieldTime(value)) set(isoTime(field));
   }} onKeyDown={(e) => {

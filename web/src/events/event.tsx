@@ -35,16 +35,16 @@ export function EventCard({ fleet, event: e }: { fleet: string; event: Event }) 
   );
 }
 
-/** "3 nodes refused clusters backend", each with its link. */
+/** "3 nodes refused clusters/backend", each with its link. */
 function Sentence({ fleet, event: e }: { fleet: string; event: Event }) {
   return (
     <>
       {e.kind !== "dropped" && <Who fleet={fleet} event={e} />} {deed(e)}
       {e.resource && (
         <>
-          {` ${e.resource.type} `}
+          {" "}
           <TextLink to="/fleets/$fleet/resources/$type/$name" params={{ fleet, type: e.resource.type, name: e.resource.name }} inherit underline="always" fw={600}>
-            {e.resource.name}
+            {e.resource.type}/{e.resource.name}
           </TextLink>
         </>
       )}

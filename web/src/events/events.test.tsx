@@ -26,11 +26,11 @@ test("events are told in words, with links to the nodes, the resource and the re
   server.use(get(`${path}/events`, events));
   open("/fleets/edge/events");
   const [first, second] = within(await screen.findByRole("list", { name: "Events" })).getAllByRole("listitem");
-  expect(first?.textContent).toContain("12 nodes refused clusters b/1");
+  expect(first?.textContent).toContain("12 nodes refused clusters/b/1");
   expect(first?.textContent).toContain("<b>no such cluster</b>");
   expect(first?.textContent).toContain("What was done: kept the last good version");
   expect(first?.textContent).toContain("and 10 more");
-  expect(screen.getByRole("link", { name: "b/1" }).getAttribute("href")).toBe("/fleets/edge/resources/clusters/b%2F1");
+  expect(screen.getByRole("link", { name: "clusters/b/1" }).getAttribute("href")).toBe("/fleets/edge/resources/clusters/b%2F1");
   expect(screen.getByRole("link", { name: "n/2" }).getAttribute("href")).toBe("/fleets/edge/nodes/n%2F2");
   expect(screen.getByRole("link", { name: "revision 3" }).getAttribute("href")).toBe("/fleets/edge/history/3");
   expect(second?.textContent).toContain("<i>x</i> was not let in");
@@ -63,7 +63,7 @@ test("where nothing happened that is told, and where the filters take nothing th
   server.use(get(`${path}/events`, { items: [], position: "0" }));
   open("/fleets/edge/events");
   expect(await screen.findByText("Nothing has happened yet")).toBeTruthy();
-  await userEvent.selectOptions(screen.getByLabelText("Of"), "1h");
+  await userEvent.selectOptions(screen.getByLabelText("When"), "1h");
   expect(await screen.findByText("No such events")).toBeTruthy();
 });
 

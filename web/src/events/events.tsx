@@ -6,6 +6,7 @@ import { usePlace } from "../app/place";
 import { FilterText } from "../settings/filter";
 import { Pager } from "../settings/pager";
 import { TextLink } from "../ui/link";
+import { FilterFold } from "../ui/filters";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page } from "../ui/page";
 import { useFilters } from "../ui/search";
@@ -31,30 +32,32 @@ export function Events() {
   const known = since === undefined || spans.some((s) => s.value === since);
   return (
     <Page title="Events" tab={`Events of ${fleet}`} about="Refusals, what was done about them and how they ended, and clients that were not let in. The newest 10,000 are kept, for 30 days.">
-      <Group gap="sm" align="flex-end" role="search" aria-label="Which events">
-        <FilterText label="Node" placeholder="the node's whole id" value={node} set={(v) => set({ node: v, cursor: undefined })} />
-        <NativeSelect
-          label="What"
-          value={kind ?? ""}
-          data={[{ value: "", label: "everything" }, ...Object.entries(kindWords).map(([value, label]) => ({ value, label }))]}
-          onChange={(e) => set({ kind: e.currentTarget.value || undefined, cursor: undefined })}
-        />
-        <NativeSelect
-          label="Of"
-          value={since ?? ""}
-          data={known ? spans : [...spans, { value: since, label: `since ${since}` }]}
-          onChange={(e) => set({ since: e.currentTarget.value || undefined, cursor: undefined })}
-        />
-        <SegmentedControl
-          aria-label="The same of several nodes"
-          value={grouped ? "grouped" : "each"}
-          data={[
-            { value: "grouped", label: "Grouped" },
-            { value: "each", label: "Each one" },
-          ]}
-          onChange={(v) => set({ each: v === "each" ? "yes" : undefined, cursor: undefined })}
-        />
-      </Group>
+      <FilterFold set={[node, kind, since].filter((f) => f !== undefined).length}>
+        <Group gap="sm" align="flex-end" role="search" aria-label="Which events">
+          <FilterText label="Node" placeholder="the node's whole id" value={node} set={(v) => set({ node: v, cursor: undefined })} />
+          <NativeSelect
+            label="What"
+            value={kind ?? ""}
+            data={[{ value: "", label: "everything" }, ...Object.entries(kindWords).map(([value, label]) => ({ value, label }))]}
+            onChange={(e) => set({ kind: e.currentTarget.value || undefined, cursor: undefined })}
+          />
+          <NativeSelect
+            label="When"
+            value={since ?? ""}
+            data={known ? spans : [...spans, { value: since, label: `since ${since}` }]}
+            onChange={(e) => set({ since: e.currentTarget.value || undefined, cursor: undefined })}
+          />
+          <SegmentedControl
+            aria-label="The same of several nodes"
+            value={grouped ? "grouped" : "each"}
+            data={[
+              { value: "grouped", label: "Grouped" },
+              { value: "each", label: "Each one" },
+            ]}
+            onChange={(v) => set({ each: v === "each" ? "yes" : undefined, cursor: undefined })}
+          />
+        </Group>
+      </FilterFold>
       <Loaded query={asked} height={360}>
         {(list) => (
           <div>

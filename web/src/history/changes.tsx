@@ -51,8 +51,8 @@ function Change({ d, from, to, sides, actions }: OneProps) {
             </Title>
           </Group>
           <Group gap="xs">
-            <Button variant="default" size="xs" onClick={() => setBoth(!both)} aria-pressed={both}>
-              Side by side
+            <Button variant="default" size="xs" onClick={() => setBoth(!both)}>
+              {both ? "Only what changed" : "Side by side"}
             </Button>
             {actions}
           </Group>

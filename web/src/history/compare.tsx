@@ -1,5 +1,5 @@
 // Any two revisions, side by side.
-import { Group, Text } from "@mantine/core";
+import { SimpleGrid, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { fleetQuery } from "../api/queries";
 import { usePlace } from "../app/place";
@@ -20,12 +20,12 @@ export function Compare() {
   const to = revisionOf(search["to"] ?? "latest");
   return (
     <Page title="Compare" about="What differs between two revisions. 0 is the empty fleet." actions={from !== undefined && to !== undefined && <Swap from={from} to={to} />}>
-      <Group gap="sm" role="search" aria-label="What to compare" align="flex-end">
+      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" role="search" aria-label="What to compare">
         <TextFilter label="From revision" word="from" placeholder={from === undefined ? "" : String(from)} />
         <TextFilter label="To revision" word="to" placeholder="latest" />
         <ChoiceFilter label="Type" word="type" values={resourceTypes} />
         <TextFilter label="Name" word="name" placeholder="whole name" />
-      </Group>
+      </SimpleGrid>
       {from === undefined || to === undefined ? <Empty title="Which two?">A revision is a number, or latest for the newest.</Empty> : <Compared key={`${from}/${to}`} from={from} to={to} />}
     </Page>
   );
@@ -55,7 +55,7 @@ function Compared({ from, to }: { from: Side; to: Side }) {
       {(c) => (
         <Section title="Differences">
           <Text size="sm" component="div" mb="md">
-            <Numbered revision={c.from} /> is the left side, <Numbered revision={c.to} /> the right one.
+            Before: <Numbered revision={c.from} />. After: <Numbered revision={c.to} />.
           </Text>
           {c.items.length === 0 ? <Empty title="Nothing differs">{type !== undefined || name !== undefined ? "Of what fits the filters both have the same." : "Both have the same content."}</Empty> : <Changes comparison={c} sides />}
           <Pager next={c.next_cursor} label="Pages of differences" />
@@ -67,7 +67,7 @@ function Compared({ from, to }: { from: Side; to: Side }) {
 
 function Numbered({ revision }: { revision: number }) {
   const { fleet } = usePlace();
-  if (revision === 0) return <>Revision 0, the empty fleet,</>;
+  if (revision === 0) return <>Revision 0, the empty fleet</>;
   return (
     <TextLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(revision) }} size="sm" underline="always">
       Revision {revision}

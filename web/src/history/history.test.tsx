@@ -67,7 +67,7 @@ function playRollback(p: Plan, answer: () => Response = rolledBack) {
 test("a rollback shows its plan, and does what was seen", async () => {
   const asked = playRollback(plan({ revision: 9 }));
   open("/fleets/edge/rollback/8?type=clusters&name=a&variant=eu");
-  expect(await screen.findByText("1 to update, on revision 9")).toBeTruthy();
+  expect(await screen.findByText("1 to update, compared with revision 9")).toBeTruthy();
   await userEvent.type(screen.getByLabelText("Message"), "it was better");
   await userEvent.click(screen.getByRole("button", { name: "Roll back" }));
   expect(await screen.findByRole("heading", { name: "Revision 10" })).toBeTruthy();

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Revision } from "../api/client";
 import { usePlace } from "../app/place";
 import { ButtonLink, TextLink } from "../ui/link";
+import { FilterFold } from "../ui/filters";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page } from "../ui/page";
 import { useFilters } from "../ui/search";
@@ -25,8 +26,10 @@ export function History() {
   const picked = pickedOf(search["pick"]);
   const filtered = Object.keys(filter).some((k) => k !== "cursor");
   return (
-    <Page title="History" about="Every write makes a revision. It can be looked at, compared, and brought back." actions={<CompareLink picked={picked} />}>
-      <Filters type={filter.type} filtered={filtered} />
+    <Page title="History" about="Every write makes a revision. It can be looked at, compared, and brought back: tick two to compare them." actions={<CompareLink picked={picked} />}>
+      <FilterFold set={Object.keys(filter).filter((k) => k !== "cursor").length}>
+        <Filters type={filter.type} filtered={filtered} />
+      </FilterFold>
       <Loaded query={query} height={480}>
         {({ items, next_cursor }) => (
           <div>
@@ -71,7 +74,7 @@ export function pickedOf(word: string | undefined): number[] {
 function Filters({ type, filtered }: { type: string | undefined; filtered: boolean }) {
   const [, set] = useFilters();
   return (
-    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" role="search" aria-label="Filter the revisions">
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" role="search" aria-label="Filter the revisions">
       <ChoiceFilter label="Kind" word="kind" values={revisionKinds} />
       <TextFilter label="Who" word="actor" placeholder="name of a token" />
       <TextFilter label="Since" word="since" kind="time" />
@@ -90,13 +93,7 @@ function Filters({ type, filtered }: { type: string | undefined; filtered: boole
 function CompareLink({ picked }: { picked: readonly number[] }) {
   const { fleet } = usePlace();
   const [first, second] = picked.toSorted((a, b) => a - b);
-  if (first === undefined) {
-    return (
-      <Text size="sm" c="dimmed">
-        Pick two to compare
-      </Text>
-    );
-  }
+  if (first === undefined) return null;
   return (
     <ButtonLink to="/fleets/$fleet/compare" params={{ fleet }} search={{ from: String(first), to: second === undefined ? "latest" : String(second) }}>
       {second === undefined ? `Compare ${first} with the newest` : `Compare ${first} with ${second}`}
@@ -110,9 +107,10 @@ function columns(fleet: string, picked: readonly number[], onPick: (pick: string
     onPick(next.length === 0 ? undefined : next.join(" "));
   };
   return [
-    { title: "Pick", cell: (r) => <Checkbox aria-label={`Compare revision ${r.revision}`} checked={picked.includes(r.revision)} onChange={() => toggle(r.revision)} /> },
+    { title: "Pick", half: true, cell: (r) => <Checkbox aria-label={`Compare revision ${r.revision}`} checked={picked.includes(r.revision)} onChange={() => toggle(r.revision)} /> },
     {
       title: "Revision",
+      half: true,
       cell: (r) => (
         <TextLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(r.revision) }} fw={600}>
           {r.revision}
@@ -121,8 +119,8 @@ function columns(fleet: string, picked: readonly number[], onPick: (pick: string
     },
     { title: "Receipt", kind: "short", cell: (r) => <div className="receipt-cell">{r.receipt ? <ReceiptBadge state={r.receipt} /> : "–"}</div> },
     { title: "When", kind: "short", cell: (r) => <Ago at={r.committed_at} /> },
-    { title: "Who", cell: (r) => <div className="who-cell words">{`${r.actor ?? "somebody"} · ${r.kind}`}</div> },
-    { title: "Changed", cell: (r) => <Changed of={r} /> },
+    { title: "Who", half: true, cell: (r) => <div className="who-cell words">{`${r.actor ?? "somebody"} · ${r.kind}`}</div> },
+    { title: "Changed", half: true, cell: (r) => <Changed of={r} /> },
     { title: "Message", cell: (r) => <Text size="sm" className="words" lineClamp={3} title={exact(r.committed_at)}>{r.message ?? ""}</Text> },
   ];
 }

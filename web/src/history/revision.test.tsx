@@ -18,7 +18,7 @@ test("the same words of many nodes are told once, with the way back beside them"
   expect(within(alert).getByText("bad <b>regex</b>")).toBeTruthy();
   expect(within(alert).getByRole("link", { name: "n-0" }).getAttribute("href")).toBe("/fleets/edge/nodes/n-0");
   expect(within(alert).getByText(/and 293 more/)).toBeTruthy();
-  expect(screen.getByRole("link", { name: "Roll back to revision 6" }).getAttribute("href")).toBe("/fleets/edge/rollback/6");
+  expect(within(alert).getByRole("link", { name: "Roll back to revision 6" }).getAttribute("href")).toBe("/fleets/edge/rollback/6");
   expect(screen.getByRole("link", { name: "Roll back this resource alone" }).getAttribute("href")).toBe("/fleets/edge/rollback/6?type=clusters&name=a");
 });
 

@@ -71,12 +71,12 @@ function Actions({ revision: n }: { revision: number }) {
     <>
       {n > 1 && (
         <ButtonLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(n - 1) }} variant="default" aria-label={`The one before, revision ${n - 1}`}>
-          ← {n - 1}
+          ← Revision {n - 1}
         </ButtonLink>
       )}
       {n < newest && (
         <ButtonLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(n + 1) }} variant="default" aria-label={`The next one, revision ${n + 1}`}>
-          {n + 1} →
+          Revision {n + 1} →
         </ButtonLink>
       )}
       {n < newest && (
@@ -91,7 +91,7 @@ function Actions({ revision: n }: { revision: number }) {
       )}
       {mayWrite(me) && n > 1 && n >= newest && (
         <ButtonLink to="/fleets/$fleet/rollback/$revision" params={{ fleet, revision: String(n - 1) }} variant="default">
-          Roll back to {n - 1}
+          Roll back to revision {n - 1}
         </ButtonLink>
       )}
     </>

@@ -107,7 +107,7 @@ function ConfigFilter({ filters, words }: { filters: ConfigFilters; words: strin
         onChange={(s) => set({ holds: s ?? undefined, held: undefined })}
       />
       <TextInput
-        label="The name has"
+        label="Name contains"
         flex="1 1 12rem"
         value={typed}
         onChange={(e) => {

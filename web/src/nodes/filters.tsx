@@ -40,7 +40,7 @@ function Prefix({ now }: { now: string }) {
   const ask = useDebouncedCallback(send, 300);
   return (
     <TextInput
-      label="The id begins with"
+      label="Id begins with"
       w={{ base: "100%", xs: "14rem" }}
       value={typed}
       onChange={(e) => {
@@ -69,7 +69,7 @@ function Selector({ now }: { now: string }) {
     >
       <TextInput label="Selector" placeholder="locality.region=eu,metadata.canary" flex={1} miw={0} value={typed} onChange={(e) => type(e.currentTarget.value)} classNames={{ input: "mono" }} />
       <Button type="submit" variant="default">
-        Select
+        Apply
       </Button>
     </Group>
   );

@@ -148,7 +148,7 @@ test("what it holds is filtered by the server, and looked through by name", asyn
   open(`${address}?type=clusters&holds=refused`);
   await screen.findByRole("row", { name: /clusters\/web/ });
   expect(asked).toContain("/nodes/eu/a/config?type=clusters&state=refused&limit=50");
-  await userEvent.type(screen.getByLabelText("The name has"), "Needle");
+  await userEvent.type(screen.getByLabelText("Name contains"), "Needle");
   await screen.findByRole("row", { name: /clusters\/x-needle/ });
   expect(within(screen.getByRole("table", { name: "Resources of this node" })).queryByRole("row", { name: /clusters\/web/ })).toBeNull();
   expect(asked).toContain("/nodes/eu/a/config?type=clusters&state=refused&limit=500&cursor=more");

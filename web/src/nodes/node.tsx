@@ -69,7 +69,7 @@ function About({ node }: { node: NodeOf }) {
     <Group gap="xs" mt={4}>
       <NodeBadge state={node.state} />
       <span>
-        {`${settledWords(node.settled, newest)}; ${node.state === "offline" ? "offline since" : "connected since"} `}
+        {`${settledWords(node.settled, newest)}${standing(node.refusals).length > 0 ? ", but for what it refuses" : ""}; ${node.state === "offline" ? "went offline" : "connected"} `}
         <Ago at={node.since ?? node.last_seen} />
       </span>
     </Group>

@@ -42,7 +42,7 @@ test("nodes with their state, where they are, what they wait for", async () => {
   expect(row.getByText("routes/r")).toBeTruthy();
   expect(row.getByText("envoy 1.40.0")).toBeTruthy();
   expect(row.getByRole("link", { name: "a/b" }).getAttribute("href")).toBe("/fleets/edge/nodes/a%2Fb");
-  expect(await screen.findByText(/3 nodes: 2 live, 1 refusing, 0 offline. They stand in the order of their ids/)).toBeTruthy();
+  expect(await screen.findByText(/3 nodes: 2 live, 1 refusing, 0 offline. Sorted by id/)).toBeTruthy();
 });
 
 test("words that several nodes refuse with stand once above the table, others at their node", async () => {
@@ -60,9 +60,9 @@ test("filters are the server's, and stand in the address", async () => {
   expect(await screen.findByText(/at least 12 nodes match of 3/)).toBeTruthy();
   expect(asked).toContain("state=offline&selector=locality.region%3Deu&limit=200");
   expect(asked).toContain("state=offline&selector=locality.region%3Deu&count=true&limit=1");
-  await userEvent.type(screen.getByLabelText("The id begins with"), "edge-");
+  await userEvent.type(screen.getByLabelText("Id begins with"), "edge-");
   await waitFor(() => expect(asked).toContain("state=offline&prefix=edge-&selector=locality.region%3Deu&limit=200"));
-  expect(screen.getByLabelText<HTMLInputElement>("The id begins with").value).toBe("edge-");
+  expect(screen.getByLabelText<HTMLInputElement>("Id begins with").value).toBe("edge-");
   const selector = screen.getByLabelText("Selector");
   await userEvent.clear(selector);
   await userEvent.type(selector, "metadata.canary{Enter}");
@@ -96,7 +96,7 @@ test("filters that nothing passes can be taken away", async () => {
   await userEvent.click(screen.getByRole("button", { name: "Show all nodes" }));
   await screen.findByRole("link", { name: "a" });
   expect(asked).toContain("limit=200");
-  expect(screen.getByLabelText<HTMLInputElement>("The id begins with").value).toBe("");
+  expect(screen.getByLabelText<HTMLInputElement>("Id begins with").value).toBe("");
 });
 
 test("a selector that is wrong is told in the API's words", async () => {

@@ -5,6 +5,7 @@ import type { NodeList } from "../api/client";
 import { fleetQuery } from "../api/queries";
 import { usePlace } from "../app/place";
 import { ButtonLink } from "../ui/link";
+import { FilterFold } from "../ui/filters";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page } from "../ui/page";
 import { useFilters } from "../ui/search";
@@ -35,7 +36,9 @@ export function Nodes() {
         </ButtonLink>
       }
     >
-      <Filters />
+      <FilterFold set={Object.keys(filters).length}>
+        <Filters />
+      </FilterFold>
       <Box ref={top} className="page-of-nodes" aria-busy={list.isPlaceholderData} data-old={list.isPlaceholderData}>
         <Loaded query={list} height={480}>
           {(data) => <Rows list={data} filtered={filtered || pages.cursor !== undefined} />}
@@ -51,7 +54,7 @@ function Count({ filters, filtered }: { filters: NodeFilters; filtered: boolean 
   const all = useQuery(fleetQuery(tenant, fleet)).data?.counts?.nodes;
   const found = useQuery({ ...countQuery(tenant, fleet, filters), enabled: filtered, placeholderData: keepPreviousData }).data;
   const total = all && all.live + all.refusing + all.offline;
-  const order = "They stand in the order of their ids.";
+  const order = "Sorted by id.";
   if (filtered && found?.matches !== undefined) {
     return (
       <span role="status">

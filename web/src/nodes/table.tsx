@@ -84,14 +84,14 @@ const Row = memo(function Row({ node: n, index, newest, alike, measure }: RowPro
       <Table.Td data-label="Node">
         <NodeName node={n} alike={alike} />
       </Table.Td>
-      <Table.Td data-label="State">
+      <Table.Td data-half data-label="State">
         <NodeBadge state={n.state} />
       </Table.Td>
-      <Table.Td data-label="Revision">{settledWords(n.settled, newest)}</Table.Td>
-      <Table.Td data-label="Client" className="words">
+      <Table.Td data-half data-label="Revision">{settledWords(n.settled, newest)}</Table.Td>
+      <Table.Td data-half data-label="Client" className="words">
         {clientWords(n) || "–"}
       </Table.Td>
-      <Table.Td data-label="Waits for" className="words">
+      <Table.Td data-half data-label="Waits for" className="words">
         {waitsWords(n.waits) || "–"}
       </Table.Td>
       <Table.Td data-label="Since" data-kind="short">

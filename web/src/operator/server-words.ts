@@ -14,12 +14,12 @@ export function lagWords(s: Pick<Server, "state" | "lag_ms">): string {
   return duration(s.lag_ms);
 }
 
-/** "3 live servers, 214 streams, one is behind": of a page. */
+/** "3 live servers, 214 streams; 1 behind by more than 6.0 s": of a page. */
 export function health(servers: readonly Server[]): string {
   const live = servers.filter((s) => s.state === "live");
   if (live.length === 0) return "No server is live: no proxy is told anything new.";
   const streams = live.reduce((n, s) => n + (s.streams ?? 0), 0);
   const behind = live.filter(isLate).length;
   const words = `${live.length === 1 ? "1 live server" : `${live.length} live servers`}, ${streams === 1 ? "1 stream" : `${streams} streams`}`;
-  return behind === 0 ? `${words}, none is behind.` : `${words}; ${behind} behind by more than ${duration(late)}.`;
+  return behind === 0 ? `${words}; none behind by more than ${duration(late)}.` : `${words}; ${behind} behind by more than ${duration(late)}.`;
 }

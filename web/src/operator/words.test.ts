@@ -24,7 +24,7 @@ test("a limit is a whole number that can be told exactly", () => {
 const one: Server = { id: "s", name: "a", state: "live", started_at: "2026-11-24T10:00:00Z", seen_at: "2026-11-24T10:00:00Z", streams: 1, lag_ms: 40 };
 
 test("servers are told by what they serve and how far they are behind", () => {
-  expect(health([one])).toBe("1 live server, 1 stream, none is behind.");
+  expect(health([one])).toBe("1 live server, 1 stream; none behind by more than 6.0 s.");
   expect(health([one, { ...one, streams: 20, lag_ms: 9000 }, { ...one, state: "gone", streams: 5 }])).toBe("2 live servers, 21 streams; 1 behind by more than 6.0 s.");
   expect(health([{ ...one, state: "gone" }])).toMatch(/^No server is live/);
   expect([isLate(one), isLate({ ...one, lag_ms: 7000 }), isLate({ state: "gone", lag_ms: 7000 }), isLate({ state: "live" })]).toEqual([false, true, false, false]);

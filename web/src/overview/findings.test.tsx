@@ -30,7 +30,7 @@ test("each finding says where, what it is and what to do", async () => {
   expect(row.getByText("it names clusters/nope: write it (3 nodes)")).toBeTruthy();
   expect(row.getByText("names what does not exist")).toBeTruthy();
   expect(row.getByRole("link", { name: "routes/shop/a (variant eu)" }).getAttribute("href")).toBe("/fleets/edge/resources/routes/shop%2Fa?variant=eu&pointer=%2Fbody%2Froute%2Fcluster");
-  expect(screen.getByText("1 error in revision 7")).toBeTruthy();
+  expect(screen.getByText("In revision 7: 1 error.")).toBeTruthy();
 });
 
 test("filters stand in the address and go to the server, and begin at the first page", async () => {

@@ -5,6 +5,7 @@ import { useRef } from "react";
 import type { Finding, FindingCode, FindingSeverity, ResourceType } from "../api/client";
 import { usePlace } from "../app/place";
 import { TextLink } from "../ui/link";
+import { FilterFold } from "../ui/filters";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page } from "../ui/page";
 import { useFilters } from "../ui/search";
@@ -32,10 +33,12 @@ export function Findings() {
   const filter = filterOf(words);
   const list = useQuery({ ...findings(tenant, fleet, filter), placeholderData: keepPreviousData });
   const filtered = filter.severity ?? filter.type ?? filter.code ?? filter.name ?? filter.cursor;
-  const about = list.data ? `${findingTotals(list.data)} in revision ${list.data.revision}` : "What is wrong in the fleet as a whole, or soon will be.";
+  const about = list.data ? `In revision ${list.data.revision}: ${findingTotals(list.data)}.` : "What is wrong in the fleet as a whole, or soon will be.";
   return (
     <Page title="Findings" about={about}>
-      <Filters filter={filter} />
+      <FilterFold set={[filter.severity, filter.type, filter.code, filter.name].filter((f) => f !== undefined).length}>
+        <Filters filter={filter} />
+      </FilterFold>
       <Loaded query={list} height={320}>
         {(page) =>
           page.items.length > 0 ? (
@@ -76,7 +79,7 @@ function Filters({ filter }: { filter: FindingFilter }) {
       <TextInput
         ref={name}
         label="Name of the resource"
-        placeholder="the whole name"
+        placeholder="whole name"
         defaultValue={filter.name ?? ""}
         onKeyDown={(e) => {
           if (e.key === "Enter") to({ name: e.currentTarget.value.trim() || undefined });

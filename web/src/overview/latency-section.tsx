@@ -27,9 +27,10 @@ export function LatencySection({ tenant, fleet, revisions }: Props) {
     queries: revisions.toReversed().map((r, i) => ({ ...ackTimes(tenant, fleet, r.revision, i === revisions.length - 1), enabled: seen })),
     combine: (all) => ({ times: all.map((q) => q.data).filter((t) => t !== undefined), whole: all.every((q) => !q.isLoading), error: all.find((q) => q.error !== null)?.error }),
   });
+  const nothing = seen && whole && error === undefined && times.every((t) => t.last === undefined); // words alone: no chart's height is kept
   return (
     <Section title="From the commit to the ACK">
-      <Box ref={ref} mih={300}>
+      <Box ref={ref} mih={nothing ? undefined : 300}>
         {error && <ProblemAlert error={error} />}
         {!seen || !whole ? <Skeleton h={290} role="progressbar" aria-label="Loading" /> : times.length > 0 && <Times times={times} />}
       </Box>

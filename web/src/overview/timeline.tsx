@@ -78,7 +78,7 @@ function Line({ fleet, revision: r }: { fleet: string; revision: Revision }) {
 export function changes(r: Pick<Revision, "created" | "updated" | "deleted">): string {
   const parts: string[] = [];
   if (r.created > 0) parts.push(`${r.created} created`);
-  if (r.updated > 0) parts.push(`${r.updated} changed`);
+  if (r.updated > 0) parts.push(`${r.updated} updated`);
   if (r.deleted > 0) parts.push(`${r.deleted} deleted`);
   return parts.length === 0 ? "nothing changed" : parts.join(", ");
 }

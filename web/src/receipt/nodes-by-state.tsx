@@ -44,8 +44,9 @@ function NodesOf({ revision, state, cursor }: { revision: number; state: Receipt
   const columns = (what: boolean): Column<ReceiptNode>[] => [
     {
       title: "Node",
+      half: true,
       cell: (n) => (
-        <TextLink to="/fleets/$fleet/nodes/$node" params={{ fleet, node: n.id }} className="mono">
+        <TextLink display="inline-block" to="/fleets/$fleet/nodes/$node" params={{ fleet, node: n.id }} className="mono node-cell">
           {n.id}
         </TextLink>
       ),

@@ -89,7 +89,7 @@ function Filters() {
           later({ prefix: e.currentTarget.value });
         }}
         flex="1 1 12rem"
-        maw="22rem"
+        maw={{ sm: "22rem" }}
       />
       <TextInput
         label="Label"
@@ -102,7 +102,7 @@ function Filters() {
           if (isLabel(text)) later({ label: text });
         }}
         flex="1 1 12rem"
-        maw="22rem"
+        maw={{ sm: "22rem" }}
       />
     </Group>
   );
@@ -170,11 +170,11 @@ function Rows({ rows, typed }: { rows: Resource[]; typed: boolean }) {
   const { tenant, fleet } = usePlace();
   const draft = useDraft(tenant, fleet);
   const columns: Column<Resource>[] = [
-    { title: "Name", cell: (r) => <Name resource={r} edit={editOf(draft, r)} /> },
-    ...(typed ? [] : [{ title: "Type", cell: (r: Resource) => r.type }]),
+    { title: "Name", half: !typed, cell: (r) => <Name resource={r} edit={editOf(draft, r)} /> },
+    ...(typed ? [] : [{ title: "Type", half: true, cell: (r: Resource) => r.type }]),
     { title: "Labels", cell: (r) => labelsOf(r) },
     { title: "Revision", kind: "number", cell: (r) => <TextLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(r.revision) }} size="sm" aria-label={`Revision ${r.revision}`}>{r.revision}</TextLink> },
-    { title: "Changed", cell: (r) => <><Ago at={r.updated_at} />{r.updated_by ? ` by ${r.updated_by}` : ""}</> },
+    { title: "Changed", half: true, cell: (r) => <><Ago at={r.updated_at} />{r.updated_by ? ` by ${r.updated_by}` : ""}</> },
     { title: "Version", wide: true, cell: (r) => <span className="mono" title={r.version}>{r.version.slice(0, 10)}</span> },
   ];
   return <DataTable label="Resources" columns={columns} rows={rows} keyOf={(r) => `${r.type}/${r.name}/${r.variant ?? ""}`} />;

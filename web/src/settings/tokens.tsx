@@ -70,9 +70,9 @@ function TokenTable({ tenant, items, mixed }: { tenant: string; items: readonly 
             </>
           ),
         },
-        { title: "May", cell: (t) => <May token={t} /> },
-        ...(mixed ? [{ title: "State", cell: (t: Token) => <StateBadge state={stateOf(t, now)} /> }] : []),
-        { title: "Made", cell: (t) => <Made token={t} /> },
+        { title: "Role", half: true, cell: (t) => <May token={t} /> },
+        ...(mixed ? [{ title: "State", half: true, cell: (t: Token) => <StateBadge state={stateOf(t, now)} /> }] : []),
+        { title: "Made", half: true, cell: (t) => <Made token={t} /> },
         { title: "Ends", kind: "short", cell: (t) => <Ago at={t.revoked_at ?? t.expires_at} /> },
         { title: "", cell: (t) => stateOf(t, now) === "active" && <TokenActions tenant={tenant} token={t} among={items} /> },
       ]}

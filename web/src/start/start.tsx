@@ -57,7 +57,7 @@ function Fleets({ me, tenant }: { me: Whoami; tenant: string }) {
   const actions = (
     <>
       {!bound && (
-        <ButtonLink to="/" search={{ state: "deleted" }} variant="subtle">
+        <ButtonLink to="/" search={{ state: "deleted" }} variant="default">
           Deleted fleets
         </ButtonLink>
       )}
@@ -112,7 +112,7 @@ function PrefixFilter() {
         onChange={(e) => set({ prefix: e.currentTarget.value.trim() || undefined, cursor: undefined })}
         maxLength={63}
         w="100%"
-        maw="20rem"
+        maw={{ sm: "20rem" }}
       />
     </Group>
   );

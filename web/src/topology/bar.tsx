@@ -47,7 +47,7 @@ function Search() {
         send(e.currentTarget.value);
       }}
       flex="1 1 12rem"
-      maw="22rem"
+      maw={{ sm: "22rem" }}
     />
   );
 }

@@ -31,10 +31,10 @@ export function ListView({ fleet, graph, found, step, onFocus }: Props) {
         rows={rows.slice(0, shown)}
         keyOf={(i) => name(i)?.id ?? String(i)}
         columns={[
-          { title: "Resource", cell: (i) => <Resource name={name(i)} fleet={fleet} onFocus={onFocus} /> },
-          { title: "State", cell: (i) => <State name={name(i)} /> },
-          { title: "Leads to", cell: (i) => others(graph.down[i], name(i)?.anyCluster ? "decided by each request" : "–") },
-          { title: "Comes from", cell: (i) => others(graph.up[i], "–") },
+          { title: "Resource", half: true, cell: (i) => <Resource name={name(i)} fleet={fleet} onFocus={onFocus} /> },
+          { title: "State", half: true, cell: (i) => <State name={name(i)} /> },
+          { title: "Leads to", half: true, cell: (i) => others(graph.down[i], name(i)?.anyCluster ? "decided by each request" : "–") },
+          { title: "Comes from", half: true, cell: (i) => others(graph.up[i], "–") },
         ]}
       />
       {rows.length > shown && (

@@ -15,7 +15,7 @@ export function PlanView({ fleet, plan, placeOf }: { fleet: string; plan: Plan; 
   return (
     <Stack gap="md">
       <div>
-        <Text fw={600}>{parts.length === 0 ? "Nothing is named" : parts.join(", ")}, on revision {plan.revision}</Text>
+        <Text fw={600}>{parts.length === 0 ? "Nothing is named" : parts.join(", ")}, compared with revision {plan.revision}</Text>
         <Text size="sm" c="dimmed" className="words">{reachWords(plan)}</Text>
       </div>
       {changes.length > 0 && <Changes fleet={fleet} changes={changes} />}

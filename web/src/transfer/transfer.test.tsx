@@ -129,7 +129,7 @@ test("a promotion shows its plan, applies exactly that, and leads to the receipt
   );
   open("/fleets/edge/promote?to=prod");
   await userEvent.click(await screen.findByRole("button", { name: "Show what would change on prod" }));
-  expect(await screen.findByText("1 to create, 1 unchanged, on revision 8")).toBeTruthy();
+  expect(await screen.findByText("1 to create, 1 unchanged, compared with revision 8")).toBeTruthy();
   expect(screen.getByText("It reaches 3 of 300 nodes: edge-1, edge-2, edge-7.")).toBeTruthy();
   expect(screen.getByText(/not set: set it in the settings of prod/)).toBeTruthy(); // the value HOST
   const resources = [{ type: "clusters", name: "backend", body: backend.body }, { type: "secrets", name: "cert", keep: true }];

@@ -7,6 +7,8 @@ export interface Column<T> {
   cell: (row: T) => ReactNode;
   /** Numbers and times do not break, and stand to the right. */
   kind?: "number" | "short";
+  /** On a phone it shares its line with another; so do those of a kind. */
+  half?: boolean;
   /** Left out on a phone. */
   wide?: boolean;
 }
@@ -34,7 +36,7 @@ export function DataTable<T>({ label, columns, rows, keyOf }: Props<T>) {
         {rows.map((row) => (
           <Table.Tr key={keyOf(row)}>
             {columns.map((c) => (
-              <Table.Td key={c.title} data-label={c.title} data-kind={c.kind} data-wide={c.wide}>
+              <Table.Td key={c.title} data-label={c.title} data-kind={c.kind} data-half={c.half || undefined} data-wide={c.wide}>
                 {c.cell(row)}
               </Table.Td>
             ))}
