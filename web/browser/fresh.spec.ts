@@ -1,0 +1,156 @@
+// What a newcomer ran into. Each of these failed when it was written.
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { api, apply, cluster, makeFleet, ready, signIn, someone, tenant, tokenOf } from "./world";
+
+const editorOf = (page: Page, label: string) => page.getByLabel(label, { exact: true });
+const storedText = (page: Page, fleet: string) => page.evaluate((key) => localStorage.getItem(key) ?? "", `fairlead.draft/${tenant}/${fleet}`);
+
+async function empty(page: Page, label: string) {
+  await editorOf(page, label).click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.press("Delete");
+}
+
+test("a JSON document can be emptied and typed anew", async () => {
+  const fleet = await makeFleet();
+  await apply(fleet, [cluster("cart")]);
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/resources/clusters/cart?format=json`);
+  await page.locator(".cm-line", { hasText: "{" }).first().waitFor();
+  await empty(page, "Document of cluster cart");
+  await page.keyboard.type('{"name": "cart"}');
+  expect(await page.locator(".cm-content").first().textContent()).toContain('"cart"');
+});
+
+test("JSON that is pasted over YAML can be undone", async () => {
+  const fleet = await makeFleet();
+  await apply(fleet, [cluster("cart")]);
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`);
+  await empty(page, "Document of cluster cart");
+  await page.keyboard.insertText('{"wrong": true}');
+  for (let i = 0; i < 4; i++) await page.keyboard.press("ControlOrMeta+z");
+  expect(await page.locator(".cm-content").first().textContent()).toContain("connect_timeout");
+});
+
+test("a browser that has no room for the draft says so", async () => {
+  const fleet = await makeFleet();
+  await apply(fleet, [cluster("cart")]);
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`);
+  await editorOf(page, "Document of cluster cart").waitFor();
+  await page.evaluate(() => {
+    for (const size of [1_000_000, 10_000, 100, 1]) {
+      for (let i = 0; ; i++) {
+        try {
+          localStorage.setItem(`fill/${size}/${i}`, "x".repeat(size));
+        } catch {
+          break;
+        }
+      }
+    }
+  });
+  await editorOf(page, "Document of cluster cart").click();
+  await page.keyboard.press("ControlOrMeta+End");
+  await page.keyboard.insertText("# typed at three in the morning\n");
+  await page.getByText("edited, not published").waitFor();
+  expect(await storedText(page, fleet)).toBe("");
+  await page.getByText(/not kept|no room|cannot keep|only in this tab|reload/i).first().waitFor({ timeout: 5000 });
+});
+
+test("a server that is gone for a while takes no page away: what was typed into this tab stays", async () => {
+  const fleet = await makeFleet();
+  await apply(fleet, [cluster("cart")]);
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/resources`);
+  await page.getByRole("link", { name: "cart" }).first().waitFor();
+  await page.evaluate(() => document.body.setAttribute("data-same", "yes"));
+  await page.context().setOffline(true);
+  await page.getByRole("link", { name: "Topology" }).click();
+  await page.getByRole("link", { name: "Resources" }).waitFor(); // the page is still there, and says what is wrong
+  await page.getByRole("alert").first().waitFor();
+  await page.context().setOffline(false);
+  expect(await page.evaluate(() => document.body.getAttribute("data-same"))).toBe("yes");
+});
+
+test("seven tabs are not too many", async () => {
+  const page = await someone();
+  await signIn(page, `/fleets/${ready.fleet}`);
+  for (let i = 0; i < 6; i++) {
+    const tab = await page.context().newPage();
+    await tab.goto(`/fleets/${ready.fleet}/nodes`);
+    await tab.getByRole("link", { name: ready.node_id }).first().waitFor();
+  }
+});
+
+test("sign out without a server says that it did not work", async () => {
+  const page = await someone();
+  await signIn(page);
+  await page.context().setOffline(true);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("alert").getByText(/does not answer/).waitFor({ timeout: 5000 });
+});
+
+test("a deletion of what somebody changed meanwhile is not published unseen", async () => {
+  const fleet = await makeFleet();
+  await apply(fleet, [cluster("cart")]);
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`);
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("To be deleted").waitFor();
+  await page.goto("/settings");
+  await apply(fleet, [cluster("cart", { connect_timeout: "7s" })], "Ben's");
+  await page.goto(`/fleets/${fleet}/draft`);
+  await page.getByText("What it would do").waitFor();
+  await page.getByRole("button", { name: /^Publish( all the same)?$/ }).waitFor();
+  expect(await page.getByText(/Changed since you read it|Others have changed/).count()).toBeGreaterThan(0);
+});
+
+test("all fleets: the filter's field is empty when there is no filter", async () => {
+  const page = await someone();
+  await signIn(page);
+  const field = page.getByLabel("Only fleets whose name begins with");
+  await field.fill("zzz");
+  await page.getByText("No fleet begins with").waitFor();
+  await page.getByRole("link", { name: "All fleets", exact: true }).click();
+  await page.getByRole("link", { name: ready.fleet, exact: true }).waitFor();
+  expect(await field.inputValue()).toBe("");
+});
+
+test("Ctrl K finds the way from within the editor", async () => {
+  const fleet = await makeFleet();
+  await apply(fleet, [cluster("cart")]);
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`);
+  await editorOf(page, "Document of cluster cart").click();
+  await page.keyboard.press("ControlOrMeta+k");
+  await page.getByRole("textbox", { name: "Go to" }).waitFor({ timeout: 5000 });
+});
+
+test("a key that was typed does not outlive the sign-out", async () => {
+  const fleet = await makeFleet();
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/new?kind=secret`);
+  await page.getByLabel(/^Name/).fill("tls");
+  await page.getByLabel(/^Certificate chain/).fill("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----");
+  await page.getByLabel(/^Private key/).fill("-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----");
+  await page.getByRole("button", { name: "Make the document" }).click();
+  await page.getByRole("button", { name: "Add to the draft" }).click();
+  await page.waitForURL(/secrets\/tls/);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("API token").fill(await tokenOf("editor"));
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("link", { name: "Draft" }).click();
+  await page.getByText("There are no edits").waitFor({ timeout: 5000 });
+});
+
+test("a page that was opened while the server was away comes by itself when it is back", async () => {
+  const page = await someone();
+  await signIn(page, `/fleets/${ready.fleet}`);
+  await page.route("**/v1/**", (r) => r.abort());
+  await page.reload();
+  await page.getByText("The server does not answer.", { exact: false }).first().waitFor();
+  await page.unroute("**/v1/**");
+  await page.getByRole("link", { name: "Nodes" }).first().waitFor({ timeout: 30_000 });
+});
