@@ -1,7 +1,7 @@
 // What a newcomer ran into. Each of these failed when it was written.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { api, apply, cluster, makeFleet, ready, signIn, someone, tenant, tokenOf } from "./world";
+import { apply, cluster, makeFleet, ready, signIn, someone, tenant, tokenOf } from "./world";
 
 const editorOf = (page: Page, label: string) => page.getByLabel(label, { exact: true });
 const storedText = (page: Page, fleet: string) => page.evaluate((key) => localStorage.getItem(key) ?? "", `fairlead.draft/${tenant}/${fleet}`);
@@ -153,4 +153,78 @@ test("a page that was opened while the server was away comes by itself when it i
   await page.getByText("The server does not answer.", { exact: false }).first().waitFor();
   await page.unroute("**/v1/**");
   await page.getByRole("link", { name: "Nodes" }).first().waitFor({ timeout: 30_000 });
+});
+
+const oneCluster = (name: string) => `static_resources:\n  clusters:\n  - {name: ${name}, type: STATIC, connect_timeout: 1s}\n`;
+
+test("what was pasted into the import is there after a reload", async () => {
+  const fleet = await makeFleet();
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/import`);
+  const field = page.getByLabel("Bootstrap or config dump, YAML or JSON");
+  await field.fill(oneCluster("legacy"));
+  await page.reload();
+  await field.waitFor();
+  expect(await field.inputValue()).toBe(oneCluster("legacy"));
+});
+
+test("a pipeline's token may mend what it has put into the draft", async () => {
+  const fleet = await makeFleet();
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/import`, await tokenOf("ci", fleet));
+  await page.getByLabel("Bootstrap or config dump, YAML or JSON").fill(oneCluster("legacy"));
+  await page.getByRole("button", { name: "Show what would be taken over" }).click();
+  await page.getByRole("button", { name: /into the draft/ }).click();
+  await page.waitForURL(/\/draft/);
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  const editor = editorOf(page, "Document of cluster legacy");
+  await editor.waitFor();
+  expect(await editor.getAttribute("contenteditable")).toBe("true");
+});
+
+test("an edit that is dropped by a slip of the mouse can be had back", async () => {
+  const fleet = await makeFleet();
+  await apply(fleet, [cluster("cart")]);
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`);
+  await editorOf(page, "Document of cluster cart").click();
+  await page.keyboard.press("ControlOrMeta+End");
+  await page.keyboard.insertText("# typed at three in the morning\n");
+  await page.getByText("edited, not published").waitFor();
+  await page.getByRole("link", { name: "Review and publish" }).click();
+  await page.getByRole("button", { name: /^Drop the edit of/ }).click();
+  await page.getByRole("button", { name: /undo|bring .*back|keep|drop it/i }).first().waitFor({ timeout: 5000 });
+});
+
+test("the link to a line leads to the line", async () => {
+  const fleet = await makeFleet();
+  const endpoint = (i: number) => ({ endpoint: { address: { socket_address: { address: `10.0.0.${i}`, port_value: 80 } } } });
+  await apply(fleet, [cluster("long", { load_assignment: { cluster_name: "long", endpoints: [{ lb_endpoints: Array.from({ length: 60 }, (_, i) => endpoint(i + 1)) }] } })]);
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/resources/clusters/long`);
+  await editorOf(page, "Document of cluster long").click();
+  await page.keyboard.press("ControlOrMeta+End");
+  await page.keyboard.insertText("  no_such_field: 1\n");
+  await page.getByText("edited, not published").waitFor();
+  await page.getByRole("link", { name: "Review and publish" }).click();
+  await page.getByRole("link", { name: /^line \d+$/ }).first().click();
+  await page.waitForURL(/line=\d+/);
+  await page.locator(".cm-line", { hasText: "no_such_field" }).waitFor({ timeout: 5000 });
+});
+
+test("a session that begins again in another tab lets this one go on", async () => {
+  const fleet = await makeFleet();
+  await apply(fleet, [cluster("cart")]);
+  const token = await tokenOf("editor");
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`, token);
+  const other = await page.context().newPage();
+  await other.goto("/");
+  await other.getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("The session has ended.").waitFor();
+  await other.getByLabel("API token").fill(token);
+  await other.getByRole("button", { name: "Sign in" }).click();
+  await other.getByRole("button", { name: "Sign out" }).waitFor();
+  await page.bringToFront();
+  await editorOf(page, "Document of cluster cart").waitFor({ timeout: 5000 });
 });
