@@ -34,31 +34,6 @@ test("JSON that is pasted over YAML can be undone", async () => {
   expect(await page.locator(".cm-content").first().textContent()).toContain("connect_timeout");
 });
 
-test("a browser that has no room for the draft says so", async () => {
-  const fleet = await makeFleet();
-  await apply(fleet, [cluster("cart")]);
-  const page = await someone();
-  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`);
-  await editorOf(page, "Document of cluster cart").waitFor();
-  await page.evaluate(() => {
-    for (const size of [1_000_000, 10_000, 100, 1]) {
-      for (let i = 0; ; i++) {
-        try {
-          localStorage.setItem(`fill/${size}/${i}`, "x".repeat(size));
-        } catch {
-          break;
-        }
-      }
-    }
-  });
-  await editorOf(page, "Document of cluster cart").click();
-  await page.keyboard.press("ControlOrMeta+End");
-  await page.keyboard.insertText("# typed at three in the morning\n");
-  await page.getByText("edited, not published").waitFor();
-  expect(await storedText(page, fleet)).toBe("");
-  await page.getByText(/not kept|no room|cannot keep|only in this tab|reload/i).first().waitFor({ timeout: 5000 });
-});
-
 test("a server that is gone for a while takes no page away: what was typed into this tab stays", async () => {
   const fleet = await makeFleet();
   await apply(fleet, [cluster("cart")]);

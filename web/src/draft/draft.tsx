@@ -17,6 +17,7 @@ import { placeIn, prepare, requestOf, sortFaults, type Item, type Prepared } fro
 import { LastChanges, NoAnswer, Publish, type Token } from "./publish";
 import { mayWrite, whyNotWrite } from "./rights";
 import { clearDraft, published, setAsked, setMessage, useDraft, type Draft } from "./store";
+import { Unkept } from "./unkept";
 import { newKey, useToReceipt, useWrite } from "./write";
 
 export function DraftView() {
@@ -75,6 +76,7 @@ function Edits({ draft }: { draft: Draft }) {
         </>
       }
     >
+      <Unkept tenant={tenant} fleet={fleet} />
       {mayWrite(me) && readable && (
         <Section title="What it would do">
           {plan.error ? <NotPlanned error={plan.error} rest={rest.length > 0 || at.size === 0} /> : (

@@ -7,6 +7,7 @@ import { usePlace } from "../app/place";
 import { may, useMe } from "../app/session";
 import { Diff } from "../code";
 import { languageOf } from "../code/document";
+import { Unkept } from "../draft/unkept";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page, Section } from "../ui/page";
@@ -51,6 +52,7 @@ function Found({ id, resource, failed }: { id: Identity; resource: Stored | null
     <Page title={id.name} about={<About id={id} resource={resource} />} actions={editable && (resource ?? edit) && <Actions editing={editing} resource={resource} />}>
       {failed && <Alert color="red" role="alert">It could not be read again: {failed.message}</Alert>}
       {!editable && <Alert color="gray">You may look at this and not change it: your role is {me.role ?? "none"}. An editor can.</Alert>}
+      {edit && <Unkept tenant={tenant} fleet={fleet} />}
       {!resource && !edit ? <NotThere id={id} editable={editable} /> : <Content id={id} resource={resource} editing={editing} editable={editable} />}
       {id.variant !== undefined && (resource ?? edit) && (
         <Section title="Nodes of this variant">
