@@ -12,28 +12,6 @@ async function empty(page: Page, label: string) {
   await page.keyboard.press("Delete");
 }
 
-test("a JSON document can be emptied and typed anew", async () => {
-  const fleet = await makeFleet();
-  await apply(fleet, [cluster("cart")]);
-  const page = await someone();
-  await signIn(page, `/fleets/${fleet}/resources/clusters/cart?format=json`);
-  await page.locator(".cm-line", { hasText: "{" }).first().waitFor();
-  await empty(page, "Document of cluster cart");
-  await page.keyboard.type('{"name": "cart"}');
-  expect(await page.locator(".cm-content").first().textContent()).toContain('"cart"');
-});
-
-test("JSON that is pasted over YAML can be undone", async () => {
-  const fleet = await makeFleet();
-  await apply(fleet, [cluster("cart")]);
-  const page = await someone();
-  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`);
-  await empty(page, "Document of cluster cart");
-  await page.keyboard.insertText('{"wrong": true}');
-  for (let i = 0; i < 4; i++) await page.keyboard.press("ControlOrMeta+z");
-  expect(await page.locator(".cm-content").first().textContent()).toContain("connect_timeout");
-});
-
 test("a server that is gone for a while takes no page away: what was typed into this tab stays", async () => {
   const fleet = await makeFleet();
   await apply(fleet, [cluster("cart")]);

@@ -1,5 +1,6 @@
 import { MantineProvider } from "@mantine/core";
 import { EditorView } from "@codemirror/view";
+import { undo } from "@codemirror/commands";
 import { forEachDiagnostic } from "@codemirror/lint";
 import { act, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
@@ -80,4 +81,16 @@ test("what is read only can be reached and not changed", () => {
   expect(box.getAttribute("contenteditable")).toBe("false");
   expect(box.getAttribute("aria-readonly")).toBe("true");
   expect(box.tabIndex).toBe(0);
+});
+
+test("another language leaves the editor, and what can be undone, as they are", () => {
+  const { rerender } = render(shown({ onChange: () => undefined }));
+  const first = editor();
+  type("2");
+  rerender(shown({ onChange: () => undefined, text: "a: 12", language: "json" }));
+  expect(editor()).toBe(first);
+  act(() => void undo(first));
+  expect(text()).toBe("a: 1");
+  act(() => void undo(first));
+  expect(text()).toBe("a: 1"); // what it began with cannot be undone
 });

@@ -4,10 +4,11 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirro
 import { foldKeymap, indentOnInput } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { searchKeymap } from "@codemirror/search";
-import { EditorState, type Extension } from "@codemirror/state";
+import { Compartment, EditorState, Transaction, type Extension } from "@codemirror/state";
 import { EditorView, highlightActiveLine, hoverTooltip, keymap, type HoverTooltipSource } from "@codemirror/view";
 import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useId, useRef } from "react";
+import { nonce } from "../app/nonce";
 import { base, type Language } from "./look";
 
 /** What is to be seen at a line. */
@@ -36,6 +37,9 @@ export interface EditorProps {
   height?: number;
 }
 
+// What a property changes is changed in the view that is there: another would forget what can be undone, and the focus.
+const settings = new Compartment();
+
 type Latest = Pick<EditorProps, "onChange" | "onSave" | "complete" | "hover">;
 
 export function CodeEditor({ label, text, language, readOnly = false, onChange, onSave, marks, complete, hover, height = 480 }: EditorProps) {
@@ -57,7 +61,8 @@ export function CodeEditor({ label, text, language, readOnly = false, onChange, 
       parent: parent.current,
       state: EditorState.create({
         extensions: [
-          ...base(language, label, readOnly, dark),
+          EditorView.cspNonce.of(nonce), // it is asked for once, when the view is made
+          settings.of([]),
           EditorView.contentAttributes.of({ "aria-describedby": keys }),
           EditorView.updateListener.of((u) => {
             if (!u.docChanged || u.transactions.some((t) => t.isUserEvent("set"))) return;
@@ -65,7 +70,6 @@ export function CodeEditor({ label, text, language, readOnly = false, onChange, 
             typed.current.push(now);
             latest.current.onChange?.(now);
           }),
-          ...typing(latest, readOnly),
         ],
       }),
     });
@@ -73,18 +77,23 @@ export function CodeEditor({ label, text, language, readOnly = false, onChange, 
     given.current = { text: undefined, marks: undefined };
     typed.current = [];
     return () => made.destroy();
+  }, [keys]);
+
+  useEffect(() => {
+    view.current?.dispatch({ effects: settings.reconfigure([...base(language, label, readOnly, dark), ...typing(latest, readOnly)]) });
   }, [language, label, readOnly, dark, keys]);
 
   useEffect(() => {
     const v = view.current;
     if (!v) return;
     // New marks alone come with a text that may be older than what was typed since.
-    const replaced = given.current.text !== text && takeText(v, text, typed.current);
+    const first = given.current.text === undefined;
+    const replaced = given.current.text !== text && takeText(v, text, typed.current, first);
     const marked = given.current.marks === marks;
     given.current = { text, marks };
     if (marked && !replaced) return;
     v.dispatch(setDiagnostics(v.state, (marks ?? []).map((m) => diagnostic(m, v.state.doc.length))));
-  }, [marks, text, language, label, readOnly, dark, keys]);
+  }, [marks, text, keys]);
 
   return (
     <div>
@@ -99,8 +108,8 @@ export function CodeEditor({ label, text, language, readOnly = false, onChange, 
   );
 }
 
-/** Puts the text in, if it is not what the editor itself has told. Answers whether it did. */
-function takeText(v: EditorView, text: string, typed: string[]): boolean {
+/** Puts the text in, if it is not what the editor itself has told. Answers whether it did. The first one cannot be undone. */
+function takeText(v: EditorView, text: string, typed: string[], first: boolean): boolean {
   const at = typed.lastIndexOf(text);
   if (at >= 0) {
     typed.splice(0, at + 1);
@@ -113,7 +122,7 @@ function takeText(v: EditorView, text: string, typed: string[]): boolean {
   while (from < old.length && from < text.length && old[from] === text[from]) from++;
   let end = 0;
   while (end < old.length - from && end < text.length - from && old[old.length - 1 - end] === text[text.length - 1 - end]) end++;
-  v.dispatch({ changes: { from, to: old.length - end, insert: text.slice(from, text.length - end) }, userEvent: "set" });
+  v.dispatch({ changes: { from, to: old.length - end, insert: text.slice(from, text.length - end) }, userEvent: "set", annotations: Transaction.addToHistory.of(!first) });
   return true;
 }
 
