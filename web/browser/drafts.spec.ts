@@ -30,3 +30,18 @@ test("a browser that has no room for the draft says so", async () => {
   expect(await storedText(page, fleet)).toBe("");
   await page.getByText(/not kept|no room|cannot keep|only in this tab|reload/i).first().waitFor({ timeout: 5000 });
 });
+
+test("a deletion of what somebody changed meanwhile is not published unseen", async () => {
+  const fleet = await makeFleet();
+  await apply(fleet, [cluster("cart")]);
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`);
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("To be deleted").waitFor();
+  await page.goto("/settings");
+  await apply(fleet, [cluster("cart", { connect_timeout: "7s" })], "Ben's");
+  await page.goto(`/fleets/${fleet}/draft`);
+  await page.getByText("What it would do").waitFor();
+  await page.getByRole("button", { name: /^Publish( all the same)?$/ }).waitFor();
+  expect(await page.getByText(/Changed since you read it|Others have changed/).count()).toBeGreaterThan(0);
+});

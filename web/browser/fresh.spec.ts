@@ -45,21 +45,6 @@ test("sign out without a server says that it did not work", async () => {
   await page.getByRole("alert").getByText(/does not answer/).waitFor({ timeout: 5000 });
 });
 
-test("a deletion of what somebody changed meanwhile is not published unseen", async () => {
-  const fleet = await makeFleet();
-  await apply(fleet, [cluster("cart")]);
-  const page = await someone();
-  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`);
-  await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByText("To be deleted").waitFor();
-  await page.goto("/settings");
-  await apply(fleet, [cluster("cart", { connect_timeout: "7s" })], "Ben's");
-  await page.goto(`/fleets/${fleet}/draft`);
-  await page.getByText("What it would do").waitFor();
-  await page.getByRole("button", { name: /^Publish( all the same)?$/ }).waitFor();
-  expect(await page.getByText(/Changed since you read it|Others have changed/).count()).toBeGreaterThan(0);
-});
-
 test("all fleets: the filter's field is empty when there is no filter", async () => {
   const page = await someone();
   await signIn(page);
