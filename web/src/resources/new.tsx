@@ -5,10 +5,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ResourceType } from "../api/client";
 import { usePlace } from "../app/place";
-import { may, useMe } from "../app/session";
+import { useMe } from "../app/session";
 import { languageOf } from "../code/document";
 import { yamlOf } from "../code/convert";
 import { Code } from "../code";
+import { mayWrite } from "../draft/rights";
 import { editOf, putEdit, useDraft } from "../draft/store";
 import { TextLink } from "../ui/link";
 import { Empty, Page, Section } from "../ui/page";
@@ -28,7 +29,7 @@ export function NewResource() {
   const [filters] = useFilters();
   const kind = kinds.find((k) => k.kind === filters.kind) ?? (filters.kind === "blank" ? undefined : kinds.find((k) => k.type === filters.type));
   const type = isType(filters.type) ? filters.type : undefined;
-  if (!may(me, "editor")) {
+  if (!mayWrite(me)) {
     return <Page title="New resource"><Empty title="You may look, and not write">Your role is {me.role ?? "none"}. An editor can make resources. <TextLink to="/fleets/$fleet/resources" params={{ fleet }}>To the resources</TextLink></Empty></Page>;
   }
   return (

@@ -213,6 +213,13 @@ test("a viewer reads, and is told why not more", async () => {
   expect(screen.queryByRole("button", { name: "New variant" })).toBeNull();
 });
 
+test("a pipeline's token may write, as it may publish", async () => {
+  server.use(get("/v1/whoami", { ...me, role: "ci" }));
+  open(address);
+  expect((await editor()).state.readOnly).toBe(false);
+  expect(screen.getByRole("button", { name: "Delete" })).toBeTruthy();
+});
+
 test("what is not there is said, with its history", async () => {
   stored = null;
   open(address);

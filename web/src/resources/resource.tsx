@@ -4,9 +4,10 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { Finding, Resource as Stored } from "../api/client";
 import { usePlace } from "../app/place";
-import { may, useMe } from "../app/session";
+import { useMe } from "../app/session";
 import { Diff } from "../code";
 import { languageOf } from "../code/document";
+import { mayWrite } from "../draft/rights";
 import { Unkept } from "../draft/unkept";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
@@ -46,7 +47,7 @@ function Found({ id, resource, failed }: { id: Identity; resource: Stored | null
   const me = useMe();
   const [filters, setFilters] = useFilters();
   const editing = useEditing(tenant, fleet, id, resource, filters.format === "json" ? "json" : "yaml", (to) => setFilters({ format: to === "json" ? "json" : undefined }));
-  const editable = may(me, "editor");
+  const editable = mayWrite(me);
   const { edit } = editing;
   return (
     <Page title={id.name} about={<About id={id} resource={resource} />} actions={editable && (resource ?? edit) && <Actions editing={editing} resource={resource} />}>
