@@ -45,17 +45,6 @@ test("sign out without a server says that it did not work", async () => {
   await page.getByRole("alert").getByText(/does not answer/).waitFor({ timeout: 5000 });
 });
 
-test("all fleets: the filter's field is empty when there is no filter", async () => {
-  const page = await someone();
-  await signIn(page);
-  const field = page.getByLabel("Only fleets whose name begins with");
-  await field.fill("zzz");
-  await page.getByText("No fleet begins with").waitFor();
-  await page.getByRole("link", { name: "All fleets", exact: true }).click();
-  await page.getByRole("link", { name: ready.fleet, exact: true }).waitFor();
-  expect(await field.inputValue()).toBe("");
-});
-
 test("Ctrl K finds the way from within the editor", async () => {
   const fleet = await makeFleet();
   await apply(fleet, [cluster("cart")]);
@@ -104,34 +93,6 @@ test("what was pasted into the import is there after a reload", async () => {
   await page.reload();
   await field.waitFor();
   expect(await field.inputValue()).toBe(oneCluster("legacy"));
-});
-
-test("a pipeline's token may mend what it has put into the draft", async () => {
-  const fleet = await makeFleet();
-  const page = await someone();
-  await signIn(page, `/fleets/${fleet}/import`, await tokenOf("ci", fleet));
-  await page.getByLabel("Bootstrap or config dump, YAML or JSON").fill(oneCluster("legacy"));
-  await page.getByRole("button", { name: "Show what would be taken over" }).click();
-  await page.getByRole("button", { name: /into the draft/ }).click();
-  await page.waitForURL(/\/draft/);
-  await page.getByRole("link", { name: "Edit", exact: true }).click();
-  const editor = editorOf(page, "Document of cluster legacy");
-  await editor.waitFor();
-  expect(await editor.getAttribute("contenteditable")).toBe("true");
-});
-
-test("an edit that is dropped by a slip of the mouse can be had back", async () => {
-  const fleet = await makeFleet();
-  await apply(fleet, [cluster("cart")]);
-  const page = await someone();
-  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`);
-  await editorOf(page, "Document of cluster cart").click();
-  await page.keyboard.press("ControlOrMeta+End");
-  await page.keyboard.insertText("# typed at three in the morning\n");
-  await page.getByText("edited, not published").waitFor();
-  await page.getByRole("link", { name: "Review and publish" }).click();
-  await page.getByRole("button", { name: /^Drop the edit of/ }).click();
-  await page.getByRole("button", { name: /undo|bring .*back|keep|drop it/i }).first().waitFor({ timeout: 5000 });
 });
 
 test("the link to a line leads to the line", async () => {

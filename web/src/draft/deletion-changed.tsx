@@ -5,10 +5,10 @@ import { documentOf } from "../resources/document";
 import { ButtonLink } from "../ui/link";
 import { Ago } from "../ui/time";
 import { RevisionLink } from "./publish";
-import { dropEdit, putEdit, type Edit } from "./store";
+import { putEdit, type Edit } from "./store";
 
 /** Somebody has changed what is to be deleted since it was read. */
-export function DeletionChanged({ edit, now }: { edit: Edit; now: Resource }) {
+export function DeletionChanged({ edit, now, onKeep }: { edit: Edit; now: Resource; onKeep: () => void }) {
   const { tenant, fleet } = usePlace();
   return (
     <Stack gap="xs">
@@ -20,7 +20,7 @@ export function DeletionChanged({ edit, now }: { edit: Edit; now: Resource }) {
         <Button size="xs" color="red" onClick={() => putEdit(tenant, fleet, { ...edit, base: documentOf(now), etag: now.etag, at: new Date().toISOString() })}>
           Delete it all the same
         </Button>
-        <Button size="xs" variant="default" onClick={() => dropEdit(tenant, fleet, edit)}>
+        <Button size="xs" variant="default" onClick={onKeep}>
           Keep it
         </Button>
         <ButtonLink to="/fleets/$fleet/resources/$type/$name" params={{ fleet, type: edit.type, name: edit.name }} search={{ variant: edit.variant }} variant="subtle" size="xs">

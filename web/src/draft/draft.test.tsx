@@ -167,6 +167,20 @@ test("a viewer looks, and is told why there is no more", async () => {
   expect(planned).toEqual([]);
 });
 
+test("an edit that is dropped by a slip is had back, the last one too", async () => {
+  putEdit("acme", "edge", edit());
+  play(plan({}));
+  open("/fleets/edge/draft");
+  await userEvent.click(await screen.findByRole("button", { name: "Drop the edit of clusters/a" }));
+  expect(readDraft("acme", "edge").edits).toEqual([]);
+  const undo = await screen.findByRole("button", { name: "Undo: bring the edit of clusters/a back" });
+  expect(document.activeElement).toBe(undo);
+  await userEvent.click(undo);
+  expect(readDraft("acme", "edge").edits).toEqual([edit()]);
+  expect(await screen.findByRole("region", { name: "clusters/a" })).toBeTruthy();
+  expect(screen.queryByText(/is dropped/)).toBeNull();
+});
+
 test("an empty draft says what to do", async () => {
   play(plan({}));
   open("/fleets/edge/draft");

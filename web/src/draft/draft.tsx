@@ -1,7 +1,7 @@
 // Change with eyes open: what the draft would do, to whom, and then do it.
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import { Refused, type Finding, type Plan } from "../api/client";
 import { fleetQuery } from "../api/queries";
 import { usePlace } from "../app/place";
@@ -11,22 +11,26 @@ import { Loaded } from "../ui/loaded";
 import { Empty, Page, Section } from "../ui/page";
 import { ProblemAlert } from "../ui/problem";
 import { useDeletions, type Deletions } from "./deletions";
+import { Dropped } from "./dropped";
 import { EditCard } from "./edit-card";
 import { planQuery } from "./plan-query";
 import { changesNothing, FindingLines, PlanSummary, WarningLines } from "./plan-view";
 import { placeIn, prepare, requestOf, sortFaults, type Item, type Prepared } from "./prepare";
 import { LastChanges, NoAnswer, Publish, type Token } from "./publish";
 import { mayWrite, whyNotWrite } from "./rights";
-import { clearDraft, published, setAsked, setMessage, useDraft, type Draft } from "./store";
+import { clearDraft, dropEdit, published, setAsked, setMessage, useDraft, type Draft, type Edit } from "./store";
 import { Unkept } from "./unkept";
 import { newKey, useToReceipt, useWrite } from "./write";
 
 export function DraftView() {
   const { tenant, fleet } = usePlace();
   const draft = useDraft(tenant, fleet);
+  const [gone, setGone] = useState<readonly Edit[]>([]);
+  const back = (edit: Edit) => setGone(gone.filter((e) => e !== edit));
   if (draft.edits.length === 0) {
     return (
       <Page title="Draft">
+        <Dropped edits={gone} onBack={back} />
         <Empty title="There are no edits">
           <Stack gap="md" align="center">
             What you change in resources is collected here. You then see what it would do, to which nodes, and publish it as one revision.
@@ -43,10 +47,14 @@ export function DraftView() {
       </Page>
     );
   }
-  return <Edits draft={draft} />;
+  const drop = (edit: Edit) => {
+    dropEdit(tenant, fleet, edit);
+    setGone([...gone, edit]);
+  };
+  return <Edits draft={draft} dropped={<Dropped edits={gone} onBack={back} />} onDrop={drop} />;
 }
 
-function Edits({ draft }: { draft: Draft }) {
+function Edits({ draft, dropped, onDrop }: { draft: Draft; dropped: ReactNode; onDrop: (edit: Edit) => void }) {
   const { tenant, fleet } = usePlace();
   const me = useMe();
   const { edits } = draft;
@@ -98,8 +106,9 @@ function Edits({ draft }: { draft: Draft }) {
       )}
       <Section title="Edits">
         <Stack gap="md">
+          {dropped}
           {prepared.items.map((item) => (
-            <EditCard key={`${item.edit.type}/${item.edit.name}/${item.edit.variant ?? ""}`} item={item} planned={plannedOf(item, prepared, planned)} faults={at.get(item) ?? []} findings={told.at.get(item) ?? []} changed={deletions.changed.get(item.edit)} />
+            <EditCard key={`${item.edit.type}/${item.edit.name}/${item.edit.variant ?? ""}`} item={item} planned={plannedOf(item, prepared, planned)} faults={at.get(item) ?? []} findings={told.at.get(item) ?? []} changed={deletions.changed.get(item.edit)} onDrop={() => onDrop(item.edit)} />
           ))}
         </Stack>
       </Section>

@@ -16,7 +16,7 @@ import type { Fault, Place } from "./document";
 import { ActionBadge, FindingLines, ReachOfOne } from "./plan-view";
 import type { Item } from "./prepare";
 import { RevisionLink } from "./publish";
-import { dropEdit, putEdit, type Edit } from "./store";
+import { putEdit, type Edit } from "./store";
 
 export interface CardProps {
   item: Item;
@@ -26,10 +26,11 @@ export interface CardProps {
   findings: readonly Finding[];
   /** Of a deletion: what others have made of it since. */
   changed: Resource | undefined;
+  onDrop: () => void;
 }
 
-export function EditCard({ item, planned, faults, findings, changed }: CardProps) {
-  const { tenant, fleet } = usePlace();
+export function EditCard({ item, planned, faults, findings, changed, onDrop }: CardProps) {
+  const { fleet } = usePlace();
   const { edit } = item;
   const all = [...item.faults, ...faults.filter((f) => f.error?.last_change === undefined)];
   const stale = faults.find((f) => f.error?.last_change !== undefined);
@@ -49,7 +50,7 @@ export function EditCard({ item, planned, faults, findings, changed }: CardProps
                 Edit
               </ButtonLink>
             )}
-            <Button variant="default" size="xs" onClick={() => dropEdit(tenant, fleet, edit)} aria-label={`Drop the edit of ${nameOf(edit)}`}>
+            <Button variant="default" size="xs" onClick={onDrop} aria-label={`Drop the edit of ${nameOf(edit)}`}>
               Drop
             </Button>
           </Group>
@@ -58,7 +59,7 @@ export function EditCard({ item, planned, faults, findings, changed }: CardProps
           <FaultLine key={i} fault={f} edit={edit} />
         ))}
         {stale?.error && <StaleEdit edit={edit} error={stale.error} />}
-        {changed && <DeletionChanged edit={edit} now={changed} />}
+        {changed && <DeletionChanged edit={edit} now={changed} onKeep={onDrop} />}
         {planned?.action === "update" && edit.action === "write" && edit.base === "" && <NotNew planned={planned} />}
         {planned && <ReachOfOne planned={planned} />}
         {findings.length > 0 && <FindingLines findings={findings} about={(f) => <><AtLine place={placeOf(item, f)} edit={edit} />{f.detail}</>} />}
