@@ -1,16 +1,9 @@
 // What a newcomer ran into. Each of these failed when it was written.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { apply, cluster, makeFleet, ready, signIn, someone, tenant, tokenOf } from "./world";
+import { apply, cluster, makeFleet, ready, signIn, someone, tokenOf } from "./world";
 
 const editorOf = (page: Page, label: string) => page.getByLabel(label, { exact: true });
-const storedText = (page: Page, fleet: string) => page.evaluate((key) => localStorage.getItem(key) ?? "", `fairlead.draft/${tenant}/${fleet}`);
-
-async function empty(page: Page, label: string) {
-  await editorOf(page, label).click();
-  await page.keyboard.press("ControlOrMeta+a");
-  await page.keyboard.press("Delete");
-}
 
 test("a server that is gone for a while takes no page away: what was typed into this tab stays", async () => {
   const fleet = await makeFleet();
@@ -93,22 +86,6 @@ test("what was pasted into the import is there after a reload", async () => {
   await page.reload();
   await field.waitFor();
   expect(await field.inputValue()).toBe(oneCluster("legacy"));
-});
-
-test("the link to a line leads to the line", async () => {
-  const fleet = await makeFleet();
-  const endpoint = (i: number) => ({ endpoint: { address: { socket_address: { address: `10.0.0.${i}`, port_value: 80 } } } });
-  await apply(fleet, [cluster("long", { load_assignment: { cluster_name: "long", endpoints: [{ lb_endpoints: Array.from({ length: 60 }, (_, i) => endpoint(i + 1)) }] } })]);
-  const page = await someone();
-  await signIn(page, `/fleets/${fleet}/resources/clusters/long`);
-  await editorOf(page, "Document of cluster long").click();
-  await page.keyboard.press("ControlOrMeta+End");
-  await page.keyboard.insertText("  no_such_field: 1\n");
-  await page.getByText("edited, not published").waitFor();
-  await page.getByRole("link", { name: "Review and publish" }).click();
-  await page.getByRole("link", { name: /^line \d+$/ }).first().click();
-  await page.waitForURL(/line=\d+/);
-  await page.locator(".cm-line", { hasText: "no_such_field" }).waitFor({ timeout: 5000 });
 });
 
 test("a session that begins again in another tab lets this one go on", async () => {

@@ -94,3 +94,15 @@ test("another language leaves the editor, and what can be undone, as they are", 
   act(() => void undo(first));
   expect(text()).toBe("a: 1"); // what it began with cannot be undone
 });
+
+test("the place that is asked for has the cursor and a mark, until somebody types", () => {
+  const marked = () => document.querySelector(".cm-named")?.textContent;
+  const props = { text: "a: 1\nb: 2\nc: 3", onChange: () => undefined };
+  const { rerender } = render(shown({ ...props, at: 5 }));
+  expect(marked()).toBe("b: 2");
+  expect(editor().state.selection.main.head).toBe(5);
+  rerender(shown({ ...props, at: 10 }));
+  expect(marked()).toBe("c: 3");
+  type("3");
+  expect(marked()).toBeUndefined();
+});

@@ -10,6 +10,7 @@ import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useId, useRef } from "react";
 import { nonce } from "../app/nonce";
 import { base, type Language } from "./look";
+import { goTo, named } from "./named";
 
 /** What is to be seen at a line. */
 export interface Mark {
@@ -33,6 +34,8 @@ export interface EditorProps {
   marks?: readonly Mark[];
   complete?: CompletionSource;
   hover?: HoverTooltipSource;
+  /** The place to go to, counted from 0. */
+  at?: number | undefined;
   /** In px; it grows with its text up to this. */
   height?: number;
 }
@@ -42,7 +45,7 @@ const settings = new Compartment();
 
 type Latest = Pick<EditorProps, "onChange" | "onSave" | "complete" | "hover">;
 
-export function CodeEditor({ label, text, language, readOnly = false, onChange, onSave, marks, complete, hover, height = 480 }: EditorProps) {
+export function CodeEditor({ label, text, language, readOnly = false, onChange, onSave, marks, complete, hover, at, height = 480 }: EditorProps) {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const given = useRef<{ text: string | undefined; marks: readonly Mark[] | undefined }>({ text: undefined, marks: undefined });
@@ -63,6 +66,7 @@ export function CodeEditor({ label, text, language, readOnly = false, onChange, 
         extensions: [
           EditorView.cspNonce.of(nonce), // it is asked for once, when the view is made
           settings.of([]),
+          named,
           EditorView.contentAttributes.of({ "aria-describedby": keys }),
           EditorView.updateListener.of((u) => {
             if (!u.docChanged || u.transactions.some((t) => t.isUserEvent("set"))) return;
@@ -94,6 +98,10 @@ export function CodeEditor({ label, text, language, readOnly = false, onChange, 
     if (marked && !replaced) return;
     v.dispatch(setDiagnostics(v.state, (marks ?? []).map((m) => diagnostic(m, v.state.doc.length))));
   }, [marks, text, keys]);
+
+  useEffect(() => {
+    if (view.current && at !== undefined) goTo(view.current, at);
+  }, [at, keys]);
 
   return (
     <div>

@@ -28,11 +28,13 @@ interface Props {
   more?: readonly Mark[];
   /** It is not filled in yet: nothing is said of what is missing. */
   quiet?: boolean;
+  /** The place to go to. */
+  at?: number | undefined;
 }
 
 const none: readonly Mark[] = [];
 
-export function DocumentEditor({ label, id, text, onChange, onLanguage, onSave, asked, more = none, quiet = false }: Props) {
+export function DocumentEditor({ label, id, text, onChange, onLanguage, onSave, asked, more = none, quiet = false, at }: Props) {
   const { tenant, fleet } = usePlace();
   const editable = onChange !== undefined;
   const [language, setLanguage] = useLanguage(text);
@@ -57,7 +59,7 @@ export function DocumentEditor({ label, id, text, onChange, onLanguage, onSave, 
           onLanguage(to);
         }}
       />
-      <Code label={label} text={text} language={language} readOnly={!editable} marks={marks} height={560} {...help} {...(onChange && { onChange })} {...(onSave && { onSave })} />
+      <Code label={label} text={text} language={language} readOnly={!editable} marks={marks} height={560} at={at} {...help} {...(onChange && { onChange })} {...(onSave && { onSave })} />
       <CheckedLine checked={checked} />
       <MarkList text={text} marks={marks} />
     </Stack>

@@ -102,6 +102,14 @@ test("the findings of what is stored stand at their lines", async () => {
   expect(await marks()).toEqual(["warningLine 6: there are no endpoints"]);
 });
 
+test("a link to a line, or to what a pointer names, leads there", async () => {
+  open(`${address}?line=3`);
+  const at = async () => (await editor()).state.doc.lineAt((await editor()).state.selection.main.head).number;
+  expect(await at()).toBe(3);
+  open(`${address}?pointer=/body/connect_timeout`);
+  await waitFor(async () => expect(await at()).toBe(8));
+});
+
 test("JSON and back; an edit goes along, comments are not lost unasked", async () => {
   open(address);
   await write(`# why\n${slower}`);

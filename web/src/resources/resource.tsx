@@ -19,6 +19,7 @@ import { fieldOf, type Identity } from "./document";
 import { DocumentEditor } from "./document-editor";
 import { useEditing, type Editing } from "./edit";
 import { NodesMatched } from "./nodes-matched";
+import { useNamedPlace } from "./place";
 import { resourceFindingsQuery, resourceQuery } from "./queries";
 import { ResourceHistory } from "./resource-history";
 import { SecretContent } from "./secret";
@@ -143,6 +144,7 @@ function Document({ id, resource, editing, editable }: ContentProps) {
   const navigate = useNavigate();
   const [compared, setCompared] = useState(false);
   const { edit, text } = editing;
+  const at = useNamedPlace(text);
   const found = useQuery({ ...resourceFindingsQuery(tenant, fleet, id.type, id.name), enabled: resource !== null });
   const items = found.data?.items ?? nothing;
   // Of an edit the server's answer tells them.
@@ -169,6 +171,7 @@ function Document({ id, resource, editing, editable }: ContentProps) {
           onLanguage={editing.language}
           asked={editable && edit !== undefined}
           more={stored}
+          at={at}
           {...(editable && { onChange: editing.change, onSave: () => void navigate({ to: "/fleets/$fleet/draft", params: { fleet } }) })}
         />
         {editable && !edit && <Text size="sm" c="dimmed">What you change here goes into the draft, and to no node before you publish it.</Text>}
