@@ -72,7 +72,7 @@ test("Ctrl S goes on, and the way out is told", async () => {
   await userEvent.keyboard("{Control>}s{/Control}");
   expect(saved).toHaveBeenCalledOnce();
   const help = document.getElementById(box.getAttribute("aria-describedby") ?? "");
-  expect(help?.textContent).toContain("Escape, then Tab: leave the editor");
+  expect(help?.textContent).toContain("Tab: leave the editor");
 });
 
 test("what is read only can be reached and not changed", () => {
@@ -93,6 +93,19 @@ test("another language leaves the editor, and what can be undone, as they are", 
   expect(text()).toBe("a: 1");
   act(() => void undo(first));
   expect(text()).toBe("a: 1"); // what it began with cannot be undone
+});
+
+test("Tab leads on and changes nothing; Ctrl ] indents", async () => {
+  const told = vi.fn();
+  render(<>{shown({ onChange: told })}<button type="button">next</button></>);
+  await userEvent.tab();
+  expect(document.activeElement).toBe(screen.getByRole("textbox", { name: "document" }));
+  await userEvent.tab();
+  expect(document.activeElement).toBe(screen.getByRole("button", { name: "next" }));
+  expect(told).not.toHaveBeenCalled();
+  editor().focus();
+  await userEvent.keyboard("{Control>}]{/Control}");
+  expect(text()).toBe("  a: 1");
 });
 
 test("the place that is asked for has the cursor and a mark, until somebody types", () => {

@@ -1,6 +1,6 @@
 // The editor itself, on CodeMirror. Styles that it makes carry the nonce of the page's policy.
 import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type CompletionSource } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { foldKeymap, indentOnInput } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { searchKeymap } from "@codemirror/search";
@@ -108,7 +108,7 @@ export function CodeEditor({ label, text, language, readOnly = false, onChange, 
       <div ref={parent} className="code" style={{ maxHeight: height }} />
       {!readOnly && (
         <p id={keys} className="code-keys">
-          Ctrl Space: what may stand here. {onSave && "Ctrl S: go on. "}F8: the next mark. Ctrl F: search. Escape, then Tab: leave the editor.
+          Ctrl Space: what may stand here. {onSave && "Ctrl S: go on. "}F8: the next mark. Ctrl F: search. Ctrl ] and Ctrl [: indent more and less. Tab: leave the editor.
         </p>
       )}
       {readOnly && <p id={keys} hidden>Read only. Ctrl F: search.</p>}
@@ -138,14 +138,14 @@ function diagnostic(m: Mark, end: number): Diagnostic {
   return { from: Math.min(m.from, end), to: Math.min(Math.max(m.to, m.from), end), severity: m.severity, message: m.message };
 }
 
-/** Keys and what helps to type. Tab is for indentation; Escape and then Tab leaves, so that nobody is caught. */
+/** Keys and what helps to type. Tab leads on through the page, as everywhere: nobody is caught, and nothing is indented unmeant. */
 function typing(latest: { current: Latest }, readOnly: boolean): Extension[] {
   const save = { key: "Mod-s", preventDefault: true, run: () => (latest.current.onSave?.(), true) };
   const extensions: Extension[] = [
     lintGutter(),
     keymap.of([
       save,
-      ...(readOnly ? [] : [...closeBracketsKeymap, ...completionKeymap, { key: "Tab", run: acceptCompletion }, indentWithTab]),
+      ...(readOnly ? [] : [...closeBracketsKeymap, ...completionKeymap, { key: "Tab", run: acceptCompletion }]),
       ...lintKeymap, ...searchKeymap, ...foldKeymap, ...historyKeymap, ...defaultKeymap,
     ]),
     hoverTooltip((v, pos, side) => latest.current.hover?.(v, pos, side) ?? null),
