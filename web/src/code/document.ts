@@ -10,7 +10,9 @@ export function read(text: string): Text {
   return parseDocument(text, { intAsBigInt: true, prettyErrors: false, logLevel: "silent" });
 }
 
-export function languageOf(text: string): "yaml" | "json" {
+/** An empty text is of the language that it was of before. */
+export function languageOf(text: string, was: "yaml" | "json" = "yaml"): "yaml" | "json" {
+  if (text.trim() === "") return was;
   return /^\s*[{[]/.test(text) ? "json" : "yaml";
 }
 

@@ -1,5 +1,6 @@
 import { MantineProvider } from "@mantine/core";
 import { EditorView } from "@codemirror/view";
+import { undo } from "@codemirror/commands";
 import { forEachDiagnostic } from "@codemirror/lint";
 import { act, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
@@ -71,7 +72,7 @@ test("Ctrl S goes on, and the way out is told", async () => {
   await userEvent.keyboard("{Control>}s{/Control}");
   expect(saved).toHaveBeenCalledOnce();
   const help = document.getElementById(box.getAttribute("aria-describedby") ?? "");
-  expect(help?.textContent).toContain("Escape, then Tab: leave the editor");
+  expect(help?.textContent).toContain("Tab: leave the editor");
 });
 
 test("what is read only can be reached and not changed", () => {
@@ -80,4 +81,41 @@ test("what is read only can be reached and not changed", () => {
   expect(box.getAttribute("contenteditable")).toBe("false");
   expect(box.getAttribute("aria-readonly")).toBe("true");
   expect(box.tabIndex).toBe(0);
+});
+
+test("another language leaves the editor, and what can be undone, as they are", () => {
+  const { rerender } = render(shown({ onChange: () => undefined }));
+  const first = editor();
+  type("2");
+  rerender(shown({ onChange: () => undefined, text: "a: 12", language: "json" }));
+  expect(editor()).toBe(first);
+  act(() => void undo(first));
+  expect(text()).toBe("a: 1");
+  act(() => void undo(first));
+  expect(text()).toBe("a: 1"); // what it began with cannot be undone
+});
+
+test("Tab leads on and changes nothing; Ctrl ] indents", async () => {
+  const told = vi.fn();
+  render(<>{shown({ onChange: told })}<button type="button">next</button></>);
+  await userEvent.tab();
+  expect(document.activeElement).toBe(screen.getByRole("textbox", { name: "document" }));
+  await userEvent.tab();
+  expect(document.activeElement).toBe(screen.getByRole("button", { name: "next" }));
+  expect(told).not.toHaveBeenCalled();
+  editor().focus();
+  await userEvent.keyboard("{Control>}]{/Control}");
+  expect(text()).toBe("  a: 1");
+});
+
+test("the place that is asked for has the cursor and a mark, until somebody types", () => {
+  const marked = () => document.querySelector(".cm-named")?.textContent;
+  const props = { text: "a: 1\nb: 2\nc: 3", onChange: () => undefined };
+  const { rerender } = render(shown({ ...props, at: 5 }));
+  expect(marked()).toBe("b: 2");
+  expect(editor().state.selection.main.head).toBe(5);
+  rerender(shown({ ...props, at: 10 }));
+  expect(marked()).toBe("c: 3");
+  type("3");
+  expect(marked()).toBeUndefined();
 });

@@ -50,6 +50,7 @@ const look = EditorView.theme({
   ".cm-lint-marker-error": { backgroundColor: "var(--code-error)" },
   ".cm-lint-marker-warning": { backgroundColor: "var(--code-warning)", borderRadius: "2px" },
   ".cm-lint-marker-info": { backgroundColor: "var(--code-info)" },
+  ".cm-named": { boxShadow: "inset 3px 0 0 var(--mantine-primary-color-filled)", backgroundColor: "var(--code-match)" },
   // Differences.
   "&.cm-merge-a .cm-changedLine, .cm-deletedChunk": { backgroundColor: "var(--code-removed)" },
   "&.cm-merge-b .cm-changedLine, .cm-insertedLine, .cm-inlineChangedLine": { backgroundColor: "var(--code-added)" },

@@ -61,3 +61,14 @@ export function lineOf(text: string, at: number): number {
   for (let i = text.indexOf("\n"); i >= 0 && i < at; i = text.indexOf("\n", i + 1)) line++;
   return line;
 }
+
+/** The beginning of a line, counted from 1; the end of the text where it has fewer. */
+export function startOfLine(text: string, line: number): number {
+  let at = 0;
+  for (let i = 1; i < line; i++) {
+    const end = text.indexOf("\n", at);
+    if (end < 0) return text.length;
+    at = end + 1;
+  }
+  return at;
+}

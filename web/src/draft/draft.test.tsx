@@ -96,6 +96,31 @@ test("what is to be confirmed is confirmed before it is sent", async () => {
   expect(applied[1]?.key).not.toBe(applied[0]?.key);
 });
 
+test("a deletion of what others have changed since is published when somebody says that it is meant", async () => {
+  putEdit("acme", "edge", edit({ action: "delete", text: "" }));
+  play(plan({ counts: { create: 0, update: 0, delete: 1, unchanged: 0 }, resources: [{ type: "clusters", name: "a", action: "delete", revision: 9 }] }));
+  server.use(get(`${path}/resources/clusters/a`, { type: "clusters", name: "a", version: "v", revision: 9, etag: '"9-y"', created_at: at, updated_at: at, updated_by: "bob", body: { name: "a" } }));
+  open("/fleets/edge/draft");
+  const card = await screen.findByRole("region", { name: "clusters/a" });
+  expect((await within(card).findByRole("alert")).textContent).toMatch(/Changed since you read it, in revision 9 by bob/);
+  expect(screen.getByRole("button", { name: "Publish" })).toHaveProperty("disabled", true);
+  await userEvent.click(within(card).getByRole("button", { name: "Delete it all the same" }));
+  await waitFor(() => expect(screen.getByRole("button", { name: "Publish" })).toHaveProperty("disabled", false));
+  expect(readDraft("acme", "edge").edits[0]).toMatchObject({ action: "delete", etag: '"9-y"' });
+  await userEvent.click(screen.getByRole("button", { name: "Publish" }));
+  expect(await screen.findByRole("heading", { name: "Revision 8" })).toBeTruthy();
+  expect(JSON.parse(applied[0]?.body ?? "")).toEqual({ delete: [{ type: "clusters", name: "a" }], plan: "plan-1" });
+});
+
+test("what is to be deleted and could not be looked up is not deleted unseen", async () => {
+  putEdit("acme", "edge", edit({ action: "delete", text: "" }));
+  play(plan({ counts: { create: 0, update: 0, delete: 1, unchanged: 0 }, resources: [{ type: "clusters", name: "a", action: "delete", revision: 9 }] }));
+  server.use(on("get", `${path}/resources/clusters/a`, () => problem(403, "forbidden", "not yours")));
+  open("/fleets/edge/draft");
+  expect(await screen.findByText(/could not be read: not yours/)).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Publish" })).toHaveProperty("disabled", true);
+});
+
 test("others were faster: who, and the draft is kept", async () => {
   putEdit("acme", "edge", edit());
   play(plan({}), () => problem(412, "precondition_failed", "changed", { errors: [{ code: "changed", detail: "clusters/a was changed", pointer: "/resources/0", last_change: { actor: "bob", revision: 9, at } }] }));
@@ -140,6 +165,20 @@ test("a viewer looks, and is told why there is no more", async () => {
   expect(await screen.findByText(/Your role is viewer/)).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Publish" })).toBeNull();
   expect(planned).toEqual([]);
+});
+
+test("an edit that is dropped by a slip is had back, the last one too", async () => {
+  putEdit("acme", "edge", edit());
+  play(plan({}));
+  open("/fleets/edge/draft");
+  await userEvent.click(await screen.findByRole("button", { name: "Drop the edit of clusters/a" }));
+  expect(readDraft("acme", "edge").edits).toEqual([]);
+  const undo = await screen.findByRole("button", { name: "Undo: bring the edit of clusters/a back" });
+  expect(document.activeElement).toBe(undo);
+  await userEvent.click(undo);
+  expect(readDraft("acme", "edge").edits).toEqual([edit()]);
+  expect(await screen.findByRole("region", { name: "clusters/a" })).toBeTruthy();
+  expect(screen.queryByText(/is dropped/)).toBeNull();
 });
 
 test("an empty draft says what to do", async () => {

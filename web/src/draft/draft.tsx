@@ -1,7 +1,7 @@
 // Change with eyes open: what the draft would do, to whom, and then do it.
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import { Refused, type Finding, type Plan } from "../api/client";
 import { fleetQuery } from "../api/queries";
 import { usePlace } from "../app/place";
@@ -10,21 +10,27 @@ import { ButtonLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page, Section } from "../ui/page";
 import { ProblemAlert } from "../ui/problem";
+import { useDeletions, type Deletions } from "./deletions";
+import { Dropped } from "./dropped";
 import { EditCard } from "./edit-card";
 import { planQuery } from "./plan-query";
 import { changesNothing, FindingLines, PlanSummary, WarningLines } from "./plan-view";
 import { placeIn, prepare, requestOf, sortFaults, type Item, type Prepared } from "./prepare";
 import { LastChanges, NoAnswer, Publish, type Token } from "./publish";
 import { mayWrite, whyNotWrite } from "./rights";
-import { clearDraft, published, setAsked, setMessage, useDraft, type Draft } from "./store";
+import { clearDraft, dropEdit, published, setAsked, setMessage, useDraft, type Draft, type Edit } from "./store";
+import { Unkept } from "./unkept";
 import { newKey, useToReceipt, useWrite } from "./write";
 
 export function DraftView() {
   const { tenant, fleet } = usePlace();
   const draft = useDraft(tenant, fleet);
+  const [gone, setGone] = useState<readonly Edit[]>([]);
+  const back = (edit: Edit) => setGone(gone.filter((e) => e !== edit));
   if (draft.edits.length === 0) {
     return (
       <Page title="Draft">
+        <Dropped edits={gone} onBack={back} />
         <Empty title="There are no edits">
           <Stack gap="md" align="center">
             What you change in resources is collected here. You then see what it would do, to which nodes, and publish it as one revision.
@@ -41,10 +47,14 @@ export function DraftView() {
       </Page>
     );
   }
-  return <Edits draft={draft} />;
+  const drop = (edit: Edit) => {
+    dropEdit(tenant, fleet, edit);
+    setGone([...gone, edit]);
+  };
+  return <Edits draft={draft} dropped={<Dropped edits={gone} onBack={back} />} onDrop={drop} />;
 }
 
-function Edits({ draft }: { draft: Draft }) {
+function Edits({ draft, dropped, onDrop }: { draft: Draft; dropped: ReactNode; onDrop: (edit: Edit) => void }) {
   const { tenant, fleet } = usePlace();
   const me = useMe();
   const { edits } = draft;
@@ -55,11 +65,13 @@ function Edits({ draft }: { draft: Draft }) {
   const lookAgain = () => {
     setWriteError(undefined);
     void plan.refetch();
+    deletions.again();
   };
   const refusal = writeError ?? (plan.error instanceof Refused ? plan.error : undefined);
   const { at, rest } = sortFaults(prepared.items, refusal?.faults ?? []);
   const planned = plan.error ? undefined : plan.data;
   const told = findingsAt(prepared.items, planned);
+  const deletions = useDeletions(tenant, fleet, prepared.items.map((item) => ({ edit: item.edit, planned: plannedOf(item, prepared, planned) })));
   return (
     <Page
       title="Draft"
@@ -75,6 +87,7 @@ function Edits({ draft }: { draft: Draft }) {
         </>
       }
     >
+      <Unkept tenant={tenant} fleet={fleet} />
       {mayWrite(me) && readable && (
         <Section title="What it would do">
           {plan.error ? <NotPlanned error={plan.error} rest={rest.length > 0 || at.size === 0} /> : (
@@ -93,13 +106,14 @@ function Edits({ draft }: { draft: Draft }) {
       )}
       <Section title="Edits">
         <Stack gap="md">
+          {dropped}
           {prepared.items.map((item) => (
-            <EditCard key={`${item.edit.type}/${item.edit.name}/${item.edit.variant ?? ""}`} item={item} planned={plannedOf(item, prepared, planned)} faults={at.get(item) ?? []} findings={told.at.get(item) ?? []} />
+            <EditCard key={`${item.edit.type}/${item.edit.name}/${item.edit.variant ?? ""}`} item={item} planned={plannedOf(item, prepared, planned)} faults={at.get(item) ?? []} findings={told.at.get(item) ?? []} changed={deletions.changed.get(item.edit)} onDrop={() => onDrop(item.edit)} />
           ))}
         </Stack>
       </Section>
       <Section title="Publish">
-        {mayWrite(me) ? <PublishDraft draft={draft} prepared={prepared} plan={planned} onRefused={setWriteError} onLookAgain={lookAgain} /> : <Text size="sm">{whyNotWrite(me)}</Text>}
+        {mayWrite(me) ? <PublishDraft draft={draft} prepared={prepared} plan={planned} deletions={deletions} onRefused={setWriteError} onLookAgain={lookAgain} /> : <Text size="sm">{whyNotWrite(me)}</Text>}
       </Section>
     </Page>
   );
@@ -158,11 +172,12 @@ interface PublishProps {
   draft: Draft;
   prepared: Prepared;
   plan: Plan | undefined;
+  deletions: Deletions;
   onRefused: (error: Refused) => void;
   onLookAgain: () => void;
 }
 
-function PublishDraft({ draft, prepared, plan, onRefused, onLookAgain }: PublishProps) {
+function PublishDraft({ draft, prepared, plan, deletions, onRefused, onLookAgain }: PublishProps) {
   const { tenant, fleet } = usePlace();
   const toReceipt = useToReceipt();
   const [sent, setSent] = useState(false);
@@ -198,8 +213,6 @@ function PublishDraft({ draft, prepared, plan, onRefused, onLookAgain }: Publish
   // Of before a reload, or of another tab.
   if (asked && !sent) return <NoAnswer onAskAgain={askAgain} onForget={forget} />;
   if (!plan) return <Text size="sm" c="dimmed">It can be published when there is a plan.</Text>;
-  const broken = prepared.items.filter((i) => i.faults.length > 0).length;
-  const blocked = broken > 0 ? `${broken === 1 ? "1 edit" : `${broken} edits`} cannot be read: mend or drop what is told above.` : changesNothing(plan) ? "The fleet has all of this already: there is nothing to publish." : undefined;
   return (
     <Publish
       key={plan.token}
@@ -215,9 +228,20 @@ function PublishDraft({ draft, prepared, plan, onRefused, onLookAgain }: Publish
         write.reset();
         onLookAgain();
       }}
-      blocked={blocked}
+      blocked={blockedBy(prepared, plan, deletions)}
     />
   );
+}
+
+/** Why it cannot be published as it is. */
+function blockedBy(prepared: Prepared, plan: Plan, { changed, asking, error }: Deletions): string | undefined {
+  const broken = prepared.items.filter((i) => i.faults.length > 0).length;
+  if (broken > 0) return `${broken === 1 ? "1 edit" : `${broken} edits`} cannot be read: mend or drop what is told above.`;
+  if (changesNothing(plan)) return "The fleet has all of this already: there is nothing to publish.";
+  if (error) return `Whether others have changed what is to be deleted could not be read: ${error.message} Look again.`;
+  if (asking) return "It is looked up whether others have changed what is to be deleted.";
+  if (changed.size > 0) return `Others have changed ${changed.size === 1 ? "1 resource" : `${changed.size} resources`} that you delete: say above what is meant.`;
+  return undefined;
 }
 
 function plannedOf(item: Item, prepared: Prepared, plan: Plan | undefined) {

@@ -2,7 +2,7 @@
 import { Alert, Box, Button, Code, Group, Stack, Text, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, Refused, takeWhole, type FieldError, type Finding, type PlannedResource } from "../api/client";
+import { api, Refused, takeWhole, type FieldError, type Finding, type PlannedResource, type Resource } from "../api/client";
 import { usePlace } from "../app/place";
 import { Diff } from "../code";
 import { PatchOf } from "../history/patch-view";
@@ -11,11 +11,12 @@ import { nameOf, ResourceLink } from "../history/resource-link";
 import { ButtonLink, TextLink } from "../ui/link";
 import { ProblemAlert } from "../ui/problem";
 import { Ago } from "../ui/time";
+import { DeletionChanged } from "./deletion-changed";
 import type { Fault, Place } from "./document";
 import { ActionBadge, FindingLines, ReachOfOne } from "./plan-view";
 import type { Item } from "./prepare";
 import { RevisionLink } from "./publish";
-import { dropEdit, putEdit, type Edit } from "./store";
+import { putEdit, type Edit } from "./store";
 
 export interface CardProps {
   item: Item;
@@ -23,10 +24,13 @@ export interface CardProps {
   /** What the API says is wrong with it. */
   faults: readonly (Fault & { error?: FieldError })[];
   findings: readonly Finding[];
+  /** Of a deletion: what others have made of it since. */
+  changed: Resource | undefined;
+  onDrop: () => void;
 }
 
-export function EditCard({ item, planned, faults, findings }: CardProps) {
-  const { tenant, fleet } = usePlace();
+export function EditCard({ item, planned, faults, findings, changed, onDrop }: CardProps) {
+  const { fleet } = usePlace();
   const { edit } = item;
   const all = [...item.faults, ...faults.filter((f) => f.error?.last_change === undefined)];
   const stale = faults.find((f) => f.error?.last_change !== undefined);
@@ -46,7 +50,7 @@ export function EditCard({ item, planned, faults, findings }: CardProps) {
                 Edit
               </ButtonLink>
             )}
-            <Button variant="default" size="xs" onClick={() => dropEdit(tenant, fleet, edit)} aria-label={`Drop the edit of ${nameOf(edit)}`}>
+            <Button variant="default" size="xs" onClick={onDrop} aria-label={`Drop the edit of ${nameOf(edit)}`}>
               Drop
             </Button>
           </Group>
@@ -55,6 +59,7 @@ export function EditCard({ item, planned, faults, findings }: CardProps) {
           <FaultLine key={i} fault={f} edit={edit} />
         ))}
         {stale?.error && <StaleEdit edit={edit} error={stale.error} />}
+        {changed && <DeletionChanged edit={edit} now={changed} onKeep={onDrop} />}
         {planned?.action === "update" && edit.action === "write" && edit.base === "" && <NotNew planned={planned} />}
         {planned && <ReachOfOne planned={planned} />}
         {findings.length > 0 && <FindingLines findings={findings} about={(f) => <><AtLine place={placeOf(item, f)} edit={edit} />{f.detail}</>} />}

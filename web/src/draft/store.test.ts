@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import { published, putEdit, readDraft, setAsked, setMessage, type Edit } from "./store";
+import { act, renderHook } from "@testing-library/react";
+import { expect, test, vi } from "vitest";
+import { dropEdit, published, putEdit, readDraft, setAsked, setMessage, useUnkept, type Edit } from "./store";
 
 const edit = (name: string, more: Partial<Edit> = {}): Edit => ({ action: "write", type: "clusters", name, text: `name: ${name}`, base: "", at: "2026-01-01T00:00:00Z", ...more });
 const kept = (fleet: string) => localStorage.getItem(`fairlead.draft/acme/${fleet}`) ?? "";
@@ -41,4 +42,18 @@ test("another tab's draft comes, and a secret that was typed here stays", () => 
 test("a damaged draft is none", () => {
   localStorage.setItem("fairlead.draft/acme/s5", '{"message":"","edits":[3]}');
   expect(readDraft("acme", "s5").edits).toEqual([]);
+});
+
+test("that the browser did not take the draft is told, until it does", () => {
+  const { result } = renderHook(() => useUnkept("acme", "s6"));
+  const full = vi.spyOn(Storage.prototype, "setItem").mockImplementation(() => {
+    throw new DOMException("full", "QuotaExceededError");
+  });
+  act(() => putEdit("acme", "s6", edit("a")));
+  expect(result.current).toBe(true);
+  expect(readDraft("acme", "s6").edits).toHaveLength(1);
+  full.mockRestore();
+  act(() => putEdit("acme", "s6", edit("b")));
+  expect(result.current).toBe(false);
+  act(() => dropEdit("acme", "s6", edit("b")));
 });

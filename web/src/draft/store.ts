@@ -39,6 +39,7 @@ export interface Draft {
 const none: Draft = { message: "", edits: [] };
 const prefix = "fairlead.draft/";
 const drafts = new Map<string, Draft>();
+const unkept = new Set<string>(); // whose latest state the browser did not take
 const listeners = new Set<() => void>();
 
 const keyOf = (tenant: string, fleet: string) => `${prefix}${tenant}/${fleet}`;
@@ -65,8 +66,9 @@ function write(tenant: string, fleet: string, draft: Draft) {
   try {
     if (kept.edits.length === 0 && kept.message === "") localStorage.removeItem(key);
     else localStorage.setItem(key, JSON.stringify(kept));
+    unkept.delete(key);
   } catch {
-    // The browser keeps nothing, or no more: the draft lives as long as the tab.
+    unkept.add(key); // the draft lives as long as the tab
   }
   for (const l of listeners) l();
 }
@@ -74,6 +76,11 @@ function write(tenant: string, fleet: string, draft: Draft) {
 /** The draft of a fleet. */
 export function useDraft(tenant: string, fleet: string): Draft {
   return useSyncExternalStore(subscribe, () => readDraft(tenant, fleet));
+}
+
+/** Whether the browser keeps nothing, or no more, so that the draft is in this tab alone. */
+export function useUnkept(tenant: string, fleet: string): boolean {
+  return useSyncExternalStore(subscribe, () => unkept.has(keyOf(tenant, fleet)));
 }
 
 /** The edit of one resource, if there is one. */

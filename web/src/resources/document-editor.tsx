@@ -28,13 +28,16 @@ interface Props {
   more?: readonly Mark[];
   /** It is not filled in yet: nothing is said of what is missing. */
   quiet?: boolean;
+  /** The place to go to. */
+  at?: number | undefined;
 }
 
 const none: readonly Mark[] = [];
 
-export function DocumentEditor({ label, id, text, onChange, onLanguage, onSave, asked, more = none, quiet = false }: Props) {
+export function DocumentEditor({ label, id, text, onChange, onLanguage, onSave, asked, more = none, quiet = false, at }: Props) {
   const { tenant, fleet } = usePlace();
   const editable = onChange !== undefined;
+  const [language, setLanguage] = useLanguage(text);
   const help = useMemo(() => {
     const schema = documentSchema(id.type);
     return { complete: completer(schema, schemas), hover: teller(schema, schemas) };
@@ -48,8 +51,15 @@ export function DocumentEditor({ label, id, text, onChange, onLanguage, onSave, 
   }, [text, editable, type, name, variant, bySchema, checked.marks, more]);
   return (
     <Stack gap="xs">
-      <LanguageChoice text={text} onLanguage={onLanguage} />
-      <Code label={label} text={text} language={languageOf(text)} readOnly={!editable} marks={marks} height={560} {...help} {...(onChange && { onChange })} {...(onSave && { onSave })} />
+      <LanguageChoice
+        text={text}
+        language={language}
+        onLanguage={(to) => {
+          setLanguage(to);
+          onLanguage(to);
+        }}
+      />
+      <Code label={label} text={text} language={language} readOnly={!editable} marks={marks} height={560} at={at} {...help} {...(onChange && { onChange })} {...(onSave && { onSave })} />
       <CheckedLine checked={checked} />
       <MarkList text={text} marks={marks} />
     </Stack>
@@ -95,10 +105,18 @@ function CheckedLine({ checked }: { checked: Checked }) {
   );
 }
 
-function LanguageChoice({ text, onLanguage }: { text: string; onLanguage: (language: "yaml" | "json") => void }) {
+/** The language of the text, and of an empty one what it was before. */
+function useLanguage(text: string): ["yaml" | "json", (to: "yaml" | "json") => void] {
+  const [was, setWas] = useState(() => languageOf(text));
+  const now = languageOf(text, was);
+  if (now !== was) setWas(now);
+  return [now, setWas];
+}
+
+function LanguageChoice({ text, language, onLanguage }: { text: string; language: "yaml" | "json"; onLanguage: (language: "yaml" | "json") => void }) {
   const [said, setSaid] = useState<{ words: string; of: string }>();
-  const change = (language: string, sure: boolean) => {
-    const to = language === "json" ? "json" : "yaml";
+  const change = (wanted: string, sure: boolean) => {
+    const to = wanted === "json" ? "json" : "yaml";
     try {
       inLanguage(text, to);
     } catch (e) {
@@ -116,7 +134,7 @@ function LanguageChoice({ text, onLanguage }: { text: string; onLanguage: (langu
   const shown = said?.of === text ? said.words : undefined;
   return (
     <Group gap="sm">
-      <SegmentedControl size="xs" aria-label="Language" value={languageOf(text)} onChange={(v) => change(v, false)} data={[{ value: "yaml", label: "YAML" }, { value: "json", label: "JSON" }]} />
+      <SegmentedControl size="xs" aria-label="Language" value={language} onChange={(v) => change(v, false)} data={[{ value: "yaml", label: "YAML" }, { value: "json", label: "JSON" }]} />
       {shown !== undefined && <Text size="sm" role="alert" className="words">{shown}</Text>}
       {shown?.startsWith("JSON has") && <Button size="compact-sm" variant="default" onClick={() => change("json", true)}>Convert all the same</Button>}
     </Group>

@@ -24,7 +24,7 @@ function given(fields: Record<string, unknown>): Record<string, unknown> {
 }
 
 export function inLanguage(text: string, language: "yaml" | "json"): string {
-  if (text === "" || languageOf(text) === language) return text;
+  if (text.trim() === "" || languageOf(text) === language) return text;
   return language === "json" ? `${toJson(text)}\n` : toYaml(text);
 }
 

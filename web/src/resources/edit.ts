@@ -30,7 +30,7 @@ export function useEditing(tenant: string, fleet: string, id: Identity, resource
   const edit = editOf(draft, id);
   const writing = edit?.action === "write" ? edit : undefined;
   const yaml = useMemo(() => (resource ? documentOf(resource) : ""), [resource]);
-  const language = writing ? languageOf(writing.text) : shown;
+  const language = writing ? languageOf(writing.text, languageOf(writing.base, shown)) : shown;
   const stored = useMemo(() => inLanguage(yaml, language), [yaml, language]);
   const stale = edit !== undefined && edit.etag !== resource?.etag;
   const { type, name, variant } = id;

@@ -8,14 +8,22 @@ export function useKept(key: string, initial: Record<string, string>): [Record<s
   return [
     values,
     (next) => {
-      sessionStorage.setItem(prefix + key, JSON.stringify(next));
       setValues(next);
+      try {
+        sessionStorage.setItem(prefix + key, JSON.stringify(next));
+      } catch {
+        // The browser keeps nothing, or no more: it is typed all the same, and a reload forgets it.
+      }
     },
   ];
 }
 
 export function forget(key: string) {
-  sessionStorage.removeItem(prefix + key);
+  try {
+    sessionStorage.removeItem(prefix + key);
+  } catch {
+    // Nothing is kept there.
+  }
 }
 
 function read(key: string): Record<string, string> {

@@ -5,10 +5,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ResourceType } from "../api/client";
 import { usePlace } from "../app/place";
-import { may, useMe } from "../app/session";
+import { useMe } from "../app/session";
 import { languageOf } from "../code/document";
 import { yamlOf } from "../code/convert";
 import { Code } from "../code";
+import { mayWrite } from "../draft/rights";
 import { editOf, putEdit, useDraft } from "../draft/store";
 import { TextLink } from "../ui/link";
 import { Empty, Page, Section } from "../ui/page";
@@ -28,7 +29,7 @@ export function NewResource() {
   const [filters] = useFilters();
   const kind = kinds.find((k) => k.kind === filters.kind) ?? (filters.kind === "blank" ? undefined : kinds.find((k) => k.type === filters.type));
   const type = isType(filters.type) ? filters.type : undefined;
-  if (!may(me, "editor")) {
+  if (!mayWrite(me)) {
     return <Page title="New resource"><Empty title="You may look, and not write">Your role is {me.role ?? "none"}. An editor can make resources. <TextLink to="/fleets/$fleet/resources" params={{ fleet }}>To the resources</TextLink></Empty></Page>;
   }
   return (
@@ -73,9 +74,9 @@ function FromForm({ kind }: { kind: Kind }) {
   const [filters] = useFilters();
   const key = `${tenant}/${fleet}/${kind.kind}`;
   const [values, setValues] = useKept(key, initialOf(kind, given(filters)));
-  const [hand, setHand] = useKept(`${key}/text`, { text: "" });
+  const [hand, setHand] = useKept(`${key}/text`, {}); // its text is there when the document was changed by hand, an emptied one too
   const faulty = kind.fields.some((f) => (f.when?.(values) ?? true) && fieldFault(f, values[f.name] ?? "") !== undefined);
-  const text = hand.text || textOf(kind, values);
+  const text = hand.text ?? textOf(kind, values);
   const done = () => {
     forget(key);
     forget(`${key}/text`);
@@ -83,15 +84,15 @@ function FromForm({ kind }: { kind: Kind }) {
   return (
     <>
       <Section title="What it is">
-        {hand.text ? (
+        {hand.text !== undefined ? (
           <Text size="sm">
-            You changed the document by hand. <Anchor component="button" type="button" size="sm" onClick={() => setHand({ text: "" })}>Go back to the form</Anchor> and what you changed is dropped.
+            You changed the document by hand. <Anchor component="button" type="button" size="sm" onClick={() => setHand({})}>Go back to the form</Anchor> and what you changed is dropped.
           </Text>
         ) : (
           <KindForm kind={kind} values={values} onChange={(name, value) => setValues({ ...values, [name]: value })} />
         )}
       </Section>
-      <NewDocument type={kind.type} text={text} onChange={(next) => setHand({ text: next })} blocked={!hand.text && faulty ? "Fill in the form first." : undefined} done={done} />
+      <NewDocument type={kind.type} text={text} onChange={(next) => setHand({ text: next })} blocked={hand.text === undefined && faulty ? "Fill in the form first." : undefined} done={done} />
     </>
   );
 }
@@ -100,13 +101,13 @@ function Blank({ type }: { type: ResourceType | undefined }) {
   const { tenant, fleet } = usePlace();
   const [filters, setFilters] = useFilters();
   const key = `${tenant}/${fleet}/blank/${type ?? ""}`;
-  const [kept, setKept] = useKept(key, { text: "" });
+  const [kept, setKept] = useKept(key, {});
   return (
     <>
       <Section title="What it is">
         <Select label="Type" placeholder="Choose one" data={types.map((t) => ({ value: t, label: t }))} value={type ?? null} onChange={(t) => setFilters({ kind: "blank", type: t ?? undefined })} maw="20rem" />
       </Section>
-      {type && <NewDocument type={type} text={kept.text || blank(type, filters.name ?? "")} onChange={(text) => setKept({ text })} done={() => forget(key)} />}
+      {type && <NewDocument type={type} text={kept.text ?? blank(type, filters.name ?? "")} onChange={(text) => setKept({ text })} done={() => forget(key)} />}
     </>
   );
 }

@@ -102,6 +102,14 @@ test("the findings of what is stored stand at their lines", async () => {
   expect(await marks()).toEqual(["warningLine 6: there are no endpoints"]);
 });
 
+test("a link to a line, or to what a pointer names, leads there", async () => {
+  open(`${address}?line=3`);
+  const at = async () => (await editor()).state.doc.lineAt((await editor()).state.selection.main.head).number;
+  expect(await at()).toBe(3);
+  open(`${address}?pointer=/body/connect_timeout`);
+  await waitFor(async () => expect(await at()).toBe(8));
+});
+
 test("JSON and back; an edit goes along, comments are not lost unasked", async () => {
   open(address);
   await write(`# why\n${slower}`);
@@ -211,6 +219,13 @@ test("a viewer reads, and is told why not more", async () => {
   expect(screen.getByText(/You may look at this and not change it: your role is viewer/)).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Delete" })).toBeNull();
   expect(screen.queryByRole("button", { name: "New variant" })).toBeNull();
+});
+
+test("a pipeline's token may write, as it may publish", async () => {
+  server.use(get("/v1/whoami", { ...me, role: "ci" }));
+  open(address);
+  expect((await editor()).state.readOnly).toBe(false);
+  expect(screen.getByRole("button", { name: "Delete" })).toBeTruthy();
 });
 
 test("what is not there is said, with its history", async () => {

@@ -4,9 +4,11 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { Finding, Resource as Stored } from "../api/client";
 import { usePlace } from "../app/place";
-import { may, useMe } from "../app/session";
+import { useMe } from "../app/session";
 import { Diff } from "../code";
 import { languageOf } from "../code/document";
+import { mayWrite } from "../draft/rights";
+import { Unkept } from "../draft/unkept";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page, Section } from "../ui/page";
@@ -17,6 +19,7 @@ import { fieldOf, type Identity } from "./document";
 import { DocumentEditor } from "./document-editor";
 import { useEditing, type Editing } from "./edit";
 import { NodesMatched } from "./nodes-matched";
+import { useNamedPlace } from "./place";
 import { resourceFindingsQuery, resourceQuery } from "./queries";
 import { ResourceHistory } from "./resource-history";
 import { SecretContent } from "./secret";
@@ -45,12 +48,13 @@ function Found({ id, resource, failed }: { id: Identity; resource: Stored | null
   const me = useMe();
   const [filters, setFilters] = useFilters();
   const editing = useEditing(tenant, fleet, id, resource, filters.format === "json" ? "json" : "yaml", (to) => setFilters({ format: to === "json" ? "json" : undefined }));
-  const editable = may(me, "editor");
+  const editable = mayWrite(me);
   const { edit } = editing;
   return (
     <Page title={id.name} about={<About id={id} resource={resource} />} actions={editable && (resource ?? edit) && <Actions editing={editing} resource={resource} />}>
       {failed && <Alert color="red" role="alert">It could not be read again: {failed.message}</Alert>}
       {!editable && <Alert color="gray">You may look at this and not change it: your role is {me.role ?? "none"}. An editor can.</Alert>}
+      {edit && <Unkept tenant={tenant} fleet={fleet} />}
       {!resource && !edit ? <NotThere id={id} editable={editable} /> : <Content id={id} resource={resource} editing={editing} editable={editable} />}
       {id.variant !== undefined && (resource ?? edit) && (
         <Section title="Nodes of this variant">
@@ -140,6 +144,7 @@ function Document({ id, resource, editing, editable }: ContentProps) {
   const navigate = useNavigate();
   const [compared, setCompared] = useState(false);
   const { edit, text } = editing;
+  const at = useNamedPlace(text);
   const found = useQuery({ ...resourceFindingsQuery(tenant, fleet, id.type, id.name), enabled: resource !== null });
   const items = found.data?.items ?? nothing;
   // Of an edit the server's answer tells them.
@@ -166,6 +171,7 @@ function Document({ id, resource, editing, editable }: ContentProps) {
           onLanguage={editing.language}
           asked={editable && edit !== undefined}
           more={stored}
+          at={at}
           {...(editable && { onChange: editing.change, onSave: () => void navigate({ to: "/fleets/$fleet/draft", params: { fleet } }) })}
         />
         {editable && !edit && <Text size="sm" c="dimmed">What you change here goes into the draft, and to no node before you publish it.</Text>}

@@ -5,7 +5,8 @@ import { useState } from "react";
 import type { Resource, ResourceType } from "../api/client";
 import { fleetQuery } from "../api/queries";
 import { usePlace } from "../app/place";
-import { may, useMe } from "../app/session";
+import { useMe } from "../app/session";
+import { mayWrite } from "../draft/rights";
 import { editOf, useDraft, type Edit } from "../draft/store";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
@@ -22,7 +23,7 @@ export function Resources() {
   const [filters] = useFilters();
   const type = isType(filters.type) ? filters.type : undefined;
   const draft = useDraft(tenant, fleet);
-  const editor = may(me, "editor");
+  const editor = mayWrite(me);
   return (
     <Page
       title="Resources"
@@ -155,7 +156,7 @@ function Nothing({ filtered, later }: { filtered: boolean; later: boolean }) {
   if (filtered) return <Empty title="Nothing matches">No resource has this type, name and label.</Empty>;
   return (
     <Empty title="This fleet has no resources yet">
-      {may(me, "editor") ? (
+      {mayWrite(me) ? (
         <>
           Begin with a <TextLink to="/fleets/$fleet/new" params={{ fleet }} search={{ kind: "listener" }}>listener</TextLink>, or <TextLink to="/fleets/$fleet/import" params={{ fleet }}>import</TextLink> what an Envoy has now.
         </>

@@ -18,12 +18,12 @@ export function StaleEdit({ editing, resource }: { editing: Editing; resource: R
     <Alert color="yellow" role="alert" title="Changed meanwhile">
       <Stack gap="sm">
         <Text size="sm" className="words">
-          {resource.updated_by ?? "Somebody"} wrote it in revision {resource.revision}, <Ago at={resource.updated_at} />. {began} Published as it is, your edit would be refused.
+          {resource.updated_by ?? "Somebody"} wrote it in revision {resource.revision}, <Ago at={resource.updated_at} />. {began} {edit.action === "delete" ? "It is not deleted before you say that it is meant." : "Published as it is, your edit would be refused."}
         </Text>
         <Group gap="sm">
           {edit.action === "write" && <Button size="xs" onClick={editing.merge}>Merge both</Button>}
           <Button size="xs" variant="default" onClick={editing.overwrite}>{edit.action === "delete" ? "Delete it all the same" : "Keep mine, drop theirs"}</Button>
-          <Button size="xs" variant="default" onClick={editing.discard}>Take theirs, drop mine</Button>
+          <Button size="xs" variant="default" onClick={editing.discard}>{edit.action === "delete" ? "Keep it" : "Take theirs, drop mine"}</Button>
           {edit.action === "write" && <Button size="xs" variant="subtle" aria-expanded={compared} onClick={() => setCompared(!compared)}>{compared ? "Hide the difference" : "Compare theirs and mine"}</Button>}
         </Group>
         <Collapse expanded={compared}>{compared && <Diff label="Theirs and mine" before={editing.stored} after={edit.text} language={languageOf(edit.text)} />}</Collapse>

@@ -3,7 +3,8 @@ import { Alert, Group, List, Loader, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { IconCheck } from "@tabler/icons-react";
 import type { DeniedReason, Event, Node } from "../api/client";
-import { may, useMe } from "../app/session";
+import { useMe } from "../app/session";
+import { mayWrite } from "../draft/rights";
 import { ButtonLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Section } from "../ui/page";
@@ -59,7 +60,7 @@ function There({ fleet, node, first }: { fleet: string; node: Node; first: boole
         </Text>
       </Group>
       <Group gap="sm">
-        {may(me, "editor") && (
+        {mayWrite(me) && (
           <ButtonLink to="/fleets/$fleet/new" params={{ fleet }} search={{ kind: "listener" }}>
             {first ? "Make the first route" : "Make a route"}
           </ButtonLink>

@@ -1,11 +1,12 @@
 // The first page: the tenant's fleets, each with its health.
 import { Button, Group, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
 import { IconPlus, IconSearch } from "@tabler/icons-react";
-import { useDebouncedValue } from "@mantine/hooks";
+import { useDebouncedCallback } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Whoami } from "../api/client";
 import { may, useMe } from "../app/session";
+import { useTyped } from "../nodes/typed";
 import { Pager } from "../overview/pager";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
@@ -47,8 +48,7 @@ function OperatorStart() {
 }
 
 function Fleets({ me, tenant }: { me: Whoami; tenant: string }) {
-  const [{ prefix: typed, cursor }] = useFilters();
-  const prefix = useDebouncedValue(typed, 250)[0]; // nothing is asked for each letter
+  const [{ prefix, cursor }] = useFilters();
   const [creating, setCreating] = useState(false);
   const list = useQuery({ ...fleetPage(tenant, prefix, cursor), placeholderData: keepPreviousData });
   const bound = me.fleet !== undefined;
@@ -101,15 +101,20 @@ function Fleets({ me, tenant }: { me: Whoami; tenant: string }) {
 }
 
 function PrefixFilter() {
-  const [{ prefix }, set] = useFilters();
+  const [{ prefix = "" }, set] = useFilters();
+  const { typed, type, send } = useTyped(prefix, (word) => set({ prefix: word, cursor: undefined }));
+  const ask = useDebouncedCallback(send, 250); // nothing is asked for each letter
   return (
     <Group gap="sm">
       <TextInput
         aria-label="Only fleets whose name begins with"
         placeholder="Name begins with …"
         leftSection={<IconSearch size={16} />}
-        defaultValue={prefix ?? ""}
-        onChange={(e) => set({ prefix: e.currentTarget.value.trim() || undefined, cursor: undefined })}
+        value={typed}
+        onChange={(e) => {
+          type(e.currentTarget.value);
+          ask(e.currentTarget.value);
+        }}
         maxLength={63}
         w="100%"
         maw={{ sm: "20rem" }}
