@@ -59,21 +59,6 @@ test("a browser that has no room for the draft says so", async () => {
   await page.getByText(/not kept|no room|cannot keep|only in this tab|reload/i).first().waitFor({ timeout: 5000 });
 });
 
-test("a server that is gone for a while takes no page away: what was typed into this tab stays", async () => {
-  const fleet = await makeFleet();
-  await apply(fleet, [cluster("cart")]);
-  const page = await someone();
-  await signIn(page, `/fleets/${fleet}/resources`);
-  await page.getByRole("link", { name: "cart" }).first().waitFor();
-  await page.evaluate(() => document.body.setAttribute("data-same", "yes"));
-  await page.context().setOffline(true);
-  await page.getByRole("link", { name: "Topology" }).click();
-  await page.getByRole("link", { name: "Resources" }).waitFor(); // the page is still there, and says what is wrong
-  await page.getByRole("alert").first().waitFor();
-  await page.context().setOffline(false);
-  expect(await page.evaluate(() => document.body.getAttribute("data-same"))).toBe("yes");
-});
-
 test("seven tabs are not too many", async () => {
   const page = await someone();
   await signIn(page, `/fleets/${ready.fleet}`);

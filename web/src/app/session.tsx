@@ -2,10 +2,11 @@
 // where one was, and drafts are in the browser.
 import { Center, Loader } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { createContext, lazy, Suspense, use, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
+import { createContext, Suspense, use, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
 import { api, Refused, take, whenSignedOut, type Whoami } from "../api/client";
 import { queryClient } from "../api/follow";
 import { whoami } from "../api/queries";
+import { later } from "../ui/later";
 import { ProblemAlert } from "../ui/problem";
 
 interface Signed {
@@ -13,7 +14,7 @@ interface Signed {
   signOut: () => Promise<void>;
 }
 
-const SignIn = lazy(() => import("./sign-in"));
+const SignIn = later(() => import("./sign-in").then((m) => m.default));
 
 const Context = createContext<Signed | null>(null);
 

@@ -3,15 +3,16 @@ import { ActionIcon, Anchor, AppShell, Badge, Breadcrumbs, Burger, Button, Group
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { IconMoon, IconSearch, IconSun } from "@tabler/icons-react";
 import { Outlet, useLocation, useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import { follow, useLiveState } from "../api/live";
 import { useDraft } from "../draft/store";
+import { later } from "../ui/later";
 import { NavItem, TextLink } from "../ui/link";
 import { Brand } from "./brand";
 import { checkSession, useMe, useSession } from "./session";
 
 // It comes when it is first asked for; from then on it has its own key.
-const Palette = lazy(() => import("./palette"));
+const Palette = later(() => import("./palette").then((m) => m.default));
 
 export function Shell() {
   const [palette, setPalette] = useState(0);

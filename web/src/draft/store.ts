@@ -114,6 +114,11 @@ export function clearDraft(tenant: string, fleet: string) {
   write(tenant, fleet, none);
 }
 
+/** Whether this tab holds secrets that a reload would lose. */
+export function holdsSecrets(): boolean {
+  return [...drafts.values()].some((d) => d.edits.some(staysInTab));
+}
+
 function subscribe(l: () => void) {
   listeners.add(l);
   return () => listeners.delete(l);
