@@ -103,16 +103,6 @@ test("all fleets: the filter's field is empty when there is no filter", async ()
   expect(await field.inputValue()).toBe("");
 });
 
-test("Ctrl K finds the way from within the editor", async () => {
-  const fleet = await makeFleet();
-  await apply(fleet, [cluster("cart")]);
-  const page = await someone();
-  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`);
-  await editorOf(page, "Document of cluster cart").click();
-  await page.keyboard.press("ControlOrMeta+k");
-  await page.getByRole("textbox", { name: "Go to" }).waitFor({ timeout: 5000 });
-});
-
 test("a key that was typed does not outlive the sign-out", async () => {
   const fleet = await makeFleet();
   const page = await someone();

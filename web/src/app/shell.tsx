@@ -11,13 +11,13 @@ import { NavItem, TextLink } from "../ui/link";
 import { Brand } from "./brand";
 import { checkSession, useMe, useSession } from "./session";
 
-// It comes when it is first asked for; from then on it has its own key.
+// It comes when it is first asked for.
 const Palette = later(() => import("./palette").then((m) => m.default));
 
 export function Shell() {
   const [palette, setPalette] = useState(0);
   const openPalette = () => setPalette((n) => n + 1);
-  useHotkeys(palette === 0 ? [["mod+K", openPalette]] : []);
+  useHotkeys([["mod+K", openPalette]], [], true); // in fields and in the editor too
   const me = useMe();
   const { fleet } = useParams({ strict: false });
   const [open, { toggle, close }] = useDisclosure(false);
