@@ -15,8 +15,8 @@ interface Options {
 }
 
 export function later<P extends object>(load: () => Promise<ComponentType<P>>, { mayReload }: Options = {}) {
-  let got: Got<P> | undefined;
-  let asked: Promise<Got<P>> | undefined;
+  let last: Promise<Got<P>> | undefined;
+  let got: Got<P> | undefined; // what last has come to
   const arrive = async (): Promise<Got<P>> => {
     try {
       await styles();
@@ -28,28 +28,29 @@ export function later<P extends object>(load: () => Promise<ComponentType<P>>, {
       return { missing: got === undefined ? "once" : "again" };
     }
   };
-  const ask = () =>
-    (asked ??= arrive().then((g) => {
-      asked = undefined;
-      return (got = g);
-    }));
-  const here = () => got;
+  const ask = () => (last ??= arrive().then((g) => (got = g)));
+  /** Asks again for what did not come. What is on screen stays until there is an answer. */
+  const askAgain = async () => {
+    if (got === undefined || "part" in got) {
+      await ask();
+      return;
+    }
+    const next = arrive();
+    got = await next;
+    last = next;
+  };
   const Later = (props: P) => {
     const [busy, setBusy] = useState(false);
-    const it = here() ?? use(ask());
+    const it = use(ask());
     if ("part" in it) return createElement(it.part, props);
     const again = async () => {
       setBusy(true);
-      await ask();
+      await askAgain();
       setBusy(false);
     };
     return <NotHere missing={it.missing} busy={busy} again={() => void again()} />;
   };
-  /** Asks for it ahead. One that did not come is asked for again. */
-  Later.preload = async () => {
-    const known = here();
-    if (known === undefined || "missing" in known) await ask();
-  };
+  Later.preload = askAgain;
   return Later;
 }
 
