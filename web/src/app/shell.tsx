@@ -2,6 +2,7 @@
 import { ActionIcon, Anchor, AppShell, Badge, Breadcrumbs, Burger, Button, Group, Stack, Text, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { IconMoon, IconSearch, IconSun } from "@tabler/icons-react";
+import { useMutation } from "@tanstack/react-query";
 import { Outlet, useLocation, useParams } from "@tanstack/react-router";
 import { Suspense, useEffect, useState } from "react";
 import { follow, useLiveState } from "../api/live";
@@ -116,6 +117,7 @@ function Scheme() {
 
 function Account() {
   const { me, signOut } = useSession();
+  const leaving = useMutation({ mutationFn: signOut });
   return (
     <Stack gap={4} p="xs" className="account">
       <Text size="sm" className="words">
@@ -128,10 +130,15 @@ function Account() {
         <Anchor href="/docs" size="sm">
           API reference
         </Anchor>
-        <Button variant="default" size="compact-sm" onClick={() => void signOut()}>
+        <Button variant="default" size="compact-sm" loading={leaving.isPending} onClick={() => leaving.mutate()}>
           Sign out
         </Button>
       </Group>
+      {leaving.error && (
+        <Text size="xs" c="red" role="alert" className="words">
+          {leaving.error.message} You are still signed in.
+        </Text>
+      )}
     </Stack>
   );
 }
