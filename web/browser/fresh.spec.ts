@@ -59,24 +59,6 @@ test("a browser that has no room for the draft says so", async () => {
   await page.getByText(/not kept|no room|cannot keep|only in this tab|reload/i).first().waitFor({ timeout: 5000 });
 });
 
-test("seven tabs are not too many", async () => {
-  const page = await someone();
-  await signIn(page, `/fleets/${ready.fleet}`);
-  for (let i = 0; i < 6; i++) {
-    const tab = await page.context().newPage();
-    await tab.goto(`/fleets/${ready.fleet}/nodes`);
-    await tab.getByRole("link", { name: ready.node_id }).first().waitFor();
-  }
-});
-
-test("sign out without a server says that it did not work", async () => {
-  const page = await someone();
-  await signIn(page);
-  await page.context().setOffline(true);
-  await page.getByRole("button", { name: "Sign out" }).click();
-  await page.getByRole("alert").getByText(/does not answer/).waitFor({ timeout: 5000 });
-});
-
 test("a deletion of what somebody changed meanwhile is not published unseen", async () => {
   const fleet = await makeFleet();
   await apply(fleet, [cluster("cart")]);
@@ -101,33 +83,6 @@ test("all fleets: the filter's field is empty when there is no filter", async ()
   await page.getByRole("link", { name: "All fleets", exact: true }).click();
   await page.getByRole("link", { name: ready.fleet, exact: true }).waitFor();
   expect(await field.inputValue()).toBe("");
-});
-
-test("a key that was typed does not outlive the sign-out", async () => {
-  const fleet = await makeFleet();
-  const page = await someone();
-  await signIn(page, `/fleets/${fleet}/new?kind=secret`);
-  await page.getByLabel(/^Name/).fill("tls");
-  await page.getByLabel(/^Certificate chain/).fill("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----");
-  await page.getByLabel(/^Private key/).fill("-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----");
-  await page.getByRole("button", { name: "Make the document" }).click();
-  await page.getByRole("button", { name: "Add to the draft" }).click();
-  await page.waitForURL(/secrets\/tls/);
-  await page.getByRole("button", { name: "Sign out" }).click();
-  await page.getByLabel("API token").fill(await tokenOf("editor"));
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("link", { name: "Draft" }).click();
-  await page.getByText("There are no edits").waitFor({ timeout: 5000 });
-});
-
-test("a page that was opened while the server was away comes by itself when it is back", async () => {
-  const page = await someone();
-  await signIn(page, `/fleets/${ready.fleet}`);
-  await page.route("**/v1/**", (r) => r.abort());
-  await page.reload();
-  await page.getByText("The server does not answer.", { exact: false }).first().waitFor();
-  await page.unroute("**/v1/**");
-  await page.getByRole("link", { name: "Nodes" }).first().waitFor({ timeout: 30_000 });
 });
 
 const oneCluster = (name: string) => `static_resources:\n  clusters:\n  - {name: ${name}, type: STATIC, connect_timeout: 1s}\n`;
@@ -185,21 +140,4 @@ test("the link to a line leads to the line", async () => {
   await page.getByRole("link", { name: /^line \d+$/ }).first().click();
   await page.waitForURL(/line=\d+/);
   await page.locator(".cm-line", { hasText: "no_such_field" }).waitFor({ timeout: 5000 });
-});
-
-test("a session that begins again in another tab lets this one go on", async () => {
-  const fleet = await makeFleet();
-  await apply(fleet, [cluster("cart")]);
-  const token = await tokenOf("editor");
-  const page = await someone();
-  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`, token);
-  const other = await page.context().newPage();
-  await other.goto("/");
-  await other.getByRole("button", { name: "Sign out" }).click();
-  await page.getByText("The session has ended.").waitFor();
-  await other.getByLabel("API token").fill(token);
-  await other.getByRole("button", { name: "Sign in" }).click();
-  await other.getByRole("button", { name: "Sign out" }).waitFor();
-  await page.bringToFront();
-  await editorOf(page, "Document of cluster cart").waitFor({ timeout: 5000 });
 });

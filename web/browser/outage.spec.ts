@@ -48,3 +48,24 @@ test("a page whose server has a newer one by now loads it once, at the view that
   await page.getByRole("button", { name: "Reload the page" }).click();
   await page.getByRole("heading", { level: 1, name: "Topology" }).waitFor();
 });
+
+test("sign out without a server says that it did not work", async () => {
+  const page = await someone();
+  await signIn(page);
+  await page.context().setOffline(true);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("alert").getByText(/does not answer/).waitFor({ timeout: 5000 });
+  await page.context().setOffline(false);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("API token").waitFor();
+});
+
+test("a page that was opened while the server was away comes by itself when it is back", async () => {
+  const page = await someone();
+  await signIn(page, `/fleets/${ready.fleet}`);
+  await page.route("**/v1/**", (r) => r.abort());
+  await page.reload();
+  await page.getByText("The server does not answer.", { exact: false }).first().waitFor();
+  await page.unroute("**/v1/**");
+  await page.getByRole("link", { name: "Nodes" }).first().waitFor({ timeout: 30_000 });
+});

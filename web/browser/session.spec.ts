@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { api, ready, signIn, someone, tenant, tokenOf } from "./world";
+import { api, apply, cluster, makeFleet, ready, signIn, someone, tenant, tokenOf } from "./world";
 
 test("one signs in with a token, which is not kept in the tab, and comes back to the address", async () => {
   const page = await someone();
@@ -44,4 +44,38 @@ test("an idle tab asks nothing but its event stream", async () => {
   page.on("request", (r) => asked.push(r.url()));
   await page.evaluate(() => new Promise((done) => setTimeout(done, 12_000)));
   expect(asked).toEqual([]);
+});
+
+test("a key that was typed does not outlive the sign-out", async () => {
+  const fleet = await makeFleet();
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/new?kind=secret`);
+  await page.getByLabel(/^Name/).fill("tls");
+  await page.getByLabel(/^Certificate chain/).fill("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----");
+  await page.getByLabel(/^Private key/).fill("-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----");
+  await page.getByRole("button", { name: "Make the document" }).click();
+  await page.getByRole("button", { name: "Add to the draft" }).click();
+  await page.waitForURL(/secrets\/tls/);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("API token").fill(await tokenOf("editor"));
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("link", { name: "Draft" }).click();
+  await page.getByText("There are no edits").waitFor({ timeout: 5000 });
+});
+
+test("a session that begins again in another tab lets this one go on", async () => {
+  const fleet = await makeFleet();
+  await apply(fleet, [cluster("cart")]);
+  const token = await tokenOf("editor");
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`, token);
+  const other = await page.context().newPage();
+  await other.goto("/");
+  await other.getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("The session has ended.").waitFor();
+  await other.getByLabel("API token").fill(token);
+  await other.getByRole("button", { name: "Sign in" }).click();
+  await other.getByRole("button", { name: "Sign out" }).waitFor();
+  await page.bringToFront();
+  await page.getByLabel("Document of cluster cart", { exact: true }).waitFor({ timeout: 5000 });
 });

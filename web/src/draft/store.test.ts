@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { published, putEdit, readDraft, setAsked, setMessage, type Edit } from "./store";
+import { forgetSecrets, holdsSecrets, published, putEdit, readDraft, setAsked, setMessage, type Edit } from "./store";
 
 const edit = (name: string, more: Partial<Edit> = {}): Edit => ({ action: "write", type: "clusters", name, text: `name: ${name}`, base: "", at: "2026-01-01T00:00:00Z", ...more });
 const kept = (fleet: string) => localStorage.getItem(`fairlead.draft/acme/${fleet}`) ?? "";
@@ -41,4 +41,14 @@ test("another tab's draft comes, and a secret that was typed here stays", () => 
 test("a damaged draft is none", () => {
   localStorage.setItem("fairlead.draft/acme/s5", '{"message":"","edits":[3]}');
   expect(readDraft("acme", "s5").edits).toEqual([]);
+});
+
+test("the tab forgets the secrets that were typed into it, and nothing else", () => {
+  putEdit("acme", "s6", edit("a"));
+  putEdit("acme", "s6", edit("tls", { type: "secrets", text: "private" }));
+  putEdit("acme", "s6", edit("old", { type: "secrets", action: "delete", text: "" }));
+  expect(holdsSecrets()).toBe(true);
+  forgetSecrets();
+  expect(readDraft("acme", "s6").edits.map((e) => e.name)).toEqual(["a", "old"]);
+  expect(holdsSecrets()).toBe(false);
 });
