@@ -50,7 +50,18 @@ test("from nothing to a node and a first route", async () => {
   await page.getByText(`${node} has connected`).or(page.getByText(/has come|is connected|connected/)).first().waitFor();
   await page.getByRole("link", { name: /first (route|listener)/i }).click();
   await page.waitForURL(/new\?kind=listener/);
+  await page.getByLabel(/^Name/).fill("ingress");
+  await page.getByLabel(/^Address/).fill("127.0.0.1");
+  await page.getByLabel(/^Port/).fill("0");
+  await page.getByLabel(/^Route configuration/).fill("public");
   await page.getByRole("button", { name: "Add to the draft" }).click();
+  await page.waitForURL(/listeners\/ingress/);
+  for (const [kind, fields] of [["route", { Name: "public", Cluster: "shop" }], ["cluster", { Name: "shop" }], ["endpoints", { Cluster: "shop", Addresses: "127.0.0.1:8081" }]] as const) {
+    await page.goto(`/fleets/${fleet}/new?kind=${kind}`);
+    for (const [label, text] of Object.entries(fields)) await page.getByLabel(new RegExp(`^${label}`)).fill(text);
+    await page.getByRole("button", { name: "Add to the draft" }).click();
+    await page.waitForURL(/resources\//);
+  }
   await publish(page, "the first route");
   await page.getByText("1 of 1 node ACKed", { exact: false }).waitFor();
 });

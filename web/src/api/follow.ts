@@ -21,13 +21,14 @@ interface Follows extends Record<string, unknown> {
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
+      networkMode: "always", // the server may be on this machine: what the browser says of the network is not asked
       staleTime: 30_000, // the event stream says sooner when something is old
       gcTime: 60_000, // at most a page of anything is kept
       refetchOnWindowFocus: false,
       retry: (failures, error) => isPassing(error) && failures < 3,
       retryDelay: (failures) => Math.min(1000 * 2 ** failures, 8000),
     },
-    mutations: { retry: false },
+    mutations: { networkMode: "always", retry: false },
   },
 });
 

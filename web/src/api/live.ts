@@ -1,12 +1,10 @@
-// The event stream of the tab: there is one, whatever is on screen. Where it cannot be had the page asks every few
-// seconds instead, and tries the stream again.
+// What is on screen is told of every change, by one event stream whatever is on screen. A tab that nobody sees has none.
 import { useSyncExternalStore } from "react";
 import { changed } from "./follow";
+import { share } from "./share";
+import type { LiveState } from "./stream";
 
-export type LiveState = "connecting" | "live" | "polling" | "offline";
-
-const pollEvery = 5000;
-const tryAgainAfter = 20_000;
+const restAfter = 10_000;
 
 let state: LiveState = "connecting";
 const listeners = new Set<() => void>();
@@ -34,70 +32,31 @@ export function follow(tenant: string | undefined, fleet: string | undefined, ch
     tenant !== undefined && fleet !== undefined
       ? `/v1/tenants/${encodeURIComponent(tenant)}/fleets/${encodeURIComponent(fleet)}/live`
       : "/v1/live";
-  let source: EventSource | undefined;
+  let end: (() => void) | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let ended = false;
+  let rested = false;
 
-  const poll = (until: number) => {
-    if (ended) return;
-    timer = setTimeout(() => {
-      void check().then((answers) => {
-        if (ended) return;
-        become(answers ? "polling" : "offline");
-        if (answers && !document.hidden) changed(undefined, fleet);
-        if (Date.now() >= until) open();
-        else poll(until);
-      });
-    }, pollEvery);
-  };
-
-  const open = () => {
-    if (ended) return;
-    source?.close();
-    source = new EventSource(url);
-    let missed = state !== "connecting"; // what changed before the first stream was read by the queries
-    source.onopen = () => {
-      become("live");
-      if (missed) changed(undefined, fleet);
-      missed = true;
-    };
-    source.onmessage = (event: MessageEvent<string>) => {
-      const what = topicsOf(event.data);
-      changed(what, fleet);
-    };
-    source.onerror = () => {
-      // Either the browser connects again by itself, or the server said no: both may be the session's end.
-      const closed = source?.readyState === EventSource.CLOSED;
-      void check().then((answers) => {
-        if (ended || source === undefined) return;
-        if (source.readyState === EventSource.OPEN) return;
-        become(answers ? "connecting" : "offline");
-        if (closed) {
-          source.close();
-          source = undefined;
-          poll(Date.now() + tryAgainAfter);
-        }
-      });
-    };
-  };
-  open();
-  return () => {
-    ended = true;
+  const rest = () => {
     clearTimeout(timer);
-    source?.close();
+    if (!end) return;
+    end();
+    end = undefined;
+    rested = true;
     become("connecting");
   };
-}
-
-/** The topics of an event; of one that is not understood none, which is taken for all. */
-export function topicsOf(data: string): string[] | undefined {
-  try {
-    const news: unknown = JSON.parse(data);
-    if (typeof news === "object" && news !== null && "what" in news && Array.isArray(news.what)) {
-      return news.what.filter((w): w is string => typeof w === "string");
-    }
-  } catch {
-    // told below
-  }
-  return undefined;
+  const look = () => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(rest, restAfter);
+    else end ??= share(url, check, { state: become, changed: (topics) => changed(topics, fleet) }, rested);
+  };
+  document.addEventListener("visibilitychange", look);
+  addEventListener("pageshow", look);
+  addEventListener("pagehide", rest); // the browser may keep the page, to go back to
+  look();
+  return () => {
+    document.removeEventListener("visibilitychange", look);
+    removeEventListener("pageshow", look);
+    removeEventListener("pagehide", rest);
+    rest();
+  };
 }

@@ -1,6 +1,6 @@
 // What the page asks. Each view's own questions stand beside it; these are of more than one.
 import { queryOptions } from "@tanstack/react-query";
-import { api, take } from "./client";
+import { api, isPassing, take } from "./client";
 import type { Topic } from "./follow";
 
 /** The meta of a query about a fleet. */
@@ -13,7 +13,8 @@ export const whoami = queryOptions({
   queryFn: ({ signal }) => take(api.GET("/v1/whoami", { signal })),
   staleTime: Infinity,
   gcTime: Infinity,
-  retry: false,
+  retry: (_, error) => isPassing(error), // a page that is opened during an outage comes by itself
+  retryDelay: 3000,
 });
 
 /** One fleet with its counts. */

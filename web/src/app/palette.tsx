@@ -30,5 +30,5 @@ export default function Palette({ asked }: { asked: number }) {
       for (const f of list?.items ?? []) actions.push({ id: `fleet/${f.name}`, label: f.name, description: "Fleet", onClick: () => void navigate({ to: "/fleets/$fleet", params: { fleet: f.name } }) });
     }
   }
-  return <Spotlight actions={actions} nothingFound="Nothing of that name" shortcut="mod + K" limit={12} searchProps={{ leftSection: <IconSearch size={18} />, placeholder: "Go to …", "aria-label": "Go to" }} />;
+  return <Spotlight actions={actions} nothingFound="Nothing of that name" shortcut={null} limit={12} searchProps={{ leftSection: <IconSearch size={18} />, placeholder: "Go to …", "aria-label": "Go to" }} />;
 }

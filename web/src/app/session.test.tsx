@@ -1,9 +1,10 @@
-import { screen } from "@testing-library/react";
+import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { HttpResponse } from "msw";
 import { expect, test } from "vitest";
 import { open } from "../test/render";
 import { get, me, on, problem, server } from "../test/server";
+import { tellSignedIn } from "./signed-in";
 
 test("without a session one signs in, and stays where one was", async () => {
   let signed = false;
@@ -22,5 +23,48 @@ test("without a session one signs in, and stays where one was", async () => {
   open("/settings");
   await userEvent.type(await screen.findByLabelText(/API token/), " fla_x ");
   await userEvent.click(screen.getByRole("button", { name: "Sign in" }));
+  expect(await screen.findByRole("heading", { level: 1, name: "Settings" })).toBeTruthy();
+});
+
+test("a page that is opened while the server is away says so, and comes by itself", async () => {
+  let away = true;
+  server.use(
+    on("get", "/v1/whoami", () => (away ? problem(503, "unavailable", "no database") : HttpResponse.json(me))),
+    get("/v1/tenants/acme/tokens", { items: [] }),
+    get("/v1/tenants/acme/sessions", { items: [] }),
+    get("/v1/tenants/acme/usage", { items: [], fleets: [] }),
+  );
+  open("/settings");
+  expect(await screen.findByText(/asks again every few seconds/)).toBeTruthy();
+  away = false;
+  expect(await screen.findByRole("heading", { level: 1, name: "Settings" })).toBeTruthy();
+});
+
+test("a sign-out that gets no answer says so, and one is signed in still", async () => {
+  server.use(
+    on("delete", "/v1/session", () => HttpResponse.error()),
+    get("/v1/tenants/acme/tokens", { items: [] }),
+    get("/v1/tenants/acme/sessions", { items: [] }),
+    get("/v1/tenants/acme/usage", { items: [], fleets: [] }),
+  );
+  open("/settings");
+  const nav = await screen.findByRole("navigation", { name: "All of the tenant", hidden: true });
+  await userEvent.click(within(nav).getByRole("button", { name: "Sign out", hidden: true }));
+  expect(await screen.findByText("The server does not answer. You are still signed in.")).toBeTruthy();
+  expect(screen.getByRole("heading", { level: 1, name: "Settings" })).toBeTruthy();
+});
+
+test("a tab without a session goes on when another one has signed in", async () => {
+  let signed = false;
+  server.use(
+    on("get", "/v1/whoami", () => (signed ? HttpResponse.json(me) : problem(401, "unauthenticated", "sign in"))),
+    get("/v1/tenants/acme/tokens", { items: [] }),
+    get("/v1/tenants/acme/sessions", { items: [] }),
+    get("/v1/tenants/acme/usage", { items: [], fleets: [] }),
+  );
+  open("/settings");
+  await screen.findByLabelText(/API token/);
+  signed = true;
+  tellSignedIn();
   expect(await screen.findByRole("heading", { level: 1, name: "Settings" })).toBeTruthy();
 });

@@ -1,11 +1,14 @@
 // Who is signed in. Without a session nothing of the tenant stays on screen; the address stays, so that one comes back to
 // where one was, and drafts are in the browser.
-import { Center, Loader } from "@mantine/core";
+import { Center, Loader, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { createContext, lazy, Suspense, use, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
+import { createContext, Suspense, use, useCallback, useEffect, useMemo, useState, type ReactNode } from "react";
 import { api, Refused, take, whenSignedOut, type Whoami } from "../api/client";
 import { queryClient } from "../api/follow";
 import { whoami } from "../api/queries";
+import { tellSignedIn, whenSignedIn } from "./signed-in";
+import { forgetSecrets } from "../draft/store";
+import { later } from "../ui/later";
 import { ProblemAlert } from "../ui/problem";
 
 interface Signed {
@@ -13,7 +16,7 @@ interface Signed {
   signOut: () => Promise<void>;
 }
 
-const SignIn = lazy(() => import("./sign-in"));
+const SignIn = later(() => import("./sign-in").then((m) => m.default));
 
 const Context = createContext<Signed | null>(null);
 
@@ -52,6 +55,7 @@ export function Session({ children }: { children: ReactNode }) {
   const leave = useCallback((how: "signed-out" | "ended") => {
     setEnded(how);
     queryClient.clear(); // nothing of the tenant stays in the tab
+    forgetSecrets();
   }, []);
 
   const refused = asked.error instanceof Refused && asked.error.status === 401;
@@ -76,7 +80,22 @@ export function Session({ children }: { children: ReactNode }) {
     [me, leave],
   );
 
-  if (ended !== "no" || refused) {
+  // Another tab signs in: the session is the browser's, so this one goes on where it was.
+  const away = ended !== "no" || refused;
+  useEffect(() => {
+    if (!away) return;
+    return whenSignedIn(() => {
+      take(api.GET("/v1/whoami")).then(
+        (found) => {
+          queryClient.setQueryData(whoami.queryKey, found);
+          setEnded("no");
+        },
+        () => undefined, // still nobody
+      );
+    });
+  }, [away]);
+
+  if (away) {
     return (
       <Suspense>
         <SignIn
@@ -84,15 +103,32 @@ export function Session({ children }: { children: ReactNode }) {
           onSignedIn={() => {
             void queryClient.resetQueries({ queryKey: whoami.queryKey });
             setEnded("no");
+            tellSignedIn();
           }}
         />
       </Suspense>
     );
   }
   if (value) return <Context value={value}>{children}</Context>;
+  return <Waiting failed={asked.failureReason} again={asked.error === null ? undefined : () => void asked.refetch()} />;
+}
+
+/** Nothing is known yet. What passes is asked again by itself. */
+function Waiting({ failed, again }: { failed: Error | null; again: (() => void) | undefined }) {
   return (
     <Center mih="60vh" p="md">
-      {asked.error ? <ProblemAlert error={asked.error} retry={() => void asked.refetch()} /> : <Loader aria-label="Loading" />}
+      {failed ? (
+        <Stack gap="xs">
+          <ProblemAlert error={failed} retry={again} />
+          {!again && (
+            <Text size="sm" c="dimmed">
+              The page asks again every few seconds, and comes by itself.
+            </Text>
+          )}
+        </Stack>
+      ) : (
+        <Loader aria-label="Loading" />
+      )}
     </Center>
   );
 }

@@ -2,21 +2,23 @@
 import { ActionIcon, Anchor, AppShell, Badge, Breadcrumbs, Burger, Button, Group, Stack, Text, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { IconMoon, IconSearch, IconSun } from "@tabler/icons-react";
+import { useMutation } from "@tanstack/react-query";
 import { Outlet, useLocation, useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import { follow, useLiveState } from "../api/live";
 import { useDraft } from "../draft/store";
+import { later } from "../ui/later";
 import { NavItem, TextLink } from "../ui/link";
 import { Brand } from "./brand";
 import { checkSession, useMe, useSession } from "./session";
 
-// It comes when it is first asked for; from then on it has its own key.
-const Palette = lazy(() => import("./palette"));
+// It comes when it is first asked for.
+const Palette = later(() => import("./palette").then((m) => m.default));
 
 export function Shell() {
   const [palette, setPalette] = useState(0);
   const openPalette = () => setPalette((n) => n + 1);
-  useHotkeys(palette === 0 ? [["mod+K", openPalette]] : []);
+  useHotkeys([["mod+K", openPalette]], [], true); // in fields and in the editor too
   const me = useMe();
   const { fleet } = useParams({ strict: false });
   const [open, { toggle, close }] = useDisclosure(false);
@@ -115,6 +117,7 @@ function Scheme() {
 
 function Account() {
   const { me, signOut } = useSession();
+  const leaving = useMutation({ mutationFn: signOut });
   return (
     <Stack gap={4} p="xs" className="account">
       <Text size="sm" className="words">
@@ -127,10 +130,15 @@ function Account() {
         <Anchor href="/docs" size="xs">
           API reference
         </Anchor>
-        <Button variant="default" size="compact-xs" onClick={() => void signOut()}>
+        <Button variant="default" size="compact-xs" loading={leaving.isPending} onClick={() => leaving.mutate()}>
           Sign out
         </Button>
       </Group>
+      {leaving.error && (
+        <Text size="xs" c="red" role="alert" className="words">
+          {leaving.error.message} You are still signed in.
+        </Text>
+      )}
     </Stack>
   );
 }

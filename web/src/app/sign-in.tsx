@@ -36,7 +36,7 @@ export default function SignIn({ ended, onSignedIn }: Props) {
             </Title>
             {ended && (
               <Text size="sm" role="status">
-                The session has ended. Sign in to go on where you were; drafts are kept in this browser.
+                The session has ended. Sign in to go on where you were; drafts are kept in this browser, but for secrets.
               </Text>
             )}
             <PasswordInput

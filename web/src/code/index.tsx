@@ -1,11 +1,12 @@
 // Code on screen. The editor is large and comes when it is first needed.
 import { Skeleton } from "@mantine/core";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { later } from "../ui/later";
 import type { DiffProps } from "./diff";
 import type { EditorProps } from "./editor";
 
-const LazyEditor = lazy(() => import("./editor").then((m) => ({ default: m.CodeEditor })));
-const LazyDiff = lazy(() => import("./diff").then((m) => ({ default: m.DiffEditor })));
+const LazyEditor = later(() => import("./editor").then((m) => m.CodeEditor));
+const LazyDiff = later(() => import("./diff").then((m) => m.DiffEditor));
 
 /** An editor of YAML or JSON, or with readOnly a view that can be searched, with marks at lines. */
 export function Code(props: EditorProps) {

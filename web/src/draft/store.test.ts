@@ -1,6 +1,6 @@
 import { act, renderHook } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
-import { dropEdit, published, putEdit, readDraft, setAsked, setMessage, useUnkept, type Edit } from "./store";
+import { dropEdit, forgetSecrets, holdsSecrets, published, putEdit, readDraft, setAsked, setMessage, useUnkept, type Edit } from "./store";
 
 const edit = (name: string, more: Partial<Edit> = {}): Edit => ({ action: "write", type: "clusters", name, text: `name: ${name}`, base: "", at: "2026-01-01T00:00:00Z", ...more });
 const kept = (fleet: string) => localStorage.getItem(`fairlead.draft/acme/${fleet}`) ?? "";
@@ -56,4 +56,14 @@ test("that the browser did not take the draft is told, until it does", () => {
   act(() => putEdit("acme", "s6", edit("b")));
   expect(result.current).toBe(false);
   act(() => dropEdit("acme", "s6", edit("b")));
+});
+
+test("the tab forgets the secrets that were typed into it, and nothing else", () => {
+  putEdit("acme", "s7", edit("a"));
+  putEdit("acme", "s7", edit("tls", { type: "secrets", text: "private" }));
+  putEdit("acme", "s7", edit("old", { type: "secrets", action: "delete", text: "" }));
+  expect(holdsSecrets()).toBe(true);
+  forgetSecrets();
+  expect(readDraft("acme", "s7").edits.map((e) => e.name)).toEqual(["a", "old"]);
+  expect(holdsSecrets()).toBe(false);
 });

@@ -121,6 +121,19 @@ export function clearDraft(tenant: string, fleet: string) {
   write(tenant, fleet, none);
 }
 
+/** Whether this tab holds secrets that a reload would lose. */
+export function holdsSecrets(): boolean {
+  return [...drafts.values()].some((d) => d.edits.some(staysInTab));
+}
+
+/** Forgets the secrets that were typed into this tab: whoever signs in next may be somebody else. */
+export function forgetSecrets() {
+  for (const [key, draft] of drafts) {
+    if (draft.edits.some(staysInTab)) drafts.set(key, { message: draft.message, edits: draft.edits.filter((e) => !staysInTab(e)) });
+  }
+  for (const l of listeners) l();
+}
+
 function subscribe(l: () => void) {
   listeners.add(l);
   return () => listeners.delete(l);

@@ -1,15 +1,16 @@
 import { Box, Group, Skeleton, Stack, Table, Text } from "@mantine/core";
 import { useInViewport } from "@mantine/hooks";
 import { useQueries } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import type { Revision } from "../api/client";
 import { duration } from "../receipt/words";
+import { later } from "../ui/later";
 import { Section } from "../ui/page";
 import { ProblemAlert } from "../ui/problem";
 import { latencySentence, type AckTime } from "./latency";
 import { ackTimes } from "./queries";
 
-const Chart = lazy(() => import("./latency-chart"));
+const Chart = later(() => import("./latency-chart").then((m) => m.default));
 
 interface Props {
   tenant: string;

@@ -16,7 +16,7 @@ class NoObserver {
   disconnect() {}
 }
 Object.defineProperty(window, "ResizeObserver", { value: NoObserver });
-Object.defineProperty(window, "EventSource", { value: class { static CLOSED = 2; static OPEN = 1; readyState = 0; close() {} } });
+Object.defineProperty(window, "EventSource", { configurable: true, value: class { static CLOSED = 2; static OPEN = 1; readyState = 0; close() {} } });
 Range.prototype.getClientRects = () => document.createElement("i").getClientRects(); // none: nothing is laid out
 Element.prototype.scrollIntoView = () => undefined;
 

@@ -2,10 +2,11 @@
 import { Alert, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useMemo } from "react";
+import { Suspense, useMemo } from "react";
 import type { ResourceRef, Topology as Answer } from "../api/client";
 import { fleetQuery, receiptQuery } from "../api/queries";
 import { usePlace } from "../app/place";
+import { later } from "../ui/later";
 import { ButtonLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page } from "../ui/page";
@@ -18,7 +19,7 @@ import { ListView } from "./list-view";
 import { fleetMarks, nodeMarks } from "./marks";
 import { nodeQuery, nodeStatesQuery, refOf, topologyQuery } from "./queries";
 
-const GraphView = lazy(() => import("./graph-view"));
+const GraphView = later(() => import("./graph-view").then((m) => m.default));
 
 const height = 560;
 

@@ -1,0 +1,50 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { share } from "./share";
+
+const open = new Set<Stream>();
+class Stream {
+  static CLOSED = 2;
+  static OPEN = 1;
+  readyState = 0;
+  onopen: (() => void) | undefined;
+  onmessage: ((e: { data: string }) => void) | undefined;
+  constructor() {
+    open.add(this);
+  }
+  close() {
+    open.delete(this);
+  }
+}
+const only = () => {
+  expect(open.size).toBe(1);
+  return [...open][0];
+};
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+function tab() {
+  const state = vi.fn();
+  const changed = vi.fn();
+  const end = share("/v1/live", () => Promise.resolve(true), { state, changed }, false);
+  ends.push(end);
+  return { state, changed, end };
+}
+
+test("tabs share one stream, and the next one takes it when the one that holds it goes", async () => {
+  vi.stubGlobal("EventSource", Stream);
+  const first = tab();
+  const second = tab();
+  await vi.waitFor(() => only());
+  only()?.onopen?.();
+  only()?.onmessage?.({ data: '{"what":["nodes"]}' });
+  await vi.waitFor(() => expect(second.changed).toHaveBeenCalledWith(["nodes"]));
+  expect(first.changed).toHaveBeenCalledWith(["nodes"]);
+  expect(second.state).toHaveBeenLastCalledWith("live");
+  const before = only();
+  first.end();
+  await vi.waitFor(() => expect(only()).not.toBe(before));
+  only()?.onopen?.();
+  expect(second.changed).toHaveBeenLastCalledWith(undefined); // what was missed between the two
+});

@@ -1,0 +1,83 @@
+// A part of the page that comes when it is first needed. One that does not come is told in its place, and the rest of
+// the page stays: a reload without a server would end in the browser's own error page.
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { createElement, use, useState, type ComponentType } from "react";
+import { installed, reloadOnce } from "../api/version";
+import { styles } from "./styles";
+
+/** Why it is not here: no answer, a newer page is installed, it just failed, or it failed again though the server answers. */
+type Missing = "none" | "newer" | "once" | "again";
+type Got<P> = { part: ComponentType<P> } | { missing: Missing };
+
+interface Options {
+  /** The page may reload itself for a newer version: nothing is lost by it. */
+  mayReload?: () => boolean;
+}
+
+export function later<P extends object>(load: () => Promise<ComponentType<P>>, { mayReload }: Options = {}) {
+  let last: Promise<Got<P>> | undefined;
+  let got: Got<P> | undefined; // what last has come to
+  const arrive = async (): Promise<Got<P>> => {
+    try {
+      await styles();
+      return { part: await load() };
+    } catch {
+      const answer = await installed();
+      if (answer === "newer" && mayReload?.() && reloadOnce()) return new Promise(() => undefined); // it goes on after the reload
+      if (answer !== "this") return { missing: answer };
+      return { missing: got === undefined ? "once" : "again" };
+    }
+  };
+  const ask = () => (last ??= arrive().then((g) => (got = g)));
+  /** Asks again for what did not come. What is on screen stays until there is an answer. */
+  const askAgain = async () => {
+    if (got === undefined || "part" in got) {
+      await ask();
+      return;
+    }
+    const next = arrive();
+    got = await next;
+    last = next;
+  };
+  const Later = (props: P) => {
+    const [busy, setBusy] = useState(false);
+    const it = use(ask());
+    if ("part" in it) return createElement(it.part, props);
+    const again = async () => {
+      setBusy(true);
+      await askAgain();
+      setBusy(false);
+    };
+    return <NotHere missing={it.missing} busy={busy} again={() => void again()} />;
+  };
+  Later.preload = askAgain;
+  return Later;
+}
+
+const words: Record<Missing, string> = {
+  none: "The server does not answer, so this part of the page cannot come. The rest of the page stays as it is.",
+  newer: "A newer version of this page is installed. Reload to go on with it. Drafts are kept in this browser; secrets that were typed and not published are not.",
+  once: "This part of the page did not come.",
+  again: "This part of the page does not come, though the server answers. A reload may help. Drafts are kept in this browser; secrets that were typed and not published are not.",
+};
+
+function NotHere({ missing, busy, again }: { missing: Missing; busy: boolean; again: () => void }) {
+  const reload = missing === "newer" || missing === "again";
+  return (
+    <Alert color="red" role="alert" title={missing === "none" ? "No answer" : "Not here"}>
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{words[missing]}</Text>
+        <Group>
+          <Button size="xs" variant="default" loading={busy} onClick={again}>
+            Try again
+          </Button>
+          {reload && (
+            <Button size="xs" variant="default" onClick={() => location.reload()}>
+              Reload the page
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}
