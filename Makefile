@@ -207,7 +207,10 @@ page-browser: $(PAGE_STAMP) ## Try the page in Chromium, with the real server an
 	@go build -o bin/ ./cmd/fairlead
 	@looks=(light dark phone); commit=$$(git rev-parse HEAD 2>/dev/null || date +%s%N | sha256sum); \
 		if [ -n "$${CI:-}" ]; then export FAIRLEAD_LOOK=$${looks[$$((16#$${commit:0:6} % 3))]}; fi; \
-		cd web && node_modules/.bin/vitest run --config browser/vitest.config.ts $(SPEC)
+		cd web && node_modules/.bin/vitest run --config browser/vitest.config.ts $(or $(SPEC),--exclude '**/measures.spec.ts')
+ifeq ($(SPEC),)
+	@cd web && node_modules/.bin/vitest run --config browser/vitest.config.ts measures # alone, as it has times
+endif
 
 .PHONY: screenshots
 screenshots: ## Make the pictures in docs/screenshots anew

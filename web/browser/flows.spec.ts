@@ -53,12 +53,12 @@ test("from nothing to a node and a first route", async () => {
   await page.getByLabel(/^Name/).fill("ingress");
   await page.getByLabel(/^Address/).fill("127.0.0.1");
   await page.getByLabel(/^Port/).fill("0");
-  await page.getByLabel(/^Route configuration/).fill("public");
+  await page.getByLabel(/^Route configuration/).first().fill("public");
   await page.getByRole("button", { name: "Add to the draft" }).click();
   await page.waitForURL(/listeners\/ingress/);
   for (const [kind, fields] of [["route", { Name: "public", Cluster: "shop" }], ["cluster", { Name: "shop" }], ["endpoints", { Cluster: "shop", Addresses: "127.0.0.1:8081" }]] as const) {
     await page.goto(`/fleets/${fleet}/new?kind=${kind}`);
-    for (const [label, text] of Object.entries(fields)) await page.getByLabel(new RegExp(`^${label}`)).fill(text);
+    for (const [label, text] of Object.entries(fields)) await page.getByLabel(new RegExp(`^${label}`)).first().fill(text);
     await page.getByRole("button", { name: "Add to the draft" }).click();
     await page.waitForURL(/resources\//);
   }
@@ -145,5 +145,6 @@ test("a viewer sees all and writes nothing", async () => {
   for (const name of ["Delete", "Review and publish"]) expect(await page.getByText(name, { exact: true }).count()).toBe(0);
   await page.goto("/");
   await page.getByRole("link", { name: fleet, exact: true }).waitFor();
-  expect(await page.getByRole("button", { name: "New fleet" }).isEnabled().catch(() => false)).toBe(false);
+  const make = page.getByRole("button", { name: "New fleet" });
+  expect((await make.count()) === 0 || (await make.isDisabled())).toBe(true);
 });
