@@ -1,7 +1,7 @@
 // What people do, each with a real Envoy.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { api, apply, cluster, makeFleet, ready, runEnvoy, settledAt, signIn, someone, startEnvoy, tenant, tokenOf, unique } from "./world";
+import { api, apply, cluster, freePort, makeFleet, ready, runEnvoy, settledAt, signIn, someone, startEnvoy, tenant, tokenOf, unique } from "./world";
 
 /** Writes the whole text of an editor anew. */
 async function write(page: Page, label: string, text: string) {
@@ -52,7 +52,7 @@ test("from nothing to a node and a first route", async () => {
   await page.waitForURL(/new\?kind=listener/);
   await page.getByLabel(/^Name/).fill("ingress");
   await page.getByLabel(/^Address/).fill("127.0.0.1");
-  await page.getByLabel(/^Port/).fill("0");
+  await page.getByLabel(/^Port/).fill(String(await freePort()));
   await page.getByLabel(/^Route configuration/).first().fill("public");
   await page.getByRole("button", { name: "Add to the draft" }).click();
   await page.waitForURL(/listeners\/ingress/);

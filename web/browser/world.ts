@@ -2,6 +2,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import createClient from "openapi-fetch";
@@ -113,6 +114,18 @@ export async function startEnvoy(fleet: string, node: string, { metadata = {}, l
   const credential = await api.POST("/v1/tenants/{tenant}/fleets/{fleet}/credentials", { params: { path: { tenant, fleet } }, body: { nodes: node } });
   if (!credential.data) throw new Error(JSON.stringify(credential.error));
   return runEnvoy(bootstrap(node, credential.data.token, metadata), {}, lasts ? lasting : children);
+}
+
+/** A port that nobody has at the moment. */
+export function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const server = createServer();
+    server.once("error", fail);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => (typeof address === "object" && address ? done(address.port) : fail(new Error("no port"))));
+    });
+  });
 }
 
 /** Runs an Envoy with a bootstrap, until the test ends. */

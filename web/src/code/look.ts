@@ -81,7 +81,7 @@ export function base(language: Language, label: string, readOnly: boolean, dark:
     indentUnit.of("  "),
     language === "json" ? json() : [yaml(), yamlIndent],
     syntaxHighlighting(colours),
-    EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": String(readOnly), spellcheck: "false", autocapitalize: "off", autocorrect: "off", ...(readOnly ? { tabindex: "0" } : {}) }),
+    EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": String(readOnly), spellcheck: "false", autocapitalize: "off", autocorrect: "off", tabindex: "0" }),
     EditorState.readOnly.of(readOnly),
     EditorView.editable.of(!readOnly),
     EditorView.lineWrapping,
