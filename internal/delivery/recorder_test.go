@@ -39,7 +39,7 @@ func TestOneHealthyRevisionOfTenThousandNodesIsThreeRows(t *testing.T) {
 			streams[i] = w.connect(fmt.Sprint("node-", i))
 			streams[i].Settled(1)
 		}
-		time.Sleep(10 * time.Second)
+		time.Sleep(15 * time.Second) // what they subscribe to has lasted, which is looked at after 10 s
 		if m := w.sink.model(w.key); len(m.nodes) != n || m.settled != 1 {
 			t.Fatalf("after connecting: %d nodes, settled %d", len(m.nodes), m.settled)
 		}

@@ -21,7 +21,7 @@ test("what anybody wrote stays text", { timeout: 240_000 }, async () => {
   const node = `edge ${corpus[1] ?? ""}`;
   await startEnvoy(fleet, node, { metadata: { name: corpus[0] ?? "", [corpus[2] ?? ""]: text } });
   for (const [i, bad] of corpus.entries()) {
-    await apply(fleet, [{ ...cluster(`c${i} ${bad}`, { lb_policy: i < 2 ? "CLUSTER_PROVIDED" : "ROUND_ROBIN" }), labels: { note: "x" }, description: bad }], bad);
+    await apply(fleet, [{ ...cluster(`c${i} ${bad}`, { lb_policy: i < 2 ? "CLUSTER_PROVIDED" : "ROUND_ROBIN" }), labels: { note: bad, [bad]: "x" }, description: bad }], bad);
   }
   const page = await someone();
   await signIn(page, `/fleets/${fleet}`);
