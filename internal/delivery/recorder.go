@@ -54,8 +54,8 @@ type Config struct {
 }
 
 // Recorder records the status of the fleets that a server serves. Its methods are
-// safe for concurrent use and never wait for the sink, Stream.Refused and Stream.Announce
-// apart, which wait for a second at most.
+// safe for concurrent use and never wait for the sink, Stream.Refused, Stream.Announce and
+// Stream.Subscribes apart, which wait for a second at most.
 type Recorder struct {
 	cfg    Config
 	log    *slog.Logger
