@@ -28,6 +28,47 @@ func (r *Response) candidates() (all []candidate) {
 	return all
 }
 
+// standsIn reports whether a change puts in what the client is only supposed to have had: it may have taken something else by then.
+func (ch change) standsIn() bool {
+	return ch.new != nil && ch.old.supposed() && snapshot.Same(ch.new, ch.old.lastGood())
+}
+
+func (r *Response) standsIn() bool { return slices.ContainsFunc(r.changes, change.standsIn) }
+
+// standIns are the versions of a response that stand in. Nothing good is known of their names.
+func (r *Response) standIns() (all []candidate) {
+	for _, ch := range r.changes {
+		if ch.standsIn() {
+			all = append(all, candidate{refused: ch.new, leave: ch.old.surely()})
+		}
+	}
+	return all
+}
+
+// forgetStandIns takes in that the client would not take what it was supposed to have had: what it has of the names is not known.
+func (c *Client) forgetStandIns(t fleet.Type, r *Response) {
+	p := c.peculiar(t)
+	for _, ch := range r.changes {
+		if !ch.standsIn() {
+			continue
+		}
+		if d, ok := p.held[ch.name]; ok && snapshot.Same(d.Last, ch.new) {
+			d.Last, d.Supposed = nil, false
+			p.held[ch.name] = d
+		}
+		if p.bisection == nil {
+			continue
+		}
+		for _, all := range p.bisection.groups() {
+			for i := range all {
+				if x := &all[i]; x.good != nil && snapshot.Same(x.good, ch.new) {
+					x.good, x.leave = nil, true
+				}
+			}
+		}
+	}
+}
+
 // accuse finds who is to blame for a refusal, or begins the bisection that does.
 func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 	all := r.candidates()
@@ -39,6 +80,9 @@ func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 	switch {
 	case len(named) > 0:
 		c.blame(t, words, named)
+	case len(all) > 0 && r.standsIn():
+		c.forgetStandIns(t, r)
+		c.verdict(t, words, nil) // the others go out again, without it
 	case len(all) == 1:
 		c.blame(t, words, all)
 	case len(all) == 0:
@@ -63,7 +107,11 @@ func (c *Client) accuseRepair(t fleet.Type, r *Response, words string) {
 		}
 		return
 	}
-	var all []candidate
+	all := r.standIns()
+	if len(all) > 0 {
+		c.verdict(t, words, all)
+		return
+	}
 	for _, ch := range r.changes {
 		if ch.new != nil {
 			all = append(all, candidate{refused: ch.new, good: ch.old.lastGood(), leave: ch.old.leftAlone()})
@@ -102,8 +150,15 @@ func (c *Client) accuseStandIns(t fleet.Type, b *bisection, r *Response, words s
 		all = named
 	case len(supposed) > 0:
 		all = supposed
-	case len(all) == 0:
-		return false
+	case len(all) == 0: // what stood in was given up, as it stuck on that as well
+		all = r.standIns()
+		b.drop(func(x candidate) bool {
+			return slices.ContainsFunc(all, func(y candidate) bool { return y.refused.Name == x.refused.Name })
+		})
+		if len(all) > 0 {
+			c.verdict(t, words, all)
+		}
+		return len(all) > 0
 	}
 	b.drop(func(x candidate) bool { return slices.Contains(all, x) })
 	for i := range all {

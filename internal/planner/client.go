@@ -243,7 +243,7 @@ func (c *Client) Clean() bool {
 			continue
 		}
 		p := c.rec.of(fleet.Type(i))
-		if f := c.flights[i]; f != nil && f.alters() || len(p.late) > 0 || p.bisection != nil || len(p.held) > 0 {
+		if f := c.flights[i]; f != nil && f.alters() || len(p.late) > 0 || p.bisection != nil || len(p.held) > 0 || c.lacksSome(fleet.Type(i)) {
 			return false
 		}
 		if c.origin.Past.Unclean && c.pos.Types[i].Sub != nil && c.settled.confirmed[i] == 0 {
@@ -251,4 +251,20 @@ func (c *Client) Clean() bool {
 		}
 	}
 	return true
+}
+
+// lacksSome reports whether the client was not sent something yet that it asks for and that is there. In state of the world it may have had that,
+// and given it up: the version that it reports is then that of before.
+func (c *Client) lacksSome(t fleet.Type) bool {
+	tr := &c.pos.Types[t]
+	if c.pos.Kind.Delta || t.FullSet() || tr.Sub == nil || c.overlay.base == nil {
+		return false
+	}
+	want, _ := c.look(c.overlay.base).wanted(t)
+	for old := range snapshot.Diff(tr.Held, want) {
+		if old == nil {
+			return true
+		}
+	}
+	return false
 }

@@ -48,8 +48,8 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 	if t == fleet.Cluster && c.counts.last == f.content {
 		c.counts.refused, c.counts.words = true, words
 	}
-	c.accuse(t, f.Response, words)
 	c.doubtChanges(t, f.changes) // of an overtaken one they are already
+	c.accuse(t, f.Response, words)
 	return true
 }
 

@@ -18,14 +18,14 @@ const (
 
 // overtake plans newer clusters although older ones were not answered. What is
 // unanswered is in doubt from then on, and so stands in the newer response as well. nil
-// if there is nothing newer to say.
-func (c *Client) overtake(target *snapshot.Target) *step {
+// if there is nothing newer to say; again: less is kept back now, and may be said.
+func (c *Client) overtake(target *snapshot.Target) (s *step, again bool) {
 	const t = fleet.Cluster
 	f := c.flights[t]
-	if !c.mayOvertake(t) || target.Types[t] == f.target.Types[t] && c.rec.of(t).gone <= f.Revision {
-		return nil
+	if !c.mayOvertake(t) || !f.presumed && target.Types[t] == f.target.Types[t] && c.rec.of(t).gone <= f.Revision {
+		return nil, false
 	}
-	s := &step{after: c.pos}
+	s = &step{after: c.pos}
 	rec := Record{}
 	if c.rec != nil {
 		rec = *c.rec
@@ -39,12 +39,15 @@ func (c *Client) overtake(target *snapshot.Target) *step {
 	doubting := *c.look(target)
 	doubting.pos, doubting.rec = &s.after, &rec
 	r := doubting.plan(t, true).response
-	if r == nil || r.content == f.content || c.rec.refuses(t, r.content) {
-		return nil
+	switch {
+	case r == nil || r.content == f.content:
+		return nil, false
+	case c.rec.refuses(t, r.content): // what would put back what it sticks on
+		return nil, f.presumed && c.rec.of(t).bisection.giveUp(r)
 	}
 	c.in.sent(&s.after, r)
 	s.response = r
-	return s
+	return s, false
 }
 
 // mayOvertake reports whether what is in flight need not be waited for any longer.

@@ -39,10 +39,14 @@ func (c *Client) Step(now time.Time, target *snapshot.Target) Outcome {
 			return Outcome{Response: r}
 		}
 		c.offerAgain(target)
-		if s := c.overtake(effective); s != nil {
+		s, again := c.overtake(effective)
+		switch {
+		case again:
+			continue
+		case s != nil:
 			return c.offer(s)
 		}
-		s := c.in.remembered(&c.pos, c.rec, effective)
+		s = c.in.remembered(&c.pos, c.rec, effective)
 		if s == nil {
 			s = c.in.step(c.look(effective))
 		}

@@ -125,9 +125,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 		all = slices.DeleteFunc(all, func(x candidate) bool { return keptBack[x.refused.Key()] })
 	}
 	if len(all) == 0 {
-		if p.bisection != nil {
-			p.bisection.giveUp(f.Response)
-		}
+		p.bisection.giveUp(f.Response)
 		return
 	}
 	c.counts.refusals++
@@ -158,16 +156,20 @@ func (b *bisection) presume(all []candidate, sure bool) {
 	b.waiting = slices.Insert(b.waiting, 0, &group{candidates: slices.Clone(all[:at])}, &group{candidates: slices.Clone(all[at:])})
 }
 
-// giveUp takes in that what was put back sticks as well: then nothing good is known of the
-// name, and without it the client is free.
-func (b *bisection) giveUp(r *Response) {
+// giveUp takes in that what puts candidates back sticks as well, or was refused: then nothing good is
+// known of the names, and without them the client is free. It reports whether it puts any back.
+func (b *bisection) giveUp(r *Response) (any bool) {
+	if b == nil {
+		return false
+	}
 	for _, all := range b.groups() {
 		for i := range all {
 			if good := all[i].good; good != nil && r.brings(good) {
-				all[i].good = nil
+				all[i].good, any = nil, true
 			}
 		}
 	}
+	return any
 }
 
 // explain takes in the words that stand beside an ACK of what was put back: they are about

@@ -110,8 +110,9 @@ func (o *owner) before(ctx context.Context, s xds.StreamInfo, past *nodePast, la
 	}
 	now := o.shown()
 	c := o.earlier.get(at, now.history)
+	differs := len(past.Held.Without) > 0 || !past.Clean && len(past.Refusals)+len(past.Ended) > 0 // from what the fleet has
 	switch {
-	case at > now.revision, at == now.revision && len(past.Held.Without) == 0:
+	case at > now.revision, at == now.revision && !differs:
 		return nil
 	case at == now.revision && c == nil:
 		c = now

@@ -80,6 +80,11 @@ func TestWhatANodeRefusedBefore(t *testing.T) {
 				t.Errorf("%s was at %q, want %q", name, got, want)
 			}
 		}
+		w.left("o", fleet.LastStream{Settled: 2, Refusals: []fleet.PastRefusal{refused(cluster("took", "2"), 2, ptr(cluster("took", "1")))}})
+		at := w.resume(id, "o").LastStream().Before
+		if at == nil || at.Types[fleet.Cluster].Get("took").Version != "1" {
+			t.Errorf("of what it refused of the present revision it is told to have had %+v, want what stood in", at)
+		}
 		lost := refused(cluster("kept", "bad"), 1, nil)
 		lost.Good, lost.Action = "old", fleet.ActionKept
 		w.left("m", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{lost}})
