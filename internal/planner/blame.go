@@ -33,8 +33,6 @@ func (ch change) standsIn() bool {
 	return ch.new != nil && ch.old.supposed() && snapshot.Same(ch.new, ch.old.lastGood())
 }
 
-func (r *Response) standsIn() bool { return slices.ContainsFunc(r.changes, change.standsIn) }
-
 // standIns are the versions of a response that stand in. Nothing good is known of their names.
 func (r *Response) standIns() (all []candidate) {
 	for _, ch := range r.changes {
@@ -45,13 +43,18 @@ func (r *Response) standIns() (all []candidate) {
 	return all
 }
 
-// forgetStandIns takes in that the client would not take what it was supposed to have had: what it has of the names is not known.
-func (c *Client) forgetStandIns(t fleet.Type, r *Response) {
+// forgetStandIns takes in that the client would not take what it was supposed to have had, and is not to have now: what it has of the names is
+// not known. It reports whether there was any. In state of the world they have to stay: a set without them would take away what serves.
+func (c *Client) forgetStandIns(t fleet.Type, r *Response) (any bool) {
+	if !c.pos.Kind.Delta {
+		return false
+	}
 	p := c.peculiar(t)
 	for _, ch := range r.changes {
-		if !ch.standsIn() {
+		if !ch.standsIn() || snapshot.Same(c.overlay.base.Types[t].Get(ch.name), ch.new) {
 			continue
 		}
+		any = true
 		if d, ok := p.held[ch.name]; ok && snapshot.Same(d.Last, ch.new) {
 			d.Last, d.Supposed = nil, false
 			p.held[ch.name] = d
@@ -67,6 +70,7 @@ func (c *Client) forgetStandIns(t fleet.Type, r *Response) {
 			}
 		}
 	}
+	return any
 }
 
 // accuse finds who is to blame for a refusal, or begins the bisection that does.
@@ -80,9 +84,8 @@ func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 	switch {
 	case len(named) > 0:
 		c.blame(t, words, named)
-	case len(all) > 0 && r.standsIn():
-		c.forgetStandIns(t, r)
-		c.verdict(t, words, nil) // the others go out again, without it
+	case len(all) > 0 && c.forgetStandIns(t, r):
+		c.verdict(t, words, nil) // the others go out again, without them
 	case len(all) == 1:
 		c.blame(t, words, all)
 	case len(all) == 0:

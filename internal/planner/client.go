@@ -48,7 +48,8 @@ type flight struct {
 	nonce    string
 	sentAt   time.Time
 	presumed bool // stuck: what is to repair it does not wait for the answer
-	refusals int  // of the client, when it was sent
+	idle     *idle
+	refusals int // of the client, when it was sent
 }
 
 // settled is what the client has confirmed.
@@ -261,8 +262,11 @@ func (c *Client) lacksSome(t fleet.Type) bool {
 		return false
 	}
 	want, _ := c.look(c.overlay.base).wanted(t)
-	for old := range snapshot.Diff(tr.Held, want) {
-		if old == nil {
+	for old, now := range snapshot.Diff(tr.Held, want) {
+		if old != nil {
+			continue
+		}
+		if _, kept := c.settled.kept[fleet.Ref{Type: t, Name: now.Name}]; !kept {
 			return true
 		}
 	}

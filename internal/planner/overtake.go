@@ -22,7 +22,7 @@ const (
 func (c *Client) overtake(target *snapshot.Target) (s *step, again bool) {
 	const t = fleet.Cluster
 	f := c.flights[t]
-	if !c.mayOvertake(t) || !f.presumed && target.Types[t] == f.target.Types[t] && c.rec.of(t).gone <= f.Revision {
+	if !c.mayOvertake(t) || f.idle.at(&c.pos, target) || !f.presumed && target.Types[t] == f.target.Types[t] && c.rec.of(t).gone <= f.Revision {
 		return nil, false
 	}
 	s = &step{after: c.pos}
@@ -41,13 +41,27 @@ func (c *Client) overtake(target *snapshot.Target) (s *step, again bool) {
 	r := doubting.plan(t, true).response
 	switch {
 	case r == nil || r.content == f.content:
+		f.idle = &idle{c.pos, target}
 		return nil, false
 	case c.rec.refuses(t, r.content): // what would put back what it sticks on
-		return nil, f.presumed && c.rec.of(t).bisection.giveUp(r)
+		if again = f.presumed && c.rec.of(t).bisection.giveUp(r, c.rec.of(t).refused[r.content].words); !again {
+			f.idle = &idle{c.pos, target}
+		}
+		return nil, again
 	}
 	c.in.sent(&s.after, r)
 	s.response = r
 	return s, false
+}
+
+// idle is where a client and its target were as there was nothing newer to say beside a flight.
+type idle struct {
+	pos    Position
+	target *snapshot.Target
+}
+
+func (i *idle) at(p *Position, target *snapshot.Target) bool {
+	return i != nil && i.target == target && i.pos == *p
 }
 
 // mayOvertake reports whether what is in flight need not be waited for any longer.

@@ -15,9 +15,6 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 	t := r.Type
 	p := c.rec.of(t)
 	first, unasked := !c.pos.subscribed(t) || p.unasked, p.unasked
-	if first && t == fleet.Cluster && c.origin.Past.Silent {
-		c.origin.Past.Unclean = true // its last stream ended clean, and nothing was heard of clusters on that
-	}
 	var crossed []*flight
 	if unasked {
 		crossed = c.crossed(&r)

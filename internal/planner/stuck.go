@@ -125,7 +125,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 		all = slices.DeleteFunc(all, func(x candidate) bool { return keptBack[x.refused.Key()] })
 	}
 	if len(all) == 0 {
-		p.bisection.giveUp(f.Response)
+		p.bisection.giveUp(f.Response, "")
 		return
 	}
 	c.counts.refusals++
@@ -156,16 +156,18 @@ func (b *bisection) presume(all []candidate, sure bool) {
 	b.waiting = slices.Insert(b.waiting, 0, &group{candidates: slices.Clone(all[:at])}, &group{candidates: slices.Clone(all[at:])})
 }
 
-// giveUp takes in that what puts candidates back sticks as well, or was refused: then nothing good is
-// known of the names, and without them the client is free. It reports whether it puts any back.
-func (b *bisection) giveUp(r *Response) (any bool) {
+// giveUp takes in that what puts candidates back sticks as well, or was refused with these words: then nothing good is
+// known of the names, or of those that stand in the words, and without them the client is free. It reports whether there are any.
+func (b *bisection) giveUp(r *Response, words string) (any bool) {
 	if b == nil {
 		return false
 	}
-	for _, all := range b.groups() {
-		for i := range all {
-			if good := all[i].good; good != nil && r.brings(good) {
-				all[i].good, any = nil, true
+	putBack := func(x candidate) bool { return x.good != nil && r.brings(x.good) }
+	named := slices.ContainsFunc(b.all(), func(x candidate) bool { return putBack(x) && standsWhole(words, x.refused.Name) })
+	for _, group := range b.groups() {
+		for i := range group {
+			if x := &group[i]; putBack(*x) && (!named || standsWhole(words, x.refused.Name)) {
+				x.good, any = nil, true
 			}
 		}
 	}

@@ -1,0 +1,173 @@
+package planner_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
+	"fairlead/internal/snapshot"
+)
+
+// changed is after, where what did not change is as old as it was.
+func changed(t *testing.T, before *snapshot.Snapshot, words string) (*snapshot.Snapshot, *snapshot.Target) {
+	t.Helper()
+	s, _ := after(t, before, words)
+	for i := range s.Types {
+		for r := range s.Types[i].All() {
+			if was := before.Types[i].Get(r.Name); was != nil && snapshot.Same(was, r) {
+				s.Types[i] = s.Types[i].Without(r.Name).With(was)
+			}
+		}
+	}
+	return s, snapshot.NewTarget(s, nil)
+}
+
+// comesBack is a healthy Envoy that had all of the first target, left clean, and comes back to the second.
+func comesBack(t *testing.T, delta, asClean bool, had *snapshot.Snapshot, now *snapshot.Target) (sent []string) {
+	t.Helper()
+	names := map[fleet.Type][]string{fleet.Endpoint: {"a", "b"}, fleet.Route: {"r"}}
+	types := []fleet.Type{fleet.Cluster, fleet.Endpoint, fleet.Listener, fleet.Route}
+	then := snapshot.NewTarget(had, nil)
+	s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+	for _, typ := range types {
+		s.c.Subscribe(request{Type: typ, Names: names[typ]}, then)
+		s.steps(then)
+	}
+	past := s.c.leaves()
+	if past.Unclean || past.Settled != 1 {
+		t.Fatalf("it left %+v", past)
+	}
+	if asClean {
+		past.Silent = false
+	}
+	s = &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: past, Before: had}}
+	for _, typ := range types {
+		r := request{Type: typ, Names: names[typ]}
+		if delta {
+			r.Versions = map[string]string{}
+			for x := range had.Types[typ].All() {
+				r.Versions[x.Name] = x.Version
+			}
+		} else {
+			r.Version = had.Types[typ].Sum().String()
+		}
+		s.c.Subscribe(r, now)
+	}
+	s.at(time.Second)
+	s.c.Opened()
+	return s.steps(now)
+}
+
+// TestWhoAskedForClustersIsBelieved: an Envoy that asked for clusters and ended clean was heard of them. It comes back to a fleet that has one more,
+// and is sent that, and nothing again.
+func TestWhoAskedForClustersIsBelieved(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		had := first(t, "clusters a@1 b@1; endpoints a@1 b@1; listeners l@1>r; routes r@1>a")
+		_, now := changed(t, had, "clusters a@1 b@1 c@1; endpoints a@1 b@1; listeners l@1>r; routes r@1>a")
+		want := comesBack(t, delta, true, had, now)
+		if got := comesBack(t, delta, false, had, now); !slices.Equal(got, want) {
+			t.Errorf("delta %v: sent %q, want %q", delta, got, want)
+		}
+	}
+}
+
+// TestWhoAskedForClustersIsToldOfNoZombies: what came and went while it was away it never had.
+func TestWhoAskedForClustersIsToldOfNoZombies(t *testing.T) {
+	t.Parallel()
+	had := first(t, "clusters a@1 b@1; endpoints a@1 b@1; listeners l@1>r; routes r@1>a")
+	now := heardOf(had, "z")
+	for _, delta := range []bool{true, false} {
+		want := comesBack(t, delta, true, had, now)
+		if got := comesBack(t, delta, false, had, now); !slices.Equal(got, want) {
+			t.Errorf("delta %v: sent %q, want %q", delta, got, want)
+		}
+	}
+}
+
+// TestACrowdThatAskedForClustersSharesItsSteps: they left clean, and come back to a fleet with one cluster more.
+func TestACrowdThatAskedForClustersSharesItsSteps(t *testing.T) {
+	t.Parallel()
+	one := first(t, "clusters a@1 b@1")
+	_, now := changed(t, one, "clusters a@1 b@1 z@1")
+	pl := planner.New(planner.DefaultMemo)
+	var last *planner.Response
+	for i := range 5 {
+		past := planner.Past{Settled: 1, Silent: true} // as xds says it of Clean, and not NoClusters
+		c := pl.Client(fleet.Key{}, planner.Kind{Delta: true, Envoy: true}, planner.Origin{Past: past, Before: one}, false, start)
+		c.Request(start, planner.Request{Type: fleet.Cluster, Versions: planner.VersionsOf(map[string]string{"a": "1", "b": "1"})}, now)
+		r := c.Step(start, now).Response
+		if i == 4 && r != last {
+			t.Error("each has a response of its own worked out")
+		}
+		last = r
+	}
+}
+
+// TestAtRestWithWhatIsWithheldIsClean: state of the world; a route waits for a cluster that is there no more.
+func TestAtRestWithWhatIsWithheldIsClean(t *testing.T) {
+	t.Parallel()
+	snap := &snapshot.Snapshot{Revision: 1, Types: world(t, 1, "clusters a@1 c@1; endpoints a@1; listeners l@1>r; routes r@1>c").Types}
+	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Name: "c", Refused: "1"}})
+	for _, delta := range []bool{true, false} {
+		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s.c.Subscribe(request{Type: fleet.Cluster}, target)
+		s.steps(target)
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, target)
+		s.c.Subscribe(request{Type: fleet.Listener}, target)
+		s.steps(target)
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, target)
+		s.steps(target)
+		if s.c.Settled() != 1 || !s.c.Clean() {
+			t.Errorf("delta %v: settled %d, clean %v", delta, s.c.Settled(), s.c.Clean())
+		}
+	}
+}
+
+// TestAtRestWithoutARefusalIsClean: state of the world; a cluster is withheld, as it names a secret that is not there, and a route waits for it.
+// Nothing was refused, nothing is unanswered, and it counts as settled.
+func TestAtRestWithoutARefusalIsClean(t *testing.T) {
+	t.Parallel()
+	c := row("c", "1")
+	c.Revision, c.Derived.Refs = 1, []fleet.Ref{{Type: fleet.Secret, Name: "s"}}
+	snap := &snapshot.Snapshot{Revision: 1, Types: world(t, 1, "clusters a@1; endpoints a@1; listeners l@1>r; routes r@1>c").Types}
+	snap.Types[fleet.Cluster] = snap.Types[fleet.Cluster].With(snapshot.NewResource(fleet.Cluster, c, []byte("x")))
+	target := snapshot.NewTarget(snap, nil)
+	for _, delta := range []bool{true, false} {
+		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		var out []string
+		for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Endpoint, Names: []string{"a"}}, {Type: fleet.Listener}, {Type: fleet.Route, Names: []string{"r"}}} {
+			s.c.Subscribe(r, target)
+			out = append(out, s.steps(target)...)
+		}
+		if s.c.Settled() != 1 || !s.c.Clean() {
+			t.Errorf("delta %v: settled %d, clean %v: %q", delta, s.c.Settled(), s.c.Clean(), out)
+		}
+	}
+}
+
+// TestANameThatIsOwedAgainIsNotClean: in state of the world a client that gave a route up and asks for it again reports the version of before, though
+// it has that route no more.
+func TestANameThatIsOwedAgainIsNotClean(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		target := world(t, 1, "routes r@1")
+		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, target)
+		s.step(target, "routes r@1", "")
+		again := request{Type: fleet.Route, Names: []string{"r"}}
+		s.c.Subscribe(request{Type: fleet.Route, Dropped: []string{"r"}}, target)
+		if s.step(target, "nothing", ""); !s.c.Clean() {
+			t.Errorf("delta %v: not clean without it", delta)
+		}
+		if s.c.Subscribe(again, target); s.c.Clean() != delta { // which says what it has
+			t.Errorf("delta %v: clean %v while it is owed", delta, !delta)
+		}
+		s.step(target, "routes r@1", "")
+		if !s.c.Clean() {
+			t.Errorf("delta %v: not clean at rest", delta)
+		}
+	}
+}
