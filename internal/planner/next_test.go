@@ -258,7 +258,9 @@ func (p *proxy) answer(pick func(n int) int) bool {
 func (p *proxy) report(r *response) {
 	p.accepted[r.Type] = r.Version.String()
 	for _, x := range r.Resources {
-		p.reported[r.Type][x.Name] = x.Version
+		if r.Type.FullSet() || p.asked[r.Type][x.Name] { // else it was given up meanwhile
+			p.reported[r.Type][x.Name] = x.Version
+		}
 	}
 	for _, n := range r.Removed {
 		delete(p.reported[r.Type], n)
@@ -461,6 +463,7 @@ func (p *proxy) ask(t fleet.Type, want map[string]bool) {
 	for n := range p.asked[t] {
 		if !want[n] {
 			delete(p.holds[t], n)
+			delete(p.reported[t], n)
 			delete(p.missing, n)
 			if p.client.Delta {
 				r.Dropped = append(r.Dropped, n)
