@@ -44,7 +44,7 @@ func (c *Client) overtake(target *snapshot.Target) (s *step, again bool) {
 		f.idle = &idle{c.pos, target}
 		return nil, false
 	case c.rec.refuses(t, r.content): // what would put back what it sticks on
-		if again = f.presumed && c.rec.of(t).bisection.giveUp(r, c.rec.of(t).refused[r.content].words); !again {
+		if again = f.presumed && c.giveUpRefused(t, r); !again {
 			f.idle = &idle{c.pos, target}
 		}
 		return nil, again

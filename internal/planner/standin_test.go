@@ -258,3 +258,47 @@ func TestWhatIsPresumedIsLookedAtOnce(t *testing.T) { // not beside others, who 
 		}
 	}
 }
+
+// TestWhatSaidNothingOfIsNotGivenUp: a set that puts a back was refused, with words that name a. Later a change of d sticks. That set, which would put d back
+// as well, was refused for a, and says nothing of d: d@1, which the client has confirmed and which serves, is not taken away.
+func TestWhatSaidNothingOfIsNotGivenUp(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"Error adding a", "no"} {
+		one := first(t, "clusters a@1 d@1")
+		then := snapshot.NewTarget(one, nil)
+		two, stuck := changed(t, one, "clusters a@2 d@1")
+		three, _ := changed(t, two, "clusters a@2 d@2")
+		s := &script{t: t, c: client{Envoy: true, Now: start}}
+		s.c.Subscribe(request{Type: fleet.Cluster}, then)
+		s.steps(then)
+		now := stuck
+		var sent []string
+		for i := range 40 {
+			s.at(time.Duration(i+1) * 3 * time.Second)
+			if i == 10 {
+				now = snapshot.NewTarget(three, []snapshot.Exception{{Type: fleet.Cluster, Name: "a", Refused: "2", Good: one.Types[fleet.Cluster].Get("a")}})
+			}
+			r := s.send(now)
+			for _, v := range s.c.Verdicts() {
+				for _, b := range v.Blame {
+					sent = append(sent, "blames "+b.Refused.Name+"@"+b.Refused.Version)
+				}
+				if i < 10 && len(v.Blame) > 0 {
+					now = snapshot.NewTarget(two, []snapshot.Exception{{Type: fleet.Cluster, Name: "a", Refused: "2", Good: one.Types[fleet.Cluster].Get("a")}})
+				}
+			}
+			if r == nil {
+				continue
+			}
+			d := describe(r)
+			sent = append(sent, d)
+			if strings.Contains(d, "a@1 d@1") {
+				s.c.Refuse(r.Type, r.Nonce, words)
+			}
+		}
+
+		if slices.ContainsFunc(sent, func(x string) bool { return strings.HasPrefix(x, "clusters") && !strings.Contains(x, "d@") }) {
+			t.Errorf("%s: d is taken away: %q", words, sent)
+		}
+	}
+}

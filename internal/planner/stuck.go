@@ -113,7 +113,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	}
 	c.overlay.base = target
 	f := c.flights[t]
-	f.presumed = true
+	f.presumed, f.idle = true, nil
 	all, sure := c.neverAsked(f), true
 	if len(all) == 0 {
 		all = f.candidates()
@@ -125,7 +125,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 		all = slices.DeleteFunc(all, func(x candidate) bool { return keptBack[x.refused.Key()] })
 	}
 	if len(all) == 0 {
-		p.bisection.giveUp(f.Response, "")
+		p.bisection.giveUp(f.Response, nil)
 		return
 	}
 	c.counts.refusals++
@@ -156,22 +156,32 @@ func (b *bisection) presume(all []candidate, sure bool) {
 	b.waiting = slices.Insert(b.waiting, 0, &group{candidates: slices.Clone(all[:at])}, &group{candidates: slices.Clone(all[at:])})
 }
 
-// giveUp takes in that what puts candidates back sticks as well, or was refused with these words: then nothing good is
-// known of the names, or of those that stand in the words, and without them the client is free. It reports whether there are any.
-func (b *bisection) giveUp(r *Response, words string) (any bool) {
+// giveUp takes in that what puts candidates back sticks as well, or would: then nothing good is known of the names, but for those that stay,
+// and without them the client is free. It reports whether there are any.
+func (b *bisection) giveUp(r *Response, stays func(candidate) bool) (any bool) {
 	if b == nil {
 		return false
 	}
-	putBack := func(x candidate) bool { return x.good != nil && r.brings(x.good) }
-	named := slices.ContainsFunc(b.all(), func(x candidate) bool { return putBack(x) && standsWhole(words, x.refused.Name) })
-	for _, group := range b.groups() {
-		for i := range group {
-			if x := &group[i]; putBack(*x) && (!named || standsWhole(words, x.refused.Name)) {
+	for _, all := range b.groups() {
+		for i := range all {
+			if x := &all[i]; x.good != nil && r.brings(x.good) && (stays == nil || !stays(*x)) {
 				x.good, any = nil, true
 			}
 		}
 	}
 	return any
+}
+
+// giveUpRefused is giveUp of what would be put back, and was refused before on this stream. What the client has confirmed here stays, and so does what
+// does not stand in the words, if something else does.
+func (c *Client) giveUpRefused(t fleet.Type, r *Response) bool {
+	words := c.rec.of(t).refused[r.content].words
+	named := slices.ContainsFunc(r.Resources, func(x *snapshot.Resource) bool { return standsWhole(words, x.Name) })
+	l := c.look(c.overlay.base)
+	return c.rec.of(t).bisection.giveUp(r, func(x candidate) bool {
+		h := l.held(t, x.refused.Name)
+		return named && !standsWhole(words, x.refused.Name) || !h.supposed() && snapshot.Same(h.lastGood(), x.good)
+	})
 }
 
 // explain takes in the words that stand beside an ACK of what was put back: they are about

@@ -210,7 +210,7 @@ func (e *envoy) lose() (warming bool) {
 	e.lost = e.lost || e.count > 0
 	warming = len(e.sticky) > 0 || e.asksClusters
 	for _, m := range e.answers {
-		warming = warming || m.typ == fleet.Cluster
+		warming = warming || m.typ == fleet.Cluster && len(m.items) > 0 // where there are none Envoy waits for nothing, and asks again
 		e.doubted = true
 		e.process(m)
 	}

@@ -285,6 +285,10 @@ func TestWhatKeepsTheVersionEndsNoRefusal(t *testing.T) {
 			if rs := w.sink.allResolved(); len(rs) != 0 {
 				t.Errorf("resolved %+v", rs)
 			}
+			// Whoever has seen a revision in between that had another version ends what was told of the first one.
+			if rs := w.sink.allRefusals(); len(rs) != 1 || rs[0].Revision != 2 || rs[0].Again != 1 || rs[0].Good != "old" {
+				t.Errorf("told are %+v, want that of the present revision", rs)
+			}
 		})
 	})
 }

@@ -3,6 +3,7 @@ package replica
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -203,6 +204,9 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 				continue
 			}
 		}
+		if r, ok := toldAgain(f, snap, refusals); ok {
+			revised = append(revised, r)
+		}
 		if s.frozen[e.Type] == nil && s.count(e.Type) < maxExceptions {
 			s.insert(e)
 			continue
@@ -210,6 +214,20 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 		s.freeze(snap, nil, e.Type, snapshot.Blame{Refused: snap.Types[e.Type].Get(e.Name), Good: e.Good})
 	}
 	return revised, resolved
+}
+
+// toldAgain is a past refusal of a version that a later revision has too, as it is told of that: what was told before ends, where
+// somebody sees a revision in between that had another version.
+func toldAgain(f fleet.PastRefusal, snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (r fleet.Refusal, ok bool) {
+	now := snap.Types[f.Type].Get(f.Name)
+	if now.Revision <= f.Revision || slices.ContainsFunc(refusals, func(x fleet.PastRefusal) bool {
+		return x.Type == f.Type && x.Name == f.Name && x.Version == f.Version && x.Revision > f.Revision
+	}) {
+		return r, false
+	}
+	r = f.Refusal
+	r.Revision, r.Again, r.At = now.Revision, f.Revision, time.Time{}
+	return r, true
 }
 
 // dropEnded drops the exception of a refusal that has ended, unless by a revision that this server does not know yet.
