@@ -47,9 +47,9 @@ type flight struct {
 	*Response
 	nonce    string
 	sentAt   time.Time
-	presumed bool // stuck: what is to repair it does not wait for the answer
-	idle     *idle
-	refusals int // of the client, when it was sent
+	presumed bool  // stuck: what is to repair it does not wait for the answer
+	idle     *idle // where nothing newer was to be said beside it; nil: not looked at yet
+	refusals int   // of the client, when it was sent
 }
 
 // settled is what the client has confirmed.
