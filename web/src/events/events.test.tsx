@@ -47,7 +47,7 @@ test("filters and the page stand in the address and in the question, and events 
     }),
   );
   open("/fleets/edge/events?kind=refused&node=n-1&since=1h");
-  await userEvent.click(await screen.findByRole("button", { name: "Older" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Next page" }));
   await waitFor(() => expect(asked).toEqual(["?limit=50&grouped=true&kind=refused&node=n-1&since=1h", "?limit=50&grouped=true&kind=refused&node=n-1&since=1h&cursor=older-1"]));
   await userEvent.click(screen.getByRole("radio", { name: "Each one" }));
   await waitFor(() => expect(asked[2]).toBe("?limit=50&grouped=false&kind=refused&node=n-1&since=1h"));
@@ -98,7 +98,7 @@ test("a page of the audit that is empty and has another one says so", async () =
   server.use(get("/v1/tenants/acme/fleets", { items: [] }), get("/v1/tenants/acme/audit", { items: [], next_cursor: "c" }));
   open("/audit?kind=node.retry");
   expect(await screen.findByText("None among these")).toBeTruthy();
-  expect(screen.getByRole("button", { name: "Older" })).toHaveProperty("disabled", false);
+  expect(screen.getByRole("button", { name: "Next page" })).toHaveProperty("disabled", false);
 });
 
 test("who may not read the audit is told so, and it is not asked for", async () => {

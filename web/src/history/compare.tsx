@@ -6,10 +6,10 @@ import { usePlace } from "../app/place";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page, Section } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { Changes } from "./changes";
 import { ChoiceFilter, TextFilter } from "./filters";
-import { Pager } from "./pager";
 import { compareQuery, resourceTypes, revisionOf, typeOf } from "./queries";
 
 export function Compare() {
@@ -58,7 +58,7 @@ function Compared({ from, to }: { from: Side; to: Side }) {
             Before: <Numbered revision={c.from} />. After: <Numbered revision={c.to} />.
           </Text>
           {c.items.length === 0 ? <Empty title="Nothing differs">{type !== undefined || name !== undefined ? "Of what fits the filters both have the same." : "Both have the same content."}</Empty> : <Changes comparison={c} sides />}
-          <Pager next={c.next_cursor} label="Pages of differences" />
+          <Pager of="differences" next={c.next_cursor} />
         </Section>
       )}
     </Loaded>

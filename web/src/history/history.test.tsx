@@ -17,6 +17,29 @@ test("the history lists revisions with their receipts, and two are compared", as
   expect((await screen.findByRole("link", { name: "Compare 8 with 9" })).getAttribute("href")).toBe("/fleets/edge/compare?from=8&to=9");
 });
 
+test("pages go on and back, and what is ticked stays on its page", async () => {
+  server.use(
+    get(path, fleet(9)),
+    get(`${path}/revisions`, (r) => (new URL(r.url).searchParams.get("cursor") === "two" ? { items: [revision(1, {})] } : { items: [revision(9, {})], next_cursor: "two" })),
+  );
+  open("/fleets/edge/history");
+  await userEvent.click(await screen.findByRole("button", { name: "Next page" }));
+  await userEvent.click(await screen.findByLabelText("Compare revision 1"));
+  expect(await screen.findByRole("link", { name: "Compare 1 with the newest" })).toBeTruthy();
+  expect(screen.getByText("page 2")).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Previous page" }));
+  expect(await screen.findByLabelText("Compare revision 9")).toBeTruthy();
+  expect(screen.getByText("page 1")).toBeTruthy();
+});
+
+test("who comes by a link to a later page finds the first one", async () => {
+  server.use(get(path, fleet(9)), get(`${path}/revisions`, { items: [revision(1, {})] }));
+  open("/fleets/edge/history?cursor=two");
+  expect(await screen.findByText("a later page")).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "First page" }));
+  await waitFor(() => expect(screen.queryByRole("navigation", { name: "Pages of revisions" })).toBeNull());
+});
+
 test("filters stand in the address and go to the API", async () => {
   const asked: string[] = [];
   server.use(get(path, fleet(9)), get(`${path}/revisions`, (r) => { asked.push(new URL(r.url).search); return { items: [] }; }));

@@ -7,13 +7,13 @@ import { ButtonLink, TextLink } from "../ui/link";
 import { FilterFold } from "../ui/filters";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import "./history.css";
 import { ReceiptBadge } from "../ui/state";
 import { DataTable, type Column } from "../ui/table";
 import { Ago, exact } from "../ui/time";
 import { ChoiceFilter, TextFilter } from "./filters";
-import { Pager } from "./pager";
 import { kindOf, resourceTypes, revisionKinds, revisionsQuery, typeOf, type RevisionFilter } from "./queries";
 
 type Search = Readonly<Record<string, string | undefined>>;
@@ -44,7 +44,7 @@ export function History() {
                 The first write makes the first one. <TextLink to="/fleets/$fleet/new" params={{ fleet }}>Write a resource</TextLink>, or <TextLink to="/fleets/$fleet/import" params={{ fleet }}>import a configuration</TextLink>.
               </Empty>
             )}
-            <Pager next={next_cursor} label="Pages of revisions" />
+            <Pager of="revisions" next={next_cursor} />
           </div>
         )}
       </Loaded>

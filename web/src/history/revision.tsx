@@ -11,12 +11,12 @@ import { LiveReceipt } from "../receipt/live";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page, Section } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { Ago } from "../ui/time";
 import { Changes } from "./changes";
 import { ChoiceFilter, TextFilter } from "./filters";
 import { Changed } from "./history";
-import { Pager } from "./pager";
 import { changesQuery, resourceTypes, revisionOf, revisionQuery, typeOf } from "./queries";
 
 export function RevisionView() {
@@ -131,7 +131,7 @@ function WhatChanged({ revision: r }: { revision: Revision }) {
             ) : (
               <Changes comparison={c} actions={back} />
             )}
-            <Pager next={c.next_cursor} label="Pages of changes" />
+            <Pager of="changes" next={c.next_cursor} />
           </div>
         )}
       </Loaded>

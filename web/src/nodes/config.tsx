@@ -7,10 +7,10 @@ import { usePlace } from "../app/place";
 import { TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Section } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { DataTable, type Column } from "../ui/table";
 import { HeldDrawer } from "./held";
-import { Pager, usePages } from "./pager";
 import { configQuery, type ConfigFilters } from "./queries";
 import { RefLink, RevisionLink } from "./refs";
 import { useTyped } from "./typed";
@@ -20,13 +20,13 @@ import { refText } from "./words";
 export function Config({ node }: { node: Node }) {
   const { tenant, fleet } = usePlace();
   const [search] = useFilters();
-  const pages = usePages("held");
+  const { held } = search;
   const type = resourceTypes.find((t) => t === search.type);
   const state = listedStates.find((s) => s === search.holds);
   const filters: ConfigFilters = { ...(type ? { type } : {}), ...(state ? { state } : {}) };
   const words = search.name?.trim() ?? "";
-  const list = useQuery({ ...configQuery(tenant, fleet, node.id, filters, words, pages.cursor), placeholderData: keepPreviousData });
-  const narrowed = type !== undefined || state !== undefined || words !== "" || pages.cursor !== undefined;
+  const list = useQuery({ ...configQuery(tenant, fleet, node.id, filters, words, held), placeholderData: keepPreviousData });
+  const narrowed = type !== undefined || state !== undefined || words !== "" || held !== undefined;
   return (
     <Section title="What it holds">
       <ConfigFilter filters={filters} words={words} />
@@ -43,7 +43,7 @@ export function Config({ node }: { node: Node }) {
             </>
           )}
         </Loaded>
-        <Pager label="resources" pages={pages} next={list.data?.next_cursor} />
+        <Pager of="resources" word="held" next={list.data?.next_cursor} />
       </Box>
       <HeldDrawer node={node} />
     </Section>

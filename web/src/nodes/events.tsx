@@ -6,17 +6,18 @@ import { usePlace } from "../app/place";
 import { TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Section } from "../ui/page";
+import { Pager } from "../ui/pager";
+import { useFilters } from "../ui/search";
 import { DataTable, type Column } from "../ui/table";
 import { Ago } from "../ui/time";
-import { Pager, usePages } from "./pager";
 import { nodeEventsQuery } from "./queries";
 import { EndedBy, RefLinks, RevisionLink } from "./refs";
 import { partOf, stories, type Story } from "./words";
 
 export function Events({ node }: { node: string }) {
   const { tenant, fleet } = usePlace();
-  const pages = usePages("events");
-  const list = useQuery({ ...nodeEventsQuery(tenant, fleet, node, pages.cursor), placeholderData: keepPreviousData });
+  const [{ events }] = useFilters();
+  const list = useQuery({ ...nodeEventsQuery(tenant, fleet, node, events), placeholderData: keepPreviousData });
   return (
     <Section
       title="Events"
@@ -35,7 +36,7 @@ export function Events({ node }: { node: string }) {
           )
         }
       </Loaded>
-      <Pager label="events" pages={pages} next={list.data?.next_cursor} />
+      <Pager of="events" word="events" next={list.data?.next_cursor} />
     </Section>
   );
 }

@@ -8,10 +8,10 @@ import { ButtonLink } from "../ui/link";
 import { FilterFold } from "../ui/filters";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { Filters, filtersOf } from "./filters";
 import { RefusedAlike } from "./row";
-import { Pager, usePages } from "./pager";
 import { countQuery, nodesQuery, type NodeFilters } from "./queries";
 import { NodeTable } from "./table";
 import { groupRefusals, nodesWord } from "./words";
@@ -21,8 +21,8 @@ export function Nodes() {
   const { tenant, fleet } = usePlace();
   const [search] = useFilters();
   const filters = filtersOf(search);
-  const pages = usePages("after");
-  const list = useQuery({ ...nodesQuery(tenant, fleet, filters, pages.cursor), placeholderData: keepPreviousData });
+  const { after } = search;
+  const list = useQuery({ ...nodesQuery(tenant, fleet, filters, after), placeholderData: keepPreviousData });
   const top = useRef<HTMLDivElement>(null);
   const filtered = Object.keys(filters).length > 0;
   return (
@@ -41,9 +41,9 @@ export function Nodes() {
       </FilterFold>
       <Box ref={top} className="page-of-nodes" aria-busy={list.isPlaceholderData} data-old={list.isPlaceholderData}>
         <Loaded query={list} height={480}>
-          {(data) => <Rows list={data} filtered={filtered || pages.cursor !== undefined} />}
+          {(data) => <Rows list={data} filtered={filtered || after !== undefined} />}
         </Loaded>
-        <Pager label="nodes" pages={pages} next={list.data?.next_cursor} onMove={() => top.current?.scrollIntoView()} />
+        <Pager of="nodes" word="after" next={list.data?.next_cursor} onMove={() => top.current?.scrollIntoView()} />
       </Box>
     </Page>
   );

@@ -2,11 +2,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, take } from "../api/client";
 import { useSession } from "../app/session";
-import { Pager } from "../settings/pager";
 import { EndOthers, SessionTable } from "../settings/sessions";
 import { TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page, Section } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { operatorSessionsQuery } from "./queries";
 import { Servers } from "./servers";

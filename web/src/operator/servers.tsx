@@ -2,9 +2,9 @@
 import { Badge, Button, Group, NativeSelect, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Server, ServerState } from "../api/client";
-import { Pager } from "../settings/pager";
 import { Loaded } from "../ui/loaded";
 import { Empty, Section } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { DataTable } from "../ui/table";
 import { Ago } from "../ui/time";

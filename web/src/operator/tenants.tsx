@@ -3,13 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Tenant } from "../api/client";
 import { FilterText } from "../settings/filter";
-import { Pager } from "../settings/pager";
 import { NewToken } from "../settings/token-new";
 import { rolesOf } from "../settings/words";
 import { useMe } from "../app/session";
 import { ButtonLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { DataTable } from "../ui/table";
 import { Ago } from "../ui/time";
@@ -51,7 +51,7 @@ export function Tenants() {
             ) : (
               <TenantTable items={list.items} deleted={deleted} act={setDoing} />
             )}
-            <Pager of="tenants" next={list.next_cursor} first="First" more="Next" />
+            <Pager of="tenants" next={list.next_cursor} />
           </>
         )}
       </Loaded>

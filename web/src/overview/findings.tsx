@@ -8,10 +8,10 @@ import { TextLink } from "../ui/link";
 import { FilterFold } from "../ui/filters";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { DataTable } from "../ui/table";
 import { codeWords, FindingLink, findingTotals, SeverityBadge } from "./finding";
-import { Pager } from "./pager";
 import { findings, type FindingFilter } from "./queries";
 
 const severities: readonly FindingSeverity[] = ["error", "warning", "info"];
@@ -56,7 +56,7 @@ export function Findings() {
           )
         }
       </Loaded>
-      <Pager next={list.data?.next_cursor} />
+      <Pager of="findings" next={list.data?.next_cursor} />
     </Page>
   );
 }

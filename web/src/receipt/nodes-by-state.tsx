@@ -3,10 +3,10 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Receipt, ReceiptCounts, ReceiptNode } from "../api/client";
 import { usePlace } from "../app/place";
-import { Pager } from "../history/pager";
 import { ResourceLink } from "../history/resource-link";
 import { TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { DataTable, type Column } from "../ui/table";
 import { Ago } from "../ui/time";
@@ -65,7 +65,7 @@ function NodesOf({ revision, state, cursor }: { revision: number; state: Receipt
           ) : (
             <DataTable label={`Nodes: ${words[state]}`} columns={columns(r.nodes.some(saysMore))} rows={r.nodes} keyOf={(n) => n.id} />
           )}
-          <Pager next={r.next_cursor} word="nodes" label="Pages of nodes" />
+          <Pager of="nodes" word="nodes" next={r.next_cursor} />
         </>
       )}
     </Loaded>

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Badge, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -11,6 +11,7 @@ import { editOf, useDraft, type Edit } from "../draft/store";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page, Section } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { DataTable, type Column } from "../ui/table";
 import { Ago } from "../ui/time";
@@ -129,7 +130,7 @@ function NotStored({ edits }: { edits: Edit[] }) {
 
 function List({ type }: { type: ResourceType | undefined }) {
   const { tenant, fleet } = usePlace();
-  const [{ prefix, label, cursor }, setFilters] = useFilters();
+  const [{ prefix, label, cursor }] = useFilters();
   const query = useQuery(resourcesQuery(tenant, fleet, { type, prefix, label, cursor }));
   const filtered = Boolean(prefix ?? label ?? type);
   return (
@@ -137,12 +138,7 @@ function List({ type }: { type: ResourceType | undefined }) {
       {(page) => (
         <Stack gap="md">
           {page.items.length === 0 ? <Nothing filtered={filtered} later={cursor !== undefined} /> : <Rows rows={page.items} typed={type !== undefined} />}
-          {(cursor !== undefined || page.next_cursor !== undefined) && (
-            <Group gap="sm">
-              {cursor !== undefined && <Button variant="default" onClick={() => setFilters({ cursor: undefined })}>First page</Button>}
-              {page.next_cursor !== undefined && <Button variant="default" onClick={() => setFilters({ cursor: page.next_cursor })}>Next page</Button>}
-            </Group>
-          )}
+          <Pager of="resources" next={page.next_cursor} />
         </Stack>
       )}
     </Loaded>

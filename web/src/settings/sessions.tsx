@@ -5,11 +5,11 @@ import { api, take, type Session } from "../api/client";
 import { useSession } from "../app/session";
 import { Loaded } from "../ui/loaded";
 import { Empty } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { DataTable } from "../ui/table";
 import { Ago } from "../ui/time";
 import { ConfirmButton } from "./confirm";
-import { Pager } from "./pager";
 import { sessionsQuery } from "./queries";
 
 export function Sessions({ tenant }: { tenant: string }) {

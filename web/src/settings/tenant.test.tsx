@@ -48,7 +48,7 @@ test("state, name and page of the tokens stand in the address and in the questio
   );
   open("/settings?tokens=all&name=pi");
   expect(await screen.findByDisplayValue("pi")).toBeTruthy();
-  await userEvent.click(await screen.findByRole("button", { name: "Older" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Next page" }));
   await waitFor(() => expect(asked).toContain("?limit=25&prefix=pi&cursor=older-1"));
   await userEvent.selectOptions(screen.getByLabelText("State"), "revoked");
   await waitFor(() => expect(asked).toContain("?limit=25&state=revoked&prefix=pi"));

@@ -5,10 +5,10 @@ import { may, useMe, useSession } from "../app/session";
 import { TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page, Section } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { DataTable } from "../ui/table";
 import { LimitBars } from "./limits";
-import { Pager } from "./pager";
 import { usageQuery } from "./queries";
 import { EndOthers, Sessions } from "./sessions";
 import { Tokens } from "./tokens";
@@ -78,7 +78,7 @@ function Usage({ tenant }: { tenant: string }) {
                 ]}
               />
             )}
-            <Pager of="fleets" word="fleets" next={usage.next_cursor} first="First" more="Next" />
+            <Pager of="fleets" word="fleets" next={usage.next_cursor} />
           </>
         )}
       </Loaded>

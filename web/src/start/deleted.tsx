@@ -2,10 +2,10 @@ import { Button, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, take, type Fleet } from "../api/client";
 import { may, useMe } from "../app/session";
-import { Pager } from "../overview/pager";
 import { TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { ProblemAlert } from "../ui/problem";
 import { useFilters } from "../ui/search";
 import { DataTable } from "../ui/table";
@@ -73,7 +73,7 @@ export function DeletedFleets({ tenant }: { tenant: string }) {
           )
         }
       </Loaded>
-      <Pager next={list.data?.next_cursor} />
+      <Pager of="deleted fleets" next={list.data?.next_cursor} />
     </Stack>
   );
 }

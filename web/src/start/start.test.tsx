@@ -48,7 +48,7 @@ test("each fleet is a card with its name as a link, its health, its receipt and 
   expect(fresh.getByRole("link", { name: "Connect a node" }).getAttribute("href")).toBe("/fleets/fresh/connect");
 });
 
-test("the filter stands in the address, and the next page is a link", async () => {
+test("the filter stands in the address, and so does the page", async () => {
   server.use(
     get(fleets, (request) => {
       const query = new URL(request.url).searchParams;
@@ -61,7 +61,7 @@ test("the filter stands in the address, and the next page is a link", async () =
   await userEvent.type(screen.getByLabelText("Only fleets whose name begins with"), "edge");
   await screen.findByRole("link", { name: "edge-a" });
   expect(router.state.location.searchStr).toBe("?prefix=edge");
-  await userEvent.click(screen.getByRole("link", { name: "Next page" }));
+  await userEvent.click(screen.getByRole("button", { name: "Next page" }));
   await screen.findByRole("link", { name: "edge-z" });
   expect(router.state.location.search).toEqual({ prefix: "edge", cursor: "c2" });
 });

@@ -7,10 +7,10 @@ import { useState } from "react";
 import type { Whoami } from "../api/client";
 import { may, useMe } from "../app/session";
 import { useTyped } from "../nodes/typed";
-import { Pager } from "../overview/pager";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page, Section } from "../ui/page";
+import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { CreateFleet } from "./create";
 import { DeletedFleets } from "./deleted";
@@ -95,7 +95,7 @@ function Fleets({ me, tenant }: { me: Whoami; tenant: string }) {
           )
         }
       </Loaded>
-      <Pager next={list.data?.next_cursor} />
+      <Pager of="fleets" next={list.data?.next_cursor} />
     </Page>
   );
 }

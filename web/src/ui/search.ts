@@ -8,7 +8,7 @@ export function useFilters(): [Readonly<Record<string, string | undefined>>, (ne
   const navigate = useNavigate();
   const set = useCallback(
     (next: Record<string, string | undefined>) => {
-      void navigate({ to: ".", search: (old) => ({ ...old, ...next }), replace: true, resetScroll: false });
+      void navigate({ to: ".", search: (old) => ({ ...old, ...next }), state: true, replace: true, resetScroll: false });
     },
     [navigate],
   );
