@@ -55,9 +55,9 @@ func (c *Client) forgetStandIns(t fleet.Type, r *Response) (any bool) {
 			continue
 		}
 		any = true
-		if d, ok := p.held[ch.name]; ok && snapshot.Same(d.Last, ch.new) {
-			d.Last, d.Supposed = nil, false
-			p.held[ch.name] = d
+		p.forgetStandIn(ch.new)
+		for _, f := range c.open(t) {
+			f.forgotten = append(f.forgotten, ch.new)
 		}
 		if p.bisection == nil {
 			continue
@@ -71,6 +71,14 @@ func (c *Client) forgetStandIns(t fleet.Type, r *Response) (any bool) {
 		}
 	}
 	return any
+}
+
+// forgetStandIn takes in that the client never had it.
+func (p *peculiar) forgetStandIn(x *snapshot.Resource) {
+	if d, ok := p.held[x.Name]; ok && snapshot.Same(d.Last, x) {
+		d.Last, d.Supposed = nil, false
+		p.held[x.Name] = d
+	}
 }
 
 // accuse finds who is to blame for a refusal, or begins the bisection that does.

@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,6 +169,157 @@ func TestANameThatIsOwedAgainIsNotClean(t *testing.T) {
 		s.step(target, "routes r@1", "")
 		if !s.c.Clean() {
 			t.Errorf("delta %v: not clean at rest", delta)
+		}
+	}
+}
+
+// TestAFullSetNameThatIsOwedAgainIsNotClean: who asks for clusters by name gave one up and asks for it again; its stream ends before the answer has
+// left. It comes back with the version of before, and has to be sent what it lacks.
+func TestAFullSetNameThatIsOwedAgainIsNotClean(t *testing.T) {
+	t.Parallel()
+	for _, typ := range []fleet.Type{fleet.Route, fleet.Cluster, fleet.Listener} {
+		words := typ.Slug() + " r@1 s@1"
+		snap := first(t, words)
+		target := snapshot.NewTarget(snap, nil)
+		s := &script{t: t, c: client{Now: start}}
+		both := []string{"r", "s"}
+		s.c.Subscribe(request{Type: typ, Names: both}, target)
+		r := s.send(target)
+		version := r.Version.String()
+		s.c.Acknowledge(r.Type, r.Nonce)
+		s.c.Subscribe(request{Type: typ, Names: []string{"s"}, Version: version}, target)
+		s.c.Subscribe(request{Type: typ, Names: both, Version: version}, target) // before anything was said to that
+		past := s.c.leaves()
+		n := &script{t: t, c: client{Now: start, Opening: true, Past: past}}
+		n.c.Subscribe(request{Type: typ, Names: both, Version: version}, target)
+		n.at(time.Second)
+		n.c.Opened()
+		sent := n.steps(target)
+		if !slices.ContainsFunc(sent, func(x string) bool { return strings.Contains(x, "r@1") }) {
+			t.Errorf("%s: it left %+v, comes back without r, and is sent %q", typ, past, sent)
+		}
+	}
+}
+
+// TestAWithheldNameThatIsOwedAgainIsNotClean: a version of a route is withheld; the client gives the route up, and asks for it again, and has none.
+func TestAWithheldNameThatIsOwedAgainIsNotClean(t *testing.T) {
+	t.Parallel()
+	one := first(t, "clusters a@1; endpoints a@1; listeners l@1>r; routes r@1>a")
+	then := snapshot.NewTarget(one, nil)
+	two, _ := changed(t, one, "clusters a@1 c@1; endpoints a@1; listeners l@1>r; routes r@2>c")
+	now := snapshot.NewTarget(two, []snapshot.Exception{{Type: fleet.Cluster, Name: "c", Refused: "1"}})
+	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	route := request{Type: fleet.Route, Names: []string{"r"}}
+	for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Endpoint, Names: []string{"a"}}, {Type: fleet.Listener}, route} {
+		s.c.Subscribe(r, then)
+		s.steps(then)
+	}
+	out := s.steps(now)
+	s.c.Waits(now, false)
+	version := one.Types[fleet.Route].Sum().String()
+	s.c.Subscribe(request{Type: fleet.Route, Version: version}, now)
+	out = append(out, s.steps(now)...)
+	s.c.Waits(now, false)
+	route.Version = version
+	s.c.Subscribe(route, now)
+	out = append(out, "again")
+	out = append(out, s.steps(now)...)
+	s.c.Waits(now, false)
+	past := s.c.leaves()
+	three, _ := changed(t, two, "clusters a@1 c@1; endpoints a@1; listeners l@1>r; routes r@1>a")
+	back := snapshot.NewTarget(three, []snapshot.Exception{{Type: fleet.Cluster, Name: "c", Refused: "1"}})
+	n := &script{t: t, c: client{Envoy: true, Now: start, Opening: true, Past: past}}
+	if stays := s.steps(back); !slices.Contains(stays, "routes r@1") {
+		t.Errorf("on its old stream it is sent %q", stays)
+	}
+	n.c.Subscribe(request{Type: fleet.Cluster, Version: one.Types[fleet.Cluster].Sum().String()}, back)
+	n.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}, Version: one.Types[fleet.Endpoint].Sum().String()}, back)
+	n.c.Subscribe(request{Type: fleet.Listener, Version: one.Types[fleet.Listener].Sum().String()}, back)
+	n.c.Subscribe(route, back)
+	n.at(time.Second)
+	n.c.Opened()
+	sent := n.steps(back)
+	if !slices.ContainsFunc(sent, func(x string) bool { return strings.Contains(x, "r@1") }) {
+		t.Errorf("it left %+v after %q, comes back without r, and is sent %q", past, out, sent)
+	}
+}
+
+// TestWhoWaitsForWhatItNeverHadIsClean: state of the world; a route that nobody wrote yet.
+func TestWhoWaitsForWhatItNeverHadIsClean(t *testing.T) {
+	t.Parallel()
+	snap := first(t, "clusters a@1; endpoints a@1; listeners l@1>s; routes s@1>a")
+	now := snapshot.NewTarget(snap, nil)
+	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Endpoint, Names: []string{"a"}}, {Type: fleet.Listener}} {
+		s.c.Subscribe(r, now)
+		s.steps(now)
+	}
+	for _, names := range [][]string{{"s"}, {"s", "missing"}} {
+		s.c.Subscribe(request{Type: fleet.Route, Names: names}, now)
+		if s.steps(now); !s.c.Clean() {
+			t.Errorf("%q: not clean", names)
+		}
+	}
+}
+
+// TestWhatWasGivenUpSinceTheVersion: state of the world; a stream ends while a route is owed that its client had, or was sent, and gave up. It will
+// report a version that has it, until it has taken another one.
+func TestWhatWasGivenUpSinceTheVersion(t *testing.T) {
+	t.Parallel()
+	one := first(t, "routes r@1 s@1")
+	_, now := changed(t, one, "routes r@2 s@2")
+	_, without := changed(t, one, "routes s@1")
+	had := snapshot.NewTarget(one, nil)
+	asks := func(names ...string) request { return request{Type: fleet.Route, Names: names} }
+	for about, c := range map[string]struct {
+		play  func(s *script)
+		clean bool
+	}{
+		"had": {func(s *script) { s.c.Subscribe(asks("s"), had); s.c.Subscribe(asks("r", "s"), had) }, false},
+		"nobody wrote it": {func(s *script) {
+			s.c.Subscribe(asks("s"), without)
+			s.steps(without)
+			s.c.Subscribe(asks("r", "s"), without)
+			s.steps(without)
+		}, false},
+		"on its way": {func(s *script) {
+			r := s.send(now)
+			s.c.Subscribe(asks("s"), now)
+			s.c.Acknowledge(r.Type, r.Nonce)
+			s.c.Subscribe(asks("r", "s"), now)
+		}, false},
+		"it has taken another one": {func(s *script) {
+			s.c.Subscribe(asks("s"), had)
+			s.steps(now)
+			s.c.Subscribe(asks("s", "missing"), now)
+		}, true},
+	} {
+		s := &script{t: t, c: client{Envoy: true, Now: start}}
+		s.c.Subscribe(asks("r", "s"), had)
+		s.steps(had)
+		if c.play(s); s.c.Clean() != c.clean {
+			t.Errorf("%s: clean %v", about, !c.clean)
+		}
+	}
+}
+
+// TestAVersionThatNobodyKnowsIsNotClean: state of the world; a client reports one, and its stream ends before it is sent what it asks for. Another
+// server may know it, and the client may have given up some of that since.
+func TestAVersionThatNobodyKnowsIsNotClean(t *testing.T) {
+	t.Parallel()
+	target := world(t, 1, "listeners l@1; routes r@1")
+	for _, stepped := range []bool{true, false} {
+		s := &script{t: t, c: client{Envoy: true, Now: start}}
+		if stepped {
+			s.c.Subscribe(request{Type: fleet.Listener}, target)
+			s.steps(target)
+		}
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: "unknown"}, target)
+		if s.c.Clean() {
+			t.Errorf("clean after a step (%v)", stepped)
+		}
+		if s.steps(target); !s.c.Clean() {
+			t.Error("not clean at rest")
 		}
 	}
 }

@@ -17,6 +17,7 @@ type Client struct {
 	origin  Origin
 	flights [fleet.NumTypes]*flight
 	settled settled
+	lagging [fleet.NumTypes]bool // state of the world: the version that it reports is of more than it is known to have
 	times   times
 	beats   [fleet.NumTypes]*beats // nil: nothing that it holds has a TTL
 	overlay overlay
@@ -50,6 +51,8 @@ type flight struct {
 	presumed bool  // stuck: what is to repair it does not wait for the answer
 	idle     *idle // where nothing newer was to be said beside it; nil: not looked at yet
 	refusals int   // of the client, when it was sent
+	// forgotten are stand-ins of it that another response brought too, which was refused since.
+	forgotten []*snapshot.Resource
 }
 
 // settled is what the client has confirmed.
@@ -254,21 +257,21 @@ func (c *Client) Clean() bool {
 	return true
 }
 
-// lacksSome reports whether the client was not sent something yet that it asks for and that is there. In state of the world it may have had that,
-// and given it up: the version that it reports is then that of before.
+// lacksSome reports whether the client may lack something that it asks for though the version that it will report has it: in state of the world
+// that is the version of before it gave the name up.
 func (c *Client) lacksSome(t fleet.Type) bool {
 	tr := &c.pos.Types[t]
-	if c.pos.Kind.Delta || t.FullSet() || tr.Sub == nil || c.overlay.base == nil {
+	if !c.lagging[t] || c.pos.Kind.Delta || t.FullSet() || tr.Sub == nil {
 		return false
 	}
-	want, _ := c.look(c.overlay.base).wanted(t)
-	for old, now := range snapshot.Diff(tr.Held, want) {
-		if old != nil {
-			continue
-		}
-		if _, kept := c.settled.kept[fleet.Ref{Type: t, Name: now.Name}]; !kept {
+	if c.overlay.base == nil {
+		return true // there was no step yet
+	}
+	want, missing := c.look(c.overlay.base).wanted(t)
+	for old := range snapshot.Diff(tr.Held, want) {
+		if old == nil {
 			return true
 		}
 	}
-	return false
+	return missing.Len() > 0 // it may be there by then
 }

@@ -51,6 +51,7 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 		}
 	}
 	tr.Unknown = !known && r.Version != ""
+	c.lagging[t] = tr.Unknown
 	// A set that the client does not hold is sent even when it is empty. And one type is
 	// always answered, or Envoy's backoff is never reset: the listeners, whose set is
 	// small (PROTOCOL rule 13).

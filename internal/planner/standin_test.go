@@ -302,3 +302,62 @@ func TestWhatSaidNothingOfIsNotGivenUp(t *testing.T) {
 		}
 	}
 }
+
+// TestAForgottenStandInStaysForgotten: what stood in was refused. An older response that carried it as well is refused too, and then it goes out no more.
+func TestAForgottenStandInStaysForgotten(t *testing.T) {
+	t.Parallel()
+	one := first(t, "clusters d@bad; listeners l@1>r; routes r@1>d")
+	two, then := changed(t, one, "clusters d@2; listeners l@1>r; routes r@1>d")
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, then)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Versions: map[string]string{"r": "1"}}, then)
+	s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"d": "2"}}, then)
+	var sent []string
+	var late []*response
+	snap := two
+	for i := range 3 {
+		var now *snapshot.Target
+		snap, now = changed(t, snap, fmt.Sprintf("clusters a@%d; listeners l@1>r; routes r@%d>a", i+1, i+2))
+		s.at(time.Duration(25*i) * time.Second)
+		for r := s.send(now); r != nil; r = s.send(now) {
+			sent = append(sent, describe(r))
+			if r.Type == fleet.Cluster {
+				late = append(late, r)
+			} else {
+				s.c.Acknowledge(r.Type, r.Nonce)
+			}
+		}
+		if i < 2 {
+			continue
+		}
+		for j, r := range late {
+			words := "no"
+			if j > 0 {
+				words = "Error adding a"
+			}
+			s.c.Refuse(r.Type, r.Nonce, words)
+			for _, v := range s.c.Verdicts() {
+				for _, b := range v.Blame {
+					sent = append(sent, "blames "+b.Refused.Name+"@"+b.Refused.Version)
+				}
+			}
+		}
+		sent = append(sent, "refused all")
+		for k := range 6 {
+			s.at(time.Duration(100+25*k) * time.Second)
+			if r := s.send(now); r != nil {
+				sent = append(sent, describe(r))
+				if strings.Contains(describe(r), "d@bad") {
+					s.c.Refuse(r.Type, r.Nonce, "no")
+				} else {
+					s.c.Acknowledge(r.Type, r.Nonce)
+				}
+				s.c.Verdicts()
+			}
+		}
+	}
+	at := slices.Index(sent, "refused all")
+	if slices.ContainsFunc(sent[at:], func(x string) bool { return strings.Contains(x, "d@bad") }) {
+		t.Errorf("%q", sent)
+	}
+}

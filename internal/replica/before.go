@@ -16,7 +16,7 @@ import (
 
 // Earlier contents of a fleet are kept for those who come back together.
 const (
-	maxBefore  = 4
+	maxBefore  = 5           // the present one among them
 	maxViews   = 64          // of each: labels are the clients' words
 	keepBefore = time.Minute // after the last of them
 	beforeWait = time.Second // for one, with all that comes before it
@@ -70,17 +70,15 @@ func (es *earlierContents) view(c *content, v selector.Vector) *snapshot.Snapsho
 	return e.views[v]
 }
 
-// keep takes one in, in the place of another one if there are many.
+// keep takes one in, in the place of that of which nobody came for the longest time if there are many.
 func (es *earlierContents) keep(c *content) {
 	es.mu.Lock()
 	defer es.mu.Unlock()
 	if es.kept == nil {
 		es.kept = make(map[fleet.Revision]*earlier)
 	}
-	for oldest := range es.kept { // any of them: they cost a reading
-		if len(es.kept) >= maxBefore {
-			delete(es.kept, oldest)
-		}
+	if len(es.kept) >= maxBefore {
+		delete(es.kept, slices.MinFunc(slices.Collect(maps.Keys(es.kept)), func(a, b fleet.Revision) int { return es.kept[a].used.Compare(es.kept[b].used) }))
 	}
 	es.kept[c.revision] = &earlier{content: c, used: time.Now()}
 }
@@ -110,7 +108,7 @@ func (o *owner) before(ctx context.Context, s xds.StreamInfo, past *nodePast, la
 	}
 	now := o.shown()
 	c := o.earlier.get(at, now.history)
-	differs := len(past.Held.Without) > 0 || !past.Clean && len(past.Refusals)+len(past.Ended) > 0 // from what the fleet has
+	differs := len(past.Held.Without)+len(past.Refusals)+len(past.Ended) > 0 // from what the fleet has, as far as that is known yet
 	switch {
 	case at > now.revision, at == now.revision && !differs:
 		return nil
@@ -138,13 +136,13 @@ func (o *owner) before(ctx context.Context, s xds.StreamInfo, past *nodePast, la
 		snap = o.earlier.without(snap, had, past.Held.Without)
 	}
 	exceptions, unknown, offered := o.builder.exceptionsAt(snap, slices.Concat(past.Refusals, past.Ended))
-	if len(exceptions)+len(unknown)+len(offered) == 0 {
-		return snap // which others have too
+	if len(exceptions)+len(unknown)+len(offered) > 0 {
+		return o.earlier.except(snap, exceptions, unknown, offered)
 	}
-	own := *snap
-	own.Types, own.Offered = snapshot.NewTarget(snap, exceptions).Types, offered
-	own.Unknown = append(slices.Clip(own.Unknown), unknown...)
-	return &own
+	if at == now.revision && len(past.Held.Without) == 0 {
+		return nil
+	}
+	return snap
 }
 
 // contentThen is the content of an earlier revision, out of those that are kept if it is among them.
@@ -164,21 +162,46 @@ func (o *owner) contentAside(ctx context.Context, s xds.StreamInfo, now *content
 // without is a view with what nodes had of names that were withheld from them since: the same one for all that had the same.
 // Whether they have it still is not known before they say so.
 func (es *earlierContents) without(snap, then *snapshot.Snapshot, names []fleet.Ref) *snapshot.Snapshot {
-	k := heldKey{snap, then, fmt.Sprint(names)}
+	return es.own(heldKey{snap, then, fmt.Sprint(names)}, func(own *snapshot.Snapshot) {
+		own.Unknown = names
+		for _, ref := range names {
+			if was := then.Types[ref.Type].Get(ref.Name); was != nil {
+				own.Types[ref.Type] = own.Types[ref.Type].With(was)
+			} else {
+				own.Types[ref.Type] = own.Types[ref.Type].Without(ref.Name)
+			}
+		}
+	})
+}
+
+// except is a view as nodes had it that refused the same of it, the same one for all of them.
+func (es *earlierContents) except(snap *snapshot.Snapshot, exceptions []snapshot.Exception, unknown []fleet.Ref, offered []snapshot.Exception) *snapshot.Snapshot {
+	k := fmt.Appendf(nil, "%q", unknown)
+	for _, all := range [][]snapshot.Exception{exceptions, offered} {
+		k = fmt.Appendf(k, " %d", len(all))
+		for _, e := range all {
+			var good snapshot.Resource
+			if e.Good != nil {
+				good = *e.Good
+			}
+			k = fmt.Appendf(k, " %d %q %q %q %d", e.Type, e.Name, e.Refused, good.Version, good.Revision)
+		}
+	}
+	return es.own(heldKey{snap, nil, string(k)}, func(own *snapshot.Snapshot) {
+		own.Types, own.Offered = snapshot.NewTarget(snap, exceptions).Types, offered
+		own.Unknown = append(slices.Clip(own.Unknown), unknown...)
+	})
+}
+
+// own is a view that was changed, by what is told apart by a key: the same one as long as it is kept.
+func (es *earlierContents) own(k heldKey, change func(own *snapshot.Snapshot)) *snapshot.Snapshot {
 	es.mu.Lock()
 	defer es.mu.Unlock()
 	if own := es.held[k]; own != nil {
 		return own
 	}
-	own := *snap
-	own.Unknown = names
-	for _, ref := range names {
-		if was := then.Types[ref.Type].Get(ref.Name); was != nil {
-			own.Types[ref.Type] = own.Types[ref.Type].With(was)
-		} else {
-			own.Types[ref.Type] = own.Types[ref.Type].Without(ref.Name)
-		}
-	}
+	own := *k.snap
+	change(&own)
 	if es.held == nil || len(es.held) >= maxViews {
 		es.held = make(map[heldKey]*snapshot.Snapshot)
 	}
@@ -189,10 +212,11 @@ func (es *earlierContents) without(snap, then *snapshot.Snapshot, names []fleet.
 // nothing is what a node had before it had settled anything.
 var nothing = new(snapshot.Snapshot)
 
-// heldKey tells apart what nodes had: all of a view, but for names of which they had what an earlier one has.
+// heldKey tells apart what nodes had: all of a view, but for names of which they had what an earlier one has, or which they refused (without
+// an earlier one).
 type heldKey struct {
 	snap, then *snapshot.Snapshot
-	without    string
+	names      string
 }
 
 // exceptionsAt are what a node refused of an earlier content, the names of which it is

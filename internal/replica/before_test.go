@@ -275,3 +275,64 @@ func TestWhatANodeHeldIsReadAside(t *testing.T) {
 		t.Errorf("%d of %d readings held others up", held, read)
 	}
 }
+
+// TestWhatACleanNodeRefusesOfThePresent: what a node that ended clean refuses of the present revision it did not have either: it may be silent of clusters, and be sent them unasked.
+func TestWhatACleanNodeRefusesOfThePresent(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("took", "1"))
+		w.change(key, cluster("took", "2"))
+		w.left("o", fleet.LastStream{Settled: 2, Clean: true, Refusals: []fleet.PastRefusal{refused(cluster("took", "2"), 2, ptr(cluster("took", "1")))}})
+		at := w.resume(id, "o").LastStream().Before
+		if at == nil || at.Types[fleet.Cluster].Get("took").Version != "1" {
+			t.Errorf("it is told to have had %+v, want what stood in", at)
+		}
+	})
+}
+
+// TestThePresentPushesNothingOut: the present content is in memory: that it is kept beside the earlier ones costs no reading of those.
+func TestThePresentPushesNothingOut(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		for i := range maxBefore - 1 {
+			w.change(key, cluster("c", fmt.Sprint(i+2)))
+		}
+		now := fleet.Revision(maxBefore)
+		bad := refused(cluster("c", fmt.Sprint(now)), now, ptr(cluster("c", "1")))
+		for i := range 10 {
+			for at := fleet.Revision(1); at < now; at++ {
+				n := fmt.Sprint("n", i, at)
+				w.left(n, fleet.LastStream{Settled: at, Clean: true})
+				a := w.resume(id, n)
+				a.LastStream()
+				a.Detach(true)
+			}
+			n := fmt.Sprint("p", i)
+			w.left(n, fleet.LastStream{Settled: now, Refusals: []fleet.PastRefusal{bad}})
+			a := w.resume(id, n)
+			a.LastStream()
+			a.Detach(true)
+		}
+		if w.feed.readAt != maxBefore-1 {
+			t.Errorf("the database was asked %d times, want %d", w.feed.readAt, maxBefore-1)
+		}
+	})
+}
+
+// TestNodesThatRefusedTheSameHadTheSame: what is worked out for the first of a crowd serves all.
+func TestNodesThatRefusedTheSameHadTheSame(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"))
+		w.change(key, cluster("c", "2"), cluster("d", "2"))
+		had := func(node, name string, clean bool) *snapshot.Snapshot {
+			w.left(node, fleet.LastStream{Settled: 2, Clean: clean, Refusals: []fleet.PastRefusal{refused(cluster(name, "2"), 2, ptr(cluster(name, "1")))}})
+			return w.resume(id, node).LastStream().Before
+		}
+		one := had("a", "c", true)
+		if another := had("b", "c", false); one == nil || one != another {
+			t.Errorf("they had %p and %p", one, another)
+		}
+		if other := had("o", "d", true); other == one {
+			t.Error("who refused something else had the same")
+		}
+	})
+}

@@ -474,3 +474,28 @@ func TestAnAnswerOfBeforeTakesNoRefusalBack(t *testing.T) {
 		}
 	})
 }
+
+// TestWordsAreNotToldAway: a stream has refused a version that came back, in new words, that are not told yet. What the node refused before is read then, and concerns its other
+// stream too: the new words stay.
+func TestWordsAreNotToldAway(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "bad"))
+		w.attach(id, "first")
+		w.change(key, cluster("c", "good"))
+		w.change(key, cluster("c", "bad"))
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
+		w.feed.set(func(f *feed) { f.hangs = true })
+		a, _ := w.resume(id, "n"), w.resume(id, "n")
+		w.sink.setAway(errAway)
+		r := a.Current().Types[fleet.Cluster].Get("c")
+		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "the words of three", Blame: []snapshot.Blame{{Refused: r}}})
+		w.feed.set(func(f *feed) { f.hangs = false })
+		time.Sleep(10 * time.Second)
+		w.sink.setAway(nil)
+		time.Sleep(time.Minute)
+		rs := w.sink.refusalsOf("n")
+		if len(rs) == 0 || rs[len(rs)-1].Revision != 3 || rs[len(rs)-1].Detail != "the words of three" || rs[len(rs)-1].Again != 0 {
+			t.Errorf("told are %+v", rs)
+		}
+	})
+}
