@@ -402,3 +402,21 @@ func refuse(streams []*Stream) {
 		}, time.Now())
 	}
 }
+
+// TestARefusalOfBeforeAfterTheEndStands: a version that came back was refused in new words, and offered again; then it is told that what was refused of before stands: it has not ended.
+func TestARefusalOfBeforeAfterTheEndStands(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"", "new words"} {
+		o := newOutbox()
+		r := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 3, Detail: words}
+		o.refuse("n", []fleet.Refusal{r}, time.Now())
+		o.resolve([]fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 3}})
+		r.Again = 1
+		o.refuse("n", []fleet.Refusal{r}, time.Now())
+		for _, p := range o.of("n") {
+			if p.By > 0 {
+				t.Errorf("it has ended by %d though it was refused since", p.By)
+			}
+		}
+	}
+}

@@ -93,15 +93,13 @@ func (o *outbox) refuse(node string, rs []fleet.Refusal, at time.Time) {
 			o.refusedAt = later(o.refusedAt, r.At)
 		}
 		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
-		if p, ok := o.refusals[k]; ok && r.Again > 0 && p.Again == 0 {
-			continue // the client has refused it since, in words of its own
-		}
 		if r.Again > 0 { // in the words that are in, or that the sink has
 			was := k
 			was.revision = r.Again
 			r.Detail = o.refusals[was].Detail
 		}
-		if len(o.refusals) < maxPending {
+		p, told := o.refusals[k]
+		if own := told && p.Again == 0 && r.Again > 0; !own && len(o.refusals) < maxPending { // else the words of that stay
 			o.keep(k, r)
 		}
 		// Refused again after its end, which is not acked yet: it has not ended. The end of an

@@ -61,7 +61,7 @@ func (c *Client) take(t fleet.Type, f *flight) {
 	}
 	before := tr.Held
 	tr.Held, tr.Next, tr.InFlight = tr.Next, nil, false
-	c.lagging[t] = !tr.Held.Equal(f.after) // some of it was given up while it was on its way
+	c.reports[t] = f.after
 	c.flights[t] = nil
 	if c.rec != nil {
 		p := &c.rec.types[t]

@@ -55,7 +55,7 @@ func (c *Client) forgetStandIns(t fleet.Type, r *Response) (any bool) {
 			continue
 		}
 		any = true
-		p.forgetStandIn(ch.new)
+		p.forgetStandIns([]*snapshot.Resource{ch.new})
 		for _, f := range c.open(t) {
 			f.forgotten = append(f.forgotten, ch.new)
 		}
@@ -73,11 +73,13 @@ func (c *Client) forgetStandIns(t fleet.Type, r *Response) (any bool) {
 	return any
 }
 
-// forgetStandIn takes in that the client never had it.
-func (p *peculiar) forgetStandIn(x *snapshot.Resource) {
-	if d, ok := p.held[x.Name]; ok && snapshot.Same(d.Last, x) {
-		d.Last, d.Supposed = nil, false
-		p.held[x.Name] = d
+// forgetStandIns takes in that the client never had them.
+func (p *peculiar) forgetStandIns(all []*snapshot.Resource) {
+	for _, x := range all {
+		if d, ok := p.held[x.Name]; ok && snapshot.Same(d.Last, x) {
+			d.Last, d.Supposed = nil, false
+			p.held[x.Name] = d
+		}
 	}
 }
 

@@ -323,3 +323,141 @@ func TestAVersionThatNobodyKnowsIsNotClean(t *testing.T) {
 		}
 	}
 }
+
+// returns has a client that left come back to a target, and tells what it is sent.
+func (s *script) returns(past planner.Past, now *snapshot.Target, r request) []string {
+	n := &script{t: s.t, c: client{Envoy: s.c.Envoy, TTL: s.c.TTL, Now: s.c.Now, Opening: true, Past: past}}
+	n.c.Subscribe(r, now)
+	n.c.Now = n.c.Now.Add(time.Second)
+	n.c.Opened()
+	return n.steps(now)
+}
+
+// TestWhatWasDoubtedAndGivenUpIsNotClean: state of the world; a client refuses a route, gives it up while it is in doubt, and asks for it again. It reports the
+// version of before.
+func TestWhatWasDoubtedAndGivenUpIsNotClean(t *testing.T) {
+	t.Parallel()
+	one := first(t, "routes r@1 s@1")
+	then := snapshot.NewTarget(one, nil)
+	two, now := changed(t, one, "routes r@2 s@1")
+	kept := snapshot.NewTarget(two, []snapshot.Exception{{Type: fleet.Route, Name: "r", Refused: "2", Good: one.Types[fleet.Route].Get("r")}})
+	s := &script{t: t, c: client{Now: start}}
+	version := one.Types[fleet.Route].Sum().String()
+	both := request{Type: fleet.Route, Names: []string{"r", "s"}}
+	s.c.Subscribe(both, then)
+	s.steps(then)
+	both.Version = version
+	s.step(now, "routes r@2", "Error adding r")
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"s"}, Version: version}, kept)
+	out := s.steps(kept)
+	s.c.Subscribe(both, kept)
+	past := s.c.leaves()
+	if sent := s.returns(past, kept, both); !slices.ContainsFunc(sent, func(x string) bool { return strings.Contains(x, "r@1") }) {
+		t.Errorf("it left %+v after %q, comes back without r, and is sent %q", past, out, sent)
+	}
+}
+
+// TestWhatWasNotBelievedAndGivenUpIsNotClean: the last stream did not end clean, and the route is newer than what was settled: it is in doubt. The client gives
+// it up before it is sent, and asks for it again.
+func TestWhatWasNotBelievedAndGivenUpIsNotClean(t *testing.T) {
+	t.Parallel()
+	one := first(t, "routes r@1 s@1")
+	two, now := changed(t, one, "routes r@2 s@1")
+	s := &script{t: t, c: client{Now: start, Past: planner.Past{Unclean: true, Settled: 1}, Before: one}}
+	version := two.Types[fleet.Route].Sum().String()
+	both := request{Type: fleet.Route, Names: []string{"r", "s"}, Version: version}
+	s.c.Subscribe(both, now)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"s"}, Version: version}, now)
+	out := s.steps(now)
+	s.c.Subscribe(both, now)
+	past := s.c.leaves()
+	if sent := s.returns(past, now, both); !slices.ContainsFunc(sent, func(x string) bool { return strings.Contains(x, "r@2") }) {
+		t.Errorf("it left %+v after %q, comes back without r, and is sent %q", past, out, sent)
+	}
+}
+
+// TestWhatExpiredIsNotClean: state of the world; a layer whose TTL is over is gone with the client, which reports the version that has it.
+func TestWhatExpiredIsNotClean(t *testing.T) {
+	t.Parallel()
+	target := layers(brief("a", "1", 3*time.Second), brief("b", "1", time.Hour))
+	s := &script{t: t, c: client{Envoy: true, TTL: true, Now: start}}
+	both := request{Type: fleet.Runtime, Names: []string{"a", "b"}}
+	s.c.Subscribe(both, target)
+	r := s.send(target)
+	s.at(4 * time.Second)
+	s.c.Acknowledge(r.Type, r.Nonce)
+	past := s.c.leaves()
+	both.Version = r.Version.String()
+	if sent := s.returns(past, target, both); !slices.ContainsFunc(sent, func(x string) bool { return strings.Contains(x, "a@1") }) {
+		t.Errorf("it left %+v, comes back without a, and is sent %q", past, sent)
+	}
+}
+
+// TestWhoGaveUpOneAndWaitsForWhatItNeverHadIsClean: endpoints that nobody wrote, or a route; the client gives another one up, and is at rest.
+func TestWhoGaveUpOneAndWaitsForWhatItNeverHadIsClean(t *testing.T) {
+	t.Parallel()
+	for _, envoy := range []bool{true, false} {
+		for _, typ := range []fleet.Type{fleet.Endpoint, fleet.Route} {
+			now := snapshot.NewTarget(first(t, "clusters a@1 b@1 n@1; endpoints a@1 b@1; listeners l@1>a; routes a@1>a b@1>b"), nil)
+			s := &script{t: t, c: client{Envoy: envoy, Now: start}}
+			for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Listener}, {Type: typ, Names: []string{"a", "b", "n"}}} {
+				s.c.Subscribe(r, now)
+				s.steps(now)
+			}
+			before := s.c.Clean()
+			s.c.Subscribe(request{Type: typ, Names: []string{"a", "n"}}, now)
+			for i := range 10 {
+				s.at(time.Duration(i) * time.Hour)
+				s.steps(now)
+			}
+			if !before || !s.c.Clean() {
+				t.Errorf("envoy %v, %s: clean %v before, %v at rest", envoy, typ, before, s.c.Clean())
+			}
+		}
+	}
+}
+
+// TestAClusterThatIsOwedAgainIsNotClean: who asks for clusters by name gave one up and asks for it again, and its stream ends before the answer. On its next stream
+// listeners are what is answered in any case: the cluster has to be sent too.
+func TestAClusterThatIsOwedAgainIsNotClean(t *testing.T) {
+	t.Parallel()
+	words := "listeners l@1; clusters r@1 s@1"
+	one := first(t, words)
+	had := snapshot.NewTarget(one, nil)
+	two, without := changed(t, one, "listeners l@1; clusters s@1")
+	_, back := changed(t, two, words)
+	for about, then := range map[string]*snapshot.Target{"owed": had, "nobody wrote it": without} {
+		for _, envoy := range []bool{true, false} {
+			now := then
+			s := &script{t: t, c: client{Envoy: envoy, Now: start}}
+			listeners, both := request{Type: fleet.Listener, Names: []string{"l"}}, request{Type: fleet.Cluster, Names: []string{"r", "s"}}
+			s.c.Subscribe(listeners, had)
+			s.c.Subscribe(both, had)
+			s.steps(had)
+			both.Version = one.Types[fleet.Cluster].Sum().String()
+			s.c.Subscribe(request{Type: fleet.Cluster, Names: []string{"s"}, Version: both.Version}, now)
+			var out []string
+			if now == without {
+				out = s.steps(now)
+			}
+			s.c.Subscribe(both, now)
+			if now == without {
+				out = append(out, s.steps(now)...)
+			}
+			past := s.c.leaves()
+			n := &script{t: t, c: client{Envoy: envoy, Now: start, Opening: true, Past: past}}
+			listeners.Version = one.Types[fleet.Listener].Sum().String()
+			if now == without {
+				now = back
+			}
+			n.c.Subscribe(listeners, now)
+			n.c.Subscribe(both, now)
+			n.at(time.Second)
+			n.c.Opened()
+			sent := n.steps(now)
+			if !slices.ContainsFunc(sent, func(x string) bool { return strings.Contains(x, "r@1") }) {
+				t.Errorf("%s, envoy %v: it left %+v after %q, comes back without r, and is sent %q", about, envoy, past, out, sent)
+			}
+		}
+	}
+}

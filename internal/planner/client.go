@@ -17,7 +17,7 @@ type Client struct {
 	origin  Origin
 	flights [fleet.NumTypes]*flight
 	settled settled
-	lagging [fleet.NumTypes]bool // state of the world: the version that it reports is of more than it is known to have
+	reports [fleet.NumTypes]*snapshot.Set // what the version is of that it has, in state of the world
 	times   times
 	beats   [fleet.NumTypes]*beats // nil: nothing that it holds has a TTL
 	overlay overlay
@@ -257,21 +257,17 @@ func (c *Client) Clean() bool {
 	return true
 }
 
-// lacksSome reports whether the client may lack something that it asks for though the version that it will report has it: in state of the world
-// that is the version of before it gave the name up.
+// lacksSome reports whether the client lacks something that it asks for though the version that it will report has it: in state of the world
+// that is the one of before it gave the name up.
 func (c *Client) lacksSome(t fleet.Type) bool {
 	tr := &c.pos.Types[t]
-	if !c.lagging[t] || c.pos.Kind.Delta || t.FullSet() || tr.Sub == nil {
+	if c.pos.Kind.Delta {
 		return false
 	}
-	if c.overlay.base == nil {
-		return true // there was no step yet
-	}
-	want, missing := c.look(c.overlay.base).wanted(t)
-	for old := range snapshot.Diff(tr.Held, want) {
-		if old == nil {
+	for has, reported := range snapshot.Diff(tr.Held, c.reports[t]) {
+		if has == nil && tr.Sub.Has(reported.Name) {
 			return true
 		}
 	}
-	return missing.Len() > 0 // it may be there by then
+	return false
 }

@@ -69,9 +69,7 @@ func (c *Client) forget(t fleet.Type, dropped []string) {
 		return
 	}
 	tr := &c.pos.Types[t]
-	held := c.in.dropped(t, tr.Held, dropped)
-	c.lagging[t] = c.lagging[t] || held != tr.Held
-	tr.Held, tr.Pending = held, c.in.dropped(t, tr.Pending, dropped)
+	tr.Held, tr.Pending = c.in.dropped(t, tr.Held, dropped), c.in.dropped(t, tr.Pending, dropped)
 	if tr.InFlight {
 		tr.Next = c.in.dropped(t, tr.Next, dropped)
 	}

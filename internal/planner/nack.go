@@ -49,9 +49,7 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 		c.counts.refused, c.counts.words = true, words
 	}
 	c.doubtChanges(t, f.changes) // of an overtaken one they are already
-	for _, x := range f.forgotten {
-		c.peculiar(t).forgetStandIn(x)
-	}
+	c.peculiar(t).forgetStandIns(f.forgotten)
 	c.accuse(t, f.Response, words)
 	return true
 }

@@ -35,6 +35,7 @@ func (c *Client) overtake(target *snapshot.Target) (s *step, again bool) {
 		p.held = make(map[string]Doubt, len(f.changes))
 	}
 	p.held, tr.Held = c.in.doubted(t, p.held, tr.Held, f.changes)
+	p.forgetStandIns(f.forgotten)
 	p.next, tr.Next, tr.InFlight = nil, nil, false
 	doubting := *c.look(target)
 	doubting.pos, doubting.rec = &s.after, &rec
@@ -75,6 +76,7 @@ func (c *Client) overtaken(r *Response) {
 	f := c.flights[r.Type]
 	c.doubtChanges(r.Type, f.changes)
 	p := c.peculiar(r.Type)
+	p.forgetStandIns(f.forgotten)
 	p.late = append(p.late, f)
 	if len(p.late) > maxLate {
 		p.late = slices.Delete(p.late, 0, 1)

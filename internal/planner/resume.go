@@ -51,7 +51,9 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 		}
 	}
 	tr.Unknown = !known && r.Version != ""
-	c.lagging[t] = tr.Unknown
+	if c.reports[t] = held; tr.Unknown {
+		c.reports[t] = tr.Sub.names // it may be of all of them
+	}
 	// A set that the client does not hold is sent even when it is empty. And one type is
 	// always answered, or Envoy's backoff is never reset: the listeners, whose set is
 	// small (PROTOCOL rule 13).

@@ -361,3 +361,43 @@ func TestAForgottenStandInStaysForgotten(t *testing.T) {
 		t.Errorf("%q", sent)
 	}
 }
+
+// TestAForgottenStandInIsNotOvertakenBack: what stood in was refused with an older response; the newer one that carries it as well is overtaken before its answer.
+func TestAForgottenStandInIsNotOvertakenBack(t *testing.T) {
+	t.Parallel()
+	one := first(t, "clusters d@bad; listeners l@1>r; routes r@1>d")
+	two, then := changed(t, one, "clusters d@2; listeners l@1>r; routes r@1>d")
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, then)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Versions: map[string]string{"r": "1"}}, then)
+	s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"d": "2"}}, then)
+	var sent []string
+	snap := two
+	for i := range 4 {
+		var now *snapshot.Target
+		snap, now = changed(t, snap, []string{"clusters a@1; listeners l@1>r; routes r@2>a", "clusters a@2; listeners l@1>r; routes r@3>a", "clusters a@3; listeners l@1>r; routes r@4>a", "clusters a@4; listeners l@1>r; routes r@5>a"}[i])
+		s.at(time.Duration(25*i) * time.Second)
+		var oldest *response
+		for r := s.send(now); r != nil; r = s.send(now) {
+			sent = append(sent, describe(r))
+			if r.Type != fleet.Cluster {
+				s.c.Acknowledge(r.Type, r.Nonce)
+			} else if i == 1 {
+				oldest = r
+			}
+		}
+		if i == 1 && oldest != nil {
+			s.c.Refuse(fleet.Cluster, "1", "no")
+			for _, v := range s.c.Verdicts() {
+				for _, b := range v.Blame {
+					sent = append(sent, "blames "+b.Refused.Name+"@"+b.Refused.Version)
+				}
+			}
+			sent = append(sent, "refused the first")
+		}
+	}
+	at := slices.Index(sent, "refused the first")
+	if at < 0 || slices.ContainsFunc(sent[at:], func(x string) bool { return strings.Contains(x, "d@bad") }) {
+		t.Errorf("%q", sent)
+	}
+}

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -77,7 +78,7 @@ func (es *earlierContents) keep(c *content) {
 	if es.kept == nil {
 		es.kept = make(map[fleet.Revision]*earlier)
 	}
-	if len(es.kept) >= maxBefore {
+	if es.held = nil; es.kept[c.revision] == nil && len(es.kept) >= maxBefore {
 		delete(es.kept, slices.MinFunc(slices.Collect(maps.Keys(es.kept)), func(a, b fleet.Revision) int { return es.kept[a].used.Compare(es.kept[b].used) }))
 	}
 	es.kept[c.revision] = &earlier{content: c, used: time.Now()}
@@ -135,7 +136,7 @@ func (o *owner) before(ctx context.Context, s xds.StreamInfo, past *nodePast, la
 		}
 		snap = o.earlier.without(snap, had, past.Held.Without)
 	}
-	exceptions, unknown, offered := o.builder.exceptionsAt(snap, slices.Concat(past.Refusals, past.Ended))
+	exceptions, unknown, offered := o.builder.exceptionsAt(snap, inOrder(slices.Concat(past.Refusals, past.Ended)))
 	if len(exceptions)+len(unknown)+len(offered) > 0 {
 		return o.earlier.except(snap, exceptions, unknown, offered)
 	}
@@ -217,6 +218,14 @@ var nothing = new(snapshot.Snapshot)
 type heldKey struct {
 	snap, then *snapshot.Snapshot
 	names      string
+}
+
+// inOrder sorts refusals: nodes that refused the same are told apart from others by that. Of a name those that stand and the later ones come first.
+func inOrder(refusals []fleet.PastRefusal) []fleet.PastRefusal {
+	slices.SortFunc(refusals, func(a, b fleet.PastRefusal) int {
+		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name), cmp.Compare(min(a.By, 1), min(b.By, 1)), cmp.Compare(b.Revision, a.Revision), cmp.Compare(a.Version, b.Version))
+	})
+	return refusals
 }
 
 // exceptionsAt are what a node refused of an earlier content, the names of which it is

@@ -336,3 +336,44 @@ func TestNodesThatRefusedTheSameHadTheSame(t *testing.T) {
 		}
 	})
 }
+
+// TestInWhateverOrderNodesRefusedTheSame: they had the same.
+func TestInWhateverOrderNodesRefusedTheSame(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"))
+		w.change(key, cluster("c", "2"), cluster("d", "2"))
+		c, d := refused(cluster("c", "2"), 2, ptr(cluster("c", "1"))), refused(cluster("d", "2"), 2, ptr(cluster("d", "1")))
+		had := func(node string, rs ...fleet.PastRefusal) *snapshot.Snapshot {
+			w.left(node, fleet.LastStream{Settled: 2, Refusals: rs})
+			return w.resume(id, node).LastStream().Before
+		}
+		if one, other := had("a", c, d), had("b", d, c); one != other {
+			t.Errorf("they had %p and %p", one, other)
+		}
+	})
+}
+
+// TestWhatNodesHadOfManyRevisionsIsNotKept: what was worked out of a content that is not kept any more is of no use to anybody.
+func TestWhatNodesHadOfManyRevisionsIsNotKept(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		for i := range 40 {
+			v := fmt.Sprint(i + 2)
+			w.change(key, cluster("c", v))
+			n := fmt.Sprint("n", i)
+			now := fleet.Revision(i + 2)
+			w.left(n, fleet.LastStream{Settled: now, Clean: true, Refusals: []fleet.PastRefusal{refused(cluster("c", v), now, ptr(cluster("c", "1")))}})
+			a := w.resume(id, n)
+			a.LastStream()
+			a.Detach(true)
+		}
+		w.mu.Lock()
+		o := w.fleets[key]
+		w.mu.Unlock()
+		o.earlier.mu.Lock()
+		defer o.earlier.mu.Unlock()
+		if len(o.earlier.held) > maxBefore {
+			t.Errorf("%d views of %d contents are kept", len(o.earlier.held), len(o.earlier.kept))
+		}
+	})
+}
