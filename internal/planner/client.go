@@ -17,7 +17,7 @@ type Client struct {
 	origin  Origin
 	flights [fleet.NumTypes]*flight
 	settled settled
-	reports [fleet.NumTypes]*snapshot.Set // what the version is of that it has, in state of the world
+	reports [fleet.NumTypes]*snapshot.Set // the set of the version that it would report now, in state of the world
 	times   times
 	beats   [fleet.NumTypes]*beats // nil: nothing that it holds has a TTL
 	overlay overlay

@@ -303,18 +303,24 @@ func TestWhatSaidNothingOfIsNotGivenUp(t *testing.T) {
 	}
 }
 
-// TestAForgottenStandInStaysForgotten: what stood in was refused. An older response that carried it as well is refused too, and then it goes out no more.
-func TestAForgottenStandInStaysForgotten(t *testing.T) {
-	t.Parallel()
+// supposedToHave is a client that comes back unclean, and is supposed to have had d@bad; and what the fleet has now.
+func supposedToHave(t *testing.T) (*script, *snapshot.Snapshot) {
+	t.Helper()
 	one := first(t, "clusters d@bad; listeners l@1>r; routes r@1>d")
 	two, then := changed(t, one, "clusters d@2; listeners l@1>r; routes r@1>d")
 	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
 	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, then)
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Versions: map[string]string{"r": "1"}}, then)
 	s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"d": "2"}}, then)
+	return s, two
+}
+
+// TestAForgottenStandInStaysForgotten: what stood in was refused. An older response that carried it as well is refused too, and then it goes out no more.
+func TestAForgottenStandInStaysForgotten(t *testing.T) {
+	t.Parallel()
+	s, snap := supposedToHave(t)
 	var sent []string
 	var late []*response
-	snap := two
 	for i := range 3 {
 		var now *snapshot.Target
 		snap, now = changed(t, snap, fmt.Sprintf("clusters a@%d; listeners l@1>r; routes r@%d>a", i+1, i+2))
@@ -365,17 +371,11 @@ func TestAForgottenStandInStaysForgotten(t *testing.T) {
 // TestAForgottenStandInIsNotOvertakenBack: what stood in was refused with an older response; the newer one that carries it as well is overtaken before its answer.
 func TestAForgottenStandInIsNotOvertakenBack(t *testing.T) {
 	t.Parallel()
-	one := first(t, "clusters d@bad; listeners l@1>r; routes r@1>d")
-	two, then := changed(t, one, "clusters d@2; listeners l@1>r; routes r@1>d")
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
-	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, then)
-	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Versions: map[string]string{"r": "1"}}, then)
-	s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"d": "2"}}, then)
+	s, snap := supposedToHave(t)
 	var sent []string
-	snap := two
 	for i := range 4 {
 		var now *snapshot.Target
-		snap, now = changed(t, snap, []string{"clusters a@1; listeners l@1>r; routes r@2>a", "clusters a@2; listeners l@1>r; routes r@3>a", "clusters a@3; listeners l@1>r; routes r@4>a", "clusters a@4; listeners l@1>r; routes r@5>a"}[i])
+		snap, now = changed(t, snap, fmt.Sprintf("clusters a@%d; listeners l@1>r; routes r@%d>a", i+1, i+2))
 		s.at(time.Duration(25*i) * time.Second)
 		var oldest *response
 		for r := s.send(now); r != nil; r = s.send(now) {
