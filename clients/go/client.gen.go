@@ -120,6 +120,7 @@ func (e DeletedState) Valid() bool {
 const (
 	NodeIdForbidden DeniedReason = "node_id_forbidden"
 	NodeIdTaken     DeniedReason = "node_id_taken"
+	Routed          DeniedReason = "routed"
 	TokenExpired    DeniedReason = "token_expired"
 	TokenRevoked    DeniedReason = "token_revoked"
 	TokenWrong      DeniedReason = "token_wrong"
@@ -131,6 +132,8 @@ func (e DeniedReason) Valid() bool {
 	case NodeIdForbidden:
 		return true
 	case NodeIdTaken:
+		return true
+	case Routed:
 		return true
 	case TokenExpired:
 		return true
@@ -181,6 +184,8 @@ const (
 	KeyMismatch        FindingCode = "key_mismatch"
 	MissingForNodes    FindingCode = "missing_for_nodes"
 	MissingReference   FindingCode = "missing_reference"
+	NamesBootstrap     FindingCode = "names_bootstrap"
+	OldBootstrap       FindingCode = "old_bootstrap"
 	StaticCluster      FindingCode = "static_cluster"
 	Unreachable        FindingCode = "unreachable"
 	ValueChanged       FindingCode = "value_changed"
@@ -203,6 +208,10 @@ func (e FindingCode) Valid() bool {
 	case MissingForNodes:
 		return true
 	case MissingReference:
+		return true
+	case NamesBootstrap:
+		return true
+	case OldBootstrap:
 		return true
 	case StaticCluster:
 		return true
@@ -1047,6 +1056,7 @@ type DeletedState string
 
 // DeniedReason Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
 // ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
+// `routed`: the call has headers that a proxy on its way adds, and speaks as the proxy whose credential it carries (see docs/servers.md).
 type DeniedReason string
 
 // Difference defines model for Difference.
@@ -1136,6 +1146,7 @@ type Event struct {
 
 	// Reason Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
 	// ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
+	// `routed`: the call has headers that a proxy on its way adds, and speaks as the proxy whose credential it carries (see docs/servers.md).
 	Reason   *DeniedReason `json:"reason,omitempty"`
 	Resource *ResourceRef  `json:"resource,omitempty"`
 
@@ -1197,7 +1208,9 @@ type Finding struct {
 
 	// Detail A sentence for people, which says what to do.
 	Detail string `json:"detail"`
-	Name   string `json:"name"`
+
+	// Name Of the resource; of `old_bootstrap` it is the cluster in the nodes' own bootstrap.
+	Name string `json:"name"`
 
 	// Nodes How many nodes it is about, where it is about some only.
 	Nodes *int `json:"nodes,omitempty"`
@@ -1281,6 +1294,14 @@ type Fleet struct {
 	// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
 	NodeIds NodeIds `json:"node_ids"`
 
+	// PrivateClusters Clusters of the proxies' own bootstrap that may carry the proxies' credentials: a token, a client certificate. What is written may name one only by a token that
+	// may write the guard rule `bootstrap_names`. They need not stand in `static_clusters` too. Every name that begins with `fairlead_` is
+	// private without being listed. A list that is given takes the place of the present one.
+	//
+	//
+	// Example: ["vault"]
+	PrivateClusters PrivateClusters `json:"private_clusters"`
+
 	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 	// default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -1354,6 +1375,14 @@ type FleetCreate struct {
 	// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
 	NodeIds *NodeIds `json:"node_ids,omitempty"`
 
+	// PrivateClusters Clusters of the proxies' own bootstrap that may carry the proxies' credentials: a token, a client certificate. What is written may name one only by a token that
+	// may write the guard rule `bootstrap_names`. They need not stand in `static_clusters` too. Every name that begins with `fairlead_` is
+	// private without being listed. A list that is given takes the place of the present one.
+	//
+	//
+	// Example: ["vault"]
+	PrivateClusters *PrivateClusters `json:"private_clusters,omitempty"`
+
 	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 	// default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -1420,6 +1449,14 @@ type FleetUpdate struct {
 	// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
 	// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
 	NodeIds *NodeIds `json:"node_ids,omitempty"`
+
+	// PrivateClusters Clusters of the proxies' own bootstrap that may carry the proxies' credentials: a token, a client certificate. What is written may name one only by a token that
+	// may write the guard rule `bootstrap_names`. They need not stand in `static_clusters` too. Every name that begins with `fairlead_` is
+	// private without being listed. A list that is given takes the place of the present one.
+	//
+	//
+	// Example: ["vault"]
+	PrivateClusters *PrivateClusters `json:"private_clusters,omitempty"`
 
 	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 	// default; a whole number of `s`, `m`, `h` or `d`.
@@ -1652,6 +1689,9 @@ type Node struct {
 	// LabelsUnknown Not all of its labels are known; left out where they are, and in lists.
 	LabelsUnknown *bool     `json:"labels_unknown,omitempty"`
 	LastSeen      time.Time `json:"last_seen"`
+
+	// OldBootstrap It is an Envoy whose bootstrap does not say that it keeps the node's credential from what is routed; see docs/findings.md. Left out where it does, and in lists.
+	OldBootstrap *bool `json:"old_bootstrap,omitempty"`
 
 	// Protocol Example: delta ADS
 	Protocol *string `json:"protocol,omitempty"`
@@ -2099,6 +2139,13 @@ type PlannedResource struct {
 	// WithheldBy What it names, cannot do without, and would not be there. A node that does not have a version which names that already would not get it until it is there.
 	WithheldBy *[]ResourceRef `json:"withheld_by,omitempty"`
 }
+
+// PrivateClusters Clusters of the proxies' own bootstrap that may carry the proxies' credentials: a token, a client certificate. What is written may name one only by a token that
+// may write the guard rule `bootstrap_names`. They need not stand in `static_clusters` too. Every name that begins with `fairlead_` is
+// private without being listed. A list that is given takes the place of the present one.
+//
+// Example: ["vault"]
+type PrivateClusters = []string
 
 // Problem An error, after RFC 9457.
 type Problem struct {

@@ -30,6 +30,7 @@ type fleetShowCommand struct {
 	ReceiptWindow    string            `placeholder:"TIME" help:"For how long before a revision a node must have been seen to count in its receipt, such as 12h: 1m to 30d."`
 	ForgetNodesAfter string            `placeholder:"TIME" help:"After how long without a connection a node is forgotten, such as 14d: 1h to 90d."`
 	StaticClusters   *string           `placeholder:"NAME,..." help:"The clusters that the proxies have in their own bootstrap: to name one is no finding. Empty: none."`
+	PrivateClusters  *string           `placeholder:"NAME,..." help:"Those of them that may carry the proxies' credentials: who writes what names one needs the guard rule bootstrap_names. Empty: none but fairlead_*."`
 	Value            map[string]string `placeholder:"NAME=TEXT" mapsep:"none" help:"What stands in the place of ${fleet.values.NAME} in what is written from now on; empty: there is none. Repeatable."`
 	JSON             bool              `name:"json" help:"Print the API's JSON."`
 }
@@ -41,10 +42,7 @@ func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	set := client.FleetUpdate{ReceiptWindow: given(c.ReceiptWindow), ForgetNodesAfter: given(c.ForgetNodesAfter), References: (*client.References)(given(c.References)), NodeIds: (*client.NodeIds)(given(c.NodeIDs))}
-	if c.StaticClusters != nil {
-		names := strings.FieldsFunc(*c.StaticClusters, func(r rune) bool { return r == ',' })
-		set.StaticClusters = &names
-	}
+	set.StaticClusters, set.PrivateClusters = namesGiven(c.StaticClusters), namesGiven(c.PrivateClusters)
 	set.Values = valuesGiven(c.Value)
 	ask := s.api.GetFleet
 	if set != (client.FleetUpdate{}) {
@@ -63,7 +61,7 @@ func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 	t := table{
 		{"fleet", f.Name}, {"revision", fmt.Sprint(f.Revision)},
 		{"references", string(f.References)}, {"node-ids", string(f.NodeIds)}, {"receipt-window", f.ReceiptWindow}, {"forget-nodes-after", f.ForgetNodesAfter},
-		{"static-clusters", strings.Join(f.StaticClusters, ",")},
+		{"static-clusters", strings.Join(f.StaticClusters, ",")}, {"private-clusters", strings.Join(f.PrivateClusters, ",")},
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
 		t = append(t, []string{"value " + name, f.Values[name]})
@@ -73,6 +71,15 @@ func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 		fmt.Fprintln(s.err, "what is written already keeps its values until it is written again: see fairlead findings")
 	}
 	return nil
+}
+
+// namesGiven reads NAME,...; nil without a flag.
+func namesGiven(flag *string) *[]string {
+	if flag == nil {
+		return nil
+	}
+	names := strings.FieldsFunc(*flag, func(r rune) bool { return r == ',' })
+	return &names
 }
 
 // valuesGiven is nil without a flag.

@@ -8,7 +8,7 @@ import (
 func TestFleetSettings(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	const fleet = `{"id": "x", "name": "edge", "description": "", "references": "strict", "node_ids": "exclusive", "receipt_window": "12h", "forget_nodes_after": "14d", "static_clusters": ["a", "b"], "values": {}, "revision": 7, "created_at": "2026-01-02T03:04:05Z"}`
+	const fleet = `{"id": "x", "name": "edge", "description": "", "references": "strict", "node_ids": "exclusive", "receipt_window": "12h", "forget_nodes_after": "14d", "static_clusters": ["a", "b"], "private_clusters": ["v"], "values": {}, "revision": 7, "created_at": "2026-01-02T03:04:05Z"}`
 	const shown = `fleet               edge
 revision            7
 references          strict
@@ -16,6 +16,7 @@ node-ids            exclusive
 receipt-window      12h
 forget-nodes-after  14d
 static-clusters     a,b
+private-clusters    v
 `
 	w.on("GET", "", ok(fleet))
 	w.on("PATCH", "", ok(fleet), ok(fleet), ok(fleet), problemReply(400, "invalid_request", "no"))

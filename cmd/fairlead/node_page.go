@@ -23,6 +23,7 @@ func nodePage(n client.Node) table {
 		{"cluster", deref(n.Cluster)},
 		{"locality", localityText(labels)},
 		{"metadata", metadataText(labels, n.LabelsUnknown != nil)},
+		{"bootstrap", bootstrapText(n.OldBootstrap)},
 		{"subscribes", subscribesText(n.Subscribes)},
 		{"server", deref(n.Server)},
 		{"protocol", deref(n.Protocol)},
@@ -37,6 +38,14 @@ func nodePage(n client.Node) table {
 		}
 	}
 	return t
+}
+
+// bootstrapText is nothing of a node whose bootstrap says what it is of.
+func bootstrapText(old *bool) string {
+	if !deref(old) {
+		return ""
+	}
+	return "old, or by hand: it does not say that it keeps the node's credential from what is routed; see fairlead findings"
 }
 
 func settledAt(revision int64) string {

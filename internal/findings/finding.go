@@ -28,13 +28,15 @@ const (
 	VariantUnmatched   Code = "variant_unmatched"
 	VariantShadowed    Code = "variant_shadowed"
 	Unreachable        Code = "unreachable"
+	NamesBootstrap     Code = "names_bootstrap"
+	OldBootstrap       Code = "old_bootstrap"
 )
 
 // Codes returns all codes.
 func Codes() []Code {
 	return []Code{
 		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, KeyMismatch, DuplicateDomain, StaticCluster,
-		ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable,
+		ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap,
 	}
 }
 

@@ -214,3 +214,55 @@ func TestDocumented(t *testing.T) {
 		}
 	}
 }
+
+// TestT46_OldBootstrapsAreFound: Envoys without the mark, ten by name, whatever the resources; and nobody of whom it is
+// not known.
+func TestT46_OldBootstrapsAreFound(t *testing.T) {
+	t.Parallel()
+	node := func(id, agent, metadata string) fleet.Node {
+		return fleet.Node{ID: id, UserAgent: agent, MetadataJSON: []byte(metadata)}
+	}
+	quiet := []fleet.Node{
+		node("new", "envoy", `{"fairlead": {"bootstrap": 2}, "a": "b"}`), node("by-hand", "envoy", `{"fairlead": {"bootstrap": "mine"}}`), node("grpc", "grpc-go", ""), node("unknown", "envoy", ""),
+	}
+	old := []fleet.Node{
+		node("none", "envoy", ""), node("other", "envoy", `{"a": {"bootstrap": 2}}`), node("flat", "envoy", `{"fairlead.bootstrap": 2}`), node("text", "envoy", `{"fairlead": "bootstrap"}`),
+	}
+	check := func(nodes ...fleet.Node) []findings.Finding {
+		return findings.Check(findings.Fleet{Nodes: nodes, Unlabeled: map[string]bool{"unknown": true}})
+	}
+	if got := check(quiet...); len(got) != 0 {
+		t.Errorf("found of those that say so: %v", lines(got))
+	}
+	got := check(append(old, quiet...)...)
+	if want := []string{"warning old_bootstrap clusters/fairlead_xds (4 nodes)"}; !slices.Equal(lines(got), want) {
+		t.Fatalf("got %q, want %q", lines(got), want)
+	}
+	if d := got[0].Detail; !strings.HasPrefix(d, "the bootstrap of none, other, flat, text does not say") {
+		t.Error(d)
+	}
+	var many []fleet.Node
+	for i := range 12 {
+		many = append(many, node(fmt.Sprintf("n%02d", i), "envoy", ""))
+	}
+	if d := check(many...)[0].Detail; !strings.Contains(d, "n08, n09 and 2 more does") || strings.Contains(d, "n10") {
+		t.Error(d)
+	}
+}
+
+// TestT46_WhatNamesTheBootstrapIsFound: what is stored already, by the prefix and by the fleet's list. To ask such a
+// cluster for configuration is what it is for.
+func TestT46_WhatNamesTheBootstrapIsFound(t *testing.T) {
+	t.Parallel()
+	source := "{type: clusters, name: c, body: {name: c, type: EDS, eds_cluster_config: {eds_config: {api_config_source: {api_type: GRPC, grpc_services: [{envoy_grpc: {cluster_name: fairlead_xds}}]}}}}}"
+	f := findings.Fleet{StaticClusters: []string{"fairlead_xds", "local"}, PrivateClusters: []string{"vault"}, Resources: stored(t, rds("l", "r"), source,
+		route("r", "weighted_clusters: {clusters: [{name: fairlead_xds, weight: 1}, {name: c, weight: 1}, {name: vault, weight: 1}, {name: local, weight: 1}, {name: fairlead_other, weight: 1}]}"))}
+	var want []string
+	for i, name := range map[int]string{0: "fairlead_xds", 2: "vault", 4: "fairlead_other"} {
+		want = append(want, fmt.Sprintf("warning names_bootstrap routes/r /body/virtual_hosts/0/routes/0/route/weighted_clusters/clusters/%d/name -> clusters/%s", i, name))
+	}
+	slices.Sort(want)
+	if got := lines(findings.Check(f)); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

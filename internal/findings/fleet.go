@@ -18,8 +18,12 @@ type Fleet struct {
 	Nodes []fleet.Node
 	// NodesCut: some nodes, or labels of some, are left out; so nothing is said of variants
 	// that no node gets.
-	NodesCut       bool
+	NodesCut bool
+	// Unlabeled are ids of nodes whose labels are not all known.
+	Unlabeled      map[string]bool
 	StaticClusters []string // that the proxies have in their bootstrap
+	// PrivateClusters are of these, and may carry the proxies' credentials.
+	PrivateClusters []string
 	// Values are the fleet's values now, by their names.
 	Values map[string]string
 	// Alike are names that exist and are not among the Resources, for suggestions alone.
@@ -54,6 +58,7 @@ func Check(f Fleet) []Finding {
 	c.values()
 	c.variants()
 	c.reach()
+	c.oldBootstraps()
 	sortFindings(c.found)
 	return c.found
 }
@@ -65,6 +70,7 @@ type checker struct {
 	names  map[fleet.Ref]*name
 	order  []*name // by type and name
 	static map[string]bool
+	lends  map[string]bool // of those that are private
 	views  views
 	hints  int // how many names were suggested
 	byType [fleet.NumTypes][]string
@@ -87,9 +93,12 @@ type variant struct {
 var noFacts resource.Facts
 
 func newChecker(f Fleet) *checker {
-	c := &checker{Fleet: f, names: make(map[fleet.Ref]*name, len(f.Resources)), static: make(map[string]bool, len(f.StaticClusters))}
+	c := &checker{Fleet: f, names: make(map[fleet.Ref]*name, len(f.Resources)), static: make(map[string]bool, len(f.StaticClusters)), lends: make(map[string]bool)}
 	for _, s := range f.StaticClusters {
 		c.static[s] = true
+	}
+	for _, s := range f.PrivateClusters {
+		c.static[s], c.lends[s] = true, true
 	}
 	var selectors []selector.Selector
 	for i := range f.Resources {

@@ -35,6 +35,10 @@ func (c *checker) references() {
 }
 
 func (c *checker) mention(n *name, v *variant, m *resource.Mention) {
+	if m.Type == fleet.Cluster && c.lent(m.Name) {
+		c.lendsIdentity(v, m)
+		return
+	}
 	if m.Type == fleet.Cluster && c.static[m.Name] {
 		return
 	}

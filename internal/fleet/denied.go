@@ -12,11 +12,12 @@ const (
 	DeniedExpired     DeniedReason = "token_expired"     // the credential's time is over
 	DeniedNodeID      DeniedReason = "node_id_forbidden" // the credential is not for nodes of this id
 	DeniedNodeIDTaken DeniedReason = "node_id_taken"     // another client has the id, which is exclusive in the fleet
+	DeniedRouted      DeniedReason = "routed"            // a proxy on the way has lent the call its credential
 )
 
 // DeniedReasons are all of them.
 func DeniedReasons() []DeniedReason {
-	return []DeniedReason{DeniedToken, DeniedRevoked, DeniedExpired, DeniedNodeID, DeniedNodeIDTaken}
+	return []DeniedReason{DeniedToken, DeniedRevoked, DeniedExpired, DeniedNodeID, DeniedNodeIDTaken, DeniedRouted}
 }
 
 // Denied is that clients of one id, from one address, were not let in for one reason.

@@ -280,6 +280,7 @@ func deniedWords(d fleet.Denied) string {
 		fleet.DeniedExpired:     "its node credential has expired",
 		fleet.DeniedNodeID:      "its node credential is not for nodes of this id",
 		fleet.DeniedNodeIDTaken: "another client has this node id, and they are exclusive here",
+		fleet.DeniedRouted:      "its call came through a proxy, which has lent it the credential",
 	}[d.Reason]
 	text := "not let in: " + cmp.Or(why, string(d.Reason))
 	if d.Address != "" {

@@ -46,34 +46,38 @@ func (a *API) ListFindings(ctx context.Context, r oapi.ListFindingsRequestObject
 // findings looks at the whole fleet of the call.
 func (a *API) findings(ctx context.Context) ([]findings.Finding, fleet.Revision, error) {
 	c := callOf(ctx)
-	f := findings.Fleet{StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), Values: c.fleet.Values, Now: time.Now()}
+	f := findings.Fleet{StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), PrivateClusters: c.fleet.PrivateClusters, Values: c.fleet.Values, Now: time.Now()}
 	var at fleet.Revision
 	var err error
 	if f.Resources, at, err = a.facts.read(ctx, fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}); err != nil {
 		return nil, 0, err
 	}
-	if f.Nodes, f.NodesCut, err = a.labeledNodes(ctx); err != nil {
+	if f.Nodes, f.Unlabeled, f.NodesCut, err = a.labeledNodes(ctx); err != nil {
 		return nil, 0, err
 	}
 	return findings.Check(f), at, nil
 }
 
-// labeledNodes reads the fleet's nodes with their labels; cut: some, or some of their labels, are left out.
-func (a *API) labeledNodes(ctx context.Context) (nodes []fleet.Node, cut bool, err error) {
+// labeledNodes reads the fleet's nodes with their labels, and which of them have others that are not known; cut: some, or
+// some of their labels, are left out.
+func (a *API) labeledNodes(ctx context.Context) (nodes []fleet.Node, unlabeled map[string]bool, cut bool, err error) {
 	c := callOf(ctx)
+	unlabeled = map[string]bool{}
 	for after, more := "", true; more && !cut; {
 		var page []store.LabeledNode
 		if page, more, err = a.store.NodeLabels(ctx, c.tenant.ID, c.fleet.ID, after, 1000); err != nil {
-			return nil, false, err
+			return nil, nil, false, err
 		}
 		for _, n := range page {
 			after = n.ID
 			nodes = append(nodes, n.Node)
-			cut = cut || !n.Known
+			if !n.Known {
+				unlabeled[n.ID], cut = true, true
+			}
 		}
 		cut = cut || more && len(nodes) >= maxScan
 	}
-	return nodes, cut, nil
+	return nodes, unlabeled, cut, nil
 }
 
 // findingsCursor is the key of the last finding of the page before; nil is the beginning.

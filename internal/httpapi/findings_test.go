@@ -73,16 +73,38 @@ func TestFindings(t *testing.T) {
 	w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(fmt.Sprintf(toCluster, "backend"))).isWritten(nil)
 	want("put right")
 	w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(fmt.Sprintf(toCluster, "fairlead_xds"))).isWritten(nil)
-	want("the cluster that leads here", "info unreachable clusters/backend ")
+	lent := "warning names_bootstrap routes/r /body/virtual_hosts/0/routes/0/route/cluster"
+	want("the cluster that leads here", lent, "info unreachable clusters/backend ")
 	w.do(http.MethodDelete, w.at("resources", "clusters", "backend"), "").is(200, nil)
-	want("deleted")
+	want("deleted", lent)
+	w.do(http.MethodPatch, w.at(), `{"static_clusters": ["local"], "private_clusters": ["vault"]}`).is(200, nil)
+	w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(fmt.Sprintf(toCluster, "vault"))).isWritten(nil)
+	want("a private one", lent)
+	w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(fmt.Sprintf(toCluster, "local"))).isWritten(nil)
+	want("another one of the bootstrap")
 
 	status := w.settledNode(w.fleet.ID, "n", 0) // of which not all labels are known
-	w.do(http.MethodPut, w.at("resources", "routes", "r")+"?variant=eu", `{"selector": "node.id=x", "body": `+fmt.Sprintf(toCluster, "fairlead_xds")+`}`).isWritten(nil)
+	w.do(http.MethodPut, w.at("resources", "routes", "r")+"?variant=eu", `{"selector": "node.id=x", "body": `+fmt.Sprintf(toCluster, "local")+`}`).isWritten(nil)
 	want("a variant for nobody that is known")
+	old := func() (node oapi.Node) {
+		w.do(http.MethodGet, w.at("nodes", "n"), "").is(200, &node)
+		return node
+	}
+	if n := old(); n.OldBootstrap != nil || !deref(n.LabelsUnknown) {
+		t.Errorf("an old bootstrap of a node that is not known: %+v", n)
+	}
 	status.Nodes[0].Labels = &fleet.NodeLabels{Region: "us"}
 	must(t, w.nodes.Report(t.Context(), status))
-	want("a variant for nobody", "warning variant_unmatched routes/r@eu /selector")
+	want("a variant for nobody, and a node with an old bootstrap", "warning old_bootstrap clusters/fairlead_xds ", "warning variant_unmatched routes/r@eu /selector")
+	if n := old(); !deref(n.OldBootstrap) {
+		t.Errorf("the node does not tell of it: %+v", n)
+	}
+	status.Nodes[0].Labels.MetadataJSON = []byte(`{"fairlead": {"bootstrap": 2}}`)
+	must(t, w.nodes.Report(t.Context(), status))
+	want("a new one", "warning variant_unmatched routes/r@eu /selector")
+	if n := old(); n.OldBootstrap != nil {
+		t.Errorf("the node tells of an old bootstrap: %+v", n)
+	}
 }
 
 func TestFindingsBadInput(t *testing.T) {

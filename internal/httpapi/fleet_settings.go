@@ -26,7 +26,7 @@ var units = []struct {
 // UpdateFleet implements updateFleet.
 func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) (oapi.UpdateFleetResponseObject, error) {
 	c := callOf(ctx)
-	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter, r.Body.StaticClusters, r.Body.Values)
+	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter, r.Body.StaticClusters, r.Body.PrivateClusters, r.Body.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func settingsMatch(header *string) (string, error) {
 }
 
 // settingsOf reads the settings that are given.
-func settingsOf(references *oapi.References, nodeIDs *oapi.NodeIds, window, forget *string, static *oapi.StaticClusters, values *oapi.FleetValues) (set store.FleetSettings, err error) {
+func settingsOf(references *oapi.References, nodeIDs *oapi.NodeIds, window, forget *string, static *oapi.StaticClusters, private *oapi.PrivateClusters, values *oapi.FleetValues) (set store.FleetSettings, err error) {
 	set.References, set.NodeIDs = string(deref(references)), string(deref(nodeIDs))
 	if set.ReceiptWindow, err = parseAge("/receipt_window", window, time.Minute, 30*day); err == nil {
 		set.ForgetNodesAfter, err = parseAge("/forget_nodes_after", forget, time.Hour, 90*day)
@@ -76,16 +76,23 @@ func settingsOf(references *oapi.References, nodeIDs *oapi.NodeIds, window, forg
 	if err == nil {
 		set.Values, err = valuesOf(values)
 	}
-	if static == nil || err != nil {
-		return set, err
+	if err == nil {
+		set.StaticClusters, err = clustersOf("/static_clusters", static)
 	}
-	set.StaticClusters = static
-	for i, n := range *static {
-		if err := textField(fmt.Sprintf("/static_clusters/%d", i), n, maxName); err != nil {
-			return set, err
+	if err == nil {
+		set.PrivateClusters, err = clustersOf("/private_clusters", private)
+	}
+	return set, err
+}
+
+// clustersOf reads a list of clusters' names; nil: it is not given.
+func clustersOf(pointer string, names *[]string) (*[]string, error) {
+	for i, n := range deref(names) {
+		if err := textField(fmt.Sprintf("%s/%d", pointer, i), n, maxName); err != nil {
+			return nil, err
 		}
 	}
-	return set, nil
+	return names, nil
 }
 
 // mostValues is how many values a fleet may have.

@@ -254,3 +254,46 @@ func TestTheGuardRulesAreTold(t *testing.T) {
 		t.Errorf("as set %v", got)
 	}
 }
+
+// TestT46_PrivateClustersOnEveryWayIn: what the fleet says is private is refused from then on, on every way in; what is stored
+// stands, may be sent again unchanged, and is not brought back. Another fleet has its own.
+func TestT46_PrivateClustersOnEveryWayIn(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	by := w.writers(w.fleet)
+	const at = "/virtual_hosts/0/routes/0/route/cluster"
+	to := func(name, cluster string) string {
+		return strings.Replace(fmt.Sprintf(toCluster, cluster), `"r"`, `"`+name+`"`, 1)
+	}
+	put := func(name, body string, role auth.Role, query string) answer {
+		return w.do(http.MethodPut, w.at("resources", "routes", name)+query, body, "Authorization", by[role])
+	}
+	var before oapi.WriteResult
+	put("r", asDocument(to("r", "vault")), auth.RoleCI, "").isWritten(&before)
+	w.do(http.MethodPatch, w.at(), `{"private_clusters": ["vault"]}`, "Authorization", by[auth.RoleEditor]).isProblem(403, "forbidden", "")
+	var f oapi.Fleet
+	w.do(http.MethodPatch, w.at(), `{"private_clusters": ["vault", "b", "vault"]}`).is(200, &f)
+	if !slices.Equal(f.PrivateClusters, []string{"b", "vault"}) {
+		t.Errorf("%q", f.PrivateClusters)
+	}
+	for _, role := range []auth.Role{auth.RoleCI, auth.RoleEditor} {
+		put("r", asDocument(to("r", "vault")), role, "").isWritten(nil) // as it is stored
+		put("s", asDocument(to("s", "vault")), role, "").isProblem(403, "guarded", "/body"+at)
+		put("s", `{"selector": "node.id=n", "body": `+to("s", "vault")+`}`, role, "?variant=v").isProblem(403, "guarded", "/body"+at)
+		w.do(http.MethodPost, w.at("apply"), applied(element("routes", "s", to("s", "vault"))), "Authorization", by[role]).isProblem(403, "guarded", "/resources/0/body"+at)
+		w.do(http.MethodPost, w.at("plan"), applied(element("routes", "s", to("s", "vault"))), "Authorization", by[role]).isProblem(403, "guarded", "/resources/0/body"+at)
+		w.do(http.MethodPut, w.at("resources", "clusters", "vault"), asDocument(`{"name": "vault"}`), "Authorization", by[role]).isProblem(403, "guarded", "/body/name")
+		put("s", asDocument(to("s", "vaults")), role, "").isWritten(nil)
+	}
+	w.do(http.MethodDelete, w.at("resources", "routes", "r"), "", "Authorization", by[auth.RoleCI]).is(200, nil)
+	back := fmt.Sprintf(`{"revision": %d}`, before.Revision)
+	w.do(http.MethodPost, w.at("rollback"), back, "Authorization", by[auth.RoleEditor]).isProblem(403, "guarded", "/resources/routes/r/body"+at)
+	w.do(http.MethodPost, w.at("rollback"), back, "Authorization", by[auth.RoleAdmin]).is(200, nil)
+	other := w.newFleet(w.tenant, "core")
+	w.do(http.MethodPut, "/v1/tenants/acme/fleets/"+other.Name+"/resources/routes/s", asDocument(to("s", "vault")), "Authorization", by[auth.RoleEditor]).isWritten(nil)
+	w.do(http.MethodPatch, w.at(), `{"private_clusters": []}`).is(200, nil)
+	put("s", asDocument(to("s", "vault")), auth.RoleCI, "").isWritten(nil)
+	for body, pointer := range map[string]string{`{"private_clusters": [""]}`: "/private_clusters/0", `{"private_clusters": ["a", "b\u0000"]}`: "/private_clusters/1"} {
+		w.do(http.MethodPatch, w.at(), body).isProblem(400, "invalid_request", pointer)
+	}
+}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 
+	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/redact"
@@ -48,6 +49,7 @@ func (a *API) GetNode(ctx context.Context, r oapi.GetNodeRequestObject) (oapi.Ge
 	out := nodeOf(n)
 	l := nodeLabelsOf(labels)
 	out.Labels, out.LabelsUnknown = &l, optional(!labels.Known)
+	out.OldBootstrap = optional(labels.Known && findings.RunsOldBootstrap(labels.Node))
 	return oapi.GetNode200JSONResponse(out), nil
 }
 

@@ -227,7 +227,7 @@ func (a *API) checkStored(ctx context.Context, ch store.RollbackChange, body []b
 		into.guarded = append(into.guarded, a.guard.refused(ctx, found, at)...)
 		return nil
 	}
-	found, err := a.compiler.CheckStored(ch.Type, ch.Name, ch.Variant, body)
+	found, err := a.compiler.CheckStored(ch.Type, ch.Name, ch.Variant, body, callOf(ctx).fleet.PrivateClusters)
 	var faults resource.Errors
 	switch {
 	case errors.As(err, &faults):

@@ -34,7 +34,7 @@ func (a *API) GetTopology(ctx context.Context, r oapi.GetTopologyRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	f := findings.Fleet{Resources: resources, StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...)}
+	f := findings.Fleet{Resources: resources, StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), PrivateClusters: c.fleet.PrivateClusters}
 	g, there := findings.GraphOf(f, focus, most)
 	if !there {
 		return nil, errMissing(oapi.MissingResource, fmt.Sprintf("the fleet has no %s, and nothing names it", resourceWords(focus.Type, shortened(focus.Name, maxName), "")))

@@ -134,7 +134,7 @@ func (a *API) compile(ctx context.Context, d resource.Document, where *places) (
 	}
 	c := callOf(ctx)
 	key := fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}
-	d.Fill = c.fleet.Values
+	d.Fill, d.Private = c.fleet.Values, c.fleet.PrivateClusters
 	out, err := a.compiler.Compile(key, d)
 	if err != nil {
 		return change, nil, nil, err

@@ -48,7 +48,7 @@ func (a *API) findWritten(ctx context.Context, ws []written) (*oapi.WriteFinding
 func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
 	c := callOf(ctx)
 	b := &besides{touched: map[fleet.Ref]bool{}, keys: map[store.Cursor]bool{}, content: map[store.Cursor]string{}}
-	b.StaticClusters, b.Now = append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), time.Now()
+	b.StaticClusters, b.PrivateClusters, b.Now = append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), c.fleet.PrivateClusters, time.Now()
 	b.Values = c.fleet.Values
 	ask := refSet{seen: map[fleet.Ref]bool{}}
 	routes := refSet{seen: map[fleet.Ref]bool{}}
@@ -241,7 +241,7 @@ func (a *API) readNodes(ctx context.Context, b *besides) (err error) {
 	if b.nodes {
 		return nil
 	}
-	b.Nodes, b.NodesCut, err = a.labeledNodes(ctx)
+	b.Nodes, b.Unlabeled, b.NodesCut, err = a.labeledNodes(ctx)
 	b.nodes = err == nil
 	return err
 }

@@ -54,7 +54,7 @@ func TestAWriteTellsItsFindings(t *testing.T) {
 	}
 	want("another resource", http.MethodPut, w.at("resources", "clusters", "third"), asDocument(`{"name": "third"}`))
 	want("the same again", http.MethodPost, apply, applyOf(to("r", "backnd")), "error missing_reference routes/r /body"+field+" at /resources/0/body"+field)
-	want("in the bootstrap", http.MethodPost, apply, applyOf(to("r", "fairlead_xds")))
+	want("in the bootstrap", http.MethodPost, apply, applyOf(to("r", "fairlead_xds")), "warning names_bootstrap routes/r /body"+field+" at /resources/0/body"+field)
 	want("put right", http.MethodPost, apply, applyOf(to("r", "backend"), to("mirror", "other")))
 	fs = want("a cluster in use is deleted", http.MethodPost, apply, `{"delete": [{"type": "clusters", "name": "third"}, {"type": "clusters", "name": "backend"}]}`,
 		"error missing_reference routes/r /body"+field+" at /delete/1")

@@ -112,7 +112,7 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 	if out.Placeholders, err = filled.placeholders(m.Descriptor(), root, d.body()); err != nil {
 		return Compiled{}, err
 	}
-	if err := out.check(m, place{root, d.body()}, guard{logPaths: c.logPaths}); err != nil {
+	if err := out.check(m, place{root, d.body()}, guard{logPaths: c.logPaths, privateClusters: d.Private}); err != nil {
 		return Compiled{}, err
 	}
 	return c.finish(key, out, m, place{root, d.body()})

@@ -30,6 +30,8 @@ type Document struct {
 	Keep bool
 	// Fill are the values of the fleet that it is written to, for the placeholders in Body. Who compiles the document sets it.
 	Fill map[string]string
+	// Private are the private_clusters of that fleet. Who compiles the document sets it.
+	Private []string
 
 	doc  string // where the document stood in what was sent: "" or "/resources/3"
 	bare bool   // it was Envoy's message itself, not a document with a body

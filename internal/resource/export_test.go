@@ -41,6 +41,8 @@ func WithoutGuardForTest(f func(line string)) {
 	without(guardedFields, f)
 	without(dialledTexts, f)
 	without(freeForm, f)
+	without(ownNames, f)
+	without(askedClusters, f)
 }
 
 func without[K comparable, V any](table map[K]V, f func(string)) {
@@ -76,3 +78,30 @@ func KeysForTest(t fleet.Type, value []byte) error {
 	}
 	return r.err()
 }
+
+// GuardedForTest is what the rules name in a message that stands alone.
+func GuardedForTest(m protoreflect.Message, private ...string) ([]Guarded, error) {
+	g := guard{privateClusters: private}
+	err := walk(m, nil, nil, true, func(m protoreflect.Message, n *node, at *path, root bool) { g.message(m, place{n, at}, root) })
+	return g.found, err
+}
+
+// ClusterFieldsForTest tells of each field that names a cluster how: "names", "is called" or "asks".
+func ClusterFieldsForTest() map[protoreflect.FullName]string {
+	out := map[protoreflect.FullName]string{}
+	for name, r := range referrers {
+		if r.to == fleet.Cluster {
+			out[name] = "names"
+		}
+	}
+	for name := range ownNames {
+		out[name] = "is called"
+	}
+	for name := range askedClusters {
+		out[name] = "asks"
+	}
+	return out
+}
+
+// RefersToForTest is the type of what a field of the table of references names.
+func RefersToForTest(field protoreflect.FullName) fleet.Type { return referrers[field].to }

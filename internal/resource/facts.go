@@ -150,9 +150,6 @@ var choosers = map[protoreflect.FullName][]protoreflect.Name{
 	"envoy.extensions.filters.network.sni_cluster.v3.SniCluster":      nil,
 }
 
-// tcpCluster is the object of a connection's state by which the TCP proxy's cluster is set.
-const tcpCluster = "envoy.tcp_proxy.cluster"
-
 // chooses reports whether m lets a request, a connection or code decide about the cluster.
 func chooses(m protoreflect.Message) bool {
 	md := m.Descriptor()
@@ -160,7 +157,7 @@ func chooses(m protoreflect.Message) bool {
 		return true
 	}
 	if v, ok := m.Interface().(*filterstate.FilterStateValue); ok {
-		return v.GetObjectKey() == tcpCluster || v.GetFactoryKey() == tcpCluster
+		return choosesCluster(v)
 	}
 	names, ok := choosers[md.FullName()]
 	if !ok {

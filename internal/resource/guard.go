@@ -16,9 +16,11 @@ import (
 // walk, and of what a TypedStruct holds once more.
 type guard struct {
 	logPaths []string
-	found    []Guarded
-	count    map[Rule]int
-	above    map[Rule]string // where each rule was met last
+	// privateClusters are of the proxies' bootstrap, beside those that Fairlead puts there.
+	privateClusters []string
+	found           []Guarded
+	count           map[Rule]int
+	above           map[Rule]string // where each rule was met last
 }
 
 // add notes a place, unless it is inside of one that the rule has named already.
@@ -42,6 +44,7 @@ func (g *guard) message(m protoreflect.Message, p place, root bool) {
 	if root {
 		g.address(m, p)
 	}
+	g.asks(m, p)
 	if r, ok := ruleOf(md.FullName()); ok {
 		g.add(r, p.at)
 	}
@@ -78,6 +81,7 @@ func ruleOf(name protoreflect.FullName) (Rule, bool) {
 
 // field looks at a field that is set.
 func (g *guard) field(m protoreflect.Message, fd protoreflect.FieldDescriptor, p place) {
+	g.names(m, fd, p)
 	name := fd.FullName()
 	rule, judged := guardedFields[name]
 	switch {

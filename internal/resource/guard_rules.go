@@ -28,6 +28,8 @@ const (
 	RuleInternalListeners Rule = "internal_listeners" // connections inside the proxy
 	RuleLinkLocal         Rule = "link_local"         // link-local addresses and those of metadata services
 	RuleLoopback          Rule = "loopback"           // the proxy's own machine
+	RuleBootstrapNames    Rule = "bootstrap_names"    // names what in the proxy's bootstrap lends its identity
+	RuleClusterByRequest  Rule = "cluster_by_request" // lets a request say which cluster it goes to
 )
 
 // reasons says of each rule, as the first half of a sentence, what it is about.
@@ -43,6 +45,8 @@ var reasons = map[Rule]string{
 	RuleInternalListeners: "this is a connection to or a listener of the inside of the proxy",
 	RuleLinkLocal:         "this is a link-local address, or one of a cloud's metadata service",
 	RuleLoopback:          "this is an address of the proxy's own machine, where its admin interface may listen",
+	RuleBootstrapNames:    "this names what stands in the proxies' own bootstrap and may carry their credential: what is sent there would speak as the proxy",
+	RuleClusterByRequest:  "this lets requests or connections name the cluster that they go to, those of the proxy's own bootstrap too",
 }
 
 // Rules returns all guard rules, in the order of their names.
@@ -71,6 +75,8 @@ var covers = map[Rule]string{
 	RuleInternalListeners: "internal listeners and their addresses",
 	RuleLinkLocal:         "link-local addresses and those of the clouds' metadata services, as something to connect to",
 	RuleLoopback:          "the proxy's own machine, as something to connect to; its admin interface may listen there",
+	RuleBootstrapNames:    "clusters and Secrets of the proxies' own bootstrap that may carry their credential: every name that begins with fairlead_, and the fleet's private_clusters, in each field that names a cluster and as the name of a cluster or its endpoints",
+	RuleClusterByRequest:  "cluster_header, of routes, weighted clusters and mirrors, of Thrift too; SniCluster; filter state that sets the cluster of a TCP or UDP proxy; groups of clusters from a request's metadata",
 }
 
 // Covers says what the rule names.

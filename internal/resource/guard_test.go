@@ -61,7 +61,7 @@ func (c guardCase) finds(t testing.TB) (sent, stored bool) {
 		t.Fatalf("%s: %v", c, err)
 	}
 	sent = slices.Contains(out.Guarded, resource.Guarded{Rule: c.Rule, Pointer: "/body" + c.At})
-	again, err := newCompiler().CheckStored(out.Type, out.Name, "", out.Value)
+	again, err := newCompiler().CheckStored(out.Type, out.Name, "", out.Value, nil)
 	if err != nil {
 		t.Fatalf("%s: stored: %v", c, err)
 	}

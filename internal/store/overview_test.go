@@ -64,3 +64,19 @@ func TestStaticClusters(t *testing.T) {
 	w.set(store.FleetSettings{StaticClusters: &[]string{}})
 	want()
 }
+
+// The private ones are a list of its own: to change the one leaves the other alone.
+func TestPrivateClusters(t *testing.T) {
+	w := setup(t)
+	w.set(store.FleetSettings{StaticClusters: &[]string{"s"}, PrivateClusters: &[]string{"b", "a", "b"}})
+	w.set(store.FleetSettings{StaticClusters: &[]string{}})
+	fs, _, err := w.app.Fleets(w.Context(), w.tenant, "", 0)
+	w.ok(err)
+	if f := fs[0]; !slices.Equal(f.PrivateClusters, []string{"a", "b"}) || len(f.StaticClusters) != 0 {
+		t.Errorf("static %q, private %q", f.StaticClusters, f.PrivateClusters)
+	}
+	made, err := w.app.CreateFleetWith(w.Context(), w.tenant, actor, "private", "", store.FleetSettings{PrivateClusters: &[]string{"v"}})
+	if w.ok(err); !slices.Equal(made.PrivateClusters, []string{"v"}) || len(made.StaticClusters) != 0 {
+		t.Errorf("a new one: static %q, private %q", made.StaticClusters, made.PrivateClusters)
+	}
+}

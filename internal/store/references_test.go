@@ -58,8 +58,8 @@ func TestLine4_3_LookedAtBothWays(t *testing.T) {
 	w.apply(edge)
 	w.apply(del(fleet.Listener, "edge"))
 	w.strict()
-	w.set(store.FleetSettings{StaticClusters: &[]string{"bootstrapped"}})
-	all := []store.ResourceChange{edge, naming(fleet.Route, "r", "1", fleet.Ref{Type: fleet.Cluster, Name: "bootstrapped"}, fleet.Ref{Type: fleet.Cluster, Name: "fairlead_xds"}, clusterC),
+	w.set(store.FleetSettings{StaticClusters: &[]string{"bootstrapped"}, PrivateClusters: &[]string{"vault"}})
+	all := []store.ResourceChange{edge, naming(fleet.Route, "r", "1", fleet.Ref{Type: fleet.Cluster, Name: "bootstrapped"}, fleet.Ref{Type: fleet.Cluster, Name: "fairlead_xds"}, fleet.Ref{Type: fleet.Cluster, Name: "vault"}, clusterC),
 		naming(fleet.Cluster, "c", "1", secretS, fleet.Ref{Type: fleet.Endpoint, Name: "c"})}
 	als := fleet.Ref{Type: fleet.Cluster, Name: "als"}
 	want := []fleet.Dangling{dangling(fleet.Cluster, "c", secretS), dangling(fleet.Listener, "edge", als), dangling(fleet.Listener, "edge", extE), dangling(fleet.Listener, "edge", secretS)}

@@ -63,7 +63,11 @@ func (s *Server) authenticate(ss grpc.ServerStream, method string) (*identified,
 		s.log.Info("call refused", "method", method, "remote", remote(ss.Context()), "reason", err)
 		return nil, statusOf(err)
 	}
-	known := &identified{ServerStream: ss, ctx: context.WithValue(ss.Context(), identityKey{}, id), conn: c, id: id}
+	relayed, err := s.admitRouted(ss.Context(), id, method)
+	if err != nil {
+		return nil, statusOf(err) // its credential's other calls do not wait for it: they are the proxy's own
+	}
+	known := &identified{ServerStream: ss, ctx: context.WithValue(ss.Context(), identityKey{}, id), conn: c, id: id, relayed: relayed}
 	if c != nil {
 		c.admit()
 		if err := c.await(ss.Context(), id.Credential); err != nil {
@@ -85,6 +89,7 @@ type identified struct {
 	ctx     context.Context //nolint:containedctx // grpc's own way to hand a context to a handler
 	conn    *conn           // see connOf
 	id      Identity
+	relayed bool // see admitRouted
 	refused sync.Once
 }
 
@@ -98,9 +103,10 @@ func (s *identified) RecvMsg(m any) error {
 	return err //nolint:wrapcheck // it is the wrapped stream's
 }
 
-// note makes the credential's next calls wait if err is a refusal, once.
+// note makes the credential's next calls wait if err is a refusal, once. Of what was routed the proxy's own calls, on the
+// same connection, are not to blame.
 func (s *identified) note(err error) {
-	if s.conn != nil && blames(err) {
+	if s.conn != nil && blames(err) && !(s.relayed && status.Code(err) == codes.PermissionDenied) {
 		s.refused.Do(func() { s.conn.refuse(s.id.Credential) })
 	}
 }

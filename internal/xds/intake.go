@@ -87,6 +87,9 @@ func (st *stream) check(r *request) error {
 	case t == fleet.VirtualHost && !st.delta:
 		return fmt.Errorf("virtual hosts are served in the incremental protocol alone: set api_type to DELTA_GRPC: %w", fleet.ErrInvalid)
 	}
+	if err := st.checkRelayed(t); err != nil {
+		return err
+	}
 	if r.locators {
 		return fmt.Errorf("resource locators (xdstp) are not served: subscribe by name: %w", fleet.ErrInvalid)
 	}

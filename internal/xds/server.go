@@ -36,6 +36,8 @@ type Config struct {
 	AgeGrace time.Duration
 	// Denied, if set, is told of a client whose credential does not admit its node id.
 	Denied func(id Identity, reason fleet.DeniedReason, node, address string)
+	// AllowProxied lets calls in that a proxy on the way has routed: a load balancer before the server.
+	AllowProxied bool
 	// Crowd, if set, is told when connections begin to come faster than they are taken in, and when none has had to
 	// wait for ten seconds.
 	Crowd func(here bool)
@@ -127,6 +129,7 @@ type Server struct {
 	guests   guests
 	arrivals *arrivals
 	refusals refusals
+	routed   *routedCalls
 }
 
 // New checks the configuration.
@@ -142,7 +145,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.Limits = cfg.Limits.withDefaults()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd)}
+	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd), routed: newRoutedCalls()}
 	context.AfterFunc(ctx, func() { close(s.drain) })
 	s.guests.srv, s.guests.told.Interval = s, time.Second
 	return s, nil

@@ -81,6 +81,8 @@ func (s *Server) handler(p protocol) grpc.StreamHandler {
 			return statusOf(errNoIdentity)
 		}
 		st := newStream(s, ss, id, p)
+		known, ok := ss.(*identified)
+		st.relayed = ok && known.relayed
 		return statusOf(st.run())
 	}
 }

@@ -37,10 +37,11 @@ type stream struct {
 	readErr  error         // why the reader ended
 
 	protocol
-	node   pinnedNode
-	att    Attachment
-	client *planner.Client // nil until it is attached
-	names  atomic.Int64    // how many the next request may hold; see admit
+	relayed bool // see admitRouted
+	node    pinnedNode
+	att     Attachment
+	client  *planner.Client // nil until it is attached
+	names   atomic.Int64    // how many the next request may hold; see admit
 	// admitted is the target that names was worked out of.
 	admitted *snapshot.Target
 	nonces   [fleet.NumTypes]string // of the last response of each type

@@ -1,7 +1,7 @@
 -- Refuses what a write has just changed where the fleet is strict and something would be without what it names, both ways, under the
 -- head's lock: before the transaction two writers would pass each other. p_changes and p_answer are the write's. FL424 with
--- [{type, name, variant, ref_type, ref_name}], at most 101. Clusters may stand in the proxies' bootstrap: those that the fleet lists, and the one
--- that leads here, are there. Endpoints are answered empty and are not looked at. A fleet that is not strict reads nothing here.
+-- [{type, name, variant, ref_type, ref_name}], at most 101. Clusters may stand in the proxies' bootstrap: those that the fleet lists in either
+-- list, and the one that leads here, are there. Endpoints are answered empty and are not looked at. A fleet that is not strict reads nothing here.
 CREATE OR REPLACE FUNCTION fleet_check_references(p_fleet uuid, p_changes resource_change[], p_answer jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   t         uuid := app_tenant();
@@ -12,7 +12,7 @@ BEGIN
   IF (p_answer->>'changed')::integer = 0 THEN
     RETURN;
   END IF;
-  SELECT f.static_clusters || 'fairlead_xds'::text INTO v_static FROM fleets f WHERE f.tenant_id = t AND f.id = p_fleet AND f.reference_check = 'strict';
+  SELECT f.static_clusters || f.private_clusters || 'fairlead_xds'::text INTO v_static FROM fleets f WHERE f.tenant_id = t AND f.id = p_fleet AND f.reference_check = 'strict';
   IF NOT FOUND THEN
     RETURN;
   END IF;

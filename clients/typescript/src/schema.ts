@@ -2185,6 +2185,7 @@ export interface components {
             receipt_window: components["schemas"]["ReceiptWindow"];
             forget_nodes_after: components["schemas"]["ForgetNodesAfter"];
             static_clusters: components["schemas"]["StaticClusters"];
+            private_clusters: components["schemas"]["PrivateClusters"];
             values: components["schemas"]["FleetValues"];
             /**
              * @description Names the settings as they are, those above but for the name: the `If-Match` of who changes them.
@@ -2258,6 +2259,7 @@ export interface components {
             receipt_window?: components["schemas"]["ReceiptWindow"];
             forget_nodes_after?: components["schemas"]["ForgetNodesAfter"];
             static_clusters?: components["schemas"]["StaticClusters"];
+            private_clusters?: components["schemas"]["PrivateClusters"];
             values?: components["schemas"]["FleetValues"];
         };
         /**
@@ -2272,6 +2274,7 @@ export interface components {
             receipt_window?: components["schemas"]["ReceiptWindow"];
             forget_nodes_after?: components["schemas"]["ForgetNodesAfter"];
             static_clusters?: components["schemas"]["StaticClusters"];
+            private_clusters?: components["schemas"]["PrivateClusters"];
             values?: components["schemas"]["FleetValues"];
         };
         /** @description For people, at most 4096 bytes. */
@@ -2284,6 +2287,15 @@ export interface components {
          *     ]
          */
         StaticClusters: string[];
+        /**
+         * @description Clusters of the proxies' own bootstrap that may carry the proxies' credentials: a token, a client certificate. What is written may name one only by a token that
+         *     may write the guard rule `bootstrap_names`. They need not stand in `static_clusters` too. Every name that begins with `fairlead_` is
+         *     private without being listed. A list that is given takes the place of the present one.
+         * @example [
+         *       "vault"
+         *     ]
+         */
+        PrivateClusters: string[];
         /**
          * @description Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is written to the fleet, so that several fleets can be written
          *     from the same files. Those that are given take the place of the present ones of the same names, and an empty text takes one away; the others stay. What is written already
@@ -2305,11 +2317,12 @@ export interface components {
          * @description What kind of finding it is; docs/findings.md describes each.
          * @enum {string}
          */
-        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "key_mismatch" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable";
+        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "key_mismatch" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap";
         Finding: {
             code: components["schemas"]["FindingCode"];
             severity: components["schemas"]["FindingSeverity"];
             type: components["schemas"]["ResourceType"];
+            /** @description Of the resource; of `old_bootstrap` it is the cluster in the nodes' own bootstrap. */
             name: string;
             /** @description Of the resource; not there for the default one. */
             variant?: string;
@@ -3151,6 +3164,8 @@ export interface components {
             labels?: components["schemas"]["NodeLabels"];
             /** @description Not all of its labels are known; left out where they are, and in lists. */
             labels_unknown?: boolean;
+            /** @description It is an Envoy whose bootstrap does not say that it keeps the node's credential from what is routed; see docs/findings.md. Left out where it does, and in lists. */
+            old_bootstrap?: boolean;
             /** @description What it subscribes to of clusters, listeners and runtimes, as it was ten seconds ago; one of these that is not named it does not ask for. What else a client asks for is what something that it has names. Left out of a node that is not connected, and for some seconds of one that has just come. */
             subscribes?: components["schemas"]["NodeSubscription"][];
             /** @description What it refuses; of a single node its last hundred refusals, those that have ended too. */
@@ -3286,9 +3301,10 @@ export interface components {
         /**
          * @description Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
          *     ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
+         *     `routed`: the call has headers that a proxy on its way adds, and speaks as the proxy whose credential it carries (see docs/servers.md).
          * @enum {string}
          */
-        DeniedReason: "token_wrong" | "token_revoked" | "token_expired" | "node_id_forbidden" | "node_id_taken";
+        DeniedReason: "token_wrong" | "token_revoked" | "token_expired" | "node_id_forbidden" | "node_id_taken" | "routed";
         EventList: {
             items: components["schemas"]["Event"][];
             /** @description Where to go on, as `after`: of a list what was not there yet, else what comes after its items. */
@@ -3866,6 +3882,7 @@ export type FleetCreate = components['schemas']['FleetCreate'];
 export type FleetUpdate = components['schemas']['FleetUpdate'];
 export type FleetDescription = components['schemas']['FleetDescription'];
 export type StaticClusters = components['schemas']['StaticClusters'];
+export type PrivateClusters = components['schemas']['PrivateClusters'];
 export type FleetValues = components['schemas']['FleetValues'];
 export type FindingSeverity = components['schemas']['FindingSeverity'];
 export type FindingCode = components['schemas']['FindingCode'];

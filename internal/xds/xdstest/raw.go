@@ -121,9 +121,15 @@ func (r *Raw) take(f http2.Frame) {
 // sends none.
 func (r *Raw) Call(path, token string, more ...string) uint32 {
 	r.t.Helper()
+	return r.CallTo("test", path, token, more...)
+}
+
+// CallTo is Call of another authority.
+func (r *Raw) CallTo(authority, path, token string, more ...string) uint32 {
+	r.t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	fields := []string{":method", "POST", ":scheme", "http", ":path", path, ":authority", "test", "content-type", "application/grpc", "te", "trailers"}
+	fields := []string{":method", "POST", ":scheme", "http", ":path", path, ":authority", authority, "content-type", "application/grpc", "te", "trailers"}
 	if token != "" {
 		fields = append(fields, "authorization", "Bearer "+token)
 	}

@@ -52,6 +52,7 @@ export const deniedWords: Record<DeniedReason, string> = {
   token_expired: "The credential has expired.",
   node_id_forbidden: "The credential is not for nodes of this id.",
   node_id_taken: "Another client has this id, and node ids of this fleet are exclusive.",
+  routed: "The call came through a proxy, which has lent it the credential.",
 };
 
 /** How often, where it is more than once. */

@@ -88,6 +88,7 @@ const deniedWords: Record<NonNullable<Event["reason"]>, string> = {
   token_expired: "its node credential has expired",
   node_id_forbidden: "its node credential is not for nodes of this id",
   node_id_taken: "another client has this id, and the fleet lets each id in once",
+  routed: "its call came through a proxy, which has lent it the credential",
 };
 
 function Ended({ of: s }: { of: Story }) {

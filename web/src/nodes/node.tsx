@@ -32,6 +32,7 @@ export function Node() {
         {(n) => (
           <>
             <Frozen node={n} />
+            <OldBootstrap node={n} />
             <Refusals node={n} />
             <WaitsFor node={n} />
             <Config node={n} />
@@ -110,6 +111,16 @@ function retriedWords(r: Retry, state: NodeOf["state"]): string {
   const first = r.resources.slice(0, 5).map(refText).join(", ");
   const more = r.retried > 5 ? ` and ${r.retried - 5} more` : "";
   return `${r.retried === 1 ? "1 resource is" : `${r.retried} resources are`} offered again${state === "offline" ? " when it comes back" : ""}: ${first}${more}`;
+}
+
+function OldBootstrap({ node }: { node: NodeOf }) {
+  if (node.old_bootstrap !== true) return null;
+  return (
+    <Alert color="yellow" title="Its bootstrap is an old one, or was written by hand">
+      It does not say that it keeps the node&rsquo;s credential from what is routed. If its cluster adds the credential to all that goes through it, a route to that cluster speaks as this node. Make the bootstrap anew; of one that does not do so,
+      set fairlead.bootstrap in its node.metadata.
+    </Alert>
+  );
 }
 
 function Frozen({ node }: { node: NodeOf }) {

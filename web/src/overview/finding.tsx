@@ -18,6 +18,8 @@ export const codeWords: Record<FindingCode, string> = {
   variant_unmatched: "variant matches no node",
   variant_shadowed: "variant is always passed over",
   unreachable: "nothing leads to it",
+  names_bootstrap: "lends the proxy's identity",
+  old_bootstrap: "nodes run an old bootstrap",
 };
 
 export function SeverityBadge({ severity }: { severity: FindingSeverity }) {
@@ -30,6 +32,12 @@ export function SeverityBadge({ severity }: { severity: FindingSeverity }) {
 
 /** The resource that the finding is of, at its place. */
 export function FindingLink({ fleet, finding: f }: { fleet: string; finding: Finding }) {
+  if (f.code === "old_bootstrap")
+    return (
+      <TextLink to="/fleets/$fleet/nodes" params={{ fleet }} size="sm" fw={600} className="words">
+        {f.nodes === 1 ? "1 node" : `${f.nodes ?? 0} nodes`}
+      </TextLink>
+    );
   return (
     <TextLink to="/fleets/$fleet/resources/$type/$name" params={{ fleet, type: f.type, name: f.name }} search={{ variant: f.variant, pointer: f.pointer || undefined }} size="sm" fw={600} className="words">
       {f.type}/{f.name}

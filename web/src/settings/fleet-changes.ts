@@ -1,7 +1,7 @@
 // What of a form is to be sent: the fields alone that differ from what the fleet has.
 import type { Fleet, FleetUpdate } from "../api/client";
 
-export type Settings = Pick<Fleet, "description" | "references" | "node_ids" | "receipt_window" | "forget_nodes_after" | "static_clusters">;
+export type Settings = Pick<Fleet, "description" | "references" | "node_ids" | "receipt_window" | "forget_nodes_after" | "static_clusters" | "private_clusters">;
 
 export function changes(fleet: Settings, typed: Partial<Settings>): FleetUpdate {
   const update: FleetUpdate = {};
@@ -11,6 +11,7 @@ export function changes(fleet: Settings, typed: Partial<Settings>): FleetUpdate 
   if (typed.receipt_window !== undefined && typed.receipt_window.trim() !== fleet.receipt_window) update.receipt_window = typed.receipt_window.trim();
   if (typed.forget_nodes_after !== undefined && typed.forget_nodes_after.trim() !== fleet.forget_nodes_after) update.forget_nodes_after = typed.forget_nodes_after.trim();
   if (typed.static_clusters !== undefined && !same(typed.static_clusters, fleet.static_clusters)) update.static_clusters = typed.static_clusters;
+  if (typed.private_clusters !== undefined && !same(typed.private_clusters, fleet.private_clusters)) update.private_clusters = typed.private_clusters;
   return update;
 }
 

@@ -105,6 +105,15 @@ function Fields({ shown, set }: { shown: Settings; set: (next: Partial<Settings>
         maxTags={100}
         onChange={(static_clusters) => set({ static_clusters })}
       />
+      <TagsInput
+        label="Private clusters"
+        description="Clusters of the proxies' own bootstrap that may carry their credentials: only who may write the guard rule bootstrap_names may name one. fairlead_* are private always."
+        value={shown.private_clusters}
+        splitChars={[",", " "]}
+        acceptValueOnBlur
+        maxTags={100}
+        onChange={(private_clusters) => set({ private_clusters })}
+      />
     </Stack>
   );
 }

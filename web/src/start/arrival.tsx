@@ -79,6 +79,7 @@ const reasons: Record<DeniedReason, string> = {
   token_expired: "its credential has expired: make a new one",
   node_id_forbidden: "its credential is not for nodes of this id",
   node_id_taken: "another client has this node id, and ids of this fleet are exclusive",
+  routed: "its call came through a proxy, which has lent it the credential",
 };
 
 function TurnedAway({ events }: { events: readonly Event[] }) {

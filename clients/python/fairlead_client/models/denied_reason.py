@@ -4,6 +4,7 @@ from enum import StrEnum
 class DeniedReason(StrEnum):
     NODE_ID_FORBIDDEN = "node_id_forbidden"
     NODE_ID_TAKEN = "node_id_taken"
+    ROUTED = "routed"
     TOKEN_EXPIRED = "token_expired"
     TOKEN_REVOKED = "token_revoked"
     TOKEN_WRONG = "token_wrong"

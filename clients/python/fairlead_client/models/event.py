@@ -43,6 +43,8 @@ class Event:
     another secret. `token_revoked`, `token_expired`: the credential has
     ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the
     id, and `node_ids` of the fleet is exclusive.
+    `routed`: the call has headers that a proxy on its way adds, and speaks as the proxy whose credential it carries
+    (see docs/servers.md).
      """
     attempts: int | Unset = UNSET
     """ Of `denied`, how often; of a group, of all. """

@@ -8,6 +8,8 @@ class FindingCode(StrEnum):
     KEY_MISMATCH = "key_mismatch"
     MISSING_FOR_NODES = "missing_for_nodes"
     MISSING_REFERENCE = "missing_reference"
+    NAMES_BOOTSTRAP = "names_bootstrap"
+    OLD_BOOTSTRAP = "old_bootstrap"
     STATIC_CLUSTER = "static_cluster"
     UNREACHABLE = "unreachable"
     VALUE_CHANGED = "value_changed"

@@ -53,6 +53,13 @@ class Fleet:
     Fairlead, `fairlead_xds`, is known without being
     listed. A list that is given takes the place of the present one.
      """
+    private_clusters: list[str]
+    """ Clusters of the proxies' own bootstrap that may carry the proxies' credentials: a token, a client
+    certificate. What is written may name one only by a token that
+    may write the guard rule `bootstrap_names`. They need not stand in `static_clusters` too. Every name that begins
+    with `fairlead_` is
+    private without being listed. A list that is given takes the place of the present one.
+     """
     values: FleetValues
     """ Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is
     written to the fleet, so that several fleets can be written
@@ -97,6 +104,8 @@ class Fleet:
 
         static_clusters = self.static_clusters
 
+        private_clusters = self.private_clusters
+
         values = self.values.to_dict()
 
         etag = self.etag
@@ -129,6 +138,7 @@ class Fleet:
                 "receipt_window": receipt_window,
                 "forget_nodes_after": forget_nodes_after,
                 "static_clusters": static_clusters,
+                "private_clusters": private_clusters,
                 "values": values,
                 "etag": etag,
                 "revision": revision,
@@ -166,6 +176,8 @@ class Fleet:
 
         static_clusters = cast(list[str], d.pop("static_clusters"))
 
+        private_clusters = cast(list[str], d.pop("private_clusters"))
+
         values = FleetValues.from_dict(d.pop("values"))
 
         etag = d.pop("etag")
@@ -201,6 +213,7 @@ class Fleet:
             receipt_window=receipt_window,
             forget_nodes_after=forget_nodes_after,
             static_clusters=static_clusters,
+            private_clusters=private_clusters,
             values=values,
             etag=etag,
             revision=revision,

@@ -57,6 +57,13 @@ class FleetCreate:
     Fairlead, `fairlead_xds`, is known without being
     listed. A list that is given takes the place of the present one.
      """
+    private_clusters: list[str] | Unset = UNSET
+    """ Clusters of the proxies' own bootstrap that may carry the proxies' credentials: a token, a client
+    certificate. What is written may name one only by a token that
+    may write the guard rule `bootstrap_names`. They need not stand in `static_clusters` too. Every name that begins
+    with `fairlead_` is
+    private without being listed. A list that is given takes the place of the present one.
+     """
     values: FleetValues | Unset = UNSET
     """ Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is
     written to the fleet, so that several fleets can be written
@@ -88,6 +95,10 @@ class FleetCreate:
         if not isinstance(self.static_clusters, Unset):
             static_clusters = self.static_clusters
 
+        private_clusters: list[str] | Unset = UNSET
+        if not isinstance(self.private_clusters, Unset):
+            private_clusters = self.private_clusters
+
         values: dict[str, Any] | Unset = UNSET
         if not isinstance(self.values, Unset):
             values = self.values.to_dict()
@@ -111,6 +122,8 @@ class FleetCreate:
             field_dict["forget_nodes_after"] = forget_nodes_after
         if static_clusters is not UNSET:
             field_dict["static_clusters"] = static_clusters
+        if private_clusters is not UNSET:
+            field_dict["private_clusters"] = private_clusters
         if values is not UNSET:
             field_dict["values"] = values
 
@@ -145,6 +158,8 @@ class FleetCreate:
 
         static_clusters = cast(list[str], d.pop("static_clusters", UNSET))
 
+        private_clusters = cast(list[str], d.pop("private_clusters", UNSET))
+
         _values = d.pop("values", UNSET)
         values: FleetValues | Unset
         if isinstance(_values, Unset):
@@ -160,6 +175,7 @@ class FleetCreate:
             receipt_window=receipt_window,
             forget_nodes_after=forget_nodes_after,
             static_clusters=static_clusters,
+            private_clusters=private_clusters,
             values=values,
         )
 

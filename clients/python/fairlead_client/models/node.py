@@ -60,6 +60,9 @@ class Node:
     """ What selectors ask of a node, as it said when it connected last. """
     labels_unknown: bool | Unset = UNSET
     """ Not all of its labels are known; left out where they are, and in lists. """
+    old_bootstrap: bool | Unset = UNSET
+    """ It is an Envoy whose bootstrap does not say that it keeps the node's credential from what is routed; see
+    docs/findings.md. Left out where it does, and in lists. """
     subscribes: list[NodeSubscription] | Unset = UNSET
     """ What it subscribes to of clusters, listeners and runtimes, as it was ten seconds ago; one of these that is
     not named it does not ask for. What else a client asks for is what something that it has names. Left out of a
@@ -123,6 +126,8 @@ class Node:
 
         labels_unknown = self.labels_unknown
 
+        old_bootstrap = self.old_bootstrap
+
         subscribes: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.subscribes, Unset):
             subscribes = []
@@ -172,6 +177,8 @@ class Node:
             field_dict["labels"] = labels
         if labels_unknown is not UNSET:
             field_dict["labels_unknown"] = labels_unknown
+        if old_bootstrap is not UNSET:
+            field_dict["old_bootstrap"] = old_bootstrap
         if subscribes is not UNSET:
             field_dict["subscribes"] = subscribes
 
@@ -254,6 +261,8 @@ class Node:
 
         labels_unknown = d.pop("labels_unknown", UNSET)
 
+        old_bootstrap = d.pop("old_bootstrap", UNSET)
+
         _subscribes = d.pop("subscribes", UNSET)
         subscribes: list[NodeSubscription] | Unset = UNSET
         if _subscribes is not UNSET:
@@ -285,6 +294,7 @@ class Node:
             waits=waits,
             labels=labels,
             labels_unknown=labels_unknown,
+            old_bootstrap=old_bootstrap,
             subscribes=subscribes,
         )
 
