@@ -18,6 +18,7 @@ type commands struct {
 	Migrate        migrateCommand        `cmd:"" help:"Bring the database to the newest schema."`
 	BootstrapToken bootstrapTokenCommand `cmd:"" help:"Make the installation's first operator token, once."`
 	Keys           keysCommand           `cmd:"" help:"Make the keys that keep Secrets sealed."`
+	Certs          certsCommand          `cmd:"" help:"Sign certificates for the servers, with an authority of the installation's own."`
 }
 
 func main() {

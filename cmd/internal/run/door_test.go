@@ -50,7 +50,7 @@ func openDoorWith(t *testing.T, db *storetest.DB, conf *tls.Config) door {
 		t.Fatal(err)
 	}
 	dir := t.TempDir() + "/keys"
-	if err := seal.WriteKeys(dir, keys); err != nil {
+	if err := seal.WriteKeys(dir, dir, keys); err != nil {
 		t.Fatal(err)
 	}
 	x, err := NewXDS(t.Context(), XDSConfig{
