@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"fairlead/cmd/internal/run"
 	"fairlead/internal/fleet"
 )
 
@@ -27,6 +28,7 @@ func main() {
 	var c commands
 	k := kong.Parse(&c, kong.Name("api"), kong.Description("Fairlead's REST API server."),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
+	run.WarnOfSecrets(os.Stderr, k)
 	if err := k.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "api:", fleet.Sentence(err))
 		stop()

@@ -33,6 +33,7 @@ func main() {
 	var c command
 	k := kong.Parse(&c, kong.Name("xds"), kong.Description("Fairlead's xDS server."),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
+	run.WarnOfSecrets(os.Stderr, k)
 	if err := k.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "xds:", fleet.Sentence(err))
 		stop()
