@@ -82,7 +82,7 @@ func (e *engine) files(t *testing.T) {
 		{"authority", "65532", "ca.key"}, {"operator", "65533", "operator.token"}, {"postgres", "65532", "tls.key"}, {"api", "65530", "tls.key"},
 	} {
 		read := func(user string) error {
-			_, _, err := e.try("", "podman", "run", "--rm", "--network", "none", "--cap-drop", "ALL", "--user", user, "--volume", e.prefix+"-"+c.volume+":/keys:ro",
+			_, _, err := e.try("", "podman", "run", "--rm", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000", "--network", "none", "--cap-drop", "ALL", "--user", user, "--volume", e.prefix+"-"+c.volume+":/keys:ro",
 				images[1], "cat", "/keys/"+c.file)
 			return err
 		}
@@ -90,7 +90,7 @@ func (e *engine) files(t *testing.T) {
 			t.Errorf("the user %s reads %s of %s", c.user, c.file, c.volume)
 		}
 	}
-	out, errs, err := e.try("", "podman", "run", "--rm", "--network", "none", "--volume", e.prefix+"-api:/keys:ro", images[1], "ls", "/keys")
+	out, errs, err := e.try("", "podman", "run", "--rm", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000", "--network", "none", "--volume", e.prefix+"-api:/keys:ro", images[1], "ls", "/keys")
 	if got := strings.Join(strings.Fields(out), " "); err != nil || got != "ca.crt seal.pub tls.crt tls.key version.key" {
 		t.Errorf("the API's container has %s (%v %s)", got, err, errs)
 	}
@@ -100,7 +100,7 @@ func (e *engine) files(t *testing.T) {
 func (e *engine) nothingInTheClear(t *testing.T) {
 	psql := func(mode string) (string, error) {
 		s := e.project.Services["postgres"]
-		out, errs, err := e.try("", "podman", "run", "--rm", "--network", e.prefix, "--env", "PGPASSWORD="+*s.Environment["FAIRLEAD_APP_PASSWORD"], images[1],
+		out, errs, err := e.try("", "podman", "run", "--rm", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000", "--network", e.prefix, "--env", "PGPASSWORD="+*s.Environment["FAIRLEAD_APP_PASSWORD"], images[1],
 			"psql", "host=postgres dbname=fairlead user=fairlead_app sslmode="+mode, "-Atc", "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
 		return strings.TrimSpace(out + errs), err
 	}
@@ -121,7 +121,7 @@ func (e *engine) nothingInTheClear(t *testing.T) {
 
 // newCertificates: what `make compose-certs` signs is used by the next handshake, and its authority is the old one.
 func (e *engine) newCertificates(t *testing.T) {
-	ca, errs, err := e.try("", "podman", "run", "--rm", "--network", "none", "--volume", e.prefix+"-api:/keys:ro", images[1], "cat", "/keys/ca.crt")
+	ca, errs, err := e.try("", "podman", "run", "--rm", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000", "--network", "none", "--volume", e.prefix+"-api:/keys:ro", images[1], "cat", "/keys/ca.crt")
 	if err != nil {
 		t.Fatal(errs, err)
 	}

@@ -66,8 +66,8 @@ func newEngine(t *testing.T) *engine {
 	cache = filepath.Join(cache, "compose")
 	must(t, os.MkdirAll(cache, 0o700))
 	for name, text := range map[string]string{
-		// runc and cgroupfs also work inside of a container; no process gives limits that are above its own.
-		"containers.conf": "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1000:1000\"]\n[engine]\ncgroup_manager = \"cgroupfs\"\nruntime = \"runc\"\nevents_logger = \"file\"\n" +
+		// runc and cgroupfs also work inside of a container.
+		"containers.conf": "[engine]\ncgroup_manager = \"cgroupfs\"\nruntime = \"runc\"\nevents_logger = \"file\"\n" +
 			"[network]\nnetwork_backend = \"netavark\"\nnetwork_config_dir = \"" + cache + "/networks\"\n",
 		"storage.conf": "[storage]\ndriver = \"vfs\"\ngraphroot = \"" + cache + "/storage\"\nrunroot = \"" + cache + "/run\"\n",
 	} {
@@ -182,6 +182,7 @@ func (e *engine) flags(s types.ServiceConfig) (out []string) {
 	add("--memory", fmt.Sprint(int64(s.MemLimit)))
 	add("--pids-limit", fmt.Sprint(s.PidsLimit))
 	add("--ulimit", fmt.Sprintf("nofile=%d:%d", s.Ulimits["nofile"].Single, s.Ulimits["nofile"].Single))
+	add("--ulimit", "nproc=1000:1000") // podman would give what this process may not
 	if s.ReadOnly {
 		out = append(out, "--read-only", "--read-only-tmpfs=false")
 	}
