@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -53,11 +54,17 @@ func TestCompose(t *testing.T) {
 	e.once("", "owner", "fleet", "create", "demo")
 	env["FAIRLEAD_NODE_TOKEN"] = e.once("", "owner", "credential", "create", "envoy-1")
 	e.load(env)
+	e.start("envoy")
+	for !strings.Contains(e.once("", "owner", "nodes"), "envoy-1") { // it connects by itself
+		if t.Context().Err() != nil {
+			t.Fatal("the demo Envoy does not connect")
+		}
+	}
 	demo, err := os.ReadFile("../../deploy/demo.yaml")
 	must(t, err)
-	e.once(string(demo), "owner", "apply", "-f", "-")
-	e.start("envoy")
-	e.once("", "owner", "receipt", "latest", "--wait")
+	if out := e.once(string(demo), "owner", "apply", "-f", "-", "--wait"); !strings.Contains(out, "ACKed by 1/1 nodes") {
+		t.Errorf("the apply says %s", out)
+	}
 	resp, err := http.Get("http://" + e.port("envoy", 10000) + "/") //nolint:noctx // the test's own time
 	must(t, err)
 	body, err := io.ReadAll(resp.Body)
@@ -66,33 +73,45 @@ func TestCompose(t *testing.T) {
 	if resp.StatusCode != http.StatusOK || string(body) != "hello from the backend\n" {
 		t.Errorf("the first request: %s %q", resp.Status, body)
 	}
-	var receipt struct{ State string }
+	var receipt struct {
+		State  string
+		Counts struct{ Acked int }
+	}
 	must(t, json.Unmarshal([]byte(e.once("", "owner", "receipt", "latest", "--json")), &receipt))
-	t.Logf("the receipt: %+v", receipt)
+	if receipt.State != "delivered" || receipt.Counts.Acked != 1 {
+		t.Errorf("the receipt: %+v", receipt)
+	}
 
 	t.Run("the files of each", e.files)
 	t.Run("nothing in the clear", e.nothingInTheClear)
 	t.Run("new certificates without a restart", e.newCertificates)
 }
 
-// files: who runs the API cannot read the private key, though it were mounted, and no service has what is another's.
+// files: who runs one service reads nothing of another's, though its volume were mounted.
 func (e *engine) files(t *testing.T) {
-	for _, c := range []struct{ volume, user, file string }{
-		{"xds", "65532", "seal.key"}, {"operator", "65532", "operator.token"}, {"xds", "65532", "tls.key"}, {"api", "65533", "version.key"},
-		{"authority", "65532", "ca.key"}, {"operator", "65533", "operator.token"}, {"postgres", "65532", "tls.key"}, {"api", "65530", "tls.key"},
-	} {
-		read := func(user string) error {
-			_, _, err := e.try("", "podman", "run", "--rm", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000", "--network", "none", "--cap-drop", "ALL", "--user", user, "--volume", e.prefix+"-"+c.volume+":/keys:ro",
-				images[1], "cat", "/keys/"+c.file)
-			return err
-		}
-		if read(c.user) == nil {
-			t.Errorf("the user %s reads %s of %s", c.user, c.file, c.volume)
+	args := []string{"run", "--rm", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000", "--network", "none"}
+	volumes := map[string]int{"api": 65532, "xds": 65533, "postgres": 999, "operator": 65531, "owner": 65529, "proxy": 65530, "authority": 0}
+	script := "ls /all/api >&2\n"
+	for volume, owner := range volumes {
+		args = append(args, "--volume", e.prefix+"-"+volume+":/all/"+volume+":ro")
+		for _, user := range volumes {
+			if user != 0 { // root reads all, and has no network
+				script += fmt.Sprintf("setpriv --reuid=%d --regid=%d --clear-groups ls /all/%s >/dev/null 2>&1 && echo %d reads %s of %d\n", user, user, volume, user, volume, owner)
+			}
 		}
 	}
-	out, errs, err := e.try("", "podman", "run", "--rm", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000", "--network", "none", "--volume", e.prefix+"-api:/keys:ro", images[1], "ls", "/keys")
-	if got := strings.Join(strings.Fields(out), " "); err != nil || got != "ca.crt seal.pub tls.crt tls.key version.key" {
-		t.Errorf("the API's container has %s (%v %s)", got, err, errs)
+	out, listed, err := e.try("", "podman", append(args, images[1], "bash", "-c", script+"true")...)
+	must(t, err)
+	for line := range strings.Lines(out) {
+		if f := strings.Fields(line); f[0] != f[len(f)-1] {
+			t.Errorf("the user %s", strings.TrimSpace(line))
+		}
+	}
+	if got := strings.Count(out, "\n"); got != len(volumes)-1 {
+		t.Errorf("%d users read their own files, want %d:\n%s", got, len(volumes)-1, out)
+	}
+	if got := strings.Join(strings.Fields(listed), " "); !strings.Contains(got, "ca.crt seal.pub tls.crt tls.key version.key") || strings.Contains(got, "seal.key") {
+		t.Errorf("the API's container has %s", got)
 	}
 }
 
