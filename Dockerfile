@@ -1,11 +1,13 @@
 # One image with both servers and the CLI; the command chooses. Build: docker build -t fairlead .
-FROM golang:1.26-bookworm AS build
+# Pin the builder with --build-arg GO_IMAGE=NAME@sha256:...; `make compose-env` asks for the digest.
+ARG GO_IMAGE=docker.io/library/golang:1.26-bookworm
+FROM ${GO_IMAGE} AS build
 WORKDIR /src
 ENV GOFLAGS=-trimpath CGO_ENABLED=0
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN mkdir -p /out/bin /out/keys
+RUN mkdir -p /out/bin
 RUN go build -buildvcs=false -ldflags "-s -w" -o /out/bin/ ./cmd/api ./cmd/xds ./cmd/fairlead ./cmd/probe
 
 # Nothing but our own programs and the public certificate authorities: no shell, no
@@ -13,9 +15,7 @@ RUN go build -buildvcs=false -ldflags "-s -w" -o /out/bin/ ./cmd/api ./cmd/xds .
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /out/bin/ /usr/local/bin/
-# Volumes that are mounted here take over the owner.
-COPY --from=build --chown=65532:65532 --chmod=0700 /out/keys /keys
 ENV PATH=/usr/local/bin
 USER 65532:65532
-EXPOSE 8080 18000
+EXPOSE 8443 18000
 CMD ["api", "serve"]

@@ -19,7 +19,7 @@ GENERATED := clients/go/client.gen.go clients/python/fairlead_client clients/typ
 TEST_P ?= 2
 TEST_FLAGS ?=
 # Everything but the end-to-end tests, whose deadlines want the machine for themselves.
-UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/clients' -e '/test/contract')
+UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/clients' -e '/test/contract' -e '/test/compose')
 # A process under the race detector sleeps a second before it ends, for the races of goroutines that outlive main. Tests wait for the
 # ones that they start, and fail where one is left (goleak).
 export GORACE ?= atexit_sleep_ms=10
@@ -239,11 +239,18 @@ verify: ## Generate anew and fail if a generated file changes
 	@if git rev-parse --git-dir >/dev/null 2>&1; then git diff --exit-code -- $(GENERATED); fi
 
 .PHONY: compose-env
-compose-env: ## Write random passwords for docker-compose.yml into .env
-	@if [ -e .env ]; then echo ".env is there already: nothing is changed"; exit 0; fi; \
-	umask 077; secret() { head -c 24 /dev/urandom | od -An -tx1 | tr -d ' \n'; }; \
-	for v in POSTGRES_PASSWORD FAIRLEAD_APP_PASSWORD FAIRLEAD_NODE_PASSWORD; do echo "$$v=$$(secret)"; done > .env; \
-	echo "wrote .env"
+compose-env: ## Write passwords and the images' digests for docker-compose.yml into .env
+	@$(dir $(abspath $(firstword $(MAKEFILE_LIST))))deploy/compose-env
+
+.PHONY: compose-certs
+compose-certs: ## Sign new certificates for the running compose file; no server needs a restart
+	docker compose run --rm certs
+	docker compose exec --user postgres postgres pg_ctl reload
+
+# It needs root, podman, buildah, runc, netavark, aardvark-dns, iptables, debootstrap and podman-compose, and no image registry.
+.PHONY: compose-test
+compose-test: ## Run docker-compose.yml with podman, TLS everywhere, to the first routed request
+	go test -vet=off -count=1 -timeout 30m -v $(TEST_FLAGS) ./test/compose
 
 .PHONY: clean
 clean: ## Remove what was built; what was fetched stays

@@ -120,6 +120,7 @@ var layers = map[string][]string{
 	"test/clients":  {},
 	"test/contract": {},
 	"test/deploy":   {},
+	"test/compose":  {},
 	"test/mutants":  {},
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"fairlead/cmd/internal/run"
 	"fairlead/internal/fleet"
 )
 
@@ -18,6 +19,7 @@ type commands struct {
 	Migrate        migrateCommand        `cmd:"" help:"Bring the database to the newest schema."`
 	BootstrapToken bootstrapTokenCommand `cmd:"" help:"Make the installation's first operator token, once."`
 	Keys           keysCommand           `cmd:"" help:"Make the keys that keep Secrets sealed."`
+	Certs          certsCommand          `cmd:"" help:"Sign certificates for the servers, with an authority of the installation's own."`
 }
 
 func main() {
@@ -26,6 +28,7 @@ func main() {
 	var c commands
 	k := kong.Parse(&c, kong.Name("api"), kong.Description("Fairlead's REST API server."),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
+	run.WarnOfSecrets(os.Stderr, k)
 	if err := k.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "api:", fleet.Sentence(err))
 		stop()

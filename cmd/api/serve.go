@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 
 	"fairlead/cmd/internal/run"
 	"fairlead/internal/lifecycle"
@@ -20,10 +21,11 @@ type serveCommand struct {
 // and health checks are answered while the database is waited for.
 func (c *serveCommand) Run(ctx context.Context) error {
 	log := c.Logger(os.Stderr)
-	conf, err := c.TLS.Config(c.Listen)
+	cert, err := c.TLS.Open(c.Listen, log)
 	if err != nil {
 		return err
 	}
+	conf := cert.Config()
 	lis, err := run.Listen(c.Listen, "--listen")
 	if err != nil {
 		return err
@@ -46,5 +48,5 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	log.Info("serving the API", "address", lis.Addr().String(), "tls", conf != nil)
-	return lifecycle.Run(ctx, append(profiles, api.Components(lis, conf)...)...)
+	return lifecycle.Run(ctx, slices.Concat(profiles, cert.Components(), api.Components(lis, conf))...)
 }

@@ -76,7 +76,7 @@ func TestApplyIsOneRequest(t *testing.T) {
 	w.file("dir/sub/x.yaml", "no: document")
 	r := w.bare("---\ntype: clusters\nname: c\nbody: {name: c}\n---\n# nothing\n---\ntype: clusters\nname: d\nbody: {name: d}\n",
 		"apply", "-f", w.dir+"/dir", "-f", "-", "--idempotency-key", "deploy-7",
-		"--server", w.server.URL, "--token", testToken, "--tenant", "acme", "--fleet", "edge")
+		"--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge")
 	r.want(t, exitOK, "revision 7: 5 resources changed\n", "")
 	want := `{"delete":[{"type":"routes","name":"old"}],"message":"from the file","resources":[` +
 		`{"type":"clusters","name":"a","body":{"name":"a","big":12345678901234567890,"html":"<&>"}},` +

@@ -61,7 +61,7 @@ func TestCtrlCAtAQuestion(t *testing.T) {
 		status, said = code, errs.String()
 		keys.Close() // the process would be gone
 	}
-	run(ctx, sh, []string{"fleet", "delete", "edge", "--json", "--server", w.server.URL, "--token", testToken, "--tenant", "acme"})
+	run(ctx, sh, []string{"fleet", "delete", "edge", "--json", "--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme"})
 	if status != exitInterrupted || said != "to confirm: 2 nodes are connected\nType yes if that is meant: \nfairlead: interrupted\n" || !strings.HasPrefix(out.String(), "{\n  \"error\": {\n    \"detail\": \"interrupted\"") {
 		t.Errorf("%d %q %q", status, said, out.String())
 	}

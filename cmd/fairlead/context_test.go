@@ -52,7 +52,7 @@ func TestLogin(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others can read the tokens: %v, %v", info, err)
 	}
-	w.bare("", "login", "--server", w.server.URL, "--token", testToken, "--name", "two").is(t, exitOK)
+	w.bare("", "login", "--server", w.server.URL, "--token-file", w.tokenFile(), "--name", "two").is(t, exitOK)
 	w.bare("", "context", "list").want(t, exitOK, "CURRENT  NAME       SERVER                  TENANT  FLEET\n-        acme/edge  "+w.server.URL+"  acme    edge\n*        two        "+w.server.URL+"  acme    -\n", "")
 	w.bare("", "context", "use", "acme/edge").want(t, exitOK, "acme/edge is in use: "+w.server.URL+", tenant acme, fleet edge\n", "")
 	w.bare("", "context", "list", "--json").want(t, exitOK, indented(t, `{"items": [{"name": "acme/edge", "current": true, "server": "`+w.server.URL+`", "tenant": "acme", "fleet": "edge"},
@@ -91,7 +91,7 @@ func TestLoginRefused(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.replies["GET /v1/whoami"] = []reply{problemReply(http.StatusUnauthorized, "unauthorized", "no such token")}
-	w.bare("", "login", "--server", w.server.URL, "--token", testToken).want(t, exitFailed, "", "fairlead: Unauthorized: no such token\nrequest id req-1\n")
+	w.bare("", "login", "--server", w.server.URL, "--token-file", w.tokenFile()).want(t, exitFailed, "", "fairlead: Unauthorized: no such token\nrequest id req-1\n")
 	w.bare("", "login").want(t, exitUsage, "", "fairlead: say which server: --server https://fairlead.example.com\n")
 	if _, err := os.Stat(filepath.Join(w.dir, "xdg")); err == nil {
 		t.Error("something was saved")

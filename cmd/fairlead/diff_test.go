@@ -107,7 +107,7 @@ func TestDiffThatCannotBeTold(t *testing.T) {
 	w.run("diff").want(t, exitUsage, "", "fairlead: missing flags: --file=FILE; fairlead diff --help tells more\n")
 	w.run("diff", "-f", w.dir+"/none.yaml").want(t, exitTrouble, "", "fairlead: open DIR/none.yaml: no such file or directory\n")
 	w.run("diff", "-f", w.file("b.yaml", "- a\n")).want(t, exitTrouble, "", "fairlead: DIR/b.yaml:1: a document must be an object: a resource with type, name and body, Envoy's own message with \"@type\", or {resources: [...]}\n")
-	w.bare("", "diff", "-f", a, "--tenant", "acme", "--fleet", "edge", "--server", "http://localhost:1", "--token", testToken).want(t, exitTrouble, "",
+	w.bare("", "diff", "-f", a, "--tenant", "acme", "--fleet", "edge", "--server", "http://localhost:1", "--token-file", w.tokenFile()).want(t, exitTrouble, "",
 		"fairlead: nothing answers at http://localhost:1: start Fairlead with \"make run\", or say with --server or FAIRLEAD_URL where it runs\n")
 	for _, flag := range []string{"--wait", "--idempotency-key=k"} {
 		w.run("apply", "--dry-run", "-f", a, flag).want(t, exitUsage, "", "fairlead: a dry run writes nothing: --wait and --idempotency-key are about a write\n")
@@ -208,7 +208,7 @@ func TestDiffInColours(t *testing.T) {
 	w.on("POST", "/plan", ok(onePlan))
 	var out bytes.Buffer
 	sh := &shell{out: &out, err: &out, dir: w.dir, now: w.now, pause: w.pause, colours: true}
-	code := run(t.Context(), sh, []string{"diff", "-f", w.file("a.yaml", oneCluster), "--server", w.server.URL, "--token", testToken, "--tenant", "acme", "--fleet", "edge"})
+	code := run(t.Context(), sh, []string{"diff", "-f", w.file("a.yaml", oneCluster), "--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge"})
 	if code != exitDiffers {
 		t.Errorf("exit status %d", code)
 	}

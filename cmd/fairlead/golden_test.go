@@ -158,7 +158,7 @@ func (c shownCommand) section(t *testing.T, b *strings.Builder, title string, ha
 		line[i] = in(a)
 	}
 	if !c.noAPI {
-		line = append(line, "--server", w.server.URL, "--token", testToken, "--tenant", "acme", "--fleet", "edge")
+		line = append(line, "--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge")
 		if slices.Contains(args, "--from") { // of promote
 			line = line[:len(line)-2]
 		}

@@ -58,10 +58,12 @@ func live(t *testing.T) *liveWorld {
 	return w
 }
 
+func (w *liveWorld) tokenFile() string { return tokenFile(w.t, w.token) }
+
 // on runs a command on a fleet.
 func (w *liveWorld) on(fleet, stdin string, args ...string) result {
 	w.t.Helper()
-	return w.bare(stdin, append(args, "--server", w.url, "--token", w.token, "--tenant", "acme", "--fleet", fleet)...)
+	return w.bare(stdin, append(args, "--server", w.url, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", fleet)...)
 }
 
 // is fails the test unless the command ended well, and returns what it printed.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	client "fairlead/clients/go"
@@ -34,11 +32,8 @@ func (c *loginCommand) Run(ctx context.Context, sh *shell) error {
 	}
 	if c.Connection.Token == "" && c.Connection.TokenFile == "" {
 		fmt.Fprintln(sh.err, "the API token, on one line:")
-		lines, line := bufio.NewScanner(io.LimitReader(sh.in, 4096)), ""
-		for line == "" && lines.Scan() { // on a terminal more would have to end first
-			line = strings.TrimSpace(lines.Text())
-		}
-		if err := lines.Err(); err != nil {
+		line, err := sh.readLine()
+		if err != nil {
 			return err
 		}
 		c.Connection.Token = auth.Secret(line)

@@ -12,7 +12,7 @@ func TestPromote(t *testing.T) {
 	w.on("edge", shop("a")+"---\n"+shop("b")+strings.Replace(secret, "%", "staging", 1), "apply", "-f", "-").is(t, exitOK)
 	promote := func(args ...string) result {
 		t.Helper()
-		return w.bare("", append([]string{"promote", "--from", "edge", "--to", "prod", "--server", w.url, "--token", w.token, "--tenant", "acme"}, args...)...)
+		return w.bare("", append([]string{"promote", "--from", "edge", "--to", "prod", "--server", w.url, "--token-file", w.tokenFile(), "--tenant", "acme"}, args...)...)
 	}
 	// a secret that prod does not have is named
 	if r := promote(); r.code != exitFailed || !strings.Contains(r.err, "edge, secrets/s: /keep: keep stands for a resource that is stored, and this fleet has no secrets/s: write it once with its body") {
@@ -44,7 +44,7 @@ func TestPromoteWithValues(t *testing.T) {
 	t.Parallel()
 	w := live(t)
 	promote := func() result {
-		return w.bare("", "promote", "--from", "edge", "--to", "prod", "--server", w.url, "--token", w.token, "--tenant", "acme")
+		return w.bare("", "promote", "--from", "edge", "--to", "prod", "--server", w.url, "--token-file", w.tokenFile(), "--tenant", "acme")
 	}
 	const file = `{type: clusters, name: c, body: {name: c, type: STATIC, connect_timeout: "${fleet.values.WAIT}", alt_stat_name: "${fleet.values.WHERE}"}}`
 	w.on("edge", file, "validate", "-f", "-", "--value", "WAIT=1s").is(t, exitUsage) // it takes no fleet

@@ -159,7 +159,7 @@ func TestInterrupted(t *testing.T) {
 	cancel()
 	var out, errs strings.Builder
 	sh := &shell{in: strings.NewReader(""), out: &out, err: &errs, now: w.now, pause: w.pause}
-	code := run(ctx, sh, []string{"nodes", "--server", w.server.URL, "--token", testToken, "--tenant", "acme", "--fleet", "edge"})
+	code := run(ctx, sh, []string{"nodes", "--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge"})
 	if code != exitInterrupted || errs.String() != "fairlead: interrupted\n" {
 		t.Errorf("%d %q", code, errs.String())
 	}

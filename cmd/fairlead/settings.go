@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/url"
@@ -18,7 +19,7 @@ import (
 // the API, and not of the whole command line: "fairlead dev" has flags of the same names.
 type connection struct {
 	Server    string      `env:"FAIRLEAD_URL" placeholder:"URL" group:"Connection" help:"The API, such as https://fairlead.example.com."`
-	Token     auth.Secret `env:"FAIRLEAD_TOKEN" placeholder:"TOKEN" group:"Connection" help:"The API token. Others can read a command line: better the environment or a file."`
+	Token     auth.Secret `env:"FAIRLEAD_TOKEN" placeholder:"TOKEN" group:"Connection" help:"The API token; - reads it from the standard input. On the command line others on this machine and the shell's history have it: better --token-file, or the variable."`
 	TokenFile string      `env:"FAIRLEAD_TOKEN_FILE" placeholder:"FILE" group:"Connection" help:"A file that holds the API token."`
 	Tenant    string      `env:"FAIRLEAD_TENANT" placeholder:"NAME" group:"Connection" help:"The tenant."`
 	Fleet     string      `env:"FAIRLEAD_FLEET" placeholder:"NAME" group:"Connection" help:"The fleet."`
@@ -49,6 +50,9 @@ const (
 // target finds every setting, or says in a sentence which one is missing.
 func (c connection) target(sh *shell, about reach) (t target, err error) {
 	if err := c.choose(sh); err != nil {
+		return t, err
+	}
+	if err := c.tokenOnTheLine(sh); err != nil {
 		return t, err
 	}
 	if c.TokenFile != "" {
@@ -103,6 +107,40 @@ func (c *connection) choose(sh *shell) error {
 	err := chooseOne(sh, "token", &token, "token-file", &c.TokenFile)
 	c.Token = auth.Secret(token)
 	return err
+}
+
+// tokenOnTheLine reads the token that --token - asks for, and warns of one that stands on the command line itself.
+func (c *connection) tokenOnTheLine(sh *shell) error {
+	switch {
+	case c.Token == "-":
+		token, err := sh.readLine()
+		if err == nil && token == "" {
+			err = usageError("the standard input holds no API token")
+		}
+		c.Token = auth.Secret(token)
+		return err
+	case c.Token != "" && sh.onLine["token"]:
+		fmt.Fprintln(sh.err, "warning: the token stands on the command line, where others on this machine and the shell's history have it: give --token-file, FAIRLEAD_TOKEN or --token -")
+	}
+	return nil
+}
+
+// readLine reads the first line with something on it, without what surrounds it, and no byte more: what follows may be
+// the documents of --file -.
+func (sh *shell) readLine() (string, error) {
+	var line []byte
+	for one := make([]byte, 1); len(line) < 4096; {
+		n, err := sh.in.Read(one)
+		line = append(line, one[:n]...)
+		text := strings.TrimSpace(string(line))
+		switch {
+		case err != nil && !errors.Is(err, io.EOF):
+			return "", err
+		case err != nil, text != "" && one[0] == '\n':
+			return text, nil
+		}
+	}
+	return "", usageError("the first line of the standard input is too long for an API token")
 }
 
 func chooseOne(sh *shell, nameA string, a *string, nameB string, b *string) error {

@@ -26,7 +26,7 @@ func TestWaitShowsABar(t *testing.T) {
 	w.on("GET", receipt7, receiptReply("pending", 1, 0, 2, 0, `{"id": "n", "state": "pending"}`), receiptReply("delivered", 3, 0, 0, 0, ""))
 	var out, errs strings.Builder
 	sh := &shell{in: strings.NewReader(""), out: &out, err: &errs, dir: w.dir, now: w.now, pause: w.pause, bar: true}
-	code := run(t.Context(), sh, []string{"receipt", "7", "--wait", "--server", w.server.URL, "--token", testToken, "--tenant", "acme", "--fleet", "edge"})
+	code := run(t.Context(), sh, []string{"receipt", "7", "--wait", "--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge"})
 	if code != exitOK || out.String() != "revision 7 ACKed by 3/3 nodes in 18 ms\n" {
 		t.Errorf("%d %q", code, out.String())
 	}
@@ -47,7 +47,7 @@ func TestCtrlCSaysWhatIsStored(t *testing.T) {
 	sh := &shell{in: strings.NewReader(""), out: &out, err: &errs, dir: w.dir, now: w.now}
 	sh.pause = w.pause
 	w.paused = cancel
-	code := run(ctx, sh, []string{"apply", "-f", w.file("a.yaml", oneCluster), "--wait", "--server", w.server.URL, "--token", testToken, "--tenant", "acme", "--fleet", "edge"})
+	code := run(ctx, sh, []string{"apply", "-f", w.file("a.yaml", oneCluster), "--wait", "--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge"})
 	if code != exitInterrupted || out.String() != "revision 7: 1 resource changed\n" ||
 		errs.String() != "fairlead: interrupted\nRevision 7 is stored and on its way. To go on waiting: fairlead receipt 7 --wait\n" {
 		t.Errorf("%d %q %q", code, out.String(), errs.String())

@@ -133,6 +133,18 @@ func (w *world) file(name, content string) string {
 	return path
 }
 
+// tokenFile holds the token that the world's API knows.
+func (w *world) tokenFile() string { return tokenFile(w.t, testToken) }
+
+func tokenFile(t *testing.T, token string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(path, []byte(token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // result is how a command ended.
 type result struct {
 	code     int
@@ -141,7 +153,7 @@ type result struct {
 
 // run runs a command against the world's API.
 func (w *world) run(args ...string) result {
-	return w.bare("", append(args, "--server", w.server.URL, "--token", testToken, "--tenant", "acme", "--fleet", "edge")...)
+	return w.bare("", append(args, "--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge")...)
 }
 
 // bare runs a command without any settings.

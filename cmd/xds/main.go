@@ -33,6 +33,7 @@ func main() {
 	var c command
 	k := kong.Parse(&c, kong.Name("xds"), kong.Description("Fairlead's xDS server."),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
+	run.WarnOfSecrets(os.Stderr, k)
 	if err := k.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "xds:", fleet.Sentence(err))
 		stop()
@@ -43,10 +44,11 @@ func main() {
 // Run serves until ctx ends.
 func (c *command) Run(ctx context.Context) error {
 	log := c.Logger(os.Stderr)
-	conf, err := c.TLS.Config(c.Listen)
+	cert, err := c.TLS.Open(c.Listen, log)
 	if err != nil {
 		return err
 	}
+	conf := cert.Config()
 	lis, err := run.Listen(c.Listen, "--listen")
 	if err != nil {
 		return err
@@ -70,7 +72,7 @@ func (c *command) Run(ctx context.Context) error {
 		}
 		return errors.New("the database was not reached yet")
 	}
-	return lifecycle.Run(ctx, append(profiles, run.Health(health, ready), lifecycle.Component{
+	return lifecycle.Run(ctx, append(append(profiles, cert.Components()...), run.Health(health, ready), lifecycle.Component{
 		Name: "xds", StopTimeout: c.Drain + 30*time.Second,
 		Run: func(ctx context.Context) error {
 			s, err := run.NewXDS(ctx, c.XDSConfig, log)

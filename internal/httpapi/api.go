@@ -19,7 +19,7 @@ import (
 	"fairlead/internal/store"
 )
 
-// Config is what an API needs. All but Page, Guard and Ready is required.
+// Config is what an API needs. All but Page, Guard, Public and Ready is required.
 type Config struct {
 	Store    *store.Store
 	Compiler *resource.Compiler
@@ -27,6 +27,7 @@ type Config struct {
 	Logger   *slog.Logger // no token and no body is ever given to it
 	Page     http.Handler // what is at "/", with its files; nil: nothing
 	Guard    Guard        // nil: DefaultGuard
+	Public   PublicURL    // where browsers reach the API
 	// Ready tells whether the process can serve; nil: whether the database answers.
 	Ready func(context.Context) error
 }
@@ -40,7 +41,7 @@ type API struct {
 	log      *slog.Logger
 	ready    func(context.Context) error
 	lookups  *auth.Lookups // of API tokens and sessions
-	origins  *http.CrossOriginProtection
+	public   PublicURL
 
 	operations map[string]operation
 	receipts   *board
@@ -80,7 +81,7 @@ func New(c Config) (*API, error) {
 	}
 	a := &API{
 		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, guard: c.Guard, log: c.Logger, ready: c.Ready, operations: k.operations,
-		draining: make(chan struct{}), lookups: auth.NewLookups(0, doubtedAtOnce), origins: http.NewCrossOriginProtection(),
+		draining: make(chan struct{}), lookups: auth.NewLookups(0, doubtedAtOnce), public: c.Public,
 	}
 	a.receipts = newBoard(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
@@ -104,7 +105,7 @@ func (a *API) Drain() { a.drainOnce.Do(func() { close(a.draining) }) }
 
 func (a *API) routes(k *contract, page http.Handler) http.Handler {
 	r := chi.NewRouter()
-	r.Use(rawPath, logged(a.log), contained(a.log), headAsGet)
+	r.Use(rawPath, a.public.strictTransport, logged(a.log), contained(a.log), headAsGet)
 	r.NotFound(notFound(page))
 	r.MethodNotAllowed(methodNotAllowed(r))
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })

@@ -51,9 +51,9 @@ func callOf(ctx context.Context) *call {
 }
 
 // newCall is a call of somebody who is not known yet.
-func newCall(r *http.Request) *call {
-	c := &call{accept: r.Header.Values("Accept"), remote: r.RemoteAddr, agent: shortened(r.UserAgent(), maxAgent), cookie: cookieFormOf(r)}
-	c.cookies = c.cookie.sent(r)
+func (a *API) newCall(r *http.Request) *call {
+	c := &call{accept: r.Header.Values("Accept"), remote: r.RemoteAddr, agent: shortened(r.UserAgent(), maxAgent), cookie: a.public.cookieForm(r)}
+	c.cookies, note(r.Context()).cookie = c.cookie.sent(r), c.cookie
 	c.actor = store.Actor{RequestID: note(r.Context()).id, IP: clientIP(r)}
 	return c
 }
@@ -62,7 +62,7 @@ func newCall(r *http.Request) *call {
 // cookie has to come from a page of ours.
 func (a *API) authenticated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := newCall(r)
+		c := a.newCall(r)
 		if err := a.identify(r, c); err != nil {
 			fail(w, r, err)
 			return

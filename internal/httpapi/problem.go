@@ -188,7 +188,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("ETag", p.etag)
 	}
 	if p.forget {
-		http.SetCookie(w, cookieFormOf(r).removed())
+		http.SetCookie(w, note(r.Context()).cookie.removed())
 	}
 	w.WriteHeader(p.status)
 	_ = json.NewEncoder(w).Encode(p.body(r)) // the client is gone: nobody to tell

@@ -25,6 +25,7 @@ type requestNote struct {
 	tenant     string // slugs, as far as they were found to be the caller's
 	fleet      string
 	credential string
+	cookie     cookieForm // how the browser was given its session
 	code       string
 	status     int   // of a problem
 	err        error // what the client is not told

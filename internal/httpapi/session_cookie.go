@@ -24,13 +24,6 @@ var (
 	cookieOfLoopback = cookieForm{name: "fairlead"}
 )
 
-func cookieFormOf(r *http.Request) cookieForm {
-	if r.TLS == nil && isLoopback(r.Host) {
-		return cookieOfLoopback
-	}
-	return cookieOfHost
-}
-
 // isLoopback reports whether a request's Host leads to the browser's own machine, whatever its resolver says.
 func isLoopback(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -73,8 +66,8 @@ const requestHeader = "X-Fairlead-Request"
 
 // sameOrigin refuses what the page of another site made the browser send.
 func (a *API) sameOrigin(r *http.Request) error {
-	if err := a.origins.Check(r); err != nil {
-		p := refuse(http.StatusForbidden, "cross_origin", "the page of another site made this request: open Fairlead's own page, at the address that this request went to")
+	if err := a.public.check(r); err != nil {
+		p := refuse(http.StatusForbidden, "cross_origin", "the page of another site made this request: open Fairlead's own page, at "+a.public.where())
 		p.cause = err
 		return p
 	}

@@ -116,7 +116,7 @@ func TestT24_TheCookieOfAHost(t *testing.T) {
 		}
 	}
 	over := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "https://localhost/v1/whoami", http.NoBody)
-	if f := cookieFormOf(over); f != cookieOfHost {
+	if f := (PublicURL{}).cookieForm(over); f != cookieOfHost {
 		t.Errorf("over TLS on loopback: %+v", f)
 	}
 }

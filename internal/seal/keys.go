@@ -15,7 +15,7 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// The names of the key files in the folder that WriteKeys fills.
+// The names of the key files that WriteKeys writes.
 const (
 	PublicFile  = "seal.pub"    // for the API servers
 	PrivateFile = "seal.key"    // for the xDS servers alone
@@ -49,21 +49,21 @@ func Generate() (Keys, error) {
 	return Keys{Public: priv.PublicKey().Bytes(), Private: priv.Bytes(), Version: version}, nil
 }
 
-// WriteKeys writes the three files into dir, which it makes if need be. It never
-// replaces a file: that would make every stored Secret unreadable. The error is then
-// ErrConflict, and no file was written.
-func WriteKeys(dir string, k Keys) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("write sealing keys: %w", err)
-	}
+// WriteKeys writes the public key and the version key into the folder of the API servers, and the private key into
+// that of the xDS servers; it makes them if need be. It never replaces a file: that would make every stored Secret
+// unreadable. The error is then ErrConflict, and no file was written.
+func WriteKeys(api, xds string, k Keys) error {
 	var written []string
 	for _, f := range []struct {
-		name string
-		mode os.FileMode
-		key  []byte
-	}{{VersionFile, 0o600, k.Version}, {PrivateFile, 0o600, k.Private}, {PublicFile, 0o644, k.Public}} {
-		path := filepath.Join(dir, f.name)
-		err := writeNew(path, f.mode, f.key)
+		dir, name string
+		mode      os.FileMode
+		key       []byte
+	}{{api, VersionFile, 0o400, k.Version}, {xds, PrivateFile, 0o400, k.Private}, {api, PublicFile, 0o444, k.Public}} {
+		path := filepath.Join(f.dir, f.name)
+		err := os.MkdirAll(f.dir, 0o700)
+		if err == nil {
+			err = writeNew(path, f.mode, f.key)
+		}
 		if err == nil {
 			written = append(written, path)
 			continue

@@ -20,22 +20,31 @@ func TestKeyFilesRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(t.TempDir(), "new", "keys")
-	if err := seal.WriteKeys(dir, k); err != nil {
+	api, xds := filepath.Join(t.TempDir(), "new", "api"), filepath.Join(t.TempDir(), "xds")
+	if err := seal.WriteKeys(api, xds, k); err != nil {
 		t.Fatal(err)
 	}
-	pub, err1 := seal.LoadPublic(filepath.Join(dir, seal.PublicFile))
-	priv, err2 := seal.LoadPrivate(filepath.Join(dir, seal.PrivateFile))
-	version, err3 := seal.LoadVersion(filepath.Join(dir, seal.VersionFile))
+	pub, err1 := seal.LoadPublic(filepath.Join(api, seal.PublicFile))
+	priv, err2 := seal.LoadPrivate(filepath.Join(xds, seal.PrivateFile))
+	version, err3 := seal.LoadVersion(filepath.Join(api, seal.VersionFile))
 	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(pub, k.Public) || !bytes.Equal(priv, k.Private) || !bytes.Equal(version, k.Version) {
 		t.Error("the keys that are read are not those that were written")
 	}
-	for name, want := range map[string]os.FileMode{seal.PrivateFile: 0o600, seal.VersionFile: 0o600} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+	for _, c := range []struct {
+		dir   string
+		files map[string]os.FileMode
+	}{{api, map[string]os.FileMode{seal.PublicFile: 0o444, seal.VersionFile: 0o400}}, {xds, map[string]os.FileMode{seal.PrivateFile: 0o400}}} {
+		there, err := os.ReadDir(c.dir)
+		if err != nil || len(there) != len(c.files) { // above all the API's folder has no private key
+			t.Errorf("%s holds %v (%v)", c.dir, there, err)
+		}
+		for name, want := range c.files {
+			if info, err := os.Stat(filepath.Join(c.dir, name)); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s: %v, %v", name, info, err)
+			}
 		}
 	}
 }
@@ -51,7 +60,7 @@ func TestWriteKeysReplacesNothing(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, there), []byte("old"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := seal.WriteKeys(dir, k); !errors.Is(err, fleet.ErrConflict) {
+		if err := seal.WriteKeys(dir, dir, k); !errors.Is(err, fleet.ErrConflict) {
 			t.Errorf("%s was there: %v", there, err)
 		}
 		if left, _ := os.ReadDir(dir); len(left) != 1 {

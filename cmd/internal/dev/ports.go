@@ -22,7 +22,7 @@ func openPorts(c Command) (p ports, err error) {
 		}
 	}()
 	for _, a := range []struct{ address, flag string }{{c.HTTP, "--http"}, {c.XDS, "--xds"}, {c.OpenXDS, "--open-xds"}} {
-		if _, err := (run.TLS{}).Config(a.address); a.address != "" && err != nil {
+		if _, err := (run.TLS{}).Open(a.address, nil); a.address != "" && err != nil {
 			return p, fmt.Errorf("%s %s: fairlead dev serves this machine only; choose an address of 127.0.0.1, or run the servers api and xds", a.flag, a.address)
 		}
 	}

@@ -102,7 +102,7 @@ func makeKeys(dir string) error {
 	if err := os.RemoveAll(fresh); err != nil { // of a start that was killed; nothing was sealed with it
 		return fmt.Errorf("make the keys: %w", err)
 	}
-	if err := seal.WriteKeys(fresh, keys); err != nil {
+	if err := seal.WriteKeys(fresh, fresh, keys); err != nil {
 		return err
 	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty one

@@ -21,10 +21,11 @@ import (
 // APIConfig is what the API server needs besides an open port.
 type APIConfig struct {
 	DatabaseURL   string `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
-	SealPublicKey string `name:"seal-public-key" env:"FAIRLEAD_SEAL_PUBLIC_KEY" required:"" type:"path" placeholder:"FILE" help:"Public key that seals Secrets (api keys --dir DIR makes it)."`
+	SealPublicKey string `name:"seal-public-key" env:"FAIRLEAD_SEAL_PUBLIC_KEY" required:"" type:"path" placeholder:"FILE" help:"Public key that seals Secrets (api keys makes it)."`
 	VersionKey    string `name:"version-key" env:"FAIRLEAD_VERSION_KEY" required:"" type:"path" placeholder:"FILE" help:"Key of the versions of Secrets, the same on every API server."`
 	Database
 
+	PublicURL     string   `name:"public-url" env:"FAIRLEAD_PUBLIC_URL" placeholder:"URL" help:"Where browsers reach the page, such as https://fairlead.example.com: needed behind a proxy that ends TLS or passes on another Host. Sessions, and which page may change something, go by it; without it by each request."`
 	GuardLogPaths []string `name:"guard-log-paths" env:"FAIRLEAD_GUARD_LOG_PATHS" default:"/var/log/envoy/,/dev/stdout,/dev/stderr,/dev/null" placeholder:"PATH" help:"Where every role may let a proxy write logs: a folder ends with a slash, all else is a file (default: ${default})."`
 	GuardRules    []string `name:"guard" env:"FAIRLEAD_GUARD" placeholder:"RULE=ROLE" help:"Least role that may write what a guard rule names, where it is not to be the default: ci, editor, admin, owner or nobody, for instance code=nobody (docs/guard.md has the rules)."`
 }
@@ -46,14 +47,18 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 	if err != nil {
 		return nil, err
 	}
+	public, err := httpapi.ParsePublicURL(cfg.PublicURL)
+	if err != nil {
+		return nil, fmt.Errorf("--public-url: %w", err)
+	}
 	if err := resource.CheckLogPaths(cfg.GuardLogPaths); err != nil {
 		return nil, err
 	}
-	public, err := seal.LoadPublic(cfg.SealPublicKey)
+	sealKey, err := seal.LoadPublic(cfg.SealPublicKey)
 	if err != nil {
 		return nil, err
 	}
-	sealer, err := seal.NewSealer(public)
+	sealer, err := seal.NewSealer(sealKey)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +75,7 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 	}
 	a.handler, err = httpapi.New(httpapi.Config{
 		Store: a.store, Compiler: resource.NewCompiler(resource.Config{VersionKey: versionKey, LogPaths: cfg.GuardLogPaths}),
-		Sealer: sealer, Guard: guard, Logger: log, Page: web.Handler(),
+		Sealer: sealer, Guard: guard, Public: public, Logger: log, Page: web.Handler(),
 	})
 	if err != nil {
 		a.store.Close()

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"net"
 	"runtime"
@@ -38,12 +39,18 @@ func openDoor(t *testing.T) door {
 
 func openDoorOn(t *testing.T, db *storetest.DB) door {
 	t.Helper()
+	return openDoorWith(t, db, nil)
+}
+
+// openDoorWith starts it with TLS, or without where conf is nil.
+func openDoorWith(t *testing.T, db *storetest.DB, conf *tls.Config) door {
+	t.Helper()
 	keys, err := seal.Generate()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir() + "/keys"
-	if err := seal.WriteKeys(dir, keys); err != nil {
+	if err := seal.WriteKeys(dir, dir, keys); err != nil {
 		t.Fatal(err)
 	}
 	x, err := NewXDS(t.Context(), XDSConfig{
@@ -57,7 +64,7 @@ func openDoorOn(t *testing.T, db *storetest.DB) door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv, err := x.server(Port{Listener: lis})
+	srv, err := x.server(Port{Listener: lis, TLS: conf})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,32 +1,29 @@
 package run
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"syscall"
+	"time"
 )
 
 // TLS says how a server proves itself.
 type TLS struct {
-	Cert           string `name:"tls-cert" env:"FAIRLEAD_TLS_CERT" type:"path" placeholder:"FILE" help:"Certificate chain, PEM. With --tls-key."`
+	Cert           string `name:"tls-cert" env:"FAIRLEAD_TLS_CERT" type:"path" placeholder:"FILE" help:"Certificate chain, PEM. With --tls-key. Both files are read anew when they change."`
 	Key            string `name:"tls-key" env:"FAIRLEAD_TLS_KEY" type:"path" placeholder:"FILE" help:"Private key, PEM."`
 	AllowPlaintext bool   `name:"allow-plaintext" env:"FAIRLEAD_ALLOW_PLAINTEXT" help:"Serve without TLS on an address that is not loopback. Tokens then cross the network in the clear."`
 }
 
-// Config returns the TLS configuration, nil for plaintext, which is refused on an
-// address that others can reach unless it was asked for by name.
-func (t TLS) Config(address string) (*tls.Config, error) {
+// Open reads the server's certificate; nil is plaintext, which is refused on an address that
+// others can reach unless it was asked for by name.
+func (t TLS) Open(address string, log *slog.Logger) (*Certificate, error) {
 	if (t.Cert == "") != (t.Key == "") {
 		return nil, errors.New("--tls-cert and --tls-key go together: give both")
 	}
 	if t.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-		if err != nil {
-			return nil, fmt.Errorf("load the certificate of --tls-cert and --tls-key: %w", err)
-		}
-		return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+		return newCertificate(t.Cert, t.Key, log, time.Now)
 	}
 	if !t.AllowPlaintext && !loopback(address) {
 		return nil, fmt.Errorf("%s can be reached from other machines and there is no certificate: give --tls-cert and --tls-key, or ask for plaintext with --allow-plaintext", address)
