@@ -2593,8 +2593,15 @@ type SchemaOfType struct {
 	Type ResourceType `json:"type"`
 }
 
+// SecretGrants Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+// clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+//
+// Example: ["payments-api-key","shop-*","team=shop"]
+type SecretGrants = []string
+
 // SecretSummary What is told of a secret, in place of its body.
 type SecretSummary struct {
+	// Fingerprint Of a certificate that stands in the secret, its SHA-256 in hex; left out of all else.
 	Fingerprint *string `json:"fingerprint,omitempty"`
 
 	// Kind Example: tls_certificate
@@ -2812,6 +2819,13 @@ type Token struct {
 	// Role What a token may do. `ci` writes to one fleet.
 	Role Role `json:"role"`
 
+	// UsesSecrets Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+	// clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+	//
+	//
+	// Example: ["payments-api-key","shop-*","team=shop"]
+	UsesSecrets *SecretGrants `json:"uses_secrets,omitempty"`
+
 	// WritesSecrets Of the role `ci`: whether it may write secrets.
 	WritesSecrets *bool `json:"writes_secrets,omitempty"`
 }
@@ -2833,6 +2847,13 @@ type TokenCreate struct {
 
 	// Role What a token may do. `ci` writes to one fleet.
 	Role Role `json:"role"`
+
+	// UsesSecrets Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+	// clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+	//
+	//
+	// Example: ["payments-api-key","shop-*","team=shop"]
+	UsesSecrets *SecretGrants `json:"uses_secrets,omitempty"`
 
 	// WritesSecrets Lets a token of the role `ci` write secrets, which the other writing roles always may.
 	WritesSecrets *bool `json:"writes_secrets,omitempty"`
@@ -2990,6 +3011,13 @@ type Whoami struct {
 
 	// Tenant The tenant's slug. Not of an operator.
 	Tenant *string `json:"tenant,omitempty"`
+
+	// UsesSecrets Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+	// clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+	//
+	//
+	// Example: ["payments-api-key","shop-*","team=shop"]
+	UsesSecrets *SecretGrants `json:"uses_secrets,omitempty"`
 }
 
 // WhoamiKind defines model for Whoami.Kind.

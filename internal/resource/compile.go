@@ -173,10 +173,10 @@ func (c *Compiler) finish(key fleet.Key, out Compiled, m protoreflect.Message, p
 	var hmacKey []byte
 	if s, ok := m.Interface().(*tls.Secret); ok {
 		out.Sensitive = true
-		if hmacKey, err = tenantKey(c.versionKey, key.Tenant); err != nil {
+		if hmacKey, err = secretKey(c.versionKey, key, out.Variant); err != nil {
 			return Compiled{}, err
 		}
-		if out.Secret, err = summarize(hmacKey, s, value, p); err != nil {
+		if out.Secret, err = summarize(s, p); err != nil {
 			return Compiled{}, err
 		}
 	}
