@@ -16,7 +16,9 @@ import (
 
 // A Secret cannot be read, but who writes Secrets can send one and be told whether it is what is stored: by a plan, and by a write that
 // is refused because it would change it. Each content that differs is a guess. A write that is made is none: a wrong
-// one replaces the Secret, and is in the audit.
+// one replaces the Secret, and is in the audit. After too many guesses no content that was not compared before may be planned or written, for
+// what is refused only if it is wrong tells as well. Who may use every Secret could have it sent to themselves, so they are told of in the
+// audit and kept from nothing.
 const (
 	guessesOfSecret = 10        // contents that may be found to differ from a Secret within guessesHold
 	guessesHold     = time.Hour // from the first one on
@@ -57,17 +59,13 @@ func (g *guesses) compare(k guessKey, content [32]byte, same bool) (wait time.Du
 	now := g.now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	x := g.all[k]
-	if x != nil && now.Sub(x.begun) >= guessesHold {
-		g.forgetLocked(k)
-		x = nil
-	}
+	x := g.findLocked(k, now)
 	switch {
 	case x == nil && same:
 		return 0, false
 	case x == nil:
 		if g.fullLocked(k.tenant, now) {
-			return guessesHold, false
+			return guessesHold, true
 		}
 		x = &guessed{begun: now, contents: map[[32]byte]bool{}}
 		g.all[k] = x
@@ -75,12 +73,33 @@ func (g *guesses) compare(k guessKey, content [32]byte, same bool) (wait time.Du
 	case x.contents[content]:
 		return 0, false
 	case len(x.contents) >= guessesOfSecret:
-		return guessesHold - now.Sub(x.begun), false // of the right one too: else it would be told
+		return guessesHold - now.Sub(x.begun), true // of the right one too: else it would be told
 	}
 	if !same {
 		x.contents[content] = true
 	}
 	return 0, true
+}
+
+// tooMany is how long to wait until the content may be compared; 0: it may be now.
+func (g *guesses) tooMany(k guessKey, content [32]byte) time.Duration {
+	now := g.now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	x := g.findLocked(k, now)
+	if x == nil || x.contents[content] || len(x.contents) < guessesOfSecret {
+		return 0
+	}
+	return guessesHold - now.Sub(x.begun)
+}
+
+func (g *guesses) findLocked(k guessKey, now time.Time) *guessed {
+	x := g.all[k]
+	if x != nil && now.Sub(x.begun) >= guessesHold {
+		g.forgetLocked(k)
+		return nil
+	}
+	return x
 }
 
 // fullLocked makes room by what is over, and tells whether there is none.
@@ -115,10 +134,13 @@ func (a *API) compared(ctx context.Context, changes []store.ResourceChange, hash
 		}
 		same := stored == ch.DocHash
 		wait, fresh := a.guesses.compare(guessKey{c.tenant.ID, c.fleet.ID, cursorOf(ch)}, ch.DocHash, same)
+		if usesAny(ctx) {
+			wait = 0
+		}
 		if wait > 0 && refused == nil {
 			refused = errGuesses(ch, wait)
 		}
-		if wait > 0 || fresh {
+		if fresh {
 			a.comparisons.add(denialKey{tenant: c.tenant.ID, token: c.principal.Credential, operation: titleOf(ch), code: outcome(same, wait)}, c.actor, c.fleet.ID)
 		}
 	}
@@ -140,9 +162,28 @@ func outcome(same bool, wait time.Duration) string {
 
 func errGuesses(ch store.ResourceChange, wait time.Duration) *problem {
 	p := refuse(http.StatusTooManyRequests, "too_many_comparisons", fmt.Sprintf(
-		"%d other contents were compared with %s within the hour, so no more is told of it: wait, or write it without planning it, which replaces what is stored", guessesOfSecret, titleOf(ch)))
+		"%d other contents were compared with %s within the hour: another one waits, or is written by an admin", guessesOfSecret, titleOf(ch)))
 	p.retry = wait
 	return p
+}
+
+// mayCompare refuses a write, or a plan of one, that has a content of which nothing may be told any more.
+func (a *API) mayCompare(ctx context.Context, w store.Write, where *places) error {
+	if usesAny(ctx) {
+		return nil
+	}
+	c := callOf(ctx)
+	for _, ch := range w.Changes {
+		_, sent := where.fields[place{fleet.Ref{Type: ch.Type, Name: ch.Name}, ch.Variant}] // what is kept is no guess
+		if ch.Type != fleet.Secret || ch.Delete || !sent {
+			continue
+		}
+		if wait := a.guesses.tooMany(guessKey{c.tenant.ID, c.fleet.ID, cursorOf(ch)}, ch.DocHash); wait > 0 {
+			a.comparisons.add(denialKey{tenant: c.tenant.ID, token: c.principal.Credential, operation: titleOf(ch), code: outcome(false, wait)}, c.actor, c.fleet.ID)
+			return errGuesses(ch, wait)
+		}
+	}
+	return nil
 }
 
 // refusedUnseen is the refusal of a write, or that too many Secrets were compared by such.

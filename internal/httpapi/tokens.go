@@ -114,7 +114,9 @@ func secretGrants(role auth.Role, in *oapi.SecretGrants) (auth.SecretGrants, err
 }
 
 // invalidWords is what an error that is fleet.ErrInvalid says beside that.
-func invalidWords(err error) string { return strings.TrimSuffix(err.Error(), ": "+fleet.ErrInvalid.Error()) }
+func invalidWords(err error) string {
+	return strings.TrimSuffix(err.Error(), ": "+fleet.ErrInvalid.Error())
+}
 
 // tokenExpiry is expiry for a token that ends with its maker, unless it stands alone. The
 // zero makerEnds is a maker without an end.

@@ -38,6 +38,9 @@ func usesAny(ctx context.Context) bool {
 // writeUsing makes a write if its caller may use the Secrets that it uses. What is stored already may stand in it, as
 // for the guard rules. It was judged by the labels of Secrets: where they are others when it is made, it is judged again.
 func (a *API) writeUsing(ctx context.Context, w store.Write, not guarded, where *places, write func(context.Context, store.Write) (store.Result, error)) (store.Result, error) {
+	if err := a.mayCompare(ctx, w, where); err != nil {
+		return a.replayed(ctx, w, err)
+	}
 	used := usedBy(w.Changes, where)
 	if len(used) == 0 || usesAny(ctx) {
 		result, err := a.writeGuarded(ctx, w, not, write)

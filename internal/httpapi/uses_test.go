@@ -145,7 +145,9 @@ func TestT47_TLSIsOfItsTeam(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	by := w.writers(w.fleet)
-	secret := func(team, name string) string { return ofTeam(team, element("secrets", name, genericSecret(name, name))) }
+	secret := func(team, name string) string {
+		return ofTeam(team, element("secrets", name, genericSecret(name, name)))
+	}
 	w.do(http.MethodPost, w.at("apply"), applied(secret("", "plain"), secret("shop", "shop"), secret("pay", "pay"))).is(200, nil)
 	labels := "Bearer " + w.tokenOf(w.tenant, store.APIToken{Role: auth.RoleEditor, Name: "labels", UsesSecrets: auth.SecretGrants{"team=pay"}})
 	n := 0
