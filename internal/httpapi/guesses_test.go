@@ -93,8 +93,14 @@ func TestT47_GuessesAreFew(t *testing.T) {
 		t.Helper()
 		var p oapi.Plan
 		a.is(200, &p)
-		if r := p.Resources[0]; r.Action != oapi.Update || bytes.Contains(a.body, []byte("fingerprint")) {
+		r := p.Resources[0]
+		if r.Action != oapi.Update || bytes.Contains(a.body, []byte("fingerprint")) {
 			t.Errorf("told is %s", a.body)
+		}
+		for _, ch := range deref(r.Changes) {
+			if ch.Pointer == "/version" && string(deref(ch.After)) != `"(another)"` {
+				t.Errorf("the version of what was sent is told: %s", a.body)
+			}
 		}
 	}
 	tooMany := func(a answer) {
