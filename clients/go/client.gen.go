@@ -4629,6 +4629,9 @@ type ClientInterface interface {
 	//
 	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 	//
+	// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+	// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
@@ -4643,6 +4646,9 @@ type ClientInterface interface {
 	// `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
 	//
 	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+	//
+	// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+	// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5822,6 +5828,9 @@ func (c *Client) GetNodeWhy(ctx context.Context, tenant TenantParam, fleet Fleet
 //
 // The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 //
+// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
@@ -5846,6 +5855,9 @@ func (c *Client) PlanWithBody(ctx context.Context, tenant TenantParam, fleet Fle
 // `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
 //
 // The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+//
+// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12249,6 +12261,9 @@ type ClientWithResponsesInterface interface {
 	//
 	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 	//
+	// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+	// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
@@ -12263,6 +12278,9 @@ type ClientWithResponsesInterface interface {
 	// `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
 	//
 	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+	//
+	// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+	// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18028,6 +18046,9 @@ func (c *ClientWithResponses) GetNodeWhyWithResponse(ctx context.Context, tenant
 //
 // The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 //
+// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
@@ -18048,6 +18069,9 @@ func (c *ClientWithResponses) PlanWithBodyWithResponse(ctx context.Context, tena
 // `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
 //
 // The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+//
+// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
