@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	tls "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
@@ -159,8 +161,8 @@ func holds(extension protoreflect.Value, name protoreflect.FullName) bool {
 	if fd == nil || !m.Has(fd) {
 		return false
 	}
-	any := m.Get(fd).Message()
-	url := any.Get(any.Descriptor().Fields().ByNumber(1)).String()
+	packed := m.Get(fd).Message()
+	url := packed.Get(packed.Descriptor().Fields().ByNumber(1)).String()
 	return url[strings.LastIndexByte(url, '/')+1:] == string(name)
 }
 
@@ -176,12 +178,12 @@ func (u *uses) typedStruct(m protoreflect.Message, p place) {
 
 // free finds what looks like an SdsSecretConfig in JSON of which no type is known.
 func (u *uses) free(s *structpb.Struct, at *path) {
-	for key, v := range s.GetFields() {
+	for _, key := range slices.Sorted(maps.Keys(s.GetFields())) {
 		if strings.EqualFold(strings.ReplaceAll(key, "_", ""), "sdsconfig") {
 			name := s.GetFields()["name"].GetStringValue()
 			u.add(Use{Kind: UseSent, Name: name, Any: name == ""}, at)
 		}
-		u.freeValue(v, at)
+		u.freeValue(s.GetFields()[key], at)
 	}
 }
 
