@@ -22,6 +22,7 @@ GRANT EXECUTE ON FUNCTION fleet_first_since TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_has_moved TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_keys_at TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_lock TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_must_be_as_read TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_must_be_as_seen TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_must_be_confirmed TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_must_fit TO fairlead_app;

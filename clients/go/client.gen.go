@@ -2640,8 +2640,15 @@ type SchemaOfType struct {
 	Type ResourceType `json:"type"`
 }
 
+// SecretGrants Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+// clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+//
+// Example: ["payments-api-key","shop-*","team=shop"]
+type SecretGrants = []string
+
 // SecretSummary What is told of a secret, in place of its body.
 type SecretSummary struct {
+	// Fingerprint Of a certificate that stands in the secret, its SHA-256 in hex; left out of all else.
 	Fingerprint *string `json:"fingerprint,omitempty"`
 
 	// Kind Example: tls_certificate
@@ -2859,6 +2866,13 @@ type Token struct {
 	// Role What a token may do. `ci` writes to one fleet.
 	Role Role `json:"role"`
 
+	// UsesSecrets Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+	// clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+	//
+	//
+	// Example: ["payments-api-key","shop-*","team=shop"]
+	UsesSecrets *SecretGrants `json:"uses_secrets,omitempty"`
+
 	// WritesSecrets Of the role `ci`: whether it may write secrets.
 	WritesSecrets *bool `json:"writes_secrets,omitempty"`
 }
@@ -2880,6 +2894,13 @@ type TokenCreate struct {
 
 	// Role What a token may do. `ci` writes to one fleet.
 	Role Role `json:"role"`
+
+	// UsesSecrets Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+	// clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+	//
+	//
+	// Example: ["payments-api-key","shop-*","team=shop"]
+	UsesSecrets *SecretGrants `json:"uses_secrets,omitempty"`
 
 	// WritesSecrets Lets a token of the role `ci` write secrets, which the other writing roles always may.
 	WritesSecrets *bool `json:"writes_secrets,omitempty"`
@@ -3037,6 +3058,13 @@ type Whoami struct {
 
 	// Tenant The tenant's slug. Not of an operator.
 	Tenant *string `json:"tenant,omitempty"`
+
+	// UsesSecrets Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+	// clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+	//
+	//
+	// Example: ["payments-api-key","shop-*","team=shop"]
+	UsesSecrets *SecretGrants `json:"uses_secrets,omitempty"`
 }
 
 // WhoamiKind defines model for Whoami.Kind.
@@ -4648,6 +4676,9 @@ type ClientInterface interface {
 	//
 	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 	//
+	// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+	// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
@@ -4662,6 +4693,9 @@ type ClientInterface interface {
 	// `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
 	//
 	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+	//
+	// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+	// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5841,6 +5875,9 @@ func (c *Client) GetNodeWhy(ctx context.Context, tenant TenantParam, fleet Fleet
 //
 // The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 //
+// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
@@ -5865,6 +5902,9 @@ func (c *Client) PlanWithBody(ctx context.Context, tenant TenantParam, fleet Fle
 // `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
 //
 // The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+//
+// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -12268,6 +12308,9 @@ type ClientWithResponsesInterface interface {
 	//
 	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 	//
+	// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+	// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
@@ -12282,6 +12325,9 @@ type ClientWithResponsesInterface interface {
 	// `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
 	//
 	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+	//
+	// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+	// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18047,6 +18093,9 @@ func (c *ClientWithResponses) GetNodeWhyWithResponse(ctx context.Context, tenant
 //
 // The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 //
+// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
@@ -18067,6 +18116,9 @@ func (c *ClientWithResponses) PlanWithBodyWithResponse(ctx context.Context, tena
 // `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
 //
 // The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+//
+// Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+// `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -30,12 +30,13 @@ func (c *tokenListCommand) Run(ctx context.Context, sh *shell) error {
 }
 
 type tokenCreateCommand struct {
-	Listing listing `embed:""`
-	Name    string  `arg:"" help:"For people: whose it is, or what for."`
-	Role    string  `required:"" placeholder:"ROLE" help:"What it may do: viewer, ci, editor, admin, owner."`
-	Bound   string  `name:"for-fleet" placeholder:"FLEET" help:"The one fleet that it is for; needed for ci."`
-	Expires string  `placeholder:"WHEN" help:"A date, or a time from now such as 30d; 90 days where it is left out."`
-	Secrets bool    `name:"writes-secrets" help:"It may write secrets, where its role does not say so."`
+	Listing listing  `embed:""`
+	Name    string   `arg:"" help:"For people: whose it is, or what for."`
+	Role    string   `required:"" placeholder:"ROLE" help:"What it may do: viewer, ci, editor, admin, owner."`
+	Bound   string   `name:"for-fleet" placeholder:"FLEET" help:"The one fleet that it is for; needed for ci."`
+	Expires string   `placeholder:"WHEN" help:"A date, or a time from now such as 30d; 90 days where it is left out."`
+	Secrets bool     `name:"writes-secrets" help:"It may write secrets, where its role does not say so."`
+	Uses    []string `name:"uses-secrets" placeholder:"NAME,..." help:"What it writes may use these secrets: names, beginnings of names and *, labels as key=value. For ci and editor."`
 }
 
 // Run makes the token and prints it.
@@ -55,6 +56,9 @@ func (c *tokenCreateCommand) Run(ctx context.Context, sh *shell) error {
 	in := client.TokenCreate{Name: c.Name, Role: role, Fleet: given(c.Bound), ExpiresAt: at}
 	if c.Secrets {
 		in.WritesSecrets = &c.Secrets
+	}
+	if len(c.Uses) > 0 {
+		in.UsesSecrets = &c.Uses
 	}
 	resp, err := s.api.CreateToken(ctx, s.tenant, in)
 	t, raw, err := answer[client.TokenCreated](s, resp, err)

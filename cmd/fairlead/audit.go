@@ -67,9 +67,12 @@ func (c *auditCommand) Run(ctx context.Context, sh *shell) error {
 	return nil
 }
 
-// auditObject is what an event is about, and how often it was denied.
+// auditObject is what an event is about, and how often it was denied, or compared with what came of it.
 func auditObject(e client.AuditEvent) string {
 	detail := deref(e.Detail)
+	if contents, compared := detail["contents"].(float64); compared {
+		return fmt.Sprintf("%s (%v, x%.0f)", e.Object, detail["result"], contents)
+	}
 	attempts, denied := detail["attempts"].(float64)
 	if !denied {
 		return e.Object

@@ -21,6 +21,10 @@ func TestAudit(t *testing.T) {
 	w.run("audit").want(t, exitOK, `AT                    BY   FROM  KIND           OBJECT                             REQUEST
 2026-01-02 03:04:05Z  bob  -     access.denied  deleteFleet (forbidden, x1200000)  -
 `, "")
+	w.replies[path] = []reply{ok(`{"items": [{"at": "2026-01-02T03:04:05Z", "kind": "secret.compared", "object": "secrets/pin", "by": {"kind": "token", "name": "bob"}, "detail": {"result": "differs", "contents": 9}}]}`)}
+	w.run("audit").want(t, exitOK, `AT                    BY   FROM  KIND             OBJECT                     REQUEST
+2026-01-02 03:04:05Z  bob  -     secret.compared  secrets/pin (differs, x9)  -
+`, "")
 	w.replies[path] = []reply{ok(`{"items": []}`)}
 	w.run("audit").want(t, exitOK, "there is no such event\n", "")
 	w.replies[path] = []reply{problemReply(http.StatusForbidden, "forbidden", "the token's role does not allow this")}

@@ -32,6 +32,10 @@ func TestManage(t *testing.T) {
 		t.Error(out)
 	}
 	w.on("edge", "", "token", "revoke", id).want(t, exitOK, "", "token "+id+" is revoked\n")
+	w.on("edge", "", "token", "create", "user", "--role", "editor", "--uses-secrets", "api-key,team=shop").is(t, exitOK)
+	if out := w.on("edge", "", "token", "list", "--json").is(t, exitOK); !strings.Contains(strings.Join(strings.Fields(out), ""), `"uses_secrets":["api-key","team=shop"]`) {
+		t.Error(out)
+	}
 	w.on("edge", "", "token", "create", "x", "--role", "king").want(t, exitUsage, "", "fairlead: --role is one of viewer, ci, editor, admin, owner\n")
 	w.on("edge", "", "token", "create", "x", "--role", "ci", "--expires", "soon").want(t, exitUsage, "", "fairlead: --expires: \"soon\" is not a date such as 2027-01-31, nor a time from now such as 30d or 12h\n")
 

@@ -18,6 +18,8 @@ type Principal struct {
 	Fleet *fleet.ID
 	// WritesSecrets lets RoleCI write Secrets; the other roles do not look at it.
 	WritesSecrets bool
+	// UsesSecrets lets RoleCI and RoleEditor use Secrets; the others do not look at it.
+	UsesSecrets SecretGrants
 }
 
 // May reports whether p may do a, in the given fleet where the action concerns one.

@@ -48,6 +48,7 @@ const (
 	ReadConfig        Action = "read config"        // resources, revisions, receipts, nodes and their refusals
 	WriteConfig       Action = "write config"       // change resources, publish, roll back
 	WriteSecret       Action = "write secret"       // put and delete Secrets; nobody reads them
+	UseSecret         Action = "use secret"         // write what uses any Secret in any way; less than that needs no such right
 	ManageFleets      Action = "manage fleets"      // create and delete fleets, their settings
 	ManageCredentials Action = "manage credentials" // node credentials
 	ManagePolicy      Action = "manage policy"      // the guard policy
@@ -64,7 +65,7 @@ const (
 // Actions returns every action.
 func Actions() []Action {
 	return []Action{
-		ReadConfig, WriteConfig, WriteSecret, ManageFleets, ManageCredentials, ManagePolicy,
+		ReadConfig, WriteConfig, WriteSecret, UseSecret, ManageFleets, ManageCredentials, ManagePolicy,
 		ManageTokens, HandOverTokens, ManageMembers, ExportAudit, ManageOwners, DeleteTenant, ManageTenants, ManageOperators,
 	}
 }
@@ -81,6 +82,7 @@ var allowed = map[Action][]Role{
 	ReadConfig:        readers,
 	WriteConfig:       writers,
 	WriteSecret:       writers, // for RoleCI only with Principal.WritesSecrets
+	UseSecret:         admins,  // the others with Principal.UsesSecrets, and for TLS of their team
 	ManageFleets:      admins,
 	ManageCredentials: admins,
 	ManagePolicy:      admins,

@@ -51,8 +51,11 @@ type API struct {
 	pace       *pace
 	polls      polls
 	denied     *denials
-	facts      *factBook
-	handler    http.Handler
+
+	guesses     *guesses
+	comparisons *denials // that the audit is to be told of
+	facts       *factBook
+	handler     http.Handler
 
 	drainOnce sync.Once
 	draining  chan struct{}
@@ -92,6 +95,7 @@ func New(c Config) (*API, error) {
 	})
 	a.limits, a.pace = newLimitsBook(time.Now, c.Store.Limits), newPace(time.Now)
 	a.denied = newDenials(time.Now)
+	a.guesses, a.comparisons = newGuesses(time.Now), newDenials(time.Now)
 	a.handler = a.routes(k, c.Page)
 	return a, nil
 }

@@ -18,7 +18,7 @@ func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyR
 		return nil, err
 	}
 	s.write.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "apply", sentDocument(ctx).bytes)
-	result, err := a.writeGuarded(ctx, s.write, s.not, a.write)
+	result, err := a.writeUsing(ctx, s.write, s.not, s.where, a.write)
 	if err != nil {
 		return nil, repeated(s.toConfirm(ctx, s.refused(a.suggest(ctx, s.where, err))), s.write.Idempotency)
 	}

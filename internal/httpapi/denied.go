@@ -103,14 +103,19 @@ func (d *denials) due(end bool) (out map[fleet.TenantID][]store.Denial, lost int
 // RecordDenials writes the audit events of requests that were denied; at the end of the process, of all of them. What the
 // database does not take now is in the log alone. Call it every few seconds, from one place.
 func (a *API) RecordDenials(ctx context.Context, end bool) error {
-	all, lost := a.denied.due(end)
+	return errors.Join(a.record(ctx, a.denied, end, "denied requests", a.store.RecordDenials), a.record(ctx, a.comparisons, end, "comparisons of Secrets", a.store.RecordComparisons))
+}
+
+// record writes the audit events of what is due.
+func (a *API) record(ctx context.Context, of *denials, end bool, what string, write func(context.Context, fleet.TenantID, []store.Denial) error) error {
+	all, lost := of.due(end)
 	if lost > 0 {
-		a.log.Warn("denied requests are not in the audit: too many kinds of them within the hour", "requests", lost)
+		a.log.Warn("some are not in the audit: too many kinds of them within the hour", "what", what, "requests", lost)
 	}
 	var errs []error
 	for tenant, ds := range all {
 		for part := range slices.Chunk(ds, denialsAtOnce) {
-			errs = append(errs, a.store.RecordDenials(ctx, tenant, part))
+			errs = append(errs, write(ctx, tenant, part))
 		}
 	}
 	return errors.Join(errs...)

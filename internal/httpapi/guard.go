@@ -125,7 +125,14 @@ func errGuarded(faults []oapi.FieldError) *problem {
 	if len(faults) == 1 {
 		detail = faults[0].Detail
 	}
-	return refuse(http.StatusForbidden, "guarded", detail, boundFaults(faults)...)
+	code := "guarded"
+	if !slices.ContainsFunc(faults, func(f oapi.FieldError) bool { return f.Code != codeUsesSecret }) {
+		code = codeUsesSecret
+		if len(faults) > 1 {
+			detail = fmt.Sprintf("this token may not use the secrets of %d of the fields", len(faults))
+		}
+	}
+	return refuse(http.StatusForbidden, code, detail, boundFaults(faults)...)
 }
 
 // maxFaults bounds how many faults one answer holds.

@@ -34,13 +34,10 @@ func (a *API) addBodies(ctx context.Context, node string, items []oapi.NodeResou
 	return nil
 }
 
-func addBody(to *oapi.NodeResource, v store.HeldVersion) error {
+func addBody(to *oapi.NodeResource, v store.HeldVersion) (err error) {
 	switch {
 	case v.Type == fleet.Secret && v.Summary != nil:
-		to.Secret = &oapi.SecretSummary{}
-		if err := json.Unmarshal(v.Summary, to.Secret); err != nil {
-			return fmt.Errorf("read the summary of secret %q: %w", v.Name, err)
-		}
+		to.Secret, err = shownSecret(v.Name, v.Summary)
 	case v.Type != fleet.Secret && v.Body != nil:
 		body, err := resource.Render(v.Type, v.Body)
 		if err != nil {
@@ -49,5 +46,5 @@ func addBody(to *oapi.NodeResource, v store.HeldVersion) error {
 		raw := json.RawMessage(body)
 		to.Body = &raw
 	}
-	return nil
+	return err
 }

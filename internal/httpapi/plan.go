@@ -32,12 +32,15 @@ func (a *API) Plan(ctx context.Context, r oapi.PlanRequestObject) (oapi.PlanResp
 	}
 	c := callOf(ctx)
 	var p store.Planned
-	_, err = a.writeGuarded(ctx, s.write, s.not, func(ctx context.Context, w store.Write) (_ store.Result, err error) {
+	_, err = a.writeUsing(ctx, s.write, s.not, s.where, func(ctx context.Context, w store.Write) (_ store.Result, err error) {
 		p, err = a.store.Plan(ctx, c.tenant.ID, c.fleet.ID, w)
 		return store.Result{}, err
 	})
 	if err != nil {
 		return nil, s.refused(a.suggest(ctx, s.where, err))
+	}
+	if err := a.compared(ctx, s.write.Changes, func(i int) ([32]byte, bool) { return p.Before[i].DocHash, p.Before[i].Revision > 0 }); err != nil {
+		return nil, err
 	}
 	out, err := a.planOf(ctx, p, s.write.Changes, nil)
 	if err != nil {
@@ -158,6 +161,7 @@ func (d *difference) tell() (size int, err error) {
 		if after, err = shownOf(rowOf(d.change)); err != nil {
 			return 0, err
 		}
+		after.planned = d.change.Type == fleet.Secret
 	}
 	diff, hidden, err := compare(before, after)
 	if err != nil {
@@ -196,6 +200,7 @@ type shown struct {
 	Version     string              `json:"version,omitempty"`
 
 	version string
+	planned bool // it is a Secret that is not written yet: nothing is told of it by which it could be guessed
 }
 
 func shownOf(row store.Resource) (*shown, error) {
@@ -239,7 +244,9 @@ func compare(before, after *shown) (d docdiff.Diff, hidden bool, err error) {
 	if !d.Same() || before.version == after.version {
 		return d, hidden || d.Same(), nil
 	}
-	before.Version, after.Version = before.version, after.version
+	if before.Version, after.Version = before.version, after.version; after.planned {
+		after.Version = "(another)"
+	}
 	d, _, err = compare(before, after)
 	return d, true, err
 }

@@ -174,11 +174,9 @@ func entryOf(row store.Resource, bare bool) (oapi.Resource, error) {
 		out.Labels = &labels
 	}
 	if row.Type == fleet.Secret {
-		out.Secret = &oapi.SecretSummary{}
-		if err := json.Unmarshal(row.Summary, out.Secret); err != nil {
-			return out, fmt.Errorf("read the summary of secret %q: %w", row.Name, err)
-		}
-		return out, nil
+		var err error
+		out.Secret, err = shownSecret(row.Name, row.Summary)
+		return out, err
 	}
 	p, err := placeholdersOf(row)
 	if err != nil {

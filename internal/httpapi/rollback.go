@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,6 +91,7 @@ func (a *API) mayRollBack(ctx context.Context, to fleet.Revision, only []store.C
 		return look, err
 	}
 	var check rollbackCheck
+	var uses rollbackUses
 	for batch := range slices.Chunk(look.changes, bodiesAtOnce) {
 		bodies, err := a.store.RollbackBodies(ctx, c.tenant.ID, batch)
 		if err != nil {
@@ -102,12 +104,15 @@ func (a *API) mayRollBack(ctx context.Context, to fleet.Revision, only []store.C
 			if err := a.checkStored(ctx, ch, bodies[i], &check); err != nil {
 				return look, err
 			}
+			uses.add(len(look.writes)-1, ch, bodies[i])
 		}
 		if len(check.bad) > maxFaults || len(check.guarded) > maxFaults {
 			break
 		}
 	}
-	return look, check.problem()
+	faults, err := uses.faults(ctx, a, look.resources())
+	check.guarded = append(check.guarded, faults...)
+	return look, cmp.Or(err, check.problem())
 }
 
 // onlyOf reads which resources are rolled back.

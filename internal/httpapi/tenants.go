@@ -27,6 +27,9 @@ func (a *API) Whoami(ctx context.Context, _ oapi.WhoamiRequestObject) (oapi.Whoa
 	}
 	role := oapi.Role(c.principal.Role)
 	out.Kind, out.Tenant, out.Role = oapi.WhoamiKindTenant, &t.Slug, &role
+	if len(c.principal.UsesSecrets) > 0 {
+		out.UsesSecrets = (*oapi.SecretGrants)(&c.principal.UsesSecrets)
+	}
 	if c.principal.Fleet != nil {
 		names, err := a.fleetNames(ctx, t.ID)
 		if err != nil {

@@ -3,7 +3,9 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"fairlead/internal/auth"
@@ -51,6 +53,10 @@ func (a *API) CreateToken(ctx context.Context, r oapi.CreateTokenRequestObject) 
 	if role == auth.RoleViewer && deref(r.Body.WritesSecrets) {
 		return nil, badField("/writes_secrets", "not_allowed", "a viewer writes nothing: leave it out, or take the role ci")
 	}
+	grants, err := secretGrants(role, r.Body.UsesSecrets)
+	if err != nil {
+		return nil, err
+	}
 	alone := c.principal.Operator || deref(r.Body.HandedOver)
 	if alone && !c.principal.May(auth.HandOverTokens) {
 		return nil, refuse(http.StatusForbidden, "forbidden", "only an owner can make a token that does not end with the one that makes it: leave handed_over out")
@@ -73,7 +79,7 @@ func (a *API) CreateToken(ctx context.Context, r oapi.CreateTokenRequestObject) 
 	}
 	id, token, hash := auth.NewAPIToken(role.TokenKind())
 	k, err := a.store.CreateToken(ctx, c.tenant.ID, c.actor, store.APIToken{
-		ID: id, Hash: hash, Role: role, Name: r.Body.Name, Fleet: bound, WritesSecrets: deref(r.Body.WritesSecrets), ExpiresAt: expires, Parent: parent,
+		ID: id, Hash: hash, Role: role, Name: r.Body.Name, Fleet: bound, WritesSecrets: deref(r.Body.WritesSecrets), UsesSecrets: grants, ExpiresAt: expires, Parent: parent,
 	})
 	if err != nil {
 		return nil, err
@@ -83,6 +89,33 @@ func (a *API) CreateToken(ctx context.Context, r oapi.CreateTokenRequestObject) 
 		names[*bound] = *r.Body.Fleet
 	}
 	return oapi.CreateToken201JSONResponse{ApiToken: tokenOf(k, names), Token: token}, nil
+}
+
+// secretGrants reads which Secrets a new token may use. Who makes tokens may use all, so it is never more than they have.
+func secretGrants(role auth.Role, in *oapi.SecretGrants) (auth.SecretGrants, error) {
+	if in == nil || len(*in) == 0 {
+		return nil, nil
+	}
+	switch role {
+	case auth.RoleCI, auth.RoleEditor:
+	case auth.RoleViewer:
+		return nil, badField("/uses_secrets", "not_allowed", "a viewer writes nothing: leave it out, or take the role ci or editor")
+	default:
+		return nil, badField("/uses_secrets", "not_allowed", "the roles admin and owner may use every secret: leave it out")
+	}
+	switch i, err := auth.CheckSecretGrants(*in); {
+	case err == nil:
+		return auth.SecretGrants(*in), nil
+	case i < 0:
+		return nil, badField("/uses_secrets", "too_large", invalidWords(err))
+	default:
+		return nil, badField(fmt.Sprintf("/uses_secrets/%d", i), "invalid", invalidWords(err))
+	}
+}
+
+// invalidWords is what an error that is fleet.ErrInvalid says beside that.
+func invalidWords(err error) string {
+	return strings.TrimSuffix(err.Error(), ": "+fleet.ErrInvalid.Error())
 }
 
 // tokenExpiry is expiry for a token that ends with its maker, unless it stands alone. The
@@ -172,6 +205,9 @@ func tokenOf(k store.APIToken, fleets map[fleet.ID]string) oapi.Token {
 	out := oapi.Token{
 		Id: k.ID.String(), Name: k.Name, Role: oapi.Role(k.Role), WritesSecrets: optional(k.WritesSecrets), CreatedAt: k.CreatedAt,
 		ExpiresAt: optionalTime(k.ExpiresAt), RevokedAt: optionalTime(k.RevokedAt), MadeBy: makerOf(k.CreatedBy),
+	}
+	if len(k.UsesSecrets) > 0 {
+		out.UsesSecrets = (*oapi.SecretGrants)(&k.UsesSecrets)
 	}
 	if k.Parent != nil {
 		out.EndsWith = optional(k.Parent.String())

@@ -44,7 +44,7 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	result, err := a.writeGuarded(ctx, w, guarded{0: not}.some(), a.write)
+	result, err := a.writeUsing(ctx, w, guarded{0: not}.some(), where, a.write)
 	if err != nil {
 		return nil, repeated(notAsExpected(where.refused(a.suggest(ctx, where, err)), w, "", preconditionOf(change)), w.Idempotency)
 	}

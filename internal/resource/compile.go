@@ -55,6 +55,7 @@ type Compiled struct {
 	Sensitive bool           // of a Secret: Value must be sealed before it is stored
 	Warnings  []FieldError
 	Guarded   []Guarded // where it has what a guard rule names; who may write that is not decided here
+	Uses      []Use     // where it uses Secrets; likewise
 	// Placeholders are the texts of Body in which values of the fleet stand.
 	Placeholders Placeholders
 
@@ -122,6 +123,7 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 // looks for.
 func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 	var d deriver
+	var u uses
 	err := walk(m, p.n, p.at, true, func(m protoreflect.Message, n *node, at *path, root bool) {
 		if d.full() {
 			return
@@ -134,6 +136,7 @@ func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 		d.keys(out.Type, m, here)
 		g.message(m, here, root)
 		d.message(m, here)
+		u.visit(m, n, at, root)
 		if warnUnchecked[m.Descriptor().FullName()] {
 			out.warn(at, codeUnchecked, "the content of a %s is not checked: write the message itself, with its \"@type\"", m.Descriptor().Name())
 		}
@@ -147,6 +150,7 @@ func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 		return err
 	}
 	out.Derived, out.mentions, out.Guarded = d.derived(m), d.found, g.found
+	out.Uses = u.found
 	return nil
 }
 
@@ -169,10 +173,10 @@ func (c *Compiler) finish(key fleet.Key, out Compiled, m protoreflect.Message, p
 	var hmacKey []byte
 	if s, ok := m.Interface().(*tls.Secret); ok {
 		out.Sensitive = true
-		if hmacKey, err = tenantKey(c.versionKey, key.Tenant); err != nil {
+		if hmacKey, err = secretKey(c.versionKey, key, out.Variant); err != nil {
 			return Compiled{}, err
 		}
-		if out.Secret, err = summarize(hmacKey, s, value, p); err != nil {
+		if out.Secret, err = summarize(s, p); err != nil {
 			return Compiled{}, err
 		}
 	}

@@ -32,16 +32,15 @@ type SecretSummary struct {
 	SANs     []string
 	NotAfter time.Time
 	// Fingerprint is, in hex, the SHA-256 of the certificate that Subject is of. Of all
-	// else it is an HMAC under the tenant's version key: equal for equal secrets of one
-	// tenant, and not to be guessed from.
+	// else there is none: by an equal one a short secret could be found.
 	Fingerprint string
 }
 
 // summarize checks what can be checked of a Secret and returns what may be shown of it.
 // No error holds anything out of it.
-func summarize(key []byte, s *tls.Secret, value []byte, p place) (*SecretSummary, error) {
+func summarize(s *tls.Secret, p place) (*SecretSummary, error) {
 	m := s.ProtoReflect()
-	sum := &SecretSummary{Fingerprint: keyedFingerprint(key, value)}
+	sum := &SecretSummary{}
 	if fd := m.WhichOneof(m.Descriptor().Oneofs().ByName("type")); fd != nil {
 		sum.Kind = fd.TextName()
 	} else {
@@ -54,16 +53,6 @@ func summarize(key []byte, s *tls.Secret, value []byte, p place) (*SecretSummary
 		return sum, sum.authorities(v, p.to(m, "validation_context"))
 	}
 	return sum, nil
-}
-
-// keyedFingerprint is an HMAC of another kind than a version: the label keeps the one
-// from ever being the other.
-func keyedFingerprint(key, value []byte) string {
-	d := newDigest(key)
-	d.text("fairlead/secret-fingerprint/v1")
-	d.bytes(value)
-	sum := d.sum()
-	return hex.EncodeToString(sum[:16])
 }
 
 // certificate reads the leaf and checks that the private key is its own.

@@ -40,10 +40,12 @@ func (d digest) int(v int64) { d.bytes(binary.BigEndian.AppendUint64(nil, uint64
 
 func (d digest) sum() (out [32]byte) { d.h.Sum(out[:0]); return out }
 
-// tenantKey is the key of a tenant's Secrets: with one key for all, equal versions and
-// hashes would tell that two tenants have the same secret.
-func tenantKey(installation []byte, t fleet.TenantID) ([]byte, error) {
-	return hkdf.Key(sha256.New, installation, nil, "fairlead/version-key/v1"+string(t[:]), sha256.Size)
+// secretKey is the key of the Secrets of one variant in one fleet. With one key for more, equal versions and hashes would tell that two
+// tenants have the same secret, or whoever may write Secrets that a guess is right: written
+// beside the one that is guessed at, as another variant or in another fleet.
+func secretKey(installation []byte, k fleet.Key, variant string) ([]byte, error) {
+	info := "fairlead/version-key/v2" + string(k.Tenant[:]) + string(k.Fleet[:]) + variant
+	return hkdf.Key(sha256.New, installation, nil, info, sha256.Size)
 }
 
 // version is SEMANTICS 1.1: over the value and the TTL in milliseconds, nothing else.

@@ -34,6 +34,21 @@ func (s *Store) RecordDenials(ctx context.Context, t fleet.TenantID, ds []Denial
 	return nil
 }
 
+// RecordComparisons adds an audit event of the tenant for each: of Secrets, which Operation names, that were compared with what was
+// sent; Code is what came of it.
+func (s *Store) RecordComparisons(ctx context.Context, t fleet.TenantID, ds []Denial) error {
+	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+		for _, d := range ds {
+			detail := map[string]any{"result": d.Code, "contents": d.Attempts, "first_at": d.First.UTC().Format(time.RFC3339), "last_at": d.Last.UTC().Format(time.RFC3339)}
+			queueAudit(b, d.Actor, event{action: "secret.compared", object: d.Operation, fleet: d.Fleet, detail: detail})
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("record %d comparisons of Secrets of tenant %s: %w", len(ds), t, err)
+	}
+	return nil
+}
+
 // sweepAudit removes the tenant's audit events that are older than its limit says, in small steps. It costs what it removes.
 func (s *Store) sweepAudit(ctx context.Context, t fleet.TenantID) error {
 	_, err := stepwise(func() (*bool, error) {

@@ -35,6 +35,8 @@ const (
 var (
 	// ErrBusy: the first request with the same idempotency key is still running.
 	ErrBusy = fmt.Errorf("a request with the same idempotency key is in flight: %w", fleet.ErrConflict)
+	// ErrReadMoved: what Write.Read names was changed since it was read. It is a fleet.ErrPrecondition.
+	ErrReadMoved = fmt.Errorf("what the write was judged by has changed: %w", fleet.ErrPrecondition)
 	// ErrLeaseLost: a report was made under a lease that has ended since. It is a fleet.ErrPrecondition.
 	ErrLeaseLost = fmt.Errorf("the lease that the report was made under has ended: %w", fleet.ErrPrecondition)
 	// ErrKeyReused: the idempotency key belongs to another request.

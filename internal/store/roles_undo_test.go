@@ -53,6 +53,7 @@ func TestT30_NobodyUndoesARevocation(t *testing.T) {
 		`UPDATE api_tokens SET tenant_id = '` + b.String() + `' WHERE id = ` + token,
 		`UPDATE api_tokens SET id = gen_random_uuid() WHERE id = ` + token,
 		`UPDATE api_tokens SET fleet_id = NULL, writes_secrets = true WHERE id = ` + token,
+		`UPDATE api_tokens SET uses_secrets = '{*}' WHERE id = ` + token,
 		`UPDATE api_tokens SET made_by = NULL, created_by = '' WHERE id = ` + token,
 		`INSERT INTO api_tokens (tenant_id, id, hash, role) VALUES (app_tenant(), ` + token + `, sha256('mine'), 'owner')
 		   ON CONFLICT (tenant_id, id) DO UPDATE SET hash = excluded.hash`,

@@ -70,7 +70,7 @@ func (s *Store) FindSession(ctx context.Context, id fleet.SessionID) (Session, T
 	fs, err := crossTenant(ctx, s, func(row pgx.CollectableRow) (f found, err error) {
 		f.Session, f.Token, err = scanFoundSession(row)
 		return f, err
-	}, `SELECT hash, created_at, last_seen_at, idle_at, expires_at, ended_at, credential_id, operator, tenant_id, role, name, fleet_id, writes_secrets,
+	}, `SELECT hash, created_at, last_seen_at, idle_at, expires_at, ended_at, credential_id, operator, tenant_id, role, name, fleet_id, writes_secrets, uses_secrets,
 	           token_created_at, token_expires_at, token_revoked_at FROM find_session($1)`, id.String())
 	if err == nil && len(fs) != 1 {
 		err = fleet.ErrNotFound
@@ -89,7 +89,7 @@ func scanFoundSession(row pgx.CollectableRow) (x Session, k Token, err error) {
 	var role *string
 	p := &k.Principal
 	err = row.Scan(&hash, &x.CreatedAt, &x.LastSeenAt, &x.IdleAt, &x.ExpiresAt, &ended, (*[16]byte)(&p.Credential), &p.Operator, &tenant, &role, &p.Name, &f,
-		&p.WritesSecrets, &k.CreatedAt, &expires, &revoked)
+		&p.WritesSecrets, (*[]string)(&p.UsesSecrets), &k.CreatedAt, &expires, &revoked)
 	x.Hash, x.EndedAt = hashOf(hash), timeOrZero(ended)
 	x.utc()
 	p.Tenant, p.Fleet = uuidOrZero[fleet.TenantID](tenant), (*fleet.ID)(f)

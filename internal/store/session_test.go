@@ -46,13 +46,13 @@ func (w *world) holds(id fleet.SessionID) bool {
 func TestASessionIsItsToken(t *testing.T) {
 	w := setup(t)
 	k, err := w.app.CreateToken(t.Context(), w.tenant, actor, store.APIToken{
-		ID: fleet.NewCredentialID(), Role: auth.RoleCI, Fleet: &w.fleet, WritesSecrets: true, Name: "ci", ExpiresAt: mintedEnd})
+		ID: fleet.NewCredentialID(), Role: auth.RoleCI, Fleet: &w.fleet, WritesSecrets: true, UsesSecrets: auth.SecretGrants{"a"}, Name: "ci", ExpiresAt: mintedEnd})
 	w.ok(err)
 	n := w.begin(k.ID)
 	x, token, err := w.app.FindSession(t.Context(), n.ID)
 	w.ok(err)
 	p := token.Principal
-	if p.Operator || p.Tenant != w.tenant || p.Role != auth.RoleCI || p.Credential != k.ID || p.Name != "ci" || *p.Fleet != w.fleet || !p.WritesSecrets || !token.ExpiresAt.Equal(mintedEnd) {
+	if p.Operator || p.Tenant != w.tenant || p.Role != auth.RoleCI || p.Credential != k.ID || p.Name != "ci" || *p.Fleet != w.fleet || !p.WritesSecrets || !p.UsesSecrets.Name("a") || !token.ExpiresAt.Equal(mintedEnd) {
 		t.Errorf("%+v", token)
 	}
 	if x.Hash != n.Hash || x.ID != n.ID || !x.ExpiresAt.Equal(mintedEnd) || x.IdleAt.Sub(x.LastSeenAt) != 30*time.Minute || !x.EndedAt.IsZero() {

@@ -78,6 +78,7 @@ func precondition(pg *pgconn.PgError) error {
 			Deleted  int            `json:"deleted"`
 		} `json:"newest"`
 		Settings string `json:"settings"`
+		Read     bool   `json:"read"`
 	}
 	if pg.Detail != "" && json.Unmarshal([]byte(pg.Detail), &detail) != nil {
 		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrPrecondition)
@@ -86,6 +87,9 @@ func precondition(pg *pgconn.PgError) error {
 		return &MovedError{RevisionInfo{
 			Revision: n.Revision, At: timeOrZero(n.At), Kind: n.Kind, Message: n.Message, Actor: n.Actor, Changes: n.Changes, Created: n.Created, Deleted: n.Deleted,
 		}}
+	}
+	if detail.Read {
+		return ErrReadMoved
 	}
 	if detail.Settings != "" {
 		return &SettingsError{ETag: detail.Settings}

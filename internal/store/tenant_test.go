@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -140,16 +141,19 @@ func TestTokens(t *testing.T) {
 	ctx := t.Context()
 	expires := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
 	made, err := w.app.CreateToken(ctx, w.tenant, actor, store.APIToken{ID: fleet.NewCredentialID(), Hash: [32]byte{1}, Role: auth.RoleCI, Name: "ci",
-		Fleet: &w.fleet, WritesSecrets: true, ExpiresAt: expires})
+		Fleet: &w.fleet, WritesSecrets: true, UsesSecrets: auth.SecretGrants{"a", "team=b"}, ExpiresAt: expires})
 	w.ok(err)
 	found, err := w.app.FindToken(ctx, made.ID)
 	w.ok(err)
-	want := store.Token{Principal: auth.Principal{Tenant: w.tenant, Role: auth.RoleCI, Credential: made.ID, Name: "ci", Fleet: &w.fleet, WritesSecrets: true},
+	want := store.Token{Principal: auth.Principal{Tenant: w.tenant, Role: auth.RoleCI, Credential: made.ID, Name: "ci", Fleet: &w.fleet, WritesSecrets: true, UsesSecrets: made.UsesSecrets},
 		Hash: [32]byte{1}, CreatedAt: made.CreatedAt, ExpiresAt: expires}
 	if d := cmp.Diff(want, found); d != "" {
 		t.Error(d)
 	}
-	for what, bad := range map[string]store.APIToken{"role": {Role: "king"}, "ci without a fleet": {Role: auth.RoleCI}} {
+	if !slices.Equal(made.UsesSecrets, auth.SecretGrants{"a", "team=b"}) {
+		t.Errorf("it uses %v", made.UsesSecrets)
+	}
+	for what, bad := range map[string]store.APIToken{"role": {Role: "king"}, "ci without a fleet": {Role: auth.RoleCI}, "a viewer that uses Secrets": {Role: auth.RoleViewer, UsesSecrets: auth.SecretGrants{"a"}}} {
 		bad.ID = fleet.NewCredentialID()
 		if _, err := w.app.CreateToken(ctx, w.tenant, actor, bad); err == nil {
 			t.Errorf("%s was taken", what)

@@ -18,9 +18,10 @@ type APIToken struct {
 	Hash          [32]byte // SHA-256 of the token
 	Role          auth.Role
 	Name          string
-	Fleet         *fleet.ID // bounds it to one fleet; auth.RoleCI must have one
-	WritesSecrets bool      // for auth.RoleCI
-	ExpiresAt     time.Time // zero: never
+	Fleet         *fleet.ID         // bounds it to one fleet; auth.RoleCI must have one
+	WritesSecrets bool              // for auth.RoleCI
+	UsesSecrets   auth.SecretGrants // for auth.RoleCI and auth.RoleEditor
+	ExpiresAt     time.Time         // zero: never
 	// Parent is the token with which it ends, that which made it; nil: it stands alone,
 	// as one does that an operator made or an owner handed over.
 	Parent    *fleet.CredentialID
@@ -46,14 +47,14 @@ type Token struct {
 }
 
 const selectToken = `
-SELECT id, hash, role, name, fleet_id, writes_secrets, parent_id, created_at, made_by, coalesce(is_operator(made_by), false), created_by, expires_at, revoked_at
+SELECT id, hash, role, name, fleet_id, writes_secrets, nullif(uses_secrets, '{}'), parent_id, created_at, made_by, coalesce(is_operator(made_by), false), created_by, expires_at, revoked_at
   FROM api_tokens WHERE tenant_id = app_tenant()`
 
 func scanToken(row pgx.CollectableRow) (k APIToken, err error) {
 	var hash []byte
 	var f, parent, maker *[16]byte
 	var expires, revoked *time.Time
-	err = row.Scan((*[16]byte)(&k.ID), &hash, (*string)(&k.Role), &k.Name, &f, &k.WritesSecrets, &parent, &k.CreatedAt,
+	err = row.Scan((*[16]byte)(&k.ID), &hash, (*string)(&k.Role), &k.Name, &f, &k.WritesSecrets, (*[]string)(&k.UsesSecrets), &parent, &k.CreatedAt,
 		&maker, &k.CreatedBy.Operator, &k.CreatedBy.Name, &expires, &revoked)
 	k.Hash, k.Fleet, k.CreatedAt, k.ExpiresAt, k.RevokedAt = hashOf(hash), (*fleet.ID)(f), k.CreatedAt.UTC(), timeOrZero(expires), timeOrZero(revoked)
 	k.Parent, k.CreatedBy.Credential = (*fleet.CredentialID)(parent), uuidOrZero[fleet.CredentialID](maker)
@@ -62,8 +63,8 @@ func scanToken(row pgx.CollectableRow) (k APIToken, err error) {
 
 // insertToken keeps who made it, also where it does not end with that.
 const insertToken = `
-INSERT INTO api_tokens (tenant_id, id, hash, role, name, fleet_id, writes_secrets, expires_at, created_by, made_by, parent_id)
-VALUES (app_tenant(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+INSERT INTO api_tokens (tenant_id, id, hash, role, name, fleet_id, writes_secrets, uses_secrets, expires_at, created_by, made_by, parent_id)
+VALUES (app_tenant(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 // CreateToken adds an API token of the tenant. One with a Parent must not outlive it: it
 // is fleet.ErrUnauthenticated when the parent has ended meanwhile, or ends before it. A
@@ -75,9 +76,9 @@ func (s *Store) CreateToken(ctx context.Context, t fleet.TenantID, a Actor, k AP
 		}
 		b.Queue(raiseUnlessRoom, string(LimitTokens))
 		b.Queue(`SELECT drop_ended_tokens()`)
-		b.Queue(insertToken, k.ID.String(), k.Hash[:], string(k.Role), k.Name, (*[16]byte)(k.Fleet), k.WritesSecrets, timeOrNil(k.ExpiresAt),
+		b.Queue(insertToken, k.ID.String(), k.Hash[:], string(k.Role), k.Name, (*[16]byte)(k.Fleet), k.WritesSecrets, grantsOf(k.UsesSecrets), timeOrNil(k.ExpiresAt),
 			a.Name, uuidOrNil(a.Credential), (*[16]byte)(k.Parent))
-		queueAudit(b, a, event{action: "token.create", object: "token " + k.ID.String(), detail: map[string]any{"role": k.Role, "name": k.Name}})
+		queueAudit(b, a, event{action: "token.create", object: "token " + k.ID.String(), detail: createdDetail(k)})
 		b.Queue(selectToken+` AND id = $1`, k.ID.String()).Query(func(rows pgx.Rows) (err error) {
 			k, err = pgx.CollectOneRow(rows, scanToken)
 			return err
@@ -87,6 +88,18 @@ func (s *Store) CreateToken(ctx context.Context, t fleet.TenantID, a Actor, k AP
 		return APIToken{}, fmt.Errorf("create token: %w", err)
 	}
 	return k, nil
+}
+
+// grantsOf is no NULL where there is none.
+func grantsOf(g auth.SecretGrants) []string { return append([]string{}, g...) }
+
+// createdDetail is what the audit tells of a new token.
+func createdDetail(k APIToken) map[string]any {
+	detail := map[string]any{"role": k.Role, "name": k.Name}
+	if len(k.UsesSecrets) > 0 {
+		detail["uses_secrets"] = k.UsesSecrets
+	}
+	return detail
 }
 
 // RevokeToken ends a token and all that end with it, if its role is one of within: else
@@ -132,14 +145,14 @@ func (s *Store) FindToken(ctx context.Context, id fleet.CredentialID) (Token, er
 		var role *string
 		var expires, revoked *time.Time
 		p := &k.Principal
-		err = row.Scan(&p.Operator, &tenant, &hash, &role, &p.Name, &f, &p.WritesSecrets, &k.CreatedAt, &expires, &revoked)
+		err = row.Scan(&p.Operator, &tenant, &hash, &role, &p.Name, &f, &p.WritesSecrets, (*[]string)(&p.UsesSecrets), &k.CreatedAt, &expires, &revoked)
 		p.Credential, p.Tenant, p.Fleet = id, uuidOrZero[fleet.TenantID](tenant), (*fleet.ID)(f)
 		if role != nil {
 			p.Role = auth.Role(*role)
 		}
 		k.Hash, k.CreatedAt, k.ExpiresAt, k.RevokedAt = hashOf(hash), k.CreatedAt.UTC(), timeOrZero(expires), timeOrZero(revoked)
 		return k, err
-	}, `SELECT operator, tenant_id, hash, role, name, fleet_id, writes_secrets, created_at, expires_at, revoked_at FROM find_token($1)`, id.String())
+	}, `SELECT operator, tenant_id, hash, role, name, fleet_id, writes_secrets, uses_secrets, created_at, expires_at, revoked_at FROM find_token($1)`, id.String())
 	if err == nil && len(ks) != 1 {
 		err = fleet.ErrNotFound
 	}

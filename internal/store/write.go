@@ -27,6 +27,9 @@ type Write struct {
 	// Confirmed, if set, are the reasons to have this confirmed that somebody has seen: for another
 	// one it is not made, and is an *UnconfirmedError.
 	Confirmed *Reasons
+	// Read are resources by which somebody has judged that the write may be made: it is ErrReadMoved if one of them
+	// was changed since. A rollback is judged at the revision that it expects.
+	Read []Read
 	// Only, of a rollback, are the resources that are rolled back, none twice; nil: all.
 	Only    []Cursor
 	Changes []ResourceChange // no resource twice
@@ -38,6 +41,13 @@ type Write struct {
 type Seen struct {
 	Revision fleet.Revision
 	Token    fleet.Token
+}
+
+// Read is that the variants of a resource were read.
+type Read struct {
+	Type     fleet.Type
+	Name     string
+	Revision fleet.Revision // the newest of all of them; 0: there was none
 }
 
 // Idempotency is a key that the caller chose, within its Actor's Credential, and the
@@ -140,6 +150,9 @@ func (w Write) json() ([]byte, error) {
 	}
 	if w.Confirmed != nil {
 		m["confirmed"] = w.Confirmed.keys()
+	}
+	if len(w.Read) > 0 {
+		m["read"] = readJSON(w.Read)
 	}
 	if w.Only != nil {
 		m["only"] = onlyJSON(w.Only)

@@ -69,3 +69,14 @@ BEGIN
   RAISE EXCEPTION '%', p_message
   USING ERRCODE = 'FL412', DETAIL = jsonb_build_object('newest', coalesce(v_newest, jsonb_build_object('revision', h.revision)));
 END $$;
+
+-- Refuses a write whose caller was judged by resources that are others now, of whatever variant: p_read is [{type, name, revision}], the
+-- revision that changed any of the name last, 0 where nothing of it is known. FL412 with "read" in the detail: judge it again.
+CREATE OR REPLACE FUNCTION fleet_must_be_as_read(h fleet_heads, p_read jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM jsonb_to_recordset(p_read) c (type text, name text, revision bigint)
+              WHERE c.revision IS DISTINCT FROM coalesce((SELECT max(p.revision) FROM resources p
+                      WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id AND p.type = c.type AND p.name = c.name OFFSET 0), 0)) THEN
+    RAISE EXCEPTION 'what the write was judged by has changed' USING ERRCODE = 'FL412', DETAIL = '{"read": true}';
+  END IF;
+END $$;

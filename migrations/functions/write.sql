@@ -164,6 +164,7 @@ BEGIN
   SELECT coalesce(array_agg(c ORDER BY c.ord), '{}') INTO v FROM jsonb_populate_recordset(NULL::resource_change, p_changes) c;
 
   PERFORM fleet_must_be_as_seen(h, v, p_write->'seen');
+  PERFORM fleet_must_be_as_read(h, p_write->'read');
 
   SELECT c.ord, c.type, c.name, c.variant, r.* INTO bad
     FROM unnest(v) c

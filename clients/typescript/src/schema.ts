@@ -979,6 +979,9 @@ export interface paths {
          *     `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
          *
          *     The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+         *
+         *     Of a secret it says that it would become another one, and nothing of what was sent. After ten contents that differ from a secret within an hour another one is refused with
+         *     `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
          */
         post: operations["plan"];
         delete?: never;
@@ -1883,6 +1886,7 @@ export interface components {
             role?: components["schemas"]["Role"];
             /** @description The one fleet that the token is bound to. */
             fleet?: string;
+            uses_secrets?: components["schemas"]["SecretGrants"];
             /**
              * Format: date-time
              * @description When the token ends.
@@ -2067,6 +2071,7 @@ export interface components {
             fleet?: string;
             /** @description Of the role `ci`: whether it may write secrets. */
             writes_secrets?: boolean;
+            uses_secrets?: components["schemas"]["SecretGrants"];
             made_by: components["schemas"]["Maker"];
             /** @description The id of the token that made it, with which it ends; left out where it stands alone. */
             ends_with?: string;
@@ -2092,6 +2097,7 @@ export interface components {
             fleet?: string;
             /** @description Lets a token of the role `ci` write secrets, which the other writing roles always may. */
             writes_secrets?: boolean;
+            uses_secrets?: components["schemas"]["SecretGrants"];
             /**
              * Format: date-time
              * @description At most 366 days from now, 90 of the role `ci`, and no later than the token that makes it ends, unless it is `handed_over`. Where it is left out, 90 days
@@ -2101,6 +2107,16 @@ export interface components {
             /** @description For owners: the token does not end with the one that makes it. It may then have a later `expires_at`. */
             handed_over?: boolean;
         };
+        /**
+         * @description Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+         *     clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+         * @example [
+         *       "payments-api-key",
+         *       "shop-*",
+         *       "team=shop"
+         *     ]
+         */
+        SecretGrants: string[];
         TokenCreated: {
             api_token: components["schemas"]["Token"];
             /** @description The token itself. It is shown this once. */
@@ -2679,6 +2695,7 @@ export interface components {
             sans?: string[];
             /** Format: date-time */
             not_after?: string;
+            /** @description Of a certificate that stands in the secret, its SHA-256 in hex; left out of all else. */
             fingerprint?: string;
         };
         /** @description One resource after a write. */
@@ -3520,7 +3537,8 @@ export interface components {
          * @description The token's role does not allow this (`forbidden`), or not to write some of the content (`guarded`): a guard rule names what
          *     makes a proxy run code, touch its machine or turn to somebody else. Of `guarded`, `errors` has one entry per place; its code is
          *     `guard_` and the rule's name, and its sentence says which roles may write it. What is stored already, unchanged, may be sent
-         *     again by every role that writes. Of a request that came with the cookie of a session: `cross_origin` or `request_header_missing`.
+         *     again by every role that writes. `uses_secret`: the content uses a secret that the token may not use; `errors` has one entry per secret and
+         *     place. Of a request that came with the cookie of a session: `cross_origin` or `request_header_missing`.
          */
         Forbidden: {
             headers: {
@@ -3542,7 +3560,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The token or its tenant has made as many requests as a minute allows. */
+        /**
+         * @description The token or its tenant has made as many requests as a minute allows (`rate_limited`), or ten other contents were compared with the secret within the hour
+         *     (`too_many_comparisons`).
+         */
         TooMany: {
             headers: {
                 [name: string]: unknown;
@@ -3866,6 +3887,7 @@ export type NextCursor = components['schemas']['NextCursor'];
 export type Maker = components['schemas']['Maker'];
 export type Token = components['schemas']['Token'];
 export type TokenCreate = components['schemas']['TokenCreate'];
+export type SecretGrants = components['schemas']['SecretGrants'];
 export type TokenCreated = components['schemas']['TokenCreated'];
 export type TokenList = components['schemas']['TokenList'];
 export type OperatorToken = components['schemas']['OperatorToken'];

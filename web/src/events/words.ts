@@ -84,6 +84,7 @@ export const auditKinds: Readonly<Record<string, string>> = {
   "tenant.limits": "changed the tenant's limits",
   "node.retry": "offered a node again what it refuses",
   "access.denied": "was refused what it may not",
+  "secret.compared": "compared a secret with other contents",
 };
 
 export interface ChangedResource {

@@ -26,6 +26,8 @@ interface Form {
   fleet: string;
   days: string;
   secrets: boolean;
+  /** The secrets that it may use, separated by commas. */
+  uses: string;
   handedOver: boolean;
 }
 
@@ -36,14 +38,24 @@ export function tokenBody(form: Form, now: number): TokenCreate {
     role: form.role,
     ...(form.fleet.trim() === "" ? {} : { fleet: form.fleet.trim() }),
     ...(form.role === "ci" && form.secrets ? { writes_secrets: true } : {}),
+    ...(mayBeGranted(form.role) && grantsOf(form.uses).length > 0 ? { uses_secrets: grantsOf(form.uses) } : {}),
     ...(form.handedOver ? { handed_over: true } : {}),
     ...expiresAt(form.days, now),
   };
 }
 
+/** The roles that use secrets by a grant; those above use all, a viewer none. */
+function mayBeGranted(role: Role): boolean {
+  return role === "ci" || role === "editor";
+}
+
+function grantsOf(text: string): string[] {
+  return text.split(",").map((s) => s.trim()).filter((s) => s !== "");
+}
+
 export function NewToken({ tenant, roles, mayHandOver, name = "", role = "viewer", operator = false, close }: Props) {
   const client = useQueryClient();
-  const [form, setForm] = useState<Form>({ name, role, fleet: "", days: "", secrets: false, handedOver: false });
+  const [form, setForm] = useState<Form>({ name, role, fleet: "", days: "", secrets: false, uses: "", handedOver: false });
   const set = (next: Partial<Form>) => setForm((old) => ({ ...old, ...next }));
   const make = useMutation({
     gcTime: 0, // what is shown once is not kept
@@ -72,6 +84,15 @@ export function NewToken({ tenant, roles, mayHandOver, name = "", role = "viewer
         />
         <FleetName tenant={tenant} label={form.role === "ci" ? "Fleet" : "Fleet (all, if left empty)"} value={form.fleet} suggest={!operator} set={(fleet) => set({ fleet })} />
         {form.role === "ci" && <Checkbox label="It may write secrets" checked={form.secrets} onChange={(e) => set({ secrets: e.currentTarget.checked })} />}
+        {mayBeGranted(form.role) && (
+          <TextInput
+            label="Secrets that it may use"
+            description="For more than TLS of the same team: names, beginnings of names with *, or labels as key=value, separated by commas. What it writes can send them to anybody."
+            value={form.uses}
+            autoComplete="off"
+            onChange={(e) => set({ uses: e.currentTarget.value })}
+          />
+        )}
         <Expiry value={form.days} most={form.role === "ci" ? 90 : 366} usual={operator || form.handedOver ? "90 days" : "90 days, or until your own token ends"} set={(days) => set({ days })} />
         {mayHandOver && (
           <Checkbox

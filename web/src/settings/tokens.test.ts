@@ -5,12 +5,14 @@ import { endWith } from "./token-actions";
 import { tokenBody } from "./token-new";
 
 const now = Date.parse("2026-11-24T12:00:00Z");
-const form = { name: " deploy ", role: "ci", fleet: "edge", days: "", secrets: true, handedOver: false } as const;
+const form = { name: " deploy ", role: "ci", fleet: "edge", days: "", secrets: true, uses: "", handedOver: false } as const;
 
 test("a token is asked for as the contract takes it", () => {
   expect(tokenBody(form, now)).toEqual({ name: "deploy", role: "ci", fleet: "edge", writes_secrets: true });
   expect(tokenBody({ ...form, role: "editor", fleet: " " }, now)).toEqual({ name: "deploy", role: "editor" });
   expect(tokenBody({ ...form, secrets: false, days: "90", handedOver: true }, now)).toEqual({ name: "deploy", role: "ci", fleet: "edge", handed_over: true, expires_at: "2027-02-22T11:59:00.000Z" });
+  expect(tokenBody({ ...form, role: "editor", fleet: "", uses: " api-key,, team=shop " }, now)).toEqual({ name: "deploy", role: "editor", uses_secrets: ["api-key", "team=shop"] });
+  expect(tokenBody({ ...form, role: "admin", fleet: "", uses: "api-key" }, now)).toEqual({ name: "deploy", role: "admin" });
 });
 
 const token = (id: string, ends_with?: string, more: Partial<Token> = {}): Token => ({

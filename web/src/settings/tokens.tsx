@@ -93,6 +93,7 @@ function May({ token: t }: { token: Token }) {
         </>
       )}
       {t.writes_secrets === true && ", writes secrets"}
+      {t.uses_secrets !== undefined && <span className="words">{`, uses the secrets ${t.uses_secrets.join(", ")}`}</span>}
     </Text>
   );
 }

@@ -21,6 +21,7 @@ class SecretSummary:
     sans: list[str] | Unset = UNSET
     not_after: datetime.datetime | Unset = UNSET
     fingerprint: str | Unset = UNSET
+    """ Of a certificate that stands in the secret, its SHA-256 in hex; left out of all else. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -30,6 +30,12 @@ class Token:
     """ The one fleet that it is bound to. """
     writes_secrets: bool | Unset = UNSET
     """ Of the role `ci`: whether it may write secrets. """
+    uses_secrets: list[str] | Unset = UNSET
+    """ Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever
+    way, beside those that the role lets it use (TLS of listeners and
+    clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and
+    `*`, or a label of the secret as `key=value`.
+     """
     ends_with: str | Unset = UNSET
     """ The id of the token that made it, with which it ends; left out where it stands alone. """
     expires_at: datetime.datetime | Unset = UNSET
@@ -50,6 +56,10 @@ class Token:
         fleet = self.fleet
 
         writes_secrets = self.writes_secrets
+
+        uses_secrets: list[str] | Unset = UNSET
+        if not isinstance(self.uses_secrets, Unset):
+            uses_secrets = self.uses_secrets
 
         ends_with = self.ends_with
 
@@ -76,6 +86,8 @@ class Token:
             field_dict["fleet"] = fleet
         if writes_secrets is not UNSET:
             field_dict["writes_secrets"] = writes_secrets
+        if uses_secrets is not UNSET:
+            field_dict["uses_secrets"] = uses_secrets
         if ends_with is not UNSET:
             field_dict["ends_with"] = ends_with
         if expires_at is not UNSET:
@@ -104,6 +116,8 @@ class Token:
 
         writes_secrets = d.pop("writes_secrets", UNSET)
 
+        uses_secrets = cast(list[str], d.pop("uses_secrets", UNSET))
+
         ends_with = d.pop("ends_with", UNSET)
 
         _expires_at = d.pop("expires_at", UNSET)
@@ -128,6 +142,7 @@ class Token:
             created_at=created_at,
             fleet=fleet,
             writes_secrets=writes_secrets,
+            uses_secrets=uses_secrets,
             ends_with=ends_with,
             expires_at=expires_at,
             revoked_at=revoked_at,

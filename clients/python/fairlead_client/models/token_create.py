@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
@@ -28,6 +28,12 @@ class TokenCreate:
     """ Binds the token to one fleet; needed for the role `ci`. """
     writes_secrets: bool | Unset = UNSET
     """ Lets a token of the role `ci` write secrets, which the other writing roles always may. """
+    uses_secrets: list[str] | Unset = UNSET
+    """ Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever
+    way, beside those that the role lets it use (TLS of listeners and
+    clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and
+    `*`, or a label of the secret as `key=value`.
+     """
     expires_at: datetime.datetime | Unset = UNSET
     """ At most 366 days from now, 90 of the role `ci`, and no later than the token that makes it ends, unless it is
     `handed_over`. Where it is left out, 90 days
@@ -44,6 +50,10 @@ class TokenCreate:
         fleet = self.fleet
 
         writes_secrets = self.writes_secrets
+
+        uses_secrets: list[str] | Unset = UNSET
+        if not isinstance(self.uses_secrets, Unset):
+            uses_secrets = self.uses_secrets
 
         expires_at: str | Unset = UNSET
         if not isinstance(self.expires_at, Unset):
@@ -63,6 +73,8 @@ class TokenCreate:
             field_dict["fleet"] = fleet
         if writes_secrets is not UNSET:
             field_dict["writes_secrets"] = writes_secrets
+        if uses_secrets is not UNSET:
+            field_dict["uses_secrets"] = uses_secrets
         if expires_at is not UNSET:
             field_dict["expires_at"] = expires_at
         if handed_over is not UNSET:
@@ -81,6 +93,8 @@ class TokenCreate:
 
         writes_secrets = d.pop("writes_secrets", UNSET)
 
+        uses_secrets = cast(list[str], d.pop("uses_secrets", UNSET))
+
         _expires_at = d.pop("expires_at", UNSET)
         expires_at: datetime.datetime | Unset
         if isinstance(_expires_at, Unset):
@@ -95,6 +109,7 @@ class TokenCreate:
             role=role,
             fleet=fleet,
             writes_secrets=writes_secrets,
+            uses_secrets=uses_secrets,
             expires_at=expires_at,
             handed_over=handed_over,
         )

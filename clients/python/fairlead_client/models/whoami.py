@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -31,6 +31,12 @@ class Whoami:
     """ What a token may do. `ci` writes to one fleet. """
     fleet: str | Unset = UNSET
     """ The one fleet that the token is bound to. """
+    uses_secrets: list[str] | Unset = UNSET
+    """ Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever
+    way, beside those that the role lets it use (TLS of listeners and
+    clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and
+    `*`, or a label of the secret as `key=value`.
+     """
     expires_at: datetime.datetime | Unset = UNSET
     """ When the token ends. """
     session: OwnSession | Unset = UNSET
@@ -51,6 +57,10 @@ class Whoami:
             role = self.role.value
 
         fleet = self.fleet
+
+        uses_secrets: list[str] | Unset = UNSET
+        if not isinstance(self.uses_secrets, Unset):
+            uses_secrets = self.uses_secrets
 
         expires_at: str | Unset = UNSET
         if not isinstance(self.expires_at, Unset):
@@ -75,6 +85,8 @@ class Whoami:
             field_dict["role"] = role
         if fleet is not UNSET:
             field_dict["fleet"] = fleet
+        if uses_secrets is not UNSET:
+            field_dict["uses_secrets"] = uses_secrets
         if expires_at is not UNSET:
             field_dict["expires_at"] = expires_at
         if session is not UNSET:
@@ -104,6 +116,8 @@ class Whoami:
 
         fleet = d.pop("fleet", UNSET)
 
+        uses_secrets = cast(list[str], d.pop("uses_secrets", UNSET))
+
         _expires_at = d.pop("expires_at", UNSET)
         expires_at: datetime.datetime | Unset
         if isinstance(_expires_at, Unset):
@@ -125,6 +139,7 @@ class Whoami:
             tenant=tenant,
             role=role,
             fleet=fleet,
+            uses_secrets=uses_secrets,
             expires_at=expires_at,
             session=session,
         )

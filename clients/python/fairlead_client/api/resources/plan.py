@@ -138,6 +138,10 @@ def sync_detailed(
     The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned.
     See docs/plan.md.
 
+    Of a secret it says that it would become another one, and nothing of what was sent. After ten
+    contents that differ from a secret within an hour another one is refused with
+    `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
+
     Args:
         tenant (str):
         fleet (str):
@@ -192,6 +196,10 @@ def sync(
     The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned.
     See docs/plan.md.
 
+    Of a secret it says that it would become another one, and nothing of what was sent. After ten
+    contents that differ from a secret within an hour another one is refused with
+    `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
+
     Args:
         tenant (str):
         fleet (str):
@@ -240,6 +248,10 @@ async def asyncio_detailed(
 
     The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned.
     See docs/plan.md.
+
+    Of a secret it says that it would become another one, and nothing of what was sent. After ten
+    contents that differ from a secret within an hour another one is refused with
+    `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
 
     Args:
         tenant (str):
@@ -292,6 +304,10 @@ async def asyncio(
 
     The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned.
     See docs/plan.md.
+
+    Of a secret it says that it would become another one, and nothing of what was sent. After ten
+    contents that differ from a secret within an hour another one is refused with
+    `429 too_many_comparisons`, of a plan and a write alike: docs/secrets.md.
 
     Args:
         tenant (str):

@@ -1,0 +1,257 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+	"fairlead/internal/store"
+)
+
+// codeUsesSecret is that of a refusal because of a Secret that is used, and of each place of it.
+const codeUsesSecret = "uses_secret"
+
+// teamLabel is the label by which TLS may use a Secret: where it has the same value as that of the resource. To
+// have none is a value too.
+const teamLabel = "team"
+
+// usesOf is what one change of a write uses.
+type usesOf struct {
+	change     int
+	uses       []resource.Use
+	extensions []fleet.Ref            // that it names: they may use Secrets in its place
+	at         func(fleet.Ref) string // where it names one
+}
+
+// usesAny reports whether the caller may write whatever uses Secrets.
+func usesAny(ctx context.Context) bool {
+	c := callOf(ctx)
+	return c.principal.May(auth.UseSecret, c.fleet.ID)
+}
+
+// writeUsing makes a write if its caller may use the Secrets that it uses. What is stored already may stand in it, as
+// for the guard rules. It was judged by the labels of Secrets: where they are others when it is made, it is judged again.
+func (a *API) writeUsing(ctx context.Context, w store.Write, not guarded, where *places, write func(context.Context, store.Write) (store.Result, error)) (store.Result, error) {
+	if err := a.mayCompare(ctx, w, where); err != nil {
+		return a.replayed(ctx, w, err)
+	}
+	used := usedBy(w.Changes, where)
+	if len(used) == 0 || usesAny(ctx) {
+		result, err := a.writeGuarded(ctx, w, not, write)
+		return result, a.refusedUnseen(ctx, w, err)
+	}
+	for range maxLooks {
+		refused, read, err := a.judgeUses(ctx, w.Changes, used)
+		if err != nil {
+			return store.Result{}, err
+		}
+		w.Read = read
+		result, err := a.writeGuarded(ctx, w, not.and(refused), write)
+		if !errors.Is(err, store.ErrReadMoved) {
+			return result, a.refusedUnseen(ctx, w, err)
+		}
+	}
+	return store.Result{}, errMoving()
+}
+
+// usedBy are the uses of what is put. What is kept stays as it is, and uses nothing anew.
+func usedBy(changes []store.ResourceChange, where *places) (out []usesOf) {
+	for i, ch := range changes {
+		c, sent := where.fields[place{fleet.Ref{Type: ch.Type, Name: ch.Name}, ch.Variant}]
+		if ch.Delete || !sent {
+			continue
+		}
+		if u := (usesOf{i, c.Uses, extensionsOf(ch.Derived.Refs), c.Pointer}); len(u.uses) > 0 || len(u.extensions) > 0 {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+func extensionsOf(refs []fleet.Ref) (out []fleet.Ref) {
+	for _, r := range refs {
+		if r.Type == fleet.Extension {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// and is what either of them refuses.
+func (g guarded) and(other guarded) guarded {
+	if len(other) == 0 {
+		return g
+	}
+	out := guarded{}
+	for _, part := range []guarded{g, other} {
+		for i, faults := range part {
+			out[i] = append(slices.Clone(out[i]), faults...)
+		}
+	}
+	return out
+}
+
+// judgeUses tells what of the changes the caller may not write because of the Secrets that it uses, and what that was
+// judged by. It costs what is used.
+func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, used []usesOf) (guarded, []store.Read, error) {
+	c := callOf(ctx)
+	through, err := a.throughExtensions(ctx, changes, used)
+	if err != nil {
+		return nil, nil, err
+	}
+	j := judge{grants: c.principal.UsesSecrets, read: map[fleet.Ref]bool{}}
+	var names []fleet.Ref
+	for _, u := range used {
+		for _, use := range u.uses {
+			names = append(names, secretRef(use.Name))
+		}
+	}
+	for _, secrets := range through {
+		names = append(names, secrets...)
+	}
+	if j.known, j.newest, err = a.asWritten(ctx, changes, names); err != nil {
+		return nil, nil, err
+	}
+	refused := guarded{}
+	for _, u := range used {
+		ch := changes[u.change]
+		for _, use := range u.uses {
+			if !j.may(ch, use) {
+				refused[u.change] = append(refused[u.change], j.fault(ch, use))
+			}
+		}
+		for _, x := range u.extensions {
+			for _, secret := range through[x] {
+				if !j.may(ch, resource.Use{Kind: resource.UseSent, Name: secret.Name}) {
+					refused[u.change] = append(refused[u.change], faultThrough(x, secret, u.at(x)))
+				}
+			}
+		}
+	}
+	return refused, j.reads(), nil
+}
+
+func secretRef(name string) fleet.Ref { return fleet.Ref{Type: fleet.Secret, Name: name} }
+
+// asWritten is what there is of the resources that are named when the changes are made: their variants, and of what is
+// stored of each the newest revision.
+func (a *API) asWritten(ctx context.Context, changes []store.ResourceChange, of []fleet.Ref) (map[fleet.Ref][]store.Used, map[fleet.Ref]fleet.Revision, error) {
+	asked := map[fleet.Ref]bool{}
+	for _, r := range of {
+		if r.Name != "" && len(r.Name) <= maxName && !strings.ContainsRune(r.Name, 0) { // else nothing can be called so
+			asked[r] = true
+		}
+	}
+	c := callOf(ctx)
+	rows, err := a.store.Used(ctx, c.tenant.ID, c.fleet.ID, slices.Collect(maps.Keys(asked)))
+	if err != nil {
+		return nil, nil, err
+	}
+	newest := map[fleet.Ref]fleet.Revision{}
+	byPlace := map[store.Cursor]store.Used{}
+	for _, r := range rows {
+		newest[r.Ref] = max(newest[r.Ref], r.Revision)
+		byPlace[store.Cursor{Type: r.Type, Name: r.Name, Variant: r.Variant}] = r
+	}
+	for _, ch := range changes {
+		if ref := (fleet.Ref{Type: ch.Type, Name: ch.Name}); asked[ref] {
+			byPlace[cursorOf(ch)] = store.Used{Ref: ref, Variant: ch.Variant, Deleted: ch.Delete, Labels: ch.Labels, Refs: ch.Derived.Refs}
+		}
+	}
+	known := map[fleet.Ref][]store.Used{}
+	for _, r := range byPlace {
+		if !r.Deleted {
+			known[r.Ref] = append(known[r.Ref], r)
+		}
+	}
+	return known, newest, nil
+}
+
+// maxThrough bounds how far extensions that name extensions are followed.
+const maxThrough = 8
+
+// throughExtensions finds of each extension that is named the Secrets that it uses, itself or through others: who has a
+// proxy take the extension uses them.
+func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceChange, used []usesOf) (map[fleet.Ref][]fleet.Ref, error) {
+	var ask []fleet.Ref
+	for _, u := range used {
+		ask = append(ask, u.extensions...)
+	}
+	names := map[fleet.Ref][]fleet.Ref{}
+	for depth := 0; len(ask) > 0 && depth < maxThrough; depth++ {
+		known, _, err := a.asWritten(ctx, changes, ask)
+		if err != nil {
+			return nil, err
+		}
+		var next []fleet.Ref
+		for _, x := range ask {
+			if _, again := names[x]; again {
+				continue
+			}
+			names[x] = []fleet.Ref{}
+			for _, variant := range known[x] {
+				names[x] = append(names[x], variant.Refs...)
+			}
+			next = append(next, extensionsOf(names[x])...)
+		}
+		ask = next
+	}
+	out := map[fleet.Ref][]fleet.Ref{}
+	for x := range names {
+		out[x] = secretsBelow(x, names)
+	}
+	return out, nil
+}
+
+// secretsBelow are the Secrets that x names, and what it names.
+func secretsBelow(x fleet.Ref, names map[fleet.Ref][]fleet.Ref) (out []fleet.Ref) {
+	seen := map[fleet.Ref]bool{x: true}
+	for ask := []fleet.Ref{x}; len(ask) > 0; {
+		next := ask[0]
+		ask = ask[1:]
+		for _, r := range names[next] {
+			switch {
+			case seen[r]:
+			case r.Type == fleet.Secret:
+				out = append(out, r)
+			case r.Type == fleet.Extension:
+				ask = append(ask, r)
+			}
+			seen[r] = true
+		}
+	}
+	return out
+}
+
+// rollbackUses collects what a rollback would have used.
+type rollbackUses struct{ used []usesOf }
+
+// add notes what the stored body of the change uses. One that cannot be read is refused as such.
+func (r *rollbackUses) add(change int, ch store.RollbackChange, body []byte) {
+	uses, _ := resource.UsesOf(ch.Type, body) //nolint:errcheck // so does checkStored read it
+	at := pointerTo(ch) + "/body"
+	for i := range uses {
+		uses[i].Pointer = at + uses[i].Pointer
+	}
+	if u := (usesOf{change, uses, extensionsOf(ch.Derived.Refs), func(fleet.Ref) string { return at }}); len(u.uses) > 0 || len(u.extensions) > 0 {
+		r.used = append(r.used, u)
+	}
+}
+
+// faults are those of what the caller may not put back. It is made at the revision that was looked at, or looked at again.
+func (r *rollbackUses) faults(ctx context.Context, a *API, changes []store.ResourceChange) (out []oapi.FieldError, err error) {
+	if len(r.used) == 0 || usesAny(ctx) {
+		return nil, nil
+	}
+	refused, _, err := a.judgeUses(ctx, changes, r.used)
+	for _, i := range slices.Sorted(maps.Keys(refused)) {
+		out = append(out, refused[i]...)
+	}
+	return out, err
+}
