@@ -211,7 +211,7 @@ func (a *attack) post(address, way string) {
 	}
 	for name, value := range map[string]string{
 		"content-type": "application/grpc", "te": "trailers", "x-way": way, "x-cluster": "fairlead_xds", "user-agent": "",
-		"fairlead-origin": "0,,,,,POST,application/grpc," + a.path, "fairlead-token": "forged",
+		"fairlead-origin": "0,,,," + a.path, "fairlead-token": "forged",
 	} {
 		if value != "" || name == "user-agent" {
 			req.Header.Set(name, value)

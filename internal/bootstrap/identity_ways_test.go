@@ -48,7 +48,7 @@ const (
 	service = `grpc_service: {envoy_grpc: {cluster_name: fairlead_xds, skip_envoy_headers: true}, timeout: 1s}`
 	luaCode = `function envoy_on_request(h)
   h:httpCall("fairlead_xds", {[":method"] = "POST", [":path"] = "PATH", [":authority"] = "fairlead_xds", ["content-type"] = "application/grpc", te = "trailers", ["x-way"] = "lua",
-    ["fairlead-origin"] = "0,,,,,POST,application/grpc,PATH"}, "\0\0\0\0\0", {asynchronous = true, timeout_ms = 1000, send_xff = false})
+    ["fairlead-origin"] = "0,,,,PATH"}, "\0\0\0\0\0", {asynchronous = true, timeout_ms = 1000, send_xff = false})
 end`
 )
 
