@@ -42,7 +42,7 @@ func writers() map[string]func(bootstrap.Config) ([]byte, error) {
 type node struct {
 	ID, Cluster string
 	Locality    map[string]string
-	Metadata    map[string]string
+	Metadata    map[string]any
 }
 
 func readNode(t *testing.T, text []byte) node {
