@@ -27,7 +27,7 @@ type bootstrapCommand struct {
 	Plaintext  bool       `name:"plaintext" help:"No TLS: the token crosses the wire in the clear. For a server, or for grpc a relay, on this machine."`
 	SotW       bool       `name:"sotw" help:"State of the world in the place of delta. gRPC clients speak nothing else."`
 	Relay      string     `name:"relay-listen" placeholder:"HOST:PORT" help:"Where the relay listens for gRPC clients, loopback only: whoever connects acts as the fleet; 127.0.0.1:18002 by default."`
-	Admin      string     `name:"admin" placeholder:"HOST:PORT" help:"Address of Envoy's admin page; 127.0.0.1:9901 by default."`
+	Admin      string     `name:"admin" placeholder:"PATH" help:"Where Envoy's admin interface listens: the absolute path of a Unix socket, which Envoy's user alone may open, in a folder that is there; or HOST:PORT, where nobody is asked who they are. Nowhere by default."`
 	Out        string     `name:"out" type:"path" placeholder:"FILE" help:"File to write; it is printed by default."`
 }
 
@@ -76,6 +76,9 @@ func (c *bootstrapCommand) Run(sh *shell) error {
 	}
 	if err := c.put(sh, text, conf.TokenSDSFile, sds); err != nil {
 		return err
+	}
+	if note := bootstrap.AdminNote(conf.AdminAddress); note != "" {
+		fmt.Fprintln(sh.err, plain(note))
 	}
 	if client == bootstrap.ClientGRPC && c.TokenFile != "" { // JSON has no comments
 		fmt.Fprintf(sh.err, "Start the client with %s=true, or it sends no token and does not say so. %s must not end in a newline.\n",

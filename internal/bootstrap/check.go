@@ -108,6 +108,9 @@ func (c Config) check(k kind) error {
 	if _, err := metadata(c.Metadata); err != nil {
 		return err
 	}
+	if _, there := c.Metadata[ownMetadata]; there {
+		return invalid("Metadata", ownMetadata+" is Fairlead's own: it tells which bootstrap this is")
+	}
 	return c.checkCredential(k)
 }
 
@@ -123,8 +126,8 @@ func (c Config) checkAddresses(k kind) error {
 			return invalid("XDSAddresses", err.Error())
 		}
 	}
-	if _, err := parseAddress(c.AdminAddress, 0); err != nil {
-		return invalid("AdminAddress", err.Error())
+	if _, err := parseAdmin(c.AdminAddress); err != nil {
+		return err
 	}
 	at, err := parseAddress(c.RelayAddress, 0)
 	if err != nil {
@@ -184,6 +187,26 @@ func parseAddress(s string, minPort int) (address, error) {
 		return address{}, fmt.Errorf("holds %q, whose port is none", s)
 	}
 	return address{host, port}, nil
+}
+
+// longestSocket is what the kernel takes of a Unix socket's path.
+const longestSocket = 107
+
+// parseAdmin is the admin interface's address where it is host:port.
+func parseAdmin(s string) (address, error) {
+	switch {
+	case s == "":
+		return address{}, nil
+	case !path.IsAbs(s):
+		a, err := parseAddress(s, 0)
+		if err != nil {
+			return address{}, invalid("AdminAddress", err.Error()+", nor the absolute path of a Unix socket")
+		}
+		return a, nil
+	case len(s) > longestSocket:
+		return address{}, invalid("AdminAddress", fmt.Sprintf("must be %d bytes or shorter, as the path of a Unix socket", longestSocket))
+	}
+	return address{}, nil
 }
 
 // metadata is JSON, which is YAML; "" if there is none.

@@ -54,6 +54,9 @@ func Files(k Client, c Config) (files []File, notes []string, err error) {
 	default:
 		notes = append(notes, fmt.Sprintf("%s must not end in a newline.", c.TokenFile))
 	}
+	if note := AdminNote(c.AdminAddress); note != "" {
+		notes = append(notes, note)
+	}
 	if k == ClientGRPC {
 		notes = append(notes, "Start the client with the file's path in GRPC_XDS_BOOTSTRAP.")
 		if c.TokenFile != "" {
@@ -61,6 +64,14 @@ func Files(k Client, c Config) (files []File, notes []string, err error) {
 		}
 	}
 	return files, notes, nil
+}
+
+// AdminNote is what is to be known of an admin interface that is no Unix socket; "" if there is nothing.
+func AdminNote(address string) string {
+	if address == "" || path.IsAbs(address) {
+		return ""
+	}
+	return "Whoever can connect to " + address + " reads the proxy's configuration and ends it, and so does what is routed there. A Unix socket is Envoy's user's alone."
 }
 
 // For has what the client is, and where its token is if nothing says so.

@@ -10,7 +10,6 @@ import (
 const (
 	DefaultCluster  = "fairlead"
 	DefaultCAFile   = "/etc/ssl/certs/ca-certificates.crt"
-	DefaultAdmin    = "127.0.0.1:9901"
 	DefaultRelay    = "127.0.0.1:18002"
 	DefaultTokenEnv = "FAIRLEAD_NODE_TOKEN"
 	defaultRetry    = time.Second
@@ -56,8 +55,8 @@ type Config struct {
 	// RelayAddress is where a Relay listens for gRPC clients, on loopback only: whoever
 	// connects acts as the node; "" is DefaultRelay.
 	RelayAddress string
-	// AdminAddress is Envoy's admin interface, which has no access control; "" is
-	// DefaultAdmin.
+	// AdminAddress is where Envoy's admin interface listens: the absolute path of a Unix socket, which Envoy's
+	// user alone may open, or host:port, which has no access control. "" is nowhere.
 	AdminAddress string
 	// RetryBase and RetryMax bound the pause before a new stream (full jitter); 0 is 1 s
 	// and 30 s.
@@ -69,7 +68,6 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	orDefault(&c.NodeCluster, DefaultCluster)
-	orDefault(&c.AdminAddress, DefaultAdmin)
 	orDefault(&c.RelayAddress, DefaultRelay)
 	if !c.Plaintext {
 		orDefault(&c.CAFile, DefaultCAFile)

@@ -3,6 +3,7 @@ package bootstrap_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func writers() map[string]func(bootstrap.Config) ([]byte, error) {
 type node struct {
 	ID, Cluster string
 	Locality    map[string]string
-	Metadata    map[string]string
+	Metadata    map[string]any
 }
 
 func readNode(t *testing.T, text []byte) node {
@@ -76,6 +77,9 @@ func TestBadConfigNamesTheField(t *testing.T) {
 		"no port":          {e, "XDSAddresses", []change{func(c *bootstrap.Config) { c.XDSAddresses = []string{"xds.example.com"} }}},
 		"port 0":           {e, "XDSAddresses", []change{func(c *bootstrap.Config) { c.XDSAddresses = []string{"a:1", "b:0"} }}},
 		"admin":            {e, "AdminAddress", []change{func(c *bootstrap.Config) { c.AdminAddress = ":9901" }}},
+		"a relative admin": {e, "AdminAddress", []change{func(c *bootstrap.Config) { c.AdminAddress = "admin.sock" }}},
+		"a long admin":     {e, "AdminAddress", []change{func(c *bootstrap.Config) { c.AdminAddress = "/" + strings.Repeat("s", 107) }}},
+		"our metadata":     {e, "Metadata", []change{func(c *bootstrap.Config) { c.Metadata = map[string]any{"fairlead": 1} }}},
 		"no token":         {e, "TokenFile", []change{func(c *bootstrap.Config) { c.TokenEnv = "" }}},
 		"two tokens":       {e, "TokenEnv", []change{func(c *bootstrap.Config) { c.TokenFile = "/token" }}},
 		"relative token":   {e, "TokenFile", []change{func(c *bootstrap.Config) { c.TokenEnv, c.TokenFile = "", "token" }}},
@@ -176,4 +180,31 @@ func FuzzNodeID(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestT46_NoBootstrapHasASecretToName: a static Secret can be named by whatever configuration Envoy takes, so that a
+// cluster of somebody else's would be sent the token. And no admin interface is there that nobody asked for.
+func TestT46_NoBootstrapHasASecretToName(t *testing.T) {
+	t.Parallel()
+	for name, v := range variants() {
+		text, err := v.write(v.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Static struct {
+				Secrets []any `json:"secrets"`
+			} `json:"static_resources"`
+			Admin any `json:"admin"`
+		}
+		if err := yaml.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Static.Secrets) > 0 {
+			t.Errorf("%s has Secrets that may be named: %v", name, got.Static.Secrets)
+		}
+		if (got.Admin != nil) != (v.config.AdminAddress != "") {
+			t.Errorf("%s, with the admin interface at %q, has %v", name, v.config.AdminAddress, got.Admin)
+		}
+	}
 }

@@ -25,8 +25,9 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 type view struct {
 	Config
 	Addresses    []address
-	Admin, Relay address
+	Admin, Relay address // Admin is empty where it is a Unix socket, or off
 	MetadataText string
+	IsRelay      bool
 }
 
 // Target is the one address of google_grpc, OtherName whether the certificate is of
@@ -70,7 +71,7 @@ func (c Config) view(k kind) (view, error) {
 	if err := c.check(k); err != nil {
 		return view{}, err
 	}
-	v := view{Config: c}
+	v := view{Config: c, IsRelay: k == relay}
 	for _, s := range c.XDSAddresses {
 		a, err := parseAddress(s, 1)
 		if err != nil {
@@ -79,13 +80,13 @@ func (c Config) view(k kind) (view, error) {
 		v.Addresses = append(v.Addresses, a)
 	}
 	var err error
-	if v.Admin, err = parseAddress(c.AdminAddress, 0); err != nil {
-		return view{}, invalid("AdminAddress", err.Error())
+	if v.Admin, err = parseAdmin(c.AdminAddress); err != nil {
+		return view{}, err
 	}
 	if v.Relay, err = parseAddress(c.RelayAddress, 0); err != nil {
 		return view{}, invalid("RelayAddress", err.Error())
 	}
-	v.MetadataText, err = metadata(c.Metadata)
+	v.MetadataText, err = metadata(withGeneration(c.Metadata))
 	return v, err
 }
 

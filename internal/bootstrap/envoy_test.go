@@ -48,7 +48,7 @@ func variants() map[string]variant {
 			RetryBase: 250 * time.Millisecond, RetryMax: 5 * time.Second, InitialFetchTimeout: 15 * time.Second,
 		}},
 		"server-by-ip.yaml": {e, bootstrap.Config{
-			NodeID: "n", XDSAddresses: []string{"10.0.0.1:8443"}, TokenEnv: "FAIRLEAD_NODE_TOKEN", Delta: true,
+			NodeID: "n", XDSAddresses: []string{"10.0.0.1:8443"}, TokenEnv: "FAIRLEAD_NODE_TOKEN", Delta: true, AdminAddress: "/run/envoy/admin.sock",
 		}},
 		"plaintext-env-delta.yaml": {e, bootstrap.Config{
 			NodeID: "demo-1", XDSAddresses: []string{"127.0.0.1:18000"}, Delta: true, Plaintext: true, TokenEnv: "FAIRLEAD_NODE_TOKEN",

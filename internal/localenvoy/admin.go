@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -16,7 +18,7 @@ import (
 // maxAnswer bounds what is read of an answer; a config dump of a big fleet is tens of MB.
 const maxAnswer = 256 << 20
 
-// admin is a client of Envoy's admin port. Its address is known when Envoy has written it.
+// admin is a client of Envoy's admin interface. Its address is known when Envoy has written it.
 type admin struct {
 	addressFile string
 	client      *http.Client
@@ -24,12 +26,30 @@ type admin struct {
 
 func newAdmin(addressFile string) admin {
 	// A connection that is kept would be a goroutine that outlives the Envoy.
-	return admin{addressFile, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	return admin{addressFile, &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dialAdmin(addressFile)}}}
 }
 
-// AdminAddress is host:port of the admin interface: ErrUnavailable until Envoy listens.
+// dialAdmin connects to the address that Envoy has written, whatever the URL says: a Unix socket is no URL's host.
+func dialAdmin(addressFile string) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, _ string) (net.Conn, error) {
+		address, err := readAddress(addressFile)
+		if err != nil {
+			return nil, err
+		}
+		if filepath.IsAbs(address) {
+			network = "unix"
+		}
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+}
+
+// AdminAddress is host:port of the admin interface, or the path of its Unix socket: ErrUnavailable until Envoy listens.
 func (e *Envoy) AdminAddress() (string, error) {
-	text, err := os.ReadFile(e.admin.addressFile)
+	return readAddress(e.admin.addressFile)
+}
+
+func readAddress(file string) (string, error) {
+	text, err := os.ReadFile(file)
 	if err != nil || len(text) == 0 {
 		return "", fmt.Errorf("envoy does not listen yet: %w", fleet.ErrUnavailable)
 	}
@@ -48,11 +68,10 @@ func (e *Envoy) AdminPost(ctx context.Context, path string) ([]byte, error) {
 }
 
 func (e *Envoy) ask(ctx context.Context, method, path string) ([]byte, error) {
-	address, err := e.AdminAddress()
-	if err != nil {
+	if _, err := e.AdminAddress(); err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+address+path, nil)
+	req, err := http.NewRequestWithContext(ctx, method, "http://envoy"+path, nil)
 	if err != nil {
 		return nil, fmt.Errorf("ask Envoy for %s: %w", path, err)
 	}

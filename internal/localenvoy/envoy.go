@@ -25,6 +25,9 @@ const (
 // pollEvery is how often Ready asks.
 const pollEvery = 20 * time.Millisecond
 
+// LongestSocket is what the kernel takes of a Unix socket's path, in bytes.
+const LongestSocket = 107
+
 // quotedLines is how many lines of the log an error quotes.
 const quotedLines = 5
 
@@ -33,10 +36,13 @@ type Config struct {
 	// Bin is the program that Find returned.
 	Bin string
 	// Bootstrap is the configuration, YAML or JSON; it is written to Dir with mode 0600.
-	// BootstrapFile names a file instead. One of them must be set, and it must have an
+	// BootstrapFile names a file instead. One of them must be set. Without AdminSocket it must have an
 	// admin section; its port may be 0.
 	Bootstrap     []byte
 	BootstrapFile string
+	// AdminSocket is the path of a Unix socket, of LongestSocket bytes at most, that only our user may open: the admin interface
+	// listens there, whatever the bootstrap says.
+	AdminSocket string
 	// Dir takes the bootstrap, the log and the admin address. It is made if it is missing,
 	// and belongs to one Envoy at a time.
 	Dir string
@@ -66,6 +72,9 @@ func Start(ctx context.Context, c Config) (*Envoy, error) {
 	}
 	if c.Bin == "" || c.Dir == "" || (len(c.Bootstrap) == 0) == (c.BootstrapFile == "") {
 		return nil, fmt.Errorf("start Envoy: Bin, Dir and one of Bootstrap and BootstrapFile must be set: %w", fleet.ErrInvalid)
+	}
+	if len(c.AdminSocket) > LongestSocket {
+		return nil, fmt.Errorf("start Envoy: AdminSocket is longer than %d bytes: %w", LongestSocket, fleet.ErrInvalid)
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make Envoy's directory: %w", err)
@@ -104,10 +113,14 @@ func arguments(c Config, adminAddress string) []string {
 	if concurrency == 0 {
 		concurrency = 1
 	}
-	return append([]string{
+	args := []string{
 		"-c", c.BootstrapFile, "--admin-address-path", adminAddress, "--disable-hot-restart",
 		"--concurrency", strconv.Itoa(concurrency), "--drain-time-s", "1", "--parent-shutdown-time-s", "2", "-l", level,
-	}, c.Args...)
+	}
+	if c.AdminSocket != "" {
+		args = append(args, "--config-yaml", fmt.Sprintf("admin: {address: {pipe: {path: %q, mode: 384}}}", c.AdminSocket)) // 0600
+	}
+	return append(args, c.Args...)
 }
 
 func environment(more []string) []string {

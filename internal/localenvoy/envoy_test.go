@@ -124,6 +124,34 @@ func TestStartReadyAskStop(t *testing.T) {
 	}
 }
 
+// TestT46_TheAdminSocketIsOurs: the admin interface may be a socket that other users cannot open, in the place of the
+// bootstrap's port, and one that a killed Envoy left behind is no hindrance.
+func TestT46_TheAdminSocketIsOurs(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "envoy-") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "admin.sock")
+	for range 2 {
+		e := setup(t, localenvoy.Config{Bootstrap: []byte(static), AdminSocket: socket})
+		if err := e.Ready(limited(t)); err != nil {
+			t.Fatal(err)
+		}
+		if address, err := e.AdminAddress(); err != nil || address != socket {
+			t.Errorf("the admin interface listens at %q, %v", address, err)
+		}
+		if info, err := os.Stat(socket); err != nil || info.Mode() != os.ModeSocket|0o600 {
+			t.Errorf("the socket is %v, %v", info.Mode(), err)
+		}
+		if got := get(t, "http://"+listener(t, e)); got != "hello from Envoy" {
+			t.Errorf("through Envoy: %q", got)
+		}
+		e.Kill()
+	}
+}
+
 func listener(t *testing.T, e *localenvoy.Envoy) string {
 	t.Helper()
 	text, err := e.Admin(t.Context(), "/listeners?format=json")
@@ -197,6 +225,7 @@ func TestBadConfig(t *testing.T) {
 		"empty":          {},
 		"no bootstrap":   {Bin: "x", Dir: "y"},
 		"two bootstraps": {Bin: "x", Dir: "y", Bootstrap: []byte("a"), BootstrapFile: "b"},
+		"long socket":    {Bin: "x", Dir: "y", Bootstrap: []byte("a"), AdminSocket: "/" + strings.Repeat("s", localenvoy.LongestSocket)},
 	} {
 		if _, err := localenvoy.Start(t.Context(), c); !errors.Is(err, fleet.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)

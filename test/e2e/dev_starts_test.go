@@ -16,7 +16,7 @@ import (
 func TestDevWithoutEnvoySaysHowToGetOne(t *testing.T) {
 	t.Parallel()
 	d := startDev(t, world.DataDir(t), []string{"ENVOY_BIN=/nowhere/envoy"})
-	if d.Ready.EnvoyVersion != "" || d.Ready.ProxyURL != "" || d.Ready.EnvoyAdminURL != "" {
+	if d.Ready.EnvoyVersion != "" || d.Ready.ProxyURL != "" || d.Ready.EnvoyAdmin != "" {
 		t.Errorf("the ready file names an Envoy: %+v", d.Ready)
 	}
 	world.Eventually(t, world.Soon, "it did not print how to get an Envoy", func() bool {

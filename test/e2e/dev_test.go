@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -154,23 +156,34 @@ func (d *dev) wantPrinted() {
 	}
 }
 
-// killEnvoy lets Envoy die: it is started again, and the ready file names its new admin
-// port.
+// killEnvoy lets Envoy die: it is started again, and the ready file names its admin socket.
 func (d *dev) killEnvoy() {
 	d.T.Helper()
-	admin := d.Ready.EnvoyAdminURL
 	pid := d.envoyPID()
 	world.Must(d.T, syscall.Kill(pid, syscall.SIGKILL))
 	d.awaitDead(pid)
-	world.Eventually(d.T, 4*world.Soon, "the ready file does not name the admin port of the new Envoy", func() bool {
+	world.Eventually(d.T, 4*world.Soon, "the new Envoy does not answer at the socket that the ready file names", func() bool {
 		world.Must(d.T, json.Unmarshal(world.Read(d.T, filepath.Join(d.Data, "ready.json")), &d.Ready))
-		if d.Ready.EnvoyAdminURL == "" || d.Ready.EnvoyAdminURL == admin {
-			return false
-		}
-		code, _ := world.Get(d.Ready.EnvoyAdminURL + "/ready")
-		return code == http.StatusOK
+		return d.Ready.EnvoyAdmin != "" && adminAnswers(d.T.Context(), d.Ready.EnvoyAdmin)
 	})
 	world.Eventually(d.T, world.Soon, "the new Envoy does not route", func() bool { return d.body() == "hello from green\n" })
+}
+
+// adminAnswers reports whether an Envoy listens at its admin socket.
+func adminAnswers(ctx context.Context, socket string) bool {
+	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://envoy/ready", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
 }
 
 // wantPostgresNotRoot: started as root, Postgres runs as another user. For any other user

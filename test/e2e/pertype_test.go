@@ -12,7 +12,7 @@ import (
 // fromService is the source of what comes over a type's own service.
 func fromService(delta bool) string {
 	return sprintf(`{resource_api_version: V3, api_config_source: {api_type: %s, transport_api_version: V3,
-    set_node_on_first_message_only: true, grpc_services: [{envoy_grpc: {cluster_name: fairlead_xds, retry_policy: {retry_back_off: {base_interval: 0.5s, max_interval: 30s}}}}]}}`,
+    set_node_on_first_message_only: true, grpc_services: [{envoy_grpc: {cluster_name: fairlead_xds, skip_envoy_headers: true, retry_policy: {retry_back_off: {base_interval: 0.5s, max_interval: 30s}}}}]}}`,
 		map[bool]string{true: "DELTA_GRPC", false: "GRPC"}[delta])
 }
 

@@ -69,7 +69,7 @@ func sit(t *testing.T) *reader {
 		return port
 	}
 	r.names["8080"], r.names["18000"] = port(d.Ready.APIURL), port(d.Ready.XDSAddress)
-	for _, name := range []string{"10000", "10001", "9001", "9002", "9003", "9902"} {
+	for _, name := range []string{"10000", "10001", "9001", "9002", "9003"} {
 		r.names[name] = port(world.FreePort(t))
 	}
 	base := strconv.Itoa(os.Getpid()) // one that no other test has

@@ -34,7 +34,7 @@ type Ready struct {
 	Fleet         string `json:"fleet"`
 	NodeID        string `json:"node_id"`
 	ProxyURL      string `json:"proxy_url"`
-	EnvoyAdminURL string `json:"envoy_admin_url"`
+	EnvoyAdmin    string `json:"envoy_admin_socket"`
 	EnvoyVersion  string `json:"envoy_version"`
 	EnvoyPath     string `json:"envoy_path"`
 	BootstrapFile string `json:"bootstrap_file"`

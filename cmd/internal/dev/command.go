@@ -42,6 +42,8 @@ type started struct {
 	pg    *postgres
 	api   *run.API
 	xds   *run.XDS
+
+	adminSocket string // of Envoy
 }
 
 // Run starts everything, prints how to use it, and runs until ctx ends or a part of it

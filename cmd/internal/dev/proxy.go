@@ -55,6 +55,11 @@ func (s *started) proxy(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
+	var done func()
+	if s.adminSocket, done, err = adminSocket(filepath.Join(s.cmd.Data, "envoy")); err != nil {
+		return err
+	}
+	defer done()
 	envoy, err := s.startEnvoy(ctx, bin, &r)
 	if err != nil {
 		return err
@@ -66,6 +71,21 @@ func (s *started) proxy(ctx context.Context) error {
 		return errors.Join(err, envoy.Stop())
 	}
 	return s.keepEnvoy(ctx, envoy, bin, r, path)
+}
+
+// adminSocket is a path for the socket of Envoy's admin interface: in dir, or, where that is too long for a socket, in a
+// folder of its own that done removes.
+func adminSocket(dir string) (path string, done func(), err error) {
+	const name = "admin.sock"
+	path, err = filepath.Abs(filepath.Join(dir, name))
+	if err != nil || len(path) <= localenvoy.LongestSocket {
+		return path, func() {}, err
+	}
+	dir, err = os.MkdirTemp("", "fairlead-envoy-")
+	if err != nil {
+		return "", nil, fmt.Errorf("make a folder for Envoy's admin socket: %w", err)
+	}
+	return filepath.Join(dir, name), func() { _ = os.RemoveAll(dir) }, nil
 }
 
 // tell writes the ready file and prints how to use what runs.
@@ -87,7 +107,7 @@ func (s *started) writeBootstrap() (string, error) {
 	}
 	conf := bootstrap.Config{
 		NodeID: nodeID, NodeCluster: fleetName, XDSAddresses: []string{s.ports.xds.Addr().String()}, Delta: true, Plaintext: true,
-		TokenFile: filepath.Join(dir, "node.token"), AdminAddress: "127.0.0.1:0",
+		TokenFile: filepath.Join(dir, "node.token"),
 	}
 	sds, err := bootstrap.TokenSDS(conf.TokenFile)
 	if err != nil {
@@ -122,7 +142,8 @@ func (s *started) findEnvoy(ctx context.Context, r *ready) (bin string, err erro
 
 // startEnvoy starts Envoy, waits until it is ready, and notes in r where it is.
 func (s *started) startEnvoy(ctx context.Context, bin string, r *ready) (*localenvoy.Envoy, error) {
-	envoy, err := localenvoy.Start(ctx, localenvoy.Config{Bin: bin, BootstrapFile: r.BootstrapFile, Dir: filepath.Join(s.cmd.Data, "envoy")})
+	dir := filepath.Join(s.cmd.Data, "envoy")
+	envoy, err := localenvoy.Start(ctx, localenvoy.Config{Bin: bin, BootstrapFile: r.BootstrapFile, Dir: dir, AdminSocket: s.adminSocket})
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +156,7 @@ func (s *started) startEnvoy(ctx context.Context, bin string, r *ready) (*locale
 	if err != nil {
 		return nil, errors.Join(err, envoy.Stop())
 	}
-	r.EnvoyAdminURL, r.ProxyURL = "http://"+admin, s.ports.proxyURL()
+	r.EnvoyAdmin, r.ProxyURL = admin, s.ports.proxyURL()
 	return envoy, nil
 }
 
@@ -167,7 +188,7 @@ func (s *started) awaitRoute(ctx context.Context, url string) {
 }
 
 // keepEnvoy runs Envoy until ctx ends. One that dies is started again, each time later if
-// it does not live long. The ready file tells what runs: a new Envoy has a new admin port.
+// it does not live long. The ready file tells what runs.
 func (s *started) keepEnvoy(ctx context.Context, envoy *localenvoy.Envoy, bin string, r ready, path string) error {
 	life := envoy.Run
 	for pause := time.Duration(0); ; {
@@ -178,7 +199,7 @@ func (s *started) keepEnvoy(ctx context.Context, envoy *localenvoy.Envoy, bin st
 		}
 		pause = nextPause(pause, time.Since(since))
 		s.out.say("Envoy ended: %v. It is started again in %s.", err, pause)
-		r.EnvoyAdminURL, r.ProxyURL = "", ""
+		r.EnvoyAdmin, r.ProxyURL = "", ""
 		if err := r.write(path); err != nil {
 			return err
 		}

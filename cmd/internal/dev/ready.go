@@ -19,7 +19,7 @@ type ready struct {
 	Fleet         string `json:"fleet"`
 	NodeID        string `json:"node_id"`
 	ProxyURL      string `json:"proxy_url"`
-	EnvoyAdminURL string `json:"envoy_admin_url"`
+	EnvoyAdmin    string `json:"envoy_admin_socket"`
 	EnvoyVersion  string `json:"envoy_version"`
 	EnvoyPath     string `json:"envoy_path"`
 	BootstrapFile string `json:"bootstrap_file"`
@@ -53,6 +53,10 @@ func (s *started) welcome(r ready, readyFile string) {
 	if r.EnvoyPath != "" {
 		say("The Envoy that runs with it, version %s:", r.EnvoyVersion)
 		say("  %s", r.EnvoyPath)
+	}
+	if r.EnvoyAdmin != "" {
+		say("Its admin interface, a socket that only you may open:")
+		say("  curl -s --unix-socket %s http://envoy/clusters", quote(relative(r.EnvoyAdmin)))
 	}
 	if r.ProxyURL == "" || s.cmd.NoDemo {
 		return
