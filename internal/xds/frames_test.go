@@ -129,8 +129,10 @@ func FuzzFrames(f *testing.F) {
 				if !s.begun.IsZero() {
 					s.begun = time.Unix(1, 0)
 				}
+				s.opened = 0
 				x.incoming[id] = s
 			}
+			x.since = time.Time{}
 			x.in.head, x.out.head = [9]byte{}, [9]byte{} // holds what is left of the frame before
 		}
 		if !reflect.DeepEqual(one, other) {

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/peer"
 
+	"fairlead/internal/door"
 	"fairlead/internal/fleet"
 	"fairlead/internal/planner"
 )
@@ -65,6 +66,9 @@ type Limits struct {
 	// and 500. UnauthenticatedIdle is how long they may be without a call; 30 s.
 	Unauthenticated, UnauthenticatedPerAddress int
 	UnauthenticatedIdle                        time.Duration
+	// UnauthenticatedCalls are how many without a good token are answered of one address in a second; 1,000. Of what comes faster the
+	// answers wait.
+	UnauthenticatedCalls int
 }
 
 func (l Limits) withDefaults() Limits {
@@ -124,7 +128,7 @@ type Server struct {
 	planner  *planner.Planner
 	lists    lists
 	streams  registry
-	guests   guests
+	entry    *door.Door
 	arrivals *arrivals
 	refusals refusals
 }
@@ -144,7 +148,8 @@ func New(cfg Config) (*Server, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd)}
 	context.AfterFunc(ctx, func() { close(s.drain) })
-	s.guests.srv, s.guests.told.Interval = s, time.Second
+	l := cfg.Limits
+	s.entry = door.New(door.Limits{Unproved: l.Unauthenticated, PerAddress: l.UnauthenticatedPerAddress, Idle: l.UnauthenticatedIdle, Calls: l.UnauthenticatedCalls}, door.NewLog(s.log))
 	return s, nil
 }
 
@@ -179,6 +184,7 @@ func (s *Server) Options() []grpc.ServerOption {
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.WriteBufferSize(writeBuffer),
 		grpc.Creds(newTransport(s, s.cfg.TLS)),
+		grpc.InTapHandle(countCall),
 		grpc.StreamInterceptor(s.door),
 		grpc.UnaryInterceptor(refuseUnary),
 		grpc.StaticStreamWindowSize(64 << 10),
