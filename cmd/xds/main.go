@@ -70,7 +70,7 @@ func (c *command) Run(ctx context.Context) error {
 		}
 		return errors.New("the database was not reached yet")
 	}
-	return lifecycle.Run(ctx, append(profiles, run.Health(health, ready), lifecycle.Component{
+	return lifecycle.Run(ctx, append(profiles, run.Health(health, log, ready), lifecycle.Component{
 		Name: "xds", StopTimeout: c.Drain + 30*time.Second,
 		Run: func(ctx context.Context) error {
 			s, err := run.NewXDS(ctx, c.XDSConfig, log)

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"fairlead/internal/door"
 )
 
 // TestALongRequestIsRefusedAsDocumented: what the contract allows of a bootstrap's query may be more than a request line takes, once it is
@@ -14,7 +16,7 @@ import (
 func TestALongRequestIsRefusedAsDocumented(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewUnstartedServer(nil)
-	srv.Config = httpServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), slog.New(slog.DiscardHandler))
+	srv.Config = httpServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), door.New(Unauthenticated{}.limits(httpIdle), door.NewLog(slog.New(slog.DiscardHandler))))
 	srv.Start()
 	t.Cleanup(srv.Close)
 	for value, want := range map[string]int{strings.Repeat("x", 1022): http.StatusOK, strings.Repeat(`"`, 1022): http.StatusRequestHeaderFieldsTooLarge} {
