@@ -164,6 +164,10 @@ func (s *Server) NewGRPC() *grpc.Server {
 // opens one for each cluster's endpoints.
 const maxStreams = 20_000
 
+// maxIdle is how long a connection without a stream is kept on which a token was good: a client that means to come back does so within
+// half a minute, and each is a file.
+const maxIdle = 5 * time.Minute
+
 // writeBuffer is what a connection holds while it writes, in bytes: as many are in use at once as
 // streams write at once. Half of grpc's default costs no more processor and 3 KiB a stream less.
 const writeBuffer = 16 << 10
@@ -173,7 +177,7 @@ const writeBuffer = 16 << 10
 // clients: grpc's default enforcement ends every Envoy's connection each 130 s. Windows are
 // fixed: a window that grows with the traffic is what each client may send unasked.
 func (s *Server) Options() []grpc.ServerOption {
-	params := keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}
+	params := keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second, MaxConnectionIdle: maxIdle}
 	if age := s.cfg.MaxAge; age > 0 {
 		// grpc says GOAWAY at the age, give or take a tenth; the streams' own ends come after
 		// that, and this is the backstop.
