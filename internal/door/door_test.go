@@ -1,11 +1,12 @@
 package door_test
 
 import (
+	"bufio"
+	"crypto/tls"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httptrace"
 	"slices"
 	"strings"
 	"testing"
@@ -131,78 +132,103 @@ func TestT16_WhatIsRememberedOfAddressesIsBounded(t *testing.T) {
 	})
 }
 
+// pipes is a listener of connections in memory.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if c, ok := <-p; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipes) Close() error   { return nil }
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
+
+// browser is a connection of one that asks over TLS.
+type browser struct {
+	t    *testing.T
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func (p pipes) dial(t *testing.T) *browser {
+	t.Helper()
+	here, there := net.Pipe()
+	t.Cleanup(func() { _, _ = here.Close(), there.Close() })
+	p <- end{here, address("10.0.0.1")}
+	c := tls.Client(there, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a test's
+	return &browser{t, c, bufio.NewReader(c)}
+}
+
+func (b *browser) ask(path string) error {
+	if _, err := b.conn.Write([]byte("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
+		return err
+	}
+	resp, err := http.ReadResponse(b.in, nil)
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	return err
+}
+
 // TestT08_AServerOfHTTP: connections without a request that proves who asks are closed when they are idle, and are few; a browser may load
 // a page by six of them; one that has proved it stays.
 func TestT08_AServerOfHTTP(t *testing.T) {
 	t.Parallel()
-	var log lines
-	d := door.New(door.Limits{Unproved: 100, PerAddress: 10, Idle: 300 * time.Millisecond}, door.NewLog(slog.New(slog.NewTextHandler(&log, nil))))
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/prove" {
-			door.Prove(r.Context())
+	certified := httptest.NewTLSServer(nil)
+	conf := certified.TLS.Clone()
+	certified.Close()
+	synctest.Test(t, func(t *testing.T) {
+		var log lines
+		d := door.New(door.Limits{Unproved: 100, PerAddress: 10, Idle: 10 * time.Second}, door.NewLog(slog.New(slog.NewTextHandler(&log, nil))))
+		srv := &http.Server{IdleTimeout: time.Hour, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/prove" {
+				door.Prove(r.Context())
+			}
+		})}
+		d.Serve(srv)
+		lis := make(pipes)
+		go func() { _ = srv.Serve(tls.NewListener(d.Listener(lis), conf)) }()
+		defer func() { close(lis); _ = srv.Close() }()
+
+		var page []*browser
+		for range 6 {
+			b := lis.dial(t)
+			if err := b.ask("/page"); err != nil {
+				t.Fatal(err)
+			}
+			page = append(page, b)
 		}
-	}))
-	d.Serve(srv.Config)
-	srv.Listener = d.Listener(srv.Listener)
-	srv.StartTLS()
-	t.Cleanup(srv.Close)
-	ask := func(path string) *http.Client {
-		c := &http.Client{Transport: srv.Client().Transport.(*http.Transport).Clone(), Timeout: 10 * time.Second}
-		t.Cleanup(c.CloseIdleConnections)
-		resp, err := c.Get(srv.URL + path)
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
+		for range 4 {
+			lis.dial(t)
 		}
-		_ = resp.Body.Close()
-		return c
-	}
-	var silent []net.Conn
-	for range 6 {
-		ask("/page")
-	}
-	for range 4 {
-		c, err := net.Dial("tcp", srv.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
+		if err := lis.dial(t).ask("/page"); err == nil {
+			t.Error("the eleventh connection was let in")
 		}
-		t.Cleanup(func() { _ = c.Close() })
-		silent = append(silent, c)
-	}
-	over, err := net.Dial("tcp", srv.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer over.Close()
-	if _, err := over.Read(make([]byte, 1)); err == nil {
-		t.Error("the eleventh connection was let in")
-	}
-	began := time.Now()
-	for _, c := range silent {
-		if _, err := c.Read(make([]byte, 1)); err == nil || time.Since(began) > 5*time.Second {
-			t.Errorf("one that says nothing lives after %s (%v)", time.Since(began), err)
+		time.Sleep(9 * time.Second)
+		if err := page[0].ask("/page"); err != nil {
+			t.Errorf("after nine seconds: %v", err)
 		}
-	}
-	proved := ask("/prove")
-	if idle, err := net.Dial("tcp", srv.Listener.Addr().String()); err != nil {
-		t.Fatal(err)
-	} else if _, err = idle.Read(make([]byte, 1)); err == nil { // it came later, and its time is over
-		t.Error("something was said to it")
-	}
-	reused := false
-	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
-		GotConn: func(c httptrace.GotConnInfo) { reused = c.Reused },
-	}), http.MethodGet, srv.URL+"/page", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := proved.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _ = resp.Body.Close(); !reused {
-		t.Error("the connection of one that has proved who they are was closed")
-	}
-	if !strings.Contains(log.String(), "its address has too many") {
-		t.Errorf("the log does not say that one was refused: %s", log.String())
-	}
+		if err := page[1].ask("/prove"); err != nil {
+			t.Errorf("after nine seconds: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		if err := page[2].ask("/page"); err == nil {
+			t.Error("one that was silent for eleven seconds lives")
+		}
+		if err := page[0].ask("/page"); err != nil {
+			t.Errorf("one that asked two seconds ago: %v", err)
+		}
+		time.Sleep(time.Minute)
+		if err := page[1].ask("/page"); err != nil {
+			t.Errorf("one that has proved who they are, a minute later: %v", err)
+		}
+		if err := page[0].ask("/page"); err == nil {
+			t.Error("one that has not lives a minute later")
+		}
+		if !strings.Contains(log.String(), "its address has too many") {
+			t.Errorf("the log does not say that one was refused: %s", log.String())
+		}
+	})
 }

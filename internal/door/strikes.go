@@ -27,6 +27,7 @@ type sources struct {
 	struck map[netip.Prefix]time.Time
 	calls  map[netip.Prefix]*rate.Limiter // of calls without a good token
 	others *rate.Limiter                  // of those that there is no room for
+	swept  time.Time
 }
 
 func newSources(perSecond int) *sources {
@@ -47,18 +48,8 @@ func (s *sources) strike(from netip.Prefix) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	if _, known := s.struck[from]; !known && len(s.struck) >= maxSources {
-		var first netip.Prefix
-		for p, at := range s.struck {
-			if now.Sub(at) > struckFor {
-				delete(s.struck, p)
-			} else if !first.IsValid() || at.Before(s.struck[first]) {
-				first = p
-			}
-		}
-		if len(s.struck) >= maxSources {
-			delete(s.struck, first)
-		}
+	if _, known := s.struck[from]; !known && len(s.struck) >= maxSources && !s.sweep(now) {
+		return
 	}
 	s.struck[from] = now
 }
@@ -96,17 +87,28 @@ func (s *sources) limiter(from netip.Prefix, now time.Time) *rate.Limiter {
 	if l := s.calls[from]; l != nil {
 		return l
 	}
-	if len(s.calls) >= maxSources {
+	if len(s.calls) >= maxSources && !s.sweep(now) {
+		return s.others
+	}
+	l := s.newLimiter()
+	s.calls[from] = l
+	return l
+}
+
+// sweep forgets what bounds nobody any more, once in a second at most, and reports whether there is room. s.mu is held.
+func (s *sources) sweep(now time.Time) bool {
+	if now.Sub(s.swept) >= time.Second {
+		s.swept = now
+		for p, at := range s.struck {
+			if now.Sub(at) > struckFor {
+				delete(s.struck, p)
+			}
+		}
 		for p, l := range s.calls {
 			if l.TokensAt(now) >= float64(l.Burst()) {
 				delete(s.calls, p)
 			}
 		}
 	}
-	if len(s.calls) >= maxSources {
-		return s.others
-	}
-	l := s.newLimiter()
-	s.calls[from] = l
-	return l
+	return len(s.struck) < maxSources && len(s.calls) < maxSources
 }

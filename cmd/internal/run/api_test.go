@@ -46,7 +46,7 @@ func TestALongRequestIsRefusedAsDocumented(t *testing.T) {
 // apiServer is the API's server with a handler of the test's, behind its door.
 func apiServer(t *testing.T, u Unauthenticated) *httptest.Server {
 	t.Helper()
-	d := door.New(u.limits(200*time.Millisecond), door.NewLog(slog.New(slog.DiscardHandler)))
+	d := door.New(u.limits(time.Second), door.NewLog(slog.New(slog.DiscardHandler)))
 	srv := httptest.NewUnstartedServer(nil)
 	srv.Config = httpServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
