@@ -68,19 +68,20 @@ var layers = map[string][]string{
 	"web":                   {},
 	"web/pack":              {},
 	"internal/lifecycle":    {xsync},
+	"internal/door":         {xtime},
 
 	// The arm of the API.
 	"internal/store":           {"internal/fleet", "internal/auth", "internal/lifecycle", "migrations", pgx, puddle, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
 		"internal/fleet", "internal/auth", "internal/bootstrap", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
-		"internal/store", "internal/lifecycle", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
+		"internal/store", "internal/lifecycle", "internal/door", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},
 
 	// The arm of the streams.
 	"internal/xds": {
-		"internal/fleet", "internal/auth", "internal/lifecycle", "internal/pattern", "internal/planner", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
+		"internal/fleet", "internal/auth", "internal/lifecycle", "internal/door", "internal/pattern", "internal/planner", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
 	"internal/xds/xdstest": {

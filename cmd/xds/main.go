@@ -72,7 +72,7 @@ func (c *command) Run(ctx context.Context) error {
 		}
 		return errors.New("the database was not reached yet")
 	}
-	return lifecycle.Run(ctx, append(append(profiles, cert.Components()...), run.Health(health, ready), lifecycle.Component{
+	return lifecycle.Run(ctx, append(append(profiles, cert.Components()...), run.Health(health, log, ready), lifecycle.Component{
 		Name: "xds", StopTimeout: c.Drain + 30*time.Second,
 		Run: func(ctx context.Context) error {
 			s, err := run.NewXDS(ctx, c.XDSConfig, log)

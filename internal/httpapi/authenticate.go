@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"fairlead/internal/auth"
+	"fairlead/internal/door"
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
 )
@@ -98,6 +99,7 @@ func (a *API) identify(r *http.Request, c *call) error {
 	c.principal, c.expires = p, token.ExpiresAt
 	c.actor.Credential, c.actor.Name = p.Credential, p.Name
 	note(r.Context()).credential = p.Credential.String()
+	door.Prove(r.Context())
 	return nil
 }
 

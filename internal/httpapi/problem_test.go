@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -94,6 +96,39 @@ func TestT38_LogLinesHoldTogether(t *testing.T) {
 	if n := strings.Count(lines.String(), "\n"); n != 1 || !json.Valid(lines.Bytes()) {
 		t.Errorf("%d lines: %q", n, &lines)
 	}
+}
+
+// TestT16_RequestsWithoutATokenAreOneLineASecond, however long what they send; those with a good one have a line each.
+func TestT16_RequestsWithoutATokenAreOneLineASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var lines bytes.Buffer
+		credential := ""
+		h := logged(slog.New(slog.NewJSONHandler(&lines, nil)))(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			note(r.Context()).credential = credential
+		}))
+		ask := func(n int) int {
+			lines.Reset()
+			for range n {
+				r := httptest.NewRequest(http.MethodGet, "/v1/"+strings.Repeat("a", 4000), nil)
+				r.Method = strings.Repeat("B", 30_000)
+				h.ServeHTTP(httptest.NewRecorder(), r)
+			}
+			time.Sleep(3 * time.Second)
+			synctest.Wait()
+			if most := 1000 * strings.Count(lines.String(), "\n"); lines.Len() > most {
+				t.Errorf("%d bytes, want at most %d", lines.Len(), most)
+			}
+			return strings.Count(lines.String(), "\n")
+		}
+		if n := ask(100); n != 2 || !strings.Contains(lines.String(), `"more":98`) {
+			t.Errorf("%d lines, want two: %s", n, &lines)
+		}
+		credential = "known"
+		if n := ask(100); n != 100 {
+			t.Errorf("%d lines of a good token's, want 100", n)
+		}
+	})
 }
 
 func TestIfNoneMatchReadsLists(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"fairlead/internal/door"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/lifecycle"
@@ -75,8 +76,10 @@ func headAsGet(next http.Handler) http.Handler {
 }
 
 // logged gives the request its id and writes one line when it is answered. The line
-// holds no header, no query, no body and of the path only the route and the slugs.
+// holds no header, no query, no body and of the path only the route and the slugs. Requests without a good token have one
+// line in a second and address.
 func logged(log *slog.Logger) func(http.Handler) http.Handler {
+	strangers := door.NewLog(log)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			n := &requestNote{id: fleet.NewID().String()}
@@ -85,17 +88,24 @@ func logged(log *slog.Logger) func(http.Handler) http.Handler {
 			w.Header().Set("X-Content-Type-Options", "nosniff")
 			ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 			start := time.Now()
-			defer func() { writeLine(ctx, log, n, ww, r, time.Since(start)) }()
+			defer func() {
+				level, attrs := lineOf(ctx, n, ww, r, time.Since(start))
+				if n.credential == "" {
+					strangers.Say(level, door.SourceOf(r.RemoteAddr), "request", attrs...)
+				} else {
+					log.LogAttrs(ctx, level, "request", attrs...)
+				}
+			}()
 			next.ServeHTTP(ww, r.WithContext(ctx))
 		})
 	}
 }
 
-func writeLine(ctx context.Context, log *slog.Logger, n *requestNote, ww middleware.WrapResponseWriter, r *http.Request, took time.Duration) {
+func lineOf(ctx context.Context, n *requestNote, ww middleware.WrapResponseWriter, r *http.Request, took time.Duration) (slog.Level, []slog.Attr) {
 	level := slog.LevelInfo
 	status := ww.Status()
 	attrs := []slog.Attr{
-		slog.String("request_id", n.id), slog.String("method", r.Method), slog.String("route", route(ctx)),
+		slog.String("request_id", n.id), slog.String("method", door.Cut(r.Method)), slog.String("route", route(ctx)),
 		slog.Int("status", status), slog.Int("bytes", ww.BytesWritten()), slog.Duration("took", took),
 		slog.String("ip", clientIP(r)),
 	}
@@ -111,7 +121,7 @@ func writeLine(ctx context.Context, log *slog.Logger, n *requestNote, ww middlew
 		level = levelOf(n.err, r)
 		attrs = append(attrs, slog.String("error", n.err.Error()))
 	}
-	log.LogAttrs(ctx, level, "request", attrs...)
+	return level, attrs
 }
 
 // levelOf is an error where something of ours failed, and not where the client went away or a

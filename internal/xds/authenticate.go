@@ -3,6 +3,7 @@ package xds
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 
@@ -56,11 +57,13 @@ func (s *Server) authenticate(ss grpc.ServerStream, method string) (*identified,
 		c.called()
 	}
 	if strings.HasPrefix(method, open) {
+		s.slowDown(ss.Context())
 		return nil, nil
 	}
 	id, err := s.identify(ss.Context())
 	if err != nil {
-		s.log.Info("call refused", "method", method, "remote", remote(ss.Context()), "reason", err)
+		s.say(slog.LevelInfo, addressOf(ss.Context()), "call refused", slog.String("method", method), slog.Any("reason", err))
+		s.slowDown(ss.Context())
 		return nil, statusOf(err)
 	}
 	relayed, err := s.admitRouted(ss.Context(), id, method)

@@ -3,6 +3,7 @@ package xds
 import (
 	"context"
 	"crypto/tls"
+	"log/slog"
 	"net"
 	"sync"
 	"time"
@@ -18,7 +19,7 @@ import (
 // conn is a connection as gRPC sees it, above TLS. It closes one on which a message was
 // begun and is not complete within Limits.Receive: gRPC has no hook for half a message,
 // and would hold it for as long as the connection lives. Until a call was authenticated
-// it reads no more than unauthenticatedBytes ahead of the calls' verdicts.
+// it reads no more than unauthenticatedBytes ahead of the calls' verdicts. It ends where its client floods it (flood.go).
 type conn struct {
 	net.Conn // under TLS or not; what gRPC reads and writes
 	srv      *Server
@@ -32,6 +33,8 @@ type conn struct {
 	mu            sync.Mutex // guards all below
 	frames        *frames
 	room          sync.Cond // signalled when there may be room to read more, or nothing to read for
+	calls         calls
+	resets, idle  bucket
 	late          *time.Timer
 	authenticated bool
 	closed        bool
@@ -44,24 +47,21 @@ func newConn(s *Server, above net.Conn, g *guest) *conn {
 	return c
 }
 
-// unauthenticatedBytes is the most that an unauthenticated connection may make the server hold, as
-// frames weighs it: some 20 calls that wait for their verdicts.
-const unauthenticatedBytes = 512 << 10
-
-// Read blocks while the connection is unauthenticated and holds too much. Verdicts are made of
+// Read blocks while too much of what was read before is under way. Verdicts are made of
 // headers alone, so each call gets its own without anything more being read.
 func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p[:c.wait(len(p))])
 	c.mu.Lock()
-	for !c.closed && !c.authenticated && c.frames.held > unauthenticatedBytes {
-		c.room.Wait()
-	}
-	c.mu.Unlock()
-	n, err := c.Conn.Read(p)
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.follow(c.frames.read, p[:n])
 	if c.frames.half > 0 && c.late == nil && !c.closed {
 		c.late = time.AfterFunc(c.srv.cfg.Limits.Receive, c.check)
+	}
+	with := c.flooded(time.Now)
+	c.mu.Unlock()
+	if with != "" {
+		c.srv.entry.Flooded(c.RemoteAddr(), with, slog.Bool("authenticated", c.isAuthenticated()))
+		_ = c.Close() // it is of no use any more
+		return 0, errFlooded
 	}
 	return n, err
 }
@@ -111,7 +111,7 @@ func (c *conn) check() {
 	if !c.overdue() {
 		return
 	}
-	c.srv.log.Warn("connection closed: a message was begun and not sent to its end in time", "remote", c.RemoteAddr().String(), "within", c.srv.cfg.Limits.Receive)
+	c.srv.say(slog.LevelWarn, c.RemoteAddr(), "connection closed: a message was begun and not sent to its end in time", slog.Duration("within", c.srv.cfg.Limits.Receive))
 	_ = c.Close() // it is of no use any more
 }
 
@@ -133,7 +133,7 @@ func (c *conn) overdue() bool {
 // called notes that a call came.
 func (c *conn) called() {
 	if c.guest != nil {
-		c.guest.called.Store(time.Now().UnixNano())
+		c.guest.Called()
 	}
 }
 
@@ -160,12 +160,19 @@ func (c *conn) admit() {
 	if !was {
 		c.authenticated = true
 		c.frames.stopWeighing()
+		c.resets, c.idle = bucket{}, bucket{}
 		c.room.Broadcast()
 	}
 	c.mu.Unlock()
 	if !was && c.guest != nil {
-		c.guest.leave()
+		c.guest.Prove()
 	}
+}
+
+func (c *conn) isAuthenticated() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.authenticated
 }
 
 // transport makes a conn of each connection after its handshake.

@@ -17,10 +17,13 @@ func (s *Server) door(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo
 			err = statusOf(lifecycle.Contained(s.log, "a stream", v, "method", info.FullMethod))
 		}
 	}()
+	c := connOf(ss.Context())
+	c.begin()
+	defer c.end()
 	known, err := s.authenticate(ss, info.FullMethod)
 	switch {
 	case err != nil:
-		connOf(ss.Context()).arrived()
+		c.arrived()
 		return err
 	case known == nil:
 		return next(srv, ss)

@@ -6,7 +6,8 @@ import (
 )
 
 // frames follows the frames of an HTTP/2 connection in both directions and knows of which
-// streams a gRPC message has begun to come and is not complete. It reads bytes that have
+// streams a gRPC message has begun to come and is not complete, and how much came that a client
+// has no use for. It reads bytes that have
 // passed and changes none. Its cost grows with the frames, and with the messages in them;
 // what it remembers is one entry for each open stream, of which the transport bounds the
 // number, and for some that it ignores.
@@ -14,22 +15,29 @@ type frames struct {
 	in, out  frameHeads
 	preface  int // bytes of the client's preface that are yet to come
 	newest   uint32
-	incoming map[uint32]incoming // of the streams that the client may still send on; while weigh is set, of all
+	incoming map[uint32]incoming // of the streams that neither side has ended, the client by a reset and the server at all
 	half     int                 // of them, those with a message that is begun
 	held     int                 // what incoming weighs, while weigh is set
 	weigh    bool
 
 	padding   uint32 // of the DATA frame that comes in now; at its end
 	padLength bool   // its first byte, the length of the padding, is yet to come
+
+	since  time.Time // when the connection began, later by how long nothing was read of it
+	resets int       // streams that the client reset before anything was answered, just after it had opened them
+	idle   int       // frames that carry nothing and that nothing accounts for
+	owed   int       // frames that carry nothing and that what passed before accounts for
 }
 
 // incoming is what a stream's client sends.
 type incoming struct {
 	begun  time.Time // of the message that is not complete; zero: there is none
 	left   uint32    // bytes of its body that are yet to come, once its prefix is there
+	opened uint32    // milliseconds after frames.since
 	prefix [5]byte   // "Compressed-Flag Message-Length", as gRPC puts before each message
 	have   uint8     // bytes of prefix
 	ended  bool      // the client sends no more
+	heard  bool      // something was answered
 	weight int
 }
 
@@ -44,6 +52,9 @@ const (
 	frameData     = 0x0
 	frameHeaders  = 0x1
 	frameReset    = 0x3
+	frameSettings = 0x4
+	framePing     = 0x6
+	flagAck       = 0x1
 	flagEndStream = 0x1
 	flagPadded    = 0x8
 	frameHeadLen  = 9
@@ -51,7 +62,7 @@ const (
 )
 
 func newFrames() *frames {
-	return &frames{preface: prefaceLen, incoming: make(map[uint32]incoming), weigh: true}
+	return &frames{preface: prefaceLen, incoming: make(map[uint32]incoming), weigh: true, since: time.Now(), owed: owedFirst}
 }
 
 // frameHeads finds the heads of frames in one direction.
@@ -129,17 +140,29 @@ func (f *frames) open() {
 	id := f.in.stream()
 	switch f.in.kind() {
 	case frameHeaders:
-		if id%2 == 1 && id > f.newest { // else they are trailers, or an error that the transport answers
-			f.newest = id
-			if len(f.incoming) < 2*maxStreams { // else the server has said GOAWAY, and answers no new one
-				f.incoming[id] = f.weighed(incoming{}, callWeight)
-			}
+		if id%2 != 1 || id <= f.newest { // trailers, or an error that the transport answers
+			f.carriesNothing()
+			return
+		}
+		f.newest = id
+		f.owes(owedByCall)
+		if len(f.incoming) < 2*maxStreams { // else the server has said GOAWAY, and answers no new one
+			f.incoming[id] = f.weighed(incoming{opened: f.now()}, callWeight)
 		}
 	case frameData:
+		if f.in.length < smallData && !f.in.flag(flagEndStream) {
+			f.carriesNothing()
+		}
 		f.padding, f.padLength = 0, f.in.flag(flagPadded)
 		if s, ok := f.incoming[id]; ok {
 			f.incoming[id] = f.weighed(s, frameWeight+int(f.in.length))
 		}
+	case frameReset:
+		if _, ok := f.incoming[id]; !ok {
+			f.carriesNothing()
+		}
+	default:
+		f.carriesNothing()
 	}
 }
 
@@ -169,7 +192,9 @@ func (f *frames) data(p []byte) {
 	}
 	was := !s.begun.IsZero()
 	for len(p) > 0 {
-		p = s.take(p)
+		if p = s.take(p); s.have == 0 {
+			f.owes(owedByMessage)
+		}
 	}
 	is := s.have > 0
 	switch {
@@ -213,9 +238,7 @@ func (f *frames) write(p []byte) {
 			if p, whole = f.out.next(p); !whole {
 				return
 			}
-			if f.out.ends() {
-				f.forget(f.out.stream())
-			}
+			f.answer()
 		} else {
 			_, p = f.out.pass(p)
 		}
@@ -232,11 +255,17 @@ func (f *frames) forget(id uint32) {
 	delete(f.incoming, id)
 }
 
-// finish notes that the client ended a stream. Until the server ends it too, what came is
+// finish notes that the client ended a stream. Until the server ends it too, or the client resets it, what came is
 // held.
 func (f *frames) finish(id uint32) {
 	s, ok := f.incoming[id]
-	if !ok || !f.weigh || f.in.kind() == frameReset {
+	if !ok {
+		return
+	}
+	if f.in.kind() == frameReset {
+		if !s.heard && f.now()-s.opened < youngStream {
+			f.resets++
+		}
 		f.forget(id)
 		return
 	}
@@ -249,11 +278,8 @@ func (f *frames) finish(id uint32) {
 func (f *frames) stopWeighing() {
 	f.weigh, f.held = false, 0
 	for id, s := range f.incoming {
-		if s.weight = 0; s.ended {
-			delete(f.incoming, id)
-		} else {
-			f.incoming[id] = s
-		}
+		s.weight = 0
+		f.incoming[id] = s
 	}
 }
 

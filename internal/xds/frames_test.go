@@ -91,6 +91,40 @@ func TestT16_StreamsThatNobodyAnswersAreBounded(t *testing.T) {
 	}
 }
 
+// TestT16_WhatAClientHasAUseForIsFree: windows that it opens for what it was sent and for its calls, answers to the server's own frames, a
+// reset of what the server has ended, and messages that are as small as a message gets.
+func TestT16_WhatAClientHasAUseForIsFree(t *testing.T) {
+	f := newFrames()
+	f.read(preface())
+	f.read(frame(frameSettings, 0, 0))
+	window := func(id uint32) []byte { return frame(0x8, 0, id, 0, 0, 1, 0) }
+	for id := uint32(1); id < 40_000; id += 2 {
+		f.read(frame(frameHeaders, 4, id, 1))
+		f.read(window(id))
+		f.read(window(0))
+		f.read(frame(frameData, 0, id, prefix(0)...))
+		f.write(frame(frameHeaders, 4, id, 1))
+		for range 2 {
+			f.write(frame(frameData, 0, id, 1))
+			f.read(window(id))
+			f.read(window(0))
+			f.read(frame(framePing, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8)) // gRPC measures the way with it
+		}
+		f.write(frame(framePing, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8))
+		f.read(frame(framePing, flagAck, 0, 1, 2, 3, 4, 5, 6, 7, 8))
+		if id%4 == 1 {
+			f.write(frame(frameHeaders, flagEndStream|4, id, 1))
+		}
+		f.read(frame(frameReset, 0, id, 0, 0, 0, 8))
+	}
+	if resets, idle := f.spent(); resets != 0 || idle != 0 {
+		t.Errorf("%d resets and %d frames are held against it", resets, idle)
+	}
+	if len(f.incoming) != 0 {
+		t.Errorf("%d streams are left", len(f.incoming))
+	}
+}
+
 func feed(follow func([]byte), p []byte, bytewise bool) {
 	if !bytewise {
 		follow(p)
@@ -129,8 +163,10 @@ func FuzzFrames(f *testing.F) {
 				if !s.begun.IsZero() {
 					s.begun = time.Unix(1, 0)
 				}
+				s.opened = 0
 				x.incoming[id] = s
 			}
+			x.since = time.Time{}
 			x.in.head, x.out.head = [9]byte{}, [9]byte{} // holds what is left of the frame before
 		}
 		if !reflect.DeepEqual(one, other) {

@@ -192,6 +192,28 @@ func TestT08_AConnectionWithoutACallIsClosed(t *testing.T) {
 	})
 }
 
+// TestT08_AConnectionWithoutAStreamEnds after five minutes, also where a token was good; one with a stream stays.
+func TestT08_AConnectionWithoutAStreamEnds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := openDoor(t, func(*xds.Config) {})
+		quiet, busy := d.raw("10.0.0.1"), d.raw("10.0.0.1")
+		listening(t, busy)
+		id := quiet.Call(fetchMethod, "*")
+		quiet.Send(id, xdstest.Message(0, nil), true)
+		if code, err := quiet.End(id); code != codes.OK {
+			t.Fatalf("the call ended with %v (%v)", code, err)
+		}
+		time.Sleep(4 * time.Minute)
+		if got := alive([]*xdstest.Raw{quiet, busy}); !slices.Equal(got, []int{0, 1}) {
+			t.Errorf("after four minutes %v are left, want both", got)
+		}
+		time.Sleep(2 * time.Minute)
+		if got := alive([]*xdstest.Raw{quiet, busy}); !slices.Equal(got, []int{1}) {
+			t.Errorf("after six minutes %v are left, want the one with a stream", got)
+		}
+	})
+}
+
 // TestT08_AConnectionThatIsGoneCountsNoMore, whoever ended it.
 func TestT08_AConnectionThatIsGoneCountsNoMore(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -20,15 +20,6 @@ const maxWaiting = 16_384
 // for who is served, and for the database.
 func mayWait(files uint64) int { return int(min(maxWaiting, files/4)) } //nolint:gosec // at most maxWaiting
 
-// files is how many files the process may have open.
-func files() uint64 {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return 4 * maxWaiting // accept says when there are none left
-	}
-	return uint64(limit.Cur) //nolint:unconvert // signed on some systems
-}
-
 // queue takes connections in as they come, and has them wait.
 type queue struct {
 	net.Listener

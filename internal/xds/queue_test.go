@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"fairlead/internal/door"
 )
 
 // offers is a listener whose connections and errors the test brings.
@@ -193,7 +195,7 @@ func TestT08_WhoWaitsLeavesFiles(t *testing.T) {
 			t.Errorf("of %d files %d may wait, want %d", limit, got, want)
 		}
 	}
-	if n := files(); n == 0 {
+	if n := door.Files(); n == 0 {
 		t.Error("the process may open no file")
 	}
 	synctest.Test(t, func(t *testing.T) {

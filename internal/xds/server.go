@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/peer"
 
+	"fairlead/internal/door"
 	"fairlead/internal/fleet"
 	"fairlead/internal/planner"
 )
@@ -67,6 +68,9 @@ type Limits struct {
 	// and 500. UnauthenticatedIdle is how long they may be without a call; 30 s.
 	Unauthenticated, UnauthenticatedPerAddress int
 	UnauthenticatedIdle                        time.Duration
+	// UnauthenticatedCalls are how many without a good token are answered of one address in a second; 1,000. Of what comes faster the
+	// answers wait.
+	UnauthenticatedCalls int
 }
 
 func (l Limits) withDefaults() Limits {
@@ -126,7 +130,7 @@ type Server struct {
 	planner  *planner.Planner
 	lists    lists
 	streams  registry
-	guests   guests
+	entry    *door.Door
 	arrivals *arrivals
 	refusals refusals
 	routed   *routedCalls
@@ -147,7 +151,8 @@ func New(cfg Config) (*Server, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd), routed: newRoutedCalls()}
 	context.AfterFunc(ctx, func() { close(s.drain) })
-	s.guests.srv, s.guests.told.Interval = s, time.Second
+	l := cfg.Limits
+	s.entry = door.New(door.Limits{Unproved: l.Unauthenticated, PerAddress: l.UnauthenticatedPerAddress, Idle: l.UnauthenticatedIdle, Calls: l.UnauthenticatedCalls}, door.NewLog(s.log))
 	return s, nil
 }
 
@@ -162,6 +167,10 @@ func (s *Server) NewGRPC() *grpc.Server {
 // opens one for each cluster's endpoints.
 const maxStreams = 20_000
 
+// maxIdle is how long a connection without a stream is kept on which a token was good: a client that means to come back does so within
+// half a minute, and each is a file.
+const maxIdle = 5 * time.Minute
+
 // writeBuffer is what a connection holds while it writes, in bytes: as many are in use at once as
 // streams write at once. Half of grpc's default costs no more processor and 3 KiB a stream less.
 const writeBuffer = 16 << 10
@@ -171,7 +180,7 @@ const writeBuffer = 16 << 10
 // clients: grpc's default enforcement ends every Envoy's connection each 130 s. Windows are
 // fixed: a window that grows with the traffic is what each client may send unasked.
 func (s *Server) Options() []grpc.ServerOption {
-	params := keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}
+	params := keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second, MaxConnectionIdle: maxIdle}
 	if age := s.cfg.MaxAge; age > 0 {
 		// grpc says GOAWAY at the age, give or take a tenth; the streams' own ends come after
 		// that, and this is the backstop.
@@ -182,6 +191,7 @@ func (s *Server) Options() []grpc.ServerOption {
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.WriteBufferSize(writeBuffer),
 		grpc.Creds(newTransport(s, s.cfg.TLS)),
+		grpc.InTapHandle(countCall),
 		grpc.StreamInterceptor(s.door),
 		grpc.UnaryInterceptor(refuseUnary),
 		grpc.StaticStreamWindowSize(64 << 10),

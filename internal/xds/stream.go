@@ -95,7 +95,7 @@ func (st *stream) run() error {
 	case errors.Is(err, io.EOF):
 		return nil // it had nothing to ask for
 	case err != nil:
-		st.log.Info("stream refused", "reason", err)
+		st.say(slog.LevelInfo, "stream refused", err)
 		return err
 	}
 	st.log.Debug("stream opened")
@@ -108,10 +108,16 @@ func (st *stream) run() error {
 	}()
 	err = st.loop()
 	if errors.Is(err, fleet.ErrLimit) {
-		st.log.Warn("stream ended: the client asks for more than it may, and will come back", "reason", err)
+		st.say(slog.LevelWarn, "stream ended: the client asks for more than it may, and will come back", err)
 	}
 	st.log.Debug("stream ended", "reason", err)
 	return err
+}
+
+// say writes a line that a node can cause as often as it likes.
+func (st *stream) say(level slog.Level, what string, reason error) {
+	st.srv.say(level, addressOf(st.ctx), what, slog.Any("tenant", st.id.Key.Tenant), slog.Any("fleet", st.id.Key.Fleet),
+		slog.String("node", st.node.node.ID), slog.Any("reason", reason))
 }
 
 // read hands on the requests, and says why there are no more.

@@ -2,6 +2,7 @@ package xds
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -62,7 +63,7 @@ func (s *Server) release(ctx context.Context, h *handed) {
 	case <-ctx.Done(): // reset, or without a connection: it is dropped
 	case <-timer.C:
 		if c := connOf(ctx); c != nil {
-			s.log.Warn("connection closed: its client does not read what it asked for", "remote", remote(ctx), "within", s.cfg.Limits.Write)
+			s.say(slog.LevelWarn, addressOf(ctx), "connection closed: its client does not read what it asked for", slog.Duration("within", s.cfg.Limits.Write))
 			_ = c.Close() // it is of no use any more
 		}
 	}

@@ -16,5 +16,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if order := os.Getenv(floodEnv); order != "" {
+		if err := runFlood(order, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "flood:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	world.Main(m, world.Suite{Name: "e2e", Race: true})
 }

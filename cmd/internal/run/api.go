@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"fairlead/internal/door"
 	"fairlead/internal/httpapi"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/resource"
@@ -24,6 +25,7 @@ type APIConfig struct {
 	SealPublicKey string `name:"seal-public-key" env:"FAIRLEAD_SEAL_PUBLIC_KEY" required:"" type:"path" placeholder:"FILE" help:"Public key that seals Secrets (api keys makes it)."`
 	VersionKey    string `name:"version-key" env:"FAIRLEAD_VERSION_KEY" required:"" type:"path" placeholder:"FILE" help:"Key of the versions of Secrets, the same on every API server."`
 	Database
+	Unauthenticated
 
 	PublicURL     string   `name:"public-url" env:"FAIRLEAD_PUBLIC_URL" placeholder:"URL" help:"Where browsers reach the page, such as https://fairlead.example.com: needed behind a proxy that ends TLS or passes on another Host. Sessions, and which page may change something, go by it; without it by each request."`
 	GuardLogPaths []string `name:"guard-log-paths" env:"FAIRLEAD_GUARD_LOG_PATHS" default:"/var/log/envoy/,/dev/stdout,/dev/stderr,/dev/null" placeholder:"PATH" help:"Where every role may let a proxy write logs: a folder ends with a slash, all else is a file (default: ${default})."`
@@ -36,6 +38,7 @@ type API struct {
 	store    *store.Store
 	notifier *store.Notifier
 	log      *slog.Logger
+	limits   door.Limits
 }
 
 // NewAPI opens the database, waiting for it until ctx ends, and reads the keys.
@@ -66,7 +69,7 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 	if err != nil {
 		return nil, err
 	}
-	a := &API{log: log, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Logger: log, Lost: func(err error) {
+	a := &API{log: log, limits: cfg.limits(httpIdle), notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Logger: log, Lost: func(err error) {
 		log.Warn("the doorbell's connection is lost: servers hear of changes by their polls", "reason", err)
 	}})}
 	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_app", Bell: a.notifier, Logger: log}, log)
@@ -104,23 +107,33 @@ func (a *API) Components(lis net.Listener, conf *tls.Config) []lifecycle.Compone
 	}
 }
 
-// httpServer bounds what a request may take before anybody knows whose it is.
-func httpServer(h http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
+// httpIdle is how long a connection may be without a request on which none was authenticated. A browser opens a new one where it finds
+// one closed.
+const httpIdle = 10 * time.Second
+
+// httpServer bounds what a request may take before anybody knows whose it is. HTTP/2 is not served, and what can be done with its frames.
+func httpServer(h http.Handler, d *door.Door) *http.Server {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	srv := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      90 * time.Second, // a receipt is waited for up to 60 s
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		Protocols:         &protocols,
 	}
+	d.Serve(srv)
+	return srv
 }
 
 // serve answers requests until ctx ends, then finishes those under way: long polls are
 // answered at once with what there is.
 func (a *API) serve(ctx context.Context, lis net.Listener, conf *tls.Config) error {
-	srv := httpServer(a.handler.Handler(), a.log)
+	d := door.New(a.limits, door.NewLog(a.log))
+	srv := httpServer(a.handler.Handler(), d)
+	lis = d.Listener(lis)
 	if conf != nil {
 		lis = tls.NewListener(lis, conf)
 	}

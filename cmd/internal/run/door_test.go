@@ -22,8 +22,8 @@ import (
 	"fairlead/internal/xds/xdstest"
 )
 
-// door is a running xDS server, its database and tokens that are not good.
-type door struct {
+// xdsDoor is a running xDS server, its database and tokens that are not good.
+type xdsDoor struct {
 	address string
 	methods []string // all that is registered
 	tokens  map[string]string
@@ -32,12 +32,12 @@ type door struct {
 }
 
 // openDoor starts the server as XDS.Serve does, with reflection on.
-func openDoor(t *testing.T) door {
+func openDoor(t *testing.T) xdsDoor {
 	t.Helper()
 	return openDoorOn(t, storetest.New(t))
 }
 
-func openDoorOn(t *testing.T, db *storetest.DB) door {
+func openDoorOn(t *testing.T, db *storetest.DB) xdsDoor {
 	t.Helper()
 	return openDoorWith(t, db, nil)
 }
@@ -79,7 +79,7 @@ func openDoorWith(t *testing.T, db *storetest.DB, conf *tls.Config) door {
 			t.Errorf("the server ended with %v", err)
 		}
 	})
-	d := door{address: lis.Addr().String()}
+	d := xdsDoor{address: lis.Addr().String()}
 	for service, info := range srv.grpc.GetServiceInfo() {
 		for _, m := range info.Methods {
 			d.methods = append(d.methods, "/"+service+"/"+m.Name)
@@ -90,7 +90,7 @@ func openDoorWith(t *testing.T, db *storetest.DB, conf *tls.Config) door {
 	return d
 }
 
-func (d *door) credentials(t *testing.T, db *storetest.DB) {
+func (d *xdsDoor) credentials(t *testing.T, db *storetest.DB) {
 	t.Helper()
 	tenant, s, actor := db.Tenant(t), db.Store(t), store.Actor{Name: "test"}
 	f := db.Fleet(t, tenant)
@@ -113,7 +113,7 @@ func (d *door) credentials(t *testing.T, db *storetest.DB) {
 	d.tokens = map[string]string{"none": "", "garbage": "garbage", "unknown": unknown, "expired": expired, "revoked": revoked}
 }
 
-func (d door) dial(t *testing.T) *xdstest.Raw {
+func (d xdsDoor) dial(t *testing.T) *xdstest.Raw {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", d.address)
 	if err != nil {
@@ -178,7 +178,7 @@ func TestT03_T39_NothingBeforeTheToken(t *testing.T) {
 func TestTheDoorTellsWhomItRefused(t *testing.T) {
 	db := storetest.New(t)
 	s := db.Store(t)
-	var d door
+	var d xdsDoor
 	t.Run("serve", func(t *testing.T) {
 		d = openDoorOn(t, db)
 		r := d.dial(t)

@@ -5,17 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
+	"fairlead/internal/door"
 	"fairlead/internal/lifecycle"
 )
 
+// healthProbes is how many connections the port of the health has.
+const healthProbes = 100
+
 // Health serves /healthz (the process lives) and /readyz (it may be sent traffic) over
 // plain HTTP. ready returns why not. A process that lives in spite of panics says how many
-// there were since its start.
-func Health(lis net.Listener, ready func(context.Context) error) lifecycle.Component {
+// there were since its start. Whoever asks is unknown: a few probes are all that there is room for.
+func Health(lis net.Listener, log *slog.Logger, ready func(context.Context) error) lifecycle.Component {
 	return lifecycle.Component{Name: "health", Run: func(ctx context.Context) error {
 		mux := http.NewServeMux()
 		mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -36,8 +41,10 @@ func Health(lis net.Listener, ready func(context.Context) error) lifecycle.Compo
 			_, _ = io.WriteString(w, "ready\n")
 		})
 		srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second}
+		d := door.New(door.Limits{Unproved: healthProbes, PerAddress: healthProbes, Idle: httpIdle}, door.NewLog(log))
+		d.Serve(srv)
 		stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
-		err := srv.Serve(lis)
+		err := srv.Serve(d.Listener(lis))
 		if stop() || !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve health: %w", err)
 		}

@@ -7,6 +7,8 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"fairlead/internal/door"
 )
 
 // TLS says how a server proves itself.
@@ -29,6 +31,26 @@ func (t TLS) Open(address string, log *slog.Logger) (*Certificate, error) {
 		return nil, fmt.Errorf("%s can be reached from other machines and there is no certificate: give --tls-cert and --tls-key, or ask for plaintext with --allow-plaintext", address)
 	}
 	return nil, nil
+}
+
+// Unauthenticated says how many connections a port has on which nobody has proved who they are.
+type Unauthenticated struct {
+	Most       int `name:"max-unauthenticated-connections" env:"FAIRLEAD_MAX_UNAUTHENTICATED_CONNECTIONS" default:"2000" help:"Connections on which no token was good yet, handshakes included, and no more of them than half of those that the limit of open files allows. One more closes the oldest of them."`
+	PerAddress int `name:"max-unauthenticated-connections-per-address" env:"FAIRLEAD_MAX_UNAUTHENTICATED_CONNECTIONS_PER_ADDRESS" default:"500" help:"Of them, those from one address (IPv6: from one /64); more are refused. Raise it where a load balancer, proxy or NAT hides the clients' addresses and many connect at once."`
+}
+
+const defaultUnauthenticated, defaultUnauthenticatedPerAddress = 2000, 500
+
+// limits are those of a port of HTTP.
+func (u Unauthenticated) limits(idle time.Duration) door.Limits {
+	l := door.Limits{Unproved: u.Most, PerAddress: u.PerAddress, Idle: idle}
+	if l.Unproved == 0 {
+		l.Unproved = defaultUnauthenticated
+	}
+	if l.PerAddress == 0 {
+		l.PerAddress = defaultUnauthenticatedPerAddress
+	}
+	return l
 }
 
 func loopback(address string) bool {

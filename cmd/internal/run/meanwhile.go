@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"fairlead/internal/door"
 	"fairlead/internal/fleet"
 )
 
@@ -26,14 +27,16 @@ func Meanwhile(ctx context.Context, lis net.Listener, conf *tls.Config, log *slo
 	if !ok {
 		return fmt.Errorf("serve the API: %T cannot be handed on: %w", lis, fleet.ErrInvalid)
 	}
-	var port net.Listener = lent{lis, shared.SetDeadline}
+	d := door.New(Unauthenticated{}.limits(httpIdle), door.NewLog(log))
+	port := d.Listener(lent{lis, shared.SetDeadline})
 	if conf != nil {
 		port = tls.NewListener(port, conf)
 	}
 	srv := &http.Server{
 		Handler: waiting(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second,
-		MaxHeaderBytes: 32 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		MaxHeaderBytes: 32 << 10,
 	}
+	d.Serve(srv)
 	// The next request of a client may be one for the API, and must come over a new connection.
 	srv.SetKeepAlivesEnabled(false)
 	g, ctx := errgroup.WithContext(ctx)

@@ -38,11 +38,10 @@ type XDSConfig struct {
 	TokenStreams   int           `name:"max-streams-per-credential" env:"FAIRLEAD_MAX_STREAMS_PER_CREDENTIAL" help:"Of them, those of one node token; half by default."`
 	Name           string        `name:"name" env:"FAIRLEAD_NAME" help:"The server's name for people; the host's by default."`
 	Database
+	Unauthenticated
 
-	Unauthenticated           int  `name:"max-unauthenticated-connections" env:"FAIRLEAD_MAX_UNAUTHENTICATED_CONNECTIONS" default:"2000" help:"Connections without a call whose token was good, handshakes included. One more closes the oldest of them."`
-	UnauthenticatedPerAddress int  `name:"max-unauthenticated-connections-per-address" env:"FAIRLEAD_MAX_UNAUTHENTICATED_CONNECTIONS_PER_ADDRESS" default:"500" help:"Of them, those from one address (IPv6: from one /64); more are refused. Raise it where a load balancer or NAT hides the clients' addresses and many connect at once."`
-	Reflection                bool `name:"reflection" env:"FAIRLEAD_REFLECTION" help:"Serve gRPC server reflection, to clients with a node token."`
-	AllowProxied              bool `name:"allow-proxied" env:"FAIRLEAD_ALLOW_PROXIED" help:"Let calls in that a proxy on the way has routed, as its headers say: for a load balancer of HTTP before this server. Without it they are refused, since they may speak with that proxy's credential."`
+	Reflection   bool `name:"reflection" env:"FAIRLEAD_REFLECTION" help:"Serve gRPC server reflection, to clients with a node token."`
+	AllowProxied bool `name:"allow-proxied" env:"FAIRLEAD_ALLOW_PROXIED" help:"Let calls in that a proxy on the way has routed, as its headers say: for a load balancer of HTTP before this server. Without it they are refused, since they may speak with that proxy's credential."`
 }
 
 // XDS is the xDS server of a process.
@@ -209,7 +208,7 @@ func (x *XDS) server(p Port) (server, error) {
 	srv, err := xds.New(xds.Config{
 		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Denied: x.replica.Denied, Logger: x.log, DrainSpread: x.cfg.Drain,
 		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection, AllowProxied: x.cfg.AllowProxied, Crowd: theCollector().crowd,
-		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated, UnauthenticatedPerAddress: x.cfg.UnauthenticatedPerAddress},
+		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated.Most, UnauthenticatedPerAddress: x.cfg.Unauthenticated.PerAddress},
 	})
 	if err != nil {
 		return server{}, err

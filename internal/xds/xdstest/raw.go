@@ -24,6 +24,7 @@ type Raw struct {
 	mu     sync.Mutex // guards all below
 	change sync.Cond
 	framer *http2.Framer // its writing
+	out    corked        // what it writes to
 	block  bytes.Buffer
 	encode *hpack.Encoder
 	last   uint32
@@ -36,7 +37,8 @@ type Raw struct {
 // NewRaw speaks over the connection, which ends with the test.
 func NewRaw(t testing.TB, conn net.Conn) *Raw {
 	t.Helper()
-	r := &Raw{t: t, conn: conn, framer: http2.NewFramer(conn, conn), first: 65535, window: map[uint32]int64{0: 65535}, ends: map[uint32]codes.Code{}}
+	r := &Raw{t: t, conn: conn, out: corked{conn: conn}, first: 65535, window: map[uint32]int64{0: 65535}, ends: map[uint32]codes.Code{}}
+	r.framer = http2.NewFramer(&r.out, conn)
 	r.change.L = &r.mu
 	r.encode = hpack.NewEncoder(&r.block)
 	r.framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
@@ -152,6 +154,61 @@ func (r *Raw) CallTo(authority, path, token string, more ...string) uint32 {
 	return id
 }
 
+// corked writes to the connection, at once or what has come together.
+type corked struct {
+	conn net.Conn
+	in   bool
+	rest bytes.Buffer
+}
+
+func (c *corked) Write(p []byte) (int, error) {
+	if c.in {
+		return c.rest.Write(p)
+	}
+	return c.conn.Write(p) //nolint:wrapcheck // it is the connection's
+}
+
+// RapidReset makes calls and resets each at once, in one piece.
+func (r *Raw) RapidReset(calls int, path, token string) {
+	r.t.Helper()
+	r.cork(true)
+	for range calls {
+		r.Reset(r.Call(path, token))
+	}
+	r.cork(false)
+}
+
+func (r *Raw) cork(in bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.out.in = in; !in {
+		_, _ = r.conn.Write(r.out.rest.Bytes()) // the end of the connection is seen by reading
+		r.out.rest.Reset()
+	}
+}
+
+// Reset ends a stream that the client has opened.
+func (r *Raw) Reset(id uint32) {
+	r.t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_ = r.framer.WriteRSTStream(id, http2.ErrCodeCancel) // as above
+}
+
+// Flood writes with write, at most n times, until the connection has ended. It returns how often it did.
+func (r *Raw) Flood(n int, write func(f *http2.Framer, i int) error) int {
+	r.t.Helper()
+	for i := range n {
+		r.mu.Lock()
+		if r.err != nil || write(r.framer, i) != nil {
+			r.mu.Unlock()
+			return i
+		}
+		r.mu.Unlock()
+	}
+	return n
+}
+
 // Message is a gRPC message's prefix, for a body of that length, and what is sent of it.
 func Message(length int, body []byte) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(length)), body...)
@@ -203,6 +260,9 @@ func (r *Raw) End(id uint32) (codes.Code, error) {
 		r.change.Wait()
 	}
 }
+
+// Close ends the connection.
+func (r *Raw) Close() { _ = r.conn.Close() }
 
 // Alive reports whether the connection has not ended.
 func (r *Raw) Alive() bool {

@@ -1,0 +1,145 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/test/world"
+)
+
+// TestSoakT16_FloodsHurtNobody: beside each flood of connections of strangers and of a node, for FAIRLEAD_SOAK each, a live stream hears of
+// changes within twice the time, and what the server has of the machine's memory is what it had, within a tenth. The log stays small. The
+// floods are of a process that yields to all others: what an attacker's machine has to do is not the server's.
+func TestSoakT16_FloodsHurtNobody(t *testing.T) {
+	d := 150 * time.Millisecond
+	if v := os.Getenv("FAIRLEAD_SOAK"); v != "" {
+		var err error
+		if d, err = time.ParseDuration(v); err != nil {
+			t.Fatalf("FAIRLEAD_SOAK: %v", err)
+		}
+	}
+	w := setup(t)
+	w.Apply(world.Together(static("a", "1s")))
+	debug := world.FreePort(t)
+	server := &floodedServer{w.XDS("--debug-listen", debug), debug}
+	arrivals := w.listen(server.Address)
+	node, _ := w.Credential()
+	changes := 0
+	hears := func(d time.Duration) []float64 { return w.hears(arrivals, d, &changes) }
+	alone := hears(d)
+	t.Logf("alone: p99 %.1f ms of %d changes", p99Of(alone), len(alone))
+	for _, o := range []floodOrder{
+		{Kind: "rapid reset", Connections: 16}, {Kind: "rapid reset", Connections: 16, Token: node}, {Kind: "calls", Connections: 8},
+		{Kind: "SETTINGS", Connections: 8}, {Kind: "SETTINGS", Connections: 8, Token: node}, {Kind: "PRIORITY", Connections: 8},
+		{Kind: "WINDOW_UPDATE", Connections: 8, Token: node}, {Kind: "empty DATA", Connections: 8}, {Kind: "silence", Connections: 600},
+	} {
+		t.Run(fmt.Sprintf("%s, token %t", o.Kind, o.Token != ""), func(t *testing.T) {
+			o.Address = server.Address
+			end := w.beginFlood(t, o)
+			hears(d / 5) // pools and buffers become what they will be
+			before, logged := server.resident(t), len(world.Read(t, server.Log))
+			beside := hears(d)
+			after, peak := server.resident(t), server.memory(t, "VmHWM")
+			grew := len(world.Read(t, server.Log)) - logged
+			count := end()
+			t.Logf("%d connections, %d writes; p99 %.1f ms of %d changes; %d KiB, then %d KiB (peak %d KiB); the log grew by %d bytes",
+				count.Connections, count.Writes, p99Of(beside), len(beside), before, after, peak, grew)
+			slack := 8 << 10 // KiB
+			if !full() {
+				slack = 64 << 10
+			}
+			if after > before+before/10+slack {
+				t.Errorf("it has %d KiB, and had %d KiB", after, before)
+			}
+			if most := 4096 * int(d/time.Second+2); grew > most {
+				t.Errorf("the log grew by %d bytes, want at most %d", grew, most)
+			}
+			if full() && p99Of(beside) > 2*max(p99Of(alone), 5) {
+				t.Errorf("changes take %.1f ms, and alone %.1f ms", p99Of(beside), p99Of(alone))
+			}
+		})
+	}
+}
+
+// floodedServer is one whose memory is looked at.
+type floodedServer struct {
+	*world.XDS
+	debug string // address
+}
+
+// beginFlood starts a flood in a process of its own, that yields to all others, until end is called.
+func (w *installation) beginFlood(t *testing.T, o floodOrder) (end func() floodCount) {
+	t.Helper()
+	order, err := json.Marshal(o)
+	world.Must(t, err)
+	cmd := exec.Command("nice", "-n", "19", os.Args[0])
+	cmd.Env, cmd.Stderr = append(os.Environ(), floodEnv+"="+string(order)), os.Stderr
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	in, err := cmd.StdinPipe()
+	world.Must(t, err)
+	world.Must(t, cmd.Start())
+	ended := false
+	end = func() (count floodCount) {
+		if ended {
+			return count
+		}
+		ended = true
+		_ = in.Close()
+		world.Must(t, cmd.Wait())
+		world.Must(t, json.Unmarshal(out.Bytes(), &count))
+		return count
+	}
+	t.Cleanup(func() { end() })
+	return end
+}
+
+// hears changes a cluster for that time, ten times at least, and tells how long each change took to the node, in ms.
+func (w *installation) hears(arrivals <-chan time.Time, d time.Duration, changes *int) (took []float64) {
+	for began := time.Now(); time.Since(began) < d || len(took) < 10; {
+		w.Put(static("a", fmt.Sprint(2+*changes%2, "s")))
+		*changes++
+		answered := time.Now()
+		took = append(took, (<-arrivals).Sub(answered).Seconds()*1000)
+	}
+	return took
+}
+
+func p99Of(took []float64) float64 {
+	sorted := slices.Sorted(slices.Values(took))
+	return sorted[len(sorted)*99/100]
+}
+
+// resident is what the server has of the machine's memory when garbage is given back, in KiB.
+func (p *floodedServer) resident(t *testing.T) int {
+	t.Helper()
+	resp, err := http.Post("http://"+p.debug+"/memory", "", nil)
+	world.Must(t, err)
+	_, _ = io.Copy(io.Discard, resp.Body)
+	_ = resp.Body.Close()
+	return p.memory(t, "VmRSS")
+}
+
+// memory is a figure of the kernel's, in KiB.
+func (p *floodedServer) memory(t *testing.T, field string) int {
+	t.Helper()
+	for line := range strings.Lines(string(world.Read(t, fmt.Sprintf("/proc/%d/status", p.PID())))) {
+		if value, ok := strings.CutPrefix(line, field+":"); ok {
+			n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")))
+			world.Must(t, err)
+			return n
+		}
+	}
+	t.Fatalf("the kernel says no %s", field)
+	return 0
+}
