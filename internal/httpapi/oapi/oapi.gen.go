@@ -62,6 +62,84 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for AuditCheckState.
+const (
+	Broken     AuditCheckState = "broken"
+	Intact     AuditCheckState = "intact"
+	Unverified AuditCheckState = "unverified"
+)
+
+// Valid indicates whether the value is a known member of the AuditCheckState enum.
+func (e AuditCheckState) Valid() bool {
+	switch e {
+	case Broken:
+		return true
+	case Intact:
+		return true
+	case Unverified:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditDeliveryCollector.
+const (
+	Syslog  AuditDeliveryCollector = "syslog"
+	Webhook AuditDeliveryCollector = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the AuditDeliveryCollector enum.
+func (e AuditDeliveryCollector) Valid() bool {
+	switch e {
+	case Syslog:
+		return true
+	case Webhook:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditFaultWhat.
+const (
+	EventChanged  AuditFaultWhat = "event_changed"
+	EventInserted AuditFaultWhat = "event_inserted"
+	EventMissing  AuditFaultWhat = "event_missing"
+	HeadMovedBack AuditFaultWhat = "head_moved_back"
+	LinkMissing   AuditFaultWhat = "link_missing"
+	RemovedEarly  AuditFaultWhat = "removed_early"
+	Rewritten     AuditFaultWhat = "rewritten"
+	Signature     AuditFaultWhat = "signature"
+	Truncated     AuditFaultWhat = "truncated"
+)
+
+// Valid indicates whether the value is a known member of the AuditFaultWhat enum.
+func (e AuditFaultWhat) Valid() bool {
+	switch e {
+	case EventChanged:
+		return true
+	case EventInserted:
+		return true
+	case EventMissing:
+		return true
+	case HeadMovedBack:
+		return true
+	case LinkMissing:
+		return true
+	case RemovedEarly:
+		return true
+	case Rewritten:
+		return true
+	case Signature:
+		return true
+	case Truncated:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConfirmCode.
 const (
 	LiveNodes      ConfirmCode = "live_nodes"
@@ -905,6 +983,88 @@ type ApplyInput struct {
 	VersionInfo *string `json:"version_info,omitempty"`
 }
 
+// AuditAnchor The last link that retention has removed.
+type AuditAnchor struct {
+	// At When it was removed.
+	At time.Time `json:"at"`
+
+	// EventAt When its event was.
+	EventAt time.Time `json:"event_at"`
+
+	// Hash A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash AuditHash `json:"hash"`
+	Seq  int64     `json:"seq"`
+}
+
+// AuditChain defines model for AuditChain.
+type AuditChain struct {
+	// Anchor The last link that retention has removed.
+	Anchor *AuditAnchor `json:"anchor,omitempty"`
+
+	// Head The newest link of a chain at one time. A signed one has all fields.
+	Head  *AuditHead  `json:"head,omitempty"`
+	Items []AuditLink `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+	TenantId   string      `json:"tenant_id"`
+	Unchained  *int64      `json:"unchained,omitempty"`
+
+	// Unlinked On the last page: how many events are in no chain. More than `unchained` of them were inserted behind its back.
+	Unlinked *int64 `json:"unlinked,omitempty"`
+}
+
+// AuditCheck defines model for AuditCheck.
+type AuditCheck struct {
+	// Anchor The last link that retention has removed.
+	Anchor *AuditAnchor `json:"anchor,omitempty"`
+
+	// BegunAt When the chain began; left out while there is none.
+	BegunAt *time.Time `json:"begun_at,omitempty"`
+
+	// CheckedAt When the last verification ended.
+	CheckedAt *time.Time `json:"checked_at,omitempty"`
+
+	// CheckedSeq Up to which number it came.
+	CheckedSeq *int64 `json:"checked_seq,omitempty"`
+
+	// Deliveries What the collectors have, which the operator may have set up.
+	Deliveries []AuditDelivery `json:"deliveries"`
+
+	// Fault The first thing that is wrong with the chain.
+	Fault *AuditFault `json:"fault,omitempty"`
+
+	// Head The newest link of a chain at one time. A signed one has all fields.
+	Head *AuditHead `json:"head,omitempty"`
+
+	// Signed The newest link of a chain at one time. A signed one has all fields.
+	Signed *AuditHead `json:"signed,omitempty"`
+
+	// State What the last verification found. `unverified`: there was none yet, as of a tenant of today.
+	State AuditCheckState `json:"state"`
+
+	// Unchained How many events there were when the chain began: they are in none, and a change of them does not show.
+	Unchained int64 `json:"unchained"`
+}
+
+// AuditCheckState What the last verification found. `unverified`: there was none yet, as of a tenant of today.
+type AuditCheckState string
+
+// AuditDelivery defines model for AuditDelivery.
+type AuditDelivery struct {
+	// At When it was last given something.
+	At        *time.Time             `json:"at,omitempty"`
+	Collector AuditDeliveryCollector `json:"collector"`
+
+	// Seq The last number that it has.
+	Seq int64 `json:"seq"`
+}
+
+// AuditDeliveryCollector defines model for AuditDelivery.Collector.
+type AuditDeliveryCollector string
+
 // AuditEvent defines model for AuditEvent.
 type AuditEvent struct {
 	// Address Where the request came from.
@@ -921,6 +1081,11 @@ type AuditEvent struct {
 	Fleet   *string `json:"fleet,omitempty"`
 	FleetId *string `json:"fleet_id,omitempty"`
 
+	// Hash A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash *AuditHash `json:"hash,omitempty"`
+
 	// Kind Example: resources.apply
 	Kind        string `json:"kind"`
 	NewRevision *int64 `json:"new_revision,omitempty"`
@@ -929,6 +1094,61 @@ type AuditEvent struct {
 	Object      string  `json:"object"`
 	OldRevision *int64  `json:"old_revision,omitempty"`
 	RequestId   *string `json:"request_id,omitempty"`
+
+	// Seq Its number in the chain of the tenant's audit; left out of an event from before there was a chain.
+	Seq *int64 `json:"seq,omitempty"`
+}
+
+// AuditFault The first thing that is wrong with the chain.
+type AuditFault struct {
+	// Detail What is wrong
+	Detail string `json:"detail"`
+
+	// Seq The number that it is about; 0 where it is about none.
+	Seq  int64          `json:"seq"`
+	What AuditFaultWhat `json:"what"`
+}
+
+// AuditFaultWhat defines model for AuditFault.What.
+type AuditFaultWhat string
+
+// AuditHash A SHA-256, in hexadecimal.
+//
+// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+type AuditHash = string
+
+// AuditHead The newest link of a chain at one time. A signed one has all fields.
+type AuditHead struct {
+	// AnchorSeq Up to which number retention had removed events.
+	AnchorSeq *int64 `json:"anchor_seq,omitempty"`
+
+	// At When it was signed.
+	At *time.Time `json:"at,omitempty"`
+
+	// Hash A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash AuditHash `json:"hash"`
+	Seq  int64     `json:"seq"`
+
+	// Signature A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Signature *AuditHash `json:"signature,omitempty"`
+	TenantId  *string    `json:"tenant_id,omitempty"`
+	Unchained *int64     `json:"unchained,omitempty"`
+}
+
+// AuditLink defines model for AuditLink.
+type AuditLink struct {
+	// Event All that the hash of an event is of, as it is stored. Left out where it is gone.
+	Event *AuditRecord `json:"event,omitempty"`
+
+	// Hash A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash AuditHash `json:"hash"`
+	Seq  int64     `json:"seq"`
 }
 
 // AuditList defines model for AuditList.
@@ -937,6 +1157,26 @@ type AuditList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// AuditRecord All that the hash of an event is of, as it is stored. Left out where it is gone.
+type AuditRecord struct {
+	Actor   string `json:"actor"`
+	Address string `json:"address"`
+
+	// At To the microsecond.
+	At         time.Time `json:"at"`
+	Credential *string   `json:"credential,omitempty"`
+
+	// Detail JSON in the database's own spelling.
+	Detail      *string `json:"detail,omitempty"`
+	FleetId     *string `json:"fleet_id,omitempty"`
+	Id          string  `json:"id"`
+	Kind        string  `json:"kind"`
+	NewRevision *int64  `json:"new_revision,omitempty"`
+	Object      string  `json:"object"`
+	OldRevision *int64  `json:"old_revision,omitempty"`
+	RequestId   string  `json:"request_id"`
 }
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
@@ -3300,6 +3540,15 @@ type ListAuditParams struct {
 // ListAuditParamsFormat defines parameters for ListAudit.
 type ListAuditParamsFormat string
 
+// ListAuditChainParams defines parameters for ListAuditChain.
+type ListAuditChainParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantEventsParams defines parameters for ListTenantEvents.
 type ListTenantEventsParams struct {
 	// Limit How many items to answer at most.
@@ -4165,6 +4414,12 @@ type ServerInterface interface {
 	// ListAudit List or export what was done in a tenant
 	// (GET /v1/tenants/{tenant}/audit)
 	ListAudit(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditParams)
+	// ListAuditChain List the chain of a tenant's audit
+	// (GET /v1/tenants/{tenant}/audit/chain)
+	ListAuditChain(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditChainParams)
+	// GetAuditCheck Read whether the audit of a tenant is as it was written
+	// (GET /v1/tenants/{tenant}/audit/verify)
+	GetAuditCheck(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTenantEvents List what was done to a tenant
 	// (GET /v1/tenants/{tenant}/events)
 	ListTenantEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTenantEventsParams)
@@ -4426,6 +4681,18 @@ func (_ Unimplemented) GetTenant(w http.ResponseWriter, r *http.Request, tenant 
 // ListAudit List or export what was done in a tenant
 // (GET /v1/tenants/{tenant}/audit)
 func (_ Unimplemented) ListAudit(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListAuditChain List the chain of a tenant's audit
+// (GET /v1/tenants/{tenant}/audit/chain)
+func (_ Unimplemented) ListAuditChain(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditChainParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetAuditCheck Read whether the audit of a tenant is as it was written
+// (GET /v1/tenants/{tenant}/audit/verify)
+func (_ Unimplemented) GetAuditCheck(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -5484,6 +5751,87 @@ func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListAudit(w, r, tenant, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListAuditChain operation middleware
+func (siw *ServerInterfaceWrapper) ListAuditChain(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditChainParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAuditChain(w, r, tenant, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetAuditCheck operation middleware
+func (siw *ServerInterfaceWrapper) GetAuditCheck(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetAuditCheck(w, r, tenant)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -9363,6 +9711,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/audit", wrapper.ListAudit)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/audit/verify", wrapper.GetAuditCheck)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/audit/chain", wrapper.ListAuditChain)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets", wrapper.ListFleets)
 	})
 	r.Group(func(r chi.Router) {
@@ -10896,6 +11250,165 @@ type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditChainRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Params ListAuditChainParams
+}
+
+type ListAuditChainResponseObject interface {
+	VisitListAuditChainResponse(w http.ResponseWriter) error
+}
+
+type ListAuditChain200JSONResponse AuditChain
+
+func (response ListAuditChain200JSONResponse) VisitListAuditChainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditChain400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditChain400ApplicationProblemPlusJSONResponse) VisitListAuditChainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditChain403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditChain403ApplicationProblemPlusJSONResponse) VisitListAuditChainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditChain404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditChain404ApplicationProblemPlusJSONResponse) VisitListAuditChainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditChaindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListAuditChaindefaultApplicationProblemPlusJSONResponse) VisitListAuditChainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAuditCheckRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+}
+
+type GetAuditCheckResponseObject interface {
+	VisitGetAuditCheckResponse(w http.ResponseWriter) error
+}
+
+type GetAuditCheck200JSONResponse AuditCheck
+
+func (response GetAuditCheck200JSONResponse) VisitGetAuditCheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAuditCheck403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetAuditCheck403ApplicationProblemPlusJSONResponse) VisitGetAuditCheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAuditCheck404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetAuditCheck404ApplicationProblemPlusJSONResponse) VisitGetAuditCheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAuditCheckdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetAuditCheckdefaultApplicationProblemPlusJSONResponse) VisitGetAuditCheckResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15651,6 +16164,12 @@ type StrictServerInterface interface {
 	// ListAudit List or export what was done in a tenant
 	// (GET /v1/tenants/{tenant}/audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
+	// ListAuditChain List the chain of a tenant's audit
+	// (GET /v1/tenants/{tenant}/audit/chain)
+	ListAuditChain(ctx context.Context, request ListAuditChainRequestObject) (ListAuditChainResponseObject, error)
+	// GetAuditCheck Read whether the audit of a tenant is as it was written
+	// (GET /v1/tenants/{tenant}/audit/verify)
+	GetAuditCheck(ctx context.Context, request GetAuditCheckRequestObject) (GetAuditCheckResponseObject, error)
 	// ListTenantEvents List what was done to a tenant
 	// (GET /v1/tenants/{tenant}/events)
 	ListTenantEvents(ctx context.Context, request ListTenantEventsRequestObject) (ListTenantEventsResponseObject, error)
@@ -16334,6 +16853,59 @@ func (sh *strictHandler) ListAudit(w http.ResponseWriter, r *http.Request, tenan
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
 		if err := validResponse.VisitListAuditResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListAuditChain operation middleware
+func (sh *strictHandler) ListAuditChain(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditChainParams) {
+	var request ListAuditChainRequestObject
+
+	request.Tenant = tenant
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAuditChain(ctx, request.(ListAuditChainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAuditChain")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListAuditChainResponseObject); ok {
+		if err := validResponse.VisitListAuditChainResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetAuditCheck operation middleware
+func (sh *strictHandler) GetAuditCheck(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	var request GetAuditCheckRequestObject
+
+	request.Tenant = tenant
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAuditCheck(ctx, request.(GetAuditCheckRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAuditCheck")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetAuditCheckResponseObject); ok {
+		if err := validResponse.VisitGetAuditCheckResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -17779,549 +18351,572 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17dxtHkif6VfLgzj2SPUUIpCjZAk+fHdqWprUtS16Jbt09pheVQCWAahYyMZUJQmivvvs9GRH5qEIW",
-	"HhQldc+M/7AIoB75iIx3/OKP3kQtlkoKaXRv+EdvLnghavjz+RWf2X8LoSd1uTSlkr1h7zVfCM3MvNRM",
-	"G24EU1Nm5oLVQqtVPREXTIpbUcN3mi8E4zNeSsanRtSMs8mcy5no97Ke+MAXy0r0hr3r3ncnp/xs/Hhy",
-	"Xlz3ellPT+Ziwe27zWZpr9CmLuWs9/Fj1ntRCWF2D00wLYwp5Uy7wU3tTRnjmuXC8FnOSslKwwoldMa4",
-	"LJhUhq3n3ISr2VxVhW4PdPo9H0wen46fFGfi/Nl3T/cM92PWW/KaL4ShNb3Ub6ZvxW2pYcTtCVxqO6o1",
-	"1wxGUmpW07UZUzXLK26ENnmfvZGw7rn7OYdJ5NzkdsClfdZ/rES96WU9yRd2SO7KxnD/pRbT3rD3/zwK",
-	"NPAIf9WP3ChfrxZjUcPS28FflfZx+wduyoXoGgs3jVFMVb3gpjfsFdyIE3tjL0ts/A+qKIX+xS7n9gDy",
-	"Ka+0yFkl+K3QTK1Mgyj1AzaG2zO2npeTOeO1YAuljV1F2HfOqlIbthblbK67Bo7PaAy+EFO+qkxvaOqV",
-	"8MMeK1UJLmHcPyo5LetFx8Cv5oIZdSOkI1Uu9RqOjx2UvhEFmyo4OPgYbu9rUuWy4vLk8n9duv9+Xv/5",
-	"+2nHDOgpjSks+IdXQs7MvDc8HZydZ71FKf0XqZ34sRaFkKbk1ctix7TKAmdhZwWLq+dq3TpRg9Nnj59O",
-	"n4iT7yen45PvijN+8mw6GJyc8yfjp5Pviu/FMz+VJTfzMJOy6GW9WvzHqqxF4ZY/OamzJ0+PmdM7y9U6",
-	"pvVGVhukl1JbHhLYYBfJwI8HH7rWKHBkq1qresc651J8MKMJXJY7MlrymWBjMVV159Dwji5SOB88e5pa",
-	"qJ9EJYzo2ve8wJ/zITNzpQVSwFrUgtEvuGyCVVwb9njACr7RmftyWfEJSRR/sz2qZi7qe1piGn9YXxAo",
-	"O5YXpMEDzezbmsQriplIEyfcc6/0+bIQi6UyQk42fxGb9EgnvKpE/UAztZYwXGAdJEf+YyW0ydiNWBr4",
-	"+uyczdWqbp3H8/HpZMCfiJNCLCu1OTn9/vTMTRFVgzDJaEgndkyd03vSnt6SGyNq+8z/89v19Yez05Pr",
-	"6w/fid//9V+SnP/l9GduJvPtSb+vS6uA2ENZNrUQBueyrCon1UvNlBTMKg6wNPqC5d/m/t4STjSQmRVh",
-	"vKr67D2dcylK+4P983ww2KO6pFdqeoIz6GK7Z9+n5/1aSdEx9zeScVYLXmQwcZiYZ7dICWzOtdUVGGdr",
-	"WKn82zyDzY+WrIa1kkrSueMmQenf7piZHeOe6YFUaW66sfs+oH3/Nr3vr/hYVLs4sRfvbF2aOe5yZW/K",
-	"WH4jNn+65dVK5H327+WtkExbvZRXoJpYRcDewquKOOaiMePfekbwxZ/0XC17v6fZDryoMeXSiIVuzf3J",
-	"6dmew53Zy1/iraeB5fK65htchnJRdjGoP6s1W3C5YfBuZpTTH7gB/aaLZ1b2mWlF5nQwgCGVi9WiN3wC",
-	"n0qJn8LoS2nEjPTCn4XWfNYlM9/PNxkxIsHmpTaq3ly48TFLG2y8MaLFiBbqVqAqP1dLOy/7txRrNuaT",
-	"GyGLjnktcCi7KXGb0qzlsEMEODojKWBNho21ZGo+sYp9BqxlKeqJkOZEyIkqRMG0mC2ENM1ptUbflBrw",
-	"z4FCYz9d2WmpYte0pCrslMriiAnUamVEfXLaMQNV3O8M7DF/zVMmR4sBwCEug5ROEQet76eN5gq+PXA0",
-	"9hFdo4HHH26N4aPh7XYov9RiWn7Yq6bOrUmGusBDznS1mlnitaq5mtofVCG+QaY/FrNSRoy0a9hLePHO",
-	"ZdxeOGdM7jxjeIk9Y2ByNk3eBhHil2kSjAzdbjI80vB9V8rJfpPAmr+FPUixDWwnYYdbd2qv9tl3sYev",
-	"hORyl+Jq4IIHGra9uYB8sujQXPGme1VdLc0exlwbx6U1Ljwtd93S1un5VZqyOnxD0Y7a79hY2cfeZS//",
-	"yuty92be4hUkgS5YJaYG3BxOspL8dhd2DZF+PkoT/WjXXS+V1ALUmx948RbtCftpoqQREv7ky2VVTsBF",
-	"8WhZq3ElFv/6N42eLk989o4CVYhbXpXFiGyTXtYrhOFlZXcb6AK+Bicd+OfmnFQCu6hO17V6/VLU8E5m",
-	"+A24Z0Rdq1r3hr/5dxmlRhWvQTPwb0E+wxYrbdmfV0meDAa9yG/ntaWPvyP9CW1GZXG488LapyttLepB",
-	"1jOlgRP4Ay/YWz9xp/ON1coMxxWXN1YvPIy4f8GFxn1KHS9cxgmXdhHHAowGxnVr8fq94KuCL976o/YJ",
-	"exx7rUb+8GbeDxVtkV37kZqO6KRP1Mq+8HG0X48b7twHmp2zSbXSVgVja7WqCjs7cjP0sp6a9oZB23NX",
-	"wjbe6ZFDtJjQKFwILk3GtJBF29UdbBHUxS1jAw8f1yz43z6JkuCUEiX9UouJkkUJJ+BtWGJ45w734Gei",
-	"udfKzEs588xzSGzTHk22WE3mjK/5BoT7uAYfvdWJkeFadUTjOa/FdKVFgd55rRZirIoN2OgKL9BCSNyN",
-	"h3mSyvJv+sz9kltF6FoiW+FaSd1nV27X3AlJ7FsOi5hD4MA/qsSJQTihUnJm/y0NmyiIPihPDv1r6c5U",
-	"VU6O4ZWfvAkvY3dGZQ88rjiXClwZbsracFlojIZotuYb4ALgEfsRAjXFlxz1VRy54bUIUZnceVBy57yR",
-	"EZlhTKnALUUPBSi+3i/inPxmLjb04LUVkIlgV2rodNmjEHqCwb9Q9bgsCiG/9BoBUT7QrFaVCOKRV5Va",
-	"I/0+zKdubPk3sPH2AqPIDWSPk+N7NG72MJ+teF3YYzNknMEHVq8qgQsO63ctF3CKOVvW6sOG1SvJLPPO",
-	"mFH2YFsaWvDJvJSg9ppVLe1L/ekVlRZ99mbK/LsylqOshgMKVqiQpt5YWxSdwRfwVPsWVupriXeOMN4F",
-	"x3lVxWZ5AZdrYSc1scdwoyniYxfLDm9Di1Ca4OHTRtWiCCdlJYmkMrhhLOCJ1xL5+3jDxK2oN7j+6OC2",
-	"j9QwN+4PF/wysRyGOItdbXVTCrS9tNDWzBiyfFIrrUeqLmelzMHqccIBKW+0KLUu5SwnjvJC1TNlzFGE",
-	"ty2ap/4pkTx01hP7zq6Lv2QIo1dVIVzIzC5pTD8TLu06zXlhbzwFr/EnibjTSFn6dyXF59aSaN5WJaoK",
-	"DMDJ2GVlf7kRS3NB2rZdMDob0drQnru1AHb6P9+9ef3OD7Jjv3CcCT5Bk1bjv4mJSQ3/ktkXMHxDxoqa",
-	"Tw07G5wNTk7P7sDkAn97rcwLtZKfpgBKZUZTeEpLvacgO7fMK+hc185DBs50onugS7TgPpWqBueBql4r",
-	"w17Q0D4TaaEcBuZrZXFgxVG0BmgkVuJe8LL68oLXrTCMMcqZoPH75IhlrG4C/RPbww3NpVgLbXJmRFVZ",
-	"3muFjjKCoqawHtxkyAJ9tCavuDYjZLqQnOHEwrW0TyBubG+3F1o2+Al07RbiCy7wpdww1LxgXrDlV0q9",
-	"Aov0C2+0U6T5WN0Kds5+Ln9w4/mZy81XUWYszVnBjd4n4AoLXggG/8qNE6magTtzUcqVEajw4PH5VfKV",
-	"mQtp7FC//NnBOdBJmSlVuEMUgmt31A0wmQk+wKoIWQj/dHeLNUj4gtsT4l57Lc26tNpTlFJSi4W6FRo0",
-	"n3flTNpzxqVYk1bxq+S3vKz4uPriJFlww8dci6aTYjIXhdXU2cN8FcZm9VOn/FuRLNVahhw0WN0Hmonp",
-	"VEzMBavFUgDf6bM3dXwNM0rdgPkmamsYcskoBAoKZPl3YVU/WOk1L40o7A1o7k1jBvlAu83w7lY46FYJ",
-	"N+VCqJWxIy4NK8rCDRw11RzlYQ5aqmV0HHT0Qm3xt7fC1JuTyyl4o9rewXfAj8HytCPtpxLSQrQOvZ/L",
-	"Wk2E1kfu9S4XnhfPXsifsmkpqsIdCz6ZiKWBN6YcdO5JELKNHwNfeB/drBbcOO1soHtZb6ns5OresPfI",
-	"crZHEyWlmJgRLf6ne+3OzoLK0Fg59lya0mw+r2IK3NoauRjqt3QTyU1MY9xaYeKJerVcqtqI4mdRlNwF",
-	"rr6GrAGmZlcJDhTwHQZhRjgMKVeuN2sNv7Hz8euJaZQTe9GPQDrb8eZGLMbuCSzZdKV5FTnO18Cecw6P",
-	"ymmU1lZF3oLGam5V/nwYMpYsd2e3ogaO7N0nfWuyWe5a0LUSDVZ8m2Xx9o0lpqCWBlNkryXumLU85cY9",
-	"tM/yaa3+LmT8JPSGaaaVk4eNSKOAtSXfpGE3Qiw1pVCVBuwQ9soOhFewJHbaKwmck17iJuQSSK4lvNZK",
-	"HCIuuPqC5ZXSbj0gau8GsL049jUzJcUFy2GdRqUckVcv9VZt7M2lJGKH6yzP7bPXgdtTeO1a5lKN9Eov",
-	"xcSORqpwJCbOazu3zIfiFuW4gnGslqLWooAROF+YGwVm9E2Vfch4YwXPBWukszWzi2YQGILrkF8LuVr0",
-	"hr/1wsh6Wc+SD9gsQBy9rId728t6tAG9rGeXFBlOY5HsV368wBHRsf17IoPkUm7+CoxzOzNXbtA+BD5q",
-	"hcOHk5k6oSfYw95/y9eUwQGPWi6rzUu5XCGHKFDT59UvtT2cphS6N4Rk2/Z5/0lNVgvLHIKjyXKrQKpW",
-	"tsEc4BTY5XNWN6SDVMKSkM9DEsysFeSNQih6Gb3+jxA+2JlOy9my4pg6fURy7dBlhpPr0T4jj1LF6Vod",
-	"mUQVlw9iDzHYPnbUx6XWuj1u5BIdEteEDImP7dShrCc+WDIUVj53pZw3nB+mmQEfAmOwhpYjkrg5R9eC",
-	"j26W0jw970WJQoPtRKHMJ+d8UorQvmyeDAIeB1HGXXbIk/PRm4RnKrFL9vNoVVeJAoKsR9xpVMqpSsSq",
-	"wfAunRuSS/Zc3qoNKAvgvrParKimGavKG0E5VB/glF3YrVwILrVXp12S7XZ8uuWEynqXq6I0z29Jj2ge",
-	"Tl4UtdA6tc0Cc3mjoORCsGmtFonXZj1uDg2hZ73xZt8+/MxvkAydatnF3TCzIFVagsd/JY12VS4c+aqz",
-	"2ia1MBBnQVKLZhWWDnOD96YaR5qKmgJbdKHH5aqeiSK5YvAAUHMTpHRToi8vSuZyxNy3muAm9UQp1g3u",
-	"sXXkt485TTWtmJWRbmZUchKqKo59Zazgp4qGQtrIb1h9Amvhhwrk83sXmb8qdYLK/dk/iAlE5yXBAaIE",
-	"/n0Pei0+GKwI2JoYDiQ1jR9UkUgZB1ZB2eLEmq1gXtbKqMegNGTBO4G2HPq7XYmBvRC4j+6z/LdaFNwK",
-	"m9/zKKzYSOrn7EZsMst8udZrVRfRUfGFOdfSa1kLvoEqLIqxcA1qhREyJOSIDRYXNMLFLtwHAgsZ4oLX",
-	"N+A90kLq0pS3ApW2PcrQD0oZbWq+3KsLNYkDFqXjjJe1puisnVQIpFSlkBSN4tZog7WHNJ5DCMyP9EVZ",
-	"iWZS8VmC4JQRuuuEgqY2FuRaGQtdFrDUC5TRS6GWlWgMbOsIb+Uwx3SKi+MGkabXeDLHLb2kbNGoTMNS",
-	"QH/DF1WK20Ca2Q5RhfsFMhbVKXSgvYqYs93JJCcz4oPZz5AoLRUuTq3Gj2qx5HVJdnmL0Gq1OESpy/HE",
-	"kJmb1N22uepxLO6ncjoVtZATcY8sLusZddD8oL70mOm1idIuJLwt28FIKT8q7XjI4wymfMgWyKK4ZHNe",
-	"Tdt1ssBGc7iUzVRGAe1aCG8LeaeCHlmj35qsrFZVBfkyzpkbXmL5YhDo9l5giSPSIO3t19LfH+fe0BXE",
-	"kraTcPosr8pbMYJfwNy2V1j7npxtYKnHQaOGS5QcPDMldNNSbmV8xZOFj43xW0PZDyJpBNPmvIUEn6SR",
-	"0U4kIoPN1cek7Ezc6J01exFNfPR5a12FGkPY9mg5cTUzFFZh/w47oUGVbeewipAEgSbuUtS6XTl6ZELd",
-	"tnIIe7G90lZp2KK/jM1dsco2iUV2/+LAuatp15sb5zB6bdNXFoWgD3yjIQ/qUanGMZOZYHkEkojfvSSj",
-	"8YWg2zx/Aj7wYnSMedRYpoTAFh+WZS30Uc/sMDM6iOLKe0ULYjRWvVuBS2EI218WoBtCfQEqnlCvpmr7",
-	"b1K+1uJW3Ry1Em2Vuei5ATfXKItXefcG/QgX7tVSouBJc2FAKEBVjfaD8XU234KK0tj+1lY2H/bCK2iZ",
-	"95+cD549TfpPkiW+bVpouRPpmY+fPoXKXTDe0Vf6DGt5ya+OfiJnwjYO2E6i+jzUgzzQ1/rhyW+tRkfp",
-	"SkNTa8mebnIoksc2OtKHVYGjAnQjZIeuTmbYhw0kIus+w4QTPbeaOxW9Tjp8Og3GFN7oXrh7lvdhE7em",
-	"+YVt4nap/bY6xyfWTsyHrjiY3wjZZzkejwK+pxofu863ogalCzhSPgyqhg/bQ/xH1T4Txu6YN/KcToQv",
-	"7blTiCAH8MykztOoZrdWDz2mM1hgTV570cktr8Gat1e/kdXmJ3cHPFWWotilSKG1qtH4lspqrAbjYEA9",
-	"o3Wt5IyiJuh1dQm5cekZC3TnS+ZQKEOckwI06Fbzj3ZLnLkvwoaAHR0eCTnfsPR9ltv3jcpiFDJjt66n",
-	"UNcUkrSKqIyvjB8AdBDFj8hwD/Oj6D5dr/MG07EvER+sluV9EG7PopVzp9BN1n8OVLE1n+g7GGKaXoKR",
-	"tu23nTiZsjPiW3GJ4Vdw0bqchF23vCtRNUYb9NCrMemrQxYUfh4Z5gQtuZnMCWXo7Ysf2dNngzO38AVF",
-	"piCNfyYMJhvb0+gis6SjZsGqBHOsXKDMPIid2YWRosC8+RRHs2PeNxuczEqW01IU8L2dxP++/PlVUgGa",
-	"+/zzVk4IZXgDq8Gn+0guCIdh7LF+oF0aL/EnCIxvO/SiIXiAm8w7XLb9uIvSkCTcnjLgk4AVphgUZg09",
-	"SMMDHS9IS4vYfv/xWnnmq+D2+mbINCUXDZ2QlDgBNyOYgrPjIguXFLN5oNnYub1iMaEZLxalxAXD+CWg",
-	"LOWPwHqdjYrVYpknIw1d8ZlJWndMJU7YQ9J0+gXrEaBEkrH/ZDAH3jo6xKKOsjvsjV3hpDdTlhcgqfKM",
-	"iDY4UjXU44B6eoG0PqvVapmFAUNS3qtmNghVzNi/FKVaGAXhXMaXvDY7wlSJwBy9cT0XsvFaNufLpZAY",
-	"wzlMLebGiMXS7FsFa+qqqRGyOWf7d1UdaOU29dQdLwvS3OepRMLU+IIb2Ain5yQs07QL48pvJYUo1qpu",
-	"sKAo6lXW2oz2bQNFBhokIyMX7902pkzwt5dGU9CDL5ScNTwswp5JjYfKOS1BXXjFtTmBE3vy8qccsl6i",
-	"PWyevO9Pv3t8fnL63XffPX389PsB/XfyZDqYPOWn4mz8uDifPJl+z5+NB5PT4kw8np7zJ+PU+F1QcNd5",
-	"hFH9xV5IBtp+OImwziFNghQlzTf6gllq3jRsRWQ4EirrvBTi7q41pyQ3fdMR+3T61m4qMB5pbdHASDkw",
-	"lNFpoMbvaPm5NN+w0lygRphTYV5gBpHXKxXYdDr4bkyrSF+PkhQOFYtvxZTcKQdniYxrtZrNHcoe+vCI",
-	"+18QNOHE2kSWAqA+xgWwnSl0IDdyEqVjSI0X77dz49gvEPLvXWLzL3QuWjZhM4Etys0rGs59Shwcjfnk",
-	"hmxBTLEIkdFpZAn66CUkbACtx4mD/Xg1h2HJeXUtvXW5M6HNPRnCI1azKrBWuc/yYoU5oODZdxBJToZS",
-	"yT1ojuB8sTfUarn0A/FGDTeMX0uolCdeC2VUyO/s62nIZDPSU3yowKeAu+XkrAZh5uAZYQCal8UFM6oq",
-	"wLHBuAQQM3+SPdcZdlmo2bVEACxhF9UemPyiXcBNJxS+gfGjPwlCLbmTxDnl4koBGWWlqz/EMmAuxRry",
-	"4OaKTRUWKjSMvZDk5wkFTH3a5l7WCxtjP+BygZfSTjBp3AHh3odn5r4TFbLeUumyS+sExUuxmWLWArM2",
-	"GspFslEQl9Pppr6Wim2EoagJ/EjrDgZgCUFasdD7OQKuRzTAFEd4UYqqeF7Xqk6HWhB5gxShUi7RVEmH",
-	"ktrFexoytkG7QU27VrOaL1pwWJQtOoI0jN1q1NZPUW3Vvk2zSkgwYCMIjLQJZ+YZA3wRe4qp8NrfZA8l",
-	"LEwLu4eQx7YD8S6Rv/0uSF/9BX9lD8m4P/2GlZKCjuBm8zkiGuxYazJ7pAv7hAt23bvuAadCP3DZGli6",
-	"fGCv5xRDOjtCOS9KWUAR45YdllBYX8o4TxXoH0KTQ7ZzFdbNyaPuFFfcgW5FwseDaUZz94HHRwNcB4g/",
-	"jMjEdBkK7S07xJij6Ttrrkvdv2zGK10MA/NjqIzb18ck1b8uN0SHwvbnppIWrVOWUEuxZF5Wm7Sadnfa",
-	"9clO3I3BEu2BxHpb1mbFq9FcaWN3DjbN//GIYrmp1QJBX5rNgbv3zl3uEzKOUCuNGkX+li21GbRDQqWg",
-	"tTAtygVXbzoE+Inen+RoIihzL23aMEtKHhJWQebgFztr+ZMc2RzCP3YUu1iF1hLJFK/ElbtghZroR/Sd",
-	"7i8KhreOhWaCTxpRByq0HtXCeYd98fVoquqRC5FOLPeaglYSuaK3v9Wg12xGi1IvCBnUqzOjQi14KanE",
-	"qpyMAplCLi2JqqLnN2pkShF9Wkl4ZuMKPeeFWsNXKwm1g1BpltKSaD3TepIrTOvkFm49I1eRmjK3w1S3",
-	"nGdMSTi6Sz4TOs0zSjlVHd5t0DytEWWvyfv3kJzlhNB96nTd5uKbJraIF82VUjdWtT/U+FvzWtrF3rNK",
-	"dFlyoVonMkIHpK2O3uL2ZFcGWJshbpuISAFDZmo+nZYTNuVlpany30qaQmGZsIi0Wspr7Ye5QNRRKyXZ",
-	"uqwqqMKQWDyOtpy1zeqi2iAQVZ9IpVEaO+f1An0l7pjD/WHGNOH0KXFZ6i0tFs9m0tn2fu4QmdZUv30R",
-	"JeqSlw0fEPnewH5ct3JwdrrcMAN/L8UDiBFe+jG7Y9IMhES7J+uS2fG6CwdnjoCPXpxD6VczYzRO5/fq",
-	"2D1l8pgDW2NgvBLwkDIqFkRIgHGEKmgFFRr6EQQTGOUOlUFvgyd39cnYdtyqeiYMSpfRQaHEF3DHa3sD",
-	"lkPvyEPapRA6R+FObqcK8bLQyOomolya0bqUhVrv1zfg6vd4MdxOYvWAYiF/ZbvYqEMghXxSKPXUFw4B",
-	"UmOpyoGsdrfvD0E9onq9QdfJPvB1TdG/d1neweU/egg/UhUOYwJ/xUvTuV+oiDVTv6LtiqhliwqS9Ls9",
-	"NT9WOptZLIQifhpv9970s5i7dacGIXOdKKlLbbAK27BlLayp1WdbtmY+EwYenBOUlnTuF8/VsWgS06uQ",
-	"D//J1CthxZ1CemMTa4xsNdPhofUKPnIJoAeWz1htzQEvwNXkKmvl9Tszbt+RDTxfLQVV0/Jq9xEizyQY",
-	"yC5chuL64OMDpHEgZ6DmE4cd8IaiCWsVir23slgPUgatHQSrtLdUw+n9MWU2V7WbOO8hLXJZqw+loKZC",
-	"glG/DUKyhU/7siP3MoefouvvTSI50bOTpVWrfzJp9A/As2FhO0nup8+dGQtvuQ8HO2rXXyHrEV6MyOZ6",
-	"V4qqPrDw8sBi1h3FqrD8B76NSsOPuqfBYo+uCvJ9fAL/i4fdHlLWWMLODfh1WRzJG+MzC0uIT1uUMr7v",
-	"9B+TG/43h9vN4TqIxGEltCr+PuHEHcekXiHq+b5qTjoie3jOX/3KpEn+jwOAHVozFh+MZmNQkMoaS5N9",
-	"wMCQ/tqoP87/5Q9M/Mdt6r++/Pn5x9xdZuB5EHJB0CXvzihD4XGzzE0rwq6hsDlqrw7/k+65llAj4SPK",
-	"VDB91exwNoMWRYYTSkPUCE04jZ0pGYqv4VE0Z0yWppQaOw1C24Y0vjXfXAQfO+i4m4B86+ZF0LfXErGD",
-	"1lGpvrsElH7ocECeDX/vjJcEVec80HnDk0ugzVA3e4nNSCCr02DznKKcQZqjLFg+yjNM88Fv0bQMAvvp",
-	"+YVDmsTUh4ARMgD4ZwfvTAtozQvMcdVDtp4rwGxYcATIiLRnxMsARwZG6QPn/eHyx788f/1T6N3T14bP",
-	"Sjnrg+9eYvXCgn9oMOLBIHUQ2sxxOwoG4eu5WiPSnEtP5q7QEjKTPbiUh+elOv1WOkmfQU4/VHbaVYF8",
-	"TYdZjtggw+CJwvg51IOS+0oT6jGAHYNXsc9eWFLOT+e5PQn5swGk4X9X5PYcUmjE7tB6ripBfVzg5Gl7",
-	"3cL+b44Ix0XeWune6XnRVMK+T7CAf1/xuvhU7Qse8nZVJbO0KzUbLbmZd+KXRNjPlpIqYTwgNqIeVWqm",
-	"LwiBwJV4MM50xfUcQlpsirkxcG7BuVupNZ6OqiKYHc1WsqA2ugDDnVu+MbLPzj+h9t6lO4RZpjh2WKBt",
-	"FbEz/Q8wuoF9YoRsvPEGPyFuB1yvCG286TlEeG+KmyU8v7ei1t3IIsQPmwnLiarBzroWKiYg6xbjzvaU",
-	"BC+XK+XmPl6dfofqBIBAIPI1sn91I2QTlTxjXlwERKzVss+eW/Y+ZFJZ6YRcUtySF12tJXUYOgiRSKVJ",
-	"v16lDPGXxsGr43bOarUmopZiDcTZSlZJb187ErOqsBaWSmJv0VdGm+NWMEWdLxdLVZvXyhwLDRE2fmu/",
-	"7GltokY4JfDReO9U4GY/9O4hYy3EEQOuxNSM1Mp0I3VUVvitZCW0jrIMCSnvYIKIVvTj0WAhlhBJhXKF",
-	"NtrFqDCuT9jXrs921c65vfvQdvjPfgpjsWdaMoA4Is3IhSyOGIIoXBrBXiYbW4t+C3fhnWy94TgyGRO8",
-	"z258mGKzMyryycXtzdQGGFNqrlGKWbp8//z0LGMx6ncjTabiGquUfDvhRK4dnxjVkbQmeeh9gYWJ1MBB",
-	"YU+IT8UhOwq4qjs4jTOAVycXEUyzLeHse3h2CchSR4UyCLYKGrIJIHCAe3qY07tyozgYrWGvufluojBH",
-	"x8qDuqO67Soe/Byy3kxz76LyMMiyTafrw/gJm9aSwrCJy8/eTNlSVRWaJjU3Qg8dp7v85SXTor71YJJY",
-	"mEUo39GDKT/aqu0eIHplLfthoywUIKgNA5BX+6XrTV+aUNqE7BaCLKJA7fmQHAqSbHuXHkEk06JNTXuZ",
-	"z9x0VNbYpE4q7ejeOY0AYoYsR8vZ2gcu6E7fsIeoKRXc8NDU2Zoy37gCYHuR69FM9bJMqppRgpK9jq+K",
-	"0owKvrHXWvXQl2hAvB6CC5SojnEouMFaTdYiXpqMPR5Yi+fx0yeDwTf9a/mGQjEwSmjh4t1++0fj5UPO",
-	"HjaDtfbXyL+Ys4djVZRWpyXV1l2eMS0qYZmEzq4ltCJGMo2WWV84VwbGitYqChbrOeL3rACwdV1OhH13",
-	"w5uZs4cmSrPhtO4+Ckyeh7MnT5kP4zVS+K4lD1UjxM0v4m4pPC4EAGvI4FhQ/YVThK114FJnPaATwsyF",
-	"tGOGjXMjBicCqe+NWaTeiPos9PvC7aedjaGLqGoM424IVFciVHxgAUOWr3lpSjkbAb+wZIzDHi2he49c",
-	"GeHHxovG176Mvd/v580aATwCAfp35L9AurfywRN2y/d8jM86WkGHu+RWD5KFoqn5QvT2t1vzDVcmfmmv",
-	"QlTv3vohlZsUSYqEpFMOpTbOfPJtTZ27sg1y0Xq6/lQfw2HO026nKY5iX6AgIXp95+5ng8F3p8+enT05",
-	"/+588OzZaROdV64qavWARckpbKl4XX/Y+HwgRC7zzL3Zm/ePZljHviZzhDx8MhgkgxaJ2d+K12Ktj1SE",
-	"u6tMrrxPdbXEuhzEXSw1gjVTjhMVZLqSVvHBMAAWpeKyuIX94OQZP5n+/sf59x//JaUIOrm7C2HR50Oi",
-	"D7VZFelReaMOd4eaLHb97KuaQJBP91AjCfudpTD+yVtTOwH0k5Kw5nzzE1eV1kohco0dW6nfun8tT7BS",
-	"UgPgHZYVo/sBahs8YFiNLTy81ZtB+wtEPW7C+IO9oIUxlZU/gIZGuhtudFlrRCJWNbwEx0AxKF9wB59c",
-	"3yISatQdzs3R2txwLyoTfhnAJy3WpGPgJS6RGC/auEf5B3kwH6h2Ix+ifzFNyD4AV9KXE2KSKaVZOvc4",
-	"+ixPB4xe7u6Ni/ge6OiR1I+nVdS9VcPm7ZWQKIJ5MCRUQPbQRCERHp+f5LuIz5xi6NA6JWXnlcUOnG8o",
-	"Rd7q9yCt6F5zq4R31BHfpCs/sRPosAFQ7zu+rGWf5c4kAWyYYKD4sjBteFVhr127A5YA8yEjXbHfBoLB",
-	"TBt4BKycvTy5bjKpYMfL4OKBUf/vgu/1arky2a6Ui59dc7a0FT84zyggsa8B2kXohBPiRPmSmzmRp9W0",
-	"qFGcXk3mUHjWpETqFb4l5Rtt4xrE6lWArAl+Rc2WQhOd1JJHqRdbsw9pvhHow5LP0n7i1+RObznZqSKi",
-	"O7MvqqUnkyWB8m7W6VKpEEzalXeGJOeqkmKkz4sIdRSg17QPShXeTsWaaKvM94+GmbjajyxRRu2z0rgS",
-	"oXy2e47bdc5lYY+4j+jSImAPCZwtmI+8mvpGZFFqN5UW99llo6Mkn0DW5FzICIRugW9FvuZVs7Nklg0A",
-	"XGgh5OGOKGo0sr22myVqcGT9GN9cJmwqZ/OVLGoRde8YhsYyLsw4526LFnjUxa2o47xTzA/PyF6zMzeN",
-	"CCVadQtEBACxXAtTbw6PY7Tqutre4Y7EcLSWD8lGeYVX+ntGrmnLdn49NuB17gNnkNfCNc6ptoBmKPOe",
-	"EhV8o5NtDxbU7x63+QDNPlFVM6RRiMpwdvnTu7TjsitP9n1z0whaxvL+yoEywpS1icgGH+YKC2Dfgdxx",
-	"s41SR+wyPCvt/l8oI0a8KOrkTpPUTPKXDz+9a3jwCB2hxkIlO5mY5fXTRZSgUh6UMu9fAlkL4C0ElqAq",
-	"AUerXkmEJHPVF+v2UZGFl6eW6UF7IwgVluaCDQi1TkJd/KFJ+CXhwLXAwwyvTTv3JMgMrxwKeQROjnYI",
-	"hfvOnM+N1qYWvBHjjoe+GlMtYze9hmusuaWmHts4g9MmJCBpycKuPUC9ue5clgKMsEIAO+vxmbqI9D4d",
-	"nLFWlbE6S+F7BhFGjd0OyrKBeL7HseH6hhqzECMNpkpMIdRYNa4ZIhEbv9pTaLABoFDZDTyuNLJP/dtK",
-	"Y6LHwYcPdgTX0WcFtk/hSot6xGciiafWQHDZNpJ5ub+S6z1clCzfQKoKJ7EhKmPOGfG3lC6LdQMOvG0L",
-	"Yv+/vCA9yvVlF7M7Vrpflr5sClDffY6UsGoTNdTTbCEML7jhzp2LAd6wBadP2V/KH4Ykd727HTHeqgJx",
-	"3dh4A8zXq5u+9Uhs2qfhD+9aPnsAkFb/3mT7ruIuZ/2324CV2qM0Htwy4p9eJB4tpprc747mWjeA1S7+",
-	"mSjWSfLEyPTtdjhHpVP7sDLs2SklxkTgbduemaq8FQdHhqdVKcXB6fzTlXM7HBtfrxBZ2T8ivLtrQV4W",
-	"6TRAwiVugmUBz7A6riU5Zw4TAUAQzSoZfZZD6M0BKFIwNTgBKXMwQobz9E7ROqzNpWugpafrHiI21zIw",
-	"Ns2CDQy41YQ6DH7V0G7IOVTX87JquDLR6QhYSgWeUYY6WSMH2erQJSCMyeaX9iE1qFRTXjOur2UD58uy",
-	"dI04CRGLZZce8A8MB7WWce7ruFY3LnkYguqA1wVQYF7JGQshrdAoJyHGh0LhfMB8xnDTf4RbAi4yWqS0",
-	"3yfYhOmz7oOyoAN6pc0plpqX5AYoY/MCetpvA0bBOow6E3bo913qVeRH2vrNyc19aLVb56IWs6736dV4",
-	"9Hcl0+Pt+OFjx9G7jzKr1wQ6dKwG8p4ydmk3h21ER8CUW3INcQggdBnJy7GY8BUYCaKsk5pMy2Mkm8pF",
-	"3DETgE46W6wAQ8i3hofZqhW0cbEHxY7Up5W6UTakzfYrR5Nk2mHjtSG4AeqWezmXuEAB7aMNs2s12HWz",
-	"2eSna1QHh1ZRP+XJflq0d0lgrpDy242JDMIcdUx23ROr6x6jBR2ySk14VZpNH0/Qn8Sqt6PB6LFa9nq+",
-	"OeSW9/PufMVe5uePz9u9evo+jmcALU0f0s/mpkME2L0Oun8Qpf/OGryD0Ppv/T2pv99BhSa6zPZymHCO",
-	"txEjfZ5UozeEx4BzEKV2PMn01n8mAPdj0pOPQwOnOZqDoICzHnhd9sJlzAOiD6nVDv4WvTbofkFFN4uF",
-	"fQDedW3kfTjzWEeMQ85rZ+J36YKu19o9ITgfDHrR7NC3kzf5Fhuh5WkMn3wHrtc9nfZGJLh7cKJiWZzc",
-	"gBJzMJuc1GJvWu07uOrdarHg9WaHwz3GkoqW454d6462vOfCmKozMbe9gq2+gQOdxGI01ajrAL+fb4i3",
-	"YSkrpAE02iEVYgnlckpe7Kvgsi/SHR4XQSUnHrOa3mhndXX1KtHygcfv3oKrL8Sk4nUoLY6o5rP0I9mm",
-	"c6dPesQXUhXIspjMldIxibehKun+fc6lxIvb/AyfTCvbTB16SJFPetk3HtjbByCa0OfltlXgAD8RwxaV",
-	"A+wB4AYSHZBrSeVEEDpx0Lf26aXrvjAMe4mcBvQRMI9kZItdy72pMM3SFjxx++R+V1cxvZGTJoA8JPhh",
-	"E1Ff7ZLibACs7rwpdrVCLAkSZgTkWSFy4JygsjdRN1avcyTULfYQUphDsyo7sm9CF1l8agR1fy23GHvc",
-	"s8vuetjwuLkK9vjpsxw3uvlgzFNz222iKnQIiQTKmKuq0Gg4s3wlPeBDEUMgxgiDIIqvpQOndz47CtU1",
-	"u/JCX7fNUrDxBuuFHkbBw2HEWwol9Dd+vUuD0YkSnwDNs11HH9graCJmRj4u2aCCdvQQtlsrN3/o3ATl",
-	"2KUZNjbfTTfqbgpbDjokbIaPdmIiZCgT3Fog++AxdOGIQpJhvnOuYbkJfxXW2rMnWDhn7YZ5PYQ1wSRG",
-	"SIBBBLH55puWCw7OhdV1kY5DB+Be1kNaIXBXt9VYUhctJ/zusGG7/Hdd59J5hfMhq8pb4esRQhGuPz9E",
-	"2JGodpMgD7NzK0e+5s7hxMHVpOOd4r5+v7eaSHPY820zAQLTO5z5IQgekxPRPJQ5xCgUMcRGbCDHHajX",
-	"QppNM53pNKU+UePBhO4RxuQO//bAuGazt7/86M9woUg2Q/UVlZxCcNaPMe4gdnirl7tI8nVZFRPCKGiH",
-	"NcNcolak9iUXlmeAPuRD+DTblIqRFk7+xV2C6f18kyaG2Ge1hmRzpYWExUyoEY7bRXdpjEJQJWXLN7pN",
-	"l/jjSHWm5lAbE3r4MM4hIvBcOOQu6hFwVCLhM7PsFDEqD7a+/opv7HZJLetSOdTf2Ep4fNZhH8EuQRVy",
-	"ktqtmHBO5otmaqCqiiOsRv+e1KjdG7qV/ZSC6RAFo84NB/gvW7QZb3WKLt9QhvOV63H76Z2u77GT9YIX",
-	"YjTe7C8k9rneUUWxvRn8WNuORTZRi4WlXSskWNHh8tth7B/b9Trcc9fZuErGZIX0DmDVaAcbW7OXGI6H",
-	"jyRYSF7wbVTIr9vSOpmgn8IjPHvi4AjZFaSyW/YALx4LXRYiGDS4NaAzIiTVooVgePbkKYhhD6m1t7d1",
-	"V55/YlsSCDyOaEa+XfUujtU8991Nrn0VA6VM3LnBdWt4u5pcN8Z2H1HI7cl+YdDHN2v5jsoa0oXwWIlB",
-	"OFAuqx7iXXAX9IdVNyXghEOUG77usysVWSvoGYGe7L5hyeGn0PnAwA3DnVvaCG0y5uq9pDLHNmZMfF2J",
-	"/QMgRJUyVDKQKsF+RXAmqTAvGIv1sQzgwKGluGW0MmGIqa38peJdjn8HcZJRBqCqqjGf3GRsrVZVQW1z",
-	"2mBO4HVIe+t8A3MsV6RrQaQ1yxTpoj57XpEj3OM9ge0HkhAoKnAurllOT8wP1nN+xBu69bPDOgPYNQwg",
-	"0b48bV8Wqp3TC3exQ7/YH07A1ce8oGkD6xofQKorrVlI8Tmq73RHtTEUWk/mhzzhLVy4G1LH8gqHo9Pq",
-	"OEV+N1UXos4i85RQ4gsHREfFA444A9AgrBImumYA6ghuDFBLrKYU+TCPaca9Kw31LiFVcsYs8eksjYR/",
-	"YAyhQ+S9IBMf6OGBZrl9We6T7hunJujm9qKTy/916f77ef3n76fJsuQdLVWU9jogvP3g1Y764+3HRgrY",
-	"93gGm0gFdKoyz5t2ieqoF31HMBTIaiwm1A+dhw6dkdcGldRe1lthub0DXAB/kutGlHLgRJykw3ZJVy/Q",
-	"45O/hTd2N70BHBQFXTwRtzMKpLjaco+PFJVfpjN+Vh5kYE/+5JHr1NynDsgijyG0PVVQid2xc8mVBx6u",
-	"NOpPJ2vuf0EsHXJp4sS7Vuut49tbxdAL9JdzzCly1jqJEZzRTJhWBTz55+YCFzEj2FwXQgq9ukFO+SaC",
-	"6E3xFbvoS/N5i332fl5O5tcSPb9tPyURXncWGJRwSnvN2KWsGgI/WmAVfqLgW6daB2JCG9VZF4SR691C",
-	"Yb0Qu8XKqOMcgaW0G+3ObIewAK/Y7kQ4OKZwCS780FE2jA9+wSIHgOpNhxftRaPbksAxtsYSJ+RBO2p9",
-	"UAZTWgZBFbFb3LLwkARVqsY53RHv0P6LMRbvQgA+fWdHbPDvdz/Q+dDCvqef1LmIScoZb4L1HdJ8XX/i",
-	"CA65EBNrqvvUlAUAE7PTwYBVvJ4JbaKNOViZ+Wsp1ke06+CuPx7MMYOD08Vr4NHbnfC6GnNchY75tNDj",
-	"TVfamt/7PZLFDdy9tGuoUhQBO7CVFHUIPP2l3AAQOaQlgdp2zB1qCQtDWgMvMDFsoaiqAKIlST3h7u1B",
-	"HaJmqiEoQ31cVOD5Dc2SsxACp37I4HOkbl1eW6VA7D30wA1tLNVy19bFKXFdGW37zgGpex9d66QOkN2i",
-	"nFKYkCB9l9xM5rQctM5nTmS4RQardCZMTuHczBea+Ri3Nwcg9FAuhD7WJAntldtSxo5532xwMitZTktR",
-	"wPd2Ev/78udXyfM370BQfEf68DooDYQYQ1IbHGxDB3Q8qcEWon6OpGxaUZP/VouCW2Xg95zCoh3i5tO6",
-	"8wa9xioasnBxIEJQYFrBoNxHyB2BW5oXpeWAWljGXXSCRmFDeKWQfQ/90Xmg441puYa3l+CYZDasPyf8",
-	"03XcKBAd09sxhdptHeC0H2iBflqm0rZtSUklyShDC6ObNL9CuTOWtXZtTNOClgG+8NlnScCmRplBkJsl",
-	"qcshN84wih5I1BN3MPBG0acnZ+7MGCL2lmSNtRpXIuGCu/TtPgPTenb+5Lv77iwvlRlN1UoWHUgxHQ5C",
-	"wPg5+96aCZ2uQntQ7s+515VZ+EaKZu9wzpai1kqCtjrhDnryguV2pXJPQ0mOGRoAf7Lnw9oNlidORHf/",
-	"fCeCLO0InR5Sh4mMtTiWOVAaEVx34NFfBPCmXdNzGE9gMKyFPqDBHTE5Og9Cm1EKpcv1I4X6Q7gsY7zS",
-	"yuUkYQHhA80qNet3pb2u9IGBeFOaLk0WnwNJaqpuSK/IHEx76uIzAA00gIB1vJ++2M9loULB4h1dd45d",
-	"t855teYbzXKwN4bjisubfOhIHbANYUA3JaJ1RBhg4YbU2zo8KDHRQdnZyjm0fahEqnXQnOIt/iJeFuK8",
-	"uOWeTnyjgYgoU+z4bejj2GayC1QTjgq7HxaQoJfGMYlamxGf3IwWCd3ohesPgWPyPYnAJuOTG6nWlShm",
-	"YBU0g1JqNa6icWJ/Fg8xdOT7QEdpvY5pxaa8PvCtn1RFlRjorwDtaQ3tyCUGigLkVYahFqDcuzJqzOOL",
-	"PGZRk9TDdQPYwq6C06NQ4Q/M6W/2Eu12s7tiJu9u9838Y5LecRi6PNyAapZ2YlfJHMvXYVcgyhyM04ZZ",
-	"5fT18QaVXWowkcP78kbnLHgMtisCIJ/2TpJn0loqkm7vpRMSu+cS4RNs/+iSVTtc+Xw6BVdp11pgVRzB",
-	"xzgLnZT4Cwf1Hk3emn9rUVXpWTj9e+fKo+JcVZDnm66+M3OxaL7d5Zb797P3iP8cKeSiWvpElD3uHlxt",
-	"v+xxzm9InfWzaSwk0dYOck1DKv6T1cwd16b+mJq5/jEJcKoWI4/R1GGhx/m1gAy95vUCiUUWLHfbmGeR",
-	"kUapwhAOJ1ifEB73zMAbtzo4tfudTT6r2x35bU3zmkDoXOEbrw4ueDusNrtlKXp27l2Hh9B/i85j1bes",
-	"qlEMhNIR5Yrq63Qk1LDBNfS9xkW5r/JE2viOJCOaI9UOxR0GUTOWha9accXEobxyGyVNClHo0BFCLcX9",
-	"zaOTj3ZNxFtxAfMTGIWrruEmYCTGPANzddZ8k4ViaDgDHsr64Dm9d4PeMaFux0w4puHVGWWrUILdvftI",
-	"IgS3Hey8u17jbyARclYiNcfVpE0VIN6aDOOhQaLFd2/TH15ciKq8tV9sXw6lVxiMx3IY+wv2piRHpCSI",
-	"3AhOEs1FTE2A9RbgobloYPxhQ0ZUbhaAX1OaeCgtBGTPQfwVYO38zYlNHGOSoTT75yajgb4lJYUPIihy",
-	"GvNipUm5AAAeLbBbKmgRLj2I0MEvQlFgY104mrKoqPpekwvsNfkYe02eQq/Ja/mpzSbP5vubTb5ttBFO",
-	"nBpMLKEiHEzgQvet4LeW5fpylqiTZ61WBqqLmPhghHRo7s7NHvgb+knhJ6o9i56CF/dB2EqEkvJrMnQO",
-	"B9jxzCVzUuaP68NmFcIbIZY+qrnxSWqNYkH0l67jUQXXqSX9upxQFV8Ak2rSpn0zUCC0rU5TIGK83rPa",
-	"dt/6WCuIUsqJAA/P4Vmp96CrVeXUiB2sHD3eQhatBdmKGlAhDyhDLdcQFdI47zo1ooI6SVNvjqxWINVs",
-	"T9KtaGL1lxXGbHxM6dA6hzsoggd7Te+CR1AeAV0iCz0q9xRjbxXpQGcBwYuu/ZUAEBcV2sM9OqqA3uVs",
-	"PCo2tKuYfD9Ax84QSjCyItcGnabONnlxYdQWa5lzvU93titF/PBGbLoX2AfdwhFaJRESoGw5OiaN8GBj",
-	"rJ9UdhU/y700vT5dAfljMFvuUqXVWPUE1xCGz3ZGDUBvdIyJyhHngheoAnBs8F2odmva6953J6f8bPx4",
-	"cl5c95Ls1cNOdbVc6koXC+vayQzjAsJdpXja1ZAZgkqZl7M5xBNKaLu2sKqY+I8VJ+++XvCqsr+7Uj47",
-	"ggs2sOpqsmBpV9HiHcPUhzO6O4KndJYxXjWTIHkoVSU7Jsrd2jDNfYqYFtWt0EMWF2qyv6lSisLeA2V6",
-	"OsOmI1yzfPsoZg5GsT/hktcbq2heJYpmAyNGiINQqIp2LAAZvHQ1NFpMVpZM2FitZMHrzTCGEYwgQAAe",
-	"s+Jlu2197zCsuSQCzJ+dqu9BQhH3qKRollQxdn4tpFhjsowvls9PdX6Bv/i2F/bU1gU5ZO1qYGkoTHpG",
-	"ZWzP5a3aIKAiwhl/+OkdqKvX0loSVO5NgC2AyoKBD8HNqhYs/1DoPkThZn29Wi5VbfSJ02NPjKnyPruU",
-	"8VuAiZyo6YmZi5O1qqsCpmY3weNNIIIZuSFKwyY113No4C2gH8i1BFwRn8GAixWr0ENvHFCX0FAMQzo5",
-	"yxE6pzJ8pGS1yfs0ynImVS0IWgJNB51ZrQVSrhBBDY+TzphR19I7k8sAGQH9xapq2HhjqfGlZFKMBDhY",
-	"t+ykLqSfO2gHmDR+nJhw96A2t41ew6uVOI5X7wCogodFWDUuFh2jIOCHOfTvh6hxbiVl7kTQBhN+1xGg",
-	"E6WFJnCHfM5O/NBILwrypBMe6NUezJ8ItMhdETFKqSI+RMAdx6MEzbn2aQw+Qyw0DpXE8YhfAKoGxH1C",
-	"FdC96IKgMbQKjiOS26X+dKaU3iEr0bee/qQu0p0lIN7rHkqsGo7HqFHgtuB1StWBLc+8jY2QLeCgShSz",
-	"B6cnlOgSrc0UUH1qcguhNZ911rYfEyg9ljAvGpEK7uvS+geo1HFvbvpjN1n9Gdusfmr5cItKv0L9sBvB",
-	"S7lEUOBdeNHtLDSfXJv/EWr6ssCgnFqXMaccZ8yYKiONJ4s7GmfQzvhjTuDggNEE3iyIJs9qEdWZQnZV",
-	"gKq5hlSsAgxhkK2kPREx4n35v9lHWjUhDHvBN2zC6xoLZkKLS4eqldtTlTfKA8H24GiXcElS34GmLFwr",
-	"CizyAKfbtUz2uge4wCyAUDYTdSHP256289OzPvsVIW/ZtBRV0WiXnDk5FtKcUbYhX3YLUEpdFpBtuazL",
-	"W2tc3YhNBpnTWkMOoaoZt5oYlONLcIM3m3e6nifkybQqRimrUorRjdjkQ7ZcYZslq835q/z+2cWDTdCF",
-	"HqEal/cbGcaJBYVV0HZb8KJ86P2wAiW6Qw64li9lKF/FNMGKS5ZbhW3ILPHmSYkPiY0E+dTGXwqIrc7Z",
-	"GuY1Vhho93FP5Qau52qtyWN6LSH5kvkCuixG9mJ1OZuTYmmnCXhXGGzYViOsCfE+QtojzIjSoG9+LHy4",
-	"n4oHH8LcYa2rcmLyb1IlV/+WTjt7M00doyGC60GNApBGRI5Q2YWXPWhZ5YBfNVNqVgm+LK0Sv3gk7NOd",
-	"Ok8O8P7t4/6PhGnfZthZ78PJTJ0QCsjP+CKnex4HQXsX18Sr8kasS+g1Ow3F0ZYTHOuAsHuSxB9PUuZw",
-	"Jz12NZS7PxdHFEJ5cnq2B3LkDghKhzsjmsw36YuIG2Cn/BLBwRBN63Rwdt5tOx9sKiUCyY4hY8FOHhtM",
-	"+QXjnjX7xiIczxPuf5lq7OpQCpNafLAi4umdfZ8d0pPBje4+EFF2leV/KWXmNRHwEe3F70jz9woI++oA",
-	"lNf9u9tlW+1asLdiur3vnZ7O4yd9x2FdJc/XVcQUH2hCkxiHHvYBgwPTkgOAI+EPWuMS3C3QCVgtRXHi",
-	"P9+WtVnx6mSuNEIVhEPnXTM95+eEJ1GDQTiqFPQF6jzs4Lqp/rXL2mkgyjvr2kM4NHeMcAHSQYgO2bZt",
-	"M0Ud7Y4GLys7kYh8joyr2Bh0FDih1gg+ujXXX6ncqdP4PHq9dno7/IqlT4FJWZh3bzPRCf4Syn5dS0Pf",
-	"spDgWrwqf195WLUwdXmgF8RqmAqK8QossrggCAA19d1oo3Rb3wYete9a6KWSuhxXwnfqofzX/hfoM+Em",
-	"Gm9AerfD4dlyVXVGRiJovwjRb10rI9J4fsf5n3zmcjFkObnf8ozl5HyjNFA6BTkzaiZcw/tEV/C7lVkE",
-	"VLousJWOH9Oer0vmVvovpSwufCt0n5fl07JIMXOZqVEKhTUzj/d++eqTwzP/j3aa0cYcUJYfOb1goVr7",
-	"E+gkbEF4fFj5XaT8lwNdj0OWL1emQUy562/raDFjOSw7/GCpNGtcCnRrlPLAZRE+yhryKOCMEIha7rzT",
-	"eawfLKEc3sPeuF12124nN1mz1N58cstrgj3+rWcn/Qs8yf71k3ua/XBJT7R/v/VPjRbsfvTvUKX35fVv",
-	"fPdrLANKsyyfy8ejxE1VsxwhAfMQzcCWRFtABt/FKkFExktujKjte/7PQ3zW/x38399OT579/tvg5Nnv",
-	"fwyy0+8+fvMvXd6FcF6ensNkVCW64PiI2VoeUag+yydljjoZtqOWFHmKqeu2FGtwbUxK+21RWqae9Xix",
-	"KO3g1Vo2cHQjDZEo5S1Wtx0Dm+r5UY/WE8OMPlZ5PjiPlZDhk48Howhe+S45tFu4IiSLyBmGIXt3zBl3",
-	"dZTcPgSR7iutQnWlB2FZVlw+iADRsNixbf+A8b7HQBMflpCAelT7nABY47xrhO8D/CR4Zo/3Q0QSYguV",
-	"MfOUP8fowoUHj7VTJfTY1Bpsu2KSUJJX8TaRi9S5G3y8jjIVzk/P4jiQw/TDnFij2hhUWM91lw3aoZZi",
-	"wpaCtzPEu6QiEtdgS05SzVEwaRhPIPNZX36LizLGjvANoaJLaf2xj2nUhOFa2pU5O2M5daEbuaFQcP04",
-	"KPIpAlF/eIl3nQ4GA1gu9/lYXMOouMZqxxQXgxUU4DPcTbCn2cE6Q4r5v4PpORF2hOvlOPmGr3kzdVZc",
-	"Y/32VSV0Sq7GU48bfueRBqtqVVVeS3dOdbqjKdWO9Yl/BIGXxJFzpxaXjJUtj/yj21O/mrtcE/fl5nEL",
-	"RANOLn8jIawDX0QjkFyEW9NsZFEaDW7zbb/ItJQzUS/rssPad5ZCFLWo9GhiHzCFHstp/Csz8sBUB/bz",
-	"4rJJ6HvR6fQK12hvg3CYQnppa2rG0FoTyx531f7hBVGJHjaK35ZpKQyIn2q+lpgrEyAfmDa8Nh2Z73yW",
-	"LFD/c6s4JfSlLDDDGZxKWbPXohNc2CPT3g4gFO5eGI2OsXdI1wThByE6jJ+eMT2MeqBA8w4tJkq6sJdS",
-	"AJJwaE18Eiwe0hmUNg80hc9dOnd+AhGvHFrLp4EyhJA7c++hKTV43dzcq/JW6KM60NXHWuwH+U+QLL2Z",
-	"i83Hd5EjXeH23swbeVdkLbq6o5nLi/clzKazsvqgNmlxFGq8KitLJl71RcM5lQXmcHnCOG4AQSM0QItO",
-	"R6kZpIk5QM9SH9ePwXc2DXsWSKSbNdyH0UlM5iuYnDEdRVW41KzJ0kHSqIow81vOtqKohdZdYtWRgJit",
-	"JFSAYoxWq8kNJBrS7Rk5sDnlrT9In9+7ZNdPVnW9sz2ih78i6H+M4qejxXdD7f/aQP0Hvx6gT/YySbuh",
-	"8HiUJHcC/o+AhHafEyA73y1ipUU94rOO/aRFH9dqrUWN21lQzksWGoo4K3HIuNxYBeiBZkZ8OLSbi+ua",
-	"4QirlWfZWMOwdXs7vtBU74e76K/l0Wps2A6DmooTqHsG4xPoP9hPgBynkRI7Q2rkhNqpg9trugXDjmnp",
-	"57JAZ/ER9o5w93QIasiSVkvhukZSyCXuwrvHzMQ3JMddpuHwWjky4F02DnjCrJU3jXWq0Mv1YPSQgc0J",
-	"H+M5sqrJ3SpnPkcKfdBsDk6ADfnXexKs35Uz+VIeSTsdaGuXkl3+8hKPUsbyacVH/X4/hz8n8Cc4iKeV",
-	"gg8tN9P+PI22XdrZdOBdtUrFyNVa1CcTrgWrhDHQbLMoZyUVaZRSiprNN8u5kC1Tm09g46LBPn3cHmvk",
-	"tv6Nn/x9cPLs94f0x8nv37qvvvkf/5KiAKv4lJMfnRW/NXT3S/BrLmv1oRSavF+S2j82GpoOrQxEp4V0",
-	"ZQzUSgXxrr2qXQlegDvwBS9r+8FuGf05+lDoHDI40U5zBe5jUcrZtYRsjKLPLiFPI2ju5a1lp4CJsF2g",
-	"gSAnEBJoFrP8hlVRJEt/jzxxRyb07HQnZT1s3XU/3ezI77hXN6HrLthjalmGAUpXlL9Qt3Ydu0whz9Q+",
-	"SWPrFFCaTswBigZcmuoelzqJuNB37hR3OVkI9qOql6rmlNGPI8Uj+bEr/euIPm4XqPlXq1lnD7l2z7bO",
-	"1dup/dhr2gsKN3av2/PbZFn0MdQ53ptU+zO/cVF4B3xwePGA125vSgIHQj+LYppvhoRFAUkn4D6JLCqC",
-	"x+iltr0Qy0pt2LJcCtekV2EKVpnMdN1THFNA3vXPdmD2So0FA6qdmAnypO87qGwtpfI+vDRssse6MCrx",
-	"YDY4ffb46fSJOPl+cjo++a444yfPpoPByTl/Mn46+a74Xjyb7lX1QWWnQD+NB/Z4Dw3dh/oek+RXUOHx",
-	"9fc3ka85h1vxmvpaHKF0dXl6XQKRbjhPqe9FOZlHMT5oY+9qGKh98QUGbxOet47u/x6UAh8fQc0n+k2f",
-	"DgZUcFApdUNlri4tbXeHlz0ifKl0aTrVedQ3VoA2iqsAbmSIP6OvJwenf2imLz4YBpF5qjWL9bnByTN+",
-	"Mv39jydPPybVNweH2xXuYOOow4zLfWt26NvaoIMz9AJR2Rc2V+67PZE06nfk13I30b5PTjNHesuHjDu/",
-	"vRUDvBCZT6zE9v1Y78AuXemJKzqhHEDOdClnLuTLHubunfk3Hg+vQeJNCCM6H42K09BtBbO2sp64FZj6",
-	"65sKZj0tjIE/Uy7G++x7LAsN1dxpmi2LRA4g9SgmiChfO24flbKBqa4Imn3376v3MqxsRx9wlyPjXeul",
-	"RkgEkoJ3aOR8kLJyv62XD3bPZD3MDxq5zPEulBD7SEgoGvouXdRICovf6P4DmsfHsQEYaMuz51YueXbv",
-	"1qeZNrwnipnPct6rld1DO+eMPRt4dDO3gA4Njewl1yateUgIe88ei6zpcc7nXBbU4Dzvs/cJHT9zXaSv",
-	"ZRgJSjV8lX1+jd7scuplpFZKinoYZ0ppakUtkTV90vH6AVTVaKZRRtoFYJJQPlZjtfr7/BTbgEdhfdKm",
-	"E+S0kdSMmlpbPUDIIpTzev3BbQfEYS3JgwJA5VG4i3mgj3x3O5pjWnIf21/7fk/+K6t18WYGnd+X5rHP",
-	"vFJCRcbws9UA7A3awSwu+OYABhHzhj1MINEVnC/LwxqCf7FG4GFEuxqL3lvv76/W8/tKLVWlZptjHfdF",
-	"sqXWD8KsBfIrHfKtD2/u4kbzvEgjGADQdMe7fdAAfqeOisBcp1PPHxbpuD08d0f2YDMg4Z7a3wn+fMzm",
-	"46zjcsegPj8ZpCyPnfVREZIFFXFwHTXYPCSI0O3Vj7vw4lZsrV9jo3ZRHezzkRZorRIpxL+AqVVKlvtR",
-	"5BmK9EHHlgsJnaaTJdRzt99gwukmwmQC3f+T+/ZtKc/YITph/E5VVak1qSvNzFnAPaC+2SuHMTsVgNfD",
-	"qBgR0oN0qpsfXTCCCx4NHmEZo/vDZfelw9U7ehD7zpfBw9+RO9NVyhoqyjxemwxGCK5XInPXFbymjZAW",
-	"fQNVwUwiythFuTEk4hHUy+Vm5FYyYavbObk0SmhCphFFF3uFAtgcNabRmQNEtkO1iuJEFTu8JUe22zso",
-	"78qthc+8+oTKyV1M14MdIiRc1t5ewjnEdhSDuNcqQJu1EQ66eFyznNJlQPnx7aKGLvBxap/lYY/tswsy",
-	"JYzHRvbBMnBfOBDnY6JsvmbZgZTlGoJ5jtZ0oziJIL5Dd6+s55+Udj9slgK6u6T6HdHXn6WwNr1D+M7U",
-	"fvzqsqe7vJaHNWuzl2PdkU62aztKtcOG5p9ZtcvcHFOr4osEoGXe1uoQolu60vtoII6AkHlEmVmAoU3l",
-	"LUd4G7vAKnZzeHdh9LxodplfhdYcdq7n9L+BIQ5AYHifbgxD1W8B1j+0NCg1G4t5ae1612QinWtDP8bQ",
-	"yi3aptbNB/akwfaIOtjGn6MJTWf7k/f/lL1OXIThvxuZ7Gtk4ja+0bMqHmry9MwVX5Spvut70m2Dp0wc",
-	"BY1/uKM9vOEwf3uHqwZgJjw4N2Tw2KNof9Kud0oSAMtV2pBaYzCkmvXsMnHL4H/fgTjSPRgHTfFJfjod",
-	"ksJ3Xf5mLeOMVJ8RlBgd/PZAQ5ZIn71WCBsimZvtfiOHQva70znfRwe9hfW+OfIw1F7h6FSLQ3snx8qD",
-	"W/cD9KjXiryW0EGHsApz6q7d6FxlaRKuX2BTi1jlDZouPSFJG3fs23WXdg/rmGuO+eTmAkuY7RHThm+0",
-	"bx9lF6U0++Lgd3Pq0HQhe8PvV5Iq7Ba8cNHKPVFmqBRqFFE5kUVfwoYO2y1kdLunTRSzinAvFwwFPkoQ",
-	"Z+y5lt6u5eO1hAorRDGm3p7ef0BxXBDR7J0AN4x+5IKx/UVxwfKVrK004ONK5L5esGVluTso1JlARQxt",
-	"ojs0EEQswpI4psWtADz3HO7LM2wMVNCMO0rm5FTp3Q6Y3F7T0dLSS7nt29eq1gZdL1lUPj44WDgSwXR5",
-	"crffCulRgR5A+/KF/ATYCXEdq0JgFA49srFvc9uIITDzfatEl+WHpJXjvkaPdhuR7XC2wyl6K/SqSlnS",
-	"R2Dp0LUXbMAWgsuQkuuhwgGgIerbd18QOtOIB+zUzhoM45DafL/DdPqpF5iqC1H32WXADcCjLkkLdxKE",
-	"uqJihNC1SKVK3sCCqXLvKNXOwal9vHMNvWlOENNSVE2gUs3smyjz5pAe2J2U7RMPCcTVMksvWwsFKVCh",
-	"iFUsLIcbbjUYyJLo/+yhFgJ+yb/JLKuczAX2nX3owg5RCzJYzm+ya5nzsTVrcvbQA5+iwHAZOo3iCbgD",
-	"Q5UjYtz0YuDWzi/XXxQ4BmrlACUMI+D7OXsIZfLNpDRfbWsZOgrXjPnHQun8CVkr8PCLawlgQo7yR4TX",
-	"4JB1/Q859eqzMxgLEBhHIDm8KEVVPLdsZa8dEQVjImClJuLSLoAw7K0CnUMAq4DUO8HrlFe6o6ACAw2o",
-	"lTaKK6bsx5dZKLBIaKkwZWDR+Eo/wLkxy5bynGh/ptRN6XK18EJnree/vHl3xQCTAH/ImRZGX4RCgpwp",
-	"yAJcAidxRHr16l2fPb8V9QbP4Hhl2L8/v4Iz8+fnlz9hdiJa16GB0LXM/78TV6xwQpA6Q3bq8DvsgHGw",
-	"IX1lNPqz0ubEDSdMnS/Lvwi71STRE1kHdA91DsHGH4jxsMLEdEDbZgU3fMy1yOIyZ2hj8uGnd/bAhdRM",
-	"8iwTdLioKu1h76xevZJY2N6/ltfy22/fQ6u5b79ll+xb3PdvXXWo6z8DDFerCoZjmfa38DK4zu4WqF5R",
-	"Zwk959AksjENuM/RL9wK7VPQd27nEDBbpi7dj7aPIYMqb50IoDQQKyu+dcfmWycW6E54G6Tmfbu1CNqu",
-	"glW/cQkuV2YupCknONBvv2W5/UrV5d8Jh+gHIGl2vRoMHk/8uYGPIidYmLGolNUajWKugx6uJywT+XmY",
-	"+MAnptqwqrwRjYAGhg1wQK747ttvga1ZdkYlnnqYOg6kPUVHGgvr4oYznI6YO1VUgEhSzN8DmUhwQ2l2",
-	"nx7UxxHuxyfq0DFOnizWcbD8iNiSz3D7af20lasTLqmXTXHhz3Zp4tyoUrP8fPDYRdFG+L6RM0gjrxQM",
-	"l3Kx4rc80Phy96RJrbQeqbqclRIbBzVJIndzWpdS4zkM03eg/UIyKUo0diIwO9pkkApw8ojI7WcYAF8u",
-	"KyLGR8tajSux+Ne/aftSCDY/O3/y3TduU7WxtgzLJ6oQdqLWmMZFKAvqSwCbQQFoDDQBj6MdOHlZuMng",
-	"uIHaeMFKuVxhIE5Ig0wADRids6WoGfiXs7D1AE4N62jmNEXs2Ab8y35L5GwfuRT1REhzIqQdeMG0mC2E",
-	"NEOW80djsMyocw7L+f979mKc0xMh7GLPxZiULMRaw3MGOhHWhDgUfXs2Fay+caVqzuTLzwfPWGWfNwKb",
-	"EHAr7dztT2fPcupHABirJ5eY0Y26wZq6389FtdS4Atcyt2OxmhU8kqAKwatxwXJ7cPr9/qOV5jNBWGWN",
-	"dHU3O23coc//AAUjY1FA6SM0p8C/gYMu+X+sEHkV3LHO+R/Vyxk2sYaQJfhor8A4mpaVEbWGZCpnaFNn",
-	"e/tqx0/tuciYVtcSk05Cd2JVY/OuGHjFEXwtloIby9pqNi8L2BbkJDRXy0O+/bbBG2F1sYTHLlip2yPW",
-	"hpsVbjBSrHZCDPLn7MohQ/C3bSnrm8P0dPtY2LVHc8ErM/97zh5S1HYitEaQFKuhwjW14MXGXgLLLRGu",
-	"w/+qlkLyZdnf8EUFjym1zxD5BukErrOaKr0GZss1scRvgJVa+w/riEARqcqJkLpR0ba0VHxy1h/0st6q",
-	"rkj10sNHj9brdZ/Dz31Vzx7RvfrRq5c/Pn/97jncY/XT0kDqyIugyPgK4d6gf4pX0Xx6w97j/qD/mFCb",
-	"QNu0Umm24jXYuzPRVbmA4puDprIBWWy5QMaMWkH6h2YLPpmX1hSsmVnV0uHJQTcOhNhzYffxhsEbWb2q",
-	"vNLj0iNRm8XEUki20OmUaSvrrlyJib27lNrwCjWeB2R+2k25lgBTaK0s4DlIjKh7ZdQtuQnYQlgrSJK+",
-	"4RYVGKD+XCr5sugN7YL9OyweKPpLZbfIruDZYEBIi4aK9mIJ8TfyxqLJsc8gwReAQtrcGBRCdhH7WLEH",
-	"/L3rcX58j35BAYX2h4Pn6l2JChci2hurFvMZQKDyiT1Fvd/tTZZmAIyli2ReYLsW0g2katRy9Nkl6TBB",
-	"bWQPPcPFnXn0B/z7Ed5jjVu3iUFpbqChOPuH2GmoXjJ6OzQyRBilTdtdEwXylCtRupZQoZPFCOahuEGq",
-	"NTCe9yB4LicTsTRDAOp4BLUlJ6j6Qz4J/onuRUtqJxBaxBIUinjl1mYYsj+uoRbnujdkv11j2cp1L7Or",
-	"83vGrinDgH4VxUy4Hz/mwT0IopOa+yjpuoqDdIAUPa5ZXhY5iBKnbIN26Dw2cuIb5gIyztD+A76gDBUl",
-	"6JVihRs2nSSsZQgiayxrInn8imtzAqWCJy9/wiGC+kgtG+1aZF7Mo7AiL/NCcAmtpTOfq+ML2ajqh11e",
-	"Q8siEnC+pyWCfZ0+YRrL22n1UVluhuWIZhzOBzhnHtqhl014sG+yBPiZWmoP/YSOMloP5+O5lrhQzy0P",
-	"hCQpEHjD5kxdEwDYHHogLJ7VXHK7W1opif86IoVuuezSTQ2UKNB0qIk/SCPSLV36aWlQAF+p2BkAyjkQ",
-	"gZOq1nZw6ghoDITt6orPyWHkwPvskgjp/6SlhDf9Wa1hoxF/DpImsesSthe0Wh9kP5C1TIQXKJe12Tca",
-	"rE60UBom0Tdslz25J6slhrEwkjylZK24VGyLk4faNhCQNV8IBGD4LeX+sKfHpyoQxcVpvjUgJ7imY66o",
-	"zrlhkAj67L23jlx3MLtHVMsRFLe+82P8x0pAP3dSIBCrMIskSZzS0qx4sB8Pr2P8mHWi9hmFVOZYDcEA",
-	"AyVHzXcfD3Qe0G7zpwNKfms14ElNyz6+a1an29P4/V8fXl/38a9v/sfDhf6/+puDpgRdffD4ZGEjc2+H",
-	"+ZZQvustKc5UL+q3BXXbMIEGy+ucSSql5/fPqEm0Ko6hbVBbVDWf1lyud1tya4iL5fkWCLAcWAv4OB0T",
-	"s4YW6s1UH2op5H++e/M6FSz/mMQVaFTDfsx657gwu1WdH3jhILbvSUMCNh94cLMS1asjpKVEY45UKZch",
-	"6FQpx4UfUduCnWqVu1g7T1vU2xlZuIe5JFDLBkpk5FgpDUmQNy6Ag842nJgl/bmwmqA93k/d04ij0X5Y",
-	"8beEjoWa5TMlRX5BqeAbD88Plu0UexEWfOMYAgguGjb1wKtBNxdrtDC94p3i1vah72i19vDqN7La+IYQ",
-	"pYy60XcxVY+5eNChaoBeWhaTujiMENNQf7GfewdcjcmmdPnn5A0RbmTiBF55lQeyvl1w35tKwDexVOKO",
-	"Z/N88Hj/LS9UPS6LAiu0PvE0v0KPi4gOUGzvhNylxDFFX++B5zRJvG/oZ+c33qbif1YyCgiBnXSEU85c",
-	"M4h/UrpRSysJaDIAmeG2/DgyevRHWXwMnb72sv2XRiNAhVPtATEKkqn67DnmKnn713JpgN7zofgoRbdJ",
-	"lkIWLarc9mqcb48O4Ab7d9uKc3zg7jteK/PCGu73sHfPwURyhl4zIJretGOP5Y+1KIQ0Ja9eFu64tTce",
-	"MyoPlfJXaFqJghmlLsgFgUYW9K1d8trs5jFX+L67TwWE28G85pdaTMsPB1/+D8rIGou3i53hbv4nYGbo",
-	"CTCOWNKHQenDKDbunBxcLVlU+W1NqhC6lAo9rduUjPAWje2g2hChzQ/UJ/j+t5xwMj42cz5MvRIft6ju",
-	"9HMOoegiPKsp06p6357DUfsnIT+cYcMT5Wv99wtQJNV7FZ9XzgfQhL9ShYtpjyFApW5EMYSYiDdUqE74",
-	"rf0RGl666yjxQLblb8KqwTu2SX2fCH6Lb/pSQvh88GwHwcfh70b/DXtHYe0rQJ92O+LBHRzgYM+1ePD+",
-	"mCZtNLaltQnkndmoFa0+K01gFqPSLvKByHsYuOwNzwfPQpTtR+q8HqULjdXKDMcVlzeQMHXQKQ+HYetg",
-	"vzTNqbfI8D4CPUgthx66e1SAaPqR4rPlgn1Hl3xOCyW0NOqMqUF3VI/sY23Don9/DiTAetksMS025BIT",
-	"JA7NImyGWzbPAN1M7DMe/UGdeD526pONaBvMLHptJDvyf7M/5v2Ua5za879zYzuOJl5OXyspfuZmMu9U",
-	"2nav5/989+Y1vfxj1nucYoKELwMFd9hq5eX0xL73BF6cY8JE/2uYHW8FNjcBjyfDeeB20Ob5fCrJfL9p",
-	"NldVoZN0cEB0otGjijK0W62qfG1lSDTi0lGBq/vM7af+TKlZJfiy1P2JWjzKU12uQqPsvktTmRuz7ANq",
-	"BXS9egt/Oacb9I3yPrfQT6qpbHW4zvejObW5zqM/7AXdp+RnXjQWSa0lc1eoWockhVUlnG9zMcQUKk31",
-	"KGVNWTnk+lzWyig2Le0dDwO6k16KqrI6QgkZRWotim8yJuRqoTOMUcPW8NCpUAuTYfazK3el9aJcGDdo",
-	"l6OCWah6KfgN5d47rLMGheHGY+TD7TtU3cYuPl4LrGwi6H+W2yOQB5hwqtUUDzTxrj67hJ5dlH4UdS1z",
-	"FWJB5bIrx11FiVIZBB6nqma5XFVVfuF/rJS6oa4YtXBoUj7xJpXGQVj3HcG+/zSs7EtHQbqYGaYfF5u0",
-	"nDmMj+1Z/KvNUrR1ijhDPa3/Rz5H30QRUl4n2JlLUsQEKecizlJFIHYdJYpCwgNEeSjhASqjMLET1VOs",
-	"E5chZYGwXJdLIRu4eRglAa0uQaK6nMk3K3OQ/n8V1Rv5biW+NcfXMOyeE7eMuxW5oaWSinZ5FkIe9XbS",
-	"dLadNW12lyaEJGrah+CIwByM0zM2V6taZ/T58YDaBmmfyrzSIuQ5XksaCSWi/vT81fOr5zllnaToLsAK",
-	"QDgd3g28z8kYVRUCi6/PBoEJg785xoSNcj9w72FcEhNNm5kf1xILex9iPsk3eBkmMd6ePlpDbTukqjby",
-	"RTryuxGGNpjNHeT78nM5aqhNyUG+mfPdDMGnN11g7g7uUOlFOAb2rb5D6av2ce+EOfkRC0q2a6pblSWY",
-	"oby/7iUjUc59ayikdu8YY382ZvlGVpuMveML8a404k/vTF1ODK5/t960FV+/q3fodP8tv0oeSjNEcUeP",
-	"xNmz/XdcKfUzl5u7MyuqvOoNf/s9Zl0/QJYb38WtmrLnkZDFCUJYQzFpkpFduiq/5EmmdCvMD9svo4ZO",
-	"2YzcWAifTScyivJDAjVUL0NKrve4lpI9cUH9llC7lt1SzT7jRojlEFKyhCSfWVuiDe0sCDMC8qsxd9Bz",
-	"EZ8floxC2WuiwOjnDlZSx6y0m3WDdrn4hCjXfQStHEp6I+DYzIBt+XDa1Erpc91ugsgfpIXQcc5dBqZq",
-	"6PHvqqQMtiFkPzlkdymQDiPn0gNsLS5ElGy9IWLFNjfJ4NUVDfdYHZGG8l8sWhX1w0iRsdvF8QZRS76O",
-	"5YDBJr+vjlDdN4fGlzoiRFcOdeZzaByNzkVfOCbkOpTsiALBFXeP+hwgbb3n+/6CPszjBG1TQpNnPfoD",
-	"/zg8zONVaY/Wg7jlGP4hSKNIYHrQeaYk+kNczS6VVGENKhQ0xlCQM2VlM5aTBXFrJUafXTrzAVDtqXSs",
-	"0eArcr7yVVG6pMqLwCgxoxz6UaFwtUqht3oCw7YilnpqkLOnrBzoip1mAHcrzbXk+kYP2fnZ95Qx6FB2",
-	"4+RAZ6KEPP5gFz/QLIc1hDTOHIqG6wXUABYdCXu4a/6MHhlTwBd08tGEjk9i4MtFQo+Pop19f9ixK+sF",
-	"rONbx3E+/Qji6uw+gllnkCbitJ9VnHVmXMTs7it48vcs25E+Lbiz5dVq871HwB46VTcMWlGhvfe5Xv7y",
-	"Enuw8QIxnnyoKfPlb67ZTcYmPm6nM88gZYHlttp3nFGhKBpqFoBvguWKzGMlocQaXC0+wF70ryWUhBWL",
-	"UuqMeDHCRoXAPNRQUejAeR681/dJNhgMiD+G3sjeuGB6rmos/4JOSjgY9KBSXC2PqnLzrpziS1jnQzKK",
-	"aSighZcaWslFtQ9x97i8K8+YYOCSAY6n53vbnyaHtfbYAGFsEAYqyqKziIRAWO8aadkxkqgLXgT8Eg+s",
-	"a1CIfvhJg9pz8t6VcnJ4VtuvViSHq1tOH6z1d35IThXY8HWVB4gfLLpHCreSPMNi/Vvsf8o4q0op6FCB",
-	"cYd14wjFEWDGfWh6sgqNjnlVRXgn7dVEBKOsUdpBnLAHvDlA9NFHGHsCne+f10iCw002Urb1nGpX5cul",
-	"ZHD3c7dVEPSyu3VQActzKvL8OjmCX1pIgp1nOfGHpapNixGAb+2Ly09q9NZd4q4IZMAlbSHiL6TdIlQI",
-	"ZXkGsNxKiy32Rn4RKLxcz1UlhtbkJjdJLFXHm1jyRbLxWnYIR0zmXi6FhJQybFMI+n1URR381g4Z0b4X",
-	"J98l8qJOnv9pqhDazU7/+0jaI7klkb/CQQwdANIHEcoFoQDrTwRGl8fJCAAy6VDq7BEh9c/1k4wamVLe",
-	"CwKHQ2jFqYriVtS8SrsdX7i+kf9ZvI5bugr0j4gAvyOVTKDSDa09rBY7E7geORQKDonfjDdYPpdFuWtj",
-	"zJnLMLQBThUwJJwbBm4I3VXhyDmglweaEexXn70EfCptdEAb9aWUt8JloLhRstOB6xC48HWFnToQFMXr",
-	"tA5EXQK2eqt9TiYFS9vFnl6QgUbkfHfO9BX4TLPtcILJ+ALYT+MxwV2c8ge/IAPic7iD4dlfxxuM09rh",
-	"DIbFBZANj6Q0+Ed2g30t77MzMLuqsjtElwOm2Ztx1OE/DjwRJFOp2bQWAv2sGEvd9i2ztmvZKozOsRx8",
-	"IEEIguc45XH+yp5h3401+ALmoCxbkVAHgsV0StntSHaH+7/9yP8YfuTOw9TtRQ78+XPK1y5OiUhUzbSe",
-	"51d81vVQugwfChdSGs1X8T/vWO5PEKj7NUuYfSR+IQ027Y4OMELA/iCNZbwhz7DHu41MYnyChlxjimHx",
-	"RmNmioBx6uWMzNKzDA+pbfncRWBVBLpdAeAfK/U1lHEFnHp0O+cvpy63Fvnl+elZ6CTk3eSYveMR4UA7",
-	"AwSwLTaFyccdbKqlkKPfXiFOBb3I5wpFWcBUOymYpb8mlDZBtRNmkCsRhjSLjOXf5mE1I3jTc+wgEBL5",
-	"r3vT7/lg8vh0/KQ4E+fPvnt63etCuHELdjy4zWdSx36FFT9MHftnYzL/kHLn9OyAV4CiTAg496C84VHh",
-	"3r3lzsvd9bhHdu+BFL8o5+xMEoQOI1L04wa6WArkqzvwoMeFKq6ih+CWqJSDE5Dv1Gp8wFAQq7yGyg3s",
-	"y33BxsrMAVdzLNii/ADpvMATuWT5y0IslsoIOdmc/EVsckgrXgruHQZQfeECfTNhSLWDLrFYE0Kp9OCs",
-	"aZXAsjfUNiJHrY4KG+DaGGPb3eCLaIMSTX0XmG9pALCOWiEc7LLiMneFIr4VO6BVyaGXEXD6BbzSu8js",
-	"FZJUaZyka6igZBPdFlvQIRSnw0MnyCXESsftQghUJ1uIH2PWKFvXCh+jCIjXuVU8/mEk3gD67AJ65oPe",
-	"PnIiECaKsHGKrT1UHuJT2q+gKQKuNJQGYN+WOa+moWbDray1ScI40Ixw2IqZx8b+NFPhWu7MImGXsAv0",
-	"eL/mWOM75zKZd46n+eiqnkDmAP5/tJyKipydUfibR/lVVXEy5pMbIaM+A64hLLzMVb8Ne1Z7wbnO1dL7",
-	"+cWahQdEDVx++6M3pgGKQrsmsyNE8fff+k+8sCIIZAoNbWtYz39619vxczTqg6udL+2WvJTL1XbcbcMX",
-	"VWv5mrP7N3pvqgoRyw5xdn0aWP/2cf9H3yD7PtfkjvP9ospI3NYooZJcIp+LkLRX8hMR9f4RHUQHKSa/",
-	"1JD6DpicL3hZUanC6eODCg9e8Xom8IYnh9RE+JY4P4ui5K417PnZ2SE3E4A5H1fik+39J4fs16+S3/Ky",
-	"ci/8RJ3tPbVaavTN4mjIRA10nPoW9cs5VIMLPbN3Qpj7GpzQrjtny7oEGEsrvbhEBSkDLafiG+iRymZv",
-	"f/nRgfpi2wHdxo2jwITVH9QCDVNsogsqB0I2hSrr0gxZLpWxmh2oK76R4AzwGK/mwlqphYCGnOAhQ7Rd",
-	"jwbBo3StVk+lYlEa3We/cDPXrp0dpJLABB54nPb+tQzFXgCgDFqX0Q6nHxJU2OMz9pfyBxdccc1BMX9f",
-	"Q/sHziDO4nNSKiVnos7a/SIyp9EhLi70JLm6+oUU2PPHp05NQ+0A3rSsrN5gxAfTUcT7g9/5PTb2+whi",
-	"Mmp/UYkhy1GsnMzq5SRH6EnSk2NUHSWLmBAyq55XfJOHq0kv9DD40/h6Z9AXRVx52BWogls6knVA6kXZ",
-	"Ou5zNAv7Cf+BMXbk8CQaOjkSyS3x9cuiXedfzMTJaceg7S2jsji0gH9/u+30GBuHLp8rbYaWs+bDEOzF",
-	"uqWqsqtdC61RAc+wG4pdLUKixQ3M4niwn+tvvQ+F7tNHq20MT78fDAZ2KVOT/1DonRP3jceObDi+4B9e",
-	"4q1nA7iYPp1uNyY7YENJFerMR4QtnHjt6d727U2LA1VqwqvSbLrGUYsZyoR7pRy9I9nw70qKL/k+vRqP",
-	"7vudl6ziY1Fh8pFrre/wKEyUm7oQhhfc8P6ES15v/mSJtZMm4Jm9+6Xl06f7yfcSkTV8ygBKQzf0jOV/",
-	"ef6///TXy1e/PofeClZG+OASWtkOXTo1K/ecvRM7HZyd3/PMXlhz3sugoCZ0jRV+HFlZdZ/U8ldel9CG",
-	"KjGSLlZ5wfIXly/fvnp++dPo9Zufno+u3vzl+WvXYilyLM/K233zEfL2Pqfzo6hNOYWa49DUgwTFA8Ab",
-	"oc6Y6IvQBst49EYbsXgAjnwSsZ1Cmd/7HryGALBsDnUSZoJjnCvtvW3oVyO5dsCg8akj+HSfA1fs6tW7",
-	"GMsCmq+RXrwuaz+tSSV43TU6UO/syT0uJ2drOO/i5KK1qqvCA/BAqxM1ZdBJtXOVlFl/4hAIXIfMBiy3",
-	"1lko9Fey2lyw/PTsu/6gP+ifgjpxlh+whfDEET7xXsUFEVEEeQQpqJBc1Rjqs2eD00NGCrd/whA/Z65V",
-	"MBS6QjVldXdEnS8dBUaT2pkw3iREEzWyciKzOirv+cJh4gONePskXne3lHopGQkYaERN3vvcqBxTSKC3",
-	"RK0WOUEVgA6QuwocaDYAcMlWFOCrCoxHu4b5qGxYTQntdUrcHqtik7I+6SFvyYOhD2kZE1rbKTeIDMPj",
-	"K6ytr1leWRFm8gs2cAYxFDT5/v3Uty+KsXRW0NRqsdMq2d1zG4f6GkbWpeMmJmS1L0t7Fz5un0VJn91K",
-	"Qe9TRraHHt/IakNOt4OutYL5nxgM4EfYidLe09VMpdSsKKdTUYMvw2fvgv1sjxI19f5iDPH8dHCQH3mm",
-	"jLkXUA2C4uSG1kGzsTBrISQza+XpWjcck+67f0z+GTH4Lh76+nDs+B+jx30p4Ph/1OPkp7MLBr5RP/tf",
-	"qKjEm47RAkQlSf8QKkhXvsWBQPWX1PUUG2pAKkbpkx1K7ZNRmj3gY/Q/UWnRhVsSyOszJauHF3ydjPX2",
-	"+3cC2gciicAxyD/yn/Uc+ZT01jnqPDvHi4S9IPkvDXZI9nnrAO3lKP9GiCVkDCEq+Tah24NzIzah2ZhL",
-	"uJxzPQzIBE7whOsmkJQCPfY6AfFbJ+QfDA3/ntDYD978L8g4s09Be99HnXtKct/6GrJm2SIA7kPFV0Yo",
-	"eAIwjJHdFoKVruUdxXV8BA5LJ65CAdrpAEAlovpZwDoWS4PthqnCAhKoXkcSPcMCtPHG/5s7WAnKJsbu",
-	"kGDPAd4mWau+frfV7ZXwPunh/z9719bcNo6l/worLzOzpch2xunplmsfMr3p7dR0J1OJe+ehlYogEZI4",
-	"JgEtQcXtSuW/T+FcAFAmKNqSLMnxU2KbFxCXg4NzvvN9LdqvrFQ8VE6BkF+5sfawUMkIimJHSaYgm5ZT",
-	"HhNFHWMKwhc+9EDkges1gOtqv1mVFJkB/Y1XyYZavrfEe4eqQb3XVUtTKem9hH29MihWFrbo7Ta62LGS",
-	"6wYuDUeYoVPZlr3batYuwnLSmc2kzSeAb/+HvaOVPsQtGJMpgFXaeZMBI2ZJvzMaRWnFTAc5rrP5Su76",
-	"bB4L/tqnxPrt/PTuqT97sKRuQzMkbjx4ERYgmiUqwQIgDK0tSNOaUW+lUBbt1IVfxkFBtF0pSaVnEjli",
-	"XyWzUi8XdmpT/TMS0zi5h6H6LEvkQ3bBG8CuALEITvgQ2nuty9TEa2rhbTLdMHq+NTnl+6gkQ6HCHQe5",
-	"VQq5piKPM3iNKrJTgeaNA6KZMDNH61ShH5OccvjdO5BWPtoIREhksUPJZt7+7yLN/JqeqWr+kS6Rw0hw",
-	"Bk7VfJyjqma/7sK8QpjaPIfatcB3hwsPM2I4zUAr1LSjJpW2G+0s9+UAGCsZJKWE+PGEM+4ArVSayOAm",
-	"tzLy8o9FZv+S6kJkyjgBYXt8vM4mNT6JCl+NZpSVRnoclnZ/R5gkhGJYEgSBzSAjDfL/4DpSTtNXSmBN",
-	"gRO9plUa89R+4p7q4qtxtzqnCTb8FrgT/72z80TN+cD3xVyoWy1pc98mq+5jhxb8aO/p8vZaJQl6cTeL",
-	"qCcLRqd7Oggfjfmde7WljYZuc+jEcW45NMJRehLq0B5jLrztB+4ByijhqfyI+Et8WiiDsiw1oxI6DA84",
-	"Xq991153NPFZsdBldRjFjZco3uLB93TmMZWossknX+3ovHwKzTciVKwHPTrBQOSndFks8NR0nvxaQ6vb",
-	"43uZVb7mcFCrq6SCOZFQpaD9vxqqEVSRcdG0rxvA7uSiAWr/8+dA/niRpHpiqMf7BQVPs8+igshosNtB",
-	"DYALahnCbNDvg+QcA+oLUibLGvcnfOGPWM+0DoMgrjAKC5psBorq8ciVlQRaAp0dwRFbay7xUljVaQkb",
-	"t9Lu4ihqKTWbngltW6VKFzrz8PlSelB3vfVcmBZrkEzvw/y0/WQMzGQarVg13H2e9KB1Zm8KrGaKJXKC",
-	"QuWwFhRAOSicd8j1ZkdQA7bhLverXVtukCiEEtaT1xI8mxVn5dnnOKjrg7jxcF2UMKtFT3Ktr6w1h0gy",
-	"xfgBw8BxY5hV14NEmCuw5PAsZA9ing62lhjH31KwHA7Ng+TL8JltyfDZIPl96BAiw2e9pN/vf/w66rlA",
-	"D1Gfvnh5mhQmFkqHMwweTa4xlE4F81pNAFjl1KoGJKiTscOFYZVXYSQ+6RCIhwbCGQhr1OB7e/XwPJWI",
-	"+mL0fvJqqLYdp092FaYfKuyb17nBCjp0Kwb1j1vJyLTkYPwETaFaz2mwITchhAMhIdCSDxiqn/U19DjU",
-	"RVLgwMUSBH+eMFcISrDTbSzgAybBRELvJc+Zbg+dDF1IEGLEx/Jsg062C+r5coE3onAn0idGCux+sau3",
-	"A7JxK9FbFwa1s3pN2PPOYd7zepTX/rgS9hTPpx+/nH//tVOoszUCzP7TmrDvI4ve7iBiu8sTrp3ab+W1",
-	"2W1MVY//LScV25K5uGN4lWifTbJxnf5eztFSBeYyyLMHX3QkJ2mM48aU6+1x6C1c0SVCiMHjylF6uWK9",
-	"QlSTuUTWV1yAY5l7B+kmmYvUbYE3AXWjXam0oQkOkrKPQbwvY2lNk92uIGQKIoNDxYVwJDbpWWHOvkv+",
-	"kf2dTDbNQeu/+3di+pWa6IET5OfDATEF/jfYDCXU5Izw8k9LBYrSJMPhjaCrDMUS0P+Wy2jMFLssak2g",
-	"bq9bjhuHAw4mQBgnKsT8gbw29iHnZxdA2wxxAlJHdGPnlEoIVULpXTT4FxsolcR6wLazc5TUTk4A40ZT",
-	"1nZ0aP6NHJePm6petiIH2LAxLklN3xvqxXJf9NuYmO8cH/gmhPzsQMWCrmBhwDhk6dERQq9mzI4jRwZN",
-	"O/li//katf4zCcb/2Y6nRRQ2C6Cg/ZGRUm22NUhLs99hXX+17cgN5sCJJ45qDGhcBtIbNbYbR5qCUQrC",
-	"cg0o/8hbNiJsYUedzLUGmXGKdDhl30w5QREA5/DpF56D2J4gnow6Xf3ktcuDDpUHBxW6gAIgvDvIjwJt",
-	"AMqBh5R2DuzvMHAceMmAZKL6ZJZj2x9jmY6AwmUqSvz8oMzuzyN3lRmFFf5/iZxC7aB1i3DDhr7vbKN/",
-	"f92p2NpOzq2I7ugj4HTwWW446QdDKaGskbueZw1Ol8nKHO05YeqVFAaedFlAEyVF9AWL7k9K6SYW+Lgi",
-	"h9lbmYQsSKw/xjrNpNm2e3DA+30YxG+qsXSqfXvLqu6BNsxnYgkab+Zwjpnr3Mmb3zz23aaUVfmw3LR3",
-	"+6Y2wWYaNjAabCR8MICNhzBasUYCaGTRRjGz9gTptX0UTSQgKOaiUSCGy9TW/BY4dC1KCeEZgMpDJFLb",
-	"KyB6ag+5EPfGWCorJLiTbY+0vTCeTDHusZhc2f2wACF4b0uVlClkRGGoBk7h3tlUk4j8WtxYMzyVpYyU",
-	"uVTlza5dyPcwlxqMDOKmqHkkRPGI6CD3YLve2b7kBUDJl/ocbTBc97EP1gS2ovcC7qR60Ra4Bs6OIpUL",
-	"e6HVyp0rHik5E5BsLoAReUoseRQKqUmWYCeApFTwDhPIeS2EMTIdKg2pJ5cwdveS8eBCF+K2Vmkysnvg",
-	"iH1ZB3FPRG40/7ZabYb1WnvJWE7E0tjfuq9GjmMKgbQ4ov+a3xyFF1oFvkMN6naBwftr35tP4LcmH9tu",
-	"TebJK2vyym7YuNkFVTtcPEKPbJELdUgQOiS+QYgaxu17mCjmPcb+0Ix9wxwqxqGJ4Z5/ZBL8cVCthHXX",
-	"BKxmH04QTat9P+YWhmose8zEb4+Gk3wJjK8A7XZn0CaKfLRIZPE5UQE1TcTF4+jpmK5k4hlthdIqm4jc",
-	"Q1kGzFFlhorLkoEuyN4DhIImSTUELsxcXzPAb8YSh+4vwU8AUAcQaNAEpCJCkQHgBB453IY98GKwE79n",
-	"JqvA7wXXEjIsTs7rIhmByDptahT3h2ARFnrR/ppnSASXpQghuGxQ3eoxhhCGx/4egI29pICpY5YlC2mu",
-	"1z7oJx+kRFSj/U2/aPRdYXU8tGzs9nF5HUjqD539/Z+5iBP+CBWu2CTVT4zvR4P222/0ZXXibAYHDOQd",
-	"WnLp791Vd7Usr8y7KTOEdbEt9vrLrBvd110zjPbY1Pnqv0PU89jTlzxwsRTm+1tu87dEOuaSobWz4e2E",
-	"aLiuDjAp6pp38sWO4NduS/nd9BLPuE8L+tEu6G99KUPECWf5ntfy+qvtatxw4Z98sQPeyiv1alrJ8lqU",
-	"qXFwfQL728MXyZ5ci1DsDVGlPVf+21nzrUfaoHB2I2QxH4NIYK7vlT4HyX+NIBd+WzKN5FbOz17EFYjf",
-	"+4DH3Qb1V9T66jxOb6aos9nl0iYZs/1oTf0PI/ad1hQO1tOxIz2qg4BTeG4I8NVNW2MSIqRdxliFJJ0k",
-	"DD8ADLTOu+xKY4B5uSkKf++lt0tf4s30rVaSlupD7MjrItP30J31krN/bSLWe0OKyk6Q2NpS+9UsnYyo",
-	"oePYwAm8tnZaH+aO3SHQLYruF/8fumtB/HkZAbcBbsguZhd0jYnR+oVMerQ9lFPz9deDEcY0A17Vfy/5",
-	"Zw0SZa//fylyJ726oh8LDgEGNpXnbPZlRCJZBMbXl7RAVNwaGmUoqdhZ6nao7qt12xQ6XVYH6UWElqz3",
-	"oNqpuxAz/XrXrGpnqdKDau0hCY2S4Hez0OgGu9I2WYnXfQJSFW/U3Cc39ym63qLfstb52OxUfjLPTKXL",
-	"OEDoNebtWcEDUsM463vJcpHa/9gFTLXX5KGHLG8hvFsm9DqvYcqUbw6Gw/jvQmDiMxlLqZDeZHyTCLu3",
-	"ho3Bozk6fP3klWuISyGD7ot7b6W1hwJeY6NULxn97+vLEYFdVvi/YnRfbFp/pg586Ozmjg8O/FmNUEDj",
-	"wy3bETHYF3/TWE6IcPXJyW908rtbl0qjLtP+ATD/Qr4IJuZOLkOSiGu/9gdw7ggwWmwkoNZSVpXnLluR",
-	"rQA1JizdpGgjACsCAqIxODSAJ+5BfasjJwAwlEplOlQBV8Yb/8RSImQZ4CSOkwOwJUWmlpWLiTKK2FdL",
-	"A4TRTmjERFMw9fz0h4Erqp4IpbSd+Ki/6B5ib+slRoekKEqyrPRM0wpvxCXD2P9E6ak1CsvZZE5cxvAN",
-	"zHNM1BRc5gOkwvbvjtODEEdZ6sGacCwEmkkvI0VVKUEpCnDC06ZgD3Z1QoXTsx/++t30pXz+/eRs/Pxv",
-	"6Qvx/Ifp6enzc/Fy/N3kb+n38odpBPeYpTHU43fn+1Sxw4GIKdjZPz6m8OqmW4G4kgDbR/iYnScZ1hrc",
-	"Trg65oHORpG1oKLoa+twcM30Sll08gIqpt1DuEp8sEGVeNSV6ShPR5BlbtHWCd+5Ia2c7/X3o93tQtIp",
-	"2qgAXrz8bnOg8odMTbrvtL+pKgsSxa1fWtVYiG4jth8MNB6g63ugVxprZBRY7sCHI0r/7g9YXvd1mqhu",
-	"HMXByqSXsFZDzUL8vwlFZks5kdnCnWj6CZylJtqgCkRB9Uq1Sysj8ylXRM5KfW3q2sstLPv0jEhN5Bko",
-	"UGfFsnAy8fjDqeu5TFVy1lEs8WBPLzhMcSACDeNxHlwCPEEwHZugQQetQuiad/KF/9vKm+CycQ8wc+IJ",
-	"M0ocHMlUcZkr13V7nhzrr+Yh2MJsOqH4RNTzQvVTaViItraqmLIsw/DViERrEf3fb3WhfqT33rVjn8Rn",
-	"n8RnW2rb3cy8zYf2TSxn8m3aD1LEwhmQgjvmUZ+CLVExDg5NULytNCnCmWQhga8+sQ4f1n/zRa7WlC/B",
-	"WA0cskhF3FqRucxT0DQZKpHnzJqJKW2gDsXYRVbIoPzVAVyquVRcvwqOJMj6WOti6uRITLFRSeJ5qmvN",
-	"RcpS31MfrjnjxTgrV2gqQbbu7OXpaXHwlJW32aXuQ7cilfWWf38mJlew/hT/h6aE7fLpNM+UvS23d398",
-	"RMWuPHmi3hH8+RsoavWFe+VSfSMOls7zsZhcHUZ0/x0erkFgI5BV0lPkLnbhfIz7E8OG8WdyR7dVIseR",
-	"zoGWyEDwW4QizhxIA+tbID+RcoJDwHtFPRNU1rpKKD0dKlcjy9gkLI8S5gq5FMpsNgccMYCNnOwthsaB",
-	"DNwki2WFAUqfZcVYw2wpyjQplzmjnrF2djKX9mL7dp2KG4o6wNT/k0lAKEGWSAxuQteXeRFG0VTxWKc3",
-	"J/1+HzBaQxW/kOkbTr7Q/4J7LxIBSheQz6jkH1UyliZLA74pTgCLyr4jGHzcc06QaGJE+HCga59r6tlS",
-	"FvqzDBhKK2A9dxkeXQZ/m4t8iudnV5lfzUtJpbSOsBzuGpfgGDjGFgoZg76U8wQ8+5oZKmGuZDpIzl98",
-	"T0W/HEuqyx3AlAqo16uGel06hKhpVhYgR5Ii7u12KoZX6l3NzsbwrI67CLXPmf6DAiTZ1skUhjYAJSHK",
-	"f3UlPyHUN0Con7/4vlsLs7KAcX7PU2Q/Wz8oYQhQnncHMbdY2bRjKQntJhFv4I4b7oGSSnDz7sYrgfsx",
-	"HcwyyhaA9bVfOWhkfkCjzjT5cZaHoWqgeejRqY81yK7nukByJYH82URr5KUQYOdJyNACIeZ6zgVMSjtU",
-	"APE8rKde4E7swL5QervUxMBwsbI9VPwFENyqtI4RMry/725xeMQMe95YWkkVwtF+IlY40gqnWjBudTA3",
-	"s/aVXuhcz+IQzFfJrBSLecMRxstwQ1FNoAGwNHLgxdpQdbXSpNMGltFIMHakiEbQAZ1oR5XIrDvAWKUD",
-	"8aVRkRmTqdmon/zi3hAyst3w+4YKiXEg9HaRjOWNtoa00IbidKU08CaE70yn2AzSAohxuRHdMQu+ukoQ",
-	"9OC124nggkgw7JI7fR1gCRXXg9ey4NS01MXDp9wbm+CDbb5cYDcJ9duhQsqOh1OS5qKGcw9s8RgdjPWW",
-	"/VskaX16ehrkrV/ij5y5PmvIXO8yBubmTCQIBqv0+DCwgeIKjpz97ZEIriyNmMm21DE89De4ateQO3xL",
-	"s/p5eZOAJxl0dn+/o85DDly4jjusyCpzqENPrYvtkj9plvHTJZDS430gRmUcczDx4sO86TdrmVEf7FBS",
-	"Ct7QPlH6D+TsbQNlgFjcIiORSOr4YBrRUG46jz5CSmgyXzv2tRJUp66lp9xK4iC5SEZqmecjDO6RhB72",
-	"BwWB+ATm0MWmcohyml72fAkHLVGADnRlErFMs2qoUPTLe1OAkk4TkdsZeYOPIhpaMdaA1kQbwXUtuYZK",
-	"eAf4BAlHwNwR+2EujZ3p/3xDSoDIdc2RClFJRo6fnSaNjhAW8ARTfvsnM3z4b/Cihz6WdVppzAeCIqEH",
-	"fC7bcKkiMqXrQo0Z4e0UerRSwruF3OPpW6vkoHVXL+UIgkOhyGVYQsCV5hcUu7l9AaF+RInnElitRDCv",
-	"FdVoEN6Yyj6GKl4YUspkpjVRpddeiuTwrvgDLlW6ApFQVPR0YmqhbgahCZCXWSvrYCM/PlaFOC87XqJx",
-	"yeO9OxcZ3xBxkHHo+t9gKcE9VpqRpr144N0URF1pRsJUSItMmZ51dPhI7hbTha+MsQd5U4tgZiXKKgCT",
-	"byO+7QO35pGUOdL3xHDCoEtMn3zkUGG9kMp9Szgb/8TWLJiWYjKRZnNHbd2cPvmSpa2EYFAOJ/+onDCy",
-	"p5buWduHyQIWovb5VJKUVBB+QEVp3EJesnI0iVyBe1iIG3sRSUWbECgQroiLlYWFrNFuZfmVhCsL6/2U",
-	"RvEkRdWlKGgN/51ns7ksk1LnnuQZ30c7HFwK/iFsIQMgHpujm4KVP7PMV+5Ry/vJa8h0DJUrfXOlhl14",
-	"RqRKaVHc3iAaaH5e2+ceySnlNWhuUz8xAx8FTne9FjrYPOdCvEnXLSBqZGxLeCvRe2AoSbIQZdVs0C/5",
-	"c+/2bb6xICvWWr60Uptl53ssBGj/1j1gai/+dsQ+YaTaNirs5yPfpuwp1k+YBo9pS1tTNMHtk9NQUuyr",
-	"uns4fbWayH7yFs26tcJIg3E3024P5ni525xq1cpDBUQXGeg0S6K4kH8sstLjmHNRQb0Z7nooPwXb42d9",
-	"JdN+8o7Nv1BukwL+DMQhK9zFIGk8F9aKf9KfZTnqsWifyCPoIvxgmI47ChbAs5FUp1us4GwXr06jGqo8",
-	"ej1PW4aG9hGHDWiWK79CmxZl+4a1mb9Hmcka7CI4+fCZ2kmZ/5kgFkQbpw0JmScju+g+2ctGuGiCrOdf",
-	"eG0DloRWU/fF/d5ejxBBWoh0ZwfPC2/w62qd6/WeVvqxhIixJ9dMoINzsmDOnlgL+dzax53DsJpa2Bom",
-	"azjk95OfSl0A9QdRGeIkdDo1kveMGkUG7TnBLnLhEiYj2n0+iWpUC39DJw1VRecueMZMw+EMS2RoOTbN",
-	"eNur7z7LMjLnt+w7tfpNXGvt92Ol8SD3WONUv8jK27VllWefZeN0uIuZX83DrgJY8G2c2HDkOMLz8gDk",
-	"m2ub4LcXNQeGL1HaSWcz2cOtHB7nex9FpKpLWtmznlP0mzJcxwdGYMe/PS+9rYQiTefruRZFFoUR0J93",
-	"CUzHN0Ts1ETkOZmj7fSzDraGscw1JD9143q3t8vJssyqG+jesRSl3Qx//2jXCIVU4MeP9krIQsKFyzJ/",
-	"Nnh2AmuDHnubDEqTRJv9PkzW1ti0goNgP+RxgcbdDjpg2nepUlGCanlmdA6jEdzMM+f23R+IfwrTN1gA",
-	"NLc+p6iLogYPI3jE7Wc1EB2bHhhYRieDHmI/JO9gprkGAJhtCz+SH4f8iDpPg4fQdGp4xM8Bs1kqrclH",
-	"ZXX3dkYtRt5OOa1lNbcuyoRTy8EjgkRY7CGhfHItZlsulQkehZKQzeObKVOJHIeVOhgnS3A/7xl2gf8n",
-	"AAD//w==",
+	"7L17dxs3si/6VbB49122s1s0JcuOTa29zlYce8dnEjvHdib3rCiHDbJBskdNgNMARXOy/d3vQlXh0U00",
+	"H7Jsz8yZ/BGLZD+AQqFQz1/90ZuoxVJJIY3uDf/ozQUvRA1/vnjPZ/bfQuhJXS5NqWRv2HvNF0IzMy81",
+	"04YbwdSUmblgtdBqVU/EBZPiRtTwneYLwfiMl5LxqRE142wy53Im+r2sJz7wxbISvWHvqvftySk/Gz+a",
+	"nBdXvV7W05O5WHD7brNZ2iu0qUs56338mPVeVkKY3UMTTAtjSjnTbnBTe1PGuGa5MHyWs1Ky0rBCCZ0x",
+	"LgsmlWHrOTfhajZXVaHbA50+5YPJo9Px4+JMnD/79sme4X7Mekte84UwRNNL/Wb6VtyUGkbcnsCltqNa",
+	"c81gJKVmNV2bMVWzvOJGaJP32RsJdM/dzzlMIucmtwMu7bP+uhL1ppf1JF/YIbkrG8P9t1pMe8Pe//Mw",
+	"8MBD/FU/dKN8vVqMRQ2kt4N/X9rH7R+4KReiayzcNEYxVfWCm96wV3AjTuyNvSyx8N+pohT6Z0vO7QHk",
+	"U15pkbNK8BuhmVqZBlPqe2wMt2dsPS8nc8ZrwRZKG0tFWHfOqlIbthblbK67Bo7PaAy+EFO+qkxvaOqV",
+	"8MMeK1UJLmHcz5WclvWiY+Dv54IZdS2kY1Uu9Rq2jx2UvhYFmyrYOPgYbu9rcuWy4vLk8n9duv9+Wv/w",
+	"dNoxA3pKYwoL/uFHIWdm3hueDs7Os96ilP6L1Eo8r0UhpCl59arYMa2ywFnYWQFx9VytWztqcPrs0ZPp",
+	"Y3HydHI6Pvm2OOMnz6aDwck5fzx+Mvm2eCqe+aksuZmHmZRFL+vV4q+rshaFI39yUmePnxwzp3dWqnVM",
+	"642sNsgvpbYyJIjBLpaBHw/edK1R4MhWtVb1DjrnUnwwowlcljs2WvKZYGMxVXXn0PCOLlY4Hzx7kiLU",
+	"96ISRnSte17gz/mQmbnSAjlgLWrB6Bckm2AV14Y9GrCCb3TmvlxWfEInir/ZblUzF/UdkZjGH+gLB8oO",
+	"8sJpcE8z+7Ym84piJtLMCffcKX++KsRiqYyQk82fxCY90gmvKlHf00ytJQwXRAedI39dCW0ydi2WBr4+",
+	"O2dztapb+/F8fDoZ8MfipBDLSm1OTp+enrkpomoQJhkN6cSOqXN6j9vTW3JjRG2f+X9+u7r6cHZ6cnX1",
+	"4Vvx+7//W1Lyv5r+xM1kvj3pX+vSKiB2U5ZNLYTBviyryp3qpWZKCmYVByCNvmD5N7m/t4QdDWxmjzBe",
+	"VX32K+1zKUr7g/3zfDDYo7qkKTU9wRl0id2zp+l5v1ZSdMz9jWSc1YIXGUwcJubFLXICm3NtdQXG2Roo",
+	"lX+TZ7D4EclqoJVUkvYdNwlO/2bHzOwY90wPTpXmohu77gNa92/S6/4jH4tqlyT2xztbl2aOq1zZmzKW",
+	"X4vNf9zwaiXyPvuv8kZIpq1eyitQTawiYG/hVUUSc9GY8W89I/jiP/RcLXu/p8UOvKgx5dKIhW7N/fHp",
+	"2Z7NndnLX+Gtp0Hk8rrmGyRDuSi7BNQPas0WXG4YvJsZ5fQHbkC/6ZKZlX1mWpE5HQxgSOVitegNH8On",
+	"UuKnMPpSGjEjvfAnoTWfdZ2Zv843GQkiwealNqreXLjxMcsbbLwxoiWIFupGoCo/V0s7L/u3FGs25pNr",
+	"IYuOeS1wKLs5cZvTrOWw4whwfEangDUZNtaSqfnEKvYZiJalqCdCmhMhJ6oQBdNithDSNKfVGn3z1IB/",
+	"Djw09vOVnZYqdk1LqsJOqSyOmECtVkbUJ6cdM1DF3c7AbvPXPGVytAQAbOIynNIp5iD6ftpo3sO3B47G",
+	"PqJrNPD4w60xfDS83Q7l51pMyw971dS5NclQF7jPma5WM8u8VjVXU/uDKsQDFPpjMStlJEi7hr2EF+8k",
+	"4zbhnDG5c4/hJXaPgcnZNHkbTIhfplkwMnS72fBIw/ddKSf7TQJr/hZ2I8U2sJ2EHW7dqb3aZ9/GHn4v",
+	"JJe7FFcDF9zTsOxNAvLJokNzxZvuVHW1PHuYcG1sl9a4cLfcdklbu+cXacrq8AVFO2q/Y2NlH3ubtfwz",
+	"r8vdi3mDV9AJdMEqMTXg5nAnK53f7sKuIdLPR2miHy3d9VJJLUC9+Y4Xb9GesJ8mShoh4U++XFblBFwU",
+	"D5e1Gldi8e9/0ejp8sxn7yhQhbjhVVmMyDbpZb1CGF5WdrWBL+BrcNKBf27OSSWwRHW6rtXrl6KGdzLD",
+	"r8E9I+pa1bo3/M2/yyg1qngNmoF/C8oZtlhpK/68SvJ4MOhFfjuvLX38HflPaDMqi8OdF9Y+XWlrUQ+y",
+	"nikN7MDveMHe+ok7nW+sVmY4rri8tnrhYcz9MxIa1ym1vZCMEy4tEccCjAbGdYt4/V7wVcEXb/1W+4Q1",
+	"jr1WI795M++HipbI0n6kpiPa6RO1si98FK3Xo4Y7955m52xSrbRVwdhararCzo7cDL2sp6a9YdD23JWw",
+	"jLd65BAtJjQKF4JLkzEtZNF2dQdbBHVxK9jAw8c1C/63T+Ik2KXEST/XYqJkUcIOeBtIDO/c4R78TDz3",
+	"Wpl5KWdeeA5JbNqtyRaryZzxNd/A4T6uwUdvdWIUuFYd0bjPazFdaVGgd16rhRirYgM2usILtBASV+N+",
+	"nuSy/EGfuV9yqwhdSRQrXCup++y9WzW3QxLrlgMRcwgc+EeVODEIJ1RKzuy/pWETBdEH5dmhfyXdnqrK",
+	"yTGy8pMX4VXszqjshkeKc6nAleGmrA2XhcZoiGZrvgEpAB6x5xCoKb7kqN/HkRteixCVyZ0HJXfOGxmx",
+	"GcaUClxS9FCA4uv9Is7Jb+ZiQw9e2wMyEexKDZ0uexhCTzD4l6oel0Uh5JemETDlPc1qVYlwPPKqUmvk",
+	"3/v51I0tfwALby8witxAdjs5uUfjZvfz2YrXhd02Q8YZfGD1qhJIcKDflVzALuZsWasPG1avJLPCO2NG",
+	"2Y1teWjBJ/NSgtprVrW0L/W7V1Ra9NmbKfPvyliOZzVsULBChTT1xtqi6Ay+gKfat7BSX0m8c4TxLtjO",
+	"qyo2ywu4XAs7qYndhhtNER9LLDu8DRGhNMHDp42qRRF2ykoSS2Vww1jAE68kyvfxhokbUW+Q/ujgto/U",
+	"MDfuNxf8MrEShiSLpba6LgXaXlpoa2YMWT6pldYjVZezUuZg9bjDATlvtCi1LuUsJ4nyUtUzZcxRjLd9",
+	"NE/9U6Lz0FlP7FtLF3/JEEavqkK4kJklacw/Ey4tnea8sDeegtf4k46400hZ+i8lxefWkmjeViWqCgzA",
+	"ydhlZX+5FktzQdq2JRjtjYg2tOaOFiBO/+e7N6/f+UF2rBeOMyEnaNJq/BcxManhXzL7AoZvyFhR86lh",
+	"Z4Ozwcnp2S2EXJBvr5V5qVby0xRAqcxoCk9pqfcUZOdWeAWd68p5yMCZTnwPfIkW3Kdy1eA8cNVrZdhL",
+	"GtpnYi08h0H42rM4iOIoWgM8EitxL3lZffmD11EYxhjlTND4fXLEMlY3gf9J7OGC5lKshTY5M6KqrOy1",
+	"h44ygqKmQA9uMhSBPlqTV1ybEQpdSM5wx8KVtE8gaWxvtxdaMfgJfO0I8QUJfCk3DDUvmBcs+XulfgSL",
+	"9AsvtFOk+VjdCHbOfiq/c+P5icvNV1FmLM/Zgxu9TyAVFrwQDP6VG3ekagbuzEUpV0agwoPb5xfJV2Yu",
+	"pLFD/fJ7B+dAO2WmVOE2UQiu3VI3wGQm+ABUEbIQ/unuFmuQ8AW3O8S99kqadWm1pyilpBYLdSM0aD7v",
+	"ypm0+4xLsSat4hfJb3hZ8XH1xVmy4IaPuRZNJ8VkLgqrqbP7+SqMzeqnTvm3R7JUaxly0IC69zQT06mY",
+	"mAtWi6UAudNnb+r4GmaUugbzTdTWMOSSUQgUFMjyb8KqfkDpNS+NKOwNaO5NYwF5T7vF8O5W2OhWCTfl",
+	"QqiVsSMuDSvKwg0cNdUcz8MctFQr6Djo6IXakm9vhak3J5dT8Ea1vYPvQB6D5WlH2k8lpIVoHXo/l7Wa",
+	"CK2PXOtdLjx/PPtD/pRNS1EVblvwyUQsDbwx5aBzT4KQbfwY+ML76Ga14MZpZwPdy3pLZSdX94a9h1ay",
+	"PZwoKcXEjIj4n+61OzsLKkODcuyFNKXZfF7FFKS1NXIx1G/5Jjo3MY1xi8IkE/VquVS1EcVPoii5C1x9",
+	"jbMGhJqlEmwokDsMwoywGVKuXG/WGn5t5+PpiWmUE3vRc2Cd7XhzIxZj1wRINl1pXkWO8zWI55zDo3Ia",
+	"pbVVUbagsZpblT8fhowlK93ZjahBInv3Sd+abFa6FnStRIMV32ZFvH1jiSmopcEU2SuJK2YtT7lxD+2z",
+	"fFqrvwkZPwm9YZpp5c7DRqRRAG3JN2nYtRBLTSlUpQE7hP1oB8IrIImd9kqC5KSXuAm5BJIrCa+1Jw4x",
+	"F1x9wfJKaUcPiNq7AWwTx75mpqS4YDnQaVTKEXn1Um/Vxt5cSmJ2uM7K3D57HaQ9hdeuZC7VSK/0Ukzs",
+	"aKQKW2LivLZzK3woblGOKxjHailqLQoYgfOFuVFgRt9U2YeMN/bguWCNdLZmdtEMAkNwHcprIVeL3vC3",
+	"XhhZL+tZ9gGbBZijl/VwbXtZjxagl/UsSVHgNIhkv/LjBYmIju3fExkkl3LzZxCc25m5coP2IchRezh8",
+	"OJmpE3qC3ez9t3xNGRzwqOWy2rySyxVKiAI1fV79XNvNaUqhe0NItm3v9+/VZLWwwiE4mqy0CqxqzzaY",
+	"A+wCSz5ndUM6SCUsC/k8JMHMWkHeKISil9Hr/wjhg53ptJwtK46p00ck1w5dZji5Hu0z8ihVnK7VkUlU",
+	"cXkv9hCD7WNHfVxqrVvjRi7RIXFNyJD42E4dynrig2VDYc/nrpTzhvPDNDPgQ2AMaGglIh035+ha8NHN",
+	"Upon570oUWiwnSiU+eScT0oR2pfNk0HA4yDOuM0KeXY+epFwTyVWyX4ereoqUUCQ9Ug6jUo5VYlYNRje",
+	"pXNDcsleyBu1AWUB3HdWmxXVNGNVeS0oh+oD7LILu5QLwaX26rRLst2OT7ecUFnvclWU5lJO5qpOkxrO",
+	"g6qU1ziyWlidw1kxJA639zU3KeYQ0lUXRDceElnPeuJGSDPa8VjN4BL79MOfOud6vm/ZgUI/2Aut6iL+",
+	"2sgGcPslkUwXMhx+g9vobdFUMkum37sW5fmcl8D+Lcr6tdo7aFrWj2iCHDZPe+HHLGyIg3YG3Ppjidpy",
+	"e1dESe37nvNafDCYJQ8PAjsMdP3EfgLXfinRR7B3Pez1lonx8q0EXK/4LPlMDNncJWPCUmEIq5Tg37Tv",
+	"7LOfMIuES6t/0Thcxv4Cs+RLqYVV2dlYzEsKZ4z55DopbvewT6CEW5kdXCMm13fENWMxW8nuPQeOizkE",
+	"UsSMy4ZGjpIsdpscvCcndgai2P1eWKwbUZdTMnvQoXL8W2hDN1/zCySqYmyEcktK9PIctHpw/Jd2dEj8",
+	"hFmDTp+qEhOjaoyUZ1EwBs0nVUPUiqLkhq2W/V52xI78HkexSe1KyhE+4Ckv4crbCBFdzmh/Hn4LVHN0",
+	"02x73SEm0bf7EL92On4t4KCBfPgN1Qyi9YquSbtZVcE3TZ2/lIaDvj+uIevCyg333KTC3hBDHSndJEVo",
+	"UPC/xP4Zhqg2yBopnJcAveZevHiLWs8x+n30aUR1NmHsDY7tlC2en7bFy57jHo1KTN53hvkRe9VtFPBd",
+	"0UqtxXiu1LU1rja6UrPk6iR3t9dqaGs7a3ve0hwOpGYYHb6vk3wvbshb06JdUdRCJwWFwIqpKPVrIdi0",
+	"Vot+iky4CIeRdLzZty1/4tdOlqEDr8uGxPzNVAEvGlkrabSrJeZovTrf+KQWBrJZUKGPZhVIhxVYewu6",
+	"otNHTcH4dAley1U9w5NhiwrwgC4F42jd8LrEEGuUY+9sjD63xnhqCFKsG0bdAYcL0SYtJMvIZWZUctaq",
+	"Ko59Zex3/ePAbfbKaH94xsLOOQWcl51bGjaXj0tS5i2vh6RdJ9M5qWG32KygdcNCeTrCZujctC/dOZlg",
+	"v7KGAJC1uByzrWslZ1EoyI2zueXDlkqtID0F8n5hm2AOTL83lKuqOkbKtQQcxgpX5oINyGkafbmtpXWz",
+	"w3qOssbJYrRoKLjrLRwX9HefnUbcy3pWFY9+t5rFCAzCkVWR7TvrlcQIoF2/dV1SfotVKbhZ1SL44kaC",
+	"19UmIf5bSw+DzsgUoxXoXPYfaPO3MzTe/XB5cvb4CdS5zsUHXohJueBVMyn/2fTpk2Lw9PTp0/PJt8WT",
+	"x8/42VRwPpg8fsyLwelj/mg8PZ+ejs/Gg/HTs7NJcfq4eDI5fTweTAcDPnia2rRBS0qvNATr0U4H4Yp7",
+	"jaMfDlLd2SVDhQy+gnqSqsLQTsIxhwbDwepx7BYonHVPis+BTLVPh8DB/x3Y9jEXHvP8u7Rnu/0LnSwN",
+	"9vmW9iGcUrJ3Gm/FRNXFV/Ka7JiVTuhUt3BfoHZ2d/6L1lz2mO1E3G2JU1XBmWsp0TgeIdTlQlE+/ZFi",
+	"RCE0hj/OSL639rnTq7fVyaCXdqiaLTGECdOLclIrDaHsIzR8D5eQfF3XeQnxEFIuXOoBVc3rpagqsjKO",
+	"0/s6vnba3d1qcJ9dOWuzYYFex4wWPixz4zltHSnFt9+pIgFfAG5rWgMKE1j+XNbKqEcQwMqCeoR5BZh7",
+	"6eAu7IXgCdd9lv9Wi4JPjCh+z6MU9wbABGfXYpMxzpZc67Wqi8ig8CAxV9JH/MCjoiqCNLEHC2kXkZ65",
+	"QSu9UbrgUs8heILO+QWvryGTSQupS1PeCHQm7AnMfaeU0abmy71xueZWBaLsUkWhUoCbOKm3KklOaMPB",
+	"G2lpf7AXyY/0ZVmJZoH7WUJQKtPp78J6j7GgNJ+x0GUBpF5gvGgp1LISjYFtbY2tevqYsZE4bhBpfo0n",
+	"cxzpJVUuR5AhlgP6G76oUgIGSh53GPS4XhDvwdAeJnP9GNlAdiWTwsuID2b/RqcSabg4RY3narHkdUk5",
+	"Ii1Gq9XikABjjjuGUi4OVPOOO5q/L6dTUVvz525DC+qg+QHW2THTazOlJSS8bZffnmr10kkweVxNlw/Z",
+	"wkce5ryatjHbQIzmcCmbqYyKK2ohfFzeJ7jo0YLLTT5knNWqqqB2yyUWhpdYuRi8GPZeEIkjimba26+k",
+	"vz+uA6MrSCRtF4T1WV6VN2IEv0Dqh72C11CJICHa7WqwKIG5kZ5HyUYzJXTTg9uqPownCx8b4wdT1A0i",
+	"6UGkxXkLxWbJgHe7qI2SBxxWSyrnodhrOMQ88dHXUHZ5mIew7BE5kZoZHlZh/Q4NXqS1rTdShIIcTLdY",
+	"ilq3UcyOLO7c1qdgLbYpbZWGLf7LQqxum8WiHJTFgXNX0643N/Zh9Npm3lZUDnHgGw1l8x1V9t70Pxeh",
+	"zHanZ+N5Q8tuMSXkY7qo22Fae4NMiQNbfFiWtdBHPbND++5givc+Q68gQWPVuxWktwxh+csCdEPAukDF",
+	"E7CTVG3/TZ6vtbhR10dRIqVj44CbNMpiKu9eoOdw4V4tJUrkbRIGDgVAeNF+MB7z5RtQUVoeycZSNh/2",
+	"0itomc/lOR88e5LM5UnCzbV5oWXk0jMfPXkCKHLo9oW8vWeIK9cwZJ2n+HDz8vNwD8pAjzuFO79FjQ4Y",
+	"lYam1jp7utmhSG7baEsfhkiICtC1kDvirFgXqoUsdJ9h8ZOeW82dANgmHflFDcEU3uheuHuWd+HLaU3z",
+	"C/ty2rCP2+ocn1g7MR86oDp+LWSf5bg9Cvie8GYsnW9EDUoXSKR8GFQNX0ICuciq9lVZdsW8ked0Inxp",
+	"z+1CdKrDM5M6TwNZMXLzdyauWpPXXnRyw2uw5u3Vb2S1+d7dAU+VpSh2KVJorWo0vqWyGqvBnGzgnhGE",
+	"RSiDFzMAXXF4DIPEAt95+CY8lCGaTsnCGHz0j3YkztwXYUHAjg6PBPwBTDZhuX3fqCxGoUp763pKu55C",
+	"wWARQUqV8QOAD6JcZjLcw/yo0oSu13lD6NiXiA9Wy/I+CLdmEeXcLnST9Z8DV2zNJ/oOhpjml2CkbUe3",
+	"J+5M2Vl9UHGJpQDgXXT1MbtueVeiaow26KFXY4yq4ywo/DwyrE9bcjOZE+L125fP2ZNngzNH+IKypAFS",
+	"YiYMFr7b3eiqBEhHzYJVCeZYucAz8yBxZgkjRYEYDimJZse8bzY4mZWELBb43k7if1/+9GNSAZp7LIRW",
+	"fRKhDYCowaf7qgI4HIZxXP+ediXlJJ+gSGPboRcNwYMtZ97hsu0fXZTGiI4oGGDlghWmGIAEDT1g6D0d",
+	"E6SlRWy//3itPPOITHt9M2SakouGdkjqOAE3I5iCs+PyLy4pf/ieZmPn9oqPCc14sSglEgxz6QHxO38I",
+	"1utsVKwWyzyZj9GVxTJJ646pIh67SZpOv2A9Aqxtsg4lmfICbx0dYlFHlUbN4MZWInZewEmVZ8S0wZGq",
+	"ARsG1NML5PVZrVbLLAwYCkRb4RdCb7F/KSr7MQpKCxhf8trsSOZJJInTG9eNTEiM6C6X4qgIKTdGLJZm",
+	"HxWsqaumRsjmnO3fVXWgldvUU3e8LJzmvmYqOkyNB3+BhXB6zsEBo/d+KSlEsVZ1QwRFMaKy1umE83gZ",
+	"KDLQYBkZuXhvtzBlkU6nwaAHXyjIOAkeFoyz46ZyTktQF37k2pzAjj159X0OFVjRGjZ33tPTbx+dn5x+",
+	"++23Tx49eTqg/04eTweTJ/xUnI0fFeeTx9On/Nl4MDktzsSj6Tl/PE6N38XKdu1HGNWf7IVkoO2HNg10",
+	"DiU7pChpvtEXzHLzpiO1JTqFuLsLE0SpgqjfZTlafWs3FxiP+r9o4PUeGMroNFDjd7T8XJpvWGkuUCPM",
+	"CSQqCIPI65UKGDodfDe+eqSvRwUzhx6Lb8WU3CkHVyyNa7WazV3HB/ThkfS/oDYZE2sTWQ6ANGmX5udM",
+	"oQOlkTtROobUePF+OzfOKQNG/r3r2PwT7YuWTdgspozqRIuGc5+KWCFFimxBTD4LkdFpZAn66CUUD2Ea",
+	"blTE2o+pOQwk59WV9NblzuJK92QIj1jNqkDcvD7LixXWI4Nn38F1uzOU4B9BcwTni72hVsulH4g3arhh",
+	"/EoCaiPJWoD0oYRqVbshk81IT/GhAg9H4MjJWQ2HmWsVAgPQvCwumFFVAY4NxiUA6vud7KXOsMtCza4k",
+	"grELS1S7YfKLNpgg7VD4hiqVSjPHUEvuTuKcMr6lgOrG0mFhISQdl2KNmVeKTRWCZjSMvVBw6hkFTH1a",
+	"5l7WCwtjPyC5wEspuxLcgXHvwjNz1wk2WW+pdNmldYLipdhMMWuBWRsNz0WyUbBHjNNNPa4PVgpA1AR+",
+	"JLqDAVhCkFYs9H6JgPSIBpiSCC9LURUv6jpVePdGCoYosKQIlXKJpko6lNROU9SAHgDaDWratZrVfNGC",
+	"ZqfK5RGkYexWo7Z+inB+9i2aVUKCARvBsaZNODPPGGDd2l1MIID+JrspgTAtHGlCwd8OxDtQiWTq0M/4",
+	"K7tPxv3pA1ZKCjqCm83niGiwY63J7FFX7RMu2FXvqgeSCv3AZWtgaSiLvZ5TDOnsCOW8LGUBgFqHVGK8",
+	"knHNNPA/hCaHbCcV1s3Jo+60buUSu8PHN3aJ5u4Djw8HSAeIP4zIxHQZCtvVHvuNOZq+s+a61P3LZrzS",
+	"xTAwP4YgBT1WS1L963JDdChsPzSVtIhOWUItRfhGWW3SatrtedcnO/nMQMu0BzLrTVmbFa9Gc6WNXTlY",
+	"NP/HQ4rl9pJ56DeiLs3mwNV75y73CRlHqJVGjSJ/y5baDNohIaQSLdpZ8ODqTYcAP9H7kxxN1FbPnzZt",
+	"yG/K0DxIOHhiZy1/kmObQ+THDuAVq9BaJpnilUi5C1aoiX5I3+n+omB461hoJvikEXWg/P5RLZx32AMB",
+	"jqaqHrkQ6cRKL6jnE5ErevtbDXrNZrQo9YK61Hh1ZlSoBS8lwf2Uk1FgU6g4iooTaKFGphTRp5WEZzau",
+	"0HNeqDV8tZKAYwWoRyktieiZ1pMcSFKntHD0jFxFasrcChOGXp4xJWHrLvlM6LTMKOVUdXi3QfO0RpS9",
+	"Ju/fQXKWO4TuUqfrNhffNHFu/dFcKXVtVftDjb81r6Ul9h4q0WVJQrV2ZNSpgpY6eotbk10ZYG2BuG0i",
+	"IgcMman5dFpO2JSXlSYUSnvSFAoh60Sk1VJeaz/MBaKOWinJ1mVVASKIRCBDtOWsbVYX1QZB0fvEKg2Y",
+	"tjmvF+gr8cU/oML6GdOE07vE1fK1tFjcm7sqvmlKC16IiyhRl7xsVCAbfG9gPx6FBIF1ins5HgC18dKP",
+	"2S2TZiAkOtpX7kLXXbjWeth8xB/nCJ/RyBiNix69OnZHmTzmwDatGK+EKuaMgKsQnnIcdbiwBxUa+hEc",
+	"OBjlDiFUbzfy6urZuu24VfVMGDxdRgeFEl/CHa/tDQjNtyMPaZdC6ByFO6WdKsSrQqOom4hyaUbrUhZq",
+	"vV/fgKt/xYvhdjpWDwCu8Ve2gW86DqSQT4p10ReuG4nGgt4DRe1u3x/VrAXsqEHXzj7wdc2jfy9Z3sHl",
+	"z307CVIVDhMCf8ZL07lfqIg1U7+i5Yq4ZYsLkvy7PTU/VtqbWXwIRfI0Xu696WexdOtODULhOlFSl9og",
+	"poJhy1pYU6vPtmzNfCYMPDgnWHfp3C9eqiOAF6ZXoRz+D1OvhD3uFPIbm1hjZKuxMw9tgPGRSwDgtHLG",
+	"amsOBBSuJldZK6/fmXH7tmyQ+WopCNmNV7u3EHkmwUB24TI8rg/ePsAaB0oGaoR62AZvKJpAqwA8uJXF",
+	"epAyaO0goNLeUg2n98ec2aRqN3PeQVrkslYfSkENrgWj3q/UVQk+7cuO3Cscvo+uv7MTyR09O0VatfoH",
+	"O43+DmQ2ELaT5b7/3Jmx8Ja7cLCjdv0Vsh7hxdhlT+9KUdUHFjQeCPmxo7QTyH/g2wim8Kh7GiL26Kog",
+	"31M6yL942O0hZQ0Sdi7AL8viSNkY71kgIT5tUcr4vtO/T2n4Lwm3W8J1MInD7WxV/H3CjjtOSP2IHfj2",
+	"VXPSFtkjc/7sKZNm+T8OABltzVh8MJqNQUEqayxN9gEDQ/pro/44/7c/MPEfl6n/+vKnFx9zd5mB50HI",
+	"BQHAvTujDIXHzTI3rQhHmcLmqL26XjR0z5WEGgkfUaaC6ffNbvuIuGU4IYZGTfmF09iZkqH4Gh5Fc8Zk",
+	"aUqpsdOgzm+Qxrfmm4vgYwcddxO6MLl5URumK4k41usIn8hdAko/dNskz4a/d8ZLapvgPNB5w5NLDcSg",
+	"bvYSG+NCVqfBRs5FOYM0R1mwfJRnmOaD36JpGQ7sJ+cXrusJpj4EvNoBtCJzrcaIgNa8wBxXPWTruQJk",
+	"qwVHsNZIe0bsVnBkYJQ+SN7vLp//6cXr70Mf6b42fFbKWR989xKrFxb8Q0MQDwapjdAWjttRMAhfz9Ua",
+	"ux649GTuCi0hM9kDnftWUVSn30on6TPI6YfKTksVyNd0/fMQp3YYPFEYP4d6UHJfaerABY23EAeOvbSs",
+	"nJ/Oc7sT8mcDSMP/tsjtPqTQiF2h9VxVHtPI7jxtr1vY/82x21aRtyjdOz0vmkrY04QI+K8Vr4tP1b7g",
+	"IW9XVTJLu1Kz0ZKbeSfKW9SHzHJSJYxvzoYI3JWa6QtCIHAlHowzXXE9h5AWm2JuDOxbcO5Wao27o6oI",
+	"8lmzlcSWWNhvjeVWbozss/NPqL136Q5hlimJHQi0rSJ2pv9BvzgQnxghG2+8wU/d3wLGfNT5ruk5xFZz",
+	"FDdLeH5vRK274dRIHjYTlhNVg511LVRMQNYtxp3tLgleLlfKHYN9pd6hOgEgsCneGsW/uhay2SEvY/64",
+	"COjsq2WfvbDifciksqcTSklxQ150tZbU7fogdGyVZv16lTLEARwOWv3hcs5qtSamlmINzNlKVkkvXzsS",
+	"s6qwFpZKYm/QV0aL4yiY4s5Xi6WqzWtljoWGCAu/tV4eJi1MgtS6h+PegXBl9PjuIWMtxBEDrsTUjNTK",
+	"dCN1VPbwW8lKaB1lGVLXhoMZIqLox6PBQiwjOmAf147Axagwrk992Ky4g0S8ds7t7Ye2w3/2fRiL3dOS",
+	"Aa4jaUYuZHHEEETh0gj2CtnYWvRLuAvvZOsNx7HJmOB9duPDFJudUZFPLm5vpjbAmFJzjVLM0uX756dn",
+	"GYs70DXSZCqusUqJgm6UGdOBlJWIZPDQhxULE6mZqML+pJ+K1noUIFR3cNpDPqXd/2iabR3OpIF1H5Cl",
+	"jgplPHK1tkaLCxxDD57DnN6VG8XBaA17zc13E4U5OvY8qDuq297Hg59D1ptprl1UHgZZtul0fRg/IU1b",
+	"Vhg2e0SyN1O2VFWFpknNjdBDJ+kuf37FtKhvfGMTLMyijnPRgyk/Wno063uarTRA18dlodAOzTBoOATQ",
+	"bAqbvpYmlDahuIUgiyhQez4CAHQv6bGhSfpoU9Ne5jM3HZc1FqmTS1+TwElmiCBJhixHy9naBy7oTt+w",
+	"+6gpFdxwBMcqqwpMmQeuANheJEVJKWRQL8ukqhklKNnrALh2VPCNvdaqh75EA+L1EFygRHWMQ8EN1mqy",
+	"FvHSZOzRwFo8j548Hgwe9K/kGwrFwCihnbB3++0fjT8fcna/Gay1v0b+xZzdH6uitDotqbbu8oxpQYj0",
+	"2ZWs+FgQm0Zk1hfOlYGxorWKgsV6jvg9K4A7X5cTYd/d8Gbm7L6J0mw40d1HgcnzcPb4CfNhvEYK35Xk",
+	"oWqEpPlF3LmXx4UAYA0ZHAuqv7CLsM0zXOqsB3RCmLmQdsyIWEsjBicCqe+NWaTeiPos9J7H5aeVjaGL",
+	"qGoM424IVFdi28IgAoYsX/PSlHI2Anlh2RiHPVpCJ2m5MsKPjReNr30Ze7/fz5s1ArgFQhuqkf8C+d6e",
+	"D56xW77nY3zWEQUd7pKjHiQLRVPzhejtb7fmG65M/NKmQlTv3vohlZsUnRSJk065jklx5hMup6NEAuSi",
+	"9XT9qT6Gw5yn3U5THMW+QEHi6F3wD9gO6tlg8O3ps2dnj8+/PR88e3ba7BQlVxW1HcWi5BS2VEzX7zY+",
+	"HwiRy7xwz/tNh1kjrIMw2MS3w8eDQTJokZj9jXgt1vpIRbi7yuS996muIkRkqGyCxmGU40QFma6kVXww",
+	"DIA2qbhsyY0RtX3e//ltcPKMn0x//+P86cd/SymC7tzdhbDo8yHRh9qsivQdorh2wvNgk8XSz76qCQT5",
+	"ZA830mG/sxTGP3lraieAflIS1pzvKOOq0lopRChZtWqlfuv+lTzBSkkNgHdYVozuB6ht8IBhNbaT9VZv",
+	"Bq1YsQNXs6Uk2AtaGFPZ8wfQ0Eh3w4Uua439GlQNL8ExUAzKF9zBJ9dDmw61Bd9gaibOwtrccC8qE54M",
+	"4JMWaweyDZe4ROKcmonQo/yDPJgPVLuRD9G/mCZkH4CU9OWEmGRKaZbOPY4+y9MBo5e7e+Mivns6eiT1",
+	"hm4VdW/VsHl7JSSKYB4MHSpw9tBEIREen5+Uu9jFIiXQoY1vys4rix0956AUeav3KDSZWXOrhHfUEV+n",
+	"Kz/hmfmw0SzRdx9eyz7LnUkC2DDBQPFlYdrwqoJOOH27ApYB8yEjXbHfBoLBTBt4BFDOXp6km0wq2DEZ",
+	"XDwwOLd4wfd6tVyZbFfKxU/UE6DDih+cZxSQ2NeM/yJ0ZQ5xonzJzZzY02pac6j9Y3o1mUPhWZMTAcQ1",
+	"2z7lox7JLWb1KkDWBL+ixt+hoXOK5FHqxdbsQ5pvq1dZktlekzu95WSniogdDalCLT2ZLImOg2adLpUK",
+	"waRdeWfIcq4qKUb6vIhQRwF6TfugVOHtVKyJtsp8/2iYiff7kSXKqJV7GlcilM92z3G7zrks7Bb3EV0i",
+	"AvYzxdmC+cirqW+KH6V2U2lxn10GUW2pM4GsybmQEQjdAt+Kcs2rZmfJLBsAuNBCyMMdUdT0dpu2myVq",
+	"cGT9GN/oOCwqZ/OVLGoRdZIdhibHa9+EyS3RAre6uBF1nHeK+eEZ2Wu8CkvnXmkPxgUiAsCxXAtTbw6P",
+	"Y7Tqutre4Y7EcLSWD8lG+RGv9PeMXAPh7fx6ZUKpnmbOIK+Fa+JcbQHNUOY9JSr4prvbHiyo3z1u8QGa",
+	"faKqZkijEJXh7PL7d2nHZVee7K/NRSNoGSv7KwfKaKhvWGAbfJgrLIB1B3bHxTZKHbHK8Ky0+3+hjBjx",
+	"oqg7mh3BqZmULx++f9fw4BE6Qh2aoMUir58uogSV8qCU+bh1GXkLQSSoSsDWqlcSIclc9cW6vVVk4c9T",
+	"K/Sg1TaECkvoEoSoddhB79Ak/JJw4FrgYYbXpp17Es4MrxyKY9pG+G6B+/acz43Wpha8EeOOh74aUy1j",
+	"N7+Ga6y5paYe2ziD3SYkIGnJwtIeoN5cew7LAUbYQ2CiZKEZn6mLSO/TwRlrVRmrsxS+fzVh1NjloCwb",
+	"iOd7HBuur6lJMAnSYKrEHAKKULNmiI7Y+NWeQ4MNAIXKbuBxpZF96l9WGhM9Dt58sCJIR58V2N6FKy3q",
+	"EZ8JaXZ1U06HXXm5v5LrV7goWb7h2iO6ndg4KmPJGcm3lC6LdQMOvG0LYv//+oP0KNeXJWZ3rHT/Wfqq",
+	"eYBaRocrSQmrNj4vykqhhTC84Ib7nqwQ4A1LcPqE/an8bkjnrne3I8ZbVSCuGxtvQPh6ddO3HolN+zT8",
+	"4W3LZw8A0urf2dm+q7jLWf/tlvSl9iiNB7eM+Ic/Eo8+pprS75bmWjeA1S75mSjWScrEyPTtdjhHpVP7",
+	"sDKo7y3EROBt256ZqrwRB0eGp1UpxcHp/NOVczscG1+vEFnZPyK8u4sgr4p0GiDhEjfBsnwDaMtyzhwm",
+	"BoAgGvb2yyH05gAUKZganICUORghw3l+p2gd1ubSNbzy3YftE65kEGyaBRsYcKsJdRj8qqHdkHOoYifw",
+	"SN6h0xGwlArcowx1skYOstWhS0AYk80v7UNqUKmmvGZcX8kGzpcV6RpxEiIRyy494B8YDmot49xXaPVM",
+	"ycMQVAe8LoAC80rOWAhpD41yEmJ8eCicD5jPGG76j3BJwEVGREr7fYJNmN7rPigLOqBX2pxiqXlJboAy",
+	"Ni+smpIAjAI6jDoTduj3XepV5Efa+s2dm/vQarf2RS1mXe/Tq/Hob0qmx9vxw8eOrXcXZVavCXToWA3k",
+	"V8rYpdUcthEdAVNuyTXEIYDRZXRejsWEr8BIEGWd1GRaHiPZVC4iaYdAJ50tVkAg5FvDw2zVCtq42I1i",
+	"R+rTSt0oG6fN9itHk2TaYeO1IbgB6pZ7OZdIoID20YbZtRrsmlAP7kyjOji0ivopT/bTorVLAnOFlN9u",
+	"TGQ4zFHHZFc9sbrqMSLokFVqwqvSbPq4g/5DrNK62mHYnW0tez3fHHLLr/PufMVe5uePz9tNPX0X2zOA",
+	"lqY36Wdz0yEC7F4H3d+J0n9rDd5BaP1Lf0/q77dQoYkvs70SJuzjbcRInyfV6A3hMeAcRKkdTzK99R8J",
+	"wP2Y9OTj0MBpjuYgKOCsB16XvXAZ84DoQ2q1g79Frw26X1DRzeLDPgDvEupuCGce64hxyHntTPwuXdD1",
+	"WrsjBOeDQS+aHfp2yibfYiO0PI3hk28h9bqn016IhHQPTlQsi5MbUGIOFpOTWuxNq30HV71bLRa83uxw",
+	"uMdYUhE57tix7njLey6MqToTc9sUbPUNHOgkFqOpRl0b+Nf5xnW+hlJWSANotEMqxBLK5ZS82FfBZV+k",
+	"OzwugkpOPGY1vdHO6v37HxMtH3j87i24+kJMKl6H0uKIaz5LP5JtPnf6pEd8IVWBLIvJXCkds3gbqpLu",
+	"3+dcSry4Lc/wyUTZZurQfYp80sseeGBvH4BoQp+XpqP3OR8jhi0qB9gDwA0k2iBXksqJIHTioG/t00vX",
+	"fWEY1hIlDegjYB7JyBa7kntTYZqlLbjj9p37XV3F9EZOmgDykOCHTUR9tUtKsgGwuvOmWGqFWBIkzAjI",
+	"s0LkwDlBZW+ibqxe50ioW+w+pDCHZlV2ZA9CF1l8agR1fyW3BHvcs8uueljwuLkK9vjpsxwXuvlgzFNz",
+	"y22iKnQIiQTOmKuq0Gg4s3wlPeBDEUMgxgiDcBRfSQdO73x2FKprduWFvm6bpWDjDdYL3Y+Ch8NIthRK",
+	"6Aee3qXB6ESJT4Dm2a6jD6wVNBEzIx+XbHBBO3oIy62Vmz90boJy7NIMG4vvpht1N4UlBx0SFsNHOzER",
+	"MpQJbhHIPngMXTiikGSY75xrIDfhrwKtvXgCwjlrN8zrPtAEkxghAQYRxOabBy0XHOwLq+siH4cOwL2s",
+	"h7xC4K5uqbGkLiIn/O6wYbv8d1370nmF8yGryhvh6xFCEa7fP8TY0VHtJkEeZudWjnzNncOJg6tJxzvF",
+	"ff16bzWR5rDm22YCBKZ3OPNDEDxmJ+J5KHOIUShiiI3YQI47UK+FNJtmOtNpSn2ixoMJ3SOMyW3+7YFx",
+	"zWZvf37u93Ch6GyG6isqOYXgrB9j3EHs8FYvtznJ12VVTAijoB3WDHOJWpHal1xYmQH6kA/h02xTKkb6",
+	"cPIv7jqYfp1v0swQ+6zWkGyutJBAzIQa4aRddJfGKARVUrZ8o9t8iT+OVGdqDrUxoYcP4xwiAs+FTe6i",
+	"HgFHJTp8ZlacIkblwdbXn/GN3S6pZV0qh/obWwmPzjrsI1glqEJOcrs9JpyT+aKZGqiq4gir0b8nNWr3",
+	"hm5lP6VgOkTBqHPDAf7LFm/GS53iyzeU4fze9bj99E7Xd9jJesELMRpv9hcS+1zvqKLY3gx+rG3HIpuo",
+	"xcLyrj0kWNHh8tth7B/b9Trcc9vZuErGZIX0DmDVaAUbS7OXGY6HjyRYSF7wbVTIr9vSOpmgn8IjPHvs",
+	"4AjZe0hlt+IBXjwWuixEMGhwaUBnREiqRQvB8OzxEziGPaTW3t7WXXn+iWVJIPA4phn5dtW7JFZz33c3",
+	"ufZVDJQycesG163h7Wpy3RjbXUQhtyf7hUEf36zlOyprSBfCYyUG4UC5rHqId8Fd0B9WXZeAEw5Rbvi6",
+	"z96ryFpBzwj0ZPcNSw7fhc4HBm4Y7tzSRmiTMVfvJZU5tjFj4utK7B8AIaqUoZKBVAn2C4IzSYV5wVis",
+	"j2UABw4tJS0jyoQhppby54p3Of4dxElGGYCqqsZ8cp2xtVpVBbXNaYM5gdch7a3zDcyxXJGuhSOtWaZI",
+	"F/XZi4oc4R7vCWw/OAmBo4Lk4prl9MT8YD3nOd7QrZ8d1hnA0jCARPvytH1ZqHZOL93FDv1ifzgBqY95",
+	"QdMG1jU+gFRXollI8Tmq73RHtTEUWk/mhzzhLVy4G1LHygqHo9PqOEV+N1UXos4i85RQ4gsHREfFA445",
+	"A9AgUAkTXTMAdQQ3BqglVlOKfJjHNOPelYZ6m5AqOWOW+HSWRsI/MIbQceS9JBMf+OGeZrl9We6T7hu7",
+	"Jujm9qKTy/916f77af3D02myLHlHSxWlvQ4Ibz+Y2lF/vP3YSAH7HvdgE6mAdlXmZdOuozrqRd8RDAW2",
+	"GosJ9UPnoUNn5LVBJbWX9VZYbu8AF8Cf5LoRpRw4kSTpsF3S1Qv0+ORv4Y3dTW8AB0VBF0/E7YwCKa62",
+	"3OMjReWX6YyflQcZ2JM/eSSdmuvUAVnkMYS2pwoqsdt2LrnywM2VRv3pFM39L4ilQy5NnHgXtd46ub1V",
+	"DL1AfznHnCJnrdMxgjOaCdOqgCf/3FwgETOCzXUhpNCrG84p30QQvSm+Yhd9aT5vsc9+nZeT+ZVEz2/b",
+	"T0mM150FBiWc0l4zdimrhsCPFliFnyj41qnWgZjQRnXWBWHkerdQoBdit9gz6jhHYCntQrs923FYgFds",
+	"dyIcbFO4BAk/dJwN44NfsMgBoHrT4UV70eimJHCMrbHECXnQjloflMGUPoOgitgRtyw8JEGVqnFOd8Q7",
+	"tP9ijMW7EIBP39kRG/z73Q90PrSw7ukndRIxyTnjTbC+Q5qv608cwSEXYmJNdZ+asgBgYnY6GLCK1zOh",
+	"TbQwByszfy7F+oh2Hdz1x4M5ZrBxumQNPHq7E15XY473oWM+EXq86Upb82u/52RxA3cv7RqqFEXADmwl",
+	"RR0CT38pNwBEDmlJoLYdc4daAmFIa+AFJoYtFFUVQLQkqSfcvj2oQ9RMNQRlqI+LCjy/oVlyFkLg1A8Z",
+	"fI7UrctrqxSIvYMeuKGNpVruWro4Ja4ro23fPiB176NrndQBsluUUwoTEqTvkpvJnMhBdD5zR4YjMlil",
+	"M2FyCudmvtDMx7i9OQChh3Ih9LEmSWiv3D5l7Jj3zQYns5LltBQFfG8n8b8vf/oxuf/mHQiK70gfXgel",
+	"gRBj6NQGB9vQAR1ParCFqJ8jKZv2qMl/q0XBrTLwe05h0Y7j5tO68wa9xioasnBxIEJQYFrBoNxHyB2B",
+	"W5oXpc8BtbCCu+gEjcKG8Eqh+B76rXNPxwvTcg1vk+CYZDasPyf803XcKBAd09sxhdotHeC0H2iBflqm",
+	"0rZtSUklyShDC6ObNL9CuT2WtVZtTNOClgG+8NlnScCiRplBkJslqcshN84wih5I3BN3MPBG0acnZ+7M",
+	"GCLxlhSNtRpXIuGCu/TtPoPQenb++Nu77iwvlRlN1UoWHUgxHQ5CwPg5e2rNhE5Xod0od+fc68osfCNF",
+	"s3c4Z0tRayVBW51wBz15wXJLqdzzUFJihgbAn+z5sHaDlYkT0d0/3x1BlneETg+pw0TGWhwrHCiNCK47",
+	"cOsvAnjTruk5jCcwGNZCH9DgjoQc7QehzSiF0uX6kUL9IVyWMV5p5XKSsIDwnmaVmvW70l5X+sBAvClN",
+	"lyaLz4EkNVU3Tq/IHEx76uI9AA00gIF1vJ6+2M9loULB4i1dd05ct/Z5teYbzXKwN4bjisvrfOhYHbAN",
+	"YUDXJaJ1RBhg4YbU2zo8KDHTQdnZyjm0fahEqnXQnOIl/iJeFpK8uOSeT3yjgYgpU+L4bejj2BayC1QT",
+	"jgq7HxaQoJfGMYlamxGfXI8WCd3opesPgWPyPYnAJuOTa6nWlShmYBU0g1JqNa6icWJ/Fg8xdOT7QEdp",
+	"vY5pxaa8PvCtn1RFlRjoLwDtaQ3tyCUGigLkVYahFqDcuzJqzOOLPGZRk9TDdQNYwq6C06NQ4Q/M6W/2",
+	"Eu12s7tiJu9u9838Y5besRm6PNyAapZ2YlfJHMvXYVUgyhyM04ZZ5fT18QaVXWowkcP78kbnLHgMtisC",
+	"IJ/2SpJn0loqkm7vpRMSu+cS4RNs/+iSVTtc+Xw6BVdpFy2wKo7gY5yFTkr8hYN6jyZvzb+1qKr0LJz+",
+	"vZPyqDhXFeT5pqvvzFwsmm93ueX+/exXxH+OFHJRLX0iyh53D1Lbkz3O+Q2ps342DUISb+1g1zSk4j9Y",
+	"zdxxbeqPqZnrH5MAp2ox8hhNHRZ6nF8LyNBrXi+QWWTBcreMeRYZaZQqDOFwgvUJ4XEvDLxxq4NTu9/Z",
+	"5LO62ZHf1jSvCYTOFb7x6uCCt8Nqs1uWohfn3nV4CP+3+DxWfcuqGsVAKB1Rrqi+TkeHGja4hr7XSJS7",
+	"Kk+khe9IMqI5Uu1Q3GEQNWNZ+KoVV0wcyiu3UdKkEIUOHSHUUtzdPDrlaNdEvBUXMD9BULjqGm4CRmIs",
+	"MzBXZ803WSiGhj3goawPntOvbtA7JtTtmAnbNLw6o2wVSrC7cx9JhOC2Q5x312v8BU6EnJXIzXE1aVMF",
+	"iJcmw3hoONHiu7f5Dy8uRFXe2C+2L4fSKwzGYzmM/QV7U5IjUhJEbgQnieYipiYAvQV4aC4aGH/YkBGV",
+	"mwXg15QmHkoLAdlLEH8FWDt/cccmjjEpUJr9c5PRQN+SksIHERQ5jXmx0qRcAACPFtgtFbQIlx5E6OAX",
+	"oSiwQReOpiwqqr7X5AJ7TT7CXpOn0GvySn5qs8mz+f5mk28bbYQTuwYTS6gIBxO40H0r+I0Vub6cJerk",
+	"WauVgeoiJj4YIR2au3OzB/mGflL4iWrPoqfgxX04bCVCSXmaDJ3DAVY8c8mclPnj+rBZhfBaiKWPam58",
+	"klqjWBD9pet4VMF1alm/LidUxRfApJq8ad8MHAhtq9MciBivd6y23bU+1gqilHIiwMNzeFbqHehqVTk1",
+	"YocoR4+3kEWLIFtRAyrkAWWo5RqiQhrnXadGVFAnaerNkdUKpJrtSboVTaz+ssKYjY8pHVrncAtF8GCv",
+	"6W3wCMojoEtkoUflnmLsrSId6CwgeNG1vhIA4qJCe7hHRxXQu5yNR8WGdhWT7wfo2BlCCUZW5Nqg3dTZ",
+	"Ji8ujNoSLXOu9+nOllIkD6/FppvAPugWttAqiZAAZcvRNmmEBxtj/aSyq/hZ7qVp+nQF5I/BbLlNlVaD",
+	"6gmpIQyf7YwagN7oBBOVI84FL1AF4Njgu1Dt1rRXvW9PTvnZ+NHkvLjqJcWrh53qarnUlS4W6NopDOMC",
+	"wl2leNrVkBmCSpmXsznEE0pou7awqpj464qTd18veFXZ310pnx3BBRtYdTVZsLSraPGWYerDBd0twVM6",
+	"yxjfN5MgeShVJTsmyt3aMM19ipgW1Y3QQxYXarK/qFKKwt4DZXo6w6YjXLN8eytmDkaxP+GS1xuraL5P",
+	"FM0GQYwQB6FQFe1YADJ45WpotJisLJuwsVrJgtebYQwjGEGAADxmxct22/reYVhzSQSYH5yq70FCEfeo",
+	"pGiWVDF2fi2kWGOyjC+Wz091foG/+LYXdtfWBTlkLTWwNBQmPaMythfyRm0QUBHhjD98/w7U1StpLQkq",
+	"9ybAFkBlwcCH4GZVC5Z/KHQfonCzvl4tl6o2+sTpsSfGVHmfXcr4LSBETtT0xMzFyVrVVQFTs4vg8SYQ",
+	"wYzcEKVhk5rrOTTwFtAP5EoCrojPYEBixSr00BsH1CU0FMOQTs5yhM6pDB8pWW3yPo2ynElVC4KWQNNB",
+	"Z1ZrgZQrRFDD7aQzZtSV9M7kMkBGQH+xqho23lhqfCmZFCMBDtYtO6kL6ecW2gEmjR93TLh7UJvbRq/h",
+	"1UocJ6t3AFTBwyKsGheLjlEQ8MMc+vdD1Di3J2XujqANJvyuI0AnSgtN4A75nJ34oZFeFM6TTnigH/dg",
+	"/kSgRe6KSFBKFckhAu44HiVozrVPY/AZYqFxqCSJR/ICUDUg7hOqgO5EFwSNoVVwHLHcLvWnM6X0FlmJ",
+	"vvX0J3WR7iwB8V73UGLVcDxGjQK3D16nVB3Y8szb2AjZAg6qRDF7cHpCiS7x2kwB16cmtxBa81lnbfsx",
+	"gdJjGfOiEangvi6tf4BKHffmpj92s9UP2Gb1U8uHW1z6FeqH3QheySWCAu/Ci25nofnk2vyPUNOXBQHl",
+	"1LqMOeU4Y8ZUGWk8WdzROIN2xh9zAgcHjCbwZkE0eVaLqM4UsqsCVM0VpGIVYAjD2UraEzEj3pf/p32k",
+	"VRPCsBd8wya8rrFgJrS4dKhaud1VeaM8EGwPjnYJl3TqO9CUhWtFgUUe4HS7ksle9wAXmAUQymaiLuR5",
+	"2912fnrWZ78g5C2blqIqGu2SM3eOhTRnPNtQLjsClFKXBWRbLuvyxhpX12KTQea01pBDqGrGrSYG5fgS",
+	"3ODN5p2u5wl5Mq2KUcqqlGJ0LTb5kC1X2GbJanP+Kr9+lniwCLrQI1Tj8n4jwzhBUKCCtsuCF+VD74cV",
+	"eKI75IAr+UqG8lVME6y4ZLlV2IbMMm+ePPEhsZEgn9r4SwGx1Tlbw7zGCgPtPu6p3MD1XK01eUyvJCRf",
+	"Ml9Al8XIXqwuZ3NSLO00Ae8Kgw3baoQ1IX6NkPYIM6I06JsfCx/up+LB+zB3oHVVTkz+IFVy9Z/ptLM3",
+	"09Q2GiK4HtQoAGtE7AiVXXjZvZZVDvhVM6VmleDL0irxi4fCPt2p8+QA79886j8nTPu2wM56H05m6oRQ",
+	"QH7CFznd8zgI2tu4Jn4sr8W6hF6z01AcbSXBsQ4IuyZJ/PEkZw538mNXQ7m7c3FEIZTHp2d7IEdugaB0",
+	"uDOiKXyTvoi4AXbKLxEcDNG0Tgdn592288GmUiKQ7AQyFuzkscGUXzDuRbNvLMJxP+H6l6nGrg6lMKnF",
+	"Bysint7Z0+yQngxudHeBiLKrLP9LKTOviYGPaC9+S56/U0DYHw9Aed2/ul221S6CvRXT7XXv9HQeP+lb",
+	"Dut9cn+9j4TiPU1oEuPQwz5gcGBacgBwJPxBa1yCuwU6AaulKE7855uyNitencyVRqiCsOm8a6bn/Jzw",
+	"JGowCFuVgr7AnYdtXDfVP3dZOw1EeWddewiH5ooRLkA6CNFxtm3bTFFHu6PBy8pOJCKfI+MqNgYdBU6o",
+	"NYKPbs31Vyp36jQ+j6bXTm+Hp1h6F5iUhXn7NhOd4C+h7Ne1NPQtCwmuxavyd5WHVQtTlwd6QayGqaAY",
+	"r8AiiwuCAFBT3402Srf1beBR+66FXiqpy3ElfKceyn/tf4E+E26i8QKkVztsni1XVWdkJIL2ixD91rUy",
+	"Io3nd5z/yWcuF0OWk/stz1hOzjdKA6VdkDOjZsI1vE90Bb9dmUVApesCW+n4Me35umSO0n8qZXHhW6H7",
+	"vCyflkWKmctMjVIorJl5vPfLV58cnvl/tNOMFuaAsvzI6QWEaq1P4JOwBOHxgfK7WPlPB7oehyxfrkyD",
+	"mXLX39bxYsZyIDv8YLk0a1wKfGuU8sBlET7KGvIoYI8QiFruvNN5rB8soRzew964VXbXbic3WbPU3nxy",
+	"w2uCPf6tZyf9MzzJ/vW9e5r9cElPtH+/9U+NCHY3+neo0vvy+je++zWWAaVFls/l41HipqpZjpCAeYhm",
+	"YEuiLSCDb2OVIGLjJTdG1PY9/+c+Puu/B//92+nJs99/G5w8+/2PQXb67ccH/9blXQj75ck5TEZVoguO",
+	"j4StlRGF6rN8Uuaok2E7akmRp5i7bkqxBtfGpLTfFqUV6lmPF4vSDl6tZQNHN9IQiVPeYnXbMbCpXh71",
+	"iJ4YZvSxyvPBeayEDB9/PBhF8L3vkkOrhRShs4icYRiyd9uccVdHye1DEOm+0ipUV3oQlmXF5b0IEA2L",
+	"Hdv2Dxjveww08WEJCahHtc8JgDXOu0b4PiBPgmf2eD9EdEJsoTJmnvPnGF248OCxdqqEHpuiwbYrJgkl",
+	"+T5eJnKROneDj9dRpsL56VkcB3KYfpgTa1QbgwrruW6zQDvUUkzYUvB2hniXVETiGmzJSao5CiYN4w5k",
+	"PuvLL3FRxtgRviFUdCnRH/uYRk0YrqSlzNkZy6kL3cgNhYLrx0GRTxGI+sMrvOt0MBgAudznY3ENo+Ia",
+	"qx1TXAwoKMBnuJthT7ODdYaU8H8H03NH2BGul+PON3zNm6mz4hr021eV0HlyNZ563PA7tzRYVauq8lq6",
+	"c6rTHc1T7Vif+Ec48JI4cm7XIslY2fLIP7w59dTc5Zq4KzePIxANOEn+RkJYB76IRiC5CLem2ciiNBrc",
+	"5tt+kWkpZ6Je1mWHte8shShqUenRxD5gCj2W0/hXZuSBqQ7s58Vlk9H3otPpFdJob4NwmEKatDU1Y2jR",
+	"xIrHXbV/eEFUooeN4rfPtBQGxPc1X0vMlQmQD0wbXpuOzHc+Sxao/9AqTgl9KQvMcAanUtbstegOLuyR",
+	"aW8HEAp3L4xGx9g7pGvC4QchOoyfnjE9jHqgQPMOLSZKurCXUgCScGhNfBIsHtIZlDb3NIXPXTp3fgIR",
+	"rxxay6eBMoSQO3PvoSk1eN3c3KvyRuijOtDVx1rsB/lPkC29mYvNx3exI13h1t7MG3lXZC26uqOZy4v3",
+	"Jcyms7L6oDZpcRRqvCoryyZe9UXDOZUF5nB5wjiuAUEjNECLdkepGaSJOUDPUh/Xj8F3Ng1rFlikWzTc",
+	"hdFJQuYrmJwxH0VVuNSsyfJB0qiKMPNbzraiqIXWXceqYwExW0moAMUYrVaTa0g0pNszcmBzylu/l96/",
+	"t8mun6zqemd7RA9/RdD/GMVPR4tvh9r/tYH6D349QJ/sFZJ2QeHxeJLcCvg/AhLavU+A7Xy3iJUW9YjP",
+	"OtaTiD6u1VqLGpezoJyXLDQUcVbikHG5sQrQPc2M+HBoNxfXNcMxVivPskHDsHR7O77QVO9Guuiv5dFq",
+	"LNgOg5qKE6h7BuMT6D/YT4Acp5ESO0Nq5ITaqYPba7oPhh3T0i9kgc7iI+wd4e7pOKghS1othesaSSGX",
+	"uAvvHjMT35Acd5mGw2vlyIB32TjgCbNW3jTWqUIv14PRQwY2J3yM58iqJrernPkcKfRBszk4ATbkX+9J",
+	"sH5XzuQreSTvdKCtXUp2+fMr3EoZy6cVH/X7/Rz+nMCf4CCeVgo+tNxM+/M02nZpZ9OBd9UqFSNXa1Gf",
+	"TLgWrBLGQLPNopyVVKRRSilqNt8s50K2TG0+gYWLBvvkUXuskdv6N37yt8HJs9/v0x8nv3/jvnrwP/4t",
+	"xQFW8Sknz50VvzV090vway5r9aEUmrxfkto/NhqaDu0ZiE4L6coYqJUK4l17VbsSvAB34Ete1vaDXTL6",
+	"c/Sh0DlkcKKd5grcx6KUsysJ2RhFn11CnkbQ3MsbK04BE2G7QANBTiAk0Cxm+Q2rougs/T3yxB2Z0LPT",
+	"nZT1sHXX3XSzI7/jXt2Errtgj6hlGQYoXVH+Qt1YOnaZQl6ofZLG1nlAadoxBygacGmqe1xqJyKhb90p",
+	"7nKyEOy5qpeq5pTRjyPFLfmxK/3riD5uF6j5V6tZZw+5ds+2Turt1H7sNW2Cwo3ddHtxkyyLPoY7x3uT",
+	"an/i1y4K74APDi8e8NrtdUngQOhnUUzzzZCwKCDpBNwnkUVF8Bi91LIXYlmpDVuWS+Ga9CpMwSqTma57",
+	"imMKyLv+yQ7MXqmxYEC1EzPhPOn7DipbpFTeh5eGTfZYF0YlHswGp88ePZk+FidPJ6fjk2+LM37ybDoY",
+	"nJzzx+Mnk2+Lp+LZdK+qDyo7BfppPLDGe3joLtT3mCW/ggqPr7+7iXzNOdyI19TX4gilq8vT6xKIdMN5",
+	"Sn0vysk8ivFBG3tXw0Dtiy8weJvwvHV0//egFPj4CGo+0W/6dDCggoNKqWsqc3Vpabs7vOw5wpdKl6ZT",
+	"nUd9YwVoo0gFcCND/Bl9PTk4/UMzffHBMIjMU61ZrM8NTp7xk+nvfzx+8jGpvjk43K5wBxtHHWZc7luz",
+	"Q9/WAh2coReYyr6wSblv90TSqN+Rp+Vupv01Oc0c+S0fMu789vYY4IXIfGIltu/Hegd26UpPXNEJ5QBy",
+	"pks5cyFfdj9378wfeDy8Bos3IYxofzQqTkO3FczaynriRmDqr28qmPW0MAb+TLkY77LvsSw0VHOnebYs",
+	"EjmA1KOYIKJ87bh9VMoGproiaPbdv6vey0DZjj7gLkfGu9ZLjZAIdAreopHzQcrK3bZePtg9k/UwP2jk",
+	"Mse7UELsIyGhaOi7dFEjKSx+o/sPaB4fxwZgoC3PnqNccu/erk8zLXhPFDOf5bxXK7uDds4Zezbw6GaO",
+	"gA4Njewl1yatuUkIe89ui6zpcc7nXBbU4Dzvs18TOn7mukhfyTASPNXwVfb5NXqzy6k/I7VSUtTDOFNK",
+	"UytqiaLpk7bXd6CqRjONMtIuAJOE8rEa1Orv81NsAx4F+qRNJ8hpo1Mzampt9QAhi1DO6/UHtxwQh7Us",
+	"DwoAlUfhKuaBP/Ld7WiOacl9bH/tu935P1qtizcz6Py6NLd95pUSKjKGn60GYG/QDmZxwTcHCIhYNuwR",
+	"Aomu4HxZHtYQ/Is1Ag8j2tVY9M56f3+1nt/v1VJVarY51nFfJFtqfSfMWqC80iHf+vDmLm40L4o0ggEA",
+	"TXe82wcN4HfqqAjCdTr18mGRjtvDc3dkDzYDEu6p/Z3gz8csPs46LncM6vPjQcry2FkfFSFZUBEH11GD",
+	"zUOCCN1e/bgLLy7FFv0aC7WL62Cdj7RAa5VIIf4ZTK1SstyPIs/wSB90LLmQ0Gk6WUI9d+sNJpxuIkwm",
+	"0P0/uW/flvKMHaITxu9UVZVak7rSzJwF3APqm71yGLNTAXg9jIoRIT1Ip7r50QUjuODh4CGWMbo/XHZf",
+	"Oly9owex73wZPPwduTNdpayhoszjtclghCC9Epm7ruA1bYS0+Bu4CmYSccYuzo0hEY/gXi43I0fJhK1u",
+	"5+TSKKEJmUYUXewVCmBz1JhGZw4Q2Q7VKooTVezwlhzZbu+gvCtHC5959QmVk7uErgc7REi4rL28hHOI",
+	"7SgGca9VgDZrIxx0ybhmOaXLgPLj28UNXeDj1D7Lwx7bZxdkShiPjeyDZeC+cCDOx0TZfM2yAynLNQTz",
+	"HK/pRnESQXyH7l5Zzz8p7X7YLAV0d0n1O6KvP0thbXqF8J2p9fjFZU93eS0Pa9ZmL8e6I51s13aUaocN",
+	"zT+zape5Oaao4osEoGXeFnUI0S1d6X00EEdAyDyizCzA0KbyliO8jV1gFbslvLswel40u8xToTWHnfSc",
+	"/gsY4gAEhl/TjWGo+i3A+oeWBqVmYzEvrV3vmkykc23oxxhaucXb1Lr5wJ402B5RB9v4czSh6Wx/8us/",
+	"ZK8TF2H4VyOTfY1M3MI3elbFQ03unrniizLVd31Pum3wlImjoPEPd7SHNxzmb+9w1QDMhAfnhgweuxXt",
+	"T9r1TkkCYLlKG1JrDIZUs54lE7cC/vcdiCPdg3HQFJ/kp9MhKXzX5W/WMs5I9RlBidHBb/c0ZIn02WuF",
+	"sCGSudnuN3IoZL87nfPXaKO3sN43R26G2iscnWpxaO/kRHlw636AHvVakdcSOugQVmFO3bUbnassT8L1",
+	"C2xqEau8QdOlJyR545Z9u27T7mEdS80xn1xfYAmz3WLa8I327aMsUUqzLw5+O6cOTReyN/x6JbnCLsFL",
+	"F63cE2WGSqFGEZU7suhLWNBhu4WMbve0iWJWEe7lguGBjyeIM/ZcS2/X8vFKQoUVohhTb0/vP6A4LhzR",
+	"7J0AN4x+6IKx/UVxwfKVrO1pwMeVyH29YMvKcndQqDOBihjaRHdoIIhYhCVxTIsbAXjuOdyXZ9gYqKAZ",
+	"d5TMyanSux0wub2mo6WlP+W2b1+rWht0vWRR+fjg4MORGKbLk7v9VkiPCvwA2pcv5CfATojrWBUCo3Do",
+	"kY19m9tGDIGZ76MSXZYfklaO6xo92i1EtsPZDrvordCrKmVJH4GlQ9desAFbCC5DSq6HCgeAhqhv311B",
+	"6EwjGbBTO2sIjENq8/0K0+6nXmCqLkTdZ5cBNwC3uiQt3J0g1BUVI4SuRSpV8gYRTJV7R6l2Dk7t461r",
+	"6E1zgpiWomoClWpm30SZN4f0wO7kbJ94SCCuVlj6s7VQkAIViljFwkq44VaDgSyJ/s/uayHgl/xBZkXl",
+	"ZC6w7+x9F3aIWpABOR9kVzLnY2vW5Oy+Bz7FA8Nl6DSKJ+AODFWOSHDTi0FaO79cf1HgGKiVA5QwjEDu",
+	"5+w+lMk3k9J8ta0V6Hi4Zsw/FkrnT8hagYdfXEkAE3KcPyK8Boes63/IqVefncFYwIFxBJLDy1JUxQsr",
+	"VvbaEVEwJgJWaiIu7QIIw94q0DkEsApIvRO8TnmlOwoqMNCAWmmjuGLKnr/KQoFFQkuFKYOIxlf6Ac6N",
+	"WbaU50T7M6WuS5erhRc6az3/+c279wwwCfCHnGlh9EUoJMiZgizAJUgSx6Tvf3zXZy9uRL3BPTheGfZf",
+	"L97DnvnhxeX3mJ2I1nVoIHQl8//vxBUrnBCkzpCdOvwOO2AcbEhfGY1+UNqcuOGEqfNl+Sdhl5pO9ETW",
+	"Ad1DnUOw8QdiPKwwMR3QtlnBDR9zLbK4zBnamHz4/p3dcCE1kzzLBB0uqkp72DurV68kFrb3r+SV/Oab",
+	"X6HV3DffsEv2Da77N6461PWfAYGrVQXDsUL7G3gZXGdXC1SvqLOEnnNoEtmYBtzn+BduhfYp6Du3cwiY",
+	"LVOX7kfLx1BAlTfuCKA0EHtWfOO2zTfuWKA74W2QmvfNFhG0pYJVv5EElyszF9KUExzoN9+w3H6l6vJv",
+	"hEP0HbA0u1oNBo8mft/AR5ETLMxYVMpqjUYx10EP6QlkIj8PEx/4xFQbVpXXohHQwLABDsgV333zDYg1",
+	"K86oxFMPU9uBtKdoS2NhXdxwhtMWc7uKChDpFPP3QCYS3FCa3bsH9XGE+/GJOrSNkzuLdWwsPyK25DNc",
+	"fqKftufqhEvqZVNc+L1dmjg3qtQsPx88clG0Eb5v5AzSyCsFw6VcrPgt9zS+3D1pUiutR6ouZ6XExkFN",
+	"lsjdnNal1LgPw/QdaL+QTIoSjZ0IzI4WGU4F2HnE5PYzDIAvlxUx48NlrcaVWPz7X7R9KQSbn50//vaB",
+	"W1RtrC3D8okqhJ2oNaaRCGVBfQlgMSgAjYEmkHG0AievCjcZHDdwGy9YKZcrDMQJaVAIoAGjc7YUNQP/",
+	"chaWHsCpgY5mTlPEjm0gv+y3xM72kUtRT4Q0J0LagRdMi9lCSDNkOX84BsuMOuewnP+/Zy/HOT0Rwi52",
+	"X4xJyUKsNdxnoBNhTYhD0bd7UwH1jStVcyZffj54xir7vBHYhIBbaedufzp7llM/AsBYPbnEjG7UDdbU",
+	"/X4uqqVGClzJ3I7FalbwSIIqBK/GBcvtxun3+w9Xms8EYZU10tXd7LRxmz7/AxSMjEUBpY/QnAL/Bgm6",
+	"5H9dIfIquGOd8z+qlzNsYg0hy/DRWoFxNC0rI2oNyVTO0KbO9vbVTp7afZExra4kJp2E7sSqxuZdMfCK",
+	"Y/haLAU3VrTVbF4WsCwoSWiuVoZ8801DNgJ1sYTHEqzU7RFrw80KFxg5VrtDDPLnLOVQIPjbtpT1zWF6",
+	"un0srNrDueCVmf8tZ/cpajsRWiNIitVQ4Zpa8GJjLwFyS4Tr8L+qpZB8WfY3fFHBY0rtM0QeIJ/AdVZT",
+	"pdfAbLkmkfgARKm1/7COCBSRqpwIqRsVbUvLxSdn/UEv663qilQvPXz4cL1e9zn83Ff17CHdqx/++Or5",
+	"i9fvXsA9Vj8tDaSOvAyKjK8Q7g36p3gVzac37D3qD/qPCLUJtE17Ks1WvAZ7dya6Khfw+OagqWzgLLZS",
+	"IGNGrSD9Q7MFn8xLawrWzKxq6fDkoBsHQuy5sPt4w+CNrF5VXulx6ZGozWJiKSRb6HTKtD3r3rsSE3t3",
+	"KbXhFWo898j8tItyJQGm0FpZIHOQGVH3yqhbchOwhbBWkCV9wy0qMED9uVTyVdEbWoL9FxAPFP2lsktk",
+	"KXg2GBDSoqGivfiE+At5Y9Hk2GeQ4AtAIW0uDB5Cloh9rNgD+d71OD++hz/jAYX2h4Pn6r0XFRIiWhur",
+	"FvMZQKDyid1Fvd/tTZZnAIyli2VeYrsW0g2katRy9Nkl6TBBbWT3vcDFlXn4B/z7Ed5jjVu3iEFpbqCh",
+	"OPuHxGmoXjJ6OzQyRBilTdtdEwXylCtRupJQoZPFCOahuEGqNQieX+HguZxMxNIMAajjIdSWnKDqD/kk",
+	"+Ce6Fy2rnUBoEUtQKOKVW5thyP64glqcq96Q/XaFZStXvcxS5/eMXVGGAf0qiplwP37Mg3sQjk5q7qOk",
+	"6yoOpwOk6HHN8rLI4ShxyjZoh85jIye+YS4g4wztP+ALylBRgl4p9nDDppOEtQxBZI1lTXQe/8i1OYFS",
+	"wZNX3+MQQX2klo2WFpk/5vGwIi/zQnAJraUzn6vjC9mo6oddXkHLIjrgfE9LBPs6fcw0lrcT9VFZbobl",
+	"iGcczgc4Z+7boZdNeLAHWQL8TC21h35CRxnRw/l4riQS6oWVgZAkBQfesDlT1wQAFoceCMSzmktuV0sr",
+	"JfFfx6TQLZdduqmBEgWaDjXxh9OIdEuXfloaPIDfq9gZAMo5MIE7Va3t4NQR0BgI29UVn5PDyIH3WZII",
+	"6f8kUsKbflBrWGjEn4OkSey6hO0FrdYH2Q9kLRPjBc5lbfGNBqs7WigNk/gblsvu3JPVEsNYGEmeUrJW",
+	"XCq2JclDbRsckDVfCARg+C3l/rC7x6cqEMfFab41ICe4pmOuqM65YZAJ+uxXbx257mB2jaiWIyhufefH",
+	"+OtKQD93UiAQqzCLTpI4paVZ8WA/Hl7H+DHrRO0zCrnMiRqCAQZOjprvPhroPKDd5k8GlPzWasCTmpZ9",
+	"fNesTren8fu/37+66uNfD/7H/YX+b/3goClBVx/cPllYyNzbYb4llO96S4oz1Yv6ZUHdNkygIfI6Z5JK",
+	"6fn9M2oSrYpjaBvUPqqaT2uS693WuTVEYnm5BQdYDqIFfJxOiFlDC/Vmqg+1HPI/3715nQqWf0ziCjSq",
+	"YT9mvXMkzG5V5zteOIjtO9KQQMwHGdysRPXqCGkp0ZgjVcplCDpVyknhh9S2YKda5S7WztMW9XZGEe5h",
+	"LgnUsoESGTlWSkMnyBsXwEFnG07Msv5cWE3Qbu8n7mkk0Wg97PG3hI6FmuUzJUV+QangGw/PD5btFHsR",
+	"FnzjBAIcXDRs6oFXg24u1mhhesU7Ja3tQ98RtfbI6jey2viGEKWMutF3CVWPuXjQpmqAXloRk7o4jBDT",
+	"UH+2n3sHXI3JpnT555QNEW5kYge+9yoPZH274L43lUBuYqnELffm+eDR/lteqnpcFgVWaH3ibv4RPS4i",
+	"2kCxvRNylxLbFH29B+7TJPO+oZ+d33ibi/9R2SggBHbyEU45c80g/kH5Ri3tSUCTAcgMt+THsdHDP8ri",
+	"Y+j0tVfsvzIaASqcag+IUZBM1WcvMFfJ279WSgP0ng/FRym6TbYUsmhx5bZX43x7dAA32L/dUpzjA3ff",
+	"8VqZl9Zwv4O1ewEmkjP0mgHR9KIduy2f16IQ0pS8elW47dZeeMyoPPSUf4+mlSiYUeqCXBBoZEHf2iWv",
+	"zW4Z8x7fd/upwOF2sKz5uRbT8sPBl/+dCrIG8XaJM1zNfwJhhp4A45glvRmUPoxj487JwdWSRZXf1qQK",
+	"oUup0NO6zckIb9FYDqoNEdp8R32C737JCSfjYzPnw9Qr8XGL604/5xCKLsazmjJR1fv2HI7aPwj74Qwb",
+	"nihf67//AEVWvdPj873zATThr1ThYtpjCFCpa1EMISbiDRWqE35rf4SGl+46SjyQ7fM3YdXgHdusvu8I",
+	"fotv+lKH8Png2Q6Gj8Pfjf4b9o7C2leAPu1WxIM7OMDBnmvx4P0xTd5oLEtrEcg7s1Eroj4rTRAWo9IS",
+	"+UDkPQxc9obng2chyvacOq9H6UJjtTLDccXlNSRMHbTLw2bY2tivTHPqLTa8i0APcsuhm+4OFSCafqT4",
+	"bLlg39Eln9NCCS2NOmNq0B3VI/tY27Do350DCbBeNktMiw25xASJQ7MIi+HI5gWgm4l9xsM/qBPPx059",
+	"shFtg5lFr43Ojvw/7Y95P+Uap/b879zYjuOJV9PXSoqfuJnMO5W23fT8n+/evKaXf8x6j1JCkPBloOAO",
+	"W628mp7Y957Ai3NMmOh/DbPjrcDmJuDxZDgPXA5aPJ9PJZnvN83mqip0kg8OiE40elRRhnarVZWvrQyJ",
+	"Rlw6LnB1n7n91J8pNasEX5a6P1GLh3mqy1VolN13aSpzY5Z9QK2Arldv4S/ndIO+Ud7nFvpJNZWtDtf5",
+	"fjSnttR5+Ie9oHuX/MSLBpHUWjJ3hap1SFJYVcL5NhdDTKHSVI9S1pSVQ67PZa2MYtPS3nE/oDvppagq",
+	"qyOUkFGk1qJ4kDEhVwudYYwaloaHToVamAyzn125K9GLcmHcoF2OCmah6qXg15R777DOGhyGC4+RD7fu",
+	"UHUbu/h4LbCyiaD/WW63QB5gwqlWU9zTJLv67BJ6dlH6UdS1zFWIBZXLUo67ihKlMgg8TlXNcrmqqvzC",
+	"/1gpdU1dMWrh0KR84k0qjYOw7juCff80ouxLR0G6hBmmHxeb9DlzmBzbQ/z3m6Vo6xRxhnpa/498jr6J",
+	"IqS8TrAzl6SICXLORZylikDsOkoUhYQHiPJQwgNURmFiJ6qnWCcuQ8oCYbkul0I2cPMwSgJaXYJFdTmT",
+	"b1bmIP3/fVRv5LuV+NYcX8Owe0HSMu5W5IaWSira5VkIedTbSdPZdta02V2aEJKoaR2CIwJzME7P2Fyt",
+	"ap3R50cDahukfSrzSouQ53glaSSUiPr9ix9fvH+RU9ZJiu8CrACE0+HdIPvcGaOqQmDx9dkgCGHwN8eY",
+	"sFHuB649jEtiomkz8+NKYmHvfcwneYCXYRLjzenDNdS2Q6pqI1+kI78bYWiD2dzBvq8+l6OG2pQc5Js5",
+	"3y0QfHrTBebu4AqV/gjHwL7Vdyh91T7unTAnz7GgZLumulVZghnK++teMjrKuW8NhdzuHWPsB2OWb2S1",
+	"ydg7vhDvSiP+452py4lB+nfrTVvx9dt6h0733/KL5KE0QxS39EicPdt/x3ulfuJyc3thRZVXveFvv8ei",
+	"6zvIcuO7pFXz7HkoZHGCENZQTJoUZJeuyi+5kyndCvPD9p9RQ6dsRm4shM+mHRlF+SGBGqqXISXXe1xL",
+	"yR67oH7rULuS3aeafca1EMshpGQJST6z9ok2tLMgzAjIr8bcQS9FfH5YMgplr4kCo587WEkds9Ju1g3a",
+	"5eITolx3EbRyKOmNgGMzA7blw2lzK6XPdbsJIn+QFkLHOXcZmKqhx7+rkjLYhpB975DdpUA+jJxL97C1",
+	"uBBRsvWGmBXb3CSDV+9puMfqiDSU/8uiVVE/jBQbu1UcbxC15OtYDhhs8uvqGNV9c2h8qSNC9N6hznwO",
+	"jaPRuegLx4Rch5IdUSC44vZRnwNOW+/5vrugD/M4Qduc0JRZD//APw4P83hV2qP1IG45hn8I0ig6MD3o",
+	"PFMS/SGuZpdKqrAGFQoaYyjImbJnM5aThePWnhh9dunMB0C1p9KxRoOvyPnKV0XpkiovgqDEjHLoR4WH",
+	"q1UKvdUTBLY9YqmnBjl7ysqBrthpBnC30lxJrq/1kJ2fPaWMQYeyGycHOhMl5PEHu/ieZjnQENI4cyga",
+	"rhdQA1h0JOzhqvk9emRMAV/QKUcTOj4dA18uEnp8FO3s6WHbrqwXQMe3TuJ8+hZE6uzegllnkCaStJ/1",
+	"OOvMuIjF3Vfw5O8h25E+Lbiz5dVqy72HIB46VTcMWlGhvfe5Xv78Cnuw8QIxnnyoKfPlb67ZTcYmPm6n",
+	"My8gZYHlttp3nFGhKBpqFkBuguWKwmMlocQaXC0+wF70rySUhBWLUuqMZDHCRoXAPNRQUejAeR681/dx",
+	"NhgMSD6G3sjeuGB6rmos/4JOSjgY9KBSXC2PqnLzrpziS6DzIRnFNBTQwksNreSi2oe4e1zelWdMMHDJ",
+	"AMeT873tT5PDWntsgDA2CAMVZdFZREIgrLeNtOwYSdQFLwJ+iQfWNShEP/ykQe3Zee9KOTk8q+0XeySH",
+	"q1tOH6z1d35IThXY8HWVB4gfLLpHDrcneYbF+jfY/5RxVpVS0KYC4w7rxhGKI8CM+9D0ZBUaHfOqivBO",
+	"2tREBKOsUdpBkrAHsjlA9NFHGHsCne8f10iCzU02Urb1nGpX5culZHD3C7dUEPSyq3VQAcsLKvL8OjmC",
+	"X/qQBDvPSuIPS1WbliAA39rXOT8fTua8lLvr3K1UwmZKRrEbUZdTRBqEBwzJC4cbljzEgIvmzQTX2JRc",
+	"+ITZh660APQFlUFzwIOYogMN+yqEb9mjM/Y3USvsZeTMmSuJ18EALshjXAuDjRLgtCfTwtcVo+PNK/C5",
+	"fQUUIeZcTub2KGR7j+Zdh+VzoOk/SfVCNKPELv6xlNetpf0n38QE4VfK2O13j6zVL759cTt2a8FWJNNZ",
+	"Og2bFnYFp51JKQx2E7iAYOldqXgvD2XMsB0pp5DwJkCrdtVkkXxYz1XlaSUnAvC/UA29krqcoSE/t+YD",
+	"+dWvxSYoBb762SMDog/hfZQLWQNeZaPkGAZArO6r0AkPA8dC3XKupI9AEVVOTnD0OT0Em+twKdakf+TN",
+	"LX5LOTET7hlict37/FvXvqXDbASKIRFDqBWodE8TNPc/xM4EG9RhogQ2bzjmIcRNCPYEy/QFtyu1Ve0+",
+	"aBVB+rgUacTXhyIXBOaimooATV9psWVM0GRhe8P+G7LxxgUlYht2vIntzIiNr2SHKYqlU8ulkKgJQFNg",
+	"8KZFmCUhSuxwiO17cfJdZ2bUN/ufpuav3Vr8XwqwPTu37N+voPaGfjvpjQjF+VDu/B8E/ZrHqX8A6eww",
+	"Ye0WIWeL694ctQ2nLFNs0wFnkHPMWJWZV+kg30vXpfmfJca35RmAbk1Re43IASLQxQWNtLhm+UwgPXJQ",
+	"AoYkb8YbLFbPokzxMWaoZ5hIACEMcNu5Qw1uCL3MYcs5WLV71kQAkM0+ewVokNrogO3tgQtuhMv3dKNk",
+	"pwPXj3fhq/g7PQ4AQaPTHgfqybPVyfRzCikgbZd4eknuUGLn20umr6SjB1CshJDxcBOfJmNCcDYVfX1J",
+	"7rrPEXyFZ3+d2CtOa0foFYgLkFYet3Dw9xx0+lqxXufO7cJA6Ti6HAzc3vzejmhtkIlwMpWaTWshMKqJ",
+	"9tx2JJe1A7lWYXRh3BBxCIcgxGlT8d2vHIf1vc+D551sYYHJzcSwWLwgu8O2bnP/K2r79xG17dxM3THb",
+	"IJ8/5/naJSkR97GZRPviPZ91PZQuw4fChZS0+lWivTvI/QkH6n7NEmYfHb9QdJIO/gbQPhB/kDQ63pCH",
+	"y6PLRyYxPkFDZQ9ljKC08V34MN8E3QglVfV7keHdVFbOXQRRRS0uKoDXZaW+gqLp0BUGg7z5q6mrZEF5",
+	"eX56FnmuXFAac2U9/ipoZ4C3uSWmsNSnQ0y1FHKMkitEhaIX+czcqOaGkAoEs/zXbFxBjVEIoc8BckBS",
+	"Y8byb/JAzQhM/Bz79YSyuave9CkfTB6djh8XZ+L82bdPrnpdeHKOYMdDyX0mdewXoPhh6tg/mpD5uzx3",
+	"Ts8OeAUoyoQ3dwfKG24V7t1bbr/cXo97aNceWPGLSs7OlHzo5yVFP25Xj4W3vpYSN3pcFurqZwnckAon",
+	"OcHmT63GBwIFO4PUUCdZGi2q6QUbKzMHFOuxYIvyAxTPgEzkkuWvCrFYKiPkZHPyJ7HJoYhnKbh3GECt",
+	"o0urmQlDqh3EBLECkwrXwFnTApxgb6hJU45aHZURwrVxRwt3g4esCEo0dTlivoEQgChrheDry4rL3EUr",
+	"CFp3itiQcujPCNj9Al7pXWT2CkmqNE7StS9Ssokljw1fEfjadR+hoCp2JsHlQsBxd7aQPMYaDbauFT5G",
+	"Eey9c6t4tOHoeAOg0QuWiw9L0NtH7giEiSJIq2JrD0yLaND2K2hBhJSGQjzskjbn1TRUSDrKWpskjAPN",
+	"CIdknPlOFJ9mKlzJnTmb7BJWgR7vaY7RrzmXySov3M1H19AGNodWO0efUxGkiDMKf/OY+qoqTsZ8ci1k",
+	"1NXHtV+Hl7la82HPai8417laej+/WLPwgKhd2m9/9MY0QFFo19J9hD1z/Lf+Ey/sEQRnCg1ta1gvvn/X",
+	"2/FzNOqDsUUu7ZK8ksvVdpbLhi+qFvmas/tPem+q5h+L/HF2fRpY/+ZR/zn+aTWbO6TJLef7RZWRuIlg",
+	"QiW5RDkX9a1YyU/Er/17dBAdpJj8XEOhGSBgv+RlRYWBp48OKvP7kdczgTc8PqQC0Teg+0kUJXeN2M/P",
+	"zg65mdqF8HElPtnef3zIev0i+Q0vK/fCT9TZfqXGho0ulRwNmahdnVPfou50h2pwY6WMNjVf7k6kCvkG",
+	"/oacLesSQKPt6cUlKkgZaDkV30BHcjZ7+/NzB6GPTX50G6WVAhNWf1ALNEyxZT2oHAiQGDBNSjNkuVTG",
+	"anagrvi2vTNAP34/F9ZKLQS0vwYPGWLbe+wlHiVHtzoYFovS6D77mZu5ds1jIa0AJnDv/2fv23vbNrr0",
+	"vwph/IC2v5Vl2XHyJjJeLNzU2QZNk8JxWyyqrDkSRxJfUzNaDhVFm+13X8w5Zy6UOBRtybbs+K/ENi/D",
+	"uZ7Lc57HqqK0e8KVVoNcAVhdBAkxcNDo2VH0S/qjSa4YKW6sllMgtsQiyLNYBGgmxYjnrWV1ppax6JCF",
+	"HhTALi5+IwP2+NmhMdPQOoA3TTNtNxT8SxEAcvxoR36Nj/2nR+jsiU1lvBvFeKzsj/LpIEaiZ7KTfQ47",
+	"KRJ/IrS0eZ6xReyuJrvQis4M/euNQ58kfp1/KFEFtwSgsXDqedhY87P3Ffon/AfaGEDMVsgnmikS68nX",
+	"TpNlVp1kxPcPA43Wt1ymSVO6nOeHR9cGcV8sL7p4LFXR1Ttr3HXJXgttZEmSc6XQAG+h9pjuLeJ9xwFs",
+	"+flg+61/7X1JVJt+1NZG9/Blp9PRXVn18V8SVfvhVubzWj3Q0pe/xVuPOnAx/XS4KgPaYEDJFAqi/2EI",
+	"B9Z62tq4fVjagTI5YFlaLELtyPkIz4StzhxVA+3/Hyn4Xb5PzfqX237naZSxPs8QfKR4xgeFtOxPhVcJ",
+	"MuEFS1jB2gMmWL74p56swTkBz9zb7lw+fLF++p4ij5WFDOBpaJreiuJfzv7zn3+cvvv9DJSM9Blhk0vo",
+	"ZRsth6qvMs9Z+2GHnaPjLX/ZG+3O2zPImQmhtsIfL/VZtc3Z8gfLUxB9rGhJaKs8ieI3p2/P352d/nT5",
+	"/sNPZ5cXH345e28EDb3A8ij9vO57uPi8zc95zfMCcafcSWjRQfEd4FVJhxpjEarAolm1UAWffAeBfDpi",
+	"g4cy2/oYvIcEsCg3deC+BNs4lspG2zCuRudag0bjUy/hp202XEYX7z76zFEgdUp28TzN7WcNMs7yUOvA",
+	"vNMr93qYnJXmfPTBRXOZZ4mluwNhMTmMQLc82EuymG/YBKKyI7cByU1Uy9HqSJEtTqL48Ogf7U670z4E",
+	"c+IobjCE8MRLfOJWjwuaRB7BIEBQAVxVauqrV53DJi2F2zdo4m1irZyjEErVpNnN+evuOguMLrVxYaxL",
+	"iC6q5+V4brVXTHvHaeKGTrx+EsvDAo5vRUQHDJQ3UfQ+LmSMEBJQcsrlJCZiILABYlPvCtI+IE6gjwJ8",
+	"VYL5aPRajWyctpTQXyfgdl8miyrvkx5yThEM1USgzQnJStOIllekBbRcmT7Civgk6hiHGMqHyb23Krle",
+	"jiVYr5rLSa1XUrdgzHe9h5aFbNyKDwKMf1qMT2zevuWBPsNGwd4mLVszHz+IbEFBt0bX6oP5AVPvvIaR",
+	"SPU9IemyVEVJOhzyHGIZFr0L/rNeSp+1ebgJgcu1k8mdRnHkkYTCka0RX7OC+kFFfV7MORdRMZd2XqtS",
+	"YNL8bjf3T2+DD+2h75srtbz2HndXMi27upzs59SJrpTYKr6hohLrOnod4JUk7YQJEsJbNJSFOSWNcZSv",
+	"AihGasEOqbJgFEwqznAllbh2eaZ4iCXMTa9bAqu7F9wPYn35/bXyMW6SeFRUFB95rOvIQtKX1lFw7Vz/",
+	"SFgrSfO2UCDHaXHrQKRpZv4V51NADGHJ6upE1wvnii+ctKcBXI6Z6joeIHPwuOsGAEoBRdug/MzSCtkx",
+	"7ZktaZ80Hvw73Dhbm2irrJuda0pyz20NWblsEeRtoOKrRZyzHBQDcLtNeJQagVnK69gMnKlftwVohx2g",
+	"cPLqZ0FZgE8LFPenCgsAUL33TvQWFqD1F/bf2JA4EZoYtZjBnwN2a/JWbf3ukrZ6mZqjRmm9IFr1nrB6",
+	"v+aVGyv9MxHFUBQbR8AYwDErLIckoRzS6z9xoQei6l2vuF/W1k+LaJIqULs6jTZUzl+Ryu+JCq18Wy1N",
+	"paQ3ktF3OtxYWVijbl9pYodKriuYqyw9lUx4XfZuq1m7AKdYY+6wOpsAvv0XfUctWZddMCoVAKvU8yYF",
+	"/umcfqckSsCzkfRyXIfjpdz14TgU/NVPCfXbcef6qT/tWFK34TbEFg68CAsQtyUqwQIgDK0tSNOquLVU",
+	"KIv71Ilbxl5BtF4pUSFHHBnZT6NRLmdTohDRixhp4Ky4Uk985jmqD9jgDWBXBo6xw4f2zmWeqHBNLbyN",
+	"JxtGz/WaBtV2n0kEuU9Kovck9c2jeCoVQLdikkxFKz4YmR7WZLShUOGag/yznOOsKySscYOPgWPDSbEX",
+	"kmawNzOfdZTeMun6+EVH0amhjzVzcEA0E2amqUfRbyGSw7kZd1We4s86KvD9+ubg57+AOp6C5/rG//qr",
+	"s//q07993+u18X8//Pv3E/W/6of/t9cs0W/maMsNJIxsaRxh0xzpbZTimRXf3Q4VnpROkmtVnzzYCIRP",
+	"ZNHaWznh62jiPq4c910cEGt84OnuH//MJc8b8sh1SxEPBJjmcmJeEkmxJY6q+2LNWMe8QpjaLIPaNc92",
+	"hwt3M2I4TEGZW9WjJoXUB+0oc+UAGCvpRjmH+PHAZNwBWikkUa8OVjLy/Ms01X9J5ISlQlm5fu0+ztNB",
+	"iU+iwFfjNmp0vVomLG3/jjBJCMUYAS4ENjOohJc5mY6U03SVElhTIIdUj0irNGSpvTE91cRWM91qjSY4",
+	"8GvgTubvjY0nas5Hc1/IhFppSZ35Nlg2Hxu04LW+p8nbS5UkaMUtpkFLFjad5ukgfDTmd27UljrS182h",
+	"Ew/zyKERDtKTUIe2DObC7f3APUAZJfTKHxB/iUsLpVCWJUZUQofhAcvrdd+11w23+HQylXmxG8WNFyiV",
+	"5sD35POoghXp4NJVO1orn0LzlQgVbUHHBxiIvExmkyl6TcfRryW0unbf87RwNYfdUl0lFcyxiCoF9f9F",
+	"T8RQRWaKpl3dAHanKRqg9u/vA9XySZTIgaIeb08oeJp+ZgV3xIquBsAGtRRhNuj3XnLOAOonpAOaVp5P",
+	"+MLXWM+0DoPArjAKCwqoCorq0eVKcwItgaodMxFbvV3ipbCqkxwObiHtxUHUUqI29Ql1W7lIpjJ18Pmc",
+	"O1B3ufWmMC3UIJ7chPlp+8kYmMk0WqFquJs86U7rzN5OsJoplMjxCpX9WlAA5aBM7S7Xmz2AGrANT7lf",
+	"9dqyg0QhFL+evJTg2aw4K0s/h0FdH9nCwXVRMLQUPcmkvNK7OUSSKcYPGAYTN4ZZNe9GTF3BTg7PQvYg",
+	"w9NhdkuM428pWA5Oczf62tvTLentdaO/ehYh0ttrRe12+9PfccsGeoho/Oh5J5qoUCgdfBh0TeYYSqeC",
+	"eeDvJeJg0IbsEot2agwuDKuc+pH4qEEgHhoIPhDWqMH3tsrheSoRdcXo7ei0J7Ydp49uK0zfE9g3Z5nC",
+	"Cjo0K7rlj1vKyNTkYNwETaBazyqeIjchhAMhIVCTD+iJn+UcehzqIilwYGMJzHweU1eqzMaMM8FMJLRe",
+	"sszQ7aGRISccZI/xsWa2QSfrBbU/m+KNKJON9ImBArt3evU2QDZuJXprw6B6Vq8Je147zHtcjvLqH5fC",
+	"nmx/+Onr8cu/G4U6ayPAxn5aE/Z9ZNHbW4jY3qaHq6f2ez5XtxtTlf1/8UFh9pIxu2Z4lWifVbRxnf69",
+	"+NFceNull2f3vuiBeNIYx3V2zGqQ8D1c0SRCiMHjwlJ62WK9CSsGY46sr7gA+zxzBtIiGrPEHoELj7pR",
+	"r1Q60JgJkhobg3hf+lxvTfq4gpApSPr2hCmEI2lnxwpz+CL6Jf2Rtmyag9p+d+/E9Cs10QEnyM4HBzEB",
+	"/jc4DDnU5MR4+eVMXAk5FyR65TZBWxmKJaD/5LNgzBS7LLibQN1esxw3Dgc4JkAYxwrE/LERN31o8rNT",
+	"oG2GOAFpJtixs7pghCqh9C5u+Ccb6IKFekC3s3GUVE9OAOMGU9Z6dGj+xZbLx05VJxKVAWxYKZukpu/1",
+	"1dlNX7TrmJivHR/4JmRz9UCFgq6ww8DmkCYPjhB6OWP2MHJk0LSDr/qfv4O7/4jD5r93y9MiCJsFUND9",
+	"kZFSbbbekGbqfod1/dW6IzeYAweOOKoyoHHhSW+U2G4saQpGKQjL1aX8ozmyEWELJ+pgLKXiLRvpsDr6",
+	"qbCCIgDOMd4vPAexPV48GVUx29GZzYP2hAMHTeQECoDwbi8/CrQB+hQsU9pZsL/FwJnASwokE8WlmvV1",
+	"f/R5EgOFy5Dl+Plemd33sb1KxX6F/w8BL1QPWrMINxzo951tdO8vGxVbO8lNK4InegycDi7LDZ6+N5Qc",
+	"yhpN15tZg9NlsDRH0Re01EPlqcWsXDVKisgT3OIxheEJWinOMpi9hYpoBwn1R18mKVfbNg92+Lz3g/hV",
+	"NZZWI/fesqr3QBvmMrEEjVdj8GPGMkvMlrd47KdNzov8brlpr/dNoVwvCFoRo8iY2cPLCwaYzYMpKYxG",
+	"Amhk0UEx0vsJ0mu7KBqLQL7TRqNAet5QW5u3gNM1zTmEZwAqD5FIqa+A6Kl2ciHujbFUo5BgPdsWaXth",
+	"PJli3H02uNLn4YSDJpjdSwXnCWREYai6EROYdrB7qopYNmcLvQ0Pec4DZS5FvrhtE/Ic5lLFJoO4KWoe",
+	"CVE8IjrIe9i7Pui+NAuAki/lOVqxcd1kf9BbYC16z+NOKhdtgWlg91GkcjFWaLF055JFSsYEJJsnpG2J",
+	"LHkUCilJlmAngKSU9w7lyXlNmVI86QkJqSebMLb30uZhCl2I21okUazPwNjYshbiHrFMSfPbYrkZ2mpt",
+	"RX0+YDOlf2u/GjmOKQRSY4j+OV48CCu08GyHEtTtBIP3c9ebT+C3KhtbH03qySqrssoWZnPTC6rkXDxC",
+	"i2yaMbFLEDokvkGIGsbtW5goNmeM/qEa+4Y5VIxDE8O9+dGQ4Pe9aiWsuyZgtbHhGNG06vdjbqEn+rxl",
+	"mPi1azjIZsD4CtBu64NWUeTjjkQ7vklUQE0TcfFYejpDVzJwjLZMSJEOWOagLF3DUaV6wpQlWzV0IBRU",
+	"USIhcKHGcm4AfiMjcWj/4v0EAHUAgXpNQCoiFBkATuDY4ja0w4vBTvyeES88uxdMS8iwWDmvkyjO9D5I",
+	"hxrF/SFYhIVedL5mKRLBpQlCCC4qVLdaBkMIw6N/D8DGVjSBqaNmuRHSXK990I4+co6oRv2b9qTSdoXV",
+	"cdeysdvH5TUgqd919vffMhYm/GHCX7FRIp8Y3x8M2u9+oy/LE2czOKAn71CTSz+3V113ZzlVH4aGIazJ",
+	"3qKvv0ib0X1dN8Oo3abGV/8IUc+Hnr40AxdKYZ6vmM3fEumYTYaWfMPVhKi/rnYwKWqbd/BVj+DfzZby",
+	"h+EF+rhPC/rRLuhvfSlDxAln+T2v5fVX69W44cI/+KoHvJZX6nRY8HzO8kRZuD6B/bXzRbInc+aLvSGq",
+	"tGXLfxtrvrVIGxR8N0IWGzeIBObaTumzG/3/GHLhq5JpJLdyfHgUViA+dwGP6w3qr6j11Xic3g5RZ7PJ",
+	"pVUyZvejNfWTQexbrSkcrCe3I3lQjoBVeK4I8JW3tsokhE+7jLEKTjpJGH4AGGiZd9mWxgDzclUU/sZL",
+	"7zZtibfD91JwWqp3cSKvi0zfQHfWSc4+qyLWe0uKylaQWO+l+quNdDKihh7GAU7gtbXTejdP7AaBbjZp",
+	"fvEfaK558edZANwGuCG9mG3QNSRG6xYy6dG2UE7N1V93Y4xperyq/5qZnyVIlJ3994xlVnp1ST8WDAIM",
+	"bArH2ezKiFg09TZfV9ICUXG90QhFScXGUrc9cVOt26rQ6azYSSvC38lad6qdehtipn9fN6vaWKp0p1q7",
+	"S0KjJPhdLTS6wam0TVbidZ+AVMUbNffJzH2Krtfot6w1Pjbzyg/GqSpkHgYInWHe3ih4QGoYZ30rmk0T",
+	"/R+9gKn2mix0n+XNh3fziF7nNEwN5ZuF4Rj894Rh4jPqcy6Q3qS/iJg+W/3GoGuOBl87OrUNsSlk0H2x",
+	"7y2kdFDAOTZKtKL4P84uYgK7LPF/hei+zNb6M3XgXWc3b9lxMJ9VCQVULtyyHRGD++Jv6vMBEa4+GfmV",
+	"Rn7z3aWQqMt0/wCYP5EvwhBzRxc+ScTcrf0u+B0eRstsElBryYvCcZctyVaAGhOWblK0EYAVHgFRHwwa",
+	"wBO3oL7VkhMAGEokPOkJjyvjrXtizhGyDHASy8kB2JJJKmaFjYkaFLGrlgYIo57QiImmYOpx51XXFlUP",
+	"mBBST3zUX7QP0be1IiV9UhTBjaz0SNIKr8Qlw9i/ofTUGoXldDAmLmP4BsNzTNQUpswHSIX13y2nByGO",
+	"0sSBNcEtBJpJJyNFVSleKQpwwtOhoB27MqFC5/DVsxfD53z/5eCwv/+P5Ijtvxp2OvvH7Hn/xeAfyUv+",
+	"ahjAPaZJCPX44vg+VexwIEIKdvqPjym8uulRwK44wPYRPqbnSYq1BqsJV8s80HhTNFpQQfS1NjhMzfRS",
+	"WXR0BBXT9iGmSry7QZV40JRpKE9HkGXToq0TvpuG1HK+l9+P+24Tkk5WRwVw9PzF5kDlj6kYND9pfxdF",
+	"6iWKa7+0KLEQrSK27ww07qHrW6BXGmpkEFhuwYcxpX/vD1hetnWqqG4sxcHSpOewVn3NQvy/8kVmcz7g",
+	"6dR6NO0IfKmBVKgCMaF6pdKlheLZ0FREjnI5V2Xt5RqWfXpGoCbyEBSo08lsYmXi8YeO7blUFHzUUCxx",
+	"Z70XHKYwEIGG8WE6Lh6ewJuOVdCgnVYhtM07+Gr+W8ubYLNxdzBzwgkzShw8kKliM1e26+55cqy/2gzB",
+	"FmbTAcUngpYXqp9yZYRoS6vKUJalGL6KSbQW0f/tWhPqNb33uh37JD77JD5bU9tuZ+YqH9o3sZzJtql3",
+	"pIiF0yMFt8yjLgWbo2IcOE1QvC0kKcKpaMqBrz7SBh/Wf5uLbK2puQRjNeBkkYq43kXGPEtA06QnWJYZ",
+	"1kxMaQN1KMYu0gn3yl8twKUYc2HqV8GQBFkfvbuoMjmSodgoOPE8lbXmAmWp59SHa3y8EGflEk0lyNYd",
+	"Pu90JjtPWbnKLnUTuhUutLX81x4bXMH6E+Y/NCV0lw+HWSr0bZm++9MjKnY1kydoHcGfv4GiVle4l8/E",
+	"N2JgySzrs8HVbkT3P6BzDQIbnqySHCJ3sQ3nY9yfGDaU88kt3VaOHEcyA1oiBcFv5os4m0Aa7L4T5CcS",
+	"VnAIeK+oZ7zKWlsJJYc9YWtkDTYJy6OYukIuhTwdjQFHDGAjK3uLoXEgA1fRdFZggNJlWTHWMJqxPIny",
+	"WWZQz1g7OxhzfbF+u0zYgqIOMPW/UxEIJfAcicGVb/oaXoQ4mCruy2Rx0G63AaPVE+ELDX3DwVf6n3fv",
+	"ScRA6QLyGQX/UkR9rtLE45syCWBW6Hd4g49nzgESTcSEDwe69rGkns35RH7mHkNpAaznNsMjc+9vY5YN",
+	"0X+2lfnFOOdUSmsJy+Gufg6GgWVsoZAx6EtZS8Cxr6meYOqKJ93o+OglFf2aWFJZ7gCmlEe9XlTU65IT",
+	"IoZpPgE5kgRxb6upGLNSr7vtbAzPaniKUPvs1r9TgCTdOp7A0HqgJET5L6/kJ4T6Bgj146OXzVqY5hMY",
+	"53MzRe7n6AclDAbK89YRs4vVbO1YSkKnScAauOaBu6OkEqZ51+OVwPOYHLOUsgWw++qv7FYyP+Cmbmjy",
+	"wywPPVFB89Air89okM3HcoLkSgz5s4nWyEkhwMkT0UYLhJjrORcwKW1RAcTzsJ56wXRiA/aF3O1LVQwM",
+	"J0vHQ2G+AIJbhZQhQobzm54Wu0fMcM8HSy2pgj/aT8QKD7TCqRSMWx7MzXb7Qk5lJkdhCOZpNMrZdFzh",
+	"wjgZbiiq8TQAZop3nVgbqq4WknTaYGdUHDY7UkQj6ICMpKVKNKw7wFglPfGleJIqlYpR3I7e2Tf4jGwL",
+	"876eQGIcCL2dRH2+kHojnUhFcbqcK3gTwneGQ2wGaQGEuNyI7tgIvtpKELTgpT2J4IJAMOzCdPo6wBIq",
+	"rnuvNYJTw1xO7j7lXtkEF2xz5QK3k1BfDRVSdtyfkjQXJfg9cMRjdDDUW/pvgaR1p9Px8tbP8UeTuT6s",
+	"yFzfZgzMzplAEAxW6cPDwHqKKzhy+rcPRHBlptiI16WO4aG/w1W3DbnDt1Srn+eLCCxJr7Pb9zvqZsiB",
+	"C9dyh03SQu3q0FPrQqfkG2lk/GQOpPR4H4hRKcscTLz4MG/a1Vpm1Ae3KCkFb6ifKO07Mva2gTJALO4k",
+	"JZFI6nhvGtFQbjqPPkFKaDBeO/alElSrriWHppXEQXISxWKWZTEG90hCD/uDgkDGA7PoYlVYRDlNL+1f",
+	"gqPFJqADXaiIzZK06AkU/XLWFKCkk4hlekYu8FFEQ8v6EtCauEeYupZMQiW8BXyChCNg7oj9MONKz/Tf",
+	"3pISIHJdm0gFK7hBjh92okpDCAt4vCm/fc8MH/47vOiu3bJGK83wgaBI6A77ZRsuVUSmNF2ooU14O4Ue",
+	"tZTwdiG3zPQtVXLQuiuXcnjBIV/k0i8hMJXmJxS7Wb2AUD8sR78EVisRzEtBNRqEN6ayj54IF4bkPBpJ",
+	"SVTppZciObwt/oBLhSxAJBQVPa2Ymq+bQWgC5GWWQhvYyI+PVSHWyg6XaFyY8b49ExnfEDCQceja32Ap",
+	"wQ1WmuKqvnjgwxBEXWlGwlRIJqlQLW3oGJfcLqYTVxmjHXlVimCmOcoqAJNvJb7to2nNIylzpO8J4YRB",
+	"l5g++YFDheWUC/st/mz8zuxm3rRkgwFXmxtq6+b0wdc0qSUEg3I4/qWwwsiOWrql9z5MFhghapdPJUlJ",
+	"AeEHVJTGI+S5UY4mkSswDydsoS8iqWjlAwX8FXGytLCQNdquLLeScGVhvZ+QKJ4kqLoUBa3hv+N0NOZ5",
+	"lMvMkTzj++iEg0vBPoQjpAvEY2M0U7DyZ5S6yj1qeTs6g0xHT9jSN1tq2IRnhIuEFsXqAVFB83Omn/tA",
+	"vJQz0NymfjIMfBQ4ve210GDPsybE22TdAqJGho6E9xytBwMliaYsL6o39Avzudf7NtdYkBWrLV9aqs3S",
+	"8z0UAtR/ax4w1Rd/O2KfMFJ1BxX28wM/prQX6yZMhcW0paMpmOB2yWkoKXZV3S2cvlIMeDt6j9u63oWR",
+	"BuN6W7t2zPFyeziVqpV7AoguUtBp5kRxwb9M09zhmDNWQL0ZnnooPwXH42d5xZN29MFs/0zYQwr4MxCH",
+	"LPAUg6TxmOld/FJ+5nncMqJ9LAugi/CDYTreUrAAno2kOs1iBYe38eokqKFqRq/laMtwo33EYQOa5cKt",
+	"0KpFWX9gbWbvUWayBLvwPB/jU1sp8+8JYkG0cVKRkHkU60V3qS+LcdF4Wc8fzNoGLAmtpuaL+1xfjxBB",
+	"Woh0ZwPLC29w62qd6XVOK/2hhIixJ9dMoJ0zsmDOHugdcl/vj7cOw6pqYW2YrMLJb0dvcjkB6g+iMsRJ",
+	"aHVquDkzShQZdOZ4p8iJTZjEdPpcsiIuhb+hk3qiIL8LnjGS4JxhiQwtx6oZr3v1w2eeB+b8lm2nWrvJ",
+	"1Fq781hIdOQea5zqHS/cvjYrsvQzr5wO19nml/OwywAWfJtJbFhyHOZ4eQDybWqb4LcnJQPGXCKklc42",
+	"ZA8rOTyT730UkaomaWXHek7Rb8pwPTwwgjH86/PS20oo0nSejyWbpEEYAf35NoHp+IbAPjVgWUbb0Xb6",
+	"WXpHQ59nEpKfsnK969v5YJanxQK6t89Zrg/Dvz7pNUIhFfjxk74SspBw4SzP9rp7B7A26LGrZFCSJNr0",
+	"92GytsSm5TmCbZ/HBRq3GnTAtO9MJCwH1fJUyQxGw7vZzJzVuz8S/xSmb7AAaKxtTlYWRfUeRvCI1WdV",
+	"EB2rFmywBp0Meohtn7zDMM1VAMB0W8wjzeOQH1FmifcQmk4Vj/jZYzZLuN7yUVndvt2gFgNvp5zWrBhr",
+	"E2VgUsveI7xEWOghvnxyKWabz4TyHoWSkNXjmwpVsAyHlToYJ4t3vzkz9AL/vwAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
