@@ -50,6 +50,7 @@ var layers = map[string][]string{
 	"internal/auth":         {"internal/fleet"},
 	"internal/seal":         {"internal/fleet"},
 	"internal/audit":        {"internal/fleet"},
+	"internal/forward":      {"internal/fleet", "internal/audit"},
 	"internal/selector":     {"internal/fleet"},
 	"internal/docdiff":      {"internal/fleet"},
 	"internal/pattern":      {},

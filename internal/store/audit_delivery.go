@@ -34,13 +34,14 @@ func (s *Store) Undelivered(ctx context.Context, collector string, limit int) ([
 const claimDelivery = `
 INSERT INTO audit_deliveries AS d (tenant_id, collector, claimed_by, claimed_until) VALUES (app_tenant(), $1, $2, clock_timestamp() + make_interval(secs => $3))
 ON CONFLICT (tenant_id, collector) DO UPDATE SET claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
- WHERE coalesce(d.claimed_until < clock_timestamp(), true) RETURNING d.seq, d.head_seq`
+ WHERE coalesce(d.claimed_until < clock_timestamp(), true) RETURNING d.seq, d.head_seq, d.at`
 
 // ClaimDelivery gives the tenant's deliveries to the collector to the holder for a minute, and says up to where the collector has them; nil: another one is at it.
 func (s *Store) ClaimDelivery(ctx context.Context, t fleet.TenantID, collector string, holder fleet.ServerID) (*AuditDelivery, error) {
 	ds, err := many(ctx, s, t, func(row pgx.CollectableRow) (d AuditDelivery, err error) {
-		d.Collector = collector
-		err = row.Scan(&d.Seq, &d.HeadSeq)
+		var at *time.Time
+		err = row.Scan(&d.Seq, &d.HeadSeq, &at)
+		d.Collector, d.At = collector, timeOrZero(at).UTC()
 		return d, err
 	}, claimDelivery, collector, holder.String(), deliveryClaim.Seconds())
 	if err != nil || len(ds) == 0 {
@@ -60,10 +61,11 @@ func (s *Store) Delivered(ctx context.Context, t fleet.TenantID, d AuditDelivery
 	return len(got) > 0, wrapped("save what the collector has of the audit", err)
 }
 
-// ReleaseDelivery ends the holder's claim.
-func (s *Store) ReleaseDelivery(ctx context.Context, t fleet.TenantID, collector string, holder fleet.ServerID) error {
+// ReleaseDelivery ends the holder's claim, after a pause in which nobody delivers.
+func (s *Store) ReleaseDelivery(ctx context.Context, t fleet.TenantID, collector string, holder fleet.ServerID, pause time.Duration) error {
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
-		b.Queue(`UPDATE audit_deliveries SET claimed_until = NULL WHERE tenant_id = app_tenant() AND collector = $1 AND claimed_by = $2`, collector, holder.String())
+		b.Queue(`UPDATE audit_deliveries SET claimed_until = clock_timestamp() + make_interval(secs => $3) WHERE tenant_id = app_tenant() AND collector = $1 AND claimed_by = $2`,
+			collector, holder.String(), pause.Seconds())
 	})
 	return wrapped("end the claim of deliveries of the audit", err)
 }
