@@ -139,6 +139,9 @@ func TestT48_WhoHasTheDatabaseIsSeen(t *testing.T) {
 func (w *world) until(n int) {
 	w.Helper()
 	for i := 0; w.count(`SELECT count(*) FROM audit_chain WHERE tenant_id = $1`, w.tenant.String()) < n; i++ {
+		if i > n {
+			w.Fatal("events have no links")
+		}
 		w.apply(put(fleet.Cluster, "c", fmt.Sprint(n, i)))
 	}
 }

@@ -83,6 +83,9 @@ export const auditKinds: Readonly<Record<string, string>> = {
   "tenant.limits": "changed the tenant's limits",
   "node.retry": "offered a node again what it refuses",
   "access.denied": "was refused what it may not",
+  "secrets.read": "read what is told of secrets",
+  "audit.export": "took the audit away",
+  "audit.broken": "found that the audit is not as it was written",
 };
 
 export interface ChangedResource {
