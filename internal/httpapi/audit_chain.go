@@ -11,7 +11,7 @@ import (
 // GetAuditCheck implements getAuditCheck.
 func (a *API) GetAuditCheck(ctx context.Context, _ oapi.GetAuditCheckRequestObject) (oapi.GetAuditCheckResponseObject, error) {
 	tenant := callOf(ctx).tenant.ID
-	page, err := a.store.AuditChain(ctx, tenant, 0, 1)
+	page, err := a.store.AuditLinks(ctx, tenant, 0, 1)
 	if err != nil {
 		return nil, err
 	}

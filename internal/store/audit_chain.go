@@ -32,7 +32,7 @@ func (p AuditPage) Head(t fleet.TenantID) audit.Head {
 // tables by their indexes.
 const selectChain = `
 SELECT h.seq, h.hash, h.begun_at, h.unchained, coalesce(a.seq, 0), a.hash, a.event_at, a.at,
-       CASE WHEN NOT EXISTS (SELECT FROM audit_chain n WHERE n.tenant_id = app_tenant() AND n.seq > $1 ORDER BY n.seq OFFSET $2 - 1)
+       CASE WHEN $3 AND NOT EXISTS (SELECT FROM audit_chain n WHERE n.tenant_id = app_tenant() AND n.seq > $1 ORDER BY n.seq OFFSET $2 - 1)
             THEN (SELECT count(*) FROM audit_events n WHERE n.tenant_id = app_tenant()) - (SELECT count(*) FROM audit_chain n WHERE n.tenant_id = app_tenant()) ELSE 0 END,
        c.seq, c.hash, e.id::text, e.at, e.credential::text, e.actor, e.ip, e.request_id, e.action, e.object, e.fleet_id::text, e.old_revision, e.new_revision, e.detail::text
   FROM (SELECT app_tenant() AS tenant_id) t
@@ -42,11 +42,20 @@ SELECT h.seq, h.hash, h.begun_at, h.unchained, coalesce(a.seq, 0), a.hash, a.eve
   LEFT JOIN LATERAL (SELECT x.* FROM audit_events x WHERE x.tenant_id = t.tenant_id AND x.id = c.event_id OFFSET 0) e ON true
  ORDER BY c.seq`
 
-// AuditChain returns links behind the number after, the oldest first. A limit of 0 is 100; the most is 1000.
-func (s *Store) AuditChain(ctx context.Context, t fleet.TenantID, after int64, limit int) (p AuditPage, err error) {
+// AuditChain returns links behind the number after, the oldest first, and at the end of the chain how many events have no link: that costs what the tenant's audit
+// has. A limit of 0 is 100; the most is 1000.
+func (s *Store) AuditChain(ctx context.Context, t fleet.TenantID, after int64, limit int) (AuditPage, error) {
+	return s.auditChain(ctx, call{limit: longTimeout, plans: setOrder}, t, after, limit, true)
+}
+
+// AuditLinks is AuditChain without that number: it costs what it returns.
+func (s *Store) AuditLinks(ctx context.Context, t fleet.TenantID, after int64, limit int) (AuditPage, error) {
+	return s.auditChain(ctx, call{limit: readTimeout, plans: setOrder}, t, after, limit, false)
+}
+
+func (s *Store) auditChain(ctx context.Context, c call, t fleet.TenantID, after int64, limit int, count bool) (p AuditPage, err error) {
 	limit = pageLimit(limit)
-	links, err := manyIn(ctx, s, call{limit: readTimeout, plans: setOrder}, t, func(row pgx.CollectableRow) (*audit.Link, error) { return scanLink(row, &p) },
-		selectChain, after, limit+1)
+	links, err := manyIn(ctx, s, c, t, func(row pgx.CollectableRow) (*audit.Link, error) { return scanLink(row, &p) }, selectChain, after, limit+1, count)
 	if err != nil {
 		return p, fmt.Errorf("read the chain of the audit: %w", err)
 	}

@@ -24,7 +24,7 @@ func (s *Store) VerifyAudit(ctx context.Context, t fleet.TenantID, by audit.Sign
 			return 0, &audit.Fault{What: audit.BadSignature, Seq: h.Seq, Detail: fmt.Sprintf("the head of %s is signed by no API server", h.At.Format(time.RFC3339))}, nil
 		}
 	}
-	p, err := s.AuditChain(ctx, t, 0, 1)
+	p, err := s.AuditLinks(ctx, t, 0, 1)
 	if err != nil {
 		return 0, nil, err
 	}

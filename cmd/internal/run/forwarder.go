@@ -34,7 +34,7 @@ type forwarder struct {
 	store interface {
 		Undelivered(ctx context.Context, collector string, limit int) ([]store.Undelivered, error)
 		ClaimDelivery(ctx context.Context, t fleet.TenantID, collector string, holder fleet.ServerID) (*store.AuditDelivery, error)
-		AuditChain(ctx context.Context, t fleet.TenantID, after int64, limit int) (store.AuditPage, error)
+		AuditLinks(ctx context.Context, t fleet.TenantID, after int64, limit int) (store.AuditPage, error)
 		SignedHeads(ctx context.Context, t fleet.TenantID, after int64, limit int) ([]audit.Head, error)
 		Delivered(ctx context.Context, t fleet.TenantID, d store.AuditDelivery, holder fleet.ServerID) (bool, error)
 		ReleaseDelivery(ctx context.Context, t fleet.TenantID, collector string, holder fleet.ServerID, pause time.Duration) error
@@ -139,7 +139,7 @@ func (f *forwarder) tenant(ctx context.Context, u store.Undelivered) (err error)
 // batch is what follows on d, which moves to its end.
 func (f *forwarder) batch(ctx context.Context, u store.Undelivered, d *store.AuditDelivery) (forward.Batch, error) {
 	b := forward.Batch{Tenant: u.Slug, TenantID: u.Tenant.String(), Events: []audit.Link{}, Heads: []audit.Head{}}
-	page, err := f.store.AuditChain(ctx, u.Tenant, d.Seq, forwardEvents)
+	page, err := f.store.AuditLinks(ctx, u.Tenant, d.Seq, forwardEvents)
 	if err != nil {
 		return b, err
 	}
