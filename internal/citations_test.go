@@ -22,7 +22,7 @@ const (
 )
 
 // threats is how many docs/threats.md lists: T01, T02 and so on.
-const threats = 47
+const threats = 48
 
 var (
 	sectionHead  = regexp.MustCompile(`(?m)^## (\d+)\. `)

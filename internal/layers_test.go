@@ -49,6 +49,8 @@ var layers = map[string][]string{
 	"internal/fleet":        {},
 	"internal/auth":         {"internal/fleet"},
 	"internal/seal":         {"internal/fleet"},
+	"internal/audit":        {"internal/fleet"},
+	"internal/forward":      {"internal/fleet", "internal/audit"},
 	"internal/selector":     {"internal/fleet"},
 	"internal/docdiff":      {"internal/fleet"},
 	"internal/pattern":      {},
@@ -71,10 +73,10 @@ var layers = map[string][]string{
 	"internal/door":         {xtime},
 
 	// The arm of the API.
-	"internal/store":           {"internal/fleet", "internal/auth", "internal/lifecycle", "migrations", pgx, puddle, migrate, xsync},
+	"internal/store":           {"internal/fleet", "internal/audit", "internal/auth", "internal/lifecycle", "migrations", pgx, puddle, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
-		"internal/fleet", "internal/auth", "internal/bootstrap", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
+		"internal/fleet", "internal/audit", "internal/auth", "internal/bootstrap", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/lifecycle", "internal/door", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},

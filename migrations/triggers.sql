@@ -35,3 +35,9 @@ CREATE OR REPLACE TRIGGER deleted_stays BEFORE UPDATE OF deleted_at ON fleets FO
 -- Audit events stay.
 CREATE OR REPLACE TRIGGER audit_events_stay BEFORE UPDATE OR DELETE ON audit_events FOR EACH ROW EXECUTE FUNCTION audit_events_stay();
 CREATE OR REPLACE TRIGGER audit_events_stay_all BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION audit_events_stay();
+
+-- Each has its link, made when its transaction ends. Constraint triggers cannot be replaced.
+CREATE OR REPLACE TRIGGER audit_chain_stays BEFORE UPDATE OR DELETE ON audit_chain FOR EACH ROW EXECUTE FUNCTION audit_chain_stays();
+CREATE OR REPLACE TRIGGER audit_chain_stays_all BEFORE TRUNCATE ON audit_chain FOR EACH STATEMENT EXECUTE FUNCTION audit_chain_stays();
+DROP TRIGGER IF EXISTS audit_events_chain ON audit_events;
+CREATE CONSTRAINT TRIGGER audit_events_chain AFTER INSERT ON audit_events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION audit_events_chain();

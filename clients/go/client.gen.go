@@ -56,6 +56,84 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for AuditCheckState.
+const (
+	Broken     AuditCheckState = "broken"
+	Intact     AuditCheckState = "intact"
+	Unverified AuditCheckState = "unverified"
+)
+
+// Valid indicates whether the value is a known member of the AuditCheckState enum.
+func (e AuditCheckState) Valid() bool {
+	switch e {
+	case Broken:
+		return true
+	case Intact:
+		return true
+	case Unverified:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditDeliveryCollector.
+const (
+	Syslog  AuditDeliveryCollector = "syslog"
+	Webhook AuditDeliveryCollector = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the AuditDeliveryCollector enum.
+func (e AuditDeliveryCollector) Valid() bool {
+	switch e {
+	case Syslog:
+		return true
+	case Webhook:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditFaultWhat.
+const (
+	EventChanged  AuditFaultWhat = "event_changed"
+	EventInserted AuditFaultWhat = "event_inserted"
+	EventMissing  AuditFaultWhat = "event_missing"
+	HeadMovedBack AuditFaultWhat = "head_moved_back"
+	LinkMissing   AuditFaultWhat = "link_missing"
+	RemovedEarly  AuditFaultWhat = "removed_early"
+	Rewritten     AuditFaultWhat = "rewritten"
+	Signature     AuditFaultWhat = "signature"
+	Truncated     AuditFaultWhat = "truncated"
+)
+
+// Valid indicates whether the value is a known member of the AuditFaultWhat enum.
+func (e AuditFaultWhat) Valid() bool {
+	switch e {
+	case EventChanged:
+		return true
+	case EventInserted:
+		return true
+	case EventMissing:
+		return true
+	case HeadMovedBack:
+		return true
+	case LinkMissing:
+		return true
+	case RemovedEarly:
+		return true
+	case Rewritten:
+		return true
+	case Signature:
+		return true
+	case Truncated:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConfirmCode.
 const (
 	LiveNodes      ConfirmCode = "live_nodes"
@@ -908,6 +986,88 @@ type ApplyInput struct {
 	VersionInfo *string `json:"version_info,omitempty"`
 }
 
+// AuditAnchor The last link that retention has removed.
+type AuditAnchor struct {
+	// At When it was removed.
+	At time.Time `json:"at"`
+
+	// EventAt When its event was.
+	EventAt time.Time `json:"event_at"`
+
+	// Hash A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash AuditHash `json:"hash"`
+	Seq  int64     `json:"seq"`
+}
+
+// AuditChain defines model for AuditChain.
+type AuditChain struct {
+	// Anchor The last link that retention has removed.
+	Anchor *AuditAnchor `json:"anchor,omitempty"`
+
+	// Head The newest link of a chain at one time. A signed one has all fields.
+	Head  *AuditHead  `json:"head,omitempty"`
+	Items []AuditLink `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+	TenantId   string      `json:"tenant_id"`
+	Unchained  *int64      `json:"unchained,omitempty"`
+
+	// Unlinked On the last page: how many events are in no chain. More than `unchained` of them were inserted behind its back.
+	Unlinked *int64 `json:"unlinked,omitempty"`
+}
+
+// AuditCheck defines model for AuditCheck.
+type AuditCheck struct {
+	// Anchor The last link that retention has removed.
+	Anchor *AuditAnchor `json:"anchor,omitempty"`
+
+	// BegunAt When the chain began; left out while there is none.
+	BegunAt *time.Time `json:"begun_at,omitempty"`
+
+	// CheckedAt When the last verification ended.
+	CheckedAt *time.Time `json:"checked_at,omitempty"`
+
+	// CheckedSeq Up to which number it came.
+	CheckedSeq *int64 `json:"checked_seq,omitempty"`
+
+	// Deliveries What the collectors have, which the operator may have set up.
+	Deliveries []AuditDelivery `json:"deliveries"`
+
+	// Fault The first thing that is wrong with the chain.
+	Fault *AuditFault `json:"fault,omitempty"`
+
+	// Head The newest link of a chain at one time. A signed one has all fields.
+	Head *AuditHead `json:"head,omitempty"`
+
+	// Signed The newest link of a chain at one time. A signed one has all fields.
+	Signed *AuditHead `json:"signed,omitempty"`
+
+	// State What the last verification found. `unverified`: there was none yet, as of a tenant of today.
+	State AuditCheckState `json:"state"`
+
+	// Unchained How many events there were when the chain began: they are in none, and a change of them does not show.
+	Unchained int64 `json:"unchained"`
+}
+
+// AuditCheckState What the last verification found. `unverified`: there was none yet, as of a tenant of today.
+type AuditCheckState string
+
+// AuditDelivery defines model for AuditDelivery.
+type AuditDelivery struct {
+	// At When it was last given something.
+	At        *time.Time             `json:"at,omitempty"`
+	Collector AuditDeliveryCollector `json:"collector"`
+
+	// Seq The last number that it has.
+	Seq int64 `json:"seq"`
+}
+
+// AuditDeliveryCollector defines model for AuditDelivery.Collector.
+type AuditDeliveryCollector string
+
 // AuditEvent defines model for AuditEvent.
 type AuditEvent struct {
 	// Address Where the request came from.
@@ -924,6 +1084,11 @@ type AuditEvent struct {
 	Fleet   *string `json:"fleet,omitempty"`
 	FleetId *string `json:"fleet_id,omitempty"`
 
+	// Hash A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash *AuditHash `json:"hash,omitempty"`
+
 	// Kind Example: resources.apply
 	Kind        string `json:"kind"`
 	NewRevision *int64 `json:"new_revision,omitempty"`
@@ -932,6 +1097,61 @@ type AuditEvent struct {
 	Object      string  `json:"object"`
 	OldRevision *int64  `json:"old_revision,omitempty"`
 	RequestId   *string `json:"request_id,omitempty"`
+
+	// Seq Its number in the chain of the tenant's audit; left out of an event from before there was a chain.
+	Seq *int64 `json:"seq,omitempty"`
+}
+
+// AuditFault The first thing that is wrong with the chain.
+type AuditFault struct {
+	// Detail What is wrong
+	Detail string `json:"detail"`
+
+	// Seq The number that it is about; 0 where it is about none.
+	Seq  int64          `json:"seq"`
+	What AuditFaultWhat `json:"what"`
+}
+
+// AuditFaultWhat defines model for AuditFault.What.
+type AuditFaultWhat string
+
+// AuditHash A SHA-256, in hexadecimal.
+//
+// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+type AuditHash = string
+
+// AuditHead The newest link of a chain at one time. A signed one has all fields.
+type AuditHead struct {
+	// AnchorSeq Up to which number retention had removed events.
+	AnchorSeq *int64 `json:"anchor_seq,omitempty"`
+
+	// At When it was signed.
+	At *time.Time `json:"at,omitempty"`
+
+	// Hash A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash AuditHash `json:"hash"`
+	Seq  int64     `json:"seq"`
+
+	// Signature A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Signature *AuditHash `json:"signature,omitempty"`
+	TenantId  *string    `json:"tenant_id,omitempty"`
+	Unchained *int64     `json:"unchained,omitempty"`
+}
+
+// AuditLink defines model for AuditLink.
+type AuditLink struct {
+	// Event All that the hash of an event is of, as it is stored. Left out where it is gone.
+	Event *AuditRecord `json:"event,omitempty"`
+
+	// Hash A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash AuditHash `json:"hash"`
+	Seq  int64     `json:"seq"`
 }
 
 // AuditList defines model for AuditList.
@@ -940,6 +1160,26 @@ type AuditList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// AuditRecord All that the hash of an event is of, as it is stored. Left out where it is gone.
+type AuditRecord struct {
+	Actor   string `json:"actor"`
+	Address string `json:"address"`
+
+	// At To the microsecond.
+	At         time.Time `json:"at"`
+	Credential *string   `json:"credential,omitempty"`
+
+	// Detail JSON in the database's own spelling.
+	Detail      *string `json:"detail,omitempty"`
+	FleetId     *string `json:"fleet_id,omitempty"`
+	Id          string  `json:"id"`
+	Kind        string  `json:"kind"`
+	NewRevision *int64  `json:"new_revision,omitempty"`
+	Object      string  `json:"object"`
+	OldRevision *int64  `json:"old_revision,omitempty"`
+	RequestId   string  `json:"request_id"`
 }
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
@@ -3369,6 +3609,15 @@ type ListAuditParams struct {
 // ListAuditParamsFormat defines parameters for ListAudit.
 type ListAuditParamsFormat string
 
+// ListAuditChainParams defines parameters for ListAuditChain.
+type ListAuditChainParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantEventsParams defines parameters for ListTenantEvents.
 type ListTenantEventsParams struct {
 	// Limit How many items to answer at most.
@@ -4434,6 +4683,23 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/tenants/{tenant}/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, tenant TenantParam, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListAuditChain List the chain of a tenant's audit
+	//
+	// What is needed to verify the audit: every event in the order of its numbers, oldest first, with all that its hash is of. The first hash is of 32 zero bytes and the
+	// first event; where retention has removed events, begin with the `hash` of `anchor`. For admins, owners and operators.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/audit/chain (the `ListAuditChain` operationId).
+	ListAuditChain(ctx context.Context, tenant TenantParam, params *ListAuditChainParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAuditCheck Read whether the audit of a tenant is as it was written
+	//
+	// Each event of the audit has a number and a hash, which is of the event and of the hash before it. The API servers verify the whole chain once a day, and
+	// sign its head with a key that the database does not have. This is the result of the last verification, and where the chain stands.
+	// `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/audit/verify (the `GetAuditCheck` operationId).
+	GetAuditCheck(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListTenantEvents List what was done to a tenant
 	//
 	// Who made, revoked and handed over tokens, and what else was done to the tenant as a whole: by its own tokens and by operators. For admins,
@@ -5363,6 +5629,43 @@ func (c *Client) GetTenant(ctx context.Context, tenant TenantParam, reqEditors .
 // Corresponds with GET /v1/tenants/{tenant}/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, tenant TenantParam, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAuditRequest(c.Server, tenant, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAuditChain List the chain of a tenant's audit
+//
+// What is needed to verify the audit: every event in the order of its numbers, oldest first, with all that its hash is of. The first hash is of 32 zero bytes and the
+// first event; where retention has removed events, begin with the `hash` of `anchor`. For admins, owners and operators.
+//
+// Corresponds with GET /v1/tenants/{tenant}/audit/chain (the `ListAuditChain` operationId).
+func (c *Client) ListAuditChain(ctx context.Context, tenant TenantParam, params *ListAuditChainParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAuditChainRequest(c.Server, tenant, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAuditCheck Read whether the audit of a tenant is as it was written
+//
+// Each event of the audit has a number and a hash, which is of the event and of the hash before it. The API servers verify the whole chain once a day, and
+// sign its head with a key that the database does not have. This is the result of the last verification, and where the chain stands.
+// `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+//
+// Corresponds with GET /v1/tenants/{tenant}/audit/verify (the `GetAuditCheck` operationId).
+func (c *Client) GetAuditCheck(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAuditCheckRequest(c.Server, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -7525,6 +7828,113 @@ func NewListAuditRequest(server string, tenant TenantParam, params *ListAuditPar
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListAuditChainRequest constructs an http.Request for the ListAuditChain method
+func NewListAuditChainRequest(server string, tenant TenantParam, params *ListAuditChainParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/audit/chain", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetAuditCheckRequest constructs an http.Request for the GetAuditCheck method
+func NewGetAuditCheckRequest(server string, tenant TenantParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/audit/verify", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -12034,6 +12444,27 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/tenants/{tenant}/audit (the `ListAudit` operationId).
 	ListAuditWithResponse(ctx context.Context, tenant TenantParam, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditResponse, error)
 
+	// ListAuditChainWithResponse List the chain of a tenant's audit
+	//
+	// What is needed to verify the audit: every event in the order of its numbers, oldest first, with all that its hash is of. The first hash is of 32 zero bytes and the
+	// first event; where retention has removed events, begin with the `hash` of `anchor`. For admins, owners and operators.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/audit/chain (the `ListAuditChain` operationId).
+	ListAuditChainWithResponse(ctx context.Context, tenant TenantParam, params *ListAuditChainParams, reqEditors ...RequestEditorFn) (*ListAuditChainResponse, error)
+
+	// GetAuditCheckWithResponse Read whether the audit of a tenant is as it was written
+	//
+	// Each event of the audit has a number and a hash, which is of the event and of the hash before it. The API servers verify the whole chain once a day, and
+	// sign its head with a key that the database does not have. This is the result of the last verification, and where the chain stands.
+	// `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/audit/verify (the `GetAuditCheck` operationId).
+	GetAuditCheckWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*GetAuditCheckResponse, error)
+
 	// ListTenantEventsWithResponse List what was done to a tenant
 	//
 	// Who made, revoked and handed over tokens, and what else was done to the tenant as a whole: by its own tokens and by operators. For admins,
@@ -13765,6 +14196,137 @@ func (r ListAuditResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListAuditChainResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditChain
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAuditChainResponse) GetJSON200() *AuditChain {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListAuditChainResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListAuditChainResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListAuditChainResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListAuditChainResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAuditChainResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAuditChainResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAuditChainResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAuditChainResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetAuditCheckResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditCheck
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetAuditCheckResponse) GetJSON200() *AuditCheck {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetAuditCheckResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetAuditCheckResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAuditCheckResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAuditCheckResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAuditCheckResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAuditCheckResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAuditCheckResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -17663,6 +18225,39 @@ func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, tenant 
 	return ParseListAuditResponse(rsp)
 }
 
+// ListAuditChainWithResponse List the chain of a tenant's audit
+//
+// What is needed to verify the audit: every event in the order of its numbers, oldest first, with all that its hash is of. The first hash is of 32 zero bytes and the
+// first event; where retention has removed events, begin with the `hash` of `anchor`. For admins, owners and operators.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/audit/chain (the `ListAuditChain` operationId).
+func (c *ClientWithResponses) ListAuditChainWithResponse(ctx context.Context, tenant TenantParam, params *ListAuditChainParams, reqEditors ...RequestEditorFn) (*ListAuditChainResponse, error) {
+	rsp, err := c.ListAuditChain(ctx, tenant, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAuditChainResponse(rsp)
+}
+
+// GetAuditCheckWithResponse Read whether the audit of a tenant is as it was written
+//
+// Each event of the audit has a number and a hash, which is of the event and of the hash before it. The API servers verify the whole chain once a day, and
+// sign its head with a key that the database does not have. This is the result of the last verification, and where the chain stands.
+// `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/audit/verify (the `GetAuditCheck` operationId).
+func (c *ClientWithResponses) GetAuditCheckWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*GetAuditCheckResponse, error) {
+	rsp, err := c.GetAuditCheck(ctx, tenant, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAuditCheckResponse(rsp)
+}
+
 // ListTenantEventsWithResponse List what was done to a tenant
 //
 // Who made, revoked and handed over tokens, and what else was done to the tenant as a whole: by its own tokens and by operators. For admins,
@@ -19507,6 +20102,107 @@ func ParseListAuditResponse(rsp *http.Response) (*ListAuditResponse, error) {
 
 	case rsp.StatusCode == 200:
 		// Content-type (application/jsonl) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseListAuditChainResponse parses an HTTP response from a ListAuditChainWithResponse call
+func ParseListAuditChainResponse(rsp *http.Response) (*ListAuditChainResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAuditChainResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditChain
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetAuditCheckResponse parses an HTTP response from a GetAuditCheckWithResponse call
+func ParseGetAuditCheckResponse(rsp *http.Response) (*GetAuditCheckResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAuditCheckResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditCheck
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
 
 	}
 

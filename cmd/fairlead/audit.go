@@ -19,6 +19,8 @@ type auditCommand struct {
 	Limit  int    `short:"n" default:"50" help:"How many to list at most; 0 for all."`
 	Output string `short:"o" enum:"table,json" default:"table" placeholder:"table|json" help:"How to print it: table or json."`
 	JSON   bool   `name:"json" help:"Print the API's JSON: -o json."`
+	Verify bool   `help:"Verify the whole chain instead: compute all hashes anew. The exit status is 1 where something is not as it was written."`
+	Heads  string `type:"existingfile" placeholder:"FILE" help:"With --verify: compare with heads that were exported before, as JSON lines: the API servers' log, or what a collector was sent."`
 }
 
 // Run prints the events.
@@ -26,9 +28,18 @@ func (c *auditCommand) Run(ctx context.Context, sh *shell) error {
 	if c.Limit < 0 {
 		return usageError("--limit must not be below 0")
 	}
+	if c.Heads != "" && !c.Verify {
+		return usageError("--heads is for --verify")
+	}
+	if c.Verify && (c.Kind+c.Actor+c.Of+c.Since+c.Until != "" || c.JSON || c.Output == "json") {
+		return usageError("--verify is of the whole audit, in words: it takes --heads alone")
+	}
 	s, err := c.Connection.open(sh)
 	if err != nil {
 		return err
+	}
+	if c.Verify {
+		return c.verify(ctx, s)
 	}
 	from, err := since(sh, "since", c.Since)
 	if err != nil {
@@ -67,11 +78,14 @@ func (c *auditCommand) Run(ctx context.Context, sh *shell) error {
 	return nil
 }
 
-// auditObject is what an event is about, and how often it was denied, or compared with what came of it.
+// auditObject is what an event is about, and how often it was denied or read, or compared with what came of it.
 func auditObject(e client.AuditEvent) string {
 	detail := deref(e.Detail)
 	if contents, compared := detail["contents"].(float64); compared {
 		return fmt.Sprintf("%s (%v, x%.0f)", e.Object, detail["result"], contents)
+	}
+	if requests, read := detail["requests"].(float64); read {
+		return fmt.Sprintf("%s (x%.0f)", e.Object, requests)
 	}
 	attempts, denied := detail["attempts"].(float64)
 	if !denied {

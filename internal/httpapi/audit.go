@@ -37,6 +37,7 @@ func (a *API) ListAudit(ctx context.Context, r oapi.ListAuditRequestObject) (oap
 		return nil, err
 	}
 	if lines {
+		a.told(ctx, auditExport, "listAudit")
 		return oapi.ListAudit200ApplicationjsonlResponse{Body: &auditLines{ctx: ctx, store: a.store, tenant: tenant, filter: q, page: events, more: more}}, nil
 	}
 	out := oapi.ListAudit200JSONResponse{Items: each(events, auditEventOf)}
@@ -53,6 +54,9 @@ func auditEventOf(e store.AuditEvent) oapi.AuditEvent {
 	}
 	if e.Fleet != (fleet.ID{}) {
 		out.FleetId = optional(e.Fleet.String())
+	}
+	if e.Seq > 0 {
+		out.Seq, out.Hash = &e.Seq, optional(e.Hash.String())
 	}
 	if e.Detail != nil {
 		out.Detail = &e.Detail

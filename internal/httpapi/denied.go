@@ -19,11 +19,18 @@ const (
 	denialsAtOnce = 100       // events that one transaction writes
 )
 
-// denialKey is what counts as the same denial.
+// What is told of in this way: what was denied, and what was read that is worth knowing.
+const (
+	accessDenied = "access.denied"
+	secretsRead  = "secrets.read"
+	auditExport  = "audit.export"
+)
+
+// denialKey is what counts as the same denial, or the same reading.
 type denialKey struct {
-	tenant          fleet.TenantID
-	token           fleet.CredentialID
-	operation, code string
+	tenant                fleet.TenantID
+	token                 fleet.CredentialID
+	kind, operation, code string
 }
 
 // denial is what was denied and is not told yet.
@@ -33,7 +40,7 @@ type denial struct {
 	told  bool      // that it began
 }
 
-// denials counts denied requests, so that the audit can tell of each kind of them at once, and of what follows within the
+// denials counts denied requests, and what was read of secrets and of the audit itself, so that the audit can tell of each kind of them at once, and of what follows within the
 // hour as one number, however many there are. It writes nothing by itself.
 type denials struct {
 	now func() time.Time
@@ -55,7 +62,7 @@ func (d *denials) add(k denialKey, actor store.Actor, f fleet.ID) {
 	defer d.mu.Unlock()
 	x := d.all[k]
 	if x == nil && d.of[k.tenant] >= mostDenialsOf-1 {
-		k = denialKey{tenant: k.tenant, operation: "several", code: "several"}
+		k = denialKey{tenant: k.tenant, kind: k.kind, operation: "several", code: "several"}
 		actor, f = store.Actor{Name: "several", RequestID: actor.RequestID, IP: actor.IP}, fleet.ID{}
 		x = d.all[k]
 	}
@@ -65,7 +72,7 @@ func (d *denials) add(k denialKey, actor store.Actor, f fleet.ID) {
 			return
 		}
 		x = &denial{begun: now}
-		x.Operation, x.Code = k.operation, k.code
+		x.Kind, x.Operation, x.Code = k.kind, k.operation, k.code
 		d.all[k] = x
 		d.of[k.tenant]++
 	}
@@ -134,5 +141,11 @@ func (a *API) denial(r *http.Request, c *call, n *requestNote) {
 	if tenant == (fleet.TenantID{}) {
 		return
 	}
-	a.denied.add(denialKey{tenant: tenant, token: c.principal.Credential, operation: a.operation(r).id, code: n.code}, c.actor, c.fleet.ID)
+	a.denied.add(denialKey{tenant: tenant, token: c.principal.Credential, kind: accessDenied, operation: a.operation(r).id, code: n.code}, c.actor, c.fleet.ID)
+}
+
+// told counts a reading, before it is answered: who hangs up has read too. Of what a token cannot see nothing is told.
+func (a *API) told(ctx context.Context, kind, operation string) {
+	c := callOf(ctx)
+	a.denied.add(denialKey{tenant: c.tenant.ID, token: c.principal.Credential, kind: kind, operation: operation}, c.actor, c.fleet.ID)
 }

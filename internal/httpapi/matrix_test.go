@@ -20,7 +20,7 @@ var matrix = map[string]string{
 	"whoami": "yyyyyy", "signIn": "yyyyyy", "signOut": "yyyyyy", "endOtherSessions": "yyyyyy", "listSessions": "yyyyyy", "endSession": "nnnyyy", "listOperatorSessions": "nnnnny", "endOperatorSession": "nnnnny",
 	"getGuard": "yyyyyy", "getSchemas": "yyyyyy", "getSchema": "yyyyyy", "getMessageSchema": "yyyyyy",
 	"listTenants": "yyyyyy", "createTenant": "nnnnny", "getTenant": "yyyyyy", "deleteTenant": "nnnnyy", "restoreTenant": "nnnnny",
-	"listTokens": "nnnyyy", "createToken": "nnnyyy", "revokeToken": "nnnyyy", "handOverToken": "nnnnyy", "listTenantEvents": "nnnyyy", "listAudit": "nnnyyy",
+	"listTokens": "nnnyyy", "createToken": "nnnyyy", "revokeToken": "nnnyyy", "handOverToken": "nnnnyy", "listTenantEvents": "nnnyyy", "listAudit": "nnnyyy", "getAuditCheck": "nnnyyy", "listAuditChain": "nnnyyy",
 	"listServers": "nnnnny", "listOperatorTokens": "nnnnny", "createOperatorToken": "nnnnny", "revokeOperatorToken": "nnnnny",
 	"getUsage": "yyyyyy", "getFleetUsage": "yyyyyn", "getLive": "yyyyyn", "getTenantLive": "yyyyyy", "getTopology": "yyyyyn", "listFindings": "yyyyyn", "getLimits": "nnnnny", "updateLimits": "nnnnny",
 	"listFleets": "yyyyyn", "createFleet": "nnnyyn", "getFleet": "yyyyyn", "updateFleet": "nnnyyn", "deleteFleet": "nnnyyn", "restoreFleet": "nnnyyn",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -77,6 +78,9 @@ func (a *API) pastResources(ctx context.Context, filter store.Filter, at fleet.R
 		}
 	}
 	out.Items = make([]oapi.Resource, 0, len(rows))
+	if slices.ContainsFunc(rows, func(r *store.Before) bool { return r != nil && r.Type == fleet.Secret }) {
+		a.told(ctx, secretsRead, "listResources")
+	}
 	for _, row := range rows {
 		item, err := entryOf(row.Resource, filter.NoBodies)
 		if err != nil {

@@ -57,6 +57,9 @@ func (a *API) listResources(ctx context.Context, t *fleet.Type, p oapi.ListResou
 		return out, err
 	}
 	out.Items = make([]oapi.Resource, 0, len(rows))
+	if slices.ContainsFunc(rows, func(r store.Resource) bool { return r.Type == fleet.Secret }) {
+		a.told(ctx, secretsRead, "listResources")
+	}
 	for _, row := range rows {
 		item, err := entryOf(row, filter.NoBodies)
 		if err != nil {
@@ -108,6 +111,9 @@ func (a *API) GetResource(ctx context.Context, r oapi.GetResourceRequestObject) 
 	}
 	if matches(deref(r.Params.IfNoneMatch), row.ETag()) {
 		return notModified{etag: row.ETag()}, nil
+	}
+	if row.Type == fleet.Secret {
+		a.told(ctx, secretsRead, "getResource")
 	}
 	body, err := resourceOf(row)
 	if err != nil {

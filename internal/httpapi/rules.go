@@ -56,6 +56,8 @@ var rules = map[string]rule{
 
 	"listTenantEvents": {scope: ofTenant, action: auth.ExportAudit},
 	"listAudit":        {scope: ofTenant, action: auth.ExportAudit},
+	"getAuditCheck":    {scope: ofTenant, action: auth.ExportAudit},
+	"listAuditChain":   {scope: ofTenant, action: auth.ExportAudit},
 
 	"listTokens":    {scope: ofTenant, action: auth.ManageTokens},
 	"createToken":   {scope: ofTenant, action: auth.ManageTokens},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"fairlead/internal/audit"
 	"fairlead/internal/fleet"
 )
 
@@ -18,6 +19,8 @@ type AuditEvent struct {
 	Fleet         fleet.ID // zero where it is about none
 	FleetName     string   // "" where there is none, or it is purged
 	Old, New      fleet.Revision
+	Seq           int64      // in the tenant's chain; 0: it is from before there was one
+	Hash          audit.Hash // of its link
 }
 
 // AuditFilter says which events a list is about. The zero one: all.
@@ -44,9 +47,10 @@ SELECT l.n, l.at, l.id, x.*
   FROM (SELECT (SELECT count(*) FROM looked) AS n, k.at, k.id FROM looked k ORDER BY k.at, k.id LIMIT 1) l
   LEFT JOIN LATERAL (
     SELECT k.id, k.at, k.credential, coalesce(is_operator(k.credential), false), k.actor, k.action, k.object, k.detail, k.ip, k.request_id, k.fleet_id,
-           coalesce(f.name, ''), coalesce(k.old_revision, 0), coalesce(k.new_revision, 0)
+           coalesce(f.name, ''), coalesce(k.old_revision, 0), coalesce(k.new_revision, 0), coalesce(c.seq, 0), c.hash
       FROM looked k
       LEFT JOIN LATERAL (SELECT p.name FROM fleets p WHERE p.tenant_id = app_tenant() AND p.id = k.fleet_id OFFSET 0) f ON true
+      LEFT JOIN LATERAL (SELECT n.seq, n.hash FROM audit_chain n WHERE n.tenant_id = app_tenant() AND n.event_id = k.id OFFSET 0) c ON true
      WHERE ($4 = '' OR k.action = $4) AND ($5 = '' OR k.actor = $5) AND ($6 = '' OR f.name = $6)
      ORDER BY k.at DESC, k.id DESC LIMIT $8) x ON true
  ORDER BY x.at DESC, x.id DESC`
@@ -91,16 +95,17 @@ func (s *Store) Audit(ctx context.Context, t fleet.TenantID, q AuditFilter) (es 
 // scanAudit is nil where the filter takes none.
 func scanAudit(row pgx.CollectableRow, looked *int, last *EventCursor) (*AuditEvent, error) {
 	if row.RawValues()[3] == nil {
-		return nil, row.Scan(looked, &last.At, &last.ID, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
+		return nil, row.Scan(looked, &last.At, &last.ID, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
 	}
 	var e AuditEvent
 	var credential, id *[16]byte
-	var detail []byte
+	var detail, hash []byte
 	err := row.Scan(looked, &last.At, &last.ID, &e.ID, &e.At, &credential, &e.By.Operator, &e.By.Name, &e.Kind, &e.Object, &detail, &e.IP, &e.RequestID, &id,
-		&e.FleetName, (*int64)(&e.Old), (*int64)(&e.New))
+		&e.FleetName, (*int64)(&e.Old), (*int64)(&e.New), &e.Seq, &hash)
 	if err != nil {
 		return nil, err
 	}
+	copy(e.Hash[:], hash)
 	e.At, e.By.Credential, e.Fleet = e.At.UTC(), uuidOrZero[fleet.CredentialID](credential), uuidOrZero[fleet.ID](id)
 	if detail != nil {
 		err = json.Unmarshal(detail, &e.Detail)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -10,11 +11,12 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// Denial is that a token of which the server knows whose it is asked for what it may not, once or several times.
+// Denial is that a token of which the server knows whose it is asked for what it may not, or read what is worth knowing, once or several times.
 type Denial struct {
+	Kind        string // of the event; "": access.denied
 	Actor       Actor  // of the last time
 	Operation   string // of the contract
-	Code        string // of the answer
+	Code        string // of the answer; "" of a reading
 	Fleet       fleet.ID
 	Attempts    int64
 	First, Last time.Time
@@ -24,8 +26,13 @@ type Denial struct {
 func (s *Store) RecordDenials(ctx context.Context, t fleet.TenantID, ds []Denial) error {
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
 		for _, d := range ds {
-			detail := map[string]any{"code": d.Code, "attempts": d.Attempts, "first_at": d.First.UTC().Format(time.RFC3339), "last_at": d.Last.UTC().Format(time.RFC3339)}
-			queueAudit(b, d.Actor, event{action: "access.denied", object: d.Operation, fleet: d.Fleet, detail: detail})
+			detail := map[string]any{"first_at": d.First.UTC().Format(time.RFC3339), "last_at": d.Last.UTC().Format(time.RFC3339)}
+			if d.Code != "" {
+				detail["code"], detail["attempts"] = d.Code, d.Attempts
+			} else {
+				detail["requests"] = d.Attempts
+			}
+			queueAudit(b, d.Actor, event{action: cmp.Or(d.Kind, "access.denied"), object: d.Operation, fleet: d.Fleet, detail: detail})
 		}
 	})
 	if err != nil {

@@ -59,6 +59,12 @@ func populate(w *world, tenant fleet.TenantID, f fleet.ID) {
 	w.ok(err)
 	most := int64(50)
 	w.ok(w.app.SetLimits(ctx, tenant, actor, map[store.LimitName]*int64{store.LimitFleets: &most}))
+	_, _, err = w.app.SignAudit(ctx, tenant, signer, nothing)
+	w.ok(err)
+	_, err = w.app.ClaimAudit(ctx, tenant)
+	w.ok(err)
+	_, err = w.app.ClaimDelivery(ctx, tenant, "webhook", fleet.NewServerID())
+	w.ok(err)
 	server := fleet.NewServerID()
 	term := w.lease(server, "s", time.Minute)
 	w.ok(w.node.Report(ctx, fleet.Status{Key: fleet.Key{Tenant: tenant, Fleet: f}, Server: server, Term: term, Settled: 1,
@@ -71,7 +77,7 @@ func populate(w *world, tenant fleet.TenantID, f fleet.ID) {
 }
 
 var tenantTables = []string{"fleets", "fleet_heads", "bodies", "resources", "resource_refs", "fleet_history", "resource_history", "api_tokens",
-	"node_credentials", "audit_events", "idempotency_keys", "nodes", "node_status", "server_settled", "delivery", "nack_texts", "node_exceptions", "mends", "tenant_limits", "sessions"}
+	"node_credentials", "audit_events", "idempotency_keys", "nodes", "node_status", "server_settled", "delivery", "nack_texts", "node_exceptions", "mends", "tenant_limits", "sessions", "audit_chain", "audit_heads", "audit_signatures", "audit_checks", "audit_deliveries"}
 
 // T30: each role tries each forbidden act.
 func TestT30RolesMayNoMore(t *testing.T) {
@@ -122,6 +128,14 @@ func TestT30RolesMayNoMore(t *testing.T) {
 		{app, `INSERT INTO fleet_heads (tenant_id, fleet_id) VALUES ('` + a + `', '` + bf.String() + `')`, "23503"},
 		{app, `UPDATE audit_events SET actor = 'nobody'`, denied},
 		{app, `DELETE FROM audit_events`, denied},
+		{app, `UPDATE audit_chain SET hash = hash`, denied},
+		{app, `INSERT INTO audit_chain SELECT * FROM audit_chain`, denied},
+		{app, `UPDATE audit_heads SET seq = 0`, denied},
+		{app, `INSERT INTO audit_anchors SELECT tenant_id, seq, hash, now(), now() FROM audit_heads`, denied},
+		{app, `UPDATE audit_signatures SET seq = 0`, denied},
+		{app, `DELETE FROM audit_signatures`, denied},
+		{node, `SELECT FROM audit_chain`, denied},
+		{node, `SELECT audit_due(1, 1)`, denied},
 		{app, `UPDATE fleet_history SET message = ''`, denied},
 		{app, `UPDATE bodies SET body = ''`, denied},
 		{app, `DELETE FROM fleets`, denied},
@@ -165,6 +179,9 @@ func TestT30RolesMayNoMore(t *testing.T) {
 		{w.super, `UPDATE audit_events SET actor = 'nobody'`, denied}, // the trigger stops whoever the grants do not
 		{w.super, `DELETE FROM audit_events`, denied},
 		{w.super, `TRUNCATE audit_events`, denied},
+		{w.super, `UPDATE audit_chain SET hash = hash`, denied},
+		{w.super, `DELETE FROM audit_chain`, denied},
+		{w.super, `TRUNCATE audit_chain`, denied},
 	} {
 		if got := sqlState(t, try.role, w.tenant, try.sql); got != try.want {
 			t.Errorf("%s: %s gives %q, want %q", try.role.Config().User, try.sql, got, try.want)

@@ -66,6 +66,9 @@ BEGIN
   IF k.tenant_id IS NOT NULL THEN
     PERFORM session_tell(k.tenant_id, 'session.begin', p_id, p_actor, NULL);
   END IF;
+  -- The one that was replaced may be another tenant's: both audits' heads are locked here in one order, before the transaction's end locks each as its event comes.
+  PERFORM FROM audit_heads h WHERE h.tenant_id = k.tenant_id OR h.tenant_id = (SELECT s.tenant_id FROM sessions s WHERE s.id = p_old AND s.hash = p_old_hash)
+    ORDER BY h.tenant_id FOR NO KEY UPDATE;
   RETURN v_end;
 END $$;
 

@@ -532,6 +532,61 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read whether the audit of a tenant is as it was written
+         * @description Each event of the audit has a number and a hash, which is of the event and of the hash before it. The API servers verify the whole chain once a day, and
+         *     sign its head with a key that the database does not have. This is the result of the last verification, and where the chain stands.
+         *     `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+         */
+        get: operations["getAuditCheck"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/audit/chain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the chain of a tenant's audit
+         * @description What is needed to verify the audit: every event in the order of its numbers, oldest first, with all that its hash is of. The first hash is of 32 zero bytes and the
+         *     first event; where retention has removed events, begin with the `hash` of `anchor`. For admins, owners and operators.
+         */
+        get: operations["listAuditChain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/fleets": {
         parameters: {
             query?: never;
@@ -2931,6 +2986,154 @@ export interface components {
             detail?: {
                 [key: string]: unknown;
             };
+            /**
+             * Format: int64
+             * @description Its number in the chain of the tenant's audit; left out of an event from before there was a chain.
+             */
+            seq?: number;
+            hash?: components["schemas"]["AuditHash"];
+        };
+        /**
+         * @description A SHA-256, in hexadecimal.
+         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+         */
+        AuditHash: string;
+        AuditCheck: {
+            /**
+             * @description What the last verification found. `unverified`: there was none yet, as of a tenant of today.
+             * @enum {string}
+             */
+            state: "intact" | "broken" | "unverified";
+            /**
+             * Format: date-time
+             * @description When the last verification ended.
+             */
+            checked_at?: string;
+            /**
+             * Format: int64
+             * @description Up to which number it came.
+             */
+            checked_seq?: number;
+            fault?: components["schemas"]["AuditFault"];
+            /**
+             * Format: date-time
+             * @description When the chain began; left out while there is none.
+             */
+            begun_at?: string;
+            /**
+             * Format: int64
+             * @description How many events there were when the chain began: they are in none, and a change of them does not show.
+             */
+            unchained: number;
+            head?: components["schemas"]["AuditHead"];
+            signed?: components["schemas"]["AuditHead"];
+            anchor?: components["schemas"]["AuditAnchor"];
+            /** @description What the collectors have, which the operator may have set up. */
+            deliveries: components["schemas"]["AuditDelivery"][];
+        };
+        /** @description The first thing that is wrong with the chain. */
+        AuditFault: {
+            /** @enum {string} */
+            what: "event_changed" | "event_missing" | "event_inserted" | "link_missing" | "head_moved_back" | "truncated" | "rewritten" | "signature" | "removed_early";
+            /**
+             * Format: int64
+             * @description The number that it is about; 0 where it is about none.
+             */
+            seq: number;
+            /** @description What is wrong */
+            detail: string;
+        };
+        /** @description The newest link of a chain at one time. A signed one has all fields. */
+        AuditHead: {
+            tenant_id?: string;
+            /** Format: int64 */
+            seq: number;
+            hash: components["schemas"]["AuditHash"];
+            /**
+             * Format: date-time
+             * @description When it was signed.
+             */
+            at?: string;
+            /**
+             * Format: int64
+             * @description Up to which number retention had removed events.
+             */
+            anchor_seq?: number;
+            /** Format: int64 */
+            unchained?: number;
+            signature?: components["schemas"]["AuditHash"];
+        };
+        /** @description The last link that retention has removed. */
+        AuditAnchor: {
+            /** Format: int64 */
+            seq: number;
+            hash: components["schemas"]["AuditHash"];
+            /**
+             * Format: date-time
+             * @description When its event was.
+             */
+            event_at: string;
+            /**
+             * Format: date-time
+             * @description When it was removed.
+             */
+            at: string;
+        };
+        AuditDelivery: {
+            /** @enum {string} */
+            collector: "webhook" | "syslog";
+            /**
+             * Format: int64
+             * @description The last number that it has.
+             */
+            seq: number;
+            /**
+             * Format: date-time
+             * @description When it was last given something.
+             */
+            at?: string;
+        };
+        AuditChain: {
+            tenant_id: string;
+            items: components["schemas"]["AuditLink"][];
+            head?: components["schemas"]["AuditHead"];
+            anchor?: components["schemas"]["AuditAnchor"];
+            /**
+             * Format: int64
+             * @description On the last page: how many events are in no chain. More than `unchained` of them were inserted behind its back.
+             */
+            unlinked?: number;
+            /** Format: int64 */
+            unchained?: number;
+            next_cursor?: components["schemas"]["NextCursor"];
+        };
+        AuditLink: {
+            /** Format: int64 */
+            seq: number;
+            hash: components["schemas"]["AuditHash"];
+            event?: components["schemas"]["AuditRecord"];
+        };
+        /** @description All that the hash of an event is of, as it is stored. Left out where it is gone. */
+        AuditRecord: {
+            id: string;
+            /**
+             * Format: date-time
+             * @description To the microsecond.
+             */
+            at: string;
+            credential?: string;
+            actor: string;
+            address: string;
+            request_id: string;
+            kind: string;
+            object: string;
+            fleet_id?: string;
+            /** Format: int64 */
+            old_revision?: number;
+            /** Format: int64 */
+            new_revision?: number;
+            /** @description JSON in the database's own spelling. */
+            detail?: string;
         };
         Comparison: {
             /**
@@ -3958,6 +4161,15 @@ export type RevisionKind = components['schemas']['RevisionKind'];
 export type Revision = components['schemas']['Revision'];
 export type AuditList = components['schemas']['AuditList'];
 export type AuditEvent = components['schemas']['AuditEvent'];
+export type AuditHash = components['schemas']['AuditHash'];
+export type AuditCheck = components['schemas']['AuditCheck'];
+export type AuditFault = components['schemas']['AuditFault'];
+export type AuditHead = components['schemas']['AuditHead'];
+export type AuditAnchor = components['schemas']['AuditAnchor'];
+export type AuditDelivery = components['schemas']['AuditDelivery'];
+export type AuditChain = components['schemas']['AuditChain'];
+export type AuditLink = components['schemas']['AuditLink'];
+export type AuditRecord = components['schemas']['AuditRecord'];
 export type Comparison = components['schemas']['Comparison'];
 export type Difference = components['schemas']['Difference'];
 export type Side = components['schemas']['Side'];
@@ -4803,6 +5015,70 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["AuditList"];
                     "application/jsonl": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAuditCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The last result, and the chain's ends. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditCheck"];
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listAuditChain: {
+        parameters: {
+            query?: {
+                /** @description How many items to answer at most. */
+                limit?: components["parameters"]["LimitParam"];
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["CursorParam"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Links, oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditChain"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"fairlead/internal/audit"
 	"fairlead/internal/door"
 	"fairlead/internal/httpapi"
 	"fairlead/internal/lifecycle"
@@ -27,7 +28,9 @@ type APIConfig struct {
 	Database
 	Unauthenticated
 
-	PublicURL     string   `name:"public-url" env:"FAIRLEAD_PUBLIC_URL" placeholder:"URL" help:"Where browsers reach the page, such as https://fairlead.example.com: needed behind a proxy that ends TLS or passes on another Host. Sessions, and which page may change something, go by it; without it by each request."`
+	PublicURL string `name:"public-url" env:"FAIRLEAD_PUBLIC_URL" placeholder:"URL" help:"Where browsers reach the page, such as https://fairlead.example.com: needed behind a proxy that ends TLS or passes on another Host. Sessions, and which page may change something, go by it; without it by each request."`
+	AuditCollectors
+
 	GuardLogPaths []string `name:"guard-log-paths" env:"FAIRLEAD_GUARD_LOG_PATHS" default:"/var/log/envoy/,/dev/stdout,/dev/stderr,/dev/null" placeholder:"PATH" help:"Where every role may let a proxy write logs: a folder ends with a slash, all else is a file (default: ${default})."`
 	GuardRules    []string `name:"guard" env:"FAIRLEAD_GUARD" placeholder:"RULE=ROLE" help:"Least role that may write what a guard rule names, where it is not to be the default: ci, editor, admin, owner or nobody, for instance code=nobody (docs/guard.md has the rules)."`
 }
@@ -37,6 +40,8 @@ type API struct {
 	handler  *httpapi.API
 	store    *store.Store
 	notifier *store.Notifier
+	signer   audit.Signer
+	sinks    []sink // of the audit
 	log      *slog.Logger
 	limits   door.Limits
 }
@@ -69,7 +74,11 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 	if err != nil {
 		return nil, err
 	}
-	a := &API{log: log, limits: cfg.limits(httpIdle), notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Logger: log, Lost: func(err error) {
+	sinks, err := cfg.sinks()
+	if err != nil {
+		return nil, err
+	}
+	a := &API{log: log, limits: cfg.limits(httpIdle), signer: audit.NewSigner(versionKey), sinks: sinks, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Logger: log, Lost: func(err error) {
 		log.Warn("the doorbell's connection is lost: servers hear of changes by their polls", "reason", err)
 	}})}
 	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_app", Bell: a.notifier, Logger: log}, log)
@@ -95,16 +104,21 @@ func (a *API) Store() *store.Store { return a.store }
 
 // Components serve the API on lis, with TLS unless conf is nil.
 func (a *API) Components(lis net.Listener, conf *tls.Config) []lifecycle.Component {
-	return []lifecycle.Component{
+	cs := []lifecycle.Component{
 		{Name: "notifier", Run: a.notifier.Run},
 		{Name: "compactor", Run: compactor{a.store, a.log}.run},
 		{Name: "sweeper", Run: sweeper{a.store, a.log}.run},
 		{Name: "mender", Run: mender{a.store, a.log}.run},
+		{Name: "auditor", Run: auditor{a.store, a.signer, a.log}.run},
 		{Name: "denials", Run: denials{a.handler, a.log}.run}, // before the API: it ends after it
 		{Name: "api", StopTimeout: 20 * time.Second, Run: func(ctx context.Context) error {
 			return a.serve(ctx, lis, conf)
 		}},
 	}
+	for _, s := range a.sinks {
+		cs = append([]lifecycle.Component{{Name: "the audit to " + s.Name(), Run: newForwarder(a.store, s, a.log).run}}, cs...)
+	}
+	return cs
 }
 
 // httpIdle is how long a connection may be without a request on which none was authenticated. A browser opens a new one where it finds

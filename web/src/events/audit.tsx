@@ -12,6 +12,7 @@ import { Empty, Page } from "../ui/page";
 import { Pager } from "../ui/pager";
 import { useFilters } from "../ui/search";
 import { AuditTable } from "./audit-table";
+import { AuditState } from "./audit-state";
 import { auditQuery, exportAddress, type AuditAsked } from "./queries";
 import { auditKinds, fieldTime, isoTime } from "./words";
 
@@ -45,7 +46,7 @@ function AuditOf({ tenant }: { tenant: string }) {
     <Page
       title="Audit"
       tab={`Audit of ${tenant}`}
-      about={`Every change that was made in ${tenant}, and what was refused. It cannot be changed.`}
+      about={`Every change that was made in ${tenant}, and what was refused.`}
       actions={
         <>
           <Button variant="default" onClick={() => void query.refetch()} loading={query.isFetching && !query.isPending}>
@@ -57,6 +58,7 @@ function AuditOf({ tenant }: { tenant: string }) {
         </>
       }
     >
+      <AuditState tenant={tenant} />
       <FilterFold set={Object.keys(asked).length}>
         <Filters tenant={tenant} filters={filters} set={(next) => set({ ...next, cursor: undefined })} />
       </FilterFold>

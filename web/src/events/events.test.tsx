@@ -11,6 +11,7 @@ const fleet: Fleet = {
   id: "f-1", name: "edge", description: "", references: "warn", node_ids: "shared", receipt_window: "1d", forget_nodes_after: "7d", static_clusters: [], private_clusters: [],
   values: {}, etag: '"e1"', revision: 3, changed_at: "2026-11-24T10:00:00Z", resources: 2, created_at: "2026-11-20T10:00:00Z",
 };
+const unverified = { state: "unverified" as const, unchained: 0, deliveries: [] };
 const events: EventList = {
   position: "9",
   next_cursor: "older-1",
@@ -20,7 +21,7 @@ const events: EventList = {
   ],
 };
 
-beforeEach(() => server.use(get(path, fleet)));
+beforeEach(() => server.use(get(path, fleet), get("/v1/tenants/acme/audit/verify", unverified), get("/v1/tenants/other/audit/verify", unverified)));
 
 test("events are told in words, with links to the nodes, the resource and the revision", async () => {
   server.use(get(`${path}/events`, events));
@@ -92,6 +93,17 @@ test("the audit tells who did what, with links, its filters and an export of the
   await userEvent.selectOptions(screen.getByLabelText("What"), "resources.apply");
   await waitFor(() => expect(asked.at(-1)).toBe("?limit=50&kind=resources.apply&actor=ada&fleet=edge"));
   expect(screen.getByRole("link", { name: "Export these as JSON lines" }).getAttribute("href")).toBe("/v1/tenants/acme/audit?format=jsonl&kind=resources.apply&actor=ada&fleet=edge");
+});
+
+test("the audit says whether it is as it was written", async () => {
+  const check = "/v1/tenants/acme/audit/verify";
+  server.use(get("/v1/tenants/acme/fleets", { items: [] }), get("/v1/tenants/acme/audit", audit), get(check, { ...unverified, state: "intact" as const, checked_at: "2026-11-24T10:00:00Z", checked_seq: 1204 }));
+  const { unmount } = open("/audit");
+  expect((await screen.findByText(/up to event 1204/)).textContent).toContain("as it was written");
+  unmount();
+  server.use(get(check, { ...unverified, state: "broken" as const, checked_at: "2026-11-24T10:00:00Z", fault: { what: "event_changed" as const, seq: 5, detail: "<b>the event</b> was changed" } }));
+  open("/audit");
+  expect((await screen.findByRole("alert")).textContent).toContain("At event 5: <b>the event</b> was changed");
 });
 
 test("a page of the audit that is empty and has another one says so", async () => {

@@ -44,6 +44,13 @@ export const auditQuery = (tenant: string, asked: AuditAsked, cursor?: string) =
       listed(take(api.GET("/v1/tenants/{tenant}/audit", { params: { path: { tenant }, query: { limit: pageSize, ...asked, ...(cursor ? { cursor } : {}) } }, signal }))),
   });
 
+/** Whether the audit is as it was written, as the servers found last. */
+export const auditCheckQuery = (tenant: string) =>
+  queryOptions({
+    queryKey: ["audit-check", tenant],
+    queryFn: ({ signal }) => take(api.GET("/v1/tenants/{tenant}/audit/verify", { params: { path: { tenant } }, signal })),
+  });
+
 /** Where all that the filters take is read, one event on a line. The session's cookie goes along with a link. */
 export function exportAddress(tenant: string, asked: AuditAsked): string {
   const words = new URLSearchParams({ format: "jsonl" });

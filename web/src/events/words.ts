@@ -85,6 +85,9 @@ export const auditKinds: Readonly<Record<string, string>> = {
   "node.retry": "offered a node again what it refuses",
   "access.denied": "was refused what it may not",
   "secret.compared": "compared a secret with other contents",
+  "secrets.read": "read what is told of secrets",
+  "audit.export": "took the audit away",
+  "audit.broken": "found that the audit is not as it was written",
 };
 
 export interface ChangedResource {

@@ -2,9 +2,20 @@
 
 from .action_code import ActionCode
 from .apply_input import ApplyInput
+from .audit_anchor import AuditAnchor
+from .audit_chain import AuditChain
+from .audit_check import AuditCheck
+from .audit_check_state import AuditCheckState
+from .audit_delivery import AuditDelivery
+from .audit_delivery_collector import AuditDeliveryCollector
 from .audit_event import AuditEvent
 from .audit_event_detail import AuditEventDetail
+from .audit_fault import AuditFault
+from .audit_fault_what import AuditFaultWhat
+from .audit_head import AuditHead
+from .audit_link import AuditLink
 from .audit_list import AuditList
+from .audit_record import AuditRecord
 from .bootstrap import Bootstrap
 from .bootstrap_file import BootstrapFile
 from .comparison import Comparison
@@ -154,9 +165,20 @@ from .write_result import WriteResult
 __all__ = (
     "ActionCode",
     "ApplyInput",
+    "AuditAnchor",
+    "AuditChain",
+    "AuditCheck",
+    "AuditCheckState",
+    "AuditDelivery",
+    "AuditDeliveryCollector",
     "AuditEvent",
     "AuditEventDetail",
+    "AuditFault",
+    "AuditFaultWhat",
+    "AuditHead",
+    "AuditLink",
     "AuditList",
+    "AuditRecord",
     "Bootstrap",
     "BootstrapFile",
     "Comparison",

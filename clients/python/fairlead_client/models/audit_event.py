@@ -35,6 +35,10 @@ class AuditEvent:
     new_revision: int | Unset = UNSET
     detail: AuditEventDetail | Unset = UNSET
     """ Names and counts; never a value of a secret or a token. """
+    seq: int | Unset = UNSET
+    """ Its number in the chain of the tenant's audit; left out of an event from before there was a chain. """
+    hash_: str | Unset = UNSET
+    """ A SHA-256, in hexadecimal. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,6 +66,10 @@ class AuditEvent:
         if not isinstance(self.detail, Unset):
             detail = self.detail.to_dict()
 
+        seq = self.seq
+
+        hash_ = self.hash_
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -86,6 +94,10 @@ class AuditEvent:
             field_dict["new_revision"] = new_revision
         if detail is not UNSET:
             field_dict["detail"] = detail
+        if seq is not UNSET:
+            field_dict["seq"] = seq
+        if hash_ is not UNSET:
+            field_dict["hash"] = hash_
 
         return field_dict
 
@@ -122,6 +134,10 @@ class AuditEvent:
         else:
             detail = AuditEventDetail.from_dict(_detail)
 
+        seq = d.pop("seq", UNSET)
+
+        hash_ = d.pop("hash", UNSET)
+
         audit_event = cls(
             at=at,
             kind=kind,
@@ -134,6 +150,8 @@ class AuditEvent:
             old_revision=old_revision,
             new_revision=new_revision,
             detail=detail,
+            seq=seq,
+            hash_=hash_,
         )
 
         audit_event.additional_properties = d

@@ -1,0 +1,261 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/internal/audit"
+	"fairlead/internal/fleet"
+	"fairlead/internal/forward"
+	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
+)
+
+var webhookSecret = []byte("0123456789abcdef0123456789abcdef")
+
+// auditReceiver is a collector that does with each delivery what the next script says: nothing more of it is kept then.
+type auditReceiver struct {
+	*httptest.Server
+
+	mu     sync.Mutex // guards all below
+	script []func(http.ResponseWriter)
+	seqs   []int64
+	heads  []audit.Head
+	links  []audit.Link
+}
+
+func newReceiver(t *testing.T) *auditReceiver {
+	t.Helper()
+	c := &auditReceiver{}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.Header.Get("Webhook-Signature") != forward.Signature(webhookSecret, r.Header.Get("Webhook-Id"), r.Header.Get("Webhook-Timestamp"), body) {
+			t.Error("a bad signature")
+		}
+		var b forward.Batch
+		if err := json.Unmarshal(body, &b); err != nil {
+			t.Error(err)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, l := range b.Events {
+			c.seqs, c.links = append(c.seqs, l.Seq), append(c.links, l)
+		}
+		c.heads = append(c.heads, b.Heads...)
+		if len(c.script) > 0 {
+			f := c.script[0]
+			c.script = c.script[1:]
+			f(w)
+		}
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+// firsts are the numbers without those that came again.
+func (c *auditReceiver) firsts() (out []int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range c.seqs {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func forwarderTo(t *testing.T, s *store.Store, c *auditReceiver, log io.Writer) *forwarder {
+	t.Helper()
+	w, err := forward.NewWebhook(forward.WebhookConfig{URL: c.URL, Secret: webhookSecret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newForwarder(s, w, slog.New(slog.NewTextHandler(log, nil)))
+}
+
+func upTo(n int64) (out []int64) {
+	for i := range n {
+		out = append(out, i+1)
+	}
+	return out
+}
+
+// again makes the pause after a failure over.
+func again(t *testing.T, db *storetest.DB, f *forwarder) {
+	t.Helper()
+	db.Exec(t, `UPDATE audit_deliveries SET claimed_until = NULL`)
+	f.next = f.next.Add(-pauseMost)
+}
+
+// A collector that is slow, away or broken gets every event all the same, in the order of the chain, and the heads; and can verify what it got.
+func TestT48_NoEventIsLostOnTheWayToACollector(t *testing.T) {
+	t.Parallel()
+	db, s, tenant := audited(t)
+	c := newReceiver(t)
+	var log strings.Builder
+	f := forwarderTo(t, s, c, &log)
+	elsewhere := newReceiver(t)
+	for _, bad := range []func(http.ResponseWriter){
+		func(w http.ResponseWriter) { w.WriteHeader(500) },
+		func(w http.ResponseWriter) { w.Header().Set("Location", elsewhere.URL); w.WriteHeader(307) },
+		func(w http.ResponseWriter) { panic(http.ErrAbortHandler) },
+	} {
+		c.script = append(c.script, bad)
+		if !f.once(t.Context()) {
+			t.Error("it is said to be taken")
+		}
+		if f.once(t.Context()) {
+			t.Error("it is tried again at once")
+		}
+		again(t, db, f)
+	}
+	if f.pause != 4e9 {
+		t.Errorf("the pause is %v", f.pause)
+	}
+	if n := len(elsewhere.seqs); n > 0 {
+		t.Errorf("%d events went elsewhere", n)
+	}
+	if _, _, err := s.SignAudit(t.Context(), tenant, audit.NewSigner([]byte("x")), func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, tenant, 250) // several batches
+	if f.once(t.Context()) || f.pause != 0 {
+		t.Error(log.String())
+	}
+	if got := c.firsts(); !slices.Equal(got, upTo(254)) {
+		t.Errorf("%v", got)
+	}
+	if len(c.heads) != 1 || c.heads[0].Seq != 4 {
+		t.Errorf("%+v", c.heads)
+	}
+	chain := audit.NewChain(tenant.String(), audit.Anchor{})
+	chain.Expect(c.heads...)
+	for _, l := range c.links {
+		if l.Seq <= chain.Seq() {
+			continue
+		}
+		if fault := chain.Add(l); fault != nil {
+			t.Fatal(fault)
+		}
+	}
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "delivered again") || strings.Contains(log.String(), c.URL) {
+		t.Error(log.String())
+	}
+	if n := len(c.seqs); f.once(t.Context()) || len(c.seqs) != n {
+		t.Error("it is sent again")
+	}
+}
+
+// forgetful dies before it can say that a batch was taken.
+type forgetful struct {
+	*store.Store
+	after int
+}
+
+var errDies = errors.New("dies")
+
+func (d *forgetful) Delivered(ctx context.Context, t fleet.TenantID, x store.AuditDelivery, holder fleet.ServerID) (bool, error) {
+	if d.after--; d.after < 0 {
+		return false, errDies
+	}
+	return d.Store.Delivered(ctx, t, x, holder)
+}
+
+func (d *forgetful) ReleaseDelivery(context.Context, fleet.TenantID, string, fleet.ServerID, time.Duration) error {
+	return errDies
+}
+
+// A server that dies in between leaves its claim, which ends a minute later: then another one goes on, and sends what was not said to be taken again.
+func TestT48_AServerThatDiesLosesNoEvent(t *testing.T) {
+	t.Parallel()
+	db, s, tenant := audited(t)
+	write(t, s, tenant, 300)
+	c := newReceiver(t)
+	dying := forwarderTo(t, s, c, io.Discard)
+	dying.store = &forgetful{s, 1}
+	dying.once(t.Context())
+	other := forwarderTo(t, s, c, io.Discard)
+	if n := len(c.seqs); n != 200 || other.once(t.Context()) || len(c.seqs) != n {
+		t.Errorf("%d events, then %d: two servers are at it", n, len(c.seqs))
+	}
+	again(t, db, other)
+	if other.once(t.Context()) {
+		t.Error("it failed")
+	}
+	if got := c.firsts(); !slices.Equal(got, upTo(304)) || len(c.seqs) != 404 {
+		t.Errorf("%d events of %v", len(c.seqs), got)
+	}
+}
+
+// What retention removes before a collector had it is an error in the log; what was removed before there was a collector is not.
+func TestT48_WhatRetentionTookFromACollectorIsTold(t *testing.T) {
+	t.Parallel()
+	db, s, tenant := audited(t)
+	c := newReceiver(t)
+	var log strings.Builder
+	f := forwarderTo(t, s, c, &log)
+	old := func() {
+		db.Exec(t, `SET session_replication_role = replica; UPDATE audit_events SET at = at - interval '500 days'; RESET session_replication_role`)
+		if _, err := s.CompactDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old()
+	write(t, s, tenant, 1)
+	if f.once(t.Context()); len(c.seqs) != 1 || c.seqs[0] != 5 || strings.Contains(log.String(), "ERROR") {
+		t.Errorf("%v: %s", c.seqs, log.String())
+	}
+	write(t, s, tenant, 2)
+	old()
+	write(t, s, tenant, 1)
+	again(t, db, f)
+	if f.once(t.Context()); !slices.Equal(c.seqs, []int64{5, 8}) || !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "events=2") {
+		t.Errorf("%v: %s", c.seqs, log.String())
+	}
+}
+
+func TestT21_CollectorsAreAskedForInFull(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := file("good", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\n", 0o600)
+	for name, c := range map[string]struct {
+		c    AuditCollectors
+		n    int
+		says string
+	}{
+		"none":          {AuditCollectors{}, 0, ""},
+		"both":          {AuditCollectors{AuditWebhook: "https://c", AuditWebhookKeyFile: good, AuditSyslog: "tcp+tls://c:6514"}, 2, ""},
+		"no key":        {AuditCollectors{AuditWebhook: "https://c"}, 0, "openssl rand"},
+		"no address":    {AuditCollectors{AuditWebhookKeyFile: good}, 0, "--audit-webhook"},
+		"an open key":   {AuditCollectors{AuditWebhook: "https://c", AuditWebhookKeyFile: file("open", "x", 0o644)}, 0, "chmod 600"},
+		"a short key":   {AuditCollectors{AuditWebhook: "https://c", AuditWebhookKeyFile: file("short", "MTIz", 0o600)}, 0, "needs 24"},
+		"no base64":     {AuditCollectors{AuditWebhook: "https://c", AuditWebhookKeyFile: file("plain", "a secret", 0o600)}, 0, "base64"},
+		"plaintext":     {AuditCollectors{AuditWebhook: "http://c", AuditWebhookKeyFile: good}, 0, "https://"},
+		"no file":       {AuditCollectors{AuditWebhook: "https://c", AuditWebhookKeyFile: dir + "/none"}, 0, "no such file"},
+		"syslog by UDP": {AuditCollectors{AuditSyslog: "udp://c:514"}, 0, "tcp+tls://"},
+	} {
+		sinks, err := c.c.sinks()
+		if len(sinks) != c.n || (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %d, %v", name, len(sinks), err)
+		}
+	}
+}
