@@ -108,8 +108,11 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 	if err != nil {
 		return Compiled{}, err
 	}
+	if size := proto.Size(m.Interface()); size > maxValue { // before anything goes through it
+		return Compiled{}, fail(d.body(), codeLimit, "the resource is %d bytes as a message: one may have %d", size, maxValue)
+	}
 	out := Compiled{Document: d}
-	if out.Placeholders, err = filled.placeholders(m.Descriptor(), root, d.body()); err != nil {
+	if out.Placeholders, err = filled.placeholders(m.Descriptor(), root); err != nil {
 		return Compiled{}, err
 	}
 	if err := out.check(m, place{root, d.body()}, guard{logPaths: c.logPaths}); err != nil {
@@ -162,9 +165,6 @@ func (c *Compiler) finish(key fleet.Key, out Compiled, m protoreflect.Message, p
 	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(m.Interface())
 	if err != nil {
 		return Compiled{}, fail(p.at, codeValue, "the message cannot be encoded")
-	}
-	if len(value) > maxValue {
-		return Compiled{}, fail(p.at, codeLimit, "the resource is %d bytes as a message: one may have %d", len(value), maxValue)
 	}
 	var hmacKey []byte
 	if s, ok := m.Interface().(*tls.Secret); ok {
