@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -125,8 +126,12 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 // looks for.
 func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 	var d deriver
+	var ended error
 	err := walk(m, p.n, p.at, true, func(m protoreflect.Message, n *node, at *path, root bool) {
-		if d.full() {
+		if out.Step != nil && ended == nil {
+			ended = out.Step()
+		}
+		if d.full() || ended != nil {
 			return
 		}
 		here := place{n, at}
@@ -141,7 +146,7 @@ func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 			out.warn(at, codeUnchecked, "the content of a %s is not checked: write the message itself, with its \"@type\"", m.Descriptor().Name())
 		}
 	})
-	if err != nil {
+	if err = cmp.Or(ended, err); err != nil {
 		return err
 	}
 	d.innerName(out.Type, out.Name, m, p)

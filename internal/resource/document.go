@@ -31,6 +31,9 @@ type Document struct {
 	// Fill are the values of the fleet that it is written to, for the placeholders in Body. Who compiles the document sets it.
 	Fill map[string]string
 
+	// Step, if it is set, is called at the steps of Compile; its error ends that.
+	Step func() error
+
 	doc  string // where the document stood in what was sent: "" or "/resources/3"
 	bare bool   // it was Envoy's message itself, not a document with a body
 }
