@@ -53,6 +53,7 @@ var layers = map[string][]string{
 	"internal/forward":      {"internal/fleet", "internal/audit"},
 	"internal/selector":     {"internal/fleet"},
 	"internal/docdiff":      {"internal/fleet"},
+	"internal/compute":      {"internal/fleet"},
 	"internal/pattern":      {},
 	"internal/envoyversion": {"internal/fleet"},
 	"internal/redact":       {"internal/envoytypes", protobuf},
@@ -76,7 +77,7 @@ var layers = map[string][]string{
 	"internal/store":           {"internal/fleet", "internal/audit", "internal/auth", "internal/lifecycle", "migrations", pgx, puddle, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
-		"internal/fleet", "internal/audit", "internal/auth", "internal/bootstrap", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
+		"internal/fleet", "internal/audit", "internal/auth", "internal/bootstrap", "internal/compute", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/lifecycle", "internal/door", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},

@@ -48,31 +48,43 @@ func (d Diff) Same() bool {
 }
 
 // Changes are the differences, such that made one after the other, as RFC 6902 says of a patch,
-// they make the one document the other. Elements of a list that have a name are told apart by it.
-func (d Diff) Changes() []Change {
-	var c changes
+// they make the one document the other. Elements of a list that have a name are told apart by it. It ends
+// where they take more than so many bytes, pointers and values together: whole is false then.
+func (d Diff) Changes(most int) (out []Change, whole bool) {
+	c := changes{room: most}
 	c.value(d.before, d.after, "")
-	return c
+	return c.all, c.room >= 0
 }
 
-type changes []Change
+type changes struct {
+	all  []Change
+	room int // bytes
+}
+
+func (c *changes) add(one Change) {
+	c.room -= len(one.Pointer) + len(one.Before) + len(one.After)
+	c.all = append(c.all, one)
+}
 
 func (c *changes) value(before, after *node, at string) {
 	switch {
+	case c.room < 0:
 	case before == nil && after == nil:
 	case before == nil:
-		*c = append(*c, Change{Pointer: at, Op: Add, After: after.json()})
+		c.add(Change{Pointer: at, Op: Add, After: after.json()})
 	case after == nil:
-		*c = append(*c, Change{Pointer: at, Op: Remove, Before: before.json()})
+		c.add(Change{Pointer: at, Op: Remove, Before: before.json()})
 	case before.id == after.id:
 	case before.kind == object && after.kind == object:
 		for _, key := range keysOf(before, after) {
-			c.value(before.member(key), after.member(key), at+"/"+escape.Replace(key))
+			if b, a := before.member(key), after.member(key); b == nil || a == nil || b.id != a.id {
+				c.value(b, a, at+"/"+escape.Replace(key))
+			}
 		}
 	case before.kind == list && after.kind == list:
 		c.items(before.items, after.items, at)
 	default:
-		*c = append(*c, Change{Pointer: at, Op: Replace, Before: before.json(), After: after.json()})
+		c.add(Change{Pointer: at, Op: Replace, Before: before.json(), After: after.json()})
 	}
 }
 
@@ -91,7 +103,7 @@ func (c *changes) items(before, after []*node, at string) {
 		}
 	}
 	for _, p := range all {
-		if p.before >= 0 && p.after >= 0 {
+		if p.before >= 0 && p.after >= 0 && before[p.before].id != after[p.after].id {
 			c.value(before[p.before], after[p.after], at+"/"+strconv.Itoa(p.after))
 		}
 	}

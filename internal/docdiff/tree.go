@@ -25,6 +25,7 @@ type node struct {
 	raw     string // of a scalar, as JSON
 	text    string
 	members []member // in the order in which they stood
+	index   map[string]int
 	items   []*node
 	id      int // equal for equal values of both documents, and for no others
 	key     int // of an object with a name: equal for equal names; else id
@@ -36,10 +37,8 @@ type member struct {
 }
 
 func (n *node) member(key string) *node {
-	for i := range n.members {
-		if n.members[i].key == key {
-			return n.members[i].value
-		}
+	if i, there := n.index[key]; there {
+		return n.members[i].value
 	}
 	return nil
 }
@@ -110,6 +109,7 @@ func (s ids) next(d *json.Decoder) (*node, error) {
 func (s ids) object(n *node, d *json.Decoder) error {
 	n.kind = object
 	byKey := map[string]int{}
+	n.index = map[string]int{}
 	for d.More() {
 		token, err := d.Token()
 		if err != nil {
@@ -123,7 +123,7 @@ func (s ids) object(n *node, d *json.Decoder) error {
 		if _, twice := byKey[key]; twice {
 			return fmt.Errorf("a document to compare has a key twice: %w", fleet.ErrInvalid)
 		}
-		byKey[key] = value.id
+		byKey[key], n.index[key] = value.id, len(n.members)
 		n.members = append(n.members, member{key, value})
 	}
 	var b strings.Builder

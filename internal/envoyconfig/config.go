@@ -17,6 +17,8 @@ import (
 type Options struct {
 	RDS bool // routes are taken out of their listeners
 	EDS bool // endpoints that are addresses are taken out of their clusters
+	// Step, if it is set, is called for each resource; its error ends the reading.
+	Step func() error
 }
 
 // Document is a resource in the form in which the API shows it; a Secret as it is written.
@@ -94,7 +96,7 @@ func Read(in []byte, o Options) (Result, error) {
 	default:
 		return Result{}, ErrForm
 	}
-	return r.result(), nil
+	return r.result()
 }
 
 // maxStrict is up to which size the text is read as the API reads documents; dumps may be
@@ -163,9 +165,14 @@ func (r *reader) add(t fleet.Type, name string, body object) {
 }
 
 // result turns the trees into documents.
-func (r *reader) result() (out Result) {
-	r.lift()
+func (r *reader) result() (out Result, err error) {
+	if err := r.lift(); err != nil {
+		return out, err
+	}
 	for ref, body := range r.taken {
+		if err := r.step(); err != nil {
+			return out, err
+		}
 		what := ref.Type.Slug() + "/" + ref.Name
 		raw, err := json.Marshal(body)
 		if err == nil {
@@ -186,5 +193,12 @@ func (r *reader) result() (out Result) {
 	})
 	slices.SortStableFunc(r.left, func(a, b Left) int { return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why)) })
 	out.Left = slices.Compact(r.left)
-	return out
+	return out, nil
+}
+
+func (r *reader) step() error {
+	if r.Step == nil {
+		return nil
+	}
+	return r.Step()
 }

@@ -17,13 +17,16 @@ func fromADS() object { return object{"ads": object{}, "resource_api_version": "
 
 // lift makes resources of their own of what stands in others, and turns what was looked up
 // in the proxy's bootstrap into something that it asks for.
-func (r *reader) lift() {
+func (r *reader) lift() error {
 	for _, ref := range r.refs() {
 		if body := r.taken[ref]; ref.Type == fleet.Listener || ref.Type == fleet.Cluster {
 			r.keys(ref, body)
 		}
 	}
 	for _, ref := range r.refs() {
+		if err := r.step(); err != nil {
+			return err
+		}
 		body := r.taken[ref]
 		r.staticSecrets(body)
 		r.sources(ref, body)
@@ -43,6 +46,7 @@ func (r *reader) lift() {
 			}
 		}
 	}
+	return nil
 }
 
 func (r *reader) refs() []fleet.Ref {

@@ -35,7 +35,7 @@ func BenchmarkCheck(b *testing.B) {
 			rs, nodes := chain(b, n)
 			f := findings.Fleet{Resources: rs, Nodes: nodes, Now: now}
 			for b.Loop() {
-				findings.Check(f)
+				check(f)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/resource")
 		})
@@ -52,7 +52,7 @@ func BenchmarkCheckDangling(b *testing.B) {
 			}
 			f := findings.Fleet{Resources: rs, Nodes: nodes, Now: now}
 			for b.Loop() {
-				findings.Check(f)
+				check(f)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/resource")
 		})

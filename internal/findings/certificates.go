@@ -13,6 +13,9 @@ const soon = 30 * 24 * time.Hour
 // certificates finds those that have expired, expire soon, or are not their key's.
 func (c *checker) certificates() {
 	for _, n := range c.order {
+		if !c.on() {
+			return
+		}
 		for _, v := range n.variants {
 			for i := range v.facts.Certificates {
 				c.certificate(v, &v.facts.Certificates[i])

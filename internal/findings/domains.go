@@ -32,6 +32,9 @@ const maxClaims = 16
 func (c *checker) domains() {
 	claims := map[domainOf][]claim{}
 	for _, n := range c.order {
+		if !c.on() {
+			return
+		}
 		route, ok := c.tableOf(n)
 		if !ok {
 			continue

@@ -112,13 +112,13 @@ func TestCheck(t *testing.T) {
 			t.Parallel()
 			f := c.fleet
 			f.Resources, f.Now = stored(t, c.docs...), now
-			got := findings.Check(f)
+			got := check(f)
 			if diff := cmp.Diff(c.want, lines(got)); diff != "" {
 				t.Error(diff)
 			}
 			rand.Shuffle(len(f.Resources), func(i, j int) { f.Resources[i], f.Resources[j] = f.Resources[j], f.Resources[i] })
 			rand.Shuffle(len(f.Nodes), func(i, j int) { f.Nodes[i], f.Nodes[j] = f.Nodes[j], f.Nodes[i] })
-			if diff := cmp.Diff(got, findings.Check(f)); diff != "" {
+			if diff := cmp.Diff(got, check(f)); diff != "" {
 				t.Errorf("in another order: %s", diff)
 			}
 		})
@@ -147,7 +147,7 @@ func TestCertificates(t *testing.T) {
 	} {
 		c.cert.Pointer = "/body/x"
 		r := findings.Resource{Ref: fleet.Ref{Type: fleet.Secret, Name: "s"}, Facts: &resource.Facts{Certificates: []resource.Certificate{c.cert}}}
-		got := findings.Check(findings.Fleet{Resources: []findings.Resource{r}, Now: now})
+		got := check(findings.Fleet{Resources: []findings.Resource{r}, Now: now})
 		switch {
 		case c.want == "" && len(got) > 0:
 			t.Errorf("%s: %v", name, lines(got))
@@ -160,7 +160,7 @@ func TestCertificates(t *testing.T) {
 // TestSentences: each says what is wrong and what to do.
 func TestSentences(t *testing.T) {
 	t.Parallel()
-	got := findings.Check(findings.Fleet{Now: now, Resources: stored(t, rds("l", "r"),
+	got := check(findings.Fleet{Now: now, Resources: stored(t, rds("l", "r"),
 		route("r", "weighted_clusters: {clusters: [{name: backnd, weight: 1}, {name: backnd, weight: 1}]}"), cluster("backend"))})
 	want := []string{
 		"routes/r names clusters/backnd (here and in 1 more place), which does not exist: what is sent there fails, requests with 503; is clusters/backend meant? Else write it, " +
@@ -180,7 +180,7 @@ func TestSentences(t *testing.T) {
 func TestUnknownBodies(t *testing.T) {
 	t.Parallel()
 	rs := []findings.Resource{{Ref: fleet.Ref{Type: fleet.Listener, Name: "l"}}, {Ref: fleet.Ref{Type: fleet.Cluster, Name: "c"}, Variant: "v", Selector: "("}}
-	got := findings.Check(findings.Fleet{Resources: rs, Nodes: nodes("a"), Now: now})
+	got := check(findings.Fleet{Resources: rs, Nodes: nodes("a"), Now: now})
 	if diff := cmp.Diff([]string{"warning variant_unmatched clusters/c@v /selector", "info unreachable clusters/c@v"}, lines(got)); diff != "" {
 		t.Error(diff)
 	}

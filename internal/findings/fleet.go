@@ -31,6 +31,8 @@ type Fleet struct {
 	// Deletes are names of which the write that is looked at takes the last variant.
 	Deletes map[fleet.Ref]bool
 	Now     time.Time // against which certificates are held
+	// Step, if it is set, is called on the way; its error ends the check.
+	Step func() error
 }
 
 // Resource is one variant of a resource, as it is stored.
@@ -48,8 +50,8 @@ type Resource struct {
 const BootstrapCluster = "fairlead_xds"
 
 // Check returns what is to be said of the fleet, the worst first, the same for the same
-// fleet whatever the order of its parts.
-func Check(f Fleet) []Finding {
+// fleet whatever the order of its parts. The error is one of f.Step.
+func Check(f Fleet) ([]Finding, error) {
 	c := newChecker(f)
 	c.references()
 	c.certificates()
@@ -60,13 +62,22 @@ func Check(f Fleet) []Finding {
 	c.reach()
 	c.oldBootstraps()
 	sortFindings(c.found)
-	return c.found
+	return c.found, c.ended
+}
+
+// on is asked at each step whether to go on.
+func (c *checker) on() bool {
+	if c.ended == nil && c.Step != nil {
+		c.ended = c.Step()
+	}
+	return c.ended == nil
 }
 
 // checker is one check on its way.
 type checker struct {
 	Fleet
 	found  []Finding
+	ended  error // of Step
 	names  map[fleet.Ref]*name
 	order  []*name // by type and name
 	static map[string]bool
@@ -102,6 +113,9 @@ func newChecker(f Fleet) *checker {
 	}
 	var selectors []selector.Selector
 	for i := range f.Resources {
+		if !c.on() {
+			break
+		}
 		r := &f.Resources[i]
 		n := c.names[r.Ref]
 		if n == nil {
@@ -127,7 +141,7 @@ func newChecker(f Fleet) *checker {
 	for _, r := range f.Alike {
 		c.byType[r.Type] = append(c.byType[r.Type], r.Name)
 	}
-	c.views = newViews(selectors, f.Nodes)
+	c.views = newViews(selectors, f.Nodes, c.on)
 	return c
 }
 

@@ -25,6 +25,9 @@ func (c *checker) reach() {
 	w := &reachable{checker: c, reached: make(map[*name]bool, len(c.order)), hosts: map[string][]*name{}}
 	namedBy := map[fleet.Ref]fleet.Ref{}
 	for _, n := range c.order {
+		if !c.on() {
+			return
+		}
 		if n.Type == fleet.VirtualHost {
 			w.hosts[routeOf(n.Name)] = append(w.hosts[routeOf(n.Name)], n)
 		}
@@ -38,6 +41,9 @@ func (c *checker) reach() {
 	}
 	w.run()
 	for _, n := range c.order {
+		if !c.on() {
+			return
+		}
 		if !w.reached[n] {
 			v := n.variants[0]
 			by, named := namedBy[n.Ref]

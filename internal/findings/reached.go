@@ -54,7 +54,7 @@ func Reached(names []Rewrite, nodes []fleet.Node) *Reach {
 			parsed[v.Selector], selectors = s, append(selectors, s)
 		}
 	}
-	r := &Reach{Nodes: make([]map[string]int, len(names)), views: newViews(selectors, nodes)}
+	r := &Reach{Nodes: make([]map[string]int, len(names)), views: newViews(selectors, nodes, func() bool { return true })}
 	r.reached = r.views.none()
 	for i, n := range names {
 		r.Nodes[i] = r.rewrite(r.winners(n.Before, parsed), r.winners(n.After, parsed))

@@ -26,6 +26,9 @@ var lost = map[protoreflect.FullName]string{
 // references finds what names something that is not there, or not for every node.
 func (c *checker) references() {
 	for _, n := range c.order {
+		if !c.on() {
+			return
+		}
 		for _, v := range n.variants {
 			for i := range v.facts.Mentions {
 				c.mention(n, v, &v.facts.Mentions[i])

@@ -116,3 +116,12 @@ func nodes(ids ...string) (out []fleet.Node) {
 	}
 	return out
 }
+
+// check is findings.Check of what nothing ends.
+func check(f findings.Fleet) []findings.Finding {
+	got, err := findings.Check(f)
+	if err != nil {
+		panic(err)
+	}
+	return got
+}

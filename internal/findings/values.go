@@ -9,6 +9,9 @@ import (
 // values finds what stands written with other values of the fleet than it has now.
 func (c *checker) values() {
 	for _, n := range c.order {
+		if !c.on() {
+			return
+		}
 		for _, v := range n.variants {
 			for _, name := range slices.Sorted(maps.Keys(v.Values)) {
 				now, there := c.Values[name]

@@ -11,6 +11,9 @@ import (
 // variants finds those that no node gets, and those that nothing but their names tells apart.
 func (c *checker) variants() {
 	for _, n := range c.order {
+		if !c.on() {
+			return
+		}
 		if len(n.variants) == 1 && n.fallback() {
 			continue
 		}

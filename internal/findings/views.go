@@ -18,10 +18,13 @@ type views struct {
 	known   map[selector.Vector]int
 }
 
-func newViews(selectors []selector.Selector, nodes []fleet.Node) views {
+func newViews(selectors []selector.Selector, nodes []fleet.Node, on func() bool) views {
 	x := selector.NewIndex(selectors)
 	vs := views{index: x, matched: make([][]int32, x.Len()), known: map[selector.Vector]int{}}
 	for _, n := range nodes {
+		if !on() {
+			break
+		}
 		vector := vs.vector(n)
 		i, again := vs.known[vector]
 		if !again {

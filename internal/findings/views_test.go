@@ -37,7 +37,7 @@ func TestWhoGetsNothingEqualsAskingEachNode(t *testing.T) {
 			}
 		}
 		var got []findings.Finding
-		for _, x := range findings.Check(f) {
+		for _, x := range check(f) {
 			if x.Code == findings.MissingForNodes || x.Code == findings.VariantUnmatched || x.Code == findings.VariantShadowed {
 				got = append(got, findings.Finding{Code: x.Code, Ref: x.Ref, Variant: x.Variant, Nodes: x.Nodes})
 			}

@@ -10,7 +10,8 @@ import (
 // fleet only what stands beside them need be there: all variants of the touched names and of those that they name, and
 // what names those of them that have no default variant. Nothing is said of what nothing leads to: a cluster is
 // often written before its route, and who leads where only the whole fleet tells.
-func CheckWrite(f Fleet, touched map[fleet.Ref]bool) []Finding {
+// The error is one of f.Step.
+func CheckWrite(f Fleet, touched map[fleet.Ref]bool) ([]Finding, error) {
 	c := newChecker(f)
 	c.references()
 	c.certificates()
@@ -20,7 +21,7 @@ func CheckWrite(f Fleet, touched map[fleet.Ref]bool) []Finding {
 	c.variants()
 	c.found = slices.DeleteFunc(c.found, func(f Finding) bool { return !touched[f.Ref] && (f.To.Name == "" || !touched[f.To]) })
 	sortFindings(c.found)
-	return c.found
+	return c.found, c.ended
 }
 
 // Count tells how many findings there are of each severity.

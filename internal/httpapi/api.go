@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"fairlead/internal/auth"
+	"fairlead/internal/compute"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/reference"
@@ -55,10 +56,14 @@ type API struct {
 	guesses     *guesses
 	comparisons *denials // that the audit is to be told of
 	facts       *factBook
+	computing   *compute.Pool
+	checks      compute.Flights[findingsOf, checked]
 	handler     http.Handler
 
 	drainOnce sync.Once
 	draining  chan struct{}
+	finishing time.Duration
+	finishBy  time.Time // set before draining is closed
 }
 
 // doubtedAtOnce is how many tokens are looked up at the same time that come from addresses of
@@ -96,6 +101,7 @@ func New(c Config) (*API, error) {
 	a.limits, a.pace = newLimitsBook(time.Now, c.Store.Limits), newPace(time.Now)
 	a.denied = newDenials(time.Now)
 	a.guesses, a.comparisons = newGuesses(time.Now), newDenials(time.Now)
+	a.computing, a.finishing = newComputing(), finishing
 	a.handler = a.routes(k, c.Page)
 	return a, nil
 }
@@ -103,9 +109,14 @@ func New(c Config) (*API, error) {
 // Handler returns the one handler of the API, the health checks and the page.
 func (a *API) Handler() http.Handler { return a.handler }
 
-// Drain ends the waiting of long polls, each of which answers at once with what it knows, and streams. Call it
-// when the server begins to stop (http.Server.RegisterOnShutdown).
-func (a *API) Drain() { a.drainOnce.Do(func() { close(a.draining) }) }
+// Drain ends the waiting of long polls, each of which answers at once with what it knows, and streams, and after some
+// seconds what is still computed. Call it when the server begins to stop (http.Server.RegisterOnShutdown).
+func (a *API) Drain() {
+	a.drainOnce.Do(func() {
+		a.finishBy = time.Now().Add(a.finishing)
+		close(a.draining)
+	})
+}
 
 func (a *API) routes(k *contract, page http.Handler) http.Handler {
 	r := chi.NewRouter()

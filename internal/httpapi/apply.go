@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"fairlead/internal/fleet"
@@ -38,11 +39,14 @@ type sentApply struct {
 }
 
 func (a *API) sentApply(ctx context.Context) (s sentApply, err error) {
-	raw, err := sentDocument(ctx).json()
-	if err != nil {
-		return s, err
-	}
-	in, err := resource.ParseApply(raw)
+	sent, in := sentDocument(ctx), resource.Apply{}
+	err = a.compute(ctx, sizeKind(len(sent.bytes)), func(func() error) error {
+		raw, err := sent.json()
+		if err == nil {
+			in, err = resource.ParseApply(raw)
+		}
+		return err
+	})
 	if err != nil {
 		return s, err
 	}
@@ -92,7 +96,7 @@ func (s *sentApply) at(change int) string {
 
 // findings tells what is to be said of the fleet because of what was sent, and what that was found in.
 func (s *sentApply) findings(ctx context.Context, a *API) (*oapi.WriteFindings, *besides) {
-	return a.tellBeside(ctx, writtenBy(s.write.Changes), s.where.finding(sentAt(s.write.Changes, s.at)))
+	return a.tellBeside(ctx, s.write.Changes, s.where.finding(sentAt(s.write.Changes, s.at)))
 }
 
 // refused turns the store's refusal into a problem that points into what was sent.
@@ -114,39 +118,62 @@ func (s *sentApply) toConfirm(ctx context.Context, err error) error {
 // compileAll compiles everything before it complains, so that all faults of a file are
 // told at once.
 func (a *API) compileAll(ctx context.Context, in resource.Apply, where *places) ([]store.ResourceChange, []oapi.FieldError, guarded, error) {
-	var changes []store.ResourceChange
-	var warnings []oapi.FieldError
-	var bad resource.Errors
-	not := guarded{}
 	stored, err := a.kept(ctx, in.Resources)
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	var out compiled
+	err = a.compute(ctx, sizeKind(len(sentDocument(ctx).bytes)), func(step func() error) (err error) {
+		out, err = a.compileEach(ctx, in, stored, where, step)
+		return err
+	})
+	return out.changes, out.warnings, out.not, err
+}
+
+// compiled is what an apply comes to.
+type compiled struct {
+	changes  []store.ResourceChange
+	warnings []oapi.FieldError
+	not      guarded
+}
+
+func (a *API) compileEach(ctx context.Context, in resource.Apply, stored map[store.Cursor]store.Resource, where *places, step func() error) (out compiled, err error) {
+	var changes []store.ResourceChange
+	var warnings []oapi.FieldError
+	var bad resource.Errors
+	not := guarded{}
 	for i, d := range in.Resources {
+		if err := step(); err != nil {
+			return out, err
+		}
+		if len(bad) > maxFaults {
+			bad = append(bad[:maxFaults:maxFaults], resource.FieldError{Code: codeTooMany, Detail: fmt.Sprintf("more than %d: the rest is left out", maxFaults)})
+			break
+		}
 		if d.Keep {
 			change, faults := keep(d, stored)
 			bad, changes = append(bad, faults...), append(changes, change)
 			continue
 		}
-		change, warn, refused, err := a.compile(ctx, d, where)
+		change, warn, refused, err := a.compile(ctx, withStep(d, step), where)
 		var faults resource.Errors
 		switch {
 		case errors.As(err, &faults):
 			bad = append(bad, faults...)
 		case err != nil:
-			return nil, nil, nil, err
+			return out, err
 		}
 		changes, warnings, not[i] = append(changes, change), append(warnings, warn...), refused
 	}
 	for i, d := range in.Delete {
 		if err := mayWrite(ctx, d.Type); err != nil {
-			return nil, nil, nil, err
+			return out, err
 		}
 		changes = append(changes, store.ResourceChange{Type: d.Type, Name: d.Name, Variant: d.Variant, Delete: true})
 		where.deleted[fleet.Ref{Type: d.Type, Name: d.Name}] = "/delete/" + strconv.Itoa(i)
 	}
 	if len(bad) > 0 {
-		return nil, nil, nil, bad
+		return out, bad
 	}
-	return changes, warnings, not.some(), nil
+	return compiled{changes, warnings, not.some()}, nil
 }

@@ -102,22 +102,43 @@ func (a *API) tellDifferences(ctx context.Context, differences []store.Differenc
 				return nil, err
 			}
 		}
-		for _, d := range batch {
-			o := differenceOf(d)
-			if room > 0 {
-				size, err := tellDifference(&o, d)
-				if err != nil {
-					return nil, err
+		err := a.computeReading(ctx, comparedBytes(batch), func(step func() error) error {
+			for _, d := range batch {
+				if err := step(); err != nil {
+					return err
 				}
-				room -= size
+				o := differenceOf(d)
+				if room > 0 {
+					size, err := tellDifference(&o, d)
+					if err != nil {
+						return err
+					}
+					room -= size
+				}
+				if room <= 0 {
+					o.Omitted, o.Changes, o.Diff = optional(true), nil, nil
+				}
+				out = append(out, o)
 			}
-			if room <= 0 {
-				o.Omitted, o.Changes, o.Diff = optional(true), nil, nil
-			}
-			out = append(out, o)
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// comparedBytes is how large what is compared is.
+func comparedBytes(of []store.Difference) (size int) {
+	for _, d := range of {
+		for _, side := range []*store.Before{d.Before, d.After} {
+			if side != nil {
+				size += len(side.Body)
+			}
+		}
+	}
+	return size
 }
 
 func differenceOf(d store.Difference) oapi.Difference {
@@ -163,8 +184,12 @@ func tellDifference(o *oapi.Difference, d store.Difference) (size int, err error
 	if err != nil {
 		return 0, err
 	}
+	all, whole := diff.Changes(maxDiffs)
+	if !whole {
+		return maxDiffs + 1, nil
+	}
 	text := diff.Unified(was, is, docdiff.Context)
-	changes := each(diff.Changes(), func(c docdiff.Change) oapi.PlannedChange {
+	changes := each(all, func(c docdiff.Change) oapi.PlannedChange {
 		size += len(c.Pointer) + len(c.Before) + len(c.After)
 		out := oapi.PlannedChange{Pointer: c.Pointer, Op: oapi.PlannedChangeOp(c.Op)}
 		if c.Op != docdiff.Add {

@@ -3,9 +3,11 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"runtime"
 	"sync"
 	"time"
 
+	"fairlead/internal/compute"
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -16,7 +18,7 @@ import (
 const (
 	// mostFacts is of how many resources facts are kept, of all fleets together.
 	mostFacts = 100_000
-	// readersOfFacts is how many fleets are read at the same time: of one that is not kept all
+	// readersOfFacts is how many fleets are read at the same time, where there are processors for more, in turn between tenants: of one that is not kept all
 	// bodies are.
 	readersOfFacts = 2
 )
@@ -24,7 +26,7 @@ const (
 // factBook keeps the facts of resources, so that only what changed is read again.
 type factBook struct {
 	overview func(ctx context.Context, k fleet.Key, after fleet.Revision, f func(store.Resource)) (fleet.Revision, error)
-	turns    chan struct{}
+	turns    *compute.Pool
 
 	mu     sync.Mutex // guards fleets and kept
 	fleets map[fleet.Key]knownFacts
@@ -44,17 +46,18 @@ type content struct {
 }
 
 func newFactBook(overview func(context.Context, fleet.Key, fleet.Revision, func(store.Resource)) (fleet.Revision, error)) *factBook {
-	return &factBook{overview: overview, turns: make(chan struct{}, readersOfFacts), fleets: map[fleet.Key]knownFacts{}}
+	return &factBook{overview: overview, turns: compute.New(compute.Config{Slots: min(readersOfFacts, max(1, runtime.GOMAXPROCS(0)-1)), Waiting: readingWaits, Patience: computingPatience}), fleets: map[fleet.Key]knownFacts{}}
 }
 
-// read returns the fleet's resources with their facts, and of which revision they are.
-func (b *factBook) read(ctx context.Context, k fleet.Key) ([]findings.Resource, fleet.Revision, error) {
-	select {
-	case b.turns <- struct{}{}:
-		defer func() { <-b.turns }()
-	case <-ctx.Done():
-		return nil, 0, ctx.Err()
+// read returns the fleet's resources with their facts, and of which revision they are. It calls begin when it has its
+// turn: what was written before that is in what it returns.
+func (b *factBook) read(ctx context.Context, k fleet.Key, begin func()) ([]findings.Resource, fleet.Revision, error) {
+	turn, err := b.turns.Enter(ctx, k.Tenant, compute.Large)
+	if err != nil {
+		return nil, 0, err
 	}
+	defer turn.Leave()
+	begin()
 	b.mu.Lock()
 	old, again := b.fleets[k]
 	b.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"fairlead/internal/compute"
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -18,10 +19,11 @@ func (a *API) ListFindings(ctx context.Context, r oapi.ListFindingsRequestObject
 	if err != nil {
 		return nil, err
 	}
-	found, at, err := a.findings(ctx)
+	of, err := a.findings(ctx)
 	if err != nil {
 		return nil, err
 	}
+	found, at := of.found, of.at
 	out := oapi.ListFindings200JSONResponse{Revision: int64(at), Items: []oapi.Finding{}}
 	out.Errors, out.Warnings, out.Infos = findings.Count(found)
 	found = slices.DeleteFunc(slices.Clone(found), func(f findings.Finding) bool {
@@ -43,19 +45,39 @@ func (a *API) ListFindings(ctx context.Context, r oapi.ListFindingsRequestObject
 	return out, nil
 }
 
-// findings looks at the whole fleet of the call.
-func (a *API) findings(ctx context.Context) ([]findings.Finding, fleet.Revision, error) {
+// checked is what was found in a fleet, at a revision. It is shared: nobody changes it.
+type checked struct {
+	found []findings.Finding
+	at    fleet.Revision
+}
+
+// findings looks at the whole fleet of the call, once for all who ask at the same time.
+func (a *API) findings(ctx context.Context) (checked, error) {
+	c := callOf(ctx)
+	return a.checks.Do(ctx, findingsOf{keyOf(c), c.fleet.ETag}, func(ctx context.Context, begin func()) (checked, error) {
+		return a.check(ctx, begin)
+	})
+}
+
+func (a *API) check(ctx context.Context, begin func()) (out checked, err error) {
 	c := callOf(ctx)
 	f := findings.Fleet{StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), PrivateClusters: c.fleet.PrivateClusters, Values: c.fleet.Values, Now: time.Now()}
-	var at fleet.Revision
-	var err error
-	if f.Resources, at, err = a.facts.read(ctx, fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}); err != nil {
-		return nil, 0, err
+	if f.Resources, out.at, err = a.facts.read(ctx, keyOf(c), begin); err != nil {
+		return out, err
 	}
 	if f.Nodes, f.Unlabeled, f.NodesCut, err = a.labeledNodes(ctx); err != nil {
-		return nil, 0, err
+		return out, err
 	}
-	return findings.Check(f), at, nil
+	kind := compute.Small
+	if len(f.Resources)+len(f.Nodes) > largeCount {
+		kind = compute.Large
+	}
+	err = a.compute(ctx, kind, func(step func() error) (err error) {
+		f.Step = step
+		out.found, err = findings.Check(f)
+		return err
+	})
+	return out, err
 }
 
 // labeledNodes reads the fleet's nodes with their labels, and which of them have others that are not known; cut: some, or

@@ -145,7 +145,7 @@ func TestFactsAreReadOnce(t *testing.T) {
 	want := func(what string, bodies int, after ...fleet.Revision) {
 		t.Helper()
 		asked, read = nil, 0
-		rs, at, err := b.read(t.Context(), fleet.Key{Fleet: fleet.ID{1}})
+		rs, at, err := b.read(t.Context(), fleet.Key{Fleet: fleet.ID{1}}, func() {})
 		if err != nil || at != head || len(rs) != len(rows) || slices.ContainsFunc(rs, func(r findings.Resource) bool { return r.Facts == nil }) {
 			t.Errorf("%s: %v at %d, %v", what, rs, at, err)
 		}

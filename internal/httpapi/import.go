@@ -12,7 +12,12 @@ import (
 
 // ImportConfig implements importConfig. It writes nothing, and costs as much as checking the documents of an apply.
 func (a *API) ImportConfig(ctx context.Context, r oapi.ImportConfigRequestObject) (oapi.ImportConfigResponseObject, error) {
-	result, err := envoyconfig.Read(sentDocument(ctx).bytes, envoyconfig.Options{RDS: deref(r.Params.Rds), EDS: deref(r.Params.Eds)})
+	var result envoyconfig.Result
+	sent := sentDocument(ctx).bytes
+	err := a.compute(ctx, sizeKind(len(sent)), func(step func() error) (err error) {
+		result, err = envoyconfig.Read(sent, envoyconfig.Options{RDS: deref(r.Params.Rds), EDS: deref(r.Params.Eds), Step: step})
+		return err
+	})
 	var faults resource.Errors
 	switch {
 	case errors.As(err, &faults):

@@ -77,16 +77,11 @@ func (a *API) pastResources(ctx context.Context, filter store.Filter, at fleet.R
 			return out, err
 		}
 	}
-	out.Items = make([]oapi.Resource, 0, len(rows))
 	if slices.ContainsFunc(rows, func(r *store.Before) bool { return r != nil && r.Type == fleet.Secret }) {
 		a.told(ctx, secretsRead, "listResources")
 	}
-	for _, row := range rows {
-		item, err := entryOf(row.Resource, filter.NoBodies)
-		if err != nil {
-			return out, err
-		}
-		out.Items = append(out.Items, item)
+	if out.Items, err = a.entries(ctx, each(rows, func(b *store.Before) store.Resource { return b.Resource }), filter.NoBodies); err != nil {
+		return out, err
 	}
 	if more != nil {
 		out.NextCursor = next(cursor{List: list, Type: more.Type.Slug(), Name: more.Name, Variant: more.Variant})

@@ -85,8 +85,8 @@ type difference struct {
 }
 
 // planned tells of each change what becomes of what was there before.
-func (a *API) planned(ctx context.Context, changes []store.ResourceChange, before []store.Before, after func([]difference) error) ([]oapi.PlannedResource, error) {
-	out := make([]oapi.PlannedResource, len(changes))
+func (a *API) planned(ctx context.Context, changes []store.ResourceChange, before []store.Before, after func([]difference) error) (out []oapi.PlannedResource, err error) {
+	out = make([]oapi.PlannedResource, len(changes))
 	var differ []difference
 	for i, ch := range changes {
 		was := before[i].Revision
@@ -116,23 +116,41 @@ func (a *API) planned(ctx context.Context, changes []store.ResourceChange, befor
 				}
 			}
 		}
+		if room, err = a.tellBatch(ctx, batch, room); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// tellBatch tells of differences as far as there is room for them, in bytes, and returns what is left of it.
+func (a *API) tellBatch(ctx context.Context, batch []difference, room int) (int, error) {
+	size := 0
+	for i := range batch {
+		size += len(batch[i].before.Body) + len(batch[i].change.Body)
+	}
+	err := a.compute(ctx, sizeKind(size), func(step func() error) error {
 		for i := range batch {
 			d := &batch[i]
 			if room <= 0 {
 				d.out.Omitted = optional(true)
 				continue
 			}
+			if err := step(); err != nil {
+				return err
+			}
 			size, err := d.tell()
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if room -= size; room < 0 {
 				d.out.Omitted, d.out.Changes, d.out.Diff = optional(true), nil, nil
 			}
 			d.before.Body, d.change.Body = nil, nil
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return room, err
 }
 
 // bodiesBefore reads what is there now; a Secret's body is sealed and stays where it is.
@@ -168,8 +186,12 @@ func (d *difference) tell() (size int, err error) {
 		return 0, err
 	}
 	name := titleOf(d.change)
+	all, whole := diff.Changes(maxDiffs)
+	if !whole {
+		return maxDiffs + 1, nil
+	}
 	text := diff.Unified(fmt.Sprintf("%s (revision %d)", name, d.before.Revision), name+" (planned)", docdiff.Context)
-	changes := each(diff.Changes(), func(c docdiff.Change) oapi.PlannedChange {
+	changes := each(all, func(c docdiff.Change) oapi.PlannedChange {
 		size += len(c.Pointer) + len(c.Before) + len(c.After)
 		out := oapi.PlannedChange{Pointer: c.Pointer, Op: oapi.PlannedChangeOp(c.Op)}
 		if c.Op != docdiff.Add {

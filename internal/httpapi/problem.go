@@ -85,6 +85,10 @@ func problemOf(err error) *problem {
 	if errors.As(err, &faults) {
 		return refusedDocument(http.StatusUnprocessableEntity, "invalid_resource", faults)
 	}
+	if p, ok := asBusy(err); ok {
+		p.cause = err
+		return p
+	}
 	var at *store.LimitError
 	var late *store.TimeoutError
 	switch {

@@ -56,22 +56,39 @@ func (a *API) listResources(ctx context.Context, t *fleet.Type, p oapi.ListResou
 	if err != nil {
 		return out, err
 	}
-	out.Items = make([]oapi.Resource, 0, len(rows))
 	if slices.ContainsFunc(rows, func(r store.Resource) bool { return r.Type == fleet.Secret }) {
 		a.told(ctx, secretsRead, "listResources")
 	}
-	for _, row := range rows {
-		item, err := entryOf(row, filter.NoBodies)
-		if err != nil {
-			return out, err
-		}
-		out.Items = append(out.Items, item)
+	if out.Items, err = a.entries(ctx, rows, filter.NoBodies); err != nil {
+		return out, err
 	}
 	if more {
 		last := rows[len(rows)-1]
 		out.NextCursor = next(cursor{List: list, Type: last.Type.Slug(), Name: last.Name, Variant: last.Variant})
 	}
 	return out, nil
+}
+
+// entries are rows as they are answered.
+func (a *API) entries(ctx context.Context, rows []store.Resource, bare bool) ([]oapi.Resource, error) {
+	out, size := make([]oapi.Resource, 0, len(rows)), 0
+	for i := range rows {
+		size += len(rows[i].Body)
+	}
+	err := a.computeReading(ctx, size, func(step func() error) error {
+		for _, row := range rows {
+			if err := step(); err != nil {
+				return err
+			}
+			item, err := entryOf(row, bare)
+			if err != nil {
+				return err
+			}
+			out = append(out, item)
+		}
+		return nil
+	})
+	return out, err
 }
 
 // resourceCursor reads a cursor of a list that is in the order of types and names.
@@ -115,11 +132,11 @@ func (a *API) GetResource(ctx context.Context, r oapi.GetResourceRequestObject) 
 	if row.Type == fleet.Secret {
 		a.told(ctx, secretsRead, "getResource")
 	}
-	body, err := resourceOf(row)
+	items, err := a.entries(ctx, []store.Resource{row}, false)
 	if err != nil {
 		return nil, err
 	}
-	tag := row.ETag()
+	body, tag := items[0], row.ETag()
 	return oapi.GetResource200JSONResponse{Body: body, Headers: oapi.GetResource200ResponseHeaders{ETag: &tag}}, nil
 }
 

@@ -97,14 +97,8 @@ func (a *API) mayRollBack(ctx context.Context, to fleet.Revision, only []store.C
 		if err != nil {
 			return look, err
 		}
-		for i, ch := range batch {
-			if look.writes = append(look.writes, writtenAs(ch.ResourceChange, bodies[i])); ch.Delete {
-				continue
-			}
-			if err := a.checkStored(ctx, ch, bodies[i], &check); err != nil {
-				return look, err
-			}
-			uses.add(len(look.writes)-1, ch, bodies[i])
+		if err := a.lookAt(ctx, batch, bodies, &look, &check, &uses); err != nil {
+			return look, err
 		}
 		if len(check.bad) > maxFaults || len(check.guarded) > maxFaults {
 			break
@@ -113,6 +107,29 @@ func (a *API) mayRollBack(ctx context.Context, to fleet.Revision, only []store.C
 	faults, err := uses.faults(ctx, a, look.resources())
 	check.guarded = append(check.guarded, faults...)
 	return look, cmp.Or(err, check.problem())
+}
+
+// lookAt checks a part of what a rollback comes to.
+func (a *API) lookAt(ctx context.Context, batch []store.RollbackChange, bodies [][]byte, look *rollbackLook, check *rollbackCheck, uses *rollbackUses) error {
+	size := 0
+	for _, b := range bodies {
+		size += len(b)
+	}
+	return a.compute(ctx, sizeKind(size), func(step func() error) error {
+		for i, ch := range batch {
+			if err := step(); err != nil {
+				return err
+			}
+			if look.writes = append(look.writes, writtenAs(ch.ResourceChange, bodies[i])); ch.Delete {
+				continue
+			}
+			if err := a.checkStored(ctx, ch, bodies[i], check); err != nil {
+				return err
+			}
+			uses.add(len(look.writes)-1, ch, bodies[i])
+		}
+		return nil
+	})
 }
 
 // onlyOf reads which resources are rolled back.

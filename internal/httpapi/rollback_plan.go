@@ -73,7 +73,7 @@ func (s sentRollback) refused(err error) error {
 
 // findings tells what is to be said of the fleet because of what is written, and what that was found in.
 func (s sentRollback) findings(ctx context.Context, a *API, ws []written) (*oapi.WriteFindings, *besides) {
-	return a.tellBeside(ctx, ws, func(oapi.Finding) *string { return &s.where.whole })
+	return a.tellWritten(ctx, ws, func(oapi.Finding) *string { return &s.where.whole })
 }
 
 // Rollback implements rollback.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"fairlead/internal/compute"
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -30,12 +31,24 @@ func (a *API) GetTopology(ctx context.Context, r oapi.GetTopologyRequestObject) 
 	if p.Most != nil {
 		most = *p.Most
 	}
-	resources, at, err := a.facts.read(ctx, keyOf(c))
+	resources, at, err := a.facts.read(ctx, keyOf(c), func() {})
 	if err != nil {
 		return nil, err
 	}
 	f := findings.Fleet{Resources: resources, StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), PrivateClusters: c.fleet.PrivateClusters}
-	g, there := findings.GraphOf(f, focus, most)
+	var g findings.Graph
+	there := false
+	kind := compute.Small
+	if len(resources) > largeCount {
+		kind = compute.Large
+	}
+	err = a.compute(ctx, kind, func(func() error) error {
+		g, there = findings.GraphOf(f, focus, most)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	if !there {
 		return nil, errMissing(oapi.MissingResource, fmt.Sprintf("the fleet has no %s, and nothing names it", resourceWords(focus.Type, shortened(focus.Name, maxName), "")))
 	}

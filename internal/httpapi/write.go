@@ -26,16 +26,20 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	raw, err := sentDocument(ctx).json()
-	if err != nil {
-		return nil, err
-	}
-	d, err := resource.ParsePut(raw, t, r.Name, variant)
-	if err != nil {
-		return nil, err
-	}
-	where := newPlaces()
-	change, warnings, not, err := a.compile(ctx, d, where)
+	where, sent := newPlaces(), sentDocument(ctx)
+	var change store.ResourceChange
+	var warnings, not []oapi.FieldError
+	err = a.compute(ctx, sizeKind(len(sent.bytes)), func(step func() error) error {
+		raw, err := sent.json()
+		if err != nil {
+			return err
+		}
+		d, err := resource.ParsePut(raw, t, r.Name, variant)
+		if err == nil {
+			change, warnings, not, err = a.compile(ctx, withStep(d, step), where)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +52,7 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 	if err != nil {
 		return nil, repeated(notAsExpected(where.refused(a.suggest(ctx, where, err)), w, "", preconditionOf(change)), w.Idempotency)
 	}
-	found := a.tellFindings(ctx, writtenBy(w.Changes), where.finding(sentAt(w.Changes, wholeBody)))
+	found := a.tellFindings(ctx, w.Changes, where.finding(sentAt(w.Changes, wholeBody)))
 	out := writeResult(result, a.withDoubts(ctx, warnings, w.Changes, wholeBody), found)
 	tag := out.Resources[0].Etag
 	if result.Created(0) {
@@ -83,7 +87,7 @@ func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestOb
 		return nil, repeated(notAsExpected(where.refused(a.suggest(ctx, where, err)), w, "", preconditionOf(change)), w.Idempotency)
 	}
 	warnings := absent(w.Changes, func(int) bool { return !result.Deleted(0) }, wholeBody)
-	return oapi.DeleteResource200JSONResponse(writeResult(result, warnings, a.tellFindings(ctx, writtenBy(w.Changes), where.finding(nil)))), nil
+	return oapi.DeleteResource200JSONResponse(writeResult(result, warnings, a.tellFindings(ctx, w.Changes, where.finding(nil)))), nil
 }
 
 // ifMatch reads the header. One that names nothing, an empty one above all, would be no precondition, and one that

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/internal/compute"
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -38,7 +39,19 @@ func (a *API) findWritten(ctx context.Context, ws []written) (*oapi.WriteFinding
 	if err != nil {
 		return nil, nil, err
 	}
-	found := findings.CheckWrite(b.Fleet, b.touched)
+	kind := compute.Small
+	if len(b.Resources)+len(b.Nodes) > largeCount {
+		kind = compute.Large
+	}
+	var found []findings.Finding
+	err = a.compute(ctx, kind, func(step func() error) (err error) {
+		b.Step = step
+		found, err = findings.CheckWrite(b.Fleet, b.touched)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
 	out := &oapi.WriteFindings{More: optional(b.more)}
 	out.Errors, out.Warnings, out.Infos = findings.Count(found)
 	out.Items = each(found[:min(len(found), maxWriteFindings)], findingOf)
@@ -248,13 +261,23 @@ func (a *API) readNodes(ctx context.Context, b *besides) (err error) {
 
 // tellFindings is findWritten for an answer: where it cannot be told, nothing is, and the write stands all the same.
 // at gives a finding its place in what was sent.
-func (a *API) tellFindings(ctx context.Context, ws []written, at func(oapi.Finding) *string) *oapi.WriteFindings {
-	out, _ := a.tellBeside(ctx, ws, at)
+func (a *API) tellFindings(ctx context.Context, changes []store.ResourceChange, at func(oapi.Finding) *string) *oapi.WriteFindings {
+	out, _ := a.tellBeside(ctx, changes, at)
 	return out
 }
 
 // tellBeside is tellFindings, and what they were found in.
-func (a *API) tellBeside(ctx context.Context, ws []written, at func(oapi.Finding) *string) (*oapi.WriteFindings, *besides) {
+func (a *API) tellBeside(ctx context.Context, changes []store.ResourceChange, at func(oapi.Finding) *string) (*oapi.WriteFindings, *besides) {
+	ws, err := a.writtenBy(ctx, changes)
+	if err != nil {
+		a.log.WarnContext(ctx, "read what a write puts", "error", err)
+		return nil, nil
+	}
+	return a.tellWritten(ctx, ws, at)
+}
+
+// tellWritten is tellBeside of what was read already.
+func (a *API) tellWritten(ctx context.Context, ws []written, at func(oapi.Finding) *string) (*oapi.WriteFindings, *besides) {
 	out, b, err := a.findWritten(ctx, ws)
 	if err != nil {
 		a.log.WarnContext(ctx, "look for findings of a write", "error", err)

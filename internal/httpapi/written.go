@@ -16,8 +16,21 @@ type written struct {
 }
 
 // writtenBy reads what counts out of the changes of a write.
-func writtenBy(changes []store.ResourceChange) []written {
-	return each(changes, func(ch store.ResourceChange) written { return writtenAs(ch, ch.Body) })
+func (a *API) writtenBy(ctx context.Context, changes []store.ResourceChange) ([]written, error) {
+	out, size := make([]written, 0, len(changes)), 0
+	for _, ch := range changes {
+		size += len(ch.Body)
+	}
+	err := a.compute(ctx, sizeKind(size), func(step func() error) error {
+		for _, ch := range changes {
+			if err := step(); err != nil {
+				return err
+			}
+			out = append(out, writtenAs(ch, ch.Body))
+		}
+		return nil
+	})
+	return out, err
 }
 
 func writtenAs(ch store.ResourceChange, body []byte) written {

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -109,8 +110,11 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 	if err != nil {
 		return Compiled{}, err
 	}
+	if size := proto.Size(m.Interface()); size > maxValue { // before anything goes through it
+		return Compiled{}, fail(d.body(), codeLimit, "the resource is %d bytes as a message: one may have %d", size, maxValue)
+	}
 	out := Compiled{Document: d}
-	if out.Placeholders, err = filled.placeholders(m.Descriptor(), root, d.body()); err != nil {
+	if out.Placeholders, err = filled.placeholders(m.Descriptor(), root); err != nil {
 		return Compiled{}, err
 	}
 	if err := out.check(m, place{root, d.body()}, guard{logPaths: c.logPaths, privateClusters: d.Private}); err != nil {
@@ -124,8 +128,12 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 	var d deriver
 	var u uses
+	var ended error
 	err := walk(m, p.n, p.at, true, func(m protoreflect.Message, n *node, at *path, root bool) {
-		if d.full() {
+		if out.Step != nil && ended == nil {
+			ended = out.Step()
+		}
+		if d.full() || ended != nil {
 			return
 		}
 		here := place{n, at}
@@ -141,7 +149,7 @@ func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 			out.warn(at, codeUnchecked, "the content of a %s is not checked: write the message itself, with its \"@type\"", m.Descriptor().Name())
 		}
 	})
-	if err != nil {
+	if err = cmp.Or(ended, err); err != nil {
 		return err
 	}
 	d.innerName(out.Type, out.Name, m, p)
@@ -166,9 +174,6 @@ func (c *Compiler) finish(key fleet.Key, out Compiled, m protoreflect.Message, p
 	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(m.Interface())
 	if err != nil {
 		return Compiled{}, fail(p.at, codeValue, "the message cannot be encoded")
-	}
-	if len(value) > maxValue {
-		return Compiled{}, fail(p.at, codeLimit, "the resource is %d bytes as a message: one may have %d", len(value), maxValue)
 	}
 	var hmacKey []byte
 	if s, ok := m.Interface().(*tls.Secret); ok {

@@ -34,6 +34,9 @@ type violated interface {
 func (r *report) violation(err error, md protoreflect.MessageDescriptor, n *node, at *path) {
 	if all, ok := err.(interface{ AllErrors() []error }); ok {
 		for _, e := range all.AllErrors() {
+			if r.full() {
+				return
+			}
 			r.violation(e, md, n, at)
 		}
 		return

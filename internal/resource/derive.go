@@ -103,7 +103,7 @@ func walkTyped(m protoreflect.Message, p place, f visit) {
 	if in.n == nil {
 		text, err := protojson.Marshal(m.Get(m.Descriptor().Fields().ByName("value")).Message().Interface())
 		if err == nil {
-			in.n, _ = scan(text) //nolint:errcheck // then they are called as in the proto files
+			in.n, _ = scanStored(text) //nolint:errcheck // then they are called as in the proto files
 		}
 	}
 	_ = walk(typed, in.n, in.at, true, f)

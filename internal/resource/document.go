@@ -33,6 +33,9 @@ type Document struct {
 	// Private are the private_clusters of that fleet. Who compiles the document sets it.
 	Private []string
 
+	// Step, if it is set, is called at the steps of Compile; its error ends that.
+	Step func() error
+
 	doc  string // where the document stood in what was sent: "" or "/resources/3"
 	bare bool   // it was Envoy's message itself, not a document with a body
 }

@@ -60,7 +60,7 @@ func FactsOf(t fleet.Type, value []byte) (Facts, error) {
 	if err := walk(m, nil, (*path)(nil).member("body"), true, f.visit); err != nil {
 		return Facts{}, err
 	}
-	f.facts.EDSName, f.facts.Mentions = f.eds, mentionsOf(f.found)
+	f.facts.EDSName, f.facts.Mentions = f.eds, mentionsOf(f.found, pointersBase+4*len(value))
 	switch v := m.Interface().(type) {
 	case *route.RouteConfiguration:
 		f.facts.VHDS = fromUs(v.GetVhds().GetConfigSource())
@@ -90,8 +90,12 @@ func FactsOfStored(d fleet.Derived, kind, subject string, notAfter time.Time) Fa
 	return f
 }
 
-// mentionsOf counts those of one field and resource as one.
-func mentionsOf(found []mention) (out []Mention) {
+// pointersBase is how many bytes the pointers of a small body may take; those of another one four times what it has.
+const pointersBase = 64 << 10
+
+// mentionsOf counts those of one field and resource as one. What has more places than room for
+// their pointers is told of the whole body.
+func mentionsOf(found []mention, room int) (out []Mention) {
 	type same struct {
 		fleet.Ref
 		field protoreflect.FullName
@@ -104,7 +108,12 @@ func mentionsOf(found []mention) (out []Mention) {
 			continue
 		}
 		at[key] = len(out)
-		out = append(out, Mention{Ref: f.Ref, Field: f.field, Pointer: f.at.String()})
+		pointer := "/body"
+		if room > 0 {
+			pointer = f.at.String()
+			room -= len(pointer)
+		}
+		out = append(out, Mention{Ref: f.Ref, Field: f.field, Pointer: pointer})
 	}
 	return out
 }
@@ -177,7 +186,7 @@ func (f *finder) certificate(c *tls.TlsCertificate, p place) {
 	if err != nil || len(certs) == 0 {
 		return
 	}
-	out := Certificate{Pointer: p.to(c.ProtoReflect(), "certificate_chain").at.String(), Subject: plainText(certs[0].Subject.String()), NotAfter: certs[0].NotAfter.UTC()}
+	out := Certificate{Pointer: p.to(c.ProtoReflect(), "certificate_chain").at.String(), Subject: subjectOf(certs[0]), NotAfter: certs[0].NotAfter.UTC()}
 	if key, ok := inline(c.GetPrivateKey()); ok && !hasInline(c.GetPassword()) {
 		if private, err := parseKey(key); err == nil {
 			public, ok := private.Public().(interface{ Equal(crypto.PublicKey) bool })
@@ -206,6 +215,6 @@ func (f *finder) authorities(v *tls.CertificateValidationContext, p place) {
 		}
 	}
 	f.facts.Certificates = append(f.facts.Certificates, Certificate{
-		Pointer: p.to(v.ProtoReflect(), "trusted_ca").at.String(), Authority: true, Subject: plainText(first.Subject.String()), NotAfter: first.NotAfter.UTC(),
+		Pointer: p.to(v.ProtoReflect(), "trusted_ca").at.String(), Authority: true, Subject: subjectOf(first), NotAfter: first.NotAfter.UTC(),
 	})
 }

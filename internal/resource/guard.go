@@ -25,8 +25,11 @@ type guard struct {
 
 // add notes a place, unless it is inside of one that the rule has named already.
 func (g *guard) add(r Rule, at *path) {
+	if g.count[r] == maxGuarded {
+		return
+	}
 	here := at.String()
-	if last, met := g.above[r]; met && (here == last || strings.HasPrefix(here, last+"/")) || g.count[r] == maxGuarded {
+	if last, met := g.above[r]; met && (here == last || strings.HasPrefix(here, last+"/")) {
 		return
 	}
 	if g.count == nil {

@@ -163,6 +163,9 @@ func (r *report) freeKeys(m protoreflect.Message, p place) {
 
 // key adds an error, once for each place: a message is walked to from more than one field.
 func (r *report) key(at *path, code, format string, args ...any) {
+	if r.full() {
+		return
+	}
 	pointer := at.String()
 	if !slices.ContainsFunc(r.errs, func(e FieldError) bool {
 		return e.Pointer == pointer && (e.Code == codeInlineKey || e.Code == codeRedacted)

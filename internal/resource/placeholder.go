@@ -51,12 +51,14 @@ type filler struct {
 	used   map[string]string
 	spots  []spot
 	size   int // of texts with their places
+	hints  int // names that were looked for among those that there are; it costs
 }
 
 // spot is a part of a JSON text that is written anew.
 type spot struct {
 	start, end int
 	raw        string
+	pointer    string // its place
 }
 
 // fill returns d's body with the values of d.Fill in the place of their placeholders. Without a placeholder it is the body
@@ -92,7 +94,7 @@ func (f *filler) walk(n *node, at *path) {
 
 // text fills one text.
 func (f *filler) text(n *node, at *path) {
-	if f.size > maxPlaceholders {
+	if f.size > maxPlaceholders || f.full() {
 		return // it is said once
 	}
 	pointer := at.String()
@@ -119,7 +121,7 @@ func (f *filler) text(n *node, at *path) {
 	})
 	if good {
 		f.texts[pointer] = n.text
-		f.spots = append(f.spots, spot{n.start, n.end, jsonText(filled)})
+		f.spots = append(f.spots, spot{n.start, n.end, jsonText(filled), pointer})
 	}
 }
 
@@ -129,8 +131,10 @@ func (f *filler) unknown(name string, at *path) {
 		return
 	}
 	hint := "set it there, such as by fairlead fleet --value " + name + "=TEXT"
-	if best := Closest(name, slices.Sorted(maps.Keys(f.values))); best != "" {
-		hint = "is " + best + " meant?"
+	if f.hints++; f.hints <= maxHints {
+		if best := Closest(name, slices.Sorted(maps.Keys(f.values))); best != "" {
+			hint = "is " + best + " meant?"
+		}
 	}
 	f.add(at, codeUnknownValue, "the fleet that this is written to has no value %s: %s", name, hint)
 }
@@ -153,83 +157,97 @@ func splice(in []byte, spots []spot) []byte {
 
 // placeholders tells where the texts stand in what Render writes of the message that root was decoded to. One that has no place there
 // would be forgotten, and is refused.
-func (f *filler) placeholders(md protoreflect.MessageDescriptor, root *node, at *path) (Placeholders, error) {
+func (f *filler) placeholders(md protoreflect.MessageDescriptor, root *node) (Placeholders, error) {
 	if len(f.texts) == 0 {
 		return Placeholders{}, nil
 	}
-	r := rendered{sent: f.texts, texts: map[string]string{}}
-	r.message(md, root, at, nil)
-	var lost Errors
-	for _, pointer := range slices.Sorted(maps.Keys(r.sent)) {
-		lost = append(lost, FieldError{Pointer: pointer, Code: codePlaceholder, Detail: "this is not stored, so no value of the fleet can stand here: write it as it is"})
+	r := rendered{written: f.texts, sent: f.filledAt(), texts: map[string]string{}}
+	r.message(md, root, nil)
+	var lost report
+	for _, pointer := range slices.Sorted(maps.Values(r.sent)) {
+		lost.errs = append(lost.errs, FieldError{Pointer: pointer, Code: codePlaceholder, Detail: "this is not stored, so no value of the fleet can stand here: write it as it is"})
+		if lost.full() {
+			break
+		}
 	}
-	if len(lost) > 0 {
-		return Placeholders{}, lost
+	if len(lost.errs) > 0 {
+		return Placeholders{}, lost.errs
 	}
 	return Placeholders{Texts: r.texts, Values: f.used}, nil
+}
+
+// filledAt are the places of the texts by where they begin in the body that is filled.
+func (f *filler) filledAt() map[int]string {
+	out, longer := make(map[int]string, len(f.spots)), 0
+	for _, s := range f.spots {
+		out[s.start+longer] = s.pointer
+		longer += len(s.raw) - (s.end - s.start)
+	}
+	return out
 }
 
 // rendered finds the places of texts in what Render writes: there fields have the names of the proto files. What it has found it takes
 // out of sent.
 type rendered struct {
-	sent, texts map[string]string
+	written map[string]string // the texts, by their place in what was sent
+	sent    map[int]string    // their places, by where they begin
+	texts   map[string]string // the texts, by their place in what Render writes
 }
 
 // text notes the place of a text, if it is one with a placeholder.
-func (r *rendered) text(at, as *path) {
-	pointer := at.String()
-	if text, there := r.sent[pointer]; there {
-		r.texts[as.String()] = text
-		delete(r.sent, pointer)
+func (r *rendered) text(n *node, as *path) {
+	if pointer, there := r.sent[n.start]; there && n.kind == kindString {
+		r.texts[as.String()] = r.written[pointer]
+		delete(r.sent, n.start)
 	}
 }
 
-// message walks a message whose place was at in what was sent and is as in what Render writes.
-func (r *rendered) message(md protoreflect.MessageDescriptor, n *node, at, as *path) {
+// message walks a message that is as in what Render writes.
+func (r *rendered) message(md protoreflect.MessageDescriptor, n *node, as *path) {
 	switch name := md.FullName(); {
 	case name == "google.protobuf.Any":
-		r.any(n, at, as)
+		r.any(n, as)
 		return
 	case wellKnown[name] != nil:
-		r.free(n, at, as)
+		r.free(n, as)
 		return
 	}
 	for i := range n.members {
 		m := &n.members[i]
 		if fd := fieldByKey(md, m.key); fd != nil {
-			r.field(fd, m.value, at.member(m.key), as.member(fd.TextName()))
+			r.field(fd, m.value, as.member(fd.TextName()))
 		}
 	}
 }
 
-func (r *rendered) field(fd protoreflect.FieldDescriptor, n *node, at, as *path) {
+func (r *rendered) field(fd protoreflect.FieldDescriptor, n *node, as *path) {
 	one := fd
 	if fd.IsMap() {
 		one = fd.MapValue()
 	}
-	single := func(n *node, at, as *path) {
+	single := func(n *node, as *path) {
 		if md := one.Message(); md != nil {
-			r.message(md, n, at, as)
+			r.message(md, n, as)
 			return
 		}
-		r.free(n, at, as)
+		r.free(n, as)
 	}
 	switch {
 	case fd.IsList():
 		for i := range n.items {
-			single(n.items[i], at.item(i), as.item(i))
+			single(n.items[i], as.item(i))
 		}
 	case fd.IsMap():
 		for i := range n.members {
 			m := &n.members[i]
-			single(m.value, at.member(m.key), as.member(m.key))
+			single(m.value, as.member(m.key))
 		}
 	default:
-		single(n, at, as)
+		single(n, as)
 	}
 }
 
-func (r *rendered) any(n *node, at, as *path) {
+func (r *rendered) any(n *node, as *path) {
 	url := n.get("@type")
 	if url == nil {
 		return
@@ -238,25 +256,25 @@ func (r *rendered) any(n *node, at, as *path) {
 	if err != nil {
 		return
 	}
-	r.text(at.member("@type"), as.member("@type"))
+	r.text(url, as.member("@type"))
 	if md := mt.Descriptor(); wellKnown[md.FullName()] == nil {
-		r.message(md, n, at, as)
+		r.message(md, n, as)
 	} else if value := n.get("value"); value != nil {
-		r.message(md, value, at.member("value"), as.member("value"))
+		r.message(md, value, as.member("value"))
 	}
 }
 
 // free walks what Render writes as it was sent: a text, or content without a schema.
-func (r *rendered) free(n *node, at, as *path) {
+func (r *rendered) free(n *node, as *path) {
 	if n.kind == kindString {
-		r.text(at, as)
+		r.text(n, as)
 	}
 	for i := range n.members {
 		m := &n.members[i]
-		r.free(m.value, at.member(m.key), as.member(m.key))
+		r.free(m.value, as.member(m.key))
 	}
 	for i, item := range n.items {
-		r.free(item, at.item(i), as.item(i))
+		r.free(item, as.item(i))
 	}
 }
 
@@ -266,7 +284,7 @@ func RenderWritten(t fleet.Type, value []byte, p Placeholders) ([]byte, error) {
 	if err != nil || len(p.Texts) == 0 {
 		return out, err
 	}
-	root, err := scan(out)
+	root, err := scanStored(out)
 	if err != nil {
 		return nil, fmt.Errorf("render %s: %w", t, err)
 	}
@@ -303,11 +321,11 @@ func spotOf(root *node, pointer, text string) (s spot, ok bool) {
 			if len(n.members) > 0 {
 				raw += ","
 			}
-			return spot{n.start + 1, n.start + 1, raw}, true
+			return spot{start: n.start + 1, end: n.start + 1, raw: raw}, true
 		}
 		n = next
 	}
-	return spot{n.start, n.end, jsonText(text)}, true
+	return spot{start: n.start, end: n.end, raw: jsonText(text)}, true
 }
 
 // jsonText writes a text as JSON.

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"fmt"
+	"strings"
 )
 
 // Limits of what is read. They hold before anything is decoded: protobuf's own decoder
@@ -10,6 +11,8 @@ const (
 	maxInput    = 4 << 20 // bytes
 	maxDepth    = 64      // of nested objects and lists
 	maxAnyDepth = 16      // of nested objects with "@type"
+	maxTyped    = 2       // of nested TypedStructs: each one is read anew, with all that is in it
+	maxPath     = 4 << 10 // bytes of the keys that lead to a value: its place is told, and kept, for each value
 )
 
 // scan reads one JSON value into a tree. It is stricter than encoding/json: UTF-8 must
@@ -19,28 +22,55 @@ func scan(in []byte) (*node, error) {
 	if len(in) > maxInput {
 		return nil, fail(nil, codeLimit, "the document is larger than %d MiB", maxInput>>20)
 	}
-	s := scanner{in: in}
+	return (&scanner{in: in}).document()
+}
+
+// scanStored reads what was taken before, when there were fewer limits.
+func scanStored(in []byte) (*node, error) { return (&scanner{in: in, stored: true}).document() }
+
+func (s *scanner) document() (*node, error) {
 	s.space()
-	if s.pos == len(in) {
+	if s.pos == len(s.in) {
 		return nil, fail(nil, codeSyntax, "the document is empty")
 	}
 	var root node
-	anys, err := s.value(&root, nil, 1)
+	deep, err := s.value(&root, nil, 1)
 	if err != nil {
 		return nil, err
 	}
-	if anys > maxAnyDepth {
-		return nil, s.tooManyAnys(&root)
+	if !s.stored {
+		if err := tooDeep(&root, deep); err != nil {
+			return nil, err
+		}
 	}
-	if s.space(); s.pos < len(in) {
+	if s.space(); s.pos < len(s.in) {
 		return nil, s.syntax(nil, "something follows the end of the document")
 	}
 	return &root, nil
 }
 
 type scanner struct {
-	in  []byte
-	pos int
+	in     []byte
+	pos    int
+	keys   int  // bytes of the keys that lead to where it is
+	stored bool // only protobuf's own limits hold
+}
+
+// nest is how many objects with "@type" are nested in each other, and how many of them are
+// TypedStructs.
+type nest struct{ anys, typed int }
+
+func (n nest) max(o nest) nest { return nest{max(n.anys, o.anys), max(n.typed, o.typed)} }
+
+// and is n with the object around it.
+func (n nest) and(typeURL *node) nest {
+	if typeURL != nil {
+		n.anys++
+		if strings.HasSuffix(typeURL.text, ".TypedStruct") {
+			n.typed++
+		}
+	}
+	return n
 }
 
 func (s *scanner) syntax(at *path, what string) error {
@@ -68,20 +98,20 @@ func (s *scanner) peek() byte {
 	return s.in[s.pos]
 }
 
-// value reads one value into n and returns how many objects with "@type" are nested in it.
-func (s *scanner) value(n *node, at *path, depth int) (anys int, err error) {
-	if depth > maxDepth {
-		return 0, fail(at, codeLimit, "more than %d objects and lists are nested in each other", maxDepth)
+// value reads one value into n and returns what is nested in it.
+func (s *scanner) value(n *node, at *path, depth int) (deep nest, err error) {
+	if depth > maxDepth && !s.stored || depth > recursionLimit {
+		return deep, fail(at, codeLimit, "more than %d objects and lists are nested in each other", maxDepth)
 	}
 	c := s.peek()
 	n.start = s.pos
 	switch {
 	case c == '{':
 		n.kind = kindObject
-		anys, err = s.object(n, at, depth)
+		deep, err = s.object(n, at, depth)
 	case c == '[':
 		n.kind = kindArray
-		anys, err = s.array(n, at, depth)
+		deep, err = s.array(n, at, depth)
 	case c == '"':
 		n.kind = kindString
 		n.text, err = s.str(at)
@@ -92,7 +122,7 @@ func (s *scanner) value(n *node, at *path, depth int) (anys int, err error) {
 		err = s.literal(n, at)
 	}
 	n.end = s.pos
-	return anys, err
+	return deep, err
 }
 
 func (s *scanner) literal(n *node, at *path) error {
@@ -109,61 +139,63 @@ func (s *scanner) literal(n *node, at *path) error {
 	return s.syntax(at, "a value is missing here, or is not JSON")
 }
 
-func (s *scanner) object(n *node, at *path, depth int) (anys int, err error) {
+func (s *scanner) object(n *node, at *path, depth int) (deep nest, err error) {
 	s.pos++ // {
 	if s.peek() == '}' {
 		s.pos++
-		return 0, nil
+		return deep, nil
 	}
-	seen := keySet{}
-	hasType := false
+	var typeURL *node
 	for {
 		if s.peek() != '"' {
-			return 0, s.syntax(at, "a key in quotes is missing")
+			return deep, s.syntax(at, "a key in quotes is missing")
 		}
 		m := member{keyAt: s.pos, value: new(node)}
 		if m.key, err = s.str(at); err != nil {
-			return 0, err
+			return deep, err
+		}
+		if s.keys += len(m.key); s.keys > maxPath && !s.stored {
+			return deep, fail(at, codeLimit, "the keys that lead to one value are longer than %d KiB", maxPath>>10)
 		}
 		here := at.member(m.key)
-		if !seen.add(n.members, m.key) {
-			return 0, fail(here, codeDuplicateKey, "the key stands twice in one object")
+		if !n.index.add(n.members, m.key) {
+			return deep, fail(here, codeDuplicateKey, "the key stands twice in one object")
 		}
 		if s.peek() != ':' {
-			return 0, s.syntax(at, "a colon is missing after the key")
+			return deep, s.syntax(at, "a colon is missing after the key")
 		}
 		s.pos++
 		inner, err := s.value(m.value, here, depth+1)
 		if err != nil {
-			return 0, err
+			return deep, err
 		}
-		anys, hasType = max(anys, inner), hasType || m.key == "@type"
+		s.keys -= len(m.key)
+		if deep = deep.max(inner); m.key == "@type" {
+			typeURL = m.value
+		}
 		n.members = append(n.members, m)
 		if more, err := s.next('}', at); err != nil || !more {
-			if hasType {
-				anys++
-			}
-			return anys, err
+			return deep.and(typeURL), err
 		}
 	}
 }
 
-func (s *scanner) array(n *node, at *path, depth int) (anys int, err error) {
+func (s *scanner) array(n *node, at *path, depth int) (deep nest, err error) {
 	s.pos++ // [
 	if s.peek() == ']' {
 		s.pos++
-		return 0, nil
+		return deep, nil
 	}
 	for {
 		v := new(node)
 		inner, err := s.value(v, at.item(len(n.items)), depth+1)
 		if err != nil {
-			return 0, err
+			return deep, err
 		}
-		anys = max(anys, inner)
+		deep = deep.max(inner)
 		n.items = append(n.items, v)
 		if more, err := s.next(']', at); err != nil || !more {
-			return anys, err
+			return deep, err
 		}
 	}
 }
@@ -178,53 +210,71 @@ func (s *scanner) next(closing byte, at *path) (more bool, err error) {
 	return false, s.syntax(at, fmt.Sprintf("a comma or %c is missing", closing))
 }
 
-// tooManyAnys says where the Any stands that is one too deep.
-func (s *scanner) tooManyAnys(root *node) error {
-	var find func(n *node, at *path, outer int) *path
-	find = func(n *node, at *path, outer int) *path {
-		if n.get("@type") != nil {
-			if outer++; outer > maxAnyDepth {
-				return at
-			}
+// tooDeep says where the message stands that is one too deep.
+func tooDeep(root *node, deep nest) error {
+	if deep.anys <= maxAnyDepth && deep.typed <= maxTyped {
+		return nil
+	}
+	var find func(n *node, at *path, outer nest) (*path, nest)
+	find = func(n *node, at *path, outer nest) (*path, nest) {
+		if outer = outer.and(n.get("@type")); outer.anys > maxAnyDepth || outer.typed > maxTyped {
+			return at, outer
 		}
 		for i := range n.members {
-			if p := find(n.members[i].value, at.member(n.members[i].key), outer); p != nil {
-				return p
+			if p, in := find(n.members[i].value, at.member(n.members[i].key), outer); in != (nest{}) {
+				return p, in
 			}
 		}
 		for i := range n.items {
-			if p := find(n.items[i], at.item(i), outer); p != nil {
-				return p
+			if p, in := find(n.items[i], at.item(i), outer); in != (nest{}) {
+				return p, in
 			}
 		}
-		return nil
+		return nil, nest{}
 	}
-	return fail(find(root, nil, 0), codeLimit, "more than %d messages with \"@type\" are nested in each other", maxAnyDepth)
+	at, in := find(root, nil, nest{})
+	if in.typed > maxTyped {
+		return fail(at, codeLimit, "more than %d messages of the type TypedStruct are nested in each other: write the inner ones as the messages that they stand for", maxTyped)
+	}
+	return fail(at, codeLimit, "more than %d messages with \"@type\" are nested in each other", maxAnyDepth)
 }
 
-// keySet finds a key that stands twice: by looking at all in a small object, by a map
-// in a large one.
-type keySet struct{ seen map[string]struct{} }
+// keySet finds a key among members: by looking at all in a small object, by a map in a large
+// one. So a search costs the same in an object of any size.
+type keySet map[string]int
 
+// fewKeys is how many members are looked at one by one.
+const fewKeys = 12
+
+// add takes the key of the member that comes after those before; false: one of them has it.
 func (k *keySet) add(before []member, key string) bool {
-	const small = 12
-	if len(before) < small {
-		for i := range before {
-			if before[i].key == key {
-				return false
-			}
-		}
-		return true
-	}
-	if k.seen == nil {
-		k.seen = make(map[string]struct{}, 2*len(before))
-		for i := range before {
-			k.seen[before[i].key] = struct{}{}
-		}
-	}
-	if _, twice := k.seen[key]; twice {
+	if k.find(before, key) >= 0 {
 		return false
 	}
-	k.seen[key] = struct{}{}
+	if *k == nil && len(before) >= fewKeys {
+		*k = make(keySet, 2*len(before))
+		for i := range before {
+			(*k)[before[i].key] = i
+		}
+	}
+	if *k != nil {
+		(*k)[key] = len(before)
+	}
 	return true
+}
+
+// find returns where the key stands, or -1.
+func (k keySet) find(among []member, key string) int {
+	if k != nil {
+		if i, ok := k[key]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range among {
+		if among[i].key == key {
+			return i
+		}
+	}
+	return -1
 }

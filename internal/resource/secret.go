@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,6 +75,9 @@ func (sum *SecretSummary) certificate(c *tls.TlsCertificate, p place) error {
 	}
 	keyAt := p.to(m, "private_key").at
 	private, err := parseKey(key)
+	if errors.Is(err, fleet.ErrLimit) {
+		return fail(keyAt, codeLimit, "a private key may have %d KiB: one of RSA with 16,384 bits has 10", maxKey>>10)
+	}
 	if err != nil {
 		return fail(keyAt, codeCertificate, "this is not a PEM private key")
 	}
@@ -109,7 +113,7 @@ const maxSANs = 100
 func (sum *SecretSummary) show(c *x509.Certificate) {
 	print := sha256.Sum256(c.Raw)
 	sum.Fingerprint = hex.EncodeToString(print[:])
-	sum.Subject = plainText(c.Subject.String())
+	sum.Subject = subjectOf(c)
 	sum.NotAfter = c.NotAfter.UTC()
 	sans := slices.Concat(c.DNSNames, c.EmailAddresses)
 	for _, ip := range c.IPAddresses {
@@ -125,6 +129,17 @@ func (sum *SecretSummary) show(c *x509.Certificate) {
 		sans[i] = plainText(sans[i])
 	}
 	sum.SANs = sans
+}
+
+// maxSubject is up to how many bytes a certificate's subject is written out: a name of many parts
+// costs the square of them.
+const maxSubject = 4 << 10
+
+func subjectOf(c *x509.Certificate) string {
+	if len(c.RawSubject) > maxSubject {
+		return fmt.Sprintf("a subject of %d bytes", len(c.RawSubject))
+	}
+	return plainText(c.Subject.String())
 }
 
 // plainText makes a text out of a certificate fit for the database.
@@ -144,7 +159,7 @@ func inline(s *core.DataSource) ([]byte, bool) {
 }
 
 func parseCertificates(in []byte) (certs []*x509.Certificate, err error) {
-	for len(bytes.TrimSpace(in)) > 0 {
+	for in = bytes.TrimSpace(in); len(in) > 0; { // once: a search for the end of a long space costs
 		var block *pem.Block
 		if block, in = pem.Decode(in); block == nil {
 			break // Envoy, too, passes over what follows the last block
@@ -161,12 +176,18 @@ func parseCertificates(in []byte) (certs []*x509.Certificate, err error) {
 	return certs, nil
 }
 
+// maxKey bounds a private key, in bytes: one of RSA with 16,384 bits has 9,300. To check one costs the cube of its size.
+const maxKey = 16 << 10
+
 // parseKey reads the first private key in a PEM text, in any of the usual forms.
 func parseKey(in []byte) (crypto.Signer, error) {
 	for {
 		var block *pem.Block
 		if block, in = pem.Decode(in); block == nil {
 			return nil, fleet.ErrInvalid
+		}
+		if len(block.Bytes) > maxKey {
+			return nil, fleet.ErrLimit
 		}
 		var key any
 		var err error

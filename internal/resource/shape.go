@@ -41,6 +41,9 @@ func (s *shape) message(md protoreflect.MessageDescriptor, n *node, at *path) {
 	byOneof := map[protoreflect.Name]string{}
 	for i := range n.members {
 		m := &n.members[i]
+		if s.full() {
+			return
+		}
 		if m.key == "@type" {
 			continue
 		}
@@ -98,6 +101,9 @@ func (s *shape) field(fd protoreflect.FieldDescriptor, n *node, at *path) {
 			return
 		}
 		for i := range n.items {
+			if s.full() {
+				return
+			}
 			s.single(fd, n.items[i], at.item(i))
 		}
 	case fd.IsMap():
@@ -106,6 +112,9 @@ func (s *shape) field(fd protoreflect.FieldDescriptor, n *node, at *path) {
 			return
 		}
 		for i := range n.members {
+			if s.full() {
+				return
+			}
 			s.single(fd.MapValue(), n.members[i].value, at.member(n.members[i].key))
 		}
 	default:

@@ -28,6 +28,7 @@ type node struct {
 	start, end int      // in the input
 	text       string   // of a string the decoded text, of a number or boolean the literal
 	members    []member // of an object, in order, no key twice
+	index      keySet   // of a large object, where its keys stand among the members
 	items      []*node  // of an array
 }
 
@@ -43,10 +44,8 @@ func (n *node) get(key string) *node {
 	if n == nil {
 		return nil
 	}
-	for i := range n.members {
-		if n.members[i].key == key {
-			return n.members[i].value
-		}
+	if i := n.index.find(n.members, key); i >= 0 {
+		return n.members[i].value
 	}
 	return nil
 }

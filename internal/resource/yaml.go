@@ -57,6 +57,9 @@ func fromYAML(in []byte) ([]byte, error) {
 	if marks(in) > maxYAMLNodes { // the parser would build the whole tree first
 		return nil, fail(nil, codeLimit, "the document has more than %d lists, objects and elements: send it as JSON, or in parts", maxYAMLNodes)
 	}
+	if directives(in) > maxDirectives { // the parser compares each one with all others
+		return nil, fail(nil, codeLimit, "more than %d lines begin with %%, as YAML's directives do: leave them out", maxDirectives)
+	}
 	d := yaml.NewDecoder(bytes.NewReader(in))
 	var doc yaml.Node
 	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
@@ -77,6 +80,13 @@ func fromYAML(in []byte) ([]byte, error) {
 		return nil, err
 	}
 	return t.out.Bytes(), nil
+}
+
+// maxDirectives bounds the lines that begin as a directive, in texts as well.
+const maxDirectives = 100
+
+func directives(in []byte) int {
+	return bytes.Count(in, []byte("\n%")) + bytes.Count(in, []byte("\r%")) + bytes.Count(in[:min(len(in), 1)], []byte("%"))
 }
 
 // marks counts what can begin a YAML node, inside of texts as well: a cheap bound on

@@ -1,0 +1,255 @@
+package compute
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// Slice is for how long a computation goes on before it lets others have their turn.
+const Slice = 20 * time.Millisecond
+
+// Kind is how large a computation is, as far as can be told before it begins.
+type Kind int
+
+// The kinds. A tenant's small ones come before its large ones.
+const (
+	Small Kind = iota
+	Large
+)
+
+// Config is what a Pool needs.
+type Config struct {
+	Slots    int           // how many compute at the same time
+	Reserved int           // how many of them are for small ones alone
+	Waiting  int           // how many of one tenant may wait
+	Patience time.Duration // for how long one waits
+}
+
+// Pool lets computations in. Of the tenants that wait, the one with the fewest computations is
+// next, and among equals the one whose turn is longest ago; so a tenant has all slots while nobody else
+// wants one. It is safe for concurrent use.
+type Pool struct {
+	Config
+
+	mu      sync.Mutex // guards what follows
+	free    int
+	tenants map[fleet.TenantID]*tenant
+	line    []*tenant // those with somebody waiting: the longest without a turn is the first
+}
+
+// tenant is one while it computes or waits.
+type tenant struct {
+	id      fleet.TenantID
+	running int
+	waiting []*waiter // the small ones first, each kind in its order
+}
+
+// waiter is let in by the closing of in.
+type waiter struct {
+	kind Kind
+	in   chan struct{}
+}
+
+// New makes a Pool.
+func New(c Config) *Pool {
+	return &Pool{Config: c, free: c.Slots, tenants: map[fleet.TenantID]*tenant{}}
+}
+
+// BusyError: a computation was not begun, because others of the tenant, or of all, have the slots.
+type BusyError struct {
+	Crowded  bool // so many of the tenant wait already
+	Patience time.Duration
+	cause    error
+}
+
+func (e *BusyError) Error() string {
+	if e.Crowded {
+		return "too many of the tenant's computations wait already"
+	}
+	return fmt.Sprintf("no turn to compute within %v", e.Patience)
+}
+
+// Unwrap makes it an fleet.ErrUnavailable.
+func (e *BusyError) Unwrap() []error {
+	return slices.DeleteFunc([]error{fleet.ErrUnavailable, e.cause}, func(err error) bool { return err == nil })
+}
+
+// Turn is a slot that its holder has. It belongs to one goroutine.
+type Turn struct {
+	pool   *Pool
+	tenant fleet.TenantID
+	kind   Kind
+	since  time.Time
+	held   bool
+}
+
+// Enter waits for a slot, until ctx ends or the patience is over. Whoever has a Turn calls Leave.
+func (p *Pool) Enter(ctx context.Context, id fleet.TenantID, kind Kind) (*Turn, error) {
+	t := &Turn{pool: p, tenant: id, kind: kind}
+	if err := t.enter(ctx, p.Waiting); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *Turn) enter(ctx context.Context, most int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w, crowded := t.pool.join(t.tenant, t.kind, most)
+	if crowded {
+		return &BusyError{Crowded: true, Patience: t.pool.Patience}
+	}
+	within, cancel := context.WithTimeout(ctx, t.pool.Patience)
+	defer cancel()
+	select {
+	case <-w.in:
+	case <-within.Done():
+		if !t.pool.giveUp(t.tenant, w) { // it was let in meanwhile
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return &BusyError{Patience: t.pool.Patience, cause: within.Err()}
+	}
+	t.held, t.since = true, time.Now()
+	return nil
+}
+
+// Leave gives the slot back. Again it does nothing.
+func (t *Turn) Leave() {
+	if t.held {
+		t.held = false
+		t.pool.leave(t.tenant)
+	}
+}
+
+// Yield tells whether to go on: it returns ctx's error when that has ended. After each Slice it lets those have the slot first
+// who wait and come before it. It is cheap, so loops call it for each of their steps.
+func (t *Turn) Yield(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if time.Since(t.since) < Slice {
+		return nil
+	}
+	t.since = time.Now()
+	if !t.pool.others(t) {
+		return nil
+	}
+	t.Leave()
+	return t.enter(ctx, int(^uint(0)>>1)) // it has begun: its place in the line is not in question
+}
+
+// join takes a slot, whose waiter is let in, or stands in line.
+func (p *Pool) join(id fleet.TenantID, kind Kind, most int) (w *waiter, crowded bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.tenants[id]
+	if t == nil {
+		t = &tenant{id: id}
+		p.tenants[id] = t
+	}
+	if len(t.waiting) >= most {
+		return nil, true
+	}
+	w = &waiter{kind: kind, in: make(chan struct{})}
+	at := len(t.waiting)
+	for kind == Small && at > 0 && t.waiting[at-1].kind != Small {
+		at--
+	}
+	if t.waiting = slices.Insert(t.waiting, at, w); len(t.waiting) == 1 {
+		p.line = append(p.line, t)
+	}
+	p.serveLocked()
+	return w, false
+}
+
+// Waits tells how many of a tenant stand in line.
+func (p *Pool) Waits(id fleet.TenantID) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := p.tenants[id]; t != nil {
+		return len(t.waiting)
+	}
+	return 0
+}
+
+// giveUp takes a waiter out of the line; false: it was let in.
+func (p *Pool) giveUp(id fleet.TenantID, w *waiter) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.tenants[id]
+	if t == nil {
+		return false
+	}
+	at := slices.Index(t.waiting, w)
+	if at < 0 {
+		return false
+	}
+	if t.waiting = slices.Delete(t.waiting, at, at+1); len(t.waiting) == 0 {
+		p.line = slices.DeleteFunc(p.line, func(o *tenant) bool { return o == t })
+	}
+	p.forgetLocked(t)
+	return true
+}
+
+func (p *Pool) leave(id fleet.TenantID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.tenants[id]
+	t.running--
+	p.free++
+	p.serveLocked()
+	p.forgetLocked(t)
+}
+
+// others reports whether somebody waits who comes before t: another tenant, or something smaller.
+func (p *Pool) others(t *Turn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.line, func(o *tenant) bool { return o.id != t.tenant || o.waiting[0].kind < t.kind })
+}
+
+// serveLocked lets in as many as there are slots.
+func (p *Pool) serveLocked() {
+	for {
+		at := p.nextLocked()
+		if at < 0 {
+			return
+		}
+		t := p.line[at]
+		p.line = slices.Delete(p.line, at, at+1)
+		w := t.waiting[0]
+		if t.waiting = t.waiting[1:]; len(t.waiting) > 0 {
+			p.line = append(p.line, t)
+		}
+		t.running++
+		p.free--
+		close(w.in)
+	}
+}
+
+// nextLocked is whose turn it is in the line, or -1. Of a tenant what is small is the first that waits.
+func (p *Pool) nextLocked() int {
+	at := -1
+	for i, t := range p.line {
+		fits := p.free > 0 && t.waiting[0].kind == Small || p.free > p.Reserved
+		if fits && (at < 0 || t.running < p.line[at].running) {
+			at = i
+		}
+	}
+	return at
+}
+
+func (p *Pool) forgetLocked(t *tenant) {
+	if t.running == 0 && len(t.waiting) == 0 {
+		delete(p.tenants, t.id)
+	}
+}

@@ -1,0 +1,215 @@
+package compute_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/internal/compute"
+	"fairlead/internal/fleet"
+)
+
+var a, b, c = fleet.TenantID{1}, fleet.TenantID{2}, fleet.TenantID{3}
+
+// line notes who was let in.
+type line struct {
+	mu  sync.Mutex // guards who
+	who []string
+	wg  sync.WaitGroup
+}
+
+func (l *line) note(who string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.who = append(l.who, who)
+}
+
+// computes stands in line, and computes for a second; all who called it before stand before it.
+func (l *line) computes(t *testing.T, p *compute.Pool, who string, id fleet.TenantID, kind compute.Kind) {
+	l.wg.Go(func() {
+		turn, err := p.Enter(t.Context(), id, kind)
+		if err != nil {
+			l.note(who + " " + err.Error())
+			return
+		}
+		defer turn.Leave()
+		l.note(who)
+		time.Sleep(time.Second) // of the bubble's clock
+	})
+	synctest.Wait()
+}
+
+// TestT44_TenantsComputeInTurn: one tenant's many computations hold up another's for one of them, and a small one of its own for none that has not begun.
+func TestT44_TenantsComputeInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l line
+		p := compute.New(compute.Config{Slots: 1, Waiting: 10, Patience: time.Hour})
+		for range 4 {
+			l.computes(t, p, "a", a, compute.Large)
+		}
+		l.computes(t, p, "b", b, compute.Large)
+		l.computes(t, p, "a small", a, compute.Small)
+		l.computes(t, p, "c", c, compute.Large)
+		l.wg.Wait()
+		if want := []string{"a", "a small", "b", "c", "a", "a", "a"}; !slices.Equal(l.who, want) {
+			t.Errorf("%q, want %q", l.who, want)
+		}
+	})
+}
+
+// TestT44_ATenantHasAllSlotsWhileNobodyElseWaits, and the next one that is free is another's.
+func TestT44_ATenantHasAllSlotsWhileNobodyElseWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l line
+		p := compute.New(compute.Config{Slots: 3, Waiting: 10, Patience: time.Hour})
+		for range 8 {
+			l.computes(t, p, "a", a, compute.Large)
+		}
+		if len(l.who) != 3 {
+			t.Errorf("%q compute, of 3 slots", l.who)
+		}
+		for range 3 {
+			l.computes(t, p, "b", b, compute.Large)
+		}
+		l.wg.Wait()
+		// Of the three that are free at once the other tenant gets more than half: it has none yet.
+		if first := l.who[3:6]; len(first) != 3 || !slices.Contains(first, "b") || slices.Index(l.who, "b") != 3 {
+			t.Errorf("%q", l.who)
+		}
+	})
+}
+
+// TestT44_WhoWaitsForATurnIsBounded, in number and in time, and gives its place up when its caller goes away.
+func TestT44_WhoWaitsForATurnIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := compute.New(compute.Config{Slots: 1, Waiting: 2, Patience: 10 * time.Second})
+		first, err := p.Enter(t.Context(), a, compute.Large)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		var late, left error
+		wg.Go(func() { _, late = p.Enter(t.Context(), a, compute.Large) })
+		wg.Go(func() { _, left = p.Enter(gone, a, compute.Large) })
+		synctest.Wait()
+		var busy *compute.BusyError
+		if _, err := p.Enter(t.Context(), a, compute.Large); !errors.As(err, &busy) || !busy.Crowded || !errors.Is(err, fleet.ErrUnavailable) {
+			t.Errorf("the third that waits: %v", err)
+		}
+		cancel()
+		synctest.Wait()
+		wg.Wait() // the bubble's clock goes on
+		if !errors.Is(left, context.Canceled) {
+			t.Errorf("whose caller went away: %v", left)
+		}
+		if !errors.As(late, &busy) || busy.Crowded {
+			t.Errorf("who waited too long: %v", late)
+		}
+		first.Leave()
+		first.Leave()
+		for range 2 { // none of them has the slot
+			turn, err := p.Enter(t.Context(), b, compute.Large)
+			if err != nil {
+				t.Fatal(err)
+			}
+			turn.Leave()
+		}
+	})
+}
+
+// TestT44_ALongComputationLetsOthersIn between its steps, and ends at the next step when its caller goes away.
+func TestT44_ALongComputationLetsOthersIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := compute.New(compute.Config{Slots: 1, Waiting: 10, Patience: time.Hour})
+		ctx, cancel := context.WithCancel(t.Context())
+		var ended error
+		var wg sync.WaitGroup
+		steps := 0
+		wg.Go(func() {
+			turn, err := p.Enter(ctx, a, compute.Large)
+			if err != nil {
+				ended = err
+				return
+			}
+			defer turn.Leave()
+			for ended == nil {
+				time.Sleep(time.Millisecond)
+				steps++
+				ended = turn.Yield(ctx)
+			}
+		})
+		synctest.Wait()
+		for _, one := range []struct {
+			id   fleet.TenantID
+			kind compute.Kind
+		}{{b, compute.Large}, {a, compute.Small}} {
+			start := time.Now()
+			turn, err := p.Enter(t.Context(), one.id, one.kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if waited := time.Since(start); waited > compute.Slice+time.Millisecond {
+				t.Errorf("another waited %v for a long computation", waited)
+			}
+			before := steps
+			time.Sleep(time.Second)
+			if steps != before {
+				t.Errorf("two computed at the same time: %d steps", steps-before)
+			}
+			turn.Leave()
+		}
+		synctest.Wait()
+		cancel()
+		wg.Wait()
+		if !errors.Is(ended, context.Canceled) {
+			t.Errorf("it ended with %v", ended)
+		}
+		turn, err := p.Enter(t.Context(), b, compute.Large)
+		if err != nil {
+			t.Errorf("its slot is not free: %v", err)
+		}
+		turn.Leave()
+	})
+}
+
+// TestT44_WhoAsksForTheSameSharesOneComputation, but for the one that has begun already: what was written meanwhile is not in it.
+func TestT44_WhoAsksForTheSameSharesOneComputation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f compute.Flights[string, int]
+		p := compute.New(compute.Config{Slots: 1, Waiting: 10, Patience: time.Hour})
+		computed := 0
+		compute1 := func(ctx context.Context, begin func()) (int, error) {
+			turn, err := p.Enter(ctx, a, compute.Large)
+			if err != nil {
+				return 0, err
+			}
+			defer turn.Leave()
+			begin()
+			computed++
+			mine := computed
+			time.Sleep(time.Second)
+			return mine, ctx.Err()
+		}
+		got := make([]int, 6)
+		leads, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for i := range got {
+			ctx := t.Context()
+			if i == 1 {
+				ctx = leads
+			}
+			wg.Go(func() { got[i], _ = f.Do(ctx, "x", compute1) })
+			synctest.Wait()
+		}
+		cancel() // who would have computed for the others has gone away
+		wg.Wait()
+		if want := []int{1, 0, 2, 2, 2, 2}; !slices.Equal(got, want) || computed != 2 {
+			t.Errorf("%v of %d computations, want %v", got, computed, want)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"time"
+
+	"fairlead/internal/compute"
+	"fairlead/internal/fleet"
+	"fairlead/internal/resource"
+)
+
+const (
+	// largeBytes is from what size on what is computed is large; of findings it is largeCount, of resources and nodes.
+	largeBytes = 64 << 10
+	largeCount = 1_000
+
+	computingWaits    = 100              // of a tenant's computations
+	computingPatience = 10 * time.Second // for a turn
+	readingWaits      = 100              // of a tenant's readings of whole fleets
+
+	// finishing is for how long a server that stops goes on with what it computes.
+	finishing = 5 * time.Second
+)
+
+// newComputing leaves a processor to those who compute nothing: on two, one is for what is large. What is small has another one.
+func newComputing() *compute.Pool {
+	large := max(1, runtime.GOMAXPROCS(0)-1)
+	return compute.New(compute.Config{Slots: large + 1, Reserved: 1, Waiting: computingWaits, Patience: computingPatience})
+}
+
+// sizeKind tells by its size what is large.
+func sizeKind(bytes int) compute.Kind {
+	if bytes < largeBytes {
+		return compute.Small
+	}
+	return compute.Large
+}
+
+// compute calls f when it is the tenant's turn. f calls step at each of its steps, and ends with its error: when the client has gone,
+// or the server has been stopping for a while.
+func (a *API) compute(ctx context.Context, kind compute.Kind, f func(step func() error) error) error {
+	turn, err := a.computing.Enter(ctx, callOf(ctx).tenant.ID, kind)
+	if err != nil {
+		return err
+	}
+	defer turn.Leave()
+	return f(func() error { return a.step(ctx, turn) })
+}
+
+func (a *API) step(ctx context.Context, turn *compute.Turn) error {
+	if ended(a.draining) && time.Now().After(a.finishBy) {
+		return errStopping
+	}
+	return turn.Yield(ctx)
+}
+
+// computeReading is compute for a reading, which is made without a turn where it is small.
+func (a *API) computeReading(ctx context.Context, bytes int, f func(step func() error) error) error {
+	if bytes < largeBytes {
+		return f(func() error { return nil })
+	}
+	return a.compute(ctx, compute.Large, f)
+}
+
+// errStopping: nothing was done.
+var errStopping = &problem{
+	status: http.StatusServiceUnavailable, code: "unavailable", retry: retryAfter,
+	detail: "this server stops, and what was asked for would have taken longer than it has: repeat the request",
+}
+
+// busy tells of a computation that did not get its turn.
+func busy(e *compute.BusyError) *problem {
+	p := refuse(http.StatusServiceUnavailable, "timeout", "")
+	p.retry = retryAfter
+	if e.Crowded {
+		p.detail = "so many of the tenant's requests wait for a processor that this one did not, and did nothing: repeat it, or make fewer requests at the same time"
+	} else {
+		p.detail = fmt.Sprintf("this server's other requests had its processors for the %v that this one may wait, and it did nothing: repeat it, or send less at once", e.Patience)
+	}
+	return p
+}
+
+// asBusy is the problem of an error that is one.
+func asBusy(err error) (*problem, bool) {
+	var e *compute.BusyError
+	if !errors.As(err, &e) {
+		return nil, false
+	}
+	return busy(e), true
+}
+
+// withStep is a document that is compiled in a computation.
+func withStep(d resource.Document, step func() error) resource.Document {
+	d.Step = step
+	return d
+}
+
+// findingsOf is of what findings are asked for: those of a fleet are the same for everybody who may read it.
+type findingsOf struct {
+	fleet.Key
+	settings string // the ETag of the fleet's settings, which count as well
+}

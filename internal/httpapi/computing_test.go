@@ -1,0 +1,161 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/compute"
+	"fairlead/internal/fleet"
+	"fairlead/internal/resource"
+	"fairlead/internal/store"
+)
+
+// fleetOf is another tenant of the world, with a fleet of its own.
+func (w *world) fleetOf(slug string) *world {
+	w.t.Helper()
+	other := *w
+	other.tenant = w.newTenant(slug)
+	other.fleet = w.newFleet(other.tenant, "edge")
+	other.owner = w.token(other.tenant, auth.RoleOwner, nil)
+	return &other
+}
+
+// takesAll has one tenant take every turn for what is large, until the function that it returns is called.
+func (w *world) takesAll(id fleet.TenantID) (leave func()) {
+	w.t.Helper()
+	var turns []*compute.Turn
+	for range w.api.computing.Slots - w.api.computing.Reserved {
+		turn, err := w.api.computing.Enter(w.t.Context(), id, compute.Large)
+		must(w.t, err)
+		turns = append(turns, turn)
+	}
+	return func() {
+		for _, turn := range turns {
+			turn.Leave()
+		}
+	}
+}
+
+// largeDocument is one that is large, and is refused in the end, so that it costs no write.
+func largeDocument() string {
+	return applyOf(named("clusters", "c", `{"name": "c", "nope": 1, "alt_stat_name": "`+strings.Repeat("x", largeBytes)+`"}`))
+}
+
+// TestT44_WhatIsSmallDoesNotWaitForWhatIsLarge: plans and writes of small documents, and reads, go on while another tenant's computations
+// have all other turns; a large one waits for its turn.
+func TestT44_WhatIsSmallDoesNotWaitForWhatIsLarge(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	other := w.fleetOf("other")
+	leave := w.takesAll(w.tenant.ID)
+	other.put("c")
+	other.do(http.MethodPost, other.at("plan"), applyOf(named("clusters", "c", clusterWith("c", "2s")))).is(200, nil)
+	other.do(http.MethodPost, other.at("import"), `{"static_resources": {}}`).is(200, nil)
+	for _, path := range []string{"findings", "topology", "resources", "revisions/1/changes"} {
+		other.do(http.MethodGet, other.at(strings.Split(path, "/")...), "").is(200, nil)
+	}
+	var wg sync.WaitGroup
+	waited := make(chan answer, 1)
+	wg.Go(func() { waited <- other.do(http.MethodPost, other.at("plan"), largeDocument()) })
+	for len(waited) == 0 && w.api.computing.Waits(other.tenant.ID) == 0 {
+		runtime.Gosched()
+	}
+	if len(waited) > 0 {
+		t.Error("a large plan did not wait")
+	}
+	leave()
+	wg.Wait()
+	(<-waited).isProblem(422, "invalid_resource", "/resources/0/body/nope")
+}
+
+// TestT44_WhoGetsNoTurnIsTold when to come again, and that nothing was done; who went away gives its place up.
+func TestT44_WhoGetsNoTurnIsTold(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.api.computing.Patience = time.Millisecond
+	leave := w.takesAll(w.tenant.ID)
+	defer leave()
+	late := w.do(http.MethodPost, w.at("plan"), largeDocument())
+	late.isProblem(503, "timeout", "")
+	if late.header.Get("Retry-After") != "1" || !strings.Contains(string(late.body), "processors") || strings.Contains(string(late.body), "database") {
+		t.Errorf("%v %s", late.header, late.body)
+	}
+	w.api.computing.Waiting = 0
+	w.do(http.MethodPost, w.at("plan"), largeDocument()).isProblem(503, "timeout", "")
+	if n := w.api.computing.Waits(w.tenant.ID); n != 0 {
+		t.Errorf("%d still wait", n)
+	}
+}
+
+// TestT44_AServerThatStopsEndsItsComputations after some seconds, at their next step.
+func TestT44_AServerThatStopsEndsItsComputations(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.api.finishing = time.Hour
+	w.api.Drain()
+	w.do(http.MethodPost, w.at("plan"), largeDocument()).isProblem(422, "invalid_resource", "/resources/0/body/nope")
+	w.api.finishBy = time.Now().Add(-time.Second)
+	stopped := w.do(http.MethodPost, w.at("plan"), largeDocument())
+	stopped.isProblem(503, "unavailable", "")
+	if stopped.header.Get("Retry-After") != "1" {
+		t.Errorf("%v", stopped.header)
+	}
+}
+
+// TestT19_AComputationEndsWithItsClient: each step of each computation asks whether somebody still waits for it.
+func TestT19_AComputationEndsWithItsClient(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.apply(chainOf(40, 0))
+	f, err := w.store.FleetByName(t.Context(), w.tenant.ID, w.fleet.Name)
+	must(t, err)
+	doc := chainOf(40, 1)
+	for name, run := range map[string]func(ctx context.Context) error{
+		"plan": func(ctx context.Context) error {
+			_, err := w.api.sentApply(context.WithValue(ctx, documentKey{}, document{resource.JSON, []byte(doc)}))
+			return err
+		},
+		"findings": func(ctx context.Context) error { _, err := w.api.check(ctx, func() {}); return err },
+		"written": func(ctx context.Context) error {
+			_, err := w.api.writtenBy(ctx, []store.ResourceChange{{Type: fleet.Cluster, Name: "c"}})
+			return err
+		},
+		"list": func(ctx context.Context) error {
+			_, err := w.api.entries(ctx, []store.Resource{{Row: fleet.Row{Type: fleet.Cluster, Body: make([]byte, largeBytes)}}}, false)
+			return err
+		},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		ctx = context.WithValue(ctx, callKey{}, &call{tenant: w.tenant, fleet: f})
+		steps := &countdown{Context: ctx, left: 1, end: func() { cancel(nil) }}
+		if err := run(steps); err == nil || ctx.Err() == nil || !strings.Contains(fmt.Sprint(err), "canceled") {
+			t.Errorf("%s went on: %v", name, err)
+		}
+		if n := w.api.computing.Waits(w.tenant.ID); n != 0 {
+			t.Errorf("%s: %d wait", name, n)
+		}
+		w.takesAll(w.tenant.ID)() // its turn is free
+		cancel(nil)
+	}
+}
+
+// countdown is a context that has ended when it is asked once more than that many times: first by who waits for a turn, then at each step.
+type countdown struct {
+	context.Context
+	left int
+	end  func()
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		c.end()
+	}
+	return c.Context.Err()
+}
