@@ -3714,7 +3714,7 @@ type GetBootstrapParams struct {
 	// RelayListen Where a relay listens, loopback only; `127.0.0.1:18002` by default.
 	RelayListen *string `form:"relay_listen,omitempty" json:"relay_listen,omitempty"`
 
-	// Admin Address of Envoy's admin page; `127.0.0.1:9901` by default.
+	// Admin Where Envoy's admin interface listens: the absolute path of a Unix socket, which Envoy's user alone may open, in a folder that is there; or `host:port`, where nobody is asked who they are. Nowhere by default.
 	Admin *string `form:"admin,omitempty" json:"admin,omitempty"`
 }
 
@@ -4799,7 +4799,8 @@ type ClientInterface interface {
 	// GetBootstrap Write the file that a client starts with
 	//
 	// What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
-	// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+	// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine. An Envoy adds the token to its own discovery alone: what is routed to the
+	// cluster `fairlead_xds` has none. Its metadata tell `fairlead: {bootstrap: 2}`, which generation of these files it runs.
 	// A request line and its headers take 32 KiB at most, as they are sent: a query that is longer, percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap (the `GetBootstrap` operationId).
@@ -5875,7 +5876,8 @@ func (c *Client) Apply(ctx context.Context, tenant TenantParam, fleet FleetParam
 // GetBootstrap Write the file that a client starts with
 //
 // What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
-// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine. An Envoy adds the token to its own discovery alone: what is routed to the
+// cluster `fairlead_xds` has none. Its metadata tell `fairlead: {bootstrap: 2}`, which generation of these files it runs.
 // A request line and its headers take 32 KiB at most, as they are sent: a query that is longer, percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/bootstrap (the `GetBootstrap` operationId).
@@ -12572,7 +12574,8 @@ type ClientWithResponsesInterface interface {
 	// GetBootstrapWithResponse Write the file that a client starts with
 	//
 	// What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
-	// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+	// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine. An Envoy adds the token to its own discovery alone: what is routed to the
+	// cluster `fairlead_xds` has none. Its metadata tell `fairlead: {bootstrap: 2}`, which generation of these files it runs.
 	// A request line and its headers take 32 KiB at most, as they are sent: a query that is longer, percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -18425,7 +18428,8 @@ func (c *ClientWithResponses) ApplyWithResponse(ctx context.Context, tenant Tena
 // GetBootstrapWithResponse Write the file that a client starts with
 //
 // What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
-// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+// node's id has to be one that a credential of the fleet admits. Paths are of the client's machine. An Envoy adds the token to its own discovery alone: what is routed to the
+// cluster `fairlead_xds` has none. Its metadata tell `fairlead: {bootstrap: 2}`, which generation of these files it runs.
 // A request line and its headers take 32 KiB at most, as they are sent: a query that is longer, percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 //
 // Returns a wrapper object for the known response body format(s).

@@ -62,6 +62,84 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for AuditCheckState.
+const (
+	Broken     AuditCheckState = "broken"
+	Intact     AuditCheckState = "intact"
+	Unverified AuditCheckState = "unverified"
+)
+
+// Valid indicates whether the value is a known member of the AuditCheckState enum.
+func (e AuditCheckState) Valid() bool {
+	switch e {
+	case Broken:
+		return true
+	case Intact:
+		return true
+	case Unverified:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditDeliveryCollector.
+const (
+	Syslog  AuditDeliveryCollector = "syslog"
+	Webhook AuditDeliveryCollector = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the AuditDeliveryCollector enum.
+func (e AuditDeliveryCollector) Valid() bool {
+	switch e {
+	case Syslog:
+		return true
+	case Webhook:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditFaultWhat.
+const (
+	EventChanged  AuditFaultWhat = "event_changed"
+	EventInserted AuditFaultWhat = "event_inserted"
+	EventMissing  AuditFaultWhat = "event_missing"
+	HeadMovedBack AuditFaultWhat = "head_moved_back"
+	LinkMissing   AuditFaultWhat = "link_missing"
+	RemovedEarly  AuditFaultWhat = "removed_early"
+	Rewritten     AuditFaultWhat = "rewritten"
+	Signature     AuditFaultWhat = "signature"
+	Truncated     AuditFaultWhat = "truncated"
+)
+
+// Valid indicates whether the value is a known member of the AuditFaultWhat enum.
+func (e AuditFaultWhat) Valid() bool {
+	switch e {
+	case EventChanged:
+		return true
+	case EventInserted:
+		return true
+	case EventMissing:
+		return true
+	case HeadMovedBack:
+		return true
+	case LinkMissing:
+		return true
+	case RemovedEarly:
+		return true
+	case Rewritten:
+		return true
+	case Signature:
+		return true
+	case Truncated:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConfirmCode.
 const (
 	LiveNodes      ConfirmCode = "live_nodes"
@@ -914,6 +992,88 @@ type ApplyInput struct {
 	VersionInfo *string `json:"version_info,omitempty"`
 }
 
+// AuditAnchor The last link that retention has removed.
+type AuditAnchor struct {
+	// At When it was removed.
+	At time.Time `json:"at"`
+
+	// EventAt When its event was.
+	EventAt time.Time `json:"event_at"`
+
+	// Hash A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash AuditHash `json:"hash"`
+	Seq  int64     `json:"seq"`
+}
+
+// AuditChain defines model for AuditChain.
+type AuditChain struct {
+	// Anchor The last link that retention has removed.
+	Anchor *AuditAnchor `json:"anchor,omitempty"`
+
+	// Head The newest link of a chain at one time. A signed one has all fields.
+	Head  *AuditHead  `json:"head,omitempty"`
+	Items []AuditLink `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+	TenantId   string      `json:"tenant_id"`
+	Unchained  *int64      `json:"unchained,omitempty"`
+
+	// Unlinked On the last page: how many events are in no chain. More than `unchained` of them were inserted behind its back.
+	Unlinked *int64 `json:"unlinked,omitempty"`
+}
+
+// AuditCheck defines model for AuditCheck.
+type AuditCheck struct {
+	// Anchor The last link that retention has removed.
+	Anchor *AuditAnchor `json:"anchor,omitempty"`
+
+	// BegunAt When the chain began; left out while there is none.
+	BegunAt *time.Time `json:"begun_at,omitempty"`
+
+	// CheckedAt When the last verification ended.
+	CheckedAt *time.Time `json:"checked_at,omitempty"`
+
+	// CheckedSeq Up to which number it came.
+	CheckedSeq *int64 `json:"checked_seq,omitempty"`
+
+	// Deliveries What the collectors have, which the operator may have set up.
+	Deliveries []AuditDelivery `json:"deliveries"`
+
+	// Fault The first thing that is wrong with the chain.
+	Fault *AuditFault `json:"fault,omitempty"`
+
+	// Head The newest link of a chain at one time. A signed one has all fields.
+	Head *AuditHead `json:"head,omitempty"`
+
+	// Signed The newest link of a chain at one time. A signed one has all fields.
+	Signed *AuditHead `json:"signed,omitempty"`
+
+	// State What the last verification found. `unverified`: there was none yet, as of a tenant of today.
+	State AuditCheckState `json:"state"`
+
+	// Unchained How many events there were when the chain began: they are in none, and a change of them does not show.
+	Unchained int64 `json:"unchained"`
+}
+
+// AuditCheckState What the last verification found. `unverified`: there was none yet, as of a tenant of today.
+type AuditCheckState string
+
+// AuditDelivery defines model for AuditDelivery.
+type AuditDelivery struct {
+	// At When it was last given something.
+	At        *time.Time             `json:"at,omitempty"`
+	Collector AuditDeliveryCollector `json:"collector"`
+
+	// Seq The last number that it has.
+	Seq int64 `json:"seq"`
+}
+
+// AuditDeliveryCollector defines model for AuditDelivery.Collector.
+type AuditDeliveryCollector string
+
 // AuditEvent defines model for AuditEvent.
 type AuditEvent struct {
 	// Address Where the request came from.
@@ -930,6 +1090,11 @@ type AuditEvent struct {
 	Fleet   *string `json:"fleet,omitempty"`
 	FleetId *string `json:"fleet_id,omitempty"`
 
+	// Hash A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash *AuditHash `json:"hash,omitempty"`
+
 	// Kind Example: resources.apply
 	Kind        string `json:"kind"`
 	NewRevision *int64 `json:"new_revision,omitempty"`
@@ -938,6 +1103,61 @@ type AuditEvent struct {
 	Object      string  `json:"object"`
 	OldRevision *int64  `json:"old_revision,omitempty"`
 	RequestId   *string `json:"request_id,omitempty"`
+
+	// Seq Its number in the chain of the tenant's audit; left out of an event from before there was a chain.
+	Seq *int64 `json:"seq,omitempty"`
+}
+
+// AuditFault The first thing that is wrong with the chain.
+type AuditFault struct {
+	// Detail What is wrong
+	Detail string `json:"detail"`
+
+	// Seq The number that it is about; 0 where it is about none.
+	Seq  int64          `json:"seq"`
+	What AuditFaultWhat `json:"what"`
+}
+
+// AuditFaultWhat defines model for AuditFault.What.
+type AuditFaultWhat string
+
+// AuditHash A SHA-256, in hexadecimal.
+//
+// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+type AuditHash = string
+
+// AuditHead The newest link of a chain at one time. A signed one has all fields.
+type AuditHead struct {
+	// AnchorSeq Up to which number retention had removed events.
+	AnchorSeq *int64 `json:"anchor_seq,omitempty"`
+
+	// At When it was signed.
+	At *time.Time `json:"at,omitempty"`
+
+	// Hash A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash AuditHash `json:"hash"`
+	Seq  int64     `json:"seq"`
+
+	// Signature A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Signature *AuditHash `json:"signature,omitempty"`
+	TenantId  *string    `json:"tenant_id,omitempty"`
+	Unchained *int64     `json:"unchained,omitempty"`
+}
+
+// AuditLink defines model for AuditLink.
+type AuditLink struct {
+	// Event All that the hash of an event is of, as it is stored. Left out where it is gone.
+	Event *AuditRecord `json:"event,omitempty"`
+
+	// Hash A SHA-256, in hexadecimal.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash AuditHash `json:"hash"`
+	Seq  int64     `json:"seq"`
 }
 
 // AuditList defines model for AuditList.
@@ -946,6 +1166,26 @@ type AuditList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// AuditRecord All that the hash of an event is of, as it is stored. Left out where it is gone.
+type AuditRecord struct {
+	Actor   string `json:"actor"`
+	Address string `json:"address"`
+
+	// At To the microsecond.
+	At         time.Time `json:"at"`
+	Credential *string   `json:"credential,omitempty"`
+
+	// Detail JSON in the database's own spelling.
+	Detail      *string `json:"detail,omitempty"`
+	FleetId     *string `json:"fleet_id,omitempty"`
+	Id          string  `json:"id"`
+	Kind        string  `json:"kind"`
+	NewRevision *int64  `json:"new_revision,omitempty"`
+	Object      string  `json:"object"`
+	OldRevision *int64  `json:"old_revision,omitempty"`
+	RequestId   string  `json:"request_id"`
 }
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
@@ -2646,8 +2886,15 @@ type SchemaOfType struct {
 	Type ResourceType `json:"type"`
 }
 
+// SecretGrants Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+// clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+//
+// Example: ["payments-api-key","shop-*","team=shop"]
+type SecretGrants = []string
+
 // SecretSummary What is told of a secret, in place of its body.
 type SecretSummary struct {
+	// Fingerprint Of a certificate that stands in the secret, its SHA-256 in hex; left out of all else.
 	Fingerprint *string `json:"fingerprint,omitempty"`
 
 	// Kind Example: tls_certificate
@@ -2865,6 +3112,13 @@ type Token struct {
 	// Role What a token may do. `ci` writes to one fleet.
 	Role Role `json:"role"`
 
+	// UsesSecrets Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+	// clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+	//
+	//
+	// Example: ["payments-api-key","shop-*","team=shop"]
+	UsesSecrets *SecretGrants `json:"uses_secrets,omitempty"`
+
 	// WritesSecrets Of the role `ci`: whether it may write secrets.
 	WritesSecrets *bool `json:"writes_secrets,omitempty"`
 }
@@ -2886,6 +3140,13 @@ type TokenCreate struct {
 
 	// Role What a token may do. `ci` writes to one fleet.
 	Role Role `json:"role"`
+
+	// UsesSecrets Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+	// clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+	//
+	//
+	// Example: ["payments-api-key","shop-*","team=shop"]
+	UsesSecrets *SecretGrants `json:"uses_secrets,omitempty"`
 
 	// WritesSecrets Lets a token of the role `ci` write secrets, which the other writing roles always may.
 	WritesSecrets *bool `json:"writes_secrets,omitempty"`
@@ -3043,6 +3304,13 @@ type Whoami struct {
 
 	// Tenant The tenant's slug. Not of an operator.
 	Tenant *string `json:"tenant,omitempty"`
+
+	// UsesSecrets Of the roles `ci` and `editor`: the secrets that configuration which the token writes may use in whatever way, beside those that the role lets it use (TLS of listeners and
+	// clusters, where the secret's label `team` is that of the resource). Each is a name, the beginning of names and `*`, or a label of the secret as `key=value`.
+	//
+	//
+	// Example: ["payments-api-key","shop-*","team=shop"]
+	UsesSecrets *SecretGrants `json:"uses_secrets,omitempty"`
 }
 
 // WhoamiKind defines model for Whoami.Kind.
@@ -3347,6 +3615,15 @@ type ListAuditParams struct {
 // ListAuditParamsFormat defines parameters for ListAudit.
 type ListAuditParamsFormat string
 
+// ListAuditChainParams defines parameters for ListAuditChain.
+type ListAuditChainParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantEventsParams defines parameters for ListTenantEvents.
 type ListTenantEventsParams struct {
 	// Limit How many items to answer at most.
@@ -3443,7 +3720,7 @@ type GetBootstrapParams struct {
 	// RelayListen Where a relay listens, loopback only; `127.0.0.1:18002` by default.
 	RelayListen *string `form:"relay_listen,omitempty" json:"relay_listen,omitempty"`
 
-	// Admin Address of Envoy's admin page; `127.0.0.1:9901` by default.
+	// Admin Where Envoy's admin interface listens: the absolute path of a Unix socket, which Envoy's user alone may open, in a folder that is there; or `host:port`, where nobody is asked who they are. Nowhere by default.
 	Admin *string `form:"admin,omitempty" json:"admin,omitempty"`
 }
 
@@ -4212,6 +4489,12 @@ type ServerInterface interface {
 	// ListAudit List or export what was done in a tenant
 	// (GET /v1/tenants/{tenant}/audit)
 	ListAudit(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditParams)
+	// ListAuditChain List the chain of a tenant's audit
+	// (GET /v1/tenants/{tenant}/audit/chain)
+	ListAuditChain(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditChainParams)
+	// GetAuditCheck Read whether the audit of a tenant is as it was written
+	// (GET /v1/tenants/{tenant}/audit/verify)
+	GetAuditCheck(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTenantEvents List what was done to a tenant
 	// (GET /v1/tenants/{tenant}/events)
 	ListTenantEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTenantEventsParams)
@@ -4473,6 +4756,18 @@ func (_ Unimplemented) GetTenant(w http.ResponseWriter, r *http.Request, tenant 
 // ListAudit List or export what was done in a tenant
 // (GET /v1/tenants/{tenant}/audit)
 func (_ Unimplemented) ListAudit(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListAuditChain List the chain of a tenant's audit
+// (GET /v1/tenants/{tenant}/audit/chain)
+func (_ Unimplemented) ListAuditChain(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditChainParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetAuditCheck Read whether the audit of a tenant is as it was written
+// (GET /v1/tenants/{tenant}/audit/verify)
+func (_ Unimplemented) GetAuditCheck(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -5531,6 +5826,87 @@ func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListAudit(w, r, tenant, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListAuditChain operation middleware
+func (siw *ServerInterfaceWrapper) ListAuditChain(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditChainParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAuditChain(w, r, tenant, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetAuditCheck operation middleware
+func (siw *ServerInterfaceWrapper) GetAuditCheck(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetAuditCheck(w, r, tenant)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -9410,6 +9786,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/audit", wrapper.ListAudit)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/audit/verify", wrapper.GetAuditCheck)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/audit/chain", wrapper.ListAuditChain)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets", wrapper.ListFleets)
 	})
 	r.Group(func(r chi.Router) {
@@ -10943,6 +11325,165 @@ type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditChainRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Params ListAuditChainParams
+}
+
+type ListAuditChainResponseObject interface {
+	VisitListAuditChainResponse(w http.ResponseWriter) error
+}
+
+type ListAuditChain200JSONResponse AuditChain
+
+func (response ListAuditChain200JSONResponse) VisitListAuditChainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditChain400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditChain400ApplicationProblemPlusJSONResponse) VisitListAuditChainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditChain403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditChain403ApplicationProblemPlusJSONResponse) VisitListAuditChainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditChain404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListAuditChain404ApplicationProblemPlusJSONResponse) VisitListAuditChainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditChaindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListAuditChaindefaultApplicationProblemPlusJSONResponse) VisitListAuditChainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAuditCheckRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+}
+
+type GetAuditCheckResponseObject interface {
+	VisitGetAuditCheckResponse(w http.ResponseWriter) error
+}
+
+type GetAuditCheck200JSONResponse AuditCheck
+
+func (response GetAuditCheck200JSONResponse) VisitGetAuditCheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAuditCheck403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetAuditCheck403ApplicationProblemPlusJSONResponse) VisitGetAuditCheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAuditCheck404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetAuditCheck404ApplicationProblemPlusJSONResponse) VisitGetAuditCheckResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAuditCheckdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetAuditCheckdefaultApplicationProblemPlusJSONResponse) VisitGetAuditCheckResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15698,6 +16239,12 @@ type StrictServerInterface interface {
 	// ListAudit List or export what was done in a tenant
 	// (GET /v1/tenants/{tenant}/audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
+	// ListAuditChain List the chain of a tenant's audit
+	// (GET /v1/tenants/{tenant}/audit/chain)
+	ListAuditChain(ctx context.Context, request ListAuditChainRequestObject) (ListAuditChainResponseObject, error)
+	// GetAuditCheck Read whether the audit of a tenant is as it was written
+	// (GET /v1/tenants/{tenant}/audit/verify)
+	GetAuditCheck(ctx context.Context, request GetAuditCheckRequestObject) (GetAuditCheckResponseObject, error)
 	// ListTenantEvents List what was done to a tenant
 	// (GET /v1/tenants/{tenant}/events)
 	ListTenantEvents(ctx context.Context, request ListTenantEventsRequestObject) (ListTenantEventsResponseObject, error)
@@ -16381,6 +16928,59 @@ func (sh *strictHandler) ListAudit(w http.ResponseWriter, r *http.Request, tenan
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
 		if err := validResponse.VisitListAuditResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListAuditChain operation middleware
+func (sh *strictHandler) ListAuditChain(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditChainParams) {
+	var request ListAuditChainRequestObject
+
+	request.Tenant = tenant
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAuditChain(ctx, request.(ListAuditChainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAuditChain")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListAuditChainResponseObject); ok {
+		if err := validResponse.VisitListAuditChainResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetAuditCheck operation middleware
+func (sh *strictHandler) GetAuditCheck(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	var request GetAuditCheckRequestObject
+
+	request.Tenant = tenant
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAuditCheck(ctx, request.(GetAuditCheckRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAuditCheck")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetAuditCheckResponseObject); ok {
+		if err := validResponse.VisitGetAuditCheckResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -17826,553 +18426,588 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17dxtHkif6VfLgzj2SPEUIpCjZAk+fHdqWprUtS16Jbt09pheVQCWAahYyMZUJQmivvvs9GRH5qEIW",
-	"HhQld8+M/7AIoB75iIx3/OL33kQtlkoKaXRv+HtvLnghavjzxRWf2X8LoSd1uTSlkr1h7w1fCM3MvNRM",
-	"G24EU1Nm5oLVQqtVPREXTIpbUcN3mi8E4zNeSsanRtSMs8mcy5no97Ke+MgXy0r0hr3r3rcnp/xs/GRy",
-	"Xlz3ellPT+Ziwe27zWZpr9CmLuWs9+lT1ntZCWF2D00wLYwp5Uy7wU3tTRnjmuXC8FnOSslKwwoldMa4",
-	"LJhUhq3n3ISr2VxVhW4PdPodH0yenI6fFmfi/Pm3z/YM91PWW/KaL4ShNb3Ub6fvxG2pYcTtCVxqO6o1",
-	"1wxGUmpW07UZUzXLK26ENnmfvZWw7rn7OYdJ5NzkdsClfdZ/rES96WU9yRd2SO7KxnD/pRbT3rD3/zwO",
-	"NPAYf9WP3SjfrBZjUcPS28FflfZx+wduyoXoGgs3jVFMVb3gpjfsFdyIE3tjL0ts/PeqKIX+2S7n9gDy",
-	"Ka+0yFkl+K3QTK1Mgyj1AzaG2zO2npeTOeO1YAuljV1F2HfOqlIbthblbK67Bo7PaAy+EFO+qkxvaOqV",
-	"8MMeK1UJLmHcPyg5LetFx8Cv5oIZdSOkI1Uu9RqOjx2UvhEFmyo4OPgYbu9rUuWy4vLk8n9duv9+Wv/5",
-	"u2nHDOgpjSks+MfXQs7MvDc8HZydZ71FKf0XqZ34oRaFkKbk1atix7TKAmdhZwWLq+dq3TpRg9PnT55N",
-	"n4qT7yan45NvizN+8nw6GJyc86fjZ5Nvi+/Ecz+VJTfzMJOy6GW9WvzHqqxF4ZY/Oamzp8+OmdN7y9U6",
-	"pvVWVhukl1JbHhLYYBfJwI8HH7rWKHBkq1qresc651J8NKMJXJY7MlrymWBjMVV159Dwji5SOB88f5Za",
-	"qB9FJYzo2ve8wJ/zITNzpQVSwFrUgtEvuGyCVVwb9mTACr7RmftyWfEJSRR/sz2qZi7qe1piGn9YXxAo",
-	"O5YXpMEDzezbmsQriplIEyfcc6/0+aoQi6UyQk42fxGb9EgnvKpE/UAztZYwXGAdJEf+YyW0ydiNWBr4",
-	"+uyczdWqbp3H8/HpZMCfipNCLCu1OTn97vTMTRFVgzDJaEgndkyd03vant6SGyNq+8z/8+v19cez05Pr",
-	"64/fit/+9V+SnP/V9CduJvPtSX+oS6uA2ENZNrUQBueyrCon1UvNlBTMKg6wNPqC5d/k/t4STjSQmRVh",
-	"vKr67AOdcylK+4P983ww2KO6pFdqeoIz6GK7Z9+l5/1GSdEx97eScVYLXmQwcZiYZ7dICWzOtdUVGGdr",
-	"WKn8mzyDzY+WrIa1kkrSueMmQenf7JiZHeOe6YFUaW66sfs+oH3/Jr3vr/lYVLs4sRfvbF2aOe5yZW/K",
-	"WH4jNn+65dVK5H327+WtkExbvZRXoJpYRcDewquKOOaiMeNfe0bwxZ/0XC17v6XZDryoMeXSiIVuzf3p",
-	"6dmew53Zy1/hraeB5fK65htchnJRdjGoP6s1W3C5YfBuZpTTH7gB/aaLZ1b2mWlF5nQwgCGVi9WiN3wK",
-	"n0qJn8LoS2nEjPTCn4TWfNYlMz/MNxkxIsHmpTaq3ly48TFLG2y8MaLFiBbqVqAqP1dLOy/7txRrNuaT",
-	"GyGLjnktcCi7KXGb0qzlsEMEODojKWBNho21ZGo+sYp9BqxlKeqJkOZEyIkqRMG0mC2ENM1ptUbflBrw",
-	"z4FCYz9d2WmpYte0pCrslMriiAnUamVEfXLaMQNV3O8M7DF/w1MmR4sBwCEug5ROEQet7+eN5gq+PXA0",
-	"9hFdo4HHH26N4aPh7XYoP9diWn7cq6bOrUmGusBDznS1mlnitaq5mtofVCEeIdMfi1kpI0baNewlvHjn",
-	"Mm4vnDMmd54xvMSeMTA5myZvgwjxyzQJRoZuNxkeafi+L+Vkv0lgzd/CHqTYBraTsMOtO7VX++y72MNX",
-	"QnK5S3E1cMEDDdveXEA+WXRornjTvaqulmYPY66N49IaF56Wu25p6/T8Ik1ZHb6haEftd2ys7GPvspd/",
-	"5XW5ezNv8QqSQBesElMDbg4nWUl+uwu7hkg/H6WJfrLrrpdKagHqzfe8eIf2hP00UdIICX/y5bIqJ+Ci",
-	"eLys1bgSi3/9m0ZPlyc+e0eBKsQtr8piRLZJL+sVwvCysrsNdAFfg5MO/HNzTiqBXVSn61q9filqeCcz",
-	"/AbcM6KuVa17w1/9u4xSo4rXoBn4tyCfYYuVtuzPqyRPB4Ne5Lfz2tKn35D+hDajsjjceWHt05W2FvUg",
-	"65nSwAn8nhfsnZ+40/nGamWG44rLG6sXHkbcP+NC4z6ljhcu44RLu4hjAUYD47q1eP1e8FXBF+/8UfuM",
-	"PY69ViN/eDPvh4q2yK79SE1HdNInamVf+CTarycNd+4Dzc7ZpFppq4KxtVpVhZ0duRl6WU9Ne8Og7bkr",
-	"YRvv9MghWkxoFC4ElyZjWsii7eoOtgjq4paxgYePaxb8b59FSXBKiZJ+rsVEyaKEE/AuLDG8c4d78AvR",
-	"3Btl5qWceeY5JLZpjyZbrCZzxtd8A8J9XIOP3urEyHCtOqLxnNdiutKiQO+8VgsxVsUGbHSFF2ghJO7G",
-	"wzxJZfmjPnO/5FYRupbIVrhWUvfZlds1d0IS+5bDIuYQOPCPKnFiEE6olJzZf0vDJgqiD8qTQ/9aujNV",
-	"lZNjeOVnb8Kr2J1R2QOPK86lAleGm7I2XBYaoyGarfkGuAB4xH6AQE3xNUd9FUdueC1CVCZ3HpTcOW9k",
-	"RGYYUypwS9FDAYqv94s4J7+Ziw09eG0FZCLYlRo6XfY4hJ5g8C9VPS6LQsivvUZAlA80q1UlgnjkVaXW",
-	"SL8P86kbW/4INt5eYBS5gexxcnyPxs0e5rMVrwt7bIaMM/jA6lUlcMFh/a7lAk4xZ8tafdyweiWZZd4Z",
-	"M8oebEtDCz6ZlxLUXrOqpX2pP72i0qLP3k6Zf1fGcpTVcEDBChXS1Btri6Iz+AKeat/CSn0t8c4Rxrvg",
-	"OK+q2Cwv4HIt7KQm9hhuNEV87GLZ4W1oEUoTPHzaqFoU4aSsJJFUBjeMBTzxWiJ/H2+YuBX1BtcfHdz2",
-	"kRrmxv3hgl8mlsMQZ7GrrW5KgbaXFtqaGUOWT2ql9UjV5ayUOVg9Tjgg5Y0WpdalnOXEUV6qeqaMOYrw",
-	"tkXz1D8lkofOemLf2nXxlwxh9KoqhAuZ2SWN6WfCpV2nOS/sjafgNf4sEXcaKUv/rqT40loSzduqRFWB",
-	"ATgZu6zsLzdiaS5I27YLRmcjWhvac7cWwE7/5/u3b977QXbsF44zwSdo0mr8NzExqeFfMvsChm/IWFHz",
-	"qWFng7PByenZHZhc4G9vlHmpVvLzFECpzGgKT2mp9xRk55Z5BZ3r2nnIwJlOdA90iRbc51LV4DxQ1Rtl",
-	"2Esa2hciLZTDwHytLA6sOIrWAI3EStxLXlZfX/C6FYYxRjkTNH6fHLGM1U2gf2J7uKG5FGuhTc6MqCrL",
-	"e63QUUZQ1BTWg5sMWaCP1uQV12aETBeSM5xYuJb2CcSN7e32QssGP4Ou3UJ8xQW+lBuGmhfMC7b8SqnX",
-	"YJF+5Y12ijQfq1vBztlP5fduPD9xuflDlBlLc1Zwo/cJuMKCF4LBv3LjRKpm4M5clHJlBCo8eHx+kXxl",
-	"5kIaO9Svf3ZwDnRSZkoV7hCF4NoddQNMZoIPsCpCFsI/3d1iDRK+4PaEuNdeS7MurfYUpZTUYqFuhQbN",
-	"5305k/accSnWpFX8IvktLys+rr46SRbc8DHXoumkmMxFYTV19jBfhbFZ/dQp/1YkS7WWIQcNVveBZmI6",
-	"FRNzwWqxFMB3+uxtHV/DjFI3YL6J2hqGXDIKgYICWf5dWNUPVnrNSyMKewOae9OYQT7QbjO8uxUOulXC",
-	"TbkQamXsiEvDirJwA0dNNUd5mIOWahkdBx29UFv87Z0w9ebkcgreqLZ38D3wY7A87Uj7qYS0EK1D7+ey",
-	"VhOh9ZF7vcuF58WzF/KnbFqKqnDHgk8mYmngjSkHnXsShGzjx8AX3kc3qwU3Tjsb6F7WWyo7ubo37D22",
-	"nO3xREkpJmZEi//5Xruzs6AyNFaOvZCmNJsvq5gCt7ZGLob6Ld1EchPTGLdWmHiiXi2Xqjai+EkUJXeB",
-	"qz9C1gBTs6sEBwr4DoMwIxyGlCvXm7WG39j5+PXENMqJvegHIJ3teHMjFmP3BJZsutK8ihzna2DPOYdH",
-	"5TRKa6sib0FjNbcqfz4MGUuWu7NbUQNH9u6TvjXZLHct6FqJBiu+zbJ4+8YSU1BLgymy1xJ3zFqecuMe",
-	"2mf5tFZ/FzJ+EnrDNNPKycNGpFHA2pJv0rAbIZaaUqhKA3YIe20HwitYEjvtlQTOSS9xE3IJJNcSXmsl",
-	"DhEXXH3B8kpptx4QtXcD2F4c+5qZkuKC5bBOo1KOyKuXeqs29uZSErHDdZbn9tmbwO0pvHYtc6lGeqWX",
-	"YmJHI1U4EhPntZ1b5kNxi3JcwThWS1FrUcAInC/MjQIz+qbKPmS8sYLngjXS2ZrZRTMIDMF1yK+FXC16",
-	"w197YWS9rGfJB2wWII5e1sO97WU92oBe1rNLigynsUj2Kz9e4Ijo2P4tkUFyKTd/Bca5nZkrN2gfAh+1",
-	"wuHjyUyd0BPsYe+/42vK4IBHLZfV5pVcrpBDFKjp8+rn2h5OUwrdG0Kybfu8/6gmq4VlDsHRZLlVIFUr",
-	"22AOcArs8jmrG9JBKmFJyOchCWbWCvJGIRS9jF7/ewgf7Eyn5WxZcUydPiK5dugyw8n1aJ+RR6nidK2O",
-	"TKKKywexhxhsHzvq41Jr3R43cokOiWtChsSndupQ1hMfLRkKK5+7Us4bzg/TzIAPgTFYQ8sRSdyco2vB",
-	"RzdLaZ6d96JEocF2olDmk3M+K0VoXzZPBgGPgyjjLjvkyfnoTcIzldgl+3m0qqtEAUHWI+40KuVUJWLV",
-	"YHiXzg3JJXshb9UGlAVw31ltVlTTjFXljaAcqo9wyi7sVi4El9qr0y7Jdjs+3XJCZb3LVVGaF7ekRzQP",
-	"Jy+KWmid2maBubxRUHIh2LRWi8Rrsx43h4bQs954s28ffuI3SIZOtezibphZkCotweO/kka7KheOfNVZ",
-	"bZNaGIizIKlFswpLh7nBe1ONI01FTYEtutDjclXPRJFcMXgAqLkJUrop0ZcXJXM5Yu5bTXCTeqIU6wb3",
-	"2Dry28ecpppWzMpINzMqOQlVFce+MlbwU0VDIW3kV6w+gbXwQwXy+a2LzF+XOkHl/uwfxASi85LgAFEC",
-	"/74HvREfDVYEbE0MB5KaxveqSKSMA6ugbHFizVYwL2tl1BNQGrLgnUBbDv3drsTAXgjcR/dZ/mstCm6F",
-	"zW95FFZsJPVzdiM2mWW+XOu1qovoqPjCnGvptawF30AVFsVYuAa1wggZEnLEBosLGuFiF+4DgYUMccHr",
-	"G/AeaSF1acpbgUrbHmXoe6WMNjVf7tWFmsQBi9JxxstaU3TWTioEUqpSSIpGcWu0wdpDGs8hBOZH+rKs",
-	"RDOp+CxBcMoI3XVCQVMbC3KtjIUuC1jqBcropVDLSjQGtnWEt3KYYzrFxXGDSNNrPJnjll5StmhUpmEp",
-	"oL/hiyrFbSDNbIeowv0CGYvqFDrQXkfM2e5kkpMZ8dHsZ0iUlgoXp1bjB7VY8roku7xFaLVaHKLU5Xhi",
-	"yMxN6m7bXPU4FvdjOZ2KWsiJuEcWl/WMOmh+UF96zPTaRGkXEt6W7WCklB+VdjzkcQZTPmQLZFFcsjmv",
-	"pu06WWCjOVzKZiqjgHYthLeFvFNBj6zRb01WVquqgnwZ58wNL7F8MQh0ey+wxBFpkPb2a+nvj3Nv6Api",
-	"SdtJOH2WV+WtGMEvYG7bK6x9T842sNTjoFHDJUoOnpkSumkptzK+4snCx8b4raHsB5E0gmlz3kGCT9LI",
-	"aCcSkcHm6mNSdiZu9M6avYgmPvm8ta5CjSFse7ScuJoZCquwf4ed0KDKtnNYRUiCQBN3KWrdrhw9MqFu",
-	"WzmEvdheaas0bNFfxuauWGWbxCK7f3Hg3NW0682Ncxi9tukri0LQB77RkAf1qFTjmMlMsDwCScTvXpLR",
-	"+ELQbZ4/AR94MTrGPGosU0Jgi4/Lshb6qGd2mBkdRHHlvaIFMRqr3q3ApTCE7S8L0A2hvgAVT6hXU7X9",
-	"Nylfa3Grbo5aibbKXPTcgJtrlMWrvHuDfoAL92opUfCkuTAgFKCqRvvB+Dqbb0BFaWx/ayubD3vpFbTM",
-	"+0/OB8+fJf0nyRLfNi203In0zCfPnkHlLhjv6Ct9jrW85FdHP5EzYRsHbCdRfRnqQR7oa/3w5LdWo6N0",
-	"paGptWRPNzkUyWMbHenDqsBRAboRskNXJzPs4wYSkXWfYcKJnlvNnYpeJx0+nQZjCm90L9w9y/uwiVvT",
-	"/Mo2cbvUflud4xNrJ+ZDVxzMb4TssxyPRwHfU42PXedbUYPSBRwpHwZVw4ftIf6jap8JY3fMG3lOJ8KX",
-	"9twpRJADeGZS52lUs1urhx7TGSywJq+96OSW12DN26vfymrzo7sDnipLUexSpNBa1Wh8S2U1VoNxMKCe",
-	"0bpWckZRE/S6uoTcuPSMBbrzJXMolCHOSQEadKv5R7slztwXYUPAjg6PhJxvWPo+y+37RmUxCpmxW9dT",
-	"qGsKSVpFVMZXxg8AOojiR2S4h/lRdJ+u13mD6diXiI9Wy0IfRA6M3g/e8ij7JAr+k1uXzrjyadqMFwWF",
-	"I/RScHRtBGawhtBfPDPDJryuS6HZQy0EK9REP9aitrpZf1E8aurl0RY6duBW3X8O5Lm1sNF3sFaWhGGS",
-	"aQoOZuO2J3nipNzOGHTFJQaEwWnssiR23fK+RGUdreJDr8Y0tA7pVPh5ZJiltORmMifco3cvf2DPng/O",
-	"HCkUFCuDwoKZMJj+bPmDixWT1pwFOxcMxHKBUvwgBmsXRooCM/lTPNaOed9scDIrWU5LUcD3dhL/+/Kn",
-	"10mVbO4z4ltZKpRzDswPn+5jyyCuhrEP/YF2icXEMSFUv+1ijIbgIXcy7wLa9iwvSkOyeXvKgJgCdqFi",
-	"UCo29LARD3S8IC29Zvv9x9sJma/L2+stImOZnEZ0QlICDhyfYJzOjot1XFIU6YFmY+eIiwWXZrxYlBIX",
-	"DCOqgPuUPwZ7ejYqVotlnox9dEWMJmltNpXKYQ9J0w0Z7FkAN0lmIyTDS/DW0SE2fpRvYm/sCnC9nbK8",
-	"ANmZZ0S0wbWroUIIFOYLpPVZrVbLLAwY0gRfN/NTqIbH/qUo+cMoCDAzvuS12RE4S4QK6Y3ruZCN17I5",
-	"Xy6FxKjSYYo6N0YslmbfKljjW02NkM0527+r6kC7u6k573hZ0C985kwkBI0vAYKNcJpXwlZOO1Wu/FZS",
-	"0GSt6gYLiuJwZa3NaN82UKyiQTIycjrfbWPKBH97ZTSFYfhCyVnD5yPsmdR4qJwbFRSY11ybEzixJ69+",
-	"zCEPJ9rD5sn77vTbJ+cnp99+++2zJ8++G9B/J0+ng8kzfirOxk+K88nT6Xf8+XgwOS3OxJPpOX86To3f",
-	"hSl3nUcY1V/shWQy7ge4COscEjdIddN8oy+YpeZNw3pFhiOh1s9LIe7uWnNKu9M3HdFYpwHupgLjsd8W",
-	"DdSWA4MrnSZz/I6W503zDSvNBeqoOZUKBmYQ+eFSoVZnFexG2YosiCht4lCx+E5MycFzcN7KuFar2dzh",
-	"/qFXkbj/BYElTqyVZikAKnZcSN0ZZwdyIydROobUePF+yzuORgMh/9YlNv9C56JlpTZT6qJswaIRbqBU",
-	"xtGYT27IOsWkjxCrnUa2qY+nQgoJ0HqcytiPV3MYlpxX19LbuztT7NyTIWBjNasCq6f7LC9WmJUKsQYH",
-	"2uRkKIEAgOYI7iB7Q62WSz8Qb2ZZy+laQu0+8Voo7EJ+Z19PQyYrlp7igxc+Kd0tJ2c1CDMHGAkD0Lws",
-	"LphRVQGuFsYlwKr5k+y5zrDLZs6uJUJyCbuo9sDkF+2Scjqh8A2MHz1cEPzJnSTOKTtYCshxK11FJBYm",
-	"cynWkJk3V2yqsHSiYfWFtENPKOB8oG3uZb2wMfYDLhf4Te0Ek8YdEO59+IruO3Ui6y2VLru0TlC8FJsp",
-	"Zi0wa6OhXCQbBZFCnW7qq7vYRhiK48CPtO5gAJYQNhYLvZ8j4HpEA0xxhJelqIoXda3qdPAHsUBIESrl",
-	"Ek2VdHCrXU6oIYcctBvUtGs1q/miBdBF+asjSAzZrUZt/RRVe+3bNKuEBAM2AuVIm3BmnjFAPLGnmErB",
-	"/U32UMLCtNCECAttOzXAlRa03wUJtT/jr+whGfenj1gpKQwKjj+ftaLBjrUms8fesE+4YNe96x5wKvRM",
-	"l62BpQsa9vpyMci0I7j0spQFlFVu2WEJhfWVjDNngf4hWDpkO1dh3Zw86k5xDSDoViR8PLxnNHcfCn08",
-	"wHUAH9KITEyXM9HeskOMOZq+s+a61P3LZgTVRVUwY4cKy33FTlL9S+OWteGyrWqiqmLkbe08oFG6cKxL",
-	"pQL17QEYH/7y/hFhlD839cBoK7KE5os4AbLapDXBux8Pn+HF3RjsuTjwPNyWtVnxajRX2ljiALrwfzym",
-	"FUstCugSpdkcSCDv3eU+C+UIzdWoUeTSSZKAg+KgtTCtwwH+7XTc8zMdTHsIMgi0NraUkofEkpD/+MXO",
-	"Wi4rRzaHsKgdFT5WZ7ZEMsUrceUu0LNN3+n+omB461hoJvikEWqh6vJRLZwD2lecj6aqHrm48MQyyCko",
-	"PpHbe/tbDarTZrQo9YLgUL3GNCrUgpeS6srKySiQKSQQkzQsen6jRqYU0aeVhGc2rtBzXqg1fLWSUDBJ",
-	"5XUQ2AkMpYc5teFzSlWjFU8ra65er5OfuBWP/FVqyhwNUDl3njEl4XAv+UzoNFcp5VR1uNhB/bXs0l6T",
-	"9+8hZ81JwvtULLtt1rdNyBWvH1RK3Vj74lALdM1raRd7zyrRZcmFap3ZCDSRtjp6i9uTXYlxbZa5baci",
-	"BQyZqfl0Wk7YlJeVJkAEK4sKhdXTIlKtKd23H+YCwVitlGTrsqqgOEViTT0alNZArItqg/hcfSKVRsXw",
-	"nNcLdNg4RgD3hxnThNOnxCXvt1RpPL1Jj9+HuQOqWlNZ+0WUv0yuPnxA5AAEI3bdSk3a6ffDwoS9FA/Y",
-	"Tnjpp+yOuUQQKe6erMvxx+suHMo74mB6gQ8Vcc1E2rjKweuE95TgZA7sGIKBVICJyqiGEpESxhHYomWw",
-	"6G2IkKnAM+DAKvQ2pnRX+5Bt77GqZ8Kg/BkdFM98CXe8sTdglfiO9Kyu4FjsrdzJ7VQhXhUaE5PKWyvc",
-	"PLbe3mphuP4HD8UH/gVRLs1oXcpCrfcrNXD1B7wYbifZfUAZlr+yXcbVIdNCpi4U0eoLh62psQjoQG69",
-	"24eJcClRJeSgizkc+LqmfrF3Wd7D5fGOgD5yGB/5K16azqpDba+ZVBdtV0RwW1SQPALbU0sQoB8+nfgs",
-	"Fm0Rl44pYG+uX8wzu/OwkGVPlNSlNljybtiyFtaK7LMtMzqfCQMPzgm3TDrPkpcVWKGKuWzI3f9k6pWw",
-	"QlQhCbKJNYK2Ohfx0OcGH7kEhAnLvayW6FAu4GryAraKKJz5uI8RBEmiloJKl3m1+1SR0xVsfxcJRCXg",
-	"4BMF1HIgs6BOH4ed+Yb6CmsVKuu3UoYPUjGt/QWrtLcuxtkbMWU2V7WbOO8hB3VZq4+loA5OglFzE4IN",
-	"hk/7UlH38osfo+vvTc45gbaTy1Wr/3oy7h9AEsDedFLtj186kxnech/hB1T7/4AsVXgxItHrXSnF+sBC",
-	"2QOLj3cUF8PyH/g2KuU/6p4Glz66isv3XQosNB52e0hZYwk7N+CXZXEke43PLCwhPm1Ryvi+039Mhvrf",
-	"TPKLM8kOOnPwGK0iz884tMfxudcIdL+vgJdO2R629Ve/MulT8/sBWB6tGYuPRrMxqGlljdXoPiJjSItu",
-	"lJzn//I71nrgNvXfXP704lPuLjPwPIhpIc6Wd9WUoda8WdmoFcEVUV4C6tAO8pXuuZZQFuND9lQjf9Vs",
-	"ajeDrlSGEzBH1PtOOLuBKRnq7eFRNGfMj6ecJTsNAliHPMk131yECANo2psAduzmRWjH1xLhotYROoO7",
-	"BEwPaGpBXht/74yXhE7o/O95w49NON1QKn2J/WcgbdZgv6SinEEeqSxYPsozzKPCb9HmDTL/2fmFAxfF",
-	"3JIACzMAxG+H6E0LaI0cTCLWQ7aeK4DpWHDERIl0eIRIAScNpkEE5v395Q9/efHmx9Cuqa8Nn5Vy1ofI",
-	"hcSClQX/2ODlg0HqILT563aYEfID5mqN4IIu/5u72lpI/fZ4Yh6RmaAZWvk6fQZlHFDMa1cFEmIdTD3C",
-	"wQyDlw0TFKAEmFxzmoCuAd8aPKZ99tKScn46z+1JyJ8PoPLi2yK355ACQ3aH1nNVCWrdAydP2+sW9n9z",
-	"BLUu8tZK907Pi6Ye912CBfz7itfF5ypw8JB3qyqZBl+p2WjJzbwTsiaC+7aUVIlQk4FAV5Wa6QsCnXBV",
-	"PYwzXXE9h4Aem2LyEZxbcFxXao2no6oIWUmzlSyoczIgr+eWb4zss/PPgFtw+SRhlimOHRZoW8vszK8E",
-	"WHZgnxgfHG+824FA1gOUWwQw3/SKIqI7RQ0TXu1bUetuMBnih82M8EShaGcpE1VrkI2NgX17SoL7zVXv",
-	"c58QkH6H6sT8QOx5rMqB8pkmEH3GvLgIIGirZZ+9sOx9yKSy0gm5pLilCIFaS2oqdRAIlUqTfr1KuQNe",
-	"GYeoj9s5q9WaiFqKNRBnKxsovX3tKNOqwvJnqoK+RY8dbY5bwRR1vlosVW3eKHMsGkjY+K39sqe1CRTi",
-	"lMDH471TgZv90LuHjMUmRwy4ElMzUivTDc5SWeG3kpXQOkrjJHDEgwkiWtFPR+PDWEIkFcpVMmkXf8Os",
-	"BoI7d63Vq3ZS892HtsOL92MYiz3TkgGqFWlGLhxzxBBE4ZIo9jLZ2OD0W7gL4mbrDceRyZgQnXZDAhWb",
-	"nRGfz8YzaCZ2wJhSc41y+NKIDeenZxmLgd4bSUIV11gG5jtIJ5IZ+cSojqxAyUO7E6xFpZ4dCtuAfC70",
-	"3FFYZd2Bd5wBvDq5iGCabQln37a1S0CWOqpEQnxd0JBNwP0DqNvDXO+VG8XBAB17zc33E4UZSlYe1B3l",
-	"g1fx4OeQVmiaexfV30Eac7oeAsZPcMSWFIbNVgzs7ZQtVVWhaVJzI/TQcbrLn18xLJl1YItQ+UbA7tGD",
-	"KQHdqu0eE3xlLfthoxIYUMcNA1xf+yUYNRCZCbVjyG4h1CMK1J4PyQ8hybZ36RE3NC3a1LSX+dRYR2WN",
-	"Teqk0je7Eh9xSYYsR8vZ2gcuoYC+YQ9RUyq44aGPtzVlHrmab3uRa8tNlclMqppRepa9jq+K0owKvrHX",
-	"WvXQ18BALgKEOKgSAKNhcIO1mqxFvDQZezKwFs+TZ08Hg0f9a/mWAkIwSuja4z2H+0fj5UPOHjajyPbX",
-	"yEWZs4djVZRWpyXV1l2eMS0qYZmEzq4ldJ9GMo2WWV84VwZGrNYqimLrOUI2rQCjd11OhH13wyGas4cm",
-	"SiHitO4+PE2eh7Onz5gPJjYSGK8lD2U5xM0v4gY5PK60AGvI4FhQ/YVThN2U4FJnPaATwsyFtGOGjXMj",
-	"BicCqe+NWaTeiPostHjD7aedjdGqqCwPo3+ITVhid4DAAoYsX/PSlHI2An5hyRiHPVpCwya5MsKPjReN",
-	"rz1yQb/fz5tFGHgEAtrzyH+BdG/lgyfslvv6GLd3tIIOasutHiRCRVPzJf/tb7fmG65M/NJehQhZoPVD",
-	"Ku8qkhQJSaccMHGc1eU72Tp3ZRvXpPV0/bk+hsOcp91OUxzFvlhDQvT6Zu3PB4NvT58/P3t6/u354Pnz",
-	"0yYgs1xV1N0Dq75TcGLxun6/8blOCFbnmXuzHfPvzciQfU3mCHn4dDBIxj0Ss78Vb8RaH6kId5fxXHmf",
-	"6mqJhU8ItVlqxOem/C2qeHU1w+KjYYAlS9V7S26MqO3z/s+vg5Pn/GT62+/n3336l5Qi6OTuLlBNn+uJ",
-	"PtRm2akHYo6aGh5qstj1s69qYn8+20ONJOx31hr5J29N7QQAb0qCF/T9blzZXyu3yfXybCW+6/61PMFS",
-	"VA0Yh1i3je4HKB7xGHE1dm3xVm8GHU8Q6LrZuQHsBS2Mqaz8AQA80t1wo8taI/i0quElOAaKQfmKRvjk",
-	"WlWRUKOGgG6O1uaGe1GZ8MsAPmmxJh0DL3FJ0njRxj3KP8jjN0E5IfkQ/YtpQvYBuJK+XhMTaCmF1LnH",
-	"0Wd5OmD0cndvXCX5QEePpBZMrar5rSJBb6+EdBXMxiGhArKHJgplAPj8JN9FSO4UQ4duOSk7ryx2QLtD",
-	"rfdWiw9pRfeaWyW8o1D7Jl1ai81fh42eBL7Jz1r2We5MEoADCgaKr7vThlcVtle2O2AJMB8y0hX7bcgd",
-	"zPeBR8DK2cuT65auLIqXwcUDo5bvBd/r1XJ1yF1ZGz+5fnxpK35wnlFAYl/Pu4vQ/CjEifIlN3MiT6tp",
-	"UW9AvZrMobKvSYnUHn5Lyjc6BTaI1asAWRPvjPprhb5JqSWPsje2Zh9SmCNUjSWfpf3Eb8id3nKyUz1I",
-	"d35hBFZAJksC2N+s07VoIZi0K/uNEKHIbRCDu15EQLOAtqd9UKrwdioWnVtlvn80jsfVfuiOMuqYlgbu",
-	"CPXJ3XPcLiQvC3vEfUSXFgHbhuBswXzk1dT3novS1ql2u88uG01E+QRyN+dCRriDC3wr8jWvmp0lE3UA",
-	"QUQLIQ93RFFvme213SxRgyPrx/h+QmFTOZuvZFGLqGHLMPQScmHGOXdbtMCjLm5FHWe/Yu57Rvaanblp",
-	"RCjRqlsg5AKI5VqYenN4HKNV1db2DnckvaO1fEhCy2u80t8zcn16tmsHsOeycx84g7wWrldStYXkQ1UF",
-	"lKjge9tse7CgQPq4zW9WeCVCOmT1Ih4+elj89aHdluabrT5SHkglOpEQsXLMHuHdLpiHlosK8LYQjai7",
-	"ziHLAB0GJqpqhmkKURnOLn98n3bGdmUgf2gSIuERWXlWOWxR2EZtoqOAD3OFILAwcISRgI1SR1AuPCsd",
-	"0lgoI0a8KOok9ZImkOSZH3983/BKEqRGjYVldjIxG++ny2JBTT6oPsG/BDIxwAMKbE5VAthFvZKIY+eq",
-	"Zdbt4y8LTzaWkUOXLiCm0lywAYEvSgBTOLTioSTwwBbinOG1aefTBDnoFV4hjwBX0g5ocx8f8Vnn2tSC",
-	"N+L28dBXY6pO7abXcI01IdXUQ3RncHSEBPg1Wdi1B3xA12TOUoARVrBhg0g+UxeRLquDg9kefKuHFb71",
-	"FQEb2e2gzCHIUfDgR1zfUH8hEg7B/IophPoDxzVepDbEr/YUGuwaKD13A48rw+xT/7bSmLxy8OGDHcF1",
-	"9MmS7VO40qIe8ZlIgvA1YH+2DX9e7q+8+wAXJWtlkKrCSWyI/1gaRPwtpZ9jRYZD/NvqFPFfXjk4yp1n",
-	"F7M7/rtfP3jVVAp8E0VSLKtN1BdSs4UwvOCGOxc1Bq3DFpw+Y38pvx+SDPUhBAQGrAoEA2TjDTBfr0L7",
-	"DjqxuyKNmXnXcucD0NeSUudOsn1XJZ3zaLS72ZXaQ3se3Pnkn14kHi2mmtzvjiZoN+rZLv6ZKINK8sTI",
-	"nO92okdFafvQT+zZKSXGeeBt296mqrwVB0e7p1UpxcFVDtOVc6UcmzNQIUC4f0R4d9eCvCrSqY0Er91E",
-	"WAOeYXVcS3LOxCcCgMCgVTL6LIdwokPdpABxcGxSNmQEJ+jpnSKQWEtN10BnWtcER2yuZWBsmgW7HuDX",
-	"CTwbfMWha5ZzEq/nZdVwz6IjFQC4CjyjDHWyRl611aFLgKWTzS/tQ2pQqaa8ZlxfywY4nGXpGnEtIhbL",
-	"Lj1KJBgOai3jfN5xrW5cQjQkCgDIG+DHeSVnLIS0QqOchLglCoXzAfNZ0E2fGG4JuP1okdK+rGDnps+6",
-	"DzSDDuiVNqdYal6Sa6OMzQurpiRQxmAdRp1JSPT7LvUq8o1t/ebk5j6I461zUYtZ1/v0ajz6u5Lp8Xb8",
-	"8Knj6N1H9dkbQqo6VgP5QFnItJvDNgwoABEuuYbYChC6jOTlWEz4CowEUdZJTablBZNN5SJu/ArQNZ2d",
-	"goAh5FvDwwzcCroR2YNiR+pTZd0oG9Jm+5WjSTKVsvHaELABdcu9nEtcoIDO0vZkWA123eyZ+vka1cHh",
-	"YtRPebItHO1dEs0tpDF3A2mDMEcdk133xOq6x2hBh6xSE16VZtPHE/Qnsert6JN7rJa9nm8OueXDvDsH",
-	"s5f5+ePzdq+evo/jGZBu04f0i7keETZ4r9PxH0Tpv7MG70DR/lt/T+rvd1ChiS6zvRwmnONtmFGf+9Vo",
-	"ceJR/RyurR1PMmX3nwn1/5iU6+Mg5GmO5iD86KwHXpe9QCTzgMBEarXDTEavDbpfUNHNYmEf0JoJqjmE",
-	"aI91xDgsxHZ1QZcu6FoG3hPs98FwIs1Gkzt5k+/LEjr3xpjbd+B63dNpb0SCuwcnKpb6yQ0oMQezyUkt",
-	"9qYKv4er3q8WC15vdjjcY+yvaDnu2bHuaMt7LoypOpON2yvYan850El0TVONug7wh/mGeBuW50JqQ6Or",
-	"VyGWUAKo5MW+qjT7It3hcRFURuOBzumNdlZXV68TfUJ4/O6tHgeFmFS8DuXSEdV8kSY223Tu9EmPpUOq",
-	"AlkWk7lSOibxNvgo3b/PuZR4cZuf4ZNpZZvpUA8pmksve+TR4H0AoomXX5pUfBO0FQQ+RuUAG0e4gUQH",
-	"5FpSiRSEThxesn166Vp2DMNeIqcBfQTMIxnZYtdyb3pPs1wHT9w+ud/VHE9v5KTZdQCSFrEXrq/gSXE2",
-	"QON33hS7WiGWBElAAkLHiPQ4J3z1TdRU2OscCXWLPYS07NBzzY7sUWiGjE+N+iNcyy3GHrees7seNjzu",
-	"yIONofosx41uPhhz79x2m6iyHkIigTLmqio0Gs4sX0kPYlHEkJUxIiSI4mvpOho4nx2F6prNpaE94WYp",
-	"2HiDNVAPo+DhMOIthRL6kV/v0mB0osQnNLCmYa+gF54Z+bhkgwra0UPYbq3c/CHFAErMSzNsbL6bbtSk",
-	"F7YcdEjYDB/txOTOUPq4tUD2wWNo3RKFJMN851zDchOiLqy1Z0+wcM7aDfN6CGuCiZmQ1IPYbPNNq3ce",
-	"ngur6yIdh0bWvayHtEJwvW6rsUwwWk743aH9dvnvus6l8wrnQ1aVt8LXWITCYn9+iLAjUe0mQR5m51aO",
-	"fM2dw4mDq0nHO8V9/X5v9ULnsOfbZgIEpnc480MQPCYnonko3YiRNWLYkNhAjhupr4U0m2aK1mlKfaL+",
-	"mQndI4zJHf7tgXHNZu9+/sGf4UKRbIaKMiqjheCsH2Pcdu7w/kB3keTrsiomhLuwlUjk5xJ11LUvubA8",
-	"A/QhH8Kn2aZUjLRw8i/uEkwf5ps0McQ+qzUk0CstJCxmQo1w3C66S2MUgqpDW77RbbrEH0eqMzWHet/Q",
-	"w4dxDhGBHcMhd1GPgA0TCZ+ZZacICHqw9fVXfGO3S2pZl8qhNMdWwpOzDvsIdgkqq5PUbsWEczJfNNMd",
-	"VVUcYTX696RG7d7QreynFEyH1Ri1+zjAf9mizXirU3T5lrK2r1yr5s9v2H6PDdkXvBCj8WZ/cbTPX4+q",
-	"pO3N4MfadiyyiVosLO1aIcGKDpffDmP/2Obt4Z67zsZVZyarvneg2EY72NiavcRwPDAnAW7ygm/jbf6x",
-	"ndmTRQcpmMazpw6lkV1Ber6GzFCrlAldFiIYNLg1oDMizNaiBex49vQZiGEPE7a3RXtX7UJiWxKoQo5o",
-	"Rr7r+i6O1Tz33b3afWUGpUzcuU97a3i7erU3xnYfUcjtyX5lLMy3a/meSjXSxf1YXULYVq5SAOJdcBc0",
-	"FVY3JeC6Q5Qbvu6zKxVZK+gZYSstQguaw0+h84GBG4Y7t7QR2mTM1bBJZY7t5pn4uhL7B0AoMWWoziBV",
-	"gv2CgFNSYV4wAhBgacOBQ0txy2hlwhBTW/lzxbsc/w62JaMMQFVVYz65ydharaqCei21AarA65D21vk+",
-	"/FiCSdeCSGuWXtJFffaiIke4x7AC2w8kIVBU4Fxcs5yemB+s5/yAN3TrZ4d1crBrGOC3fcndvixUO6eX",
-	"7mKH6LE/nICrj3lB0waKOD7AdarHNQspPkc1K++ooIbi8cn8kCe8gwt3wwRZXuGwgVptysjvpupC1Flk",
-	"nhIkf+HA9ah4wBFnAE+EVcJE1wyAKsGNAWqJ1ZQiH+YxHdx3paHeJaRKzpglPp2l2w4cGEPoEHkvycQH",
-	"enigWW5flvuk+8apCbq5vejk8n9duv9+Wv/5u2my1HpHCxylvQ4Ibz94taOmivvxnkJXATyDTfQFOlWZ",
-	"5027RLXd5cudwVAgq7GYUBN9Htq6Rl4bVFJ7WW+FEAIORAL8Sa6/VMqBE3GSDtslXb1Aj0/+Ft7Y3aQI",
-	"sF0UtH5FLNIokOLq5T3mU1RSms74WXnghD35k0euU3OfOmCYPC7S9lRBJXbHziVXHni40khGnay5/xXx",
-	"gciliRPvWq13jm9vFXgv0F/OMafI9zYk5wvMaCZMq6qf/HNzgYuYERSwCyGFBu8gp3znSfSm+Cpk9KX5",
-	"vMU++zAvJ/NriZ7ftp+SCK87CwzKUqW9ZuxSVg0BOi0QWSBRxK5T/SYxoY1qxwvC/fVuobBeiEdjZdRx",
-	"jsBS2o12Z7ZDWIBXbHciHBxTuAQXfugoG8YHv2CRA8APp8OL9qLRbUmAH1tjiRPyoIe5PiiDKS2DoDLa",
-	"LW5ZeJiFKlW3ne5xeGhHzRhfeCEAtr+zjTr497sf6HxoYd/TT+pcxCTljDfB+g5pvq6pdQTxXIiJNdV9",
-	"asoCwJbZ6WDAKl7PhDbRxhyszPy1FOsjGqFw1/EQ5pjBweniNfDo7c6FXS1Prjy+q1vo8aYrbc3v/R7J",
-	"4gbuXto1VCmKgIfYSoo6BLX/Um4AXB3SkkBtO+YOBeXBTmvgBSaGLRRVFUC0JKkn3L3hq0MJTbV4ZaiP",
-	"iwo8v6HDdhZC4NREG3yO1F3Na6sUiL2HxsmhMala7tq6OCWuK6Nt3zkgde+Ta0rVARxclFMKExJM8ZKb",
-	"yZyWg9b5zIkMt8hglc6EySmcm/lCMx/j9uYAhB7KhdDHmiShJ3dbytgx75sNTmYly2kpCvjeTuJ/X/70",
-	"Onn+5h2okO9JH14HpYFQcEhqg4Nt6MCbJzXYQtR/k5RNK2ryX2tRcKsM/JZTWLRD3OxqnrdfOgS9xioa",
-	"snBxIEKFYFrBoNxHyB2BW5oXpeWAWljGXXQCYUlUqhWy76E/Og90vDEt1/D2EhyTzIb154Tpuo4bO6Jj",
-	"ejumULutA+z5Ay3Qz8tU2rYtKakkGWVo4Y6T5lcod8ay1q6NaVrQBsEXPvssCdjUKDMIcrMkdaXkxhlG",
-	"0QOJeuKuDN4o+vzkzJ0ZQ8Tekqyx1dBla93cL6EgH7qNtXqZu5jThk14XW+aV0agVEOH35qFGrCoIfN2",
-	"swv7SAwOSWxpbqU9j0JD1zIgstu3Aio9wfD74UEVk86p7YQUArfEtx7JW91kckCIYC8gHQhej5lQYlZK",
-	"wlPPp7ysK8GLUc5KfS2pk45n2WNhjR/IJygsDYUOgaWOOojonS1EWn0Xfu3dAprrbxHFRDGXp6dne2Iu",
-	"McJc3PfCy4CfazWuRMIje+m79QYZ9vz86bcpp26qxODSLva4EpA4jfmVtZrVfNEK8kplRlO1AjirFBhS",
-	"h78YYKzOvrNWY6fn2PLN+/P1diWavpXC1+lgrgVbilorCcbLhDt01QuW25XKPUtJCtDQv/uzHWHWjLQE",
-	"P+nQqZfczB0JWlYidHpIHR4TLM2ysoKyyuC6AyXBIuCT7ZqegzED+3Et9AGdJEnmEXsU2oxSQHSunTCU",
-	"o8JlGeOVVi5FDetJH2hWqVm/Kwt6pQ/MyzCl6TJs8DmQs6jqhjITeQfSjtv4DECPGCBgHe+nr/10SclQ",
-	"v3pHT66T3q1zXq35RrMczM/huOLyJh86Ugf4ThjQTYngLRHMXbgh9bYOh1pMdFCFuHLxDR85k2odFOl4",
-	"i7+K040EMW65pxPfSyMiypR0fhcapraZ7AK1xqOyMA6LT9FL4xBVrc2IT25Gi4SC8NK1QMEx+bZbYKLz",
-	"yY1U60oUMzASmzFKtRpX0TixBZFH0TryfaCytl7HtGJTXh/41s8qqksM9BdArz0dDGIPKeiNkGYbhlqA",
-	"reeq6jGtM3KgRt2ID1cVYQu76o+PanxwYIlHs2lvd9TF1bb56IvzvTRIesdh6Ap4AHBfOqZRJVNu34Rd",
-	"gaSD4KtoWNnOfBtv0PahHio5vC9vNIeDx2BHLsB1au8kOaqt4Srp9l46P7V7LhFcxfaPLne5I7LDp1Pw",
-	"nHetBRZJEpqQc9iQTXfhuhlEk2dcs7WoqvQsnDm2c+XRjqoqSPtOF2OauVg03+5KDfz72QeEOI/sM1Et",
-	"fV7SHu8frrZf9jgFPGRS+9k0FpJoawe5plFD/8lKKI8RMseVUPaPyYdUtRh5yK4Oh02cbg3g52teL5BY",
-	"ZMFyt415FtnslDkO2RGE8hSyJTwz8L4OHWIc/c5WuNXtjnTHpreFMAldHSSvDq5/PKxUv+U48Ozce5IP",
-	"of8Wnceqb1lVoxgXpyPoGZVb6kioYSd5aDCPi3Jf1aq08R05ZzRHKiWLm2iiZiwLX8TkastDte02aJ4U",
-	"otCh6YlaivubRycf7ZqIt+ICrC0wCldsxU2AzIx5BqZurfkmC7XxcAY8WvvBc/rgBr1jQt1+unBMw6sz",
-	"Sl6ifMt7d5lFgH472Hl3+c7fQCLkrERqjouLmypAvDUZhseDRIvv3qY/vLgQVXlrv9i+HCrxMDcDq6Ps",
-	"L9h+lfzSklCgI3RRNBcxUwXWW4CH5qIB+Yg9R1G5WYDjqjTxUFog356D+CvA2vmbE5s4xiRDabaITgaH",
-	"fddViiZFaPs05sVKk3IBeExaYENg0CJcthgB4F+EGtHGunA0ZVFR9e1UF9hO9Qm2Uz2FdqrX8nP7qZ7N",
-	"9/dTfdfolJ04NZhnRDVZziOKJWS3luX66qaoWS0gAGcQx/tohHQNC1zUJfA3dJvDT+QljZ6CF/dB2EpE",
-	"FvNrMnQOB9jxzOX2UiKYazVoFcIbIZY+yL3xOYuN2lF0n6/jUQVPuiX9upxQUWfAFmvSpn0zUCA0d09T",
-	"IEL+3rPadt/6WCumVsqJAA/P4UnK96CrVeXUiB2sHAMgQhatBdkKIlFdFyhDLdcQ1VW5YAv1WoOyWVNv",
-	"jixeIdVsTw62aLajKCsM4fkQ46FlL3dQBA/2mt4FnqI8AslGFnpU7qnN36rZguYZghdd+ysBLzDCXYB7",
-	"dFQQv8vZeFSocBe2wH68lp0RtWBkRa4NOk2dnSDjOrkt1jLnep/ubFeK+OGN2HQvsI/BhiO0SgJmQBV7",
-	"dEwa0eLGWD+rCi9+lntpen268jOOgfC5S9FeY9UTXEMYPtsZNQC90TEmqk6dC16gCsCxh32h2t2Xr3vf",
-	"npzys/GTyXlx3UuyV49C1tVVrCt7MKxrJzOM60l3VWZqF941hJwzL2dziCeU0FlwYVUx8R8rTt59veBV",
-	"ZX93lZ12BBdsYNXVZP3arhrWO2YtHM7o7oil01nVetXMieWhcpnsmCiVbwN9GyiRTYvqVughi+t22d9U",
-	"KUVh74GqTZ1hXx2uWb59FDOHqtmfcMnrjVU0rxI11IERI+JFqFtGOxZwLV65kiotJitLJmysVrLg9WYY",
-	"o0pGiDCAllrxctHWbw+DHkwCAv3Zqfo+XwBhsEqKZkkVt1KohRRrzJ3y2An5qc4v8Bff2cWe2rogh6xd",
-	"DawUhknPqKoRG24AviaiW3/88T2oq9fSWhJU/U/4PQDSg4EPwc2qFiz/WOg+ROFmfb1aLlVt9InTY0+M",
-	"qfI+u5TxW4CJnKjpiZmLk7WqqwKmZjfBw48goB25IUrDJjXXc+hRL6DlzbUEmBmf0BJagbhXD71xQI1w",
-	"Q20U6eQsRySlyvCRktUm79Moy5lUtSCkETQddGa1FsjAQ0A9PE46Y0ZdS+9MLgOCCLTQq6ph442lxpeS",
-	"STES4GDdspO6gJ/uoB1gDcFxYsLdg9rcNpgRr1biOF69A68MHhZBF7lYdDNXxH6wEhVgNCTLraTMnQja",
-	"YP73OsL3oryaBAyVT+GKHxrpRUGedKJFvd4DARVhWLkrIkYpVcSHCMfleNCoOdc+jcEnDIbeuJI4HvEL",
-	"AFmBuE8oCrsXXRA0hlb9eURyu9SfzgzjOySp+u7qn9UovbMiyHvdQ8Vdw/EY9cLcFrxOqTqwq5+3sRHB",
-	"BxxUCWyD4PSEim2itZkCqk9NbiG05rNOqINjAqXHEuZFI1LBfZli/wCVOm4/T3/sJqs/Yyfhz60mb1Hp",
-	"H1BO7kbwSi4RI3oXfHg7C83nWue/hxLPLDAop9ZlzCnHGTOmykjjyeKm3Rl07P6UE1Y8QHaBNwuiybNa",
-	"RGXHkF0VkIuuIRWrAEMYZCtpT0SMlGL4b/aRVk0Iw26mWIYurg5kLbenKm9Ui4LtwdEu4ZKkvsPQWbjO",
-	"JFjzA063a1dM13S9AXpkFjBJm3nbkPZvT9v56Vmf/YIIyGxaiqpodATPnBwLWe8o25AvuwUopS4LSL51",
-	"iZU3YpNBIr3WkEOoasatJgboDBLc4M3+tK4FDnkyrYpRyqqUYnQjNvmQLVfYdctqc/4qv3928WATdKFH",
-	"qMbl/UbCeWJBYRW03Ra8KB9Gmakg0R2QxLV8JUM1M6YJVlyy3CpsQ2aJN09KfEhsJASwNhxXAPB1ztYw",
-	"r7HCQLuPeyo3cD1Xa00e02sJyZfM11NmMdAbq8vZnBRLO02AP8Ngw7YaIV02Lw2WIERKg775sfDhfqol",
-	"fQhzh7WuyonJH6Uq8P4tnXb2dpo6RkPEWoSSFSCNiByh0A8ve9CyygHObKbUrBJ8WVolfvFY2Kc7dZ4c",
-	"4P3bJ31Kj95i2Fnv48lMnRAozE/4Iqd7HodIfBfXxOvyRqxLaKc8DbXylhMc64Cwe5KEo09S5nAnPXb1",
-	"TLw/F8eR2dBHA2od7oxoMt+kLyLu8Z7ySwQHQzSt08HZebftfLCplAgkO4aM9Vt5bDDlF4x71uz7zHA8",
-	"T7j/Zap3scunT2rxwYqIp3f2XXZIiw43uvsAyNmF0vC1lJk3RMBHdNC/I83fKz7w6wNAf/fvbpdttWvB",
-	"3onp9r53ejqPn/Qdh3WVPF9XEVN8oAlchGrgHfQZQrJgWnLA8yQ4SmtcgrsFml2rpShO/OfbsjYrXp3M",
-	"lUbkinDovGum5/yc8CTqNwlHlYK+QJ2HHVw31b92WTuNBgPOuvaIHs0dI5iIdBCiQ7Zt20xRg8OjsezK",
-	"TmAqnyPjKjYGHfVuqDWCj27N9R9U/dZpfB69Xju9HX7F0qfApCzMu3cd6cQCClXgrsOl72BJ6D1elb+v",
-	"PKxamLo80AtiNUwFtZkFFllcECKEmvrmxFG6LSTlWHUBte9a6KWSuhxXwjduovzX/ldoO+ImGm9AerfD",
-	"4dlyVXVGRiKkxwjgcV0rI9Lwjsf5n3zmcjFkObnf8ozl5HyjNFA6BTkzagYwIx2N7+9WZhFACruwdzp+",
-	"THu+Lplb6b+UErp1Y7d/n5fl07JIMXOZqVEKhTUzj/d++eqTwzP/j3aa0cYcgNIQOb1goVr7E+gkbEF4",
-	"fFj5XaT8lwNdj0OWL1emQUy5a3fsaDFjOSw7/GCpNGtcCnRrlPI4dhFczhryKOCMEKZe7rzTeawfLAEd",
-	"waMguV12124nN1mz1N58cstrQsH+tWcn/TM8yf71o3ua/XBJT7R/v/NPjRbsfvTvUKX39fVvfPcbLANK",
-	"syyfy8ejxE1VsxwRIvMQzcAOVVu4Ft/GKkFExktujKjte/7PQ3zW/x38319PT57/9uvg5Plvvw+y028/",
-	"PfqXLu9COC/PzmEyqhJd6IzEbC2PKFSf5ZMyR50Mu5NLijzF1HVbijW4Nial/bYoLVPPerxYlHbwai0b",
-	"sMqRhkiU8g6r245B0fX8qEfriWFGH6s8H5zHSsjw6aeDQSWvfNMk2i1cEZJF5AzDkL075oy7OkpuH4KN",
-	"DyqtQnWlx+RZVlw+iPDxsNixbf+A8b7HQBMfl5CAelQ3pYBf5LxrBPcE/CR4Zo/3Q0QSYgukM/OUP8fo",
-	"woXHErZTJTDh1Bpsu2KSyKJX8TaRi9S5G3y8jjIVzk/P4jiQg3jEnFij2pBkWM91lw3aoZZiwpaCtzOE",
-	"P6UiEtdvTU5SvXIwaRhPIPNZX36LizKGEvH9waJLaf2xrW3Uk+Na2pU5O2M5NSUcuaFQcP04ZPrpFobA",
-	"AJbLfT4W5jIqrrHaMcXFYAUF+Ax3E+xpdrDOkGL+72F6ToQd4Xo5Tr7ha95OnRW3E4PhYMnVeOpxw+88",
-	"0mBVrarKa+nOqU53NKXasT7xTyDwkrCC7tTikrGy5ZF/fHvqV3OXa+K+3DxugWjAyeVvJIR1wM1oxBWM",
-	"YIyafU1Ko8Ftvu0XmZZyJuplXXZY+85SiKIWlR5FUCppODQz8jhlB7Z347JJ6HvBCvUK12hvv3iYQnpp",
-	"a+rN0VoTyx531f7hBVGJnpqm7boUBsSPNV9LzJUJkA9MG16bjsx3PksWqP+5VZwS2pQWmOEMTqWs2XrT",
-	"CS5smWpvBxAKdy+MRsdQTKRrgvCDEB3GT8+YHkYtcaCXixYTJV3YSykASTi0Jj7ZOwDSGZQ2DzSFz106",
-	"d34CEa+cab5JL5oWQu7MvYce5eB1c3Ovyluhj2pIWB9rsR/kP0Gy9GYu9qLfRY50hdt7M2/kXZG16CGB",
-	"XF68L2E2nZXVB3XNi6NQ41VZWTLxqi8azqksMIfLE8ZxAwgaoR9edDpKzSBNzOG7lvq49hy+0W3Ys0Ai",
-	"3azhPoxOYjJ/gMkZ01FUhUu9uywdJI2qqIVCy9lWFLXQukusOhIQs5WEClCM0Wo1uYFEQ7o9Iwc2p7z1",
-	"B+nze5fs+smqrnd2y/RoaNQJAqP46Wjx3Zo4/NF9Gw5+PUCf7GWSdkPh8ShJ7tQHIgIS2n1OgOx885CV",
-	"FvWIzzr2kxZ9XKu1FjVuZ0E5L1noL+OsxCHjcmMVoAeaGfHx0OY+romKI6xWnmVjDcPW7W0ARFO9H+6i",
-	"/yiPVmPDdhjUVJxAzVQYn0A7yn4C8zoNnNkZUiMn1E4d3F7TLRh2TEu/kAU6i4+wd4S7p0NQQ5a0WgrX",
-	"RJRCLnFT5j1mJr4hOe4yDYfXypEB77JxwBNmrbxprFOFXq4lp0eQbE74GM+RVU3uVjnzJVLog2ZzcAJs",
-	"yL/ek2D9vpzJV/JI2ulAW7uU7PLnVw7LMp9WfNTv93P4cwJ/goN4Win40HIz7c/TaNulnT0o3lerVIxc",
-	"rUV9MuFasEoYA71Xi3JWUpFGKaWo2XyznAvZMrX5BDYuGuyzJ+2xRm7rX/nJ3wcnz397SH+c/PaN++rR",
-	"//iXFAW8B6jNAwBHvV+TgETJ+yWpG2gDf3RoZaDHCcUyBuqsg/DnXtWuBC/AHfiS8DuzCMrzY6FzyOBE",
-	"O62B5Xkt7xvME6qiSJZ+OUhP7OR2P80Nye+4Vzeh6y7YE+pghwFKV5S/ULd2HbtMIc/UPktj6xRQmk7M",
-	"AYoGXJpqJpg6ibjQd24ceDlZCPaDqpeq5pTRjyPFI/mpK/3riLZ+F6j5V6tZZ0vBdgu/ztXbqf3Ya9oL",
-	"Cjd2r9uL22RZ9DHUOd6bVPsTv3FReAd8cHjxgNdub0oCB0I/i2Kab4aERQFJJ+A+iSwqgsfopba9EMtK",
-	"bdiyXArXs1lhClaZzHTdUxxTQN71T3Zg9kqNBQOqnZgJ8qTvG+psLaXyPrw0irbHujAq8WA2OH3+5Nn0",
-	"qTj5bnI6Pvm2OOMnz6eDwck5fzp+Nvm2+E48n+5V9UFlp0A/jQf2eA8N3Yf6HpPkH6DC4+vvbyJ/5Bxu",
-	"xRtqc3KE0tXl6XUJRLrhPKU2KOVkHsX45tBJmmoYqJv1BQZvE563VHOgGJQCHx91Hki0Hz8dDKjgoFLq",
-	"hspcXVra7oY/e0T4UunSdKrzqG+sAG0UVwHcyBB/Rl9PDk7/3C0atNWByDzVmsX63ODkOT+Z/vb702ef",
-	"kuqbg8PtCnewcdRwyOW+NRs2bm3QwRl6gajsC5sr9+2eSBq1v/JruZtoPySnmSO95UPGnd/eigFeiMwn",
-	"VgIsDdU7sEtXeuKKTigHkDNdypkL+bKHuXtn/sjj4TVIvAlhROejUXEamu9g1lbWE7cCU399j8msp4Ux",
-	"8GfKxXifbbBloaGaO02zZZHIAaSW1QQR5WvH7aNSNjDVFUHv9/59teKGle1oC+9yZLxrvdQIiUBS8A59",
-	"vQ9SVu63E/fB7pmsh/lBI5c53oUSYh8JCUVD37SN+oph8Rvdn/Ln7ogNwEBbnj23csmze7e23bThPVHM",
-	"fJbzXq3sHrp7Z+z5wKObuQV0aGhkL7muec1DQth79lhkTY9zPueyoH73eZ99SOj4mWsqfi3DSFCq4avs",
-	"82v0ZpdTLyO1UlLUwzhTSlNncoms6bOO1/egqkYzjTLSLgCThPKxGqvV3+en2AY8CuuTNp0gp42kZtTj",
-	"3OoBQhahnNfrD247IA5rSR4UACqPwl3MA33ku7sTHdOh/dh26/d78l9brYs3M+j8vjSPfeaVEioyhp+t",
-	"BmBv0A5mccE3BzCImDfsYQKJJvF8WR7WH/6r9YUPI9rVZ/beWsH/YS3gr9RSVWq2OdZxXyQ7rH0vzFog",
-	"v9Ih3/rw5i5uNC+KNIIBAE13vNsHDeB3arAJzHU69fxhkY7bw3N3ZA82AxLuqf2d4M/HbD7OOi53DOrz",
-	"00HK8thZHxUhWVARB9dRv9VDggjdXv24KTNuxdb6NTZqF9XBPh9pgdYqkUL8M5hapWS5H0WeoUgfdGy5",
-	"kNB4PFlCPXf7DSacbiJMJtD9P7uN45byjA3DE8bvVFWVWpO60sycBdwDaqO+chizUwF4PYyKESE9SKea",
-	"O9IFI7jg8eAxljG6P1x2XzpcvaMltW+EGjz8HbkzXaWsoaLM47XJYITgeiUyd13Ba9oIadE3UBXMJKKM",
-	"XZQbQyIeQb1cblwvs5Stbufk0iihJ51GFF1sHQtgc9SYRmcOENkO1SqKE1Xs8JYc2X3xoLwrtxY+8+oz",
-	"Kid3MV0PdoiQcFl7ewnnENtRDOLWu9hLroVw0MXjmuWULgPKj28XNXSBj1P7LA97bJ9dkClhPDayD5aB",
-	"+8KBOB8TZfM1yw6kbKtvXlw+QhDfobtX1vNPSrsfNksB3V1S/Y7o6y9SWJveIXxnaj9+cdnTXV7Lw5q1",
-	"2cux7kgn27Udpdphf/svrNplbo6pVfFFAtAyb2t1CNEtXel9NBBHQMg8oswswNCm8pYjvI1dYBW7Oby7",
-	"MHpeNLvMr0JrDjvXc/rfwBAHIDB8SDeGoeq3AOsfWhqUmo3FvLR2vWsykc61oR9jaOUWbVMn7wN70mB7",
-	"RB1s4y/RhKaz/cmHf8peJy7C8N+NTPY1MnEb3+hZFQ81eXrmii/KVBv+Pem2wVMmjoLGP9zRHt5wmL+9",
-	"w1UDMBMenBsyeOxRtD9p1zslCYDlKm1IrTEYUs16dpm4ZfC/7UAc6R6Mg6b4LD+dDknhuy5/u5ZxRqrP",
-	"CEqMDn57oCFLpM/eKIQNkczNdr+RQyH73emcH6KD3sJ63xx5GGqvcHSqxaG9k2Plwa37sdQmY1qR1xI6",
-	"6BBWYU7N1hudqyxNwvULbGoRq7xB06UnJGnjjn277tLuYR1zzTGf3FxgCbM9Ytrwjfbto+yilGZfHPxu",
-	"Th2aLmRv+P1KUoXdgpcuWrknygyVQo0iKiey6EvY0GG7hYxu97SJYlYR7uWCocBHCeKMPdfh3bV8vJZQ",
-	"YYUoxtTb0/sPKI4LIpq9F+CG0Y9dMLa/KC5YvpK1lQZ8XInc1wu2rCx3B4U6E6iIoU10hwaCiEVYEse0",
-	"uBWA557DfXlGbcppxh0lc3Kq9G4HTG6v6Whp6aXc9u1rVWuDrpcsKh8fHCwciWC6PLnbb4X0qEAPoH35",
-	"Qn4C7IS4jlUhMAqHHtnYt7ltxBCY+b5VosvyQ9LKcV+jR7uNyHY42+EUvRN6VaUs6SOwdOjaCzZgC8Fl",
-	"SMn1UOEA0BD17bsvCJ1pxAN2amcNhnFIbb7fYTr91AtM1YWo++wy4AbgUZekhTsJQl1RMULoWqRSJW9g",
-	"wVS5d5Rq5+DUPt25ht40J4hpKaomUKlm9k2UeXNID+xOyvaJhwTiapmll62FghSoUMQqFpbDDbcaDGRJ",
-	"9H/2UAsBv+SPMssqJ3OBfWcfurBD1IIMlvNRdi1zPrZmTc4eeuBTFBguQ6dRPAF3YKhyRIybXgzc2vnl",
-	"+osCx0CtHKCEYQR8P2cPoUy+mZTmq20tQ0fhmjH/WCidPyFrBR5+cS0BTMhR/ojwGhyyrv8hp159dgZj",
-	"AQLjCCSHl6WoiheWrey1I6JgTASs1ERc2gUQhr1VoHMIYBWQeid4nfJKdxRUYKABtdJGccWU/fAqCwUW",
-	"CS0VpgwsGl/pBzg3ZtlSnhPtz5S6KV2uFl7orPX857fvrxhgEuAPOdPC6ItQSJAzBVmAS+AkjkivXr/v",
-	"sxe3ot7gGRyvDPv3F1dwZv784vJHzE5E6zo0ELqW+f934ooVTghSZ8hOHX6HHTAONqSvjEZ/VtqcuOGE",
-	"qfNl+Rdht5okeiLrgO6hziHY+AMxHlaYmA5o26zgho+5Fllc5gxtTD7++N4euJCaSZ5lgg4XVaU97J3V",
-	"q1cSC9v71/JafvPNB2g198037JJ9g/v+jasOdf1ngOFqVcFwLNP+Bl4G19ndAtUr6iyh5xyaRDamAfc5",
-	"+oVboX0K+s7tHAJmy9Sl+9H2MWRQ5a0TAZQGYmXFN+7YfOPEAt0Jb4PUvG+2FkHbVbDqNy7B5crMhTTl",
-	"BAf6zTcst1+puvw74RB9DyTNrleDwZOJPzfwUeQECzMWlbJao1HMddDD9YRlIj8PEx/5xFQbVpU3ohHQ",
-	"wLABDsgV333zDbA1y86oxFMPU8eBtKfoSGNhXdxwhtMRc6eKChBJivl7IBMJbijN7tOD+jjC/fhEHTrG",
-	"yZPFOg6WHxFb8hluP62ftnJ1wiX1siku/NkuTZwbVWqWnw+euCjaCN83cgZp5JWC4VIuVvyWBxpf7p40",
-	"qZXWI1WXs1Ji46AmSeRuTutSajyHYfoOtF9IJkWJxk4EZkebDFIBTh4Ruf0MA+DLZUXE+HhZq3ElFv/6",
-	"N21fCsHm5+dPv33kNlUba8uwfKIKYSdqjWlchLKgvgSwGRSAxkAT8DjagZNXhZsMjhuojReslMsVBuKE",
-	"NMgE0IDROVuKmoF/OQtbD+DUsI5mTlPEjm3Av+y3RM72kUtRT4Q0J0LagRdMi9lCSDNkOX88BsuMOuew",
-	"nP+/Zy/HOT0Rwi72XIxJyUKsNTxnoBNhTYhD0bdnU8HqG1eq5ky+/HzwnFX2eSOwCQG30s7d/nT2PKd+",
-	"BICxenKJGd2oG6yp+/1cVEuNK3AtczsWq1nBIwmqELwaFyy3B6ff7z9eaT4ThFXWSFd3s9PGHfr8d1Aw",
-	"MhYFlD5Bcwr8Gzjokv/HCpFXwR3rnP9RvZxhE2sIWYKP9gqMo2lZGVFrSKZyhjZ1trevdvzUnouMaXUt",
-	"MekkdCdWNTbvioFXHMHXYim4saytZvOygG1BTkJztTzkm28avBFWF0t47IKVuj1ibbhZ4QYjxWonxCB/",
-	"zq4cMgR/25ayvjlMT7ePhV17PBe8MvO/5+whRW0nQmsESbEaKlxTC15s7CWw3BLhOvyvaikkX5b9DV9U",
-	"8JhS+wyRR0gncJ3VVOk1MFuuiSU+AlZq7T+sIwJFpConQupGRdvSUvHJWX/Qy3qruiLVSw8fP16v130O",
-	"P/dVPXtM9+rHr1/98OLN+xdwj9VPSwOpIy+DIuMrhHuD/ileRfPpDXtP+oP+E0JtAm3TSqXZitdg785E",
-	"V+UCim8OmsoGZLHlAhkzagXpH5ot+GReWlOwZmZVS4cnB904EGLPhd3HGwZvZPWq8kqPS49EbRYTSyHZ",
-	"QqdTpq2su3IlJvbuUmrDK9R4HpD5aTflWgJMobWygOcgMaLulVG35CZgC2GtIEn6hltUYID6c6nkq6I3",
-	"tAv277B4oOgvld0iu4JngwEhLRoq2oslxN/IG4smxz6DBF8ACmlzY1AI2UXsY8Ue8Peux/nxPf4ZBRTa",
-	"Hw6eq3clKlyIaG+sWsxnAIHKJ/YU9X6zN1maATCWLpJ5ie1aSDeQqlHL0WeXpMMEtZE99AwXd+bx7/Dv",
-	"J3iPNW7dJgaluYGG4uwfYqehesno7dDIEGGUNm13TRTIU65E6VpChU4WI5iH4gap1sB4PoDguZxMxNIM",
-	"AajjMdSWnKDqD/kk+Ce6Fy2pnUBoEUtQKOKVW5thyH6/hlqc696Q/XqNZSvXvcyuzm8Zu6YMA/pVFDPh",
-	"fvyUB/cgiE5q7qOk6yoO0gFS9LhmeVnkIEqcsg3aofPYyIlvmAvIOEP7D/iCMlSUoFeKFW7YdJKwliGI",
-	"rLGsieTxa67NCZQKnrz6EYcI6iO1bLRrkXkxj8KKvMwLwSW0ls58ro4vZKOqH3Z5DS2LSMD5npYI9nX6",
-	"lGksb6fVR2W5GZYjmnE4H+CceWiHXjbhwR5lCfAztdQe+gkdZbQezsdzLXGhXlgeCElSIPCGzZm6JgCw",
-	"OfRAWDyrueR2t7RSEv91RArdctmlmxooUaDpUBN/kEakW7r009KgAL5SsTMAlHMgAidVre3g1BHQGAjb",
-	"1RWfk8PIgffZJRHS/0lLCW/6s1rDRiP+HCRNYtclbC9otT7IfiBrmQgvUC5rs280WJ1ooTRMom/YLnty",
-	"T1ZLDGNhJHlKyVpxqdgWJw+1bSAga74QCMDwa8r9YU+PT1UgiovTfGtATnBNx1xRnXPDIBH02QdvHbnu",
-	"YHaPqJYjKG5958f4j5WAfu6kQCBWYRZJkjilpVnxYD8eXsf4KetE7TMKqcyxGoIBBkqOmu8+Geg8oN3m",
-	"zwaU/NZqwJOaln1816xOt6fx278+vL7u41+P/sfDhf6/+tFBU4KuPnh8srCRubfDfEso3/WWFGeqF/Xb",
-	"grptmECD5XXOJJXS89sX1CRaFcfQNqgtqppPay7X+y25NcTF8nwLBFgOrAV8nI6JWUML9WaqD7UU8j/f",
-	"v32TCpZ/SuIKNKphP2W9c1yY3arO97xwENv3pCEBmw88uFmJ6tUR0lKiMUeqlMsQdKqU48KPqW3BTrXK",
-	"Xaydpy3q7Yws3MNcEqhlAyUycqyUhiTIWxfAQWcbTsyS/lxYTdAe72fuacTRaD+s+FtCx0LN8pmSIr+g",
-	"VPCNh+cHy3aKvQgLvnEMAQQXDZt64NWgm4s1Wphe8U5xa/vQ97Rae3j1W1ltfEOIUkbd6LuYqsdcPOhQ",
-	"NUAvLYtJXRxGiGmoP9vPvQOuxmRTuvxL8oYINzJxAq+8ygNZ3y64700l4JtYKnHHs3k+eLL/lpeqHpdF",
-	"gRVan3maX6PHRUQHKLZ3Qu5S4piir/fAc5ok3rf0s/Mbb1PxPysZBYTATjrCKWeuGcQ/Kd2opZUENBmA",
-	"zHBbfhwZPf69LD6FTl972f4roxGgwqn2gBgFyVR99gJzlbz9a7k0QO/5UHyUotskSyGLFlVuezXOt0cH",
-	"cIP9u23FOT5w9x1vlHlpDfd72LsXYCI5Q68ZEE1v2rHH8odaFEKaklevCnfc2huPGZWHSvkrNK1EwYxS",
-	"F+SCQCML+tYueW1285grfN/dpwLC7WBe83MtpuXHgy//B2VkjcXbxc5wN/8TMDP0BBhHLOnDoPRhFBt3",
-	"Tg6uliyq/LYmVQhdSoWe1m1KRniLxnZQbYjQ5nvqE3z/W044GZ+aOR+mXolPW1R3+iWHUHQRntWUaVW9",
-	"b8/hqP2TkB/OsOGJ8rX++wUokuq9is8r5wNowl+pwsW0xxCgUjeiGEJMxBsqVCf8zv4IDS/ddZR4INvy",
-	"N2HV4B3bpL5PBL/DN30tIXw+eL6D4OPwd6P/hr2jsPYVoE+7HfHgDg5wsOdaPHh/TJM2GtvS2gTyzmzU",
-	"ilaflSYwi1FpF/lA5D0MXPaG54PnIcr2A3Vej9KFxmplhuOKyxtImDrolIfDsHWwX5nm1FtkeB+BHqSW",
-	"Qw/dPSpANP1I8dlywb6nS76khRJaGnXG1KA7qkf2sbZh0b8/BxJgvWyWmBYbcokJEodmETbDLZtngG4m",
-	"9hmPf6dOPJ869clGtA1mFr02kh35v9kf837KNU7t+d+7sR1HE6+mb5QUP3EzmXcqbbvX83++f/uGXv4p",
-	"6z1JMUHCl4GCO2y18mp6Yt97Ai/OMWGi/0eYHe8ENjcBjyfDeeB20Ob5fCrJfL9pNldVoZN0cEB0otGj",
-	"ijK0W62qfG1lSDTi0lGBq/vM7af+TKlZJfiy1P2JWjzOU12uQqPsvktTmRuz7ANqBXS9egd/Oacb9I3y",
-	"PrfQT6qpbHW4zvejObW5zuPf7QXdp+QnXjQWSa0lc1eoWockhVUlnG9zMcQUKk31KGVNWTnk+lzWyig2",
-	"Le0dDwO6k16KqrI6QgkZRWotikcZE3K10BnGqGFreOhUqIXJMPvZlbvSelEujBu0y1HBLFS9FPyGcu8d",
-	"1lmDwnDjMfLh9h2qbmMXH68FVjYR9D/L7RHIA0w41WqKB5p4V59dQs8uSj+Kupa5CrGgctmV466iRKkM",
-	"Ao9TVbNcrqoqv/A/VkrdUFeMWjg0KZ94k0rjIKz7jmDffxpW9rWjIF3MDNOPi01azhzGx/Ys/tVmKdo6",
-	"RZyhntb/I5+jb6IIKa8T7MwlKWKClHMRZ6kiELuOEkUh4QGiPJTwAJVRmNiJ6inWicuQskBYrsulkA3c",
-	"PIySgFaXIFFdzuTblTlI/7+K6o18txLfmuOPMOxeELeMuxW5oaWSinZ5FkIe9XbSdLadNW12lyaEJGra",
-	"h+CIwByM0zM2V6taZ/T5yYDaBmmfyrzSIuQ5XksaCSWi/vji9YurFzllnaToLsAKQDgd3g28z8kYVRUC",
-	"i6/PBoEJg785xoSNcj9w72FcEhNNm5kf1xILex9iPskjvAyTGG9PH6+hth1SVRv5Ih353QhDG8zmDvJ9",
-	"9aUcNdSm5CDfzPluhuDTmy4wdwd3qPQiHAP7Vt+h9FX7uPfCnPyABSXbNdWtyhLMUN5f95KRKOe+NRRS",
-	"u3eMsT8bs3wrq03G3vOFeF8a8af3pi4nBte/W2/aiq/f1Tt0uv+WXyQPpRmiuKNH4uz5/juulPqJy83d",
-	"mRVVXvWGv/4Ws67vIcuN7+JWTdnzWMjiBCGsoZg0ycguXZVf8iRTuhXmh+2XUUOnbEZuLITPphMZRfkh",
-	"gRqqlyEl13tcS8meuqB+S6hdy26pZp9xI8RyCClZQpLPrC3RhnYWhBkB+dWYO+i5iM8PS0ah7DVRYPRL",
-	"ByupY1bazbpBu1x8RpTrPoJWDiW9EXBsZsC2fDhtaqX0uW43QeQP0kLoOOcuA1M19Ph3VVIG2xCyHx2y",
-	"uxRIh5Fz6QG2FhciSrbeELFim5tk8OqKhnusjkhD+S8WrYr6YaTI2O3ieIOoJX+M5YDBJr+vjlDdN4fG",
-	"lzoiRFcOdeZLaByNzkVfOSbkOpTsiALBFXeP+hwgbb3n+/6CPszjBG1TQpNnPf4d/zg8zONVaY/Wg7jl",
-	"GP4hSKNIYHrQeaYk+kNczS6VVGENKhQ0xlCQM2VlM5aTBXFrJUafXTrzAVDtqXSs0eArcr7yVVG6pMqL",
-	"wCgxoxz6UaFwtUqht3oCw7YilnpqkLOnrBzoip1mAHcrzbXk+kYP2fnZd5Qx6FB24+RAZ6KEPP5gFz/Q",
-	"LIc1hDTOHIqG6wXUABYdCXu4a/6MHhlTwBd08tGEjk9i4OtFQo+Pop19d9ixK+sFrOM7x3E+/wji6uw+",
-	"gllnkCbitF9UnHVmXMTs7g/w5O9ZtiN9WnBny6vV5nuPgT10qm4YtKJCe+9zvfz5FfZg4wViPPlQU+bL",
-	"31yzm4xNfNxOZ55BygLLbbXvOKNCUTTULADfBMsVmcdKQok1uFp8gL3oX0soCSsWpdQZ8WKEjQqBeaih",
-	"otCB8zx4r+/TbDAYEH8MvZG9ccH0XNVY/gWdlHAw6EGluFoeVeXmXTnFl7DOh2QU01BACy81tJKLah/i",
-	"7nF5V54xwcAlAxzPzve2P00Oa+2xAcLYIAxUlEVnEQmBsN410rJjJFEXvAj4JR5Y16AQ/fCzBrXn5L0v",
-	"5eTwrLZfrEgOV7ecPljr7/yQnCqw4esqDxA/WHSPFG4leYbF+rfY/5RxVpVS0KEC4w7rxhGKI8CM+9D0",
-	"ZBUaHfOqivBO2quJCEZZo7SDOGEPeHOA6KOPMPYEOt8/r5EEh5tspGzrOdWuypdLyeDuF26rIOhld+ug",
-	"ApYXVOT5x+QIfm0hCXae5cQfl6o2LUYAvrWvLj+p0Vt3ibsikAGXtIWIv5B2i1AhlOUZwHIrLbbYG/lF",
-	"oPByPVeVGFqTm9wksVQdb2LJF8nGa9khHDGZe7kUElLKsE0h6PdRFXXwWztkRPtenHyXyIs6ef6nqUJo",
-	"Nzv97yNpj+SWRP4DDmLoAJA+iFAuCAVYfyIwujxORgCQSYdSZ48IqX+un2TUyJTyXhA4HEIrTlUUt6Lm",
-	"Vdrt+NL1jfzP4nXc0lWgf0QE+B2pZAKVbmjtYbXYmcD1yKFQcEj8ZrzB8rksyl0bY85chqENcKqAIeHc",
-	"MHBD6K4KR84BvTzQjGC/+uwV4FNpowPaqC+lvBUuA8WNkp0OXIfAha8r7NSBoChep3Ug6hKw1VvtSzIp",
-	"WNou9vSSDDQi57tzpj+AzzTbDieYjC+A/TweE9zFKX/wSzIgvoQ7GJ79x3iDcVo7nMGwuACy4ZGUBv/I",
-	"brA/yvvsDMyuquwO0eWAafZmHHX4jwNPBMlUajathUA/K8ZSt33LrO1atgqjcywHH0gQguA5Tnmc/2DP",
-	"sO/GGnwBc1CWrUioA8FiOqXsdiS7w/3ffuR/DD9y52Hq9iIH/vwl5WsXp0QkqmZaz4srPut6KF2GD4UL",
-	"KY3mD/E/71juzxCo+zVLmH0kfiENNu2ODjBCwP4gjWW8Ic+wx7uNTGJ8goZcY4ph8UZjZoqAcerljMzS",
-	"swwPqW353EVgVQS6XQHgHyv1NZRxBZx6dDvnr6Yutxb55fnpWegk5N3kmL3jEeFAOwMEsC02hcnHHWyq",
-	"pZCj314hTgW9yOcKRVnAVDspmKW/JpQ2QbUTZpArEYY0i4zl3+RhNSN403PsIBAS+a970+/4YPLkdPy0",
-	"OBPnz799dt3rQrhxC3Y8uM0XUsd+gRU/TB37Z2My/5By5/TsgFeAokwIOPegvOFR4d695c7L3fW4x3bv",
-	"gRS/KufsTBKEDiNS9OMGulgK5Ks78KDHhSquoofglqiUgxOQ79RqfMBQEKu8hsoN7Mt9wcbKzAFXcyzY",
-	"ovwI6bzAE7lk+atCLJbKCDnZnPxFbHJIK14K7h0GUH3hAn0zYUi1gy6xWBNCqfTgrGmVwLK31DYiR62O",
-	"Chvg2hhj293gi2iDEk19F5hvaQCwjlohHOyy4jJ3hSK+FTugVcmhlxFw+gW80rvI7BWSVGmcpGuooGQT",
-	"3RZb0CEUp8NDJ8glxErH7UIIVCdbiB9j1ihb1wofowiI17lVPP5hJN4A+uwCeuaD3j5yIhAmirBxiq09",
-	"VB7iU9qvoCkCrjSUBmDfljmvpqFmw62stUnCONCMcNiKmcfG/jxT4VruzCJhl7AL9Hi/5ljjO+cymXeO",
-	"p/noqp5A5gD+f7ScioqcnVH4q0f5VVVxMuaTGyGjPgOuISy8zFW/DXtWe8G5ztXS+/nFmoUHRA1cfv29",
-	"N6YBikK7JrMjRPH33/pPvLAiCGQKDW1rWC9+fN/b8XM06oOrnS/tlrySy9V23G3DF1Vr+Zqz+zd6b6oK",
-	"EcsOcXZ9Glj/9kn/B98g+z7X5I7z/arKSNzWKKGSXCKfi5C0V/IzEfX+ER1EBykmP9eQ+g6YnC95WVGp",
-	"wumTgwoPXvN6JvCGp4fURPiWOD+JouSuNez52dkhNxOAOR9X4rPt/aeH7Ncvkt/ysnIv/Eyd7QO1Wmr0",
-	"zeJoyEQNdJz6FvXLOVSDCz2zd0KY+xqc0K47Z8u6BBhLK724RAUpAy2n4hvokcpm737+wYH6YtsB3caN",
-	"o8CE1R/UAg1TbKILKgdCNoUq69IMWS6VsZodqCu+keAM8Biv5sJaqYWAhpzgIUO0XY8GwaN0rVZPpWJR",
-	"Gt1nP3Mz166dHaSSwAQeeJz2/rUMxV4AoAxal9EOpx8SVNiTM/aX8nsXXHHNQTF/X0P7B84gzuJzUiol",
-	"Z6LO2v0iMqfRIS4u9CS5uvqZFNjzJ6dOTUPtAN60rKzeYMRH01HE+73f+T029ocIYjJqf1GJIctRrJzM",
-	"6uUkR+hJ0pNjVB0li5gQMqueV3yTh6tJL/Qw+NP4emfQF0VcedgVqIJbOpJ1QOpF2TruczQL+wn/gTF2",
-	"5PAkGjo5Eskt8fXLol3nX8zEyWnHoO0to7I4tIB/f7vt9Bgbhy6fK22GlrPmwxDsxbqlqrKrXQutUQHP",
-	"sBuKXS1CosUNzOJ4sJ/rr72Phe7TR6ttDE+/GwwGdilTk/9Y6J0T943Hjmw4vuAfX+GtZwO4mD6dbjcm",
-	"O2BDSRXqzEeELZx47ene9u1tiwNVasKr0my6xlGLGcqEe6UcvSPZ8O9Kiq/5Pr0aj+77nZes4mNRYfKR",
-	"a63v8ChMlJu6EIYX3PD+hEteb/5kibWTJuCZvful5dNn+8n3EpE1fMoASkM39Izlf3nxv//018vXv7yA",
-	"3gpWRvjgElrZDl06NSv3nL0TOx2cnd/zzF5ac97LoKAmdI0VfhxZWXWf1PJXXpfQhioxki5WecHyl5ev",
-	"3r1+cfnj6M3bH1+Mrt7+5cUb12IpcizPytt98xHy9j6n84OoTTmFmuPQ1IMExQPAG6HOmOiL0AbLePRG",
-	"G7F4AI58ErGdQpnf+x68gQCwbA51EmaCY5wr7b1t6FcjuXbAoPGpI/h0nwNX7Or1+xjLApqvkV68Lms/",
-	"rUkleN01OlDv7Mk9Lidnazjv4+SitaqrwgPwQKsTNWXQSbVzlZRZf+YQCFyHzAYst9ZZKPRXstpcsPz0",
-	"7Nv+oD/on4I6cZYfsIXwxBE+8V7FBRFRBHkEKaiQXNUY6vPng9NDRgq3f8YQv2SuVTAUukI1ZXV3RJ2v",
-	"HQVGk9qZMN4kRBM1snIiszoq7/nKYeIDjXj7JF53t5R6JRkJGGhETd773KgcU0igt0StFjlBFYAOkLsK",
-	"HGg2AHDJVhTgqwqMR7uG+ahsWE0J7XVK3B6rYpOyPukh78iDoQ9pGRNa2yk3iAzD4yusra9ZXlkRZvIL",
-	"NnAGMRQ0+f791LcvirF0VtDUarHTKtndcxuH+gZG1qXjJiZktS9Lexc+bp9FSZ/dSkHvc0a2hx7fympD",
-	"TreDrrWC+Z8YDOAH2InS3tPVTKXUrCinU1GDL8Nn74L9bI8SNfX+agzx/HRwkB95poy5F1ANguLkhtZB",
-	"s7EwayEkM2v1/7N3bc1t41j6r7DyMjNbimxnkp5uufYh05veTk13MuW4dx5aqQgSIYljCtASVNyqVP77",
-	"FM4FACWCoi3Jkhw/JbZ5AXE5ODjnO9/n5rWpBCb5d8dpPwMDH7Oh79pzx/8YPO6hiOOPdTm5z2miga/U",
-	"z35DRSXu6Bh0QFCSdBQuSAxv0ZKo/jWpnqKgBkAxMgd2yIwDo1Q14EP2P5kbGeMt8dNrT2B1/4LDINZX",
-	"399IaO8nSUCOQfGRx7qOHCR9ZR1F187dt4SNJPlvS1RIdrh1oPbimX8j5RwQQ8hKvj7R7cK5kUsvNsaA",
-	"y6kwPc9MwBuPv24EoBTQ2IsS4q+skCNjw98RG3vrwX9Aw9nZhu190+zcUJJ75WrIqmWLQLgPFV8dYsGT",
-	"wGGM5jaVScaSd5TXcRk4LJ249gVoF+dAKhHUzwLXsZyXKDdMFRYAoHoX7OgdLEAbLt2/A6aVIDQxqkPC",
-	"eQ74Num06up3V9Reie+THt6g/cpKxX3lFAj5lVtrDwuVDKAodpBkCrJpOeUxUdQxpiB86UMPRB64WQO4",
-	"qvablcksM6C/8TrZUst3Tby3r2rUe121NJWS3kvY1yuDYmVhg95urYsdK7mu4dJwhBk6lU3Zu51m7SIs",
-	"J63ZTJp8Avj2f9g7GulD3IIxmQJYpZ03GTBiFvQ7o1GUVkx0kOO6mK7kri+mseCvfUqs316e3z31Zw+W",
-	"1G1ohsTSgxdhAaJZohIsAMLQ2oI0rRl0Vgpl0U5d+mUcFETblZKUeiKRI/Z1Min0Ym6nNtU/IzGNk3vo",
-	"q8+yQD5kF7wB7AoQi+CED6G9t7pITbymFt4m0y2j5zuTU76PSjIUKtxxkBulkCsq8jiDN6giOxVo3jgg",
-	"mgkzc7BJFfoxySmH370HaeWTjUCERBZ7lGzm7f8u0sxv6Jmq4h/pAjmMBGfgVMXHOalq9ts2zCuEqc1z",
-	"qF0LfHe48DgjhuMMtEJNM2pSabvRTnJfDoCxkl5SSIgfjzjjDtBKpYkMbrSWkZd/zDP7l1TPRKaMExC2",
-	"x8fbbFThkyjx1WhGWWmkw2Fp93eESUIohiVBENgMMtIg/w+uI+U0faUE1hQ40WtapTFP7SfuqTa+Gner",
-	"c5pgw2+AO/HfWztP1JwPfF/MhVprSZP7Nlp1H1u04Ed7T5u3VypJ0ItbzqOeLBid9ukgfDTmd+7VliYa",
-	"uu2hE6e55dAIR+lJqEM7jLnwth+4ByijhKfyE+Iv8WmhDMqy1IRK6DA84Hi9Dl173dLEZ7O5LsrjKG68",
-	"RvEWD76nM48pRZmNPvlqR+flU2i+FqFiPejBGQYiP6WL2RxPTS+TXytodXt8L7LS1xz2KnWVVDAnEqoU",
-	"tP9XfTWAKjIumvZ1A9idXDRA7X/+HMgfL5NUjwz1eHdGwdPssyghMhrsdlAD4IJahjAb9PsgOceA+hkp",
-	"k2W1+xO+8EesZ9qEQRA3GIUFTTYDRfV45MoKAi2Bzo7giK01l3gprOq0gI1baXdxFLWUmm3PhLatUqVz",
-	"nXn4fCE9qLvaei5MizVIpvdhftp9MgZmMo1WrBruPk960DqztzOsZoolcoJC5bAWFEA5KJx3zPVmJ1AD",
-	"tuUu96tdW26QKIQS1pNXEjzbFWfl2ec4qOuDWHq4LkqYVaInudY31ppDJJli/IBh4LgxzKrbXiLMDVhy",
-	"eBayBzFPB1tLjOPvKFgOh+Ze8qX/zLak/6yX/N53CJH+s07S7XY/fh10XKCHqE9fvDpPZiYWSoczDB5N",
-	"bjGUTgXzWo0AWOXUqnokqJOxw4VhlddhJD5pEYiHBsIZCGvU4Hs71fA8lYj6YvRu8rqvdh2nT/YVpu8r",
-	"7Js3ucEKOnQretWPW8nINORg/ARNoVrPabAhNyGEAyEh0JAP6Kuf9S30ONRFUuDAxRIEf54wNwhKsNNt",
-	"KOADRsFEQu8lz5luD50MPZMgxIiP5dkGnWwX1PPFHG9E4U6kT4wU2P1iV28LZONOorcuDGpn9Yaw553D",
-	"vC+rUV7740rYUzwff/zy8vuvrUKdjRFg9p82hH0fWfR2DxHbfZ5w7dR+J2/NfmOqevhvOSrZlkzFHcOr",
-	"RPtskq3r9A9yjpYqMJdBnj34ohM5SWMcN6Zcb49D7+CKNhFCDB6XjtLLFevNRDmaSmR9xQU4lLl3kJbJ",
-	"VKRuC1wG1I12pdKGJjhIyj4G8b4MpTVNdruCkCmIDPYVF8KR2KRnhbn4LvlH9ncy2TQHrf/u34npV2qi",
-	"B06Qnw8HxBT432AzlFCTM8DLPy0UKEqTDIc3gq4yFEtA/1suojFT7LKoNYG6vXY5bhwOOJgAYZwoEfMH",
-	"8trYh5yfnQNtM8QJSB3RjZ1TKiFUCaV30eBfbqFUEusB287WUVI7OQGMG01Z29Gh+TdwXD5uqnrZihxg",
-	"w8a4JDV9b6gXy33RbWJivnN84JsQ8rMDFQu6goUB45ClJ0cIvZoxO40cGTTt7Iv952vU+k8kGP9ne54W",
-	"UdgsgIIOR0ZKtdnWIC3MYYd189W2I7eYA2eeOKo2oHEdSG9U2G4caQpGKQjL1aP8I2/ZiLCFHXU01Rpk",
-	"xinS4ZR9M+UERQCcw6dfeA5ie4J4Mup0dZM3Lg/aVx4cNNMzKADCu4P8KNAGoBx4SGnnwP4OA8eBlwxI",
-	"JspPZjG0/TGU6QAoXMaiwM8Pyuz+PHBXmUFY4f+XyCnUDlq7CDds6IfONvr3V52Kne3k3Irojj4ATgef",
-	"5YaTfjCUEsoauet51uB0Ga3M0Y4Tpl5JYeBJlwU0UVJEX7Lo/qiQbmKBjytymL2lSciCxPpjqNNMml27",
-	"B0e834dB/LoaS6fad7Cs6gFow3wmlqDxZgrnmKnOnbz58rHvNoUsi4flpr3bNzUJNtOwgdFgI+GDAWw8",
-	"hNGKNRJAI4s2iom1J0iv7aNoIgFBMReNAjFcprbmt8Cha15ICM8AVB4ikdpeAdFTe8iFuDfGUlkhwZ1s",
-	"O6TthfFkinEPxejG7oczEIL3tlRJmUJGFIaq5xTunU01ichvxdKa4bEsZKTMpSyW+3Yhr2Au1RgZxE1R",
-	"80iI4hHRQR7Adr23fckLgJIv1TlaY7juYx+sCWxE7wXcSdWiLXANnB1FKhf2QsuVO1c8UnImINk8A0bk",
-	"MbHkUSikIlmCnQCSUsE7TCDnNRfGyLSvNKSeXMLY3UvGgwtdiNtapcnA7oED9mUdxD0RudH823K1GdZr",
-	"7SRDORILY3/rvho5jikE0uCI/mu6PAkvtAx8hwrU7RKD97e+N5/Ab3U+tt2azJNXVueVLdm42QVVOVw8",
-	"Qo9sngt1TBA6JL5BiBrG7TuYKOY9xv5Qj33DHCrGoYnhnn9kEvxhUK2EddcErGYfThBNq30/5hb6aig7",
-	"zMRvj4ajfAGMrwDtdmfQOop8tEhk8TlRATVNxMXj6OmYrmTkGW2F0iobidxDWXrMUWX6isuSgS7I3gOE",
-	"giZJNQQuzFTfMsBvwhKH7i/BTwBQBxBo0ASkIkKRAeAEHjjchj3wYrATv2ciy8DvBdcSMixOzusyGYDI",
-	"Om1qFPeHYBEWetH+mmdIBJelCCG4rlHd6jCGEIbH/h6AjZ1kBlPHLAoW0tysfdBNPkiJqEb7m+6s1neF",
-	"1fHQsrG7x+W1IKk/dvb3f+YiTvgjVLhik1Q/Mb6fDNrvsNGX1YmzHRwwkHdoyKVfuavuallem/djZghr",
-	"Y1vs9ddZO7qvu2YY7bGp9dV/h6jnqacveeBiKcyrNbf5WyIdc8nQytlwPSEarqsjTIq65p19sSP4td1S",
-	"fj++xjPu04J+tAv6W1/KEHHCWX7gtbz5arsat1z4Z1/sgDfySr0el7K4FUVqHFyfwP728EWyJ7ciFHtD",
-	"VGnHlf+21nzrkDYonN0IWczHIBKY63qlz17yXwPIha9LppHcysuLF3EF4isf8LjboP6KWl+tx+ntGHU2",
-	"21xaJ2N2GK2p/2HEvtOawsF6OnakJ3UQcArPNQG+qmmrTUKEtMsYq5Ckk4ThB4CBVnmXXWkMMC/XReHv",
-	"vfT26Uu8Hb/TStJSfYgdeVNk+h66s15y9q91xHpvSVHZCRJbW2q/mqWTETV0Ghs4gdc2Tuvj3LFbBLrF",
-	"rP3F/4fuWhB/XkTAbYAbsovZBV1jYrR+IZMebQfl1Hz9dW+AMc2AV/XfC/5Zg0TZm/9fiNxJr67ox4JD",
-	"gIFN5TmbfRmRSOaB8fUlLRAVt4ZGGUoqtpa67av7at3WhU4X5VF6EaEl6zyoduo+xEy/3jWr2lqq9Kha",
-	"e0xCoyT4XS80usWutEtW4k2fgFTFWzX3yc19iq436LdsdD62O5WfTTNT6iIOEHqDeXtW8IDUMM76TrKY",
-	"p/Y/dgFT7TV56CHLWwjvlgm9zmuYMuWbg+Ew/nsmMPGZDKVUSG8yXCbC7q1hY/Bojg5fN3ntGuJSyKD7",
-	"4t5bau2hgLfYKNVJBv/75npAYJcV/q8Y3Reb1p+pAx86u7nngwN/Vi0U0Phwy25EDA7F3zSUIyJcfXLy",
-	"a5389tal1KjLdHgAzL+QL4KJuZPrkCTi1q/9Hpw7AowWGwmotZRl6bnLVmQrQI0JSzcp2gjAioCAaAgO",
-	"DeCJO1Df6sgJAAylUpn2VcCV8dY/sZAIWQY4iePkAGzJLFOL0sVEGUXsq6UBwmgnNGKiKZj68vyHniuq",
-	"HgmltJ34qL/oHmJv6yRGh6QoSrKs9ETTCq/FJcPY/0TpqQ0Ky9loSlzG8A3Mc0zUFFzmA6TC9u+O04MQ",
-	"R1nqwZpwLASaSS8jRVUpQSkKcMLTpmAPdlVChfOLH/763fiVfP796GL4/G/pC/H8h/H5+fOX4tXwu9Hf",
-	"0u/lD+MI7jFLY6jH714eUsUOByKmYGf/+JjCq9tuBeJGAmwf4WN2nmRYa7CecHXMA62NImtBRdHX1uHg",
-	"mumVsujkBVRMu4dwlXhviyrxqCvTUp6OIMvcop0TvnNDGjnfq+9Hu9uGpFM0UQG8ePXd9kDlD5katd9p",
-	"f1NlFiSKG7+0rLAQrSO2Hww0HqDrO6BXGmtkFFjuwIcDSv8eDlhe9XXqqG4cxcHKpJewVkPNQvy/CUVm",
-	"CzmS2dydaLoJnKVG2qAKxIzqlSqXlkbmY66InBT61lS1lxtY9ukZkZrIC1CgzmaLmZOJxx/OXc9lqpST",
-	"lmKJR3t6wWGKAxFoGE/z4BLgCYLpWAcNOmoVQte8sy/830beBJeNe4CZE0+YUeLgRKaKy1y5rjvw5Nh8",
-	"NQ/BDmbTGcUnop4Xqp9Kw0K0lVXFlGUZhq8GJFqL6P9uowv1I733rh37JD77JD7bUNvuZuY6H9o3sZzJ",
-	"t2k+SBELZ0AK7phHfQq2QMU4ODRB8bbSpAhnkrkEvvrEOnxY/80XuVpTvgRjNXDIIhVxa0WmMk9B06Sv",
-	"RJ4zayamtIE6FGMX2UwG5a8O4FJOpeL6VXAkQdbHWhdTJUdiio1SEs9TVWsuUpZ6RX244YwX46xcoakE",
-	"2bqLV+fns6OnrFxnl7oP3YpU1lv+/ZkY3cD6U/wfmhK2y8fjPFP2ttze/fERFbvy5Il6R/Dnb6Co1Rfu",
-	"FQv1jThYOs+HYnRzHNH993i4BoGNQFZJj5G72IXzMe5PDBvGn8kd3VaBHEc6B1oiA8FvEYo4cyANrO8M",
-	"+YmUExwC3ivqmaCy1lVC6XFfuRpZxiZheZQwN8ilUGSTKeCIAWzkZG8xNA5k4CaZL0oMUPosK8YaJgtR",
-	"pEmxyBn1jLWzo6m0F9u361QsKeoAU/9PJgGhBFkgMbgJXV/mRRhEU8VDnS7Put0uYLT6Kn4h0zecfaH/",
-	"BfdeJgKULiCfUco/ymQoTZYGfFOcABalfUcw+LjnnCHRxIDw4UDXPtXUs4Wc6c8yYCgtgfXcZXh0Efxt",
-	"KvIxnp9dZX45LSSV0jrCcrhrWIBj4BhbKGQM+lLOE/Dsa6avhLmRaS95+eJ7KvrlWFJV7gCmVEC9XtbU",
-	"69IhRI2zYgZyJCni3tZTMbxS72p2toZntdxFqH3O9B8VIMm2TqYwtAEoCVH+qyv5CaG+BUL95Yvv27Uw",
-	"K2Ywzlc8RQ6z9YMShgDleXcQc4uVTTuWktBuEvEG7rjhHimpBDfvbrwSuB/TwSyjbAFYX/uVvVrmBzTq",
-	"TJMfZ3noqxqahw6d+liD7HaqZ0iuJJA/m2iNvBQC7DwJGVogxNzMuYBJaYcKIJ6HzdQL3Ikt2BcKb5fq",
-	"GBguV7aHkr8Aglul1jFChqv77hbHR8xw4I2lkVQhHO0nYoUTrXCqBONWB3M7a1/quc71JA7BfJ1MCjGf",
-	"1hxhvAw3FNUEGgALI3terA1VV0tNOm1gGY0EY0eKaAQd0Il2VInMugOMVToQXxrMMmMyNRl0k1/cG0JG",
-	"tiW/r6+QGAdCb5fJUC61NaQzbShOV0gDb0L4zniMzSAtgBiXG9Eds+CrqwRBD167nQguiATDrrnTNwGW",
-	"UHE9eC0LTo0LPXv4lHttE3ywzZcL7Cehvh4qpOx4OCVpLmo498AWj9HBWG/Zv0WS1ufn50He+hX+yJnr",
-	"i5rM9T5jYG7ORIJgsEpPDwMbKK7gyNnfnojgysKIiWxKHcNDf4Or9g25w7fUq58XywQ8yaCzu4cddR5y",
-	"4MJ13GGzrDTHOvTUutgu+ZNmGT9dACk93gdiVMYxBxMvPsybbr2WGfXBHiWl4A3NE6X7QM7eLlAGiMWd",
-	"ZSQSSR0fTCMaym3n0UdICY2mG8e+UoLq1LX0mFtJHCSXyUAt8nyAwT2S0MP+oCAQn8AcutiUDlFO08ue",
-	"L+GgJWagA12aRCzSrOwrFP3y3hSgpNNE5HZGLvFRREMrhhrQmmgjuK4l11AJ7wCfIOEImDtiP8ylsTP9",
-	"n29JCRC5rjlSIUrJyPGL86TWEcICnmDK7/5khg//DV700MeyViuN+UBQJPSIz2VbLlVEprRdqDEjvJtC",
-	"j0ZKeLeQOzx9K5UctO6qpRxBcCgUuQxLCLjS/JJiN+sXEOpHFHgugdVKBPNaUY0G4Y2p7KOv4oUhhUwm",
-	"WhNVeuWlSA7vij/gUqVLEAlFRU8nphbqZhCaAHmZtbIONvLjY1WI87LjJRrXPN77c5HxDREHGYeu+w2W",
-	"EtxjpRlpmosH3o9B1JVmJEyFdJYp07GODh/J3WK69JUx9iBvKhHMrEBZBWDyrcW3feDWPJIyR/qeGE4Y",
-	"dInpk08cKqznUrlvCWfjn9iaBdNSjEbSbO+obZrTZ1+ytJEQDMrh5B+lE0b21NIda/swWcBC1D6fSpKS",
-	"CsIPqCiNW8grVo4mkStwD2diaS8iqWgTAgXCFXG5srCQNdqtLL+ScGVhvZ/SKJ6kqLoUBa3hv9NsMpVF",
-	"Uujckzzj+2iHg0vBP4QtpAfEY1N0U7DyZ5L5yj1qeTd5A5mOvnKlb67UsA3PiFQpLYr1DaKG5ueNfe6J",
-	"nFLegOY29RMz8FHgdN9roYXNcy7E23TTAqJGxraEdxK9B4aSJHNRlPUG/Zo/927f5hsLsmKN5UsrtVl2",
-	"vsdCgPZv7QOm9uJvR+wTRqppo8J+PvFtyp5i/YSp8Zh2tDVFE9w+OQ0lxb6qu4PTV6uR7Cbv0KxbK4w0",
-	"GHcz7fZgjpe7zalSrdxXQHSRgU6zJIoL+cc8KzyOORcl1JvhrofyU7A9ftY3Mu0m79n8C+U2KeDPQByy",
-	"wl0MksZTYa34J/1ZFoMOi/aJPIIuwg+G6binYAE8G0l12sUKLvbx6jSqocqj1/G0ZWhoH3HYgGa58iu0",
-	"blE2b1jb+XuUmazALoKTD5+pnZT5nwliQbRx2pCQeTKwi+6TvWyAiybIev6F1zZgSWg1tV/cV/Z6hAjS",
-	"QqQ7W3heeINfV5tcryta6acSIsae3DCBjs7Jgjl7Zi3kc2sf9w7DqmthY5is5pDfTX4q9AyoP4jKECeh",
-	"06mRvGdUKDJozwl2kUuXMBnQ7vNJlINK+Bs6qa9KOnfBMyYaDmdYIkPLsW7G2159/1kWkTm/Y9+p0W/i",
-	"Wmu/HyuNB7nHGqf6RZberi3KPPssa6fDXcz8ah52FcCCb+PEhiPHEZ6XByDfXNsEv72sODB8idJOOpvJ",
-	"HtZyeJzvfRSRqjZpZc96TtFvynCdHhiBHf/mvPSuEoo0nW+nWsyyKIyA/rxPYDq+IWKnRiLPyRztpp91",
-	"sDUMZa4h+alr17u9XY4WRVYuoXuHUhR2M/z9o10jFFKBHz/aKyELCRcuivxZ79kZrA167DoZlCaJNvt9",
-	"mKytsGkFB8FuyOMCjVsPOmDad6FSUYBqeWZ0DqMR3MwzZ/3uD8Q/hekbLACaWp9TVEVRg4cRPGL9WTVE",
-	"x6YDBpbRyaCH2A3JO5hprgYAZtvCj+THIT+iztPgITSdah7xc8Bslkpr8lFZ3b2dUYuRt1NOa1FOrYsy",
-	"4tRy8IggERZ7SCifXInZFgtlgkehJGT9+GbKlCLHYaUOxskS3M97hl3g/wkAAP//",
+	"7L37dxu58Sf6r+Dw5h4/vi2akmWPTZ2cXc2MnfFmxp61nczdM5plg2yQ7KgJMA1QNDPr//0eVBUe3UTz",
+	"Ict2kk1+yFhSNxooFAr1/NTvvYlaLJUU0uje8PfeXPBC1PDPF+/5zP63EHpSl0tTKtkb9l7zhdDMzEvN",
+	"tOFGMDVlZi5YLbRa1RNxwaS4ETX8TvOFYHzGS8n41IiacTaZczkT/V7WEx/4YlmJ3rB31fvm5JSfjR9P",
+	"zourXi/r6clcLLj9ttks7RPa1KWc9T5+zHovKyHM7qkJpoUxpZxpN7mpfSljXLNcGD7LWSlZaVihhM4Y",
+	"lwWTyrD1nJvwNJurqtDtiU6f8cHk8en4SXEmzp9/83TPdD9mvSWv+UIYoumlfjN9K25KDTNuL+BS21mt",
+	"uWYwk1Kzmp7NmKpZXnEjtMn77I0EuufuzzksIucmtxMu7Vh/X4l608t6ki/slNyTjen+oRbT3rD3/zwK",
+	"PPAI/6ofuVm+Xi3GogbS28m/L+1w+yduyoXomgs3jVlMVb3gpjfsFdyIE/tiL0ts/LeqKIX+2ZJzewL5",
+	"lFda5KwS/EZoplamwZT6HhvD6xlbz8vJnPFasIXSxlIR9p2zqtSGrUU5m+uuieMYjckXYspXlekNTb0S",
+	"ftpjpSrBJcz7OyWnZb3omPj7uWBGXQvpWJVLvYbjYyelr0XBpgoODg7D7XtNrlxWXJ5c/s9L97+f1j88",
+	"m3asgEZpLGHBP/wo5MzMe8PTwdl51luU0v8itRPf1aIQ0pS8elXsWFZZ4CrsqoC4eq7WrRM1OH3++On0",
+	"iTh5Njkdn3xTnPGT59PB4OScPxk/nXxTPBPP/VKW3MzDSsqil/Vq8fdVWYvCkT+5qLMnT49Z0zsr1TqW",
+	"9UZWG+SXUlsZEsRgF8vAHw8+dK1Z4MxWtVb1DjrnUnwwowk8ljs2WvKZYGMxVXXn1PCNLlY4Hzx/miLU",
+	"96ISRnTte17gn/MhM3OlBXLAWtSC0V+QbIJVXBv2eMAKvtGZ++Wy4hO6UfzL9qiauajviMQ0/0BfuFB2",
+	"kBdug3ua2a81mVcUM5FmTnjnTvnzVSEWS2WEnGz+LDbpmU54VYn6nmZqLWG6IDroHvn7SmiTsWuxNPDr",
+	"s3M2V6u6dR7Px6eTAX8iTgqxrNTm5PTZ6ZlbIqoGYZHRlE7snDqX96S9vCU3RtR2zP/969XVh7PTk6ur",
+	"D9+I3/7rD0nJ/2r6EzeT+faif6lLq4DYQ1k2tRAG57KsKnerl5opKZhVHIA0+oLlD3P/bgknGtjMXmG8",
+	"qvrsFzrnUpT2D/af54PBHtUlTanpCa6gS+yePUuv+7WSomPtbyTjrBa8yGDhsDAvbpET2JxrqyswztZA",
+	"qfxhnsHmRySrgVZSSTp33CQ4/eGOldk57lke3CrNTTd23we07w/T+/4jH4tqlyT21ztbl2aOu1zZlzKW",
+	"X4vNH294tRJ5n/2pvBGSaauX8gpUE6sI2Fd4VZHEXDRW/GvPCL74o56rZe+3tNiBDzWWXBqx0K21Pzk9",
+	"23O4M/v4K3z1NIhcXtd8g2QoF2WXgPpBrdmCyw2DbzOjnP7ADeg3XTKzsmOmFZnTwQCmVC5Wi97wCfxU",
+	"SvwpzL6URsxIL/xJaM1nXXfmL/NNRoJIsHmpjao3F25+zPIGG2+MaAmihboRqMrP1dKuy/5bijUb88m1",
+	"kEXHuhY4ld2cuM1p1nLYcQU4PqNbwJoMG2vJ1HxiFfsMRMtS1BMhzYmQE1WIgmkxWwhpmstqzb55a8B/",
+	"Drw09vOVXZYqdi1LqsIuqSyOWECtVkbUJ6cdK1DF3a7AHvPXPGVytAQAHOIy3NIp5iD6ftps3sNvD5yN",
+	"HaJrNjD84dYYDg1ft1P5uRbT8sNeNXVuTTLUBe5zpqvVzDKvVc3V1P5BFeIBCv2xmJUyEqRd017Ch3eS",
+	"cZtwzpjcecbwEXvGwORsmrwNJsRfplkwMnS72fBIw/ddKSf7TQJr/hb2IMU2sF2EnW7dqb3asW9jD78X",
+	"kstdiquBB+5p2PYmAflk0aG54kt3qrpanj1MuDaOS2teeFpuu6Wt0/MXacrq8A1FO2q/Y2Nlh73NXv6V",
+	"1+XuzbzBJ+gGumCVmBpwc7ible5v92DXFOnPR2miHy3d9VJJLUC9+ZYXb9GesD9NlDRCwj/5clmVE3BR",
+	"PFrWalyJxX/9TaOnyzOffaNAFeKGV2UxItukl/UKYXhZ2d0GvoBfg5MO/HNzTiqBJarTda1evxQ1fJMZ",
+	"fg3uGVHXqta94a/+W0apUcVr0Az8V1DOsMVKW/HnVZIng0Ev8tt5benjb8h/QptRWRzuvLD26Upbi3qQ",
+	"9Uxp4AR+ywv21i/c6XxjtTLDccXltdULD2Pun5HQuE+p44VknHBpiTgWYDQwrlvE6/eCrwp+8dYftU/Y",
+	"49hrNfKHN/N+qGiLLO1Hajqikz5RK/vBx9F+PW64c+9pds4m1UpbFYyt1aoq7OrIzdDLemraGwZtzz0J",
+	"23irIYdoMaFRuBBcmoxpIYu2qzvYIqiLW8EGHj6uWfC/fRInwSklTvq5FhMlixJOwNtAYvjmDvfgZ+K5",
+	"18rMSznzwnNIYtMeTbZYTeaMr/kGLvdxDT56qxOjwLXqiMZzXovpSosCvfNaLcRYFRuw0RU+oIWQuBv3",
+	"8ySX5Q/6zP0lt4rQlUSxwrWSus/eu11zJySxbzkQMYfAgR+qxIVBOKFScmb/Wxo2URB9UJ4d+lfSnamq",
+	"nBwjKz95E17F7ozKHnikOJcKXBluydpwWWiMhmi25huQAuAR+w4CNcWXnPX7OHLDaxGiMrnzoOTOeSMj",
+	"NsOYUoFbih4KUHy9X8Q5+c1cbGjgtb0gE8Gu1NTpsUch9ASTf6nqcVkUQn5pGgFT3tOsVpUI1yOvKrVG",
+	"/r2fT93c8gew8fYBo8gNZI+Tk3s0b3Y/n614XdhjM2ScwQ+sXlUCCQ70u5ILOMWcLWv1YcPqlWRWeGfM",
+	"KHuwLQ8t+GReSlB7zaqW9qP+9IpKiz57M2X+WxnL8a6GAwpWqJCm3lhbFJ3BFzCq/Qor9ZXEN0cY74Lj",
+	"vKpis7yAx7Wwi5rYY7jRFPGxxLLT2xARShM8fNqoWhThpKwksVQGL4wFjHglUb6PN0zciHqD9EcHtx1S",
+	"91m+0kKPtJjUwoALPBDY/oVxhn8Lnjq8GexX7BattLjYRRJ6m8viSgJ5gJzcn2cYdmKFGgkz+311XQo0",
+	"97TQ1rIZsnxSK61Hqi5npczB0HL3ETL7aFFqXcpZTkLspapnypijeH1bG5j6UaIr2Bls7Bu7Ff4RpJ6q",
+	"CuGidHYXY4pOuLRbM+eFffEUHNWfdKueRvrZn5QUn1sxo3VbLawqMOYnYy+Z/cu1WJoLUvAtweg4RrSh",
+	"PXe0AAn+P969ef3OT7Jjv3CeCdFEi1bjv4mJSU3/ktkPMPxCxoqaTw07G5wNTk7PbiFXg0h9rcxLtZKf",
+	"pnNKZUZTGKVlUVBcn1t5GdS8K+eUA/898T3wJRqNn8pVg/PAVa+VYS9pap+JtfDqB3lvr/8g/aMAEfBI",
+	"rDe+5GX15e96R2GYY5SmQfP3+RjLWMMF/iexhxuaS7EW2uTMiKqy4t7ec8oICtQCPbjJUAT6AFFecW1G",
+	"KOchH8SJ3StpR6ALwL5uH7Ri8BP42hHiCxL4Um4YKnuwLtjy90r9CEbwF95op7vzsboR7Jz9VH7r5vMT",
+	"l5uvoj9ZnrO6Ajq8QCoseCEY/Fdu3JWqGXhQF6VcGYE6ltWvam7ECNwCVmNCBrZjAsFpLRrj3nZ+3KoX",
+	"/kqmW9z+THHvuVrVV/J+bpQa2a+P8KXSWir5A7qD/yL5ysyFNJY4X/60ItXobM6UKtyxDRHEW2ojSBP4",
+	"AfZByEL40d0r1uriC27PpPvslTTr0qqIUd5MLRbqRmhQ796VM2lPNpdiHWh4w8uKj6svfggKbviYa9H0",
+	"xEzmorDmCLufr8LcrBLuLByrBEi1liHRDqh7TzMxnYqJuWC1WAqQdH32po6fYUapa7BRRW2tXy4ZxXlB",
+	"Sy7/IazmCZRec8vK9gW0aaexSL6n3WZ4nzJwuj0JplwItTJ2xqVhRVm4iaM6nuMNnIMqbkUrB0OkUFsS",
+	"9a0w9ebkcgout7YL9B3cAGBe25n2U1l3ISSJLt5lrSZC6yP3epef0isEXq04ZdNSVIU7FnwyEUsDX0x5",
+	"Id1IEJeOh4FfeEfkrBbcOH1woHtZb6ns4uresPfIytJHEyWlmJgREf/TXZNnZ0FJaVCOvZCmNJvPqwrD",
+	"/WAtecxnsHwT3dSYq7lF4T6eZ71aLlVtRPGTKEruonNf43YDoWapBAcK5A6DWCochpS/2tvuhl/b9Xh6",
+	"Yq7oxD70HbDOdlC9EXCyewIkm640r6LowBrEc85hqJxmaQ1ylC1okefWyCBzFdKyrHRnN6IGiex9RH1r",
+	"JFrpWtCzEq1y/JoV8faLJebZlgbzgK8k7pg1r+XGDdpn+bRW/xAyHgldfppp5W7gRjhVAG3JAWvYtRBL",
+	"TXlipQHLh/1oJ8IrIIld9kqC5KSPuAU52/tKwmftjUPMBU9fsLxS2tEDUhPcBLaJYz8zU9Ja7UCnUSlH",
+	"5LpMfVUb+3IpidnhOStz++x1kPYUQ7ySuVQjvdJLMbGzkSociYlzTc+t8KHgTDmuYB6rpai1KGAGzuHn",
+	"ZoFpi1NlBxlv7MVzwRo5e80UqhlEv+A5lNdCrha94a+9MLNe1rPsA1YSMEcv6+He9rIebUAv61mSosBp",
+	"EMn+ys8XJCJ6739LpMlcys1fQXBupx/LDVqkIEft5fDhZKZOaAR72Ptv+ZrSVGCo5bLavJLLFUqIAm0L",
+	"Xv1c28NpSqF7Q8gobp/379VktQDdznvTrLQKrGrvNlgDnAJLPmfnQ85LJSwL+WQrwcxaQXIsxNuX0ed/",
+	"DzGSnTnDnC0rjvnhR2QQD136O/lX7Rh5lA9Pz+rICKu4vBe7wcHasrM+Ln/Y7XEjYeqQ4C2kgXxs50dl",
+	"PfHBsqGw93NXXn3D3WKaaf4h+gc0tBKRrptzdGb4EG4pzdPzXpQNNdjOhsp8BtIn5UHtS1nKIKpzEGfc",
+	"Zoc8Ox+9SXimErtkfx6t6ipRJZH1SDqNSjlViYA8mPql87VyyV7IG7UBZQEchlabFdU0Y1V5LShR7AOc",
+	"sgu7lQvBpfbqtMsk3g7Ct9xeWe9yVZTmUk7mqk6TGu6DqpTXOLNaWJ3DWTEkDrfPNTcp5hDSlVBELx6S",
+	"PpD1xI2QZrRjWM3gETv64aPOuZ7v23ag0A/2Qau6iL83Uh7ceUlkDIY0jl/hNfpatJTMkum3rk35bs5L",
+	"YP8WZf1e7Z00betHNEEOW6d98GMWDsRBJwNe/bFEbbl9KqLM/X3jvBYfDJYCwEBgh4GunzhPEL8oJfoI",
+	"9u6Hfd4yMT6+lWXsFZ8ln4khm7uMU9gqjNOVEjyq9pt99hOmynBp9S+ahytLWKBLpJRaWJWdjcW8pJjN",
+	"mE+uk+J2D/sESrid2cE1YnJ9R1wzFrOV7D5z4LiYQ7RIzLhsaOQoyWK3ycFncmJXIIrd34XNuhF1OSWz",
+	"Bx0qx3+FDnTzM3+BbFyMxlACTYlenoN2D67/0s4OiZ8wa9DpU1ViYlSN6QBZFP5B80nVEDSjVADDVst+",
+	"LzviRH6Ps9ikTiUlQh8wykt48jZCRJczOp+HvwIlK9002953iIL07TnEXzsdvxZw0UDS/4YKI9F6RWeo",
+	"Payq4Jumzl9Kw0HfH9eQWmLlhhs3qbA3xFBH3jpJEZoU/F/i/AxD6B5kjRTOS4B+ei9evEWt5xjiP/o2",
+	"omKiMPcGx3bKFs9P2+Jlz3WPRiVWKDjD/Iiz6g4K+K5op9ZiPFfq2hpXG12pWXJ3kqfbazV0tJ21PW9p",
+	"DgdSM8wOv9dJvhc35K1p0a4oaqGTgkJgWViU37YQbFqrRT9FJtyEw0g63uw7lj/xayfL0IHXZUNikmqq",
+	"ShmNrJU02hVMc7RenW8cQgRgt4FCH60qkA7LzPZWrUW3j5qC8emy2JareoY3wxYVYIAuBeNo3fC6xKBu",
+	"VEjgbIw+t8Z4agpSrBtG3QGXC9EmLSTLyGVmVHLVqiqO/WTsd/39wGP2ymh/ecbCzjkFnJedWxo2t49L",
+	"UuYtr4fMZCfTOalhtzisoHXDRnk6wmHoPLQv3T2ZYL+yhgCQtbgcs61rJWdRKMjNs3nkw5FK7SCNAsnN",
+	"cEww0affG8pVVR0j5VoCDqOTK3PBBuQ0jX65raV1s8N6jrLGyWK0aCic7C0cl2bgfnYacS/rWVU8+rvV",
+	"LEZgEI6simy/Wa8kRgDt/q3rkjJqrErBzaoWwRc3EryuNgnx39p6mHRGphjtQOe2/0CHv50T8u6Hy5Oz",
+	"J0+hmHcuPvBCTMoFr5qVB8+nz54Wg2enz56dT74pnj55zs+mgvPB5MkTXgxOn/DH4+n59HR8Nh6Mn52d",
+	"TYrTJ8XTyemT8WA6GPDBs9ShDVpSeqchPQDtdBCueNY4+uEgn59dMlTI4FdQNFNVGNpJOObQYDhYPY7d",
+	"AoWz7knxOZCp9ukQOPl/Ats+5sJjxr9Le7bbv9DJ0mCfb2kfwikle5fxVkxUXXwlr8mOVemETnUL9wVq",
+	"Z3fnv2itZY/ZTsTdljhVFZy5lhKN6xFCXS4U5XM8KUYUQmP4xxnJ99Y5d3r1tjoZ9NIOVbMlhjArfFFO",
+	"aqUhlH2Ehu8xIZKf67ovIR5CyoVLPSBoAL0UVUVWxnF6X8evnXZ3txrcZ1fO2mxYoNcxo40P29wYp60j",
+	"pfj2W1UkMBrAbU17QGECy5/LWhn1GAJYWVCPMK8Asz0dpod9EDzhus/yX2tR8IkRxW95lMffQNHg7Fps",
+	"MsbZkmu9VnURGRQeCedK+ogfeFRURbgt9mIh7SLSMzdopTfqM1x+PQRP0Dm/4PU15E5pIXVpyhuBzoQ9",
+	"gblvlTLa1Hy5Ny7XPKpAlF2qKJRDcBOnEVclyQltOHgjLe0P9iL5mb4sK9Gs4j9LCEplOv1dWNQyFpTm",
+	"Mxa6LIDUC4wXLYVaVqIxsa2jsQUaEDM2EsdNIs2v8WKOI72k8uwIF8VyQH/DF1VKwEBd5w6DHvcL4j0Y",
+	"2sNkrh8jG8juZFJ4GfHB7D/oVAcOD6eo8Z1Pvtu+Pa3VdUiAMccTQykXB6p5x13N35fTqait+XO3oQV1",
+	"0PoA0O2Y5bWZ0hISvrbLb08FiekkmDwuGcyHbOEjD3NeTdvAdCBGc3iUzVRGFSS1ED4u7xNcNCRh5kPG",
+	"Wa2qCgrUXGJh+IiVi8GLYd8FkTiiaKZ9/Ur69+NiN3qCRNJ21Vuf5VV5I0bwF0j9sE9wSCaFxC/IGolT",
+	"phvpeZRsNFNCNz24rRLLeLHwY2P+YIq6SSQ9iLQ5b6GiLhnwblfuUfKAA6RJ5TwUew2HmCc++kLRLg/z",
+	"ELY9IidSM8PLKuzfocGLtLb1RopQdYTpFktR6zZU25EVrNv6FOzFNqWt0rDFf1mI1W2zWJSDsjhw7Wra",
+	"9eXGOYw+28zbigowDvyioWy+o2r7m/7nItQS7/RsfNfQsltMCfmYLup2mNbeIFPiwhYflmUt9FFjdmjf",
+	"HUzx3mfoFSRorHq3gvSWIWx/WYBuCIAeqHgCQJSq7X+T92stbtT1UZRI6dg44SaNspjKuzfoO3hwr5YS",
+	"JfI2CQOXAsDYaD8ZD2zzEFSUlkeysZXNwV56BS3zuTzng+dPk7k8SUy9Ni+0jFwa8/HTpwCVh25fyNt7",
+	"juB5DUPWeYoPNy8/D/egDPTgWnjyW9TowIppaGqtu6ebHYrksY2O9GGwi6gAXQu5I86Kxa9ayEL3GZZb",
+	"6bnV3AllbtKRX9QQTOGL7oO7V3kXvpzWMr+wL6eNbbmtzvGJtRPzoUPj49dC9lmOx6OA3xOojqXzjahB",
+	"6QKJlA+DquFLSCAXWdW+DszumDfynE6EH+25U4hOdRgzqfM04CMjN39n4qo1ee1DJze8BmvePv1GVpvv",
+	"3RswqixFsUuRQmuVSoqkshqrwZxs4J4RhEUogxczAF0FfIz1xALfeYwqvJQhmk7Jwhh89EM7EmfuF2FD",
+	"wI4OQwLIAiabsNx+b1QWo1CKvvU8pV1PoUSxiHCzyngA4IMol5kM97A+qjSh53XeEDr2I+KD1bLQB5GD",
+	"oPeTtzLKjkSFKJRiSGdceVwExouCUmP1UnB0bQRhsIY09Hhlhk14XZdCs/taCFaoiX6kRW11s/6ieNDU",
+	"y6MtdOLAUd3/HNhzi7DR74BWloVhkWkODmbjdrx94m65nfUQFZdYnAD+Tlexs+uVdyUq62gVH/o0Rs06",
+	"bqfCryPDGr0lN5M5AY2/ffkde/p8cOZYoaC8bUDymAmDxfVWPri6BdKas2DngoFYLvAWP0jAWsJIUSB0",
+	"RkrG2jnvWw0uZiUhrwZ+bxfxvy5/+jGpks09BEWrYopAHkD44ei+zgGuq2GcaXBPu6pFkphQNrLtYoym",
+	"4DGuM+8C2vbYLkpjREdcDiCKwS5UDLCZhh6n9Z6OCdLSa7a/f7ydkHkgrL3eIjKWyWlEJyR1wYHjE4zT",
+	"2XEZIZeU0XxPs7FzxMUXl2a8WJQSCYbZ/QC0nj8Ce3o2KlaLZZ7MEOnKq5mktdlUWZE9JE03ZLBnAU04",
+	"WRmTTMKBr44OsfGj2qdmuGUrNTwv4O7MM2La4NrVAMkDCvMF8vqsVqtlFiYMJautgBCB5th/KSpEMgqK",
+	"HRhf8trsSC9KpK3TF9eN3EyMMS+X4qiYLTdGLJZmHxWs8a2mRsjmmu2/q+pAu7upOe/4WNAvfBVXdAka",
+	"j7kDG+E0r4NDWO/9VlLQZK3qhgiKolZlrdMp8PE2UKyiwTIycjrfbmPKIp3gg2EYvlCQAxN8Phj5x0Pl",
+	"3KigwPzItTmBE3vy6vscasKiPWyevGen3zw+Pzn95ptvnj5++mxA/zt5Mh1MnvJTcTZ+XJxPnkyf8efj",
+	"weS0OBOPp+f8yTg1fxe923UeYVZ/tg+SybgfUTbQORQRkeqm+UZfMMvNm45km+gW4u4tTFmlmqZ+ly1r",
+	"NcDdXGB8s4VFAyb5wOBKp8kcf6PledN8w0pzgTpqTthcQRhEfrhUCNNZBbth7SMLIirhOfRafCum5OA5",
+	"uIZqXKvVbO4abaBXkaT/BXUnmVgrzXIAJG67xENnnB0ojdyN0jGlxof3W95xlhsw8m9d1+af6Vy0rNRm",
+	"eWdUuVo0wg1UVgtJW2SdYjpciNVOI9vUx1OhnAkTg6Oy2n5MzWEgOa+upLd3d5Z7upEhYGM1qwLhCvss",
+	"L1ZYIQ2xBoeS7u5QQt0EzRHcQfaFWi2XfiLezLKW05UEVAyStQBrRCneqnZTJiuWRvHBCw+Q4MjJWQ2X",
+	"mevQAhPQvCwumFFVAa4WxiWgZ/iT7KXOsMtmzq4kYuALS1R7YPKLNoYjnVD4DdVOlWaOwZ/c3cQ55aBL",
+	"AfWWpYMgQyRALsUac8EUmyoADmlafaEE1jMKOB9om3tZL2yM/QHJBX5T2ZVyD4x7F76iu075yXpLpcsu",
+	"rRMUL8VmilkLzNpoeC+SjYKteZxu6rGNsHYB4jjwR6I7GIAlhI3FQu+XCEiPaIIpifCyFFXxoq5TpYBv",
+	"pGAIvkuKUCmXaKqkg1vtxEkNeAag3aCmXatZzRctRHyqpR5BYshuNWrrTxHW0b5Ns0pIMGAjFNy0CWfm",
+	"GQOIYXuKCXvRv2QPJRCmBd9NzQe2UwMczEUymeln/Cu7T8b96QNWSgqDguPPZ61osGOtyezBbu0IF+yq",
+	"d9UDSYWe6bI1sTS4xl5fLgaZdgSXXpayAFCxQ2pDXsm4ihv4H4KlQ7aTCuvm4lF3Wreym93l4/vpRGv3",
+	"odBHA6QD+JBGZGK6nInt+pP9xhwt31lzXer+ZTOC6qIqmLFDSI4ePSap/qUbBbT701nVRFXFyNvaeWj/",
+	"4sKxLpUK1Ld7YHz4x/tHhFF+aOqB0VZkCc0XgTlltUlrgrc/Hj7Dy6dD2nNx4Hm4KWuz4tVorrSxzAF8",
+	"4f/xiCjWSybf34i6NJsDGeSde9xnoRyhuRo1ilw6SRZw2LdEi3bqP/i303HPT3Qw7WHIcKG1wdwpLfUg",
+	"+eOJnbVcVo5tDhFRO9BmrM5smWSKTyLlLtCzTb/T/UXB8NWx0EzwSSPUQkUNo1o4B7THWxxNVT1yceGJ",
+	"FZBQxCgit/f2bzWoTpvRotQL6j/kNaZRoRa8lIRxVE5GgU2hzCqqyKCNGplSRD+tJIzZeELPeaHW8KuV",
+	"BPAugnqCwE4QKD3MVQ0/p1Q1onhaWXPYUZ3yxFE88lepKXM8QGCGecaUhMO95DOh01KllFPV4WIH9deK",
+	"S/tM3r+DnDV3E96lYtlts75pYhx7/aBS6traF4daoGteS0vsPVSix5KEap3ZqEsJbXX0FbcnuxLj2iJz",
+	"205FDhgyU/PptJywKS8rTXCg9i4qFCL5iUi1pnTfflgLBGO1UpKty6oCoBSJiJJoUFoDsS6qDQLi94lV",
+	"Guh1c14v0GHja6JAj/YrpgWnT4krcWyp0nh6dxXC05IWvBAXUf4yufqobjg4AMGIPQogA8s393I8gKnj",
+	"ox+zW+YSQaR4tK8KiJ67cG0VsfGMv/ARVaSRSBvXgnqd8I4SnMyBLXoxkArF3RnheSFO6DjqbmIFLHob",
+	"Iih48Aw4qFa93cStq1/vtvdY1TNh8P4ZHRTPfAlvvLYvIGLhjvSsruBY7K3cKe1UIV4VGhOTyht7uflm",
+	"FnuR6+D573zvC/AviHJpRutSFmq9X6mBp3/Bh+F1ursPgATyT7YhhTrutJCpixXnF66ZjcZS6QOl9W4f",
+	"JlUDBlSuQZdwOPBzTf1iL1newePxjoA+cpgc+Ss+ms6qQ22vmVQXbVfEcFtckDwC20tLMKCfPp34LL7a",
+	"Iikdc8DeXL9YZnbnYaHIniipS20QwMKwZS2sFdlnW2Z0PhMGBs6pUYB0niV/VyBaGuayoXT/o6lXwl6i",
+	"ClmQTawRtNUqnIfG0jjkEtBOrfSyWqJDXIWnyQvYKqJw5uM+QRBuErUUBKPHq92nipyuYPu7SCAqAQef",
+	"KOCWA4UFtdY97Mw31FegVUB53EoZPkjFtPYXUGlvXYyzN2LObFK1mznvIAd1WasPpaCW6YJRN2Hq0wU/",
+	"7UtF3Ssvvo+ev7N7zl1oO6Vctfq/7477J7gJYG86ufb7z53JDF+5i/ADqv1fIUsVPoytH/WulGJ9YAHq",
+	"gRAtO0pxgfwHfo1gJY96pyGlj67i8o3OgwiNp92eUtYgYecG/GVZHCle4zMLJMTRFqWM3zv95xSo/xGS",
+	"n11IdvCZg2ptFXl+wqE9Ts79iJ0l9xXw0inbI7b+6imTPjW/H4Ar21qx+GA0G4OaVtZYje4jMoa06EbJ",
+	"ef6H37HWA7ep//rypxcfc/eYgfEgpoWY795VU4Za82Zlo1YEnU15CahDu4ZH9M6VhLIYH7KnGvn34E3A",
+	"lO5aEMia4QQS6+dMPWas3cCUDPX2MBStGfPjKWfJLoM6GkKe5JpvLkKEATTtTegu5tZF7cWuJEKXryNI",
+	"KvcImB7QRZa8Nv7dGS+pU4bzv+cNPzY1xoNS6Uts+AxpswYblBflDPJIZcHyUZ5hHhX+Fm3ecOc/Pb9w",
+	"rXUwtyRAFA+gxZ5roUcEtEYOJhHrIVvPFYCZLTji80Y6PML1gpMG0yCC8P728rs/v3j9feiP3teGz0o5",
+	"60PkQmLByoJ/aMjywSB1ENrydTvMCPkBc7XGRhcu/5u72lpI/fbY9r4fGUEztPJ1+gzKOKCY11IFEmJd",
+	"X0iEJh4GLxsmKEAJMLnmNHWWg4ZyCP3HXlpWzk/nuT0J+fMBVF58U+T2HFJgyO7Qeq4qD2NlT562zy3s",
+	"/82xpVuRtyjdOz0vmnrcs4QI+NOK18WnKnAwyNtVlUyDr9RstORm3gnsF/XXs5xUiVCTgaDrlZrpCwKd",
+	"cFU9jDNdcT2HgB6bYvIRnFtwXFdqjaejqgjlW7OVxL5r2EeQ5VZujOzY+SfALbh8krDKlMQOBNrWMjvz",
+	"K6EPIohPjA+ON97tQF0NQ1uBqKNj0yuKLRQpapjwat+IWncj6JE8bGaEJwpFO0uZqFqDbGwM7NtTEtxv",
+	"rno/xndLfUN1Yn5gs0esyoHymWbnx4z56yIA8q+WffbCivchk8reTiglxQ1FCNRaUhf3gwDRVZr161XK",
+	"HQB4gNDCErdzVqs1MbUUa2DOVjZQevvaUaZVheXPVAV9gx472hxHwRR3vlosVW1eK3MsGkjY+K398sh4",
+	"YRGk1j0a9w5EqKPhu6eMxSZHTLgSUzNSK9MNzlLZy28lK6F1lMZJjToOZoiIoh+PxoexjOiwnFwHChd/",
+	"w6wGavZnxR1kOraTmm8/tR1evO/DXOyZlgygPEkzcuGYI6YgCpdEsVfIxgan38JdEDdbXziOTcaE6LQb",
+	"EqjY7Iz4fDKeQTOxA+aUWmuUw5dGbDg/PctY3OawkSRUcY1lYBRQpLygDnC0RIiFh/7CWItKTXIV9t39",
+	"VIDeozDAugPvHuUrHYRA02zrciYNrPuCLHVUieTByrU1WlxQHNouHeZ6r9wsDgbo2GtuvpsozFCy90Hd",
+	"UT74Pp78HNIKTXPvovo7SGNO10PA/Alc3LLCsNmIlL2ZsqWqKjRNam6EHjpJd/nzK4Yls67xB1S+UZPB",
+	"aGBKQJcewPyeZisN3QriSmDogEeNmAGNT2Fn4dKE2jEUtxDqEQVqz0dgvu4lPfawSV9tatrLfGqs47LG",
+	"JnVy6etdiY9IkiHL0XK29oFLKKDfsPuoKRXccMRDK6sKTJkHrubbPiRFSQl0UJnMpKoZpWfZ5wCreFTw",
+	"jX3Wqoe+BgZyESDEQZUAGA2DF6zVZC3ipcnY44G1eB4/fTIYPOhfyTcUEIJZQs9q7zncPxt/P+TsfjOK",
+	"bP8auShzdn+sitLqtKTausczpgU1IciuZMXHgtg0IrO+cK4MjFitVRTF1nOEbFoBwv26nAj77YZDNGf3",
+	"TZRCxInuPjxNnoezJ0+ZDyY2EhivJA9lOSTNL+L20DyutABryOBcUP2FU4Tty+FRZz2gE8LMhbRzRpBi",
+	"mjE4EUh9b6wi9UXUZ0vtgTlpZ2O0KirLw+gfYhOW2KkyiIAhy9e8NKWcjUBeWDbGaY+W0K5crozwc+NF",
+	"49ceuaDf7+fNIgw8AqHz2Mj/Avne3g+esVvu62Pc3hEFHdSWox4kQkVL8yX/7d9urTc8mfhLmwoRskDr",
+	"D6m8q+imSNx0yjXJirO6cDsdJRK4Jq3R9af6GA5znnY7TXEW+2INiat3wT9gB7Dng8E3p8+fnz05/+Z8",
+	"8Pz5abM5mFxV1GkWq75TcGIxXb/d+FwnBKvzwj3vNx1mjcgQIp8T3w6fDAbJuEdi9TfitVjrIxXh7jKe",
+	"996nuopAsKF0DHrFUf4WVby6mmHxwTDAVqXqvSU3RtR2vP/96+DkOT+Z/vb7+bOPf0gpgu7e3QWq6XM9",
+	"0YfaLDv1TcG4dsLzYJPF0s9+qon9+XQPN9Jlv7PWyI+8tbQTALwpCV7QNxFyZX+t3CbCK1GtxHfdv5In",
+	"WIqqAeMQ67bR/QDFIx4jrsYOwt7qzaD7LjZda3YRBXtBC2Mqe/8AAB7pbrjRZa2xRYeq4SM4B4pB+YpG",
+	"+Mk1aqdLbcE3mHaKq7A2N7yLyoQnA/ikxdrhqsMjLkk6p/4xNJQfyOM3QTkh+RD9h2lBdgCkpK/XxARa",
+	"SiF17nH0WZ4OGH3cvRtXSd7T0ZDUgLxVNb9VJOjtlZCugtk4dKnA3UMLhTIAHD8pd7FxSUqgQ+fmlJ1X",
+	"FjvaDEKt91a7WegrtOZWCe8o1L5Ol9bCmPmw0R/TN5xeyz7LnUkCcEDBQPF1d9rwqoLmR327A5YB8yEj",
+	"XbHfhtzBfB8YAihnH0/SLV1ZFJPBxQODc4sXfK9Xy9Uhd2Vt/ERtIDqs+MF5RgGJqCqSUrxNw9C6CI24",
+	"Q5woX3IzJ/a0mtYciiuZXk3mUNnX5ETA7c22b/moLXaLWb0KkDXxzqjXe+jhnSJ5lL2xtfqQwtxqT5dk",
+	"ttfkTm852akeZEcPsgBWQCZLosmkWadr0UIwaVf2GyFCkdsgBne9iIBmAW1P+6BU4e1ULDq3ynz/aByP",
+	"9/uhO8qoe38auCPUJ3evcbuQvCzsEfcRXSICtrDF1YL5yCt7D6COGqWtU+12n10GUW2pM4HczbmQEe7g",
+	"Ar+Kcs2rZmfJRB1AENFCyMMdUdTneJu2myVqcGT9GN/bOmwqZ/OVLGoRNQ8ehr7Wa993y23RAo+6uBF1",
+	"nP2Kue8Z2Wu8ClvnPmkvxgVCLsC1XAtTbw6PY7Sq2tre4Y6kd7SWD0lo+RGf9O+MXM/o7doBZUKhombO",
+	"IK+F69tdbSH5UFUBJSr4PsvbHiwokD5u85sVXomQDlm9iIePHhb/fNSojm+2epp7IJXoRELEygl7hHe7",
+	"YB5aLirAS7W4CI2dd5MBOgxMVNUM0xSiMpxdfv8u7YztykD+pcmIhEdk77PKYYsaan8XjgIO5gpBgDBw",
+	"hJGBjVJHcC6MlQ5pLJQRI14UdUfPLtAEkjLzw/fvGl5JgtSoQy+/WIz302WxoCYfVJ8Qd+AjDyiIOVUJ",
+	"EBf1SiKOnauWWbePvyw821hBDh3jgZlKaHaF4IvYCPLQioeSwANbiHOG16adTxPuQa/wimO6n/iml/vk",
+	"iM8616YWvBG3j6e+GlN1aje/hmesCammHqI7g6MjJMCvycLSHvABXZcZywFG2IttomShGZ+pi0iX1cHB",
+	"bA++1cMK34adgI3sdlDmEOQoePAjrq+p1zVdDsH8ijkElLtmjRepDfGnPYcGuwZKz93E48owO+rfVhqT",
+	"Vw4+fLAjSEefLNk+hSst6hGfCWl2NQVPh5J5ub/y7hd4KFkr47p8upPYuP7j2yCSbyn9HCsyHOLfVqeI",
+	"/+uVg6PceZaY3fHf/frBq6ZSYBkdniTFstr4XC8rhRbC8IIb7lsLQ9A6bMHpU/bn8tsh3aE+hIDAgFWB",
+	"YIBsvAHh61Vo30EndlekMTNvW+58APpa8ta51d2+q5LOeTSaVxVo+A7a8+DOJ//yV+LR11RT+t3SBO1G",
+	"PdslPxNlUEmZGJnz3U70qChtH/oJtW+GOA98bdvbVJU34uBo97QqpTi4ymG6cq6UY3MGKgQI90OEb3cR",
+	"5FWRTm0keO0mwprvY25Zzpn4xAAQGMQWlTmEEx3qJgWIg2OTsiEjOEHP7xSBxFpqeoZXvom2HeFKBsGm",
+	"WbDrAX6dwLPBVxy6ZjknMTa0j+QdOlIBgKvAM8pQJ2vkVVsdugRYOtn8pR2kBpVqymvG9ZVsgMNZka4R",
+	"1yISsezSo0SC4aDWMs7nhY7llBANiQIA8gb4cV7JGQsh7aVRTkLcEi+F8wHzWdBNnxhuCbj9iEhpX1aw",
+	"c9Nn3QeaQQf0SptTLDUvybVRxuaFVVMSKGNAh1FnEhL9fZd6FfnGtv7m7s19EMdb56IWs67v6dV49A8l",
+	"0/Pt+MPHjqN3F9Vnrwmp6lgN5BfKQqbdHLZhQAGIcMk1xFaA0WV0X47FhK/ASBBlndRkWl4w2VQuImmH",
+	"0DWdnYJAIORb08MM3Aq6EdmDYmfqU2XdLBu3zfYnR5NkKmXjsyFgA+qW+ziXSKCAztL2ZFgNdk0oFXem",
+	"UR0cLkb9lCfbwtHeJdHcQhpzN5A2XOaoY7Krnlhd9RgRdMgqNeFVaTZ9PEF/FKu0rnYY4Gtby17PN4e8",
+	"8su8Owezl/n143i7qafv4ngGpNv0If1srkeEDd7rdPwnUfpvrcE7ULT/6O9J/f0WKjTxZbZXwoRzvA0z",
+	"6nO/Gi1OPKqfw7W180mm7P4rof4fk3J9HIQ8rdEchB+d9cDrsheIZB4QmEitdpjJ6LVB9wsqull82Qe0",
+	"ZoJqDiHaYx0xDguxXV3QpQu6loF3BPt9MJxIs9HkTtnk+7KEzr0x5vYtpF73ctobkZDuwYmKpX5yA0rM",
+	"wWJyUou9qcLv4Kl3q8WC15sdDvcY+ysixx071h1vec+FMVVnsnGbgq32lwOdRNc01ajrAP8y37gG7lCe",
+	"C6kNja5ehVhCCaCSF/uq0uyHdIfHRVAZjQc6py/aVb1//2OiTwiPv73V46AQk4rXoVw64prP0sRmm8+d",
+	"PumxdEhVIMtiMldKxyzeBh+l9/c5lxIfbsszHJko20yHuk/RXPrYA48G7wMQTbz80nS08OdjBD5G5QAb",
+	"R7iJRAfkSlKJFIROHF6yHb10LTuGYS9R0oA+AuaRjGyxK7k3vadZroMnbt+939UcT2/kpNl1AJIWsReu",
+	"r+BJSTZA43feFEutEEuCJCABoWNEepwTvvomairsdY6EusXuQ1p26LlmZ/YgNEPGUaP+CFdyS7DHrefs",
+	"rocNjzvyYGOoPstxo5sDY+6d224TVdZDSCRwxlxVhUbDmeUr6UEsihiyMkaEhKv4SrqOBs5nR6G6ZnNp",
+	"aE+4WQo23mAN1P0oeDiMZEuhhH7g6V0ajE6UOEIDaxr2CnrhmZGPSza4oB09hO3Wyq0fUgygxLw0w8bm",
+	"u+VGTXphy0GHhM3w0U5M7gylj1sEsgOPoXVLFJIM651zDeQmRF2gtRdPQDhn7YZ13QeaYGImJPUgNtt8",
+	"0+qdh+fC6rrIx6GRdS/rIa8QXK/baiwTjMgJf3dov13+u65z6bzC+ZBV5Y3wNRahsNifH2Ls6Kp2iyAP",
+	"s3MrR77mzunEwdWk453ivn6/t3qhc9jzbTMBAtM7nPkhCB6zE/E8lG7EyBoxbEhsIMeN1NdCmk0zRes0",
+	"pT5R/8yE7hHm5A7/9sS4ZrO3P3/nz3Ch6G6GijIqo4XgrJ9j3Hbu8P5At7nJ12VVTAh3YSuRyK8l6qhr",
+	"P3JhZQboQz6ET6tNqRjpy8l/uOti+mW+STND7LNaQwK90kICMRNqhJN20VsaoxBUHdryjW7zJf5xpDpT",
+	"c6j3DQ0+jHOICOwYDrmLegRsmOjymVlxioCgB1tff8UvdruklnWpHEpzbCU8Puuwj2CXoLI6ye32mnBO",
+	"5otmuqOqiiOsRv+d1KzdF7qV/ZSC6bAao3YfB/gvW7wZb3WKL99Q1vZ716r50xu232FD9gUvxGi82V8c",
+	"7fPXoypp+zL4sbYdi2yiFgvLu/aSYEWHy2+HsX9s8/bwzm1X46ozk1XfO1Bsox1sbM1eZjgemJMAN3nB",
+	"t/E2v25n9mTRQQqm8eyJQ2lk7yE9X0NmqFXKhC4LEQwa3BrQGRFma9ECdjx78hSuYQ8TtrdFe1ftQmJb",
+	"EqhCjmlGvuv6LonVPPfdvdp9ZQalTNy6T3trert6tTfmdhdRyO3FfmEszDdr+Y5KNdLF/VhdQthWrlIA",
+	"4l3wFjQVVtcl4LpDlBt+3WfvVWStoGeErbQILWgOP4XOBwZuGO7c0kZokzFXwyaVObabZ+LXldg/AUKJ",
+	"KUN1BqkS7C8IOCUV5gUjAAGWNhw4tZS0jCgTppjayp8r3uX4d7AtGWUAqqoa88l1xtZqVRXUa6kNUAVe",
+	"h7S3zvfhxxJMehautGbpJT3UZy8qcoR7DCuw/eAmBI4KkotrltOI+cF6znf4Qrd+dlgnB0vDAL/tS+72",
+	"ZaHaNb10DztEj/3hBKQ+5gVNGyjiOIDrVI80Cyk+RzUr76ighuLxyfyQEd7Cg7thgqyscNhArTZl5HdT",
+	"dSHqLDJPCZK/cOB6VDzgmDOAJwKVMNE1A6BKcGOAWmI1pciHeUwH911pqLcJqZIzZomjs3TbgQNjCB1X",
+	"3ksy8YEf7mmW24/lPum+cWqCbm4fOrn8n5fufz+tf3g2TZZa72iBo7TXAeHrB1M7aqq4H+8pdBXAM9hE",
+	"X6BTlXnZtOuqtrt8uTMYCmw1FhNqos9DW9fIa4NKai/rrRBCwIFIgD/J9ZdKOXAiSdJhu6SrF2j45N/C",
+	"F7ubFAG2i4LWr4hFGgVSXL28x3yKSkrTGT8rD5ywJ3/ySDo196kDhsnjIm0vFVRid+xccuWBhyuNZNQp",
+	"mvtfEB+IXJq48C5qvXVye6vAe4H+co45Rb63ITlfYEUzYVpV/eSfmwskYkZQwC6EFBq8wz3lO0+iN8VX",
+	"IaMvzect9tkv83Iyv5Lo+W37KYnxurPAoCxV2mfGLmXVEKDTApEFEkXsOtVvEhPaqHa8INxf7xYK9EI8",
+	"GntHHecILKXdaHdmOy4L8IrtToSDYwqPIOGHjrNhfvAXLHIA+OF0eNE+NLopCfBjay5xQh70MNcHZTCl",
+	"7yCojHbELQsPs1Cl6rbTPQ4P7agZ4wsvBMD2d7ZRB/9+94DOhxb2PT1SJxGTnDPeBOs7pPm6ptYRxHMh",
+	"JtZU96kpCwBbZqeDAat4PRPaRBtzsDLz11Ksj2iEwl3HQ1hjBgenS9bA0NudC7tanrz3+K6O0ONNV9qa",
+	"3/s9N4ubuPto11SlKAIeYisp6hDU/ku5AXB1SEsCte2YNxSUBzutgReYGLZQVFUA0ZKknnD7hq8OJTTV",
+	"4pWhPi4q8PyGDttZCIFTE23wOVJ3Na+tUiD2Dhonh8akarlr6+KUuK6Mtn3ngNS9j64pVQdwcFFOKUxI",
+	"MMVLbiZzIgfR+cxdGY7IYJXOhMkpnJv5QjMf4/bmAIQeyoXQx5okoSd3+5axc963GlzMSpbTUhTwe7uI",
+	"/3X504/J8zfvQIV8R/rwOigNhIJDtzY42IYOvHlSgy1E/TdJ2bRXTf5rLQpulYHfcgqLdlw3u5rn7b8d",
+	"gl5jFQ1ZuDgQoUIwrWBS7kfIHYFXmg+l7wG1sIK76ATCkqhUKxTfQ3907ul4Y1qu4W0SHJPMhvXnhOm6",
+	"jhs7omN6O6ZQu60D7PkDLdBPy1Tati0pqSQZZWjhjpPmVyh3xrLWro1pWdAGwRc++ywJ2NQoMwhysyR1",
+	"peTGGUbRgMQ9cVcGbxR9enLmzowhEm9J0dhq6LJFN/eXUJAP3cZavcxdzGnDJryuN80nI1CqocNvzUIN",
+	"WNSQebvZhR0Sg0MSW5rb255HoaErGRDZ7VcBlZ5g+P30oIpJ59R2QgqBW+Jbj+StbjI5IESwF5AOBJ/H",
+	"TCgxKyXhqedTXtaV4MUoZ6W+ktRJx4vssbDGD+QTFJaHQofAUkcdRPTOFiKtvgu/9m4AzfW3iGOimMuT",
+	"07M9MZcYYS7ue+HvgJ9rNa5EwiN76bv1hjvs+fmTb1JO3VSJwaUl9rgSkDiN+ZW1mtV80QrySmVGU7UC",
+	"OKsUGFKHvxhgrM6eWaux03Ns5ebd+Xq7Ek3fSOHrdDDXgi1FrZUE42XCHbrqBcstpXIvUpIXaOjf/cmO",
+	"MGtGWoafdOjUS27mjgWtKBE6PaUOjwmWZtm7grLK4LkDb4JFwCfbtTwHYwb241roAzpJ0p1H4lFoM0oB",
+	"0bl2wlCOCo9ljFdauRQ1rCe9p1mlZv2uLOiVPjAvw5Smy7DBcSBnUdUNZSbyDqQdt/EZgB4xwMA63k9f",
+	"++mSkqF+9ZaeXHd7t855teYbzXIwP4fjisvrfOhYHeA7YULXJYK3RDB34YXU1zocajHTQRXiysU3fORM",
+	"qnVQpOMt/iJON7qIccs9n/heGhFTpm7nt6FhalvILlBrPCoL47D4FH00DlHV2oz45Hq0SCgIL10LFJyT",
+	"b7sFJjqfXEu1rkQxAyOxGaNUq3EVzRNbEHkUrSO/Bypr63NMKzbl9YFf/aSiusRE/wLotaeDQewhBb0R",
+	"0mzDVAuw9VxVPaZ1Rg7UqBvx4aoibGFX/fFRjQ8OLPFoNu3tjrq42jYffXG+lwZL7zgMXQEPAO5LxzSq",
+	"ZMrt67ArkHQQfBUNK9uZb+MN2j7UQyWH7+WN5nAwDHbkAlyn9k6So9oarpJe76XzU7vXEsFVbP/R5S53",
+	"RHb4dAqe8y5aYJEkoQk5hw3ZdBeum0G0eMY1W4uqSq/CmWM7KY92VFVB2ne6GNPMxaL5dVdq4L/PfkGI",
+	"88g+E9XS5yXt8f4htT3Z4xTwkEntV9MgJPHWDnZNo4b+i5VQHnPJHFdC2T8mH1LVYuQhuzocNnG6NYCf",
+	"r3m9QGaRBcvdNuZZZLNT5jhkRxDKU8iW8MLA+zp0iHH0O1vhVjc70h2b3hbCJHR1kLw6uP7xsFL9luPA",
+	"i3PvST6E/1t8Hqu+ZVWNYlycjqBnVG6po0sNO8lDg3kkyl1Vq9LGd+Sc0RqplCxuoomasSx8EZOrLQ/V",
+	"ttugeVKIQoemJ2op7m4dnXK0ayHeiguwtiAoXLEVNwEyM5YZmLq15pss1MbDGfBo7Qev6Rc36R0L6vbT",
+	"hWMaPp1R8hLlW965yywC9NshzrvLd/4GN0LOSuTmuLi4qQLEW5NheDzcaPHb2/yHDxeiKm/sL7Yfh0o8",
+	"zM3A6ij7F2y/Sn5pSSjQEboomouYqQL0FuChuWhAPmLPUVRuFuC4Kk08lRbIt5cg/gmwdv7mrk2cY1Kg",
+	"NFtEJ4PDvusqRZMitH2a82KlSbkAPCYtsCEwaBEuW4wA8C9CjWiDLhxNWVRUfTvVBbZTfYztVE+hneqV",
+	"/NR+qmfz/f1U3zY6ZSdODeYZUU2W84hiCdmNFbm+uilqVgsIwBnE8T4YIV3DAhd1CfIN3ebwJ/KSRqPg",
+	"w324bCUii3maDJ3DAXY8c7m9lAjmWg1ahfBaiKUPcm98zmKjdhTd5+t4VsGTblm/LidU1BmwxZq8ab8M",
+	"HAjN3dMciJC/d6y23bU+1oqplXIiwMNzeJLyHehqVTk1YocoxwCIkEWLIFtBJKrrAmWo5RqiuioXbKFe",
+	"a1A2a+rNkcUrpJrtycEWzXYUZYUhPB9iPLTs5RaK4MFe09vAU5RHINnIQo/KPbX5WzVb0DxD8KJrfyXg",
+	"BUa4C/COjgridzkbjwoV7sIW2I/XsjOiFoysyLVBp6mzE2RcJ7clWuZc79OdLaVIHl6LTTeBfQw2HKFV",
+	"EjADqtijY9KIFjfm+klVePFY7qNp+nTlZxwD4XObor0G1RNSQxg+2xk1AL3RCSaqTp0LXqAKwLGHfaHa",
+	"3Zevet+cnPKz8ePJeXHVS4pXj0LW1VWsK3sw0LVTGMb1pLsqM7UL7xpCzpmXsznEE0roLLiwqpj4+4qT",
+	"d18veFXZv7vKTjuDCzaw6mqyfm1XDestsxYOF3S3xNLprGp938yJ5aFymeyYKJVvA30bKJFNi+pG6CGL",
+	"63bZ31QpRWHfgapNnWFfHa5Zvn0UM4eq2Z9wyeuNVTTfJ2qogyBGxItQt4x2LOBavHIlVVpMVpZN2Fit",
+	"ZMHrzTBGlYwQYQAtteLloq3fHgY9mAQE+sGp+j5fAGGwSopmSRW3UqiFFGvMnfLYCfmpzi/wL76ziz21",
+	"dUEOWUsNrBSGRc+oqhEbbgC+JqJbf/j+HairV9JaElT9T/g9ANKDgQ/BzaoWLP9Q6D5E4WZ9vVouVW30",
+	"idNjT4yp8j67lPFXQIicqOmJmYuTtaqrApZmN8HDjyCgHbkhSsMmNddz6FEvoOXNlQSYGZ/QElqBuE8P",
+	"vXFAjXBDbRTp5CxHJKXK8JGS1Sbv0yzLmVS1IKQRNB10ZrUWyMBDQD08TjpjRl1J70wuA4IItNCrqmHj",
+	"i6XGj5JJMRLgYN2yk7qAn26hHWANwXHXhHsHtbltMCNercRxsnoHXhkMFkEXuVh0M1fE/mBvVIDRkCy3",
+	"N2XurqAN5n+vI3wvyqtJwFD5FK540EgvCvdJJ1rUj3sgoCIMK/dEJCiliuQQ4bgcDxo159qnMfiEwdAb",
+	"V5LEI3kBICsQ9wlFYXeiC4LG0Ko/j1hul/rTmWF8iyRV3139kxqld1YEea97qLhrOB6jXpjbF69Tqg7s",
+	"6udtbETwAQdVAtsgOD2hYpt4baaA61OLWwit+awT6uCYQOmxjHnRiFRwX6bYP0CljtvP0z92s9UP2En4",
+	"U6vJW1z6FcrJ3QxeySViRO+CD29noflc6/z3UOKZBQHl1LqMOeU4Y8ZUGWk8Wdy0O4OO3R9zwooHyC7w",
+	"ZkE0eVaLqOwYsqsCctEVpGIVYAjD3UraEzEjpRj+dzukVRPCtJsplqGLqwNZy+2pyhvVomB7cLRLuKRb",
+	"32HoLFxnEqz5AafblSuma7reAD0yC5ikzbxtSPu3p+389KzP/oIIyGxaiqpodATP3D0Wst7xbkO57AhQ",
+	"Sl0WkHzrEiuvxSaDRHqtIYdQ1YxbTQzQGSS4wZv9aV0LHPJkWhWjlFUpxehabPIhW66w65bV5vxTfv8s",
+	"8WATdKFHqMbl/UbCeYKgQAVttwUfyodRZirc6A5I4kq+kqGaGdMEKy5ZbhW2IbPMmydvfEhsJASwNhxX",
+	"APB1ztawrrHCQLuPeyo3cT1Xa00e0ysJyZfM11NmMdAbq8vZnBRLu0yAP8Ngw7YaIV02L02WIERKg775",
+	"sfDhfqolvQ9rB1pX5cTkD1IVeP89nXb2Zpo6RkPEWoSSFWCNiB2h0A8fu9eyygHObKbUrBJ8WVolfvFI",
+	"2NGdOk8O8P7N4z6lR28J7Kz34WSmTggU5if8kNM9j0Mkvo1r4sfyWqxLaKc8DbXyVhIc64Cwe5KEo09y",
+	"5nAnP3b1TLw7F8eR2dBHA2od7oxoCt+kLyLu8Z7ySwQHQ7Ss08HZebftfLCplAgkO4GM9Vt5bDDlF4x7",
+	"0ez7zHA8T7j/Zap3scunT2rxwYqIl3f2LDukRYeb3V0A5OxCafhSysxrYuAjOujfkufvFB/4xwNAf/fv",
+	"bpdttYtgb8V0e987PZ3HL/qW03qfPF/vI6F4TxO4CNXAO+gzhGTBtOSA50lwlNa4BHcLNLtWS1Gc+J9v",
+	"ytqseHUyVxqRK8Kh866ZnvNzwkjUbxKOKgV9gTsPO7huqX/tsnYaDQacde0RPZo7RjAR6SBEx922bTNF",
+	"DQ6PxrIrO4GpfI6Mq9gYdNS7odYIPro111+p+q3T+DyaXju9HZ5i6VNgUhbm7buOdGIBhSpw1+HSd7Ak",
+	"9B6vyt9VHlYtTF0e6AWxGqaC2swCiywuCBFCTX1z4ijdFpJyrLqA2nct9FJJXY4r4Rs3Uf5r/wu0HXEL",
+	"jTcgvdvh8Gy5qjojIxHSYwTwuK6VEWl4x+P8Tz5zuRiynNxvecZycr5RGiidgpwZNQOYkY7G97crswgg",
+	"hV3YOx1/THu+Lpmj9J9LCd26sdu/z8vyaVmkmLnM1CiFwpqZx3u/fPXJ4Zn/RzvNaGMOQGmInF5AqNb+",
+	"BD4JWxCGD5Tfxcp/PtD1OGT5cmUazJS7dseOFzOWA9nhD5ZLs8ajwLdGKY9jF8HlrCGPAs4IYerlzjud",
+	"x/rBEtARPAqS22X37HZykzVL7csnN7wmFOxfe3bRP8NI9l/fu9HsD5c0ov33Wz9qRLC70b9Dld6X17/x",
+	"26+xDCgtsnwuH48SN1XNckSIzEM0AztUbeFafBOrBBEbL7kxorbf+d/3caz/M/g/v56ePP/t18HJ899+",
+	"H2Sn33x88Icu70I4L0/PYTGqEl3ojCRsrYwoVJ/lkzJHnQy7k0uKPMXcdVOKNbg2JqX9bVFaoZ71eLEo",
+	"7eTVWjZglSMNkTjlLVa3HYOi6+VRj+iJYUYfqzwfnMdKyPDJx4NBJd/7pkm0W0gRuovIGYYhe3fMGXd1",
+	"lNwOgo0PKq1CdaXH5FlWXN6L8PGw2LFt/4DxvsdAEx+WkIB6VDelgF/kvGsE9wTyJHhmj/dDRDfEFkhn",
+	"5jl/jtGFC48lbJdKYMIpGmy7YpLIou/jbSIXqXM3+HgdZSqcn57FcSAH8Yg5sUa1Icmwnus2G7RDLcWE",
+	"LQVfZwh/SkUkrt+anKR65WDSMJ5A5rO+/BYXZQwl4vuDRY8S/bGtbdST40paypydsZyaEo7cVCi4fhwy",
+	"/XQLQ2AA5HI/HwtzGRXXWO2Y4mJAQQE+w90Me5odrDOkhP87WJ67wo5wvRx3v+Fn3kydFbcTg+Hgm6sx",
+	"6nHT7zzSYFWtqspr6c6pTm80b7VjfeIf4cJLwgq6U4skY2XLI//o5tRTc5dr4q7cPI5ANOEk+cGd8qea",
+	"dzVXICEkNN61oCniHUoACeSQcWq8peKqhnsm6lGHwo8uant5Q94Ptgkjh8Mmc7GVCHTQfZ1V9hOlgffu",
+	"v//xnd3V0OUEspkcRaPWKgF0CbzzLDeCL3LMtI8LjJCUD/rsBce8Dk4BVQgIiFkpJVW9YKo+UOFhToUE",
+	"OLbr5k2BKs3ya7H5I0TL8i0AlCXfQF7cCV+WJ9fC6qZ6rpYnDy07CL74o/3pMwKkNPMAO1CGNMJJRuhV",
+	"zXY2pdEQLdl2h01LORP1si5TzlbESg9oOe2+ZoGK6MJ/98PlydmTp/ZPc/GhlWxQVXANphtVkhUUhcQq",
+	"PYq+nMbaMyMPgndg70Aum1J0LxKmXuEBTPbxjg8yLCF9bmtq/NKivL17dxWW4gNR/aeapp0GKYCR72u+",
+	"lpiIFfBE7NbVpqOsgs+S6Ac/tCqfQg/cAtPnwWOZNfu6umON/Xjt64Bw4t6F2egY54sMGdCsIP6Lwfkz",
+	"podRvyVoFKTFREkXU1UKEDgOBVxINqaAXBmlreyRTluHqeUnEE7NmeabNNG0EHJnYQc0wAeXrlt7Vd4I",
+	"fVS3y/pYd9BBzjlkS+9D0aYWfLGLHekJt/dm3kjqI1eEx5tyRRe+Pt50lu0f1JIxDnGOV2Vl2cTbVeiV",
+	"SaUYOtCnMI9rgGcJzRaj01FqBjmIDjy41Mf1fvFdlMOeBRbpFg134dEgIfMV/BkxH0Ul3tQYzvJB0mKP",
+	"+nO0PLlFUQutu3Q2xwJitpJQXkyqjZpcg/ZAr2cUHeFUFHEvfX5vU7oxWdX1zlasHmqP2oxgikg6FeF2",
+	"HUK+dlOQgz8PuDp7haTdUBgeb5JbNRmJUKp2nxNgO9+ZZqVFPeKzjv0koo9rtdaixu0sKKEqC82LnAti",
+	"yLjcWDXrnmZGfDi0c5Tr0OMYq5XE26Bh2Lq93aVoqXcjXfTXcpc2NmyHt4YqX6hTD+MT6HXaTwCqp1FZ",
+	"O+O15OHcaeDZZ7ovhh3L0i9kgZGII4xp4d7puKghBV8thetQS/G8uOP3Hh8GfiE57zKNtdhKwILQhXGo",
+	"JmatvN9Fp6oIXb9XD0/aXPAxbkmrmtyuLOtz1GcEzebg7OqQ3L8ne/9dOZOv5JG80wHldynZ5c+vHFBq",
+	"Pq34qN/v5/DPCfwTog/TSsEPLR/mfiu37fTobHDyrlqlEjDUWtQnE67Bu4Ceg6KclVQBVEopajbfLOdC",
+	"tvw4fAIbF0326eP2XKOYyK/85B+Dk+e/3ad/nPz20P3qwX/7Q4oD3gGO6wFott5JQii15FqV1Gq2AW47",
+	"tHegB6HFGhlq24TY+l7VrgQvwNf8ksBhswgn9kOhc0gPRjutARR7Je8aKRZK7ugu/XzuEGwTeDedM8mp",
+	"vVc3oecu2GNqj4jRb4f4sFA3lo5dppAXap+ksXVeUJpOzAGKBjya6lSZOolI6Ft3pbycLAT7TtVLhR5G",
+	"93k6kh+7cguP6Bl5gZp/tZp19qts94fspN5O7cc+0yYovNhNtxc3yZr7Y7hzvDdj+yd+7VI8HKrG4ZUp",
+	"Xru9Lgl5Cv0simm+GUbeU3SfRBYVYa/0UtteiGWlNmxZLoVrCK4wv69MplHvqbwqIKn/Jzsx+yQ6pCeq",
+	"nfUL90nfd2vaIqXyPrw0RLsHUjEqMTAbnD5//HT6RJw8m5yOT74pzvjJ8+lgcHLOn4yfTr4pnonn072q",
+	"PqjslEVC84E93sNDd6G+xyz5FVR4/PzdLeRrruFGvKYeOkcoXV2eXpedphvOU+qxU07mUQB5Dm3KqUCG",
+	"WqVfYGZAwvOW6jwVI57g8FFbi0Rv+9PBgKpZKqWuqYba5Tzu7ia15wpfKl2aTnUe9Y0VQNm6qJS9RUVV",
+	"UfuvHJz+uSMa9GyCtA8qZIz1ucHJc34y/e33J08/JtU3h7XcFVRh46iblUusbHYD3dqgg9M/A1PZDzYp",
+	"982eMC31VvO03M20vySXmSO/5UPGnd/eXgO8EJnP2gXMIyqmYZeurslVNFGCKWe6lDOXT8Du5+6b+QMP",
+	"tthg8SY+Fp2PRjlz6OyEKYFZT9wIzCv3DUyznhbGwD9TLsa77LEuCw1QAWmeLYtEgin1Qyf8MQ9MYIdK",
+	"2cAUVeNVV1ux2/R5B8qm5+wTsLxrvdSIt0G34C2axh+krNxtm/eD3TPg69MjV5RwEPoKBdutnIB4ePx2",
+	"Z/gdou9D302QGt5hVSa9n/IF74grwCJbXkFH9eS5v10/eWKWnihmPv1+r0Z3B23nM/Z84AP8joAOpo9s",
+	"LdfOsXnACBTSHqms6a3O51wWohipG1HnffZLwj7IXLf7KxlmgjcifsqOX6MnvJz6+1UrJUU9jFP4NLXM",
+	"lyjWPulofgtqbrTSKFXyAsByKFGwQa3+Ph/HNhJXoE/a7IJkS7pxo+b7VocQsgh15l73cNsBMVzL8qA8",
+	"UN0e7mIe+CPf3TbrCDMwZefty6f7J5EaP1ptjzfTQv2eNkVGFqXoYGmx/bPVPDDlh7BDF3xzgHCJ5coe",
+	"AVIkjNhlOToo2BL6/+/z3lONOuVVQi8213XskIKhMKNdzZNhOndihvh1fWkrRC1VpWabYwMGRbJt4LfC",
+	"rAXKOh1Sqw7vWORm86JIw3IAenrHt32wAv5OXWNBME+nXrYs0vkCMO6OlNhmIMSN2t+JaH7M5uOq4xre",
+	"oLY/GaQsnp1FfxE8C1UmcR01ET4keNEdTYg7jeNWbNGvsVG7uA72+UjLt1aJvPifwcQrJcv9LPIM1YFB",
+	"x5YLCd30k7gAc7ffYDrqJmxqomXFJ/cm3VLasQt+wuieqqpSa1J1mungAOaBFR5QbwBbPxUAQsWowhbS",
+	"knSqYyk9MIIHHg0eYW2u+4dLWU2HyXf0WffdfUNkoSNnp6s+O5RJehBCGYwfpFciHd1VcaeNnxZ/A1fB",
+	"SiLO2MW5Mc7nEdzL5cY16Ev5COyaXCYrJbxqzJWflAUiKFK3JZ05lG87VatkTlSxw0tzZEvRg/K9HC18",
+	"xtcnlAPvEroewRNxDrP29hJ4J/ZYGcT9pLFBYgu2o0vGNWuEXeaVn98ubuhC1KeecB7L245dkBliPOC3",
+	"D9KB28Qhkx8T3fOF+A55b6sZZFwTRbj1oWVd1vMjpd0em6WAlkWpJl70689SLZ7eIfxmaj/+4koCuryl",
+	"h3UgtI9jMZ1O9iA8SrWDvmqfW7XL3BpTVPGVL9AHcos6BFOYhi84Gl0mwL4eUTsZsJVT+dIRiMwuBJbd",
+	"Et49GI0XrS7zVGitYSc9p/9BOzkAVuSXdLcjKukMvSpCn45Ss7GYl7IInVPSOT70xxgvvMXb1J7+wEZL",
+	"2PNTB9v4c3RW6uzp88u/ZAMfF9n4T3eefd153MY3GrHFU02enrnii3Jbau9N8w1eNnFUv4fDHfzhC4f5",
+	"+TtcNYCd4hHnIXPIHkX7J+0aAu2s8CG1xmAoN+tZMnEr4H/bAaPTPRmHt/JJPj4dktF3Pf5mLeNMWJ+J",
+	"lJgd/O2ehuyUPnutsARKMrfafkfL2Vu6GlO1SNmeFNRfIiHRan6wOfIg1V5Z6VSpQ78zdw0Ed/KHUpuM",
+	"aUUeT2gpReCdULkItkHUys3yMzy/wC4vsboctGQaIclXt2xkd5v+J+tY4o755PoCa/rt8dSGb7Tvp2aJ",
+	"Upp9sfvbOYRouZBx4vcryRV2C166COueyDhUNzUKv9x1R7+EDR22qzd1u8lTFCuLgGAXDJUFvH2coSip",
+	"B4YrPL2SUBWGsN7U7Nb7Hij2DNc7eyfAhaMfuQByf1FcsHwla3uT8HElcl9J2bLQ3BsUnk3AhIa+6R3a",
+	"C0J4YRkf0+JGQIODHN7LM+rbTyvuKPOTU6V3O29y+0xHj1d/Q26/vla1Nui2ySI8hcHBFysxTJcXePur",
+	"kNIV+AE0N49sQQi2EE+y6gdG/9CbG/tFtw0gQvffRyV6LD8kFR73NRrabUS2w1EPp+it0KsqZYUfAS5F",
+	"z16wAVsILkMascfOB8SSqJHlXWFKTSMZsFOzawiMQ8Aq/A7T6afmeKouRN1nlwFIA4+6JA3e3SDUJhgj",
+	"k65nMNU4BxFM1YZHqYUOX/DjrUElTHOBmEqjakJZa2YMRdlChzSF7+RsnyxJqMZWWPq7tVCQthUKb8XC",
+	"SrjhVseNLNkOg93XQsBf8geZFZWTucBGzPddyCLqyQfkfJBdyZyPrUmUs/seCRgvDJdV1Cj4gDdQ7RmR",
+	"4KYPg7R2Pr3+osA5UG8TKLsYgdzP2X3AjWgm0vkKYSvQ8XLNmB8WsCROyNKBwS+uJKAFOM4fEYCJg5r2",
+	"f8ipeaVdwVjAhXEEtMnLUlTFCytW9togUSAnQhprQpDtQszDZkPQSgfAO0i9E7xOebQ7ikAwSIEabaMg",
+	"ZMq+e5WFopCEhgtLBhGNn/QTnBuzbCneiX6ASl2XLr8MH3SWfv7zm3fvGYB04B9ypoXRF6H4IWcKMheX",
+	"IEkck77/8V2fvbgR9QbP4Hhl2J9evIcz88OLy+8xoxIt89BR60rm/9+JK7A4IYypITt1gDZ2wjjZkDYz",
+	"Gv2gtDlx0wlL58vyz8JuNd3oiWwHeoda6WAnnCZcRykZZwU3fMy1yOLSbOjr8+H7d/bAhXRS8koTlr6o",
+	"Ku1xIK1evZJYjN+/klfy4cNfoPfiw4fskj3EfX/oKlpdQyYQuFpVMB0rtB/Cxx4iIocWoHpFrVb0nEPX",
+	"1MYy4D3Hv/Aq9BNCv7tdQwAxmroURdo+hgKqvHFXAKWf2LvioTs2D921QG/C1yCd8OEWEbSlglW/kQSX",
+	"KzMX0pQTnOjDhyy3v1J1+Q8C5voWWJpdrQaDxxN/buBHkRNO0lhUymqNRjHXUhLpCWQiHxETH/jEVBtW",
+	"ldeiEQzBkANOyBUMPnwIYs2KMypL1cPUcSDtKTrSWAwYd2DidMTcqaKiSbrF/DuQAQUvlGb36UF9HPGv",
+	"fIIQHePkyWIdB8vPiC35DLef6KftvTrhkpo7FRf+bJcmzskqNcvPB49dBG6E3xs5gzTyaMF0KQcs/so9",
+	"jR93I01qpfVI1eWslNhJq8kSuVvTupQaz2FYvutiISSTokRjJ0J3pE2GWwFOHjG5/RkmwJfLipjx0bJW",
+	"40os/utv2n4UAtXPz59888BtqjbWlmH5RBXCLtQa00iEsqBGHbAZDRwXkHG0AyevCrcYnDdwGy9YKZcr",
+	"DOIJaVAIoAGjc7YUNQPfdBa2HtDagY5mTkvEFoYgv+xviZ3tkEtRT4Q0J0LaiRdMi9lCSDNkOX80BsuM",
+	"WkmxnP+/Zy/HOY0IIRt7LsakZCH4IJ4z0ImwjsW1lbBnUwH1jSuvcyZffj54zio73ghsQgBytWu3fzp7",
+	"nlODDgAdPrnELHTUDdYck7HmolpqpMCVzO1crGYFQxIiE3g1LlhuD06/33+00nwmCLyvkWLvVqeNO/T5",
+	"76BgZCwKRn2Ebi34b5CgS/73FUIRgyvXBQ6iGj/DJtYQsgwf7RUYR9OyMqLWkIjlDG2BjmH7aSdP7bnI",
+	"mFZXEhNWQrtuVWM3uxgsxjF8LZaCGyvaajYvC9gWlCS0VitDHj5syEagLpYdWYKVuj1jbbhZ4QYjx2p3",
+	"iUHunaUcCgT/2payvjlMT7fDwq49mgtemfk/cnafIr4ToTUCu1gNFZ6pBS829hEgt0SIEf9XtRSSL8v+",
+	"hi8qGKbUPrvkAfIJPGc1VfoMrJZrEokPQJRa+w9rn0ARqcqJkLpRhbe0XHxy1h/0st6qrkj10sNHj9br",
+	"dZ/Dn/uqnj2id/WjH1999+L1uxfwjtVPSwNpJy+DIuOrmnuD/ik+RevpDXuP+4P+Y4IxA23T3kqzFa/B",
+	"3p2JrmoLvL45aCobuIutFMiYUStIHdFswSfz0pqCNTOrWjqARWhPg5iTLmQ/3jD4IqtXlVd6XGolarOY",
+	"0AqJGjqdqm3vuveuLMa+XUpteIUazz0yP+2mXEnA7bRWFsgcZEbUvTJqH94EmSF8GGRJ34GOiiJQfy6V",
+	"fFX0hpZgfwLigaK/VHaLLAXPBgOCHjVUaBjfEH8jbyyaHPsMEvwAKKTNjcFLyBKxj1WGIN+7hvPze/Qz",
+	"XlBofzjgst57USEhor2xajGfASYwn9hT1PvNvmR5BgBkuljmJfYvIt1Aqkb9SZ9dBtQ47mtSnMDFnXn0",
+	"O/z3I3zHGrduE4PS3EBwcfYPidNQcWX0dlhliNBPm7a7JgoCKldWdSWhqiiLIf1DQYZUaxA8v8DFczmZ",
+	"iKUZArjII6iHOUHVH3JR8J/oXrSsdgJhSSyboWhZbm2GIfv9CuqHrnpD9usVltpc9TJLnd8ydkXZCfRX",
+	"UcyE++PHPLgH4eqkbldKujb7cDtAeh/XLC+LHK4Sp2yDdug8NnLiO0gDms8Q4fvASgdFCZoH2csNu7A6",
+	"1EIpQE21RKP7+EeuzQmUN568+h6nCOoj9TC1tMj8NY+XFXmZF4JL6LWe+TwfX3xHlUrs8gp6eNEF55u8",
+	"IkDZ6ROmsSSfqI/KcjOkRzzjsEnAOXPfTr1sQpo9yBKAbWqpPVwVOsqIHs7HcyWRUC+sDIQEK7jwhs2V",
+	"uq4YsDk0IBDPai653S2tlMT/OiaF9tHs0i0NlCjQdLA3AN5GpFu61NXS4AX8XsXOAFDOgQncrWptB6eO",
+	"gMZAYMeuYJ4cRg7W0JJEyCJANwIp4Us/qDVsNGLmQcIltiHDfptW64PMCbKWifEC57K2+EaD1V0tlMJJ",
+	"/A3bZU/uyWqJYSyMQk8p0Ssub9uS5KEeDy7Imi8Egkb8mnJ/2NPj0xyI4+IU4RrQHlwXPlcI6NwwyAR9",
+	"9ou3jly7PLtHVEMSFLe+82P8fSXqTXBjIL5iFt0kcTpMs9LC/nh47eXHrBNp0CjkMidqCBcbODnqRv14",
+	"oPMA/5w/HVDiXKsjVWpZdviuVZ1uL+O3/7p/ddXHfz34b/cX+v/oBwctCQA08fhkYSNzb4f5Hmm+DTQp",
+	"zlTj6rcFdduwgIbI61xJKh3ot8+oSbSqpKGPVvuqao7WJNe7rXtriMTycgsusBxEC/g4nRCzhhbqzVTT",
+	"ajnkf7x78zqVTfwxiYXQqOD9mPXOkTC7VZ1veeEw5+9IQwIxH2Rws3rWqyOkpURzjlQpl13oVCknhR9R",
+	"H4+dapV7WDtPW9TsHEW4h+YkIM4GsmXkWCkN3SBvXAAHnW24MMv6c2E1QXu8n7rRSKLRftjrbwktPDXL",
+	"Z0qK/ILSyDcegBYs2yk25yz4xgkEuLho2oRaW4NuLtZoYXrFOyWt7aDviFp7ZPUbWW18h5SS6pYgIblL",
+	"qHqcyIMOVQOo04qY1MNhhpjC+rP9uXfA05ioSo9/TtkQYV0mTuB7r/JAxrhHlXamEshNLLO45dk8Hzze",
+	"/8pLVY/LosDqrk88zT+ix0VEByi2d0LeU+KYoq/3wHOaZN439GfnN97m4n9VNgqohp18hEvOXHeUf1G+",
+	"UUt7E9BiAObDbflxbPTo97L4GFrf7RX7r4xGUA2n2gPKFSRT9dkLzFXy9q+V0gAX6EPxUXpvky2FLFpc",
+	"ue3VON+eHUAk9m+3Fec44O43Xivz0hrud7B3L8BEcoZeMyCa3rRjj+V3tSiENCWvXhXuuLU3HrMxD73l",
+	"36NpJQpmlLogF0SEj7/ktdktY97j926/FLjcDpY1P9diWn44+PF/UkHWIN4ucYa7+W8gzNATYByzpA+D",
+	"0odxbNxKPLhasqhq3JpUIXQpFXpatzkZYTUa20F1JUKbb6lx9t1vOeFzfGzmfJh6JT5ucd3p55xC0cV4",
+	"VlMmqnrfnsN++xdhP1xhwxPlcQL2X6DIqnd6fb53PoAmZJcqXEx7DAEqdS2KIcREvKFCNcZv7R+hA6x7",
+	"jhIPZPv+TVg1+MY2q++7gt/il77UJXw+eL6D4ePwd6NniH2jsPYVIGa7HfHAEA4ksefaUnh/TJM3GtvS",
+	"2gTyzmzUiqjPShOExai0RD4QLRADl73h+eB5iLJ9p+S0KgEa0KULjdXKDMcVl9eQMHXQKQ+HYetgvzLN",
+	"pbfY8C4CPcgthx66O1SAaPmR4rPlgn1Hj3xOCyX0+OqMqUG7YI8oZG3Don93DiTAidksMS025BITFA+t",
+	"ImyGI5sXgG4ldoxHv1Nrqo+d+mQj2gYriz4b3R35f7d/zPsp1/hP+JF3bm7H8cSr6WslxU/cTOadSttu",
+	"ev6Pd29e08c/Zr3HKSFI2DRQrIftYV5NT+x3T+DDOSZM9L+G2fFWYEMW8HgyXAduB22ez6eSzDdgZ3NV",
+	"FTrJBwdEJxpN2yhDu9W7zddlhkQjLh0XuJrR3P7Unyk1qwRflro/UYtHeartW+gc33dpKnNjln1AvIA2",
+	"cG/hX87pBo3UvM8tNFhrKlsdrvP9KFJtqfPod/tA9yn5iRcNIqm1ZO4JhY3RMElhVQnn21wMMYVKUz1K",
+	"WVNWDrk+l7Uyik1L+8b9gAyll6KqrI5QQkaRWoviQcaEXC10hjFq2BoeWndqYTLMfnalskQvyoVxk3Y5",
+	"KpiFqpeCX1PuvcNYa3AYbjxGPty+Q8Vu7OLjtcDKJmpXwHJ7BPIAbU51nuKeJtnVZ5fQzYzSj6I2fq5C",
+	"LKhclnLcVZQolUHgcapqlstVVeUX/o+VUtfUyaMWDonKJ96k0jgIn78j2PdvI8q+dBSkS5hh+nGxSd8z",
+	"h8mxPcR/v1mKtk4RZ6in9f/I5+i7ikLK6wS7iUmKmCDnXMRZqgger6NEUUh4gCgPJTxAZRQmdqJ6ijXm",
+	"MqQsEP7scilkA68PoySg1SVYVJcz+WZlDtL/30f1Rr7Dim8n8jUMuxckLeMOS25qqaSiXZ6FkEe9nTSd",
+	"bWdNm92lCSGJmvYhOCIwB+P0jM3VqtYZ/fx4QK2OtE9lXmkR8hyvJM2EElG/f/Hji/cvcso6SfFdgCSA",
+	"cDp8G2Sfu2NUVQgs3D4bBCEM/uYYxzbK/cC9h3lJTDRtZn5cSSzsvY/5JA/wMUxivDl9tIa6eEhVbeSL",
+	"dOR3I3RuMJs72PfV53LUUGuVg3wz57sFgk9vusDcHdyh0l/hGNi3+g6lr9rh3glz8h0WlGzXVLcqSzBD",
+	"eX/di+u1yn07K+R27xhjPxizfCOrTcbe8YV4Vxrxx3emLicG6d+tN23F12/rHTrd/8pfJA+lGaK4pUfi",
+	"7Pn+N94r9ROXm9sLK6q86g1//S0WXd9ClhvfJa2ad88jIYsThN2GYtKkILt0VX7Jk0zpVpgftv+OGjpl",
+	"M3JjIeQ3ncgoyg8J1NjfF5Q153EtJXvigvqtS+1Kdt9qdoxrIZZDbBgryWfWvtGGdhWENwH51Zg76KWI",
+	"zw9LRqHsM1Fg9HMHK6nLV9rNukG7XHxClOsuglYO2b0RcGxmwLZ8OG1upfS5bjdB5A/SQug45y4DU3Ux",
+	"FnVcbYhlwWvZZ987NHopkA8j59I97LUvRJRsvSFmxdY8yeDVe5rusToiTeX/smhV1MMjxcZuF8cbRDz5",
+	"OpYDBpv8vjpGdb85NL7UESF67xBrPofG0ei29IVjQq6ryo4oEDxx+6jPAbet93zfXdCHeYyhbU5oyqxH",
+	"v+M/Dg/zeFXaI/0gXjqGfwgOKbowPdg9UxL9Ia5ml0qqsAYVChpjGMmZsnczlpOF69beGH126cwHQNOn",
+	"0rFGU7LI+cpXRemSKi+CoMSMcuihhZerVQq91RMEtr1iqQ8IOXvKyoGu2GUGYLjSXEmur/WQnZ89o4xB",
+	"h9AbJwc6EyXk8Qe7+J5mOdAQ0jhzKBquF1ADWHQk7OGu+TN6ZEwBP9ApRxM6Pl0DXy4SenwU7ezZYceu",
+	"rBdAx7dO4nz6EUTq7D6CWWeQJpK0n/U668y4iMXdV/Dk7yHbkT4teLPl1WrLvUcgHjpVNwxaUaG997le",
+	"/vwK+8bxAjGefKgp8+VvrkFPxiY+bqczLyBlgeW22nfJUaEoGmoWQG6C5YrCYyWhxBpcLT7AXvSvJJSE",
+	"FYtS6oxkMcJGhcA81FBR6MB5HrzX90k2GAxIPoZ+zt64YHquaiz/gu5POBn0oFJcLY+qcvOunOJLoPMh",
+	"GcU0FdDCSw3t76Lah7jjXd6VZ0wwcMkAx9PzvS1bk9Nae2yAMDcIAxVl0VlEQgCut4207JhJ1LkvAn6J",
+	"J9Y1KURO/KRJ7Tl570o5OTyr7S/2Sg5Pt5w+WOvv/JCcKrDh11UeIH6w6B453N7kGRbr32DPVsZZVUpB",
+	"hwqMO6wbRyiOAFHuQ9OTVWjOzKsqwjtpUxMRjLJGaQdJwh7I5gDRRz/C3BPofP+6RhIcbrKRsq1xql2V",
+	"L5eSwdsv3FZB0Mvu1kEFLC+oyPPr5Ah+6UsS7DwriT8sVW1aggB8a1/n/nw0mfNS7q5zt1IJmzgZxW5E",
+	"XU4RaRAGGJIXDg8seYgBF82bCa4ZK7nwCbMPXWkB6Asqg+aABzFFBxr2ZAi/ZY/P2D9ErbCHkjNnriQ+",
+	"BxO4II9xLQw2WYDbnkwLX1eMjjevwOf2E1CEmHM5mdurkO29mnddlt8BTf9NqheiFSVO8Y+lvG5t7b/5",
+	"ISYIv1LGbr97ZK1+8eOLx7FbC7Yime7SaTi0cCo4nUxKYbCHwAUES+9KxXd5KGOG40g5hYQ3AVq1qyaL",
+	"5MN6ripPKzkRgP+FauiV1OUMDfm5NR/Ir34tNkEp8NXPHhkQfQjvo1zIGvAqGyXHMAFidV+FTngYOBfq",
+	"tHMlfQSKqHJygrPPaRBszMOlWJP+kTeP+C3lxEy4McTkuvf5j679SofZCBRDIoZQK1DpniZY73+Jkwk2",
+	"qMNECWzecMxDiJvQ7wmW6QseV2oF233RKoL0cSnSiM0PRS4IzEU1FQHWvtJiy5igxcLxhvM3ZOONC0rE",
+	"Nux4E9uZERtfyQ5TFEunlkshUROARsbgTYswS0KU2OEQ2+/i4rvuzKjX979NzV+7Hfp/FGB7d27Zv19B",
+	"7Q29etIHEYrzodz5jwT9msepfwDp7DBh7REhZ4vrOB21OqcsU2zxAXeQc8xYlZlX6SDfS9dZ+t8lxrfl",
+	"GYBOT1FrjsgBItDFBU24uGb5TCA9clAChiRvxhssVs+iTPExZqhnmEgAIQxw27lLDV4I/dfhyDlYtXvW",
+	"RACQzT57BWiQ2uiA7e2BC26Ey/d0s2SnA9cHeOGr+Ds9DgBBo9MeB+rns9UF9XMKKSBtl3h6Se5QYufb",
+	"S6avpKMHUKyEkPFwE58mY0JwNhV9fUnuus8RfIWxv07sFZe1I/QKxAVIK49bOPhnDjp9rVivc+d2YaB0",
+	"XF0OBm5vfm9HtDbIRLiZSs2mtRAY1UR7bjuSy9qBXKswujBuiDiESxDitKn47leOw/qe68HzTrawwORm",
+	"YlgsXpDdYVt3uP8Ttf3niNp2HqbumG2Qz5/zfu2SlIj72EyiffGez7oGpcdwUHiQkla/SrR3B7k/4ULd",
+	"r1nC6qPrF4pO0sHfANoH4g+SRscb8nB5dPnIJMYRNFT2UMYIShvfwQ/zTdCNUFJVvxcZ3k1l5dxFEFXU",
+	"4qICeF1W6isomg5dYTDIm7+aukoWlJfnp2eR58oFpTFX1uOvgnYGeJtbYgpLfTrEVEshxyi5QlQo+pDP",
+	"zI1qbgipQDDLf83GFdQYhRD6HCAHJDVmLH+YB2pGYOLn2K8nlM1d9abP+GDy+HT8pDgT58+/eXrV68KT",
+	"cwQ7HkruM6ljfwGKH6aO/asJmX/Ke+f07IBPgKJMeHN3oLzhUeHeveXOy+31uEd274EVv6jk7EzJh35e",
+	"UvTjVvdYeOtrKfGgx2Whrn6WwA2pcJITbP7UanwgULAzSA11kqXRoppesLEyc0CxHgu2KD9A8QzIRC5Z",
+	"/qoQi6UyQk42J38WmxyKeJaCe4cB1Dq6tJqZMKTaQUwQKzCpcA2cNS3ACfaGmjTlqNVRGeH/z961P7dt",
+	"bOd/ZUfTmSQtTUuy7JtQc6dVHKXxJLEztnIzndAVlsSSxBW4y2JB06yb/72z57G7IAESMqmX7Z9sSXgs",
+	"9nke3/k+uDZWtOAbPGVFMKJJ5Uh4ASEgUbYGyddnudQJZyuIWneE3JC6588IWP0KXulDZO4KTaY0fiTL",
+	"Fxld5ZJHsVgkvmb1EUqqojIJDhcSjvPZQvsx1miIRWHwMYZo7zms4tmGo+MNiEZPRaLez8Buv+QjED4U",
+	"SVqNWHhiWmSDdr8CCSLsaSjEQ5W0icxHoUKSe9b5JKEd6EYwk3HHK1Hs5ir09UbMpjiDUaDH+z7H7NdE",
+	"6toqL1zN166hDdMcpHaufU5FlCLsFP7pOfVNnj4ayOGV0pGqD0u3w8u41rx34KwX/NaJmfk4v1qI8IBI",
+	"Lu3PDwcDaqBKLcvBX6Jmjv+t/0mm7giCM4Wattas8x/eHGz4c9Tq1twiZ25IXujZfB3lspTTfKX7ql/3",
+	"H/Teupp/LPLHr+tSw7rvnnSf43+dZbPHPvnI771VYyQWEawxSc5wn4t0K+Z6R/7a+xggamWY/FZAoRkw",
+	"YP8os5wKA4+etCrz+0UWY4U3PG1TgegF6H5VaSZZxP3k+LjNzSQXIge52tnff9pmvH7X8p3Mcn7hjjbb",
+	"HyRsWFGplOjIRHJ1bL5F6nRtLbiBMaUtCznbDKQKeAN/QyJmRQak0e70khoNpA5YOblcgpq5GL/+7TlT",
+	"6KPIj11laaXEhLMfzBQdU5S7B5MDCRIDp0lW9kSiTeksOzBXvGzvGNiPLybKeampAulsiJAht73nXpIR",
+	"OHpFwTCdZqXtit9kObEsHguwAviAr7wqCuhRoT0o0zS2kErjM9ZpZocGTBuQsQ0mE1CocB66r2mTDV18",
+	"+T51ZiuVaGKNy1SVMpWlhAM9XNoTH/x49MTxX17Ka6w0nez0DVYRc0lWggJdt69DdTgoLoDhSKgWRrSK",
+	"J8fi5+x7zg+xEjkW/FnQi5ICUkUexJobPVZFZ1VgqsNGKRLpg4jZxcVvZIOfPDliSxMNHHjTLHemT6ne",
+	"lw1YlO/95N0SJvgj4qSO9LJy1RMJnoyPxsVsmCBXNQ1tTMNndBrP5Y7zMHK5TMLVZNp63ZxRfD3HJCqT",
+	"pQkrjbc0oHvh4I7gvfxz9BXuJ/wH2tgA+q1RgORZnrj1083SVWKgdKweHTU02t1ymaVtGX+eHh1fG4d+",
+	"sbpvJBNjy547HJJeyFd7dKZM00JZiz5EB+XTXG8RdT0OYCdOaftv/fPgfWq79KMzmHpH3x4eHrqurPv4",
+	"96nd+OFeqfRaPdBxl7/AW48P4WL66WhdybTFgNJG01jAAEM49Abg3sbt1commpuhzLNy2dSOQo3xWNvr",
+	"zLEbqhP+12h1m++z88Hlvt95JnI5UDnip6zK1bA0nsCqjIpZ+CjpDqWWxfLvbrI2zgl45sF+5/LRs+3T",
+	"9wypuDzqAQ90bnpHJD+f/9ff/3H2y+/nIMbkzgifH8NAActR1H0VP2frhx0dHp/s+ct+zHIVzqBg6TS1",
+	"Ff546c6qfc6Wf8giA93KmpY0bZWnIvnx7MXrX87Pfrh8+eqH88uLVz+fv2RNxig2Ps7ebfsepd/t83Oe",
+	"q6JE6KwKKmB0UHwFkFuS0sZwii2x7tcubammX0Eugo7YxkNZ7n0MXkIOW1ebOgxfgm2cGOsDhhgapHOt",
+	"RaPxqZfw0z4bbsTFL29i8itQayXTfpEV/rOGuZJFU+vAvHMr93qworXmvInxUQtT5Kln7ANtNDMSIL3e",
+	"2EumXOzYBGLjI88H+VlsJzADGZ0vT0VydPy37mH3sHsE5sRx0mII4YmX+MR9juEfFaZBANAKNxrFyHUZ",
+	"fQEOsRxYk89LBRKyGO38XWfvhTXDK1Wyx8GPmltVoMcDgXEzcxsKhtJNnjLRGguPnQKdUrDjOl4OFMjn",
+	"vGrvYmK849EVLw1etb374MN26LebxLAF76UpBeYctoeCXsNQBftV3tVG1z9yvaJwRVSkfMvp95bBEfck",
+	"WTQLY77Qgk49KBsjFz8pDbrvqJBVmCl78zDvE64jBskkEH1w5xO+KsU8P60QkuNz5hvGQQgQ79ZGnUtM",
+	"D3lNkSHbRvguCPQabkQnKn6D9Zm7c7VMTsUhe+lQlk1hE68+HOWuGuuACzPd6CptWjD8XS+hZU2Gd80H",
+	"Qe1EVk5OPR6iE4Fpmy2Vg11atmU+vtL5koKZra511sIDpjR6DiORuXuaJOEyK9JsNFIFBFg8KhqcereU",
+	"3jmbdRdinGsn6Q9bxefHBgpy9kYoLkvqBysGqlwopUW5MH5e20rAl393P/fPaINv2kNftlfAeR497rbk",
+	"b+7rcvKfs0nMpsIC8hkV63h/NuqAqNTrXpggTTiWlnI7Z6TdjrJgAHHJPIgksx7kg8naOeUCYg5jlVvV",
+	"xL4WptcNFQGEF9xNJcDq+zfK8oRJElF8UdDmU11HHuq/so4a1871j4StUj8vSgsyp74eAAhKeeZfKTUD",
+	"JBaWAq9PdLdwrtQySKYykHUibS/wK/HBE64bAtgHlIIbZX1WVsg90/TZk6ZM68G/xY2zs4tmzbbZuaXU",
+	"+bWvzauWg4JsEFTSdYjLV4ESA263qRIZC/dSssmnBZkXwBf2HR0CNVZUlwyKDWpWdgCfRpUrAEx7GZ3o",
+	"HSzsGyz9vwmTYxFKGzWuwZ8D1nDyVn1d9IpmfZXyZIOCfUl09X3tdZT5lWfDoZqVPbEmSw1BeyI7NyOK",
+	"fsZK1B2sr5RaJFBsnAhgYlCYqjYjkqaO9mOM9UkLEtanIfRAFMhYqWNjOF1SkfVOvMfNcsrTzIKK2Bm+",
+	"FJTbPY6PUItHTwWB6elrkJF5onQUHQX84ddE0+w6qa+JqvmbTrjWV6FTiW70J1LBsKWZ+TJ6IpOkr/QQ",
+	"R69vjhWbmA6qsMADdXxTQXtTKXsNI5in/TKp2pRS3GsqsYGrrTUn2yabAL79Z3fHRhI0v2BspgGu6uZN",
+	"BrzeBf3OGpTWl2MTJd6OJisJ9aNJU0TaPaWp304Or5+PdI4ldRtuQ3IZQKGwAHFbotI2ABjR2oLcsU06",
+	"KwXIuE+dhmUcFZq7lSJKM1bIdH8mxoWZz4iaxS1ipNfzolV9/U4VqOrggzeACRoGJpQYMr0wRWqba5Xh",
+	"bSrdMaTv1jSo4ccMLcgpU/Lmj1gWg+5rMjMWIHEJSdGiFd8YmR5tSLNDAcg1B/kns8BZVxpY4wzagWMj",
+	"SNyXhmZwNDOfHFq3ZdL1ybNDS6eGO9b44IBoJsxMrvNxbyHyyAWPu61O8SeHtuH73c2Nn/8M6qNKVbgb",
+	"//vPw0ffvf23r/v9Lv7vm3//emr/z37zLwft0Ac8RzthIGFkK+MIm+bYbaMUz6z57m5TQU/lJLlWVc+D",
+	"jUDEBCGdg7UTfhP93pu1476HA+KNDzzd4+Nfhox+S36+XiXigcDdwkz5JcLoPXF/3RUbyTZGG8Iq5znU",
+	"BEa2O1x4PyOGowwUz+1mNKo27qAd56HMAmMlPVEoiB8PGQYAkFVtiNJ2uAYTUO9nmftLaqYy03w6luA+",
+	"LrJhhaejxFfjNsp6aR0OS/u/I/wUQjEsbIaAcQkMA6Yg09HZ6aciCRUoWKthRpRQpVXaZKn9yD3Vxlbj",
+	"bvVGExz4GzBY/PfWxhM15w3f12RCrbVkk/k2XDUfW7TgubunzdsrFTpoxS1njZYsbDrt00H4aMzvfFRb",
+	"NpHp7o7neJhHDo1wI+0LdWiHgSBh7wdOB8oooVf+gHhhQloog3I3PSY8BYYHPF/aXde0t9zis+nMFOX9",
+	"KBq9QAm6UNRAPo8tZZkNL0MVqbfyKTQfSYsidgaiLrIUyWMMRF6m8+kMvaYT8WsFQu/c9yIrQy1nr1Kv",
+	"SoWIUlAFpvu/7usEqvO4GD3UY2B3cjEGtf/RI6CwPhWpGVrq8e6UgqfZO1mqQFgZait8UMsSZoN+HyXn",
+	"GLwzJX3VrPZ8whc+xzqxbRgEeYVRWCiLsEBWgC5XVhAOCdQCJUds3XaJl8KqTgs4uLXxFzdCqVK7q0/o",
+	"2qp0OjNZwPQXKiDNq63ngr+mBqn0Yxi19p+MgZlMo9VUZfgxT7rV+r0XU6wSa0rkRAXgcY0tgHJQ/vc+",
+	"1/E9gNq6HU+5X93a8oNEIZS4Tr+S4Nmt6C3P3jWDut7IZcAQoxBrJXqSG3PldnOIJFOMHzAMHDeGWbXo",
+	"CWmvYCeHZyErE/Of8G6Jcfw9BcvBae6JD/0D15L+QU/82fcIkf5BR3S73bd/JR0f6CEC9+Onh2Jqm0Lp",
+	"4MOga7LAUDoREQAvMhEyg+Zmj9jJMza4MKxyFkfiRYtAPDQQfCCs/YPv7VTD81R6G4r8u+Ksr/cdpxc3",
+	"Fabva+yb89xiZSKaFb3qx61kZDbkYMIETaEK0ivJIucjhAMhIbAhH9DXP5kF9DjUm1LgwMcSJH+etFe2",
+	"ynKNM4EnElovec40hmhkmKkCRC8+lmcbdLJbUI/mM7wR5ceRlrKh6u8Xt3pbIBv3Er31YVA3q7eEPa8d",
+	"5j2pRnndjythT/lo9PbDybd/tQp1bowAs/20Jez7iUVvbyBie5MerpvaL9XC3mxM1Qz+qYYl7yUTec3w",
+	"KtFpW7Ez/8Gd+NFKR9tllGePvuiBeNIYxw12zHqQ8CVc0SZCiMHj0lOl+QrCqSyHE4VsurgAByoPBtJS",
+	"TGTqj8BlRInpViodaJKDpGxjEJ/OQLmtyR1XEDIFqeS+DrXu4J0Htp2jZ+Ln7HvasmkOOvs9vBPTr9TE",
+	"AJwgOx8cxBR49eAwVFAolODll3N9pc1Ck5hY2AR9uSrWpf5dzRtjpthljbsJFBO2y3HjcIBjAkR8skTM",
+	"nxwr7kPOz86ADhviBKRF4cfO660RqoTSu7jhn+6gt9bUA66draOkbnICGLcxZe1Gh+Zf4jmS/FQN4ls5",
+	"wIat9Ulq+t5Y9Z77oruJ4fra8YHPQo7YDVRT0BV2GNgcsvTBEW2vZsweRo4Mmvb4g/vnr8bdf6xg8z+4",
+	"4WnRCJsFUNDdkbxSwbjbkOb2bod1+9WuI3eYA48DIVdtQOMikjSpsAh5JheMUhCWq0f5Rz6yEWELJ+pw",
+	"YoxVHR/pILnlDhLzYJgGwDns/cJzENsTxZNRbbQrzn0etK8DOGhqplAAhHdH+VHgMnCnYJUq0IP9PQaO",
+	"Ay8ZMF+Ul3Y+cP0xUGkCvDIjWeDnR2V2Xyf+KpvEtAPfNHihbtDaRbjhQL/rbGN4f9Wo2NtJzq1oPNET",
+	"IJoIWW7w9KOhVFDWyF3Pswany3BljqIv6CmdqlNLehlwlGoxp7jFYwojEgqzSuYwe0sraAdp6o+BSTNl",
+	"920e3OPzPg7i19VYeu3hO8uq3gEdW8jEEjTeTsCPmZg85S1v+amfNoUqi9vl/L3eNzXlekEojGhOJtIf",
+	"XlEwgDcPaZE2zWuP0UExdvsJ0paHKJoUIIvqo1Eg6c+U4fwWcLpmhYLwDEDlIRJp3BUQPXVOLsS9MZbK",
+	"yhPes+2QZhrGkynGPZDDK3ceThVorfm9VCuVQkYUhqonpMa0g99TrZD5Qi7dNjxShWoocymL5U2bkK9h",
+	"LtVsMoibouaRwMcnRLN5B3vXK9eXvAAo+VKdozUb18fsD24L3IjeiwidqkVbYBr4fRTJR9gKLVfuXLFI",
+	"yZiAZPOUNEORuo9CIRUpGOwEkOqK3mEjmbSZtFalfW0g9eQTxv5e2jy40IU4w3UqEncGJmzLeoi7kLk1",
+	"/NtytRnOau2IgRrKuXW/9V+N3NEUAtlgiP4xWT4IK7SMbIcK1O0Ug/eL0JtfwG91NrY7muwXq6zOKlvy",
+	"5uYWVMW5+AQtslku9X2C0CHxDULUMG7fwUQxnzHuh3rsG+ZQMQ5NygH8I4sLDKJqJay7JmA123CSuGPd",
+	"+zG30NcD1WGFA+caDvM50NACtNv7oHXSA7gj0Y7PiQqoaSIuHs+Zx3Qlw8AULLXR2VDmAcrSY44q29dc",
+	"luxV5oHl0IrUQODCTsyCAX5jlo70f4l+AoA6gECjJiAVEYo3ANdy4nEbzuHFYCd+z1iVkd0LpiVkWLxM",
+	"2qlIcrcP0qFGcX8IFmGhF52veYbsdFmKEIKLGjWzDmMIYXjc7wHY2BFTmDp2XrBA6XZNia54oxSiGt1v",
+	"utMUXvsq+PduslkZVX1XRpBNYahvi9kQzKgKf+yKM0BflEozEp8eiT3OtST0UgKNSC0mZl7Er4mnqbuq",
+	"r5OT4+9EaczlVOrl5dAT41CRHSpsMHIDWLVknl2pHn42Favjl6/ZA7Av3LYQ8f4RiS1kD+67nsBvuWym",
+	"OnLjG/YqkZovGgIPBud4t3Gn1YmzGxAyEgzZgCJ47a+67s5yZl+NmButzd7irr/I2hGdXTe36hzG1ld/",
+	"D/Heh5645YFrSt6+XnMYPie6NZ8GrnjF66ngeF3dw3Swb97jD24E/2q3lF+NLtC7/7KgP9kF/bkvZYi1",
+	"4Sy/47W8/Wq3Gndc+I8/uAHfyKgFPs1CFqn1hQpU5uDcThLSWchYPhDxtB3vKLVWEeyQ2ix4rYSpZgeQ",
+	"JAu7QTu2J/41ARTAuggfCficHB03a1q/DqGe6w3qr6ge13qcXoxQubXNpXXCeHejXvYD1yp49TIcrC9u",
+	"R/qgHAGvGV4T2qxubbXpl5hwGqM0ipS3MPACANgq47QvCgLO6br8w0cvvZu0JV6MXhqtaKnexom8LSb/",
+	"EUrGQcT4SR2l4AvS6PYS124vdV/NYtyIl3oYBzjB9rZO6/t5YrcI8ctp+4v/geZaFHmfN8D6vEiCDzc3",
+	"yRuHhUwKxx0U6AuV570Eo7kRo+w/5/yz0arb1+f/M5e5F/NdUSQGgwBDujqwVYcCKilm0eYbinkgxOk2",
+	"Gm0pndpaPLmvP1Y9uS50Oi/vpRUR72SdW1XjvQl53L+um09uLX57r1p7n6RrSUK+Xrp2h1Npn3zM2z4B",
+	"SZp3au4XM/dLdH2Dcs1W42M3r/zxJLOlKZqhUeeIWGDtEkiK46zviPksdf9xC5iqzslCj/ntYmC7EvS6",
+	"oIrLZHcegMTI96nElK8YKKWR2GWwFNKdrXFj0DVHg68rznxDfPIcFG/8e0tjAghygY3SHZH85/lFQjCf",
+	"FeazJqIz3lp/og687ezmDTsO/Fm1IEgbwi37kW+4K+aqgRoS1ewXI7/WyG+/u5QGFanuHvrzB4IemJJc",
+	"XMT0GIuw9nvgd0ToNN4koMpUlWVgbVsR7AAdKixapWgjQEoi6qUBGDSApO5AZa+nZQAYmE5V2tcRS8iL",
+	"8MRCIVgbgDSejQRQNdNMz0sfE2U0R6gTB/Cmm9CIBqdg6snhdz1fTj6UWhs38VEO0z/E3dYR1sR0MFqx",
+	"UPnY0AqvRWTD2P9I6aktgtfZcEIszvANzPBMpBxc4AR0yu7vns2EsFZZGmCq4BYCwWYQ0KJ6nKgIB9jw",
+	"6VBwjl2VSuLw6Lsnz0ZP1aNvh0eDR39Lj+Wj70aHh49O5NPBs+Hf0m/Vd6MGxGeWNuE9n53cpX4fDkST",
+	"dp/746cUXt31KJBXCgoWEDjn5gmJ068nXD3nQutNkVWwGnHnzuDgavGVgnBxDLXi/iFcH9/boT6+0ZRp",
+	"KcxHYG1u0d6p7rkhG9nuq+/HfbcNPancRIJw/PTZ7hDtN5ketj9pf9dlFiWKN35pWeFfWseq3xpcPqor",
+	"6IB8bFMjGyH1HnaZUPr37iD1VVunjuTHkzusTHoFazVWa8T/21jzt1BDlc28R9MV4EsNjUX9iylValUu",
+	"La3KR1wLOi7MwlalsDfoC9AzGqpBj0AQPJvOp161H3849D2X6VKNW8pE3lvvBYepGYhAw/gwHZcITxBN",
+	"xzpo0L3WX/TNe/yB/7uRMcJn425h5jQnzChx8ECmis9c+a6748mx/Woegj3MpscUn2i0vFD3VVmW4K2s",
+	"KiZryzB8lZBcL9Y9dDeaUM/pvdft2C+yu19kdzdU9fuZuc4E91ksZ7JtNjtSxD8a0aF7ztWQgi1QKw+c",
+	"Jihb14a08KyYKWDqF87gw8p3vshX2fIlGKsBJ4v0090uMlF5ChU4fS3znPlCMaWNZTvwnGyqosJfD3Ap",
+	"J0pz5S4YkiBo5HYXW6WFYnKRUhHDVVVlr6Eg9zX14RYfr4mtc4WgEwT7jp4eHk7vPVnnOq/WxxDNKO2s",
+	"5T8P5PAK1p/m/9CUcF0+GuWZdrfl7u63n1CZL0+eRusI/vwZlPOGksVirj8TA8vk+UAOr+5HdP8VOtcg",
+	"LRIJSpkRsjb7cD7G/YlbxAaf3BONFcjuZHIgZLIQ/JaxfDUH0mD3nSIzk/ZSS8D4RT0T1RT7Sigz6mtf",
+	"HczYJCyPkvYKWSSKbDwBHDHWU7LgL4bGqUhzNi8xQBmyrBhrGM9lkYpinjPqGauGhxPlLnZvN6lcUtQB",
+	"pv5XVoBEhCqQEt3Gpi8zQiSNqeKBSZePu90uYLT6uvlCJq54/IH+F917KiRofEA+o1TvSzFQNksjpi1O",
+	"AMvSvSMafDxzHiPFRkL4cCCqnxjq2UJNzTsVcbOWwPfuMzymiP42kfkI/WfPSVBOCkVFxJ6qHe4aFGAY",
+	"eK4aChmDspa3BALvnO1raa9U2hMnx99SuTPHkqpCDzClItL5sqZSmZwQPcqKKQixpIh7W0/F8Eq97raz",
+	"Mzyr5SlC7fNb/70CJLnWqRSGNgIlIcp/dSV/QajvgFA/Of62XQuzYgrj/JqnyN0c/aABIkFz3ztifrHy",
+	"1o6lJHSaNFgD1zxw7ymdBjfveowaeB6TY5ZRtsDzCvRqOS9wU2eBgGZ+i76uIbjokNfH6muLiZkirZRE",
+	"5nAidAoiEHDyCNpogQp0O9sEJqU9KoAYLraTTnAntuCdKMK+VMc9cbpyPJT8BRDcKo1pImR4/bGnxf0j",
+	"Zrjjg2UjqUI82l+IFR5ohVMlGLc6mLvt9qWZmdyMmyGYZ2JcyNmkxoUJAuRQVBOpH8yt6gWZOtSbLQ0p",
+	"1MHOaBVsdqQFR9ABI4wniWS+IaKjCbJTyTSzNtPjpCt+8W+IueiW/L6+RkogCL2dioFaGreRTo2lOF2h",
+	"LLwJ4TujETaDVBCaWOyI6Jmlbn0lCFrwxp9EcEFDMOyCO30bYAm15qPXstTWqDDT20+51zYhBNtCucDN",
+	"JNTXQ4WUHY+nJM1FA34PHPEYHWzqLfe3hqT14eFhlLd+ij9y5vqoJnN9kzEwP2cagmCwSh8eBjbSmsGR",
+	"c799IFIzcyvHalPqGB76O1x105A7fEu97nuxFGBJRp3dvdtR5yEHFmDPmjbNSntfh55a13RK/mhYwNAU",
+	"QMeP94EMl/WcyaQIAPOmW6/iRn1wg2Ja8IbNE6V7S8bePlAGiMWdZiSPSR0fTSMayl3n0VtICQ0nW8e+",
+	"UoLqdcXMiFtJHCSnItHzPE8wuEfigdgfFARiD8yji23pEeU0vZx/CY6WnIICdmmFnKdZ2dcodxasKUBJ",
+	"p0LmbkYu8VFEwCsHBtCauEdwXUtuoBLeAz5BvBIwd8QamCvrZvpvL0gDEVm+OVIhS8XI8aNDUWsIYQFP",
+	"NOX375nhw3+HF922W9ZqpTEfCMqj3mO/bMelisiUtgu1aRPeT6HHRjJ8v5A7PH0rlRy07qqlHFFwKJb3",
+	"jEsIuNL8lGI36xcQ6kcW6JfAaiVqfaOpRoPwxlT20dfNhSGFEmNjiCS+8lKkxffFH3CpNiXIo6KWqZeR",
+	"ixVDCE2AjNRGOwMblQGwKsRb2c0lGhc83jdnIuMbGgxkHLruZ1hK8BErzSq7uXjg1QjkbGlGwlRIp5m2",
+	"HWfosEvuF9NpqIxxjrytRDCzAgUlgMO4Ft/2hlvziZQ50vc04YRBkZk++YFDhc1Maf8t8Wz8inezaFrK",
+	"4VDZ3Q21bXP68Ycs3UgIBuVw6n3pJaEDW3HH7X2YLGAJ7pBPJTFNDeEH1NLGI+Qpa2aTvBeYh1O5dBeR",
+	"SLaNgQLxijhdWVjIl+1XVlhJuLKw3k8blI3SVF2KUt7w30k2nqhCFCYP9Nb4Pjrh4FKwD+EI6QHx2ATN",
+	"FKz8GWehco9a3hXnkOnoa1/65ksN2/CMKJ3Solg/IGpofs7dcx+Il3IOnNXUT8zAR4HTm14LLfY8b0K8",
+	"SLctIGpk05HwUqH1wFASMZNFWb+hX/DnXu/bQmNBUG1j+dJKbZab700hQPe39gFTd/HnI3MKI7XpoMJ+",
+	"fuDHlPNiw4SpsZj2dDQ1JrhDchpKikNVdwenr9FD1RUvcVt3uzDSYFxva3eOOV7uD6dKtXJfA9FFBgrV",
+	"iigu1PtZVgQccy5LqDfDUw+Ft+B4fGeuVNoVr3j7l9ofUsCfgThkjacYJI0n0u3il+adKpIOyxXKvAFd",
+	"hB8M0/GGggXwbCTVaRcrOLqJV6eN6rE8ep1AW4Yb7SccNqBZrsMKrVuUmw+s3ew9ykxWYBeR58M+tRdx",
+	"/5ogFkQbZyxJuIvELbpLd1mCiybKen7DaxuwJLSa2i/u1+56hAjSQqQ7W1heeENYV9tMr9e00h9KiBh7",
+	"cssEundGFszZx26HfOT2xxuHYdW1cGOYrMbJ74ofCzMF6g+iMsRJ6BV6FJ8ZFYoMOnOiU+TUJ0wSOn0u",
+	"ZZlUwt/QSX3NcjbwjLEB5wxLZGg51s1416uv3qmiYc7v2XbaaDdxrXU4j7VBR+5TjVP9osqwr83LPHun",
+	"aqfDdbb51TzsKoAF38aJDU+OIwMvD0C+ubYJfntaMWD4Em28aDiTPazl8Djf+0lEqtqklQPrOUW/KcP1",
+	"8MAIbPhvzkvvK6FI03kxMXKaNcII6M83CUzHNzTsU0OZ57Qd7aefTXQ0DFRuIPlpate7u10N50VWLqF7",
+	"B0oW7jD8861bIxRSgR/fuishCwkXzov8oHfwGNYGPXadDMqQOJ37PkzWVti0IkewG/O4QOPWgw6Y9p3r",
+	"VBag155Zk8NoRDfzzFm/+w3xT2H6BguAJs7mlFU52OhhBI9Yf1YN0bHtwAbL6GRQguzG5B3MNFcDAHNt",
+	"4Ufy45Af0eRp9BCaTjWP+CliNkuV2/JRU96/nVGLDW+nnNa8nDgTZcip5egRUSKs6SGxcHQlZlvMtY0e",
+	"hWKY9eObaVvKHIeVOhgnS3Q/nxlugf9/AAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
