@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	client "fairlead/clients/go"
@@ -30,6 +31,7 @@ type fleetShowCommand struct {
 	ReceiptWindow    string            `placeholder:"TIME" help:"For how long before a revision a node must have been seen to count in its receipt, such as 12h: 1m to 30d."`
 	ForgetNodesAfter string            `placeholder:"TIME" help:"After how long without a connection a node is forgotten, such as 14d: 1h to 90d."`
 	StaticClusters   *string           `placeholder:"NAME,..." help:"The clusters that the proxies have in their own bootstrap: to name one is no finding. Empty: none."`
+	LocalPorts       *string           `placeholder:"PORT,..." help:"Ports of the proxies' own machine to which everybody who writes may send, such as those of backends beside them. Empty: none."`
 	Value            map[string]string `placeholder:"NAME=TEXT" mapsep:"none" help:"What stands in the place of ${fleet.values.NAME} in what is written from now on; empty: there is none. Repeatable."`
 	JSON             bool              `name:"json" help:"Print the API's JSON."`
 }
@@ -44,6 +46,9 @@ func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 	if c.StaticClusters != nil {
 		names := strings.FieldsFunc(*c.StaticClusters, func(r rune) bool { return r == ',' })
 		set.StaticClusters = &names
+	}
+	if set.LocalPorts, err = portsGiven(c.LocalPorts); err != nil {
+		return err
 	}
 	set.Values = valuesGiven(c.Value)
 	ask := s.api.GetFleet
@@ -63,16 +68,38 @@ func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 	t := table{
 		{"fleet", f.Name}, {"revision", fmt.Sprint(f.Revision)},
 		{"references", string(f.References)}, {"node-ids", string(f.NodeIds)}, {"receipt-window", f.ReceiptWindow}, {"forget-nodes-after", f.ForgetNodesAfter},
-		{"static-clusters", strings.Join(f.StaticClusters, ",")},
+		{"static-clusters", strings.Join(f.StaticClusters, ",")}, {"local-ports", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.LocalPorts), " ", ","), "[]")},
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
 		t = append(t, []string{"value " + name, f.Values[name]})
 	}
 	fmt.Fprint(s.out, t)
+	if c.LocalPorts != nil && slices.Contains(f.LocalPorts, adminPort) {
+		fmt.Fprintf(s.err, "warning: %d is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: everybody who writes to this fleet may send to it now\n", adminPort)
+	}
 	if len(c.Value) > 0 {
 		fmt.Fprintln(s.err, "what is written already keeps its values until it is written again: see fairlead findings")
 	}
 	return nil
+}
+
+// adminPort is the port of bootstrap.DefaultAdmin.
+const adminPort = 9901
+
+// portsGiven is nil without a flag.
+func portsGiven(list *string) (*client.LocalPorts, error) {
+	if list == nil {
+		return nil, nil //nolint:nilnil // nothing was given
+	}
+	ports := client.LocalPorts{}
+	for text := range strings.FieldsFuncSeq(*list, func(r rune) bool { return r == ',' }) {
+		port, err := strconv.ParseUint(strings.TrimSpace(text), 10, 16)
+		if err != nil || port == 0 {
+			return nil, usageError(fmt.Sprintf("--local-ports: %q is no port: write numbers from 1 to 65535 with commas between them", text))
+		}
+		ports = append(ports, int32(port)) //nolint:gosec // 16 bits
+	}
+	return &ports, nil
 }
 
 // valuesGiven is nil without a flag.

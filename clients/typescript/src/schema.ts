@@ -2185,6 +2185,7 @@ export interface components {
             receipt_window: components["schemas"]["ReceiptWindow"];
             forget_nodes_after: components["schemas"]["ForgetNodesAfter"];
             static_clusters: components["schemas"]["StaticClusters"];
+            local_ports: components["schemas"]["LocalPorts"];
             values: components["schemas"]["FleetValues"];
             /**
              * @description Names the settings as they are, those above but for the name: the `If-Match` of who changes them.
@@ -2258,6 +2259,7 @@ export interface components {
             receipt_window?: components["schemas"]["ReceiptWindow"];
             forget_nodes_after?: components["schemas"]["ForgetNodesAfter"];
             static_clusters?: components["schemas"]["StaticClusters"];
+            local_ports?: components["schemas"]["LocalPorts"];
             values?: components["schemas"]["FleetValues"];
         };
         /**
@@ -2272,6 +2274,7 @@ export interface components {
             receipt_window?: components["schemas"]["ReceiptWindow"];
             forget_nodes_after?: components["schemas"]["ForgetNodesAfter"];
             static_clusters?: components["schemas"]["StaticClusters"];
+            local_ports?: components["schemas"]["LocalPorts"];
             values?: components["schemas"]["FleetValues"];
         };
         /** @description For people, at most 4096 bytes. */
@@ -2284,6 +2287,16 @@ export interface components {
          *     ]
          */
         StaticClusters: string[];
+        /**
+         * @description Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
+         *     write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
+         *     that to everybody who writes, on every machine. A list that is given takes the place of the present one.
+         * @example [
+         *       8080,
+         *       9000
+         *     ]
+         */
+        LocalPorts: number[];
         /**
          * @description Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is written to the fleet, so that several fleets can be written
          *     from the same files. Those that are given take the place of the present ones of the same names, and an empty text takes one away; the others stay. What is written already
@@ -3866,6 +3879,7 @@ export type FleetCreate = components['schemas']['FleetCreate'];
 export type FleetUpdate = components['schemas']['FleetUpdate'];
 export type FleetDescription = components['schemas']['FleetDescription'];
 export type StaticClusters = components['schemas']['StaticClusters'];
+export type LocalPorts = components['schemas']['LocalPorts'];
 export type FleetValues = components['schemas']['FleetValues'];
 export type FindingSeverity = components['schemas']['FindingSeverity'];
 export type FindingCode = components['schemas']['FindingCode'];

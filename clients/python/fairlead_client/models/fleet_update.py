@@ -55,6 +55,13 @@ class FleetUpdate:
     Fairlead, `fairlead_xds`, is known without being
     listed. A list that is given takes the place of the present one.
      """
+    local_ports: list[int] | Unset = UNSET
+    """ Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with
+    one of these ports is ordinary content, which everybody who writes may
+    write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default,
+    which shows all that a proxy knows and ends it: who opens it gives
+    that to everybody who writes, on every machine. A list that is given takes the place of the present one.
+     """
     values: FleetValues | Unset = UNSET
     """ Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is
     written to the fleet, so that several fleets can be written
@@ -84,6 +91,10 @@ class FleetUpdate:
         if not isinstance(self.static_clusters, Unset):
             static_clusters = self.static_clusters
 
+        local_ports: list[int] | Unset = UNSET
+        if not isinstance(self.local_ports, Unset):
+            local_ports = self.local_ports
+
         values: dict[str, Any] | Unset = UNSET
         if not isinstance(self.values, Unset):
             values = self.values.to_dict()
@@ -103,6 +114,8 @@ class FleetUpdate:
             field_dict["forget_nodes_after"] = forget_nodes_after
         if static_clusters is not UNSET:
             field_dict["static_clusters"] = static_clusters
+        if local_ports is not UNSET:
+            field_dict["local_ports"] = local_ports
         if values is not UNSET:
             field_dict["values"] = values
 
@@ -135,6 +148,8 @@ class FleetUpdate:
 
         static_clusters = cast(list[str], d.pop("static_clusters", UNSET))
 
+        local_ports = cast(list[int], d.pop("local_ports", UNSET))
+
         _values = d.pop("values", UNSET)
         values: FleetValues | Unset
         if isinstance(_values, Unset):
@@ -149,6 +164,7 @@ class FleetUpdate:
             receipt_window=receipt_window,
             forget_nodes_after=forget_nodes_after,
             static_clusters=static_clusters,
+            local_ports=local_ports,
             values=values,
         )
 
