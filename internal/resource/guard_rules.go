@@ -28,6 +28,13 @@ const (
 	RuleInternalListeners Rule = "internal_listeners" // connections inside the proxy
 	RuleLinkLocal         Rule = "link_local"         // link-local addresses and those of metadata services
 	RuleLoopback          Rule = "loopback"           // the proxy's own machine
+
+	RuleAdminPorts         Rule = "admin_ports"         // where Envoy's admin interface listens
+	RuleMachineIdentity    Rule = "machine_identity"    // what the proxy's machine, its cloud or its bootstrap proves who it is with
+	RuleKill               Rule = "kill"                // ends the process
+	RuleSockets            Rule = "sockets"             // sockets below what the configuration knows
+	RuleRequestDestination Rule = "request_destination" // a request, or an answer, says what is connected to
+	RuleUnknown            Rule = "unknown"             // nobody has judged it
 )
 
 // reasons says of each rule, as the first half of a sentence, what it is about.
@@ -42,7 +49,14 @@ var reasons = map[Rule]string{
 	RulePipes:             "this is a Unix socket of the proxy's machine",
 	RuleInternalListeners: "this is a connection to or a listener of the inside of the proxy",
 	RuleLinkLocal:         "this is a link-local address, or one of a cloud's metadata service",
-	RuleLoopback:          "this is an address of the proxy's own machine, where its admin interface may listen",
+	RuleLoopback:          "this is an address of the proxy's own machine, where what is not meant for others listens",
+
+	RuleAdminPorts:         "this is the port of Envoy's admin interface, which shows all that the proxy knows and ends it",
+	RuleMachineIdentity:    "this uses the identity of the proxy's machine, of its cloud or of its bootstrap",
+	RuleKill:               "this lets a request end the proxy's process",
+	RuleSockets:            "this sets sockets of the proxy's machine below what the configuration knows",
+	RuleRequestDestination: "this lets a request, or the answer of a backend, say what the proxy connects to",
+	RuleUnknown:            "nobody has judged what this makes a proxy do",
 }
 
 // Rules returns all guard rules, in the order of their names.
@@ -70,7 +84,14 @@ var covers = map[Rule]string{
 	RulePipes:             "Unix sockets, as the address of an endpoint or a listener, or as a gRPC target",
 	RuleInternalListeners: "internal listeners and their addresses",
 	RuleLinkLocal:         "link-local addresses and those of the clouds' metadata services, as something to connect to",
-	RuleLoopback:          "the proxy's own machine, as something to connect to; its admin interface may listen there",
+	RuleLoopback:          "the proxy's own machine, as something to connect to, but for the ports in the fleet's local_ports",
+
+	RuleAdminPorts:         "port 9901 of any machine, as something to connect to, unless the fleet's local_ports names it",
+	RuleMachineIdentity:    "Google's default and machine credentials (google_compute_engine, google_default, gcp_authn), requests signed for AWS (aws_request_signing, aws_lambda, AWS IAM of Redis), ALTS, S2A, credentials that are chosen by a factory's name, Secrets of the bootstrap (an SdsSecretConfig without sds_config)",
+	RuleKill:               "kill_request, and actions of the watchdog that end the process",
+	RuleSockets:            "socket_options, transparent listeners, the client's address as one's own (original_src, use_original_src_ip), network namespaces from the filter state",
+	RuleRequestDestination: "ORIGINAL_DST clusters, dynamic forward proxies, sni_cluster, clusters and filters of reverse tunnels, Redis clusters and redirections of Redis, filter state by which an address is chosen",
+	RuleUnknown:            "what nobody has judged: messages that are not in the list of Envoy's API, channel arguments of gRPC that are texts, free forms that only some builds of a proxy read, and schemes of gRPC targets that nobody here knows",
 }
 
 // Covers says what the rule names.
@@ -80,6 +101,7 @@ func (r Rule) Covers() string { return covers[r] }
 type Guarded struct {
 	Rule    Rule
 	Pointer string // as FieldError has it
+	Port    uint32 // of loopback and admin_ports: to which it leads; 0 is one that is not known
 }
 
 // maxGuarded bounds how many places are told of one rule. The bound is of each rule, so
