@@ -86,6 +86,10 @@ soak: race-ready ## Run the long checks, which CI runs a twentieth of; docs/soak
 	FAIRLEAD_SOAK=$(SOAK_FLOODS) go test -vet=off -p 1 -count=1 -timeout 180m -v -run 'SoakT16_Floods' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=full FAIRLEAD_SOAK_HISTORY=$(SOAK_HISTORY) go test -vet=off -p 1 -count=1 -timeout 90m -v -run $(SOAK_LARGE) $(TEST_FLAGS) ./test/e2e
 
+.PHONY: guard-report
+guard-report: ## Print what the guard rules say of every message of Envoy's API
+	@go run ./test/guardreport
+
 .PHONY: mutants
 mutants: ## Break the engine, one rule at a time, and see its test fail. ARGS=05-patience.patch
 	go run ./test/mutants $(ARGS)

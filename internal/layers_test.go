@@ -30,6 +30,7 @@ const (
 	xtime        = "golang.org/x/time"
 	xhttp2       = "golang.org/x/net/http2"
 	yaml         = "sigs.k8s.io/yaml"
+	idna         = "golang.org/x/net/idna"
 	yamlTree     = "go.yaml.in/yaml/v3"
 	kinOpenAPI   = "github.com/getkin/kin-openapi"
 	oapiRuntime  = "github.com/oapi-codegen/runtime"
@@ -57,7 +58,7 @@ var layers = map[string][]string{
 	"internal/pattern":      {},
 	"internal/envoyversion": {"internal/fleet"},
 	"internal/redact":       {"internal/envoytypes", protobuf},
-	"internal/resource":     {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
+	"internal/resource":     {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree, idna},
 	"internal/schema":       {"internal/envoytypes", protobuf, pgv},
 	"internal/envoyconfig":  {"internal/fleet", "internal/resource"},
 	"internal/findings":     {"internal/fleet", "internal/resource", "internal/selector", protobuf},
@@ -126,6 +127,8 @@ var layers = map[string][]string{
 	"test/deploy":   {},
 	"test/compose":  {},
 	"test/mutants":  {},
+
+	"test/guardreport": {"internal/resource"},
 }
 
 // The two arms. A package that imports of both belongs into cmd.

@@ -1527,7 +1527,15 @@ type Fleet struct {
 	// Example: 14d
 	ForgetNodesAfter ForgetNodesAfter `json:"forget_nodes_after"`
 	Id               string           `json:"id"`
-	Name             string           `json:"name"`
+
+	// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
+	// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
+	// that to everybody who writes, on every machine. A list that is given takes the place of the present one.
+	//
+	//
+	// Example: [8080,9000]
+	LocalPorts LocalPorts `json:"local_ports"`
+	Name       string     `json:"name"`
 
 	// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
 	// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
@@ -1604,6 +1612,14 @@ type FleetCreate struct {
 	//
 	// Example: 14d
 	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
+	// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
+	// that to everybody who writes, on every machine. A list that is given takes the place of the present one.
+	//
+	//
+	// Example: [8080,9000]
+	LocalPorts *LocalPorts `json:"local_ports,omitempty"`
 
 	// Name Lower-case letters, digits and inner hyphens.
 	//
@@ -1684,6 +1700,14 @@ type FleetUpdate struct {
 	//
 	// Example: 14d
 	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
+	// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
+	// that to everybody who writes, on every machine. A list that is given takes the place of the present one.
+	//
+	//
+	// Example: [8080,9000]
+	LocalPorts *LocalPorts `json:"local_ports,omitempty"`
 
 	// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
 	// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
@@ -1880,6 +1904,13 @@ type LiveNews struct {
 // - `findings`: they may be other ones. It is told with a revision or settings, and for what nodes change at most every 10 s.
 // - `settings`: the fleet's settings, or its node credentials.
 type LiveWhat string
+
+// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
+// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
+// that to everybody who writes, on every machine. A list that is given takes the place of the present one.
+//
+// Example: [8080,9000]
+type LocalPorts = []int32
 
 // Maker Who did it.
 type Maker struct {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	client "fairlead/clients/go"
@@ -31,6 +32,7 @@ type fleetShowCommand struct {
 	ForgetNodesAfter string            `placeholder:"TIME" help:"After how long without a connection a node is forgotten, such as 14d: 1h to 90d."`
 	StaticClusters   *string           `placeholder:"NAME,..." help:"The clusters that the proxies have in their own bootstrap: to name one is no finding. Empty: none."`
 	PrivateClusters  *string           `placeholder:"NAME,..." help:"Those of them that may carry the proxies' credentials: who writes what names one needs the guard rule bootstrap_names. Empty: none but fairlead_*."`
+	LocalPorts       *string           `placeholder:"PORT,..." help:"Ports of the proxies' own machine to which everybody who writes may send, such as those of backends beside them. Empty: none."`
 	Value            map[string]string `placeholder:"NAME=TEXT" mapsep:"none" help:"What stands in the place of ${fleet.values.NAME} in what is written from now on; empty: there is none. Repeatable."`
 	JSON             bool              `name:"json" help:"Print the API's JSON."`
 }
@@ -43,6 +45,9 @@ func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 	}
 	set := client.FleetUpdate{ReceiptWindow: given(c.ReceiptWindow), ForgetNodesAfter: given(c.ForgetNodesAfter), References: (*client.References)(given(c.References)), NodeIds: (*client.NodeIds)(given(c.NodeIDs))}
 	set.StaticClusters, set.PrivateClusters = namesGiven(c.StaticClusters), namesGiven(c.PrivateClusters)
+	if set.LocalPorts, err = portsGiven(c.LocalPorts); err != nil {
+		return err
+	}
 	set.Values = valuesGiven(c.Value)
 	ask := s.api.GetFleet
 	if set != (client.FleetUpdate{}) {
@@ -61,12 +66,15 @@ func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 	t := table{
 		{"fleet", f.Name}, {"revision", fmt.Sprint(f.Revision)},
 		{"references", string(f.References)}, {"node-ids", string(f.NodeIds)}, {"receipt-window", f.ReceiptWindow}, {"forget-nodes-after", f.ForgetNodesAfter},
-		{"static-clusters", strings.Join(f.StaticClusters, ",")}, {"private-clusters", strings.Join(f.PrivateClusters, ",")},
+		{"static-clusters", strings.Join(f.StaticClusters, ",")}, {"private-clusters", strings.Join(f.PrivateClusters, ",")}, {"local-ports", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.LocalPorts), " ", ","), "[]")},
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
 		t = append(t, []string{"value " + name, f.Values[name]})
 	}
 	fmt.Fprint(s.out, t)
+	if c.LocalPorts != nil && slices.Contains(f.LocalPorts, adminPort) {
+		fmt.Fprintf(s.err, "warning: %d is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: everybody who writes to this fleet may send to it now\n", adminPort)
+	}
 	if len(c.Value) > 0 {
 		fmt.Fprintln(s.err, "what is written already keeps its values until it is written again: see fairlead findings")
 	}
@@ -80,6 +88,25 @@ func namesGiven(flag *string) *[]string {
 	}
 	names := strings.FieldsFunc(*flag, func(r rune) bool { return r == ',' })
 	return &names
+}
+
+// adminPort is the port of bootstrap.DefaultAdmin.
+const adminPort = 9901
+
+// portsGiven is nil without a flag.
+func portsGiven(list *string) (*client.LocalPorts, error) {
+	if list == nil {
+		return nil, nil //nolint:nilnil // nothing was given
+	}
+	ports := client.LocalPorts{}
+	for text := range strings.FieldsFuncSeq(*list, func(r rune) bool { return r == ',' }) {
+		port, err := strconv.ParseUint(strings.TrimSpace(text), 10, 16)
+		if err != nil || port == 0 {
+			return nil, usageError(fmt.Sprintf("--local-ports: %q is no port: write numbers from 1 to 65535 with commas between them", text))
+		}
+		ports = append(ports, int32(port)) //nolint:gosec // 16 bits
+	}
+	return &ports, nil
 }
 
 // valuesGiven is nil without a flag.

@@ -8,7 +8,7 @@ import (
 func TestFleetSettings(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	const fleet = `{"id": "x", "name": "edge", "description": "", "references": "strict", "node_ids": "exclusive", "receipt_window": "12h", "forget_nodes_after": "14d", "static_clusters": ["a", "b"], "private_clusters": ["v"], "values": {}, "revision": 7, "created_at": "2026-01-02T03:04:05Z"}`
+	const fleet = `{"id": "x", "name": "edge", "description": "", "references": "strict", "node_ids": "exclusive", "receipt_window": "12h", "forget_nodes_after": "14d", "static_clusters": ["a", "b"], "private_clusters": ["v"], "local_ports": [8080, 9000], "values": {}, "revision": 7, "created_at": "2026-01-02T03:04:05Z"}`
 	const shown = `fleet               edge
 revision            7
 references          strict
@@ -17,6 +17,7 @@ receipt-window      12h
 forget-nodes-after  14d
 static-clusters     a,b
 private-clusters    v
+local-ports         8080,9000
 `
 	w.on("GET", "", ok(fleet))
 	w.on("PATCH", "", ok(fleet), ok(fleet), ok(fleet), problemReply(400, "invalid_request", "no"))
@@ -31,6 +32,35 @@ private-clusters    v
 		t.Errorf("%+v", r)
 	}
 	if got := w.requests(); len(got) != 5 {
+		t.Errorf("asked %v", got)
+	}
+}
+
+// TestT22_FleetLocalPorts: the ports are sent as they are given, and who opens that of the admin interface is warned.
+func TestT22_FleetLocalPorts(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	const open = `{"name": "edge", "local_ports": [8080, 9901]}`
+	const warning = "warning: 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: everybody who writes to this fleet may send to it now\n"
+	w.on("PATCH", "", ok(open), ok(`{"name": "edge", "local_ports": []}`))
+	w.on("GET", "", ok(open))
+	if r := w.run("fleet", "--local-ports=8080, 9901"); r.code != exitOK || r.err != warning || !strings.Contains(r.out, "local-ports         8080,9901\n") {
+		t.Errorf("%+v", r)
+	}
+	if r := w.run("fleet", "--local-ports="); r.code != exitOK || r.err != "" {
+		t.Errorf("%+v", r)
+	}
+	if r := w.run("fleet"); r.code != exitOK || r.err != "" { // nothing was opened
+		t.Errorf("%+v", r)
+	}
+	for _, bad := range []string{"0", "65536", "http", "8080,-1"} {
+		if r := w.run("fleet", "--local-ports="+bad); r.code != exitUsage || !strings.Contains(r.err, "is no port") {
+			t.Errorf("%s: %+v", bad, r)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if got := w.sent; len(got) != 3 || got[0].body != `{"local_ports":[8080,9901]}` || got[1].body != `{"local_ports":[]}` {
 		t.Errorf("asked %v", got)
 	}
 }

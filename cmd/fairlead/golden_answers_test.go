@@ -38,7 +38,7 @@ const (
 // goldenFleet is the fleet's answer.
 func goldenFleet(name string) string {
 	return `{"id": "22222222-2222-4222-8222-222222222222", "name": "` + name + `", "description": "at the edge", "revision": 7, "resources": 2, "references": "warn", "node_ids": "shared", "receipt_window": "12h0m0s",
-		"forget_nodes_after": "336h0m0s", "static_clusters": ["local"], "private_clusters": ["vault"], "values": {"BACKEND": "backend.edge.example.com"}, "etag": "\"f8a0c31b5d2e4976\"", "created_at": "2026-01-02T03:04:05Z", "changed_at": "2026-01-04T03:04:05Z"}`
+		"forget_nodes_after": "336h0m0s", "static_clusters": ["local"], "private_clusters": ["vault"], "local_ports": [8080], "values": {"BACKEND": "backend.edge.example.com"}, "etag": "\"f8a0c31b5d2e4976\"", "created_at": "2026-01-02T03:04:05Z", "changed_at": "2026-01-04T03:04:05Z"}`
 }
 
 // answers are what the API of the golden tests has, of one fleet. /fleet stands for the fleet's path.

@@ -26,7 +26,7 @@ var units = []struct {
 // UpdateFleet implements updateFleet.
 func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) (oapi.UpdateFleetResponseObject, error) {
 	c := callOf(ctx)
-	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter, r.Body.StaticClusters, r.Body.PrivateClusters, r.Body.Values)
+	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter, r.Body.StaticClusters, r.Body.PrivateClusters, r.Body.LocalPorts, r.Body.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func settingsMatch(header *string) (string, error) {
 }
 
 // settingsOf reads the settings that are given.
-func settingsOf(references *oapi.References, nodeIDs *oapi.NodeIds, window, forget *string, static *oapi.StaticClusters, private *oapi.PrivateClusters, values *oapi.FleetValues) (set store.FleetSettings, err error) {
+func settingsOf(references *oapi.References, nodeIDs *oapi.NodeIds, window, forget *string, static *oapi.StaticClusters, private *oapi.PrivateClusters, ports *oapi.LocalPorts, values *oapi.FleetValues) (set store.FleetSettings, err error) {
 	set.References, set.NodeIDs = string(deref(references)), string(deref(nodeIDs))
 	if set.ReceiptWindow, err = parseAge("/receipt_window", window, time.Minute, 30*day); err == nil {
 		set.ForgetNodesAfter, err = parseAge("/forget_nodes_after", forget, time.Hour, 90*day)
@@ -76,6 +76,7 @@ func settingsOf(references *oapi.References, nodeIDs *oapi.NodeIds, window, forg
 	if err == nil {
 		set.Values, err = valuesOf(values)
 	}
+	set.LocalPorts = ports
 	if err == nil {
 		set.StaticClusters, err = clustersOf("/static_clusters", static)
 	}

@@ -56,7 +56,7 @@ func TestSettingsAreChangedAsTheyWereSeen(t *testing.T) {
 	w.do(http.MethodPost, w.at("credentials"), `{"nodes": "*"}`).is(201, nil)
 	tags := map[string]string{seen: "at first"}
 	for _, body := range []string{
-		`{"description": "new"}`, `{"references": "strict"}`, `{"receipt_window": "90m"}`, `{"forget_nodes_after": "14d"}`, `{"node_ids": "exclusive"}`, `{"static_clusters": ["s"]}`, `{"private_clusters": ["s"]}`, `{"values": {"a": "b"}}`,
+		`{"description": "new"}`, `{"references": "strict"}`, `{"receipt_window": "90m"}`, `{"forget_nodes_after": "14d"}`, `{"node_ids": "exclusive"}`, `{"static_clusters": ["s"]}`, `{"private_clusters": ["s"]}`, `{"local_ports": [1]}`, `{"values": {"a": "b"}}`,
 	} {
 		a := w.do(http.MethodPatch, w.at(), body, "If-Match", seen).is(200, &f)
 		if before := tags[f.Etag]; before != "" || f.Etag != a.header.Get("ETag") {

@@ -87,7 +87,7 @@ func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) 
 	if err := textField("/description", description, maxText); err != nil {
 		return nil, err
 	}
-	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter, r.Body.StaticClusters, r.Body.PrivateClusters, r.Body.Values)
+	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter, r.Body.StaticClusters, r.Body.PrivateClusters, r.Body.LocalPorts, r.Body.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func fleetOf(f store.Fleet) oapi.Fleet {
 	return oapi.Fleet{
 		Id: f.ID.String(), Name: f.Name, Description: f.Description, References: oapi.References(f.References), NodeIds: oapi.NodeIds(f.NodeIDs),
 		DeletedAt:     optionalTime(f.DeletedAt),
-		ReceiptWindow: ageText(f.ReceiptWindow), ForgetNodesAfter: ageText(f.ForgetNodesAfter), StaticClusters: f.StaticClusters, PrivateClusters: f.PrivateClusters, Values: f.Values, Etag: f.ETag,
+		ReceiptWindow: ageText(f.ReceiptWindow), ForgetNodesAfter: ageText(f.ForgetNodesAfter), StaticClusters: f.StaticClusters, PrivateClusters: f.PrivateClusters, LocalPorts: f.LocalPorts, Values: f.Values, Etag: f.ETag,
 		Revision: int64(f.Revision), ChangedAt: f.ChangedAt, Resources: f.Resources, CreatedAt: f.CreatedAt,
 	}
 }

@@ -23,14 +23,12 @@ type Guard map[resource.Rule]auth.Role
 // nobody is how a Guard's "" is written.
 const nobody = "nobody"
 
-// DefaultGuard leaves what the rules name to admins and owners, but for the proxy's own
-// machine: a backend beside its proxy is ordinary.
+// DefaultGuard leaves what the rules name to admins and owners.
 func DefaultGuard() Guard {
 	g := Guard{}
 	for _, r := range resource.Rules() {
 		g[r] = auth.RoleAdmin
 	}
-	g[resource.RuleLoopback] = auth.RoleCI
 	return g
 }
 
@@ -78,12 +76,12 @@ func (g Guard) writers(rule resource.Rule) []auth.Role {
 	return auth.Roles()[i:]
 }
 
-// fault tells of one place, and whose tokens may write it.
-func (g Guard) fault(rule resource.Rule, pointer string) oapi.FieldError {
-	detail := rule.Reason()
-	switch roles := g.writers(rule); len(roles) {
+// fault tells of one place: which rule names it, whose tokens may write it, and how to ask for it.
+func (g Guard) fault(found resource.Guarded, pointer string) oapi.FieldError {
+	detail, how := found.Rule.Reason(), "ask one of them to write it"
+	switch roles := g.writers(found.Rule); len(roles) {
 	case 0:
-		detail += "; this installation lets no token write it"
+		detail, how = detail+"; this installation lets no token write it", "ask who runs the installation (--guard)"
 	case 1:
 		detail += fmt.Sprintf("; only tokens of the role %s may write it", roles[0])
 	default:
@@ -94,7 +92,19 @@ func (g Guard) fault(rule resource.Rule, pointer string) oapi.FieldError {
 		last := len(names) - 1
 		detail += fmt.Sprintf("; only tokens of the roles %s and %s may write it", strings.Join(names[:last], ", "), names[last])
 	}
-	return oapi.FieldError{Pointer: &pointer, Code: guardCode(rule), Detail: detail}
+	if found.Port != 0 && g.may(auth.RoleAdmin, found.Rule) {
+		how += fmt.Sprintf(", or an admin to add %d to the fleet's local_ports", found.Port)
+		if found.Port == resource.AdminPort {
+			how += ", which gives Envoy's admin interface to everybody who writes"
+		}
+	}
+	return oapi.FieldError{Pointer: &pointer, Code: guardCode(found.Rule), Detail: detail + ": " + how}
+}
+
+// open reports whether the fleet gives what a place leads to to everybody who writes. An admin says so; where an
+// admin may not write it, it is not theirs to give.
+func (g Guard) open(found resource.Guarded, ports []int32) bool {
+	return found.Port != 0 && slices.Contains(ports, int32(found.Port)) && g.may(auth.RoleAdmin, found.Rule) //nolint:gosec // a port
 }
 
 // GetGuard implements getGuard.
@@ -110,10 +120,13 @@ func guardCode(r resource.Rule) string { return "guard_" + string(r) }
 // refused are the faults of what the caller may not write, with prefix before their
 // pointers. The decision is the token's row's alone.
 func (g Guard) refused(ctx context.Context, found []resource.Guarded, prefix string) (out []oapi.FieldError) {
-	role := callOf(ctx).principal.Role
+	c := callOf(ctx)
 	for _, f := range found {
-		if !g.may(role, f.Rule) {
-			out = append(out, g.fault(f.Rule, prefix+f.Pointer))
+		if !g.may(c.principal.Role, f.Rule) && !g.open(f, c.fleet.LocalPorts) {
+			out = append(out, g.fault(f, prefix+f.Pointer))
+		}
+		if len(out) > maxFaults {
+			break // the answer leaves the rest out
 		}
 	}
 	return out

@@ -3,9 +3,11 @@ package resource
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"fairlead/internal/fleet"
 )
@@ -32,17 +34,37 @@ func DecodeErrorForTest(err error, body []byte, hide bool) error {
 	return decodeError(err, body, root, at.member("body"), hide)
 }
 
-// WithoutGuardForTest runs f once for each line of the rules' tables, with that line taken
-// out. It changes the tables: no other test may use them meanwhile.
-func WithoutGuardForTest(f func(line string)) {
-	without(guardedMessages, f)
-	without(guardedPackages, f)
-	without(guardedWords, f)
-	without(guardedFields, f)
-	without(dialledTexts, f)
-	without(freeForm, f)
-	without(ownNames, f)
-	without(askedClusters, f)
+// WithoutGuardForTest runs f once for each line of the rules' tables by which something is
+// guarded, with that line taken out. It changes the tables: no other test may use them meanwhile.
+// Of a message f is given its name, of all else "".
+func WithoutGuardForTest(f func(line string, message protoreflect.FullName)) {
+	t := judgements()
+	guards := func(_ protoreflect.FullName, j judged) bool { return j.rule != "" && j.rule != RuleUnknown }
+	withoutSome(t.packages, guards, f)
+	withoutSome(t.messages, guards, func(line string, name protoreflect.FullName) { f(line, name) })
+	withoutSome(t.fields, func(name protoreflect.FullName, j judgedField) bool {
+		return j.class == classRule || j.class == classLogPath || j.class == classStateKey || j.class == classDialled && isText(name)
+	}, func(line string, _ protoreflect.FullName) { f(line, "") })
+	without(freeForm, func(line string) { f(line, "") })
+	without(ownNames, func(line string) { f(line, "") })
+	without(askedClusters, func(line string) { f(line, "") })
+}
+
+// isText reports whether a line is of a text: an address of which nothing is said is dialled all the same.
+func isText(name protoreflect.FullName) bool {
+	d, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
+	fd, ok := d.(protoreflect.FieldDescriptor)
+	return err == nil && ok && fd.Message() == nil
+}
+
+func withoutSome[V any](table map[protoreflect.FullName]V, which func(protoreflect.FullName, V) bool, f func(string, protoreflect.FullName)) {
+	for k, v := range maps.Clone(table) {
+		if which(k, v) {
+			delete(table, k)
+			f(fmt.Sprint(k), k)
+			table[k] = v
+		}
+	}
 }
 
 func without[K comparable, V any](table map[K]V, f func(string)) {
@@ -53,16 +75,32 @@ func without[K comparable, V any](table map[K]V, f func(string)) {
 	}
 }
 
-// GuardTablesForTest are the fields that the guard rules judge: by what they hold, and as
-// texts that are dialled.
-func GuardTablesForTest() (fields map[protoreflect.FullName]Rule, dialled, notDialledAddresses map[protoreflect.FullName]bool) {
-	return guardedFields, dialledTexts, notDialled
+// GuardForTest finds what the rules name in a message, as if it stood in an extension.
+func GuardForTest(m proto.Message) []Guarded {
+	g := guard{logPaths: DefaultLogPaths()}
+	_ = walk(m.ProtoReflect(), nil, nil, true, func(m protoreflect.Message, n *node, at *path, root bool) { g.message(m, place{n, at}, root) })
+	return g.found
 }
 
-// GuardsMessageForTest reports whether a rule names a message by itself.
-func GuardsMessageForTest(name protoreflect.FullName) bool {
-	_, ok := ruleOf(name)
-	return ok
+// JudgedForTest are the names of the tables, and what is said of a message and of a field;
+// "" is nothing.
+func JudgedForTest() (packages, messages, fields []protoreflect.FullName) {
+	t := judgements()
+	return slices.Collect(maps.Keys(t.packages)), slices.Collect(maps.Keys(t.messages)), slices.Collect(maps.Keys(t.fields))
+}
+
+// DataForTest reports whether no rule names the message as a whole.
+func DataForTest(md protoreflect.MessageDescriptor) bool { return judgements().of(md).rule == "" }
+
+// ReadTableForTest reads a text as guard_table.txt.
+func ReadTableForTest(text string) error {
+	_, err := readTable(text)
+	return err
+}
+
+// WhereForTest is the rule of a host.
+func WhereForTest(host string) Rule {
+	return map[location]Rule{ownMachine: RuleLoopback, linkLocal: RuleLinkLocal}[whereIs(host)]
 }
 
 // KeysForTest checks the bytes of a resource, without the JSON that they came from.

@@ -162,7 +162,7 @@ var choosers = map[protoreflect.FullName][]protoreflect.Name{
 // chooses reports whether m lets a request, a connection or code decide about the cluster.
 func chooses(m protoreflect.Message) bool {
 	md := m.Descriptor()
-	if r, ok := ruleOf(md.FullName()); ok && r == RuleCode {
+	if judgements().of(md).rule == RuleCode {
 		return true
 	}
 	if v, ok := m.Interface().(*filterstate.FilterStateValue); ok {

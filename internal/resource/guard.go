@@ -19,25 +19,43 @@ type guard struct {
 	// privateClusters are of the proxies' bootstrap, beside those that Fairlead puts there.
 	privateClusters []string
 	found           []Guarded
-	count           map[Rule]int
-	above           map[Rule]string // where each rule was met last
+	count           map[told]int
+	ports           map[Rule]int    // how many ports were met
+	above           map[told]string // where each was met last
+}
+
+// told is what is bounded on its own: a rule, and of its own machine each port, since each may be open or not.
+type told struct {
+	rule Rule
+	port uint32
 }
 
 // add notes a place, unless it is inside of one that the rule has named already.
-func (g *guard) add(r Rule, at *path) {
-	if g.count[r] == maxGuarded {
+func (g *guard) add(r Rule, at *path) { g.addPort(r, 0, at) }
+
+// addPort notes a place that leads to a port.
+func (g *guard) addPort(r Rule, port uint32, at *path) {
+	which := told{r, port}
+	if g.count[which] == maxGuarded {
 		return
 	}
 	here := at.String()
-	if last, met := g.above[r]; met && (here == last || strings.HasPrefix(here, last+"/")) {
+	last, met := g.above[which]
+	switch {
+	case met && (here == last || strings.HasPrefix(here, last+"/")):
 		return
+	case !met && port != 0 && g.ports[r] > MaxLocalPorts:
+		return // one of those that are told is not open, as no fleet opens as many
 	}
 	if g.count == nil {
-		g.count, g.above = map[Rule]int{}, map[Rule]string{}
+		g.count, g.ports, g.above = map[told]int{}, map[Rule]int{}, map[told]string{}
 	}
-	g.count[r]++
-	g.above[r] = here
-	g.found = append(g.found, Guarded{r, here})
+	if !met {
+		g.ports[r]++
+	}
+	g.count[which]++
+	g.above[which] = here
+	g.found = append(g.found, Guarded{r, here, port})
 }
 
 // message looks at one message; walk brings it to every one. root is set for what an Any
@@ -48,12 +66,20 @@ func (g *guard) message(m protoreflect.Message, p place, root bool) {
 		g.address(m, p)
 	}
 	g.asks(m, p)
-	if r, ok := ruleOf(md.FullName()); ok {
+	if r := judgements().of(md).rule; r != "" {
 		g.add(r, p.at)
 	}
 	if warnUnchecked[md.FullName()] {
 		g.typedStruct(m, p)
 		return
+	}
+	switch md.FullName() {
+	case "envoy.config.endpoint.v3.Endpoint":
+		g.healthPort(m, p)
+	case "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig":
+		if !m.Has(md.Fields().ByName("sds_config")) {
+			g.add(RuleMachineIdentity, p.at) // a Secret of the bootstrap: what the proxy itself proves who it is with
+		}
 	}
 	fields := md.Fields()
 	for i := range fields.Len() {
@@ -63,55 +89,73 @@ func (g *guard) message(m protoreflect.Message, p place, root bool) {
 	}
 }
 
-// ruleOf finds the rule that names a message, by its name, its package or a word in it: a
-// new message beside those that are known is guarded from its first day.
-func ruleOf(name protoreflect.FullName) (Rule, bool) {
-	if r, ok := guardedMessages[name]; ok {
-		return r, true
-	}
-	for prefix, r := range guardedPackages {
-		if strings.HasPrefix(string(name), prefix) {
-			return r, true
-		}
-	}
-	for word := range strings.SplitSeq(string(name.Parent()), ".") {
-		if r, ok := guardedWords[word]; ok {
-			return r, true
-		}
-	}
-	return "", false
-}
-
 // field looks at a field that is set.
 func (g *guard) field(m protoreflect.Message, fd protoreflect.FieldDescriptor, p place) {
 	g.names(m, fd, p)
-	name := fd.FullName()
-	rule, judged := guardedFields[name]
-	switch {
-	case !judged:
-	case rule == RuleFileLogs:
+	judged, at := judgements().fields[fd.FullName()], p.to(m, fd.Name())
+	switch judged.class {
+	case classRule:
+		if judged.names(m.Get(fd), fd) {
+			g.add(judged.rule, at.at)
+		}
+	case classLogPath:
 		if !g.logPath(m.Get(fd).String()) {
-			g.add(rule, p.to(m, fd.Name()).at)
+			g.add(RuleFileLogs, at.at)
 		}
-	default:
-		g.add(rule, p.to(m, fd.Name()).at)
-	}
-	switch inner := fd.Message(); {
-	case fd.IsMap():
-		if v := fd.MapValue().Message(); v != nil && v.FullName() == "google.protobuf.Any" {
-			g.untyped(m, fd, p)
+	case classStateKey:
+		if !harmlessState(m.Get(fd).String()) {
+			g.add(RuleRequestDestination, at.at)
 		}
-		g.texts(m.Get(fd), fd, p.to(m, fd.Name()))
-	case inner == nil:
-		g.texts(m.Get(fd), fd, p.to(m, fd.Name()))
-		g.target(m, fd, p)
-	case inner.FullName() == "google.protobuf.Any":
-		g.untyped(m, fd, p)
-	case freeForm[inner.FullName()]:
-		g.texts(m.Get(fd), fd, p.to(m, fd.Name()))
-	case !notDialled[name]:
-		each(m.Get(fd), fd, p.to(m, fd.Name()), func(v protoreflect.Value, p place) { g.address(v.Message(), p) })
+	case classDialled:
+		if fd.Message() == nil {
+			each(m.Get(fd), fd, at, func(v protoreflect.Value, p place) { g.target(v.String(), p) })
+		}
 	}
+	inner := fd.Message()
+	if fd.IsMap() {
+		inner = fd.MapValue().Message()
+	}
+	switch {
+	case inner != nil && inner.FullName() == "google.protobuf.Any":
+		if judged.class != classMetadata {
+			g.untyped(m, fd, at)
+		}
+	case inner == nil, fd.IsMap(), freeForm[inner.FullName()]:
+		g.texts(m.Get(fd), fd, at)
+	case judged.class != classListens: // an address of which nothing is said is dialled
+		each(m.Get(fd), fd, at, func(v protoreflect.Value, p place) { g.address(v.Message(), p) })
+	}
+}
+
+// names reports whether the rule of a field names the value that it has. A switch that is
+// off is named by none.
+func (j judgedField) names(v protoreflect.Value, fd protoreflect.FieldDescriptor) bool {
+	switch {
+	case j.value != "":
+		e := fd.Enum().Values().ByNumber(v.Enum())
+		return e != nil && string(e.Name()) == j.value
+	case fd.Message() != nil && fd.Message().FullName() == "google.protobuf.BoolValue":
+		return v.Message().Get(fd.Message().Fields().ByNumber(1)).Bool()
+	}
+	return true
+}
+
+// harmlessState reports whether nothing that Envoy has connects to where the object of this
+// name in the filter state says. Names that are not Envoy's own are the author's.
+func harmlessState(key string) bool {
+	return harmlessStates[key] || !strings.HasPrefix(key, "envoy.")
+}
+
+var harmlessStates = map[string]bool{
+	"envoy.network.upstream_server_name":             true,
+	"envoy.network.upstream_subject_alt_names":       true,
+	"envoy.network.application_protocols":            true,
+	"envoy.tcp_proxy.disable_tunneling":              true,
+	"envoy.tcp_proxy.per_connection_idle_timeout_ms": true,
+	"envoy.ratelimit.hits_addend":                    true,
+	"envoy.network.ip":                               true,
+	"envoy.string":                                   true,
+	"envoy.hashable_string":                          true,
 }
 
 // freeForm are the messages that hold any JSON; walk does not go into them.
@@ -119,11 +163,7 @@ var freeForm = map[protoreflect.FullName]bool{"google.protobuf.Struct": true, "g
 
 // untyped finds configuration that is packed as JSON without a type. An Envoy can be
 // told to read it as whatever extension the name beside it names.
-func (g *guard) untyped(m protoreflect.Message, fd protoreflect.FieldDescriptor, p place) {
-	if metadataFields[fd.FullName()] {
-		return
-	}
-	at := p.to(m, fd.Name())
+func (g *guard) untyped(m protoreflect.Message, fd protoreflect.FieldDescriptor, at place) {
 	each(m.Get(fd), fd, at, func(v protoreflect.Value, at place) {
 		url := v.Message().Get(v.Message().Descriptor().Fields().ByNumber(1)).String()
 		if freeForm[protoreflect.FullName(url[strings.LastIndexByte(url, '/')+1:])] {
@@ -211,7 +251,7 @@ func (g *guard) typedStruct(m protoreflect.Message, p place) {
 		g.add(RuleCode, p.at)
 	}
 	in := p.to(m, "value")
-	if r, ok := ruleOf(inner.Descriptor().FullName()); ok {
+	if r := judgements().of(inner.Descriptor()).rule; r != "" {
 		g.add(r, p.at) // the whole of it, type and all
 	}
 	if err := walk(inner, in.n, in.at, true, func(m protoreflect.Message, n *node, at *path, root bool) { g.message(m, place{n, at}, root) }); err != nil {

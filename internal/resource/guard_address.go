@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -9,117 +8,118 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
+// AdminPort is where Envoy's admin interface listens unless it is told otherwise.
+const AdminPort = 9901
+
+// MaxLocalPorts is how many ports of its proxies' own machine a fleet opens at most.
+const MaxLocalPorts = 100
+
 // address looks at a message if it is an address: where the proxy connects to, not where
 // it listens or from where it connects.
 func (g *guard) address(m protoreflect.Message, p place) {
-	socket := m
+	if socket, at, ok := socketOf(m, p); ok {
+		fields := socket.Descriptor().Fields()
+		host := fields.ByName("address")
+		port := uint32(socket.Get(fields.ByName("port_value")).Uint()) //nolint:gosec // an uint32
+		g.dial(socket.Get(host).String(), port, at.to(socket, host.Name()).at)
+	}
+}
+
+// socketOf is the address of an IP, in whatever holds it.
+func socketOf(m protoreflect.Message, p place) (protoreflect.Message, place, bool) {
 	switch m.Descriptor().FullName() {
 	case "envoy.config.core.v3.Address":
 		field := m.Descriptor().Fields().ByName("socket_address")
-		p, socket = p.to(m, field.Name()), m.Get(field).Message()
+		return m.Get(field).Message(), p.to(m, field.Name()), true
 	case "envoy.config.core.v3.SocketAddress":
-	default:
-		return
+		return m, p, true
 	}
-	host := socket.Descriptor().Fields().ByName("address")
-	g.host(socket.Get(host).String(), p.to(socket, host.Name()))
+	return nil, p, false
 }
 
-// target looks at the fields that hold, as a text, what the proxy connects to without a
-// cluster.
-func (g *guard) target(m protoreflect.Message, fd protoreflect.FieldDescriptor, p place) {
-	if !dialledTexts[fd.FullName()] {
+// healthPort looks at the other port at which an endpoint is asked for its health: a
+// request of any path goes there.
+func (g *guard) healthPort(m protoreflect.Message, p place) {
+	fields := m.Descriptor().Fields()
+	checks := m.Get(fields.ByName("health_check_config")).Message()
+	portField := checks.Descriptor().Fields().ByName("port_value")
+	port := uint32(checks.Get(portField).Uint()) //nolint:gosec // an uint32
+	if port == 0 {
 		return
 	}
-	each(m.Get(fd), fd, p.to(m, fd.Name()), func(v protoreflect.Value, p place) {
-		scheme, rest, _ := strings.Cut(v.String(), ":")
-		if scheme = strings.ToLower(scheme); scheme == "unix" || scheme == "unix-abstract" || scheme == "vsock" {
-			g.add(RulePipes, p.at)
-			return
+	at := p.to(m, "health_check_config").to(checks, portField.Name()).at
+	addresses := []protoreflect.Message{m.Get(fields.ByName("address")).Message(), checks.Get(checks.Descriptor().Fields().ByName("address")).Message()}
+	more := m.Get(fields.ByName("additional_addresses")).List()
+	for i := range more.Len() {
+		other := more.Get(i).Message()
+		addresses = append(addresses, other.Get(other.Descriptor().Fields().ByName("address")).Message())
+	}
+	for _, a := range addresses {
+		if socket, _, ok := socketOf(a, p); ok {
+			g.dial(socket.Get(socket.Descriptor().Fields().ByName("address")).String(), port, at)
 		}
-		if u, err := url.Parse(v.String()); err == nil && u.Hostname() != "" {
-			g.host(u.Hostname(), p)
-		}
-		// gRPC's names have many forms: dns://authority/host:port, ipv4:1.2.3.4:80,1.2.3.5:80, host:port.
-		for _, s := range []string{v.String(), rest} {
-			for _, part := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == '/' }) {
-				g.host(withoutPort(part), p)
+	}
+}
+
+// schemes of what a text names: by what else than a name or an address it leads.
+var schemes = map[string]Rule{
+	"unix": RulePipes, "unix-abstract": RulePipes, "vsock": RulePipes,
+	"xds": RuleConfigSources, "google-c2p": RuleConfigSources, "google-c2p-experimental": RuleConfigSources,
+	"dns": "", "ipv4": "", "ipv6": "", "http": "", "https": "",
+}
+
+// target looks at a text that names what the proxy connects to without a cluster. gRPC's
+// names have many forms: dns://authority/host:port, ipv4:1.2.3.4:80,1.2.3.5:80, host:port,
+// all with %-escapes.
+func (g *guard) target(text string, p place) {
+	scheme, rest, _ := strings.Cut(text, ":")
+	rule, known := schemes[strings.ToLower(scheme)]
+	switch {
+	case rule != "":
+		g.add(rule, p.at)
+		return
+	case !known && strings.HasPrefix(rest, "//"):
+		g.add(RuleUnknown, p.at)
+	}
+	texts := []string{text}
+	if _, err := strconv.ParseUint(rest, 10, 16); err != nil { // what follows a host is no host
+		texts = append(texts, rest)
+	}
+	for _, s := range texts {
+		for _, part := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(",/?#@", r) }) {
+			if plain, err := url.PathUnescape(part); err == nil {
+				part = plain
 			}
+			host, port := hostPort(part)
+			g.dial(host, port, p.at)
 		}
-	})
-}
-
-func withoutPort(s string) string {
-	if inside, _, ok := strings.Cut(strings.TrimPrefix(s, "["), "]"); ok {
-		return inside
-	}
-	if host, _, ok := strings.Cut(s, ":"); ok && strings.Count(s, ":") == 1 {
-		return host
-	}
-	return s
-}
-
-// Names and addresses of metadata services that are not link-local.
-var (
-	metadataNames = map[string]bool{"metadata": true, "metadata.google.internal": true, "instance-data": true, "instance-data.ec2.internal": true}
-	metadataHosts = map[netip.Addr]bool{
-		netip.MustParseAddr("fd00:ec2::254"):   true, // AWS
-		netip.MustParseAddr("168.63.129.16"):   true, // Azure
-		netip.MustParseAddr("100.100.100.200"): true, // Alibaba
-		netip.MustParseAddr("192.0.0.192"):     true, // Oracle
-	}
-	nat64 = netip.MustParsePrefix("64:ff9b::/96")
-)
-
-// host looks at one host, by name or by address. A name that resolves to such an address
-// is not found out: names mean something else on the proxy's machine.
-func (g *guard) host(host string, p place) {
-	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
-	switch {
-	case host == "localhost" || strings.HasSuffix(host, ".localhost") || host == "ip6-localhost" || host == "ip6-loopback":
-		g.add(RuleLoopback, p.at)
-		return
-	case metadataNames[host]:
-		g.add(RuleLinkLocal, p.at)
-		return
-	}
-	a, ok := looseAddr(host)
-	switch {
-	case !ok:
-	case a.IsLoopback() || a.IsUnspecified(): // Linux connects the unspecified address to itself
-		g.add(RuleLoopback, p.at)
-	case a.IsLinkLocalUnicast() || metadataHosts[a]:
-		g.add(RuleLinkLocal, p.at)
 	}
 }
 
-// looseAddr reads an address in every form that a resolver may take for one: 127.1,
-// 0x7f000001 and 0177.0.0.1 are all 127.0.0.1. IPv4 inside of IPv6 is told as IPv4.
-func looseAddr(s string) (netip.Addr, bool) {
-	if a, err := netip.ParseAddr(s); err == nil {
-		a = a.Unmap().WithZone("")
-		if nat64.Contains(a) {
-			b := a.As16()
-			a = netip.AddrFrom4([4]byte(b[12:]))
-		}
-		return a, true
+// hostPort takes a port off; 0 is none.
+func hostPort(s string) (host string, port uint32) {
+	host, tail := s, ""
+	if inside, after, ok := strings.Cut(strings.TrimPrefix(s, "["), "]"); ok {
+		host, tail = inside, strings.TrimPrefix(after, ":")
+	} else if before, after, ok := strings.Cut(s, ":"); ok && strings.Count(s, ":") == 1 {
+		host, tail = before, after
 	}
-	parts := strings.Split(s, ".")
-	if len(parts) > 4 {
-		return netip.Addr{}, false
+	n, err := strconv.ParseUint(tail, 10, 16)
+	if err != nil {
+		return host, 0
 	}
-	var sum uint64
-	for i, part := range parts {
-		v, err := strconv.ParseUint(part, 0, 32) // decimal, 0x and 0, as inet_aton
-		last := i == len(parts)-1
-		if err != nil || !last && v > 255 || last && v>>(8*(5-len(parts))) > 0 {
-			return netip.Addr{}, false
-		}
-		if last {
-			sum += v
-		} else {
-			sum += v << (8 * (3 - i))
-		}
+	return host, uint32(n) //nolint:gosec // 16 bits
+}
+
+// dial looks at what the proxy connects to.
+func (g *guard) dial(host string, port uint32, at *path) {
+	switch whereIs(host) {
+	case ownMachine:
+		g.addPort(RuleLoopback, port, at)
+	case linkLocal:
+		g.add(RuleLinkLocal, at)
 	}
-	return netip.AddrFrom4([4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}), true //nolint:gosec // four bytes of 32 bits
+	if port == AdminPort {
+		g.addPort(RuleAdminPorts, port, at)
+	}
 }

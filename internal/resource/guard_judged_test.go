@@ -7,117 +7,168 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
 
 	"fairlead/internal/resource"
 )
 
-// TestGuardJudgesEveryField walks all of Envoy's API for fields that may name a file, the
-// environment, or a peer. A new version of the API that brings one fails here: put it into
-// the rules' tables, or into testdata/guard_fields.txt, with the reason.
-func TestGuardJudgesEveryField(t *testing.T) {
+// TestT22_EveryMessageIsJudged walks all of Envoy's API, and the messages that it holds: each one,
+// and each field that may be dialled, read or run, is in guard_table.txt, and nothing else is. A new version of the API
+// that brings one fails here. Look at it: with this, can who writes it run code in the proxy, read or write its files or
+// environment, use the machine's identity, make it connect to its own machine or to where a request says, end it, set its
+// sockets, or turn to another control plane? Then write its line: the rule, or data and why.
+func TestT22_EveryMessageIsJudged(t *testing.T) {
 	t.Parallel()
-	judged := reasonsIn(t, "guard_fields.txt")
-	fields, dialled, notDialled := resource.GuardTablesForTest()
-	seen := map[string]bool{}
-	eachField(func(md protoreflect.MessageDescriptor, fd protoreflect.FieldDescriptor) {
-		name := string(fd.FullName())
-		seen[name] = true
-		_, ruled := fields[fd.FullName()]
-		if !suspicious(fd) || ruled || dialled[fd.FullName()] {
-			return
+	packages, messages, fields := resource.JudgedForTest()
+	api, seen := apiMessages(), map[protoreflect.FullName]bool{}
+	for _, md := range api {
+		seen[md.FullName()], seen[md.ParentFile().Package()] = true, true
+		whole := slices.Contains(packages, md.ParentFile().Package())
+		if !whole && !slices.Contains(messages, md.FullName()) {
+			t.Errorf("%s: nobody has judged it: write its line into guard_table.txt", md.FullName())
 		}
-		if judged[name] == "" {
-			t.Errorf("%s may name a file, the environment or a peer: is it guarded?", name)
-		}
-	})
-	for _, table := range []map[protoreflect.FullName]bool{dialled, notDialled} {
-		for name := range table {
-			if !seen[string(name)] {
-				t.Errorf("%s is in a table of the rules and does not exist", name)
+		for i := range md.Fields().Len() {
+			fd := md.Fields().Get(i)
+			seen[fd.FullName()] = true
+			if suspicious(fd) && resource.DataForTest(md) && !slices.Contains(fields, fd.FullName()) {
+				t.Errorf("%s may name a file, the environment, an identity or a peer, or hold an extension: write its line into guard_table.txt", fd.FullName())
 			}
 		}
 	}
-	for name := range fields {
-		if !seen[string(name)] {
-			t.Errorf("%s is in a table of the rules and does not exist", name)
+	for _, name := range slices.Concat(packages, messages, fields) {
+		if !seen[name] {
+			t.Errorf("%s is in guard_table.txt and does not exist", name)
 		}
 	}
-	for name := range judged {
-		if !seen[name] {
-			t.Errorf("%s is in guard_fields.txt and does not exist", name)
-		}
+	if len(api) < 1400 {
+		t.Errorf("only %d messages", len(api))
 	}
 }
 
-// TestGuardJudgesEveryPackage: a package of extensions that nobody has looked at may run
-// code. Look at it, guard it if need be, and add its line.
-func TestGuardJudgesEveryPackage(t *testing.T) {
-	t.Parallel()
-	judged, seen := reasonsIn(t, "guard_packages.txt"), map[string]bool{}
-	protoregistry.GlobalFiles.RangeFiles(func(f protoreflect.FileDescriptor) bool {
-		name := string(f.Package())
-		if !strings.HasPrefix(name, "envoy.extensions.") || f.Messages().Len() == 0 {
-			return true
+// apiMessages are the messages of Envoy's API and those that they hold, in the order of their names.
+func apiMessages() (out []protoreflect.MessageDescriptor) {
+	seen := map[protoreflect.FullName]bool{}
+	var add func(md protoreflect.MessageDescriptor)
+	add = func(md protoreflect.MessageDescriptor) {
+		if md == nil || md.IsMapEntry() || seen[md.FullName()] {
+			return
 		}
-		seen[name] = true
-		word := "free"
-		if resource.GuardsMessageForTest(f.Messages().Get(0).FullName()) {
-			word = "guarded"
+		seen[md.FullName()] = true
+		out = append(out, md)
+		if notHeld(string(md.FullName())) {
+			return
 		}
-		if judged[name] != word {
-			t.Errorf("%s is %s, guard_packages.txt has it as %q", name, word, judged[name])
+		for i := range md.Fields().Len() {
+			fd := md.Fields().Get(i)
+			if fd.IsMap() {
+				fd = fd.MapValue()
+			}
+			add(fd.Message())
+		}
+	}
+	protoregistry.GlobalTypes.RangeMessages(func(mt protoreflect.MessageType) bool {
+		if name := string(mt.Descriptor().FullName()); strings.HasPrefix(name, "envoy.") || strings.HasPrefix(name, "xds.") || strings.HasPrefix(name, "udpa.") {
+			add(mt.Descriptor())
 		}
 		return true
 	})
-	for name := range judged {
-		if !seen[name] {
-			t.Errorf("%s is in guard_packages.txt and does not exist", name)
+	for _, n := range []protoreflect.FullName{"Bool", "Bytes", "Double", "Float", "Int32", "Int64", "UInt32", "UInt64", "String"} {
+		mt, err := protoregistry.GlobalTypes.FindMessageByName("google.protobuf." + n + "Value")
+		if err != nil {
+			panic(err)
 		}
+		add(mt.Descriptor()) // every Any may hold them
 	}
-}
-
-// reasonsIn reads a file of lines "name reason".
-func reasonsIn(t *testing.T, file string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	for line := range strings.Lines(testdata(t, file)) {
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-			continue
-		}
-		name, reason, _ := strings.Cut(line, " ")
-		out[name] = strings.TrimSpace(reason)
-	}
+	slices.SortFunc(out, func(a, b protoreflect.MessageDescriptor) int {
+		return strings.Compare(string(a.FullName()), string(b.FullName()))
+	})
 	return out
 }
 
-// eachField calls f for the fields of all messages that a resource can hold and no rule
-// names as a whole.
-func eachField(f func(protoreflect.MessageDescriptor, protoreflect.FieldDescriptor)) {
-	protoregistry.GlobalTypes.RangeMessages(func(mt protoreflect.MessageType) bool {
-		md := mt.Descriptor()
-		for _, p := range []string{"envoy.config.bootstrap.", "envoy.admin.", "envoy.data.", "envoy.service."} {
-			if strings.HasPrefix(string(md.FullName()), p) {
-				return true
-			}
-		}
-		for i := range md.Fields().Len() {
-			f(md, md.Fields().Get(i))
-		}
-		return true
-	})
+// notHeld are messages whose parts no configuration holds.
+func notHeld(name string) bool {
+	return name != "envoy.service.runtime.v3.Runtime" && !strings.HasPrefix(name, "envoy.data.dns.") &&
+		slices.ContainsFunc([]string{"envoy.service.", "envoy.data.", "envoy.admin.", "envoy.annotations.", "xds.annotations.", "udpa.annotations."}, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// suspicious is wide on purpose: a reason in a file costs a line.
+// suspicious is wide on purpose: a reason costs a line.
 func suspicious(fd protoreflect.FieldDescriptor) bool {
-	if !strings.HasPrefix(string(fd.FullName()), "envoy.") && !strings.HasPrefix(string(fd.FullName()), "xds.") {
+	if name := string(fd.FullName()); !strings.HasPrefix(name, "envoy.") && !strings.HasPrefix(name, "xds.") && !strings.HasPrefix(name, "udpa.") {
 		return false
 	}
-	if fd.Kind() != protoreflect.StringKind && (fd.Message() == nil || fd.Message().FullName() != "google.protobuf.StringValue") {
+	value := fd
+	if fd.IsMap() {
+		value = fd.MapValue()
+	}
+	if m := value.Message(); m != nil {
+		switch m.FullName() {
+		case "google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue", "google.protobuf.Empty",
+			"envoy.config.core.v3.Address", "envoy.config.core.v3.SocketAddress":
+			return true
+		case "google.protobuf.StringValue", "google.protobuf.BytesValue":
+		default:
+			return false
+		}
+	} else if k := value.Kind(); k != protoreflect.StringKind && k != protoreflect.BytesKind {
 		return false
 	}
-	name := string(fd.Name())
 	return slices.ContainsFunc([]string{
 		"file", "path", "dir", "folder", "disk", "mount", "pipe", "socket", "unix", "env", "program", "command", "library", "module", "plugin",
-		"descriptor", "script", "code", "dump", "uri", "url", "target", "address", "endpoint", "server",
-	}, func(word string) bool { return strings.Contains(name, word) })
+		"descriptor", "script", "code", "dump", "uri", "url", "target", "address", "endpoint", "server", "host", "credential", "token", "identity",
+		"access_log", "destination", "upstream", "resolver", "interface",
+	}, func(word string) bool { return strings.Contains(string(fd.Name()), word) })
+}
+
+// TestT22_GuardReportListsEveryMessage: the report has one line for each message of Envoy's API, with the class by which a
+// resource that holds it is judged, and its fields below it.
+func TestT22_GuardReportListsEveryMessage(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := resource.WriteGuardReport(&b); err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]string{}
+	for line := range strings.Lines(b.String()) {
+		if line[0] == '#' || line[0] == ' ' {
+			continue
+		}
+		words := strings.Fields(line)
+		if lines[words[1]] != "" {
+			t.Errorf("%s is there twice", words[1])
+		}
+		lines[words[1]] = words[0]
+	}
+	for _, md := range apiMessages() {
+		class, found := lines[string(md.FullName())], resource.GuardForTest(dynamicpb.NewMessage(md))
+		judged := slices.ContainsFunc(found, func(g resource.Guarded) bool { return string(g.Rule) == class })
+		if (class != "data" || !resource.DataForTest(md)) && !judged {
+			t.Errorf("%s is %q in the report, and %v is found", md.FullName(), class, found)
+		}
+		delete(lines, string(md.FullName()))
+	}
+	if len(lines) > 0 {
+		t.Errorf("%v are there too", lines)
+	}
+	for _, want := range []string{
+		"\ncode                 envoy.extensions.filters.http.lua.v3.Lua  # Lua in the proxy\n  files                .package_paths\n",
+		"\n  request_destination=ORIGINAL_DST .type\n", "\n  dialled              .target_uri\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q", want)
+		}
+	}
+}
+
+// TestGuardTableIsRead: what is not understood in the table is no class.
+func TestGuardTableIsRead(t *testing.T) {
+	t.Parallel()
+	for text, good := range map[string]bool{
+		"a.v3\n  M data\n    f files why\n": true, "# c\na.v3 code why\n  M data\n": true, "a.v3\n  M data\n    f request_destination=X\n": true,
+		"a.v3 data\n": false, "a.v3\n  M\n": false, "a.v3\n  M dta\n": false, "a.v3\n  M data\n  M data\n": false, "a.v3\n   M data\n": false,
+		"a.v3\n  M data\n    f dail\n": false, "a.v3\n  M data\n    f data\n    f data\n": false, "a.v3\n  M extension\n": false,
+	} {
+		if err := resource.ReadTableForTest(text); (err == nil) != good {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 }

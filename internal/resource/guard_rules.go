@@ -28,8 +28,15 @@ const (
 	RuleInternalListeners Rule = "internal_listeners" // connections inside the proxy
 	RuleLinkLocal         Rule = "link_local"         // link-local addresses and those of metadata services
 	RuleLoopback          Rule = "loopback"           // the proxy's own machine
-	RuleBootstrapNames    Rule = "bootstrap_names"    // names what in the proxy's bootstrap lends its identity
-	RuleClusterByRequest  Rule = "cluster_by_request" // lets a request say which cluster it goes to
+
+	RuleAdminPorts         Rule = "admin_ports"         // where Envoy's admin interface listens
+	RuleMachineIdentity    Rule = "machine_identity"    // what the proxy's machine, its cloud or its bootstrap proves who it is with
+	RuleKill               Rule = "kill"                // ends the process
+	RuleSockets            Rule = "sockets"             // sockets below what the configuration knows
+	RuleRequestDestination Rule = "request_destination" // a request, or an answer, says what is connected to
+	RuleUnknown            Rule = "unknown"             // nobody has judged it
+	RuleBootstrapNames     Rule = "bootstrap_names"     // names what in the proxy's bootstrap lends its identity
+	RuleClusterByRequest   Rule = "cluster_by_request"  // lets a request say which cluster it goes to
 )
 
 // reasons says of each rule, as the first half of a sentence, what it is about.
@@ -44,9 +51,16 @@ var reasons = map[Rule]string{
 	RulePipes:             "this is a Unix socket of the proxy's machine",
 	RuleInternalListeners: "this is a connection to or a listener of the inside of the proxy",
 	RuleLinkLocal:         "this is a link-local address, or one of a cloud's metadata service",
-	RuleLoopback:          "this is an address of the proxy's own machine, where its admin interface may listen",
-	RuleBootstrapNames:    "this names what stands in the proxies' own bootstrap and may carry their credential: what is sent there would speak as the proxy",
-	RuleClusterByRequest:  "this lets requests or connections name the cluster that they go to, those of the proxy's own bootstrap too",
+	RuleLoopback:          "this is an address of the proxy's own machine, where what is not meant for others listens",
+
+	RuleAdminPorts:         "this is the port of Envoy's admin interface, which shows all that the proxy knows and ends it",
+	RuleMachineIdentity:    "this uses the identity of the proxy's machine, of its cloud or of its bootstrap",
+	RuleKill:               "this lets a request end the proxy's process",
+	RuleSockets:            "this sets sockets of the proxy's machine below what the configuration knows",
+	RuleRequestDestination: "this lets a request, or the answer of a backend, say what the proxy connects to",
+	RuleUnknown:            "nobody has judged what this makes a proxy do",
+	RuleBootstrapNames:     "this names what stands in the proxies' own bootstrap and may carry their credential: what is sent there would speak as the proxy",
+	RuleClusterByRequest:   "this lets requests or connections name the cluster that they go to, those of the proxy's own bootstrap too",
 }
 
 // Rules returns all guard rules, in the order of their names.
@@ -74,9 +88,16 @@ var covers = map[Rule]string{
 	RulePipes:             "Unix sockets, as the address of an endpoint or a listener, or as a gRPC target",
 	RuleInternalListeners: "internal listeners and their addresses",
 	RuleLinkLocal:         "link-local addresses and those of the clouds' metadata services, as something to connect to",
-	RuleLoopback:          "the proxy's own machine, as something to connect to; its admin interface may listen there",
-	RuleBootstrapNames:    "clusters and Secrets of the proxies' own bootstrap that may carry their credential: every name that begins with fairlead_, and the fleet's private_clusters, in each field that names a cluster and as the name of a cluster or its endpoints",
-	RuleClusterByRequest:  "cluster_header, of routes, weighted clusters and mirrors, of Thrift too; SniCluster; filter state that sets the cluster of a TCP or UDP proxy; groups of clusters from a request's metadata",
+	RuleLoopback:          "the proxy's own machine, as something to connect to, but for the ports in the fleet's local_ports",
+
+	RuleAdminPorts:         "port 9901 of any machine, as something to connect to, unless the fleet's local_ports names it",
+	RuleMachineIdentity:    "Google's default and machine credentials (google_compute_engine, google_default, gcp_authn), requests signed for AWS (aws_request_signing, aws_lambda, AWS IAM of Redis), ALTS, S2A, credentials that are chosen by a factory's name, Secrets of the bootstrap (an SdsSecretConfig without sds_config)",
+	RuleKill:               "kill_request, and actions of the watchdog that end the process",
+	RuleSockets:            "socket_options, transparent listeners, the client's address as one's own (original_src, use_original_src_ip), network namespaces from the filter state",
+	RuleRequestDestination: "ORIGINAL_DST clusters, dynamic forward proxies, sni_cluster, clusters and filters of reverse tunnels, Redis clusters and redirections of Redis, filter state by which an address is chosen",
+	RuleUnknown:            "what nobody has judged: messages that are not in the list of Envoy's API, channel arguments of gRPC that are texts, free forms that only some builds of a proxy read, and schemes of gRPC targets that nobody here knows",
+	RuleBootstrapNames:     "clusters and Secrets of the proxies' own bootstrap that may carry their credential: every name that begins with fairlead_, and the fleet's private_clusters, in each field that names a cluster and as the name of a cluster or its endpoints",
+	RuleClusterByRequest:   "cluster_header, of routes, weighted clusters and mirrors, of Thrift too; SniCluster; filter state that sets the cluster of a TCP or UDP proxy; groups of clusters from a request's metadata",
 }
 
 // Covers says what the rule names.
@@ -86,6 +107,7 @@ func (r Rule) Covers() string { return covers[r] }
 type Guarded struct {
 	Rule    Rule
 	Pointer string // as FieldError has it
+	Port    uint32 // of loopback and admin_ports: to which it leads; 0 is one that is not known
 }
 
 // maxGuarded bounds how many places are told of one rule. The bound is of each rule, so

@@ -46,6 +46,38 @@ func TestOverview(t *testing.T) {
 	}
 }
 
+func TestT22_LocalPortsAreKept(t *testing.T) {
+	w := setup(t)
+	want := func(want ...int32) {
+		t.Helper()
+		fs, _, err := w.app.Fleets(w.Context(), w.tenant, "", 0)
+		w.ok(err)
+		if !slices.Equal(fs[0].LocalPorts, want) {
+			t.Errorf("%v, want %v", fs[0].LocalPorts, want)
+		}
+	}
+	want()
+	w.set(store.FleetSettings{LocalPorts: &[]int32{9000, 8080, 9000}})
+	want(8080, 9000)
+	w.set(store.FleetSettings{References: fleet.ReferencesStrict})
+	want(8080, 9000)
+	w.set(store.FleetSettings{LocalPorts: &[]int32{}})
+	want()
+	many := make([]int32, 101)
+	for i := range many {
+		many[i] = int32(i) + 1
+	}
+	for _, bad := range [][]int32{{0}, {65536}, {-1}, many} {
+		if _, err := w.app.UpdateFleet(w.Context(), w.tenant, store.Actor{Name: "t"}, w.fleet, store.FleetSettings{LocalPorts: &bad}); !errors.Is(err, fleet.ErrInvalid) {
+			t.Errorf("%v are taken: %v", bad, err)
+		}
+	}
+	created, err := w.app.CreateFleetWith(w.Context(), w.tenant, store.Actor{Name: "t"}, "other", "", store.FleetSettings{LocalPorts: &[]int32{2, 1}})
+	if w.ok(err); !slices.Equal(created.LocalPorts, []int32{1, 2}) {
+		t.Errorf("%v", created.LocalPorts)
+	}
+}
+
 func TestStaticClusters(t *testing.T) {
 	w := setup(t)
 	want := func(want ...string) {

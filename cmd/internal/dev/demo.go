@@ -10,11 +10,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"text/template"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	client "fairlead/clients/go"
 	"fairlead/cmd/internal/run"
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
@@ -43,6 +45,9 @@ func (s *started) stand(ctx context.Context, g *errgroup.Group) error {
 		}
 		for _, b := range backends {
 			g.Go(func() error { return b.run(ctx) })
+		}
+		if err := s.openLocalPorts(ctx, backends); err != nil {
+			return err
 		}
 		if err := s.applyDemo(ctx, fresh); err != nil {
 			return err
@@ -110,6 +115,30 @@ func (s *started) openBackends() ([]backend, error) {
 		return nil, err
 	}
 	return []backend{blue, green}, nil
+}
+
+// openLocalPorts lets every token that writes send to the demo's backends, which are on the proxy's machine. What else
+// is open stays open.
+func (s *started) openLocalPorts(ctx context.Context, backends []backend) error {
+	admin, err := s.client(s.state.APIToken)
+	if err != nil {
+		return err
+	}
+	f, err := admin.GetFleetWithResponse(ctx, tenantSlug, fleetName)
+	if err := answered("look at the fleet's local ports", f, err); err != nil {
+		return err
+	}
+	open := slices.Clone(f.JSON200.LocalPorts)
+	for _, b := range backends {
+		if port := int32(b.lis.Addr().(*net.TCPAddr).Port); !slices.Contains(open, port) { //nolint:forcetypeassert,gosec // of a TCP listener
+			open = append(open, port)
+		}
+	}
+	if len(open) == len(f.JSON200.LocalPorts) {
+		return nil
+	}
+	set, err := admin.UpdateFleetWithResponse(ctx, tenantSlug, fleetName, nil, client.FleetUpdate{LocalPorts: &open})
+	return answered("open the ports of the demo's backends", set, err)
 }
 
 func openBackend(colour string, address *string) (backend, error) {

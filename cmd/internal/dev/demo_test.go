@@ -51,6 +51,7 @@ const (
 	tokenCall      = "POST /v1/tenants/demo/tokens"
 	fleetCall      = "POST /v1/tenants/demo/fleets"
 	credentialCall = "POST /v1/tenants/demo/fleets/edge/credentials"
+	portsCall      = "PATCH /v1/tenants/demo/fleets/edge"
 	applyCall      = "POST /v1/tenants/demo/fleets/edge/apply"
 )
 
@@ -114,7 +115,7 @@ func TestDemoEndsWhenItsResourcesAreRefused(t *testing.T) {
 func TestASingle503IsBorne(t *testing.T) {
 	t.Parallel()
 	a := &api{once: true, refuse: map[string]int{}}
-	calls := []string{"GET /v1/whoami", tenantCall, tokenCall, fleetCall, "GET /v1/tenants/demo/fleets/edge", credentialCall, applyCall}
+	calls := []string{"GET /v1/whoami", tenantCall, tokenCall, fleetCall, "GET /v1/tenants/demo/fleets/edge", credentialCall, portsCall, applyCall}
 	for _, call := range calls {
 		a.refuse[call] = http.StatusServiceUnavailable
 	}
@@ -131,13 +132,19 @@ func TestASingle503IsBorne(t *testing.T) {
 		if err != nil || !fresh {
 			t.Errorf("fresh %t, %v", fresh, err)
 		}
+		if err := s.openLocalPorts(ctx, backends); err != nil {
+			return err
+		}
 		return s.applyDemo(ctx, fresh)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if n := a.count("GET /v1/tenants/demo/fleets/edge"); n != 3 { // its settings are looked at once more
+		t.Errorf("the fleet was looked at %d times", n)
+	}
 	for _, call := range calls {
-		if n := a.count(call); n != 2 {
+		if n := a.count(call); n != 2 && call != "GET /v1/tenants/demo/fleets/edge" {
 			t.Errorf("%s was sent %d times, want 2", call, n)
 		}
 	}

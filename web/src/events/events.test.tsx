@@ -8,7 +8,7 @@ import { get, me, on, problem, server } from "../test/server";
 
 const path = "/v1/tenants/acme/fleets/edge";
 const fleet: Fleet = {
-  id: "f-1", name: "edge", description: "", references: "warn", node_ids: "shared", receipt_window: "1d", forget_nodes_after: "7d", static_clusters: [], private_clusters: [],
+  id: "f-1", name: "edge", description: "", references: "warn", node_ids: "shared", receipt_window: "1d", forget_nodes_after: "7d", static_clusters: [], private_clusters: [], local_ports: [],
   values: {}, etag: '"e1"', revision: 3, changed_at: "2026-11-24T10:00:00Z", resources: 2, created_at: "2026-11-20T10:00:00Z",
 };
 const unverified = { state: "unverified" as const, unchained: 0, deliveries: [] };

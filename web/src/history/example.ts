@@ -8,7 +8,7 @@ export const path = "/v1/tenants/acme/fleets/edge";
 export const fleet = (revision: number): Fleet => ({
   id: "f", name: "edge", description: "", created_at: at, changed_at: at, resources: 1, revision,
   references: "warn", node_ids: "shared", receipt_window: "1d", forget_nodes_after: "7d",
-  etag: '"s-1"', static_clusters: [], private_clusters: [], values: {},
+  etag: '"s-1"', static_clusters: [], private_clusters: [], local_ports: [], values: {},
 });
 
 export const revision = (n: number, more: Partial<Revision> = {}): Revision => ({ revision: n, kind: "apply", actor: "ann", committed_at: at, changed: 1, created: 0, updated: 1, deleted: 0, ...more });

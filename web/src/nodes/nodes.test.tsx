@@ -9,7 +9,7 @@ const path = "/v1/tenants/acme/fleets/edge";
 
 const fleet: Fleet = {
   id: "f", name: "edge", description: "", references: "warn", node_ids: "shared", receipt_window: "1d", forget_nodes_after: "7d",
-  etag: '"s-1"', static_clusters: [], private_clusters: [], values: {}, revision: 9,
+  etag: '"s-1"', static_clusters: [], private_clusters: [], local_ports: [], values: {}, revision: 9,
   changed_at: "2026-01-01T00:00:00Z", created_at: "2026-01-01T00:00:00Z", resources: 2,
   counts: { nodes: { live: 2, refusing: 1, offline: 0 }, resources: [{ type: "clusters", count: 2 }], open_refusals: 1 },
 };

@@ -40,7 +40,7 @@ export const fleet: Fleet = {
   node_ids: "shared",
   receipt_window: "1d",
   references: "warn",
-  static_clusters: [], private_clusters: [],
+  static_clusters: [], private_clusters: [], local_ports: [],
   values: {},
   counts: { nodes: { live: 1, offline: 0, refusing: 0 }, open_refusals: 0, resources: [{ type: "clusters", count: 2 }, { type: "secrets", count: 1 }] },
 };

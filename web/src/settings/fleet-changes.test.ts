@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { changes, type Settings } from "./fleet-changes";
+import { changes, portsOf, type Settings } from "./fleet-changes";
 
-const fleet: Settings = { description: "", references: "warn", node_ids: "shared", receipt_window: "1d", forget_nodes_after: "7d", static_clusters: ["local_agent"], private_clusters: ["vault"] };
+const fleet: Settings = { description: "", references: "warn", node_ids: "shared", receipt_window: "1d", forget_nodes_after: "7d", static_clusters: ["local_agent"], private_clusters: ["vault"], local_ports: [8080] };
 
 test("what is as it was is not sent", () => {
   expect(changes(fleet, {})).toEqual({});
-  expect(changes(fleet, { ...fleet, receipt_window: " 1d ", static_clusters: ["local_agent"] })).toEqual({});
+  expect(changes(fleet, { ...fleet, receipt_window: " 1d ", static_clusters: ["local_agent"], local_ports: [8080] })).toEqual({});
 });
 
 test("what differs is sent, and nothing else", () => {
@@ -15,4 +15,10 @@ test("what differs is sent, and nothing else", () => {
   expect(changes(fleet, { static_clusters: ["other"] })).toEqual({ static_clusters: ["other"] });
   expect(changes(fleet, { private_clusters: ["vault", "other"] })).toEqual({ private_clusters: ["vault", "other"] });
   expect(changes(fleet, { private_clusters: ["vault"] })).toEqual({});
+  expect(changes(fleet, { local_ports: [] })).toEqual({ local_ports: [] });
+  expect(changes(fleet, { local_ports: [8080, 9000] })).toEqual({ local_ports: [8080, 9000] });
+});
+
+test("what is typed as a port and is none is left out", () => {
+  expect(portsOf(["8080", "x", "0", "65536", "-1", "1.5", "65535"])).toEqual([8080, 65535]);
 });

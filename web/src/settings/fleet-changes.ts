@@ -1,7 +1,7 @@
 // What of a form is to be sent: the fields alone that differ from what the fleet has.
 import type { Fleet, FleetUpdate } from "../api/client";
 
-export type Settings = Pick<Fleet, "description" | "references" | "node_ids" | "receipt_window" | "forget_nodes_after" | "static_clusters" | "private_clusters">;
+export type Settings = Pick<Fleet, "description" | "references" | "node_ids" | "receipt_window" | "forget_nodes_after" | "static_clusters" | "private_clusters" | "local_ports">;
 
 export function changes(fleet: Settings, typed: Partial<Settings>): FleetUpdate {
   const update: FleetUpdate = {};
@@ -12,9 +12,18 @@ export function changes(fleet: Settings, typed: Partial<Settings>): FleetUpdate 
   if (typed.forget_nodes_after !== undefined && typed.forget_nodes_after.trim() !== fleet.forget_nodes_after) update.forget_nodes_after = typed.forget_nodes_after.trim();
   if (typed.static_clusters !== undefined && !same(typed.static_clusters, fleet.static_clusters)) update.static_clusters = typed.static_clusters;
   if (typed.private_clusters !== undefined && !same(typed.private_clusters, fleet.private_clusters)) update.private_clusters = typed.private_clusters;
+  if (typed.local_ports !== undefined && !same(typed.local_ports, fleet.local_ports)) update.local_ports = typed.local_ports;
   return update;
 }
 
-function same(a: readonly string[], b: readonly string[]): boolean {
+// What is typed as ports: what is none is left out.
+export function portsOf(typed: readonly string[]): number[] {
+  return typed.filter((text) => /^[0-9]{1,5}$/.test(text)).map(Number).filter((port) => port >= 1 && port <= 65535);
+}
+
+// Where Envoy's admin interface listens by default.
+export const adminPort = 9901;
+
+function same<T>(a: readonly T[], b: readonly T[]): boolean {
   return a.length === b.length && a.every((name, i) => name === b[i]);
 }

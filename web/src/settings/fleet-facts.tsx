@@ -20,6 +20,7 @@ export function FleetFacts({ fleet }: { fleet: Settings }) {
     ["Forget nodes after", `${fleet.forget_nodes_after} without a connection.`],
     ["Static clusters", fleet.static_clusters.length === 0 ? "None." : fleet.static_clusters.join(", ")],
     ["Private clusters", ["fairlead_*", ...fleet.private_clusters].join(", ")],
+    ["Local ports", fleet.local_ports.length === 0 ? "None." : fleet.local_ports.join(", ")],
   ] as const;
   return (
     <SimpleGrid component="dl" cols={{ base: 1, sm: 2 }} spacing="lg" verticalSpacing="md" m={0}>

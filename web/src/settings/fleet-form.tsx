@@ -5,7 +5,7 @@ import { api, take, type Fleet, type FleetUpdate } from "../api/client";
 import { fleetQuery } from "../api/queries";
 import { usePlace } from "../app/place";
 import { ProblemAlert } from "../ui/problem";
-import { changes, type Settings } from "./fleet-changes";
+import { adminPort, changes, portsOf, type Settings } from "./fleet-changes";
 
 export function FleetForm({ fleet }: { fleet: Fleet }) {
   const place = usePlace();
@@ -114,6 +114,20 @@ function Fields({ shown, set }: { shown: Settings; set: (next: Partial<Settings>
         maxTags={100}
         onChange={(private_clusters) => set({ private_clusters })}
       />
+      <TagsInput
+        label="Local ports"
+        description="Ports of the proxies' own machine, such as those of backends beside them, to which everybody who writes may send. All others need an admin. Enter adds one."
+        value={shown.local_ports.map(String)}
+        splitChars={[",", " "]}
+        acceptValueOnBlur
+        maxTags={100}
+        onChange={(typed) => set({ local_ports: portsOf(typed) })}
+      />
+      {shown.local_ports.includes(adminPort) && (
+        <Alert color="orange" role="status" title={`${adminPort} is where Envoy's admin interface listens by default`}>
+          It shows all that a proxy knows, and ends it. Everybody who writes to this fleet may send to it.
+        </Alert>
+      )}
     </Stack>
   );
 }

@@ -8,7 +8,7 @@ import { get, me, on, problem, server } from "../test/server";
 
 const path = "/v1/tenants/acme/fleets/edge";
 const fleet: Fleet = {
-  id: "f-1", name: "edge", description: "the edge", references: "warn", node_ids: "shared", receipt_window: "1d", forget_nodes_after: "7d", static_clusters: [], private_clusters: [],
+  id: "f-1", name: "edge", description: "the edge", references: "warn", node_ids: "shared", receipt_window: "1d", forget_nodes_after: "7d", static_clusters: [], private_clusters: [], local_ports: [],
   values: { BACKEND: "backend.internal" }, etag: '"e1"', revision: 3, changed_at: "2026-11-24T10:00:00Z", resources: 2, created_at: "2026-11-20T10:00:00Z",
 };
 const usage: FleetUsage = { fleet: "edge", items: [{ what: "resources", of: "fleet", limit: 50_000, default: 50_000, overridden: false, used: 25_000 }] };
@@ -42,6 +42,24 @@ test("the settings are shown, and what is changed is sent alone", async () => {
   expect(await screen.findByText("what runs code")).toBeTruthy();
   expect(screen.getByText("admin and above")).toBeTruthy();
   expect(screen.queryByText("not you")).toBeNull();
+});
+
+test("local ports are typed as numbers, and who opens that of the admin interface is warned", async () => {
+  const sent: unknown[] = [];
+  server.use(
+    on("patch", path, async ({ request }) => {
+      sent.push(await request.json());
+      return HttpResponse.json({ ...fleet, local_ports: [8080, 9901] });
+    }),
+  );
+  open("/fleets/edge/settings");
+  const field = await screen.findByLabelText("Local ports");
+  await userEvent.type(field, "8080{Enter}");
+  expect(screen.queryByText("9901 is where Envoy's admin interface listens by default")).toBeNull();
+  await userEvent.type(field, "9901{Enter}");
+  expect(screen.getByText("9901 is where Envoy's admin interface listens by default")).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(sent).toEqual([{ local_ports: [8080, 9901] }]));
 });
 
 test("what the server refuses is told with its fault, and what was typed stays", async () => {

@@ -13,7 +13,7 @@ const at = "2026-01-01T00:00:00Z";
 const fleet: Fleet = {
   id: "f", name: "edge", description: "", references: "warn", node_ids: "shared", receipt_window: "1d", forget_nodes_after: "7d",
   etag: '"s-1"',
-  static_clusters: [], private_clusters: [], values: {}, revision: 3, changed_at: at, resources: 4, created_at: at,
+  static_clusters: [], private_clusters: [], local_ports: [], values: {}, revision: 3, changed_at: at, resources: 4, created_at: at,
 };
 const shop: Topology = {
   revision: 3, more_edges: 0, more_resources: 0,

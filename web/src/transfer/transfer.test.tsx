@@ -14,7 +14,7 @@ const at = "2026-01-01T00:00:00Z";
 
 const fleet: Fleet = {
   id: "f", name: "edge", description: "", references: "warn", node_ids: "shared", receipt_window: "1d", forget_nodes_after: "7d", etag: '"s-1"',
-  static_clusters: [], private_clusters: [], values: { HOST: "a.internal" }, revision: 3, changed_at: at, resources: 2, created_at: at,
+  static_clusters: [], private_clusters: [], local_ports: [], values: { HOST: "a.internal" }, revision: 3, changed_at: at, resources: 2, created_at: at,
 };
 const stored = (r: Partial<Resource> & Pick<Resource, "type" | "name">): Resource => ({ version: "v", revision: 2, etag: `"2-${r.name}"`, created_at: at, updated_at: at, ...r });
 const backend = stored({ type: "clusters", name: "backend", body: { name: "backend", host: "${fleet.values.HOST}" } });
