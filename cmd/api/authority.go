@@ -34,6 +34,9 @@ type authority struct {
 // openAuthority reads the authority of a folder, or makes it where there is none.
 func openAuthority(dir string, now time.Time) (*authority, error) {
 	certFile, keyFile := filepath.Join(dir, "ca.crt"), filepath.Join(dir, "ca.key")
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)); err != nil { //nolint:gosec // a folder needs the x; a volume comes open to all
+		return nil, fmt.Errorf("make the authority's folder: %w", err)
+	}
 	_, errCert := os.Stat(certFile)
 	_, errKey := os.Stat(keyFile)
 	if errors.Is(errCert, fs.ErrNotExist) && errors.Is(errKey, fs.ErrNotExist) {
@@ -75,9 +78,6 @@ func makeAuthority(dir string, now time.Time) (*authority, error) {
 	keyPEM, err := encodeKey(key)
 	if err != nil {
 		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the authority's folder: %w", err)
 	}
 	return a, errors.Join(replace(filepath.Join(dir, "ca.key"), keyPEM, 0o400, nobodyElse), replace(filepath.Join(dir, "ca.crt"), a.pem, 0o444, nobodyElse))
 }

@@ -42,7 +42,13 @@ func TestCertificatesOfOneAuthority(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	receivers := []string{"api:-1:api,localhost,127.0.0.1,::1", "xds:-1:xds", "proxy:-1", "operator:-1:"}
+	if err := os.Mkdir(filepath.Join(dir, "authority"), 0o755); err != nil { //nolint:gosec // as a new volume is
+		t.Fatal(err)
+	}
 	certs(t, dir, receivers...)
+	if info, err := os.Stat(filepath.Join(dir, "authority")); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the authority's folder: %v (%v)", info.Mode(), err)
+	}
 	now := time.Now()
 	for name, good := range map[string]bool{"api": true, "localhost": true, "127.0.0.1": true, "::1": true, "xds": false, "10.0.0.1": false} {
 		if err := verified(t, filepath.Join(dir, "api"), name, now); (err == nil) != good {
