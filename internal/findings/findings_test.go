@@ -228,13 +228,13 @@ func TestT46_OldBootstrapsAreFound(t *testing.T) {
 	old := []fleet.Node{
 		node("none", "envoy", ""), node("other", "envoy", `{"a": {"bootstrap": 2}}`), node("flat", "envoy", `{"fairlead.bootstrap": 2}`), node("text", "envoy", `{"fairlead": "bootstrap"}`),
 	}
-	check := func(nodes ...fleet.Node) []findings.Finding {
-		return findings.Check(findings.Fleet{Nodes: nodes, Unlabeled: map[string]bool{"unknown": true}})
+	of := func(nodes ...fleet.Node) []findings.Finding {
+		return check(findings.Fleet{Nodes: nodes, Unlabeled: map[string]bool{"unknown": true}})
 	}
-	if got := check(quiet...); len(got) != 0 {
+	if got := of(quiet...); len(got) != 0 {
 		t.Errorf("found of those that say so: %v", lines(got))
 	}
-	got := check(append(old, quiet...)...)
+	got := of(append(old, quiet...)...)
 	if want := []string{"warning old_bootstrap clusters/fairlead_xds (4 nodes)"}; !slices.Equal(lines(got), want) {
 		t.Fatalf("got %q, want %q", lines(got), want)
 	}
@@ -245,7 +245,7 @@ func TestT46_OldBootstrapsAreFound(t *testing.T) {
 	for i := range 12 {
 		many = append(many, node(fmt.Sprintf("n%02d", i), "envoy", ""))
 	}
-	if d := check(many...)[0].Detail; !strings.Contains(d, "n08, n09 and 2 more does") || strings.Contains(d, "n10") {
+	if d := of(many...)[0].Detail; !strings.Contains(d, "n08, n09 and 2 more does") || strings.Contains(d, "n10") {
 		t.Error(d)
 	}
 }
@@ -262,7 +262,7 @@ func TestT46_WhatNamesTheBootstrapIsFound(t *testing.T) {
 		want = append(want, fmt.Sprintf("warning names_bootstrap routes/r /body/virtual_hosts/0/routes/0/route/weighted_clusters/clusters/%d/name -> clusters/%s", i, name))
 	}
 	slices.Sort(want)
-	if got := lines(findings.Check(f)); !slices.Equal(got, want) {
+	if got := lines(check(f)); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

@@ -46,7 +46,7 @@ func WithoutGuardForTest(f func(line string, message protoreflect.FullName)) {
 		return j.class == classRule || j.class == classLogPath || j.class == classStateKey || j.class == classDialled && isText(name)
 	}, func(line string, _ protoreflect.FullName) { f(line, "") })
 	without(freeForm, func(line string) { f(line, "") })
-	without(ownNames, func(line string) { f(line, "") })
+	without(clusterNames, func(line string) { f(line, "") })
 	without(askedClusters, func(line string) { f(line, "") })
 }
 
@@ -132,7 +132,7 @@ func ClusterFieldsForTest() map[protoreflect.FullName]string {
 			out[name] = "names"
 		}
 	}
-	for name := range ownNames {
+	for name := range clusterNames {
 		out[name] = "is called"
 	}
 	for name := range askedClusters {

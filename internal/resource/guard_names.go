@@ -17,9 +17,9 @@ const ownPrefix = "fairlead_"
 // IsOwn reports whether a cluster's name is one of those that Fairlead gives in a bootstrap.
 func IsOwn(cluster string) bool { return strings.HasPrefix(cluster, ownPrefix) }
 
-// ownNames are the fields that hold a cluster's own name: one that is called like a cluster
+// clusterNames are the fields that hold a cluster's own name: one that is called like a cluster
 // of the bootstrap, or the endpoints of that one.
-var ownNames = map[protoreflect.FullName]bool{
+var clusterNames = map[protoreflect.FullName]bool{
 	"envoy.config.cluster.v3.Cluster.name":                        true,
 	"envoy.config.endpoint.v3.ClusterLoadAssignment.cluster_name": true,
 }
@@ -75,7 +75,7 @@ func (g *guard) names(m protoreflect.Message, fd protoreflect.FieldDescriptor, p
 	is := g.private
 	ref, refers := referrers[name]
 	switch {
-	case ownNames[name], refers && ref.to == fleet.Cluster:
+	case clusterNames[name], refers && ref.to == fleet.Cluster:
 	case refers && ref.to == fleet.Secret:
 		is = IsOwn
 	case name == "envoy.config.core.v3.SocketAddress.address":

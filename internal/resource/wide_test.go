@@ -21,7 +21,7 @@ var wide = map[string]struct {
 	"objects in a Struct":            {resource.JSON, func(n int) string { return inMetadata(repeat(n, `"k%07d":{"a":[1]}`)) }},
 	"below one long key":             {resource.JSON, func(n int) string { return inMetadata(longKey(n, repeat(n/2, `"%d"`))) }},
 	"marks below one long key":       {resource.JSON, func(n int) string { return inMetadata(longKey(n, repeat(n/2, `"[redacted]"`))) }},
-	"guarded below one long key":     {resource.JSON, func(n int) string { return extensions(longName(n), repeat(n/2, `{"filename":"/x%d"}`)) }},
+	"guarded below one long key":     {resource.JSON, func(n int) string { return dataSources(longName(n), repeat(n/2, `{"filename":"/x%d"}`)) }},
 	"a placeholder below a long key": {resource.JSON, func(n int) string { return inMetadata(longKey(n, `"${fleet.values.HOST}",`+repeat(n/2, `"%d"`))) }},
 	"placeholders":                   {resource.JSON, func(n int) string { return inMetadata(repeat(min(n, 64<<10), `"k%07d":"${fleet.values.HOST}"`)) }},
 	"unknown placeholders":           {resource.JSON, func(n int) string { return inMetadata(repeat(min(n, 128<<10), `"k%d":"${fleet.values.HOSU}"`)) }},
@@ -143,8 +143,8 @@ func inSecret(members string) string {
 func longName(n int) string              { return strings.Repeat("k", n/2) }
 func longKey(n int, items string) string { return `"` + longName(n) + `":[` + items + `]` }
 
-// extensions are data sources in the configuration of one extension.
-func extensions(name, sources string) string {
+// dataSources are in the configuration of one extension.
+func dataSources(name, sources string) string {
 	return wideCluster(`"typed_extension_protocol_options":{"` + name + `":{"@type":"type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.CommonTlsContext","validation_context":{"trusted_ca":{"filename":"/a"}},"tls_certificates":[` +
 		strings.ReplaceAll(sources, `{"filename"`, `{"certificate_chain":{"filename":"/a"},"private_key":{"filename":"/b"},"password":{"filename"`) + `]}}`)
 }

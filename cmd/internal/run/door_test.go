@@ -43,7 +43,7 @@ func openDoorOn(t *testing.T, db *storetest.DB) xdsDoor {
 }
 
 // openDoorWith starts it with TLS, or without where conf is nil.
-func openDoorWith(t *testing.T, db *storetest.DB, conf *tls.Config) door {
+func openDoorWith(t *testing.T, db *storetest.DB, conf *tls.Config) xdsDoor {
 	t.Helper()
 	keys, err := seal.Generate()
 	if err != nil {
