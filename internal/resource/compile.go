@@ -126,8 +126,9 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 // check runs every check over the message and collects on the way references and what g
 // looks for.
 func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
-	var d deriver
-	var u uses
+	typed := typedStructs{}
+	d, u := deriver{report: report{typed: typed}}, uses{typed: typed}
+	g.typed = typed
 	var ended error
 	err := walk(m, p.n, p.at, true, func(m protoreflect.Message, n *node, at *path, root bool) {
 		if out.Step != nil && ended == nil {

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/redact"
 )
 
 // Derive reads references and the like out of a stored body. Compile does the same;
@@ -55,7 +54,7 @@ func (d *deriver) message(m protoreflect.Message, p place) {
 	}
 	md := m.Descriptor()
 	if warnUnchecked[md.FullName()] {
-		walkTyped(m, p, d.visit)
+		walkTyped(m, p, d.typed, d.visit)
 		return
 	}
 	for i := range md.Fields().Len() {
@@ -94,8 +93,8 @@ func holdsNames(fd protoreflect.FieldDescriptor) bool {
 // walkTyped visits what a TypedStruct holds, as Envoy reads it; nothing, if that cannot be
 // known. What of it cannot be read is refused elsewhere. Without the JSON of the document
 // the fields are called as they stand in the TypedStruct.
-func walkTyped(m protoreflect.Message, p place, f visit) {
-	typed, _ := redact.Typed(m)
+func walkTyped(m protoreflect.Message, p place, of typedStructs, f visit) {
+	typed, _ := of.of(m)
 	if typed == nil {
 		return
 	}

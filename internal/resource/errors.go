@@ -98,7 +98,10 @@ const (
 const maxErrors = 100
 
 // report collects errors.
-type report struct{ errs Errors }
+type report struct {
+	errs  Errors
+	typed typedStructs
+}
 
 func (r *report) add(at *path, code, format string, args ...any) {
 	switch {

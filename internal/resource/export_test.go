@@ -143,3 +143,10 @@ func ClusterFieldsForTest() map[protoreflect.FullName]string {
 
 // RefersToForTest is the type of what a field of the table of references names.
 func RefersToForTest(field protoreflect.FullName) fleet.Type { return referrers[field].to }
+
+// GuardsMessageForTest reports whether a rule names a message by itself.
+func GuardsMessageForTest(name protoreflect.FullName) bool {
+	d, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
+	md, ok := d.(protoreflect.MessageDescriptor)
+	return err == nil && ok && judgements().of(md).rule != ""
+}

@@ -128,7 +128,7 @@ func (f *finder) visit(m protoreflect.Message, n *node, at *path, _ bool) {
 	p := place{n, at}
 	if warnUnchecked[m.Descriptor().FullName()] {
 		walked := false
-		walkTyped(m, p, func(m protoreflect.Message, n *node, at *path, root bool) {
+		walkTyped(m, p, f.typed, func(m protoreflect.Message, n *node, at *path, root bool) {
 			walked = true
 			f.visit(m, n, at, root)
 		})

@@ -8,14 +8,13 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"fairlead/internal/redact"
 )
 
 // guard collects what the rules name on a walk over a resource. Its cost is that of the
 // walk, and of what a TypedStruct holds once more.
 type guard struct {
 	logPaths []string
+	typed    typedStructs
 	// privateClusters are of the proxies' bootstrap, beside those that Fairlead puts there.
 	privateClusters []string
 	found           []Guarded
@@ -242,7 +241,7 @@ func (g *guard) logPath(file string) bool {
 // it. Of a type that is not linked in or takes anything, or where the content does not fit the
 // type, nothing can be known: that counts as code.
 func (g *guard) typedStruct(m protoreflect.Message, p place) {
-	inner, fits := redact.Typed(m)
+	inner, fits := g.typed.of(m)
 	if inner == nil {
 		g.add(RuleCode, p.at)
 		return

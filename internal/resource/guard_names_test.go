@@ -162,3 +162,20 @@ func TestT46_PrivateClustersAreTheFleets(t *testing.T) {
 		}
 	}
 }
+
+// eachField calls f for the fields of all messages that a resource can hold and no rule
+// names as a whole.
+func eachField(f func(protoreflect.MessageDescriptor, protoreflect.FieldDescriptor)) {
+	protoregistry.GlobalTypes.RangeMessages(func(mt protoreflect.MessageType) bool {
+		md := mt.Descriptor()
+		for _, p := range []string{"envoy.config.bootstrap.", "envoy.admin.", "envoy.data.", "envoy.service."} {
+			if strings.HasPrefix(string(md.FullName()), p) {
+				return true
+			}
+		}
+		for i := range md.Fields().Len() {
+			f(md, md.Fields().Get(i))
+		}
+		return true
+	})
+}

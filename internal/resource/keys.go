@@ -25,7 +25,7 @@ func (r *report) keys(t fleet.Type, m protoreflect.Message, p place) {
 		r.freeKeys(m, p)
 		return
 	}
-	if typed, _ := redact.Typed(m); typed != nil {
+	if typed, _ := r.typed.of(m); typed != nil {
 		in := p.to(m, "value")
 		err := walk(typed, in.n, in.at, true, func(m protoreflect.Message, n *node, at *path, _ bool) { r.keys(t, m, place{n, at}) })
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/redact"
 )
 
 // UseKind says what becomes of a Secret that a resource uses.
@@ -91,6 +90,7 @@ type uses struct {
 	found []Use
 	seen  map[Use]bool                  // without their places
 	tls   map[*tls.SdsSecretConfig]bool // whose field is UseTLS
+	typed typedStructs
 }
 
 func (u *uses) add(use Use, at *path) {
@@ -168,12 +168,12 @@ func holds(extension protoreflect.Value, name protoreflect.FullName) bool {
 
 // typedStruct goes into what a TypedStruct holds; where that cannot be known, or does not fit, into its JSON.
 func (u *uses) typedStruct(m protoreflect.Message, p place) {
-	if typed, fits := redact.Typed(m); typed == nil || !fits {
+	if typed, fits := u.typed.of(m); typed == nil || !fits {
 		if s, ok := m.Get(m.Descriptor().Fields().ByName("value")).Message().Interface().(*structpb.Struct); ok {
 			u.free(s, p.to(m, "value").at)
 		}
 	}
-	walkTyped(m, p, u.visit)
+	walkTyped(m, p, u.typed, u.visit)
 }
 
 // free finds what looks like an SdsSecretConfig in JSON of which no type is known.

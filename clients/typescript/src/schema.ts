@@ -1098,7 +1098,8 @@ export interface paths {
         /**
          * Write the file that a client starts with
          * @description What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers, and as whom. The node token never stands in it: `notes` says where it goes. The
-         *     node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+         *     node's id has to be one that a credential of the fleet admits. Paths are of the client's machine. An Envoy adds the token to its own discovery alone: what is routed to the
+         *     cluster `fairlead_xds` has none. Its metadata tell `fairlead: {bootstrap: 2}`, which generation of these files it runs.
          *     A request line and its headers take 32 KiB at most, as they are sent: a query that is longer, percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
          */
         get: operations["getBootstrap"];
@@ -2257,6 +2258,7 @@ export interface components {
             forget_nodes_after: components["schemas"]["ForgetNodesAfter"];
             static_clusters: components["schemas"]["StaticClusters"];
             private_clusters: components["schemas"]["PrivateClusters"];
+            local_ports: components["schemas"]["LocalPorts"];
             values: components["schemas"]["FleetValues"];
             /**
              * @description Names the settings as they are, those above but for the name: the `If-Match` of who changes them.
@@ -2331,6 +2333,7 @@ export interface components {
             forget_nodes_after?: components["schemas"]["ForgetNodesAfter"];
             static_clusters?: components["schemas"]["StaticClusters"];
             private_clusters?: components["schemas"]["PrivateClusters"];
+            local_ports?: components["schemas"]["LocalPorts"];
             values?: components["schemas"]["FleetValues"];
         };
         /**
@@ -2346,6 +2349,7 @@ export interface components {
             forget_nodes_after?: components["schemas"]["ForgetNodesAfter"];
             static_clusters?: components["schemas"]["StaticClusters"];
             private_clusters?: components["schemas"]["PrivateClusters"];
+            local_ports?: components["schemas"]["LocalPorts"];
             values?: components["schemas"]["FleetValues"];
         };
         /** @description For people, at most 4096 bytes. */
@@ -2367,6 +2371,16 @@ export interface components {
          *     ]
          */
         PrivateClusters: string[];
+        /**
+         * @description Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
+         *     write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
+         *     that to everybody who writes, on every machine. A list that is given takes the place of the present one.
+         * @example [
+         *       8080,
+         *       9000
+         *     ]
+         */
+        LocalPorts: number[];
         /**
          * @description Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is written to the fleet, so that several fleets can be written
          *     from the same files. Those that are given take the place of the present ones of the same names, and an empty text takes one away; the others stay. What is written already
@@ -4108,6 +4122,7 @@ export type FleetUpdate = components['schemas']['FleetUpdate'];
 export type FleetDescription = components['schemas']['FleetDescription'];
 export type StaticClusters = components['schemas']['StaticClusters'];
 export type PrivateClusters = components['schemas']['PrivateClusters'];
+export type LocalPorts = components['schemas']['LocalPorts'];
 export type FleetValues = components['schemas']['FleetValues'];
 export type FindingSeverity = components['schemas']['FindingSeverity'];
 export type FindingCode = components['schemas']['FindingCode'];
@@ -6136,7 +6151,7 @@ export interface operations {
                 sotw?: boolean;
                 /** @description Where a relay listens, loopback only; `127.0.0.1:18002` by default. */
                 relay_listen?: string;
-                /** @description Address of Envoy's admin page; `127.0.0.1:9901` by default. */
+                /** @description Where Envoy's admin interface listens: the absolute path of a Unix socket, which Envoy's user alone may open, in a folder that is there; or `host:port`, where nobody is asked who they are. Nowhere by default. */
                 admin?: string;
             };
             header?: never;

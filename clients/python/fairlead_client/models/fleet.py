@@ -60,6 +60,13 @@ class Fleet:
     with `fairlead_` is
     private without being listed. A list that is given takes the place of the present one.
      """
+    local_ports: list[int]
+    """ Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with
+    one of these ports is ordinary content, which everybody who writes may
+    write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default,
+    which shows all that a proxy knows and ends it: who opens it gives
+    that to everybody who writes, on every machine. A list that is given takes the place of the present one.
+     """
     values: FleetValues
     """ Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is
     written to the fleet, so that several fleets can be written
@@ -106,6 +113,8 @@ class Fleet:
 
         private_clusters = self.private_clusters
 
+        local_ports = self.local_ports
+
         values = self.values.to_dict()
 
         etag = self.etag
@@ -139,6 +148,7 @@ class Fleet:
                 "forget_nodes_after": forget_nodes_after,
                 "static_clusters": static_clusters,
                 "private_clusters": private_clusters,
+                "local_ports": local_ports,
                 "values": values,
                 "etag": etag,
                 "revision": revision,
@@ -178,6 +188,8 @@ class Fleet:
 
         private_clusters = cast(list[str], d.pop("private_clusters"))
 
+        local_ports = cast(list[int], d.pop("local_ports"))
+
         values = FleetValues.from_dict(d.pop("values"))
 
         etag = d.pop("etag")
@@ -214,6 +226,7 @@ class Fleet:
             forget_nodes_after=forget_nodes_after,
             static_clusters=static_clusters,
             private_clusters=private_clusters,
+            local_ports=local_ports,
             values=values,
             etag=etag,
             revision=revision,

@@ -64,6 +64,13 @@ class FleetCreate:
     with `fairlead_` is
     private without being listed. A list that is given takes the place of the present one.
      """
+    local_ports: list[int] | Unset = UNSET
+    """ Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with
+    one of these ports is ordinary content, which everybody who writes may
+    write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default,
+    which shows all that a proxy knows and ends it: who opens it gives
+    that to everybody who writes, on every machine. A list that is given takes the place of the present one.
+     """
     values: FleetValues | Unset = UNSET
     """ Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is
     written to the fleet, so that several fleets can be written
@@ -99,6 +106,10 @@ class FleetCreate:
         if not isinstance(self.private_clusters, Unset):
             private_clusters = self.private_clusters
 
+        local_ports: list[int] | Unset = UNSET
+        if not isinstance(self.local_ports, Unset):
+            local_ports = self.local_ports
+
         values: dict[str, Any] | Unset = UNSET
         if not isinstance(self.values, Unset):
             values = self.values.to_dict()
@@ -124,6 +135,8 @@ class FleetCreate:
             field_dict["static_clusters"] = static_clusters
         if private_clusters is not UNSET:
             field_dict["private_clusters"] = private_clusters
+        if local_ports is not UNSET:
+            field_dict["local_ports"] = local_ports
         if values is not UNSET:
             field_dict["values"] = values
 
@@ -160,6 +173,8 @@ class FleetCreate:
 
         private_clusters = cast(list[str], d.pop("private_clusters", UNSET))
 
+        local_ports = cast(list[int], d.pop("local_ports", UNSET))
+
         _values = d.pop("values", UNSET)
         values: FleetValues | Unset
         if isinstance(_values, Unset):
@@ -176,6 +191,7 @@ class FleetCreate:
             forget_nodes_after=forget_nodes_after,
             static_clusters=static_clusters,
             private_clusters=private_clusters,
+            local_ports=local_ports,
             values=values,
         )
 

@@ -159,7 +159,10 @@ def sync_detailed(
 
      What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers,
     and as whom. The node token never stands in it: `notes` says where it goes. The
-    node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+    node's id has to be one that a credential of the fleet admits. Paths are of the client's machine. An
+    Envoy adds the token to its own discovery alone: what is routed to the
+    cluster `fairlead_xds` has none. Its metadata tell `fairlead: {bootstrap: 2}`, which generation of
+    these files it runs.
     A request line and its headers take 32 KiB at most, as they are sent: a query that is longer,
     percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 
@@ -248,7 +251,10 @@ def sync(
 
      What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers,
     and as whom. The node token never stands in it: `notes` says where it goes. The
-    node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+    node's id has to be one that a credential of the fleet admits. Paths are of the client's machine. An
+    Envoy adds the token to its own discovery alone: what is routed to the
+    cluster `fairlead_xds` has none. Its metadata tell `fairlead: {bootstrap: 2}`, which generation of
+    these files it runs.
     A request line and its headers take 32 KiB at most, as they are sent: a query that is longer,
     percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 
@@ -332,7 +338,10 @@ async def asyncio_detailed(
 
      What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers,
     and as whom. The node token never stands in it: `notes` says where it goes. The
-    node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+    node's id has to be one that a credential of the fleet admits. Paths are of the client's machine. An
+    Envoy adds the token to its own discovery alone: what is routed to the
+    cluster `fairlead_xds` has none. Its metadata tell `fairlead: {bootstrap: 2}`, which generation of
+    these files it runs.
     A request line and its headers take 32 KiB at most, as they are sent: a query that is longer,
     percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 
@@ -419,7 +428,10 @@ async def asyncio(
 
      What `fairlead bootstrap` prints: how an Envoy, a relay or a gRPC client reaches the xDS servers,
     and as whom. The node token never stands in it: `notes` says where it goes. The
-    node's id has to be one that a credential of the fleet admits. Paths are of the client's machine.
+    node's id has to be one that a credential of the fleet admits. Paths are of the client's machine. An
+    Envoy adds the token to its own discovery alone: what is routed to the
+    cluster `fairlead_xds` has none. Its metadata tell `fairlead: {bootstrap: 2}`, which generation of
+    these files it runs.
     A request line and its headers take 32 KiB at most, as they are sent: a query that is longer,
     percent-encoded, is not read, and HTTP's own 431 is the answer, as plain text.
 
