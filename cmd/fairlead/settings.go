@@ -133,11 +133,11 @@ func (sh *shell) readLine() (string, error) {
 		n, err := sh.in.Read(one)
 		line = append(line, one[:n]...)
 		text := strings.TrimSpace(string(line))
-		switch {
-		case err != nil && !errors.Is(err, io.EOF):
-			return "", err
-		case err != nil, text != "" && one[0] == '\n':
+		if errors.Is(err, io.EOF) || err == nil && text != "" && one[0] == '\n' {
 			return text, nil
+		}
+		if err != nil {
+			return "", err
 		}
 	}
 	return "", usageError("the first line of the standard input is too long for an API token")

@@ -139,8 +139,8 @@ func TestT48_AChainBeginsAtItsAnchor(t *testing.T) {
 	if f := c.End(10, all[9].Hash); f != nil {
 		t.Error(f)
 	}
-	for days, early := range map[time.Duration]bool{10: true, 29: true, 31: false} {
-		h := audit.Head{Tenant: tenant, Seq: 2, At: a.At.Add(-days * 24 * time.Hour)}
+	for days, early := range map[int]bool{10: true, 29: true, 31: false} {
+		h := audit.Head{Tenant: tenant, Seq: 2, At: a.At.AddDate(0, 0, -days)}
 		if f := audit.Early(a, h); (f != nil) != early {
 			t.Errorf("a head of %d days before: %v", days, f)
 		}

@@ -60,7 +60,7 @@ func New(c Config) *Pool {
 	return &Pool{Config: c, free: c.Slots, tenants: map[fleet.TenantID]*tenant{}}
 }
 
-// BusyError: a computation was not begun, because others of the tenant, or of all, have the slots.
+// BusyError says that a computation was not begun, because others of the tenant, or of all, have the slots.
 type BusyError struct {
 	Crowded  bool // so many of the tenant wait already
 	Patience time.Duration

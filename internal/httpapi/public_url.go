@@ -80,7 +80,7 @@ func (p PublicURL) check(r *http.Request) error {
 		return fmt.Errorf("Sec-Fetch-Site is %q", site)
 	}
 	if len(origins) > 0 && (len(origins) > 1 || origins[0] != p.origin) {
-		return fmt.Errorf("Origin is %q, and the public URL is %s", origins, p.origin)
+		return fmt.Errorf("the Origin is %q, and the public URL is %s", origins, p.origin)
 	}
 	return nil
 }

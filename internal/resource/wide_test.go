@@ -39,7 +39,7 @@ var wide = map[string]struct {
 		return wideListener(`{"name":"f","typed_config":{"@type":"type.googleapis.com/xds.type.v3.TypedStruct","type_url":"type.googleapis.com/google.protobuf.Struct","value":{` + repeat(n, `"k%07d":1`) + `}}}`)
 	}},
 	"clusters that are named":     {resource.JSON, func(n int) string { return wideRoute(repeat(n, `{"match":{"prefix":"/"},"route":{"cluster":"c%d"}}`)) }},
-	"clusters below one long key": {resource.JSON, func(n int) string { return clustersBelow(n) }},
+	"clusters below one long key": {resource.JSON, clustersBelow},
 	"headers": {resource.JSON, func(n int) string {
 		return wideRoute(`{"match":{"prefix":"/"},"route":{"cluster":"c"},"request_headers_to_add":[` + repeat(n, `{"header":{"key":"x-%d","value":"v"}}`) + `]}`)
 	}},
@@ -67,7 +67,7 @@ var wide = map[string]struct {
 	"deletions":                   {resource.JSON, func(n int) string { return `{"delete":[` + repeat(n, `{"type":"clusters","name":"a%d"}`) + `]}` }},
 	"the type last":               {resource.JSON, func(n int) string { return nestedTypeLast(n, 14) }},
 	"TypedStructs in each other":  {resource.JSON, func(n int) string { return nestedTyped(n, 12) }},
-	"subject of many parts":       {resource.JSON, func(n int) string { return certificateOf(n) }},
+	"subject of many parts":       {resource.JSON, certificateOf},
 	"blocks before space": {resource.JSON, func(n int) string {
 		return caOf(strings.Repeat(`-----BEGIN A-----\n-----END A-----\n`, n/80) + strings.Repeat(" ", n/2))
 	}},
@@ -98,7 +98,7 @@ var wide = map[string]struct {
 	"YAML tags":          {resource.YAML, func(n int) string { return "[" + repeat(n/2, "!!str x%d") + "]" }},
 	"YAML nested flow":   {resource.YAML, func(n int) string { return strings.Repeat("[", 60) + repeat(n/2, "x%d") + strings.Repeat("]", 60) }},
 	"YAML open brackets": {resource.YAML, func(n int) string { return strings.Repeat("[", min(n, 9_000)) + strings.Repeat("x ", n/2) }},
-	"YAML indents":       {resource.YAML, func(n int) string { return indents(n) }},
+	"YAML indents":       {resource.YAML, indents},
 }
 
 const (

@@ -179,6 +179,7 @@ func TestADeletedTenantIsRestored(t *testing.T) {
 		t.Errorf("%v are there, of %s, %s and %s, which was deleted before", ids, w.fleet, other, before)
 	}
 	w.aged(`DELETE FROM audit_events WHERE action IN ('tenant.delete', 'tenant.restore')`)
+	w.aged(`DELETE FROM audit_chain c WHERE NOT EXISTS (SELECT FROM audit_events e WHERE e.tenant_id = c.tenant_id AND e.id = c.event_id)`)
 	if now := fmt.Sprint(w.left("tenant_id", w.tenant)); now != there {
 		t.Errorf("was %s, is %s", there, now)
 	}
