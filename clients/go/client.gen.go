@@ -1104,7 +1104,7 @@ type AuditEvent struct {
 
 // AuditFault The first thing that is wrong with the chain.
 type AuditFault struct {
-	// Detail What is wrong
+	// Detail What is wrong, in a sentence.
 	Detail string `json:"detail"`
 
 	// Seq The number that it is about; 0 where it is about none.

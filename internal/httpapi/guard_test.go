@@ -125,7 +125,7 @@ func TestT22_T43_GuardOnEveryWayIn(t *testing.T) {
 				}
 			}
 		}
-		if !first && i%5 > 1 {
+		if !first && i%10 > 1 {
 			continue
 		}
 		var before oapi.WriteResult

@@ -149,7 +149,7 @@ func TestChangesOfARevision(t *testing.T) {
 		}
 	}
 	key := compare(w.at("revisions", "4", "changes")).Items[0]
-	if !deref(key.Hidden) || len(deref(key.Changes)) != 1 || deref(key.Changes)[0].Pointer != "/secret/fingerprint" {
+	if !deref(key.Hidden) || len(deref(key.Changes)) != 1 || deref(key.Changes)[0].Pointer != "/version" {
 		t.Errorf("of another key: %+v, %s", key, deref(key.Diff))
 	}
 	// Page by page; what comes meanwhile is not of it.

@@ -358,7 +358,7 @@ func TestPlansOfTheAudit(t *testing.T) {
 	planCase{
 		many: 9000, most: 6 * 5200, // six times what a page with a filter looks at, and a page of ten
 		fill: func(w *world, few, many int) {
-			w.exec(`INSERT INTO audit_events (tenant_id, at, actor, ip, request_id, action, object, fleet_id)
+			w.aged(`INSERT INTO audit_events (tenant_id, at, actor, ip, request_id, action, object, fleet_id)
 				SELECT $1, now() - interval '1 day' + interval '1 second' * g, 'bulk', '', '', 'test', g::text, $2 FROM generate_series($3 + 1, $4::int) g`,
 				w.tenant.String(), w.fleet.String(), few, many)
 		},
