@@ -88,13 +88,13 @@ func (w *World) Path(parts ...string) string {
 // MakeKeys makes the keys that both servers need.
 func (w *World) MakeKeys() {
 	w.T.Helper()
-	Run(w.T, "api", "keys", "--dir", w.Path("keys"))
+	Run(w.T, "api", "keys", "--api-dir", w.Path("keys", "api"), "--xds-dir", w.Path("keys", "xds"))
 }
 
 // StartAPI starts an API server.
 func (w *World) StartAPI(args ...string) *Program {
 	w.T.Helper()
-	return w.Start("api", append([]string{"serve", "--seal-public-key", w.Path("keys", seal.PublicFile), "--version-key", w.Path("keys", seal.VersionFile)}, args...)...)
+	return w.Start("api", append([]string{"serve", "--seal-public-key", w.Path("keys", "api", seal.PublicFile), "--version-key", w.Path("keys", "api", seal.VersionFile)}, args...)...)
 }
 
 // XDS is an xDS server that runs.
@@ -107,7 +107,7 @@ type XDS struct {
 func (w *World) XDS(args ...string) *XDS {
 	w.T.Helper()
 	p := w.Start("xds", append([]string{"--listen", AnyPort, "--health-listen", AnyPort, "--database-url", w.DB.Node,
-		"--seal-private-key", w.Path("keys", seal.PrivateFile), "--drain", "100ms"}, args...)...)
+		"--seal-private-key", w.Path("keys", "xds", seal.PrivateFile), "--drain", "100ms"}, args...)...)
 	AwaitOK(w.T, "http://"+p.Logged("the ports are open", "health_address")+"/readyz")
 	return &XDS{p, p.Logged("the ports are open", "address")}
 }
