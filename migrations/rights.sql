@@ -11,6 +11,8 @@ END $$;
 -- What runs as its caller, under row-level security.
 GRANT EXECUTE ON FUNCTION app_tenant TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION bodies_collect TO fairlead_app;
+GRANT EXECUTE ON FUNCTION credentials_revoke TO fairlead_app;
+GRANT EXECUTE ON FUNCTION ended_detail TO fairlead_app;
 GRANT EXECUTE ON FUNCTION event_bytes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION events_bound TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_apply TO fairlead_app;
@@ -38,6 +40,8 @@ GRANT EXECUTE ON FUNCTION history_row_bytes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION idempotency_answer TO fairlead_app;
 GRANT EXECUTE ON FUNCTION idempotency_claim TO fairlead_app;
 GRANT EXECUTE ON FUNCTION limit_default TO fairlead_app;
+GRANT EXECUTE ON FUNCTION maker_must_be_good TO fairlead_app;
+GRANT EXECUTE ON FUNCTION makers_of TO fairlead_app;
 GRANT EXECUTE ON FUNCTION must_be_within TO fairlead_app;
 GRANT EXECUTE ON FUNCTION must_exist TO fairlead_app;
 GRANT EXECUTE ON FUNCTION node_event_id TO fairlead_app, fairlead_node;
@@ -58,12 +62,14 @@ GRANT EXECUTE ON FUNCTION to_confirm_nodes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION token_hand_over TO fairlead_app;
 GRANT EXECUTE ON FUNCTION token_makes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION token_revoke TO fairlead_app;
+GRANT EXECUTE ON FUNCTION tokens_ending_with TO fairlead_app;
 GRANT EXECUTE ON FUNCTION tokens_lock TO fairlead_app;
 GRANT EXECUTE ON FUNCTION withheld_of TO fairlead_node;
 
 -- The doors: they run as the owner, past row-level security, with a fixed search path, and each gives one narrow answer.
 -- All across tenants are here. A test lists them and fails when there is one more.
 GRANT EXECUTE ON FUNCTION begin_session TO fairlead_app;
+GRANT EXECUTE ON FUNCTION credential_renews TO fairlead_app;
 GRANT EXECUTE ON FUNCTION delete_tenant TO fairlead_app;
 GRANT EXECUTE ON FUNCTION drop_ended_credentials TO fairlead_app;
 GRANT EXECUTE ON FUNCTION drop_ended_tokens TO fairlead_app;
@@ -82,6 +88,7 @@ GRANT EXECUTE ON FUNCTION fleet_rollback_changes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_trim_reports TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION fleets_to_mend TO fairlead_app;
 GRANT EXECUTE ON FUNCTION is_operator TO fairlead_app;
+GRANT EXECUTE ON FUNCTION note_credential_uses TO fairlead_node;
 GRANT EXECUTE ON FUNCTION operator_create_tenant TO fairlead_app;
 GRANT EXECUTE ON FUNCTION operator_create_token TO fairlead_app;
 GRANT EXECUTE ON FUNCTION operator_end_session TO fairlead_app;

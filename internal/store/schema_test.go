@@ -118,6 +118,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		  FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef ORDER BY 1`)
 	want := []string{
 		"begin_session: fairlead_app",
+		"credential_renews: fairlead_app",
 		"delete_tenant: fairlead_app",
 		"drop_ended_credentials: fairlead_app",
 		"drop_ended_tokens: fairlead_app",
@@ -135,6 +136,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"fleet_trim_reports: fairlead_app fairlead_node",
 		"fleets_to_mend: fairlead_app",
 		"is_operator: fairlead_app",
+		"note_credential_uses: fairlead_node",
 		"operator_create_tenant: fairlead_app",
 		"operator_create_token: fairlead_app",
 		"operator_end_session: fairlead_app",

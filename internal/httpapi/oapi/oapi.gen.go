@@ -1014,12 +1014,23 @@ type ConfirmReason struct {
 	Type *ResourceType `json:"type,omitempty"`
 }
 
-// Credential defines model for Credential.
+// Credential A node credential. One that an older server made has no `made_by`, which was not noted then.
 type Credential struct {
-	CreatedAt   time.Time  `json:"created_at"`
-	Description string     `json:"description"`
-	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
-	Id          string     `json:"id"`
+	CreatedAt   time.Time `json:"created_at"`
+	Description string    `json:"description"`
+
+	// ExpiresAt Left out of a credential that an older server made without an end.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	Id        string     `json:"id"`
+
+	// LastUsedAt When a client last came in with it, or was connected with it; to the hour. Left out where none has.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// LastUsedFrom The address of that client's connection, as the server sees it: of a proxy where one is in between.
+	LastUsedFrom *string `json:"last_used_from,omitempty"`
+
+	// MadeBy Who did it.
+	MadeBy *Maker `json:"made_by,omitempty"`
 
 	// Nodes The node ids that may use it: one id, a prefix with `*`, or `*`.
 	Nodes     string     `json:"nodes"`
@@ -1040,6 +1051,7 @@ type CredentialCreate struct {
 
 // CredentialCreated defines model for CredentialCreated.
 type CredentialCreated struct {
+	// Credential A node credential. One that an older server made has no `made_by`, which was not noted then.
 	Credential Credential `json:"credential"`
 
 	// Token What the proxy sends. It is shown this once.
@@ -1052,6 +1064,16 @@ type CredentialList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// CredentialRenew Example: {"old_expires_at":"2026-12-24T12:00:00Z"}
+type CredentialRenew struct {
+	// ExpiresAt Of the new credential. At most 366 days from now; 90 days where it is left out.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// OldExpiresAt When the old credential ends, if it does not end sooner; where it is left out, its end stays. The token of a gRPC client says the old end: such
+	// a client keeps it until then.
+	OldExpiresAt *time.Time `json:"old_expires_at,omitempty"`
 }
 
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
@@ -1646,6 +1668,15 @@ type LiveNews struct {
 // - `findings`: they may be other ones. It is told with a revision or settings, and for what nodes change at most every 10 s.
 // - `settings`: the fleet's settings, or its node credentials.
 type LiveWhat string
+
+// MadeCredential defines model for MadeCredential.
+type MadeCredential struct {
+	// Credential A node credential. One that an older server made has no `made_by`, which was not noted then.
+	Credential Credential `json:"credential"`
+
+	// Fleet The fleet that it is for.
+	Fleet string `json:"fleet"`
+}
 
 // Maker Who did it.
 type Maker struct {
@@ -2907,6 +2938,24 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TokenMade defines model for TokenMade.
+type TokenMade struct {
+	// CredentialCount How many node credentials it made.
+	CredentialCount int `json:"credential_count"`
+
+	// Credentials The newest ones, at most 100.
+	Credentials []MadeCredential `json:"credentials"`
+
+	// StayingTokenCount How many of them do not end with it: they stand alone, or end with one that does.
+	StayingTokenCount int `json:"staying_token_count"`
+
+	// TokenCount How many tokens it made.
+	TokenCount int `json:"token_count"`
+
+	// Tokens The newest ones, at most 100.
+	Tokens []Token `json:"tokens"`
+}
+
 // Topology defines model for Topology.
 type Topology struct {
 	// Edges Between these resources.
@@ -3854,6 +3903,13 @@ type ListTokensParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// RevokeTokenParams defines parameters for RevokeToken.
+type RevokeTokenParams struct {
+	// Leaked Others may have the token: all that it made ends with it, directly or through tokens that it made. These are node credentials, with
+	// their live streams, and tokens that were handed over.
+	Leaked *bool `form:"leaked,omitempty" json:"leaked,omitempty"`
+}
+
 // GetUsageParams defines parameters for GetUsage.
 type GetUsageParams struct {
 	// Limit How many items to answer at most.
@@ -3883,6 +3939,9 @@ type ApplyJSONRequestBody = ApplyInput
 
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialCreate
+
+// RenewCredentialJSONRequestBody defines body for RenewCredential for application/json ContentType.
+type RenewCredentialJSONRequestBody = CredentialRenew
 
 // ImportConfigJSONRequestBody defines body for ImportConfig for application/json ContentType.
 type ImportConfigJSONRequestBody = EnvoyConfig
@@ -4248,6 +4307,9 @@ type ServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
+	// RenewCredential Renew a node credential
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew)
+	RenewCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
 	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams)
@@ -4346,10 +4408,13 @@ type ServerInterface interface {
 	CreateToken(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// RevokeToken Revoke an API token
 	// (DELETE /v1/tenants/{tenant}/tokens/{id})
-	RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam)
+	RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam, params RevokeTokenParams)
 	// HandOverToken Let a token outlive the one that made it
 	// (POST /v1/tenants/{tenant}/tokens/{id}/hand-over)
 	HandOverToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam)
+	// GetTokenMade Tell what an API token made
+	// (GET /v1/tenants/{tenant}/tokens/{id}/made)
+	GetTokenMade(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam)
 	// GetUsage Tell what a tenant uses of its limits
 	// (GET /v1/tenants/{tenant}/usage)
 	GetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, params GetUsageParams)
@@ -4548,6 +4613,12 @@ func (_ Unimplemented) RevokeCredential(w http.ResponseWriter, r *http.Request, 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// RenewCredential Renew a node credential
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew)
+func (_ Unimplemented) RenewCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListEvents List what happened to the nodes of a fleet, or follow it
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
@@ -4742,13 +4813,19 @@ func (_ Unimplemented) CreateToken(w http.ResponseWriter, r *http.Request, tenan
 
 // RevokeToken Revoke an API token
 // (DELETE /v1/tenants/{tenant}/tokens/{id})
-func (_ Unimplemented) RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+func (_ Unimplemented) RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam, params RevokeTokenParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
 // HandOverToken Let a token outlive the one that made it
 // (POST /v1/tenants/{tenant}/tokens/{id}/hand-over)
 func (_ Unimplemented) HandOverToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetTokenMade Tell what an API token made
+// (GET /v1/tenants/{tenant}/tokens/{id}/made)
+func (_ Unimplemented) GetTokenMade(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -6441,6 +6518,50 @@ func (siw *ServerInterfaceWrapper) RevokeCredential(w http.ResponseWriter, r *ht
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RevokeCredential(w, r, tenant, fleet, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RenewCredential operation middleware
+func (siw *ServerInterfaceWrapper) RenewCredential(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id CredentialIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RenewCredential(w, r, tenant, fleet, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -9106,8 +9227,24 @@ func (siw *ServerInterfaceWrapper) RevokeToken(w http.ResponseWriter, r *http.Re
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RevokeTokenParams
+
+	// ------------- Optional query parameter "leaked" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "leaked", r.URL.Query(), &params.Leaked, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "leaked"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "leaked", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RevokeToken(w, r, tenant, id)
+		siw.Handler.RevokeToken(w, r, tenant, id, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -9143,6 +9280,41 @@ func (siw *ServerInterfaceWrapper) HandOverToken(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.HandOverToken(w, r, tenant, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetTokenMade operation middleware
+func (siw *ServerInterfaceWrapper) GetTokenMade(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id CredentialIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetTokenMade(w, r, tenant, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -9395,6 +9567,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Delete(options.BaseURL+"/v1/tenants/{tenant}/tokens/{id}", wrapper.RevokeToken)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/tokens/{id}/made", wrapper.GetTokenMade)
+	})
+	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/tokens/{id}/hand-over", wrapper.HandOverToken)
 	})
 	r.Group(func(r chi.Router) {
@@ -9498,6 +9673,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Delete(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}", wrapper.RevokeCredential)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew", wrapper.RenewCredential)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes", wrapper.ListNodes)
@@ -12107,6 +12285,112 @@ type RevokeCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RevokeCredentialdefaultApplicationProblemPlusJSONResponse) VisitRevokeCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewCredentialRequestObject struct {
+	Tenant TenantParam       `json:"tenant"`
+	Fleet  FleetParam        `json:"fleet"`
+	Id     CredentialIdParam `json:"id"`
+	Body   *RenewCredentialJSONRequestBody
+}
+
+type RenewCredentialResponseObject interface {
+	VisitRenewCredentialResponse(w http.ResponseWriter) error
+}
+
+type RenewCredential201JSONResponse CredentialCreated
+
+func (response RenewCredential201JSONResponse) VisitRenewCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewCredential400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response RenewCredential400ApplicationProblemPlusJSONResponse) VisitRenewCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewCredential403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response RenewCredential403ApplicationProblemPlusJSONResponse) VisitRenewCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewCredential404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response RenewCredential404ApplicationProblemPlusJSONResponse) VisitRenewCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewCredential409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response RenewCredential409ApplicationProblemPlusJSONResponse) VisitRenewCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RenewCredentialdefaultApplicationProblemPlusJSONResponse) VisitRenewCredentialResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15378,6 +15662,7 @@ func (response CreateTokendefaultApplicationProblemPlusJSONResponse) VisitCreate
 type RevokeTokenRequestObject struct {
 	Tenant TenantParam       `json:"tenant"`
 	Id     CredentialIdParam `json:"id"`
+	Params RevokeTokenParams
 }
 
 type RevokeTokenResponseObject interface {
@@ -15518,6 +15803,78 @@ type HandOverTokendefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response HandOverTokendefaultApplicationProblemPlusJSONResponse) VisitHandOverTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTokenMadeRequestObject struct {
+	Tenant TenantParam       `json:"tenant"`
+	Id     CredentialIdParam `json:"id"`
+}
+
+type GetTokenMadeResponseObject interface {
+	VisitGetTokenMadeResponse(w http.ResponseWriter) error
+}
+
+type GetTokenMade200JSONResponse TokenMade
+
+func (response GetTokenMade200JSONResponse) VisitGetTokenMadeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTokenMade403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetTokenMade403ApplicationProblemPlusJSONResponse) VisitGetTokenMadeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTokenMade404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetTokenMade404ApplicationProblemPlusJSONResponse) VisitGetTokenMadeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTokenMadedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetTokenMadedefaultApplicationProblemPlusJSONResponse) VisitGetTokenMadeResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15734,6 +16091,9 @@ type StrictServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(ctx context.Context, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
+	// RenewCredential Renew a node credential
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew)
+	RenewCredential(ctx context.Context, request RenewCredentialRequestObject) (RenewCredentialResponseObject, error)
 	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
@@ -15836,6 +16196,9 @@ type StrictServerInterface interface {
 	// HandOverToken Let a token outlive the one that made it
 	// (POST /v1/tenants/{tenant}/tokens/{id}/hand-over)
 	HandOverToken(ctx context.Context, request HandOverTokenRequestObject) (HandOverTokenResponseObject, error)
+	// GetTokenMade Tell what an API token made
+	// (GET /v1/tenants/{tenant}/tokens/{id}/made)
+	GetTokenMade(ctx context.Context, request GetTokenMadeRequestObject) (GetTokenMadeResponseObject, error)
 	// GetUsage Tell what a tenant uses of its limits
 	// (GET /v1/tenants/{tenant}/usage)
 	GetUsage(ctx context.Context, request GetUsageRequestObject) (GetUsageResponseObject, error)
@@ -16745,6 +17108,41 @@ func (sh *strictHandler) RevokeCredential(w http.ResponseWriter, r *http.Request
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(RevokeCredentialResponseObject); ok {
 		if err := validResponse.VisitRevokeCredentialResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RenewCredential operation middleware
+func (sh *strictHandler) RenewCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam) {
+	var request RenewCredentialRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Id = id
+
+	var body RenewCredentialJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RenewCredential(ctx, request.(RenewCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RenewCredential")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RenewCredentialResponseObject); ok {
+		if err := validResponse.VisitRenewCredentialResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -17717,11 +18115,12 @@ func (sh *strictHandler) CreateToken(w http.ResponseWriter, r *http.Request, ten
 }
 
 // RevokeToken operation middleware
-func (sh *strictHandler) RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+func (sh *strictHandler) RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam, params RevokeTokenParams) {
 	var request RevokeTokenRequestObject
 
 	request.Tenant = tenant
 	request.Id = id
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.RevokeToken(ctx, request.(RevokeTokenRequestObject))
@@ -17763,6 +18162,33 @@ func (sh *strictHandler) HandOverToken(w http.ResponseWriter, r *http.Request, t
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(HandOverTokenResponseObject); ok {
 		if err := validResponse.VisitHandOverTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetTokenMade operation middleware
+func (sh *strictHandler) GetTokenMade(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+	var request GetTokenMadeRequestObject
+
+	request.Tenant = tenant
+	request.Id = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTokenMade(ctx, request.(GetTokenMadeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTokenMade")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetTokenMadeResponseObject); ok {
+		if err := validResponse.VisitGetTokenMadeResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -17826,553 +18252,567 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17dxtHkif6VfLgzj2SPEUIpCjZAk+fHdqWprUtS16Jbt09pheVQCWAahYyMZUJQmivvvs9GRH5qEIW",
-	"HhQld8+M/7AIoB75iIx3/OL33kQtlkoKaXRv+HtvLnghavjzxRWf2X8LoSd1uTSlkr1h7w1fCM3MvNRM",
-	"G24EU1Nm5oLVQqtVPREXTIpbUcN3mi8E4zNeSsanRtSMs8mcy5no97Ke+MgXy0r0hr3r3rcnp/xs/GRy",
-	"Xlz3ellPT+Ziwe27zWZpr9CmLuWs9+lT1ntZCWF2D00wLYwp5Uy7wU3tTRnjmuXC8FnOSslKwwoldMa4",
-	"LJhUhq3n3ISr2VxVhW4PdPodH0yenI6fFmfi/Pm3z/YM91PWW/KaL4ShNb3Ub6fvxG2pYcTtCVxqO6o1",
-	"1wxGUmpW07UZUzXLK26ENnmfvZWw7rn7OYdJ5NzkdsClfdZ/rES96WU9yRd2SO7KxnD/pRbT3rD3/zwO",
-	"NPAYf9WP3SjfrBZjUcPS28FflfZx+wduyoXoGgs3jVFMVb3gpjfsFdyIE3tjL0ts/PeqKIX+2S7n9gDy",
-	"Ka+0yFkl+K3QTK1Mgyj1AzaG2zO2npeTOeO1YAuljV1F2HfOqlIbthblbK67Bo7PaAy+EFO+qkxvaOqV",
-	"8MMeK1UJLmHcPyg5LetFx8Cv5oIZdSOkI1Uu9RqOjx2UvhEFmyo4OPgYbu9rUuWy4vLk8n9duv9+Wv/5",
-	"u2nHDOgpjSks+MfXQs7MvDc8HZydZ71FKf0XqZ34oRaFkKbk1atix7TKAmdhZwWLq+dq3TpRg9PnT55N",
-	"n4qT7yan45NvizN+8nw6GJyc86fjZ5Nvi+/Ecz+VJTfzMJOy6GW9WvzHqqxF4ZY/Oamzp8+OmdN7y9U6",
-	"pvVWVhukl1JbHhLYYBfJwI8HH7rWKHBkq1qresc651J8NKMJXJY7MlrymWBjMVV159Dwji5SOB88f5Za",
-	"qB9FJYzo2ve8wJ/zITNzpQVSwFrUgtEvuGyCVVwb9mTACr7RmftyWfEJSRR/sz2qZi7qe1piGn9YXxAo",
-	"O5YXpMEDzezbmsQriplIEyfcc6/0+aoQi6UyQk42fxGb9EgnvKpE/UAztZYwXGAdJEf+YyW0ydiNWBr4",
-	"+uyczdWqbp3H8/HpZMCfipNCLCu1OTn97vTMTRFVgzDJaEgndkyd03vant6SGyNq+8z/8+v19cez05Pr",
-	"64/fit/+9V+SnP/V9CduJvPtSX+oS6uA2ENZNrUQBueyrCon1UvNlBTMKg6wNPqC5d/k/t4STjSQmRVh",
-	"vKr67AOdcylK+4P983ww2KO6pFdqeoIz6GK7Z9+l5/1GSdEx97eScVYLXmQwcZiYZ7dICWzOtdUVGGdr",
-	"WKn8mzyDzY+WrIa1kkrSueMmQenf7JiZHeOe6YFUaW66sfs+oH3/Jr3vr/lYVLs4sRfvbF2aOe5yZW/K",
-	"WH4jNn+65dVK5H327+WtkExbvZRXoJpYRcDewquKOOaiMeNfe0bwxZ/0XC17v6XZDryoMeXSiIVuzf3p",
-	"6dmew53Zy1/hraeB5fK65htchnJRdjGoP6s1W3C5YfBuZpTTH7gB/aaLZ1b2mWlF5nQwgCGVi9WiN3wK",
-	"n0qJn8LoS2nEjPTCn4TWfNYlMz/MNxkxIsHmpTaq3ly48TFLG2y8MaLFiBbqVqAqP1dLOy/7txRrNuaT",
-	"GyGLjnktcCi7KXGb0qzlsEMEODojKWBNho21ZGo+sYp9BqxlKeqJkOZEyIkqRMG0mC2ENM1ptUbflBrw",
-	"z4FCYz9d2WmpYte0pCrslMriiAnUamVEfXLaMQNV3O8M7DF/w1MmR4sBwCEug5ROEQet7+eN5gq+PXA0",
-	"9hFdo4HHH26N4aPh7XYoP9diWn7cq6bOrUmGusBDznS1mlnitaq5mtofVCEeIdMfi1kpI0baNewlvHjn",
-	"Mm4vnDMmd54xvMSeMTA5myZvgwjxyzQJRoZuNxkeafi+L+Vkv0lgzd/CHqTYBraTsMOtO7VX++y72MNX",
-	"QnK5S3E1cMEDDdveXEA+WXRornjTvaqulmYPY66N49IaF56Wu25p6/T8Ik1ZHb6haEftd2ys7GPvspd/",
-	"5XW5ezNv8QqSQBesElMDbg4nWUl+uwu7hkg/H6WJfrLrrpdKagHqzfe8eIf2hP00UdIICX/y5bIqJ+Ci",
-	"eLys1bgSi3/9m0ZPlyc+e0eBKsQtr8piRLZJL+sVwvCysrsNdAFfg5MO/HNzTiqBXVSn61q9filqeCcz",
-	"/AbcM6KuVa17w1/9u4xSo4rXoBn4tyCfYYuVtuzPqyRPB4Ne5Lfz2tKn35D+hDajsjjceWHt05W2FvUg",
-	"65nSwAn8nhfsnZ+40/nGamWG44rLG6sXHkbcP+NC4z6ljhcu44RLu4hjAUYD47q1eP1e8FXBF+/8UfuM",
-	"PY69ViN/eDPvh4q2yK79SE1HdNInamVf+CTarycNd+4Dzc7ZpFppq4KxtVpVhZ0duRl6WU9Ne8Og7bkr",
-	"YRvv9MghWkxoFC4ElyZjWsii7eoOtgjq4paxgYePaxb8b59FSXBKiZJ+rsVEyaKEE/AuLDG8c4d78AvR",
-	"3Btl5qWceeY5JLZpjyZbrCZzxtd8A8J9XIOP3urEyHCtOqLxnNdiutKiQO+8VgsxVsUGbHSFF2ghJO7G",
-	"wzxJZfmjPnO/5FYRupbIVrhWUvfZlds1d0IS+5bDIuYQOPCPKnFiEE6olJzZf0vDJgqiD8qTQ/9aujNV",
-	"lZNjeOVnb8Kr2J1R2QOPK86lAleGm7I2XBYaoyGarfkGuAB4xH6AQE3xNUd9FUdueC1CVCZ3HpTcOW9k",
-	"RGYYUypwS9FDAYqv94s4J7+Ziw09eG0FZCLYlRo6XfY4hJ5g8C9VPS6LQsivvUZAlA80q1UlgnjkVaXW",
-	"SL8P86kbW/4INt5eYBS5gexxcnyPxs0e5rMVrwt7bIaMM/jA6lUlcMFh/a7lAk4xZ8tafdyweiWZZd4Z",
-	"M8oebEtDCz6ZlxLUXrOqpX2pP72i0qLP3k6Zf1fGcpTVcEDBChXS1Btri6Iz+AKeat/CSn0t8c4Rxrvg",
-	"OK+q2Cwv4HIt7KQm9hhuNEV87GLZ4W1oEUoTPHzaqFoU4aSsJJFUBjeMBTzxWiJ/H2+YuBX1BtcfHdz2",
-	"kRrmxv3hgl8mlsMQZ7GrrW5KgbaXFtqaGUOWT2ql9UjV5ayUOVg9Tjgg5Y0WpdalnOXEUV6qeqaMOYrw",
-	"tkXz1D8lkofOemLf2nXxlwxh9KoqhAuZ2SWN6WfCpV2nOS/sjafgNf4sEXcaKUv/rqT40loSzduqRFWB",
-	"ATgZu6zsLzdiaS5I27YLRmcjWhvac7cWwE7/5/u3b977QXbsF44zwSdo0mr8NzExqeFfMvsChm/IWFHz",
-	"qWFng7PByenZHZhc4G9vlHmpVvLzFECpzGgKT2mp9xRk55Z5BZ3r2nnIwJlOdA90iRbc51LV4DxQ1Rtl",
-	"2Esa2hciLZTDwHytLA6sOIrWAI3EStxLXlZfX/C6FYYxRjkTNH6fHLGM1U2gf2J7uKG5FGuhTc6MqCrL",
-	"e63QUUZQ1BTWg5sMWaCP1uQV12aETBeSM5xYuJb2CcSN7e32QssGP4Ou3UJ8xQW+lBuGmhfMC7b8SqnX",
-	"YJF+5Y12ijQfq1vBztlP5fduPD9xuflDlBlLc1Zwo/cJuMKCF4LBv3LjRKpm4M5clHJlBCo8eHx+kXxl",
-	"5kIaO9Svf3ZwDnRSZkoV7hCF4NoddQNMZoIPsCpCFsI/3d1iDRK+4PaEuNdeS7MurfYUpZTUYqFuhQbN",
-	"5305k/accSnWpFX8IvktLys+rr46SRbc8DHXoumkmMxFYTV19jBfhbFZ/dQp/1YkS7WWIQcNVveBZmI6",
-	"FRNzwWqxFMB3+uxtHV/DjFI3YL6J2hqGXDIKgYICWf5dWNUPVnrNSyMKewOae9OYQT7QbjO8uxUOulXC",
-	"TbkQamXsiEvDirJwA0dNNUd5mIOWahkdBx29UFv87Z0w9ebkcgreqLZ38D3wY7A87Uj7qYS0EK1D7+ey",
-	"VhOh9ZF7vcuF58WzF/KnbFqKqnDHgk8mYmngjSkHnXsShGzjx8AX3kc3qwU3Tjsb6F7WWyo7ubo37D22",
-	"nO3xREkpJmZEi//5Xruzs6AyNFaOvZCmNJsvq5gCt7ZGLob6Ld1EchPTGLdWmHiiXi2Xqjai+EkUJXeB",
-	"qz9C1gBTs6sEBwr4DoMwIxyGlCvXm7WG39j5+PXENMqJvegHIJ3teHMjFmP3BJZsutK8ihzna2DPOYdH",
-	"5TRKa6sib0FjNbcqfz4MGUuWu7NbUQNH9u6TvjXZLHct6FqJBiu+zbJ4+8YSU1BLgymy1xJ3zFqecuMe",
-	"2mf5tFZ/FzJ+EnrDNNPKycNGpFHA2pJv0rAbIZaaUqhKA3YIe20HwitYEjvtlQTOSS9xE3IJJNcSXmsl",
-	"DhEXXH3B8kpptx4QtXcD2F4c+5qZkuKC5bBOo1KOyKuXeqs29uZSErHDdZbn9tmbwO0pvHYtc6lGeqWX",
-	"YmJHI1U4EhPntZ1b5kNxi3JcwThWS1FrUcAInC/MjQIz+qbKPmS8sYLngjXS2ZrZRTMIDMF1yK+FXC16",
-	"w197YWS9rGfJB2wWII5e1sO97WU92oBe1rNLigynsUj2Kz9e4Ijo2P4tkUFyKTd/Bca5nZkrN2gfAh+1",
-	"wuHjyUyd0BPsYe+/42vK4IBHLZfV5pVcrpBDFKjp8+rn2h5OUwrdG0Kybfu8/6gmq4VlDsHRZLlVIFUr",
-	"22AOcArs8jmrG9JBKmFJyOchCWbWCvJGIRS9jF7/ewgf7Eyn5WxZcUydPiK5dugyw8n1aJ+RR6nidK2O",
-	"TKKKywexhxhsHzvq41Jr3R43cokOiWtChsSndupQ1hMfLRkKK5+7Us4bzg/TzIAPgTFYQ8sRSdyco2vB",
-	"RzdLaZ6d96JEocF2olDmk3M+K0VoXzZPBgGPgyjjLjvkyfnoTcIzldgl+3m0qqtEAUHWI+40KuVUJWLV",
-	"YHiXzg3JJXshb9UGlAVw31ltVlTTjFXljaAcqo9wyi7sVi4El9qr0y7Jdjs+3XJCZb3LVVGaF7ekRzQP",
-	"Jy+KWmid2maBubxRUHIh2LRWi8Rrsx43h4bQs954s28ffuI3SIZOtezibphZkCotweO/kka7KheOfNVZ",
-	"bZNaGIizIKlFswpLh7nBe1ONI01FTYEtutDjclXPRJFcMXgAqLkJUrop0ZcXJXM5Yu5bTXCTeqIU6wb3",
-	"2Dry28ecpppWzMpINzMqOQlVFce+MlbwU0VDIW3kV6w+gbXwQwXy+a2LzF+XOkHl/uwfxASi85LgAFEC",
-	"/74HvREfDVYEbE0MB5KaxveqSKSMA6ugbHFizVYwL2tl1BNQGrLgnUBbDv3drsTAXgjcR/dZ/mstCm6F",
-	"zW95FFZsJPVzdiM2mWW+XOu1qovoqPjCnGvptawF30AVFsVYuAa1wggZEnLEBosLGuFiF+4DgYUMccHr",
-	"G/AeaSF1acpbgUrbHmXoe6WMNjVf7tWFmsQBi9JxxstaU3TWTioEUqpSSIpGcWu0wdpDGs8hBOZH+rKs",
-	"RDOp+CxBcMoI3XVCQVMbC3KtjIUuC1jqBcropVDLSjQGtnWEt3KYYzrFxXGDSNNrPJnjll5StmhUpmEp",
-	"oL/hiyrFbSDNbIeowv0CGYvqFDrQXkfM2e5kkpMZ8dHsZ0iUlgoXp1bjB7VY8roku7xFaLVaHKLU5Xhi",
-	"yMxN6m7bXPU4FvdjOZ2KWsiJuEcWl/WMOmh+UF96zPTaRGkXEt6W7WCklB+VdjzkcQZTPmQLZFFcsjmv",
-	"pu06WWCjOVzKZiqjgHYthLeFvFNBj6zRb01WVquqgnwZ58wNL7F8MQh0ey+wxBFpkPb2a+nvj3Nv6Api",
-	"SdtJOH2WV+WtGMEvYG7bK6x9T842sNTjoFHDJUoOnpkSumkptzK+4snCx8b4raHsB5E0gmlz3kGCT9LI",
-	"aCcSkcHm6mNSdiZu9M6avYgmPvm8ta5CjSFse7ScuJoZCquwf4ed0KDKtnNYRUiCQBN3KWrdrhw9MqFu",
-	"WzmEvdheaas0bNFfxuauWGWbxCK7f3Hg3NW0682Ncxi9tukri0LQB77RkAf1qFTjmMlMsDwCScTvXpLR",
-	"+ELQbZ4/AR94MTrGPGosU0Jgi4/Lshb6qGd2mBkdRHHlvaIFMRqr3q3ApTCE7S8L0A2hvgAVT6hXU7X9",
-	"Nylfa3Grbo5aibbKXPTcgJtrlMWrvHuDfoAL92opUfCkuTAgFKCqRvvB+Dqbb0BFaWx/ayubD3vpFbTM",
-	"+0/OB8+fJf0nyRLfNi203In0zCfPnkHlLhjv6Ct9jrW85FdHP5EzYRsHbCdRfRnqQR7oa/3w5LdWo6N0",
-	"paGptWRPNzkUyWMbHenDqsBRAboRskNXJzPs4wYSkXWfYcKJnlvNnYpeJx0+nQZjCm90L9w9y/uwiVvT",
-	"/Mo2cbvUflud4xNrJ+ZDVxzMb4TssxyPRwHfU42PXedbUYPSBRwpHwZVw4ftIf6jap8JY3fMG3lOJ8KX",
-	"9twpRJADeGZS52lUs1urhx7TGSywJq+96OSW12DN26vfymrzo7sDnipLUexSpNBa1Wh8S2U1VoNxMKCe",
-	"0bpWckZRE/S6uoTcuPSMBbrzJXMolCHOSQEadKv5R7slztwXYUPAjg6PhJxvWPo+y+37RmUxCpmxW9dT",
-	"qGsKSVpFVMZXxg8AOojiR2S4h/lRdJ+u13mD6diXiI9Wy0IfRA6M3g/e8ij7JAr+k1uXzrjyadqMFwWF",
-	"I/RScHRtBGawhtBfPDPDJryuS6HZQy0EK9REP9aitrpZf1E8aurl0RY6duBW3X8O5Lm1sNF3sFaWhGGS",
-	"aQoOZuO2J3nipNzOGHTFJQaEwWnssiR23fK+RGUdreJDr8Y0tA7pVPh5ZJiltORmMifco3cvf2DPng/O",
-	"HCkUFCuDwoKZMJj+bPmDixWT1pwFOxcMxHKBUvwgBmsXRooCM/lTPNaOed9scDIrWU5LUcD3dhL/+/Kn",
-	"10mVbO4z4ltZKpRzDswPn+5jyyCuhrEP/YF2icXEMSFUv+1ijIbgIXcy7wLa9iwvSkOyeXvKgJgCdqFi",
-	"UCo29LARD3S8IC29Zvv9x9sJma/L2+stImOZnEZ0QlICDhyfYJzOjot1XFIU6YFmY+eIiwWXZrxYlBIX",
-	"DCOqgPuUPwZ7ejYqVotlnox9dEWMJmltNpXKYQ9J0w0Z7FkAN0lmIyTDS/DW0SE2fpRvYm/sCnC9nbK8",
-	"ANmZZ0S0wbWroUIIFOYLpPVZrVbLLAwY0gRfN/NTqIbH/qUo+cMoCDAzvuS12RE4S4QK6Y3ruZCN17I5",
-	"Xy6FxKjSYYo6N0YslmbfKljjW02NkM0527+r6kC7u6k573hZ0C985kwkBI0vAYKNcJpXwlZOO1Wu/FZS",
-	"0GSt6gYLiuJwZa3NaN82UKyiQTIycjrfbWPKBH97ZTSFYfhCyVnD5yPsmdR4qJwbFRSY11ybEzixJ69+",
-	"zCEPJ9rD5sn77vTbJ+cnp99+++2zJ8++G9B/J0+ng8kzfirOxk+K88nT6Xf8+XgwOS3OxJPpOX86To3f",
-	"hSl3nUcY1V/shWQy7ge4COscEjdIddN8oy+YpeZNw3pFhiOh1s9LIe7uWnNKu9M3HdFYpwHupgLjsd8W",
-	"DdSWA4MrnSZz/I6W503zDSvNBeqoOZUKBmYQ+eFSoVZnFexG2YosiCht4lCx+E5MycFzcN7KuFar2dzh",
-	"/qFXkbj/BYElTqyVZikAKnZcSN0ZZwdyIydROobUePF+yzuORgMh/9YlNv9C56JlpTZT6qJswaIRbqBU",
-	"xtGYT27IOsWkjxCrnUa2qY+nQgoJ0HqcytiPV3MYlpxX19LbuztT7NyTIWBjNasCq6f7LC9WmJUKsQYH",
-	"2uRkKIEAgOYI7iB7Q62WSz8Qb2ZZy+laQu0+8Voo7EJ+Z19PQyYrlp7igxc+Kd0tJ2c1CDMHGAkD0Lws",
-	"LphRVQGuFsYlwKr5k+y5zrDLZs6uJUJyCbuo9sDkF+2Scjqh8A2MHz1cEPzJnSTOKTtYCshxK11FJBYm",
-	"cynWkJk3V2yqsHSiYfWFtENPKOB8oG3uZb2wMfYDLhf4Te0Ek8YdEO59+IruO3Ui6y2VLru0TlC8FJsp",
-	"Zi0wa6OhXCQbBZFCnW7qq7vYRhiK48CPtO5gAJYQNhYLvZ8j4HpEA0xxhJelqIoXda3qdPAHsUBIESrl",
-	"Ek2VdHCrXU6oIYcctBvUtGs1q/miBdBF+asjSAzZrUZt/RRVe+3bNKuEBAM2AuVIm3BmnjFAPLGnmErB",
-	"/U32UMLCtNCECAttOzXAlRa03wUJtT/jr+whGfenj1gpKQwKjj+ftaLBjrUms8fesE+4YNe96x5wKvRM",
-	"l62BpQsa9vpyMci0I7j0spQFlFVu2WEJhfWVjDNngf4hWDpkO1dh3Zw86k5xDSDoViR8PLxnNHcfCn08",
-	"wHUAH9KITEyXM9HeskOMOZq+s+a61P3LZgTVRVUwY4cKy33FTlL9S+OWteGyrWqiqmLkbe08oFG6cKxL",
-	"pQL17QEYH/7y/hFhlD839cBoK7KE5os4AbLapDXBux8Pn+HF3RjsuTjwPNyWtVnxajRX2ljiALrwfzym",
-	"FUstCugSpdkcSCDv3eU+C+UIzdWoUeTSSZKAg+KgtTCtwwH+7XTc8zMdTHsIMgi0NraUkofEkpD/+MXO",
-	"Wi4rRzaHsKgdFT5WZ7ZEMsUrceUu0LNN3+n+omB461hoJvikEWqh6vJRLZwD2lecj6aqHrm48MQyyCko",
-	"PpHbe/tbDarTZrQo9YLgUL3GNCrUgpeS6srKySiQKSQQkzQsen6jRqYU0aeVhGc2rtBzXqg1fLWSUDBJ",
-	"5XUQ2AkMpYc5teFzSlWjFU8ra65er5OfuBWP/FVqyhwNUDl3njEl4XAv+UzoNFcp5VR1uNhB/bXs0l6T",
-	"9+8hZ81JwvtULLtt1rdNyBWvH1RK3Vj74lALdM1raRd7zyrRZcmFap3ZCDSRtjp6i9uTXYlxbZa5baci",
-	"BQyZqfl0Wk7YlJeVJkAEK4sKhdXTIlKtKd23H+YCwVitlGTrsqqgOEViTT0alNZArItqg/hcfSKVRsXw",
-	"nNcLdNg4RgD3hxnThNOnxCXvt1RpPL1Jj9+HuQOqWlNZ+0WUv0yuPnxA5AAEI3bdSk3a6ffDwoS9FA/Y",
-	"Tnjpp+yOuUQQKe6erMvxx+suHMo74mB6gQ8Vcc1E2rjKweuE95TgZA7sGIKBVICJyqiGEpESxhHYomWw",
-	"6G2IkKnAM+DAKvQ2pnRX+5Bt77GqZ8Kg/BkdFM98CXe8sTdglfiO9Kyu4FjsrdzJ7VQhXhUaE5PKWyvc",
-	"PLbe3mphuP4HD8UH/gVRLs1oXcpCrfcrNXD1B7wYbifZfUAZlr+yXcbVIdNCpi4U0eoLh62psQjoQG69",
-	"24eJcClRJeSgizkc+LqmfrF3Wd7D5fGOgD5yGB/5K16azqpDba+ZVBdtV0RwW1SQPALbU0sQoB8+nfgs",
-	"Fm0Rl44pYG+uX8wzu/OwkGVPlNSlNljybtiyFtaK7LMtMzqfCQMPzgm3TDrPkpcVWKGKuWzI3f9k6pWw",
-	"QlQhCbKJNYK2Ohfx0OcGH7kEhAnLvayW6FAu4GryAraKKJz5uI8RBEmiloJKl3m1+1SR0xVsfxcJRCXg",
-	"4BMF1HIgs6BOH4ed+Yb6CmsVKuu3UoYPUjGt/QWrtLcuxtkbMWU2V7WbOO8hB3VZq4+loA5OglFzE4IN",
-	"hk/7UlH38osfo+vvTc45gbaTy1Wr/3oy7h9AEsDedFLtj186kxnech/hB1T7/4AsVXgxItHrXSnF+sBC",
-	"2QOLj3cUF8PyH/g2KuU/6p4Glz66isv3XQosNB52e0hZYwk7N+CXZXEke43PLCwhPm1Ryvi+039Mhvrf",
-	"TPKLM8kOOnPwGK0iz884tMfxudcIdL+vgJdO2R629Ve/MulT8/sBWB6tGYuPRrMxqGlljdXoPiJjSItu",
-	"lJzn//I71nrgNvXfXP704lPuLjPwPIhpIc6Wd9WUoda8WdmoFcEVUV4C6tAO8pXuuZZQFuND9lQjf9Vs",
-	"ajeDrlSGEzBH1PtOOLuBKRnq7eFRNGfMj6ecJTsNAliHPMk131yECANo2psAduzmRWjH1xLhotYROoO7",
-	"BEwPaGpBXht/74yXhE7o/O95w49NON1QKn2J/WcgbdZgv6SinEEeqSxYPsozzKPCb9HmDTL/2fmFAxfF",
-	"3JIACzMAxG+H6E0LaI0cTCLWQ7aeK4DpWHDERIl0eIRIAScNpkEE5v395Q9/efHmx9Cuqa8Nn5Vy1ofI",
-	"hcSClQX/2ODlg0HqILT563aYEfID5mqN4IIu/5u72lpI/fZ4Yh6RmaAZWvk6fQZlHFDMa1cFEmIdTD3C",
-	"wQyDlw0TFKAEmFxzmoCuAd8aPKZ99tKScn46z+1JyJ8PoPLi2yK355ACQ3aH1nNVCWrdAydP2+sW9n9z",
-	"BLUu8tZK907Pi6Ye912CBfz7itfF5ypw8JB3qyqZBl+p2WjJzbwTsiaC+7aUVIlQk4FAV5Wa6QsCnXBV",
-	"PYwzXXE9h4Aem2LyEZxbcFxXao2no6oIWUmzlSyoczIgr+eWb4zss/PPgFtw+SRhlimOHRZoW8vszK8E",
-	"WHZgnxgfHG+824FA1gOUWwQw3/SKIqI7RQ0TXu1bUetuMBnih82M8EShaGcpE1VrkI2NgX17SoL7zVXv",
-	"c58QkH6H6sT8QOx5rMqB8pkmEH3GvLgIIGirZZ+9sOx9yKSy0gm5pLilCIFaS2oqdRAIlUqTfr1KuQNe",
-	"GYeoj9s5q9WaiFqKNRBnKxsovX3tKNOqwvJnqoK+RY8dbY5bwRR1vlosVW3eKHMsGkjY+K39sqe1CRTi",
-	"lMDH471TgZv90LuHjMUmRwy4ElMzUivTDc5SWeG3kpXQOkrjJHDEgwkiWtFPR+PDWEIkFcpVMmkXf8Os",
-	"BoI7d63Vq3ZS892HtsOL92MYiz3TkgGqFWlGLhxzxBBE4ZIo9jLZ2OD0W7gL4mbrDceRyZgQnXZDAhWb",
-	"nRGfz8YzaCZ2wJhSc41y+NKIDeenZxmLgd4bSUIV11gG5jtIJ5IZ+cSojqxAyUO7E6xFpZ4dCtuAfC70",
-	"3FFYZd2Bd5wBvDq5iGCabQln37a1S0CWOqpEQnxd0JBNwP0DqNvDXO+VG8XBAB17zc33E4UZSlYe1B3l",
-	"g1fx4OeQVmiaexfV30Eac7oeAsZPcMSWFIbNVgzs7ZQtVVWhaVJzI/TQcbrLn18xLJl1YItQ+UbA7tGD",
-	"KQHdqu0eE3xlLfthoxIYUMcNA1xf+yUYNRCZCbVjyG4h1CMK1J4PyQ8hybZ36RE3NC3a1LSX+dRYR2WN",
-	"Teqk0je7Eh9xSYYsR8vZ2gcuoYC+YQ9RUyq44aGPtzVlHrmab3uRa8tNlclMqppRepa9jq+K0owKvrHX",
-	"WvXQ18BALgKEOKgSAKNhcIO1mqxFvDQZezKwFs+TZ08Hg0f9a/mWAkIwSuja4z2H+0fj5UPOHjajyPbX",
-	"yEWZs4djVZRWpyXV1l2eMS0qYZmEzq4ldJ9GMo2WWV84VwZGrNYqimLrOUI2rQCjd11OhH13wyGas4cm",
-	"SiHitO4+PE2eh7Onz5gPJjYSGK8lD2U5xM0v4gY5PK60AGvI4FhQ/YVThN2U4FJnPaATwsyFtGOGjXMj",
-	"BicCqe+NWaTeiPostHjD7aedjdGqqCwPo3+ITVhid4DAAoYsX/PSlHI2An5hyRiHPVpCwya5MsKPjReN",
-	"rz1yQb/fz5tFGHgEAtrzyH+BdG/lgyfslvv6GLd3tIIOasutHiRCRVPzJf/tb7fmG65M/NJehQhZoPVD",
-	"Ku8qkhQJSaccMHGc1eU72Tp3ZRvXpPV0/bk+hsOcp91OUxzFvlhDQvT6Zu3PB4NvT58/P3t6/u354Pnz",
-	"0yYgs1xV1N0Dq75TcGLxun6/8blOCFbnmXuzHfPvzciQfU3mCHn4dDBIxj0Ss78Vb8RaH6kId5fxXHmf",
-	"6mqJhU8ItVlqxOem/C2qeHU1w+KjYYAlS9V7S26MqO3z/s+vg5Pn/GT62+/n3336l5Qi6OTuLlBNn+uJ",
-	"PtRm2akHYo6aGh5qstj1s69qYn8+20ONJOx31hr5J29N7QQAb0qCF/T9blzZXyu3yfXybCW+6/61PMFS",
-	"VA0Yh1i3je4HKB7xGHE1dm3xVm8GHU8Q6LrZuQHsBS2Mqaz8AQA80t1wo8taI/i0quElOAaKQfmKRvjk",
-	"WlWRUKOGgG6O1uaGe1GZ8MsAPmmxJh0DL3FJ0njRxj3KP8jjN0E5IfkQ/YtpQvYBuJK+XhMTaCmF1LnH",
-	"0Wd5OmD0cndvXCX5QEePpBZMrar5rSJBb6+EdBXMxiGhArKHJgplAPj8JN9FSO4UQ4duOSk7ryx2QLtD",
-	"rfdWiw9pRfeaWyW8o1D7Jl1ai81fh42eBL7Jz1r2We5MEoADCgaKr7vThlcVtle2O2AJMB8y0hX7bcgd",
-	"zPeBR8DK2cuT65auLIqXwcUDo5bvBd/r1XJ1yF1ZGz+5fnxpK35wnlFAYl/Pu4vQ/CjEifIlN3MiT6tp",
-	"UW9AvZrMobKvSYnUHn5Lyjc6BTaI1asAWRPvjPprhb5JqSWPsje2Zh9SmCNUjSWfpf3Eb8id3nKyUz1I",
-	"d35hBFZAJksC2N+s07VoIZi0K/uNEKHIbRCDu15EQLOAtqd9UKrwdioWnVtlvn80jsfVfuiOMuqYlgbu",
-	"CPXJ3XPcLiQvC3vEfUSXFgHbhuBswXzk1dT3novS1ql2u88uG01E+QRyN+dCRriDC3wr8jWvmp0lE3UA",
-	"QUQLIQ93RFFvme213SxRgyPrx/h+QmFTOZuvZFGLqGHLMPQScmHGOXdbtMCjLm5FHWe/Yu57Rvaanblp",
-	"RCjRqlsg5AKI5VqYenN4HKNV1db2DnckvaO1fEhCy2u80t8zcn16tmsHsOeycx84g7wWrldStYXkQ1UF",
-	"lKjge9tse7CgQPq4zW9WeCVCOmT1Ih4+elj89aHdluabrT5SHkglOpEQsXLMHuHdLpiHlosK8LYQjai7",
-	"ziHLAB0GJqpqhmkKURnOLn98n3bGdmUgf2gSIuERWXlWOWxR2EZtoqOAD3OFILAwcISRgI1SR1AuPCsd",
-	"0lgoI0a8KOok9ZImkOSZH3983/BKEqRGjYVldjIxG++ny2JBTT6oPsG/BDIxwAMKbE5VAthFvZKIY+eq",
-	"Zdbt4y8LTzaWkUOXLiCm0lywAYEvSgBTOLTioSTwwBbinOG1aefTBDnoFV4hjwBX0g5ocx8f8Vnn2tSC",
-	"N+L28dBXY6pO7abXcI01IdXUQ3RncHSEBPg1Wdi1B3xA12TOUoARVrBhg0g+UxeRLquDg9kefKuHFb71",
-	"FQEb2e2gzCHIUfDgR1zfUH8hEg7B/IophPoDxzVepDbEr/YUGuwaKD13A48rw+xT/7bSmLxy8OGDHcF1",
-	"9MmS7VO40qIe8ZlIgvA1YH+2DX9e7q+8+wAXJWtlkKrCSWyI/1gaRPwtpZ9jRYZD/NvqFPFfXjk4yp1n",
-	"F7M7/rtfP3jVVAp8E0VSLKtN1BdSs4UwvOCGOxc1Bq3DFpw+Y38pvx+SDPUhBAQGrAoEA2TjDTBfr0L7",
-	"DjqxuyKNmXnXcucD0NeSUudOsn1XJZ3zaLS72ZXaQ3se3Pnkn14kHi2mmtzvjiZoN+rZLv6ZKINK8sTI",
-	"nO92okdFafvQT+zZKSXGeeBt296mqrwVB0e7p1UpxcFVDtOVc6UcmzNQIUC4f0R4d9eCvCrSqY0Er91E",
-	"WAOeYXVcS3LOxCcCgMCgVTL6LIdwokPdpABxcGxSNmQEJ+jpnSKQWEtN10BnWtcER2yuZWBsmgW7HuDX",
-	"CTwbfMWha5ZzEq/nZdVwz6IjFQC4CjyjDHWyRl611aFLgKWTzS/tQ2pQqaa8ZlxfywY4nGXpGnEtIhbL",
-	"Lj1KJBgOai3jfN5xrW5cQjQkCgDIG+DHeSVnLIS0QqOchLglCoXzAfNZ0E2fGG4JuP1okdK+rGDnps+6",
-	"DzSDDuiVNqdYal6Sa6OMzQurpiRQxmAdRp1JSPT7LvUq8o1t/ebk5j6I461zUYtZ1/v0ajz6u5Lp8Xb8",
-	"8Knj6N1H9dkbQqo6VgP5QFnItJvDNgwoABEuuYbYChC6jOTlWEz4CowEUdZJTablBZNN5SJu/ArQNZ2d",
-	"goAh5FvDwwzcCroR2YNiR+pTZd0oG9Jm+5WjSTKVsvHaELABdcu9nEtcoIDO0vZkWA123eyZ+vka1cHh",
-	"YtRPebItHO1dEs0tpDF3A2mDMEcdk133xOq6x2hBh6xSE16VZtPHE/Qnsert6JN7rJa9nm8OueXDvDsH",
-	"s5f5+ePzdq+evo/jGZBu04f0i7keETZ4r9PxH0Tpv7MG70DR/lt/T+rvd1ChiS6zvRwmnONtmFGf+9Vo",
-	"ceJR/RyurR1PMmX3nwn1/5iU6+Mg5GmO5iD86KwHXpe9QCTzgMBEarXDTEavDbpfUNHNYmEf0JoJqjmE",
-	"aI91xDgsxHZ1QZcu6FoG3hPs98FwIs1Gkzt5k+/LEjr3xpjbd+B63dNpb0SCuwcnKpb6yQ0oMQezyUkt",
-	"9qYKv4er3q8WC15vdjjcY+yvaDnu2bHuaMt7LoypOpON2yvYan850El0TVONug7wh/mGeBuW50JqQ6Or",
-	"VyGWUAKo5MW+qjT7It3hcRFURuOBzumNdlZXV68TfUJ4/O6tHgeFmFS8DuXSEdV8kSY223Tu9EmPpUOq",
-	"AlkWk7lSOibxNvgo3b/PuZR4cZuf4ZNpZZvpUA8pmksve+TR4H0AoomXX5pUfBO0FQQ+RuUAG0e4gUQH",
-	"5FpSiRSEThxesn166Vp2DMNeIqcBfQTMIxnZYtdyb3pPs1wHT9w+ud/VHE9v5KTZdQCSFrEXrq/gSXE2",
-	"QON33hS7WiGWBElAAkLHiPQ4J3z1TdRU2OscCXWLPYS07NBzzY7sUWiGjE+N+iNcyy3GHrees7seNjzu",
-	"yIONofosx41uPhhz79x2m6iyHkIigTLmqio0Gs4sX0kPYlHEkJUxIiSI4mvpOho4nx2F6prNpaE94WYp",
-	"2HiDNVAPo+DhMOIthRL6kV/v0mB0osQnNLCmYa+gF54Z+bhkgwra0UPYbq3c/CHFAErMSzNsbL6bbtSk",
-	"F7YcdEjYDB/txOTOUPq4tUD2wWNo3RKFJMN851zDchOiLqy1Z0+wcM7aDfN6CGuCiZmQ1IPYbPNNq3ce",
-	"ngur6yIdh0bWvayHtEJwvW6rsUwwWk743aH9dvnvus6l8wrnQ1aVt8LXWITCYn9+iLAjUe0mQR5m51aO",
-	"fM2dw4mDq0nHO8V9/X5v9ULnsOfbZgIEpnc480MQPCYnonko3YiRNWLYkNhAjhupr4U0m2aK1mlKfaL+",
-	"mQndI4zJHf7tgXHNZu9+/sGf4UKRbIaKMiqjheCsH2Pcdu7w/kB3keTrsiomhLuwlUjk5xJ11LUvubA8",
-	"A/QhH8Kn2aZUjLRw8i/uEkwf5ps0McQ+qzUk0CstJCxmQo1w3C66S2MUgqpDW77RbbrEH0eqMzWHet/Q",
-	"w4dxDhGBHcMhd1GPgA0TCZ+ZZacICHqw9fVXfGO3S2pZl8qhNMdWwpOzDvsIdgkqq5PUbsWEczJfNNMd",
-	"VVUcYTX696RG7d7QreynFEyH1Ri1+zjAf9mizXirU3T5lrK2r1yr5s9v2H6PDdkXvBCj8WZ/cbTPX4+q",
-	"pO3N4MfadiyyiVosLO1aIcGKDpffDmP/2Obt4Z67zsZVZyarvneg2EY72NiavcRwPDAnAW7ygm/jbf6x",
-	"ndmTRQcpmMazpw6lkV1Ber6GzFCrlAldFiIYNLg1oDMizNaiBex49vQZiGEPE7a3RXtX7UJiWxKoQo5o",
-	"Rr7r+i6O1Tz33b3afWUGpUzcuU97a3i7erU3xnYfUcjtyX5lLMy3a/meSjXSxf1YXULYVq5SAOJdcBc0",
-	"FVY3JeC6Q5Qbvu6zKxVZK+gZYSstQguaw0+h84GBG4Y7t7QR2mTM1bBJZY7t5pn4uhL7B0AoMWWoziBV",
-	"gv2CgFNSYV4wAhBgacOBQ0txy2hlwhBTW/lzxbsc/w62JaMMQFVVYz65ydharaqCei21AarA65D21vk+",
-	"/FiCSdeCSGuWXtJFffaiIke4x7AC2w8kIVBU4Fxcs5yemB+s5/yAN3TrZ4d1crBrGOC3fcndvixUO6eX",
-	"7mKH6LE/nICrj3lB0waKOD7AdarHNQspPkc1K++ooIbi8cn8kCe8gwt3wwRZXuGwgVptysjvpupC1Flk",
-	"nhIkf+HA9ah4wBFnAE+EVcJE1wyAKsGNAWqJ1ZQiH+YxHdx3paHeJaRKzpglPp2l2w4cGEPoEHkvycQH",
-	"enigWW5flvuk+8apCbq5vejk8n9duv9+Wv/5u2my1HpHCxylvQ4Ibz94taOmivvxnkJXATyDTfQFOlWZ",
-	"5027RLXd5cudwVAgq7GYUBN9Htq6Rl4bVFJ7WW+FEAIORAL8Sa6/VMqBE3GSDtslXb1Aj0/+Ft7Y3aQI",
-	"sF0UtH5FLNIokOLq5T3mU1RSms74WXnghD35k0euU3OfOmCYPC7S9lRBJXbHziVXHni40khGnay5/xXx",
-	"gciliRPvWq13jm9vFXgv0F/OMafI9zYk5wvMaCZMq6qf/HNzgYuYERSwCyGFBu8gp3znSfSm+Cpk9KX5",
-	"vMU++zAvJ/NriZ7ftp+SCK87CwzKUqW9ZuxSVg0BOi0QWSBRxK5T/SYxoY1qxwvC/fVuobBeiEdjZdRx",
-	"jsBS2o12Z7ZDWIBXbHciHBxTuAQXfugoG8YHv2CRA8APp8OL9qLRbUmAH1tjiRPyoIe5PiiDKS2DoDLa",
-	"LW5ZeJiFKlW3ne5xeGhHzRhfeCEAtr+zjTr497sf6HxoYd/TT+pcxCTljDfB+g5pvq6pdQTxXIiJNdV9",
-	"asoCwJbZ6WDAKl7PhDbRxhyszPy1FOsjGqFw1/EQ5pjBweniNfDo7c6FXS1Prjy+q1vo8aYrbc3v/R7J",
-	"4gbuXto1VCmKgIfYSoo6BLX/Um4AXB3SkkBtO+YOBeXBTmvgBSaGLRRVFUC0JKkn3L3hq0MJTbV4ZaiP",
-	"iwo8v6HDdhZC4NREG3yO1F3Na6sUiL2HxsmhMala7tq6OCWuK6Nt3zkgde+Ta0rVARxclFMKExJM8ZKb",
-	"yZyWg9b5zIkMt8hglc6EySmcm/lCMx/j9uYAhB7KhdDHmiShJ3dbytgx75sNTmYly2kpCvjeTuJ/X/70",
-	"Onn+5h2okO9JH14HpYFQcEhqg4Nt6MCbJzXYQtR/k5RNK2ryX2tRcKsM/JZTWLRD3OxqnrdfOgS9xioa",
-	"snBxIEKFYFrBoNxHyB2BW5oXpeWAWljGXXQCYUlUqhWy76E/Og90vDEt1/D2EhyTzIb154Tpuo4bO6Jj",
-	"ejumULutA+z5Ay3Qz8tU2rYtKakkGWVo4Y6T5lcod8ay1q6NaVrQBsEXPvssCdjUKDMIcrMkdaXkxhlG",
-	"0QOJeuKuDN4o+vzkzJ0ZQ8Tekqyx1dBla93cL6EgH7qNtXqZu5jThk14XW+aV0agVEOH35qFGrCoIfN2",
-	"swv7SAwOSWxpbqU9j0JD1zIgstu3Aio9wfD74UEVk86p7YQUArfEtx7JW91kckCIYC8gHQhej5lQYlZK",
-	"wlPPp7ysK8GLUc5KfS2pk45n2WNhjR/IJygsDYUOgaWOOojonS1EWn0Xfu3dAprrbxHFRDGXp6dne2Iu",
-	"McJc3PfCy4CfazWuRMIje+m79QYZ9vz86bcpp26qxODSLva4EpA4jfmVtZrVfNEK8kplRlO1AjirFBhS",
-	"h78YYKzOvrNWY6fn2PLN+/P1diWavpXC1+lgrgVbilorCcbLhDt01QuW25XKPUtJCtDQv/uzHWHWjLQE",
-	"P+nQqZfczB0JWlYidHpIHR4TLM2ysoKyyuC6AyXBIuCT7ZqegzED+3Et9AGdJEnmEXsU2oxSQHSunTCU",
-	"o8JlGeOVVi5FDetJH2hWqVm/Kwt6pQ/MyzCl6TJs8DmQs6jqhjITeQfSjtv4DECPGCBgHe+nr/10SclQ",
-	"v3pHT66T3q1zXq35RrMczM/huOLyJh86Ugf4ThjQTYngLRHMXbgh9bYOh1pMdFCFuHLxDR85k2odFOl4",
-	"i7+K040EMW65pxPfSyMiypR0fhcapraZ7AK1xqOyMA6LT9FL4xBVrc2IT25Gi4SC8NK1QMEx+bZbYKLz",
-	"yY1U60oUMzASmzFKtRpX0TixBZFH0TryfaCytl7HtGJTXh/41s8qqksM9BdArz0dDGIPKeiNkGYbhlqA",
-	"reeq6jGtM3KgRt2ID1cVYQu76o+PanxwYIlHs2lvd9TF1bb56IvzvTRIesdh6Ap4AHBfOqZRJVNu34Rd",
-	"gaSD4KtoWNnOfBtv0PahHio5vC9vNIeDx2BHLsB1au8kOaqt4Srp9l46P7V7LhFcxfaPLne5I7LDp1Pw",
-	"nHetBRZJEpqQc9iQTXfhuhlEk2dcs7WoqvQsnDm2c+XRjqoqSPtOF2OauVg03+5KDfz72QeEOI/sM1Et",
-	"fV7SHu8frrZf9jgFPGRS+9k0FpJoawe5plFD/8lKKI8RMseVUPaPyYdUtRh5yK4Oh02cbg3g52teL5BY",
-	"ZMFyt415FtnslDkO2RGE8hSyJTwz8L4OHWIc/c5WuNXtjnTHpreFMAldHSSvDq5/PKxUv+U48Ozce5IP",
-	"of8Wnceqb1lVoxgXpyPoGZVb6kioYSd5aDCPi3Jf1aq08R05ZzRHKiWLm2iiZiwLX8TkastDte02aJ4U",
-	"otCh6YlaivubRycf7ZqIt+ICrC0wCldsxU2AzIx5BqZurfkmC7XxcAY8WvvBc/rgBr1jQt1+unBMw6sz",
-	"Sl6ifMt7d5lFgH472Hl3+c7fQCLkrERqjouLmypAvDUZhseDRIvv3qY/vLgQVXlrv9i+HCrxMDcDq6Ps",
-	"L9h+lfzSklCgI3RRNBcxUwXWW4CH5qIB+Yg9R1G5WYDjqjTxUFog356D+CvA2vmbE5s4xiRDabaITgaH",
-	"fddViiZFaPs05sVKk3IBeExaYENg0CJcthgB4F+EGtHGunA0ZVFR9e1UF9hO9Qm2Uz2FdqrX8nP7qZ7N",
-	"9/dTfdfolJ04NZhnRDVZziOKJWS3luX66qaoWS0gAGcQx/tohHQNC1zUJfA3dJvDT+QljZ6CF/dB2EpE",
-	"FvNrMnQOB9jxzOX2UiKYazVoFcIbIZY+yL3xOYuN2lF0n6/jUQVPuiX9upxQUWfAFmvSpn0zUCA0d09T",
-	"IEL+3rPadt/6WCumVsqJAA/P4UnK96CrVeXUiB2sHAMgQhatBdkKIlFdFyhDLdcQ1VW5YAv1WoOyWVNv",
-	"jixeIdVsTw62aLajKCsM4fkQ46FlL3dQBA/2mt4FnqI8AslGFnpU7qnN36rZguYZghdd+ysBLzDCXYB7",
-	"dFQQv8vZeFSocBe2wH68lp0RtWBkRa4NOk2dnSDjOrkt1jLnep/ubFeK+OGN2HQvsI/BhiO0SgJmQBV7",
-	"dEwa0eLGWD+rCi9+lntpen268jOOgfC5S9FeY9UTXEMYPtsZNQC90TEmqk6dC16gCsCxh32h2t2Xr3vf",
-	"npzys/GTyXlx3UuyV49C1tVVrCt7MKxrJzOM60l3VWZqF941hJwzL2dziCeU0FlwYVUx8R8rTt59veBV",
-	"ZX93lZ12BBdsYNXVZP3arhrWO2YtHM7o7oil01nVetXMieWhcpnsmCiVbwN9GyiRTYvqVughi+t22d9U",
-	"KUVh74GqTZ1hXx2uWb59FDOHqtmfcMnrjVU0rxI11IERI+JFqFtGOxZwLV65kiotJitLJmysVrLg9WYY",
-	"o0pGiDCAllrxctHWbw+DHkwCAv3Zqfo+XwBhsEqKZkkVt1KohRRrzJ3y2An5qc4v8Bff2cWe2rogh6xd",
-	"DawUhknPqKoRG24AviaiW3/88T2oq9fSWhJU/U/4PQDSg4EPwc2qFiz/WOg+ROFmfb1aLlVt9InTY0+M",
-	"qfI+u5TxW4CJnKjpiZmLk7WqqwKmZjfBw48goB25IUrDJjXXc+hRL6DlzbUEmBmf0BJagbhXD71xQI1w",
-	"Q20U6eQsRySlyvCRktUm79Moy5lUtSCkETQddGa1FsjAQ0A9PE46Y0ZdS+9MLgOCCLTQq6ph442lxpeS",
-	"STES4GDdspO6gJ/uoB1gDcFxYsLdg9rcNpgRr1biOF69A68MHhZBF7lYdDNXxH6wEhVgNCTLraTMnQja",
-	"YP73OsL3oryaBAyVT+GKHxrpRUGedKJFvd4DARVhWLkrIkYpVcSHCMfleNCoOdc+jcEnDIbeuJI4HvEL",
-	"AFmBuE8oCrsXXRA0hlb9eURyu9SfzgzjOySp+u7qn9UovbMiyHvdQ8Vdw/EY9cLcFrxOqTqwq5+3sRHB",
-	"BxxUCWyD4PSEim2itZkCqk9NbiG05rNOqINjAqXHEuZFI1LBfZli/wCVOm4/T3/sJqs/Yyfhz60mb1Hp",
-	"H1BO7kbwSi4RI3oXfHg7C83nWue/hxLPLDAop9ZlzCnHGTOmykjjyeKm3Rl07P6UE1Y8QHaBNwuiybNa",
-	"RGXHkF0VkIuuIRWrAEMYZCtpT0SMlGL4b/aRVk0Iw26mWIYurg5kLbenKm9Ui4LtwdEu4ZKkvsPQWbjO",
-	"JFjzA063a1dM13S9AXpkFjBJm3nbkPZvT9v56Vmf/YIIyGxaiqpodATPnBwLWe8o25AvuwUopS4LSL51",
-	"iZU3YpNBIr3WkEOoasatJgboDBLc4M3+tK4FDnkyrYpRyqqUYnQjNvmQLVfYdctqc/4qv3928WATdKFH",
-	"qMbl/UbCeWJBYRW03Ra8KB9Gmakg0R2QxLV8JUM1M6YJVlyy3CpsQ2aJN09KfEhsJASwNhxXAPB1ztYw",
-	"r7HCQLuPeyo3cD1Xa00e02sJyZfM11NmMdAbq8vZnBRLO02AP8Ngw7YaIV02Lw2WIERKg775sfDhfqol",
-	"fQhzh7WuyonJH6Uq8P4tnXb2dpo6RkPEWoSSFSCNiByh0A8ve9CyygHObKbUrBJ8WVolfvFY2Kc7dZ4c",
-	"4P3bJ31Kj95i2Fnv48lMnRAozE/4Iqd7HodIfBfXxOvyRqxLaKc8DbXylhMc64Cwe5KEo09S5nAnPXb1",
-	"TLw/F8eR2dBHA2od7oxoMt+kLyLu8Z7ySwQHQzSt08HZebftfLCplAgkO4aM9Vt5bDDlF4x71uz7zHA8",
-	"T7j/Zap3scunT2rxwYqIp3f2XXZIiw43uvsAyNmF0vC1lJk3RMBHdNC/I83fKz7w6wNAf/fvbpdttWvB",
-	"3onp9r53ejqPn/Qdh3WVPF9XEVN8oAlchGrgHfQZQrJgWnLA8yQ4SmtcgrsFml2rpShO/OfbsjYrXp3M",
-	"lUbkinDovGum5/yc8CTqNwlHlYK+QJ2HHVw31b92WTuNBgPOuvaIHs0dI5iIdBCiQ7Zt20xRg8OjsezK",
-	"TmAqnyPjKjYGHfVuqDWCj27N9R9U/dZpfB69Xju9HX7F0qfApCzMu3cd6cQCClXgrsOl72BJ6D1elb+v",
-	"PKxamLo80AtiNUwFtZkFFllcECKEmvrmxFG6LSTlWHUBte9a6KWSuhxXwjduovzX/ldoO+ImGm9AerfD",
-	"4dlyVXVGRiKkxwjgcV0rI9Lwjsf5n3zmcjFkObnf8ozl5HyjNFA6BTkzagYwIx2N7+9WZhFACruwdzp+",
-	"THu+Lplb6b+UErp1Y7d/n5fl07JIMXOZqVEKhTUzj/d++eqTwzP/j3aa0cYcgNIQOb1goVr7E+gkbEF4",
-	"fFj5XaT8lwNdj0OWL1emQUy5a3fsaDFjOSw7/GCpNGtcCnRrlPI4dhFczhryKOCMEKZe7rzTeawfLAEd",
-	"waMguV12124nN1mz1N58cstrQsH+tWcn/TM8yf71o3ua/XBJT7R/v/NPjRbsfvTvUKX39fVvfPcbLANK",
-	"syyfy8ejxE1VsxwRIvMQzcAOVVu4Ft/GKkFExktujKjte/7PQ3zW/x38319PT57/9uvg5Plvvw+y028/",
-	"PfqXLu9COC/PzmEyqhJd6IzEbC2PKFSf5ZMyR50Mu5NLijzF1HVbijW4Nial/bYoLVPPerxYlHbwai0b",
-	"sMqRhkiU8g6r245B0fX8qEfriWFGH6s8H5zHSsjw6aeDQSWvfNMk2i1cEZJF5AzDkL075oy7OkpuH4KN",
-	"DyqtQnWlx+RZVlw+iPDxsNixbf+A8b7HQBMfl5CAelQ3pYBf5LxrBPcE/CR4Zo/3Q0QSYgukM/OUP8fo",
-	"woXHErZTJTDh1Bpsu2KSyKJX8TaRi9S5G3y8jjIVzk/P4jiQg3jEnFij2pBkWM91lw3aoZZiwpaCtzOE",
-	"P6UiEtdvTU5SvXIwaRhPIPNZX36LizKGEvH9waJLaf2xrW3Uk+Na2pU5O2M5NSUcuaFQcP04ZPrpFobA",
-	"AJbLfT4W5jIqrrHaMcXFYAUF+Ax3E+xpdrDOkGL+72F6ToQd4Xo5Tr7ha95OnRW3E4PhYMnVeOpxw+88",
-	"0mBVrarKa+nOqU53NKXasT7xTyDwkrCC7tTikrGy5ZF/fHvqV3OXa+K+3DxugWjAyeVvJIR1wM1oxBWM",
-	"YIyafU1Ko8Ftvu0XmZZyJuplXXZY+85SiKIWlR5FUCppODQz8jhlB7Z347JJ6HvBCvUK12hvv3iYQnpp",
-	"a+rN0VoTyx531f7hBVGJnpqm7boUBsSPNV9LzJUJkA9MG16bjsx3PksWqP+5VZwS2pQWmOEMTqWs2XrT",
-	"CS5smWpvBxAKdy+MRsdQTKRrgvCDEB3GT8+YHkYtcaCXixYTJV3YSykASTi0Jj7ZOwDSGZQ2DzSFz106",
-	"d34CEa+cab5JL5oWQu7MvYce5eB1c3Ovyluhj2pIWB9rsR/kP0Gy9GYu9qLfRY50hdt7M2/kXZG16CGB",
-	"XF68L2E2nZXVB3XNi6NQ41VZWTLxqi8azqksMIfLE8ZxAwgaoR9edDpKzSBNzOG7lvq49hy+0W3Ys0Ai",
-	"3azhPoxOYjJ/gMkZ01FUhUu9uywdJI2qqIVCy9lWFLXQukusOhIQs5WEClCM0Wo1uYFEQ7o9Iwc2p7z1",
-	"B+nze5fs+smqrnd2y/RoaNQJAqP46Wjx3Zo4/NF9Gw5+PUCf7GWSdkPh8ShJ7tQHIgIS2n1OgOx885CV",
-	"FvWIzzr2kxZ9XKu1FjVuZ0E5L1noL+OsxCHjcmMVoAeaGfHx0OY+romKI6xWnmVjDcPW7W0ARFO9H+6i",
-	"/yiPVmPDdhjUVJxAzVQYn0A7yn4C8zoNnNkZUiMn1E4d3F7TLRh2TEu/kAU6i4+wd4S7p0NQQ5a0WgrX",
-	"RJRCLnFT5j1mJr4hOe4yDYfXypEB77JxwBNmrbxprFOFXq4lp0eQbE74GM+RVU3uVjnzJVLog2ZzcAJs",
-	"yL/ek2D9vpzJV/JI2ulAW7uU7PLnVw7LMp9WfNTv93P4cwJ/goN4Win40HIz7c/TaNulnT0o3lerVIxc",
-	"rUV9MuFasEoYA71Xi3JWUpFGKaWo2XyznAvZMrX5BDYuGuyzJ+2xRm7rX/nJ3wcnz397SH+c/PaN++rR",
-	"//iXFAW8B6jNAwBHvV+TgETJ+yWpG2gDf3RoZaDHCcUyBuqsg/DnXtWuBC/AHfiS8DuzCMrzY6FzyOBE",
-	"O62B5Xkt7xvME6qiSJZ+OUhP7OR2P80Nye+4Vzeh6y7YE+pghwFKV5S/ULd2HbtMIc/UPktj6xRQmk7M",
-	"AYoGXJpqJpg6ibjQd24ceDlZCPaDqpeq5pTRjyPFI/mpK/3riLZ+F6j5V6tZZ0vBdgu/ztXbqf3Ya9oL",
-	"Cjd2r9uL22RZ9DHUOd6bVPsTv3FReAd8cHjxgNdub0oCB0I/i2Kab4aERQFJJ+A+iSwqgsfopba9EMtK",
-	"bdiyXArXs1lhClaZzHTdUxxTQN71T3Zg9kqNBQOqnZgJ8qTvG+psLaXyPrw0irbHujAq8WA2OH3+5Nn0",
-	"qTj5bnI6Pvm2OOMnz6eDwck5fzp+Nvm2+E48n+5V9UFlp0A/jQf2eA8N3Yf6HpPkH6DC4+vvbyJ/5Bxu",
-	"xRtqc3KE0tXl6XUJRLrhPKU2KOVkHsX45tBJmmoYqJv1BQZvE563VHOgGJQCHx91Hki0Hz8dDKjgoFLq",
-	"hspcXVra7oY/e0T4UunSdKrzqG+sAG0UVwHcyBB/Rl9PDk7/3C0atNWByDzVmsX63ODkOT+Z/vb702ef",
-	"kuqbg8PtCnewcdRwyOW+NRs2bm3QwRl6gajsC5sr9+2eSBq1v/JruZtoPySnmSO95UPGnd/eigFeiMwn",
-	"VgIsDdU7sEtXeuKKTigHkDNdypkL+bKHuXtn/sjj4TVIvAlhROejUXEamu9g1lbWE7cCU399j8msp4Ux",
-	"8GfKxXifbbBloaGaO02zZZHIAaSW1QQR5WvH7aNSNjDVFUHv9/59teKGle1oC+9yZLxrvdQIiUBS8A59",
-	"vQ9SVu63E/fB7pmsh/lBI5c53oUSYh8JCUVD37SN+oph8Rvdn/Ln7ogNwEBbnj23csmze7e23bThPVHM",
-	"fJbzXq3sHrp7Z+z5wKObuQV0aGhkL7muec1DQth79lhkTY9zPueyoH73eZ99SOj4mWsqfi3DSFCq4avs",
-	"82v0ZpdTLyO1UlLUwzhTSlNncoms6bOO1/egqkYzjTLSLgCThPKxGqvV3+en2AY8CuuTNp0gp42kZtTj",
-	"3OoBQhahnNfrD247IA5rSR4UACqPwl3MA33ku7sTHdOh/dh26/d78l9brYs3M+j8vjSPfeaVEioyhp+t",
-	"BmBv0A5mccE3BzCImDfsYQKJJvF8WR7WH/6r9YUPI9rVZ/beWsH/YS3gr9RSVWq2OdZxXyQ7rH0vzFog",
-	"v9Ih3/rw5i5uNC+KNIIBAE13vNsHDeB3arAJzHU69fxhkY7bw3N3ZA82AxLuqf2d4M/HbD7OOi53DOrz",
-	"00HK8thZHxUhWVARB9dRv9VDggjdXv24KTNuxdb6NTZqF9XBPh9pgdYqkUL8M5hapWS5H0WeoUgfdGy5",
-	"kNB4PFlCPXf7DSacbiJMJtD9P7uN45byjA3DE8bvVFWVWpO60sycBdwDaqO+chizUwF4PYyKESE9SKea",
-	"O9IFI7jg8eAxljG6P1x2XzpcvaMltW+EGjz8HbkzXaWsoaLM47XJYITgeiUyd13Ba9oIadE3UBXMJKKM",
-	"XZQbQyIeQb1cblwvs5Stbufk0iihJ51GFF1sHQtgc9SYRmcOENkO1SqKE1Xs8JYc2X3xoLwrtxY+8+oz",
-	"Kid3MV0PdoiQcFl7ewnnENtRDOLWu9hLroVw0MXjmuWULgPKj28XNXSBj1P7LA97bJ9dkClhPDayD5aB",
-	"+8KBOB8TZfM1yw6kbKtvXlw+QhDfobtX1vNPSrsfNksB3V1S/Y7o6y9SWJveIXxnaj9+cdnTXV7Lw5q1",
-	"2cux7kgn27Udpdphf/svrNplbo6pVfFFAtAyb2t1CNEtXel9NBBHQMg8oswswNCm8pYjvI1dYBW7Oby7",
-	"MHpeNLvMr0JrDjvXc/rfwBAHIDB8SDeGoeq3AOsfWhqUmo3FvLR2vWsykc61oR9jaOUWbVMn7wN70mB7",
-	"RB1s4y/RhKaz/cmHf8peJy7C8N+NTPY1MnEb3+hZFQ81eXrmii/KVBv+Pem2wVMmjoLGP9zRHt5wmL+9",
-	"w1UDMBMenBsyeOxRtD9p1zslCYDlKm1IrTEYUs16dpm4ZfC/7UAc6R6Mg6b4LD+dDknhuy5/u5ZxRqrP",
-	"CEqMDn57oCFLpM/eKIQNkczNdr+RQyH73emcH6KD3sJ63xx5GGqvcHSqxaG9k2Plwa37sdQmY1qR1xI6",
-	"6BBWYU7N1hudqyxNwvULbGoRq7xB06UnJGnjjn277tLuYR1zzTGf3FxgCbM9Ytrwjfbto+yilGZfHPxu",
-	"Th2aLmRv+P1KUoXdgpcuWrknygyVQo0iKiey6EvY0GG7hYxu97SJYlYR7uWCocBHCeKMPdfh3bV8vJZQ",
-	"YYUoxtTb0/sPKI4LIpq9F+CG0Y9dMLa/KC5YvpK1lQZ8XInc1wu2rCx3B4U6E6iIoU10hwaCiEVYEse0",
-	"uBWA557DfXlGbcppxh0lc3Kq9G4HTG6v6Whp6aXc9u1rVWuDrpcsKh8fHCwciWC6PLnbb4X0qEAPoH35",
-	"Qn4C7IS4jlUhMAqHHtnYt7ltxBCY+b5VosvyQ9LKcV+jR7uNyHY42+EUvRN6VaUs6SOwdOjaCzZgC8Fl",
-	"SMn1UOEA0BD17bsvCJ1pxAN2amcNhnFIbb7fYTr91AtM1YWo++wy4AbgUZekhTsJQl1RMULoWqRSJW9g",
-	"wVS5d5Rq5+DUPt25ht40J4hpKaomUKlm9k2UeXNID+xOyvaJhwTiapmll62FghSoUMQqFpbDDbcaDGRJ",
-	"9H/2UAsBv+SPMssqJ3OBfWcfurBD1IIMlvNRdi1zPrZmTc4eeuBTFBguQ6dRPAF3YKhyRIybXgzc2vnl",
-	"+osCx0CtHKCEYQR8P2cPoUy+mZTmq20tQ0fhmjH/WCidPyFrBR5+cS0BTMhR/ojwGhyyrv8hp159dgZj",
-	"AQLjCCSHl6WoiheWrey1I6JgTASs1ERc2gUQhr1VoHMIYBWQeid4nfJKdxRUYKABtdJGccWU/fAqCwUW",
-	"CS0VpgwsGl/pBzg3ZtlSnhPtz5S6KV2uFl7orPX857fvrxhgEuAPOdPC6ItQSJAzBVmAS+AkjkivXr/v",
-	"sxe3ot7gGRyvDPv3F1dwZv784vJHzE5E6zo0ELqW+f934ooVTghSZ8hOHX6HHTAONqSvjEZ/VtqcuOGE",
-	"qfNl+Rdht5okeiLrgO6hziHY+AMxHlaYmA5o26zgho+5Fllc5gxtTD7++N4euJCaSZ5lgg4XVaU97J3V",
-	"q1cSC9v71/JafvPNB2g198037JJ9g/v+jasOdf1ngOFqVcFwLNP+Bl4G19ndAtUr6iyh5xyaRDamAfc5",
-	"+oVboX0K+s7tHAJmy9Sl+9H2MWRQ5a0TAZQGYmXFN+7YfOPEAt0Jb4PUvG+2FkHbVbDqNy7B5crMhTTl",
-	"BAf6zTcst1+puvw74RB9DyTNrleDwZOJPzfwUeQECzMWlbJao1HMddDD9YRlIj8PEx/5xFQbVpU3ohHQ",
-	"wLABDsgV333zDbA1y86oxFMPU8eBtKfoSGNhXdxwhtMRc6eKChBJivl7IBMJbijN7tOD+jjC/fhEHTrG",
-	"yZPFOg6WHxFb8hluP62ftnJ1wiX1siku/NkuTZwbVWqWnw+euCjaCN83cgZp5JWC4VIuVvyWBxpf7p40",
-	"qZXWI1WXs1Ji46AmSeRuTutSajyHYfoOtF9IJkWJxk4EZkebDFIBTh4Ruf0MA+DLZUXE+HhZq3ElFv/6",
-	"N21fCsHm5+dPv33kNlUba8uwfKIKYSdqjWlchLKgvgSwGRSAxkAT8DjagZNXhZsMjhuojReslMsVBuKE",
-	"NMgE0IDROVuKmoF/OQtbD+DUsI5mTlPEjm3Av+y3RM72kUtRT4Q0J0LagRdMi9lCSDNkOX88BsuMOuew",
-	"nP+/Zy/HOT0Rwi72XIxJyUKsNTxnoBNhTYhD0bdnU8HqG1eq5ky+/HzwnFX2eSOwCQG30s7d/nT2PKd+",
-	"BICxenKJGd2oG6yp+/1cVEuNK3AtczsWq1nBIwmqELwaFyy3B6ff7z9eaT4ThFXWSFd3s9PGHfr8d1Aw",
-	"MhYFlD5Bcwr8Gzjokv/HCpFXwR3rnP9RvZxhE2sIWYKP9gqMo2lZGVFrSKZyhjZ1trevdvzUnouMaXUt",
-	"MekkdCdWNTbvioFXHMHXYim4saytZvOygG1BTkJztTzkm28avBFWF0t47IKVuj1ibbhZ4QYjxWonxCB/",
-	"zq4cMgR/25ayvjlMT7ePhV17PBe8MvO/5+whRW0nQmsESbEaKlxTC15s7CWw3BLhOvyvaikkX5b9DV9U",
-	"8JhS+wyRR0gncJ3VVOk1MFuuiSU+AlZq7T+sIwJFpConQupGRdvSUvHJWX/Qy3qruiLVSw8fP16v130O",
-	"P/dVPXtM9+rHr1/98OLN+xdwj9VPSwOpIy+DIuMrhHuD/ileRfPpDXtP+oP+E0JtAm3TSqXZitdg785E",
-	"V+UCim8OmsoGZLHlAhkzagXpH5ot+GReWlOwZmZVS4cnB904EGLPhd3HGwZvZPWq8kqPS49EbRYTSyHZ",
-	"QqdTpq2su3IlJvbuUmrDK9R4HpD5aTflWgJMobWygOcgMaLulVG35CZgC2GtIEn6hltUYID6c6nkq6I3",
-	"tAv277B4oOgvld0iu4JngwEhLRoq2oslxN/IG4smxz6DBF8ACmlzY1AI2UXsY8Ue8Peux/nxPf4ZBRTa",
-	"Hw6eq3clKlyIaG+sWsxnAIHKJ/YU9X6zN1maATCWLpJ5ie1aSDeQqlHL0WeXpMMEtZE99AwXd+bx7/Dv",
-	"J3iPNW7dJgaluYGG4uwfYqehesno7dDIEGGUNm13TRTIU65E6VpChU4WI5iH4gap1sB4PoDguZxMxNIM",
-	"AajjMdSWnKDqD/kk+Ce6Fy2pnUBoEUtQKOKVW5thyH6/hlqc696Q/XqNZSvXvcyuzm8Zu6YMA/pVFDPh",
-	"fvyUB/cgiE5q7qOk6yoO0gFS9LhmeVnkIEqcsg3aofPYyIlvmAvIOEP7D/iCMlSUoFeKFW7YdJKwliGI",
-	"rLGsieTxa67NCZQKnrz6EYcI6iO1bLRrkXkxj8KKvMwLwSW0ls58ro4vZKOqH3Z5DS2LSMD5npYI9nX6",
-	"lGksb6fVR2W5GZYjmnE4H+CceWiHXjbhwR5lCfAztdQe+gkdZbQezsdzLXGhXlgeCElSIPCGzZm6JgCw",
-	"OfRAWDyrueR2t7RSEv91RArdctmlmxooUaDpUBN/kEakW7r009KgAL5SsTMAlHMgAidVre3g1BHQGAjb",
-	"1RWfk8PIgffZJRHS/0lLCW/6s1rDRiP+HCRNYtclbC9otT7IfiBrmQgvUC5rs280WJ1ooTRMom/YLnty",
-	"T1ZLDGNhJHlKyVpxqdgWJw+1bSAga74QCMDwa8r9YU+PT1UgiovTfGtATnBNx1xRnXPDIBH02QdvHbnu",
-	"YHaPqJYjKG5958f4j5WAfu6kQCBWYRZJkjilpVnxYD8eXsf4KetE7TMKqcyxGoIBBkqOmu8+Geg8oN3m",
-	"zwaU/NZqwJOaln1816xOt6fx278+vL7u41+P/sfDhf6/+tFBU4KuPnh8srCRubfDfEso3/WWFGeqF/Xb",
-	"grptmECD5XXOJJXS89sX1CRaFcfQNqgtqppPay7X+y25NcTF8nwLBFgOrAV8nI6JWUML9WaqD7UU8j/f",
-	"v32TCpZ/SuIKNKphP2W9c1yY3arO97xwENv3pCEBmw88uFmJ6tUR0lKiMUeqlMsQdKqU48KPqW3BTrXK",
-	"Xaydpy3q7Yws3MNcEqhlAyUycqyUhiTIWxfAQWcbTsyS/lxYTdAe72fuacTRaD+s+FtCx0LN8pmSIr+g",
-	"VPCNh+cHy3aKvQgLvnEMAQQXDZt64NWgm4s1Wphe8U5xa/vQ97Rae3j1W1ltfEOIUkbd6LuYqsdcPOhQ",
-	"NUAvLYtJXRxGiGmoP9vPvQOuxmRTuvxL8oYINzJxAq+8ygNZ3y64700l4JtYKnHHs3k+eLL/lpeqHpdF",
-	"gRVan3maX6PHRUQHKLZ3Qu5S4piir/fAc5ok3rf0s/Mbb1PxPysZBYTATjrCKWeuGcQ/Kd2opZUENBmA",
-	"zHBbfhwZPf69LD6FTl972f4roxGgwqn2gBgFyVR99gJzlbz9a7k0QO/5UHyUotskSyGLFlVuezXOt0cH",
-	"cIP9u23FOT5w9x1vlHlpDfd72LsXYCI5Q68ZEE1v2rHH8odaFEKaklevCnfc2huPGZWHSvkrNK1EwYxS",
-	"F+SCQCML+tYueW1285grfN/dpwLC7WBe83MtpuXHgy//B2VkjcXbxc5wN/8TMDP0BBhHLOnDoPRhFBt3",
-	"Tg6uliyq/LYmVQhdSoWe1m1KRniLxnZQbYjQ5nvqE3z/W044GZ+aOR+mXolPW1R3+iWHUHQRntWUaVW9",
-	"b8/hqP2TkB/OsOGJ8rX++wUokuq9is8r5wNowl+pwsW0xxCgUjeiGEJMxBsqVCf8zv4IDS/ddZR4INvy",
-	"N2HV4B3bpL5PBL/DN30tIXw+eL6D4OPwd6P/hr2jsPYVoE+7HfHgDg5wsOdaPHh/TJM2GtvS2gTyzmzU",
-	"ilaflSYwi1FpF/lA5D0MXPaG54PnIcr2A3Vej9KFxmplhuOKyxtImDrolIfDsHWwX5nm1FtkeB+BHqSW",
-	"Qw/dPSpANP1I8dlywb6nS76khRJaGnXG1KA7qkf2sbZh0b8/BxJgvWyWmBYbcokJEodmETbDLZtngG4m",
-	"9hmPf6dOPJ869clGtA1mFr02kh35v9kf837KNU7t+d+7sR1HE6+mb5QUP3EzmXcqbbvX83++f/uGXv4p",
-	"6z1JMUHCl4GCO2y18mp6Yt97Ai/OMWGi/0eYHe8ENjcBjyfDeeB20Ob5fCrJfL9pNldVoZN0cEB0otGj",
-	"ijK0W62qfG1lSDTi0lGBq/vM7af+TKlZJfiy1P2JWjzOU12uQqPsvktTmRuz7ANqBXS9egd/Oacb9I3y",
-	"PrfQT6qpbHW4zvejObW5zuPf7QXdp+QnXjQWSa0lc1eoWockhVUlnG9zMcQUKk31KGVNWTnk+lzWyig2",
-	"Le0dDwO6k16KqrI6QgkZRWotikcZE3K10BnGqGFreOhUqIXJMPvZlbvSelEujBu0y1HBLFS9FPyGcu8d",
-	"1lmDwnDjMfLh9h2qbmMXH68FVjYR9D/L7RHIA0w41WqKB5p4V59dQs8uSj+Kupa5CrGgctmV466iRKkM",
-	"Ao9TVbNcrqoqv/A/VkrdUFeMWjg0KZ94k0rjIKz7jmDffxpW9rWjIF3MDNOPi01azhzGx/Ys/tVmKdo6",
-	"RZyhntb/I5+jb6IIKa8T7MwlKWKClHMRZ6kiELuOEkUh4QGiPJTwAJVRmNiJ6inWicuQskBYrsulkA3c",
-	"PIySgFaXIFFdzuTblTlI/7+K6o18txLfmuOPMOxeELeMuxW5oaWSinZ5FkIe9XbSdLadNW12lyaEJGra",
-	"h+CIwByM0zM2V6taZ/T5yYDaBmmfyrzSIuQ5XksaCSWi/vji9YurFzllnaToLsAKQDgd3g28z8kYVRUC",
-	"i6/PBoEJg785xoSNcj9w72FcEhNNm5kf1xILex9iPskjvAyTGG9PH6+hth1SVRv5Ih353QhDG8zmDvJ9",
-	"9aUcNdSm5CDfzPluhuDTmy4wdwd3qPQiHAP7Vt+h9FX7uPfCnPyABSXbNdWtyhLMUN5f95KRKOe+NRRS",
-	"u3eMsT8bs3wrq03G3vOFeF8a8af3pi4nBte/W2/aiq/f1Tt0uv+WXyQPpRmiuKNH4uz5/juulPqJy83d",
-	"mRVVXvWGv/4Ws67vIcuN7+JWTdnzWMjiBCGsoZg0ycguXZVf8iRTuhXmh+2XUUOnbEZuLITPphMZRfkh",
-	"gRqqlyEl13tcS8meuqB+S6hdy26pZp9xI8RyCClZQpLPrC3RhnYWhBkB+dWYO+i5iM8PS0ah7DVRYPRL",
-	"ByupY1bazbpBu1x8RpTrPoJWDiW9EXBsZsC2fDhtaqX0uW43QeQP0kLoOOcuA1M19Ph3VVIG2xCyHx2y",
-	"uxRIh5Fz6QG2FhciSrbeELFim5tk8OqKhnusjkhD+S8WrYr6YaTI2O3ieIOoJX+M5YDBJr+vjlDdN4fG",
-	"lzoiRFcOdeZLaByNzkVfOSbkOpTsiALBFXeP+hwgbb3n+/6CPszjBG1TQpNnPf4d/zg8zONVaY/Wg7jl",
-	"GP4hSKNIYHrQeaYk+kNczS6VVGENKhQ0xlCQM2VlM5aTBXFrJUafXTrzAVDtqXSs0eArcr7yVVG6pMqL",
-	"wCgxoxz6UaFwtUqht3oCw7YilnpqkLOnrBzoip1mAHcrzbXk+kYP2fnZd5Qx6FB24+RAZ6KEPP5gFz/Q",
-	"LIc1hDTOHIqG6wXUABYdCXu4a/6MHhlTwBd08tGEjk9i4OtFQo+Pop19d9ixK+sFrOM7x3E+/wji6uw+",
-	"gllnkCbitF9UnHVmXMTs7g/w5O9ZtiN9WnBny6vV5nuPgT10qm4YtKJCe+9zvfz5FfZg4wViPPlQU+bL",
-	"31yzm4xNfNxOZ55BygLLbbXvOKNCUTTULADfBMsVmcdKQok1uFp8gL3oX0soCSsWpdQZ8WKEjQqBeaih",
-	"otCB8zx4r+/TbDAYEH8MvZG9ccH0XNVY/gWdlHAw6EGluFoeVeXmXTnFl7DOh2QU01BACy81tJKLah/i",
-	"7nF5V54xwcAlAxzPzve2P00Oa+2xAcLYIAxUlEVnEQmBsN410rJjJFEXvAj4JR5Y16AQ/fCzBrXn5L0v",
-	"5eTwrLZfrEgOV7ecPljr7/yQnCqw4esqDxA/WHSPFG4leYbF+rfY/5RxVpVS0KEC4w7rxhGKI8CM+9D0",
-	"ZBUaHfOqivBO2quJCEZZo7SDOGEPeHOA6KOPMPYEOt8/r5EEh5tspGzrOdWuypdLyeDuF26rIOhld+ug",
-	"ApYXVOT5x+QIfm0hCXae5cQfl6o2LUYAvrWvLj+p0Vt3ibsikAGXtIWIv5B2i1AhlOUZwHIrLbbYG/lF",
-	"oPByPVeVGFqTm9wksVQdb2LJF8nGa9khHDGZe7kUElLKsE0h6PdRFXXwWztkRPtenHyXyIs6ef6nqUJo",
-	"Nzv97yNpj+SWRP4DDmLoAJA+iFAuCAVYfyIwujxORgCQSYdSZ48IqX+un2TUyJTyXhA4HEIrTlUUt6Lm",
-	"Vdrt+NL1jfzP4nXc0lWgf0QE+B2pZAKVbmjtYbXYmcD1yKFQcEj8ZrzB8rksyl0bY85chqENcKqAIeHc",
-	"MHBD6K4KR84BvTzQjGC/+uwV4FNpowPaqC+lvBUuA8WNkp0OXIfAha8r7NSBoChep3Ug6hKw1VvtSzIp",
-	"WNou9vSSDDQi57tzpj+AzzTbDieYjC+A/TweE9zFKX/wSzIgvoQ7GJ79x3iDcVo7nMGwuACy4ZGUBv/I",
-	"brA/yvvsDMyuquwO0eWAafZmHHX4jwNPBMlUajathUA/K8ZSt33LrO1atgqjcywHH0gQguA5Tnmc/2DP",
-	"sO/GGnwBc1CWrUioA8FiOqXsdiS7w/3ffuR/DD9y52Hq9iIH/vwl5WsXp0QkqmZaz4srPut6KF2GD4UL",
-	"KY3mD/E/71juzxCo+zVLmH0kfiENNu2ODjBCwP4gjWW8Ic+wx7uNTGJ8goZcY4ph8UZjZoqAcerljMzS",
-	"swwPqW353EVgVQS6XQHgHyv1NZRxBZx6dDvnr6Yutxb55fnpWegk5N3kmL3jEeFAOwMEsC02hcnHHWyq",
-	"pZCj314hTgW9yOcKRVnAVDspmKW/JpQ2QbUTZpArEYY0i4zl3+RhNSN403PsIBAS+a970+/4YPLkdPy0",
-	"OBPnz799dt3rQrhxC3Y8uM0XUsd+gRU/TB37Z2My/5By5/TsgFeAokwIOPegvOFR4d695c7L3fW4x3bv",
-	"gRS/KufsTBKEDiNS9OMGulgK5Ks78KDHhSquoofglqiUgxOQ79RqfMBQEKu8hsoN7Mt9wcbKzAFXcyzY",
-	"ovwI6bzAE7lk+atCLJbKCDnZnPxFbHJIK14K7h0GUH3hAn0zYUi1gy6xWBNCqfTgrGmVwLK31DYiR62O",
-	"Chvg2hhj293gi2iDEk19F5hvaQCwjlohHOyy4jJ3hSK+FTugVcmhlxFw+gW80rvI7BWSVGmcpGuooGQT",
-	"3RZb0CEUp8NDJ8glxErH7UIIVCdbiB9j1ihb1wofowiI17lVPP5hJN4A+uwCeuaD3j5yIhAmirBxiq09",
-	"VB7iU9qvoCkCrjSUBmDfljmvpqFmw62stUnCONCMcNiKmcfG/jxT4VruzCJhl7AL9Hi/5ljjO+cymXeO",
-	"p/noqp5A5gD+f7ScioqcnVH4q0f5VVVxMuaTGyGjPgOuISy8zFW/DXtWe8G5ztXS+/nFmoUHRA1cfv29",
-	"N6YBikK7JrMjRPH33/pPvLAiCGQKDW1rWC9+fN/b8XM06oOrnS/tlrySy9V23G3DF1Vr+Zqz+zd6b6oK",
-	"EcsOcXZ9Glj/9kn/B98g+z7X5I7z/arKSNzWKKGSXCKfi5C0V/IzEfX+ER1EBykmP9eQ+g6YnC95WVGp",
-	"wumTgwoPXvN6JvCGp4fURPiWOD+JouSuNez52dkhNxOAOR9X4rPt/aeH7Ncvkt/ysnIv/Eyd7QO1Wmr0",
-	"zeJoyEQNdJz6FvXLOVSDCz2zd0KY+xqc0K47Z8u6BBhLK724RAUpAy2n4hvokcpm737+wYH6YtsB3caN",
-	"o8CE1R/UAg1TbKILKgdCNoUq69IMWS6VsZodqCu+keAM8Biv5sJaqYWAhpzgIUO0XY8GwaN0rVZPpWJR",
-	"Gt1nP3Mz166dHaSSwAQeeJz2/rUMxV4AoAxal9EOpx8SVNiTM/aX8nsXXHHNQTF/X0P7B84gzuJzUiol",
-	"Z6LO2v0iMqfRIS4u9CS5uvqZFNjzJ6dOTUPtAN60rKzeYMRH01HE+73f+T029ocIYjJqf1GJIctRrJzM",
-	"6uUkR+hJ0pNjVB0li5gQMqueV3yTh6tJL/Qw+NP4emfQF0VcedgVqIJbOpJ1QOpF2TruczQL+wn/gTF2",
-	"5PAkGjo5Eskt8fXLol3nX8zEyWnHoO0to7I4tIB/f7vt9Bgbhy6fK22GlrPmwxDsxbqlqrKrXQutUQHP",
-	"sBuKXS1CosUNzOJ4sJ/rr72Phe7TR6ttDE+/GwwGdilTk/9Y6J0T943Hjmw4vuAfX+GtZwO4mD6dbjcm",
-	"O2BDSRXqzEeELZx47ene9u1tiwNVasKr0my6xlGLGcqEe6UcvSPZ8O9Kiq/5Pr0aj+77nZes4mNRYfKR",
-	"a63v8ChMlJu6EIYX3PD+hEteb/5kibWTJuCZvful5dNn+8n3EpE1fMoASkM39Izlf3nxv//018vXv7yA",
-	"3gpWRvjgElrZDl06NSv3nL0TOx2cnd/zzF5ac97LoKAmdI0VfhxZWXWf1PJXXpfQhioxki5WecHyl5ev",
-	"3r1+cfnj6M3bH1+Mrt7+5cUb12IpcizPytt98xHy9j6n84OoTTmFmuPQ1IMExQPAG6HOmOiL0AbLePRG",
-	"G7F4AI58ErGdQpnf+x68gQCwbA51EmaCY5wr7b1t6FcjuXbAoPGpI/h0nwNX7Or1+xjLApqvkV68Lms/",
-	"rUkleN01OlDv7Mk9Lidnazjv4+SitaqrwgPwQKsTNWXQSbVzlZRZf+YQCFyHzAYst9ZZKPRXstpcsPz0",
-	"7Nv+oD/on4I6cZYfsIXwxBE+8V7FBRFRBHkEKaiQXNUY6vPng9NDRgq3f8YQv2SuVTAUukI1ZXV3RJ2v",
-	"HQVGk9qZMN4kRBM1snIiszoq7/nKYeIDjXj7JF53t5R6JRkJGGhETd773KgcU0igt0StFjlBFYAOkLsK",
-	"HGg2AHDJVhTgqwqMR7uG+ahsWE0J7XVK3B6rYpOyPukh78iDoQ9pGRNa2yk3iAzD4yusra9ZXlkRZvIL",
-	"NnAGMRQ0+f791LcvirF0VtDUarHTKtndcxuH+gZG1qXjJiZktS9Lexc+bp9FSZ/dSkHvc0a2hx7fympD",
-	"TreDrrWC+Z8YDOAH2InS3tPVTKXUrCinU1GDL8Nn74L9bI8SNfX+agzx/HRwkB95poy5F1ANguLkhtZB",
-	"s7EwayEkM2v1/7N3bc1t41j6r7DyMjNbimxnkp5uufYh05veTk13MuW4dx5aqQgSIYljCtASVNyqVP77",
-	"FM4FACWCoi3Jkhw/JbZ5AXE5ODjnO9/n5rWpBCb5d8dpPwMDH7Oh79pzx/8YPO6hiOOPdTm5z2miga/U",
-	"z35DRSXu6Bh0QFCSdBQuSAxv0ZKo/jWpnqKgBkAxMgd2yIwDo1Q14EP2P5kbGeMt8dNrT2B1/4LDINZX",
-	"399IaO8nSUCOQfGRx7qOHCR9ZR1F187dt4SNJPlvS1RIdrh1oPbimX8j5RwQQ8hKvj7R7cK5kUsvNsaA",
-	"y6kwPc9MwBuPv24EoBTQ2IsS4q+skCNjw98RG3vrwX9Aw9nZhu190+zcUJJ75WrIqmWLQLgPFV8dYsGT",
-	"wGGM5jaVScaSd5TXcRk4LJ249gVoF+dAKhHUzwLXsZyXKDdMFRYAoHoX7OgdLEAbLt2/A6aVIDQxqkPC",
-	"eQ74Num06up3V9Reie+THt6g/cpKxX3lFAj5lVtrDwuVDKAodpBkCrJpOeUxUdQxpiB86UMPRB64WQO4",
-	"qvablcksM6C/8TrZUst3Tby3r2rUe121NJWS3kvY1yuDYmVhg95urYsdK7mu4dJwhBk6lU3Zu51m7SIs",
-	"J63ZTJp8Avj2f9g7GulD3IIxmQJYpZ03GTBiFvQ7o1GUVkx0kOO6mK7kri+mseCvfUqs316e3z31Zw+W",
-	"1G1ohsTSgxdhAaJZohIsAMLQ2oI0rRl0Vgpl0U5d+mUcFETblZKUeiKRI/Z1Min0Ym6nNtU/IzGNk3vo",
-	"q8+yQD5kF7wB7AoQi+CED6G9t7pITbymFt4m0y2j5zuTU76PSjIUKtxxkBulkCsq8jiDN6giOxVo3jgg",
-	"mgkzc7BJFfoxySmH370HaeWTjUCERBZ7lGzm7f8u0sxv6Jmq4h/pAjmMBGfgVMXHOalq9ts2zCuEqc1z",
-	"qF0LfHe48DgjhuMMtEJNM2pSabvRTnJfDoCxkl5SSIgfjzjjDtBKpYkMbrSWkZd/zDP7l1TPRKaMExC2",
-	"x8fbbFThkyjx1WhGWWmkw2Fp93eESUIohiVBENgMMtIg/w+uI+U0faUE1hQ40WtapTFP7SfuqTa+Gner",
-	"c5pgw2+AO/HfWztP1JwPfF/MhVprSZP7Nlp1H1u04Ed7T5u3VypJ0ItbzqOeLBid9ukgfDTmd+7VliYa",
-	"uu2hE6e55dAIR+lJqEM7jLnwth+4ByijhKfyE+Iv8WmhDMqy1IRK6DA84Hi9Dl173dLEZ7O5LsrjKG68",
-	"RvEWD76nM48pRZmNPvlqR+flU2i+FqFiPejBGQYiP6WL2RxPTS+TXytodXt8L7LS1xz2KnWVVDAnEqoU",
-	"tP9XfTWAKjIumvZ1A9idXDRA7X/+HMgfL5NUjwz1eHdGwdPssyghMhrsdlAD4IJahjAb9PsgOceA+hkp",
-	"k2W1+xO+8EesZ9qEQRA3GIUFTTYDRfV45MoKAi2Bzo7giK01l3gprOq0gI1baXdxFLWUmm3PhLatUqVz",
-	"nXn4fCE9qLvaei5MizVIpvdhftp9MgZmMo1WrBruPk960DqztzOsZoolcoJC5bAWFEA5KJx3zPVmJ1AD",
-	"tuUu96tdW26QKIQS1pNXEjzbFWfl2ec4qOuDWHq4LkqYVaInudY31ppDJJli/IBh4LgxzKrbXiLMDVhy",
-	"eBayBzFPB1tLjOPvKFgOh+Ze8qX/zLak/6yX/N53CJH+s07S7XY/fh10XKCHqE9fvDpPZiYWSoczDB5N",
-	"bjGUTgXzWo0AWOXUqnokqJOxw4VhlddhJD5pEYiHBsIZCGvU4Hs71fA8lYj6YvRu8rqvdh2nT/YVpu8r",
-	"7Js3ucEKOnQretWPW8nINORg/ARNoVrPabAhNyGEAyEh0JAP6Kuf9S30ONRFUuDAxRIEf54wNwhKsNNt",
-	"KOADRsFEQu8lz5luD50MPZMgxIiP5dkGnWwX1PPFHG9E4U6kT4wU2P1iV28LZONOorcuDGpn9Yaw553D",
-	"vC+rUV7740rYUzwff/zy8vuvrUKdjRFg9p82hH0fWfR2DxHbfZ5w7dR+J2/NfmOqevhvOSrZlkzFHcOr",
-	"RPtskq3r9A9yjpYqMJdBnj34ohM5SWMcN6Zcb49D7+CKNhFCDB6XjtLLFevNRDmaSmR9xQU4lLl3kJbJ",
-	"VKRuC1wG1I12pdKGJjhIyj4G8b4MpTVNdruCkCmIDPYVF8KR2KRnhbn4LvlH9ncy2TQHrf/u34npV2qi",
-	"B06Qnw8HxBT432AzlFCTM8DLPy0UKEqTDIc3gq4yFEtA/1suojFT7LKoNYG6vXY5bhwOOJgAYZwoEfMH",
-	"8trYh5yfnQNtM8QJSB3RjZ1TKiFUCaV30eBfbqFUEusB287WUVI7OQGMG01Z29Gh+TdwXD5uqnrZihxg",
-	"w8a4JDV9b6gXy33RbWJivnN84JsQ8rMDFQu6goUB45ClJ0cIvZoxO40cGTTt7Iv952vU+k8kGP9ne54W",
-	"UdgsgIIOR0ZKtdnWIC3MYYd189W2I7eYA2eeOKo2oHEdSG9U2G4caQpGKQjL1aP8I2/ZiLCFHXU01Rpk",
-	"xinS4ZR9M+UERQCcw6dfeA5ie4J4Mup0dZM3Lg/aVx4cNNMzKADCu4P8KNAGoBx4SGnnwP4OA8eBlwxI",
-	"JspPZjG0/TGU6QAoXMaiwM8Pyuz+PHBXmUFY4f+XyCnUDlq7CDds6IfONvr3V52Kne3k3Irojj4ATgef",
-	"5YaTfjCUEsoauet51uB0Ga3M0Y4Tpl5JYeBJlwU0UVJEX7Lo/qiQbmKBjytymL2lSciCxPpjqNNMml27",
-	"B0e834dB/LoaS6fad7Cs6gFow3wmlqDxZgrnmKnOnbz58rHvNoUsi4flpr3bNzUJNtOwgdFgI+GDAWw8",
-	"hNGKNRJAI4s2iom1J0iv7aNoIgFBMReNAjFcprbmt8Cha15ICM8AVB4ikdpeAdFTe8iFuDfGUlkhwZ1s",
-	"O6TthfFkinEPxejG7oczEIL3tlRJmUJGFIaq5xTunU01ichvxdKa4bEsZKTMpSyW+3Yhr2Au1RgZxE1R",
-	"80iI4hHRQR7Adr23fckLgJIv1TlaY7juYx+sCWxE7wXcSdWiLXANnB1FKhf2QsuVO1c8UnImINk8A0bk",
-	"MbHkUSikIlmCnQCSUsE7TCDnNRfGyLSvNKSeXMLY3UvGgwtdiNtapcnA7oED9mUdxD0RudH823K1GdZr",
-	"7SRDORILY3/rvho5jikE0uCI/mu6PAkvtAx8hwrU7RKD97e+N5/Ab3U+tt2azJNXVueVLdm42QVVOVw8",
-	"Qo9sngt1TBA6JL5BiBrG7TuYKOY9xv5Qj33DHCrGoYnhnn9kEvxhUK2EddcErGYfThBNq30/5hb6aig7",
-	"zMRvj4ajfAGMrwDtdmfQOop8tEhk8TlRATVNxMXj6OmYrmTkGW2F0iobidxDWXrMUWX6isuSgS7I3gOE",
-	"giZJNQQuzFTfMsBvwhKH7i/BTwBQBxBo0ASkIkKRAeAEHjjchj3wYrATv2ciy8DvBdcSMixOzusyGYDI",
-	"Om1qFPeHYBEWetH+mmdIBJelCCG4rlHd6jCGEIbH/h6AjZ1kBlPHLAoW0tysfdBNPkiJqEb7m+6s1neF",
-	"1fHQsrG7x+W1IKk/dvb3f+YiTvgjVLhik1Q/Mb6fDNrvsNGX1YmzHRwwkHdoyKVfuavuallem/djZghr",
-	"Y1vs9ddZO7qvu2YY7bGp9dV/h6jnqacveeBiKcyrNbf5WyIdc8nQytlwPSEarqsjTIq65p19sSP4td1S",
-	"fj++xjPu04J+tAv6W1/KEHHCWX7gtbz5arsat1z4Z1/sgDfySr0el7K4FUVqHFyfwP728EWyJ7ciFHtD",
-	"VGnHlf+21nzrkDYonN0IWczHIBKY63qlz17yXwPIha9LppHcysuLF3EF4isf8LjboP6KWl+tx+ntGHU2",
-	"21xaJ2N2GK2p/2HEvtOawsF6OnakJ3UQcArPNQG+qmmrTUKEtMsYq5Ckk4ThB4CBVnmXXWkMMC/XReHv",
-	"vfT26Uu8Hb/TStJSfYgdeVNk+h66s15y9q91xHpvSVHZCRJbW2q/mqWTETV0Ghs4gdc2Tuvj3LFbBLrF",
-	"rP3F/4fuWhB/XkTAbYAbsovZBV1jYrR+IZMebQfl1Hz9dW+AMc2AV/XfC/5Zg0TZm/9fiNxJr67ox4JD",
-	"gIFN5TmbfRmRSOaB8fUlLRAVt4ZGGUoqtpa67av7at3WhU4X5VF6EaEl6zyoduo+xEy/3jWr2lqq9Kha",
-	"e0xCoyT4XS80usWutEtW4k2fgFTFWzX3yc19iq436LdsdD62O5WfTTNT6iIOEHqDeXtW8IDUMM76TrKY",
-	"p/Y/dgFT7TV56CHLWwjvlgm9zmuYMuWbg+Ew/nsmMPGZDKVUSG8yXCbC7q1hY/Bojg5fN3ntGuJSyKD7",
-	"4t5bau2hgLfYKNVJBv/75npAYJcV/q8Y3Reb1p+pAx86u7nngwN/Vi0U0Phwy25EDA7F3zSUIyJcfXLy",
-	"a5389tal1KjLdHgAzL+QL4KJuZPrkCTi1q/9Hpw7AowWGwmotZRl6bnLVmQrQI0JSzcp2gjAioCAaAgO",
-	"DeCJO1Df6sgJAAylUpn2VcCV8dY/sZAIWQY4iePkAGzJLFOL0sVEGUXsq6UBwmgnNGKiKZj68vyHniuq",
-	"HgmltJ34qL/oHmJv6yRGh6QoSrKs9ETTCq/FJcPY/0TpqQ0Ky9loSlzG8A3Mc0zUFFzmA6TC9u+O04MQ",
-	"R1nqwZpwLASaSS8jRVUpQSkKcMLTpmAPdlVChfOLH/763fiVfP796GL4/G/pC/H8h/H5+fOX4tXwu9Hf",
-	"0u/lD+MI7jFLY6jH714eUsUOByKmYGf/+JjCq9tuBeJGAmwf4WN2nmRYa7CecHXMA62NImtBRdHX1uHg",
-	"mumVsujkBVRMu4dwlXhviyrxqCvTUp6OIMvcop0TvnNDGjnfq+9Hu9uGpFM0UQG8ePXd9kDlD5katd9p",
-	"f1NlFiSKG7+0rLAQrSO2Hww0HqDrO6BXGmtkFFjuwIcDSv8eDlhe9XXqqG4cxcHKpJewVkPNQvy/CUVm",
-	"CzmS2dydaLoJnKVG2qAKxIzqlSqXlkbmY66InBT61lS1lxtY9ukZkZrIC1CgzmaLmZOJxx/OXc9lqpST",
-	"lmKJR3t6wWGKAxFoGE/z4BLgCYLpWAcNOmoVQte8sy/830beBJeNe4CZE0+YUeLgRKaKy1y5rjvw5Nh8",
-	"NQ/BDmbTGcUnop4Xqp9Kw0K0lVXFlGUZhq8GJFqL6P9uowv1I733rh37JD77JD7bUNvuZuY6H9o3sZzJ",
-	"t2k+SBELZ0AK7phHfQq2QMU4ODRB8bbSpAhnkrkEvvrEOnxY/80XuVpTvgRjNXDIIhVxa0WmMk9B06Sv",
-	"RJ4zayamtIE6FGMX2UwG5a8O4FJOpeL6VXAkQdbHWhdTJUdiio1SEs9TVWsuUpZ6RX244YwX46xcoakE",
-	"2bqLV+fns6OnrFxnl7oP3YpU1lv+/ZkY3cD6U/wfmhK2y8fjPFP2ttze/fERFbvy5Il6R/Dnb6Co1Rfu",
-	"FQv1jThYOs+HYnRzHNH993i4BoGNQFZJj5G72IXzMe5PDBvGn8kd3VaBHEc6B1oiA8FvEYo4cyANrO8M",
-	"+YmUExwC3ivqmaCy1lVC6XFfuRpZxiZheZQwN8ilUGSTKeCIAWzkZG8xNA5k4CaZL0oMUPosK8YaJgtR",
-	"pEmxyBn1jLWzo6m0F9u361QsKeoAU/9PJgGhBFkgMbgJXV/mRRhEU8VDnS7Put0uYLT6Kn4h0zecfaH/",
-	"BfdeJgKULiCfUco/ymQoTZYGfFOcABalfUcw+LjnnCHRxIDw4UDXPtXUs4Wc6c8yYCgtgfXcZXh0Efxt",
-	"KvIxnp9dZX45LSSV0jrCcrhrWIBj4BhbKGQM+lLOE/Dsa6avhLmRaS95+eJ7KvrlWFJV7gCmVEC9XtbU",
-	"69IhRI2zYgZyJCni3tZTMbxS72p2toZntdxFqH3O9B8VIMm2TqYwtAEoCVH+qyv5CaG+BUL95Yvv27Uw",
-	"K2Ywzlc8RQ6z9YMShgDleXcQc4uVTTuWktBuEvEG7rjhHimpBDfvbrwSuB/TwSyjbAFYX/uVvVrmBzTq",
-	"TJMfZ3noqxqahw6d+liD7HaqZ0iuJJA/m2iNvBQC7DwJGVogxNzMuYBJaYcKIJ6HzdQL3Ikt2BcKb5fq",
-	"GBguV7aHkr8Aglul1jFChqv77hbHR8xw4I2lkVQhHO0nYoUTrXCqBONWB3M7a1/quc71JA7BfJ1MCjGf",
-	"1hxhvAw3FNUEGgALI3terA1VV0tNOm1gGY0EY0eKaAQd0Il2VInMugOMVToQXxrMMmMyNRl0k1/cG0JG",
-	"tiW/r6+QGAdCb5fJUC61NaQzbShOV0gDb0L4zniMzSAtgBiXG9Eds+CrqwRBD167nQguiATDrrnTNwGW",
-	"UHE9eC0LTo0LPXv4lHttE3ywzZcL7Cehvh4qpOx4OCVpLmo498AWj9HBWG/Zv0WS1ufn50He+hX+yJnr",
-	"i5rM9T5jYG7ORIJgsEpPDwMbKK7gyNnfnojgysKIiWxKHcNDf4Or9g25w7fUq58XywQ8yaCzu4cddR5y",
-	"4MJ13GGzrDTHOvTUutgu+ZNmGT9dACk93gdiVMYxBxMvPsybbr2WGfXBHiWl4A3NE6X7QM7eLlAGiMWd",
-	"ZSQSSR0fTCMaym3n0UdICY2mG8e+UoLq1LX0mFtJHCSXyUAt8nyAwT2S0MP+oCAQn8AcutiUDlFO08ue",
-	"L+GgJWagA12aRCzSrOwrFP3y3hSgpNNE5HZGLvFRREMrhhrQmmgjuK4l11AJ7wCfIOEImDtiP8ylsTP9",
-	"n29JCRC5rjlSIUrJyPGL86TWEcICnmDK7/5khg//DV700MeyViuN+UBQJPSIz2VbLlVEprRdqDEjvJtC",
-	"j0ZKeLeQOzx9K5UctO6qpRxBcCgUuQxLCLjS/JJiN+sXEOpHFHgugdVKBPNaUY0G4Y2p7KOv4oUhhUwm",
-	"WhNVeuWlSA7vij/gUqVLEAlFRU8nphbqZhCaAHmZtbIONvLjY1WI87LjJRrXPN77c5HxDREHGYeu+w2W",
-	"EtxjpRlpmosH3o9B1JVmJEyFdJYp07GODh/J3WK69JUx9iBvKhHMrEBZBWDyrcW3feDWPJIyR/qeGE4Y",
-	"dInpk08cKqznUrlvCWfjn9iaBdNSjEbSbO+obZrTZ1+ytJEQDMrh5B+lE0b21NIda/swWcBC1D6fSpKS",
-	"CsIPqCiNW8grVo4mkStwD2diaS8iqWgTAgXCFXG5srCQNdqtLL+ScGVhvZ/SKJ6kqLoUBa3hv9NsMpVF",
-	"Uujckzzj+2iHg0vBP4QtpAfEY1N0U7DyZ5L5yj1qeTd5A5mOvnKlb67UsA3PiFQpLYr1DaKG5ueNfe6J",
-	"nFLegOY29RMz8FHgdN9roYXNcy7E23TTAqJGxraEdxK9B4aSJHNRlPUG/Zo/927f5hsLsmKN5UsrtVl2",
-	"vsdCgPZv7QOm9uJvR+wTRqppo8J+PvFtyp5i/YSp8Zh2tDVFE9w+OQ0lxb6qu4PTV6uR7Cbv0KxbK4w0",
-	"GHcz7fZgjpe7zalSrdxXQHSRgU6zJIoL+cc8KzyOORcl1JvhrofyU7A9ftY3Mu0m79n8C+U2KeDPQByy",
-	"wl0MksZTYa34J/1ZFoMOi/aJPIIuwg+G6binYAE8G0l12sUKLvbx6jSqocqj1/G0ZWhoH3HYgGa58iu0",
-	"blE2b1jb+XuUmazALoKTD5+pnZT5nwliQbRx2pCQeTKwi+6TvWyAiybIev6F1zZgSWg1tV/cV/Z6hAjS",
-	"QqQ7W3heeINfV5tcryta6acSIsae3DCBjs7Jgjl7Zi3kc2sf9w7DqmthY5is5pDfTX4q9AyoP4jKECeh",
-	"06mRvGdUKDJozwl2kUuXMBnQ7vNJlINK+Bs6qa9KOnfBMyYaDmdYIkPLsW7G2159/1kWkTm/Y9+p0W/i",
-	"Wmu/HyuNB7nHGqf6RZberi3KPPssa6fDXcz8ah52FcCCb+PEhiPHEZ6XByDfXNsEv72sODB8idJOOpvJ",
-	"HtZyeJzvfRSRqjZpZc96TtFvynCdHhiBHf/mvPSuEoo0nW+nWsyyKIyA/rxPYDq+IWKnRiLPyRztpp91",
-	"sDUMZa4h+alr17u9XY4WRVYuoXuHUhR2M/z9o10jFFKBHz/aKyELCRcuivxZ79kZrA167DoZlCaJNvt9",
-	"mKytsGkFB8FuyOMCjVsPOmDad6FSUYBqeWZ0DqMR3MwzZ/3uD8Q/hekbLACaWp9TVEVRg4cRPGL9WTVE",
-	"x6YDBpbRyaCH2A3JO5hprgYAZtvCj+THIT+iztPgITSdah7xc8Bslkpr8lFZ3b2dUYuRt1NOa1FOrYsy",
-	"4tRy8IggERZ7SCifXInZFgtlgkehJGT9+GbKlCLHYaUOxskS3M97hl3g/wkAAP//",
+	"7P17dxs3si8MfxUsvvtdtrNbNCXLTkytWWcrib3HJ46dYyuT5zxRDhtkg2SPmgCnAYrm5Pi7PwtVhUs3",
+	"0bzIsjOz9+SPWCT7gkuh7vWr33sTtVgqKaTRveHvvbnghajhzxdXfGb/LYSe1OXSlEr2hr03fCE0M/NS",
+	"M224EUxNmZkLVgutVvVEXDApbkUN32m+EIzPeCkZnxpRM84mcy5not/LeuIDXywr0Rv2rntfn5zys/GT",
+	"yXlx3etlPT2ZiwW37zabpb1Cm7qUs97Hj1nvZSWE2T00wbQwppQz7QY3tTdljGuWC8NnOSslKw0rlNAZ",
+	"47JgUhm2nnMTrmZzVRW6PdDpN3wweXI6flqcifPnXz/bM9yPWW/Ja74Qhtb0Ur+dvhO3pYYRtydwqe2o",
+	"1lwzGEmpWU3XZkzVLK+4EdrkffZWwrrn7uccJpFzk9sBl/ZZf1uJetPLepIv7JDclY3h/lstpr1h7//3",
+	"ONDAY/xVP3ajfLNajEUNS28Hf1Xax+0fuCkXomss3DRGMVX1gpvesFdwI07sjb0ssfHfqqIU+ie7nNsD",
+	"yKe80iJnleC3QjO1Mg2i1A/YGG7P2HpeTuaM14ItlDZ2FWHfOatKbdhalLO57ho4PqMx+EJM+aoyvaGp",
+	"V8IPe6xUJbiEcX+n5LSsFx0Dv5oLZtSNkI5UudRrOD52UPpGFGyq4ODgY7i9r0mVy4rLk8v/den++3H9",
+	"52+mHTOgpzSmsOAfXgs5M/Pe8HRwdp71FqX0X6R24rtaFEKaklevih3TKguchZ0VLK6eq3XrRA1Onz95",
+	"Nn0qTr6ZnI5Pvi7O+Mnz6WBwcs6fjp9Nvi6+Ec/9VJbczMNMyqKX9Wrxt1VZi8Itf3JSZ0+fHTOn95ar",
+	"dUzrraw2SC+ltjwksMEukoEfDz50rVHgyFa1VvWOdc6l+GBGE7gsd2S05DPBxmKq6s6h4R1dpHA+eP4s",
+	"tVDfi0oY0bXveYE/50Nm5koLpIC1qAWjX3DZBKu4NuzJgBV8ozP35bLiE5Io/mZ7VM1c1Pe0xDT+sL4g",
+	"UHYsL0iDB5rZtzWJVxQzkSZOuOde6fNVIRZLZYScbH4Qm/RIJ7yqRP1AM7WWMFxgHSRH/rYS2mTsRiwN",
+	"fH12zuZqVbfO4/n4dDLgT8VJIZaV2pycfnN65qaIqkGYZDSkEzumzuk9bU9vyY0RtX3m//n1+vrD2enJ",
+	"9fWHr8Vv//5vSc7/avojN5P59qR/qUurgNhDWTa1EAbnsqwqJ9VLzZQUzCoOsDT6guVf5f7eEk40kJkV",
+	"Ybyq+uwXOudSlPYH++f5YLBHdUmv1PQEZ9DFds++Sc/7jZKiY+5vJeOsFrzIYOIwMc9ukRLYnGurKzDO",
+	"1rBS+Vd5BpsfLVkNayWVpHPHTYLSv9oxMzvGPdMDqdLcdGP3fUD7/lV631/zsah2cWIv3tm6NHPc5cre",
+	"lLH8Rmz+dMurlcj77D/LWyGZtnopr0A1sYqAvYVXFXHMRWPGv/aM4Is/6bla9n5Lsx14UWPKpREL3Zr7",
+	"09OzPYc7s5e/wltPA8vldc03uAzlouxiUH9Wa7bgcsPg3cwopz9wA/pNF8+s7DPTiszpYABDKherRW/4",
+	"FD6VEj+F0ZfSiBnphT8KrfmsS2b+Mt9kxIgEm5faqHpz4cbHLG2w8caIFiNaqFuBqvxcLe287N9SrNmY",
+	"T26ELDrmtcCh7KbEbUqzlsMOEeDojKSANRk21pKp+cQq9hmwlqWoJ0KaEyEnqhAF02K2ENI0p9UafVNq",
+	"wD8HCo39dGWnpYpd05KqsFMqiyMmUKuVEfXJaccMVHG/M7DH/A1PmRwtBgCHuAxSOkUctL6fNpor+PbA",
+	"0dhHdI0GHn+4NYaPhrfbofxUi2n5Ya+aOrcmGeoCDznT1Wpmideq5mpqf1CFeIRMfyxmpYwYadewl/Di",
+	"ncu4vXDOmNx5xvASe8bA5GyavA0ixC/TJBgZut1keKTh+76Uk/0mgTV/C3uQYhvYTsIOt+7UXu2z72IP",
+	"XwnJ5S7F1cAFDzRse3MB+WTRobniTfequlqaPYy5No5La1x4Wu66pa3T87M0ZXX4hqIdtd+xsbKPvcte",
+	"/oXX5e7NvMUrSAJdsEpMDbg5nGQl+e0u7Boi/XyUJvrRrrteKqkFqDff8uId2hP200RJIyT8yZfLqpyA",
+	"i+LxslbjSiz+/a8aPV2e+OwdBaoQt7wqixHZJr2sVwjDy8ruNtAFfA1OOvDPzTmpBHZRna5r9fqlqOGd",
+	"zPAbcM+Iula17g1/9e8ySo0qXoNm4N+CfIYtVtqyP6+SPB0MepHfzmtLH39D+hPajMricOeFtU9X2lrU",
+	"g6xnSgMn8FtesHd+4k7nG6uVGY4rLm+sXngYcf+EC437lDpeuIwTLu0ijgUYDYzr1uL1e8FXBV+880ft",
+	"E/Y49lqN/OHNvB8q2iK79iM1HdFJn6iVfeGTaL+eNNy5DzQ7Z5Nqpa0KxtZqVRV2duRm6GU9Ne0Ng7bn",
+	"roRtvNMjh2gxoVG4EFyajGkhi7arO9giqItbxgYePq5Z8L99EiXBKSVK+qkWEyWLEk7Au7DE8M4d7sHP",
+	"RHNvlJmXcuaZ55DYpj2abLGazBlf8w0I93ENPnqrEyPDteqIxnNei+lKiwK981otxFgVG7DRFV6ghZC4",
+	"Gw/zJJXlj/rM/ZJbRehaIlvhWkndZ1du19wJSexbDouYQ+DAP6rEiUE4oVJyZv8tDZsoiD4oTw79a+nO",
+	"VFVOjuGVn7wJr2J3RmUPPK44lwpcGW7K2nBZaIyGaLbmG+AC4BH7DgI1xZcc9VUcueG1CFGZ3HlQcue8",
+	"kRGZYUypwC1FDwUovt4v4pz8Zi429OC1FZCJYFdq6HTZ4xB6gsG/VPW4LAohv/QaAVE+0KxWlQjikVeV",
+	"WiP9Psynbmz5I9h4e4FR5Aayx8nxPRo3e5jPVrwu7LEZMs7gA6tXlcAFh/W7lgs4xZwta/Vhw+qVZJZ5",
+	"Z8woe7AtDS34ZF5KUHvNqpb2pf70ikqLPns7Zf5dGctRVsMBBStUSFNvrC2KzuALeKp9Cyv1tcQ7Rxjv",
+	"guO8qmKzvIDLtbCTmthjuNEU8bGLZYe3oUUoTfDwaaNqUYSTspJEUhncMBbwxGuJ/H28YeJW1Btcf3Rw",
+	"20dqmBv3hwt+mVgOQ5zFrra6KQXaXlpoa2YMWT6pldYjVZezUuZg9TjhgJQ3WpRal3KWE0d5qeqZMuYo",
+	"wtsWzVP/lEgeOuuJfW3XxV8yhNGrqhAuZGaXNKafCZd2nea8sDeegtf4k0TcaaQs/aeS4nNrSTRvqxJV",
+	"BQbgZOyysr/ciKW5IG3bLhidjWhtaM/dWgA7/Z/v37557wfZsV84zgSfoEmr8V/FxKSGf8nsCxi+IWNF",
+	"zaeGnQ3OBienZ3dgcoG/vVHmpVrJT1MApTKjKTylpd5TkJ1b5hV0rmvnIQNnOtE90CVacJ9KVYPzQFVv",
+	"lGEvaWifibRQDgPztbI4sOIoWgM0EitxL3lZfXnB61YYxhjlTND4fXLEMlY3gf6J7eGG5lKshTY5M6Kq",
+	"LO+1QkcZQVFTWA9uMmSBPlqTV1ybETJdSM5wYuFa2icQN7a32wstG/wEunYL8QUX+FJuGGpeMC/Y8iul",
+	"XoNF+oU32inSfKxuBTtnP5bfuvH8yOXmD1FmLM1ZwY3eJ+AKC14IBv/KjROpmoE7c1HKlRGo8ODx+Vny",
+	"lZkLaexQv/zZwTnQSZkpVbhDFIJrd9QNMJkJPsCqCFkI/3R3izVI+ILbE+Jeey3NurTaU5RSUouFuhUa",
+	"NJ/35Uzac8alWJNW8bPkt7ys+Lj64iRZcMPHXIumk2IyF4XV1NnDfBXGZvVTp/xbkSzVWoYcNFjdB5qJ",
+	"6VRMzAWrxVIA3+mzt3V8DTNK3YD5JmprGHLJKAQKCmT5d2FVP1jpNS+NKOwNaO5NYwb5QLvN8O5WOOhW",
+	"CTflQqiVsSMuDSvKwg0cNdUc5WEOWqpldBx09EJt8bd3wtSbk8speKPa3sH3wI/B8rQj7acS0kK0Dr2f",
+	"y1pNhNZH7vUuF54Xz17In7JpKarCHQs+mYilgTemHHTuSRCyjR8DX3gf3awW3DjtbKB7WW+p7OTq3rD3",
+	"2HK2xxMlpZiYES3+p3vtzs6CytBYOfZCmtJsPq9iCtzaGrkY6rd0E8lNTGPcWmHiiXq1XKraiOJHUZTc",
+	"Ba7+CFkDTM2uEhwo4DsMwoxwGFKuXG/WGn5j5+PXE9MoJ/ai74B0tuPNjViM3RNYsulK8ypynK+BPecc",
+	"HpXTKK2tirwFjdXcqvz5MGQsWe7ObkUNHNm7T/rWZLPctaBrJRqs+DbL4u0bS0xBLQ2myF5L3DFrecqN",
+	"e2if5dNa/V3I+EnoDdNMKycPG5FGAWtLvknDboRYakqhKg3YIey1HQivYEnstFcSOCe9xE3IJZBcS3it",
+	"lThEXHD1Bcsrpd16QNTeDWB7cexrZkqKC5bDOo1KOSKvXuqt2tibS0nEDtdZnttnbwK3p/DatcylGumV",
+	"XoqJHY1U4UhMnNd2bpkPxS3KcQXjWC1FrUUBI3C+MDcKzOibKvuQ8cYKngvWSGdrZhfNIDAE1yG/FnK1",
+	"6A1/7YWR9bKeJR+wWYA4elkP97aX9WgDelnPLikynMYi2a/8eIEjomP7t0QGyaXc/AUY53ZmrtygfQh8",
+	"1AqHDyczdUJPsIe9/46vKYMDHrVcVptXcrlCDlGgps+rn2p7OE0pdG8Iybbt8/69mqwWljkER5PlVoFU",
+	"rWyDOcApsMvnrG5IB6mEJSGfhySYWSvIG4VQ9DJ6/e8hfLAznZazZcUxdfqI5Nqhywwn16N9Rh6litO1",
+	"OjKJKi4fxB5isH3sqI9LrXV73MglOiSuCRkSH9upQ1lPfLBkKKx87ko5bzg/TDMDPgTGYA0tRyRxc46u",
+	"BR/dLKV5dt6LEoUG24lCmU/O+aQUoX3ZPBkEPA6ijLvskCfnozcJz1Ril+zn0aquEgUEWY+406iUU5WI",
+	"VYPhXTo3JJfshbxVG1AWwH1ntVlRTTNWlTeCcqg+wCm7sFu5EFxqr067JNvt+HTLCZX1LldFaV7ckh7R",
+	"PJy8KGqhdWqbBebyRkHJhWDTWi0Sr8163BwaQs96482+ffiR3yAZOtWyi7thZkGqtASP/0oa7apcOPJV",
+	"Z7VNamEgzoKkFs0qLB3mBu9NNY40FTUFtuhCj8tVPRNFcsXgAaDmJkjppkRfXpTM5Yi5bzXBTeqJUqwb",
+	"3GPryG8fc5pqWjErI93MqOQkVFUc+8pYwU8VDYW0kV+x+gTWwg8VyOe3LjJ/XeoElfuzfxATiM5LggNE",
+	"Cfz7HvRGfDBYEbA1MRxIahrfqiKRMg6sgrLFiTVbwbyslVFPQGnIgncCbTn0d7sSA3shcB/dZ/mvtSi4",
+	"FTa/5VFYsZHUz9mN2GSW+XKt16ouoqPiC3OupdeyFnwDVVgUY+Ea1AojZEjIERssLmiEi124DwQWMsQF",
+	"r2/Ae6SF1KUpbwUqbXuUoW+VMtrUfLlXF2oSByxKxxkva03RWTupEEipSiEpGsWt0QZrD2k8hxCYH+nL",
+	"shLNpOKzBMEpI3TXCQVNbSzItTIWuixgqRcoo5dCLSvRGNjWEd7KYY7pFBfHDSJNr/Fkjlt6SdmiUZmG",
+	"pYD+hi+qFLeBNLMdogr3C2QsqlPoQHsdMWe7k0lOZsQHs58hUVoqXJxaje/UYsnrkuzyFqHVanGIUpfj",
+	"iSEzN6m7bXPV41jc9+V0KmohJ+IeWVzWM+qg+UF96THTaxOlXUh4W7aDkVJ+VNrxkMcZTPmQLZBFccnm",
+	"vJq262SBjeZwKZupjALatRDeFvJOBT2yRr81WVmtqgryZZwzN7zE8sUg0O29wBJHpEHa26+lvz/OvaEr",
+	"iCVtJ+H0WV6Vt2IEv4C5ba+w9j0528BSj4NGDZcoOXhmSuimpdzK+IonCx8b47eGsh9E0gimzXkHCT5J",
+	"I6OdSEQGm6uPSdmZuNE7a/Yimvjo89a6CjWGsO3RcuJqZiiswv4ddkKDKtvOYRUhCQJN3KWodbty9MiE",
+	"um3lEPZie6Wt0rBFfxmbu2KVbRKL7P7FgXNX0643N85h9NqmrywKQR/4RkMe1KNSjWMmM8HyCCQRv3tJ",
+	"RuMLQRMuHfQJTvwlWA/uLEBMX9CitvYJRNEoyJ7bD6PxJne61pqjb88KYsimkYkTAA73YnSMLdYYbkI7",
+	"EB+WZS00PbM5uViu8miOO6bn3KvgUy4ae7lzmB1mEoSigXJ50ogR0g4MtTXweoIR6/I+S0MxIx0xR/rl",
+	"wnHJuVrVkQqBnmgowWsT484JhJF2qwFkjPvaPhz4Az86wBbgDjUBFlULCBIOyVECqV44RDtCdJOOhVmL",
+	"hoEbl7MBmR1sj3dwkSvvRi9IMll7YAU+qCEOpQBjAgpScI2hwFHV9t/k0Gpxq26Ooua2jVX03ICbdJ7F",
+	"J2X3if4OLtyr1kbRtubCgBYBZVjaD8YXZn0FOm3jCLeOY/NhL71Gn3mH2/ng+bOkwy1ZE777PF/SM588",
+	"ewal3uDtQef6cyz+JtpCx6LzeRx+CD4P9aDQ9MWhKCpaq9FR69RQ7VvKSjc5FNu6/aQhAw6DDUCN+UbI",
+	"DuOO7PYPG8hc132GGUp6bk09qpKedDgBG5IsvNG9cPcs78OJ0prmF3aihLe/E1Ksjzm/qipG8SHpnQ3O",
+	"np2cnp2cnV+dng0Hg+Fg8P9uH9xd5+rt1FfExorAZz9u7akk5SMlRMbi21JbRpX2PrYrILdfSVFfJIeV",
+	"QTIGXGX4hnL2Iyf+7N1P3zlRDKm+7sVCFkOmV5P5tfSyGqOipWFQpYXqDpgjB4qBHQSBYBLbBiGfmPLW",
+	"moIEL8BvhOyzHNevgO+pStAevFtRg9kGIiofBmPFJ/547YI8qXZRvZvIWVX40p5jywiTAs9MWk0NPAxL",
+	"dPSYznBj1vtwYi86ueU1+APt1W9ltfne3QFPlaUodpliuCsa3XeWGCphMJIOGzxa10rOKO6KW+5S+uPi",
+	"1ZjEXNEtqvWQKUEhXnTM+0e7Jc7cF2FDwBMXHglVI7D0fZbb943KYhRy67eup2D5FNI8i6gQuIwfAHQQ",
+	"RaCJQMP8KD+Irtd5QwrZl4gP1k5DL2YOkt8P3got+yRKHyK9mZi+8oUeVjGkgKZeCo7O0SAd1pA8EM/M",
+	"6rl1XQrNHmohWKEm+jEqjLq/KB41LftoC518cKvuPwfy3FrY6DtYK0vCMMk0BQfH03YsauLUnp1ZLBWX",
+	"mFICYSeXZ7XrlvclmvvoVzv0akxk7VBXCj+PDPMcl9xM5oSc9u7ld+zZ88GZI4WCou1QmjQTBgsoLH9w",
+	"5hDZ3VnwlIGLqVygWneQxLULI0WBtUApoWvHvG82OJmVLKelKOB7O4n/ffnj66SOPvc1Na08N6paAeaH",
+	"T/fZKaC/DOMoHFo4RkjHMSHZZztIEQ3Bg3Zl3om8Lf4WpSFlbXvKgLkEniXFoNh06IFnHuh4QVqSd/v9",
+	"x3saMl/Zu9ffTO42cjvTCUlpPBA6AffW7Lho6SXFoR9oNnau/FhwacaLRSlxwTAnA5Dj8sfgkZuNitVi",
+	"mSejp10x50navEklg9lD0gxkBI8YwCMl85mSAWp46+gQL2GUsWZv7AqRv52yvADZCV4aF4RwwnKiKF5+",
+	"QQpQrVbLLAwYEo1bfgWqArR/KUofMwpSVBhf8trsCL0nkg3ojWun5rnXsjlfLoUUR/hfuDFisTT7VmGu",
+	"1kxNjZDNOdu/q+pAz91khzut8bKgX/jcu7YPCoKOsBFO80o4wNJu2Su/lRR2Xau6wYKiSH5ZazPatw0U",
+	"7WyQjIzCVnfbmDLB314ZTYFcvlBy1vAaC3smNR4qF4gBBeY11+YETuzJq+9zyOSL9rB58r45/frJ+cnp",
+	"119//ezJs28G9N/J0+lg8oyfirPxk+J88nT6DX8+HkxOizPxZHrOn45T43eJDrvOI4zqB3sh+RD2Q+SE",
+	"dQ6pX5HxccEsNW8ahgwyHAnVwl4KeYvE+V8hE63f5dywGuBuKjAePXLRwH06MDzb6UOJ39Hy3Wu+AYcm",
+	"6Kg5FRsHZhB58lPJGs4q2I3TF1kQUeLVoWLxnZiSx+/gzLdxrVazuUMOxbgEcf8LgludWCvNUgBYms7r",
+	"7oyzA7mRkygdQ2q8eL8rJs5nAUL+rUts/kDnomWlNpNyo3zjohGwpGTo0ZhPbsg6xbSxkO0xjWxTn5EB",
+	"SWhA63EydD9ezWFYcl5dS2/v7kzSdU+GkK/VrArEX+izvFhhXjtEKx3sm5OhBCMCmiP4B+0NtVou/UC8",
+	"mWUtp2sJ6B/EayH4gPzOvp6GTFYsPcWHP31Zi1tOzmoQZg5yFgageVlcMKOqAnxvjEuID/iT7LnOsMtm",
+	"zq4lgvoJu6j2wOQXbVAKOqHwDYwfXZ4QPs6dJM6pvkAKyJItXU01QhtwKdaQ2ztXbKqw+Kph9YXEZU8o",
+	"4Hygbe5lvbAx9gMuFzjS7QSTxh0Q7n04D+87+SrrLZUuu7ROULwUmylG8RWSi2SjINaw0019fSjbCEOR",
+	"YPiR1h0MwBIST8RC7+cIuB7RAFMc4WUpquJFXas6HT5GNCFShEq5RFMlHR5vxyc1VKGAdoOadq1mNV+0",
+	"IP4oA34EqWW71ah06Aut6X2bZpWQYMBGsD5pE87MMwaYSfYUE5iEv8keSliYFh4ZoSluJxe54qT2uyAl",
+	"/yf8lT0k4/70ESslhQjB8efz3jTYsdZk9ug99gkX7Lp33QNOhaGKsjWwdEnUXuc+hql3hKdflrKAwuwt",
+	"OyyhsL6Sce490D+kWwzZzlVYNyePulNcRQy6FQkfDxAczd0nUzwe4DqAD2lEJqbLumpv2SHGHE3fWXNd",
+	"6v5lMwfDhdkw+E7QFL7mL6n+pZEP24D7VjVRVTHytnYe8GxdQodLxgT17QEYH/7y/hFxtT839cBoK7KE",
+	"5otII7LapDXBux8PnyPK3RjsuTjwPNyWtVnxajRX2ljiALrwfzymFUstCugSpdkcSCDv3eU+j+0IzdWo",
+	"UeTSSZKAA/OhtTCtwwH+7XQg/BMdTHsIMgi0NjqdkocEF5H/+MXOWi4rRzaHsKgdNYJWZ7ZEMsUrceUu",
+	"0LNN3+n+omB461hoJvikEWohfIpRLZwD2mNWjKaqHrlEgYllkFNQfCK39/a3GlSnzWhR6gUBKnuNaVSo",
+	"BS8lVaaWk1EgUyhBIGlY9PxGjUwpok8rCc9sXKHnvFBr+GoloeSaCnQhsBMYSg8Df+FzSlWjFU8ra67i",
+	"t5OfuBWP/FVqyhwNECBEnjEl4XAv+UzoNFcp5VR1uNhB/bXs0l6T9+8h69VJwvtULLtt1rdN0CavH1RK",
+	"3Vj74lALdM1raRd7zyrRZcmFap3ZCHaVtjp6i9uTXam1bZa5baciBQyZqfl0Wk7YlJeVJkgVK4sKhfgL",
+	"IlKtqWCgH+YCwVitlGTrsqqgvE0iKgcalNZArItqgwh/fSKVBubAnNcLdNg4RgD3hxnThNOnxJX/tFRp",
+	"PL27Yuo0pQUvxEVUAUGuPnxA5AAEI3Z9TD4ZljbtpXhAh8NLP2Z3TBCESHH3ZF2VEF534fpEIJKuF/hQ",
+	"U9tMxY/rpLxOeE9Zi+bAnkMYSAWguYyqsBFrZRzBtVoGi96GCNsOPAMO7kZvo9J3NSDa9h6reiYMyp/R",
+	"QfHMl3DHG3sD4kx0J0h2Bsdib+VObqcK8arQmPBS3lrh5tE59+INwPXfeTBP8C+IcmlG61IWar1fqYGr",
+	"f8GL4XaS3QcUcvor24WgHTIt5PpDGb6+cOi8GssID+TWu32YCLgU1VIPupjDga9r6hd7l+U9XB7vCOgj",
+	"h/GRv+Cl6TRL1PaaWZbRdkUEt0UFySOwPbUEAfrh04nPYtEWcemYAvYmf8Y8szsxD1n2REldaoOgGYYt",
+	"a2GtyD7bMqPzmTDw4JyQD6XzLHlZgTXumNyI3P1Ppl4JK0QVkiCbWCNoq/cZD52y8JFLwKix3MtqiQ4n",
+	"B64mL2CrDMuZj/sYQZAkaikI/IBXu08VOV3B9neRQFQCDj5RQC0HMgvqFXTYmW+or7BWAZtjq+jgIBXT",
+	"2l+wSnsr65y9EVNmc1W7ifMekpKXtfpQCuoBJxi1RyLgcfi0Lzd5L7/4Prr+3uScE2g7uVy1+u8n4/4B",
+	"JAHsTSfVfv+5U9vhLfcRfkC1/w9IW4YXYy8LvSvHXB9Yan8gfMEOeAJY/gPfRmAgR93T4NJH14H6zm2B",
+	"hcbDbg8payxh5wb8vCyOZK/xmYUlxKctShnfd/qPyVD/xSQ/O5PsoDMHsNMqE/+EQ3scn3uNrTL2QQDQ",
+	"KdvDtv7iVyZ9an4/AA2oNWPxwWg2BjWtrBHPwkdkDGnRDdCK/N9+x+If3Kb+m8sfX3zM3WUGngcxLUTq",
+	"866aMqBVNGujtSLAM8pLQB3agUbTPdcSCjd8yJ5QNq6abTFn0NfOcIL2ibpnCmc3MCUDYgc8iuaM+fGU",
+	"s2SnQS0aIE9yzTcXIcIAmvYmwKW7eRFe+rXE0op1hO/iLgHTAwsuyua9M14Svqnzv+cNPzYh/QPYwiV2",
+	"sIK0WYMd14pyBnmksmD5KM8wjwq/RZs3yPxn5xcOnhhzSwKw1ABKSlxPAFpAa+RgErEesvVcCaw0RVSl",
+	"SIdHkCVw0mAaRGDe315+98OLN9+Hhm99bfislLM+RC4kVjAt+IcGLx8MUgehzV+3w4yQHzBXa4Qn9eWw",
+	"UYmnyzWJMd0J3KWVr9NnUMYBcAB2VSAh1jW6QECpYfCyYYICgAiQa04TVD4g5IPHtM9eWlLOT+e5PQn5",
+	"8wFUXnxd5PYcUmDI7tB6ripBzb/g5Gl73cL+b46w+EXeWune6XnR1OO+SbCA/1zxuvhUBQ4e8m5VJdPg",
+	"KzUbLbmZd4JeRQ0DLCVVItRkIFRepWb6gmBrXFUP40xXXM8hoMemmHwE5xYc15Va4+moKsJm02wlC+q9",
+	"Dr0bcss3RvbZ+ScAtrh8kjDLFMcOC7StZXbmV0JjB2CfGB8cb7zbgdo0BDDIqEVF0yuKPSEoapjwat+K",
+	"WnfDURE/bGaEJyqHO0uZqFqDbGwM7NtTEtxvDv+D+4SA9DtUJ2oQdq/Aqhwon2m2ssiYFxcBRnG17LMX",
+	"lr0PmVRWOiGXFLeuQm8tqS3dQTB2Kk369SrlDnhlXE8O3M5ZrdZE1FKsgThb2UDp7WtHmVYVAigQjsIt",
+	"euxoc9wKpqjz1WKpavNGmWPxhMLGb+2XPa1NqCGnBD4e750K3OyH3j1kLDY5YsCVmJqRWplueKfKCr+V",
+	"rITWURonwaseTBDRin48GmHKEiKpUK6SSbv4G2Y1UMMEy+4g07Gd1Hz3oe3w4n0fxmLPtGSAi0eakQvH",
+	"HDEEUbgkir1MNjY4/RbuAsnaesNxZDImTLjdoGLFZmfE55MRUZqJHTCm1FyjHL405sv56VnG4lYRjSSh",
+	"imssA/M96BPJjHxiVEdWoOShYRLWolLXH4WNhD4VvPIotMPuwDvOAF6dXEQwzbaEs2/83CUgSx1VIiFC",
+	"N2jIJiCHAlj2Ya73yo3iYIifvebm+4nCDCUrD+qO8sGrePBzSCs0zb2L6u8gjTldDwHjJ0BzSwrDZjMX",
+	"9nbKlqqq0DSpuRF66Djd5U+vHMYKodlA5Ru1hogeTAnoVm33XQVW1rIfNiqBoW+BYYAMbr8EowYiM6F2",
+	"DNkthHpE0ap335EfQpJt79Ij8nBatKlpL/OpsY7KGpvUSaVvdiU+4pIMWY6Ws7UPXEIBfcMeoqZUcMMR",
+	"UbGsKjBlHrmab3uRa+xPlclMqppRepa9jq+K0owKvrHXWvXQ18AUDmvAVQJgNAxusFaTtYiXJmNPBtbi",
+	"efLs6WDwqH8t31JACEYJfb+853D/aLx8yNnDZhTZ/hq5KHP2cKyK0uq0pNq6yzOmRSUsk9DZtYT+9Uim",
+	"0TLrC+fKwIjVWkVRbD1H0LcVoHyvy4mw7244RHP20EQpRJzW3YenyfNw9vQZ88HERgLjteShLIe4+UXc",
+	"YovHlRZgDRkcC6q/cIqwHxtc6qyHgPpgxwwb50YMTgRS3xuzSL0R9VloEonbTzsb491RWR5G/xDdtMT+",
+	"IoEFDFm+5qUp5WwE/MKSMQ57tISWb3JlhB8bLxpfe+SCfr+fN4sw8AgEvPiR/wLp3soHT9gt9/Uxbu9o",
+	"BR1Yn1s9SISKpuZL/tvfbs03XJn4pb0KEbJA64dU3lUkKRKSTjlo8ziry/fCdu7KNtBN6+n6U30MhzlP",
+	"u52mOIp9sYaE6F3wD4jb/nww+Pr0+fOzp+dfnw+ePz9tQrrLVUX9gbDqOwVIGK/rtxuf64Rwl565Nxu6",
+	"/96MDNnXZI6Qh08Hg2TcIzH7W/FGrPWRinB3Gc+V96mullj4hGC9pUaEf8rfoopXVzMsPhgGaNRUvbfk",
+	"xojaPu///Do4ec5Ppr/9fv7Nx39LKYJO7u6C5fW5nuhDbZadeij3qC3qoSaLXT/7qiZ68LM91EjCfmet",
+	"kX/y1tROAPCmJIBS3zHLlf21cptcN+BW4rvuX8sTLEXVgJKKddvofoDiEY8yWWPfJ2/1ZtAzCaHym71f",
+	"wF7QwpjKyh+A0CTdDTe6rDUi/6kaXoJjoBiUr2iET67ZHQk1ainq5mhtbrgXlQm/DOCTFmvSMfASlySN",
+	"F23co/yDPKAXlBOSD9G/mCZkH4Ar6es1MYGWUkidexx9lqcDRi9398ZVkg909Ehq4taqmt8qEvT2SkhX",
+	"wWwcEioge2iiUAaAz0/y3R95IZpYmfeDobYvYBbXWkxVvb+mwYmQaECpk4KgiCkBBf3DUnZrWexodgG1",
+	"61tNjwBqcs2tUdFReH6TLhXGdtjDRpcW3/ZsLfssdyYWwBsFg8vXEWrDqwobzluKsgcqHzLSffttCCHM",
+	"X4JHACXYy5N0kK6UipfBxTeDs44XfO+2ubrqriyUH12H0rRXYnCeUYBlXxfQi9AOLsS98iU3czpuVnMk",
+	"IFe9msyhUrF5sgDJPNvWWhq9UxuHz6s0WRPQjzoOhk5yqSWPslF2oLhGKCFLPkv7vd9QeKB1dKm+pTtf",
+	"MkZ+QxMs0erErNO1dSE4tiubjxCu6KTHcNcXEfQ24aK6IFvh7W4sorfGSf9oXJKr/VAkZdRDMg1EEuqt",
+	"u+e4XRhfFvaI+wg1LQI2UsLZgjnMq6nvxhml4VMtep9dNtoq8wnkogJ+rgfWXOBbka95VfMsmXgEiCha",
+	"CHm4Y426bW2v7WaJGilZc8Z3WAubytl8JYtaRC2shqG7mgubzrnbogUedXEr6jibF3P5M7I/7cxNI+KK",
+	"VuoCISRAzaiFqTeHx2VaVXptb3cnyrG1/g9J0HmNV/p7Rq5z2XYtBHahd+4Q52CoheseV20hE1GVBCVe",
+	"+G5f2x45KPg+bvObFWuJEBVZ8dghBD1G/voAUqn5ZquzngeGiU4kROAcs0e4ugvmofKigsIthCaCxDxk",
+	"GaDnykRVzbBTISrD2eX379PO5a6M6l+ahEj4SlaeVQ48F7ZRm+go4MNcYQssDBxhJGCj1BGUC89Kh2gW",
+	"yogRL4o6Sb2kCSR55ofv3ze8rAQRgpjcCNgdsfF+uswX1P6D6i38SyCzBDy6wOZUJYBd1CuJuHyu+mfd",
+	"Pv6y8GRjGTn0LQRiKs0FGxCYpARwiEMrOEoCQ2wh6Blem3Z+UIwDTgr8USjq2gGH7uMjPotem1rwRh5C",
+	"PPTVmKptu+k1XGNNYjX1TQsyODpCApycLOzaA96ha7tpKcAIK9iwZS6fqYtIl9XBYQ6w+HyBPcc9K+D6",
+	"BrR9zISCnAsP5sT1DXVcI+EQzMmYQqhjehPmHs5a/GpPocFOg1J6N/C40s0+9a8rjck4Bx8+2BFcR5/8",
+	"2T6FKy3qEZ+JJKhgA8Zo25HBy/2VhL/ARcnaH6SqcBIb4j+WBhF/S+nnWGHiEAy3euf8t1cOjnJP2sXs",
+	"jmfv1w9eNZUC31aWFMtqE3XK1WwhDC+44c7ljkH4sAWnz9gP5bdDkqE+JIJAh1WB4IZsvAHm61Vo31Ms",
+	"dr+kMUDvWr59AJpcUurcSbbvqgx0Hpp2f89Se6jSg3tB/dOLxKPFVJP73dEE7UZx28U/E2VdSZ4YmfPd",
+	"QYGoyG4fmos9O6XEuBW8bdvbVJW34uDo/bQqpTi4amO6cq6UY3MgKgQ8948I7+5akFdFOlWT4MKbiHHA",
+	"M6yOa0nOmfhEABDotEpGn+UQHnUoohTwDo5ayu6M4BE9vVNEFWvD6Rro1e3agonNtQyMTbNg1wOcPIGB",
+	"g+879BF0Tu/1vKwa7mbXj8ZyIjyjDHWyRp641aFLgNmTzS/tQ2pQqaa8ZlxfywbYnWXpGnE6IhbLLj3q",
+	"JRgOai3j/ORxrW5cgjckPgBoHeDheSVnLIS0QqOchDgsCoXzAfNZ3U2fGG4JuP1okdK+rGDnps+6D5yD",
+	"DuiVNqdYal6Sa6OMzQurpiRQ02AdRp1JVfT7LvUq8o1tt98hubkPsnnrXNRi1vU+vRqP/q5kerwdP3zs",
+	"OHr3UU33hpC3jtVAfqGsatrNYRvWFIAVl1xDrAgIXUbyciwmfAVGgijrpCbT8oLJpnIRt8IGKJ7O3mnA",
+	"EPKt4WFGcQX92exBsSP1qb9ulA1ps/3K0SSZGtp4bQhAgbrlXs4lLlBAm2l7MqwGu252kf50jerg8Dfq",
+	"pzzZKJP2LolOF9Kyu4HBQZijjsmue2J13WO0oENWqQmvSrPp4wn6k1j1dnQOP1bLXs83h9zyy7w7p7SX",
+	"+fnj83avnr6P4xmQe9OH9LO5HhEGea/T8R9E6b+zBu9A3v6lvyf19zuo0ESX2V4OE87xNmyqz2VrtGzx",
+	"KIUOp9eOJ5mC/M/UxeCYFPLjIPFpjuYgPOysB16XvcAq84AoRWq1w4BGrw26X1DRzWJhH9CnCXo6hGiP",
+	"dcQ4bMd2tUSXLuiaqN4TjPnB8CjN1rs7eZPvMxN6mccY4nfget3TaW9EgrsHJyqWLsoNKDEHs8lJLfam",
+	"Pr+Hq96vFgteb3Y43GMss2g57tmx7mjLey6MqTqTp9sr2GoIPNBJtFBTjboO8C/zDfE2LDeG1IZGl7JC",
+	"LKGkUcmLfVV29kW6w+MiqCzIA7fTG+2srq5eJ/qe8PjdWz0bCjGpeB3KvyOq+SxNebbp3OmTHhuIVAWy",
+	"LCZzpXRM4m0wVbp/n3Mp8eI2P8Mn08o207seUjSXXvbIo9v7AEQT/780qfgmaCsI5IzKATbCcAOJDsi1",
+	"pJIvCJ04/Gf79NK1IBmGvUROA/oImEcyssWu5d70nmb5EZ64fXK/q9mf3shJs4vCHJsAT8t64SuSUpwN",
+	"ugs4b4pdrRBLgiQgAaFjRK6cE178Jmqz7nWOhLrFHkKaeeghZ0f2KLSHx6dG/R6u5RZjj1vp2V0PGx53",
+	"GMJGV32W40Y3H4y5hG67TYQUILDlsKOMuaoKjYYzy1fSg3IUMQRnjHAJovhaug4NzmdHobpmu31ot7hZ",
+	"CjbeYE3Xwyh4OIx4S6GEfuTXuzQYnSjxCQ3sbNgr6O1nRj4u2aCCdvQQtlsrN39IMYCS+dIMG5vvphu1",
+	"LYctBx0SNsNHOzFZNZRybi2QffAYWtFEIckw3znXsNyEEAxr7dkTLJyzdsO8HsKaYKIpJPUg1tx80+oF",
+	"iOfC6rpIx6G1fy/rIa0Q/LDbaix7jJYTfnfoxV3+u65z6bzC+ZBV5a3wNSOhUNqfHyLsSFS7SZCH2bmV",
+	"I19z53Di4GrS8U5xX7/f8VEmTBH75G0zAQLTO5z5IQgekxPRPJSixEghMQxKbCBHoTazFtJsmilapyn1",
+	"ifqBJnSPMCZ3+LcHxnXc0dVaOySboUKOyoIhOOvHGLfRO7zf0V0k+bqsignhSGwlEvm5RC2j7UsuLM8A",
+	"fciH8Gm2KRUjLZz8i7sE0y/zTZoYYp8VNKSfKy0kLGZCjXDcLrpLYxSCql1bvtFtusQfR6ozNYd6+dDD",
+	"h3EOEYE3wyF3UY+AdRMJn5llpwhwerD19Rd8Y7dLalmXyqFOx1bCk7MO+wh2CSrFk9RuxYRzMl800x1V",
+	"VRxhNfr3pEbt3tCt7KcUTIc9GbUvOcB/2aLNeKtTdPmWsravXC/yrbT8o0Gjm12nj+lktx0i4YUYjTf7",
+	"i719/npU9W1vBj/WtmORTdRiYWnXCglWdLj8dhj7UPk5OrJ0HO6562xctWmyin0HKm+0g42t2UsMxwON",
+	"EoAoL/hxLdI/ey/0dNFBCnby7KlDnWRXkJ6vITPUKmVCl4UIBg1uDeiMCBu2aAFVnj19BmLYw57t27XO",
+	"2oXEtiRQkhzRjIw7yrs4VvPcf3T1Bd2VGZQy4eqWoJGv65o7OaBXSGt42zWaHfO9jyjk9mS/MLbn27V8",
+	"T6UaabACrC4hrC5XKQDxLrgLmiSrmxJw6iHKDV/32ZWKrBX0jLCVFqGlzuGn0PnAwA3DnVvaCG0y5mry",
+	"pDLHdidNfF2J/QMg1JsyVGeQKsF+RgAtqTAvGAEVsLThwKGluGW0MmGIqa38qeJdjn8HQ5NRBqCqqjGf",
+	"3GRsrVZVQb2j2oBb4HVIe+usGgoV/lhSSteCSGuWktJFffaiIke4x+QC2w8kIVBU4Fxcs5yemB+s53yH",
+	"N3TrZ4d1prBrGODEfQnhvixUO6eX7mKHULI/nICrj3lB0wYqOj7Add7HNQspPkc1X++oCIdi+Mn8kCe8",
+	"gwt3wx5ZXuGwjlpt18jvpupC1FlknlKLgcKBBVLxgCPOAAYJq4SJrhkAb4IbA9QSqylFPsxjOtLvSkO9",
+	"S0iVnDFLfDpLt1E4MIbQIfJekokP9PBAs9y+LPdJ941TE3Rze9HJ5f+6dP/9uP7zN9Nk6fiOlj5Kex0Q",
+	"3n7wakdNIvfjV4UuCXgGm2gSdKoyz5t2iWq7y5c7g6FAVmMBfbipvJra1EZeG1RSe1lvhZAIDhQD/Emu",
+	"X1bKgRNxkg7bJV29QI9P/hbe2N10CbBqFLSyRWzVKJDi6v89hlVUUprO+Fl5IIg9+ZNHrlNznzpgpTzO",
+	"0/ZUQSV2x84lVx54uNLITJ2suf8F8Y7IpYkT71qtd45vbxV4L9BfzjGnyPdqJOcLzGgmTAulgPxzc4GL",
+	"mBG0sQshhYb1IKd8J030pvgqZPSl+bzFPvtlXk7m1xI9v20/JRFedxYYlKVKe83YpawaAqhaIFJCoohd",
+	"p/pnYkIb1Y4XhGPs3UJhvRBfx8qo4xyBpbQb7c5sV63/nOs9iXBwTOESXPiho2wYH/yCRQ4Ap5wOL9qL",
+	"RrclAZhsjSVOyIOe7PqgDKa0DILKaLe4ZeFhI6pU3Xa6Z+OhHUJjvOSFgDYEnW3hwb/f/UDnQwv7nn5S",
+	"5yImKWe8CdZ3SPN1TbojyOpCTKyp7lNTFgAezU4HA1bxeia0iTbmYGXmL6VYH9HYhbsOjjDHDA5OF6+B",
+	"R293Yuxq4XLl8WrdQo83XWlrfu/3SBY3cPfSrqFKUQR8x1ZS1CFdCC7lBsDiIS0J1LZj7lBQHuy0Bl5g",
+	"YthCUVUBREuSesLdG9g61NNUy1qG+riowPMbOoZnIQROTcHB50jd4ry2SoHYe2gEHRqtquWurYtT4roy",
+	"2vadA1L3PromWx1AyEU5pTAhwS4vuZnMaTlonc+cyHCLDFbpTJicwrmZLzTzMW5vDkDooVwIfaxJEnqM",
+	"t6WMHfO+2eBkVrKclqKA7+0k/vflj6+T52/egXL5nvThdVAaCNWHpDY42IYOjHpSgy1E/URJ2bSiJv+1",
+	"FgW3ysBvOYVFO8TNrmaA+6VD0GusoiELFwciVAimFQzKfYTcEbileVFaDqiFZdxFJ7CXRKVaIfse+qPz",
+	"QMcb03INby/BMclsWH9OGLXruFElOqa3Ywq12zrA0j/QAv20TKVt25KSSpJRhhaOOml+hXJnLGvt2pim",
+	"BW0dfOGzz5KATY0ygyA3S1KXTW6cYRQ9kKgn7jLhjaJPT87cmTFE7C3JGlsNarbWzf0SCvKhe1qrN7uL",
+	"OW3YhNf1pnllBLI1dHi0WagBixpMbzfvsI/E4JDEFu1W2vMoNHQtA8K8fSug7FNbAT88qGLSObXRkELg",
+	"lvhWKnmrO04OCBHsBaQDwesxE0rMSkn48PmUl3UleDHKWamvJXUG8ix7LKzxA/kEhaWh0PGw1FFHFL2z",
+	"JUqrj8SvvVtAp/0topgo5vL09GxPzCVGzIv7eHgZ8FOtxpVIeGQvfffhIMOenz/9OuXUTZUYXNrFHlcC",
+	"Eqcxv7JWs5ovWkFeqcxoqlYAZ5UCQ+rwFwOM1dk31mrs9Bxbvnl/vt6uRNO3Uvg6Hcy1YEtRayXBeJlw",
+	"hxZ7wXK7UrlnKUkBGvqRf7IjzJqRluAnHTr1kpu5I0HLSoROD6nDY4KlWVZWUFYZXHegJFgEfLJd03Mw",
+	"ZmA/roU+oDMmyTxij0KbUQqIzrVHhnJUuCxjvNLKpahhPekDzSo163dlQa/0gXkZpjRdhg0+B3IWVd1Q",
+	"ZiLvQNpxG58B6HkDBKzj/fS1ny4pGepX7+jJddK7dc6rNd9oloP5ORxXXN7kQ0fqAEcKA7opEbwlgrkL",
+	"N6Te1uFQi4kOqhBXLr7hI2dSrYMiHW/xF3G6kSDGLfd04nuDRESZks7vQgPYNpNdoNZ4VBbGYfEpemkc",
+	"oqq1GfHJzWiRUBBeupYuOCbfRgxMdD65kWpdiWIGRmIzRqlW4yoaJ7ZU8ihaR74PVNbW65hWbMrrA9/6",
+	"SUV1iYH+DGi8p4NB7CEFvRHSbMNQC7D1XFU9pnVGDtSou/LhqiJsYVf98VGNHA4s8Wg2Ie6OurjaNh99",
+	"cb6XBknvOAxdAQ8A7kvHNKpkyu2bsCuQdBB8FQ0r25lv4w3aPtQTJof35Y1md/AY7DAGuE7tnSRHtTVc",
+	"Jd3eS+ends8lgqvY/tHlLndEdvh0Cp7zrrXAIklCE3IOG7LpLlx3hmjyjGu2FlWVnoUzx3auPNpRVQVp",
+	"3+liTDMXi+bbXamBfz/7BSHbI/tMVEufl7TH+4er7Zc9TgEPmdR+No2FJNraQa5p1NB/shLKY4TMcSWU",
+	"/WPyIVUtRh6yq8NhE6dbA5j7mtcLJBZZsNxtY55FNjtljkN2BKE8hWwJzwy8r0OHGEe/s7Vvdbsj3bHp",
+	"bSFMQlcHyauD6x8PK9VvOQ48O/ee5EPov0XnsepbVtUoxsXpCHpG5ZY6EmrYGR8a5uOi3Fe1Km18R84Z",
+	"zZFKyeKmoKgZy8IXMbna8lBtuw2aJ4UodGjiopbi/ubRyUe7JuKtuABrC4zCFVtxEyAzY56BqVtrvslC",
+	"bTycAY8+f/CcfnGD3jGhbj9dOKbh1RklL1G+5b27zCJAvx3svLt8568gEXJWIjXHxcVNFSDemgzD40Gi",
+	"xXdv0x9eXIiqvLVfbF8OlXiYm4HVUfYXbCdLfmlJKNARuiiai5ipAustwENz0YB8xB6qqNwswHFVmngo",
+	"LZBvz0H8FWDt/NWJTRxjkqE0W14ng8O+iyxFk6LuATTmxUqTcgF4TFpgg2PQIly2GAH6X4Qa0ca6cDRl",
+	"UVH17WEX2B72CbaHPYX2sNfyU/vDns3394d91+j8nTg1mGdENVnOI4olZLeW5frqpqj5LiAAZxDH+2CE",
+	"dA0YXNQl8Dd0m8NP5CWNnoIX90HYSkQW82sydA4H2PHM5fZSIphrnWgVwhshlj7IvfE5i43aUXSfr+NR",
+	"BU+6Jf26nFBRZ8AWa9KmfTNQIDSrT1MgQv7es9p23/pYK6ZWyokAD8/hScr3oKtV5dSIHawcAyBCFq0F",
+	"2QoiUV0XKEMt1xDVVblgC/WOg7JZU2+OLF4h1WxPDrZotqMoKwzh+RDjoWUvd1AED/aa3gWeojwCyUYW",
+	"elTuqc3fqtmC5hmCF137KwEvMMJdgHt0VBC/y9l4VKhwF7bAfryWnRG1YGRFrg06TZ2dLeM6uS3WMud6",
+	"n+5sV4r44Y3YdC+wj8GGI7RKAmZAFXt0TBrR4sZYP6kKL36We2l6fbryM46B8LlL0V5j1RNcQxg+2xk1",
+	"AL3RMSaqTp0LXqAKwLEnf6Ha3aSve1+fnPKz8ZPJeXHdS7JXj0LW1SWtK3swrGsnM4zrSXdVZmoX3jWE",
+	"nDMvZ3OIJ5TQKXFhVTHxtxUn775e8Kqyv7vKTjuCCzaw6mqyfm1XDesdsxYOZ3R3xNLprGq9aubE8lC5",
+	"THZMlMq3gb4NlMimRXUr9JDFdbvsr6qUorD3QNWmzrCvDtcs3z6KmUPV7E+45PXGKppXiRrqwIgR8SLU",
+	"LaMdC7gWr1xJlRaTlSUTNlYrWfB6M4xRJSNEGEBLrXi5aOu3h0EPJgGB/uxUfZ8vgDBYJUWzpIpbKdRC",
+	"ijXmTnnshPxU5xf4i+/sYk9tXZBD1q4GVgrDpGdU1YgNNwBfE9GtP3z/HtTVa2ktCar+J/weAOnBwIfg",
+	"ZlULln8odB+icLO+Xi2Xqjb6xOmxJ8ZUeZ9dyvgtwERO1PTEzMXJWtVVAVOzm+DhRxDQjtwQpWGTmuu5",
+	"0DgtJcW1BJgZn9ASWoG4Vw+9cUCNfUNtFOnkLEckpcrwkZLVJu/TKMuZVLUgpBE0HXRmtRbIwENAPTxO",
+	"OmNGXUvvTC4Dggi0BKyqYeONpcaXkkkxEuBg3bKTuoCf7qAdYA3BcWLC3YPa3DaYEa9W4jhevQOvDB4W",
+	"QRe5WHQzV8R+sBIVYDQky62kzJ0I2mD+9zrC96K8mgQMlU/hih8a6UVBnnSiRb3eAwEVYVi5KyJGKVXE",
+	"hwjH5XjQqDnXPo3BJwyGXr+SOB7xCwBZgbhPKAq7F10QNIZW/XlEcrvUn84M4zskqfpu8Z/U+L2zIsh7",
+	"3UPFXcPxGPX23Ba8Tqk6sKuft7ERwQccVAlsg+D0hIptorWZAqpPTW4htOazTqiDYwKlxxLmRSNSwX2Z",
+	"Yv8AlTpup09/7CarP2Nn5E+tJm9R6R9QTu5G8EouESN6F3x4OwvN51rnv4cSzywwKKfWZcwpxxkzpspI",
+	"48niJuQZdCD/mBNWPEB2gTcLosmzWkRlx5BdFZCLriEVqwBDGGQraU9EjJRi+B/2kVZNCMNupliGrrQO",
+	"ZC23pypvVIuC7cHRLuGSpL7D0Fm4ziRY8wNOt2tXTNd0vQF6ZBYwSZt525D2b0/b+elZn/2MCMhsWoqq",
+	"aHQ4z5wcC1nvKNuQL7sFKKUuC0i+dYmVN2KTQSK91pBDqGrGrSYG6AwS3ODNfruuBQ55Mq2KUcqqlGJ0",
+	"Izb5kC1X2HXLanP+Kr9/dvFgE3ShR6jG5f1GwnliQWEVtN0WvCgfRpmpINEdkMS1fCVDNTOmCVZcstwq",
+	"bENmiTdPSnxIbCQEsDYcVwDwdc7WMK+xwkC7j3sqN3A9V2tNHtNrCcmXzNdTZjHQG6vL2ZwUSztNgD/D",
+	"YMO2GiFdNi8NliBESoO++bHw4X6qJX0Ic4e1rsqJyR+lKvD+I5129naaOkZDxFqEkhUgjYgcodAPL3vQ",
+	"ssoBzmym1KwSfFlaJX7xWNinO3WeHOD92yd9So/eYthZ78PJTJ0QKMyP+CKnex6HSHwX18Tr8kasS2gP",
+	"PQ218pYTHOuAsHuShKNPUuZwJz129Uy8PxfHkdnQRwNqHe6MaDLfpC8i7lmf8ksEB0M0rdPB2Xm37Xyw",
+	"qZQIJDuGjPVbeWww5ReMe9bs+8xwPE+4/2Wqd7HLp09q8cGKiKd39k12SIsON7r7AMjZhdLwpZSZN0TA",
+	"O9GmtvEV70Dz94oP/PoA0N/9u9tlW+1asHdiur3vnZ7O4yd9x2FdJc/XVcQUH2gCF6EaeAd9hpAsmJYc",
+	"8DwJjtIal+BugWbXaimKE//5tqzNilcnc6URuSIcOu+a6Tk/JzyJ+k3CUaWgL1DnYQfXTfUvXdZOo8GA",
+	"s649okdzxwgmIh2E6JBt2zZT1ODwaCy7shOYyufIuIqNQUe9G2qN4KNbc/0HVb91Gp9Hr9dOb4dfsfQp",
+	"MCkL8+5dRzqxgEIVuOtw6TtYEnqPV+XvKw+rFqYuD/SCWA1TQW1mgUUWF4QIoaa+OXGUbgtJOVZdQO27",
+	"FnqppC7HlfCNmyj/tf8F2o64icYbkN7tcHi2XFWdkZEI6TECeFzXyog0vONx/iefuVwMWU7utzxjOTnf",
+	"KA2UTkHOjJoBzEhH4/u7lVkEkMIu7J2OH9Oer0vmVvqHUkK3buz27/OyfFoWKWYuMzVKobBm5vHeL199",
+	"cnjm/9FOM9qYA1AaIqcXLFRrfwKdhC0Ijw8rv4uUfzjQ9Thk+XJlGsSUu3bHjhYzlsOyww+WSrPGpUC3",
+	"RimPYxfB5awhjwLOCGHq5c47ncf6wRLQETwKkttld+12cpM1S+3NJ7e8JhTsX3t20j/Bk+xf37un2Q+X",
+	"9ET79zv/1GjB7kf/DlV6X17/xne/wTKgNMvyuXw8StxUNcsRITIP0QzsULWFa/F1rBJEZLzkxojavuf/",
+	"PMRn/d/B//319OT5b78OTp7/9vsgO/3646N/6/IuhPPy7BwmoyrRhc5IzNbyiEL1WT4pc9TJsDu5pMhT",
+	"TF23pViDa2NS2m+L0jL1rMeLRWkHr9ayAascaYhEKe+wuu0YFF3Pj3q0nhhm9LHK88F5rIQMn348GFTy",
+	"yjdNot3CFSFZRM4wDNm7Y864q6Pk9iHY+KDSKlRXekyeZcXlgwgfD4sd2/YPGO97DDTxYQkJqEd1Uwr4",
+	"Rc67RnBPwE+CZ/Z4P0QkIbZAOjNP+XOMLlx4LGE7VQITTq3BtismiSx6FW8TuUidu8HH6yhT4fz0LI4D",
+	"OYhHzIk1qg1JhvVcd9mgHWopJmwpeDtD+FMqInH91uQk1SsHk4bxBDKf9eW3uChjKBHfHyy6lNYf29pG",
+	"PTmupV2ZszOWU1PCkRsKBdePQ6afbmEIDGC53OdjYS6j4hqrHVNcDFZQgM9wN8GeZgfrDCnm/x6m50TY",
+	"Ea6X4+Qbvubt1FlxOzEYDpZcjaceN/zOIw1W1aqqvJbunOp0R1OqHesT/wgCLwkr6E4tLhkrWx75x7en",
+	"fjV3uSbuy83jFogGnFz+RkJYB9yMRlzBCMao2dekNBrc5tt+kWkpZ6Je1mWHte8shShqUelRBKWShkMz",
+	"I49TdmB7Ny6bhL4XrFCvcI329ouHKaSXtqbeHK01sexxV+0fXhCV6Klp2q5LYUB8X/O1xFyZAPnAtOG1",
+	"6ch857NkgfqfW8UpoU1pgRnO4FTKmq03neDClqn2dgChcPfCaHQMxUS6Jgg/CNFh/PSM6WHUEgd6uWgx",
+	"UdKFvZQCkIRDa+KTvQMgnUFp80BT+Nylc+cnEPHKmeab9KJpIeTO3HvoUQ5eNzf3qrwV+qiGhPWxFvtB",
+	"/hMkS2/mYi/6XeRIV7i9N/NG3hVZix4SyOXF+xJm01lZfVDXvDgKNV6VlSUTr/qi4ZzKAnO4PGEcN4Cg",
+	"EfrhRaej1AzSxBy+a6mPa8/hG92GPQsk0s0a7sPoJCbzB5icMR1FVbjUu8vSQdKoilootJxtRVELrbvE",
+	"qiMBMVtJqADFGK1WkxtINKTbM3Jgc8pbf5A+v3fJrp+s6npnt0yPhkadIDCKn44W362Jwx/dt+Hg1wP0",
+	"yV4maTcUHo+S5E59ICIgod3nBMjONw9ZaVGP+KxjP2nRx7Vaa1HjdhaU85KF/jLOShwyLjdWAXqgmREf",
+	"Dm3u45qoOMJq5Vk21jBs3d4GQDTV++Eu+o/yaDU2bIdBTcUJ1EyF8Qm0o+wnMK/TwJmdITVyQu3Uwe01",
+	"3YJhx7T0C1mgs/gIe0e4ezoENWRJq6VwTUQp5BI3Zd5jZuIbkuMu03B4rRwZ8C4bBzxh1sqbxjpV6OVa",
+	"cnoEyeaEj/EcWdXkbpUznyOFPmg2ByfAhvzrPQnW78uZfCWPpJ0OtLVLyS5/euWwLPNpxUf9fj+HPyfw",
+	"JziIp5WCDy030/48jbZd2tmD4n21SsXI1VrUJxOuBauEMdB7tShnJRVplFKKms03y7mQLVObT2DjosE+",
+	"e9Iea+S2/pWf/H1w8vy3h/THyW9fua8e/Y9/S1HAe4DaPABw1Ps1CUiUvF+SuoE28EeHVgZ6nFAsY6DO",
+	"Ogh/7lXtSvAC3IEvCb8zi6A8PxQ6hwxOtNMaWJ7X8r7BPKEqimTp54P0xE5u99PckPyOe3UTuu6CPaEO",
+	"dhigdEX5C3Vr17HLFPJM7ZM0tk4BpenEHKBowKWpZoKpk4gLfefGgZeThWDfqXqpak4Z/ThSPJIfu9K/",
+	"jmjrd4Gaf7WadbYUbLfw61y9ndqPvaa9oHBj97q9uE2WRR9DneO9SbU/8hsXhXfAB4cXD3jt9qYkcCD0",
+	"syim+WZIWBSQdALuk8iiIniMXmrbC7Gs1IYty6VwPZsVpmCVyUzXPcUxBeRd/2gHZq/UWDCg2omZIE/6",
+	"vqHO1lIq78NLo2h7rAujEg9mg9PnT55Nn4qTbyan45OvizN+8nw6GJyc86fjZ5Ovi2/E8+leVR9Udgr0",
+	"03hgj/fQ0H2o7zFJ/gEqPL7+/ibyR87hVryhNidHKF1dnl6XQKQbzlNqg1JO5lGMbw6dpKmGgbpZX2Dw",
+	"NuF5SzUHikEp8PFR54FE+/HTwYAKDiqlbqjM1aWl7W74s0eEL5UuTac6j/rGCtBGcRXAjQzxZ/T15OD0",
+	"z92iQVsdiMxTrVmszw1OnvOT6W+/P332Mam+OTjcrnAHG0cNh1zuW7Nh49YGHZyhF4jKvrC5cl/viaRR",
+	"+yu/lruJ9pfkNHOkt3zIuPPbWzHAC5H5xEqApaF6B3bpSk9c0QnlAHKmSzlzIV/2MHfvzB95PLwGiTch",
+	"jOh8NCpOQ/MdzNrKeuJWYOqv7zGZ9bQwBv5MuRjvsw22LDRUc6dptiwSOYDUspogonztuH1UygamuiLo",
+	"/d6/r1bcsLIdbeFdjox3rZcaIRFICt6hr/dBysr9duI+2D2T9TA/aOQyx7tQQuwjIaFo6Ju2UV8xLH6j",
+	"+1P+3B2xARhoy7PnVi55du/Wtps2vCeKmc9y3quV3UN374w9H3h0M7eADg2N7CXXNa95SAh7zx6LrOlx",
+	"zudcFtTvPu+zXxI6fuaail/LMBKUavgq+/wavdnl1MtIrZQU9TDOlNLUmVwia/qk4/UtqKrRTKOMtAvA",
+	"JKF8rMZq9ff5KbYBj8L6pE0nyGkjqRn1OLd6gJBFKOf1+oPbDojDWpIHBYDKo3AX80Af+e7uRMd0aD+2",
+	"3fr9nvzXVuvizQw6vy/NY595pYSKjOFnqwHYG7SDWVzwzQEMIuYNe5hAokk8X5aH9Yf/Yn3hw4h29Zm9",
+	"t1bwf1gLeHjxjzwFhR26A42gxmFPM664mxCKmaIDhTm6sMOS8Nm6OovyFgcHq6N2Qt/5tySTYQzflHKG",
+	"e7x3fq6hIXUX8xynNEMCiwIgGNB4MLnTXeH5kcMY6+j3vHcIcNWehcVrPtOadpBoyh9Ok0mvsh9mtk1h",
+	"TdpI0+tSVWq2OTbQVCQ7An4rzFqgfNWhPkAfsSY4mhdFGnEDgNE73u13Fn6nhrCgDEynXp4t0hsNz92R",
+	"7doMoLmn9neClR/DrHDWcXluMPeeDlKW8s56vgh5hYqOuI76Ax8S9OqOQsVNxHErttavsVG7qA72+UiP",
+	"Sa0SKe8/gWuglCz3o8gzVEEHHVtuT4VKne5XEjvs2P0Gl4NuIqImulF8ctvRLWMPG9wnnDVTVVVqTep1",
+	"M9MbcDqo7f/KYSJPBeBLMSqehXQ2nWpGSheM4ILHg8dYduv+cNmo6fSKHS3UfePeEJHqyPXqKr0OFZAe",
+	"X1AGoxnXK5Fp7gq000Zzi76BqmAmEWXsotwYwvMI6uVy43rvpXxLdk4u7Rd6KGpEfcZWxwCOSI2UdOYA",
+	"vO1QrYicqGKHd+/IbqEH5Qm6tfCZgp9Q6buL6XpwToQwzNrbS7ic2D5lELeKxt6HLUSOLh7XLP91GXt+",
+	"fLuooQssn9q9eZhu++yCTF/jsbx9cBfcbQ50/JiosK+xd6B6W30e43IngqQP3eiynn9S2l22WYrvnD7V",
+	"LkKirz9LIXh6h/Cdqf342WX7d3nZD2suaC/HOjmdbC94lCkCLdM+tymSuTmmVsUXtUCLx63VIQTCNDLB",
+	"0cAxAdH1iLLIAJucMi0ifJhd4Cq7Oby7MHpeNLvMr0JrDjvXc/ovIJMDEEN+STcyomrN0IYitOAoNRuL",
+	"eWltPtcUJZ0bRj/GUOAt2qbO8wf2UMJ2njr4cj5H06TOdj2//FP25nERsX813tlny7uNb/RYi4eaPD1z",
+	"xRflNtfemx4ePLviqFYOhweGwhsOiw91uBYBFsWDyUPGmT2K6J+hXj9JwDZXGUZqjcEUgKxnl4lbBv/b",
+	"DoSc7sE4KJVP8ivrUMSw6/K3axlnUPsMtsTo4LcHGrKa+uyNQpgbydxs9xs5lGKyO/34l+igt3oTbI48",
+	"DLVXODrV4tCOzLHyEIb4UGqTMa3Iyw4dnwhbEzovg34fdVqzNAnXL7AJS6zyBk2XnpCkjTv2mbtLe5J1",
+	"zDXHfHJzgSX39ohpwzfatzuzi1KafXkbd3Pq0HQh28jvV5Iq7Ba8dNH1PVkRUNnWKPpzIou+hA0dtlse",
+	"6XYPpijGGuG0LhgKfJQgztiT1KLCtSi9llARiKjb1IvW+w8o7wBENHsvwA2jH7vkgf6iuGD5StZWGvBx",
+	"JXJf39qystwdFJpPoHiGtuZdbmjYTCzhZFrcCug/kMN9eUZt9WnGHSWecqr0bgdMbq/paMHqpdz27WtV",
+	"a4Oul7u5uIlgujy522+FdL5AD6B9eeAJApiFOKRVITBqjB7Z2Le5bcQQ+P6+VaLL8kPKIHBfo0e7jch2",
+	"BIfgFL0TelWlLOkjsJ/o2gs2YAvBZUgh99D2ACgS9Zm8L8inacQDdmpnDYZxCJaE32E6/dS7TtWFqPvs",
+	"MuBc4FGXpIU7CUJdfDGi7Vr6UuV5YMFUaXqUaufg/z7eGfPBNCeIaVSqJhC0ZrZYlCl2SM/2Tsr2ibIE",
+	"OmyZpZethYKUvVB0LRaWww23GmJkyW4V7KEWAn7JH2WWVU7mAvskP3Rhh6hlHizno+xa5nxszZqcPfRA",
+	"vSgwXEZZo9gH7sDQ+ogYN70YuLXzy/UXBY6BWo9Ayc0I+H7OHgKsQzOJ0leHW4aOwjVj/rEA9XBC1go8",
+	"/OJaAviVo/wR4Ys4JGj/Q069Je0MxgIExhHIIy9LURUvLFvZa0dEwZgICKyJELYL0A57AUGnG8DWIPVO",
+	"8Drlle4oAMJAA2qljWKgKfvuVRYKghJaKkwZWDS+0g9wbsyypTwn2vUpdVO63EK80Fnr+U9v318xwNDA",
+	"H3KmhdEXofAlZwqyVpfASRyRXr1+32cvbkW9wTM4Xhn2ny+u4Mz8+cXl95hNi9Z1aHh1LfP/58QV15wQ",
+	"BNSQnTq8GTtgHGxItxqN/qy0OXHDCVPny/IHYbeaJHoiS4buoU432KgGMUlWWEgB6PCs4IaPuRZZXJYP",
+	"bXc+fP/eHriQSkyeZYK6F1WlPUyj1atXEoEY+tfyWn711S/QGvGrr9gl+wr3/StXzez6JQHD1aqC4Vim",
+	"/RW8DK6zuwWqV9QJRc85NDVtTAPuc/QLt0K7H/Sd2zkEjKGpS0+l7WPIoMpbJwIobcnKiq/csfnKiQW6",
+	"E94GqaRfbS2Ctqtg1W9cgsuVmQtpygkO9KuvWG6/UnX5d8LN+hZIml2vBoMnE39u4KPICcZoLCpltUaj",
+	"mOv4iOsJy0R+HiY+8ImpNqwqb0QjoIFhAxyQKxb96itga5adUUmyHqaOA2lP0ZHGQtC4QRKnI+ZOFRXM",
+	"khTz90DmHGVt7D49qI8jPJVPLKNjnDxZrONg+RGxJZ/h9tP6aStXJ1xS76Xiwp/t0sS5fKVm+fngiYui",
+	"jfB9I2eQRl4pGC7lDsZveaDx5e5Jk1ppPVJ1OSslNrpqkkTu5rQupcZzGKbvmkwIyaQo0diJwBdpk0Eq",
+	"wMkjIrefYQB8uayIGB8vazWuxOLf/6rtSyHY/Pz86deP3KZqY20Zlk9UIexErTGNi1AW1EcDNoMC0Bho",
+	"Ah5HO3DyqnCTwXEDtfGClXK5wkCckAaZABowOmdLUTPwL2dh6wFMHdbRzGmK2GEQ+Jf9lsjZPnIp6omQ",
+	"5kRIO/CCaTFbCGmGLOePx2CZUacnlvP//9nLcU5PhLCLPRdjUrIQGxDPGehEWMPkuj7Ys6lg9Y0rrXQm",
+	"X34+eM4q+7wR2ISAs2rnbn86e55T/wzABD65xAoE1A3WHBMA56JaalyBa5nbsVjNCh5J0Jrg1bhguT04",
+	"/X7/8UrzmSBsvUZ5hZudNu7Q57+DgpGxKKD0EZqp4N/AQZf8bytECgZ3rHP+R/Wdhk2sIWQJPtorMI6m",
+	"ZWVErSH5zxnaAp279tWOn9pzkTGtriUmnYRu2qrGZnMxUJAj+FosBTeWtdVsXhawLchJaK6Wh3z1VYM3",
+	"wupiyZldsFK3R6wNNyvcYKRY7YQY5HvalUOG4G/bUtY3h+np9rGwa4/ngldm/vecPaSo7URojaA+VkOF",
+	"a2rBi429BJZbIryM/1UtheTLsr/hiwoeU2qfIfII6QSus5oqvQZmyzWxxEfASq39h3VvoIhU5URI3ajA",
+	"XFoqPjnrD3pZb1VXpHrp4ePH6/W6z+Hnvqpnj+le/fj1q+9evHn/Au6x+mlpIHXkZVBkfEV7b9A/xato",
+	"Pr1h70l/0H9CKGOgbVqpNFvxGuzdmeiqtEHxzUFT2YAstlwgY0atIP1DswWfzEtrCtbMrGrp8A+hewxC",
+	"Qrqw+3jD4I2sXlVe6XHpvKjNYiI0JFvodIq/lXVXriTK3l1KbXiFGs8DMj/tplxLgNW0VhbwHCRG1L0y",
+	"6u7dBBgibCDKc3QN4qggBvXnUslXRW9oF+w/YfFA0V8qu0V2Bc8GA0IGNVRkGkuIv5I3Fk2OfQYJvgAU",
+	"0ubGoBCyi9jHClPg712P8+N7/BMKKLQ/HJxc70pUuBDR3li1mM8AspdP7Cnq/WZvsjQD4EFdJPMS2wuR",
+	"biBVo/aozy5JhwlqI3voGS7uzOPf4d+P8B5r3LpNDEpzA73H2T/ETkO1ndHboZEhwn5t2u6aKJCnXEnd",
+	"tYSKsixG3A/FOFKtgfH8AoLncjIRSzMEYJnHUAt1gqo/5JPgn+hetKR2AqFFLJmiiFdubYYh+/0aaseu",
+	"e0P26zWWWV33Mrs6v2XsmjIM6FdRzIT78WMe3IMgOqkZlZKuCz5IB0jR45rlZZGDKHHKNmiHzmMjJ77B",
+	"MyA5De0/4AvKUFGC3j5WuGGTVMIGhyCyxjI8ksevuTYnUNp68up7HCKoj9Ri1K5F5sU8CivyMi8El9AK",
+	"PfO5Or7wkqrU2OU1tNgiAed7sCI43elTphGOgVYfleVmWI5oxuHSgHPmoR162YSze5QlwPrUUnuoMnSU",
+	"0Xo4H8+1xIV6YXkgJEmBwBs2Z+qaVsDm0ANh8azmktvd0kpJ/NcRKWRes0s3NVCiQNNB6H6URqRbuvTT",
+	"0qAAvlKxMwCUcyACJ1Wt7eDUEdAYCIvYgSWQw8iBTdolEdL/SUsJb/qzWsNGI14iJE1ilzBsh2m1Psh+",
+	"IGuZCC9QLmuzbzRYnWihNEyib9gue3JPVksMY2EkeUrJWnFp4xYnD7WYICBrvhAIGPJryv1hT49PVSCK",
+	"i9N8a0D6cE3yXBGoc8MgEfTZL946ct3s7B5R7VFQ3PrOj/G3lag3wY2B2JpZJEnilJZmhY79eHjd7ces",
+	"E2XSKKQyx2oIthooOWoW/WSg84DOnD8bUPJbq2FUalr28V2zOt2exm///vD6uo9/PfofDxf6/+pHB00J",
+	"ulDh8cnCRubeDvMtzHyXZlKcqb7ZbwvqtmECDZbXOZNUSs9vn1GTaFXIQ5urtqhqPq25XO+35NYQF8vz",
+	"LRBgObAW8HE6JmYNLdSbqZ7ZUsj/fP/2TSpY/jGJg9Go3v6Y9c5xYXarOt/ywkHC35OGBGw+8OBm5bRX",
+	"R0hLicYcqVIuQ9CpUo4LP6Y2GzvVKnexdp62qBc5snAPy0ogrA1U08ixUlLtDnvrAjjobMOJWdKfC6sJ",
+	"2uP9zD2NOBrthxV/S+iwqVk+U1LkF5QKvvHtJMCynWLvzIJvHEMAwUXDpp6NNejmYo0Wple8U9zaPvQ9",
+	"rdYeXv1WVhvfwKSkWjlIKu5iqh4j9KBD1QBptSwmdXEYIaah/mQ/9w64GpNN6fLPyRsinNPECbzyKg9k",
+	"fbvgvjeVgG9iqcQdz+b54Mn+W16qelwWBZZrfeJpfo0eFxEdoNjeCblLiWOKvt4Dz2mSeN/Sz85vvE3F",
+	"/6xkFBAtO+kIp5y50r1/UrpRSysJaDIA8eK2/Dgyevx7WXwMnen2sv1XRiOgilPtAeEMkqn67AXmKnn7",
+	"13JpgIr0ofgoRbdJlkIWLarc9mqcb48O4DH7d9uKc3zg7jveKPPSGu73sHcvwERyhl4zIJretGOPZSjO",
+	"fVW449be+FDNeoiUv0LTShTMKHVBLgg0sqDP8pLXZjePuXJlqXedCgi3g3nNT7WYlh8OvvwflJE1Fm8X",
+	"O8Pd/C/AzNAT4GuY04dB6cMoNu70HVwtWYRUYE2qELqUCj2t25SMcCyN7aDaEKHNt9TX+v63nHBdPjZz",
+	"Pky9Eh+3qO70cw6h6CI8qynTqnrfnsP9+ychP5xhwxPlsSn2C1Ak1XsVn1fOB9CEa1OFi2mPIUClbkQx",
+	"hJiIN1SoTvid/REatLrrKPFAtuVvwqrBO7ZJfZ8Ifodv+lJC+HzwfAfBx+HvRr8Ye0dh7StAS3c74sFI",
+	"HEBmz7Uk8f6YJm00tqW1CeSd2agVrT4rTWAWo9Iu8oFIkRi47A3PB89DlO07JadVCbCQLl1orFZmOK64",
+	"vIGEqYNOeTgMWwf7lWlOvUWG9xHoQWo59NDdowJE048Uny0X7Hu65HNaKKEFV2dMDbr5eiQqaxsW/ftz",
+	"IAE20WaJabEhl5ggnGgWYTPcsnkG6GZin/H4d+oc9bFTn2xE22Bm0Wsj2ZH/h/0x76dc4z/iS967sR1H",
+	"E6+mb5QUP3IzmXcqbbvX83++f/uGXv4x6z1JMUHCQ4KCO2wN9Gp6Yt97Ai/OMWGi/0eYHe8ENuMBjyfD",
+	"eeB20Ob5fCrJfH90NldVoZN0cEB0otFTjTK0W63VfG1lSDTi0lGBq/vM7af+TKlZJfiy1P2JWjzOU13Z",
+	"QmP3vktTmRuz7ANqBXRpewd/Oacb9DnzPrfQ/6ypbHW4zvejj7W5zuPf7QXdp+RHXjQWSa0lc1eoWock",
+	"hVUlnG9zMcQUKk31KGVNWTnk+lzWyig2Le0dDwMamV6KqrI6QgkZRWotikcZE3K10BnGqGFreOisqYXJ",
+	"MPvZlbvSelEujBu0y1HBLFS9FPyGcu8dNl+DwnDjMfLh9h2qbmMXH68FVjZRqwqW2yOQB1h7qtUUDzTx",
+	"rj67hB5zlH4UddlzFWJB5bIrx11FiVIZBB6nqma5XFVVfuF/rJS6oS4utXDoZz7xJpXGQb0ZOoJ9/2VY",
+	"2ZeOgnQxM0w/LjZpOXMYH9uz+FebpWjrFHGGelr/j3yOvuknpLxOsJOcpIgJUs5FnKWKjQN0lCgKCQ8Q",
+	"5aGEB6iMwsROVE+xTlyGlAXCHl4uhWzgPGKUBLS6BInqcibfrsxB+v9VVG/ku+v4VjJ/hGH3grhl3F3L",
+	"DS2VVLTLsxDyqLeTprPtrGmzuzQhJFHTPgRHBOZgnJ6xuVrVOqPPTwbU5kr7VOaVFiHP8VrSSCgR9fsX",
+	"r19cvcgp6yRFdwFWAMLp8G7gfU7GqKoQWHx9NghMGPzNMYZxlPuBew/jkpho2sz8uJZY2PsQ80ke4WWY",
+	"xHh7+ngNte2QqtrIF+nI70bY5GA2d5Dvq8/lqKG2Ogf5Zs53MwSf3nSBuTu4Q6UX4RjYt/oOpa/ax70X",
+	"5uQ7LCjZrqluVZZghvL+upeMRDn3rcyQ2r1jjP3ZmOVbWW0y9p4vxPvSiD+9N3U5Mbj+3XrTVnz9rt6h",
+	"0/23/Cx5KM0QxR09EmfP999xpdSPXG7uzqyo8qo3/PW3mHV9C1lufBe3asqex0IWJwi5DsWkSUZ26ar8",
+	"kieZ0q0wP2y/jBo6ZTNyYyHcO53IKMoPCdRQvQwpud7jWkr21AX1W0LtWnZLNfuMGyGWQ0jJEpJ8Zm2J",
+	"NrSzIMwIyK/G3EHPRXx+WDIKZa+JAqOfO1hJHd7SbtYN2uXiE6Jc9xG0cqj+jYBjMwO25cNpUyulz3W7",
+	"CSJ/kBZCxzl3GZiqi7Go42pDLAteyz773nUikALpMHIuPcBW+EJEydYbIlZsy5QMXl3RcI/VEWko/82i",
+	"VVH/lhQZu10cbxC15I+xHDDY5PfVEar75tD4UkeE6MqhznwOjaPRaesLx4RcR50dUSC44u5RnwOkrfd8",
+	"31/Qh3mcoG1KaPKsx7/jH4eHebwq7dF6EGcfwz8EaRQJTN8kgSmJ/hBXs0slVViDCgWNMRTkTFnZjOVk",
+	"QdxaidFnl858gC4MVDrWaEgXOV/5qihdUuVFYJSYUQ7901C4WqXQWz2BYVsRSz1gyNlTVg50xU4zgLuV",
+	"5lpyfaOH7PzsG8oYdCi7cXKgM1FCHn+wix9olsMaQhpnDkXD9QJqAIuOhD3cNX9Gj4wp4As6+WhCxycx",
+	"8OUiocdH0c6+OezYlfUC1vGd4ziffgRxdXYfwawzSBNx2s8qzjozLmJ29wd48vcs25E+Lbiz5dVq873H",
+	"wB46VTcMWlGhvfe5Xv70CnsG8gIxnnyoKfPlb645UxY3Ocg8g5QFlttq3yFJhaJoqFkAvgmWKzKPlYQS",
+	"a3C1+AB70b+WUBJWLEqpM+LFCBsVAvNQQ0WhA+d58F7fp9lgMCD+GHp5e+OC6bmqsfwLOn/hYNCDSnG1",
+	"PKrKzbtyii9hnQ/JKKahgBZeamh9GNU+xN0O8648Y4KBSwY4np3vbdebHNbaYwOEsUEYqCiLziISAmG9",
+	"a6Rlx0iiro0R8Es8sK5BIfrhJw1qz8l7X8rJ4VltP1uRHK5uOX2w1t/5ITlVYMPXVR4gfrDoHincSvIM",
+	"i/VvsV8v46wqpaBDBcYd1o0jFEeAGfeh6ckqNObmVRXhnbRXExGMskZpB3HCHvDmANFHH2HsCXS+f14j",
+	"CQ432UjZ1nOqXZUvl5LB3S/cVkHQy+7WQQUsL6jI84/JEfzSQhLsPMuJPyxVbVqMAHxrX1x+UmPC7hJ3",
+	"RSADLmkLEX8h7RahQijLM4DlVlpssTfyi0Dh5XquKjG0Jje5SWKpOt7Eki+SjdeyQzhiMvdyKSSklGFb",
+	"TdDvoyrq4Ld2yIj2vTj5LpEXdZ79L1OF0G7O+68jaY/klkT+Aw5i6ACQPohQLggFWH8iMLo8TkYAkEmH",
+	"UmePCKl/rv9p1HiX8l4QOBxCK05VFLei5lXa7fjS9Tn9r+J13NJVoH9EBPgdqWQClW5o7WG12JnA9cih",
+	"UHBI/Ga8wfK5LMpdG2POXIahDXCqgCHh3DBwQ+gGDEfOAb080Ixgv/rsFeBTaaMD2qgvpbwVLgPFjZKd",
+	"Dga+hZmrK+zUgaAoXqd1IOoSsNUL8HMyKVjaLvb0kgw0Iue7c6Y/gM8022QnmIwvgP00HhPcxSl/8Esy",
+	"ID6HOxie/cd4g3FaO5zBsLgAsuGRlAb/yG6wP8r77AzMrqrsDtHlgGn2Zhx1+I8DTwTJVGo2rYVAPyvG",
+	"Urd9y6ztWrYKo3MsBx9IEILgOU55nP9gz7DvHhx8AXNQlq1IqAPBYjql7HYku8P9Lz/yP4YfufMwdXuR",
+	"A3/+nPK1i1MiElUzrefFFZ91PZQuw4fChZRG84f4n3cs9ycI1P2aJcw+Er+QBpt2RwcYIWB/kMYy3pBn",
+	"2OPdRiYxPkFDrjHFsHijkThFwDj1Hkdm6VmGh9S2fO4isCoC3a4A8I+V+hrKuAJOPbqd81dTl1uL/PL8",
+	"9Cx0EvJucsze8YhwoJ0BAtgWm8Lk4w421VLI0W+vEKeCXuRzhaIsYKqdFMzSXxNKm6DaCTPIlQhDmkXG",
+	"8q/ysJoRvOk5dhAIifzXvek3fDB5cjp+WpyJ8+dfP7vudSHcuAU7HtzmM6ljP8OKH6aO/bMxmX9IuXN6",
+	"dsArQFEmBJx7UN7wqHDv3nLn5e563GO790CKX5RzdiYJQocRKfpxA10sBfLVHXjQ40IVV9FDcEtUysEJ",
+	"yHdqNT5gKIhVXkPlBvaRv2BjZeaAqzkWbFF+gHRe4IlcsvxVIRZLZYScbE5+EJsc0oqXgnuHAVRfuEDf",
+	"TBhS7aBLLNaEUCo9OGtaJbDsLbWNyFGro8IGuDbG2HY3+CLaoERT3wXmWxoArKNWCAe7rLjMXaEIgf1N",
+	"Ea1KDr2MgNMv4JXeRWavkKRK4yRdQwUlm+i22IIOoTgdHjpBLiFWOm4XQqA62UL8GLNG2bpW+BhFQLzO",
+	"reLxDyPxBtBnFywXH5agt4+cCISJImycYmsPlYf4lPYraIqAKw2lAdi3Zc6raajZcCtrbZIwDjQjHLZi",
+	"5rGxP81UuJY7s0jYJewCPd6vOdb4zrlM5p3jaT66qieQOYD/Hy2noiJnZxT+6lF+VVWcjPnkRsioz4Br",
+	"CAsvc9Vvw57VXnCuc7X0fn6xZuEBUQOXX3/vjWmAotCuyewIUfz9t/4TL6wIAplCQ9sa1ovv3/d2/ByN",
+	"+uBq50u7Ja/kcrUdd9vwRdVavubs/oPem6pCxLJDnF2fBta/fdL/zjfIvs81ueN8v6gyErc1Sqgkl8jn",
+	"IiTtlfxERL1/RAfRQYrJTzWkvgMm50teVlSqcPrkoMKD17yeCbzh6SE1Eb4lzo+iKLlrDXt+dnbIzQRg",
+	"zseV+GR7/+kh+/Wz5Le8rNwLP1Fn+4VaLTX6ZnE0ZKIGOk59i/rlHKrBhZ7ZOyHMfQ1OaNeds2VdAoyl",
+	"lV5cooKUgZZT8Q30SGWzdz9950B9se2AbuPGUWDC6g9qgYYpNtEFlQMhm0KVdWmGLJfKWM0O1BXfSHAG",
+	"eIxXc2Gt1EJAQ07wkCHarkeD4FG6VqunUrEoje6zn7iZa9fODlJJYAIPPE57/1qGYi8AUAaty2iH0w8J",
+	"KuzJGfuh/NYFV1xzUMzf19D+gTOIs/iclErJmaizdr+IzGl0iIsLPUmurn4iBfb8yalT01A7gDctK6s3",
+	"GPHBdBTxfut3fo+N/UsEMRm1v6jEkOUoVk5m9XKSI/Qk6ckxqo6SRUwImVXPK77Jw9WkF3oY/Gl8vTPo",
+	"iyKuPOwKVMEtHck6IPWibB33OZqF/YT/wBg7cngSDZ0cieSW+Ppl0a7zL2bi5LRj0PaWUVkcWsC/v912",
+	"eoyNQ5fPlTZDy1nzYQj2Yt1SVdnVroXWqIBn2A3FrhYh0eIGZnE82M/1196HQvfpo9U2hqffDAYDu5Sp",
+	"yX8o9M6J+8ZjRzYcX/APr/DWswFcTJ9OtxuTHbChpAp15iPCFk689nRv+/a2xYEqNeFVaTZd46jFDGXC",
+	"vVKO3pFs+HclxZd8n16NR/f9zktW8bGoMPnItdZ3eBQmyk1dCMMLbnh/wiWvN3+yxNpJE/DM3v3S8umz",
+	"/eR7icgaPmUApaEbesbyH1787z/95fL1zy+gt4KVET64hFa2Q5dOzco9Z+/ETgdn5/c8s5fWnPcyKKgJ",
+	"XWOFH0dWVt0ntfyF1yW0oUqMpItVXrD85eWrd69fXH4/evP2+xejq7c/vHjjWixFjuVZebtvPkLe3ud0",
+	"vhO1KadQcxyaepCgeAB4I9QZE30R2mAZj95oIxYPwJFPIrZTKPN734M3EACWzaFOwkxwjHP1/7H3dc1t",
+	"48jaf4WVm919S5HtbDI7keu9yOZkzqZ2JtlyPGcvRqkIEiGJawrQIahoVKn576fQHwAoERRtSbbk+Cqx",
+	"zQ8QH41G99PPY1y0DeNqtK+1aDQ+9Qv8tM+G6+T6508hlwWIr5FfvMwK91mjXIoi1jpw7+zKvR0mZ6M5",
+	"n0Jw0VIXeeoIeEDqRI8TUFKN9pIulzs2gch16NiA5dam4wv9tcpXl8ng4sXfuufd8+4FuBMvBi2GEJ74",
+	"BZ+41+2CJlFAeQQQVABXVZr6+vX5RZuWwu07NPGQWCt/UIilarL87ow6950FxiM1H2HckRCPqMEpJzhW",
+	"B+U995wmbnmIt08SRVxS6r1KaIMBIWqK3g9KPUAICWhLFHo2IKoC8AEGXIEDYgNAl2y3AnxVivloFsxH",
+	"Z8N6SnheJ+D2UKerutMnPeSKIhimjWSMl7bT3IgOpscXWFtfJIPcbmHl4DI55wMxFDQ5/X7S7QtyLNEK",
+	"mkLPGk8lzZrb2NQP0LKYj1vzQdb7snPv0uXtOwHoM+4UPNulZVvm40eVryjo1upauzGfMBnAWxiJzN4T",
+	"E1PJTJJm47EsIJbh0LtwfrZLiUS9780gvrw4bxVHnuiy3AupBlFxipL6wSRDWS6lVEm51G5em0pgkn93",
+	"nPYzMPAxG/qhPXf82+Bx90Ucf6zLyX1OEw18pX72OyoqcUfHoAOCkqSjcEFieIuWRPVvSPUUBTUAipE5",
+	"sENmHBilqgEfsv/J3MgYb4mfXgcCq/sXPAxiff39jYT2fpIE5BgUH3ms68hB0tfWUXTt3H5L2EqS/75E",
+	"hWSHWwdqL575N1LOATGErOSbE90unBu58mJjDLicCtPzzAS88fjrRgBKAY29KCH+2go5Mjb8PbGxtx78",
+	"ezScnV3Y3m87O88KqeTyXoF4d/u+2G7yC0lkV82YU3gH8BLUXaxrpAePYWIf0lJ1BGsbO5Uzi5Wd6hrJ",
+	"Q/sqeL8n5SNaIXsrFKIYjcuQC05GQvFS1V8lCvGDxwgj4zQZZuIGeeAYmhSh/IG77nF3u4L587S5nXiB",
+	"Fgzj/jfDLQwAV65ktVolDfoeUGDaIdJNCZTp6N2lMslYYZPSyC7hj5Va177e9eIcOGyCcn2gVpfzEtXN",
+	"qaAL8JofggNEB+tdhyv374BZbKh4AcVoIXwE9L4UHHN0AWvi0kQvTA9vkJpmYfS+coKn/Mqdpc6FSgZQ",
+	"gz9IMgXJ+5xgE6ghGxMsv/SRTuIq3S45XhUXz8pklhmQ+3mT7CgdvqEV3lc1YuGOnIEq1++kI+6FiLGQ",
+	"uUHeu/ZEH2N4qKHucfw8OpVNYIG9ggQipEqtyZOarDR8+z/tHY1sRW7BmEwBitvOmwwIeAv6ndGogS0m",
+	"OkipX0zXoDIX01iuyT4l1m8vz2+PNJB5zt2GZkisvGcBCxDNElV8Au6O1hagQsygs1aXj3bq0i/jgH/B",
+	"rpSk1BOJlNRvkkmhF3M7tYluAXmwnLpMX32VBdKvu1gxuDjAY4QTPqwkWOoiNfESfnibTHdM1u1Nvf0u",
+	"ouxQF3XLQW5UXvda1KWmGbxFhN2JzvPGAckTmJmDbSL0j0m9PfzuAyi5n2zAM+TNOaBCPG//t1GCf0fP",
+	"VBX/SBdImSY44a8qPs5JkWcs2xA9EYQ/z6FUNnCN4cLjTFCMM5AmNs0gbaXtRjvJffURHnh7SSEhXTVi",
+	"gA8guZUm7snRBgBI/j7P7F9SPROZMk6vXKVJucxGFfqaEl+NZpSFjTqcBXN/R1Q2RH5ZgQjrKEC13hpL",
+	"dB0JQuELs7CEyWns0yqNeWo/cU+18dW4W53TBBt+A7qS/97aeaLmfOL7Yi7URkua3LfRuvvYogVv7T1t",
+	"3l4pXEMvbjWPerJgdNpnn/HRmE6+U1uaWC93R2qd5pZDIxxlQ6IO7TDEy9t+oDqhBDaeyk+ILslnoTOo",
+	"AlUTqtjF8ICjEXxoqoeWJj6bzXVRHkct9TVFY12tD515TCnKbPTFF1c7L5/iq7WAOOtBD84w7/ElXczm",
+	"eGp6mfxSKY6xx/ciK32Jc69Sxk31uSKhwmT7f9VXAyhaZY4GX6aE3ck1StT+58+Ba/YySfXIUI93Z5Sr",
+	"yb6KEhIxwW4HJUcuqGUIIka/D7AAXL8zIyHErHZ/whe+xfLJbZAncYNJH5CANMDhgUeurCCMJMh6CRd1",
+	"HvOlsKrTAjZupd3FUZBkanY9E9q2SpXOdeardQrpa0iqrec62FiDZHoXorn9R8dhJtNoxYpv7/Kkey1r",
+	"fT/D4slYaD3gRQhLzwEDiDqdxxxeP4GS0x13uV/s2nKDRCGUkL6ikk/erRY0z77GMaSfxMpXB6BiYiV6",
+	"kmt9Y605RJIpxg8JMI4bw6xa9hJhbiivJ0oiK2NaILaWGMffU7AcDs295Fv/mW1J/1kv+a3vAGn9Z52k",
+	"2+1+/mPQcYEeYlp+8eo8mZlYKB3OMHg0WWIonfg5tBoBjtOJ4/VIvytjhwvDKm/CSHzSIhAPDYQzEJbE",
+	"wvd2quF5qkj33Bfd5E1f7TtOnxwqTN9X2DfvcoMFu+hW9Koft5aRacjB+AmaQnGwk3xEKlQIB0JCoCEf",
+	"0Ff/0EvocSjDpsCBiyUI/jxhbjDFa6fbUMAHjIKJhN5LnjO7JzoZeiZB9xUfy7MNOtkuqOeLOd6IOsHI",
+	"1hqp5/3Zrt4WQOq9RG9dGNTO6i1hz1uHeV9Wo7z2x7Wwp3g+/vzt5Y9/tAp1NkaA2X/aEvZ9ZNHbA0Rs",
+	"D3nCtVP7g1yaw8ZU9fA/clSyLZmKW4ZXiWXeJDvTgjzIOVqqwFwGefbgi07kJI1xXO/HbAYJP8AVbSKE",
+	"GDwuHYOgqw2eiXI0lUgyjQtwKHPvIK2SqUjdFrgKmGLtSqUNTXCQlH0MopkaSmua7HYFIVPQNO0rrrsl",
+	"bVtPQnXxQ/LP7O9ksmkOWv/dvxPTr9RED5wgPx8OiCnQTcJmKKEEcICXf1koELAn1R9vBF0hOlac/3+5",
+	"iMZMscui1gTKhNvluHE44GAC/JSiRIgxqPljH3J+dg4s8RAnIDFWN3ZOGIlQJZTeRYN/uYMwUqwHbDtb",
+	"R0nt5ATsfzRlbUeH5t/AUYe5qepVcnKoUjDGJanpe0N5au6LbhPx+63jA9+FbqgdqFjQ9QNiFYerJEtP",
+	"jn9+PWN2GjkyaNrZN/vPH1HrP5Fg/J8deFpEgYwACno47mOigrAGaWEedli3X207coc5cOZ56moDGteB",
+	"0k+FXMtxNGGUgrBcPco/8paNgH7YUUdTrY3suEiHExLPlNMvAnAOn37hOYjtCeLJKAvYTd65PGhfeXDQ",
+	"TM+g3hDvDvKjwFJid8Eqg6arLXIYOA68ZMBpU34xi6Htj6FMB8AYNRYFfn5Q1fvngbvKDEJCkb9ETqF2",
+	"0NpFuGFDf+hso39/1anY207OrYju6AOgkPFZbjjpB0MpoYqau55nDU6X0doc7Tgd/LUUBp50Wa8XFYz0",
+	"JZp4TGHwxAIfV+Qwe0uTkAWJ9cdQp5k0+3YPjni/D4P4dSXdTiT0wbKqD8BS6DOxhDw3UzjHTHWesslb",
+	"PfbdppBlsTqyCpzwm5r04WnYwGiwkfDBADYewmgVFNa4jWJi7Qmy+fsomkhAv9BFo0B7m5n0+S1w6JoX",
+	"EsIzAJWHSKS2V0D01B5yIe6NsVQWZHEn2w5JCWI8mWLcQzG6sfvhTIIEobOlSsoUMqIwVL1EKEw7OJtq",
+	"EpEvxcqa4bEsZKSqrixWh3Yhr2Au1RgZxE1R80j35hFVvzyA7fpo+5IXACVfqnO0xnDdxT5YE9iI3guo",
+	"2qo1ouAaODuKzFHshZZrd655pORMQLJ5BgTsYyLlpFBIRSEJOwEU7IJ3mEA9cC6MkWlfaUg9uYSxu5eM",
+	"Bxe6EJW+SpOB3QMH7Ms6iHsicqP5t+V6M6zX2kmGciQWxv7WfTVSqlMIpMER/fd0dRJeaBn4DhWo2yUG",
+	"75e+N5/Ab3U+tt2azJNXVueVrdi42QVVOVw8Qo9sngt1TBA65NlCiBrG7TuYKOY9xv5Qj33DHCrGoUlQ",
+	"g39kzY1hUK2ElbAErGYfThArtH0/5hb6aig7LPxhj4ajfAEE0wDtdmfQOkUOtEhk8TlRATVNRP3lCrOZ",
+	"HWnkCbSF0iobidxDWXpMiWf6ilkQgJ3M3gP8pSZJNQQuzFQvGeA3YUVV95fgJwCoAwg0aAIyn6GmCVCQ",
+	"Dxxuwx54MdiJ3zORZeD3gmsJGRanHniZDHJrB2lTo7g/BIuw0Iv21zxD3sksRQjBdY3IX4cxhDA89vcA",
+	"bOxAjbg9eRes27tdaqWbfJISUY32N91Zre8Kq+O+Var3j8troYlx7GIT/8pFnF9MqHDFJql+Epg4GbTf",
+	"w0Zf1ifObnDAQE2mIZd+5a66rWV5Yz6OmZCwjW2x119n7dgFb5thtMem1lf/HaKep56+5IGLpTCvNtzm",
+	"74nj0CVDK2fDzYRouK6OMCnqmnf2zY7gH+2W8sfxNZ5xnxb0o13Q3/tShogTzvIHXsvbr7arcceFf/bN",
+	"Dngjjd2bcSmLpShS4+D6BPa3hy9SWVqKUFsSUaUdV/7bWmKyQ1LEcHYjZDEfg0jPsuuFhXvJ/xtALnxT",
+	"oZHUnV5evIgLnl/5gMftBvUXlBZsPU7vxyjr2+bSOtXEh5G2+y9G7DtpOxysp2NHelIHAScoXxPgq5q2",
+	"2iREyPKOsQpJsmwYfgAYaJXm3ZXGANF7XRT+zkvvkL7E+/EHrSQt1fvYkbdFpu8gc+0Vrv9ax+P5ngTc",
+	"nf65taX2q1mpHVFDp7GBE3ht67Q+zh27RaBbzNpf/D/orgXx50UE3Aa4IbuYXdA1pn3tFzLJX3dQvdHX",
+	"X/cGGNMMaJz/s+CfkcPy3f8uRO6UntfkqsEhwMCm8hTxvoxIJPPA+PqSFoiKW0OjDCUVWytr99VdpbXr",
+	"QqeL8ii9iNCSde5VqvkQ2sl/3Dar2loZ+ahae0y6xm+xtKde13iHXWmfPLHbPgHJY3dq7pOb+xRdb5CL",
+	"2up87HYqP5tmptRFHCD0DvP2LBgEqWGc9Z1kMU/tf+wCptpr8tBDlrcQ3i0Tep2XTGbKNwfDYfz3TGDi",
+	"MxlKqZDeZLhKhN1bw8bg0Rwdvm7yxjXEpZBBZsq9t9TaQwGX2CjVSQb//e56QGCXNf6vGN0Xm9Z/UAfe",
+	"d3bzwAcH/qxaKKDx4Zb9aKY8FH/TUI6IcPXJya918ttbl1KjDNzDA2D+jXwRTMydXIckEUu/9ntw7ggw",
+	"WmwkoNZSlqXnLltTyQHxNyzdpGgjACsCAqIhODSAJ+5AfasjJwAwlEpl2lcBV8Z7/8RCImQZ4CSOkwOw",
+	"JbNMLUoXE2UUsa+WBgijndCIiaZg6svz1z1XVD0SSmk78VHu1T3E3kbaAo4URUlWsZ9oWuG1uGQY+58o",
+	"PbVF0D0bTYnLGL6BeY6JmoLLfIBU2P7dcXoQ4ihLPVgTjoVAM+lV65xug9tPgBOeNgV7sKsSKpxfvP7r",
+	"D+NX8vmPo4vh87+lL8Tz1+Pz8+cvxavhD6O/pT/K1+MI7jFLY6jHH14+pGgmDkRMMNP+8Um2wG8F4kYC",
+	"bB/hY3aeZFhrsJlwdcwDrY0iS89F0dfW4eCa6bWy6OQFVEy7h3CVeG+HKvGoK9NSDZMgy9yivRO+c0Ma",
+	"Od+r70e724akUzRRAbx49cPuQOVPmRq132l/VWUWJIobv7SssBBtIrbvDTQeoOs7II8ca2QUWO7AhwNK",
+	"/z4csLzq69RR3TiKg7VJL2GthhKp+H8TaloXciSzuTvRdBM4S420QRWIGdUrVS4tjczHXBE5KfTSVKXe",
+	"G1j26RmRmsgLELzPZovZs94LFCzAH85dz2WqlJOW2qxHe3rBYYoDEWgYT/PgEuAJgulYBw06atFT17yz",
+	"b/zfRt4El427h5kTT5hR4uBEporLXLmue+DJsf1qHoI9zKYzik9EPS8UW5aGda8rq4opyzIMXw1IIxvR",
+	"/91GF+otvfe2Hfukdf2kdd1Q2+5m5iYf2nexnMm3aT5IEQtnQArumEd9CrZAxTg4NEHxttKkCGeSuQS+",
+	"+sQ6fFj/zRe5WlO+BGM1cMgCwmJ006YyT0HTpK9EnjNrJqa0gToUYxfZTAblrw7gUk6l4vpVcCRB1sda",
+	"F1MlR2KKjVISz1NVay5SlnpFfbjljBfjrFyjqQTZuotX5+ezo6es3GSXugvdilTWW/7tmRjdwPpT/B+a",
+	"ErbLx+M8U/a23N79+REVu/LkiXpH8OfvoKjVF+4VC/WdOFg6z4didHMc0f2PeLgGgY1AVkmPkbvYhfMx",
+	"7k8MG8afyR3dVoEcRzoHWiIDwW8RasZzIA2s7wz5iZQTHALeK+qZoLLWVULpcV+5GlnGJmF5lDA3yKVQ",
+	"ZJMp4IgBbORUtjE0DmTgJpkvSgxQ+iwrxhomC1GkSbHIGfWMtbOjqbQX27frVKwo6gBT/08mAaEEWSAx",
+	"uAldX+ZFGERTxUOdrs663S5gtPoqfiHTN5x9o/8F914mApQuIJ9Ryt/LZChNlgZ8U5wAFqV9RzD4uOec",
+	"IdHEgPDhQNc+1dSzhZzprzJgKC2B9dxleHQR/G0q8jGen11lfjktJJXSOsJyuGtYgGPgGFsoZAz6Us4T",
+	"8Oxrpq+EuZFpL3n54kcq+uVYUlXuAKZUQL1e1tTr0iFEjbNiBnIkaUy7mVfqbc3OzvCslrsItc+Z/qMC",
+	"JNnWyRSGNgAlIcp/fSU/IdR3QKi/fPFjuxZmxQzG+YqnyMNs/aCEgQrx7iDmFiubdiwlod0k4g3ccsM9",
+	"UlIJbt7teCUqavgZZQvA+tqv7NUyP6BRZ5r8OMtDX9XQPHTo1McaZMupniG5kkD+bKI18lIIsPMkZGiB",
+	"EHM75wImpR0qgHgetlMvcCe2YF8ovF2qY2C4XNseSv4CCG6VWscIGa7uulscHzHDA28sjaQK4Wg/ESuc",
+	"aIVTJRi3Ppi7WftSz3WuJ3EI5ptkUoj5tOYI42W4oagm0ABYGNnzYm2oulpq0mkDy2gkGDtSRCPogE60",
+	"o0pk1h1grNKB+NJglhmTqcmgm/zs3hAysq34fX2FxDgQertMhnKlrSGdaUNxukIaeBPCd8ZjbAZpAcS4",
+	"3IjumAVfXSUIevDa7URwQSQYds2dvg2whIrrwWtZcGpc6Nn9p9xrm+CDbb5c4DAJ9c1QIWXHwylJc1HD",
+	"uQe2eIwOxnrL/i2StD4/Pw/y1q/wR85cX9Rkrg8ZA3NzJhIEg1V6ehjYQHEFR87+9kQEVxZGTGRT6hge",
+	"+itcdWjIHb6lXv28WCXgSQad3X3YUechBy5cxx02y0pzrENPrYvtkj9plvHTBZDS430gRmUcczDx4sO8",
+	"6dZrmVEfHFBSCt7QPFG69+Ts7QNlgFjcWUYikdTxwTSiodx1Hn2GlNBounXsKyWoTl1Lj7mVxEFymQzU",
+	"Is8HGNwjCT3sDwoC8QnMoYtN6RDlNL3s+RIOWmIGOtClScQizcq+QtEv700BSjpNRG5n5AofRTS0YqgB",
+	"rYk2gutacg2V8A7wCRKOgLkj9sNcGjvT//WelACR65ojFaKUjBy/OE9qHSEs4Amm/P5PZvjwX+FF930s",
+	"a7XSmA8ERUKP+Fy241JFZErbhRozwvsp9GikhHcLucPTt1LJQeuuWsoRBIdCkcuwhIArzS8pdrN5AaF+",
+	"RIHnElitRDCvFdVoEN6Yyj76Kl4YUshkojVRpVdeiuTwrvgDLlW6BJFQVPR0YmqhbgahCZCXWSvrYCM/",
+	"PlaFOC87XqJxzeN9OBcZ3xBxkHHout9hKcEdVpqRprl44OMYRF1pRsJUSGeZMh3r6PCR3C2mS18ZYw/y",
+	"phLBzAqUVQAm31p82yduzSMpc6TvieGEQZeYPvnEocJ6LpX7lnA2/omtWTAtxWgkze6O2rY5ffYtSxsJ",
+	"waAcTv5eOmFkTy3dsbYPkwUsRO3zqSQpqSD8gIrSuIW8YuVoErkC93AmVvYikoo2IVAgXBGXawsLWaPd",
+	"yvIrCVcW1vspjeJJiqpLUdAa/jvNJlNZJIXOPckzvo92OLgU/EPYQnpAPDZFNwUrfyaZr9yjlneTd5Dp",
+	"6CtX+uZKDdvwjEiV0qLY3CBqaH7e2eeeyCnlHWhuUz8xAx8FTg+9FlrYPOdCvE+3LSBqZGxL+CDRe2Ao",
+	"STIXRVlv0K/5c2/3bb6xICvWWL60Vptl53ssBGj/1j5gai/+fsQ+YaSaNirs5xPfpuwp1k+YGo9pT1tT",
+	"NMHtk9NQUuyrujs4fbUayW7yAc26tcJIg3E7024P5ni525wq1cp9BUQXGeg0S6K4kL/Ps8LjmHNRQr0Z",
+	"7nooPwXb41d9I9Nu8pHNv1BukwL+DMQhK9zFIGk8FdaKf9FfZTHosGifyCPoIvxgmI4HChbAs5FUp12s",
+	"4OIQr06jGqo8eh1PW4aG9hGHDWiWK79C6xZl84a1m79HmckK7CI4+fCZ2kmZ/5kgFkQbpw0JmScDu+i+",
+	"2MsGuGiCrOdfeG0DloRWU/vFfWWvR4ggLUS6c83zQucQiWZyKW5kOnCuKyx920RAj3zQaZV3ogwvs94h",
+	"0TUABpFwqxAbSEVx47SrHLgll+KrNF3/WrBAEFGIYETwQ3i9NxeG45nScfY449nDkVr/Qi+ZnmaFHJX5",
+	"CjXkC72YTCsDS3eB+TQcK6n2DK5GQNtmRZJnX233FFLMmA04eBwEfNDsJdbsxctpsZtuJzD6uY3nfEWG",
+	"+lQi/LgQtqz/o/ORweSc2ZF+bsf54Ci6uhY2RjlrYjTd5KdCz4C5hZgo0YY4mSHJW36F4YRchsAJuHT5",
+	"rgE5D19EOahkL6CT7JoJVuZEw9kaK5xohdYZBturH7/KwrsCh3R9G91eLpX3RkVpPIc/1jDjz7L029Ki",
+	"BHNXNx3uuEuf2dub5SJ5ujhxLtS5chuf0gX5rGlr+06qYziMG05tEOKBOdxXC5VLY6pXgUtLu1s3eUP6",
+	"jtxX1YhIN/kpyBOIIAtg/8/5vih46EaqX8RhlVj9S2rmPyBvFqMpd5+nvadD4HShUshfoKz3iWw2FUEh",
+	"t9/AFx75prMORFlH8AVzMDOeHUx4YjKoeeHiTvjtZeUEx5cojX/9k2e72ZigDHh5FKH6NrgaP/8p/Ucp",
+	"/tNDY3HkoxmYsy9EBU3n5VSLWRbFUdGfD1mZg2+I7PQjkee0oe+nn3XgXA1lrgH9oWt3THu7HC2KrFxB",
+	"9w6lKKw7+dtnu0Yopgw/frZXAgwDLlwU+bPeszNYG/TYzd1Uk0al/T5Eq1ToBINIWDcksoLGbUZdEfey",
+	"UKkoVjB1jM5hNIKbeeZs3v2JCPgwf40VkFO7G4qqKnTwMMKHbT6rhunddMBF4fIM2pYC9iKm2qxBwNq2",
+	"8CP5cXjY1HkaPISmU80j/hFQO6bSOk3FqvJ2hm1H3k5J/UU5tTvCiLE1wSOCA2nsIaF+fCVpVSyUCR6F",
+	"mrj145spU4och5U6GCdLcD/vGXaB/18AAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
