@@ -75,8 +75,9 @@ BEGIN
     RAISE EXCEPTION 'a token of the role % is above the one that revokes it', v_role USING ERRCODE = 'FL403';
   END IF;
   v_ids := tokens_ending_with(p_id);
-  IF p_leaked THEN
+  IF p_leaked THEN -- heads are locked before events are written, as by every write
     v_ids := v_ids || ARRAY(SELECT k.id FROM api_tokens k WHERE k.tenant_id = app_tenant() AND k.makers && v_ids AND k.id <> ALL (v_ids));
+    RETURN QUERY SELECT credentials_revoke(v_ids, p_id, p_actor);
   END IF;
   WITH ended AS (
     UPDATE api_tokens k SET revoked_at = clock_timestamp()
@@ -85,9 +86,6 @@ BEGIN
   SELECT app_tenant(), (p_actor->>'credential')::uuid, coalesce(p_actor->>'actor', ''), coalesce(p_actor->>'ip', ''),
          coalesce(p_actor->>'request_id', ''), 'token.revoke', 'token ' || o.id, ended_detail(nullif(p_id, o.id), p_leaked)
     FROM (SELECT p_id AS id UNION SELECT e.id FROM ended e) o;
-  IF p_leaked THEN
-    RETURN QUERY SELECT credentials_revoke(v_ids, p_id, p_actor);
-  END IF;
 END $$;
 
 -- What an event tells of what has ended: with which token, and that it has leaked. NULL: nothing.
