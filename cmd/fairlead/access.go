@@ -45,7 +45,7 @@ func (c *tokenCreateCommand) Run(ctx context.Context, sh *shell) error {
 	if !role.Valid() {
 		return usageError("--role is one of viewer, ci, editor, admin, owner")
 	}
-	at, err := expires(sh, c.Expires)
+	at, err := expires(sh, "expires", c.Expires)
 	if err != nil {
 		return err
 	}
@@ -68,25 +68,11 @@ func (c *tokenCreateCommand) Run(ctx context.Context, sh *shell) error {
 	return made(s, c.Listing.JSON, raw, "token "+t.ApiToken.Id+" of the role "+string(t.ApiToken.Role)+" made; it is shown this once:", t.Token)
 }
 
-type tokenRevokeCommand struct {
-	Listing listing `embed:""`
-	ID      string  `arg:"" help:"The token's id."`
-}
-
-// Run ends the token.
-func (c *tokenRevokeCommand) Run(ctx context.Context, sh *shell) error {
-	s, err := c.Listing.Connection.openFor(sh, ofTenant)
-	if err != nil {
-		return err
-	}
-	resp, err := s.api.RevokeToken(ctx, s.tenant, c.ID) //nolint:bodyclose // revoked closes it
-	return revoked(s, c.Listing.JSON, resp, err, "token", c.ID)
-}
-
 // credentialCommand is "fairlead credential".
 type credentialCommand struct {
 	List   credentialListCommand   `cmd:"" help:"List the credentials with which the fleet's nodes connect."`
 	Create credentialCreateCommand `cmd:"" help:"Make a credential, and print its token this once."`
+	Renew  credentialRenewCommand  `cmd:"" help:"Make the next credential for the nodes of one, and print its token this once."`
 	Revoke credentialRevokeCommand `cmd:"" help:"End a credential, and the streams that use it."`
 }
 
@@ -96,13 +82,21 @@ type credentialListCommand struct {
 
 // Run prints the credentials.
 func (c *credentialListCommand) Run(ctx context.Context, sh *shell) error {
-	return list(c.Listing, sh, ofFleet, "the fleet has no credential", []string{"ID", "NODES", "EXPIRES", "REVOKED", "DESCRIPTION"},
+	return list(c.Listing, sh, ofFleet, "the fleet has no credential", []string{"ID", "NODES", "EXPIRES", "REVOKED", "MADE BY", "LAST USED", "FROM", "DESCRIPTION"},
 		func(k client.Credential) []string {
-			return []string{k.Id, k.Nodes, until(k.ExpiresAt), until(k.RevokedAt), k.Description}
+			return []string{k.Id, k.Nodes, until(k.ExpiresAt), until(k.RevokedAt), makerName(k.MadeBy), until(k.LastUsedAt), deref(k.LastUsedFrom), k.Description}
 		},
 		func(s *session, limit *int, cursor *string) (*http.Response, error) {
 			return s.api.ListCredentials(ctx, s.tenant, s.fleet, &client.ListCredentialsParams{Limit: limit, Cursor: cursor})
 		})
+}
+
+// makerName is "" of a maker that is not known.
+func makerName(m *client.Maker) string {
+	if m == nil {
+		return ""
+	}
+	return m.Name
 }
 
 type credentialCreateCommand struct {
@@ -114,7 +108,7 @@ type credentialCreateCommand struct {
 
 // Run makes the credential and prints its token.
 func (c *credentialCreateCommand) Run(ctx context.Context, sh *shell) error {
-	at, err := expires(sh, c.Expires)
+	at, err := expires(sh, "expires", c.Expires)
 	if err != nil {
 		return err
 	}
@@ -130,17 +124,31 @@ func (c *credentialCreateCommand) Run(ctx context.Context, sh *shell) error {
 	return made(s, c.Listing.JSON, raw, "credential "+k.Credential.Id+" of the nodes "+k.Credential.Nodes+" made; its token is shown this once:", k.Token)
 }
 
-type credentialRevokeCommand struct {
-	Listing listing `embed:""`
-	ID      string  `arg:"" help:"The credential's id."`
+type credentialRenewCommand struct {
+	Listing    listing `embed:""`
+	ID         string  `arg:"" help:"The id of the credential to renew."`
+	Expires    string  `placeholder:"WHEN" help:"When the new one ends: a date, or a time from now such as 30d; 90 days where it is left out."`
+	OldExpires string  `placeholder:"WHEN" help:"When the old one ends, if not sooner: a date, or a time from now such as 24h. Left out, its end stays."`
 }
 
-// Run ends the credential.
-func (c *credentialRevokeCommand) Run(ctx context.Context, sh *shell) error {
+// Run makes the next credential and prints its token.
+func (c *credentialRenewCommand) Run(ctx context.Context, sh *shell) error {
+	at, err := expires(sh, "expires", c.Expires)
+	if err != nil {
+		return err
+	}
+	old, err := expires(sh, "old-expires", c.OldExpires)
+	if err != nil {
+		return err
+	}
 	s, err := c.Listing.Connection.open(sh)
 	if err != nil {
 		return err
 	}
-	resp, err := s.api.RevokeCredential(ctx, s.tenant, s.fleet, c.ID) //nolint:bodyclose // revoked closes it
-	return revoked(s, c.Listing.JSON, resp, err, "credential", c.ID)
+	resp, err := s.api.RenewCredential(ctx, s.tenant, s.fleet, c.ID, client.CredentialRenew{ExpiresAt: at, OldExpiresAt: old})
+	k, raw, err := answer[client.CredentialCreated](s, resp, err)
+	if err != nil {
+		return err
+	}
+	return made(s, c.Listing.JSON, raw, "credential "+k.Credential.Id+" of the nodes "+k.Credential.Nodes+" made in the place of "+c.ID+"; its token is shown this once:", k.Token)
 }

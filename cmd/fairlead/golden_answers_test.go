@@ -30,9 +30,10 @@ const (
 		"first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-04T03:04:05Z", "refusals": [{"type": "listeners", "name": "edge", "version": "e1a2c3d4e5f60718", "revision": 7, "detail": "unknown filter", "action": "kept the last good version", "action_code": "kept", "at": "2026-01-04T03:04:05Z"}]}`
 	goldenRef        = `{"type": "listeners", "name": "edge"}`
 	goldenToken      = `{"id": "tok1", "name": "pipeline", "role": "ci", "fleet": "edge", "created_at": "2026-01-02T03:04:05Z", "expires_at": "2026-05-01T00:00:00Z", "made_by": {"kind": "token", "name": "ada"}}`
-	goldenCredential = `{"id": "cred1", "nodes": "edge-*", "description": "rack 1", "created_at": "2026-01-02T03:04:05Z", "expires_at": "2026-05-01T00:00:00Z"}`
-	goldenTenant     = `{"id": "11111111-1111-4111-8111-111111111111", "slug": "acme", "name": "Acme", "created_at": "2026-01-02T03:04:05Z"}`
-	goldenPage       = `{"items": [` + goldenBackend + `, ` + goldenSecret + `]}`
+	goldenCredential = `{"id": "cred1", "nodes": "edge-*", "description": "rack 1", "created_at": "2026-01-02T03:04:05Z", "expires_at": "2026-05-01T00:00:00Z", "made_by": {"kind": "token", "name": "ada"},
+		"last_used_at": "2026-01-04T03:00:00Z", "last_used_from": "10.0.0.1"}`
+	goldenTenant = `{"id": "11111111-1111-4111-8111-111111111111", "slug": "acme", "name": "Acme", "created_at": "2026-01-02T03:04:05Z"}`
+	goldenPage   = `{"items": [` + goldenBackend + `, ` + goldenSecret + `]}`
 )
 
 // goldenFleet is the fleet's answer.
@@ -53,6 +54,7 @@ var answers = map[string]reply{
 	"GET /v1/tenants/acme/tokens":            ok(`{"items": [` + goldenToken + `]}`),
 	"POST /v1/tenants/acme/tokens":           created(`{"api_token": ` + goldenToken + `, "token": "flc_shown-this-once"}`),
 	"DELETE /v1/tenants/acme/tokens/tok1":    {status: http.StatusNoContent},
+	"GET /v1/tenants/acme/tokens/tok1/made":  ok(`{"token_count": 2, "staying_token_count": 1, "tokens": [` + goldenToken + `], "credential_count": 3, "credentials": [{"fleet": "edge", "credential": ` + goldenCredential + `}]}`),
 	"GET /v1/tenants/acme/audit":             ok(`{"items": [{"at": "2026-01-02T03:04:05Z", "kind": "token.create", "object": "token tok1", "by": {"kind": "token", "name": "ada"}, "address": "10.0.0.9", "request_id": "req-7"}]}`),
 	"GET /v1/tenants/acme/fleets/prod":       ok(goldenFleet("prod")),
 	"POST /v1/tenants/acme/fleets/prod/plan": ok(goldenPlan), "POST /v1/tenants/acme/fleets/prod/apply": ok(goldenWritten),
@@ -77,6 +79,7 @@ var answers = map[string]reply{
 	"GET /fleet/events":                     ok(`{"items": [{"id": "1", "at": "2026-01-04T03:04:05Z", "kind": "refused", "node": "edge-1", "nodes": 1, "resource": ` + goldenRef + `, "revision": 7, "version": "e1a2c3d4e5f60718", "detail": "unknown filter", "action": "kept the last good version", "action_code": "kept"}], "position": "p1"}`),
 	"GET /fleet/credentials":                ok(`{"items": [` + goldenCredential + `]}`),
 	"POST /fleet/credentials":               created(`{"credential": ` + goldenCredential + `, "token": "flf1.shown-this-once"}`),
+	"POST /fleet/credentials/cred1/renew":   created(`{"credential": ` + goldenCredential + `, "token": "flf1.shown-this-once"}`),
 	"DELETE /fleet/credentials/cred1":       {status: http.StatusNoContent},
 }
 

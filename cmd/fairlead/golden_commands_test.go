@@ -60,6 +60,7 @@ var shownCommands = map[string]shownCommand{
 	"token revoke":      {args: []string{"tok1"}},
 	"credential list":   {},
 	"credential create": {args: []string{"edge-*"}},
+	"credential renew":  {args: []string{"cred1", "--old-expires", "2026-02-01"}},
 	"credential revoke": {args: []string{"cred1"}},
 }
 

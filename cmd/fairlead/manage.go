@@ -99,13 +99,13 @@ func (s *session) tellEnd(asJSON bool, what map[string]any) error {
 }
 
 // expires reads a date, or a time from now such as 720h or 30d; nil for "".
-func expires(sh *shell, text string) (*time.Time, error) {
+func expires(sh *shell, flag, text string) (*time.Time, error) {
 	t, away, err := moment(text)
 	switch {
 	case text == "":
 		return nil, nil //nolint:nilnil // said above
 	case err != nil || away < 0:
-		return nil, usageError(fmt.Sprintf("--expires: %q is not a date such as 2027-01-31, nor a time from now such as 30d or 12h", text))
+		return nil, usageError(fmt.Sprintf("--%s: %q is not a date such as 2027-01-31, nor a time from now such as 30d or 12h", flag, text))
 	case away > 0:
 		t = sh.now().Add(away).UTC().Truncate(time.Second)
 	}

@@ -48,6 +48,11 @@ func TestManage(t *testing.T) {
 	if out := w.on("edge", "", "credential", "list", "--json").is(t, exitOK); !strings.Contains(out, id) {
 		t.Error(out)
 	}
+	r = w.on("edge", "", "credential", "renew", id, "--old-expires", "24h")
+	if !strings.HasPrefix(r.is(t, exitOK), "flf1.") || !strings.Contains(r.err, "of the nodes edge-* made in the place of "+id) {
+		t.Errorf("%+v", r)
+	}
+	w.on("edge", "", "credential", "renew", id, "--old-expires", "soon").want(t, exitUsage, "", "fairlead: --old-expires: \"soon\" is not a date such as 2027-01-31, nor a time from now such as 30d or 12h\n")
 	w.on("edge", "", "credential", "revoke", id).want(t, exitOK, "", "credential "+id+" is revoked\n")
 	w.on("edge", "", "credential", "revoke", "nobody").is(t, exitFailed)
 }

@@ -30,3 +30,11 @@ type Denied struct {
 	Attempts    int64
 	First, Last time.Time
 }
+
+// CredentialUse is when a node credential was used last, and from where.
+type CredentialUse struct {
+	Key
+	Credential CredentialID
+	At         time.Time
+	Address    string // without a port
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/store"
 	"fairlead/web"
@@ -271,4 +272,66 @@ func moments(xs []float64) (mean, variance float64) {
 		variance += (x - mean) * (x - mean) / float64(len(xs)-1)
 	}
 	return mean, variance
+}
+
+// A node credential ends after 90 days unless more was asked for, and is renewed before it does.
+func TestT32_ANodeCredentialEndsAndIsRenewed(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	var old, next oapi.CredentialCreated
+	w.do(http.MethodPost, w.at("credentials"), `{"nodes": "router-*", "description": "the routers"}`).is(201, &old)
+	if life := old.Credential.ExpiresAt.Sub(old.Credential.CreatedAt).Round(time.Hour); life != defaultLife {
+		t.Errorf("it lives for %v", life)
+	}
+	path := w.at("credentials", old.Credential.Id, "renew")
+	at := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
+	w.do(http.MethodPost, path, `{"expires_at": "`+at(365*24*time.Hour)+`", "old_expires_at": "`+at(time.Hour)+`"}`).is(201, &next)
+	c := next.Credential
+	if c.Nodes != "router-*" || c.Description != "the routers" || c.Id == old.Credential.Id || next.Token == old.Token || time.Until(*c.ExpiresAt) < 364*24*time.Hour {
+		t.Errorf("renewed %+v", next)
+	}
+	if id, err := auth.ParseNodeToken(next.Token); err != nil || id.String() != c.Id {
+		t.Errorf("its token is of %v, %v", id, err)
+	}
+	var list oapi.CredentialList
+	w.do(http.MethodGet, w.at("credentials"), "").is(200, &list)
+	if len(list.Items) != 2 || time.Until(*list.Items[1].ExpiresAt) > time.Hour || list.Items[1].RevokedAt != nil || list.Items[1].LastUsedAt != nil {
+		t.Errorf("the old one: %+v", list.Items)
+	}
+	for body, field := range map[string]string{
+		`{"expires_at": "` + at(367*24*time.Hour) + `"}`: "/expires_at", `{"expires_at": "2020-01-01T00:00:00Z"}`: "/expires_at",
+		`{"old_expires_at": "2020-01-01T00:00:00Z"}`: "/old_expires_at", `{"nodes": "*"}`: "/nodes",
+	} {
+		w.do(http.MethodPost, path, body).isProblem(400, "invalid_request", field)
+	}
+	w.do(http.MethodPost, w.at("credentials", "x", "renew"), `{}`).isProblem(404, "not_found", "")
+	w.do(http.MethodDelete, w.at("credentials", old.Credential.Id), "").is(204, nil)
+	p := w.do(http.MethodPost, path, `{}`).isProblem(409, "credential_ended", "")
+	if *p.Detail != "the node credential has ended: make a new one" {
+		t.Errorf("told %q", *p.Detail)
+	}
+}
+
+func TestT32_TheListTellsMakerAndLastUse(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	var made oapi.CredentialCreated
+	w.do(http.MethodPost, w.at("credentials"), `{"nodes": "*"}`).is(201, &made)
+	id, err := fleet.ParseCredentialID(made.Credential.Id)
+	must(t, err)
+	at := time.Now().Add(-time.Minute).UTC().Truncate(time.Microsecond)
+	must(t, w.nodes.NoteCredentialUses(t.Context(), []fleet.CredentialUse{{Key: fleet.Key{Tenant: w.tenant.ID, Fleet: w.fleet.ID}, Credential: id, At: at, Address: "192.0.2.7"}}))
+	var list oapi.CredentialList
+	w.do(http.MethodGet, w.at("credentials"), "").is(200, &list)
+	c := list.Items[0]
+	if c.MadeBy == nil || c.MadeBy.Name != "owner" || c.LastUsedAt == nil || !c.LastUsedAt.Equal(at) || *c.LastUsedFrom != "192.0.2.7" {
+		t.Errorf("listed %+v", c)
+	}
+	// Of what an older server made the maker is not known.
+	w.db.Exec(t, `UPDATE node_credentials SET made_by = NULL, makers = '{}'`)
+	list = oapi.CredentialList{}
+	w.do(http.MethodGet, w.at("credentials"), "").is(200, &list)
+	if list.Items[0].MadeBy != nil {
+		t.Errorf("made by %+v", list.Items[0].MadeBy)
+	}
 }

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"time"
 
 	"fairlead/internal/auth"
@@ -90,6 +92,33 @@ func (a *API) CreateCredential(ctx context.Context, r oapi.CreateCredentialReque
 	return oapi.CreateCredential201JSONResponse{Credential: credentialOf(n), Token: token}, nil
 }
 
+// RenewCredential implements renewCredential.
+func (a *API) RenewCredential(ctx context.Context, r oapi.RenewCredentialRequestObject) (oapi.RenewCredentialResponseObject, error) {
+	c := callOf(ctx)
+	old, err := fleet.ParseCredentialID(r.Id)
+	if err != nil {
+		return nil, noSuchCredential(fleet.ErrNotFound, r.Id)
+	}
+	now := time.Now()
+	expires, err := expiry(r.Body.ExpiresAt, now)
+	if err != nil {
+		return nil, err
+	}
+	oldEnd := deref(r.Body.OldExpiresAt)
+	if r.Body.OldExpiresAt != nil && !oldEnd.After(now) {
+		return nil, badField("/old_expires_at", "too_small", "the time has to be in the future; to end the old credential at once, renew it and then revoke it")
+	}
+	id, token, hash := auth.NewNodeToken(expires)
+	n, err := a.store.RenewNodeCredential(ctx, c.tenant.ID, c.fleet.ID, c.actor, old, oldEnd, store.NodeCredential{ID: id, Hash: hash, ExpiresAt: expires})
+	if errors.Is(err, fleet.ErrConflict) {
+		return nil, refuse(http.StatusConflict, "credential_ended", "the node credential has ended: make a new one")
+	}
+	if err != nil {
+		return nil, noSuchCredential(err, r.Id)
+	}
+	return oapi.RenewCredential201JSONResponse{Credential: credentialOf(n), Token: token}, nil
+}
+
 // RevokeCredential implements revokeCredential.
 func (a *API) RevokeCredential(ctx context.Context, r oapi.RevokeCredentialRequestObject) (oapi.RevokeCredentialResponseObject, error) {
 	c := callOf(ctx)
@@ -104,8 +133,14 @@ func (a *API) RevokeCredential(ctx context.Context, r oapi.RevokeCredentialReque
 }
 
 func credentialOf(n store.NodeCredential) oapi.Credential {
-	return oapi.Credential{
+	out := oapi.Credential{
 		Id: n.ID.String(), Nodes: n.Nodes, Description: n.Description, CreatedAt: n.CreatedAt,
 		ExpiresAt: optionalTime(n.ExpiresAt), RevokedAt: optionalTime(n.RevokedAt),
+		LastUsedAt: optionalTime(n.LastUsedAt), LastUsedFrom: optional(n.LastUsedFrom),
 	}
+	if n.CreatedBy.Credential != (fleet.CredentialID{}) {
+		by := makerOf(n.CreatedBy)
+		out.MadeBy = &by
+	}
+	return out
 }

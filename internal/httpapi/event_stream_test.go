@@ -182,7 +182,7 @@ func TestStreamsEnd(t *testing.T) {
 		w.owner = token
 		s := w.follow("")
 		w.owner = owner
-		must(t, w.store.RevokeToken(t.Context(), w.tenant.ID, tester, id, auth.Roles()))
+		must(t, w.store.RevokeToken(t.Context(), w.tenant.ID, tester, id, store.Revocation{Within: auth.Roles()}))
 		if got := s.end(); got != ": the token has ended" {
 			t.Errorf("%q", got)
 		}

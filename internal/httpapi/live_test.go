@@ -112,7 +112,7 @@ func TestLiveStreamsEndAndAreBounded(t *testing.T) {
 	other := fresh.followAt("live", "")
 	fresh.followAt("events", "")
 	fresh.do(http.MethodGet, w.at("live"), "", "Accept", eventStreamType).isProblem(429, "too_many_waiting", "")
-	must(t, w.store.RevokeToken(t.Context(), w.tenant.ID, tester, id, auth.Roles()))
+	must(t, w.store.RevokeToken(t.Context(), w.tenant.ID, tester, id, store.Revocation{Within: auth.Roles()}))
 	if got := s.end(); got != ": the token has ended" {
 		t.Errorf("%q", got)
 	}

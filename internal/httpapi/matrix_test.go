@@ -20,7 +20,7 @@ var matrix = map[string]string{
 	"whoami": "yyyyyy", "signIn": "yyyyyy", "signOut": "yyyyyy", "endOtherSessions": "yyyyyy", "listSessions": "yyyyyy", "endSession": "nnnyyy", "listOperatorSessions": "nnnnny", "endOperatorSession": "nnnnny",
 	"getGuard": "yyyyyy", "getSchemas": "yyyyyy", "getSchema": "yyyyyy", "getMessageSchema": "yyyyyy",
 	"listTenants": "yyyyyy", "createTenant": "nnnnny", "getTenant": "yyyyyy", "deleteTenant": "nnnnyy", "restoreTenant": "nnnnny",
-	"listTokens": "nnnyyy", "createToken": "nnnyyy", "revokeToken": "nnnyyy", "handOverToken": "nnnnyy", "listTenantEvents": "nnnyyy", "listAudit": "nnnyyy", "getAuditCheck": "nnnyyy", "listAuditChain": "nnnyyy",
+	"listTokens": "nnnyyy", "createToken": "nnnyyy", "revokeToken": "nnnyyy", "getTokenMade": "nnnyyy", "handOverToken": "nnnnyy", "listTenantEvents": "nnnyyy", "listAudit": "nnnyyy", "getAuditCheck": "nnnyyy", "listAuditChain": "nnnyyy",
 	"listServers": "nnnnny", "listOperatorTokens": "nnnnny", "createOperatorToken": "nnnnny", "revokeOperatorToken": "nnnnny",
 	"getUsage": "yyyyyy", "getFleetUsage": "yyyyyn", "getLive": "yyyyyn", "getTenantLive": "yyyyyy", "getTopology": "yyyyyn", "listFindings": "yyyyyn", "getLimits": "nnnnny", "updateLimits": "nnnnny",
 	"listFleets": "yyyyyn", "createFleet": "nnnyyn", "getFleet": "yyyyyn", "updateFleet": "nnnyyn", "deleteFleet": "nnnyyn", "restoreFleet": "nnnyyn",
@@ -28,7 +28,7 @@ var matrix = map[string]string{
 	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "importConfig": "nyyyyn", "getBootstrap": "yyyyyn", "rollback": "nyyyyn", "planRollback": "nyyyyn",
 	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
 	"listRevisionChanges": "yyyyyn", "compareRevisions": "yyyyyn", "listResourceHistory": "yyyyyn",
-	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "revokeCredential": "nnnyyn",
+	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "renewCredential": "nnnyyn", "revokeCredential": "nnnyyn",
 	"listNodes": "yyyyyn", "getNode": "yyyyyn", "getNodeConfig": "yyyyyn", "getNodeWhy": "yyyyyn", "retryNode": "nyyyyn", "listEvents": "yyyyyn",
 }
 
@@ -52,7 +52,7 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 		fill["{fleet}"] = gone.Name
 	case "retryNode":
 		w.refusingNode(f.ID, "n", fleet.Refusal{Type: fleet.Cluster, Name: "a", Version: "v", Revision: 1})
-	case "revokeCredential":
+	case "revokeCredential", "renewCredential":
 		var c oapi.CredentialCreated
 		w.do(http.MethodPost, base+"/credentials", `{"nodes": "*"}`).is(201, &c)
 		fill["{id}"] = c.Credential.Id
@@ -62,7 +62,7 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 		fill["{id}"] = w.signedIn(w.token(w.tenant, auth.RoleViewer, nil)).id
 	case "endOperatorSession":
 		fill["{id}"] = w.operatorSession().String()
-	case "revokeToken", "handOverToken":
+	case "revokeToken", "handOverToken", "getTokenMade":
 		var k oapi.TokenCreated
 		w.do(http.MethodPost, "/v1/tenants/"+w.tenant.Slug+"/tokens", `{"name": "x", "role": "viewer"}`).is(201, &k)
 		fill["{id}"] = k.ApiToken.Id
@@ -78,7 +78,7 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	}
 	body := map[string]string{
 		"createTenant": `{"slug": "t-` + f.Name + `"}`, "createFleet": `{"name": "new-` + f.Name + `"}`,
-		"signIn": `{"token": "` + w.owner + `"}`, "createToken": `{"name": "x", "role": "viewer"}`, "createOperatorToken": `{"name": "x"}`, "createCredential": `{"nodes": "*"}`, "rollback": `{"revision": 1}`, "planRollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`, "updateLimits": `{"tokens": null}`,
+		"signIn": `{"token": "` + w.owner + `"}`, "createToken": `{"name": "x", "role": "viewer"}`, "createOperatorToken": `{"name": "x"}`, "createCredential": `{"nodes": "*"}`, "renewCredential": `{}`, "rollback": `{"revision": 1}`, "planRollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`, "updateLimits": `{"tokens": null}`,
 		"importConfig": `{"static_resources": {}}`,
 		"putResource":  asDocument(cluster("a")), "plan": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`, "apply": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`,
 	}[id]

@@ -62,6 +62,7 @@ var rules = map[string]rule{
 	"listTokens":    {scope: ofTenant, action: auth.ManageTokens},
 	"createToken":   {scope: ofTenant, action: auth.ManageTokens},
 	"revokeToken":   {scope: ofTenant, action: auth.ManageTokens},
+	"getTokenMade":  {scope: ofTenant, action: auth.ManageTokens},
 	"handOverToken": {scope: ofTenant, action: auth.HandOverTokens},
 
 	"listServers": {scope: installation, action: auth.ManageOperators},
@@ -108,6 +109,7 @@ var rules = map[string]rule{
 
 	"listCredentials":  {scope: ofFleet, action: auth.ManageCredentials},
 	"createCredential": {scope: ofFleet, action: auth.ManageCredentials},
+	"renewCredential":  {scope: ofFleet, action: auth.ManageCredentials},
 	"revokeCredential": {scope: ofFleet, action: auth.ManageCredentials},
 
 	"getBootstrap":  {scope: ofFleet, action: auth.ReadConfig},

@@ -160,7 +160,7 @@ func (a *API) RevokeToken(ctx context.Context, r oapi.RevokeTokenRequestObject) 
 	if err != nil {
 		return nil, noSuchToken(fleet.ErrNotFound, r.Id)
 	}
-	err = a.store.RevokeToken(ctx, c.tenant.ID, c.actor, id, revocable(c.principal))
+	err = a.store.RevokeToken(ctx, c.tenant.ID, c.actor, id, store.Revocation{Within: revocable(c.principal), Leaked: deref(r.Params.Leaked)})
 	if errors.Is(err, fleet.ErrForbidden) {
 		return nil, refuse(http.StatusForbidden, "forbidden", "nobody can revoke a token of a higher role than their own")
 	}
@@ -168,6 +168,30 @@ func (a *API) RevokeToken(ctx context.Context, r oapi.RevokeTokenRequestObject) 
 		return nil, noSuchToken(err, r.Id)
 	}
 	return oapi.RevokeToken204Response{}, nil
+}
+
+// GetTokenMade implements getTokenMade.
+func (a *API) GetTokenMade(ctx context.Context, r oapi.GetTokenMadeRequestObject) (oapi.GetTokenMadeResponseObject, error) {
+	c := callOf(ctx)
+	id, err := fleet.ParseCredentialID(r.Id)
+	if err != nil {
+		return nil, noSuchToken(fleet.ErrNotFound, r.Id)
+	}
+	m, err := a.store.Made(ctx, c.tenant.ID, id)
+	if err != nil {
+		return nil, noSuchToken(err, r.Id)
+	}
+	names, err := a.fleetNames(ctx, c.tenant.ID)
+	if err != nil {
+		return nil, err
+	}
+	return oapi.GetTokenMade200JSONResponse{
+		TokenCount: m.TokenCount, StayingTokenCount: m.StayingCount, Tokens: each(m.Tokens, func(k store.APIToken) oapi.Token { return tokenOf(k, names) }),
+		CredentialCount: m.CredentialCount,
+		Credentials: each(m.Credentials, func(x store.MadeCredential) oapi.MadeCredential {
+			return oapi.MadeCredential{Fleet: x.Fleet, Credential: credentialOf(x.NodeCredential)}
+		}),
+	}, nil
 }
 
 // revocable are the roles of the tokens that the caller may revoke.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -216,4 +217,59 @@ func TestAViewersTokenWritesNoSecrets(t *testing.T) {
 	w := setup(t)
 	w.do(http.MethodPost, tokensPath, `{"name": "x", "role": "viewer", "writes_secrets": true}`).isProblem(400, "invalid_request", "/writes_secrets")
 	w.do(http.MethodPost, tokensPath, `{"name": "x", "role": "viewer", "writes_secrets": false}`).is(201, nil)
+}
+
+// An admin's token makes node credentials and is found to have leaked: nothing that it made is left, and it says so before.
+func TestT43_ALeakedTokensCredentialsDieWithIt(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	admin := w.made(w.owner, `{"name": "ada", "role": "admin"}`)
+	child := w.made(admin.Token, `{"name": "bob", "role": "admin"}`)
+	given := w.made(admin.Token, `{"name": "given", "role": "admin"}`)
+	w.do(http.MethodPost, tokensPath+"/"+given.ApiToken.Id+"/hand-over", "").is(200, nil)
+	credential := func(bearer, path, body string) oapi.Credential {
+		t.Helper()
+		var c oapi.CredentialCreated
+		w.do(http.MethodPost, path, body, "Authorization", "Bearer "+bearer).is(201, &c)
+		return c.Credential
+	}
+	kept := credential(w.owner, w.at("credentials"), `{"nodes": "edge-*"}`)
+	mine := []oapi.Credential{
+		credential(admin.Token, w.at("credentials"), `{"nodes": "*"}`), credential(child.Token, w.at("credentials"), `{"nodes": "*"}`),
+		credential(given.Token, w.at("credentials"), `{"nodes": "*"}`), credential(admin.Token, w.at("credentials", kept.Id, "renew"), `{}`),
+	}
+	if by := mine[1].MadeBy; by == nil || by.Kind != oapi.MakerKindToken || by.Name != "bob" || *by.Id != child.ApiToken.Id {
+		t.Errorf("made by %+v", by)
+	}
+	path := tokensPath + "/" + admin.ApiToken.Id
+	var m oapi.TokenMade
+	w.do(http.MethodGet, path+"/made", "").is(200, &m)
+	if m.TokenCount != 2 || m.StayingTokenCount != 1 || len(m.Tokens) != 2 || m.CredentialCount != 4 || len(m.Credentials) != 4 ||
+		m.Credentials[0].Fleet != "edge" || m.Credentials[0].Credential.Id != mine[3].Id {
+		t.Errorf("made %+v", m)
+	}
+	state := func() (out []bool) {
+		t.Helper()
+		var list oapi.CredentialList
+		w.do(http.MethodGet, w.at("credentials")+"?state=active", "").is(200, &list)
+		for _, c := range append(mine, kept) {
+			out = append(out, slices.ContainsFunc(list.Items, func(x oapi.Credential) bool { return x.Id == c.Id }))
+		}
+		return out
+	}
+	w.do(http.MethodDelete, path, "").is(204, nil)
+	if got := state(); slices.Contains(got, false) {
+		t.Errorf("a plain revocation leaves %v", got)
+	}
+	w.do(http.MethodDelete, path+"?leaked=true", "").is(204, nil)
+	if got := state(); !slices.Equal(got, []bool{false, false, false, false, true}) {
+		t.Errorf("of a leaked token %v is left", got)
+	}
+	w.do(http.MethodGet, "/v1/whoami", "", "Authorization", "Bearer "+given.Token).isProblem(401, "unauthenticated", "")
+	w.do(http.MethodGet, path+"/made", "").is(200, &m)
+	if m.TokenCount != 0 || m.CredentialCount != 0 {
+		t.Errorf("afterwards %+v", m)
+	}
+	w.do(http.MethodGet, tokensPath+"/nowhere/made", "").isProblem(404, "not_found", "")
+	w.do(http.MethodDelete, path+"?leaked=perhaps", "").isProblem(400, "invalid_request", "?leaked")
 }

@@ -37,6 +37,7 @@ func (r *Replica) Attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 		return nil, err
 	}
 	kept = true
+	r.uses.use(id, s.RemoteAddr, 1, r.clock.now())
 	return a, nil
 }
 
@@ -269,6 +270,7 @@ func (a *attachment) Detach(clean bool) {
 		return
 	}
 	defer o.r.streams.remove(a.id)
+	defer o.r.uses.use(a.id, "", -1, o.r.clock.now())
 	defer o.r.leave(o)
 	o.untieLocked(a, clean)
 }

@@ -22,7 +22,7 @@ var _ xds.Authenticator = (*Replica)(nil)
 
 // Authenticate finds whose node token it is: among the credentials of the fleets that
 // are held, as long as they were confirmed within a day, else in the database. A wrong
-// secret takes the way of an unknown id, so that time does not tell them apart (T07). What is refused is counted.
+// secret takes the way of an unknown id, so that time does not tell them apart (T07). What is refused is counted, and what is good noted as used.
 func (r *Replica) Authenticate(ctx context.Context, token string) (xds.Identity, error) {
 	id, err := r.authenticate(ctx, token)
 	r.denied(err, "", xds.RemoteAddr(ctx))
@@ -57,7 +57,9 @@ func (r *Replica) authenticate(ctx context.Context, token string) (xds.Identity,
 	if err != nil {
 		return xds.Identity{}, fmt.Errorf("node credential %s: %w", c.ID, err)
 	}
-	return xds.Identity{Key: key, Credential: c.ID, Nodes: nodes}, nil
+	who := xds.Identity{Key: key, Credential: c.ID, Nodes: nodes}
+	r.uses.use(who, xds.RemoteAddr(ctx), 0, r.clock.now())
+	return who, nil
 }
 
 // refusal says why a token with this hash is not good for the credential, nil if it is. Of an

@@ -93,6 +93,7 @@ type Replica struct {
 	lookups *auth.Lookups // of node tokens
 
 	turnedAway *deniedClients
+	uses       *credentialUses
 
 	mu     sync.Mutex // guards all below, and the users of every owner; taken after an owner's
 	start  func(*owner)
@@ -136,6 +137,7 @@ func New(cfg Config) (*Replica, error) {
 		reads:       newLane(slow),
 		lookups:     auth.NewLookups(findsAtOnce, 1),
 		turnedAway:  newDeniedClients(),
+		uses:        newCredentialUses(),
 		lastStreams: newLane(slow),
 		fleets:      make(map[fleet.Key]*owner),
 		byID:        make(map[fleet.ID][]*owner),

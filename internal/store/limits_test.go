@@ -281,7 +281,7 @@ func TestT09_WhatEndedMakesRoom(t *testing.T) {
 		w.ok(err)
 		c, err := w.app.CreateNodeCredential(ctx, w.tenant, w.fleet, actor, store.NodeCredential{Nodes: "*", ID: fleet.NewCredentialID()})
 		w.ok(err)
-		w.ok(w.app.RevokeToken(ctx, w.tenant, actor, k.ID, auth.Roles()))
+		w.ok(w.app.RevokeToken(ctx, w.tenant, actor, k.ID, store.Revocation{Within: auth.Roles()}))
 		w.ok(w.app.RevokeNodeCredential(ctx, w.tenant, w.fleet, actor, c.ID))
 	}
 	for range 2 { // those that have expired neither

@@ -314,7 +314,7 @@ func TestT09_EndedCredentialsAreBounded(t *testing.T) {
 	want := []string{token().String(), credential(w.fleet).String(), credential(other).String()} // they live
 	for i := range 8 {
 		k, c := token(), credential(w.fleet)
-		w.ok(w.app.RevokeToken(ctx, w.tenant, actor, k, auth.Roles()))
+		w.ok(w.app.RevokeToken(ctx, w.tenant, actor, k, store.Revocation{Within: auth.Roles()}))
 		w.ok(w.app.RevokeNodeCredential(ctx, w.tenant, w.fleet, actor, c))
 		if i >= 4 {
 			want = append(want, k.String(), c.String()) // and the last is not followed by another

@@ -226,7 +226,9 @@ func TestT04ForeignIDsAreNowhere(t *testing.T) {
 			return err
 		},
 		"RevokeNodeCredential": func(f fleet.ID) error { return w.app.RevokeNodeCredential(ctx, w.tenant, f, actor, bCred[0].ID) },
-		"RevokeToken":          func(fleet.ID) error { return w.app.RevokeToken(ctx, w.tenant, actor, bToken[0].ID, auth.Roles()) },
+		"RevokeToken": func(fleet.ID) error {
+			return w.app.RevokeToken(ctx, w.tenant, actor, bToken[0].ID, store.Revocation{Within: auth.Roles()})
+		},
 		"CreateToken for a fleet": func(f fleet.ID) error {
 			_, err := w.app.CreateToken(ctx, w.tenant, actor, store.APIToken{ID: fleet.CredentialID{9}, Role: auth.RoleCI, Fleet: &f})
 			return err

@@ -28,7 +28,7 @@ func TestT30_NobodyUndoesARevocation(t *testing.T) {
 	w.ok(w.app.RevokeNodeCredential(ctx, w.tenant, w.fleet, actor, cred.ID))
 	alive := w.mint(fleet.CredentialID{}, auth.RoleViewer)
 	ended := w.mint(fleet.CredentialID{}, auth.RoleOwner)
-	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, ended, auth.Roles()))
+	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, ended, store.Revocation{Within: auth.Roles()}))
 	w.ok(w.app.CreateFirstOperatorToken(ctx, store.OperatorToken{ID: fleet.NewCredentialID(), ExpiresAt: time.Now().Add(time.Hour)}))
 	w.exec(`UPDATE operator_tokens SET revoked_at = now()`)
 
@@ -62,6 +62,11 @@ func TestT30_NobodyUndoesARevocation(t *testing.T) {
 		`UPDATE node_credentials SET nodes = '*'`,
 		`UPDATE node_credentials SET expires_at = NULL`,
 		`UPDATE node_credentials SET fleet_id = ` + of,
+		`UPDATE node_credentials SET made_by = NULL`,
+		`UPDATE node_credentials SET makers = '{}'`,
+		`UPDATE node_credentials SET last_used_at = NULL`,
+		`UPDATE node_credentials SET last_used_from = ''`,
+		`UPDATE api_tokens SET makers = '{}' WHERE id = ` + token,
 		`DELETE FROM node_credentials`,
 		`UPDATE fleets SET id = gen_random_uuid()`,
 		`UPDATE fleets SET created_by = 'nobody'`,

@@ -121,6 +121,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"audit_events_chain: ", // a trigger's: nobody calls it
 		"audit_undelivered: fairlead_app",
 		"begin_session: fairlead_app",
+		"credential_renews: fairlead_app",
 		"delete_tenant: fairlead_app",
 		"drop_ended_credentials: fairlead_app",
 		"drop_ended_tokens: fairlead_app",
@@ -138,6 +139,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"fleet_trim_reports: fairlead_app fairlead_node",
 		"fleets_to_mend: fairlead_app",
 		"is_operator: fairlead_app",
+		"note_credential_uses: fairlead_node",
 		"operator_create_tenant: fairlead_app",
 		"operator_create_token: fairlead_app",
 		"operator_end_session: fairlead_app",

@@ -61,7 +61,7 @@ func TestASessionIsItsToken(t *testing.T) {
 	if _, _, err := w.app.FindSession(t.Context(), fleet.NewSessionID()); !errors.Is(err, fleet.ErrNotFound) {
 		t.Errorf("an unknown session: %v", err)
 	}
-	w.ok(w.app.RevokeToken(t.Context(), w.tenant, actor, k.ID, auth.Roles()))
+	w.ok(w.app.RevokeToken(t.Context(), w.tenant, actor, k.ID, store.Revocation{Within: auth.Roles()}))
 	if _, token, err := w.app.FindSession(t.Context(), n.ID); err != nil || token.RevokedAt.IsZero() || w.holds(n.ID) || len(w.open(store.SessionFilter{})) != 0 {
 		t.Errorf("of a revoked token: %+v, %v", token, err)
 	}

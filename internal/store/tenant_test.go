@@ -159,10 +159,10 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%s was taken", what)
 		}
 	}
-	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, made.ID, auth.Roles()))
+	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, made.ID, store.Revocation{Within: auth.Roles()}))
 	revoked, err := w.app.FindToken(ctx, made.ID)
 	w.ok(err)
-	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, made.ID, auth.Roles()))
+	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, made.ID, store.Revocation{Within: auth.Roles()}))
 	if again, err := w.app.FindToken(ctx, made.ID); err != nil || revoked.RevokedAt.IsZero() || !again.RevokedAt.Equal(revoked.RevokedAt) {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -186,7 +186,7 @@ func TestNodeCredentials(t *testing.T) {
 	if key != w.key() || cred != (fleet.Credential{ID: made.ID, Hash: [32]byte{7}, Nodes: "*"}) {
 		t.Errorf("%v %+v", key, cred)
 	}
-	if cs, _, err := w.app.NodeCredentials(ctx, w.tenant, w.fleet, store.CredentialFilter{}); err != nil || len(cs) != 1 || !cmp.Equal(cs[0], made) || made.CreatedBy != "ada" {
+	if cs, _, err := w.app.NodeCredentials(ctx, w.tenant, w.fleet, store.CredentialFilter{}); err != nil || len(cs) != 1 || !cmp.Equal(cs[0], made) || made.CreatedBy.Name != "ada" {
 		t.Errorf("%+v, %v", cs, err)
 	}
 	w.ok(w.app.RevokeNodeCredential(ctx, w.tenant, w.fleet, actor, made.ID))

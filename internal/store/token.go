@@ -63,17 +63,18 @@ func scanToken(row pgx.CollectableRow) (k APIToken, err error) {
 
 // insertToken keeps who made it, also where it does not end with that.
 const insertToken = `
-INSERT INTO api_tokens (tenant_id, id, hash, role, name, fleet_id, writes_secrets, uses_secrets, expires_at, created_by, made_by, parent_id)
-VALUES (app_tenant(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+INSERT INTO api_tokens (tenant_id, id, hash, role, name, fleet_id, writes_secrets, uses_secrets, expires_at, created_by, made_by, makers, parent_id)
+VALUES (app_tenant(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, makers_of($10), $11)`
 
-// CreateToken adds an API token of the tenant. One with a Parent must not outlive it: it
-// is fleet.ErrUnauthenticated when the parent has ended meanwhile, or ends before it. A
-// tenant that has all its tokens gets a *LimitError.
+// CreateToken adds an API token of the tenant. It is fleet.ErrUnauthenticated when the token that
+// makes it has ended meanwhile, or when its Parent ends before it. A tenant that has all its tokens
+// gets a *LimitError.
 func (s *Store) CreateToken(ctx context.Context, t fleet.TenantID, a Actor, k APIToken) (APIToken, error) {
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
 		if k.Parent != nil {
 			b.Queue(`SELECT token_makes($1, $2)`, k.Parent.String(), timeOrNil(k.ExpiresAt))
 		}
+		b.Queue(raiseUnlessMakerIsGood, uuidOrNil(a.Credential))
 		b.Queue(raiseUnlessRoom, string(LimitTokens))
 		b.Queue(`SELECT drop_ended_tokens()`)
 		b.Queue(insertToken, k.ID.String(), k.Hash[:], string(k.Role), k.Name, (*[16]byte)(k.Fleet), k.WritesSecrets, grantsOf(k.UsesSecrets), timeOrNil(k.ExpiresAt),
@@ -102,18 +103,36 @@ func createdDetail(k APIToken) map[string]any {
 	return detail
 }
 
-// RevokeToken ends a token and all that end with it, if its role is one of within: else
-// it is fleet.ErrForbidden. Revoking twice is no error and keeps the first time.
-func (s *Store) RevokeToken(ctx context.Context, t fleet.TenantID, a Actor, id fleet.CredentialID, within []auth.Role) error {
+// raiseUnlessMakerIsGood ends a batch with FL401 when the token that makes something has ended. It comes
+// before anything that locks a fleet's head.
+const raiseUnlessMakerIsGood = `SELECT maker_must_be_good($1)`
+
+// Revocation is how a token is ended.
+type Revocation struct {
+	Within []auth.Role // the roles that the caller may revoke: another one is fleet.ErrForbidden
+	// Leaked: all that it made ends too, at whatever depth: tokens that stand alone and node credentials.
+	Leaked bool
+}
+
+// RevokeToken ends a token and all that end with it. Revoking twice is no error and keeps the first
+// time. Servers are told of the node credentials that end.
+func (s *Store) RevokeToken(ctx context.Context, t fleet.TenantID, a Actor, id fleet.CredentialID, r Revocation) error {
 	who, err := json.Marshal(a.json())
 	if err != nil {
 		return fmt.Errorf("revoke token %s: %w", id, err)
 	}
+	var fleets []fleet.ID
 	err = s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
-		b.Queue(`SELECT token_revoke($1, $2, $3)`, id.String(), within, who)
+		b.Queue(`SELECT token_revoke($1, $2, $3, $4)`, id.String(), r.Within, r.Leaked, who).Query(func(rows pgx.Rows) (err error) {
+			fleets, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (f fleet.ID, err error) { return f, row.Scan((*[16]byte)(&f)) })
+			return err
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("revoke token %s: %w", id, err)
+	}
+	for _, f := range fleets {
+		s.ring(t, f)
 	}
 	return nil
 }

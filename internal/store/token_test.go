@@ -67,7 +67,7 @@ func TestT43_ATokenEndsWithTheOneThatMadeIt(t *testing.T) {
 	if k.Parent != nil || k.CreatedBy.Credential != admin || k.CreatedBy.Operator {
 		t.Errorf("handed over: %+v", k)
 	}
-	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, admin, auth.Roles()))
+	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, admin, store.Revocation{Within: auth.Roles()}))
 	w.wantLive(owner, other, given, below)
 	told := strings1(t, w.super, `SELECT object || ' ' || coalesce(detail->>'ended_with', '') FROM audit_events WHERE action = 'token.revoke' ORDER BY 1`)
 	want := []string{"token " + admin.String() + " ", "token " + child.String() + " " + admin.String(), "token " + grandchild.String() + " " + admin.String()}
@@ -86,7 +86,7 @@ func TestT43_ATokenEndsWithTheOneThatMadeIt(t *testing.T) {
 	// Nor does one make what outlives it.
 	_, err = w.app.CreateToken(ctx, w.tenant, actor, store.APIToken{ID: fleet.NewCredentialID(), Role: auth.RoleViewer, Parent: &given, ExpiresAt: mintedEnd.Add(time.Microsecond)})
 	w.is(err, fleet.ErrUnauthenticated)
-	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, owner, auth.Roles()))
+	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, owner, store.Revocation{Within: auth.Roles()}))
 	w.wantLive(other, given, below)
 }
 
@@ -94,13 +94,13 @@ func TestT43_NobodyRevokesAboveTheirRole(t *testing.T) {
 	w := setup(t)
 	owner, admin := w.mint(fleet.CredentialID{}, auth.RoleOwner), w.mint(fleet.CredentialID{}, auth.RoleAdmin)
 	within := []auth.Role{auth.RoleViewer, auth.RoleAdmin}
-	w.is(w.app.RevokeToken(t.Context(), w.tenant, actor, owner, within), fleet.ErrForbidden)
-	w.is(w.app.RevokeToken(t.Context(), w.tenant, actor, owner, nil), fleet.ErrForbidden)
+	w.is(w.app.RevokeToken(t.Context(), w.tenant, actor, owner, store.Revocation{Within: within}), fleet.ErrForbidden)
+	w.is(w.app.RevokeToken(t.Context(), w.tenant, actor, owner, store.Revocation{Within: nil}), fleet.ErrForbidden)
 	w.wantLive(owner, admin)
 	if n := w.count(`SELECT count(*) FROM audit_events WHERE action = 'token.revoke'`); n != 0 {
 		t.Errorf("%d revocations are recorded", n)
 	}
-	w.ok(w.app.RevokeToken(t.Context(), w.tenant, actor, admin, within))
+	w.ok(w.app.RevokeToken(t.Context(), w.tenant, actor, admin, store.Revocation{Within: within}))
 	w.wantLive(owner)
 }
 
@@ -123,7 +123,7 @@ func TestT43_WhatIsBeingMadeEndsToo(t *testing.T) {
 		fleet.NewCredentialID().String(), child.String())
 	w.ok(err)
 	done := make(chan error, 1)
-	go func() { done <- w.app.RevokeToken(ctx, w.tenant, actor, root, auth.Roles()) }()
+	go func() { done <- w.app.RevokeToken(ctx, w.tenant, actor, root, store.Revocation{Within: auth.Roles()}) }()
 	for early := false; !early && w.count(`SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`) == 0; {
 		select {
 		case err = <-done:
@@ -187,7 +187,7 @@ func TestTenantEvents(t *testing.T) {
 	if !k.CreatedBy.Operator || k.CreatedBy.Name != "ops" || k.CreatedBy.Credential != op.ID {
 		t.Errorf("made by %+v", k.CreatedBy)
 	}
-	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, k.ID, auth.Roles()))
+	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, k.ID, store.Revocation{Within: auth.Roles()}))
 	var told []string
 	for after, more := (store.EventCursor{}), true; more; {
 		var es []store.TenantEvent

@@ -136,6 +136,25 @@ func TestChangeArrivesByPollWhileListenIsBroken(t *testing.T) {
 	})
 }
 
+// TestT43_ALeakedTokensStreamsEnd: those of the node credential that a token made, when the token is revoked as leaked.
+func TestT43_ALeakedTokensStreamsEnd(t *testing.T) {
+	w := setup(t)
+	made, err := w.REST.CreateTokenWithResponse(t.Context(), w.Tenant, client.TokenCreate{Name: "leaks", Role: client.Admin})
+	w.Made(made, err)
+	c, err := w.As(made.JSON201.Token).CreateCredentialWithResponse(t.Context(), w.Tenant, w.Fleet, client.CredentialCreate{Nodes: "*"})
+	w.Made(c, err)
+	w.NodeToken = c.JSON201.Token
+	r := setupRouted(t, w, true)
+	leaked := true
+	gone, err := r.REST.RevokeTokenWithResponse(t.Context(), w.Tenant, made.JSON201.ApiToken.Id, &client.RevokeTokenParams{Leaked: &leaked})
+	r.Made(gone, err)
+	world.Eventually(t, 3*time.Second, "the stream did not end", func() bool {
+		stats, err := r.envoy.Stats(t.Context(), "^control_plane.connected_state$")
+		return err == nil && stats["control_plane.connected_state"] == 0
+	})
+	r.awaitBody("a")
+}
+
 // TestRevokedCredentialEndsItsStreams: and the proxy goes on with what it has.
 func TestRevokedCredentialEndsItsStreams(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {

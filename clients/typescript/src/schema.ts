@@ -379,9 +379,43 @@ export interface paths {
         /**
          * Revoke an API token
          * @description Its next request is refused, and so are those of all tokens that end with it (in the list those whose `ends_with` it is, and so on). Nobody
-         *     can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
+         *     can revoke a token of a higher role than their own. Revoking a revoked token changes nothing, but with `leaked` what it made ends.
+         *
+         *     Node credentials that it made stay, so that no proxy goes dark because somebody leaves. `leaked` ends them too.
          */
         delete: operations["revokeToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/tokens/{id}/made": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The id that the list shows.
+                 * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+                 */
+                id: components["parameters"]["CredentialIdParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Tell what an API token made
+         * @description What it made that is neither revoked nor expired, directly or through tokens that it made: what ends when it is revoked, and what stays
+         *     unless it is revoked as `leaked`. Also of a token that has ended. Fleets that are deleted are left out.
+         */
+        get: operations["getTokenMade"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1422,6 +1456,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+                /**
+                 * @description The id that the list shows.
+                 * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+                 */
+                id: components["parameters"]["CredentialIdParam"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew a node credential
+         * @description Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
+         *     credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+         */
+        post: operations["renewCredential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/fleets/{fleet}/nodes": {
         parameters: {
             query?: never;
@@ -2177,6 +2248,23 @@ export interface components {
             api_token: components["schemas"]["Token"];
             /** @description The token itself. It is shown this once. */
             token: string;
+        };
+        TokenMade: {
+            /** @description How many tokens it made. */
+            token_count: number;
+            /** @description How many of them do not end with it: they stand alone, or end with one that does. */
+            staying_token_count: number;
+            /** @description The newest ones, at most 100. */
+            tokens: components["schemas"]["Token"][];
+            /** @description How many node credentials it made. */
+            credential_count: number;
+            /** @description The newest ones, at most 100. */
+            credentials: components["schemas"]["MadeCredential"][];
+        };
+        MadeCredential: {
+            /** @description The fleet that it is for. */
+            fleet: string;
+            credential: components["schemas"]["Credential"];
         };
         TokenList: {
             items: components["schemas"]["Token"][];
@@ -3316,6 +3404,7 @@ export interface components {
          * @enum {string}
          */
         CredentialState: "active" | "expired" | "revoked";
+        /** @description A node credential. One that an older server made has no `made_by`, which was not noted then. */
         Credential: {
             id: string;
             /** @description The node ids that may use it: one id, a prefix with `*`, or `*`. */
@@ -3323,10 +3412,21 @@ export interface components {
             description: string;
             /** Format: date-time */
             created_at: string;
-            /** Format: date-time */
+            made_by?: components["schemas"]["Maker"];
+            /**
+             * Format: date-time
+             * @description Left out of a credential that an older server made without an end.
+             */
             expires_at?: string;
             /** Format: date-time */
             revoked_at?: string;
+            /**
+             * Format: date-time
+             * @description When a client last came in with it, or was connected with it; to the hour. Left out where none has.
+             */
+            last_used_at?: string;
+            /** @description The address of that client's connection, as the server sees it: of a proxy where one is in between. */
+            last_used_from?: string;
         };
         /**
          * @example {
@@ -3344,6 +3444,24 @@ export interface components {
              * @description At most 366 days from now; 90 days where it is left out.
              */
             expires_at?: string;
+        };
+        /**
+         * @example {
+         *       "old_expires_at": "2026-12-24T12:00:00Z"
+         *     }
+         */
+        CredentialRenew: {
+            /**
+             * Format: date-time
+             * @description Of the new credential. At most 366 days from now; 90 days where it is left out.
+             */
+            expires_at?: string;
+            /**
+             * Format: date-time
+             * @description When the old credential ends, if it does not end sooner; where it is left out, its end stays. The token of a gRPC client says the old end: such
+             *     a client keeps it until then.
+             */
+            old_expires_at?: string;
         };
         CredentialCreated: {
             credential: components["schemas"]["Credential"];
@@ -4106,6 +4224,8 @@ export type Token = components['schemas']['Token'];
 export type TokenCreate = components['schemas']['TokenCreate'];
 export type SecretGrants = components['schemas']['SecretGrants'];
 export type TokenCreated = components['schemas']['TokenCreated'];
+export type TokenMade = components['schemas']['TokenMade'];
+export type MadeCredential = components['schemas']['MadeCredential'];
 export type TokenList = components['schemas']['TokenList'];
 export type OperatorToken = components['schemas']['OperatorToken'];
 export type OperatorTokenCreate = components['schemas']['OperatorTokenCreate'];
@@ -4201,6 +4321,7 @@ export type ResourceRef = components['schemas']['ResourceRef'];
 export type CredentialState = components['schemas']['CredentialState'];
 export type Credential = components['schemas']['Credential'];
 export type CredentialCreate = components['schemas']['CredentialCreate'];
+export type CredentialRenew = components['schemas']['CredentialRenew'];
 export type CredentialCreated = components['schemas']['CredentialCreated'];
 export type CredentialList = components['schemas']['CredentialList'];
 export type NodeState = components['schemas']['NodeState'];
@@ -4824,7 +4945,13 @@ export interface operations {
     };
     revokeToken: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Others may have the token: all that it made ends with it, directly or through tokens that it made. These are node credentials, with
+                 *     their live streams, and tokens that were handed over.
+                 */
+                leaked?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -4848,6 +4975,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    getTokenMade: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The id that the list shows.
+                 * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+                 */
+                id: components["parameters"]["CredentialIdParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How much it made, and the newest hundred of each. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenMade"];
+                };
             };
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -6641,6 +6802,51 @@ export interface operations {
             };
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    renewCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+                /**
+                 * @description The id that the list shows.
+                 * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+                 */
+                id: components["parameters"]["CredentialIdParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CredentialRenew"];
+            };
+        };
+        responses: {
+            /** @description The new credential, with its token. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             default: components["responses"]["Problem"];
         };
     };

@@ -2,6 +2,7 @@ package dev
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"fairlead/internal/auth"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -24,6 +27,8 @@ type api struct {
 	refuse map[string]int // "METHOD /path" to a status
 	once   bool           // refuse each a single time
 	seen   []string
+	listed string // the body of the list of credentials
+	made   string // that of the last request that made one
 }
 
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -43,6 +48,14 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost && call != applyCall {
 		w.WriteHeader(http.StatusCreated)
 	}
+	if call == credentialCall {
+		body, _ := io.ReadAll(r.Body)
+		a.made = string(body)
+	}
+	if call == listCall && a.listed != "" {
+		_, _ = io.WriteString(w, a.listed)
+		return
+	}
 	_, _ = io.WriteString(w, `{"token":"t","revision":0}`)
 }
 
@@ -52,6 +65,7 @@ const (
 	fleetCall      = "POST /v1/tenants/demo/fleets"
 	credentialCall = "POST /v1/tenants/demo/fleets/edge/credentials"
 	portsCall      = "PATCH /v1/tenants/demo/fleets/edge"
+	listCall       = "GET /v1/tenants/demo/fleets/edge/credentials"
 	applyCall      = "POST /v1/tenants/demo/fleets/edge/apply"
 )
 
@@ -210,5 +224,33 @@ func TestNextPause(t *testing.T) {
 	}
 	if pause = nextPause(pause, time.Hour); pause != time.Second {
 		t.Errorf("after a good life: %s, want 1 s", pause)
+	}
+}
+
+// The proxy of a start comes in for as long as it runs: a credential that ends within months is replaced.
+func TestT32_TheNodeCredentialOutlivesTheStart(t *testing.T) {
+	t.Parallel()
+	id, token, _ := auth.NewNodeToken(time.Time{})
+	for end, again := range map[string]bool{
+		`, "expires_at": "` + time.Now().Add(90*24*time.Hour).Format(time.RFC3339) + `"`:  true,
+		`, "expires_at": "` + time.Now().Add(300*24*time.Hour).Format(time.RFC3339) + `"`: false,
+		"":                                       false, // of an older start
+		`, "revoked_at": "2026-01-01T00:00:00Z"`: true,
+	} {
+		a := &api{listed: `{"items": [{"id": "` + id.String() + `"` + end + `}]}`}
+		s := begin(t, a)
+		s.state.NodeToken = token
+		if err := within(t, func(ctx context.Context) error { _, err := s.setup(ctx); return err }); err != nil {
+			t.Fatal(err)
+		}
+		if n := a.count(credentialCall); (n == 1) != again || (s.state.NodeToken != token) != again {
+			t.Errorf("%s: %d are made", end, n)
+		}
+		var made struct {
+			ExpiresAt time.Time `json:"expires_at"`
+		}
+		if again && (json.Unmarshal([]byte(a.made), &made) != nil || time.Until(made.ExpiresAt) < 364*24*time.Hour) {
+			t.Errorf("%s: made %s", end, a.made)
+		}
 	}
 }

@@ -121,7 +121,11 @@ func (s *started) apiToken(ctx context.Context, operator *client.ClientWithRespo
 	return nil
 }
 
-// nodeToken keeps the stored token while its credential is good.
+// nodeLife is as long as the node credential is good, which is to outlive every run; a start with less than half of it
+// left makes the next one.
+const nodeLife = 365 * 24 * time.Hour
+
+// nodeToken keeps the stored token while its credential is good for long.
 func (s *started) nodeToken(ctx context.Context, admin *client.ClientWithResponses) error {
 	if id, err := auth.ParseNodeToken(s.state.NodeToken); err == nil {
 		list, err := admin.ListCredentialsWithResponse(ctx, tenantSlug, fleetName, nil)
@@ -129,13 +133,13 @@ func (s *started) nodeToken(ctx context.Context, admin *client.ClientWithRespons
 			return err
 		}
 		if slices.ContainsFunc(list.JSON200.Items, func(c client.Credential) bool {
-			return c.Id == id.String() && c.RevokedAt == nil && (c.ExpiresAt == nil || c.ExpiresAt.After(s.since))
+			return c.Id == id.String() && c.RevokedAt == nil && (c.ExpiresAt == nil || c.ExpiresAt.After(s.since.Add(nodeLife/2)))
 		}) {
 			return nil
 		}
 	}
-	description := "fairlead dev"
-	c, err := admin.CreateCredentialWithResponse(ctx, tenantSlug, fleetName, client.CredentialCreate{Nodes: "*", Description: &description})
+	description, end := "fairlead dev", time.Now().Add(nodeLife)
+	c, err := admin.CreateCredentialWithResponse(ctx, tenantSlug, fleetName, client.CredentialCreate{Nodes: "*", Description: &description, ExpiresAt: &end})
 	if err := answered("make the node credential", c, err); err != nil {
 		return err
 	}

@@ -177,6 +177,7 @@ func (x *XDS) Components(ports ...Port) []lifecycle.Component {
 	cs := []lifecycle.Component{
 		{Name: "recorder", Run: x.recorder.Run},
 		{Name: "replica", Run: x.replica.Run},
+		{Name: "uses", Run: credentialUses{x.replica, x.store, x.log}.run},
 		{Name: "denied", Run: deniedClients{x.replica, x.store, x.log}.run}, // it ends after the ports
 	}
 	if x.listener != nil {

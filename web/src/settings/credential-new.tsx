@@ -1,13 +1,14 @@
-import { Button, Group, Stack, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, take } from "../api/client";
+import { api, take, type Credential } from "../api/client";
 import { usePlace } from "../app/place";
 import { ProblemAlert } from "../ui/problem";
 import { Expiry, expiresAt } from "./expiry";
 import { ShownOnce } from "./once";
 
-export function NewCredential({ close }: { close: () => void }) {
+/** Makes a credential, or the next one in the place of another. */
+export function NewCredential({ renews, close }: { renews?: Credential | undefined; close: () => void }) {
   const path = usePlace();
   const client = useQueryClient();
   const [nodes, setNodes] = useState("*");
@@ -15,13 +16,19 @@ export function NewCredential({ close }: { close: () => void }) {
   const [days, setDays] = useState("");
   const make = useMutation({
     gcTime: 0, // what is shown once is not kept
-    mutationFn: () =>
-      take(
+    mutationFn: () => {
+      if (renews !== undefined) {
+        return take(
+          api.POST("/v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew", { params: { path: { ...path, id: renews.id } }, body: expiresAt(days, Date.now()) }),
+        );
+      }
+      return take(
         api.POST("/v1/tenants/{tenant}/fleets/{fleet}/credentials", {
           params: { path },
           body: { nodes: nodes.trim(), ...(description === "" ? {} : { description }), ...expiresAt(days, Date.now()) },
         }),
-      ),
+      );
+    },
     onSuccess: () => client.invalidateQueries({ queryKey: ["credentials", path.tenant, path.fleet] }),
   });
   if (make.data) {
@@ -35,8 +42,16 @@ export function NewCredential({ close }: { close: () => void }) {
       }}
     >
       <Stack gap="md">
-        <TextInput label="Node ids" description="One id, a prefix with *, or * for all of the fleet." value={nodes} data-autofocus onChange={(e) => setNodes(e.currentTarget.value)} />
-        <Textarea label="Description" description="For people." value={description} rows={2} resize="vertical" onChange={(e) => setDescription(e.currentTarget.value)} />
+        {renews !== undefined ? (
+          <Text size="sm" className="words">
+            The new credential is for the same nodes, {renews.nodes}. The old one stays good until its end: give the proxies the new token before that.
+          </Text>
+        ) : (
+          <>
+            <TextInput label="Node ids" description="One id, a prefix with *, or * for all of the fleet." value={nodes} data-autofocus onChange={(e) => setNodes(e.currentTarget.value)} />
+            <Textarea label="Description" description="For people." value={description} rows={2} resize="vertical" onChange={(e) => setDescription(e.currentTarget.value)} />
+          </>
+        )}
         <Expiry value={days} most={366} usual="90 days" set={setDays} />
         {make.error !== null && <ProblemAlert error={make.error} title="No credential was made" />}
         <Group justify="flex-end">
@@ -44,7 +59,7 @@ export function NewCredential({ close }: { close: () => void }) {
             Leave it
           </Button>
           <Button type="submit" loading={make.isPending} disabled={nodes.trim() === ""}>
-            Make it
+            {renews === undefined ? "Make it" : "Renew it"}
           </Button>
         </Group>
       </Stack>

@@ -21,7 +21,8 @@ import { stateOf, stateWord } from "./words";
 export function Credentials() {
   const { tenant, fleet } = usePlace();
   const [filters, set] = useFilters();
-  const [making, setMaking] = useState(false);
+  const [making, setMaking] = useState<{ renews?: Credential }>();
+  const close = () => setMaking(undefined);
   const state = stateWord(filters.credentials);
   const asked = useQuery(credentialsQuery(tenant, fleet, state, filters.cursor));
   return (
@@ -32,7 +33,7 @@ export function Credentials() {
           <ButtonLink to="/fleets/$fleet/connect" params={{ fleet }} variant="default">
             Connect a node
           </ButtonLink>
-          <Button onClick={() => setMaking(true)}>Make a credential</Button>
+          <Button onClick={() => setMaking({})}>Make a credential</Button>
         </Group>
       </Group>
       <Loaded query={asked} height={180}>
@@ -41,20 +42,43 @@ export function Credentials() {
             {list.items.length === 0 ? (
               <Empty title="No credentials here">{state === "active" ? "No proxy can come in. Make a credential and give its token to the proxies." : "None is in this state."}</Empty>
             ) : (
-              <CredentialTable items={list.items} mixed={state === "all"} />
+              <CredentialTable items={list.items} mixed={state === "all"} renew={(renews) => setMaking({ renews })} />
             )}
             <Pager of="credentials" next={list.next_cursor} />
           </>
         )}
       </Loaded>
-      <Modal opened={making} onClose={() => setMaking(false)} title="Make a node credential" closeButtonProps={{ "aria-label": "Close" }} closeOnClickOutside={false}>
-        <NewCredential close={() => setMaking(false)} />
+      <Modal opened={making !== undefined} onClose={close} title={making?.renews === undefined ? "Make a node credential" : "Renew this node credential"} closeButtonProps={{ "aria-label": "Close" }} closeOnClickOutside={false}>
+        <NewCredential renews={making?.renews} close={close} />
       </Modal>
     </Stack>
   );
 }
 
-function CredentialTable({ items, mixed }: { items: readonly Credential[]; mixed: boolean }) {
+function Made({ credential: c }: { credential: Credential }) {
+  return (
+    <>
+      <Ago at={c.created_at} />
+      <Text size="xs" c="dimmed" className="words">
+        {c.made_by === undefined ? "by whom is not known" : `by ${c.made_by.name}`}
+      </Text>
+    </>
+  );
+}
+
+function Used({ credential: c }: { credential: Credential }) {
+  if (c.last_used_at === undefined) return <>–</>;
+  return (
+    <>
+      <Ago at={c.last_used_at} />
+      <Text size="xs" c="dimmed" className="mono">
+        {c.last_used_from ?? ""}
+      </Text>
+    </>
+  );
+}
+
+function CredentialTable({ items, mixed, renew }: { items: readonly Credential[]; mixed: boolean; renew: (c: Credential) => void }) {
   const now = useNow();
   return (
     <DataTable
@@ -77,9 +101,21 @@ function CredentialTable({ items, mixed }: { items: readonly Credential[]; mixed
           ),
         },
         ...(mixed ? [{ title: "State", cell: (c: Credential) => <StateBadge state={stateOf(c, now)} /> }] : []),
-        { title: "Made", kind: "short", cell: (c) => <Ago at={c.created_at} /> },
+        { title: "Made", half: true, cell: (c) => <Made credential={c} /> },
+        { title: "Last used", half: true, cell: (c) => <Used credential={c} /> },
         { title: "Ends", kind: "short", cell: (c) => <Ago at={c.revoked_at ?? c.expires_at} /> },
-        { title: "", cell: (c) => stateOf(c, now) === "active" && <Revoke credential={c} /> },
+        {
+          title: "",
+          cell: (c) =>
+            stateOf(c, now) === "active" && (
+              <Group gap="xs" justify="flex-end" wrap="nowrap">
+                <Button size="xs" variant="default" aria-label={`Renew the credential of ${c.nodes}, ${c.id}`} onClick={() => renew(c)}>
+                  Renew
+                </Button>
+                <Revoke credential={c} />
+              </Group>
+            ),
+        },
       ]}
     />
   );

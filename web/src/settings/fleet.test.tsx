@@ -12,7 +12,7 @@ const fleet: Fleet = {
   values: { BACKEND: "backend.internal" }, etag: '"e1"', revision: 3, changed_at: "2026-11-24T10:00:00Z", resources: 2, created_at: "2026-11-20T10:00:00Z",
 };
 const usage: FleetUsage = { fleet: "edge", items: [{ what: "resources", of: "fleet", limit: 50_000, default: 50_000, overridden: false, used: 25_000 }] };
-const credentials: CredentialList = { items: [{ id: "c-1", nodes: "router-*", description: "<b>routers</b>", created_at: "2026-11-20T10:00:00Z", expires_at: "2100-01-01T00:00:00Z" }] };
+const credentials: CredentialList = { items: [{ id: "c-1", nodes: "router-*", description: "<b>routers</b>", created_at: "2026-11-20T10:00:00Z", expires_at: "2100-01-01T00:00:00Z", made_by: { kind: "token", name: "ada" }, last_used_at: "2026-11-24T10:00:00Z", last_used_from: "10.0.0.7" }] };
 const guard: Guard = { items: [{ rule: "code", code: "guard_code", covers: "what runs code", reason: "this runs code", roles: ["admin", "owner"] }], log_paths: ["/dev/stdout"] };
 
 beforeEach(() => {
@@ -163,6 +163,27 @@ test("a credential is made and shown once, and one is revoked after a question",
   expect(revoked).toBe("");
   await userEvent.click(await screen.findByRole("button", { name: "Revoke it" }));
   await waitFor(() => expect(revoked).toBe("c-1"));
+});
+
+test("a credential tells its maker and its last use, and is renewed for the same nodes", async () => {
+  const renewed: CredentialCreated = { credential: { id: "c-3", nodes: "router-*", description: "", created_at: "2026-11-24T10:00:00Z" }, token: "flf1.next" };
+  let asked = "";
+  server.use(
+    get(`${path}/credentials`, { items: [...credentials.items, { id: "c-0", nodes: "old-*", description: "", created_at: "2026-11-20T10:00:00Z" }] }),
+    on("post", `${path}/credentials/:id/renew`, async ({ params, request }) => {
+      asked = `${String(params.id)} ${await request.text()}`;
+      return HttpResponse.json(renewed, { status: 201 });
+    }),
+  );
+  open("/fleets/edge/settings");
+  const row = (await screen.findByText("router-*")).closest("tr");
+  expect(row?.textContent).toContain("by ada");
+  expect(row?.textContent).toContain("10.0.0.7");
+  expect((await screen.findByText("old-*")).closest("tr")?.textContent).toContain("by whom is not known");
+  await userEvent.click(screen.getByRole("button", { name: /Renew the credential of router-\*/ }));
+  await userEvent.click(await screen.findByRole("button", { name: "Renew it" }));
+  expect(await screen.findByText("flf1.next")).toBeTruthy();
+  expect(asked).toBe("c-1 {}");
 });
 
 test("a fleet with nodes is deleted after its name was typed and the server's question answered", async () => {

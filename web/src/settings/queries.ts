@@ -22,6 +22,12 @@ export const tokensQuery = (tenant: string, asked: ListAsked) =>
     queryFn: ({ signal }) => take(api.GET("/v1/tenants/{tenant}/tokens", { params: { path: { tenant }, query: listQuery(asked) }, signal })),
   });
 
+export const tokenMadeQuery = (tenant: string, id: string) =>
+  queryOptions({
+    queryKey: ["tokens", tenant, "made", id],
+    queryFn: ({ signal }) => take(api.GET("/v1/tenants/{tenant}/tokens/{id}/made", { params: { path: { tenant, id } }, signal })),
+  });
+
 export const sessionsQuery = (tenant: string, cursor?: string) =>
   queryOptions({
     queryKey: ["sessions", tenant, cursor ?? ""],

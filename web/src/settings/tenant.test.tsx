@@ -78,8 +78,9 @@ test("a pipeline's token needs its fleet, and is shown once", async () => {
 test("a token is revoked, and handed over, after a question that tells what follows", async () => {
   const done: string[] = [];
   server.use(
-    on("delete", "/v1/tenants/acme/tokens/:id", ({ params }) => {
-      done.push(`revoke ${String(params.id)}`);
+    get("/v1/tenants/acme/tokens/t-1/made", { token_count: 1, staying_token_count: 0, tokens: [], credential_count: 2, credentials: [] }),
+    on("delete", "/v1/tenants/acme/tokens/:id", ({ params, request }) => {
+      done.push(`revoke ${String(params.id)}${new URL(request.url).search}`);
       return new HttpResponse(null, { status: 204 });
     }),
     on("post", "/v1/tenants/acme/tokens/:id/hand-over", ({ params }) => {
@@ -95,8 +96,14 @@ test("a token is revoked, and handed over, after a question that tells what foll
   const question = await screen.findByRole("dialog");
   expect(question.textContent).toContain("such as pipeline");
   expect(question.textContent).toContain("you will be signed out");
+  expect(await screen.findByText("It made 2 node credentials that stay.")).toBeTruthy();
   await userEvent.click(screen.getByRole("button", { name: "Revoke it" }));
   await waitFor(() => expect(done).toEqual(["hand over t-2", "revoke t-1"]));
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  await userEvent.click(screen.getByRole("button", { name: "Revoke tester" }));
+  await userEvent.click(await screen.findByRole("checkbox", { name: "It has leaked" }));
+  await userEvent.click(screen.getByRole("button", { name: "Revoke it" }));
+  await waitFor(() => expect(done.at(-1)).toBe("revoke t-1?leaked=true"));
 });
 
 test("another session is ended by its id, all others at once, and one's own signs out", async () => {

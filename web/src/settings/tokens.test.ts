@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Token } from "../api/client";
 import { writers } from "./guard";
-import { endWith } from "./token-actions";
 import { tokenBody } from "./token-new";
+import { endWith, madeWords } from "./token-revoke";
 
 const now = Date.parse("2026-11-24T12:00:00Z");
 const form = { name: " deploy ", role: "ci", fleet: "edge", days: "", secrets: true, uses: "", handedOver: false } as const;
@@ -24,6 +24,14 @@ test("what ends with a token is told, also what ends through another", () => {
   const among = [token("c", "b"), token("b", "a"), a, token("d"), token("e", "a", { revoked_at: "2026-11-24T12:00:00Z" })];
   expect(endWith(a, among)).toEqual(["name of b", "name of c"]);
   expect(endWith(token("d"), among)).toEqual([]);
+});
+
+test("what a token made that stays is counted", () => {
+  const made = { token_count: 3, staying_token_count: 1, tokens: [], credential_count: 2, credentials: [] };
+  expect(madeWords(made)).toBe("It made 1 token and 2 node credentials that stay.");
+  expect(madeWords({ ...made, staying_token_count: 0, credential_count: 0 })).toBe("It made nothing that stays.");
+  const credential = { id: "c-1", nodes: "*", description: "", created_at: "2026-11-24T12:00:00Z" };
+  expect(madeWords({ ...made, staying_token_count: 0, credential_count: 1, credentials: [{ fleet: "edge", credential }] })).toBe("It made 1 node credential that stays, for edge.");
 });
 
 test("who may write what a rule names", () => {

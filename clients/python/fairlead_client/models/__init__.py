@@ -25,6 +25,7 @@ from .credential import Credential
 from .credential_create import CredentialCreate
 from .credential_created import CredentialCreated
 from .credential_list import CredentialList
+from .credential_renew import CredentialRenew
 from .credential_state import CredentialState
 from .deleted_state import DeletedState
 from .denied_reason import DeniedReason
@@ -64,6 +65,7 @@ from .limits_update import LimitsUpdate
 from .list_audit_format import ListAuditFormat
 from .live_news import LiveNews
 from .live_what import LiveWhat
+from .made_credential import MadeCredential
 from .maker import Maker
 from .maker_kind import MakerKind
 from .missing import Missing
@@ -146,6 +148,7 @@ from .token import Token
 from .token_create import TokenCreate
 from .token_created import TokenCreated
 from .token_list import TokenList
+from .token_made import TokenMade
 from .topology import Topology
 from .topology_edge import TopologyEdge
 from .topology_resource import TopologyResource
@@ -188,6 +191,7 @@ __all__ = (
     "CredentialCreate",
     "CredentialCreated",
     "CredentialList",
+    "CredentialRenew",
     "CredentialState",
     "DeletedState",
     "DeniedReason",
@@ -227,6 +231,7 @@ __all__ = (
     "ListAuditFormat",
     "LiveNews",
     "LiveWhat",
+    "MadeCredential",
     "Maker",
     "MakerKind",
     "Missing",
@@ -309,6 +314,7 @@ __all__ = (
     "TokenCreate",
     "TokenCreated",
     "TokenList",
+    "TokenMade",
     "Topology",
     "TopologyEdge",
     "TopologyResource",

@@ -16,6 +16,7 @@ T = TypeVar("T", bound="CredentialCreated")
 @_attrs_define
 class CredentialCreated:
     credential: Credential
+    """ A node credential. One that an older server made has no `made_by`, which was not noted then. """
     token: str
     """ What the proxy sends. It is shown this once. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)

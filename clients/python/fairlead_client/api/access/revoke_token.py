@@ -6,13 +6,21 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     tenant: str,
     id: str,
+    *,
+    leaked: bool | Unset = False,
 ) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["leaked"] = leaked
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
     _kwargs: dict[str, Any] = {
         "method": "delete",
@@ -20,6 +28,7 @@ def _get_kwargs(
             tenant=quote(str(tenant), safe=""),
             id=quote(str(id), safe=""),
         ),
+        "params": params,
     }
 
     return _kwargs
@@ -63,16 +72,22 @@ def sync_detailed(
     id: str,
     *,
     client: AuthenticatedClient | Client,
+    leaked: bool | Unset = False,
 ) -> Response[Any | Problem]:
     """Revoke an API token
 
      Its next request is refused, and so are those of all tokens that end with it (in the list those
     whose `ends_with` it is, and so on). Nobody
-    can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
+    can revoke a token of a higher role than their own. Revoking a revoked token changes nothing, but
+    with `leaked` what it made ends.
+
+    Node credentials that it made stay, so that no proxy goes dark because somebody leaves. `leaked`
+    ends them too.
 
     Args:
         tenant (str):
         id (str):
+        leaked (bool | Unset):  Default: False.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -85,6 +100,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         tenant=tenant,
         id=id,
+        leaked=leaked,
     )
 
     response = client.get_httpx_client().request(
@@ -99,16 +115,22 @@ def sync(
     id: str,
     *,
     client: AuthenticatedClient | Client,
+    leaked: bool | Unset = False,
 ) -> Any | Problem | None:
     """Revoke an API token
 
      Its next request is refused, and so are those of all tokens that end with it (in the list those
     whose `ends_with` it is, and so on). Nobody
-    can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
+    can revoke a token of a higher role than their own. Revoking a revoked token changes nothing, but
+    with `leaked` what it made ends.
+
+    Node credentials that it made stay, so that no proxy goes dark because somebody leaves. `leaked`
+    ends them too.
 
     Args:
         tenant (str):
         id (str):
+        leaked (bool | Unset):  Default: False.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -122,6 +144,7 @@ def sync(
         tenant=tenant,
         id=id,
         client=client,
+        leaked=leaked,
     ).parsed
 
 
@@ -130,16 +153,22 @@ async def asyncio_detailed(
     id: str,
     *,
     client: AuthenticatedClient | Client,
+    leaked: bool | Unset = False,
 ) -> Response[Any | Problem]:
     """Revoke an API token
 
      Its next request is refused, and so are those of all tokens that end with it (in the list those
     whose `ends_with` it is, and so on). Nobody
-    can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
+    can revoke a token of a higher role than their own. Revoking a revoked token changes nothing, but
+    with `leaked` what it made ends.
+
+    Node credentials that it made stay, so that no proxy goes dark because somebody leaves. `leaked`
+    ends them too.
 
     Args:
         tenant (str):
         id (str):
+        leaked (bool | Unset):  Default: False.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -152,6 +181,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         tenant=tenant,
         id=id,
+        leaked=leaked,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -164,16 +194,22 @@ async def asyncio(
     id: str,
     *,
     client: AuthenticatedClient | Client,
+    leaked: bool | Unset = False,
 ) -> Any | Problem | None:
     """Revoke an API token
 
      Its next request is refused, and so are those of all tokens that end with it (in the list those
     whose `ends_with` it is, and so on). Nobody
-    can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
+    can revoke a token of a higher role than their own. Revoking a revoked token changes nothing, but
+    with `leaked` what it made ends.
+
+    Node credentials that it made stay, so that no proxy goes dark because somebody leaves. `leaked`
+    ends them too.
 
     Args:
         tenant (str):
         id (str):
+        leaked (bool | Unset):  Default: False.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -188,5 +224,6 @@ async def asyncio(
             tenant=tenant,
             id=id,
             client=client,
+            leaked=leaked,
         )
     ).parsed
