@@ -1248,12 +1248,23 @@ type ConfirmReason struct {
 	Type *ResourceType `json:"type,omitempty"`
 }
 
-// Credential defines model for Credential.
+// Credential A node credential. One that an older server made has no `made_by`, which was not noted then.
 type Credential struct {
-	CreatedAt   time.Time  `json:"created_at"`
-	Description string     `json:"description"`
-	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
-	Id          string     `json:"id"`
+	CreatedAt   time.Time `json:"created_at"`
+	Description string    `json:"description"`
+
+	// ExpiresAt Left out of a credential that an older server made without an end.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	Id        string     `json:"id"`
+
+	// LastUsedAt When a client last came in with it, or was connected with it; to the hour. Left out where none has.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// LastUsedFrom The address of that client's connection, as the server sees it: of a proxy where one is in between.
+	LastUsedFrom *string `json:"last_used_from,omitempty"`
+
+	// MadeBy Who did it.
+	MadeBy *Maker `json:"made_by,omitempty"`
 
 	// Nodes The node ids that may use it: one id, a prefix with `*`, or `*`.
 	Nodes     string     `json:"nodes"`
@@ -1274,6 +1285,7 @@ type CredentialCreate struct {
 
 // CredentialCreated defines model for CredentialCreated.
 type CredentialCreated struct {
+	// Credential A node credential. One that an older server made has no `made_by`, which was not noted then.
 	Credential Credential `json:"credential"`
 
 	// Token What the proxy sends. It is shown this once.
@@ -1286,6 +1298,16 @@ type CredentialList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// CredentialRenew Example: {"old_expires_at":"2026-12-24T12:00:00Z"}
+type CredentialRenew struct {
+	// ExpiresAt Of the new credential. At most 366 days from now; 90 days where it is left out.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// OldExpiresAt When the old credential ends, if it does not end sooner; where it is left out, its end stays. The token of a gRPC client says the old end: such
+	// a client keeps it until then.
+	OldExpiresAt *time.Time `json:"old_expires_at,omitempty"`
 }
 
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
@@ -1911,6 +1933,15 @@ type LiveWhat string
 //
 // Example: [8080,9000]
 type LocalPorts = []int32
+
+// MadeCredential defines model for MadeCredential.
+type MadeCredential struct {
+	// Credential A node credential. One that an older server made has no `made_by`, which was not noted then.
+	Credential Credential `json:"credential"`
+
+	// Fleet The fleet that it is for.
+	Fleet string `json:"fleet"`
+}
 
 // Maker Who did it.
 type Maker struct {
@@ -3193,6 +3224,24 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TokenMade defines model for TokenMade.
+type TokenMade struct {
+	// CredentialCount How many node credentials it made.
+	CredentialCount int `json:"credential_count"`
+
+	// Credentials The newest ones, at most 100.
+	Credentials []MadeCredential `json:"credentials"`
+
+	// StayingTokenCount How many of them do not end with it: they stand alone, or end with one that does.
+	StayingTokenCount int `json:"staying_token_count"`
+
+	// TokenCount How many tokens it made.
+	TokenCount int `json:"token_count"`
+
+	// Tokens The newest ones, at most 100.
+	Tokens []Token `json:"tokens"`
+}
+
 // Topology defines model for Topology.
 type Topology struct {
 	// Edges Between these resources.
@@ -4156,6 +4205,13 @@ type ListTokensParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// RevokeTokenParams defines parameters for RevokeToken.
+type RevokeTokenParams struct {
+	// Leaked Others may have the token: all that it made ends with it, directly or through tokens that it made. These are node credentials, with
+	// their live streams, and tokens that were handed over.
+	Leaked *bool `form:"leaked,omitempty" json:"leaked,omitempty"`
+}
+
 // GetUsageParams defines parameters for GetUsage.
 type GetUsageParams struct {
 	// Limit How many items to answer at most.
@@ -4185,6 +4241,9 @@ type ApplyJSONRequestBody = ApplyInput
 
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialCreate
+
+// RenewCredentialJSONRequestBody defines body for RenewCredential for application/json ContentType.
+type RenewCredentialJSONRequestBody = CredentialRenew
 
 // ImportConfigJSONRequestBody defines body for ImportConfig for application/json ContentType.
 type ImportConfigJSONRequestBody = EnvoyConfig
@@ -4876,6 +4935,26 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id} (the `RevokeCredential` operationId).
 	RevokeCredential(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RenewCredentialWithBody Renew a node credential
+	//
+	// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
+	// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew (the `RenewCredential` operationId).
+	RenewCredentialWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenewCredential Renew a node credential
+	//
+	// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
+	// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew (the `RenewCredential` operationId).
+	RenewCredential(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, body RenewCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListEvents List what happened to the nodes of a fleet, or follow it
 	//
 	// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
@@ -5240,10 +5319,12 @@ type ClientInterface interface {
 	// RevokeToken Revoke an API token
 	//
 	// Its next request is refused, and so are those of all tokens that end with it (in the list those whose `ends_with` it is, and so on). Nobody
-	// can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
+	// can revoke a token of a higher role than their own. Revoking a revoked token changes nothing, but with `leaked` what it made ends.
+	//
+	// Node credentials that it made stay, so that no proxy goes dark because somebody leaves. `leaked` ends them too.
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/tokens/{id} (the `RevokeToken` operationId).
-	RevokeToken(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RevokeToken(ctx context.Context, tenant TenantParam, id CredentialIdParam, params *RevokeTokenParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// HandOverToken Let a token outlive the one that made it
 	//
@@ -5252,6 +5333,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/tokens/{id}/hand-over (the `HandOverToken` operationId).
 	HandOverToken(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTokenMade Tell what an API token made
+	//
+	// What it made that is neither revoked nor expired, directly or through tokens that it made: what ends when it is revoked, and what stays
+	// unless it is revoked as `leaked`. Also of a token that has ended. Fleets that are deleted are left out.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/tokens/{id}/made (the `GetTokenMade` operationId).
+	GetTokenMade(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetUsage Tell what a tenant uses of its limits
 	//
@@ -6003,6 +6092,46 @@ func (c *Client) CreateCredential(ctx context.Context, tenant TenantParam, fleet
 // Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id} (the `RevokeCredential` operationId).
 func (c *Client) RevokeCredential(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeCredentialRequest(c.Server, tenant, fleet, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenewCredentialWithBody Renew a node credential
+//
+// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
+// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew (the `RenewCredential` operationId).
+func (c *Client) RenewCredentialWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenewCredentialRequestWithBody(c.Server, tenant, fleet, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenewCredential Renew a node credential
+//
+// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
+// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew (the `RenewCredential` operationId).
+func (c *Client) RenewCredential(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, body RenewCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenewCredentialRequest(c.Server, tenant, fleet, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6767,11 +6896,13 @@ func (c *Client) CreateToken(ctx context.Context, tenant TenantParam, body Creat
 // RevokeToken Revoke an API token
 //
 // Its next request is refused, and so are those of all tokens that end with it (in the list those whose `ends_with` it is, and so on). Nobody
-// can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
+// can revoke a token of a higher role than their own. Revoking a revoked token changes nothing, but with `leaked` what it made ends.
+//
+// Node credentials that it made stay, so that no proxy goes dark because somebody leaves. `leaked` ends them too.
 //
 // Corresponds with DELETE /v1/tenants/{tenant}/tokens/{id} (the `RevokeToken` operationId).
-func (c *Client) RevokeToken(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRevokeTokenRequest(c.Server, tenant, id)
+func (c *Client) RevokeToken(ctx context.Context, tenant TenantParam, id CredentialIdParam, params *RevokeTokenParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeTokenRequest(c.Server, tenant, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -6790,6 +6921,24 @@ func (c *Client) RevokeToken(ctx context.Context, tenant TenantParam, id Credent
 // Corresponds with POST /v1/tenants/{tenant}/tokens/{id}/hand-over (the `HandOverToken` operationId).
 func (c *Client) HandOverToken(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewHandOverTokenRequest(c.Server, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTokenMade Tell what an API token made
+//
+// What it made that is neither revoked nor expired, directly or through tokens that it made: what ends when it is revoked, and what stays
+// unless it is revoked as `leaked`. Also of a token that has ended. Fleets that are deleted are left out.
+//
+// Corresponds with GET /v1/tenants/{tenant}/tokens/{id}/made (the `GetTokenMade` operationId).
+func (c *Client) GetTokenMade(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTokenMadeRequest(c.Server, tenant, id)
 	if err != nil {
 		return nil, err
 	}
@@ -9024,6 +9173,67 @@ func NewRevokeCredentialRequest(server string, tenant TenantParam, fleet FleetPa
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewRenewCredentialRequest calls the generic RenewCredential builder with application/json body
+func NewRenewCredentialRequest(server string, tenant TenantParam, fleet FleetParam, id CredentialIdParam, body RenewCredentialJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRenewCredentialRequestWithBody(server, tenant, fleet, id, "application/json", bodyReader)
+}
+
+// NewRenewCredentialRequestWithBody constructs an http.Request for the RenewCredential method, with any body, and a specified content type
+func NewRenewCredentialRequestWithBody(server string, tenant TenantParam, fleet FleetParam, id CredentialIdParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/credentials/%s/renew", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -12035,7 +12245,7 @@ func NewCreateTokenRequestWithBody(server string, tenant TenantParam, contentTyp
 }
 
 // NewRevokeTokenRequest constructs an http.Request for the RevokeToken method
-func NewRevokeTokenRequest(server string, tenant TenantParam, id CredentialIdParam) (*http.Request, error) {
+func NewRevokeTokenRequest(server string, tenant TenantParam, id CredentialIdParam, params *RevokeTokenParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12065,6 +12275,33 @@ func NewRevokeTokenRequest(server string, tenant TenantParam, id CredentialIdPar
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Leaked != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "leaked", *params.Leaked, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
@@ -12109,6 +12346,47 @@ func NewHandOverTokenRequest(server string, tenant TenantParam, id CredentialIdP
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetTokenMadeRequest constructs an http.Request for the GetTokenMade method
+func NewGetTokenMadeRequest(server string, tenant TenantParam, id CredentialIdParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/tokens/%s/made", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -12659,6 +12937,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id} (the `RevokeCredential` operationId).
 	RevokeCredentialWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*RevokeCredentialResponse, error)
 
+	// RenewCredentialWithBodyWithResponse Renew a node credential
+	//
+	// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
+	// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew (the `RenewCredential` operationId).
+	RenewCredentialWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenewCredentialResponse, error)
+
+	// RenewCredentialWithResponse Renew a node credential
+	//
+	// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
+	// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew (the `RenewCredential` operationId).
+	RenewCredentialWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, body RenewCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*RenewCredentialResponse, error)
+
 	// ListEventsWithResponse List what happened to the nodes of a fleet, or follow it
 	//
 	// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
@@ -13073,12 +13371,14 @@ type ClientWithResponsesInterface interface {
 	// RevokeTokenWithResponse Revoke an API token
 	//
 	// Its next request is refused, and so are those of all tokens that end with it (in the list those whose `ends_with` it is, and so on). Nobody
-	// can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
+	// can revoke a token of a higher role than their own. Revoking a revoked token changes nothing, but with `leaked` what it made ends.
+	//
+	// Node credentials that it made stay, so that no proxy goes dark because somebody leaves. `leaked` ends them too.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/tokens/{id} (the `RevokeToken` operationId).
-	RevokeTokenWithResponse(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error)
+	RevokeTokenWithResponse(ctx context.Context, tenant TenantParam, id CredentialIdParam, params *RevokeTokenParams, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error)
 
 	// HandOverTokenWithResponse Let a token outlive the one that made it
 	//
@@ -13089,6 +13389,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/tokens/{id}/hand-over (the `HandOverToken` operationId).
 	HandOverTokenWithResponse(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*HandOverTokenResponse, error)
+
+	// GetTokenMadeWithResponse Tell what an API token made
+	//
+	// What it made that is neither revoked nor expired, directly or through tokens that it made: what ends when it is revoked, and what stays
+	// unless it is revoked as `leaked`. Also of a token that has ended. Fleets that are deleted are left out.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/tokens/{id}/made (the `GetTokenMade` operationId).
+	GetTokenMadeWithResponse(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*GetTokenMadeResponse, error)
 
 	// GetUsageWithResponse Tell what a tenant uses of its limits
 	//
@@ -15245,6 +15555,82 @@ func (r RevokeCredentialResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RevokeCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RenewCredentialResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CredentialCreated
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RenewCredentialResponse) GetJSON201() *CredentialCreated {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r RenewCredentialResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r RenewCredentialResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r RenewCredentialResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r RenewCredentialResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RenewCredentialResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RenewCredentialResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RenewCredentialResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RenewCredentialResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RenewCredentialResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -17800,6 +18186,68 @@ func (r HandOverTokenResponse) ContentType() string {
 	return ""
 }
 
+type GetTokenMadeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TokenMade
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTokenMadeResponse) GetJSON200() *TokenMade {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetTokenMadeResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetTokenMadeResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetTokenMadeResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTokenMadeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTokenMadeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTokenMadeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTokenMadeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetUsageResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -18549,6 +18997,38 @@ func (c *ClientWithResponses) RevokeCredentialWithResponse(ctx context.Context, 
 	return ParseRevokeCredentialResponse(rsp)
 }
 
+// RenewCredentialWithBodyWithResponse Renew a node credential
+//
+// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
+// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew (the `RenewCredential` operationId).
+func (c *ClientWithResponses) RenewCredentialWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenewCredentialResponse, error) {
+	rsp, err := c.RenewCredentialWithBody(ctx, tenant, fleet, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenewCredentialResponse(rsp)
+}
+
+// RenewCredentialWithResponse Renew a node credential
+//
+// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
+// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew (the `RenewCredential` operationId).
+func (c *ClientWithResponses) RenewCredentialWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, body RenewCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*RenewCredentialResponse, error) {
+	rsp, err := c.RenewCredential(ctx, tenant, fleet, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenewCredentialResponse(rsp)
+}
+
 // ListEventsWithResponse List what happened to the nodes of a fleet, or follow it
 //
 // Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
@@ -19197,13 +19677,15 @@ func (c *ClientWithResponses) CreateTokenWithResponse(ctx context.Context, tenan
 // RevokeTokenWithResponse Revoke an API token
 //
 // Its next request is refused, and so are those of all tokens that end with it (in the list those whose `ends_with` it is, and so on). Nobody
-// can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
+// can revoke a token of a higher role than their own. Revoking a revoked token changes nothing, but with `leaked` what it made ends.
+//
+// Node credentials that it made stay, so that no proxy goes dark because somebody leaves. `leaked` ends them too.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /v1/tenants/{tenant}/tokens/{id} (the `RevokeToken` operationId).
-func (c *ClientWithResponses) RevokeTokenWithResponse(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error) {
-	rsp, err := c.RevokeToken(ctx, tenant, id, reqEditors...)
+func (c *ClientWithResponses) RevokeTokenWithResponse(ctx context.Context, tenant TenantParam, id CredentialIdParam, params *RevokeTokenParams, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error) {
+	rsp, err := c.RevokeToken(ctx, tenant, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -19224,6 +19706,22 @@ func (c *ClientWithResponses) HandOverTokenWithResponse(ctx context.Context, ten
 		return nil, err
 	}
 	return ParseHandOverTokenResponse(rsp)
+}
+
+// GetTokenMadeWithResponse Tell what an API token made
+//
+// What it made that is neither revoked nor expired, directly or through tokens that it made: what ends when it is revoked, and what stays
+// unless it is revoked as `leaked`. Also of a token that has ended. Fleets that are deleted are left out.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/tokens/{id}/made (the `GetTokenMade` operationId).
+func (c *ClientWithResponses) GetTokenMadeWithResponse(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*GetTokenMadeResponse, error) {
+	rsp, err := c.GetTokenMade(ctx, tenant, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTokenMadeResponse(rsp)
 }
 
 // GetUsageWithResponse Tell what a tenant uses of its limits
@@ -20965,6 +21463,67 @@ func ParseRevokeCredentialResponse(rsp *http.Response) (*RevokeCredentialRespons
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRenewCredentialResponse parses an HTTP response from a RenewCredentialWithResponse call
+func ParseRenewCredentialResponse(rsp *http.Response) (*RenewCredentialResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RenewCredentialResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CredentialCreated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
@@ -23100,6 +23659,53 @@ func ParseHandOverTokenResponse(rsp *http.Response) (*HandOverTokenResponse, err
 			return nil, err
 		}
 		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTokenMadeResponse parses an HTTP response from a GetTokenMadeWithResponse call
+func ParseGetTokenMadeResponse(rsp *http.Response) (*GetTokenMadeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTokenMadeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TokenMade
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

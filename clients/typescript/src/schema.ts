@@ -3142,7 +3142,7 @@ export interface components {
              * @description The number that it is about; 0 where it is about none.
              */
             seq: number;
-            /** @description What is wrong */
+            /** @description What is wrong, in a sentence. */
             detail: string;
         };
         /** @description The newest link of a chain at one time. A signed one has all fields. */

@@ -1254,12 +1254,23 @@ type ConfirmReason struct {
 	Type *ResourceType `json:"type,omitempty"`
 }
 
-// Credential defines model for Credential.
+// Credential A node credential. One that an older server made has no `made_by`, which was not noted then.
 type Credential struct {
-	CreatedAt   time.Time  `json:"created_at"`
-	Description string     `json:"description"`
-	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
-	Id          string     `json:"id"`
+	CreatedAt   time.Time `json:"created_at"`
+	Description string    `json:"description"`
+
+	// ExpiresAt Left out of a credential that an older server made without an end.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	Id        string     `json:"id"`
+
+	// LastUsedAt When a client last came in with it, or was connected with it; to the hour. Left out where none has.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// LastUsedFrom The address of that client's connection, as the server sees it: of a proxy where one is in between.
+	LastUsedFrom *string `json:"last_used_from,omitempty"`
+
+	// MadeBy Who did it.
+	MadeBy *Maker `json:"made_by,omitempty"`
 
 	// Nodes The node ids that may use it: one id, a prefix with `*`, or `*`.
 	Nodes     string     `json:"nodes"`
@@ -1280,6 +1291,7 @@ type CredentialCreate struct {
 
 // CredentialCreated defines model for CredentialCreated.
 type CredentialCreated struct {
+	// Credential A node credential. One that an older server made has no `made_by`, which was not noted then.
 	Credential Credential `json:"credential"`
 
 	// Token What the proxy sends. It is shown this once.
@@ -1292,6 +1304,16 @@ type CredentialList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// CredentialRenew Example: {"old_expires_at":"2026-12-24T12:00:00Z"}
+type CredentialRenew struct {
+	// ExpiresAt Of the new credential. At most 366 days from now; 90 days where it is left out.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// OldExpiresAt When the old credential ends, if it does not end sooner; where it is left out, its end stays. The token of a gRPC client says the old end: such
+	// a client keeps it until then.
+	OldExpiresAt *time.Time `json:"old_expires_at,omitempty"`
 }
 
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
@@ -1917,6 +1939,15 @@ type LiveWhat string
 //
 // Example: [8080,9000]
 type LocalPorts = []int32
+
+// MadeCredential defines model for MadeCredential.
+type MadeCredential struct {
+	// Credential A node credential. One that an older server made has no `made_by`, which was not noted then.
+	Credential Credential `json:"credential"`
+
+	// Fleet The fleet that it is for.
+	Fleet string `json:"fleet"`
+}
 
 // Maker Who did it.
 type Maker struct {
@@ -3199,6 +3230,24 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TokenMade defines model for TokenMade.
+type TokenMade struct {
+	// CredentialCount How many node credentials it made.
+	CredentialCount int `json:"credential_count"`
+
+	// Credentials The newest ones, at most 100.
+	Credentials []MadeCredential `json:"credentials"`
+
+	// StayingTokenCount How many of them do not end with it: they stand alone, or end with one that does.
+	StayingTokenCount int `json:"staying_token_count"`
+
+	// TokenCount How many tokens it made.
+	TokenCount int `json:"token_count"`
+
+	// Tokens The newest ones, at most 100.
+	Tokens []Token `json:"tokens"`
+}
+
 // Topology defines model for Topology.
 type Topology struct {
 	// Edges Between these resources.
@@ -4162,6 +4211,13 @@ type ListTokensParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// RevokeTokenParams defines parameters for RevokeToken.
+type RevokeTokenParams struct {
+	// Leaked Others may have the token: all that it made ends with it, directly or through tokens that it made. These are node credentials, with
+	// their live streams, and tokens that were handed over.
+	Leaked *bool `form:"leaked,omitempty" json:"leaked,omitempty"`
+}
+
 // GetUsageParams defines parameters for GetUsage.
 type GetUsageParams struct {
 	// Limit How many items to answer at most.
@@ -4191,6 +4247,9 @@ type ApplyJSONRequestBody = ApplyInput
 
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialCreate
+
+// RenewCredentialJSONRequestBody defines body for RenewCredential for application/json ContentType.
+type RenewCredentialJSONRequestBody = CredentialRenew
 
 // ImportConfigJSONRequestBody defines body for ImportConfig for application/json ContentType.
 type ImportConfigJSONRequestBody = EnvoyConfig
@@ -4562,6 +4621,9 @@ type ServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
+	// RenewCredential Renew a node credential
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew)
+	RenewCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
 	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams)
@@ -4660,10 +4722,13 @@ type ServerInterface interface {
 	CreateToken(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// RevokeToken Revoke an API token
 	// (DELETE /v1/tenants/{tenant}/tokens/{id})
-	RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam)
+	RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam, params RevokeTokenParams)
 	// HandOverToken Let a token outlive the one that made it
 	// (POST /v1/tenants/{tenant}/tokens/{id}/hand-over)
 	HandOverToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam)
+	// GetTokenMade Tell what an API token made
+	// (GET /v1/tenants/{tenant}/tokens/{id}/made)
+	GetTokenMade(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam)
 	// GetUsage Tell what a tenant uses of its limits
 	// (GET /v1/tenants/{tenant}/usage)
 	GetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, params GetUsageParams)
@@ -4874,6 +4939,12 @@ func (_ Unimplemented) RevokeCredential(w http.ResponseWriter, r *http.Request, 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// RenewCredential Renew a node credential
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew)
+func (_ Unimplemented) RenewCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListEvents List what happened to the nodes of a fleet, or follow it
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
@@ -5068,13 +5139,19 @@ func (_ Unimplemented) CreateToken(w http.ResponseWriter, r *http.Request, tenan
 
 // RevokeToken Revoke an API token
 // (DELETE /v1/tenants/{tenant}/tokens/{id})
-func (_ Unimplemented) RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+func (_ Unimplemented) RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam, params RevokeTokenParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
 // HandOverToken Let a token outlive the one that made it
 // (POST /v1/tenants/{tenant}/tokens/{id}/hand-over)
 func (_ Unimplemented) HandOverToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetTokenMade Tell what an API token made
+// (GET /v1/tenants/{tenant}/tokens/{id}/made)
+func (_ Unimplemented) GetTokenMade(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -6848,6 +6925,50 @@ func (siw *ServerInterfaceWrapper) RevokeCredential(w http.ResponseWriter, r *ht
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RevokeCredential(w, r, tenant, fleet, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RenewCredential operation middleware
+func (siw *ServerInterfaceWrapper) RenewCredential(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id CredentialIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RenewCredential(w, r, tenant, fleet, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -9513,8 +9634,24 @@ func (siw *ServerInterfaceWrapper) RevokeToken(w http.ResponseWriter, r *http.Re
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RevokeTokenParams
+
+	// ------------- Optional query parameter "leaked" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "leaked", r.URL.Query(), &params.Leaked, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "leaked"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "leaked", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RevokeToken(w, r, tenant, id)
+		siw.Handler.RevokeToken(w, r, tenant, id, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -9550,6 +9687,41 @@ func (siw *ServerInterfaceWrapper) HandOverToken(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.HandOverToken(w, r, tenant, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetTokenMade operation middleware
+func (siw *ServerInterfaceWrapper) GetTokenMade(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id CredentialIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetTokenMade(w, r, tenant, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -9802,6 +9974,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Delete(options.BaseURL+"/v1/tenants/{tenant}/tokens/{id}", wrapper.RevokeToken)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/tokens/{id}/made", wrapper.GetTokenMade)
+	})
+	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/tokens/{id}/hand-over", wrapper.HandOverToken)
 	})
 	r.Group(func(r chi.Router) {
@@ -9911,6 +10086,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Delete(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}", wrapper.RevokeCredential)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew", wrapper.RenewCredential)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes", wrapper.ListNodes)
@@ -12679,6 +12857,112 @@ type RevokeCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RevokeCredentialdefaultApplicationProblemPlusJSONResponse) VisitRevokeCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewCredentialRequestObject struct {
+	Tenant TenantParam       `json:"tenant"`
+	Fleet  FleetParam        `json:"fleet"`
+	Id     CredentialIdParam `json:"id"`
+	Body   *RenewCredentialJSONRequestBody
+}
+
+type RenewCredentialResponseObject interface {
+	VisitRenewCredentialResponse(w http.ResponseWriter) error
+}
+
+type RenewCredential201JSONResponse CredentialCreated
+
+func (response RenewCredential201JSONResponse) VisitRenewCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewCredential400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response RenewCredential400ApplicationProblemPlusJSONResponse) VisitRenewCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewCredential403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response RenewCredential403ApplicationProblemPlusJSONResponse) VisitRenewCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewCredential404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response RenewCredential404ApplicationProblemPlusJSONResponse) VisitRenewCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewCredential409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response RenewCredential409ApplicationProblemPlusJSONResponse) VisitRenewCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewCredentialdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RenewCredentialdefaultApplicationProblemPlusJSONResponse) VisitRenewCredentialResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15950,6 +16234,7 @@ func (response CreateTokendefaultApplicationProblemPlusJSONResponse) VisitCreate
 type RevokeTokenRequestObject struct {
 	Tenant TenantParam       `json:"tenant"`
 	Id     CredentialIdParam `json:"id"`
+	Params RevokeTokenParams
 }
 
 type RevokeTokenResponseObject interface {
@@ -16090,6 +16375,78 @@ type HandOverTokendefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response HandOverTokendefaultApplicationProblemPlusJSONResponse) VisitHandOverTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTokenMadeRequestObject struct {
+	Tenant TenantParam       `json:"tenant"`
+	Id     CredentialIdParam `json:"id"`
+}
+
+type GetTokenMadeResponseObject interface {
+	VisitGetTokenMadeResponse(w http.ResponseWriter) error
+}
+
+type GetTokenMade200JSONResponse TokenMade
+
+func (response GetTokenMade200JSONResponse) VisitGetTokenMadeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTokenMade403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetTokenMade403ApplicationProblemPlusJSONResponse) VisitGetTokenMadeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTokenMade404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetTokenMade404ApplicationProblemPlusJSONResponse) VisitGetTokenMadeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTokenMadedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetTokenMadedefaultApplicationProblemPlusJSONResponse) VisitGetTokenMadeResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -16312,6 +16669,9 @@ type StrictServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(ctx context.Context, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
+	// RenewCredential Renew a node credential
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew)
+	RenewCredential(ctx context.Context, request RenewCredentialRequestObject) (RenewCredentialResponseObject, error)
 	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
@@ -16414,6 +16774,9 @@ type StrictServerInterface interface {
 	// HandOverToken Let a token outlive the one that made it
 	// (POST /v1/tenants/{tenant}/tokens/{id}/hand-over)
 	HandOverToken(ctx context.Context, request HandOverTokenRequestObject) (HandOverTokenResponseObject, error)
+	// GetTokenMade Tell what an API token made
+	// (GET /v1/tenants/{tenant}/tokens/{id}/made)
+	GetTokenMade(ctx context.Context, request GetTokenMadeRequestObject) (GetTokenMadeResponseObject, error)
 	// GetUsage Tell what a tenant uses of its limits
 	// (GET /v1/tenants/{tenant}/usage)
 	GetUsage(ctx context.Context, request GetUsageRequestObject) (GetUsageResponseObject, error)
@@ -17376,6 +17739,41 @@ func (sh *strictHandler) RevokeCredential(w http.ResponseWriter, r *http.Request
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(RevokeCredentialResponseObject); ok {
 		if err := validResponse.VisitRevokeCredentialResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RenewCredential operation middleware
+func (sh *strictHandler) RenewCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam) {
+	var request RenewCredentialRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Id = id
+
+	var body RenewCredentialJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RenewCredential(ctx, request.(RenewCredentialRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RenewCredential")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RenewCredentialResponseObject); ok {
+		if err := validResponse.VisitRenewCredentialResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -18348,11 +18746,12 @@ func (sh *strictHandler) CreateToken(w http.ResponseWriter, r *http.Request, ten
 }
 
 // RevokeToken operation middleware
-func (sh *strictHandler) RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+func (sh *strictHandler) RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam, params RevokeTokenParams) {
 	var request RevokeTokenRequestObject
 
 	request.Tenant = tenant
 	request.Id = id
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.RevokeToken(ctx, request.(RevokeTokenRequestObject))
@@ -18394,6 +18793,33 @@ func (sh *strictHandler) HandOverToken(w http.ResponseWriter, r *http.Request, t
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(HandOverTokenResponseObject); ok {
 		if err := validResponse.VisitHandOverTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetTokenMade operation middleware
+func (sh *strictHandler) GetTokenMade(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+	var request GetTokenMadeRequestObject
+
+	request.Tenant = tenant
+	request.Id = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTokenMade(ctx, request.(GetTokenMadeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTokenMade")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetTokenMadeResponseObject); ok {
+		if err := validResponse.VisitGetTokenMadeResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -18457,592 +18883,606 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37lxu38Sf6r+Dw5h49vj0UZzSSJc7J2R3bUqyNLHklJb57PF42yAbJzjQBpgEOxXj1v9+DqsKjm2g+",
-	"RiMrySY/xBqyiQYKhUI9P/Vbb6IWSyWFNLo3/K03F7wQNfzzxQc+s/8thJ7U5dKUSvaGvTd8ITQz81Iz",
-	"bbgRTE2ZmQtWC61W9URcMCluRA2fab4QjM94KRmfGlEzziZzLmei38t64iNfLCvRG/auet+cnPKz8ePJ",
-	"eXHV62U9PZmLBbfvNpulfUKbupSz3qdPWe9lJYTZPTXBtDCmlDPtJje1P8oY1ywXhs9yVkpWGlYooTPG",
-	"ZcGkMmw95yY8zeaqKnR7otNnfDB5fDp+UpyJ8+ffPN0z3U9Zb8lrvhCGaHqp307fiZtSw4zbC7jUdlZr",
-	"rhnMpNSspmczpmqWV9wIbfI+eyuB7rn7OodF5NzkdsKlHevvK1FvellP8oWdknuyMd0/1GLaG/b+n0eB",
-	"Bx7ht/qRm+Wb1WIsaiC9nfyH0g63f+KmXIiuuXDTmMVU1QtuesNewY04sT/sZYmN/1YVpdA/WXJuTyCf",
-	"8kqLnFWC3wjN1Mo0mFLfY2P4ecbW83IyZ7wWbKG0sVSEfeesKrVha1HO5rpr4jhGY/KFmPJVZXpDU6+E",
-	"n/ZYqUpwCfP+TslpWS86Jv5hLphR10I6VuVSr+H42Enpa1GwqYKDg8Nw+7smVy4rLk8u/+el+9+P6x+e",
-	"TTtWQKM0lrDgH18LOTPz3vB0cHae9Ral9B+kduK7WhRCmpJXr4odyyoLXIVdFRBXz9W6daIGp88fP50+",
-	"ESfPJqfjk2+KM37yfDoYnJzzJ+Onk2+KZ+K5X8qSm3lYSVn0sl4t/r4qa1E48icXdfbk6TFrem+lWsey",
-	"3spqg/xSaitDghjsYhn48uBD15oFzmxVa1XvoHMuxUczmsBjuWOjJZ8JNhZTVXdODX/RxQrng+dPU4T6",
-	"XlTCiK59zwv8Oh8yM1daIAesRS0YfYNkE6zi2rDHA1bwjc7ch8uKT+hG8T+2R9XMRX1HJKb5B/rChbKD",
-	"vHAb3NPMvq3JvKKYiTRzwm/ulD9fFWKxVEbIyebPYpOe6YRXlajvaabWEqYLooPukb+vhDYZuxZLAx+f",
-	"nbO5WtWt83g+Pp0M+BNxUohlpTYnp89Oz9wSUTUIi4ymdGLn1Lm8J+3lLbkxorZj/u9frq4+np2eXF19",
-	"/Eb8+l9/SEr+V9MfuZnMtxf9c11aBcQeyrKphTA4l2VVuVu91ExJwaziAKTRFyx/mPvflnCigc3sFcar",
-	"qs9+pnMuRWm/sP88Hwz2qC5pSk1PcAVdYvfsWXrdb5QUHWt/KxlnteBFBguHhXlxi5zA5lxbXYFxtgZK",
-	"5Q/zDDY/IlkNtJJK0rnjJsHpD3eszM5xz/LgVmluurH7PqB9f5je99d8LKpdkthf72xdmjnucmV/lLH8",
-	"Wmz+eMOrlcj77E/ljZBMW72UV6CaWEXA/oRXFUnMRWPFv/SM4Is/6rla9n5Nix14UWPJpREL3Vr7k9Oz",
-	"PYc7s4+/wp+eBpHL65pvkAzlouwSUD+oNVtwuWHwbmaU0x+4Af2mS2ZWdsy0InM6GMCUysVq0Rs+gb9K",
-	"iX+F2ZfSiBnphT8Krfms6878eb7JSBAJNi+1UfXmws2PWd5g440RLUG0UDcCVfm5Wtp12X9LsWZjPrkW",
-	"suhY1wKnspsTtznNWg47rgDHZ3QLWJNhYy2Zmk+sYp+BaFmKeiKkORFyogpRMC1mCyFNc1mt2TdvDfjP",
-	"gZfGfr6yy1LFrmVJVdgllcURC6jVyoj65LRjBaq42xXYY/6Gp0yOlgCAQ1yGWzrFHETfz5vNB/j0wNnY",
-	"IbpmA8Mfbo3h0PB2O5WfajEtP+5VU+fWJENd4D5nulrNLPNa1VxN7ReqEA9Q6I/FrJSRIO2a9hJevJOM",
-	"24RzxuTOM4aP2DMGJmfT5G0wIX6YZsHI0O1mwyMN3/elnOw3Caz5W9iDFNvAdhF2unWn9mrHvo09/EFI",
-	"LncprgYeuKdh25sE5JNFh+aKP7pT1dXy7GHCtXFcWvPC03LbLW2dnr9IU1aHbyjaUfsdGys77G328q+8",
-	"Lndv5g0+QTfQBavE1ICbw92sdH+7B7umSF8fpYl+snTXSyW1APXmW168Q3vC/jVR0ggJ/+TLZVVOwEXx",
-	"aFmrcSUW//U3jZ4uz3z2FwWqEDe8KosR2Sa9rFcIw8vK7jbwBXwMTjrwz805qQSWqE7XtXr9UtTwTmb4",
-	"NbhnRF2rWveGv/h3GaVGFa9BM/BvQTnDFittxZ9XSZ4MBr3Ib+e1pU+/Iv8JbUZlcbjzwtqnK20t6kHW",
-	"M6WBE/gtL9g7v3Cn843VygzHFZfXVi88jLl/QkLjPqWOF5JxwqUl4liA0cC4bhGv3wu+KvjgnT9qn7HH",
-	"sddq5A9v5v1Q0RZZ2o/UdEQnfaJW9oWPo/163HDn3tPsnE2qlbYqGFurVVXY1ZGboZf11LQ3DNqeexK2",
-	"8VZDDtFiQqNwIbg0GdNCFm1Xd7BFUBe3gg08fFyz4H/7LE6CU0qc9FMtJkoWJZyAd4HE8M4d7sEvxHNv",
-	"lJmXcuaF55DEpj2abLGazBlf8w1c7uMafPRWJ0aBa9URjee8FtOVFgV657VaiLEqNmCjK3xACyFxN+7n",
-	"SS7LH/SZ+ya3itCVRLHCtZK6zz64XXMnJLFvORAxh8CBH6rEhUE4oVJyZv9bGjZREH1Qnh36V9Kdqaqc",
-	"HCMrP3sTXsXujMoeeKQ4lwpcGW7J2nBZaIyGaLbmG5AC4BH7DgI1xe856w9x5IbXIkRlcudByZ3zRkZs",
-	"hjGlArcUPRSg+Hq/iHPym7nY0MBre0Emgl2pqdNjj0LoCSb/UtXjsiiE/L1pBEx5T7NaVSJcj7yq1Br5",
-	"934+dXPLH8DG2weMIjeQPU5O7tG82f18tuJ1YY/NkHEGf7B6VQkkONDvSi7gFHO2rNXHDatXklnhnTGj",
-	"7MG2PLTgk3kpQe01q1ral/rTKyot+uztlPl3ZSzHuxoOKFihQpp6Y21RdAZfwKj2LazUVxJ/OcJ4Fxzn",
-	"VRWb5QU8roVd1MQew42miI8llp3ehohQmuDh00bVoggnZSWJpTL4wVjAiFcS5ft4w8SNqDdIf3Rw2yF1",
-	"n+UrLfRIi0ktDLjAA4HtN4wz/C546vBmsG+xW7TS4mIXSejXXBZXEsgD5OT+PMOwEyvUSJjZ96vrUqC5",
-	"p4W2ls2Q5ZNaaT1SdTkrZQ6GlruPkNlHi1LrUs5yEmIvVT1TxhzF69vawNSPEl3BzmBj39it8I8g9VRV",
-	"CBels7sYU3TCpd2aOS/sD0/BUf1Zt+pppJ/9SUnxpRUzWrfVwqoCY34y9pLZb67F0lyQgm8JRscxog3t",
-	"uaMFSPD/8f7tm/d+kh37hfNMiCZatBr/TUxMavqXzL6A4RsyVtR8atjZ4Gxwcnp2C7kaROobZV6qlfw8",
-	"nVMqM5rCKC2LguL63MrLoOZdOacc+O+J74Ev0Wj8XK4anAeueqMMe0lT+0KshVc/yHt7/QfpHwWIgEdi",
-	"vfElL6vf/653FIY5RmkaNH+fj7GMNVzgfxJ7uKG5FGuhTc6MqCor7u09p4ygQC3Qg5sMRaAPEOUV12aE",
-	"ch7yQZzYvZJ2BLoA7M/tg1YMfgZfO0L8jgS+lBuGyh6sC7b8g1KvwQj+nTfa6e58rG4EO2c/lt+6+fzI",
-	"5ear6E+W56yugA4vkAoLXggG/5Ubd6VqBh7URSlXRqCOZfWrmhsxAreA1ZiQge2YQHBai8a4t50ft+qF",
-	"v5LpFrd/U9x7rlb1lbyfG6VG9u0j/FFpLZX8Ad3Bf5F8ZeZCGkuc3/+0ItXobM6UKtyxDRHEW2ojSBP4",
-	"A/ZByEL40d1PrNXFF9yeSffaK2nWpVURo7yZWizUjdCg3r0vZ9KebC7FOtDwhpcVH1e/+yEouOFjrkXT",
+	"7L17kxs3ki/6VRC8c0OPrabYrZYssWPibNuWxtqRJR9JM77nur0skAWSNV0EOAWwKY5X3/0EMhOPKqL4",
+	"aLXknd2dP8ZqsogCEolEPn/5W2+iFkslhTS6N/ytNxe8EDX888UHPrP/LYSe1OXSlEr2hr03fCE0M/NS",
+	"M224EUxNmZkLVgutVvVEXDApbkQNn2m+EIzPeCkZnxpRM84mcy5not/LeuIjXywr0Rv2rnrfnJzys/Hj",
+	"yXlx1etlPT2ZiwW37zabpX1Cm7qUs96nT1nvZSWE2T01wbQwppQz7SY3tT/KGNcsF4bPclZKVhpWKKEz",
+	"xmXBpDJsPecmPM3mqip0e6LTZ3wweXw6flKcifPn3zzdM91PWW/Ja74Qhmh6qd9O34mbUsOM2wu41HZW",
+	"a64ZzKTUrKZnM6ZqllfcCG3yPnsrge65+zqHReTc5HbCpR3r7ytRb3pZT/KFnZJ7sjHdP9Ri2hv2/p9H",
+	"gQce4bf6kZvlm9ViLGogvZ38h9IOt3/iplyIrrlw05jFVNULbnrDXsGNOLE/7GWJjf9WFaXQP1lybk8g",
+	"n/JKi5xVgt8IzdTKNJhS32Nj+HnG1vNyMme8FmyhtLFUhH3nrCq1YWtRzua6a+I4RmPyhZjyVWV6Q1Ov",
+	"hJ/2WKlKcAnz/k7JaVkvOib+YS6YUddCOlblUq/h+NhJ6WtRsKmCg4PDcPu7JlcuKy5PLv/3pfvfj+sf",
+	"nk07VkCjNJaw4B9fCzkz897wdHB2nvUWpfQfpHbiu1oUQpqSV6+KHcsqC1yFXRUQV8/VunWiBqfPHz+d",
+	"PhEnzyan45NvijN+8nw6GJyc8yfjp5NvimfiuV/Kkpt5WElZ9LJeLf6+KmtROPInF3X25Okxa3pvpVrH",
+	"st7KaoP8UmorQ4IY7GIZ+PLgQ9eaBc5sVWtV76BzLsVHM5rAY7ljoyWfCTYWU1V3Tg1/0cUK54PnT1OE",
+	"+l5Uwoiufc8L/DofMjNXWiAHrEUtGH2DZBOs4tqwxwNW8I3O3IfLik/oRvE/tkfVzEV9RySm+Qf6woWy",
+	"g7xwG9zTzL6tybyimIk0c8Jv7pQ/XxVisVRGyMnmz2KTnumEV5Wo72mm1hKmC6KD7pG/r4Q2GbsWSwMf",
+	"n52zuVrVrfN4Pj6dDPgTcVKIZaU2J6fPTs/cElE1CIuMpnRi59S5vCft5S25MaK2Y/77L1dXH89OT66u",
+	"Pn4jfv2XPyQl/6vpj9xM5tuL/rkurQJiD2XZ1EIYnMuyqtytXmqmpGBWcQDS6AuWP8z9b0s40cBm9grj",
+	"VdVnP9M5l6K0X9h/ng8Ge1SXNKWmJ7iCLrF79iy97jdKio61v5WMs1rwIoOFw8K8uEVOYHOura7AOFsD",
+	"pfKHeQabH5GsBlpJJenccZPg9Ic7VmbnuGd5cKs0N93YfR/Qvj9M7/trPhbVLknsr3e2Ls0cd7myP8pY",
+	"fi02f7zh1Urkffan8kZIpq1eyitQTawiYH/Cq4ok5qKx4l96RvDFH/VcLXu/psUOvKix5NKIhW6t/cnp",
+	"2Z7DndnHX+FPT4PI5XXNN0iGclF2Cagf1JotuNwweDczyukP3IB+0yUzKztmWpE5HQxgSuVitegNn8Bf",
+	"pcS/wuxLacSM9MIfhdZ81nVn/jzfZCSIBJuX2qh6c+HmxyxvsPHGiJYgWqgbgar8XC3tuuy/pVizMZ9c",
+	"C1l0rGuBU9nNiducZi2HHVeA4zO6BazJsLGWTM0nVrHPQLQsRT0R0pwIOVGFKJgWs4WQprms1uybtwb8",
+	"58BLYz9f2WWpYteypCrsksriiAXUamVEfXLasQJV3O0K7DF/w1MmR0sAwCEuwy2dYg6i7+fN5gN8euBs",
+	"7BBds4HhD7fGcGh4u53KT7WYlh/3qqlza5KhLnCfM12tZpZ5rWqupvYLVYgHKPTHYlbKSJB2TXsJL95J",
+	"xm3COWNy5xnDR+wZA5OzafI2mBA/TLNgZOh2s+GRhu/7Uk72mwTW/C3sQYptYLsIO926U3u1Y9/GHv4g",
+	"JJe7FFcDD9zTsO1NAvLJokNzxR/dqepqefYw4do4Lq154Wm57Za2Ts9fpCmrwzcU7aj9jo2VHfY2e/lX",
+	"Xpe7N/MGn6Ab6IJVYmrAzeFuVrq/3YNdU6Svj9JEP1m666WSWoB68y0v3qE9Yf+aKGmEhH/y5bIqJ+Ci",
+	"eLSs1bgSi3/5m0ZPl2c++4sCVYgbXpXFiGyTXtYrhOFlZXcb+AI+Bicd+OfmnFQCS1Sn61q9filqeCcz",
+	"/BrcM6KuVa17w1/8u4xSo4rXoBn4t6CcYYuVtuLPqyRPBoNe5Lfz2tKnX5H/hDajsjjceWHt05W2FvUg",
+	"65nSwAn8lhfsnV+40/nGamWG44rLa6sXHsbcPyGhcZ9SxwvJOOHSEnEswGhgXLeI1+8FXxV88M4ftc/Y",
+	"49hrNfKHN/N+qGiLLO1Hajqikz5RK/vCx9F+PW64c+9pds4m1UpbFYyt1aoq7OrIzdDLemraGwZtzz0J",
+	"23irIYdoMaFRuBBcmoxpIYu2qzvYIqiLW8EGHj6uWfC/fRYnwSklTvqpFhMlixJOwLtAYnjnDvfgF+K5",
+	"N8rMSznzwnNIYtMeTbZYTeaMr/kGLvdxDT56qxOjwLXqiMZzXovpSosCvfNaLcRYFRuw0RU+oIWQuBv3",
+	"8ySX5Q/6zH2TW0XoSqJY4VpJ3Wcf3K65E5LYtxyImEPgwA9V4sIgnFApObP/LQ2bKIg+KM8O/SvpzlRV",
+	"To6RlZ+9Ca9id0ZlDzxSnEsFrgy3ZG24LDRGQzRb8w1IAfCIfQeBmuJrzvpDHLnhtQhRmdx5UHLnvJER",
+	"m2FMqcAtRQ8FKL7eL+Kc/GYuNjTw2l6QiWBXaur02KMQeoLJv1T1uCwKIb82jYAp72lWq0qE65FXlVoj",
+	"/97Pp25u+QPYePuAUeQGssfJyT2aN7ufz1a8LuyxGTLO4A9WryqBBAf6XckFnGLOlrX6uGH1SjIrvDNm",
+	"lD3YlocWfDIvJai9ZlVL+1J/ekWlRZ+9nTL/rozleFfDAQUrVEhTb6wtis7gCxjVvoWV+kriL0cY74Lj",
+	"vKpis7yAx7Wwi5rYY7jRFPGxxLLT2xARShM8fNqoWhThpKwksVQGPxgLGPFKonwfb5i4EfUG6Y8Objuk",
+	"7rN8pYUeaTGphQEXeCCw/YZxht8FTx3eDPYtdotWWlzsIgn9msviSgJ5gJzcn2cYdmKFGgkz+351XQo0",
+	"97TQ1rIZsnxSK61Hqi5npczB0HL3ETL7aFFqXcpZTkLspapnypijeH1bG5j6UaIr2Bls7Bu7Ff4RpJ6q",
+	"CuGidHYXY4pOuLRbM+eF/eEpOKo/61Y9jfSzPykpvrRiRuu2WlhVYMxPxl4y+821WJoLUvAtweg4RrSh",
+	"PXe0AAn+b+/fvnnvJ9mxXzjPhGiiRavx38TEpKZ/yewLGL4hY0XNp4adDc4GJ6dnt5CrQaS+UealWsnP",
+	"0zmlMqMpjNKyKCiuz628DGrelXPKgf+e+B74Eo3Gz+WqwXngqjfKsJc0tS/EWnj1g7y313+Q/lGACHgk",
+	"1htf8rL6+ne9ozDMMUrToPn7fIxlrOEC/5PYww3NpVgLbXJmRFVZcW/vOWUEBWqBHtxkKAJ9gCivuDYj",
+	"lPOQD+LE7pW0I9AFYH9uH7Ri8DP42hHiKxL4Um4YKnuwLtjyD0q9BiP4K2+00935WN0Ids5+LL918/mR",
+	"y83voj9ZnrO6Ajq8QCoseCEY/Fdu3JWqGXhQF6VcGYE6ltWvam7ECNwCVmNCBrZjAsFpLRrj3nZ+3KoX",
+	"/kqmW9z+TXHvuVrVV/J+bpQa2beP8EeltVTyB3QH/0XylZkLaSxxvv5pRarR2ZwpVbhjGyKIt9RGkCbw",
+	"B+yDkIXwo7ufWKuLL7g9k+61V9KsS6siRnkztVioG6FBvXtfzqQ92VyKdaDhDS8rPq6++iEouOFjrkXT",
 	"EzOZi8KaI+x+vgpzs0q4s3CsEiDVWoZEO6DuPc3EdCom5oLVYilA0vXZ2zp+hhmlrsFGFbW1frlkFOcF",
 	"Lbn8h7CaJ1B6zS0r2x+gTTuNRfI97TbD+5SB0+1JMOVCqJWxMy4NK8rCTRzV8Rxv4BxUcStaORgihdqS",
 	"qO+EqTcnl1NwubVdoO/hBgDz2s60n8q6CyFJdPEuazURWh+517v8lF4h8GrFKZuWoircseCTiVgaeGPK",
 	"C+lGgrh0PAx84B2Rs1pw4/TBge5lvaWyi6t7w94jK0sfTZSUYmJGRPzPd02enQUlpUE59kKa0my+rCoM",
-	"94O15DGfwfJNdFNjruYWhft4nvVquVS1EcWPoii5i859jdsNhJqlEhwokDsMYqlwGFL+am+7G35t1+Pp",
-	"ibmiE/vQd8A620H1RsDJ7gmQbLrSvIqiA2sQzzmHoXKapTXIUbagRZ5bI4PMVUjLstKd3YgaJLL3EfWt",
-	"kWila0HPSrTK8W1WxNs3lphnWxrMA76SuGPWvJYbN2if5dNa/UPIeCR0+WmmlbuBG+FUAbQlB6xh10Is",
-	"NeWJlQYsH/baToRXQBK77JUEyUkvcQtytveVhNfaG4eYC56+YHmltKMHpCa4CWwTx75mpqS12oFOo1KO",
-	"yHWZeqs29selJGaH56zM7bM3QdpTDPFK5lKN9EovxcTORqpwJCbONT23woeCM+W4gnmslqLWooAZOIef",
-	"mwWmLU6VHWS8sRfPBWvk7DVTqGYQ/YLnUF4LuVr0hr/0wsx6Wc+yD1hJwBy9rId728t6tAG9rGdJigKn",
-	"QST7kZ8vSET03v+aSJO5lJu/guDcTj+WG7RIQY7ay+HjyUyd0Aj2sPff8TWlqcBQy2W1eSWXK5QQBdoW",
-	"vPqptofTlEL3hpBR3D7v36vJagG6nfemWWkVWNXebbAGOAWWfM7Oh5yXSlgW8slWgpm1guRYiLcvo9f/",
-	"FmIkO3OGOVtWHPPDj8ggHrr0d/Kv2jHyKB+entWREVZxeS92g4O1ZWd9XP6w2+NGwtQhwVtIA/nUzo/K",
-	"euKjZUNh7+euvPqGu8U00/xD9A9oaCUiXTfn6MzwIdxSmqfnvSgbarCdDZX5DKTPyoPal7KUQVTnIM64",
-	"zQ55dj56k/BMJXbJ/j1a1VWiSiLrkXQalXKqEgF5MPVL52vlkr2QN2oDygI4DK02K6ppxqryWlCi2Ec4",
-	"ZRd2KxeCS+3VaZdJvB2Eb7m9st7lqijNpZzMVZ0mNdwHVSmvcWa1sDqHs2JIHG6fa25SzCGkK6GIfnhI",
-	"+kDWEzdCmtGOYTWDR+zoh48653q+b9uBQj/YB63qIv7eSHlw5yWRMRjSOH6Bn9HboqVklky/dm3Kd3Ne",
-	"Avu3KOv3au+kaVs/oQly2Drtg5+ycCAOOhnw09clasvtUxFl7u8b5434aLAUAAYCOwx0/cR5gvhFKdFH",
-	"sHc/7POWifHxrSxjr/gs+UwM2dxlnMJWYZyulOBRte/ssx8xVYZLq3/RPFxZwgJdIqXUwqrsbCzmJcVs",
-	"xnxynRS3e9gnUMLtzA6uEZPrO+KasZitZPeZA8fFHKJFYsZlQyNHSRa7TQ4+kxO7AlHsfi9s1o2oyymZ",
-	"PehQOf4tdKCbr/kLZONiNIYSaEr08hy0e3D9l3Z2SPyEWYNOn6oSE6NqTAfIovAPmk+qhqAZpQIYtlr2",
-	"e9kRJ/J7nMUmdSopEfqAUV7Ck7cRIrqc0fk8/CdQstJNs+19hyhI355D/Njp+LWAiwaS/jdUGInWKzpD",
-	"7WFVBd80df5SGg76/riG1BIrN9y4SYW9IYY68tZJitCk4P8S52cYQvcga6RwXgL003vx4i1qPccQ/9G3",
-	"ERUThbk3OLZTtnh+2hYve657NCqxQsEZ5kecVXdQwHdFO7UW47lS19a42uhKzZK7kzzdXquho+2s7XlL",
-	"cziQmmF2+L5O8r24IW9Ni3ZFUQudFBQCy8Ki/LaFYNNaLfopMuEmHEbS8WbfsfyRXztZhg68LhsSk1RT",
-	"VcpoZK2k0a5gmqP16nzjECIAuw0U+mhVgXRYZra3ai26fdQUjE+XxbZc1TO8GbaoAAN0KRhH64bXJQZ1",
-	"o0ICZ2P0uTXGU1OQYt0w6g64XIg2aSFZRi4zo5KrVlVx7Ctjv+tvBx6zV0b7yzMWds4p4Lzs3NKwuX1c",
-	"kjJveT1kJjuZzkkNu8VhBa0bNsrTEQ5D56F96e7JBPuVNQSArMXlmG1dKzmLQkFuns0jH45UagdpFCgY",
-	"5T7PJ7mVnfKtJdowLrkyF2xA7tLow239rJsR1nOUMk4Koy1DgWRv27gEA/e304V7Wc8q4dH3VqcYgSk4",
-	"ssqxfWe9khj7szu3rkvKpbHKBDerWgQv3EjwutokBH9r02HSGRlhRPvODf+Bjn07G+T9D5cnZ0+ewq7M",
-	"xUdeiEm54FWz5uD59NnTYvDs9Nmz88k3xdMnz/nZVHA+mDx5wovB6RP+eDw9n56Oz8aD8bOzs0lx+qR4",
-	"Ojl9Mh5MBwM+eJba46AfpXcaEgPQQgexiqeMowcOMvnZJUNVDD6CcpmqwqBOwiWHpsLBinHsECicXU8q",
-	"z4FMtU97wMn/E1j1MRceM/5dWrLdnoVOlgbLfEvvEE4d2buMd2Ki6uIr+Ut2rEontKlbOC5QL7s7z0Vr",
-	"LXsMdiLutsSpquDGtZRoXIwQ5HJBKJ/dSdGhEBTDL2ck31vn3GnU24pk0Eg7lMyWGMJ88EU5qZWGIPYR",
-	"ur1Hg0i+ruumhEgIqRUu6YBAAfRSVBXZF8dpfB0fO73ubnW3L66WtdmwQH9jRhsftrkxTls7SvHtt6pI",
-	"oDOAw5r2gAIElj+XtTLqMYSusqAYYUYB5nk6NA/7IPjAdZ/lv9Si4BMjil/zKIO/gZ/B2bXYZIyzJdd6",
-	"reoiMiU8Bs6V9LE+8KWoihBb7MVC2kWkYW7QPm9UZrjMegiboFt+wetryJrSQurSlDcC3Qh7QnLfKmW0",
-	"qflyb0SueVSBKLuUUCiE4CZOIK5KkhPacPBDWtof7D/yM31ZVqJZv3+WEJTKdHq6sJxlLCjBZyx0WQCp",
-	"FxgpWgq1rERjYltHYwsuIGZsJI6bRJpf48UcR3pJhdkRIorlgP6GL6qUgIGKzh2mPO4XRHowqIdpXK8j",
-	"68fuZFJ4GfHR7D/oVAEOD6eo8Z1Pu9u+Pa29dUhoMccTQ8kWB6p5x13N35fTqait5XO3QQV10PoAyu2Y",
-	"5bWZ0hIS3rbLY0+liOn0lzwuFsyHbOFjDnNeTduQdCBGc3iUzVRGtSO1ED4i71NbNKRf5kPGWa2qCkrT",
-	"XEpheImVi8F/YX8LInFEcUz78yvpfx+XudETJJK26936LK/KGzGCbyDpwz7BIY0UUr4gXyROlm4k5lGa",
-	"0UwJ3fTdtoor48XCn435gynqJpH0HdLmvINaumSou12zR2kDDoomle1Q7DUcYp745EtEu3zLQ9j2iJxI",
-	"zQwvq7B/h4Yt0trWWylCvREmWixFrdsgbUfWrm7rU7AX25S2SsMW/2UhSrfNYlH2yeLAtatp15sb5zB6",
-	"bTNjKyq9OPCNhvL4jqrqb3qei1BFvNOz8V1Dy24xJWRiunjbYVp7g0yJC1t8XJa10EeN2aF9dzDFB5+b",
-	"V5CgserdChJbhrD9ZQG6IUB5oOIJ0FCqtv9N3q+1uFHXR1EipWPjhJs0ymIq796g7+DBvVpKlMLbJAxc",
-	"CgBgo/1kPKTNQ1BRWr7IxlY2B3vpFbTMZ/GcD54/TWbxJNH02rzQMnJpzMdPnwJIHjp8IWPvOcLmNQxZ",
-	"5yM+3Lz8MtyDMtDDauHJb1GjAyWmoam17p5udiiSxzY60ocBLqICdC3kjggrlr1qIQvdZ1hopedWcyd8",
-	"uUlHZlFDMIU3uhfuXuVd+HJay/ydfTltVMttdY5PrJ2YDx0OH78Wss9yPB4FfE5wOpbON6IGpQskUj4M",
-	"qoYvHoEsZFX7CjC7Y97IczoRvrTnTiE61WHMpM7TAI6M3PydKavW5LUPndzwGqx5+/RbWW2+d7+AUWUp",
-	"il2KFFqrVEwkldVYDWZjA/eMICBCubuY++dq32OUJxb4zqNT4aUMcXRKE8awox/akThzH4QNATs6DAnw",
-	"CphmwnL7vlFZjEIR+tbzlHA9heLEIkLMKuMBgA+iLGYy3MP6qMaEntd5Q+jYl4iPVstCH0QOgt5P3soo",
-	"OxKVoFByIZ1x5RERGC8KSorVS8HRtRGEwRoS0OOVGTbhdV0Kze5rIVihJvqRFrXVzfqL4kFTL4+20IkD",
-	"R3X/d2DPLcJGnwGtLAvDItMcHMzG7Uj7xN1yOyshKi6xLAH8na5WZ9dP3peorKNVfOjTGDXruJ0Kv44M",
-	"q/OW3EzmBDH+7uV37OnzwZljhYIytgHDYyYMltVb+eAqFkhrzoKdCwZiucBb/CABawkjRYGgGSkZa+e8",
-	"bzW4mJWEjBr43C7if13++Dqpks09+ESrVorgHUD44ei+wgGuq2GcY3BPu3pFkphQMLLtYoym4NGtM+8C",
-	"2vbYLkpjREdcDsCJwS5UDFCZhh6h9Z6OCdLSa7bff7ydkHkIrL3eIjKWyWlEJyR1wYHjE4zT2XG5IJeU",
-	"y3xPs7FzxMUXl2a8WJQSCYZ5/QCxnj8Ce3o2KlaLZZ7MDenKqJmktdlUQZE9JE03ZLBnAUc4WROTTL+B",
-	"t44OsfGjqqdmuGUrKTwv4O7MM2La4NrVAMYDCvMF8vqsVqtlFiYMxaqtgBDB5dh/KSpBMgrKHBhf8trs",
-	"SCxKJKzTG9eNrEyMMS+X4qiYLTdGLJZmHxWs8a2mRsjmmu2/q+pAu7upOe94WdAvfP1WdAkaj7YDG+E0",
-	"r4NDWB/8VlLQZK3qhgiKolZlrdPJ7/E2UKyiwTIycjrfbmPKIp3ag2EYvlCQ/RJ8Phj5x0Pl3KigwLzm",
-	"2pzAiT159X0O1WDRHjZP3rPTbx6fn5x+8803Tx8/fTag/508mQ4mT/mpOBs/Ls4nT6bP+PPxYHJanInH",
-	"03P+ZJyav4ve7TqPMKs/2wfJZNyPJRvoHMqHSHXTfKMvmOXmTUeyTXQLcfcrTFalaqZ+ly1rNcDdXGB8",
-	"m4VFAyD5wOBKp8kcv6PledN8w0pzgTpqTqhcQRhEfrhUCNNZBbsB7SMLIireOfRafCem5OA5uHpqXKvV",
-	"bO5abKBXkaT/BfUlmVgrzXIApGy7lENnnB0ojdyN0jGlxov3W95xfhsw8q9d1+af6Vy0rNRmYWdUs1o0",
-	"wg1UUAtJW2SdYiJciNVOI9vUx1OhkAlTgqOC2n5MzWEgOa+upLd3dxZ6upEhYGM1qwKBCvssL1ZYGw2x",
-	"BoeP7u5QwtsEzRHcQfYHtVou/US8mWUtpysJeBgkawHQiJK7Ve2mTFYsjeKDFx4awZGTsxouM9ebBSag",
-	"eVlcMKOqAlwtjEvAzfAn2UudYZfNnF1JRL8Xlqj2wOQXbfRGOqHwCVVNlWaOwZ/c3cQ5ZZ9LAZWWpQMf",
-	"QwxALsUac8EUmyqADGlafaH41TMKOB9om3tZL2yM/QPJBX5T2ZVsD4x7F76iu075yXpLpcsurRMUL8Vm",
-	"ilkLzNpoeC+SjYJNeZxu6lGNsGoB4jjwJdEdDMASwsZiofdLBKRHNMGURHhZiqp4UdepIsC3UjCE3SVF",
-	"qJRLNFXSwa124qQGJAPQblDTrtWs5osWFj5VUY8gMWS3GrX1VYRytG/TrBISDNgI/zZtwpl5xgBc2J5i",
-	"Ql30P7KHEgjTAu6mtgPbqQEO4CKZzPQTfsvuk3F/+oCVksKg4PjzWSsa7FhrMnuYWzvCBbvqXfVAUqFn",
-	"umxNLA2rsdeXi0GmHcGll6UsAE7skKqQVzKu3wb+h2DpkO2kwrq5eNSd1q3sZnf5+E460dp9KPTRAOkA",
-	"PqQRmZguZ2K78mS/MUfLd9Zcl7p/2YyguqgKZuwQhqPHjUmqf+kWAe3OdFY1UVUx8rZ2Hhq/uHCsS6UC",
-	"9e0eGB/+8f4RYZQfmnpgtBVZQvNFSE5ZbdKa4O2Ph8/w8umQ9lwceB5uytqseDWaK20scwBf+H88Ioql",
-	"k+9vRF2azYEM8t497rNQjtBcjRpFLp0kCzjUW6JFO/Uf/NvpuOdnOpj2MGS40Now7pSWepD88cTOWi4r",
-	"xzaHiKgdODNWZ7ZMMsUnkXIX6Nmmz3R/UTD86VhoJvikEWqhooZRLZwD2iMtjqaqHrm48MQKSChfFJHb",
-	"e/tTDarTZrQo9YI6D3mNaVSoBS8loRuVk1FgUyiwiioyaKNGphTRXysJYzae0HNeqDV8tJIA20UgTxDY",
-	"CQKlh7mq4e+UqkYUTytrDjWqU544ikf+KjVljgcIxjDPmJJwuJd8JnRaqpRyqjpc7KD+WnFpn8n7d5Cz",
-	"5m7Cu1Qsu23Wt010Y68fVEpdW/viUAt0zWtpib2HSvRYklCtMxv1J6Gtjt7i9mRXYlxbZG7bqcgBQ2Zq",
-	"Pp2WEzblZaUJCNTeRYVCDD8RqdaU7tsPa4FgrFZKsnVZVQCRIhFLEg1KayDWRbVBKPw+sUoDt27O6wU6",
-	"bHxNFOjRfsW04PQpccWNLVUaT++uEnha0oIX4iLKXyZXH1UMBwcgGLFHQWNg4eZejgcYdXz0U3bLXCKI",
-	"FI/2VQHRcxeuoSK2nPEXPuKJNBJp4ypQrxPeUYKTObA5LwZSoaw7IyQvRAgdR31NrIBFb0MEAg+eAQfS",
-	"qrfbt3V16t32Hqt6JgzeP6OD4pkv4Rdv7A8Qq7A7PatSE16Nlqrezyuv7aM/wZO7omqxm3OnmFSFeFVo",
-	"zGgqb+yt6Ptf7AW7g+e/8+0ywDEhyqUZrUtZqPV+bQie/hkfhp/TpX8AipB/so1C1HEZhhRfLFK/cP1v",
-	"NFZXHyjmdzs/qYwwAHkNuqTKga9rKiZ7yfIeHo93BBSZwwTQX/HRdDoeqonNbLxouyKG2+KC5NnZXlqC",
-	"AZsHwy+GBEcW35CRsI/5YW/KYCx6u9O5UPJPlNSlNoiAYdiyFtYY7bMtazyfCQMD59RpQDoHlb9yEG4N",
-	"U+LwkvijqVfC3sUKGZJNrC211Wuch87UOOQS4FKtELTKpoNshafJmdiqxXBW6D6xEC4ktRSEw8er3WeM",
-	"fLfgQnABRdQlDj5fwDsHig7qzXuYBGhowUCrABO5lXl8kKZqzTig0t7yGme2xJzZpGo3c95BKuuyVh9L",
-	"QT3XBaN2xNToC/7al9G6V3p8Hz1/Z9flZ9+LO4Vltfq/76r8J7hQYG862f37L51JDW+5i/AHmh1fIUsW",
-	"XoxNJ/WulGZ9YAHsgeAwO0qBgfwHvo0ALY/6TUO8H11F5lusB9kbT7s9paxBws4N+MuyOFIux2cWSIij",
-	"LUoZ/+7030wS/0e6fnHp2sGgDl22VZ36Gaf9OAH5Gpth7qs8puO5R9791VMmfdx+OwAKt7Vi8dFoNgbF",
-	"sKyxjN6Hkgzp7Y1a+fwPv2GRCm5T/83ljy8+5e4xA+NBMA5h6r2PqQxF8s2STK0I7ZsSKlBrdz2a6DdX",
-	"Eup5fK4BFfd/ADcI5qLXgnDhDCdcWz9naotjLRWmZAAKgKFozZjYT8lWdhnUhBESPNd8cxFCI6Dbb0JD",
-	"NLcu6oh2JRFtfR2haLlHwNiBxrfkbvK/nfGSmnu4wEHecMBTLz+o8b7EHtWQ72uwp3pRziABVhYsH+UZ",
-	"JoDhp2hzB2Xh6fmF6waESTEBVXkAXQFd1z8ioDWrMPtZD9l6rgB/bcERUjiyGhBhGLxLmL8RpP63l9/9",
-	"+cWb70NL9742fFbKWR9CLhIrbRb8Y+MSGAxSB6EtmLfjo5DYMFdr7M3hEte5KwqGnHUPx+9bqBGmRCvR",
-	"qM+g/gSqkC1VIJPXtbJENOVhcA9iZgXULpNPUVMzPOiBh2iF7KVl5fx0ntuTkD8fQMnIN0VuzyFFtOwO",
-	"reeq8vhb9uRp+9zC/t8cu9AVeYvSvdPzoqkAPkuIgD+teF18ruYHg7xbVcn8/UrNRktu5p1YhFFLQMtJ",
-	"lQjFJIgTX6mZviC0DFeOxDjTFddziESyKWZNwbkFj3ul1ng6qoqAyTVbSWwVh60PWW7lxsiOnX8GToRL",
-	"hAmrTEnsQKBt9bQzMRRaN4L4xMDmeOMdHdSIMXRCiJpQNt252PWRwp0Jd/yNqHU36B/Jw2Yqe6LCtbMG",
-	"i8pMyKrHjAR7SoL7z8EO7MGkgyaUHemM0J8Sy4mg7qfZrDJj/roIPQRWyz57YcX7kEllbyeUkuKGQhtq",
-	"Lanx/EEY7irN+vUq5YAACEPouonbOavVmphaijUwZyuNKb197fDYqsK6bSrfvkGPIW2Oo2CKO18trB77",
-	"RpljYUzCxm/tl4f0C4sgte7RuHcgtB4N3z1lrJI5YsKVmJqRWpluVJnKXn4rWQmto/xT6i1yMENEFP10",
-	"NLCNZUQHQuWaZrjAIaZjUH9CK+4gRbOdjX37qe3wG34f5mLPtGSAPkqakYsjHTEFUbjsj71CNrZU/Rbu",
-	"wubZesNxbDImKKrdWEbFZmfE6bOBGJoZKTCn1Fqj5MM01MT56VnG4s6MjeymimusX6NIKCU0daC6JUI8",
-	"PLRExiJa6uursFXw52IKHwVe1p0x4OHJ0mEPNM22LmfSwLovyFJHJVQeX11bo8VF86FT1GHO/srN4mBk",
-	"kb3m5vuJwtQqex/UHXWPH+LJzyEf0jT3LiochPzrdCEHzJ/w0C0rDJu9U9nbKVuqqkLTpOZG6KGTdJc/",
-	"vWJY6+t6lUDJHvVFjAamzHnpMdfvabbS0GAhLmGGpn3UOxpgBBU2Qy5NKHpDcQvBJVGg9nwEWO1e0mPb",
-	"nfTVpqa9zOf0Oi5rbFInl77ZlbGJJBmyHC1nax+4TAj6hN1HTanghiOQW1lVYMo8cMXq9iEpSsr8g5Jq",
-	"JlXNKK/MPgfwyqOCb+yzVj30xTuQRAFBFSphwPgb/MBaTdYiXpqMPR5Yi+fx0yeDwYP+lXxLISiYJbTZ",
-	"9i7H/bPx90PO7jej2PbbyLeZs/tjVZRWpyXV1j2eMS2ob0J2JSs+FsSmEZn1hXNlYIxsraIoup4j1tQK",
-	"QPnX5UTYdzc8qTm7b6LcJ0509+Fx8jycPXnKfPiykXl5JXmoJyJpfhF3tOZxiQhYQwbnguovnCLsuA6P",
-	"OusBnRBmLqSdM6Ir04zBiUDqe2MVqTeiPltqjyhKOxvDbFE9IcYbEVSxxOaaQQQMWb7mpSnlbATywrIx",
-	"Tnu0hA7rcmWEnxsvGh97yIV+v583q0fwCIRmaSP/AfK9vR88Y7f83sf4yyMKOowwRz3I4IqW5rEK2p9u",
-	"rTc8mfimTYUIEqH1RSphLLopEjedcn294nQ03E5HiQQgS2t0/bk+hsOcp91OU5zFviBF4upd8I/YtOz5",
-	"YPDN6fPnZ0/OvzkfPH9+2uxnJlcVNcfFcvUUDlpM1283PkkLUfa8cM/7TYdZI6RkX5M5Rh4+GQySAZPE",
-	"6m/EG7HWRyrC3fVHH7xPdRWhd0PNG7S3o8QzKtV1xc7io2EACktlh0tujKjteP/7l8HJc34y/fW382ef",
-	"/pBSBN29uwsN1Cepog+1WS/r+5hx7YTnwSaLpZ99VRO09OkebqTLfmeRlB95a2kngNRTEi6i73vk6hVb",
-	"uVUEtKJaGfu6fyVPsIZWAzgjFpyj+wGqXjy4XY1Nj73Vm0HDYOwT12x8CvaCFsZU9v4B5D7S3XCjy1pj",
-	"VxFVw0twDhSD8qWY8JfrLU+X2oJvMF8WV2FtbvgtKhOeDOCTFmsHCA+PuOzunFre0FB+IA88BXWQ5EP0",
-	"L6YF2QGQkr7QFDN/KffVucfRZ3k6YPRy99u4vPOejoaknumtcv+t6kZvr4QEGcz/oUsF7h5aKNQv4Php",
-	"uRvijlu8BR9HGMkfS1eys+CTeSlFxvRqMsdEU3sBqCkjd72O0XaH4AhAqAmHMuuGQBqHWm0tGMRLwY9R",
-	"F6Xk9SYgqKAAAbpStEg5VWXBN1cSwS9ZaM4vhcAQAwMfJzl1K6WWUD7cZ8+fD06DgebQQhAWBEINUyu+",
-	"qlIbIXXkb/cxr7laY5lPA+DoWsLHskBndGkgEGLtJwm5lLPyRmgyP4xKrghKDJCFiFZ9dhklxJU6Cl/p",
-	"nfGrltP/l2eDZ4Ps+WAw+DWSbPGd9vgsvtOePnny+El0kZ0mG3N6gReHYbzPCHv6pBQHaGqe8ieUxY4O",
-	"nACGsNWJGVpurbk19jqQDK7TtecwZj5stI71vdjXss9yZ/oCXlYwhH1hqja8qqAvWN+edCvo8iEjm6Tf",
-	"xqTCTDYYAk6ofTx5PtOldzEZXNw5OFF5wfd6T12hflda0Y/UJ6XDWzQ4zyjwFZUNUw2EaRj0F6FHfYhH",
-	"5ktu5iQGrUY/h+pjlCb2q6bEA2DrbFubjDrGt4SiVzWzJiCgFpqeotbkKZJH6UVbqw85/q3OjUlme0Nh",
-	"m1YwhwqmdrTnC2geZBon+q+adbpYMwQtd+V1EmQauadi9OOLCIkZ4Ci1D34WXvIgKoM1GvtHA9182I9t",
-	"Qy0PdyDbhAL+7jVuIy2UhT3iPnOAiIDdnXG14KbgldU30BaK6joI3MCKYa8SWOpMICt5LmQEzLnAt6Jc",
-	"85LzLJlJBhA7Wgh5uMOTWoBv03azREuBrGzj276HTeVsvpJFLaK+2sPQ8n3tW9K5LVrgURc3FBilvG4s",
-	"DsnIL+BvwOiVVgFbICYJqH+1MPXm8HhZq+yzfaN0VYWAV+aQxKnX+KT/zci1U98urlEmVPJq5hw/tXAt",
-	"7astqCsqu6GEGN+CfNtTCggCx21+swQyETok7wo2jEBPnn8+6uHIN1vt/j3SUHQiITLqhD3iH14wj70Y",
-	"VaimesCEnue7yQAtOCaqaoYDC1EZzi6/f592+nfl1v/cZEQC7LL3WeXAdw11hgxHAQdzlVJAGDjCyMBG",
-	"qSM4F8ZKh84WyoiRVYY72tmBJpCUmR+/f9/wfhPmTB3aXMZivKNpG5hjB9XhxM0pydMOYk5VAsRFvZII",
-	"9OjKydbt4y8LzzZWkM9FVSAzldANDtFJsUfqoZU9JaFrtiAZDa9NW+8N96A3rMQx7YF8P9h9csTXU2hT",
-	"C97ID4mnvhpT+XY3v4ZnrFGgph7DPiMLBPAJpTVjJABoujZMlgOMsBfbRFl7g8/URdOoMpGyZvWwwh1O",
-	"h/xlt4My1CAXxqODcX1NbeDpcghmfswhoNw1iyBJbYhf7Tk02M+AzeAmHpdO2lH/ttKYJHXw4YMdQTr6",
-	"bN72KVxpUY/4TEizq19+OmWBl/uTeX+Gh5I1Ya4BrjuJjes/vg0i+ZbSz7HWyEFibrVS+b9eOTjKbWyJ",
-	"2Z1nsF8/eNVUCiyjw5OkWFYbn1NopdBCGF5ww33XbbDfwxacPmV/Lr8d0h3qQ1WInFkViJbJxhsQvl6F",
-	"9i2mYrdYGlT2tngAB8ATJm+dW93tuypGneeseVWBhu+wbw9uDfQvfyUefU01pd8tTdBuWMBd8jNR4JeU",
-	"iZE53x2sicot98EDUWdziCfC27a9TVV5Iw7OqphWpRQHl+FMV86VcmxuSoUI+n6I8O4ugrwq0im0hD/f",
-	"hCD0Lf4tyzkTnxgAAtDYwzWHsLWDpSUHaHCgU9ZthLfp+Z0i3Qg2QM/wyveXtyNcySDYNAt2PfQnIHR5",
-	"iEmEtnIuGLGel1UjDIDOZECoK/CMMtTJGvn7VocuAbdRNj+0g9SgUk15zTj4ZyP0RPDpIvBLJGLZpYdR",
-	"RR/4WsZ549DMnxLvISEFUBABYNErOWMhpL00ykmIj+OlcD5gPtu+6RPDLQG3HxEp7csKdm76rPuEBtAB",
-	"vdLmFEvNS3JtlLF5YdWUBAwf0GHUmexG3+9SryLf2NZ37t7chwG+dS5qMet6n16NR/9QMj3fji8+dRy9",
-	"uyiPfENQbsdqID9Ttjvt5rCNkwtInUuuIYYHjC6j+3IsJnwFRoIo66Qm0/KCyaZy0QgDmMm8u5UWCIR8",
-	"a3qY6V1Buy57UOxMfUq2m2Xjttl+5WiSTNltvDYEBkHdci/nEgkU4Ivangyrwa4JxuXONKqD0xJQP+XJ",
-	"vom0d0m4w5Au3400D5c56pjsqidWVz1GBB0yqF8szaaPJ+iPYpXW1Q5DRG5r2ev55pCf/DzvzvXtZX79",
-	"ON5u6um7OJ4BCjp9SL+Y6xFxtfc6Hf9JlP5ba/AONfA/+ntSf7+FCk18me2VMOEcb+Pw+hzDRg8gD3vp",
-	"gJ/tfJKp4f9KbTGOSe0/rscCrdEcBLCe9cDrshdiZx4gykitdqDi6LVB9wsqull82Qc4c8IyDyHaYx0x",
-	"Diy0XcXSpQu6npp3hIt/MFBOsxPrTtnkGxeF1tYxKP0tpF73ctobkZDuwYmKJaVyA0rMwWJyUou9Kenv",
-	"4an3q8WC15sdDvcYHC8ixx071h1vec+FMVVnUnubgq3+sAOdhJ811ajrAP8835BswzQaSG1otL0rxBKy",
-	"e5S82Ff9aF+kOzwugsq1fCcAeqNd1YcPrxONdHj87q0mIIWYVLwOZfkR13yRLk/bfO70SY8SRaoCWRaT",
-	"uVI6ZvE2Oi/9fp9zKfHitjzDkYmyzbS7+xTNpZc98O0SfACi2VCiNKn4JmgriAyOygF2VnETiQ7IlaRS",
-	"PAidOEBxO3rpetoMw16ipAF9BMwjGdliV3Jvek+zLAxP3L57v6t7pN7ISbMtByTHYrNoXymWkmzQrsJ5",
-	"Uyy1QiwJkoAEhI4RCnVODQg2Uddtr3Mk1C12H9L/Q1NCO7MHoVs4jho1ELmSW4I97s1odz1seNyyCjun",
-	"9VmOG90cGBP03HabCMEBQiKBM+aqKjQazixfSQ+WUsSYrjFkKlzFV9K1/HA+OwrVNbuvQ//OzVKw8QZr",
-	"7e5HwcNhJFsKJfQDT+/SYHSixBEaYOywV9As0ox8XLLBBe3oIWy3Vm79kGIAUAalGTY23y036mINWw46",
-	"JGyGj3ZiEnEosd0ikB14DL2NopBkWO+cayA3QU4Drb14AsI5azes6z7QBBOAIakHUQfnm1ZzSTwXVtdF",
-	"Pg6d3ntZD3mF8KzdVmM5akRO+N7BYXf577rOpfMK50NWlTfC1/KEAnZ/foixo6vaLYI8zM6tHPmaO6cT",
-	"B1eTjneK+/r9jo8yYb3YkbfNBAhM73DmhyB4zE7E81AiFGfAxvA0sYEchdrMWkizaaZoJbNbqcFsQvcI",
-	"c3KHf3tiXLPZu5++82e4UHQ3Q+UilWtDcNbPMe7LeHgDrdvc5OuyKiaE77GVSOTXErWcti+5sDID9CEf",
-	"wqfVplSM9OXkX9x1Mf0836SZIfZZraFQQ2khgZgJNcJJu+hXGqMQVIXc8o1u8yV+OVKdqTnUHIoGH8Y5",
-	"RIQGDofcRT0CBlF0+cysOEXg24Otr7/iG7tdUsu6VA7GfCvBO2UfwS5BBX+S2+014ZzMF810R1UVR1iN",
-	"/j2pWbs3dCv7KQXToZBG/XAO8F+2eDPe6hRfvqWs7Q+ul/kWjuDRKOTNLvXHtEbcDpHwQozGm/1F+D5/",
-	"ParGtz8GP9a2Y5FN1GJheddeEqzocPntMPahInd0ZEk//Oa2q3FVwEl0gR1ozdEONrZmLzMcDzlLULK8",
-	"4NtIsk2maOFVUX3R46dPsZIaVGKp1hfsOQHUx/ZJfJUcRvt00UEKR/TsiYMRZR8gPV9DZqhVyrD+xxs0",
-	"uDWgMyKc26KFPHr25Clcwx6Obt+uddYuJLYlgV7lmGZk3FHeJbGa5/6Tqy/orsyglAlXTwadoV0b5skB",
-	"zWda09uune1Y711EIbcX+zuDtb5dy/dUqpEGkcDqEsJQc5UCEO+CX0HXbXVdQuMDiHLDx332QUXWCnpG",
-	"2Aor11IlSLtOofOBgRuGO7e0EdpkzNVKSmWObXeb+LgS+ydAaERlqM4gVYL9BYHNpMK8YAS6wNKGA6eW",
-	"kpYRZcIUU1v5U8W7HP8OHiijDEBVVWM+uc7YWq2qgpqRtYHQwOuQ9tZZNRSK6LDUl56FK61Z4ksP9dmL",
-	"ihzhHisNbD+4CYGjguTimuU0Yn6wnvMd/qBbPzus1YmlYQCW96Wd+7JQ7Zpeuocdcsz+cAJSH/OCpg18",
-	"fBzAVToizUKKz1Hd/Dsq9QGkYDI/ZIR38OBuOCorKxwGVauPH/ndVF2IOovMU2o9UTgQRyoecMwZQDqB",
-	"SpjomgEgKrgxQC2xmlLkwzyYKHIX3NXtQqrkjFni6CzdXuPAGELHlfeSTHzgh3ua5fZluU+6b5yaoJvb",
-	"h04u/+el+9+P6x+eTZMl/Tt6RFHRsX/7wdSOuo7uxxUL/TLwDDZRPuhUZV427bqq7S5f7gyGAluNBTR2",
-	"p7J36nsceW1QSe1lvRVCVTiwEvAnuQZsKQdOJEk6bJd09QINn/wuvLG7ixdgCCnojYyYt1EgxeEyeGyx",
-	"qKQ0nfGz8gAde/Inj6RTc5864L48/tb2UkEldsfOJVceeLjSiFmdorn/O+JQkUsTF95FrXdObm8VeC/Q",
-	"X84xp8g3/yTnC6xoJkwLPYL8c3OBRMwIctqFkJzhT/mrvjUrelN8FTL60nzeYp/9PC8n8yuJnt+2n5IY",
-	"rzsLDMpSpX1m7FJWDQGHLRDBIlHErlMNWTGhjWrHC0JF8G6hQC/EPbJ31HGOwFLajXZntuOyAK/Y7kQ4",
-	"OKbwCBJ+6Dgb5gffYJEDwFynw4v2odFNScAyW3OJE/Kgyb8+KIMpfQdBZbQjbll4OI8qVbedbgJ6aMvZ",
-	"GMd6IaCvRL/DqcbBv989oPOhhX1Pj9RJxCTnjDfB+g5pvq7rewQlXoiJNdV9asoCQL3Z6WDAKl7PhDbR",
-	"xhyszPy1FOsjWvxw1xIU1pjBwemSNTD0dmvPrmY+HzyOsCP0eNOVtub3fs/N4ibuXto1VSmKgLvZSoo6",
-	"pK3EpdwAiD+kJYHadswvFJQHO62BF5gYtlBUVQDRkqSecPuOyA6NNtUDmaE+Lirw/IYW9FkIgVOXefA5",
-	"UvtBr61SIPYOOouHzr1quWvr4pS4roy2feeA1L1Prt1aB0B1UU4pTEhw2EtuJnMiB9H5zF0Zjshglc6E",
-	"ySmcm/lCMx/j9uYAhB7KhdDHmiShaX37lrFz3rcaXMxKltNSFPC5XcT/uvzxdfL8zTvQR9+TPrwOSgOh",
-	"LdGtDQ62oQMJn9RgC3ngIFA27VWT/1KLgltl4NecwqId182uJpH7b4eg11hFQxYuDkSoEEwrmJT7E3JH",
-	"4CfNh9L3gFpYwV10Aq5JVKoViu+hPzr3dLwxLdfwNgmOSWbD+nPCDl7HnU/RMb0dU6jd1kGPgwMt0M/L",
-	"VNq2LSmpJBllaOHbk+ZXKHfGstaujWlZ0G7DFz77LAnY1CgzCHKzJLVt5cYZRtGAxD1x9w9vFH1+cubO",
-	"jCESb0nR2GoctEU3900SOSzkl1DMacMmvK43zScj8LOhwwnOQg1Y1LF8u6mKHRKDQxJ7/tvbnkehoSsZ",
-	"kP/byGB+elDFpHNqbyKFwC3xLW7yVteiHBAi2AtIB4LXYyaUmJWScPvzKS/rSvBilLNSX0nq2ORF9lhY",
-	"4wfyCYo7g/rq3QBqcAz0FcVcnpye7Ym57AX2+qlW40okPLKXvp11uMOenz/5JuXUTZUYXFpijysBidOY",
-	"X1mrWc0XrSCvVGY0VSuAs0qBIXX4iwHG6uyZtRo7PcdWbt6dr7cr0fStFL5OB3Mt2FLUWkkwXibcofhe",
-	"sNxSKvciJXmBhgb3n+0Is2akZfhJh0695GbuWNCKEqHTU+rwmGBplr0rKKsMnjvwJlgEfLJdy3MwZmA/",
-	"roU+oEcq3XkkHoU2oxQQneu3DeWo8FjGeKWVS1HDetJ7mlVq1u/Kgl7pA/MyTGm6DBscB3IWVd1QZiLv",
-	"QNpxG58B6EUEDKzj/fS1ny4pGepXb+nJdbd365xXa77RLAfzcziuuLzOh47VASYWJnRdInhLBHMXfpB6",
-	"W4dDLWY6qEJcufiGj5xJtQ6KdLzFv4vTjS5i3HLPJ75nS8SUqdv5XWgF3BayC9Qaj8rCOCw+RS+NQ1S1",
-	"NiM+uR4tEgrCS9dqB+fk27uBic4n11KtK1HMwEhsxijValxF88RWVx5F68j3gcraeh3Tik15feBbP6uo",
-	"LjHRvwBK8ulgEHtIQW+ENNsw1QJsPVdVj2mdkQM16rN9uKoIW9hVf3xUg40DSzya7ai7oy6uts1HX5zv",
-	"pcHSOw5DV8ADgPvSMY0qmXL7JuwKJB0EX0XDynbm23iDtg/16snhfXmjCSEMg53fANepvZPkqLaGq6Sf",
-	"99L5qd1rieAqtr90ucsdkR0+nYLnvIsWWCRJaELOYUM23YXrmhEtnnHN1qKq0qtw5thOyqMdVVWQ9p0u",
-	"xjRzsWi+3ZUa+PeznxFKP7LPRLX0eUl7vH9IbU/2OAU8ZFL71TQISby1g13TqKH/YiWUx1wyx5VQ9o/J",
-	"h1S1GHnIrg6HTZxuDSD7a14vkFlkwXK3jXkW2eyUOQ7ZEYTyFLIlvDDwvg4dYhz9zl7N1c2OdMemt4Uw",
-	"CV0dJK8Orn88rFS/5Tjw4tx7kg/h/xafx6pvWVWjGBenI+gZlVvq6FLLwMsnN54od1WtShvfkXNGa6RS",
-	"srhZK2rGsvBFTK62PFTbboPmITS5b66jluLu1tEpR7sW4q24AGsLgsIVW3ETIDNjmYGpW2u+yUJtPJwB",
-	"3xXg4DX97Ca9Y0HdfrpwTMOrM0peonzLO3eZRYB+O8R5d/nO3+BGyFmJ3BwXFzdVgHhrMgyPhxst/vU2",
-	"/+HDhajKG/vB9uNQiYe5GVgdZb/BNr/kl5aEAh2hi6K5iJkqQG8BHpqLBuQj9rZF5WYBjqvSxFNpgXx7",
-	"CeKfAGvnb+7axDkmBUqzFXkyOOy7+1I0KerqQHNerDQpF4DHpAU2ngYtwmWLUaOFi1Aj2qALR1MWFVXf",
-	"tneBbXsfY9veU2jbeyU/t2/v2Xx/3953jY7siVODeUZUk+U8olhCdmNFrq9uipoiAwJwBnG8j0ZI1xjD",
-	"RV2CfEO3OXxFXtJoFHy4D5etRGQxT5OhczjAjmcut5cSwVxLS6sQXgux9EHujc9ZbNSOovt8Hc8qeNIt",
-	"69flhIo6A7ZYkzftm4ED7aMdHIiQv3estt21PtaKqZVyIsDDc3iS8h3oalU5NWKHKMcAiJBFiyBbQSSq",
-	"6wJlqOUaoroqF2yhnn5QNmvqzZHFK6Sa7cnBFs12FGWFITwfYjy07OUWiuDBXtPbwFOURyDZyEKPyj21",
-	"+Vs1W9A8Q/Cia38l4AVGuAvwGx0VxO9yNh4VKtyFLbAfr2VnRC0YWZFrg05TZ8fRuE5uS7TMud6nO1tK",
-	"kTy8FptuAvsYbDhCqyRgBlSxR8ekES1uzPWzqvDisdxL0/Tpys84BsLnNkV7DaonpIYwfLYzagB6oxNM",
-	"VJ06F7xAFcCqJ7wA50RzW65635yc8rPx48l5cdVLilePQtbVva4rezDQtVMYxvWkuyoztQvvGkLOmZez",
-	"OcQTSuhgubCqmPj7ipN3Xy94VdnvXWWnncEFG1h1NVm/tquG9ZZZC4cLulti6XRWtX5o5sTyULlMdkyU",
-	"yreBvg2UyKZFdSP0kMV1u+xvqpSisL+Bqk0dunTl20cxc6ia/QmXvN5YRfNDooY6CGJEvAh1y2jHAq7F",
-	"K1dSpcVkZdmEjdVKFrzeDGNUyQgRBtBSK14u2vrtYdCDSUCgH5yq7/MFEAarpGiWVHErhVpIscbcKY+d",
-	"kJ/q/AK/8Z1d7KmtC3LIWmpgpTAsekZVjdhwA/A1Ed364/fvQV29ktaSoOp/wu8BkB4MfAhuVrVg+cdC",
-	"9yEKN+vr1RL6oJ04PfbEmCrvs0sZvwWEyImanpi5OFmruipgaXYTPPwIAtqRG6I0bFJzPRcal6WkuJIA",
-	"M+MTWkIrEPfqoTcOqOFyqI0inZzliKRUGT5SstrkfZplOZOqFoQ0gqaDzqzWAhl4CKiHx0lnzKgr6Z3J",
-	"ZUAQgVaNVTVsvLHU+FIyKUYCHKxbdlIX8NMttAOsITjumnC/QW1uG8yIVytxnKzegVcGg0XQRS4W3cwV",
-	"sX/YGxVgNCTL7U2Zuytog/nf6wjfi/JqEjBUPoUrHjTSi8J90okW9XoPBFSEYeWeiASlVJEcIhyX40Gj",
-	"5lz7NAafMBh6MLsmfCQvAGQF4j6hKOxOdEHQGFr15xHL7VJ/OjOMb5Gk6rv4f1ZD/s6KIO91DxV3Dcdj",
-	"1HN1++J1StWBXf28jY0IPuCgSmAbBKcnVGwTr80UcH1qcQuhNZ91Qh0cEyg9ljEvGpEK7ssU+weo1J7T",
-	"iC12WB24NT9gx+rPrSZvcelXKCd3M3gll4gRvQs+vJ2F5nOt899CiWcWBJRT6zLmlOOMGVNlpPFkcXP4",
-	"DDrDf8oJKx4gu8CbBdHkWS2ismPIrgrIRVeQilWAIezalEIrVmRGSjH873ZIqyaEaTdTLEO3YAeylttT",
-	"lTeqRcH24GiXcEm3vsPQWbjOJFjzA063K1dM13S9AXpkFjBJm3nbkPZvT9v56Vmf/QURkNm0FFXR6Dyf",
-	"uXssZL3j3UbNUYkApdRlAcm3LrHyWmwySKTXGnIIVc241cQAnUGCG7zZB9m1wCFPplUxSlmVUoyuxSYf",
-	"suUKu25Zbc4/5ffPEg82QRd6hGpc3m8knCcIClTQdlvwoXwYZabCje6AJK7kKxmqmTFNsOKS5VZhGzLL",
-	"vHnyxofERkIAa8NxBQBf52wN6xorDLT7uKdyE4emt+QxvZKQfMl8PWUWA72xupzNSbG0ywT4Mww2bKsR",
-	"0mXz0mQJQqQ06JsfCx/up1rS+7B2oHVVTkz+IFWB99/TaWdvp6ljNESsRShZAdaI2BEK/fCxey2rHODM",
-	"ZkrNKsGXpVXiF4+EHd2p8+QA79887lN69JbAznofT2bqhEBhfsQXOd3zOETi27gmXpfXYl1C2+5pqJW3",
-	"kuBYB4TdkyQcfZIzhzv5satn4t25OI7Mhj4aUOtwZ0RT+CZ9ER6lbpD2SwQHQ7Ss08HZebftfLCplAgk",
-	"O4GM9Vt5bDDlF4x70ez7zHA8T7j/Zap3scunT2rxwYqIl3f2LDukRYeb3V0A5OxCafi9lJk3xMA70aa2",
-	"8RVvwfN3ig/8+gDQ3/2722Vb7SLYOzHd3vdOT+fxi77ltD4kz9eHSCje0wQuQjXwDvoMIVkwLTngeRIc",
-	"pTUuwd0Cza7VUhQn/u+bsjYrXp3MlUbkinDovGum5/ycMBL1m4SjSkFf4M7DDq5b6l+7rJ1GgwFnXXtE",
-	"j+aOEUxEOgjRcbdt20xRg8OjsezKTmAqnyPjKjYGHfVuqDWCj27N9Veqfus0Po+m105vh6dY+hSYlIV5",
-	"+64jnVhAoQrcdbj0HSwJvcer8neVh1ULU5cHekGshqmgNrPAIosLQoRQU9+cOEq3haQcqy6g9l0LvVRS",
-	"l+NK+MZNlP/a/x3ajriFxhuQ3u1weLZcVZ2RkQjpMQJ4XNfKiDS843H+J5+5XAxZTu63PGM5Od8oDZRO",
-	"Qc6MmgHMSEfj+9uVWQSQwi7snY4v056vS+Yo/edSQrdu7Pbv87J8WhYpZi4zNUqhsGbm8d4vX31yeOb/",
-	"0U4z2pgDUBoipxcQqrU/gU/CFoThA+V3sfKfD3Q9Dlm+XJkGM+Wu3bHjxYzlQHb4wnJp1ngU+NYo5XHs",
-	"IricNeRRwBkhTL3ceafzWD9YAjqCR0Fyu+ye3U5usmap/fHJDa8JBfuXnl30TzCS/df3bjT7xyWNaP/9",
-	"zo8aEexu9O9Qpff769/47jdYBpQWWT6Xj0eJm6pmOSJE5iGagR2qtnAtvolVgoiNl9wYUdv3/O/7ONb/",
-	"GfyfX05Pnv/6y+Dk+a+/DbLTbz49+EOXdyGcl6fnsBhViS50RhK2VkYUqs/ySZmjTobdySVFnmLuuinF",
-	"Glwbk9J+WpRWqGc9XixKO3m1lg1Y5UhDJE55h9Vtx6DoennUI3pimNHHKs8H57ESMnzy6WBQyQ++aRLt",
-	"FlKE7iJyhmHI3h1zxl0dJbeDYOODSqtQXekxeZYVl/cifDwsdmzbP2C87zHQxMclJKAe1U0p4Bc57xrB",
-	"PYE8CZ7Z4/0Q0Q2xBdKZec6fY3ThwmMJ26USmHCKBtuumCSy6Id4m8hF6twNPl5HmQrnp2dxHMhBPGJO",
-	"rFFtSDKs57rNBu1QSzFhS8HbGcKfUhGJ67cmJ6leOZg0jCeQ+awvv8VFGUOJ+P5g0aNEf2xrG/XkuJKW",
-	"MmdnLKemhCM3FQquH4dMP93CEBgAudzfx8JcRsU1VjumuBhQUIDPcDfDnmYH6wwp4f8elueusCNcL8fd",
-	"b/iat1Nnxe3EYDj45mqMetz0O480WFWrqvJaunOq0y+at9qxPvFPcOElYQXdqUWSsbLlkX90c+qpucs1",
-	"cVduHkcgmnCS/OBO+VPNu5orkBASGu9a0BTxDiWABHLIODXeUnFVwz0T9ahD4UcXtb28Ie8H24SRw2GT",
-	"udhKBDro3s4q+4rSwO/uf3j93u5q6HIC2UyOolFrlQC6BN55lhvBFzlm2scFRkjKB332gmNeB6eAKgQE",
-	"xKyUkqpeMFUfqPAwp0ICHNt186ZAlWb5tdj8EaJl+RYAypJvIC/uhC/Lk2thdVM9V8uTh5YdBF/80f71",
-	"BQFSmnmAHShDGuEkI/SqZjub0miIlmy7w6alnIl6WZcpZytipQe0nHZfs0BFdOG//+Hy5OzJU/vVXHxs",
-	"JRtUFVyD6UaVZAVFIbFKj6I3p7H2zMiD4B3YO5DLphTdi4SpV3gAk32844MMS0if25oav7Qob+/eXYWl",
-	"+EBU/6mmaadBCmDk+5qvJSZiBTwRu3W16Sir4LMk+sEPrcqn0AO3wPR58Fhmzb6u7lhjP177c0A4cb+F",
-	"2egY54sMGdCsIP6LwfkzpodRvyVoFKTFREkXU1UKEDgOBVxINqaAXBmlreyRTluHqeUnEE7NmeabNNG0",
-	"EHJnYQc0wAeXrlt7Vd4IfVS3y/pYd9BBzjlkS+9D0aYWfLGLHekJt/dm3kjqI1eEx5tyRRe+Pt50lu0f",
-	"1JIxDnGOV2Vl2cTbVeiVSaUYOtCnMI9rgGcJzRaj01FqBjmIDjy41Mf1fvFdlMOeBRbpFg134dEgIfMV",
-	"/BkxH0Ul3tQYzvJB0mKP+nO0PLlFUQutu3Q2xwJitpJQXkyqjZpcg/ZAP88oOsKpKOJe+vzepnRjsqrr",
-	"na1YPdQetRnBFJF0KsLtOoR87aYgB78ecHX2Ckm7oTA83iS3ajISoVTtPifAdr4zzUqLesRnHftJRB/X",
-	"aq1FjdtZUEJVFpoXORfEkHG5sWrWPc2M+Hho5yjXoccxViuJt0HDsHV7u0vRUu9Guuiv5S5tbNgObw1V",
-	"vlCnHsYn0Ou0nwBUT6OydsZrycO508Czz3RfDDuWpV/IAiMRRxjTwv2m46KGFHy1FK5DLcXz4o7fe3wY",
-	"+IbkvMs01mIrAQtCF8ahmpi18n4XnaoidP1ePTxpc8HHuCWtanK7sqwvUZ8RNJuDs6tDcv+e7P335Uy+",
-	"kkfyTgeU36Vklz+9ckCp+bTio36/n8M/J/BPiD5MKwV/tHyY+63cttOjs8HJ+2qVSsBQa1GfTLgG7wJ6",
-	"DopyVlIFUCmlqNl8s5wL2fLj8AlsXDTZp4/bc41iIr/wk38MTp7/ep/+cfLrQ/fRg//2hxQHvAcc1wPQ",
-	"bL2ThFBqybUqqdVsA9x2aO9AD0KLNTLUtgmx9b2qXQlegK/5JYHDZhFO7MdC55AejHZaAyj2St41UiyU",
-	"3NFd+uXcIdgm8G46Z5JTe69uQs9dsMfUHhGj3w7xYaFuLB27TCEv1D5LY+u8oDSdmAMUDXg01akydRKR",
-	"0LfuSnk5WQj2naqXCj2M7vV0JD915RYe0TPyAjX/ajXr7FfZ7g/ZSb2d2o99pk1Q+GE33V7cJGvuj+HO",
-	"8d6M7R/5tUvxcKgah1emeO32uiTkKfSzKKb5Zhh5T9F9EllUhL3SS217IZaV2rBluRSuIbjC/L4ymUa9",
-	"p/KqgKT+H+3E7JPokJ6odtYv3Cd9361pi5TK+/DSEO0eSMWoxMBscPr88dPpE3HybHI6PvmmOOMnz6eD",
-	"wck5fzJ+OvmmeCaeT/eq+qCyUxYJzQf2eA8P3YX6HrPkV1Dh8fV3t5CvuYYb8YZ66ByhdHV5el12mm44",
-	"T6nHTjmZRwHkObQppwIZapV+gZkBCc9bqvNUjHiCw0dtLRK97U8HA6pmqZS6phpql/O4u5vUnit8qXRp",
-	"OtV51DdWAGXrolL2FhVVRe2/cnD6545o0LMJ0j6okDHW5wYnz/nJ9Nffnjz9lFTfHNZyV1CFjaNuVi6x",
-	"stkNdGuDDk7/DExlX9ik3Dd7wrTUW83TcjfT/pxcZo78lg8Zd357ew3wQmQ+axcwj6iYhl26uiZX0UQJ",
-	"ppzpUs5cPgG7n7t35g882GKDxZv4WHQ+GuXMobMTpgRmPXEjMK/cNzDNeloYA/9MuRjvsse6LDRABaR5",
-	"tiwSCabUD53wxzwwgR0qZQNTVI1XXW3FbtPnHSibnrNPwPKu9VIj3gbdgrdoGn+QsnK3bd4Pds+Ar0+P",
-	"XFHCQegrFGy3cgLi4fGvO8PvEH0f+m6C1PAOqzLp9ylf8I64Aiyy5RV0VE+e+9v1kydm6Yli5tPv92p0",
-	"d9B2PmPPBz7A7wjoYPrI1nLtHJsHjEAh7ZHKmt7qfM5lIYqRuhF13mc/J+yDzHW7v5JhJngj4qvs+DV6",
-	"wsupv1+1UlLUwziFT1PLfIli7bOO5reg5kYrjVIlLwAshxIFG9Tq7/NxbCNxBfqkzS5ItqQbN2q+b3UI",
-	"IYtQZ+51D7cdEMO1LA/KA9Xt4S7mgT/y3W2zjjADU3bevny6fxKp8dpqe7yZFur3tCkysihFB0uL7ddW",
-	"88CUH8IOXfDNAcIllit7BEiRMGKX5eigYEvo/7/Pe0816pRXCb3YXNexQwqGwox2NU+G6dyJGeLX9Xtb",
-	"IWqpKjXbHBswKJJtA78VZi1Q1umQWnV4xyI3mxdFGpYD0NM73u2DFfA9dY0FwTydetmySOcLwLg7UmKb",
-	"gRA3an8novkxm4+rjmt4g9r+ZJCyeHYW/UXwLFSZxHXURPiQ4EV3NCHuNI5bsUW/xkbt4jrY5yMt31ol",
-	"8uJ/AhOvlCz3s8gzVAcGHVsuJHTTT+ICzN1+g+mom7CpiZYVn92bdEtpxy74CaN7qqpKrUnVaaaDA5gH",
-	"VnhAvQFs/VQACBWjCltIS9KpjqX0wAgeeDR4hLW57h8uZTUdJt/RZ9139w2RhY6cna767FAm6UEIZTB+",
-	"kF6JdHRXxZ02flr8DVwFK4k4YxfnxjifR3AvlxvXoC/lI7BrcpmslPCqMVd+UhaIoEjdlnTmUL7tVK2S",
-	"OVHFDi/NkS1FD8r3crTwGV+fUQ68S+h6BE/EOcza20vgndhjZRD3k8YGiS3Yji4Z16wRdplXfn67uKEL",
-	"UZ96wnksbzt2QWaI8YDfPkgHbhOHTH5MdM8X4jvkva1mkHFNFOHWh5Z1Wc+PlHZ7bJYCWhalmnjRx1+k",
-	"Wjy9Q/jO1H78xZUEdHlLD+tAaB/HYjqd7EF4lGoHfdW+tGqXuTWmqOIrX6AP5BZ1CKYwDV9wNLpMgH09",
-	"onYyYCun8qUjEJldCCy7Jbx7MBovWl3mqdBaw056Tv+DdnIArMjP6W5HVNIZelWEPh2lZmMxL2UROqek",
-	"c3zoyxgvvMXb1J7+wEZL2PNTB9v4S3RW6uzp8/O/ZAMfF9n4T3eefd153MY3GrHFU02enrnii3Jbau9N",
-	"8w1eNnFUv4fDHfzhDYf5+TtcNYCd4hHnIXPIHkX7lXYNgXZW+JBaYzCUm/UsmbgV8L/ugNHpnozDW/ks",
-	"H58Oyei7Hn+7lnEmrM9ESswOvrunITulz94oLIGSzK2239Fy9pauxlQtUrYnBfXnSEi0mh9sjjxItVdW",
-	"OlXq0O/MXQPBnfyx1CZjWpHHE1pKEXgnVC6CbRC1crP8DM8vsMtLrC4HLZlGSPLVLRvZ3ab/yTqWuGM+",
-	"ub7Amn57PLXhG+37qVmilGZf7P52DiFaLmSc+P1KcoXdgpcuwronMg7VTY3CL3fd0YewocN29aZuN3mK",
-	"YmUREOyCobKAt48zFCX1wHCFp1cSqsIQ1pua3XrfA8We4Xpn7wW4cPQjF0DuL4oLlq9kbW8SPq5E7isp",
-	"Wxaa+wWFZxMwoaFveof2ghBeWMbHtLgR0OAgh9/lGfXtpxV3lPnJqdK7nTe5faajx6u/Ibd/vla1Nui2",
-	"ySI8hcHBFysxTJcXePutkNIV+AE0N49sQQi2EE+y6gdG/9CbG/tFtw0gQvffRyV6LD8kFR73NRrabUS2",
-	"w1EPp+id0KsqZYUfAS5Fz16wAVsILkMascfOB8SSqJHlXWFKTSMZsFOzawiMQ8Aq/A7T6afmeKouRN1n",
-	"lwFIA4+6JA3e3SDUJhgjk65nMNU4BxFM1YZHqYUOX/DTrUElTHOBmEqjakJZa2YMRdlChzSF7+RsnyxJ",
-	"qMZWWPq7tVCQthUKb8XCSrjhVseNLNkOg93XQsA3+YPMisrJXGAj5vsuZBH15ANyPsiuZM7H1iTK2X2P",
-	"BIwXhssqahR8wC9Q7RmR4KYXg7R2Pr3+osA5UG8TKLsYgdzP2X3AjWgm0vkKYSvQ8XLNmB8WsCROyNKB",
-	"wS+uJKAFOM4fEYCJg5r2X+TUvNKuYCzgwjgC2uRlKarihRUre22QKJATIY01Ich2IeZhsyFopQPgHaTe",
-	"CV6nPNodRSAYpECNtlEQMmXfvcpCUUhCw4Ulg4jGV/oJzo1ZthTvRD9Apa5Ll1+GDzpLP//p7fsPDEA6",
-	"8IucaWH0RSh+yJmCzMUlSBLHpB9ev++zFzei3uAZHK8M+9OLD3Bmfnhx+T1mVKJlHjpqXcn8/ztxBRYn",
-	"hDE1ZKcO0MZOGCcb0mZGox+UNiduOmHpfFn+Wditphs9ke1Av6FWOtgJpwnXUUrGWcENH3Mtsrg0G/r6",
-	"fPz+vT1wIZ2UvNKEpS+qSnscSKtXryQW4/ev5JV8+PBn6L348CG7ZA9x3x+6ilbXkAkErlYVTMcK7Yfw",
-	"soeIyKEFqF5RqxU959A1tbEM+J3jX/gp9BNCv7tdQwAxmroURdo+hgKqvHFXAKWf2LvioTs2D921QL+E",
-	"t0E64cMtImhLBat+IwkuV2YupCknONGHD1luP1J1+Q8C5voWWJpdrQaDxxN/buBPkRNO0lhUymqNRjHX",
-	"UhLpCWQiHxETH/nEVBtWldeiEQzBkANOyBUMPnwIYs2KMypL1cPUcSDtKTrSWAwYd2DidMTcqaKiSbrF",
-	"/G8gAwp+UJrdpwf1ccS/8glCdIyTJ4t1HCw/I7bkM9x+op+29+qES2ruVFz4s12aOCer1Cw/Hzx2EbgR",
-	"vm/kDNLIowXTpRyw+C33NL7cjTSpldYjVZezUmInrSZL5G5N61JqPIdh+a6LhZBMihKNnQjdkTYZbgU4",
-	"ecTk9m+YAF8uK2LGR8tajSux+K+/aftSCFQ/P3/yzQO3qdpYW4blE1UIu1BrTCMRyoIadcBmNHBcQMbR",
-	"Dpy8KtxicN7AbbxgpVyuMIgnpEEhgAaMztlS1Ax801nYekBrBzqaOS0RWxiC/LKfEjvbIZeinghpToS0",
-	"Ey+YFrOFkGbIcv5oDJYZtZJiOf9/z16OcxoRQjb2XIxJyULwQTxnoBNhHYtrK2HPpgLqG1de50y+/Hzw",
-	"nFV2vBHYhADkatduvzp7nlODDgAdPrnELHTUDdYck7HmolpqpMCVzO1crGYFQxIiE3g1LlhuD06/33+0",
-	"0nwmCLyvkWLvVqeNO/T5b6BgZCwKRn2Cbi34b5CgS/73FUIRgyvXBQ6iGj/DJtYQsgwf7RUYR9OyMqLW",
-	"kIjlDG2BjmH7aidP7bnImFZXEhNWQrtuVWM3uxgsxjF8LZaCGyvaajYvC9gWlCS0VitDHj5syEagLpYd",
-	"WYKVuj1jbbhZ4QYjx2p3iUHunaUcCgT/sy1lfXOYnm6HhV17NBe8MvN/5Ow+RXwnQmsEdrEaKjxTC15s",
-	"7CNAbokQI/5btRSSL8v+hi8qGKbUPrvkAfIJPGc1VXoNrJZrEokPQJRa+w9rn0ARqcqJkLpRhbe0XHxy",
-	"1h/0st6qrkj10sNHj9brdZ/D131Vzx7Rb/Wj16++e/Hm/Qv4jdVPSwNpJy+DIuOrmnuD/ik+RevpDXuP",
-	"+4P+Y4IxA23T3kqzFa/B3p2JrmoLvL45aCobuIutFMiYUStIHdFswSfz0pqCNTOrWjqARWhPg5iTLmQ/",
-	"3jB4I6tXlVd6XGolarOY0AqJGjqdqm3vug+uLMb+upTa8Ao1nntkftpNuZKA22mtLJA5yIyoe2XUPrwJ",
-	"MkP4MMiSvgMdFUWg/lwq+aroDS3B/gTEA0V/qewWWQqeDQYEPWqo0DC+If5G3lg0OfYZJPgCUEibG4OX",
-	"kCViH6sMQb53Defn9+gnvKDQ/nDAZb0PokJCRHtj1WI+A0xgPrGnqPer/ZHlGQCQ6WKZl9i/iHQDqRr1",
-	"J312GVDjuK9JcQIXd+bRb/DfT/Aea9y6TQxKcwPBxdk/JE5DxZXR22GVIUI/bdrumigIqFxZ1ZWEqqIs",
-	"hvQPBRlSrUHw/AwXz+VkIpZmCOAij6Ae5gRVf8hFwX+ie9Gy2gmEJbFshqJlubUZhuy3K6gfuuoN2S9X",
-	"WGpz1cssdX7N2BVlJ9C3opgJ9+WnPLgH4eqkbldKujb7cDtAeh/XLC+LHK4Sp2yDdug8NnLiO0gDms8Q",
-	"4fvASgdFCZoH2csNu7A61EIpQE21RKP7+DXX5gTKG09efY9TBPWRephaWmT+msfLirzMC8El9FrPfJ6P",
-	"L76jSiV2eQU9vOiC801eEaDs9AnTWJJP1EdluRnSI55x2CTgnLlvp142Ic0eZAnANrXUHq4KHWVED+fj",
-	"uZJIqBdWBkKCFVx4w+ZKXVcM2BwaEIhnNZfc7pZWSuJ/HZNC+2h26ZYGShRoOtgbAG8j0i1d6mpp8AL+",
-	"oGJnACjnwATuVrW2g1NHQGMgsGNXME8OIwdraEkiZBGgG4GU8KYf1Bo2GjHzIOES25Bhv02r9UHmBFnL",
-	"xHiBc1lbfKPB6q4WSuEk/obtsif3ZLXEMBZGoaeU6BWXt21J8lCPBxdkzRcCQSN+Sbk/7OnxaQ7EcXGK",
-	"cA1oD64LnysEdG4YZII++9lbR65dnt0jqiEJilvf+TH+vhL1JrgxEF8xi26SOB2mWWlh/zy89vJT1ok0",
-	"aBRymRM1hIsNnBx1o3480HmAf86fDihxrtWRKrUsO3zXqk63l/Hrf92/uurjvx78t/sL/X/0g4OWBACa",
-	"eHyysJG5t8N8jzTfBpoUZ6px9duCum1YQEPkda4klQ706xfUJFpV0tBHq31VNUdrkuv91r01RGJ5uQUX",
-	"WA6iBXycTohZQwv1ZqpptRzyP96/fZPKJv6UxEJoVPB+ynrnSJjdqs63vHCY83ekIYGYDzK4WT3r1RHS",
-	"UqI5R6qUyy50qpSTwo+oj8dOtco9rJ2nLWp2jiLcQ3MSEGcD2TJyrJSGbpC3LoCDzjZcmGX9ubCaoD3e",
-	"T91oJNFoP+z1t4QWnprlMyVFfkFp5BsPQAuW7RSbcxZ84wQCXFw0bUKtrUE3F2u0ML3inZLWdtD3RK09",
-	"svqtrDa+Q0pJdUuQkNwlVD1O5EGHqgHUaUVM6uEwQ0xh/cn+3TvgaUxUpce/pGyIsC4TJ/CDV3kgY9yj",
-	"SjtTCeQmllnc8myeDx7v/8lLVY/LosDqrs88za/R4yKiAxTbOyHvKXFM0dd74DlNMu9b+tr5jbe5+F+V",
-	"jQKqYScf4ZIz1x3lX5Rv1NLeBLQYgPlwW34cGz36rSw+hdZ3e8X+K6MRVMOp9oByBclUffYCc5W8/Wul",
-	"NMAF+lB8lN7bZEshixZXbns1zrdnBxCJ/dttxTkOuPsXb5R5aQ33O9i7F2AiOUOvGRBNb9qxx/K7WhRC",
-	"mpJXrwp33Nobj9mYh97yH9C0EgUzSl2QCyLCx1/y2uyWMR/wfbdfClxuB8uan2oxLT8e/Pg/qSBrEG+X",
-	"OMPd/DcQZugJMI5Z0odB6cM4Nm4lHlwtWVQ1bk2qELqUCj2t25yMsBqN7aC6EqHNt9Q4++63nPA5PjVz",
-	"Pky9Ep+2uO70S06h6GI8qykTVb1vz2G//YuwH66w4YnyOAH7L1Bk1Tu9Pj84H0ATsksVLqY9hgCVuhbF",
-	"EGIi3lChGuN39kvoAOueo8QD2b5/E1YN/mKb1fddwe/wTb/XJXw+eL6D4ePwd6NniP1FYe0rQMx2O+KB",
-	"IRxIYs+1pfD+mCZvNLaltQnkndmoFVGflSYIi1FpiXwgWiAGLnvD88HzEGX7TslpVQI0oEsXGquVGY4r",
-	"Lq8hYeqgUx4Ow9bBfmWaS2+x4V0EepBbDj10d6gA0fIjxWfLBfueHvmSFkro8dUZU4N2wR5RyNqGRf/u",
-	"HEiAE7NZYlpsyCUmKB5aRdgMRzYvAN1K7BiPfqPWVJ869clGtA1WFr02ujvy/26/zPsp1/iP+JL3bm7H",
-	"8cSr6RslxY/cTOadSttuev6P92/f0Ms/Zb3HKSFI2DRQrIftYV5NT+x7T+DFOSZM9L+G2fFOYEMW8Hgy",
-	"XAduB22ez6eSzDdgZ3NVFTrJBwdEJxpN2yhDu9W7zddlhkQjLh0XuJrR3P7Vnyk1qwRflro/UYtHeart",
-	"W+gc33dpKnNjln1AvIA2cO/gX87pBo3UvM8tNFhrKlsdrvP9KFJtqfPoN/tA9yn5kRcNIqm1ZO4JhY3R",
-	"MElhVQnn21wMMYVKUz1KWVNWDrk+l7Uyik1L+4v7ARlKL0VVWR2hhIwitRbFg4wJuVroDGPUsDU8tO7U",
-	"wmSY/exKZYlelAvjJu1yVDALVS8Fv6bce4ex1uAw3HiMfLh9h4rd2MXHa4GVTdSugOX2COQB2pzqPMU9",
-	"TbKrzy6hmxmlH0Vt/FyFWFC5LOW4qyhRKoPA41TVLJerqsov/JeVUtfUyaMWDonKJ96k0jgIn78j2Pdv",
-	"I8p+7yhIlzDD9ONik75nDpNje4j/YbMUbZ0izlBP6/+Rz9F3FYWU1wl2E5MUMUHOuYizVBE8XkeJopDw",
-	"AFEeSniAyihM7ET1FGvMZUhZIPzZ5VLIBl4fRklAq0uwqC5n8u3KHKT/f4jqjXyHFd9O5GsYdi9IWsYd",
-	"ltzUUklFuzwLIY96O2k6286aNrtLE0ISNe1DcERgDsbpGZurVa0z+vvxgFodaZ/KvNIi5DleSZoJJaJ+",
-	"/+L1iw8vcso6SfFdgCSAcDq8G2Sfu2NUVQgs3D4bBCEM/uYYxzbK/cC9h3lJTDRtZn5cSSzsvY/5JA/w",
-	"MUxivDl9tIa6eEhVbeSLdOR3I3RuMJs72PfVl3LUUGuVg3wz57sFgk9vusDcHdyh0l/hGNi3+g6lr9rh",
-	"3gtz8h0WlGzXVLcqSzBDeX/di+u1yn07K+R27xhjPxizfCurTcbe84V4Xxrxx/emLicG6d+tN23F12/r",
-	"HTrd/5O/SB5KM0RxS4/E2fP9v/ig1I9cbm4vrKjyqjf85ddYdH0LWW58l7Rq3j2PhCxOEHYbikmTguzS",
-	"VfklTzKlW2F+2P47auiUzciNhZDfdCKjKD8kUGN/X1DWnMe1lOyJC+q3LrUr2X2r2TGuhVgOsWGsJJ9Z",
-	"+0Yb2lUQ3gTkV2PuoJciPj8sGYWyz0SB0S8drKQuX2k36wbtcvEZUa67CFo5ZPdGwLGZAdvy4bS5ldLn",
-	"ut0EkT9IC6HjnLsMTNXFWNRxtSGWBa9ln33v0OilQD6MnEv3sNe+EFGy9YaYFVvzJINXH2i6x+qINJX/",
-	"y6JVUQ+PFBu7XRxvEPHk61gOGGzy++oY1X1yaHypI0L0wSHWfAmNo9Ft6XeOCbmuKjuiQPDE7aM+B9y2",
-	"3vN9d0Ef5jGGtjmhKbMe/Yb/ODzM41Vpj/SDeOkY/iE4pOjC9GD3TEn0h7iaXSqpwhpUKGiMYSRnyt7N",
-	"WE4Wrlt7Y/TZpTMfAE2fSscaTcki5ytfFaVLqrwIghIzyqGHFl6uVin0Vk8Q2PaKpT4g5OwpKwe6YpcZ",
-	"gOFKcyW5vtZDdn72jDIGHUJvnBzoTJSQxx/s4nua5UBDSOPMoWi4XkANYNGRsIe75s/okTEFfEGnHE3o",
-	"+HQN/H6R0OOjaGfPDjt2Zb0AOr5zEufzjyBSZ/cRzDqDNJGk/aLXWWfGRSzuvoInfw/ZjvRpwS9bXq22",
-	"3HsE4qFTdcOgFRXae5/r5U+vsG8cLxDjyYeaMl/+5hr0ZGzi43Y68wJSFlhuq32XHBWKoqFmAeQmWK4o",
-	"PFYSSqzB1eID7EX/SkJJWLEopc5IFiNsVAjMQw0VhQ6c58F7fZ9kg8GA5GPo5+yNC6bnqsbyL+j+hJNB",
-	"DyrF1fKoKjfvyim+BDofklFMUwEtvNTQ/i6qfYg73uVdecYEA5cMcDw939uyNTmttccGCHODMFBRFp1F",
-	"JATgettIy46ZRJ37IuCXeGJdk0LkxM+a1J6T976Uk8Oz2v5ir+TwdMvpg7X+zg/JqQIbPq7yAPGDRffI",
-	"4fYmz7BY/wZ7tjLOqlIKOlRg3GHdOEJxBIhyH5qerEJzZl5VEd5Jm5qIYJQ1SjtIEvZANgeIPvoT5p5A",
-	"5/vXNZLgcJONlG2NU+2qfLmUDH79wm0VBL3sbh1UwPKCijy/To7g731Jgp1nJfHHpapNSxCAb+3r3J+P",
-	"JnNeyt117lYqYRMno9iNqMspIg3CAEPywuGBJQ8x4KJ5M8E1YyUXPmH2oSstAH1BZdAc8CCm6EDDngzh",
-	"U/b4jP1D1Ap7KDlz5kriczCBC/IY18JgkwW47cm08HXF6HjzCnxuXwFFiDmXk7m9Ctneq3nXZfkd0PTf",
-	"pHohWlHiFL8u5XVra//NDzFB+JUydvvdI2v1dz++eBy7tWArkukunYZDC6eC08mkFAZ7CFxAsPSuVPwt",
-	"D2XMcBwpp5DwJkCrdtVkkXxYz1XlaSUnAvC/UA29krqcoSE/t+YD+dWvxSYoBb762SMDog/hQ5QLWQNe",
-	"ZaPkGCZArO6r0AkPA+dCnXaupI9AEVVOTnD2OQ2CjXm4FGvSP/LmEb+lnJgJN4aYXPe+/NG1b+kwG4Fi",
-	"SMQQagUq3dME6/0vcTLBBnWYKIHNG455CHET+j3BMv2Ox5VawXZftIogfVyKNGLzQ5ELAnNRTUWAta+0",
-	"2DImaLFwvOH8Ddl444ISsQ073sR2ZsTGV7LDFMXSqeVSSNQEoJExeNMizJIQJXY4xPa9uPiuOzPq9f1v",
-	"U/PXbof+HwXY3p1b9u9XUHtDr570QYTifCh3/iNBv+Zx6h9AOjtMWHtEyNniOk5Hrc4pyxRbfMAd5Bwz",
-	"VmXmVTrI99J1lv53ifFteQag01PUmiNygAh0cUETLq5ZPhNIjxyUgCHJm/EGi9WzKFN8jBnqGSYSQAgD",
-	"3HbuUoMfhP7rcOQcrNo9ayIAyGafvQI0SG10wPb2wAU3wuV7ulmy04HrA7zwVfydHgeAoNFpjwP189nq",
-	"gvolhRSQtks8vSR3KLHz7SXTV9LRAyhWQsh4uInPkzEhOJuKvr4kd92XCL7C2F8n9orL2hF6BeICpJXH",
-	"LRz8Mwedvlas17lzuzBQOq4uBwO3N7+3I1obZCLcTKVm01oIjGqiPbcdyWXtQK5VGF0YN0QcwiUIcdpU",
-	"fPcrx2F9z/XgeSdbWGByMzEsFi/I7rCtO9z/idr+c0RtOw9Td8w2yOcveb92SUrEfWwm0b74wGddg9Jj",
-	"OCg8SEmrXyXau4Pcn3Gh7tcsYfXR9QtFJ+ngbwDtA/EHSaPjDXm4PLp8ZBLjCBoqeyhjBKWN7+CH+Sbo",
-	"Riipqt+LDO+msnLuIogqanFRAbwuK/UVFE2HrjAY5M1fTV0lC8rL89OzyHPlgtKYK+vxV0E7A7zNLTGF",
-	"pT4dYqqlkGOUXCEqFL3IZ+ZGNTeEVCD+f/a+/bltW1v3X8F47kzbfRX5ESdt5dlzr5umt5m2SSdxd+dO",
-	"lWNCIiRxmwJ0CCqKTk7/9zNYDwCUSImO5FeSnxLbfIB4rse3vk+4+VcVriBhFGLoY0IOADV2RPKPJPRm",
-	"RCZ+ino9oWyufzD6Th4NHx8PnqQn6vT7b5/2D5r45LjDrk8ld0Pm2B/Q4+3MsYe2ydzLc+f4pMUrwFAm",
-	"vrk9GG+4VKQPb/F6+Xg77tCNPUzFW905GyH5oOelVTeWusfCW19LiQs9Lgvl+lkiN6TCSUm0+SNn8cGG",
-	"gsogBdRJZqVV+ehMDEw5ARbrgRLT7D0Uz8CeKLVIXqRqOjOl0sPlo1/UMoEinpmSPmAAtY4Mqxmrkkw7",
-	"yAliBSYVrkGwZoVwQrwikaYErToqI4RrY0ULvsFTVgQjmlSOhBcQAhJla5B8fZZLnXC2gqh1R8gNqXv+",
-	"jIDVr+CVPkTmrtBkSuNHsnyR0VUueRSLReJrVh+hpCoqk+BwIeE4ny20H2ONhlgUBh9jiPaewyqebTg6",
-	"3oBo9Ewk6v0M7PZLPgLhQ5Gk1YiFJ6ZFNmj3K5Agwp6GQjxUSZvIfBQqJLlnnU8S2oFuBDMZd7wSxW6u",
-	"Ql9vxGyKcxgFerzvc8x+TaSurfLC1XztGtowzUFq59rnVEQpwk7hX55T3+Tpo4EcXikdqfqwdDu8jGvN",
-	"ewfOesFvnZiZj/OrhQgPiOTS/vpwMKAGqtSyHPwlaub43/qfZOqOIDhTqGlrzXr+45uDDX+OWt2aW+Tc",
-	"DckLPZuvo1yWcpqvdF/16/4vvbeu5h+L/PHrutSw7rvH3Wf4X2fZ7LFPPvJ7b9UYiUUEa0ySc9znIt2K",
-	"ud6Rv/Y+BohaGSa/F1BoBgzYP8ksp8LA48etyvx+lcVY4Q1P2lQgegG631SaSRZxPz05aXMzyYXIQa52",
-	"9veftBmvP7R8J7OcX7ijzfYnCRtWVColOjKRXB2bb5E6XVsLbmBMactCzjYDqQLewN+QiFmRAWm0O72k",
-	"RgOpA1ZOLpegZi7Gr39/xhT6KPJjV1laKTHh7AczRccU5e7B5ECCxMBpkpU9kWhTOssOzBUv2zsG9uOL",
-	"iXJeaqpAOhsiZMht77mXZASOXlEwTKdZabvid1lOLIvHAqwAPuArr4oCelRoD8o0jS2k0viMdZrZoQHT",
-	"BmRsg8kEFCqch+5r2mRDF1++T53ZSiWaWOMyVaVMZSnhQA+X9sQHPx49cfK3l/IaK00nO32DVcRckpWg",
-	"QNft61AdDooLYDgSqoURreLxifgl+4HzQ6xEjgV/FvSipIBUkQex5kaPVdFZFZjqsFGKRPogYnZx8TvZ",
-	"4KePj9nSRAMH3jTLnelTqvdlAxblBz95t4QJ/ow4qSO9rFz1RIIn46NxMRsmyFVNQxvT8BmdxnO54zyM",
-	"XC6TcDWZtl43ZxRfzzGJymRpwkrjLQ3oXji4I3gv/xx9hfsJ/4E2NoB+axQgeZYnbv10s3SVGCgdq0fH",
-	"DY12t1xmaVvGnyfHJ9fGoV+s7hvJxNiy5w6HpBfy1R6dKdO0UNaiD9FB+TTXW0RdjwPYiVPa/lv/Onif",
-	"2i796Aym3vF3R0dHrivrPv59ajd+uFcqvVYPdNzlL/DWkyO4mH46XlcybTGgtNE0FjDAEA69Abi3cXu1",
-	"sonmZijzrFw2taNQYzzW9jpz7IbqhP8yWt3m++x8cLnvd56LXA5Ujvgpq3I1LI0nsCqjYhY+SrpDqWWx",
-	"/KebrI1zAp55sN+5fPx0+/Q9Ryouj3rAA52b3hHJL8///z//df7rH89BjMmdET4/hoEClqOo+yp+ztYP",
-	"Oz46Od3zl/2U5SqcQcHSaWor/PHSnVX7nC3/kkUGupU1LWnaKs9E8tP5i9e/Pj//8fLlqx+fX168+uX5",
-	"S9ZkjGLj4+zdtu9R+t0+P+eZKkqEzqqgAkYHxVcAuSUpbQyn2BLrfu3Slmr6FeQi6IhtPJTl3sfgJeSw",
-	"dbWpw/Al2MaJsT5giKFBOtdaNBqfegk/7bPhRlz8+iYmvwK1VjLtF1nhP2uYK1k0tQ7MO7dyrwcrWmvO",
-	"mxgftTBFnnrGPtBGMyMB0uuNvWTKxY5NIDY+8nyQn8V2AjOQ0fnyTCTHJ992j7pH3WMwJ06SFkMIT7zE",
-	"J+5zDP+sMA0CgFa40ShGrsvoC3CI5cCafF4qkJDFaOcfOnsvrBleqZI9Dn7U3KoCPR4IjJuZ21AwlG7y",
-	"lInWWHjsDOiUgh3X8XKgQD7nVXsXE+Mdj654afCq7d0HH7ZDv90khi14L00pMOewPRT0GoYq2K/yrja6",
-	"/pHrFYUroiLlW06/twyOuCfJolkY84UWdOpB2Ri5+Elp0H1HhazCTNmbh3mfcB0xSCaB6IM7n/BVKeb5",
-	"aYWQHJ8z3zAOQoB4tzbqXGJ6yGuKDNk2wndBoNdwIzpR8Rusz9ydq2VyJo7YS4eybAqbePXhKHfVWAdc",
-	"mOlGV2nTguHvegktazK8az4IaieycnLm8RCdCEzbbKkc7NKyLfPxlc6XFMxsda2zFh4wpdEzGInM3dMk",
-	"CZdZkWajkSogwOJR0eDUu6X0ztmsuxDjXDtJf9QqPj82UJCzN0JxWVI/WDFQ5UIpLcqF8fPaVgK+/Lv7",
-	"uX9GG3zTHvqyvQLOs+hxtyV/c1+Xk/+cTWI2FRaQz6hYx/uzUQdEpV73wgRpwrG0lNs5J+12lAUDiEvm",
-	"QSSZ9SAfTNbOKRcQcxir3Kom9rUwvW6oCCC84G4qAVbfv1GWJ0ySiOKLgjaf6jryUP+VddS4dq5/JGyV",
-	"+nlRWpA59fUAQFDKM/9KqRkgsbAUeH2iu4VzpZZBMpWBrBNpe4FfiQ+ecN0QwD6gFNwo67OyQu6Zps+e",
-	"NGVaD/4tbpydXTRrts3OLaXOr31tXrUcFGSDoJKuQ1y+CpQYcLtNlchYuJeSTT4tyLwAvrDv+AiosaK6",
-	"ZFBsULOyA/g0qlwBYNrL6ETvYGHfYOn/TZgci1DaqHEN/hywhpO36uuiVzTrq5QnGxTsS6Kr72uvo8yv",
-	"PB8O1azsiTVZagjaE9m5GVH0M1ai7mB9pdQigWLjRAATg8JUtRmRNHW0H2OsT1qQsD4LoQeiQMZKHRvD",
-	"6ZKKrHfiPW6WU55mFlTEzvGloNzucXyEWjx+IghMT1+DjMwTpaPoKOAPvyaaZtdJfU1Uzd90wrW+Cp1K",
-	"dKM/kQqGLc3Ml9ETmSR9pYc4en1zrNjEdFCFBR6o45sK2ptK2WsYwTztl0nVppTiXlOJDVxtrTnZNtkE",
-	"8O2/uDs2kqD5BWMzDXBVN28y4PUu6HfWoLS+HJso8XY8WUmoH0+aItLuKU39dnp0/Xykcyyp23AbkssA",
-	"CoUFiNsSlbYBwIjWFuSObdJZKUDGfeosLOOo0NytFFGasUKm+3MxLsx8RtQsbhEjvZ4Xrerrd6pAVQcf",
-	"vAFM0DAwocSQ6YUpUttcqwxvU+mOIX23pkENP2ZoQU6Zkjd/xLIYdF+TmbEAiUtIihat+MbI9GhDmh0K",
-	"QK45yD+bBc660sAaZ9AOHBtB4r40NIOjmfn4yLotk65Pnh5ZOjXcscYHB0QzYWZynY97C5FHLnjcbXWK",
-	"Pz6yDd/vbm78/KdQH1Wqwt34H38dPfr+7f/+ut/v4v+++T9fT+1/22/+10E79AHP0U4YSBjZyjjCpjl2",
-	"2yjFM2u+u9tU0FM5Sa5V1fNgIxAxQUjnYO2E30S/92btuO/hgHjjA0/3+PiXIaPfkp+vV4l4IHC3MFN+",
-	"iTB6T9xfd8VGso3RhrDKeQ41gZHtDhfez4jhKAPFc7sZjaqNO2jHeSizwFhJTxQK4sdDhgEAZFUborQd",
-	"rsEE1PtZ5v6SmqnMNJ+OJbiPi2xY4eko8dW4jbJeWofD0v7vCD+FUAwLmyFgXALDgCnIdHR2+plIQgUK",
-	"1mqYESVUaZU2WWo/cU+1sdW4W73RBAf+BgwW/7218UTNecP3NZlQay3ZZL4NV83HFi145u5p8/ZKhQ5a",
-	"cctZoyULm077dBA+GvM7H9WWTWS6u+M5HuaRQyPcSPtCHdphIEjY+4HTgTJK6JU/IF6YkBbKoNxNjwlP",
-	"geEBz5d21zXtLbf4bDozRXk/ikYvUIIuFDWQz2NLWWbDy1BF6q18Cs1H0qKInYGoiyxFcoiByMt0Pp2h",
-	"13QqfqtA6J37XmRlqOXsVepVqRBRCqrAdP/XfZ1AdR4Xo4d6DOxOLsag9j96BBTWZyI1Q0s93p1S8DR7",
-	"J0sVCCtDbYUPalnCbNDvo+Qcg3empK+a1Z5P+MJnWCe2DYMgrzAKC2URFsgK0OXKCsIhgVqg5Iit2y7x",
-	"UljVaQEHtzb+4kYoVWp39QldW5VOZyYLmP5CBaR5tfVc8NfUIJV+DKPW/pMxMJNptJqqDD/mSbdav/di",
-	"ilViTYmcqAA8rrEFUA7K/97nOr4HUFu34yn3m1tbfpAohBLX6VcSPLsVveXZu2ZQ1xu5DBhiFGKtRE9y",
-	"Y67cbg6RZIrxA4aB48YwqxY9Ie0V7OTwLGRlYv4T3i0xjr+nYDk4zT3xoX/gWtI/6Im/+h4h0j/oiG63",
-	"+/bvpOMDPUTgfvLkSExtUygdfBh0TRYYSiciAuBFJkJm0NzsETt5xgYXhlXO40i8aBGIhwaCD4S1f/C9",
-	"nWp4nkpvQ5F/V5z39b7j9OKmwvR9jX3zPLdYmYhmRa/6cSsZmQ05mDBBU6iC9EqyyPkI4UBICGzIB/T1",
-	"z2YBPQ71phQ48LEEyZ8n7ZWtslzjTOCJhNZLnjONIRoZZqoA0YuP5dkGnewW1KP5DG9E+XGkpWyo+vvV",
-	"rd4WyMa9RG99GNTN6i1hz2uHeU+rUV7340rYUz4avf1w+t3frUKdGyPAbD9tCft+YtHbG4jY3qSH66b2",
-	"S7WwNxtTNYN/q2HJe8lEXjO8SnTaVuzMf3AnfrTS0XYZ5dmjL3ognjTGcYMdsx4kfAlXtIkQYvC49FRp",
-	"voJwKsvhRCGbLi7AgcqDgbQUE5n6I3AZUWK6lUoHmuQgKdsYxKczUG5rcscVhExBKrmvQ607eOeBbef4",
-	"qfgl+4G2bJqDzn4P78T0KzUxACfIzgcHMQVePTgMFRQKJXj55VxfabPQJCYWNkFfrop1qf9U88aYKXZZ",
-	"424CxYTtctw4HOCYABGfLBHzJ8eK+5DzszOgw4Y4AWlR+LHzemuEKqH0Lm74ZzvorTX1gGtn6yipm5wA",
-	"xm1MWbvRofmXeI4kP1WD+FYOsGFrfZKavjdWvee+6G5iuL52fOCzkCN2A9UUdIUdBjaHLH1wRNurGbOH",
-	"kSODph1+cP/83bj7jxVs/gc3PC0aYbMACro7klcqGHcb0tze7bBuv9p15A5z4DAQctUGNC4iSZMKi5Bn",
-	"csEoBWG5epR/5CMbEbZwog4nxljV8ZEOklvuIDEPhmkAnMPeLzwHsT1RPBnVRrviuc+D9nUAB03NFAqA",
-	"8O4oPwpcBu4UrFIFerC/x8Bx4CUD5ovy0s4Hrj8GKk2AV2YkC/z8qMzu68RfZZOYduCbBi/UDVq7CDcc",
-	"6HedbQzvrxoVezvJuRWNJ3oCRBMhyw2efjSUCsoauet51uB0Ga7MUfQFPaVTdWpJLwOOUi3mDLd4TGFE",
-	"QmFWyRxmb2kF7SBN/TEwaabsvs2De3zex0H8uhpLrz18Z1nVO6BjC5lYgsbbCfgxE5OnvOUtP/XTplBl",
-	"cbucv9f7pqZcLwiFEc3JRPrDKwoG8OYhLdKmee0xOijGbj9B2vIQRZMCZFF9NAok/ZkynN8CTtesUBCe",
-	"Aag8RCKNuwKip87Jhbg3xlJZecJ7th3STMN4MsW4B3J45c7DqQKtNb+XaqVSyIjCUPWE1Jh28HuqFTJf",
-	"yKXbhkeqUA1lLmWxvGkT8jXMpZpNBnFT1DwS+PiEaDbvYO965fqSFwAlX6pztGbj+pj9wW2BG9F7EaFT",
-	"tWgLTAO/jyL5CFuh5cqdKxYpGROQbJ6SZihS91EopCIFg50AUl3RO2wkkzaT1qq0rw2knnzC2N9LmwcX",
-	"uhBnuE5F4s7AhG1ZD3EXMreGf1uuNsNZrR0xUEM5t+63/quRO5pCIBsM0T8nywdhhZaR7VCBup1h8H4R",
-	"evML+K3OxnZHk/1ildVZZUve3NyCqjgXn6BFNsulvk8QOiS+QYgaxu07mCjmM8b9UI99wxwqxqFJOYB/",
-	"ZHGBQVSthHXXBKxmG04Sd6x7P+YW+nqgOqxw4FzDYT4HGlqAdnsftE56AHck2vE5UQE1TcTF4znzmK5k",
-	"GJiCpTY6G8o8QFl6zFFl+5rLkr3KPLAcWpEaCFzYiVkwwG/M0pH+L9FPAFAHEGjUBKQiQvEG4FpOPG7D",
-	"ObwY7MTvGasysnvBtIQMi5dJOxNJ7vZBOtQo7g/BIiz0ovM1z5CdLksRQnBRo2bWYQwhDI/7PQAbO2IK",
-	"U8fOCxYo3a4p0RVvlEJUo/tNd5rCa18F/95NNiujqu/KCLIpDPVtMRuCGVXhj11xDuiLUmlG4tMjsce5",
-	"loReSqARqcXEzIv4NfE0dVf1dXJ68r0ojbmcSr28HHpiHCqyQ4UNRm4Aq5bMsyvVw8+mYnX88jV7APaF",
-	"2xYi3j8isYXswX3XE/g9l81UR258w14lUvNFQ+DB4BzvNu60OnF2A0JGgiEbUASv/VXX3VnO7asRc6O1",
-	"2Vvc9RdZO6Kz6+ZWncPY+uofIN770BO3PHBNydvXaw7D50S35tPAFa94PRUcr6t7mA72zTv84Ebw73ZL",
-	"+dXoAr37Lwv6k13Qn/tShlgbzvI7Xsvbr3arcceFf/jBDfhGRi3waRaySK0vVKAyB+d2kpDOQsbygYin",
-	"7XhHqbWKYIfUZsFrJUw1O4AkWdgN2rE98Y8EUADrInwk4HN6fNKsaf06hHquN6i/oXpc63F6MULl1jaX",
-	"1gnj3Y162Y9cq+DVy3Cwvrgd6YNyBLxmeE1os7q11aZfYsJpjNIoUt7CwAsAYKuM074oCDin6/IPH730",
-	"btKWeDF6abSipXobJ/K2mPxHKBkHEePHdZSCL0ij20tcu73UfTWLcSNe6mEc4ATb2zqt7+eJ3SLEL6ft",
-	"L/4XmmtR5H3eAOvzIgk+3NwkbxwWMikcd1CgL1Se9xKM5kaMsv+e889Gq25fP//Pucy9mO+KIjEYBBjS",
-	"1YGtOhRQSTGLNt9QzAMhTrfRaEvp1NbiyX39serJdaHTeXkvrYh4J+vcqhrvTcjj/n3dfHJr8dt71dr7",
-	"JF1LEvL10rU7nEr75GPe9glI0rxTc7+YuV+i6xuUa7YaH7t55YeTzJamaIZGPUfEAmuXQFIcZ31HzGep",
-	"+49bwFR1ThZ6zG8XA9uVoNcFVVwmu/MAJEa+TyWmfMVAKY3ELoOlkO5sjRuDrjkafF1x7hvik+egeOPf",
-	"WxoTQJALbJTuiOT/Pb9ICOazwnzWRHTGW+vP1IG3nd28YceBP6sWBGlDuGU/8g13xVw1UEOimv1i5Nca",
-	"+e13l9KgItXdQ3/+RNADU5KLi5geYxHWfg/8jgidxpsEVJmqsgysbSuCHaBDhUWrFG0ESElEvTQAgwaQ",
-	"1B2o7PW0DAAD06lK+zpiCXkRnlgoBGsDkMazkQCqZprpeeljoozmCHXiAN50ExrR4BRMPT36vufLyYdS",
-	"a+MmPsph+oe42zrCmpgORisWKh8bWuG1iGwY+58oPbVF8DobTojFGb6BGZ6JlIMLnIBO2f3ds5kQ1ipL",
-	"A0wV3EIg2AwCWlSPExXhABs+HQrOsatSSRwdf//46eiJevTd8Hjw6Nv0RD76fnR09OhUPhk8HX6bfqe+",
-	"HzUgPrO0Ce/59PQu9ftwIJq0+9wfP6Xw6q5HgbxSULCAwDk3T0icfj3h6jkXWm+KrILViDt3BgdXi68U",
-	"hIsTqBX3D+H6+N4O9fGNpkxLYT4Ca3OL9k51zw3ZyHZffT/uu23oSeUmEoSTJ093h2i/yfSw/Un7hy6z",
-	"KFG88UvLCv/SOlb91uDyUV1BB+RjmxrZCKn3sMuE0r93B6mv2jp1JD+e3GFl0itYq7FaI/7fxpq/hRqq",
-	"bOY9mq4AX2poLOpfTKlSq3JpaVU+4lrQcWEWtiqFvUFfgJ7RUA16DILg2XQ+9ar9+MOR77lMl2rcUiby",
-	"3novOEzNQAQaxofpuER4gmg61kGD7rX+om/e4Qf+70bGCJ+Nu4WZ05wwo8TBA5kqPnPlu+6OJ8f2q3kI",
-	"9jCbDik+0Wh5oe6rsizBW1lVTNaWYfgqIblerHvobjShntF7r9uxX2R3v8jubqjq9zNznQnus1jOZNts",
-	"dqSIfzSiQ/ecqyEFW6BWHjhNULauDWnhWTFTwNQvnMGHle98ka+y5UswVgNOFumnu11kovIUKnD6WuY5",
-	"84ViShvLduA52VRFhb8e4FJOlObKXTAkQdDI7S62SgvF5CKlIoarqspeQ0Hua+rDLT5eE1vnCkEnCPYd",
-	"Pzk6mt57ss51Xq2PIZpR2lnLfx3I4RWsP83/oSnhunw0yjPtbsvd3W8/oTJfnjyN1hH8+TMo5w0li8Vc",
-	"fyYGlsnzgRxe3Y/o/it0rkFaJBKUMiNkbfbhfIz7E7eIDT65JxorkN3J5EDIZCH4LWP5ag6kwe47RWYm",
-	"7aWWgPGLeiaqKfaVUGbU1746mLFJWB4l7RWySBTZeAI4YqynZMFfDI1TkeZsXmKAMmRZMdYwnssiFcU8",
-	"Z9QzVg0PJ8pd7N5uUrmkqANM/a+sAIkIVSAluo1NX2aESBpTxQOTLg+73S5gtPq6+UImrjj8QP+L7j0T",
-	"EjQ+IJ9RqvelGCibpRHTFieAZeneEQ0+njmHSLGRED4ciOonhnq2UFPzTkXcrCXwvfsMjymiv01kPkL/",
-	"2XMSlJNCURGxp2qHuwYFGAaeq4ZCxqCs5S2BwDtn+1raK5X2xOnJd1TuzLGkqtADTKmIdL6sqVQmJ0SP",
-	"smIKQiwp4t7WUzG8Uq+77ewMz2p5ilD7/NZ/rwBJrnUqhaGNQEmI8l9dyV8Q6jsg1E9PvmvXwqyYwji/",
-	"5ilyN0c/aIBI0Nz3jphfrLy1YykJnSYN1sA1D9x7SqfBzbseowaex+SYZZQt8LwCvVrOC9zUWSCgmd+i",
-	"r2sILjrk9bH62mJipkgrJZE5nAidgggEnDyCNlqgAt3ONoFJaY8KIIaL7aQT3IkteCeKsC/VcU+crRwP",
-	"JX8BBLdKY5oIGV5/7Glx/4gZ7vhg2UiqEI/2F2KFB1rhVAnGrQ7mbrt9aWYmN+NmCOa5GBdyNqlxYYIA",
-	"ORTVROoHc6t6QaYO9WZLQwp1sDNaBZsdacERdMAI40kimW+I6GiC7FQyzazN9Djpil/9G2IuuiW/r6+R",
-	"EghCb2dioJbGbaRTYylOVygLb0L4zmiEzSAVhCYWOyJ6ZqlbXwmCFrzxJxFc0BAMu+BO3wZYQq356LUs",
-	"tTUqzPT2U+61TQjBtlAucDMJ9fVQIWXH4ylJc9GA3wNHPEYHm3rL/a0haX10dBTlrZ/gj5y5Pq7JXN9k",
-	"DMzPmYYgGKzSh4eBjbRmcOTcbx+I1MzcyrHalDqGh/4BV9005A7fUq/7XiwFWJJRZ3fvdtR5yIEF2LOm",
-	"TbPS3tehp9Y1nZI/GRYwNAXQ8eN9IMNlPWcyKQLAvOnWq7hRH9ygmBa8YfNE6d6SsbcPlAFicacZyWNS",
-	"x0fTiIZy13n0FlJCw8nWsa+UoHpdMTPiVhIHyZlI9DzPEwzukXgg9gcFgdgD8+hiW3pEOU0v51+CoyWn",
-	"oIBdWiHnaVb2NcqdBWsKUNKpkLmbkUt8FBHwyoEBtCbuEVzXkhuohPeATxCvBMwdsQbmyrqZ/vsL0kBE",
-	"lm+OVMhSMXL8+EjUGkJYwBNN+f17ZvjwP+BFt+2WtVppzAeC8qj32C/bcakiMqXtQm3ahPdT6LGRDN8v",
-	"5A5P30olB627ailHFByK5T3jEgKuND+j2M36BYT6kQX6JbBaiVrfaKrRILwxlX30dXNhSKHE2Bgiia+8",
-	"FGnxffEHXKpNCfKoqGXqZeRixRBCEyAjtdHOwEZlAKwK8VZ2c4nGBY/3zZnI+IYGAxmHrvsZlhJ8xEqz",
-	"ym4uHng1AjlbmpEwFdJppm3HGTrskvvFdBYqY5wjbysRzKxAQQngMK7Ft73h1nwiZY70PU04YVBkpk9+",
-	"4FBhM1Paf0s8G7/i3SyalnI4VHZ3Q23bnD78kKUbCcGgHE69L70kdGAr7ri9D5MFLMEd8qkkpqkh/IBa",
-	"2niEPGHNbJL3AvNwKpfuIhLJtjFQIF4RZysLC/my/coKKwlXFtb7aYOyUZqqS1HKG/47ycYTVYjC5IHe",
-	"Gt9HJxxcCvYhHCE9IB6boJmClT/jLFTuUcu74jlkOvral775UsM2PCNKp7Qo1g+IGpqf5+65D8RLeQ6c",
-	"1dRPzMBHgdObXgst9jxvQrxIty0gamTTkfBSofXAUBIxk0VZv6Ff8Ode79tCY0FQbWP50kptlpvvTSFA",
-	"97f2AVN38ecjcwojtemgwn5+4MeU82LDhKmxmPZ0NDUmuENyGkqKQ1V3B6ev0UPVFS9xW3e7MNJgXG9r",
-	"d445Xu4Pp0q1cl8D0UUGCtWKKC7U+1lWBBxzLkuoN8NTD4W34Hh8Z65U2hWvePuX2h9SwJ+BOGSNpxgk",
-	"jSfS7eKX5p0qkg7LFcq8AV2EHwzT8YaCBfBsJNVpFys4volXp43qsTx6nUBbhhvtJxw2oFmuwwqtW5Sb",
-	"D6zd7D3KTFZgF5Hnwz61F3H/miAWRBtnLEm4i8Qtukt3WYKLJsp6fsNrG7AktJraL+7X7nqECNJCpDtb",
-	"WF54Q1hX20yv17TSH0qIGHtyywS6d0YWzNlDt0M+cvvjjcOw6lq4MUxW4+R3xU+FmQL1B1EZ4iT0Cj2K",
-	"z4wKRQadOdEpcuYTJgmdPpeyTCrhb+ikvmY5G3jG2IBzhiUytBzrZrzr1VfvVNEw5/dsO220m7jWOpzH",
-	"2qAj96nGqX5VZdjX5mWevVO10+E62/xqHnYVwIJv48SGJ8eRgZcHIN9c2wS/PasYMHyJNl40nMke1nJ4",
-	"nO/9JCJVbdLKgfWcot+U4Xp4YAQ2/DfnpfeVUKTpvJgYOc0aYQT055sEpuMbGvapocxz2o72088mOhoG",
-	"KjeQ/DS1693drobzIiuX0L0DJQt3GP711q0RCqnAj2/dlZCFhAvnRX7QOziEtUGPXSeDMiRO574Pk7UV",
-	"Nq3IEezGPC7QuPWgA6Z95zqVBei1Z9bkMBrRzTxz1u9+Q/xTmL7BAqCJszllVQ42ehjBI9afVUN0bDuw",
-	"wTI6GZQguzF5BzPN1QDAXFv4kfw45Ec0eRo9hKZTzSN+jpjNUuW2fNSU929n1GLD2ymnNS8nzkQZcmo5",
-	"ekSUCGt6SCwcXYnZFnNto0ehGGb9+GbaljLHYaUOxskS3c9nhlvg/xMAAP//",
+	"94O15DGfwfJNdFNjruYWhft4nvVquVS1EcWPoii5i879HrcbCDVLJThQIHcYxFLhMKT81d52N/zarsfT",
+	"E3NFJ/ah74B1toPqjYCT3RMg2XSleRVFB9YgnnMOQ+U0S2uQo2xBizy3RgaZq5CWZaU7uxE1SGTvI+pb",
+	"I9FK14KelWiV49usiLdvLDHPtjSYB3wlcceseS03btA+y6e1+oeQ8Ujo8tNMK3cDN8KpAmhLDljDroVY",
+	"asoTKw1YPuy1nQivgCR22SsJkpNe4hbkbO8rCa+1Nw4xFzx9wfJKaUcPSE1wE9gmjn3NTElrtQOdRqUc",
+	"kesy9VZt7I9LScwOz1mZ22dvgrSnGOKVzKUa6ZVeiomdjVThSEyca3puhQ8FZ8pxBfNYLUWtRQEzcA4/",
+	"NwtMW5wqO8h4Yy+eC9bI2WumUM0g+gXPobwWcrXoDX/phZn1sp5lH7CSgDl6WQ/3tpf1aAN6Wc+SFAVO",
+	"g0j2Iz9fkIjovf81kSZzKTd/BcG5nX4sN2iRghy1l8PHk5k6oRHsYe+/42tKU4Ghlstq80ouVyghCrQt",
+	"ePVTbQ+nKYXuDSGjuH3ev1eT1QJ0O+9Ns9IqsKq922ANcAos+ZydDzkvlbAs5JOtBDNrBcmxEG9fRq//",
+	"LcRIduYMc7asOOaHH5FBPHTp7+RftWPkUT48PasjI6zi8l7sBgdry876uPxht8eNhKlDgreQBvKpnR+V",
+	"9cRHy4bC3s9defUNd4tppvmH6B/Q0EpEum7O0ZnhQ7ilNE/Pe1E21GA7GyrzGUiflQe1L2Upg6jOQZxx",
+	"mx3y7Hz0JuGZSuyS/Xu0qqtElUTWI+k0KuVUJQLyYOqXztfKJXshb9QGlAVwGFptVlTTjFXltaBEsY9w",
+	"yi7sVi4El9qr0y6TeDsI33J7Zb3LVVGaSzmZqzpNargPqlJe48xqYXUOZ8WQONw+19ykmENIV0IR/fCQ",
+	"9IGsJ26ENKMdw2oGj9jRDx91zvV837YDhX6wD1rVRfy9kfLgzksiYzCkcfwCP6O3RUvJLJl+7dqU7+a8",
+	"BPZvUdbv1d5J07Z+QhPksHXaBz9l4UAcdDLgp69L1JbbpyLK3N83zhvx0WApAAwEdhjo+onzBPGLUqKP",
+	"YO9+2OctE+PjW1nGXvFZ8pkYsrnLOIWtwjhdKcGjat/ZZz9iqgyXVv+iebiyhAW6REqphVXZ2VjMS4rZ",
+	"jPnkOilu97BPoITbmR1cIybXd8Q1YzFbye4zB46LOUSLxIzLhkaOkix2mxx8Jid2BaLY/V7YrBtRl1My",
+	"e9Chcvxb6EA3X/MXyMbFaAwl0JTo5Tlo9+D6L+3skPgJswadPlUlJkbVmA6QReEfNJ9UDUEzSgUwbLXs",
+	"97IjTuT3OItN6lRSIvQBo7yEJ28jRHQ5o/N5+E+gZKWbZtv7DlGQvj2H+LHT8WsBFw0k/W+oMBKtV3SG",
+	"2sOqCr5p6vylNBz0/XENqSVWbrhxkwp7Qwx15K2TFKFJwf8lzs8whO5B1kjhvATop/fixVvUeo4h/qNv",
+	"IyomCnNvcGynbPH8tC1e9lz3aFRihYIzzI84q+6ggO+KdmotxnOlrq1xtdGVmiV3J3m6vVZDR9tZ2/OW",
+	"5nAgNcPs8H2d5HtxQ96aFu2KohY6KSgEloVF+W0Lwaa1WvRTZMJNOIyk482+Y/kjv3ayDB14XTYkJqmm",
+	"qpTRyFpJo13BNEfr1fnGIUQAdhso9NGqAumwzGxv1Vp0+6gpGJ8ui225qmd4M2xRAQboUjCO1g2vSwzq",
+	"RoUEzsboc2uMp6Ygxbph1B1wuRBt0kKyjFxmRiVXrari2FfGftffDjxmr4z2l2cs7JxTwHnZuaVhc/u4",
+	"JGXe8nrITHYynZMadovDClo3bJSnIxyGzkP70t2TCfYrawgAWYvLMdu6VnIWhYLcPJtHPhyp1A7SKFAw",
+	"yn2eT3IrO+VbS7RhXHJlLtiA3KXRh9v6WTcjrOcoZZwURluGAsnetnEJBu5vpwv3sp5VwqPvrU4xAlNw",
+	"ZJVj+856JTH2Z3duXZeUS2OVCW5WtQheuJHgdbVJCP7WpsOkMzLCiPadG/4DHft2Nsj7Hy5Pzp48hV2Z",
+	"i4+8EJNywatmzcHz6bOnxeDZ6bNn55NviqdPnvOzqeB8MHnyhBeD0yf88Xh6Pj0dn40H42dnZ5Pi9Enx",
+	"dHL6ZDyYDgZ88Cy1x0E/Su80JAaghQ5iFU8ZRw8cZPKzS4aqGHwE5TJVhUGdhEsOTYWDFePYIVA4u55U",
+	"ngOZap/2gJP/T2DVx1x4zPh3acl2exY6WRos8y29Qzh1ZO8y3omJqovfyV+yY1U6oU3dwnGBetndeS5a",
+	"a9ljsBNxtyVOVQU3rqVE42KEIJcLQvnsTooOhaAYfjkj+d46506j3lYkg0baoWS2xBDmgy/KSa00BLGP",
+	"0O09GkTydV03JURCSK1wSQcECqCXoqrIvjhO4+v42Ol1d6u7fXG1rM2GBfobM9r4sM2NcdraUYpvv1VF",
+	"Ap0BHNa0BxQgsPy5rJVRjyF0lQXFCDMKMM/ToXnYB8EHrvss/6UWBZ8YUfyaRxn8DfwMzq7FJmOcLbnW",
+	"a1UXkSnhMXCupI/1gS9FVYTYYi8W0i4iDXOD9nmjMsNl1kPYBN3yC15fQ9aUFlKXprwR6EbYE5L7Vimj",
+	"Tc2XeyNyzaMKRNmlhEIhBDdxAnFVkpzQhoMf0tL+YP+Rn+nLshLN+v2zhKBUptPTheUsY0EJPmOhywJI",
+	"vcBI0VKoZSUaE9s6GltwATFjI3HcJNL8Gi/mONJLKsyOEFEsB/Q3fFGlBAxUdO4w5XG/INKDQT1M43od",
+	"WT92J5PCy4iPZv9BpwpweDhFje982t327WntrUNCizmeGEq2OFDNO+5q/r6cTkVtLZ+7DSqog9YHUG7H",
+	"LK/NlJaQ8LZdHnsqRUynv+RxsWA+ZAsfc5jzatqGpAMxmsOjbKYyqh2phfAReZ/aoiH9Mh8yzmpVVVCa",
+	"5lIKw0usXAz+C/tbEIkjimPan19J//u4zI2eIJG0Xe/WZ3lV3ogRfANJH/YJDmmkkPIF+SJxsnQjMY/S",
+	"jGZK6KbvtlVcGS8W/mzMH0xRN4mk75A25x3U0iVD3e2aPUobcFA0qWyHYq/hEPPEJ18i2uVbHsK2R+RE",
+	"amZ4WYX9OzRskda23koR6o0w0WIpat0GaTuydnVbn4K92Ka0VRq2+C8LUbptFouyTxYHrl1Nu97cOIfR",
+	"a5sZW1HpxYFvNJTHd1RVf9PzXIQq4p2eje8aWnbbtQEpYkERR+hFl4eAZTta1DeixuxxKi7J7R+j8SZ3",
+	"uhaGW+yJhxM8FwnP1wTSPl1w7zAToTHdhHYgPi7LWuhkwDC+V3m0xh3Lc0l+kNl4hCXTYT1ACQZwbqeb",
+	"gzttDaIS4OR3JdalocxlHQlH+ubCScm5WtVbpp8kX8/hCwgz7VYDyGbwMFo48Xt+dgDjyR1AKRBVC0hV",
+	"H1K6DlRV4hTtDDFZbyzMWjQCADFyFLDZwfGKDinywSdzFnQzWXtgBZlQQ5xKAcYEYL8gjQFLTNX2v8mp",
+	"1eJGXR/FzSmjDCfc5PMsPim7T/R38OBetTbK+W4SBrQIQDzSfjIeA+kh6LQt53XjODYHe+k1+synfZ0P",
+	"nj9Npn0l4Rd3n+dLGvPx06eAqogRAkjxfI44iw3PhwsqHH4Ivgz34KXpcdjwqmhRowNWqKHat5SVbnYo",
+	"tnX7pqflMIRO1JivhdwRkscTrYUsdJ9hZZ6eW1OPAAknHalojZssvNG9cPcq78L511rmV3b+hbe/E1Ks",
+	"jzm/qipG8SHpnQ3Onp6cnp2cnX84PRsOBsPB4P/fPri7ztXbqQefixWBL37c2kvpTPhRVRFf35bbMgK1",
+	"9PkQAmA0lBT1RXJaGaYJ2qcM3xA8RpRKOnv303fuKoaqevdiIYsh06vJ/Er6uxpz80vDABAJ1R0wRw68",
+	"BnYwxPt0EgxUONxYU5CQPPm1kH2WI/0K+JwAuezBuxE1mG1wReXDYKz48jOvXVCU0BLVu4mcVYUv7Tmx",
+	"jGE5GDNpNTWgZ6NAYWfSe9b7eGIfOrnhNfgD7dNvZbX53v0CRpWlKHaZYrgrVI5omaESBus5YINHEFKl",
+	"7H/ccoeeEePExSzm8O1QrYdMHCo0wMQFP7QjceY+CBsCnrgwJAC0YKIay+37RmUxCjAWW89TycYUypuL",
+	"CHOvjAcAPojqIIhBw/qoSo2e13njFrIvER+tnYZezBxufj95e2nZkaiIjfRmEvrKY6pYxZDS6vVScHSO",
+	"htthDSUs8cqsnlvXpdDsvhaCFWqiH6HCqPuL4kHTso+20N0Pjur+78CeW4SNPgNaWRaGRaY5ODietnN1",
+	"Jk7t2VlLVXGJhU0QMXHVfrt+8r5Ecx/9aoc+jXH3DnWl8OvIsL53yc1kTk0K3r38jj19PjhzrFBQzQeg",
+	"AM2EQWAOKx+cOUR2dxY8ZeBiKheo1h1041rCSFEg7E7q0rVz3rcaXMxKQk4efG4X8X8uf3yd1NHnHr6m",
+	"VW1JADEg/HB0XyMF+sswzlJCC8cI6SQmlJxtBymiKXh8/Mw7kbevv0VpjOiI7AO8OXiWFANct6HHeL6n",
+	"Y4K0bt7t9x/vacg8iN5efzO528jtTCckpfFA6ATcW7PjsskuqRrinmZj58qPLy7NeLEoJRIMK4OgSUP+",
+	"CDxys1GxWizzZHZZV07eJG3epEoS7SFpBjKCRwyQyJNVdckEPnjr6BAvYVQ32QzYbql1eQF3J3hpXBDC",
+	"XZYTRfmEF6QA1Wq1zMKEody95VcgwC37L0VFjEZBoRTjS16bHamJiZIXeuO6kdeNnovlUhyV9cGNEYul",
+	"2UeFuVozNTVCNtds/11VB3ruJjvcaY2XBf3CV4C2fVAQdISNcJrXwUHwD34rKey6VnVDBEVx77LWZrRv",
+	"Gyja2WAZGYWtbrcxZZFODsRALl8oyJ8LXmPMHcJD5QIxoMC85tqcwIk9efV9DvWk0R42T96z028en5+c",
+	"fvPNN08fP302oP+dPJkOJk/5qTgbPy7OJ0+mz/jz8WByWpyJx9Nz/mScmr+L/+86jzCrP9sHyYewH406",
+	"0DkUIEbGxwWz3LzpSNeLbiFvkTj/K9RD9rucG1YD3M0FxjdqWTQg1g8Mz3b6UOJ3tHz3mm/AoQk6ak64",
+	"fkEYRJ78VBKEswp2t8SILIio/O/Qa/GdmJLH7+D6y3GtVrO5a9KDcQmS/hfU2WhirTTLAWBpOq+7M84O",
+	"lEbuRumYUuPF+10xcYYsMPKvXdfmn+lctKzUZml4VPVeNAKWVJIPaZ9knWIqbcj2mEa2qc/IgFJILCqI",
+	"SvL7MTWHgeS8upLe3t1ZKu5GhpCv1awKhDrts7xYIboCRCtdhwV3hxJiL2iO4B+0P6jVcukn4s0sazld",
+	"SUDUIVkLwQcqD1G1mzJZsTSKD396cBVHTs5quMxcdyeYgOZlccGMqgrwvTEuIT7gT7KXOsMumzm7ktg/",
+	"Q1ii2gOTX7TxX+mEwidUd1maOYaPc3cT51S/IgXUapcOvhBRRLkUa8wmVWyqAHSoafWF8nnPKOB8oG3u",
+	"Zb2wMfYPJBc40mVXuQ4w7l04D+86aTDrLZUuu7ROULwUmylG8RW6F8lGwbZeTjf1uGhY9wSRYPiS6A4G",
+	"YAmJJ2Kh90sEpEc0wZREeFmKqnhR16ky4rdSMATuJkWolEs0VdLh8XZ8UgMWCmg3qGnXalbzRaubBuEw",
+	"jCC1bLcalQ59oTW9b9OsEhIM2AhBO23CmXnGAJ7cnmLCbfU/socSCNOC/qfGJdvJRQ4iJ5kO+RN+y+6T",
+	"cX/6gJWSQoTg+PN5bxrsWGsye6BsO8IFu+pd9UBSYaiibE0sDcyz17mPYeod4emXpSwAkPCQurJXMkaA",
+	"AP6HdIsh20mFdXPxqDutW/UR7vLxvbiitftkikcDpAP4kEZkYrqsq+3atf3GHC3fWXNd6v5lMwfDhdkw",
+	"+E4osB55Kqn+pZuMtHtbWtVEVcXI29p5aB3lEjpcMiaob/fA+PCP94+Iq/3Q1AOjrcgSmi+C+spqk9YE",
+	"b388fI6oT6i25+LA83BT1mbFq9FcaWOZA/jC/+MRUSxdvnMj6tJsDmSQ9+5xn8d2hOZq1Chy6SRZwOFm",
+	"Ey3axUPg304Hwj/TwbSHIcOF1m4EQYntB8kfT+ys5bJybHOIiNqBVGV1ZsskU3wSKXeBnm36TPcXBcOf",
+	"joVmgk8aoRYqixrVwjmgPVbraKrqkUsUmFgBCQXQInJ7b3+qQXXajBalXlDvMq8xjQq14KUkfLRyMgps",
+	"CiWaUU0XbdTIlCL6ayVhzMYTes4LtYaPVhKA/wgmDgI7QaD0MPAX/k6pakTxtLLmcOc65YmjeOSvUlPm",
+	"eICAUPOMKQmHe8lnQqelSimnqsPFDuqvFZf2mbx/B1mv7ia8S8Wy22Z928RH9/pBpdS1tS8OtUDXvJaW",
+	"2HuoRI8lCdU6s1GHI9rq6C1uT3al1rZF5radihwwZKbm02k5YVNeVpqghO1dVChEARWRak0FA/2wFgjG",
+	"aqUkW5dVBSBLEtFo0aC0BmJdVBtsptEnVmkgX855vUCHja+qBD3ar5gWnD4lrjy6pUrj6d0VU6clLXgh",
+	"LqIKCHL1EeZAcACCEXsUuA6Wfu/leGjEgI9+ym6ZIAiR4tG+OkJ67sK1ZMWmVf7CR0SiRip+XEfudcI7",
+	"ylo0B7b3xkAqAENkhAWIGMPjqDOSFbDobYjaSIBnwME86+0GkF29vre9x6qeCYP3z+igeOZL+MUb+wNE",
+	"O92RIKkmvBotVb2fV17bR3+CJ3dF1WI3504xqQrxqtCYKVPe2FvRd9DZC5cJz3/nG+6AY0KUSzNal7JQ",
+	"6/3aEDz9Mz4MP6dL/wAcMv9kG8es4zIMRQIIc3HhOmhpxGc4UMzvdn5SIXKAAhx0SZUDX9dUTPaS5T08",
+	"Hu8IKDKHCaC/4qPp/ExUE5vpmdF2RQy3xQXJs7O9tAQDNg+GXwwJjiy+ISNhH/PD3hzSWPR25/eh5J8o",
+	"qUttEEPHsGUtrDHaZ1vWeD4TBgbOqVeJdA4qf+UgYCPmSOIl8UdTr4S9ixUyJJtYWyrERXxqva/rwyGX",
+	"ALhshaBVNh3oMzxNzsRWNZezQveJhXAhqaUgJE9e7T5j5LsFF4ILKKIucfD5At45UHRQd+/DJEBDCwZa",
+	"BaDZrdqFgzRVa8YBlfYW6DmzJebMJlW7mfMOcpuXtfpYCs1opdTQnFoFwl/7Upz3So/vo+fv7Lr87Htx",
+	"p7CsVv/9rsr/BBcK7E0nu3//pVPr4S13Ef5As+N3SJuGF2PbWr0rx10fWEJ/ILzUDjABIP+BbyNI3KN+",
+	"0xDvR9ehwvKasjeedntKWYOEnRvwl2VxpFyOzyyQEEdblDL+3el/MUn8P9L1i0vXDgZ1+NSt+vbPOO3H",
+	"CcjX2E53H3YBHc898u6vnjLp4/bbAWDarRWLj0azMSiGZY1AHD6UZEhvb6Bt5H/4DauWcJv6by5/fPEp",
+	"d48ZGA+CcdjowvuYygCz0Szq1or6BVBCBWrtrssb/eZKQsWJzzUgeJAP4AbBXPRaELKk4YSM7edMjbWs",
+	"pcKUDFAjMBStGRP7KdnKLoPauEKC55pvLkJoBHT7TWip6NZFPRWvJNaErCMcPvcIGDtYKVI2fzvjJbUH",
+	"coGDvOGAp26ggBJxiV3uId/X2GOTsaKcQQKsLFg+yjNMAMNP0eYOysLT8wvXTwyTYgIu+wBqYVzfUCKg",
+	"Nasw+1kP2XquBJbIIih5ZDUgRjl4lzB/I0j9by+/+/OLN9/3hq7/XF8bPivlrA8hF4mlVwv+sXEJDAap",
+	"g9AWzNvxUUhsmKs1dvfxdbxRbapLkombMBIqTSvRqM+g/gRwDCxVIJPXNcNFPPZhcA9iZgWgH5BPUVM7",
+	"TeiiiXin7KVl5fx0ntuTkD8fQMnIN0VuzyFFtOwOreeq8gh+9uRp+9zC/t8c+1gWeYvSvdPzoqkAPkuI",
+	"gD+teF18ruYHg7xbVcn8/UrNRktu5p1oplFTUctJlQjFJNhpolIzfUF4O64ciXGmK67nEIlkU8yagnML",
+	"HvdKrfF0VBW1NtBsJbHZJDZPZbmVGyM7dv4ZSDMuESasMiWxA4G21dPOxFBo/griEwOb4413dFAr19BL",
+	"JWpj23TnYt9YCncm3PE3otbdsKEkD5up7ImS584aLCozIaseMxLsKQnuPwdcsgfVEtrYdqQzQodbLCeC",
+	"up9mu9uM+esidCFZLfvshRXvQyaVvZ1QSoobV1q4lqI+2O/xTqVZv16lHBAAggp9e3E7Z7VaE1NLsQbm",
+	"bKUxpbevHR5bVYj8QAAQN+gxpM1xFExx56uF1WPfKHMsEFLY+K398qCgYRGk1j0a9w4E56Thu6eMVTJH",
+	"TLgSUzNSK9ONS1XZy28lK6F1lH9K3YkOZoiIop+OhsayjOhg7FzbHRc4xHQM6nBqxR2kaLazsW8/tR1+",
+	"w+/DXOyZlgzwi0kzcnGkI6YgCpf9sVfIxpaq38Jd6F5bbziOTcYEZrcbDa3Y7Iw4fTaUSzMjBeaUWmuU",
+	"fJgGqzk/PctY3Nu1kd1UcY31axQJpYSmDlzIRIiHh6bqWERLncEVNhv/XFTyo+APuzMGPMBhOuyBptnW",
+	"5UwaWPcFWeqohMp3aNDWaHHRfOg1d5izv3KzOBibaK+5+X6iMLXK3gd1R93jh3jyc8iHNM29iwoHIf86",
+	"XcgB86eOCpYVhs3uy+ztlC1VVaFpUnMj9NBJusufXjlwGILhgZI96qwaDUyZ89J3bbin2UpDi5a4hBna",
+	"flL3eQAiVdhOvTSh6A3FLQSXRNEq1N8Pd72X9Ni4K321qWkv8zm9jssam9TJpW92ZWwiSYYsR8vZ2gcu",
+	"E4I+YfdRUyq44QgFWVYVmDIPXLG6fUiKkjL/oKSaSVUzyiuzzwFA+6jgG/usVQ998U7hQBJcCQPG3+AH",
+	"1mqyFvHSZOzxwFo8j58+GQwe9K/kWwpBwSyhUb93Oe6fjb8fcna/GcW230a+zZzdH6uitDotqbbu8Yxp",
+	"QZ1XsitZ8bEgNo3IrC+cKwNjZGsVRdH1HNHqVtDWY11OhH13w5Oas/smyn3iRHcfHifPw9mTp8yHLxuZ",
+	"l1eSh3oikuYXcU98HpeIgDVkcC6o/sIpAr0YDVhnPQS4CjtnxGenGYMTgdT3xipSb0R9ttQek5h2Ngbq",
+	"o3pCjDciLGuJ7XmDCBiyfM1LU8rZCOSFZWOc9mgp6hE2pfZz40XjYw+50O/382b1CB6B0G5x5D9Avrf3",
+	"g2fslt/7GH95REGHMuioBxlc0dI8VkH70631hicT37SpEEEitL5IJYxFN0XiplOuM2Ccjobb6SiRQOhp",
+	"ja4/18dwmPO022mKs9gXpEhcvQv+EdsePh8Mvjl9/vzsyfk354Pnz0+bHRHlqqL22liunkJSjOn67cYn",
+	"aSFOpxfueb/pMGuElOxrMsfIwyeDQTJgklj9jXgj1vpIRbi7/uiD96muIvx/qHmDBpmUeEaluq7YWXw0",
+	"DGClqexwyY0RtR3v338ZnDznJ9Nffzt/9ukPKUXQ3bu78IR9kir6UJv1sr4TItdOeB5sslj62Vc1YY+f",
+	"7uFGuux3Fkn5kbeWdgJIPSUhq/rOaa5esZVbRUArqpWxr/tX8gRraDXAu2LBObofoOrFw2PW2DbdW70Z",
+	"tBzHTpPN1slgL2hhTGXvH8D+JN0NN7qsNUIWqhpegnOgGJQvxYS/UKnzl9qCbzBfFldhbW74LSoTngzg",
+	"kxZr11ICHnHZ3Tk1zaKh/EAeiQzqIMmH6F9MC7IDICV9oSlm/lLuq3OPo8/ydMDo5e63cXnnPR0Nid06",
+	"2+X+W9WN3l4JCTKY/0OXCtw9tFCoX8Dx03I3xB23eAs+jlDWP5auZGfBJ/NSigywrTDR1F4AasrIXa9j",
+	"vO4hOAJaAJA0BNI41GprwSBeCn6MuiglrzcBQQUFCNCVokXKqSoLvrmSCJ/LLuWGOf4XGGJg4OMkp26l",
+	"1BLKh/vs+fPBaTDQHFoIwoJAqGFqxVdVaiOkjvztPuY1V2ss82kAHF1L+FgW6IwuDQRCrP0kIZdyVt4I",
+	"TeaHUckVQYkBshDRqs8uo4S4UkfhK70zftVy+v/ybPBskD0fDAa/RpItvtMen8V32tMnTx4/iS6y02Rr",
+	"Xy/w4jCM9xn9yAvRBJO9G5DBfYHZuBhpqur9RT9OVYkmlJLIiBqaUoRYUab9I2WxoycxgDts9aYHLNY1",
+	"t8ZrBzLDdbqWHsbMh41m2s4QVmvZZ7kz5QH/Kxj2vtBWG15V0CmxbyWXFdz5kJGN1W9jbGFmHgwBEsc+",
+	"npQ36VLCmAwujh6cwrzge7fNAQ90pUn9SJ2jOrxfg/OMAnlRGTTVdJiGgwJawhteVnF8NV9yMyexbi0U",
+	"QjoG6Wi/akpwgPrPtrVjDy2RtYW8V52zJuKlFpqewtORJHmULrUD5rjVyzbJbG8oDNU6ulQAtqNhaQSN",
+	"iKZ+oiO1WaeLT0MQdleeKkHA0UmP8eAvImx6Ag52wdzCS1JEmbBGcP9o4J4P+7F6qAnsDqSeAEjQvcZt",
+	"5IiysEfcZ0IQEbDfPa4W3C68svoT2nZRnQqBNdhrxas4ljoTyLIGgGmPPLvAt6Jc8zfBWTIzDiCDtBDy",
+	"cAfutFb/SDodN0u0fMhr4MLsccMBzuYrWdSiCPosFFc1kyrm3G3RAo+6uKFAL+WpY7FLRn4Of6NHr7QK",
+	"5QIxVkCdrYWpN4fH/1plrO0bshMGfCyqgxLBXuOT/jcjAjZIFAspEyqTNXOOrJp6rWxdQ6GMiBJ8rBbS",
+	"AVkHiAjHbX6zpDMRCiVvEbbQQc+kfz7qass3fstw701ATopOJER6nbBHPMcL5rEko4rbVFcs+7ZDyABN",
+	"iSaqaoY3C1EZzi6/f58OYnTVCvzcZEQCILP3WeXQpQ31yg1HAQdzlV9AGDjCyMBGqSM4F8ZKhwIXyoiR",
+	"Ve47GnyCJpCUmR+/f9/w5hOGTh0a/8ZivKONJZiXB9UVxe16KXIAYk5VAsRFvZIIXOnK49bt4y8LzzZW",
+	"kM9FVSAzldAfE9FWsWv0oZVKJaGFtiAmDa9NW4+PgfLJUDyqzYDvkL1Pjvj6EG1qwRv5LvHUV2MqR+/m",
+	"1/CMNXLU1Hf1yMiiArxFac0yCYCgrjGd5QAj7MU2UdZ+4jN10TQSTaSsWT2saAA6c30N2j5m3EFuj0c7",
+	"4/oa3RUlXQ7BbRFzCCh3zaJOUhviV3sODf4AwJpwE49LQe2of1tpTPo6+PDBjiAdfXZy+xSutKhHfCZk",
+	"ukFchPO17TDj5f7k5J/hoWSNm2sJ7k5i4/qPb4NIvqX0c6ydchCfW82l/tsrB0e5wS0xu/Mm9usHr5pK",
+	"gWV0eJIUy2rjcyStFFoIwwtuuHOJoD8ibMHpU/bn8tsh3aE+9IZIoFWB6J9svAHh61Vo33QvdvOlQXJv",
+	"i29wANxi8ta51d2+qwLWeQKbVxVo+A7L9+Bmaf/0V+LR11RT+t3SBO2GOdwlPxMFi0mZGJnz3cGnqHx0",
+	"H9yRPTulxPgovG3b21SVN+LgLJFpVUpxcFnRdOVcKcfm2lTYEcAPEd7dRZBXRTolmPD0m5CKIDOsjmtZ",
+	"zpn4xAAQUMeu1jmE4R3MLjl0Q0CAsogj/FDP7xS5R/AEeoZXAKuKffPE5koGwaZZsOuh3wKh5UOMJTTa",
+	"dMGV9bysGmEN17DJSiI8owx1skY9gtWhS8ChlM0P7SA1qFRTXjMO/uYIDRJ81AhkE4lYdulhYdGnv5Zx",
+	"Hvy4VteukAASbADVEQAjvZIzFkLaS6OchHg/XgrnA+arB5o+MdwScPsRkdK+rGDnps+6T9AAHdArbU6x",
+	"1Lwk10YZmxdWTUnACgIdRp3Je/T9LvUq8o1t96eie3MfpvnWuajFrOt9ejUe/UPJ9Hw7vvjUcfTuotzz",
+	"DUHTHauB/EzZ+7SbwzbuLyCPLrmGmCQwuozuy7GY8BUYCaKsk5pMywsmm8pFI6xhJvPu5oIgEPKt6WHm",
+	"egUNDO1BsTP1KeZulo3bZvuVo0kyBbnx2hDoBHXLvZxLJFCAY2p7MqwGuyZYmjvTqA5Os0D9lCc7ydLe",
+	"JeEbQ/p/N3I+XOaoY7Krnlhd9RgRdMigHrM0mz6eoD+KVVpXOwzhua1lr+ebQ37y87w7d7mX+fXjeLup",
+	"p+/ieAZo6/Qh/WKuR8QJ3+t0/E+i9N9ag3coiP+jvyf191uo0MSX2V4JE87xNq6wz5ls9DTyMJ4OyNrO",
+	"J5nq/s/U5uOYUoXjekbQGs1BgPFZD7wueyGD5gFyjdRqB5KOXht0v6Cim8WXfYBnJ2z2EKI91hHjwE/b",
+	"VTlduqDrMnxHOP8HA/80e1PvlE2+EVNo9h+D7N9C6nUvp70RCekenKhYIis3oMQcLCYntdibYv8ennq/",
+	"Wix4vdnhcI/B/iJy3LFj3fGW91wYU3Um6bcp2OqYPdBJOF1TjboO8M/zDck2TAuC1IZGG79CLCFbScmL",
+	"fdWc9kW6w+MiqPzMdzagN9pVffjwOtEYiMfv3mpqUohJxesAMxBxzRfpWrXN506f9KhXpCqQZTGZK6Vj",
+	"Fm+jDdPv9zmXEi9uyzMcmSjbTCO8T9FcetkD3/7BByCaDTJKk4pvgraCSOeoHGCnGDeR6IBcSSothNCJ",
+	"A0i3o5euR88w7CVKGtBHwDySkS12Jfem9zTL3PDE7bv3u7ph6o2cNNuMzLFL9rSsF77yLSXZoP2G86ZY",
+	"aoVYEiQBCQgdI7TrnBoqQCsF2gmvcyTULXYfyhlCk0U7swd9FrVFCSAD9oEruSXY416TdtfDhsctuLAT",
+	"XJ/luNHNgTHh0G23iRApBPbkdpwxV1Wh0XBm+Up68JcixqiNIWDhKr6SroWJ89lRqC4qkiE+Bpy58QZr",
+	"B+9HwcNhJFsKJfQDT+/SYHSixBEa4PKwV9D80ox8XLLBBe3oIWy3Vm79kGIA0AylGTY23y036usPWw46",
+	"JGyGj3ZiUnQoGd4ikB14DL2aopBkWO+cayA3QWgDrb14AsI5azes6z7QBBOaIakHURTnm1azTDwXVtdF",
+	"Pu5lUScV5BXC53ZbjeW1ETnhewfv3eW/6zqXziucD1lV3ghfmxQK8v35IcaOrmq3CPIwO7dy5GvunE4c",
+	"XE063inu6/c7PsqEXWNH3jYTIDC9w5kfguAxOxHPQ8lTnNEbw+3EBnIUajNrIc2mmaKVzNalhrkJ3SPM",
+	"yR3+7YlxHbc8ttYO3c1QiUnl5xCc9XOM+0we3hDsNjf5uqyKCeGVbCUS+bVEPdXtSy6szAB9yIfwabUp",
+	"FSN9OfkXd11MP883aWaIfVZrKDxRWkggZkKNcNIu+pXGKARVVbd8o9t8iV+OVGdqDjW7osGHcQ4RoZvD",
+	"IXdRj4CpFF0+MytOEcj3YOvrr/jGbpfUsi6Vg2XfSlhP2UewS4BIkOR2e004J/NFM91RVcURVqN/T2rW",
+	"7g3dyn5KwXSoqlF/nwP8ly3ejLc6xZdvKWv7g2vWv5WWfzSqerMt+zGtHrdDJLwQo/FmP6iAz1+P0AXs",
+	"j8GPte1YZBO1WFjetZcEKzpcfjuMfagwHh0JUQC/ue1qXFVzEi1hB/p0tIONrdnLDMdD6BI0Li/4NjLu",
+	"rl79l1Qv9fjpU6wMB5VYqvUFe06A+6mu/Idb6OmigxQu6tkTB4vKPkB6vobMUKuUYT2TN2hwa0BnRHi6",
+	"RQtJ9ezJU7iGPbzevl3rrF1IbEsCjcsxzci4o7xLYjXP/SdXX9BdmUEpE64+Djpdu7bSkwOa6bSmt10L",
+	"3LHeu4hCbi/2K4PPvl3L91SqkQbFwOoSwoRzlQIQ74JfQRdxdV1CIweIcsPHffZBRdYKekbYCivxUiVI",
+	"u06h84GBG4Y7t7QR2mTM1X5KZY5t35v4uBL7J0DoSmWoziBVgv0FgdqkwrxgBO7A0oYDp5aSlhFlwhRT",
+	"W/lTxbsc/w7uKKMMQFVVYz65ztharaqCmqu1gd3A65D21lk1FIoCsXSZnoUrrVmyTA/12YuKHOEe+w1s",
+	"P7gJgaOC5OKa5TRifrCe8x3+oFs/O6x1i6VhAMr3par7slDtml66hx0Szv5wAlIf84KmDbx/HMBVbiLN",
+	"QorPwVSxy+lAHgDQhcn8kBHewYO74bWsrHCYWq2+hOR3U3Uh6iwyT6mVRuFAKal4wDFnAB0FKmGiawYA",
+	"r+DGALXEakqRD/Ngoshd8F23C6mSM2aJo7N0u5ADYwgdV95LMvGBH+5pltuX5T7pvnFqgm5uHzq5/N+X",
+	"7n8/rn94Nk1CFOzoeUVF1P7tB1M76qK6Hyct9P/AM9hELaFTlXnZtOuqtrt8uTMYCmw1FtConsr4qY9z",
+	"5LVBJbWX9VYIveHAV8Cf5BrKpRw4kSTpsF3S1Qs0fPK78MburmSAiaSg1zNi+EaBFIcz4bHSopLSdMbP",
+	"ygOO7MmfPJJOzX3qgC/zeGLbSwWV2B07l1x54OFKI4B1iub+V8TVIpcmLryLWu+c3N4q8F6gv5xjTpFv",
+	"ZkrOF1jRTJgWGgb55+YCiZgRhLYLITnDn/JXfatZ9Kb4KmT0pfm8xT77eV5O5lcSPb9tPyUxXncWGJSl",
+	"SvvM2KWsGgJCWyAiR6KIXacazGJCG9WOF4Ty4N1CgV6I42TvqOMcgaW0G+3ObFet/5zrPYlwcEzhEST8",
+	"0HE2zA++wSIHgO1OhxftQ6ObkoBytuYSJ+TNarVa6oMymNJ3EFRGO+KWhYcnqVJ12+mmpoe20I1xuRcC",
+	"+mT0O5xqHPz73QM6H1rY9/RInURMcs54E6zvkObruthH0OiFmFhT3aemLACknJ0OBqzi9UxoE23MwcrM",
+	"X0uxPqJlEXctTmGNGRycLlkDQ2+3Ku1qTvTB4yI7Qo83XWlrfu/33Cxu4u6lXVOVogg4oq2kqEPaZFzK",
+	"DTQlgLQkUNuO+YWC8mCnNfACE8MWiqoKIFqS1BNu3+HZoeumejoz1MdFBZ7f0FI/CyFw6poPPkdqp+i1",
+	"VQrE3kGn9NCJWC13bV2cEteV0bbvHJC698m1j+sA3C7KKYUJCd57yc1kTuQgOp+5K8MRGazSmTA5hXMz",
+	"X2jmY9zeHIDQQ7kQ+liTJDThb98yds77VoOLWclyWooCPreL+D+XP75Onr95B5rqe9KH10FpIPQourXB",
+	"wTZ0oOeTGmwhD4QEyqa9avJfalFwqwz8mlNYtOO62dX0cv/tEPQaq2jIwsWBCBWCaQWTcn9C7gj8pPlQ",
+	"+h5QCyu4i04AOYlKtULxPfRH556ON6blGt4mwTHJbFh/TljI67iTKzqmt2MKtds66NlwoAX6eZlK27Yl",
+	"JZUkowwtvH7S/ArlzljW2rUxLQvah/jCZ58lAZsaZQZBbpakNrTcOMMoGpC4J+5m4o2iz0/O3JkxROIt",
+	"KRpbjZC26Oa+SSKhhfwSijlt2ITX9ab5ZATmNnS4x1moAYs6sG83ibFDYnBICnTnjTduDAJ8DZ0M2khn",
+	"fnpQxaRzatcihcAt8S178lYXphwQItgLSAeC12MmlJiVkvoQ5FNe1pXgxShnpb6S1IHKi+yxsMYP5BMU",
+	"dwZd1rsBFOQYuCyKuTw5PdsTc9kLVPZTrcaVSHhkL3177nCHPT9/8k3KqZsqMbi0xB5XAhKnMb+yVrOa",
+	"L1pBXqnMaKpWAGeVAkPq8BcDjNXZM2s1dnqOrdy8O19vV6LpWyl8nQ7mWrClqLWSYLxMuEMlvmC5pVTu",
+	"RUryAg0N+z/bEWbNSMvwkw6desnN3LGgFSVCp6fU4THB0ix7V1BWGTx34E2wCPhku5bnYMzAflwLfUDP",
+	"V7rzSDwKbUYpIDrXPxzKUeGxjPFKK5eihvWk9zSr1KzflQW90gfmZZjSdBk2OA7kLKq6ocxE3oG04zY+",
+	"A9BbCRhYx/vpaz9dUjLUr97Sk+tu79Y5r9Z8o1kO5udwXHF5nQ8dqwPsLUzoukTwlgjmLvwg9bYOh1rM",
+	"dFCFuHLxDR85k2odFOl4i7+K040uYtxyzye+B03ElKnb+V1obdwWsgvUGo/KwjgsPkUvjUNUtTYjPrke",
+	"LRIKwkvXOgjn5NvVgYnOJ9dSrStRzMBIbMYo1WpcRfPE1l0eRevI94HK2nod04pNeX3gWz+rqC4x0b8A",
+	"6vPpYBB7SEFvhDTbMNUCbD1XVY9pnZEDNeobfriqCFvYVX98VMOQA0s8mu21u6MurrbNR1+c76XB0jsO",
+	"Q1fAA4D70jGNKply+ybsCiQdBF9Fw8p25tt4g7YP9R7K4X15o6kiDIOd7ADXqb2T5Ki2hqukn/fS+and",
+	"a4ngKra/dLnLHZEdPp2C57yLFlgkSWhCzmFDNt2F6wISLZ5xzdaiqtKrcObYTsqjHVVVkPadLsY0c7Fo",
+	"vt2VGvj3s5+xNUBkn4lq6fOS9nj/kNqe7HEKeMik9qtpEJJ4awe7plFD/8lKKI+5ZI4roewfkw+pajHy",
+	"kF0dDps43RqaBqx5vUBmkQXL3TbmWWSzU+Y4ZEcQylPIlvDCwPs6dIhx9Dt7T1c3O9Idm94WwiR0dZC8",
+	"Orj+8bBS/ZbjwItz70k+hP9bfB6rvmVVjWJcnI6gZ1RuqaNLLQMvn9x4otxVtSptfEfOGa2RSsni5rOo",
+	"GcvCFzG52vJQbbsNmodQ675ZkFqKu1tHpxztWoi34gKsLQgKV2zFTYDMjGUGpm6t+SYLtfFwBnyXg4PX",
+	"9LOb9I4FdfvpwjENr84oeYnyLe/cZRYB+u0Q593lO3+DGyFnJXJzXFzcVAHirckwPB5utPjX2/yHDxei",
+	"Km/sB9uPQyUe5mZgdZT9BtsWk19aEgp0hC6K5iJmqgC9BXhoLhqQj9irF5WbBTiuShNPpQXy7SWIfwKs",
+	"nb+5axPnmBQozdbqyeCw71ZM0aSoSwXNebHSpFwAHpMW2EgbtAiXLUaNIy5CjWiDLhxNWVRUfRviBbYh",
+	"foxtiE+hDfGV/Nw+xGfz/X2I3zU6zCdODeYZUU2W84hiCdmNFbm+uilq8gwIwBnE8T4aIV2jDxd1CfIN",
+	"3ebwFXlJo1Hw4T5cthKRxTxNhs7hADueudxeSgRzLTqtQngtxNIHuTc+Z7FRO4ru83U8q+BJt6xflxMq",
+	"6gzYYk3etG8GDrSPdnAgQv7esdp21/pYK6ZWyokAD8/hScp3oKtV5dSIHaIcAyBCFi2CbAWRqK4LlKGW",
+	"a4jqqlywhXoUQtmsqTdHFq+QarYnB1s021GUFYbwfIjx0LKXWyiCB3tNbwNPUR6BZCMLPSr31OZv1WxB",
+	"8wzBi679lYAXGOEuwG90VBC/y9l4VKhwF7bAfryWnRG1YGRFrg06TZ0dVOM6uS3RMud6n+5sKUXy8Fps",
+	"ugnsY7DhCK2SgBlQxR4dk0a0uDHXz6rCi8dyL03Tpys/4xgIn9sU7TWonpAawvDZzqgB6I1OMFF16lzw",
+	"AlUAq57wApwTzW256n1zcsrPxo8n58VVLylePQpZVze+ruzBQNdOYRjXk+6qzNQuvGsIOWdezuYQTyih",
+	"I+fCqmLi7ytO3n294FVlv3eVnXYGF2xg1dVk/dquGtZbZi0cLuhuiaXTWdX6oZkTy0PlMtkxUSrfBvo2",
+	"UCKbFtWN0EMW1+2yv6lSisL+Bqo2deg6lm8fxcyhavYnXPJ6YxXND4ka6iCIEfEi1C2jHQu4Fq9cSZUW",
+	"k5VlEzZWK1nwejOMUSUjRBhAS614uWjrt4dBDyYBgX5wqr7PF0AYrJKiWVLFrRRqIcUac6c8dkJ+qvML",
+	"/MZ3drGnti7IIWupgZXCsOgZVTViww3A10R064/fvwd19UpaS4Kq/wm/B0B6MPAhuFnVguUfC92HKNys",
+	"r1dL6Ot24vTYE2OqvM8uZfwWECInanpi5uJkreqqgKXZTfDwIwhoR26I0rBJzfVcaFyWkuJKAsyMT2gJ",
+	"rUDcq4feOKAG0qE2inRyliOSUmX4SMlqk/dpluVMqloQ0giaDjqzWgtk4CGgHh4nnTGjrqR3JpcBQQRa",
+	"T1bVsPHGUuNLyaQYCXCwbtlJXcBPt9AOsIbguGvC/Qa1uW0wI16txHGyegdeGQwWQRe5WHQzV8T+YW9U",
+	"gNGQLLc3Ze6uoA3mf68jfC/Kq0nAUPkUrnjQSC8K90knWtTrPRBQEYaVeyISlFJFcohwXI4HjZpz7dMY",
+	"fMJg6CntmgqSvACQFYj7hKKwO9EFQWNo1Z9HLLdL/enMML5Fkip3V9S27XlM3LirIsh73UPFXcPxGPWQ",
+	"3b54nVJ1YFc/b2Mjgg84qBLYBsHpCRXbxGszBVyfWtxCaM1nnVAHxwRKj2XMi0akgvsyxf4BKrXnNGKL",
+	"HVYHbs0P2IH7c6vJW1z6O5STuxm8kkvEiN4FH97OQvO51vlvocQzCwLKqXUZc8pxxoypMtJ4srjZfQad",
+	"7j/lhBUPkF3gzYJo8qwWUdkxZFcF5KIrSMUqwBB2bVehtSwyI6UY/qsd0qoJYdrNFMvQ/diBrOX2VOWN",
+	"alGwPTjaJVzSre8wdBauMwnW/IDT7coV0zVdb4AemQVM0mbeNqT929N2fnrWZ39BBGQ2LUVVNDrpZ+4e",
+	"C1nveLdRs1ciQCl1WUDyrUusvBabDBLptYYcQlUzbjUxQGeQ4AZv9nV2LXDIk2lVjFJWpRSja7HJh2y5",
+	"wq5bVpvzT/n9s8SDTdCFHqEal/cbCecJggIVtN0WfCgfRpmpcKM7IIkr+UqGamZME6y4ZLlV2IbMMm+e",
+	"vPEhsZEQwNpwXAHA1zlbw7rGCgPtPu6p3MShiS95TK8kJF8yX0+ZxUBvrC5nc1Is7TIB/gyDDdtqhHTZ",
+	"vDRZghApDfrmx8KH+6mW9D6sHWhdlROTP0hV4P1rOu3s7TR1jIaItQglK8AaETtCoR8+dq9llQOc2Uyp",
+	"WSX4srRK/OKRsKM7dZ4c4P2bx31Kj94S2Fnv48lMnRAozI/4Iqd7HodIfBvXxOvyWqxLaEM+DbXyVhIc",
+	"64Cwe5KEo09y5nAnP3b1TLw7F8eR2dBHA2od7oxoCt+kL8Kj1A3SfongYIiWdTo4O++2nQ82lRKBZCeQ",
+	"sX4rjw2m/IJxL5p9nxmO5wn3v0z1Lnb59EktPlgR8fLOnmWHtOhws7sLgJxdKA1fS5l5Qwy8E21qG1/x",
+	"Fjx/p/jArw8A/d2/u1221S6CvRPT7X3v9HQev+hbTutD8nx9iITiPU3gIlQD76DPEJIF05IDnifBUVrj",
+	"Etwt0OxaLUVx4v++KWuz4tXJXGlErgiHzrtmes7PCSNRv0k4qhT0Be487OC6pf61y9ppNBhw1rVH9Gju",
+	"GMFEpIMQHXfbts0UNTg8Gsuu7ASm8jkyrmJj0FHvhloj+OjWXP9O1W+dxufR9Nrp7fAUS58Ck7Iwb991",
+	"pBMLKFSBuw6XvoMlofd4Vf6u8rBqYeryQC+I1TAV1GYWWGRxQYgQauqbE0fptpCUY9UF1L5roZdK6nJc",
+	"Cd+4ifJf+1+h7YhbaLwB6d0Oh2fLVdUZGYmQHiOAx3WtjEjDOx7nf/KZy8WQ5eR+yzOWk/ON0kDpFOTM",
+	"qBnAjHQ0vr9dmUUAKezC3un4Mu35umSO0n8uJXTrxm7/Pi/Lp2WRYuYyU6MUCmtmHu/98tUnh2f+H+00",
+	"o405AKUhcnoBoVr7E/gkbEEYPlB+Fyv/+UDX45Dly5VpMFPu2h07XsxYDmSHLyyXZo1HgW+NUh7HLoLL",
+	"WUMeBZwRwtTLnXc6j/WDJaAjeBQkt8vu2e3kJmuW2h+f3PCaULB/6dlF/wQj2X9970azf1zSiPbf7/yo",
+	"EcHuRv8OVXpfX//Gd7/BMqC0yPK5fDxK3FQ1yxEhMg/RDOxQtYVr8U2sEkRsvOTGiNq+59/v41j/MfiP",
+	"X05Pnv/6y+Dk+a+/DbLTbz49+EOXdyGcl6fnsBhViS50RhK2VkYUqs/ySZmjTobdySVFnmLuuinFGlwb",
+	"k9J+WpRWqGc9XixKO3m1lg1Y5UhDJE55h9Vtx6DoennUI3pimNHHKs8H57ESMnzy6WBQyQ++aRLtFlKE",
+	"7iJyhmHI3h1zxl0dJbeDYOODSqtQXekxeZYVl/cifDwsdmzbP2C87zHQxMclJKAe1U0p4Bc57xrBPYE8",
+	"CZ7Z4/0Q0Q2xBdKZec6fY3ThwmMJ26USmHCKBtuumCSy6Id4m8hF6twNPl5HmQrnp2dxHMhBPGJOrFFt",
+	"SDKs57rNBu1QSzFhS8HbGcKfUhGJ67cmJ6leOZg0jCeQ+awvv8VFGUOJ+P5g0aNEf2xrG/XkuJKWMmdn",
+	"LKemhCM3FQquH4dMP93CEBgAudzfx8JcRsU1VjumuBhQUIDPcDfDnmYH6wwp4f8elueusCNcL8fdb/ia",
+	"t1Nnxe3EYDj45mqMetz0O480WFWrqvJaunOq0y+at9qxPvFPcOElYQXdqUWSsbLlkX90c+qpucs1cVdu",
+	"HkcgmnCS/OBO+VPNu5orkBASGu9a0BTxDiWABHLIODXeUnFVwz0T9ahD4UcXtb28Ie8H24SRw2GTudhK",
+	"BDro3s4q+4rSwO/uf3j93u5q6HIC2UyOolFrlQC6BN55lhvBFzlm2scFRkjKB332gmNeB6eAKgQExKyU",
+	"kqpeMFUfqPAwp0ICHNt186ZAlWb5tdj8EaJl+RYAypJvIC/uhC/Lk2thdVM9V8uTh5YdBF/80f71BQFS",
+	"mnmAHShDGuEkI/SqZjub0miIlmy7w6alnIl6WZcpZytipQe0nHZfs0BFdOG//+Hy5OzJU/vVXHxsJRtU",
+	"FVyD6UaVZAVFIbFKj6I3p7H2zMiD4B3YO5DLphTdi4SpV3gAk32844MMS0if25oav7Qob+/eXYWl+EBU",
+	"/6mmaadBCmDk+5qvJSZiBTwRu3W16Sir4LMk+sEPrcqn0AO3wPR58Fhmzb6u7lhjP177c0A4cb+F2egY",
+	"54sMGdCsIP6LwfkzpodRvyVoFKTFREkXU1UKEDgOBVxINqaAXBmlreyRTluHqeUnEE7NmeabNNG0EHJn",
+	"YQc0wAeXrlt7Vd4IfVS3y/pYd9BBzjlkS+9D0aYWfLGLHekJt/dm3kjqI1eEx5tyRRe+Pt50lu0f1JIx",
+	"DnGOV2Vl2cTbVeiVSaUYOtCnMI9rgGcJzRaj01FqBjmIDjy41Mf1fvFdlMOeBRbpFg134dEgIfM7+DNi",
+	"PopKvKkxnOWDpMUe9edoeXKLohZad+lsjgXEbCWhvJhUGzW5Bu2Bfp5RdIRTUcS99Pm9TenGZFXXO1ux",
+	"eqg9ajOCKSLpVITbdQj5vZuCHPx6wNXZKyTthsLweJPcqslIhFK1+5wA2/nONCst6hGfdewnEX1cq7UW",
+	"NW5nQQlVWWhe5FwQQ8blxqpZ9zQz4uOhnaNchx7HWK0k3gYNw9bt7S5FS70b6aJ/L3dpY8N2eGuo8oU6",
+	"9TA+gV6n/QSgehqVtTNeSx7OnQaefab7YtixLP1CFhiJOMKYFu43HRc1pOCrpXAdaimeF3f83uPDwDck",
+	"512msRZbCVgQujAO1cSslfe76FQVoev36uFJmws+xi1pVZPblWV9ifqMoNkcnF0dkvv3ZO+/L2fylTyS",
+	"dzqg/C4lu/zplQNKzacVH/X7/Rz+OYF/QvRhWin4o+XD3G/ltp0enQ1O3lerVAKGWov6ZMI1eBfQc1CU",
+	"s5IqgEopRc3mm+VcyJYfh09g46LJPn3cnmsUE/mFn/xjcPL81/v0j5NfH7qPHvyvP6Q44D3guB6AZuud",
+	"JIRSS65VSa1mG+C2Q3sHehBarJGhtk2Ire9V7UrwAnzNLwkcNotwYj8WOof0YLTTGkCxV/KukWKh5I7u",
+	"0i/nDsE2gXfTOZOc2nt1E3rugj2m9ogY/XaIDwt1Y+nYZQp5ofZZGlvnBaXpxBygaMCjqU6VqZOIhL51",
+	"V8rLyUKw71S9VOhhdK+nI/mpK7fwiJ6RF6j5V6tZZ7/Kdn/ITurt1H7sM22Cwg+76fbiJllzfwx3jvdm",
+	"bP/Ir12Kh0PVOLwyxWu31yUhT6GfRTHNN8PIe4ruk8iiIuyVXmrbC7Gs1IYty6VwDcEV5veVyTTqPZVX",
+	"BST1/2gnZp9Eh/REtbN+4T7p+25NW6RU3oeXhmj3QCpGJQZmg9Pnj59On4iTZ5PT8ck3xRk/eT4dDE7O",
+	"+ZPx08k3xTPxfLpX1QeVnbJIaD6wx3t46C7U95glfwcVHl9/dwv5PddwI95QD50jlK4uT6/LTtMN5yn1",
+	"2Ckn8yiAPIc25VQgQ63SLzAzIOF5S3WeihFPcPiorUWit/3pYEDVLJVS11RD7XIed3eT2nOFL5UuTac6",
+	"j/rGCqBsXVTK3qKiqqj9Vw5O/9wRDXo2QdoHFTLG+tzg5Dk/mf7625Onn5Lqm8Na7gqqsHHUzcolVja7",
+	"gW5t0MHpn4Gp7AublPtmT5iWeqt5Wu5m2p+Ty8yR3/Ih485vb68BXojMZ+0C5hEV07BLV9fkKpoowZQz",
+	"XcqZyydg93P3zvyBB1tssHgTH4vOR6OcOXR2wpTArCduBOaV+wamWU8LY+CfKRfjXfZYl4UGqIA0z5ZF",
+	"IsGU+qET/pgHJrBDpWxgiqrxqqut2G36vANl03P2CVjetV5qxNugW/AWTeMPUlbuts37we4Z8PXpkStK",
+	"OAh9hYLtVk5APDz+dWf4HaLvQ99NkBreYVUm/T7lC94RV4BFtryCjurJc3+7fvLELD1RzHz6/V6N7g7a",
+	"zmfs+cAH+B0BHUwf2VqunWPzgBEopD1SWdNbnc+5LEQxUjeizvvs54R9kLlu91cyzARvRHyVHb9GT3g5",
+	"9ferVkqKehin8GlqmS9RrH3W0fwW1NxopVGq5AWA5VCiYINa/X0+jm0krkCftNkFyZZ040bN960OIWQR",
+	"6sy97uG2A2K4luVBeaC6PdzFPPBHvrtt1hFmYMrO25dP959Eary22h5vpoX6PW2KjCxK0cHSYvu11Tww",
+	"5YewQxd8c4BwieXKHgFSJIzYZTk6KNgS+v/v895TjTrlVUIvNtd17JCCoTCjXc2TYTp3Yob4dX1tK8S+",
+	"+EeewncPLa9GULizp8Nc3CILr6iiA1o8erDDgvEp6DqLknEHB6vBdkHf+bckk3AM35Ryhnu8d32uSye1",
+	"zPPSqjRDQkADdCPQtDBj2T3hZZkDzutoYr53CvDUHsLiM1+Iph0smvLD02LSVPbTzLY5rMkbaX5dqkrN",
+	"NscGuIpkm8tvhVkLvJt1SAXUR9AEZ/OiSMPIANp/x7v9zsL31OUYFInp1N+Fi/RGw7g7UribgTs3an8n",
+	"Av8xwgpXHdecBzPzySBloe8sUo3ghKiSjuuo6fUhwbbu6FfcGR+3Yot+jY3axXWwz0d6amqVqOP4CVwS",
+	"pWS5n0Weofo66NhyeypU6nS/ktg2yu43uDp0E+Y30WLls3vpbhmZUMeachJNVVWpNanmzfIFAJ/BiiSo",
+	"j4GtnwoATWNUEQ5pdDrVYZceGMEDjwaPsJbc/cOlWKfTOroLa0I36hAJ68gx68ITCGW9HjRTBmMd6ZUo",
+	"n3CoA2ljvcXfwFWwkogzdnFujEt7BPdyuXENJVM+Lbsml3lNCdoaazsmZYGIn9QdTGcOld5O1V6RE1Xs",
+	"8Coe2QL3oPxERwufofgZ5eu7hK5HnEVczqy9vQQ2iz2BBnH/c2zo2YKZ6ZJxzZp2lyno57eLG7o6QFAP",
+	"Q489b8cuyGw2HqDeB5XBzeeQ9I+JRnvgCIcUudW8NK7hoz4LocVi1vMjpd10m6X4zulT7co6+viLoBuk",
+	"dwjfmdqPv7gSli7v/mEdM+3jWPypkz0zjzJFoA/glzZFMrfGFFV8pRb0Ld2iDsFqpuE2jkZDCjDFR9T6",
+	"BizwlGkRgR7tQgzaLeHdg9F40eoyT4XWGnbSc/o/6DwHwOD8nO7ORSXIobdK6CtTajYW89LafK7TTzon",
+	"jb6M8e1bvK1qcURjMOxRq4Mv50t0AuvsQfXzP2XDKReJ+59uUvtsebfxjcaB8VSTp2eu+KLcltp709KD",
+	"V1gc1Z/k8IBUeMNhcakO1yJg/fgOCZDpZo8i+meogdXOijRSawymHmQ9SyZuBfyvO2Cfuifj8IE+yyet",
+	"Q/HErsffrmWcue0z5xKzg+/uacim6rM3Ckv2JHOr7Xe0SL6lazxVO5ftSZn+ORISrWYdmyMPUu2VlU6V",
+	"OvTnc9dACH98LLXJmFbkoYcWaAQ2C5W2YBtErQctP8PzC+xKFKvLQUumEZJ8dcvGi7fp17OOJe6YT64v",
+	"EIPCHk9t+Eb7/n+WKKXZl2tyO4cQLRcypPx+JbnCbsFLlxGwJ5MDqvEahYruuqMPYUOH7Wpj3W5KFsV2",
+	"I+DiBUNlAW8fZyhK6tniCqWvJFQxIgw9NWf2vgfKlYDrnb0X4MLRj1zCQ39RXLB8JWt7k/BxJXJf+duy",
+	"0NwvKJ0gAWsb+vx3ubBhM7HslGlxI6AhRw6/yzOs6C5oxR1lqXKq9G7nTW6f6ehJ7G/I7Z+vVa0Num1u",
+	"5x4nhunyAm+/FVIQAz+A5uaRWAhxGeKfVv3AaDV6c2O/6LYBRN0o9lGJHssPKd3AfY2GdhuR7QgswSl6",
+	"J/SqSlnhR4Ch0bMXbMAWgsuQ9u57PQDCTtR49a4w0KaRDNip2TUExiHgKn6H6fRTM0dVF6Lus8sA/IJH",
+	"XZIG724QamuNkXTX45pq8oMIpurYo9RCh4f56dYgKKa5QEz9UjWhAjYz3KLstgPcMd2c7ZN7CYXbCkt/",
+	"txYK0gxDobhYWAk33OoQkyXbt7D7Wgj4Jn+QWVE5mQtsHH7fhSyiHpJAzgfZlcz52JpEObvvkavxwnBZ",
+	"cI0CJfgFqj0jEtz0YpDWzqfXXxQ4B+rFA2VCI5D7ObsPOCfNxE9f0W4FOl6uGfPDAvbJCVk6MPjFlQR0",
+	"C8f5IwLccdDo/oucmq3aFYwFXBhHQPG8LEVVvLBiZa8NEgVyImS8JmTeLoRHbI4FrZ8AbIbUO8HrlEe7",
+	"o2gJgxSo0TYKmKbsu1dZKGJKaLiwZBDR+Eo/wbkxy5binehfqdR16fIh8UFn6ec/vX3/gQGoDH6RMy2M",
+	"vgjFOjlTkGm7BEnimPTD6/d99uJG1Bs8g+OVYX968QHOzA8vLr/HDGC0zEMHuCuZ/38nriDohDDRhuzU",
+	"ATDZCeNkQ5rXaPSD0ubETScsnS/LPwu71XSjJ7Jz6DfU+gk7NzXhZUrJOCu44WOuRRZDCUAfqo/fv7cH",
+	"LqQ/k1eaej+IqtIet9Tq1SuJ4BH9K3klHz78GXqFPnzILtlD3PeHrgLbNRADgatVBdOxQvshvOwhIsho",
+	"AapX1BpIzzl0+W0sA37n+Bd+Cv2v0O9u1xBAt6YupZa2j6GAKm/cFUDpUvaueOiOzUN3LdAv4W2Q/vpw",
+	"iwjaUsGq30iCy5WZC2nKCU704UOW249UXf6DgOS+BZZmV6vB4PHEnxv4U+SE6zUWlbJao1HMtUBFegKZ",
+	"yEfExEc+MdWGVeW1aARDMOSAE3IFrg8fgliz4ozKqPUwdRxIe4qONBavxh3DOB0xd6qoyJduMf8byNij",
+	"jI/dpwf1ccRr8wltdIyTJ4t1HCw/I7bkM9x+op+29+qES2pGVlz4s12aOIew1Cw/Hzx2EbgRvm/kDNLI",
+	"owXTpZzF+C33NL7cjTSpldYjVZezUmLntyZL5G5N61JqPIdh+a7ripBMihKNnQiNlDYZbgU4ecTk9m+Y",
+	"AF8uK2LGR8tajSux+Je/aftSCFQ/P3/yzQO3qdpYW4blE1UIu1BrTCMRyoIay8BmNHCHQMbRDpy8Ktxi",
+	"cN7AbbxgpVyuMIgnpEEhgAaMztlS1Ax801nYeuguAHQ0c1oittwE+WU/JXa2Qy5FPRHSnAhpJ14wLWYL",
+	"Ic2Q5fzRGCwzan3Gcv7/nr0c5zQihGzsuRiTkoVgmXjOQCfCuivXBsWeTQXUN64c1Jl8+fngOavseCOw",
+	"CQF42K7dfnX2PKeGMgCSfXKJVROoG6w5Jg/ORbXUSIErmdu5WM0KhiQEMfBqXLDcHpx+v/9opflMENhk",
+	"oyTErU4bd+jz30DByFgUjPoE3YXw3yBBl/zvK4TOBleuCxxENamGTawhZBk+2iswjqZlZUStIXHQGdoC",
+	"HcP21U6e2nORMa2uJCashPbyqsbuizG4kWP4WiwFN1a01WxeFrAtKElorVaGPHzYkI1AXSyTswQrdXvG",
+	"2nCzwg1GjtXuEoNcUUs5FAj+Z1vK+uYwPd0OC7v2aC54Zeb/yNl9ivhOhNYIRGQ1VHimFrzY2EeA3BIh",
+	"cfy3aikkX5b9DV9UMEypfXbJA+QTeM5qqvQaWC3XJBIfgCi19h/W6oEiUpUTIXWjanRpufjkrD/oZb1V",
+	"XZHqpYePHq3X6z6Hr/uqnj2i3+pHr1999+LN+xfwG6uflgbSTl4GRcZX4fcG/VN8itbTG/Ye9wf9xwS7",
+	"B9qmvZVmK16DvTsTXdVBeH1z0FQ2cBdbKZAxo1aQOqLZgk/mpTUFa2ZWtXSAoNBOCTFSXch+vGHwRlav",
+	"Kq/0uFRg1GYxARsSNXS6tMDedR9cGZf9dSm14RVqPPfI/LSbciUBZ9ZaWSBzkBlR98qo3X0TFInwjChH",
+	"0nVMpCIe1J9LJV8VvaEl2J+AeKDoL5XdIkvBs8GAoHINFcbGN8TfyBuLJsc+gwRfAAppc2PwErJE7GNV",
+	"LMj3ruH8/B79hBcU2h8OaK/3QVRIiGhvrFrMZ4BhzSf2FPV+tT+yPAOAR10s8xL7bZFuIFWjXqrPLgPK",
+	"Ifc1VE7g4s48+g3++wneY41bt4lBaW4gDjn7h8RpqBA0ejusMkSosk3bXRMFAZUrA7ySUAWXxS0oQgGR",
+	"VGsQPD/DxXM5mYilGQIYziOo3zpB1R9yUfCf6F60rHYCYUks86JoWW5thiH77Qrq3a56Q/bLFZaGXfUy",
+	"S51fM3ZF2Qn0rShmwn35KQ/uQbg6qTubkkXmNERNFYdcs7wscrhKnLIN2qHz2MiJ73gO6FNDhJsEKx0U",
+	"JWh2ZS837BrsUDalADXVEo3u49dcmxMoxz159T1OEdRH6rlraZH5ax4vK/IyLwSX63lZiczn+fhiUaqs",
+	"Y5dX0HOOLjjflBgB9U6fMI0QEkR9VJabIT3iGYelA86Z+3bqZROC70GWABhUS+3h1dBRRvRwPp4riYR6",
+	"YWUgJFjBhTdsrtR1cYHNoQGBeFZzye1uaaUk/tcxKWRts0u3NFCiQNPBXhZ4G5Fu6VJXS4MX8AcVOwNA",
+	"OQcmcLeqtR2cOgIaA4FzO4AHchg5GE5LEiGLADUKpIQ3/aDWsNGI8QgJl9g2D/vDWq0PMifIWibGC5zL",
+	"2uIbDVZ3tVAKJ/E3bJc9uSerJYaxMAo9pUSvuBxzS5KH+lG4IGu+EAhy8kvK/WFPj09zII6LU4RrQCdx",
+	"XSNd4apzwyAT9NnP3jpy7R3tHlHNU1Dc+s6P8feVqDfBjYF4oFl0k8TpMM3KIPvn4bXCn7JOZEyjkMuc",
+	"qCEcd+DkqHv644HOA1x5/nRAiXOtDmqpZdnhu1Z1ur2MX//l/tVVH//14H/dX+j/0A8OWhIAvuLxycJG",
+	"5t4O8z39fNtyUpypJttvC+q2YQENkde5klQ60K9fUJNoVfVD37f2VdUcrUmu91v31hCJ5eUWXGA5iBbw",
+	"cTohZg0t1JupBttyyL+9f/smlU38KYnd0ag4/5T1zpEwu1Wdb3nheiTckYYEYj7I4Ga1t1dHSEuJ5hyp",
+	"Ui670KlSTgo/or4zO9Uq97B2nraoOT+KcA8lS8CxDSTWyLFSUt0Pe+sCOOhsw4VZ1p8Lqwna4/3UjUYS",
+	"jfbDXn9LaDmrWT5TUuQXlEa+8YDJYNlOsZlswTdOIMDFRdMmlOUadHOxRgvTK94paW0HfU/U2iOr38pq",
+	"4zv6lFRnBwnJXULV45oedKgawLJWxKQeDjPEFNaf7N+9A57GRFV6/EvKhgibNXECP3iVBzLGPQq6M5VA",
+	"bmKZxS3P5vng8f6fvFT1uCwKLPX6zNP8Gj0uIjpAsb0T8p4SxxR9vQee0yTzvqWvnd94m4v/WdkooHB2",
+	"8hEuOXNlf/+kfKOW9iagxQAsjdvy49jo0W9l8Sm0atwr9l8ZjSAwTrUHVDZIpuqzF5ir5O1fK6UB3tKH",
+	"4qP03iZbClm0uHLbq3G+PTuA9OzfbivOccDdv3ijzEtruN/B3r0AE8kZes2AaHrTjj2WobD3VeGOW3vj",
+	"QyXsIbf8BzStRMGMUhfkgoj6OSx5bXbLmA+upPW2S4HL7WBZ81MtpuXHgx//TyrIGsTbJc5wN/8LCDP0",
+	"BPj65/RhUPowjo1b3wdXSxahHFiTKoQupUJP6zYnIwxMYzuorkRo8y01er/7LSc8mU/NnA9Tr8SnLa47",
+	"/ZJTKLoYz2rKRFXv23NYhf8k7IcrbHiiPK7F/gsUWfVOr88PzgfQhJhThYtpjyFApa5FMYSYiDdUqMb4",
+	"nf0SOha75yjxQLbv34RVg7/YZvV9V/A7fNPXuoTPB893MHwc/m70uLG/KKx9BQjvbkc8kIkD9ey5Nire",
+	"H9Pkjca2tDaBvDMbtSLqs9IEYTEqLZEPRLfEwGVveD54HqJs3yk5rUqAsnTpQmO1MsNxxeU1JEwddMrD",
+	"Ydg62K9Mc+ktNryLQA9yy6GH7g4VIFp+pPhsuWDf0yNf0kIJPek6Y2rQ3tojYFnbsOjfnQMJcI02S0yL",
+	"DbnEBB1Fqwib4cjmBaBbiR3j0W/USu1Tpz7ZiLbByqLXRndH/q/2y7yfco3/iC957+Z2HE+8mr5RUvzI",
+	"zWTeqbTtpue/vX/7hl7+Kes9TglBwlKCYj1sZ/RqemLfewIvzjFhov97mB3vBDYQAo8nw3XgdtDm+Xwq",
+	"ycRHIySYJ3NVFTrJBwdEJxpNBilDu9Vr0NdlhkQjLh0XuJrR3P7Vnyk1qwRflro/UYtHeapNoZ+47rs0",
+	"lbkxyz4gXkDbwnfwL+d0g8Z/3ucWGgI2la0O1/l+1LO21Hn0m32g+5T8yIsGkdRaMveEwkZ+mKSwqoTz",
+	"bS6GmEKlqR6lrCkrh1yfy1oZxaal/cX9gGSml6KqrI5QQkaRWoviQcaEXC10hjFq2BoeWs1qYTLMfnal",
+	"skQvyoVxk3Y5KpiFqpeCX1PuvcMEbHAYbjxGPty+Q8Vu7OLjtcDKJmqvwXJ7BPIAxU91nuKeJtnVZ5fQ",
+	"fY/Sj6K2k65CLKhclnLcVZQolUHgcapqlstVVeUX/stKqWvqPFMLh5zmE29SaRzUT6Ij2PdfRpR97ShI",
+	"lzDD9ONik75nDpNje4j/YbMUbZ0izlBP6/+Rz9F3wYWU1wl2v5MUMUHOuYizVLHZgY4SRSHhAaI8lPAA",
+	"lVGY2InqKdaYy5CyQHjJy6WQDXxJjJKAVpdgUV3O5NuVOUj//xDVG/mOQL79ze9h2L0gaRl3BHNTSyUV",
+	"7fIshDzq7aTpbDtr2uwuTQhJ1LQPwRGBORinZ2yuVrXO6O/HA2rNpX0q80qLkOd4JWkmlIj6/YvXLz68",
+	"yCnrJMV3AZIAwunwbpB97o5RVSGwcPtsEIQw+Jtj3OUo9wP3HuYlMdG0mflxJbGw9z7mkzzAxzCJ8eb0",
+	"0Rrq4iFVtZEv0pHfjVDPwWzuYN9XX8pRQ62ADvLNnO8WCD696QJzd3CHSn+FY2Df6juUvmqHey/MyXdY",
+	"ULJdU92qLMEM5f11L643MPft15DbvWOM/WDM8q2sNhl7zxfifWnEH9+bupwYpH+33rQVX7+td+h0/0/+",
+	"InkozRDFLT0SZ8/3/+KDUj9yubm9sKLKq97wl19j0fUtZLnxXdKqefc8ErI4QZh4KCZNCrJLV+WXPMmU",
+	"boX5YfvvqKFTNiM3FkLU04mMovyQQI39qEFZcx7XUrInLqjfutSuZPetZse4FmI5xAbHknxm7RttaFdB",
+	"eBOQX425g16K+PywZBTKPhMFRr90sJK60qXdrBu0y8VnRLnuImjlOhE0Ao7NDNiWD6fNrZQ+1+0miPxB",
+	"Wggd59xlYKouxqKOqw2xLHgt++x71z1BCuTDyLkEU7MjRsnWG2JWbCWVDF59oOkeqyPSVP6bRauinjMp",
+	"Nna7ON4g4snvYzlgsMnvq2NU98mh8aWOCNEHh1jzJTSORnewrxwTcl2AdkSB4InbR30OuG295/vugj7M",
+	"Ywxtc0JTZj36Df9xeJjHq9Ie6Qfx/TH8Q3BI0YXpmzMwJdEf4mp2qaQKa1ChoDGGkZwpezdjOVm4bu2N",
+	"0WeXznyA7g9UOtZoohc5X/mqKF1S5UUQlJhRDj3f8HK1SqG3eoLAtlcs9a0hZ09ZOdAVu8wADFeaK8n1",
+	"tR6y87NnlDHoEHrj5EBnooQ8/mAX39MsBxpCGmcORcP1AmoAi46EPdw1f0aPjCngCzrlaELHp2vg60VC",
+	"j4+inT077NiV9QLo+M5JnM8/gkid3Ucw6wzSRJL2i15nnRkXsbj7HTz5e8h2pE8LftnyarXl3iMQD52q",
+	"GwatqNDe+1wvf3qFfQ55gRhPPtSU+fI311AqixskZF5AygLLbbXv6qRCUTTULIDcBMsVhcdKQok1uFp8",
+	"gL3oX0koCSsWpdQZyWKEjQqBeaihotCB8zx4r++TbDAYkHwM/ce9ccH0XNVY/gXdynAy6EGluFoeVeXm",
+	"XTnFl0DnQzKKaSqghZca2jVGtQ9xh8a8K8+YYOCSAY6n53tbDCentfbYAGFuEAYqyqKziIQAXG8badkx",
+	"k6jTZAT8Ek+sa1KInPhZk9pz8t6XcnJ4Vttf7JUcnm45fbDW3/khOVVgw8dVHiB+sOgeOdze5BkW699g",
+	"j2HGWVVKQYcKjDusG0cojgBR7kPTk1VoJs6rKsI7aVMTEYyyRmkHScIeyOYA0Ud/wtwT6Hz/vEYSHG6y",
+	"kbKtcapdlS+XksGvX7itgqCX3a2DClheUJHn75Mj+LUvSbDzrCT+uFS1aQkC8K39Pvfno8mcl3J3nbuV",
+	"Sth0zCh2I+pyikiDMMCQvHB4YMlDDLho3kxwzYPJhU+YfehKC0BfUBk0BzyIKTrQsCdD+JQ9PmP/ELXC",
+	"nl/OnLmS+BxM4II8xrUw2GQBbnsyLXxdMTrevAKf21dAEWLO5WRur0K292redVl+BzT9L1K9EK0ocYpf",
+	"l/K6tbX/xQ8xQfiVMnb73SNr9asfXzyO3VqwFcl0l07DoYVTwelkUgqDPQQuIFh6Vyr+locyZjiOlFNI",
+	"eBOgVbtqskg+rOeq8rSSEwH4X6iGXkldztCQn1vzgfzq12ITlAJf/eyRAdGH8CHKhawBr7JRcgwTIFb3",
+	"VeiEh4FzoU47V9JHoIgqJyc4+5wGwcY8XIo16R9584jfUk7MhBtDTK57X/7o2rd0mI1AMSRiCLUCle5p",
+	"gvX+pziZYIM6TJTA5g3HPIS4Cf2eYJm+4nGl1sXdF60iSB+XIo3Y/FDkgsBcVFMRYO0rLbaMCVosHG84",
+	"f0M23rigRGzDjjexnRmx8ZXsMEWxdGq5FBI1AWi8Dd60CLMkRIkdDvH/Ze/bn9u4lTX/FZRqq5LcpaiH",
+	"ZZ+EqlO7Oo69UcWxU7ZyUluhVwNyQHKuhgB3MJTM9eZ/v4V+ABhyhhqZ1MvWT7akeWDw6kb319/n3osf",
+	"32QzI236r6bmb1m+/8kBdrZz5fx7D25v0OqpX4hQnA/lzv8k6tckhv4BpTNzwrolQsEWVkiPpPkJZYoS",
+	"H2CDODDjXGaZ1yf5XrMS+teS41uJDIDSUyTNEQVAFIa4QIRLWpGMFfZHAk5Aj/abwQKL1TsRUnyACPUO",
+	"AgkghQFhOzZqcAO/hJYc06p9544IQLLZFafABmlLG7i9PXHBpWK8J7dSHOzve7FRruJvjDgABY2tjziQ",
+	"ns+Kau9tblLQtU3b02sKh9J0/vKd6Z589ECKVbPJeLqJzfaYkJyty76+pnDdbSRf4dn3k3vFz1qTeoXO",
+	"BUorz1u4/5CTTveV6+VwbhMHSoPpYhq4a/G9DdnasCeCZcqsGBVKYVYTz3OrmVyxnMh1DiOncUPGIRhB",
+	"yNPW5XfvOQ/bEXOdK2ujyDudhRWCm2nCYvGCbk7b8uJ+yto+jKxt42JqztmG/fk27WvTTom8j1UQ7asz",
+	"OW56KF2GD4ULCbR6L9neNd29gUG93rOEr4/MLxSd1Cd/A2kfbH8AGh0sKMLl2eWjIzE+wUJlDyFGcLfx",
+	"Cn6IN8EwQkZV/X7L8GEqt88dh62KJC5yoNcVme1D0XRQhcEkb3I64koW3C+PDg6jyBUnpREr6/lXwTsD",
+	"vs2VbQpLfRq2qSWHHLPkBlmh6EUemRvV3BBTgRJu/lWFK0gYhRj6mJADQI0dkfxHEnozIhM/Qr2eUDbX",
+	"3xn9KPeHzw4Gz9NDdfTTP170d5r45LjDbk4ld0vu2B/Q4+3csce2yTxIu3Nw2OIV4CgT39wWnDdcKtKH",
+	"t3i9fLkft+fGHqbine6cjZB80PPSqhtL3WPhra+lxIUel4Vy/SyRG1LhpCTa/JHz+GBDQWWQAuoks9Kq",
+	"fHQsBqacAIv1QIlp9gmKZ2BPlFokp6mazkyp9HCx+6taJFDEM1PSBwyg1pFhNWNVkmsHOUGswKTCNQjW",
+	"LBFOiHck0pSgV0dlhHBtrGjBN3jKiuBEk8qR8AJCQKJsDZKvz3KpE85WELXuCLkhdc/bCFj9Cl7pQ2Tu",
+	"Ck2uNH4kyxcZXeWSR7FYJL5m9RFKqqIyCQ4XEo6zbaH9GGs0xFVh8DGGaO85rOLZhiPzBkSjxyJRn2bg",
+	"t5+zCYQPRZJWI648MS2yQbtfgQQR9jQU4qFK2kTmo1AhyT3rziShHXiMYCbjjlei2Oyo0NdrMZviBEaB",
+	"Hu/7HLNfE6lrq7xwNd+4hjZMc5DaubGdiihF+FD4l+fUN3m6O5DDC6UjVR+WboeXca15b8d5L/itEzPz",
+	"cX51JcIDIrm0vz7vDKiBKrUsB3+Omjn+t/4nmToTBDaFmrbSrFc/f9hZ8+eo1a25RU7ckJzq2XwV5bKQ",
+	"03yp+6pf9z/pvXU1/1jkj1/XpYZ1L591X+J/nWezxT75wu+9U2ckFhGscUlOcJ+LdCvmekP+2ocYIGrl",
+	"mPxeQKEZMGC/lllOhYEHz1qV+b2RxVjhDc/bVCB6AbrfVJpJFnE/OjxsczPJhchBrjY+7z9vM15/aHkp",
+	"s5xfuKHP9icJG1ZUKiUeZCK5OnbfInW6th7cwJjSloWcrQdSBbyBvyERsyID0mhnvaRGB6kDXk4uF6Bm",
+	"Lsbvf3/JFPoo8mOXWVopMeH8BzPFgynK3YPLgQSJgdMkK3si0aZ0nh24K162dwzsx2cT5U6pqQLpbIiQ",
+	"Ibe9516SETh6ScEwnWal7YrfZTmxLB4LsAL4gO+8KgroUaE/KNM09pBK4zPWaWaHBlwbkLENLhNQqHAe",
+	"uq9pkw1dfP4pdW4rlWhijctUlTKVpQSDHi7tic9+PHri8G8v5TVWmiw7fYNVxFySlaBA1+3rUB0Oigvg",
+	"OBKqhRGt4tmh+DX7F+eHWIkcC/4s6EVJAakiD2LNjR6rorMsMNVhpxSJ9EHE7Ozsd/LBj54dsKeJDg68",
+	"aZY716dUn8oGLMq//OS9JkzwZ8RJHell5aonErSMu+NiNkyQq5qGNqbhMzqN53LHnTByuUjC1eTaet2c",
+	"UXw9xyQqk6UJK423NKB7wXBH8F7+OfoK9xP+A21sAP3WKEDyLE/c+ulm6TIxUDpWuwcNjXa3nGdpW8af",
+	"5weHN8ahny3vG8nE2LLnjEPSC/lqj86UaVooa/EM0UH5NNdbRF2PA9iJU9r+W//a+ZTaLv3oHKbewY/7",
+	"+/uuK+s+/lNq1364Vyq9UQ903OWneOvhPlxMPx2sKpm2GFDaaBoLGGAIh94B3Nq4vVvaRHMzlHlWLpra",
+	"UagxmrWtzhy7pjrh/xmt7vJ9dj443/Y7T0QuBypH/JRVuRqWxhNYlVExC5uS7lBqWSz+6SZr45yAZ+5s",
+	"dy4fvLh++p4gFZdHPaBB56Z3RPLrq//9z3+fvPnjFYgxORvh82MYKGA5irqv4udc+2EH+4dHW/6y11mu",
+	"gg0Knk5TW+GP585WbXO2/FsWGehW1rSkaas8Fsnrk9P3b16d/Hz+9t3Pr87P3v366i1rMkax8XF2ed33",
+	"KH25zc95qYoSobMqqICRofgOILckpY3hFFti3a9d2FJNv4NcBJnYRqMstz4GbyGHratNHYYvwTZOjPUB",
+	"QwwNkl1r0Wh86jn8tM2GG3H25kNMfgVqreTaX2WF/6xhrmTR1Dpw79zKvRmsaKU5H2J81JUp8tQz9oE2",
+	"mhkJkF5v7CVTXm3YBGLjo5MP8rPYTmAGMjpfHIvk4PAf3f3ufvcA3InDpMUQwhPP8YnbHMM/K0yDAKAV",
+	"bjSKkesy+gIcYjmwJp+XCiRkMdr5h84+CWuGF6rkEwc/am5VgSceCIybmdtQMJRu8pSJ1lh47BjolIIf",
+	"1/FyoEA+51V7rybGHzy64q3Bq67vPviwDfrtNjFs4fTSlAJzB7bHgl7DUAWfq/xRG4/+0dErCldERcp3",
+	"nH5vGRxxT5JFszDmqRZk9aBsjI74SWnw+I4KWYWZ8mke5n3CdcQgmQSiD84+4atSzPPTCiE5Pue+YRyE",
+	"APFubdQdiekh7ykyZNsI3wWBXsON6ETFb7A+c2dXy+RY7PMpHcqyKWzi1Yej3FVjHXBhpmuPSusWDH/X",
+	"W2hZk+Nd80FQO5GVk2OPh+hEYNpmT2Vnk5ZdMx/f6XxBwcxW1zpv4RFTGr2EkcjcPU2ScJkVaTYaqQIC",
+	"LB4VDYd6t5Qunc+6CTHOjZP0+63i82MDBTlbIxSXJfWDFQNVXimlRXll/Ly2lYAv/+5h7p/RBt+0h75t",
+	"r4DzMnrcXcnfPNTl5D9nnZhNhQXkGyrW8efZqAOiUq8H4YI04Vhayu2ckHY7yoIBxCXzIJLMepAPJmvn",
+	"lAuIOYxVblUT+1qYXrdUBBBecD+VAMvvXyvLEyZJRPFFQZuvdR15qP/SOmpcOzc3CddK/ZyWFmROfT0A",
+	"EJTyzL9QagZILCwFXp3obuFcqEWQTGUg60TaXuBXYsMTrhsC2AeUghtlfZZWyAPT9NmSpkzrwb/DjbOz",
+	"iWbNTWfnXqG0urpTgOOXfV+TNfkNOdaXtjFAunlQGNSzBAZ0/GX0GKYnJEV4TxO7Yqn8tlixVGdIgd7X",
+	"0fsDtTCRI7pbocDHGlyGXMgzlJqXqrkEifWJAY8RRsazKUzlBdK2MOSrgbgQ7rpD6/Ye5s+TcXvkhW8w",
+	"jNs3htcwK7z3pcDV6nNQKYPC3Q5RhysQfkHvLlUiY51wym17FALTkPg64oN9YOKLaBBAIEbNyg5sElQo",
+	"BzjYt9EBooN1xIOF/zdhLj4qCkFJfQgfgUgBBcc8DQPKMXip+SrDEqBgUWve3SukFda4nYjCxlCL4mXb",
+	"+ZUnw6GalT2xooIPOULSVjAjSrbEwvcdLOeWWiTAbZAIIH5RiIwxI1LCj1YIphakBcX84xDpJMZ1LAy0",
+	"MXo3eSNtuQuP3z39OfEBPlZvn2YWRAtP8KVDA2hugg0TSPrguaDaHfoaJICfKB0lYwDu/D2xwrtO6mti",
+	"hv+hE671pBfECBD9iUR3bGlmnrWDuGvpKz2iGpwkcQo+k0YpjqpUhQCliib+jCbmjBoCQs8yaFK1DsGw",
+	"VeRCAzVkawrIdbs0fPuv7o61nIt+wdhMAzrezZsMZAQK+p01gLoScmyiPP/BZAm/czBpSoC5pzT129H+",
+	"zeEPKs+523AbkovgWcACxG2JKmkBz0hrC6AqNuks8R3gPnUclnHEa+FWiijNWKGwxokYF2Y+IyYot4iR",
+	"zdNr5PX1pSpQRMbHisHFGQbipbhC48oUqW2mRoC3qXTDDKJb024rqRBCIYVVyZs/QufIdUtmxgICNyHl",
+	"a3TFGhNhozWoHqg3u+Eg/2KucNaVBtY4YwTBbPit2f0VZ3A0M5/tW7dl0vXJi31LVsOZNTYckDyBmcll",
+	"he4txFV7xeNuq1P82b5t+H53c+Pnv4ByzFIV7sb/89f+7k8f//v3/X4X//fD//h+av+//eG/7bQDO/Ec",
+	"7YSBhJGtjCNsmmO3jVL6pOa7u031gxVLcqMiwkcb8Iz5iDo7KxZ+HdvnhxVz38MB8c4HWvfY/MsAIGpJ",
+	"B9qrBFixTqAwU36JMHpLVIP3RX50HYEWlUbkOZQgR64xXPgwExSjTKdQArkW/K6NM7TjPFR14YG3JwoF",
+	"6aoho44AIa8NMWgPV1BJ6tMsc39JzVRmmq1jCdGqq2xYoQUq8dW4jbI8Y4ezYP7viHaHyC/rKGJ9igRC",
+	"E1OQ6+j89GORhII3LA0zI8Jv0Cpt8tRec0+18dW4W73TBAZ/DeST/97aeaLmfOD7mlyolZasc9+Gy+5j",
+	"ixa8dPe0eXulIBC9uMWs0ZOFTad99hkfjenkL2rLOu7uzeFjj9Pk0Ag3skxRh3YYdxb2fqCQoQQ2nsof",
+	"EQ1VyEJnUF2rxwTfwvCAp2e8bwqNllt8Np2ZonwYNepnFI31NTt05rGlLLPheSha914+xVcjJWOE6kHU",
+	"RZYi2cO8x3k6n87w1HQkfqtU7Ljje5GVoXS8VymPp7pnKajg2/1f93UCxcDMfRHKv7A7ufaL2r+7C4z5",
+	"xyI1Q0s93p1Sria7lKUK/LihlMsHtSxBxOj3ERaAsYJTknPOau0TvvAllqVeB3mSF5j0gSosC9woeOTK",
+	"CoI9gjip9FHnEV8KqzotwHBr4y9uRG6mdtMzoWur0unMZKGEqFChsKXaeq4vbmqQSr+EwG/70XGYyTRa",
+	"TUXNX/KkOy0XPp1iUWpTaD3im4hL+gEDiGrjDzm8/ghKeTe0cr+5teUHiUIoMS1IJZ+8WY1tnl02Y0g/",
+	"yEUoWUDd50r0JDfmwu3mEEmmGD8kwDhuDLPqqiekvaC8niyJBI7plni3xDj+loLlcGjuic/9HdeS/k5P",
+	"/NX3gLT+Tkd0u92PfycdH+ghvYjD5/tiaptC6XCGwaPJFYbSifcEaNiJ/x0kfnskhpCxw4VhlZM4Ei9a",
+	"BOKhgXAGwlJj+N5ONTxPlf6BU6QrTvp623F6cVth+r7GvnmVWyyERreiV/24pYzMmhxMmKApFF174Wqk",
+	"mIVwICQE1uQD+voXcwU9DuXtFDjwsQTJnyftha2S6uNM4ImE3kueM2sqOhlmqqCAAB/Lsw062S2o3fkM",
+	"b4SZTCy4DUXGb9zqbQGk3kr01odB3ay+Jux54zDvUTXK635cCnvK3dHHz0c//t0q1Lk2Asz+0zVh368s",
+	"ensLEdvbPOG6qf1WXdnbjamawX+qYcl7yUTeMLxK7P1WbEy3ci/naKWj7TLKs0df9EhO0hjHDX7MapDw",
+	"LVzRJkKIwePSMzP6guWpLIcTheTduAAHKg8O0kJMZOpN4CJi4HUrlQya5CAp+xhE3zVQbmty5gpCpqDM",
+	"3teBWgNO54Hc6+CF+DX7F23ZNAed/x7eielXamIATpCfDwfEFGg8wRgqqEtM8PLzub7Q5kqTdmHYBH11",
+	"PJbB/1PNG2Om2GWNuwnULrfLceNwwMEEeD9liRBjOVbch5yfnQH7PsQJSPrGj52XdyRUCaV3ccM/3kDe",
+	"sakHXDtbR0nd5ATsf2PK2o0Ozb/EU7L5qRq0/nKoUrDWJ6npe6nmrSJ12V1HqH/j+MA3oX7uBqop6PoW",
+	"sYqDhcjSR8frv5wxexw5Mmja3mf3z9+Nu/9Ywea/c8vTohHICKCg++OUJn4KtyHN7f0O6/VXu47cYA7s",
+	"Bf6/2oDGWaSgVCEt88RRGKUgLFeP8o9sshHQDxZ1ODHGqo6PdJC6ewd5wDBMA+AcPv3CcxDbE8WTUdy4",
+	"K175PGhfB3DQ1Eyh3hDvjvKjQJ3irGCVmdTXFnkMHAdeMiDaKc/tfOD6Y6DSBGisRrLAz4+qer9P/FU2",
+	"iVlOfmg4hbpBaxfhBoN+39nG8P6qU7E1S86taLToCfDahCw3nPSjoVRQRc1dz7MGp8twaY7iWdAzyFWn",
+	"luR5iRcYc4xbPKYwIl1Cq2QOs7e0gnaQpv4YmDRTdtvuwQO293EQv66k20ud31tW9R7YH0MmlpDndgLn",
+	"mInJU97yFl+7tSlUWSweWAVO/E1NuV7QJSRWpYn0xisKBvDmIS2yNHqpQzIUY7efoEpCiKJJASrMPhrl",
+	"Dq2aFQr4LXDomhUKwjMAlYdIpHFXQPTUHXIh7o2xVBa68SfbDkk0YjyZYtwDObxw9nCqQNrR76VaqRQy",
+	"ojBUPSE1ph38nmqFzK/kwm3DI1Wohqq6sljctgv5HuZSzSaDuClqHukJfUXVL/ewd71zfckLgJIv1Tla",
+	"s3F9yf7gtsC16L2IP65aIwqugd9HkeuIvdBy6c4lj5ScCUg2T0miGJlCKRRSUZ7CTgBlwOgdNlJlnElr",
+	"VdrXBlJPPmHs76XNgwtdSKJApyJxNjBhX9ZD3IXMreHflsvNcF5rRwzUUM6t+63/aqSqpxDIGkf0z8ni",
+	"UXihZeQ7VKBuxxi8vwq9+QR+q/OxnWmyT15ZnVe24M3NLajK4eIr9MhmudQPCUKHPFsIUcO4fQcTxWxj",
+	"3A/12DfMoWIcmoRK+EfWMhlE1UpYCUvAavbhJFFVu/djbqGvB6rDgiruaDjM58B6DdBufwatUzrBHYl2",
+	"fE5UQE0TUX/5wmxmRxoGYnKpjc6GMg9Qlh5T4tm+ZhYEYCdz9wCpqhWpgcCFnZgrBviNWanW/yX6CQDq",
+	"AAKNmoDMZ6gVA9TuicdtuAMvBjvxe8aqjPxecC0hw+JVGY9Fkrt9kIwaxf0hWISFXmRf8wzJMLMUIQRn",
+	"NeKJHcYQwvC43wOwsQM14u7kXbAe8vUSNl3xQSlENbrfdKcpvPZdON+7yWZlRDJRGUF2haG+LSZfMaMq",
+	"/LErTgB9USrNSHx6JPY415LQSwk0IrWYmHkRvyaepu6qvk6ODn8SpTHnU6kX50PPw0VFdijow8gNIPGT",
+	"eXahevjZxI2BX77iD8C+cNe659tHJLZQWXno8iW/57KZWc2Nb9irRGqeJEseDc7xfuNOyxNnMyBkpE+0",
+	"BkXw3l91053lxL4bMRVjm73FXX+WteNVvGlu1R0YW1/9L4j3PvbELQ9cU/L2/cqB4Vtid/Rp4MqpeDUV",
+	"HK+rB5gO9s3b++xG8O92S/nd6AxP908L+qtd0N/6UoZYG87ye17L11/tVuOGC3/vsxvwtQR+cKa5kkVq",
+	"faEClTm4Yyfpdl3JWK0U8bQdf1BqLVraIXFrOLUSppoPgKSQ2g1S1T3xHwmgAFY1P0kv7OjgsFlC/30I",
+	"9dxsUH9DscrW43Q6QqHoNpfW6XDej1jiz1yr4MUScbCejh3pozoI4DhCknIltFnd2mrTLzG/PUZpFAn9",
+	"YeAFALBVgntfFAQU93X5hy9eerfpS5yO3hqtaKnehUW+Lib/BcLpQTP9WR2DKUZAI0V9t5e6r2btf8RL",
+	"PQ4DTrC9a6f1w7TYLUL8ctr+4n+juxZF3ucNsD6vyeLDzU1q6mEhk6B6B/VAQ+V5L8FobkRg/Z9z/hnZ",
+	"O1/937nMvXb4kgA6OAQY0tWBHD8UUEkxizbfUMwDIU630WhL6dTWWu19/aVi7XWh03n5IL2IeCfr3Kn4",
+	"922ocf9903xya63tB9Xah6SU/RKLmuqVsjewSttkyL3uE5A2d6PmPrm5T9H1NUJZ1zofm53K9yaZLU3R",
+	"DI16hYgFlkqCpDjO+o6Yz1L3H7eAqeqcPPSY3y4GtitBrwsi3Ex25wFIjHyfSkz5ioFSGoldBgshnW2N",
+	"G4NHc3T4uuLEN8Qnz0Fgy7+3NCaAIK+wUbojkv/16iwhmM8S81kT0Rlvrb9QB951dvOWDw78WbUgSBvC",
+	"LdtRi7kv5qqBGhLV7JOTX+vkt99dSoMCePcP/fkTQQ9MSS7OYnqMq7D2e3DuiNBpvElAlakqy8DatqQP",
+	"BLJ3WLRK0UaAlETUSwNwaABJ3YHKXk/LADAwnaq0ryOWkNPwxEIhWBuANJ6NBFA100zPSx8TZTRHqBMH",
+	"8Kab0IgGp2Dq0f5PPV9OPpRaGzfxUX3XP8TdRqoKng5G4+5ZGjE2tMJrEdkw9q8pPXWNvn42nBCLM3wD",
+	"MzwTKQcXOAGdsvu7ZzMhrFWWBpgqHAuBYDPo9XnFCm9PgA2fjII72FWpJPYPfnr2YvRc7f44PBjs/iM9",
+	"lLs/jfb3d4/k88GL4T/SH9VPowbEZ5Y24T1fHN2nXCgORJNUqPvjk2BDMAXyQkHBAgLn3DzJsMpiNeHq",
+	"ORdab4osuteIO3cOB1eLLxWEi0OoFfcP4fr43gb18Y2uTEsdUAJrc4u2TnXPDVnLdl99P+67behJ5ToS",
+	"hMPnLzaHaH/I9LC9pf1Dl1mUKF77pWWFf2kVq35ncPmorqADatVNjWyE1HvYZULp3/uD1Fd9nTqSH0/u",
+	"sDTpFazVWBwW/29jifFCDVU28yearoCz1NBY1L+YUqVW5dLSqnzEtaDjwlzZqvL+Gn0BekZDNehBx3Vf",
+	"Np1Pd3qHKNWAP+z7nst0qcYtVWkf7OkFh6kZiEDD+DgPLhGeIJqOddCgBy336pu395n/u5Yxwmfj7mDm",
+	"NCfMKHHwSKaKz1z5rrvnyXH91TwEW5hNexSfaPS8UGZaWVb8rqwqJmvLMHyVkDo41j1017pQL+m9N+3Y",
+	"J5XvJ5XvNVX9fmauMsF9E8uZfJv1ByniH43o0D3nakjBFqiVB4cmKFvXhrTwrJgpYOoXzuHDyne+yFfZ",
+	"8iUYq4FDFlA1o5s2UXkKFTh9LfOc+UIxpY1lO/CcbKqiwl8PcCknSnPlLjiSIGjkdhdbpYVicpFSEcNV",
+	"VWWvoSD3PfXhNWe8JrbOJYJOEOw7eL6/P33wZJ2rvFpfQjSjtPOW/9qRwwtYf5r/Q1PCdflolGfa3Za7",
+	"uz9+RWW+PHkavSP48zdQzhtKFou5/kYcLJPnAzm8eBjR/Xd4uAZpkUhQyoyQtdmH8zHuT9wiNpzJPdFY",
+	"gexOJgdCJgvBbxmr5XMgDXbfKTIzaS+1BIxf1DNRTbGvhDKjvvbVwYxNwvIoaS+QRaLIxhPAEWM9JeuL",
+	"Y2icijRn8xIDlCHLirGG8VwWqSjmOaOesWp4OFHuYvd2k8oFRR1g6n9nBUhEqAIp0W3s+jIjRNKYKh6Y",
+	"dLHX7XYBo9XXzRcyccXeZ/pfdO+xkKDxAfmMUn0qxUDZLI2YtjgBLEv3jmjw0ebsIcVGQvhwIKqfGOrZ",
+	"Qk3NpYq4WUvge/cZHlNEf5vIfITnZ89JUE4KRUXEnqod7hoU4Bh4rhoKGYOylvcEAu+c7WtpL1TaE0eH",
+	"P1K5M8eSqkIPMKUi0vmyplKZDiF6lBVTEGJJm1SreaXedNvZGJ7V0opQ+/zW/6AASa51KoWhjUBJiPJf",
+	"XslPCPUNEOpHhz+2a2FWTGGc3/MUuR/TDxogqI3vD2J+sfLWjqUkZE0avIEbGtwHSqfBzbsZowbaYzqY",
+	"ZZQt8LwCvVrOC9zUWSCgmd+ir2sILjp06mP1tauJmSKtlETmcCJ0CiIQYHkEbbRABXo92wQmpT0qgBgu",
+	"ried4E5swTtRhH2pjnvieMk8lPwFENwqjWkiZHj/pdbi4REz3LNhWUuqEI/2E7HCI61wqgTjlgdzs92+",
+	"NDOTm3EzBPNEjAs5m9QcYYIAORTVROoHc6t6QaYO9WZLQwp1sDNaBZsdacERdMAI40kimW+I6GiC7FQy",
+	"zazN9Djpijf+DTEX3YLf19dICQSht2MxUAvjNtKpsRSnK5SFNyF8ZzTCZpAKQhOLHRE9s9StrwRBD954",
+	"SwQXNATDzrjTrwMsodZ89FqW2hoVZnr3KffaJoRgWygXuJ2E+mqokLLj8ZSkuWjg3AMmHqODTb3l/taQ",
+	"tN7f34/y1s/xR85cH9Rkrm8zBubnTEMQDFbp48PARlozOHLut49EamZu5VitSx3DQ/+Aq24bcodvqdd9",
+	"LxYCPMmos7v3O+o85MAC7FnTpllpH+rQU+uarORrwwKGpgA6frwPZLis50wmRQCYN916FTfqg1sU04I3",
+	"rJ8o3Tty9raBMkAs7jQjeUzq+Gga0VBuOo8+QkpoOLl27CslqF5XzIy4lcRBciwSPc/zBIN7JB6I/UFB",
+	"ID6BeXSxLT2inKaXO1/CQUtOQQG7tELO06zsa5Q7C94UoKRTIXM3Ixf4KCLglQMDaE3cI7iuJTdQCe8B",
+	"nyBeCZg7Yg3MlXUz/fdT0kBElm+OVMhSMXL8YF/UOkJYwBNN+e2fzPDhf8CL7vpY1mqlMR8IyqM+4HPZ",
+	"hksVkSltF2rTJrydQo+1ZPh+IXd4+lYqOWjdVUs5ouBQLO8ZlxBwpfkxxW5WLyDUjyzwXAKrlaj1jaYa",
+	"DcIbU9lHXzcXhhRKjI0hkvjKS5EW3xd/wKXalCCPilqmXkYuVgwhNAEyUhvtHGxUBsCqEO9lN5donPF4",
+	"356LjG9ocJBx6LrfYCnBF6w0q+z64oF3I5CzpRkJUyGdZtp2nKPDR3K/mI5DZYw7yNtKBDMrUFACOIxr",
+	"8W0fuDVfSZkjfU8TThgUmemTHzlU2MyU9t8Sz8bveDeLpqUcDpXd3FG7bk7vfc7StYRgUA6nPpVeEjqw",
+	"FXfc3ofJApbgDvlUEtPUEH5ALW00Ic9ZM5vkvcA9nMqFu4hEsm0MFIhXxPHSwkK+bL+ywkrClYX1ftqg",
+	"bJSm6lKU8ob/TrLxRBWiMHmgt8b3kYWDS8E/BBPSA+KxCbopWPkzzkLlHrW8K15BpqOvfembLzVswzOi",
+	"dEqLYtVA1ND8vHLPfSSnlFfAWU39xAx8FDi97bXQYs/zLsRpet0CokY2mYS3Cr0HhpKImSzK+g39jD/3",
+	"Zt8WGguCamvLl5Zqs9x8bwoBur+1D5i6i78dmVMYqXWGCvv5kZspd4oNE6bGY9qSaWpMcIfkNJQUh6ru",
+	"Dk5fo4eqK97itu52YaTBuNnW7g7meLk3TpVq5b4GoosMFKoVUVyoT7OsCDjmXJZQb4ZWD4W3wDxemguV",
+	"dsU73v6l9kYK+DMQh6zRikHSeCLdLn5uLlWRdFiuUOYN6CL8YJiOtxQsgGcjqU67WMHBbbw6bVSP5dHr",
+	"BNoy3Gi/4rABzXIdVmjdolxvsDbz9ygzWYFdRCcfPlN7EffvCWJBtHHGkoS7SNyiO3eXJbhooqznD7y2",
+	"AUtCq6n94n7vrkeIIC1EunPJ80LnEIlmciUvVJp41xWWvmsioEfemrTKO1HGlznvkOgaAINIuFWIDaSy",
+	"uPCqXR7ckit5qWw3vBZ2IIgoNGBE8EN4va8vDMczpefs8ZtnD0dq+QuDWHyaFWpY5gtUzy/MfDypDCzd",
+	"Bdun5VhJtWc6JGCCw5Fnl657CiWnzAYcPQ4CPrjtCbftNZfTYjfdTFr1YxvP+T1t1I8lwo8L4Zr1/+B8",
+	"ZNhy9txI77pxvnUUXV0L10Y5a2I0XfG6MFNgbiEmStxDvMCSYpNfYTghlyFyAo59vish5+FclkklewGd",
+	"5NZMtDLHBs7WWOFEK7RuY3C9+u5SFcEVuE3Xd63by6XyYVPRBs/hX2uY8Y0qg1mal7Dd1U2HL7TSe+72",
+	"9UKZPF28LBkqfHnDp01BPmvaen8nvTUcxhWnNgrxwBzu67nOlbXVq8ClJevWFSekbMl9VY2IdMXrKE8g",
+	"oyyA+z/n+xrBQxdK/yZvV4M2vKRm/gPyZj6ccPcF2ns6BE7mOoX8BQqaPxJjUxEU8vYGvvCBG51lIMoy",
+	"gi+ag5kN7GAyEJNBzQsXd8JvjysnOL5EG/zrd4HtZmWCMuDlqwjVt8HVhPlP6T9K8T8+NBZHPtYDc7aF",
+	"qKDpfDUxcpo14qjoz7dZmYNvaLD0Q5nnZNC3088mcq4GKjeA/jC1FtPdrobzIisX0L0DJQvnTv710a0R",
+	"iinDjx/dlQDDgAvnRb7T29mDtUGPXbWmhtQ53fchWqVCJxhFwroxkRU0bjXqiriXuU5lsYCpY00OoxHd",
+	"zDNn9e4PRMCH+WusgJw4ayiretjRwwgftvqsGqZ32wEXhcszyCxF7EVMtVmDgHVt4Ufy4/CwafI0eghN",
+	"p5pH/BJRO6bKOU3FovJ2hm03vJ2S+vNy4izCkLE10SOiA2nTQ2Ll/ErSqphrGz0K1YDrxzfTtpQ5Dit1",
+	"ME6W6H62GW6B/1cAAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

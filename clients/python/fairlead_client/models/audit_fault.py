@@ -19,7 +19,7 @@ class AuditFault:
     seq: int
     """ The number that it is about; 0 where it is about none. """
     detail: str
-    """ What is wrong """
+    """ What is wrong, in a sentence. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
