@@ -144,7 +144,7 @@ func TestDev(t *testing.T) {
 // wantPrinted pastes the other lines that were printed.
 func (d *dev) wantPrinted() {
 	d.T.Helper()
-	if got := d.shell("", d.printed(`curl .*`)); got != "hello from blue\n" {
+	if got := d.shell("", d.printed(`curl -s http:.*`)); got != "hello from blue\n" {
 		d.T.Errorf("the printed request was answered %q, want the blue backend", got)
 	}
 	if got := d.shell("", d.printed(regexp.QuoteMeta(d.Ready.EnvoyPath))+" --version"); !strings.Contains(got, d.Ready.EnvoyVersion) {
