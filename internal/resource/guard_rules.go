@@ -55,7 +55,7 @@ var reasons = map[Rule]string{
 
 	RuleAdminPorts:         "this is the port of Envoy's admin interface, which shows all that the proxy knows and ends it",
 	RuleMachineIdentity:    "this uses the identity of the proxy's machine, of its cloud or of its bootstrap",
-	RuleKill:               "this lets a request end the proxy's process",
+	RuleKill:               "this lets a request, or a call of the proxy's own, end its process",
 	RuleSockets:            "this sets sockets of the proxy's machine below what the configuration knows",
 	RuleRequestDestination: "this lets a request, or the answer of a backend, say what the proxy connects to",
 	RuleUnknown:            "nobody has judged what this makes a proxy do",
@@ -92,7 +92,7 @@ var covers = map[Rule]string{
 
 	RuleAdminPorts:         "port 9901 of any machine, as something to connect to, unless the fleet's local_ports names it",
 	RuleMachineIdentity:    "Google's default and machine credentials (google_compute_engine, google_default, gcp_authn), requests signed for AWS (aws_request_signing, aws_lambda, AWS IAM of Redis), ALTS, S2A, credentials that are chosen by a factory's name, Secrets of the bootstrap (an SdsSecretConfig without sds_config)",
-	RuleKill:               "kill_request, and actions of the watchdog that end the process",
+	RuleKill:               "kill_request, actions of the watchdog that end the process, and names that begin with a colon in the initial_metadata of a gRPC service",
 	RuleSockets:            "socket_options, transparent listeners, the client's address as one's own (original_src, use_original_src_ip), network namespaces from the filter state",
 	RuleRequestDestination: "ORIGINAL_DST clusters, dynamic forward proxies, sni_cluster, clusters and filters of reverse tunnels, Redis clusters and redirections of Redis, filter state by which an address is chosen",
 	RuleUnknown:            "what nobody has judged: messages that are not in the list of Envoy's API, channel arguments of gRPC that are texts, free forms that only some builds of a proxy read, and schemes of gRPC targets that nobody here knows",
