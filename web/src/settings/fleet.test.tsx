@@ -53,7 +53,7 @@ test("local ports are typed as numbers, and who opens that of the admin interfac
     }),
   );
   open("/fleets/edge/settings");
-  const field = await screen.findByLabelText("Local ports");
+  const field = await screen.findByLabelText("Local ports", { selector: "input" });
   await userEvent.type(field, "8080{Enter}");
   expect(screen.queryByText("9901 is where Envoy's admin interface listens by default")).toBeNull();
   await userEvent.type(field, "9901{Enter}");
