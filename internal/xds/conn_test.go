@@ -37,10 +37,12 @@ func (l *logged) Write(p []byte) (int, error) {
 	return l.out.Write(p)
 }
 
-func (l *logged) has(text string) bool {
+func (l *logged) has(text string) bool { return strings.Contains(l.text(), text) }
+
+func (l *logged) text() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return strings.Contains(l.out.String(), text)
+	return l.out.String()
 }
 
 // listening is a stream of its own, as one that has asked for something.

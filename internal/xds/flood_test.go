@@ -71,7 +71,7 @@ func TestT16_RapidResetIsBounded(t *testing.T) {
 						t.Errorf("%d calls were made and reset, want at most %d", made, most)
 					}
 					if r.Gone(); !log.has("resets of calls") {
-						t.Errorf("the log does not say why: %.300s", log.out.String())
+						t.Errorf("the log does not say why: %.300s", log.text())
 					}
 				})
 			})
@@ -227,7 +227,7 @@ func TestT16_FramesThatCarryNothingEndTheConnection(t *testing.T) {
 					}
 					r.Gone()
 					if ours := name != "PING" && name != "CONTINUATION"; ours && !log.has("frames that carry nothing") { // gRPC ends those
-						t.Errorf("the log does not say why: %.300s", log.out.String())
+						t.Errorf("the log does not say why: %.300s", log.text())
 					}
 				})
 			})
@@ -292,7 +292,7 @@ func TestT16_RefusedCallsAreOneLineASecond(t *testing.T) {
 			}
 		}
 		time.Sleep(3 * time.Second)
-		lines := strings.Split(strings.TrimSpace(log.out.String()), "\n")
+		lines := strings.Split(strings.TrimSpace(log.text()), "\n")
 		if len(lines) != 4 {
 			t.Errorf("%d lines, want two of each address", len(lines))
 		}
