@@ -51,7 +51,7 @@ func (c *checker) oldBootstraps() {
 	c.found = append(c.found, Finding{
 		Code: OldBootstrap, Severity: Warning, Nodes: count, Ref: fleet.Ref{Type: fleet.Cluster, Name: BootstrapCluster}, Detail: fmt.Sprintf(
 			"the bootstrap of %s does not say that it was made by this version of fairlead bootstrap: if its cluster adds the node's credential to all that goes through it, a route to that cluster "+
-				"speaks as the node; make it anew, or, of one that was written by hand and does not do so, set fairlead.bootstrap in its node.metadata", who),
+				"speaks as the node; write it again with fairlead bootstrap, or, of one that was written by hand and does not do so, set fairlead.bootstrap in its node.metadata", who),
 	})
 }
 

@@ -125,7 +125,7 @@ func (s *started) apiToken(ctx context.Context, operator *client.ClientWithRespo
 // left makes the next one.
 const nodeLife = 365 * 24 * time.Hour
 
-// nodeToken keeps the stored token while its credential is good for long.
+// nodeToken keeps the stored token while its credential does not expire soon.
 func (s *started) nodeToken(ctx context.Context, admin *client.ClientWithResponses) error {
 	if id, err := auth.ParseNodeToken(s.state.NodeToken); err == nil {
 		list, err := admin.ListCredentialsWithResponse(ctx, tenantSlug, fleetName, nil)
