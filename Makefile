@@ -66,7 +66,7 @@ e2e-turn: ## Run them with one of the older ones, in one protocol: the commit's 
 
 # How long the long checks take: writers of the store, a client that refuses everything,
 # random sequences of requests; and how many random histories of a fleet on several servers are
-# played of each protocol, other ones each time; how long each flood lasts (nine of them), whose times are judged. Then how many revisions 10,000 nodes have behind them, whose
+# played of each protocol, other ones each time; how long each flood lasts (twelve of them), whose times are judged. Then how many revisions 10,000 nodes have behind them, whose
 # times are judged and who therefore do without the race detector.
 SOAK_STORE ?= 30s
 SOAK_REFUSALS ?= 60s
@@ -83,7 +83,7 @@ soak: race-ready ## Run the long checks, which CI runs a twentieth of; docs/soak
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
 	FAIRLEAD_SOAK=$(SOAK_REQUESTS) $(SOAK) -run 'SoakRequests' $(TEST_FLAGS) ./internal/xds
 	go test -vet=off -count=1 -timeout 60m -v -run 'TestTheWhole$$' $(TEST_FLAGS) ./internal/replica -rapid.checks=$(SOAK_HISTORIES) -rapid.seed=0
-	FAIRLEAD_SOAK=$(SOAK_FLOODS) go test -vet=off -p 1 -count=1 -timeout 180m -v -run 'SoakT16_Floods' $(TEST_FLAGS) ./test/e2e
+	FAIRLEAD_SOAK=$(SOAK_FLOODS) go test -vet=off -p 1 -count=1 -timeout 200m -v -run 'SoakT16_Floods' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=full FAIRLEAD_SOAK_HISTORY=$(SOAK_HISTORY) go test -vet=off -p 1 -count=1 -timeout 90m -v -run $(SOAK_LARGE) $(TEST_FLAGS) ./test/e2e
 
 .PHONY: guard-report

@@ -190,7 +190,8 @@ func TestT08_AServerOfHTTP(t *testing.T) {
 		d.Serve(srv)
 		lis := make(pipes)
 		go func() { _ = srv.Serve(tls.NewListener(d.Listener(lis), conf)) }()
-		defer func() { close(lis); _ = srv.Close() }()
+		// After its clients have closed: a server says goodbye over TLS, and under its lock waits for one that reads it.
+		t.Cleanup(func() { close(lis); _ = srv.Close() })
 
 		var page []*browser
 		for range 6 {

