@@ -109,13 +109,16 @@ func (w *installation) beginFlood(t *testing.T, o floodOrder) (end func() floodC
 	return end
 }
 
-// hears changes a cluster for that time, ten times at least, and tells how long each change took to the node, in ms.
+// hears changes a cluster for that time, 50 times a second at most and ten times at least, and tells how long each change took to the node, in ms.
 func (w *installation) hears(arrivals <-chan time.Time, d time.Duration, changes *int) (took []float64) {
+	pace := time.NewTicker(20 * time.Millisecond)
+	defer pace.Stop()
 	for began := time.Now(); time.Since(began) < d || len(took) < 10; {
 		w.Put(static("a", fmt.Sprint(2+*changes%2, "s")))
 		*changes++
 		answered := time.Now()
 		took = append(took, (<-arrivals).Sub(answered).Seconds()*1000)
+		<-pace.C
 	}
 	return took
 }
