@@ -31,18 +31,18 @@ func TestAnImportIsLinear(t *testing.T) {
 			w.ok(err)
 		})
 	}
-	first := put(0, 100)
+	first := put(0, 40)
 	var last reads
 	for i := 1; i < 10; i++ {
-		last = put(100*i, 100)
+		last = put(40*i, 40)
 	}
-	large := put(1000, 500)
-	t.Logf("the first hundred read %d rows, the tenth %d, five hundred at once %d", first.rows, last.rows, large.rows)
+	large := put(400, 200)
+	t.Logf("the first forty read %d rows, the tenth %d, two hundred at once %d", first.rows, last.rows, large.rows)
 	if last.rows > 3*first.rows/2 {
-		t.Errorf("the first hundred read %d rows, the tenth %d:%s", first.rows, last.rows, last.most(12))
+		t.Errorf("the first forty read %d rows, the tenth %d:%s", first.rows, last.rows, last.most(12))
 	}
 	if large.rows > 5*3*first.rows/2 {
-		t.Errorf("a hundred read %d rows, five hundred %d:%s", first.rows, large.rows, large.most(12))
+		t.Errorf("forty read %d rows, two hundred %d:%s", first.rows, large.rows, large.most(12))
 	}
 }
 
