@@ -27,24 +27,20 @@ type goneFleet struct {
 	until  time.Time
 }
 
-// add costs as much as are remembered when there are many, else nothing.
+// add forgets another where there are many: which, is left to chance, and costs a question.
 func (g *goneFleets) add(key fleet.Key) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := time.Now()
 	if g.until == nil {
 		g.until = make(map[fleet.ID]goneFleet)
 	}
-	if len(g.until) >= maxGone {
-		maps.DeleteFunc(g.until, func(_ fleet.ID, x goneFleet) bool { return !now.Before(x.until) })
-	}
-	for id := range g.until { // any of them: it costs a question
+	for id := range g.until {
 		if len(g.until) < maxGone {
 			break
 		}
 		delete(g.until, id)
 	}
-	g.until[key.Fleet] = goneFleet{key.Tenant, now.Add(goneFor)}
+	g.until[key.Fleet] = goneFleet{key.Tenant, time.Now().Add(goneFor)}
 }
 
 func (g *goneFleets) has(key fleet.Key) bool {
