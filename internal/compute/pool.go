@@ -25,7 +25,7 @@ const (
 // Config is what a Pool needs.
 type Config struct {
 	Slots    int           // how many compute at the same time
-	Reserved int           // how many of them are for small ones alone
+	Reserved int           // how many of them large ones never have
 	Waiting  int           // how many of one tenant may wait
 	Patience time.Duration // for how long one waits
 }
@@ -38,6 +38,7 @@ type Pool struct {
 
 	mu      sync.Mutex // guards what follows
 	free    int
+	large   int // how many large ones compute
 	tenants map[fleet.TenantID]*tenant
 	line    []*tenant // those with somebody waiting: the longest without a turn is the first
 }
@@ -126,7 +127,7 @@ func (t *Turn) enter(ctx context.Context, most int) error {
 func (t *Turn) Leave() {
 	if t.held {
 		t.held = false
-		t.pool.leave(t.tenant)
+		t.pool.leave(t.tenant, t.kind)
 	}
 }
 
@@ -200,12 +201,12 @@ func (p *Pool) giveUp(id fleet.TenantID, w *waiter) bool {
 	return true
 }
 
-func (p *Pool) leave(id fleet.TenantID) {
+func (p *Pool) leave(id fleet.TenantID, kind Kind) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.tenants[id]
 	t.running--
-	p.free++
+	p.countLocked(kind, -1)
 	p.serveLocked()
 	p.forgetLocked(t)
 }
@@ -231,16 +232,27 @@ func (p *Pool) serveLocked() {
 			p.line = append(p.line, t)
 		}
 		t.running++
-		p.free--
+		p.countLocked(w.kind, 1)
 		close(w.in)
+	}
+}
+
+// countLocked notes that so many more compute.
+func (p *Pool) countLocked(kind Kind, n int) {
+	p.free -= n
+	if kind == Large {
+		p.large += n
 	}
 }
 
 // nextLocked is whose turn it is in the line, or -1. Of a tenant what is small is the first that waits.
 func (p *Pool) nextLocked() int {
 	at := -1
+	if p.free == 0 {
+		return at
+	}
 	for i, t := range p.line {
-		fits := p.free > 0 && t.waiting[0].kind == Small || p.free > p.Reserved
+		fits := t.waiting[0].kind == Small || p.large < p.Slots-p.Reserved
 		if fits && (at < 0 || t.running < p.line[at].running) {
 			at = i
 		}

@@ -213,3 +213,40 @@ func TestT44_WhoAsksForTheSameSharesOneComputation(t *testing.T) {
 		}
 	})
 }
+
+// TestT44_SmallOnesOfOneTenantHoldUpNoLargeOne of another: what is reserved for small ones is a bound on the large ones, and no demand that
+// so many slots be free at once.
+func TestT44_SmallOnesOfOneTenantHoldUpNoLargeOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := compute.New(compute.Config{Slots: 2, Reserved: 1, Waiting: 10, Patience: 10 * time.Second})
+		ctx, stop := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for i := range 4 { // more than there are slots, so one always waits
+			wg.Go(func() {
+				time.Sleep(time.Duration(i) * time.Millisecond)
+				for ctx.Err() == nil {
+					turn, err := p.Enter(t.Context(), a, compute.Small)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					time.Sleep(5 * time.Millisecond)
+					turn.Leave()
+				}
+			})
+		}
+		time.Sleep(50 * time.Millisecond)
+		turn, err := p.Enter(t.Context(), b, compute.Large)
+		if err != nil {
+			t.Errorf("a large one of another tenant: %v", err)
+		} else {
+			if second, err := p.Enter(t.Context(), c, compute.Large); err == nil {
+				t.Error("a large one has the slot that is reserved for small ones")
+				second.Leave()
+			}
+			turn.Leave()
+		}
+		stop()
+		wg.Wait()
+	})
+}
