@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ type WebhookConfig struct {
 }
 
 // Webhook posts batches as JSON, signed as Standard Webhooks has it: the headers webhook-id, webhook-timestamp and webhook-signature, which is "v1," and the HMAC-SHA256 in base64 of
-// id, timestamp and body with dots between. The id is the batch's: one that is sent again has the same.
+// id, timestamp and body with dots between. The id is the batch's: the same batch has the same when it is sent again, and another one that begins alike has another.
 type Webhook struct {
 	url    string
 	secret []byte
@@ -83,7 +84,7 @@ func (w *Webhook) Send(ctx context.Context, b Batch) error {
 	if err != nil {
 		return fmt.Errorf("call the webhook: %w", err)
 	}
-	id, now := b.id(), strconv.FormatInt(time.Now().Unix(), 10)
+	id, now := b.id(body), strconv.FormatInt(time.Now().Unix(), 10)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "fairlead")
 	r.Header.Set("Webhook-Id", id)
@@ -107,16 +108,10 @@ func (w *Webhook) Send(ctx context.Context, b Batch) error {
 	return nil
 }
 
-// id tells batches apart. What it is of never changes.
-func (b Batch) id() string {
-	id := "audit_" + b.TenantID
-	for _, l := range b.Events {
-		return fmt.Sprintf("%s_%d_%d", id, l.Seq, b.Events[len(b.Events)-1].Seq)
-	}
-	for _, h := range b.Heads {
-		id += fmt.Sprintf("_head%d", h.Seq)
-	}
-	return id
+// id tells batches apart by all that is in them: who has a batch may drop another one of the same id.
+func (b Batch) id(body []byte) string {
+	sum := sha256.Sum256(body)
+	return "audit_" + b.TenantID + "_" + hex.EncodeToString(sum[:16])
 }
 
 // Signature is the value of the header webhook-signature.

@@ -63,8 +63,16 @@ func TestT48_AWebhookIsSigned(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if ids[0] != "audit_t1_5_6" || ids[1] != ids[0] {
+	more := batch(5, 6)
+	more.Heads = append(more.Heads, audit.Head{Tenant: "t1", Seq: 10})
+	if err := w.Send(t.Context(), more); err != nil {
+		t.Fatal(err)
+	}
+	if ids[1] != ids[0] || !strings.HasPrefix(ids[0], "audit_t1_") {
 		t.Errorf("ids %q: one that is sent again has the same", ids)
+	}
+	if ids[2] == ids[0] {
+		t.Error("with one more head it has the same id: who has the first one drops the head")
 	}
 	// The example of the Standard Webhooks specification.
 	key, err := forward.ParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n")

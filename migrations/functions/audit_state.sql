@@ -14,6 +14,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_te
 $$;
 
 -- A door across tenants: those of which the collector has not all events or all signed heads, and no API server is at it.
+-- Whose turn is longest ago comes first, whatever came of it: what a collector refuses of some tenants holds up no other's.
 CREATE OR REPLACE FUNCTION audit_undelivered(p_collector text, p_limit integer) RETURNS TABLE (o_tenant uuid, o_slug text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
   SELECT h.tenant_id, t.slug
@@ -21,5 +22,5 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_te
     LEFT JOIN LATERAL (SELECT d.* FROM audit_deliveries d WHERE d.tenant_id = h.tenant_id AND d.collector = p_collector OFFSET 0) d ON true
    WHERE coalesce(d.claimed_until < clock_timestamp(), true)
      AND (h.seq > coalesce(d.seq, 0) OR EXISTS (SELECT FROM audit_signatures s WHERE s.tenant_id = h.tenant_id AND s.seq > coalesce(d.head_seq, 0) OFFSET 0))
-   ORDER BY d.at NULLS FIRST, h.tenant_id LIMIT p_limit
+   ORDER BY d.claimed_until NULLS FIRST, h.tenant_id LIMIT p_limit
 $$;

@@ -17,6 +17,7 @@ const (
 	forwardEvery  = 2 * time.Second // give or take a fifth
 	forwardEvents = 100             // of a batch
 	forwardBytes  = 1 << 20         // of their details
+	forwardTurn   = 50              // batches of one tenant: then it is the next one's turn
 	forwardMost   = 3               // tenants whose batches may fail before the run ends: then the collector is away, and not a batch bad
 	pauseMost     = time.Minute     // between two attempts
 	lateAfter     = 5 * time.Minute // for which nothing was taken: then it is an error
@@ -105,7 +106,7 @@ func (f *forwarder) recovered() {
 	f.failing, f.pause = time.Time{}, 0
 }
 
-// tenant delivers all of one tenant.
+// tenant delivers what there is of one tenant, up to forwardTurn batches.
 func (f *forwarder) tenant(ctx context.Context, u store.Undelivered) (err error) {
 	d, err := f.store.ClaimDelivery(ctx, u.Tenant, f.sink.Name(), f.holder)
 	if err != nil || d == nil {
@@ -121,19 +122,23 @@ func (f *forwarder) tenant(ctx context.Context, u store.Undelivered) (err error)
 		defer cancel()
 		err = errors.Join(err, f.store.ReleaseDelivery(end, u.Tenant, f.sink.Name(), f.holder, pause))
 	}()
-	for {
+	for range forwardTurn {
+		before := *d
 		b, err := f.batch(ctx, u, d)
-		if err != nil || len(b.Events)+len(b.Heads) == 0 {
+		if err != nil || *d == before {
 			return err
 		}
-		if err := f.sink.Send(ctx, b); err != nil {
-			return err
+		if len(b.Events)+len(b.Heads) > 0 { // else retention has taken what there was
+			if err := f.sink.Send(ctx, b); err != nil {
+				return err
+			}
 		}
 		d.At = time.Now()
 		if mine, err := f.store.Delivered(ctx, u.Tenant, *d, f.holder); err != nil || !mine {
 			return err
 		}
 	}
+	return nil
 }
 
 // batch is what follows on d, which moves to its end.
@@ -146,6 +151,7 @@ func (f *forwarder) batch(ctx context.Context, u store.Undelivered, d *store.Aud
 	if gone := page.Anchor.Seq - d.Seq; gone > 0 && !d.At.IsZero() {
 		f.log.Error("retention has removed events of the audit that the collector has not", "tenant", u.Slug, "events", gone)
 	}
+	d.Seq = max(d.Seq, page.Anchor.Seq)
 	size := 0
 	for _, l := range page.Links {
 		if l.Event != nil && l.Event.Detail != nil {
@@ -161,7 +167,7 @@ func (f *forwarder) batch(ctx context.Context, u store.Undelivered, d *store.Aud
 		return b, err
 	}
 	for _, h := range heads {
-		if h.Seq <= max(d.Seq, page.Anchor.Seq) || len(page.Links) == 0 {
+		if h.Seq <= d.Seq || len(page.Links) == 0 {
 			b.Heads, d.HeadSeq = append(b.Heads, h), h.Seq
 		}
 	}

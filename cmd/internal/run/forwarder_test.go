@@ -259,3 +259,99 @@ func TestT21_CollectorsAreAskedForInFull(t *testing.T) {
 		}
 	}
 }
+
+// refuser is a collector that takes nothing of some tenants, as one behind a filter does, and notes of whom it has something.
+type refuser struct {
+	refuses map[string]bool
+	got     []string
+	more    func() // is done in each delivery
+}
+
+func (*refuser) Name() string { return "webhook" }
+
+func (r *refuser) Send(_ context.Context, b forward.Batch) error {
+	if r.refuses[b.TenantID] {
+		return fleet.ErrUnavailable
+	}
+	r.got = append(r.got, b.TenantID)
+	if r.more != nil {
+		r.more()
+	}
+	return nil
+}
+
+func withSink(t *testing.T, s *store.Store, to sink) *forwarder {
+	t.Helper()
+	return newForwarder(s, to, slog.New(slog.DiscardHandler))
+}
+
+// Tenants whose batches the collector refuses hold up no other's, however many they are: who was tried is behind who was not.
+func TestT48_WhatIsRefusedOfSomeHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	db, s, tenant := audited(t)
+	ids := []string{tenant.String()}
+	for range forwardMost {
+		more := db.Tenant(t)
+		write(t, s, more, 1)
+		ids = append(ids, more.String())
+	}
+	slices.Sort(ids) // as they come where none was tried
+	to := &refuser{refuses: map[string]bool{}}
+	for _, id := range ids[:forwardMost] {
+		to.refuses[id] = true
+	}
+	f := withSink(t, s, to)
+	for range 2 {
+		f.once(t.Context())
+		db.Exec(t, `UPDATE audit_deliveries SET claimed_until = claimed_until - interval '1 hour'`)
+		f.next = f.next.Add(-pauseMost)
+	}
+	if len(to.got) == 0 {
+		t.Error("the collector got nothing of the tenant that it refuses nothing of")
+	}
+}
+
+// One tenant that does things all the time has its turn as others have, and no more.
+func TestT48_ABusyTenantHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	_, s, busy := audited(t)
+	to := &refuser{}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	to.more = func() {
+		if len(to.got) > forwardTurn {
+			stop() // it would go on for ever
+			return
+		}
+		write(t, s, busy, 1)
+	}
+	f := withSink(t, s, to)
+	if f.once(ctx); len(to.got) != forwardTurn {
+		t.Errorf("%d deliveries in one turn", len(to.got))
+	}
+}
+
+// A tenant of which retention has taken all has nothing that is to be delivered: it is told once, and is not claimed again.
+func TestT48_WhereNothingIsLeftNothingIsTried(t *testing.T) {
+	t.Parallel()
+	db, s, tenant := audited(t)
+	c := newReceiver(t)
+	var log strings.Builder
+	f := forwarderTo(t, s, c, &log)
+	f.once(t.Context())
+	write(t, s, tenant, 2)
+	db.Exec(t, `SET session_replication_role = replica; UPDATE audit_events SET at = at - interval '500 days'; RESET session_replication_role`)
+	if _, err := s.CompactDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		f.once(t.Context())
+	}
+	us, err := s.Undelivered(t.Context(), "webhook", 10)
+	if err != nil || len(us) != 0 {
+		t.Errorf("%v, %v", us, err)
+	}
+	if n := strings.Count(log.String(), "level=ERROR"); n != 1 || !strings.Contains(log.String(), "events=2") {
+		t.Errorf("told %d times: %s", n, log.String())
+	}
+}
