@@ -23,9 +23,9 @@ const (
 	certificateBytes = 1 << 20             // more than any chain has
 )
 
-// Certificate is how a server proves itself: the pair of two files, which is taken anew when what they hold changes.
+// Certificate is how a server proves itself: the pair of two files, which is read again when what they hold changes.
 // New handshakes get the new pair at once, connections that are open go on. A pair that is broken, does not match or
-// has ended is logged once and not taken: the old one stays. nil is plaintext.
+// has ended is logged once and not used: the old one stays. So it is with one whose time has not begun, until then. nil is plaintext.
 type Certificate struct {
 	cert, key string
 	log       *slog.Logger
@@ -34,6 +34,7 @@ type Certificate struct {
 
 	current atomic.Pointer[tls.Certificate]
 	seen    [sha256.Size]byte // what was read last, good or not; only look uses it
+	early   bool              // it is good, and its time has not begun; only look uses it
 	warned  time.Time         // that the current one ends soon; only look uses it
 }
 
@@ -45,7 +46,7 @@ func newCertificate(cert, key string, log *slog.Logger, now func() time.Time) (*
 	}
 	c.seen = seen
 	c.current.Store(pair)
-	c.tellItsEnd(pair)
+	c.tellItsTime(pair)
 	return c, nil
 }
 
@@ -108,13 +109,13 @@ func (c *Certificate) run(ctx context.Context) error {
 	}
 }
 
-// look takes what the files hold, if it is new and good.
+// look takes what the files hold, if it is new and good. What is good but for its beginning is taken then.
 func (c *Certificate) look() {
 	pair, seen, err := c.read()
-	if seen != c.seen {
-		c.seen = seen
-		if err == nil && c.now().After(pair.Leaf.NotAfter) {
-			err = fmt.Errorf("it ended at %s", pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	early := err == nil && c.now().Before(pair.Leaf.NotBefore)
+	if seen != c.seen || c.early && !early {
+		if err == nil {
+			err = outOfTime(pair, c.now())
 		}
 		if err != nil {
 			c.log.Error("the new certificate is not used, the one before stays: put a pair that matches into --tls-cert and --tls-key", "error", err)
@@ -124,22 +125,37 @@ func (c *Certificate) look() {
 			c.log.Info("new handshakes get the new certificate", "names", pair.Leaf.DNSNames, "ends", pair.Leaf.NotAfter.UTC())
 		}
 	}
-	c.tellItsEnd(c.current.Load())
+	c.seen, c.early = seen, early
+	c.tellItsTime(c.current.Load())
 }
 
-// tellItsEnd warns once a day of a certificate that ends soon.
-func (c *Certificate) tellItsEnd(pair *tls.Certificate) {
+func outOfTime(pair *tls.Certificate, now time.Time) error {
+	switch {
+	case now.Before(pair.Leaf.NotBefore):
+		return fmt.Errorf("it begins at %s, and is used then", pair.Leaf.NotBefore.UTC().Format(time.RFC3339))
+	case now.After(pair.Leaf.NotAfter):
+		return fmt.Errorf("it ended at %s", pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// tellItsTime warns once a day of a certificate that ends soon, or is out of its time.
+func (c *Certificate) tellItsTime(pair *tls.Certificate) {
 	now := c.now()
 	left := pair.Leaf.NotAfter.Sub(now)
-	if left > certificateSoon || !c.warned.IsZero() && now.Sub(c.warned) < certificateDaily {
+	early := now.Before(pair.Leaf.NotBefore)
+	if left > certificateSoon && !early || !c.warned.IsZero() && now.Sub(c.warned) < certificateDaily {
 		return
 	}
 	c.warned = now
-	if left <= 0 {
+	switch {
+	case early:
+		c.log.Error("the certificate's time has not begun: clients refuse this server until then", "begins", pair.Leaf.NotBefore.UTC())
+	case left <= 0:
 		c.log.Error("the certificate has ended: clients refuse this server until there is a new one in --tls-cert and --tls-key", "ended", pair.Leaf.NotAfter.UTC())
-		return
+	default:
+		c.log.Warn("the certificate ends soon: put a new one into --tls-cert and --tls-key, no restart is needed", "ends", pair.Leaf.NotAfter.UTC())
 	}
-	c.log.Warn("the certificate ends soon: put a new one into --tls-cert and --tls-key, no restart is needed", "ends", pair.Leaf.NotAfter.UTC())
 }
 
 // read returns the pair and what identifies the state of the files, also of one that is no good.

@@ -263,6 +263,30 @@ func TestABrokenCertificateIsNotTaken(t *testing.T) {
 	}
 }
 
+// One whose time has not begun would be refused by every client. It waits, and is used then without a change of the files.
+func TestACertificateWhoseTimeHasNotBegunWaits(t *testing.T) {
+	t.Parallel()
+	w := newCertificateWorld(t, makeCertificate(t, 1, nextYear))
+	begins := w.now.Add(24 * time.Hour)
+	w.putPair(makeCertificate(t, 2, begins.Add(365*24*time.Hour)))
+	for range 3 {
+		w.c.look()
+	}
+	w.wantSerial(1)
+	w.wantLogged(1, "it begins at")
+	w.now = begins.Add(time.Minute)
+	for range 3 {
+		w.c.look()
+	}
+	w.wantSerial(2)
+	w.wantLogged(1, "new handshakes get the new certificate")
+	w.wantLogged(0, "has not begun")
+	w.now = begins.Add(-time.Hour)
+	w.open() // a server that starts with it serves, and says so
+	w.wantSerial(2)
+	w.wantLogged(1, "has not begun")
+}
+
 func TestACertificateThatEndsSoonIsTold(t *testing.T) {
 	t.Parallel()
 	w := newCertificateWorld(t, makeCertificate(t, 1, nextYear))
