@@ -98,7 +98,8 @@ type Guest struct {
 	net.Conn
 	door   *Door
 	from   netip.Prefix
-	called atomic.Int64 // when the last call came, or the connection; Unix nanoseconds
+	came   time.Time
+	called atomic.Int64 // how long after that the last call came; of no clock that is set
 	strict bool
 
 	// Guarded by Door.mu.
@@ -110,9 +111,8 @@ type Guest struct {
 // Admit returns nil if there is no room for one more; then it has closed raw. Of a source that has too many the new one is closed;
 // if there are too many in all, the oldest of the unproved ones is.
 func (d *Door) Admit(raw net.Conn) *Guest {
-	g := &Guest{Conn: raw, door: d, from: Source(raw.RemoteAddr())}
+	g := &Guest{Conn: raw, door: d, from: Source(raw.RemoteAddr()), came: time.Now()}
 	g.strict = d.isStruck(g.from)
-	g.called.Store(time.Now().UnixNano())
 	shed, refused := d.enter(g)
 	if refused != "" {
 		d.tell(refused, g)
@@ -168,7 +168,7 @@ func (d *Door) Flooded(remote net.Addr, what string, attrs ...slog.Attr) {
 func (d *Door) Wait(remote net.Addr) time.Duration { return d.call(Source(remote)) }
 
 // Called notes that a call came.
-func (g *Guest) Called() { g.called.Store(time.Now().UnixNano()) }
+func (g *Guest) Called() { g.called.Store(int64(time.Since(g.came))) }
 
 // Strict reports whether another connection of its source was ended for a flood just before it came.
 func (g *Guest) Strict() bool { return g.strict }
@@ -189,7 +189,7 @@ func (g *Guest) idleFor() time.Duration {
 	if g.place == nil {
 		return time.Hour
 	}
-	left := g.door.limits.Idle - time.Since(time.Unix(0, g.called.Load()))
+	left := g.door.limits.Idle - (time.Since(g.came) - time.Duration(g.called.Load()))
 	if left > 0 {
 		g.idle.Reset(left)
 		return left

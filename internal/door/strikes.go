@@ -48,8 +48,10 @@ func (s *sources) strike(from netip.Prefix) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	if _, known := s.struck[from]; !known && len(s.struck) >= maxSources && !s.sweep(now) {
-		return
+	if _, known := s.struck[from]; !known && len(s.struck) >= maxSources {
+		if s.sweep(now); len(s.struck) >= maxSources {
+			return
+		}
 	}
 	s.struck[from] = now
 }
@@ -87,28 +89,30 @@ func (s *sources) limiter(from netip.Prefix, now time.Time) *rate.Limiter {
 	if l := s.calls[from]; l != nil {
 		return l
 	}
-	if len(s.calls) >= maxSources && !s.sweep(now) {
-		return s.others
+	if len(s.calls) >= maxSources {
+		if s.sweep(now); len(s.calls) >= maxSources {
+			return s.others
+		}
 	}
 	l := s.newLimiter()
 	s.calls[from] = l
 	return l
 }
 
-// sweep forgets what bounds nobody any more, once in a second at most, and reports whether there is room. s.mu is held.
-func (s *sources) sweep(now time.Time) bool {
-	if now.Sub(s.swept) >= time.Second {
-		s.swept = now
-		for p, at := range s.struck {
-			if now.Sub(at) > struckFor {
-				delete(s.struck, p)
-			}
-		}
-		for p, l := range s.calls {
-			if l.TokensAt(now) >= float64(l.Burst()) {
-				delete(s.calls, p)
-			}
+// sweep forgets what bounds nobody any more, once in a second at most. s.mu is held.
+func (s *sources) sweep(now time.Time) {
+	if now.Sub(s.swept) < time.Second {
+		return
+	}
+	s.swept = now
+	for p, at := range s.struck {
+		if now.Sub(at) > struckFor {
+			delete(s.struck, p)
 		}
 	}
-	return len(s.struck) < maxSources && len(s.calls) < maxSources
+	for p, l := range s.calls {
+		if l.TokensAt(now) >= float64(l.Burst()) {
+			delete(s.calls, p)
+		}
+	}
 }
