@@ -112,8 +112,10 @@ func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, use
 			names = append(names, secretRef(use.Name))
 		}
 	}
-	for _, secrets := range through {
-		names = append(names, secrets...)
+	for _, uses := range through {
+		for _, use := range uses {
+			names = append(names, secretRef(use.Name))
+		}
 	}
 	if j.known, j.newest, err = a.asWritten(ctx, changes, names); err != nil {
 		return nil, nil, err
@@ -127,9 +129,9 @@ func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, use
 			}
 		}
 		for _, x := range u.extensions {
-			for _, secret := range through[x] {
-				if !j.may(ch, resource.Use{Kind: resource.UseSent, Name: secret.Name}) {
-					refused[u.change] = append(refused[u.change], faultThrough(x, secret, u.at(x)))
+			for _, use := range through[x] {
+				if !j.may(ch, use) {
+					refused[u.change] = append(refused[u.change], faultThrough(x, use, u.at(x)))
 				}
 			}
 		}
@@ -173,12 +175,12 @@ func (a *API) asWritten(ctx context.Context, changes []store.ResourceChange, of 
 	return known, newest, nil
 }
 
-// maxThrough bounds how far extensions that name extensions are followed.
+// maxThrough bounds how far extensions that name extensions are followed, a query for each step. What is further away may use any Secret.
 const maxThrough = 8
 
-// throughExtensions finds of each extension that is named the Secrets that it uses, itself or through others: who has a
+// throughExtensions finds of each extension that is named which Secrets it uses, itself or through others: who has a
 // proxy take the extension uses them.
-func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceChange, used []usesOf) (map[fleet.Ref][]fleet.Ref, error) {
+func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceChange, used []usesOf) (map[fleet.Ref][]resource.Use, error) {
 	var ask []fleet.Ref
 	for _, u := range used {
 		ask = append(ask, u.extensions...)
@@ -202,24 +204,28 @@ func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceCha
 		}
 		ask = next
 	}
-	out := map[fleet.Ref][]fleet.Ref{}
+	out := map[fleet.Ref][]resource.Use{}
 	for x := range names {
-		out[x] = secretsBelow(x, names)
+		out[x] = usesBelow(x, names)
 	}
 	return out, nil
 }
 
-// secretsBelow are the Secrets that x names, and what it names.
-func secretsBelow(x fleet.Ref, names map[fleet.Ref][]fleet.Ref) (out []fleet.Ref) {
+// usesBelow are the uses of the Secrets that x names, and what it names; of any Secret where names does not have an extension.
+func usesBelow(x fleet.Ref, names map[fleet.Ref][]fleet.Ref) (out []resource.Use) {
 	seen := map[fleet.Ref]bool{x: true}
 	for ask := []fleet.Ref{x}; len(ask) > 0; {
 		next := ask[0]
 		ask = ask[1:]
-		for _, r := range names[next] {
+		below, followed := names[next]
+		if !followed {
+			return append(out, resource.Use{Kind: resource.UseSent, Any: true})
+		}
+		for _, r := range below {
 			switch {
 			case seen[r]:
 			case r.Type == fleet.Secret:
-				out = append(out, r)
+				out = append(out, resource.Use{Kind: resource.UseSent, Name: r.Name})
 			case r.Type == fleet.Extension:
 				ask = append(ask, r)
 			}

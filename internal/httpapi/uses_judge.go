@@ -78,9 +78,12 @@ func (j *judge) fault(ch store.ResourceChange, use resource.Use) oapi.FieldError
 }
 
 // faultThrough tells of a Secret that is used by an extension which is named.
-func faultThrough(x, secret fleet.Ref, pointer string) oapi.FieldError {
-	return oapi.FieldError{Pointer: &pointer, Code: codeUsesSecret, Detail: fmt.Sprintf(
-		"this takes the extension %q, which uses the secret %q: %s. %s", x.Name, secret.Name, usersOfAny, howToAsk(secret.Name))}
+func faultThrough(x fleet.Ref, use resource.Use, pointer string) oapi.FieldError {
+	which := fmt.Sprintf("which uses the secret %q: %s. %s", use.Name, usersOfAny, howToAsk(use.Name))
+	if use.Any {
+		which = fmt.Sprintf("which names others more than %d deep, and they may use any secret of the fleet: %s. %s", maxThrough, usersOfAny, howToAsk("*"))
+	}
+	return oapi.FieldError{Pointer: &pointer, Code: codeUsesSecret, Detail: fmt.Sprintf("this takes the extension %q, %s", x.Name, which)}
 }
 
 func howToAsk(name string) string {

@@ -210,6 +210,13 @@ func TestT47_AnExtensionIsUsedByWhoTakesIt(t *testing.T) {
 	w.do(http.MethodPut, w.at("resources", "extensions", "y"), asDocument(composite)).isWritten(nil)
 	w.do(http.MethodPut, w.at("resources", "listeners", "l"), asDocument(takes("y")), editor...).isProblem(403, "uses_secret", "/body"+at)
 	w.do(http.MethodPut, w.at("resources", "listeners", "l"), asDocument(takes("z")), editor...).isWritten(nil)
+	last := "y"
+	for i := range 12 { // however long the way to the Secret is
+		name := fmt.Sprint("y", i)
+		w.do(http.MethodPut, w.at("resources", "extensions", name), asDocument(strings.NewReplacer(`"name": "y"`, `"name": "`+name+`"`, `"name": "x"`, `"name": "`+last+`"`).Replace(composite))).isWritten(nil)
+		last = name
+	}
+	w.do(http.MethodPut, w.at("resources", "listeners", "l"), asDocument(takes(last)), editor...).isProblem(403, "uses_secret", "/body"+at)
 	var out oapi.WriteResult
 	w.do(http.MethodPut, w.at("resources", "listeners", "l"), asDocument(takes("y")), "Authorization", granted).isWritten(&out)
 	w.do(http.MethodDelete, w.at("resources", "listeners", "l"), "").is(200, nil)
