@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ type SyslogConfig struct {
 
 // Syslog sends each event and each head as a message after RFC 5424, of the facility "log audit", over TLS (RFC 5425) or, on this machine, TCP (RFC 6587): each with its length before
 // it. Syslog has no answer. So a batch has a connection of its own, which is closed on our side: the receiver that has read all closes its side too, and that is
-// taken for its receipt. What comes after a message that was not read is a reset, or nothing, and the batch is sent again.
+// taken for its receipt; an end that comes before ours is none. What comes after a message that was not read is a reset, or nothing, and the batch is sent again.
 type Syslog struct {
 	address, host string
 	tls           *tls.Config // nil: plaintext
@@ -78,6 +79,9 @@ func (s *Syslog) Send(ctx context.Context, b Batch) (err error) {
 	if _, err := conn.Write(text); err != nil {
 		return fmt.Errorf("write to syslog: %w", err)
 	}
+	if err := open(ctx, conn); err != nil {
+		return err
+	}
 	if err := conn.CloseWrite(); err != nil {
 		return fmt.Errorf("write to syslog: %w", err)
 	}
@@ -85,6 +89,21 @@ func (s *Syslog) Send(ctx context.Context, b Batch) (err error) {
 		return fmt.Errorf("wait until syslog has read all: %w", errors.Join(err, fleet.ErrUnavailable))
 	}
 	return nil
+}
+
+// open verifies that the other side is open still: what ends before ours is no receipt.
+func open(ctx context.Context, conn net.Conn) error {
+	if err := conn.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+		return fmt.Errorf("wait for syslog: %w", err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("syslog ended the connection, or wrote to it, before it had all: %w", errors.Join(err, fleet.ErrUnavailable))
+	}
+	end, _ := ctx.Deadline()
+	if err := conn.SetReadDeadline(end); err != nil {
+		return fmt.Errorf("wait for syslog: %w", err)
+	}
+	return ctx.Err() //nolint:wrapcheck // what ended it may have been set before our deadline
 }
 
 func (s *Syslog) dial(ctx context.Context) (halfCloser, error) {

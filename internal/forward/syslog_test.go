@@ -139,3 +139,38 @@ func TestT48_SyslogThatIsNotReadIsNotTaken(t *testing.T) {
 		t.Error("nobody took it")
 	}
 }
+
+// What ends a connection before it has read all, as a proxy does that reaches no receiver, has taken nothing: its end comes before ours.
+func TestT48_SyslogThatEndsFirstTookNothing(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewTLSServer(nil) // for its certificate
+	defer srv.Close()
+	type halfCloser interface{ CloseWrite() error }
+	for scheme, wrap := range map[string]func(net.Conn) net.Conn{
+		"tcp": func(c net.Conn) net.Conn { return c },
+		"tcp+tls": func(c net.Conn) net.Conn {
+			s := tls.Server(c, srv.TLS)
+			if err := s.HandshakeContext(t.Context()); err != nil {
+				t.Error(err)
+			}
+			return s
+		},
+	} {
+		lis := listen(t)
+		receiver(t, lis, func(raw net.Conn) {
+			_ = wrap(raw).(halfCloser).CloseWrite() //nolint:forcetypeassert // both are
+			_, _ = io.Copy(io.Discard, raw)         // it comes, and nobody reads it
+			_ = raw.Close()
+		})
+		s, err := forward.NewSyslog(forward.SyslogConfig{URL: scheme + "://" + lis.Addr().String(), TLS: trust(srv)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := batch(1)
+		detail := `"` + strings.Repeat("x", 16<<20) + `"` // more than is under way at once
+		b.Events[0].Event.Detail = &detail
+		if err := s.Send(t.Context(), b); err == nil {
+			t.Errorf("%s: it is taken", scheme)
+		}
+	}
+}
