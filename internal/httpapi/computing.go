@@ -69,7 +69,7 @@ func (a *API) computeReading(ctx context.Context, bytes int, f func(step func() 
 // errStopping: nothing was done.
 var errStopping = &problem{
 	status: http.StatusServiceUnavailable, code: "unavailable", retry: retryAfter,
-	detail: "this server stops, and what was asked for would have taken longer than it has: repeat the request",
+	detail: "this server stops before the request would be done, and nothing was done: repeat it",
 }
 
 // busy tells of a computation that did not get its turn.
@@ -77,9 +77,9 @@ func busy(e *compute.BusyError) *problem {
 	p := refuse(http.StatusServiceUnavailable, "timeout", "")
 	p.retry = retryAfter
 	if e.Crowded {
-		p.detail = "so many of the tenant's requests wait for a processor that this one did not, and did nothing: repeat it, or make fewer requests at the same time"
+		p.detail = "too many of the tenant's requests wait for a processor, and nothing was done: repeat the request, or send fewer at the same time"
 	} else {
-		p.detail = fmt.Sprintf("this server's other requests had its processors for the %v that this one may wait, and it did nothing: repeat it, or send less at once", e.Patience)
+		p.detail = fmt.Sprintf("no processor was free within %v, and nothing was done: repeat the request, or send less at once", e.Patience)
 	}
 	return p
 }

@@ -84,7 +84,7 @@ func TestT44_WhoGetsNoTurnIsTold(t *testing.T) {
 	defer leave()
 	late := w.do(http.MethodPost, w.at("plan"), largeDocument())
 	late.isProblem(503, "timeout", "")
-	if late.header.Get("Retry-After") != "1" || !strings.Contains(string(late.body), "processors") || strings.Contains(string(late.body), "database") {
+	if late.header.Get("Retry-After") != "1" || !strings.Contains(string(late.body), "no processor was free") || strings.Contains(string(late.body), "database") {
 		t.Errorf("%v %s", late.header, late.body)
 	}
 	w.api.computing.Waiting = 0

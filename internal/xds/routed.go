@@ -3,12 +3,10 @@ package xds
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"time"
 
-	"golang.org/x/time/rate"
 	"google.golang.org/grpc/metadata"
 
 	"fairlead/internal/fleet"
@@ -51,16 +49,6 @@ func relayed(ctx context.Context, method string) bool {
 // relayTypes are what gRPC clients ask for.
 var relayTypes = []fleet.Type{fleet.Listener, fleet.Route, fleet.Cluster, fleet.Endpoint}
 
-// routedCalls tell of calls that were routed, a line a second at most. It is safe for concurrent use.
-type routedCalls struct {
-	refused atomic.Int64
-	told    rate.Sometimes
-}
-
-func newRoutedCalls() *routedCalls {
-	return &routedCalls{told: rate.Sometimes{First: 1, Interval: time.Second}}
-}
-
 // admitRouted refuses a call that speaks for the proxy that routed it (T46): the credential is not its own. What a router adds can be left
 // out by who configures it, so this finds the careless, and the guard rules and the bootstrap do the rest. only: it is let in
 // for the types of a gRPC client alone.
@@ -78,16 +66,13 @@ func (s *Server) admitRouted(ctx context.Context, id Identity, method string) (o
 	if tell := s.cfg.Denied; tell != nil {
 		tell(id, fleet.DeniedRouted, "", remote(ctx))
 	}
-	n := s.routed.refused.Add(1)
-	s.routed.told.Do(func() {
-		s.log.Warn("a call was refused: it came through a proxy, which has lent it its credential", "header", by, "tenant", id.Key.Tenant, "fleet", id.Key.Fleet,
-			"credential", id.Credential, "remote", remote(ctx), "refused", n)
-	})
+	s.say(slog.LevelWarn, addressOf(ctx), "a call was refused: it came through a proxy, which has lent it its credential", slog.String("header", by),
+		slog.Any("tenant", id.Key.Tenant), slog.Any("fleet", id.Key.Fleet), slog.Any("credential", id.Credential))
 	return false, errRouted(by)
 }
 
 func errRouted(by string) error {
-	return fmt.Errorf("the call has the header %s, which a proxy on its way adds and no xDS client: it speaks with the credential of that proxy. Route nothing to the cluster of the proxy's bootstrap; "+
+	return fmt.Errorf("the call has the header %s, which no xDS client sends: a proxy routed the call and lent it its credential. Route nothing to the cluster of the proxy's bootstrap; "+
 		"where a load balancer stands before this server, start it with --allow-proxied: %w", by, fleet.ErrForbidden)
 }
 

@@ -133,7 +133,6 @@ type Server struct {
 	entry    *door.Door
 	arrivals *arrivals
 	refusals refusals
-	routed   *routedCalls
 }
 
 // New checks the configuration.
@@ -149,7 +148,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.Limits = cfg.Limits.withDefaults()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd), routed: newRoutedCalls()}
+	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd)}
 	context.AfterFunc(ctx, func() { close(s.drain) })
 	l := cfg.Limits
 	s.entry = door.New(door.Limits{Unproved: l.Unauthenticated, PerAddress: l.UnauthenticatedPerAddress, Idle: l.UnauthenticatedIdle, Calls: l.UnauthenticatedCalls}, door.NewLog(s.log))
