@@ -95,9 +95,7 @@ func New(c Config) (*API, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
 	})
 	a.tail, a.heartbeat = newTail(c.Store, time.Now), streamHeartbeat
-	a.facts = newFactBook(func(ctx context.Context, k fleet.Key, after fleet.Revision, f func(store.Resource)) (fleet.Revision, error) {
-		return c.Store.Overview(ctx, k.Tenant, k.Fleet, after, f)
-	})
+	a.facts = newFactBook(c.Store)
 	a.limits, a.pace = newLimitsBook(time.Now, c.Store.Limits), newPace(time.Now)
 	a.denied = newDenials(time.Now)
 	a.guesses, a.comparisons = newGuesses(time.Now), newDenials(time.Now)

@@ -23,20 +23,27 @@ const (
 	readersOfFacts = 2
 )
 
-// factBook keeps the facts of resources, so that only what changed is read again.
+// fleetReader reads whole fleets. A store does.
+type fleetReader interface {
+	Stands(ctx context.Context, t fleet.TenantID, id fleet.ID) (store.Seen, error)
+	Overview(ctx context.Context, t fleet.TenantID, id fleet.ID, after fleet.Revision, f func(store.Resource)) (store.Seen, error)
+}
+
+// factBook keeps the facts of resources, so that only what changed is read again, and nothing where nothing did.
 type factBook struct {
-	overview func(ctx context.Context, k fleet.Key, after fleet.Revision, f func(store.Resource)) (fleet.Revision, error)
-	turns    *compute.Pool
+	reader fleetReader
+	turns  *compute.Pool
 
 	mu     sync.Mutex // guards fleets and kept
 	fleets map[fleet.Key]knownFacts
 	kept   int // in all fleets
 }
 
-// knownFacts are the facts of a fleet at a revision.
+// knownFacts are a fleet's resources where it stood there, and the facts of their contents. They are shared: nobody changes them.
 type knownFacts struct {
-	at    fleet.Revision
-	facts map[content]*resource.Facts
+	at        store.Seen
+	resources []findings.Resource
+	facts     map[content]*resource.Facts
 }
 
 // content is what facts depend on.
@@ -45,8 +52,8 @@ type content struct {
 	version string
 }
 
-func newFactBook(overview func(context.Context, fleet.Key, fleet.Revision, func(store.Resource)) (fleet.Revision, error)) *factBook {
-	return &factBook{overview: overview, turns: compute.New(compute.Config{Slots: min(readersOfFacts, max(1, runtime.GOMAXPROCS(0)-1)), Waiting: readingWaits, Patience: computingPatience}), fleets: map[fleet.Key]knownFacts{}}
+func newFactBook(reader fleetReader) *factBook {
+	return &factBook{reader: reader, turns: compute.New(compute.Config{Slots: min(readersOfFacts, max(1, runtime.GOMAXPROCS(0)-1)), Waiting: readingWaits, Patience: computingPatience}), fleets: map[fleet.Key]knownFacts{}}
 }
 
 // read returns the fleet's resources with their facts, and of which revision they are. It calls begin when it has its
@@ -61,26 +68,35 @@ func (b *factBook) read(ctx context.Context, k fleet.Key, begin func()) ([]findi
 	b.mu.Lock()
 	old, again := b.fleets[k]
 	b.mu.Unlock()
-	out, now, complete, err := b.readAfter(ctx, k, old, again)
+	if again {
+		at, err := b.reader.Stands(ctx, k.Tenant, k.Fleet)
+		if err != nil {
+			return nil, 0, err //nolint:wrapcheck // it says which fleet
+		}
+		if at == old.at {
+			return old.resources, at.Revision, nil
+		}
+	}
+	now, complete, err := b.readAfter(ctx, k, old, again)
 	if err == nil && !complete { // a failover has taken revisions back
-		out, now, _, err = b.readAfter(ctx, k, knownFacts{}, false)
+		now, _, err = b.readAfter(ctx, k, knownFacts{}, false)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
 	b.keep(k, now)
-	return out, now.at, nil
+	return now.resources, now.at.Revision, nil
 }
 
 // readAfter reads what changed after what is known. It is not complete if something was neither
 // known nor read.
-func (b *factBook) readAfter(ctx context.Context, k fleet.Key, old knownFacts, again bool) (out []findings.Resource, now knownFacts, complete bool, err error) {
+func (b *factBook) readAfter(ctx context.Context, k fleet.Key, old knownFacts, again bool) (now knownFacts, complete bool, err error) {
 	after := fleet.Revision(-1)
 	if again {
-		after = old.at
+		after = old.at.Revision
 	}
 	now.facts, complete = make(map[content]*resource.Facts, len(old.facts)), true
-	now.at, err = b.overview(ctx, k, after, func(r store.Resource) {
+	now.at, err = b.reader.Overview(ctx, k.Tenant, k.Fleet, after, func(r store.Resource) {
 		key := content{r.Type, r.Version}
 		facts := old.facts[key]
 		switch {
@@ -94,11 +110,11 @@ func (b *factBook) readAfter(ctx context.Context, k fleet.Key, old knownFacts, a
 		default:
 			now.facts[key] = facts
 		}
-		out = append(out, findings.Resource{
+		now.resources = append(now.resources, findings.Resource{
 			Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: valuesIn(r.Type, r.Summary),
 		})
 	})
-	return out, now, complete, err
+	return now, complete, err //nolint:wrapcheck // it says which fleet
 }
 
 // keep makes room by forgetting other fleets. One that is too large by itself is read each time.

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"fairlead/internal/compute"
@@ -23,32 +22,29 @@ func (a *API) ListFindings(ctx context.Context, r oapi.ListFindingsRequestObject
 	if err != nil {
 		return nil, err
 	}
-	found, at := of.found, of.at
-	out := oapi.ListFindings200JSONResponse{Revision: int64(at), Items: []oapi.Finding{}}
-	out.Errors, out.Warnings, out.Infos = findings.Count(found)
-	found = slices.DeleteFunc(slices.Clone(found), func(f findings.Finding) bool {
-		p := r.Params
-		return p.Severity != nil && f.Severity != findings.Severity(*p.Severity) || p.Code != nil && f.Code != findings.Code(*p.Code) ||
-			p.Type != nil && f.Type != typeOf(*p.Type) || p.Name != nil && f.Name != *p.Name || from != nil && findings.Compare(f.Key(), *from) <= 0
-	})
-	if limit := pageLimit(r.Params.Limit); len(found) > limit {
-		last := found[limit-1].Key()
-		for limit < len(found) && found[limit].Key() == last { // a cursor cannot stand between them
-			limit++
+	out := oapi.ListFindings200JSONResponse{Revision: int64(of.at), Items: []oapi.Finding{}, Errors: of.errors, Warnings: of.warnings, Infos: of.infos}
+	p, limit := r.Params, pageLimit(r.Params.Limit)
+	var last [9]string
+	for i := range of.found {
+		f := &of.found[i]
+		if p.Severity != nil && f.Severity != findings.Severity(*p.Severity) || p.Code != nil && f.Code != findings.Code(*p.Code) ||
+			p.Type != nil && f.Type != typeOf(*p.Type) || p.Name != nil && f.Name != *p.Name || from != nil && findings.Compare(f.Key(), *from) <= 0 {
+			continue
 		}
-		if limit < len(found) {
+		if len(out.Items) >= limit && f.Key() != last { // a cursor cannot stand between equal ones
 			out.NextCursor = next(cursor{List: "findings", Key: &last})
+			break
 		}
-		found = found[:limit]
+		out.Items, last = append(out.Items, findingOf(*f)), f.Key()
 	}
-	out.Items = each(found, findingOf)
 	return out, nil
 }
 
 // checked is what was found in a fleet, at a revision. It is shared: nobody changes it.
 type checked struct {
-	found []findings.Finding
-	at    fleet.Revision
+	found                   []findings.Finding
+	errors, warnings, infos int // of found
+	at                      fleet.Revision
 }
 
 // findings looks at the whole fleet of the call, once for all who ask at the same time.
@@ -75,6 +71,7 @@ func (a *API) check(ctx context.Context, begin func()) (out checked, err error) 
 	err = a.compute(ctx, kind, func(step func() error) (err error) {
 		f.Step = step
 		out.found, err = findings.Check(f)
+		out.errors, out.warnings, out.infos = findings.Count(out.found)
 		return err
 	})
 	return out, err

@@ -123,43 +123,60 @@ func TestFindingsBadInput(t *testing.T) {
 	}
 }
 
-// TestFactsAreReadOnce: of a fleet that is known only what changed is read, and where what
+// aFleet is read.
+type aFleet struct {
+	rows   []store.Resource
+	at     store.Seen
+	after  []fleet.Revision // what it was asked for
+	bodies int              // that were read
+}
+
+func (f *aFleet) Stands(context.Context, fleet.TenantID, fleet.ID) (store.Seen, error) {
+	return f.at, nil
+}
+
+func (f *aFleet) Overview(_ context.Context, _ fleet.TenantID, _ fleet.ID, after fleet.Revision, give func(store.Resource)) (store.Seen, error) {
+	f.after = append(f.after, after)
+	for _, r := range f.rows {
+		if r.Revision > after {
+			r.Body = []byte("\n\x01" + r.Name)
+			f.bodies++
+		}
+		give(r)
+	}
+	return f.at, nil
+}
+
+// TestFactsAreReadOnce: of a fleet that is known only what changed is read, of one that stands where it stood nothing, and where what
 // is kept does not fit, all of it.
 func TestFactsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	cluster := func(name, version string, rev fleet.Revision) store.Resource {
 		return store.Resource{Row: fleet.Row{Type: fleet.Cluster, Name: name, Version: version, Revision: rev}}
 	}
-	rows, head, asked, read := []store.Resource{cluster("a", "1", 1), cluster("b", "2", 2)}, fleet.Revision(2), []fleet.Revision{}, 0
-	b := newFactBook(func(_ context.Context, _ fleet.Key, after fleet.Revision, f func(store.Resource)) (fleet.Revision, error) {
-		asked = append(asked, after)
-		for _, r := range rows {
-			if r.Revision > after {
-				r.Body = []byte("\n\x01" + r.Name)
-				read++
-			}
-			f(r)
-		}
-		return head, nil
-	})
+	stands := func(rev fleet.Revision) store.Seen { return store.Seen{Revision: rev, Token: fleet.NewToken()} }
+	f := &aFleet{rows: []store.Resource{cluster("a", "1", 1), cluster("b", "2", 2)}, at: stands(2)}
+	b := newFactBook(f)
 	want := func(what string, bodies int, after ...fleet.Revision) {
 		t.Helper()
-		asked, read = nil, 0
+		f.after, f.bodies = nil, 0
 		rs, at, err := b.read(t.Context(), fleet.Key{Fleet: fleet.ID{1}}, func() {})
-		if err != nil || at != head || len(rs) != len(rows) || slices.ContainsFunc(rs, func(r findings.Resource) bool { return r.Facts == nil }) {
+		if err != nil || at != f.at.Revision || len(rs) != len(f.rows) || slices.ContainsFunc(rs, func(r findings.Resource) bool { return r.Facts == nil }) {
 			t.Errorf("%s: %v at %d, %v", what, rs, at, err)
 		}
-		if !slices.Equal(asked, after) || read != bodies {
-			t.Errorf("%s: asked after %v, want %v; %d bodies, want %d", what, asked, after, read, bodies)
+		if !slices.Equal(f.after, after) || f.bodies != bodies {
+			t.Errorf("%s: asked after %v, want %v; %d bodies, want %d", what, f.after, after, f.bodies, bodies)
 		}
 	}
 	want("unknown", 2, -1)
-	want("known", 0, 2)
-	rows[1], head = cluster("b", "3", 3), 3
+	want("known", 0)
+	f.rows[1], f.at = cluster("b", "3", 3), stands(3)
 	want("one changed", 1, 2)
-	rows[1], head = cluster("b", "4", 2), 2
+	f.rows[1], f.at = cluster("b", "4", 2), stands(2)
 	want("another past", 2, 3, -1)
-	want("known again", 0, 2)
+	want("known again", 0)
+	f.rows[1], f.at = cluster("b", "5", 2), stands(2)
+	want("the same number, another past", 2, 2, -1)
 	if b.kept != 2 {
 		t.Errorf("%d are kept", b.kept)
 	}

@@ -13,7 +13,7 @@ import (
 // look returns "type/name@variant" of each resource, with the body where it was read.
 func (w *world) look(after fleet.Revision) (out []string, at fleet.Revision) {
 	w.Helper()
-	at, err := w.app.Overview(w.Context(), w.tenant, w.fleet, after, func(r store.Resource) {
+	seen, err := w.app.Overview(w.Context(), w.tenant, w.fleet, after, func(r store.Resource) {
 		line := fmt.Sprintf("%s/%s@%s %d %s", r.Type, r.Name, r.Variant, len(r.Derived.Refs), r.Selector)
 		if r.Body != nil {
 			line += " " + string(r.Body)
@@ -21,8 +21,13 @@ func (w *world) look(after fleet.Revision) (out []string, at fleet.Revision) {
 		out = append(out, line)
 	})
 	w.ok(err)
+	stands, err := w.app.Stands(w.Context(), w.tenant, w.fleet)
+	w.ok(err)
+	if stands != seen {
+		w.Errorf("it stands at %v, and was read at %v", stands, seen)
+	}
 	slices.Sort(out)
-	return out, at
+	return out, seen.Revision
 }
 
 func TestOverview(t *testing.T) {
@@ -42,6 +47,9 @@ func TestOverview(t *testing.T) {
 	want("what changed", 1, 2, "clusters/c@eu 0 node.id=x 3", "listeners/edge@ 4 ", "secrets/s@ 0 ")
 	want("nothing changed", 2, 2, "clusters/c@eu 0 node.id=x", "listeners/edge@ 4 ", "secrets/s@ 0 ")
 	if _, err := w.app.Overview(w.Context(), w.tenant, fleet.NewID(), -1, nil); !errors.Is(err, fleet.ErrNotFound) {
+		t.Errorf("no fleet: %v", err)
+	}
+	if _, err := w.app.Stands(w.Context(), w.tenant, fleet.NewID()); !errors.Is(err, fleet.ErrNotFound) {
 		t.Errorf("no fleet: %v", err)
 	}
 }
