@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"time"
 
 	"fairlead/internal/audit"
@@ -14,13 +15,14 @@ import (
 )
 
 const (
-	forwardEvery  = 2 * time.Second // give or take a fifth
-	forwardEvents = 100             // of a batch
-	forwardBytes  = 1 << 20         // of their details
-	forwardTurn   = 50              // batches of one tenant: then it is the next one's turn
-	forwardMost   = 3               // tenants whose batches may fail before the run ends: then the collector is away, and not a batch bad
-	pauseMost     = time.Minute     // between two attempts
-	lateAfter     = 5 * time.Minute // for which nothing was taken: then it is an error
+	forwardEvery  = 2 * time.Second  // give or take a fifth
+	forwardEvents = 100              // of a batch
+	forwardBytes  = 1 << 20          // of their details
+	forwardTurn   = 50               // batches of one tenant: then it is the next one's turn
+	forwardMost   = 3                // tenants whose batches may fail before the run ends: then the collector is away, and not a batch bad
+	pauseMost     = time.Minute      // between two attempts
+	failingKept   = 10 * time.Minute // after the last attempt: another server may have delivered since
+	lateAfter     = 5 * time.Minute  // for which nothing was taken: then it is an error
 )
 
 // sink takes batches: a collector.
@@ -44,13 +46,19 @@ type forwarder struct {
 	log    *slog.Logger
 	holder fleet.ServerID
 
-	pause   time.Duration // after the last failure; 0: there was none since the last success
+	pause   time.Duration // after a run in which nothing was taken; 0: something was
 	next    time.Time     // not before
-	failing time.Time     // since when; zero: it is not
+	failing map[fleet.TenantID]*failing
+}
+
+// failing is a tenant of which the last batch was not taken. Another server may have delivered it since.
+type failing struct {
+	since, last time.Time
+	pause       time.Duration // before the next attempt
 }
 
 func newForwarder(s *store.Store, to sink, log *slog.Logger) *forwarder {
-	return &forwarder{store: s, sink: to, log: log.With("collector", to.Name()), holder: fleet.NewServerID()}
+	return &forwarder{store: s, sink: to, log: log.With("collector", to.Name()), holder: fleet.NewServerID(), failing: map[fleet.TenantID]*failing{}}
 }
 
 func (f *forwarder) run(ctx context.Context) error {
@@ -67,61 +75,87 @@ func (f *forwarder) once(ctx context.Context) (failed bool) {
 		f.log.Warn("the audit is not delivered: the database does not answer", "error", err)
 		return true
 	}
-	failures := 0
+	taken, failures := 0, 0
 	for _, u := range us {
-		err := lifecycle.Contain(f.log, "the delivery of an audit", func() error { return f.tenant(ctx, u) }, "tenant", u.Tenant)
-		if ctx.Err() != nil {
+		mine, err := f.tenant(ctx, u)
+		switch {
+		case ctx.Err() != nil:
 			return true
+		case err != nil:
+			failures++
+		case mine:
+			taken++
 		}
-		if err == nil {
-			continue
-		}
-		f.failed(u, err)
-		if failures++; failures == forwardMost {
+		if failures == forwardMost {
 			break
 		}
 	}
-	if failures == 0 && len(us) > 0 {
-		f.recovered()
-	}
+	f.rest(taken, failures)
 	return failures > 0
 }
 
-func (f *forwarder) failed(u store.Undelivered, err error) {
-	if f.failing.IsZero() {
-		f.failing = time.Now()
+// rest leaves a collector alone that took nothing, for longer each time, and forgets tenants that were not tried for long.
+func (f *forwarder) rest(taken, failures int) {
+	now := time.Now()
+	switch {
+	case taken > 0:
+		f.pause = 0
+	case failures > 0:
+		f.pause = longer(f.pause)
+		f.next = now.Add(f.pause)
 	}
+	maps.DeleteFunc(f.failing, func(_ fleet.TenantID, x *failing) bool { return now.Sub(x.last) > failingKept })
+}
+
+func longer(pause time.Duration) time.Duration { return min(max(time.Second, 2*pause), pauseMost) }
+
+// failed returns for how long the tenant is left alone.
+func (f *forwarder) failed(u store.Undelivered, err error) time.Duration {
+	x := f.failing[u.Tenant]
+	if x == nil {
+		x = &failing{since: time.Now()}
+		f.failing[u.Tenant] = x
+	}
+	x.last, x.pause = time.Now(), longer(x.pause)
 	level := slog.LevelWarn
-	if time.Since(f.failing) > lateAfter {
+	if time.Since(x.since) > lateAfter {
 		level = slog.LevelError
 	}
-	f.next = time.Now().Add(f.pause)
-	f.log.Log(context.Background(), level, "the audit is not delivered, it is tried again", "tenant", u.Slug, "error", err, "since", f.failing, "pause", f.pause)
+	f.log.Log(context.Background(), level, "the audit is not delivered, it is tried again", "tenant", u.Slug, "error", err, "since", x.since, "pause", x.pause)
+	return x.pause
 }
 
-func (f *forwarder) recovered() {
-	if !f.failing.IsZero() {
-		f.log.Info("the audit is delivered again", "after", time.Since(f.failing))
+func (f *forwarder) recovered(u store.Undelivered) {
+	if x := f.failing[u.Tenant]; x != nil {
+		f.log.Info("the audit is delivered again", "tenant", u.Slug, "after", time.Since(x.since))
+		delete(f.failing, u.Tenant)
 	}
-	f.failing, f.pause = time.Time{}, 0
 }
 
-// tenant delivers what there is of one tenant, up to forwardTurn batches.
-func (f *forwarder) tenant(ctx context.Context, u store.Undelivered) (err error) {
+// tenant has one tenant's turn, unless it is another server's.
+func (f *forwarder) tenant(ctx context.Context, u store.Undelivered) (mine bool, err error) {
 	d, err := f.store.ClaimDelivery(ctx, u.Tenant, f.sink.Name(), f.holder)
-	if err != nil || d == nil {
-		return err
+	if err == nil && d == nil {
+		return false, nil
 	}
-	defer func() {
-		pause := time.Duration(0)
-		if err != nil {
-			f.pause = min(max(time.Second, 2*f.pause), pauseMost)
-			pause = f.pause
-		}
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), denialsEnd) // the server may be stopping
-		defer cancel()
-		err = errors.Join(err, f.store.ReleaseDelivery(end, u.Tenant, f.sink.Name(), f.holder, pause))
-	}()
+	if err == nil {
+		err = lifecycle.Contain(f.log, "the delivery of an audit", func() error { return f.deliver(ctx, u, d) }, "tenant", u.Tenant)
+	}
+	pause := time.Duration(0)
+	switch {
+	case ctx.Err() != nil: // the server stops, and another one may go on at once
+	case err != nil:
+		pause = f.failed(u, err)
+	default:
+		f.recovered(u)
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), denialsEnd)
+	defer cancel()
+	return true, errors.Join(err, f.store.ReleaseDelivery(end, u.Tenant, f.sink.Name(), f.holder, pause))
+}
+
+// deliver gives to the collector what there is of one tenant behind d, up to forwardTurn batches.
+func (f *forwarder) deliver(ctx context.Context, u store.Undelivered, d *store.AuditDelivery) error {
 	for range forwardTurn {
 		before := *d
 		b, err := f.batch(ctx, u, d)

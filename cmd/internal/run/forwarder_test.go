@@ -121,8 +121,8 @@ func TestT48_NoEventIsLostOnTheWayToACollector(t *testing.T) {
 		}
 		again(t, db, f)
 	}
-	if f.pause != 4e9 {
-		t.Errorf("the pause is %v", f.pause)
+	if f.pause != 4e9 || f.failing[tenant].pause != 4e9 {
+		t.Errorf("the pauses are %v and %+v", f.pause, f.failing[tenant])
 	}
 	if n := len(elsewhere.seqs); n > 0 {
 		t.Errorf("%d events went elsewhere", n)
@@ -308,6 +308,38 @@ func TestT48_WhatIsRefusedOfSomeHoldsUpNoOther(t *testing.T) {
 	}
 	if len(to.got) == 0 {
 		t.Error("the collector got nothing of the tenant that it refuses nothing of")
+	}
+}
+
+// What fails of one tenant is its own: others are not told to be delivered again, nor wait for its pause, and it becomes an error when it lasts.
+func TestT48_WhatFailsOfOneTenantIsItsOwn(t *testing.T) {
+	t.Parallel()
+	db, s, refused := audited(t)
+	other := db.Tenant(t)
+	to := &refuser{refuses: map[string]bool{refused.String(): true}}
+	var log strings.Builder
+	f := newForwarder(s, to, slog.New(slog.NewTextHandler(&log, nil)))
+	for n := range 3 {
+		write(t, s, other, 1)
+		f.once(t.Context())
+		if got := len(to.got); got != n+1 {
+			t.Fatalf("%d deliveries of the other tenant, want %d: %s", got, n+1, log.String())
+		}
+	}
+	again(t, db, f)
+	f.once(t.Context())
+	if f.failing[refused].pause != 2*time.Second || strings.Contains(log.String(), "delivered again") || strings.Contains(log.String(), "ERROR") {
+		t.Errorf("%+v: %s", f.failing, log.String())
+	}
+	again(t, db, f)
+	f.failing[refused].since = f.failing[refused].since.Add(-2 * lateAfter)
+	if f.once(t.Context()); strings.Count(log.String(), "level=ERROR") != 1 {
+		t.Errorf("what lasts is no error: %s", log.String())
+	}
+	to.refuses = nil
+	again(t, db, f)
+	if f.once(t.Context()); strings.Count(log.String(), "delivered again") != 1 || len(f.failing) != 0 {
+		t.Errorf("%+v: %s", f.failing, log.String())
 	}
 }
 
