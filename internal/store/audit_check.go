@@ -69,10 +69,10 @@ func (s *Store) KeepAudit(ctx context.Context, t fleet.TenantID) error {
 	return s.setAuditCheck(ctx, t, `UPDATE audit_checks SET claimed_until = clock_timestamp() + make_interval(secs => $1) WHERE tenant_id = app_tenant()`, auditClaim.Seconds())
 }
 
-// ReleaseAudit ends the claim. After a fault it goes on for an hour, so that what cannot be signed is told of once in it.
-func (s *Store) ReleaseAudit(ctx context.Context, t fleet.TenantID, fault bool) error {
+// ReleaseAudit ends the claim. After a fault that was told it goes on for an hour, so that what cannot be signed is told of once in it.
+func (s *Store) ReleaseAudit(ctx context.Context, t fleet.TenantID, told bool) error {
 	rest := time.Duration(0)
-	if fault {
+	if told {
 		rest = auditRest
 	}
 	return s.setAuditCheck(ctx, t, `UPDATE audit_checks SET claimed_until = clock_timestamp() + make_interval(secs => $1) WHERE tenant_id = app_tenant()`, rest.Seconds())

@@ -17,6 +17,8 @@ const (
 	auditEvery  = time.Minute // give or take a fifth
 	signEvents  = 1000        // after so many events a head is signed before its hour is over
 	auditAtOnce = 100         // tenants of one run; the next one goes on
+
+	releaseWithin = 5 * time.Second // a claim, when the server stops
 )
 
 // auditor signs the heads of the tenants' audits, hourly and after a thousand events, and verifies each chain once a day. Every API server has one; a tenant's
@@ -62,8 +64,13 @@ func (a auditor) tenant(ctx context.Context, d store.AuditDue) (err error) {
 	if err != nil || !mine {
 		return err
 	}
+	told := false // of a fault
+	defer func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin) // the server may be stopping
+		defer cancel()
+		err = errors.Join(err, a.store.ReleaseAudit(end, d.Tenant, told))
+	}()
 	var fault *audit.Fault
-	defer func() { err = errors.Join(err, a.store.ReleaseAudit(ctx, d.Tenant, fault != nil)) }()
 	keep := func() error { return a.store.KeepAudit(ctx, d.Tenant) }
 	if d.Sign {
 		var h *audit.Head
@@ -91,7 +98,9 @@ func (a auditor) tenant(ctx context.Context, d store.AuditDue) (err error) {
 	} else {
 		log.Error("an audit is not as it was written", "what", fault.What, "seq", fault.Seq, "detail", fault.Detail)
 	}
-	return a.store.SaveAuditCheck(ctx, d.Tenant, seq, fault)
+	err = a.store.SaveAuditCheck(ctx, d.Tenant, seq, fault)
+	told = fault != nil && err == nil
+	return err
 }
 
 // export writes the head where the database's owner does not reach. "fairlead audit --verify --heads" reads these lines.

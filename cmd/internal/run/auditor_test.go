@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"strings"
@@ -99,5 +100,59 @@ func TestT48_OneServerAuditsATenantAtATime(t *testing.T) {
 	db.Exec(t, `UPDATE audit_checks SET claimed_until = claimed_until - interval '6 minutes'`)
 	if a.once(t.Context()); !strings.Contains(out.String(), "audit head") {
 		t.Error(out.String())
+	}
+}
+
+// interrupted is a store whose first verification does not come to its end.
+type interrupted struct {
+	*store.Store
+	fault *audit.Fault // that signing finds; nil: none
+	how   func() error
+}
+
+func (i *interrupted) SignAudit(ctx context.Context, t fleet.TenantID, by audit.Signer, keep func() error) (*audit.Head, *audit.Fault, error) {
+	if i.fault != nil {
+		return nil, i.fault, nil
+	}
+	return i.Store.SignAudit(ctx, t, by, keep)
+}
+
+func (i *interrupted) VerifyAudit(ctx context.Context, t fleet.TenantID, by audit.Signer, keep func() error) (int64, *audit.Fault, error) {
+	if how := i.how; how != nil {
+		i.how = nil
+		return 0, nil, how()
+	}
+	return i.Store.VerifyAudit(ctx, t, by, keep)
+}
+
+// A server that stops while it verifies leaves the audit to the others at once, and not in five minutes.
+func TestT48_AServerThatStopsLeavesTheAuditToOthers(t *testing.T) {
+	t.Parallel()
+	_, s, tenant := audited(t)
+	ctx, stop := context.WithCancel(t.Context())
+	a := auditor{&interrupted{Store: s, how: func() error { stop(); return ctx.Err() }}, audit.NewSigner([]byte("x")), slog.New(slog.DiscardHandler)}
+	if !a.once(ctx) {
+		t.Error("the verification is said to have ended")
+	}
+	if mine, err := s.ClaimAudit(t.Context(), tenant); err != nil || !mine {
+		t.Errorf("another server has it: %v, %v", mine, err)
+	}
+}
+
+// A fault that is found when a head is signed is told, also where the verification fails at first.
+func TestT48_AFaultIsToldThoughTheVerificationFails(t *testing.T) {
+	t.Parallel()
+	_, s, tenant := audited(t)
+	var out bytes.Buffer
+	fault := &audit.Fault{What: audit.HeadMovedBack, Seq: 3, Detail: "x"}
+	a := auditor{&interrupted{s, fault, func() error { return fleet.ErrUnavailable }}, audit.NewSigner([]byte("x")), slog.New(slog.NewJSONHandler(&out, nil))}
+	for range 3 {
+		a.once(t.Context())
+	}
+	if n := strings.Count(out.String(), "not as it was written"); n != 1 {
+		t.Errorf("told %d times: %s", n, out.String())
+	}
+	if c, err := s.AuditCheck(t.Context(), tenant); err != nil || c.Fault == nil || c.Fault.What != audit.HeadMovedBack {
+		t.Errorf("%+v, %v", c, err)
 	}
 }

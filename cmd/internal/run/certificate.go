@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	certificateEvery = 5 * time.Second     // how often the files are read
+	certificateEvery = 5 * time.Second     // how often the files are read, give or take a fifth
 	certificateSoon  = 14 * 24 * time.Hour // before its end a certificate is warned of
 	certificateDaily = 24 * time.Hour      // and so often
 	certificateBytes = 1 << 20             // more than any chain has
@@ -97,16 +97,7 @@ func (c *Certificate) Components() []lifecycle.Component {
 }
 
 func (c *Certificate) run(ctx context.Context) error {
-	tick := time.NewTicker(c.every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			c.look()
-		}
-	}
+	return routine{log: c.log, name: "the look at the certificate", first: c.every, every: c.every, once: func(context.Context) bool { c.look(); return false }}.run(ctx)
 }
 
 // look takes what the files hold, if it is new and good. What is good but for its beginning is taken then.

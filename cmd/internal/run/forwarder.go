@@ -149,7 +149,7 @@ func (f *forwarder) tenant(ctx context.Context, u store.Undelivered) (mine bool,
 	default:
 		f.recovered(u)
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), denialsEnd)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
 	return true, errors.Join(err, f.store.ReleaseDelivery(end, u.Tenant, f.sink.Name(), f.holder, pause))
 }
