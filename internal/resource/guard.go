@@ -2,12 +2,13 @@ package resource
 
 import (
 	"bytes"
+	"maps"
 	slashpath "path"
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/structpb"
 )
 
 // guard collects what the rules name on a walk over a resource. Its cost is that of the
@@ -201,11 +202,19 @@ func each(v protoreflect.Value, fd protoreflect.FieldDescriptor, p place, f func
 	}
 }
 
-// The commands by which the text of a format reads what a rule guards.
-var (
-	environmentCommand = []byte("%ENVIRONMENT(")
-	fileCommand        = []byte("%FILE_CONTENT(")
-)
+// command is one by which the text of a format reads what a rule guards.
+type command struct {
+	called, named []byte
+	rule          Rule
+}
+
+var commands = []command{
+	{[]byte("%ENVIRONMENT("), []byte(`"ENVIRONMENT"`), RuleEnvironment},
+	{[]byte("%FILE_CONTENT("), []byte(`"FILE_CONTENT"`), RuleFiles},
+}
+
+// coalesce is the command whose argument is JSON that names others: %COALESCE({"operators": [{"command": ..., "param": ...}]})%.
+var coalesce = []byte("%COALESCE(")
 
 // texts looks for them in every text: a format can stand in too many fields to list.
 func (g *guard) texts(v protoreflect.Value, fd protoreflect.FieldDescriptor, p place) {
@@ -216,23 +225,41 @@ func (g *guard) texts(v protoreflect.Value, fd protoreflect.FieldDescriptor, p p
 		case []byte:
 			g.text(t, p)
 		case protoreflect.Message:
-			if freeForm[t.Descriptor().FullName()] {
-				b, err := protojson.Marshal(t.Interface())
-				if err != nil {
+			switch free := t.Interface().(type) {
+			case *structpb.Struct:
+				g.freeText(structpb.NewStructValue(free), p)
+			case *structpb.Value:
+				g.freeText(free, p)
+			case *structpb.ListValue:
+				g.freeText(structpb.NewListValue(free), p)
+			default:
+				if freeForm[t.Descriptor().FullName()] {
 					g.add(RuleCode, p.at) // what cannot be read may be anything
 				}
-				g.text(b, p)
 			}
 		}
 	})
 }
 
-func (g *guard) text(b []byte, p place) {
-	if bytes.Contains(b, environmentCommand) {
-		g.add(RuleEnvironment, p.at)
+// freeText looks for them in the texts and the keys of JSON, each by itself.
+func (g *guard) freeText(v *structpb.Value, p place) {
+	g.text([]byte(v.GetStringValue()), p)
+	for _, item := range v.GetListValue().GetValues() {
+		g.freeText(item, p)
 	}
-	if bytes.Contains(b, fileCommand) {
-		g.add(RuleFiles, p.at)
+	for _, key := range slices.Sorted(maps.Keys(v.GetStructValue().GetFields())) {
+		g.text([]byte(key), p)
+		g.freeText(v.GetStructValue().GetFields()[key], p)
+	}
+}
+
+func (g *guard) text(b []byte, p place) {
+	_, argument, coalesced := bytes.Cut(b, coalesce)
+	escaped := coalesced && bytes.IndexByte(argument, '\\') >= 0 // by \u0045 any name can be written, and by \" another COALESCE
+	for _, c := range commands {
+		if bytes.Contains(b, c.called) || escaped || coalesced && bytes.Contains(argument, c.named) {
+			g.add(c.rule, p.at)
+		}
 	}
 }
 

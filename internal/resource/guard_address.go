@@ -86,15 +86,20 @@ func (g *guard) target(text string, p place) {
 		texts = append(texts, rest)
 	}
 	for _, s := range texts {
-		for _, part := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(",/?#@", r) }) {
+		for _, part := range strings.FieldsFunc(s, separates) {
 			if plain, err := url.PathUnescape(part); err == nil {
 				part = plain
 			}
-			host, port := hostPort(part)
-			g.dial(host, port, p.at)
+			for _, one := range strings.FieldsFunc(part, separates) { // gRPC tells addresses apart after it has read the escapes
+				host, port := hostPort(one)
+				g.dial(host, port, p.at)
+			}
 		}
 	}
 }
+
+// separates reports whether addresses and the parts of a URI end at a character.
+func separates(r rune) bool { return strings.ContainsRune(",/?#@", r) }
 
 // hostPort takes a port off; 0 is none.
 func hostPort(s string) (host string, port uint32) {

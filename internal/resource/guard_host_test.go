@@ -12,7 +12,7 @@ func TestT22_Hosts(t *testing.T) {
 	for rule, hosts := range map[resource.Rule][]string{
 		resource.RuleLoopback: {
 			"127.0.0.1", "127.8.9.10", "127.1", "127.0.1", "2130706433", "0x7f000001", "0X7F.1", "0177.0.0.1", "017700000001", "0x7f.0.0.0x1", "0", "0.0.0.0", "0x0",
-			"::1", "::", "[::1]", "::1%lo", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1", "::ffff:7f00:1", "::ffff:0.0.0.0", "::127.0.0.1", "::ffff:0:127.0.0.1",
+			"::1", "::", "[::1]", "::1%lo", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1", "::ffff:7f00:1", "::ffff:0.0.0.0", "::ffff:127.0.0.1%1", "::ffff:7f00:1%lo", "::127.0.0.1%1", "::127.0.0.1", "::ffff:0:127.0.0.1",
 			"64:ff9b::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "2002:7f00:1::", "2002:7f00:1::abcd",
 			"localhost", "LOCALHOST", "localhost.", "localhost..", " localhost ", "a.localhost", "a.b.LocalHost.", "localhost.localdomain", "localhost6", "ip6-loopback",
 			"localtest.me", "x.localtest.me.", "lvh.me", "a.b.lvh.me", "vcap.me", "kubernetes.docker.internal",
@@ -23,7 +23,7 @@ func TestT22_Hosts(t *testing.T) {
 		},
 		resource.RuleLinkLocal: {
 			"169.254.169.254", "169.254.0.1", "2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "169.254.43518", "fe80::1", "fe80::1%eth0", "[fe80::1]",
-			"::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::", "fd00:ec2::254", "fd20:ce::254", "168.63.129.16", "100.100.100.200", "192.0.0.192",
+			"::ffff:169.254.169.254", "::ffff:169.254.169.254%2", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::", "fd00:ec2::254", "fd20:ce::254", "168.63.129.16", "100.100.100.200", "192.0.0.192",
 			"metadata", "Metadata.google.internal.", "METADATA.GOOGLE.INTERNAL..", "instance-data", "metadata.tencentyun.com", "ｍｅｔａｄａｔａ",
 			"169.254.169.254.sslip.io", "169-254-169-254.nip.io", "a9fea9fe.nip.io", "x-a9fea9fe.nip.io", "fe80--1.sslip.io", "100-100-100-200.nip.io", "169-254-169-254.example.com",
 		},
