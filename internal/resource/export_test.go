@@ -43,7 +43,7 @@ func WithoutGuardForTest(f func(line string, message protoreflect.FullName)) {
 	withoutSome(t.packages, guards, f)
 	withoutSome(t.messages, guards, func(line string, name protoreflect.FullName) { f(line, name) })
 	withoutSome(t.fields, func(name protoreflect.FullName, j judgedField) bool {
-		return j.class == classRule || j.class == classLogPath || j.class == classStateKey || j.class == classDialled && isText(name)
+		return j.class == classRule || j.class == classLogPath || j.class == classStateKey || j.class == classPort || j.class == classDialled && isText(name)
 	}, func(line string, _ protoreflect.FullName) { f(line, "") })
 	without(freeForm, func(line string) { f(line, "") })
 	without(clusterNames, func(line string) { f(line, "") })

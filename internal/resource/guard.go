@@ -120,6 +120,8 @@ func (g *guard) field(m protoreflect.Message, fd protoreflect.FieldDescriptor, p
 		if !harmlessState(m.Get(fd).String()) {
 			g.add(RuleRequestDestination, at.at)
 		}
+	case classPort:
+		g.port(uint32(m.Get(fd).Uint()), at.at) //nolint:gosec // a uint32
 	case classDialled:
 		if fd.Message() == nil {
 			each(m.Get(fd), fd, at, func(v protoreflect.Value, p place) { g.target(v.String(), p) })

@@ -61,6 +61,10 @@ func (g *guard) healthPort(m protoreflect.Message, p place) {
 	}
 }
 
+// port looks at a port at which the endpoints of a cluster are dialled beside their own. They may stand in
+// another resource and change alone, so it counts as one of the proxy's own machine.
+func (g *guard) port(port uint32, at *path) { g.dial("localhost", port, at) }
+
 // schemes of what a text names: by what else than a name or an address it leads.
 var schemes = map[string]Rule{
 	"unix": RulePipes, "unix-abstract": RulePipes, "vsock": RulePipes,

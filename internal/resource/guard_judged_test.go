@@ -105,11 +105,15 @@ func suspicious(fd protoreflect.FieldDescriptor) bool {
 		case "google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue", "google.protobuf.Empty",
 			"envoy.config.core.v3.Address", "envoy.config.core.v3.SocketAddress":
 			return true
+		case "google.protobuf.UInt32Value":
+			return namesPort(fd)
 		case "google.protobuf.StringValue", "google.protobuf.BytesValue":
 		default:
 			return false
 		}
-	} else if k := value.Kind(); k != protoreflect.StringKind && k != protoreflect.BytesKind {
+	} else if k := value.Kind(); k == protoreflect.Uint32Kind || k == protoreflect.Int32Kind {
+		return namesPort(fd)
+	} else if k != protoreflect.StringKind && k != protoreflect.BytesKind {
 		return false
 	}
 	return slices.ContainsFunc([]string{
@@ -117,6 +121,12 @@ func suspicious(fd protoreflect.FieldDescriptor) bool {
 		"descriptor", "script", "code", "dump", "uri", "url", "target", "address", "endpoint", "server", "host", "credential", "token", "identity",
 		"access_log", "destination", "upstream", "resolver", "interface",
 	}, func(word string) bool { return strings.Contains(string(fd.Name()), word) })
+}
+
+// namesPort reports whether a number is a port by its name.
+func namesPort(fd protoreflect.FieldDescriptor) bool {
+	words := strings.Split(string(fd.Name()), "_")
+	return slices.Contains(words, "port") || slices.Contains(words, "ports")
 }
 
 // TestT22_GuardReportListsEveryMessage: the report has one line for each message of Envoy's API, with the class by which a

@@ -38,6 +38,7 @@ const (
 	classExtension fieldClass = "extension" // judged by the type of what it holds
 	classMetadata  fieldClass = "metadata"  // of any form; nothing reads it as configuration
 	classStateKey  fieldClass = "state_key" // judged by what reads the object of this name
+	classPort      fieldClass = "port"      // of endpoints that stand elsewhere, and may be on the proxy's own machine
 )
 
 type judgedField struct {
@@ -125,7 +126,7 @@ func (t table) field(name protoreflect.FullName, class, why string) error {
 	switch f := fieldClass(class); {
 	case reasons[Rule(rule)] != "":
 		t.fields[name] = judgedField{classRule, Rule(rule), value, why}
-	case f == classData, f == classLogPath, f == classDialled, f == classListens, f == classExtension, f == classMetadata, f == classStateKey:
+	case f == classData, f == classLogPath, f == classDialled, f == classListens, f == classExtension, f == classMetadata, f == classStateKey, f == classPort:
 		t.fields[name] = judgedField{class: f, why: why}
 	default:
 		return fmt.Errorf("%q is no class of a field", class)
