@@ -80,7 +80,7 @@ func TestT22_RealConfigurationsAreData(t *testing.T) {
 		byRule[strings.Fields(place)[1]]++
 	}
 	t.Logf("%d resources of %d files; by rule %v", resources, files, byRule)
-	if resources < 43 || files < 11 {
+	if resources < 49 || files < 12 {
 		t.Errorf("only %d resources of %d files", resources, files)
 	}
 }

@@ -91,6 +91,8 @@ func notHeld(name string) bool {
 		slices.ContainsFunc([]string{"envoy.service.", "envoy.data.", "envoy.admin.", "envoy.annotations.", "xds.annotations.", "udpa.annotations."}, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
+const tlsv3 = "envoy.extensions.transport_sockets.tls.v3."
+
 // suspicious is wide on purpose: a reason costs a line.
 func suspicious(fd protoreflect.FieldDescriptor) bool {
 	if name := string(fd.FullName()); !strings.HasPrefix(name, "envoy.") && !strings.HasPrefix(name, "xds.") && !strings.HasPrefix(name, "udpa.") {
@@ -103,7 +105,8 @@ func suspicious(fd protoreflect.FieldDescriptor) bool {
 	if m := value.Message(); m != nil {
 		switch m.FullName() {
 		case "google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue", "google.protobuf.Empty",
-			"envoy.config.core.v3.Address", "envoy.config.core.v3.SocketAddress":
+			"envoy.config.core.v3.Address", "envoy.config.core.v3.SocketAddress",
+			tlsv3 + "CertificateProviderPluginInstance", tlsv3 + "CommonTlsContext.CertificateProvider", tlsv3 + "CommonTlsContext.CertificateProviderInstance":
 			return true
 		case "google.protobuf.UInt32Value":
 			return namesPort(fd)

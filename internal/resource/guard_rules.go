@@ -91,7 +91,7 @@ var covers = map[Rule]string{
 	RuleLoopback:          "the proxy's own machine, as something to connect to, but for the ports in the fleet's local_ports",
 
 	RuleAdminPorts:         "port 9901 of any machine, as something to connect to, unless the fleet's local_ports names it",
-	RuleMachineIdentity:    "Google's default and machine credentials (google_compute_engine, google_default, gcp_authn), requests signed for AWS (aws_request_signing, aws_lambda, AWS IAM of Redis), ALTS, S2A, credentials that are chosen by a factory's name, Secrets of the bootstrap (an SdsSecretConfig without sds_config)",
+	RuleMachineIdentity:    "Google's default and machine credentials (google_compute_engine, google_default, gcp_authn), requests signed for AWS (aws_request_signing, aws_lambda, AWS IAM of Redis), ALTS, S2A, credentials that are chosen by a factory's name, Secrets of the bootstrap (an SdsSecretConfig without sds_config) and certificates of its providers (tls_certificate_provider_instance)",
 	RuleKill:               "kill_request, actions of the watchdog that end the process, and names that begin with a colon in the initial_metadata of a gRPC service",
 	RuleSockets:            "socket_options, transparent listeners, the client's address as one's own (original_src, use_original_src_ip), network namespaces from the filter state",
 	RuleRequestDestination: "ORIGINAL_DST clusters, dynamic forward proxies, sni_cluster, clusters and filters of reverse tunnels, Redis clusters and redirections of Redis, filter state by which an address is chosen",
