@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
 	"time"
 
 	client "fairlead/clients/go"
@@ -50,7 +47,7 @@ func (c *auditCommand) verify(ctx context.Context, s *session) error {
 		}
 	}
 	if c.Heads != "" && own == 0 {
-		return fmt.Errorf("%s has no head of this tenant, %s: give the lines of the API servers' logs that say \"audit head\", or what a collector was sent", c.Heads, last.TenantID)
+		return fmt.Errorf("%s has no head of this tenant, %s: give the lines of the API servers' logs that say \"audit head\", or what a collector was sent; heads are signed once an hour, the first within minutes of a tenant's first event", c.Heads, last.TenantID)
 	}
 	resp, err := s.api.GetAuditCheck(ctx, s.tenant)
 	check, _, err := answer[client.AuditCheck](s, resp, err)
@@ -132,36 +129,4 @@ func headsOf(heads []audit.Head, tenant string) (out []audit.Head) {
 		}
 	}
 	return out
-}
-
-// readHeads reads JSON lines: of a log, whose other lines it passes by, of batches as a collector gets them, or heads alone.
-func readHeads(path string) (out []audit.Head, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read from
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		var l struct {
-			audit.Head
-			One  *audit.Head  `json:"head"` // of syslog
-			Many []audit.Head `json:"heads"`
-		}
-		if json.Unmarshal(lines.Bytes(), &l) != nil {
-			continue
-		}
-		if l.Signature != (audit.Hash{}) {
-			out = append(out, l.Head)
-		}
-		if l.One != nil {
-			out = append(out, *l.One)
-		}
-		out = append(out, l.Many...)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return out, nil
 }

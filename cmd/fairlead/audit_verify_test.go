@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +48,9 @@ func TestT48_AuditVerify(t *testing.T) {
 		return string(raw)
 	}
 	logged := file("log", `{"time": "x", "level": "INFO", "msg": "request"}`, "no JSON", strings.Replace(head(1, hash1), "{", `{"msg": "audit head", `, 1))
+	var text bytes.Buffer // as --log-format text has it, and the log of "fairlead dev"
+	slog.New(slog.NewTextHandler(&text, nil)).Info("audit head", "tenant", "acme", "tenant_id", "0198c0b1-0000-7000-8000-000000000001", "seq", 1, "hash", hash1,
+		"at", "2026-01-02T12:00:01Z", "anchor_seq", 0, "unchained", 0, "signature", hash2)
 	for name, c := range map[string]struct {
 		chain string
 		check reply
@@ -57,7 +62,11 @@ func TestT48_AuditVerify(t *testing.T) {
 		"with logs":                 {sound, intact, []string{"--heads", logged}, exitOK, "agrees with 1 heads"},
 		"with what a collector got": {sound, intact, []string{"--heads", file("hook", `{"tenant": "acme", "events": [], "heads": [`+head(1, hash1)+`,`+head(2, hash2)+`]}`)}, exitOK, "agrees with 2 heads"},
 		"with syslog":               {sound, intact, []string{"--heads", file("syslog", `{"tenant": "acme", "head": `+head(2, hash2)+`}`)}, exitOK, "agrees with 1 heads"},
-		"no heads":                  {sound, intact, []string{"--heads", file("none", "{}")}, exitFailed, "has no head of this tenant"},
+		"with logs as text":         {sound, intact, []string{"--heads", file("text", `time=x level=INFO msg="audit head"`, `time=x level=INFO msg="request" path="{"`, text.String())}, exitOK, "agrees with 1 heads"},
+		"with what syslog wrote":    {sound, intact, []string{"--heads", file("rsyslog", "Jan  2 12:00:01 vm fairlead "+`{"tenant": "acme", "head": `+head(2, hash2)+`}`)}, exitOK, "agrees with 1 heads"},
+		"with syslog's stream":      {sound, intact, []string{"--heads", file("stream", `99 <109>1 - vm fairlead - audit.head - {"head": `+head(1, hash1)+`}99 <109>1 - vm fairlead - audit.head - {"head": `+head(2, hash2)+`}`)}, exitOK, "agrees with 2 heads"},
+		"later text, cut off":       {sound, intact, []string{"--heads", file("cut", strings.Replace(text.String(), "seq=1 ", "seq=3 ", 1))}, exitFailed, "truncated at event 3"},
+		"no heads":                  {sound, intact, []string{"--heads", file("none", "{}")}, exitFailed, "has no head of this tenant, 0198c0b1-0000-7000-8000-000000000001: give the lines of the API servers' logs that say \"audit head\", or what a collector was sent; heads are signed once an hour, the first within minutes of a tenant's first event"},
 		"changed":                   {strings.Replace(sound, `"actor": "ada"`, `"actor": "eve"`, 1), intact, nil, exitFailed, "event_changed at event 1"},
 		"cut off":                   {sound, intact, []string{"--heads", file("later", head(3, hash1))}, exitFailed, "truncated at event 3"},
 		"written anew":              {sound, intact, []string{"--heads", file("other", head(1, hash2))}, exitFailed, "rewritten at event 1"},
