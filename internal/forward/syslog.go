@@ -38,9 +38,9 @@ func NewSyslog(c SyslogConfig) (*Syslog, error) {
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil, u.Scheme != "tcp+tls" && u.Scheme != "tcp", u.Hostname() == "", u.Port() == "", strings.Trim(u.Path, "/") != "":
-		return nil, fmt.Errorf("the address of syslog is tcp+tls://host:port: %w", fleet.ErrInvalid)
+		return nil, fmt.Errorf("this is no address of a syslog receiver: write tcp+tls://HOST:PORT, or tcp://HOST:PORT with a loopback address: %w", fleet.ErrInvalid)
 	case u.Scheme == "tcp" && !loopback(u.Hostname()):
-		return nil, fmt.Errorf("the address of syslog is not tcp+tls://, and not of this machine: %w", fleet.ErrInvalid)
+		return nil, fmt.Errorf("the address of syslog is not tcp+tls://, and not of this machine: write tcp+tls://HOST:PORT, or tcp://HOST:PORT with a loopback address: %w", fleet.ErrInvalid)
 	}
 	s := &Syslog{address: u.Host, host: word(c.Host)}
 	if u.Scheme == "tcp+tls" {

@@ -46,9 +46,9 @@ func NewWebhook(c WebhookConfig) (*Webhook, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the webhook's address: %w", fleet.ErrInvalid) // the text may hold a password
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return nil, fmt.Errorf("the webhook's address is an https:// URL: %w", fleet.ErrInvalid)
+		return nil, fmt.Errorf("the webhook's address is no URL that it is posted to: write https://HOST/PATH, or http:// with a loopback address: %w", fleet.ErrInvalid)
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, fmt.Errorf("the webhook's address is not https://, and not of this machine: %w", fleet.ErrInvalid)
+		return nil, fmt.Errorf("the webhook's address is not https://, and not of this machine: write https://HOST/PATH, or http:// with a loopback address: %w", fleet.ErrInvalid)
 	case len(c.Secret) < 24:
 		return nil, fmt.Errorf("the webhook's key has %d bytes, and needs 24: %w", len(c.Secret), fleet.ErrInvalid)
 	}

@@ -149,6 +149,8 @@ func TestT21_WhichCollectorsMayBeNamed(t *testing.T) {
 	} {
 		if _, err := forward.NewWebhook(forward.WebhookConfig{URL: url, Secret: secret}); (err == nil) != good || err != nil && strings.Contains(err.Error(), "pw") {
 			t.Errorf("webhook %q: %v", url, err)
+		} else if err != nil && !strings.HasSuffix(url, "\x7f") && !strings.Contains(err.Error(), "write https://HOST/PATH, or http:// with a loopback address") {
+			t.Errorf("webhook %q does not say what to write: %v", url, err)
 		}
 	}
 	if _, err := forward.NewWebhook(forward.WebhookConfig{URL: "https://c", Secret: secret[:23]}); err == nil {
@@ -160,6 +162,8 @@ func TestT21_WhichCollectorsMayBeNamed(t *testing.T) {
 	} {
 		if _, err := forward.NewSyslog(forward.SyslogConfig{URL: url}); (err == nil) != good {
 			t.Errorf("syslog %q: %v", url, err)
+		} else if err != nil && !strings.Contains(err.Error(), "write tcp+tls://HOST:PORT, or tcp://HOST:PORT with a loopback address") {
+			t.Errorf("syslog %q does not say what to write: %v", url, err)
 		}
 	}
 }

@@ -166,7 +166,7 @@ func (a *API) compileEach(ctx context.Context, in resource.Apply, stored map[sto
 		changes, warnings, not[i] = append(changes, change), append(warnings, warn...), refused
 	}
 	for i, d := range in.Delete {
-		if err := mayWrite(ctx, d.Type); err != nil {
+		if err := mayWrite(ctx, d.Type, d.Name); err != nil {
 			return out, err
 		}
 		changes = append(changes, store.ResourceChange{Type: d.Type, Name: d.Name, Variant: d.Variant, Delete: true})

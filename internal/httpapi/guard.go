@@ -76,9 +76,9 @@ func (g Guard) writers(rule resource.Rule) []auth.Role {
 	return auth.Roles()[i:]
 }
 
-// fault tells of one place: which rule names it, whose tokens may write it, and how to ask for it.
-func (g Guard) fault(found resource.Guarded, pointer string) oapi.FieldError {
-	detail, how := found.Rule.Reason(), "ask one of them to write it"
+// fault tells of one place: which rule names it, whose tokens may write it, and how to ask for it, or do without.
+func (g Guard) fault(found resource.Guarded, pointer string, logPaths []string) oapi.FieldError {
+	detail, how := fmt.Sprintf("%s (guard rule %s)", found.Rule.Reason(), found.Rule), "ask one of them to write it"
 	switch roles := g.writers(found.Rule); len(roles) {
 	case 0:
 		detail, how = detail+"; this installation lets no token write it", "ask who runs the installation (--guard)"
@@ -97,6 +97,9 @@ func (g Guard) fault(found resource.Guarded, pointer string) oapi.FieldError {
 		if found.Port == resource.AdminPort {
 			how += ", which gives Envoy's admin interface to everybody who writes"
 		}
+	}
+	if found.Rule == resource.RuleFileLogs && len(logPaths) > 0 {
+		how += fmt.Sprintf(", or log to one of %s, where every role may", strings.Join(logPaths, ", "))
 	}
 	return oapi.FieldError{Pointer: &pointer, Code: guardCode(found.Rule), Detail: detail + ": " + how}
 }
@@ -119,11 +122,11 @@ func guardCode(r resource.Rule) string { return "guard_" + string(r) }
 
 // refused are the faults of what the caller may not write, with prefix before their
 // pointers. The decision is the token's row's alone.
-func (g Guard) refused(ctx context.Context, found []resource.Guarded, prefix string) (out []oapi.FieldError) {
+func (g Guard) refused(ctx context.Context, found []resource.Guarded, prefix string, logPaths []string) (out []oapi.FieldError) {
 	c := callOf(ctx)
 	for _, f := range found {
 		if !g.may(c.principal.Role, f.Rule) && !g.open(f, c.fleet.LocalPorts) {
-			out = append(out, g.fault(f, prefix+f.Pointer))
+			out = append(out, g.fault(f, prefix+f.Pointer, logPaths))
 		}
 		if len(out) > maxFaults {
 			break // the answer leaves the rest out
@@ -134,7 +137,7 @@ func (g Guard) refused(ctx context.Context, found []resource.Guarded, prefix str
 
 // errGuarded refuses a write with all of its places.
 func errGuarded(faults []oapi.FieldError) *problem {
-	detail := fmt.Sprintf("the guard rules let this token's role not write %d of the fields", len(faults))
+	detail := fmt.Sprintf("the guard rules do not let this token's role write %d of the fields", len(faults))
 	if len(faults) == 1 {
 		detail = faults[0].Detail
 	}

@@ -99,7 +99,7 @@ func TestT22_T43_GuardOnEveryWayIn(t *testing.T) {
 			t.Helper()
 			p := a.isProblem(403, "guarded", pointer)
 			for _, f := range deref(p.Errors) {
-				if *f.Pointer == pointer && f.Code == "guard_"+string(c.Rule) && strings.Contains(f.Detail, "; only tokens of the roles admin and owner may write it: ask one of them to write it") {
+				if *f.Pointer == pointer && f.Code == "guard_"+string(c.Rule) && strings.Contains(f.Detail, " (guard rule "+string(c.Rule)+"); only tokens of the roles admin and owner may write it: ask one of them to write it") {
 					return
 				}
 			}
@@ -223,9 +223,10 @@ func TestGuardSettings(t *testing.T) {
 		{Rule: resource.RuleLoopback, Port: 8080}:   "; only tokens of the role owner may write it: ask one of them to write it",
 		{Rule: resource.RulePipes}:                  "; only tokens of the roles editor, admin and owner may write it: ask one of them to write it",
 		{Rule: resource.RuleAdminPorts, Port: 9901}: "; only tokens of the roles admin and owner may write it: ask one of them to write it, or an admin to add 9901 to the fleet's local_ports, which gives Envoy's admin interface to everybody who writes",
+		{Rule: resource.RuleFileLogs}:               "; only tokens of the roles admin and owner may write it: ask one of them to write it, or log to one of /var/log/envoy/, /dev/stdout, where every role may",
 		{Rule: resource.RuleRequestDestination}:     "; only tokens of the roles admin and owner may write it: ask one of them to write it",
 	} {
-		if f := g.fault(found, "/x"); f.Detail != found.Rule.Reason()+want {
+		if f := g.fault(found, "/x", []string{"/var/log/envoy/", "/dev/stdout"}); f.Detail != found.Rule.Reason()+" (guard rule "+string(found.Rule)+")"+want {
 			t.Errorf("%v: %s", found, f.Detail)
 		}
 	}

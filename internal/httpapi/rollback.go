@@ -246,7 +246,7 @@ func (a *API) checkStored(ctx context.Context, ch store.RollbackChange, body []b
 		if err != nil {
 			return fmt.Errorf("read the summary of secret %q: %w", ch.Name, err)
 		}
-		into.guarded = append(into.guarded, a.guard.refused(ctx, found, at)...)
+		into.guarded = append(into.guarded, a.guard.refused(ctx, found, at, a.compiler.LogPaths())...)
 		return nil
 	}
 	found, err := a.compiler.CheckStored(ch.Type, ch.Name, ch.Variant, body, callOf(ctx).fleet.PrivateClusters)
@@ -260,7 +260,7 @@ func (a *API) checkStored(ctx context.Context, ch store.RollbackChange, body []b
 	case err != nil:
 		return err
 	}
-	into.guarded = append(into.guarded, a.guard.refused(ctx, found, at)...)
+	into.guarded = append(into.guarded, a.guard.refused(ctx, found, at, a.compiler.LogPaths())...)
 	return nil
 }
 

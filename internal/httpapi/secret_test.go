@@ -206,6 +206,17 @@ func TestOnlyWhoMayWriteSecretsWritesThem(t *testing.T) {
 	trusted := "Bearer " + made.Token
 	w.do(http.MethodPut, path, asDocument(secret), "Authorization", plain).isProblem(403, "forbidden", "")
 	w.do(http.MethodPost, w.at("apply"), `{"resources": [{"type": "secrets", "name": "s", "body": `+secret+`}]}`, "Authorization", plain).isProblem(403, "forbidden", "")
+	for _, a := range []answer{
+		w.do(http.MethodPut, path, asDocument(secret), "Authorization", plain),
+		w.do(http.MethodDelete, path, "", "Authorization", plain),
+		w.do(http.MethodPost, w.at("apply"), `{"resources": [{"type": "secrets", "name": "s", "body": `+secret+`}]}`, "Authorization", plain),
+		w.do(http.MethodPost, w.at("apply"), `{"delete": [{"type": "secrets", "name": "s"}]}`, "Authorization", plain),
+	} {
+		const want = "the secret \"s\": a token of the role ci writes secrets only with writes_secrets: ask an admin for a token with that, or of the role editor"
+		if got := a.isProblem(403, "forbidden", "").Detail; deref(got) != want {
+			t.Errorf("%q, want %q", deref(got), want)
+		}
+	}
 	w.do(http.MethodPut, path, asDocument(secret), "Authorization", trusted).isWritten(nil)
 	w.do(http.MethodDelete, path, "", "Authorization", plain).isProblem(403, "forbidden", "")
 	w.do(http.MethodPost, w.at("apply"), `{"delete": [{"type": "secrets", "name": "s"}]}`, "Authorization", plain).isProblem(403, "forbidden", "")

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"fairlead/internal/auth"
@@ -68,7 +69,7 @@ func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestOb
 	if err := resourceName(r.Name, r.Params.Variant); err != nil {
 		return nil, err
 	}
-	if err := mayWrite(ctx, t); err != nil {
+	if err := mayWrite(ctx, t, r.Name); err != nil {
 		return nil, err
 	}
 	match, err := ifMatch(r.Params.IfMatch)
@@ -131,9 +132,9 @@ func absent(changes []store.ResourceChange, missing func(change int) bool, at fu
 }
 
 // compile turns a document into what the store keeps, and notes where it names what. A
-// Secret leaves it sealed. not is what of it the guard rules let the caller not write.
+// Secret leaves it sealed. not is what of it the guard rules do not let the caller write.
 func (a *API) compile(ctx context.Context, d resource.Document, where *places) (change store.ResourceChange, warnings, not []oapi.FieldError, err error) {
-	if err := mayWrite(ctx, d.Type); err != nil {
+	if err := mayWrite(ctx, d.Type, d.Name); err != nil {
 		return change, nil, nil, err
 	}
 	c := callOf(ctx)
@@ -158,16 +159,17 @@ func (a *API) compile(ctx context.Context, d resource.Document, where *places) (
 			return store.ResourceChange{}, nil, nil, err
 		}
 	}
-	return change, fieldErrors(out.Warnings), a.guard.refused(ctx, out.Guarded, ""), nil
+	return change, fieldErrors(out.Warnings), a.guard.refused(ctx, out.Guarded, "", a.compiler.LogPaths()), nil
 }
 
-const noSecrets = "the token's role does not allow to write secrets"
+// noSecrets is said to the role ci: of those that write, it alone needs the grant.
+const noSecrets = "a token of the role ci writes secrets only with writes_secrets: ask an admin for a token with that, or of the role editor"
 
 // mayWrite asks for the right to write Secrets, which is apart from that to write.
-func mayWrite(ctx context.Context, t fleet.Type) error {
+func mayWrite(ctx context.Context, t fleet.Type, name string) error {
 	c := callOf(ctx)
 	if t == fleet.Secret && !c.principal.May(auth.WriteSecret, c.fleet.ID) {
-		return refuse(http.StatusForbidden, "forbidden", noSecrets)
+		return refuse(http.StatusForbidden, "forbidden", fmt.Sprintf("the secret %q: %s", name, noSecrets))
 	}
 	return nil
 }
