@@ -30,9 +30,9 @@ type fleetShowCommand struct {
 	NodeIDs          string            `name:"node-ids" enum:"shared,exclusive," default:"" placeholder:"shared|exclusive" help:"Whether several clients may have one node id at the same time, or the later one is refused."`
 	ReceiptWindow    string            `placeholder:"TIME" help:"For how long before a revision a node must have been seen to count in its receipt, such as 12h: 1m to 30d."`
 	ForgetNodesAfter string            `placeholder:"TIME" help:"After how long without a connection a node is forgotten, such as 14d: 1h to 90d."`
-	StaticClusters   *string           `placeholder:"NAME,..." help:"The clusters that the proxies have in their own bootstrap: to name one is no finding. Empty: none."`
-	PrivateClusters  *string           `placeholder:"NAME,..." help:"Those of them that may carry the proxies' credentials: who writes what names one needs the guard rule bootstrap_names. Empty: none but fairlead_*."`
-	LocalPorts       *string           `placeholder:"PORT,..." help:"Ports of the proxies' own machine to which everybody who writes may send, such as those of backends beside them. Empty: none."`
+	StaticClusters   *string           `placeholder:"NAME,..." help:"The clusters that the proxies have in their own bootstrap: to name one is no finding. They take the place of those that are there. Empty: none."`
+	PrivateClusters  *string           `placeholder:"NAME,..." help:"Those of them that may carry the proxies' credentials: who writes what names one needs the guard rule bootstrap_names. They take the place of those that are there. Empty: none but fairlead_*."`
+	LocalPorts       *string           `placeholder:"PORT,..." help:"Ports of the proxies' own machine to which everybody who writes may send, such as those of backends beside them. They take the place of those that are there. Empty: none."`
 	Value            map[string]string `placeholder:"NAME=TEXT" mapsep:"none" help:"What stands in the place of ${fleet.values.NAME} in what is written from now on; empty: there is none. Repeatable."`
 	JSON             bool              `name:"json" help:"Print the API's JSON."`
 }
