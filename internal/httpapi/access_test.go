@@ -82,7 +82,10 @@ func TestTokenIsShownOnceAndRevoked(t *testing.T) {
 		w.do(http.MethodDelete, "/v1/tenants/acme/tokens/"+made.ApiToken.Id, "").is(204, nil)
 	}
 	w.do(http.MethodGet, "/v1/whoami", "", "Authorization", "Bearer "+made.Token).isProblem(401, "unauthenticated", "")
-	w.do(http.MethodPost, "/v1/tenants/acme/tokens", `{"name": "x", "role": "ci"}`).isProblem(400, "invalid_request", "/fleet")
+	a = w.do(http.MethodPost, "/v1/tenants/acme/tokens", `{"name": "x", "role": "ci"}`)
+	if a.isProblem(400, "invalid_request", "/fleet"); !strings.Contains(string(a.body), "--for-fleet") {
+		t.Errorf("it is not told how a fleet is named: %s", a.body)
+	}
 	w.do(http.MethodPost, "/v1/tenants/acme/tokens", `{"name": "x", "role": "ci", "fleet": "nowhere"}`).isProblem(400, "invalid_request", "/fleet")
 	w.do(http.MethodPost, "/v1/tenants/acme/tokens", `{"name": "x", "role": "viewer", "expires_at": "2020-01-01T00:00:00Z"}`).isProblem(400, "invalid_request", "/expires_at")
 	w.do(http.MethodPost, "/v1/tenants/acme/tokens", `{"name": "x", "role": "viewer", "expires_at": "2099-01-01T00:00:00Z"}`).isProblem(400, "invalid_request", "/expires_at")

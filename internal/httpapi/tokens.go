@@ -136,7 +136,7 @@ func tokenExpiry(at *time.Time, now, makerEnds time.Time, alone bool) (time.Time
 func (a *API) boundFleet(ctx context.Context, role auth.Role, name *string) (*fleet.ID, error) {
 	if name == nil {
 		if role == auth.RoleCI {
-			return nil, badField("/fleet", "required", "a token of the role ci is bound to one fleet")
+			return nil, badField("/fleet", "required", "a token of the role ci is bound to one fleet: name it here (fairlead token create --for-fleet NAME)")
 		}
 		return nil, nil
 	}

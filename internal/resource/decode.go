@@ -142,6 +142,8 @@ func walkField(m protoreflect.Message, fd protoreflect.FieldDescriptor, n *node,
 				return err
 			}
 		}
+	case takesEmpty[fd.FullName()] && proto.Size(m.Get(fd).Message().Interface()) == 0:
+		return nil
 	default:
 		return walk(m.Get(fd).Message(), n, at, false, f)
 	}
@@ -159,7 +161,7 @@ func child(fd protoreflect.FieldDescriptor, n *node, at *path) (*node, *path) {
 	return nil, at.member(fd.TextName())
 }
 
-// unpack decodes what an Any holds. An empty Any is an error: Envoy takes none.
+// unpack decodes what an Any holds. An empty Any is an error: Envoy takes none but in takesEmpty.
 func unpack(m protoreflect.Message) (protoreflect.Message, error) {
 	fields := m.Descriptor().Fields()
 	url := m.Get(fields.ByNumber(1)).String()

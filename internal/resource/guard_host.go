@@ -23,6 +23,10 @@ var (
 	ownNames = map[string]bool{
 		"localhost": true, "localhost4": true, "localhost6": true, "localhost.localdomain": true, "localhost4.localdomain4": true, "localhost6.localdomain6": true,
 		"ip6-localhost": true, "ip6-loopback": true, "loopback": true, "kubernetes.docker.internal": true,
+		// The machine that runs the container: engines lead to what listens on its loopback too.
+		"host.docker.internal": true, "gateway.docker.internal": true, "docker.for.mac.host.internal": true, "docker.for.win.host.internal": true, "docker.for.mac.localhost": true,
+		"docker.for.win.localhost": true, "host.containers.internal": true, "host.minikube.internal": true, "host.lima.internal": true, "host.rancher-desktop.internal": true,
+		"host.orb.internal": true, "host.k3d.internal": true,
 	}
 	ownDomains = []string{"localhost", "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "localho.st", "local.gd", "fuf.me", "yoogle.com"}
 )

@@ -16,6 +16,8 @@ func TestT22_Hosts(t *testing.T) {
 			"64:ff9b::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "2002:7f00:1::", "2002:7f00:1::abcd",
 			"localhost", "LOCALHOST", "localhost.", "localhost..", " localhost ", "a.localhost", "a.b.LocalHost.", "localhost.localdomain", "localhost6", "ip6-loopback",
 			"localtest.me", "x.localtest.me.", "lvh.me", "a.b.lvh.me", "vcap.me", "kubernetes.docker.internal",
+			"host.docker.internal", "Host.Docker.Internal.", "gateway.docker.internal", "docker.for.mac.host.internal", "docker.for.mac.localhost", "docker.for.win.host.internal",
+			"host.containers.internal", "host.minikube.internal", "host.lima.internal", "host.rancher-desktop.internal", "host.orb.internal", "host.k3d.internal",
 			"127.0.0.1.nip.io", "127-0-0-1.nip.io", "app.127.0.0.1.nip.io", "app-127-0-0-1.nip.io", "7f000001.nip.io", "app-7F000001.nip.io.", "0-0-0-0.nip.io",
 			"127.0.0.1.sslip.io", "www-127-0-0-1.sslip.io", "--1.sslip.io", "www.--1.sslip.io", "--ffff-127-0-0-1.sslip.io", "--ffff-7f00-1.sslip.io", "127.0.0.1.xip.io", "127-0-0-1.traefik.me",
 			"127-0-0-1.wildcard.example.com", "a.127.0.0.1.example.com",
@@ -30,7 +32,7 @@ func TestT22_Hosts(t *testing.T) {
 		"": {
 			"", "10.0.0.1", "192.168.1.1", "8.8.8.8", "example.com", "my-localhost.com", "localhost.example.com", "notlocaltest.me", "metadata.example.com", "1.2.3.4.5", "256.1", "1.16777216", "a.1",
 			"10-0-0-1.nip.io", "0a000001.nip.io", "7f000001.example.com", "ip-10-0-0-1.ec2.internal", "app-1-2-3-4.svc", "0-1-2-3.svc", "v1-27-0-0.example.com", "2001:db8::1", "2002:a00:1::", "64:ff9b::a00:1",
-			"backend.local", "deadbeef.nip.io", "bücher.example", "xn--bcher-kva.example", "fd00::1",
+			"backend.local", "docker.internal", "backend.docker.internal", "host.internal", "host.example.internal", "host.docker.internal.example.com", "deadbeef.nip.io", "bücher.example", "xn--bcher-kva.example", "fd00::1",
 		},
 	} {
 		for _, h := range hosts {

@@ -39,7 +39,8 @@ func (s *shape) typeHint(url string) string {
 	short := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
 	known := knownMessages()
 	full, ok := known[short]
-	if !ok {
+	// A message of another's package is likely to be theirs, whatever it is called.
+	if !ok && (strings.HasPrefix(name, "envoy.") || !strings.Contains(name, ".")) {
 		shorts := make([]string, 0, len(known))
 		for k := range known {
 			shorts = append(shorts, k)

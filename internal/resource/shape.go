@@ -123,12 +123,18 @@ func (s *shape) field(fd protoreflect.FieldDescriptor, n *node, at *path) {
 }
 
 func (s *shape) single(fd protoreflect.FieldDescriptor, n *node, at *path) {
-	if fd.Message() != nil {
+	switch {
+	case fd.Message() == nil:
+		s.scalar(fd, n, at)
+	case takesEmpty[fd.FullName()] && n.kind == kindObject && len(n.members) == 0:
+	default:
 		s.message(fd.Message(), n, at)
-		return
 	}
-	s.scalar(fd, n, at)
 }
+
+// takesEmpty are the fields in which Envoy takes an Any that holds nothing, and reads it as something: an empty config of a
+// FilterConfig enables a filter that its listener has disabled. Everywhere else Envoy refuses one.
+var takesEmpty = map[protoreflect.FullName]bool{"envoy.config.route.v3.FilterConfig.config": true}
 
 func (s *shape) unknownField(md protoreflect.MessageDescriptor, key string, at *path) {
 	if s.hide {
@@ -194,7 +200,11 @@ func (s *shape) resolve(n *node, at *path) protoreflect.MessageDescriptor {
 	case !ok:
 		s.add(at, codeUnknownType, "\"@type\" must begin with %s%s", fleet.URLPrefix, s.typeHint(n.text))
 	default:
-		s.add(at, codeUnknownType, "no such message is known%s", s.typeHint(n.text))
+		hint := s.typeHint(n.text)
+		if hint == "" {
+			hint = ": correct its name; a message of your own proxy's build goes into an xds.type.v3.TypedStruct, which an admin may write"
+		}
+		s.add(at, codeUnknownType, "this server knows no such message%s", hint)
 	}
 	return nil
 }

@@ -138,6 +138,9 @@ func (w *writer) field(fd protoreflect.FieldDescriptor, outermost bool) (out obj
 	return out
 }
 
+// takesEmpty are the fields in which Envoy takes an Any that holds nothing.
+var takesEmpty = map[protoreflect.FullName]bool{"envoy.config.route.v3.FilterConfig.config": true}
+
 // value is one value: of the field, or of each that it holds.
 func (w *writer) value(fd protoreflect.FieldDescriptor, r rules, at string) object {
 	switch fd.Kind() {
@@ -149,6 +152,9 @@ func (w *writer) value(fd protoreflect.FieldDescriptor, r rules, at string) obje
 			return w.ref("any:"+at, func() object { return w.extensions(at) })
 		}
 		if write := wellKnown[md.FullName()]; write != nil {
+			if takesEmpty[fd.FullName()] {
+				return object{"anyOf": []object{{"type": "object", "maxProperties": 0}, write(r)}}
+			}
 			return write(r)
 		}
 		return w.ref(string(md.FullName()), func() object { return w.message(md, false) })

@@ -113,6 +113,8 @@ func TestTheSchemaAgreesWithTheServer(t *testing.T) {
 		{kind: "routes", body: "{name: r, virtual_hosts: [{name: v, domains: ['*'], routes: [{match: {prefix: /}, route: {cluster: c}}]}]}"},
 		{kind: "routes", body: "{name: r, virtual_hosts: [{name: v, domains: [], routes: []}]}", refused: "domains"},
 		{kind: "routes", body: "{name: r, virtual_hosts: [{name: v, domains: ['*'], routes: [{route: {cluster: c}}]}]}", refused: "match"},
+		{kind: "routes", body: "{name: r, virtual_hosts: [{name: v, domains: ['*'], routes: [{match: {prefix: /}, route: {cluster: c}, typed_per_filter_config: {f: {'@type': type.googleapis.com/envoy.config.route.v3.FilterConfig, config: {}}}}]}]}"},
+		{kind: "routes", body: "{name: r, virtual_hosts: [{name: v, domains: ['*'], routes: [{match: {prefix: /}, route: {cluster: c}, typed_per_filter_config: {f: {}}}]}]}", refused: "typed_per_filter_config"},
 		{kind: "runtimes", body: "{name: r, layer: {a: {b: [1, x, true]}}}"},
 		{kind: "secrets", body: "{name: s, generic_secret: {secret: {inline_string: x}}}"},
 		{kind: "extensions", body: "{name: e, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}"},
@@ -161,6 +163,13 @@ func TestWholeDocuments(t *testing.T) {
 	}
 	if err := refusal(t, s, body("listener.yaml")); err != nil {
 		t.Error(err)
+	}
+	filter := compiled(t, typesAt+"envoy.config.route.v3.FilterConfig")
+	if err := refusal(t, filter, "{config: {}}"); err != nil {
+		t.Errorf("an empty config, which enables a filter: %v", err)
+	}
+	if err := refusal(t, filter, "{config: {a: 1}}"); err == nil || !strings.Contains(err.Error(), "config") {
+		t.Errorf("a config without a type: %v", err)
 	}
 	if err := refusal(t, compiled(t, typesAt+wrapped[0]), "{stat_prefix: ''}"); err == nil || !strings.Contains(err.Error(), "stat_prefix") {
 		t.Errorf("an empty prefix: %v", err)
