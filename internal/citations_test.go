@@ -31,6 +31,7 @@ var (
 	sectionHead  = regexp.MustCompile(`(?m)^## (\d+)\. `)
 	ruleHead     = regexp.MustCompile(`(?m)^ *- \*\*(\d+(?:\.\d+[a-z]?)?)\*\* `)
 	threatRow    = regexp.MustCompile(`(?m)^\| (T\d\d) \|(.*)\|(.*)\|(.*)\|$`)
+	triedRow     = regexp.MustCompile(`(?m)^\| (T\d\d) \|.*\| (.*) \| .* \|$`)
 	testNamed    = regexp.MustCompile("`((?:Test|Fuzz)\\w+)`")
 	testFunc     = regexp.MustCompile(`^func ((?:Test|Fuzz)\w+)\(`)
 	lineEnd      = regexp.MustCompile(`\r?\n[ +-]?[ \t]*(?://|--|#)?[ \t]*`)
@@ -244,6 +245,23 @@ func TestEveryThreatHasItsTest(t *testing.T) {
 			t.Errorf("the row of %s stands where that of %s belongs", row[1], want)
 		}
 		complain(t, row[1], row[4], "Open", tests)
+	}
+	if len(rows) != threats {
+		t.Errorf("the page has %d rows, want %d", len(rows), threats)
+	}
+}
+
+// TestEveryThreatWasTried: docs/security.md tells of each threat whether it is held, or what is missing, and what an attack saw.
+func TestEveryThreatWasTried(t *testing.T) {
+	t.Parallel()
+	rows := triedRow.FindAllStringSubmatch(pageText(t, "docs/security.md"), -1)
+	for i, row := range rows {
+		if want := fmt.Sprintf("T%02d", i+1); row[1] != want {
+			t.Errorf("the row of %s stands where that of %s belongs", row[1], want)
+		}
+		if holds := row[2]; holds != "held" && !strings.HasPrefix(holds, "part: ") {
+			t.Errorf("%s: %q is neither \"held\" nor \"part: \" with what is missing", row[1], holds)
+		}
 	}
 	if len(rows) != threats {
 		t.Errorf("the page has %d rows, want %d", len(rows), threats)
