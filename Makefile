@@ -91,7 +91,7 @@ guard-report: ## Print what the guard rules say of every message of Envoy's API
 	@go run ./test/guardreport
 
 .PHONY: mutants
-mutants: ## Break the engine, one rule at a time, and see its test fail. ARGS=05-patience.patch
+mutants: ## Break the engine and the controls of threats, one rule at a time, and see its test fail. ARGS=05-patience.patch
 	go run ./test/mutants $(ARGS)
 
 # Without -fuzzminimizetime Go tries for a minute to make each new input smaller, and nothing new in that time: of

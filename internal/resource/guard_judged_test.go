@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"fairlead/internal/resource"
@@ -42,6 +44,15 @@ func TestT22_EveryMessageIsJudged(t *testing.T) {
 	}
 	if len(api) < 1400 {
 		t.Errorf("only %d messages", len(api))
+	}
+}
+
+// TestT22_WhatNobodyHasJudgedIsUnknown: a message that is no part of the API that was judged needs an admin.
+func TestT22_WhatNobodyHasJudgedIsUnknown(t *testing.T) {
+	t.Parallel()
+	got, err := resource.GuardedForTest((&descriptorpb.FileDescriptorProto{Name: proto.String("x")}).ProtoReflect(), "x")
+	if err != nil || !slices.Contains(got, resource.Guarded{Rule: resource.RuleUnknown}) {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 

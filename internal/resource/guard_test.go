@@ -219,6 +219,14 @@ func TestGuardTellsOfEachRule(t *testing.T) {
 	if len(out.Guarded) != 1 {
 		t.Errorf("a Wasm filter is told %d times: %v", len(out.Guarded), out.Guarded)
 	}
+	hosts.Reset()
+	for port := range 300 {
+		fmt.Fprintf(&hosts, "{endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: %d}}}},", 1+port)
+	}
+	out = mustCompile(t, "{type: endpoints, name: x, body: {cluster_name: x, endpoints: [{lb_endpoints: ["+hosts.String()+"]}]}}")
+	if len(out.Guarded) != resource.MaxLocalPorts+1 { // no fleet opens so many: one of them is told that is not open
+		t.Errorf("%d of 300 ports are told", len(out.Guarded))
+	}
 }
 
 // TestGuardLogPathsAreTheOperators: the paths can be set.
@@ -237,6 +245,12 @@ func TestGuardLogPathsAreTheOperators(t *testing.T) {
 		if err != nil || (len(out.Guarded) == 0) != free {
 			t.Errorf("%s: %v, %v", path, out.Guarded, err)
 		}
+	}
+	// Where a path leads that goes up depends on links that only the proxy's machine knows.
+	up := d
+	up.Body = bytes.ReplaceAll(d.Body, []byte("/logs/a"), []byte("/logs/x/../a"))
+	if out, err := resource.NewCompiler(resource.Config{LogPaths: []string{"/logs/"}}).Compile(testKey, up); err != nil || len(out.Guarded) != 1 {
+		t.Errorf("a path that goes up: %v, %v", out.Guarded, err)
 	}
 	for _, bad := range []string{"", "logs/", "/logs/../", "/logs/./", "/a//"} {
 		if err := resource.CheckLogPaths([]string{"/logs/", bad}); !errorsIs(err, fleet.ErrInvalid) {

@@ -1,6 +1,6 @@
-// Command mutants breaks the protocol engine on purpose, one rule at a time, and sees the
-// rule's test fail. Each *.patch beside it is a small diff whose first lines say what it
-// breaks and which test has to notice:
+// Command mutants breaks the protocol engine and the controls of threats on purpose, one at a time, and sees
+// its test fail. Each *.patch beside it is a small diff whose first lines say what it
+// breaks and which test has to notice. Those of a threat begin with its id in docs/threats.md:
 //
 //	Endpoints are not sent again behind a changed cluster.
 //	Test: ./internal/xds TestRule14EndpointsFollowClusters

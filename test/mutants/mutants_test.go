@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -22,8 +23,11 @@ func TestEveryRuleHasAMutantThatApplies(t *testing.T) {
 	}
 	tests := map[string]bool{}
 	for _, m := range ms {
-		if m.pkg == "./internal/xds" { // the others are of what the rules are kept by
+		if strings.HasPrefix(m.test, "TestRule") { // the others are of what the rules are kept by, and of threats
 			tests[m.test] = true
+		}
+		if !hasTest(t, filepath.Join(root, m.pkg), m.test) {
+			t.Errorf("%s is of %s, which is not in %s", m.file, m.test, m.pkg)
 		}
 		if _, err := m.apply(t.Context(), root, t.TempDir()); err != nil {
 			t.Errorf("%s %v", m.file, err)
@@ -50,4 +54,20 @@ func TestEveryRuleHasAMutantThatApplies(t *testing.T) {
 	if slices.Sort(left); len(left) > 0 {
 		t.Errorf("mutants of tests that are no rule's: %v", left)
 	}
+}
+
+// hasTest reports whether a test is in the folder of its package.
+func hasTest(t *testing.T, dir, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(source), "\nfunc "+name+"(")
+	})
 }
