@@ -5,5 +5,6 @@
 //	Endpoints are not sent again behind a changed cluster.
 //	Test: ./internal/xds TestRule14EndpointsFollowClusters
 //
-// The tree is never changed: the patched files stand in for the real ones in one build.
+// The tree is never changed: the patched files stand in for the real ones in one build, or, where a test reads
+// them itself, in a copy of the tree.
 package main

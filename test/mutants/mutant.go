@@ -99,19 +99,37 @@ func (m mutant) run(ctx context.Context, root string) error {
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
-	replace, err := m.apply(ctx, root, dir)
+	patched := filepath.Join(dir, "patched")
+	if err := os.Mkdir(patched, 0o750); err != nil {
+		return err
+	}
+	replace, err := m.apply(ctx, root, patched)
 	if err != nil {
 		return err
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return err
+	args := []string{"test", "-vet=off", "-count=1", "-timeout=120s", "-run", "^" + m.test + "$"}
+	if m.readByTests(root) {
+		// What a test reads itself no build replaces: it gets a tree of its own.
+		tree := filepath.Join(dir, "tree")
+		if err := copyTree(root, tree); err != nil {
+			return err
+		}
+		if err := copyTree(patched, tree); err != nil {
+			return err
+		}
+		root = tree
+	} else {
+		overlay, err := json.Marshal(map[string]any{"Replace": replace})
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(dir, "overlay.json")
+		if err := os.WriteFile(file, overlay, 0o600); err != nil {
+			return err
+		}
+		args = append(args, "-overlay", file)
 	}
-	file := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(file, overlay, 0o600); err != nil {
-		return err
-	}
-	test := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-timeout=120s", "-overlay", file, "-run", "^"+m.test+"$", m.pkg)
+	test := exec.CommandContext(ctx, "go", append(args, m.pkg)...)
 	test.Dir = root
 	// A failure that was found need not be made shorter, and the next run is not to begin with it.
 	test.Env = append(os.Environ(), "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
