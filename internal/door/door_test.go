@@ -132,6 +132,20 @@ func TestT16_WhatIsRememberedOfAddressesIsBounded(t *testing.T) {
 	})
 }
 
+// TestT16_AHostHasOneSource: whoever has an IPv6 address has the 2^64 of its network.
+func TestT16_AHostHasOneSource(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{{"[2001:db8::1]:1", "[2001:db8::ffff:1]:2", true}, {"[2001:db8::1]:1", "[2001:db8:0:1::1]:1", false}, {"10.0.0.1:1", "[::ffff:10.0.0.1]:2", true}, {"10.0.0.1:1", "10.0.0.2:1", false}} {
+		a, b := door.SourceOf(c.a), door.SourceOf(c.b)
+		if !a.IsValid() || (a == b) != c.same {
+			t.Errorf("%s is %s, %s is %s", c.a, a, c.b, b)
+		}
+	}
+}
+
 // pipes is a listener of connections in memory.
 type pipes chan net.Conn
 

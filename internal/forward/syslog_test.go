@@ -2,6 +2,7 @@ package forward_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/internal/forward"
 )
@@ -114,6 +116,7 @@ func TestT48_SyslogThatIsNotReadIsNotTaken(t *testing.T) {
 			_ = c.(*net.TCPConn).SetLinger(0) //nolint:forcetypeassert // it is one
 			_ = c.Close()
 		},
+		"silent": func(c net.Conn) { t.Cleanup(func() { _ = c.Close() }) },
 	} {
 		lis := listen(t)
 		receiver(t, lis, f)
@@ -125,9 +128,11 @@ func TestT48_SyslogThatIsNotReadIsNotTaken(t *testing.T) {
 		for i := range int64(500) {
 			many = append(many, i)
 		}
-		if err := s.Send(t.Context(), batch(many...)); err == nil {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if err := s.Send(ctx, batch(many...)); err == nil {
 			t.Errorf("%s: it is taken", name)
 		}
+		cancel()
 	}
 	nobody := listen(t)
 	_ = nobody.Close()

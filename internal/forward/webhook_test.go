@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,6 +34,23 @@ func hooked(t *testing.T, h http.HandlerFunc) *forward.Webhook {
 	srv := httptest.NewTLSServer(h)
 	t.Cleanup(srv.Close)
 	w, err := forward.NewWebhook(forward.WebhookConfig{URL: srv.URL + "/in", Secret: secret, Client: srv.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// srvClient is a webhook whose client would go through a proxy.
+func srvClient(t *testing.T, proxy string) *forward.Webhook {
+	t.Helper()
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(srv.Close)
+	u, err := url.Parse(proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Client().Transport.(*http.Transport).Proxy = http.ProxyURL(u) //nolint:forcetypeassert // it is one
+	w, err := forward.NewWebhook(forward.WebhookConfig{URL: srv.URL, Secret: secret, Client: srv.Client()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +146,11 @@ func TestT21_AWebhookLeadsNowhereElse(t *testing.T) {
 	defer cancel()
 	if err := slow.Send(ctx, batch(1)); err == nil {
 		t.Error("one that does not answer took it")
+	}
+	// What the environment says of proxies is no address that the operator named.
+	proxied := srvClient(t, other.URL)
+	if err := proxied.Send(t.Context(), batch(1)); err != nil || elsewhere.Load() > 0 {
+		t.Errorf("by way of a proxy: %v", err)
 	}
 	// Whose certificate nobody vouches for is told nothing.
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))

@@ -176,6 +176,30 @@ func TestT47_GuessesAreAudited(t *testing.T) {
 	}
 }
 
+// TestT47_GuessesAtOnceAreFew: those that were let in before the tenth was compared are counted as well, and of the right one nothing is told.
+func TestT47_GuessesAtOnceAreFew(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	g := newGuesses(func() time.Time { return now })
+	k := guessKey{fleet.TenantID{1}, fleet.ID{1}, store.Cursor{Type: fleet.Secret, Name: "pin"}}
+	content := func(i byte) [32]byte { return [32]byte{i} }
+	for i := range byte(guessesOfSecret) {
+		if wait := g.tooMany(k, content(i)); wait != 0 {
+			t.Errorf("number %d waits for %s", i, wait)
+		}
+	}
+	for i := range byte(guessesOfSecret) {
+		if wait, fresh := g.compare(k, content(i), false); wait != 0 || !fresh {
+			t.Errorf("number %d: %s, %t", i, wait, fresh)
+		}
+	}
+	for _, same := range []bool{false, true} {
+		if wait, fresh := g.compare(k, content(99), same); wait != guessesHold || !fresh {
+			t.Errorf("one more, the right one: %t: %s, %t", same, wait, fresh)
+		}
+	}
+}
+
 // A tenant that compares without end takes no room of others, and leaves none behind.
 func TestT47_GuessesAreBounded(t *testing.T) {
 	t.Parallel()

@@ -197,6 +197,7 @@ func TestT32_ALeakedPipelineTokenReachesLittle(t *testing.T) {
 	if detail := (*p.Errors)[0].Detail; !strings.Contains(detail, "90 days") {
 		t.Errorf("told %q", detail)
 	}
+	w.do(http.MethodPost, tokensPath, `{"name": "pipeline", "role": "ci"}`).isProblem(400, "invalid_request", "/fleet")
 	ci := w.made(w.owner, body(89))
 	as := []string{"Authorization", "Bearer " + ci.Token}
 	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(cluster("a")), as...).isWritten(nil)

@@ -174,6 +174,13 @@ func TestT47_TLSIsOfItsTeam(t *testing.T) {
 	w.do(http.MethodPost, w.at("apply"), applied(element("clusters", "leak", injection("leak", "absent"))), "Authorization", labels).isProblem(403, "uses_secret", "/resources/0/body"+injectionAt)
 
 	editor := []string{"Authorization", by[auth.RoleEditor]}
+	// Nobody sets up TLS in a route, and what requests choose may be any Secret.
+	route := `{"name": "r", "typed_per_filter_config": {"x": {"@type": "` + extensionsURL + `transport_sockets.tls.v3.UpstreamTlsContext", "common_tls_context": {"tls_certificate_sds_secret_configs": [` + sds("plain") + `]}}}}`
+	w.do(http.MethodPost, w.at("apply"), applied(element("routes", "r", route)), editor...).isProblem(403, "uses_secret", "/resources/0/body/typed_per_filter_config/x/common_tls_context/tls_certificate_sds_secret_configs/0/name")
+	chosen := `{"name": "o", "transport_socket": {"name": "tls", "typed_config": {"@type": "` + extensionsURL + `transport_sockets.tls.v3.UpstreamTlsContext", "common_tls_context": {"custom_tls_certificate_selector": {"name": "s",
+		"typed_config": {"@type": "` + extensionsURL + `transport_sockets.tls.cert_selectors.on_demand_secret.v3.Config", "config_source": {"ads": {}},
+		"certificate_mapper": {"name": "m", "typed_config": {"@type": "` + extensionsURL + `transport_sockets.tls.cert_mappers.sni.v3.SNI", "default_value": "plain"}}}}}}}}`
+	w.do(http.MethodPost, w.at("apply"), applied(element("clusters", "o", chosen)), editor...).isProblem(403, "uses_secret", "")
 	both := func(team string) string {
 		return applied(secret(team, "new"), ofTeam("shop", element("clusters", "n", tlsCluster("n", "new"))))
 	}

@@ -200,6 +200,9 @@ func TestT48_TheChainBeginsWithTheMigration(t *testing.T) {
 	if len(es) != 4 || es[0].Seq != 1 || es[0].Hash != p.Hash || es[1].Seq != 0 {
 		t.Errorf("%+v", es)
 	}
+	if got := sqlState(t, w.super, w.tenant, `DELETE FROM audit_events WHERE action = 'old'`); got != "42501" {
+		t.Errorf("a superuser's DELETE of what is in no chain, and not too old: %q", got)
+	}
 }
 
 // A hundred writers at once, of all kinds that there are and in different fleets, make one chain without gaps, and none of them waits for another in a circle.
@@ -335,10 +338,36 @@ func TestT48_WhatIsNotInTheChainDidNotHappen(t *testing.T) {
 	}
 }
 
-// Every column of an event is hashed: whoever adds one gives what is hashed another version.
+// No head is signed behind what is wrong: else the signature would vouch for it.
+func TestT48_NothingIsSignedBehindAFault(t *testing.T) {
+	for name, c := range map[string]struct{ sql, fault string }{
+		"a head that nobody signed": {`UPDATE audit_signatures SET signature = sha256(signature) WHERE tenant_id = $T`, audit.BadSignature},
+		"an event that is changed":  {`UPDATE audit_events SET actor = 'eve' WHERE tenant_id = $T AND id = ` + event5, audit.EventChanged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := setup(t)
+			w.until(3)
+			w.sign()
+			w.until(6)
+			w.meddle(c.sql)
+			h, f, err := w.app.SignAudit(t.Context(), w.tenant, signer, nothing)
+			if w.ok(err); h != nil || f == nil || f.What != c.fault {
+				t.Errorf("%+v is signed, %v", h, f)
+			}
+			if n := w.count(`SELECT count(*) FROM audit_signatures`); n != 1 {
+				t.Errorf("%d heads are stored", n)
+			}
+		})
+	}
+}
+
+// Every column of an event is hashed: whoever adds one gives what is hashed another version. So is its number.
 func TestT48_AllOfAnEventIsHashed(t *testing.T) {
 	w := setup(t)
 	w.until(2)
+	if n := w.count(`SELECT count(*) FROM audit_events e WHERE audit_canonical(e, 1) = audit_canonical(e, 2)`); n != 0 {
+		t.Error("the number is not hashed")
+	}
 	for _, column := range strings1(t, w.super, `SELECT attname::text FROM pg_attribute WHERE attrelid = 'audit_events'::regclass AND attnum > 0 AND NOT attisdropped`) {
 		other := map[string]string{"tenant_id": "gen_random_uuid()", "id": "gen_random_uuid()", "at": "at + interval '1 s'", "credential": "gen_random_uuid()", "fleet_id": "gen_random_uuid()",
 			"old_revision": "77", "new_revision": "77"}[column]

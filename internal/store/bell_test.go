@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
 	"fairlead/internal/store/storetest"
@@ -95,6 +96,18 @@ func TestBellReachesListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	heard("a revocation")
+	leaks, err := s.CreateToken(ctx, tenant, actor, store.APIToken{ID: fleet.NewCredentialID(), Role: auth.RoleAdmin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreateNodeCredential(ctx, tenant, f, by(leaks.ID), store.NodeCredential{ID: fleet.NewCredentialID(), Nodes: "*"}); err != nil {
+		t.Fatal(err)
+	}
+	heard("another credential")
+	if err := s.RevokeToken(ctx, tenant, actor, leaks.ID, store.Revocation{Within: auth.Roles(), Leaked: true}); err != nil {
+		t.Fatal(err)
+	}
+	heard("what a leaked token made has ended")
 	write(put(fleet.Cluster, "a", "A")) // no change: no ring
 	write(put(fleet.Cluster, "a", "B"))
 	heard("a second write")

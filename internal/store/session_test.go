@@ -58,6 +58,9 @@ func TestASessionIsItsToken(t *testing.T) {
 	if x.Hash != n.Hash || x.ID != n.ID || !x.ExpiresAt.Equal(mintedEnd) || x.IdleAt.Sub(x.LastSeenAt) != 30*time.Minute || !x.EndedAt.IsZero() {
 		t.Errorf("%+v", x)
 	}
+	if n := w.count(`SELECT count(*) FROM audit_events WHERE action = 'session.begin' AND object = 'session ` + n.ID.String() + `'`); n != 1 {
+		t.Errorf("%d events tell that it began", n)
+	}
 	if _, _, err := w.app.FindSession(t.Context(), fleet.NewSessionID()); !errors.Is(err, fleet.ErrNotFound) {
 		t.Errorf("an unknown session: %v", err)
 	}

@@ -266,6 +266,8 @@ func TestT32_UsesOfCredentialsAreNoted(t *testing.T) {
 	sooner := use
 	sooner.At, sooner.Address = at.Add(-time.Minute), "192.0.2.8" // of a server that is late
 	w.ok(w.node.NoteCredentialUses(ctx, []fleet.CredentialUse{sooner}))
+	elsewhere.At, elsewhere.Address = at.Add(time.Minute), "192.0.2.9" // it is no credential of that fleet
+	w.ok(w.node.NoteCredentialUses(ctx, []fleet.CredentialUse{elsewhere}))
 	cs, _, err := w.app.NodeCredentials(ctx, w.tenant, w.fleet, store.CredentialFilter{})
 	w.ok(err)
 	if len(cs) != 2 || cs[1].ID != id || !cs[1].LastUsedAt.Equal(at) || cs[1].LastUsedFrom != "192.0.2.7" {

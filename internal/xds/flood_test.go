@@ -127,6 +127,24 @@ func TestT16_AHandlerCountsUntilItEnds(t *testing.T) {
 	}
 }
 
+// TestT16_HandlersOfACredentialAreFew: of a connection with a good token too no more is read while some 256 calls run whose streams have ended.
+func TestT16_HandlersOfACredentialAreFew(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, s, _ := slowWorld(t)
+		r := w.Raw()
+		listening(t, r)
+		synctest.Wait()
+		for range 500 {
+			r.Reset(r.Call(deltaADS, "slow"))
+			time.Sleep(2 * time.Millisecond) // of the clock that jumps
+		}
+		if n := s.most.Load(); n < 250 || n > 300 {
+			t.Errorf("%d handlers ran at once, want some 256", n)
+		}
+		close(s.go_)
+	})
+}
+
 // TestT16_ResetsOfACredentialAreBounded: beside a good call too.
 func TestT16_ResetsOfACredentialAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -190,6 +190,9 @@ func TestT48_AServerThatDiesLosesNoEvent(t *testing.T) {
 	if n := len(c.seqs); n != 200 || other.once(t.Context()) || len(c.seqs) != n {
 		t.Errorf("%d events, then %d: two servers are at it", n, len(c.seqs))
 	}
+	if d, err := s.ClaimDelivery(t.Context(), tenant, other.sink.Name(), other.holder); err != nil || d != nil {
+		t.Errorf("what another server has is claimed: %+v, %v", d, err)
+	}
 	again(t, db, other)
 	if other.once(t.Context()) {
 		t.Error("it failed")
