@@ -1,7 +1,7 @@
 package resource
 
 import (
-	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -91,10 +91,7 @@ func (g *guard) target(text string, p place) {
 	}
 	for _, s := range texts {
 		for _, part := range strings.FieldsFunc(s, separates) {
-			if plain, err := url.PathUnescape(part); err == nil {
-				part = plain
-			}
-			for _, one := range strings.FieldsFunc(part, separates) { // gRPC tells addresses apart after it has read the escapes
+			for _, one := range strings.FieldsFunc(unescaped(part), separates) { // gRPC tells addresses apart after it has read the escapes
 				host, port := hostPort(one)
 				g.dial(host, port, p.at)
 			}
@@ -105,19 +102,40 @@ func (g *guard) target(text string, p place) {
 // separates reports whether addresses and the parts of a URI end at a character.
 func separates(r rune) bool { return strings.ContainsRune(",/?#@", r) }
 
+var escape = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
+// unescaped reads the escapes that are whole and leaves all else as it stands, as gRPC does.
+func unescaped(s string) string {
+	return escape.ReplaceAllStringFunc(s, func(e string) string {
+		n, _ := strconv.ParseUint(e[1:], 16, 8)
+		return string([]byte{byte(n)})
+	})
+}
+
 // hostPort takes a port off; 0 is none.
 func hostPort(s string) (host string, port uint32) {
-	host, tail := s, ""
 	if inside, after, ok := strings.Cut(strings.TrimPrefix(s, "["), "]"); ok {
-		host, tail = inside, strings.TrimPrefix(after, ":")
-	} else if before, after, ok := strings.Cut(s, ":"); ok && strings.Count(s, ":") == 1 {
-		host, tail = before, after
+		return inside, loosePort(strings.TrimPrefix(after, ":"))
 	}
-	n, err := strconv.ParseUint(tail, 10, 16)
-	if err != nil {
-		return host, 0
+	if before, after, ok := strings.Cut(s, ":"); ok && strings.Count(s, ":") == 1 {
+		return before, loosePort(after)
 	}
-	return host, uint32(n) //nolint:gosec // 16 bits
+	return s, 0
+}
+
+// loosePort reads a port as gRPC does, by C's functions: after spaces and a sign, up to what is no digit, and of what is
+// larger than a port the last 16 bits. So 75437 is 9901.
+func loosePort(s string) uint32 {
+	s = strings.TrimLeft(s, " \t\n\v\f\r")
+	digits := strings.TrimLeft(s, "+-")
+	var n uint16
+	for i := 0; i < len(digits) && '0' <= digits[i] && digits[i] <= '9'; i++ {
+		n = n*10 + uint16(digits[i]-'0')
+	}
+	if strings.HasPrefix(s, "-") {
+		n = -n
+	}
+	return uint32(n)
 }
 
 // dial looks at what the proxy connects to.
