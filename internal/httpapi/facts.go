@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// mostFacts is of how many resources facts are kept, of all fleets together.
+	// mostFacts is how many resources are kept with their facts, of all fleets together.
 	mostFacts = 100_000
 	// readersOfFacts is how many fleets are read at the same time, where there are processors for more, in turn between tenants: of one that is not kept all
 	// bodies are.
@@ -36,7 +36,7 @@ type factBook struct {
 
 	mu     sync.Mutex // guards fleets and kept
 	fleets map[fleet.Key]knownFacts
-	kept   int // in all fleets
+	kept   int // resources, in all fleets
 }
 
 // knownFacts are a fleet's resources where it stood there, and the facts of their contents. They are shared: nobody changes them.
@@ -122,21 +122,21 @@ func (b *factBook) keep(k fleet.Key, now knownFacts) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.forget(k)
-	if len(now.facts) > mostFacts {
+	if len(now.resources) > mostFacts {
 		return
 	}
 	for other := range b.fleets {
-		if b.kept+len(now.facts) <= mostFacts {
+		if b.kept+len(now.resources) <= mostFacts {
 			break
 		}
 		b.forget(other)
 	}
 	b.fleets[k] = now
-	b.kept += len(now.facts)
+	b.kept += len(now.resources)
 }
 
 func (b *factBook) forget(k fleet.Key) {
-	b.kept -= len(b.fleets[k].facts)
+	b.kept -= len(b.fleets[k].resources)
 	delete(b.fleets, k)
 }
 

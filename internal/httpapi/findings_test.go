@@ -182,6 +182,18 @@ func TestFactsAreReadOnce(t *testing.T) {
 	}
 }
 
+// TestResourcesWithoutFactsTakeRoom: Secrets, and what has another's content, are kept too.
+func TestResourcesWithoutFactsTakeRoom(t *testing.T) {
+	t.Parallel()
+	b := newFactBook(nil)
+	for i := range 3 {
+		b.keep(fleet.Key{Fleet: fleet.ID{byte(i)}}, knownFacts{resources: make([]findings.Resource, mostFacts/2)})
+	}
+	if len(b.fleets) != 2 || b.kept != mostFacts {
+		t.Errorf("%d fleets are kept, and %d resources", len(b.fleets), b.kept)
+	}
+}
+
 // TestFactsMakeRoom for those of other fleets.
 func TestFactsMakeRoom(t *testing.T) {
 	t.Parallel()
@@ -190,6 +202,7 @@ func TestFactsMakeRoom(t *testing.T) {
 		k := knownFacts{facts: map[content]*resource.Facts{}}
 		for i := range n {
 			k.facts[content{version: fmt.Sprint(i)}] = &resource.Facts{}
+			k.resources = append(k.resources, findings.Resource{})
 		}
 		return k
 	}

@@ -24,7 +24,8 @@ const selectStand = `SELECT h.revision, h.token FROM fleet_heads h WHERE h.tenan
 // A fleet that is not there is fleet.ErrNotFound.
 func (s *Store) Stands(ctx context.Context, t fleet.TenantID, id fleet.ID) (Seen, error) {
 	at, err := manyIn(ctx, s, call{limit: readTimeout}, t, func(row pgx.CollectableRow) (at Seen, err error) {
-		return at, row.Scan((*int64)(&at.Revision), (*[16]byte)(&at.Token))
+		err = row.Scan((*int64)(&at.Revision), (*[16]byte)(&at.Token))
+		return at, err
 	}, selectStand, id.String())
 	if err == nil && len(at) == 0 {
 		err = fleet.ErrNotFound
