@@ -21,6 +21,7 @@ export default defineConfig({
     include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["src/test/setup.ts"],
     restoreMocks: true,
+    isolate: false, // one window for many files: a new one for each takes twice as long as all tests. src/test/setup.ts leaves it as it was
     maxWorkers: 2, // the cores of the machine that checks it
   },
 });

@@ -26,11 +26,14 @@ beforeEach(() => {
 });
 
 const as = (more: Partial<Whoami>) => server.use(get<Whoami>("/v1/whoami", { ...me, ...more }));
-const card = async (name: string) => {
-  const found = (await screen.findByRole("link", { name })).closest("li");
-  if (!found) throw new Error(`${name} has no card`);
-  return within(found);
-};
+const card = async (name: string) =>
+  within(
+    await waitFor(() => {
+      const found = screen.getAllByRole("link", { name }).map((link) => link.closest("li")).find((card) => card !== null);
+      if (!found) throw new Error(`${name} has no card`);
+      return found;
+    }),
+  );
 
 test("each fleet is a card with its name as a link, its health, its receipt and its findings", async () => {
   server.use(

@@ -8,6 +8,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 // What jsdom lacks and Mantine asks for.
 Object.defineProperty(window, "matchMedia", {
+  configurable: true,
   value: (query: string) => ({ matches: false, media: query, addEventListener: () => undefined, removeEventListener: () => undefined, addListener: () => undefined, removeListener: () => undefined, dispatchEvent: () => false, onchange: null }),
 });
 class NoObserver {
@@ -15,7 +16,7 @@ class NoObserver {
   unobserve() {}
   disconnect() {}
 }
-Object.defineProperty(window, "ResizeObserver", { value: NoObserver });
+Object.defineProperty(window, "ResizeObserver", { configurable: true, value: NoObserver });
 Object.defineProperty(window, "EventSource", { configurable: true, value: class { static CLOSED = 2; static OPEN = 1; readyState = 0; close() {} } });
 Range.prototype.getClientRects = () => document.createElement("i").getClientRects(); // none: nothing is laid out
 Element.prototype.scrollIntoView = () => undefined;
