@@ -59,6 +59,7 @@ func (d *deriver) message(m protoreflect.Message, p place) {
 	}
 	for i := range md.Fields().Len() {
 		fd := md.Fields().Get(i)
+		d.sources(m, fd, p)
 		if !holdsNames(fd) || !m.Has(fd) {
 			continue
 		}

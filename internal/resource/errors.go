@@ -62,6 +62,7 @@ const (
 	codeUnknownField  = "unknown_field"       //
 	codeUnknownType   = "unknown_type"        // an "@type" or a type of resource that is not known
 	codeOldAPI        = "v2_api"              // a message of Envoy's v2 API
+	codeUnserved      = "type_not_served"     // a source of a type that this control plane does not serve
 	codeMissingType   = "missing_type"        // an Any without "@type"
 	codeTypeMismatch  = "type_mismatch"       // "@type" or type differ from what they must be
 	codeWrongType     = "wrong_type"          // a text where a number belongs, ...

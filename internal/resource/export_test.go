@@ -21,6 +21,14 @@ func ReferrersForTest() map[protoreflect.FullName]protoreflect.Name {
 	return out
 }
 
+// SourcesForTest reports whether a source is of something that is served, and what else to write where it is not.
+func SourcesForTest(field protoreflect.FullName) (served bool, instead string) {
+	return servedSources[field], unservedInstead[field]
+}
+
+// UnservedForTest returns the fields of which it is said what else to write.
+func UnservedForTest() map[protoreflect.FullName]string { return unservedInstead }
+
 // ChoosersForTest returns the fields by which a cluster is chosen while the proxy serves.
 func ChoosersForTest() map[protoreflect.FullName][]protoreflect.Name { return choosers }
 
