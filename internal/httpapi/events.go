@@ -173,7 +173,7 @@ func eventOf(e store.Event) oapi.Event {
 		out.Resource = &ref
 	}
 	if d := e.Denied; d.Reason != "" {
-		words, attempts, first := deniedWords(d), d.Attempts, d.First
+		words, attempts, first := deniedWords(d, e.Note), d.Attempts, d.First
 		out.Reason, out.Action, out.Attempts, out.FirstAt, out.Address = (*oapi.DeniedReason)(&d.Reason), &words, &attempts, &first, optional(d.Address)
 		if d.Credential != (fleet.CredentialID{}) {
 			out.Credential = optional(d.Credential.String())
@@ -272,8 +272,8 @@ func firstOf(e store.Event) time.Time {
 	return e.At
 }
 
-// deniedWords say for people why clients were not let in, and how often.
-func deniedWords(d fleet.Denied) string {
+// deniedWords say for people why clients were not let in, or what they asked for in vain, and how often.
+func deniedWords(d fleet.Denied, note string) string {
 	why := map[fleet.DeniedReason]string{
 		fleet.DeniedToken:       "a token with the id of a credential of this fleet, and another secret",
 		fleet.DeniedRevoked:     "its node credential is revoked",
@@ -283,6 +283,12 @@ func deniedWords(d fleet.Denied) string {
 		fleet.DeniedRouted:      "its call came through a proxy, which has lent it the credential",
 	}[d.Reason]
 	text := "not let in: " + cmp.Or(why, string(d.Reason))
+	if asked := askedWords[d.Reason]; asked != "" {
+		text = asked
+	}
+	if note != "" {
+		text += ": " + note
+	}
 	if d.Address != "" {
 		text += ", from " + d.Address
 	}
@@ -290,6 +296,13 @@ func deniedWords(d fleet.Denied) string {
 		text += fmt.Sprintf(", %d times", d.Attempts)
 	}
 	return text
+}
+
+// askedWords are of clients that were let in.
+var askedWords = map[fleet.DeniedReason]string{
+	fleet.DeniedType:    "it asks for a type of resource that is not served, and gets no answer",
+	fleet.DeniedNames:   "it asks for more than it may, and is told that the rest does not exist",
+	fleet.DeniedRequest: "its stream is refused for what it asks",
 }
 
 func keyOf(c *call) fleet.Key { return fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID} }

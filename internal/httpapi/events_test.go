@@ -246,8 +246,27 @@ func TestEventsTellWhoWasNotLetIn(t *testing.T) {
 func TestDeniedWords(t *testing.T) {
 	t.Parallel()
 	for _, r := range fleet.DeniedReasons() {
-		if got := deniedWords(fleet.Denied{Reason: r, Attempts: 1}); strings.Contains(got, string(r)) {
+		if got := deniedWords(fleet.Denied{Reason: r, Attempts: 1}, ""); strings.Contains(got, string(r)) {
 			t.Errorf("%s: %s", r, got)
+		}
+	}
+}
+
+// TestEventsTellWhatWasAskedForInVain: of a client that was let in nobody says that it was not.
+func TestEventsTellWhatWasAskedForInVain(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	now := time.Now()
+	for reason, want := range map[fleet.DeniedReason]string{
+		fleet.DeniedType:    "it asks for a type of resource that is not served, and gets no answer: this and that, from 10.0.0.1, 2 times",
+		fleet.DeniedNames:   "it asks for more than it may, and is told that the rest does not exist: this and that, from 10.0.0.1, 2 times",
+		fleet.DeniedRequest: "its stream is refused for what it asks: this and that, from 10.0.0.1, 2 times",
+	} {
+		must(t, w.nodes.TellDenied(t.Context(), []fleet.Denied{{Key: fleet.Key{Tenant: w.tenant.ID, Fleet: w.fleet.ID}, Reason: reason, Node: string(reason), Address: "10.0.0.1", Note: "this and that", Attempts: 2, First: now, Last: now}}))
+		var list oapi.EventList
+		w.do(http.MethodGet, w.at("events")+"?node="+string(reason), "").is(200, &list)
+		if len(list.Items) != 1 || string(*list.Items[0].Reason) != string(reason) || *list.Items[0].Action != want {
+			t.Errorf("%s: %+v", reason, list.Items)
 		}
 	}
 }

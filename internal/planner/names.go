@@ -66,6 +66,8 @@ type Request struct {
 	// Names are all names (state of the world) or the added ones (delta); Star: "*" is one.
 	Names Names
 	Star  bool
+	// Named: the client said names, though none of them may be among Names. It does not ask for everything then.
+	Named bool
 	// Dropped are the names given up (delta); Unstar: "*" is one.
 	Dropped Names
 	Unstar  bool
@@ -76,7 +78,7 @@ type Request struct {
 }
 
 // Says reports whether the request says anything of names.
-func (r *Request) Says() bool { return r.Names.N+r.Dropped.N > 0 || r.Star || r.Unstar }
+func (r *Request) Says() bool { return r.Named || r.Names.N+r.Dropped.N > 0 || r.Star || r.Unstar }
 
 // of finds the versions that are reported of some names. Its cost is that of what is
 // reported.

@@ -115,7 +115,7 @@ func (c *Client) requestSotW(r *Request, target *snapshot.Target, first bool) (a
 	}
 	legacy := first || old.wildcard && !old.explicit && old.Len() == 0
 	explicit := r.Star && t != fleet.Secret // nobody may have all secrets
-	wildcard := explicit || legacy && r.Names.N == 0 && !r.Star && t.LegacyWildcard(false)
+	wildcard := explicit || legacy && !r.Says() && t.LegacyWildcard(false)
 	next := c.in.subscription(t, wildcard, explicit, r.Names.Count)
 	if next == nil {
 		next = c.in.derive(old, wildcard, explicit, old.replacing(r.Names, target.Types[t]))

@@ -41,6 +41,11 @@ func (s *Subscription) Has(name string) bool { return s != nil && (s.wildcard ||
 // Named reports whether the client asked for the name itself.
 func (s *Subscription) Named(name string) bool { return s != nil && s.names.Get(name) != nil }
 
+// Says reports whether the client asks for these names and no others, and for everything or not.
+func (s *Subscription) Says(names Names, star bool) bool {
+	return s != nil && s.names.Names() == names.Count && s.explicit == star && s.wildcard == star
+}
+
 // Len is the number of names.
 func (s *Subscription) Len() int {
 	if s == nil {
@@ -220,7 +225,7 @@ func (s *Subscription) dropping(names Names) (edits []snapshot.Edit) {
 	if names.N == 0 {
 		return nil
 	}
-	seen := make(map[string]struct{}, names.N)
+	seen := make(map[string]struct{}, min(names.N, s.Len()))
 	for b := range names.Each {
 		n := s.names.Get(string(b))
 		if n == nil {
@@ -240,7 +245,7 @@ func (s *Subscription) replacing(names Names, set *snapshot.Set) (edits []snapsh
 	if s.names.Len() == 0 {
 		return edits
 	}
-	stay := make(map[string]struct{}, names.N)
+	stay := make(map[string]struct{}, min(names.N, s.names.Len()))
 	if names.N > 0 {
 		for b := range names.Each {
 			if n := s.names.Get(string(b)); n != nil {

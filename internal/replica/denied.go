@@ -52,6 +52,7 @@ type deniedKey struct {
 	reason        fleet.DeniedReason
 	credential    fleet.CredentialID
 	node, address string
+	note          string
 }
 
 // deniedCount is how often it came since it was told, and when that was.
@@ -115,7 +116,7 @@ func (d *deniedClients) due(now time.Time, end bool) (out []fleet.Denied, lost i
 	for k, x := range d.all {
 		if x.attempts > 0 && (end || now.Sub(x.told) >= deniedAgain) {
 			out = append(out, fleet.Denied{
-				Key: k.fleet, Reason: k.reason, Credential: k.credential, Node: k.node, Address: k.address, Attempts: x.attempts, First: x.first, Last: x.last,
+				Key: k.fleet, Reason: k.reason, Credential: k.credential, Node: k.node, Address: k.address, Note: k.note, Attempts: x.attempts, First: x.first, Last: x.last,
 			})
 		}
 	}
@@ -127,7 +128,7 @@ func (d *deniedClients) told(xs []fleet.Denied, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, y := range xs {
-		if x := d.all[deniedKey{y.Key, y.Reason, y.Credential, y.Node, y.Address}]; x != nil {
+		if x := d.all[deniedKey{y.Key, y.Reason, y.Credential, y.Node, y.Address, y.Note}]; x != nil {
 			x.attempts, x.told, x.first = x.attempts-y.Attempts, now, y.Last
 		}
 	}
@@ -137,13 +138,13 @@ func (d *deniedClients) told(xs []fleet.Denied, now time.Time) {
 func (r *Replica) denied(err error, node, address string) {
 	var d *deniedError
 	if errors.As(err, &d) {
-		r.deny(deniedKey{d.key, d.reason, d.credential, node, address})
+		r.deny(deniedKey{d.key, d.reason, d.credential, node, address, ""})
 	}
 }
 
-// Denied counts a client that was not let in for what it says of itself.
-func (r *Replica) Denied(id xds.Identity, reason fleet.DeniedReason, node, address string) {
-	r.deny(deniedKey{id.Key, reason, id.Credential, node, address})
+// Denied counts a client that was not let in for what it says of itself, or not given what it asks for.
+func (r *Replica) Denied(id xds.Identity, reason fleet.DeniedReason, node, address, note string) {
+	r.deny(deniedKey{id.Key, reason, id.Credential, node, address, note})
 }
 
 func (r *Replica) deny(k deniedKey) {

@@ -68,8 +68,8 @@ func TestWhoIsNotLetInIsTold(t *testing.T) {
 
 		// What a client says of itself, and of where it comes.
 		edge, _ := w.newCredential(key, "edge-*", time.Time{})
-		w.Denied(edge, fleet.DeniedNodeID, "core-1", "10.0.0.1:4711")
-		w.Denied(edge, fleet.DeniedNodeID, "core-1", "10.0.0.1:4712")
+		w.Denied(edge, fleet.DeniedNodeID, "core-1", "10.0.0.1:4711", "")
+		w.Denied(edge, fleet.DeniedNodeID, "core-1", "10.0.0.1:4712", "")
 		w.feed.nodeIDs(key, fleet.NodeIDsExclusive)
 		w.attach(id, "n")
 		if _, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{Protocol: "delta ADS", RemoteAddr: "[fe80::1]:9"}); !errors.Is(err, fleet.ErrForbidden) {
@@ -91,7 +91,7 @@ func TestTheSameAgainIsANumber(t *testing.T) {
 		_, id, _ := w.newFleet(cluster("c", "1"))
 		deny := func(n int) {
 			for range n {
-				w.Denied(id, fleet.DeniedNodeID, "n", "10.0.0.1:1")
+				w.Denied(id, fleet.DeniedNodeID, "n", "10.0.0.1:1", "")
 			}
 		}
 		deny(1)

@@ -142,3 +142,28 @@ func BenchmarkTellDenied(b *testing.B) {
 		}
 	}
 }
+
+// TestWhatClientsAskForInVainIsAnEvent: each thing that they ask for is one, which says what it is. A server of before says nothing of that.
+func TestWhatClientsAskForInVainIsAnEvent(t *testing.T) {
+	w := setup(t)
+	at := time.Now().Add(-time.Hour)
+	var ds []fleet.Denied
+	for _, note := range []string{"clusters with names above 512 bytes", "more than 10000 clusters that the fleet does not have"} {
+		ds = append(ds, fleet.Denied{Key: w.key(), Reason: fleet.DeniedNames, Node: "n", Address: "10.0.0.1", Note: note, Attempts: 1, First: at, Last: at})
+	}
+	w.ok(w.node.TellDenied(t.Context(), append(ds, ds[1])[:2]))
+	w.ok(w.node.TellDenied(t.Context(), ds[1:]))
+	notes := map[string]int64{}
+	for _, e := range w.deniedEvents() {
+		notes[e.Note] += e.Denied.Attempts
+	}
+	if d := cmp.Diff(map[string]int64{ds[0].Note: 1, ds[1].Note: 2}, notes); d != "" {
+		t.Error(d)
+	}
+	_, err := w.super.Exec(t.Context(), `SELECT tell_denied(ARRAY[$1::uuid], ARRAY[$2::uuid], ARRAY['routed'], ARRAY[NULL::uuid], ARRAY['old'], ARRAY[''], ARRAY[1::bigint], ARRAY[now()], ARRAY[now()])`,
+		w.tenant, w.fleet)
+	w.ok(err)
+	if es := w.deniedEvents(); len(es) != 3 || es[0].Node != "old" || es[0].Note != "" {
+		t.Errorf("%+v", es)
+	}
+}

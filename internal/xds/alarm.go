@@ -46,6 +46,7 @@ func (st *stream) setAlarm() {
 		return
 	}
 	st.alarm.set(st.now, st.client.Due(st.now))
+	st.alarm.set(st.now, st.strays.lookUpAt(st.now))
 	if tell := st.behind.Add(tellAfter); !st.behind.IsZero() && tell.After(st.now) {
 		st.alarm.set(st.now, tell)
 	}

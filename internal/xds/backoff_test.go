@@ -13,12 +13,13 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/xds"
 	"fairlead/internal/xds/xdstest"
 )
 
 // ask opens a stream of the token's over the connection and returns how long its first answer
 // took, and what it is.
-func ask(t *testing.T, conn *grpc.ClientConn, token, name string) (time.Duration, error) {
+func ask(t *testing.T, conn *grpc.ClientConn, token, node string) (time.Duration, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(xdstest.As(t.Context(), token))
 	defer cancel()
@@ -27,7 +28,7 @@ func ask(t *testing.T, conn *grpc.ClientConn, token, name string) (time.Duration
 		t.Fatal(err)
 	}
 	begun := time.Now()
-	_ = stream.Send(&discoveryv3.DeltaDiscoveryRequest{Node: xdstest.Envoy("node"), TypeUrl: fleet.Secret.URL(), ResourceNamesSubscribe: []string{name}})
+	_ = stream.Send(&discoveryv3.DeltaDiscoveryRequest{Node: xdstest.Envoy(node), TypeUrl: fleet.Secret.URL(), ResourceNamesSubscribe: []string{"a"}})
 	_, err = stream.Recv()
 	took := time.Since(begun)
 	cancel()
@@ -39,7 +40,7 @@ func ask(t *testing.T, conn *grpc.ClientConn, token, name string) (time.Duration
 // what was not refused does not.
 func TestT08_ARefusedCredentialWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := xdstest.New(t)
+		w := xdstest.New(t, func(c *xds.Config) { c.Limits.Message = 4 << 20 })
 		w.Publish(xdstest.Put(fleet.Secret, "a", "1"))
 		open := w.Open(xdstest.DeltaADS, "node")
 		open.Subscribe(fleet.Secret, "a")
@@ -64,24 +65,24 @@ func TestT08_ARefusedCredentialWaits(t *testing.T) {
 		if d := time.Since(begun); d > 0 {
 			t.Errorf("a stream that was open waited %s", d)
 		}
-		if d, err := ask(t, w.Conn(), "n*", "a"); d > 0 || err != nil {
+		if d, err := ask(t, w.Conn(), "n*", "node"); d > 0 || err != nil {
 			t.Errorf("another credential on the same connection waited %s, %v", d, err)
 		}
-		if d, err := ask(t, w.Dial(), "*", "a"); d > 0 || err != nil {
+		if d, err := ask(t, w.Dial(), "*", "node"); d > 0 || err != nil {
 			t.Errorf("the same credential on another connection waited %s, %v", d, err)
 		}
-		if d, err := ask(t, w.Conn(), "*", "a"); d != 5*time.Second || err != nil {
+		if d, err := ask(t, w.Conn(), "*", "node"); d != 5*time.Second || err != nil {
 			t.Errorf("a good call waited %s, %v, want 5s and an answer", d, err)
 		}
 		if d, err := ask(t, w.Conn(), "*", strings.Repeat("x", 5<<20)); d != 0 || status.Code(err) != codes.ResourceExhausted {
 			t.Errorf("the next waited %s, %v, want none: the wait has passed", d, err)
 		}
-		if d, err := ask(t, w.Conn(), "*", "a"); d != 5*time.Second || err != nil {
+		if d, err := ask(t, w.Conn(), "*", "node"); d != 5*time.Second || err != nil {
 			t.Errorf("after a message that is too large a call waited %s, %v, want 5s", d, err)
 		}
 		time.Sleep(time.Minute + time.Second)
 		_, _ = ask(t, w.Conn(), "*", tooLong) // what is long ago is forgotten
-		if d, err := ask(t, w.Conn(), "*", "a"); d > 0 || err != nil {
+		if d, err := ask(t, w.Conn(), "*", "node"); d > 0 || err != nil {
 			t.Errorf("a minute later it waited %s, %v", d, err)
 		}
 	})

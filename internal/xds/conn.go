@@ -35,6 +35,7 @@ type conn struct {
 	room          sync.Cond // signalled when there may be room to read more, or nothing to read for
 	calls         calls
 	resets, idle  bucket
+	large         int // what it has of Server.large
 	late          *time.Timer
 	authenticated bool
 	closed        bool
@@ -57,7 +58,13 @@ func (c *conn) Read(p []byte) (int, error) {
 		c.late = time.AfterFunc(c.srv.cfg.Limits.Receive, c.check)
 	}
 	with := c.flooded(time.Now)
+	crowded := !c.closed && !c.holdLarge(c.frames.large)
 	c.mu.Unlock()
+	if crowded {
+		c.srv.say(slog.LevelWarn, c.RemoteAddr(), "connection closed: it begins a large request, and those that are under way take all the room for them", slog.Int("bytes", mostLarge))
+		_ = c.Close() // its client comes back
+		return 0, errCrowded
+	}
 	if with != "" {
 		c.srv.entry.Flooded(c.RemoteAddr(), with, slog.Bool("authenticated", c.isAuthenticated()))
 		_ = c.Close() // it is of no use any more
@@ -84,6 +91,7 @@ func (c *conn) follow(look func([]byte), p []byte) {
 		if v := recover(); v != nil {
 			_ = lifecycle.Contained(c.srv.log, "a connection", v, "remote", c.RemoteAddr().String())
 			c.frames, c.closed = newFrames(), true
+			_ = c.holdLarge(0)
 			c.room.Broadcast()
 			_ = c.Conn.Close() // it is of no use any more
 		}
@@ -97,6 +105,7 @@ func (c *conn) follow(look func([]byte), p []byte) {
 func (c *conn) Close() error {
 	c.mu.Lock()
 	c.closed = true
+	_ = c.holdLarge(0)
 	if c.late != nil {
 		c.late.Stop()
 	}

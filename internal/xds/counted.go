@@ -15,20 +15,28 @@ import (
 // counted is a list of a request, counted and not kept: what most streams say is known already.
 type counted struct {
 	snapshot.Count
-	star bool // "*" is an element; it is not counted
+	star    bool // "*" is an element; it is not counted
+	longest int  // bytes of an element
+	broken  bool // an element is not valid UTF-8
 }
 
-func (l *counted) add(v []byte) error {
-	if !utf8.Valid(v) {
-		return errUTF8
-	}
+func (l *counted) add(v []byte) {
 	if len(v) == 1 && v[0] == '*' {
 		l.star = true
-		return nil
+		return
 	}
+	l.see(v)
 	l.Count = l.Plus(snapshot.IDOf(v))
-	return nil
 }
+
+// see notes whether a text is one that a resource may have.
+func (l *counted) see(v []byte) {
+	l.longest = max(l.longest, len(v))
+	l.broken = l.broken || !utf8.Valid(v)
+}
+
+// plain reports whether all elements are such as a resource may have.
+func (l *counted) plain(longest int) bool { return l.longest <= longest && !l.broken }
 
 // len is how many elements were read.
 func (l *counted) len() int {
@@ -50,7 +58,7 @@ func (r *request) known(b []byte) (before, after []byte, err error) {
 		at += n
 	}
 	if k, ok := r.bounds.lists.find(b[at:]); ok {
-		r.names, r.longest = k.names, k.longest
+		r.names = k.names
 		return b[:at], b[at+k.size:], nil
 	}
 	end := at
@@ -59,12 +67,10 @@ func (r *request) known(b []byte) (before, after []byte, err error) {
 		if n < 0 {
 			return nil, nil, protowire.ParseError(n)
 		}
-		if err := r.name(&r.names, v); err != nil {
-			return nil, nil, err
-		}
+		r.names.add(v)
 		end += 1 + n
 	}
-	r.bounds.lists.add(b[at:end], r.names, r.longest)
+	r.bounds.lists.add(b[at:end], r.names)
 	return b[:at], b[end:], nil
 }
 

@@ -19,6 +19,7 @@ type frames struct {
 	half     int                 // of them, those with a message that is begun
 	held     int                 // what incoming weighs, while weigh is set
 	weigh    bool
+	large    int // bytes of those messages that have begun to come, are not complete, and have more than largeMessage
 
 	padding   uint32 // of the DATA frame that comes in now; at its end
 	padLength bool   // its first byte, the length of the padding, is yet to come
@@ -39,6 +40,7 @@ type incoming struct {
 	ended  bool      // the client sends no more
 	heard  bool      // something was answered
 	weight int
+	large  int // of frames.large
 }
 
 // What is weighed: the least that a call, and a DATA frame, takes here beside its bytes.
@@ -192,7 +194,9 @@ func (f *frames) data(p []byte) {
 	}
 	was := !s.begun.IsZero()
 	for len(p) > 0 {
-		if p = s.take(p); s.have == 0 {
+		p = s.take(p)
+		f.measure(&s)
+		if s.have == 0 {
 			f.owes(owedByMessage)
 		}
 	}
@@ -205,6 +209,19 @@ func (f *frames) data(p []byte) {
 	}
 	f.incoming[f.in.stream()] = s
 	f.half += count(is) - count(was)
+}
+
+// measure counts the message that a stream's client sends, if that is large. Of a client that is weighed no such message is read.
+func (f *frames) measure(s *incoming) {
+	size := 0
+	if int(s.have) == len(s.prefix) && !f.weigh {
+		size = int(binary.BigEndian.Uint32(s.prefix[1:]))
+	}
+	if size <= largeMessage {
+		size = 0
+	}
+	f.large += size - s.large
+	s.large = size
 }
 
 // take takes bytes of at most one message and returns the rest. A message that ends
@@ -252,6 +269,7 @@ func (f *frames) forget(id uint32) {
 	}
 	f.half -= count(!s.begun.IsZero())
 	f.held -= s.weight
+	f.large -= s.large
 	delete(f.incoming, id)
 }
 
@@ -270,7 +288,8 @@ func (f *frames) finish(id uint32) {
 		return
 	}
 	f.half -= count(!s.begun.IsZero())
-	s.ended, s.begun = true, time.Time{}
+	f.large -= s.large
+	s.ended, s.begun, s.large = true, time.Time{}, 0
 	f.incoming[id] = s
 }
 

@@ -6,31 +6,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/planner"
-	"fairlead/internal/snapshot"
 )
-
-// admit says how many names the next requests may hold: the reader counts them before it is
-// known of which type they are. The fleet's size is that of the target, which nobody can be
-// ahead of.
-func (st *stream) admit(target *snapshot.Target) {
-	if target == st.admitted {
-		return
-	}
-	st.admitted = target
-	most := 0
-	for _, s := range target.Types {
-		most = max(most, s.Len())
-	}
-	st.names.Store(int64(st.srv.cfg.Limits.reported(most)))
-}
-
-// reported is how many names of a type a client may report or drop, of which the fleet has
-// so many: also what the fleet has lost meanwhile, but not without end.
-func (l Limits) reported(has int) int { return 2*has + l.Names }
-
-// unknown is how many names a stream's first request may hold, while the size of its fleet is
-// not known: more than a client that returns has where a name and its version take 32 bytes.
-func (l Limits) unknown() int { return max(l.Names, l.Message/32) }
 
 // handle takes in a request that passed check.
 func (st *stream) handle(r *request) error {
@@ -39,18 +15,9 @@ func (st *stream) handle(r *request) error {
 			return err
 		}
 	}
-	if err := st.check(r); err != nil {
+	t, served, err := st.check(r)
+	if err != nil || !served {
 		return err
-	}
-	t, _ := fleet.TypeFromURL(r.typeURL)
-	// A client may ask for all that there is, whatever the limit.
-	limit := max(st.srv.cfg.Limits.Names, st.att.Current().Types[t].Len())
-	most := st.srv.cfg.Limits.reported(st.att.Current().Types[t].Len())
-	if r.versions.len() > most || r.dropped.len() > most {
-		return fmt.Errorf("the request names %d versions and drops %d names of %s, %d is the limit: %w", r.versions.len(), r.dropped.len(), t, most, fleet.ErrLimit)
-	}
-	if n := r.names.len(); n > most {
-		return fmt.Errorf("the stream subscribes to %d %s, %d names is the limit of a stream: %w", n, t, limit, fleet.ErrLimit)
 	}
 	first := !st.client.Subscribed(t)
 	if st.delta {
@@ -58,55 +25,48 @@ func (st *stream) handle(r *request) error {
 	} else {
 		st.handleSotW(t, r, first)
 	}
-	if n := st.client.Subscription(t).Len(); n > limit {
-		return fmt.Errorf("the stream subscribes to %d %s, %d names is the limit of a stream, and more than the fleet has: subscribe to what there is: %w", n, t, limit, fleet.ErrLimit)
-	}
-	if n := st.client.Pending(t); n > most {
+	if n, most := st.client.Pending(t), 2*st.limit(t, st.att.Current()); n > most {
 		return fmt.Errorf("%d names of %s wait for an answer, %d is the limit: answer what was sent: %w", n, t, most, fleet.ErrLimit)
-	}
-	if n := st.client.NameBytes(); n > max(maxNameBytes, 128*limit) {
-		return fmt.Errorf("the names that the stream subscribes to take %d bytes, %d is the limit of a stream: %w", n, maxNameBytes, fleet.ErrLimit)
 	}
 	return nil
 }
 
-// maxNameBytes is the most that the names of a stream's subscriptions may take.
-const maxNameBytes = 4 << 20
-
-// check refuses what no stream may ask for.
-func (st *stream) check(r *request) error {
+// check refuses what no stream may ask for. served: the request is of a type that there is; else it is left unanswered.
+func (st *stream) check(r *request) (t fleet.Type, served bool, err error) {
 	if st.singleType && r.typeURL == "" {
 		r.typeURL = st.only.URL() // "type_url ... is implicit in singleton xDS APIs such as CDS"
 	}
 	t, ok := fleet.TypeFromURL(r.typeURL)
 	switch {
-	case !ok:
-		return unknownType(r.typeURL)
+	case !ok && (st.singleType || r.typeURL == "" || oldAPI(r.typeURL)):
+		return 0, false, unknownType(r.typeURL)
+	case !ok, t == fleet.VirtualHost && !st.delta: // virtual hosts are served in the incremental protocol alone
+		return 0, false, st.leaveUnanswered(r.typeURL)
 	case st.singleType && t != st.only:
-		return fmt.Errorf("type_url %q is not served by %s, which is for %s alone: use the service of that type, or the aggregated one: %w", r.typeURL, st.protocol, st.only, fleet.ErrInvalid)
-	case t == fleet.VirtualHost && !st.delta:
-		return fmt.Errorf("virtual hosts are served in the incremental protocol alone: set api_type to DELTA_GRPC: %w", fleet.ErrInvalid)
+		return 0, false, fmt.Errorf("type_url %q is not served by %s, which is for %s alone: use the service of that type, or the aggregated one: %w", r.typeURL, st.protocol, st.only, fleet.ErrInvalid)
 	}
 	if err := st.checkRelayed(t); err != nil {
-		return err
+		return 0, false, err
 	}
 	if r.locators {
-		return fmt.Errorf("resource locators (xdstp) are not served: subscribe by name: %w", fleet.ErrInvalid)
+		return 0, false, fmt.Errorf("resource locators (xdstp) are not served: subscribe by name: %w", fleet.ErrInvalid)
 	}
-	return nil
+	return t, true, nil
 }
 
 func unknownType(url string) error {
 	switch {
 	case url == "":
 		return fmt.Errorf("type_url is empty: an aggregated stream needs one in every request: %w", fleet.ErrInvalid)
-	case strings.Contains(url, "envoy.api.v2.") || strings.HasSuffix(url, ".v2.Runtime"):
+	case oldAPI(url):
 		return fmt.Errorf("type_url %q is of xDS v2, which is gone: set resource_api_version and transport_api_version to V3: %w", url, fleet.ErrInvalid)
 	}
-	if len(url) > 128 {
-		url = url[:128]
-	}
-	return fmt.Errorf("type_url %q is not served: %w", url, fleet.ErrInvalid)
+	return fmt.Errorf("type_url %q is not served: %w", shortened(url, maxTypeURL), fleet.ErrInvalid)
+}
+
+// oldAPI reports whether a type is of xDS v2.
+func oldAPI(url string) bool {
+	return strings.Contains(url, "envoy.api.v2.") || strings.HasSuffix(url, ".v2.Runtime")
 }
 
 // handleSotW: "a request whose nonce is not the last one sent is stale" and says
@@ -119,7 +79,7 @@ func (st *stream) handleSotW(t fleet.Type, r *request, first bool) {
 			return
 		}
 	}
-	st.pass(st.client.Request(st.now, r.subscription(t), st.att.Current()))
+	st.pass(st.client.Request(st.now, st.admitted(t, r, first), st.att.Current()))
 }
 
 // handleDelta: the nonce decides what is answered, and changes of the subscription hold
@@ -128,7 +88,7 @@ func (st *stream) handleDelta(t fleet.Type, r *request, first bool) {
 	if r.nonce != "" {
 		st.answer(t, r)
 	}
-	if q := r.subscription(t); first || q.Says() {
+	if q := st.admitted(t, r, first); first || q.Says() {
 		st.pass(st.client.Request(st.now, q, st.att.Current()))
 	}
 }

@@ -15,11 +15,10 @@ type lists struct {
 
 // knownList is an encoded list of names, from its first field to its last.
 type knownList struct {
-	head    [32]byte
-	size    int
-	id      snapshot.ID
-	names   counted
-	longest int
+	head  [32]byte
+	size  int
+	id    snapshot.ID
+	names counted
 }
 
 const (
@@ -49,12 +48,12 @@ func (l *lists) find(b []byte) (found knownList, ok bool) {
 }
 
 // add remembers a list. Of two that come at one moment one may be forgotten.
-func (l *lists) add(b []byte, names counted, longest int) {
+func (l *lists) add(b []byte, names counted) {
 	if l == nil || len(b) < leastList {
 		return
 	}
 	next := make([]knownList, 1, maxLists)
-	next[0] = knownList{[32]byte(b), len(b), snapshot.IDOf(b), names, longest}
+	next[0] = knownList{[32]byte(b), len(b), snapshot.IDOf(b), names}
 	if all := l.known.Load(); all != nil {
 		next = append(next, (*all)[:min(len(*all), maxLists-1)]...)
 	}

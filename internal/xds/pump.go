@@ -42,6 +42,7 @@ func (st *stream) pump() (wrote bool, err error) {
 	if st.waiting != nil {
 		return st.offer()
 	}
+	st.lookUp()
 	step := st.client.Step(st.now, target)
 	for step.Response == nil && step.Any() {
 		st.pass(step.Findings)
@@ -50,7 +51,6 @@ func (st *stream) pump() (wrote bool, err error) {
 		step = st.client.Step(st.now, target)
 	}
 	st.pass(step.Findings)
-	st.admit(target)
 	if subscribes, changed := st.client.Subscribes(); changed {
 		st.att.Subscribes(st.ctx, subscribes) // before what counts as settled, so that one row tells both, and before the response
 		st.now = time.Now()
@@ -64,8 +64,12 @@ func (st *stream) pump() (wrote bool, err error) {
 		st.settled = s
 		st.att.Settled(s.revision)
 	}
-	if step.Response != nil {
-		wrote, err = st.hand(step.Response)
+	next := step.Response
+	if next == nil {
+		next = st.absence(target)
+	}
+	if next != nil {
+		wrote, err = st.hand(next)
 	}
 	if err == nil {
 		err = step.Err
@@ -76,6 +80,7 @@ func (st *stream) pump() (wrote bool, err error) {
 // hand sends a response, or has it wait for room, which is the same to the planner.
 func (st *stream) hand(r *planner.Response) (wrote bool, err error) {
 	st.count++
+	st.owed.Add(1) // before it is sent
 	nonce := strconv.FormatUint(st.count, 36)
 	st.waiting, st.since = newResponse(r, nonce), st.now
 	wrote, err = st.offer()

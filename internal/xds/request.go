@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"google.golang.org/grpc/mem"
@@ -21,7 +20,6 @@ type request struct {
 	delta   bool // set before decoding
 	bounds  bounds
 	refused error // why it was not decoded, or not to its end
-	longest int   // bytes of a name or a version
 
 	node     []byte // the encoded Node, nil if there is none
 	typeURL  string
@@ -51,10 +49,7 @@ var errUTF8 = errors.New("a string is not valid UTF-8")
 
 // bounds are of what is decoded of a request.
 type bounds struct {
-	// names is how many names a list may hold. The owner of the stream changes it, so it is
-	// read when the request has come.
-	names *atomic.Int64
-	bytes int // of one name, or one version
+	names int // that a list may hold
 	lists *lists
 }
 
@@ -87,19 +82,8 @@ func (r *request) decode(b []byte) error {
 	if err != nil {
 		return err
 	}
-	n := counts{r.names.len(), r.dropped.len(), r.versions.len(), r.longest}
-	return n.check(r.bounds)
-}
-
-// counts are how long the lists of a request are, and the longest name or version in bytes.
-type counts struct{ names, dropped, versions, longest int }
-
-func (n counts) check(b bounds) error {
-	if most := int(b.names.Load()); max(n.names, n.dropped, n.versions) > most {
-		return fmt.Errorf("the request names %d resources, drops %d and reports the versions of %d, %d is the limit: %w", n.names, n.dropped, n.versions, most, fleet.ErrLimit)
-	}
-	if n.longest > b.bytes {
-		return fmt.Errorf("a resource name has %d bytes, %d is the limit: %w", n.longest, b.bytes, fleet.ErrLimit)
+	if n, d, v := r.names.len(), r.dropped.len(), r.versions.len(); max(n, d, v) > r.bounds.names {
+		return fmt.Errorf("the request names %d resources, drops %d and reports the versions of %d, %d is the limit: %w", n, d, v, r.bounds.names, fleet.ErrLimit)
 	}
 	return nil
 }
@@ -123,12 +107,6 @@ func (r *request) receive(data mem.BufferSlice) {
 // lists reports whether there is something to read again.
 func (r *request) lists() bool { return r.refused == nil && r.names.N+r.dropped.N+r.versions.N > 0 }
 
-// name counts an element of a list of names.
-func (r *request) name(to *counted, v []byte) error {
-	r.longest = max(r.longest, len(v))
-	return to.add(v)
-}
-
 func (r *request) sotwField(num protowire.Number, v []byte) (err error) {
 	switch num {
 	case sotwVersion:
@@ -136,7 +114,7 @@ func (r *request) sotwField(num protowire.Number, v []byte) (err error) {
 	case sotwNode:
 		r.node = append([]byte{}, v...)
 	case sotwNames:
-		err = r.name(&r.names, v)
+		r.names.add(v)
 	case sotwType:
 		r.typeURL, err = text(v)
 	case sotwNonce:
@@ -156,9 +134,9 @@ func (r *request) deltaField(num protowire.Number, v []byte) (err error) {
 	case deltaType:
 		r.typeURL, err = text(v)
 	case deltaSubscribe:
-		err = r.name(&r.names, v)
+		r.names.add(v)
 	case deltaUnsubscribe:
-		err = r.name(&r.dropped, v)
+		r.dropped.add(v)
 	case deltaVersions:
 		err = r.initialVersion(v)
 	case deltaNonce:
@@ -177,10 +155,8 @@ func (r *request) initialVersion(b []byte) error {
 	if err != nil {
 		return err
 	}
-	if !utf8.Valid(name) || !utf8.Valid(version) {
-		return errUTF8
-	}
-	r.longest = max(r.longest, len(name), len(version))
+	r.versions.see(name)
+	r.versions.see(version)
 	r.versions.Count = r.versions.Plus(snapshot.IDOf(b))
 	return nil
 }

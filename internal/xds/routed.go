@@ -64,7 +64,7 @@ func (s *Server) admitRouted(ctx context.Context, id Identity, method string) (o
 		return true, nil
 	}
 	if tell := s.cfg.Denied; tell != nil {
-		tell(id, fleet.DeniedRouted, "", remote(ctx))
+		tell(id, fleet.DeniedRouted, "", remote(ctx), "")
 	}
 	s.say(slog.LevelWarn, addressOf(ctx), "a call was refused: it came through a proxy, which has lent it its credential", slog.String("header", by),
 		slog.Any("tenant", id.Key.Tenant), slog.Any("fleet", id.Key.Fleet), slog.Any("credential", id.Credential))
@@ -81,8 +81,6 @@ func (st *stream) checkRelayed(t fleet.Type) error {
 	if !st.relayed || slices.Contains(relayTypes, t) {
 		return nil
 	}
-	if tell := st.srv.cfg.Denied; tell != nil {
-		tell(st.id, fleet.DeniedRouted, st.node.node.ID, remote(st.ctx))
-	}
+	st.deny(fleet.DeniedRouted, "")
 	return errRouted(routedBy(st.ctx))
 }

@@ -47,7 +47,7 @@ func TestT46_ARoutedCallIsRefused(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				told := make(chan string, 100)
 				w := xdstest.New(t, func(c *xds.Config) {
-					c.Denied = func(_ xds.Identity, reason fleet.DeniedReason, node, address string) {
+					c.Denied = func(_ xds.Identity, reason fleet.DeniedReason, node, address, _ string) {
 						told <- fmt.Sprint(reason, " ", node, " ", address)
 					}
 				})
@@ -96,7 +96,9 @@ func TestT46_ARelayedClientGetsWhatGRPCAsksFor(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		told := make(chan string, 100)
 		w := xdstest.New(t, func(c *xds.Config) {
-			c.Denied = func(_ xds.Identity, reason fleet.DeniedReason, node, _ string) { told <- fmt.Sprint(reason, " ", node) }
+			c.Denied = func(_ xds.Identity, reason fleet.DeniedReason, node, _, _ string) {
+				told <- fmt.Sprint(reason, " ", node)
+			}
 		})
 		w.Publish(xdstest.Put(fleet.Secret, "a", "1"), xdstest.Put(fleet.Cluster, "c", "1"))
 		ctx := metadata.AppendToOutgoingContext(xdstest.As(t.Context(), "*"), "x-request-id", "6f7c")

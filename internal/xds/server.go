@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -35,8 +36,9 @@ type Config struct {
 	// OK, spread over AgeGrace, and its clients spread anew over the servers. 0: any age.
 	MaxAge   time.Duration
 	AgeGrace time.Duration
-	// Denied, if set, is told of a client whose credential does not admit its node id.
-	Denied func(id Identity, reason fleet.DeniedReason, node, address string)
+	// Denied, if set, is told of a client that is not let in for what it says of itself, or not given what it asks for. note is what it asks
+	// for, a text that may be hostile.
+	Denied func(id Identity, reason fleet.DeniedReason, node, address, note string)
 	// AllowProxied lets calls in that a proxy on the way has routed: a load balancer before the server.
 	AllowProxied bool
 	// Crowd, if set, is told when connections begin to come faster than they are taken in, and when none has had to
@@ -53,13 +55,19 @@ type Limits struct {
 	// OpenedAfter is how long a new stream may take to say all that its client holds; until
 	// then no cluster is taken away from it. 500 ms. Envoy says it all at once.
 	OpenedAfter time.Duration
-	Names       int // of one type; 10,000
-	// Message is the most bytes of one request; 4 MiB. docs/servers.md has what Envoy needs.
+	// Names are how many names of one type a stream may subscribe to besides those that the fleet's content accounts for; 10,000. Of more it
+	// is told that they do not exist.
+	Names int
+	// Message is the most bytes of one request; 64 MiB. docs/servers.md has what Envoy needs.
 	Message   int
-	NameBytes int // of one name; 512
+	NameBytes int // of one name that a stream subscribes to; 512
 	// Requests are how many a stream may send in a second, and Burst how many at once; 50
-	// and 200. What comes faster waits unread.
+	// and 200. What comes faster waits unread. Answers to what was sent do not count. Requests of the incremental protocol that ask for
+	// names, or give them up, may come ten times as fast, so that no answer waits behind them.
 	Requests, Burst int
+	// Lookups are how many names that nothing accounts for are looked up for a stream in a second, and LookupBurst how many at once; 200
+	// and 1,000. Those that come faster wait, and nothing else does.
+	Lookups, LookupBurst int
 	// Receive is how long a message may take from its first byte to its last: then its
 	// connection is closed. 30 s.
 	Receive time.Duration
@@ -90,7 +98,7 @@ func (l Limits) withDefaults() Limits {
 		l.Names = 10_000
 	}
 	if l.Message == 0 {
-		l.Message = 4 << 20
+		l.Message = 64 << 20
 	}
 	if l.NameBytes == 0 {
 		l.NameBytes = 512
@@ -100,6 +108,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Burst == 0 {
 		l.Burst = 200
+	}
+	if l.Lookups == 0 {
+		l.Lookups = 200
+	}
+	if l.LookupBurst == 0 {
+		l.LookupBurst = 1000
 	}
 	return l.withDoorDefaults()
 }
@@ -133,6 +147,7 @@ type Server struct {
 	entry    *door.Door
 	arrivals *arrivals
 	refusals refusals
+	large    atomic.Int64 // bytes of the large messages that come
 }
 
 // New checks the configuration.

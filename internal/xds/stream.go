@@ -20,7 +20,6 @@ import (
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/planner"
-	"fairlead/internal/snapshot"
 )
 
 // stream is one client's stream. The goroutine of run owns everything in it, and sends, which
@@ -40,17 +39,17 @@ type stream struct {
 	relayed bool // see admitRouted
 	node    pinnedNode
 	att     Attachment
-	client  *planner.Client // nil until it is attached
-	names   atomic.Int64    // how many the next request may hold; see admit
-	// admitted is the target that names was worked out of.
-	admitted *snapshot.Target
-	nonces   [fleet.NumTypes]string // of the last response of each type
-	count    uint64                 // responses sent
+	client  *planner.Client        // nil until it is attached
+	nonces  [fleet.NumTypes]string // of the last response of each type
+	count   uint64                 // responses sent
+	owed    atomic.Int64           // answers to them that have not come
 	room
-	settled settled
-	now     time.Time   // of what happens now
-	behind  time.Time   // since when something of the target is not confirmed; zero: all is
-	waits   fleet.Waits // as last told
+	strays   strays
+	unserved map[string]struct{} // type URLs that it asked for and that are not served
+	settled  settled
+	now      time.Time   // of what happens now
+	behind   time.Time   // since when something of the target is not confirmed; zero: all is
+	waits    fleet.Waits // as last told
 
 	inspections chan inspection
 	ended       chan struct{} // closed when the owner answers no more
@@ -72,10 +71,10 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, p protocol) *stream
 		log:      s.log.With("tenant", id.Key.Tenant, "fleet", id.Key.Fleet, "remote", remote(ss.Context())),
 		requests: make(chan *request),
 
+		strays:      strays{budget: rate.NewLimiter(rate.Limit(s.cfg.Limits.Lookups), s.cfg.Limits.LookupBurst)},
 		inspections: make(chan inspection),
 		ended:       make(chan struct{}),
 	}
-	st.names.Store(int64(s.cfg.Limits.unknown()))
 	return st
 }
 
@@ -96,6 +95,7 @@ func (st *stream) run() error {
 		return nil // it had nothing to ask for
 	case err != nil:
 		st.say(slog.LevelInfo, "stream refused", err)
+		st.tellRefused(err)
 		return err
 	}
 	st.log.Debug("stream opened")
@@ -107,6 +107,7 @@ func (st *stream) run() error {
 		close(st.ended)
 	}()
 	err = st.loop()
+	st.tellRefused(err)
 	if errors.Is(err, fleet.ErrLimit) {
 		st.say(slog.LevelWarn, "stream ended: the client asks for more than it may, and will come back", err)
 	}
@@ -128,15 +129,21 @@ func (st *stream) read() {
 
 func (st *stream) receive() error {
 	limits, ended := st.srv.cfg.Limits, st.ctx.Done()
-	pace := rate.NewLimiter(rate.Limit(limits.Requests), limits.Burst)
-	for pace.Wait(st.ctx) == nil {
-		r := &request{delta: st.delta, bounds: bounds{&st.names, limits.NameBytes, &st.srv.lists}}
+	paces := newPaces(limits, &st.owed)
+	for {
+		r := &request{delta: st.delta, bounds: bounds{limits.listed(), &st.srv.lists}}
 		err := st.ss.RecvMsg(r)
-		if err == nil {
+		switch {
+		case err == nil:
 			err = r.refused
+		case status.Code(err) == codes.ResourceExhausted:
+			err = fmt.Errorf("%s: %w", status.Convert(err).Message(), fleet.ErrLimit)
 		}
 		if err != nil {
 			return err
+		}
+		if paces.wait(st.ctx, r) != nil {
+			break
 		}
 		select {
 		case st.requests <- r:
@@ -186,12 +193,10 @@ func (st *stream) attach() error {
 	st.node = node
 	st.log = st.log.With("node", node.node.ID)
 	if !st.id.Nodes.Match(node.node.ID) {
-		if tell := st.srv.cfg.Denied; tell != nil {
-			tell(st.id, fleet.DeniedNodeID, node.node.ID, remote(st.ctx))
-		}
+		st.deny(fleet.DeniedNodeID, "")
 		return fmt.Errorf("the credential does not admit the node id %q, it is for %q: use a credential of its own or change node.id: %w", node.node.ID, st.id.Nodes, fleet.ErrForbidden)
 	}
-	if err := st.check(first); err != nil {
+	if _, _, err := st.check(first); err != nil {
 		return err
 	}
 	st.att, err = st.srv.cfg.Source.Attach(st.ctx, st.id, node.node, StreamInfo{

@@ -2,6 +2,7 @@ package xds_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -11,17 +12,19 @@ import (
 	"fairlead/internal/xds/xdstest"
 )
 
-// TestT13_UnknownTypesEndTheStreamAtTheFirst: a client cannot make a server remember types that
-// it invents.
-func TestT13_UnknownTypesEndTheStreamAtTheFirst(t *testing.T) {
+// TestT13_InventedTypesEndTheStream: a client cannot make a server remember more than 16 types that it invents, nor long ones.
+func TestT13_InventedTypesEndTheStream(t *testing.T) {
 	both(t, func(t *testing.T, _ *xdstest.World, s *xdstest.Client) {
 		s.Subscribe(fleet.Cluster)
 		s.Ack(s.Want("clusters"))
-		for i := range 3 {
-			s.Send(xdstest.Request{TypeURL: fmt.Sprintf("type.googleapis.com/example.Type%d", i)})
+		for i := range 16 {
+			s.Send(xdstest.Request{TypeURL: fmt.Sprintf("type.googleapis.com/example.Type%d%s", i, strings.Repeat("x", 1<<20))})
+			s.Quiet()
 		}
-		if err := s.End(); status.Code(err) != codes.InvalidArgument {
-			t.Errorf("it ended with %v, want InvalidArgument", err)
+		s.Send(xdstest.Request{TypeURL: "type.googleapis.com/example.Type16"})
+		err := s.End()
+		if status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "more than 16 types") {
+			t.Errorf("it ended with %v, want ResourceExhausted", err)
 		}
 	})
 }

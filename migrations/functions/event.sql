@@ -76,18 +76,20 @@ BEGIN
      WHERE f.id IS NULL OR e.news;
 END $$;
 
--- A door across tenants for the xDS servers: clients that were not let in, a row for each of a kind. The same again raises its number and
+-- A door across tenants for the xDS servers: clients that were not let in, or not given what they asked for, a row for each of a kind. An older
+-- server gives no notes. The same again raises its number and
 -- its time, and makes it new to who reads on from a place. Of a fleet the newest hundred stay. Rows are locked in the order of the
 -- key, and those that another server has at hand are passed by when the oldest go.
 CREATE OR REPLACE FUNCTION tell_denied(p_tenants uuid[], p_fleets uuid[], p_reasons text[], p_credentials uuid[], p_nodes text[], p_addresses text[], p_attempts bigint[],
-                                       p_since timestamptz[], p_upto timestamptz[]) RETURNS void
+                                       p_since timestamptz[], p_upto timestamptz[], p_notes text[] DEFAULT '{}') RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 BEGIN
-  INSERT INTO node_events AS e (tenant_id, fleet_id, id, at, kind, node_id, reason, address, credential_id, attempts, first_at)
-  SELECT f.tenant_id, f.id, node_event_id(ARRAY['denied', u.reason, u.node, u.address, coalesce(u.credential::text, '')]), least(u.upto, clock_timestamp()), 'denied', u.node,
-         u.reason::denied_reason, u.address, u.credential, u.attempts, least(u.since, u.upto, clock_timestamp())
-    FROM unnest(p_tenants, p_fleets, p_reasons, p_credentials, p_nodes, p_addresses, p_attempts, p_since, p_upto)
-         AS u (tenant, fleet, reason, credential, node, address, attempts, since, upto)
+  INSERT INTO node_events AS e (tenant_id, fleet_id, id, at, kind, node_id, reason, address, credential_id, attempts, first_at, note)
+  SELECT f.tenant_id, f.id, node_event_id(ARRAY['denied', u.reason, u.node, u.address, coalesce(u.credential::text, '')] || array_remove(ARRAY[u.note], '')), least(u.upto, clock_timestamp()), 'denied', u.node,
+         u.reason::denied_reason, u.address, u.credential, u.attempts, least(u.since, u.upto, clock_timestamp()), u.note
+    FROM (SELECT n.*, coalesce(n.given, '') AS note
+            FROM unnest(p_tenants, p_fleets, p_reasons, p_credentials, p_nodes, p_addresses, p_attempts, p_since, p_upto, p_notes)
+                 AS n (tenant, fleet, reason, credential, node, address, attempts, since, upto, given)) u
    CROSS JOIN LATERAL (SELECT x.tenant_id, x.id FROM fleets x JOIN tenants n ON n.id = x.tenant_id
                         WHERE x.tenant_id = u.tenant AND x.id = u.fleet AND x.deleted_at IS NULL AND n.deleted_at IS NULL OFFSET 0) f
    ORDER BY 1, 2, 3

@@ -2721,7 +2721,8 @@ export interface components {
          * @description A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
          *     stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
          *     changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
-         *     token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
+         *     token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. A source (`ads`, `self`) that would make a
+         *     proxy ask for a type of resource that is not served is `type_not_served`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
          *     In an apply or a plan `keep: true` in the place of the body stands for the resource as it is stored, a secret above all, which no answer shows: it is
          *     found unchanged, asks for no right, and is `not_stored` where there is none. What stands beside it must be what is stored (`keep_conflict`).
          */
@@ -3645,18 +3646,21 @@ export interface components {
         /**
          * @description `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
          *     has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
-         *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in,
+         *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
          *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
          * @enum {string}
          */
         EventKind: "refused" | "kept_back" | "recovered" | "duplicates" | "dropped" | "denied";
         /**
-         * @description Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
+         * @description Why clients were not let in, or not given what they asked for. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
          *     ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
          *     `routed`: the call has headers that a proxy on its way adds, and speaks as the proxy whose credential it carries (see docs/servers.md).
+         *     Of a client that was let in: `type_not_served`: it asks for a type of resource that is not served, gets no answer, and keeps its stream.
+         *     `names_over_limit`: it asks for names that no resource can have, or for too many, is told that these do not exist, and keeps its stream.
+         *     `request_refused`: its stream was ended, or did not begin, for what it asks. `action` says what that was.
          * @enum {string}
          */
-        DeniedReason: "token_wrong" | "token_revoked" | "token_expired" | "node_id_forbidden" | "node_id_taken" | "routed";
+        DeniedReason: "token_wrong" | "token_revoked" | "token_expired" | "node_id_forbidden" | "node_id_taken" | "routed" | "type_not_served" | "names_over_limit" | "request_refused";
         EventList: {
             items: components["schemas"]["Event"][];
             /** @description Where to go on, as `after`: of a list what was not there yet, else what comes after its items. */

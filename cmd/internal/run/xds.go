@@ -32,7 +32,7 @@ type XDSConfig struct {
 	Drain          time.Duration `name:"drain" env:"FAIRLEAD_DRAIN" default:"5s" help:"Time over which a stopping server ends its streams."`
 	MaxAge         time.Duration `name:"max-connection-age" env:"FAIRLEAD_MAX_CONNECTION_AGE" default:"30m" help:"Age at which a client's connection is closed, so that clients spread over the servers again; 0 for never. They come back within a second and are sent nothing again."`
 	AgeGrace       time.Duration `name:"max-connection-age-grace" env:"FAIRLEAD_MAX_CONNECTION_AGE_GRACE" default:"30s" help:"Time over which the streams of connections of that age end."`
-	MaxRequest     int           `name:"max-request-bytes" env:"FAIRLEAD_MAX_REQUEST_BYTES" default:"4194304" help:"Largest request of a client. An Envoy that comes back reports all names that it has of a type in one."`
+	MaxRequest     int           `name:"max-request-bytes" env:"FAIRLEAD_MAX_REQUEST_BYTES" default:"67108864" help:"Largest request of a client. An Envoy that comes back reports all names that it has of a type in one."`
 	Streams        int           `name:"max-streams" env:"FAIRLEAD_MAX_STREAMS" default:"20000" help:"Streams that this server serves at the same time. A proxy with aggregated discovery has one."`
 	TenantStreams  int           `name:"max-streams-per-tenant" env:"FAIRLEAD_MAX_STREAMS_PER_TENANT" help:"Of them, those of one tenant; half by default."`
 	TokenStreams   int           `name:"max-streams-per-credential" env:"FAIRLEAD_MAX_STREAMS_PER_CREDENTIAL" help:"Of them, those of one node token; half by default."`

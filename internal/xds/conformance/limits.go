@@ -18,21 +18,40 @@ func tenNames(c *xds.Config) { c.Limits.Names = 10 }
 var limits = []Check{
 	{
 		Rule: 24, Name: "Names", Needs: Limits, Config: tenNames,
-		Shows: "The names that a stream may subscribe to are bounded, and so is their length: ResourceExhausted, with the limit, before the first response.",
+		Shows: "The names that a stream may subscribe to beside those that there are are bounded, and so is their length: what is over does not exist, is forgotten, and costs the stream nothing else.",
 		Run: func(b *Bed) {
 			b.Publish(put(fleet.Secret, "1", "1"))
-			for _, names := range [][]string{many(11), {strings.Repeat("x", 513)}} {
-				c := b.Envoy()
-				c.Send(xdstest.Request{Type: fleet.Secret, Names: names})
-				if r, err := c.Ended(); r != nil || status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "limit") {
-					b.Errorf("got %v, %v", r, err)
-				}
-			}
 			c := b.Envoy()
-			c.Subscribe(fleet.Secret, many(10)...)
+			c.Subscribe(fleet.Secret, append(many(30), strings.Repeat("x", 513))...)
+			if rs := c.Settle(); !sent(rs, "1@1") {
+				b.Errorf("got %s", joined(rs))
+			}
+			b.Publish(put(fleet.Secret, "2", "1"), put(fleet.Secret, "29", "1"))
+			// In state of the world each ACK names all of them again.
+			if rs := c.Settle(); !sent(rs, "2@1") || sent(rs, "29@1") == c.Protocol().Delta {
+				b.Errorf("got %s, want that which was within the limit", joined(rs))
+			}
+			c.Subscribe(fleet.Secret, "30")
 			c.Settle()
-			c.Subscribe(fleet.Secret, "one more")
-			b.ends(c, codes.ResourceExhausted, "10 names is the limit")
+			b.Publish(put(fleet.Secret, "1", "2"))
+			c.Ack(c.Want("secrets 1@2"))
+		},
+	},
+	{
+		Rule: 24, Name: "MoreClustersThanNames", In: ads, Needs: Limits, Config: tenNames,
+		Shows: "What the fleet's clusters need does not count, whether or not it is there.",
+		Run: func(b *Bed) {
+			var changes []xdstest.Change
+			for _, name := range many(30) {
+				changes = append(changes, put(fleet.Cluster, name, "1"))
+			}
+			b.Publish(append(changes, put(fleet.Endpoint, "1", "1"))...)
+			c := b.Envoy()
+			c.Subscribe(fleet.Cluster)
+			c.Subscribe(fleet.Endpoint, many(30)...)
+			c.Settle()
+			b.Publish(put(fleet.Endpoint, "29", "1"))
+			c.Ack(c.Want("endpoints 29@1"))
 		},
 	},
 	{
@@ -76,22 +95,32 @@ var limits = []Check{
 	},
 	{
 		Rule: 24, Name: "ReportedVersions", In: delta, Needs: Limits, Config: tenNames,
-		Shows: "Delta: what a client may report to hold, or give up, in one request is bounded.",
+		Shows: "Delta: of what a client reports to hold no more is believed than there can be, and what it gives up may be anything; neither costs the stream.",
 		Run: func(b *Bed) {
-			versions := map[string]string{}
-			for _, n := range many(11) {
+			b.Publish(put(fleet.Cluster, "1", "1"))
+			versions := map[string]string{strings.Repeat("x", 513): "1"}
+			for _, n := range many(100) {
 				versions[n] = "1"
 			}
-			for _, r := range []xdstest.Request{{Type: fleet.Cluster, Versions: versions}, {Type: fleet.Cluster, Unsubscribe: many(11)}} {
+			for _, r := range []xdstest.Request{{Type: fleet.Cluster, Versions: versions}, {Type: fleet.Cluster, Unsubscribe: append(many(100), strings.Repeat("x", 513))}} {
 				c := b.Envoy()
 				c.Send(r)
-				b.ends(c, codes.ResourceExhausted, "10 is the limit")
+				c.Settle()
+				c.Subscribe(fleet.Cluster, "new")
+				c.Settle()
+				b.Publish(put(fleet.Cluster, "new", "2"))
+				if rs := c.Settle(); !sent(rs, "new@2") {
+					b.Errorf("got %s", joined(rs))
+				}
+				b.Publish(xdstest.Delete(fleet.Cluster, "new"))
+				c.Settle()
 			}
 		},
 	},
 	{
 		Rule: 24, Name: "RequestSize", Needs: Limits,
-		Shows: "A request of 17 MB is refused.",
+		Config: func(c *xds.Config) { c.Limits.Message = 16 << 20 },
+		Shows:  "A request is refused that has more bytes than it may, here 17 MB with 16 MiB.",
 		Run: func(b *Bed) {
 			c := b.Envoy()
 			c.Send(xdstest.Request{Type: fleet.Secret, Names: []string{strings.Repeat("x", 17<<20)}})
@@ -122,6 +151,35 @@ var limits = []Check{
 			if d := time.Since(begun); d < 2*time.Second && status.Code(err) != codes.ResourceExhausted {
 				b.Errorf("after 400 requests another was answered within %s: %v, %v", d, r, err)
 			}
+		},
+	},
+	{
+		Rule: 24, Name: "LookUpsAndAnswers", In: delta, Needs: Limits,
+		Shows: "Delta: names that there are not, as a proxy asks for on demand, are looked up in turn, and neither a change nor its ACK waits for that.",
+		Run: func(b *Bed) {
+			b.Publish(put(fleet.Secret, "a", "1"))
+			c := b.Envoy()
+			c.Subscribe(fleet.Secret, "a")
+			c.Ack(c.Want("secrets a@1"))
+			for _, name := range many(1500) {
+				c.Send(xdstest.Request{Type: fleet.Secret, Names: []string{name}})
+			}
+			begun, waited := time.Now(), 0
+			for v := 2; v < 5; v++ {
+				b.Publish(put(fleet.Secret, "a", strconv.Itoa(v)))
+				for {
+					r := c.Next()
+					waited += len(r.Removed)
+					c.Ack(r)
+					if r.Item("a") != nil {
+						break
+					}
+				}
+			}
+			if d := time.Since(begun); d > moment || waited == 1500 {
+				b.Errorf("three changes took %s, and %d look-ups", d, waited)
+			}
+			c.Settle()
 		},
 	},
 	{

@@ -41,14 +41,29 @@ var types = []Check{
 		},
 	},
 	{
-		Rule: 0, Name: "UnknownTypesAreRefused", In: ads,
-		Shows: "A type URL that is not of the closed set, or none on ADS, ends the stream with InvalidArgument.",
+		Rule: 0, Name: "UnservedTypesCostThemselves", In: ads,
+		Shows: "A type URL that is not of the closed set gets no answer, and all else goes on: content can make an Envoy ask for one.",
 		Run: func(b *Bed) {
-			for _, url := range []string{"type.googleapis.com/example.Unknown", "none"} {
-				c := b.Envoy()
-				c.Send(xdstest.Request{TypeURL: url})
-				b.ends(c, codes.InvalidArgument, "")
+			b.Publish(put(fleet.Secret, "a", "1"))
+			c := b.Envoy()
+			c.Send(xdstest.Request{TypeURL: "type.googleapis.com/example.Unknown", Names: []string{"x"}})
+			c.Subscribe(fleet.Secret, "a")
+			c.Ack(c.Want("secrets a@1"))
+			c.QuietFor(moment)
+		},
+	},
+	{
+		Rule: 0, Name: "FewTypesAreUnserved", In: ads, Needs: Limits,
+		Shows: "A stream that asks for more than 16 such types ends with ResourceExhausted, one that asks for none, \"\", with InvalidArgument.",
+		Run: func(b *Bed) {
+			c := b.Envoy()
+			for _, n := range many(17) {
+				c.Send(xdstest.Request{TypeURL: "type.googleapis.com/example.Unknown" + n})
 			}
+			b.ends(c, codes.ResourceExhausted, "16")
+			c = b.Envoy()
+			c.Send(xdstest.Request{TypeURL: "none"})
+			b.ends(c, codes.InvalidArgument, "")
 		},
 	},
 	{

@@ -11,6 +11,9 @@ test("each kind of event is told, of one node and of several", () => {
   expect(deed({ kind: "kept_back", resource, nodes: 3 })).toBe("are kept from the fleet's version of");
   expect(deed({ kind: "recovered", resource, nodes: 1 })).toBe("no longer refuses");
   expect(deed({ kind: "denied", nodes: 2 })).toBe("were not let in");
+  expect(deed({ kind: "denied", reason: "token_revoked" })).toBe("was not let in");
+  expect(deed({ kind: "denied", reason: "type_not_served" })).toBe("asks for what it does not get");
+  expect(deed({ kind: "denied", reason: "names_over_limit", nodes: 2 })).toBe("ask for what they do not get");
   expect(deed({ kind: "duplicates" })).toBe("is the id of several clients");
   expect(attempts({ attempts: 1 })).toBeUndefined();
   expect(attempts({ attempts: 12 })).toBe("12 times");

@@ -27,8 +27,11 @@ function isKind(word: string): word is EventKind {
   return Object.hasOwn(kindWords, word);
 }
 
+/** Reasons of clients that were let in. */
+export const asked: ReadonlySet<DeniedReason> = new Set<DeniedReason>(["type_not_served", "names_over_limit", "request_refused"]);
+
 /** What comes behind the nodes: "refused", "is kept from the newest of". */
-export function deed(e: Pick<Event, "kind" | "resource" | "nodes">): string {
+export function deed(e: Pick<Event, "kind" | "resource" | "nodes" | "reason">): string {
   const many = e.nodes !== undefined && e.nodes > 1;
   switch (e.kind) {
     case "refused":
@@ -42,6 +45,7 @@ export function deed(e: Pick<Event, "kind" | "resource" | "nodes">): string {
     case "dropped":
       return "The fleet is at a limit, and older events or refusals were dropped";
     case "denied":
+      if (e.reason !== undefined && asked.has(e.reason)) return many ? "ask for what they do not get" : "asks for what it does not get";
       return many ? "were not let in" : "was not let in";
   }
 }
@@ -53,6 +57,9 @@ export const deniedWords: Record<DeniedReason, string> = {
   node_id_forbidden: "The credential is not for nodes of this id.",
   node_id_taken: "Another client has this id, and node ids of this fleet are exclusive.",
   routed: "The call came through a proxy, which has lent it the credential.",
+  type_not_served: "It asks for a type of resource that is not served, and gets no answer.",
+  names_over_limit: "It asks for more than it may, and is told that the rest does not exist.",
+  request_refused: "Its stream is refused for what it asks.",
 };
 
 /** How often, where it is more than once. */

@@ -3,6 +3,7 @@ import { Badge, Text } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Event } from "../api/client";
 import { usePlace } from "../app/place";
+import { asked } from "../events/words";
 import { TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Section } from "../ui/page";
@@ -79,7 +80,8 @@ function Denied({ of: e }: { of: Event }) {
   if (e.kind !== "denied") return null;
   const from = e.address === undefined ? "" : ` from ${e.address}`;
   const times = e.attempts !== undefined && e.attempts > 1 ? `, ${e.attempts} times` : "";
-  return <Text size="sm" className="words">{`A client was not let in${from}${times}: ${deniedWords[e.reason ?? "token_wrong"]}`}</Text>;
+  const what = e.reason !== undefined && asked.has(e.reason) ? "A client does not get what it asks for" : "A client was not let in";
+  return <Text size="sm" className="words">{`${what}${from}${times}: ${deniedWords[e.reason ?? "token_wrong"]}`}</Text>;
 }
 
 const deniedWords: Record<NonNullable<Event["reason"]>, string> = {
@@ -89,6 +91,9 @@ const deniedWords: Record<NonNullable<Event["reason"]>, string> = {
   node_id_forbidden: "its node credential is not for nodes of this id",
   node_id_taken: "another client has this id, and the fleet lets each id in once",
   routed: "its call came through a proxy, which has lent it the credential",
+  type_not_served: "it asks for a type of resource that is not served, and gets no answer",
+  names_over_limit: "it asks for more than it may, and is told that the rest does not exist",
+  request_refused: "its stream is refused for what it asks",
 };
 
 function Ended({ of: s }: { of: Story }) {

@@ -80,6 +80,9 @@ const reasons: Record<DeniedReason, string> = {
   node_id_forbidden: "its credential is not for nodes of this id",
   node_id_taken: "another client has this node id, and ids of this fleet are exclusive",
   routed: "its call came through a proxy, which has lent it the credential",
+  type_not_served: "it asks for a type of resource that is not served",
+  names_over_limit: "it asks for more than it may",
+  request_refused: "its stream is refused for what it asks",
 };
 
 function TurnedAway({ events }: { events: readonly Event[] }) {

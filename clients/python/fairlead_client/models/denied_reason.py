@@ -2,12 +2,15 @@ from enum import StrEnum
 
 
 class DeniedReason(StrEnum):
+    NAMES_OVER_LIMIT = "names_over_limit"
     NODE_ID_FORBIDDEN = "node_id_forbidden"
     NODE_ID_TAKEN = "node_id_taken"
+    REQUEST_REFUSED = "request_refused"
     ROUTED = "routed"
     TOKEN_EXPIRED = "token_expired"
     TOKEN_REVOKED = "token_revoked"
     TOKEN_WRONG = "token_wrong"
+    TYPE_NOT_SERVED = "type_not_served"
 
     def __str__(self) -> str:
         return str(self.value)

@@ -29,7 +29,7 @@ class Event:
     has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
     `dropped`: the fleet is at a
     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once
-    an hour at most. `denied`: clients were not let in,
+    an hour at most. `denied`: clients were not let in, or not given what they asked for,
     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who
     follows.
      """
@@ -39,12 +39,17 @@ class Event:
     id: str | Unset = UNSET
     """ Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group. """
     reason: DeniedReason | Unset = UNSET
-    """ Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and
-    another secret. `token_revoked`, `token_expired`: the credential has
+    """ Why clients were not let in, or not given what they asked for. `token_wrong`: the token has the id of a node
+    credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
     ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the
     id, and `node_ids` of the fleet is exclusive.
     `routed`: the call has headers that a proxy on its way adds, and speaks as the proxy whose credential it carries
     (see docs/servers.md).
+    Of a client that was let in: `type_not_served`: it asks for a type of resource that is not served, gets no
+    answer, and keeps its stream.
+    `names_over_limit`: it asks for names that no resource can have, or for too many, is told that these do not
+    exist, and keeps its stream.
+    `request_refused`: its stream was ended, or did not begin, for what it asks. `action` says what that was.
      """
     attempts: int | Unset = UNSET
     """ Of `denied`, how often; of a group, of all. """

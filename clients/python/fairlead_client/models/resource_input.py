@@ -23,8 +23,10 @@ class ResourceInput:
     as an answer has them: where others have
     changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in
     every message inside. A private key, a password or a
-    token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`.
-    `[redacted]`, as an answer has it, is `redacted`: write the value itself.
+    token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. A
+    source (`ads`, `self`) that would make a
+    proxy ask for a type of resource that is not served is `type_not_served`. `[redacted]`, as an answer has it, is
+    `redacted`: write the value itself.
     In an apply or a plan `keep: true` in the place of the body stands for the resource as it is stored, a secret above
     all, which no answer shows: it is
     found unchanged, asks for no right, and is `not_stored` where there is none. What stands beside it must be what is

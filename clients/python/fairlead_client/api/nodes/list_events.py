@@ -138,7 +138,8 @@ def sync_detailed(
             has ended: another version is in force, or it is offered again. `duplicates`: several
             clients have this node id. `dropped`: the fleet is at a
             limit, and older events or refusals were dropped, or the database refused a row of what a
-            node said; told once an hour at most. `denied`: clients were not let in,
+            node said; told once an hour at most. `denied`: clients were not let in, or not given what
+            they asked for,
             for one `reason`; the same again is the same event with more `attempts` and a newer time,
             and comes anew to who follows.
         since (str | Unset):
@@ -216,7 +217,8 @@ def sync(
             has ended: another version is in force, or it is offered again. `duplicates`: several
             clients have this node id. `dropped`: the fleet is at a
             limit, and older events or refusals were dropped, or the database refused a row of what a
-            node said; told once an hour at most. `denied`: clients were not let in,
+            node said; told once an hour at most. `denied`: clients were not let in, or not given what
+            they asked for,
             for one `reason`; the same again is the same event with more `attempts` and a newer time,
             and comes anew to who follows.
         since (str | Unset):
@@ -289,7 +291,8 @@ async def asyncio_detailed(
             has ended: another version is in force, or it is offered again. `duplicates`: several
             clients have this node id. `dropped`: the fleet is at a
             limit, and older events or refusals were dropped, or the database refused a row of what a
-            node said; told once an hour at most. `denied`: clients were not let in,
+            node said; told once an hour at most. `denied`: clients were not let in, or not given what
+            they asked for,
             for one `reason`; the same again is the same event with more `attempts` and a newer time,
             and comes anew to who follows.
         since (str | Unset):
@@ -365,7 +368,8 @@ async def asyncio(
             has ended: another version is in force, or it is offered again. `duplicates`: several
             clients have this node id. `dropped`: the fleet is at a
             limit, and older events or refusals were dropped, or the database refused a row of what a
-            node said; told once an hour at most. `denied`: clients were not let in,
+            node said; told once an hour at most. `denied`: clients were not let in, or not given what
+            they asked for,
             for one `reason`; the same again is the same event with more `attempts` and a newer time,
             and comes anew to who follows.
         since (str | Unset):

@@ -1,0 +1,27 @@
+package planner
+
+import (
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// HearsOfAbsence reports whether the client can be told that a name of the type does not exist, and does well with hearing it at once.
+func (c *Client) HearsOfAbsence(t fleet.Type) bool { return c.pos.Kind.Delta && !c.pos.Kind.patient(t) }
+
+// Holds reports whether the client has something under a name, or is about to.
+func (c *Client) Holds(t fleet.Type, name string) bool {
+	tr := &c.pos.Types[t]
+	return tr.Held.Get(name) != nil || tr.InFlight && tr.Next.Get(name) != nil
+}
+
+// Absent is a response that tells of names which were not taken up that they do not exist. It changes nothing for the client, and its answer
+// settles nothing.
+func (c *Client) Absent(t fleet.Type, names []string, target *snapshot.Target) *Response {
+	r := &Response{Type: t, Revision: target.Revision, kind: c.pos.Kind}
+	if t == fleet.VirtualHost {
+		r.Nonexistent = names
+	} else {
+		r.Removed = names
+	}
+	return r
+}
