@@ -245,7 +245,7 @@ func TestMoreClustersThanNames(t *testing.T) {
 				names := manyNames(31)
 				var changes []xdstest.Change
 				for i, name := range names {
-					changes = append(changes, xdstest.Put(fleet.Cluster, name, "1"))
+					changes = append(changes, xdstest.Put(fleet.Cluster, name, "1", xdstest.EDS))
 					if i < 15 {
 						changes = append(changes, xdstest.Put(fleet.Endpoint, name, "1"))
 					}
@@ -260,9 +260,38 @@ func TestMoreClustersThanNames(t *testing.T) {
 				if len(told) > 0 {
 					t.Errorf("told %q", told)
 				}
+				// Nor does it count beside names that nothing needs, however many there are.
+				var strays []string
+				for i := range 100 {
+					strays = append(strays, fmt.Sprint("stray-", i))
+				}
+				s = w.Open(v, "n2")
+				s.Subscribe(fleet.Cluster)
+				s.Subscribe(fleet.Endpoint, strays...)
+				s.Settle()
+				s.Subscribe(fleet.Endpoint, names...)
+				s.Settle()
+				w.Publish(xdstest.Put(fleet.Endpoint, names[29], "1"))
+				s.Ack(s.Want("endpoints " + names[29] + "@1"))
 			})
 		})
 	}
+}
+
+// TestAnswersWaitForNothing: there are as many as responses were sent.
+func TestAnswersWaitForNothing(t *testing.T) {
+	both(t, func(t *testing.T, w *xdstest.World, s *xdstest.Client) {
+		s.Subscribe(fleet.Secret, "a")
+		s.Settle()
+		begun := time.Now()
+		for i := range 500 {
+			w.Publish(xdstest.Put(fleet.Secret, "a", fmt.Sprint(i)))
+			s.Ack(s.Want(fmt.Sprint("secrets a@", i)))
+		}
+		if d := time.Since(begun); d > 0 {
+			t.Errorf("500 changes and their ACKs took %s", d)
+		}
+	})
 }
 
 // TestAnswersDoNotWaitForLookUps: a proxy's own clients make it ask for thousands of names that there are not. They are looked up in turn, and

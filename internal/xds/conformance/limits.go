@@ -43,7 +43,7 @@ var limits = []Check{
 		Run: func(b *Bed) {
 			var changes []xdstest.Change
 			for _, name := range many(30) {
-				changes = append(changes, put(fleet.Cluster, name, "1"))
+				changes = append(changes, xdstest.Put(fleet.Cluster, name, "1", xdstest.EDS))
 			}
 			b.Publish(append(changes, put(fleet.Endpoint, "1", "1"))...)
 			c := b.Envoy()
