@@ -27,15 +27,14 @@ func asksInVain(t testing.TB) func(string) string {
 func TestATypeThatIsNotServed(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		w := setup(t)
-		r := &routed{installation: w, xds: w.XDS()}
-		r.tap = world.NewTap(t, r.xds.Address)
+		tap := world.NewTap(t, w.XDS().Address)
 		w.Apply(world.Together(world.Route("r", "a"), world.Cluster("a", "1s"), world.Endpoints("a", world.Backend(t, "a")), world.Listener("l", world.FreePort(t), "r")))
-		r.envoy = w.Launch("n1", r.tap.Address, delta, asksInVain(t))
+		w.Launch("n1", tap.Address, delta, asksInVain(t))
 		w.AwaitLive("n1")
 		for _, timeout := range []string{"2s", "3s", "4s"} {
 			w.AwaitState(w.Put(world.Cluster("a", timeout)), "delivered")
 		}
-		if n := r.tap.Opened(); n != 1 {
+		if n := tap.Opened(); n != 1 {
 			t.Errorf("the Envoy has had %d streams, want the one", n)
 		}
 		kind := client.EventKindDenied
