@@ -239,6 +239,7 @@ const (
 	EventKindDropped    EventKind = "dropped"
 	EventKindDuplicates EventKind = "duplicates"
 	EventKindKeptBack   EventKind = "kept_back"
+	EventKindOffered    EventKind = "offered"
 	EventKindRecovered  EventKind = "recovered"
 	EventKindRefused    EventKind = "refused"
 )
@@ -253,6 +254,8 @@ func (e EventKind) Valid() bool {
 	case EventKindDuplicates:
 		return true
 	case EventKindKeptBack:
+		return true
+	case EventKindOffered:
 		return true
 	case EventKindRecovered:
 		return true
@@ -692,6 +695,27 @@ func (e References) Valid() bool {
 	case Strict:
 		return true
 	case Warn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RefusalEnd.
+const (
+	RefusalEndOffered  RefusalEnd = "offered"
+	RefusalEndReplaced RefusalEnd = "replaced"
+	RefusalEndTaken    RefusalEnd = "taken"
+)
+
+// Valid indicates whether the value is a known member of the RefusalEnd enum.
+func (e RefusalEnd) Valid() bool {
+	switch e {
+	case RefusalEndOffered:
+		return true
+	case RefusalEndReplaced:
+		return true
+	case RefusalEndTaken:
 		return true
 	default:
 		return false
@@ -1404,7 +1428,8 @@ type Event struct {
 	Id *string `json:"id,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
-	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+	// has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
+	// because what it could not be beside has changed; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
 	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
 	Kind EventKind `json:"kind"`
@@ -1427,7 +1452,7 @@ type Event struct {
 	Reason   *DeniedReason `json:"reason,omitempty"`
 	Resource *ResourceRef  `json:"resource,omitempty"`
 
-	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
+	// Revision The revision that brought the refused version; of `recovered` the one that ended it, left out where none did.
 	Revision *int64 `json:"revision,omitempty"`
 
 	// Version The refused version.
@@ -1435,7 +1460,8 @@ type Event struct {
 }
 
 // EventKind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
-// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+// has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
+// because what it could not be beside has changed; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 // limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
 // for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
 type EventKind string
@@ -2573,12 +2599,16 @@ type ReceiptNode struct {
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
-	Id     string  `json:"id"`
+
+	// Ended How a refusal ended; left out while it stands. `replaced`: a revision brought another version, or none. `taken`: the node has confirmed what it is to have. `offered`: the
+	// node was offered the refused version once more; where it refuses that again, there is a refusal that stands.
+	Ended *RefusalEnd `json:"ended,omitempty"`
+	Id    string      `json:"id"`
 
 	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where these are more.
 	MoreWaits *int `json:"more_waits,omitempty"`
 
-	// ResolvedBy The revision that ended the refusal.
+	// ResolvedBy The revision that ended the refusal, where `ended` is `replaced`.
 	ResolvedBy *int64           `json:"resolved_by,omitempty"`
 	Resource   *ResourceRef     `json:"resource,omitempty"`
 	State      ReceiptNodeState `json:"state"`
@@ -2630,6 +2660,10 @@ type Refusal struct {
 	// Detail The client's own words.
 	Detail string `json:"detail"`
 
+	// Ended How a refusal ended; left out while it stands. `replaced`: a revision brought another version, or none. `taken`: the node has confirmed what it is to have. `offered`: the
+	// node was offered the refused version once more; where it refuses that again, there is a refusal that stands.
+	Ended *RefusalEnd `json:"ended,omitempty"`
+
 	// LiftedBy What would end it, for people; left out where it has ended.
 	//
 	// Example: another version of it, or retry
@@ -2639,7 +2673,7 @@ type Refusal struct {
 	// ResolvedAt When it ended; left out while it stands.
 	ResolvedAt *time.Time `json:"resolved_at,omitempty"`
 
-	// ResolvedBy The revision that ended it.
+	// ResolvedBy The revision that ended it, where `ended` is `replaced`.
 	ResolvedBy *int64 `json:"resolved_by,omitempty"`
 
 	// Revision The revision that brought it.
@@ -2656,6 +2690,10 @@ type Refusal struct {
 	// Version The refused version.
 	Version string `json:"version"`
 }
+
+// RefusalEnd How a refusal ended; left out while it stands. `replaced`: a revision brought another version, or none. `taken`: the node has confirmed what it is to have. `offered`: the
+// node was offered the refused version once more; where it refuses that again, there is a refusal that stands.
+type RefusalEnd string
 
 // Requirement defines model for Requirement.
 type Requirement struct {

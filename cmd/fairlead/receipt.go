@@ -131,8 +131,10 @@ func rejectedLines(r client.Receipt) (out []string) {
 			k.action = *n.Action
 		}
 		switch {
-		case n.ResolvedBy != nil && *n.ResolvedBy <= r.Revision:
+		case n.Ended != nil && *n.Ended == client.RefusalEndOffered:
 			k.action = "offered to it again since then"
+		case n.Ended != nil && *n.Ended == client.RefusalEndTaken:
+			k.action = "it has what it is to have since then"
 		case n.ResolvedBy != nil:
 			k.action = strings.TrimPrefix(fmt.Sprintf("%s; ended by revision %d", k.action, *n.ResolvedBy), "; ")
 		}

@@ -26,7 +26,9 @@ func TestReceiptLines(t *testing.T) {
 	still := node("node-1", client.ReceiptNodeStateAcked)
 	still.StillRefusing = &[]client.ResourceRef{{Type: "listeners", Name: "old\x1b"}}
 	resolved := refusing("node-1", "poison", "bad", "kept the last good version")
-	resolved.ResolvedBy = ptr(int64(9))
+	resolved.Ended, resolved.ResolvedBy = ptr(client.RefusalEndReplaced), ptr(int64(9))
+	offered, taken := refusing("node-1", "poison", "bad", "kept the last good version"), refusing("node-1", "", "bad", "nothing sent")
+	offered.Ended, taken.Ended = ptr(client.RefusalEndOffered), ptr(client.RefusalEndTaken)
 	var many []client.ReceiptNode
 	for _, id := range strings.Split("abcdefgh", "") {
 		many = append(many, refusing(id, "poison", "bad", ""))
@@ -51,6 +53,8 @@ func TestReceiptLines(t *testing.T) {
 		{"pending after", client.Receipt{State: "pending", Counts: client.ReceiptCounts{Pending: 2, Acked: 1}}, 90 * time.Second, exitPending, "revision 7 pending after 1m30s: 1/3 nodes ACKed; pending: 2 nodes"},
 		{"rejected", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1}, Nodes: []client.ReceiptNode{refusing("node-1", "poison", "no such\r\nfilter", "")}}, 0, exitRejected, "revision 7 rejected: node-1 refused listeners/poison: no such  filter"},
 		{"rejected without words", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1}, Nodes: []client.ReceiptNode{node("node-1", "nacked")}}, 0, exitRejected, "revision 7 rejected: node-1 refused it"},
+		{"offered again", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1}, Nodes: []client.ReceiptNode{offered}}, 0, exitRejected, "revision 7 rejected: node-1 refused listeners/poison: bad\n  offered to it again since then"},
+		{"taken since", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1}, Nodes: []client.ReceiptNode{taken}}, 0, exitRejected, "revision 7 rejected: node-1 refused listeners/: bad\n  it has what it is to have since then"},
 		{"rejected by one of two", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1, Acked: 1}, LastAckMs: ptr(5.0), Nodes: []client.ReceiptNode{resolved}}, 0, exitRejected, "revision 7 rejected: node-1 refused listeners/poison: bad\n  kept the last good version; ended by revision 9\n  revision 7 ACKed by 1/2 nodes in 5 ms"},
 		{"the same words share a line", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 8}, Nodes: many}, 0, exitRejected, "revision 7 rejected: a, b, c, d, e and 3 more refused listeners/poison: bad"},
 		{"more than are listed", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 9}, Nodes: many[:1]}, 0, exitRejected, "revision 7 rejected: a refused listeners/poison: bad\nrevision 7 rejected: 8 more nodes refused something of it"},

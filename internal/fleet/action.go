@@ -43,6 +43,33 @@ func ParseAction(name string) (Action, bool) {
 
 func (a Action) String() string { return actionNames[a] }
 
+// End is how a refusal ended. Databases know it by its name.
+type End uint8
+
+// The ends, in an order that means nothing.
+const (
+	EndNone     End = iota // it stands
+	EndReplaced            // another version is in force, or none
+	EndTaken               // the node has what it is to have all the same
+	EndOffered             // the node is offered it once more, and may refuse it again
+
+	NumEnds = 4
+)
+
+var endNames = [NumEnds]string{"", "replaced", "taken", "offered"}
+
+// ParseEnd finds the end of a name.
+func ParseEnd(name string) (End, bool) {
+	for e, n := range endNames {
+		if n == name {
+			return End(e), true
+		}
+	}
+	return EndNone, false
+}
+
+func (e End) String() string { return endNames[e] }
+
 // KeptBack reports whether the node is to have something else than the version that it
 // refused: another version, what it had, or nothing.
 func (r Refusal) KeptBack() bool {

@@ -46,8 +46,10 @@ type Held struct {
 // in for the refused version.
 type PastRefusal struct {
 	Refusal
-	// By is the revision that ended it, 0 if it stands.
+	// By is the newest revision when it ended, 0 if it stands.
 	By Revision
+	// End is how it ended, where that is asked for.
+	End End
 	// Ended is when it ended, where that is asked for: for people. Zero if it stands.
 	Ended time.Time
 	// Row is what stands in, a Secret's sealed; nil if nothing does, or its bytes are lost.

@@ -75,6 +75,7 @@ type ReceiptNode struct {
 	Action     Action
 	Beside     bool     // see Refusal
 	ResolvedBy Revision // 0 while the refusal stands
+	End        End
 
 	// StillRefusing is what the node refuses at present, of this revision or an earlier one;
 	// Resource, if unresolved, is among it. At most 100.

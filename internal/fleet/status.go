@@ -82,21 +82,27 @@ type Refusal struct {
 	At       time.Time
 	// Good is the version that stands in for it; "" if none does.
 	Good string
+	// Rival is what the node would not take it beside, by its words: the refusal ends when that has another version. The zero
+	// value: none is known.
+	Rival Rival
 	// Again is the revision that it was told of before, in the words of then: the version had been
 	// out of force meanwhile, and Revision has brought it back to a node that never took another
 	// one. 0: the node has just refused it.
 	Again Revision
 }
 
-// Resolution ends a refusal: the name's version is another one now, or the node is offered
-// it again.
+// Rival is a version of another resource of the same type.
+type Rival struct{ Name, Version string }
+
+// Resolution ends a refusal.
 type Resolution struct {
 	Node    string
 	Type    Type
 	Name    string
 	Version string   // the refused version
-	By      Revision // the revision that resolved it
-	// At is when it was offered again, by the database's clock: what was refused from then on
+	By      Revision // the newest revision then
+	End     End
+	// At is when it ended, by the database's clock, where the version is still in force: what was refused from then on
 	// stands. Zero: all is over that is not of a later revision.
 	At time.Time
 }

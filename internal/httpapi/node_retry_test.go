@@ -34,8 +34,8 @@ func TestRetry(t *testing.T) {
 	var n oapi.Node
 	w.do(http.MethodGet, w.at("nodes", "a/b"), "").is(200, &n)
 	for _, r := range n.Refusals {
-		if r.ResolvedAt == nil || *r.ResolvedBy != 1 {
-			t.Errorf("%s is not resolved by the revision that is offered: %+v", r.Name, r)
+		if r.ResolvedAt == nil || r.ResolvedBy != nil || *r.Ended != oapi.RefusalEndOffered {
+			t.Errorf("%s has not ended as it is offered again: %+v", r.Name, r)
 		}
 	}
 	w.do(http.MethodPost, retry, "").isProblem(409, "nothing_refused", "")

@@ -75,14 +75,22 @@ func nodeOf(n store.NodeView) oapi.Node {
 func refusalOf(r fleet.PastRefusal) oapi.Refusal {
 	out := oapi.Refusal{
 		Type: oapi.ResourceType(r.Type.Slug()), Name: r.Name, Version: r.Version, Revision: int64(r.Revision), Detail: redact.Keys(r.Detail),
-		Action: optional(actionWords(r.Action, r.Beside)), ActionCode: actionCode(r.Action), At: r.At, ResolvedAt: optionalTime(r.Ended), ResolvedBy: optional(int64(r.By)),
-		StandsIn: optional(r.Good),
+		Action: optional(actionWords(r.Action, r.Beside)), ActionCode: actionCode(r.Action), At: r.At, ResolvedAt: optionalTime(r.Ended), Ended: optional(oapi.RefusalEnd(r.End.String())),
+		ResolvedBy: resolvedBy(r.End, r.By), StandsIn: optional(r.Good),
 	}
 	if r.Stands() {
 		lifted := liftedBy(r.Refusal)
 		out.LiftedBy = &lifted
 	}
 	return out
+}
+
+// resolvedBy is the revision that ended a refusal, if one did.
+func resolvedBy(how fleet.End, by fleet.Revision) *int64 {
+	if how != fleet.EndReplaced {
+		return nil
+	}
+	return optional(int64(by))
 }
 
 // liftedBy is what would end a refusal (SEMANTICS 3.6), in words.
@@ -92,6 +100,8 @@ func liftedBy(r fleet.Refusal) string {
 		return "another version of all that it refuses of this type, or retry"
 	case r.Name == "":
 		return "another version of what it refused, or retry"
+	case r.Rival.Name != "":
+		return "another version of it, or of " + r.Type.Slug() + "/" + r.Rival.Name + ", or retry"
 	}
 	return "another version of it, or retry"
 }

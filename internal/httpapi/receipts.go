@@ -108,7 +108,8 @@ func after(from, to time.Time) *float64 {
 func receiptNodeOf(n fleet.ReceiptNode) oapi.ReceiptNode {
 	out := oapi.ReceiptNode{
 		Id: n.ID, State: oapi.ReceiptNodeState(n.State), At: optionalTime(n.At),
-		Detail: wordsOf(n.Detail), Action: optional(actionWords(n.Action, n.Beside)), ActionCode: actionCode(n.Action), ResolvedBy: optional(int64(n.ResolvedBy)),
+		Detail: wordsOf(n.Detail), Action: optional(actionWords(n.Action, n.Beside)), ActionCode: actionCode(n.Action), Ended: optional(oapi.RefusalEnd(n.End.String())),
+		ResolvedBy: resolvedBy(n.End, n.ResolvedBy),
 	}
 	if n.Resource.Name != "" {
 		ref := refOf(n.Resource)

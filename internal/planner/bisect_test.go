@@ -150,7 +150,7 @@ func TestARefusalThatIsExplainedBlamesNobodyElse(t *testing.T) {
 	if back == nil || describe(back) != "clusters -b -d" {
 		t.Fatalf("sent %v", back)
 	}
-	s.c.Refuse(fleet.Cluster, alone.Nonce, "Error adding d")
+	s.c.Refuse(fleet.Cluster, alone.Nonce, says(fleet.Cluster, "d"))
 	s.c.Refuse(fleet.Cluster, both.Nonce, "this does not look right")
 	s.c.Acknowledge(fleet.Cluster, back.Nonce)
 	for _, v := range s.c.Verdicts() {
@@ -238,13 +238,13 @@ func TestAnExceptionThatEndsAgain(t *testing.T) {
 	excepted := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Name: "b", Refused: "1"}})
 	s := &script{t: t, c: client{Delta: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, plain)
-	s.step(plain, "clusters a@1 b@1", "b: no")
+	s.step(plain, "clusters a@1 b@1", says(fleet.Cluster, "b"))
 	s.c.Verdicts()
 	for i := range 4 {
 		s.steps(excepted)
 		for r := s.send(plain); r != nil; r = s.send(plain) {
 			if slices.ContainsFunc(r.Resources, func(x *snapshot.Resource) bool { return x.Name == "b" }) {
-				s.c.Refuse(r.Type, r.Nonce, "b: no")
+				s.c.Refuse(r.Type, r.Nonce, says(fleet.Cluster, "b"))
 				break
 			}
 			s.c.Acknowledge(r.Type, r.Nonce)

@@ -53,6 +53,9 @@ func (c *Client) endBisections(target *snapshot.Target) {
 		}
 		gone := func(x candidate) bool { // or back, by a later revision: then it is offered once more
 			now := l.lookup(t, x.refused.Name)
+			if x.rival != nil && !snapshot.Same(x.rival, target.View[t].Get(x.rival.Name)) {
+				return true
+			}
 			return !c.pos.Types[t].Sub.Has(x.refused.Name) || !snapshot.Same(now, x.refused) || x.blamed > 0 && now.Revision > x.blamed
 		}
 		if slices.ContainsFunc(p.bisection.all(), gone) {

@@ -1,10 +1,7 @@
 package planner
 
 import (
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -13,8 +10,9 @@ import (
 // candidate is a version that may be what the client refuses.
 type candidate struct {
 	refused, good *snapshot.Resource
-	leave         bool           // the client has another version, whose bytes are not known here
-	blamed        fleet.Revision // the target's when it was found out, 0 while it was not
+	leave         bool               // the client has another version, whose bytes are not known here
+	blamed        fleet.Revision     // the target's when it was found out, 0 while it was not
+	rival         *snapshot.Resource // beside which the client would not take it; nil: none is known
 }
 
 // candidates are the versions of a response that the client did not have before.
@@ -86,10 +84,7 @@ func (p *peculiar) forgetStandIns(all []*snapshot.Resource) {
 // accuse finds who is to blame for a refusal, or begins the bisection that does.
 func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 	all := r.candidates()
-	named := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return !standsWhole(words, x.refused.Name) })
-	if len(named) == 0 {
-		named = r.indexed(words, all)
-	}
+	named := quoted(t, words).named(r, all, c.overlay.base.View[t])
 	b := c.rec.of(t).bisection
 	switch {
 	case len(named) > 0:
@@ -140,7 +135,7 @@ func (c *Client) accuseStandIns(t fleet.Type, b *bisection, r *Response, words s
 	if b.words != nevermind {
 		return false
 	}
-	l := c.look(c.overlay.base)
+	l, q, at := c.look(c.overlay.base), quoted(t, words), r.places()
 	var all, named, supposed []candidate
 	for _, x := range b.all() {
 		if x.good == nil || !r.brings(x.good) {
@@ -151,7 +146,7 @@ func (c *Client) accuseStandIns(t fleet.Type, b *bisection, r *Response, words s
 			continue // it has confirmed that here
 		}
 		all = append(all, x)
-		if standsWhole(words, x.good.Name) {
+		if q.lists(x.good.Name, at(x.good)) {
 			named = append(named, x)
 		}
 		if h.supposed() {
@@ -197,7 +192,7 @@ func (c *Client) verdict(t fleet.Type, words string, culprits []candidate) {
 		if now := c.overlay.base.View[t].Get(x.refused.Name); now != nil && snapshot.Same(now, x.refused) {
 			x.refused = now // a later revision has brought it anew meanwhile
 		}
-		v.Blame = append(v.Blame, snapshot.Blame{Refused: x.refused, Good: x.good, Leave: x.leave})
+		v.Blame = append(v.Blame, snapshot.Blame{Refused: x.refused, Good: x.good, Leave: x.leave, Rival: x.rival})
 	}
 	c.found.Verdicts = append(c.found.Verdicts, v)
 }
@@ -210,50 +205,4 @@ func (c *Client) rejectedElsewhere(t fleet.Type, all []candidate) (bad []candida
 		}
 	}
 	return bad
-}
-
-// gRPC names what it cannot even read by its place in the response.
-var resourceIndex = regexp.MustCompile(`\bresource index ([0-9]{1,6})\b`)
-
-// indexed returns the candidates whose places in the response stand in the words.
-func (r *Response) indexed(words string, all []candidate) (named []candidate) {
-	for _, m := range resourceIndex.FindAllStringSubmatch(words, maxRefused) {
-		i, _ := strconv.Atoi(m[1]) // digits
-		if i >= len(r.Resources) {
-			continue
-		}
-		if at := slices.IndexFunc(all, func(x candidate) bool { return snapshot.Same(x.refused, r.Resources[i]) }); at >= 0 && !slices.Contains(named, all[at]) {
-			named = append(named, all[at])
-		}
-	}
-	return named
-}
-
-// standsWhole reports whether name stands in text as a word of its own, so that the
-// cluster "a" is not blamed for every text with an a in it.
-func standsWhole(text, name string) bool {
-	if name == "" {
-		return false
-	}
-	for from := 0; ; {
-		i := strings.Index(text[from:], name)
-		if i < 0 {
-			return false
-		}
-		start, end := from+i, from+i+len(name)
-		if (start == 0 || !partOfName(text[start-1])) && (end == len(text) || !partOfName(text[end]) || endsSentence(text, end)) {
-			return true
-		}
-		from = start + 1
-	}
-}
-
-func partOfName(b byte) bool {
-	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' ||
-		b == '_' || b == '-' || b == '.' || b == '/' || b >= 0x80
-}
-
-// endsSentence: a full stop that is followed by nothing of a name.
-func endsSentence(text string, at int) bool {
-	return text[at] == '.' && (at+1 == len(text) || !partOfName(text[at+1]))
 }

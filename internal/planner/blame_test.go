@@ -56,10 +56,11 @@ func TestAResourceIsBlamedByItsPlace(t *testing.T) {
 	t.Parallel()
 	target := world(t, 1, "listeners a@1 b@1 c@1")
 	for text, want := range map[string][]string{
-		"errors validating: [resource index 1: no listener]":               {"b"},
-		"resource index 0: no; resource index 2: no; resource index 0: no": {"a", "c"},
-		"resource index 7: no": nil,
-		"resource index 99999999999999999999: no, subresource index 1: no, resource index: ": nil,
+		"xDS response validation errors: [resource index 1: no listener]":                       {"b"},
+		"xDS response validation errors: [resource index 2: c: no; resource index 0: a: no]":    {"c"},
+		"xDS response validation errors: [resource index 7: no]":                                nil,
+		"xDS response validation errors: [resource index 10: no; subresource index 1: no; res]": nil,
+		"resource index 1: no": nil,
 	} {
 		s := &script{t: t, c: client{Delta: true}}
 		s.c.Subscribe(request{Type: fleet.Listener}, target)

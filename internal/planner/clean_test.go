@@ -347,7 +347,7 @@ func TestWhatWasDoubtedAndGivenUpIsNotClean(t *testing.T) {
 	s.c.Subscribe(both, then)
 	s.steps(then)
 	both.Version = version
-	s.step(now, "routes r@2", "Error adding r")
+	s.step(now, "routes r@2", says(fleet.Route, "r"))
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"s"}, Version: version}, kept)
 	out := s.steps(kept)
 	s.c.Subscribe(both, kept)

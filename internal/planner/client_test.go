@@ -115,7 +115,7 @@ func TestRefusedVersionThatComesBackIsAskedAgainOnce(t *testing.T) {
 		s := script{t: t, c: client{Delta: delta}}
 		s.c.Subscribe(request{Type: fleet.Listener}, at(1, "1"))
 		s.step(at(1, "1"), "listeners l@1", "")
-		s.step(at(2, "2"), "listeners l@2", "l: no")
+		s.step(at(2, "2"), "listeners l@2", says(fleet.Listener, "l"))
 		s.step(at(2, "2"), "listeners l@1", "")
 		s.step(at(2, "2"), "nothing", "") // no content twice
 		s.step(at(3, "1"), "nothing", "")

@@ -220,7 +220,7 @@ func (h *history) answerAt(f *follower, i int) {
 	f.inbox, f.nonces = slices.Delete(f.inbox, i, i+1), slices.Delete(f.nonces, i, i+1)
 	f.open[r.Type] = false
 	if (f.odd || !f.delta) && len(r.Resources) > 0 && rapid.IntRange(0, 3).Draw(h.T, "nack") == 0 {
-		words := rapid.SampledFrom([]string{"no", r.Resources[0].Name + " is bad"}).Draw(h.T, "words")
+		words := rapid.SampledFrom([]string{"no", says(r.Type, r.Resources[0].Name)}).Draw(h.T, "words")
 		f.memo.Nack(start, r.Type, nonce, words)
 		f.plain.Nack(start, r.Type, nonce, words)
 		return

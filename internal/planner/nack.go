@@ -9,8 +9,8 @@ import (
 )
 
 // Nack takes in the NACK of the response that is in flight, or of one that it has
-// overtaken, and finds out who is to blame (SEMANTICS 3.5): the changed names that stand
-// whole in the words, or at the index that they tell; else the only changed one; else those
+// overtaken, and finds out who is to blame (SEMANTICS 3.5): the changed name that the
+// words put first, as that client quotes names; else the only changed one; else those
 // that a bisection finds, which begins with what other nodes of the same client build refused
 // alone. It reports false for any other nonce: such an answer is late, or a heartbeat's, and
 // nobody is to blame.
@@ -60,6 +60,7 @@ type refusal struct {
 	changes []change
 	set     *snapshot.Set
 	then    []*snapshot.Resource // what the node's view had under the changes' names
+	beside  []*snapshot.Resource // and of others that the words are about
 	words   string
 	at      fleet.Revision // the target's
 	// again is where it was looked into once more.
@@ -83,6 +84,13 @@ func (c *Client) remember(t fleet.Type, r *Response, words string) {
 	x := refusal{words: words, at: l.target.Revision, changes: r.changes, set: r.target.Types[t]}
 	for _, ch := range r.changes {
 		x.then = append(x.then, l.target.View[t].Get(ch.name))
+	}
+	if first, second, ok := quoted(t, words).scopes(); ok {
+		for _, name := range []string{first, second} {
+			if other := l.target.View[t].Get(name); other != nil {
+				x.beside = append(x.beside, other)
+			}
+		}
 	}
 	p.refused[r.content] = x
 }
@@ -144,6 +152,9 @@ func (x *refusal) excepted(l *look, t fleet.Type) bool {
 func (x *refusal) over(l *look, t fleet.Type) bool {
 	if len(x.changes) == 0 {
 		return x.set != l.target.Types[t]
+	}
+	if slices.ContainsFunc(x.beside, func(other *snapshot.Resource) bool { return !snapshot.Same(other, l.target.View[t].Get(other.Name)) }) {
+		return true
 	}
 	for i, ch := range x.changes {
 		now := l.target.View[t].Get(ch.name)

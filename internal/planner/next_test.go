@@ -40,7 +40,7 @@ type proxy struct {
 	// left are the revisions of which a refusal of a whole set, that named nobody, left the
 	// type as it was: what the proxy held before was not known.
 	left  [fleet.NumTypes]fleet.Revision
-	words string // of the held answers, for the next one in state of the world
+	words []string // of the held answers, for the next one in state of the world
 	sent  int
 	snaps map[fleet.Revision]*snapshot.Snapshot
 	at    []fleet.Revision // of the exceptions: when they were made
@@ -187,7 +187,7 @@ func (p *proxy) swallow() {
 	for _, i := range slices.Backward(clusters[:len(clusters)-1]) {
 		for _, x := range p.answers[i].Resources {
 			if poison(x) {
-				p.words += " " + x.Name
+				p.words = append(p.words, x.Name)
 			}
 		}
 		p.answers = slices.Delete(p.answers, i, i+1)
@@ -226,9 +226,9 @@ func (p *proxy) answer(pick func(n int) int) bool {
 	}
 	if len(bad) == 0 {
 		words := ""
-		if r.Type == fleet.Cluster && p.words != "" {
-			words = "Error adding" + p.words
-			p.words = ""
+		if r.Type == fleet.Cluster && len(p.words) > 0 {
+			words = says(r.Type, p.words...)
+			p.words = nil
 		}
 		p.t.Logf("takes %s", describe(r))
 		p.apply(r, func(string) bool { return true })
@@ -243,7 +243,7 @@ func (p *proxy) answer(pick func(n int) int) bool {
 	p.apply(r, func(name string) bool { return !slices.Contains(bad, name) && rapid.Bool().Draw(p.t, "half") })
 	text := ""
 	if slices.ContainsFunc(r.Resources, sticks) || rapid.Bool().Draw(p.t, "names the culprit") {
-		text = "Error adding " + strings.Join(bad, ", ")
+		text = says(r.Type, bad...)
 	}
 	p.t.Logf("refuses %s: %q", describe(r), text)
 	if !p.client.Refuse(r.Type, r.Nonce, text) {
@@ -275,7 +275,7 @@ func (p *proxy) reconnect() {
 	for _, r := range p.answers {
 		p.process(r)
 	}
-	p.answers, p.words = nil, ""
+	p.answers, p.words = nil, nil
 	clear(p.seen) // that nothing goes out twice holds for one stream
 	p.client = client{Delta: old.Delta, Envoy: true, Opening: true, Now: old.Now}
 	p.client.Past = old.leaves()

@@ -253,7 +253,7 @@ func TestWhatWasRefusedMeanwhileDoesNotStandIn(t *testing.T) {
 	s.steps(one)
 	two := world(t, 2, "clusters a@1 b@1; routes r@2>a")
 	clusters := s.send(two)
-	s.step(two, "routes r@2", "r: no")
+	s.step(two, "routes r@2", says(fleet.Route, "r"))
 	s.step(two, "routes r@1", "")
 	s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
 	three := world(t, 3, "clusters a@1 b@1 c@1; routes r@3>c")

@@ -60,7 +60,7 @@ func TestWarmingNodeGetsNewerClusters(t *testing.T) {
 		if got := describe(second); got != "clusters a@1 b@1" {
 			t.Fatalf("got %s, want both", got)
 		}
-		s.c.Refuse(fleet.Cluster, first.Nonce, "a is bad")
+		s.c.Refuse(fleet.Cluster, first.Nonce, says(fleet.Cluster, "a"))
 		if vs := s.c.Verdicts(); len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Refused.Name != "a" {
 			t.Fatalf("verdicts %+v, want a", vs)
 		}

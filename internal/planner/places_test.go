@@ -30,7 +30,7 @@ func TestACulpritIsFoundByItsPlaceInAnySet(t *testing.T) {
 			t.Fatalf("sent %s", told(out.Response))
 		}
 		s.Sent(start, out.Response, "1")
-		found, _ := s.Nack(start, fleet.Cluster, "1", "resource index 1: it cannot be read")
+		found, _ := s.Nack(start, fleet.Cluster, "1", "xDS response validation errors: [resource index 1: it cannot be read]")
 		if len(found.Verdicts) != 1 || len(found.Verdicts[0].Blame) != 1 || found.Verdicts[0].Blame[0].Refused.Name != "b" {
 			t.Errorf("stream %d: found %+v, want b; next is %s", i, found.Verdicts, told(s.Step(start, target).Response))
 		}

@@ -57,7 +57,7 @@ func TestWhatAReturningClientHeldIsRemembered(t *testing.T) {
 	for _, delta := range []bool{true, false} {
 		s := returning(delta)
 		r := s.send(now)
-		s.c.Refuse(fleet.Cluster, r.Nonce, "b: no")
+		s.c.Refuse(fleet.Cluster, r.Nonce, says(fleet.Cluster, "b"))
 		vs := s.c.Verdicts()
 		if len(vs) != 1 || len(vs[0].Blame) != 1 {
 			t.Fatalf("delta %v: verdicts %+v, want b", delta, vs)
@@ -73,7 +73,7 @@ func TestWhatAReturningClientHeldIsRemembered(t *testing.T) {
 func TestASetThatIsNotRememberedIsNotTakenAway(t *testing.T) {
 	t.Parallel()
 	now := world(t, 2, "clusters a@2 b@2")
-	for _, words := range []string{"a: no", "no"} {
+	for _, words := range []string{says(fleet.Cluster, "a"), "no"} {
 		s := &script{t: t, c: client{Envoy: true, Now: start}}
 		s.c.Subscribe(request{Type: fleet.Cluster, Version: "of before"}, now)
 		r := s.send(now)
@@ -237,7 +237,7 @@ func TestT41_WhatAClientConfirmedIsKeptFromItByItselfAlone(t *testing.T) {
 
 	own := &script{t: t, c: client{Delta: true, Envoy: true}}
 	own.c.Subscribe(request{Type: fleet.Cluster}, plain)
-	own.step(plain, "clusters a@2 b@2", "a: no")
+	own.step(plain, "clusters a@2 b@2", says(fleet.Cluster, "a"))
 	own.step(target, "clusters b@2 -a", "")
 	if d := own.c.Doubted(); len(d) > 0 {
 		t.Errorf("%+v are in doubt, though the client itself refused it", d)
@@ -254,7 +254,7 @@ func TestWhatAClientSettledWithIsPutBack(t *testing.T) {
 	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start, Past: planner.Past{Unclean: true, Settled: 2}}}
 	s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"a": "3"}}, three)
 	r := s.send(three)
-	s.c.Refuse(fleet.Cluster, r.Nonce, "a: no")
+	s.c.Refuse(fleet.Cluster, r.Nonce, says(fleet.Cluster, "a"))
 	vs := s.c.Verdicts()
 	if len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Good == nil || vs[0].Blame[0].Good.Version != "2" {
 		t.Fatalf("verdicts %+v, want a with a@2 in its place", vs)

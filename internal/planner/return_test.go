@@ -116,7 +116,7 @@ func TestRefusalOfAReturningClientRemovesNothing(t *testing.T) {
 	s := &script{t: t, c: client{Delta: true, Envoy: true}}
 	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, target)
 	r := s.send(target)
-	s.c.Refuse(fleet.Listener, r.Nonce, "l: no")
+	s.c.Refuse(fleet.Listener, r.Nonce, says(fleet.Listener, "l"))
 	vs := s.c.Verdicts()
 	if len(vs) != 1 || !vs[0].Blame[0].Leave {
 		t.Fatalf("verdicts %+v, want l left alone", vs)
@@ -285,6 +285,6 @@ func TestDeletedEndpointsOfAWarmingClient(t *testing.T) {
 	target := world(t, 1, "clusters a@1 c@1; endpoints a@1")
 	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b", "c"}, Versions: map[string]string{"c": "0"}}, target)
-	s.step(target, "endpoints a@1 -b -c", "a: no")
+	s.step(target, "endpoints a@1 -b -c", says(fleet.Endpoint, "a"))
 	s.step(target, "endpoints -a -c", "")
 }

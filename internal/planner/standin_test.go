@@ -16,7 +16,7 @@ import (
 // again, and nothing good is known of a: without it the Envoy is free.
 func TestAStandInThatWasRefusedIsGivenUp(t *testing.T) {
 	t.Parallel()
-	for name, words := range map[string]string{"by name": "Error adding a", "in other words": "no"} {
+	for name, words := range map[string]string{"by name": says(fleet.Cluster, "a"), "in other words": "no"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, now := after(t, first(t, "clusters a@bad; listeners l@1"), "clusters a@2; listeners l@1")
@@ -134,7 +134,7 @@ func TestGoodIsNotGivenUpWithTheBad(t *testing.T) {
 		sent = append(sent, words)
 		switch {
 		case strings.Contains(words, "a@bad"):
-			s.c.Refuse(r.Type, r.Nonce, "Error adding a")
+			s.c.Refuse(r.Type, r.Nonce, says(fleet.Cluster, "a"))
 			s.c.Verdicts()
 		case strings.Contains(words, "a@2"): // it sticks
 		default:
@@ -263,7 +263,7 @@ func TestWhatIsPresumedIsLookedAtOnce(t *testing.T) { // not beside others, who 
 // as well, was refused for a, and says nothing of d: d@1, which the client has confirmed and which serves, is not taken away.
 func TestWhatSaidNothingOfIsNotGivenUp(t *testing.T) {
 	t.Parallel()
-	for _, words := range []string{"Error adding a", "no"} {
+	for _, words := range []string{says(fleet.Cluster, "a"), "no"} {
 		one := first(t, "clusters a@1 d@1")
 		then := snapshot.NewTarget(one, nil)
 		two, stuck := changed(t, one, "clusters a@2 d@1")
@@ -339,7 +339,7 @@ func TestAForgottenStandInStaysForgotten(t *testing.T) {
 		for j, r := range late {
 			words := "no"
 			if j > 0 {
-				words = "Error adding a"
+				words = says(fleet.Cluster, "a")
 			}
 			s.c.Refuse(r.Type, r.Nonce, words)
 			for _, v := range s.c.Verdicts() {

@@ -175,12 +175,12 @@ func (b *bisection) giveUp(r *Response, stays func(candidate) bool) (any bool) {
 // giveUpRefused is giveUp of what would be put back, and was refused before on this stream. What the client has confirmed here stays, and so does what
 // does not stand in the words, if something else does.
 func (c *Client) giveUpRefused(t fleet.Type, r *Response) bool {
-	words := c.rec.of(t).refused[r.content].words
-	named := slices.ContainsFunc(r.Resources, func(x *snapshot.Resource) bool { return standsWhole(words, x.Name) })
+	q := quoted(t, c.rec.of(t).refused[r.content].words)
+	named := slices.ContainsFunc(r.Resources, func(x *snapshot.Resource) bool { return q.lists(x.Name, -1) })
 	l := c.look(c.overlay.base)
 	return c.rec.of(t).bisection.giveUp(r, func(x candidate) bool {
 		h := l.held(t, x.refused.Name)
-		return named && !standsWhole(words, x.refused.Name) || !h.supposed() && snapshot.Same(h.lastGood(), x.good)
+		return named && !q.lists(x.refused.Name, -1) || !h.supposed() && snapshot.Same(h.lastGood(), x.good)
 	})
 }
 
@@ -191,8 +191,9 @@ func (c *Client) explain(t fleet.Type, words string) {
 	if p.bisection == nil {
 		return
 	}
+	q := quoted(t, words)
 	named := slices.DeleteFunc(p.bisection.all(), func(x candidate) bool {
-		return !standsWhole(words, x.refused.Name) || slices.Contains(p.bisection.blamed, x) || p.overtookOther(x)
+		return !q.lists(x.refused.Name, -1) || slices.Contains(p.bisection.blamed, x) || p.overtookOther(x)
 	})
 	if len(named) > 0 {
 		c.blame(t, words, named)
@@ -229,8 +230,9 @@ func (c *Client) clear(t fleet.Type, late *flight, words string) {
 	if words == "" {
 		c.counts.cleared++
 	}
+	q := quoted(t, words)
 	taken := func(name, version string) bool {
-		return !standsWhole(words, name) && slices.ContainsFunc(late.changes, func(ch change) bool {
+		return !q.lists(name, -1) && slices.ContainsFunc(late.changes, func(ch change) bool {
 			return ch.new != nil && ch.name == name && ch.new.Version == version
 		})
 	}

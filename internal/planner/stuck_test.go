@@ -79,7 +79,7 @@ func TestALateAnswerClearsTheOnlySuspect(t *testing.T) {
 			if late {
 				s.c.Acknowledge(fleet.Cluster, r.Nonce)
 			} else if !delta {
-				words = "a is bad"
+				words = says(fleet.Cluster, "a")
 			}
 			s.c.acknowledge(fleet.Cluster, back.Nonce, words)
 			again := s.send(target)
@@ -258,7 +258,7 @@ func TestWhatAFreedEnvoyReportsIsNotBlamed(t *testing.T) {
 // may be what it never had and will not take.
 func TestAStandInThatIsRefusedClearsThePresumed(t *testing.T) {
 	t.Parallel()
-	for name, words := range map[string]string{"by name": "Error adding a", "in other words": "no"} {
+	for name, words := range map[string]string{"by name": says(fleet.Cluster, "a"), "in other words": "no"} {
 		t.Run(name, func(t *testing.T) {
 			before := first(t, "clusters a@bad; listeners l@1")
 			_, now := after(t, before, "clusters a@2 c@1; listeners l@1")

@@ -238,7 +238,7 @@ func TestWarmingIsTold(t *testing.T) {
 	if w := s.c.Waits(target, true); !slices.Equal(w.Warming, want) || len(w.Withheld) > 0 {
 		t.Errorf("waits for %+v, want a warming", w)
 	}
-	s.c.Refuse(fleet.Cluster, "1", "a: no")
+	s.c.Refuse(fleet.Cluster, "1", says(fleet.Cluster, "a"))
 	s.c.Verdicts()
 	w := s.c.Waits(target, true)
 	if len(w.Withheld) != 1 || w.Withheld[0].Ref.Name != "r" || w.Withheld[0].By != want[0] {
@@ -331,7 +331,7 @@ func TestARefusedRouteThatIsWithheldKeepsNoCluster(t *testing.T) {
 			if c.before {
 				s.steps(zero)
 			}
-			s.step(one, "routes r@1", "r: no")
+			s.step(one, "routes r@1", says(fleet.Route, "r"))
 			two := world(t, 3, "clusters b@1 z@1; routes r@2>b")
 			withheld := snapshot.NewTarget(&snapshot.Snapshot{Revision: 3, Types: two.Types}, []snapshot.Exception{{Type: fleet.Cluster, Name: "b", Refused: "1"}})
 			if got := s.steps(withheld); !slices.Equal(got, c.want) {
@@ -350,7 +350,7 @@ func TestARefusedRouteThatIsOnItsWayIsNotTakenAway(t *testing.T) {
 		s.c.Subscribe(request{Type: fleet.Cluster}, zero)
 		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, zero)
 		s.steps(zero)
-		s.step(world(t, 2, "clusters a@1; routes r@1>a"), "routes r@1", "r: no")
+		s.step(world(t, 2, "clusters a@1; routes r@1>a"), "routes r@1", says(fleet.Route, "r"))
 		two := world(t, 3, "clusters a@1 b@1; routes r@2>b")
 		clusters := s.send(two)
 		s.step(two, "nothing", "")

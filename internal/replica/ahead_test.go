@@ -33,7 +33,7 @@ func TestARefusalOfARevisionThatIsNotHereYet(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second)
-		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Resolution{Node: "n", Type: fleet.Cluster, Name: "d", Version: "bad", By: 3}) {
+		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Resolution{Node: "n", Type: fleet.Cluster, Name: "d", Version: "bad", By: 3, End: fleet.EndReplaced}) {
 			t.Errorf("resolved %+v", rs)
 		}
 		if rs := w.sink.allRefusals(); len(rs) != 1 || rs[0].Name != "f" || rs[0].Action != fleet.ActionLost {

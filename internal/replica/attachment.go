@@ -217,14 +217,18 @@ func (a *attachment) Subscribes(ctx context.Context, s fleet.Subscriptions) {
 // Settled records what the stream's client has confirmed.
 func (a *attachment) Settled(r fleet.Revision) {
 	a.record.Settled(r)
-	if t := a.subscriber.target.Load(); t.Revision == r { // else the next one is on its way
+	t := a.subscriber.target.Load()
+	if t.Revision == r { // else the next one is on its way
 		a.confirmed.Store(t)
 	}
-	if !a.node.hasOfEnded.Load() {
+	if !a.node.unsettled.Load() {
 		return
 	}
 	a.owner.resolve(func(ns *nodes) []fleet.Resolution {
 		resolved := ns.settle(a)
+		if t.Revision == r {
+			resolved = append(resolved, ns.inStep(a)...)
+		}
 		ns.retarget(a.node)
 		return resolved
 	})

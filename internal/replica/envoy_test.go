@@ -127,7 +127,7 @@ type envoy struct {
 	answers []*message             // received, not answered
 	refused map[string]fleet.Revision
 	mute    [fleet.NumTypes]bool // types that it does not answer until the stream ends
-	words   string               // of swallowed answers
+	words   []string             // of swallowed answers
 	// asksClusters: it has still to ask for clusters on this stream.
 	asksClusters bool
 	named        bool // the node was sent
@@ -214,7 +214,7 @@ func (e *envoy) lose() (warming bool) {
 		e.doubted = true
 		e.process(m)
 	}
-	e.answers, e.words, e.refused = nil, "", map[string]fleet.Revision{}
+	e.answers, e.words, e.refused = nil, nil, map[string]fleet.Revision{}
 	e.mute, e.nonces, e.named = [fleet.NumTypes]bool{}, [fleet.NumTypes]string{}, false
 	return warming
 }
@@ -398,7 +398,7 @@ func (e *envoy) swallow() {
 	for _, i := range slices.Backward(at[:len(at)-1]) {
 		for _, x := range e.answers[i].items {
 			if e.bad(x) {
-				e.words += " " + x.name
+				e.words = append(e.words, x.name)
 				e.said[x.name] = true
 			}
 		}
@@ -449,8 +449,8 @@ func (e *envoy) accept(m *message) {
 	if !e.delta {
 		r.version, r.names = m.version, e.subscription(m.typ)
 	}
-	if m.typ == fleet.Cluster && e.words != "" {
-		r.words, e.words = "Error adding"+e.words, ""
+	if m.typ == fleet.Cluster && len(e.words) > 0 {
+		r.words, e.words = says(m.typ, e.words...), nil
 	}
 	e.nonces[m.typ] = m.nonce
 	e.w.note("%s takes %s", e.id, m)
@@ -483,11 +483,27 @@ func (e *envoy) refuse(m *message) {
 		r.version, r.names = e.accepted[m.typ], e.subscription(m.typ)
 	}
 	if sticky || e.dice.IntN(2) == 0 {
-		r.words = "Error adding " + strings.Join(bad, ", ")
+		r.words = says(m.typ, bad...)
 	}
 	e.nonces[m.typ] = m.nonce
 	e.w.note("%s refuses %s: %s", e.id, m, r.words)
 	e.send(r)
+}
+
+// says are an Envoy's words about clusters and listeners; of others it names none, and gRPC's stand for them.
+func says(t fleet.Type, names ...string) string {
+	begin, between, format := `error parsing "Resource" response: `, ";\n", "resource %q: no"
+	switch t {
+	case fleet.Cluster:
+		begin, between, format = "Error adding/updating cluster(s) ", ", ", "%s: no"
+	case fleet.Listener:
+		begin, between, format = "Error adding/updating listener(s) ", "\n", "%s: no"
+	}
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = fmt.Sprintf(format, n)
+	}
+	return begin + strings.Join(all, between)
 }
 
 func (e *envoy) subscription(t fleet.Type) []string {

@@ -1,8 +1,10 @@
 package replica
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 
 const (
 	maxExceptions = 100   // per node and type (SEMANTICS 3.7)
+	maxOpen       = 1_000 // refused versions of a stream that nothing is done about
 	maxOrphans    = 1_000 // nodes per fleet that refused something and are away
 	spareTargets  = 16    // targets that are kept beyond twice the nodes that have one of their own
 )
@@ -25,8 +28,10 @@ type exceptions struct {
 	key    string               // of the list, "" while nobody has asked for it
 	frozen map[fleet.Type]*freeze
 	lost   map[fleet.Ref]string         // the refused version of what has a good one that cannot be had
-	ended  map[fleet.Ref]endedException // the last one of a name that has ended
-	ahead  []fleet.PastRefusal          // of revisions that this server does not know yet
+	ended  map[fleet.Ref]endedException // the last one of a name that has ended; the latest of them
+	// open are refused versions that nothing is done about. They end when the client is in step.
+	open  map[snapshot.Rejection]struct{}
+	ahead []fleet.PastRefusal // of revisions that this server does not know yet
 }
 
 // except makes the culprits of a refusal exceptions of the stream, and of no other one that
@@ -35,6 +40,8 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 	n, snap := a.node, a.subscriber.view.snap
 	n.refusedAt = time.Now()
 	if len(r.Blame) == 0 {
+		a.subscriber.leaveOpen(snapshot.Rejection{Type: r.Type})
+		n.note()
 		return []fleet.Refusal{{
 			Node: n.id, Type: r.Type, Revision: snap.Revision, Detail: r.Detail, Action: fleet.ActionNoSuspect,
 		}}, nil
@@ -45,6 +52,12 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 			Revision: c.Refused.Revision, Detail: r.Detail,
 		}
 		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), r.Type, c)
+		if c.Rival != nil {
+			f.Rival = fleet.Rival{Name: c.Rival.Name, Version: c.Rival.Version}
+		}
+		if f.Action == fleet.ActionStandInRefused || f.Action == fleet.ActionLost {
+			a.subscriber.leaveOpen(snapshot.Rejection{Type: r.Type, Name: f.Name, Version: f.Version})
+		}
 		over := f.Action == fleet.ActionSuperseded || f.Action == fleet.ActionDeleted
 		if e, ok := a.subscriber.ended[fleet.Ref{Type: r.Type, Name: f.Name}]; over && ok && e.Refused == f.Version && !e.Leave {
 			f.Action, f.Good = outcome(e.Good) // the words came late, to what was done before
@@ -53,10 +66,11 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 		refusals = append(refusals, f)
 		if over {
 			resolved = append(resolved, fleet.Resolution{
-				Node: n.id, Type: r.Type, Name: f.Name, Version: f.Version, By: snap.Revision,
+				Node: n.id, Type: r.Type, Name: f.Name, Version: f.Version, By: snap.Revision, End: fleet.EndReplaced,
 			})
 		}
 	}
+	n.note()
 	ns.retarget(n)
 	return refusals, n.ended(resolved)
 }
@@ -80,14 +94,14 @@ func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, t
 		return x.freeze(snap, settled, t, c)
 	case present == nil:
 		return fleet.ActionDeleted, ""
-	case present.Version != c.Refused.Version:
+	case present.Version != c.Refused.Version, c.Rival != nil && !snapshot.Same(c.Rival, snap.Types[t].Get(c.Rival.Name)):
 		return fleet.ActionSuperseded, ""
 	case x.count(t) >= maxExceptions:
 		return x.freeze(snap, settled, t, c)
 	case c.Good == nil && x.lost[fleet.Ref{Type: t, Name: c.Refused.Name}] == c.Refused.Version:
 		return fleet.ActionLost, ""
 	}
-	e := snapshot.Exception{Type: t, Name: c.Refused.Name, Refused: c.Refused.Version}
+	e := snapshot.Exception{Type: t, Name: c.Refused.Name, Refused: c.Refused.Version, Rival: c.Rival}
 	if c.Good != nil && c.Good.Version != c.Refused.Version {
 		e.Good = c.Good
 	}
@@ -110,6 +124,9 @@ func (x *exceptions) excepts(t fleet.Type, name string) bool {
 
 func (x *exceptions) refuses(t fleet.Type, name, version string) bool {
 	if f := x.frozen[t]; f != nil && f.refused[name] == version && version != "" {
+		return true
+	}
+	if _, open := x.open[snapshot.Rejection{Type: t, Name: name, Version: version}]; open {
 		return true
 	}
 	return slices.ContainsFunc(x.list, func(e snapshot.Exception) bool {
@@ -154,21 +171,40 @@ func byName(a, b snapshot.Exception) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// renew ends the exceptions whose name has another version in the view.
+// leaveOpen remembers a refused version that nothing is done about.
+func (x *exceptions) leaveOpen(r snapshot.Rejection) {
+	if len(x.open) >= maxOpen {
+		return // a retry ends them
+	}
+	if x.open == nil {
+		x.open = make(map[snapshot.Rejection]struct{})
+	}
+	x.open[r] = struct{}{}
+}
+
+// renew ends the exceptions whose name has another version in the view, or what the client would not take it beside.
 func (x *exceptions) renew(snap *snapshot.Snapshot, node string, by fleet.Revision) (resolved []fleet.Resolution) {
 	x.drop(func(e snapshot.Exception) bool {
 		if e.Applies(snap) {
 			return false
 		}
-		resolved = append(resolved, resolution(node, e, by))
+		resolved = append(resolved, resolution(node, e, by, howEnded(e, snap)))
 		x.end(e, by)
 		return true
 	})
-	return append(resolved, x.thaw(node, by)...)
+	return append(resolved, x.thaw(node, by, fleet.EndReplaced)...)
 }
 
-func resolution(node string, e snapshot.Exception, by fleet.Revision) fleet.Resolution {
-	return fleet.Resolution{Node: node, Type: e.Type, Name: e.Name, Version: e.Refused, By: by}
+// howEnded says of an exception that does not apply any more whether that is for its own name, or for what the client would not take it beside.
+func howEnded(e snapshot.Exception, snap *snapshot.Snapshot) fleet.End {
+	if e.Rival = nil; e.Applies(snap) {
+		return fleet.EndOffered
+	}
+	return fleet.EndReplaced
+}
+
+func resolution(node string, e snapshot.Exception, by fleet.Revision, how fleet.End) fleet.Resolution {
+	return fleet.Resolution{Node: node, Type: e.Type, Name: e.Name, Version: e.Refused, By: by, End: how}
 }
 
 // endedException is one that a revision ended, or that its client cast doubt on then.
@@ -177,15 +213,17 @@ type endedException struct {
 	by fleet.Revision
 }
 
-// end remembers an exception whose name has another version by now, or that its client has cast doubt on.
+// end remembers an exception whose name has another version by now, or that its client has cast doubt on, in the place of the one that ended first
+// if there are many.
 func (x *exceptions) end(e snapshot.Exception, by fleet.Revision) {
-	if len(x.ended) >= maxExceptions {
-		return
-	}
 	if x.ended == nil {
 		x.ended = make(map[fleet.Ref]endedException)
 	}
-	x.ended[fleet.Ref{Type: e.Type, Name: e.Name}] = endedException{e, by}
+	ref := fleet.Ref{Type: e.Type, Name: e.Name}
+	if _, known := x.ended[ref]; !known && len(x.ended) >= maxExceptions {
+		delete(x.ended, slices.MinFunc(slices.Collect(maps.Keys(x.ended)), func(a, b fleet.Ref) int { return cmp.Compare(x.ended[a].by, x.ended[b].by) }))
+	}
+	x.ended[ref] = endedException{e, by}
 }
 
 // internKey is equal for streams with equal exceptions that were offered them again as

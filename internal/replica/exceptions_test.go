@@ -53,7 +53,7 @@ func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
 			t.Error("the exception does not end")
 		}
 		time.Sleep(time.Second)
-		if len(w.sink.allResolved()) != 1 || w.sink.allResolved()[0] != (fleet.Resolution{Node: "a", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4}) {
+		if len(w.sink.allResolved()) != 1 || w.sink.allResolved()[0] != (fleet.Resolution{Node: "a", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4, End: fleet.EndReplaced}) {
 			t.Errorf("resolved %+v", w.sink.allResolved())
 		}
 	})

@@ -75,13 +75,13 @@ func (x *exceptions) freezes(present *snapshot.Resource, t fleet.Type, c snapsho
 }
 
 // thaw ends the freezes of types of which no exception is left.
-func (x *exceptions) thaw(node string, by fleet.Revision) (resolved []fleet.Resolution) {
+func (x *exceptions) thaw(node string, by fleet.Revision, how fleet.End) (resolved []fleet.Resolution) {
 	for t, f := range x.frozen {
 		if x.count(t) > 0 {
 			continue
 		}
 		for name, version := range f.refused {
-			resolved = append(resolved, fleet.Resolution{Node: node, Type: t, Name: name, Version: version, By: by})
+			resolved = append(resolved, fleet.Resolution{Node: node, Type: t, Name: name, Version: version, By: by, End: how})
 		}
 		delete(x.frozen, t)
 	}

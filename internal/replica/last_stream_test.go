@@ -68,7 +68,7 @@ func TestAnotherServerRepairsAtOnce(t *testing.T) {
 			t.Errorf("the secret is %v", s)
 		}
 		time.Sleep(time.Second)
-		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Resolution{Node: "n", Type: fleet.Cluster, Name: "e", Version: "bad", By: 1}) {
+		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Resolution{Node: "n", Type: fleet.Cluster, Name: "e", Version: "bad", By: 1, End: fleet.EndReplaced}) {
 			t.Errorf("resolved %+v", rs)
 		}
 		if rs := w.sink.allRefusals(); len(rs) != 0 {

@@ -26,8 +26,8 @@ type node struct {
 	refusedAt time.Time      // when some stream of it refused something last
 	retries   int            // how often it was to be offered again what it refused
 	ofEnded   *subscriber    // what streams that have ended refused; nil: nothing
-	// hasOfEnded is ofEnded != nil, for those who do not hold mu.
-	hasOfEnded atomic.Bool
+	// unsettled: something ends when one of the streams has settled, for those who do not hold mu.
+	unsettled atomic.Bool
 }
 
 // subscribers yields the subscribers of a node: of its streams, and of what has ended.
@@ -130,7 +130,9 @@ func (ns *nodes) inherit(a *attachment) (revised []fleet.Refusal, resolved []fle
 	}
 	ahead := s.ahead
 	s.ahead = nil
-	return s.readopt(ns.builder, n.id, ahead)
+	revised, resolved = s.readopt(ns.builder, n.id, ahead)
+	stamp(resolved, ns.clock.now())
+	return revised, resolved
 }
 
 // take gives a subscriber what another one refuses of the types that it serves, as far as it
@@ -168,15 +170,40 @@ func (s *subscriber) take(from *subscriber, move bool) {
 	from.drop(concerns)
 	maps.DeleteFunc(from.frozen, func(t fleet.Type, _ *freeze) bool { return s.serves[t] })
 	from.ahead = slices.DeleteFunc(from.ahead, func(f fleet.PastRefusal) bool { return s.serves[f.Type] })
+	for r := range from.open {
+		if s.serves[r.Type] {
+			s.leaveOpen(r)
+			delete(from.open, r)
+		}
+	}
 }
 
 // setOfEnded makes a subscriber what the node's streams have left behind, if there is something.
 func (n *node) setOfEnded(s *subscriber) {
-	if s != nil && s.none() && len(s.ahead) == 0 {
+	if s != nil && s.none() && len(s.ahead)+len(s.open) == 0 {
 		s = nil
 	}
 	n.ofEnded = s
-	n.hasOfEnded.Store(s != nil)
+	n.note()
+}
+
+// note keeps unsettled true.
+func (n *node) note() {
+	unsettled := n.ofEnded != nil
+	for a := range n.streams {
+		unsettled = unsettled || len(a.subscriber.open) > 0
+	}
+	n.unsettled.Store(unsettled)
+}
+
+// inStep ends the refusals of a stream that nothing was done about: its client has all that it is to have.
+func (ns *nodes) inStep(a *attachment) (resolved []fleet.Resolution) {
+	for r := range a.subscriber.open {
+		resolved = append(resolved, fleet.Resolution{Node: a.node.id, Type: r.Type, Name: r.Name, Version: r.Version, By: ns.views.content.revision, End: fleet.EndTaken})
+	}
+	a.subscriber.open = nil
+	stamp(resolved, ns.clock.now())
+	return a.node.ended(resolved)
 }
 
 // release takes a stream from its node. What it refused is remembered, so that the next
@@ -190,7 +217,7 @@ func (ns *nodes) release(a *attachment) (resolved []fleet.Resolution) {
 	if n.ofEnded != nil {
 		ofEnded.take(n.ofEnded, true)
 		for _, e := range n.ofEnded.list { // of another view
-			resolved = append(resolved, resolution(n.id, e, ns.views.content.revision))
+			resolved = append(resolved, resolution(n.id, e, ns.views.content.revision, fleet.EndReplaced))
 		}
 	}
 	if len(n.streams) == 0 {
@@ -232,14 +259,14 @@ func (ns *nodes) settle(a *attachment) (resolved []fleet.Resolution) {
 	n.ofEnded.drop(func(e snapshot.Exception) bool {
 		took := a.took(e.Type, e.Name, e.Refused, history)
 		if took {
-			resolved = append(resolved, resolution(n.id, e, ns.views.content.revision))
+			resolved = append(resolved, resolution(n.id, e, ns.views.content.revision, fleet.EndTaken))
 		}
 		return took
 	})
 	if len(resolved) == 0 {
 		return nil
 	}
-	resolved = append(resolved, n.ofEnded.thaw(n.id, ns.views.content.revision)...)
+	resolved = append(resolved, n.ofEnded.thaw(n.id, ns.views.content.revision, fleet.EndTaken)...)
 	stamp(resolved, ns.clock.now())
 	n.setOfEnded(n.ofEnded)
 	return n.ended(resolved)

@@ -68,6 +68,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 		ofEnded.drop(func(e snapshot.Exception) bool { return asked.ended(e) && !slices.ContainsFunc(later, isOf(e)) })
 	}
 	revised, resolved = ofEnded.readopt(ns.builder, n.id, slices.Concat(asked.Refusals, later))
+	stamp(resolved, ns.clock.now())
 	n.ofEnded = ofEnded // which inherit hands on
 	return revised, resolved
 }
@@ -93,7 +94,7 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 			case f.Name == "", a.concerns(f, ns.views.content.history):
 				stands = append(stands, f)
 			default:
-				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: a.subscriber.view.snap.Revision, At: ns.clock.now()})
+				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: a.subscriber.view.snap.Revision, End: fleet.EndOffered, At: ns.clock.now()})
 			}
 		}
 		revised, ended := a.subscriber.readopt(ns.builder, n.id, stands)
@@ -112,6 +113,7 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 		resolved = append(resolved, ended...)
 		n.setOfEnded(ofEnded)
 	}
+	stamp(resolved, ns.clock.now())
 	return append(n.ended(resolved), ns.renew(n)...)
 }
 
@@ -171,8 +173,11 @@ func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS")
 func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefusal) (revised []fleet.Refusal, resolved []fleet.Resolution) {
 	snap := s.view.snap
 	for _, f := range refusals {
-		if f.Name == "" {
-			continue // nobody was held responsible
+		if f.Name == "" { // nobody was held responsible
+			if f.By == 0 {
+				s.leaveOpen(snapshot.Rejection{Type: f.Type})
+			}
+			continue
 		}
 		if f.Revision > snap.Revision || f.By > snap.Revision {
 			s.ahead = append(s.ahead, f)
@@ -181,14 +186,21 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 			s.dropEnded(f)
 			continue
 		}
-		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
+		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version, Rival: rivalOf(f, snap)}
 		switch {
 		case s.refuses(e.Type, e.Name, e.Refused), s.frozen[f.Type].has(f.Name):
 			continue // it is remembered here
 		case !e.Applies(snap):
-			if f.Revision <= snap.Revision && !isGood(refusals, f) {
-				resolved = append(resolved, fleet.Resolution{Node: node, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision})
+			switch how := howEnded(e, snap); {
+			case f.Revision > snap.Revision:
+			case isGood(refusals, f):
+				s.leaveOpen(snapshot.Rejection{Type: f.Type, Name: f.Name, Version: f.Version})
+			default:
+				resolved = append(resolved, resolution(node, e, snap.Revision, how))
 			}
+			continue
+		case f.Action == fleet.ActionStandInRefused:
+			s.leaveOpen(snapshot.Rejection{Type: f.Type, Name: f.Name, Version: f.Version})
 			continue
 		case s.excepts(f.Type, f.Name):
 			continue
@@ -199,6 +211,7 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 		case f.Good != "":
 			if e.Good = bd.revive(f); e.Good == nil {
 				s.lose(fleet.Ref{Type: f.Type, Name: f.Name}, f.Version)
+				s.leaveOpen(snapshot.Rejection{Type: f.Type, Name: f.Name, Version: f.Version})
 				f.Action = fleet.ActionLost
 				revised = append(revised, f.Refusal)
 				continue
@@ -214,6 +227,17 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 		s.freeze(snap, nil, e.Type, snapshot.Blame{Refused: snap.Types[e.Type].Get(e.Name), Good: e.Good})
 	}
 	return revised, resolved
+}
+
+// rivalOf is what a refused version cannot be beside: what the view has of it, if it is that.
+func rivalOf(f fleet.PastRefusal, snap *snapshot.Snapshot) *snapshot.Resource {
+	if f.Rival == (fleet.Rival{}) {
+		return nil
+	}
+	if now := snap.Types[f.Type].Get(f.Rival.Name); now != nil && now.Version == f.Rival.Version {
+		return now
+	}
+	return snapshot.Reported(f.Rival.Name, f.Rival.Version)
 }
 
 // toldAgain is a past refusal of a version that a later revision has too, as it is told of that: what was told before ends, where
@@ -245,6 +269,7 @@ func (ns *nodes) catchUpWith(a *attachment) (resolved []fleet.Resolution) {
 	}
 	a.subscriber.ahead = nil
 	revised, resolved := a.subscriber.readopt(ns.builder, a.node.id, ahead)
+	stamp(resolved, ns.clock.now())
 	a.record.Revise(revised)
 	return append(a.node.ended(resolved), ns.renew(a.node)...)
 }

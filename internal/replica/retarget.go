@@ -8,6 +8,7 @@ import (
 // and nothing was ever to be offered again; else one that is shared with the streams of the
 // view that have the same.
 func (ns *nodes) retarget(n *node) {
+	n.note()
 	excepted := n.ofEnded != nil
 	for a := range n.streams {
 		s := &a.subscriber
@@ -37,6 +38,7 @@ func (ns *nodes) trimInterned() {
 
 // renew judges what a node refuses by the views that it has now.
 func (ns *nodes) renew(n *node) (resolved []fleet.Resolution) {
+	defer func() { stamp(resolved, ns.clock.now()) }()
 	by := ns.views.content.revision
 	for s := range n.subscribers() {
 		resolved = append(resolved, s.renew(s.view.snap, n.id, by)...)

@@ -29,11 +29,12 @@ func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Resolution) {
 		var ended []fleet.Resolution
 		for s := range n.subscribers() {
 			s.drop(func(e snapshot.Exception) bool {
-				ended = append(ended, resolution(n.id, e, ns.views.content.revision))
+				ended = append(ended, resolution(n.id, e, ns.views.content.revision, fleet.EndOffered))
 				return true
 			})
 			s.ahead = nil
-			ended = append(ended, s.thaw(n.id, ns.views.content.revision)...)
+			ended = append(ended, s.thaw(n.id, ns.views.content.revision, fleet.EndOffered)...)
+			s.open = nil // the database has ended them
 		}
 		n.setOfEnded(nil)
 		resolved = append(resolved, n.ended(ended)...)
@@ -46,10 +47,12 @@ func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Resolution) {
 	return resolved
 }
 
-// stamp says of versions that are still in force when they were offered again.
+// stamp says of versions that are still in force when their refusals ended.
 func stamp(resolved []fleet.Resolution, at time.Time) {
 	for i := range resolved {
-		resolved[i].At = at
+		if resolved[i].End != fleet.EndReplaced {
+			resolved[i].At = at
+		}
 	}
 }
 
@@ -73,7 +76,7 @@ func (s *subscriber) doubt(doubted []snapshot.Doubted, node string, by fleet.Rev
 	s.drop(func(e snapshot.Exception) bool {
 		out := slices.Contains(doubted, snapshot.Doubted{Type: e.Type, Name: e.Name, Version: e.Refused})
 		if out {
-			resolved = append(resolved, resolution(node, e, by))
+			resolved = append(resolved, resolution(node, e, by, fleet.EndOffered))
 			s.end(e, by)
 		}
 		return out
@@ -86,8 +89,8 @@ func (s *subscriber) doubt(doubted []snapshot.Doubted, node string, by fleet.Rev
 		f.set = f.set.With(r)
 		if f.refused[d.Name] == d.Version {
 			delete(f.refused, d.Name)
-			resolved = append(resolved, fleet.Resolution{Node: node, Type: d.Type, Name: d.Name, Version: d.Version, By: by})
+			resolved = append(resolved, fleet.Resolution{Node: node, Type: d.Type, Name: d.Name, Version: d.Version, By: by, End: fleet.EndTaken})
 		}
 	}
-	return append(resolved, s.thaw(node, by)...)
+	return append(resolved, s.thaw(node, by, fleet.EndOffered)...)
 }

@@ -43,6 +43,8 @@ type Exception struct {
 	// Leave: the node has some version of the name, and its bytes are not to be had. The
 	// name is left alone, never removed (SEMANTICS 3.2).
 	Leave bool
+	// Rival is what the node would not take it beside, by its words: it is over when that is another version. nil: none is known.
+	Rival *Resource
 }
 
 // Doubted is a version that a node's target keeps back, and that the node might take by now.
@@ -56,6 +58,7 @@ type Blame struct {
 	Refused *Resource
 	Good    *Resource // the last one that the stream's client confirmed, nil if none
 	Leave   bool      // there is one, and its bytes are not known
+	Rival   *Resource // what it was refused beside, nil if that is not known
 }
 
 // Rejection is that a node refused a version, found guilty by itself.
@@ -147,10 +150,10 @@ func (t *Target) except(es []Exception) {
 	}
 }
 
-// Applies reports whether the snapshot still holds the refused version.
+// Applies reports whether the snapshot still holds the refused version, and what it was refused beside.
 func (e Exception) Applies(s *Snapshot) bool {
 	r := s.Types[e.Type].Get(e.Name)
-	return r != nil && r.Version == e.Refused
+	return r != nil && r.Version == e.Refused && (e.Rival == nil || Same(e.Rival, s.Types[e.Type].Get(e.Rival.Name)))
 }
 
 // Memo returns what the first call made: what somebody worked out of the target goes with it.

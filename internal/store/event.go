@@ -14,7 +14,8 @@ import (
 const (
 	EventRefused    = "refused"    // it refused a resource
 	EventKeptBack   = "kept_back"  // something stands in for what it refused, or it was left without
-	EventRecovered  = "recovered"  // a refusal ended: another version is in force, or it is offered again
+	EventRecovered  = "recovered"  // a refusal ended: another version is in force, or the node has what it is to have
+	EventOffered    = "offered"    // a refusal ended: the node is offered the version once more, and may refuse it again
 	EventDuplicates = "duplicates" // several clients have its id
 	EventDenied     = "denied"     // clients that say that they are it were not let in
 	EventDropped    = "dropped"    // of no node: older events and refusals of the fleet were dropped at a limit
@@ -33,7 +34,7 @@ type Event struct {
 	Node     string
 	Resource fleet.Ref // the zero Ref where it is about none
 	Version  string    // the refused one
-	// Revision brought the refused version; of EventRecovered it is the one that ended it.
+	// Revision brought the refused version; of EventRecovered it is the one that ended it, if one did.
 	Revision fleet.Revision
 	Detail   string       // the client's words: redacted, hostile text
 	Action   fleet.Action // of EventRefused and EventKeptBack

@@ -90,7 +90,7 @@ func TestEvents(t *testing.T) {
 		dup.Duplicates = 2
 		s.report(fleet.Status{Nodes: []fleet.NodeStatus{dup}})
 	}
-	want = append([]string{"duplicates b  0 2 clients have this node id", "recovered a c 3"}, want...)
+	want = append([]string{"duplicates b  0 2 clients have this node id", "offered a c 2"}, want...)
 	if d := cmp.Diff(want[1:], w.events("a")); d != "" {
 		t.Error(d)
 	}

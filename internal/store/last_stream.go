@@ -21,7 +21,7 @@ var selectLastStreams = `
 SELECT x.*, CASE WHEN x.first THEN (SELECT b.body FROM bodies b WHERE b.tenant_id = app_tenant() AND b.hash = x.good_hash) END
   FROM (
 SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0), p.waits, coalesce(p.clean, false), p.live, p.ended, coalesce(p.view, ''), coalesce(p.no_clusters, false),
-       coalesce(e.resolved_by, 0), e.type, e.name, e.version, e.revision, t.text, e.action, e.beside, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
+       coalesce(e.resolved_by, 0), e.type, e.name, e.version, e.revision, t.text, e.action, e.beside, e.rival, e.rival_version, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
        e.good_hash, e.good_hash IS NOT NULL AND row_number() OVER (PARTITION BY e.good_hash ORDER BY n.ord) = 1 AS first
   FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS n (node_id, without, ord)
  CROSS JOIN LATERAL (
@@ -54,7 +54,7 @@ SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0),
          (SELECT bool_and(subscribes IS NOT NULL AND NOT jsonb_path_exists(subscribes, '$ ? (@.all[*] == "clusters" || @.named[*] == "clusters")')) FROM counts) AS no_clusters,
          (SELECT min(settled) FROM every) AS least) p
   LEFT JOIN LATERAL (
-    SELECT x.tenant_id, x.fleet_id, x.type, x.name, x.version, x.revision, x.text_hash, x.action, x.beside, x.at, x.good, x.good_hash, x.good_revision,
+    SELECT x.tenant_id, x.fleet_id, x.type, x.name, x.version, x.revision, x.text_hash, x.action, x.beside, x.rival, x.rival_version, x.at, x.good, x.good_hash, x.good_revision,
            x.good_ttl_ms, x.good_derived, coalesce(x.resolved_by, end_of.revision) AS resolved_by
       FROM node_exceptions x ` + ended("x") + `
      WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.node_id = n.node_id
@@ -123,7 +123,7 @@ func (r *lastStreamReader) whole(row *fleet.Row) *fleet.Row {
 }
 
 func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
-	var slug, name, version, detail, action, good *string
+	var slug, name, version, detail, action, good, rival, rivalVersion *string
 	var revision, goodRevision, ttl *int64
 	var ended, at *time.Time
 	var derived, hash, body, waits []byte
@@ -133,7 +133,7 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	var beside *bool
 	var x fleet.LastStream
 	err := row.Scan(&r.last, &x.Known, (*int64)(&x.Settled), (*int64)(&passed), &waits, &x.Clean, &x.LiveAs, &ended, &x.View, &x.NoClusters,
-		(*int64)(&by), &slug, &name, &version, &revision, &detail, &action, &beside, &at, &good, &goodRevision, &ttl, &derived, &hash, &first, &body)
+		(*int64)(&by), &slug, &name, &version, &revision, &detail, &action, &beside, &rival, &rivalVersion, &at, &good, &goodRevision, &ttl, &derived, &hash, &first, &body)
 	if err != nil {
 		return struct{}{}, err
 	}
@@ -158,6 +158,7 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	f := fleet.PastRefusal{By: by, Refusal: fleet.Refusal{
 		Node: r.nodes[r.last].Node,
 		Type: t, Name: *name, Version: *version, Revision: fleet.Revision(*revision), Detail: *detail, Action: actionOf(action), Beside: *beside, At: at.UTC(), Good: *good,
+		Rival: fleet.Rival{Name: *rival, Version: *rivalVersion},
 	}}
 	if hash != nil && goodRevision != nil {
 		// Of columns that cannot be read nothing stands in: better than half of it.

@@ -108,10 +108,11 @@ SELECT ` + nodeColumns + `, e.list
   FROM nodes n LEFT JOIN LATERAL (` + nodeFacts + `) f ON true
   LEFT JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object('type', l.type, 'name', l.name, 'version', l.version, 'revision', l.revision, 'detail', l.text,
-                     'action', l.action, 'beside', l.beside, 'good', l.good, 'at', l.at, 'resolved_at', l.resolved_at, 'resolved_by', l.resolved_by)) AS list
+                     'action', l.action, 'beside', l.beside, 'good', l.good, 'at', l.at, 'resolved_at', l.resolved_at, 'resolved_by', l.resolved_by, 'ending', l.ending, 'rival', l.rival)) AS list
       FROM (SELECT x.type, x.name, x.version, x.revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = x.tenant_id AND t.fleet_id = x.fleet_id AND t.hash = x.text_hash) AS text,
                    x.action, x.beside, x.good, x.at,
-                   coalesce(x.resolved_at, end_of.at) AS resolved_at, coalesce(x.resolved_by, end_of.revision) AS resolved_by
+                   coalesce(x.resolved_at, end_of.at) AS resolved_at, coalesce(x.resolved_by, end_of.revision) AS resolved_by, x.rival,
+                   coalesce(x.ending::text, CASE WHEN x.resolved_at IS NOT NULL OR end_of.at IS NOT NULL THEN 'replaced' END) AS ending
               FROM node_exceptions x
               ` + ended("x") + `
              WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ($2 OR x.resolved_by IS NULL AND end_of.at IS NULL)
@@ -123,6 +124,7 @@ type refusalJSON struct {
 	Type, Name, Version  string
 	Revision             fleet.Revision
 	Detail, Action, Good string
+	Ending, Rival        string
 	Beside               bool
 	At                   time.Time
 	ResolvedAt           *time.Time      `json:"resolved_at"`
@@ -192,6 +194,8 @@ func decodeRefusals(node string, b []byte) ([]fleet.PastRefusal, error) {
 		}
 		r := fleet.PastRefusal{Refusal: fleet.Refusal{Node: node, Type: t, Name: j.Name, Version: j.Version, Revision: j.Revision,
 			Detail: j.Detail, Action: actionOf(&j.Action), Beside: j.Beside, At: j.At.UTC(), Good: j.Good}, Ended: timeOrZero(j.ResolvedAt)}
+		r.Rival.Name = j.Rival
+		r.End, _ = fleet.ParseEnd(j.Ending) // of a newer server: not known
 		if j.ResolvedBy != nil {
 			r.By = *j.ResolvedBy
 		}

@@ -82,13 +82,14 @@ page AS (
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, o.list, o.whole, w.waits, c.behind
+         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, r.ending, o.list, o.whole, w.waits, c.behind
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(s.waits) AS waits FROM node_status s JOIN servers v USING (server_id)
        WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = c.node_id AND s.connected AND v.alive AND s.waits IS NOT NULL) w ON c.state = 2
     LEFT JOIN LATERAL (
       SELECT e.at, e.type, e.name, e.action, e.beside, coalesce(e.resolved_by, end_of.revision) AS resolved_by,
+             coalesce(e.ending::text, CASE WHEN e.resolved_at IS NOT NULL OR end_of.at IS NOT NULL THEN 'replaced' END) AS ending,
              (SELECT t.text FROM nack_texts t WHERE t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash) AS text
         FROM node_exceptions e
         ` + ended("e") + `
@@ -117,7 +118,7 @@ SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withhel
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
-                         'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'open', l.list,
+                         'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'ending', l.ending, 'open', l.list,
                          'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind) ORDER BY l.state, l.node_id) FROM listed l)
   FROM rev, sums, told`
 
@@ -197,6 +198,7 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 		State                      int
 		At                         *time.Time
 		Detail, Type, Name, Action string
+		Ending                     string
 		Beside                     bool
 		ResolvedBy                 fleet.Revision `json:"resolved_by"`
 		Open, Refusing             [][2]string
@@ -209,6 +211,7 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 	out := make([]fleet.ReceiptNode, len(js))
 	for i, j := range js {
 		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: actionOf(&j.Action), Beside: j.Beside, ResolvedBy: j.ResolvedBy, Behind: j.Behind}
+		n.End, _ = fleet.ParseEnd(j.Ending)
 		n.Resource.Name = j.Name
 		n.Resource.Type, _ = fleet.TypeFromSlug(j.Type) // of no refusal: the zero Ref
 		n.StillRefusing, n.Refusing = refsOf(j.Open), refsOf(j.Refusing)

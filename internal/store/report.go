@@ -72,11 +72,11 @@ SELECT app_tenant(), $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO N
 	// of what another one has told since.
 	upsertRefusals = `
 INSERT INTO node_exceptions AS o (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, beside, good, at,
-                                  good_hash, good_revision, good_ttl_ms, good_derived)
+                                  rival, rival_version, good_hash, good_revision, good_ttl_ms, good_derived)
 SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.revision))
-       app_tenant(), $1, u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), coalesce(was.text_hash, u.text_hash), u.action::refusal_action, u.beside, u.good, u.at, g.*
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::boolean[], $10::text[], $11::timestamptz[], $12::boolean[])
-    AS u (node, type, name, version, revision, text_hash, action, beside, good, at, again)
+       app_tenant(), $1, u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), coalesce(was.text_hash, u.text_hash), u.action::refusal_action, u.beside, u.good, u.at, u.rival, u.rival_version, g.*
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::boolean[], $10::text[], $11::timestamptz[], $12::boolean[], $13::text[], $14::text[])
+    AS u (node, type, name, version, revision, text_hash, action, beside, good, at, again, rival, rival_version)
   LEFT JOIN LATERAL (
     SELECT h.body_hash, h.revision, h.ttl_ms, h.derived FROM resource_history h
      WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.type = u.type AND h.name = u.name
@@ -98,7 +98,7 @@ SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.rev
  WHERE was.revision IS NULL OR was.revision < run.first
  ORDER BY u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), u.revision DESC
 ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET text_hash = excluded.text_hash,
-  action = excluded.action, beside = excluded.beside, good = excluded.good, at = excluded.at, resolved_at = NULL, resolved_by = NULL,
+  action = excluded.action, beside = excluded.beside, good = excluded.good, at = excluded.at, rival = excluded.rival, rival_version = excluded.rival_version, resolved_at = NULL, resolved_by = NULL, ending = NULL,
   (good_hash, good_revision, good_ttl_ms, good_derived) = (
     SELECT excluded.good_hash, excluded.good_revision, excluded.good_ttl_ms, excluded.good_derived
      WHERE excluded.good_hash IS NOT NULL OR excluded.good <> o.good
@@ -112,15 +112,15 @@ ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPD
 	// looked up by its key, and locked; that there is such a row is what makes the insert an update,
 	// which finds it by its key again, whatever the planner thinks of how many there are.
 	resolveRefusals = `
-INSERT INTO node_exceptions AS e (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, resolved_at, resolved_by)
-SELECT app_tenant(), $1, u.node, u.type, u.name, u.version, x.revision, x.text_hash, clock_timestamp(), u.by
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[]) AS u (node, type, name, version, by, at)
+INSERT INTO node_exceptions AS e (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, resolved_at, resolved_by, ending)
+SELECT app_tenant(), $1, u.node, u.type, u.name, u.version, x.revision, x.text_hash, clock_timestamp(), u.by, u.ending::refusal_end
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[], $8::text[]) AS u (node, type, name, version, by, at, ending)
  CROSS JOIN LATERAL (
     SELECT o.revision, o.text_hash FROM node_exceptions o
      WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.node_id = u.node AND o.type = u.type AND o.name = u.name
        AND o.version = u.version AND o.revision <= u.by AND o.resolved_by IS NULL AND (u.at IS NULL OR o.at < u.at)
        FOR NO KEY UPDATE) x
-ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET resolved_at = excluded.resolved_at, resolved_by = excluded.resolved_by`
+ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET resolved_at = excluded.resolved_at, resolved_by = excluded.resolved_by, ending = excluded.ending`
 
 	upsertDelivery = `
 INSERT INTO delivery (tenant_id, fleet_id, server_id, revision, affected, acked, first_ack, last_ack)
@@ -202,6 +202,7 @@ func tidy(r fleet.Status) fleet.Status {
 	refusals := make(map[refusal]fleet.Refusal, len(r.Refusals))
 	for _, x := range r.Refusals {
 		x.Node, x.Name, x.Detail = clean(x.Node, maxNodeID), clean(x.Name, MaxName), clean(x.Detail, maxDetail)
+		x.Rival.Name = clean(x.Rival.Name, MaxName)
 		refusals[refusal{x.Node, x.Type, x.Name, x.Version, x.Revision}] = x
 	}
 	deliveries := make(map[fleet.Revision]fleet.Delivered, len(r.Delivered))
@@ -290,17 +291,19 @@ func queueRefusals(b *pgx.Batch, f string, xs []fleet.Refusal) {
 	nodes, types, names, versions := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	revisions, hashes, actions, besides := make([]int64, n), make([][]byte, n), make([]string, n), make([]bool, n)
 	goods, ats, texts, repeats := make([]string, n), make([]time.Time, n), make([]string, n), make([]bool, n)
+	rivals, rivalVersions := make([]string, n), make([]string, n)
 	for i, x := range xs {
 		h := sha256.Sum256([]byte(x.Detail))
 		nodes[i], types[i], names[i], versions[i] = x.Node, x.Type.Slug(), x.Name, x.Version
 		revisions[i], hashes[i], actions[i], goods[i], texts[i] = int64(x.Revision), h[:], x.Action.String(), x.Good, x.Detail
 		besides[i], repeats[i] = x.Beside, x.Again > 0
+		rivals[i], rivalVersions[i] = x.Rival.Name, x.Rival.Version
 		if ats[i] = x.At; x.At.IsZero() {
 			ats[i] = time.Now()
 		}
 	}
 	b.Queue(insertTexts, f, hashes, texts)
-	b.Queue(upsertRefusals, f, nodes, types, names, versions, revisions, hashes, actions, besides, goods, ats, repeats)
+	b.Queue(upsertRefusals, f, nodes, types, names, versions, revisions, hashes, actions, besides, goods, ats, repeats, rivals, rivalVersions)
 }
 
 func queueResolved(b *pgx.Batch, f string, xs []fleet.Resolution) {
@@ -309,14 +312,17 @@ func queueResolved(b *pgx.Batch, f string, xs []fleet.Resolution) {
 		return
 	}
 	nodes, types, names, versions, by := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]int64, n)
-	ats := make([]*time.Time, n)
+	ats, ends := make([]*time.Time, n), make([]*string, n)
 	for i, x := range xs {
+		if end := x.End.String(); end != "" {
+			ends[i] = &end
+		}
 		if !x.At.IsZero() {
 			ats[i] = &x.At
 		}
 		nodes[i], types[i], names[i], versions[i], by[i] = clean(x.Node, maxNodeID), x.Type.Slug(), clean(x.Name, MaxName), x.Version, int64(x.By)
 	}
-	b.Queue(resolveRefusals, f, nodes, types, names, versions, by, ats)
+	b.Queue(resolveRefusals, f, nodes, types, names, versions, by, ats, ends)
 }
 
 func queueDelivered(b *pgx.Batch, f, server string, ds []fleet.Delivered) {

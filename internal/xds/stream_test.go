@@ -306,7 +306,7 @@ func TestPartialRefusalOfGRPC(t *testing.T) {
 			c := xdstest.Open(t, w.Conn(), xdstest.SotWADS, x.node)
 			c.Subscribe(fleet.Cluster, "a", "b")
 			r := c.Want("clusters a@1 b@1")
-			c.Send(xdstest.Request{Type: fleet.Cluster, Names: []string{"a", "b"}, Version: r.Version, Nonce: r.Nonce, Error: "resource index 1: b: no such policy"})
+			c.Send(xdstest.Request{Type: fleet.Cluster, Names: []string{"a", "b"}, Version: r.Version, Nonce: r.Nonce, Error: "xDS response validation errors: [resource index 1: b: no such policy]"})
 			c.Settle()
 			if got := w.Refusals(); len(got) != x.want {
 				t.Errorf("%s: refusals %+v, want %d", x.node.GetUserAgentName(), got, x.want)

@@ -121,13 +121,13 @@ func TestNackThatIsTheFirstWord(t *testing.T) {
 		s.Ack(s.Want("endpoints b@1"))
 		time.Sleep(10 * time.Second)
 		unasked := s.Next()
-		s.Send(xdstest.Request{Type: fleet.Cluster, Nonce: unasked.Nonce, Error: "b: no good"})
+		s.Send(xdstest.Request{Type: fleet.Cluster, Nonce: unasked.Nonce, Error: "Error adding/updating cluster(s) b: no good"})
 		if r, ok := s.NextOrQuiet(); ok && r.String() == unasked.String() {
 			t.Errorf("%s was refused, and sent again", r)
 		}
 		told := false
 		for _, r := range w.Refusals() {
-			told = told || r.Detail == "b: no good"
+			told = told || r.Detail == "Error adding/updating cluster(s) b: no good"
 		}
 		if !told {
 			t.Errorf("the words of the refusal are lost: %+v", w.Refusals())
@@ -163,7 +163,7 @@ func hadBoth(t *testing.T, w *xdstest.World, s *xdstest.Client) (c *xdstest.Clie
 // by its version that it holds a and b, which it had settled. Its words are recorded, nobody is to blame, as nothing in that set was new to it,
 // and when b changes it does not lose a.
 func TestNackOfUnaskedClustersAccusesNobody(t *testing.T) {
-	for _, words := range []string{"out of memory", "b: no good"} {
+	for _, words := range []string{"out of memory", "Error adding/updating cluster(s) b: no good"} {
 		t.Run(words, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := xdstest.New(t)

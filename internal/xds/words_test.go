@@ -2,6 +2,7 @@ package xds_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,7 +75,13 @@ func TestT42_WordsAboutTooManyKeysAreDropped(t *testing.T) {
 		}
 		w.Publish(changes...)
 		s.Subscribe(fleet.Extension, names...)
-		s.Nack(s.Next(), "e7 is no good: goo.gle/debugstr "+users+"1000: Proto constraint validation failed (e7)")
+		for r, ok := s.Next(), true; ok; r, ok = s.NextOrQuiet() { // until it is found, as the words name none
+			if slices.ContainsFunc(r.Resources, func(x xdstest.Item) bool { return x.Name == "e7" }) {
+				s.Nack(r, "no good: goo.gle/debugstr "+users+"1000: Proto constraint validation failed (e7)")
+			} else {
+				s.Ack(r)
+			}
+		}
 		synctest.Wait()
 		refusals := w.Refusals()
 		if len(refusals) != 1 || refusals[0].Detail != "Proto constraint validation failed (e7)" {
@@ -95,10 +102,10 @@ func TestT42_WordsAboutAnEarlierResponse(t *testing.T) {
 		w.Publish(withUsers(t, "a", users+"a"), withUsers(t, "b", users+"b"))
 		s.Nack(s.Next(), "no good")
 		repair := s.Next()
-		s.Send(xdstest.Request{Type: fleet.Extension, Names: []string{"a", "b"}, Version: repair.Version, Nonce: repair.Nonce, Error: "a is no good: \"" + users + "a\""})
+		s.Send(xdstest.Request{Type: fleet.Extension, Names: []string{"a", "b"}, Version: repair.Version, Nonce: repair.Nonce, Error: "error parsing \"Extension\" response: resource \"a\": it is no good: \"" + users + "a\""})
 		synctest.Wait()
 		refusals := w.Refusals()
-		if len(refusals) != 1 || refusals[0].Detail != `a is no good: "[redacted]"` {
+		if len(refusals) != 1 || refusals[0].Detail != `error parsing "Extension" response: resource "a": it is no good: "[redacted]"` {
 			t.Errorf("refusals %+v", refusals)
 		}
 	})

@@ -21,7 +21,8 @@ CREATE OR REPLACE FUNCTION refusals_tell(p_fresh node_exceptions[], p_other node
           UNION ALL
          SELECT ARRAY['kept_back', e.action::text, e.beside::text, e.good], 'kept_back', k.at + interval '1 microsecond', e.revision, NULL, e.action, e.beside WHERE k.kept AND e.told <> 'ended'
           UNION ALL
-         SELECT ARRAY['recovered'], 'recovered', e.resolved_at, e.resolved_by, NULL, 'none', false WHERE e.told = 'ended') v
+         SELECT ARRAY['recovered'], CASE WHEN e.ending = 'offered' THEN 'offered' ELSE 'recovered' END, e.resolved_at,
+                CASE e.ending WHEN 'offered' THEN e.revision WHEN 'taken' THEN 0 ELSE e.resolved_by END, NULL, 'none', false WHERE e.told = 'ended') v
   ON CONFLICT DO NOTHING
 $$;
 

@@ -43,7 +43,7 @@ BEGIN
      WHERE e.tenant_id = m.tenant_id AND e.fleet_id = m.fleet_id AND e.type = m.type AND e.name = m.name AND e.version = m.version
        AND e.node_id >= v_node AND e.revision < m.revision AND e.resolved_at IS NULL
      ORDER BY e.node_id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED) l;
-  UPDATE node_exceptions d SET resolved_at = m.at, resolved_by = m.revision WHERE d.ctid = ANY (v_rows);
+  UPDATE node_exceptions d SET resolved_at = m.at, resolved_by = m.revision, ending = 'replaced' WHERE d.ctid = ANY (v_rows);
   o_done := false;
   IF cardinality(v_rows) = p_limit THEN
     o_at := v_at || v_last;

@@ -3351,6 +3351,12 @@ export interface components {
          * @enum {string}
          */
         ActionCode: "no_suspect" | "kept" | "removed" | "frozen" | "unknown" | "lost" | "stand_in_refused" | "superseded" | "deleted";
+        /**
+         * @description How a refusal ended; left out while it stands. `replaced`: a revision brought another version, or none. `taken`: the node has confirmed what it is to have. `offered`: the
+         *     node was offered the refused version once more; where it refuses that again, there is a refusal that stands.
+         * @enum {string}
+         */
+        RefusalEnd: "replaced" | "taken" | "offered";
         ReceiptNode: {
             id: string;
             /** @enum {string} */
@@ -3366,9 +3372,10 @@ export interface components {
              */
             action?: string;
             action_code?: components["schemas"]["ActionCode"];
+            ended?: components["schemas"]["RefusalEnd"];
             /**
              * Format: int64
-             * @description The revision that ended the refusal.
+             * @description The revision that ended the refusal, where `ended` is `replaced`.
              */
             resolved_by?: number;
             /** @description What the node refuses at present, of any revision. */
@@ -3576,9 +3583,10 @@ export interface components {
              * @description When it ended; left out while it stands.
              */
             resolved_at?: string;
+            ended?: components["schemas"]["RefusalEnd"];
             /**
              * Format: int64
-             * @description The revision that ended it.
+             * @description The revision that ended it, where `ended` is `replaced`.
              */
             resolved_by?: number;
         };
@@ -3622,7 +3630,7 @@ export interface components {
             version?: string;
             /**
              * Format: int64
-             * @description The revision that brought the refused version; of `recovered` the one that ended it.
+             * @description The revision that brought the refused version; of `recovered` the one that ended it, left out where none did.
              */
             revision?: number;
             /** @description The client's own words. */
@@ -3645,12 +3653,13 @@ export interface components {
         };
         /**
          * @description `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
-         *     has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+         *     has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
+         *     because what it could not be beside has changed; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
          *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
          *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
          * @enum {string}
          */
-        EventKind: "refused" | "kept_back" | "recovered" | "duplicates" | "dropped" | "denied";
+        EventKind: "refused" | "kept_back" | "recovered" | "offered" | "duplicates" | "dropped" | "denied";
         /**
          * @description Why clients were not let in, or not given what they asked for. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
          *     ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
@@ -4319,6 +4328,7 @@ export type ReceiptState = components['schemas']['ReceiptState'];
 export type Receipt = components['schemas']['Receipt'];
 export type ReceiptCounts = components['schemas']['ReceiptCounts'];
 export type ActionCode = components['schemas']['ActionCode'];
+export type RefusalEnd = components['schemas']['RefusalEnd'];
 export type ReceiptNode = components['schemas']['ReceiptNode'];
 export type Withheld = components['schemas']['Withheld'];
 export type ResourceRef = components['schemas']['ResourceRef'];

@@ -5,6 +5,7 @@ export const eventColor: Record<EventKind, string> = {
   refused: "red",
   kept_back: "yellow",
   recovered: "teal",
+  offered: "yellow",
   duplicates: "yellow",
   dropped: "gray",
   denied: "red",
@@ -14,6 +15,7 @@ export const kindWords: Record<EventKind, string> = {
   refused: "refused",
   kept_back: "kept back",
   recovered: "recovered",
+  offered: "offered again",
   duplicates: "duplicates",
   dropped: "dropped",
   denied: "not let in",
@@ -40,6 +42,8 @@ export function deed(e: Pick<Event, "kind" | "resource" | "nodes" | "reason">): 
       return e.resource ? `${many ? "are" : "is"} kept from the fleet's version of` : `${many ? "are" : "is"} kept from something`;
     case "recovered":
       return e.resource ? `no longer ${many ? "refuse" : "refuses"}` : "recovered";
+    case "offered":
+      return `${many ? "are" : "is"} offered ${e.resource ? "once more" : "something once more"}`;
     case "duplicates":
       return many ? "are the ids of several clients each" : "is the id of several clients";
     case "dropped":

@@ -53,7 +53,7 @@ function storiesWithParts(events: readonly Event[]): Story[] {
   });
 }
 
-const colors: Record<Event["kind"], string> = { refused: "red", kept_back: "orange", recovered: "teal", duplicates: "yellow", dropped: "yellow", denied: "red" };
+const colors: Record<Event["kind"], string> = { refused: "red", kept_back: "orange", recovered: "teal", offered: "yellow", duplicates: "yellow", dropped: "yellow", denied: "red" };
 
 const columns: readonly Column<Story>[] = [
   { title: "At", kind: "short", cell: (s) => <Ago at={s.at} /> },

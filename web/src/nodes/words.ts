@@ -128,14 +128,14 @@ export function stories(events: readonly Event[]): Story[] {
     const about = e.resource === undefined ? undefined : `${refText(e.resource)} ${e.version ?? ""}`;
     const known = about === undefined ? undefined : open.get(about);
     if (known && e.kind === "kept_back" && known.action === undefined && e.action !== undefined) known.action = e.action;
-    else if (known && e.kind === "recovered") {
+    else if (known && (e.kind === "recovered" || e.kind === "offered")) {
       known.endedAt = e.at;
       if (e.revision !== undefined) known.endedBy = e.revision;
       if (about !== undefined) open.delete(about);
     } else {
       const story = storyOf(e, told.length);
       told.push(story);
-      if (about !== undefined && e.kind !== "recovered") open.set(about, story);
+      if (about !== undefined && e.kind !== "recovered" && e.kind !== "offered") open.set(about, story);
     }
   }
   return told.reduce<Story[]>(together, []).reverse();

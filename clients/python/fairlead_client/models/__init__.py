@@ -105,6 +105,7 @@ from .receipt_node_state import ReceiptNodeState
 from .receipt_state import ReceiptState
 from .references import References
 from .refusal import Refusal
+from .refusal_end import RefusalEnd
 from .requirement import Requirement
 from .resource import Resource
 from .resource_change import ResourceChange
@@ -271,6 +272,7 @@ __all__ = (
     "ReceiptState",
     "References",
     "Refusal",
+    "RefusalEnd",
     "Requirement",
     "Resource",
     "ResourceChange",

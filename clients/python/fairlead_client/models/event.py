@@ -26,8 +26,10 @@ class Event:
     kind: EventKind
     """ `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was
     left without. `recovered`: the refusal
-    has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
-    `dropped`: the fleet is at a
+    has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the
+    refused version once more, after a retry, as another process, or
+    because what it could not be beside has changed; it may refuse it again. `duplicates`: several clients have this
+    node id. `dropped`: the fleet is at a
     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once
     an hour at most. `denied`: clients were not let in, or not given what they asked for,
     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who
@@ -62,7 +64,8 @@ class Event:
     version: str | Unset = UNSET
     """ The refused version. """
     revision: int | Unset = UNSET
-    """ The revision that brought the refused version; of `recovered` the one that ended it. """
+    """ The revision that brought the refused version; of `recovered` the one that ended it, left out where none
+    did. """
     detail: str | Unset = UNSET
     """ The client's own words. """
     action: str | Unset = UNSET

@@ -6,6 +6,7 @@ class EventKind(StrEnum):
     DROPPED = "dropped"
     DUPLICATES = "duplicates"
     KEPT_BACK = "kept_back"
+    OFFERED = "offered"
     RECOVERED = "recovered"
     REFUSED = "refused"
 

@@ -9,6 +9,7 @@ from attrs import field as _attrs_field
 
 from ..models.action_code import ActionCode
 from ..models.receipt_node_state import ReceiptNodeState
+from ..models.refusal_end import RefusalEnd
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -39,8 +40,13 @@ class ReceiptNode:
     `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now;
     `deleted`: the resource is gone by now.
      """
+    ended: RefusalEnd | Unset = UNSET
+    """ How a refusal ended; left out while it stands. `replaced`: a revision brought another version, or none.
+    `taken`: the node has confirmed what it is to have. `offered`: the
+    node was offered the refused version once more; where it refuses that again, there is a refusal that stands.
+     """
     resolved_by: int | Unset = UNSET
-    """ The revision that ended the refusal. """
+    """ The revision that ended the refusal, where `ended` is `replaced`. """
     still_refusing: list[ResourceRef] | Unset = UNSET
     """ What the node refuses at present, of any revision. """
     warming: list[ResourceRef] | Unset = UNSET
@@ -75,6 +81,10 @@ class ReceiptNode:
         action_code: str | Unset = UNSET
         if not isinstance(self.action_code, Unset):
             action_code = self.action_code.value
+
+        ended: str | Unset = UNSET
+        if not isinstance(self.ended, Unset):
+            ended = self.ended.value
 
         resolved_by = self.resolved_by
 
@@ -126,6 +136,8 @@ class ReceiptNode:
             field_dict["action"] = action
         if action_code is not UNSET:
             field_dict["action_code"] = action_code
+        if ended is not UNSET:
+            field_dict["ended"] = ended
         if resolved_by is not UNSET:
             field_dict["resolved_by"] = resolved_by
         if still_refusing is not UNSET:
@@ -176,6 +188,13 @@ class ReceiptNode:
         else:
             action_code = ActionCode(_action_code)
 
+        _ended = d.pop("ended", UNSET)
+        ended: RefusalEnd | Unset
+        if isinstance(_ended, Unset):
+            ended = UNSET
+        else:
+            ended = RefusalEnd(_ended)
+
         resolved_by = d.pop("resolved_by", UNSET)
 
         _still_refusing = d.pop("still_refusing", UNSET)
@@ -224,6 +243,7 @@ class ReceiptNode:
             resource=resource,
             action=action,
             action_code=action_code,
+            ended=ended,
             resolved_by=resolved_by,
             still_refusing=still_refusing,
             warming=warming,

@@ -8,6 +8,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.action_code import ActionCode
+from ..models.refusal_end import RefusalEnd
 from ..models.resource_type import ResourceType
 from ..types import UNSET, Unset
 
@@ -45,8 +46,13 @@ class Refusal:
     """ What would end it, for people; left out where it has ended. """
     resolved_at: datetime.datetime | Unset = UNSET
     """ When it ended; left out while it stands. """
+    ended: RefusalEnd | Unset = UNSET
+    """ How a refusal ended; left out while it stands. `replaced`: a revision brought another version, or none.
+    `taken`: the node has confirmed what it is to have. `offered`: the
+    node was offered the refused version once more; where it refuses that again, there is a refusal that stands.
+     """
     resolved_by: int | Unset = UNSET
-    """ The revision that ended it. """
+    """ The revision that ended it, where `ended` is `replaced`. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,6 +82,10 @@ class Refusal:
         if not isinstance(self.resolved_at, Unset):
             resolved_at = self.resolved_at.isoformat()
 
+        ended: str | Unset = UNSET
+        if not isinstance(self.ended, Unset):
+            ended = self.ended.value
+
         resolved_by = self.resolved_by
 
         field_dict: dict[str, Any] = {}
@@ -100,6 +110,8 @@ class Refusal:
             field_dict["lifted_by"] = lifted_by
         if resolved_at is not UNSET:
             field_dict["resolved_at"] = resolved_at
+        if ended is not UNSET:
+            field_dict["ended"] = ended
         if resolved_by is not UNSET:
             field_dict["resolved_by"] = resolved_by
 
@@ -140,6 +152,13 @@ class Refusal:
         else:
             resolved_at = datetime.datetime.fromisoformat(_resolved_at)
 
+        _ended = d.pop("ended", UNSET)
+        ended: RefusalEnd | Unset
+        if isinstance(_ended, Unset):
+            ended = UNSET
+        else:
+            ended = RefusalEnd(_ended)
+
         resolved_by = d.pop("resolved_by", UNSET)
 
         refusal = cls(
@@ -154,6 +173,7 @@ class Refusal:
             stands_in=stands_in,
             lifted_by=lifted_by,
             resolved_at=resolved_at,
+            ended=ended,
             resolved_by=resolved_by,
         )
 

@@ -135,8 +135,10 @@ def sync_detailed(
         node (str | Unset):
         kind (EventKind | Unset): `refused`: the node refused the resource. `kept_back`: something
             stands in for what it refused, or it was left without. `recovered`: the refusal
-            has ended: another version is in force, or it is offered again. `duplicates`: several
-            clients have this node id. `dropped`: the fleet is at a
+            has ended: another version is in force, or the node has what it is to have. `offered`: the
+            node is offered the refused version once more, after a retry, as another process, or
+            because what it could not be beside has changed; it may refuse it again. `duplicates`:
+            several clients have this node id. `dropped`: the fleet is at a
             limit, and older events or refusals were dropped, or the database refused a row of what a
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
@@ -214,8 +216,10 @@ def sync(
         node (str | Unset):
         kind (EventKind | Unset): `refused`: the node refused the resource. `kept_back`: something
             stands in for what it refused, or it was left without. `recovered`: the refusal
-            has ended: another version is in force, or it is offered again. `duplicates`: several
-            clients have this node id. `dropped`: the fleet is at a
+            has ended: another version is in force, or the node has what it is to have. `offered`: the
+            node is offered the refused version once more, after a retry, as another process, or
+            because what it could not be beside has changed; it may refuse it again. `duplicates`:
+            several clients have this node id. `dropped`: the fleet is at a
             limit, and older events or refusals were dropped, or the database refused a row of what a
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
@@ -288,8 +292,10 @@ async def asyncio_detailed(
         node (str | Unset):
         kind (EventKind | Unset): `refused`: the node refused the resource. `kept_back`: something
             stands in for what it refused, or it was left without. `recovered`: the refusal
-            has ended: another version is in force, or it is offered again. `duplicates`: several
-            clients have this node id. `dropped`: the fleet is at a
+            has ended: another version is in force, or the node has what it is to have. `offered`: the
+            node is offered the refused version once more, after a retry, as another process, or
+            because what it could not be beside has changed; it may refuse it again. `duplicates`:
+            several clients have this node id. `dropped`: the fleet is at a
             limit, and older events or refusals were dropped, or the database refused a row of what a
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
@@ -365,8 +371,10 @@ async def asyncio(
         node (str | Unset):
         kind (EventKind | Unset): `refused`: the node refused the resource. `kept_back`: something
             stands in for what it refused, or it was left without. `recovered`: the refusal
-            has ended: another version is in force, or it is offered again. `duplicates`: several
-            clients have this node id. `dropped`: the fleet is at a
+            has ended: another version is in force, or the node has what it is to have. `offered`: the
+            node is offered the refused version once more, after a retry, as another process, or
+            because what it could not be beside has changed; it may refuse it again. `duplicates`:
+            several clients have this node id. `dropped`: the fleet is at a
             limit, and older events or refusals were dropped, or the database refused a row of what a
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,

@@ -1,0 +1,141 @@
+package planner
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// A client's words hold whatever is in a resource, and words of the client's own: "cluster", "reason", a port. So a name
+// counts only where this client puts the name of what it refuses (SEMANTICS 3.5).
+
+// style is how a client lists resources, with what it has to say of each.
+type style struct {
+	begin   string // of the words
+	between string // two resources
+	head    func(name string, at int) string
+}
+
+var (
+	envoyHead = func(name string, _ int) string { return name + ": " }
+	styles    = []style{
+		{"Error adding/updating cluster(s) ", ", ", envoyHead},
+		{"Error adding/updating listener(s) ", "\n", envoyHead},
+		// gRPC in C++, and what is made of it, and in JavaScript: by the place in the response.
+		{"xDS response validation errors: [", "; ", func(_ string, at int) string { return fmt.Sprintf("resource index %d: ", at) }},
+	}
+)
+
+// goStyle is gRPC's in Go: 'error parsing "ClusterResource" response: resource "a": ...'.
+var goStyle = style{`resource "`, ";\n", func(name string, _ int) string { return "resource " + strconv.Quote(name) + ": " }}
+
+const (
+	goBegin, goKind = `error parsing "`, `" response: `
+
+	scopesBegin  = "Error adding/updating scoped route(s): scope key conflict found, first scope is '"
+	scopesMiddle = "', second scope is '"
+	scopesEnd    = "'"
+)
+
+// quote is a client's words, taken apart.
+type quote struct {
+	t     fleet.Type
+	words string
+	style // begin "" if they list nothing
+	list  string
+}
+
+func quoted(t fleet.Type, words string) quote {
+	for _, s := range styles {
+		if list, ok := strings.CutPrefix(words, s.begin); ok {
+			return quote{t, words, s, list}
+		}
+	}
+	if rest, ok := strings.CutPrefix(words, goBegin); ok {
+		if _, list, ok := strings.Cut(rest, goKind); ok {
+			return quote{t, words, goStyle, list}
+		}
+	}
+	return quote{t: t, words: words}
+}
+
+// first reports whether a resource is the first one that the words are about: nothing stands before it that could be out of a resource.
+func (q quote) first(name string, at int) bool {
+	if q.head != nil {
+		return strings.HasPrefix(q.list, q.head(name, at))
+	}
+	return q.t == fleet.Route && strings.HasPrefix(q.words, "Only ") && strings.HasSuffix(q.words, " in route "+name)
+}
+
+// lists reports whether a resource stands in the list, as far as can be told.
+func (q quote) lists(name string, at int) bool {
+	return q.first(name, at) || q.head != nil && strings.Contains(q.list, q.between+q.head(name, at))
+}
+
+// scopes are the two that have one key, of which an Envoy takes the first alone.
+func (q quote) scopes() (first, second string, ok bool) {
+	names, begins := strings.CutPrefix(q.words, scopesBegin)
+	names, ends := strings.CutSuffix(names, scopesEnd)
+	if q.t != fleet.ScopedRoute || !begins || !ends || strings.Count(names, scopesMiddle) != 1 {
+		return "", "", false
+	}
+	return strings.Cut(names, scopesMiddle)
+}
+
+// mostTold is how many are told apart: with more of them all that the words list are to blame.
+const mostTold = 8
+
+// named returns the candidates that the words hold responsible. The first one that they list is. What looks like another one may stand in what
+// the client says of the first, so it goes out again, and is the first then if it is refused: but where these are many.
+func (q quote) named(r *Response, all []candidate, view *snapshot.Set) (named []candidate) {
+	if first, second, ok := q.scopes(); ok {
+		return conflicting(all, view.Get(first), view.Get(second))
+	}
+	at := r.places()
+	var listed []candidate
+	for _, x := range all {
+		if q.lists(x.refused.Name, at(x.refused)) {
+			listed = append(listed, x)
+		}
+		if q.first(x.refused.Name, at(x.refused)) {
+			named = append(named, x)
+		}
+	}
+	switch {
+	case len(listed) > mostTold:
+		return listed
+	case len(named) > 1: // a name that goes on like the client's words
+		return nil
+	}
+	return named
+}
+
+// conflicting is that of two resources which has just come, and cannot be there beside the other one; the second if both have.
+func conflicting(all []candidate, first, second *snapshot.Resource) []candidate {
+	for _, pair := range [][2]*snapshot.Resource{{second, first}, {first, second}} {
+		for _, x := range all {
+			if pair[0] != nil && x.refused.Name == pair[0].Name {
+				x.rival = pair[1]
+				return []candidate{x}
+			}
+		}
+	}
+	return nil
+}
+
+// places says where a version stands in the response, -1 where it does not.
+func (r *Response) places() func(*snapshot.Resource) int {
+	places := make(map[snapshot.Sum]int, len(r.Resources))
+	for i, x := range r.Resources {
+		places[x.Key()] = i
+	}
+	return func(x *snapshot.Resource) int {
+		if i, ok := places[x.Key()]; ok {
+			return i
+		}
+		return -1
+	}
+}
