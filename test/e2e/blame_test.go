@@ -140,10 +140,10 @@ func TestTwoScopesOfOneKey(t *testing.T) {
 
 		// In its way again, and away when another server has the node.
 		r.wantBlamed(r.Put(scope("s1", "one", "r")), "Error adding/updating scoped route(s): scope key conflict found, ", "s1")
-		other := r.XDS()
+		other, n := r.XDS(), r.tap.Count()
 		r.xds.Kill()
 		r.tap.Move(t, other.Address)
-		r.AwaitLive("n1")
+		world.Eventually(t, world.Soon, "Envoy did not come back", func() bool { return r.tap.Count() > n })
 		r.AwaitState(r.Apply(world.Removal(scope("s2", "one", "other"))), client.ReceiptStateDelivered)
 		promptly(t, "routed by the first again", func() bool { return getScope(at, "one") == "a" })
 		r.wantNothingRefused()
