@@ -60,7 +60,6 @@ type refusal struct {
 	changes []change
 	set     *snapshot.Set
 	then    []*snapshot.Resource // what the node's view had under the changes' names
-	beside  []*snapshot.Resource // and of others that the words are about
 	words   string
 	at      fleet.Revision // the target's
 	// again is where it was looked into once more.
@@ -84,13 +83,6 @@ func (c *Client) remember(t fleet.Type, r *Response, words string) {
 	x := refusal{words: words, at: l.target.Revision, changes: r.changes, set: r.target.Types[t]}
 	for _, ch := range r.changes {
 		x.then = append(x.then, l.target.View[t].Get(ch.name))
-	}
-	if first, second, ok := quoted(t, words).scopes(); ok {
-		for _, name := range []string{first, second} {
-			if other := l.target.View[t].Get(name); other != nil {
-				x.beside = append(x.beside, other)
-			}
-		}
 	}
 	p.refused[r.content] = x
 }
@@ -152,9 +144,6 @@ func (x *refusal) excepted(l *look, t fleet.Type) bool {
 func (x *refusal) over(l *look, t fleet.Type) bool {
 	if len(x.changes) == 0 {
 		return x.set != l.target.Types[t]
-	}
-	if slices.ContainsFunc(x.beside, func(other *snapshot.Resource) bool { return !snapshot.Same(other, l.target.View[t].Get(other.Name)) }) {
-		return true
 	}
 	for i, ch := range x.changes {
 		now := l.target.View[t].Get(ch.name)

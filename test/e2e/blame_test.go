@@ -123,11 +123,12 @@ func TestNamesInWordsAboutAnotherRoute(t *testing.T) {
 // the database alone.
 func TestTwoScopesOfOneKey(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
-		r := setupRouted(t, setup(t), delta)
-		at := world.FreePort(t)
-		revision := r.Apply(world.Together(world.HTTPListener{Name: "scopes", Address: at, Routes: scoped(world.ADS)}.Resource(),
-			world.Cluster("b", "1s"), world.Endpoints("b", world.Backend(t, "b")), world.Route("other", "b"), scope("s1", "one", "r"), scope("s2", "one", "other")))
-		r.wantBlamed(revision, "Error adding/updating scoped route(s): scope key conflict found, first scope is 's1', second scope is 's2'", "s2")
+		w, at := setup(t), world.FreePort(t)
+		w.Apply(world.Together(world.HTTPListener{Name: "scopes", Address: at, Routes: scoped(world.ADS)}.Resource(), scope("s0", "zero", "r"),
+			world.Cluster("b", "1s"), world.Endpoints("b", world.Backend(t, "b")), world.Route("other", "b")))
+		r := setupRouted(t, w, delta)
+		world.Eventually(t, world.Soon, "not routed by scope", func() bool { return getScope(at, "zero") == "a" }) // so it has asked for scopes
+		r.wantBlamed(r.Apply(world.Together(scope("s1", "one", "r"), scope("s2", "one", "other"))), "Error adding/updating scoped route(s): scope key conflict found, first scope is 's1', second scope is 's2'", "s2")
 		promptly(t, "routed by the first", func() bool { return getScope(at, "one") == "a" })
 		if lifted := r.standing()[0].LiftedBy; lifted == nil || !strings.Contains(*lifted, "scoped-routes/s1") {
 			t.Errorf("lifted by %v, want s1 among it", lifted)
@@ -140,11 +141,14 @@ func TestTwoScopesOfOneKey(t *testing.T) {
 
 		// In its way again, and away when another server has the node.
 		r.wantBlamed(r.Put(scope("s1", "one", "r")), "Error adding/updating scoped route(s): scope key conflict found, ", "s1")
-		other, n := r.XDS(), r.tap.Count()
-		r.xds.Kill()
+		other, n, before := r.XDS(), r.tap.Count(), r.tap.Opened()
 		r.tap.Move(t, other.Address)
-		world.Eventually(t, world.Soon, "Envoy did not come back", func() bool { return r.tap.Count() > n })
-		r.AwaitState(r.Apply(world.Removal(scope("s2", "one", "other"))), client.ReceiptStateDelivered)
+		r.tap.End()
+		world.Eventually(t, world.Soon, "Envoy did not come back", func() bool {
+			return slices.ContainsFunc(r.tap.Since(n), func(x world.Sent) bool { return x.Stream > before })
+		})
+		gone := r.Apply(world.Removal(scope("s2", "one", "other")))
+		world.Eventually(t, world.Soon, "not delivered", func() bool { return r.Receipt(gone).State == client.ReceiptStateDelivered })
 		promptly(t, "routed by the first again", func() bool { return getScope(at, "one") == "a" })
 		r.wantNothingRefused()
 	})
