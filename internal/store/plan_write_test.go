@@ -254,6 +254,7 @@ func TestReadAt(t *testing.T) {
 		"never was there":        {read(put(fleet.Cluster, "new", "N"), 7), 0},
 		"is not there any more":  {read(put(fleet.Cluster, "gone", "G"), 1), 2},
 		"deleted, and that seen": {read(put(fleet.Cluster, "gone", "G2"), 2), -1},
+		"a tombstone":            {read(put(fleet.Cluster, "gone", "G2"), 0), -1},
 	} {
 		_, err := w.app.Plan(t.Context(), w.tenant, w.fleet, store.Write{Changes: []store.ResourceChange{put(fleet.Cluster, "other", "O"), c.change}})
 		var stale *store.StaleError

@@ -175,7 +175,8 @@ BEGIN
    WHERE c.if_none_match AND r.present
       OR c.if_match = '*' AND r.present IS NOT TRUE
       OR c.if_match NOT IN ('', '*') AND c.if_match IS DISTINCT FROM r.etag
-      OR (c.read_at <> coalesce(r.revision, 0) OR c.read_tag <> coalesce(r.etag, '')) AND r.same IS NOT TRUE
+      -- Read at 0 says that it was not there, and a tombstone is not there, whatever its revision is.
+      OR (c.read_at <> coalesce(r.revision, 0) AND NOT (c.read_at = 0 AND r.present IS NOT TRUE) OR c.read_tag <> coalesce(r.etag, '')) AND r.same IS NOT TRUE
    ORDER BY c.ord LIMIT 1;
   IF FOUND THEN
     RAISE EXCEPTION '% %: the resource %', bad.type, to_json(bad.name), CASE WHEN bad.present THEN 'is now ' || bad.etag ELSE 'does not exist' END
