@@ -30,6 +30,12 @@ var keyFields = map[protoreflect.FullName]bool{
 	"envoy.service.redis_auth.v3.RedisProxyExternalAuthRequest.password":                                                       true,
 }
 
+// noKeys are the fields that Envoy marks sensitive and that hold no key as a rule: what is taken in them is shown, as else nobody could
+// edit what they stand in, or copy it to another fleet.
+var noKeys = map[protoreflect.FullName]bool{
+	"envoy.extensions.filters.http.ext_authz.v3.CheckSettings.context_extensions": true,
+}
+
 // keySets are the fields that hold a JWKS: one of public keys is no secret.
 var keySets = map[protoreflect.FullName]bool{
 	"envoy.extensions.filters.common.jwks.v3.JwtHandshakeValidator.local_jwks": true,
@@ -53,7 +59,7 @@ const headerValue = "envoy.config.core.v3.HeaderValue"
 
 var credentialHeaders = map[string]bool{"authorization": true, "proxy-authorization": true}
 
-// marked are the fields that Envoy marks sensitive, and our own.
+// marked are the fields that Envoy marks sensitive, without noKeys, and our own.
 var marked = sync.OnceValue(func() map[protoreflect.FullName]bool {
 	sensitive, err := protoregistry.GlobalTypes.FindExtensionByName("udpa.annotations.sensitive")
 	if err != nil {
@@ -64,7 +70,8 @@ var marked = sync.OnceValue(func() map[protoreflect.FullName]bool {
 		fields := mt.Descriptor().Fields()
 		for i := range fields.Len() {
 			fd := fields.Get(i)
-			if set, ok := proto.GetExtension(fd.Options(), sensitive).(bool); ok && set || keyFields[fd.FullName()] {
+			set, _ := proto.GetExtension(fd.Options(), sensitive).(bool)
+			if (set || keyFields[fd.FullName()]) && !noKeys[fd.FullName()] {
 				out[fd.FullName()] = true
 			}
 		}

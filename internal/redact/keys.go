@@ -29,9 +29,10 @@ func PrivateKey[T string | []byte](in T) bool {
 var privateParts = map[string]bool{"d": true, "k": true, "p": true, "q": true, "dp": true, "dq": true, "qi": true, "oth": true}
 
 // PrivateKeySet reports whether a JWKS holds more than public keys. What is not plain JSON
-// may be read by Envoy all the same, so it counts as one that does.
+// may be read by Envoy all the same, so it counts as one that does. Envoy takes line breaks and other control characters within a
+// text, as folded YAML has them: they are passed over.
 func PrivateKeySet(in []byte) bool {
-	d := json.NewDecoder(bytes.NewReader(in))
+	d := json.NewDecoder(bytes.NewReader(withoutControls(in)))
 	var objects []bool // of each open object or list, whether it is an object
 	key := false       // a key is due
 	for {
@@ -62,4 +63,19 @@ func PrivateKeySet(in []byte) bool {
 		}
 		key = len(objects) > 0 && objects[len(objects)-1]
 	}
+}
+
+// withoutControls leaves out what JSON does not allow within a text, and what separates tokens outside of one. It makes two tokens
+// one at most, and hides no name of a private part.
+func withoutControls(in []byte) []byte {
+	control := func(r rune) bool { return r < ' ' }
+	if bytes.IndexFunc(in, control) < 0 {
+		return in
+	}
+	return bytes.Map(func(r rune) rune {
+		if control(r) {
+			return -1
+		}
+		return r
+	}, in)
 }

@@ -60,7 +60,7 @@ func mayHoldText(fd protoreflect.FieldDescriptor) bool {
 
 // keysIn checks every value of one field.
 func (r *report) keysIn(m protoreflect.Message, fd protoreflect.FieldDescriptor, p place) {
-	holds := redact.Holds(m, fd) && !plainMarked[fd.FullName()]
+	holds := redact.Holds(m, fd)
 	in := p
 	if _, special := wellKnown[m.Descriptor().FullName()]; !special { // else its JSON is the value itself
 		in.n, in.at = child(fd, p.n, p.at)
@@ -185,12 +185,6 @@ func inlineAt(kind protoreflect.FieldDescriptor, v protoreflect.Value, p place) 
 		return p.at
 	}
 	return p.to(m, set.Name()).at
-}
-
-// plainMarked are fields that Envoy marks sensitive, and that hold no key as a rule and
-// can be written in no other way. They are not shown, but taken.
-var plainMarked = map[protoreflect.FullName]bool{
-	"envoy.extensions.filters.http.ext_authz.v3.CheckSettings.context_extensions": true,
 }
 
 // intoSecret is what to do with a key wherever Envoy takes it from a Secret.
