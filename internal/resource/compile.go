@@ -143,6 +143,7 @@ func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 		}
 		d.rules(out.Type, m, here)
 		d.keys(out.Type, m, here)
+		d.pems(m, here)
 		g.message(m, here, root)
 		d.message(m, here)
 		u.visit(m, n, at, root)

@@ -1,12 +1,10 @@
 package resource
 
 import (
-	"bytes"
 	"crypto"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"slices"
@@ -158,46 +156,27 @@ func inline(s *core.DataSource) ([]byte, bool) {
 	return nil, false
 }
 
-func parseCertificates(in []byte) (certs []*x509.Certificate, err error) {
-	for in = bytes.TrimSpace(in); len(in) > 0; { // once: a search for the end of a long space costs
-		var block *pem.Block
-		if block, in = pem.Decode(in); block == nil {
-			break // Envoy, too, passes over what follows the last block
-		}
-		if block.Type != "CERTIFICATE" && block.Type != "X509 CERTIFICATE" {
-			continue
-		}
-		c, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			return nil, err
-		}
-		certs = append(certs, c)
-	}
-	return certs, nil
-}
-
 // maxKey bounds a private key, in bytes: one of RSA with 16,384 bits has 9,300. To check one costs the cube of its size.
 const maxKey = 16 << 10
 
 // parseKey reads the first private key in a PEM text, in any of the usual forms.
 func parseKey(in []byte) (crypto.Signer, error) {
-	for {
-		var block *pem.Block
-		if block, in = pem.Decode(in); block == nil {
+	for b, fault := range pemBlocks(in) {
+		if fault != nil {
 			return nil, fleet.ErrInvalid
 		}
-		if len(block.Bytes) > maxKey {
+		if len(b.Bytes) > maxKey {
 			return nil, fleet.ErrLimit
 		}
 		var key any
 		var err error
-		switch block.Type {
+		switch b.Type {
 		case "PRIVATE KEY":
-			key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+			key, err = x509.ParsePKCS8PrivateKey(b.Bytes)
 		case "RSA PRIVATE KEY":
-			key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+			key, err = x509.ParsePKCS1PrivateKey(b.Bytes)
 		case "EC PRIVATE KEY":
-			key, err = x509.ParseECPrivateKey(block.Bytes)
+			key, err = x509.ParseECPrivateKey(b.Bytes)
 		default: // "EC PARAMETERS" stands before the key of some tools
 			continue
 		}
@@ -207,4 +186,5 @@ func parseKey(in []byte) (crypto.Signer, error) {
 		}
 		return signer, nil
 	}
+	return nil, fleet.ErrInvalid
 }
