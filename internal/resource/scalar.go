@@ -3,6 +3,7 @@ package resource
 import (
 	"encoding/base64"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -35,11 +36,11 @@ func (s *shape) scalar(fd protoreflect.FieldDescriptor, n *node, at *path) {
 			want = "a whole number of 64 bits, not below zero"
 		}
 	case protoreflect.FloatKind:
-		if !realNumber(n, math.MaxFloat32) {
+		if !realNumber(n, 32) {
 			want = "a number"
 		}
 	case protoreflect.DoubleKind:
-		if !realNumber(n, math.MaxFloat64) {
+		if !realNumber(n, 64) {
 			want = "a number"
 		}
 	case protoreflect.StringKind:
@@ -95,19 +96,33 @@ func wholeNumber(n *node, least, most float64) bool {
 		return false
 	}
 	v, err := strconv.ParseFloat(n.text, 64)
-	return err == nil && v == math.Trunc(v) && v >= least && v <= most
+	return err == nil && v == math.Trunc(v) && v >= least && (v < most || v == most && most < exactMost) && (math.Abs(v) < exactMost || exactly(n.text, least))
 }
 
-// realNumber: what is out of range would silently become infinite.
-func realNumber(n *node, most float64) bool {
+// exactMost is up to where floating point tells whole numbers apart. Beyond, the limits of 64 bits are rounded as well: the upper ones to one more.
+const exactMost = 1 << 53
+
+// exactly reports whether a number that floating point rounds to a whole one not below least is one.
+func exactly(text string, least float64) bool {
+	const longest = 100 // longer ones are not worth their cost: protobuf's decoder refuses what is none
+	if len(text) > longest {
+		return true
+	}
+	v, _, err := big.ParseFloat(text, 10, 512, big.ToNearestEven)
+	return err == nil && v.IsInt() && v.Cmp(big.NewFloat(least)) >= 0
+}
+
+// realNumber: what is out of range would silently become infinite. The largest number of 32 bits is written with fewer digits than it has,
+// which make more than it: what counts is what they are rounded to, as protobuf's decoder does.
+func realNumber(n *node, bits int) bool {
 	if n.kind == kindString && (n.text == "NaN" || n.text == "Infinity" || n.text == "-Infinity") {
 		return true
 	}
 	if n.kind != kindNumber && (n.kind != kindString || !plainFloat.MatchString(n.text)) {
 		return false
 	}
-	v, err := strconv.ParseFloat(n.text, 64)
-	return err == nil && math.Abs(v) <= most
+	_, err := strconv.ParseFloat(n.text, bits)
+	return err == nil
 }
 
 // isBase64 takes both alphabets, with and without padding, as protobuf's decoder does.
@@ -218,7 +233,7 @@ func (s *shape) list(md protoreflect.MessageDescriptor, n *node, at *path) {
 
 // free checks a value without a schema: anything but a number out of range.
 func (s *shape) free(md protoreflect.MessageDescriptor, n *node, at *path) {
-	if n.kind == kindNumber && !realNumber(n, math.MaxFloat64) {
+	if n.kind == kindNumber && !realNumber(n, 64) {
 		s.wrong(n, at, "a number that fits into 64 bits of floating point")
 	}
 	for i := range n.members {
