@@ -92,6 +92,8 @@ func consequence(from fleet.Ref, m *resource.Mention) (Severity, string) {
 		return Error, "what is sent there fails, requests with 503"
 	case fleet.Endpoint:
 		return Warning, "the cluster has no endpoints, and requests to it fail with 503"
+	case fleet.Listener:
+		return Warning, "unless it stands in the proxies' bootstrap, connections to it fail, requests with 503"
 	case fleet.Route:
 		if from.Type == fleet.ScopedRoute {
 			return Error, "requests of its scope are not routed"

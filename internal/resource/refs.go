@@ -8,7 +8,7 @@ import (
 
 // DeriveVersion moves when Derive reads more, or otherwise, out of a body. What was
 // derived by an older version is derived again when it is loaded.
-const DeriveVersion = 4
+const DeriveVersion = 5
 
 // referrer says that a field names a resource.
 type referrer struct {
@@ -24,6 +24,7 @@ type referrer struct {
 var referrers = map[protoreflect.FullName]referrer{
 	"envoy.config.core.v3.ApiConfigSource.cluster_names":                                                        {to: fleet.Cluster},
 	"envoy.config.core.v3.GrpcService.EnvoyGrpc.cluster_name":                                                   {to: fleet.Cluster},
+	"envoy.config.core.v3.EnvoyInternalAddress.server_listener_name":                                            {to: fleet.Listener},
 	"envoy.config.core.v3.HttpUri.cluster":                                                                      {to: fleet.Cluster},
 	"envoy.config.metrics.v3.StatsdSink.tcp_cluster_name":                                                       {to: fleet.Cluster},
 	"envoy.config.route.v3.RouteAction.RequestMirrorPolicy.cluster":                                             {to: fleet.Cluster},

@@ -53,6 +53,8 @@ func TestReferences(t *testing.T) {
 			"{match: {prefix: /a}, route: {cluster: one, request_mirror_policies: [{cluster: mirror}]}}," +
 			"{match: {prefix: /b}, route: {cluster_header: x-c}}," +
 			"{match: {prefix: /c}, route: {weighted_clusters: {clusters: [{name: w1, weight: 1}, {name: w2, weight: 1}]}}}]}]}": {"clusters mirror", "clusters one", "clusters w1", "clusters w2"},
+		"type: clusters, name: a, body: {name: a, load_assignment: {cluster_name: a, endpoints: [{lb_endpoints: [{endpoint: {address: {envoy_internal_address: {server_listener_name: l}}}}]}]}}": {"listeners l"},
+		"type: endpoints, name: a, body: {cluster_name: a, endpoints: [{lb_endpoints: [{endpoint: {address: {envoy_internal_address: {server_listener_name: l, endpoint_id: x}}}}]}]}":            {"listeners l"},
 		tcp("cluster: t"):                                   {"clusters t"},
 		tls("sds_config: {ads: {}}"):                        {"secrets ca", "secrets cert"},
 		tls("sds_config: {self: {}}"):                       {"secrets ca", "secrets cert"},
