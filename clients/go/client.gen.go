@@ -268,20 +268,22 @@ func (e EventKind) Valid() bool {
 
 // Defines values for FindingCode.
 const (
-	CertificateExpired FindingCode = "certificate_expired"
-	CertificateExpires FindingCode = "certificate_expires"
-	DuplicateDomain    FindingCode = "duplicate_domain"
-	KeyMismatch        FindingCode = "key_mismatch"
-	MissingForNodes    FindingCode = "missing_for_nodes"
-	MissingReference   FindingCode = "missing_reference"
-	NamesBootstrap     FindingCode = "names_bootstrap"
-	OldBootstrap       FindingCode = "old_bootstrap"
-	StaticCluster      FindingCode = "static_cluster"
-	Unreachable        FindingCode = "unreachable"
-	ValueChanged       FindingCode = "value_changed"
-	VariantShadowed    FindingCode = "variant_shadowed"
-	VariantTie         FindingCode = "variant_tie"
-	VariantUnmatched   FindingCode = "variant_unmatched"
+	CertificateExpired  FindingCode = "certificate_expired"
+	CertificateExpires  FindingCode = "certificate_expires"
+	CredentialExpires   FindingCode = "credential_expires"
+	DuplicateDomain     FindingCode = "duplicate_domain"
+	KeyMismatch         FindingCode = "key_mismatch"
+	MissingForNodes     FindingCode = "missing_for_nodes"
+	MissingReference    FindingCode = "missing_reference"
+	NamesBootstrap      FindingCode = "names_bootstrap"
+	OldBootstrap        FindingCode = "old_bootstrap"
+	SealedForAnotherKey FindingCode = "sealed_for_another_key"
+	StaticCluster       FindingCode = "static_cluster"
+	Unreachable         FindingCode = "unreachable"
+	ValueChanged        FindingCode = "value_changed"
+	VariantShadowed     FindingCode = "variant_shadowed"
+	VariantTie          FindingCode = "variant_tie"
+	VariantUnmatched    FindingCode = "variant_unmatched"
 )
 
 // Valid indicates whether the value is a known member of the FindingCode enum.
@@ -290,6 +292,8 @@ func (e FindingCode) Valid() bool {
 	case CertificateExpired:
 		return true
 	case CertificateExpires:
+		return true
+	case CredentialExpires:
 		return true
 	case DuplicateDomain:
 		return true
@@ -302,6 +306,8 @@ func (e FindingCode) Valid() bool {
 	case NamesBootstrap:
 		return true
 	case OldBootstrap:
+		return true
+	case SealedForAnotherKey:
 		return true
 	case StaticCluster:
 		return true
@@ -906,6 +912,7 @@ func (e WhoamiKind) Valid() bool {
 const (
 	WithheldReasonMissing WithheldReason = "missing"
 	WithheldReasonRefused WithheldReason = "refused"
+	WithheldReasonSealed  WithheldReason = "sealed"
 )
 
 // Valid indicates whether the value is a known member of the WithheldReason enum.
@@ -914,6 +921,8 @@ func (e WithheldReason) Valid() bool {
 	case WithheldReasonMissing:
 		return true
 	case WithheldReasonRefused:
+		return true
+	case WithheldReasonSealed:
 		return true
 	default:
 		return false
@@ -2018,6 +2027,9 @@ type Node struct {
 	// Credential The id of the node credential that it came with.
 	Credential *string `json:"credential,omitempty"`
 
+	// CredentialExpiresAt When that ends, or has ended: then the node is not let in with it. Left out where it does not end, or is not known any more.
+	CredentialExpiresAt *time.Time `json:"credential_expires_at,omitempty"`
+
 	// Duplicates How many clients have this id: on several servers, or on one for half a minute. Left out for one. A revision is acked when all of them have it.
 	Duplicates *int      `json:"duplicates,omitempty"`
 	FirstSeen  time.Time `json:"first_seen"`
@@ -3011,7 +3023,10 @@ type SecretSummary struct {
 	Kind     string     `json:"kind"`
 	NotAfter *time.Time `json:"not_after,omitempty"`
 	Sans     *[]string  `json:"sans,omitempty"`
-	Subject  *string    `json:"subject,omitempty"`
+
+	// SealedFor The id of the key that it is sealed with: the xDS servers that have another one cannot open it. Left out of what was written before this was noted.
+	SealedFor *string `json:"sealed_for,omitempty"`
+	Subject   *string `json:"subject,omitempty"`
 }
 
 // Server defines model for Server.
@@ -3027,6 +3042,9 @@ type Server struct {
 
 	// Name The host's name, or what `--name` says.
 	Name string `json:"name"`
+
+	// SealKey The id of the key with which it opens secrets. Left out of one that is gone, or does not tell.
+	SealKey *string `json:"seal_key,omitempty"`
 
 	// SeenAt When it said last that it lives.
 	SeenAt    time.Time   `json:"seen_at"`
@@ -3448,7 +3466,7 @@ type WhoamiKind string
 type Withheld struct {
 	By ResourceRef `json:"by"`
 
-	// Reason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
+	// Reason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it. `sealed`: that is a secret, maybe the resource itself, which is sealed with a key that the node's xDS server does not have; let the servers have keys of one pair and write the secret again.
 	Reason   WithheldReason `json:"reason"`
 	Resource ResourceRef    `json:"resource"`
 
@@ -3456,7 +3474,7 @@ type Withheld struct {
 	Revision *int64 `json:"revision,omitempty"`
 }
 
-// WithheldReason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
+// WithheldReason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it. `sealed`: that is a secret, maybe the resource itself, which is sealed with a key that the node's xDS server does not have; let the servers have keys of one pair and write the secret again.
 type WithheldReason string
 
 // WriteFindings What is to be said of the fleet because of the write: of the resources that it names, whether it changed them or not, and of what names those that
@@ -17124,6 +17142,8 @@ type GetRevisionResponse struct {
 	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationproblemJSON410 *Forgotten
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 }
@@ -17141,6 +17161,11 @@ func (r GetRevisionResponse) GetApplicationproblemJSON400() *BadRequest {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r GetRevisionResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r GetRevisionResponse) GetApplicationproblemJSON410() *Forgotten {
+	return r.ApplicationproblemJSON410
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -17260,6 +17285,8 @@ type GetReceiptResponse struct {
 	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationproblemJSON410 *Forgotten
 	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
 	ApplicationproblemJSON503 *Unavailable
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -17281,6 +17308,11 @@ func (r GetReceiptResponse) GetApplicationproblemJSON400() *BadRequest {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r GetReceiptResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r GetReceiptResponse) GetApplicationproblemJSON410() *Forgotten {
+	return r.ApplicationproblemJSON410
 }
 
 // GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
@@ -17345,6 +17377,8 @@ type RollbackResponse struct {
 	ApplicationproblemJSON404 *NotFound
 	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationproblemJSON410 *Forgotten
 	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
 	ApplicationproblemJSON412 *PreconditionFailed
 	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -17384,6 +17418,11 @@ func (r RollbackResponse) GetApplicationproblemJSON404() *NotFound {
 // GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r RollbackResponse) GetApplicationproblemJSON409() *Conflict {
 	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r RollbackResponse) GetApplicationproblemJSON410() *Forgotten {
+	return r.ApplicationproblemJSON410
 }
 
 // GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
@@ -17463,6 +17502,8 @@ type PlanRollbackResponse struct {
 	ApplicationproblemJSON404 *NotFound
 	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationproblemJSON410 *Forgotten
 	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
 	ApplicationproblemJSON412 *PreconditionFailed
 	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
@@ -17500,6 +17541,11 @@ func (r PlanRollbackResponse) GetApplicationproblemJSON404() *NotFound {
 // GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r PlanRollbackResponse) GetApplicationproblemJSON409() *Conflict {
 	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON410() *Forgotten {
+	return r.ApplicationproblemJSON410
 }
 
 // GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
@@ -22846,6 +22892,13 @@ func ParseGetRevisionResponse(rsp *http.Response) (*GetRevisionResponse, error) 
 		}
 		response.ApplicationproblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Forgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON410 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -22947,6 +23000,13 @@ func ParseGetReceiptResponse(rsp *http.Response) (*GetReceiptResponse, error) {
 		}
 		response.ApplicationproblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Forgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON410 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -23027,6 +23087,13 @@ func ParseRollbackResponse(rsp *http.Response) (*RollbackResponse, error) {
 			return nil, err
 		}
 		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Forgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
 		var dest PreconditionFailed
@@ -23139,6 +23206,13 @@ func ParsePlanRollbackResponse(rsp *http.Response) (*PlanRollbackResponse, error
 			return nil, err
 		}
 		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Forgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
 		var dest PreconditionFailed

@@ -2087,6 +2087,8 @@ export interface components {
             streams?: number;
             /** @description How many fleets these are of. */
             fleets?: number;
+            /** @description The id of the key with which it opens secrets. Left out of one that is gone, or does not tell. */
+            seal_key?: string;
             /**
              * Format: double
              * @description How long before that it had known last, of the fleet where this is longest, that it serves what is the newest. It asks every 2 s: more than some seconds are too much.
@@ -2490,7 +2492,7 @@ export interface components {
          * @description What kind of finding it is; docs/findings.md describes each.
          * @enum {string}
          */
-        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "key_mismatch" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap";
+        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "credential_expires" | "key_mismatch" | "sealed_for_another_key" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap";
         Finding: {
             code: components["schemas"]["FindingCode"];
             severity: components["schemas"]["FindingSeverity"];
@@ -2855,6 +2857,8 @@ export interface components {
             not_after?: string;
             /** @description Of a certificate that stands in the secret, its SHA-256 in hex; left out of all else. */
             fingerprint?: string;
+            /** @description The id of the key that it is sealed with: the xDS servers that have another one cannot open it. Left out of what was written before this was noted. */
+            sealed_for?: string;
         };
         /** @description One resource after a write. */
         ResourceVersion: {
@@ -3393,10 +3397,10 @@ export interface components {
             resource: components["schemas"]["ResourceRef"];
             by: components["schemas"]["ResourceRef"];
             /**
-             * @description `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
+             * @description `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it. `sealed`: that is a secret, maybe the resource itself, which is sealed with a key that the node's xDS server does not have; let the servers have keys of one pair and write the secret again.
              * @enum {string}
              */
-            reason: "missing" | "refused";
+            reason: "missing" | "refused" | "sealed";
             /**
              * Format: int64
              * @description The revision that brought what is kept back; it alone stays pending for it. Left out where it is not known.
@@ -3504,6 +3508,11 @@ export interface components {
             frozen?: components["schemas"]["ResourceType"][];
             /** @description The id of the node credential that it came with. */
             credential?: string;
+            /**
+             * Format: date-time
+             * @description When that ends, or has ended: then the node is not let in with it. Left out where it does not end, or is not known any more.
+             */
+            credential_expires_at?: string;
             /** @description What the client says of itself, like the next two. */
             cluster?: string;
             user_agent?: string;
@@ -6403,6 +6412,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            410: components["responses"]["Forgotten"];
             412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["Unprocessable"];
             428: components["responses"]["ConfirmationRequired"];
@@ -6452,6 +6462,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            410: components["responses"]["Forgotten"];
             412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["Unprocessable"];
             503: components["responses"]["Unavailable"];
@@ -6549,6 +6560,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
+            410: components["responses"]["Forgotten"];
             default: components["responses"]["Problem"];
         };
     };
@@ -6697,6 +6709,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
+            410: components["responses"]["Forgotten"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Problem"];
         };

@@ -46,6 +46,9 @@ class Node:
     changes, until all that it refuses are mended or a retry. """
     credential: str | Unset = UNSET
     """ The id of the node credential that it came with. """
+    credential_expires_at: datetime.datetime | Unset = UNSET
+    """ When that ends, or has ended: then the node is not let in with it. Left out where it does not end, or is not
+    known any more. """
     cluster: str | Unset = UNSET
     """ What the client says of itself, like the next two. """
     user_agent: str | Unset = UNSET
@@ -101,6 +104,10 @@ class Node:
                 frozen.append(frozen_item)
 
         credential = self.credential
+
+        credential_expires_at: str | Unset = UNSET
+        if not isinstance(self.credential_expires_at, Unset):
+            credential_expires_at = self.credential_expires_at.isoformat()
 
         cluster = self.cluster
 
@@ -159,6 +166,8 @@ class Node:
             field_dict["frozen"] = frozen
         if credential is not UNSET:
             field_dict["credential"] = credential
+        if credential_expires_at is not UNSET:
+            field_dict["credential_expires_at"] = credential_expires_at
         if cluster is not UNSET:
             field_dict["cluster"] = cluster
         if user_agent is not UNSET:
@@ -228,6 +237,15 @@ class Node:
 
         credential = d.pop("credential", UNSET)
 
+        _credential_expires_at = d.pop("credential_expires_at", UNSET)
+        credential_expires_at: datetime.datetime | Unset
+        if isinstance(_credential_expires_at, Unset):
+            credential_expires_at = UNSET
+        else:
+            credential_expires_at = datetime.datetime.fromisoformat(
+                _credential_expires_at
+            )
+
         cluster = d.pop("cluster", UNSET)
 
         user_agent = d.pop("user_agent", UNSET)
@@ -285,6 +303,7 @@ class Node:
             connections=connections,
             frozen=frozen,
             credential=credential,
+            credential_expires_at=credential_expires_at,
             cluster=cluster,
             user_agent=user_agent,
             version=version,

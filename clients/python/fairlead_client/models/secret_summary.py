@@ -22,6 +22,9 @@ class SecretSummary:
     not_after: datetime.datetime | Unset = UNSET
     fingerprint: str | Unset = UNSET
     """ Of a certificate that stands in the secret, its SHA-256 in hex; left out of all else. """
+    sealed_for: str | Unset = UNSET
+    """ The id of the key that it is sealed with: the xDS servers that have another one cannot open it. Left out of
+    what was written before this was noted. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -39,6 +42,8 @@ class SecretSummary:
 
         fingerprint = self.fingerprint
 
+        sealed_for = self.sealed_for
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -54,6 +59,8 @@ class SecretSummary:
             field_dict["not_after"] = not_after
         if fingerprint is not UNSET:
             field_dict["fingerprint"] = fingerprint
+        if sealed_for is not UNSET:
+            field_dict["sealed_for"] = sealed_for
 
         return field_dict
 
@@ -75,12 +82,15 @@ class SecretSummary:
 
         fingerprint = d.pop("fingerprint", UNSET)
 
+        sealed_for = d.pop("sealed_for", UNSET)
+
         secret_summary = cls(
             kind=kind,
             subject=subject,
             sans=sans,
             not_after=not_after,
             fingerprint=fingerprint,
+            sealed_for=sealed_for,
         )
 
         secret_summary.additional_properties = d

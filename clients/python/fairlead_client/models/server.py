@@ -30,6 +30,8 @@ class Server:
     """ How many streams it had then. Left out of one that is gone, or does not tell. """
     fleets: int | Unset = UNSET
     """ How many fleets these are of. """
+    seal_key: str | Unset = UNSET
+    """ The id of the key with which it opens secrets. Left out of one that is gone, or does not tell. """
     lag_ms: float | Unset = UNSET
     """ How long before that it had known last, of the fleet where this is longest, that it serves what is the
     newest. It asks every 2 s: more than some seconds are too much. """
@@ -52,6 +54,8 @@ class Server:
 
         fleets = self.fleets
 
+        seal_key = self.seal_key
+
         lag_ms = self.lag_ms
 
         field_dict: dict[str, Any] = {}
@@ -71,6 +75,8 @@ class Server:
             field_dict["streams"] = streams
         if fleets is not UNSET:
             field_dict["fleets"] = fleets
+        if seal_key is not UNSET:
+            field_dict["seal_key"] = seal_key
         if lag_ms is not UNSET:
             field_dict["lag_ms"] = lag_ms
 
@@ -95,6 +101,8 @@ class Server:
 
         fleets = d.pop("fleets", UNSET)
 
+        seal_key = d.pop("seal_key", UNSET)
+
         lag_ms = d.pop("lag_ms", UNSET)
 
         server = cls(
@@ -106,6 +114,7 @@ class Server:
             version=version,
             streams=streams,
             fleets=fleets,
+            seal_key=seal_key,
             lag_ms=lag_ms,
         )
 

@@ -4,6 +4,7 @@ from enum import StrEnum
 class WithheldReason(StrEnum):
     MISSING = "missing"
     REFUSED = "refused"
+    SEALED = "sealed"
 
     def __str__(self) -> str:
         return str(self.value)

@@ -69,6 +69,11 @@ def _parse_response(
 
         return response_404
 
+    if response.status_code == 410:
+        response_410 = Problem.from_dict(response.json())
+
+        return response_410
+
     if response.status_code == 503:
         response_503 = Problem.from_dict(response.json())
 

@@ -46,6 +46,11 @@ def _parse_response(
 
         return response_404
 
+    if response.status_code == 410:
+        response_410 = Problem.from_dict(response.json())
+
+        return response_410
+
     response_default = Problem.from_dict(response.json())
 
     return response_default
