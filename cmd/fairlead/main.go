@@ -16,12 +16,12 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"fairlead/cmd/internal/dev"
+	servers "fairlead/cmd/internal/run"
 )
 
 // commands is the whole command line, in the order of the help.
@@ -84,7 +84,7 @@ type shell struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), servers.StopSignals()...)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	sh := &shell{config: configDir(os.Getenv), edit: openEditor, in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, pause: pause, leave: os.Exit, colours: takesColours(os.Stdout), bar: takesColours(os.Stderr), asks: isTerminal(os.Stdin) && isTerminal(os.Stderr)}
 	code := run(ctx, sh, os.Args[1:])

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -28,7 +26,7 @@ type command struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := run.Signals()
 	defer stop()
 	var c command
 	k := kong.Parse(&c, kong.Name("xds"), kong.Description("Fairlead's xDS server."),
