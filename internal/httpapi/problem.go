@@ -75,6 +75,9 @@ const retryAfter = time.Second
 // retryHeavy is the same for one that took too long.
 const retryHeavy = 5 * time.Second
 
+// retryFull is the same for one whose disk is full.
+const retryFull = time.Minute
+
 // problemOf turns any error into the one that the client sees.
 func problemOf(err error) *problem {
 	var p *problem
@@ -119,6 +122,10 @@ func byKind(err error) *problem {
 		return errForbidden()
 	case errors.Is(err, fleet.ErrLimit):
 		return refuse(http.StatusUnprocessableEntity, "limit_exceeded", "a limit of this installation is exceeded")
+	case errors.Is(err, store.ErrFull):
+		p := refuse(http.StatusServiceUnavailable, "database_full", "the database has no room on its disk, and nothing was done: its operator has to make room")
+		p.retry = retryFull
+		return p
 	case errors.Is(err, fleet.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		p := refuse(http.StatusServiceUnavailable, "unavailable", "the database cannot be reached now, or not in time; repeat the request")
 		p.retry = retryAfter

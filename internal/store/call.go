@@ -100,14 +100,28 @@ func (s *Store) send(ctx context.Context, c call, b *pgx.Batch) error {
 	defer conn.Release()
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	if err = conn.SendBatch(ctx, b).Close(); readOnly(err) {
+	switch err = conn.SendBatch(ctx, b).Close(); {
+	case hasState(err, stateReadOnly):
 		_ = conn.Conn().Close(ctx) // the next one may be to another host
+	case hasState(err, stateDiskFull):
+		s.full.Store(time.Now().UnixNano())
 	}
 	return err
 }
 
-// readOnly reports whether err says that the host takes no writes.
-func readOnly(err error) bool {
+// fullFor is how long a disk counts as full after a write has failed for it: who would make another write is sent elsewhere meanwhile.
+const fullFor = time.Minute
+
+// FullAt is when a write failed last because the database has no room on its disk; zero if that is more than a minute ago.
+func (s *Store) FullAt() time.Time {
+	if at := time.Unix(0, s.full.Load()); time.Since(at) < fullFor {
+		return at
+	}
+	return time.Time{}
+}
+
+// hasState reports whether err is an answer of the database with that SQLSTATE.
+func hasState(err error, state string) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == "25006"
+	return errors.As(err, &pg) && pg.Code == state
 }

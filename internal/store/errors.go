@@ -30,6 +30,10 @@ const (
 	stateEnded        = "FL423" // what was to be changed
 	stateUnconfirmed  = "FL428"
 	stateLimit        = "FL429"
+
+	// Postgres's own.
+	stateDiskFull = "53100"
+	stateReadOnly = "25006" // the host takes no writes
 )
 
 var (
@@ -39,6 +43,8 @@ var (
 	ErrReadMoved = fmt.Errorf("what the write was judged by has changed: %w", fleet.ErrPrecondition)
 	// ErrLeaseLost: a report was made under a lease that has ended since. It is a fleet.ErrPrecondition.
 	ErrLeaseLost = fmt.Errorf("the lease that the report was made under has ended: %w", fleet.ErrPrecondition)
+	// ErrFull: the database has no room on its disk. It is fleet.ErrUnavailable, and nothing was done.
+	ErrFull = fmt.Errorf("the database has no room on its disk: %w", fleet.ErrUnavailable)
 	// ErrKeyReused: the idempotency key belongs to another request.
 	ErrKeyReused = fmt.Errorf("the idempotency key was used for another request: %w", fleet.ErrInvalid)
 )
@@ -117,6 +123,9 @@ func pgKind(pg *pgconn.PgError) error {
 	case "57014", "55P03", "25P03", "40001", "40P01", "25006":
 		// A timeout of the statement, of a lock, of an idle transaction; a deadlock; a standby.
 		return fmt.Errorf("%w: %w", fleet.ErrUnavailable, pg)
+	}
+	if pg.Code == stateDiskFull {
+		return fmt.Errorf("%w: %w", ErrFull, pg)
 	}
 	switch pg.Code[:2] {
 	case "08", "53", "57": // connection, resources, the server is stopping or starting

@@ -66,6 +66,7 @@ type Store struct {
 
 	reports reportCap
 
+	full        atomic.Int64 // when the database had no room on its disk, in ns
 	rowsRefused atomic.Int64 // rows of reports that the database refused, since the start
 	mends       mendSignal
 }
