@@ -15,7 +15,7 @@ import (
 func (a *API) ListRevisionChanges(ctx context.Context, r oapi.ListRevisionChangesRequestObject) (oapi.ListRevisionChangesResponseObject, error) {
 	p := r.Params
 	if r.Revision == 0 {
-		return nil, noSuchRevision(fleet.ErrNotFound, 0)
+		return nil, a.noSuchRevision(ctx, fleet.ErrNotFound, 0)
 	}
 	out, err := a.compareRevisions(ctx, "changes", r.Revision-1, r.Revision, p.Cursor, differenceFilter(p.Type, p.Name, p.Limit))
 	return oapi.ListRevisionChanges200JSONResponse(out), err

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -21,8 +22,15 @@ func noSuchNode(err error) error {
 		"as long as the fleet's forget_nodes_after is forgotten; the list of nodes has those that are known")
 }
 
-func noSuchRevision(err error, rev int64) error {
-	return missing(err, oapi.MissingRevision, fmt.Sprintf("the fleet keeps no revision %d: it was never made, or is forgotten; the list of revisions has those that are kept", rev))
+// noSuchRevision tells apart a revision that was never made and one that is forgotten.
+func (a *API) noSuchRevision(ctx context.Context, err error, rev int64) error {
+	if !errors.Is(err, fleet.ErrNotFound) {
+		return err
+	}
+	if why := a.mustBeKept(ctx, fleet.Revision(rev)); why != nil && rev > 0 {
+		return why
+	}
+	return missing(err, oapi.MissingRevision, fmt.Sprintf("the fleet keeps no revision %d: the list of revisions has those that are kept", rev))
 }
 
 func noSuchToken(err error, id string) error {

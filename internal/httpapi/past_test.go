@@ -238,12 +238,18 @@ func TestWhatIsForgotten(t *testing.T) {
 	must(t, w.store.Compact(t.Context(), w.tenant.ID, w.fleet.ID, store.Floors{Tombstones: 3, History: 3}))
 	for _, path := range []string{
 		w.at("revisions", "3", "changes"), w.at("compare") + "?from=2", w.at("compare") + "?from=4&to=1", w.at("resources") + "?revision=2",
-		w.at("resources", "clusters", "a") + "?revision=1", w.at("resources") + "?at=2020-01-01T00:00:00Z", w.at("resources", "clusters") + "?revision=0",
+		w.at("revisions", "2"), w.at("revisions", "1", "receipt"), w.at("resources", "clusters", "a") + "?revision=1", w.at("resources") + "?at=2020-01-01T00:00:00Z", w.at("resources", "clusters") + "?revision=0",
 	} {
 		if p := w.do(http.MethodGet, path, "").isProblem(410, "forgotten", ""); !strings.HasSuffix(deref(p.Detail), "the content can be had is 3") {
 			t.Errorf("%s: %s", path, deref(p.Detail))
 		}
 	}
+	for _, path := range []string{w.at("rollback"), w.at("rollback", "plan")} {
+		w.do(http.MethodPost, path, `{"revision": 2}`).isProblem(410, "forgotten", "")
+		w.do(http.MethodPost, path, `{"revision": 99}`).isProblem(404, "not_found", "")
+	}
+	w.do(http.MethodGet, w.at("revisions", "99"), "").isProblem(404, "not_found", "")
+	w.do(http.MethodGet, w.at("revisions", "99", "receipt"), "").isProblem(404, "not_found", "")
 	w.do(http.MethodGet, w.at("revisions", "4", "changes"), "").is(200, nil)
 	w.do(http.MethodGet, w.at("compare")+"?from=3", "").is(200, nil)
 	w.do(http.MethodGet, w.at("resources")+"?revision=3", "").is(200, nil)

@@ -27,7 +27,7 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 	}
 	receipt, more, err := a.store.ReceiptPage(ctx, c.tenant.ID, c.fleet.ID, rev, q)
 	if err != nil {
-		return nil, noSuchRevision(err, r.Revision)
+		return nil, a.noSuchRevision(ctx, err, r.Revision)
 	}
 	if wait > 0 && !settled(receipt) {
 		done, err := a.beginToWait(ctx)

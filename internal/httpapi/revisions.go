@@ -64,7 +64,7 @@ func (a *API) GetRevision(ctx context.Context, r oapi.GetRevisionRequestObject) 
 	c := callOf(ctx)
 	info, err := a.store.Revision(ctx, c.tenant.ID, c.fleet.ID, fleet.Revision(r.Revision))
 	if err != nil {
-		return nil, noSuchRevision(err, r.Revision)
+		return nil, a.noSuchRevision(ctx, err, r.Revision)
 	}
 	return oapi.GetRevision200JSONResponse(revisionOf(info)), nil
 }

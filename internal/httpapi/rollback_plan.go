@@ -67,8 +67,8 @@ func (s sentRollback) mustBeOf(content [16]byte) error {
 }
 
 // refused turns the store's refusal into a problem that points into what was sent.
-func (s sentRollback) refused(err error) error {
-	return notAsExpected(s.where.refused(noSuchRevision(err, int64(s.to))), s.write, "", nil)
+func (s sentRollback) refused(ctx context.Context, a *API, err error) error {
+	return notAsExpected(s.where.refused(a.noSuchRevision(ctx, err, int64(s.to))), s.write, "", nil)
 }
 
 // findings tells what is to be said of the fleet because of what is written, and what that was found in.
@@ -92,7 +92,7 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 		return a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, s.to, w)
 	})
 	if err != nil {
-		return nil, repeated(s.refused(err), s.write.Idempotency)
+		return nil, repeated(s.refused(ctx, a, err), s.write.Idempotency)
 	}
 	ws := look.writes
 	if result.Replayed { // what it changed does not differ any more
@@ -123,7 +123,7 @@ func (a *API) PlanRollback(ctx context.Context, r oapi.PlanRollbackRequestObject
 		return store.Result{}, err
 	})
 	if err != nil {
-		return nil, s.refused(err)
+		return nil, s.refused(ctx, a, err)
 	}
 	changes := look.resources()
 	out, err := a.planOf(ctx, p, changes, func(batch []difference) error { return a.bodiesBack(ctx, look.changes, batch) })
