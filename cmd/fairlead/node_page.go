@@ -28,7 +28,7 @@ func nodePage(n client.Node) table {
 		{"server", deref(n.Server)},
 		{"protocol", deref(n.Protocol)},
 		{"address", deref(n.RemoteAddr)},
-		{"credential", deref(n.Credential)},
+		{"credential", credentialText(n)},
 		{"since", since},
 		{"first seen", when(n.FirstSeen)},
 		{"last seen", when(n.LastSeen)},
@@ -38,6 +38,14 @@ func nodePage(n client.Node) table {
 		}
 	}
 	return t
+}
+
+// credentialText is the node's credential, and when it ends.
+func credentialText(n client.Node) string {
+	if n.CredentialExpiresAt == nil {
+		return deref(n.Credential)
+	}
+	return fmt.Sprintf("%s until %s", deref(n.Credential), when(*n.CredentialExpiresAt))
 }
 
 // bootstrapText is nothing of a node whose bootstrap says what it is of.

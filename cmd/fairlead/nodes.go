@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	client "fairlead/clients/go"
 )
@@ -76,7 +77,7 @@ func (c *nodesCommand) one(ctx context.Context, s *session) error {
 		return s.printJSON(raw)
 	}
 	fmt.Fprint(s.out, nodePage(n))
-	for _, line := range nodeTroubles([]client.Node{n}) {
+	for _, line := range nodeTroubles([]client.Node{n}, s.now()) {
 		fmt.Fprintln(s.out, line)
 	}
 	return nil
@@ -127,7 +128,7 @@ type nodesPage struct {
 
 func (s *session) printNodes(nodes []client.Node) {
 	fmt.Fprint(s.out, nodeTable(nodes))
-	for _, line := range nodeTroubles(nodes) {
+	for _, line := range nodeTroubles(nodes, s.now()) {
 		fmt.Fprintln(s.out, line)
 	}
 }
@@ -144,9 +145,10 @@ func nodeTable(nodes []client.Node) table {
 	return t
 }
 
-// nodeTroubles tells of node ids that are used twice and of what is refused at present.
-func nodeTroubles(nodes []client.Node) (out []string) {
+// nodeTroubles tells of credentials that end, of node ids that are used twice and of what is refused at present.
+func nodeTroubles(nodes []client.Node, now time.Time) (out []string) {
 	for _, n := range nodes {
+		out = append(out, credentialLines(n, now)...)
 		if n.Duplicates != nil && (n.Connections == nil || *n.Connections < *n.Duplicates) {
 			out = append(out, plain(fmt.Sprintf("%s: %d clients have this node id: give each its own", n.Id, *n.Duplicates)))
 		} else if n.Connections != nil && *n.Connections > 1 {
@@ -181,6 +183,24 @@ func nodeTroubles(nodes []client.Node) (out []string) {
 		}
 	}
 	return out
+}
+
+// credentialSoon is how long before its end a node credential is spoken of.
+const credentialSoon = 14 * 24 * time.Hour
+
+// credentialLines tell of a credential that ends: before, and of a node that is not connected with one that has ended.
+func credentialLines(n client.Node, now time.Time) []string {
+	at := n.CredentialExpiresAt
+	if at == nil || at.Sub(now) > credentialSoon {
+		return nil
+	}
+	if at.After(now) {
+		return []string{plain(fmt.Sprintf("%s: its node credential ends at %s: renew it before (fairlead credential renew %s), and give the node the new token", n.Id, when(*at), deref(n.Credential)))}
+	}
+	if n.State != client.NodeStateOffline {
+		return nil
+	}
+	return []string{plain(fmt.Sprintf("%s: the node credential %s with which it came last ended at %s: make a new one, and give the node its token", n.Id, deref(n.Credential), when(*at)))}
 }
 
 // frozenLines tells of types of which a node refuses too much.

@@ -67,7 +67,7 @@ func nodeOf(n store.NodeView) oapi.Node {
 	}
 	if n.Credential != (fleet.CredentialID{}) {
 		id := n.Credential.String()
-		out.Credential = &id
+		out.Credential, out.CredentialExpiresAt = &id, optionalTime(n.CredentialEnds)
 	}
 	return out
 }

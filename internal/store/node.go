@@ -29,6 +29,7 @@ type NodeView struct {
 	RemoteAddr                  string
 	Server                      string // the name of the xDS server that it is or was last connected to
 	Credential                  fleet.CredentialID
+	CredentialEnds              time.Time // zero: never, or it is not known any more
 	FirstSeen, LastSeen         time.Time
 	Since                       time.Time // of the present connection, or of its end
 	Settled                     fleet.Revision
@@ -97,7 +98,8 @@ const nodeStatus = `
 // nodeColumns is what scanStatus scans, of the tables n and f.
 var nodeColumns = `
 n.node_id, n.cluster, n.user_agent, n.version, coalesce(f.protocol, ''), coalesce(f.streams, 0), coalesce(f.remote_addr, ''),
-       coalesce(f.server, ''), f.credential_id, n.first_seen, greatest(n.last_seen, f.last_lease), coalesce(f.since, n.last_seen),
+       coalesce(f.server, ''), f.credential_id,
+       (SELECT k.expires_at FROM node_credentials k WHERE k.tenant_id = n.tenant_id AND k.fleet_id = n.fleet_id AND k.id = f.credential_id), n.first_seen, greatest(n.last_seen, f.last_lease), coalesce(f.since, n.last_seen),
        coalesce(f.live_settled, f.settled, 0), coalesce(f.connections, 0), CASE WHEN f.all_clients > 1 THEN f.all_clients ELSE 0 END,
        ARRAY(SELECT DISTINCT x.type FROM node_exceptions x
               WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ` + stands("x") + `
@@ -146,9 +148,10 @@ func scanNode(row pgx.CollectableRow) (n NodeView, err error) {
 // scanStatus scans nodeColumns into n, and what stands behind them into more.
 func scanStatus(row pgx.CollectableRow, n *NodeView, more ...any) error {
 	var cred *[16]byte
+	var expires *time.Time
 	var frozen []string
 	var waits, subscribed []byte
-	err := row.Scan(append([]any{&n.ID, &n.Cluster, &n.UserAgent, &n.Version, &n.Protocol, &n.Streams, &n.RemoteAddr, &n.Server, &cred,
+	err := row.Scan(append([]any{&n.ID, &n.Cluster, &n.UserAgent, &n.Version, &n.Protocol, &n.Streams, &n.RemoteAddr, &n.Server, &cred, &expires,
 		&n.FirstSeen, &n.LastSeen, &n.Since, (*int64)(&n.Settled), &n.Connections, &n.Duplicates, &frozen, &waits, &subscribed}, more...)...)
 	for _, slug := range frozen {
 		if t, ok := fleet.TypeFromSlug(slug); ok {
@@ -163,7 +166,7 @@ func scanStatus(row pgx.CollectableRow, n *NodeView, more ...any) error {
 	if err == nil {
 		n.Subscribes, err = decodeSubscribes(subscribed)
 	}
-	n.Credential = uuidOrZero[fleet.CredentialID](cred)
+	n.Credential, n.CredentialEnds = uuidOrZero[fleet.CredentialID](cred), timeOrZero(expires)
 	n.FirstSeen, n.LastSeen, n.Since = n.FirstSeen.UTC(), n.LastSeen.UTC(), n.Since.UTC()
 	return err
 }

@@ -107,7 +107,7 @@ func refusalOf(version string) string {
 // state is worked out here for the filter alone: what stands in for what is decided by
 // package snapshot. There is a row for the node even where there is no resource.
 var selectNodeConfig = `
-WITH RECURSIVE node (node_id, cluster, user_agent, version, protocol, streams, remote_addr, server, credential_id, first_seen, last_seen, since, settled, connections, duplicates, frozen, waits, subscribes, refusing) AS (
+WITH RECURSIVE node (node_id, cluster, user_agent, version, protocol, streams, remote_addr, server, credential_id, credential_ends, first_seen, last_seen, since, settled, connections, duplicates, frozen, waits, subscribes, refusing) AS (
   SELECT ` + nodeColumns + `,
          EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND ` + stands("e") + `)
     FROM nodes n LEFT JOIN LATERAL (` + nodeFacts + `) f ON true
