@@ -52,6 +52,7 @@ GRANT EXECUTE ON FUNCTION refusal_bytes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION refusals_tell TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION resource_bytes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION resource_etag TO fairlead_app;
+GRANT EXECUTE ON FUNCTION secret_is_sealed_again TO fairlead_app;
 GRANT EXECUTE ON FUNCTION server_lease TO fairlead_node;
 GRANT EXECUTE ON FUNCTION server_must_hold TO fairlead_node;
 GRANT EXECUTE ON FUNCTION server_take_lease TO fairlead_node;

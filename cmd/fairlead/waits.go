@@ -44,8 +44,15 @@ func waitsOf(withheld *[]client.Withheld, warming *[]client.ResourceRef) (out []
 	if withheld != nil {
 		for _, h := range *withheld {
 			why := "which does not exist: write it"
-			if h.Reason == client.WithheldReasonRefused {
+			switch h.Reason {
+			case client.WithheldReasonRefused:
 				why = "which this node refuses: mend it"
+			case client.WithheldReasonSealed:
+				why = "which its xDS server has no key for: " + sealAgain
+			}
+			if h.Resource == h.By {
+				out = append(out, fmt.Sprintf("%s is sealed with a key that its xDS server does not have: %s", refName(h.By), sealAgain))
+				continue
 			}
 			out = append(out, fmt.Sprintf("%s waits for %s, %s", refName(h.Resource), refName(h.By), why))
 		}
@@ -57,6 +64,8 @@ func waitsOf(withheld *[]client.Withheld, warming *[]client.ResourceRef) (out []
 	}
 	return out
 }
+
+const sealAgain = "let the API servers and the xDS servers have keys of one pair, then write the secret again"
 
 func refName(r client.ResourceRef) string { return string(r.Type) + "/" + r.Name }
 

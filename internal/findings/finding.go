@@ -20,7 +20,9 @@ const (
 	MissingForNodes    Code = "missing_for_nodes"
 	CertificateExpired Code = "certificate_expired"
 	CertificateExpires Code = "certificate_expires"
+	CredentialExpires  Code = "credential_expires"
 	KeyMismatch        Code = "key_mismatch"
+	SealedForAnother   Code = "sealed_for_another_key"
 	DuplicateDomain    Code = "duplicate_domain"
 	StaticCluster      Code = "static_cluster"
 	ValueChanged       Code = "value_changed"
@@ -35,8 +37,8 @@ const (
 // Codes returns all codes.
 func Codes() []Code {
 	return []Code{
-		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, KeyMismatch, DuplicateDomain, StaticCluster,
-		ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap,
+		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, CredentialExpires, KeyMismatch, SealedForAnother, DuplicateDomain,
+		StaticCluster, ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap,
 	}
 }
 

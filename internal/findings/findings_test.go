@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,13 +26,14 @@ func serving(docs ...string) []string { return slices.Concat(serves, docs) }
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	const (
-		action = "/body/virtual_hosts/0/routes/0/route"
-		vhds   = "{type: routes, name: r, body: {name: r, vhds: {config_source: {ads: {}}}, virtual_hosts: [{name: v, domains: [a, b]}]}}"
-		scopes = hcmType + ", scoped_routes: {name: s, scope_key_builder: {fragments: [{header_value_extractor: {name: x, index: 0}}]}, rds_config_source: {ads: {}}, scoped_rds: {scoped_rds_config_source: {ads: {}}}}"
-		scope  = "{type: scoped-routes, name: s, body: {name: s, route_configuration_name: r, key: {fragments: [{string_key: x}]}}}"
-		upTLS  = "{type: clusters, name: c, body: {name: c, transport_socket: {name: tls, typed_config: {" + tlsType + "UpstreamTlsContext, common_tls_context: {tls_certificate_sds_secret_configs: [{name: k, sds_config: {ads: {}}}]}}}}}"
-		ecds   = "{type: listeners, name: l, body: {name: l, address: {socket_address: {address: 0.0.0.0, port_value: 1}}, filter_chains: [{filters: [{name: e, config_discovery: {config_source: {ads: {}}, type_urls: [type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy]}}]}]}}"
-		ext    = "{type: extensions, name: e, body: {name: e, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy, stat_prefix: s, cluster: c}}}"
+		action   = "/body/virtual_hosts/0/routes/0/route"
+		vhds     = "{type: routes, name: r, body: {name: r, vhds: {config_source: {ads: {}}}, virtual_hosts: [{name: v, domains: [a, b]}]}}"
+		scopes   = hcmType + ", scoped_routes: {name: s, scope_key_builder: {fragments: [{header_value_extractor: {name: x, index: 0}}]}, rds_config_source: {ads: {}}, scoped_rds: {scoped_rds_config_source: {ads: {}}}}"
+		internal = "{type: endpoints, name: c, body: {cluster_name: c, endpoints: [{lb_endpoints: [{endpoint: {address: {envoy_internal_address: {server_listener_name: i}}}}]}]}}"
+		scope    = "{type: scoped-routes, name: s, body: {name: s, route_configuration_name: r, key: {fragments: [{string_key: x}]}}}"
+		upTLS    = "{type: clusters, name: c, body: {name: c, transport_socket: {name: tls, typed_config: {" + tlsType + "UpstreamTlsContext, common_tls_context: {tls_certificate_sds_secret_configs: [{name: k, sds_config: {ads: {}}}]}}}}}"
+		ecds     = "{type: listeners, name: l, body: {name: l, address: {socket_address: {address: 0.0.0.0, port_value: 1}}, filter_chains: [{filters: [{name: e, config_discovery: {config_source: {ads: {}}, type_urls: [type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy]}}]}]}}"
+		ext      = "{type: extensions, name: e, body: {name: e, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy, stat_prefix: s, cluster: c}}}"
 	)
 	host := func(name, domains string) string {
 		return fmt.Sprintf("{type: virtual-hosts, name: %s, body: {name: %[1]s, domains: [%s]}}", name, domains)
@@ -43,20 +45,22 @@ func TestCheck(t *testing.T) {
 	}{
 		"nothing": {docs: serves},
 
-		"a route to no cluster":    {docs: []string{rds("l", "r"), route("r", "cluster: d")}, want: []string{"error missing_reference routes/r " + action + "/cluster -> clusters/d"}},
-		"a weighted one":           {docs: []string{rds("l", "r"), cluster("c"), route("r", "weighted_clusters: {clusters: [{name: c, weight: 1}, {name: d, weight: 1}]}")}, want: []string{"error missing_reference routes/r " + action + "/weighted_clusters/clusters/1/name -> clusters/d"}},
-		"a mirror":                 {docs: []string{rds("l", "r"), cluster("c"), route("r", "cluster: c, request_mirror_policies: [{cluster: d}]")}, want: []string{"warning missing_reference routes/r " + action + "/request_mirror_policies/0/cluster -> clusters/d"}},
-		"in the bootstrap":         {docs: []string{rds("l", "r"), route("r", "cluster: d")}, fleet: findings.Fleet{StaticClusters: []string{"d"}}},
-		"there and here":           {docs: serving(), fleet: findings.Fleet{StaticClusters: []string{"c"}}, want: []string{"warning static_cluster clusters/c"}},
-		"a listener to no route":   {docs: []string{rds("l", "r")}, want: []string{"error missing_reference listeners/l " + at + "/rds/route_config_name -> routes/r"}},
-		"a cluster to no secret":   {docs: []string{rds("l", "r"), route("r", "cluster: c"), upTLS}, want: []string{"error missing_reference clusters/c /body/transport_socket/typed_config/common_tls_context/tls_certificate_sds_secret_configs/0/name -> secrets/k"}},
-		"to a secret":              {docs: []string{rds("l", "r"), route("r", "cluster: c"), upTLS, secret("k")}},
-		"to no extension":          {docs: []string{ecds}, want: []string{"error missing_reference listeners/l /body/filter_chains/0/filters/0/name -> extensions/e"}},
-		"to an extension":          {docs: []string{ecds, ext, cluster("c")}},
-		"a cluster to no endpoint": {docs: []string{rds("l", "r"), route("r", "cluster: c"), edsCluster("c")}, want: []string{"warning missing_reference clusters/c /body/name -> endpoints/c"}},
-		"to endpoints":             {docs: []string{rds("l", "r"), route("r", "cluster: c"), edsCluster("c"), endpoints("c")}},
-		"a scope to no route":      {docs: []string{listener("l", scopes), scope}, want: []string{"error missing_reference scoped-routes/s /body/route_configuration_name -> routes/r"}},
-		"to a route":               {docs: []string{listener("l", scopes), scope, route("r", "cluster: c"), cluster("c")}},
+		"a route to no cluster":               {docs: []string{rds("l", "r"), route("r", "cluster: d")}, want: []string{"error missing_reference routes/r " + action + "/cluster -> clusters/d"}},
+		"a weighted one":                      {docs: []string{rds("l", "r"), cluster("c"), route("r", "weighted_clusters: {clusters: [{name: c, weight: 1}, {name: d, weight: 1}]}")}, want: []string{"error missing_reference routes/r " + action + "/weighted_clusters/clusters/1/name -> clusters/d"}},
+		"a mirror":                            {docs: []string{rds("l", "r"), cluster("c"), route("r", "cluster: c, request_mirror_policies: [{cluster: d}]")}, want: []string{"warning missing_reference routes/r " + action + "/request_mirror_policies/0/cluster -> clusters/d"}},
+		"in the bootstrap":                    {docs: []string{rds("l", "r"), route("r", "cluster: d")}, fleet: findings.Fleet{StaticClusters: []string{"d"}}},
+		"there and here":                      {docs: serving(), fleet: findings.Fleet{StaticClusters: []string{"c"}}, want: []string{"warning static_cluster clusters/c"}},
+		"a listener to no route":              {docs: []string{rds("l", "r")}, want: []string{"error missing_reference listeners/l " + at + "/rds/route_config_name -> routes/r"}},
+		"a cluster to no secret":              {docs: []string{rds("l", "r"), route("r", "cluster: c"), upTLS}, want: []string{"error missing_reference clusters/c /body/transport_socket/typed_config/common_tls_context/tls_certificate_sds_secret_configs/0/name -> secrets/k"}},
+		"to a secret":                         {docs: []string{rds("l", "r"), route("r", "cluster: c"), upTLS, secret("k")}},
+		"to no extension":                     {docs: []string{ecds}, want: []string{"error missing_reference listeners/l /body/filter_chains/0/filters/0/name -> extensions/e"}},
+		"to an extension":                     {docs: []string{ecds, ext, cluster("c")}},
+		"a cluster to no endpoint":            {docs: []string{rds("l", "r"), route("r", "cluster: c"), edsCluster("c")}, want: []string{"warning missing_reference clusters/c /body/name -> endpoints/c"}},
+		"to endpoints":                        {docs: []string{rds("l", "r"), route("r", "cluster: c"), edsCluster("c"), endpoints("c")}},
+		"an endpoint to no internal listener": {docs: serving(internal), want: []string{"warning missing_reference endpoints/c /body/endpoints/0/lb_endpoints/0/endpoint/address/envoy_internal_address/server_listener_name -> listeners/i", "info unreachable endpoints/c"}},
+		"to an internal listener":             {docs: []string{rds("l", "r"), route("r", "cluster: c"), edsCluster("c"), internal, "{type: listeners, name: i, body: {name: i, internal_listener: {}, filter_chains: [{filters: []}]}}"}},
+		"a scope to no route":                 {docs: []string{listener("l", scopes), scope}, want: []string{"error missing_reference scoped-routes/s /body/route_configuration_name -> routes/r"}},
+		"to a route":                          {docs: []string{listener("l", scopes), scope, route("r", "cluster: c"), cluster("c")}},
 
 		"unused":                      {docs: serving(cluster("d"), route("s", "cluster: d"), endpoints("c"), secret("k"), ext), want: []string{"info unreachable clusters/d -> routes/s", "info unreachable endpoints/c", "info unreachable extensions/e", "info unreachable routes/s", "info unreachable secrets/k"}},
 		"requests choose":             {docs: []string{rds("l", "r"), route("r", "cluster_header: x"), edsCluster("d"), endpoints("d"), secret("k")}, want: []string{"info unreachable secrets/k"}},
@@ -264,5 +268,61 @@ func TestT46_WhatNamesTheBootstrapIsFound(t *testing.T) {
 	slices.Sort(want)
 	if got := lines(check(f)); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// TestASecretThatNoServerCanOpenIsFound: by the keys of the servers that tell, else by the key with which secrets are sealed now.
+func TestASecretThatNoServerCanOpenIsFound(t *testing.T) {
+	t.Parallel()
+	const found = "error sealed_for_another_key secrets/k"
+	for name, c := range map[string]struct {
+		sealed, own string
+		servers     []string
+		want        bool
+		says        string
+	}{
+		"the servers have it":                {sealed: "a", own: "b", servers: []string{"a"}},
+		"one of them has it":                 {sealed: "a", own: "a", servers: []string{"a", "b"}},
+		"none has it":                        {sealed: "a", own: "b", servers: []string{"b"}, want: true, says: "and the xDS servers have b: nodes keep what they have of it, or go without; write it again"},
+		"none has it, and it is the API's":   {sealed: "a", own: "a", servers: []string{"b", "c"}, want: true, says: "have b and c: nodes keep what they have of it, or go without; give the API servers the public key of that pair"},
+		"no server tells, and it is another": {sealed: "a", own: "b", want: true},
+		"no server tells":                    {sealed: "a", own: "a"},
+		"it is not known":                    {own: "b", servers: []string{"b"}},
+	} {
+		f := findings.Fleet{Resources: stored(t, secret("k")), ServerKeys: c.servers, OwnKey: c.own, Now: now}
+		f.Resources[0].SealedFor = c.sealed
+		written, err := findings.CheckWrite(f, map[fleet.Ref]bool{{Type: fleet.Secret, Name: "k"}: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range [][]findings.Finding{check(f), written} {
+			if slices.Contains(lines(got), found) != c.want {
+				t.Errorf("%s: %v", name, lines(got))
+			}
+			if c.want && !strings.Contains(got[0].Detail, c.says) {
+				t.Errorf("%s: %s", name, got[0].Detail)
+			}
+		}
+	}
+}
+
+// TestTheEndOfANodeCredentialIsFound, before and after.
+func TestTheEndOfANodeCredentialIsFound(t *testing.T) {
+	t.Parallel()
+	for left, want := range map[time.Duration]string{
+		findings.CredentialSoon + time.Hour: "",
+		findings.CredentialSoon:             "warning credential_expires clusters/fairlead_xds (12 nodes): the node credential id of a, b and 10 more ends on 2030-05-15, in 14 days: ",
+		time.Minute:                         "warning credential_expires clusters/fairlead_xds (12 nodes): the node credential id of a, b and 10 more ends on 2030-05-01, in less than a day: ",
+		-time.Hour:                          "error credential_expires clusters/fairlead_xds (12 nodes): the node credential id of a, b and 10 more ended on 2030-05-01: ",
+	} {
+		got := check(findings.Fleet{Now: now, Credentials: []findings.Credential{{ID: "id", ExpiresAt: now.Add(left), Nodes: 12, Named: []string{"a", "b"}}}})
+		switch {
+		case want == "":
+			if len(got) > 0 {
+				t.Errorf("%v before: %v", left, got)
+			}
+		case len(got) != 1 || !strings.HasPrefix(lines(got)[0]+": "+got[0].Detail, want):
+			t.Errorf("%v before: %+v, want %s", left, got, want)
+		}
 	}
 }

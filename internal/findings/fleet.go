@@ -24,6 +24,12 @@ type Fleet struct {
 	StaticClusters []string // that the proxies have in their bootstrap
 	// PrivateClusters are of these, and may carry the proxies' credentials.
 	PrivateClusters []string
+	// ServerKeys are the ids of the keys with which xDS servers open secrets; without any it is not known. OwnKey is that of the key with which
+	// secrets are sealed now.
+	ServerKeys []string
+	OwnKey     string
+	// Credentials are node credentials of nodes that end soon or have ended.
+	Credentials []Credential
 	// Values are the fleet's values now, by their names.
 	Values map[string]string
 	// Alike are names that exist and are not among the Resources, for suggestions alone.
@@ -42,6 +48,8 @@ type Resource struct {
 	Selector string // "" for the default variant
 	Priority int32
 	Facts    *resource.Facts // nil: nothing is known of its body
+	// SealedFor is the id of the key that a secret is sealed with; "": it is none, or that is not known.
+	SealedFor string
 	// Values are those of the fleet that stand in it, as they were when it was written.
 	Values map[string]string
 }
@@ -60,7 +68,9 @@ func Check(f Fleet) ([]Finding, error) {
 	c.values()
 	c.variants()
 	c.reach()
+	c.sealed()
 	c.oldBootstraps()
+	c.credentials()
 	sortFindings(c.found)
 	return c.found, c.ended
 }

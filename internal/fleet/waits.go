@@ -16,9 +16,11 @@ const (
 // away, until what it names is there.
 type Withheld struct {
 	Ref Ref // what is kept back
-	By  Ref // what it waits for: it does not exist, or the node refused it
+	By  Ref // what it waits for: it does not exist, or the node refused it, or it is Sealed
 	// Revision introduced what is kept back, in the node's view; 0: not known.
 	Revision Revision
+	// Sealed: By is a secret that exists, and the node's server has no key for it. It may be the resource itself.
+	Sealed bool
 }
 
 // Missed is a name that a node did not have as the fleet had it at the revisions from Since to before Until, though it has
@@ -236,7 +238,17 @@ func compareRefs(a, b Ref) int {
 }
 
 func compareWithheld(a, b Withheld) int {
-	return cmp.Or(compareRefs(a.Ref, b.Ref), compareRefs(a.By, b.By), cmp.Compare(a.Revision, b.Revision))
+	return cmp.Or(compareRefs(a.Ref, b.Ref), compareRefs(a.By, b.By), cmp.Compare(a.Revision, b.Revision), compareBools(a.Sealed, b.Sealed))
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 func compareMissed(a, b Missed) int {

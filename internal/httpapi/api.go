@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -159,11 +160,21 @@ func (a *API) readiness(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := a.ready(ctx); err != nil {
 		note(r.Context()).err = err
-		plain(w, http.StatusServiceUnavailable, "not ready\n")
+		text := "not ready\n"
+		var why NotReady
+		if errors.As(err, &why) {
+			text = "not ready: " + string(why) + "\n"
+		}
+		plain(w, http.StatusServiceUnavailable, text)
 		return
 	}
 	plain(w, http.StatusOK, "ready\n")
 }
+
+// NotReady is why the server is not ready, in words that anybody may read.
+type NotReady string
+
+func (n NotReady) Error() string { return string(n) }
 
 func plain(w http.ResponseWriter, status int, text string) {
 	h := w.Header()

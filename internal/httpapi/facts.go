@@ -111,7 +111,7 @@ func (b *factBook) readAfter(ctx context.Context, k fleet.Key, old knownFacts, a
 			now.facts[key] = facts
 		}
 		now.resources = append(now.resources, findings.Resource{
-			Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: valuesIn(r.Type, r.Summary),
+			Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: valuesIn(r.Type, r.Summary), SealedFor: sealedFor(r.Type, r.Summary),
 		})
 	})
 	return now, complete, err //nolint:wrapcheck // it says which fleet

@@ -64,6 +64,13 @@ func (a *API) check(ctx context.Context, begin func()) (out checked, err error) 
 	if f.Nodes, f.Unlabeled, f.NodesCut, err = a.labeledNodes(ctx); err != nil {
 		return out, err
 	}
+	if f.ServerKeys, err = a.serverKeys(ctx); err != nil {
+		return out, err
+	}
+	f.OwnKey = a.sealer.KeyID()
+	if f.Credentials, err = a.endingCredentials(ctx); err != nil {
+		return out, err
+	}
 	kind := compute.Small
 	if len(f.Resources)+len(f.Nodes) > largeCount {
 		kind = compute.Large
@@ -121,4 +128,19 @@ func findingOf(f findings.Finding) oapi.Finding {
 		out.To = &to
 	}
 	return out
+}
+
+// serverKeys are the ids of the keys with which xDS servers open secrets, as far as they tell.
+func (a *API) serverKeys(ctx context.Context) ([]string, error) {
+	keys, err := a.store.ServerKeys(ctx)
+	return each(keys, func(k store.ServerKey) string { return k.ID }), err
+}
+
+// endingCredentials are those that nodes of the fleet have come with and that end soon, or whose end has cut nodes off.
+func (a *API) endingCredentials(ctx context.Context) ([]findings.Credential, error) {
+	c := callOf(ctx)
+	ending, err := a.store.EndingCredentials(ctx, c.tenant.ID, c.fleet.ID, findings.CredentialSoon)
+	return each(ending, func(x store.EndingCredential) findings.Credential {
+		return findings.Credential{ID: x.ID.String(), ExpiresAt: x.ExpiresAt, Nodes: x.Nodes, Named: x.Named}
+	}), err
 }

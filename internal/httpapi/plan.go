@@ -94,7 +94,7 @@ func (a *API) planned(ctx context.Context, changes []store.ResourceChange, befor
 			Type: oapi.ResourceType(ch.Type.Slug()), Name: ch.Name, Variant: optional(ch.Variant), Action: oapi.Update, Revision: optional(int64(was)),
 		}
 		switch {
-		case ch.Delete && was == 0, !ch.Delete && was > 0 && before[i].DocHash == ch.DocHash:
+		case ch.Delete && was == 0, !ch.Delete && was > 0 && before[i].DocHash == ch.DocHash && !sealedAgain(before[i].Resource, ch):
 			out[i].Action = oapi.Unchanged
 			continue
 		case ch.Delete:
@@ -121,6 +121,22 @@ func (a *API) planned(ctx context.Context, changes []store.ResourceChange, befor
 		}
 	}
 	return out, nil
+}
+
+// sealedAgain reports whether a Secret of the same content is sealed with another key than it was.
+func sealedAgain(before store.Resource, ch store.ResourceChange) bool {
+	was := sealedFor(before.Type, before.Summary)
+	return was != "" && ch.SealedFor != "" && was != ch.SealedFor
+}
+
+// sealedFor is the id of the key that a resource is sealed with; "": it is no Secret, or that was not noted.
+func sealedFor(t fleet.Type, summary []byte) string {
+	if t != fleet.Secret {
+		return ""
+	}
+	var s oapi.SecretSummary
+	_ = json.Unmarshal(summary, &s) // else nothing is known of it
+	return deref(s.SealedFor)
 }
 
 // tellBatch tells of differences as far as there is room for them, in bytes, and returns what is left of it.

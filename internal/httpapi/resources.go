@@ -227,7 +227,8 @@ type secretSummary struct {
 }
 
 // summaryOf is what is stored beside a body: of a Secret what is told of it, else its placeholders, if it has some.
-func summaryOf(c resource.Compiled) ([]byte, error) {
+// sealedFor is the id of the key that a Secret is sealed with.
+func summaryOf(c resource.Compiled, sealedFor string) ([]byte, error) {
 	s := c.Secret
 	if s == nil {
 		if len(c.Placeholders.Texts) == 0 {
@@ -235,7 +236,7 @@ func summaryOf(c resource.Compiled) ([]byte, error) {
 		}
 		return json.Marshal(c.Placeholders)
 	}
-	out := oapi.SecretSummary{Kind: s.Kind, Subject: optional(s.Subject), NotAfter: optionalTime(s.NotAfter), Fingerprint: optional(s.Fingerprint)}
+	out := oapi.SecretSummary{Kind: s.Kind, Subject: optional(s.Subject), NotAfter: optionalTime(s.NotAfter), Fingerprint: optional(s.Fingerprint), SealedFor: optional(sealedFor)}
 	if len(s.SANs) > 0 {
 		out.Sans = &s.SANs
 	}

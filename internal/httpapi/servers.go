@@ -46,7 +46,7 @@ func serverOf(x store.XDSServer) oapi.Server {
 	if l := x.Load; l != nil {
 		out.Version = optional(l.Version)
 		if lag := float64(l.Behind) / float64(time.Millisecond); x.Live {
-			out.Streams, out.Fleets, out.LagMs = &l.Streams, &l.Fleets, &lag
+			out.Streams, out.Fleets, out.LagMs, out.SealKey = &l.Streams, &l.Fleets, &lag, optional(l.SealKey)
 		}
 	}
 	return out

@@ -7,14 +7,17 @@ import (
 	"fairlead/internal/httpapi/oapi"
 )
 
-// waitsOf tells what a node waits for, and why: what it refuses itself is there and wants
-// mending, what it does not refuse is not there.
+// waitsOf tells what a node waits for, and why: what its server has no key for is to be written again, what it refuses itself is there and wants
+// mending, and all else is not there.
 func waitsOf(w fleet.Waits, refusing []fleet.Ref) oapi.Waits {
 	out := oapi.Waits{Warming: each(w.Warming, refOf), WithheldBy: []oapi.ResourceRef{}, More: optional(w.More)}
 	var by []fleet.Ref
 	out.Withheld = each(w.Withheld, func(h fleet.Withheld) oapi.Withheld {
 		reason := oapi.WithheldReasonMissing
-		if slices.Contains(refusing, h.By) {
+		switch {
+		case h.Sealed:
+			reason = oapi.WithheldReasonSealed
+		case slices.Contains(refusing, h.By):
 			reason = oapi.WithheldReasonRefused
 		}
 		if !slices.Contains(by, h.By) {

@@ -150,7 +150,10 @@ func (a *API) compile(ctx context.Context, d resource.Document, where *places) (
 		Labels: out.Labels, Description: out.Description, Version: out.Version, DocHash: out.DocHash, BodyHash: out.BodyHash,
 		Body: out.Value, Derived: out.Derived, DeriveVersion: resource.DeriveVersion, ReadAt: (*fleet.Revision)(out.Revision), ReadTag: out.ETag,
 	}
-	if change.Summary, err = summaryOf(out); err != nil {
+	if out.Sensitive {
+		change.SealedFor = a.sealer.KeyID()
+	}
+	if change.Summary, err = summaryOf(out, change.SealedFor); err != nil {
 		return change, nil, nil, err
 	}
 	if out.Sensitive {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +73,7 @@ func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
 		if w.Delete {
 			continue
 		}
-		b.Resources = append(b.Resources, findings.Resource{Ref: ref, Variant: w.Variant, Selector: w.Selector, Priority: w.Priority, Facts: w.facts, Values: valuesIn(w.Type, w.Summary)})
+		b.Resources = append(b.Resources, findings.Resource{Ref: ref, Variant: w.Variant, Selector: w.Selector, Priority: w.Priority, Facts: w.facts, Values: valuesIn(w.Type, w.Summary), SealedFor: sealedFor(w.Type, w.Summary)})
 		for _, m := range w.facts.Mentions {
 			ask.add(m.Ref)
 		}
@@ -101,6 +102,12 @@ func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
 	if err := a.alike(ctx, b, ask.refs); err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(b.Resources, func(r findings.Resource) bool { return r.SealedFor != "" }) {
+		if b.ServerKeys, err = a.serverKeys(ctx); err != nil {
+			return nil, err
+		}
+		b.OwnKey = a.sealer.KeyID()
+	}
 	return b, a.nodesBeside(ctx, b)
 }
 
@@ -125,7 +132,7 @@ func (b *besides) take(r store.Neighbour, facts *resource.Facts) {
 	}
 	b.keys[key], b.content[key] = true, contentOfRow(r.Row)
 	b.Resources = append(b.Resources, findings.Resource{
-		Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: valuesIn(r.Type, r.Summary),
+		Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: valuesIn(r.Type, r.Summary), SealedFor: sealedFor(r.Type, r.Summary),
 	})
 }
 

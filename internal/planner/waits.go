@@ -88,8 +88,24 @@ func lacksAnything(target *snapshot.Target) bool {
 
 func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
 	still := make(map[fleet.Ref]struct{})
+	tell := func(ref, by fleet.Ref, since, rev fleet.Revision) {
+		still[ref] = struct{}{}
+		h := fleet.Withheld{Ref: ref, By: by, Revision: rev, Sealed: by == ref || by.Type == fleet.Secret && l.target.Sealed.Get(by.Name) != nil}
+		all = append(all, h)
+		if since > 0 && since < rev {
+			h.Revision = since
+			all = append(all, h)
+		}
+	}
+	for r := range l.sealed(t) {
+		ref := fleet.Ref{Type: t, Name: r.Name}
+		tell(ref, ref, c.settled.kept[ref].since, r.Revision)
+	}
 	for ch := range l.differences(t) {
 		ref := fleet.Ref{Type: t, Name: ch.name}
+		if _, told := still[ref]; told {
+			continue // what stands in for it is on its way
+		}
 		by, ok := l.waitsFor(t, ch)
 		before := c.settled.kept[ref]
 		if ok = ok && !(c.pos.Types[t].Unknown && t.FullSet()); !ok && ch.new != nil {
@@ -98,13 +114,7 @@ func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
 		if !ok {
 			continue
 		}
-		still[ref] = struct{}{}
-		h := fleet.Withheld{Ref: ref, By: by, Revision: ch.new.Revision}
-		all = append(all, h)
-		if before.since > 0 && before.since < h.Revision {
-			h.Revision = before.since
-			all = append(all, h)
-		}
+		tell(ref, by, before.since, ch.new.Revision)
 	}
 	maps.DeleteFunc(c.settled.kept, func(ref fleet.Ref, k keeping) bool {
 		_, ok := still[ref]

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"iter"
+
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
 )
@@ -109,6 +111,37 @@ func (p *plan) wait(ch change) {
 		p.kept = append(p.kept, keeping{fleet.Ref{Type: p.t, Name: ch.name}, by, ch.new.Revision})
 	}
 	p.keeps = true
+}
+
+// sealed yields the secrets that the client asks for and of which the server cannot open the version that the target should
+// have. They settle with what stands in for them, and count as withheld until a version comes that can be opened.
+func (l *look) sealed(t fleet.Type) iter.Seq[*snapshot.Resource] {
+	return func(yield func(*snapshot.Resource) bool) {
+		sub, all := l.pos.Types[t].Sub, l.target.Sealed
+		if t != fleet.Secret || sub == nil || all.Len() == 0 {
+			return
+		}
+		if sub.wildcard || all.Len() < sub.names.Len() {
+			for r := range all.All() {
+				if sub.Has(r.Name) && !yield(r) {
+					return
+				}
+			}
+			return
+		}
+		for n := range sub.names.All() {
+			if r := all.Get(n.Name); r != nil && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+func (p *plan) keepSealed() {
+	for r := range p.sealed(p.t) {
+		ref := fleet.Ref{Type: p.t, Name: r.Name}
+		p.kept, p.keeps = append(p.kept, keeping{ref, ref, r.Revision}), true
+	}
 }
 
 // keeping is a name that is kept back though its type counts as settled, what it waits for,

@@ -83,6 +83,11 @@ func (bd *builder) reload(d *difference, last *content, c fleet.Change) {
 
 // keep takes a variant over as it was.
 func keep(next, old *variants, variant string) {
+	for _, m := range old.sealed {
+		if m.name == variant {
+			next.seal(m)
+		}
+	}
 	if variant == "" {
 		next.def = old.def
 	} else if m := old.member(variant); m != nil {
@@ -118,10 +123,17 @@ func (bd *builder) grow(f, old *variants, rows []fleet.Row) {
 		switch {
 		case row.Variant == "" && row.Deleted:
 			f.def, f.lost = nil, max(f.lost, row.Revision)
+			f.unseal("")
 		case row.Variant == "":
-			f.def = bd.resource(old.def, row)
+			if f.def = bd.resource(old.def, row); f.def == nil {
+				f.def = old.def
+				f.seal(member{res: snapshot.Sealed(row.Name, row.Version, row.Revision)})
+				continue
+			}
+			f.unseal("")
 		case row.Deleted:
 			f.remove(row.Variant)
+			f.unseal(row.Variant)
 			moved = max(moved, row.Revision)
 		default:
 			bd.growNamed(f, old, row)
@@ -146,17 +158,19 @@ func (bd *builder) growNamed(f, old *variants, row fleet.Row) {
 	if was != nil {
 		last = was.res
 	}
-	switch res := bd.resource(last, row); {
-	case res == nil: // it cannot be opened, and there was none before
-	case res == last && res.Version != row.Version:
+	m := member{name: row.Variant, selector: s, priority: row.Priority}
+	if m.res = bd.resource(last, row); m.res == nil {
 		keep(f, old, row.Variant)
-	default:
-		f.set(member{name: row.Variant, selector: s, priority: row.Priority, res: res})
+		m.res = snapshot.Sealed(row.Name, row.Version, row.Revision)
+		f.seal(m)
+		return
 	}
+	f.set(m)
+	f.unseal(row.Variant)
 }
 
 // resource returns what a row is: old itself if that is the same, with the revision that brought
-// it back if it was another in between, or old if the row cannot be opened. The last good one then stays; to take it away because of an error of ours would
+// it back if it was another in between, or nil if the row cannot be opened. The last good one then stays; to take it away because of an error of ours would
 // break proxies that work (PROTOCOL rule 26).
 func (bd *builder) resource(old *snapshot.Resource, row fleet.Row) *snapshot.Resource {
 	if old != nil && old.Version == row.Version && sameDerived(old, row.Derived) {
@@ -169,9 +183,9 @@ func (bd *builder) resource(old *snapshot.Resource, row fleet.Row) *snapshot.Res
 	if row.Type == fleet.Secret {
 		plain, err := bd.opener.Open(bd.key, row.Name, row.Version, row.Body)
 		if err != nil {
-			bd.log.Error("a secret cannot be opened: its last version stays in force; compare the server's sealing key with the API's",
+			bd.log.Error("a secret cannot be opened: its last version stays in force; compare the server's sealing key with the API's, and write the secret again",
 				"fleet", bd.key, "name", row.Name, "variant", row.Variant, "revision", row.Revision, "error", err)
-			return old
+			return nil
 		}
 		value = plain
 	}
@@ -237,7 +251,7 @@ func (d *difference) reindex() {
 	own, moved := false, false
 	for _, ref := range d.changed {
 		old, next := last.variantsOf(ref), d.next.variantsOf(ref)
-		if len(old.named)+len(next.named) == 0 {
+		if old.plain() && next.plain() {
 			continue
 		}
 		if !own {

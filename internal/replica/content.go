@@ -16,6 +16,7 @@ type content struct {
 	compacted fleet.Revision                // see fleet.Change
 	plain     [fleet.NumTypes]*snapshot.Set // names without variants, which every node has
 	lost      [fleet.NumTypes]*snapshot.Set // tombstones of names that no node has
+	sealed    *snapshot.Set                 // of names without variants: see snapshot.Snapshot
 	variants  shardedMap                    // the other names
 	uses      map[string]use                // by the canonical text of a selector
 	index     *selector.Index               // of these selectors
@@ -36,6 +37,9 @@ func (c *content) variantsOf(ref fleet.Ref) *variants {
 	if r := c.lost[ref.Type].Get(ref.Name); r != nil {
 		f.lost = r.Revision
 	}
+	if r := c.sealed.Get(ref.Name); r != nil && ref.Type == fleet.Secret {
+		f.sealed = []member{{res: r}}
+	}
 	return f
 }
 
@@ -47,7 +51,7 @@ func (c *content) names() iter.Seq[fleet.Ref] {
 				return
 			}
 		}
-		for _, sets := range [][fleet.NumTypes]*snapshot.Set{c.plain, c.lost} {
+		for _, sets := range [][fleet.NumTypes]*snapshot.Set{c.plain, c.lost, {fleet.Secret: c.sealed}} {
 			for t, set := range sets {
 				for r := range set.All() {
 					if !yield(fleet.Ref{Type: fleet.Type(t), Name: r.Name}) { //nolint:gosec // one of nine
@@ -62,14 +66,21 @@ func (c *content) names() iter.Seq[fleet.Ref] {
 // put is of a content that nobody else sees.
 func (c *content) put(ref fleet.Ref, f *variants) {
 	t, name := ref.Type, ref.Name
-	if len(f.named) > 0 {
+	var sealed *snapshot.Resource
+	if !f.plain() {
 		c.variants.put(ref, f)
 		c.plain[t], c.lost[t] = c.plain[t].Without(name), c.lost[t].Without(name)
-		return
+	} else {
+		c.variants.put(ref, nil)
+		c.plain[t] = replaced(c.plain[t], name, f.def)
+		c.lost[t] = buried(c.lost[t], name, f.tombstoneAt())
+		if len(f.sealed) > 0 {
+			sealed = f.sealed[0].res
+		}
 	}
-	c.variants.put(ref, nil)
-	c.plain[t] = replaced(c.plain[t], name, f.def)
-	c.lost[t] = buried(c.lost[t], name, f.tombstoneAt())
+	if t == fleet.Secret {
+		c.sealed = replaced(c.sealed, name, sealed)
+	}
 }
 
 // buried returns the tombstones with the name's of that revision; 0: without one.
@@ -100,7 +111,7 @@ func replaced(s *snapshot.Set, name string, r *snapshot.Resource) *snapshot.Set 
 // countUses takes in that a name has other variants than before; moved: some
 // selector has come or gone.
 func (c *content) countUses(old, next *variants) (moved bool) {
-	for _, m := range old.named {
+	for m := range old.selected() {
 		u := c.uses[m.selector.String()]
 		if u.variants--; u.variants == 0 {
 			delete(c.uses, m.selector.String())
@@ -109,7 +120,7 @@ func (c *content) countUses(old, next *variants) (moved bool) {
 		}
 		c.uses[m.selector.String()] = u
 	}
-	for _, m := range next.named {
+	for m := range next.selected() {
 		u, ok := c.uses[m.selector.String()]
 		c.uses[m.selector.String()] = use{m.selector, u.variants + 1}
 		moved = moved || !ok

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -20,6 +21,9 @@ type variants struct {
 	def   *snapshot.Resource // the default variant; nil: there is none
 	lost  fleet.Revision     // the last revision that may have taken the name away from a node that has none of it; 0: none did
 	named []member           // by name
+	// sealed are those that cannot be opened, by name, "" for the default one: each with the version that should be in force in the
+	// place of what def and named have of it.
+	sealed []member
 }
 
 // member is a named variant.
@@ -52,6 +56,38 @@ func (f *variants) set(m member) {
 	f.named = slices.Insert(f.named, i, m)
 }
 
+// seal notes that a variant cannot be opened. f is nobody else's yet, here and in unseal.
+func (f *variants) seal(m member) {
+	f.unseal(m.name)
+	i, _ := slices.BinarySearchFunc(f.sealed, m.name, func(m member, name string) int { return strings.Compare(m.name, name) })
+	f.sealed = slices.Insert(f.sealed, i, m)
+}
+
+func (f *variants) unseal(name string) {
+	f.sealed = slices.DeleteFunc(f.sealed, func(m member) bool { return m.name == name })
+}
+
+// selected yields all that are for some nodes.
+func (f *variants) selected() iter.Seq[member] {
+	return func(yield func(member) bool) {
+		for _, ms := range [][]member{f.named, f.sealed} {
+			for _, m := range ms {
+				if m.name != "" && !yield(m) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// plain reports whether all nodes have the same of the name.
+func (f *variants) plain() bool {
+	for range f.selected() {
+		return false
+	}
+	return true
+}
+
 func (f *variants) remove(name string) {
 	if i, ok := f.find(name); ok {
 		f.named = slices.Delete(f.named, i, i+1)
@@ -70,25 +106,25 @@ func (f *variants) raise(moved fleet.Revision) {
 	for i := range f.named {
 		f.named[i].res = raised(f.named[i].res)
 	}
+	for i, m := range f.sealed {
+		if m.res.Revision < moved {
+			f.sealed[i].res = snapshot.Sealed(m.res.Name, m.res.Version, moved)
+		}
+	}
 }
 
 // clone returns some that nobody shares.
 func (f *variants) clone() variants {
-	return variants{def: f.def, lost: f.lost, named: slices.Clone(f.named)}
+	return variants{def: f.def, lost: f.lost, named: slices.Clone(f.named), sealed: slices.Clone(f.sealed)}
 }
 
 // same reports whether nothing differs, for any node.
 func (f *variants) same(o *variants) bool {
-	if f.def != o.def || len(f.named) != len(o.named) || f.tombstoneAt() != o.tombstoneAt() {
-		return false
-	}
-	for i := range f.named {
-		a, b := &f.named[i], &o.named[i]
-		if a.name != b.name || a.priority != b.priority || a.res != b.res || a.selector.String() != b.selector.String() {
-			return false
-		}
-	}
-	return true
+	return f.def == o.def && f.tombstoneAt() == o.tombstoneAt() && slices.EqualFunc(f.named, o.named, member.same) && slices.EqualFunc(f.sealed, o.sealed, member.same)
+}
+
+func (m member) same(o member) bool {
+	return m.name == o.name && m.priority == o.priority && m.res == o.res && m.selector.String() == o.selector.String()
 }
 
 // tombstoneAt is lost as far as it can matter: everybody has the default variant.
@@ -102,18 +138,54 @@ func (f *variants) tombstoneAt() fleet.Revision {
 // choose returns what a node has of the name whose decisions these are; nil, and the
 // revision of the name's tombstone if it has one, where it has nothing.
 func (f *variants) choose(x *selector.Index, v selector.Vector) (has *snapshot.Resource, lost fleet.Revision) {
-	has = f.def
-	if len(f.named) > 0 {
-		candidates := make([]selector.Variant, len(f.named))
-		for i, m := range f.named {
-			candidates[i] = selector.Variant{Name: m.name, Priority: m.priority, Selector: x.Position(m.selector)}
-		}
-		if i, _ := selector.Winner(candidates, v); i >= 0 {
-			has = f.named[i].res
-		}
+	if m := winner(f.named, x, v); m != nil {
+		return m.res, 0
 	}
-	if has != nil {
-		return has, 0
+	if f.def != nil {
+		return f.def, 0
 	}
 	return nil, f.lost
+}
+
+// winner is the one of some named variants that a node has; nil: none.
+func winner(of []member, x *selector.Index, v selector.Vector) *member {
+	if len(of) == 0 {
+		return nil
+	}
+	candidates := make([]selector.Variant, len(of))
+	for i, m := range of {
+		candidates[i] = selector.Variant{Name: m.name, Priority: m.priority, Selector: x.Position(m.selector)}
+	}
+	if i, _ := selector.Winner(candidates, v); i >= 0 {
+		return &of[i]
+	}
+	return nil
+}
+
+// chooseSealed is the version that such a node should have and that cannot be opened; nil: it has what it should.
+func (f *variants) chooseSealed(x *selector.Index, v selector.Vector) *snapshot.Resource {
+	if len(f.sealed) == 0 {
+		return nil
+	}
+	named, def := make([]member, 0, len(f.named)+len(f.sealed)), f.def
+	for _, m := range f.named {
+		if !slices.ContainsFunc(f.sealed, func(s member) bool { return s.name == m.name }) {
+			named = append(named, m)
+		}
+	}
+	for _, m := range f.sealed {
+		if m.name == "" {
+			def = m.res
+		} else {
+			named = append(named, m)
+		}
+	}
+	has := def
+	if m := winner(named, x, v); m != nil {
+		has = m.res
+	}
+	if has == nil || has.Known() {
+		return nil
+	}
+	return has
 }

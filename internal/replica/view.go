@@ -23,11 +23,11 @@ type view struct {
 
 // newView makes a view out of nothing, at the cost of the names with variants.
 func newView(c *content, v selector.Vector) *view {
-	types, gone := c.plain, c.lost
+	h := holding{c.plain, c.lost, c.sealed}
 	for ref, f := range c.variants.all() {
-		choose(&types, &gone, c, v, ref, f)
+		h.choose(c, v, ref, f)
 	}
-	snap := c.snapshot(types, gone)
+	snap := c.snapshot(h)
 	return &view{vector: v, id: viewID(c.index, v), snap: snap, target: snapshot.NewTarget(snap, nil)}
 }
 
@@ -35,35 +35,47 @@ func newView(c *content, v selector.Vector) *view {
 // should hold next. Its cost is that of what changed: a node's labels do not, so that no
 // selector decides otherwise than before about it.
 func (v *view) next(d *difference, vector selector.Vector) *view {
-	types, gone := v.snap.Types, v.snap.Gone
+	h := holding{v.snap.Types, v.snap.Gone, v.snap.Sealed}
 	for _, ref := range d.changed {
-		choose(&types, &gone, d.next, vector, ref, d.next.variantsOf(ref))
+		h.choose(d.next, vector, ref, d.next.variantsOf(ref))
 	}
 	id := v.id
 	if d.last.index != d.next.index {
 		id = viewID(d.next.index, vector)
 	}
-	snap := d.next.snapshot(types, gone)
+	snap := d.next.snapshot(h)
 	if d.last.history == d.next.history {
 		snap.Follow(v.snap, len(d.changed))
 	}
 	return &view{vector: vector, id: id, snap: snap, target: snapshot.NewTarget(snap, nil)}
 }
 
-func choose(types, gone *[fleet.NumTypes]*snapshot.Set, c *content, v selector.Vector, ref fleet.Ref, f *variants) {
+// holding are a view's sets, as they are made.
+type holding struct {
+	types, gone [fleet.NumTypes]*snapshot.Set
+	sealed      *snapshot.Set
+}
+
+func (h *holding) choose(c *content, v selector.Vector, ref fleet.Ref, f *variants) {
 	has, lost := f.choose(c.index, v)
-	types[ref.Type] = replaced(types[ref.Type], ref.Name, has)
-	gone[ref.Type] = buried(gone[ref.Type], ref.Name, lost)
+	h.types[ref.Type] = replaced(h.types[ref.Type], ref.Name, has)
+	h.gone[ref.Type] = buried(h.gone[ref.Type], ref.Name, lost)
+	if ref.Type == fleet.Secret {
+		h.sealed = replaced(h.sealed, ref.Name, f.chooseSealed(c.index, v))
+	}
 }
 
 // snapshot makes one of a view's sets. All views share the sets of types without variants.
-func (c *content) snapshot(types, gone [fleet.NumTypes]*snapshot.Set) *snapshot.Snapshot {
+func (c *content) snapshot(h holding) *snapshot.Snapshot {
 	for t, n := range c.variants.count {
 		if n == 0 {
-			types[t], gone[t] = c.plain[t], c.lost[t]
+			h.types[t], h.gone[t] = c.plain[t], c.lost[t]
 		}
 	}
-	return &snapshot.Snapshot{Revision: c.revision, History: c.history, Types: types, Gone: gone}
+	if c.variants.count[fleet.Secret] == 0 {
+		h.sealed = c.sealed
+	}
+	return &snapshot.Snapshot{Revision: c.revision, History: c.history, Types: h.types, Gone: h.gone, Sealed: h.sealed}
 }
 
 // viewID hashes the selectors that match; "" if none does.

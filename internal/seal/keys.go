@@ -24,6 +24,23 @@ const (
 
 const keyLen = 32
 
+// kind is what a key is for. It stands before the key in its file, so that no key is taken for another one: all are 32 bytes. A file without it is
+// older, or somebody else has made it.
+type kind string
+
+const (
+	public  kind = "seal-public"
+	private kind = "seal-private"
+	version kind = "version"
+)
+
+// words say what a kind is, in which file it is written, and who needs it.
+var words = map[kind]struct{ key, file, owner string }{
+	public:  {"public sealing key", PublicFile, "the API servers"},
+	private: {"private sealing key", PrivateFile, "the xDS servers alone"},
+	version: {"version key", VersionFile, "the API servers"},
+}
+
 // Keys is what an installation needs to keep Secrets. Private opens every secret that
 // was ever sealed with Public: who loses it loses them.
 type Keys struct {
@@ -57,12 +74,13 @@ func WriteKeys(api, xds string, k Keys) error {
 	for _, f := range []struct {
 		dir, name string
 		mode      os.FileMode
+		kind      kind
 		key       []byte
-	}{{api, VersionFile, 0o400, k.Version}, {xds, PrivateFile, 0o400, k.Private}, {api, PublicFile, 0o444, k.Public}} {
+	}{{api, VersionFile, 0o400, version, k.Version}, {xds, PrivateFile, 0o400, private, k.Private}, {api, PublicFile, 0o444, public, k.Public}} {
 		path := filepath.Join(f.dir, f.name)
 		err := os.MkdirAll(f.dir, 0o700)
 		if err == nil {
-			err = writeNew(path, f.mode, f.key)
+			err = writeNew(path, f.mode, string(f.kind)+kindEnd+base64.StdEncoding.EncodeToString(f.key)+"\n")
 		}
 		if err == nil {
 			written = append(written, path)
@@ -79,29 +97,33 @@ func WriteKeys(api, xds string, k Keys) error {
 	return nil
 }
 
-func writeNew(path string, mode os.FileMode, key []byte) error {
+// kindEnd stands between the kind of a key and the key.
+const kindEnd = ":"
+
+func writeNew(path string, mode os.FileMode, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(f, base64.StdEncoding.EncodeToString(key)+"\n")
+	_, err = io.WriteString(f, text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		_ = os.Remove(path) // half a key is worse than none
 	}
 	return err
 }
 
-// LoadPublic reads the file of the public key.
-func LoadPublic(path string) ([]byte, error) { return load(path, "public sealing key", false) }
+// LoadPublic reads the file of the public key. The file of another kind of key is ErrInvalid, here and in the others.
+func LoadPublic(path string) ([]byte, error) { return load(path, public) }
 
 // LoadPrivate reads the file of the private key. A file that others than its owner may
 // read is ErrInvalid, with the command that mends it.
-func LoadPrivate(path string) ([]byte, error) { return load(path, "private sealing key", true) }
+func LoadPrivate(path string) ([]byte, error) { return load(path, private) }
 
 // LoadVersion reads the file of the version key, as strictly as LoadPrivate.
-func LoadVersion(path string) ([]byte, error) { return load(path, "version key", true) }
+func LoadVersion(path string) ([]byte, error) { return load(path, version) }
 
-func load(path, what string, private bool) ([]byte, error) {
+func load(path string, want kind) ([]byte, error) {
+	what := words[want].key
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read %s: there is no file %s: %w", what, path, fleet.ErrNotFound)
@@ -113,15 +135,22 @@ func load(path, what string, private bool) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
-	if mode := info.Mode().Perm(); private && mode&0o077 != 0 {
-		return nil, fmt.Errorf("read %s: others than the owner may use %s (mode %04o): run \"chmod 600 %s\", and make new keys if somebody may have read it: %w",
-			what, path, mode, path, fleet.ErrInvalid)
-	}
 	raw, err := io.ReadAll(io.LimitReader(f, 1024))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(raw)))
+	text := strings.TrimSpace(string(raw))
+	for is, w := range words {
+		if is != want && strings.HasPrefix(text, string(is)+kindEnd) {
+			return nil, fmt.Errorf("read %s: %s holds a %s, which is for %s: give the file of the %s, %s of \"api keys\": %w",
+				what, path, w.key, w.owner, what, words[want].file, fleet.ErrInvalid)
+		}
+	}
+	if mode := info.Mode().Perm(); want != public && mode&0o077 != 0 {
+		return nil, fmt.Errorf("read %s: others than the owner may use %s (mode %04o): run \"chmod 600 %s\", and make new keys if somebody may have read it: %w",
+			what, path, mode, path, fleet.ErrInvalid)
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, string(want)+kindEnd))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %s does not hold one line of base64: write it with \"openssl rand -base64 32\" or let Fairlead make the keys: %w",
 			what, path, fleet.ErrInvalid)

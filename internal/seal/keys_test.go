@@ -130,3 +130,36 @@ func TestT27_KeysAreNotPrinted(t *testing.T) {
 		}
 	}
 }
+
+// TestAKeyOfAnotherKindIsRefused: all keys are 32 bytes, so a private one would seal, and nobody could open that. Files of before, which do not say their kind, are taken.
+func TestAKeyOfAnotherKindIsRefused(t *testing.T) {
+	t.Parallel()
+	k, err := seal.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := seal.WriteKeys(dir, dir, k); err != nil {
+		t.Fatal(err)
+	}
+	loads := map[string]func(string) ([]byte, error){seal.PublicFile: seal.LoadPublic, seal.PrivateFile: seal.LoadPrivate, seal.VersionFile: seal.LoadVersion}
+	for wants, load := range loads {
+		for is := range loads {
+			path := filepath.Join(dir, is)
+			switch _, err := load(path); {
+			case is == wants && err != nil:
+				t.Errorf("%s: %v", is, err)
+			case is == wants:
+			case !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), wants+` of "api keys"`):
+				t.Errorf("%s where %s belongs: %v", is, wants, err)
+			}
+		}
+		old := filepath.Join(dir, "old."+wants)
+		if err := os.WriteFile(old, []byte(base64.StdEncoding.EncodeToString(k.Private)+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := load(old); err != nil || !bytes.Equal(got, k.Private) {
+			t.Errorf("a file of before for %s: %v", wants, err)
+		}
+	}
+}

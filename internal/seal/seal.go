@@ -67,7 +67,7 @@ func NewSealer(pub []byte) (*Sealer, error) {
 	return &Sealer{key: key, id: keyID(pub)}, nil
 }
 
-// KeyID names the key, in hex; it stands in everything that the key seals.
+// KeyID names the key pair, in hex; it stands in everything that the key seals.
 func (s *Sealer) KeyID() string { return hex.EncodeToString(s.id[:]) }
 
 // Seal encrypts plaintext for the given place (HPKE base mode: X25519, HKDF-SHA256,

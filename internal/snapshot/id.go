@@ -61,4 +61,5 @@ const (
 	kindGone     = 'g'
 	kindName     = 'n' // a name alone
 	kindOverdue  = 'o'
+	kindSealed   = 's'
 )

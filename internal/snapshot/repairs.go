@@ -96,5 +96,5 @@ func (t *Target) Before(typ fleet.Type, types [fleet.NumTypes]*Set) []*Target {
 
 // WithTypes is a target of other sets that remembers the same.
 func (t *Target) WithTypes(types [fleet.NumTypes]*Set) *Target {
-	return &Target{Revision: t.Revision, History: t.History, Types: types, Gone: t.Gone, View: t.View, Recent: t.Recent, Retries: t.Retries, repairs: t.repairs}
+	return &Target{Revision: t.Revision, History: t.History, Types: types, Gone: t.Gone, View: t.View, Sealed: t.Sealed, Recent: t.Recent, Retries: t.Retries, repairs: t.repairs}
 }

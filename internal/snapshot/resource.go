@@ -87,6 +87,11 @@ func Tombstone(name string, at fleet.Revision) *Resource {
 	return &Resource{Name: name, Revision: at, key: KeyOf(name, "\x00gone"), id: identify(name, "", at, kindGone)}
 }
 
+// Sealed is an entry of Snapshot.Sealed.
+func Sealed(name, version string, at fleet.Revision) *Resource {
+	return &Resource{Name: name, Version: version, Revision: at, key: KeyOf(name, version), id: identify(name, version, at, kindSealed)}
+}
+
 // NameOnly is an entry of a set of names.
 func NameOnly(name string) *Resource {
 	return &Resource{Name: name, id: identify(name, "", 0, kindName)}

@@ -20,6 +20,9 @@ type Snapshot struct {
 	// the revisions that took them away, or with later ones that may have. What is older than
 	// the store's tombstones is not among them.
 	Gone [fleet.NumTypes]*Set
+	// Sealed are the secrets of which the server cannot open the version that the view should have: with that version, and without its
+	// bytes. Types have the last one that could be opened, or nothing.
+	Sealed *Set
 	// Recent are what the view held before. Follow sets it.
 	Recent Recent
 	// Unknown are names of which it is not known what one node held: of a snapshot that says
@@ -75,6 +78,7 @@ type Target struct {
 	Types    [fleet.NumTypes]*Set
 	Gone     [fleet.NumTypes]*Set // of the snapshot
 	View     [fleet.NumTypes]*Set // the snapshot's own: what Types were without exceptions
+	Sealed   *Set                 // of the snapshot
 	Recent   Recent
 	// Retries moves when the node is asked again to take what it refused: then a content
 	// may go a second time to a stream that refused it.
@@ -99,7 +103,7 @@ type repairs struct {
 // version by now is over and changes nothing. What a substitute names stays with the
 // client although the revision deleted it (SEMANTICS 3.3).
 func NewTarget(s *Snapshot, exceptions []Exception) *Target {
-	t := &Target{Revision: s.Revision, History: s.History, Types: s.Types, Gone: s.Gone, View: s.Types, Recent: s.Recent}
+	t := &Target{Revision: s.Revision, History: s.History, Types: s.Types, Gone: s.Gone, View: s.Types, Sealed: s.Sealed, Recent: s.Recent}
 	t.except(slices.DeleteFunc(slices.Clone(exceptions), func(e Exception) bool { return !e.Applies(s) }))
 	return t
 }
@@ -107,7 +111,7 @@ func NewTarget(s *Snapshot, exceptions []Exception) *Target {
 // Except returns the target with more exceptions.
 func (t *Target) Except(es []Exception) *Target {
 	more := &Target{
-		Revision: t.Revision, History: t.History, Types: t.Types, Gone: t.Gone, View: t.View, Recent: t.Recent,
+		Revision: t.Revision, History: t.History, Types: t.Types, Gone: t.Gone, View: t.View, Sealed: t.Sealed, Recent: t.Recent,
 		Retries: t.Retries, Rejected: t.Rejected, repairs: t.repairs,
 	}
 	more.except(es)

@@ -16,6 +16,7 @@ const endLease = `UPDATE xds_servers SET lease_until = least(lease_until, clock_
 // ServerLoad is what a server says of itself with its lease.
 type ServerLoad struct {
 	Version string // "": not known
+	SealKey string // the id of the key with which it opens secrets; "": not known
 	Streams int
 	Fleets  int           // that have streams there
 	Behind  time.Duration // how long it had not known whether what it serves is the newest: of the fleet where this is longest
@@ -30,7 +31,7 @@ func (s *Store) Lease(ctx context.Context, id fleet.ServerID, name string, ttl t
 
 // LeaseWith also tells what the server does.
 func (s *Store) LeaseWith(ctx context.Context, id fleet.ServerID, name string, ttl time.Duration, l ServerLoad) (fleet.Term, error) {
-	load, err := json.Marshal(map[string]any{"version": clean(l.Version, maxVersion), "streams": l.Streams, "fleets": l.Fleets, "behind": l.Behind.Seconds()})
+	load, err := json.Marshal(map[string]any{"version": clean(l.Version, maxVersion), "streams": l.Streams, "fleets": l.Fleets, "behind": l.Behind.Seconds(), "seal_key": clean(l.SealKey, maxSealKey)})
 	if err != nil {
 		return 0, fmt.Errorf("renew the lease of server %s: %w", id, err)
 	}
@@ -39,6 +40,9 @@ func (s *Store) LeaseWith(ctx context.Context, id fleet.ServerID, name string, t
 
 // maxVersion bounds what a server calls its version, in bytes.
 const maxVersion = 128
+
+// maxSealKey bounds the id of its key, in bytes.
+const maxSealKey = 64
 
 func (s *Store) takeLease(ctx context.Context, id fleet.ServerID, name string, ttl time.Duration, load []byte) (term fleet.Term, err error) {
 	b := &pgx.Batch{}

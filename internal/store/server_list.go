@@ -30,7 +30,7 @@ type ServerFilter struct {
 
 // selectServers reads a row for each server of the last day.
 const selectServers = `
-SELECT x.server_id, x.name, x.lease_until > clock_timestamp(), x.started_at, x.seen_at, x.version, x.streams, x.fleets, x.behind FROM xds_servers x
+SELECT x.server_id, x.name, x.lease_until > clock_timestamp(), x.started_at, x.seen_at, x.version, x.streams, x.fleets, x.behind, x.seal_key FROM xds_servers x
  WHERE x.server_id < $1 AND ($2::boolean IS NULL OR (x.lease_until > clock_timestamp()) = $2) ORDER BY x.server_id DESC LIMIT $3`
 
 // XDSServers lists those that live or have ended lately, and whether there are more. It has nothing of tenants.
@@ -48,13 +48,30 @@ func (s *Store) XDSServers(ctx context.Context, q ServerFilter) ([]XDSServer, bo
 }
 
 func scanXDSServer(row pgx.CollectableRow) (x XDSServer, err error) {
-	var version string
+	var version, key string
 	var streams, fleets *int
 	var behind *float64
-	err = row.Scan((*[16]byte)(&x.ID), &x.Name, &x.Live, &x.StartedAt, &x.SeenAt, &version, &streams, &fleets, &behind)
+	err = row.Scan((*[16]byte)(&x.ID), &x.Name, &x.Live, &x.StartedAt, &x.SeenAt, &version, &streams, &fleets, &behind, &key)
 	x.StartedAt, x.SeenAt = x.StartedAt.UTC(), x.SeenAt.UTC()
 	if streams != nil && fleets != nil && behind != nil {
-		x.Load = &ServerLoad{Version: version, Streams: *streams, Fleets: *fleets, Behind: time.Duration(*behind * float64(time.Second))}
+		x.Load = &ServerLoad{Version: version, SealKey: key, Streams: *streams, Fleets: *fleets, Behind: time.Duration(*behind * float64(time.Second))}
 	}
 	return x, err
+}
+
+// ServerKey is a key with which xDS servers that live open secrets.
+type ServerKey struct {
+	ID     string
+	Server string // the name of one that has it
+}
+
+// ServerKeys tells with which keys the xDS servers that live open secrets, each once. Servers that do not tell are left out.
+func (s *Store) ServerKeys(ctx context.Context) ([]ServerKey, error) {
+	ks, err := crossTenant(ctx, s, func(row pgx.CollectableRow) (k ServerKey, err error) {
+		return k, row.Scan(&k.ID, &k.Server)
+	}, `SELECT x.seal_key, min(x.name) FROM xds_servers x WHERE x.lease_until > clock_timestamp() AND x.seal_key <> '' GROUP BY x.seal_key ORDER BY x.seal_key`)
+	if err != nil {
+		return nil, fmt.Errorf("look with which keys xDS servers open secrets: %w", err)
+	}
+	return ks, nil
 }

@@ -80,6 +80,7 @@ type ResourceChange struct {
 	DocHash     [32]byte // SEMANTICS 1.2: equal means that nothing changes
 	BodyHash    [32]byte
 	Body        []byte // the Any's value; of a Secret, sealed
+	SealedFor   string // of a Secret: the id of the key that Body is sealed with, which stands in Summary as sealed_for
 	Derived     fleet.Derived
 	// DeriveVersion is of the code that made Derived.
 	DeriveVersion int
@@ -208,12 +209,12 @@ func encodeChanges(cs []ResourceChange) ([]byte, [][]byte, error) {
 }
 
 // bodyAddress is where a body is kept. The sealed bytes of a Secret open for one version
-// alone, and the body's hash leaves out the TTL, which the version covers.
+// alone, and the body's hash leaves out the TTL, which the version covers. Sealed with another key they are others.
 func bodyAddress(c ResourceChange) [32]byte {
 	if c.Type != fleet.Secret {
 		return c.BodyHash
 	}
-	return sha256.Sum256(append(c.BodyHash[:], c.Version...))
+	return sha256.Sum256(append(append(c.BodyHash[:], c.Version...), c.SealedFor...))
 }
 
 func bytea(h [32]byte) string { return `\x` + hex.EncodeToString(h[:]) }

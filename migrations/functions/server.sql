@@ -12,15 +12,18 @@ DECLARE
   v_term bigint;
 BEGIN
   UPDATE xds_servers x SET name = p_name, lease_until = clock_timestamp() + make_interval(secs => p_ttl), swept = false, seen_at = clock_timestamp(),
-         version = coalesce(p_load->>'version', ''), streams = (p_load->>'streams')::integer, fleets = (p_load->>'fleets')::integer, behind = (p_load->>'behind')::double precision
+         version = coalesce(p_load->>'version', ''), streams = (p_load->>'streams')::integer, fleets = (p_load->>'fleets')::integer, behind = (p_load->>'behind')::double precision,
+         seal_key = coalesce(p_load->>'seal_key', '')
    WHERE x.server_id = p_server AND x.lease_until > clock_timestamp() RETURNING x.term INTO v_term;
   IF NOT FOUND THEN
     v_term := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
-    INSERT INTO xds_servers AS x (server_id, name, lease_until, term, version, streams, fleets, behind)
+    INSERT INTO xds_servers AS x (server_id, name, lease_until, term, version, streams, fleets, behind, seal_key)
     VALUES (p_server, p_name, clock_timestamp() + make_interval(secs => p_ttl), v_term,
-            coalesce(p_load->>'version', ''), (p_load->>'streams')::integer, (p_load->>'fleets')::integer, (p_load->>'behind')::double precision)
+            coalesce(p_load->>'version', ''), (p_load->>'streams')::integer, (p_load->>'fleets')::integer, (p_load->>'behind')::double precision,
+            coalesce(p_load->>'seal_key', ''))
     ON CONFLICT (server_id) DO UPDATE SET name = excluded.name, lease_until = excluded.lease_until, swept = false, term = greatest(x.term + 1, excluded.term),
-      seen_at = excluded.seen_at, version = excluded.version, streams = excluded.streams, fleets = excluded.fleets, behind = excluded.behind
+      seen_at = excluded.seen_at, version = excluded.version, streams = excluded.streams, fleets = excluded.fleets, behind = excluded.behind,
+      seal_key = excluded.seal_key
     RETURNING x.term INTO v_term;
   END IF;
   RETURN v_term;

@@ -27,6 +27,13 @@ BEGIN
   RETURN h;
 END $$;
 
+-- Whether a secret of the same content comes sealed with another key than what is stored: nobody may be able to open that. Of what was stored
+-- before the key was noted the sealed bytes tell, which begin with a byte of format and the key's id.
+CREATE OR REPLACE FUNCTION secret_is_sealed_again(p_tenant uuid, p_summary jsonb, p_body_hash bytea, p_change resource_change) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT coalesce(p_change.type = 'secrets' AND p_change.summary->>'sealed_for' <> coalesce(p_summary->>'sealed_for',
+           (SELECT encode(substring(b.body FROM 2 FOR 8), 'hex') FROM bodies b WHERE b.tenant_id = p_tenant AND b.hash = p_body_hash)), false)
+$$;
+
 -- Writes what of the changes is effective, under the lock that gave h. p_changes is in the order of ord; p_bodies holds the bytes
 -- of change ord at ord; null where they are stored already.
 CREATE OR REPLACE FUNCTION fleet_commit(h fleet_heads, p_write jsonb, p_changes resource_change[], p_bodies bytea[],
@@ -52,7 +59,7 @@ BEGIN
     FROM (SELECT unnest(p_changes) AS c, unnest(p_bodies) AS body) z
     LEFT JOIN LATERAL (SELECT * FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
                           AND p.type = (z.c).type AND p.name = (z.c).name AND p.variant = (z.c).variant AND NOT p.deleted OFFSET 0) r ON true
-   WHERE CASE WHEN (z.c).delete THEN r.name IS NOT NULL ELSE r.doc_hash IS DISTINCT FROM (z.c).doc_hash END;
+   WHERE CASE WHEN (z.c).delete THEN r.name IS NOT NULL ELSE r.doc_hash IS DISTINCT FROM (z.c).doc_hash OR secret_is_sealed_again(r.tenant_id, r.summary, r.body_hash, z.c) END;
   o_changed := cardinality(e);
   IF o_changed = 0 THEN
     o_revision := h.revision;

@@ -44,6 +44,7 @@ type API struct {
 	sinks    []sink // of the audit
 	log      *slog.Logger
 	limits   door.Limits
+	sealKey  string // the id of the key that seals Secrets
 }
 
 // NewAPI opens the database, waiting for it until ctx ends, and reads the keys.
@@ -78,7 +79,7 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 	if err != nil {
 		return nil, err
 	}
-	a := &API{log: log, limits: cfg.limits(httpIdle), signer: audit.NewSigner(versionKey), sinks: sinks, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Logger: log, Lost: func(err error) {
+	a := &API{log: log, sealKey: sealer.KeyID(), limits: cfg.limits(httpIdle), signer: audit.NewSigner(versionKey), sinks: sinks, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Logger: log, Lost: func(err error) {
 		log.Warn("the doorbell's connection is lost: servers hear of changes by their polls", "reason", err)
 	}})}
 	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_app", Bell: a.notifier, Logger: log}, log)
@@ -87,11 +88,14 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 	}
 	a.handler, err = httpapi.New(httpapi.Config{
 		Store: a.store, Compiler: resource.NewCompiler(resource.Config{VersionKey: versionKey, LogPaths: cfg.GuardLogPaths}),
-		Sealer: sealer, Guard: guard, Public: public, Logger: log, Page: web.Handler(),
+		Sealer: sealer, Ready: a.ready, Guard: guard, Public: public, Logger: log, Page: web.Handler(),
 	})
 	if err != nil {
 		a.store.Close()
 		return nil, err
+	}
+	if err := a.ready(ctx); err != nil { // it may come right without a restart
+		log.Error("the API server is not ready", "reason", err)
 	}
 	return a, nil
 }

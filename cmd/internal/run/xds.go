@@ -52,6 +52,7 @@ type XDS struct {
 	listener *store.Listener // nil: poll alone
 	recorder *delivery.Recorder
 	replica  *replica.Replica
+	sealKey  string // the id of the key that opens Secrets
 }
 
 // NewXDS opens the database, waiting for it until ctx ends, and reads the key.
@@ -77,11 +78,23 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := x.wire(opener); err != nil {
+	x.sealKey = opener.KeyID()
+	if err := errors.Join(x.mustHaveTheKey(ctx), x.wire(opener)); err != nil {
 		x.store.Close()
 		return nil, err
 	}
 	return x, nil
+}
+
+// mustHaveTheKey refuses to start beside servers that open Secrets with another key: it could open none of what they open. A server that stands
+// alone is believed.
+func (x *XDS) mustHaveTheKey(ctx context.Context) error {
+	keys, err := x.store.ServerKeys(ctx)
+	if err != nil || hasKey(keys, x.sealKey) {
+		return err
+	}
+	return fmt.Errorf("%s holds the sealing key %s, and the other xDS servers have another one, %s: give all of them the same file, or stop those first: %w",
+		x.cfg.SealPrivateKey, x.sealKey, keysText(keys), fleet.ErrConflict)
 }
 
 func (cfg XDSConfig) checkURLs() error {
@@ -126,7 +139,7 @@ func (l leased) Lease(ctx context.Context, id fleet.ServerID, name string, ttl t
 
 func (x *XDS) load() store.ServerLoad {
 	l := x.replica.Load()
-	return store.ServerLoad{Version: version(debug.ReadBuildInfo()), Streams: l.Streams, Fleets: l.Fleets, Behind: l.Behind}
+	return store.ServerLoad{Version: version(debug.ReadBuildInfo()), SealKey: x.sealKey, Streams: l.Streams, Fleets: l.Fleets, Behind: l.Behind}
 }
 
 // version is that of the module, else the commit, else "".

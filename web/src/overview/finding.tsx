@@ -10,6 +10,8 @@ export const codeWords: Record<FindingCode, string> = {
   missing_for_nodes: "names what some nodes do not have",
   certificate_expired: "certificate has expired",
   certificate_expires: "certificate expires soon",
+  credential_expires: "a node credential ends",
+  sealed_for_another_key: "no server can open a secret",
   key_mismatch: "key is not the certificate's",
   duplicate_domain: "domain stands twice",
   static_cluster: "cluster is in the bootstrap already",

@@ -14,7 +14,7 @@ export interface WaitsFor {
   kind: "withheld" | "warming";
   resource: ResourceRef;
   by?: ResourceRef;
-  reason?: "missing" | "refused";
+  reason?: "missing" | "refused" | "sealed";
   nodes: number;
   ids: string[];
 }

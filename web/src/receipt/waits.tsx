@@ -54,6 +54,14 @@ function Why({ group: g }: { group: WaitsFor }) {
       </>
     );
   }
+  if (g.reason === "sealed") {
+    return (
+      <>
+        <ResourceLink of={g.resource} /> is withheld: <ResourceLink of={g.by} /> is sealed with a key that the node's xDS server does not have. Let the servers have keys of one pair, then write the secret
+        again.
+      </>
+    );
+  }
   if (g.reason === "refused") {
     return (
       <>

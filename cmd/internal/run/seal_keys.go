@@ -1,0 +1,40 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead/internal/httpapi"
+	"fairlead/internal/store"
+)
+
+// hasKey reports whether one of the xDS servers has the key, or whether it is not known which they have.
+func hasKey(keys []store.ServerKey, id string) bool {
+	return len(keys) == 0 || slices.ContainsFunc(keys, func(k store.ServerKey) bool { return k.ID == id })
+}
+
+// keysText names each key and a server that has it.
+func keysText(keys []store.ServerKey) string {
+	var out []string
+	for _, k := range keys {
+		out = append(out, fmt.Sprintf("%s (%s)", k.ID, k.Server))
+	}
+	return strings.Join(out, ", ")
+}
+
+// ready asks the database, and tells when no xDS server could open what the API seals.
+func (a *API) ready(ctx context.Context) error {
+	keys, err := a.store.ServerKeys(ctx)
+	if err != nil {
+		return err
+	}
+	if !hasKey(keys, a.sealKey) {
+		return httpapi.NotReady(fmt.Sprintf("secrets are sealed here with the key %s, and no xDS server can open them: they have %s; give the servers keys of one pair", a.sealKey, keysText(keys)))
+	}
+	if at := a.store.FullAt(); !at.IsZero() {
+		return httpapi.NotReady("the database has no room on its disk: a write failed for that at " + at.UTC().Format("15:04:05Z"))
+	}
+	return nil
+}

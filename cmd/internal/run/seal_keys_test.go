@@ -1,0 +1,121 @@
+package run
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi"
+	"fairlead/internal/seal"
+	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
+)
+
+// keyFiles makes the files of fresh keys, and returns their folder and the id of the pair.
+func keyFiles(t *testing.T) (dir, id string) {
+	t.Helper()
+	keys, err := seal.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir() + "/keys"
+	sealer, err := seal.NewSealer(keys.Public)
+	if err = errors.Join(err, seal.WriteKeys(dir, dir, keys)); err != nil {
+		t.Fatal(err)
+	}
+	return dir + "/", sealer.KeyID()
+}
+
+// TestAnXDSServerDoesNotStartBesideOneWithAnotherKey: it could open nothing of what that opens.
+func TestAnXDSServerDoesNotStartBesideOneWithAnotherKey(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t)
+	dir, id := keyFiles(t)
+	start := func() error {
+		x, err := NewXDS(t.Context(), XDSConfig{DatabaseURL: db.Node, SealPrivateKey: dir + seal.PrivateFile, Wakeup: "poll", Poll: time.Second, Name: "here"}, slog.New(slog.DiscardHandler))
+		if err == nil {
+			x.Close()
+		}
+		return err
+	}
+	if err := start(); err != nil {
+		t.Errorf("alone: %v", err)
+	}
+	nodes := db.NodeStore(t)
+	other := fleet.NewServerID()
+	if _, err := nodes.LeaseWith(t.Context(), other, "another", time.Hour, store.ServerLoad{SealKey: "0123456789abcdef"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := start(); !errors.Is(err, fleet.ErrConflict) || !strings.Contains(err.Error(), id) || !strings.Contains(err.Error(), "0123456789abcdef (another)") {
+		t.Errorf("beside another key: %v", err)
+	}
+	if err := nodes.Release(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	if err := start(); err != nil {
+		t.Errorf("when that is gone: %v", err)
+	}
+}
+
+// TestAnAPIServerWithoutXDSServersOfItsKeyIsNotReady, and is when one has it; nor is one whose database has no room.
+func TestAnAPIServerWithoutXDSServersOfItsKeyIsNotReady(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t)
+	dir, id := keyFiles(t)
+	nodes := db.NodeStore(t)
+	lease := func(key string) {
+		t.Helper()
+		if _, err := nodes.LeaseWith(t.Context(), fleet.NewServerID(), "s", time.Hour, store.ServerLoad{SealKey: key}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := NewAPI(t.Context(), APIConfig{DatabaseURL: db.App, SealPublicKey: dir + seal.PublicFile, VersionKey: dir + seal.VersionFile}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	notReady := func(when, says string) {
+		t.Helper()
+		var why httpapi.NotReady
+		if err := a.ready(t.Context()); !errors.As(err, &why) || !strings.Contains(string(why), says) {
+			t.Errorf("%s: %v, want %q", when, err, says)
+		}
+	}
+	if err := a.ready(t.Context()); err != nil {
+		t.Errorf("without xDS servers: %v", err)
+	}
+	lease("0123456789abcdef")
+	notReady("beside another key", "sealed here with the key "+id+", and no xDS server can open them: they have 0123456789abcdef (s)")
+	lease(id)
+	if err := a.ready(t.Context()); err != nil {
+		t.Errorf("when one has it: %v", err)
+	}
+	db.Exec(t, `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = 'disk_full'; END $$`)
+	db.Exec(t, `CREATE TRIGGER full_disk BEFORE INSERT ON tenants FOR EACH ROW EXECUTE FUNCTION full_disk()`)
+	if _, err := a.store.CreateTenant(t.Context(), store.Actor{Name: "t"}, "acme", "acme"); !errors.Is(err, store.ErrFull) {
+		t.Fatalf("%v", err)
+	}
+	notReady("without room", "no room on its disk")
+}
+
+// TestKeysOfTheWrongKindAreRefusedAtTheStart.
+func TestKeysOfTheWrongKindAreRefusedAtTheStart(t *testing.T) {
+	t.Parallel()
+	dir, _ := keyFiles(t)
+	quiet := slog.New(slog.DiscardHandler)
+	url := "postgres://nobody@127.0.0.1:1/none"
+	for name, c := range map[string]APIConfig{
+		"private sealing key": {DatabaseURL: url, SealPublicKey: dir + seal.PrivateFile, VersionKey: dir + seal.VersionFile},
+		"version key":         {DatabaseURL: url, SealPublicKey: dir + seal.VersionFile, VersionKey: dir + seal.VersionFile},
+	} {
+		if _, err := NewAPI(t.Context(), c, quiet); !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), "holds a "+name) {
+			t.Errorf("an API server with a %s as its public one: %v", name, err)
+		}
+	}
+	if _, err := NewXDS(t.Context(), XDSConfig{DatabaseURL: url, SealPrivateKey: dir + seal.VersionFile, Name: "x"}, quiet); !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), "holds a version key") {
+		t.Errorf("an xDS server with a version key: %v", err)
+	}
+}
