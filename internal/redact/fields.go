@@ -30,7 +30,7 @@ var keyFields = map[protoreflect.FullName]bool{
 	"envoy.service.redis_auth.v3.RedisProxyExternalAuthRequest.password":                                                       true,
 }
 
-// noKeys are the fields that Envoy marks sensitive and that hold no key as a rule: what is taken in them is shown, as else nobody could
+// noKeys are the fields that Envoy marks sensitive and that hold no key as a rule: what is accepted in them is shown, as else nobody could
 // edit what they stand in, or copy it to another fleet.
 var noKeys = map[protoreflect.FullName]bool{
 	"envoy.extensions.filters.http.ext_authz.v3.CheckSettings.context_extensions": true,

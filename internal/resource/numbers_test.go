@@ -8,7 +8,7 @@ import (
 	"fairlead/internal/resource"
 )
 
-// TestTheEndsOfNumbersComeBack: what is stored is shown in a form that is taken again, and is the same then; what is beyond is refused before it is decoded.
+// TestTheEndsOfNumbersComeBack: what is stored is shown in a form that is accepted again, and is the same then; what is beyond is refused before it is decoded.
 func TestTheEndsOfNumbersComeBack(t *testing.T) {
 	t.Parallel()
 	doc := func(kind, value string) string {

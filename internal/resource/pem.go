@@ -136,6 +136,6 @@ func (r *report) pem(s *core.DataSource, p place, m protoreflect.Message, field 
 		return
 	}
 	if _, err := parseCertificates(text); err != nil {
-		r.add(p.to(m, field).at, codeCertificate, "%v: proxies refuse all of it, or go without that part; write it anew from a whole copy", err)
+		r.add(p.to(m, field).at, codeCertificate, "%v: proxies refuse all of it, or go without that part; write it again from a whole copy", err)
 	}
 }

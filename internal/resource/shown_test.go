@@ -16,7 +16,7 @@ import (
 	"fairlead/internal/resource"
 )
 
-// TestWhatIsTakenIsShown: whatever field a text stands in, in a message or in one that it holds, what is taken can be read back, edited and copied. What is not
+// TestWhatIsTakenIsShown: whatever field a text stands in, in a message or in one that it holds, what is accepted can be read back, edited and copied. What is not
 // shown is refused.
 func TestWhatIsTakenIsShown(t *testing.T) {
 	t.Parallel()
@@ -37,7 +37,7 @@ func TestWhatIsTakenIsShown(t *testing.T) {
 		taken++
 		shown, err := resource.Render(fleet.Extension, value)
 		if err == nil && strings.Contains(string(shown), redact.Mark) && !slices.Contains(halves, path) {
-			t.Errorf("%s is taken, and shown as %s", path, shown)
+			t.Errorf("%s is accepted, and shown as %s", path, shown)
 		}
 	}
 	protoregistry.GlobalTypes.RangeMessages(func(mt protoreflect.MessageType) bool {

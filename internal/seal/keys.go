@@ -24,7 +24,7 @@ const (
 
 const keyLen = 32
 
-// kind is what a key is for. It stands before the key in its file, so that no key is taken for another one: all are 32 bytes. A file without it is
+// kind is what a key is for. It stands before the key in its file, so that no key passes for another one: all are 32 bytes. A file without it is
 // older, or somebody else has made it.
 type kind string
 
