@@ -79,7 +79,10 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 		return nil, err
 	}
 	x.sealKey = opener.KeyID()
-	if err := errors.Join(x.mustHaveTheKey(ctx), x.wire(opener)); err != nil {
+	if err = x.mustHaveTheKey(ctx); err == nil {
+		err = x.wire(opener)
+	}
+	if err != nil {
 		x.store.Close()
 		return nil, err
 	}
@@ -87,9 +90,13 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 }
 
 // mustHaveTheKey refuses to start beside servers that open Secrets with another key: it could open none of what they open. A server that stands
-// alone is believed.
+// alone is believed, and so is one that the database does not answer: it has to come up in an outage too.
 func (x *XDS) mustHaveTheKey(ctx context.Context) error {
 	keys, err := x.store.ServerKeys(ctx)
+	if errors.Is(err, fleet.ErrUnavailable) {
+		x.log.Warn("the sealing keys of other xDS servers are not known", "reason", err)
+		return nil
+	}
 	if err != nil || hasKey(keys, x.sealKey) {
 		return err
 	}
