@@ -33,6 +33,7 @@ function some(refs: readonly ResourceRef[]): string {
 export const withheldWords: Record<Withheld["reason"], string> = {
   missing: "does not exist: write it",
   refused: "is refused by this node: mend it",
+  sealed: "is sealed with a key that the xDS server of this node does not have: give the servers keys of one pair and write it again",
 };
 
 /** Words of refusals, with what and whom they are of. */
