@@ -96,7 +96,7 @@ func consequence(from fleet.Ref, m *resource.Mention) (Severity, string) {
 		return Warning, "unless it stands in the proxies' bootstrap, connections to it fail, requests with 503"
 	case fleet.Route:
 		if from.Type == fleet.ScopedRoute {
-			return Error, "requests of its scope are not routed"
+			return Error, "nodes keep the route if they have it, and requests of its scope are not routed by the others"
 		}
 	}
 	return Error, fmt.Sprintf("nodes keep what they have of %s, or go without it, until it is there", called(from))

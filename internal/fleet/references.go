@@ -13,6 +13,12 @@ type Dangling struct {
 	Missing Ref
 }
 
+// GoesOnWith reports whether a client in which a resource of the type names another one goes on with that when it is
+// deleted (SEMANTICS 4.5).
+func (t Type) GoesOnWith(named Type) bool {
+	return t.Needs(named) || t == ScopedRoute && named == Route
+}
+
 // Needs reports whether a resource of the type cannot do without what it names of another type: Envoy
 // would keep it warming. Other references never hold anything up (SEMANTICS 4.3).
 func (t Type) Needs(named Type) bool {

@@ -33,13 +33,17 @@ type script struct {
 	t *testing.T
 	c client
 	n int
+	v [fleet.NumTypes]string // the version of each type's last response
 }
+
+func (s *script) version(t fleet.Type) string { return s.v[t] }
 
 // send takes the next response out, nil if there is none.
 func (s *script) send(target *snapshot.Target) *response {
 	r := s.c.Next(target)
 	if r != nil {
 		s.n++
+		s.v[r.Type] = r.Version.String()
 		s.c.Sent(r, fmt.Sprint(s.n))
 	}
 	return r

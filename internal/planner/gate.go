@@ -126,10 +126,16 @@ func (l *look) stillNamed() *namers {
 					l.leaves(n, has{res: r}, ch.new, by)
 				}
 			}
-			if ch.old.nothing() || ch.new == nil && !l.pos.Kind.Delta && !t.FullSet() {
-				continue // state of the world cannot take it away: what names it does
+			switch {
+			case ch.old.nothing():
+			case ch.new == nil && l.goesOn(t, ch.name): // and with what it names, as far as that is known
+				if !ch.old.namesAnything() {
+					l.leaves(n, ch.old, nil, by)
+				}
+			case ch.new == nil && !l.pos.Kind.Delta && !t.FullSet(): // state of the world cannot take it away: what names it does
+			default:
+				l.leaves(n, ch.old, ch.new, by)
 			}
-			l.leaves(n, ch.old, ch.new, by)
 		}
 		if !tr.InFlight {
 			continue

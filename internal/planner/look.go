@@ -71,11 +71,10 @@ func (l *look) wanted(t fleet.Type) (want, missing *snapshot.Set) {
 	return l.pos.Types[t].Sub.wants(l.in, l.target.Types[t])
 }
 
-// wantedOf is the same of another target's, with what stands in for endpoints that nobody
-// wrote.
+// wantedOf is the same of another target's, with what says in state of the world that there is none.
 func (l *look) wantedOf(t fleet.Type, target *snapshot.Target) *snapshot.Set {
 	want, missing := l.pos.Types[t].Sub.wantedOf(l.in, target.Types[t])
-	if l.pos.Kind.Delta || t != fleet.Endpoint || missing.Len() == 0 {
+	if l.pos.Kind.Delta || missing.Len() == 0 {
 		return want
 	}
 	var edits []snapshot.Edit
@@ -88,24 +87,40 @@ func (l *look) wantedOf(t fleet.Type, target *snapshot.Target) *snapshot.Set {
 	return l.in.apply(t, want, edits)
 }
 
-// lookup finds what the target has under a name. In state of the world a cluster's
-// endpoints that nobody wrote, and that the client does not have, are an empty
-// ClusterLoadAssignment (PROTOCOL rule 5).
+// lookup finds what the client is to have under a name: what the target has or, where that is nothing, what says so.
 func (l *look) lookup(t fleet.Type, name string) *snapshot.Resource {
-	if r := l.target.Find(t, name); r != nil || t != fleet.Endpoint || l.pos.Kind.Delta {
+	if r := l.target.Find(t, name); r != nil {
 		return r
 	}
-	return l.unwritten(name)
+	return l.absent(t, name)
 }
 
-func (l *look) unwritten(name string) *snapshot.Resource {
-	if h := l.held(fleet.Endpoint, name); h.res != nil {
+// absent is what tells the client that there is none of a name, nil where that goes without (SEMANTICS 4.5).
+func (l *look) absent(t fleet.Type, name string) *snapshot.Resource {
+	if t != fleet.Endpoint && t != fleet.Runtime {
 		return nil
 	}
-	if l.target.Types[fleet.Cluster].HasEDSName(name) || l.arrives(name) {
-		return snapshot.EmptyEndpoint(name)
+	h := l.held(t, name)
+	if t == fleet.Runtime && l.pos.Kind.Delta || t == fleet.Endpoint && !l.emptied(name, h) {
+		return nil
 	}
-	return nil
+	if _, left := l.target.Leaves(t)[name]; left || l.target.Keeps(fleet.Ref{Type: t, Name: name}) {
+		return nil
+	}
+	if h.res != nil && h.res.Empty {
+		return h.res
+	}
+	return snapshot.Absent(t, name)
+}
+
+// emptied reports whether endpoints that there are not are sent as an assignment without any. A client that has some keeps them
+// while their cluster lives, whatever it is told of their removal; one that has none waits for them, in state of the world (PROTOCOL rule 5).
+func (l *look) emptied(edsName string, h has) bool {
+	lives := l.target.Types[fleet.Cluster].HasEDSName(edsName)
+	if l.pos.Kind.Delta {
+		return lives && h.surely()
+	}
+	return lives || h.res == nil && l.arrives(edsName)
 }
 
 // arrives reports whether a cluster that waits for the endpoints of that name is on its
@@ -122,9 +137,16 @@ func (l *look) differences(t fleet.Type) iter.Seq[change] {
 	return func(yield func(change) bool) {
 		want, missing := l.wanted(t)
 		for old, now := range snapshot.Diff(tr.Held, want) {
-			now = l.own(t, now)
-			ch := change{name: snapshot.Edit{Old: old, New: now}.Name(), old: has{res: old}, new: now}
-			if _, ok := doubts[ch.name]; !ok && !yield(ch) {
+			ch := change{name: snapshot.Edit{Old: old, New: now}.Name(), old: has{res: old}, new: l.own(t, now)}
+			if _, ok := doubts[ch.name]; ok {
+				continue
+			}
+			if now == nil {
+				if ch.new = l.absent(t, ch.name); ch.new != nil && ch.old.is(ch.new) {
+					continue // it was told
+				}
+			}
+			if !yield(ch) {
 				return
 			}
 		}
@@ -137,14 +159,14 @@ func (l *look) differences(t fleet.Type) iter.Seq[change] {
 				return
 			}
 		}
-		if t != fleet.Endpoint || l.pos.Kind.Delta {
+		if t != fleet.Endpoint && t != fleet.Runtime || l.pos.Kind.Delta {
 			return
 		}
 		for n := range missing.All() {
-			if _, ok := doubts[n.Name]; ok {
+			if _, ok := doubts[n.Name]; ok || tr.Held.Get(n.Name) != nil {
 				continue
 			}
-			if r := l.unwritten(n.Name); r != nil && !yield(change{name: n.Name, new: r}) {
+			if r := l.absent(t, n.Name); r != nil && !yield(change{name: n.Name, new: r}) {
 				return
 			}
 		}
@@ -163,8 +185,8 @@ func (l *look) own(t fleet.Type, r *snapshot.Resource) *snapshot.Resource {
 }
 
 func (l *look) doubtfulWanted(t fleet.Type, name string, want *snapshot.Set) *snapshot.Resource {
-	if r := want.Get(name); r != nil || t != fleet.Endpoint {
+	if r := want.Get(name); r != nil {
 		return l.own(t, r)
 	}
-	return l.lookup(t, name)
+	return l.absent(t, name)
 }

@@ -94,6 +94,25 @@ func (n *naive) needed(route string) bool {
 	return false
 }
 
+// goesOn reports whether a listener that stays names a route that was deleted.
+func (n *naive) goesOn(t fleet.Type, route string) bool {
+	listeners, ref := &n.types[fleet.Listener], fleet.Ref{Type: fleet.Route, Name: route}
+	for name, r := range n.world[fleet.Listener] {
+		if t == fleet.Route && names(r, ref) && (names(listeners.held[name], ref) || names(listeners.next[name], ref)) {
+			return true
+		}
+	}
+	return false
+}
+
+// emptied is what is said of endpoints that the client has and the world has not.
+func (n *naive) emptied(t fleet.Type, name string, old *snapshot.Resource) *snapshot.Resource {
+	if t != fleet.Endpoint || old == nil || n.world[fleet.Cluster][name] == nil {
+		return nil
+	}
+	return snapshot.Absent(t, name)
+}
+
 // named reports whether something in the client names a cluster and will not.
 func (n *naive) named(cluster string) bool {
 	found := false
@@ -142,10 +161,16 @@ func (n *naive) plan(t fleet.Type, last bool) *naiveAnswer {
 	rest := true
 	for _, name := range n.differing(t) {
 		old, new := tr.held[name], want[name]
+		if new == nil {
+			if new = n.emptied(t, name, old); new != nil && snapshot.Same(old, new) {
+				continue
+			}
+		}
 		clusters := &n.types[fleet.Cluster]
 		switch {
 		case new == nil && t == fleet.Cluster && (!last || n.named(name)),
 			new == nil && t == fleet.Route && n.needed(name),
+			new == nil && n.goesOn(t, name),
 			new == nil && t == fleet.Endpoint && n.world[fleet.Cluster][name] == nil && clusters.held[name] != nil,
 			n.lacks(t, old, new):
 			rest = false
@@ -160,7 +185,10 @@ func (n *naive) plan(t fleet.Type, last bool) *naiveAnswer {
 	}
 	for name := range tr.pending {
 		old, new := tr.held[name], want[name]
-		if _, said := a.says[name]; said || new == nil && old != nil && t == fleet.Route && n.needed(name) || n.waits(n.world, t, new) {
+		if new == nil {
+			new = n.emptied(t, name, old)
+		}
+		if _, said := a.says[name]; said || new == nil && old != nil && t == fleet.Route && (n.needed(name) || n.goesOn(t, name)) || n.waits(n.world, t, new) {
 			continue
 		}
 		a.says[name] = new

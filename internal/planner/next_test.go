@@ -649,7 +649,7 @@ func (p *proxy) wantTarget() {
 		}
 		want, got := contents(target.Types[typ]), map[string]string{}
 		for n, r := range p.holds[typ] {
-			if synthetic := typ == fleet.Endpoint && !p.client.Delta && want[n] == ""; !synthetic {
+			if !p.isForNone(typ, n, r.Version, want[n]) {
 				got[n] = r.Version
 			}
 		}
@@ -666,6 +666,18 @@ func (p *proxy) wantTarget() {
 			p.t.Fatalf("%s at rest: %v, want %v", typ, got, want)
 		}
 	}
+}
+
+// isForNone reports whether the proxy holds what stands for endpoints that there are not: none, where a cluster has that name; or, in state
+// of the world, what was with a cluster that is gone.
+func (p *proxy) isForNone(typ fleet.Type, name, version, want string) bool {
+	if typ != fleet.Endpoint || want != "" {
+		return false
+	}
+	if p.target().Types[fleet.Cluster].HasEDSName(name) {
+		return version == snapshot.Absent(typ, name).Version
+	}
+	return !p.client.Delta
 }
 
 // dangles reports whether some listener names a route that the fleet does not have.

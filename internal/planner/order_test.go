@@ -274,7 +274,7 @@ func TestEndpointsOfAClusterInFlight(t *testing.T) {
 	}
 	two := world(t, 2, "listeners l@1")
 	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, two)
-	s.step(two, "endpoints a@"+snapshot.EmptyEndpoint("a").Version, "")
+	s.step(two, "endpoints a@"+snapshot.Absent(fleet.Endpoint, "a").Version, "")
 }
 
 // TestAClusterWhoseRemovalIsInFlightIsWaitedFor: the client has it until it takes the removal in, so what names it waits until

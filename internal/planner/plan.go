@@ -119,6 +119,9 @@ func (p *plan) collect() {
 				continue
 			}
 			ch.new = d.Last // or away, where the client may have half of what it refused
+		case ch.new == nil && p.t == fleet.Endpoint && p.pos.Kind.SingleType && p.pos.Kind.Envoy && ch.old.settledOn():
+			p.keeps = true // it ends the stream with the cluster, and does nothing else for a removal
+			continue
 		case ch.new == nil && p.t == fleet.Endpoint && ch.old.settledOn() && p.leavesWithCluster(ch.name):
 			stays := p.rested(fleet.Cluster) // though the cluster is there
 			p.waiting, p.keeps = p.waiting || !stays, p.keeps || stays

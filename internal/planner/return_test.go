@@ -279,12 +279,13 @@ func TestANameThatWasAskedForAnewIsAnswered(t *testing.T) {
 }
 
 // TestDeletedEndpointsOfAWarmingClient: a client that begins with endpoints is believed nothing, and what it reports of deleted ones is
-// taken away until it ACKs that, though it refuses the response that says so first.
+// emptied until it ACKs that, though it refuses the response that says so first.
 func TestDeletedEndpointsOfAWarmingClient(t *testing.T) {
 	t.Parallel()
 	target := world(t, 1, "clusters a@1 c@1; endpoints a@1")
 	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b", "c"}, Versions: map[string]string{"c": "0"}}, target)
-	s.step(target, "endpoints a@1 -b -c", says(fleet.Endpoint, "a"))
-	s.step(target, "endpoints -a -c", "")
+	none := snapshot.Absent(fleet.Endpoint, "c").Version
+	s.step(target, "endpoints a@1 c@"+none+" -b", says(fleet.Endpoint, "a"))
+	s.step(target, "endpoints c@"+none+" -a", "")
 }

@@ -41,11 +41,35 @@ type uses struct {
 	any   bool // and what is not known of them
 }
 
-// stays reports whether something is to be taken away that the client's present version of
+// goesOn reports whether the client goes on with something that was deleted, as what names it stays (SEMANTICS 4.5). An
+// Envoy gives an extension up by itself when the last of its connections does without; taken away before, it
+// answers what still uses that with 500.
+func (l *look) goesOn(t fleet.Type, name string) bool {
+	if t == fleet.Extension && l.pos.Kind.Delta && l.pos.Kind.Envoy {
+		return true
+	}
+	ref := fleet.Ref{Type: t, Name: name}
+	for _, by := range []fleet.Type{fleet.Cluster, fleet.Listener, fleet.ScopedRoute} {
+		if !by.GoesOnWith(t) || !l.pos.subscribed(by) {
+			continue
+		}
+		for _, r := range l.target.Types[by].Naming(ref) {
+			if l.held(by, r.Name).names(ref) || l.next(by, r.Name).names(ref) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// stays reports whether something is to be taken away that the client goes on with, or that its present version of
 // a withheld resource needs, or may need: of one that it only reported that is not known.
 func (p *plan) stays(name string) bool {
 	if !fleet.Listener.Needs(p.t) && !fleet.Cluster.Needs(p.t) {
 		return false
+	}
+	if p.goesOn(p.t, name) {
+		return true
 	}
 	if !p.used.known {
 		p.used = uses{known: true, refs: make(map[fleet.Ref]struct{})}

@@ -250,7 +250,7 @@ func TestWarmingIsTold(t *testing.T) {
 func TestWhatAReportedListenerMayUseStays(t *testing.T) {
 	t.Parallel()
 	naming := fleet.Row{Name: "l", Version: "2", Derived: fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Extension, Name: "f"}}}}
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{Delta: true, Now: start}}
 	now := fleetAt(9, 1, map[fleet.Type][]fleet.Row{fleet.Listener: {naming}})
 	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, now)
 	s.c.Subscribe(request{Type: fleet.Extension, Names: []string{"e"}, Versions: map[string]string{"e": "1"}}, now)

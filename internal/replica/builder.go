@@ -196,8 +196,8 @@ func (bd *builder) resource(old *snapshot.Resource, row fleet.Row) *snapshot.Res
 // be had.
 func (bd *builder) revive(f fleet.PastRefusal) *snapshot.Resource {
 	if f.Row == nil {
-		if empty := snapshot.EmptyEndpoint(f.Name); f.Type == fleet.Endpoint && f.Good == empty.Version {
-			return empty // which nobody wrote
+		if absent := snapshot.Absent(f.Type, f.Name); absent != nil && f.Good == absent.Version {
+			return absent // which nobody wrote
 		}
 		return nil
 	}

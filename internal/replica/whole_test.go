@@ -411,7 +411,7 @@ func (e *envoy) compare(when string) (behind map[fleet.Ref]fleet.Revision) {
 	for _, typ := range []fleet.Type{fleet.Cluster, fleet.Endpoint, fleet.Listener, fleet.Route} {
 		for r := range target.Types[typ].All() {
 			got, ok := e.holds[typ][r.Name]
-			empty := ok && got.version == "" && typ == fleet.Endpoint && r.Version == snapshot.EmptyEndpoint(r.Name).Version
+			empty := ok && got.version == "" && typ == fleet.Endpoint && r.Version == snapshot.Absent(fleet.Endpoint, r.Name).Version
 			if isNamed(typ) && !e.asked[typ][r.Name] || ok && got.version == r.Version || empty {
 				continue
 			}
@@ -428,6 +428,12 @@ func (e *envoy) compare(when string) (behind map[fleet.Ref]fleet.Revision) {
 			unsaid = unsaid || typ == fleet.Cluster && slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool {
 				return x.Good != nil && x.Good.Names(fleet.Ref{Type: typ, Name: n})
 			})
+			if typ == fleet.Endpoint && target.Types[fleet.Cluster].HasEDSName(n) && target.Types[typ].Get(n) == nil && !e.left(exceptions, typ, n) {
+				if x.version != "" && x.version != snapshot.Absent(typ, n).Version && !e.kept(fleet.Cluster, n) {
+					e.w.problem("%s, %s has %s %s@%s of a cluster that has none any more", when, e.id, typ, n, x.version)
+				}
+				continue
+			}
 			if target.Types[typ].Get(n) == nil && !unsaid && !e.kept(typ, n) && !e.left(exceptions, typ, n) {
 				e.w.problem("%s, %s has %s %s@%s, which is not there any more", when, e.id, typ, n, x.version)
 			}

@@ -3,6 +3,8 @@ package snapshot
 import (
 	"strings"
 	"time"
+
+	"fairlead/internal/fleet"
 )
 
 // index is what is looked up in a set besides names. It is made when it is first asked
@@ -87,6 +89,22 @@ func (x *index) add(r *Resource) {
 			h.domain[d] = r
 		}
 	}
+}
+
+// Naming returns the resources that name the given one, in an order of no meaning.
+func (s *Set) Naming(ref fleet.Ref) []*Resource {
+	if s == nil {
+		return nil
+	}
+	s.named.Do(func() {
+		s.namers = make(map[fleet.Ref][]*Resource)
+		for r := range s.All() {
+			for _, ref := range r.Refs {
+				s.namers[ref] = append(s.namers[ref], r)
+			}
+		}
+	})
+	return s.namers[ref]
 }
 
 // Expiring returns the resources with a TTL, by name, and the shortest TTL, 0 if there

@@ -25,7 +25,7 @@ type Resource struct {
 	EDSName  string        // of a cluster that gets its endpoints over gRPC
 	Slow     bool          // of a cluster that resolves names or checks endpoints before it is warm
 	VHDS     bool          // of a route that fetches virtual hosts on demand
-	Empty    bool          // nobody wrote it: it stands for endpoints that there are not
+	Empty    bool          // nobody wrote it: it says that there is none; see Absent
 	Domains  []string      // of a virtual host
 	Refs     []fleet.Ref   // what it names; sorted
 
@@ -64,16 +64,20 @@ func (r *Resource) At(rev fleet.Revision) *Resource {
 	return &later
 }
 
-// EmptyEndpoint is the ClusterLoadAssignment without endpoints that stands in for one
-// that nobody wrote: state of the world has no other way to say "there is none", and
-// the cluster would warm for 15 s (PROTOCOL rule 5).
-func EmptyEndpoint(name string) *Resource {
-	value := protowire.AppendTag(nil, 1, protowire.BytesType) // ClusterLoadAssignment.cluster_name
+// Absent is the resource that says that there is none of the name, to clients that go on with what they have
+// when they are told that it was removed, or cannot be told: a ClusterLoadAssignment without endpoints, a Runtime
+// without entries. Of other types it is nil. Without one state of the world has no way to say "there is none", and
+// what asks for it waits for 15 s (PROTOCOL rule 5).
+func Absent(t fleet.Type, name string) *Resource {
+	if t != fleet.Endpoint && t != fleet.Runtime {
+		return nil
+	}
+	value := protowire.AppendTag(nil, 1, protowire.BytesType) // ClusterLoadAssignment.cluster_name, Runtime.name
 	value = protowire.AppendString(value, name)
 	h := sha256.Sum256(value)
 	r := &Resource{Name: name, Version: base64.RawURLEncoding.EncodeToString(h[:15]), Empty: true}
 	r.key, r.id = KeyOf(r.Name, r.Version), identify(r.Name, r.Version, 0, kindHeld)
-	r.encode(fleet.Endpoint, value)
+	r.encode(t, value)
 	return r
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"fairlead/internal/fleet"
 )
 
 // Set is an immutable map from names to resources: a hash trie of 32 branches whose
@@ -16,6 +18,8 @@ type Set struct {
 
 	indexed sync.Once // fills index when it is first asked for
 	index   index
+	named   sync.Once // fills namers, alike
+	namers  map[fleet.Ref][]*Resource
 }
 
 // trie is one level. Below the last level, where hashes are used up, leaves holds the

@@ -1,0 +1,149 @@
+package planner_test
+
+import (
+	"testing"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+func emptied(t fleet.Type, name string) string {
+	return t.Slug() + " " + name + "@" + snapshot.Absent(t, name).Version
+}
+
+// TestDeletedEndpointsAreEmptied (SEMANTICS 4.5): while their cluster lives, whatever happens to it, and on the next stream too. They leave
+// with it.
+func TestDeletedEndpointsAreEmptied(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		one := world(t, 1, "clusters a@1; endpoints a@1")
+		s.c.Subscribe(request{Type: fleet.Cluster}, one)
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, one)
+		s.steps(one)
+		two := world(t, 2, "clusters a@1")
+		s.step(two, emptied(fleet.Endpoint, "a"), "")
+		s.step(two, "nothing", "")
+		if s.c.Settled() != 2 {
+			t.Errorf("delta=%v: settled at %d, want 2", delta, s.c.Settled())
+		}
+		three := world(t, 3, "clusters a@2")
+		s.step(three, "clusters a@2", "")
+		s.step(three, emptied(fleet.Endpoint, "a"), "")
+		s.step(three, "nothing", "")
+
+		r := request{Type: fleet.Endpoint, Names: []string{"a"}, Version: s.version(fleet.Endpoint)}
+		clusters := request{Type: fleet.Cluster, Version: three.Types[fleet.Cluster].Sum().String()}
+		if delta {
+			r.Version, r.Versions = "", map[string]string{"a": snapshot.Absent(fleet.Endpoint, "a").Version}
+			clusters.Version, clusters.Versions = "", map[string]string{"a": "2"}
+		}
+		next := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		next.c.Subscribe(clusters, three)
+		next.c.Subscribe(r, three)
+		next.step(three, map[bool]string{true: "clusters", false: "nothing"}[delta], "") // one answer
+		next.step(three, "nothing", "")
+		next.step(world(t, 4, "clusters a@2; endpoints a@2"), "endpoints a@2", "")
+
+		five := world(t, 5, "listeners l@1")
+		s.step(five, map[bool]string{true: "clusters -a", false: "clusters"}[delta], "")
+	}
+}
+
+// TestADeletedRuntimeIsEmptied in state of the world, which cannot say that it is no more; one that never was is answered alike.
+func TestADeletedRuntimeIsEmptied(t *testing.T) {
+	t.Parallel()
+	one, two := world(t, 1, "runtimes x@1"), world(t, 2, "clusters a@1")
+	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	s.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"x"}}, one)
+	s.step(one, "runtimes x@1", "")
+	s.step(two, emptied(fleet.Runtime, "x"), "")
+	s.step(two, "nothing", "")
+	if s.c.Settled() != 2 {
+		t.Errorf("settled at %d, want 2", s.c.Settled())
+	}
+	next := &script{t: t, c: client{Envoy: true, Now: start}}
+	next.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"x"}, Version: s.version(fleet.Runtime)}, two)
+	next.step(two, "nothing", "")
+	next.step(one, "runtimes x@1", "")
+
+	anew := &script{t: t, c: client{Envoy: true, Now: start}}
+	anew.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"x"}}, two)
+	anew.step(two, emptied(fleet.Runtime, "x"), "")
+
+	delta := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	delta.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"x"}}, one)
+	delta.step(one, "runtimes x@1", "")
+	delta.step(two, "runtimes -x", "")
+}
+
+// TestWhatIsStillNamedStays: a route, an extension or a secret that was deleted, and the clusters that it names, while what the client
+// has goes on naming it. Then it goes.
+func TestWhatIsStillNamedStays(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ by, named fleet.Type }{
+		{fleet.Listener, fleet.Route}, {fleet.Listener, fleet.Extension}, {fleet.Listener, fleet.Secret}, {fleet.Cluster, fleet.Secret}, {fleet.ScopedRoute, fleet.Route},
+	} {
+		for _, delta := range []bool{true, false} {
+			naming := func(version string, refs ...fleet.Ref) fleet.Row {
+				return fleet.Row{Name: "x", Version: version, Derived: fleet.Derived{Refs: refs}}
+			}
+			y := fleet.Ref{Type: c.named, Name: "y"}
+			named := fleet.Row{Name: "y", Version: "1"}
+			clusters := []fleet.Row{}
+			if c.named != fleet.Secret {
+				named.Derived.Refs = []fleet.Ref{{Type: fleet.Cluster, Name: "c"}}
+				clusters = append(clusters, row("c", "1"))
+			}
+			all := map[fleet.Type][]fleet.Row{fleet.Cluster: clusters}
+			all[c.by] = append(all[c.by], naming("1", y))
+			all[c.named] = append(all[c.named], named)
+			one := fleetAt(1, 1, all)
+			s := &script{t: t, c: client{Delta: delta, Now: start}}
+			s.c.Subscribe(request{Type: fleet.Cluster}, one)
+			s.c.Subscribe(request{Type: c.by}, one)
+			s.c.Subscribe(request{Type: c.named, Names: []string{"y"}}, one)
+			s.steps(one)
+			what := c.by.Slug() + " and " + c.named.Slug()
+			two := fleetAt(2, 1, map[fleet.Type][]fleet.Row{c.by: {naming("1", y)}})
+			s.step(two, "nothing", "")
+			if s.c.Settled() != 2 {
+				t.Errorf("%s, delta=%v: settled at %d, want 2", what, delta, s.c.Settled())
+			}
+			three := fleetAt(3, 1, map[fleet.Type][]fleet.Row{c.by: {naming("2", y)}})
+			for r := s.send(three); r != nil; r = s.send(three) {
+				if r.Type != c.by {
+					t.Errorf("%s, delta=%v: sent %s", what, delta, describe(r))
+				}
+				s.c.Acknowledge(r.Type, r.Nonce)
+			}
+			four := fleetAt(4, 1, map[fleet.Type][]fleet.Row{c.by: {naming("3")}})
+			said := map[fleet.Type]bool{}
+			for r := s.send(four); r != nil; r = s.send(four) {
+				said[r.Type] = true
+				s.c.Acknowledge(r.Type, r.Nonce)
+			}
+			if s.c.Settled() != 4 || delta && !said[c.named] || c.named != fleet.Secret && !said[fleet.Cluster] {
+				t.Errorf("%s, delta=%v: at the end settled at %d, and %v were sent", what, delta, s.c.Settled(), said)
+			}
+		}
+	}
+}
+
+// TestAnEnvoyGivesExtensionsUpItself: taken away before, it answers the last connections of a listener that is gone with 500.
+func TestAnEnvoyGivesExtensionsUpItself(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	one := world(t, 1, "listeners l@1; extensions e@1")
+	s.c.Subscribe(request{Type: fleet.Listener}, one)
+	s.c.Subscribe(request{Type: fleet.Extension, Names: []string{"e"}}, one)
+	s.steps(one)
+	two := world(t, 2, "clusters a@1")
+	s.step(two, "listeners -l", "")
+	s.step(two, "nothing", "")
+	if s.c.Settled() != 2 {
+		t.Errorf("settled at %d, want 2", s.c.Settled())
+	}
+	s.c.Subscribe(request{Type: fleet.Extension, Dropped: []string{"e"}}, two)
+	s.step(two, "nothing", "")
+}
