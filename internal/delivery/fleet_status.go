@@ -55,7 +55,8 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 	if !n.live() {
 		n.absent, n.resumed, n.before, n.held = f.progress.head, info.Resumed, info.Before, info.Held
 		n.row.Since = f.rec.dbTime(now)
-		n.goneAt = time.Time{}
+		n.goneAt, n.cameAt = time.Time{}, now
+		n.comesBack(info.Resumed, f.progress.head, now)
 		n.doubt.begin(info.Doubtful)
 		n.comes(info, now)
 		f.schedule(n.subsAt)
@@ -63,10 +64,9 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 		f.schedule(n.lookAt)
 	}
 	s := &Stream{fleet: f, node: n, kind: info.Protocol, begun: now, noClusters: info.Resumed && info.NoClusters}
-	if info.Resumed {
-		s.settled = min(n.before, f.progress.head) // what was confirmed stays so; a client that comes with nothing is a new one
-	}
+	s.settled = n.joins(s, info, f.progress.head, now)
 	n.streams[s] = struct{}{}
+	f.roster.await(n)
 	f.subscribed(n, now)
 	n.least()
 	f.roster.levels.place(n)
@@ -84,20 +84,15 @@ func (f *fleetStatus) disconnect(s *Stream, now time.Time) {
 		n.tell(now, true)
 	}
 	delete(n.streams, s)
+	n.lose(s, f.progress.head, now)
 	n.dirty = true
 	f.roster.check(n)
 	f.subscribed(n, now)
 	f.waitsChanged(n, now)
 	f.gather(now)
 	if n.live() {
-		before := n.settled
-		if n.least(); n.settled > before {
-			f.roster.levels.place(n)
-			f.progress.revs.count(n, n.settled, f.rec.dbTime(now))
-			if len(n.missed) > 0 {
-				f.waitsChanged(n, now)
-			}
-		}
+		f.roster.await(n)
+		f.settle(n, now)
 		return
 	}
 	n.row.Since = f.rec.dbTime(now)

@@ -58,6 +58,7 @@ func (r row) early() bool {
 // changed, and not how many nodes there are.
 func (f *fleetStatus) compose(now time.Time) *report {
 	f.rhythm.dueAt = time.Time{}
+	f.awaitLost(now)
 	rep := &report{begun: now, rows: f.rhythm.rows}
 	var left held
 	rep.tickets, left, rep.more = f.outbox.take(&rep.status, rep.rows)
@@ -138,6 +139,9 @@ func (f *fleetStatus) nextCheck(n *node, now time.Time) (at time.Time) {
 	if n.live() && !f.closing {
 		see(n.lookAt)
 		see(n.subsAt)
+		for _, l := range n.lost {
+			see(l.until())
+		}
 	}
 	see(n.waitsSince.Add(lagAfter)) // long past if it waits for nothing
 	if len(n.streams) > 1 {

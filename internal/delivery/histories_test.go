@@ -55,6 +55,7 @@ func (h *history) flush() {
 	h.f.mu.Lock()
 	defer h.f.mu.Unlock()
 	now, rows := time.Now(), h.f.rhythm.rows
+	h.f.awaitLost(now)
 	want := walk(h.f, now)
 	h.rep = h.f.compose(now)
 	h.problems = append(h.problems, want.compare(h.f, h.rep, rows)...)

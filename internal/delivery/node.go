@@ -43,6 +43,8 @@ type node struct {
 	before  fleet.Revision // what it had settled when the first of them began
 	held    fleet.Held     // and what it had by then, or when its last stream ended
 	goneAt  time.Time
+	cameAt  time.Time    // when the first of its streams began
+	lost    []lostStream // that it is waited for
 	doubt   doubt
 	lookAt  time.Time // when it will have lasted; zero: that is told
 	record
@@ -123,16 +125,27 @@ func (n *node) restart(rev fleet.Revision) {
 	for s := range n.streams {
 		s.settled = 0
 	}
+	for i := range n.lost {
+		n.lost[i].settled = 0
+	}
 	n.missed, n.waits.Missed = nil, nil
 	n.dirty = n.dirty || !n.live() // what its row says is of the old history
 }
 
-// least recomputes the node's settled from its streams.
+// least recomputes the node's settled from its streams, and those that were lost.
 func (n *node) least() {
 	first := true
+	see := func(settled fleet.Revision) {
+		if first || settled < n.settled {
+			n.settled, first = settled, false
+		}
+	}
 	for s := range n.streams {
-		if first || s.settled < n.settled {
-			n.settled, first = s.settled, false
+		see(s.settled)
+	}
+	for _, l := range n.lost {
+		if l.counts() || !n.live() {
+			see(l.settled)
 		}
 	}
 }
@@ -180,6 +193,8 @@ type Stream struct {
 	// noClusters: of the client is known that it asked for none before. What it says here counts more.
 	noClusters bool
 	closed     bool
+	gaveUp     bool // its client ended it
+	replaces   bool // it has taken the place of one that was lost
 }
 
 // Connect records a new stream, which has confirmed nothing yet. Close must be called.
@@ -201,19 +216,9 @@ func (s *Stream) Settled(rev fleet.Revision) {
 		return
 	}
 	s.settled = rev
-	before := s.node.settled
-	if s.node.least(); s.node.settled == before {
-		return // another stream of the node is behind
-	}
-	f.roster.levels.place(s.node)
 	now := time.Now()
-	if len(s.node.missed) > 0 {
-		f.waitsChanged(s.node, now)
-	}
-	f.progress.revs.count(s.node, s.node.settled, f.rec.dbTime(now))
-	f.awaitMore(s.node, now)
-	if !s.node.follows() {
-		f.roster.check(s.node)
+	if !f.settle(s.node, now) {
+		return // another stream of the node is behind
 	}
 	f.wake(now)
 }
@@ -245,6 +250,13 @@ func (s *Stream) refuse(rs []fleet.Refusal, now time.Time) chan struct{} {
 	s.fleet.mu.Lock()
 	defer s.fleet.mu.Unlock()
 	return s.fleet.refuse(s.node, rs, now)
+}
+
+// GaveUp says that the stream's client ends it, on a connection that goes on.
+func (s *Stream) GaveUp() {
+	s.fleet.mu.Lock()
+	defer s.fleet.mu.Unlock()
+	s.gaveUp = true
 }
 
 // Close ends the stream. The node is shown as disconnected when it was its last one.

@@ -18,9 +18,11 @@ type roster struct {
 	nodes  map[string]*node // by node id
 	levels levels
 	checks checks
-	gone   []gone    // oldest first
-	trimAt int       // how long gone gets before it is trimmed
-	forgot time.Time // the latest end of a node that was here and is forgotten
+	// awaited are the live nodes some stream of which is waited for.
+	awaited map[*node]struct{}
+	gone    []gone    // oldest first
+	trimAt  int       // how long gone gets before it is trimmed
+	forgot  time.Time // the latest end of a node that was here and is forgotten
 }
 
 // gone is a node's end.
@@ -30,7 +32,14 @@ type gone struct {
 }
 
 func newRoster() roster {
-	return roster{nodes: make(map[string]*node), levels: make(levels), checks: newChecks(), trimAt: maxGone}
+	return roster{nodes: make(map[string]*node), levels: make(levels), checks: newChecks(), awaited: make(map[*node]struct{}), trimAt: maxGone}
+}
+
+// await has the next report look whether a node's lost streams are still waited for.
+func (r *roster) await(n *node) {
+	if len(n.lost) > 0 {
+		r.awaited[n] = struct{}{}
+	}
 }
 
 // find returns the node with the id that a client says it has; nil if nothing is known of it.

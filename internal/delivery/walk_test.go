@@ -40,6 +40,11 @@ func walk(f *fleetStatus, now time.Time) walked {
 		default:
 			w.lasting = append(w.lasting, id)
 		}
+		for _, l := range n.lost {
+			if at := l.until(); n.live() && !f.closing && at.After(now) {
+				w.lookAgain(at)
+			}
+		}
 		if n.live() && !f.closing && n.subsAt.After(now) {
 			w.lookAgain(n.subsAt)
 		}

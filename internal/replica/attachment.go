@@ -265,6 +265,9 @@ func (a *attachment) LastStream() xds.LastStream {
 	return p
 }
 
+// GaveUp records that the stream's client ends it.
+func (a *attachment) GaveUp() { a.record.GaveUp() }
+
 // Detach ends the tie. clean is for the node's next stream, here or elsewhere.
 func (a *attachment) Detach(clean bool) {
 	o := a.owner

@@ -184,6 +184,12 @@ func (c *conn) isAuthenticated() bool {
 	return c.authenticated
 }
 
+func (c *conn) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
 // transport makes a conn of each connection after its handshake.
 type transport struct {
 	credentials.TransportCredentials

@@ -83,6 +83,8 @@ type Attachment interface {
 	Ended() <-chan error
 	// LastStream is what is known of the node from before this stream.
 	LastStream() LastStream
+	// GaveUp says, before Detach, that the client ends the stream itself, on a connection that goes on.
+	GaveUp()
 	// Detach ends the tie; nothing is called after it. clean: nothing that went out is
 	// unanswered or in doubt, and what the client reports next time can be believed.
 	Detach(clean bool)

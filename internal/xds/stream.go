@@ -57,6 +57,7 @@ type stream struct {
 	alarm       alarm
 	opening     time.Time // until when the client may be telling what it holds; zero: it has told
 	leave       time.Time // when the stream has to end; zero: never
+	halfClosed  bool      // the client has no more to say
 }
 
 // settled is what was last reported, in which history.
@@ -85,6 +86,9 @@ func (st *stream) run() error {
 	defer func() {
 		if st.att != nil {
 			st.srv.release(st.ctx, st.held)
+			if st.givenUp() {
+				st.att.GaveUp()
+			}
 			st.att.Detach(st.client != nil && st.client.Clean())
 		}
 	}()
@@ -113,6 +117,12 @@ func (st *stream) run() error {
 	}
 	st.log.Debug("stream ended", "reason", err)
 	return err
+}
+
+// givenUp reports whether the client ended the stream, and not its connection with it.
+func (st *stream) givenUp() bool {
+	c := connOf(st.ctx)
+	return st.halfClosed || st.ctx.Err() != nil && c != nil && !c.isClosed()
 }
 
 // say writes a line that a node can cause as often as it likes.
@@ -266,6 +276,7 @@ func (st *stream) loop() error {
 		select {
 		case r, ok := <-st.requests:
 			if !ok {
+				st.halfClosed = errors.Is(st.readErr, io.EOF)
 				return ended(st.readErr)
 			}
 			st.now = time.Now()

@@ -236,6 +236,8 @@ func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
 
 func (a *attachment) LastStream() xds.LastStream { return a.past }
 
+func (a *attachment) GaveUp() {}
+
 func (a *attachment) Detach(bool) {
 	a.source.mu.Lock()
 	defer a.source.mu.Unlock()
