@@ -1,10 +1,18 @@
 package e2e
 
 import (
+	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/service/cluster/v3"
+	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/service/listener/v3"
+
+	client "fairlead/clients/go"
 	"fairlead/internal/fleet"
 	"fairlead/test/world"
 )
@@ -110,5 +118,65 @@ func (r *routed) awaitBack(before int) {
 	}
 	if code, _ := world.Get(r.proxy); code != http.StatusOK {
 		r.T.Errorf("it answers %d", code)
+	}
+}
+
+// TestAnUnansweredStreamThatEnds: of a client with a stream for each type, the one for listeners does not answer, and ends: by itself, or with its
+// connection. Nobody confirmed what it was sent, and when it is back nothing is pending that was acked.
+func TestAnUnansweredStreamThatEnds(t *testing.T) {
+	t.Parallel()
+	for name, alone := range map[string]bool{"by itself": true, "with its connection": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			first := w.Apply(world.Together(world.Cluster("a", "1s"), world.Listener("l", world.FreePort(t), "r"), world.Route("r", "a")))
+			server := w.XDS().Address
+			ctx, cancel := context.WithTimeout(world.WithToken(t.Context(), w.NodeToken), 6*world.Soon)
+			var acks sync.WaitGroup
+			t.Cleanup(func() { cancel(); acks.Wait() })
+			node := &corev3.Node{Id: "n1"}
+			clusters, err := clusterv3.NewClusterDiscoveryServiceClient(w.Dial(server)).StreamClusters(ctx)
+			world.Must(t, err, clusters.Send(&discoveryv3.DiscoveryRequest{Node: node, TypeUrl: fleet.Cluster.URL()}))
+			acks.Go(func() {
+				for r, err := clusters.Recv(); err == nil; r, err = clusters.Recv() {
+					_ = clusters.Send(&discoveryv3.DiscoveryRequest{TypeUrl: fleet.Cluster.URL(), VersionInfo: r.GetVersionInfo(), ResponseNonce: r.GetNonce()})
+				}
+			})
+			listeners := func(version string) (s listenerv3.ListenerDiscoveryService_StreamListenersClient, end func()) {
+				conn := w.Dial(server)
+				inner, cancel := context.WithCancel(ctx)
+				s, err := listenerv3.NewListenerDiscoveryServiceClient(conn).StreamListeners(inner)
+				world.Must(t, err, s.Send(&discoveryv3.DiscoveryRequest{Node: node, TypeUrl: fleet.Listener.URL(), VersionInfo: version}))
+				if alone {
+					return s, cancel
+				}
+				t.Cleanup(cancel)
+				return s, func() { _ = conn.Close() }
+			}
+			ack := func(s listenerv3.ListenerDiscoveryService_StreamListenersClient) (version string) {
+				r, err := s.Recv()
+				world.Must(t, err, s.Send(&discoveryv3.DiscoveryRequest{TypeUrl: fleet.Listener.URL(), VersionInfo: r.GetVersionInfo(), ResponseNonce: r.GetNonce()}))
+				return r.GetVersionInfo()
+			}
+			s, end := listeners("")
+			version := ack(s)
+			w.AwaitLive("n1")
+			world.Eventually(t, world.Soon, "nothing settled", func() bool { n := w.Node("n1"); return n.Settled == first })
+			acked := w.Put(world.Cluster("a", "2s"))
+			w.AwaitDelivered(acked, 1)
+			last := w.Put(world.Listener("l", world.FreePort(t), "r"))
+			_, err = s.Recv()
+			world.Must(t, err)
+			end()
+			world.Eventually(t, world.Soon, "the stream did not end", func() bool { n := w.Node("n1"); return n.Streams != nil && *n.Streams == 1 })
+			if got := w.Receipt(last); got.Counts.Acked != 0 || got.State == client.ReceiptStateDelivered {
+				t.Errorf("the receipt is %s, and nobody confirmed the listener", world.AsJSON(got))
+			}
+			s, _ = listeners(version)
+			world.Eventually(t, world.Soon, "it is not back", func() bool { n := w.Node("n1"); return n.Streams != nil && *n.Streams == 2 })
+			w.AwaitDelivered(acked, 1)
+			ack(s)
+			w.AwaitDelivered(last, 1)
+		})
 	}
 }
