@@ -30,7 +30,7 @@ type applyCommand struct {
 func (*applyCommand) Help() string {
 	return `A YAML file may hold several documents, separated by lines of ---. A document is a resource ({type, name, body, ...}), Envoy's own message with its "@type", or a list of either: {resources: [...], delete: [{type, name, variant}], message}.
 
-With --wait the exit status tells what the nodes said: 0 all of them took it, 3 one rejected it, 4 not all answered in time.`
+With --wait the exit status tells what the nodes said: 0 all that are connected took it, 3 one rejected it, 4 one has not taken it in time, because it did not answer or went away since the revision was made. Nodes that were offline by then are named and change nothing: they get it when they come back. Only where all nodes are offline it is 4.`
 }
 
 // Run applies the files.

@@ -30,7 +30,22 @@ func receiptLines(r client.Receipt, waited time.Duration) []string {
 		return []string{fmt.Sprintf("revision %d stored; no node is connected", r.Revision) +
 			missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)}
 	}
-	return append([]string{acked(r) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)}, stillRefused(r)...)
+	lines := []string{acked(r) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)}
+	if gone := left(r); len(gone) > 0 {
+		lines = append(lines, fmt.Sprintf("  not delivered to %s: connected when the revision was made, and gone without it", names(gone, len(gone))))
+	}
+	return append(lines, stillRefused(r)...)
+}
+
+// left are the nodes that were connected when the revision was made, and are gone without it: it may be why they are.
+// Those that were offline by then had no part in it.
+func left(r client.Receipt) (ids []string) {
+	for _, n := range r.Nodes {
+		if n.State == client.ReceiptNodeStateOffline && n.At != nil && !n.At.Before(r.CommittedAt) {
+			ids = append(ids, n.Id)
+		}
+	}
+	return ids
 }
 
 // stillRefused tells of nodes that took this revision and refuse something of an earlier one.
@@ -49,12 +64,12 @@ func stillRefused(r client.Receipt) (out []string) {
 }
 
 // receiptStatus is the exit status that belongs to a receipt. Where nodes are known and none has the
-// revision it was not delivered; where there is none there is nobody to deliver it to.
+// revision it was not delivered, nor where one that was there went without it; where there is none there is nobody to deliver it to.
 func receiptStatus(r client.Receipt) int {
 	switch {
 	case r.State == client.ReceiptStateRejected:
 		return exitRejected
-	case r.State == client.ReceiptStatePending, r.State == client.ReceiptStateStored && r.Counts.Offline > 0:
+	case r.State == client.ReceiptStatePending, r.State == client.ReceiptStateStored && r.Counts.Offline > 0, len(left(r)) > 0:
 		return exitPending
 	}
 	return exitOK

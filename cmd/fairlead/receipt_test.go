@@ -29,6 +29,12 @@ func TestReceiptLines(t *testing.T) {
 	resolved.Ended, resolved.ResolvedBy = ptr(client.RefusalEndReplaced), ptr(int64(9))
 	offered, taken := refusing("node-1", "poison", "bad", "kept the last good version"), refusing("node-1", "", "bad", "nothing sent")
 	offered.Ended, taken.Ended = ptr(client.RefusalEndOffered), ptr(client.RefusalEndTaken)
+	made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	away := func(id string, after time.Duration) client.ReceiptNode {
+		n := node(id, client.ReceiptNodeStateOffline)
+		n.At = ptr(made.Add(after))
+		return n
+	}
 	var many []client.ReceiptNode
 	for _, id := range strings.Split("abcdefgh", "") {
 		many = append(many, refusing(id, "poison", "bad", ""))
@@ -43,6 +49,9 @@ func TestReceiptLines(t *testing.T) {
 		{"all", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 1}, LastAckMs: ptr(18.2)}, 0, exitOK, "revision 7 ACKed by 1/1 nodes in 18 ms"},
 		{"unaffected are acked", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 3, Unaffected: 3}}, 0, exitOK, "revision 7 ACKed by 3/3 nodes"},
 		{"some offline", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 2, Offline: 1}, LastAckMs: ptr(1200.5), Nodes: []client.ReceiptNode{node("c", "offline")}}, 0, exitOK, "revision 7 ACKed by 2/3 nodes in 1201 ms; offline: c"},
+		{"one left since", client.Receipt{State: "delivered", CommittedAt: made, Counts: client.ReceiptCounts{Acked: 1, Offline: 2}, Nodes: []client.ReceiptNode{away("b", -time.Second), away("c", time.Second)}}, 0, exitPending, "revision 7 ACKed by 1/3 nodes; offline: b, c\n  not delivered to c: connected when the revision was made, and gone without it"},
+		{"gone in that moment", client.Receipt{State: "delivered", CommittedAt: made, Counts: client.ReceiptCounts{Acked: 1, Offline: 1}, Nodes: []client.ReceiptNode{away("c", 0)}}, 0, exitPending, "revision 7 ACKed by 1/2 nodes; offline: c\n  not delivered to c: connected when the revision was made, and gone without it"},
+		{"left since, and it took it", client.Receipt{State: "delivered", CommittedAt: made, Counts: client.ReceiptCounts{Acked: 2}}, 0, exitOK, "revision 7 ACKed by 2/2 nodes"},
 		{"came later", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Late: 2}}, 0, exitOK, "revision 7 ACKed by 2 nodes that came later"},
 		{"one came later", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Late: 1}}, 0, exitOK, "revision 7 ACKed by 1 node that came later"},
 		{"some came later", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 1, Late: 2}, LastAckMs: ptr(18.2)}, 0, exitOK, "revision 7 ACKed by 1/1 nodes and 2 that came later in 18 ms"},

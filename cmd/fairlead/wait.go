@@ -171,7 +171,7 @@ type receiptCommand struct {
 	Connection connection `embed:""`
 
 	Revision string        `arg:"" optional:"" default:"latest" help:"The revision's number, or latest."`
-	Wait     waitFlag      `help:"Wait until every node has answered; at most 30s, or as long as --wait=TIME says."`
+	Wait     waitFlag      `help:"Wait until every node that is connected has answered; at most 30s, or as long as --wait=TIME says."`
 	Timeout  time.Duration `placeholder:"TIME" help:"How long --wait waits at most, such as 2m."`
 	State    string        `placeholder:"STATE" help:"List the nodes of this state instead: acked, nacked, pending, offline, late."`
 	JSON     bool          `name:"json" help:"Print the API's JSON."`

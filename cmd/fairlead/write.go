@@ -15,7 +15,7 @@ import (
 
 // writing is what every command that changes a fleet takes.
 type writing struct {
-	Wait           waitFlag      `help:"Wait until every node has answered and print the receipt; at most 30s, or as long as --wait=TIME says."`
+	Wait           waitFlag      `help:"Wait until every node that is connected has answered and print the receipt; at most 30s, or as long as --wait=TIME says."`
 	Timeout        time.Duration `placeholder:"TIME" help:"How long --wait waits at most, such as 2m."`
 	Message        string        `short:"m" placeholder:"TEXT" help:"Why, for the history."`
 	IdempotencyKey string        `placeholder:"KEY" help:"A name for this change: repeated with the same one, it is made once."`
