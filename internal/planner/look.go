@@ -100,11 +100,11 @@ func (l *look) absent(t fleet.Type, name string) *snapshot.Resource {
 	if t != fleet.Endpoint && t != fleet.Runtime {
 		return nil
 	}
-	h := l.held(t, name)
-	if t == fleet.Runtime && l.pos.Kind.Delta || t == fleet.Endpoint && !l.emptied(name, h) {
-		return nil
+	h, ref := l.held(t, name), fleet.Ref{Type: t, Name: name}
+	if t == fleet.Runtime && (l.pos.Kind.Delta || l.target.Withholds(ref)) || t == fleet.Endpoint && !l.emptied(name, h) {
+		return nil // of a runtime that was refused nothing need be said: the client never had it
 	}
-	if _, left := l.target.Leaves(t)[name]; left || l.target.Keeps(fleet.Ref{Type: t, Name: name}) {
+	if _, left := l.target.Leaves(t)[name]; left || l.target.Keeps(ref) {
 		return nil
 	}
 	if h.res != nil && h.res.Empty {
