@@ -910,9 +910,10 @@ func (e WhoamiKind) Valid() bool {
 
 // Defines values for WithheldReason.
 const (
-	WithheldReasonMissing WithheldReason = "missing"
-	WithheldReasonRefused WithheldReason = "refused"
-	WithheldReasonSealed  WithheldReason = "sealed"
+	WithheldReasonMissing  WithheldReason = "missing"
+	WithheldReasonRefused  WithheldReason = "refused"
+	WithheldReasonSealed   WithheldReason = "sealed"
+	WithheldReasonTooLarge WithheldReason = "too_large"
 )
 
 // Valid indicates whether the value is a known member of the WithheldReason enum.
@@ -923,6 +924,8 @@ func (e WithheldReason) Valid() bool {
 	case WithheldReasonRefused:
 		return true
 	case WithheldReasonSealed:
+		return true
+	case WithheldReasonTooLarge:
 		return true
 	default:
 		return false
@@ -3466,7 +3469,7 @@ type WhoamiKind string
 type Withheld struct {
 	By ResourceRef `json:"by"`
 
-	// Reason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it. `sealed`: that is a secret, maybe the resource itself, which is sealed with a key that the node's xDS server does not have; let the servers have keys of one pair and write the secret again.
+	// Reason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so correct it. `sealed`: that is a secret, maybe the resource itself, which is sealed with a key that the node's xDS server does not have; let the servers have keys of one pair and write the secret again. `too_large`: it waits for itself, `by`. With it the node's set would be larger than the node takes at once, so make one of the set smaller, or let the node ask for less.
 	Reason   WithheldReason `json:"reason"`
 	Resource ResourceRef    `json:"resource"`
 
@@ -3474,7 +3477,7 @@ type Withheld struct {
 	Revision *int64 `json:"revision,omitempty"`
 }
 
-// WithheldReason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it. `sealed`: that is a secret, maybe the resource itself, which is sealed with a key that the node's xDS server does not have; let the servers have keys of one pair and write the secret again.
+// WithheldReason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so correct it. `sealed`: that is a secret, maybe the resource itself, which is sealed with a key that the node's xDS server does not have; let the servers have keys of one pair and write the secret again. `too_large`: it waits for itself, `by`. With it the node's set would be larger than the node takes at once, so make one of the set smaller, or let the node ask for less.
 type WithheldReason string
 
 // WriteFindings What is to be said of the fleet because of the write: of the resources that it names, whether it changed them or not, and of what names those that

@@ -49,6 +49,9 @@ func waitsOf(withheld *[]client.Withheld, warming *[]client.ResourceRef) (out []
 				why = "which this node refuses: mend it"
 			case client.WithheldReasonSealed:
 				why = "which its xDS server has no key for: " + sealAgain
+			case client.WithheldReasonTooLarge:
+				out = append(out, fmt.Sprintf("%s is kept back: with it the set of %s is larger than the client takes at once; make one of them smaller, or let it ask for less", refName(h.Resource), h.Resource.Type))
+				continue
 			}
 			if h.Resource == h.By {
 				out = append(out, fmt.Sprintf("%s is sealed with a key that its xDS server does not have: %s", refName(h.By), sealAgain))

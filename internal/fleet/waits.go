@@ -16,12 +16,15 @@ const (
 // away, until what it names is there.
 type Withheld struct {
 	Ref Ref // what is kept back
-	By  Ref // what it waits for: it does not exist, or the node refused it, or it is Sealed
+	By  Ref // what it waits for: it does not exist, or the node refused it, or it is Sealed; or itself, see TooLarge
 	// Revision introduced what is kept back, in the node's view; 0: not known.
 	Revision Revision
 	// Sealed: By is a secret that exists, and the node's server has no key for it. It may be the resource itself.
 	Sealed bool
 }
+
+// TooLarge reports whether it waits for nothing but room: the client does not take so much at once.
+func (h Withheld) TooLarge() bool { return !h.Sealed && h.By == h.Ref }
 
 // Missed is a name that a node did not have as the fleet had it at the revisions from Since to before Until, though it has
 // settled some of them: it was withheld there, and a later revision replaced it. One without a name stands for several.

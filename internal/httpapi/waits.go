@@ -17,6 +17,8 @@ func waitsOf(w fleet.Waits, refusing []fleet.Ref) oapi.Waits {
 		switch {
 		case h.Sealed:
 			reason = oapi.WithheldReasonSealed
+		case h.TooLarge():
+			reason = oapi.WithheldReasonTooLarge
 		case slices.Contains(refusing, h.By):
 			reason = oapi.WithheldReasonRefused
 		}

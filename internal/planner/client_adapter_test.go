@@ -22,7 +22,6 @@ type client struct {
 	c, plain *planner.Client
 	verdicts []planner.Verdict
 	doubted  []snapshot.Doubted
-	err      error
 }
 
 // request is a request with its names as texts.
@@ -89,7 +88,6 @@ func (c *client) Next(target *snapshot.Target) *response {
 	}
 	out, plain := c.c.Step(c.Now, target), c.plain.Step(c.Now, target)
 	c.find(out.Findings, plain.Findings)
-	c.err = out.Err
 	if (out.Response == nil) != (plain.Response == nil) {
 		panic("without a memo there is something else to send")
 	}
@@ -160,7 +158,6 @@ func (c *client) leaves() planner.Past {
 	return planner.Past{Unclean: !clean, Settled: c.Settled(), NoClusters: known, Silent: clean && !known}
 }
 func (c *client) Keeps() bool { return c.c.Keeps() }
-func (c *client) Err() error  { return c.err }
 
 // contents is a set as a plain map from names to versions.
 func contents(s *snapshot.Set) map[string]string {

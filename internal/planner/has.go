@@ -54,6 +54,14 @@ func (h has) lastGood() *snapshot.Resource {
 	return h.res
 }
 
+// last is what stands in a set of what the client has, nil for nothing.
+func (h has) last() *snapshot.Resource {
+	if h.doubt != nil {
+		return h.doubt.Last
+	}
+	return h.res
+}
+
 // supposed: what lastGood says may never have been with the client.
 func (h has) supposed() bool { return h.doubt != nil && h.doubt.Supposed }
 

@@ -121,22 +121,6 @@ func TestLateAckSettlesNothing(t *testing.T) {
 	}
 }
 
-// TestSetThatIsTooLargeForTheClient ends its stream with the reason, before it tries for
-// ever (PROTOCOL rule 25).
-func TestSetThatIsTooLargeForTheClient(t *testing.T) {
-	t.Parallel()
-	target := fleetAt(1, 3<<20, map[fleet.Type][]fleet.Row{fleet.Listener: {row("a", "1"), row("b", "1")}})
-	s := &script{t: t, c: client{MaxSet: 4 << 20}}
-	s.c.Subscribe(request{Type: fleet.Listener}, target)
-	s.step(target, "nothing", "")
-	if err := s.c.Err(); err == nil {
-		t.Error("no error for a set of 6 MiB")
-	}
-	s = &script{t: t}
-	s.c.Subscribe(request{Type: fleet.Listener}, target)
-	s.step(target, "listeners a@1 b@1", "")
-}
-
 // TestManyNamesThatDoNotExist are asked for one by one, as fast as a stream may, and each is answered when it is overdue.
 func TestManyNamesThatDoNotExist(t *testing.T) {
 	t.Parallel()

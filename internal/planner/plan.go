@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"fmt"
 	"slices"
 
 	"fairlead/internal/fleet"
@@ -24,7 +23,6 @@ type plan struct {
 	waiting bool                 // something has to wait
 	keeps   bool                 // something is kept back, or stays, until somebody writes something
 	hold    bool                 // nothing can be sent yet
-	err     error
 }
 
 // planned is what came of it.
@@ -32,7 +30,6 @@ type planned struct {
 	response *Response // nil if there is nothing to send now
 	rest     rest      // what is left to do beside it
 	kept     []keeping
-	err      error // the client cannot be served
 }
 
 // plan makes the response for one type.
@@ -57,21 +54,18 @@ func (l *look) plan(t fleet.Type, last bool) planned {
 		}
 		tr.Pending = p.in.apply(t, tr.Pending, edits)
 	}
-	if p.hold {
-		return planned{rest: behind}
-	}
 	if p.waiting {
 		p.kept = nil
+	}
+	if p.hold {
+		return planned{rest: p.rest(), kept: p.kept}
 	}
 	if len(p.r.Resources) == 0 && len(p.r.Removed) == 0 && len(p.r.Nonexistent) == 0 && len(p.r.changes) == 0 && !tr.Answer {
 		return planned{rest: p.rest(), kept: p.kept}
 	}
-	if p.tooLarge() {
-		return planned{rest: behind, kept: p.kept, err: p.err}
-	}
 	p.r.complete = !p.waiting && !p.rec.bisecting() // else what it brings is not the target's
 	p.r.doubts = p.doubts
-	return planned{p.r, p.rest(), p.kept, nil}
+	return planned{p.r, p.rest(), p.kept}
 }
 
 func (p *plan) rest() rest {
@@ -178,6 +172,7 @@ func (p *plan) settleAfter() {
 // delta: what differs and what is owed, as far as it fits. The rest follows the ACK.
 func (p *plan) delta() {
 	p.collectPending()
+	p.leaveTooLarge()
 	for _, ch := range p.fitting() {
 		if ch.new != nil {
 			p.send(ch.new)
@@ -211,25 +206,6 @@ func (p *plan) fitting() []change {
 	return p.pending
 }
 
-// tooLarge reports whether the client could never take the response: it would end its
-// stream and try again for ever (PROTOCOL rule 25).
-func (p *plan) tooLarge() bool {
-	most := p.pos.Kind.MaxSet
-	if most == 0 {
-		return false
-	}
-	size := 0
-	for _, r := range p.r.Resources {
-		size += r.Size()
-	}
-	if size <= most {
-		return false
-	}
-	p.err = fmt.Errorf("the response with %d %s takes %d bytes, and this client takes %d at most: subscribe to less of them, or use the incremental protocol: %w",
-		len(p.r.Resources), p.t, size, most, fleet.ErrLimit)
-	return true
-}
-
 func (p *plan) send(r *snapshot.Resource) {
 	p.r.Resources = append(p.r.Resources, r)
 	p.r.content = p.r.content.Plus(r.Key())
@@ -248,6 +224,7 @@ func (p *plan) remove(name string) {
 // fullSet: "a state-of-the-world response must hold every subscribed resource", so what
 // has to wait goes out as the client has it.
 func (p *plan) fullSet() {
+	p.leaveTooLarge()
 	taken := make(map[string]struct{}, len(p.pending))
 	for _, ch := range p.pending {
 		taken[ch.name] = struct{}{}
@@ -266,7 +243,7 @@ func (p *plan) fullSet() {
 	}
 	if p.tr.Unknown && p.waiting || p.takesLeft() {
 		// What the client has is not known: a set without what waits would take it away.
-		p.r.changes, p.hold = nil, true
+		p.r.changes, p.hold, p.waiting = nil, true, true
 		return
 	}
 	p.r.blind = p.tr.Unknown
@@ -289,6 +266,7 @@ func (p *plan) takesLeft() bool {
 // resource is no more cannot be said.
 func (p *plan) changed() {
 	p.collectPending()
+	p.leaveTooLarge()
 	p.pending = slices.DeleteFunc(p.pending, func(ch change) bool { return ch.new == nil })
 	for _, ch := range p.fitting() {
 		p.send(ch.new)

@@ -14,9 +14,6 @@ type Outcome struct {
 	Findings
 	// Response is to be sent next, nil while there is nothing to send. Sent says that it was.
 	Response *Response
-	// Err is why the client cannot be served, nil while it can: then the stream has to end
-	// with it.
-	Err error
 }
 
 // Step returns the response that brings the client one step nearer to the target. A newer
@@ -52,7 +49,7 @@ func (c *Client) Step(now time.Time, target *snapshot.Target) Outcome {
 		}
 		c.note(s, effective)
 		c.accuseAgain(s.again)
-		if s.response != nil || s.err != nil || !c.advance(target) {
+		if s.response != nil || !c.advance(target) {
 			return c.offer(s)
 		}
 	}
@@ -63,7 +60,7 @@ func (c *Client) offer(s *step) Outcome {
 	if s.response != nil {
 		c.planned = s
 	}
-	return Outcome{Findings: c.report(), Response: s.response, Err: s.err}
+	return Outcome{Findings: c.report(), Response: s.response}
 }
 
 // note takes in what a step found of the types that are at rest.

@@ -11,7 +11,6 @@ type step struct {
 	rests    [fleet.NumTypes]rest
 	kept     []keeping
 	again    []*Response // what would go out, had this stream not refused it
-	err      error       // the client cannot be served
 	// warmStays: after has no Warm, as that is still the one of before.
 	warmStays bool
 }
@@ -50,9 +49,6 @@ func (l *look) visit(s *step, t fleet.Type, last bool) bool {
 	}
 	p := l.plan(t, last)
 	s.kept = append(s.kept, p.kept...)
-	if p.err != nil {
-		s.err = p.err
-	}
 	if p.response != nil && l.rec.refuses(t, p.response.content) {
 		s.again = append(s.again, p.response)
 		p.response, p.rest = nil, behind

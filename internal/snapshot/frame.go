@@ -157,6 +157,18 @@ func Nonexistent(name string) []byte {
 	return element(appendText(b, fieldResourceAliases, name), 0, false)
 }
 
+// Takes is the number of bytes that the resource takes in a response, aliases apart.
+func (r *Resource) Takes(delta, ttl bool) int {
+	if r == nil || r.frames == nil {
+		return 0
+	}
+	head, body := r.SotW(ttl)
+	if delta {
+		head, body = r.Delta(ttl, nil)
+	}
+	return len(head) + len(body)
+}
+
 // Size is the number of bytes that the resource takes in a response, at most, aliases apart.
 func (r *Resource) Size() int {
 	if r.frames == nil {

@@ -1,7 +1,9 @@
 package xds
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"unicode/utf8"
 
@@ -41,6 +43,36 @@ func readMetadata(n *corev3.Node) ([]byte, error) {
 	}
 	return asked, nil
 }
+
+// What a client of gRPC's libraries takes at once, and one whose bootstrap Fairlead made for google_grpc.
+const (
+	defaultResponse = 4 << 20
+	raisedResponse  = 64 << 20
+)
+
+// maxResponse is how many bytes a client of gRPC's libraries takes at once: what its bootstrap says in fairlead.max_response_bytes, or
+// does where Fairlead made it for an Envoy.
+func maxResponse(n fleet.Node) int {
+	var says struct {
+		Fairlead struct {
+			Bootstrap any `json:"bootstrap"`
+			Bytes     any `json:"max_response_bytes"`
+		} `json:"fairlead"`
+	}
+	if json.Unmarshal(n.MetadataJSON, &says) != nil {
+		return defaultResponse
+	}
+	if most, ok := says.Fairlead.Bytes.(float64); ok && most >= leastResponse {
+		return int(min(most, math.MaxInt32))
+	}
+	if made, ok := says.Fairlead.Bootstrap.(float64); ok && made >= 2 && n.UserAgent == "envoy" {
+		return raisedResponse
+	}
+	return defaultResponse
+}
+
+// leastResponse is what no client can say that it takes less than.
+const leastResponse = 64 << 10
 
 // padding is what a database adds to the JSON of metadata at most: a space behind each colon
 // and comma, and all digits of numbers. 1e308 takes five bytes in JSON, and 309 there.

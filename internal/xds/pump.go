@@ -36,7 +36,7 @@ func (st *stream) tellWaits(target *snapshot.Target) {
 }
 
 // pump sends the next response, if there is room and there is one, and reports what is
-// settled. It says whether it sent one, and why the client cannot be served.
+// settled. It says whether it sent one.
 func (st *stream) pump() (wrote bool, err error) {
 	target := st.att.Current() // has the fleet see that the stream looks, also where it must wait
 	if st.waiting != nil {
@@ -70,9 +70,6 @@ func (st *stream) pump() (wrote bool, err error) {
 	}
 	if next != nil {
 		wrote, err = st.hand(next)
-	}
-	if err == nil {
-		err = step.Err
 	}
 	return wrote, err
 }

@@ -234,7 +234,7 @@ const (
 
 // kind is what the client can do. An Envoy understands TTLs in delta without saying
 // so; in state of the world it crashes when one runs out (PROTOCOL rule 20). Every
-// client but Envoy's own gRPC, which names no user agent there, takes 4 MiB at once.
+// client but Envoy's own gRPC, which names no user agent there, takes 4 MiB at once unless its bootstrap says more.
 func (st *stream) kind() planner.Kind {
 	n := st.node.node
 	k := planner.Kind{Delta: st.delta, SingleType: st.singleType, Envoy: n.UserAgent == "envoy"}
@@ -246,7 +246,7 @@ func (st *stream) kind() planner.Kind {
 	}
 	for _, agent := range metadata.ValueFromIncomingContext(st.ctx, "user-agent") {
 		if strings.HasPrefix(agent, "grpc-") {
-			k.MaxSet = 4 << 20
+			k.MaxSet = maxResponse(n)
 		}
 	}
 	return k

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -163,4 +164,45 @@ func TestHalfClose(t *testing.T) {
 		n := w.Node("raw") // streams that end at once may never be seen
 		return n == nil || n.State == client.NodeStateOffline
 	})
+}
+
+// TestASetLargerThanTheClientTakes: gRPC's libraries end a stream over a message above 4 MiB, and would do so for ever. What makes the set
+// too large is kept back, the stream goes on, and the receipt tells of it until there is room.
+func TestASetLargerThanTheClientTakes(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	address := w.XDS().Address
+	wide := func(name string, kib int) world.Resource {
+		return cluster(name, "ROUND_ROBIN").With(`metadata: {filter_metadata: {wide: {text: "` + strings.Repeat("z", kib<<10) + `"}}}`)
+	}
+	for _, name := range []string{"f", "e", "d", "c"} {
+		w.Put(wide(name, 900))
+	}
+	ads, ctx := w.ads(t, address)
+	sotw, err := ads.StreamAggregatedResources(ctx)
+	world.Must(t, err, sotw.Send(&discoveryv3.DiscoveryRequest{Node: &corev3.Node{Id: "raw"}, TypeUrl: fleet.Cluster.URL()}))
+	take := func(want int) {
+		t.Helper()
+		got, err := sotw.Recv()
+		world.Must(t, err)
+		if len(got.GetResources()) != want {
+			t.Fatalf("got %d %s, want %d", len(got.GetResources()), got.GetTypeUrl(), want)
+		}
+		world.Must(t, sotw.Send(&discoveryv3.DiscoveryRequest{TypeUrl: got.GetTypeUrl(), VersionInfo: got.GetVersionInfo(), ResponseNonce: got.GetNonce()}))
+	}
+	take(4)
+	w.AwaitLive("raw")
+	large := w.Put(wide("a", 900))
+	got := w.Receipt(large)
+	if len(got.Nodes) != 1 || got.Nodes[0].Withheld == nil || len(*got.Nodes[0].Withheld) != 1 {
+		t.Fatalf("the receipt is %s, want what is kept back", world.AsJSON(got))
+	}
+	if h := (*got.Nodes[0].Withheld)[0]; got.State != client.ReceiptStatePending || h.Reason != client.WithheldReasonTooLarge || h.Resource.Name != "a" {
+		t.Errorf("the receipt is %s, want a kept back as too large", world.AsJSON(got))
+	}
+	w.Put(wide("b", 1))
+	take(5) // goes on
+	w.Put(wide("f", 1))
+	take(6)
+	world.Eventually(t, world.Soon, "the receipt did not become delivered", func() bool { return w.Receipt(large).State == client.ReceiptStateDelivered })
 }

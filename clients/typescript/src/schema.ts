@@ -3397,10 +3397,10 @@ export interface components {
             resource: components["schemas"]["ResourceRef"];
             by: components["schemas"]["ResourceRef"];
             /**
-             * @description `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it. `sealed`: that is a secret, maybe the resource itself, which is sealed with a key that the node's xDS server does not have; let the servers have keys of one pair and write the secret again.
+             * @description `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so correct it. `sealed`: that is a secret, maybe the resource itself, which is sealed with a key that the node's xDS server does not have; let the servers have keys of one pair and write the secret again. `too_large`: it waits for itself, `by`. With it the node's set would be larger than the node takes at once, so make one of the set smaller, or let the node ask for less.
              * @enum {string}
              */
-            reason: "missing" | "refused" | "sealed";
+            reason: "missing" | "refused" | "sealed" | "too_large";
             /**
              * Format: int64
              * @description The revision that brought what is kept back; it alone stays pending for it. Left out where it is not known.

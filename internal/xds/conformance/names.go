@@ -31,7 +31,9 @@ var names = []Check{
 			c := b.Envoy()
 			for _, t := range byName {
 				c.Subscribe(t, "a", "b")
-				b.none(c.Settle(), "nothing exists yet")
+				if rs := c.Settle(); t != fleet.Runtime { // see AnEmptyRuntime
+					b.none(rs, "nothing exists yet")
+				}
 				b.Publish(put(t, "a", "1"))
 				c.Ack(c.Want(text(t, "a@1")))
 				b.Publish(put(t, "b", "1"))
@@ -39,6 +41,28 @@ var names = []Check{
 					b.Fatalf("got %s, want b", joined(rs))
 				}
 			}
+		},
+	},
+	{
+		Rule: 5, Name: "AnEmptyRuntime", In: sotw, Needs: Together,
+		Shows: "SotW: a runtime that does not exist is answered by an empty one, and so is one that was deleted: nothing else takes its entries away.",
+		Run: func(b *Bed) {
+			c := b.Envoy()
+			c.Subscribe(fleet.Runtime, "a")
+			if r := c.Next(); len(r.Resources) != 1 || r.Item("a") == nil {
+				b.Errorf("got %s, want an empty runtime", r)
+			} else {
+				c.Ack(r)
+			}
+			b.Publish(put(fleet.Runtime, "a", "1"))
+			c.Ack(c.Want("runtimes a@1"))
+			b.Publish(xdstest.Delete(fleet.Runtime, "a"))
+			if r := c.Next(); len(r.Resources) != 1 || r.Item("a") == nil || r.String() == "runtimes a@1" {
+				b.Errorf("got %s, want an empty runtime", r)
+			} else {
+				c.Ack(r)
+			}
+			c.QuietFor(moment)
 		},
 	},
 	{

@@ -21,9 +21,11 @@ class Withheld:
     resource: ResourceRef
     by: ResourceRef
     reason: WithheldReason
-    """ `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
+    """ `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so correct it.
     `sealed`: that is a secret, maybe the resource itself, which is sealed with a key that the node's xDS server
-    does not have; let the servers have keys of one pair and write the secret again. """
+    does not have; let the servers have keys of one pair and write the secret again. `too_large`: it waits for
+    itself, `by`. With it the node's set would be larger than the node takes at once, so make one of the set
+    smaller, or let the node ask for less. """
     revision: int | Unset = UNSET
     """ The revision that brought what is kept back; it alone stays pending for it. Left out where it is not known.
     """

@@ -5,6 +5,7 @@ class WithheldReason(StrEnum):
     MISSING = "missing"
     REFUSED = "refused"
     SEALED = "sealed"
+    TOO_LARGE = "too_large"
 
     def __str__(self) -> str:
         return str(self.value)
