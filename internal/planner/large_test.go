@@ -109,3 +109,25 @@ func TestASetThatIsNotKnownIsNotCut(t *testing.T) {
 	}
 	s.step(large(5, 1300<<10, map[fleet.Type][]fleet.Row{}, "a", "b", "c"), "listeners a@1 b@1 c@1", "")
 }
+
+// TestASetThatGrows is measured as it is sent, what the client has of it too.
+func TestASetThatGrows(t *testing.T) {
+	t.Parallel()
+	const most = 256 << 10
+	rows := []fleet.Row{row("listener-0000", "a version of 20 byte")}
+	each := snapshot.NewResource(fleet.Listener, rows[0], []byte{0})
+	count := most * 9 / 10 / each.Takes(false, false)
+	for i := 1; i < count; i++ {
+		rows = append(rows, row(fmt.Sprintf("listener-%04d", i), "a version of 20 byte"))
+	}
+	if each.Size()*count <= most {
+		t.Fatalf("%d bytes in either protocol tell nothing", each.Size()*count)
+	}
+	s := &script{t: t, c: client{MaxSet: most}}
+	one := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Listener: rows})
+	s.c.Subscribe(request{Type: fleet.Listener}, one)
+	s.steps(one)
+	if r := s.send(fleetAt(2, 1, map[fleet.Type][]fleet.Row{fleet.Listener: append(rows, row("more", "1"))})); r == nil || len(r.Resources) != count+1 {
+		t.Errorf("one more is not sent beside %d", count)
+	}
+}
