@@ -131,16 +131,23 @@ type eventFilter struct {
 	grouped bool
 }
 
-func (f eventFilter) items(es []store.Event) []oapi.Event {
-	if f.node != "" || f.kind != "" {
-		var own []store.Event
-		for _, e := range es {
-			if (f.node == "" || e.Node == f.node) && (f.kind == "" || e.Kind == f.kind) {
-				own = append(own, e)
-			}
-		}
-		es = own
+func (f eventFilter) items(es []store.Event) []oapi.Event { return f.told(f.own(es)) }
+
+// own are those that are asked for.
+func (f eventFilter) own(es []store.Event) []store.Event {
+	if f.node == "" && f.kind == "" {
+		return es
 	}
+	var own []store.Event
+	for _, e := range es {
+		if (f.node == "" || e.Node == f.node) && (f.kind == "" || e.Kind == f.kind) {
+			own = append(own, e)
+		}
+	}
+	return own
+}
+
+func (f eventFilter) told(es []store.Event) []oapi.Event {
 	if f.grouped {
 		return groupsOf(es)
 	}
@@ -180,16 +187,25 @@ func (a *API) listen(ctx context.Context, from store.EventPosition) *eventListen
 	return a.tail.listen(keyOf(c), holderOf(c), from)
 }
 
-// pollEvents answers with what happened after a place, oldest first, and waits for it.
+// pollEvents answers with what happened after a place, oldest first, and waits for it. Where some are asked for alone it looks at a whole page at once, however
+// few are wanted: most may be others.
 func (a *API) pollEvents(ctx context.Context, from store.EventPosition, wait time.Duration, f eventFilter, limit int) (oapi.ListEventsResponseObject, error) {
-	c := callOf(ctx)
+	c, look := callOf(ctx), limit
+	if f.node != "" || f.kind != "" {
+		look = tailPage
+	}
 	end := time.Now().Add(wait)
 	for {
-		es, upto, _, err := a.store.EventsAfter(ctx, c.tenant.ID, c.fleet.ID, from, limit)
+		es, upto, _, err := a.store.EventsAfter(ctx, c.tenant.ID, c.fleet.ID, from, look)
 		if err != nil {
 			return nil, err
 		}
-		items := f.items(es)
+		own := f.own(es)
+		if len(own) > limit {
+			own = own[:limit]
+			upto = own[limit-1].Position()
+		}
+		items := f.told(own)
 		if from = upto; len(items) == 0 && wait > 0 && len(es) == 0 {
 			if items, from, err = a.awaitEvents(ctx, from, time.Until(end), f); err != nil {
 				return nil, err

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -30,8 +31,9 @@ type tailStore interface {
 }
 
 // tail lets any number of requests listen to the events of any fleets, and follow what changes in any, at the
-// price of a question of each kind per tick, and one reading of each fleet that has events: whoever holds the turn asks
-// for all. There is no goroutine of its own; with the last listener gone nothing is asked.
+// price of a question of each kind per tick, and one reading of each fleet that has events. Whoever holds the turn asks
+// for all what concerns all, on nobody's share of the connections; the events of a fleet are read by one of those who listen to it, on
+// their tenant's: what is slow there, or fails, is theirs alone. There is no goroutine of its own; with the last listener gone nothing is asked.
 type tail struct {
 	store tailStore
 	now   func() time.Time
@@ -43,11 +45,38 @@ type tail struct {
 	tenants map[fleet.Key]*tenantFeed // of a tenant, or of one fleet alone
 	later   time.Time                 // when those are due
 	holders map[holder]*heard
-	news    chan struct{} // closed and replaced after each reading
+	news    chan struct{} // closed and replaced after each tick
 	checked time.Time     // when the tokens and sessions were looked up last
-	failing time.Time     // since when the database does not answer; zero: it does
-	err     error
+	outages [asks]outage
 }
+
+// ask is one of the questions of a tick. One that fails ends the streams that live by it, and no others.
+type ask int
+
+const (
+	askHolders ask = iota // all streams live by it
+	askEvents
+	askLives
+	askTenants
+	asks
+)
+
+// outage is since when a question is not answered; zero: it is.
+type outage struct {
+	since time.Time
+	err   error
+}
+
+func (o *outage) note(err error, now time.Time) {
+	switch {
+	case err == nil:
+		*o = outage{}
+	case o.err == nil:
+		*o = outage{since: now, err: err}
+	}
+}
+
+func (o outage) over(now time.Time) bool { return o.err != nil && now.Sub(o.since) > tailPatience }
 
 // feed is a fleet while somebody listens to it. What happened after from and not after upto
 // is in events, which are of all listeners and bounded: who is slower reads for itself.
@@ -57,6 +86,11 @@ type feed struct {
 	events     []store.Event
 	bytes      int
 	gone       bool
+
+	moved   bool          // there is something to read
+	reading bool          // by one of the listeners
+	news    chan struct{} // closed and replaced after each reading
+	outage  outage        // of the readings
 }
 
 func newTail(s tailStore, now func() time.Time) *tail {
@@ -81,7 +115,7 @@ func (t *tail) listen(k fleet.Key, with holder, after store.EventPosition) *even
 	t.hearLocked(with)
 	f := t.feeds[k]
 	if f == nil {
-		f = &feed{from: after, upto: after}
+		f = &feed{from: after, upto: after, news: make(chan struct{})}
 		t.feeds[k] = f
 	}
 	f.listeners++
@@ -104,7 +138,9 @@ func (l *eventListener) leave() {
 type heardOf struct {
 	events []store.Event   // those that it was not told, oldest first; not to be changed
 	behind bool            // it has to read for itself: they are not kept
+	reads  bool            // it is the one to read for all who listen to the fleet
 	news   <-chan struct{} // closed when there may be more
+	own    <-chan struct{} // likewise
 	end    streamEnd
 	err    error
 }
@@ -125,8 +161,9 @@ func (l *eventListener) look() heardOf {
 	t := l.tail
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f, out := t.feeds[l.key], heardOf{news: t.news}
-	out.end, out.err = t.endLocked(l.with, f.gone)
+	f := t.feeds[l.key]
+	out := heardOf{news: t.news, own: f.news}
+	out.end, out.err = t.endLocked(l.with, f.gone, t.outages[askEvents], f.outage)
 	switch {
 	case out.end != "":
 	case l.at.Compare(f.from) < 0:
@@ -141,6 +178,9 @@ func (l *eventListener) look() heardOf {
 		out.events = slices.Clone(f.events[i:])
 		if l.at.Compare(f.upto) < 0 {
 			l.at = f.upto
+		}
+		if len(out.events) == 0 && f.moved && !f.reading {
+			f.reading, out.reads = true, true
 		}
 	}
 	return out
@@ -162,11 +202,41 @@ func (l *eventListener) next(ctx context.Context, stop <-chan struct{}, wake <-c
 			if l.at = upto; len(es) > 0 {
 				return es, "", nil
 			}
+			// Nothing is there, wherever the others stand: it asks again after a tick, and not at once.
+		case h.reads:
+			if l.tail.readFeed(ctx, l.key); ctx.Err() != nil {
+				return nil, "", ctx.Err()
+			}
 			continue
 		}
-		if woken, end, err := l.tail.await(ctx, stop, wake, h.news); woken || end != "" || err != nil {
+		if woken, end, err := l.tail.await(ctx, stop, wake, h.news, h.own); woken || end != "" || err != nil {
 			return nil, end, err
 		}
+	}
+}
+
+// readFeed reads on in one fleet, for all who listen to it. What fails is asked again after a tick; a reader whose request ends leaves it to
+// another listener.
+func (t *tail) readFeed(ctx context.Context, k fleet.Key) {
+	t.mu.Lock()
+	f := t.feeds[k]
+	after := f.upto
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		f.reading, f.moved = false, ctx.Err() != nil
+		close(f.news)
+		f.news = make(chan struct{})
+	}()
+	es, upto, _, err := t.store.EventsAfter(ctx, k.Tenant, k.Fleet, after, tailPage)
+	if ctx.Err() != nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f.outage.note(err, t.now()); err == nil {
+		f.add(es, after, upto)
 	}
 }
 
@@ -183,26 +253,39 @@ func (t *tail) takeTurn(ctx context.Context, stop <-chan struct{}) {
 	case <-ctx.Done():
 		return
 	}
-	err := t.read(ctx)
+	errs := t.read(ctx)
 	if ctx.Err() != nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch {
-	case err == nil:
-		t.failing, t.err = time.Time{}, nil
-	case t.failing.IsZero():
-		t.failing, t.err = t.now(), err
+	for i, err := range errs {
+		t.outages[i].note(err, t.now())
 	}
 	close(t.news)
 	t.news = make(chan struct{})
 }
 
-func (t *tail) read(ctx context.Context) error {
-	if err := t.checkHolders(ctx); err != nil {
-		return err
+// read asks all questions. One that takes too long by itself keeps the others from nothing; a database that is away does.
+func (t *tail) read(ctx context.Context) (errs [asks]error) {
+	for i, question := range [asks]func(context.Context) error{t.checkHolders, t.readEvents, t.readLives, t.readTenants} {
+		if i > 0 && errs[i-1] != nil && !tookLong(errs[i-1]) {
+			errs[i] = errs[i-1]
+			continue
+		}
+		errs[i] = question(ctx)
 	}
+	return errs
+}
+
+// tookLong reports whether the database has given up the question's own work.
+func tookLong(err error) bool {
+	var e *store.TimeoutError
+	return errors.As(err, &e) && e.Wait == store.WaitWork
+}
+
+// readEvents asks which fleets have events that were not read.
+func (t *tail) readEvents(ctx context.Context) error {
 	moved, gone, err := t.store.EventsMoved(ctx, t.asked())
 	if err != nil {
 		return err
@@ -211,31 +294,18 @@ func (t *tail) read(ctx context.Context) error {
 		t.update(k, func(f *feed) { f.gone = true })
 	}
 	for _, k := range moved {
-		var after store.EventPosition
-		if !t.update(k, func(f *feed) { after = f.upto }) {
-			continue
-		}
-		es, upto, _, err := t.store.EventsAfter(ctx, k.Tenant, k.Fleet, after, tailPage)
-		if err != nil {
-			return err
-		}
-		t.update(k, func(f *feed) { f.add(es, after, upto) })
+		t.update(k, func(f *feed) { f.moved = true })
 	}
-	if err := t.readLives(ctx); err != nil {
-		return err
-	}
-	return t.readTenants(ctx)
+	return nil
 }
 
-// update reports whether somebody still listens to the fleet.
-func (t *tail) update(k fleet.Key, change func(*feed)) bool {
+// update changes a fleet's feed while somebody listens to it.
+func (t *tail) update(k fleet.Key, change func(*feed)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.feeds[k]
-	if f != nil {
+	if f := t.feeds[k]; f != nil {
 		change(f)
 	}
-	return f != nil
 }
 
 func (t *tail) asked() []store.EventFeed {

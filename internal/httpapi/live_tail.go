@@ -77,7 +77,7 @@ func (l *liveListener) look() (what []oapi.LiveWhat, news <-chan struct{}, end s
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := t.lives[l.key]
-	if end, err = t.endLocked(l.with, f.gone); end != "" {
+	if end, err = t.endLocked(l.with, f.gone, t.outages[askLives]); end != "" {
 		return nil, nil, end, err
 	}
 	what = f.marks.since(l.at)
@@ -93,7 +93,7 @@ func (l *liveListener) next(ctx context.Context, stop <-chan struct{}, wake <-ch
 		if end != "" || len(what) > 0 {
 			return what, end, err
 		}
-		if woken, end, err := l.tail.await(ctx, stop, wake, news); woken || end != "" || err != nil {
+		if woken, end, err := l.tail.await(ctx, stop, wake, news, nil); woken || end != "" || err != nil {
 			return nil, end, err
 		}
 	}

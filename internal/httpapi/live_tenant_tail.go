@@ -136,7 +136,7 @@ func (l *tenantListener) look() (what []oapi.TenantLiveWhat, news <-chan struct{
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := t.tenants[l.scope]
-	if end, err = t.endLocked(l.with, false); end != "" || f == nil {
+	if end, err = t.endLocked(l.with, false, t.outages[askTenants]); end != "" || f == nil {
 		return nil, t.news, end, err
 	}
 	if what, l.names = f.marks.since(l.at), nil; len(what) > 0 && !l.blind {
@@ -154,7 +154,7 @@ func (l *tenantListener) next(ctx context.Context, stop <-chan struct{}, wake <-
 		if end != "" || len(what) > 0 {
 			return what, end, err
 		}
-		if woken, end, err := l.tail.await(ctx, stop, wake, news); woken || end != "" || err != nil {
+		if woken, end, err := l.tail.await(ctx, stop, wake, news, nil); woken || end != "" || err != nil {
 			return nil, end, err
 		}
 	}
@@ -176,27 +176,27 @@ func (l *tenantListener) tell(ctx context.Context, stop <-chan struct{}, wake <-
 // readTenants asks for the fleets of all tenants that somebody follows, when it is time to.
 func (t *tail) readTenants(ctx context.Context) error {
 	t.mu.Lock()
-	begun := t.now()
+	begun, last := t.now(), t.outages[askTenants].err
 	var scopes []fleet.Key
 	if !begun.Before(t.later) {
-		scopes = slices.Collect(maps.Keys(t.tenants))
+		scopes, last = slices.Collect(maps.Keys(t.tenants)), nil
 	}
 	t.mu.Unlock()
 	if len(scopes) == 0 {
-		return nil
+		return last
 	}
 	marks, err := t.store.TenantMarks(ctx, scopes)
-	if err != nil {
-		return err
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
+	t.later = begun.Add(max(tenantTick, tenantShare*now.Sub(begun)))
+	if err != nil {
+		return err
+	}
 	for i, k := range scopes {
 		if f := t.tenants[k]; f != nil { // else the last one has left meanwhile
 			f.post(marks[i], now)
 		}
 	}
-	t.later = begun.Add(max(tenantTick, tenantShare*t.now().Sub(begun)))
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 // hearLocked notes that somebody begins to listen; before them, nobody may have asked for long.
 func (t *tail) hearLocked(with holder) {
 	if len(t.holders) == 0 {
-		t.failing, t.err, t.checked = time.Time{}, nil, t.now()
+		t.outages, t.checked = [asks]outage{}, t.now()
 	}
 	h := t.holders[with]
 	if h == nil {
@@ -26,25 +26,30 @@ func (t *tail) unhearLocked(with holder) {
 	}
 }
 
-// endLocked tells whether a listener is to go; the error is the database's.
-func (t *tail) endLocked(with holder, gone bool) (streamEnd, error) {
+// endLocked tells whether a listener is to go; the error is the database's. of are the questions that it lives by, beside the one about tokens and sessions.
+func (t *tail) endLocked(with holder, gone bool, of ...outage) (streamEnd, error) {
 	switch {
 	case gone:
 		return endFleet, nil
 	case t.holders[with].ended:
 		return with.end(), nil
-	case !t.failing.IsZero() && t.now().Sub(t.failing) > tailPatience:
-		return endDatabase, t.err
+	}
+	for _, o := range append(of, t.outages[askHolders]) {
+		if o.over(t.now()) {
+			return endDatabase, o.err
+		}
 	}
 	return "", nil
 }
 
-// await waits for a reading, or takes the turn and reads; woken: it was time for something else.
-func (t *tail) await(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time, news <-chan struct{}) (woken bool, _ streamEnd, _ error) {
+// await waits for news, of all or of its own, or takes the turn and asks; woken: it was time for something else.
+func (t *tail) await(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time, news, own <-chan struct{}) (woken bool, _ streamEnd, _ error) {
 	select {
 	case t.turn <- struct{}{}:
 		t.takeTurn(ctx, stop)
 	case <-news:
+		return false, "", nil
+	case <-own:
 		return false, "", nil
 	case <-stop:
 	case <-wake:

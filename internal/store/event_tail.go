@@ -37,10 +37,11 @@ const (
 	eventsAfter = selectEvents + `
    AND (e.xact, e.at, e.id) > ($2::text::xid8, coalesce($3::timestamptz, '-infinity'), $4::uuid) AND e.xact < current_setting('app.events_bound')::xid8
  ORDER BY e.xact, e.at, e.id LIMIT $5`
-	// eventsSince is the first transaction that has one since $2; the events of that time are its cost.
+	// eventsSince is the first transaction that has one since $2, or the bound where that is lower: its events are still to be read. The
+	// events of that time are its cost.
 	eventsSince = `
 WITH recent AS MATERIALIZED (SELECT e.xact FROM node_events e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.at >= $2)
-SELECT coalesce((SELECT r.xact FROM recent r ORDER BY r.xact LIMIT 1), events_bound())::text`
+SELECT least((SELECT r.xact FROM recent r ORDER BY r.xact LIMIT 1), events_bound())::text`
 )
 
 // EventsAfter reads on from a place, oldest first, and tells up to where it has read and
@@ -59,14 +60,12 @@ func (s *Store) EventsAfter(ctx context.Context, t fleet.TenantID, f fleet.ID, a
 	if err != nil {
 		return nil, after, false, fmt.Errorf("read the events of fleet %s from a place on: %w", f, err)
 	}
-	if after.Transaction > upto.Transaction {
+	// An event's place is of a transaction that has ended, and no more than the bound itself is told without one.
+	if after.Compare(upto) > 0 {
 		return nil, after, false, fmt.Errorf("read the events of fleet %s from transaction %d on, which is not yet: %w", f, after.Transaction, fleet.ErrInvalid)
 	}
 	if es, more = page(es, limit); more {
 		upto = es[len(es)-1].Position()
-	}
-	if upto.Compare(after) < 0 {
-		upto = after
 	}
 	return es, upto, more, nil
 }

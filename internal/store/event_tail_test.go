@@ -71,6 +71,34 @@ func TestEventsAreReadOnFromAPlace(t *testing.T) {
 	w.is(err, fleet.ErrInvalid)
 }
 
+// TestT44_APlaceThatIsNotYetIsRefused: no event can have been told of a transaction that has not ended. Who could begin there would hide
+// events from those who listen beside it.
+func TestT44_APlaceThatIsNotYetIsRefused(t *testing.T) {
+	w := setup(t)
+	open := w.db.Connect(t, w.db.Owner)
+	defer open.Close(t.Context()) //nolint:errcheck // nothing is pending
+	tx, err := open.Begin(t.Context())
+	w.ok(err)
+	_, err = tx.Exec(t.Context(), insertEvent, w.tenant.String(), w.fleet.String(), "open", 0)
+	w.ok(err)
+	w.event("later", 0)
+	p, err := w.app.EventsSince(t.Context(), w.tenant, w.fleet, time.Time{}) // the transaction that is under way
+	w.ok(err)
+	for _, at := range []store.EventCursor{{At: time.Unix(1, 0)}, {At: time.Now()}, {At: time.Date(9998, 1, 1, 0, 0, 0, 0, time.UTC), ID: [16]byte{0xff}}} {
+		_, _, _, err := w.app.EventsAfter(t.Context(), w.tenant, w.fleet, store.EventPosition{Transaction: p.Transaction, EventCursor: at}, 1)
+		w.is(err, fleet.ErrInvalid)
+	}
+	since, err := w.app.EventsSince(t.Context(), w.tenant, w.fleet, time.Now().Add(-time.Minute)) // of the later one, which is not read yet
+	w.ok(err)
+	if _, _, _, err := w.app.EventsAfter(t.Context(), w.tenant, w.fleet, since, 1); err != nil {
+		t.Errorf("since a minute ago: %v", err)
+	}
+	w.ok(tx.Commit(t.Context()))
+	if got, _ := w.tail(p); !slices.Equal(got, []string{"open", "later"}) {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestEventsSinceATime(t *testing.T) {
 	w := setup(t)
 	for i := range 5 {
