@@ -349,6 +349,7 @@ func (e FindingSeverity) Valid() bool {
 
 // Defines values for LimitName.
 const (
+	LimitNameAuditBytes           LimitName = "audit_bytes"
 	LimitNameAuditDays            LimitName = "audit_days"
 	LimitNameCredentials          LimitName = "credentials"
 	LimitNameDeletedFleets        LimitName = "deleted_fleets"
@@ -356,6 +357,7 @@ const (
 	LimitNameFleetBytes           LimitName = "fleet_bytes"
 	LimitNameFleets               LimitName = "fleets"
 	LimitNameHistoryBytes         LimitName = "history_bytes"
+	LimitNameIdempotencyBytes     LimitName = "idempotency_bytes"
 	LimitNameReadsPerMinute       LimitName = "reads_per_minute"
 	LimitNameRefusalBytes         LimitName = "refusal_bytes"
 	LimitNameResources            LimitName = "resources"
@@ -370,6 +372,8 @@ const (
 // Valid indicates whether the value is a known member of the LimitName enum.
 func (e LimitName) Valid() bool {
 	switch e {
+	case LimitNameAuditBytes:
+		return true
 	case LimitNameAuditDays:
 		return true
 	case LimitNameCredentials:
@@ -383,6 +387,8 @@ func (e LimitName) Valid() bool {
 	case LimitNameFleets:
 		return true
 	case LimitNameHistoryBytes:
+		return true
+	case LimitNameIdempotencyBytes:
 		return true
 	case LimitNameReadsPerMinute:
 		return true
@@ -1934,7 +1940,8 @@ type Limit struct {
 	Used *int64 `json:"used,omitempty"`
 
 	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
-	// kept, 30 to 36500).
+	// kept, 30 to 36500), `audit_bytes` (what they come to; at the limit nothing is written, at twice the limit nothing is deleted and nobody signs in), `idempotency_bytes` (of
+	// the answers that are kept for repeats; the oldest are dropped, and at twice the limit requests with an `Idempotency-Key` are refused until then).
 	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
@@ -1943,7 +1950,8 @@ type Limit struct {
 }
 
 // LimitName Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
-// kept, 30 to 36500).
+// kept, 30 to 36500), `audit_bytes` (what they come to; at the limit nothing is written, at twice the limit nothing is deleted and nobody signs in), `idempotency_bytes` (of
+// the answers that are kept for repeats; the oldest are dropped, and at twice the limit requests with an `Idempotency-Key` are refused until then).
 // Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 // labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 // a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
@@ -2406,7 +2414,8 @@ type PlanLimit struct {
 	Used int64 `json:"used"`
 
 	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
-	// kept, 30 to 36500).
+	// kept, 30 to 36500), `audit_bytes` (what they come to; at the limit nothing is written, at twice the limit nothing is deleted and nobody signs in), `idempotency_bytes` (of
+	// the answers that are kept for repeats; the oldest are dropped, and at twice the limit requests with an `Idempotency-Key` are refused until then).
 	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
@@ -2550,7 +2559,8 @@ type Problem struct {
 	Used *int64 `json:"used,omitempty"`
 
 	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
-	// kept, 30 to 36500).
+	// kept, 30 to 36500), `audit_bytes` (what they come to; at the limit nothing is written, at twice the limit nothing is deleted and nobody signs in), `idempotency_bytes` (of
+	// the answers that are kept for repeats; the oldest are dropped, and at twice the limit requests with an `Idempotency-Key` are refused until then).
 	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
@@ -14194,6 +14204,8 @@ type SignInResponse struct {
 	ApplicationproblemJSON401 *Unauthenticated
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
 	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationproblemJSON429 *TooMany
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -14215,6 +14227,11 @@ func (r SignInResponse) GetApplicationproblemJSON401() *Unauthenticated {
 // GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
 func (r SignInResponse) GetApplicationproblemJSON403() *Forbidden {
 	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r SignInResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
 }
 
 // GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
@@ -15111,6 +15128,8 @@ type UpdateFleetResponse struct {
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
 	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
 	ApplicationproblemJSON412 *FleetChanged
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -15139,6 +15158,11 @@ func (r UpdateFleetResponse) GetApplicationproblemJSON403() *Forbidden {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r UpdateFleetResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r UpdateFleetResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
 }
 
 // GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
@@ -20431,6 +20455,13 @@ func ParseSignInResponse(rsp *http.Response) (*SignInResponse, error) {
 		}
 		response.ApplicationproblemJSON403 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
 		var dest TooMany
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -21158,6 +21189,13 @@ func ParseUpdateFleetResponse(rsp *http.Response) (*UpdateFleetResponse, error) 
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
 		var dest FleetChanged

@@ -22,6 +22,8 @@ var words = map[store.LimitName]struct {
 	store.LimitDeletedFleets:     {oapi.LimitScopeTenant, "the tenant", "deleted fleets whose data is kept", "wait until some of it is removed"},
 	store.LimitTokens:            {oapi.LimitScopeTenant, "the tenant", "API tokens", "revoke one"},
 	store.LimitAuditDays:         {oapi.LimitScopeTenant, "the tenant", "days of audit events", ""},
+	store.LimitAuditBytes:        {oapi.LimitScopeTenant, "the tenant", "bytes of audit events", "wait until old ones have been kept for as long as they are to be"},
+	store.LimitIdempotencyBytes:  {oapi.LimitScopeTenant, "the tenant", "bytes of answers that are kept for repeats", "send fewer requests with an Idempotency-Key"},
 	store.LimitCredentials:       {oapi.LimitScopeFleet, "the fleet", "credentials", "revoke one"},
 	store.LimitResources:         {oapi.LimitScopeFleet, "the fleet", "resources", "delete some"},
 	store.LimitFleetBytes:        {oapi.LimitScopeFleet, "the fleet", "bytes of resources", "delete some, or make them smaller"},

@@ -36,6 +36,9 @@ type event struct {
 	detail         map[string]any
 }
 
+// queueRoom refuses what would add to the audit of a tenant that is at its limit.
+func queueRoom(b *pgx.Batch) { b.Queue(`SELECT audit_must_have_room(app_tenant(), 1)`) }
+
 // queueAudit adds the row to the change's own transaction: a change that cannot be
 // recorded does not happen.
 func queueAudit(b *pgx.Batch, a Actor, e event) {

@@ -61,13 +61,18 @@ SELECT e.id, e.at, e.kind, e.node_id, e.type, e.name, e.version, e.revision, coa
   LEFT JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
  WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1`
 
-// sweepEvents keeps the newest $2 of a fleet, and none that is older than 30 days.
+// sweepEvents keeps the newest $2 of a fleet, and none that is older than 30 days. It removes $3 at most, the oldest first, and says whether that
+// was all.
 const sweepEvents = `
-DELETE FROM node_events e
- WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1
-   AND (e.at < clock_timestamp() - ` + keepEventsDB + `
-        OR (e.at, e.id) <= (SELECT o.at, o.id FROM node_events o WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1
-                             ORDER BY o.at DESC, o.id DESC OFFSET $2 LIMIT 1))`
+WITH gone AS (
+  DELETE FROM node_events d WHERE d.ctid = ANY (ARRAY(
+    SELECT e.ctid FROM node_events e
+     WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1
+       AND (e.at < clock_timestamp() - ` + keepEventsDB + `
+            OR (e.at, e.id) <= (SELECT o.at, o.id FROM node_events o WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1
+                                 ORDER BY o.at DESC, o.id DESC OFFSET $2 LIMIT 1))
+     ORDER BY e.at, e.id LIMIT $3)) RETURNING 1)
+SELECT count(*) < $3 FROM gone`
 
 // EventFilter says which events a list has.
 type EventFilter struct {

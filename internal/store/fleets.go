@@ -155,6 +155,7 @@ func (s *Store) CreateFleetWith(ctx context.Context, t fleet.TenantID, a Actor, 
 	id := fleet.NewID()
 	var f Fleet
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+		queueRoom(b)
 		b.Queue(raiseUnlessRoom, string(LimitFleets))
 		b.Queue(insertFleet, id.String(), name, description, a.Name, set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), sortedNames(set.StaticClusters), set.values(), sortedNames(set.PrivateClusters), set.ports())
 		b.Queue(`INSERT INTO fleet_heads (tenant_id, fleet_id, node_ids) VALUES (app_tenant(), $1, coalesce(nullif($2, ''), 'shared'))`, id.String(), set.NodeIDs)
@@ -184,6 +185,7 @@ func (s *Store) UpdateFleetIf(ctx context.Context, t fleet.TenantID, a Actor, id
 		if match != "" {
 			b.Queue(`SELECT fleet_settings_must_be($1, $2)`, id.String(), match)
 		}
+		queueRoom(b)
 		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), sortedNames(set.StaticClusters), set.Description, set.values(), sortedNames(set.PrivateClusters), set.ports())
 		b.Queue(updateHead, id.String(), set.NodeIDs)
 		b.Queue(moveEpoch, id.String())

@@ -22,6 +22,9 @@ const (
 	LimitDeletedFleets LimitName = "deleted_fleets" // whose data is still kept
 	LimitTokens        LimitName = "tokens"         // of the API: neither revoked nor expired
 	LimitAuditDays     LimitName = "audit_days"     // for how long audit events are kept: LeastAuditDays to MostAuditDays
+	LimitAuditBytes    LimitName = "audit_bytes"
+	// LimitIdempotencyBytes is of the answers that are kept for repeats of requests.
+	LimitIdempotencyBytes LimitName = "idempotency_bytes"
 )
 
 // Of what each fleet stores.
@@ -45,7 +48,7 @@ const (
 )
 
 var limitNames = []LimitName{
-	LimitFleets, LimitDeletedFleets, LimitTokens, LimitAuditDays,
+	LimitFleets, LimitDeletedFleets, LimitTokens, LimitAuditDays, LimitAuditBytes, LimitIdempotencyBytes,
 	LimitCredentials, LimitResources, LimitFleetBytes, LimitHistoryBytes, LimitEventBytes, LimitRefusalBytes,
 	LimitWaitingPolls, LimitTokenWaitingPolls, LimitWrites, LimitTokenWrites, LimitReads, LimitTokenReads,
 }

@@ -102,6 +102,7 @@ func (s *Store) addNodeCredential(ctx context.Context, t fleet.TenantID, f fleet
 		if r != nil {
 			b.Queue(insertRenewed, f.String(), c.ID.String(), c.Hash[:], timeOrNil(c.ExpiresAt), a.Name, uuidOrNil(a.Credential), r.of.String())
 		} else {
+			queueRoom(b)
 			b.Queue(insertNodeCredential, f.String(), c.ID.String(), c.Hash[:], c.Nodes, c.Description, timeOrNil(c.ExpiresAt), a.Name, uuidOrNil(a.Credential))
 		}
 		b.Queue(moveEpoch, f.String())

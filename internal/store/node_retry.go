@@ -21,6 +21,7 @@ func (s *Store) RetryNode(ctx context.Context, t fleet.TenantID, f fleet.ID, a A
 	node = clean(node, maxNodeID)
 	var refs []fleet.Ref
 	err := s.onHead(ctx, writeTimeout, t, f, func(b *pgx.Batch) {
+		queueRoom(b)
 		b.Queue(`SELECT o_type, o_name FROM node_retry($1, $2)`, f.String(), node).Query(func(rows pgx.Rows) (err error) {
 			refs, err = pgx.CollectRows(rows, scanRef)
 			return err

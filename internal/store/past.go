@@ -84,20 +84,25 @@ type DifferenceFilter struct {
 	Limit int // 0 is 100; the most is 1000
 }
 
-// selectDifferences gives each side of a difference as a row, by type, name and variant.
+// selectDifferences gives each side of a difference as a row, by type, name and variant, with how many rows there are of which those of the first $10 bytes
+// are given, each difference whole.
 const selectDifferences = `
-SELECT s.after, ` + pastColumns + `
+SELECT x.after, x.page_rows, ` + pastColumns + `
+  FROM (
+SELECT s.after, x.*, count(*) OVER () AS page_rows,
+       sum(x.bytes) OVER (ORDER BY x.type, x.name, x.variant) - sum(x.bytes) OVER (PARTITION BY x.type, x.name, x.variant) AS page_before
   FROM fleet_heads h
  CROSS JOIN LATERAL fleet_differences($1, $2, $3, $4, $5, $6, $7, $8, $9) d
  CROSS JOIN LATERAL (VALUES (false, d.before), (true, d.after)) s (after, revision)
  CROSS JOIN LATERAL (SELECT * FROM resource_history x
                       WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.type = d.type AND x.name = d.name AND x.variant = d.variant
                         AND x.revision = s.revision OFFSET 0) x
- WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.history_from <= least($2::bigint, $3::bigint)
- ORDER BY x.type, x.name, x.variant, s.after`
+ WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.history_from <= least($2::bigint, $3::bigint)) x
+ WHERE x.page_before < $10
+ ORDER BY x.type, x.name, x.variant, x.after`
 
 // Differences tells what differs between the content at two revisions that are kept, and whether there is more. It costs what was
-// changed between neighbours, else at most what was changed since the earlier one, each resource once.
+// changed between neighbours, else at most what was changed since the earlier one, each resource once. A page ends where it comes to pageBytes, too.
 func (s *Store) Differences(ctx context.Context, t fleet.TenantID, f fleet.ID, from, to fleet.Revision, q DifferenceFilter) ([]Difference, bool, error) {
 	limit, after := pageLimit(q.Limit), ""
 	if q.After != (Cursor{}) {
@@ -112,12 +117,14 @@ func (s *Store) Differences(ctx context.Context, t fleet.TenantID, f fleet.ID, f
 		name = &q.Name
 	}
 	var out []Difference
+	rows, found := 0, 0
 	_, err := manyIn(ctx, s, call{limit: longTimeout}, t, func(row pgx.CollectableRow) (struct{}, error) {
 		var b Before
 		var isAfter bool
-		if err := scanPast(row, &b, &isAfter); err != nil {
+		if err := scanPast(row, &b, &isAfter, &found); err != nil {
 			return struct{}{}, err
 		}
+		rows++
 		if n := len(out); isAfter && n > 0 && out[n-1].After == nil && out[n-1].Before.Cursor() == b.Cursor() {
 			out[n-1].After = &b
 		} else if isAfter {
@@ -126,28 +133,33 @@ func (s *Store) Differences(ctx context.Context, t fleet.TenantID, f fleet.ID, f
 			out = append(out, Difference{Before: &b})
 		}
 		return struct{}{}, nil
-	}, selectDifferences, f.String(), int64(from), int64(to), slug, name, after, q.After.Name, q.After.Variant, limit+1)
+	}, selectDifferences, f.String(), int64(from), int64(to), slug, name, after, q.After.Name, q.After.Variant, limit+1, pageBytes)
 	if err != nil {
 		return nil, false, fmt.Errorf("compare revisions %d and %d of fleet %s: %w", from, to, f, err)
 	}
 	out, more := page(out, limit)
-	return out, more, nil
+	return out, more || rows < found, nil
 }
 
 // pastLook is how many names a page of ResourcesOf looks at, whether there was something then or not.
 const pastLook = 5000
 
 const selectPast = `
-SELECT k.type, k.name, k.variant, k.revision, ` + pastColumns + `
+SELECT x.k_type, x.k_name, x.k_variant, x.k_revision, x.page_rows, ` + pastColumns + `
+  FROM (
+SELECT k.type AS k_type, k.name AS k_name, k.variant AS k_variant, k.revision AS k_revision, x.*, count(*) OVER () AS page_rows,
+       sum(x.bytes) OVER (ORDER BY k.type, k.name, k.variant ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS page_before
   FROM fleet_heads h CROSS JOIN LATERAL fleet_keys_at($1, $2, $3, $4, $5, $6, $7, $8) k
   LEFT JOIN LATERAL (SELECT * FROM resource_history x
                       WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.type = k.type AND x.name = k.name AND x.variant = k.variant
                         AND x.revision = k.revision OFFSET 0) x ON true
- WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.history_from <= $2 AND h.revision >= $2`
+ WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.history_from <= $2 AND h.revision >= $2) x
+ WHERE coalesce(x.page_before, 0) < $9
+ ORDER BY x.k_type, x.k_name, x.k_variant, x.k_revision NULLS LAST`
 
 // ResourcesOf reads a page of what the fleet had at a revision that is kept, in the order of Cursor, and the cursor behind which
-// the next page begins; nil at the end. A page looks at 5,000 names at most: it may be short, or empty, and there be more. Bodies are read by
-// PlannedBodies.
+// the next page begins; nil at the end. A page looks at 5,000 names at most, and ends where it comes to pageBytes: it may be short, or empty, and there be more. Bodies
+// are read by PlannedBodies.
 func (s *Store) ResourcesOf(ctx context.Context, t fleet.TenantID, f fleet.ID, at fleet.Revision, q Filter) (rs []*Before, next *Cursor, err error) {
 	limit, after, last := pageLimit(q.Limit), "", "~"
 	if q.Type != nil {
@@ -156,20 +168,22 @@ func (s *Store) ResourcesOf(ctx context.Context, t fleet.TenantID, f fleet.ID, a
 	if q.After != (Cursor{}) {
 		after = q.After.Type.Slug()
 	}
+	rows, found := 0, 0
 	_, err = manyIn(ctx, s, call{limit: longTimeout}, t, func(row pgx.CollectableRow) (struct{}, error) {
-		b, c, err := scanKeyAt(row)
+		b, c, err := scanKeyAt(row, &found)
+		rows++
 		if b != nil {
 			rs = append(rs, b)
 		} else {
 			next = c
 		}
 		return struct{}{}, err
-	}, selectPast, f.String(), int64(at), after, q.After.Name, q.After.Variant, last, limit+1, pastLook)
+	}, selectPast, f.String(), int64(at), after, q.After.Name, q.After.Variant, last, limit+1, pastLook, pageBytes)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list resources of fleet %s at revision %d: %w", f, at, err)
 	}
 	rs, more := page(rs, limit)
-	if more {
+	if more || rows < found {
 		c := rs[len(rs)-1].Cursor()
 		next = &c
 	}
@@ -177,14 +191,17 @@ func (s *Store) ResourcesOf(ctx context.Context, t fleet.TenantID, f fleet.ID, a
 }
 
 // scanKeyAt returns nil and the place for the row that says how far was looked.
-func scanKeyAt(row pgx.CollectableRow) (*Before, *Cursor, error) {
+func scanKeyAt(row pgx.CollectableRow, found *int) (*Before, *Cursor, error) {
 	values := row.RawValues()
 	if values[3] != nil {
 		var b Before
 		var slug, name, variant string
 		var revision int64
-		err := scanPast(row, &b, &slug, &name, &variant, &revision)
+		err := scanPast(row, &b, &slug, &name, &variant, &revision, found)
 		return &b, nil, err
+	}
+	if err := row.Scan(nil, nil, nil, nil, found, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil); err != nil {
+		return nil, nil, err
 	}
 	t, _ := fleet.TypeFromSlug(string(values[0]))
 	return nil, &Cursor{Type: t, Name: string(values[1]), Variant: string(values[2])}, nil

@@ -142,6 +142,10 @@ func (r *compactRun) clean(ctx context.Context, t fleet.TenantID) bool {
 	if err != nil && !r.goOn(ctx, fmt.Errorf("sweep the credentials of tenant %s: %w", t, err)) {
 		return false
 	}
+	err = lifecycle.Contain(r.store.log, "the sweep of a tenant's idempotency keys", func() error { return r.store.sweepKeys(ctx, t) }, "tenant", t)
+	if err != nil && !r.goOn(ctx, err) {
+		return false
+	}
 	err = lifecycle.Contain(r.store.log, "the sweep of a tenant's audit", func() error { return r.store.sweepAudit(ctx, t) }, "tenant", t)
 	if err != nil && !r.goOn(ctx, err) {
 		return false

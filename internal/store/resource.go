@@ -55,12 +55,24 @@ type Filter struct {
 const (
 	resourceBody = `(SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash), r.derived`
 	noBody       = `NULL::bytea, NULL::jsonb`
+	// bareSummary is all of it that is told without the body: not the texts with placeholders.
+	bareSummary = `r.summary - 'texts'`
+	// bareBytes is what a row comes to without its body; with it, it is what it counts of the fleet's bytes.
+	bareBytes = `512 + coalesce(octet_length((` + bareSummary + `)::text), 0) + coalesce(octet_length(r.labels::text), 0)`
 )
+
+// pageBytes is what a page of resources, or of differences, comes to as it is stored, but for its last one: what one request reads, and holds, is
+// bounded whatever its limit.
+const pageBytes = 8 << 20
 
 // resourceColumns are what scanResource scans of a row r; body is resourceBody or noBody.
 func resourceColumns(body string) string {
+	summary := `r.summary`
+	if body == noBody {
+		summary = bareSummary
+	}
 	return `r.type, r.name, r.variant, r.revision, r.version, r.ttl_ms, r.selector, r.priority, ` + body + `, r.labels, r.description,
-       r.doc_hash, r.created_at, r.created_by, r.updated_at, r.updated_by, r.summary`
+       r.doc_hash, r.created_at, r.created_by, r.updated_at, r.updated_by, ` + summary
 }
 
 var selectResource = `
@@ -68,12 +80,15 @@ SELECT ` + resourceColumns(resourceBody) + `
   FROM resources r
  WHERE r.tenant_id = app_tenant() AND r.fleet_id = $1 AND NOT r.deleted`
 
-func scanResource(row pgx.CollectableRow) (r Resource, err error) {
+func scanResource(row pgx.CollectableRow) (Resource, error) { return scanResourceAnd(row) }
+
+// scanResourceAnd scans a resource, and what stands behind it into more.
+func scanResourceAnd(row pgx.CollectableRow, more ...any) (r Resource, err error) {
 	var slug string
 	var ttl int64
 	var derived, labels, hash []byte
-	err = row.Scan(&slug, &r.Name, &r.Variant, (*int64)(&r.Revision), &r.Version, &ttl, &r.Selector, &r.Priority, &r.Body, &derived, &labels,
-		&r.Description, &hash, &r.CreatedAt, &r.CreatedBy, &r.UpdatedAt, &r.UpdatedBy, &r.Summary)
+	err = row.Scan(append([]any{&slug, &r.Name, &r.Variant, (*int64)(&r.Revision), &r.Version, &ttl, &r.Selector, &r.Priority, &r.Body, &derived, &labels,
+		&r.Description, &hash, &r.CreatedAt, &r.CreatedBy, &r.UpdatedAt, &r.UpdatedBy, &r.Summary}, more...)...)
 	if err != nil {
 		return r, err
 	}
@@ -100,7 +115,7 @@ func (s *Store) Resource(ctx context.Context, t fleet.TenantID, f fleet.ID, typ 
 }
 
 // Resources reads a page of the fleet's resources in the order of Cursor, and tells
-// whether there are more.
+// whether there are more. It ends where it comes to pageBytes, too.
 func (s *Store) Resources(ctx context.Context, t fleet.TenantID, f fleet.ID, q Filter) ([]Resource, bool, error) {
 	limit := pageLimit(q.Limit)
 	after := ""
@@ -112,27 +127,31 @@ func (s *Store) Resources(ctx context.Context, t fleet.TenantID, f fleet.ID, q F
 		types = slugs([]fleet.Type{*q.Type})
 	}
 	types = slices.DeleteFunc(types, func(slug string) bool { return slug < after })
-	body := resourceBody
+	body, bytes := resourceBody, `r.bytes`
 	if q.NoBodies {
-		body = noBody
+		body, bytes = noBody, bareBytes
 	}
 	// A page of each type, so that the names of a prefix are found by the key; bodies are read of the one page of all.
 	sql := `
-SELECT ` + resourceColumns(body) + `
-  FROM (SELECT r.* FROM unnest($2::text[]) k (type)
+SELECT ` + resourceColumns(body) + `, r.page_rows
+  FROM (SELECT r.*, count(*) OVER () AS page_rows, sum(` + bytes + `) OVER (ORDER BY r.type, r.name, r.variant ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS page_before FROM (
+        SELECT r.* FROM unnest($2::text[]) k (type)
  CROSS JOIN LATERAL (SELECT * FROM resources p
                       WHERE p.tenant_id = app_tenant() AND p.fleet_id = $1 AND NOT p.deleted AND p.type = k.type AND (p.type, p.name, p.variant) > ($3, $4, $5)
                         AND p.name >= $6 AND p.name < $7 AND ($8::jsonb IS NULL OR p.labels @> $8::jsonb)
                       ORDER BY p.type, p.name, p.variant LIMIT $9) r
-         ORDER BY r.type, r.name, r.variant LIMIT $9) r
+         ORDER BY r.type, r.name, r.variant LIMIT $9) r) r
+ WHERE coalesce(r.page_before, 0) < $10
  ORDER BY r.type, r.name, r.variant`
-	rs, err := manyIn(ctx, s, call{limit: readTimeout, plans: setOrder}, t, scanResource, sql,
-		f.String(), types, after, q.After.Name, q.After.Variant, q.Prefix, behind(q.Prefix), labelsOrNil(q.Labels), limit+1)
+	found := 0
+	rs, err := manyIn(ctx, s, call{limit: readTimeout, plans: setOrder}, t, func(row pgx.CollectableRow) (Resource, error) { return scanResourceAnd(row, &found) }, sql,
+		f.String(), types, after, q.After.Name, q.After.Variant, q.Prefix, behind(q.Prefix), labelsOrNil(q.Labels), limit+1, pageBytes)
 	if err != nil {
 		return nil, false, fmt.Errorf("list resources of fleet %s: %w", f, err)
 	}
+	cut := len(rs) < found
 	rs, more := page(rs, limit)
-	return rs, more, nil
+	return rs, more || cut, nil
 }
 
 func labelsOrNil(labels map[string]string) map[string]string {

@@ -75,6 +75,7 @@ func (s *Store) CreateToken(ctx context.Context, t fleet.TenantID, a Actor, k AP
 			b.Queue(`SELECT token_makes($1, $2)`, k.Parent.String(), timeOrNil(k.ExpiresAt))
 		}
 		b.Queue(raiseUnlessMakerIsGood, uuidOrNil(a.Credential))
+		queueRoom(b)
 		b.Queue(raiseUnlessRoom, string(LimitTokens))
 		b.Queue(`SELECT drop_ended_tokens()`)
 		b.Queue(insertToken, k.ID.String(), k.Hash[:], string(k.Role), k.Name, (*[16]byte)(k.Fleet), k.WritesSecrets, grantsOf(k.UsesSecrets), timeOrNil(k.ExpiresAt),

@@ -38,6 +38,7 @@ func (u FleetUsage) Of(name LimitName) (n int64, counted bool) {
 // TenantUsage is what a tenant stores of what is limited.
 type TenantUsage struct {
 	Fleets, DeletedFleets, Tokens int64
+	AuditBytes, IdempotencyBytes  int64
 	// Fullest has of every limit of a fleet what the fleet uses that uses the most of it.
 	// Its events and refusals are not counted.
 	Fullest FleetUsage
@@ -52,6 +53,10 @@ func (u TenantUsage) Of(name LimitName) (n int64, counted bool) {
 		return u.DeletedFleets, true
 	case LimitTokens:
 		return u.Tokens, true
+	case LimitAuditBytes:
+		return u.AuditBytes, true
+	case LimitIdempotencyBytes:
+		return u.IdempotencyBytes, true
 	}
 	return 0, false
 }
@@ -64,7 +69,8 @@ SELECT count(*) FILTER (WHERE f.deleted_at IS NULL), count(*) FILTER (WHERE f.de
        (SELECT count(*) FROM api_tokens WHERE tenant_id = app_tenant() AND ` + live + `),
        coalesce(max(h.resources) FILTER (WHERE f.deleted_at IS NULL), 0), coalesce(max(h.bytes) FILTER (WHERE f.deleted_at IS NULL), 0),
        coalesce(max(h.history_bytes) FILTER (WHERE f.deleted_at IS NULL), 0),
-       coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM node_credentials WHERE tenant_id = app_tenant() AND ` + live + ` GROUP BY fleet_id) c), 0)
+       coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM node_credentials WHERE tenant_id = app_tenant() AND ` + live + ` GROUP BY fleet_id) c), 0),
+       coalesce((SELECT bytes FROM audit_heads WHERE tenant_id = app_tenant()), 0), coalesce((SELECT bytes FROM idempotency_use WHERE tenant_id = app_tenant()), 0)
   FROM fleets f JOIN fleet_heads h ON h.tenant_id = f.tenant_id AND h.fleet_id = f.id
  WHERE f.tenant_id = app_tenant()`
 
@@ -95,7 +101,8 @@ func scanFleetUsage(row pgx.CollectableRow) (u FleetUsage, err error) {
 // credentials, not with what the fleets hold.
 func (s *Store) Usage(ctx context.Context, t fleet.TenantID) (TenantUsage, error) {
 	u, err := one(ctx, s, t, func(row pgx.CollectableRow) (u TenantUsage, err error) {
-		return u, row.Scan(&u.Fleets, &u.DeletedFleets, &u.Tokens, &u.Fullest.Resources, &u.Fullest.Bytes, &u.Fullest.HistoryBytes, &u.Fullest.Credentials)
+		return u, row.Scan(&u.Fleets, &u.DeletedFleets, &u.Tokens, &u.Fullest.Resources, &u.Fullest.Bytes, &u.Fullest.HistoryBytes, &u.Fullest.Credentials,
+			&u.AuditBytes, &u.IdempotencyBytes)
 	}, selectUsage)
 	if err != nil {
 		return u, fmt.Errorf("read the usage of tenant %s: %w", t, err)

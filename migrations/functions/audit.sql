@@ -49,6 +49,11 @@ BEGIN
   RETURN convert_to(o, 'UTF8');
 END $$;
 
+-- What an event counts: its texts, and as much as the rest of it, its link and their entries in the indexes come to.
+CREATE OR REPLACE FUNCTION audit_event_bytes(e audit_events) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+  AS $$ SELECT 512 + octet_length(e.actor) + octet_length(e.ip) + octet_length(e.request_id) + octet_length(e.action) + octet_length(e.object)
+             + coalesce(octet_length(e.detail::text), 0)::bigint $$;
+
 -- Adds an event to its tenant's chain, when its transaction ends (a deferred trigger): whoever inserts one, and whatever else the transaction locks, the head's
 -- lock is the last, so that nothing that has it waits for a lock. What was there before the first one is counted, and is in no chain.
 -- Of a transaction's second event on the head is found by its place: by its key all versions that the transaction has made would be read, each time.
@@ -58,22 +63,24 @@ DECLARE
   v_place tid := nullif(current_setting('fairlead.audit_head', true), '')::tid;
   v_seq   bigint;
   v_hash  bytea;
+  v_bytes bigint := audit_event_bytes(NEW);
 BEGIN
   IF v_place IS NOT NULL THEN
-    UPDATE audit_heads h SET seq = h.seq + 1, hash = sha256(h.hash || audit_canonical(NEW, h.seq + 1))
+    UPDATE audit_heads h SET seq = h.seq + 1, bytes = h.bytes + v_bytes, hash = sha256(h.hash || audit_canonical(NEW, h.seq + 1))
      WHERE h.ctid = v_place AND h.tenant_id IS NOT DISTINCT FROM NEW.tenant_id RETURNING h.seq, h.hash, h.ctid INTO v_seq, v_hash, v_place;
   END IF;
   IF v_seq IS NULL THEN
-    UPDATE audit_heads h SET seq = h.seq + 1, hash = sha256(h.hash || audit_canonical(NEW, h.seq + 1)) WHERE h.tenant_id = NEW.tenant_id
+    UPDATE audit_heads h SET seq = h.seq + 1, bytes = h.bytes + v_bytes, hash = sha256(h.hash || audit_canonical(NEW, h.seq + 1)) WHERE h.tenant_id = NEW.tenant_id
     RETURNING h.seq, h.hash, h.ctid INTO v_seq, v_hash, v_place;
   END IF;
   IF v_seq IS NULL THEN
     INSERT INTO audit_heads (tenant_id) VALUES (NEW.tenant_id) ON CONFLICT DO NOTHING;
     IF FOUND THEN
-      UPDATE audit_heads h SET unchained = (SELECT count(*) FROM audit_events e WHERE e.tenant_id = NEW.tenant_id AND e.xmin::text <> pg_current_xact_id()::xid::text)
+      UPDATE audit_heads h SET (unchained, bytes) = (SELECT count(*), coalesce(sum(audit_event_bytes(e)), 0) FROM audit_events e
+                                                      WHERE e.tenant_id = NEW.tenant_id AND e.xmin::text <> pg_current_xact_id()::xid::text)
        WHERE h.tenant_id = NEW.tenant_id;
     END IF;
-    UPDATE audit_heads h SET seq = h.seq + 1, hash = sha256(h.hash || audit_canonical(NEW, h.seq + 1)) WHERE h.tenant_id = NEW.tenant_id
+    UPDATE audit_heads h SET seq = h.seq + 1, bytes = h.bytes + v_bytes, hash = sha256(h.hash || audit_canonical(NEW, h.seq + 1)) WHERE h.tenant_id = NEW.tenant_id
     RETURNING h.seq, h.hash, h.ctid INTO v_seq, v_hash, v_place;
   END IF;
   PERFORM set_config('fairlead.audit_head', v_place::text, true);
@@ -93,6 +100,8 @@ DECLARE
   v_from  bigint;
   n       integer;
   m       integer;
+  v_gone  bigint := 0;
+  v_more  bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('audit of ' || t, 0)); -- one at a time
   v_from := coalesce((SELECT x.seq FROM audit_anchors x WHERE x.tenant_id = t), 0);
@@ -104,15 +113,21 @@ BEGIN
   n := coalesce(a.seq - v_from, 0);
   IF n > 0 THEN
     INSERT INTO audit_anchors AS o SELECT a.* ON CONFLICT (tenant_id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, event_at = excluded.event_at, at = excluded.at;
-    DELETE FROM audit_events d WHERE d.ctid = ANY (ARRAY(
-      SELECT e.ctid FROM audit_chain c CROSS JOIN LATERAL (SELECT v.ctid FROM audit_events v WHERE v.tenant_id = t AND v.id = c.event_id OFFSET 0) e
-       WHERE c.tenant_id = t AND c.seq <= a.seq));
+    WITH gone AS (
+      DELETE FROM audit_events d WHERE d.ctid = ANY (ARRAY(
+        SELECT e.ctid FROM audit_chain c CROSS JOIN LATERAL (SELECT v.ctid FROM audit_events v WHERE v.tenant_id = t AND v.id = c.event_id OFFSET 0) e
+         WHERE c.tenant_id = t AND c.seq <= a.seq)) RETURNING audit_event_bytes(d) AS bytes)
+    SELECT coalesce(sum(g.bytes), 0) INTO v_gone FROM gone g;
     DELETE FROM audit_chain d WHERE d.ctid = ANY (ARRAY(SELECT c.ctid FROM audit_chain c WHERE c.tenant_id = t AND c.seq <= a.seq));
     DELETE FROM audit_signatures d WHERE d.ctid = ANY (ARRAY(SELECT s.ctid FROM audit_signatures s WHERE s.tenant_id = t AND s.seq <= a.seq AND s.at < v_floor));
   END IF;
-  DELETE FROM audit_events d WHERE d.ctid = ANY (ARRAY(
-    SELECT e.ctid FROM (SELECT v.ctid, v.id FROM audit_events v WHERE v.tenant_id = t AND v.at < v_floor ORDER BY v.at, v.id LIMIT p_limit) e
-     WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.tenant_id = t AND c.event_id = e.id OFFSET 0)));
-  GET DIAGNOSTICS m = ROW_COUNT;
+  WITH gone AS (
+    DELETE FROM audit_events d WHERE d.ctid = ANY (ARRAY(
+      SELECT e.ctid FROM (SELECT v.ctid, v.id FROM audit_events v WHERE v.tenant_id = t AND v.at < v_floor ORDER BY v.at, v.id LIMIT p_limit) e
+       WHERE NOT EXISTS (SELECT FROM audit_chain c WHERE c.tenant_id = t AND c.event_id = e.id OFFSET 0))) RETURNING audit_event_bytes(d) AS bytes)
+  SELECT count(*), coalesce(sum(g.bytes), 0) INTO m, v_more FROM gone g;
+  IF v_gone + v_more > 0 THEN -- the head's lock is the last
+    UPDATE audit_heads h SET bytes = greatest(h.bytes - v_gone - v_more, 0) WHERE h.tenant_id = t;
+  END IF;
   RETURN n < p_limit AND m < p_limit;
 END $$;

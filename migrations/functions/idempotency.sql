@@ -15,6 +15,7 @@ BEGIN
     SET request_hash = excluded.request_hash, answer = NULL, created_at = clock_timestamp()
     WHERE i.created_at < clock_timestamp() - interval '24 hours';
   IF FOUND THEN
+    PERFORM idempotency_must_have_room();
     RETURN NULL;
   END IF;
   SELECT * INTO v_row FROM idempotency_keys i
@@ -30,6 +31,54 @@ EXCEPTION WHEN lock_not_available THEN
   RAISE EXCEPTION 'a request with the same idempotency key is in flight' USING ERRCODE = 'FL409';
 END $$;
 
-CREATE OR REPLACE FUNCTION idempotency_answer(p_write jsonb, p_answer jsonb) RETURNS void LANGUAGE sql
-  AS $$ UPDATE idempotency_keys SET answer = p_answer
-         WHERE tenant_id = app_tenant() AND principal = (p_write->>'credential')::uuid AND key = p_write->>'idempotency_key' $$;
+-- Refuses one more kept answer. The sweep brings a tenant below its limit, the oldest first, and runs once an hour: what may come in between is as much
+-- again. A request without a key keeps none, and a repeat of one that is kept is answered.
+CREATE OR REPLACE FUNCTION idempotency_must_have_room() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_used bigint := (SELECT u.bytes FROM idempotency_use u WHERE u.tenant_id = app_tenant());
+BEGIN
+  IF v_used > 2 * tenant_limit('idempotency_bytes') THEN
+    PERFORM must_be_within('idempotency_bytes', v_used, v_used, tenant_limit('idempotency_bytes'));
+  END IF;
+END $$;
+
+-- Keeps the answer, and counts it: the last thing that a write does, because it locks what all writes of the tenant with a key lock.
+CREATE OR REPLACE FUNCTION idempotency_answer(p_write jsonb, p_answer jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_key text := p_write->>'idempotency_key';
+  v_was integer;
+  v_is  integer := 256 + octet_length(v_key) + pg_column_size(p_answer);
+BEGIN
+  IF v_key IS NULL THEN
+    RETURN;
+  END IF;
+  SELECT i.bytes INTO v_was FROM idempotency_keys i WHERE i.tenant_id = app_tenant() AND i.principal = (p_write->>'credential')::uuid AND i.key = v_key;
+  UPDATE idempotency_keys SET answer = p_answer, bytes = v_is
+   WHERE tenant_id = app_tenant() AND principal = (p_write->>'credential')::uuid AND key = v_key;
+  INSERT INTO idempotency_use AS u (tenant_id, bytes) VALUES (app_tenant(), v_is - v_was)
+  ON CONFLICT (tenant_id) DO UPDATE SET bytes = u.bytes + excluded.bytes;
+END $$;
+
+-- One step of forgetting the tenant's answers, oldest first: true when there are no more to forget. Those of a day ago go; above the tenant's limit
+-- those of an hour ago too, until it holds.
+CREATE OR REPLACE FUNCTION sweep_keys(p_limit integer) RETURNS boolean LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+DECLARE
+  t       uuid := app_tenant();
+  v_floor timestamptz := clock_timestamp() - CASE WHEN (SELECT u.bytes FROM idempotency_use u WHERE u.tenant_id = t) > tenant_limit('idempotency_bytes')
+                                                  THEN interval '1 hour' ELSE interval '24 hours' END;
+  v_gone  bigint;
+  n       integer;
+BEGIN
+  WITH gone AS (
+    DELETE FROM idempotency_keys d WHERE d.ctid = ANY (ARRAY(
+      SELECT i.ctid FROM idempotency_keys i
+       WHERE uuid_hash(i.tenant_id) = uuid_hash(t) AND i.created_at < v_floor AND i.tenant_id IS NOT DISTINCT FROM t
+       ORDER BY i.created_at LIMIT p_limit FOR UPDATE SKIP LOCKED))
+    RETURNING d.bytes)
+  SELECT count(*), sum(g.bytes) INTO n, v_gone FROM gone g;
+  IF v_gone > 0 THEN
+    UPDATE idempotency_use u SET bytes = greatest(u.bytes - v_gone, 0) WHERE u.tenant_id = t;
+  END IF;
+  RETURN n < p_limit;
+END $$;

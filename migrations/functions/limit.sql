@@ -1,7 +1,8 @@
 -- What one tenant may store and ask for. A limit's name is also its name in the API; null: there is no such limit.
 -- Of a fleet: resources, fleet_bytes (see resource_bytes; per row: two resources with one body are two for the servers that
 -- hold them), history_bytes (the same of all kept revisions, with a fixed number for each row), credentials, event_bytes and refusal_bytes (of what the
--- servers report). Of a tenant: fleets, deleted_fleets (whose data is still kept), tokens, audit_days (for how long its audit is kept); and in each API server
+-- servers report). Of a tenant: fleets, deleted_fleets (whose data is still kept), tokens, audit_days (for how long its audit is kept), audit_bytes (what it comes to), idempotency_bytes
+-- (what the kept answers come to); and in each API server
 -- waiting_polls, writes and reads per minute, the same again for each token.
 CREATE OR REPLACE FUNCTION limit_default(p_name text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT CASE p_name
@@ -9,6 +10,8 @@ CREATE OR REPLACE FUNCTION limit_default(p_name text) RETURNS bigint LANGUAGE sq
     WHEN 'deleted_fleets' THEN 100
     WHEN 'tokens' THEN 1000
     WHEN 'audit_days' THEN 365
+    WHEN 'audit_bytes' THEN 4::bigint * 1024 * 1024 * 1024
+    WHEN 'idempotency_bytes' THEN 1024 * 1024 * 1024
     WHEN 'credentials' THEN 1000
     WHEN 'resources' THEN 50000
     WHEN 'fleet_bytes' THEN 64 * 1024 * 1024
@@ -111,4 +114,16 @@ BEGIN
             FROM fleet_heads h
            CROSS JOIN LATERAL (VALUES (1, 'resources', h.resources), (2, 'fleet_bytes', h.bytes), (3, 'history_bytes', h.history_bytes)) l (n, what, used)
            WHERE h.tenant_id = app_tenant() AND h.fleet_id = p_fleet);
+END $$;
+
+-- Refuses what would add an event to the audit of a tenant that is at its limit: nothing of it may go before its time. What takes something away, and a sign-in, may be
+-- made up to twice the limit (p_times); what revokes something, and what operators do, does not ask.
+CREATE OR REPLACE FUNCTION audit_must_have_room(p_tenant uuid, p_times integer) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_used bigint := coalesce((SELECT h.bytes FROM audit_heads h WHERE h.tenant_id = p_tenant), 0);
+  v_most bigint := coalesce((SELECT l.most FROM tenant_limits l WHERE l.tenant_id = p_tenant AND l.name = 'audit_bytes'), limit_default('audit_bytes'));
+BEGIN
+  IF v_used > p_times * v_most THEN
+    PERFORM must_be_within('audit_bytes', v_used, v_used, v_most);
+  END IF;
 END $$;

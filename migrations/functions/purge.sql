@@ -53,7 +53,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN NULL;
   END IF;
-  IF purge_rows(ARRAY['sessions'] || tables_of_fleets() || ARRAY['fleets', 'bodies', 'idempotency_keys', 'audit_events', 'audit_chain', 'audit_signatures', 'audit_anchors', 'audit_checks', 'audit_deliveries', 'audit_heads'], p_tenant, NULL, p_limit) >= p_limit THEN
+  IF purge_rows(ARRAY['sessions'] || tables_of_fleets() || ARRAY['fleets', 'bodies', 'idempotency_keys', 'idempotency_use', 'audit_events', 'audit_chain', 'audit_signatures', 'audit_anchors', 'audit_checks', 'audit_deliveries', 'audit_heads'], p_tenant, NULL, p_limit) >= p_limit THEN
     RETURN false;
   END IF;
   DELETE FROM tenants t WHERE t.id = p_tenant;

@@ -52,6 +52,9 @@ BEGIN
   IF NOT FOUND THEN
     RAISE EXCEPTION 'the token has ended' USING ERRCODE = 'FL401';
   END IF;
+  IF k.tenant_id IS NOT NULL THEN
+    PERFORM audit_must_have_room(k.tenant_id, 2);
+  END IF;
   PERFORM session_close(s.id, p_actor || jsonb_build_object('credential', s.credential_id, 'actor', t.name), 'replaced')
      FROM sessions s CROSS JOIN LATERAL find_token(s.credential_id) t WHERE s.id = p_old AND s.hash = p_old_hash;
   PERFORM session_close(o.id, p_actor, 'too_many')

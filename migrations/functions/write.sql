@@ -79,6 +79,7 @@ BEGIN
   v_rows := v_created - v_deleted;
   v_more := v_more + v_all;
   PERFORM fleet_must_fit(h, v_rows, v_more, v_all);
+  PERFORM audit_must_have_room(h.tenant_id, CASE WHEN v_all > 0 THEN 1 ELSE 2 END);
   o_revision := v_new;
   o_at := clock_timestamp();
 
@@ -145,9 +146,10 @@ BEGIN
   INSERT INTO audit_events (tenant_id, credential, actor, ip, request_id, action, object, fleet_id, old_revision, new_revision, detail)
   SELECT h.tenant_id, v_cred, v_who, coalesce(p_write->>'ip', ''), coalesce(p_write->>'request_id', ''),
          'resources.' || (p_write->>'kind'), 'fleet ' || h.fleet_id, h.fleet_id, h.revision, v_new,
-         jsonb_build_object('changed', o_changed, 'message', coalesce(p_write->>'message', ''), 'resources', -- the first hundred
+         jsonb_build_object('changed', o_changed, 'message', coalesce(p_write->>'message', ''), 'resources', -- the first hundred, as far as their names are short
            (SELECT jsonb_agg(jsonb_build_array(CASE WHEN c.delete THEN 'delete' ELSE 'put' END, c.type, c.name, c.variant) ORDER BY c.ord)
-              FROM unnest(e[:100]) c));
+              FROM (SELECT x.*, sum(octet_length(x.name) + octet_length(x.variant)) OVER (ORDER BY x.ord) AS upto FROM unnest(e[:100]) x) c
+             WHERE c.upto <= 2048));
 END $$;
 
 -- Applies the changes of one request. answer: {revision, changed, at, mends, rows: [{revision, created_at, created_by,

@@ -1934,14 +1934,15 @@ export interface components {
         };
         /**
          * @description Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
-         *     kept, 30 to 36500).
+         *     kept, 30 to 36500), `audit_bytes` (what they come to; at the limit nothing is written, at twice the limit nothing is deleted and nobody signs in), `idempotency_bytes` (of
+         *     the answers that are kept for repeats; the oldest are dropped, and at twice the limit requests with an `Idempotency-Key` are refused until then).
          *     Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
          *     labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
          *     a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
          *     Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
          * @enum {string}
          */
-        LimitName: "fleets" | "deleted_fleets" | "tokens" | "audit_days" | "credentials" | "resources" | "fleet_bytes" | "history_bytes" | "event_bytes" | "refusal_bytes" | "waiting_polls" | "token_waiting_polls" | "writes_per_minute" | "token_writes_per_minute" | "reads_per_minute" | "token_reads_per_minute";
+        LimitName: "fleets" | "deleted_fleets" | "tokens" | "audit_days" | "audit_bytes" | "idempotency_bytes" | "credentials" | "resources" | "fleet_bytes" | "history_bytes" | "event_bytes" | "refusal_bytes" | "waiting_polls" | "token_waiting_polls" | "writes_per_minute" | "token_writes_per_minute" | "reads_per_minute" | "token_reads_per_minute";
         /**
          * @description Whose it is.
          * @enum {string}
@@ -4459,6 +4460,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["Problem"];
         };
@@ -5481,6 +5483,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["FleetChanged"];
             default: components["responses"]["Problem"];
         };

@@ -27,6 +27,8 @@ export const limitWords: Record<LimitName, LimitWords> = {
   deleted_fleets: { title: "Deleted fleets that can be restored", kind: "number" },
   tokens: { title: "API tokens", kind: "number" },
   audit_days: { title: "The audit is kept for", kind: "days" },
+  audit_bytes: { title: "Bytes of the audit", kind: "bytes" },
+  idempotency_bytes: { title: "Bytes of answers kept for repeats", kind: "bytes" },
   credentials: { title: "Node credentials", kind: "number" },
   resources: { title: "Resources", kind: "number" },
   fleet_bytes: { title: "Bytes of the resources", kind: "bytes" },

@@ -2,6 +2,7 @@ from enum import StrEnum
 
 
 class LimitName(StrEnum):
+    AUDIT_BYTES = "audit_bytes"
     AUDIT_DAYS = "audit_days"
     CREDENTIALS = "credentials"
     DELETED_FLEETS = "deleted_fleets"
@@ -9,6 +10,7 @@ class LimitName(StrEnum):
     FLEETS = "fleets"
     FLEET_BYTES = "fleet_bytes"
     HISTORY_BYTES = "history_bytes"
+    IDEMPOTENCY_BYTES = "idempotency_bytes"
     READS_PER_MINUTE = "reads_per_minute"
     REFUSAL_BYTES = "refusal_bytes"
     RESOURCES = "resources"

@@ -39,7 +39,10 @@ class Problem:
     what: LimitName | Unset = UNSET
     """ Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor
     expired), `audit_days` (for how many days the events of its audit are
-    kept, 30 to 36500).
+    kept, 30 to 36500), `audit_bytes` (what they come to; at the limit nothing is written, at twice the limit
+    nothing is deleted and nobody signs in), `idempotency_bytes` (of
+    the answers that are kept for repeats; the oldest are dropped, and at twice the limit requests with an
+    `Idempotency-Key` are refused until then).
     Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies,
     names, variants, selectors,
     labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept
