@@ -128,7 +128,7 @@ func TestT19_AComputationEndsWithItsClient(t *testing.T) {
 			return err
 		},
 		"list": func(ctx context.Context) error {
-			_, err := w.api.entries(ctx, []store.Resource{{Row: fleet.Row{Type: fleet.Cluster, Body: make([]byte, largeBytes)}}}, false)
+			_, err := w.api.entries(ctx, []store.Resource{{Row: fleet.Row{Type: fleet.Cluster, Body: make([]byte, largeBytes)}}}, false, answerBytes)
 			return err
 		},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -11,27 +12,37 @@ import (
 	"fairlead/internal/store"
 )
 
-// addBodies adds to each resource what the version in force for the node says. A Secret's body is sealed and stays where it
-// is; one that is not kept any more is left out.
-func (a *API) addBodies(ctx context.Context, node string, items []oapi.NodeResource) error {
-	c := callOf(ctx)
-	var held []store.HeldVersion
-	var of []*oapi.NodeResource
-	for i := range items {
-		if items[i].Version != nil {
-			held = append(held, store.HeldVersion{Ref: fleet.Ref{Type: typeOf(items[i].Type), Name: items[i].Name}, Version: *items[i].Version})
-			of = append(of, &items[i])
+// addBodies adds to each resource what the version in force for the node says, and returns those that fit into one answer. A Secret's body is sealed
+// and stays where it is; one that is not kept any more is left out.
+func (a *API) addBodies(ctx context.Context, node string, items []oapi.NodeResource) ([]oapi.NodeResource, error) {
+	c, room, told := callOf(ctx), answerBytes, 0
+	for batch := range slices.Chunk(items, bodiesAtOnce) {
+		var held []store.HeldVersion
+		var of []int
+		for i, item := range batch {
+			if item.Version != nil {
+				held = append(held, store.HeldVersion{Ref: fleet.Ref{Type: typeOf(item.Type), Name: item.Name}, Version: *item.Version})
+				of = append(of, i)
+			}
 		}
-	}
-	if err := a.store.HeldBodies(ctx, c.tenant.ID, c.fleet.ID, node, held); err != nil {
-		return err
-	}
-	for i, v := range held {
-		if err := addBody(of[i], v); err != nil {
-			return err
+		if err := a.store.HeldBodies(ctx, c.tenant.ID, c.fleet.ID, node, held); err != nil {
+			return nil, err
 		}
+		for i, v := range held {
+			if room <= 0 {
+				return items[:told+of[i]], nil
+			}
+			to := &batch[of[i]]
+			if err := addBody(to, v); err != nil {
+				return nil, err
+			}
+			if to.Body != nil {
+				room -= len(*to.Body)
+			}
+		}
+		told += len(batch)
 	}
-	return nil
+	return items, nil
 }
 
 func addBody(to *oapi.NodeResource, v store.HeldVersion) (err error) {

@@ -40,12 +40,12 @@ func (a *API) GetNodeConfig(ctx context.Context, r oapi.GetNodeConfigRequestObje
 		return nodeResourceOf(r, target.Types[r.Type].Get(r.Name), conf.Node)
 	})
 	if deref(r.Params.Bodies) {
-		if err := a.addBodies(ctx, r.Node, out.Items); err != nil {
+		if out.Items, err = a.addBodies(ctx, r.Node, out.Items); err != nil {
 			return nil, err
 		}
 	}
-	if conf.More {
-		last := conf.Resources[len(conf.Resources)-1]
+	if told := len(out.Items); conf.More || told < len(conf.Resources) {
+		last := conf.Resources[told-1]
 		out.NextCursor = next(cursor{List: "node-config", Type: last.Type.Slug(), Name: last.Name})
 	}
 	return out, nil

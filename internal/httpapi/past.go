@@ -72,16 +72,32 @@ func (a *API) pastResources(ctx context.Context, filter store.Filter, at fleet.R
 	if err != nil {
 		return out, err
 	}
-	if !filter.NoBodies {
-		if err := a.bodiesOf(ctx, rows); err != nil {
-			return out, err
-		}
-	}
 	if slices.ContainsFunc(rows, func(r *store.Before) bool { return r != nil && r.Type == fleet.Secret }) {
 		a.told(ctx, secretsRead, "listResources")
 	}
-	if out.Items, err = a.entries(ctx, each(rows, func(b *store.Before) store.Resource { return b.Resource }), filter.NoBodies); err != nil {
-		return out, err
+	out.Items = make([]oapi.Resource, 0, len(rows))
+	room := answerBytes
+	for batch := range slices.Chunk(rows, bodiesAtOnce) {
+		if !filter.NoBodies {
+			if err := a.bodiesOf(ctx, batch); err != nil {
+				return out, err
+			}
+		}
+		items, err := a.entries(ctx, each(batch, func(b *store.Before) store.Resource { return b.Resource }), filter.NoBodies, room)
+		if err != nil {
+			return out, err
+		}
+		for i, item := range items {
+			room -= entryBytes(item)
+			batch[i].Body = nil
+		}
+		if out.Items = append(out.Items, items...); room <= 0 {
+			break
+		}
+	}
+	if told := len(out.Items); told < len(rows) {
+		c := rows[told-1].Cursor()
+		more = &c
 	}
 	if more != nil {
 		out.NextCursor = next(cursor{List: list, Type: more.Type.Slug(), Name: more.Name, Variant: more.Variant})

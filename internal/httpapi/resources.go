@@ -59,18 +59,21 @@ func (a *API) listResources(ctx context.Context, t *fleet.Type, p oapi.ListResou
 	if slices.ContainsFunc(rows, func(r store.Resource) bool { return r.Type == fleet.Secret }) {
 		a.told(ctx, secretsRead, "listResources")
 	}
-	if out.Items, err = a.entries(ctx, rows, filter.NoBodies); err != nil {
+	if out.Items, err = a.entries(ctx, rows, filter.NoBodies, answerBytes); err != nil {
 		return out, err
 	}
-	if more {
-		last := rows[len(rows)-1]
+	if told := len(out.Items); more || told < len(rows) {
+		last := rows[told-1]
 		out.NextCursor = next(cursor{List: list, Type: last.Type.Slug(), Name: last.Name, Variant: last.Variant})
 	}
 	return out, nil
 }
 
-// entries are rows as they are answered.
-func (a *API) entries(ctx context.Context, rows []store.Resource, bare bool) ([]oapi.Resource, error) {
+// answerBytes is what the items of a page come to as they are told, but for the last one. What is stored grows where it is told: enums by their names.
+const answerBytes = 8 << 20
+
+// entries are rows as they are answered, one at least, until they come to so many bytes.
+func (a *API) entries(ctx context.Context, rows []store.Resource, bare bool, most int) ([]oapi.Resource, error) {
 	out, size := make([]oapi.Resource, 0, len(rows)), 0
 	for i := range rows {
 		size += len(rows[i].Body)
@@ -80,15 +83,37 @@ func (a *API) entries(ctx context.Context, rows []store.Resource, bare bool) ([]
 			if err := step(); err != nil {
 				return err
 			}
+			if most <= 0 {
+				break
+			}
 			item, err := entryOf(row, bare)
 			if err != nil {
 				return err
 			}
-			out = append(out, item)
+			out, most = append(out, item), most-entryBytes(item)
 		}
 		return nil
 	})
 	return out, err
+}
+
+// entryBytes is what an item comes to, the fields of fixed length apart.
+func entryBytes(r oapi.Resource) int {
+	n := 512 + len(r.Name) + len(deref(r.Selector)) + len(deref(r.Description))
+	if r.Body != nil {
+		n += len(*r.Body)
+	}
+	for _, texts := range []*map[string]string{r.Labels, r.Values} {
+		for key, value := range deref(texts) {
+			n += 6 + len(key) + len(value)
+		}
+	}
+	if r.Secret != nil {
+		for _, name := range deref(r.Secret.Sans) {
+			n += 3 + len(name)
+		}
+	}
+	return n
 }
 
 // resourceCursor reads a cursor of a list that is in the order of types and names.
@@ -132,7 +157,7 @@ func (a *API) GetResource(ctx context.Context, r oapi.GetResourceRequestObject) 
 	if row.Type == fleet.Secret {
 		a.told(ctx, secretsRead, "getResource")
 	}
-	items, err := a.entries(ctx, []store.Resource{row}, false)
+	items, err := a.entries(ctx, []store.Resource{row}, false, answerBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -145,6 +145,7 @@ func (s *shape) enum(ed protoreflect.EnumDescriptor, n *node, at *path) {
 	known := n.kind == kindNumber && wholeNumber(n, math.MinInt32, math.MaxInt32) ||
 		n.kind == kindString && ed.Values().ByName(protoreflect.Name(n.text)) != nil
 	if known {
+		s.grow(ed, n, at)
 		return
 	}
 	const shown = 16
@@ -156,6 +157,21 @@ func (s *shape) enum(ed protoreflect.EnumDescriptor, n *node, at *path) {
 		names = append(names, "...")
 	}
 	s.add(at, codeUnknownEnum, "this is not one of %s", strings.Join(names, ", "))
+}
+
+// grow counts what an enum that is written as a number is longer when it is told, by its name: a list of them is a byte each as a message.
+func (s *shape) grow(ed protoreflect.EnumDescriptor, n *node, at *path) {
+	if n.kind != kindNumber || s.grown > maxGrowth {
+		return
+	}
+	v, _ := strconv.ParseInt(n.text, 10, 32)
+	name := ed.Values().ByNumber(protoreflect.EnumNumber(v))
+	if name == nil {
+		return
+	}
+	if s.grown += len(name.Name()) + len(`""`) - len(n.text); s.grown > maxGrowth {
+		s.add(at, codeLimit, "the names of the values that are written as numbers here are more than %d KiB: write fewer of them", maxGrowth>>10)
+	}
 }
 
 // wellKnown are the messages that have a JSON form of their own.

@@ -12,6 +12,7 @@ const (
 	maxDepth    = 64      // of nested objects and lists
 	maxAnyDepth = 16      // of nested objects with "@type"
 	maxTyped    = 2       // of nested TypedStructs: each one is read anew, with all that is in it
+	maxGrowth   = 1 << 20 // bytes by which a resource is longer when it is told than as it was sent
 	maxPath     = 4 << 10 // bytes of the keys that lead to a value: its place is told, and kept, for each value
 )
 

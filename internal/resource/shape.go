@@ -21,6 +21,7 @@ type shape struct {
 	hide  bool
 	near  bool // there is a field that may hold a key
 	hints int  // suggestions already given; finding one costs
+	grown int  // bytes by which values are longer when they are told
 }
 
 // message checks an object against a message. The member "@type" is passed over: it
