@@ -1,12 +1,6 @@
 package docdiff
 
-import (
-	"maps"
-	"slices"
-	"sort"
-)
-
-func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
+import "sort"
 
 // pair says that an element of the one list is one of the other; -1: of none.
 type pair struct{ before, after int }

@@ -103,6 +103,27 @@ func TestWhatIsNoDocument(t *testing.T) {
 	}
 }
 
+// Documents are read as JSON says, whatever they are written like.
+func TestWhatIsReadIsTheSame(t *testing.T) {
+	t.Parallel()
+	for _, doc := range []string{
+		`0`, ` -1.5e+3 `, `true`, `null`, `""`, `[]`, `{}`, ` [ ] `, "\t{\r\n}\n", `[1 , 2,[ ], {}]`, `{"a" : 1 ,"b":[true,false,null]}`,
+		`"\u00e9\n\\\"\/"`, `"\ud83d\ude00 \ud83d x"`, `{"\u0061\"":"\\"}`, "\"\xff\"", `{"":{"":""}}`, `["\\","\\\\"]`,
+	} {
+		n, err := ids{}.parse([]byte(doc))
+		if err != nil {
+			t.Errorf("%q: %v", doc, err)
+			continue
+		}
+		if d := cmp.Diff(decode(t, doc), decode(t, string(n.json()))); d != "" {
+			t.Errorf("%q: %s", doc, d)
+		}
+	}
+	if _, err := (ids{}).parse([]byte(`{"a":1,"\u0061":2}`)); !errors.Is(err, fleet.ErrInvalid) {
+		t.Errorf("a key that stands twice, written otherwise: %v", err)
+	}
+}
+
 // A list of many items costs little more than to read it, whatever changed.
 func TestLongLists(t *testing.T) {
 	t.Parallel()

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"fairlead/internal/fleet"
 )
@@ -66,92 +68,130 @@ func (s ids) parse(doc []byte) (*node, error) {
 	if !json.Valid(doc) { // which bounds its depth, too
 		return nil, fmt.Errorf("a document to compare is not JSON: %w", fleet.ErrInvalid)
 	}
-	d := json.NewDecoder(bytes.NewReader(doc))
-	d.UseNumber()
-	return s.next(d)
+	return (&parser{ids: s, in: doc}).value()
 }
 
-func (s ids) next(d *json.Decoder) (*node, error) {
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
+// parser reads what is known to be JSON: it looks for no fault but a key that stands twice.
+type parser struct {
+	ids ids
+	in  []byte
+	at  int
+}
+
+// peek passes space and returns what follows it.
+func (p *parser) peek() byte {
+	for p.in[p.at] == ' ' || p.in[p.at] == '\t' || p.in[p.at] == '\n' || p.in[p.at] == '\r' {
+		p.at++
 	}
+	return p.in[p.at]
+}
+
+func (p *parser) value() (*node, error) {
 	n := &node{}
-	switch v := token.(type) {
-	case json.Delim:
-		if v == '{' {
-			err = s.object(n, d)
-		} else {
-			err = s.list(n, d)
+	switch p.peek() {
+	case '{':
+		return n, p.object(n)
+	case '[':
+		return n, p.list(n)
+	case '"':
+		n.kind, n.text = text, p.text()
+		n.id = p.ids.of(`"` + n.text)
+	default:
+		from := p.at
+		for p.at < len(p.in) && bytes.IndexByte([]byte(",]} \t\n\r"), p.in[p.at]) < 0 {
+			p.at++
 		}
-		if err != nil {
-			return nil, err
-		}
-		_, err = d.Token() // its end
-		return n, err
-	case string:
-		n.kind, n.text = text, v
-		n.id = s.of(`"` + v)
-	case json.Number:
-		n.raw = v.String()
-		n.id = s.of(n.raw)
-	case bool:
-		n.raw = strconv.FormatBool(v)
-		n.id = s.of(n.raw)
-	case nil:
-		n.raw = "null"
-		n.id = s.of(n.raw)
+		n.raw = string(p.in[from:p.at])
+		n.id = p.ids.of(n.raw)
 	}
 	n.key = n.id
 	return n, nil
 }
 
-func (s ids) object(n *node, d *json.Decoder) error {
-	n.kind = object
-	byKey := map[string]int{}
-	n.index = map[string]int{}
-	for d.More() {
-		token, err := d.Token()
+// text reads a text, or a key.
+func (p *parser) text() (out string) {
+	from, plain := p.at, true
+	for p.at++; p.in[p.at] != '"'; p.at++ {
+		if p.in[p.at] == '\\' {
+			plain = false
+			p.at++
+		}
+	}
+	p.at++
+	raw := p.in[from:p.at]
+	if plain && utf8.Valid(raw) {
+		return string(raw[1 : len(raw)-1])
+	}
+	_ = json.Unmarshal(raw, &out) // it is valid
+	return out
+}
+
+// more passes a comma, or the end of what is read.
+func (p *parser) more() bool {
+	p.peek()
+	p.at++
+	return p.in[p.at-1] == ','
+}
+
+// begin passes the beginning of an object or a list, and tells whether there is something in it.
+func (p *parser) begin(end byte) bool {
+	p.at++
+	if p.peek() != end {
+		return true
+	}
+	p.at++
+	return false
+}
+
+func (p *parser) object(n *node) error {
+	n.kind, n.index = object, map[string]int{}
+	for more := p.begin('}'); more; more = p.more() {
+		p.peek()
+		key := p.text()
+		p.peek() // the colon
+		p.at++
+		value, err := p.value()
 		if err != nil {
 			return err
 		}
-		key, _ := token.(string)
-		value, err := s.next(d)
-		if err != nil {
-			return err
-		}
-		if _, twice := byKey[key]; twice {
+		if _, twice := n.index[key]; twice {
 			return fmt.Errorf("a document to compare has a key twice: %w", fleet.ErrInvalid)
 		}
-		byKey[key], n.index[key] = value.id, len(n.members)
+		n.index[key] = len(n.members)
 		n.members = append(n.members, member{key, value})
 	}
-	var b strings.Builder
-	b.WriteByte('{')
-	for _, key := range sortedKeys(byKey) {
-		fmt.Fprintf(&b, "%d:%s=%d,", len(key), key, byKey[key])
+	order := make([]int, len(n.members))
+	for i := range order {
+		order[i] = i
 	}
-	n.id = s.of(b.String())
+	slices.SortFunc(order, func(i, j int) int { return strings.Compare(n.members[i].key, n.members[j].key) })
+	all := []byte{'{'}
+	for _, i := range order {
+		m := n.members[i]
+		all = append(strconv.AppendInt(all, int64(len(m.key)), 10), ':')
+		all = append(append(all, m.key...), '=')
+		all = append(strconv.AppendInt(all, int64(m.value.id), 10), ',')
+	}
+	n.id = p.ids.of(string(all))
 	n.key = n.id
 	if name := n.member("name"); name != nil && name.kind == text {
-		n.key = s.of("name " + name.text)
+		n.key = p.ids.of("name " + name.text)
 	}
 	return nil
 }
 
-func (s ids) list(n *node, d *json.Decoder) error {
+func (p *parser) list(n *node) error {
 	n.kind = list
-	var b strings.Builder
-	b.WriteByte('[')
-	for d.More() {
-		item, err := s.next(d)
+	all := []byte{'['}
+	for more := p.begin(']'); more; more = p.more() {
+		item, err := p.value()
 		if err != nil {
 			return err
 		}
 		n.items = append(n.items, item)
-		fmt.Fprintf(&b, "%d,", item.id)
+		all = append(strconv.AppendInt(all, int64(item.id), 10), ',')
 	}
-	n.id = s.of(b.String())
+	n.id = p.ids.of(string(all))
 	n.key = n.id
 	return nil
 }

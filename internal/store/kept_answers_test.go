@@ -213,9 +213,12 @@ func TestT09_TheAuditOfATenantIsBounded(t *testing.T) {
 		}
 	}
 	writes := map[string]func() error{
-		"a write":   func() error { _, err := w.try(put(fleet.Cluster, "a", "2")); return err },
-		"a fleet":   func() error { _, err := w.app.CreateFleet(t.Context(), w.tenant, actor, "new", ""); return err },
-		"a setting": func() error { _, err := w.app.UpdateFleet(t.Context(), w.tenant, actor, w.fleet, store.FleetSettings{References: "strict"}); return err },
+		"a write": func() error { _, err := w.try(put(fleet.Cluster, "a", "2")); return err },
+		"a fleet": func() error { _, err := w.app.CreateFleet(t.Context(), w.tenant, actor, "new", ""); return err },
+		"a setting": func() error {
+			_, err := w.app.UpdateFleet(t.Context(), w.tenant, actor, w.fleet, store.FleetSettings{References: "strict"})
+			return err
+		},
 	}
 	for what, write := range writes {
 		refused(what, write())
