@@ -18,7 +18,7 @@ func TestStorageOfTheTables(t *testing.T) {
 		update = grows + " fillfactor=70"
 	)
 	want := map[string]string{
-		"fleet_heads": hot, "xds_servers": hot, "server_settled": hot, "audit_heads": hot,
+		"fleet_heads": hot, "xds_servers": hot, "server_settled": hot, "audit_heads": hot, "idempotency_use": hot,
 		"nodes": update, "node_status": update, "delivery": update, "resources": grows + " fillfactor=85", "node_retries": "fillfactor=70",
 		"resource_refs": grows, "node_exceptions": grows,
 		"bodies": gets, "fleet_history": gets, "resource_history": gets, "node_events": gets,
