@@ -59,7 +59,7 @@ func TestT19_EnumsThatAreNumbersGrowNoAnswer(t *testing.T) {
 		if fd.IsMap() {
 			value = `{` + repeat(1_000_000, `"k%d":`+longest(fd.MapValue())) + `}`
 		} else {
-			value = `[` + repeat(400_000, longest(fd)) + `]`
+			value = `[` + repeat(200_000, longest(fd)) + `]`
 		}
 		in := wideCluster(`"typed_extension_protocol_options":{"x":{"@type":"type.googleapis.com/` + string(fd.Parent().FullName()) + `","` + fd.TextName() + `":` + value + `}}`)
 		d, err := resource.ParseDocument([]byte(in))
