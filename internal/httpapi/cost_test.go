@@ -270,7 +270,7 @@ func costs(format resource.Format, in []byte, told func(request string, bytes in
 	request("an import", func() { _, _ = envoyconfig.Read(in, envoyconfig.Options{}) })
 	rows := make([]store.Resource, len(cs))
 	for i, c := range cs {
-		summary, _ := summaryOf(c)
+		summary, _ := summaryOf(c, "")
 		rows[i] = store.Resource{Row: fleet.Row{Type: c.Type, Name: c.Name, Version: c.Version, Body: c.Value}, Labels: c.Labels, DocHash: c.DocHash, Summary: summary}
 	}
 	request("a reading", func() {

@@ -90,7 +90,7 @@ func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
 	still := make(map[fleet.Ref]struct{})
 	tell := func(ref, by fleet.Ref, since, rev fleet.Revision) {
 		still[ref] = struct{}{}
-		h := fleet.Withheld{Ref: ref, By: by, Revision: rev, Sealed: by == ref || by.Type == fleet.Secret && l.target.Sealed.Get(by.Name) != nil}
+		h := fleet.Withheld{Ref: ref, By: by, Revision: rev, Sealed: by.Type == fleet.Secret && l.target.Sealed.Get(by.Name) != nil}
 		all = append(all, h)
 		if since > 0 && since < rev {
 			h.Revision = since
