@@ -112,7 +112,7 @@ mutants-sample: race-ready ## The same with a few of them, which the commit's ha
 	CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" go run ./test/mutants -sample $(MUTANTS) # as "make test" has built all
 
 .PHONY: bench
-bench: bench-go bench-grid ## Measure everything that docs/performance.md and the README quote, for hours
+bench: bench-go bench-page bench-grid ## Measure everything that docs/performance.md and the README quote, for hours
 
 .PHONY: bench-go
 bench-go: ## Run the Go benchmarks, each of one part
@@ -126,6 +126,11 @@ BENCH_OUT ?= bin/bench.jsonl
 BENCH_FLAGS ?=
 # A connection is a file of both sides.
 XDSBENCH = ulimit -n 20000 && rm -f $(BENCH_OUT) && bin/bench/xdsbench -out $(BENCH_OUT)
+
+.PHONY: bench-page
+bench-page: $(PAGE_STAMP) ## Measure the page in Chromium, on a machine that does nothing else
+	@go build -o bin/ ./cmd/fairlead
+	@cd web && node_modules/.bin/vitest run --config browser/vitest.config.ts measures
 
 .PHONY: bench-grid
 bench-grid: bench-build ## Load our xDS server, the floor and the incumbent in turn, over the grid; prints the table
@@ -141,7 +146,8 @@ bench-build:
 	@go build -o bin/bench/ ./cmd/fairlead ./cmd/xds
 	@cd bench && go build -o ../bin/bench/ ./cmd/...
 
-.PHONY: lint
+.PHONY: lint lint-ready
+lint-ready: $(GOLANGCI)
 lint: $(GOLANGCI) ## Run the linters
 	$(GOLANGCI) run ./...
 	cd bench && $(GOLANGCI) run --config ../.golangci.yml ./...
@@ -215,9 +221,6 @@ page-browser: $(PAGE_STAMP) ## Try the page in Chromium, with the real server an
 	@looks=(light dark phone); commit=$$(git rev-parse HEAD 2>/dev/null || date +%s%N | sha256sum); \
 		if [ -n "$${CI:-}" ]; then export FAIRLEAD_LOOK=$${looks[$$((16#$${commit:0:6} % 3))]}; fi; \
 		cd web && node_modules/.bin/vitest run --config browser/vitest.config.ts $(or $(SPEC),--exclude '**/measures.spec.ts')
-ifeq ($(SPEC),)
-	@cd web && node_modules/.bin/vitest run --config browser/vitest.config.ts measures # alone, as it has times
-endif
 
 .PHONY: screenshots
 screenshots: ## Make the pictures in docs/screenshots anew
