@@ -34,6 +34,7 @@ export const withheldWords: Record<Withheld["reason"], string> = {
   missing: "does not exist: write it",
   refused: "is refused by this node: mend it",
   sealed: "is sealed with a key that the xDS server of this node does not have: give the servers keys of one pair and write it again",
+  too_large: "makes the set of its type larger than this node takes at once: make one of the set smaller, or let the node ask for less",
 };
 
 /** Words of refusals, with what and whom they are of. */

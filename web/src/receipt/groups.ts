@@ -14,7 +14,7 @@ export interface WaitsFor {
   kind: "withheld" | "warming";
   resource: ResourceRef;
   by?: ResourceRef;
-  reason?: "missing" | "refused" | "sealed";
+  reason?: "missing" | "refused" | "sealed" | "too_large";
   nodes: number;
   ids: string[];
 }

@@ -62,6 +62,13 @@ function Why({ group: g }: { group: WaitsFor }) {
       </>
     );
   }
+  if (g.reason === "too_large") {
+    return (
+      <>
+        <ResourceLink of={g.resource} /> is withheld: with it the set of {g.resource.type} is larger than the node takes at once. Make one of the set smaller, or let the node ask for less.
+      </>
+    );
+  }
   if (g.reason === "refused") {
     return (
       <>
