@@ -133,7 +133,7 @@ func TestT42_AnOldKeyIsInNoAnswerNoTableAndNoLog(t *testing.T) {
 	}
 	w.writeOld("redis", "other")
 	for c, words := range clients {
-		c.Nack(c.Next(), "cluster(s) redis: no good: "+words+"\nso much of other")
+		c.Nack(c.Next(), "Error adding/updating cluster(s) redis: no good: "+words+"\nso much of other")
 		c.Next() // what follows a refusal goes out when that is written
 	}
 	w.refusedBy(2, len(clients))

@@ -61,7 +61,7 @@ func (p *plan) leave(tooLarge func(change) bool) {
 			return false
 		}
 		ref := fleet.Ref{Type: p.t, Name: ch.name}
-		p.kept, p.keeps = append(p.kept, keeping{ref, ref, ch.new.Revision}), true
+		p.kept, p.keeps = append(p.kept, keeping{Ref: ref, by: ref, since: ch.new.Revision}), true
 		return true
 	})
 }

@@ -88,9 +88,9 @@ func lacksAnything(target *snapshot.Target) bool {
 
 func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
 	still := make(map[fleet.Ref]struct{})
-	tell := func(ref, by fleet.Ref, since, rev fleet.Revision) {
+	tell := func(ref, by fleet.Ref, sealed bool, since, rev fleet.Revision) {
 		still[ref] = struct{}{}
-		h := fleet.Withheld{Ref: ref, By: by, Revision: rev, Sealed: by.Type == fleet.Secret && l.target.Sealed.Get(by.Name) != nil}
+		h := fleet.Withheld{Ref: ref, By: by, Revision: rev, Sealed: sealed || by.Type == fleet.Secret && l.target.Sealed.Get(by.Name) != nil}
 		all = append(all, h)
 		if since > 0 && since < rev {
 			h.Revision = since
@@ -99,7 +99,7 @@ func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
 	}
 	for r := range l.sealed(t) {
 		ref := fleet.Ref{Type: t, Name: r.Name}
-		tell(ref, ref, c.settled.kept[ref].since, r.Revision)
+		tell(ref, ref, true, c.settled.kept[ref].since, r.Revision)
 	}
 	for ch := range l.differences(t) {
 		ref := fleet.Ref{Type: t, Name: ch.name}
@@ -107,14 +107,15 @@ func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
 			continue // what stands in for it is on its way
 		}
 		by, ok := l.waitsFor(t, ch)
+		sealed := false
 		before := c.settled.kept[ref]
 		if ok = ok && !(c.pos.Types[t].Unknown && t.FullSet()); !ok && ch.new != nil {
-			by, ok = before.by, before != keeping{} // it is on its way, and counts as settled
+			by, sealed, ok = before.by, before.sealed, before != keeping{} // it is on its way, and counts as settled
 		}
 		if !ok {
 			continue
 		}
-		tell(ref, by, before.since, ch.new.Revision)
+		tell(ref, by, sealed, before.since, ch.new.Revision)
 	}
 	maps.DeleteFunc(c.settled.kept, func(ref fleet.Ref, k keeping) bool {
 		_, ok := still[ref]

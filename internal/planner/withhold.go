@@ -132,7 +132,7 @@ func (p *plan) wait(ch change) {
 		p.waiting = true
 		return
 	case ok:
-		p.kept = append(p.kept, keeping{fleet.Ref{Type: p.t, Name: ch.name}, by, ch.new.Revision})
+		p.kept = append(p.kept, keeping{Ref: fleet.Ref{Type: p.t, Name: ch.name}, by: by, since: ch.new.Revision})
 	}
 	p.keeps = true
 }
@@ -164,7 +164,7 @@ func (l *look) sealed(t fleet.Type) iter.Seq[*snapshot.Resource] {
 func (p *plan) keepSealed() {
 	for r := range p.sealed(p.t) {
 		ref := fleet.Ref{Type: p.t, Name: r.Name}
-		p.kept, p.keeps = append(p.kept, keeping{ref, ref, r.Revision}), true
+		p.kept, p.keeps = append(p.kept, keeping{Ref: ref, by: ref, sealed: true, since: r.Revision}), true
 	}
 }
 
@@ -173,8 +173,9 @@ func (p *plan) keepSealed() {
 // and the client has neither.
 type keeping struct {
 	fleet.Ref
-	by    fleet.Ref
-	since fleet.Revision
+	by     fleet.Ref
+	sealed bool // the server cannot open it; else it is too large where it waits for itself
+	since  fleet.Revision
 }
 
 // lacks returns what a change waits for that comes only when somebody writes something.
