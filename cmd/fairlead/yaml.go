@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
+
+	"fairlead/internal/resource"
 )
 
 // contentFields are what of a resource a tenant writes, in the order in which it is printed.
@@ -21,7 +23,7 @@ var contentFields = []string{"type", "name", "variant", "selector", "priority", 
 var documentFields = slices.Concat(contentFields, []string{"values", "secret", "version", "revision", "created_at", "updated_at", "updated_by"})
 
 // documentYAML writes a resource that the API answered as a YAML document that apply takes,
-// with the fields that are named. A Secret is sealed: it stands there as the stored one.
+// with the fields that are named; as JSON, which is YAML too, where it has more elements than apply reads as YAML. A Secret is sealed: it stands there as the stored one.
 func documentYAML(raw []byte, names []string) ([]byte, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
@@ -30,7 +32,7 @@ func documentYAML(raw []byte, names []string) ([]byte, error) {
 	if fields["body"] == nil && fields["secret"] != nil {
 		fields["keep"] = json.RawMessage("true")
 	}
-	doc := &yaml.Node{Kind: yaml.MappingNode}
+	doc, js := &yaml.Node{Kind: yaml.MappingNode}, bytes.NewBufferString("{")
 	for _, key := range names {
 		value, ok := fields[key]
 		if !ok {
@@ -40,6 +42,10 @@ func documentYAML(raw []byte, names []string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(doc.Content) > 0 {
+			js.WriteByte(',')
+		}
+		fmt.Fprintf(js, "%q:%s", key, value)
 		doc.Content = append(doc.Content, yamlText(key), node)
 	}
 	var out bytes.Buffer
@@ -48,7 +54,16 @@ func documentYAML(raw []byte, names []string) ([]byte, error) {
 	if err := e.Encode(doc); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), e.Close()
+	if err := e.Close(); err != nil || resource.TakesYAML(out.Bytes()) {
+		return out.Bytes(), err
+	}
+	js.WriteByte('}')
+	var line bytes.Buffer
+	if err := json.Compact(&line, js.Bytes()); err != nil {
+		return nil, err
+	}
+	line.WriteByte('\n')
+	return plainJSON(line.Bytes()), nil
 }
 
 // yamlOf turns JSON into YAML of the same meaning, keys in their order.

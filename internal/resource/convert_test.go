@@ -83,6 +83,9 @@ func TestT18_YAMLRefused(t *testing.T) {
 		strings.Repeat("- a\n", 100_001): "limit ",
 		strings.Repeat("- a\n", 99_999):  "",
 		strings.Repeat("- a\n", 100_000): "limit /99999",
+		// JSON is YAML, and as such it may have more.
+		"---\n[" + strings.Repeat("1,", 200_000) + "1]\n": "",
+		"[" + strings.Repeat("1,", 200_000) + "1,]":       "limit ",
 	} {
 		out, err := resource.ToJSON(resource.YAML, []byte(in))
 		if got := strings.Join(found(t, err), ", "); got != want {

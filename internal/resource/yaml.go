@@ -50,9 +50,29 @@ func ToJSON(format Format, in []byte) ([]byte, error) {
 	return in, nil
 }
 
+// TakesYAML reports whether ToJSON takes a text of that size and of so many lists, objects and elements as YAML. It takes a
+// longer one of as much meaning as JSON.
+func TakesYAML(in []byte) bool {
+	return len(in) <= maxInput && marks(in) <= maxYAMLNodes && directives(in) <= maxDirectives
+}
+
+// jsonWithin is the JSON that a YAML document is. JSON is YAML; read as such it costs no tree of YAML's nodes, and may have more of them.
+func jsonWithin(in []byte) ([]byte, bool) {
+	in = bytes.TrimSpace(in)
+	if after, begun := bytes.CutPrefix(in, []byte("---")); begun {
+		in = bytes.TrimSpace(after)
+	}
+	return in, len(in) > 0 && (in[0] == '{' || in[0] == '[') && json.Valid(in)
+}
+
 func fromYAML(in []byte) ([]byte, error) {
 	if !utf8.Valid(in) {
 		return nil, fail(nil, codeSyntax, "the document is not valid UTF-8")
+	}
+	if !TakesYAML(in) {
+		if out, ok := jsonWithin(in); ok {
+			return out, nil
+		}
 	}
 	if marks(in) > maxYAMLNodes { // the parser would build the whole tree first
 		return nil, fail(nil, codeLimit, "the document has more than %d lists, objects and elements: send it as JSON, or in parts", maxYAMLNodes)
