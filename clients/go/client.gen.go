@@ -2987,7 +2987,7 @@ type RollbackRequest struct {
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
 
-	// Plan The token of a plan of this rollback. It is 412 where the rollback comes to something else by now.
+	// Plan The token of a plan of this rollback. It is 412 if what the plan shows has changed since; what else others wrote since the plan stays.
 	Plan *string `json:"plan,omitempty"`
 
 	// Resources What to roll back, each resource once; left out for the whole fleet. What the revision did not have is deleted. What the history knows nothing of

@@ -132,18 +132,20 @@ func TestT37_ARollbackIsConfirmed(t *testing.T) {
 	if w.everything() != before {
 		t.Error("something was written")
 	}
-	w.put("b") // 3: to roll back would delete it too
+	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(clusterWith("a", "3s"))).isWritten(nil) // 3: to roll back would change it from what was not seen
 	confirmed := withMember(`{"revision": 1}`, "confirm", token)
 	rollback(confirmed).isProblem(412, "precondition_failed", "/confirm")
 	_, token = rollback(`{"revision": 1}`).asks()
 	confirmed = withMember(`{"revision": 1}`, "confirm", token)
+	w.put("b") // 4: to roll back would delete it, and nobody has seen that
 	var out [2]oapi.WriteResult
 	for i := range out {
 		rollback(confirmed, "Idempotency-Key", "k").is(200, &out[i])
 	}
-	if out[0].Changed != 13 || out[0].Revision != 4 || out[1].Revision != 4 {
+	if out[0].Changed != 12 || out[0].Revision != 5 || out[1].Revision != 5 {
 		t.Errorf("%+v", out)
 	}
+	w.do(http.MethodGet, w.at("resources", "clusters", "b"), "").is(200, nil)
 }
 
 func TestT37_TheDeletionOfAFleetWithNodesIsConfirmed(t *testing.T) {

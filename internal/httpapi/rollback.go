@@ -20,9 +20,19 @@ import (
 
 // rollbackLook is what a rollback comes to at one revision.
 type rollbackLook struct {
-	at      fleet.Revision
+	at      store.Seen
 	changes []store.RollbackChange
-	writes  []written // the same, with what counts of their bodies
+	writes  []written    // the same, with what counts of their bodies
+	read    []store.Read // what it was judged by
+}
+
+// only are the resources that are rolled back.
+func (l rollbackLook) only() []store.Cursor {
+	out := make([]store.Cursor, len(l.changes)) // nil would be all
+	for i, c := range l.changes {
+		out[i] = cursorOf(c.ResourceChange)
+	}
+	return out
 }
 
 func (l rollbackLook) resources() []store.ResourceChange {
@@ -30,18 +40,17 @@ func (l rollbackLook) resources() []store.ResourceChange {
 }
 
 // rollback makes the fleet what it was, if the caller could write what that changes: a
-// rollback asks what an apply of the same content asks. It is checked at one revision and
-// made at that one alone; where the fleet has moved, it is looked at again, unless the caller
-// expects it to be at one revision. write is the store's call.
+// rollback asks what an apply of the same content asks. It is of the resources that differed when it was looked at, as if it had been made then:
+// what others write meanwhile is in its way where a plan showed it as something else, and stays where it is something else. What is brought back
+// follows from the old revision, so that what was checked of it holds, but for the labels of the Secrets that it uses: where these have changed it
+// is looked at once more. write is the store's call.
 //
 // The second result is what it came to; nothing of one that was made before.
 func (a *API) rollback(ctx context.Context, s sentRollback, write func(rollbackLook, store.Write) (store.Result, error)) (store.Result, rollbackLook, error) {
 	w := s.write
+	w.Message = cmp.Or(w.Message, store.RollbackMessage(w.Only, s.to))
 	for range maxLooks {
-		look, err := a.mayRollBack(ctx, s.to, w.Only)
-		if err == nil && s.write.Expect != nil && look.at != *s.write.Expect {
-			err = a.moved(ctx, look.at)
-		}
+		look, err := a.mayRollBack(ctx, s)
 		content := contentOf(callOf(ctx).fleet.ID, look.resources())
 		if err == nil {
 			err = s.mustBeOf(content)
@@ -53,10 +62,13 @@ func (a *API) rollback(ctx context.Context, s sentRollback, write func(rollbackL
 			result, err := a.replayed(ctx, w, err)
 			return result, rollbackLook{}, err
 		}
-		w.Expect = &look.at
+		w.Only, w.Read = look.only(), look.read
 		result, err := write(look, w)
 		var asked *store.UnconfirmedError
-		if errors.As(err, &asked) || !errors.Is(err, fleet.ErrPrecondition) { // else one who expects a revision is told by the next look
+		if errors.As(err, &asked) {
+			asked.Seen = look.at // what others wrote since is not in it
+		}
+		if !errors.Is(err, store.ErrReadMoved) {
 			return result, look, toConfirm(err, content)
 		}
 	}
@@ -78,14 +90,20 @@ func (a *API) moved(ctx context.Context, at fleet.Revision) error {
 const bodiesAtOnce = 32
 
 // mayRollBack looks what a rollback comes to, and whether the caller may make it. It costs
-// what the rollback changes. only are the resources that are rolled back; nil: all.
-func (a *API) mayRollBack(ctx context.Context, to fleet.Revision, only []store.Cursor) (look rollbackLook, err error) {
+// what the rollback changes. What has changed since it was planned is left out: it was not in the plan, or is not what the plan showed.
+func (a *API) mayRollBack(ctx context.Context, s sentRollback) (look rollbackLook, err error) {
 	c := callOf(ctx)
-	if look.at, look.changes, err = a.store.RollbackChanges(ctx, c.tenant.ID, c.fleet.ID, to, only); err != nil {
+	if look.at, look.changes, err = a.store.RollbackChanges(ctx, c.tenant.ID, c.fleet.ID, s.to, s.write.Only); err != nil {
 		return look, err
 	}
-	if err := a.mustHaveBeen(ctx, only); err != nil {
+	if err := a.mustHaveBeen(ctx, s.write.Only); err != nil {
 		return look, err
+	}
+	if want := s.write.Expect; want != nil && look.at.Revision != *want {
+		return look, a.moved(ctx, look.at.Revision)
+	}
+	if seen := s.write.Seen; seen != nil {
+		look.changes = slices.DeleteFunc(look.changes, func(ch store.RollbackChange) bool { return ch.ChangedAt > seen.Revision })
 	}
 	if err := mayWriteSecrets(ctx, look.changes); err != nil {
 		return look, err
@@ -104,7 +122,8 @@ func (a *API) mayRollBack(ctx context.Context, to fleet.Revision, only []store.C
 			break
 		}
 	}
-	faults, err := uses.faults(ctx, a, look.resources())
+	faults, read, err := uses.faults(ctx, a, look.resources())
+	look.read = read
 	check.guarded = append(check.guarded, faults...)
 	return look, cmp.Or(err, check.problem())
 }

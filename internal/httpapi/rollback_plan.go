@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -13,7 +14,7 @@ import (
 type sentRollback struct {
 	to    fleet.Revision
 	write store.Write
-	seen  []seenPlan // what it must come to
+	seen  []seenPlan // what it must come to; that on which the oldest was made is write.Seen
 	where *places
 }
 
@@ -49,6 +50,9 @@ func sentRollbackOf(ctx context.Context, body *oapi.RollbackRequest) (s sentRoll
 			return s, badField(sent.pointer, "invalid_plan", notAPlan)
 		}
 		s.seen = append(s.seen, seenPlan{sent.pointer, token})
+		if s.write.Seen == nil || token.seen.Revision < s.write.Seen.Revision {
+			s.write.Seen = &token.seen
+		}
 		if sent.pointer == "/confirm" {
 			s.write.Confirmed = &token.reasons
 		}
@@ -68,6 +72,11 @@ func (s sentRollback) mustBeOf(content [16]byte) error {
 
 // refused turns the store's refusal into a problem that points into what was sent.
 func (s sentRollback) refused(ctx context.Context, a *API, err error) error {
+	var stale *store.StaleError
+	var moved *store.MovedError
+	if len(s.seen) > 0 && s.write.Expect == nil && (errors.As(err, &stale) || errors.As(err, &moved)) {
+		return errRollsBackOther(s.seen[0].pointer)
+	}
 	return notAsExpected(s.where.refused(a.noSuchRevision(ctx, err, int64(s.to))), s.write, "", nil)
 }
 
@@ -118,7 +127,7 @@ func (a *API) PlanRollback(ctx context.Context, r oapi.PlanRollbackRequestObject
 	}
 	var p store.Planned
 	_, look, err := a.rollback(ctx, s, func(look rollbackLook, w store.Write) (_ store.Result, err error) {
-		w.Changes = look.resources()
+		w.Changes, w.Seen = look.resources(), nil
 		p, err = a.store.PlanRollback(ctx, c.tenant.ID, c.fleet.ID, s.to, w)
 		return store.Result{}, err
 	})
@@ -126,6 +135,7 @@ func (a *API) PlanRollback(ctx context.Context, r oapi.PlanRollbackRequestObject
 		return nil, s.refused(ctx, a, err)
 	}
 	changes := look.resources()
+	p.Seen = look.at // what others wrote since is not in it
 	out, err := a.planOf(ctx, p, changes, func(batch []difference) error { return a.bodiesBack(ctx, look.changes, batch) })
 	if err != nil {
 		return nil, err

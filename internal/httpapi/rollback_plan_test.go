@@ -92,8 +92,7 @@ func TestAPlanTellsWhatARollbackWouldDo(t *testing.T) {
 	}
 }
 
-// What is rolled back is what was planned: what others wrote is in the way where the rollback would
-// undo it too, and nowhere else.
+// What is rolled back is what was planned: what others wrote since stays, and is in the way where it is of what was planned.
 func TestWhatIsRolledBackIsWhatWasPlanned(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -104,7 +103,7 @@ func TestWhatIsRolledBackIsWhatWasPlanned(t *testing.T) {
 	if ofAll != ofOne {
 		t.Errorf("the same change has two tokens: %s, %s", ofAll, ofOne)
 	}
-	w.put("b") // 3: a rollback of all would delete it
+	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(clusterWith("a", "7s"))).isWritten(nil) // 3: it is not what was seen
 	for _, path := range []string{w.at("rollback"), w.at("rollback") + "/plan"} {
 		for _, member := range []string{"plan", "confirm"} {
 			q := w.do(http.MethodPost, path, withMember(all, member, ofAll)).isProblem(412, "precondition_failed", "/"+member)
@@ -117,11 +116,26 @@ func TestWhatIsRolledBackIsWhatWasPlanned(t *testing.T) {
 		w.do(http.MethodPost, path, `{"revision": 9}`).isProblem(404, "not_found", "")
 		w.do(http.MethodPost, path, `{"revision": 1, "resources": [{"type": "clusters", "name": "typo"}]}`).isProblem(422, "unknown_resource", "/resources/0")
 	}
+	ofAll, ofOne = w.planRollback(all).Token, w.planRollback(one).Token
+	w.put("b") // 4: a rollback of all would delete it, and the plan did not show it
+	w.do(http.MethodPost, w.at("rollback"), withMember(`{"revision": 3}`, "plan", ofAll)).isProblem(412, "precondition_failed", "/plan")
+	if again := w.planRollback(withMember(all, "plan", ofAll)); again.Counts != (oapi.PlanCounts{Update: 1}) {
+		t.Errorf("what was planned comes to %+v", again.Counts)
+	}
 	var out [2]oapi.WriteResult
+	for i := range out {
+		w.do(http.MethodPost, w.at("rollback"), withMember([]string{all, one}[i], "plan", ofOne)).is(200, &out[i])
+		if out[i].Changed != 1 {
+			t.Errorf("%+v", out[i])
+		}
+		w.do(http.MethodGet, w.at("resources", "clusters", "b"), "").is(200, nil)
+		w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(clusterWith("a", "9s"))).isWritten(nil)
+		ofOne = w.planRollback(one).Token
+	}
 	for i := range out {
 		w.do(http.MethodPost, w.at("rollback"), withMember(one, "plan", ofOne), "Idempotency-Key", "k").is(200, &out[i])
 	}
-	if out[0].Revision != 4 || out[0].Changed != 1 || out[1].Revision != 4 {
+	if out[0].Changed != 1 || out[1].Revision != out[0].Revision {
 		t.Errorf("%+v", out)
 	}
 }
@@ -141,4 +155,21 @@ func TestAPlanOfARollbackAsksWhatItAsks(t *testing.T) {
 	}
 	w.do(http.MethodPost, w.at("rollback"), withMember(`{"revision": 2}`, "plan", p.Token)).asks()
 	w.do(http.MethodPost, w.at("rollback"), withMember(`{"revision": 2}`, "confirm", p.Token)).is(200, nil)
+}
+
+// What was planned and changes while the rollback waits for its turn is in its way too.
+func TestAPlannedRollbackIsRefusedWhatChangesWhileItWaits(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a")
+	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(clusterWith("a", "5s"))).isWritten(nil) // 2
+	token := w.planRollback(`{"revision": 1}`).Token
+	other, otherDone := w.sent(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(clusterWith("a", "7s")))
+	back, backDone := w.beside().sent(http.MethodPost, w.at("rollback"), withMember(`{"revision": 1}`, "plan", token))
+	w.queued(other, back)
+	otherDone().is(200, nil)
+	backDone().isProblem(412, "precondition_failed", "/plan")
+	if r := w.planRollback(`{"revision": 1}`).Resources; len(r) != 1 || deref(r[0].Revision) != 3 {
+		t.Errorf("%+v", r)
+	}
 }

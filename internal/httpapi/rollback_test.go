@@ -141,9 +141,9 @@ func TestT43_GuardedContentIsNotSmuggledByARace(t *testing.T) {
 	}
 }
 
-// TestT43_RollbackIsCheckedAtTheRevisionWhereItIsMade: what a rollback would bring back
-// depends on what there is; another writer moves that between the check and the rollback.
-func TestT43_RollbackIsCheckedAtTheRevisionWhereItIsMade(t *testing.T) {
+// TestT43_ARollbackIsOfWhatWasChecked: which resources a rollback changes depends on what there is; another writer moves that between the
+// check and the rollback. What was not checked is not brought back, and what others wrote meanwhile stays.
+func TestT43_ARollbackIsOfWhatWasChecked(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	secret := `{"name": "s", "generic_secret": {"secret": {"inline_string": "x"}}}`
@@ -154,19 +154,76 @@ func TestT43_RollbackIsCheckedAtTheRevisionWhereItIsMade(t *testing.T) {
 	back, backDone := w.beside().sent(http.MethodPost, w.at("rollback"), `{"revision": 1}`, "Authorization", ci)
 	w.queued(owner, back)
 	ownerDone().is(200, nil)
-	backDone().isProblem(403, "forbidden", "/resources/secrets/s")
-	w.do(http.MethodGet, w.at("resources", "secrets", "s"), "").isProblem(404, "not_found", "")
-	// A fleet that only moved is rolled back all the same, on top of what moved it.
-	w.put("b")
-	other, otherDone := w.sent(http.MethodPut, w.at("resources", "clusters", "c"), asDocument(cluster("c")))
-	again, againDone := w.beside().sent(http.MethodPost, w.at("rollback"), `{"revision": 3}`, "Authorization", ci)
-	w.queued(other, again)
-	otherDone().is(201, nil)
 	var out oapi.WriteResult
-	againDone().is(200, &out)
-	if out.Revision != 6 || out.Changed != 2 {
+	backDone().is(200, &out)
+	if out.Revision != 4 || out.Changed != 1 {
 		t.Errorf("the rollback is %+v", out)
 	}
+	w.do(http.MethodGet, w.at("resources", "secrets", "s"), "").isProblem(404, "not_found", "")
+	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`, "Authorization", ci).isProblem(403, "forbidden", "/resources/secrets/s")
+	w.put("b")
+	other, otherDone := w.sent(http.MethodPut, w.at("resources", "clusters", "c"), asDocument(cluster("c")))
+	again, againDone := w.beside().sent(http.MethodPost, w.at("rollback"), `{"revision": 4}`, "Authorization", ci)
+	w.queued(other, again)
+	otherDone().is(201, nil)
+	againDone().is(200, &out)
+	if out.Revision != 7 || out.Changed != 1 {
+		t.Errorf("the rollback is %+v", out)
+	}
+	w.do(http.MethodGet, w.at("resources", "clusters", "c"), "").is(200, nil)
+}
+
+// A rollback succeeds however often others write meanwhile, also what it rolls back itself, and what they write elsewhere stays. So does its
+// plan, and the rollback of what that showed, but for what has changed since.
+func TestARollbackSucceedsWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	const many = 300
+	w := setup(t)
+	w.unpaced(2)
+	w.do(http.MethodPost, w.at("apply"), chainOf(many, 0)).is(200, nil)
+	w.do(http.MethodPost, w.at("apply"), chainOf(many, 1)).is(200, nil)
+	written := 0
+	writing := func(body func(int) string, during func()) {
+		done, ended := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					written++
+					w.do(http.MethodPost, w.at("apply"), body(written)).is(200, nil)
+				}
+			}
+		}()
+		defer func() {
+			close(done)
+			<-ended
+		}()
+		during()
+	}
+	elsewhere := func(i int) string { return applied(element("clusters", fmt.Sprint("other", i), cluster(fmt.Sprint("other", i)))) }
+	var p oapi.Plan
+	var out oapi.WriteResult
+	writing(elsewhere, func() {
+		w.do(http.MethodPost, w.at("rollback")+"/plan", `{"revision": 1}`).is(200, &p)
+		if p.Counts.Update != many/4 { // chainOf moves the clusters alone
+			t.Errorf("the plan is %+v", p.Counts)
+		}
+		w.do(http.MethodPost, w.at("rollback"), withMember(`{"revision": 1}`, "confirm", p.Token)).is(200, &out)
+	})
+	if want := p.Counts.Update + p.Counts.Delete; out.Changed != want {
+		t.Errorf("%d changed, want the %d that were planned", out.Changed, want)
+	}
+	w.do(http.MethodGet, w.at("resources", "clusters", fmt.Sprint("other", written)), "").is(200, nil)
+
+	// Of one plan nothing is made that it did not show; without one it is made, whatever the writer does to the same resource.
+	same := func(i int) string { return applied(element("clusters", "c00000", clusterWith("c00000", fmt.Sprintf("%ds", 10+i)))) }
+	some := `{"revision": 2, "resources": [{"type": "clusters", "name": "c00000"}, {"type": "clusters", "name": "c00001"}]}`
+	writing(same, func() {
+		w.do(http.MethodPost, w.at("rollback"), some).is(200, &out)
+	})
 }
 
 // TestT43_AReplayStaysAReplay: the answer to a repeat is the first one, whatever has become

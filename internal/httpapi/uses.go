@@ -101,7 +101,7 @@ func (g guarded) and(other guarded) guarded {
 // judged by. It costs what is used.
 func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, used []usesOf) (guarded, []store.Read, error) {
 	c := callOf(ctx)
-	through, err := a.throughExtensions(ctx, changes, used)
+	through, followed, err := a.throughExtensions(ctx, changes, used)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -119,6 +119,9 @@ func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, use
 	}
 	if j.known, j.newest, err = a.asWritten(ctx, changes, names); err != nil {
 		return nil, nil, err
+	}
+	for x, at := range followed { // what an extension names decides as labels do
+		j.read[x], j.newest[x] = true, at
 	}
 	refused := guarded{}
 	for _, u := range used {
@@ -179,24 +182,25 @@ func (a *API) asWritten(ctx context.Context, changes []store.ResourceChange, of 
 const maxThrough = 8
 
 // throughExtensions finds of each extension that is named which Secrets it uses, itself or through others: who has a
-// proxy take the extension uses them.
-func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceChange, used []usesOf) (map[fleet.Ref][]resource.Use, error) {
+// proxy take the extension uses them. newest is the revision of each one that was followed.
+func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceChange, used []usesOf) (out map[fleet.Ref][]resource.Use, newest map[fleet.Ref]fleet.Revision, err error) {
 	var ask []fleet.Ref
 	for _, u := range used {
 		ask = append(ask, u.extensions...)
 	}
 	names := map[fleet.Ref][]fleet.Ref{}
+	newest = map[fleet.Ref]fleet.Revision{}
 	for depth := 0; len(ask) > 0 && depth < maxThrough; depth++ {
-		known, _, err := a.asWritten(ctx, changes, ask)
+		known, at, err := a.asWritten(ctx, changes, ask)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		var next []fleet.Ref
 		for _, x := range ask {
 			if _, again := names[x]; again {
 				continue
 			}
-			names[x] = []fleet.Ref{}
+			names[x], newest[x] = []fleet.Ref{}, at[x]
 			for _, variant := range known[x] {
 				names[x] = append(names[x], variant.Refs...)
 			}
@@ -204,11 +208,11 @@ func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceCha
 		}
 		ask = next
 	}
-	out := map[fleet.Ref][]resource.Use{}
+	out = map[fleet.Ref][]resource.Use{}
 	for x := range names {
 		out[x] = usesBelow(x, names)
 	}
-	return out, nil
+	return out, newest, nil
 }
 
 // usesBelow are the uses of the Secrets that x names, and what it names; of any Secret where names does not have an extension.
@@ -250,14 +254,14 @@ func (r *rollbackUses) add(change int, ch store.RollbackChange, body []byte) {
 	}
 }
 
-// faults are those of what the caller may not put back. It is made at the revision that was looked at, or looked at again.
-func (r *rollbackUses) faults(ctx context.Context, a *API, changes []store.ResourceChange) (out []oapi.FieldError, err error) {
+// faults are those of what the caller may not put back, and what that was judged by.
+func (r *rollbackUses) faults(ctx context.Context, a *API, changes []store.ResourceChange) (out []oapi.FieldError, read []store.Read, err error) {
 	if len(r.used) == 0 || usesAny(ctx) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	refused, _, err := a.judgeUses(ctx, changes, r.used)
+	refused, read, err := a.judgeUses(ctx, changes, r.used)
 	for _, i := range slices.Sorted(maps.Keys(refused)) {
 		out = append(out, refused[i]...)
 	}
-	return out, err
+	return out, read, err
 }

@@ -66,7 +66,7 @@ func applyTimeout(cs []ResourceChange) time.Duration {
 // Rollback makes the fleet's resources, or those of w.Only, what they were at revision to: bodies, TTLs,
 // selectors, priorities, labels and descriptions, under their old versions, as a new
 // revision. w.Changes are ignored. A revision that is not kept any more is
-// fleet.ErrNotFound. Errors are otherwise Apply's.
+// fleet.ErrNotFound. Errors are otherwise Apply's. How long it may take grows with w.Only; of all it is as long as anything may.
 func (s *Store) Rollback(ctx context.Context, t fleet.TenantID, f fleet.ID, to fleet.Revision, w Write) (Result, error) {
 	w.Changes = nil
 	if err := w.check(); err != nil {
@@ -76,9 +76,9 @@ func (s *Store) Rollback(ctx context.Context, t fleet.TenantID, f fleet.ID, to f
 		w.Kind = "rollback"
 	}
 	if w.Message == "" {
-		w.Message = rollbackMessage(w.Only, to)
+		w.Message = RollbackMessage(w.Only, to)
 	}
-	r, err := s.write(ctx, t, f, w, longTimeout, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
+	r, err := s.write(ctx, t, f, w, rollbackTimeout(w.Only), func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
 		return b.Queue(`SELECT answer, replayed FROM fleet_rollback($1, $2, $3)`, f.String(), int64(to), header)
 	})
 	if err != nil {

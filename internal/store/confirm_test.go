@@ -186,7 +186,7 @@ func TestAPlanOfARollback(t *testing.T) {
 	w.apply(many...) // 3
 	at, cs, err := w.app.RollbackChanges(t.Context(), w.tenant, w.fleet, 1, nil)
 	w.ok(err)
-	wr := store.Write{Actor: actor, Expect: &at}
+	wr := store.Write{Actor: actor, Expect: &at.Revision}
 	for _, c := range cs {
 		wr.Changes = append(wr.Changes, c.ResourceChange)
 	}

@@ -65,7 +65,7 @@ func (s *Store) Plan(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write)
 // RollbackChanges tells of, in whatever order.
 func (s *Store) PlanRollback(ctx context.Context, t fleet.TenantID, f fleet.ID, to fleet.Revision, w Write) (Planned, error) {
 	w.Kind = "rollback"
-	p, err := s.plan(ctx, longTimeout, t, f, w, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
+	p, err := s.plan(ctx, rollbackTimeout(w.Only), t, f, w, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
 		return b.Queue(`SELECT fleet_rollback_plan($1, $2, $3)`, f.String(), int64(to), header)
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 // RollbackChange is one resource that a rollback would change, as it was, without its body.
 type RollbackChange struct {
 	ResourceChange
+	ChangedAt fleet.Revision // of what is there now, or of its tombstone; 0: nothing is known of it
 
 	body []byte // its hash; nil of what is deleted, and of a Secret, which is sealed
 }
@@ -29,8 +30,8 @@ func onlyJSON(only []Cursor) []map[string]string {
 	return out
 }
 
-// rollbackMessage is what the history says where nobody said anything.
-func rollbackMessage(only []Cursor, to fleet.Revision) string {
+// RollbackMessage is what the history says where nobody said anything.
+func RollbackMessage(only []Cursor, to fleet.Revision) string {
 	switch {
 	case only == nil:
 		return fmt.Sprintf("rollback to revision %d", to)
@@ -42,69 +43,85 @@ func rollbackMessage(only []Cursor, to fleet.Revision) string {
 
 // selectRollback: $1 the fleet, $2 the revision to go back to. selectRollbackSome: $3 which resources.
 const (
-	selectRollback     = rollbackHead + `fleet_rollback_changes($1, $2) c`
-	selectRollbackSome = rollbackHead + `fleet_rollback_some($1, $2, $3) c`
+	selectRollback     = rollbackHead + `fleet_rollback_changes($1, $2) c` + rollbackTail
+	selectRollbackSome = rollbackHead + `fleet_rollback_some($1, $2, $3) c` + rollbackTail
 )
 
 const rollbackHead = `
 WITH head AS MATERIALIZED (
-  SELECT h.revision FROM fleet_heads h
+  SELECT h.revision, h.token FROM fleet_heads h
    WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.deleted_at IS NULL
      AND EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.revision = $2))
-SELECT (SELECT revision FROM head), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+SELECT revision, token::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM head
 UNION ALL
-SELECT NULL, c.type, c.name, c.variant, c.delete, c.body_hash, c.summary, c.labels, c.description, c.selector, c.priority, c.ttl_ms, c.version, c.doc_hash, c.derived
+SELECT n.revision, NULL, c.type, c.name, c.variant, c.delete, c.body_hash, c.summary, c.labels, c.description, c.selector, c.priority, c.ttl_ms, c.version, c.doc_hash, c.derived
   FROM head CROSS JOIN LATERAL `
+
+const rollbackTail = `
+  LEFT JOIN LATERAL (SELECT p.revision FROM resources p
+                      WHERE p.tenant_id = app_tenant() AND p.fleet_id = $1 AND p.type = c.type AND p.name = c.name AND p.variant = c.variant OFFSET 0) n ON true`
 
 // RollbackChanges tells what a rollback of some resources, nil: of all, to revision to would
 // change if it were made at the revision that it returns, by type, name and variant. A revision
 // that is not kept is fleet.ErrNotFound. It costs what changed since, or what is named.
-func (s *Store) RollbackChanges(ctx context.Context, t fleet.TenantID, f fleet.ID, to fleet.Revision, only []Cursor) (at fleet.Revision, cs []RollbackChange, err error) {
+func (s *Store) RollbackChanges(ctx context.Context, t fleet.TenantID, f fleet.ID, to fleet.Revision, only []Cursor) (at Seen, cs []RollbackChange, err error) {
 	sql, args := selectRollback, []any{f.String(), int64(to)}
 	if only != nil {
 		sql, args = selectRollbackSome, append(args, onlyJSON(only))
 	}
-	err = s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
+	err = s.inTenant(ctx, rollbackTimeout(only), t, func(b *pgx.Batch) {
 		b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 			at, cs, err = scanRollback(rows)
 			return err
 		})
 	})
-	if err == nil && at == 0 {
+	if err == nil && at == (Seen{}) {
 		err = fmt.Errorf("the revision is not kept: %w", fleet.ErrNotFound)
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("look what a rollback of fleet %s to revision %d changes: %w", f, to, err)
+		return Seen{}, nil, fmt.Errorf("look what a rollback of fleet %s to revision %d changes: %w", f, to, err)
 	}
 	return at, cs, nil
 }
 
-// scanRollback reads the head's revision, 0 where the revision is not kept, and the rows
+// rollbackTimeout is how long a rollback of these resources may take; nil: of all that has changed.
+func rollbackTimeout(only []Cursor) time.Duration {
+	if only == nil {
+		return mostTimeout
+	}
+	return min(longTimeout+time.Duration(len(only))*perChange, mostTimeout).Truncate(100 * time.Millisecond) // it is told to people
+}
+
+// scanRollback reads the head as it is, zero where the revision is not kept, and the rows
 // below it.
-func scanRollback(rows pgx.Rows) (at fleet.Revision, cs []RollbackChange, err error) {
+func scanRollback(rows pgx.Rows) (at Seen, cs []RollbackChange, err error) {
 	defer rows.Close()
 	for rows.Next() {
 		var revision *int64
-		var slug, name, variant *string
+		var token, slug, name, variant *string
 		var deleted *bool
 		var description, selector, version *string
 		var priority *int32
 		var ttl *int64
 		var hash, derived []byte
 		var c RollbackChange
-		err := rows.Scan(&revision, &slug, &name, &variant, &deleted, &c.body, &c.Summary, &c.Labels, &description, &selector, &priority, &ttl, &version, &hash, &derived)
+		err := rows.Scan(&revision, &token, &slug, &name, &variant, &deleted, &c.body, &c.Summary, &c.Labels, &description, &selector, &priority, &ttl, &version, &hash, &derived)
 		if err != nil {
-			return 0, nil, err
+			return Seen{}, nil, err
 		}
 		if slug == nil {
-			if revision != nil {
-				at = fleet.Revision(*revision)
+			at.Revision = fleet.Revision(*revision)
+			if at.Token, err = fleet.ParseToken(*token); err != nil {
+				return Seen{}, nil, err
 			}
 			continue
 		}
+		if revision != nil {
+			c.ChangedAt = fleet.Revision(*revision)
+		}
 		var known bool
 		if c.Type, known = fleet.TypeFromSlug(*slug); !known {
-			return 0, nil, fmt.Errorf("%s %q is of a type that this server does not know: %w", *slug, *name, fleet.ErrConflict)
+			return Seen{}, nil, fmt.Errorf("%s %q is of a type that this server does not know: %w", *slug, *name, fleet.ErrConflict)
 		}
 		if c.Name, c.Variant, c.Delete = *name, *variant, *deleted; !c.Delete {
 			c.Description, c.Selector, c.Priority, c.Version, c.DocHash = *description, *selector, *priority, *version, hashOf(hash)

@@ -14,7 +14,7 @@ import (
 // lookAtRollback is what a rollback would do to each resource, in words.
 func (w *world) lookAtRollback(to fleet.Revision) (at fleet.Revision, out map[store.Cursor]string) {
 	w.Helper()
-	at, cs, err := w.app.RollbackChanges(w.Context(), w.tenant, w.fleet, to, nil)
+	seen, cs, err := w.app.RollbackChanges(w.Context(), w.tenant, w.fleet, to, nil)
 	w.ok(err)
 	bodies, err := w.app.RollbackBodies(w.Context(), w.tenant, cs)
 	w.ok(err)
@@ -32,7 +32,7 @@ func (w *world) lookAtRollback(to fleet.Revision) (at fleet.Revision, out map[st
 		}
 		out[store.Cursor{Type: c.Type, Name: c.Name, Variant: c.Variant}] = text
 	}
-	return at, out
+	return seen.Revision, out
 }
 
 // TestT43_ARollbackIsSeenBeforeItIsMade: what it would change is what it changes, whatever

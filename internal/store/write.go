@@ -28,7 +28,7 @@ type Write struct {
 	// one it is not made, and is an *UnconfirmedError.
 	Confirmed *Reasons
 	// Read are resources by which somebody has judged that the write may be made: it is ErrReadMoved if one of them
-	// was changed since. A rollback is judged at the revision that it expects.
+	// was changed since.
 	Read []Read
 	// Only, of a rollback, are the resources that are rolled back, none twice; nil: all.
 	Only    []Cursor

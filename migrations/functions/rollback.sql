@@ -1,5 +1,7 @@
 -- Makes the fleet, or what p_write names in "only", [{type, name, variant}], what it was at revision p_to: a new revision with the old documents and the
 -- old versions. Of a plan the answer says why it is to be confirmed; else it is made if the write has seen that (confirmed).
+-- What it brings back follows from p_to alone: what was judged of the resources in "only" holds whatever others write meanwhile. With "seen" it is
+-- made only where those have not changed since, with "read" only where that by which it was judged has not.
 CREATE OR REPLACE FUNCTION fleet_rollback(p_fleet uuid, p_to bigint, p_write jsonb, OUT answer jsonb, OUT replayed boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -22,6 +24,8 @@ BEGIN
   ELSE
     SELECT array_agg(c) INTO v FROM fleet_rollback_changes(p_fleet, p_to) c;
   END IF;
+  PERFORM fleet_must_be_as_seen(h, coalesce(v, '{}'), p_write->'seen');
+  PERFORM fleet_must_be_as_read(h, p_write->'read');
   why := fleet_rollback_to_confirm(h, p_to, v);
   res := fleet_commit(h, p_write, coalesce(v, '{}'), '{}');
   answer := jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'mends', res.o_mends, 'rows', '[]'::jsonb);

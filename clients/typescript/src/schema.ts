@@ -2917,7 +2917,7 @@ export interface components {
              * @description The revision that the fleet must be at, or else it is 412.
              */
             expected_revision?: number;
-            /** @description The token of a plan of this rollback. It is 412 where the rollback comes to something else by now. */
+            /** @description The token of a plan of this rollback. It is 412 if what the plan shows has changed since; what else others wrote since the plan stays. */
             plan?: string;
             /** @description The same, or the token of the answer that asked for a confirmation: it also confirms what the plan's `confirm` tells. */
             confirm?: string;

@@ -29,7 +29,8 @@ class RollbackRequest:
     expected_revision: int | Unset = UNSET
     """ The revision that the fleet must be at, or else it is 412. """
     plan: str | Unset = UNSET
-    """ The token of a plan of this rollback. It is 412 where the rollback comes to something else by now. """
+    """ The token of a plan of this rollback. It is 412 if what the plan shows has changed since; what else others
+    wrote since the plan stays. """
     confirm: str | Unset = UNSET
     """ The same, or the token of the answer that asked for a confirmation: it also confirms what the plan's
     `confirm` tells. """
