@@ -30,6 +30,8 @@ type applyCommand struct {
 func (*applyCommand) Help() string {
 	return `A YAML file may hold several documents, separated by lines of ---. A document is a resource ({type, name, body, ...}), Envoy's own message with its "@type", or a list of either: {resources: [...], delete: [{type, name, variant}], message}.
 
+Everything becomes one revision, or nothing is written. What comes to more than 4 MiB is written in parts: each is a revision, what is named before what names it, deletions last. If a part is not made, the command ends there and says what is written. With --wait each part is waited for.
+
 With --wait the exit status tells what the nodes said: 0 all that are connected took it, 3 one rejected it, 4 one has not taken it in time, because it did not answer or went away since the revision was made. Nodes that were offline by then are named and change nothing: they get it when they come back. Only where all nodes are offline it is 4.`
 }
 
@@ -47,17 +49,14 @@ func (c *applyCommand) Run(ctx context.Context, sh *shell) error {
 	if err := c.Pruning.into(ctx, s, b, &m); err != nil {
 		return err
 	}
-	if c.DryRun {
-		return c.tell(ctx, s, b, m)
-	}
-	body, err := b.body(m)
+	parts, err := b.parts()
 	if err != nil {
 		return err
 	}
-	err = c.Writing.write(ctx, s, b.place, func(ctx context.Context, key, confirm string) (*http.Response, error) {
-		return s.apply(ctx, key, confirm, body)
-	})
-	return placed(advised(err), b)
+	if c.DryRun {
+		return c.tell(ctx, s, parts, m)
+	}
+	return c.Writing.applyParts(ctx, s, parts, m)
 }
 
 // advised says what to do where a file is older than what it would write over.
@@ -76,11 +75,11 @@ func ofReading(e client.FieldError) bool {
 }
 
 // tell makes a dry run. A flag that is about a write says that one is wanted.
-func (c *applyCommand) tell(ctx context.Context, s *session, b *bundle, m members) error {
+func (c *applyCommand) tell(ctx context.Context, s *session, parts []*bundle, m members) error {
 	if err := c.Writing.dry(); err != nil {
 		return err
 	}
-	_, err := s.tellPlan(ctx, b, m, c.Writing.JSON)
+	_, err := s.tellPlans(ctx, parts, m, c.Writing.JSON)
 	return err
 }
 

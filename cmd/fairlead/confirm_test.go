@@ -137,7 +137,7 @@ func TestRollbackDryRun(t *testing.T) {
 		t.Error(js)
 	}
 	w.on("edge", shop("c"), "apply", "-f", "-").is(t, exitOK)
-	if r := w.on("edge", "", "rollback", "1", "--plan", token); r.code != exitFailed || !strings.Contains(r.err, "  /plan: others have written since") {
+	if r := w.on("edge", "", "rollback", "2", "--plan", token); r.code != exitFailed || !strings.Contains(r.err, "  /plan: others have written since") {
 		t.Errorf("%+v", r)
 	}
 	for _, args := range [][]string{{"rollback", "1"}, {"apply", "-f", "-"}, {"promote", "--from", "edge", "--to", "edge2"}} {

@@ -56,7 +56,11 @@ func (c *diffCommand) plan(ctx context.Context, sh *shell) (plan, error) {
 	if err := c.Pruning.into(ctx, s, b, &m); err != nil {
 		return plan{}, err
 	}
-	return s.tellPlan(ctx, b, m, c.JSON)
+	parts, err := b.parts()
+	if err != nil {
+		return plan{}, err
+	}
+	return s.tellPlans(ctx, parts, m, c.JSON)
 }
 
 // trouble is what keeps a difference from being told.
@@ -71,7 +75,7 @@ type plan struct{ client.Plan }
 
 func (p plan) differs() bool { return p.Counts.Create+p.Counts.Update+p.Counts.Delete > 0 }
 
-// tellPlan asks what an apply would do and prints it.
+// tellPlan asks what an apply would do and prints it, without its token.
 func (s *session) tellPlan(ctx context.Context, b *bundle, m members, asJSON bool) (p plan, err error) {
 	body, err := b.body(m)
 	if err != nil {
@@ -82,7 +86,7 @@ func (s *session) tellPlan(ctx context.Context, b *bundle, m members, asJSON boo
 	return p, placed(err, b)
 }
 
-// tellPlanned prints what the API answered of a plan; none is what it says of one of nothing.
+// tellPlanned prints what the API answered of a plan, without its token; none is what it says of one of nothing.
 func (s *session) tellPlanned(resp *http.Response, err error, place places, none string, asJSON bool) (p plan, _ error) {
 	out, raw, err := answer[client.Plan](s, resp, err)
 	if err != nil {
@@ -101,7 +105,6 @@ func (s *session) tellPlanned(resp *http.Response, err error, place places, none
 	if p.differs() {
 		s.tellReach(p.Plan)
 		s.tellRoom(p.Plan)
-		fmt.Fprintln(s.out, plain(p.Token))
 	}
 	return p, nil
 }

@@ -15,9 +15,8 @@ import (
 	"fairlead/internal/resource"
 )
 
-// maxSource bounds one file. What is applied at once may be 4 MiB of JSON; YAML of that
-// can be somewhat larger.
-const maxSource = 16 << 20
+// maxSource bounds one file: an export of all that a fleet may hold by default, many times over.
+const maxSource = 512 << 20
 
 // files is what -f names.
 type files struct {
@@ -173,6 +172,9 @@ func (s source) documents() (out []*document, wrong faults) {
 
 // read turns the text into JSON, as strictly as the API does: its reader is the same.
 func (d *document) read() (wrong faults) {
+	if d.format == resource.JSON && len(d.text) > maxWhole {
+		return d.readLists()
+	}
 	js, err := resource.ToJSON(d.format, d.text)
 	var all resource.Errors
 	switch {
@@ -186,6 +188,32 @@ func (d *document) read() (wrong faults) {
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, js); err != nil {
+		return faults{fmt.Sprintf("%v: %v", d, err)}
+	}
+	d.json = compact.Bytes()
+	return nil
+}
+
+// readLists reads JSON that is larger than one document may be: it can only be an apply, of which each part is read by the API.
+func (d *document) readLists() faults {
+	if err := json.Unmarshal(d.text, new(map[string]json.RawMessage)); err != nil {
+		return faults{fmt.Sprintf("%v: this is not an object of JSON: %v", d, err)}
+	}
+	in, seen := json.NewDecoder(bytes.NewReader(d.text)), map[string]bool{}
+	_, _ = in.Token() // it is an object, as was seen
+	for in.More() {
+		key, _ := in.Token()
+		name, _ := key.(string)
+		if seen[name] {
+			return faults{d.String() + ": /" + pointerEscape.Replace(name) + ": the key stands twice in one object"}
+		}
+		seen[name] = true
+		if err := in.Decode(new(json.RawMessage)); err != nil {
+			return faults{fmt.Sprintf("%v: %v", d, err)}
+		}
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, d.text); err != nil {
 		return faults{fmt.Sprintf("%v: %v", d, err)}
 	}
 	d.json = compact.Bytes()

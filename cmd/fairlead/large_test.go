@@ -8,7 +8,7 @@ import (
 )
 
 // wideAssignment is a load assignment of so many endpoints, as JSON of a document.
-func wideAssignment(endpoints int) string {
+func wideAssignment(name string, endpoints int) string {
 	var b strings.Builder
 	for i := range endpoints {
 		if i > 0 {
@@ -16,7 +16,12 @@ func wideAssignment(endpoints int) string {
 		}
 		fmt.Fprintf(&b, `{"endpoint": {"address": {"socket_address": {"address": "10.%d.%d.%d", "port_value": 80}}}}`, i>>16, i>>8&0xff, i&0xff)
 	}
-	return `{"type": "endpoints", "name": "wide", "body": {"cluster_name": "wide", "endpoints": [{"lb_endpoints": [` + b.String() + `]}]}}`
+	return `{"type": "endpoints", "name": "` + name + `", "body": {"cluster_name": "` + name + `", "endpoints": [{"lb_endpoints": [` + b.String() + `]}]}}`
+}
+
+// wideCluster is a cluster of 900,000 bytes.
+func wideCluster(name string) string {
+	return `{"type": "clusters", "name": "` + name + `", "body": {"name": "` + name + `", "metadata": {"filter_metadata": {"x": {"k": "` + strings.Repeat("x", 900_000) + `"}}}}}`
 }
 
 // What is stored as JSON is exported so that apply takes it, however many elements it has: YAML of more than 100,000 of them is refused, and
@@ -24,7 +29,7 @@ func wideAssignment(endpoints int) string {
 func TestAWideResourceIsExportedSoThatApplyTakesIt(t *testing.T) {
 	t.Parallel()
 	w := live(t)
-	w.on("edge", wideAssignment(20_000), "apply", "-f", "-").is(t, exitOK)
+	w.on("edge", wideAssignment("wide", 9_091), "apply", "-f", "-").is(t, exitOK)
 	w.on("edge", oneOfAll, "apply", "-f", "-").is(t, exitOK)
 	unchanged := "nothing changed; revision 2 is current\n"
 	w.on("edge", w.on("edge", "", "export").is(t, exitOK), "apply", "-f", "-").want(t, exitOK, unchanged, "")
@@ -33,4 +38,61 @@ func TestAWideResourceIsExportedSoThatApplyTakesIt(t *testing.T) {
 	w.on("edge", "", "export", dir).is(t, exitOK)
 	w.on("edge", "", "apply", "-R", "-f", dir).want(t, exitOK, unchanged, "")
 	w.on("edge", "", "diff", "-R", "-f", dir).want(t, exitOK, "13 unchanged, on revision 2\n", "")
+}
+
+// What comes to more than one apply may be is written in parts: listeners after all that they name, deletions last. Each command finds
+// the same parts, and what is written already is unchanged.
+func TestWhatIsTooMuchForOneApplyIsWrittenInParts(t *testing.T) {
+	t.Parallel()
+	w := live(t)
+	var docs []string
+	for i := range 6 {
+		docs = append(docs, wideCluster(fmt.Sprint("c", i)))
+	}
+	const listener = `{"type": "listeners", "name": "l", "body": {"name": "l", "address": {"socket_address": {"address": "0.0.0.0", "port_value": 8080}}}}`
+	all := `{"resources": [` + listener + "," + strings.Join(docs, ",") + `]}`
+	parts := "part 1 of 3: 2 resources\npart 2 of 3: 2 resources\npart 3 of 3: 3 resources\n"
+
+	// A part that is refused ends it, and what is written by then is told.
+	broken := w.on("edge", strings.Replace(all, `"port_value": 8080`, `"port_value": 80800`, 1), "apply", "-f", "-")
+	if broken.code != exitFailed || broken.out != "revision 1: 2 resources changed\nrevision 2: 2 resources changed\n" ||
+		!strings.HasPrefix(broken.err, parts+"2 parts of 3 written, up to revision 2; ") || !strings.Contains(broken.err, "standard input:1: /resources/0/body/address/socket_address/port_value: ") {
+		t.Fatalf("%d\n%s\n%s", broken.code, broken.out, broken.err)
+	}
+	unchanged := strings.Repeat("nothing changed; revision 3 is current\n", 3)
+	if out := w.on("edge", all, "apply", "-f", "-").is(t, exitOK); !strings.HasSuffix(out, "revision 2 is current\nrevision 3: 3 resources changed\n") {
+		t.Error(out)
+	}
+	w.on("edge", w.on("edge", "", "export").is(t, exitOK), "apply", "-f", "-").want(t, exitOK, unchanged, parts)
+	w.on("edge", w.on("edge", "", "export", "--json").is(t, exitOK), "apply", "-f", "-").want(t, exitOK, unchanged, parts)
+	w.on("edge", all, "diff", "-f", "-").want(t, exitOK, strings.Repeat("2 unchanged, on revision 3\n", 2)+"3 unchanged, on revision 3\n", parts)
+	w.bare(all, "validate", "-f", "-").want(t, exitOK, "the API would take 7 documents\n", "")
+
+	promote := func(args ...string) result {
+		t.Helper()
+		return w.bare("", append([]string{"promote", "--from", "edge", "--to", "prod", "--server", w.url, "--token-file", w.tokenFile(), "--tenant", "acme"}, args...)...)
+	}
+	w.on("prod", `{"type": "clusters", "name": "old", "body": {"name": "old"}}`, "apply", "-f", "-").is(t, exitOK)
+	dry := promote("--dry-run", "--prune")
+	lines := strings.Split(strings.TrimSpace(dry.is(t, exitOK)), "\n")
+	token := lines[len(lines)-1]
+	if strings.Count(token, "plan-") != 4 || !strings.HasSuffix(dry.err, "part 4 of 4: 1 deletion\n") {
+		t.Fatalf("%s\n%s", token, dry.err)
+	}
+	promote("--prune", "--plan", strings.Split(token, ",")[0]).want(t, exitUsage, "", "prune: clusters/old\nfairlead: --plan is of a plan in 1 part, and these files come to 4: plan them again\n")
+	if out := promote("--prune", "--plan", token).is(t, exitOK); out != "revision 2: 2 resources changed\nrevision 3: 2 resources changed\nrevision 4: 3 resources changed\nrevision 5: 1 resource changed\n" {
+		t.Error(out)
+	}
+	promote("--prune").is(t, exitOK)
+	w.on("prod", "", "history", "-n", "5").is(t, exitOK)
+
+	// What one apply refuses is refused of parts too.
+	if r := w.on("edge", strings.Replace(all, `"name": "c5"`, `"name": "c0"`, 1), "apply", "-f", "-"); r.code != exitFailed || !strings.Contains(r.err, "clusters/c0 is named twice") {
+		t.Errorf("%+v", r)
+	}
+	if r := w.on("edge", strings.Replace(all, `{"resources"`, `{"expected_revision": 3, "resources"`, 1), "apply", "-f", "-"); r.code != exitUsage || !strings.Contains(r.err, "have no expected_revision of their own") {
+		t.Errorf("%+v", r)
+	}
+	w.on("edge", all, "apply", "-f", "-", "--expected-revision", "2").is(t, exitFailed)
+	w.on("edge", all, "apply", "-f", "-", "--expected-revision", "3").want(t, exitOK, unchanged, parts)
 }

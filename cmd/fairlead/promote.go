@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 )
 
 // promoteCommand is "fairlead promote".
@@ -23,7 +22,7 @@ type promoteCommand struct {
 
 // Help is printed with the command's own help.
 func (*promoteCommand) Help() string {
-	return `It shows what changes, and applies that: if somebody writes to --to in between, nothing is written. A secret is never shown, so it is not carried over: --to must have one of the same name, which it keeps.`
+	return `It shows what changes, and applies that: if somebody changes that in --to in between, nothing is written. What comes to more than 4 MiB is planned and written in parts, as "fairlead apply" does. A secret is never shown, so it is not carried over: --to must have one of the same name, which it keeps.`
 }
 
 // Run carries one fleet's content over to another.
@@ -68,24 +67,22 @@ func (c *promoteCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
+	parts, err := b.parts()
+	if err != nil {
+		return err
+	}
 	if c.Plan == "" {
 		asked := to
 		if c.Writing.JSON && !c.DryRun { // the one document is what was written
 			asked.shell = to.quiet()
 		}
-		seen, err := asked.tellPlan(ctx, b, m, c.Writing.JSON)
+		seen, err := asked.tellPlans(ctx, parts, m, c.Writing.JSON)
 		if err != nil || c.DryRun {
 			return err
 		}
 		m.plan = seen.Token
 	}
-	body, err := b.body(m)
-	if err != nil {
-		return err
-	}
-	return placed(c.Writing.write(ctx, &to, b.place, func(ctx context.Context, key, confirm string) (*http.Response, error) {
-		return to.apply(ctx, key, confirm, body)
-	}), b)
+	return c.Writing.applyParts(ctx, &to, parts, m)
 }
 
 // quiet is the shell with nobody who reads what is printed.

@@ -108,21 +108,27 @@ func carries(labels, scope map[string]string) bool {
 // holds are the resources that the files name. Each that they write must carry the labels: else the
 // next call would not know it for one of theirs.
 func (b *bundle) holds(scope map[string]string) (map[deletion]bool, error) {
-	in, err := b.parse()
+	parts, err := b.parts()
 	if err != nil {
 		return nil, err
 	}
 	var wrong faults
 	held := map[deletion]bool{}
-	for i, d := range in.Resources {
-		held[deletion{Type: d.Type.Slug(), Name: d.Name, Variant: d.Variant}] = true
-		if !d.Keep && !carries(d.Labels, scope) {
-			where, _ := b.place(fmt.Sprintf("/resources/%d/labels", i))
-			wrong = append(wrong, where+": -l says that all of the files carries "+labelText(scope)+", and this does not: write the label, or leave it out of the files")
+	for _, part := range parts {
+		in, err := part.parse()
+		if err != nil {
+			return nil, err
 		}
-	}
-	for _, d := range in.Delete {
-		held[deletion{Type: d.Type.Slug(), Name: d.Name, Variant: d.Variant}] = true // it is deleted as it is
+		for i, d := range in.Resources {
+			held[deletion{Type: d.Type.Slug(), Name: d.Name, Variant: d.Variant}] = true
+			if !d.Keep && !carries(d.Labels, scope) {
+				where, _ := part.place(fmt.Sprintf("/resources/%d/labels", i))
+				wrong = append(wrong, where+": -l says that all of the files carries "+labelText(scope)+", and this does not: write the label, or leave it out of the files")
+			}
+		}
+		for _, d := range in.Delete {
+			held[deletion{Type: d.Type.Slug(), Name: d.Name, Variant: d.Variant}] = true // it is deleted as it is
+		}
 	}
 	if len(wrong) > 0 {
 		return nil, wrong

@@ -100,13 +100,29 @@ func (c *validateCommand) judge(sh *shell) (out judged, err error) {
 	if err != nil {
 		return out, err
 	}
-	in, err := b.parse()
-	if errors.As(err, &wrong) {
-		out.Errors = wrong
-		return out, nil
-	}
+	parts, err := b.parts()
 	if err != nil {
 		return out, err
+	}
+	for _, part := range parts {
+		if err := part.judge(&out, values); err != nil {
+			return out, err
+		}
+	}
+	out.Valid = len(out.Errors) == 0
+	return out, nil
+}
+
+// judge adds what is to be said of a bundle that one apply can have.
+func (b *bundle) judge(out *judged, values map[string]string) error {
+	in, err := b.parse()
+	var wrong faults
+	if errors.As(err, &wrong) {
+		out.Errors = append(out.Errors, wrong...)
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	compiler := resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)}) // of versions that nobody sees
 	for _, d := range in.Resources {
@@ -121,12 +137,11 @@ func (c *validateCommand) judge(sh *shell) (out judged, err error) {
 		case errors.As(err, &bad):
 			out.Errors = append(out.Errors, b.faults(here(bad))...)
 		case err != nil:
-			return out, err
+			return err
 		}
 		out.Warnings = append(out.Warnings, b.faults(compiled.Warnings)...)
 	}
-	out.Valid = len(out.Errors) == 0
-	return out, nil
+	return nil
 }
 
 // amount is a number of things.

@@ -39,19 +39,21 @@ var keyForm = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
 // the revision, and waits for its receipt if that was asked for. Where a failure leaves open whether the change was
 // stored, the error says how to repeat it.
 func (w *writing) write(ctx context.Context, s *session, place places, send func(ctx context.Context, key, confirm string) (*http.Response, error)) error {
-	key := w.IdempotencyKey
-	if key == "" {
-		key = newKey()
-	}
+	_, err := w.made(ctx, s, place, send)
+	return err
+}
+
+// made is write, and returns what was written: also where the wait for its receipt failed.
+func (w *writing) made(ctx context.Context, s *session, place places, send func(ctx context.Context, key, confirm string) (*http.Response, error)) (result client.WriteResult, _ error) {
+	key := orNew(w.IdempotencyKey)
 	if !keyForm.MatchString(key) {
-		return usageError("an idempotency key is 1 to 255 visible ASCII characters, without spaces")
+		return result, usageError("an idempotency key is 1 to 255 visible ASCII characters, without spaces")
 	}
 	wait, err := w.Wait.within(w.Timeout)
 	if err != nil {
-		return err
+		return result, err
 	}
 	*s.doubt = false
-	var result client.WriteResult
 	var raw []byte
 	err = s.confirmed(w.Yes, func(confirm string) error {
 		resp, err := send(ctx, key, confirm) //nolint:bodyclose // answer closes it
@@ -59,26 +61,26 @@ func (w *writing) write(ctx context.Context, s *session, place places, send func
 		return err
 	})
 	if err != nil && s.unsure(err) {
-		return &unsureError{err, key}
+		return result, &unsureError{err, key}
 	}
 	if err != nil {
-		return err
+		return result, err
 	}
 	d := s.tellDoubts(result.Warnings, result.Findings, place)
 	if w.JSON && wait.on && result.Revision != 0 {
-		return s.tellBoth(ctx, raw, result.Revision, wait)
+		return result, s.tellBoth(ctx, raw, result.Revision, wait)
 	}
 	if w.JSON {
 		if err := s.printJSON(raw); err != nil {
-			return err
+			return result, err
 		}
 	} else {
 		fmt.Fprintln(s.out, changeLine(result)+d.after())
 	}
 	if !wait.on || result.Revision == 0 {
-		return nil
+		return result, nil
 	}
-	return s.tellReceipt(ctx, result.Revision, wait, w.JSON, d)
+	return result, s.tellReceipt(ctx, result.Revision, wait, w.JSON, d)
 }
 
 // places turns a pointer into what was sent into a place in the caller's files. It is
@@ -194,7 +196,10 @@ func (c *rollbackCommand) Run(ctx context.Context, sh *shell) error {
 			return err
 		}
 		resp, err := s.api.PlanRollback(ctx, s.tenant, s.fleet, nil, body) //nolint:bodyclose // tellPlanned closes it
-		_, err = s.tellPlanned(resp, err, ofTheLine, "nothing would change", c.Writing.JSON)
+		p, err := s.tellPlanned(resp, err, ofTheLine, "nothing would change", c.Writing.JSON)
+		if err == nil && p.differs() && !c.Writing.JSON {
+			fmt.Fprintln(s.out, plain(p.Token))
+		}
 		return err
 	}
 	return c.Writing.write(ctx, s, ofTheLine, func(ctx context.Context, key, confirm string) (*http.Response, error) {

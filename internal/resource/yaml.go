@@ -53,8 +53,18 @@ func ToJSON(format Format, in []byte) ([]byte, error) {
 // TakesYAML reports whether ToJSON takes a text of that size and of so many lists, objects and elements as YAML. It takes a
 // longer one of as much meaning as JSON.
 func TakesYAML(in []byte) bool {
-	return len(in) <= maxInput && marks(in) <= maxYAMLNodes && directives(in) <= maxDirectives
+	if len(in) > maxInput {
+		return false
+	}
+	if !manyNodes(in) && directives(in) <= maxDirectives {
+		return true
+	}
+	_, err := ToJSON(YAML, in)
+	return err == nil
 }
+
+// manyNodes reports whether a text may have more nodes than are taken: behind each mark there are two at most, a key and its value.
+func manyNodes(in []byte) bool { return 2*marks(in) >= maxYAMLNodes }
 
 // jsonWithin is the JSON that a YAML document is. JSON is YAML; read as such it costs no tree of YAML's nodes, and may have more of them.
 func jsonWithin(in []byte) ([]byte, bool) {
@@ -69,7 +79,7 @@ func fromYAML(in []byte) ([]byte, error) {
 	if !utf8.Valid(in) {
 		return nil, fail(nil, codeSyntax, "the document is not valid UTF-8")
 	}
-	if !TakesYAML(in) {
+	if manyNodes(in) {
 		if out, ok := jsonWithin(in); ok {
 			return out, nil
 		}
