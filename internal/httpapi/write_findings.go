@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -26,7 +27,8 @@ const (
 type besides struct {
 	findings.Fleet
 	touched map[fleet.Ref]bool
-	keys    map[store.Cursor]bool   // of Resources, and of what is deleted
+	keys    map[store.Cursor]bool   // of what the write writes and deletes
+	stands  map[store.Cursor]int    // where in Resources what it leaves as it is stands
 	more    bool                    // more resources name what the write takes away than were looked at
 	nodes   bool                    // the nodes were read
 	content map[store.Cursor]string // what nodes see of those that the write leaves as they are
@@ -61,7 +63,7 @@ func (a *API) findWritten(ctx context.Context, ws []written) (*oapi.WriteFinding
 
 func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
 	c := callOf(ctx)
-	b := &besides{touched: map[fleet.Ref]bool{}, keys: map[store.Cursor]bool{}, content: map[store.Cursor]string{}}
+	b := &besides{touched: map[fleet.Ref]bool{}, keys: map[store.Cursor]bool{}, stands: map[store.Cursor]int{}, content: map[store.Cursor]string{}}
 	b.StaticClusters, b.PrivateClusters, b.Now = append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), c.fleet.PrivateClusters, time.Now()
 	b.Values = c.fleet.Values
 	ask := refSet{seen: map[fleet.Ref]bool{}}
@@ -124,16 +126,34 @@ func (s *refSet) add(r fleet.Ref) {
 	}
 }
 
-// take adds what stands there, unless the write changes it.
+// take adds what stands there, unless the write changes it. Facts that are known later are added to those that are known already:
+// what the write names may itself name what the write takes away.
 func (b *besides) take(r store.Neighbour, facts *resource.Facts) {
 	key := r.Cursor()
 	if b.keys[key] {
 		return
 	}
-	b.keys[key], b.content[key] = true, contentOfRow(r.Row)
+	if i, ok := b.stands[key]; ok {
+		b.Resources[i].Facts = together(b.Resources[i].Facts, facts)
+		return
+	}
+	b.stands[key], b.content[key] = len(b.Resources), contentOfRow(r.Row)
 	b.Resources = append(b.Resources, findings.Resource{
 		Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: valuesIn(r.Type, r.Summary), SealedFor: sealedFor(r.Type, r.Summary),
 	})
+}
+
+// together are the facts of one resource, of which the table's alone may have been known before.
+func together(table, all *resource.Facts) *resource.Facts {
+	if table == nil || all == nil {
+		return cmp.Or(all, table)
+	}
+	both := *all
+	both.VHDS = both.VHDS || table.VHDS
+	if both.Hosts == nil {
+		both.Hosts = table.Hosts
+	}
+	return &both
 }
 
 // readRoutes reads the bodies of routes whose virtual hosts are compared with those that stand alone.

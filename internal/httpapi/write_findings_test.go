@@ -61,6 +61,11 @@ func TestAWriteTellsItsFindings(t *testing.T) {
 	if d := fs.Items[0].Detail; !strings.Contains(d, "routes/r names clusters/backend, which this deletes: what is sent there fails, requests with 503; keep it") {
 		t.Error(d)
 	}
+	want("a cluster with endpoints", http.MethodPost, apply,
+		applyOf(named("clusters", "eds", `{"name": "eds", "type": "EDS", "eds_cluster_config": {"eds_config": {"ads": {}}}}`), named("endpoints", "eds", `{"cluster_name": "eds"}`)))
+	want("a write that names the cluster deletes its endpoints", http.MethodPost, apply, strings.TrimSuffix(applyOf(to("r", "eds")), "}")+`, "delete": [{"type": "endpoints", "name": "eds"}]}`,
+		"warning missing_reference clusters/eds /body/name at /delete/0")
+	want("back to the other", http.MethodPost, apply, applyOf(to("r", "backend")), "error missing_reference routes/r /body"+field+" at /resources/0/body"+field)
 	want("a deletion by its path", http.MethodDelete, w.at("resources", "clusters", "other"), "", "error missing_reference routes/mirror /body"+field+" at ")
 	want("a rollback", http.MethodPost, w.at("rollback"), `{"revision": 2}`, "error missing_reference routes/r /body"+field+" at /revision")
 
