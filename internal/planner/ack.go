@@ -38,10 +38,13 @@ func (c *Client) Ack(now time.Time, t fleet.Type, nonce, words string) Findings 
 	}
 	f := c.flights[t]
 	if f == nil || f.nonce != nonce {
-		if late := c.takeLate(t, nonce); late != nil && late.presumed {
+		late := c.takeLate(t, nonce)
+		if late != nil && late.presumed {
 			c.clear(t, late, "")
 		}
-		c.beats[t].answered(nonce)
+		if c.beats[t].answered(nonce) == nil && late == nil && f == nil {
+			c.askedAgain(t)
+		}
 		return c.report()
 	}
 	if c.counts.refused && c.counts.last == f.content && t == fleet.Cluster && c.pos.Kind.Envoy && !c.pos.Kind.Delta {
@@ -51,6 +54,14 @@ func (c *Client) Ack(now time.Time, t fleet.Type, nonce, words string) Findings 
 	c.clearUnsaid(t, words)
 	c.take(t, f)
 	return c.report()
+}
+
+// askedAgain takes in a second ACK of one response. In state of the world it is how an Envoy asks for its scoped routes again, of
+// which it forgot all when the last listener went that used them: it did not say so then, and its listener waits for an answer.
+func (c *Client) askedAgain(t fleet.Type) {
+	if tr := &c.pos.Types[t]; t == fleet.ScopedRoute && c.pos.Kind.Envoy && !c.pos.Kind.Delta && tr.Sub != nil {
+		tr.Answer = true
+	}
 }
 
 // take takes in that the client has what a response brought.

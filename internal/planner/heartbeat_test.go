@@ -179,3 +179,21 @@ func TestRoundOfHeartbeatsIsSplit(t *testing.T) {
 		t.Errorf("%d names were renewed, want each of %d once", beaten, len(names))
 	}
 }
+
+// TestScopedRoutesAreAskedForAgain: a second ACK of one response is how an Envoy asks for its scoped routes again in state of the world.
+func TestScopedRoutesAreAskedForAgain(t *testing.T) {
+	t.Parallel()
+	target := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.ScopedRoute: {brief("s", "1", 0)}, fleet.Cluster: {brief("c", "1", 0)}})
+	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	for _, typ := range []fleet.Type{fleet.Cluster, fleet.ScopedRoute} {
+		s.c.Subscribe(request{Type: typ}, target)
+		r := s.send(target)
+		s.c.Acknowledge(typ, r.Nonce)
+		s.step(target, "nothing", "")
+		s.c.Acknowledge(typ, r.Nonce)
+		if typ == fleet.ScopedRoute {
+			s.step(target, "scoped-routes s@1", "")
+		}
+		s.step(target, "nothing", "")
+	}
+}
