@@ -79,11 +79,12 @@ SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 
 .PHONY: soak
 soak: race-ready ## Run the long checks, which CI runs a twentieth of; docs/soak has a log
-	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|T16_Floods|T19_)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
+	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|Deletions|T16_Floods|T19_)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
 	FAIRLEAD_SOAK=$(SOAK_REQUESTS) $(SOAK) -run 'SoakRequests' $(TEST_FLAGS) ./internal/xds
 	go test -vet=off -count=1 -timeout 60m -v -run 'TestTheWhole$$' $(TEST_FLAGS) ./internal/replica -rapid.checks=$(SOAK_HISTORIES) -rapid.seed=0
 	FAIRLEAD_SOAK=$(SOAK_FLOODS) go test -vet=off -p 1 -count=1 -timeout 200m -v -run 'SoakT16_Floods' $(TEST_FLAGS) ./test/e2e
+	FAIRLEAD_SOAK=full go test -vet=off -p 1 -count=1 -timeout 120m -v -run 'SoakDeletions' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=full go test -vet=off -p 1 -count=1 -timeout 120m -v -run 'SoakT19_' $(TEST_FLAGS) ./internal/httpapi
 	FAIRLEAD_SOAK=full FAIRLEAD_SOAK_HISTORY=$(SOAK_HISTORY) go test -vet=off -p 1 -count=1 -timeout 90m -v -run $(SOAK_LARGE) $(TEST_FLAGS) ./test/e2e
 
