@@ -1,10 +1,12 @@
 // What becomes of what was typed and is not published.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { apply, cluster, makeFleet, signIn, someone, tenant, tokenOf } from "./world";
+import { apply, cluster, makeFleet, signIn, someone, tokenOf } from "./world";
 
 const editorOf = (page: Page, label: string) => page.getByLabel(label, { exact: true });
-const storedText = (page: Page, fleet: string) => page.evaluate((key) => localStorage.getItem(key) ?? "", `fairlead.draft/${tenant}/${fleet}`);
+/** What the browser keeps of the fleet's drafts, whosever they are. */
+const storedText = (page: Page, fleet: string) =>
+  page.evaluate((end) => Object.keys(localStorage).filter((k) => k.startsWith("fairlead.draft/") && k.endsWith(end)).map((k) => localStorage.getItem(k)).join(), `/${fleet}`);
 
 test("a browser that has no room for the draft says so", async () => {
   const fleet = await makeFleet();
@@ -77,4 +79,29 @@ test("a pipeline's token may mend what it has put into the draft", async () => {
   const editor = editorOf(page, "Document of cluster legacy");
   await editor.waitFor();
   expect(await editor.getAttribute("contenteditable")).toBe("true");
+});
+
+test("a draft is its author's: another person on the same browser does not see it, and it is there when its author comes back", async () => {
+  const fleet = await makeFleet();
+  const [ann, ben] = [await tokenOf("editor"), await tokenOf("editor")];
+  await apply(fleet, [cluster("cart")]);
+  const page = await someone();
+  await signIn(page, `/fleets/${fleet}/resources/clusters/cart`, ann);
+  await editorOf(page, "Document of cluster cart").click();
+  await page.keyboard.press("ControlOrMeta+End");
+  await page.keyboard.insertText("# of ann alone\n");
+  await page.getByText("edited, not published").waitFor();
+  expect(await storedText(page, fleet)).toContain("# of ann alone");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signIn(page, `/fleets/${fleet}/draft`, ben);
+  await page.getByText("There are no edits").waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signIn(page, `/fleets/${fleet}/draft`, ann);
+  await page.getByText("# of ann alone").first().waitFor();
+  // Ben signs in in another tab, while the draft of Ann is on screen in this one.
+  const other = await page.context().newPage();
+  await other.goto("/");
+  await other.getByRole("button", { name: "Sign out" }).click();
+  await signIn(other, "/", ben);
+  await page.getByText("There are no edits").waitFor();
 });

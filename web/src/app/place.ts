@@ -1,9 +1,10 @@
 import { useParams } from "@tanstack/react-router";
-import { useMe } from "./session";
+import type { Author } from "../draft/store";
+import { useSession } from "./session";
 
-/** The tenant and the fleet that the address names. Below a fleet's pages alone. */
-export function usePlace(): { tenant: string; fleet: string } {
-  const me = useMe();
+/** The tenant, the fleet that the address names, and whose drafts are shown. Below a fleet's pages alone. */
+export function usePlace(): { tenant: string; fleet: string; author: Author } {
+  const { me, author } = useSession();
   const { fleet } = useParams({ from: "/fleets/$fleet" });
-  return { tenant: me.tenant ?? "", fleet };
+  return { tenant: me.tenant ?? "", fleet, author };
 }

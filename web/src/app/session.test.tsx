@@ -2,8 +2,10 @@ import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { HttpResponse } from "msw";
 import { expect, test } from "vitest";
+import { aFleet } from "../start/made";
 import { open } from "../test/render";
-import { get, me, on, problem, server } from "../test/server";
+import { author, get, me, on, problem, server } from "../test/server";
+import { clearDraft, putEdit } from "../draft/store";
 import { tellSignedIn } from "./signed-in";
 
 test("without a session one signs in, and stays where one was", async () => {
@@ -67,4 +69,27 @@ test("a tab without a session goes on when another one has signed in", async () 
   signed = true;
   tellSignedIn();
   expect(await screen.findByRole("heading", { level: 1, name: "Settings" })).toBeTruthy();
+});
+
+const edit = { action: "write", type: "clusters", name: "typed-by-tester", text: "name: typed-by-tester", base: "", at: "2026-01-01T00:00:00Z" } as const;
+
+test("a draft is shown to its author alone: somebody else who signs in in another tab has an own one, at once", async () => {
+  putEdit(author, "edge", edit);
+  let signed = me;
+  server.use(
+    get("/v1/whoami", () => signed),
+    get("/v1/tenants/acme/fleets/edge", aFleet("edge")),
+    on("post", "/v1/tenants/acme/fleets/edge/plan", () => problem(503, "unavailable", "no plan")),
+  );
+  open("/fleets/edge/draft");
+  expect(await screen.findByText(/typed-by-tester/)).toBeTruthy();
+  signed = { ...me, id: "t-2", name: "ben" };
+  tellSignedIn();
+  expect(await screen.findByText("There are no edits")).toBeTruthy();
+  expect(screen.queryByText(/typed-by-tester/)).toBeNull();
+  expect(screen.getByText("ben")).toBeTruthy();
+  signed = me;
+  tellSignedIn();
+  expect(await screen.findByText(/typed-by-tester/)).toBeTruthy();
+  clearDraft(author, "edge");
 });

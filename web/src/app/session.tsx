@@ -7,12 +7,14 @@ import { api, Refused, take, whenSignedOut, type Whoami } from "../api/client";
 import { queryClient } from "../api/follow";
 import { whoami } from "../api/queries";
 import { tellSignedIn, whenSignedIn } from "./signed-in";
-import { forgetSecrets } from "../draft/store";
+import { authorOf, forgetSecrets, type Author } from "../draft/store";
 import { later } from "../ui/later";
 import { ProblemAlert } from "../ui/problem";
 
 interface Signed {
   me: Whoami;
+  /** Whose drafts are shown. */
+  author: Author;
   signOut: () => Promise<void>;
 }
 
@@ -38,10 +40,30 @@ export function may(me: Whoami, least: "editor" | "admin" | "owner" | "ci"): boo
   return me.role !== undefined && order.indexOf(me.role) >= order.indexOf(least);
 }
 
+const answerWithin = 5000;
+
+/** Asks who is signed in by now. A session is the browser's: in another tab somebody else may have signed in, and then nothing of who was here before stays. */
+async function askWho(): Promise<Whoami> {
+  const found = await take(api.GET("/v1/whoami", { signal: AbortSignal.timeout(answerWithin) }));
+  const known = queryClient.getQueryData(whoami.queryKey);
+  if (known !== undefined && known.id !== found.id) {
+    queryClient.removeQueries({ predicate: (q) => q.queryKey[0] !== whoami.queryKey[0] });
+    forgetSecrets();
+    queryClient.setQueryData(whoami.queryKey, found);
+  }
+  return found;
+}
+
+/** Whether the one who is signed in is still the author. What somebody else has typed is not sent in their name. */
+export async function stillSignedIn(author: Author): Promise<void> {
+  const found = authorOf(await askWho());
+  if (found.token !== author.token || found.tenant !== author.tenant) throw new Error("Somebody else has signed in on this browser meanwhile. Nothing was sent; the draft stays with its author.");
+}
+
 /** Asks whether the session still holds. False where the server does not answer; a session that has ended signs out. */
 export async function checkSession(): Promise<boolean> {
   try {
-    await take(api.GET("/v1/whoami"));
+    await askWho();
     return true;
   } catch (e) {
     return e instanceof Refused && e.status !== 503;
@@ -71,6 +93,7 @@ export function Session({ children }: { children: ReactNode }) {
       me
         ? {
             me,
+            author: authorOf(me),
             signOut: async () => {
               await take(api.DELETE("/v1/session"));
               leave("signed-out");
@@ -80,20 +103,22 @@ export function Session({ children }: { children: ReactNode }) {
     [me, leave],
   );
 
-  // Another tab signs in: the session is the browser's, so this one goes on where it was.
+  // Another tab signs in: the session is the browser's, so this one goes on where it was, as whoever it is by now.
   const away = ended !== "no" || refused;
-  useEffect(() => {
-    if (!away) return;
-    return whenSignedIn(() => {
-      take(api.GET("/v1/whoami")).then(
-        (found) => {
-          queryClient.setQueryData(whoami.queryKey, found);
-          setEnded("no");
-        },
-        () => undefined, // still nobody
-      );
-    });
-  }, [away]);
+  useEffect(
+    () =>
+      whenSignedIn(() => {
+        askWho().then(
+          (found) => {
+            if (!away) return;
+            queryClient.setQueryData(whoami.queryKey, found);
+            setEnded("no");
+          },
+          () => undefined, // still nobody
+        );
+      }),
+    [away],
+  );
 
   if (away) {
     return (
@@ -109,7 +134,7 @@ export function Session({ children }: { children: ReactNode }) {
       </Suspense>
     );
   }
-  if (value) return <Context value={value}>{children}</Context>;
+  if (value) return <Context key={value.me.id} value={value}>{children}</Context>;
   return <Waiting failed={asked.failureReason} again={asked.error === null ? undefined : () => void asked.refetch()} />;
 }
 

@@ -173,8 +173,8 @@ export const fleetPages = [
 ] as const;
 
 function FleetNav({ fleet }: { fleet: string }) {
-  const me = useMe();
-  const draft = useDraft(me.tenant ?? "", fleet);
+  const { author } = useSession();
+  const draft = useDraft(author, fleet);
   return (
     <>
       {fleetPages.map((p) => (

@@ -9,7 +9,7 @@ import { putEdit, type Edit } from "./store";
 
 /** Somebody has changed what is to be deleted since it was read. */
 export function DeletionChanged({ edit, now, onKeep }: { edit: Edit; now: Resource; onKeep: () => void }) {
-  const { tenant, fleet } = usePlace();
+  const { author, fleet } = usePlace();
   return (
     <Stack gap="xs">
       <Text size="sm" className="words" component="div" role="alert">
@@ -17,7 +17,7 @@ export function DeletionChanged({ edit, now, onKeep }: { edit: Edit; now: Resour
         it is meant.
       </Text>
       <Group gap="xs">
-        <Button size="xs" color="red" onClick={() => putEdit(tenant, fleet, { ...edit, base: documentOf(now), etag: now.etag, at: new Date().toISOString() })}>
+        <Button size="xs" color="red" onClick={() => putEdit(author, fleet, { ...edit, base: documentOf(now), etag: now.etag, at: new Date().toISOString() })}>
           Delete it all the same
         </Button>
         <Button size="xs" variant="default" onClick={onKeep}>

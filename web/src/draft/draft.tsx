@@ -23,8 +23,8 @@ import { Unkept } from "./unkept";
 import { newKey, useToReceipt, useWrite } from "./write";
 
 export function DraftView() {
-  const { tenant, fleet } = usePlace();
-  const draft = useDraft(tenant, fleet);
+  const { author, fleet } = usePlace();
+  const draft = useDraft(author, fleet);
   const [gone, setGone] = useState<readonly Edit[]>([]);
   const back = (edit: Edit) => setGone(gone.filter((e) => e !== edit));
   if (draft.edits.length === 0) {
@@ -48,14 +48,14 @@ export function DraftView() {
     );
   }
   const drop = (edit: Edit) => {
-    dropEdit(tenant, fleet, edit);
+    dropEdit(author, fleet, edit);
     setGone([...gone, edit]);
   };
   return <Edits draft={draft} dropped={<Dropped edits={gone} onBack={back} />} onDrop={drop} />;
 }
 
 function Edits({ draft, dropped, onDrop }: { draft: Draft; dropped: ReactNode; onDrop: (edit: Edit) => void }) {
-  const { tenant, fleet } = usePlace();
+  const { tenant, author, fleet } = usePlace();
   const me = useMe();
   const { edits } = draft;
   const prepared = useMemo(() => prepare(edits), [edits]);
@@ -83,11 +83,11 @@ function Edits({ draft, dropped, onDrop }: { draft: Draft; dropped: ReactNode; o
               Look again
             </Button>
           )}
-          <DropAll count={edits.length} onDrop={() => clearDraft(tenant, fleet)} />
+          <DropAll count={edits.length} onDrop={() => clearDraft(author, fleet)} />
         </>
       }
     >
-      <Unkept tenant={tenant} fleet={fleet} />
+      <Unkept author={author} fleet={fleet} />
       {mayWrite(me) && readable && (
         <Section title="What it would do">
           {plan.error ? <NotPlanned error={plan.error} rest={rest.length > 0 || at.size === 0} /> : (
@@ -178,21 +178,21 @@ interface PublishProps {
 }
 
 function PublishDraft({ draft, prepared, plan, deletions, onRefused, onLookAgain }: PublishProps) {
-  const { tenant, fleet } = usePlace();
+  const { tenant, author, fleet } = usePlace();
   const toReceipt = useToReceipt();
   const [sent, setSent] = useState(false);
   const { message, edits, asked } = draft;
   const write = useWrite("apply", tenant, fleet, {
     stored: ({ revision }) => {
-      published(tenant, fleet, edits);
+      published(author, fleet, edits);
       toReceipt(revision);
     },
-    refused: () => setAsked(tenant, fleet, undefined),
+    refused: () => setAsked(author, fleet, undefined),
   });
   const send = (key: string, token: Token) => {
     // Told beforehand: should no answer come, not even to this tab, the same request can be sent again.
     setSent(true);
-    setAsked(tenant, fleet, { key, ...token, at: new Date().toISOString() });
+    setAsked(author, fleet, { key, ...token, at: new Date().toISOString() });
     write.mutate(
       { key, body: requestOf(prepared, { message, [token.confirmed ? "confirm" : "plan"]: token.token }) },
       {
@@ -206,7 +206,7 @@ function PublishDraft({ draft, prepared, plan, deletions, onRefused, onLookAgain
     if (asked) send(asked.key, asked);
   };
   const forget = () => {
-    setAsked(tenant, fleet, undefined);
+    setAsked(author, fleet, undefined);
     write.reset();
     onLookAgain();
   };
@@ -219,7 +219,7 @@ function PublishDraft({ draft, prepared, plan, deletions, onRefused, onLookAgain
       verb="Publish"
       plan={plan}
       message={message}
-      onMessage={(m) => setMessage(tenant, fleet, m)}
+      onMessage={(m) => setMessage(author, fleet, m)}
       write={write}
       onSend={(token) => send(newKey(), token)}
       onAskAgain={askAgain}

@@ -5,8 +5,8 @@ import { editOf, putEdit, useDraft, type Edit } from "./store";
 
 /** Edits that were dropped here just now, and the way back for each. */
 export function Dropped({ edits, onBack }: { edits: readonly Edit[]; onBack: (edit: Edit) => void }) {
-  const { tenant, fleet } = usePlace();
-  const draft = useDraft(tenant, fleet);
+  const { author, fleet } = usePlace();
+  const draft = useDraft(author, fleet);
   return edits
     .filter((e) => !editOf(draft, e))
     .map((edit) => (
@@ -20,7 +20,7 @@ export function Dropped({ edits, onBack }: { edits: readonly Edit[]; onBack: (ed
           autoFocus // where the button was that is gone
           aria-label={`Undo: bring the edit of ${nameOf(edit)} back`}
           onClick={() => {
-            putEdit(tenant, fleet, edit);
+            putEdit(author, fleet, edit);
             onBack(edit);
           }}
         >

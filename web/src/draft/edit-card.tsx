@@ -129,8 +129,8 @@ function FaultLine({ fault, edit }: { fault: Fault; edit: Edit }) {
 
 /** Somebody has changed it since it was read: merge, or take what is there now as read. */
 function StaleEdit({ edit, error }: { edit: Edit; error: FieldError }) {
-  const { tenant, fleet } = usePlace();
-  const over = useMutation({ mutationFn: () => readAnew(tenant, fleet, edit), onSuccess: (anew) => putEdit(tenant, fleet, anew) });
+  const { tenant, author, fleet } = usePlace();
+  const over = useMutation({ mutationFn: () => readAnew(tenant, fleet, edit), onSuccess: (anew) => putEdit(author, fleet, anew) });
   return (
     <Stack gap="xs">
       {error.last_change && (

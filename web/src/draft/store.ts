@@ -1,7 +1,8 @@
 // What somebody has written and not published: of each fleet a list of edits. It is kept in the browser, so that nothing
 // typed is lost by a reload, a sign-out or a session's end. Secrets are not: what is typed into one stays in the tab.
+// A draft is its author's: whoever else signs in on the same browser neither sees nor publishes it.
 import { useSyncExternalStore } from "react";
-import type { ResourceType } from "../api/client";
+import type { ResourceType, Whoami } from "../api/client";
 
 /** One resource that is to be written or deleted. Its text is the whole document, in YAML or JSON. */
 export interface Edit {
@@ -36,19 +37,30 @@ export interface Draft {
   asked?: Asked;
 }
 
+/** Whose drafts they are. */
+export interface Author {
+  tenant: string;
+  /** The id of the token that one signed in with. */
+  token: string;
+}
+
+export const authorOf = (me: Pick<Whoami, "id" | "tenant">): Author => ({ tenant: me.tenant ?? "", token: me.id });
+
 const none: Draft = { message: "", edits: [] };
 const prefix = "fairlead.draft/";
 const drafts = new Map<string, Draft>();
 const unkept = new Set<string>(); // whose latest state the browser did not take
 const listeners = new Set<() => void>();
 
-const keyOf = (tenant: string, fleet: string) => `${prefix}${tenant}/${fleet}`;
+/** An author's place in a fleet, for what the browser keeps. */
+export const placeOf = (by: Author, fleet: string) => `${by.tenant}/${by.token}/${fleet}`;
+const keyOf = (by: Author, fleet: string) => prefix + placeOf(by, fleet);
 type Of = Pick<Edit, "type" | "name" | "variant">;
 const sameResource = (a: Of, b: Of) => a.type === b.type && a.name === b.name && (a.variant ?? "") === (b.variant ?? "");
 const staysInTab = (e: Edit) => e.type === "secrets" && e.action === "write";
 
-export function readDraft(tenant: string, fleet: string): Draft {
-  const key = keyOf(tenant, fleet);
+export function readDraft(by: Author, fleet: string): Draft {
+  const key = keyOf(by, fleet);
   const known = drafts.get(key);
   if (known) return known;
   const draft = parse(stored(key));
@@ -56,8 +68,8 @@ export function readDraft(tenant: string, fleet: string): Draft {
   return draft;
 }
 
-function write(tenant: string, fleet: string, draft: Draft) {
-  const key = keyOf(tenant, fleet);
+function write(by: Author, fleet: string, draft: Draft) {
+  const key = keyOf(by, fleet);
   drafts.set(key, draft);
   const { asked, ...rest } = draft;
   const edits = draft.edits.filter((e) => !staysInTab(e));
@@ -74,13 +86,13 @@ function write(tenant: string, fleet: string, draft: Draft) {
 }
 
 /** The draft of a fleet. */
-export function useDraft(tenant: string, fleet: string): Draft {
-  return useSyncExternalStore(subscribe, () => readDraft(tenant, fleet));
+export function useDraft(by: Author, fleet: string): Draft {
+  return useSyncExternalStore(subscribe, () => readDraft(by, fleet));
 }
 
 /** Whether the browser keeps nothing, or no more, so that the draft is in this tab alone. */
-export function useUnkept(tenant: string, fleet: string): boolean {
-  return useSyncExternalStore(subscribe, () => unkept.has(keyOf(tenant, fleet)));
+export function useUnkept(by: Author, fleet: string): boolean {
+  return useSyncExternalStore(subscribe, () => unkept.has(keyOf(by, fleet)));
 }
 
 /** The edit of one resource, if there is one. */
@@ -89,36 +101,36 @@ export function editOf(draft: Draft, of: Of): Edit | undefined {
 }
 
 /** Puts an edit into the draft, in the place of the one that it has of the resource. */
-export function putEdit(tenant: string, fleet: string, edit: Edit) {
-  const draft = readDraft(tenant, fleet);
+export function putEdit(by: Author, fleet: string, edit: Edit) {
+  const draft = readDraft(by, fleet);
   const at = draft.edits.findIndex((e) => sameResource(e, edit));
-  write(tenant, fleet, { message: draft.message, edits: at < 0 ? [...draft.edits, edit] : draft.edits.with(at, edit) });
+  write(by, fleet, { message: draft.message, edits: at < 0 ? [...draft.edits, edit] : draft.edits.with(at, edit) });
 }
 
-export function dropEdit(tenant: string, fleet: string, of: Of) {
-  const draft = readDraft(tenant, fleet);
-  write(tenant, fleet, { message: draft.message, edits: draft.edits.filter((e) => !sameResource(e, of)) });
+export function dropEdit(by: Author, fleet: string, of: Of) {
+  const draft = readDraft(by, fleet);
+  write(by, fleet, { message: draft.message, edits: draft.edits.filter((e) => !sameResource(e, of)) });
 }
 
-export function setMessage(tenant: string, fleet: string, message: string) {
-  write(tenant, fleet, { edits: readDraft(tenant, fleet).edits, message });
+export function setMessage(by: Author, fleet: string, message: string) {
+  write(by, fleet, { edits: readDraft(by, fleet).edits, message });
 }
 
 /** Remembers that the draft was sent, so that it is sent again as the same request, after a reload too. */
-export function setAsked(tenant: string, fleet: string, asked: Asked | undefined) {
-  const { message, edits } = readDraft(tenant, fleet);
-  write(tenant, fleet, { message, edits, ...(asked ? { asked } : {}) });
+export function setAsked(by: Author, fleet: string, asked: Asked | undefined) {
+  const { message, edits } = readDraft(by, fleet);
+  write(by, fleet, { message, edits, ...(asked ? { asked } : {}) });
 }
 
 /** What was published leaves the draft. What was typed meanwhile stays. */
-export function published(tenant: string, fleet: string, edits: readonly Edit[]) {
-  const draft = readDraft(tenant, fleet);
+export function published(by: Author, fleet: string, edits: readonly Edit[]) {
+  const draft = readDraft(by, fleet);
   const left = draft.edits.filter((now) => !edits.some((e) => sameResource(e, now) && e.action === now.action && e.text === now.text));
-  write(tenant, fleet, { message: left.length === 0 ? "" : draft.message, edits: left });
+  write(by, fleet, { message: left.length === 0 ? "" : draft.message, edits: left });
 }
 
-export function clearDraft(tenant: string, fleet: string) {
-  write(tenant, fleet, none);
+export function clearDraft(by: Author, fleet: string) {
+  write(by, fleet, none);
 }
 
 /** Whether this tab holds secrets that a reload would lose. */

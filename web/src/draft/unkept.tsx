@@ -1,9 +1,9 @@
 import { Alert, Text } from "@mantine/core";
-import { useUnkept } from "./store";
+import { useUnkept, type Author } from "./store";
 
 /** Says that a reload would lose what was typed, where the browser does not keep it. */
-export function Unkept({ tenant, fleet }: { tenant: string; fleet: string }) {
-  if (!useUnkept(tenant, fleet)) return null;
+export function Unkept({ author, fleet }: { author: Author; fleet: string }) {
+  if (!useUnkept(author, fleet)) return null;
   return (
     <Alert color="red" role="alert" title="The draft is not kept: the browser has no room for it">
       <Text size="sm">

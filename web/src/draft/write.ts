@@ -3,6 +3,7 @@ import { useMutation, type UseMutationResult } from "@tanstack/react-query";
 import { useLocation, useRouter } from "@tanstack/react-router";
 import { api, isPassing, Refused, take, type WriteResult } from "../api/client";
 import { usePlace } from "../app/place";
+import { stillSignedIn, useSession } from "../app/session";
 
 export interface Sent {
   /** The Idempotency-Key. */
@@ -20,8 +21,10 @@ export function newKey(): string {
 
 /** What is asked in "on" is done even where nobody looks any more. */
 export function useWrite(operation: "apply" | "rollback", tenant: string, fleet: string, on: { stored: (result: WriteResult) => void; refused?: () => void }): Write {
+  const { author } = useSession();
   return useMutation({
-    mutationFn: ({ key, body }: Sent) => {
+    mutationFn: async ({ key, body }: Sent) => {
+      await stillSignedIn(author);
       const params = { path: { tenant, fleet }, header: { "Idempotency-Key": key } };
       const bodySerializer = () => body;
       return operation === "apply"

@@ -2,7 +2,7 @@
 import { useMemo } from "react";
 import type { Resource } from "../api/client";
 import { languageOf } from "../code/document";
-import { dropEdit, editOf, putEdit, useDraft, type Edit } from "../draft/store";
+import { dropEdit, editOf, putEdit, useDraft, type Author, type Edit } from "../draft/store";
 import { documentOf, inLanguage, type Identity } from "./document";
 import { merge3, type Merged } from "./merge";
 
@@ -25,8 +25,8 @@ export interface Editing {
 }
 
 /** The default language is that of an edit, or what the address asks for. */
-export function useEditing(tenant: string, fleet: string, id: Identity, resource: Resource | null, shown: "yaml" | "json", setShown: (to: "yaml" | "json") => void): Editing {
-  const draft = useDraft(tenant, fleet);
+export function useEditing(author: Author, fleet: string, id: Identity, resource: Resource | null, shown: "yaml" | "json", setShown: (to: "yaml" | "json") => void): Editing {
+  const draft = useDraft(author, fleet);
   const edit = editOf(draft, id);
   const writing = edit?.action === "write" ? edit : undefined;
   const yaml = useMemo(() => (resource ? documentOf(resource) : ""), [resource]);
@@ -36,7 +36,7 @@ export function useEditing(tenant: string, fleet: string, id: Identity, resource
   const { type, name, variant } = id;
 
   const put = (next: Pick<Edit, "action" | "text" | "base">, etag: string | undefined) =>
-    putEdit(tenant, fleet, { ...next, type, name, ...(variant && { variant }), ...(etag !== undefined && { etag }), at: new Date().toISOString() });
+    putEdit(author, fleet, { ...next, type, name, ...(variant && { variant }), ...(etag !== undefined && { etag }), at: new Date().toISOString() });
 
   return {
     edit,
@@ -46,7 +46,7 @@ export function useEditing(tenant: string, fleet: string, id: Identity, resource
     change: (text) => {
       const base = writing ? writing.base : stored;
       const etag = writing ? writing.etag : resource?.etag;
-      if (text === base && etag === resource?.etag && base !== "") dropEdit(tenant, fleet, id);
+      if (text === base && etag === resource?.etag && base !== "") dropEdit(author, fleet, id);
       else put({ action: "write", text, base }, etag);
     },
     language: (to) => {
@@ -54,7 +54,7 @@ export function useEditing(tenant: string, fleet: string, id: Identity, resource
       if (writing) put({ action: "write", text: inLanguage(writing.text, to), base: inLanguage(writing.base, to) }, writing.etag);
     },
     remove: () => put({ action: "delete", text: "", base: stored }, resource?.etag),
-    discard: () => dropEdit(tenant, fleet, id),
+    discard: () => dropEdit(author, fleet, id),
     merge: () => {
       const merged = merge3(writing?.base ?? "", writing?.text ?? "", stored);
       put({ action: "write", text: merged.text, base: stored }, resource?.etag);

@@ -8,13 +8,13 @@ import { router } from "../app/router";
 import { cluster } from "../code/fixture";
 import { clearDraft, editOf, readDraft } from "../draft/store";
 import { open } from "../test/render";
-import { get, me, on, problem, server } from "../test/server";
+import { author, get, me, on, problem, server } from "../test/server";
 import { backend, base, fleet } from "./fixture";
 
 beforeAll(() => Promise.all([import("../code/editor"), import("./new")])); // they are large, and the first test would wait for them alone
 
 beforeEach(() => {
-  clearDraft("acme", "edge");
+  clearDraft(author, "edge");
   sessionStorage.clear();
   server.use(
     get(base, fleet),
@@ -41,7 +41,7 @@ test("a form fills a document, and it goes into the draft", async () => {
   await waitFor(async () => expect(parse(await text())).toMatchObject({ type: "routes", name: "main", body: { virtual_hosts: [{ domains: ["*"], routes: [{ route: { cluster: "backend" } }] }] } }));
   await userEvent.click(screen.getByRole("button", { name: "Add to the draft" }));
   await waitFor(() => expect(router.state.location.pathname).toBe("/fleets/edge/resources/routes/main"));
-  expect(editOf(readDraft("acme", "edge"), { type: "routes", name: "main" })).toMatchObject({ action: "write", base: "" });
+  expect(editOf(readDraft(author, "edge"), { type: "routes", name: "main" })).toMatchObject({ action: "write", base: "" });
 });
 
 test("the address fills the form, and a reload loses nothing", async () => {
@@ -79,7 +79,7 @@ test("a secret's key is not shown, and stays in the tab", async () => {
   await screen.findByRole("textbox", { name: "New secret, without the key" });
   expect(document.body.textContent).not.toContain("TOPSECRET");
   await userEvent.click(screen.getByRole("button", { name: "Add to the draft" }));
-  expect(editOf(readDraft("acme", "edge"), { type: "secrets", name: "cert" })?.text).toContain("TOPSECRET");
+  expect(editOf(readDraft(author, "edge"), { type: "secrets", name: "cert" })?.text).toContain("TOPSECRET");
   expect(kept()).not.toContain("TOPSECRET");
 });
 

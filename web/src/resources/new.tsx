@@ -10,7 +10,7 @@ import { languageOf } from "../code/document";
 import { yamlOf } from "../code/convert";
 import { Code } from "../code";
 import { mayWrite } from "../draft/rights";
-import { editOf, putEdit, useDraft } from "../draft/store";
+import { editOf, placeOf, putEdit, useDraft } from "../draft/store";
 import { TextLink } from "../ui/link";
 import { Empty, Page, Section } from "../ui/page";
 import { useFilters } from "../ui/search";
@@ -70,9 +70,9 @@ const given = (filters: Readonly<Record<string, string | undefined>>): Values =>
 
 /** A form, and the document that it makes. Who changes the document by hand goes on there. */
 function FromForm({ kind }: { kind: Kind }) {
-  const { tenant, fleet } = usePlace();
+  const { author, fleet } = usePlace();
   const [filters] = useFilters();
-  const key = `${tenant}/${fleet}/${kind.kind}`;
+  const key = `${placeOf(author, fleet)}/${kind.kind}`;
   const [values, setValues] = useKept(key, initialOf(kind, given(filters)));
   const [hand, setHand] = useKept(`${key}/text`, {}); // its text is there when the document was changed by hand, an emptied one too
   const faulty = kind.fields.some((f) => (f.when?.(values) ?? true) && fieldFault(f, values[f.name] ?? "") !== undefined);
@@ -98,9 +98,9 @@ function FromForm({ kind }: { kind: Kind }) {
 }
 
 function Blank({ type }: { type: ResourceType | undefined }) {
-  const { tenant, fleet } = usePlace();
+  const { author, fleet } = usePlace();
   const [filters, setFilters] = useFilters();
-  const key = `${tenant}/${fleet}/blank/${type ?? ""}`;
+  const key = `${placeOf(author, fleet)}/blank/${type ?? ""}`;
   const [kept, setKept] = useKept(key, {});
   return (
     <>
@@ -138,10 +138,10 @@ function NewDocument({ type, text, onChange, blocked, done }: NewProps) {
 }
 
 function useAdd(id: Identity, text: string, done: () => void) {
-  const { tenant, fleet } = usePlace();
+  const { author, fleet } = usePlace();
   const navigate = useNavigate();
   return () => {
-    putEdit(tenant, fleet, { action: "write", ...id, text, base: "", at: new Date().toISOString() });
+    putEdit(author, fleet, { action: "write", ...id, text, base: "", at: new Date().toISOString() });
     done();
     void navigate({ to: "/fleets/$fleet/resources/$type/$name", params: { fleet, type: id.type, name: id.name }, search: id.variant ? { variant: id.variant } : {} });
   };
@@ -161,11 +161,11 @@ function AddButton({ id, why, add }: { id: Identity; why: string | undefined; ad
 
 /** Whether there is one of the name: it would be replaced, and that is hardly meant. */
 function Already({ id }: { id: Identity }) {
-  const { tenant, fleet } = usePlace();
+  const { tenant, author, fleet } = usePlace();
   const [name] = useDebouncedValue(id.name, 400);
   const { data } = useQuery(variantsQuery(tenant, fleet, id.type, name));
   const stored = name === id.name && data?.some((r) => (r.variant ?? "") === (id.variant ?? ""));
-  const drafted = editOf(useDraft(tenant, fleet), id);
+  const drafted = editOf(useDraft(author, fleet), id);
   if (!stored && !drafted) return null;
   return (
     <Alert color="yellow" role="status" title={`There is a ${oneOf(id.type)} ${id.name} ${drafted ? "in the draft" : "already"}`}>

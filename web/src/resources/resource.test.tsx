@@ -8,7 +8,7 @@ import { cluster } from "../code/fixture";
 import { router } from "../app/router";
 import { clearDraft, editOf, putEdit, readDraft } from "../draft/store";
 import { open } from "../test/render";
-import { get, me, on, problem, server } from "../test/server";
+import { author, get, me, on, problem, server } from "../test/server";
 import { documentOf } from "./document";
 import { backend, base, cert, fleet } from "./fixture";
 
@@ -25,7 +25,7 @@ beforeEach(() => {
   findings = [];
   stored = backend;
   planned = [];
-  clearDraft("acme", "edge");
+  clearDraft(author, "edge");
   server.use(
     get(base, fleet),
     get("/v1/schemas/:type", cluster),
@@ -50,7 +50,7 @@ async function write(text: string) {
   const view = await editor();
   act(() => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }));
 }
-const edit = () => editOf(readDraft("acme", "edge"), { type: "clusters", name: "backend" });
+const edit = () => editOf(readDraft(author, "edge"), { type: "clusters", name: "backend" });
 const slower = documentOf(backend).replace("1s", "5s");
 const kept = () => [localStorage, sessionStorage].map((s) => Object.values(s).join()).join();
 const marks = async () => within(await screen.findByRole("list", { name: "Faults and findings" })).getAllByRole("listitem").map((l) => l.textContent);
@@ -69,7 +69,7 @@ test("what is typed is in the draft at once, with what it began with; typed back
   open(address);
   await write(slower);
   expect(edit()).toMatchObject({ action: "write", text: slower, base: documentOf(backend), etag: '"7-aaaa"' });
-  expect(localStorage.getItem("fairlead.draft/acme/edge")).toContain("5s");
+  expect(localStorage.getItem("fairlead.draft/acme/t-1/edge")).toContain("5s");
   expect(await screen.findByRole("link", { name: "Review and publish" })).toBeTruthy();
   await write(documentOf(backend));
   expect(edit()).toBeUndefined();
@@ -122,7 +122,7 @@ test("JSON and back; an edit goes along, comments are not lost unasked", async (
 });
 
 test("what another wrote meanwhile is merged with the edit", async () => {
-  putEdit("acme", "edge", { action: "write", type: "clusters", name: "backend", text: slower, base: documentOf(backend), etag: '"7-aaaa"', at: "2026-01-01T00:00:00Z" });
+  putEdit(author, "edge", { action: "write", type: "clusters", name: "backend", text: slower, base: documentOf(backend), etag: '"7-aaaa"', at: "2026-01-01T00:00:00Z" });
   stored = { ...backend, etag: '"8-bbbb"', revision: 8, labels: { team: "pay" }, updated_by: "bo" };
   open(address);
   expect((await screen.findByText(/bo wrote it in revision 8/)).textContent).toContain("would be refused");
@@ -133,7 +133,7 @@ test("what another wrote meanwhile is merged with the edit", async () => {
 });
 
 test("a place that both changed is decided by people", async () => {
-  putEdit("acme", "edge", { action: "write", type: "clusters", name: "backend", text: slower, base: documentOf(backend), etag: '"7-aaaa"', at: "2026-01-01T00:00:00Z" });
+  putEdit(author, "edge", { action: "write", type: "clusters", name: "backend", text: slower, base: documentOf(backend), etag: '"7-aaaa"', at: "2026-01-01T00:00:00Z" });
   stored = { ...backend, etag: '"8-bbbb"', revision: 8, body: { name: "backend", type: "EDS", connect_timeout: "9s" } };
   open(address);
   await userEvent.click(await screen.findByRole("button", { name: "Merge both" }));
@@ -144,7 +144,7 @@ test("a place that both changed is decided by people", async () => {
 });
 
 test("an edit stays as it is when the other's is dropped", async () => {
-  putEdit("acme", "edge", { action: "write", type: "clusters", name: "backend", text: slower, base: documentOf(backend), etag: '"7-aaaa"', at: "2026-01-01T00:00:00Z" });
+  putEdit(author, "edge", { action: "write", type: "clusters", name: "backend", text: slower, base: documentOf(backend), etag: '"7-aaaa"', at: "2026-01-01T00:00:00Z" });
   stored = { ...backend, etag: '"8-bbbb"', revision: 8, labels: {} };
   open(address);
   await userEvent.click(await screen.findByRole("button", { name: "Keep mine, drop theirs" }));
@@ -152,7 +152,7 @@ test("an edit stays as it is when the other's is dropped", async () => {
 });
 
 test("an edit of what was deleted is made anew", async () => {
-  putEdit("acme", "edge", { action: "write", type: "clusters", name: "backend", text: slower, base: documentOf(backend), etag: '"7-aaaa"', at: "2026-01-01T00:00:00Z" });
+  putEdit(author, "edge", { action: "write", type: "clusters", name: "backend", text: slower, base: documentOf(backend), etag: '"7-aaaa"', at: "2026-01-01T00:00:00Z" });
   stored = null;
   open(address);
   await userEvent.click(await screen.findByRole("button", { name: "Make it anew with my edit" }));
@@ -182,7 +182,7 @@ test("a variant is made with a preview of its nodes", async () => {
   stored = null; // the variant is not there yet
   await userEvent.click(screen.getByRole("button", { name: "Add to the draft" }));
   await waitFor(() => expect(router.state.location.search).toEqual({ variant: "eu" }));
-  const made = editOf(readDraft("acme", "edge"), { type: "clusters", name: "backend", variant: "eu" });
+  const made = editOf(readDraft(author, "edge"), { type: "clusters", name: "backend", variant: "eu" });
   expect(made).toMatchObject({ action: "write", base: "" });
   expect(made?.text).toContain("variant: eu\nselector: locality.region=eu\n");
 });
@@ -205,7 +205,7 @@ test("a secret is told of, and never shown; what is written anew stays out of th
   await userEvent.click(screen.getByRole("textbox", { name: /Private key/ }));
   await userEvent.paste("-----BEGIN PRIVATE KEY-----\nTOPSECRET\n-----END PRIVATE KEY-----");
   await userEvent.click(screen.getByRole("button", { name: "Add to the draft" }));
-  expect(editOf(readDraft("acme", "edge"), { type: "secrets", name: "cert" })?.text).toContain("TOPSECRET");
+  expect(editOf(readDraft(author, "edge"), { type: "secrets", name: "cert" })?.text).toContain("TOPSECRET");
   await screen.findByRole("textbox", { name: "New content, without the key" });
   expect(document.body.textContent).not.toContain("TOPSECRET");
   expect(kept()).not.toContain("TOPSECRET");

@@ -44,17 +44,17 @@ function Asked({ id }: { id: Identity }) {
 }
 
 function Found({ id, resource, failed }: { id: Identity; resource: Stored | null; failed: Error | null }) {
-  const { tenant, fleet } = usePlace();
+  const { tenant, author, fleet } = usePlace();
   const me = useMe();
   const [filters, setFilters] = useFilters();
-  const editing = useEditing(tenant, fleet, id, resource, filters.format === "json" ? "json" : "yaml", (to) => setFilters({ format: to === "json" ? "json" : undefined }));
+  const editing = useEditing(author, fleet, id, resource, filters.format === "json" ? "json" : "yaml", (to) => setFilters({ format: to === "json" ? "json" : undefined }));
   const editable = mayWrite(me);
   const { edit } = editing;
   return (
     <Page title={id.name} about={<About id={id} resource={resource} />} actions={editable && (resource ?? edit) && <Actions editing={editing} resource={resource} />}>
       {failed && <Alert color="red" role="alert">It could not be read again: {failed.message}</Alert>}
       {!editable && <Alert color="gray">You may look at this and not change it: your role is {me.role ?? "none"}. An editor can.</Alert>}
-      {edit && <Unkept tenant={tenant} fleet={fleet} />}
+      {edit && <Unkept author={author} fleet={fleet} />}
       {!resource && !edit ? <NotThere id={id} editable={editable} /> : <Content id={id} resource={resource} editing={editing} editable={editable} />}
       {id.variant !== undefined && (resource ?? edit) && (
         <Section title="Nodes of this variant">

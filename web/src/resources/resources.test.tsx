@@ -5,7 +5,7 @@ import type { ResourceList } from "../api/client";
 import { router } from "../app/router";
 import { clearDraft, putEdit } from "../draft/store";
 import { open } from "../test/render";
-import { get, me, on, problem, server } from "../test/server";
+import { author, get, me, on, problem, server } from "../test/server";
 import { backend, base, cert, fleet } from "./fixture";
 
 const eu = { ...backend, variant: "eu", selector: "locality.region=eu", etag: '"8-bbbb"' };
@@ -18,7 +18,7 @@ function serve(page: ResourceList) {
     return page;
   };
   server.use(get(base, fleet), get(`${base}/resources`, answer), get(`${base}/resources/:type`, answer));
-  clearDraft("acme", "edge");
+  clearDraft(author, "edge");
   return asked;
 }
 
@@ -56,9 +56,9 @@ test("filters and pages stand in the address", async () => {
 
 test("edits of the draft are marked, and new ones are listed", async () => {
   serve({ items: [backend, cert] });
-  putEdit("acme", "edge", { action: "write", type: "clusters", name: "backend", text: "x", base: "y", etag: '"7-aaaa"', at: "2026-01-01T00:00:00Z" });
-  putEdit("acme", "edge", { action: "delete", type: "secrets", name: "cert", text: "", base: "", etag: '"3-ssss"', at: "2026-01-01T00:00:00Z" });
-  putEdit("acme", "edge", { action: "write", type: "routes", name: "fresh", text: "x", base: "", at: "2026-01-01T00:00:00Z" });
+  putEdit(author, "edge", { action: "write", type: "clusters", name: "backend", text: "x", base: "y", etag: '"7-aaaa"', at: "2026-01-01T00:00:00Z" });
+  putEdit(author, "edge", { action: "delete", type: "secrets", name: "cert", text: "", base: "", etag: '"3-ssss"', at: "2026-01-01T00:00:00Z" });
+  putEdit(author, "edge", { action: "write", type: "routes", name: "fresh", text: "x", base: "", at: "2026-01-01T00:00:00Z" });
   open("/fleets/edge/resources");
   const table = await screen.findByRole("table", { name: "Resources" });
   expect(within(table).getByText("edited in the draft")).toBeTruthy();

@@ -19,11 +19,11 @@ import { resourcesQuery } from "./queries";
 import { isType, oneOf, types } from "./types";
 
 export function Resources() {
-  const { tenant, fleet } = usePlace();
+  const { author, fleet } = usePlace();
   const me = useMe();
   const [filters] = useFilters();
   const type = isType(filters.type) ? filters.type : undefined;
-  const draft = useDraft(tenant, fleet);
+  const draft = useDraft(author, fleet);
   const editor = mayWrite(me);
   return (
     <Page
@@ -164,8 +164,8 @@ function Nothing({ filtered, later }: { filtered: boolean; later: boolean }) {
 }
 
 function Rows({ rows, typed }: { rows: Resource[]; typed: boolean }) {
-  const { tenant, fleet } = usePlace();
-  const draft = useDraft(tenant, fleet);
+  const { author, fleet } = usePlace();
+  const draft = useDraft(author, fleet);
   const columns: Column<Resource>[] = [
     { title: "Name", half: !typed, cell: (r) => <Name resource={r} edit={editOf(draft, r)} /> },
     ...(typed ? [] : [{ title: "Type", half: true, cell: (r: Resource) => r.type }]),

@@ -21,10 +21,10 @@ interface Props {
 }
 
 export function Variants({ id, text, editable }: Props) {
-  const { tenant, fleet } = usePlace();
+  const { tenant, author, fleet } = usePlace();
   const [making, setMaking] = useState(false);
   const query = useQuery(variantsQuery(tenant, fleet, id.type, id.name));
-  const draft = useDraft(tenant, fleet);
+  const draft = useDraft(author, fleet);
   const drafted = draft.edits.filter((e) => e.type === id.type && e.name === id.name && e.action === "write" && e.etag === undefined);
   return (
     <Section title="Variants" aside={editable && !making && <Button size="compact-sm" variant="default" onClick={() => setMaking(true)}>New variant</Button>}>
@@ -72,15 +72,15 @@ function One({ id, variant, selector, priority, drafted = false }: OneProps) {
 }
 
 function NewVariant({ id, text, taken, done }: { id: Identity; text: string; taken: string[]; done: () => void }) {
-  const { tenant, fleet } = usePlace();
+  const { author, fleet } = usePlace();
   const navigate = useNavigate();
   const [variant, setVariant] = useState("");
   const [selector, setSelector] = useState("");
   const [priority, setPriority] = useState(0);
   const name = variant.trim();
-  const isTaken = name !== "" && (taken.includes(name) || editOf(readDraft(tenant, fleet), { ...id, variant: name }) !== undefined);
+  const isTaken = name !== "" && (taken.includes(name) || editOf(readDraft(author, fleet), { ...id, variant: name }) !== undefined);
   const add = () => {
-    putEdit(tenant, fleet, { action: "write", type: id.type, name: id.name, variant: name, text: asVariant(text, name, selector.trim(), priority), base: "", at: new Date().toISOString() });
+    putEdit(author, fleet, { action: "write", type: id.type, name: id.name, variant: name, text: asVariant(text, name, selector.trim(), priority), base: "", at: new Date().toISOString() });
     done();
     void navigate({ to: "/fleets/$fleet/resources/$type/$name", params: { fleet, type: id.type, name: id.name }, search: { variant: name } });
   };

@@ -2,8 +2,12 @@
 import { http, HttpResponse, type HttpResponseResolver } from "msw";
 import { setupServer } from "msw/node";
 import type { Problem, Whoami } from "../api/client";
+import { authorOf, type Author } from "../draft/store";
 
 export const me: Whoami = { kind: "tenant", id: "t-1", name: "tester", tenant: "acme", role: "owner" };
+
+/** Whose drafts they are who is signed in as me. */
+export const author: Author = authorOf(me);
 
 const origin = location.origin;
 

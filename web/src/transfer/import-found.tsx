@@ -42,8 +42,8 @@ function Notes({ title, about, notes, color }: { title: string; about: string; n
 }
 
 function Documents({ resources }: { resources: readonly ImportedResource[] }) {
-  const { tenant, fleet } = usePlace();
-  const draft = useDraft(tenant, fleet);
+  const { tenant, author, fleet } = usePlace();
+  const draft = useDraft(author, fleet);
   const navigate = useNavigate();
   const drafted = (r: ImportedResource) => editOf(draft, r) !== undefined;
   // What is in the draft already somebody has typed: it is replaced only by who says so.
@@ -52,7 +52,7 @@ function Documents({ resources }: { resources: readonly ImportedResource[] }) {
   const put = useMutation({
     mutationFn: () => editsOf(tenant, fleet, resources.filter((r) => chosen.has(keyOf(r)))),
     onSuccess: (edits) => {
-      for (const edit of edits) putEdit(tenant, fleet, edit);
+      for (const edit of edits) putEdit(author, fleet, edit);
       void navigate({ to: "/fleets/$fleet/draft", params: { fleet } });
     },
   });

@@ -6,7 +6,7 @@ import type { Fleet, Imported, Plan, Resource, ResourceList, WriteResult } from 
 import { router } from "../app/router";
 import { clearDraft, putEdit, readDraft } from "../draft/store";
 import { open } from "../test/render";
-import { get, me, on, problem, server } from "../test/server";
+import { author, get, me, on, problem, server } from "../test/server";
 
 const edge = "/v1/tenants/acme/fleets/edge";
 const prod = "/v1/tenants/acme/fleets/prod";
@@ -21,7 +21,7 @@ const backend = stored({ type: "clusters", name: "backend", body: { name: "backe
 const cert = stored({ type: "secrets", name: "cert", secret: { kind: "tls_certificate" } });
 
 beforeEach(() => {
-  clearDraft("acme", "edge");
+  clearDraft(author, "edge");
   server.use(
     get(edge, fleet),
     get(prod, { ...fleet, name: "prod", revision: 8, values: {} }),
@@ -57,14 +57,14 @@ test("what is imported is chosen from, and put into the draft beside what the fl
   await userEvent.click(screen.getByRole("checkbox", { name: "listeners/web" }));
   await userEvent.click(screen.getByRole("button", { name: "Put 1 into the draft" }));
   await waitFor(() => expect(router.state.location.pathname).toBe("/fleets/edge/draft"));
-  const [edit, ...more] = readDraft("acme", "edge").edits;
+  const [edit, ...more] = readDraft(author, "edge").edits;
   expect(more).toEqual([]);
   expect(edit).toMatchObject({ action: "write", type: "clusters", name: "backend", etag: '"2-backend"', text: "type: clusters\nname: backend\nbody:\n  name: backend\n" });
   expect(edit?.base).toContain("host:");
 });
 
 test("what somebody has in the draft is not replaced unasked", async () => {
-  putEdit("acme", "edge", { action: "write", type: "listeners", name: "web", text: "typed", base: "", at });
+  putEdit(author, "edge", { action: "write", type: "listeners", name: "web", text: "typed", base: "", at });
   server.use(on("post", `${edge}/import`, () => HttpResponse.json(found)));
   open("/fleets/edge/import");
   await paste('{"static_resources": {}}');
