@@ -49,6 +49,7 @@ type API struct {
 	receipts   *board
 	tail       *tail         // of events
 	heartbeat  time.Duration // of a stream of events
+	liveBeat   time.Duration // of a stream that tells what has changed
 	limits     *limitsBook
 	pace       *pace
 	polls      polls
@@ -95,7 +96,7 @@ func New(c Config) (*API, error) {
 	a.receipts = newBoard(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
 	})
-	a.tail, a.heartbeat = newTail(c.Store, time.Now), streamHeartbeat
+	a.tail, a.heartbeat, a.liveBeat = newTail(c.Store, time.Now), streamHeartbeat, liveHeartbeat
 	a.facts = newFactBook(c.Store)
 	a.limits, a.pace = newLimitsBook(time.Now, c.Store.Limits), newPace(time.Now)
 	a.denied = newDenials(time.Now)

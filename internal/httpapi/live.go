@@ -106,6 +106,10 @@ func awaited[W any](ctx context.Context, a *API, wait time.Duration, next func(c
 	return what, nil
 }
 
+// liveHeartbeat is the time between two events of a stream that has nothing to tell. A page that hears nothing for
+// twice as long takes the stream for dead: connections to a server that stands still stay open, and silent.
+const liveHeartbeat = 5 * time.Second
+
 // liveStream is an answer that goes on. Nothing is kept for its client but its place: who reads
 // slowly is told less often, and who does not read is ended.
 type liveStream struct {
@@ -135,7 +139,7 @@ func (s liveStream) write(w http.ResponseWriter) error {
 }
 
 func (s liveStream) run(ctx context.Context, out streamWriter) (streamEnd, error) {
-	beat := time.NewTicker(s.api.heartbeat)
+	beat := time.NewTicker(s.api.liveBeat)
 	defer beat.Stop()
 	if err := out.send(fmt.Sprintf("retry: 2000\nid: %s\n\n", s.listener.place())); err != nil {
 		return "", err
@@ -145,7 +149,7 @@ func (s liveStream) run(ctx context.Context, out streamWriter) (streamEnd, error
 		if err != nil || end != "" {
 			return end, err
 		}
-		text := ": nothing new\n\n"
+		text := "event: heartbeat\ndata: {\"what\":[]}\n\n" // a comment is nothing that a browser tells its page of
 		if news != nil {
 			line, err := json.Marshal(news)
 			if err != nil {

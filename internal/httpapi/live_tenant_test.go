@@ -125,10 +125,10 @@ func TestAllFleetsArePolled(t *testing.T) {
 func TestAllFleetsEndWithTheSession(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.api.heartbeat = 50 * time.Millisecond
+	w.api.liveBeat = 50 * time.Millisecond
 	for name, page := range map[string]browser{"member": w.signedIn(w.owner), "operator": w.signedIn(w.operator())} {
 		s := w.followPath("/v1/live", page.headers()...)
-		if got := s.block(); got != ": nothing new\n" {
+		if got := s.block(); got != "event: heartbeat\ndata: {\"what\":[]}\n" {
 			t.Errorf("a heartbeat of the %s is %q", name, got)
 		}
 		page.do(http.MethodDelete, "/v1/session", "").is(204, nil)

@@ -26,7 +26,7 @@ func (s *stream) news() string {
 		if text == "" {
 			s.t.Fatalf("the stream has ended: %v", s.scanner.Err())
 		}
-		if _, data, ok := strings.Cut(text, "data: "); ok {
+		if _, data, ok := strings.Cut(text, "data: "); ok && !strings.HasPrefix(text, "event: heartbeat") {
 			var line struct{ What []oapi.LiveWhat }
 			must(s.t, json.Unmarshal([]byte(data), &line))
 			return fmt.Sprint(line.What)
@@ -125,9 +125,9 @@ func TestLiveStreamsEndAndAreBounded(t *testing.T) {
 func TestLiveStreamEndsWithTheServer(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.api.heartbeat = 50 * time.Millisecond
+	w.api.liveBeat = 50 * time.Millisecond
 	s := w.followAt("live", "")
-	if got := s.block(); got != ": nothing new\n" {
+	if got := s.block(); got != "event: heartbeat\ndata: {\"what\":[]}\n" {
 		t.Errorf("a heartbeat is %q", got)
 	}
 	w.api.Drain()

@@ -1,6 +1,6 @@
 // How what is on screen learns that it is old. A query says in its meta what it follows; the event stream says what has
 // changed, and the queries that follow it are asked again. Nothing is sent along: the answers come from the API alone.
-import { QueryClient } from "@tanstack/react-query";
+import { QueryClient, type QueryFilters } from "@tanstack/react-query";
 import { isPassing, type LiveWhat } from "./client";
 
 export type Topic = LiveWhat | "fleets";
@@ -31,6 +31,17 @@ export const queryClient = new QueryClient({
     mutations: { networkMode: "always", retry: false },
   },
 });
+
+/**
+ * Asks again for what is on screen and did not come: what has failed, what waits for its next try, and what was asked of
+ * a server that stood still and may never be answered.
+ */
+export async function readFailedAgain() {
+  const failed: QueryFilters = { type: "active", predicate: ({ state }) => state.status === "error" || (state.data === undefined && state.fetchStatus === "fetching") };
+  const these = new Set(queryClient.getQueryCache().findAll(failed));
+  await queryClient.cancelQueries({ predicate: (q) => these.has(q) });
+  await queryClient.refetchQueries({ type: "active", predicate: (q) => these.has(q) });
+}
 
 /** Asks again what follows one of the topics. Without topics: all that follows anything. */
 export function changed(topics?: readonly string[], fleet?: string) {

@@ -1,29 +1,60 @@
 // What is on screen is told of every change, by one event stream whatever is on screen. A tab that nobody sees has none.
-import { useSyncExternalStore } from "react";
-import { changed } from "./follow";
+import { useEffect, useSyncExternalStore } from "react";
+import { changed, readFailedAgain } from "./follow";
 import { share } from "./share";
 import type { LiveState } from "./stream";
 
 const restAfter = 10_000;
 
-let state: LiveState = "connecting";
-const listeners = new Set<() => void>();
+/** Whether what is on screen is told of changes, and when the server was heard last. */
+export interface Live {
+  state: LiveState;
+  /** In ms. Until then what is on screen was as it is on the server. Left out before the first time. */
+  heard?: number;
+}
 
-function become(next: LiveState) {
-  if (next === state) return;
-  state = next;
+let live: Live = { state: "connecting" };
+let heard: number | undefined;
+let troubled = false; // what was asked since then may have failed
+const listeners = new Set<() => void>();
+const recoveries = new Set<() => void>();
+
+function become(state: LiveState) {
+  if (state === live.state) return;
+  live = { state, ...(heard === undefined ? {} : { heard }) };
   for (const l of listeners) l();
 }
 
-/** Whether what is on screen is told of changes, for the sign in the header. */
-export function useLiveState(): LiveState {
+/** What the stream tells of itself. After trouble, what has failed to come meanwhile is asked for again. */
+function told(state: LiveState) {
+  become(state);
+  if (state === "offline" || state === "connecting") {
+    troubled = true;
+    return;
+  }
+  if (!troubled) return;
+  troubled = false;
+  void readFailedAgain();
+  for (const r of [...recoveries]) r();
+}
+
+/** For the sign in the header. */
+export function useLive(): Live {
   return useSyncExternalStore(
     (l) => {
       listeners.add(l);
       return () => listeners.delete(l);
     },
-    () => state,
+    () => live,
   );
+}
+
+/** Calls f when the server is there again after an outage. */
+export function useRecovered(f: () => void) {
+  useEffect(() => {
+    recoveries.add(f);
+    return () => void recoveries.delete(f);
+  }, [f]);
 }
 
 /** Follows a fleet, or all of the tenant's, until the returned function is called. check asks whether the session still holds. */
@@ -47,7 +78,7 @@ export function follow(tenant: string | undefined, fleet: string | undefined, ch
   const look = () => {
     clearTimeout(timer);
     if (document.hidden) timer = setTimeout(rest, restAfter);
-    else end ??= share(url, check, { state: become, changed: (topics) => changed(topics, fleet) }, rested);
+    else end ??= share(url, check, { state: told, heard: () => (heard = Date.now()), changed: (topics) => changed(topics, fleet) }, rested);
   };
   document.addEventListener("visibilitychange", look);
   addEventListener("pageshow", look);

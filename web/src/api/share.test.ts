@@ -6,7 +6,10 @@ class Stream {
   static CLOSED = 2;
   static OPEN = 1;
   readyState = 0;
-  onopen: (() => void) | undefined;
+  heartbeat: (() => void) | undefined;
+  addEventListener(_: "heartbeat", f: () => void) {
+    this.heartbeat = f;
+  }
   onmessage: ((e: { data: string }) => void) | undefined;
   constructor() {
     open.add(this);
@@ -28,24 +31,28 @@ afterEach(() => {
 function tab() {
   const state = vi.fn();
   const changed = vi.fn();
-  const end = share("/v1/live?of=tabs", () => Promise.resolve(true), { state, changed }, false);
+  const heard = vi.fn();
+  const end = share("/v1/live?of=tabs", () => Promise.resolve(true), { state, heard, changed }, false);
   ends.push(end);
-  return { state, changed, end };
+  return { state, heard, changed, end };
 }
 
 test("tabs share one stream, and the next one takes it when the one that holds it goes", async () => {
   vi.stubGlobal("EventSource", Stream);
+  const chance = vi.spyOn(Math, "random").mockReturnValueOnce(0).mockReturnValueOnce(0.9); // the first is the older one by its rank too
   const first = tab();
   const second = tab();
+  chance.mockRestore();
   await vi.waitFor(() => only(), soon);
-  only()?.onopen?.();
+  only()?.heartbeat?.();
   only()?.onmessage?.({ data: '{"what":["nodes"]}' });
   await vi.waitFor(() => expect(second.changed).toHaveBeenCalledWith(["nodes"]), soon);
   expect(first.changed).toHaveBeenCalledWith(["nodes"]);
   expect(second.state).toHaveBeenLastCalledWith("live");
+  expect(second.heard).toHaveBeenCalled();
   const before = only();
   first.end();
   await vi.waitFor(() => expect(only()).not.toBe(before), soon);
-  only()?.onopen?.();
+  only()?.heartbeat?.();
   expect(second.changed).toHaveBeenLastCalledWith(undefined); // what was missed between the two
 });

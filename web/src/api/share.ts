@@ -4,9 +4,9 @@
 import { openStream, type LiveState, type Tells } from "./stream";
 
 const beatEvery = 2000;
-const patience = 7000;
+const silence = 7000;
 
-type News = { kind: "here"; rank: number; state: LiveState } | { kind: "changed"; what?: readonly string[] | undefined } | { kind: "trouble" } | { kind: "gone" };
+type News = { kind: "here"; rank: number; state: LiveState; heard?: boolean } | { kind: "changed"; what?: readonly string[] | undefined } | { kind: "trouble" } | { kind: "gone" };
 
 /** Follows until the returned function is called. missed: something may have changed since the last time. */
 export function share(url: string, check: () => Promise<boolean>, tell: Omit<Tells, "trouble">, missed: boolean): () => void {
@@ -17,7 +17,11 @@ export function share(url: string, check: () => Promise<boolean>, tell: Omit<Tel
   let state: LiveState = "connecting";
   let beat: ReturnType<typeof setInterval> | undefined;
   let watch: ReturnType<typeof setTimeout> | undefined;
-  const here = () => say({ kind: "here", rank, state });
+  let heard = false; // since the last beat
+  const here = () => {
+    say({ kind: "here", rank, state, heard });
+    heard = false;
+  };
 
   const lead = () => {
     clearTimeout(watch);
@@ -28,6 +32,10 @@ export function share(url: string, check: () => Promise<boolean>, tell: Omit<Tel
         state = next;
         tell.state(next);
         here();
+      },
+      heard: () => {
+        heard = true;
+        tell.heard();
       },
       changed: (what) => {
         missed = false;
@@ -59,7 +67,8 @@ export function share(url: string, check: () => Promise<boolean>, tell: Omit<Tel
         return;
       }
       letGo();
-      watch = setTimeout(again, patience);
+      watch = setTimeout(again, silence);
+      if (data.heard) tell.heard();
       tell.state(data.state);
       if (missed && data.state === "live") {
         missed = false;

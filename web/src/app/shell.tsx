@@ -5,10 +5,11 @@ import { IconMoon, IconSearch, IconSun } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import { Outlet, useLocation, useParams } from "@tanstack/react-router";
 import { Suspense, useEffect, useState } from "react";
-import { follow, useLiveState } from "../api/live";
+import { follow, useLive, type Live as LiveSigns } from "../api/live";
 import { useDraft } from "../draft/store";
 import { later } from "../ui/later";
 import { NavItem, TextLink } from "../ui/link";
+import { clock } from "../ui/time";
 import { Brand } from "./brand";
 import { checkSession, useMe, useSession } from "./session";
 
@@ -94,12 +95,19 @@ const liveWords = {
   offline: ["no answer", "red", "The server does not answer: what is on screen may be old"],
 } as const;
 
+/** What the sign in the header says. What is on screen is stale from the moment at which the server was heard last. */
+function liveWord({ state, heard }: LiveSigns): string {
+  if (state === "offline" && heard !== undefined) return `stale since ${clock(heard)}`;
+  return liveWords[state][0];
+}
+
 function Live() {
-  const state = useLiveState();
-  const [word, color, title] = liveWords[state];
+  const signs = useLive();
+  const { state } = signs;
+  const [, color, title] = liveWords[state];
   return (
     <Badge variant="dot" color={color} role="status" title={title} {...(state === "live" ? { visibleFrom: "xs" } : {})}>
-      {word}
+      {liveWord(signs)}
     </Badge>
   );
 }

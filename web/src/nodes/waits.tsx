@@ -25,9 +25,14 @@ export function WaitsFor({ node }: { node: Node }) {
                     <RevisionLink of={h.revision} />
                   </>
                 )}
-                {" waits for "}
-                <RefLink of={h.by} />
-                {`, which ${withheldWords[h.reason]}`}
+                {h.reason !== "too_large" && (
+                  <>
+                    {" waits for "}
+                    <RefLink of={h.by} />
+                    {", which"}
+                  </>
+                )}
+                {` ${withheldWords[h.reason]}`}
               </List.Item>
             ))}
           </List>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Event, Refusal } from "../api/client";
-import { groupRefusals, labelsOf, partOf, settledWords, stories, subscriptionWords, waitsWords } from "./words";
+import { groupRefusals, labelsOf, partOf, settledWords, stories, subscriptionWords, waitsWords, withheldBy } from "./words";
 
 const refusal = (name: string, detail: string, ended = false): Refusal => ({
   type: "clusters", name, detail, version: "v", revision: 2, at: "2026-01-01T00:00:00Z", ...(ended ? { resolved_at: "2026-01-01T00:01:00Z" } : {}),
@@ -82,4 +82,15 @@ test("events become stories: refused, what was done, how it ended; one answer is
     ["refused", "a,b", "no", 2, "kept", 3],
     ["recovered", "old", undefined, 1, undefined, undefined],
   ]);
+});
+
+test.each([
+  ["missing", "waits for secrets/cert, which does not exist: write it"],
+  ["refused", "waits for secrets/cert, which is refused by this node: mend it"],
+  ["sealed", /^waits for secrets\/cert, which is sealed with a key/],
+  ["too_large", /^does not fit: with it the set would be larger/],
+] as const)("what is %s is told with what helps", (reason, words) => {
+  const told = withheldBy({ by: { type: "secrets", name: "cert" }, reason });
+  if (typeof words === "string") expect(told).toBe(words);
+  else expect(told).toMatch(words);
 });

@@ -29,12 +29,16 @@ function some(refs: readonly ResourceRef[]): string {
   return refs.length > 2 ? `${first} and ${refs.length - 2} more` : first;
 }
 
-/** What can be done about what is kept back. */
+/** What holds back what is kept from a node, and what can be done about it. */
+export function withheldBy(w: Pick<Withheld, "by" | "reason">): string {
+  return w.reason === "too_large" ? withheldWords.too_large : `waits for ${refText(w.by)}, which ${withheldWords[w.reason]}`;
+}
+
 export const withheldWords: Record<Withheld["reason"], string> = {
   missing: "does not exist: write it",
   refused: "is refused by this node: mend it",
   sealed: "is sealed with a key that the xDS server of this node does not have: give the servers keys of one pair and write it again",
-  too_large: "makes the set of its type larger than this node takes at once: make one of the set smaller, or let the node ask for less",
+  too_large: "does not fit: with it the set would be larger than this node takes at once. Make one of the set smaller, or let the node ask for less",
 };
 
 /** Words of refusals, with what and whom they are of. */

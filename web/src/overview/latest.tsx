@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Receipt, Revision } from "../api/client";
 import { receiptQuery } from "../api/queries";
 import { may, useMe } from "../app/session";
+import { refText, withheldBy } from "../nodes/words";
 import { receiptSentence } from "../receipt/words";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
@@ -113,9 +114,7 @@ function Waits({ receipt }: { receipt: Receipt }) {
   const lines = new Set<string>();
   for (const n of receipt.nodes) {
     for (const w of n.withheld ?? []) {
-      lines.add(
-        `${w.resource.type}/${w.resource.name} waits for ${w.by.type}/${w.by.name}, which ${w.reason === "missing" ? "does not exist: write it" : "is refused: mend it"}`,
-      );
+      lines.add(`${refText(w.resource)} ${withheldBy(w)}`);
     }
     for (const r of n.warming ?? []) lines.add(`${r.type}/${r.name} is warming: something that it needs is still open`);
   }

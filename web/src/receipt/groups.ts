@@ -1,5 +1,5 @@
 // Many nodes refuse one thing in the same words: they are told once.
-import type { ReceiptNode, ResourceRef } from "../api/client";
+import type { ReceiptNode, ResourceRef, Withheld } from "../api/client";
 
 export interface Refusals {
   resource?: ResourceRef;
@@ -14,7 +14,7 @@ export interface WaitsFor {
   kind: "withheld" | "warming";
   resource: ResourceRef;
   by?: ResourceRef;
-  reason?: "missing" | "refused" | "sealed" | "too_large";
+  reason?: Withheld["reason"];
   nodes: number;
   ids: string[];
 }

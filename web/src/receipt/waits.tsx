@@ -65,7 +65,7 @@ function Why({ group: g }: { group: WaitsFor }) {
   if (g.reason === "too_large") {
     return (
       <>
-        <ResourceLink of={g.resource} /> is withheld: with it the set of {g.resource.type} is larger than the node takes at once. Make one of the set smaller, or let the node ask for less.
+        <ResourceLink of={g.resource} /> is withheld: with it the set would be larger than the node takes at once. Make one of the set smaller, or let the node ask for less.
       </>
     );
   }

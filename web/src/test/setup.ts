@@ -17,7 +17,7 @@ class NoObserver {
   disconnect() {}
 }
 Object.defineProperty(window, "ResizeObserver", { configurable: true, value: NoObserver });
-Object.defineProperty(window, "EventSource", { configurable: true, value: class { static CLOSED = 2; static OPEN = 1; readyState = 0; close() {} } });
+Object.defineProperty(window, "EventSource", { configurable: true, value: class { static CLOSED = 2; static OPEN = 1; readyState = 0; addEventListener() {} close() {} } });
 Range.prototype.getClientRects = () => document.createElement("i").getClientRects(); // none: nothing is laid out
 Element.prototype.scrollIntoView = () => undefined;
 

@@ -1,21 +1,27 @@
 import { MantineProvider } from "@mantine/core";
+import { QueryClientProvider, useQuery } from "@tanstack/react-query";
 import { act, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { http, HttpResponse } from "msw";
-import { Suspense } from "react";
-import { expect, test } from "vitest";
+import { Suspense, type ReactNode } from "react";
+import { expect, test, vi } from "vitest";
+import { queryClient } from "../api/follow";
+import { follow } from "../api/live";
 import { server } from "../test/server";
 import { later } from "./later";
 
 const part = () => <p>the part</p>;
 
-async function show(load: () => Promise<typeof part>) {
+async function show(load: () => Promise<typeof part>, beside?: ReactNode) {
   const Part = later(load);
   await act(() => Promise.resolve(render(
     <MantineProvider env="test">
-      <Suspense fallback="coming">
-        <Part />
-      </Suspense>
+      <QueryClientProvider client={queryClient}>
+        <Suspense fallback="coming">
+          <Part />
+        </Suspense>
+        {beside}
+      </QueryClientProvider>
     </MantineProvider>,
   )));
 }
@@ -29,6 +35,52 @@ test("what does not come without a server comes when it is tried again", async (
   await userEvent.click(screen.getByRole("button", { name: "Try again" }));
   expect(await screen.findByText("the part")).toBeTruthy();
   expect(screen.queryByRole("alert")).toBeNull();
+});
+
+test("what did not come comes by itself when the server is back, and so does a question that failed or was never answered", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  let source: { heartbeat?: () => void } | undefined;
+  vi.stubGlobal("EventSource", class {
+    heartbeat?: () => void;
+    readyState = 1;
+    constructor() {
+      source = this;
+    }
+    addEventListener(_: string, f: () => void) {
+      this.heartbeat = f;
+    }
+    close() {}
+  });
+  vi.stubGlobal("BroadcastChannel", class {
+    postMessage() {}
+    close() {}
+  });
+  server.use(http.get(location.origin, () => HttpResponse.error()));
+  let away = true;
+  const questions = { failed: 0, hung: 0 };
+  const Asks = () => {
+    const failed = useQuery({ queryKey: ["failed"], retry: false, queryFn: () => (questions.failed++ === 0 ? Promise.reject(new Error("no")) : Promise.resolve("the failed one")) });
+    const hung = useQuery({ queryKey: ["hung"], queryFn: () => (questions.hung++ === 0 ? new Promise<string>(() => undefined) : Promise.resolve("the hung one")) });
+    return <p>{`${failed.data ?? "nothing"}, ${hung.data ?? "nothing"}`}</p>;
+  };
+  const end = follow(undefined, undefined, () => Promise.resolve(!away));
+  try {
+    source?.heartbeat?.();
+    await show(() => (away ? Promise.reject(new TypeError("Failed to fetch")) : Promise.resolve(part)), <Asks />);
+    await act(() => vi.advanceTimersByTimeAsync(13_000));
+    expect(screen.getByRole("alert").textContent).toContain("The server does not answer");
+    expect(screen.getByText("nothing, nothing")).toBeTruthy();
+    away = false;
+    await act(() => vi.advanceTimersByTimeAsync(10_000));
+    vi.useRealTimers();
+    expect(await screen.findByText("the part")).toBeTruthy();
+    expect(screen.getByText("the failed one, the hung one")).toBeTruthy();
+  } finally {
+    end();
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+    queryClient.clear();
+  }
 });
 
 test("what fails again though the server answers says that a reload may help", async () => {

@@ -2,6 +2,7 @@
 // the page stays: a reload without a server would end in the browser's own error page.
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { createElement, use, useState, type ComponentType } from "react";
+import { useRecovered } from "../api/live";
 import { installed, reloadOnce } from "../api/version";
 import { styles } from "./styles";
 
@@ -41,11 +42,13 @@ export function later<P extends object>(load: () => Promise<ComponentType<P>>, {
   };
   const Later = (props: P) => {
     const [busy, setBusy] = useState(false);
+    const [, setTries] = useState(0); // busy may be as it was before when what has come is to be shown
     const it = use(ask());
     if ("part" in it) return createElement(it.part, props);
     const again = async () => {
       setBusy(true);
       await askAgain();
+      setTries((n) => n + 1);
       setBusy(false);
     };
     return <NotHere missing={it.missing} busy={busy} again={() => void again()} />;
@@ -62,6 +65,7 @@ const words: Record<Missing, string> = {
 };
 
 function NotHere({ missing, busy, again }: { missing: Missing; busy: boolean; again: () => void }) {
+  useRecovered(again);
   const reload = missing === "newer" || missing === "again";
   return (
     <Alert color="red" role="alert" title={missing === "none" ? "No answer" : "Not here"}>

@@ -35,6 +35,11 @@ export function relative(time: string, at: number): string {
   return s > 0 ? `${words} ago` : `in ${words}`;
 }
 
+/** The time of day. */
+export function clock(at: number): string {
+  return new Date(at).toLocaleTimeString(undefined, { timeStyle: "medium" });
+}
+
 export function exact(time: string): string {
   return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
 }
