@@ -2593,6 +2593,7 @@ type Receipt struct {
 
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
+	// Acked Nodes that have it. Those that had something to take are `acked` without `unaffected`.
 	Acked int `json:"acked"`
 
 	// Late Nodes that came after the revision and have it by now; not in `acked`. Those that came later and refuse something of it are `nacked`.
@@ -2601,7 +2602,7 @@ type ReceiptCounts struct {
 	Offline int `json:"offline"`
 	Pending int `json:"pending"`
 
-	// Unaffected Nodes for which it changes nothing; counted in `acked` as well.
+	// Unaffected Nodes for which it changes nothing, so that they had nothing to confirm; counted in `acked` as well. Tell them apart: a change for one node of many is not confirmed by all.
 	Unaffected int `json:"unaffected"`
 
 	// Withheld Nodes that have all but what is withheld from them; counted in `pending` as well. Waiting does not help them.
@@ -4687,8 +4688,8 @@ type ClientInterface interface {
 	// again, and never what it is now.
 	//
 	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
-	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
-	// line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets.
+	// Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
 	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 	//
 	// To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
@@ -5085,8 +5086,8 @@ type ClientInterface interface {
 	// Says that there is something to look at again, and never what it is now: ask for that by the other operations.
 	//
 	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
-	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
-	// line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. Where nothing
+	// changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
 	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 	//
 	// However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
@@ -5464,8 +5465,8 @@ func (c *Client) GetGuard(ctx context.Context, reqEditors ...RequestEditorFn) (*
 // again, and never what it is now.
 //
 // With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
-// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
-// line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets.
+// Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
 // read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 //
 // To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
@@ -6312,8 +6313,8 @@ func (c *Client) ImportConfig(ctx context.Context, tenant TenantParam, fleet Fle
 // Says that there is something to look at again, and never what it is now: ask for that by the other operations.
 //
 // With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
-// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
-// line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. Where nothing
+// changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
 // read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 //
 // However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
@@ -12639,8 +12640,8 @@ type ClientWithResponsesInterface interface {
 	// again, and never what it is now.
 	//
 	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
-	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
-	// line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets.
+	// Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
 	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 	//
 	// To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
@@ -13091,8 +13092,8 @@ type ClientWithResponsesInterface interface {
 	// Says that there is something to look at again, and never what it is now: ask for that by the other operations.
 	//
 	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
-	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
-	// line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. Where nothing
+	// changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
 	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 	//
 	// However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
@@ -18507,8 +18508,8 @@ func (c *ClientWithResponses) GetGuardWithResponse(ctx context.Context, reqEdito
 // again, and never what it is now.
 //
 // With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
-// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
-// line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets.
+// Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
 // read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 //
 // To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
@@ -19229,8 +19230,8 @@ func (c *ClientWithResponses) ImportConfigWithResponse(ctx context.Context, tena
 // Says that there is something to look at again, and never what it is now: ask for that by the other operations.
 //
 // With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
-// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
-// line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. Where nothing
+// changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
 // read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 //
 // However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.

@@ -23,7 +23,7 @@ func receiptLines(r client.Receipt, waited time.Duration) []string {
 		if waited > 0 && !blocked(r) {
 			after = fmt.Sprintf(" after %s", waited)
 		}
-		line := fmt.Sprintf("revision %d pending%s: %d/%d nodes ACKed", r.Revision, after, r.Counts.Acked, counted(r)) +
+		line := fmt.Sprintf("revision %d pending%s: %d/%d nodes ACKed", r.Revision, after, took(r), counted(r)) + untouched(r) +
 			missing(r, client.ReceiptNodeStatePending, r.Counts.Pending) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)
 		return append([]string{line}, waitLines(r)...)
 	case r.State == client.ReceiptStateStored:
@@ -75,12 +75,27 @@ func receiptStatus(r client.Receipt) int {
 	return exitOK
 }
 
+// took is how many nodes had something to take of the revision and did. Those for which it changes nothing confirm nothing.
+func took(r client.Receipt) int { return r.Counts.Acked - r.Counts.Unaffected }
+
+// counted is how many nodes the revision is for, as far as it is known: what it is for those that are offline is not.
 func counted(r client.Receipt) int {
-	return r.Counts.Acked + r.Counts.Nacked + r.Counts.Pending + r.Counts.Offline
+	return took(r) + r.Counts.Nacked + r.Counts.Pending + r.Counts.Offline
+}
+
+// untouched tells of the others.
+func untouched(r client.Receipt) string {
+	if r.Counts.Unaffected == 0 {
+		return ""
+	}
+	return "; it changes nothing for " + nodes(r.Counts.Unaffected)
 }
 
 func acked(r client.Receipt) string {
-	s := fmt.Sprintf("revision %d ACKed by %d/%d nodes", r.Revision, r.Counts.Acked, counted(r))
+	if took(r) == 0 && r.Counts.Late == 0 && r.Counts.Unaffected > 0 {
+		return fmt.Sprintf("revision %d changes nothing for %s", r.Revision, nodes(r.Counts.Unaffected))
+	}
+	s := fmt.Sprintf("revision %d ACKed by %d/%d nodes", r.Revision, took(r), counted(r))
 	switch late := r.Counts.Late; {
 	case late > 0 && counted(r) == 0:
 		return fmt.Sprintf("revision %d ACKed by %s that came later", r.Revision, amount(late, "node"))
@@ -90,7 +105,7 @@ func acked(r client.Receipt) string {
 	if r.LastAckMs != nil {
 		s += fmt.Sprintf(" in %.0f ms", math.Round(*r.LastAckMs))
 	}
-	return s
+	return s + untouched(r)
 }
 
 // missing names the nodes of a state.
@@ -169,7 +184,7 @@ func rejectedLines(r client.Receipt) (out []string) {
 		}
 		out = append(out, fmt.Sprintf("revision %d rejected: %s refused something of it", r.Revision, who))
 	}
-	if r.Counts.Nacked < counted(r) {
+	if r.Counts.Nacked < counted(r)+r.Counts.Unaffected {
 		out = append(out, "  "+acked(r)+missing(r, client.ReceiptNodeStatePending, r.Counts.Pending)+missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline))
 	}
 	return append(out, waitLines(r)...)

@@ -161,9 +161,9 @@ func bar(r client.Receipt) string {
 	all := counted(r)
 	full := 0
 	if all > 0 {
-		full = barWidth * r.Counts.Acked / all
+		full = barWidth * took(r) / all
 	}
-	return fmt.Sprintf("revision %d [%s%s] %d/%d ACKed", r.Revision, strings.Repeat("#", full), strings.Repeat("-", barWidth-full), r.Counts.Acked, all)
+	return fmt.Sprintf("revision %d [%s%s] %d/%d ACKed", r.Revision, strings.Repeat("#", full), strings.Repeat("-", barWidth-full), took(r), all)
 }
 
 // receiptCommand is "fairlead receipt".

@@ -81,8 +81,8 @@ export interface paths {
          *     again, and never what it is now.
          *
          *     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
-         *     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets. A
-         *     line comes at least every 15 s. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+         *     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets.
+         *     Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
          *     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
          *
          *     To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
@@ -769,8 +769,8 @@ export interface paths {
          * @description Says that there is something to look at again, and never what it is now: ask for that by the other operations.
          *
          *     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
-         *     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. A
-         *     line comes at least every 15 s. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+         *     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. Where nothing
+         *     changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
          *     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
          *
          *     However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
@@ -3337,13 +3337,14 @@ export interface components {
             next_cursor?: components["schemas"]["NextCursor"];
         };
         ReceiptCounts: {
+            /** @description Nodes that have it. Those that had something to take are `acked` without `unaffected`. */
             acked: number;
             nacked: number;
             pending: number;
             offline: number;
             /** @description Nodes that have all but what is withheld from them; counted in `pending` as well. Waiting does not help them. */
             withheld: number;
-            /** @description Nodes for which it changes nothing; counted in `acked` as well. */
+            /** @description Nodes for which it changes nothing, so that they had nothing to confirm; counted in `acked` as well. Tell them apart: a change for one node of many is not confirmed by all. */
             unaffected: number;
             /** @description Nodes that came after the revision and have it by now; not in `acked`. Those that came later and refuse something of it are `nacked`. */
             late: number;

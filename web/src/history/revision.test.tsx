@@ -58,10 +58,10 @@ test("the nodes of a state are asked for by the address", async () => {
   open("/fleets/edge/history/7?state=offline");
   await screen.findByRole("table", { name: "Nodes: offline" });
   expect(asked).toContain("?state=offline&limit=20");
-  await userEvent.click(screen.getByRole("button", { name: "2 ACKed" }));
-  await screen.findByRole("table", { name: "Nodes: ACKed" });
+  await userEvent.click(screen.getByRole("button", { name: "2 have it" }));
+  await screen.findByRole("table", { name: "Nodes: have it" });
   await userEvent.click(screen.getByRole("button", { name: "Next page" }));
-  await screen.findByRole("table", { name: "Nodes: ACKed" });
+  await screen.findByRole("table", { name: "Nodes: have it" });
   expect(asked).toContain("?state=acked&limit=20&cursor=next");
 });
 

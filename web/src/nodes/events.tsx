@@ -98,5 +98,5 @@ const deniedWords: Record<NonNullable<Event["reason"]>, string> = {
 
 function Ended({ of: s }: { of: Story }) {
   if (s.endedAt === undefined) return s.kind === "refused" ? "it stands" : "";
-  return <EndedBy refused={s.revision} by={s.endedBy} at={s.endedAt} />;
+  return <EndedBy how={s.endedAs} by={s.endedBy} at={s.endedAt} />;
 }

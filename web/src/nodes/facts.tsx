@@ -8,7 +8,7 @@ import { usePlace } from "../app/place";
 import { TextLink } from "../ui/link";
 import { Section } from "../ui/page";
 import { DataTable } from "../ui/table";
-import { Ago } from "../ui/time";
+import { Ago, useNow } from "../ui/time";
 import { resourceTypes } from "./types";
 import { clientWords, labelsOf, subscriptionWords } from "./words";
 
@@ -20,6 +20,7 @@ export function Connection({ node }: { node: Node }) {
     ["Address", node.remote_addr && <span className="mono">{node.remote_addr}</span>],
     ["Streams", node.streams],
     ["Node credential", node.credential && <span className="mono">{node.credential}</span>],
+    ["Its credential ends", node.credential_expires_at && <CredentialEnd key="ends" at={node.credential_expires_at} />],
     ["First seen", <Ago key="first" at={node.first_seen} />],
     ["Last seen", <Ago key="last" at={node.last_seen} />],
   ];
@@ -35,6 +36,19 @@ export function Connection({ node }: { node: Node }) {
         ))}
       </dl>
     </Section>
+  );
+}
+
+const soon = 14 * 86_400_000; // as the finding credential_expires has it
+
+/** When the node's credential ends: from then on it is let in no more. */
+function CredentialEnd({ at }: { at: string }) {
+  const left = Date.parse(at) - useNow();
+  return (
+    <Text span inherit {...(left < soon ? { c: left < 0 ? "red" : "orange", fw: 600 } : {})}>
+      <Ago at={at} />
+      {left < 0 && ": with it the node is not let in any more"}
+    </Text>
   );
 }
 

@@ -171,3 +171,9 @@ test("a node that is not there", async () => {
   open(address);
   expect(await screen.findByText("There is no such node in this fleet")).toBeTruthy();
 });
+
+test("when its node credential ends is told, and that it has ended", async () => {
+  play({ ...base, credential_expires_at: "2026-01-02T00:00:00Z" });
+  open(address);
+  expect((await screen.findByText(/with it the node is not let in any more/)).textContent).toMatch(/days? ago|h ago/);
+});

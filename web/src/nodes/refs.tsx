@@ -1,6 +1,6 @@
 // Resources and revisions as links.
 import { Text } from "@mantine/core";
-import type { ResourceRef } from "../api/client";
+import type { RefusalEnd, ResourceRef } from "../api/client";
 import { usePlace } from "../app/place";
 import { TextLink } from "../ui/link";
 import { Ago } from "../ui/time";
@@ -44,9 +44,9 @@ export function RevisionLink({ of, word = "revision" }: { of: number; word?: str
   );
 }
 
-/** What ended a refusal: another revision, or the same one that was offered again. */
-export function EndedBy({ refused, by, at }: { refused: number | undefined; by: number | undefined; at: string | undefined }) {
-  const told = by === undefined || by === 0 ? "" : by === refused ? "offered again, " : <><RevisionLink of={by} />{", "}</>;
+/** What ended a refusal: another revision, what the node took, or that it was offered once more, which it may have refused again. */
+export function EndedBy({ how, by, at }: { how: RefusalEnd | undefined; by: number | undefined; at: string | undefined }) {
+  const told = how === "offered" ? "offered again, " : how === "taken" ? "it has what it is to have, " : by === undefined || by === 0 ? "" : <><RevisionLink of={by} />{", "}</>;
   return (
     <span>
       {told}

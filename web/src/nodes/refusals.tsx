@@ -48,7 +48,7 @@ function Ended({ refusals, all }: { refusals: readonly Refusal[]; all: readonly 
           columns={[
             { title: "Resource", cell: (r) => <EndedWords of={r} words={partOf(r.detail, r.name, sameAnswer(r, all))} /> },
             { title: "Refused", kind: "short", cell: (r) => <span><RevisionLink of={r.revision} />{", "}<Ago at={r.at} /></span> },
-            { title: "Ended", kind: "short", cell: (r) => <EndedBy refused={r.revision} by={r.resolved_by} at={r.resolved_at} /> },
+            { title: "Ended", kind: "short", cell: (r) => <EndedBy how={r.ended} by={r.resolved_by} at={r.resolved_at} /> },
           ]}
         />
       )}

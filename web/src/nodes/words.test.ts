@@ -94,3 +94,12 @@ test.each([
   if (typeof words === "string") expect(told).toBe(words);
   else expect(told).toMatch(words);
 });
+
+test("that a refusal was offered again is no revision's doing, and none is named for what the node took", () => {
+  const e = { at: "2026-01-01T00:00:00Z", node: "n", resource: { type: "clusters", name: "web" }, version: "bad" } as const;
+  const refused = { ...e, kind: "refused", revision: 67 } as const;
+  const ends = (kind: "recovered" | "offered", revision?: number) => stories([{ ...e, kind, ...(revision === undefined ? {} : { revision }) }, refused]).map((s) => [s.endedAs, s.endedBy]);
+  expect(ends("offered", 67)).toEqual([["offered", undefined]]);
+  expect(ends("recovered", 68)).toEqual([["replaced", 68]]);
+  expect(ends("recovered")).toEqual([["taken", undefined]]);
+});

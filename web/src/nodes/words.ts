@@ -1,5 +1,5 @@
 // How nodes, their refusals and their events are told.
-import type { Event, Node, NodeLabels, NodeSubscription, Refusal, ResourceRef, Waits, Withheld } from "../api/client";
+import type { Event, Node, NodeLabels, NodeSubscription, Refusal, RefusalEnd, ResourceRef, Waits, Withheld } from "../api/client";
 
 export const nodesWord = (n: number) => (n === 1 ? "1 node" : `${n.toLocaleString("en")} nodes`);
 
@@ -122,6 +122,7 @@ export interface Story {
   at: string;
   action?: string;
   endedAt?: string;
+  endedAs?: RefusalEnd;
   endedBy?: number;
   event: Event;
 }
@@ -136,7 +137,8 @@ export function stories(events: readonly Event[]): Story[] {
     if (known && e.kind === "kept_back" && known.action === undefined && e.action !== undefined) known.action = e.action;
     else if (known && (e.kind === "recovered" || e.kind === "offered")) {
       known.endedAt = e.at;
-      if (e.revision !== undefined) known.endedBy = e.revision;
+      known.endedAs = e.kind === "offered" ? "offered" : e.revision === undefined ? "taken" : "replaced";
+      if (e.kind === "recovered" && e.revision !== undefined) known.endedBy = e.revision;
       if (about !== undefined) open.delete(about);
     } else {
       const story = storyOf(e, told.length);
@@ -164,7 +166,7 @@ function storyOf(e: Event, n: number): Story {
 function together(told: Story[], s: Story): Story[] {
   const last = told.find(
     (t) =>
-      s.words !== undefined && t.words === s.words && t.kind === s.kind && t.revision === s.revision && t.action === s.action && t.endedBy === s.endedBy &&
+      s.words !== undefined && t.words === s.words && t.kind === s.kind && t.revision === s.revision && t.action === s.action && t.endedBy === s.endedBy && t.endedAs === s.endedAs &&
       (t.endedAt === undefined) === (s.endedAt === undefined) && Math.abs(Date.parse(t.at) - Date.parse(s.at)) < 2000,
   );
   if (!last) return [...told, s];

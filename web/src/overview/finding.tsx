@@ -34,7 +34,7 @@ export function SeverityBadge({ severity }: { severity: FindingSeverity }) {
 
 /** The resource that the finding is of, at its place. */
 export function FindingLink({ fleet, finding: f }: { fleet: string; finding: Finding }) {
-  if (f.code === "old_bootstrap")
+  if (f.code === "old_bootstrap" || f.code === "credential_expires") // of nodes, and of no resource that one wrote
     return (
       <TextLink to="/fleets/$fleet/nodes" params={{ fleet }} size="sm" fw={600} className="words">
         {f.nodes === 1 ? "1 node" : `${f.nodes ?? 0} nodes`}

@@ -1,8 +1,8 @@
 // The newest revision and who took it.
-import { Alert, List, Stack, Text } from "@mantine/core";
+import { Alert, Badge, List, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { Receipt, Revision } from "../api/client";
-import { receiptQuery } from "../api/queries";
+import type { Receipt, ReceiptState, Revision } from "../api/client";
+import { fleetQuery, receiptQuery } from "../api/queries";
 import { may, useMe } from "../app/session";
 import { refText, withheldBy } from "../nodes/words";
 import { receiptSentence } from "../receipt/words";
@@ -11,7 +11,7 @@ import { Loaded } from "../ui/loaded";
 import { Section } from "../ui/page";
 import { ReceiptBadge } from "../ui/state";
 import { Ago } from "../ui/time";
-import { refusing } from "./queries";
+import { refusing as refusingQuery } from "./queries";
 import { grouped, type Group as Refusals } from "./refusals";
 
 interface Props {
@@ -22,8 +22,9 @@ interface Props {
 
 export function Latest({ tenant, fleet, revision }: Props) {
   const receipt = useQuery(receiptQuery(tenant, fleet, "latest"));
+  const refusing = useQuery(fleetQuery(tenant, fleet)).data?.counts?.nodes.refusing ?? 0;
   return (
-    <Section title="The newest revision" aside={receipt.data && <ReceiptBadge state={receipt.data.state} />}>
+    <Section title="The newest revision" aside={receipt.data && <StateOf state={receipt.data.state} refusing={refusing} />}>
       <Stack gap="xs">
         <Text size="sm" className="words">
           <TextLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(revision.revision) }} fw={600} size="sm">
@@ -49,10 +50,20 @@ export function Latest({ tenant, fleet, revision }: Props) {
   );
 }
 
+/** A revision that was delivered to nodes that refuse older ones is not told in the colour of what is well. */
+function StateOf({ state, refusing }: { state: ReceiptState; refusing: number }) {
+  if (state !== "delivered" || refusing === 0) return <ReceiptBadge state={state} />;
+  return (
+    <Badge color="orange" variant="light">
+      delivered, {refusing === 1 ? "1 node refuses" : `${refusing} nodes refuse`} an older one
+    </Badge>
+  );
+}
+
 /** Who refuses it, in the proxies' words, and the way back. */
 function RefusedBy({ tenant, fleet, receipt }: { tenant: string; fleet: string; receipt: Receipt }) {
   const me = useMe();
-  const nodes = useQuery(refusing(tenant, fleet, receipt.revision));
+  const nodes = useQuery(refusingQuery(tenant, fleet, receipt.revision));
   const back = receipt.revision - 1;
   return (
     <Stack gap="xs" align="stretch">

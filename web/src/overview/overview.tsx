@@ -5,12 +5,15 @@ import type { Fleet } from "../api/client";
 import { fleetQuery } from "../api/queries";
 import { usePlace } from "../app/place";
 import { may, useMe } from "../app/session";
+import { findingCounts } from "../start/queries";
 import { Steps } from "../start/steps";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Page, Section } from "../ui/page";
+import { HealthBadge } from "../ui/state";
 import { Ago } from "../ui/time";
 import { Certificates } from "./certificates";
+import { fleetHealth } from "./fleet-health";
 import { HealthBar, useHealth } from "./health-bar";
 import { LatencySection } from "./latency-section";
 import { Latest } from "./latest";
@@ -51,6 +54,7 @@ function States({ tenant, fleet }: { tenant: string; fleet: Fleet }) {
   const n = fleet.counts?.nodes;
   const nobody = n !== undefined && n.live + n.refusing + n.offline === 0;
   const refusals = fleet.counts?.open_refusals ?? 0;
+  const { data: found } = useQuery({ ...findingCounts(tenant, fleet.name), enabled: !nobody });
   return (
     <Section
       title="Who is in sync"
@@ -61,6 +65,9 @@ function States({ tenant, fleet }: { tenant: string; fleet: Fleet }) {
       }
     >
       <Stack gap="sm">
+        <div>
+          <HealthBadge health={fleetHealth(fleet, found)} />
+        </div>
         <HealthBar of={of} height={16} />
         {nobody && (
           <Text size="sm">

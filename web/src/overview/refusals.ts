@@ -1,5 +1,6 @@
 // What nodes refuse, in their own words: who say the same stand together.
 import type { ReceiptNode, ResourceRef } from "../api/client";
+import { doneAbout } from "../receipt/words";
 
 export interface Group {
   key: string;
@@ -16,8 +17,8 @@ export function grouped(nodes: readonly ReceiptNode[]): Group[] {
   for (const n of nodes) {
     if (n.state !== "nacked") continue;
     const detail = n.detail ?? "";
-    const key = JSON.stringify([n.resource?.type, n.resource?.name, detail]);
-    const group = groups.get(key) ?? { key, resource: n.resource, detail, action: n.action, nodes: [] };
+    const key = JSON.stringify([n.resource?.type, n.resource?.name, detail, doneAbout(n)]);
+    const group = groups.get(key) ?? { key, resource: n.resource, detail, action: doneAbout(n), nodes: [] };
     group.nodes.push(n.id);
     groups.set(key, group);
   }

@@ -1,5 +1,6 @@
 // Many nodes refuse one thing in the same words: they are told once.
 import type { ReceiptNode, ResourceRef, Withheld } from "../api/client";
+import { doneAbout } from "./words";
 
 export interface Refusals {
   resource?: ResourceRef;
@@ -28,9 +29,10 @@ export function groupRefusals(groups: readonly Refusals[], nodes: readonly Recei
   for (const n of nodes) {
     if (n.state !== "nacked") continue;
     const detail = n.detail ?? "";
-    const g = found.get(keyOf(n.resource, detail, n.action)) ?? { detail, nodes: 0, ids: [], ...(n.resource ? { resource: n.resource } : {}), ...(n.action ? { action: n.action } : {}) };
+    const action = doneAbout(n);
+    const g = found.get(keyOf(n.resource, detail, action)) ?? { detail, nodes: 0, ids: [], ...(n.resource ? { resource: n.resource } : {}), ...(action ? { action } : {}) };
     count(g, n.id);
-    found.set(keyOf(n.resource, detail, n.action), g);
+    found.set(keyOf(n.resource, detail, action), g);
   }
   return [...found.values()].sort((a, b) => b.nodes - a.nodes);
 }

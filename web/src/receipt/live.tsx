@@ -78,11 +78,6 @@ function Told({ receipt }: { receipt: Receipt }) {
           It is stored. The first node that connects gets it.
         </Text>
       )}
-      {receipt.counts.unaffected > 0 && (
-        <Text size="sm" c="dimmed">
-          {receipt.counts.unaffected === 1 ? "For 1 node it changes nothing; it counts as ACKed." : `For ${receipt.counts.unaffected} nodes it changes nothing; they count as ACKed.`}
-        </Text>
-      )}
       {receipt.counts.offline > 0 && (
         <Text size="sm" c="dimmed">
           Offline nodes get the newest revision when they come back. They hold no receipt up.

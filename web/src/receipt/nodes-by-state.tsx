@@ -11,8 +11,9 @@ import { useFilters } from "../ui/search";
 import { DataTable, type Column } from "../ui/table";
 import { Ago } from "../ui/time";
 import { nodeStates, receiptNodesQuery, stateOf, type ReceiptNodeState } from "./queries";
+import { endWords } from "./words";
 
-const words: Record<ReceiptNodeState, string> = { nacked: "refused", pending: "not answered", acked: "ACKed", offline: "offline", late: "took it later" };
+const words: Record<ReceiptNodeState, string> = { nacked: "refused", pending: "not answered", acked: "have it", offline: "offline", late: "took it later" };
 
 /** The state that is looked at first: what needs somebody comes before what is well. */
 export function firstState(counts: ReceiptCounts): ReceiptNodeState {
@@ -72,7 +73,7 @@ function NodesOf({ revision, state, cursor }: { revision: number; state: Receipt
   );
 }
 
-const saysMore = (n: ReceiptNode) => (n.resource ?? n.detail ?? n.resolved_by) !== undefined || [n.withheld, n.warming, n.still_refusing].some((l) => l !== undefined && l.length > 0);
+const saysMore = (n: ReceiptNode) => (n.resource ?? n.detail ?? n.ended) !== undefined || [n.withheld, n.warming, n.still_refusing].some((l) => l !== undefined && l.length > 0);
 
 function What({ node: n }: { node: ReceiptNode }) {
   const waits = [...(n.withheld ?? []).map((w) => w.resource), ...(n.warming ?? [])];
@@ -89,7 +90,7 @@ function What({ node: n }: { node: ReceiptNode }) {
           {n.detail}
         </Text>
       )}
-      {n.resolved_by !== undefined && <Text size="sm">ended by revision {n.resolved_by}</Text>}
+      {n.ended !== undefined && <Text size="sm">{endWords(n.ended, n.resolved_by)}</Text>}
       {waits.length > 0 && (
         <Text size="sm" className="words">
           waits with {waits.slice(0, 3).map((w) => `${w.type}/${w.name}`).join(", ")}

@@ -7,7 +7,9 @@ const counts = (more: Partial<ReceiptCounts>): ReceiptCounts => ({ acked: 0, nac
 test.each([
   [counts({ acked: 3 }), 44, "3 of 3 nodes ACKed in 44 ms"],
   [counts({ nacked: 3 }), 44, "0 of 3 nodes ACKed, 3 refused"],
-  [counts({ acked: 2, unaffected: 2 }), 44, "2 of 2 nodes ACKed"],
+  [counts({ acked: 2, unaffected: 2 }), 44, "it changes nothing for 2 nodes"],
+  [counts({ acked: 301, unaffected: 300 }), 44, "1 of 1 node ACKed in 44 ms, it changes nothing for 300 nodes"],
+  [counts({ acked: 300, unaffected: 300, nacked: 1, offline: 2 }), 44, "0 of 1 node ACKed, 1 refused, it changes nothing for 300 nodes, 2 offline"],
   [counts({ acked: 1, pending: 3, withheld: 1 }), 1500, "1 of 4 nodes ACKed in 1.5 s, 2 not answered yet, 1 wait for something that is missing or refused"],
   [counts({}), undefined, "no node is connected"],
   [counts({ offline: 2 }), undefined, "2 offline"],

@@ -44,7 +44,7 @@ function Asked({ id }: { id: Identity }) {
 }
 
 function Found({ id, resource, failed }: { id: Identity; resource: Stored | null; failed: Error | null }) {
-  const { tenant, author, fleet } = usePlace();
+  const { author, fleet } = usePlace();
   const me = useMe();
   const [filters, setFilters] = useFilters();
   const editing = useEditing(author, fleet, id, resource, filters.format === "json" ? "json" : "yaml", (to) => setFilters({ format: to === "json" ? "json" : undefined }));

@@ -1,10 +1,11 @@
 import { Badge, Box, Group, Stack, Text, Title } from "@mantine/core";
 import { useInViewport } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import type { Fleet } from "../api/client";
+import type { FindingList, Fleet } from "../api/client";
+import { fleetHealth } from "../overview/fleet-health";
 import { HealthBar, useHealth } from "../overview/health-bar";
 import { TextLink } from "../ui/link";
-import { ReceiptBadge } from "../ui/state";
+import { HealthBadge } from "../ui/state";
 import { Ago } from "../ui/time";
 import { findingCounts } from "./queries";
 
@@ -13,7 +14,7 @@ export function FleetCard({ tenant, fleet }: { tenant: string; fleet: Fleet }) {
   const of = useHealth(tenant, fleet);
   const { ref, inViewport } = useInViewport<HTMLElement>();
   const nobody = Object.values(of).every((n) => n === 0);
-  const receipt = fleet.counts?.receipt;
+  const { data: found } = useQuery({ ...findingCounts(tenant, fleet.name), enabled: inViewport && !nobody });
   return (
     <Stack component="li" gap="sm" className="section" ref={ref}>
       <Box>
@@ -23,7 +24,7 @@ export function FleetCard({ tenant, fleet }: { tenant: string; fleet: Fleet }) {
               {fleet.name}
             </TextLink>
           </Title>
-          {receipt !== undefined && <ReceiptBadge state={receipt} />}
+          <HealthBadge health={fleetHealth(fleet, found)} />
         </Group>
         {fleet.description !== "" && (
           <Text size="sm" c="dimmed" lineClamp={2} className="words">
@@ -49,7 +50,7 @@ export function FleetCard({ tenant, fleet }: { tenant: string; fleet: Fleet }) {
             Connect a node
           </TextLink>
         ) : (
-          <CardFindings tenant={tenant} fleet={fleet.name} seen={inViewport} />
+          <CardFindings fleet={fleet.name} found={found} />
         )}
       </Group>
     </Stack>
@@ -57,8 +58,7 @@ export function FleetCard({ tenant, fleet }: { tenant: string; fleet: Fleet }) {
 }
 
 /** They are looked for in all of a fleet, so only for a card that somebody sees. */
-function CardFindings({ tenant, fleet, seen }: { tenant: string; fleet: string; seen: boolean }) {
-  const { data } = useQuery({ ...findingCounts(tenant, fleet), enabled: seen });
+function CardFindings({ fleet, found: data }: { fleet: string; found: FindingList | undefined }) {
   if (data === undefined) return null;
   const words = [count(data.errors, "error"), count(data.warnings, "warning")].filter((w) => w !== "");
   if (words.length === 0) {

@@ -44,7 +44,7 @@ test("each fleet is a card with its name as a link, its health, its receipt and 
   open("/");
   const edge = await card("edge");
   expect(await edge.findByRole("img", { name: "1 in sync, 2 pending, 1 refusing" })).toBeTruthy();
-  expect(edge.getByText("pending", { selector: ".mantine-Badge-label" })).toBeTruthy();
+  expect(edge.getByText("1 node refuses something", { selector: ".mantine-Badge-label" })).toBeTruthy();
   expect((await edge.findByRole("link", { name: "2 errors, 1 warning found" })).getAttribute("href")).toBe("/fleets/edge/findings");
   expect(screen.getByRole("link", { name: "edge" }).getAttribute("href")).toBe("/fleets/edge");
   const fresh = await card("fresh");

@@ -27,10 +27,13 @@ export function useNow(): number {
   return useSyncExternalStore(tick, () => now);
 }
 
+// Whole ones, as the server counts the days of a certificate: nothing is told to have longer than it has.
+const whole = (n: number, unit: string) => `${Math.floor(n)} ${unit}`;
+
 export function relative(time: string, at: number): string {
   const s = (at - Date.parse(time)) / 1000;
   const n = Math.abs(s);
-  const words = n < 90 ? `${Math.round(n)} s` : n < 5400 ? `${Math.round(n / 60)} min` : n < 172_800 ? `${Math.round(n / 3600)} h` : `${Math.round(n / 86_400)} days`;
+  const words = n < 90 ? whole(n, "s") : n < 5400 ? whole(n / 60, "min") : n < 86_400 ? whole(n / 3600, "h") : whole(n / 86_400, n < 172_800 ? "day" : "days");
   if (n < 5) return "now";
   return s > 0 ? `${words} ago` : `in ${words}`;
 }

@@ -12,6 +12,7 @@ T = TypeVar("T", bound="ReceiptCounts")
 @_attrs_define
 class ReceiptCounts:
     acked: int
+    """ Nodes that have it. Those that had something to take are `acked` without `unaffected`. """
     nacked: int
     pending: int
     offline: int
@@ -19,7 +20,8 @@ class ReceiptCounts:
     """ Nodes that have all but what is withheld from them; counted in `pending` as well. Waiting does not help
     them. """
     unaffected: int
-    """ Nodes for which it changes nothing; counted in `acked` as well. """
+    """ Nodes for which it changes nothing, so that they had nothing to confirm; counted in `acked` as well. Tell
+    them apart: a change for one node of many is not confirmed by all. """
     late: int
     """ Nodes that came after the revision and have it by now; not in `acked`. Those that came later and refuse
     something of it are `nacked`. """

@@ -83,9 +83,10 @@ def sync_detailed(
     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes",
     ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`,
-    at whichever server, is told what changed meanwhile, and not of which fleets. A
-    line comes at least every 15 s. The stream ends when the token or the session does (within some
-    seconds), when the server stops, and when its client does not
+    at whichever server, is told what changed meanwhile, and not of which fleets.
+    Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client
+    knows by its silence that the stream is dead. The stream ends when the token or the session does
+    (within some seconds), when the server stops, and when its client does not
     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A
     stream and a wait count as a request that waits.
 
@@ -138,9 +139,10 @@ def sync(
     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes",
     ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`,
-    at whichever server, is told what changed meanwhile, and not of which fleets. A
-    line comes at least every 15 s. The stream ends when the token or the session does (within some
-    seconds), when the server stops, and when its client does not
+    at whichever server, is told what changed meanwhile, and not of which fleets.
+    Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client
+    knows by its silence that the stream is dead. The stream ends when the token or the session does
+    (within some seconds), when the server stops, and when its client does not
     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A
     stream and a wait count as a request that waits.
 
@@ -188,9 +190,10 @@ async def asyncio_detailed(
     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes",
     ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`,
-    at whichever server, is told what changed meanwhile, and not of which fleets. A
-    line comes at least every 15 s. The stream ends when the token or the session does (within some
-    seconds), when the server stops, and when its client does not
+    at whichever server, is told what changed meanwhile, and not of which fleets.
+    Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client
+    knows by its silence that the stream is dead. The stream ends when the token or the session does
+    (within some seconds), when the server stops, and when its client does not
     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A
     stream and a wait count as a request that waits.
 
@@ -241,9 +244,10 @@ async def asyncio(
     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes",
     ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`,
-    at whichever server, is told what changed meanwhile, and not of which fleets. A
-    line comes at least every 15 s. The stream ends when the token or the session does (within some
-    seconds), when the server stops, and when its client does not
+    at whichever server, is told what changed meanwhile, and not of which fleets.
+    Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client
+    knows by its silence that the stream is dead. The stream ends when the token or the session does
+    (within some seconds), when the server stops, and when its client does not
     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A
     stream and a wait count as a request that waits.
 
