@@ -93,15 +93,19 @@ test("a draft is its author's: another person on the same browser does not see i
   await page.getByText("edited, not published").waitFor();
   expect(await storedText(page, fleet)).toContain("# of ann alone");
   await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("API token").waitFor();
   await signIn(page, `/fleets/${fleet}/draft`, ben);
   await page.getByText("There are no edits").waitFor();
+  expect(await storedText(page, fleet)).toContain("# of ann alone"); // it waits for its author
   await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("API token").waitFor();
   await signIn(page, `/fleets/${fleet}/draft`, ann);
-  await page.getByText("# of ann alone").first().waitFor();
+  await page.getByRole("region", { name: "clusters/cart" }).waitFor();
   // Ben signs in in another tab, while the draft of Ann is on screen in this one.
   const other = await page.context().newPage();
   await other.goto("/");
   await other.getByRole("button", { name: "Sign out" }).click();
+  await other.getByLabel("API token").waitFor();
   await signIn(other, "/", ben);
   await page.getByText("There are no edits").waitFor();
 });
