@@ -1,6 +1,7 @@
 // The server is away, or another one by now: the page stays, says so, and goes on by itself or when it is told to.
+import { connect, createServer, type Socket } from "node:net";
 import { expect, test } from "vitest";
-import { apply, cluster, makeFleet, ready, signIn, someone } from "./world";
+import { apply, cluster, freePort, makeFleet, ready, signIn, someone } from "./world";
 
 test("a server that is gone for a while takes no page away: what was typed into this tab stays", async () => {
   const fleet = await makeFleet();
@@ -68,4 +69,57 @@ test("a page that was opened while the server was away comes by itself when it i
   await page.getByText("The server does not answer.", { exact: false }).first().waitFor();
   await page.unroute("**/v1/**");
   await page.getByRole("link", { name: "Nodes" }).first().waitFor({ timeout: 30_000 });
+});
+
+/** A way to the API server on which nothing moves while it stands still. Its connections stay open. */
+async function standingWay() {
+  const to = new URL(ready.api_url);
+  const port = await freePort();
+  const sockets = new Set<Socket>();
+  let still = false;
+  const server = createServer((near) => {
+    const far = connect(Number(to.port), to.hostname);
+    for (const [one, other] of [[near, far], [far, near]] as const) {
+      sockets.add(one);
+      one.on("error", () => other.destroy());
+      one.on("close", () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+      if (still) one.pause();
+    }
+  });
+  await new Promise<void>((listens) => server.listen(port, "127.0.0.1", listens));
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stand: (on: boolean) => {
+      still = on;
+      for (const s of sockets) if (on) s.pause(); else s.resume();
+    },
+    close: () => {
+      for (const s of sockets) s.destroy();
+      return new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+test("over a server that stands still the page says since when it is stale, and goes on by itself", async () => {
+  const fleet = await makeFleet();
+  await apply(fleet, [cluster("cart")]);
+  const way = await standingWay();
+  try {
+    const page = await someone();
+    await signIn(page, `${way.url}/fleets/${fleet}/resources`);
+    await page.getByText("live", { exact: true }).waitFor();
+    way.stand(true);
+    await page.getByRole("link", { name: "History" }).click(); // what is asked now is never answered
+    await page.getByText(/^stale since \d/).waitFor({ timeout: 20_000 });
+    way.stand(false);
+    await page.getByText("live", { exact: true }).waitFor({ timeout: 20_000 });
+    await page.getByRole("heading", { level: 1, name: "History" }).waitFor();
+    await page.getByRole("link", { name: /^1$|Revision 1/ }).first().waitFor();
+  } finally {
+    await way.close();
+  }
 });
