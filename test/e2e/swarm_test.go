@@ -201,7 +201,7 @@ func (m *member) take(d *delta) (words string) {
 	if refused := m.refuses.Load(); refused != nil && len(*refused) > 0 {
 		for _, r := range d.resources {
 			if _, no := (*refused)[r.name]; no {
-				return "the proxy cannot use " + r.name.Value()
+				return "Error adding/updating cluster(s) " + r.name.Value() + ": the proxy cannot use it"
 			}
 		}
 	}
