@@ -203,7 +203,9 @@ func TestARollbackSucceedsWhileOthersWrite(t *testing.T) {
 		}()
 		during()
 	}
-	elsewhere := func(i int) string { return applied(element("clusters", fmt.Sprint("other", i), cluster(fmt.Sprint("other", i)))) }
+	elsewhere := func(i int) string {
+		return applied(element("clusters", fmt.Sprint("other", i), cluster(fmt.Sprint("other", i))))
+	}
 	var p oapi.Plan
 	var out oapi.WriteResult
 	writing(elsewhere, func() {
@@ -219,7 +221,9 @@ func TestARollbackSucceedsWhileOthersWrite(t *testing.T) {
 	w.do(http.MethodGet, w.at("resources", "clusters", fmt.Sprint("other", written)), "").is(200, nil)
 
 	// Of one plan nothing is made that it did not show; without one it is made, whatever the writer does to the same resource.
-	same := func(i int) string { return applied(element("clusters", "c00000", clusterWith("c00000", fmt.Sprintf("%ds", 10+i)))) }
+	same := func(i int) string {
+		return applied(element("clusters", "c00000", clusterWith("c00000", fmt.Sprintf("%ds", 10+i))))
+	}
 	some := `{"revision": 2, "resources": [{"type": "clusters", "name": "c00000"}, {"type": "clusters", "name": "c00001"}]}`
 	writing(same, func() {
 		w.do(http.MethodPost, w.at("rollback"), some).is(200, &out)
