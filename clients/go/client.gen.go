@@ -3826,7 +3826,7 @@ type UpdateFleetParams struct {
 
 // ApplyParams defines parameters for Apply.
 type ApplyParams struct {
-	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours; above the tenant's limit `idempotency_bytes` for an hour at least.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4116,7 +4116,7 @@ type DeleteResourceParams struct {
 	// IfMatch Write only if the resource is still what this one ETag names; `*` only if it is there at all. What is neither is 400.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours; above the tenant's limit `idempotency_bytes` for an hour at least.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4149,7 +4149,7 @@ type PutResourceParams struct {
 	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours; above the tenant's limit `idempotency_bytes` for an hour at least.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4239,7 +4239,7 @@ type GetReceiptParamsState string
 
 // RollbackParams defines parameters for Rollback.
 type RollbackParams struct {
-	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours; above the tenant's limit `idempotency_bytes` for an hour at least.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4689,7 +4689,7 @@ type ClientInterface interface {
 	//
 	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
 	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets.
-	// Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+	// An event `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
 	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 	//
 	// To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
@@ -5086,8 +5086,8 @@ type ClientInterface interface {
 	// Says that there is something to look at again, and never what it is now: ask for that by the other operations.
 	//
 	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
-	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. Where nothing
-	// changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. An event
+	// `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
 	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 	//
 	// However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
@@ -5466,7 +5466,7 @@ func (c *Client) GetGuard(ctx context.Context, reqEditors ...RequestEditorFn) (*
 //
 // With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
 // changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets.
-// Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+// An event `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
 // read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 //
 // To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
@@ -6313,8 +6313,8 @@ func (c *Client) ImportConfig(ctx context.Context, tenant TenantParam, fleet Fle
 // Says that there is something to look at again, and never what it is now: ask for that by the other operations.
 //
 // With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
-// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. Where nothing
-// changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. An event
+// `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
 // read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 //
 // However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
@@ -12641,7 +12641,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
 	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets.
-	// Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+	// An event `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
 	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 	//
 	// To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
@@ -13092,8 +13092,8 @@ type ClientWithResponsesInterface interface {
 	// Says that there is something to look at again, and never what it is now: ask for that by the other operations.
 	//
 	// With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
-	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. Where nothing
-	// changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+	// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. An event
+	// `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
 	// read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 	//
 	// However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
@@ -18509,7 +18509,7 @@ func (c *ClientWithResponses) GetGuardWithResponse(ctx context.Context, reqEdito
 //
 // With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
 // changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets.
-// Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+// An event `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
 // read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 //
 // To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
@@ -19230,8 +19230,8 @@ func (c *ClientWithResponses) ImportConfigWithResponse(ctx context.Context, tena
 // Says that there is something to look at again, and never what it is now: ask for that by the other operations.
 //
 // With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
-// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. Where nothing
-// changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+// changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. An event
+// `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
 // read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
 //
 // However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.

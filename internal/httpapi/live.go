@@ -141,7 +141,9 @@ func (s liveStream) write(w http.ResponseWriter) error {
 func (s liveStream) run(ctx context.Context, out streamWriter) (streamEnd, error) {
 	beat := time.NewTicker(s.api.liveBeat)
 	defer beat.Stop()
-	if err := out.send(fmt.Sprintf("retry: 2000\nid: %s\n\n", s.listener.place())); err != nil {
+	const heartbeat = "event: heartbeat\ndata: {\"what\":[]}\n\n" // a comment is nothing that a browser tells its page of
+	// The first one says that events come through.
+	if err := out.send(fmt.Sprintf("retry: 2000\nid: %s\n\n", s.listener.place()) + heartbeat); err != nil {
 		return "", err
 	}
 	for {
@@ -149,7 +151,7 @@ func (s liveStream) run(ctx context.Context, out streamWriter) (streamEnd, error
 		if err != nil || end != "" {
 			return end, err
 		}
-		text := "event: heartbeat\ndata: {\"what\":[]}\n\n" // a comment is nothing that a browser tells its page of
+		text := heartbeat
 		if news != nil {
 			line, err := json.Marshal(news)
 			if err != nil {

@@ -18,7 +18,7 @@ import (
 	"fairlead/internal/store"
 )
 
-// newsOfFleets is what the stream of all fleets tells next, and of which.
+// newsOfFleets is what the stream of all fleets tells next, and of which; heartbeats are passed by.
 func (s *stream) newsOfFleets() string {
 	s.t.Helper()
 	for {
@@ -26,7 +26,7 @@ func (s *stream) newsOfFleets() string {
 		if text == "" {
 			s.t.Fatalf("the stream has ended: %v", s.scanner.Err())
 		}
-		if _, data, ok := strings.Cut(text, "data: "); ok {
+		if _, data, ok := strings.Cut(text, "data: "); ok && !strings.HasPrefix(text, "event: heartbeat") {
 			var line struct {
 				What   []oapi.TenantLiveWhat
 				Fleets []string

@@ -122,6 +122,20 @@ func TestLiveStreamsEndAndAreBounded(t *testing.T) {
 	}
 }
 
+// A page says that it is live once an event has come through: it does not wait for the time of a heartbeat.
+func TestALiveStreamBeginsWithAHeartbeat(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.api.liveBeat = time.Hour
+	for _, path := range []string{w.at("live"), "/v1/live"} {
+		s := w.followPath(path)
+		defer time.AfterFunc(20*time.Second, func() { _ = s.resp.Body.Close() }).Stop()
+		if got := s.block(); got != "event: heartbeat\ndata: {\"what\":[]}\n" {
+			t.Errorf("%s begins with %q", path, got)
+		}
+	}
+}
+
 func TestLiveStreamEndsWithTheServer(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -82,7 +82,7 @@ export interface paths {
          *
          *     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["nodes", ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
          *     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile, and not of which fleets.
-         *     Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
+         *     An event `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client knows by its silence that the stream is dead. The stream ends when the token or the session does (within some seconds), when the server stops, and when its client does not
          *     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
          *
          *     To an operator it tells nothing but that it goes on: it is there to be told of the end of the session.
@@ -769,8 +769,8 @@ export interface paths {
          * @description Says that there is something to look at again, and never what it is now: ask for that by the other operations.
          *
          *     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision", ...]}`, at most one in 250 ms, with its place as `id`. It tells what
-         *     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. Where nothing
-         *     changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
+         *     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`, at whichever server, is told what changed meanwhile. An event
+         *     `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client knows by its silence that the stream is dead. The stream ends when the token does (within some seconds), when the fleet is deleted, when the server stops, and when its client does not
          *     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A stream and a wait count as a request that waits.
          *
          *     However many follow a fleet, a server asks the database once in 250 ms for all fleets that somebody follows, with some look-ups for each of them.
@@ -4190,7 +4190,7 @@ export interface components {
          */
         IfNoneMatch: string;
         /**
-         * @description The caller's own name for this request, kept for 24 hours.
+         * @description The caller's own name for this request, kept for 24 hours; above the tenant's limit `idempotency_bytes` for an hour at least.
          * @example 4b1c0a5e-deploy-1812
          */
         IdempotencyKey: string;
@@ -5898,7 +5898,7 @@ export interface operations {
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /**
-                 * @description The caller's own name for this request, kept for 24 hours.
+                 * @description The caller's own name for this request, kept for 24 hours; above the tenant's limit `idempotency_bytes` for an hour at least.
                  * @example 4b1c0a5e-deploy-1812
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6007,7 +6007,7 @@ export interface operations {
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description The caller's own name for this request, kept for 24 hours.
+                 * @description The caller's own name for this request, kept for 24 hours; above the tenant's limit `idempotency_bytes` for an hour at least.
                  * @example 4b1c0a5e-deploy-1812
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6107,7 +6107,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The caller's own name for this request, kept for 24 hours.
+                 * @description The caller's own name for this request, kept for 24 hours; above the tenant's limit `idempotency_bytes` for an hour at least.
                  * @example 4b1c0a5e-deploy-1812
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6378,7 +6378,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The caller's own name for this request, kept for 24 hours.
+                 * @description The caller's own name for this request, kept for 24 hours; above the tenant's limit `idempotency_bytes` for an hour at least.
                  * @example 4b1c0a5e-deploy-1812
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];

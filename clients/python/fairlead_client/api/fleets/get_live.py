@@ -94,10 +94,10 @@ def sync_detailed(
     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision",
     ...]}`, at most one in 250 ms, with its place as `id`. It tells what
     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`,
-    at whichever server, is told what changed meanwhile. Where nothing
-    changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its
-    silence that the stream is dead. The stream ends when the token does (within some seconds), when the
-    fleet is deleted, when the server stops, and when its client does not
+    at whichever server, is told what changed meanwhile. An event
+    `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client
+    knows by its silence that the stream is dead. The stream ends when the token does (within some
+    seconds), when the fleet is deleted, when the server stops, and when its client does not
     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A
     stream and a wait count as a request that waits.
 
@@ -151,10 +151,10 @@ def sync(
     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision",
     ...]}`, at most one in 250 ms, with its place as `id`. It tells what
     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`,
-    at whichever server, is told what changed meanwhile. Where nothing
-    changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its
-    silence that the stream is dead. The stream ends when the token does (within some seconds), when the
-    fleet is deleted, when the server stops, and when its client does not
+    at whichever server, is told what changed meanwhile. An event
+    `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client
+    knows by its silence that the stream is dead. The stream ends when the token does (within some
+    seconds), when the fleet is deleted, when the server stops, and when its client does not
     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A
     stream and a wait count as a request that waits.
 
@@ -203,10 +203,10 @@ async def asyncio_detailed(
     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision",
     ...]}`, at most one in 250 ms, with its place as `id`. It tells what
     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`,
-    at whichever server, is told what changed meanwhile. Where nothing
-    changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its
-    silence that the stream is dead. The stream ends when the token does (within some seconds), when the
-    fleet is deleted, when the server stops, and when its client does not
+    at whichever server, is told what changed meanwhile. An event
+    `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client
+    knows by its silence that the stream is dead. The stream ends when the token does (within some
+    seconds), when the fleet is deleted, when the server stops, and when its client does not
     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A
     stream and a wait count as a request that waits.
 
@@ -258,10 +258,10 @@ async def asyncio(
     With `Accept: text/event-stream`: a stream of server-sent events, each `data: {"what": ["revision",
     ...]}`, at most one in 250 ms, with its place as `id`. It tells what
     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`,
-    at whichever server, is told what changed meanwhile. Where nothing
-    changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client knows by its
-    silence that the stream is dead. The stream ends when the token does (within some seconds), when the
-    fleet is deleted, when the server stops, and when its client does not
+    at whichever server, is told what changed meanwhile. An event
+    `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that a client
+    knows by its silence that the stream is dead. The stream ends when the token does (within some
+    seconds), when the fleet is deleted, when the server stops, and when its client does not
     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A
     stream and a wait count as a request that waits.
 

@@ -84,9 +84,9 @@ def sync_detailed(
     ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`,
     at whichever server, is told what changed meanwhile, and not of which fleets.
-    Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client
-    knows by its silence that the stream is dead. The stream ends when the token or the session does
-    (within some seconds), when the server stops, and when its client does not
+    An event `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that
+    a client knows by its silence that the stream is dead. The stream ends when the token or the session
+    does (within some seconds), when the server stops, and when its client does not
     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A
     stream and a wait count as a request that waits.
 
@@ -140,9 +140,9 @@ def sync(
     ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`,
     at whichever server, is told what changed meanwhile, and not of which fleets.
-    Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client
-    knows by its silence that the stream is dead. The stream ends when the token or the session does
-    (within some seconds), when the server stops, and when its client does not
+    An event `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that
+    a client knows by its silence that the stream is dead. The stream ends when the token or the session
+    does (within some seconds), when the server stops, and when its client does not
     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A
     stream and a wait count as a request that waits.
 
@@ -191,9 +191,9 @@ async def asyncio_detailed(
     ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`,
     at whichever server, is told what changed meanwhile, and not of which fleets.
-    Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client
-    knows by its silence that the stream is dead. The stream ends when the token or the session does
-    (within some seconds), when the server stops, and when its client does not
+    An event `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that
+    a client knows by its silence that the stream is dead. The stream ends when the token or the session
+    does (within some seconds), when the server stops, and when its client does not
     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A
     stream and a wait count as a request that waits.
 
@@ -245,9 +245,9 @@ async def asyncio(
     ...], "fleets": ["edge", ...]}`, at most one in a second, with its place as `id`. It tells what
     changes once it has begun: begin it, then read. A client that connects again with `Last-Event-ID`,
     at whichever server, is told what changed meanwhile, and not of which fleets.
-    Where nothing changes, an event `heartbeat` with an empty `what` comes every 5 s, so that a client
-    knows by its silence that the stream is dead. The stream ends when the token or the session does
-    (within some seconds), when the server stops, and when its client does not
+    An event `heartbeat` with an empty `what` comes first, and every 5 s where nothing changes, so that
+    a client knows by its silence that the stream is dead. The stream ends when the token or the session
+    does (within some seconds), when the server stops, and when its client does not
     read. Else one answer: what changed after a place, and with `wait` as soon as something does. A
     stream and a wait count as a request that waits.
 
