@@ -2,7 +2,7 @@ package planner
 
 import (
 	"hash/maphash"
-	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"weak"
@@ -215,26 +215,19 @@ func (m *memo) clear() (size int) {
 // memos are all of a planner's, and what they take.
 type memos struct {
 	mu   sync.Mutex // guards what follows
-	all  map[weak.Pointer[memo]]struct{}
-	size int
+	all  []weak.Pointer[memo]
+	size int // of those whose target is gone too, until all is forgotten
 }
 
+// add drops those whose target is gone each time that there is no room, which costs one look at a memo for each that is added.
 func (ms *memos) add(m *memo) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
-	if ms.all == nil {
-		ms.all = make(map[weak.Pointer[memo]]struct{})
+	if len(ms.all) == cap(ms.all) {
+		ms.all = slices.DeleteFunc(ms.all, func(p weak.Pointer[memo]) bool { return p.Value() == nil })
+		ms.all = slices.Grow(ms.all, len(ms.all)+1)
 	}
-	p := weak.Make(m)
-	ms.all[p] = struct{}{}
-	runtime.AddCleanup(m, ms.drop, p)
-}
-
-// drop forgets a memo whose target is gone. What it took is counted until all is forgotten.
-func (ms *memos) drop(p weak.Pointer[memo]) {
-	ms.mu.Lock()
-	defer ms.mu.Unlock()
-	delete(ms.all, p)
+	ms.all = append(ms.all, weak.Make(m))
 }
 
 func (ms *memos) grow(size, most int) {
@@ -244,7 +237,7 @@ func (ms *memos) grow(size, most int) {
 		return
 	}
 	ms.size = 0
-	for p := range ms.all {
+	for _, p := range ms.all {
 		if m := p.Value(); m != nil {
 			m.clear()
 		}

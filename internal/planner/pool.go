@@ -1,15 +1,16 @@
 package planner
 
 import (
-	"runtime"
+	"maps"
 	"sync"
 	"weak"
 )
 
 // pool holds one value for each content, for as long as somebody uses it.
 type pool[K comparable, V any] struct {
-	mu sync.Mutex // guards m
-	m  map[K]weak.Pointer[V]
+	mu   sync.Mutex // guards what follows
+	m    map[K]weak.Pointer[V]
+	full int // how many contents m has when it drops those that nobody uses
 }
 
 func (p *pool[K, V]) get(k K) *V {
@@ -25,18 +26,19 @@ func (p *pool[K, V]) put(k K, v *V) *V {
 	if old := p.m[k].Value(); old != nil {
 		return old
 	}
-	if p.m == nil {
-		p.m = make(map[K]weak.Pointer[V])
+	if len(p.m) >= p.full {
+		p.sweep()
 	}
 	p.m[k] = weak.Make(v)
-	runtime.AddCleanup(v, p.drop, k)
 	return v
 }
 
-func (p *pool[K, V]) drop(k K) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.m[k].Value() == nil {
-		delete(p.m, k)
+// sweep drops the contents that nobody uses. It runs each time that m has doubled, which costs a put as much as one more look at
+// a content, and m at most as many entries again as are used. A cleanup for each value would be told of all of them one by one.
+func (p *pool[K, V]) sweep() {
+	if p.m == nil {
+		p.m = make(map[K]weak.Pointer[V])
 	}
+	maps.DeleteFunc(p.m, func(_ K, v weak.Pointer[V]) bool { return v.Value() == nil })
+	p.full = max(2*len(p.m), 64)
 }
