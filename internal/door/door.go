@@ -2,6 +2,7 @@ package door
 
 import (
 	"container/list"
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -23,6 +24,9 @@ type Limits struct {
 	Open int
 	// Calls are how many without a good token are answered of one address in a second, five times as many at once; 1,000.
 	Calls int
+	// Failed are how many connections of one address may end in a second before anybody on them has proved who they are, ten times as many
+	// at once. More are a flood. 0: any number, as where all connections come from a proxy.
+	Failed int
 }
 
 // Door bounds the connections of a port. It is safe for concurrent use, and its zero value is of no use.
@@ -47,7 +51,7 @@ func New(limits Limits, log *Log) *Door {
 	if limits.Calls == 0 {
 		limits.Calls = 1000
 	}
-	return &Door{limits: limits, log: log, sources: newSources(limits.Calls), from: make(map[netip.Prefix]int)}
+	return &Door{limits: limits, log: log, sources: newSources(limits.Calls, limits.Failed), from: make(map[netip.Prefix]int)}
 }
 
 // Open is how many connections a port may have where the process may open so many files: a quarter of them is for connections that wait
@@ -101,6 +105,8 @@ type Guest struct {
 	came   time.Time
 	called atomic.Int64 // how long after that the last call came; of no clock that is set
 	strict bool
+	turn   context.Context //nolint:containedctx // the connection's own: done when it is read first, or closed. nil: it is read at once
+	yield  context.CancelFunc
 
 	// Guarded by Door.mu.
 	place  *list.Element // nil: it is unproved no more
@@ -112,7 +118,10 @@ type Guest struct {
 // if there are too many in all, the oldest of the unproved ones is.
 func (d *Door) Admit(raw net.Conn) *Guest {
 	g := &Guest{Conn: raw, door: d, from: Source(raw.RemoteAddr()), came: time.Now()}
-	g.strict = d.isStruck(g.from)
+	wait, struck := d.sources.turn(g.from)
+	if g.strict = struck; wait > 0 {
+		g.turn, g.yield = context.WithTimeout(context.Background(), wait)
+	}
 	shed, refused := d.enter(g)
 	if refused != "" {
 		d.tell(refused, g)
@@ -166,6 +175,15 @@ func (d *Door) Flooded(remote net.Addr, what string, attrs ...slog.Attr) {
 
 // Wait is for how long the answer to a call without a good token is to wait.
 func (d *Door) Wait(remote net.Addr) time.Duration { return d.call(Source(remote)) }
+
+// Read waits first, where another connection of its source was ended for a flood just before: who is cut off and comes back at once costs
+// no more than somebody who comes now and then.
+func (g *Guest) Read(p []byte) (int, error) {
+	if g.turn != nil {
+		<-g.turn.Done()
+	}
+	return g.Conn.Read(p) //nolint:wrapcheck // net/http and gRPC look for what it is
+}
 
 // Called notes that a call came.
 func (g *Guest) Called() { g.called.Store(int64(time.Since(g.came))) }
@@ -223,12 +241,19 @@ func (g *Guest) leaveLocked() {
 // Close may be called more than once.
 func (g *Guest) Close() error {
 	g.door.mu.Lock()
+	failed := g.place != nil
 	g.leaveLocked()
 	if !g.closed {
 		g.closed = true
 		g.door.open--
 	}
 	g.door.mu.Unlock()
+	if failed {
+		g.door.fail(g.from)
+	}
+	if g.yield != nil {
+		g.yield()
+	}
 	if err := g.Conn.Close(); err != nil {
 		return fmt.Errorf("close the connection: %w", err)
 	}

@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,6 +110,113 @@ func TestT08_CallsOfAnAddressWait(t *testing.T) {
 		time.Sleep(6 * time.Second) // who waited for the longest time owes no more than that
 		if w := d.Wait(address("10.0.0.1")); w != 0 {
 			t.Errorf("later it waits for %s", w)
+		}
+	})
+}
+
+// TestT16_WhoWasCutOffWaits: of an address that a connection was ended of for a flood, fifty new ones are read in a second, and none waits for
+// longer than that; a minute later, and of other addresses, all are read at once. One that is closed frees its reader.
+func TestT16_WhoWasCutOffWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := door.New(door.Limits{Unproved: 1000, PerAddress: 1000, Idle: time.Hour}, quiet())
+		waits := func(ip string) time.Duration {
+			ours, theirs := net.Pipe()
+			g := d.Admit(end{ours, address(ip)})
+			if g == nil {
+				t.Fatal("it is not let in")
+			}
+			defer g.Close()              //nolint:errcheck // a pipe's
+			defer theirs.Close()         //nolint:errcheck // a pipe's
+			go theirs.Write([]byte("x")) //nolint:errcheck // it ends with the pipe
+			began := time.Now()
+			if n, err := g.Read(make([]byte, 1)); n != 1 || err != nil {
+				t.Errorf("%d bytes are read, %v", n, err)
+			}
+			return time.Since(began)
+		}
+		if w := waits("10.0.0.1"); w != 0 {
+			t.Errorf("before the flood it waits for %s", w)
+		}
+		d.Flooded(address("10.0.0.1"), "tests")
+		for i := range 50 {
+			if w := waits("10.0.0.1"); w != 0 {
+				t.Errorf("%d waits for %s", i, w)
+			}
+		}
+		var readers sync.WaitGroup
+		var longest atomic.Int64
+		for range 70 {
+			readers.Go(func() {
+				w := int64(waits("10.0.0.1"))
+				for old := longest.Load(); w > old && !longest.CompareAndSwap(old, w); old = longest.Load() {
+				}
+			})
+		}
+		readers.Wait()
+		if w := time.Duration(longest.Load()); w != time.Second {
+			t.Errorf("the last one waits for %s, want 1s", w)
+		}
+		if w := waits("10.0.0.2"); w != 0 {
+			t.Errorf("of another address it waits for %s", w)
+		}
+		for range 40 {
+			readers.Go(func() {
+				ours, theirs := net.Pipe()
+				defer theirs.Close() //nolint:errcheck // a pipe's
+				g := d.Admit(end{ours, address("10.0.0.1")})
+				_ = g.Close()
+				if n, err := g.Read(make([]byte, 1)); n != 0 || err == nil {
+					t.Errorf("of a closed one %d bytes are read", n)
+				}
+			})
+		}
+		closing := time.Now()
+		readers.Wait()
+		if w := time.Since(closing); w != 0 {
+			t.Errorf("closed ones wait for %s", w)
+		}
+		time.Sleep(time.Minute + time.Second)
+		for range 20 {
+			if w := waits("10.0.0.1"); w != 0 {
+				t.Errorf("a minute later it waits for %s", w)
+			}
+		}
+	})
+}
+
+// TestT16_ConnectionsThatEndUnprovedAreAFlood: where more of them come than may, also if nobody says why they end. Those on which somebody
+// proved who they are count for nothing, nor do those that are closed for want of room.
+func TestT16_ConnectionsThatEndUnprovedAreAFlood(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := door.New(door.Limits{Unproved: 1000, PerAddress: 1000, Idle: time.Hour, Failed: 2}, quiet())
+		come := func(n int, prove bool) *door.Guest {
+			var g *door.Guest
+			for range n {
+				if g, _ = knock(t, d, "10.0.0.1"); prove {
+					g.Prove()
+				}
+				_ = g.Close()
+			}
+			return g
+		}
+		come(100, true)
+		if come(20, false).Strict() || come(1, false).Strict() {
+			t.Error("twenty that end unproved are a flood")
+		}
+		if !come(1, false).Strict() {
+			t.Error("twenty-one that end unproved are none")
+		}
+		if g, _ := knock(t, d, "10.0.0.2"); g.Strict() {
+			t.Error("it is a flood of another address")
+		}
+		free := door.New(door.Limits{Unproved: 1000, PerAddress: 1000, Idle: time.Hour}, quiet())
+		for range 1000 {
+			g, _ := knock(t, free, "10.0.0.1")
+			if _ = g.Close(); g.Strict() {
+				t.Fatal("without a limit there is a flood")
+			}
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -11,33 +12,54 @@ import (
 const (
 	// struckFor is how long less is let in from a source after a connection of it was ended for a flood.
 	struckFor = time.Minute
+	// turnsPerSecond are how many new connections of such a source are read in a second; maxTurn is how long one waits for that at most:
+	// others may come from there too, and a server of gRPC closes a connection that says nothing for 5 s.
+	turnsPerSecond = 50
+	maxTurn        = time.Second
 	// maxSources is how many sources are remembered.
 	maxSources = 4096
-	// atOnce is how many seconds' worth of calls may come at once.
-	atOnce = 5
+	// callsAtOnce and failuresAtOnce are how many seconds' worth may come at once.
+	callsAtOnce, failuresAtOnce = 5, 10
 	// maxCallWait is how long one waits at most.
 	maxCallWait = 5 * time.Second
 )
 
 // sources remembers of where something came what bounds the next that comes from there.
 type sources struct {
-	perSecond int
+	calls, failures rates
 
 	mu     sync.Mutex // guards all below
-	struck map[netip.Prefix]time.Time
-	calls  map[netip.Prefix]*rate.Limiter // of calls without a good token
-	others *rate.Limiter                  // of those that there is no room for
+	struck map[netip.Prefix]*strike
 	swept  time.Time
 }
 
-func newSources(perSecond int) *sources {
-	s := &sources{perSecond: perSecond, struck: make(map[netip.Prefix]time.Time), calls: make(map[netip.Prefix]*rate.Limiter)}
-	s.others = s.newLimiter()
-	return s
+// rates bound how often something comes from each source.
+type rates struct {
+	perSecond, atOnce int
+
+	mu     sync.Mutex // guards all below
+	of     map[netip.Prefix]*rate.Limiter
+	others *rate.Limiter // of those that there is no room for
+	swept  time.Time
 }
 
-func (s *sources) newLimiter() *rate.Limiter {
-	return rate.NewLimiter(rate.Limit(s.perSecond), atOnce*s.perSecond)
+// strike is the last connection of a source that was ended for a flood, and when those that come after it are read.
+type strike struct {
+	at    time.Time
+	turns *rate.Limiter
+}
+
+func newSources(calls, failures int) *sources {
+	return &sources{
+		calls: newRates(calls, callsAtOnce), failures: newRates(failures, failuresAtOnce), struck: make(map[netip.Prefix]*strike),
+	}
+}
+
+func newRates(perSecond, seconds int) rates {
+	return rates{
+		perSecond: perSecond, atOnce: seconds * perSecond, of: make(map[netip.Prefix]*rate.Limiter),
+		others: rate.NewLimiter(rate.Limit(perSecond), seconds*perSecond),
+	}
 }
 
 // strike notes that a connection of the source was ended for a flood.
@@ -48,24 +70,49 @@ func (s *sources) strike(from netip.Prefix) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	if _, known := s.struck[from]; !known && len(s.struck) >= maxSources {
+	if last := s.struck[from]; last != nil {
+		last.at = now
+		return
+	}
+	if len(s.struck) >= maxSources {
 		if s.sweep(now); len(s.struck) >= maxSources {
 			return
 		}
 	}
-	s.struck[from] = now
+	s.struck[from] = &strike{now, rate.NewLimiter(turnsPerSecond, turnsPerSecond)}
 }
 
-// isStruck reports whether that was so within struckFor.
-func (s *sources) isStruck(from netip.Prefix) bool {
+// turn reports whether that was so within struckFor, and for how long a new connection of the source is to wait then before it is read.
+func (s *sources) turn(from netip.Prefix) (wait time.Duration, struck bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, ok := s.struck[from]
-	if ok && time.Since(at) > struckFor {
+	last, now := s.struck[from], time.Now()
+	switch {
+	case last == nil:
+		return 0, false
+	case now.Sub(last.at) > struckFor:
 		delete(s.struck, from)
-		return false
+		return 0, false
 	}
-	return ok
+	return delay(last.turns, now, maxTurn), true
+}
+
+// delay is for how long one has to wait, most at most.
+func delay(l *rate.Limiter, now time.Time, most time.Duration) time.Duration {
+	r := l.ReserveN(now, 1)
+	wait := r.DelayFrom(now)
+	if wait > most {
+		r.CancelAt(now) // no one waits for longer, and none of them is to be owed
+		return most
+	}
+	return wait
+}
+
+// fail counts a connection that ended before anybody had proved who they are. More of them than there may be are a flood.
+func (s *sources) fail(from netip.Prefix) {
+	if s.failures.perSecond > 0 && from.IsValid() && !s.failures.limiter(from, time.Now()).Allow() {
+		s.strike(from)
+	}
 }
 
 // call counts a call without a good token, and returns for how long its answer is to wait.
@@ -74,45 +121,39 @@ func (s *sources) call(from netip.Prefix) time.Duration {
 		return 0
 	}
 	now := time.Now()
-	r := s.limiter(from, now).ReserveN(now, 1)
-	wait := r.DelayFrom(now)
-	if wait > maxCallWait {
-		r.CancelAt(now) // no one waits for longer, and none of them is to be owed
-		return maxCallWait
-	}
-	return wait
+	return delay(s.calls.limiter(from, now), now, maxCallWait)
 }
 
-func (s *sources) limiter(from netip.Prefix, now time.Time) *rate.Limiter {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l := s.calls[from]; l != nil {
+func (r *rates) limiter(from netip.Prefix, now time.Time) *rate.Limiter {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l := r.of[from]; l != nil {
 		return l
 	}
-	if len(s.calls) >= maxSources {
-		if s.sweep(now); len(s.calls) >= maxSources {
-			return s.others
+	if len(r.of) >= maxSources {
+		if r.sweep(now); len(r.of) >= maxSources {
+			return r.others
 		}
 	}
-	l := s.newLimiter()
-	s.calls[from] = l
+	l := rate.NewLimiter(rate.Limit(r.perSecond), r.atOnce)
+	r.of[from] = l
 	return l
 }
 
-// sweep forgets what bounds nobody any more, once in a second at most. s.mu is held.
+// sweep forgets the limiters that bound nobody any more, once in a second at most. r.mu is held.
+func (r *rates) sweep(now time.Time) {
+	if now.Sub(r.swept) < time.Second {
+		return
+	}
+	r.swept = now
+	maps.DeleteFunc(r.of, func(_ netip.Prefix, l *rate.Limiter) bool { return l.TokensAt(now) >= float64(l.Burst()) })
+}
+
+// sweep forgets the strikes that bound nobody any more, once in a second at most. s.mu is held.
 func (s *sources) sweep(now time.Time) {
 	if now.Sub(s.swept) < time.Second {
 		return
 	}
 	s.swept = now
-	for p, at := range s.struck {
-		if now.Sub(at) > struckFor {
-			delete(s.struck, p)
-		}
-	}
-	for p, l := range s.calls {
-		if l.TokensAt(now) >= float64(l.Burst()) {
-			delete(s.calls, p)
-		}
-	}
+	maps.DeleteFunc(s.struck, func(_ netip.Prefix, last *strike) bool { return now.Sub(last.at) > struckFor })
 }

@@ -15,14 +15,14 @@ func source(i int) netip.Prefix {
 func TestT16_WhatIsRememberedOfFloodsTakesNoRoomOfCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSources(10)
+		s := newSources(10, 0)
 		for i := range maxSources {
 			s.strike(source(i))
 			s.call(source(i))
 		}
 		time.Sleep(2 * time.Second) // the calls bound nobody any more, the floods do
 		s.call(source(maxSources))
-		if l := s.calls[source(maxSources)]; l == nil {
+		if l := s.calls.of[source(maxSources)]; l == nil {
 			t.Error("a source that calls shares one bound with all others, and there is room")
 		}
 		s.strike(source(maxSources))
@@ -36,7 +36,7 @@ func TestT16_WhatIsRememberedOfFloodsTakesNoRoomOfCalls(t *testing.T) {
 			}
 		}
 		s.strike(source(maxSources))
-		if !s.isStruck(source(maxSources)) {
+		if _, struck := s.turn(source(maxSources)); !struck {
 			t.Error("a flood is not remembered, and there is room")
 		}
 	})

@@ -79,6 +79,9 @@ type Limits struct {
 	// UnauthenticatedCalls are how many without a good token are answered of one address in a second; 1,000. Of what comes faster the
 	// answers wait.
 	UnauthenticatedCalls int
+	// UnauthenticatedEnds are how many connections of one address may end in a second without an authenticated call, ten times as many at
+	// once; 50. More count as a flood of that address.
+	UnauthenticatedEnds int
 }
 
 func (l Limits) withDefaults() Limits {
@@ -131,6 +134,9 @@ func (l Limits) withDoorDefaults() Limits {
 	if l.UnauthenticatedIdle == 0 {
 		l.UnauthenticatedIdle = 30 * time.Second
 	}
+	if l.UnauthenticatedEnds == 0 {
+		l.UnauthenticatedEnds = 50
+	}
 	return l
 }
 
@@ -166,7 +172,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd)}
 	context.AfterFunc(ctx, func() { close(s.drain) })
 	l := cfg.Limits
-	s.entry = door.New(door.Limits{Unproved: l.Unauthenticated, PerAddress: l.UnauthenticatedPerAddress, Idle: l.UnauthenticatedIdle, Calls: l.UnauthenticatedCalls}, door.NewLog(s.log))
+	s.entry = door.New(door.Limits{Unproved: l.Unauthenticated, PerAddress: l.UnauthenticatedPerAddress, Idle: l.UnauthenticatedIdle, Calls: l.UnauthenticatedCalls, Failed: l.UnauthenticatedEnds}, door.NewLog(s.log))
 	return s, nil
 }
 
