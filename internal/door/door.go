@@ -29,6 +29,10 @@ type Limits struct {
 	Failed int
 }
 
+// unread is how much the kernel holds of a connection, in bytes, until it is read; it doubles that for its own use. Without it a stranger
+// fills 32 MiB of the memory that all connections share.
+const unread = 256 << 10
+
 // Door bounds the connections of a port. It is safe for concurrent use, and its zero value is of no use.
 type Door struct {
 	limits Limits
@@ -117,6 +121,9 @@ type Guest struct {
 // Admit returns nil if there is no room for one more; then it has closed raw. Of a source that has too many the new one is closed;
 // if there are too many in all, the oldest of the unproved ones is.
 func (d *Door) Admit(raw net.Conn) *Guest {
+	if tcp, ok := raw.(*net.TCPConn); ok {
+		_ = tcp.SetReadBuffer(unread) // more is held in the kernel; nothing is lost but that bound
+	}
 	g := &Guest{Conn: raw, door: d, from: Source(raw.RemoteAddr()), came: time.Now()}
 	wait, struck := d.sources.turn(g.from)
 	if g.strict = struck; wait > 0 {
