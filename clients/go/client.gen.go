@@ -2297,7 +2297,10 @@ type NodeSubscription struct {
 
 // NodeWhy How the variant was chosen. Of the default variant it has the variants alone that were passed over.
 type NodeWhy struct {
-	// PassedOver The other variants: those that do not match, and those that another one goes before.
+	// MorePassedOver How many other variants were left off.
+	MorePassedOver *int `json:"more_passed_over,omitempty"`
+
+	// PassedOver The other variants: those that do not match, and those that another one goes before. Of more than 100 those that match come first.
 	PassedOver []VariantReason `json:"passed_over"`
 	Priority   *int32          `json:"priority,omitempty"`
 
@@ -2723,7 +2726,7 @@ type RefusalEnd string
 
 // Requirement defines model for Requirement.
 type Requirement struct {
-	// Has What the node has of the key; left out where it has nothing.
+	// Has What the node has of the key, 256 bytes of it at most; left out where it has nothing.
 	//
 	// Example: us
 	Has   *string `json:"has,omitempty"`
@@ -3333,7 +3336,7 @@ type Topology struct {
 	// Edges Between these resources.
 	Edges []TopologyEdge `json:"edges"`
 
-	// MoreEdges How many edges were left off with them.
+	// MoreEdges How many edges were left off: with them, and from listeners to scoped routes beyond 10,000.
 	MoreEdges int `json:"more_edges"`
 
 	// MoreResources How many were left off.

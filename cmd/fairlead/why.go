@@ -128,5 +128,8 @@ func whyLines(r client.NodeReason) (out []string) {
 		}
 		out = append(out, fmt.Sprintf("%s/%s: not the variant %s (priority %d): %s", r.Resource.Type, r.Resource.Name, v.Variant, v.Priority, why))
 	}
+	if more := r.Why.MorePassedOver; more != nil {
+		out = append(out, fmt.Sprintf("%s/%s: and %d more variants were passed over", r.Resource.Type, r.Resource.Name, *more))
+	}
 	return out
 }

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"fairlead/internal/fleet"
@@ -40,11 +41,15 @@ func (c *checker) domains() {
 			continue
 		}
 		for _, v := range n.variants {
+			apart := apartFrom(v)
 			for i, host := range v.facts.Hosts {
 				for j, d := range host {
+					if !c.on() {
+						return
+					}
 					key := domainOf{route, strings.ToLower(d)}
 					one := claim{v, i, j}
-					if other, twice := rival(claims[key], one); twice {
+					if other, twice := rival(claims[key], one, apart); twice {
 						c.add(v, twiceIn(one, other, route, d))
 					}
 					claims[key] = append(claims[key], one)
@@ -72,27 +77,41 @@ func routeOf(host string) string { return host[:max(0, strings.LastIndexByte(hos
 
 // fetches reports whether some variant of the route fetches virtual hosts.
 func (c *checker) fetches(route string) bool {
-	n := c.names[fleet.Ref{Type: fleet.Route, Name: route}]
-	if n == nil {
-		return false
-	}
-	for _, v := range n.variants {
-		if v.facts.VHDS {
-			return true
+	fetches, known := c.fetching[route]
+	if !known {
+		if n := c.names[fleet.Ref{Type: fleet.Route, Name: route}]; n != nil {
+			fetches = slices.ContainsFunc(n.variants, func(v *variant) bool { return v.facts.VHDS })
 		}
+		c.fetching[route] = fetches
 	}
-	return false
+	return fetches
+}
+
+// apartFrom tells of other variants whether no node can have one of them beside v. Of each it is found once, however many domains both have.
+func apartFrom(v *variant) func(*variant) bool {
+	known := map[*variant]bool{}
+	return func(o *variant) bool {
+		if v.Variant == "" || o.Variant == "" {
+			return false
+		}
+		apart, again := known[o]
+		if !again {
+			apart = selector.Disjoint(v.selector, o.selector)
+			known[o] = apart
+		}
+		return apart
+	}
 }
 
 // rival is another place that a node may have beside one: variants of one name exclude
 // each other, and so may selectors.
-func rival(claims []claim, one claim) (claim, bool) {
+func rival(claims []claim, one claim, apart func(*variant) bool) (claim, bool) {
 	for _, other := range claims[:min(len(claims), maxClaims)] {
 		switch {
 		case other.variant == one.variant:
 			return other, true
 		case other.Ref == one.Ref:
-		case one.Variant != "" && other.Variant != "" && selector.Disjoint(one.selector, other.selector):
+		case apart(other.variant):
 		default:
 			return other, true
 		}

@@ -95,6 +95,8 @@ type checker struct {
 	views  views
 	hints  int // how many names were suggested
 	byType [fleet.NumTypes][]string
+	// fetching are the routes of which it was asked whether some variant fetches virtual hosts.
+	fetching map[string]bool
 }
 
 // name is all variants of one name.
@@ -114,7 +116,7 @@ type variant struct {
 var noFacts resource.Facts
 
 func newChecker(f Fleet) *checker {
-	c := &checker{Fleet: f, names: make(map[fleet.Ref]*name, len(f.Resources)), static: make(map[string]bool, len(f.StaticClusters)), lends: make(map[string]bool)}
+	c := &checker{Fleet: f, names: make(map[fleet.Ref]*name, len(f.Resources)), static: make(map[string]bool, len(f.StaticClusters)), lends: make(map[string]bool), fetching: make(map[string]bool)}
 	for _, s := range f.StaticClusters {
 		c.static[s] = true
 	}
@@ -152,6 +154,7 @@ func newChecker(f Fleet) *checker {
 		c.byType[r.Type] = append(c.byType[r.Type], r.Name)
 	}
 	c.views = newViews(selectors, f.Nodes, c.on)
+	c.NodesCut = c.NodesCut || c.views.cut
 	return c
 }
 

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"maps"
 	"slices"
 
 	"fairlead/internal/fleet"
@@ -48,14 +49,24 @@ type grapher struct {
 	place map[fleet.Ref]int
 	out   [][]GraphEdge // of each name, in the order in which they stand in it
 	known map[[2]int]int
+	// scopes are the listeners that take scoped routes, which are all of scoped: as edges they would be as many as both multiplied.
+	scopes map[int]bool
+	scoped []int
 }
+
+// mostScoped is how many edges from listeners to scoped routes a graph has at most: each of the ones leads to each of the others.
+const mostScoped = 10_000
 
 // GraphOf is the fleet's graph, with at most so many names; of a focus that which leads to it and to which it leads. False: the
 // focus is neither there nor named.
-func GraphOf(f Fleet, focus *fleet.Ref, most int) (Graph, bool) {
-	g := &grapher{checker: newChecker(f), place: map[fleet.Ref]int{}, known: map[[2]int]int{}}
+//
+// It costs what the names and their mentions come to. The error is one of f.Step.
+func GraphOf(f Fleet, focus *fleet.Ref, most int) (Graph, bool, error) {
+	g := &grapher{checker: newChecker(f), place: map[fleet.Ref]int{}, known: map[[2]int]int{}, scopes: map[int]bool{}}
 	for _, n := range g.order {
-		g.name(n.Ref)
+		if at := g.name(n.Ref); n.Type == fleet.ScopedRoute {
+			g.scoped = append(g.scoped, at)
+		}
 	}
 	hosts := map[string][]fleet.Ref{}
 	for _, n := range g.order {
@@ -64,20 +75,23 @@ func GraphOf(f Fleet, focus *fleet.Ref, most int) (Graph, bool) {
 		}
 	}
 	for _, n := range g.order {
+		if !g.on() {
+			return Graph{}, false, g.ended
+		}
 		for _, v := range n.variants {
 			g.variant(v, hosts)
 		}
 	}
-	kept := g.ordered(nil)
+	var near map[int]bool
 	if focus != nil {
 		at, there := g.place[*focus]
 		if !there {
-			return Graph{}, false
+			return Graph{}, false, g.ended
 		}
-		near := g.around(at)
-		kept = g.ordered(func(i int) bool { return near[i] })
+		near = g.around(at)
 	}
-	return g.cut(kept, most), true
+	kept := g.ordered(func(i int) bool { return near == nil || near[i] })
+	return g.cut(kept, most), true, g.ended
 }
 
 func (g *grapher) name(r fleet.Ref) int {
@@ -108,11 +122,10 @@ func (g *grapher) variant(v *variant, hosts map[string][]fleet.Ref) {
 		for _, h := range hosts[v.Name] {
 			g.follows(from, h)
 		}
+		delete(hosts, v.Name) // its other variants lead there too
 	}
 	if v.facts.Scopes {
-		for _, name := range g.byType[fleet.ScopedRoute] {
-			g.follows(from, fleet.Ref{Type: fleet.ScopedRoute, Name: name})
-		}
+		g.scopes[from] = true
 	}
 	g.names[from].AnyCluster = g.names[from].AnyCluster || v.facts.AnyCluster
 }
@@ -135,19 +148,18 @@ func (g *grapher) edge(from int, ref fleet.Ref, variant, pointer string, mention
 	g.out[from] = append(g.out[from], GraphEdge{From: from, To: to, Variant: variant, Pointer: pointer, Mentions: mentions})
 }
 
-// ordered are the names, each way that begins with a listener first; nil keeps all.
+// ordered are the names, each way that begins with a listener first, as far as they are kept.
 func (g *grapher) ordered(keep func(int) bool) (order []int) {
 	seen := make([]bool, len(g.names))
+	down := g.down()
 	from := func(i int) {
 		for next := []int{i}; len(next) > 0; next = next[1:] {
 			if i := next[0]; !seen[i] {
 				seen[i] = true
-				if keep == nil || keep(i) {
+				if keep(i) {
 					order = append(order, i)
 				}
-				for _, e := range g.out[i] {
-					next = append(next, e.To)
-				}
+				next = append(next, down(i)...)
 			}
 		}
 	}
@@ -162,6 +174,20 @@ func (g *grapher) ordered(keep func(int) bool) (order []int) {
 	return order
 }
 
+// down returns what tells where a name leads, asked of each name once. Of the scoped routes, which all that take some lead to, the first one tells.
+func (g *grapher) down() func(i int) []int {
+	scoped := g.scoped
+	return func(i int) (next []int) {
+		for _, e := range g.out[i] {
+			next = append(next, e.To)
+		}
+		if g.scopes[i] {
+			next, scoped = append(next, scoped...), nil
+		}
+		return next
+	}
+}
+
 // around is what leads to a name, and to what it leads.
 func (g *grapher) around(at int) map[int]bool {
 	in := make([][]int, len(g.names))
@@ -170,18 +196,21 @@ func (g *grapher) around(at int) map[int]bool {
 			in[e.To] = append(in[e.To], e.From)
 		}
 	}
-	down := closure(at, func(i int) (next []int) {
-		for _, e := range g.out[i] {
-			next = append(next, e.To)
+	scopes := slices.Sorted(maps.Keys(g.scopes)) // what leads to the first scoped route that is asked for leads to all
+	near := closure(at, g.down())
+	for i := range closure(at, func(i int) []int {
+		next := in[i]
+		if g.names[i].Type == fleet.ScopedRoute {
+			next, scopes = slices.Concat(next, scopes), nil
 		}
 		return next
-	})
-	for i := range closure(at, func(i int) []int { return in[i] }) {
-		down[i] = true
+	}) {
+		near[i] = true
 	}
-	return down
+	return near
 }
 
+// closure is all that step leads to; it is asked of each once.
 func closure(at int, step func(int) []int) map[int]bool {
 	seen := map[int]bool{at: true}
 	for next := []int{at}; len(next) > 0; next = next[1:] {
@@ -207,9 +236,20 @@ func (g *grapher) cut(order []int, most int) (out Graph) {
 		at[i] = len(out.Names)
 		out.Names = append(out.Names, g.names[i])
 	}
+	all := 0 // scoped routes that each listener which takes some leads to
+	var scoped []int
+	for _, i := range g.scoped {
+		if whole[i] {
+			all++
+		}
+		if place, first := at[i]; first {
+			scoped = append(scoped, place)
+		}
+	}
+	room := mostScoped
 	for _, i := range order {
+		from, first := at[i]
 		for _, e := range g.out[i] {
-			from, first := at[e.From]
 			to, second := at[e.To]
 			switch {
 			case first && second:
@@ -219,6 +259,17 @@ func (g *grapher) cut(order []int, most int) (out Graph) {
 				out.MoreEdges++
 			}
 		}
+		if !g.scopes[i] {
+			continue
+		}
+		told := 0
+		if first {
+			told = min(len(scoped), room)
+		}
+		for _, to := range scoped[:told] {
+			out.Edges = append(out.Edges, GraphEdge{From: from, To: to})
+		}
+		room, out.MoreEdges = room-told, out.MoreEdges+all-told
 	}
 	slices.SortStableFunc(out.Edges, func(a, b GraphEdge) int { return a.From - b.From })
 	return out

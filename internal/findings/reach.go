@@ -62,7 +62,7 @@ func (w *reachable) run() {
 		w.to(fleet.Ref{Type: fleet.Endpoint, Name: name})
 		w.to(fleet.Ref{Type: fleet.Cluster, Name: name})
 	}
-	for len(w.next) > 0 {
+	for len(w.next) > 0 && w.on() {
 		n := w.next[len(w.next)-1]
 		w.next = w.next[:len(w.next)-1]
 		for _, v := range n.variants {
@@ -102,6 +102,7 @@ func (w *reachable) from(v *variant) {
 		for _, h := range w.hosts[v.Name] {
 			w.reach(h)
 		}
+		delete(w.hosts, v.Name) // its other variants lead there too
 	}
 	if v.facts.Scopes && !w.scopes {
 		w.scopes = true

@@ -26,6 +26,8 @@ type Reach struct {
 	Nodes []map[string]int
 	// Views are the nodes that are reached, by what selectors decide about them, the largest first.
 	Views []ReachedNodes
+	// Cut: not all nodes were looked at.
+	Cut bool
 
 	views   views
 	reached set
@@ -38,11 +40,21 @@ type ReachedNodes struct {
 }
 
 // Reached finds whom a write reaches. For each name it costs as many steps as its selectors match views, and a step for
-// every 64 views.
-func Reached(names []Rewrite, nodes []fleet.Node) *Reach {
+// every 64 views. The error is one of step, which is called on the way.
+func Reached(names []Rewrite, nodes []fleet.Node, step func() error) (*Reach, error) {
+	var ended error
+	on := func() bool {
+		if ended == nil {
+			ended = step()
+		}
+		return ended == nil
+	}
 	parsed := map[string]selector.Selector{}
 	var selectors []selector.Selector
 	for _, n := range names {
+		if !on() {
+			break
+		}
 		for _, v := range slices.Concat(n.Before, n.After) {
 			if _, ok := parsed[v.Selector]; ok || v.Variant == "" {
 				continue
@@ -54,17 +66,20 @@ func Reached(names []Rewrite, nodes []fleet.Node) *Reach {
 			parsed[v.Selector], selectors = s, append(selectors, s)
 		}
 	}
-	r := &Reach{Nodes: make([]map[string]int, len(names)), views: newViews(selectors, nodes, func() bool { return true })}
-	r.reached = r.views.none()
+	r := &Reach{Nodes: make([]map[string]int, len(names)), views: newViews(selectors, nodes, on)}
+	r.Cut, r.reached = r.views.cut, r.views.none()
 	for i, n := range names {
-		r.Nodes[i] = r.rewrite(r.winners(n.Before, parsed), r.winners(n.After, parsed))
+		if !on() {
+			break
+		}
+		r.Nodes[i] = r.rewrite(r.winners(n.Before, parsed, on), r.winners(n.After, parsed, on), on)
 	}
 	all := r.views.all()
 	all.shares(r.reached, func(i int) { r.Views = append(r.Views, ReachedNodes{r.views.nodes[i], r.views.example[i]}) })
 	slices.SortFunc(r.Views, func(a, b ReachedNodes) int {
 		return cmp.Or(cmp.Compare(b.Nodes, a.Nodes), strings.Compare(a.Example, b.Example))
 	})
-	return r
+	return r, ended
 }
 
 // winner is a variant with the views that have it. The zero variant, without content, is: nothing.
@@ -74,10 +89,13 @@ type winner struct {
 }
 
 // winners tells who has which of a name's variants.
-func (r *Reach) winners(versions []Version, parsed map[string]selector.Selector) (ws []winner) {
+func (r *Reach) winners(versions []Version, parsed map[string]selector.Selector, on func() bool) (ws []winner) {
 	left := r.views.all()
 	var fallback Version
 	for _, v := range ranked(versions) {
+		if !on() {
+			break
+		}
 		if v.Variant == "" {
 			fallback = v
 			continue
@@ -102,7 +120,7 @@ func ranked(versions []Version) []Version {
 }
 
 // rewrite counts who is reached by one name.
-func (r *Reach) rewrite(before, after []winner) map[string]int {
+func (r *Reach) rewrite(before, after []winner, on func() bool) map[string]int {
 	had := map[string]set{} // by content
 	for _, w := range before {
 		if s := had[w.Content]; s != nil {
@@ -120,6 +138,9 @@ func (r *Reach) rewrite(before, after []winner) map[string]int {
 	r.reached.join(changed)
 	of := map[string]set{} // by variant
 	for _, w := range slices.Concat(before, after) {
+		if !on() {
+			break
+		}
 		if w.Content == "" {
 			continue
 		}
@@ -130,6 +151,9 @@ func (r *Reach) rewrite(before, after []winner) map[string]int {
 	}
 	nodes := map[string]int{}
 	for name, s := range of {
+		if !on() {
+			break
+		}
 		s.shares(changed, func(i int) { nodes[name] += r.views.nodes[i] })
 	}
 	return nodes

@@ -26,7 +26,10 @@ func TestWhomAWriteReachesEqualsAskingEachNode(t *testing.T) {
 		for i := range names {
 			names[i] = findings.Rewrite{Before: someVersions(r), After: someVersions(r)}
 		}
-		got := findings.Reached(names, nodes)
+		got, err := findings.Reached(names, nodes, func() error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
 		wantNodes, want := make([]map[string]int, len(names)), map[string]bool{}
 		for i, n := range names {
 			wantNodes[i] = map[string]int{}

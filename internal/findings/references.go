@@ -31,6 +31,9 @@ func (c *checker) references() {
 		}
 		for _, v := range n.variants {
 			for i := range v.facts.Mentions {
+				if !c.on() {
+					return
+				}
 				c.mention(n, v, &v.facts.Mentions[i])
 			}
 		}

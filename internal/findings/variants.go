@@ -52,6 +52,9 @@ const maxRivals = 100
 func (c *checker) ties(n *name) {
 	byPriority := map[int32][]*variant{}
 	for _, v := range n.variants {
+		if !c.on() {
+			return
+		}
 		if v.Variant == "" {
 			continue
 		}

@@ -16,11 +16,17 @@ type views struct {
 	nodes   []int     // of each view
 	example []string  // of each view, the first node by id
 	known   map[selector.Vector]int
+	cut     bool // nodes are left out, because of the others there is as much to know as is known of any fleet
 }
+
+// maxMatches is how often selectors match views, all together. What is known of them takes as much memory as that, and nodes that differ are as many
+// as selectors are: one multiplied by the other would be thousands of millions.
+const maxMatches = 4_000_000
 
 func newViews(selectors []selector.Selector, nodes []fleet.Node, on func() bool) views {
 	x := selector.NewIndex(selectors)
 	vs := views{index: x, matched: make([][]int32, x.Len()), known: map[selector.Vector]int{}}
+	matches := 0
 	for _, n := range nodes {
 		if !on() {
 			break
@@ -28,6 +34,12 @@ func newViews(selectors []selector.Selector, nodes []fleet.Node, on func() bool)
 		vector := vs.vector(n)
 		i, again := vs.known[vector]
 		if !again {
+			for at := range len(vector) {
+				matches += bits.OnesCount8(vector[at])
+			}
+			if vs.cut = matches > maxMatches; vs.cut {
+				break
+			}
 			i = len(vs.nodes)
 			vs.known[vector] = i
 			vs.nodes, vs.example = append(vs.nodes, 0), append(vs.example, n.ID)
@@ -126,6 +138,9 @@ func (c *checker) lacks(n *name) *lack {
 	all := c.views.all()
 	left := slices.Clone(all)
 	for _, v := range n.variants {
+		if !c.on() {
+			break
+		}
 		for _, i := range c.views.matching(v) {
 			left.remove(i)
 		}
@@ -140,6 +155,9 @@ func (c *checker) lacks(n *name) *lack {
 func (c *checker) wins(n *name, f func(v *variant, matched, won int)) {
 	left := c.views.all()
 	for _, v := range byRank(n.variants) {
+		if !c.on() {
+			return
+		}
 		v.won = c.views.none()
 		matched, won := 0, 0
 		for _, i := range c.views.matching(v) {

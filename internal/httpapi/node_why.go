@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/internal/compute"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/selector"
@@ -49,43 +50,99 @@ func (a *API) GetNodeWhy(ctx context.Context, r oapi.GetNodeWhyRequestObject) (o
 	if p.Name != nil && len(refs) == 0 {
 		refs = append(refs, fleet.Ref{Type: *q.Type, Name: name})
 	}
-	reasons, err := a.reasons(ctx, labels.Node, refs)
-	if err != nil {
-		return nil, err
-	}
 	out := oapi.GetNodeWhy200JSONResponse{
 		Node: conf.Node.ID, State: oapi.NodeState(conf.Node.State), Settled: int64(conf.Node.Settled), Revision: int64(conf.Revision),
 		Labels: nodeLabelsOf(labels), LabelsUnknown: optional(!known),
 	}
-	target := targetOf(conf)
-	out.Items = each(conf.Resources, func(r store.NodeResource) oapi.NodeReason {
-		ref := fleet.Ref{Type: r.Type, Name: r.Name}
-		resource := nodeResourceOf(r, target.Types[r.Type].Get(r.Name), conf.Node)
-		why := reasons[ref].chosen(r.Variant)
-		return oapi.NodeReason{Resource: resource, Because: because(resource, why, waitsFor(conf.Node, ref)), Why: why}
-	})
+	reasons, err := a.reasons(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	out.Items, err = a.reasonsOf(ctx, conf, reasons, selector.LabelsOf(labels.Node))
+	if err != nil {
+		return nil, err
+	}
 	if p.Name != nil && len(out.Items) == 0 {
 		why, ok := reasons[refs[0]]
 		if !ok {
 			return nil, noSuchResource(fmt.Errorf("why node %q has it: %w", r.Node, fleet.ErrNotFound), *q.Type, name, "")
 		}
-		none := why.chosen("")
+		var none oapi.NodeWhy
+		err := a.compute(ctx, whyKind(len(why)), func(step func() error) (err error) {
+			none, err = why.chosen("", selector.LabelsOf(labels.Node), step)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
 		none.Selector = nil
 		resource := oapi.NodeResource{Type: *p.Type, Name: name, State: oapi.NodeResourceStateUnmatched}
 		out.Items = append(out.Items, oapi.NodeReason{Resource: resource, Because: "it has no default variant, and no other one matches the node: the node has no such resource", Why: none})
 	}
-	if conf.More {
-		last := conf.Resources[len(conf.Resources)-1]
+	if told := len(out.Items); conf.More || told < len(conf.Resources) {
+		last := conf.Resources[told-1]
 		out.NextCursor = next(cursor{List: "node-why", Type: last.Type.Slug(), Name: last.Name})
 	}
 	return out, nil
 }
 
-// reason is what the variants of one name come to for one node.
-type reason []oapi.VariantReason
+// reasonsOf are those of a page: one at least, until they come to answerBytes.
+func (a *API) reasonsOf(ctx context.Context, conf store.NodeConfig, reasons map[fleet.Ref]reason, labels selector.Labels) (out []oapi.NodeReason, err error) {
+	target, room, variants := targetOf(conf), answerBytes, 0
+	for _, r := range reasons {
+		variants += len(r)
+	}
+	out = []oapi.NodeReason{}
+	err = a.compute(ctx, whyKind(variants), func(step func() error) error {
+		for _, r := range conf.Resources {
+			if room <= 0 {
+				break
+			}
+			ref := fleet.Ref{Type: r.Type, Name: r.Name}
+			resource := nodeResourceOf(r, target.Types[r.Type].Get(r.Name), conf.Node)
+			why, err := reasons[ref].chosen(r.Variant, labels, step)
+			if err != nil {
+				return err
+			}
+			out, room = append(out, oapi.NodeReason{Resource: resource, Because: because(resource, why, waitsFor(conf.Node, ref)), Why: why}), room-whyBytes(why)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func whyKind(variants int) compute.Kind {
+	if variants > largeCount {
+		return compute.Large
+	}
+	return compute.Small
+}
+
+// whyBytes is what it comes to as it is told, about.
+func whyBytes(why oapi.NodeWhy) int {
+	requirements := func(rs []oapi.Requirement) (n int) {
+		for _, r := range rs {
+			n += 64 + len(r.Requirement) + len(deref(r.Has))
+		}
+		return n
+	}
+	n := 512 + 2*len(deref(why.Selector)) + requirements(deref(why.Requirements))
+	for _, v := range why.PassedOver {
+		n += 128 + len(v.Variant) + len(v.Selector) + requirements(v.Requirements)
+	}
+	return n
+}
+
+const (
+	maxPassedOver = 100 // variants that are told of one name besides the one that the node has
+	maxHas        = 256 // bytes of a label that are told with each requirement: it may have many more
+)
+
+// reason are the variants of one name, but for the default one.
+type reason []fleet.Row
 
 // reasons are of the names that have variants.
-func (a *API) reasons(ctx context.Context, n fleet.Node, refs []fleet.Ref) (map[fleet.Ref]reason, error) {
+func (a *API) reasons(ctx context.Context, refs []fleet.Ref) (map[fleet.Ref]reason, error) {
 	if len(refs) == 0 {
 		return nil, nil //nolint:nilnil // nothing to look up in
 	}
@@ -94,13 +151,12 @@ func (a *API) reasons(ctx context.Context, n fleet.Node, refs []fleet.Ref) (map[
 	if err != nil {
 		return nil, err
 	}
-	labels, out := selector.LabelsOf(n), make(map[fleet.Ref]reason)
+	out := make(map[fleet.Ref]reason)
 	for _, row := range rows {
-		if row.Deleted {
-			continue
+		if !row.Deleted {
+			ref := fleet.Ref{Type: row.Type, Name: row.Name}
+			out[ref] = append(out[ref], row)
 		}
-		ref := fleet.Ref{Type: row.Type, Name: row.Name}
-		out[ref] = append(out[ref], variantReason(row, labels))
 	}
 	return out, nil
 }
@@ -115,7 +171,8 @@ func variantReason(row fleet.Row, labels selector.Labels) oapi.VariantReason {
 	for _, f := range sel.Explain(labels) {
 		r := oapi.Requirement{Requirement: f.Requirement, Holds: f.Holds}
 		if f.Known {
-			r.Has = &f.Has
+			has := shortened(f.Has, maxHas)
+			r.Has = &has
 		}
 		v.Matches = v.Matches && f.Holds
 		v.Requirements = append(v.Requirements, r)
@@ -123,17 +180,37 @@ func variantReason(row fleet.Row, labels selector.Labels) oapi.VariantReason {
 	return v
 }
 
-// chosen tells of the variant that the node has, and of the others; "" is the default one.
-func (r reason) chosen(variant string) oapi.NodeWhy {
+// chosen tells what the variants come to for a node with these labels: of the one that it has, and of the others; "" is the default one. Of many it
+// tells first of those that match.
+func (r reason) chosen(variant string, labels selector.Labels, step func() error) (oapi.NodeWhy, error) {
 	out := oapi.NodeWhy{PassedOver: []oapi.VariantReason{}}
-	for _, v := range r {
-		if v.Variant == variant {
+	var others []fleet.Row
+	matching := 0 // of the others the first so many do
+	for _, row := range r {
+		if err := step(); err != nil {
+			return out, err
+		}
+		sel, err := selector.Parse(row.Selector)
+		switch {
+		case row.Variant == variant:
+			v := variantReason(row, labels)
 			out.Selector, out.Priority, out.Requirements = &v.Selector, &v.Priority, &v.Requirements
-		} else {
-			out.PassedOver = append(out.PassedOver, v)
+		case len(r) > maxPassedOver && err == nil && sel.MatchLabels(labels):
+			others = slices.Insert(others, matching, row)
+			matching++
+		default:
+			others = append(others, row)
+		}
+		if len(others) > maxPassedOver {
+			others = others[:maxPassedOver]
+			out.MorePassedOver = optional(deref(out.MorePassedOver) + 1)
+			matching = min(matching, maxPassedOver)
 		}
 	}
-	return out
+	for _, row := range others {
+		out.PassedOver = append(out.PassedOver, variantReason(row, labels))
+	}
+	return out, nil
 }
 
 // waitsFor says why a node has not confirmed a resource.

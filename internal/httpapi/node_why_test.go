@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -101,5 +103,94 @@ func TestWhatNobodyNamesIsNotSynced(t *testing.T) {
 	}
 	if got := w.why("m", "type=endpoints&name=b").Items[0].Because; !strings.Contains(got, "nothing in the fleet names it") {
 		t.Error(got)
+	}
+}
+
+// manyVariants writes so many variants of each name, each with a selector of as many requirements as there may be, which ask for one label of the
+// node n. That has as much of it as is kept.
+func (w *world) manyVariants(each int, names ...string) {
+	w.t.Helper()
+	var docs []string
+	for _, name := range names {
+		for i := range each {
+			var requirements []string
+			for j := range 31 {
+				requirements = append(requirements, fmt.Sprintf("metadata.x!=%d", 100+j))
+			}
+			requirements = append(requirements, fmt.Sprintf("metadata.x!=v%d", i))
+			docs = append(docs, fmt.Sprintf(`{"type": "clusters", "name": %q, "variant": "v%d", "selector": %q, "priority": %[2]d, "body": {"name": %[1]q}}`, name, i, strings.Join(requirements, ",")))
+		}
+	}
+	w.do(http.MethodPost, w.at("apply"), `{"resources": [`+strings.Join(docs, ",")+`]}`).is(200, nil)
+	w.labeled(1, map[string]*fleet.NodeLabels{"n": {MetadataJSON: []byte(`{"x": "` + strings.Repeat("y", 16_000) + `"}`)}})
+}
+
+// TestT09_WhyIsBoundedInBytes: a label, which may be long, is asked for by each of a selector's requirements, and a name has as many variants as the fleet
+// may have resources.
+func TestT09_WhyIsBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.manyVariants(150, "a")
+	a := w.do(http.MethodGet, w.at("nodes", "n", "why")+"?type=clusters&name=a", "")
+	var out oapi.NodeReasons
+	a.is(200, &out)
+	if len(a.body) > 2<<20 {
+		t.Errorf("the answer of one name has %d bytes", len(a.body))
+	}
+	why := out.Items[0].Why
+	if *out.Items[0].Resource.Variant != "v149" || len(*why.Requirements) != 32 || len(why.PassedOver) != 100 || deref(why.MorePassedOver) != 49 {
+		t.Errorf("the node has %s, %d are told and %d more", *out.Items[0].Resource.Variant, len(why.PassedOver), deref(why.MorePassedOver))
+	}
+	if has := *why.PassedOver[0].Requirements[0].Has; has != strings.Repeat("y", 256) {
+		t.Errorf("%d bytes are told of a label", len(has))
+	}
+}
+
+// TestT09_PagesOfReasonsAreBoundedInBytes, and all pages together have each name once.
+func TestT09_PagesOfReasonsAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	var names []string
+	for i := range 12 {
+		names = append(names, fmt.Sprint("c", 10+i))
+	}
+	w.manyVariants(101, names...)
+	var got []string
+	for cursor := ""; ; {
+		a := w.do(http.MethodGet, w.at("nodes", "n", "why")+"?limit=500&cursor="+url.QueryEscape(cursor), "")
+		var page oapi.NodeReasons
+		a.is(200, &page)
+		if len(a.body) > 11<<20 || len(page.Items) == 0 {
+			t.Errorf("a page of %d items has %d bytes", len(page.Items), len(a.body))
+		}
+		got = append(got, each(page.Items, func(i oapi.NodeReason) string { return i.Resource.Name })...)
+		if page.NextCursor == nil {
+			break
+		}
+		cursor = *page.NextCursor
+	}
+	if d := cmp.Diff(names, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestWhyTellsFirstOfVariantsThatMatch, where there are too many to tell of all.
+func TestWhyTellsFirstOfVariantsThatMatch(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	var docs []string
+	for i := range 120 {
+		region := "us"
+		if i >= 110 {
+			region = "eu"
+		}
+		docs = append(docs, fmt.Sprintf(`{"type": "clusters", "name": "a", "variant": "v%03d", "selector": "locality.region=%s", "body": {"name": "a"}}`, i, region))
+	}
+	w.do(http.MethodPost, w.at("apply"), `{"resources": [`+strings.Join(docs, ",")+`]}`).is(200, nil)
+	w.labeled(1, map[string]*fleet.NodeLabels{"n": {Region: "eu"}})
+	i := w.why("n", "type=clusters&name=a").Items[0]
+	told := each(i.Why.PassedOver, func(v oapi.VariantReason) string { return v.Variant })
+	if *i.Resource.Variant != "v110" || len(told) != 100 || told[0] != "v111" || told[8] != "v119" || told[9] != "v000" || deref(i.Why.MorePassedOver) != 19 || !strings.Contains(i.Because, "highest priority") {
+		t.Errorf("%s, %q, %d more, %s", *i.Resource.Variant, told, deref(i.Why.MorePassedOver), i.Because)
 	}
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 
+	"fairlead/internal/compute"
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -33,16 +34,40 @@ func (a *API) tellReach(ctx context.Context, resources []oapi.PlannedResource, w
 		return nil
 	}
 	names, of := w.names()
-	r := findings.Reached(names, w.beside.Nodes)
-	for i, ch := range w.changes {
-		n := r.Nodes[of[fleet.Ref{Type: ch.Type, Name: ch.Name}]][ch.Variant]
-		resources[i].Nodes = &n
+	kind := compute.Small
+	if len(w.beside.Resources)+len(w.beside.Nodes) > largeCount {
+		kind = compute.Large
 	}
+	var out *oapi.PlanReach
+	err := a.compute(ctx, kind, func(step func() error) error {
+		r, err := findings.Reached(names, w.beside.Nodes, step)
+		if err != nil {
+			return err
+		}
+		for i, ch := range w.changes {
+			n := r.Nodes[of[fleet.Ref{Type: ch.Type, Name: ch.Name}]][ch.Variant]
+			resources[i].Nodes = &n
+		}
+		out, err = tellReached(r, w.beside, page, step)
+		return err
+	})
+	if err != nil {
+		a.log.WarnContext(ctx, "look for the nodes that a plan reaches", "error", err)
+		return nil
+	}
+	return out
+}
+
+// tellReached tells of the nodes that are reached, and of a page of their ids.
+func tellReached(r *findings.Reach, b *besides, page idPage, step func() error) (*oapi.PlanReach, error) {
 	out := &oapi.PlanReach{
-		Nodes: len(w.beside.Nodes), Reached: r.Total(), Incomplete: optional(w.beside.NodesCut), MoreViews: optional(len(r.Views) > maxViews), Ids: []string{},
+		Nodes: len(b.Nodes), Reached: r.Total(), Incomplete: optional(b.NodesCut || r.Cut), MoreViews: optional(len(r.Views) > maxViews), Ids: []string{},
 		Views: each(r.Views[:min(len(r.Views), maxViews)], func(v findings.ReachedNodes) oapi.PlanView { return oapi.PlanView{Nodes: v.Nodes, Example: v.Example} }),
 	}
-	for _, n := range w.beside.Nodes { // by id
+	for _, n := range b.Nodes { // by id
+		if err := step(); err != nil {
+			return nil, err
+		}
 		switch {
 		case n.ID <= page.after || !r.Has(n):
 		case len(out.Ids) < page.limit:
@@ -50,10 +75,10 @@ func (a *API) tellReach(ctx context.Context, resources []oapi.PlannedResource, w
 		default:
 			next := cursor{List: "plan", Name: out.Ids[len(out.Ids)-1]}.String()
 			out.NextCursor = &next
-			return out
+			return out, nil
 		}
 	}
-	return out
+	return out, nil
 }
 
 // names are the names that are written, each with all its variants, and where each is.

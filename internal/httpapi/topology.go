@@ -42,9 +42,10 @@ func (a *API) GetTopology(ctx context.Context, r oapi.GetTopologyRequestObject) 
 	if len(resources) > largeCount {
 		kind = compute.Large
 	}
-	err = a.compute(ctx, kind, func(func() error) error {
-		g, there = findings.GraphOf(f, focus, most)
-		return nil
+	err = a.compute(ctx, kind, func(step func() error) (err error) {
+		f.Step = step
+		g, there, err = findings.GraphOf(f, focus, most)
+		return err
 	})
 	if err != nil {
 		return nil, err

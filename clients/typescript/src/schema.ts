@@ -2598,7 +2598,7 @@ export interface components {
             edges: components["schemas"]["TopologyEdge"][];
             /** @description How many were left off. */
             more_resources: number;
-            /** @description How many edges were left off with them. */
+            /** @description How many edges were left off: with them, and from listeners to scoped routes beyond 10,000. */
             more_edges: number;
         };
         TopologyResource: {
@@ -3782,8 +3782,10 @@ export interface components {
             priority?: number;
             /** @description Of its selector; all of them hold. */
             requirements?: components["schemas"]["Requirement"][];
-            /** @description The other variants: those that do not match, and those that another one goes before. */
+            /** @description The other variants: those that do not match, and those that another one goes before. Of more than 100 those that match come first. */
             passed_over: components["schemas"]["VariantReason"][];
+            /** @description How many other variants were left off. */
+            more_passed_over?: number;
         };
         VariantReason: {
             variant: string;
@@ -3797,7 +3799,7 @@ export interface components {
             /** @example locality.region=eu */
             requirement: string;
             /**
-             * @description What the node has of the key; left out where it has nothing.
+             * @description What the node has of the key, 256 bytes of it at most; left out where it has nothing.
              * @example us
              */
             has?: string;

@@ -21,12 +21,15 @@ class NodeWhy:
     """How the variant was chosen. Of the default variant it has the variants alone that were passed over."""
 
     passed_over: list[VariantReason]
-    """ The other variants: those that do not match, and those that another one goes before. """
+    """ The other variants: those that do not match, and those that another one goes before. Of more than 100 those
+    that match come first. """
     selector: str | Unset = UNSET
     """ Of the variant that the node has. """
     priority: int | Unset = UNSET
     requirements: list[Requirement] | Unset = UNSET
     """ Of its selector; all of them hold. """
+    more_passed_over: int | Unset = UNSET
+    """ How many other variants were left off. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,6 +49,8 @@ class NodeWhy:
                 requirements_item = requirements_item_data.to_dict()
                 requirements.append(requirements_item)
 
+        more_passed_over = self.more_passed_over
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -59,6 +64,8 @@ class NodeWhy:
             field_dict["priority"] = priority
         if requirements is not UNSET:
             field_dict["requirements"] = requirements
+        if more_passed_over is not UNSET:
+            field_dict["more_passed_over"] = more_passed_over
 
         return field_dict
 
@@ -88,11 +95,14 @@ class NodeWhy:
 
                 requirements.append(requirements_item)
 
+        more_passed_over = d.pop("more_passed_over", UNSET)
+
         node_why = cls(
             passed_over=passed_over,
             selector=selector,
             priority=priority,
             requirements=requirements,
+            more_passed_over=more_passed_over,
         )
 
         node_why.additional_properties = d

@@ -16,7 +16,7 @@ class Requirement:
     requirement: str
     holds: bool
     has: str | Unset = UNSET
-    """ What the node has of the key; left out where it has nothing. """
+    """ What the node has of the key, 256 bytes of it at most; left out where it has nothing. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

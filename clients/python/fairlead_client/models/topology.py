@@ -23,7 +23,7 @@ class Topology:
     more_resources: int
     """ How many were left off. """
     more_edges: int
-    """ How many edges were left off with them. """
+    """ How many edges were left off: with them, and from listeners to scoped routes beyond 10,000. """
 
     def to_dict(self) -> dict[str, Any]:
         revision = self.revision
