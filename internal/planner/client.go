@@ -153,6 +153,22 @@ func (c *Client) NameBytes() int {
 	return n
 }
 
+// Unknown is how many of the names that the client asks for of a type there are not, and about how many bytes they have.
+func (c *Client) Unknown(t fleet.Type, target *snapshot.Target) (names, bytes int) {
+	s := c.pos.Types[t].Sub
+	if s.Len() == 0 {
+		return 0, 0
+	}
+	names = s.Len()
+	if !s.wildcard {
+		want, missing := s.wants(c.in, target.Types[t])
+		if names = missing.Len(); t == fleet.VirtualHost { // a name may be an alias
+			names = max(0, s.Len()-want.Len())
+		}
+	}
+	return names, s.bytes * names / s.Len()
+}
+
 // Pending is how many names of a type wait for an answer.
 func (c *Client) Pending(t fleet.Type) int { return c.pos.Types[t].Pending.Len() }
 

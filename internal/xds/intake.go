@@ -25,6 +25,7 @@ func (st *stream) handle(r *request) error {
 	} else {
 		st.handleSotW(t, r, first)
 	}
+	st.countNames()
 	if n, most := st.client.Pending(t), 2*st.limit(t, st.att.Current()); n > most {
 		return fmt.Errorf("%d names of %s wait for an answer, %d is the limit: answer what was sent: %w", n, t, most, fleet.ErrLimit)
 	}

@@ -58,6 +58,8 @@ type Limits struct {
 	// Names are how many names of one type a stream may subscribe to besides those that the fleet's content accounts for; 10,000. Of more it
 	// is told that they do not exist.
 	Names int
+	// TenantNames is what such names of all streams of a tenant may take, in bytes; 512 MiB. Names that streams share count once.
+	TenantNames int
 	// Message is the most bytes of one request; 64 MiB. docs/servers.md has what Envoy needs.
 	Message   int
 	NameBytes int // of one name that a stream subscribes to; 512
@@ -99,6 +101,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Names == 0 {
 		l.Names = 10_000
+	}
+	if l.TenantNames == 0 {
+		l.TenantNames = 512 << 20
 	}
 	if l.Message == 0 {
 		l.Message = 64 << 20
@@ -150,6 +155,7 @@ type Server struct {
 	planner  *planner.Planner
 	lists    lists
 	streams  registry
+	names    namesKept
 	entry    *door.Door
 	arrivals *arrivals
 	refusals refusals

@@ -67,7 +67,7 @@ func (st *stream) admitted(t fleet.Type, r *request, first bool) planner.Request
 	}
 	sub := st.client.Subscription(t)
 	alike := !st.delta && !first && sub.Says(q.Names, q.Star) // an answer
-	fits := r.names.plain(most.NameBytes) && sub.Len()+r.names.N <= most.Names && r.names.longest*r.names.N <= maxNameBytes-st.client.NameBytes()
+	fits := st.srv.names.room(st.id.Key.Tenant, most.TenantNames) && r.names.plain(most.NameBytes) && sub.Len()+r.names.N <= most.Names && r.names.longest*r.names.N <= maxNameBytes-st.client.NameBytes()
 	q.Named = r.names.N > 0
 	if r.names.N == 0 || alike || fits && (first || !st.delta) {
 		return q
@@ -80,6 +80,7 @@ func (st *stream) admitted(t fleet.Type, r *request, first bool) planner.Request
 // exist. Of those the fleet is told, and not which ones: they are an outsider's. It keeps no more than is taken up or waits, however many names there are.
 func (st *stream) sift(t fleet.Type, names planner.Names, target *snapshot.Target, patient bool) planner.Names {
 	room, bytes := st.limit(t, target), maxNameBytes-st.client.NameBytes()
+	full := !st.srv.names.room(st.id.Key.Tenant, st.srv.cfg.Limits.TenantNames)
 	if st.delta {
 		room -= st.client.Subscription(t).Len()
 	} else { // the list takes the place of what the stream is subscribed to
@@ -89,7 +90,7 @@ func (st *stream) sift(t fleet.Type, names planner.Names, target *snapshot.Targe
 			}
 		}
 	}
-	var long, broken, over, waits bool
+	var long, broken, over, crowded, waits bool
 	var taken []string
 	seen := make(map[string]struct{})
 	for b := range names.Each {
@@ -107,6 +108,10 @@ func (st *stream) sift(t fleet.Type, names planner.Names, target *snapshot.Targe
 			continue
 		case st.accounted(t, name, target):
 			taken = append(taken, name)
+		case full:
+			crowded = true
+			st.refuse(t, name)
+			continue
 		case patient && !st.found(t, name, target) && !st.strays.hasTurn(st.now):
 			if !st.strays.wait(stray{t, name}, st.srv.cfg.Limits.Names) {
 				over = true
@@ -125,7 +130,10 @@ func (st *stream) sift(t fleet.Type, names planner.Names, target *snapshot.Targe
 		seen[name] = struct{}{}
 	}
 	st.tellNames(t, long, broken, over)
-	if !long && !broken && !over && !waits {
+	if crowded {
+		st.deny(fleet.DeniedNames, fmt.Sprintf("%s that the fleet does not have, and all nodes of the tenant ask for more of such names than are kept", t))
+	}
+	if !long && !broken && !over && !crowded && !waits {
 		return names // as they were counted
 	}
 	return planner.NamesOf(taken...)
@@ -208,6 +216,7 @@ func (st *stream) lookUp() {
 			st.pass(st.client.Request(st.now, planner.Request{Type: t, Named: true, Names: st.sift(t, planner.NamesOf(names...), target, false)}, target))
 		}
 	}
+	st.countNames()
 }
 
 // lookUpAt is when the next name has its turn, zero if none waits.

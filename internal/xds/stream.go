@@ -45,6 +45,7 @@ type stream struct {
 	owed    atomic.Int64           // answers to them that have not come
 	room
 	strays   strays
+	counted  countedNames
 	unserved map[string]struct{} // type URLs that it asked for and that are not served
 	settled  settled
 	now      time.Time   // of what happens now
@@ -85,6 +86,7 @@ func (st *stream) run() error {
 	go st.read()
 	defer func() {
 		if st.att != nil {
+			st.uncountNames()
 			st.srv.release(st.ctx, st.held)
 			if st.givenUp() {
 				st.att.GaveUp()
