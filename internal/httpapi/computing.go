@@ -43,7 +43,12 @@ func sizeKind(bytes int) compute.Kind {
 // compute calls f when it is the tenant's turn. f calls step at each of its steps, and ends with its error: when the client has gone,
 // or the server has been stopping for a while.
 func (a *API) compute(ctx context.Context, kind compute.Kind, f func(step func() error) error) error {
-	turn, err := a.computing.Enter(ctx, callOf(ctx).tenant.ID, kind)
+	c := callOf(ctx)
+	id := c.tenant.ID
+	if id == (fleet.TenantID{}) { // the path has none
+		id = c.principal.Tenant
+	}
+	turn, err := a.computing.Enter(ctx, id, kind)
 	if err != nil {
 		return err
 	}

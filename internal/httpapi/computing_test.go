@@ -94,6 +94,23 @@ func TestT44_WhoGetsNoTurnIsTold(t *testing.T) {
 	}
 }
 
+// TestT44_SchemasAreMadeInTurn: each is made anew, and whoever has a token may ask for any number of them.
+func TestT44_SchemasAreMadeInTurn(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.api.computing.Patience = time.Millisecond
+	leave := w.takesAll(w.tenant.ID)
+	small, err := w.api.computing.Enter(t.Context(), w.tenant.ID, compute.Small)
+	must(t, err)
+	for _, path := range []string{"/v1/schemas/listeners", "/v1/schemas/type/envoy.config.core.v3.Address"} {
+		w.do(http.MethodGet, path, "").isProblem(503, "timeout", "")
+	}
+	small.Leave()
+	leave()
+	w.api.computing.Patience = computingPatience
+	w.do(http.MethodGet, "/v1/schemas/listeners", "").is(200, nil)
+}
+
 // TestT44_AServerThatStopsEndsItsComputations after some seconds, at their next step.
 func TestT44_AServerThatStopsEndsItsComputations(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 
+	"fairlead/internal/compute"
 	"fairlead/internal/envoyversion"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -35,19 +36,27 @@ func (a *API) GetSchemas(context.Context, oapi.GetSchemasRequestObject) (oapi.Ge
 	})}, nil
 }
 
-// GetSchema implements getSchema. One is made for each request, in some milliseconds: a client keeps it.
+// GetSchema implements getSchema. One is made for each request, in some milliseconds and in turn with what else is computed: a client keeps it.
 func (a *API) GetSchema(ctx context.Context, r oapi.GetSchemaRequestObject) (oapi.GetSchemaResponseObject, error) {
 	t := typeOf(r.Type)
-	return schemaOf(ctx, t.Message(), schemasPath+"/"+t.Slug(), deref(r.Params.IfNoneMatch))
+	return a.schemaOf(ctx, t.Message(), schemasPath+"/"+t.Slug(), deref(r.Params.IfNoneMatch))
 }
 
 // GetMessageSchema implements getMessageSchema.
 func (a *API) GetMessageSchema(ctx context.Context, r oapi.GetMessageSchemaRequestObject) (oapi.GetMessageSchemaResponseObject, error) {
-	return schemaOf(ctx, r.Message, schemaDocuments.Types+r.Message, deref(r.Params.IfNoneMatch))
+	return a.schemaOf(ctx, r.Message, schemaDocuments.Types+r.Message, deref(r.Params.IfNoneMatch))
 }
 
-func schemaOf(ctx context.Context, message, path, has string) (*schemaAnswer, error) {
-	body, ok := schemaDocuments.Of(message, path)
+func (a *API) schemaOf(ctx context.Context, message, path, has string) (*schemaAnswer, error) {
+	var body []byte
+	var ok bool
+	err := a.compute(ctx, compute.Small, func(func() error) error {
+		body, ok = schemaDocuments.Of(message, path)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	if !ok {
 		return nil, errMissing(oapi.MissingSchema, fmt.Sprintf("there is no message %q with a schema: give the full name of one of Envoy's messages, as it stands in an \"@type\" behind type.googleapis.com/",
 			shortened(message, maxMessageName)))
