@@ -246,7 +246,9 @@ func (a *API) tie(ctx context.Context, w store.Write, not guarded) (store.Write,
 		case !there || row.DocHash != change.DocHash:
 			refused[i] = not[i]
 		case change.IfMatch == "" || change.IfMatch == "*":
-			change.IfMatch = row.ETag() // of another one the caller's own decides: it names one row as exactly
+			change.IfMatch = row.ETag()
+		case change.IfMatch != row.ETag(): // it fails now, and may fit what somebody is about to write
+			change.ReadTag = row.ETag()
 		}
 	}
 	return w, refused, nil

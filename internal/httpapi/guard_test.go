@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -198,6 +199,42 @@ func TestGuardLetsTheUnchangedStand(t *testing.T) {
 	}
 	w.do(http.MethodDelete, w.at("resources", "listeners", "l"), "", "Authorization", editor).is(200, nil)
 	w.do(http.MethodPut, w.at("resources", "listeners", "l"), same, "Authorization", editor).isProblem(403, "guarded", "/body"+luaAt)
+}
+
+// TestT22_AForetoldETagBringsNothingBack: what was the same as stored when it was checked is not written over what an admin has written since,
+// though the caller's own preconditions name just that.
+func TestT22_AForetoldETagBringsNothingBack(t *testing.T) {
+	t.Parallel()
+	for _, own := range []func(c *store.ResourceChange, foretold string){
+		func(c *store.ResourceChange, foretold string) { c.IfMatch = foretold },
+		func(c *store.ResourceChange, foretold string) { c.ReadTag = foretold },
+		func(c *store.ResourceChange, foretold string) { c.IfMatch, c.ReadTag = foretold, foretold },
+	} {
+		w := setup(t)
+		write := func(doc byte) string {
+			change := store.ResourceChange{Type: fleet.Cluster, Name: "c", Body: []byte{}, Version: "v", DocHash: [32]byte{doc}, BodyHash: [32]byte{doc}}
+			_, err := w.store.Apply(t.Context(), w.tenant.ID, w.fleet.ID, store.Write{Actor: tester, Changes: []store.ResourceChange{change}})
+			must(t, err)
+			stored, err := w.store.Stored(t.Context(), w.tenant.ID, w.fleet.ID, []store.Cursor{cursorOf(change)})
+			must(t, err)
+			row := stored[cursorOf(change)]
+			return row.ETag()
+		}
+		write(1)
+		back := store.ResourceChange{Type: fleet.Cluster, Name: "c", Body: []byte{}, Version: "v", DocHash: [32]byte{1}, BodyHash: [32]byte{1}}
+		own(&back, `"2-02000000"`)
+		ctx := context.WithValue(t.Context(), callKey{}, &call{tenant: w.tenant, fleet: w.fleet, actor: tester})
+		wrote := ""
+		_, err := w.api.writeGuarded(ctx, store.Write{Changes: []store.ResourceChange{back}}, guarded{0: {{}}}, func(ctx context.Context, tied store.Write) (store.Result, error) {
+			if wrote = write(2); wrote != `"2-02000000"` {
+				t.Fatalf("the ETag is %s: foretell that one", wrote)
+			}
+			return w.api.write(ctx, tied)
+		})
+		if stale := new(store.StaleError); !errors.As(err, &stale) {
+			t.Errorf("it is written back: %v", err)
+		}
+	}
 }
 
 // TestGuardSettings: who may write what is the operator's to say, and a rule can be locked.
