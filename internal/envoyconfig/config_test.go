@@ -81,7 +81,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestAPrivateKeyBecomesASecret: the API takes none in a listener.
+// TestAPrivateKeyBecomesASecret: the API takes none in a listener. What stands beside it becomes one too: Envoy takes no
+// certificates of its own beside those that it asks for.
 func TestAPrivateKeyBecomesASecret(t *testing.T) {
 	t.Parallel()
 	in := `{"static_resources": {"listeners": [{"name": "l", "address": {"socket_address": {"address": "0.0.0.0", "port_value": 1}}, "filter_chains": [{"filters": [], "transport_socket": {"name": "tls",
@@ -92,10 +93,11 @@ func TestAPrivateKeyBecomesASecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := shown(t, r)
-	if len(r.Documents) != 2 || r.Documents[1].Name != "l-tls" || !strings.Contains(string(r.Documents[1].Body), "a-private-key") {
+	if len(r.Documents) != 3 || r.Documents[1].Name != "l-tls" || !strings.Contains(string(r.Documents[1].Body), `"/k"`) || !strings.Contains(string(r.Documents[2].Body), "a-private-key") {
 		t.Fatal(text)
 	}
-	if l := string(r.Documents[0].Body); strings.Contains(l, "a-private-key") || !strings.Contains(l, `"tls_certificate_sds_secret_configs":[{"name":"l-tls","sds_config":{"ads":{},`) || !strings.Contains(l, `"/k"`) {
+	const ads = `"sds_config":{"ads":{},"resource_api_version":"V3"}}`
+	if l := string(r.Documents[0].Body); strings.Contains(l, "a-private-key") || !strings.Contains(l, `"tls_certificate_sds_secret_configs":[{"name":"l-tls",`+ads+`,{"name":"l-tls-2",`+ads+`]`) || strings.Contains(l, "tls_certificates") {
 		t.Error(text)
 	}
 	// of a dump the key is not to be had: the listener asks for a secret that is to be written
@@ -103,7 +105,15 @@ func TestAPrivateKeyBecomesASecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Documents) != 1 || !strings.Contains(shown(t, r), `left out: secrets/l-tls: a dump does not hold what is secret: write it with "fairlead secret"`) {
+	if len(r.Documents) != 2 || !strings.Contains(shown(t, r), `left out: secrets/l-tls-2: a dump does not hold what is secret: write it with "fairlead secret"`) {
+		t.Error(shown(t, r))
+	}
+	// no key stands in the clear: nothing moves
+	r, err = envoyconfig.Read([]byte(strings.Replace(in, `{"inline_string": %q}`, `{"filename": "/l"}`, 1)), envoyconfig.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Documents) != 1 || !strings.Contains(string(r.Documents[0].Body), `"/l"`) {
 		t.Error(shown(t, r))
 	}
 }
@@ -250,4 +260,37 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestStaticSecretsAreServed: whatever field names a secret of the bootstrap, it asks for it over ADS once it is no
+// secret of the bootstrap any more.
+func TestStaticSecretsAreServed(t *testing.T) {
+	t.Parallel()
+	const url = `"@type": "type.googleapis.com/envoy.extensions.`
+	for field, filter := range map[string]string{
+		"credential":         `{"name": "cred", "typed_config": {` + url + `filters.http.credential_injector.v3.CredentialInjector", "credential": {"name": "cred", "typed_config": {` + url + `http.injected_credentials.generic.v3.Generic", "credential": {"name": "cred"}}}}}`,
+		"client_secret":      `{"name": "o", "typed_config": {` + url + `filters.http.credential_injector.v3.CredentialInjector", "credential": {"name": "o", "typed_config": {` + url + `http.injected_credentials.oauth2.v3.OAuth2", "token_endpoint": {"uri": "https://o/t", "cluster": "c", "timeout": "1s"}, "client_credentials": {"client_id": "a", "client_secret": {"name": "cred"}}}}}}`,
+		"its own source":     `{"name": "f", "typed_config": {` + url + `filters.http.credential_injector.v3.CredentialInjector", "credential": {"name": "f", "typed_config": {` + url + `http.injected_credentials.generic.v3.Generic", "credential": {"name": "cred", "sds_config": {"path_config_source": {"path": "/s"}}}}}}}`,
+		"secret_configs/any": `{"name": "f", "typed_config": {` + url + `filters.http.lua.v3.Lua"}}`,
+	} {
+		t.Run(field, func(t *testing.T) {
+			t.Parallel()
+			log := ""
+			if field == "secret_configs/any" {
+				log = `"access_log": [{"name": "a", "typed_config": {` + url + `access_loggers.stream.v3.StdoutAccessLog", "log_format": {"text_format_source": {"inline_string": "a"}, "formatters": [{"name": "s", "typed_config": {` + url + `formatter.generic_secret.v3.GenericSecret", "secret_configs": {"any": {"name": "cred"}}}}]}}}],`
+			}
+			r, err := envoyconfig.Read([]byte(`{"static_resources": {"secrets": [{"name": "cred", "generic_secret": {"secret": {"inline_string": "x"}}}], "listeners": [{"name": "l", "address": {"socket_address": {"address": "127.0.0.1", "port_value": 1}}, "filter_chains": [{"filters": [{"name": "h",
+				"typed_config": {`+url+`filters.network.http_connection_manager.v3.HttpConnectionManager", "stat_prefix": "x", `+log+` "rds": {"route_config_name": "r", "config_source": {"ads": {}}}, "http_filters": [`+filter+`]}}]}]}]}}`), envoyconfig.Options{})
+			if err != nil || len(r.Documents) != 2 {
+				t.Fatal(err, shown(t, r))
+			}
+			l := string(r.Documents[0].Body)
+			if served := strings.Contains(l, `{"name":"cred","sds_config":{"ads":{}`); served != (field != "its own source") {
+				t.Error(l)
+			}
+			if strings.Contains(l, `{"name":"cred"}`) {
+				t.Error("a secret of the bootstrap is still named:", l)
+			}
+		})
+	}
 }

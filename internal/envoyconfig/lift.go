@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/resource"
 )
 
 // fromADS is the source of what the control plane serves.
@@ -124,46 +125,53 @@ func (r *reader) endpoints(cluster string, body object) {
 	set(body, "eds_cluster_config", eds)
 }
 
-// keys makes secrets of certificates whose private keys stand in a listener or a cluster,
-// where the API takes none.
+// keys makes secrets of certificates where private keys stand in a listener or a cluster, in which the API takes none:
+// of all of a context, as Envoy takes no others beside those that it asks for.
 func (r *reader) keys(ref fleet.Ref, body object) {
 	each("", body, func(_ string, o object) {
-		var stay []any
-		sds, _ := get(o, "tls_certificate_sds_secret_configs").([]any)
-		before := len(sds)
-		for _, v := range list(o, "tls_certificates") {
-			c, ok := v.(object)
-			if key := child(c, "private_key"); !ok || !has(key, "inline_string") && !has(key, "inline_bytes") {
-				stay = append(stay, v)
-				continue
-			}
+		certificates := children(o, "tls_certificates")
+		if !slices.ContainsFunc(certificates, keyInTheClear) || len(certificates) < len(list(o, "tls_certificates")) {
+			return // of what is no certificate the API says what is wrong
+		}
+		sds := list(o, "tls_certificate_sds_secret_configs")
+		for _, c := range certificates {
 			name := r.free(fleet.Secret, ref.Name+"-tls")
 			r.taken[fleet.Ref{Type: fleet.Secret, Name: name}] = object{"name": name, "tls_certificate": c}
 			sds = append(sds, object{"name": name, "sds_config": fromADS()})
-			r.stays(ref.Type.Slug()+"/"+ref.Name, "its certificate with the private key became secrets/"+name)
-		}
-		if len(sds) == before {
-			return
+			what := "its certificate with the private key"
+			if !keyInTheClear(c) {
+				what = "its certificate beside one with the private key"
+			}
+			r.stays(ref.Type.Slug()+"/"+ref.Name, what+" became secrets/"+name)
 		}
 		drop(o, "tls_certificates")
-		if len(stay) > 0 {
-			set(o, "tls_certificates", stay)
-		}
 		set(o, "tls_certificate_sds_secret_configs", sds)
 	})
+}
+
+func keyInTheClear(certificate object) bool {
+	key := child(certificate, "private_key")
+	return has(key, "inline_string") || has(key, "inline_bytes")
 }
 
 // staticSecrets lets the control plane serve the secrets that were looked up in the
 // bootstrap: those that are named without a source.
 func (r *reader) staticSecrets(body object) {
-	each("", body, func(field string, o object) {
-		if field = snake(field); !strings.Contains(field, "sds_secret_config") && !strings.HasSuffix(field, "_secret") {
-			return
-		}
-		if _, static := r.taken[fleet.Ref{Type: fleet.Secret, Name: text(o, "name")}]; static && !has(o, "sds_config") {
-			set(o, "sds_config", fromADS())
+	each("", body, func(_ string, o object) {
+		for field, v := range o {
+			if !resource.HoldsSecret(snake(field)) {
+				continue
+			}
+			each("", v, func(_ string, o object) { r.staticSecret(o) }) // one, a list, or the values of a map
 		}
 	})
+}
+
+// staticSecret gives what names a secret, and has nothing but its name, the control plane as its source.
+func (r *reader) staticSecret(o object) {
+	if _, static := r.taken[fleet.Ref{Type: fleet.Secret, Name: text(o, "name")}]; static && len(o) == 1 {
+		set(o, "sds_config", fromADS())
+	}
 }
 
 // sources names what asks somewhere else than the control plane.

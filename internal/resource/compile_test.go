@@ -355,6 +355,10 @@ func TestStickyAndFatal(t *testing.T) {
 		return "load_balancing_policy: {policies: [{typed_extension_config: {name: x, typed_config: {" + any + s + "}}}]}"
 	}
 	const inAny = "/body/load_balancing_policy/policies/0/typed_extension_config/typed_config/"
+	injector := func(credential string) string {
+		return "typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.credential_injector.v3.CredentialInjector, credential: {name: g, typed_config: " +
+			"{'@type': type.googleapis.com/envoy.extensions.http.injected_credentials.generic.v3.Generic, credential: " + credential + "}}}"
+	}
 	cla := func(address string) string {
 		return "endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: " + address + ", port_value: 1}}}}]}]"
 	}
@@ -394,6 +398,11 @@ func TestStickyAndFatal(t *testing.T) {
 		{"endpoints", "endpoints: [{lb_endpoints: [{endpoint: {address: {pipe: {path: /a}}}}]}]", nil},
 		{"endpoints", "endpoints: [{lb_endpoints: [{endpoint: {address: {pipe: {path: /a}}, additional_addresses: [{address: {socket_address: {address: x, port_value: 1}}}]}}]}]",
 			[]string{"address_not_ip /body/endpoints/0/lb_endpoints/0/endpoint/additional_addresses/0/address/socket_address/address"}},
+		{"extensions", injector("{name: s}"), []string{"required /body/typed_config/credential/typed_config/credential"}},
+		{"extensions", injector("{name: s, sds_config: {ads: {}, resource_api_version: V3}}"), nil},
+		{"clusters", "typed_extension_protocol_options: {envoy.extensions.upstreams.http.v3.HttpProtocolOptions: {'@type': type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions, " +
+			"explicit_http_config: {http_protocol_options: {}}, http_filters: [{name: c, " + injector("{name: s}") + "}]}}",
+			[]string{"required /body/typed_extension_protocol_options/envoy.extensions.upstreams.http.v3.HttpProtocolOptions/http_filters/0/typed_config/credential/typed_config/credential"}},
 		{"routes", "virtual_hosts: [{name: a, domains: ['*']}, {name: b, domains: [b, '*']}]", []string{"duplicate_domain /body/virtual_hosts/1/domains/1"}},
 		{"routes", "virtualHosts: [{name: a, domains: [a.b, A.B]}]", []string{"duplicate_domain /body/virtualHosts/0/domains/1"}},
 		{"routes", "virtual_hosts: [{name: a, domains: ['*']}, {name: b, domains: ['*.b']}]", nil},

@@ -10,6 +10,7 @@ import (
 	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	endpoint "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
 	route "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	generic "github.com/envoyproxy/go-control-plane/envoy/extensions/http/injected_credentials/generic/v3"
 	maglev "github.com/envoyproxy/go-control-plane/envoy/extensions/load_balancing_policies/maglev/v3"
 	ringhash "github.com/envoyproxy/go-control-plane/envoy/extensions/load_balancing_policies/ring_hash/v3"
 	matcher "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
@@ -41,8 +42,8 @@ func (p place) to(m protoreflect.Message, names ...protoreflect.Name) place {
 func (p place) item(i int) place { return place{p.n.item(i), p.at.item(i)} }
 
 // rules are what Envoy refuses although its API's constraints allow it: above all what
-// makes it stop answering for Clusters (SEMANTICS 3.8), and what makes it drop a whole
-// response. It is called for every message of a resource.
+// makes it stop answering for Clusters (SEMANTICS 3.8), what makes it drop a whole
+// response, and what ends its process. It is called for every message of a resource.
 func (r *report) rules(t fleet.Type, m protoreflect.Message, p place) {
 	switch v := m.Interface().(type) {
 	case *durationpb.Duration:
@@ -67,6 +68,8 @@ func (r *report) rules(t fleet.Type, m protoreflect.Message, p place) {
 		if t == fleet.Endpoint {
 			r.addresses(v, p)
 		}
+	case *generic.Generic:
+		r.injected(v, p.to(m, "credential"))
 	case *matcher.RegexMatcher:
 		r.regex(v.GetRegex(), p.to(m, "regex"))
 	}
@@ -81,6 +84,15 @@ func (r *report) duration(d *durationpb.Duration, p place) {
 		r.add(p.at, codeNegative, "a duration below zero: Envoy refuses it, and all that is sent with it")
 	case d.GetSeconds() >= most:
 		r.add(p.at, codeValue, "this duration is longer than Envoy can count (292 years)")
+	}
+}
+
+// injected: where the bootstrap has no Secret of that name, this ends Envoy's process as it takes the resource, and again at
+// every start (seen with 1.36 and 1.40; other fields without a source Envoy refuses). What the bootstrap has is not known.
+func (r *report) injected(g *generic.Generic, p place) {
+	if c := g.GetCredential(); c != nil && c.GetSdsConfig() == nil {
+		r.add(p.at, codeRequired, "sds_config is missing: without it Envoy looks for the Secret in its bootstrap, and its process ends where there is none: "+
+			"write sds_config: {ads: {}, resource_api_version: V3}, and the Secret")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	tls "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"fairlead/internal/fleet"
@@ -69,6 +70,29 @@ var secretUsers = func() map[protoreflect.FullName][]protoreflect.Name {
 	}
 	return out
 }()
+
+// secretHolders are the names of the fields that embed an SdsSecretConfig, in whatever message.
+var secretHolders = func() map[string]bool {
+	out := map[string]bool{}
+	for f := range secretFields {
+		d, err := protoregistry.GlobalFiles.FindDescriptorByName(f)
+		fd, ok := d.(protoreflect.FieldDescriptor)
+		if err != nil || !ok {
+			continue
+		}
+		if fd.IsMap() {
+			fd = fd.MapValue()
+		}
+		if m := fd.Message(); m != nil && m.FullName() == (*tls.SdsSecretConfig)(nil).ProtoReflect().Descriptor().FullName() {
+			out[string(f.Name())] = true
+		}
+	}
+	return out
+}()
+
+// HoldsSecret reports whether a field of that name, in snake_case, embeds an SdsSecretConfig in some message of
+// Envoy's API: one, a list, or the values of a map.
+func HoldsSecret(field string) bool { return secretHolders[field] }
 
 // UsesOf finds in a stored body what Compile finds in it; pointers lead into the body, in the names of
 // the proto files. A Secret uses none. The error is ErrInvalid.
