@@ -204,38 +204,38 @@ func TestAFullSetNameThatIsOwedAgainIsNotClean(t *testing.T) {
 // TestAWithheldNameThatIsOwedAgainIsNotClean: a version of a route is withheld; the client gives the route up, and asks for it again, and has none.
 func TestAWithheldNameThatIsOwedAgainIsNotClean(t *testing.T) {
 	t.Parallel()
-	one := first(t, "clusters a@1; endpoints a@1; listeners l@1>r; routes r@1>a")
+	one := first(t, "clusters a@1; endpoints a@1; listeners l@1; extensions r@1>a")
 	then := snapshot.NewTarget(one, nil)
-	two, _ := changed(t, one, "clusters a@1 c@1; endpoints a@1; listeners l@1>r; routes r@2>c")
+	two, _ := changed(t, one, "clusters a@1 c@1; endpoints a@1; listeners l@1; extensions r@2>c")
 	now := snapshot.NewTarget(two, []snapshot.Exception{{Type: fleet.Cluster, Name: "c", Refused: "1"}})
 	s := &script{t: t, c: client{Envoy: true, Now: start}}
-	route := request{Type: fleet.Route, Names: []string{"r"}}
-	for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Endpoint, Names: []string{"a"}}, {Type: fleet.Listener}, route} {
+	filter := request{Type: fleet.Extension, Names: []string{"r"}}
+	for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Endpoint, Names: []string{"a"}}, {Type: fleet.Listener}, filter} {
 		s.c.Subscribe(r, then)
 		s.steps(then)
 	}
 	out := s.steps(now)
 	s.c.Waits(now, false)
-	version := one.Types[fleet.Route].Sum().String()
-	s.c.Subscribe(request{Type: fleet.Route, Version: version}, now)
+	version := one.Types[fleet.Extension].Sum().String()
+	s.c.Subscribe(request{Type: fleet.Extension, Version: version}, now)
 	out = append(out, s.steps(now)...)
 	s.c.Waits(now, false)
-	route.Version = version
-	s.c.Subscribe(route, now)
+	filter.Version = version
+	s.c.Subscribe(filter, now)
 	out = append(out, "again")
 	out = append(out, s.steps(now)...)
 	s.c.Waits(now, false)
 	past := s.c.leaves()
-	three, _ := changed(t, two, "clusters a@1 c@1; endpoints a@1; listeners l@1>r; routes r@1>a")
+	three, _ := changed(t, two, "clusters a@1 c@1; endpoints a@1; listeners l@1; extensions r@1>a")
 	back := snapshot.NewTarget(three, []snapshot.Exception{{Type: fleet.Cluster, Name: "c", Refused: "1"}})
 	n := &script{t: t, c: client{Envoy: true, Now: start, Opening: true, Past: past}}
-	if stays := s.steps(back); !slices.Contains(stays, "routes r@1") {
+	if stays := s.steps(back); !slices.Contains(stays, "extensions r@1") {
 		t.Errorf("on its old stream it is sent %q", stays)
 	}
 	n.c.Subscribe(request{Type: fleet.Cluster, Version: one.Types[fleet.Cluster].Sum().String()}, back)
 	n.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}, Version: one.Types[fleet.Endpoint].Sum().String()}, back)
 	n.c.Subscribe(request{Type: fleet.Listener, Version: one.Types[fleet.Listener].Sum().String()}, back)
-	n.c.Subscribe(route, back)
+	n.c.Subscribe(filter, back)
 	n.at(time.Second)
 	n.c.Opened()
 	sent := n.steps(back)

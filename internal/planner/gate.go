@@ -15,12 +15,12 @@ import (
 var naming = []fleet.Type{fleet.Listener, fleet.Route, fleet.ScopedRoute, fleet.VirtualHost, fleet.Extension}
 
 // waitsForCluster reports whether a resource names a cluster that the client is to have
-// and does not have yet, or one that this node refused. A changed cluster keeps nothing
-// waiting: the old one serves (SEMANTICS 3.3, 3.9).
+// and does not have yet, or one that this node refused, while it has another version to go on
+// with. A changed cluster keeps nothing waiting: the old one serves (SEMANTICS 3.3, 3.9).
 func (l *look) waitsForCluster(t fleet.Type, ch change) bool {
 	clusters, all := &l.pos.Types[fleet.Cluster], l.hasAllClusters()
 	for _, ref := range ch.new.Refs {
-		if ref.Type != fleet.Cluster {
+		if ref.Type != fleet.Cluster || l.goesWithout(t, ch, ref) {
 			continue
 		}
 		if l.target.Withholds(ref) && !ch.old.names(ref) {
@@ -38,6 +38,21 @@ func (l *look) waitsForCluster(t fleet.Type, ch change) bool {
 		}
 	}
 	return false
+}
+
+// goesWithout reports whether a resource goes out although the client is not given a cluster that it names, until somebody writes
+// something: a client that has none of its routes answers all of their requests with 404, which is worse than that those
+// to one cluster fail. A listener that names such a cluster Envoy would refuse.
+func (l *look) goesWithout(t fleet.Type, ch change, cluster fleet.Ref) bool {
+	if t != fleet.Route && t != fleet.VirtualHost || !ch.old.nothing() || l.rec.bisecting() {
+		return false
+	}
+	r := l.base.Types[fleet.Cluster].Get(cluster.Name)
+	if r == nil {
+		return l.base.Withholds(cluster)
+	}
+	_, kept := lacking(fleet.Cluster, change{name: cluster.Name, old: l.held(fleet.Cluster, cluster.Name), new: r}, l.base)
+	return kept
 }
 
 // hasAllClusters reports whether the client has just what it is to have of clusters, of each the

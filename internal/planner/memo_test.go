@@ -78,15 +78,15 @@ func TestARevisionIsTheViewsOwn(t *testing.T) {
 	for _, rev := range []fleet.Revision{3, 4} {
 		view := &snapshot.Snapshot{Revision: 5}
 		view.Types[fleet.Cluster] = view.Types[fleet.Cluster].With(edsCluster("a", "1", 2))
-		view.Types[fleet.Route] = view.Types[fleet.Route].With(routeTo("a", "1", rev)).With(assignment("other", "1", 1))
+		view.Types[fleet.Listener] = view.Types[fleet.Listener].With(snapshot.NewResource(fleet.Listener, fleet.Row{Name: "l", Version: "1", Revision: rev, Derived: fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Cluster, Name: "a"}}}}, nil))
 		target := snapshot.NewTarget(view, []snapshot.Exception{{Type: fleet.Cluster, Name: "a", Refused: "1"}})
 		s := newStream(pl, true)
 		s.ask(target, fleet.Cluster, planner.Names{})
-		s.ask(target, fleet.Route, planner.NamesOf("r"))
+		s.ask(target, fleet.Listener, planner.Names{})
 		s.settle(target)
 		w := s.Waits(start, target, false)
 		if len(w.Withheld) != 1 || w.Withheld[0].Revision != rev {
-			t.Errorf("withheld is %+v, want the route of revision %d", w.Withheld, rev)
+			t.Errorf("withheld is %+v, want the listener of revision %d", w.Withheld, rev)
 		}
 		keep = append(keep, s)
 	}

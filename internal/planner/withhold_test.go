@@ -272,26 +272,114 @@ func TestWhatIsLeftAloneIsThere(t *testing.T) {
 	s.step(target, "listeners l@1", "")
 }
 
-// TestARouteWaitsForAWithheldCluster: the client has all clusters that it can be given, and not that one.
+// refers is a row that names clusters, or what stands behind "secrets/".
+func refers(name, version string, names ...string) fleet.Row {
+	r := row(name, version)
+	for _, n := range names {
+		ref := fleet.Ref{Type: fleet.Cluster, Name: n}
+		if s, ok := strings.CutPrefix(n, "secrets/"); ok {
+			ref = fleet.Ref{Type: fleet.Secret, Name: s}
+		}
+		r.Derived.Refs = append(r.Derived.Refs, ref)
+	}
+	return r
+}
+
+// TestARouteWaitsForAWithheldCluster: the client has all clusters that it can be given, and not that one. It goes on with
+// the route that it has.
 func TestARouteWaitsForAWithheldCluster(t *testing.T) {
 	t.Parallel()
-	naming := func(name string, typ fleet.Type, named string) fleet.Row {
-		return fleet.Row{Name: name, Version: "1", Revision: 1, Derived: fleet.Derived{Refs: []fleet.Ref{{Type: typ, Name: named}}}}
+	for _, delta := range []bool{true, false} {
+		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		zero := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("a", "1")}, fleet.Route: {refers("r", "1", "a")}})
+		s.c.Subscribe(request{Type: fleet.Cluster}, zero)
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, zero)
+		s.steps(zero)
+		rows := map[fleet.Type][]fleet.Row{fleet.Cluster: {row("a", "1"), refers("b", "1", "secrets/s")}, fleet.Route: {refers("r", "2", "b")}}
+		without := fleetAt(2, 1, rows)
+		s.step(without, "nothing", "")
+		rows[fleet.Secret] = []fleet.Row{row("s", "1")}
+		with := fleetAt(3, 1, rows)
+		if got := s.steps(with); len(got) < 2 || !strings.HasPrefix(got[0], "clusters") || !slices.Contains(got, "routes r@2") {
+			t.Errorf("delta %v: sent %q", delta, got)
+		}
 	}
-	rows := map[fleet.Type][]fleet.Row{
-		fleet.Cluster: {row("a", "1"), naming("b", fleet.Secret, "s")},
-		fleet.Route:   {naming("r", fleet.Cluster, "b")},
+}
+
+// TestARouteThatTheClientHasNotGoesWithoutACluster: a client that has none of a route is not better off without it, for all that it
+// leads to, than with requests to one cluster that fail. It waits for the clusters that are on their way, and for none that
+// comes only when somebody writes something.
+func TestARouteThatTheClientHasNotGoesWithoutACluster(t *testing.T) {
+	t.Parallel()
+	refusing := func(rev fleet.Revision, rows map[fleet.Type][]fleet.Row, names ...string) *snapshot.Target {
+		var all []snapshot.Exception
+		for _, n := range names {
+			all = append(all, snapshot.Exception{Type: fleet.Cluster, Name: n, Refused: "1"})
+		}
+		return snapshot.NewTarget(&snapshot.Snapshot{Revision: rev, Types: fleetAt(rev, 1, rows).Types}, all)
 	}
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
-	without := fleetAt(1, 1, rows)
-	s.c.Subscribe(request{Type: fleet.Cluster}, without)
-	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, without)
-	s.step(without, "clusters a@1", "")
-	s.step(without, "nothing", "")
-	rows[fleet.Secret] = []fleet.Row{row("s", "1")}
-	with := fleetAt(2, 1, rows)
-	s.step(with, "clusters b@1", "")
-	s.step(with, "routes r@1", "")
+	clusters := []fleet.Row{row("a", "1"), row("b", "1"), refers("c", "1", "secrets/s")}
+	for _, c := range []struct {
+		name        string
+		typ         fleet.Type
+		names       []string
+		refuses     []string
+		goes, early bool
+	}{
+		{"what it refuses", fleet.Route, []string{"a", "b"}, []string{"b"}, true, false},
+		{"what is withheld", fleet.Route, []string{"a", "c"}, nil, true, false},
+		{"both", fleet.Route, []string{"a", "b", "c"}, []string{"b"}, true, false},
+		{"all that it names", fleet.Route, []string{"a"}, []string{"a"}, true, true},
+		{"what it refuses, of a virtual host", fleet.VirtualHost, []string{"a", "b"}, []string{"b"}, true, false},
+		{"what it refuses, of a listener", fleet.Listener, []string{"a", "b"}, []string{"b"}, false, false}, // Envoy would refuse it
+	} {
+		for _, delta := range []bool{true, false} {
+			if !delta && c.typ == fleet.VirtualHost {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, delta %v", c.name, delta), func(t *testing.T) {
+				t.Parallel()
+				s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+				target := refusing(1, map[fleet.Type][]fleet.Row{fleet.Cluster: clusters, c.typ: {refers("r/v", "1", c.names...)}}, c.refuses...)
+				s.c.Subscribe(request{Type: fleet.Cluster}, target)
+				r := request{Type: c.typ, Names: []string{"r/v"}}
+				if c.typ == fleet.Listener {
+					r.Names = nil
+				}
+				s.c.Subscribe(r, target)
+				got := s.send(target)
+				if got == nil || got.Type != fleet.Cluster {
+					t.Fatalf("sent %+v, want clusters", got)
+				}
+				early, has := "", c.typ.Slug()+" r/v@1"
+				if next := s.send(target); next != nil && c.typ != fleet.Listener {
+					early = told(next.Response)
+					s.c.Acknowledge(c.typ, next.Nonce)
+				}
+				if (early != "") != c.early {
+					t.Fatalf("sent %q before the clusters are there", early)
+				}
+				s.c.Acknowledge(fleet.Cluster, got.Nonce)
+				all := append([]string{early}, s.steps(target)...)
+				if slices.Contains(all, has) != c.goes {
+					t.Fatalf("sent %q at last", all)
+				}
+				if !c.goes {
+					return
+				}
+				for _, w := range s.c.Waits(target, false).Withheld {
+					if w.Ref.Type == c.typ {
+						t.Errorf("the client has it, and it waits for %v", w.By)
+					}
+				}
+				// A later one that newly names what it cannot have waits: the client goes on with the one that it has.
+				later := refusing(2, map[fleet.Type][]fleet.Row{fleet.Cluster: append([]fleet.Row{row("z", "1")}, clusters...), c.typ: {refers("r/v", "2", append(c.names, "z")...)}}, append(c.refuses, "z")...)
+				if all := s.steps(later); len(all) > 0 {
+					t.Errorf("sent %q, want nothing", all)
+				}
+			})
+		}
+	}
 }
 
 // TestWhatIsWithheldIsToldWhileItsTypeIsUnanswered, before a step has come to it.
@@ -316,7 +404,7 @@ func TestARefusedRouteThatIsWithheldKeepsNoCluster(t *testing.T) {
 		delta, before bool
 		want          []string
 	}{
-		{"delta, it had none", true, false, []string{"routes -r", "clusters -a", "|"}},
+		{"delta, it had none", true, false, []string{"routes -r", "routes r@2", "clusters -a", "|"}},
 		{"delta, it had one", true, true, []string{"routes r@0", "clusters -a", "|"}},
 		{"state of the world, it had one", false, true, []string{"routes r@0", "clusters z@1", "|"}},
 	} {
