@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,31 @@ func TestPoisonClusterAmongGoodOnes(t *testing.T) {
 				r.wantRefusedOnce()
 			})
 		}
+	})
+}
+
+// TestAPoisonClusterCostsANewcomerItsOwnRequests: an Envoy that has none of the routes yet is given them, though it refuses one of
+// the clusters that they name.
+func TestAPoisonClusterCostsANewcomerItsOwnRequests(t *testing.T) {
+	both(t, func(t *testing.T, delta bool) {
+		w := setup(t)
+		xds, address := w.XDS(), world.FreePort(t)
+		poison := poisonClusters()[1].res
+		revision := w.Apply(world.Together(world.Listener("l", address, "r"), paths("r", poison.Name), poison, world.Endpoints(poison.Name, world.Backend(t, poison.Name)),
+			world.Cluster("a", "1s"), world.Endpoints("a", world.Backend(t, "a"))))
+		w.Envoy("n1", xds.Address, delta)
+		if n := w.AwaitRejected(revision); n.Resource == nil || n.Resource.Name != poison.Name {
+			t.Fatalf("refused is %s, want %s", world.AsJSON(n), poison.Name)
+		}
+		world.Eventually(t, world.Soon, "no answer from a", func() bool { _, body := world.Get("http://" + address + "/"); return body == "a" })
+		if code, _ := world.Get("http://" + address + "/" + poison.Name); code != http.StatusServiceUnavailable {
+			t.Errorf("the refused cluster's requests are answered %d, want 503", code)
+		}
+		w.Put(world.Cluster(poison.Name, "3s"))
+		world.Eventually(t, world.Soon, "no answer when it is corrected", func() bool {
+			_, body := world.Get("http://" + address + "/" + poison.Name)
+			return body == poison.Name
+		})
 	})
 }
 
