@@ -88,7 +88,7 @@ func (r *report) duration(d *durationpb.Duration, p place) {
 }
 
 // injected: where the bootstrap has no Secret of that name, this ends Envoy's process as it takes the resource, and again at
-// every start (seen with 1.36 and 1.40; other fields without a source Envoy refuses). What the bootstrap has is not known.
+// every start (seen with 1.40; other fields without a source Envoy refuses). What the bootstrap has is not known.
 func (r *report) injected(g *generic.Generic, p place) {
 	if c := g.GetCredential(); c != nil && c.GetSdsConfig() == nil {
 		r.add(p.at, codeRequired, "sds_config is missing: without it Envoy looks for the Secret in its bootstrap, and its process ends where there is none: "+
