@@ -49,7 +49,7 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 	for _, c := range r.Blame {
 		f := fleet.Refusal{
 			Node: n.id, Type: r.Type, Name: c.Refused.Name, Version: c.Refused.Version,
-			Revision: c.Refused.Revision, Detail: r.Detail,
+			Revision: a.broughtBy(r.Type, c.Refused, snap), Detail: r.Detail,
 		}
 		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), r.Type, c)
 		if c.Rival != nil {
@@ -73,6 +73,28 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 	n.note()
 	ns.retarget(n)
 	return refusals, n.ended(resolved)
+}
+
+// broughtBy returns the revision that brought a refused version to the node: the one that introduced it or, where nothing named it in what the
+// stream has confirmed, the one that has the client ask for it, as when a listener moves to a route.
+func (a *attachment) broughtBy(t fleet.Type, refused *snapshot.Resource, snap *snapshot.Snapshot) fleet.Revision {
+	before, ref := a.inStep(snap.History), fleet.Ref{Type: t, Name: refused.Name}
+	if before == nil || firstNamed(before.Types, ref) > 0 {
+		return refused.Revision
+	}
+	return max(refused.Revision, firstNamed(snap.Types, ref))
+}
+
+// firstNamed returns the revision of the oldest of the resources that name another one; 0: none does.
+func firstNamed(types [fleet.NumTypes]*snapshot.Set, ref fleet.Ref) (first fleet.Revision) {
+	for _, set := range types {
+		for _, r := range set.Naming(ref) {
+			if first == 0 || r.Revision < first {
+				first = r.Revision
+			}
+		}
+	}
+	return first
 }
 
 // except adds one exception, if there is something to except; it says what was done, and

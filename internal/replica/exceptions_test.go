@@ -59,6 +59,39 @@ func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
 	})
 }
 
+// TestARefusalIsOfTheRevisionThatBroughtTheName: a client that begins to ask for what has been there for long, and refuses it, refuses the revision
+// that made it ask, also if it comes in one step with the one before.
+func TestARefusalIsOfTheRevisionThatBroughtTheName(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		a := w.attach(id, "a")
+		a.Settled(1)
+		route, listener := cluster("r", "bad"), cluster("l", "1")
+		route.Type, listener.Type = fleet.Route, fleet.Listener
+		listener.Derived.Refs = []fleet.Ref{{Type: fleet.Route, Name: "r"}}
+		refused := func() {
+			bad := a.Current().Types[fleet.Route].Get("r")
+			a.Refuse(t.Context(), xds.Refusal{Type: fleet.Route, Detail: "no", Blame: []snapshot.Blame{{Refused: bad}}})
+		}
+		w.change(key, route)
+		w.change(key, listener)
+		w.change(key, cluster("c", "2"))
+		changed(a)
+		refused()
+		a.Settled(4)
+		route.Version = "worse"
+		w.change(key, route)
+		listener.Version = "2"
+		w.change(key, listener)
+		changed(a)
+		refused()
+		all := w.sink.allRefusals()
+		if len(all) != 2 || all[0].Revision != 3 || all[1].Revision != 5 {
+			t.Errorf("recorded %+v", all)
+		}
+	})
+}
+
 func TestARefusedVersionWithoutAGoodOneIsAbsent(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "bad"))

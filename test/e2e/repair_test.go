@@ -284,3 +284,14 @@ func TestPoisonRouteAmongGoodOnes(t *testing.T) {
 		}
 	})
 }
+
+// TestAListenerThatMovesToWhatIsRefused: the route that a listener moves to is of an earlier revision, and the node refuses it. The revision that
+// moved the listener is the one that is rejected.
+func TestAListenerThatMovesToWhatIsRefused(t *testing.T) {
+	both(t, func(t *testing.T, delta bool) {
+		r := setupRouted(t, setup(t), delta)
+		r.AwaitDelivered(r.Put(world.NewResource("routes", "bad", `{name: bad, validate_clusters: true, virtual_hosts: [{name: all, domains: ["*"], routes: [{match: {prefix: /}, route: {cluster: nope}}]}]}`)), 1)
+		moved := r.Apply(world.Together(world.Listener("l", strings.TrimPrefix(r.proxy, "http://"), "bad")))
+		r.AwaitRejected(moved)
+	})
+}
