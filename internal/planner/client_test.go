@@ -297,3 +297,38 @@ func TestNameGivenUpInFlight(t *testing.T) {
 		s.step(target, "nothing", "")
 	}
 }
+
+// TestWhatIsRefusedAtARevisionIsNotSettledThere: clusters are in step at a revision whose listener is still unanswered. There the client is offered a
+// cluster that it was kept from, and refuses it: when the listener is ACKed, the revision is not settled until that is repaired.
+func TestWhatIsRefusedAtARevisionIsNotSettledThere(t *testing.T) {
+	t.Parallel()
+	at := func(rev fleet.Revision, cluster, listener string) *snapshot.Target {
+		return fleetAt(rev, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("c", cluster)}, fleet.Listener: {row("l", listener)}})
+	}
+	for _, delta := range []bool{true, false} {
+		s := script{t: t, c: client{Delta: delta}}
+		one, kept, offered := at(1, "1", "1"), at(2, "1", "2"), at(2, "2", "2")
+		s.c.Subscribe(request{Type: fleet.Cluster}, one)
+		s.c.Subscribe(request{Type: fleet.Listener}, one)
+		s.step(one, "clusters c@1", "")
+		s.step(one, "listeners l@1", "")
+		s.step(one, "nothing", "")
+		listener := s.send(kept)
+		s.step(kept, "nothing", "")
+		s.step(offered, "clusters c@2", says(fleet.Cluster, "c"))
+		repair := s.send(offered)
+		if got := describe(repair); got != "clusters c@1" {
+			t.Fatalf("got %s for the repair", got)
+		}
+		s.c.Acknowledge(fleet.Listener, listener.Nonce)
+		s.step(offered, "nothing", "")
+		if got := s.c.Settled(); got != 1 {
+			t.Errorf("delta=%v: settled %d with a refusal there, want 1", delta, got)
+		}
+		s.c.Acknowledge(fleet.Cluster, repair.Nonce)
+		s.step(kept, "nothing", "")
+		if got := s.c.Settled(); got != 2 {
+			t.Errorf("delta=%v: settled %d after the repair, want 2", delta, got)
+		}
+	}
+}

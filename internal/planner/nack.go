@@ -43,6 +43,9 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 	}
 	tr.Unknown = f.blind // what it held is no better known than before
 	c.counts.refusals++
+	if rev := f.target.Revision; c.settled.confirmed[t] >= rev { // with what it was to have there before it was offered this
+		c.settled.confirmed[t] = max(rev, 1) - 1
+	}
 	c.pos.Warm = nil
 	c.remember(t, f.Response, words)
 	if t == fleet.Cluster && c.counts.last == f.content {
