@@ -12,8 +12,44 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// idempotencyPatience is how long a repeat waits for the first request of its key.
+// idempotencyPatience is how long a repeat waits for the first request of its key, however long that may take itself.
 const idempotencyPatience = 5 * time.Second
+
+// waitingForKey is how many repeats may wait for the first request of their key.
+const waitingForKey = 100
+
+// keyOf is whose key it is.
+type keyOf struct {
+	credential fleet.CredentialID
+	key        string
+}
+
+// keyTurn has a repeat wait here for the first request of its key, where that came to this process too: at the fleet's head, which the first one holds, it
+// would wait for as long as that may take. It is ErrBusy when its patience ends. Whoever gets nil calls leave.
+func (s *Store) keyTurn(ctx context.Context, w Write) (leave func(), err error) {
+	if w.Idempotency == nil {
+		return func() {}, nil
+	}
+	waiting, cancel := context.WithTimeout(ctx, idempotencyPatience)
+	defer cancel()
+	leave, err = s.keys.take(waiting, keyOf{w.Credential, w.Idempotency.Key})
+	switch {
+	case err == nil:
+		return leave, nil
+	case ctx.Err() != nil:
+		return nil, kind(ctx.Err())
+	}
+	return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+}
+
+// waiting is the write with how long it still waits for the first of its key.
+func (w Write) waiting(d time.Duration) Write {
+	if w.Idempotency != nil {
+		key := *w.Idempotency
+		key.wait, w.Idempotency = d, &key
+	}
+	return w
+}
 
 // answerJSON is what the write functions return and what an idempotency row keeps.
 type answerJSON struct {
@@ -91,22 +127,29 @@ func (s *Store) Rollback(ctx context.Context, t fleet.TenantID, f fleet.ID, to f
 // key, and rings the bell.
 func (s *Store) write(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write, limit time.Duration,
 	queue func(*pgx.Batch, []byte) *pgx.QueuedQuery) (Result, error) {
-	header, err := w.json()
+	start := time.Now()
+	leave, err := s.keyTurn(ctx, w)
 	if err != nil {
 		return Result{}, err
 	}
+	defer leave()
 	var answer []byte
 	var replayed bool
-	for start := time.Now(); ; {
+	for {
+		header, err := w.waiting(idempotencyPatience - time.Since(start)).json()
+		if err != nil {
+			return Result{}, err
+		}
 		err = s.onHead(ctx, limit, t, f, func(b *pgx.Batch) {
 			queue(b, header).QueryRow(func(row pgx.Row) error { return row.Scan(&answer, &replayed) })
 		})
-		if !errors.Is(err, ErrBusy) || time.Since(start) > idempotencyPatience {
-			break // the database has waited for its lock_timeout before it says busy
+		if errors.Is(err, ErrBusy) && time.Since(start) < idempotencyPatience {
+			continue // the database has waited for its lock_timeout before it says busy
 		}
-	}
-	if err != nil {
-		return Result{}, err
+		if err != nil {
+			return Result{}, err
+		}
+		break
 	}
 	var a answerJSON
 	if err := json.Unmarshal(answer, &a); err != nil {

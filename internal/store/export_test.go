@@ -83,10 +83,15 @@ func (s *Store) ReceiptBy(ctx context.Context, sql string, t fleet.TenantID, f f
 var ErrCrowded = errCrowded
 
 // AtHead is how many calls lock the fleet's head or wait to.
-func (s *Store) AtHead(f fleet.ID) int {
-	s.conns.heads.mu.Lock()
-	defer s.conns.heads.mu.Unlock()
-	if t := s.conns.heads.of[f]; t != nil {
+func (s *Store) AtHead(f fleet.ID) int { return s.conns.heads.count(f) }
+
+// AtKey is how many writes have an idempotency key or wait for it.
+func (s *Store) AtKey(c fleet.CredentialID, key string) int { return s.keys.count(keyOf{c, key}) }
+
+func (q *turns[K]) count(k K) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if t := q.of[k]; t != nil {
 		return t.users
 	}
 	return 0

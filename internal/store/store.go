@@ -62,6 +62,7 @@ type Store struct {
 	bell  *Notifier
 	node  bool // the role is fairlead_node's
 	cap   nodeCap
+	keys  *turns[keyOf] // of writes with an idempotency key, one of each at a time
 	log   *slog.Logger
 
 	reports reportCap
@@ -112,7 +113,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", kind(err))
 	}
-	return &Store{log: log, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}, mends: make(mendSignal, 1)}, nil
+	return &Store{log: log, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}, mends: make(mendSignal, 1), keys: newTurns[keyOf](1, waitingForKey)}, nil
 }
 
 // Close waits for the calls that are under way and gives the connections back.

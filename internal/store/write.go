@@ -55,6 +55,8 @@ type Read struct {
 type Idempotency struct {
 	Key         string // at most 255 bytes
 	RequestHash [32]byte
+
+	wait time.Duration // how long a repeat still waits for the first
 }
 
 // ResourceChange puts or deletes one resource. Of a deletion only Type, Name, Variant
@@ -161,6 +163,7 @@ func (w Write) json() ([]byte, error) {
 	if w.Idempotency != nil {
 		m["idempotency_key"] = w.Idempotency.Key
 		m["idempotency_hash"] = hex.EncodeToString(w.Idempotency.RequestHash[:])
+		m["idempotency_wait"] = max(1, w.Idempotency.wait.Milliseconds())
 	}
 	return json.Marshal(m)
 }

@@ -1,20 +1,28 @@
 -- Claims the write's idempotency key for this transaction. Returns the stored answer of an earlier request with the
--- same key, null when the request is the first (or has no key). Waits for a first one that is still running as long as
--- lock_timeout allows, then FL409.
+-- same key, null when the request is the first (or has no key). Waits for a first one that is still running as long as the
+-- write says and lock_timeout allows, which is longer the more the write may take, then FL409.
 CREATE OR REPLACE FUNCTION idempotency_claim(p_write jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   v_hash bytea := decode(p_write->>'idempotency_hash', 'hex');
   v_row  idempotency_keys%ROWTYPE;
+  v_lock text := current_setting('lock_timeout');
+  v_wait bigint := (p_write->>'idempotency_wait')::bigint; -- null of an older server
+  v_found boolean;
 BEGIN
   IF p_write->>'idempotency_key' IS NULL THEN
     RETURN NULL;
+  END IF;
+  IF v_lock = '0' OR v_wait < extract(epoch FROM v_lock::interval) * 1000 THEN
+    PERFORM set_config('lock_timeout', coalesce(v_wait::text, v_lock), true);
   END IF;
   INSERT INTO idempotency_keys AS i (tenant_id, principal, key, request_hash)
   VALUES (app_tenant(), (p_write->>'credential')::uuid, p_write->>'idempotency_key', v_hash)
   ON CONFLICT (tenant_id, principal, key) DO UPDATE
     SET request_hash = excluded.request_hash, answer = NULL, created_at = clock_timestamp()
     WHERE i.created_at < clock_timestamp() - interval '24 hours';
-  IF FOUND THEN
+  v_found := FOUND;
+  PERFORM set_config('lock_timeout', v_lock, true);
+  IF v_found THEN
     PERFORM idempotency_must_have_room();
     RETURN NULL;
   END IF;
