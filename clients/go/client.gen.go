@@ -196,15 +196,19 @@ func (e DeletedState) Valid() bool {
 
 // Defines values for DeniedReason.
 const (
-	NamesOverLimit  DeniedReason = "names_over_limit"
-	NodeIdForbidden DeniedReason = "node_id_forbidden"
-	NodeIdTaken     DeniedReason = "node_id_taken"
-	RequestRefused  DeniedReason = "request_refused"
-	Routed          DeniedReason = "routed"
-	TokenExpired    DeniedReason = "token_expired"
-	TokenRevoked    DeniedReason = "token_revoked"
-	TokenWrong      DeniedReason = "token_wrong"
-	TypeNotServed   DeniedReason = "type_not_served"
+	NamesOverLimit   DeniedReason = "names_over_limit"
+	NodeIdForbidden  DeniedReason = "node_id_forbidden"
+	NodeIdTaken      DeniedReason = "node_id_taken"
+	RequestRefused   DeniedReason = "request_refused"
+	Routed           DeniedReason = "routed"
+	TokenExpired     DeniedReason = "token_expired"
+	TokenRevoked     DeniedReason = "token_revoked"
+	TokenWrong       DeniedReason = "token_wrong"
+	TypeNotServed    DeniedReason = "type_not_served"
+	WithheldMissing  DeniedReason = "withheld_missing"
+	WithheldRefused  DeniedReason = "withheld_refused"
+	WithheldSealed   DeniedReason = "withheld_sealed"
+	WithheldTooLarge DeniedReason = "withheld_too_large"
 )
 
 // Valid indicates whether the value is a known member of the DeniedReason enum.
@@ -227,6 +231,14 @@ func (e DeniedReason) Valid() bool {
 	case TokenWrong:
 		return true
 	case TypeNotServed:
+		return true
+	case WithheldMissing:
+		return true
+	case WithheldRefused:
+		return true
+	case WithheldSealed:
+		return true
+	case WithheldTooLarge:
 		return true
 	default:
 		return false
@@ -278,8 +290,11 @@ const (
 	NamesBootstrap      FindingCode = "names_bootstrap"
 	OldBootstrap        FindingCode = "old_bootstrap"
 	SealedForAnotherKey FindingCode = "sealed_for_another_key"
+	SetTooLarge         FindingCode = "set_too_large"
 	StaticCluster       FindingCode = "static_cluster"
+	TokenExpires        FindingCode = "token_expires"
 	Unreachable         FindingCode = "unreachable"
+	UnservedType        FindingCode = "unserved_type"
 	ValueChanged        FindingCode = "value_changed"
 	VariantShadowed     FindingCode = "variant_shadowed"
 	VariantTie          FindingCode = "variant_tie"
@@ -309,9 +324,15 @@ func (e FindingCode) Valid() bool {
 		return true
 	case SealedForAnotherKey:
 		return true
+	case SetTooLarge:
+		return true
 	case StaticCluster:
 		return true
+	case TokenExpires:
+		return true
 	case Unreachable:
+		return true
+	case UnservedType:
 		return true
 	case ValueChanged:
 		return true
@@ -1373,6 +1394,8 @@ type DeletedState string
 // Of a client that was let in: `type_not_served`: it asks for a type of resource that is not served, gets no answer, and keeps its stream.
 // `names_over_limit`: it asks for names that no resource can have, or for too many, is told that these do not exist, and keeps its stream.
 // `request_refused`: its stream was ended, or did not begin, for what it asks. `action` says what that was.
+// `withheld_missing`, `withheld_refused`, `withheld_sealed`, `withheld_too_large`: for a second or longer a resource is kept from it, for the `reason` of that name in `Withheld`. `action` says which
+// resource, and what that waits for.
 type DeniedReason string
 
 // Difference defines model for Difference.
@@ -1467,6 +1490,8 @@ type Event struct {
 	// Of a client that was let in: `type_not_served`: it asks for a type of resource that is not served, gets no answer, and keeps its stream.
 	// `names_over_limit`: it asks for names that no resource can have, or for too many, is told that these do not exist, and keeps its stream.
 	// `request_refused`: its stream was ended, or did not begin, for what it asks. `action` says what that was.
+	// `withheld_missing`, `withheld_refused`, `withheld_sealed`, `withheld_too_large`: for a second or longer a resource is kept from it, for the `reason` of that name in `Withheld`. `action` says which
+	// resource, and what that waits for.
 	Reason   *DeniedReason `json:"reason,omitempty"`
 	Resource *ResourceRef  `json:"resource,omitempty"`
 
@@ -1530,7 +1555,7 @@ type Finding struct {
 	// Detail A sentence for people, which says what to do.
 	Detail string `json:"detail"`
 
-	// Name Of the resource; of `old_bootstrap` it is the cluster in the nodes' own bootstrap.
+	// Name Of the resource; of `old_bootstrap`, `credential_expires` and `token_expires`, which are about none, it is the cluster in the nodes' own bootstrap.
 	Name string `json:"name"`
 
 	// Nodes How many nodes it is about, where it is about some only.
@@ -1674,8 +1699,8 @@ type FleetCounts struct {
 	// OpenRefusals How many refusals stand, of all nodes.
 	OpenRefusals int64 `json:"open_refusals"`
 
-	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
-	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered or has left without an answer (`counts.left`), else `delivered` if any
+	// node has it. `stored`: no node has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	Receipt *ReceiptState `json:"receipt,omitempty"`
 
 	// Resources How many there are of each type that the fleet has.
@@ -2589,8 +2614,8 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
-	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+	// State `rejected` if any node refused something of the revision, else `pending` if any node has not answered or has left without an answer (`counts.left`), else `delivered` if any
+	// node has it. `stored`: no node has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
 
@@ -2600,7 +2625,10 @@ type ReceiptCounts struct {
 	Acked int `json:"acked"`
 
 	// Late Nodes that came after the revision and have it by now; not in `acked`. Those that came later and refuse something of it are `nacked`.
-	Late    int `json:"late"`
+	Late int `json:"late"`
+
+	// Left Nodes that were connected when the revision was made, or came after it, and have gone without it; counted in `offline` as well. The revision may be why they went, so it is `pending` until they come back or are forgotten.
+	Left    int `json:"left"`
 	Nacked  int `json:"nacked"`
 	Offline int `json:"offline"`
 	Pending int `json:"pending"`
@@ -2634,6 +2662,9 @@ type ReceiptNode struct {
 	Ended *RefusalEnd `json:"ended,omitempty"`
 	Id    string      `json:"id"`
 
+	// Left Of an offline node: it is one of `counts.left`.
+	Left *bool `json:"left,omitempty"`
+
 	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where these are more.
 	MoreWaits *int `json:"more_waits,omitempty"`
 
@@ -2658,8 +2689,8 @@ type ReceiptNode struct {
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
 
-// ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
-// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+// ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered or has left without an answer (`counts.left`), else `delivered` if any
+// node has it. `stored`: no node has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 type ReceiptState string
 
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
@@ -2954,8 +2985,8 @@ type Revision struct {
 	Kind    string  `json:"kind"`
 	Message *string `json:"message,omitempty"`
 
-	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
-	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered or has left without an answer (`counts.left`), else `delivered` if any
+	// node has it. `stored`: no node has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	Receipt  *ReceiptState `json:"receipt,omitempty"`
 	Revision int64         `json:"revision"`
 	Updated  int           `json:"updated"`

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strings"
+	"time"
 
 	client "fairlead/clients/go"
 )
@@ -18,15 +21,39 @@ type tokenListCommand struct {
 	Listing listing `embed:""`
 }
 
-// Run prints the tokens.
+// Run prints the tokens, and warns of those that end.
 func (c *tokenListCommand) Run(ctx context.Context, sh *shell) error {
-	return list(c.Listing, sh, ofTenant, "the tenant has no token", []string{"ID", "NAME", "ROLE", "FLEET", "EXPIRES", "REVOKED"},
+	var warnings []string
+	err := list(c.Listing, sh, ofTenant, "the tenant has no token", []string{"ID", "NAME", "ROLE", "FLEET", "EXPIRES", "REVOKED"},
 		func(t client.Token) []string {
+			warnings = append(warnings, tokenLines(t, sh.now())...)
 			return []string{t.Id, t.Name, string(t.Role), deref(t.Fleet), until(t.ExpiresAt), until(t.RevokedAt)}
 		},
 		func(s *session, limit *int, cursor *string) (*http.Response, error) {
 			return s.api.ListTokens(ctx, s.tenant, &client.ListTokensParams{Limit: limit, Cursor: cursor})
 		})
+	if err == nil && len(warnings) > 0 {
+		fmt.Fprintln(sh.out, strings.Join(warnings, "\n"))
+	}
+	return err
+}
+
+// tokenSoon is how long before its end a token is spoken of, and after it, as the finding token_expires has it.
+const tokenSoon = credentialSoon
+
+// tokenLines tell of a token that ends, or has ended lately: whether anybody still uses it is not known.
+func tokenLines(t client.Token, now time.Time) []string {
+	if t.ExpiresAt == nil || t.RevokedAt != nil {
+		return nil
+	}
+	switch left := t.ExpiresAt.Sub(now); {
+	case left > tokenSoon || left < -tokenSoon:
+		return nil
+	case left > 0:
+		return []string{plain(fmt.Sprintf("%s (%s) ends at %s: make its next one before (fairlead token create), and give that to whoever uses it", t.Name, t.Id, when(*t.ExpiresAt)))}
+	default:
+		return []string{plain(fmt.Sprintf("%s (%s) ended at %s: whoever uses it is refused; make a new one (fairlead token create), or revoke it if nobody does", t.Name, t.Id, when(*t.ExpiresAt)))}
+	}
 }
 
 type tokenCreateCommand struct {

@@ -50,3 +50,33 @@ func TestASealedSecretIsToldApart(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestTheEndOfATokenIsWarnedOf in the list of tokens, before it and for as long after it.
+func TestTheEndOfATokenIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2030, 5, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		ends    time.Duration
+		revoked bool
+		want    []string
+	}{
+		{tokenSoon + time.Minute, false, nil},
+		{tokenSoon, false, []string{"deploy (t-1) ends at 2030-05-15 12:00:00Z: make its next one before (fairlead token create), and give that to whoever uses it"}},
+		{tokenSoon, true, nil},
+		{-time.Hour, false, []string{"deploy (t-1) ended at 2030-05-01 11:00:00Z: whoever uses it is refused; make a new one (fairlead token create), or revoke it if nobody does"}},
+		{-time.Hour, true, nil},
+		{-tokenSoon - time.Minute, false, nil},
+	} {
+		at := now.Add(c.ends)
+		k := client.Token{Id: "t-1", Name: "deploy", ExpiresAt: &at}
+		if c.revoked {
+			k.RevokedAt = &now
+		}
+		if got := tokenLines(k, now); !slices.Equal(got, c.want) {
+			t.Errorf("%v before, revoked %v: %q, want %q", c.ends, c.revoked, got, c.want)
+		}
+	}
+	if got := tokenLines(client.Token{Id: "t-1"}, now); len(got) > 0 {
+		t.Errorf("without an end: %q", got)
+	}
+}

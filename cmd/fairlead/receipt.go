@@ -25,27 +25,27 @@ func receiptLines(r client.Receipt, waited time.Duration) []string {
 		}
 		line := fmt.Sprintf("revision %d pending%s: %d/%d nodes ACKed", r.Revision, after, took(r), counted(r)) + untouched(r) +
 			missing(r, client.ReceiptNodeStatePending, r.Counts.Pending) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)
-		return append([]string{line}, waitLines(r)...)
+		return append(append([]string{line}, gone(r)...), waitLines(r)...)
 	case r.State == client.ReceiptStateStored:
 		return []string{fmt.Sprintf("revision %d stored; no node is connected", r.Revision) +
 			missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)}
 	}
-	lines := []string{acked(r) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)}
-	if gone := left(r); len(gone) > 0 {
-		lines = append(lines, fmt.Sprintf("  not delivered to %s: connected when the revision was made, and gone without it", names(gone, len(gone))))
-	}
-	return append(lines, stillRefused(r)...)
+	line := acked(r) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)
+	return append([]string{line}, stillRefused(r)...)
 }
 
-// left are the nodes that were connected when the revision was made, and are gone without it: it may be why they are.
-// Those that were offline by then had no part in it.
-func left(r client.Receipt) (ids []string) {
+// gone tells which nodes have left without the revision: it may be why they went.
+func gone(r client.Receipt) []string {
+	if r.Counts.Left == 0 {
+		return nil
+	}
+	var ids []string
 	for _, n := range r.Nodes {
-		if n.State == client.ReceiptNodeStateOffline && n.At != nil && !n.At.Before(r.CommittedAt) {
+		if deref(n.Left) {
 			ids = append(ids, n.Id)
 		}
 	}
-	return ids
+	return []string{fmt.Sprintf("  not delivered to %s: connected when the revision was made, and gone without it", names(ids, r.Counts.Left))}
 }
 
 // stillRefused tells of nodes that took this revision and refuse something of an earlier one.
@@ -64,12 +64,12 @@ func stillRefused(r client.Receipt) (out []string) {
 }
 
 // receiptStatus is the exit status that belongs to a receipt. Where nodes are known and none has the
-// revision it was not delivered, nor where one that was there went without it; where there is none there is nobody to deliver it to.
+// revision it was not delivered; where there is none there is nobody to deliver it to.
 func receiptStatus(r client.Receipt) int {
 	switch {
 	case r.State == client.ReceiptStateRejected:
 		return exitRejected
-	case r.State == client.ReceiptStatePending, r.State == client.ReceiptStateStored && r.Counts.Offline > 0, len(left(r)) > 0:
+	case r.State == client.ReceiptStatePending, r.State == client.ReceiptStateStored && r.Counts.Offline > 0:
 		return exitPending
 	}
 	return exitOK
@@ -187,7 +187,7 @@ func rejectedLines(r client.Receipt) (out []string) {
 	if r.Counts.Nacked < counted(r)+r.Counts.Unaffected {
 		out = append(out, "  "+acked(r)+missing(r, client.ReceiptNodeStatePending, r.Counts.Pending)+missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline))
 	}
-	return append(out, waitLines(r)...)
+	return append(append(out, gone(r)...), waitLines(r)...)
 }
 
 func refusalLines(revision int64, who string, k refusalKey) []string {

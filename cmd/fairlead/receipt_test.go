@@ -29,10 +29,9 @@ func TestReceiptLines(t *testing.T) {
 	resolved.Ended, resolved.ResolvedBy = ptr(client.RefusalEndReplaced), ptr(int64(9))
 	offered, taken := refusing("node-1", "poison", "bad", "kept the last good version"), refusing("node-1", "", "bad", "nothing sent")
 	offered.Ended, taken.Ended = ptr(client.RefusalEndOffered), ptr(client.RefusalEndTaken)
-	made := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	away := func(id string, after time.Duration) client.ReceiptNode {
+	went := func(id string) client.ReceiptNode {
 		n := node(id, client.ReceiptNodeStateOffline)
-		n.At = ptr(made.Add(after))
+		n.Left = ptr(true)
 		return n
 	}
 	var many []client.ReceiptNode
@@ -53,9 +52,11 @@ func TestReceiptLines(t *testing.T) {
 		{"the affected one refuses", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Acked: 300, Nacked: 1, Unaffected: 300}, Nodes: []client.ReceiptNode{refusing("a", "x", "no", "")}}, 0, exitRejected, "revision 7 rejected: a refused listeners/x: no\n  revision 7 changes nothing for 300 nodes"},
 		{"none of those that are here is affected", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 2, Unaffected: 2, Offline: 1}, Nodes: []client.ReceiptNode{node("c", "offline")}}, 0, exitOK, "revision 7 changes nothing for 2 nodes; offline: c"},
 		{"some offline", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 2, Offline: 1}, LastAckMs: ptr(1200.5), Nodes: []client.ReceiptNode{node("c", "offline")}}, 0, exitOK, "revision 7 ACKed by 2/3 nodes in 1201 ms; offline: c"},
-		{"one left since", client.Receipt{State: "delivered", CommittedAt: made, Counts: client.ReceiptCounts{Acked: 1, Offline: 2}, Nodes: []client.ReceiptNode{away("b", -time.Second), away("c", time.Second)}}, 0, exitPending, "revision 7 ACKed by 1/3 nodes; offline: b, c\n  not delivered to c: connected when the revision was made, and gone without it"},
-		{"gone in that moment", client.Receipt{State: "delivered", CommittedAt: made, Counts: client.ReceiptCounts{Acked: 1, Offline: 1}, Nodes: []client.ReceiptNode{away("c", 0)}}, 0, exitPending, "revision 7 ACKed by 1/2 nodes; offline: c\n  not delivered to c: connected when the revision was made, and gone without it"},
-		{"left since, and it took it", client.Receipt{State: "delivered", CommittedAt: made, Counts: client.ReceiptCounts{Acked: 2}}, 0, exitOK, "revision 7 ACKed by 2/2 nodes"},
+		{"one left since", client.Receipt{State: "pending", Counts: client.ReceiptCounts{Acked: 1, Offline: 2, Left: 1}, Nodes: []client.ReceiptNode{node("b", "offline"), went("c")}}, 0, exitPending, "revision 7 pending: 1/3 nodes ACKed; offline: b, c\n  not delivered to c: connected when the revision was made, and gone without it"},
+		{"one left, and is waited for", client.Receipt{State: "pending", Counts: client.ReceiptCounts{Acked: 1, Offline: 1, Left: 1}, Nodes: []client.ReceiptNode{went("c")}}, 5 * time.Second, exitPending, "revision 7 pending after 5s: 1/2 nodes ACKed; offline: c\n  not delivered to c: connected when the revision was made, and gone without it"},
+		{"more left than are listed", client.Receipt{State: "pending", Counts: client.ReceiptCounts{Offline: 101, Left: 101}, Nodes: []client.ReceiptNode{went("c")}}, 0, exitPending, "revision 7 pending: 0/101 nodes ACKed; offline: c and 100 more\n  not delivered to c and 100 more: connected when the revision was made, and gone without it"},
+		{"one refused, one left", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1, Offline: 1, Left: 1}, Nodes: []client.ReceiptNode{refusing("a", "x", "no", ""), went("c")}}, 0, exitRejected, "revision 7 rejected: a refused listeners/x: no\n  revision 7 ACKed by 0/2 nodes; offline: c\n  not delivered to c: connected when the revision was made, and gone without it"},
+		{"left since, and it took it", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 2}}, 0, exitOK, "revision 7 ACKed by 2/2 nodes"},
 		{"came later", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Late: 2}}, 0, exitOK, "revision 7 ACKed by 2 nodes that came later"},
 		{"one came later", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Late: 1}}, 0, exitOK, "revision 7 ACKed by 1 node that came later"},
 		{"some came later", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 1, Late: 2}, LastAckMs: ptr(18.2)}, 0, exitOK, "revision 7 ACKed by 1/1 nodes and 2 that came later in 18 ms"},

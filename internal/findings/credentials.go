@@ -2,7 +2,6 @@ package findings
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -22,10 +21,7 @@ type Credential struct {
 // credentials finds those that end soon, and those whose end has cut nodes off.
 func (c *checker) credentials() {
 	for _, x := range c.Credentials {
-		who := strings.Join(x.Named, ", ")
-		if more := x.Nodes - len(x.Named); more > 0 {
-			who += fmt.Sprintf(" and %d more", more)
-		}
+		who := whoOf(x.Named, x.Nodes)
 		f := Finding{Code: CredentialExpires, Severity: Warning, Nodes: x.Nodes, Ref: fleet.Ref{Type: fleet.Cluster, Name: BootstrapCluster}}
 		day := x.ExpiresAt.UTC().Format(time.DateOnly)
 		switch left := x.ExpiresAt.Sub(c.Now); {

@@ -21,6 +21,7 @@ const (
 	CertificateExpired Code = "certificate_expired"
 	CertificateExpires Code = "certificate_expires"
 	CredentialExpires  Code = "credential_expires"
+	TokenExpires       Code = "token_expires"
 	KeyMismatch        Code = "key_mismatch"
 	SealedForAnother   Code = "sealed_for_another_key"
 	DuplicateDomain    Code = "duplicate_domain"
@@ -32,13 +33,15 @@ const (
 	Unreachable        Code = "unreachable"
 	NamesBootstrap     Code = "names_bootstrap"
 	OldBootstrap       Code = "old_bootstrap"
+	UnservedType       Code = "unserved_type"
+	SetTooLarge        Code = "set_too_large"
 )
 
 // Codes returns all codes.
 func Codes() []Code {
 	return []Code{
-		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, CredentialExpires, KeyMismatch, SealedForAnother, DuplicateDomain,
-		StaticCluster, ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap,
+		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, CredentialExpires, TokenExpires, KeyMismatch, SealedForAnother, DuplicateDomain,
+		StaticCluster, ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap, UnservedType, SetTooLarge,
 	}
 }
 

@@ -28,8 +28,12 @@ type Fleet struct {
 	// secrets are sealed now.
 	ServerKeys []string
 	OwnKey     string
+	// TooLarge are resources that are kept from nodes, as their sets would be larger with them than they take at once.
+	TooLarge []TooLarge
 	// Credentials are node credentials of nodes that end soon or have ended.
 	Credentials []Credential
+	// Tokens are API tokens that are bound to the fleet and end soon or have ended lately.
+	Tokens []Token
 	// Values are the fleet's values now, by their names.
 	Values map[string]string
 	// Alike are names that exist and are not among the Resources, for suggestions alone.
@@ -69,8 +73,11 @@ func Check(f Fleet) ([]Finding, error) {
 	c.variants()
 	c.reach()
 	c.sealed()
+	c.unserved()
+	c.tooLarge()
 	c.oldBootstraps()
 	c.credentials()
+	c.tokens()
 	sortFindings(c.found)
 	return c.found, c.ended
 }

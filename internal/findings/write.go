@@ -20,6 +20,7 @@ func CheckWrite(f Fleet, touched map[fleet.Ref]bool) ([]Finding, error) {
 	c.values()
 	c.variants()
 	c.sealed()
+	c.unserved()
 	c.found = slices.DeleteFunc(c.found, func(f Finding) bool { return !touched[f.Ref] && (f.To.Name == "" || !touched[f.To]) })
 	sortFindings(c.found)
 	return c.found, c.ended

@@ -16,11 +16,18 @@ const (
 	DeniedType        DeniedReason = "type_not_served"   // it asks for a type that is not served; its stream goes on
 	DeniedNames       DeniedReason = "names_over_limit"  // it asks for names that no resource can have, or for too many; its stream goes on
 	DeniedRequest     DeniedReason = "request_refused"   // its stream was ended for what it asks
+
+	// A resource is kept from it; see Cause.
+	DeniedMissing  DeniedReason = "withheld_missing"
+	DeniedRefused  DeniedReason = "withheld_refused"
+	DeniedSealed   DeniedReason = "withheld_sealed"
+	DeniedTooLarge DeniedReason = "withheld_too_large"
 )
 
 // DeniedReasons are all of them.
 func DeniedReasons() []DeniedReason {
-	return []DeniedReason{DeniedToken, DeniedRevoked, DeniedExpired, DeniedNodeID, DeniedNodeIDTaken, DeniedRouted, DeniedType, DeniedNames, DeniedRequest}
+	return []DeniedReason{DeniedToken, DeniedRevoked, DeniedExpired, DeniedNodeID, DeniedNodeIDTaken, DeniedRouted, DeniedType, DeniedNames, DeniedRequest,
+		DeniedMissing, DeniedRefused, DeniedSealed, DeniedTooLarge}
 }
 
 // Denied is that clients of one id, from one address, were not let in for one reason, or not given what they asked for.

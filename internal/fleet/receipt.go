@@ -22,6 +22,8 @@ const (
 // Counts is how many of the counted nodes are what to one revision.
 type Counts struct {
 	Acked, Nacked, Pending, Offline int
+	// Left is how many of Offline were connected when the revision was made, or came after it, and have gone without it.
+	Left int
 	// Withheld is how many of Pending have all but what is withheld from them.
 	Withheld int
 	// Unaffected is how many of Acked the revision changed nothing for.
@@ -32,13 +34,13 @@ type Counts struct {
 }
 
 // State is what the counts come to: rejected if any node refused, else pending while
-// one has not answered, else delivered if any node has it. Nodes that are offline hold nothing
+// one has not answered or has left without an answer, which may be for what the revision brought, else delivered if any node has it. Nodes that were offline before hold nothing
 // up; where they are all, or there is none, it is stored.
 func State(c Counts) string {
 	switch {
 	case c.Nacked > 0:
 		return ReceiptRejected
-	case c.Pending > 0:
+	case c.Pending+c.Left > 0:
 		return ReceiptPending
 	case c.Acked+c.Late > 0:
 		return ReceiptDelivered
@@ -86,4 +88,6 @@ type ReceiptNode struct {
 	// is not Behind has settled the revision, and has all of it but what is withheld.
 	Waits  Waits
 	Behind bool
+	// Left: see Counts.Left.
+	Left bool
 }

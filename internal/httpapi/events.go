@@ -303,6 +303,11 @@ var askedWords = map[fleet.DeniedReason]string{
 	fleet.DeniedType:    "it asks for a type of resource that is not served, and gets no answer",
 	fleet.DeniedNames:   "it asks for more than it may, and is told that the rest does not exist",
 	fleet.DeniedRequest: "its stream is refused for what it asks",
+
+	fleet.DeniedMissing:  "a resource is kept from it, as what that names does not exist",
+	fleet.DeniedRefused:  "a resource is kept from it, as it refuses what that names",
+	fleet.DeniedSealed:   "a secret is kept from it, as its xDS server has no key for that",
+	fleet.DeniedTooLarge: "a resource is kept from it, as the set with that is larger than it takes at once",
 }
 
 func keyOf(c *call) fleet.Key { return fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID} }

@@ -71,6 +71,12 @@ func (a *API) check(ctx context.Context, begin func()) (out checked, err error) 
 	if f.Credentials, err = a.endingCredentials(ctx); err != nil {
 		return out, err
 	}
+	if f.Tokens, err = a.tokenEnds(ctx); err != nil {
+		return out, err
+	}
+	if f.TooLarge, err = a.tooLarge(ctx); err != nil {
+		return out, err
+	}
 	kind := compute.Small
 	if len(f.Resources)+len(f.Nodes) > largeCount {
 		kind = compute.Large
@@ -142,5 +148,23 @@ func (a *API) endingCredentials(ctx context.Context) ([]findings.Credential, err
 	ending, err := a.store.EndingCredentials(ctx, c.tenant.ID, c.fleet.ID, findings.CredentialSoon)
 	return each(ending, func(x store.EndingCredential) findings.Credential {
 		return findings.Credential{ID: x.ID.String(), ExpiresAt: x.ExpiresAt, Nodes: x.Nodes, Named: x.Named}
+	}), err
+}
+
+// tooLarge are the resources that are kept from nodes of the fleet, as these do not take so much at once.
+func (a *API) tooLarge(ctx context.Context) ([]findings.TooLarge, error) {
+	c := callOf(ctx)
+	kept, err := a.store.TooLarge(ctx, c.tenant.ID, c.fleet.ID)
+	return each(kept, func(x store.TooLarge) findings.TooLarge {
+		return findings.TooLarge{Ref: x.Ref, Nodes: x.Nodes, Named: x.Named}
+	}), err
+}
+
+// tokenEnds are the API tokens that are bound to the fleet and end soon or have ended lately.
+func (a *API) tokenEnds(ctx context.Context) ([]findings.Token, error) {
+	c := callOf(ctx)
+	ends, err := a.store.TokenEnds(ctx, c.tenant.ID, c.fleet.ID, findings.TokenSoon)
+	return each(ends, func(x store.TokenEnd) findings.Token {
+		return findings.Token{ID: x.ID.String(), Name: x.Name, ExpiresAt: x.ExpiresAt}
 	}), err
 }

@@ -89,7 +89,7 @@ func receiptOf(r fleet.Receipt) oapi.Receipt {
 		Revision: int64(r.Revision), State: oapi.ReceiptState(r.State), CommittedAt: r.CommittedAt,
 		Counts: oapi.ReceiptCounts{
 			Acked: r.Counts.Acked, Nacked: r.Counts.Nacked, Pending: r.Counts.Pending,
-			Offline: r.Counts.Offline, Withheld: r.Counts.Withheld, Unaffected: r.Counts.Unaffected, Late: r.Counts.Late,
+			Offline: r.Counts.Offline, Left: r.Counts.Left, Withheld: r.Counts.Withheld, Unaffected: r.Counts.Unaffected, Late: r.Counts.Late,
 		},
 		Nodes:      each(r.Nodes, receiptNodeOf),
 		FirstAckMs: after(r.CommittedAt, r.FirstAck), LastAckMs: after(r.CommittedAt, r.LastAck),
@@ -109,7 +109,7 @@ func receiptNodeOf(n fleet.ReceiptNode) oapi.ReceiptNode {
 	out := oapi.ReceiptNode{
 		Id: n.ID, State: oapi.ReceiptNodeState(n.State), At: optionalTime(n.At),
 		Detail: wordsOf(n.Detail), Action: optional(actionWords(n.Action, n.Beside)), ActionCode: actionCode(n.Action), Ended: optional(oapi.RefusalEnd(n.End.String())),
-		ResolvedBy: resolvedBy(n.End, n.ResolvedBy),
+		ResolvedBy: resolvedBy(n.End, n.ResolvedBy), Left: optional(n.Left),
 	}
 	if n.Resource.Name != "" {
 		ref := refOf(n.Resource)

@@ -105,3 +105,27 @@ func TestDrainEndsLongPolls(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestWhoLeavesWithoutTheRevisionIsWaitedFor: the revision may be why it went, so nobody is told that it was delivered until it is back and has it.
+func TestWhoLeavesWithoutTheRevisionIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.settledNode(w.fleet.ID, "router-2", 1)
+	status := w.settledNode(w.fleet.ID, "router-1", 0)
+	w.put("a")
+	status.Nodes[0].Connected, status.Nodes[0].Since = false, time.Now()
+	must(t, w.nodes.Report(t.Context(), status))
+	var r oapi.Receipt
+	w.do(http.MethodGet, w.at("revisions", "1", "receipt"), "").is(200, &r)
+	if r.State != oapi.ReceiptStatePending || r.Counts.Acked != 1 || r.Counts.Pending != 0 || r.Counts.Offline != 1 || r.Counts.Left != 1 || len(r.Nodes) != 1 || !deref(r.Nodes[0].Left) {
+		t.Fatalf("without it: %+v", r)
+	}
+	answered := w.waiting("1", "60s")
+	status.Nodes[0].Connected, status.Settled = true, 1
+	must(t, w.nodes.Report(t.Context(), status))
+	r = oapi.Receipt{}
+	(<-answered).is(200, &r)
+	if r.State != oapi.ReceiptStateDelivered || r.Counts.Acked != 2 || r.Counts.Left != 0 || len(r.Nodes) != 0 {
+		t.Errorf("back with it: %+v", r)
+	}
+}

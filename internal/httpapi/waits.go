@@ -7,21 +7,12 @@ import (
 	"fairlead/internal/httpapi/oapi"
 )
 
-// waitsOf tells what a node waits for, and why: what its server has no key for is to be written again, what it refuses itself is there and wants
-// mending, and all else is not there.
+// waitsOf tells what a node waits for, and why.
 func waitsOf(w fleet.Waits, refusing []fleet.Ref) oapi.Waits {
 	out := oapi.Waits{Warming: each(w.Warming, refOf), WithheldBy: []oapi.ResourceRef{}, More: optional(w.More)}
 	var by []fleet.Ref
 	out.Withheld = each(w.Withheld, func(h fleet.Withheld) oapi.Withheld {
-		reason := oapi.WithheldReasonMissing
-		switch {
-		case h.Sealed:
-			reason = oapi.WithheldReasonSealed
-		case h.TooLarge():
-			reason = oapi.WithheldReasonTooLarge
-		case slices.Contains(refusing, h.By):
-			reason = oapi.WithheldReasonRefused
-		}
+		reason := oapi.WithheldReason(h.Cause(func(by fleet.Ref) bool { return slices.Contains(refusing, by) }).String())
 		if !slices.Contains(by, h.By) {
 			by = append(by, h.By)
 		}

@@ -27,6 +27,8 @@ type Facts struct {
 	EDSName      string // as in fleet.Derived
 	VHDS         bool   // a route fetches virtual hosts from this control plane
 	Scopes       bool   // a listener takes scoped routes from it
+	// Unserved are sources that lead a proxy to this control plane for a type that it does not serve, as an older server stored them.
+	Unserved []Unserved
 	// AnyCluster: which clusters it uses is decided by requests, connections or code.
 	AnyCluster bool
 }
@@ -37,6 +39,12 @@ type Mention struct {
 	Field   protoreflect.FullName // the field that names it
 	Pointer string                // RFC 6901, into the document that Render makes, "/body/..."
 	More    int                   // how often the same field names it again
+}
+
+// Unserved is a source of a type that is not served.
+type Unserved struct {
+	Pointer string // as Mention.Pointer
+	Detail  string // a sentence for people, which says what to write in its place
 }
 
 // Certificate is a certificate that stands in a body itself.
@@ -61,6 +69,11 @@ func FactsOf(t fleet.Type, value []byte) (Facts, error) {
 		return Facts{}, err
 	}
 	f.facts.EDSName, f.facts.Mentions = f.eds, mentionsOf(f.found, pointersBase+4*len(value))
+	for _, e := range f.errs {
+		if e.Code == codeUnserved {
+			f.facts.Unserved = append(f.facts.Unserved, Unserved{Pointer: e.Pointer, Detail: e.Detail})
+		}
+	}
 	switch v := m.Interface().(type) {
 	case *route.RouteConfiguration:
 		f.facts.VHDS = fromUs(v.GetVhds().GetConfigSource())

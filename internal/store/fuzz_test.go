@@ -103,8 +103,8 @@ func TestReceiptState(t *testing.T) {
 	for want, cs := range map[string][]fleet.Counts{
 		fleet.ReceiptDelivered: {{Acked: 3}, {Acked: 1, Offline: 5}, {Late: 1}, {Offline: 2, Late: 1}},
 		fleet.ReceiptStored:    {{}, {Offline: 2}},
-		fleet.ReceiptPending:   {{Pending: 1}, {Acked: 9, Pending: 1, Offline: 1}},
-		fleet.ReceiptRejected:  {{Nacked: 1}, {Nacked: 1, Pending: 5, Acked: 5}},
+		fleet.ReceiptPending:   {{Pending: 1}, {Acked: 9, Pending: 1, Offline: 1}, {Acked: 9, Offline: 2, Left: 1}, {Offline: 1, Left: 1}},
+		fleet.ReceiptRejected:  {{Nacked: 1}, {Nacked: 1, Pending: 5, Acked: 5}, {Nacked: 1, Offline: 1, Left: 1}},
 	} {
 		for _, c := range cs {
 			if got := fleet.State(c); got != want {

@@ -16,7 +16,8 @@ import (
 // begin, $5 the limit. A node that has settled the revision has it but for what is withheld
 // of it; it is blocked then, as when what is withheld is of a revision that is not known.
 // Counted is who was there before the commit, and lives or was seen in the fleet's receipt
-// window before it. Of who came later those count that have it by now, as late, and those that refuse it.
+// window before it. Of who came later those count that have it by now, as late, and those that refuse it. Who is offline has left
+// without it if its last stream ended after the commit.
 // Most nodes are served by one server that lives, and nodes says what they have of each revision
 // (served_by, settled, withheld): only the others' status is read.
 // It runs after setJoins; what is looked up by a key is a subquery that cannot become a join. Of a node's
@@ -53,8 +54,8 @@ facts AS (
   SELECT n.node_id, n.last_seen, n.refuses, n.nacked, n.late, coalesce(bool_or(s.connected AND v.alive), false) AS live,
          min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
          max(least(coalesce(v.lease_until, s.since), clock_timestamp())) FILTER (WHERE s.connected AND v.alive IS NOT TRUE) AS last_lease,
-         (max(ARRAY[(extract(epoch FROM CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), clock_timestamp()) ELSE s.since END) * 1000000)::bigint,
-              (coalesce(s.settled, v.settled, 0) >= $2 AND jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) IS NOT TRUE)::integer]) FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE))[2] = 1 AS acked,
+         max(ARRAY[(extract(epoch FROM CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), clock_timestamp()) ELSE s.since END) * 1000000)::bigint,
+              (coalesce(s.settled, v.settled, 0) >= $2 AND jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) IS NOT TRUE)::integer]) FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE) AS ended, -- when its last stream did, and whether it had the revision
          bool_or(jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars)) FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS held,
          bool_or(s.waits ? 'withheld') FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS withheld,
          bool_or(s.waits ? 'warming' OR s.waits @? '$.withheld[*][4] ? (@ > 0)') FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS moves
@@ -65,9 +66,9 @@ facts AS (
    GROUP BY n.node_id, n.last_seen, n.refuses, n.nacked, n.late),
 others AS MATERIALIZED (
   SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, f.refuses, f.live_settled < $2 AS behind,
-         f.live_settled >= $2 OR f.withheld AND NOT f.moves AS blocked,
+         f.live_settled >= $2 OR f.withheld AND NOT f.moves AS blocked, coalesce(f.ended[1] >= (extract(epoch FROM rev.at) * 1000000)::bigint, false) AS went,
          CASE WHEN f.nacked THEN 1
-              WHEN CASE WHEN f.live THEN f.live_settled >= $2 AND f.held IS NOT TRUE ELSE coalesce(f.acked, false) END THEN CASE WHEN f.late THEN 5 ELSE 4 END
+              WHEN CASE WHEN f.live THEN f.live_settled >= $2 AND f.held IS NOT TRUE ELSE coalesce(f.ended[2] = 1, false) END THEN CASE WHEN f.late THEN 5 ELSE 4 END
               WHEN f.late THEN NULL
               WHEN f.live THEN 2
               ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked, late
@@ -75,14 +76,14 @@ others AS MATERIALIZED (
    WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.since),
 page AS (
   SELECT c.* FROM (
-    SELECT node_id, state, refuses, NULL::timestamptz AS last_seen, behind FROM known WHERE served
+    SELECT node_id, state, refuses, NULL::timestamptz AS last_seen, behind, false AS went FROM known WHERE served
      UNION ALL
-    SELECT node_id, state, refuses, last_seen, behind FROM others) c
+    SELECT node_id, state, refuses, last_seen, behind, went FROM others) c
    WHERE c.state IS NOT NULL AND CASE WHEN $3 = 0 THEN c.state < 4 OR coalesce(c.refuses, false) ELSE c.state = $3 AND c.node_id > $4 END
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, r.ending, o.list, o.whole, w.waits, c.behind
+         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, r.ending, o.list, o.whole, w.waits, c.behind, c.state = 3 AND c.went AS went
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(s.waits) AS waits FROM node_status s JOIN servers v USING (server_id)
@@ -106,20 +107,20 @@ told AS (
   SELECT coalesce(sum(acked) - sum(affected), 0) AS unaffected, min(first_ack) AS first_ack, max(last_ack) AS last_ack
     FROM delivery WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
 sums AS (
-  SELECT k.acked + o.acked AS acked, k.nacked + o.nacked AS nacked, k.pending + o.pending AS pending, o.offline, k.withheld + o.withheld AS withheld, k.late + o.late AS late
+  SELECT k.acked + o.acked AS acked, k.nacked + o.nacked AS nacked, k.pending + o.pending AS pending, o.offline, o.went, k.withheld + o.withheld AS withheld, k.late + o.late AS late
     FROM (SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
                  count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 2 AND blocked) AS withheld, count(*) FILTER (WHERE state = 5) AS late FROM known WHERE served) k
     CROSS JOIN (
           SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
-                 count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline,
+                 count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline, count(*) FILTER (WHERE state = 3 AND went) AS went,
                  count(*) FILTER (WHERE state = 2 AND blocked) AS withheld, count(*) FILTER (WHERE state = 5) AS late FROM others) o)
-SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withheld, sums.late,
+SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.went, sums.withheld, sums.late,
        least(sums.acked, greatest(0, told.unaffected)),
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
                          'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'ending', l.ending, 'open', l.list,
-                         'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind) ORDER BY l.state, l.node_id) FROM listed l)
+                         'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind, 'left', l.went) ORDER BY l.state, l.node_id) FROM listed l)
   FROM rev, sums, told`
 
 // receiptStates are the numbers of selectReceipt.
@@ -178,7 +179,7 @@ func scanReceipt(row pgx.CollectableRow) (r fleet.Receipt, err error) {
 	var answered bool
 	var nodes []byte
 	c := &r.Counts
-	if err := row.Scan(&r.CommittedAt, &c.Acked, &c.Nacked, &c.Pending, &c.Offline, &c.Withheld, &c.Late, &c.Unaffected, &first, &last, &answered, &nodes); err != nil {
+	if err := row.Scan(&r.CommittedAt, &c.Acked, &c.Nacked, &c.Pending, &c.Offline, &c.Left, &c.Withheld, &c.Late, &c.Unaffected, &first, &last, &answered, &nodes); err != nil {
 		return r, err
 	}
 	r.CommittedAt = r.CommittedAt.UTC()
@@ -203,14 +204,14 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 		ResolvedBy                 fleet.Revision `json:"resolved_by"`
 		Open, Refusing             [][2]string
 		Waits                      json.RawMessage
-		Behind                     bool
+		Behind, Left               bool
 	}
 	if err := json.Unmarshal(b, &js); err != nil {
 		return nil, fmt.Errorf("decode the nodes of a receipt: %w", err)
 	}
 	out := make([]fleet.ReceiptNode, len(js))
 	for i, j := range js {
-		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: actionOf(&j.Action), Beside: j.Beside, ResolvedBy: j.ResolvedBy, Behind: j.Behind}
+		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: actionOf(&j.Action), Beside: j.Beside, ResolvedBy: j.ResolvedBy, Behind: j.Behind, Left: j.Left}
 		n.End, _ = fleet.ParseEnd(j.Ending)
 		n.Resource.Name = j.Name
 		n.Resource.Type, _ = fleet.TypeFromSlug(j.Type) // of no refusal: the zero Ref

@@ -29,6 +29,7 @@ facts AS (
          min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
          max(least(coalesce(v.lease_until, s.since), clock_timestamp())) FILTER (WHERE s.connected AND v.alive IS NOT TRUE) AS last_lease,
          bool_and(jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) IS NOT TRUE) FILTER (WHERE s.connected AND v.alive) AS has,
+         max(CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), clock_timestamp()) ELSE s.since END) FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE) AS ended,
          (max(ARRAY[(extract(epoch FROM CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), clock_timestamp()) ELSE s.since END) * 1000000)::bigint,
               CASE WHEN jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) THEN 0 ELSE coalesce(s.settled, v.settled, 0) END])
             FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE))[2] AS settled,
@@ -40,6 +41,7 @@ facts AS (
    GROUP BY n.node_id, n.last_seen, n.first_seen, rev.at),
 counted AS MATERIALIZED (
   SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, coalesce(r.something, false) AS refuses, f.waits, f.live_settled < $2 AS behind,
+         coalesce(f.ended >= rev.at, false) AS went,
          f.live_settled >= $2 OR f.waits @? '$[*].withheld' AND NOT f.waits @? '$[*].warming' AND NOT f.waits @? '$[*].withheld[*][4] ? (@ > 0)' AS blocked,
          CASE WHEN r.it THEN 1
               WHEN coalesce(f.live_settled, f.settled, 0) >= $2 AND f.has IS NOT FALSE THEN CASE WHEN f.late THEN 5 ELSE 4 END
@@ -54,7 +56,7 @@ page AS (
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, r.ending, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind
+         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, r.ending, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind, c.state = 3 AND c.went AS went
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT e.at, e.type, e.name, e.action, e.beside, coalesce(e.resolved_by, end_of.revision) AS resolved_by, t.text,
@@ -73,15 +75,15 @@ told AS (
     FROM delivery WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
 sums AS (
   SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
-         count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline,
+         count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline, count(*) FILTER (WHERE state = 3 AND went) AS went,
          count(*) FILTER (WHERE state = 2 AND blocked) AS withheld, count(*) FILTER (WHERE state = 5) AS late FROM counted)
-SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withheld, sums.late,
+SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.went, sums.withheld, sums.late,
        least(sums.acked, greatest(0, told.unaffected)),
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
                          'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'ending', l.ending, 'open', l.list,
-                         'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind) ORDER BY l.state, l.node_id) FROM listed l)
+                         'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind, 'left', l.went) ORDER BY l.state, l.node_id) FROM listed l)
   FROM rev, sums, told`)
 
 // random is a fleet whose servers, nodes and revisions do anything at all.
@@ -92,6 +94,7 @@ type random struct {
 	nodes   []string
 	head    fleet.Revision
 	said    map[string]int // what pages of nodes said, by state
+	left    int            // that receipts counted as gone without the revision
 }
 
 func (r *random) revision() fleet.Revision { return fleet.Revision(r.IntN(int(r.head) + 1)) }
@@ -210,6 +213,9 @@ func TestReceiptIsThatOfThePlainStatement(t *testing.T) {
 					t.Errorf("hardly any node was %q: %v", state, r.said)
 				}
 			}
+			if r.left < 5 {
+				t.Errorf("hardly any node had left: %d", r.left)
+			}
 			if swept < 50 {
 				t.Errorf("hardly anything was swept: %d rows", swept)
 			}
@@ -248,7 +254,8 @@ func (r *random) pages() {
 	}
 	got := r.receipt(rev)
 	window := time.Duration(r.count(`SELECT receipt_window FROM fleets WHERE id = $1`, r.fleet.String())) * time.Second
-	want := fleet.Counts{Withheld: got.Counts.Withheld, Unaffected: got.Counts.Unaffected}
+	want := fleet.Counts{Withheld: got.Counts.Withheld, Unaffected: got.Counts.Unaffected, Left: got.Counts.Left}
+	r.left += got.Counts.Left
 	var words []string
 	for _, id := range r.nodes {
 		n, err := r.app.Node(r.Context(), r.tenant, r.fleet, id)

@@ -114,6 +114,35 @@ func TestReceipt(t *testing.T) {
 			after:  fleet.Status{Settled: 2},
 			counts: fleet.Counts{Acked: 1, Offline: 1}, state: "delivered", nodes: map[string]string{"b": "offline"},
 		},
+		"gone without it": {
+			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a"), on("b"), off("c", nil)}},
+			after:  fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{off("b", settled(1))}},
+			counts: fleet.Counts{Acked: 1, Offline: 2, Left: 1}, state: "pending", nodes: map[string]string{"b": "offline", "c": "offline"},
+		},
+		"all are gone without it": {
+			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}},
+			after:  fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{off("a", nil)}},
+			counts: fleet.Counts{Offline: 1, Left: 1}, state: "pending", nodes: map[string]string{"a": "offline"},
+		},
+		"gone without it, and another one refuses": {
+			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a"), on("b")}},
+			after:  fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{off("b", settled(1))}, Refusals: []fleet.Refusal{refusal("a", 2)}},
+			counts: fleet.Counts{Nacked: 1, Offline: 1, Left: 1}, state: "rejected", nodes: map[string]string{"a": "nacked", "b": "offline"},
+		},
+		"it was away, came and went without it": {
+			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a"), off("b", nil)}},
+			after:  fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{behind(on("b"), 1)}},
+			then: func(_ *world, s server) {
+				s.report(fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{off("b", settled(1))}})
+			},
+			counts: fleet.Counts{Acked: 1, Offline: 1, Left: 1}, state: "pending", nodes: map[string]string{"b": "offline"},
+		},
+		"gone without it, and back with it": {
+			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}},
+			after:  fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{off("a", settled(1))}},
+			then:   func(_ *world, s server) { s.report(fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{on("a")}}) },
+			counts: fleet.Counts{Acked: 1}, state: "delivered",
+		},
 		"gone after it was confirmed": {
 			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}},
 			after:  fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{off("a", nil)}},
@@ -132,7 +161,7 @@ func TestReceipt(t *testing.T) {
 		"the server is released": {
 			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}},
 			then:   func(w *world, s server) { w.ok(w.node.Release(w.Context(), s.id)) },
-			counts: fleet.Counts{Offline: 1}, state: "stored", nodes: map[string]string{"a": "offline"},
+			counts: fleet.Counts{Offline: 1, Left: 1}, state: "pending", nodes: map[string]string{"a": "offline"},
 		},
 		"it has moved to another server": {
 			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}},

@@ -47,6 +47,7 @@ func (st *stream) setAlarm() {
 	}
 	st.alarm.set(st.now, st.client.Due(st.now))
 	st.alarm.set(st.now, st.strays.lookUpAt(st.now))
+	st.alarm.set(st.now, st.keeps.next())
 	if tell := st.behind.Add(tellAfter); !st.behind.IsZero() && tell.After(st.now) {
 		st.alarm.set(st.now, tell)
 	}

@@ -32,7 +32,9 @@ func (st *stream) tellWaits(target *snapshot.Target) {
 	if !w.Equal(st.waits) {
 		st.waits = w
 		st.att.Waits(w)
+		st.noteWithheld(target, w)
 	}
+	st.tellWithheld()
 }
 
 // pump sends the next response, if there is room and there is one, and reports what is

@@ -51,6 +51,7 @@ type stream struct {
 	now      time.Time   // of what happens now
 	behind   time.Time   // since when something of the target is not confirmed; zero: all is
 	waits    fleet.Waits // as last told
+	keeps    keeps       // of these what is withheld
 
 	inspections chan inspection
 	ended       chan struct{} // closed when the owner answers no more

@@ -53,6 +53,22 @@ func (s *Source) Publish(changes ...Change) fleet.Revision {
 	return next.Revision
 }
 
+// Seal makes one revision of secrets that the server cannot open, and returns it.
+func (s *Source) Seal(names ...string) fleet.Revision {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := *s.snap
+	next.Revision++
+	for _, name := range names {
+		next.Sealed = next.Sealed.With(snapshot.Sealed(name, "?", next.Revision))
+	}
+	s.snap = &next
+	for a := range s.attached {
+		a.retarget(s.snap)
+	}
+	return next.Revision
+}
+
 // Refusals returns what clients refused, oldest first.
 func (s *Source) Refusals() []xds.Refusal {
 	s.mu.Lock()

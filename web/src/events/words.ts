@@ -30,7 +30,7 @@ function isKind(word: string): word is EventKind {
 }
 
 /** Reasons of clients that were let in. */
-export const asked: ReadonlySet<DeniedReason> = new Set<DeniedReason>(["type_not_served", "names_over_limit", "request_refused"]);
+export const asked: ReadonlySet<DeniedReason> = new Set<DeniedReason>(["type_not_served", "names_over_limit", "request_refused", "withheld_missing", "withheld_refused", "withheld_sealed", "withheld_too_large"]);
 
 /** What comes behind the nodes: "refused", "is kept from the newest of". */
 export function deed(e: Pick<Event, "kind" | "resource" | "nodes" | "reason">): string {
@@ -64,6 +64,10 @@ export const deniedWords: Record<DeniedReason, string> = {
   type_not_served: "It asks for a type of resource that is not served, and gets no answer.",
   names_over_limit: "It asks for more than it may, and is told that the rest does not exist.",
   request_refused: "Its stream is refused for what it asks.",
+  withheld_missing: "A resource is kept from it, as what that names does not exist.",
+  withheld_refused: "A resource is kept from it, as it refuses what that names.",
+  withheld_sealed: "A secret is kept from it, as its xDS server has no key for that.",
+  withheld_too_large: "A resource is kept from it, as the set with that is larger than it takes at once.",
 };
 
 /** How often, where it is more than once. */

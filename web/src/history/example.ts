@@ -15,7 +15,7 @@ export const revision = (n: number, more: Partial<Revision> = {}): Revision => (
 
 export const receipt = (n: number, state: Receipt["state"], counts: Partial<Receipt["counts"]>, nodes: Receipt["nodes"] = []): Receipt => ({
   revision: n, state, committed_at: at, nodes,
-  counts: { acked: 0, nacked: 0, pending: 0, offline: 0, withheld: 0, unaffected: 0, late: 0, ...counts },
+  counts: { acked: 0, nacked: 0, pending: 0, offline: 0, left: 0, withheld: 0, unaffected: 0, late: 0, ...counts },
 });
 
 export const plan = (more: Partial<Plan>): Plan => ({

@@ -94,6 +94,10 @@ const deniedWords: Record<NonNullable<Event["reason"]>, string> = {
   type_not_served: "it asks for a type of resource that is not served, and gets no answer",
   names_over_limit: "it asks for more than it may, and is told that the rest does not exist",
   request_refused: "its stream is refused for what it asks",
+  withheld_missing: "a resource is kept from it, as what that names does not exist",
+  withheld_refused: "a resource is kept from it, as it refuses what that names",
+  withheld_sealed: "a secret is kept from it, as its xDS server has no key for that",
+  withheld_too_large: "a resource is kept from it, as the set with that is larger than it takes at once",
 };
 
 function Ended({ of: s }: { of: Story }) {

@@ -11,6 +11,7 @@ export const codeWords: Record<FindingCode, string> = {
   certificate_expired: "certificate has expired",
   certificate_expires: "certificate expires soon",
   credential_expires: "a node credential ends",
+  token_expires: "an API token ends",
   sealed_for_another_key: "no server can open a secret",
   key_mismatch: "key is not the certificate's",
   duplicate_domain: "domain stands twice",
@@ -22,6 +23,8 @@ export const codeWords: Record<FindingCode, string> = {
   unreachable: "nothing leads to it",
   names_bootstrap: "lends the proxy's identity",
   old_bootstrap: "nodes run an old bootstrap",
+  unserved_type: "asks for a type that is not served",
+  set_too_large: "does not fit into what nodes take at once",
 };
 
 export function SeverityBadge({ severity }: { severity: FindingSeverity }) {
@@ -34,6 +37,12 @@ export function SeverityBadge({ severity }: { severity: FindingSeverity }) {
 
 /** The resource that the finding is of, at its place. */
 export function FindingLink({ fleet, finding: f }: { fleet: string; finding: Finding }) {
+  if (f.code === "token_expires")
+    return (
+      <TextLink to="/settings" size="sm" fw={600} className="words">
+        API token
+      </TextLink>
+    );
   if (f.code === "old_bootstrap" || f.code === "credential_expires") // of nodes, and of no resource that one wrote
     return (
       <TextLink to="/fleets/$fleet/nodes" params={{ fleet }} size="sm" fw={600} className="words">

@@ -11,7 +11,7 @@ vi.mock("./latency-chart", () => ({ default: ({ label }: { label: string }) => <
 
 const fleet = "/v1/tenants/acme/fleets/edge";
 const at = "2026-01-02T00:00:00Z";
-const counts = { acked: 3, nacked: 0, pending: 0, offline: 0, withheld: 0, unaffected: 0, late: 0 };
+const counts = { acked: 3, nacked: 0, pending: 0, offline: 0, left: 0, withheld: 0, unaffected: 0, late: 0 };
 const receipt = (revision: number, more: Partial<Receipt> = {}): Receipt => ({ revision, state: "delivered", counts, nodes: [], committed_at: at, first_ack_ms: 4, last_ack_ms: 12, ...more });
 const revision = (n: number, more: Partial<Revision> = {}): Revision => ({ revision: n, kind: "apply", message: `the message of ${n}`, actor: "ci", committed_at: at, changed: 1, created: 0, updated: 1, deleted: 0, receipt: "delivered", ...more });
 const finding = (more: Partial<Finding> = {}): Finding => ({ code: "missing_reference", severity: "error", type: "routes", name: "shop", pointer: "/body/x", detail: "routes/shop names clusters/nope: write it", ...more });

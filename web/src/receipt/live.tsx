@@ -80,7 +80,7 @@ function Told({ receipt }: { receipt: Receipt }) {
       )}
       {receipt.counts.offline > 0 && (
         <Text size="sm" c="dimmed">
-          Offline nodes get the newest revision when they come back. They hold no receipt up.
+          Offline nodes get the newest revision when they come back. Those that were offline before hold no receipt up.
         </Text>
       )}
     </Stack>

@@ -73,12 +73,13 @@ function NodesOf({ revision, state, cursor }: { revision: number; state: Receipt
   );
 }
 
-const saysMore = (n: ReceiptNode) => (n.resource ?? n.detail ?? n.ended) !== undefined || [n.withheld, n.warming, n.still_refusing].some((l) => l !== undefined && l.length > 0);
+const saysMore = (n: ReceiptNode) => (n.resource ?? n.detail ?? n.ended ?? n.left) !== undefined || [n.withheld, n.warming, n.still_refusing].some((l) => l !== undefined && l.length > 0);
 
 function What({ node: n }: { node: ReceiptNode }) {
   const waits = [...(n.withheld ?? []).map((w) => w.resource), ...(n.warming ?? [])];
   return (
     <Stack gap={2}>
+      {n.left === true && "connected when the revision was made, and gone without it"}
       {n.resource && (
         <span>
           <ResourceLink of={n.resource} />

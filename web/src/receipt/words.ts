@@ -7,11 +7,12 @@ const nodes = (n: number) => (n === 1 ? "1 node" : `${n} nodes`);
 export function receiptSentence(r: Pick<Receipt, "state" | "counts" | "last_ack_ms">): string {
   const c = r.counts;
   const answered = c.acked - c.unaffected; // the others had nothing to confirm
-  const asked = answered + c.nacked + c.pending;
+  const asked = answered + c.nacked + c.pending + c.left;
   const parts: string[] = [];
   if (asked > 0) {
     parts.push(`${answered} of ${nodes(asked)} ACKed${answered > 0 && r.last_ack_ms !== undefined ? ` in ${duration(r.last_ack_ms)}` : ""}`);
     if (c.nacked > 0) parts.push(`${c.nacked} refused`);
+    if (c.left > 0) parts.push(`${c.left} ${c.left === 1 ? "has" : "have"} gone without it`);
     const waiting = c.pending - c.withheld;
     if (waiting > 0) parts.push(`${waiting} not answered yet`);
     if (c.withheld > 0) parts.push(`${c.withheld} wait for something that is missing or refused`);
@@ -20,7 +21,7 @@ export function receiptSentence(r: Pick<Receipt, "state" | "counts" | "last_ack_
   }
   if (c.unaffected > 0) parts.push(`it changes nothing for ${nodes(c.unaffected)}`);
   if (c.late > 0) parts.push(`${nodes(c.late)} took it later`);
-  if (c.offline > 0) parts.push(`${c.offline} offline`);
+  if (c.offline > c.left) parts.push(`${c.offline - c.left} offline`);
   return parts.join(", ");
 }
 

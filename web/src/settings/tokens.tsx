@@ -73,10 +73,24 @@ function TokenTable({ tenant, items, mixed }: { tenant: string; items: readonly 
         { title: "Role", half: true, cell: (t) => <May token={t} /> },
         ...(mixed ? [{ title: "State", half: true, cell: (t: Token) => <StateBadge state={stateOf(t, now)} /> }] : []),
         { title: "Made", half: true, cell: (t) => <Made token={t} /> },
-        { title: "Ends", kind: "short", cell: (t) => <Ago at={t.revoked_at ?? t.expires_at} /> },
+        { title: "Ends", kind: "short", cell: (t) => <TokenEnd token={t} now={now} /> },
         { title: "", cell: (t) => stateOf(t, now) === "active" && <TokenActions tenant={tenant} token={t} among={items} /> },
       ]}
     />
+  );
+}
+
+const soon = 14 * 86_400_000; // as the finding token_expires has it
+
+/** When a token ends, and what to do about it before and after. */
+function TokenEnd({ token: t, now }: { token: Token; now: number }) {
+  const left = t.expires_at === undefined || t.revoked_at !== undefined ? Infinity : Date.parse(t.expires_at) - now;
+  const near = left < soon && left > -soon;
+  return (
+    <Text span inherit {...(near ? { c: left < 0 ? "red" : "orange", fw: 600 } : {})}>
+      <Ago at={t.revoked_at ?? t.expires_at} />
+      {near && (left < 0 ? ": whoever uses it is refused" : ": make its next one before")}
+    </Text>
   );
 }
 

@@ -38,7 +38,7 @@ const card = async (name: string) =>
 test("each fleet is a card with its name as a link, its health, its receipt and its findings", async () => {
   server.use(
     get(fleets, fleetList(aFleet("edge", {}, "pending"), newFleet("fresh"))),
-    get(`${fleets}/edge/revisions/latest/receipt`, { revision: 7, state: "pending", counts: { acked: 1, nacked: 1, pending: 2, offline: 0, withheld: 0, unaffected: 0, late: 0 }, nodes: [], committed_at: "2026-01-02T00:00:00Z" }),
+    get(`${fleets}/edge/revisions/latest/receipt`, { revision: 7, state: "pending", counts: { acked: 1, nacked: 1, pending: 2, offline: 0, left: 0, withheld: 0, unaffected: 0, late: 0 }, nodes: [], committed_at: "2026-01-02T00:00:00Z" }),
     get<FindingList>(`${fleets}/edge/findings`, { ...none, errors: 2, warnings: 1 }),
   );
   open("/");

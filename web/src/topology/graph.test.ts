@@ -110,7 +110,7 @@ test("the receipt marks what nodes refuse, and what is withheld from them", () =
   const route = { type: "routes", name: "r" } as const;
   const receipt: Receipt = {
     revision: 3, state: "rejected", committed_at: "2026-01-01T00:00:00Z",
-    counts: { acked: 0, nacked: 2, pending: 1, offline: 0, withheld: 1, unaffected: 0, late: 0 },
+    counts: { acked: 0, nacked: 2, pending: 1, offline: 0, left: 0, withheld: 1, unaffected: 0, late: 0 },
     nodes: [
       { id: "n1", state: "nacked", still_refusing: [a] },
       { id: "n2", state: "nacked", still_refusing: [a, a] },

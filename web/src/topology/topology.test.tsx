@@ -28,7 +28,7 @@ const shop: Topology = {
 };
 const receipt: Receipt = {
   revision: 3, state: "rejected", committed_at: at,
-  counts: { acked: 0, nacked: 1, pending: 0, offline: 0, withheld: 0, unaffected: 0, late: 0 },
+  counts: { acked: 0, nacked: 1, pending: 0, offline: 0, left: 0, withheld: 0, unaffected: 0, late: 0 },
   nodes: [{ id: "n1", state: "nacked", still_refusing: [{ type: "clusters", name: "backend" }] }],
 };
 

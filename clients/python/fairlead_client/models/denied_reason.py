@@ -11,6 +11,10 @@ class DeniedReason(StrEnum):
     TOKEN_REVOKED = "token_revoked"
     TOKEN_WRONG = "token_wrong"
     TYPE_NOT_SERVED = "type_not_served"
+    WITHHELD_MISSING = "withheld_missing"
+    WITHHELD_REFUSED = "withheld_refused"
+    WITHHELD_SEALED = "withheld_sealed"
+    WITHHELD_TOO_LARGE = "withheld_too_large"
 
     def __str__(self) -> str:
         return str(self.value)

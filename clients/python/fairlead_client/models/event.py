@@ -52,6 +52,9 @@ class Event:
     `names_over_limit`: it asks for names that no resource can have, or for too many, is told that these do not
     exist, and keeps its stream.
     `request_refused`: its stream was ended, or did not begin, for what it asks. `action` says what that was.
+    `withheld_missing`, `withheld_refused`, `withheld_sealed`, `withheld_too_large`: for a second or longer a
+    resource is kept from it, for the `reason` of that name in `Withheld`. `action` says which
+    resource, and what that waits for.
      """
     attempts: int | Unset = UNSET
     """ Of `denied`, how often; of a group, of all. """

@@ -28,7 +28,8 @@ class Finding:
     type_: ResourceType
     """ The resource's type, by the name of its list. """
     name: str
-    """ Of the resource; of `old_bootstrap` it is the cluster in the nodes' own bootstrap. """
+    """ Of the resource; of `old_bootstrap`, `credential_expires` and `token_expires`, which are about none, it is
+    the cluster in the nodes' own bootstrap. """
     pointer: str
     """ JSON Pointer (RFC 6901) into the resource as it is read; "" is all of it. """
     detail: str

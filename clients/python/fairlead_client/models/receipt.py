@@ -22,9 +22,10 @@ T = TypeVar("T", bound="Receipt")
 class Receipt:
     revision: int
     state: ReceiptState
-    """ `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else
-    `delivered` if any node has it. `stored`: no node
-    has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+    """ `rejected` if any node refused something of the revision, else `pending` if any node has not answered or has
+    left without an answer (`counts.left`), else `delivered` if any
+    node has it. `stored`: no node has it and none is connected that could be waited for; a node that comes later
+    makes it `delivered`.
      """
     counts: ReceiptCounts
     nodes: list[ReceiptNode]

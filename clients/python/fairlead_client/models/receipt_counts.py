@@ -16,6 +16,10 @@ class ReceiptCounts:
     nacked: int
     pending: int
     offline: int
+    left: int
+    """ Nodes that were connected when the revision was made, or came after it, and have gone without it; counted in
+    `offline` as well. The revision may be why they went, so it is `pending` until they come back or are forgotten.
+    """
     withheld: int
     """ Nodes that have all but what is withheld from them; counted in `pending` as well. Waiting does not help
     them. """
@@ -36,6 +40,8 @@ class ReceiptCounts:
 
         offline = self.offline
 
+        left = self.left
+
         withheld = self.withheld
 
         unaffected = self.unaffected
@@ -50,6 +56,7 @@ class ReceiptCounts:
                 "nacked": nacked,
                 "pending": pending,
                 "offline": offline,
+                "left": left,
                 "withheld": withheld,
                 "unaffected": unaffected,
                 "late": late,
@@ -69,6 +76,8 @@ class ReceiptCounts:
 
         offline = d.pop("offline")
 
+        left = d.pop("left")
+
         withheld = d.pop("withheld")
 
         unaffected = d.pop("unaffected")
@@ -80,6 +89,7 @@ class ReceiptCounts:
             nacked=nacked,
             pending=pending,
             offline=offline,
+            left=left,
             withheld=withheld,
             unaffected=unaffected,
             late=late,

@@ -56,6 +56,8 @@ class ReceiptNode:
     waits for. """
     withheld_by: list[ResourceRef] | Unset = UNSET
     """ What `withheld` waits for, each once. """
+    left: bool | Unset = UNSET
+    """ Of an offline node: it is one of `counts.left`. """
     more_waits: int | Unset = UNSET
     """ How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where
     these are more. """
@@ -116,6 +118,8 @@ class ReceiptNode:
                 withheld_by_item = withheld_by_item_data.to_dict()
                 withheld_by.append(withheld_by_item)
 
+        left = self.left
+
         more_waits = self.more_waits
 
         field_dict: dict[str, Any] = {}
@@ -148,6 +152,8 @@ class ReceiptNode:
             field_dict["withheld"] = withheld
         if withheld_by is not UNSET:
             field_dict["withheld_by"] = withheld_by
+        if left is not UNSET:
+            field_dict["left"] = left
         if more_waits is not UNSET:
             field_dict["more_waits"] = more_waits
 
@@ -233,6 +239,8 @@ class ReceiptNode:
 
                 withheld_by.append(withheld_by_item)
 
+        left = d.pop("left", UNSET)
+
         more_waits = d.pop("more_waits", UNSET)
 
         receipt_node = cls(
@@ -249,6 +257,7 @@ class ReceiptNode:
             warming=warming,
             withheld=withheld,
             withheld_by=withheld_by,
+            left=left,
             more_waits=more_waits,
         )
 

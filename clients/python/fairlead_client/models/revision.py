@@ -28,9 +28,10 @@ class Revision:
     actor: str | Unset = UNSET
     """ The name of the token that wrote it. """
     receipt: ReceiptState | Unset = UNSET
-    """ `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else
-    `delivered` if any node has it. `stored`: no node
-    has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+    """ `rejected` if any node refused something of the revision, else `pending` if any node has not answered or has
+    left without an answer (`counts.left`), else `delivered` if any
+    node has it. `stored`: no node has it and none is connected that could be waited for; a node that comes later
+    makes it `delivered`.
      """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
