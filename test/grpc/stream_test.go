@@ -200,6 +200,18 @@ func TestASetLargerThanTheClientTakes(t *testing.T) {
 	if h := (*got.Nodes[0].Withheld)[0]; got.State != client.ReceiptStatePending || h.Reason != client.WithheldReasonTooLarge || h.Resource.Name != "a" {
 		t.Errorf("the receipt is %s, want a kept back as too large", world.AsJSON(got))
 	}
+	found, err := w.REST.ListFindingsWithResponse(t.Context(), "acme", "edge", &client.ListFindingsParams{})
+	w.Made(found, err)
+	if fs := found.JSON200.Items; len(fs) == 0 || fs[0].Code != client.SetTooLarge || fs[0].Name != "a" || *fs[0].Nodes != 1 {
+		t.Errorf("the findings are %s, want one of a first", world.AsJSON(fs))
+	}
+	world.Eventually(t, 3*world.Soon, "no event tells of it", func() bool {
+		kind := client.EventKindDenied
+		told, err := w.REST.ListEventsWithResponse(t.Context(), "acme", "edge", &client.ListEventsParams{Kind: &kind})
+		w.Made(told, err)
+		es := told.JSON200.Items
+		return len(es) == 1 && *es[0].Reason == client.WithheldTooLarge && es[0].Node == "raw" && strings.Contains(*es[0].Action, ": clusters/a, from ")
+	})
 	w.Put(wide("b", 1))
 	take(5) // goes on
 	w.Put(wide("f", 1))
