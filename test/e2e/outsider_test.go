@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 
 	client "fairlead/clients/go"
 	"fairlead/internal/envoyversion"
+	"fairlead/internal/fleet"
 	"fairlead/internal/localenvoy"
 	"fairlead/test/world"
 )
@@ -47,6 +49,8 @@ const byServerName = `transport_socket: {name: tls, typed_config: {"@type": type
 func setupOutsiders(t *testing.T, delta bool) *outsiders {
 	t.Helper()
 	o := &outsiders{installation: setup(t), changes: world.FreePort(t)}
+	// In state of the world nobody can be told that a name does not exist, nor in delta of one that is not UTF-8.
+	o.MayWait = []string{fleet.Secret.URL(), fleet.Cluster.URL(), fleet.VirtualHost.URL()}
 	rs := []world.Resource{world.Cluster("a", "1s"), world.Endpoints("a", world.Backend(t, "a"))}
 	if envoyversion.Minor(world.EnvoyVersion()) >= "1.38" {
 		o.names = world.FreePort(t)
@@ -167,12 +171,15 @@ func anyName(r *rand.Rand) string {
 }
 
 // TestSoakOutsiders: hosts, cluster headers and server names of every length, count and byte go through an Envoy that asks for what they name,
-// for ten minutes, every day for a few seconds. Its stream lives, a change arrives within a second, what there is is served; the
+// for FAIRLEAD_SOAK, or ten minutes where that is no time, every day for a few seconds. Its stream lives, a change arrives within a second, what there is is served; the
 // fleet is told; and the Envoy comes back afterwards, with all the names that it has not forgotten.
 func TestSoakOutsiders(t *testing.T) {
 	d := 10 * time.Second
 	if full() {
 		d = 10 * time.Minute
+		if said, err := time.ParseDuration(os.Getenv("FAIRLEAD_SOAK")); err == nil {
+			d = said
+		}
 	}
 	both(t, func(t *testing.T, delta bool) {
 		o := setupOutsiders(t, delta)

@@ -18,7 +18,9 @@ type World struct {
 	Whole testing.TB // of the test: what it starts outlives the step
 	Under []string   // a command and its arguments under which programs are started, as nice(1) is; none if empty
 	Dir   string     // the test's own
-	DB    *storetest.DB
+	// MayWait are URLs of types for which an Envoy may wait until its timeout, as nobody can tell it that there is no such resource.
+	MayWait []string
+	DB      *storetest.DB
 
 	API  string                      // base URL
 	REST *client.ClientWithResponses // as an admin of the tenant
