@@ -255,6 +255,35 @@ func TestT47_ALabelIsNotSmuggledByARace(t *testing.T) {
 	againDone().is(201, nil)
 }
 
+// TestT47_ARollbackIsNotSmuggledByARace is the same of what a rollback brings back.
+func TestT47_ARollbackIsNotSmuggledByARace(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	secret := func(team string) string {
+		return fmt.Sprintf(`{"labels": {"team": %q}, "body": %s}`, team, genericSecret("s", "x"))
+	}
+	path, editor := w.at("resources", "secrets", "s"), w.writers(w.fleet)[auth.RoleEditor]
+	w.do(http.MethodPut, path, secret("shop")).isWritten(nil)
+	var used, now oapi.WriteResult
+	w.do(http.MethodPut, w.at("resources", "clusters", "c"), fmt.Sprintf(`{"labels": {"team": "shop"}, "body": %s}`, tlsCluster("c", "s"))).isWritten(&used)
+	w.do(http.MethodPut, w.at("resources", "clusters", "c"), `{"labels": {"team": "shop"}, "body": {"name": "c"}}`).isWritten(&now)
+	body := fmt.Sprintf(`{"revision": %d, "resources": [{"type": "clusters", "name": "c"}]}`, used.Revision)
+	for _, op := range [][]string{{"rollback"}, {"rollback", "plan"}} {
+		admin, adminDone := w.sent(http.MethodPut, path, secret("pay"))
+		back, backDone := w.beside().sent(http.MethodPost, w.at(op...), body, "Authorization", editor)
+		w.queued(admin, back)
+		adminDone().is(200, nil)
+		backDone().isProblem(403, "uses_secret", "/resources/clusters/c/body"+tlsAt)
+		w.do(http.MethodPut, path, secret("shop")).isWritten(nil)
+	}
+	// What moved and is of the team all the same is judged again and made.
+	other, otherDone := w.sent(http.MethodPut, path, strings.Replace(secret("shop"), `"labels"`, `"description": "d", "labels"`, 1))
+	back, backDone := w.beside().sent(http.MethodPost, w.at("rollback"), body, "Authorization", editor)
+	w.queued(other, back)
+	otherDone().is(200, nil)
+	backDone().is(200, nil)
+}
+
 // TestT47_GrantsAreOfTheToken: made by who manages tokens, told, kept by sessions, and never changed.
 func TestT47_GrantsAreOfTheToken(t *testing.T) {
 	t.Parallel()

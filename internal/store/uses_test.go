@@ -21,19 +21,21 @@ func TestT47_AWriteIsMadeAsItWasJudged(t *testing.T) {
 		t.Fatalf("read are %+v", us)
 	}
 	n := 0
-	judged := func(rs ...store.Read) (applied, planned error) {
+	judged := func(rs ...store.Read) map[string]error {
 		t.Helper()
 		n++
 		c := put(fleet.Cluster, "c", string(rune('A'+n)))
 		write := store.Write{Actor: actor, Changes: []store.ResourceChange{c}, Read: rs}
-		_, planned = w.app.Plan(t.Context(), w.tenant, w.fleet, write)
-		_, applied = w.app.Apply(t.Context(), w.tenant, w.fleet, write)
-		return applied, planned
+		back := store.Write{Actor: actor, Only: []store.Cursor{{Type: fleet.Cluster, Name: "c"}}, Read: rs, Confirmed: new(store.Reasons)}
+		_, planned := w.app.Plan(t.Context(), w.tenant, w.fleet, write)
+		_, applied := w.app.Apply(t.Context(), w.tenant, w.fleet, write)
+		_, backPlanned := w.app.PlanRollback(t.Context(), w.tenant, w.fleet, at, back)
+		_, rolledBack := w.app.Rollback(t.Context(), w.tenant, w.fleet, at, back)
+		return map[string]error{"plan": planned, "apply": applied, "plan of a rollback": backPlanned, "rollback": rolledBack}
 	}
 	want := func(moved bool, rs ...store.Read) {
 		t.Helper()
-		applied, planned := judged(rs...)
-		for what, err := range map[string]error{"apply": applied, "plan": planned} {
+		for what, err := range judged(rs...) {
 			if moved != errors.Is(err, store.ErrReadMoved) || !moved && err != nil || moved && !errors.Is(err, fleet.ErrPrecondition) {
 				t.Errorf("%s, judged by %+v: %v", what, rs, err)
 			}
