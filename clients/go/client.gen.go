@@ -1001,6 +1001,24 @@ func (e GetBootstrapParamsClient) Valid() bool {
 	}
 }
 
+// Defines values for PlanParamsReferences.
+const (
+	Checked PlanParamsReferences = "checked"
+	Told    PlanParamsReferences = "told"
+)
+
+// Valid indicates whether the value is a known member of the PlanParamsReferences enum.
+func (e PlanParamsReferences) Valid() bool {
+	switch e {
+	case Checked:
+		return true
+	case Told:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
@@ -4089,7 +4107,14 @@ type PlanParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// References What a plan for a fleet with strict references does where something would be without what it names. `checked` refuses it, as the apply would. `told` plans it, and `findings`
+	// tell of it: for one part of a change that is sent in several, whose other parts are written before this one.
+	References *PlanParamsReferences `form:"references,omitempty" json:"references,omitempty"`
 }
+
+// PlanParamsReferences defines parameters for Plan.
+type PlanParamsReferences string
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
@@ -10367,6 +10392,18 @@ func NewPlanRequestWithBody(server string, tenant TenantParam, fleet FleetParam,
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.References != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "references", *params.References, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

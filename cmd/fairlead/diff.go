@@ -75,23 +75,24 @@ type plan struct{ client.Plan }
 
 func (p plan) differs() bool { return p.Counts.Create+p.Counts.Update+p.Counts.Delete > 0 }
 
-// tellPlan asks what an apply would do and prints it, without its token.
-func (s *session) tellPlan(ctx context.Context, b *bundle, m members, asJSON bool) (p plan, err error) {
+// tellPlan asks what an apply would do, after what is earlier, and prints it, without its token.
+func (s *session) tellPlan(ctx context.Context, b *bundle, m members, before *earlier, asJSON bool) (p plan, err error) {
 	body, err := b.body(m)
 	if err != nil {
 		return p, err
 	}
-	resp, err := s.api.PlanWithBody(ctx, s.tenant, s.fleet, nil, "application/json", bytes.NewReader(body)) //nolint:bodyclose // tellPlanned closes it
-	p, err = s.tellPlanned(resp, err, b.place, "nothing was named", asJSON)
+	resp, err := s.api.PlanWithBody(ctx, s.tenant, s.fleet, before.asks(), "application/json", bytes.NewReader(body)) //nolint:bodyclose // tellPlanned closes it
+	p, err = s.tellPlanned(resp, err, before, b.place, "nothing was named", asJSON)
 	return p, placed(err, b)
 }
 
 // tellPlanned prints what the API answered of a plan, without its token; none is what it says of one of nothing.
-func (s *session) tellPlanned(resp *http.Response, err error, place places, none string, asJSON bool) (p plan, _ error) {
+func (s *session) tellPlanned(resp *http.Response, err error, before *earlier, place places, none string, asJSON bool) (p plan, _ error) {
 	out, raw, err := answer[client.Plan](s, resp, err)
 	if err != nil {
 		return p, err
 	}
+	before.settle(out.Findings)
 	d := s.tellDoubts(out.Warnings, out.Findings, place)
 	s.tellReasons(out.Confirm)
 	p = plan{out}

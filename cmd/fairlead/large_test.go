@@ -96,3 +96,47 @@ func TestWhatIsTooMuchForOneApplyIsWrittenInParts(t *testing.T) {
 	w.on("edge", all, "apply", "-f", "-", "--expected-revision", "2").is(t, exitFailed)
 	w.on("edge", all, "apply", "-f", "-", "--expected-revision", "3").want(t, exitOK, unchanged, parts)
 }
+
+// A fleet whose references are strict takes parts too: what is named is in an earlier part, of the same type as well, and a plan of a part
+// knows the parts before it. What none of them has is told before anything is written.
+func TestPartsKeepStrictReferences(t *testing.T) {
+	t.Parallel()
+	w := live(t)
+	const (
+		aggregate = `{"type": "clusters", "name": "all", "body": {"name": "all", "lb_policy": "CLUSTER_PROVIDED", "cluster_type": {"name": "envoy.clusters.aggregate", "typed_config": {
+			"@type": "type.googleapis.com/envoy.extensions.clusters.aggregate.v3.ClusterConfig", "clusters": ["c5", "c0"]}}}}`
+		route = `{"type": "routes", "name": "r", "body": {"name": "r", "virtual_hosts": [{"name": "v", "domains": ["*"], "routes": [{"match": {"prefix": "/"}, "route": {"cluster": "%s"}}]}]}}`
+	)
+	fleetOf := func(to string) string {
+		docs := []string{fmt.Sprintf(route, to), aggregate}
+		for i := range 6 {
+			docs = append(docs, wideCluster(fmt.Sprint("c", i)))
+		}
+		return `{"resources": [` + strings.Join(docs, ",") + `]}`
+	}
+	for _, name := range []string{"edge", "prod"} {
+		w.on(name, "", "fleet", "--references", "strict").is(t, exitOK)
+	}
+	w.on("prod", `{"resources": [{"type": "clusters", "name": "old", "body": {"name": "old"}}, `+fmt.Sprintf(route, "old")+`]}`, "apply", "-f", "-").is(t, exitOK)
+
+	missing := w.on("edge", fleetOf("nowhere"), "diff", "-f", "-")
+	if missing.code != exitTrouble || !strings.Contains(missing.err, "the fleet edge is strict about references, and would refuse this part: routes/r names clusters/nowhere, which neither the fleet nor an earlier part has") {
+		t.Errorf("%d %s", missing.code, missing.err)
+	}
+	plan := w.on("edge", fleetOf("all"), "diff", "-f", "-")
+	if plan.code != exitDiffers || strings.Contains(plan.err, "error: ") {
+		t.Fatalf("%d %s", plan.code, plan.err)
+	}
+	lines := strings.Split(strings.TrimSpace(plan.out), "\n")
+	w.on("edge", fleetOf("all"), "apply", "-f", "-", "--plan", lines[len(lines)-1]).is(t, exitOK)
+
+	promote := func(args ...string) result {
+		t.Helper()
+		return w.bare("", append([]string{"promote", "--from", "edge", "--to", "prod", "--prune", "--server", w.url, "--token-file", w.tokenFile(), "--tenant", "acme"}, args...)...)
+	}
+	promote("--dry-run").is(t, exitOK)
+	promote().is(t, exitOK)
+	if out := w.on("prod", "", "get", "clusters", "-o", "name").is(t, exitOK); strings.Contains(out, "clusters/old") || !strings.Contains(out, "clusters/all") {
+		t.Error(out)
+	}
+}

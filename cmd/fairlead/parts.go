@@ -64,12 +64,9 @@ func (b *bundle) twice() (wrong faults) {
 	seen := map[deletion]bool{}
 	for _, s := range []section{b.resources, b.deletions} {
 		for i, item := range s.items {
-			var head struct {
-				Name, Variant string
-				Cluster       string `json:"cluster_name"` // of a load assignment as Envoy has it
-			}
+			var head struct{ Variant string }
 			_ = json.Unmarshal(item, &head)
-			d := deletion{Name: cmp.Or(head.Name, head.Cluster), Type: typeOf(item).Slug(), Variant: head.Variant}
+			d := deletion{Name: nameOf(item), Type: typeOf(item).Slug(), Variant: head.Variant}
 			if where, ok := s.origins[i].place(""); seen[d] && ok {
 				wrong = append(wrong, where+": "+d.String()+" is named twice")
 			}
@@ -93,13 +90,24 @@ func typeOf(item json.RawMessage) fleet.Type {
 	return t
 }
 
-// split cuts the list into parts, ordered by rank and else as it stands.
+// nameOf is the name that an element says that it has.
+func nameOf(item json.RawMessage) string {
+	var head struct {
+		Name    string
+		Cluster string `json:"cluster_name"` // of a load assignment as Envoy has it
+	}
+	_ = json.Unmarshal(item, &head)
+	return cmp.Or(head.Name, head.Cluster)
+}
+
+// split cuts the list into parts, ordered by rank, within a rank with what is named before what names it, and else as it stands.
 func (s *section) split(most int, rank func(json.RawMessage) int) (out []section) {
 	ranks, order := make([]int, len(s.items)), make([]int, len(s.items))
 	for i, item := range s.items {
 		ranks[i], order[i] = rank(item), i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return ranks[a] - ranks[b] })
+	order = s.namedFirst(order, ranks)
 	size := 0
 	for _, i := range order {
 		if len(out) == 0 || size+len(s.items[i]) > maxPart || len(out[len(out)-1].items) == most {
@@ -196,17 +204,27 @@ func (s *session) tellWritten(i, parts int, before, last int64, stored bool) {
 }
 
 // tellPlans asks what the parts would do and prints it. The last line is the token of all of them. Each part is planned on what the fleet has
-// now, not on the parts before it.
+// now, not on the parts before it, but for what it names: that may be in one of these.
 func (s *session) tellPlans(ctx context.Context, parts []*bundle, m members, asJSON bool) (all plan, err error) {
 	tokens := make([]string, len(parts))
+	var before *earlier
+	if len(parts) > 1 {
+		if before, err = s.nothingEarlier(ctx); err != nil {
+			return all, err
+		}
+	}
 	for i, b := range parts {
 		if len(parts) > 1 {
 			fmt.Fprintf(s.err, "part %d of %d: %s\n", i+1, len(parts), b.amount())
 		}
-		p, err := s.tellPlan(ctx, b, m, asJSON)
+		p, err := s.tellPlan(ctx, b, m, before, asJSON)
+		if err == nil {
+			err = before.refuses(p)
+		}
 		if err != nil {
 			return all, err
 		}
+		before.add(b)
 		tokens[i] = p.Token
 		addCounts(&all.Counts, p.Counts)
 	}

@@ -196,7 +196,7 @@ func (c *rollbackCommand) Run(ctx context.Context, sh *shell) error {
 			return err
 		}
 		resp, err := s.api.PlanRollback(ctx, s.tenant, s.fleet, nil, body) //nolint:bodyclose // tellPlanned closes it
-		p, err := s.tellPlanned(resp, err, ofTheLine, "nothing would change", c.Writing.JSON)
+		p, err := s.tellPlanned(resp, err, nil, ofTheLine, "nothing would change", c.Writing.JSON)
 		if err == nil && p.differs() && !c.Writing.JSON {
 			fmt.Fprintln(s.out, plain(p.Token))
 		}

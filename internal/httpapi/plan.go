@@ -30,6 +30,7 @@ func (a *API) Plan(ctx context.Context, r oapi.PlanRequestObject) (oapi.PlanResp
 	if err != nil {
 		return nil, err
 	}
+	s.write.ReferencesTold = r.Params.References != nil && *r.Params.References == oapi.Told
 	c := callOf(ctx)
 	var p store.Planned
 	_, err = a.writeUsing(ctx, s.write, s.not, s.where, func(ctx context.Context, w store.Write) (_ store.Result, err error) {

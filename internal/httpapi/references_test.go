@@ -107,6 +107,31 @@ func TestStrictReferencesAreRefused(t *testing.T) {
 	}
 }
 
+// One part of a change that is sent in several is planned without what the parts before it bring; its apply is asked as always.
+func TestAPlanMayTellOfStrictReferences(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.do(http.MethodPatch, w.at(), `{"references": "strict"}`).is(200, nil)
+	w.do(http.MethodPut, w.at("resources", "routes", "there"), asDocument(`{"name": "there"}`)).isWritten(nil)
+	w.do(http.MethodPut, w.at("resources", "listeners", "old"), asDocument(listener("old", "there"))).isWritten(nil)
+	for body, pointer := range map[string]string{
+		`{"resources": [` + named("listeners", "edge", listener("edge", "r")) + `]}`: "/resources/0/body" + routeField,
+		`{"delete": [{"type": "routes", "name": "there"}]}`:                          "/delete/0",
+	} {
+		for _, query := range []string{"", "?references=checked"} {
+			w.do(http.MethodPost, w.at("plan")+query, body).isProblem(422, "missing_reference", pointer)
+		}
+		var p oapi.Plan
+		w.do(http.MethodPost, w.at("plan")+"?references=told", body).is(200, &p)
+		if at, _ := warned(t, oapi.WriteResult{Findings: p.Findings}); at != pointer {
+			t.Errorf("told at %s, want %s", at, pointer)
+		}
+		body = strings.TrimSuffix(body, "}") + fmt.Sprintf(`, "plan": %q}`, p.Token)
+		w.do(http.MethodPost, w.at("apply"), body).isProblem(422, "missing_reference", pointer)
+	}
+	w.do(http.MethodPost, w.at("plan")+"?references=none", `{"resources": []}`).isProblem(400, "invalid_request", "")
+}
+
 // A name that is nearly one that is there, or is written beside it, is told.
 func TestAStrictFleetSaysWhatMayBeMeant(t *testing.T) {
 	t.Parallel()

@@ -30,6 +30,8 @@ type Write struct {
 	// Read are resources by which somebody has judged that the write may be made: it is ErrReadMoved if one of them
 	// was changed since.
 	Read []Read
+	// ReferencesTold, of a plan for a fleet whose references are strict: what would be without what it names is no error.
+	ReferencesTold bool
 	// Only, of a rollback, are the resources that are rolled back, none twice; nil: all.
 	Only    []Cursor
 	Changes []ResourceChange // no resource twice
@@ -156,6 +158,9 @@ func (w Write) json() ([]byte, error) {
 	}
 	if len(w.Read) > 0 {
 		m["read"] = readJSON(w.Read)
+	}
+	if w.ReferencesTold {
+		m["references_told"] = true
 	}
 	if w.Only != nil {
 		m["only"] = onlyJSON(w.Only)

@@ -201,7 +201,9 @@ BEGIN
     FROM unnest(v) c
     LEFT JOIN LATERAL (SELECT * FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
                           AND p.type = c.type AND p.name = c.name AND p.variant = c.variant OFFSET 0) r ON true;
-  PERFORM fleet_check_references(p_fleet, v, answer);
+  IF NOT (p_write ? 'planned' AND p_write ? 'references_told') THEN
+    PERFORM fleet_check_references(p_fleet, v, answer);
+  END IF;
   IF p_write ? 'planned' THEN
     answer := answer || jsonb_build_object('confirm', why);
     RETURN;

@@ -6212,6 +6212,11 @@ export interface operations {
                 limit?: components["parameters"]["LimitParam"];
                 /** @description The `next_cursor` of the page before. */
                 cursor?: components["parameters"]["CursorParam"];
+                /**
+                 * @description What a plan for a fleet with strict references does where something would be without what it names. `checked` refuses it, as the apply would. `told` plans it, and `findings`
+                 *     tell of it: for one part of a change that is sent in several, whose other parts are written before this one.
+                 */
+                references?: "checked" | "told";
             };
             header?: never;
             path: {

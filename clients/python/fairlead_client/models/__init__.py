@@ -93,6 +93,7 @@ from .plan_action import PlanAction
 from .plan_counts import PlanCounts
 from .plan_limit import PlanLimit
 from .plan_reach import PlanReach
+from .plan_references import PlanReferences
 from .plan_view import PlanView
 from .planned_change import PlannedChange
 from .planned_change_op import PlannedChangeOp
@@ -260,6 +261,7 @@ __all__ = (
     "PlanCounts",
     "PlanLimit",
     "PlanReach",
+    "PlanReferences",
     "PlanView",
     "PlannedChange",
     "PlannedChangeOp",

@@ -7,6 +7,7 @@ import httpx
 from ...client import AuthenticatedClient, Client
 from ...models.apply_input import ApplyInput
 from ...models.plan import Plan
+from ...models.plan_references import PlanReferences
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
 
@@ -18,6 +19,7 @@ def _get_kwargs(
     body: ApplyInput,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    references: PlanReferences | Unset = PlanReferences.CHECKED,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
 
@@ -26,6 +28,12 @@ def _get_kwargs(
     params["limit"] = limit
 
     params["cursor"] = cursor
+
+    json_references: str | Unset = UNSET
+    if not isinstance(references, Unset):
+        json_references = references.value
+
+    params["references"] = json_references
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -123,6 +131,7 @@ def sync_detailed(
     body: ApplyInput,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    references: PlanReferences | Unset = PlanReferences.CHECKED,
 ) -> Response[Plan | Problem]:
     """Tell what an apply would do
 
@@ -147,6 +156,7 @@ def sync_detailed(
         fleet (str):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
+        references (PlanReferences | Unset):  Default: PlanReferences.CHECKED.
         body (ApplyInput): Documents to write and resources to delete, as one revision; at least
             one of the two lists.
 
@@ -164,6 +174,7 @@ def sync_detailed(
         body=body,
         limit=limit,
         cursor=cursor,
+        references=references,
     )
 
     response = client.get_httpx_client().request(
@@ -181,6 +192,7 @@ def sync(
     body: ApplyInput,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    references: PlanReferences | Unset = PlanReferences.CHECKED,
 ) -> Plan | Problem | None:
     """Tell what an apply would do
 
@@ -205,6 +217,7 @@ def sync(
         fleet (str):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
+        references (PlanReferences | Unset):  Default: PlanReferences.CHECKED.
         body (ApplyInput): Documents to write and resources to delete, as one revision; at least
             one of the two lists.
 
@@ -223,6 +236,7 @@ def sync(
         body=body,
         limit=limit,
         cursor=cursor,
+        references=references,
     ).parsed
 
 
@@ -234,6 +248,7 @@ async def asyncio_detailed(
     body: ApplyInput,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    references: PlanReferences | Unset = PlanReferences.CHECKED,
 ) -> Response[Plan | Problem]:
     """Tell what an apply would do
 
@@ -258,6 +273,7 @@ async def asyncio_detailed(
         fleet (str):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
+        references (PlanReferences | Unset):  Default: PlanReferences.CHECKED.
         body (ApplyInput): Documents to write and resources to delete, as one revision; at least
             one of the two lists.
 
@@ -275,6 +291,7 @@ async def asyncio_detailed(
         body=body,
         limit=limit,
         cursor=cursor,
+        references=references,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -290,6 +307,7 @@ async def asyncio(
     body: ApplyInput,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    references: PlanReferences | Unset = PlanReferences.CHECKED,
 ) -> Plan | Problem | None:
     """Tell what an apply would do
 
@@ -314,6 +332,7 @@ async def asyncio(
         fleet (str):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
+        references (PlanReferences | Unset):  Default: PlanReferences.CHECKED.
         body (ApplyInput): Documents to write and resources to delete, as one revision; at least
             one of the two lists.
 
@@ -333,5 +352,6 @@ async def asyncio(
             body=body,
             limit=limit,
             cursor=cursor,
+            references=references,
         )
     ).parsed

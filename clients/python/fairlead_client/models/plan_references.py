@@ -1,0 +1,18 @@
+from enum import StrEnum
+
+
+class PlanReferences(StrEnum):
+    CHECKED = "checked"
+    TOLD = "told"
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    @classmethod
+    def _missing_(cls, value: object) -> "PlanReferences | None":
+        """A server that is newer than this client may answer with words that are not in the list."""
+        if not isinstance(value, str):
+            return None
+        word = str.__new__(cls, value)
+        word._name_, word._value_ = value, value
+        return word
