@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -68,7 +67,7 @@ func TestSoakT16_FloodsHurtNobody(t *testing.T) {
 			hears(d / 20) // pools and buffers become what they will be
 			before, logged := server.resident(t), len(world.Read(t, server.Log))
 			beside := hears(d)
-			after, peak := server.resident(t), server.memory(t, "VmHWM")
+			after, peak := server.resident(t), (&measured{server.Program}).memory(t, "VmHWM")
 			grew := len(world.Read(t, server.Log)) - logged
 			var count floodCount
 			for _, end := range ends {
@@ -173,19 +172,5 @@ func (p *floodedServer) resident(t *testing.T) int {
 	world.Must(t, err)
 	_, _ = io.Copy(io.Discard, resp.Body)
 	_ = resp.Body.Close()
-	return p.memory(t, "VmRSS")
-}
-
-// memory is a figure of the kernel's, in KiB.
-func (p *floodedServer) memory(t *testing.T, field string) int {
-	t.Helper()
-	for line := range strings.Lines(string(world.Read(t, fmt.Sprintf("/proc/%d/status", p.PID())))) {
-		if value, ok := strings.CutPrefix(line, field+":"); ok {
-			n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")))
-			world.Must(t, err)
-			return n
-		}
-	}
-	t.Fatalf("the kernel says no %s", field)
-	return 0
+	return (&measured{p.Program}).memory(t, "VmRSS")
 }

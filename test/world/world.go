@@ -22,8 +22,9 @@ type World struct {
 	MayWait []string
 	DB      *storetest.DB
 
-	API  string                      // base URL
-	REST *client.ClientWithResponses // as an admin of the tenant
+	API    string                      // base URL
+	Server *Program                    // the API server; nil in an empty world
+	REST   *client.ClientWithResponses // as an admin of the tenant
 	// Tenant and Fleet are the slug and the name of those that the methods are about.
 	Tenant, Fleet string
 
@@ -57,7 +58,8 @@ func newOn(t testing.TB, db *storetest.DB) *World {
 	w.MakeKeys()
 	Run(t, "api", "bootstrap-token", "--database-url", db.App, "--out", w.Path("operator"))
 	w.Operator = strings.TrimSpace(string(Read(t, w.Path("operator"))))
-	w.API = "http://" + w.StartAPI("--listen", AnyPort, "--database-url", db.App).Logged("the port is open", "address")
+	w.Server = w.StartAPI("--listen", AnyPort, "--database-url", db.App)
+	w.API = "http://" + w.Server.Logged("the port is open", "address")
 	AwaitOK(t, w.API+"/readyz")
 
 	op := w.As(w.Operator)
