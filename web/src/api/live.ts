@@ -18,6 +18,7 @@ let heard: number | undefined;
 let troubled = false; // what was asked since then may have failed
 const listeners = new Set<() => void>();
 const recoveries = new Set<() => void>();
+let ended = 0; // outages
 
 function become(state: LiveState) {
   if (state === live.state) return;
@@ -34,6 +35,7 @@ function told(state: LiveState) {
   }
   if (!troubled) return;
   troubled = false;
+  ended++;
   void readFailedAgain();
   for (const r of [...recoveries]) r();
 }
@@ -49,12 +51,19 @@ export function useLive(): Live {
   );
 }
 
-/** Calls f when the server is there again after an outage. */
-export function useRecovered(f: () => void) {
+/** How many outages have ended by now. */
+export const outagesEnded = () => ended;
+
+/**
+ * Calls f when the server is there again after an outage, and at once if one has ended since so many had: what was asked
+ * during an outage may fail after its end.
+ */
+export function useRecovered(f: () => void, since: number) {
   useEffect(() => {
     recoveries.add(f);
+    if (ended > since) f();
     return () => void recoveries.delete(f);
-  }, [f]);
+  }, [f, since]);
 }
 
 /** Follows a fleet, or all of the tenant's, until the returned function is called. check asks whether the session still holds. */

@@ -79,6 +79,42 @@ test("what did not come comes by itself when the server is back, and so does a q
   }
 });
 
+test("what was asked of a server that stood still, and fails only when it is back, comes by itself", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  let heartbeat: (() => void) | undefined;
+  vi.stubGlobal("EventSource", class {
+    readyState = 1;
+    addEventListener(_: string, f: () => void) {
+      heartbeat = f;
+    }
+    close() {}
+  });
+  vi.stubGlobal("BroadcastChannel", class {
+    postMessage() {}
+    close() {}
+  });
+  server.use(http.get(location.origin, () => HttpResponse.text("<html></html>")));
+  let away = true;
+  let lost: ((why: Error) => void) | undefined;
+  const end = follow(undefined, undefined, () => Promise.resolve(!away));
+  try {
+    heartbeat?.();
+    await show(() => (lost === undefined ? new Promise((_, fail) => (lost = fail)) : Promise.resolve(part)));
+    await act(() => vi.advanceTimersByTimeAsync(13_000));
+    expect(screen.getByText("coming")).toBeTruthy();
+    away = false;
+    await act(() => vi.advanceTimersByTimeAsync(10_000));
+    vi.useRealTimers();
+    await act(() => Promise.resolve(lost?.(new TypeError("Failed to fetch"))));
+    expect(await screen.findByText("the part")).toBeTruthy();
+  } finally {
+    end();
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+    queryClient.clear();
+  }
+});
+
 test("what fails again though the server answers says that a reload may help", async () => {
   server.use(http.get(location.origin, () => HttpResponse.text("<html></html>")));
   await show(() => Promise.reject(new TypeError("Failed to fetch")));

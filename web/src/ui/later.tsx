@@ -1,14 +1,15 @@
 // A part of the page that comes when it is first needed. One that does not come is told in its place, and the rest of
 // the page stays: a reload without a server would end in the browser's own error page.
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
-import { createElement, use, useState, type ComponentType } from "react";
-import { useRecovered } from "../api/live";
+import { createElement, use, useCallback, useState, type ComponentType } from "react";
+import { outagesEnded, useRecovered } from "../api/live";
 import { installed, reloadOnce } from "../api/version";
 import { styles } from "./styles";
 
 /** Why it is not here: no answer, a newer page is installed, it just failed, or it failed again though the server answers. */
 type Missing = "none" | "newer" | "once" | "again";
-type Got<P> = { part: ComponentType<P> } | { missing: Missing };
+/** since: how many outages had ended when it was asked for. */
+type Got<P> = { part: ComponentType<P> } | { missing: Missing; since: number };
 
 interface Options {
   /** The page may reload itself for a newer version: nothing is lost by it. */
@@ -19,14 +20,15 @@ export function later<P extends object>(load: () => Promise<ComponentType<P>>, {
   let last: Promise<Got<P>> | undefined;
   let got: Got<P> | undefined; // what last has come to
   const arrive = async (): Promise<Got<P>> => {
+    const since = outagesEnded();
     try {
       await styles();
       return { part: await load() };
     } catch {
       const answer = await installed();
       if (answer === "newer" && mayReload?.() && reloadOnce()) return new Promise(() => undefined); // it goes on after the reload
-      if (answer !== "this") return { missing: answer };
-      return { missing: got === undefined ? "once" : "again" };
+      if (answer !== "this") return { missing: answer, since };
+      return { missing: got === undefined ? "once" : "again", since };
     }
   };
   const ask = () => (last ??= arrive().then((g) => (got = g)));
@@ -43,15 +45,16 @@ export function later<P extends object>(load: () => Promise<ComponentType<P>>, {
   const Later = (props: P) => {
     const [busy, setBusy] = useState(false);
     const [, setTries] = useState(0); // busy may be as it was before when what has come is to be shown
+    const again = useCallback(() => {
+      setBusy(true);
+      void askAgain().then(() => {
+        setTries((n) => n + 1);
+        setBusy(false);
+      });
+    }, []);
     const it = use(ask());
     if ("part" in it) return createElement(it.part, props);
-    const again = async () => {
-      setBusy(true);
-      await askAgain();
-      setTries((n) => n + 1);
-      setBusy(false);
-    };
-    return <NotHere missing={it.missing} busy={busy} again={() => void again()} />;
+    return <NotHere missing={it.missing} since={it.since} busy={busy} again={again} />;
   };
   Later.preload = askAgain;
   return Later;
@@ -64,8 +67,8 @@ const words: Record<Missing, string> = {
   again: "This part of the page does not come, though the server answers. A reload may help. Drafts are kept in this browser; secrets that were typed and not published are not.",
 };
 
-function NotHere({ missing, busy, again }: { missing: Missing; busy: boolean; again: () => void }) {
-  useRecovered(again);
+function NotHere({ missing, since, busy, again }: { missing: Missing; since: number; busy: boolean; again: () => void }) {
+  useRecovered(again, since);
   const reload = missing === "newer" || missing === "again";
   return (
     <Alert color="red" role="alert" title={missing === "none" ? "No answer" : "Not here"}>
