@@ -201,15 +201,19 @@ func (w *world) crowd(s server, nodes int, refused func(i int) int) (asked []fle
 	good = put(fleet.Route, "r", "good")
 	w.apply(good)
 	var st fleet.Status
+	var refusals []fleet.Refusal
 	for i := range nodes {
 		n := fmt.Sprint("n", i)
 		asked = append(asked, fleet.AskedNode{Node: n})
 		st.Nodes = append(st.Nodes, fleet.NodeStatus{Node: n, Settled: settled(fleet.Revision(i % 3)), Since: time.Now()})
 		for k := range refused(i) {
-			st.Refusals = append(st.Refusals, fleet.Refusal{Node: n, Type: fleet.Route, Name: "r", Version: fmt.Sprint("bad", k), Revision: 1, Action: fleet.ActionKept, Good: good.Version})
+			refusals = append(refusals, fleet.Refusal{Node: n, Type: fleet.Route, Name: "r", Version: fmt.Sprint("bad", k), Revision: 1, Action: fleet.ActionKept, Good: good.Version})
 		}
 	}
 	s.report(st)
+	for part := range slices.Chunk(refusals, 300) { // as a server does, in parts: one of all may take longer than a report may
+		s.report(fleet.Status{Refusals: part})
+	}
 	return asked, good
 }
 
@@ -242,7 +246,7 @@ func TestLastStreamsOfACrowd(t *testing.T) {
 func TestLastStreamsAreCutBetweenNodes(t *testing.T) {
 	w := setup(t)
 	const each = 900
-	asked, _ := w.crowd(w.server("s"), 6, func(int) int { return each })
+	asked, _ := w.crowd(w.server("s"), 5, func(int) int { return each })
 	all, err := w.node.LastStreams(t.Context(), w.key(), asked)
 	w.ok(err)
 	if len(all) != 4 {

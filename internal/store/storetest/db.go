@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -109,20 +110,35 @@ func (db *DB) TenantWithFleet(t testing.TB) (fleet.TenantID, fleet.ID) {
 
 func (db *DB) tenantBy(t testing.TB, s *store.Store) fleet.TenantID {
 	t.Helper()
-	v, err := s.CreateTenant(t.Context(), store.Actor{Name: "test"}, fmt.Sprintf("tenant-%d", db.fixtures.Add(1)), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v.ID
+	return answered(t, func() (fleet.TenantID, error) {
+		v, err := s.CreateTenant(t.Context(), store.Actor{Name: "test"}, fmt.Sprintf("tenant-%d", db.fixtures.Add(1)), "")
+		return v.ID, err
+	})
 }
 
 func (db *DB) fleetBy(t testing.TB, s *store.Store, tenant fleet.TenantID) fleet.ID {
 	t.Helper()
-	f, err := s.CreateFleet(t.Context(), tenant, store.Actor{Name: "test"}, fmt.Sprintf("fleet-%d", db.fixtures.Add(1)), "")
+	return answered(t, func() (fleet.ID, error) {
+		f, err := s.CreateFleet(t.Context(), tenant, store.Actor{Name: "test"}, fmt.Sprintf("fleet-%d", db.fixtures.Add(1)), "")
+		return f.ID, err
+	})
+}
+
+// patience is how often a fixture is tried that the database does not make in the time that a call has: the processors may be
+// others' for so long, and no test is about that.
+const patience = 20
+
+// answered makes a fixture, once the database answers.
+func answered[T any](t testing.TB, try func() (T, error)) T {
+	t.Helper()
+	made, err := try()
+	for i := 1; i < patience && errors.Is(err, fleet.ErrUnavailable); i++ {
+		made, err = try()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f.ID
+	return made
 }
 
 func (db *DB) opened(t testing.TB) *store.Store {
