@@ -174,10 +174,9 @@ func (w *world) manyEvents(few, many int) {
 }
 
 // A page of what comes next costs its own rows, and the question whether there is any some rows for each fleet.
-func TestPlansOfReadingOnInEvents(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 1000, most: 4 * perAnswer * 20, fill: (*world).manyEvents,
+func planOfReadingOnInEvents() planCase {
+	return planCase{
+		most: 4 * perAnswer * 20,
 		work: func(w *world, p *planned) {
 			from, err := p.EventsSince(w.Context(), w.tenant, w.fleet, time.Now().Add(-5*time.Second))
 			w.ok(err)
@@ -189,14 +188,13 @@ func TestPlansOfReadingOnInEvents(t *testing.T) {
 				w.Error("no event")
 			}
 		},
-	}.judge(t)
+	}
 }
 
 // Groups read each of the newest events once.
-func TestPlansOfEventsInGroups(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 1000, most: perAnswer * 1000, fill: (*world).manyEvents,
+func planOfEventsInGroups() planCase {
+	return planCase{
+		most: perAnswer * 1000,
 		work: func(w *world, p *planned) {
 			gs, _, err := p.EventGroups(w.Context(), w.tenant, w.fleet, store.EventFilter{}, store.GroupCursor{}, 20)
 			w.ok(err)
@@ -204,5 +202,5 @@ func TestPlansOfEventsInGroups(t *testing.T) {
 				w.Errorf("%d groups", len(gs))
 			}
 		},
-	}.judge(t)
+	}
 }

@@ -144,7 +144,7 @@ func (w *world) applyBy(s *store.Store, cs ...store.ResourceChange) store.Result
 func TestFindingTheFloorsHalvesTheHistory(t *testing.T) { findFloors(t, 50_000) }
 
 // Eight million revisions, none of which may go yet.
-func TestSoakFindingTheFloors(t *testing.T) { findFloors(t, soakSize(50_000, 8_000_000)) }
+func TestSoakFindingTheFloors(t *testing.T) { findFloors(t, soakSize(5_000, 8_000_000)) }
 
 func findFloors(t *testing.T, n int) {
 	w := setup(t)

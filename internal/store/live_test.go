@@ -130,13 +130,9 @@ func TestMarksOfATenant(t *testing.T) {
 }
 
 // The question grows with the fleets that it is about, and not with those of others.
-func TestPlansOfMarksOfATenant(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 1000, most: 100, fill: func(w *world, few, many int) {
-			w.manyEvents(few, many)
-			w.exec(`INSERT INTO nodes (tenant_id, fleet_id, node_id) SELECT $1, $2, 'n' || i FROM generate_series($3 + 1, $4::int) i`, w.tenant.String(), w.fleet.String(), few, many)
-		},
+func planOfMarksOfATenant() planCase {
+	return planCase{
+		most: 100,
 		work: func(w *world, p *planned) {
 			all, err := p.TenantMarks(w.Context(), []fleet.Key{{Tenant: w.tenant}})
 			w.ok(err)
@@ -144,17 +140,13 @@ func TestPlansOfMarksOfATenant(t *testing.T) {
 				w.Errorf("%d fleets", len(all[0]))
 			}
 		},
-	}.judge(t)
+	}
 }
 
 // The question reads some rows, however many events and nodes the fleet has.
-func TestPlansOfMarks(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 1000, most: 60, fill: func(w *world, few, many int) {
-			w.manyEvents(few, many)
-			w.exec(`INSERT INTO nodes (tenant_id, fleet_id, node_id) SELECT $1, $2, 'n' || i FROM generate_series($3 + 1, $4::int) i`, w.tenant.String(), w.fleet.String(), few, many)
-		},
+func planOfMarks() planCase {
+	return planCase{
+		most: 60,
 		work: func(w *world, p *planned) {
 			all, err := p.Marks(w.Context(), []fleet.Key{w.key()})
 			w.ok(err)
@@ -162,7 +154,7 @@ func TestPlansOfMarks(t *testing.T) {
 				w.Error("no event is seen")
 			}
 		},
-	}.judge(t)
+	}
 }
 
 // Of 100 fleets, each with three servers.

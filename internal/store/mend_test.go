@@ -175,7 +175,7 @@ func TestAMendCostsNothingForEachNode(t *testing.T) {
 // 100,000 nodes refuse a cluster; FAIRLEAD_SOAK is at least a second.
 func TestSoakMendWhatManyNodesRefuse(t *testing.T) {
 	w := setup(t)
-	n := 2000
+	n := 300
 	if os.Getenv("FAIRLEAD_SOAK") != "" {
 		n = 100_000
 	}

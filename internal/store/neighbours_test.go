@@ -57,11 +57,10 @@ func TestNeighbours(t *testing.T) {
 }
 
 // What a write looks at costs what it names, whatever the fleet has.
-func TestPlansOfNeighbours(t *testing.T) {
-	t.Parallel()
+func planOfNeighbours() planCase {
 	const names = 50
-	planCase{
-		many: 1000, most: 12 * names, fill: (*world).clusters,
+	return planCase{
+		most: 12 * names,
 		work: func(w *world, p *planned) {
 			var refs []fleet.Ref
 			for i := range names {
@@ -72,14 +71,13 @@ func TestPlansOfNeighbours(t *testing.T) {
 				w.Fatalf("no neighbours")
 			}
 		},
-	}.judge(t)
+	}
 }
 
-func TestPlansOfReferrers(t *testing.T) {
-	t.Parallel()
+func planOfReferrers() planCase {
 	const names = 50
-	planCase{
-		many: 1000, most: 16 * names, fill: (*world).clusters,
+	return planCase{
+		most: 16 * names,
 		work: func(w *world, p *planned) {
 			var refs []fleet.Ref
 			for i := range names {
@@ -90,16 +88,15 @@ func TestPlansOfReferrers(t *testing.T) {
 				w.Fatalf("no referrers")
 			}
 		},
-	}.judge(t)
+	}
 }
 
-func TestPlansOfAlike(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 1000, most: 10 * 12, fill: (*world).clusters,
+func planOfAlike() planCase {
+	return planCase{
+		most: 10 * 12,
 		work: func(w *world, p *planned) {
 			_, err := p.Alike(w.Context(), w.tenant, w.fleet, []fleet.Ref{{Type: fleet.Cluster, Name: "c7"}, {Type: fleet.Cluster, Name: "x"}}, 10)
 			w.ok(err)
 		},
-	}.judge(t)
+	}
 }

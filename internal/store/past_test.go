@@ -46,7 +46,7 @@ func (w *world) then(at fleet.Revision, limit int) map[store.Cursor]string {
 func TestThePastIsToldAsItWas(t *testing.T) {
 	w := setup(t)
 	rnd := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // a test
-	const revisions = 40
+	const revisions = 24
 	was := []map[store.Cursor]string{{}}
 	oldest := fleet.Revision(0)
 	look := func() {
@@ -56,7 +56,7 @@ func TestThePastIsToldAsItWas(t *testing.T) {
 				t.Fatalf("at %d: %s", at, d)
 			}
 		}
-		for range 60 {
+		for range 30 {
 			span := len(was) - int(oldest)
 			from, to := oldest+fleet.Revision(rnd.IntN(span)), oldest+fleet.Revision(rnd.IntN(span)) //nolint:gosec // small
 			if rnd.IntN(2) == 0 && int(from)+1 < len(was) {
@@ -277,10 +277,9 @@ func (w *world) old(few, many int) {
 }
 
 // A page of revisions reads what it looks at, wherever it begins.
-func TestPlansOfAPageOfRevisions(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 3000, most: perAnswer * 50, fill: (*world).old,
+func planOfAPageOfRevisions() planCase {
+	return planCase{
+		most: perAnswer * 50,
 		work: func(w *world, p *planned) {
 			for _, q := range []store.RevisionFilter{{Limit: 10}, {Limit: 10, Before: 12}, {Limit: 10, Type: "clusters", Name: "c1", Before: 12}} {
 				rs, _, err := p.Revisions(w.Context(), w.tenant, w.fleet, q)
@@ -289,14 +288,13 @@ func TestPlansOfAPageOfRevisions(t *testing.T) {
 				}
 			}
 		},
-	}.judge(t)
+	}
 }
 
 // With a filter that takes nothing it reads the 2,000 that it looks at.
-func TestPlansOfAPageOfRevisionsByFilter(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 9000, most: 6 * 3 * 2000, fill: (*world).old,
+func planOfAPageOfRevisionsByFilter() planCase {
+	return planCase{
+		most: 6 * 3 * 2000,
 		work: func(w *world, p *planned) {
 			for _, q := range []store.RevisionFilter{{Actor: "eve"}, {Kind: "put"}, {Type: "clusters", Name: "c1", Actor: "eve"}} {
 				rs, next, err := p.Revisions(w.Context(), w.tenant, w.fleet, q)
@@ -305,14 +303,13 @@ func TestPlansOfAPageOfRevisionsByFilter(t *testing.T) {
 				}
 			}
 		},
-	}.judge(t)
+	}
 }
 
 // What differs between neighbours costs what the one changed; a page of what the fleet was its names, however often they were written.
-func TestPlansOfThePast(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 3000, most: 700, fill: (*world).old,
+func planOfThePast() planCase {
+	return planCase{
+		most: 700,
 		work: func(w *world, p *planned) {
 			for _, at := range []fleet.Revision{5, 9} {
 				ds, _, err := p.Differences(w.Context(), w.tenant, w.fleet, at-1, at, store.DifferenceFilter{})
@@ -335,21 +332,20 @@ func TestPlansOfThePast(t *testing.T) {
 				}
 			}
 		},
-	}.judge(t)
+	}
 }
 
 // Revisions that are far apart cost the resources that were changed since, each once, and not their history.
-func TestPlansOfAComparison(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 3000, most: 120, fill: (*world).old,
+func planOfAComparison() planCase {
+	return planCase{
+		most: 120,
 		work: func(w *world, p *planned) {
 			ds, _, err := p.Differences(w.Context(), w.tenant, w.fleet, 3, 9, store.DifferenceFilter{})
 			if w.ok(err); len(ds) != 1 {
 				w.Errorf("%+v", ds)
 			}
 		},
-	}.judge(t)
+	}
 }
 
 // A page of the audit reads what it looks at, wherever it begins.

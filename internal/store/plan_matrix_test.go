@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 )
 
@@ -22,48 +24,82 @@ type planCase struct {
 
 const fewRows = 10
 
-// judge does the work in databases whose statistics are absent, stale (taken at ten rows)
-// and fresh; there in a session that plans for the values, in one that does not, and in one
-// that made its plans when there were ten rows. None may read more rows than c.most, or
-// twice as many as another.
 func (c planCase) judge(t *testing.T) {
 	t.Helper()
-	type result struct {
-		name string
-		reads
+	for _, rs := range measure(t, c.fill, c.many, map[string]planCase{"": c}) {
+		c.compare(t, rs)
 	}
-	var all []result
+}
+
+// judgeAll judges works that change nothing, by their names. They share the databases that are filled for them.
+func judgeAll(t *testing.T, fill func(w *world, few, many int), many int, cases map[string]planCase) {
+	t.Helper()
+	all := measure(t, fill, many, cases)
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		t.Run(name, func(t *testing.T) { cases[name].compare(t, all[name]) })
+	}
+}
+
+// planResult is what some work read in one way to do it.
+type planResult struct {
+	name string
+	reads
+}
+
+// measure does the works in databases whose statistics are absent, stale (taken at ten rows)
+// and fresh; there in a session that plans for the values, in one that does not, and in one
+// that made its plans when there were ten rows.
+func measure(t *testing.T, fill func(w *world, few, many int), many int, cases map[string]planCase) map[string][]planResult {
+	t.Helper()
+	all := map[string][]planResult{}
+	names := slices.Sorted(maps.Keys(cases))
 	for _, statistics := range []string{"absent", "stale", "fresh"} {
 		w := another(t)
-		url := w.db.App
-		if c.node {
-			url = w.db.Node
+		session := func(c planCase, mode string) *planned {
+			url := w.db.App
+			if c.node {
+				url = w.db.Node
+			}
+			return w.planned(url, "plan_cache_mode", mode)
 		}
 		other := *w
 		other.fleet = w.db.Fleet(t, w.tenant)
-		c.fill(&other, 0, fewRows)
-		c.fill(w, 0, fewRows)
+		fill(&other, 0, fewRows)
+		fill(w, 0, fewRows)
 		if statistics == "stale" {
 			w.exec(`ANALYZE`)
 		}
-		early := w.planned(url, "plan_cache_mode", "force_generic_plan")
-		c.work(w, early)
-		c.fill(w, fewRows, c.many)
-		c.fill(&other, fewRows, c.many)
+		early := map[string]*planned{}
+		for _, name := range names {
+			early[name] = session(cases[name], "force_generic_plan")
+			cases[name].work(w, early[name])
+		}
+		fill(w, fewRows, many)
+		fill(&other, fewRows, many)
 		if statistics == "fresh" {
 			w.exec(`ANALYZE`)
 		}
-		for _, s := range []struct {
-			name string
-			p    *planned
-		}{
-			{"an early generic plan", early},
-			{"a generic plan", w.planned(url, "plan_cache_mode", "force_generic_plan")},
-			{"a custom plan", w.planned(url, "plan_cache_mode", "force_custom_plan")},
-		} {
-			all = append(all, result{fmt.Sprintf("%s, statistics %s", s.name, statistics), s.p.reads(func() { c.work(w, s.p) })})
+		for _, name := range names {
+			c := cases[name]
+			for _, s := range []struct {
+				name string
+				p    *planned
+			}{
+				{"an early generic plan", early[name]},
+				{"a generic plan", session(c, "force_generic_plan")},
+				{"a custom plan", session(c, "force_custom_plan")},
+			} {
+				all[name] = append(all[name], planResult{fmt.Sprintf("%s, statistics %s", s.name, statistics), s.p.reads(func() { c.work(w, s.p) })})
+				s.p.Close()
+			}
 		}
 	}
+	return all
+}
+
+// compare fails where the work read more rows than c.most in one way, or twice as many as in another.
+func (c planCase) compare(t *testing.T, all []planResult) {
+	t.Helper()
 	least := all[0].rows
 	for _, r := range all {
 		least = min(least, r.rows)

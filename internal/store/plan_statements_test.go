@@ -47,15 +47,14 @@ func (w *world) nodes(few, many int) {
 // times its answer.
 const perAnswer = 10
 
-func TestPlansOfALoad(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 1000, node: true, most: 7 * 1010, fill: (*world).clusters, // each row passes seven nodes at most; of another fleet none
+func planOfALoad() planCase {
+	return planCase{
+		node: true, most: 7 * 1010, // each row passes seven nodes at most; of another fleet none
 		work: func(w *world, p *planned) {
 			_, err := p.CatchUp(w.Context(), []fleet.Known{{Key: w.key()}})
 			w.ok(err)
 		},
-	}.judge(t)
+	}
 }
 
 // A write costs what it changes, with the rows' keys, references, bodies and both histories looked
@@ -80,10 +79,9 @@ func TestPlansOfAnApply(t *testing.T) {
 	}.judge(t)
 }
 
-func TestPlansOfAReceipt(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 1000, most: 2 * perAnswer * 1000, fill: (*world).nodes,
+func planOfAReceipt() planCase {
+	return planCase{
+		most: 2 * perAnswer * 1000,
 		work: func(w *world, p *planned) {
 			r, err := p.Receipt(w.Context(), w.tenant, w.fleet, 1)
 			w.ok(err)
@@ -91,14 +89,13 @@ func TestPlansOfAReceipt(t *testing.T) {
 				w.Errorf("%+v", r.Counts)
 			}
 		},
-	}.judge(t)
+	}
 }
 
 // An overview reads each resource once, and each body that is asked for.
-func TestPlansOfAnOverview(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 1000, most: 2 * perAnswer * 1000, fill: (*world).clusters,
+func planOfAnOverview() planCase {
+	return planCase{
+		most: 2 * perAnswer * 1000,
 		work: func(w *world, p *planned) {
 			bodies := 0
 			_, err := p.Overview(w.Context(), w.tenant, w.fleet, 0, func(r store.Resource) { bodies += len(r.Body) })
@@ -107,13 +104,12 @@ func TestPlansOfAnOverview(t *testing.T) {
 				w.Error("no body")
 			}
 		},
-	}.judge(t)
+	}
 }
 
-func TestPlansOfAPageOfNodes(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 1000, most: 2 * perAnswer * 20, fill: (*world).nodes,
+func planOfAPageOfNodes() planCase {
+	return planCase{
+		most: 2 * perAnswer * 20,
 		work: func(w *world, p *planned) {
 			ns, _, err := p.Nodes(w.Context(), w.tenant, w.fleet, "n000003", 20)
 			w.ok(err)
@@ -121,14 +117,12 @@ func TestPlansOfAPageOfNodes(t *testing.T) {
 				w.Error("no node")
 			}
 		},
-	}.judge(t)
+	}
 }
 
-func TestPlansOfAPageOfANodesConfig(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 1000, most: 4 * perAnswer * 20,
-		fill: func(w *world, few, many int) { w.clusters(few, many); w.nodes(few, many) },
+func planOfAPageOfANodesConfig() planCase {
+	return planCase{
+		most: 4 * perAnswer * 20,
 		work: func(w *world, p *planned) {
 			c, err := p.NodeConfig(w.Context(), w.tenant, w.fleet, "n000010", store.ConfigFilter{Limit: 20})
 			w.ok(err)
@@ -136,7 +130,7 @@ func TestPlansOfAPageOfANodesConfig(t *testing.T) {
 				w.Errorf("%+v", c.Resources)
 			}
 		},
-	}.judge(t)
+	}
 }
 
 // Of a client that asks for its listeners by name what these lead to is followed by key: here from one to twenty clusters and their secrets.
@@ -162,11 +156,9 @@ func TestPlansOfAPageOfWhatAClientAsksForByName(t *testing.T) {
 }
 
 // Of each version that is asked for its row is read and its body, of one that stands in for a refused one its history too.
-func TestPlansOfTheBodiesThatANodeHolds(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 1000, most: (4 + 1) * perAnswer * 20, // the page itself too
-		fill: func(w *world, few, many int) { w.clusters(few, many); w.nodes(few, many) },
+func planOfTheBodiesThatANodeHolds() planCase {
+	return planCase{
+		most: (4 + 1) * perAnswer * 20, // the page itself too
 		work: func(w *world, p *planned) {
 			c, err := p.NodeConfig(w.Context(), w.tenant, w.fleet, "n000010", store.ConfigFilter{Limit: 20})
 			w.ok(err)
@@ -178,21 +170,20 @@ func TestPlansOfTheBodiesThatANodeHolds(t *testing.T) {
 				w.Errorf("%+v", held)
 			}
 		},
-	}.judge(t)
+	}
 }
 
 // Usage reads each event and each refusal once.
-func TestPlansOfTheUsage(t *testing.T) {
-	t.Parallel()
-	planCase{
-		many: 500, most: perAnswer * 500, fill: (*world).nodes,
+func planOfTheUsage() planCase {
+	return planCase{
+		most: perAnswer * 1000,
 		work: func(w *world, p *planned) {
 			_, err := p.FleetUsage(w.Context(), w.tenant, w.fleet)
 			w.ok(err)
 			_, err = p.Usage(w.Context(), w.tenant)
 			w.ok(err)
 		},
-	}.judge(t)
+	}
 }
 
 // A write that a version of Envoy may be too old for asks for them: some rows for each node that the fleet remembers, of

@@ -73,11 +73,14 @@ type reads struct {
 // session, such as "plan_cache_mode", "force_generic_plan".
 func (w *world) planned(url string, settings ...string) *planned {
 	w.Helper()
-	w.exec(`DO $$ DECLARE s text; BEGIN
-		FOREACH s IN ARRAY ARRAY['session_preload_libraries = auto_explain', 'auto_explain.log_min_duration = 0', 'auto_explain.log_nested_statements = on',
-		  'auto_explain.log_analyze = on', 'auto_explain.log_timing = off', 'auto_explain.log_buffers = on', 'auto_explain.log_format = json', 'auto_explain.log_level = notice'] LOOP
-		  EXECUTE format('ALTER DATABASE %I SET ', current_database()) || s;
-		END LOOP; END $$`)
+	if !w.explained {
+		w.exec(`DO $$ DECLARE s text; BEGIN
+			FOREACH s IN ARRAY ARRAY['session_preload_libraries = auto_explain', 'auto_explain.log_min_duration = 0', 'auto_explain.log_nested_statements = on',
+			  'auto_explain.log_analyze = on', 'auto_explain.log_timing = off', 'auto_explain.log_buffers = on', 'auto_explain.log_format = json', 'auto_explain.log_level = notice'] LOOP
+			  EXECUTE format('ALTER DATABASE %I SET ', current_database()) || s;
+			END LOOP; END $$`)
+		w.explained = true
+	}
 	for i := 0; i < len(settings); i += 2 {
 		url += "&" + settings[i] + "=" + settings[i+1]
 	}
