@@ -54,11 +54,11 @@ func (w *world) unpaced(clients int) {
 }
 
 // TestSoakConditionalWrites: a hundred clients count in 25 clusters, each on If-Match, and once more when somebody was first. 10,000
-// times with FAIRLEAD_SOAK, else a twentieth.
+// times with FAIRLEAD_SOAK, else a fiftieth.
 func TestSoakConditionalWrites(t *testing.T) {
 	t.Parallel()
 	const clients, counters = 100, 25
-	each := 5
+	each := 2
 	if os.Getenv("FAIRLEAD_SOAK") != "" {
 		each = 100
 	}

@@ -121,14 +121,21 @@ func TestRoleMatrix(t *testing.T) {
 			return
 		}
 		seen++
-		for i, role := range roles {
+		newTarget := func(w *world) (store.Fleet, target) {
 			fleets++
-			w := w
-			if id == "deleteTenant" || id == "restoreTenant" { // of its own, as it may succeed
+			f := w.newFleet(w.tenant, fmt.Sprintf("f%d", fleets))
+			return f, w.targetOf(id, method, pattern, f)
+		}
+		ofTenant := id == "deleteTenant" || id == "restoreTenant"
+		stays, toStay := newTarget(w) // after what is read, and what is refused
+		for i, role := range roles {
+			w, f, op := w, stays, toStay
+			if ofTenant { // of its own, as it may succeed
 				w = w.with(fmt.Sprintf("gone%d", fleets))
 			}
-			f := w.newFleet(w.tenant, fmt.Sprintf("f%d", fleets))
-			op := w.targetOf(id, method, pattern, f)
+			if ofTenant || want[i] == 'y' && method != http.MethodGet {
+				f, op = newTarget(w)
+			}
 			token := operator
 			if role == auth.RoleCI {
 				token = w.token(w.tenant, role, &f.ID)

@@ -94,7 +94,8 @@ func TestT08_PaceForgets(t *testing.T) {
 	p, l := newPace(c.now), limits{store.LimitReads: 10}
 	busy := numbered(0, store.LimitReads)
 	refused := 0
-	for i := range uint64(1_000_000) {
+	const asked = 250 // in which all buckets there may be are used up several times
+	for i := range uint64(1000 * asked) {
 		if i%1000 == 0 {
 			c.at = c.at.Add(10 * time.Millisecond)
 			if empty, _ := p.take(l, busy); empty != nil {
@@ -106,8 +107,8 @@ func TestT08_PaceForgets(t *testing.T) {
 			t.Fatalf("%d are remembered", n)
 		}
 	}
-	if refused < 980 {
-		t.Errorf("who asks all the time was refused %d times of 1000", refused)
+	if refused < asked-15 { // one bucket of 10, and what fills up meanwhile
+		t.Errorf("who asks all the time was refused %d times of %d", refused, asked)
 	}
 	p.take(l, numbered(7, store.LimitReads))
 	for range 3 {

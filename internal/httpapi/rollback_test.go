@@ -49,18 +49,10 @@ func TestT43_RollbackMatrix(t *testing.T) {
 	w := setup(t)
 	operator, fleets := w.operator(), 0
 	for what, c := range rollbacks {
-		for i, role := range []auth.Role{auth.RoleViewer, auth.RoleCI, auth.RoleCI, auth.RoleEditor, auth.RoleAdmin, auth.RoleOwner, "operator"} {
+		changed := func() store.Fleet {
 			fleets++
 			f := w.newFleet(w.tenant, fmt.Sprintf("f%d", fleets))
 			base := "/v1/tenants/" + w.tenant.Slug + "/fleets/" + f.Name
-			token := operator
-			if role != "operator" {
-				k := store.APIToken{Role: role, Name: string(role), WritesSecrets: i == 2}
-				if role == auth.RoleCI {
-					k.Fleet = &f.ID
-				}
-				token = w.tokenOf(w.tenant, k)
-			}
 			w.do(http.MethodPost, base+"/apply", applied(c.old)).is(200, nil)
 			now := applied(c.now)
 			if c.gone {
@@ -69,7 +61,23 @@ func TestT43_RollbackMatrix(t *testing.T) {
 				now = fmt.Sprintf(`{"delete": [{"type": %q, "name": %q}]}`, d.Type, d.Name)
 			}
 			w.do(http.MethodPost, base+"/apply", now).is(200, nil)
-			a := w.do(http.MethodPost, base+"/rollback", `{"revision": 1}`, "Authorization", "Bearer "+token)
+			return f
+		}
+		stays := changed() // after what is refused
+		for i, role := range []auth.Role{auth.RoleViewer, auth.RoleCI, auth.RoleCI, auth.RoleEditor, auth.RoleAdmin, auth.RoleOwner, "operator"} {
+			f := stays
+			if c.may[i] == 'y' {
+				f = changed()
+			}
+			token := operator
+			if role != "operator" {
+				k := store.APIToken{Role: role, Name: string(role), WritesSecrets: i == 2}
+				if role == auth.RoleCI {
+					k.Fleet = &f.ID
+				}
+				token = w.tokenOf(w.tenant, k)
+			}
+			a := w.do(http.MethodPost, "/v1/tenants/"+w.tenant.Slug+"/fleets/"+f.Name+"/rollback", `{"revision": 1}`, "Authorization", "Bearer "+token)
 			switch want := c.may[i]; {
 			case want == 'y' && a.status >= 300:
 				t.Errorf("%s as %s: %d %s", what, role, a.status, a.body)

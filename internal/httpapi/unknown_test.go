@@ -18,13 +18,15 @@ func TestNothingThatWasAskedForIsPassedOver(t *testing.T) {
 	spec, err := oapi.GetSpec()
 	must(t, err)
 	asked := 0
+	targets := map[string]target{}
+	w.eachOperation(func(id, method, pattern string) { targets[id] = w.targetOf(id, method, pattern, w.fleet) })
+	before := w.everything()
 	w.eachOperation(func(id, method, pattern string) {
-		op := w.targetOf(id, method, pattern, w.fleet)
+		op := targets[id]
 		token := w.owner
 		if rules[id].scope == installation || rules[id].action == auth.ManageTenants {
 			token = operator
 		}
-		before := w.everything()
 		send := func(query string, headers ...string) answer {
 			asked++
 			if strings.Contains(op.path, "?") { // it needs a parameter
@@ -55,10 +57,10 @@ func TestNothingThatWasAskedForIsPassedOver(t *testing.T) {
 				}
 			}
 		}
-		if now := w.everything(); now != before {
-			t.Errorf("%s did something:\nbefore %s\nnow    %s", id, before, now)
-		}
 	})
+	if now := w.everything(); now != before {
+		t.Errorf("one of them did something:\nbefore %s\nnow    %s", before, now)
+	}
 	if asked < 500 {
 		t.Errorf("only %d questions were asked", asked)
 	}
