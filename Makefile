@@ -39,9 +39,13 @@ run: ## Start everything on this machine: Postgres, API, xDS server, demo, Envoy
 build: ## Build the programs into bin/
 	go build -o bin/ ./cmd/...
 
+# Packages that have tests which are built without the race detector alone: their names begin with TestLarge (internal/large_test.go).
+LARGE := ./cmd/fairlead
+
 .PHONY: test
 test: race-ready ## Run all tests, end to end ones too; Envoy and Postgres are found or fetched
 	$(RACE) -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $(UNIT)
+	go test -vet=off -timeout 5m -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	cd bench && $(RACE) -timeout 5m $(TEST_FLAGS) ./...
 	$(MAKE) e2e
 

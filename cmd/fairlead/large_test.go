@@ -1,3 +1,8 @@
+//go:build !race
+
+// What is here reads megabytes byte by byte, of one command after the other: the race detector takes minutes for it and has nothing
+// to see. "make test" runs it without.
+
 package main
 
 import (
@@ -26,7 +31,7 @@ func wideCluster(name string) string {
 
 // What is stored as JSON is exported so that apply takes it, however many elements it has: YAML of more than 100,000 of them is refused, and
 // whatever has more is a line of JSON between the others.
-func TestAWideResourceIsExportedSoThatApplyTakesIt(t *testing.T) {
+func TestLargeAWideResourceIsExportedSoThatApplyTakesIt(t *testing.T) {
 	t.Parallel()
 	w := live(t)
 	w.on("edge", wideAssignment("wide", 9_091), "apply", "-f", "-").is(t, exitOK)
@@ -42,7 +47,7 @@ func TestAWideResourceIsExportedSoThatApplyTakesIt(t *testing.T) {
 
 // What comes to more than one apply may be is written in parts: listeners after all that they name, deletions last. Each command finds
 // the same parts, and what is written already is unchanged.
-func TestWhatIsTooMuchForOneApplyIsWrittenInParts(t *testing.T) {
+func TestLargeWhatIsTooMuchForOneApplyIsWrittenInParts(t *testing.T) {
 	t.Parallel()
 	w := live(t)
 	var docs []string

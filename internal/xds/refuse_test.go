@@ -31,7 +31,7 @@ func soakTime(t testing.TB, short time.Duration) time.Duration {
 // everyday is how long random checks take without it: longer in CI than at a desk.
 func everyday() time.Duration {
 	if os.Getenv("CI") == "true" {
-		return 20 * time.Second
+		return 8 * time.Second
 	}
 	return 3 * time.Second
 }

@@ -1,0 +1,56 @@
+package internal_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What is built without the race detector alone is run by "make test" all the same: in a package that it names, by the name that it
+// asks for.
+func TestWhatTheRaceDetectorLeavesOutIsRun(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := regexp.MustCompile(`(?m)^LARGE := (.+)$`).FindSubmatch(makefile)
+	if list == nil || !bytes.Contains(makefile, []byte("-run '^TestLarge' $(TEST_FLAGS) $(LARGE)\n")) {
+		t.Fatal("the Makefile does not run them")
+	}
+	var left []string
+	err = filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return skipped(file)
+		}
+		if !strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil || !bytes.HasPrefix(text, []byte("//go:build !race\n")) {
+			return err
+		}
+		for _, test := range regexp.MustCompile(`(?m)^func (Test\w*)\(`).FindAllSubmatch(text, -1) {
+			left = append(left, "."+filepath.ToSlash(filepath.Dir(file))[2:])
+			if !bytes.HasPrefix(test[1], []byte("TestLarge")) {
+				t.Errorf("%s: %s is never run: its name has to begin with TestLarge", file, test[1])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(left)
+	if got, want := strings.Fields(string(list[1])), slices.Compact(left); !slices.Equal(got, want) {
+		t.Errorf("the Makefile's LARGE is %q, want %q", got, want)
+	}
+}
