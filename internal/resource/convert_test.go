@@ -206,7 +206,7 @@ func TestT18_T19_BombsAreCheap(t *testing.T) { // not parallel: it measures
 		{"YAML flow lists", resource.YAML, "[" + strings.Repeat("[],", mib/3) + "[]]", 500 * time.Millisecond},
 	} {
 		best, heap := time.Hour, uint64(0)
-		for range 5 { // the best of five: others may be using the machine
+		for range 5 { // the best of five, where one is not enough: others may be using the machine
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
@@ -215,6 +215,9 @@ func TestT18_T19_BombsAreCheap(t *testing.T) { // not parallel: it measures
 			best = min(best, time.Since(start))
 			runtime.ReadMemStats(&after)
 			heap = (after.TotalAlloc - before.TotalAlloc) >> 20
+			if best <= b.most*raceFactor {
+				break
+			}
 		}
 		t.Logf("%s: %v, %d MiB allocated in all", b.name, best, heap)
 		if best > b.most*raceFactor {
