@@ -79,6 +79,7 @@ func (c *Client) take(t fleet.Type, f *flight) {
 		p.late = nil // whatever they brought, this one came after them
 		p.held, p.next = p.next, nil
 	}
+	c.passed(f)
 	c.expireLate(t, f, before)
 	c.times.confirmed[t] = c.now
 	if t == fleet.Cluster && !f.cut {

@@ -48,9 +48,10 @@ type flight struct {
 	*Response
 	nonce    string
 	sentAt   time.Time
-	presumed bool  // stuck: what is to repair it does not wait for the answer
-	idle     *idle // where nothing newer was to be said beside it; nil: not looked at yet
-	refusals int   // of the client, when it was sent
+	presumed bool    // stuck: what is to repair it does not wait for the answer
+	idle     *idle   // where nothing newer was to be said beside it; nil: not looked at yet
+	refusals int     // of the client, when it was sent
+	before   *flight // what was sent before it and may go unanswered; see passed
 	// forgotten are stand-ins of it that another response brought too, which was refused since.
 	forgotten []*snapshot.Resource
 }

@@ -147,3 +147,56 @@ func TestAnEnvoyGivesExtensionsUpItself(t *testing.T) {
 	s.c.Subscribe(request{Type: fleet.Extension, Dropped: []string{"e"}}, two)
 	s.step(two, "nothing", "")
 }
+
+// TestScopedRoutesThatNothingUses: an Envoy without a listener that takes some leaves an empty set unanswered in state of the world. It has taken it
+// when it has answered what was sent behind it, and not before.
+func TestScopedRoutesThatNothingUses(t *testing.T) {
+	t.Parallel()
+	one, two := world(t, 1, "listeners l@1; scoped-routes s@1"), world(t, 2, "listeners l@1")
+	begin := func(c client) *script {
+		s := &script{t: t, c: c}
+		s.c.Subscribe(request{Type: fleet.Listener}, one)
+		s.c.Subscribe(request{Type: fleet.ScopedRoute}, one)
+		s.steps(one)
+		return s
+	}
+	for name, refuses := range map[string]bool{"taken": false, "refused": true} {
+		s := begin(client{Envoy: true, Now: start})
+		unanswered := s.send(two)
+		if got := describe(unanswered); got != "scoped-routes" {
+			t.Fatalf("%s: got %s, want an empty set", name, got)
+		}
+		behind := s.send(two)
+		if behind == nil || describe(behind) != "listeners l@1" {
+			t.Fatalf("%s: no listeners behind it", name)
+		}
+		if s.c.Settled() != 1 || s.c.Clean() {
+			t.Errorf("%s: before the answer settled at %d, clean %v", name, s.c.Settled(), s.c.Clean())
+		}
+		if refuses {
+			s.c.Refuse(fleet.Listener, behind.Nonce, "no")
+			s.c.Verdicts()
+			s.step(world(t, 3, "listeners l@1; scoped-routes s@2"), "scoped-routes s@2", "") // goes on
+			continue
+		}
+		s.c.Acknowledge(fleet.Listener, behind.Nonce)
+		s.step(two, "nothing", "")
+		if s.c.Settled() != 2 || !s.c.Clean() {
+			t.Errorf("settled at %d, clean %v, want 2", s.c.Settled(), s.c.Clean())
+		}
+		s.c.Acknowledge(fleet.ScopedRoute, unanswered.Nonce) // a listener has come back, and waits for them
+		s.step(two, "scoped-routes", "")
+		s.step(two, "listeners l@1", "")
+		s.step(two, "nothing", "")
+	}
+	s := begin(client{Envoy: true, Now: start}) // which uses them
+	s.step(two, "scoped-routes", "")
+	s.step(two, "listeners l@1", "")
+	s.step(two, "nothing", "")
+	s = begin(client{Now: start}) // who is no Envoy is waited for
+	s.step(two, "scoped-routes", "")
+	s.step(two, "nothing", "")
+	s = begin(client{Delta: true, Envoy: true, Now: start}) // and in delta it answers
+	s.step(two, "scoped-routes -s", "")
+	s.step(two, "nothing", "")
+}

@@ -40,6 +40,7 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 		}
 		c.flights[t], tr.Next, tr.InFlight = nil, nil, false
 		c.peculiar(t).next = nil
+		c.passed(f)
 	}
 	tr.Unknown = f.blind // what it held is no better known than before
 	c.counts.refusals++
