@@ -23,6 +23,9 @@ var lost = map[protoreflect.FullName]string{
 	"envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.cluster":                                 "the logs that go there are lost",
 }
 
+// kept is where what is said of a deleted cluster does not hold (SEMANTICS 4.5).
+const kept = ", but in nodes that keep something withheld or deleted that uses it"
+
 // references finds what names something that is not there, or not for every node.
 func (c *checker) references() {
 	for _, n := range c.order {
@@ -54,6 +57,9 @@ func (c *checker) mention(n *name, v *variant, m *resource.Mention) {
 		why, remedy := "which does not exist", "keep it, or let nothing name it"
 		if c.Deletes[m.Ref] {
 			why = "which this deletes"
+			if m.Type == fleet.Cluster {
+				effect += kept
+			}
 		} else {
 			remedy = c.remedy(m.Ref)
 		}

@@ -58,7 +58,7 @@ func TestAWriteTellsItsFindings(t *testing.T) {
 	want("put right", http.MethodPost, apply, applyOf(to("r", "backend"), to("mirror", "other")))
 	fs = want("a cluster in use is deleted", http.MethodPost, apply, `{"delete": [{"type": "clusters", "name": "third"}, {"type": "clusters", "name": "backend"}]}`,
 		"error missing_reference routes/r /body"+field+" at /delete/1")
-	if d := fs.Items[0].Detail; !strings.Contains(d, "routes/r names clusters/backend, which this deletes: what is sent there fails, requests with 503; keep it") {
+	if d := fs.Items[0].Detail; !strings.Contains(d, "routes/r names clusters/backend, which this deletes: what is sent there fails, requests with 503, but in nodes that keep something withheld or deleted that uses it; keep it") {
 		t.Error(d)
 	}
 	want("a cluster with endpoints", http.MethodPost, apply,
