@@ -35,6 +35,7 @@ type Derived struct {
 	EDSName string   // of a cluster of type EDS over gRPC: its ClusterLoadAssignment's name
 	Slow    bool     // of a cluster: it resolves names or checks its endpoints before it is warm
 	VHDS    bool     // of a route: it fetches virtual hosts on demand
+	Scopes  bool     // of a listener: it takes scoped routes
 	Domains []string // of a virtual host: its domains, from which aliases come
 }
 

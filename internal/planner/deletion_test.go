@@ -200,3 +200,53 @@ func TestScopedRoutesThatNothingUses(t *testing.T) {
 	s.step(two, "scoped-routes -s", "")
 	s.step(two, "nothing", "")
 }
+
+// TestScopedRoutesAreSentBehindListeners: in delta an Envoy subscribes to them once per stream, whatever listeners come and go. One that takes some is
+// followed by all of them or, if there are none, by an answer: a listener that is new or changed may take them from another source than before.
+func TestScopedRoutesAreSentBehindListeners(t *testing.T) {
+	t.Parallel()
+	at := func(rev fleet.Revision, listener string, scopes ...fleet.Row) *snapshot.Target {
+		var listeners []fleet.Row
+		if listener != "" {
+			listeners = append(listeners, fleet.Row{Name: "l", Version: listener, Derived: fleet.Derived{Scopes: listener != "plain"}})
+		}
+		return fleetAt(rev, 1, map[fleet.Type][]fleet.Row{fleet.Listener: listeners, fleet.ScopedRoute: scopes})
+	}
+	s1, u1 := row("s", "1"), row("u", "1")
+	for _, envoy := range []bool{true, false} {
+		s := &script{t: t, c: client{Delta: true, Envoy: envoy, Now: start}}
+		one := at(1, "1", s1)
+		s.c.Subscribe(request{Type: fleet.Listener}, one)
+		s.step(one, "listeners l@1", "")
+		s.c.Subscribe(request{Type: fleet.ScopedRoute}, one)
+		s.step(one, "scoped-routes s@1", "")
+		behind := func(target *snapshot.Target, listener, scopes string) {
+			t.Helper()
+			s.step(target, listener, "")
+			if envoy && scopes != "" {
+				s.step(target, scopes, "")
+			}
+			s.step(target, "nothing", "")
+		}
+		behind(at(2, "2", s1), "listeners l@2", "scoped-routes s@1")
+		behind(at(3, "", s1), "listeners -l", "")
+		behind(at(4, "2", s1), "listeners l@2", "scoped-routes s@1")
+		behind(at(5, "plain", s1), "listeners l@plain", "")
+		s.step(at(6, "plain"), "scoped-routes -s", "")
+		behind(at(7, "1"), "listeners l@1", "scoped-routes")
+		seven := at(7, "1", s1, u1)
+		s.step(seven, "scoped-routes s@1 u@1", "")
+
+		// It was away as the listener came, and says what it has of scopes when that is on its way.
+		eight := at(8, "3", s1, u1)
+		s = &script{t: t, c: client{Delta: true, Envoy: envoy, Now: start}}
+		s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, eight)
+		r := s.send(eight)
+		s.c.Subscribe(request{Type: fleet.ScopedRoute, Versions: map[string]string{"s": "1", "u": "1"}}, eight)
+		if envoy {
+			s.step(eight, "scoped-routes s@1 u@1", "")
+		}
+		s.c.Acknowledge(fleet.Listener, r.Nonce)
+		s.step(eight, "nothing", "")
+	}
+}

@@ -101,6 +101,8 @@ func (in interner) sent(p *Position, r *Response) {
 		in.oweEndpoints(p, r)
 	case fleet.Route:
 		in.oweEntries(p, r)
+	case fleet.Listener:
+		in.oweScopes(p, r)
 	}
 }
 
@@ -208,6 +210,24 @@ func (c *Client) enterRoutes(reported Versions, target *snapshot.Target) {
 			}
 		}
 	}
+}
+
+// oweScopes: a listener that takes scoped routes waits for them unless another one takes them from the same source. An Envoy subscribes to them once per
+// stream in delta: what it has already, or that there is none, is sent behind the listener. In state of the world it asks again; see askedAgain.
+func (in interner) oweScopes(p *Position, r *Response) {
+	tr := &p.Types[fleet.ScopedRoute]
+	if tr.Sub == nil || !p.Kind.Delta || !p.Kind.Envoy || !slices.ContainsFunc(r.changes, func(ch change) bool {
+		return ch.new != nil && ch.new.Scopes && !ch.old.is(ch.new)
+	}) {
+		return
+	}
+	var owed []*snapshot.Resource
+	for s := range r.target.Types[fleet.ScopedRoute].All() {
+		if tr.Sub.Has(s.Name) {
+			owed = append(owed, s.NameOnly())
+		}
+	}
+	tr.Pending, tr.Answer = in.adding(fleet.ScopedRoute, tr.Pending, owed...), true
 }
 
 func (p *plan) sortPending() {

@@ -52,6 +52,9 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 			c.in.oweEndpoints(&c.pos, f.Response)
 		}
 	}
+	if f := c.flights[fleet.Listener]; first && t == fleet.ScopedRoute && f != nil {
+		c.in.oweScopes(&c.pos, f.Response) // which it crossed
+	}
 	if first && t == fleet.VirtualHost {
 		c.enterRoutes(r.Versions, target)
 	}

@@ -8,6 +8,7 @@ import (
 	cluster "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	route "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	hcm "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -32,8 +33,9 @@ func Derive(t fleet.Type, value []byte) (fleet.Derived, error) {
 // deriver collects references on a walk.
 type deriver struct {
 	report
-	found []mention
-	eds   string
+	found  []mention
+	eds    string
+	scopes bool
 }
 
 // mention is one place where a resource is named.
@@ -49,8 +51,11 @@ func (d *deriver) visit(m protoreflect.Message, n *node, at *path, _ bool) {
 
 // message takes the references that stand in m itself.
 func (d *deriver) message(m protoreflect.Message, p place) {
-	if c, ok := m.Interface().(*cluster.Cluster); ok {
-		d.cluster(c, p)
+	switch v := m.Interface().(type) {
+	case *cluster.Cluster:
+		d.cluster(v, p)
+	case *hcm.ScopedRds:
+		d.scopes = d.scopes || fromUs(v.GetScopedRdsConfigSource())
 	}
 	md := m.Descriptor()
 	if warnUnchecked[md.FullName()] {
@@ -151,7 +156,7 @@ func (d *deriver) derived(m protoreflect.Message) fleet.Derived {
 	slices.SortFunc(refs, func(a, b fleet.Ref) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), strings.Compare(a.Name, b.Name))
 	})
-	out := fleet.Derived{Refs: slices.Compact(refs), EDSName: d.eds}
+	out := fleet.Derived{Refs: slices.Compact(refs), EDSName: d.eds, Scopes: d.scopes}
 	switch v := m.Interface().(type) {
 	case *cluster.Cluster:
 		out.Slow = warmsSlowly(v)

@@ -8,7 +8,6 @@ import (
 	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	route "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	filterstate "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/common/set_filter_state/v3"
-	hcm "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	tls "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -68,7 +67,7 @@ func FactsOf(t fleet.Type, value []byte) (Facts, error) {
 	if err := walk(m, nil, (*path)(nil).member("body"), true, f.visit); err != nil {
 		return Facts{}, err
 	}
-	f.facts.EDSName, f.facts.Mentions = f.eds, mentionsOf(f.found, pointersBase+4*len(value))
+	f.facts.EDSName, f.facts.Scopes, f.facts.Mentions = f.eds, f.scopes, mentionsOf(f.found, pointersBase+4*len(value))
 	for _, e := range f.errs {
 		if e.Code == codeUnserved {
 			f.facts.Unserved = append(f.facts.Unserved, Unserved{Pointer: e.Pointer, Detail: e.Detail})
@@ -90,7 +89,7 @@ func FactsOf(t fleet.Type, value []byte) (Facts, error) {
 // or of a newer server: pointers lead to the whole of it. kind, subject and notAfter are those of a
 // Secret's summary, zero of all else.
 func FactsOfStored(d fleet.Derived, kind, subject string, notAfter time.Time) Facts {
-	f := Facts{EDSName: d.EDSName, VHDS: d.VHDS}
+	f := Facts{EDSName: d.EDSName, VHDS: d.VHDS, Scopes: d.Scopes}
 	for _, r := range d.Refs {
 		f.Mentions = append(f.Mentions, Mention{Ref: r, Pointer: "/body"})
 	}
@@ -151,8 +150,6 @@ func (f *finder) visit(m protoreflect.Message, n *node, at *path, _ bool) {
 	f.message(m, p)
 	f.facts.AnyCluster = f.facts.AnyCluster || chooses(m)
 	switch v := m.Interface().(type) {
-	case *hcm.ScopedRds:
-		f.facts.Scopes = f.facts.Scopes || fromUs(v.GetScopedRdsConfigSource())
 	case *tls.TlsCertificate:
 		f.certificate(v, p)
 	case *tls.CertificateValidationContext:

@@ -250,9 +250,9 @@ func marshal(t testing.TB, m proto.Message) []byte {
 func TestFactsOfStored(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2036, 1, 2, 3, 4, 5, 0, time.UTC)
-	got := resource.FactsOfStored(fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}}, EDSName: "e", VHDS: true, Domains: []string{"d"}}, "validation_context", "CN=x", at)
+	got := resource.FactsOfStored(fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}}, EDSName: "e", VHDS: true, Scopes: true, Domains: []string{"d"}}, "validation_context", "CN=x", at)
 	want := resource.Facts{
-		Mentions: []resource.Mention{{Ref: fleet.Ref{Type: fleet.Cluster, Name: "c"}, Pointer: "/body"}}, EDSName: "e", VHDS: true, Hosts: [][]string{{"d"}},
+		Mentions: []resource.Mention{{Ref: fleet.Ref{Type: fleet.Cluster, Name: "c"}, Pointer: "/body"}}, EDSName: "e", VHDS: true, Scopes: true, Hosts: [][]string{{"d"}},
 		Certificates: []resource.Certificate{{Pointer: "/body/validation_context", Authority: true, Subject: "CN=x", NotAfter: at}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

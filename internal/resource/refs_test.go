@@ -78,6 +78,8 @@ func TestDerived(t *testing.T) {
 		"{type: routes, name: a, body: {name: a, vhds: {config_source: {ads: {}}}}}":                                                                                                                          {VHDS: true},
 		"{type: routes, name: a, body: {name: a, vhds: {config_source: {path_config_source: {path: /x}}}}}":                                                                                                   {},
 		"{type: virtual-hosts, name: a/b, body: {name: a/b, domains: [b, '*.b']}}":                                                                                                                            {Domains: []string{"b", "*.b"}},
+		"{type: listeners, name: a, body: {name: a, address: {socket_address: {address: 127.0.0.1, port_value: 1}}, filter_chains: [{filters: [{name: hcm, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager, stat_prefix: x, http_filters: [{name: router, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}], scoped_routes: {name: s, scope_key_builder: {fragments: [{header_value_extractor: {name: x, index: 0}}]}, rds_config_source: {ads: {}}, scoped_rds: {scoped_rds_config_source: {ads: {}}}}}}]}]}}":                        {Scopes: true},
+		"{type: listeners, name: a, body: {name: a, address: {socket_address: {address: 127.0.0.1, port_value: 1}}, filter_chains: [{filters: [{name: hcm, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager, stat_prefix: x, http_filters: [{name: router, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}], scoped_routes: {name: s, scope_key_builder: {fragments: [{header_value_extractor: {name: x, index: 0}}]}, rds_config_source: {ads: {}}, scoped_rds: {scoped_rds_config_source: {path_config_source: {path: /x}}}}}}]}]}}": {},
 		testdata(t, "listener.yaml"): mustCompile(t, testdata(t, "listener.yaml")).Derived,
 	} {
 		c := mustCompile(t, doc)
@@ -171,7 +173,7 @@ var sources = map[protoreflect.FullName]string{
 	"envoy.extensions.filters.network.dubbo_proxy.v3.Drds.config_source":                             "a type that is not served",
 	"envoy.extensions.filters.network.generic_proxy.v3.GenericRds.config_source":                     "a type that is not served",
 	"envoy.extensions.filters.network.thrift_proxy.v3.Trds.config_source":                            "a type that is not served",
-	"envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds.scoped_rds_config_source": "asks for all scopes",
+	"envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds.scoped_rds_config_source": "asks for all scopes: Derived.Scopes",
 	"envoy.extensions.filters.network.http_connection_manager.v3.ScopedRoutes.rds_config_source":     "of routes that the scopes name",
 }
 

@@ -25,6 +25,7 @@ type Resource struct {
 	EDSName  string        // of a cluster that gets its endpoints over gRPC
 	Slow     bool          // of a cluster that resolves names or checks endpoints before it is warm
 	VHDS     bool          // of a route that fetches virtual hosts on demand
+	Scopes   bool          // of a listener that takes scoped routes
 	Empty    bool          // nobody wrote it: it says that there is none; see Absent
 	Domains  []string      // of a virtual host
 	Refs     []fleet.Ref   // what it names; sorted
@@ -44,6 +45,7 @@ func NewResource(t fleet.Type, row fleet.Row, value []byte) *Resource {
 		EDSName:  row.Derived.EDSName,
 		Slow:     row.Derived.Slow,
 		VHDS:     row.Derived.VHDS,
+		Scopes:   row.Derived.Scopes,
 		Domains:  row.Derived.Domains,
 		Refs:     row.Derived.Refs,
 		key:      KeyOf(row.Name, row.Version),

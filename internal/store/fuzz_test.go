@@ -83,7 +83,7 @@ func TestPayloadsFit(t *testing.T) {
 func TestDerivedComesBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		d := fleet.Derived{EDSName: rapid.String().Draw(t, "eds"), VHDS: rapid.Bool().Draw(t, "vhds"), Domains: rapid.SliceOf(rapid.String()).Draw(t, "domains")}
+		d := fleet.Derived{EDSName: rapid.String().Draw(t, "eds"), VHDS: rapid.Bool().Draw(t, "vhds"), Scopes: rapid.Bool().Draw(t, "scopes"), Domains: rapid.SliceOf(rapid.String()).Draw(t, "domains")}
 		for range rapid.IntRange(0, 3).Draw(t, "refs") {
 			d.Refs = append(d.Refs, fleet.Ref{Type: rapid.SampledFrom(fleet.Types()).Draw(t, "type"), Name: rapid.String().Draw(t, "name")})
 		}

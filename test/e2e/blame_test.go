@@ -124,7 +124,7 @@ func TestNamesInWordsAboutAnotherRoute(t *testing.T) {
 func TestTwoScopesOfOneKey(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		w, at := setup(t), world.FreePort(t)
-		w.Apply(world.Together(world.HTTPListener{Name: "scopes", Address: at, Routes: scoped(world.ADS)}.Resource(), scope("s0", "zero", "r"),
+		w.Apply(world.Together(world.HTTPListener{Name: "scopes", Address: at, Routes: scoped(world.ADS, world.ADS)}.Resource(), scope("s0", "zero", "r"),
 			world.Cluster("b", "1s"), world.Endpoints("b", world.Backend(t, "b")), world.Route("other", "b")))
 		r := setupRouted(t, w, delta)
 		world.Eventually(t, world.Soon, "not routed by scope", func() bool { return getScope(at, "zero") == "a" }) // so it has asked for scopes

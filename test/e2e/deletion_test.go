@@ -139,7 +139,7 @@ func setupDeletions(t *testing.T, delta, ads bool) *deletions {
 		listener("other", world.RDS("other", d.source), "", ""),
 		listener("filtered", world.RDS("r", d.source), discovered("filter", d.source), ""),
 		listener("secured", world.RDS("r", d.source), "", presents("server", d.source)),
-		listener("scopes", scoped(d.source), "", ""), scope("s", "one", "scoped"),
+		listener("scopes", scoped(d.source, d.source), "", ""), scope("s", "one", "scoped"),
 		layer("layer", "e2e.key", 7), aborting("filter", 418), secret("server", d.cert, key),
 	}
 	if delta && ads && envoyversion.Has(world.EnvoyVersion(), envoyversion.VirtualHosts) {
@@ -319,5 +319,44 @@ func TestADeletedExtensionServesTheLastConnections(t *testing.T) {
 				t.Errorf("answered by %d, want by the filter or not at all", got)
 			}
 		}
+	})
+}
+
+// TestScopedRoutesThatNothingUsesHoldNothingUp: an Envoy says nothing of those when the last listener that takes some is gone, and answers nothing
+// that is empty. Neither their changes nor their deletion leave a revision pending, and they are back with the next listener.
+func TestScopedRoutesThatNothingUsesHoldNothingUp(t *testing.T) {
+	both(t, func(t *testing.T, delta bool) {
+		d := setupDeletions(t, delta, true)
+		one := func(r *http.Request) { r.Header.Set("X-Scope", "one") }
+		d.answersTo("scopes", one, http.StatusOK, "b")
+		other := "{ads: {}, resource_api_version: V3, initial_fetch_timeout: 14s}" // another source: an Envoy takes nothing over from the old one
+		d.AwaitDelivered(d.Put(world.HTTPListener{Name: "scopes", Address: d.at["scopes"], Routes: scoped(other, world.ADS)}.Resource().With("traffic_direction: INBOUND")), 1)
+		world.Eventually(t, world.Soon, "the listener does not change", func() bool {
+			dump, err := d.envoy.Admin(t.Context(), "/config_dump?resource=dynamic_listeners&name_regex=scopes")
+			world.Must(t, err)
+			return strings.Contains(string(dump), "INBOUND") && !strings.Contains(string(dump), "warming_state") && !strings.Contains(string(dump), "draining_state")
+		})
+		d.answersTo("scopes", one, http.StatusOK, "b")
+		unused := func() {
+			d.removes(ref(fleet.Listener, "scopes"))
+			world.Eventually(t, world.Soon, "the scoped routes stay", func() bool {
+				dump, err := d.envoy.Admin(t.Context(), "/config_dump")
+				world.Must(t, err)
+				return !strings.Contains(string(dump), "dynamic_scoped_route_configs")
+			})
+		}
+		unused()
+		d.written(ref(fleet.Listener, "scopes"))
+		d.answersTo("scopes", one, http.StatusOK, "b")
+		unused()
+		d.AwaitDelivered(d.Put(scope("s", "one", "r")), 1)
+		d.removes(ref(fleet.ScopedRoute, "s"))
+		d.AwaitDelivered(d.Put(d.all[ref(fleet.Listener, "plain")].With("traffic_direction: INBOUND")), 1)
+		d.written(ref(fleet.ScopedRoute, "s"), ref(fleet.Listener, "scopes"))
+		d.answersTo("scopes", one, http.StatusOK, "b")
+		d.removes(ref(fleet.ScopedRoute, "s"))
+		unused()
+		d.written(ref(fleet.Listener, "scopes"))
+		d.answersTo("scopes", one, http.StatusNotFound, "")
 	})
 }

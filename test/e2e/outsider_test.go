@@ -50,7 +50,7 @@ func setupOutsiders(t *testing.T, delta bool) *outsiders {
 	t.Helper()
 	o := &outsiders{installation: setup(t), changes: world.FreePort(t)}
 	// In state of the world nobody can be told that a name does not exist, nor in delta of one that is not UTF-8.
-	o.MayWait = []string{fleet.Secret.URL(), fleet.Cluster.URL(), fleet.VirtualHost.URL()}
+	o.Late = []fleet.Type{fleet.Secret, fleet.Cluster, fleet.VirtualHost}
 	rs := []world.Resource{world.Cluster("a", "1s"), world.Endpoints("a", world.Backend(t, "a"))}
 	if envoyversion.Minor(world.EnvoyVersion()) >= "1.38" {
 		o.names = world.FreePort(t)

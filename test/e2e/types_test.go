@@ -51,10 +51,10 @@ func scope(name, key, route string) world.Resource {
 	return world.NewResource("scoped-routes", name, sprintf("{name: %s, route_configuration_name: %s, key: {fragments: [{string_key: %s}]}}", name, route, key))
 }
 
-// scoped is the httpListener.routes of one whose header x-scope chooses the route.
-func scoped(source string) string {
+// scoped is the httpListener.routes of one whose header x-scope chooses the route. Scopes and routes have a source each.
+func scoped(scopes, routes string) string {
 	return sprintf(`scoped_routes: {name: scopes, rds_config_source: %s, scoped_rds: {scoped_rds_config_source: %s},
-    scope_key_builder: {fragments: [{header_value_extractor: {name: x-scope, index: 0}}]}}`, source, source)
+    scope_key_builder: {fragments: [{header_value_extractor: {name: x-scope, index: 0}}]}}`, routes, scopes)
 }
 
 // TestEveryTypeReachesEnvoy: endpoints, clusters, secrets, listeners and routes are in
@@ -70,7 +70,7 @@ func TestEveryTypeReachesEnvoy(t *testing.T) {
 			layer("layer", "e2e.key", 7), aborting("filter", 418), secret("server", cert, key),
 			world.HTTPListener{Name: "filtered", Address: filtered, Routes: world.RDS("r", world.ADS), Filters: discovered("filter", world.ADS)}.Resource(),
 			world.HTTPListener{Name: "secured", Address: secured, Routes: world.RDS("r", world.ADS), TLS: presents("server", world.ADS)}.Resource(),
-			world.HTTPListener{Name: "scopes", Address: scopes, Routes: scoped(world.ADS)}.Resource(), scope("s", "one", "other"),
+			world.HTTPListener{Name: "scopes", Address: scopes, Routes: scoped(world.ADS, world.ADS)}.Resource(), scope("s", "one", "other"),
 		))
 		server := w.XDS()
 		tap := world.NewTap(t, server.Address)

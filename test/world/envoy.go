@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/internal/bootstrap"
+	"fairlead/internal/fleet"
 	"fairlead/internal/localenvoy"
 )
 
@@ -37,7 +38,7 @@ func (w *World) Launch(id, xdsAddress string, delta bool, edit ...func(string) s
 }
 
 // StartEnvoy starts the tests' Envoy. It outlives a step; the test fails if it ever waited
-// for what it asked for until its timeout, but for MayWait.
+// for what it asked for until its timeout, but for what may be Late.
 func (w *World) StartEnvoy(c localenvoy.Config) *localenvoy.Envoy {
 	w.T.Helper()
 	c.Bin = envoyBin
@@ -45,23 +46,15 @@ func (w *World) StartEnvoy(c localenvoy.Config) *localenvoy.Envoy {
 	Must(w.T, err)
 	w.Whole.Cleanup(func() {
 		_ = e.Stop()
-		if timedOut(string(Read(w.Whole, e.LogFile())), w.MayWait) {
-			w.Whole.Error("Envoy waited for what it asked for until its timeout of 15 s")
+		for line := range strings.Lines(string(Read(w.Whole, e.LogFile()))) {
+			_, url, late := strings.Cut(strings.TrimSpace(line), "initial fetch timed out for ")
+			if t, is := fleet.TypeFromURL(url); late && !(is && slices.Contains(w.Late, t)) {
+				w.Whole.Errorf("Envoy waited for %s until its timeout", url)
+			}
 		}
 		Dump(w.Whole, e.LogFile())
 	})
 	return e
-}
-
-// timedOut reports whether an Envoy's log says that it waited in vain for another type than these.
-func timedOut(log string, may []string) bool {
-	for line := range strings.Lines(log) {
-		_, of, waited := strings.Cut(line, "initial fetch timed out for ")
-		if waited && !slices.Contains(may, strings.TrimSpace(of)) {
-			return true
-		}
-	}
-	return false
 }
 
 // AwaitReady waits until an Envoy serves.

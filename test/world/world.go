@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	client "fairlead/clients/go"
+	"fairlead/internal/fleet"
 	"fairlead/internal/localpg"
 	"fairlead/internal/seal"
 	"fairlead/internal/store/storetest"
@@ -14,13 +15,12 @@ import (
 // World is an installation: a database, an API server and xDS servers as processes. One
 // goroutine uses it.
 type World struct {
-	T     testing.TB // of the present step
-	Whole testing.TB // of the test: what it starts outlives the step
-	Under []string   // a command and its arguments under which programs are started, as nice(1) is; none if empty
-	Dir   string     // the test's own
-	// MayWait are URLs of types for which an Envoy may wait until its timeout, as nobody can tell it that there is no such resource.
-	MayWait []string
-	DB      *storetest.DB
+	T     testing.TB   // of the present step
+	Whole testing.TB   // of the test: what it starts outlives the step
+	Under []string     // a command and its arguments under which programs are started, as nice(1) is; none if empty
+	Dir   string       // the test's own
+	Late  []fleet.Type // of which an Envoy may wait for something until its timeout
+	DB    *storetest.DB
 
 	API    string                      // base URL
 	Server *Program                    // the API server; nil in an empty world
