@@ -186,7 +186,6 @@ func TestScopedRoutesThatNothingUses(t *testing.T) {
 		}
 		s.c.Acknowledge(fleet.ScopedRoute, unanswered.Nonce) // a listener has come back, and waits for them
 		s.step(two, "scoped-routes", "")
-		s.step(two, "listeners l@1", "")
 		s.step(two, "nothing", "")
 	}
 	s := begin(client{Envoy: true, Now: start}) // which uses them

@@ -6,9 +6,9 @@ import "fairlead/internal/fleet"
 // clusters and listeners it always uses. Scoped routes go with the last listener that takes some, and no message says that. But an Envoy takes in what
 // comes in order, and holds no answer for scoped routes back: what was sent later and was answered tells that there will be none.
 
-// mayBeUnused reports whether a response may go unanswered so.
+// mayBeUnused reports whether a response may go unanswered so. One that changes nothing was asked for.
 func (c *Client) mayBeUnused(f *flight) bool {
-	return f != nil && f.Type == fleet.ScopedRoute && len(f.Resources) == 0 && c.pos.Kind.Envoy && !c.pos.Kind.Delta && !c.pos.Kind.SingleType
+	return f != nil && f.Type == fleet.ScopedRoute && len(f.Resources) == 0 && f.alters() && c.pos.Kind.Envoy && !c.pos.Kind.Delta && !c.pos.Kind.SingleType
 }
 
 // follow has listeners go out behind what may go unanswered, changed or not.

@@ -25,6 +25,7 @@ var sets = []Check{
 				b.Publish(xdstest.Delete(t, "a"))
 				c.Ack(c.Want(text(t)))
 			}
+			c.Settle() // behind an empty set of scoped routes listeners may follow
 			c.QuietFor(moment)
 		},
 	},
