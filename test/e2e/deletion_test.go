@@ -64,6 +64,14 @@ func (d *deletions) answersStill(listener string, code int, body string) {
 	}
 }
 
+// changed reports whether a listener of that name is there alone that was written as INBOUND: neither warms one, nor does one drain.
+func (d *deletions) changed(listener string) bool {
+	dump, err := d.envoy.Admin(d.T.Context(), "/config_dump?resource=dynamic_listeners&name_regex="+listener)
+	world.Must(d.T, err)
+	text := string(dump)
+	return strings.Contains(text, "INBOUND") && !strings.Contains(text, "warming_state") && !strings.Contains(text, "draining_state")
+}
+
 // removes deletes resources in one revision, whose receipt has to be delivered to the Envoy, and returns what the answer says of them.
 func (d *deletions) removes(refs ...fleet.Ref) (said string) {
 	d.T.Helper()
@@ -331,11 +339,7 @@ func TestScopedRoutesThatNothingUsesHoldNothingUp(t *testing.T) {
 		d.answersTo("scopes", one, http.StatusOK, "b")
 		other := "{ads: {}, resource_api_version: V3, initial_fetch_timeout: 14s}" // another source: an Envoy takes nothing over from the old one
 		d.AwaitDelivered(d.Put(world.HTTPListener{Name: "scopes", Address: d.at["scopes"], Routes: scoped(other, world.ADS)}.Resource().With("traffic_direction: INBOUND")), 1)
-		world.Eventually(t, world.Soon, "the listener does not change", func() bool {
-			dump, err := d.envoy.Admin(t.Context(), "/config_dump?resource=dynamic_listeners&name_regex=scopes")
-			world.Must(t, err)
-			return strings.Contains(string(dump), "INBOUND") && !strings.Contains(string(dump), "warming_state") && !strings.Contains(string(dump), "draining_state")
-		})
+		world.Eventually(t, world.Soon, "the listener does not change", func() bool { return d.changed("scopes") })
 		d.answersTo("scopes", one, http.StatusOK, "b")
 		unused := func() {
 			d.removes(ref(fleet.Listener, "scopes"))
