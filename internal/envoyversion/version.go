@@ -47,11 +47,14 @@ const (
 	// TokenNewline is that a newline at the end of a token's file is left out. Without it no stream
 	// begins.
 	TokenNewline
+	// LateScopes is that a listener which comes when the proxy is LIVE, and takes scoped routes from a source that no other
+	// one has, asks for them. Without it that listener serves at once, and routes nothing.
+	LateScopes
 	numFeatures
 )
 
 // since is the first minor, of 1.x, that has a feature.
-var since = [numFeatures]int{VirtualHosts: 37, TokenNewline: 40}
+var since = [numFeatures]int{VirtualHosts: 37, TokenNewline: 40, LateScopes: 38}
 
 // Has reports whether an Envoy of a version has the feature. A version that cannot be read
 // lacks nothing that is known.

@@ -106,7 +106,10 @@ func setupFleets(t *testing.T, delta bool) *fleets {
 	add(fleet.Secret, "s1", "s2")
 	add(fleet.Runtime, "layer")
 	add(fleet.ScopedRoute, "one", "two")
-	add(fleet.Listener, "plain", "other", "filtered", "secured", "scopes")
+	add(fleet.Listener, "plain", "other", "filtered", "secured")
+	if envoyversion.Has(world.EnvoyVersion(), envoyversion.LateScopes) {
+		add(fleet.Listener, "scopes")
+	}
 	if f.hosts {
 		add(fleet.Listener, "hosts")
 		add(fleet.VirtualHost, "vhds/known")

@@ -340,6 +340,10 @@ func TestScopedRoutesThatNothingUsesHoldNothingUp(t *testing.T) {
 		other := "{ads: {}, resource_api_version: V3, initial_fetch_timeout: 14s}" // another source: an Envoy takes nothing over from the old one
 		d.AwaitDelivered(d.Put(world.HTTPListener{Name: "scopes", Address: d.at["scopes"], Routes: scoped(other, world.ADS)}.Resource().With("traffic_direction: INBOUND")), 1)
 		world.Eventually(t, world.Soon, "the listener does not change", func() bool { return d.changed("scopes") })
+		if !envoyversion.Has(world.EnvoyVersion(), envoyversion.LateScopes) {
+			d.answersTo("scopes", one, http.StatusNotFound, "")
+			return
+		}
 		d.answersTo("scopes", one, http.StatusOK, "b")
 		unused := func() {
 			d.removes(ref(fleet.Listener, "scopes"))
