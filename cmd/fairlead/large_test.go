@@ -104,7 +104,7 @@ func TestLargeWhatIsTooMuchForOneApplyIsWrittenInParts(t *testing.T) {
 
 // A fleet whose references are strict takes parts too: what is named is in an earlier part, of the same type as well, and a plan of a part
 // knows the parts before it. What none of them has is told before anything is written.
-func TestPartsKeepStrictReferences(t *testing.T) {
+func TestLargePartsKeepStrictReferences(t *testing.T) {
 	t.Parallel()
 	w := live(t)
 	const (
