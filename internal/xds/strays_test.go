@@ -76,6 +76,7 @@ func TestANameThatNoResourceCanHaveCostsItself(t *testing.T) {
 					if got := absent(t, s, typ); !slices.Equal(got, []string{long}) {
 						t.Errorf("%d names were answered, want the one", len(got))
 					}
+					synctest.Wait()
 					if want := fmt.Sprintf("names_over_limit n1: %s with names above 512 bytes", typ); len(told) != 1 || told[0] != want {
 						t.Errorf("told %q, want %q", told, want)
 					}
@@ -102,6 +103,7 @@ func TestTooManyNamesCostThemselves(t *testing.T) {
 				if slices.Sort(got); !slices.Equal(got, names) {
 					t.Errorf("answered %q, want each once", got)
 				}
+				synctest.Wait()
 				if want := fmt.Sprintf("names_over_limit n1: more than 10 %s that the fleet does not have", typ); len(told) == 0 || told[0] != want {
 					t.Errorf("told %q, want %q", told, want)
 				}
