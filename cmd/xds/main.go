@@ -18,6 +18,7 @@ import (
 
 type command struct {
 	Listen       string `name:"listen" env:"FAIRLEAD_LISTEN" default:"127.0.0.1:18000" help:"Address for xDS clients."`
+	RESTListen   string `name:"rest-listen" env:"FAIRLEAD_REST_LISTEN" placeholder:"ADDR" help:"One more address, for polls over REST alone. They are answered on --listen too."`
 	HealthListen string `name:"health-listen" env:"FAIRLEAD_HEALTH_LISTEN" default:"127.0.0.1:18001" help:"Address of /healthz and /readyz."`
 	run.XDSConfig
 	run.TLS
@@ -52,6 +53,19 @@ func (c *command) Run(ctx context.Context) error {
 		return err
 	}
 	defer lis.Close() //nolint:errcheck // the server has closed it already, but for an early return
+	ports := []run.Port{{Listener: lis, TLS: conf}}
+	if c.RESTListen != "" {
+		if _, err := c.TLS.Open(c.RESTListen, log); err != nil {
+			return err
+		}
+		rest, err := run.Listen(c.RESTListen, "--rest-listen")
+		if err != nil {
+			return err
+		}
+		defer rest.Close() //nolint:errcheck // as above
+		log.Info("the port of REST is open", "address", rest.Addr().String())
+		ports = append(ports, run.Port{Listener: rest, TLS: conf, RESTOnly: true})
+	}
 	health, err := run.Listen(c.HealthListen, "--health-listen")
 	if err != nil {
 		return err
@@ -80,7 +94,7 @@ func (c *command) Run(ctx context.Context) error {
 			defer s.Close()
 			server.Store(s)
 			log.Info("serving xDS", "address", lis.Addr().String(), "tls", conf != nil)
-			return lifecycle.Run(ctx, s.Components(run.Port{Listener: lis, TLS: conf})...)
+			return lifecycle.Run(ctx, s.Components(ports...)...)
 		},
 	})...)
 }

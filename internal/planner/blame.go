@@ -187,7 +187,7 @@ func (c *Client) blame(t fleet.Type, words string, culprits []candidate) {
 }
 
 func (c *Client) verdict(t fleet.Type, words string, culprits []candidate) {
-	v := Verdict{Type: t, Words: words, Presumed: words == nevermind}
+	v := Verdict{Type: t, Words: words, Presumed: words == nevermind || words == ProbablyRefused}
 	for _, x := range culprits {
 		if now := c.overlay.base.View[t].Get(x.refused.Name); now != nil && snapshot.Same(now, x.refused) {
 			x.refused = now // a later revision has brought it anew meanwhile

@@ -170,6 +170,9 @@ func (c *Client) Unknown(t fleet.Type, target *snapshot.Target) (names, bytes in
 	return names, s.bytes * names / s.Len()
 }
 
+// HoldsUnknown reports whether the client holds a set of a type that is not the target's, and none that is known.
+func (c *Client) HoldsUnknown(t fleet.Type) bool { return c.pos.Types[t].Unknown }
+
 // Pending is how many names of a type wait for an answer.
 func (c *Client) Pending(t fleet.Type) int { return c.pos.Types[t].Pending.Len() }
 
@@ -191,7 +194,7 @@ func (c *Client) Opened(now time.Time) {
 	if c.pos.subscribed(fleet.Cluster) || c.pos.Kind.SingleType {
 		c.origin.Before = nil // else what warms is still to be asked for
 	}
-	if c.counts.sent {
+	if c.counts.sent || c.pos.Kind.Polls {
 		return
 	}
 	for _, t := range []fleet.Type{fleet.Listener, fleet.ScopedRoute, fleet.Cluster} {

@@ -189,8 +189,12 @@ func remembered[K comparable, V any](mu *sync.RWMutex, all *map[K]*entry[V], k K
 func (in interner) note(m *memo, s *step) {
 	size := stepSize
 	if r := s.response; r != nil {
+		each := 1
+		if r.kind.Polls {
+			each = jsonSize
+		}
 		for _, x := range r.Resources {
-			size += x.Size()
+			size += each * x.Size()
 		}
 		size += 128 * (len(r.changes) + len(r.Resources) + len(r.Removed))
 	}

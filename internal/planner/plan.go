@@ -268,10 +268,17 @@ func (p *plan) changed() {
 	p.collectPending()
 	p.leaveTooLarge()
 	p.pending = slices.DeleteFunc(p.pending, func(ch change) bool { return ch.new == nil })
-	for _, ch := range p.fitting() {
+	fitting := p.pending
+	if !p.pos.Kind.Polls {
+		fitting = p.fitting()
+	}
+	for _, ch := range fitting {
 		p.send(ch.new)
 		p.take(ch)
 	}
 	p.settleAfter()
 	p.r.Version = p.r.after.Sum()
+	if p.pos.Kind.Polls && (len(p.r.changes) > 0 || p.tr.Answer) {
+		p.r.Resources = p.r.after.Sorted()
+	}
 }

@@ -14,6 +14,9 @@ type Kind struct {
 	// SingleType: the stream is one of a single type's own service. Other types are on other
 	// streams, and nothing can be ordered against them.
 	SingleType bool
+	// Polls: a client that polls over REST. Each of its responses holds all that it asks for, and it is answered
+	// when it reports a version that is not current, and not else (PROTOCOL rule 27).
+	Polls bool
 	// TTL: the client is sent TTLs (PROTOCOL rule 20).
 	TTL bool
 	// MaxSet is the most bytes that the client takes in one response; 0: no limit.

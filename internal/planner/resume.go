@@ -57,6 +57,10 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 	// A set that the client does not hold is sent even when it is empty. And one type is
 	// always answered, or Envoy's backoff is never reset: the listeners, whose set is
 	// small (PROTOCOL rule 13).
+	if c.pos.Kind.Polls {
+		tr.Answer = !known
+		return
+	}
 	tr.Answer = t.FullSet() && (!known || c.pos.Kind.SingleType) || t == fleet.Listener && !c.counts.sent
 	if c.pos.Kind.SingleType || c.pos.startsWarming(t) || known && c.mayHaveAskedAnew(t, target) {
 		c.ask(t, tr.Sub.names)

@@ -32,6 +32,8 @@ const (
 const (
 	stuckWords = "the proxy answered neither ACK nor NACK, though it had all endpoints and secrets that it asked for"
 	nevermind  = stuckWords + ": it holds back all answers for clusters, as Envoy does when its load balancer refuses one"
+	// ProbablyRefused stands for the words of a client that polls: it cannot refuse, it asks again.
+	ProbablyRefused = "probably refused: the proxy polls over REST and asked twice with the version before, after it was answered. REST has no way to say why: see update_rejected and the log of the proxy"
 )
 
 // quietSince returns when the client last had something of what clusters need to take

@@ -24,6 +24,7 @@ type conn struct {
 	net.Conn // under TLS or not; what gRPC reads and writes
 	srv      *Server
 	guest    *guest    // nil: the listener is not Server.Listener's
+	head     []byte    // what was read of it to see that it is gRPC's
 	born     time.Time // a stream's life is measured by its connection's
 
 	// Of ReadOnReady.
@@ -51,7 +52,7 @@ func newConn(s *Server, above net.Conn, g *guest) *conn {
 // Read blocks while too much of what was read before is under way. Verdicts are made of
 // headers alone, so each call gets its own without anything more being read.
 func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p[:c.wait(len(p))])
+	n, err := c.next(p[:c.wait(len(p))])
 	c.mu.Lock()
 	c.follow(c.frames.read, p[:n])
 	if c.frames.half > 0 && c.late == nil && !c.closed {
@@ -71,6 +72,16 @@ func (c *conn) Read(p []byte) (int, error) {
 		return 0, errFlooded
 	}
 	return n, err
+}
+
+// next returns first what was read already.
+func (c *conn) next(p []byte) (int, error) {
+	if len(c.head) > 0 {
+		n := copy(p, c.head)
+		c.head = c.head[n:]
+		return n, nil
+	}
+	return c.Conn.Read(p) //nolint:wrapcheck // gRPC looks for what it is
 }
 
 func (c *conn) Write(p []byte) (int, error) {
@@ -194,18 +205,19 @@ func (c *conn) isClosed() bool {
 type transport struct {
 	credentials.TransportCredentials
 	srv *Server
+	tls *tls.Config // nil: plaintext
 }
 
 func newTransport(s *Server, conf *tls.Config) transport {
 	if conf == nil {
-		return transport{insecure.NewCredentials(), s}
+		return transport{insecure.NewCredentials(), s, nil}
 	}
-	return transport{credentials.NewTLS(conf), s}
+	return transport{credentials.NewTLS(conf), s, forBoth(conf)}
 }
 
 // ServerHandshake is called with what the listener accepted.
 func (t transport) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	above, info, err := t.TransportCredentials.ServerHandshake(raw)
+	above, info, err := t.handshake(raw)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -214,12 +226,15 @@ func (t transport) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 	if t.srv.cfg.Anonymous != nil {
 		c.admit()
 	}
+	if err := t.begins(c); err != nil {
+		return nil, nil, err
+	}
 	return c, authInfo{info, c}, nil
 }
 
 // Clone is what a grpc.Server serves with.
 func (t transport) Clone() credentials.TransportCredentials {
-	return transport{t.TransportCredentials.Clone(), t.srv}
+	return transport{t.TransportCredentials.Clone(), t.srv, t.tls}
 }
 
 // authInfo leads from a call to its connection.

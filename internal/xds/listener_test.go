@@ -1,6 +1,7 @@
 package xds_test
 
 import (
+	"io"
 	"net"
 	"runtime"
 	"slices"
@@ -265,7 +266,10 @@ func TestT16_ConnectionsArriveInParts(t *testing.T) {
 			if i == most { // it waits
 				want = 10 * time.Millisecond
 			}
-			if _, err := conn.Read(make([]byte, 1)); err != nil { // the server speaks first
+			if _, err := io.WriteString(conn, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"); err != nil { // what it begins with tells gRPC from polls
+				t.Fatal(err)
+			}
+			if _, err := conn.Read(make([]byte, 1)); err != nil { // the server's settings
 				t.Fatal(err)
 			}
 			if took := time.Since(began); took != want {

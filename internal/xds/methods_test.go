@@ -81,3 +81,28 @@ func TestT03_EveryMethodAsksWhoCalls(t *testing.T) {
 		}
 	})
 }
+
+// TestFetchNamesWhatIsServed: the unary methods are answered with what to use in their place.
+func TestFetchNamesWhatIsServed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := xdstest.New(t)
+		for method, want := range map[string][]string{
+			"envoy.service.cluster.v3.ClusterDiscoveryService/FetchClusters":                   {"/v3/discovery:clusters", "StreamClusters"},
+			"envoy.service.route.v3.ScopedRoutesDiscoveryService/FetchScopedRoutes":            {"/v3/discovery:scoped-routes", "StreamScopedRoutes"},
+			"envoy.service.extension.v3.ExtensionConfigDiscoveryService/FetchExtensionConfigs": {"/v3/discovery:extension_configs", "StreamExtensionConfigs"},
+			"envoy.service.discovery.v3.AggregatedDiscoveryService/FetchAggregatedResources":   {"is not served"},
+			"envoy.service.route.v3.VirtualHostDiscoveryService/FetchVirtualHosts":             {"is not served"},
+			"envoy.service.cluster.v3.AnotherDiscoveryService/FetchClusters":                   {"is not served"},
+		} {
+			err := w.Conn().Invoke(xdstest.As(t.Context(), "*"), "/"+method, &emptypb.Empty{}, &emptypb.Empty{})
+			if status.Code(err) != codes.Unimplemented {
+				t.Errorf("%s: %v", method, err)
+			}
+			for _, part := range want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%s: %v, want %q in it", method, err, part)
+				}
+			}
+		}
+	})
+}

@@ -67,6 +67,9 @@ func (st *stream) pump() (wrote bool, err error) {
 		st.att.Settled(s.revision)
 	}
 	next := step.Response
+	if st.polls != nil && !st.polls.wants(st.taken) {
+		return false, nil // it is worked out again when somebody asks
+	}
 	if next == nil {
 		next = st.absence(target)
 	}
@@ -81,7 +84,7 @@ func (st *stream) hand(r *planner.Response) (wrote bool, err error) {
 	st.count++
 	st.owed.Add(1) // before it is sent
 	nonce := strconv.FormatUint(st.count, 36)
-	st.waiting, st.since = newResponse(r, nonce), st.now
+	st.waiting, st.since = newResponse(r, nonce, st.polled), st.now
 	wrote, err = st.offer()
 	st.nonces[r.Type] = nonce
 	st.client.Sent(st.now, r, nonce)

@@ -32,6 +32,7 @@ type request struct {
 	nack     bool
 	detail   string // error_detail.message
 	locators bool   // xdstp locators, which are not served
+	look     bool   // nothing is asked: a poll waits for what comes
 }
 
 // Field numbers of DiscoveryRequest (state of the world) and DeltaDiscoveryRequest.

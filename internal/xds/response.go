@@ -12,12 +12,18 @@ type response struct {
 	shared []byte
 	handed          // what is its own
 	nonce  [16]byte // as it is encoded
+	of     *planner.Response
+	id     string // the nonce
 }
 
 // respNonce is the field number of the nonce in both responses.
 const respNonce = 5
 
-func newResponse(r *planner.Response, nonce string) *response {
+// newResponse encodes nothing that is polled for: that goes out as JSON.
+func newResponse(r *planner.Response, nonce string, polled bool) *response {
+	if polled {
+		return &response{of: r, id: nonce}
+	}
 	x := &response{shared: r.Body()}
 	x.SliceBuffer = protowire.AppendString(protowire.AppendTag(x.nonce[:0], respNonce, protowire.BytesType), nonce)
 	return x

@@ -41,6 +41,8 @@ type Config struct {
 	Denied func(id Identity, reason fleet.DeniedReason, node, address, note string)
 	// AllowProxied lets calls in that a proxy on the way has routed: a load balancer before the server.
 	AllowProxied bool
+	// RESTOnly serves polls over REST, and no gRPC.
+	RESTOnly bool
 	// Crowd, if set, is told when connections begin to come faster than they are taken in, and when none has had to
 	// wait for ten seconds.
 	Crowd func(here bool)
@@ -156,6 +158,9 @@ type Server struct {
 	lists    lists
 	streams  registry
 	names    namesKept
+	sessions sessions
+	nodes    jsonNodes
+	web      *web
 	entry    *door.Door
 	arrivals *arrivals
 	refusals refusals
@@ -175,7 +180,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.Limits = cfg.Limits.withDefaults()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd)}
+	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd), web: newWeb()}
+	s.sessions.srv = s
 	context.AfterFunc(ctx, func() { close(s.drain) })
 	l := cfg.Limits
 	s.entry = door.New(door.Limits{Unproved: l.Unauthenticated, PerAddress: l.UnauthenticatedPerAddress, Idle: l.UnauthenticatedIdle, Calls: l.UnauthenticatedCalls, Failed: l.UnauthenticatedEnds}, door.NewLog(s.log))

@@ -19,7 +19,7 @@ type service struct {
 }
 
 // services are all that there are. Their unary methods, for polling over gRPC, which no
-// client uses, are not served.
+// client uses, are not served: see refuseUnknown.
 var services = []service{
 	{name: "discovery.v3.AggregatedDiscoveryService", file: "discovery/v3/ads.proto", sotw: "StreamAggregatedResources", delta: "DeltaAggregatedResources", aggregated: true},
 	{name: "cluster.v3.ClusterDiscoveryService", file: "cluster/v3/cds.proto", sotw: "StreamClusters", delta: "DeltaClusters", only: fleet.Cluster},
@@ -37,13 +37,17 @@ var services = []service{
 type protocol struct {
 	delta      bool
 	singleType bool // only one type's service
+	polled     bool // a session of polls over REST; of a single type
 	only       fleet.Type
 }
 
-// String is what people read: "delta ADS", "SotW CDS".
+// String is what people read: "delta ADS", "SotW CDS", "REST CDS".
 func (p protocol) String() string {
 	s := "SotW "
-	if p.delta {
+	switch {
+	case p.polled:
+		s = "REST "
+	case p.delta:
 		s = "delta "
 	}
 	if p.singleType {
@@ -93,6 +97,13 @@ func refuseUnknown(_ any, ss grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(ss)
 	if strings.HasPrefix(method, "/envoy.api.v2.") || strings.Contains(method, ".v2.") {
 		return status.Errorf(codes.Unimplemented, "%s is of xDS v2, which is gone: set transport_api_version and resource_api_version to V3", method)
+	}
+	if name, fetch, _ := strings.Cut(strings.TrimPrefix(method, "/envoy.service."), "/"); strings.HasPrefix(fetch, "Fetch") {
+		for _, x := range services {
+			if path := restPath(x.only); x.name == name && !x.aggregated && path != "" {
+				return status.Errorf(codes.Unimplemented, "%s is not served: poll with POST %s over HTTP/1.1 on this port (api_type: REST), or open %s (api_type: GRPC)", method, path, x.sotw)
+			}
+		}
 	}
 	return status.Errorf(codes.Unimplemented, "%s is not served", method)
 }

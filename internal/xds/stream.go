@@ -36,7 +36,9 @@ type stream struct {
 	readErr  error         // why the reader ended
 
 	protocol
-	relayed bool // see admitRouted
+	polls   *session // whose polls are its requests; nil: they come over gRPC
+	taken   int      // requests of polls
+	relayed bool     // see admitRouted
 	node    pinnedNode
 	att     Attachment
 	client  *planner.Client        // nil until it is attached
@@ -77,6 +79,7 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, p protocol) *stream
 		strays:      strays{budget: rate.NewLimiter(rate.Limit(s.cfg.Limits.Lookups), s.cfg.Limits.LookupBurst)},
 		inspections: make(chan inspection),
 		ended:       make(chan struct{}),
+		alarm:       alarm{rung: make(chan struct{}, 1)},
 	}
 	return st
 }
@@ -155,7 +158,7 @@ func (st *stream) receive() error {
 		if err != nil {
 			return err
 		}
-		if paces.wait(st.ctx, r) != nil {
+		if st.polls == nil && paces.wait(st.ctx, r) != nil { // polls are paced as they come
 			break
 		}
 		select {
@@ -183,6 +186,7 @@ func (st *stream) first() (*request, error) {
 		if !ok {
 			return nil, st.readErr
 		}
+		st.taken++
 		return r, nil
 	case <-silence.C:
 		return nil, status.Errorf(codes.DeadlineExceeded, "no request came within %s of the stream's opening", limits.FirstRequest)
@@ -220,11 +224,11 @@ func (st *stream) attach() error {
 	}
 	past := st.att.LastStream()
 	origin := planner.Origin{Before: past.Before}
-	if past.Known {
+	if past.Known && !st.polled { // the version that a poll reports was taken in, whatever was refused on the way (PROTOCOL rule 27)
 		origin.Past = planner.Past{Unclean: !past.Clean, Settled: past.Settled, NoClusters: past.NoClusters, Silent: past.Clean && !past.NoClusters}
 	}
 	st.now = time.Now()
-	st.opening, st.leave, st.alarm.rung = st.now.Add(st.srv.cfg.Limits.OpenedAfter), st.srv.leaves(st.ctx), make(chan struct{}, 1)
+	st.opening, st.leave = st.now.Add(st.srv.cfg.Limits.OpenedAfter), st.srv.leaves(st.ctx)
 	st.client = st.srv.planner.Client(st.id.Key, st.kind(), origin, !st.singleType, st.now)
 	return st.handle(first)
 }
@@ -240,7 +244,10 @@ const (
 // client but Envoy's own gRPC, which names no user agent there, takes 4 MiB at once unless its bootstrap says more.
 func (st *stream) kind() planner.Kind {
 	n := st.node.node
-	k := planner.Kind{Delta: st.delta, SingleType: st.singleType, Envoy: n.UserAgent == "envoy"}
+	k := planner.Kind{Delta: st.delta, SingleType: st.singleType, Polls: st.polled, Envoy: n.UserAgent == "envoy"}
+	if st.polled {
+		return k
+	}
 	ttl := slices.Contains(n.ClientFeature, featureTTL)
 	if st.delta {
 		k.TTL = ttl || k.Envoy
@@ -276,6 +283,9 @@ func (st *stream) loop() error {
 			continue // there may be more to say
 		}
 		st.setAlarm()
+		if st.polls != nil {
+			st.polls.rests(st.taken, !st.client.HoldsUnknown(st.only))
+		}
 		select {
 		case r, ok := <-st.requests:
 			if !ok {
@@ -283,6 +293,10 @@ func (st *stream) loop() error {
 				return ended(st.readErr)
 			}
 			st.now = time.Now()
+			st.taken++
+			if r.look {
+				continue
+			}
 			if err := st.handle(r); err != nil {
 				return err
 			}

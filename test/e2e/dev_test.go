@@ -99,7 +99,7 @@ func TestDev(t *testing.T) {
 	if ms := d.Ready.StartedInMS; ms <= 0 || ms >= 20_000 {
 		t.Errorf("started in %d ms, want less than 20 s", ms)
 	}
-	if r := d.Ready; r.RESTXDSURL != "" || r.EnvoyVersion == "" || r.EnvoyPath == "" || r.NodeID == "" || r.PostgresURL == "" || r.DataDir != data {
+	if r := d.Ready; r.RESTAddress != r.XDSAddress || r.RESTXDSURL != "http://"+r.XDSAddress || r.EnvoyVersion == "" || r.EnvoyPath == "" || r.NodeID == "" || r.PostgresURL == "" || r.DataDir != data {
 		t.Errorf("ready file %+v", r)
 	}
 	d.wantPrinted()

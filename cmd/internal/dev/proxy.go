@@ -32,7 +32,7 @@ func (s *started) proxy(ctx context.Context) error {
 	}
 	r := ready{
 		APIURL: s.apiURL(), APIToken: s.state.APIToken, OperatorToken: s.state.OperatorToken,
-		XDSAddress: s.ports.xds.Addr().String(), NodeToken: s.state.NodeToken,
+		XDSAddress: s.ports.xds.Addr().String(), RESTAddress: s.ports.xds.Addr().String(), RESTXDSURL: "http://" + s.ports.xds.Addr().String(), NodeToken: s.state.NodeToken,
 		Tenant: tenantSlug, Fleet: fleetName, NodeID: nodeID,
 		BootstrapFile: file, DataDir: s.cmd.Data, PostgresURL: s.pg.url("postgres"),
 	}

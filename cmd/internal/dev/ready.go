@@ -13,6 +13,7 @@ type ready struct {
 	APIToken      string `json:"api_token"`
 	OperatorToken string `json:"operator_token"`
 	XDSAddress    string `json:"xds_address"`
+	RESTAddress   string `json:"rest_address"`
 	RESTXDSURL    string `json:"rest_xds_url"`
 	NodeToken     string `json:"node_token"`
 	Tenant        string `json:"tenant"`

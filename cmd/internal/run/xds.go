@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"fairlead/internal/delivery"
@@ -190,6 +191,8 @@ type Port struct {
 	TLS      *tls.Config // nil: plaintext
 	// Anonymous is whom every client speaks for that connects here; nil: its token tells.
 	Anonymous *xds.Identity
+	// RESTOnly serves polls over REST, and no gRPC. Other ports serve both.
+	RESTOnly bool
 }
 
 // Components serve xDS on the ports.
@@ -228,7 +231,7 @@ type server struct {
 func (x *XDS) server(p Port) (server, error) {
 	srv, err := xds.New(xds.Config{
 		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Denied: x.replica.Denied, Logger: x.log, DrainSpread: x.cfg.Drain,
-		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection, AllowProxied: x.cfg.AllowProxied, Crowd: theCollector().crowd,
+		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection, AllowProxied: x.cfg.AllowProxied, RESTOnly: p.RESTOnly, Crowd: theCollector().crowd,
 		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated.Most, UnauthenticatedPerAddress: x.cfg.Unauthenticated.PerAddress},
 	})
 	if err != nil {
@@ -245,9 +248,17 @@ func (x *XDS) serve(ctx context.Context, p Port) error {
 	return srv.serve(ctx, p.Listener)
 }
 
-// serve answers streams until ctx ends. Then it takes no new ones, ends those that
-// there are with OK, one after the other, and goes when all are gone.
+// serve answers streams and polls until ctx ends.
 func (s server) serve(ctx context.Context, lis net.Listener) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.ServeREST(ctx) })
+	g.Go(func() error { return s.serveGRPC(ctx, lis) })
+	return g.Wait()
+}
+
+// serveGRPC answers streams until ctx ends. Then it takes no new ones, ends those that
+// there are with OK, one after the other, and goes when all are gone.
+func (s server) serveGRPC(ctx context.Context, lis net.Listener) error {
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(stopped)

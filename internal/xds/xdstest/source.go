@@ -21,6 +21,7 @@ import (
 type Source struct {
 	mu       sync.Mutex // guards what follows
 	snap     *snapshot.Snapshot
+	whole    *snapshot.Target // of it, which all share that have no exceptions
 	attached map[*attachment]struct{}
 	refusals []xds.Refusal
 	away     error
@@ -214,11 +215,23 @@ type attachment struct {
 }
 
 func (a *attachment) retarget(s *snapshot.Snapshot) {
-	a.target.Store(snapshot.NewTarget(s, a.exceptions))
+	if len(a.exceptions) > 0 {
+		a.target.Store(snapshot.NewTarget(s, a.exceptions))
+	} else {
+		a.target.Store(a.source.shared(s))
+	}
 	select {
 	case a.changed <- struct{}{}:
 	default:
 	}
+}
+
+// shared is the target of a snapshot. The caller holds the lock.
+func (s *Source) shared(snap *snapshot.Snapshot) *snapshot.Target {
+	if s.whole == nil || s.whole.Revision != snap.Revision {
+		s.whole = snapshot.NewTarget(snap, nil)
+	}
+	return s.whole
 }
 
 func (a *attachment) Current() *snapshot.Target { return a.target.Load() }

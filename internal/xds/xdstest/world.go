@@ -3,6 +3,7 @@ package xdstest
 import (
 	"context"
 	"net"
+	"net/http"
 	"testing"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
@@ -20,6 +21,7 @@ type World struct {
 	Server *xds.Server
 	t      testing.TB
 	line   *Line
+	polls  *http.Client // nil: nothing polls
 }
 
 // New starts a server; it ends with the test. edit may change the configuration.

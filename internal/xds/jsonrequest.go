@@ -1,0 +1,202 @@
+package xds
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"fairlead/internal/fleet"
+)
+
+// maxDepth is how deep messages of a request may be nested.
+const maxDepth = 64
+
+// jsonNode is the node of a poll.
+type jsonNode struct {
+	hash    [sha256.Size]byte // of its JSON
+	id      string
+	encoded []byte // as protobuf, without what is dropped
+}
+
+// jsonNodes are nodes that came lately. An Envoy's takes 77 kB, and stands in each of its polls: it is read once.
+type jsonNodes struct {
+	mu    sync.Mutex // guards what follows
+	known map[[sha256.Size]byte]*jsonNode
+	size  int
+}
+
+// maxNodes is what the nodes that are known may take, in bytes; then all are forgotten.
+const maxNodes = 32 << 20
+
+// of reads a node in JSON.
+func (ns *jsonNodes) of(raw []byte) (*jsonNode, error) {
+	hash := sha256.Sum256(raw)
+	ns.mu.Lock()
+	n := ns.known[hash]
+	ns.mu.Unlock()
+	if n != nil {
+		return n, nil
+	}
+	n = &jsonNode{hash: hash}
+	if err := n.read(raw); err != nil {
+		return nil, err
+	}
+	const entry = 256
+	ns.mu.Lock()
+	defer ns.mu.Unlock()
+	if ns.size += len(n.encoded) + entry; ns.size > maxNodes || ns.known == nil {
+		ns.known, ns.size = make(map[[sha256.Size]byte]*jsonNode), len(n.encoded)+entry
+	}
+	ns.known[hash] = n
+	return n, nil
+}
+
+func (n *jsonNode) read(raw []byte) error {
+	kept := []byte{'{'}
+	err := eachMember(raw, func(name string, value json.RawMessage) error {
+		switch name {
+		case "extensions", "listening_addresses", "listeningAddresses", "dynamic_parameters", "dynamicParameters":
+			return nil
+		}
+		if len(kept) > 1 {
+			kept = append(kept, ',')
+		}
+		key, err := json.Marshal(name)
+		kept = append(append(append(kept, key...), ':'), value...)
+		return err //nolint:wrapcheck // a text is never refused
+	})
+	if err != nil {
+		return fmt.Errorf("node: %w", err)
+	}
+	if len(kept) > maxNode {
+		return fmt.Errorf("node: it takes %d bytes without its extensions, %d is the limit: %w", len(kept), maxNode, fleet.ErrLimit)
+	}
+	var message corev3.Node
+	if err := fromJSON(append(kept, '}'), &message); err != nil {
+		return fmt.Errorf("node: %w", err)
+	}
+	n.id = message.GetId()
+	n.encoded, err = proto.MarshalOptions{Deterministic: true}.Marshal(&message)
+	if err != nil {
+		return errNode
+	}
+	return nil
+}
+
+// fromJSON ignores fields that are not known, as gRPC does: a newer Envoy has some. An error names the field.
+func fromJSON(b []byte, m proto.Message) error {
+	into := protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: maxDepth}
+	err := into.Unmarshal(b, m)
+	if err == nil {
+		return nil
+	}
+	field := ""
+	_ = eachMember(b, func(name string, value json.RawMessage) error {
+		key, _ := json.Marshal(name) // a text is never refused
+		if field == "" && into.Unmarshal(slices.Concat([]byte{'{'}, key, []byte{':'}, value, []byte{'}'}), m.ProtoReflect().New().Interface()) != nil {
+			field = shortened(name, maxTypeURL) + ": "
+		}
+		return nil
+	})
+	return fmt.Errorf("%s%w", field, badJSON(err))
+}
+
+// badJSON takes out of the words of protobuf where something stands: that is of what was put together here.
+func badJSON(err error) error {
+	words := err.Error()
+	if i := strings.LastIndex(words, "): "); i >= 0 {
+		words = words[i+3:]
+	}
+	return fmt.Errorf("not the JSON of its message: %s: %w", shortened(words, maxNote), fleet.ErrInvalid)
+}
+
+// decodeJSON decodes a DiscoveryRequest in proto3 JSON.
+func decodeJSON(body []byte, b bounds, nodes *jsonNodes) (*request, *jsonNode, error) {
+	var node *jsonNode
+	rest := []byte{'{'}
+	err := eachMember(body, func(name string, value json.RawMessage) (err error) {
+		if name == "node" {
+			if !bytes.Equal(value, []byte("null")) {
+				node, err = nodes.of(value)
+			}
+			return err
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		key, err := json.Marshal(name)
+		rest = append(append(append(rest, key...), ':'), value...)
+		return err //nolint:wrapcheck // a text is never refused
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var message discoveryv3.DiscoveryRequest
+	if err := fromJSON(append(rest, '}'), &message); err != nil {
+		return nil, nil, err
+	}
+	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(&message)
+	if err != nil {
+		return nil, nil, badJSON(err)
+	}
+	if node != nil {
+		encoded = protowire.AppendTag(encoded, sotwNode, protowire.BytesType)
+		encoded = protowire.AppendBytes(encoded, node.encoded)
+	}
+	r := &request{bounds: b}
+	if r.unmarshal(encoded); r.refused != nil {
+		return nil, nil, r.refused
+	}
+	if r.lists() {
+		r.raw = encoded
+	}
+	return r, node, nil
+}
+
+var errNoObject = fmt.Errorf("it is not a JSON object: %w", fleet.ErrInvalid)
+
+// eachMember calls f for each member of a JSON object. One that stands there twice is refused.
+func eachMember(b []byte, f func(name string, value json.RawMessage) error) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return errNoObject
+	}
+	seen := make(map[string]struct{})
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return badJSON(err)
+		}
+		name, _ := t.(string)
+		if _, again := seen[name]; again {
+			return fmt.Errorf("%q stands there twice: %w", shortened(name, maxTypeURL), fleet.ErrInvalid)
+		}
+		seen[name] = struct{}{}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return badJSON(err)
+		}
+		if err := f(name, value); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return badJSON(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("something follows the JSON object: %w", fleet.ErrInvalid)
+	}
+	return nil
+}

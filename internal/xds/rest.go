@@ -1,0 +1,315 @@
+package xds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+
+	"fairlead/internal/fleet"
+)
+
+const (
+	// maxBody is the most bytes of a poll: a node of Envoy's takes 77 kB, and the rest is for names.
+	maxBody = largeMessage
+	// maxWait is how long a poll may wait for a change.
+	maxWait = 55 * time.Second
+)
+
+// restPaths are where the types are polled for.
+var restPaths = map[fleet.Type]string{
+	fleet.Listener: "listeners", fleet.Route: "routes", fleet.ScopedRoute: "scoped-routes", fleet.Cluster: "clusters", fleet.Endpoint: "endpoints",
+	fleet.Secret: "secrets", fleet.Runtime: "runtime", fleet.Extension: "extension_configs",
+}
+
+const (
+	restPrefix  = "/v3/discovery:"
+	oldPrefix   = "/v2/discovery:"
+	timeoutName = "x-envoy-expected-rq-timeout-ms"
+)
+
+// restPath is where a type is polled for, "" if it is not.
+func restPath(t fleet.Type) string {
+	if name, ok := restPaths[t]; ok {
+		return restPrefix + name
+	}
+	return ""
+}
+
+func restType(path string) (fleet.Type, bool) {
+	name, ok := strings.CutPrefix(path, restPrefix)
+	if !ok {
+		return 0, false
+	}
+	for t, n := range restPaths {
+		if n == name {
+			return t, true
+		}
+	}
+	return 0, false
+}
+
+// ServeHTTP answers a poll over REST: "POST /v3/discovery:clusters" with a DiscoveryRequest in proto3 JSON. 200 is a DiscoveryResponse, 304 that the
+// client has it, and everything else is a sentence, which changes nothing for an Envoy (PROTOCOL rule 27).
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := webConnOf(r.Context())
+	c.called()
+	defer c.arrived()
+	b, err := s.poll(w, r)
+	if c.ofAge() || s.draining() {
+		w.Header().Set("Connection", "close")
+	}
+	switch {
+	case err != nil:
+		s.refusePoll(w, r, err)
+	case b == nil:
+		w.WriteHeader(http.StatusNotModified)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
+		_, _ = w.Write(b) // its client asks again
+	}
+}
+
+func (s *Server) draining() bool {
+	select {
+	case <-s.drain:
+		return true
+	default:
+		return false
+	}
+}
+
+// webError is a status of HTTP's own, with words.
+type webError struct {
+	code  int
+	words string
+}
+
+func (e *webError) Error() string { return e.words }
+
+func (s *Server) refusePoll(w http.ResponseWriter, r *http.Request, err error) {
+	code, words := http.StatusInternalServerError, ""
+	var own *webError
+	if errors.As(err, &own) {
+		code, words = own.code, own.words
+	} else {
+		st := status.Convert(statusOf(err))
+		code, words = webStatus(st.Code()), st.Message()
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	switch code {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", "Bearer")
+	case http.StatusMethodNotAllowed:
+		h.Set("Allow", http.MethodPost)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		h.Set("Retry-After", "1")
+	}
+	if code == http.StatusInternalServerError {
+		s.log.Error("a poll failed", "path", shortened(r.URL.Path, maxTypeURL), "reason", err)
+	}
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, words+"\n") // as above
+}
+
+func webStatus(c codes.Code) int {
+	switch c {
+	case codes.Unauthenticated:
+		return http.StatusUnauthorized
+	case codes.PermissionDenied:
+		return http.StatusForbidden
+	case codes.InvalidArgument:
+		return http.StatusBadRequest
+	case codes.ResourceExhausted:
+		return http.StatusTooManyRequests
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
+		return http.StatusServiceUnavailable
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// poll returns the body of the answer, nil for 304. Nothing of the request's body is read before its credential was found good.
+func (s *Server) poll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	only, err := polledType(r)
+	if err != nil {
+		s.slowDown(callOf(r))
+		return nil, err
+	}
+	ctx := callOf(r)
+	id, err := s.admitPoll(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	c := webConnOf(ctx)
+	b, err := s.answerPoll(ctx, w, r, id, only)
+	if blames(statusOf(err)) {
+		c.refuse(id.Credential)
+	}
+	return b, err
+}
+
+func (s *Server) answerPoll(ctx context.Context, w http.ResponseWriter, r *http.Request, id Identity, only fleet.Type) ([]byte, error) {
+	if err := webConnOf(ctx).await(ctx, id.Credential); err != nil {
+		return nil, err
+	}
+	p, err := s.readPoll(w, r, only)
+	if err != nil {
+		s.tellPoll(ctx, id, err)
+		return nil, err
+	}
+	response, err := s.sessions.ask(ctx, id, only, p)
+	if err != nil || response == nil {
+		return nil, err
+	}
+	b, err := response.JSON()
+	if err != nil {
+		s.log.Error("a response cannot be written as JSON", "type", only.Slug(), "reason", err)
+		return nil, fmt.Errorf("the answer cannot be written as JSON, see the server's log: %w", fleet.ErrUnavailable)
+	}
+	return b, nil
+}
+
+// tellPoll tells the fleet of a poll that was refused for what it is.
+func (s *Server) tellPoll(ctx context.Context, id Identity, err error) {
+	s.say(slog.LevelInfo, addressOf(ctx), "poll refused", slog.Any("tenant", id.Key.Tenant), slog.Any("fleet", id.Key.Fleet), slog.Any("reason", err))
+	if tell := s.cfg.Denied; tell != nil {
+		tell(id, fleet.DeniedRequest, "", remote(ctx), shortened(fleet.Sentence(err), maxNote))
+	}
+}
+
+// polledType finds what a URL is for.
+func polledType(r *http.Request) (fleet.Type, error) {
+	t, ok := restType(r.URL.Path)
+	name, old := strings.CutPrefix(r.URL.Path, oldPrefix)
+	switch {
+	case old:
+		return 0, &webError{http.StatusNotFound, fmt.Sprintf("%s%s is of xDS v2, which is gone: set resource_api_version and transport_api_version to V3, which asks for %s%s", oldPrefix, shortened(name, maxTypeURL), restPrefix, shortened(name, maxTypeURL))}
+	case !ok:
+		return 0, &webError{http.StatusNotFound, fmt.Sprintf("%s is not served: POST to %s", shortened(r.URL.Path, maxTypeURL), allPaths())}
+	case r.Method != http.MethodPost:
+		return 0, &webError{http.StatusMethodNotAllowed, "a poll is a POST with a DiscoveryRequest in JSON"}
+	}
+	return t, nil
+}
+
+func allPaths() string {
+	var names []string
+	for _, n := range restPaths {
+		names = append(names, restPrefix+n)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// callOf is the context of a poll as of a call of gRPC: who calls, and with which headers. What a poll's Envoy adds by itself is left out.
+func callOf(r *http.Request) context.Context {
+	md := metadata.MD{":authority": {r.Host}}
+	for name, values := range r.Header {
+		md[strings.ToLower(name)] = values
+	}
+	delete(md, timeoutName)
+	ctx := r.Context()
+	if c := webConnOf(ctx); c != nil {
+		ctx = peer.NewContext(ctx, &peer.Peer{Addr: c.RemoteAddr()})
+	} else {
+		ctx = peer.NewContext(ctx, &peer.Peer{Addr: textAddr(r.RemoteAddr)})
+	}
+	return metadata.NewIncomingContext(ctx, md)
+}
+
+// textAddr is an address as HTTP has it.
+type textAddr string
+
+// Network is "tcp".
+func (textAddr) Network() string  { return "tcp" }
+func (a textAddr) String() string { return string(a) }
+
+// admitPoll tells whom a poll speaks for.
+func (s *Server) admitPoll(ctx context.Context, r *http.Request) (Identity, error) {
+	id, err := s.identify(ctx)
+	if err != nil {
+		s.say(slog.LevelInfo, addressOf(ctx), "call refused", slog.String("method", r.URL.Path), slog.Any("reason", err))
+		s.slowDown(ctx)
+		return id, err
+	}
+	if _, err := s.admitRouted(ctx, id, r.URL.Path); err != nil {
+		return id, err
+	}
+	webConnOf(ctx).admit()
+	return id, nil
+}
+
+// readPoll reads a poll, within Limits.Receive.
+func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, only fleet.Type) (*poll, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(s.cfg.Limits.Receive)) // not every writer can
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	_ = control.SetReadDeadline(time.Time{})
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, &webError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the poll has more than %d bytes, the limit", maxBody)}
+	case err != nil:
+		return nil, &webError{http.StatusRequestTimeout, fmt.Sprintf("the poll did not come to its end within %s", s.cfg.Limits.Receive)}
+	}
+	request, node, err := decodeJSON(body, bounds{s.cfg.Limits.listed(), &s.lists}, &s.nodes)
+	if err != nil {
+		return nil, fmt.Errorf("decode the poll: %w", err)
+	}
+	if node == nil || node.id == "" {
+		return nil, fmt.Errorf("the poll has no node.id: set node.id in the bootstrap (or --service-node): %w", fleet.ErrInvalid)
+	}
+	if request.typeURL != "" && request.typeURL != only.URL() {
+		return nil, fmt.Errorf("type_url %q is not what %s is for, which is %s: %w", shortened(request.typeURL, maxTypeURL), restPath(only), only.URL(), fleet.ErrInvalid)
+	}
+	request.nonce = "" // a poll's own number is its version
+	p := &poll{request: request, from: node, wait: -1}
+	if p.wait, err = waitOf(r); err != nil {
+		return nil, err
+	}
+	if ms, err := strconv.ParseInt(r.Header.Get(timeoutName), 10, 32); err == nil && ms > 0 {
+		p.most = time.Duration(ms) * time.Millisecond
+	}
+	return p, nil
+}
+
+// waitOf is how long a poll asks to wait for a change: ?wait=SECONDS, or "Prefer: wait=SECONDS" (RFC 7240). Negative: it does not say.
+func waitOf(r *http.Request) (time.Duration, error) {
+	text, said := "", false
+	if q := r.URL.Query(); q.Has("wait") {
+		text, said = q.Get("wait"), true
+	} else {
+		for _, line := range r.Header.Values("Prefer") {
+			for part := range strings.SplitSeq(line, ",") {
+				name, value, _ := strings.Cut(textproto.TrimString(part), "=")
+				if !said && strings.EqualFold(name, "wait") {
+					text, said = value, true
+				}
+			}
+		}
+	}
+	if !said {
+		return -1, nil
+	}
+	seconds, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return 0, fmt.Errorf("wait is %q: it is a number of seconds: %w", shortened(text, maxTypeURL), fleet.ErrInvalid)
+	}
+	return min(time.Duration(seconds)*time.Second, maxWait), nil //nolint:gosec // at most 65,535
+}

@@ -1,0 +1,616 @@
+package xds_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
+	"fairlead/internal/xds"
+	"fairlead/internal/xds/xdstest"
+)
+
+// polled runs a script of polls.
+func polled(t *testing.T, script func(t *testing.T, w *xdstest.World)) {
+	t.Helper()
+	bubble(t, func(t *testing.T) {
+		w := xdstest.New(t)
+		script(t, w)
+		w.Server.Drain()
+		synctest.Wait()
+	})
+}
+
+// later polls in a goroutine.
+func later(p *xdstest.Poller) <-chan xdstest.Polled {
+	answer := make(chan xdstest.Polled, 1)
+	go func() { answer <- p.Poll() }()
+	synctest.Wait()
+	return answer
+}
+
+func pending(t *testing.T, answer <-chan xdstest.Polled) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case a := <-answer:
+		t.Fatalf("a waiting poll was answered %q", a)
+	default:
+	}
+}
+
+func TestRESTPolls(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		first := p.Want("200 clusters a@1")
+		p.Want("304")
+		time.Sleep(time.Second)
+		w.AwaitSettled(t, 1)
+		w.Publish(cluster("a", "2")...)
+		if a := p.Want("200 clusters a@2"); a.Version == first.Version {
+			t.Error("two sets have one version")
+		}
+		p.Header = http.Header{"Prefer": {"wait=0"}}
+		p.Want("304")
+		w.AwaitSettled(t, 2)
+	})
+}
+
+func TestRESTNames(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(append(cluster("a", "1"), cluster("b", "1")...)...)
+		w.Publish(route("r", "1"), xdstest.Put(fleet.Secret, "s", "1"))
+		p := w.Poller("n1", fleet.Endpoint, "a")
+		p.Want("200 endpoints a@1")
+		p.Query = "?wait=0"
+		p.Want("304")
+		p.Names = []string{"a", "b"}
+		p.Want("200 endpoints a@1 b@1")
+		p.Want("304")
+		w.Publish(xdstest.Put(fleet.Endpoint, "b", "2"))
+		p.Want("200 endpoints a@1 b@2") // the whole set
+		p.Names = []string{"b"}
+		p.Want("200 endpoints b@2")
+		// Each cluster's endpoints are a subscription of their own.
+		q := w.Poller("n1", fleet.Endpoint, "a")
+		q.Query = "?wait=0"
+		q.Want("200 endpoints a@1")
+		p.Want("304")
+		q.Want("304")
+		w.Poller("n1", fleet.Route, "r").Want("200 routes r@1")
+		w.Poller("n1", fleet.Secret, "s").Want("200 secrets s@1")
+		// What does not exist is an empty set, and one whose names alone changed is a 200 too.
+		none := w.Poller("n1", fleet.Route, "none")
+		none.Query = "?wait=0"
+		none.Want("200 routes")
+		none.Want("304")
+		none.Names = []string{"neither"}
+		none.Want("200 routes")
+		none.Want("304")
+	})
+}
+
+// TestRESTNamesThatChangeNothing: a list that grew by what does not exist has the old list's version.
+func TestRESTNamesThatChangeNothing(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(route("r", "1"))
+		p := w.Poller("n1", fleet.Route, "r")
+		p.Query = "?wait=0"
+		p.Want("200 routes r@1")
+		p.Names = []string{"r", "none"}
+		p.Want("200 routes r@1")
+		p.Want("304")
+	})
+}
+
+// TestRESTLostAnswer: the version before once more is no refusal.
+func TestRESTLostAnswer(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		p.Query = "?wait=0"
+		p.Refuses = true
+		p.Want("200 clusters a@1")
+		p.Refuses = false
+		p.Want("200 clusters a@1")
+		p.Want("304")
+		w.Publish(cluster("a", "2")...)
+		p.Refuses = true
+		p.Want("200 clusters a@2")
+		p.Refuses = false
+		p.Want("200 clusters a@2")
+		p.Want("304")
+		if n := len(w.Refusals()); n != 0 {
+			t.Errorf("%d refusals were told", n)
+		}
+	})
+}
+
+// TestRESTRefused: the version before twice is.
+func TestRESTRefused(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(append(cluster("good", "1"), cluster("bad", "1")...)...)
+		p := w.Poller("n1", fleet.Cluster)
+		p.Query = "?wait=0"
+		p.Want("200 clusters bad@1 good@1")
+		p.Want("304")
+		w.Publish(cluster("bad", "2")...)
+		p.Refuses = true
+		p.Want("200 clusters bad@2 good@1")
+		p.Want("200 clusters bad@2 good@1")
+		p.Refuses = false
+		p.Want("200 clusters bad@1 good@1") // an Envoy may have taken half of what it refused
+		p.Want("304")
+		all := w.Refusals()
+		if len(all) != 1 || len(all[0].Blame) != 1 || all[0].Blame[0].Refused.Name != "bad" || !all[0].Presumed || all[0].Detail != planner.ProbablyRefused {
+			t.Errorf("refusals %+v, want one of bad, presumed", all)
+		}
+		w.AwaitSettled(t, 2)
+		w.Publish(cluster("good", "2")...)
+		p.Want("200 clusters bad@1 good@2")
+		p.Want("304")
+	})
+}
+
+// TestRESTRefusedAmongOthers: which of several it was is found by halves, and the good ones serve.
+func TestRESTRefusedAmongOthers(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		p.Query = "?wait=0"
+		p.Want("200 clusters a@1")
+		p.Want("304")
+		w.Publish(append(append(cluster("b", "1"), cluster("bad", "1")...), append(cluster("c", "1"), cluster("d", "1")...)...)...)
+		got := ""
+		for range 30 {
+			p.Refuses = true
+			a := p.Poll()
+			if a.Code == http.StatusNotModified {
+				break
+			}
+			if got = a.Set; strings.Contains(got, "bad@") {
+				continue
+			}
+			p.Refuses, p.Version = false, a.Version
+		}
+		if got != "clusters a@1 b@1 c@1 d@1" {
+			t.Errorf("it ended with %q", got)
+		}
+		for _, r := range w.Refusals() {
+			for _, b := range r.Blame {
+				if b.Refused.Name != "bad" {
+					t.Errorf("%s was blamed", b.Refused.Name)
+				}
+			}
+		}
+		w.AwaitSettled(t, 2)
+	})
+}
+
+// TestRESTAnotherServer: a version that is current is settled, on a server that has never seen the client too.
+func TestRESTAnotherServer(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(append(cluster("a", "1"), xdstest.Put(fleet.Listener, "l", "1"), route("r", "1"))...)
+		for _, p := range []*xdstest.Poller{w.Poller("n1", fleet.Cluster), w.Poller("n1", fleet.Listener), w.Poller("n1", fleet.Route, "r"), w.Poller("n1", fleet.Endpoint, "a")} {
+			p.Query = "?wait=0"
+			p.Poll()
+			p.Want("304")
+			srv, err := xds.New(xds.Config{Authenticator: w.Source, Source: w.Source})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// However the last stream ended: an Envoy reports what it took in.
+			w.Left(xds.LastStream{Known: true})
+			q := xdstest.PollerOf(t, srv, "n1", p.Type, p.Names...)
+			q.Version, q.Query = p.Version, "?wait=0"
+			q.Want("304")
+			synctest.Wait()
+			time.Sleep(2 * time.Second)
+			q.Want("304")
+			// A version that nobody knows is answered with the set.
+			q.Version = "of-another-server"
+			if a := q.Poll(); a.Version != p.Version {
+				t.Errorf("%s: version %q, on the other server %q", p.Type, a.Version, p.Version)
+			}
+			srv.Drain()
+			synctest.Wait()
+		}
+	})
+}
+
+func TestRESTBeginsAnew(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		p.Query = "?wait=0"
+		p.Want("200 clusters a@1")
+		p.Want("304")
+		p.Version = "" // another process
+		p.Want("200 clusters a@1")
+		p.Want("304")
+	})
+}
+
+func TestRESTLongPoll(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		p.Want("200 clusters a@1")
+		for _, how := range []func(){func() { p.Query = "?wait=20" }, func() { p.Query, p.Header = "", http.Header{"Prefer": {"respond-async, wait=20"}} }} {
+			how()
+			answer := later(p)
+			time.Sleep(19 * time.Second)
+			pending(t, answer)
+			time.Sleep(1100 * time.Millisecond)
+			if a := <-answer; a.String() != "304" {
+				t.Fatalf("a poll that waited got %q", a)
+			}
+			answer = later(p)
+			time.Sleep(7 * time.Second)
+			pending(t, answer)
+			before := time.Now()
+			w.Publish(cluster("a", time.Now().Format("150405"))...)
+			if a := <-answer; a.Code != http.StatusOK || time.Since(before) > time.Millisecond {
+				t.Fatalf("a change was answered with %q after %s", a, time.Since(before))
+			}
+			p.Header = nil
+		}
+		// Who polls faster than once in 5 s waits without asking for it, but not for longer than it says.
+		p.Query = ""
+		answer := later(p)
+		pending(t, answer)
+		time.Sleep(5100 * time.Millisecond)
+		if a := <-answer; a.String() != "304" {
+			t.Fatalf("got %q", a)
+		}
+		p.Header = http.Header{"X-Envoy-Expected-Rq-Timeout-Ms": {"1000"}}
+		answer = later(p)
+		time.Sleep(700 * time.Millisecond)
+		pending(t, answer)
+		time.Sleep(150 * time.Millisecond)
+		if a := <-answer; a.String() != "304" {
+			t.Fatalf("got %q", a)
+		}
+		p.Header = nil
+		time.Sleep(6 * time.Second)
+		p.Want("304") // it polls slowly
+	})
+}
+
+// TestRESTNobodyWaits: what changes while nobody polls is worked out for the next poll, and not for the last.
+func TestRESTNobodyWaits(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		p.Query = "?wait=0"
+		p.Want("200 clusters a@1")
+		p.Want("304")
+		w.Publish(cluster("a", "2")...)
+		synctest.Wait()
+		time.Sleep(10 * time.Second)
+		w.Publish(cluster("a", "3")...)
+		synctest.Wait()
+		p.Want("200 clusters a@3")
+		p.Want("304")
+		// A poll whose client goes away while it waits took nothing with it.
+		ctx, cancel := context.WithCancel(t.Context())
+		p.Query = "?wait=30"
+		gone := make(chan struct{})
+		go func() { p.PollUntil(ctx); close(gone) }()
+		synctest.Wait()
+		cancel()
+		<-gone
+		w.Publish(cluster("a", "4")...)
+		p.Query = "?wait=0"
+		p.Want("200 clusters a@4")
+	})
+}
+
+// TestRESTSessionsEnd: a session without a poll ends, clean if nothing is unanswered, in a time that its client's own pace tells.
+func TestRESTSessionsEnd(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		p.Query = "?wait=0"
+		p.Want("200 clusters a@1")
+		p.Want("304")
+		time.Sleep(29 * time.Second)
+		synctest.Wait()
+		if n := w.Streams(); n != 1 {
+			t.Fatalf("%d streams within 30 s, want 1", n)
+		}
+		p.Want("304")
+		time.Sleep(86 * time.Second) // three times 29 s
+		synctest.Wait()
+		if n := w.Streams(); n != 1 {
+			t.Fatalf("%d streams, want 1", n)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if n := w.Streams(); n != 0 {
+			t.Fatalf("%d streams of a client that is gone", n)
+		}
+		p.Want("304")
+	})
+}
+
+// TestRESTErrors: the right status in words, and an empty set never.
+func TestRESTErrors(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		send := func(method, path, body string, edit ...func(*http.Request)) xdstest.Polled {
+			r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+			r.Header.Set("Authorization", "Bearer *")
+			for _, e := range edit {
+				e(r)
+			}
+			rec := httptest.NewRecorder()
+			w.Server.ServeHTTP(rec, r)
+			return xdstest.Polled{Code: rec.Code, Words: rec.Body.String()}
+		}
+		const clusters = "/v3/discovery:clusters"
+		for _, x := range []struct {
+			name, method, path, body string
+			edit                     func(*http.Request)
+			code                     int
+			words                    string
+		}{
+			{"xDS v2", "POST", "/v2/discovery:clusters", "{}", nil, 404, "/v3/discovery:clusters"},
+			{"another path", "POST", "/v3/discovery:stars", "{}", nil, 404, "/v3/discovery:clusters"},
+			{"no POST", "GET", clusters, "", nil, 405, "POST"},
+			{"no JSON", "POST", clusters, "hello", nil, 400, "JSON"},
+			{"an unfinished one", "POST", clusters, `{"node":{"id":"n1"}`, nil, 400, "JSON"},
+			{"two of them", "POST", clusters, `{"node":{"id":"n1"}} {}`, nil, 400, "follows"},
+			{"two nodes", "POST", clusters, `{"node":{"id":"n1"},"node":{"id":"n2"}}`, nil, 400, `"node" stands there twice`},
+			{"no node", "POST", clusters, `{}`, nil, 400, "node.id"},
+			{"no node id", "POST", clusters, `{"node":{}}`, nil, 400, "node.id"},
+			{"a node that is none", "POST", clusters, `{"node":7}`, nil, 400, "node"},
+			{"a list that is none", "POST", clusters, `{"node":{"id":"n1"},"resource_names":7}`, nil, 400, "resource_names"},
+			{"another type", "POST", clusters, `{"node":{"id":"n1"},"type_url":"type.googleapis.com/envoy.config.listener.v3.Listener"}`, nil, 400, "/v3/discovery:clusters"},
+			{"too large", "POST", clusters, `{"node":{"id":"` + strings.Repeat("a", 5<<20), nil, 413, "limit"},
+			{"deep", "POST", clusters, `{"node":{"id":"n1","metadata":` + strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 202), nil, 400, "node"},
+			{"a wait that is none", "POST", clusters + "?wait=x", `{"node":{"id":"n1"}}`, nil, 400, "wait"},
+			{"locators", "POST", clusters, `{"node":{"id":"n1"},"resource_locators":[{"name":"xdstp://a"}]}`, nil, 400, "xdstp"},
+			{"no credential", "POST", clusters, "{}", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "node token"},
+			{"a bad one", "POST", clusters, "{}", func(r *http.Request) { r.Header.Set("Authorization", "Bearer bad") }, 401, ""},
+			{"two", "POST", clusters, "{}", func(r *http.Request) { r.Header.Add("Authorization", "Bearer a") }, 401, "more than one"},
+			{"of another node", "POST", clusters, `{"node":{"id":"n1"}}`, func(r *http.Request) { r.Header.Set("Authorization", "Bearer web-*") }, 403, "node id"},
+			{"routed", "POST", clusters, `{"node":{"id":"n1"}}`, func(r *http.Request) { r.Header.Set("X-Request-Id", "1") }, 403, "x-request-id"},
+			{"mirrored", "POST", clusters, `{"node":{"id":"n1"}}`, func(r *http.Request) { r.Host = "fairlead_xds-shadow" }, 403, ":authority"},
+		} {
+			a := send(x.method, x.path, x.body, func(r *http.Request) {
+				if x.edit != nil {
+					x.edit(r)
+				}
+			})
+			if a.Code != x.code || !strings.Contains(a.Words, x.words) {
+				t.Errorf("%s: %d %q, want %d with %q", x.name, a.Code, a.Words, x.code, x.words)
+			}
+		}
+		w.Away(fleet.ErrUnavailable)
+		if a := p.Poll(); a.Code != 503 || a.Words == "" {
+			t.Errorf("a fleet that cannot be had: %q", a)
+		}
+		w.Away(fleet.ErrForbidden)
+		if a := p.Poll(); a.Code != 403 {
+			t.Errorf("a fleet that is gone: %q", a)
+		}
+		w.Away(nil)
+		p.Want("200 clusters a@1")
+		p.Query = "?wait=30"
+		answer := later(p)
+		w.End(fleet.ErrUnauthenticated)
+		if a := <-answer; a.Code != 401 {
+			t.Errorf("a credential that is revoked while a poll waits: %q", a)
+		}
+		p.Want("304") // with another one
+	})
+}
+
+// TestRESTDrains: a server that stops answers the polls that wait.
+func TestRESTDrains(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		p.Want("200 clusters a@1")
+		p.Query = "?wait=50"
+		answer := later(p)
+		w.Server.Drain()
+		if a := <-answer; a.String() != "304" {
+			t.Errorf("a poll that waited got %q", a)
+		}
+		if a := p.Poll(); a.Code != 503 {
+			t.Errorf("the next poll got %q", a)
+		}
+	})
+}
+
+// TestT08_RESTIsBounded: what one credential may have waiting, and how fast it may ask.
+func TestT08_RESTIsBounded(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		p.Want("200 clusters a@1")
+		p.Query = "?wait=50"
+		var answers []<-chan xdstest.Polled
+		for range 16 {
+			q := *p
+			answers = append(answers, later(&q))
+		}
+		if a := p.Poll(); a.Code != 429 || !strings.Contains(a.Words, "node.id") {
+			t.Errorf("one more got %q", a)
+		}
+		if n := w.Streams(); n != 1 {
+			t.Errorf("%d streams for one session", n)
+		}
+		w.Publish(cluster("a", "2")...)
+		for _, a := range answers {
+			if got := <-a; got.String() != "200 clusters a@2" {
+				t.Errorf("got %q", got)
+			}
+		}
+		p.Query = "?wait=0"
+		p.Version = ""
+		p.Poll()
+		fast := 0
+		for range 1000 {
+			if a := p.Poll(); a.Code == 429 {
+				fast++
+			}
+		}
+		if fast == 0 {
+			t.Error("a thousand polls at once were answered")
+		}
+	})
+}
+
+// sharedBody is a ResponseWriter that notes where the body is.
+type sharedBody struct {
+	http.ResponseWriter
+	at *byte
+}
+
+func (s *sharedBody) Write(p []byte) (int, error) {
+	s.at = &p[0]
+	return s.ResponseWriter.Write(p)
+}
+
+// TestRESTOneEncoding: what many polls of one state are answered with is encoded once, and once more for the first of them, of whom
+// nobody knows that others follow.
+func TestRESTOneEncoding(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		ask := func(p *xdstest.Poller) *byte {
+			body := &sharedBody{ResponseWriter: httptest.NewRecorder()}
+			w.Server.ServeHTTP(body, p.Request(t.Context()))
+			return body.at
+		}
+		encodings := map[*byte]int{}
+		for i := range 100 {
+			encodings[ask(w.Poller(fmt.Sprintf("n%d", i), fleet.Cluster))]++
+		}
+		if len(encodings) > 2 {
+			t.Errorf("%d encodings of one answer", len(encodings))
+		}
+	})
+}
+
+// BenchmarkWaiting is what a poll that waits and a stream take while nothing happens.
+func BenchmarkWaiting(b *testing.B) {
+	const many = 1000
+	for _, x := range []struct {
+		name string
+		wait func(w *xdstest.World, i int)
+	}{
+		{"stream", func(w *xdstest.World, i int) {
+			c := xdstest.Open(b, w.Dial(), xdstest.SotW, xdstest.Envoy(fmt.Sprintf("n%d", i)))
+			c.Subscribe(fleet.Cluster)
+			c.Ack(c.Next())
+		}},
+		{"poll", func(w *xdstest.World, i int) {
+			p := w.WebPoller(fmt.Sprintf("n%d", i), fleet.Cluster)
+			p.Poll()
+			p.Query = "?wait=55"
+			go p.Poll()
+		}},
+	} {
+		b.Run(x.name, func(b *testing.B) {
+			for b.Loop() {
+				w := xdstest.New(b)
+				w.Publish(cluster("a", "1")...)
+				before := held()
+				for i := range many {
+					x.wait(w, i)
+				}
+				for w.Settled() != 1 || w.Streams() != many { // it is counted, not timed
+					runtime.Gosched()
+				}
+				after := held()
+				b.ReportMetric(float64(after.goroutines-before.goroutines)/many, "goroutines/client")
+				b.ReportMetric(float64(after.bytes-before.bytes)/many, "B/client")
+			}
+		})
+	}
+}
+
+type holding struct{ goroutines, bytes int64 }
+
+func held() holding {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return holding{int64(runtime.NumGoroutine()), int64(m.HeapAlloc + m.StackInuse)} //nolint:gosec // far below
+}
+
+// TestRESTOnThePortOfGRPC: a connection is told by its first bytes.
+func TestRESTOnThePortOfGRPC(t *testing.T) {
+	t.Parallel()
+	w := xdstest.New(t)
+	w.Publish(cluster("a", "1")...)
+	p := w.WebPoller("n1", fleet.Cluster)
+	p.Want("200 clusters a@1")
+	p.Query = "?wait=0"
+	p.Want("304")
+	c := w.Open(xdstest.SotW, "n2")
+	c.Subscribe(fleet.Cluster)
+	c.Ack(c.Want("clusters a@1"))
+	p.Query = "?wait=50"
+	answer := make(chan xdstest.Polled, 1)
+	go func() { answer <- p.Poll() }()
+	w.Publish(cluster("a", "2")...)
+	c.Ack(c.Want("clusters a@2"))
+	if a := <-answer; a.String() != "200 clusters a@2" {
+		t.Errorf("got %q", a)
+	}
+	w.End(fleet.ErrUnauthenticated)
+	p.Token = "bad"
+	if a := p.Poll(); a.Code != http.StatusUnauthorized {
+		t.Errorf("a credential that was revoked got %q", a)
+	}
+}
+
+// FuzzPoll: a poll is decoded or refused, whatever it holds, and what it holds of names and versions is what protobuf says.
+func FuzzPoll(f *testing.F) {
+	for _, s := range []string{
+		`{"node":{"id":"n1"}}`, `{"node":{"id":"n1","extensions":[{}]},"resource_names":["a"],"version_info":"1"}`, `{"node":null}`, `{"node":{"id":"n1"},"resourceNames":["a","a"],"typeUrl":""}`,
+		`{"node":{"id":"n1","metadata":{"a":[1,{"b":null}]}},"error_detail":{"message":"x"}}`, `{"node":{"id":"\ud800"}}`, `[]`, `{`, `{"node":{"id":"n1","extensions":[}}`, "\xef\xbb\xbf{}",
+	} {
+		f.Add([]byte(s))
+	}
+	src := xdstest.NewSource()
+	srv, err := xds.New(xds.Config{Authenticator: src, Source: src, Limits: xds.Limits{Requests: 1 << 30, Burst: 1 << 30}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(srv.Drain)
+	src.Away(fleet.ErrForbidden) // what is decoded goes no further
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v3/discovery:clusters?wait=0", bytes.NewReader(body))
+		r.Header.Set("Authorization", "Bearer *")
+		rec := httptest.NewRecorder()
+		srv.ServeHTTP(rec, r)
+		var whole discoveryv3.DiscoveryRequest
+		err := protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(body, &whole)
+		switch {
+		case rec.Code == http.StatusForbidden && err != nil:
+			t.Errorf("taken in: %q, which protobuf refuses: %v", body, err)
+		case rec.Code != http.StatusForbidden && rec.Code != http.StatusBadRequest && rec.Code != http.StatusTooManyRequests:
+			t.Errorf("%q got %d %s", body, rec.Code, rec.Body)
+		case rec.Code == http.StatusForbidden && whole.GetNode().GetId() == "":
+			t.Errorf("taken in without a node.id: %q", body)
+		}
+	})
+}

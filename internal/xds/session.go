@@ -1,0 +1,477 @@
+package xds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
+	"fairlead/internal/planner"
+	"fairlead/internal/snapshot"
+)
+
+const (
+	// firstLife is how long a session lasts after its first poll. After later ones it lasts so many intervals as there were between the
+	// last two, within shortLife and longLife.
+	firstLife = 90 * time.Second
+	shortLife = 30 * time.Second
+	longLife  = 10 * time.Minute
+	intervals = 3
+	// quickPolls: who polls again so soon after an answer waits for a change, and so long, if it does not say more.
+	quickPolls = 5 * time.Second
+	// maxPolls is how many polls of one session may wait at once: two processes with one node id, and those of connections that are lost.
+	maxPolls = 16
+	// timesSent is how often a response is given to a client that goes on to ask with the version before: the first answer may have been lost.
+	timesSent = 2
+)
+
+// sessionKey is whose polls share a session. An Envoy asks for each cluster's endpoints, each route configuration and each Secret by a
+// subscription of its own, with a version of its own: so the names belong to it.
+type sessionKey struct {
+	clientKey
+	names snapshot.Count
+	star  bool
+}
+
+// clientKey is a client and what it polls for.
+type clientKey struct {
+	asker
+	node string
+	only fleet.Type
+}
+
+// sessions are those of a server.
+type sessions struct {
+	srv *Server
+	all sync.WaitGroup
+
+	mu       sync.Mutex // guards what follows
+	byKey    map[sessionKey]*session
+	byClient map[clientKey]map[*session]struct{}
+}
+
+// session is a stream whose requests are the polls of one client for one type and certain names, and whose responses are their
+// answers. It lives between them. Its lock is never held while something is waited for.
+type session struct {
+	of       *sessions
+	key      sessionKey
+	ctx      context.Context //nolint:containedctx // the stream's own
+	cancel   context.CancelFunc
+	requests chan *request // at most one waits: the next is given when that was taken in
+	done     chan struct{} // closed when the stream has ended
+	budget   *rate.Limiter
+
+	mu      sync.Mutex // guards what follows
+	first   request
+	from    *jsonNode
+	polls   []*poll // that are not answered
+	given   int     // requests
+	resting bool    // all that was given was taken in, and there is nothing to send
+	current bool    // then: the version that the client has is the target's
+	leaves  bool    // it is to end: a poll that comes begins another one
+	over    bool
+	err     error // why it ended
+	// The client has the version held, or has it once it takes what was sent.
+	held  string
+	out   *response // what was sent and is not answered for; nil: nothing
+	sends int       // how often it was given to a poll
+
+	life    *time.Timer
+	arrived time.Time // the last poll
+	settled time.Time // the last answer; zero: there was none
+}
+
+// poll is one request over HTTP.
+type poll struct {
+	*request
+	from   *jsonNode
+	wait   time.Duration // for a change; negative: as the session sees fit
+	most   time.Duration // what the client waits for at most; 0: it does not say
+	answer chan answered // capacity 1
+	timer  *time.Timer   // while it waits for a change
+}
+
+// answered is what a poll ends with. Neither: what it has is current.
+type answered struct {
+	response *planner.Response
+	again    bool // the session is another one
+	err      error
+}
+
+var (
+	errPollsWait = fmt.Errorf("%d polls of this node for the same names wait already: give each proxy a node.id of its own, and wait for the answer before the next poll: %w", maxPolls, fleet.ErrLimit)
+	errPollsFast = fmt.Errorf("the polls come faster than they are answered: poll less often, or wait for changes with ?wait=SECONDS: %w", fleet.ErrLimit)
+	errNotYet    = fmt.Errorf("there is no answer yet: the next poll may have it: %w", fleet.ErrUnavailable)
+	errLeaves    = fmt.Errorf("the server is shutting down: ask another one: %w", fleet.ErrUnavailable)
+)
+
+// ask returns what the poll is answered with.
+func (ss *sessions) ask(ctx context.Context, id Identity, only fleet.Type, p *poll) (*planner.Response, error) {
+	key := sessionKey{clientKey{asker{id.Key, id.Credential}, p.from.id, only}, p.names.Count, p.names.star}
+	for {
+		p.answer = make(chan answered, 1)
+		x := ss.enter(ctx, key, id, p)
+		a := x.await(ctx, p)
+		if !a.again {
+			return a.response, a.err
+		}
+		select { // until the one before has left its fleet
+		case <-x.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// enter finds the session of a poll, or begins it with the poll.
+func (ss *sessions) enter(ctx context.Context, key sessionKey, id Identity, p *poll) *session {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if x := ss.byKey[key]; x != nil {
+		return x
+	}
+	x := ss.begin(ctx, key, id, p)
+	if ss.byKey == nil {
+		ss.byKey, ss.byClient = make(map[sessionKey]*session), make(map[clientKey]map[*session]struct{})
+	}
+	if ss.byClient[key.clientKey] == nil {
+		ss.byClient[key.clientKey] = make(map[*session]struct{})
+	}
+	ss.byKey[key] = x
+	ss.byClient[key.clientKey][x] = struct{}{}
+	ss.all.Go(x.run(id))
+	return x
+}
+
+// begin makes a session. A version that the client had with other names says nothing of these: it is answered with the set (PROTOCOL rule 27).
+func (ss *sessions) begin(ctx context.Context, key sessionKey, id Identity, p *poll) *session {
+	x := &session{
+		of: ss, key: key, requests: make(chan *request, 1), done: make(chan struct{}),
+		budget: rate.NewLimiter(rate.Limit(ss.srv.cfg.Limits.Requests), ss.srv.cfg.Limits.Burst),
+		first:  *p.request, from: p.from, held: p.version,
+	}
+	known := context.WithValue(context.Background(), identityKey{}, id)
+	if from, ok := peer.FromContext(ctx); ok {
+		known = peer.NewContext(known, from)
+	}
+	x.ctx, x.cancel = context.WithCancel(known)
+	x.life = time.AfterFunc(firstLife, x.expire)
+	begin := x.first
+	for other := range ss.byClient[key.clientKey] {
+		if p.version != "" && other.had(p.version) {
+			begin.version = ""
+		}
+	}
+	x.first.node, x.first.raw = nil, begin.raw
+	x.given = 1
+	x.requests <- &begin
+	return x
+}
+
+// run serves the session's stream until it ends.
+func (x *session) run(id Identity) func() {
+	return func() {
+		srv := x.of.srv
+		st := newStream(srv, pollStream{x}, id, protocol{singleType: true, polled: true, only: x.key.only})
+		st.polls = x
+		err := lifecycle.Contain(srv.log, "a session of polls", st.run)
+		x.cancel()
+		x.end(err)
+	}
+}
+
+// end answers the polls that wait, and forgets the session.
+func (x *session) end(err error) {
+	ss := x.of
+	ss.mu.Lock()
+	delete(ss.byKey, x.key)
+	delete(ss.byClient[x.key.clientKey], x)
+	if len(ss.byClient[x.key.clientKey]) == 0 {
+		delete(ss.byClient, x.key.clientKey)
+	}
+	ss.mu.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.life.Stop()
+	x.over, x.err = true, x.why(err)
+	for _, p := range slices.Clone(x.polls) {
+		x.reply(p, x.last(p))
+	}
+	close(x.done)
+}
+
+// why is what polls are told that come before another session can.
+func (x *session) why(err error) error {
+	switch {
+	case x.leaves, err != nil && errors.Is(err, context.Canceled):
+		return nil
+	case err == nil:
+		return errLeaves
+	}
+	return err
+}
+
+// last is what a poll is answered with by a session that is over.
+func (x *session) last(p *poll) answered {
+	switch {
+	case x.err == nil:
+		return answered{again: true}
+	case errors.Is(x.err, errLeaves) && x.resting && x.current && x.out == nil && p.version == x.held && p.version != "":
+		return answered{}
+	}
+	return answered{err: x.err}
+}
+
+// had reports whether the client has the version by this session.
+func (x *session) had(version string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.held == version || x.out != nil && x.out.version() == version
+}
+
+// expire ends a session that nobody polls any more.
+func (x *session) expire() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.polls) == 0 {
+		x.leave()
+		return
+	}
+	x.life.Reset(shortLife)
+}
+
+func (x *session) leave() {
+	x.leaves = true
+	x.cancel()
+}
+
+// await takes the poll in, and waits for its answer.
+func (x *session) await(ctx context.Context, p *poll) answered {
+	if a, ends := x.arrive(p); ends {
+		return a
+	}
+	select {
+	case a := <-p.answer:
+		return a
+	case <-ctx.Done():
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.drop(p)
+		return answered{err: ctx.Err()}
+	}
+}
+
+func (x *session) arrive(p *poll) (a answered, ends bool) {
+	now := time.Now()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.over:
+		return x.last(p), true
+	case x.leaves:
+		return answered{again: true}, true
+	case !x.budget.AllowN(now, 1):
+		return answered{err: errPollsFast}, true
+	case len(x.polls) >= maxPolls:
+		return answered{err: errPollsWait}, true
+	}
+	if !x.arrived.IsZero() {
+		x.life.Reset(min(max(intervals*now.Sub(x.arrived), shortLife), longLife))
+	}
+	x.arrived = now
+	if p.wait < 0 {
+		p.wait = 0
+		if !x.settled.IsZero() && now.Sub(x.settled) < quickPolls {
+			p.wait = quickPolls
+		}
+	}
+	if p.most > 0 {
+		p.wait = min(p.wait, p.most-max(p.most/5, 150*time.Millisecond))
+	}
+	x.polls = append(x.polls, p)
+	x.step(p)
+	return a, false
+}
+
+// step does what the poll that has come calls for. Until the stream has taken in what it was given last nothing is done.
+func (x *session) step(p *poll) {
+	if p == nil || !x.idle() {
+		return
+	}
+	switch {
+	case p.from.hash != x.from.hash, x.out == nil && p.version != x.held:
+		x.leave() // the client began anew, or is another one
+	case x.out == nil:
+		x.give(&request{look: true})
+	case p.nack && p.version == x.held:
+		x.refused(p.detail)
+	case p.version == x.out.version() && (x.sends > 0 || p.version != x.held):
+		x.held = p.version
+		x.answerOut(&request{})
+	case p.version != x.held:
+		x.leave()
+	case x.sends < timesSent:
+		x.deliver()
+	default:
+		x.refused(planner.ProbablyRefused)
+	}
+}
+
+// refused says of what was sent that the client would not have it.
+func (x *session) refused(words string) { x.answerOut(&request{nack: true, detail: words}) }
+
+// answerOut answers what was sent. Each request of state of the world says again what the stream is for.
+func (x *session) answerOut(r *request) {
+	next := x.first
+	next.version, next.nonce, next.nack, next.detail = x.held, x.out.id, r.nack, r.detail
+	x.out, x.sends = nil, 0
+	x.give(&next)
+}
+
+func (x *session) give(r *request) {
+	x.given, x.resting = x.given+1, false
+	x.requests <- r // there is room: what was given before was taken
+}
+
+// idle reports whether another request may be given: the stream rests, or waits for the answer to what it sent.
+func (x *session) idle() bool { return x.resting || x.out != nil }
+
+// deliver gives what was sent to the polls that have the version before.
+func (x *session) deliver() {
+	any := false
+	for _, p := range slices.Clone(x.polls) {
+		if p.version == x.held {
+			x.reply(p, answered{response: x.out.of})
+			any = true
+		}
+	}
+	if any {
+		x.sends++
+	}
+	x.next()
+}
+
+// next goes on with a poll that waits for the others.
+func (x *session) next() {
+	if len(x.polls) > 0 {
+		x.step(x.polls[0])
+	}
+}
+
+func (x *session) reply(p *poll, a answered) {
+	x.drop(p)
+	x.settled = time.Now()
+	p.answer <- a
+}
+
+func (x *session) drop(p *poll) {
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	x.polls = slices.DeleteFunc(x.polls, func(q *poll) bool { return q == p })
+}
+
+// wants reports whether a response may be sent: somebody waits for it, and the last one was answered for. It is asked by the stream, which
+// has taken in so many requests.
+func (x *session) wants(taken int) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.out == nil && taken == x.given && len(x.polls) > 0
+}
+
+// rests is told by the stream when it has nothing to send, or nobody to send it to.
+func (x *session) rests(taken int, current bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if taken != x.given || x.out != nil || x.resting && x.current == current {
+		return
+	}
+	x.resting, x.current = true, current
+	for _, p := range slices.Clone(x.polls) {
+		if p.version != x.held || p.from.hash != x.from.hash {
+			x.leave()
+			return
+		}
+		x.waits(p)
+	}
+}
+
+// waits has the poll wait for a change, for as long as it may.
+func (x *session) waits(p *poll) {
+	switch {
+	case p.wait <= 0:
+		x.reply(p, x.unchanged())
+	case p.timer == nil:
+		p.timer = time.AfterFunc(p.wait, func() {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			if slices.Contains(x.polls, p) {
+				x.reply(p, x.unchanged())
+			}
+		})
+	}
+}
+
+// unchanged: 304 is for a version that is current, and for nothing else (PROTOCOL rule 27).
+func (x *session) unchanged() answered {
+	if x.held == "" || !x.current || !x.resting {
+		return answered{err: errNotYet}
+	}
+	return answered{}
+}
+
+// sent is called by the stream with a response.
+func (x *session) sent(r *response) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.out, x.sends, x.resting = r, 0, false
+	x.deliver()
+}
+
+func (r *response) version() string { return r.of.Version.String() }
+
+// pollStream is the stream of a session, as grpc's would be.
+type pollStream struct{ x *session }
+
+var _ grpc.ServerStream = pollStream{}
+
+func (s pollStream) Context() context.Context { return s.x.ctx }
+
+// RecvMsg returns the next request that polls make.
+func (s pollStream) RecvMsg(m any) error {
+	r, _ := m.(*request) // a stream asks for nothing else
+	select {
+	case next := <-s.x.requests:
+		*r = *next
+		return nil
+	case <-s.x.ctx.Done():
+		return s.x.ctx.Err()
+	}
+}
+
+// SendMsg hands a response to the polls that wait for it. Nothing of it waits for a network.
+func (s pollStream) SendMsg(m any) error {
+	r, _ := m.(*response)
+	out := &response{of: r.of, id: r.id}
+	r.Free()
+	s.x.sent(out)
+	return nil
+}
+
+// SetHeader does nothing, as the other two.
+func (pollStream) SetHeader(metadata.MD) error { return nil }
+
+// SendHeader does nothing.
+func (pollStream) SendHeader(metadata.MD) error { return nil }
+
+// SetTrailer does nothing.
+func (pollStream) SetTrailer(metadata.MD) {}
