@@ -25,6 +25,7 @@ type bootstrapCommand struct {
 	CAFile     string     `name:"ca-file" placeholder:"FILE" help:"Certificates that the server's is checked against, on the client's machine; the system's by default."`
 	ServerName string     `name:"server-name" placeholder:"NAME" help:"Name in the server's certificate; the host of the first address by default, and always for grpc."`
 	Plaintext  bool       `name:"plaintext" help:"No TLS: the token crosses the wire in the clear. For a server, or for grpc a relay, on this machine."`
+	API        string     `name:"api" enum:"grpc,rest" default:"grpc" placeholder:"KIND" help:"How Envoy asks: grpc, a stream; or rest, polls over HTTP/1.1, for an Envoy alone. Then each config source in the fleet's content must be of REST too. Default: grpc."`
 	SotW       bool       `name:"sotw" help:"State of the world in the place of delta. gRPC clients speak nothing else."`
 	Relay      string     `name:"relay-listen" placeholder:"HOST:PORT" help:"Where the relay listens for gRPC clients, loopback only: whoever connects acts as the fleet; 127.0.0.1:18002 by default."`
 	Admin      string     `name:"admin" placeholder:"PATH" help:"Where Envoy's admin interface listens: the absolute path of a Unix socket, which Envoy's user alone may open, in a folder that is there; or HOST:PORT, where nobody is asked who they are. Nowhere by default."`
@@ -51,6 +52,9 @@ func (c *bootstrapCommand) Run(sh *shell) error {
 	client := bootstrap.Client(c.Client)
 	if c.SotW && (client == bootstrap.ClientGRPC || client == bootstrap.ClientRelay) {
 		return usageError("--sotw means nothing with --client " + c.Client + ": gRPC clients speak nothing else")
+	}
+	if c.API == "rest" && (c.SotW || client != bootstrap.ClientEnvoy) {
+		return usageError("--api rest is for --client envoy, without --sotw: a poll has the whole state")
 	}
 	if client != bootstrap.ClientGRPC && c.Out != "" && filepath.Ext(c.Out) != ".yaml" {
 		return usageError("--out must end in .yaml: Envoy reads a file of any other name as JSON")
@@ -90,7 +94,7 @@ func (c *bootstrapCommand) Run(sh *shell) error {
 func (c *bootstrapCommand) config() bootstrap.Config {
 	return bootstrap.Config{
 		NodeID: c.NodeID, NodeCluster: c.Cluster, Region: c.Region, Zone: c.Zone, SubZone: c.SubZone,
-		XDSAddresses: c.XDS, Delta: !c.SotW, Plaintext: c.Plaintext,
+		XDSAddresses: c.XDS, Delta: !c.SotW && c.API != "rest", REST: c.API == "rest", Plaintext: c.Plaintext,
 		CAFile: c.CAFile, ServerName: c.ServerName, TokenFile: c.TokenFile, TokenEnv: c.TokenEnv,
 		RelayAddress: c.Relay, AdminAddress: c.Admin,
 	}

@@ -51,12 +51,12 @@ func (k kind) String() string {
 func (k kind) foreign() []string {
 	switch k {
 	case google:
-		return []string{"Plaintext", "TokenEnv", "TokenSDSFile", "RetryBase", "RetryMax", "RelayAddress"}
+		return []string{"REST", "Plaintext", "TokenEnv", "TokenSDSFile", "RetryBase", "RetryMax", "RelayAddress"}
 	case relay:
-		return []string{"GoogleGRPC", "RetryBase", "RetryMax", "InitialFetchTimeout"}
+		return []string{"REST", "GoogleGRPC", "RetryBase", "RetryMax", "InitialFetchTimeout"}
 	case grpc:
 		return []string{
-			"GoogleGRPC", "ServerName", "TokenEnv", "TokenSDSFile", "AdminAddress",
+			"REST", "GoogleGRPC", "ServerName", "TokenEnv", "TokenSDSFile", "AdminAddress",
 			"RetryBase", "RetryMax", "InitialFetchTimeout", "RelayAddress",
 		}
 	default:
@@ -67,7 +67,7 @@ func (k kind) foreign() []string {
 // checkForeign finds a field that is set and means nothing to k. c has no defaults yet.
 func (c Config) checkForeign(k kind) error {
 	set := map[string]bool{
-		"GoogleGRPC": c.GoogleGRPC, "Plaintext": c.Plaintext, "ServerName": c.ServerName != "",
+		"REST": c.REST, "GoogleGRPC": c.GoogleGRPC, "Plaintext": c.Plaintext, "ServerName": c.ServerName != "",
 		"TokenEnv": c.TokenEnv != "", "TokenSDSFile": c.TokenSDSFile != "", "AdminAddress": c.AdminAddress != "",
 		"RetryBase": c.RetryBase != 0, "RetryMax": c.RetryMax != 0, "InitialFetchTimeout": c.InitialFetchTimeout != 0,
 		"RelayAddress": c.RelayAddress != "",
@@ -101,6 +101,9 @@ func (c Config) check(k kind) error {
 	}
 	if c.RetryBase < time.Millisecond || c.RetryMax < c.RetryBase {
 		return invalid("RetryBase", "must be 1 ms or more, and at most the longest pause")
+	}
+	if c.REST && c.Delta {
+		return invalid("Delta", "means nothing to polls over REST")
 	}
 	if c.InitialFetchTimeout < 0 {
 		return invalid("InitialFetchTimeout", "must not be negative")

@@ -33,6 +33,9 @@ type Config struct {
 	// Delta asks for the incremental protocol; false is state of the world. Envoy only:
 	// gRPC clients speak nothing else.
 	Delta bool
+	// REST has Envoy poll over HTTP/1.1 for clusters and listeners. It has no ADS then: each config source in the content is
+	// of REST too, and names the cluster fairlead_xds, which only an admin may write.
+	REST bool
 	// GoogleGRPC makes Envoy use its second gRPC client, over TLS with a TokenFile: that
 	// alone keeps the token out of Envoy's debug log, but it notices a dead server late.
 	GoogleGRPC bool
