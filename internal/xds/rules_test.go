@@ -62,3 +62,5 @@ func TestRule24Limits(t *testing.T) { conformance.Run(t, 24, conformance.Fairlea
 func TestRule25Connections(t *testing.T) { conformance.Run(t, 25, conformance.Fairlead) }
 
 func TestRule26Loading(t *testing.T) { conformance.Run(t, 26, conformance.Fairlead) }
+
+func TestRule27Polls(t *testing.T) { conformance.Run(t, 27, conformance.Fairlead) }

@@ -126,7 +126,7 @@ func Checks() []Check {
 	var all []Check
 	for _, checks := range [][]Check{
 		types, subscriptions, removals, names, virtualHosts, sets, versions, returns, endpoints,
-		answers, refusals, nonces, nodes, order, expiry, heartbeats, limits, ages, loading,
+		answers, refusals, nonces, nodes, order, expiry, heartbeats, limits, ages, loading, polls,
 	} {
 		all = append(all, checks...)
 	}

@@ -28,12 +28,16 @@ type contender struct {
 	// unordered says, if it does, why nothing of it is in an order: what it sends first is
 	// left to chance, and so would be its score.
 	unordered string
+	unpolled  string // says, if it does not, why it answers no polls
 }
 
 // leaves says why a check does not apply, if it does not.
 func (x contender) leaves(c conformance.Check) (why string, no bool) {
 	if c.Rule == 19 && x.unordered != "" {
 		return x.unordered, true
+	}
+	if c.Rule == 27 && x.unpolled != "" {
+		return x.unpolled, true
 	}
 	why, no = x.lacks[c.Needs]
 	return why, no
@@ -60,7 +64,7 @@ func contenders() []contender {
 	return []contender{
 		{name: "Fairlead", start: conformance.Fairlead},
 		{name: "SnapshotCache", start: startSnapshotCache, lacks: left},
-		{name: "LinearCache", start: startLinearCache, lacks: linear, unordered: "nothing orders several of them"},
+		{name: "LinearCache", start: startLinearCache, lacks: linear, unordered: "nothing orders several of them", unpolled: "it answers no polls"},
 	}
 }
 

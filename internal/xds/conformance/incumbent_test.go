@@ -2,18 +2,25 @@ package conformance_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"path"
 	"testing"
 	"time"
 
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	"github.com/envoyproxy/go-control-plane/pkg/cache/types"
 	"github.com/envoyproxy/go-control-plane/pkg/cache/v3"
+	"github.com/envoyproxy/go-control-plane/pkg/resource/v3"
 	"github.com/envoyproxy/go-control-plane/pkg/server/delta/v3"
+	restserver "github.com/envoyproxy/go-control-plane/pkg/server/rest/v3"
 	"github.com/envoyproxy/go-control-plane/pkg/server/sotw/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/xds"
@@ -38,6 +45,46 @@ func startSnapshotCache(t testing.TB, v xdstest.Protocol, _ func(*xds.Config)) c
 	t.Cleanup(cancel)
 	c := cache.NewSnapshotCacheWithHeartbeating(ctx, !v.PerType, cache.IDHash{}, nil, 3*time.Second)
 	return &snapshotCache{Line: serve(ctx, t, c), t: t, cache: c, resources: map[string]map[string]types.ResourceWithTTL{}}
+}
+
+// REST is go-control-plane's server of REST behind its HTTPGateway, whose few lines these are: its package would need one more module.
+func (s *snapshotCache) REST() http.Handler {
+	fetch := restserver.NewServer(s.cache, nil)
+	urls := map[string]string{
+		resource.FetchEndpoints: resource.EndpointType, resource.FetchClusters: resource.ClusterType, resource.FetchListeners: resource.ListenerType,
+		resource.FetchRoutes: resource.RouteType, resource.FetchScopedRoutes: resource.ScopedRouteType, resource.FetchSecrets: resource.SecretType,
+		resource.FetchRuntimes: resource.RuntimeType, resource.FetchExtensionConfigs: resource.ExtensionConfigType,
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		url := urls[path.Clean(r.URL.Path)]
+		body, err := io.ReadAll(r.Body)
+		var request discoveryv3.DiscoveryRequest
+		switch {
+		case url == "":
+			http.Error(w, "no endpoint", http.StatusNotFound)
+			return
+		case err != nil || protojson.Unmarshal(body, &request) != nil:
+			http.Error(w, "cannot parse JSON body", http.StatusBadRequest)
+			return
+		}
+		request.TypeUrl = url
+		response, err := fetch.Fetch(r.Context(), &request)
+		var skip *types.SkipFetchError
+		switch {
+		case errors.As(err, &skip):
+			w.WriteHeader(http.StatusNotModified)
+			return
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		b, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(response)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_, _ = w.Write(b)
+	})
 }
 
 // Publish sets one snapshot for all nodes of the checks.

@@ -30,4 +30,5 @@ var Rules = []struct{ Name, Title string }{
 	24: {"Limits", "What one stream may cost is bounded"},
 	25: {"Connections", "Streams age, quiet ones are left alone, and nothing is larger than clients take"},
 	26: {"Loading", "Nothing is sent of a fleet that is not known"},
+	27: {"Polls", "REST: 304 is for what is current alone, and an empty set is never an error"},
 }

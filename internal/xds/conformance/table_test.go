@@ -52,7 +52,7 @@ What the xDS protocol asks of a server is written here as rules, and what each r
 a server over gRPC, in package ` + "`internal/xds/conformance`" + `. The same scripts are run against Fairlead and against the two caches of
 go-control-plane v0.14.0, the library that most control planes are built on. To read a line: the check applies to so many of the four variants of
 the protocol (SotW ADS, delta ADS, SotW and delta, the last two with a stream per type); "4 of 4" passed in each, "fails: ..." names those in
-which it did not; "-" does not apply, and the note says why.
+which it did not; "-" does not apply, and the note says why. Rule 27 is of polls over REST ([rest.md](rest.md)): there is one variant, and beside it stands go-control-plane's HTTPGateway over a SnapshotCache.
 
 The table is made by a test, and kept true by it: ` + "`go test ./internal/xds/conformance -run TestDifferential -update`" + ` writes this page anew, and without
 ` + "`-update`" + ` the test fails if the page says anything else. Fairlead's checks are tests of their own besides, ` + "`go test ./internal/xds -run TestRule`" + `.

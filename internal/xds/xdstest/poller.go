@@ -25,6 +25,7 @@ type Poller struct {
 	Token   string // "" is "*"
 	Version string // that it has
 	Refuses bool   // it takes nothing that it is given
+	Newer   bool   // it says of itself what nobody knows yet
 	Query   string
 	Header  http.Header
 
@@ -40,7 +41,9 @@ var paths = map[fleet.Type]string{
 
 // Poller returns one of a node for a type.
 func (w *World) Poller(node string, t fleet.Type, names ...string) *Poller {
-	return PollerOf(w.t, w.Server, node, t, names...)
+	p := PollerOf(w.t, w.Server, node, t, names...)
+	p.Newer = true
+	return p
 }
 
 // PollerOf returns one that polls a handler.
@@ -70,13 +73,15 @@ func (p Polled) String() string {
 
 // Request is a poll's.
 func (p *Poller) Request(ctx context.Context) *http.Request {
-	body, err := json.Marshal(map[string]any{
-		"node": map[string]any{
-			"id": p.Node, "cluster": "edge", "user_agent_name": "envoy", "user_agent_build_version": map[string]any{"version": map[string]any{"major_number": 1, "minor_number": 40}},
-			"extensions": []any{map[string]any{"name": "envoy.filters.http.router", "category": "envoy.filters.http"}},
-		},
-		"type_url": p.Type.URL(), "resource_names": p.Names, "version_info": p.Version, "a_field_of_tomorrow": 1,
-	})
+	node := map[string]any{
+		"id": p.Node, "cluster": "edge", "user_agent_name": "envoy", "user_agent_build_version": map[string]any{"version": map[string]any{"major_number": 1, "minor_number": 40}},
+		"extensions": []any{map[string]any{"name": "envoy.filters.http.router", "category": "envoy.filters.http"}},
+	}
+	fields := map[string]any{"node": node, "type_url": p.Type.URL(), "resource_names": p.Names, "version_info": p.Version}
+	if p.Newer {
+		node["a_field_of_tomorrow"], fields["another_one"] = 1, map[string]any{}
+	}
+	body, err := json.Marshal(fields)
 	if err != nil {
 		p.t.Fatal(err)
 	}

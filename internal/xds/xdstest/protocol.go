@@ -11,24 +11,29 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// Protocol is one of the four ways in which xDS is spoken.
+// Protocol is one of the four ways in which xDS is spoken over gRPC, or REST.
 type Protocol struct {
 	Delta   bool // incremental; else state of the world
 	PerType bool // a stream of its own for each type; else aggregated
+	Polls   bool // over REST
 }
 
-// All four.
+// All four, and polls.
 var (
 	SotW      = Protocol{PerType: true}
 	SotWADS   = Protocol{}
 	Delta     = Protocol{Delta: true, PerType: true}
 	DeltaADS  = Protocol{Delta: true}
+	REST      = Protocol{PerType: true, Polls: true}
 	Protocols = []Protocol{SotWADS, DeltaADS, SotW, Delta}
 	protocols = map[bool]string{false: "SotW", true: "delta"}
 )
 
-// String is "SotW ADS", "delta ADS", "SotW" or "delta".
+// String is "SotW ADS", "delta ADS", "SotW", "delta" or "REST".
 func (v Protocol) String() string {
+	if v.Polls {
+		return "REST"
+	}
 	if v.PerType {
 		return protocols[v.Delta]
 	}
