@@ -101,7 +101,8 @@ type webError struct {
 func (e *webError) Error() string { return e.words }
 
 func (s *Server) refusePoll(w http.ResponseWriter, r *http.Request, err error) {
-	code, words := http.StatusInternalServerError, ""
+	var code int
+	var words string
 	var own *webError
 	if errors.As(err, &own) {
 		code, words = own.code, own.words

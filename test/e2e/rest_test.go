@@ -132,3 +132,68 @@ func TestPollingOverREST(t *testing.T) {
 		}
 	})
 }
+
+// TestPollsThroughFaults: a poll is answered while the database is away, and of a credential that was revoked, or a fleet that was deleted, with
+// words. Never with an empty set.
+func TestPollsThroughFaults(t *testing.T) {
+	t.Parallel()
+	w, pg := setupPostgres(t)
+	server, other := w.XDS(), w.XDS("--rest-listen", world.AnyPort)
+	rest := other.Logged("the port of REST is open", "address")
+	w.Apply(world.Together(world.Cluster("a", "1s")))
+	token, id := w.Credential()
+	poll := func(address, token, version string) (code int, answer string) {
+		body := sprintf(`{"node":{"id":"n1"},"version_info":%q}`, version)
+		return world.Ask("http://"+address+"/v3/discovery:clusters?wait=0", func(q *http.Request) {
+			q.Method, q.Body, q.ContentLength = http.MethodPost, io.NopCloser(strings.NewReader(body)), int64(len(body))
+			q.Header.Set("Authorization", "Bearer "+token)
+		})
+	}
+	version := ""
+	world.Eventually(t, world.Soon, "not answered", func() bool {
+		_, answer := poll(server.Address, token, "")
+		found := regexp.MustCompile(`"version_info":"([^"]+)".*"a"`).FindStringSubmatch(answer)
+		if found != nil {
+			version = found[1]
+		}
+		return found != nil
+	})
+	want := func(address string, token string, status int) {
+		t.Helper()
+		world.Eventually(t, 2*world.Soon, sprintf("not answered %d", status), func() bool {
+			code, answer := poll(address, token, version)
+			if strings.Contains(answer, "{") {
+				t.Fatalf("a poll of what is current was answered %d %s", code, answer)
+			}
+			return code == status
+		})
+	}
+	want(server.Address, token, http.StatusNotModified)
+	want(other.Address, token, http.StatusNotModified) // another server
+	want(rest, token, http.StatusNotModified)
+	pg.Kill()
+	want(server.Address, token, http.StatusNotModified)
+	want(rest, token, http.StatusNotModified)
+	world.Must(t, pg.Restart(t.Context()))
+	revoked := func() bool {
+		c, err := w.REST.RevokeCredentialWithResponse(t.Context(), w.Tenant, w.Fleet, id)
+		return err == nil && c.StatusCode() < 300
+	}
+	world.Eventually(t, 3*world.Soon, "the credential is not revoked", revoked)
+	want(server.Address, token, http.StatusUnauthorized)
+	want(rest, token, http.StatusUnauthorized)
+	next, _ := w.Credential()
+	want(server.Address, next, http.StatusNotModified)
+	deleted, err := w.REST.DeleteFleetWithResponse(t.Context(), w.Tenant, w.Fleet, nil)
+	world.Must(t, err)
+	if deleted.StatusCode() >= 300 {
+		t.Fatalf("the fleet is not deleted: %s", deleted.Body)
+	}
+	world.Eventually(t, 2*world.Soon, "not refused", func() bool {
+		code, answer := poll(server.Address, next, version)
+		if strings.Contains(answer, "{") {
+			t.Fatalf("a poll was answered %d %s", code, answer)
+		}
+		return code == http.StatusUnauthorized || code == http.StatusForbidden
+	})
+}
