@@ -69,6 +69,7 @@ var contained = map[string]string{
 	"internal/localpg/server.go Stop wg.Go":           "none: fairlead dev serves nobody else",
 	"internal/xds/xdstest/client.go stream go c.read": "none: tests",
 	"internal/xds/xdstest/world.go Serve go func":     "none: tests",
+	"internal/xds/conformance/polls.go - go func":     "none: tests",
 	"internal/xds/xdstest/poller.go web go func":      "none: tests",
 	"internal/xds/xdstest/raw.go NewRaw go r.read":    "none: tests",
 	"internal/xds/xdstest/raw.go End time.AfterFunc":  "none: tests",

@@ -508,9 +508,9 @@ func TestRESTOneEncoding(t *testing.T) {
 	})
 }
 
-// BenchmarkWaiting is what a poll that waits and a stream take while nothing happens.
+// BenchmarkWaiting is how many goroutines a poll that waits and a stream take while nothing happens, their clients' included.
 func BenchmarkWaiting(b *testing.B) {
-	const many = 1000
+	const many = 200
 	for _, x := range []struct {
 		name string
 		wait func(w *xdstest.World, i int)
@@ -531,28 +531,17 @@ func BenchmarkWaiting(b *testing.B) {
 			for b.Loop() {
 				w := xdstest.New(b)
 				w.Publish(cluster("a", "1")...)
-				before := held()
+				before := runtime.NumGoroutine()
 				for i := range many {
 					x.wait(w, i)
 				}
 				for w.Settled() != 1 || w.Streams() != many { // it is counted, not timed
 					runtime.Gosched()
 				}
-				after := held()
-				b.ReportMetric(float64(after.goroutines-before.goroutines)/many, "goroutines/client")
-				b.ReportMetric(float64(after.bytes-before.bytes)/many, "B/client")
+				b.ReportMetric(float64(runtime.NumGoroutine()-before)/many, "goroutines/client")
 			}
 		})
 	}
-}
-
-type holding struct{ goroutines, bytes int64 }
-
-func held() holding {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return holding{int64(runtime.NumGoroutine()), int64(m.HeapAlloc + m.StackInuse)} //nolint:gosec // far below
 }
 
 // TestRESTOnThePortOfGRPC: a connection is told by its first bytes.
@@ -611,6 +600,22 @@ func FuzzPoll(f *testing.F) {
 			t.Errorf("%q got %d %s", body, rec.Code, rec.Body)
 		case rec.Code == http.StatusForbidden && whole.GetNode().GetId() == "":
 			t.Errorf("taken in without a node.id: %q", body)
+		}
+	})
+}
+
+// TestRESTSlowFleet: a poll waits for the fleet as a stream does.
+func TestRESTSlowFleet(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(xdstest.Put(fleet.Listener, "a", "1"))
+		busy := make(chan struct{})
+		w.Busy(busy) // the database is
+		answer := later(w.Poller("n1", fleet.Listener))
+		time.Sleep(4 * time.Second)
+		pending(t, answer)
+		close(busy)
+		if a := <-answer; a.String() != "200 listeners a@1" {
+			t.Errorf("got %q", a)
 		}
 	})
 }
