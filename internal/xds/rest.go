@@ -72,6 +72,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 	}
 	switch {
+	case err != nil && r.Context().Err() != nil:
+		w.WriteHeader(http.StatusServiceUnavailable) // nobody hears of it
 	case err != nil:
 		s.refusePoll(w, r, err)
 	case b == nil:
