@@ -27,6 +27,9 @@ type CredentialID [16]byte
 // SessionID names a session of the web page. It is public, as a CredentialID is.
 type SessionID [16]byte
 
+// LeaseID names a lease of endpoints.
+type LeaseID [16]byte
+
 // Key is the one address of a fleet. It is a struct and never a joined string, so
 // that no two fleets can share one.
 type Key struct {
@@ -45,6 +48,9 @@ func NewCredentialID() CredentialID { return CredentialID(newUUIDv7()) }
 
 // NewSessionID returns a fresh, time-ordered id (UUIDv7).
 func NewSessionID() SessionID { return SessionID(newUUIDv7()) }
+
+// NewLeaseID returns a fresh, time-ordered id (UUIDv7).
+func NewLeaseID() LeaseID { return LeaseID(newUUIDv7()) }
 
 // NewToken returns a random token (UUIDv4 form).
 func NewToken() Token {
@@ -69,6 +75,9 @@ func ParseCredentialID(s string) (CredentialID, error) {
 // ParseSessionID reads the canonical 36-character form.
 func ParseSessionID(s string) (SessionID, error) { b, err := parseUUID(s); return SessionID(b), err }
 
+// ParseLeaseID reads the canonical 36-character form.
+func ParseLeaseID(s string) (LeaseID, error) { b, err := parseUUID(s); return LeaseID(b), err }
+
 // ParseToken reads the canonical 36-character form.
 func ParseToken(s string) (Token, error) { b, err := parseUUID(s); return Token(b), err }
 
@@ -77,6 +86,7 @@ func (f ID) String() string           { return formatUUID(f) }
 func (t Token) String() string        { return formatUUID(t) }
 func (c CredentialID) String() string { return formatUUID(c) }
 func (s SessionID) String() string    { return formatUUID(s) }
+func (l LeaseID) String() string      { return formatUUID(l) }
 
 func (k Key) String() string { return k.Tenant.String() + "/" + k.Fleet.String() }
 

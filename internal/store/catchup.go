@@ -25,6 +25,12 @@ k AS (
  (h.fleet_id IS NULL OR h.deleted_at IS NOT NULL OR (h.revision, h.token, h.epoch) IS DISTINCT FROM (k.revision, k.token, k.epoch))`
 )
 
+// servedColumns are of a row r of resources what is told of it: what is served, which of endpoints may be more than the document,
+// or something without one.
+const servedColumns = `false, false, false, false, greatest(r.revision, r.served_revision), h.fleet_id, 0, r.updated_at, r.updated_at, NULL, NULL, '',
+         r.type, r.name, r.variant, r.deleted AND r.served_version IS NULL, coalesce(r.served_version, r.version), r.ttl_ms, r.selector, r.priority, r.reselected,
+         coalesce(r.served_body, (SELECT b.body FROM bodies b WHERE r.served_version IS NULL AND b.tenant_id = r.tenant_id AND b.hash = r.body_hash)), r.derived`
+
 // selectChanges is one statement, so it sees one snapshot. Of every fleet that moved
 // there is one head row, with the credentials, without those that ended more than a day
 // ago, and the nodes to be offered again what they refused if the epoch is another one, and
@@ -57,16 +63,17 @@ SELECT h.ord - 1, x.* FROM h CROSS JOIN LATERAL (
          coalesce(h.node_ids, ''),
          '', '', '', false, '', 0::bigint, '', 0, coalesce(h.compacted, 0), NULL::bytea, NULL::jsonb
   UNION ALL
-  SELECT false, false, false, false, r.revision, h.fleet_id, 0, r.updated_at, r.updated_at, NULL, NULL, '',
-         r.type, r.name, r.variant, r.deleted, r.version, r.ttl_ms, r.selector, r.priority, r.reselected,
-         (SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash), r.derived
+  SELECT ` + servedColumns + `
     FROM resources r
    WHERE NOT h.gone AND NOT h.reload AND uuid_hash(r.fleet_id) = uuid_hash(h.fleet_id) AND r.revision > h.known
      AND r.tenant_id IS NOT DISTINCT FROM h.tenant_id AND r.fleet_id IS NOT DISTINCT FROM h.fleet_id
   UNION ALL
-  SELECT false, false, false, false, r.revision, h.fleet_id, 0, r.updated_at, r.updated_at, NULL, NULL, '',
-         r.type, r.name, r.variant, r.deleted, r.version, r.ttl_ms, r.selector, r.priority, r.reselected,
-         (SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash), r.derived
+  SELECT ` + servedColumns + `
+    FROM resources r
+   WHERE NOT h.gone AND NOT h.reload AND uuid_hash(r.fleet_id) = uuid_hash(h.fleet_id) AND r.served_revision > 0 AND r.served_revision > h.known AND r.revision <= h.known
+     AND r.tenant_id IS NOT DISTINCT FROM h.tenant_id AND r.fleet_id IS NOT DISTINCT FROM h.fleet_id
+  UNION ALL
+  SELECT ` + servedColumns + `
     FROM resources r
    WHERE NOT h.gone AND h.reload AND r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id
 ) x`

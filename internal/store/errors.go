@@ -21,9 +21,11 @@ const (
 	stateToken        = "FL401" // the caller's own token has ended
 	stateForbidden    = "FL403"
 	stateNotFound     = "FL404"
+	stateNoLease      = "FL407" // of endpoints
 	stateLease        = "FL408" // that a report was made under has ended
 	stateBusy         = "FL409"
 	statePrecondition = "FL412"
+	stateNoRoom       = "FL413" // for endpoints
 	stateKeyReused    = "FL422"
 	stateNothing      = "FL410" // that could be done
 	stateDangling     = "FL424"
@@ -100,6 +102,10 @@ func pgKind(pg *pgconn.PgError) error {
 		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrNotFound)
 	case stateLease:
 		return ErrLeaseLost
+	case stateNoLease:
+		return &NoLeaseError{Lease: pg.Detail}
+	case stateNoRoom:
+		return &NoRoomError{Detail: pg.Message}
 	case stateBusy:
 		return ErrBusy
 	case statePrecondition:

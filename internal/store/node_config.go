@@ -115,11 +115,11 @@ WITH RECURSIVE node (node_id, cluster, user_agent, version, protocol, streams, r
 held (type, name) AS (` + selectHeldByName + `),
 by_name (names) AS MATERIALIZED (SELECT jsonb_object_agg(held.type || '/' || held.name, 0) FROM held),
 r AS MATERIALIZED (
-  SELECT r.type, r.name, r.variant, o.moved, r.version, r.revision, r.ttl_ms, x.good, x.action, x.beside, x.at, x.text_hash, x.revision AS refused_revision
+  SELECT r.type, r.name, r.variant, o.moved, coalesce(r.served_version, r.version) AS version, greatest(r.revision, r.served_revision) AS revision, r.served_revision > 0 AS built, r.ttl_ms, x.good, x.action, x.beside, x.at, x.text_hash, x.revision AS refused_revision
     FROM node CROSS JOIN resources r
-    LEFT JOIN LATERAL (` + refusalOf("r.version") + `) x ON true
+    LEFT JOIN LATERAL (` + refusalOf("coalesce(r.served_version, r.version)") + `) x ON true
     LEFT JOIN LATERAL (SELECT c->>0 AS variant, (c->>1)::bigint AS moved FROM (SELECT $8::jsonb->(r.type || '/' || r.name) AS c) c) o ON true
-   WHERE r.tenant_id = app_tenant() AND r.fleet_id = $1 AND NOT r.deleted AND r.variant = coalesce(o.variant, '')
+   WHERE r.tenant_id = app_tenant() AND r.fleet_id = $1 AND (NOT r.deleted OR r.served_version IS NOT NULL) AND r.variant = coalesce(o.variant, '')
      AND r.type = ANY ($3) AND (r.type, r.name) > ($4, $5) AND ($9 = '' OR r.name = $9)
      AND CASE $7
          WHEN '' THEN true
@@ -127,18 +127,18 @@ r AS MATERIALIZED (
          WHEN '` + ConfigAbsent + `' THEN ` + takenAway + `
          WHEN '` + ConfigRefused + `' THEN x.version IS NOT NULL AND NOT (` + takenAway + `)
          ELSE x.version IS NULL AND ($7 = '` + ConfigPending + `'
-           OR $7 = CASE WHEN ` + unnamed + ` THEN '` + ConfigUnreferenced + `' WHEN ` + excluded + ` OR ` + unasked + ` THEN '` + ConfigNotSubscribed + `' ELSE '` + ConfigSynced + `' END) AND ($7 <> '` + ConfigPending + `') = (coalesce(o.moved, 0) <= node.settled AND (r.revision <= node.settled OR ` + broughtBy("r.version", "r.variant") + ` <= node.settled)
+           OR $7 = CASE WHEN ` + unnamed + ` THEN '` + ConfigUnreferenced + `' WHEN ` + excluded + ` OR ` + unasked + ` THEN '` + ConfigNotSubscribed + `' ELSE '` + ConfigSynced + `' END) AND ($7 <> '` + ConfigPending + `') = (coalesce(o.moved, 0) <= node.settled AND (greatest(r.revision, r.served_revision) <= node.settled OR r.served_revision = 0 AND ` + broughtBy("r.version", "r.variant") + ` <= node.settled)
            AND NOT EXISTS (SELECT FROM jsonb_path_query(node.waits, '$[*].withheld') l CROSS JOIN jsonb_array_elements(l) h
                             WHERE h->>0 = r.type AND h->>1 = r.name)) END
    ORDER BY r.type, r.name LIMIT $6)
 SELECT node.*, h.revision,
-       r.type, r.name, r.variant, r.version, greatest(r.moved, coalesce(` + broughtBy("r.version", "r.variant") + `, r.revision)), r.ttl_ms,
+       r.type, r.name, r.variant, r.version, greatest(r.moved, CASE WHEN r.built THEN r.revision ELSE coalesce(` + broughtBy("r.version", "r.variant") + `, r.revision) END), r.ttl_ms,
        coalesce(` + unnamed + `, false), coalesce(` + unasked + `, false), r.refused_revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = r.text_hash), r.action, r.beside, r.at, r.good,
        g.brought, g.ttl_ms, y.action, y.beside,
        (SELECT jsonb_agg(ref ORDER BY ref)
           FROM jsonb_array_elements(g.derived->'refs') ref CROSS JOIN LATERAL (
-            SELECT d.deleted FROM resources d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1 AND d.type = ref->>0
-               AND d.name = ref->>1 ORDER BY d.deleted LIMIT 1) d
+            SELECT d.deleted AND d.served_version IS NULL AS deleted FROM resources d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1 AND d.type = ref->>0
+               AND d.name = ref->>1 ORDER BY 1 LIMIT 1) d
          WHERE d.deleted)
   FROM node JOIN fleet_heads h ON h.tenant_id = app_tenant() AND h.fleet_id = $1
   LEFT JOIN r ON true

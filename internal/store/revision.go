@@ -22,7 +22,12 @@ type RevisionInfo struct {
 	Changes    int // how many resources it changed
 	Created    int // of Changes, those that it brought
 	Deleted    int // of Changes, those that it took away
+	// RunFrom, of the kind KindEndpoints, is the first of the revisions that it stands for in a list: they follow each other, and are all of that kind. 0 of others.
+	RunFrom fleet.Revision
 }
+
+// KindEndpoints is the kind of the revisions that endpoints as data make.
+const KindEndpoints = "endpoints"
 
 // RevisionFilter says which revisions a list is about. The zero one: all.
 type RevisionFilter struct {
@@ -38,16 +43,19 @@ type RevisionFilter struct {
 // revisionsLook is how many revisions a page looks at, whether the filter takes them or not.
 const revisionsLook = 2000
 
-const revisionColumns = `revision, at, kind, message, actor, credential, changes, created, deleted`
+const revisionColumns = `revision, at, kind, message, actor, credential, changes, created, deleted, coalesce(run_from, 0)`
 
 const selectRevision = `
 SELECT ` + revisionColumns + ` FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2`
+
+// unfolded leaves out of the history x the revisions of endpoints that a newer one stands for.
+const unfolded = `NOT (x.kind = 'endpoints' AND EXISTS (SELECT FROM fleet_history y WHERE y.tenant_id = x.tenant_id AND y.fleet_id = x.fleet_id AND y.revision = x.revision + 1 AND y.kind = 'endpoints' OFFSET 0))`
 
 // selectRevisions looks at $7 revisions below $2 and not below $3, newest first, and gives the first $8 of those that the filter takes: $4 kind, $5 actor,
 // $6 type, "" for all. In each row, the only one too, stand the lowest revision that it looked at, and how many.
 const selectRevisions = `
 WITH looked AS MATERIALIZED (
-  SELECT x.* FROM fleet_history x WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.revision < $2 AND x.revision >= $3
+  SELECT x.* FROM fleet_history x WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.revision < $2 AND x.revision >= $3 AND ` + unfolded + `
    ORDER BY x.revision DESC LIMIT $7)` + revisionsOfLooked
 
 // selectRevisionsOf is the same of those that changed one resource: $6, $9, $10.
@@ -60,7 +68,7 @@ WITH looked AS MATERIALIZED (
    CROSS JOIN LATERAL (SELECT * FROM fleet_history h WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.revision = r.revision OFFSET 0) h)` + revisionsOfLooked
 
 const revisionsOfLooked = `
-SELECT l.low, l.n, x.revision, x.at, x.kind, x.message, x.actor, x.credential, x.changes, x.created, x.deleted
+SELECT l.low, l.n, x.revision, x.at, x.kind, x.message, x.actor, x.credential, x.changes, x.created, x.deleted, coalesce(x.run_from, 0)
   FROM (SELECT coalesce(min(revision), 0) AS low, count(*) AS n FROM looked) l
   LEFT JOIN LATERAL (SELECT * FROM looked k
                       WHERE ($4 = '' OR k.kind = $4) AND ($5 = '' OR k.actor = $5) AND ($6 = '' OR $6 = ANY (k.types))
@@ -69,7 +77,7 @@ SELECT l.low, l.n, x.revision, x.at, x.kind, x.message, x.actor, x.credential, x
 
 func scanRevision(row pgx.CollectableRow) (r RevisionInfo, err error) {
 	var cred *[16]byte
-	err = row.Scan((*int64)(&r.Revision), &r.At, &r.Kind, &r.Message, &r.Actor, &cred, &r.Changes, &r.Created, &r.Deleted)
+	err = row.Scan((*int64)(&r.Revision), &r.At, &r.Kind, &r.Message, &r.Actor, &cred, &r.Changes, &r.Created, &r.Deleted, (*int64)(&r.RunFrom))
 	r.At, r.Credential = r.At.UTC(), uuidOrZero[fleet.CredentialID](cred)
 	return r, err
 }
@@ -146,12 +154,13 @@ func scanLookedRevision(row pgx.CollectableRow, low *fleet.Revision, looked *int
 	var kind, message, actor *string
 	var cred *[16]byte
 	var changes, created, deleted *int
-	if err := row.Scan((*int64)(low), looked, &revision, &at, &kind, &message, &actor, &cred, &changes, &created, &deleted); err != nil || revision == nil {
+	var run int64
+	if err := row.Scan((*int64)(low), looked, &revision, &at, &kind, &message, &actor, &cred, &changes, &created, &deleted, &run); err != nil || revision == nil {
 		return nil, err
 	}
 	return &RevisionInfo{
 		Revision: fleet.Revision(*revision), At: at.UTC(), Kind: *kind, Message: *message, Actor: *actor, Credential: uuidOrZero[fleet.CredentialID](cred),
-		Changes: *changes, Created: *created, Deleted: *deleted,
+		Changes: *changes, Created: *created, Deleted: *deleted, RunFrom: fleet.Revision(run),
 	}, nil
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // withoutTenant is the closed list of tables that belong to no tenant.
-var withoutTenant = []string{"operator_tokens", "schema_contents", "schema_migrations", "sessions", "tenants", "xds_servers"}
+var withoutTenant = []string{"endpoint_clock", "operator_tokens", "schema_contents", "schema_migrations", "sessions", "tenants", "xds_servers"}
 
 func strings1(t *testing.T, conn *pgx.Conn, sql string, args ...any) []string {
 	t.Helper()
@@ -127,6 +127,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"drop_ended_tokens: fairlead_app",
 		"end_other_sessions: fairlead_app",
 		"end_session: fairlead_app",
+		"endpoints_sweep: fairlead_app",
 		"events_moved: fairlead_app", "find_node_credential: fairlead_node",
 		"find_session: fairlead_app",
 		"find_token: fairlead_app",

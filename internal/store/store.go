@@ -70,6 +70,8 @@ type Store struct {
 	full        atomic.Int64 // when the database had no room on its disk, in ns
 	rowsRefused atomic.Int64 // rows of reports that the database refused, since the start
 	mends       mendSignal
+	built       mendSignal // endpoints were written that are to be built
+	renewals    renewals
 }
 
 // Open connects, and checks that the database and the role are fit: the schema is at
@@ -113,7 +115,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", kind(err))
 	}
-	return &Store{log: log, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}, mends: make(mendSignal, 1), keys: newTurns[keyOf](1, waitingForKey)}, nil
+	return &Store{log: log, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}, mends: make(mendSignal, 1), built: make(mendSignal, 1), keys: newTurns[keyOf](1, waitingForKey)}, nil
 }
 
 // Close waits for the calls that are under way and gives the connections back.

@@ -41,7 +41,7 @@ BEGIN
     RAISE EXCEPTION 'no such fleet' USING ERRCODE = 'FL404';
   END IF;
   o_tombstones := coalesce(fleet_first_since(p_fleet, clock_timestamp() - v_memory) - 1, h.revision);
-  IF NOT EXISTS (SELECT FROM resources r WHERE r.deleted AND uuid_hash(r.fleet_id) = uuid_hash(p_fleet) AND r.revision <= o_tombstones
+  IF NOT EXISTS (SELECT FROM resources r WHERE r.deleted AND r.served_version IS NULL AND uuid_hash(r.fleet_id) = uuid_hash(p_fleet) AND r.revision <= o_tombstones AND r.served_revision <= o_tombstones
                     AND r.tenant_id IS NOT DISTINCT FROM h.tenant_id AND r.fleet_id IS NOT DISTINCT FROM h.fleet_id) THEN
     o_tombstones := 0;
   END IF;
@@ -90,7 +90,7 @@ BEGIN
   END IF;
   DELETE FROM resources d WHERE d.deleted AND d.ctid = ANY (ARRAY(
     SELECT r.ctid FROM resources r
-     WHERE r.deleted AND uuid_hash(r.fleet_id) = v_hash AND r.revision <= h.compacted
+     WHERE r.deleted AND r.served_version IS NULL AND uuid_hash(r.fleet_id) = v_hash AND r.revision <= h.compacted AND r.served_revision <= h.compacted
        AND r.tenant_id IS NOT DISTINCT FROM h.tenant_id AND r.fleet_id IS NOT DISTINCT FROM h.fleet_id LIMIT p_limit));
   IF FOUND THEN
     RETURN false; -- a writer that brings one of them back has the head and waits for this step, which must not wait for the head

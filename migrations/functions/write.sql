@@ -21,7 +21,7 @@ BEGIN
   IF NOT FOUND OR h.deleted_at IS NOT NULL THEN
     RAISE EXCEPTION 'no such fleet' USING ERRCODE = 'FL404';
   END IF;
-  IF p_expect <> h.revision THEN
+  IF p_expect NOT BETWEEN h.written_revision AND h.revision THEN -- revisions of endpoints alone are nobody's writes
     PERFORM fleet_has_moved(h, format('the fleet is at revision %s, expected %s', h.revision, p_expect));
   END IF;
   RETURN h;
@@ -33,6 +33,25 @@ CREATE OR REPLACE FUNCTION secret_is_sealed_again(p_tenant uuid, p_summary jsonb
   SELECT coalesce(p_change.type = 'secrets' AND p_change.summary->>'sealed_for' <> coalesce(p_summary->>'sealed_for',
            (SELECT encode(substring(b.body FROM 2 FOR 8), 'hex') FROM bodies b WHERE b.tenant_id = p_tenant AND b.hash = p_body_hash)), false)
 $$;
+
+-- A refusal ends with the version that was refused, also where the server that recorded it is gone: when no variant of
+-- the name has it any more. Where one still has it the node's server knows whether it is the node's. However many nodes
+-- refuse it, one row says so (mends). The names are those that revision p_revision changed; returns how many rows.
+CREATE OR REPLACE FUNCTION fleet_note_mends(h fleet_heads, p_revision bigint, p_types text[], p_names text[]) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  n integer;
+BEGIN
+  INSERT INTO mends (tenant_id, fleet_id, type, name, version, revision, at)
+  SELECT h.tenant_id, h.fleet_id, c.type, c.name, v.version, p_revision, clock_timestamp()
+    FROM (SELECT DISTINCT c.type, c.name FROM (SELECT unnest(p_types) AS type, unnest(p_names) AS name) c
+           WHERE EXISTS (SELECT FROM node_exceptions x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = c.type
+                            AND x.name = c.name AND x.resolved_at IS NULL OFFSET 0) OFFSET 0) c
+   CROSS JOIN LATERAL refused_versions(h.fleet_id, c.type, c.name) v (version)
+   WHERE NOT EXISTS (SELECT FROM resources r WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id AND r.type = c.type AND r.name = c.name
+                        AND (NOT r.deleted OR r.served_version IS NOT NULL) AND coalesce(r.served_version, r.version) = v.version OFFSET 0);
+  GET DIAGNOSTICS n = ROW_COUNT;
+  RETURN n;
+END $$;
 
 -- Writes what of the changes is effective, under the lock that gave h. p_changes is in the order of ord; p_bodies holds the bytes
 -- of change ord at ord; null where they are stored already.
@@ -123,21 +142,22 @@ BEGIN
    WHERE NOT c.delete
   ON CONFLICT DO NOTHING;
 
-  -- A refusal ends with the version that was refused, also where the server that recorded it is gone: when no variant of
-  -- the name has it any more. Where one still has it the node's server knows whether it is the node's. However many nodes
-  -- refuse it, one row says so here (mends).
-  INSERT INTO mends (tenant_id, fleet_id, type, name, version, revision, at)
-  SELECT h.tenant_id, h.fleet_id, c.type, c.name, v.version, v_new, clock_timestamp()
-    FROM (SELECT DISTINCT c.type, c.name FROM unnest(e) c
-           WHERE EXISTS (SELECT FROM node_exceptions x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = c.type
-                            AND x.name = c.name AND x.resolved_at IS NULL OFFSET 0) OFFSET 0) c
-   CROSS JOIN LATERAL refused_versions(h.fleet_id, c.type, c.name) v (version)
-   WHERE NOT EXISTS (SELECT FROM resources r WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id AND r.type = c.type AND r.name = c.name
-                        AND NOT r.deleted AND r.version = v.version OFFSET 0);
-  GET DIAGNOSTICS o_mends = ROW_COUNT;
+  o_mends := fleet_note_mends(h, v_new, ARRAY(SELECT c.type FROM unnest(e) c), ARRAY(SELECT c.name FROM unnest(e) c));
+
+  -- What is served of a cluster that has endpoints as data is built anew, and until then is what it was (endpoints_commit). Of a new variant that is what the
+  -- default one serves; a deleted one ends at once.
+  FOR v_one IN SELECT c.* FROM unnest(e) c WHERE c.type = 'endpoints' ORDER BY c.name, c.variant LOOP
+    UPDATE endpoint_clusters x SET changed = x.changed + 1, changed_by = v_who WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.cluster = v_one.name;
+    CONTINUE WHEN NOT FOUND OR v_one.variant = '';
+    UPDATE resources r SET served_revision = v_new, (served_version, served_body) = (
+             SELECT d.served_version, d.served_body FROM resources d
+              WHERE NOT v_one.delete AND d.tenant_id = h.tenant_id AND d.fleet_id = h.fleet_id AND d.type = 'endpoints' AND d.name = v_one.name AND d.variant = '')
+     WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id AND r.type = 'endpoints' AND r.name = v_one.name AND r.variant = v_one.variant
+       AND (v_one.delete OR r.served_version IS NULL);
+  END LOOP;
 
   o_at := greatest(clock_timestamp(), h.changed_at); -- of a clock that was set back too, what came later is later
-  UPDATE fleet_heads SET revision = v_new, token = v_tok, changed_at = o_at, resources = resources + v_rows, bytes = bytes + v_more,
+  UPDATE fleet_heads SET revision = v_new, written_revision = v_new, token = v_tok, changed_at = o_at, resources = resources + v_rows, bytes = bytes + v_more,
          history_bytes = history_bytes + v_all + o_changed * history_row_bytes()
    WHERE tenant_id = h.tenant_id AND fleet_id = h.fleet_id;
   INSERT INTO fleet_history (tenant_id, fleet_id, revision, token, at, kind, message, actor, credential, changes, created, deleted, types)
