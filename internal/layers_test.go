@@ -81,6 +81,7 @@ var layers = map[string][]string{
 		"internal/fleet", "internal/audit", "internal/auth", "internal/bootstrap", "internal/compute", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/lifecycle", "internal/door", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
+	"internal/endpoints":    {"internal/fleet", "internal/lifecycle", "internal/resource", "internal/store", xsync},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},
 
 	// The arm of the streams.
@@ -133,7 +134,7 @@ var layers = map[string][]string{
 
 // The two arms. A package that imports of both belongs into cmd.
 var (
-	apiArm    = []string{"internal/httpapi", "internal/store"}
+	apiArm    = []string{"internal/httpapi", "internal/store", "internal/endpoints"}
 	streamArm = []string{"internal/xds", "internal/replica"}
 )
 

@@ -245,6 +245,27 @@ func (e DeniedReason) Valid() bool {
 	}
 }
 
+// Defines values for EndpointHealth.
+const (
+	Draining  EndpointHealth = "draining"
+	Healthy   EndpointHealth = "healthy"
+	Unhealthy EndpointHealth = "unhealthy"
+)
+
+// Valid indicates whether the value is a known member of the EndpointHealth enum.
+func (e EndpointHealth) Valid() bool {
+	switch e {
+	case Draining:
+		return true
+	case Healthy:
+		return true
+	case Unhealthy:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDenied     EventKind = "denied"
@@ -510,6 +531,7 @@ func (e MakerKind) Valid() bool {
 const (
 	MissingCredential Missing = "credential"
 	MissingFleet      Missing = "fleet"
+	MissingLease      Missing = "lease"
 	MissingNode       Missing = "node"
 	MissingPath       Missing = "path"
 	MissingResource   Missing = "resource"
@@ -526,6 +548,8 @@ func (e Missing) Valid() bool {
 	case MissingCredential:
 		return true
 	case MissingFleet:
+		return true
+	case MissingLease:
 		return true
 	case MissingNode:
 		return true
@@ -796,10 +820,11 @@ func (e ResourceType) Valid() bool {
 
 // Defines values for RevisionKind.
 const (
-	KindApply    RevisionKind = "apply"
-	KindDelete   RevisionKind = "delete"
-	KindPut      RevisionKind = "put"
-	KindRollback RevisionKind = "rollback"
+	KindApply     RevisionKind = "apply"
+	KindDelete    RevisionKind = "delete"
+	KindEndpoints RevisionKind = "endpoints"
+	KindPut       RevisionKind = "put"
+	KindRollback  RevisionKind = "rollback"
 )
 
 // Valid indicates whether the value is a known member of the RevisionKind enum.
@@ -808,6 +833,8 @@ func (e RevisionKind) Valid() bool {
 	case KindApply:
 		return true
 	case KindDelete:
+		return true
+	case KindEndpoints:
 		return true
 	case KindPut:
 		return true
@@ -1447,6 +1474,113 @@ type Difference struct {
 	Variant *string      `json:"variant,omitempty"`
 }
 
+// Endpoint defines model for Endpoint.
+type Endpoint struct {
+	Address string `json:"address"`
+
+	// ExpiresAt When its lease runs out, unless it is renewed.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Health `draining` gets no new requests and keeps its connections, `unhealthy` gets none: Envoy's HealthStatus of these names.
+	Health EndpointHealth `json:"health"`
+
+	// Held Its lease has run out, and it stays as the cluster would have none, or too few, without it.
+	Held *bool `json:"held,omitempty"`
+
+	// Lease The id of its lease.
+	Lease *string `json:"lease,omitempty"`
+
+	// Locality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
+	Locality *EndpointLocality `json:"locality,omitempty"`
+
+	// Metadata Envoy's `filter_metadata`: an object for each filter, such as `envoy.lb`, whose keys subsets are made of. At most 4 KiB.
+	//
+	// Example: {"envoy.lb":{"version":"v2"}}
+	Metadata  *EndpointMetadata `json:"metadata,omitempty"`
+	UpdatedAt time.Time         `json:"updated_at"`
+
+	// UpdatedBy The name of the token that wrote it last.
+	UpdatedBy string `json:"updated_by"`
+	Weight    int    `json:"weight"`
+}
+
+// EndpointFields Example: {"health":"healthy","weight":2}
+type EndpointFields struct {
+	// Health `draining` gets no new requests and keeps its connections, `unhealthy` gets none: Envoy's HealthStatus of these names.
+	Health *EndpointHealth `json:"health,omitempty"`
+
+	// Lease The id of a lease, with which it goes. Left out: it stays until it is removed.
+	Lease *string `json:"lease,omitempty"`
+
+	// Metadata Envoy's `filter_metadata`: an object for each filter, such as `envoy.lb`, whose keys subsets are made of. At most 4 KiB.
+	//
+	// Example: {"envoy.lb":{"version":"v2"}}
+	Metadata *EndpointMetadata `json:"metadata,omitempty"`
+	Weight   *int              `json:"weight,omitempty"`
+}
+
+// EndpointHealth `draining` gets no new requests and keeps its connections, `unhealthy` gets none: Envoy's HealthStatus of these names.
+type EndpointHealth string
+
+// EndpointList defines model for EndpointList.
+type EndpointList struct {
+	Items []Endpoint `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// EndpointLocality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
+type EndpointLocality struct {
+	Region  *string `json:"region,omitempty"`
+	SubZone *string `json:"sub_zone,omitempty"`
+	Zone    *string `json:"zone,omitempty"`
+}
+
+// EndpointMetadata Envoy's `filter_metadata`: an object for each filter, such as `envoy.lb`, whose keys subsets are made of. At most 4 KiB.
+//
+// Example: {"envoy.lb":{"version":"v2"}}
+type EndpointMetadata map[string]map[string]interface{}
+
+// EndpointPut defines model for EndpointPut.
+type EndpointPut struct {
+	// Address `IP:PORT`, `[IPv6]:PORT` or `unix:/PATH`.
+	Address string `json:"address"`
+
+	// Health `draining` gets no new requests and keeps its connections, `unhealthy` gets none: Envoy's HealthStatus of these names.
+	Health *EndpointHealth `json:"health,omitempty"`
+
+	// Lease The id of a lease, with which it goes. Left out: it stays until it is removed.
+	Lease *string `json:"lease,omitempty"`
+
+	// Locality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
+	Locality *EndpointLocality `json:"locality,omitempty"`
+
+	// Metadata Envoy's `filter_metadata`: an object for each filter, such as `envoy.lb`, whose keys subsets are made of. At most 4 KiB.
+	//
+	// Example: {"envoy.lb":{"version":"v2"}}
+	Metadata *EndpointMetadata `json:"metadata,omitempty"`
+	Weight   *int              `json:"weight,omitempty"`
+}
+
+// EndpointWrite Example: {"remove":["10.0.0.6:8080"],"set":[{"address":"10.0.0.7:8080"}]}
+type EndpointWrite struct {
+	// Remove Addresses, in whatever locality; none that is in `set`.
+	Remove *[]string `json:"remove,omitempty"`
+
+	// Set Endpoints as they are to be, no address twice.
+	Set *[]EndpointPut `json:"set,omitempty"`
+}
+
+// EndpointWritten defines model for EndpointWritten.
+type EndpointWritten struct {
+	// Removed How many were there and are not any more.
+	Removed int `json:"removed"`
+
+	// Set How many are new or others than they were.
+	Set int `json:"set"`
+}
+
 // EnvoyConfig An Envoy's bootstrap, or what its admin page answers at `/config_dump`.
 type EnvoyConfig map[string]interface{}
 
@@ -1964,6 +2098,25 @@ type LastChange struct {
 	Actor    string    `json:"actor"`
 	At       time.Time `json:"at"`
 	Revision int64     `json:"revision"`
+}
+
+// Lease defines model for Lease.
+type Lease struct {
+	ExpiresAt time.Time `json:"expires_at"`
+	Id        string    `json:"id"`
+	KeepLast  bool      `json:"keep_last"`
+
+	// Ttl Example: 30s
+	Ttl string `json:"ttl"`
+}
+
+// LeaseTake Example: {"ttl":"30s"}
+type LeaseTake struct {
+	// KeepLast When it runs out, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
+	KeepLast *bool `json:"keep_last,omitempty"`
+
+	// Ttl For how long it holds unless it is renewed: 5s to 24h, a whole number of s, m or h.
+	Ttl string `json:"ttl"`
 }
 
 // Limit defines model for Limit.
@@ -3007,10 +3160,13 @@ type Revision struct {
 	// node has it. `stored`: no node has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	Receipt  *ReceiptState `json:"receipt,omitempty"`
 	Revision int64         `json:"revision"`
-	Updated  int           `json:"updated"`
+
+	// Run Of the kind `endpoints`: how many revisions of this kind it stands for in a list, itself and those directly before it.
+	Run     *int `json:"run,omitempty"`
+	Updated int  `json:"updated"`
 }
 
-// RevisionKind What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+// RevisionKind What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`; `endpoints` is of no request: what is served of endpoints as data has changed.
 type RevisionKind string
 
 // RevisionList defines model for RevisionList.
@@ -3585,6 +3741,9 @@ type WriteResult struct {
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// AddressParam defines model for AddressParam.
+type AddressParam = string
+
 // AsOfRevision The number of a revision, or `latest` for the newest one.
 //
 // Example: 7
@@ -3595,6 +3754,9 @@ type AsOfTime = time.Time
 
 // BodiesParam defines model for BodiesParam.
 type BodiesParam = bool
+
+// ClusterParam defines model for ClusterParam.
+type ClusterParam = string
 
 // ConfirmParam defines model for ConfirmParam.
 type ConfirmParam = string
@@ -3626,8 +3788,14 @@ type IfNoneMatch = string
 // LabelParam defines model for LabelParam.
 type LabelParam = []string
 
+// LeaseIdParam defines model for LeaseIdParam.
+type LeaseIdParam = string
+
 // LimitParam defines model for LimitParam.
 type LimitParam = int
+
+// LocalityParam defines model for LocalityParam.
+type LocalityParam = string
 
 // MessageParam defines model for MessageParam.
 type MessageParam = string
@@ -3965,6 +4133,15 @@ type ListCredentialsParams struct {
 	// State Only what is in this state.
 	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
 
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListEndpointsParams defines parameters for ListEndpoints.
+type ListEndpointsParams struct {
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -4390,8 +4567,17 @@ type CreateCredentialJSONRequestBody = CredentialCreate
 // RenewCredentialJSONRequestBody defines body for RenewCredential for application/json ContentType.
 type RenewCredentialJSONRequestBody = CredentialRenew
 
+// WriteEndpointsJSONRequestBody defines body for WriteEndpoints for application/json ContentType.
+type WriteEndpointsJSONRequestBody = EndpointWrite
+
+// PutEndpointJSONRequestBody defines body for PutEndpoint for application/json ContentType.
+type PutEndpointJSONRequestBody = EndpointFields
+
 // ImportConfigJSONRequestBody defines body for ImportConfig for application/json ContentType.
 type ImportConfigJSONRequestBody = EnvoyConfig
+
+// TakeLeaseJSONRequestBody defines body for TakeLease for application/json ContentType.
+type TakeLeaseJSONRequestBody = LeaseTake
 
 // PlanJSONRequestBody defines body for Plan for application/json ContentType.
 type PlanJSONRequestBody = ApplyInput
@@ -5100,6 +5286,58 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew (the `RenewCredential` operationId).
 	RenewCredential(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, body RenewCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListEndpoints List the endpoints of a cluster that are kept as data
+	//
+	// Those that its ClusterLoadAssignment has are not among them. A cluster of which nothing is known has none.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster} (the `ListEndpoints` operationId).
+	ListEndpoints(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, params *ListEndpointsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WriteEndpointsWithBody Put and remove many endpoints of a cluster
+	//
+	// All of it or nothing. It is written when it is answered, and served some tenths of a second later: at most ten times a second what has changed is built into one revision, of the kind
+	// `endpoints`. A repeat changes nothing.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster} (the `WriteEndpoints` operationId).
+	WriteEndpointsWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WriteEndpoints Put and remove many endpoints of a cluster
+	//
+	// All of it or nothing. It is written when it is answered, and served some tenths of a second later: at most ten times a second what has changed is built into one revision, of the kind
+	// `endpoints`. A repeat changes nothing.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster} (the `WriteEndpoints` operationId).
+	WriteEndpoints(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, body WriteEndpointsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteEndpoint Remove an endpoint of a cluster
+	//
+	// What is not there, or not in that locality, is removed already: `removed` is 0.
+	//
+	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address} (the `DeleteEndpoint` operationId).
+	DeleteEndpoint(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutEndpointWithBody Put an endpoint of a cluster
+	//
+	// An address is once in a cluster: in another locality it is moved there. What is left out is the default, not what was before.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address} (the `PutEndpoint` operationId).
+	PutEndpointWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutEndpoint Put an endpoint of a cluster
+	//
+	// An address is once in a cluster: in another locality it is moved there. What is left out is the default, not what was before.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address} (the `PutEndpoint` operationId).
+	PutEndpoint(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, body PutEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListEvents List what happened to the nodes of a fleet, or follow it
 	//
 	// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
@@ -5139,6 +5377,36 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
 	ImportConfig(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TakeLeaseWithBody Take a lease for endpoints
+	//
+	// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases (the `TakeLease` operationId).
+	TakeLeaseWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TakeLease Take a lease for endpoints
+	//
+	// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases (the `TakeLease` operationId).
+	TakeLease(ctx context.Context, tenant TenantParam, fleet FleetParam, body TakeLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EndLease End a lease, and remove its endpoints
+	//
+	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/leases/{id} (the `EndLease` operationId).
+	EndLease(ctx context.Context, tenant TenantParam, fleet FleetParam, id LeaseIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenewLease Renew a lease
+	//
+	// It has its whole time again. Of one that has run out it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases/{id} (the `RenewLease` operationId).
+	RenewLease(ctx context.Context, tenant TenantParam, fleet FleetParam, id LeaseIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetLive Tell when something of a fleet has changed
 	//
@@ -6287,6 +6555,118 @@ func (c *Client) RenewCredential(ctx context.Context, tenant TenantParam, fleet 
 	return c.Client.Do(req)
 }
 
+// ListEndpoints List the endpoints of a cluster that are kept as data
+//
+// Those that its ClusterLoadAssignment has are not among them. A cluster of which nothing is known has none.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster} (the `ListEndpoints` operationId).
+func (c *Client) ListEndpoints(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, params *ListEndpointsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEndpointsRequest(c.Server, tenant, fleet, cluster, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WriteEndpointsWithBody Put and remove many endpoints of a cluster
+//
+// All of it or nothing. It is written when it is answered, and served some tenths of a second later: at most ten times a second what has changed is built into one revision, of the kind
+// `endpoints`. A repeat changes nothing.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster} (the `WriteEndpoints` operationId).
+func (c *Client) WriteEndpointsWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWriteEndpointsRequestWithBody(c.Server, tenant, fleet, cluster, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WriteEndpoints Put and remove many endpoints of a cluster
+//
+// All of it or nothing. It is written when it is answered, and served some tenths of a second later: at most ten times a second what has changed is built into one revision, of the kind
+// `endpoints`. A repeat changes nothing.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster} (the `WriteEndpoints` operationId).
+func (c *Client) WriteEndpoints(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, body WriteEndpointsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWriteEndpointsRequest(c.Server, tenant, fleet, cluster, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteEndpoint Remove an endpoint of a cluster
+//
+// What is not there, or not in that locality, is removed already: `removed` is 0.
+//
+// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address} (the `DeleteEndpoint` operationId).
+func (c *Client) DeleteEndpoint(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteEndpointRequest(c.Server, tenant, fleet, cluster, locality, address)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutEndpointWithBody Put an endpoint of a cluster
+//
+// An address is once in a cluster: in another locality it is moved there. What is left out is the default, not what was before.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address} (the `PutEndpoint` operationId).
+func (c *Client) PutEndpointWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutEndpointRequestWithBody(c.Server, tenant, fleet, cluster, locality, address, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutEndpoint Put an endpoint of a cluster
+//
+// An address is once in a cluster: in another locality it is moved there. What is left out is the default, not what was before.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address} (the `PutEndpoint` operationId).
+func (c *Client) PutEndpoint(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, body PutEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutEndpointRequest(c.Server, tenant, fleet, cluster, locality, address, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListEvents List what happened to the nodes of a fleet, or follow it
 //
 // Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
@@ -6357,6 +6737,76 @@ func (c *Client) ImportConfigWithBody(ctx context.Context, tenant TenantParam, f
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
 func (c *Client) ImportConfig(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewImportConfigRequest(c.Server, tenant, fleet, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TakeLeaseWithBody Take a lease for endpoints
+//
+// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases (the `TakeLease` operationId).
+func (c *Client) TakeLeaseWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTakeLeaseRequestWithBody(c.Server, tenant, fleet, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TakeLease Take a lease for endpoints
+//
+// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases (the `TakeLease` operationId).
+func (c *Client) TakeLease(ctx context.Context, tenant TenantParam, fleet FleetParam, body TakeLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTakeLeaseRequest(c.Server, tenant, fleet, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EndLease End a lease, and remove its endpoints
+//
+// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/leases/{id} (the `EndLease` operationId).
+func (c *Client) EndLease(ctx context.Context, tenant TenantParam, fleet FleetParam, id LeaseIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEndLeaseRequest(c.Server, tenant, fleet, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenewLease Renew a lease
+//
+// It has its whole time again. Of one that has run out it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases/{id} (the `RenewLease` operationId).
+func (c *Client) RenewLease(ctx context.Context, tenant TenantParam, fleet FleetParam, id LeaseIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenewLeaseRequest(c.Server, tenant, fleet, id)
 	if err != nil {
 		return nil, err
 	}
@@ -9383,6 +9833,291 @@ func NewRenewCredentialRequestWithBody(server string, tenant TenantParam, fleet 
 	return req, nil
 }
 
+// NewListEndpointsRequest constructs an http.Request for the ListEndpoints method
+func NewListEndpointsRequest(server string, tenant TenantParam, fleet FleetParam, cluster ClusterParam, params *ListEndpointsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/endpoints/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewWriteEndpointsRequest calls the generic WriteEndpoints builder with application/json body
+func NewWriteEndpointsRequest(server string, tenant TenantParam, fleet FleetParam, cluster ClusterParam, body WriteEndpointsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewWriteEndpointsRequestWithBody(server, tenant, fleet, cluster, "application/json", bodyReader)
+}
+
+// NewWriteEndpointsRequestWithBody constructs an http.Request for the WriteEndpoints method, with any body, and a specified content type
+func NewWriteEndpointsRequestWithBody(server string, tenant TenantParam, fleet FleetParam, cluster ClusterParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/endpoints/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteEndpointRequest constructs an http.Request for the DeleteEndpoint method
+func NewDeleteEndpointRequest(server string, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "locality", locality, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam4 string
+
+	pathParam4, err = runtime.StyleParamWithOptions("simple", false, "address", address, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/endpoints/%s/%s/%s", pathParam0, pathParam1, pathParam2, pathParam3, pathParam4)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutEndpointRequest calls the generic PutEndpoint builder with application/json body
+func NewPutEndpointRequest(server string, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, body PutEndpointJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutEndpointRequestWithBody(server, tenant, fleet, cluster, locality, address, "application/json", bodyReader)
+}
+
+// NewPutEndpointRequestWithBody constructs an http.Request for the PutEndpoint method, with any body, and a specified content type
+func NewPutEndpointRequestWithBody(server string, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "locality", locality, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam4 string
+
+	pathParam4, err = runtime.StyleParamWithOptions("simple", false, "address", address, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/endpoints/%s/%s/%s", pathParam0, pathParam1, pathParam2, pathParam3, pathParam4)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListEventsRequest constructs an http.Request for the ListEvents method
 func NewListEventsRequest(server string, tenant TenantParam, fleet FleetParam, params *ListEventsParams) (*http.Request, error) {
 	var err error
@@ -9767,6 +10502,156 @@ func NewImportConfigRequestWithBody(server string, tenant TenantParam, fleet Fle
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewTakeLeaseRequest calls the generic TakeLease builder with application/json body
+func NewTakeLeaseRequest(server string, tenant TenantParam, fleet FleetParam, body TakeLeaseJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTakeLeaseRequestWithBody(server, tenant, fleet, "application/json", bodyReader)
+}
+
+// NewTakeLeaseRequestWithBody constructs an http.Request for the TakeLease method, with any body, and a specified content type
+func NewTakeLeaseRequestWithBody(server string, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/leases", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewEndLeaseRequest constructs an http.Request for the EndLease method
+func NewEndLeaseRequest(server string, tenant TenantParam, fleet FleetParam, id LeaseIdParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/leases/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRenewLeaseRequest constructs an http.Request for the RenewLease method
+func NewRenewLeaseRequest(server string, tenant TenantParam, fleet FleetParam, id LeaseIdParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/leases/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -13114,6 +13999,62 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew (the `RenewCredential` operationId).
 	RenewCredentialWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, body RenewCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*RenewCredentialResponse, error)
 
+	// ListEndpointsWithResponse List the endpoints of a cluster that are kept as data
+	//
+	// Those that its ClusterLoadAssignment has are not among them. A cluster of which nothing is known has none.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster} (the `ListEndpoints` operationId).
+	ListEndpointsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, params *ListEndpointsParams, reqEditors ...RequestEditorFn) (*ListEndpointsResponse, error)
+
+	// WriteEndpointsWithBodyWithResponse Put and remove many endpoints of a cluster
+	//
+	// All of it or nothing. It is written when it is answered, and served some tenths of a second later: at most ten times a second what has changed is built into one revision, of the kind
+	// `endpoints`. A repeat changes nothing.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster} (the `WriteEndpoints` operationId).
+	WriteEndpointsWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*WriteEndpointsResponse, error)
+
+	// WriteEndpointsWithResponse Put and remove many endpoints of a cluster
+	//
+	// All of it or nothing. It is written when it is answered, and served some tenths of a second later: at most ten times a second what has changed is built into one revision, of the kind
+	// `endpoints`. A repeat changes nothing.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster} (the `WriteEndpoints` operationId).
+	WriteEndpointsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, body WriteEndpointsJSONRequestBody, reqEditors ...RequestEditorFn) (*WriteEndpointsResponse, error)
+
+	// DeleteEndpointWithResponse Remove an endpoint of a cluster
+	//
+	// What is not there, or not in that locality, is removed already: `removed` is 0.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address} (the `DeleteEndpoint` operationId).
+	DeleteEndpointWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, reqEditors ...RequestEditorFn) (*DeleteEndpointResponse, error)
+
+	// PutEndpointWithBodyWithResponse Put an endpoint of a cluster
+	//
+	// An address is once in a cluster: in another locality it is moved there. What is left out is the default, not what was before.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address} (the `PutEndpoint` operationId).
+	PutEndpointWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutEndpointResponse, error)
+
+	// PutEndpointWithResponse Put an endpoint of a cluster
+	//
+	// An address is once in a cluster: in another locality it is moved there. What is left out is the default, not what was before.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address} (the `PutEndpoint` operationId).
+	PutEndpointWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, body PutEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*PutEndpointResponse, error)
+
 	// ListEventsWithResponse List what happened to the nodes of a fleet, or follow it
 	//
 	// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
@@ -13157,6 +14098,40 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/import (the `ImportConfig` operationId).
 	ImportConfigWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ImportConfigParams, body ImportConfigJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportConfigResponse, error)
+
+	// TakeLeaseWithBodyWithResponse Take a lease for endpoints
+	//
+	// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases (the `TakeLease` operationId).
+	TakeLeaseWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TakeLeaseResponse, error)
+
+	// TakeLeaseWithResponse Take a lease for endpoints
+	//
+	// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases (the `TakeLease` operationId).
+	TakeLeaseWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body TakeLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*TakeLeaseResponse, error)
+
+	// EndLeaseWithResponse End a lease, and remove its endpoints
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/leases/{id} (the `EndLease` operationId).
+	EndLeaseWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id LeaseIdParam, reqEditors ...RequestEditorFn) (*EndLeaseResponse, error)
+
+	// RenewLeaseWithResponse Renew a lease
+	//
+	// It has its whole time again. Of one that has run out it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases/{id} (the `RenewLease` operationId).
+	RenewLeaseWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id LeaseIdParam, reqEditors ...RequestEditorFn) (*RenewLeaseResponse, error)
 
 	// GetLiveWithResponse Tell when something of a fleet has changed
 	//
@@ -15808,6 +16783,352 @@ func (r RenewCredentialResponse) ContentType() string {
 	return ""
 }
 
+type ListEndpointsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EndpointList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListEndpointsResponse) GetJSON200() *EndpointList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListEndpointsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListEndpointsResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListEndpointsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListEndpointsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListEndpointsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListEndpointsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListEndpointsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// WriteEndpointsResponse503Headers the declared response headers of an HTTP 503 response for WriteEndpoints
+type WriteEndpointsResponse503Headers struct {
+	RetryAfter *int
+}
+
+type WriteEndpointsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EndpointWritten
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *WriteEndpointsResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r WriteEndpointsResponse) GetJSON200() *EndpointWritten {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r WriteEndpointsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r WriteEndpointsResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r WriteEndpointsResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r WriteEndpointsResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r WriteEndpointsResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r WriteEndpointsResponse) GetApplicationproblemJSON422() *Unprocessable {
+	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r WriteEndpointsResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r WriteEndpointsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r WriteEndpointsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r WriteEndpointsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WriteEndpointsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r WriteEndpointsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteEndpointResponse503Headers the declared response headers of an HTTP 503 response for DeleteEndpoint
+type DeleteEndpointResponse503Headers struct {
+	RetryAfter *int
+}
+
+type DeleteEndpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EndpointWritten
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *DeleteEndpointResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteEndpointResponse) GetJSON200() *EndpointWritten {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DeleteEndpointResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r DeleteEndpointResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r DeleteEndpointResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r DeleteEndpointResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteEndpointResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteEndpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteEndpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteEndpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteEndpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutEndpointResponse503Headers the declared response headers of an HTTP 503 response for PutEndpoint
+type PutEndpointResponse503Headers struct {
+	RetryAfter *int
+}
+
+type PutEndpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EndpointWritten
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PutEndpointResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutEndpointResponse) GetJSON200() *EndpointWritten {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r PutEndpointResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r PutEndpointResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r PutEndpointResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r PutEndpointResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r PutEndpointResponse) GetApplicationproblemJSON422() *Unprocessable {
+	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r PutEndpointResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutEndpointResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutEndpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutEndpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutEndpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutEndpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListEventsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -16016,6 +17337,241 @@ func (r ImportConfigResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ImportConfigResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// TakeLeaseResponse503Headers the declared response headers of an HTTP 503 response for TakeLease
+type TakeLeaseResponse503Headers struct {
+	RetryAfter *int
+}
+
+type TakeLeaseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Lease
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *TakeLeaseResponse503Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r TakeLeaseResponse) GetJSON201() *Lease {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r TakeLeaseResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r TakeLeaseResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r TakeLeaseResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r TakeLeaseResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r TakeLeaseResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TakeLeaseResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TakeLeaseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TakeLeaseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TakeLeaseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TakeLeaseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// EndLeaseResponse503Headers the declared response headers of an HTTP 503 response for EndLease
+type EndLeaseResponse503Headers struct {
+	RetryAfter *int
+}
+
+type EndLeaseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *EndLeaseResponse503Headers
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r EndLeaseResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r EndLeaseResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r EndLeaseResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r EndLeaseResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r EndLeaseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EndLeaseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EndLeaseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EndLeaseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RenewLeaseResponse503Headers the declared response headers of an HTTP 503 response for RenewLease
+type RenewLeaseResponse503Headers struct {
+	RetryAfter *int
+}
+
+type RenewLeaseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Lease
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *RenewLeaseResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RenewLeaseResponse) GetJSON200() *Lease {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r RenewLeaseResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r RenewLeaseResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r RenewLeaseResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RenewLeaseResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RenewLeaseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RenewLeaseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RenewLeaseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RenewLeaseResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -19228,6 +20784,98 @@ func (c *ClientWithResponses) RenewCredentialWithResponse(ctx context.Context, t
 	return ParseRenewCredentialResponse(rsp)
 }
 
+// ListEndpointsWithResponse List the endpoints of a cluster that are kept as data
+//
+// Those that its ClusterLoadAssignment has are not among them. A cluster of which nothing is known has none.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster} (the `ListEndpoints` operationId).
+func (c *ClientWithResponses) ListEndpointsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, params *ListEndpointsParams, reqEditors ...RequestEditorFn) (*ListEndpointsResponse, error) {
+	rsp, err := c.ListEndpoints(ctx, tenant, fleet, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListEndpointsResponse(rsp)
+}
+
+// WriteEndpointsWithBodyWithResponse Put and remove many endpoints of a cluster
+//
+// All of it or nothing. It is written when it is answered, and served some tenths of a second later: at most ten times a second what has changed is built into one revision, of the kind
+// `endpoints`. A repeat changes nothing.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster} (the `WriteEndpoints` operationId).
+func (c *ClientWithResponses) WriteEndpointsWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*WriteEndpointsResponse, error) {
+	rsp, err := c.WriteEndpointsWithBody(ctx, tenant, fleet, cluster, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWriteEndpointsResponse(rsp)
+}
+
+// WriteEndpointsWithResponse Put and remove many endpoints of a cluster
+//
+// All of it or nothing. It is written when it is answered, and served some tenths of a second later: at most ten times a second what has changed is built into one revision, of the kind
+// `endpoints`. A repeat changes nothing.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster} (the `WriteEndpoints` operationId).
+func (c *ClientWithResponses) WriteEndpointsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, body WriteEndpointsJSONRequestBody, reqEditors ...RequestEditorFn) (*WriteEndpointsResponse, error) {
+	rsp, err := c.WriteEndpoints(ctx, tenant, fleet, cluster, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWriteEndpointsResponse(rsp)
+}
+
+// DeleteEndpointWithResponse Remove an endpoint of a cluster
+//
+// What is not there, or not in that locality, is removed already: `removed` is 0.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address} (the `DeleteEndpoint` operationId).
+func (c *ClientWithResponses) DeleteEndpointWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, reqEditors ...RequestEditorFn) (*DeleteEndpointResponse, error) {
+	rsp, err := c.DeleteEndpoint(ctx, tenant, fleet, cluster, locality, address, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteEndpointResponse(rsp)
+}
+
+// PutEndpointWithBodyWithResponse Put an endpoint of a cluster
+//
+// An address is once in a cluster: in another locality it is moved there. What is left out is the default, not what was before.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address} (the `PutEndpoint` operationId).
+func (c *ClientWithResponses) PutEndpointWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutEndpointResponse, error) {
+	rsp, err := c.PutEndpointWithBody(ctx, tenant, fleet, cluster, locality, address, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutEndpointResponse(rsp)
+}
+
+// PutEndpointWithResponse Put an endpoint of a cluster
+//
+// An address is once in a cluster: in another locality it is moved there. What is left out is the default, not what was before.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address} (the `PutEndpoint` operationId).
+func (c *ClientWithResponses) PutEndpointWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam, body PutEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*PutEndpointResponse, error) {
+	rsp, err := c.PutEndpoint(ctx, tenant, fleet, cluster, locality, address, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutEndpointResponse(rsp)
+}
+
 // ListEventsWithResponse List what happened to the nodes of a fleet, or follow it
 //
 // Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
@@ -19294,6 +20942,64 @@ func (c *ClientWithResponses) ImportConfigWithResponse(ctx context.Context, tena
 		return nil, err
 	}
 	return ParseImportConfigResponse(rsp)
+}
+
+// TakeLeaseWithBodyWithResponse Take a lease for endpoints
+//
+// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases (the `TakeLease` operationId).
+func (c *ClientWithResponses) TakeLeaseWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TakeLeaseResponse, error) {
+	rsp, err := c.TakeLeaseWithBody(ctx, tenant, fleet, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTakeLeaseResponse(rsp)
+}
+
+// TakeLeaseWithResponse Take a lease for endpoints
+//
+// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases (the `TakeLease` operationId).
+func (c *ClientWithResponses) TakeLeaseWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body TakeLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*TakeLeaseResponse, error) {
+	rsp, err := c.TakeLease(ctx, tenant, fleet, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTakeLeaseResponse(rsp)
+}
+
+// EndLeaseWithResponse End a lease, and remove its endpoints
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/leases/{id} (the `EndLease` operationId).
+func (c *ClientWithResponses) EndLeaseWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id LeaseIdParam, reqEditors ...RequestEditorFn) (*EndLeaseResponse, error) {
+	rsp, err := c.EndLease(ctx, tenant, fleet, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEndLeaseResponse(rsp)
+}
+
+// RenewLeaseWithResponse Renew a lease
+//
+// It has its whole time again. Of one that has run out it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases/{id} (the `RenewLease` operationId).
+func (c *ClientWithResponses) RenewLeaseWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id LeaseIdParam, reqEditors ...RequestEditorFn) (*RenewLeaseResponse, error) {
+	rsp, err := c.RenewLease(ctx, tenant, fleet, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenewLeaseResponse(rsp)
 }
 
 // GetLiveWithResponse Tell when something of a fleet has changed
@@ -21750,6 +23456,310 @@ func ParseRenewCredentialResponse(rsp *http.Response) (*RenewCredentialResponse,
 	return response, nil
 }
 
+// ParseListEndpointsResponse parses an HTTP response from a ListEndpointsWithResponse call
+func ParseListEndpointsResponse(rsp *http.Response) (*ListEndpointsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListEndpointsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EndpointList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseWriteEndpointsResponse parses an HTTP response from a WriteEndpointsWithResponse call
+func ParseWriteEndpointsResponse(rsp *http.Response) (*WriteEndpointsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WriteEndpointsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EndpointWritten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Unprocessable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 503:
+		var headers WriteEndpointsResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteEndpointResponse parses an HTTP response from a DeleteEndpointWithResponse call
+func ParseDeleteEndpointResponse(rsp *http.Response) (*DeleteEndpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteEndpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EndpointWritten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 503:
+		var headers DeleteEndpointResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutEndpointResponse parses an HTTP response from a PutEndpointWithResponse call
+func ParsePutEndpointResponse(rsp *http.Response) (*PutEndpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutEndpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EndpointWritten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Unprocessable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 503:
+		var headers PutEndpointResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListEventsResponse parses an HTTP response from a ListEventsWithResponse call
 func ParseListEventsResponse(rsp *http.Response) (*ListEventsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -21917,6 +23927,217 @@ func ParseImportConfigResponse(rsp *http.Response) (*ImportConfigResponse, error
 		}
 		response.ApplicationproblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseTakeLeaseResponse parses an HTTP response from a TakeLeaseWithResponse call
+func ParseTakeLeaseResponse(rsp *http.Response) (*TakeLeaseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TakeLeaseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Lease
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 503:
+		var headers TakeLeaseResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseEndLeaseResponse parses an HTTP response from a EndLeaseWithResponse call
+func ParseEndLeaseResponse(rsp *http.Response) (*EndLeaseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EndLeaseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 503:
+		var headers EndLeaseResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRenewLeaseResponse parses an HTTP response from a RenewLeaseWithResponse call
+func ParseRenewLeaseResponse(rsp *http.Response) (*RenewLeaseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RenewLeaseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Lease
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 503:
+		var headers RenewLeaseResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
 	}
 
 	return response, nil

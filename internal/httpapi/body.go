@@ -52,7 +52,7 @@ func (a *API) body(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		d, err := readBody(r, op.rule.document)
+		d, err := readBody(r, op.rule.document, op.rule.rows)
 		if err != nil {
 			if p := problemOf(err); p.status == http.StatusRequestEntityTooLarge {
 				_, _ = io.CopyN(io.Discard, r.Body, drainAtMost)
@@ -72,7 +72,7 @@ func (a *API) body(next http.Handler) http.Handler {
 	})
 }
 
-func readBody(r *http.Request, isDocument bool) (document, error) {
+func readBody(r *http.Request, isDocument, isLong bool) (document, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return document{}, refuse(http.StatusUnsupportedMediaType, "unsupported_encoding",
 			"bodies are taken as they are, without Content-Encoding", headerFault("Content-Encoding", "unsupported", "an encoded body is not taken"))
@@ -86,7 +86,7 @@ func readBody(r *http.Request, isDocument bool) (document, error) {
 		return document{}, refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", detail, headerFault("Content-Type", "unsupported", detail))
 	}
 	limit, detail := int64(maxForm), "the body is larger than 64 KiB"
-	if isDocument {
+	if isDocument || isLong {
 		limit, detail = maxDocument, "the body is larger than 4 MiB"
 	}
 	if isDocument && r.Method == http.MethodPost {

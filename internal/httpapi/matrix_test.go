@@ -28,6 +28,7 @@ var matrix = map[string]string{
 	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "importConfig": "nyyyyn", "getBootstrap": "yyyyyn", "rollback": "nyyyyn", "planRollback": "nyyyyn",
 	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
 	"listRevisionChanges": "yyyyyn", "compareRevisions": "yyyyyn", "listResourceHistory": "yyyyyn",
+	"listEndpoints": "yyyyyn", "writeEndpoints": "nyyyyn", "putEndpoint": "nyyyyn", "deleteEndpoint": "nyyyyn", "takeLease": "nyyyyn", "renewLease": "nyyyyn", "endLease": "nyyyyn",
 	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "renewCredential": "nnnyyn", "revokeCredential": "nnnyyn",
 	"listNodes": "yyyyyn", "getNode": "yyyyyn", "getNodeConfig": "yyyyyn", "getNodeWhy": "yyyyyn", "retryNode": "nyyyyn", "listEvents": "yyyyyn",
 }
@@ -41,7 +42,7 @@ type target struct {
 func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	w.t.Helper()
 	base := "/v1/tenants/" + w.tenant.Slug + "/fleets/" + f.Name
-	fill := map[string]string{"{tenant}": w.tenant.Slug, "{fleet}": f.Name, "{type}": "clusters", "{name}": "a", "{revision}": "1", "{node}": "n", "{message}": "envoy.config.cluster.v3.Cluster"}
+	fill := map[string]string{"{tenant}": w.tenant.Slug, "{fleet}": f.Name, "{type}": "clusters", "{name}": "a", "{revision}": "1", "{node}": "n", "{message}": "envoy.config.cluster.v3.Cluster", "{cluster}": "a", "{locality}": "eu%2Fa", "{address}": "10.0.0.7:80"}
 	w.do(http.MethodPut, base+"/resources/clusters/a", asDocument(cluster("a"))).isWritten(nil)
 	switch id {
 	case "getNode", "getNodeConfig", "getNodeWhy":
@@ -56,6 +57,10 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 		var c oapi.CredentialCreated
 		w.do(http.MethodPost, base+"/credentials", `{"nodes": "*"}`).is(201, &c)
 		fill["{id}"] = c.Credential.Id
+	case "renewLease", "endLease":
+		var l oapi.Lease
+		w.do(http.MethodPost, base+"/leases", `{"ttl": "1h"}`).is(201, &l)
+		fill["{id}"] = l.Id
 	case "revokeOperatorToken":
 		fill["{id}"] = w.secondOperator().String()
 	case "endSession":
@@ -79,6 +84,7 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	body := map[string]string{
 		"createTenant": `{"slug": "t-` + f.Name + `"}`, "createFleet": `{"name": "new-` + f.Name + `"}`,
 		"signIn": `{"token": "` + w.owner + `"}`, "createToken": `{"name": "x", "role": "viewer"}`, "createOperatorToken": `{"name": "x"}`, "createCredential": `{"nodes": "*"}`, "renewCredential": `{}`, "rollback": `{"revision": 1}`, "planRollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`, "updateLimits": `{"tokens": null}`,
+		"writeEndpoints": `{"set": [{"address": "10.0.0.7:80"}]}`, "putEndpoint": `{}`, "takeLease": `{"ttl": "1m"}`,
 		"importConfig": `{"static_resources": {}}`,
 		"putResource":  asDocument(cluster("a")), "plan": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`, "apply": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`,
 	}[id]

@@ -198,13 +198,14 @@ func bothOf(p auth.Principal, ofToken, ofTenant store.LimitName) []counted {
 // paced refuses what comes too fast, before it is looked at.
 func (a *API) paced(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.operation(r).rule.scope == anybody {
+		rule := a.operation(r).rule
+		if rule.scope == anybody {
 			next.ServeHTTP(w, r) // whose it is, the handler finds
 			return
 		}
 		p := callOf(r.Context()).principal
 		ks := bothOf(p, store.LimitTokenWrites, store.LimitWrites)
-		if r.Method == http.MethodGet {
+		if r.Method == http.MethodGet || rule.reads {
 			ks = bothOf(p, store.LimitTokenReads, store.LimitReads)
 		}
 		if err := a.spend(r.Context(), p, ks); err != nil {

@@ -70,7 +70,12 @@ func (a *API) GetRevision(ctx context.Context, r oapi.GetRevisionRequestObject) 
 }
 
 func revisionOf(r store.RevisionInfo) oapi.Revision {
+	run := 0
+	if r.RunFrom > 0 {
+		run = int(r.Revision-r.RunFrom) + 1
+	}
 	return oapi.Revision{
+		Run:      optional(run),
 		Revision: int64(r.Revision), Kind: r.Kind, Message: optional(r.Message), Actor: optional(r.Actor),
 		Changed: r.Changes, Created: r.Created, Updated: r.Changes - r.Created - r.Deleted, Deleted: r.Deleted, CommittedAt: r.At,
 	}

@@ -21,6 +21,8 @@ type rule struct {
 	scope    scope
 	action   auth.Action // "": whoever sees the tenant
 	document bool        // the body is a document of package resource, taken as raw bytes
+	rows     bool        // the body is as long as a document may be
+	reads    bool        // it is no GET, and counts as one
 }
 
 // rules has one row per operation of openapi.yaml; a test compares the two.
@@ -106,6 +108,14 @@ var rules = map[string]rule{
 	"listRevisionChanges": {scope: ofFleet, action: auth.ReadConfig},
 	"compareRevisions":    {scope: ofFleet, action: auth.ReadConfig},
 	"listResourceHistory": {scope: ofFleet, action: auth.ReadConfig},
+
+	"listEndpoints":  {scope: ofFleet, action: auth.ReadConfig},
+	"writeEndpoints": {scope: ofFleet, action: auth.WriteConfig, rows: true},
+	"putEndpoint":    {scope: ofFleet, action: auth.WriteConfig},
+	"deleteEndpoint": {scope: ofFleet, action: auth.WriteConfig},
+	"takeLease":      {scope: ofFleet, action: auth.WriteConfig},
+	"renewLease":     {scope: ofFleet, action: auth.WriteConfig, reads: true},
+	"endLease":       {scope: ofFleet, action: auth.WriteConfig},
 
 	"listCredentials":  {scope: ofFleet, action: auth.ManageCredentials},
 	"createCredential": {scope: ofFleet, action: auth.ManageCredentials},

@@ -1000,6 +1000,165 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+                /**
+                 * @description The name of the cluster's ClusterLoadAssignment (its `service_name`, or its own name), one percent-encoded segment.
+                 * @example backend
+                 */
+                cluster: components["parameters"]["ClusterParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the endpoints of a cluster that are kept as data
+         * @description Those that its ClusterLoadAssignment has are not among them. A cluster of which nothing is known has none.
+         */
+        get: operations["listEndpoints"];
+        put?: never;
+        /**
+         * Put and remove many endpoints of a cluster
+         * @description All of it or nothing. It is written when it is answered, and served some tenths of a second later: at most ten times a second what has changed is built into one revision, of the kind
+         *     `endpoints`. A repeat changes nothing.
+         */
+        post: operations["writeEndpoints"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+                /**
+                 * @description The name of the cluster's ClusterLoadAssignment (its `service_name`, or its own name), one percent-encoded segment.
+                 * @example backend
+                 */
+                cluster: components["parameters"]["ClusterParam"];
+                /**
+                 * @description `region/zone/sub_zone` as one percent-encoded segment, such as `eu-west-1%2Feu-west-1a`. Parts at the end may be left out; `-` is no locality. No part holds a slash.
+                 * @example eu-west-1%2Feu-west-1a
+                 */
+                locality: components["parameters"]["LocalityParam"];
+                /**
+                 * @description `IP:PORT`, `[IPv6]:PORT` or `unix:/PATH`, one percent-encoded segment.
+                 * @example 10.0.0.7:8080
+                 */
+                address: components["parameters"]["AddressParam"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Put an endpoint of a cluster
+         * @description An address is once in a cluster: in another locality it is moved there. What is left out is the default, not what was before.
+         */
+        put: operations["putEndpoint"];
+        post?: never;
+        /**
+         * Remove an endpoint of a cluster
+         * @description What is not there, or not in that locality, is removed already: `removed` is 0.
+         */
+        delete: operations["deleteEndpoint"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/fleets/{fleet}/leases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a lease for endpoints
+         * @description Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+         */
+        post: operations["takeLease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/fleets/{fleet}/leases/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+                /**
+                 * @description The id of the lease.
+                 * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+                 */
+                id: components["parameters"]["LeaseIdParam"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew a lease
+         * @description It has its whole time again. Of one that has run out it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
+         */
+        post: operations["renewLease"];
+        /** End a lease, and remove its endpoints */
+        delete: operations["endLease"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/fleets/{fleet}/apply": {
         parameters: {
             query?: never;
@@ -1902,7 +2061,7 @@ export interface components {
          * @description With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
          * @enum {string}
          */
-        Missing: "path" | "tenant" | "fleet" | "resource" | "revision" | "node" | "token" | "credential" | "session" | "schema";
+        Missing: "path" | "tenant" | "fleet" | "resource" | "revision" | "node" | "token" | "credential" | "session" | "schema" | "lease";
         /** @description One fault of the input. */
         FieldError: {
             /**
@@ -3044,10 +3203,10 @@ export interface components {
         /** @description Any JSON value. */
         AnyValue: unknown;
         /**
-         * @description What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+         * @description What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`; `endpoints` is of no request: what is served of endpoints as data has changed.
          * @enum {string}
          */
-        RevisionKind: "put" | "delete" | "apply" | "rollback";
+        RevisionKind: "put" | "delete" | "apply" | "rollback" | "endpoints";
         Revision: {
             /** Format: int64 */
             revision: number;
@@ -3066,6 +3225,8 @@ export interface components {
             created: number;
             updated: number;
             deleted: number;
+            /** @description Of the kind `endpoints`: how many revisions of this kind it stands for in a list, itself and those directly before it. */
+            run?: number;
             receipt?: components["schemas"]["ReceiptState"];
         };
         AuditList: {
@@ -3693,6 +3854,131 @@ export interface components {
             position: string;
             next_cursor?: components["schemas"]["NextCursor"];
         };
+        /**
+         * @description `draining` gets no new requests and keeps its connections, `unhealthy` gets none: Envoy's HealthStatus of these names.
+         * @default healthy
+         * @enum {string}
+         */
+        EndpointHealth: "healthy" | "draining" | "unhealthy";
+        /**
+         * @description Envoy's `filter_metadata`: an object for each filter, such as `envoy.lb`, whose keys subsets are made of. At most 4 KiB.
+         * @example {
+         *       "envoy.lb": {
+         *         "version": "v2"
+         *       }
+         *     }
+         */
+        EndpointMetadata: {
+            [key: string]: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * @example {
+         *       "weight": 2,
+         *       "health": "healthy"
+         *     }
+         */
+        EndpointFields: {
+            /** @default 1 */
+            weight?: number;
+            health?: components["schemas"]["EndpointHealth"];
+            metadata?: components["schemas"]["EndpointMetadata"];
+            /** @description The id of a lease, with which it goes. Left out: it stays until it is removed. */
+            lease?: string;
+        };
+        EndpointPut: {
+            /** @description `IP:PORT`, `[IPv6]:PORT` or `unix:/PATH`. */
+            address: string;
+            locality?: components["schemas"]["EndpointLocality"];
+            /** @default 1 */
+            weight?: number;
+            health?: components["schemas"]["EndpointHealth"];
+            metadata?: components["schemas"]["EndpointMetadata"];
+            /** @description The id of a lease, with which it goes. Left out: it stays until it is removed. */
+            lease?: string;
+        };
+        /**
+         * @example {
+         *       "region": "eu-west-1",
+         *       "zone": "eu-west-1a"
+         *     }
+         */
+        EndpointLocality: {
+            region?: string;
+            zone?: string;
+            sub_zone?: string;
+        };
+        /**
+         * @example {
+         *       "set": [
+         *         {
+         *           "address": "10.0.0.7:8080"
+         *         }
+         *       ],
+         *       "remove": [
+         *         "10.0.0.6:8080"
+         *       ]
+         *     }
+         */
+        EndpointWrite: {
+            /** @description Endpoints as they are to be, no address twice. */
+            set?: components["schemas"]["EndpointPut"][];
+            /** @description Addresses, in whatever locality; none that is in `set`. */
+            remove?: string[];
+        };
+        EndpointWritten: {
+            /** @description How many are new or others than they were. */
+            set: number;
+            /** @description How many were there and are not any more. */
+            removed: number;
+        };
+        Endpoint: {
+            address: string;
+            locality?: components["schemas"]["EndpointLocality"];
+            weight: number;
+            health: components["schemas"]["EndpointHealth"];
+            metadata?: components["schemas"]["EndpointMetadata"];
+            /** @description The id of its lease. */
+            lease?: string;
+            /**
+             * Format: date-time
+             * @description When its lease runs out, unless it is renewed.
+             */
+            expires_at?: string;
+            /** @description Its lease has run out, and it stays as the cluster would have none, or too few, without it. */
+            held?: boolean;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description The name of the token that wrote it last. */
+            updated_by: string;
+        };
+        EndpointList: {
+            items: components["schemas"]["Endpoint"][];
+            next_cursor?: components["schemas"]["NextCursor"];
+        };
+        /**
+         * @example {
+         *       "ttl": "30s"
+         *     }
+         */
+        LeaseTake: {
+            /** @description For how long it holds unless it is renewed: 5s to 24h, a whole number of s, m or h. */
+            ttl: string;
+            /**
+             * @description When it runs out, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
+             * @default false
+             */
+            keep_last?: boolean;
+        };
+        Lease: {
+            id: string;
+            /** @example 30s */
+            ttl: string;
+            keep_last: boolean;
+            /** Format: date-time */
+            expires_at: string;
+        };
         Retry: {
             /** @description The node's id. */
             node: string;
@@ -4129,6 +4415,26 @@ export interface components {
          * @example backend
          */
         NameParam: string;
+        /**
+         * @description The name of the cluster's ClusterLoadAssignment (its `service_name`, or its own name), one percent-encoded segment.
+         * @example backend
+         */
+        ClusterParam: string;
+        /**
+         * @description `region/zone/sub_zone` as one percent-encoded segment, such as `eu-west-1%2Feu-west-1a`. Parts at the end may be left out; `-` is no locality. No part holds a slash.
+         * @example eu-west-1%2Feu-west-1a
+         */
+        LocalityParam: string;
+        /**
+         * @description `IP:PORT`, `[IPv6]:PORT` or `unix:/PATH`, one percent-encoded segment.
+         * @example 10.0.0.7:8080
+         */
+        AddressParam: string;
+        /**
+         * @description The id of the lease.
+         * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+         */
+        LeaseIdParam: string;
         /** @description The variant's name; left out for the default variant. */
         VariantParam: string;
         /**
@@ -4367,6 +4673,17 @@ export type Event = components['schemas']['Event'];
 export type EventKind = components['schemas']['EventKind'];
 export type DeniedReason = components['schemas']['DeniedReason'];
 export type EventList = components['schemas']['EventList'];
+export type EndpointHealth = components['schemas']['EndpointHealth'];
+export type EndpointMetadata = components['schemas']['EndpointMetadata'];
+export type EndpointFields = components['schemas']['EndpointFields'];
+export type EndpointPut = components['schemas']['EndpointPut'];
+export type EndpointLocality = components['schemas']['EndpointLocality'];
+export type EndpointWrite = components['schemas']['EndpointWrite'];
+export type EndpointWritten = components['schemas']['EndpointWritten'];
+export type Endpoint = components['schemas']['Endpoint'];
+export type EndpointList = components['schemas']['EndpointList'];
+export type LeaseTake = components['schemas']['LeaseTake'];
+export type Lease = components['schemas']['Lease'];
 export type Retry = components['schemas']['Retry'];
 export type NodeConfig = components['schemas']['NodeConfig'];
 export type NodeResourceState = components['schemas']['NodeResourceState'];
@@ -4397,6 +4714,10 @@ export type ParameterTenantParam = components['parameters']['TenantParam'];
 export type ParameterFleetParam = components['parameters']['FleetParam'];
 export type ParameterTypeParam = components['parameters']['TypeParam'];
 export type ParameterNameParam = components['parameters']['NameParam'];
+export type ParameterClusterParam = components['parameters']['ClusterParam'];
+export type ParameterLocalityParam = components['parameters']['LocalityParam'];
+export type ParameterAddressParam = components['parameters']['AddressParam'];
+export type ParameterLeaseIdParam = components['parameters']['LeaseIdParam'];
 export type ParameterVariantParam = components['parameters']['VariantParam'];
 export type ParameterMessageParam = components['parameters']['MessageParam'];
 export type ParameterRevisionParam = components['parameters']['RevisionParam'];
@@ -6107,6 +6428,325 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listEndpoints: {
+        parameters: {
+            query?: {
+                /** @description How many items to answer at most. */
+                limit?: components["parameters"]["LimitParam"];
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["CursorParam"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+                /**
+                 * @description The name of the cluster's ClusterLoadAssignment (its `service_name`, or its own name), one percent-encoded segment.
+                 * @example backend
+                 */
+                cluster: components["parameters"]["ClusterParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Endpoints, by address. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    writeEndpoints: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+                /**
+                 * @description The name of the cluster's ClusterLoadAssignment (its `service_name`, or its own name), one percent-encoded segment.
+                 * @example backend
+                 */
+                cluster: components["parameters"]["ClusterParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndpointWrite"];
+            };
+        };
+        responses: {
+            /** @description It is written. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointWritten"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    putEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+                /**
+                 * @description The name of the cluster's ClusterLoadAssignment (its `service_name`, or its own name), one percent-encoded segment.
+                 * @example backend
+                 */
+                cluster: components["parameters"]["ClusterParam"];
+                /**
+                 * @description `region/zone/sub_zone` as one percent-encoded segment, such as `eu-west-1%2Feu-west-1a`. Parts at the end may be left out; `-` is no locality. No part holds a slash.
+                 * @example eu-west-1%2Feu-west-1a
+                 */
+                locality: components["parameters"]["LocalityParam"];
+                /**
+                 * @description `IP:PORT`, `[IPv6]:PORT` or `unix:/PATH`, one percent-encoded segment.
+                 * @example 10.0.0.7:8080
+                 */
+                address: components["parameters"]["AddressParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndpointFields"];
+            };
+        };
+        responses: {
+            /** @description It is written. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointWritten"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+                /**
+                 * @description The name of the cluster's ClusterLoadAssignment (its `service_name`, or its own name), one percent-encoded segment.
+                 * @example backend
+                 */
+                cluster: components["parameters"]["ClusterParam"];
+                /**
+                 * @description `region/zone/sub_zone` as one percent-encoded segment, such as `eu-west-1%2Feu-west-1a`. Parts at the end may be left out; `-` is no locality. No part holds a slash.
+                 * @example eu-west-1%2Feu-west-1a
+                 */
+                locality: components["parameters"]["LocalityParam"];
+                /**
+                 * @description `IP:PORT`, `[IPv6]:PORT` or `unix:/PATH`, one percent-encoded segment.
+                 * @example 10.0.0.7:8080
+                 */
+                address: components["parameters"]["AddressParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is not there any more. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointWritten"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    takeLease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LeaseTake"];
+            };
+        };
+        responses: {
+            /** @description The lease. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Lease"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    renewLease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+                /**
+                 * @description The id of the lease.
+                 * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+                 */
+                id: components["parameters"]["LeaseIdParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is renewed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Lease"];
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    endLease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+                /**
+                 * @description The id of the lease.
+                 * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+                 */
+                id: components["parameters"]["LeaseIdParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
             default: components["responses"]["Problem"];
         };
     };

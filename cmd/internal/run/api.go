@@ -12,6 +12,7 @@ import (
 
 	"fairlead/internal/audit"
 	"fairlead/internal/door"
+	"fairlead/internal/endpoints"
 	"fairlead/internal/httpapi"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/resource"
@@ -113,6 +114,7 @@ func (a *API) Components(lis net.Listener, conf *tls.Config) []lifecycle.Compone
 		{Name: "compactor", Run: compactor{a.store, a.log}.run},
 		{Name: "sweeper", Run: sweeper{a.store, a.log}.run},
 		{Name: "mender", Run: mender{a.store, a.log}.run},
+		{Name: "endpoints", Run: endpoints.NewBuilder(a.store, a.log).Run},
 		{Name: "auditor", Run: auditor{a.store, a.signer, a.log}.run},
 		{Name: "denials", Run: denials{a.handler, a.log}.run}, // before the API: it ends after it
 		{Name: "api", StopTimeout: 20 * time.Second, Run: func(ctx context.Context) error {

@@ -251,6 +251,27 @@ func (e DeniedReason) Valid() bool {
 	}
 }
 
+// Defines values for EndpointHealth.
+const (
+	Draining  EndpointHealth = "draining"
+	Healthy   EndpointHealth = "healthy"
+	Unhealthy EndpointHealth = "unhealthy"
+)
+
+// Valid indicates whether the value is a known member of the EndpointHealth enum.
+func (e EndpointHealth) Valid() bool {
+	switch e {
+	case Draining:
+		return true
+	case Healthy:
+		return true
+	case Unhealthy:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDenied     EventKind = "denied"
@@ -516,6 +537,7 @@ func (e MakerKind) Valid() bool {
 const (
 	MissingCredential Missing = "credential"
 	MissingFleet      Missing = "fleet"
+	MissingLease      Missing = "lease"
 	MissingNode       Missing = "node"
 	MissingPath       Missing = "path"
 	MissingResource   Missing = "resource"
@@ -532,6 +554,8 @@ func (e Missing) Valid() bool {
 	case MissingCredential:
 		return true
 	case MissingFleet:
+		return true
+	case MissingLease:
 		return true
 	case MissingNode:
 		return true
@@ -802,10 +826,11 @@ func (e ResourceType) Valid() bool {
 
 // Defines values for RevisionKind.
 const (
-	KindApply    RevisionKind = "apply"
-	KindDelete   RevisionKind = "delete"
-	KindPut      RevisionKind = "put"
-	KindRollback RevisionKind = "rollback"
+	KindApply     RevisionKind = "apply"
+	KindDelete    RevisionKind = "delete"
+	KindEndpoints RevisionKind = "endpoints"
+	KindPut       RevisionKind = "put"
+	KindRollback  RevisionKind = "rollback"
 )
 
 // Valid indicates whether the value is a known member of the RevisionKind enum.
@@ -814,6 +839,8 @@ func (e RevisionKind) Valid() bool {
 	case KindApply:
 		return true
 	case KindDelete:
+		return true
+	case KindEndpoints:
 		return true
 	case KindPut:
 		return true
@@ -1453,6 +1480,113 @@ type Difference struct {
 	Variant *string      `json:"variant,omitempty"`
 }
 
+// Endpoint defines model for Endpoint.
+type Endpoint struct {
+	Address string `json:"address"`
+
+	// ExpiresAt When its lease runs out, unless it is renewed.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Health `draining` gets no new requests and keeps its connections, `unhealthy` gets none: Envoy's HealthStatus of these names.
+	Health EndpointHealth `json:"health"`
+
+	// Held Its lease has run out, and it stays as the cluster would have none, or too few, without it.
+	Held *bool `json:"held,omitempty"`
+
+	// Lease The id of its lease.
+	Lease *string `json:"lease,omitempty"`
+
+	// Locality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
+	Locality *EndpointLocality `json:"locality,omitempty"`
+
+	// Metadata Envoy's `filter_metadata`: an object for each filter, such as `envoy.lb`, whose keys subsets are made of. At most 4 KiB.
+	//
+	// Example: {"envoy.lb":{"version":"v2"}}
+	Metadata  *EndpointMetadata `json:"metadata,omitempty"`
+	UpdatedAt time.Time         `json:"updated_at"`
+
+	// UpdatedBy The name of the token that wrote it last.
+	UpdatedBy string `json:"updated_by"`
+	Weight    int    `json:"weight"`
+}
+
+// EndpointFields Example: {"health":"healthy","weight":2}
+type EndpointFields struct {
+	// Health `draining` gets no new requests and keeps its connections, `unhealthy` gets none: Envoy's HealthStatus of these names.
+	Health *EndpointHealth `json:"health,omitempty"`
+
+	// Lease The id of a lease, with which it goes. Left out: it stays until it is removed.
+	Lease *string `json:"lease,omitempty"`
+
+	// Metadata Envoy's `filter_metadata`: an object for each filter, such as `envoy.lb`, whose keys subsets are made of. At most 4 KiB.
+	//
+	// Example: {"envoy.lb":{"version":"v2"}}
+	Metadata *EndpointMetadata `json:"metadata,omitempty"`
+	Weight   *int              `json:"weight,omitempty"`
+}
+
+// EndpointHealth `draining` gets no new requests and keeps its connections, `unhealthy` gets none: Envoy's HealthStatus of these names.
+type EndpointHealth string
+
+// EndpointList defines model for EndpointList.
+type EndpointList struct {
+	Items []Endpoint `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// EndpointLocality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
+type EndpointLocality struct {
+	Region  *string `json:"region,omitempty"`
+	SubZone *string `json:"sub_zone,omitempty"`
+	Zone    *string `json:"zone,omitempty"`
+}
+
+// EndpointMetadata Envoy's `filter_metadata`: an object for each filter, such as `envoy.lb`, whose keys subsets are made of. At most 4 KiB.
+//
+// Example: {"envoy.lb":{"version":"v2"}}
+type EndpointMetadata map[string]map[string]interface{}
+
+// EndpointPut defines model for EndpointPut.
+type EndpointPut struct {
+	// Address `IP:PORT`, `[IPv6]:PORT` or `unix:/PATH`.
+	Address string `json:"address"`
+
+	// Health `draining` gets no new requests and keeps its connections, `unhealthy` gets none: Envoy's HealthStatus of these names.
+	Health *EndpointHealth `json:"health,omitempty"`
+
+	// Lease The id of a lease, with which it goes. Left out: it stays until it is removed.
+	Lease *string `json:"lease,omitempty"`
+
+	// Locality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
+	Locality *EndpointLocality `json:"locality,omitempty"`
+
+	// Metadata Envoy's `filter_metadata`: an object for each filter, such as `envoy.lb`, whose keys subsets are made of. At most 4 KiB.
+	//
+	// Example: {"envoy.lb":{"version":"v2"}}
+	Metadata *EndpointMetadata `json:"metadata,omitempty"`
+	Weight   *int              `json:"weight,omitempty"`
+}
+
+// EndpointWrite Example: {"remove":["10.0.0.6:8080"],"set":[{"address":"10.0.0.7:8080"}]}
+type EndpointWrite struct {
+	// Remove Addresses, in whatever locality; none that is in `set`.
+	Remove *[]string `json:"remove,omitempty"`
+
+	// Set Endpoints as they are to be, no address twice.
+	Set *[]EndpointPut `json:"set,omitempty"`
+}
+
+// EndpointWritten defines model for EndpointWritten.
+type EndpointWritten struct {
+	// Removed How many were there and are not any more.
+	Removed int `json:"removed"`
+
+	// Set How many are new or others than they were.
+	Set int `json:"set"`
+}
+
 // EnvoyConfig An Envoy's bootstrap, or what its admin page answers at `/config_dump`.
 type EnvoyConfig map[string]interface{}
 
@@ -1970,6 +2104,25 @@ type LastChange struct {
 	Actor    string    `json:"actor"`
 	At       time.Time `json:"at"`
 	Revision int64     `json:"revision"`
+}
+
+// Lease defines model for Lease.
+type Lease struct {
+	ExpiresAt time.Time `json:"expires_at"`
+	Id        string    `json:"id"`
+	KeepLast  bool      `json:"keep_last"`
+
+	// Ttl Example: 30s
+	Ttl string `json:"ttl"`
+}
+
+// LeaseTake Example: {"ttl":"30s"}
+type LeaseTake struct {
+	// KeepLast When it runs out, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
+	KeepLast *bool `json:"keep_last,omitempty"`
+
+	// Ttl For how long it holds unless it is renewed: 5s to 24h, a whole number of s, m or h.
+	Ttl string `json:"ttl"`
 }
 
 // Limit defines model for Limit.
@@ -3013,10 +3166,13 @@ type Revision struct {
 	// node has it. `stored`: no node has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	Receipt  *ReceiptState `json:"receipt,omitempty"`
 	Revision int64         `json:"revision"`
-	Updated  int           `json:"updated"`
+
+	// Run Of the kind `endpoints`: how many revisions of this kind it stands for in a list, itself and those directly before it.
+	Run     *int `json:"run,omitempty"`
+	Updated int  `json:"updated"`
 }
 
-// RevisionKind What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+// RevisionKind What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`; `endpoints` is of no request: what is served of endpoints as data has changed.
 type RevisionKind string
 
 // RevisionList defines model for RevisionList.
@@ -3591,6 +3747,9 @@ type WriteResult struct {
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// AddressParam defines model for AddressParam.
+type AddressParam = string
+
 // AsOfRevision The number of a revision, or `latest` for the newest one.
 //
 // Example: 7
@@ -3601,6 +3760,9 @@ type AsOfTime = time.Time
 
 // BodiesParam defines model for BodiesParam.
 type BodiesParam = bool
+
+// ClusterParam defines model for ClusterParam.
+type ClusterParam = string
 
 // ConfirmParam defines model for ConfirmParam.
 type ConfirmParam = string
@@ -3632,8 +3794,14 @@ type IfNoneMatch = string
 // LabelParam defines model for LabelParam.
 type LabelParam = []string
 
+// LeaseIdParam defines model for LeaseIdParam.
+type LeaseIdParam = string
+
 // LimitParam defines model for LimitParam.
 type LimitParam = int
+
+// LocalityParam defines model for LocalityParam.
+type LocalityParam = string
 
 // MessageParam defines model for MessageParam.
 type MessageParam = string
@@ -3971,6 +4139,15 @@ type ListCredentialsParams struct {
 	// State Only what is in this state.
 	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
 
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListEndpointsParams defines parameters for ListEndpoints.
+type ListEndpointsParams struct {
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -4396,8 +4573,17 @@ type CreateCredentialJSONRequestBody = CredentialCreate
 // RenewCredentialJSONRequestBody defines body for RenewCredential for application/json ContentType.
 type RenewCredentialJSONRequestBody = CredentialRenew
 
+// WriteEndpointsJSONRequestBody defines body for WriteEndpoints for application/json ContentType.
+type WriteEndpointsJSONRequestBody = EndpointWrite
+
+// PutEndpointJSONRequestBody defines body for PutEndpoint for application/json ContentType.
+type PutEndpointJSONRequestBody = EndpointFields
+
 // ImportConfigJSONRequestBody defines body for ImportConfig for application/json ContentType.
 type ImportConfigJSONRequestBody = EnvoyConfig
+
+// TakeLeaseJSONRequestBody defines body for TakeLease for application/json ContentType.
+type TakeLeaseJSONRequestBody = LeaseTake
 
 // PlanJSONRequestBody defines body for Plan for application/json ContentType.
 type PlanJSONRequestBody = ApplyInput
@@ -4769,6 +4955,18 @@ type ServerInterface interface {
 	// RenewCredential Renew a node credential
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew)
 	RenewCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
+	// ListEndpoints List the endpoints of a cluster that are kept as data
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster})
+	ListEndpoints(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, params ListEndpointsParams)
+	// WriteEndpoints Put and remove many endpoints of a cluster
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster})
+	WriteEndpoints(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam)
+	// DeleteEndpoint Remove an endpoint of a cluster
+	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address})
+	DeleteEndpoint(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam)
+	// PutEndpoint Put an endpoint of a cluster
+	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address})
+	PutEndpoint(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam)
 	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams)
@@ -4778,6 +4976,15 @@ type ServerInterface interface {
 	// ImportConfig Make documents of an Envoy's own configuration
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/import)
 	ImportConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ImportConfigParams)
+	// TakeLease Take a lease for endpoints
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/leases)
+	TakeLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	// EndLease End a lease, and remove its endpoints
+	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/leases/{id})
+	EndLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id LeaseIdParam)
+	// RenewLease Renew a lease
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/leases/{id})
+	RenewLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id LeaseIdParam)
 	// GetLive Tell when something of a fleet has changed
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
 	GetLive(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetLiveParams)
@@ -5090,6 +5297,30 @@ func (_ Unimplemented) RenewCredential(w http.ResponseWriter, r *http.Request, t
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListEndpoints List the endpoints of a cluster that are kept as data
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster})
+func (_ Unimplemented) ListEndpoints(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, params ListEndpointsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// WriteEndpoints Put and remove many endpoints of a cluster
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster})
+func (_ Unimplemented) WriteEndpoints(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteEndpoint Remove an endpoint of a cluster
+// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address})
+func (_ Unimplemented) DeleteEndpoint(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// PutEndpoint Put an endpoint of a cluster
+// (PUT /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address})
+func (_ Unimplemented) PutEndpoint(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListEvents List what happened to the nodes of a fleet, or follow it
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
@@ -5105,6 +5336,24 @@ func (_ Unimplemented) ListFindings(w http.ResponseWriter, r *http.Request, tena
 // ImportConfig Make documents of an Envoy's own configuration
 // (POST /v1/tenants/{tenant}/fleets/{fleet}/import)
 func (_ Unimplemented) ImportConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ImportConfigParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// TakeLease Take a lease for endpoints
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/leases)
+func (_ Unimplemented) TakeLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// EndLease End a lease, and remove its endpoints
+// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/leases/{id})
+func (_ Unimplemented) EndLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id LeaseIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RenewLease Renew a lease
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/leases/{id})
+func (_ Unimplemented) RenewLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id LeaseIdParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -7123,6 +7372,247 @@ func (siw *ServerInterfaceWrapper) RenewCredential(w http.ResponseWriter, r *htt
 	handler.ServeHTTP(w, r)
 }
 
+// ListEndpoints operation middleware
+func (siw *ServerInterfaceWrapper) ListEndpoints(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListEndpointsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListEndpoints(w, r, tenant, fleet, cluster, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// WriteEndpoints operation middleware
+func (siw *ServerInterfaceWrapper) WriteEndpoints(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.WriteEndpoints(w, r, tenant, fleet, cluster)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteEndpoint operation middleware
+func (siw *ServerInterfaceWrapper) DeleteEndpoint(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "locality" -------------
+	var locality LocalityParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "locality", chi.URLParam(r, "locality"), &locality, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "locality", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "address" -------------
+	var address AddressParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "address", chi.URLParam(r, "address"), &address, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "address", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteEndpoint(w, r, tenant, fleet, cluster, locality, address)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PutEndpoint operation middleware
+func (siw *ServerInterfaceWrapper) PutEndpoint(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "cluster" -------------
+	var cluster ClusterParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "locality" -------------
+	var locality LocalityParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "locality", chi.URLParam(r, "locality"), &locality, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "locality", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "address" -------------
+	var address AddressParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "address", chi.URLParam(r, "address"), &address, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "address", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PutEndpoint(w, r, tenant, fleet, cluster, locality, address)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListEvents operation middleware
 func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Request) {
 
@@ -7457,6 +7947,129 @@ func (siw *ServerInterfaceWrapper) ImportConfig(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ImportConfig(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// TakeLease operation middleware
+func (siw *ServerInterfaceWrapper) TakeLease(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.TakeLease(w, r, tenant, fleet)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// EndLease operation middleware
+func (siw *ServerInterfaceWrapper) EndLease(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id LeaseIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.EndLease(w, r, tenant, fleet, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RenewLease operation middleware
+func (siw *ServerInterfaceWrapper) RenewLease(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id LeaseIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RenewLease(w, r, tenant, fleet, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -10202,6 +10815,27 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history", wrapper.ListResourceHistory)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}", wrapper.ListEndpoints)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}", wrapper.WriteEndpoints)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address}", wrapper.DeleteEndpoint)
+	})
+	r.Group(func(r chi.Router) {
+		r.Put(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address}", wrapper.PutEndpoint)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/leases", wrapper.TakeLease)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/leases/{id}", wrapper.EndLease)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/leases/{id}", wrapper.RenewLease)
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/apply", wrapper.Apply)
@@ -13164,6 +13798,490 @@ func (response RenewCredentialdefaultApplicationProblemPlusJSONResponse) VisitRe
 	return err
 }
 
+type ListEndpointsRequestObject struct {
+	Tenant  TenantParam  `json:"tenant"`
+	Fleet   FleetParam   `json:"fleet"`
+	Cluster ClusterParam `json:"cluster"`
+	Params  ListEndpointsParams
+}
+
+type ListEndpointsResponseObject interface {
+	VisitListEndpointsResponse(w http.ResponseWriter) error
+}
+
+type ListEndpoints200JSONResponse EndpointList
+
+func (response ListEndpoints200JSONResponse) VisitListEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEndpoints400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListEndpoints400ApplicationProblemPlusJSONResponse) VisitListEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEndpoints404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListEndpoints404ApplicationProblemPlusJSONResponse) VisitListEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEndpointsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListEndpointsdefaultApplicationProblemPlusJSONResponse) VisitListEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WriteEndpointsRequestObject struct {
+	Tenant  TenantParam  `json:"tenant"`
+	Fleet   FleetParam   `json:"fleet"`
+	Cluster ClusterParam `json:"cluster"`
+	Body    *WriteEndpointsJSONRequestBody
+}
+
+type WriteEndpointsResponseObject interface {
+	VisitWriteEndpointsResponse(w http.ResponseWriter) error
+}
+
+type WriteEndpoints200JSONResponse EndpointWritten
+
+func (response WriteEndpoints200JSONResponse) VisitWriteEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WriteEndpoints400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response WriteEndpoints400ApplicationProblemPlusJSONResponse) VisitWriteEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WriteEndpoints403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response WriteEndpoints403ApplicationProblemPlusJSONResponse) VisitWriteEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WriteEndpoints404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response WriteEndpoints404ApplicationProblemPlusJSONResponse) VisitWriteEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WriteEndpoints409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response WriteEndpoints409ApplicationProblemPlusJSONResponse) VisitWriteEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WriteEndpoints413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response WriteEndpoints413ApplicationProblemPlusJSONResponse) VisitWriteEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WriteEndpoints422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response WriteEndpoints422ApplicationProblemPlusJSONResponse) VisitWriteEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WriteEndpoints503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response WriteEndpoints503ApplicationProblemPlusJSONResponse) VisitWriteEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WriteEndpointsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response WriteEndpointsdefaultApplicationProblemPlusJSONResponse) VisitWriteEndpointsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteEndpointRequestObject struct {
+	Tenant   TenantParam   `json:"tenant"`
+	Fleet    FleetParam    `json:"fleet"`
+	Cluster  ClusterParam  `json:"cluster"`
+	Locality LocalityParam `json:"locality"`
+	Address  AddressParam  `json:"address"`
+}
+
+type DeleteEndpointResponseObject interface {
+	VisitDeleteEndpointResponse(w http.ResponseWriter) error
+}
+
+type DeleteEndpoint200JSONResponse EndpointWritten
+
+func (response DeleteEndpoint200JSONResponse) VisitDeleteEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteEndpoint400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteEndpoint400ApplicationProblemPlusJSONResponse) VisitDeleteEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteEndpoint403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteEndpoint403ApplicationProblemPlusJSONResponse) VisitDeleteEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteEndpoint404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteEndpoint404ApplicationProblemPlusJSONResponse) VisitDeleteEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteEndpoint503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteEndpoint503ApplicationProblemPlusJSONResponse) VisitDeleteEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteEndpointdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteEndpointdefaultApplicationProblemPlusJSONResponse) VisitDeleteEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutEndpointRequestObject struct {
+	Tenant   TenantParam   `json:"tenant"`
+	Fleet    FleetParam    `json:"fleet"`
+	Cluster  ClusterParam  `json:"cluster"`
+	Locality LocalityParam `json:"locality"`
+	Address  AddressParam  `json:"address"`
+	Body     *PutEndpointJSONRequestBody
+}
+
+type PutEndpointResponseObject interface {
+	VisitPutEndpointResponse(w http.ResponseWriter) error
+}
+
+type PutEndpoint200JSONResponse EndpointWritten
+
+func (response PutEndpoint200JSONResponse) VisitPutEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutEndpoint400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PutEndpoint400ApplicationProblemPlusJSONResponse) VisitPutEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutEndpoint403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PutEndpoint403ApplicationProblemPlusJSONResponse) VisitPutEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutEndpoint404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response PutEndpoint404ApplicationProblemPlusJSONResponse) VisitPutEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutEndpoint409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PutEndpoint409ApplicationProblemPlusJSONResponse) VisitPutEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutEndpoint422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response PutEndpoint422ApplicationProblemPlusJSONResponse) VisitPutEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutEndpoint503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PutEndpoint503ApplicationProblemPlusJSONResponse) VisitPutEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutEndpointdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PutEndpointdefaultApplicationProblemPlusJSONResponse) VisitPutEndpointResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListEventsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -13481,6 +14599,308 @@ type ImportConfigdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ImportConfigdefaultApplicationProblemPlusJSONResponse) VisitImportConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TakeLeaseRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Body   *TakeLeaseJSONRequestBody
+}
+
+type TakeLeaseResponseObject interface {
+	VisitTakeLeaseResponse(w http.ResponseWriter) error
+}
+
+type TakeLease201JSONResponse Lease
+
+func (response TakeLease201JSONResponse) VisitTakeLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TakeLease400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response TakeLease400ApplicationProblemPlusJSONResponse) VisitTakeLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TakeLease403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response TakeLease403ApplicationProblemPlusJSONResponse) VisitTakeLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TakeLease404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response TakeLease404ApplicationProblemPlusJSONResponse) VisitTakeLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TakeLease409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response TakeLease409ApplicationProblemPlusJSONResponse) VisitTakeLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TakeLease503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response TakeLease503ApplicationProblemPlusJSONResponse) VisitTakeLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TakeLeasedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response TakeLeasedefaultApplicationProblemPlusJSONResponse) VisitTakeLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndLeaseRequestObject struct {
+	Tenant TenantParam  `json:"tenant"`
+	Fleet  FleetParam   `json:"fleet"`
+	Id     LeaseIdParam `json:"id"`
+}
+
+type EndLeaseResponseObject interface {
+	VisitEndLeaseResponse(w http.ResponseWriter) error
+}
+
+type EndLease204Response struct {
+}
+
+func (response EndLease204Response) VisitEndLeaseResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type EndLease403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response EndLease403ApplicationProblemPlusJSONResponse) VisitEndLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndLease404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response EndLease404ApplicationProblemPlusJSONResponse) VisitEndLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndLease503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response EndLease503ApplicationProblemPlusJSONResponse) VisitEndLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndLeasedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndLeasedefaultApplicationProblemPlusJSONResponse) VisitEndLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewLeaseRequestObject struct {
+	Tenant TenantParam  `json:"tenant"`
+	Fleet  FleetParam   `json:"fleet"`
+	Id     LeaseIdParam `json:"id"`
+}
+
+type RenewLeaseResponseObject interface {
+	VisitRenewLeaseResponse(w http.ResponseWriter) error
+}
+
+type RenewLease200JSONResponse Lease
+
+func (response RenewLease200JSONResponse) VisitRenewLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewLease403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response RenewLease403ApplicationProblemPlusJSONResponse) VisitRenewLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewLease404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response RenewLease404ApplicationProblemPlusJSONResponse) VisitRenewLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewLease503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response RenewLease503ApplicationProblemPlusJSONResponse) VisitRenewLeaseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RenewLeasedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RenewLeasedefaultApplicationProblemPlusJSONResponse) VisitRenewLeaseResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -16926,6 +18346,18 @@ type StrictServerInterface interface {
 	// RenewCredential Renew a node credential
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id}/renew)
 	RenewCredential(ctx context.Context, request RenewCredentialRequestObject) (RenewCredentialResponseObject, error)
+	// ListEndpoints List the endpoints of a cluster that are kept as data
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster})
+	ListEndpoints(ctx context.Context, request ListEndpointsRequestObject) (ListEndpointsResponseObject, error)
+	// WriteEndpoints Put and remove many endpoints of a cluster
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster})
+	WriteEndpoints(ctx context.Context, request WriteEndpointsRequestObject) (WriteEndpointsResponseObject, error)
+	// DeleteEndpoint Remove an endpoint of a cluster
+	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address})
+	DeleteEndpoint(ctx context.Context, request DeleteEndpointRequestObject) (DeleteEndpointResponseObject, error)
+	// PutEndpoint Put an endpoint of a cluster
+	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}/{locality}/{address})
+	PutEndpoint(ctx context.Context, request PutEndpointRequestObject) (PutEndpointResponseObject, error)
 	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
@@ -16935,6 +18367,15 @@ type StrictServerInterface interface {
 	// ImportConfig Make documents of an Envoy's own configuration
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/import)
 	ImportConfig(ctx context.Context, request ImportConfigRequestObject) (ImportConfigResponseObject, error)
+	// TakeLease Take a lease for endpoints
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/leases)
+	TakeLease(ctx context.Context, request TakeLeaseRequestObject) (TakeLeaseResponseObject, error)
+	// EndLease End a lease, and remove its endpoints
+	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/leases/{id})
+	EndLease(ctx context.Context, request EndLeaseRequestObject) (EndLeaseResponseObject, error)
+	// RenewLease Renew a lease
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/leases/{id})
+	RenewLease(ctx context.Context, request RenewLeaseRequestObject) (RenewLeaseResponseObject, error)
 	// GetLive Tell when something of a fleet has changed
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
 	GetLive(ctx context.Context, request GetLiveRequestObject) (GetLiveResponseObject, error)
@@ -18035,6 +19476,137 @@ func (sh *strictHandler) RenewCredential(w http.ResponseWriter, r *http.Request,
 	}
 }
 
+// ListEndpoints operation middleware
+func (sh *strictHandler) ListEndpoints(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, params ListEndpointsParams) {
+	var request ListEndpointsRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Cluster = cluster
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListEndpoints(ctx, request.(ListEndpointsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListEndpoints")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListEndpointsResponseObject); ok {
+		if err := validResponse.VisitListEndpointsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// WriteEndpoints operation middleware
+func (sh *strictHandler) WriteEndpoints(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam) {
+	var request WriteEndpointsRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Cluster = cluster
+
+	var body WriteEndpointsJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.WriteEndpoints(ctx, request.(WriteEndpointsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "WriteEndpoints")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(WriteEndpointsResponseObject); ok {
+		if err := validResponse.VisitWriteEndpointsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteEndpoint operation middleware
+func (sh *strictHandler) DeleteEndpoint(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam) {
+	var request DeleteEndpointRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Cluster = cluster
+	request.Locality = locality
+	request.Address = address
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteEndpoint(ctx, request.(DeleteEndpointRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteEndpoint")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteEndpointResponseObject); ok {
+		if err := validResponse.VisitDeleteEndpointResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PutEndpoint operation middleware
+func (sh *strictHandler) PutEndpoint(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam) {
+	var request PutEndpointRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Cluster = cluster
+	request.Locality = locality
+	request.Address = address
+
+	var body PutEndpointJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PutEndpoint(ctx, request.(PutEndpointRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutEndpoint")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PutEndpointResponseObject); ok {
+		if err := validResponse.VisitPutEndpointResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListEvents operation middleware
 func (sh *strictHandler) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
 	var request ListEventsRequestObject
@@ -18125,6 +19697,96 @@ func (sh *strictHandler) ImportConfig(w http.ResponseWriter, r *http.Request, te
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ImportConfigResponseObject); ok {
 		if err := validResponse.VisitImportConfigResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TakeLease operation middleware
+func (sh *strictHandler) TakeLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	var request TakeLeaseRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+
+	var body TakeLeaseJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.TakeLease(ctx, request.(TakeLeaseRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TakeLease")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(TakeLeaseResponseObject); ok {
+		if err := validResponse.VisitTakeLeaseResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EndLease operation middleware
+func (sh *strictHandler) EndLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id LeaseIdParam) {
+	var request EndLeaseRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Id = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.EndLease(ctx, request.(EndLeaseRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndLease")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(EndLeaseResponseObject); ok {
+		if err := validResponse.VisitEndLeaseResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RenewLease operation middleware
+func (sh *strictHandler) RenewLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id LeaseIdParam) {
+	var request RenewLeaseRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Id = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RenewLease(ctx, request.(RenewLeaseRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RenewLease")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RenewLeaseResponseObject); ok {
+		if err := validResponse.VisitRenewLeaseResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -19137,631 +20799,665 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L15lxs3ki/6VXD4+h0tk0WxSiVZYp0+d8q21Na0LPlK6tab5/IwQSZIZlcSYCfAotgeffd7EBFYMonk",
-	"UirZ03PHf1hFMhcgEAjE+otfexO1WCoppNG94a+9ueCFqOHPFx/4zP5bCD2py6UplewNe2/4Qmhm5qVm",
-	"2nAjmJoyMxesFlqt6om4YFLciBq+03whGJ/xUjI+NaJmnE3mXM5Ev5f1xCe+WFaiN+xd9b45OeVn48eT",
-	"8+Kq18t6ejIXC27fbTZLe4U2dSlnvc+fs97LSgize2iCaWFMKWfaDW5qb8oY1ywXhs9yVkpWGlYooTPG",
-	"ZcGkMmw95yZczeaqKnR7oNNnfDB5fDp+UpyJ8+ffPN0z3M9Zb8lrvhCGaHqp307fiZtSw4jbE7jUdlRr",
-	"rhmMpNSspmszpmqWV9wIbfI+eyuB7rn7OYdJ5NzkdsClfdbfV6Le9LKe5As7JHdlY7h/qMW0N+z9P48C",
-	"DzzCX/UjN8o3q8VY1EB6O/gPpX3c/oGbciG6xsJNYxRTVS+46Q17BTfixN7YyxIL/60qSqF/suTcHkA+",
-	"5ZUWOasEvxGaqZVpMKW+x8Zwe8bW83IyZ7wWbKG0sVSEdeesKrVha1HO5rpr4PiMxuALMeWryvSGpl4J",
-	"P+yxUpXgEsb9nZLTsl50DPzDXDCjroV0rMqlXsP2sYPS16JgUwUbBx/D7X1NrlxWXJ5c/u9L99+P6x+e",
-	"TTtmQE9pTGHBP70WcmbmveHp4Ow86y1K6b9IrcR3tSiENCWvXhU7plUWOAs7KyCunqt1a0cNTp8/fjp9",
-	"Ik6eTU7HJ98UZ/zk+XQwODnnT8ZPJ98Uz8RzP5UlN/Mwk7LoZb1a/H1V1qJw5E9O6uzJ02Pm9N5KtY5p",
-	"vZXVBvml1FaGBDHYxTLw48GbrjUKHNmq1qreQedcik9mNIHLcsdGSz4TbCymqu4cGt7RxQrng+dPU4T6",
-	"XlTCiK51zwv8OR8yM1daIAesRS0Y/YJkE6zi2rDHA1bwjc7cl8uKT+hE8TfbrWrmor4jEtP4A33hQNlB",
-	"XjgN7mlm39ZkXlHMRJo54Z475c9XhVgslRFysvmz2KRHOuFVJep7mqm1hOGC6KBz5O8roU3GrsXSwNdn",
-	"52yuVrW+YHysboDEzAjJpZ1rVS5Kw/IyvHQ03hihcxRGEm61sr4SXJsmVc7Hp5MBfyJOCrGs1Obk9Nnp",
-	"maMSaheBTtGsTuy0Oin0pE2hJTdG1PaZ//Hz1dWns9OTq6tP34hf/uUPycPj1fRHbibzbbp9rEurw9h9",
-	"XTYVGQZbu6wqpxiUmikpmNU9gLr6guUPc39vCUIBONVShldVn30kUSFFaX+wf54PBnu0nzSlpic4gy7J",
-	"ffYsPe83SoqOub+VjLNa8CKDicPEvMRGZmJzrq26wThbA6Xyh3kGTBCRrAZaSSVp63KT2CwPd8zMjnHP",
-	"9OBgai66ses+oHV/mF7313wsql3C3GsIbF2aOa5yZW/KWH4tNn+84dVK5H32p/JGSKatassr0G6sLmFv",
-	"4VVFQnfRmPHPPSP44o96rpa9X9KSC17UmHJpxEK35v7k9GyPfMjs5a/w1tMgtXld8w2Swe7nDjL8oNZs",
-	"weWGwbuZUU4F4QZUpC6xCzIirQudDgYwpHKxWvSGT+BTKfFTGH0pjZiRavmj0JrPuo7dj/NNRrJMsHmp",
-	"jao3F258zPIGA/HU5LiFE2t2Cey87N9SrNmYT66FLDrmtcCh7ObEbU6zxseOU8TxGR0k1urYWGOo5hNr",
-	"G2QgWpainghpToScqEIUTIvZQsiWfG2NvnnwwD8Hnjv7+cpOSxW7piVVYadUFkdMoFYrI+qT044ZqOJu",
-	"Z2C3+RueslpaAgA2cRkO+hRzEH2/bDQf4NsDR2Mf0TUaePzhBh0+Gt5uh/JTLablp72a7txadahO3OdM",
-	"V6uZZV6r3aup/UEV4gEK/bGYlTISpF3DXsKLd5Jxm3DOHt25x/ASu8fAam1azQ0mxC/TLBjZyt1seKTt",
-	"/L6Uk/1WhbWgC7uRYjPaTsIOt+5UgO2zb2NSfwB9b5dl6hRCu+xNAvLJokP5xZvuVPu1PHuYcG1sl9a4",
-	"cLfcdklbu+cv0pTV4QuKpth+38jKPvY2a/lXXpe7F/MGr6AT6IJVYmrAU+JOVjq/3YVdQ6Sfj9JEP1u6",
-	"66WSWoB68y0v3qFJYj9NlDRCwp98uazKCXg5Hi1rNa7E4l/+ptFZ5pnP3lGgCnHDq7IYkXnTy3qFMLys",
-	"7GoDX8DX4OcDF9+ck0pgiep0XavXL0UN72SGX4OHR9S1qnVv+LN/l1FqVPEaNAP/FpQzbLHSVvx5leTJ",
-	"YNCLXH9eW/r8C/Kf0GZUFof7P6yJu9LWKB9kPVMa2IHf8oK98xN3Ot9YrcxwXHF5bfXCw5j7JyQ0rlNq",
-	"eyEZJ1xaIo4FGA2M6xbx+r3g7oIv3vmt9gVrHDu+Rn7zZt6VFS2Rpf1ITUe00ydqZV/4OFqvxw2P8D3N",
-	"ztmkWmmrgrG1WlWFnR15KnpZT017w6DtuSthGW/1yCFaTGgULgSXJmNayKLtLQ+2COriVrCBk5BrFlx4",
-	"X8RJsEuJk36qxUTJooQd8C6QGN65w8P4lXjujTLzUs688ByS2LRbky1Wkznja76Bw31cg5vf6sQocK06",
-	"onGf12K60qJAB79WCzFWxQZsdIUXaCEkrsb9PMll+YM+c7/kVhG6kihWuFZS99kHt2puhyTWLQci5hB7",
-	"8I8qcWIQkaiUnNl/S8MmCgIYyrND/0q6PVWVk2Nk5RcvwqvYnVHZDY8U51KBK8NNWRsuC40BFc3WfANS",
-	"AJxq30Gsp/gtR/0hDv7wWoTATu48KLlz3siIzTAsVeCSoocCFF/vF3FxAjMXG3rw2h6QiXhZauh02aMQ",
-	"vYLBv1T1uCwKIX9rGgFT3tOsVpUIxyOvKrVG/r2fT93Y8gew8PYCo8gNZLeTk3s0bnY/n614XdhtM2Sc",
-	"wQdWryqBBAf6XckF7GLOlrX6tGH1SjIrvDNmlN3YlocWfDIvJai9ZlVL+1K/e0WlRZ+9nTL/rozleFbD",
-	"BgUrVEhTb6wtiv7kC3iqfQsr9ZXEO0cYMoPtvKpis7yAy7Wwk5rYbbjRFDSyxLLD2xARShM8fNqoWhRh",
-	"p6wksVQGN4wFPPFKonwfb5i4EfUG6Y8+cvtI3Wf5Sgs90mJSCwNe9EBg+wvjDH8Lnjo8Gexb7BKttLjY",
-	"RRK6m8viSgJ5gJzc72d47MQKNRJm9v3quhRo7mmhrWUzZPmkVlqPVF3OSpmDoeXOI2T20aLUupSznITY",
-	"S1XPlDFH8fq2NjD1T4mOYGewsW/sUvhLkHqqKoQL9NlVjCk64dIuzZwX9sZTcFR/0al6Gulnf1JSfG3F",
-	"jOZttbCqwLChjL1k9pdrsTQXpOBbgtF2jGhDa+5oARL8396/ffPeD7JjvXCcCdFEk1bjv4mJSQ3/ktkX",
-	"MHxDxoqaTw07G5wNTk7PbiFXg0h9o8xLtZJfpnNKZUZTeErLoqDUAG7lZVDzrpxTDvz3xPfAl2g0filX",
-	"Dc4DV71Rhr2koX0l1sKjH+S9Pf6D9I9iTMAjsd74kpfVb3/WOwrDGKNMDxq/T+lYxhou8D+JPVzQXIq1",
-	"0CZnRlSVFff2nFNGUKwX6MFNhiLQB4jyimszQjkPKSVO7F5J+wQ6AOzt9kIrBr+Arx0hfkMCX8oNQ2UP",
-	"5gVL/kGp12AE/8YL7XR3DFaesx/Lb914fuRy87voT5bnrK6ADi+QCgteCAb/yo07UjUDD+qilCsjUMey",
-	"+lXNjRiBW8BqTMjA9plAcJqLxtC5HR+36oU/kukUt58pdD5Xq/pK3s+NUiP79hHeVFpLJX9AZ/BfJF+Z",
-	"uZDGEue3361INdqbM6UKt21DBPGW2gjSBD7AOghZCP90d4u1uviC2z3pXnslzbq0KmKUelOLhboRGtS7",
-	"9+VM2p3NpVgHGt7wsuLj6jffBAU3fMy1aHpiJnNRWHOE3c9XYWxWCXcWjlUCpFrLkKsH1L2nmZhOxcRc",
-	"sFosBUi6Pntbx9cwo9Q12KiittYvl4zivKAll/8QVvMESq+5ZWV7A9q001gk39NuMbxPGTjd7gRTLoRa",
-	"GTvi0rCiLNzAUR3P8QTOQRW3opWDIVKoLYn6Tph6c3I5BZdb2wX6Hk4AMK/tSPupxL0QkkQX77JWE6H1",
-	"kWu9y0/pFQKvVpyyaSmqwm0LPpmIpYE3pryQ7kkQl44fA194R+SsFtw4fXCge1lvqezk6t6w98jK0kcT",
-	"JaWYmBER/8tdk2dnQUlpUI69kKY0m6+rCsP5YC15zGewfBOd1JjuuUXhPu5nvVouVW1E8aMoSu6ic7/H",
-	"6QZCzVIJNhTIHQaxVNgMKX+1t90Nv7bz8fTEdNOJveg7YJ3toHoj4GTXBEg2XWleRdGBNYjnnMOjchql",
-	"NchRtqBFnlsjg8xVyOyy0p3diBoksvcR9a2RaKVrQddKtMrxbVbE2zeWmKpbGkwlvpK4Yta8lhv30D7L",
-	"p7X6h5Dxk9Dlp5lW7gRuhFMF0JYcsIZdC7HUlGpWGrB82Gs7EF4BSey0VxIkJ73ETcjZ3lcSXmtPHGIu",
-	"uPqC5ZXSjh6QmuAGsE0c+5qZktZqBzqNSjki12XqrdrYm0tJzA7XWZnbZ2+CtKcY4pXMpRrplV6KiR2N",
-	"VGFLTJxrem6FDwVnynEF41gtRa1FASNwDj83Csx8nCr7kPHGHjwXrJH210yhmkH0C65DeS3katEb/twL",
-	"I+tlPcs+YCUBc/SyHq5tL+vRAvSyniUpCpwGkexXfrwgEdF7/0siTeZSbv4KgnM7g1lu0CIFOWoPh08n",
-	"M3VCT7Cbvf+OrylNBR61XFabV3K5QglRoG3Bq59quzlNKXRvCEnJ7f3+vZqsFqDbeW+alVaBVe3ZBnOA",
-	"XWDJ5+z8C59yx3yylWBmrSC/FuLty+j1v4YYyc60Y86WFccU8yOSkIcug578q/YZeZRST9fqyAiruLwX",
-	"u8HB2rKjPi4F2a1xI2HqkOAtpIF8budHZT3xybKhsOdzV2p+w91impUCIfoHNLQSkY6bc3Rm+BBuKc3T",
-	"816UDTXYzobKfAbSF+VB7UtZyiCqcxBn3GaFPDsfvUi4pxKrZD+PVnWVKLTIeiSdRqWcqkRAHkz90vla",
-	"uWQv5I3agLIADkOrzYpqmrGqvBaUKPYJdtmFXcqF4FJ7ddolI28H4Vtur6x3uSpKcyknc1WnSQ3nQVXK",
-	"axxZLazO4awYEofb+5qbFHMI6aowohsPSR/IeuJGSDPa8VjN4BL79MOfOud6vm/ZgUI/2Aut6iL+3kh5",
-	"cPslkTEY0jh+htvobdFUMkumX7oW5bs5L4H9W5T1a7V30LSsn9EEOWye9sLPWdgQB+0MuPV1idpye1dE",
-	"yf/7nvNGfDJYTQAPAjsMdP3EfoL4RSnRR7B3Pez1lonx8q0sY6/4LPlMDNncZZzCUmGcrpTgUbXv7LMf",
-	"MVWGS6t/0ThcZcMCXSKl1MKq7Gws5iXFbMZ8cp0Ut3vYJ1DCrcwOrhGT6zvimrGYrWT3ngPHxRyiRWLG",
-	"ZUMjR0kWu00O3pMTOwNR7H4vLNaNqMspmT3oUDn+LbShm6/5C2TjYjSGEmhK9PIctHpw/Jd2dEj8hFmD",
-	"Tp+qEhOjakwHyKLwD5pPqoagGaUCGLZa9nvZETvyexzFJrUrKRH6gKe8hCtvI0R0OaP9efgtUPXSTbPt",
-	"dYcoSN/uQ/za6fi1gIMGkv43VFuJ1is6Q+1mVQXfNHX+UhoO+v64htQSKzfcc5MKe0MMdeStkxShQcH/",
-	"EvtnGEL3IGukcF4C9NN78eItaj3HEP/RpxHVI4WxNzi2U7Z4ftoWL3uOezQqsULBGeZH7FW3UcB3RSu1",
-	"FuO5UtfWuNroSs2Sq5Pc3V6roa3trO15S3M4kJphdPi+TvK9uCFvTYt2RVELnRQUAivLovy2hWDTWi36",
-	"KTLhIhxG0vFm37b8kV87WYYOvC4bEpNUU4XOaGStpNGu5pqj9ep84xAiALsNFPpoVoF0WKm2t/AtOn3U",
-	"FIxPl8W2XNUzPBm2qAAP6FIwjtYNr0sM6kaFBM7G6HNrjKeGIMW6YdQdcLgQbdJCsoxcZkYlZ62q4thX",
-	"xn7XXw/cZq+M9odnLOycU8B52bmlYXP5uCRl3vJ6yEx2Mp2TGnaLzQpaNyyUpyNshs5N+9Kdkwn2K2sI",
-	"AFmLyzHbulZyFoWC3DibWz5sqdQK0lOg5pT7PJ/kUnbKt5Zow7jkylywAblLoy+39bNuRljPUco4KYy2",
-	"DAWSvW3jEgzcZ6cL97KeVcKj361OMQJTcGSVY/vOeiUx9mdXbl2XlEtjlQluVrUIXriR4HW1SQj+1qLD",
-	"oDMywoj2nQv+A237djbI+x8uT86ePIVVmYtPvBCTcsGrZs3B8+mzp8Xg2emzZ+eTb4qnT57zs6ngfDB5",
-	"8oQXg9Mn/PF4ej49HZ+NB+NnZ2eT4vRJ8XRy+mQ8mA4GfPAstcZBP0qvNCQGoIUOYhV3GUcPHGTys0uG",
-	"qhh8BeUyVYVBnYRLDk2FgxXj2CFQOLueVJ4DmWqf9oCD/y9g1cdceMzz79KS7fYsdLI0WOZbeodw6sje",
-	"abwTE1UXv5O/ZMesdEKbuoXjAvWyu/NctOayx2An4m5LnKoKblxLicbBCEEuF4Ty2Z0UHQpBMfxxRvK9",
-	"tc+dRr2tSAaNtEPJbIkhzAdflJNaaQhiH6Hbe0CJ5Ou6TkqIhJBa4ZIOCFdAL0VVkX1xnMbX8bXT6+5W",
-	"d/vqalmbDQv0N2a08GGZG89pa0cpvv1WFQmAB3BY0xpQgMDy57JWRj2G0FUWFCPMKMA8TwcIYi8EH7ju",
-	"s/znWhR8YkTxSx5l8DcgODi7FpuMcbbkWq9VXUSmhIfRuZI+1ge+FFUR6Is9WEi7iDTMDdrnjcoMl1kP",
-	"YRN0yy94fQ1ZU1pIXZryRqAbYU9I7luljDY1X+6NyDW3KhBllxIKhRDcxAnEVUlyQhsOfkhL+4P9R36k",
-	"L8tKNOv3zxKCUplOTxeWs4wFJfiMhS4LIPUCI0VLoZaVaAxsa2tswQXEjI3EcYNI82s8meNIL6kwOwJV",
-	"sRzQ3/BFlRIwUNG5w5TH9YJIDwb1MI3rdWT92JVMCi8jPpn9G50qwOHiFDW+82l326entbcOCS3muGMo",
-	"2eJANe+4o/n7cjoVtbV87jaooA6aH6DBHTO9NlNaQsLbdnnsqRQxnf6Sx8WC+ZAtfMxhzqtpG9UOxGgO",
-	"l7KZyqh2pBYigOC41BYN6Zf5kHFWq6qC0jSXUhheYuVi8F/Ye0EkjiiOaW+/kv7+uMyNriCRtF3v1md5",
-	"Vd6IEfwCSR/2Cg5ppJDyBfkicbJ0IzGP0oxmSuim77ZVXBlPFj42xg+mqBtE0ndIi/MOaumSoe52zR6l",
-	"DTgomlS2Q7HXcIh54rMvEe3yLQ9h2SNyIjUzPKzC+h0atkhrW2+lCPVGmGixFLVu47wdWbu6rU/BWmxT",
-	"2ioNW/yXhSjdNotF2SeLA+eupl1vbuzD6LXNjK2o9OLANxrK4zuqqr/peS5CFfFOz8Z3DS277dqAFLGg",
-	"iCN6o8tDwLIdLeobUWP2OBWX5PbDaLzJna6F4Ra742EHz0XC8zWBtE8X3DvMRGgMN6EdiE/LshY6GTCM",
-	"z1UezXHH9FySH2Q2HmHJdFgPUIIBnNvp5uBOW4OoBDj5XYl1aShzWUfCkX65cFJyrlb1luknyddz+ATC",
-	"SLvVALIZPIwWDvyeHx0ggXKHcQpE1QJS1YeUrgNVlThEO0JM1hsLsxaNAECMHAVsdnC8okOKfPDJnAWd",
-	"TNYeWEEm1BCHUoAxAdgvSGPAElO1/Tc5tFrcqOujuDlllOGAm3yexTtl947+Di7cq9ZGOd9NwoAWAYhH",
-	"2g/GYyA9BJ225bxubMfmw156jT7zaV/ng+dPk2lfSQTH3fv5kp75+OlTAGbECAGkeD5HqMaG58MFFQ7f",
-	"BF+He/DQ9DhseFS0qNEBK9RQ7VvKSjc7FNu6fdPTchjIJ2rM10LuCMnjjtZCFrrPsDJPz62pR4CEk45U",
-	"tMZJFt7oXrh7lnfh/GtN8zd2/oW3vxNSrI/Zv6oqRvEm6Z0Nzp6enJ6dnJ1/OD0bDgbDweD/3964u/bV",
-	"26kHn4sVga++3dpT6Uz4UVURH9+W2zICtfT5EAJgNJQU9UVyWBmmCdqrDN8QPEaUSjp799N37iiGqnr3",
-	"YiGLIdOryfxK+rMac/NLwwAQCdUdMEcOPAZ2MMT7dBIMVDjcWFOQkDz5tZB9liP9CvieALnsxrsRNZht",
-	"cETlw2Cs+PIzr11QlNAS1buJnFWFL+05sYxhOXhm0mpqoNdGgcLOpPes9+nEXnRyw2vwB9qr38pq8727",
-	"A54qS1HsMsVwVagc0TJDJQwrpS8NxuSTCCHDJY33CQBlBEFXqg9ApnD4GjGSXMyEDgEPFX/I1aFSBExt",
-	"8I92i5C5L8KSga8uPBIgXDCVjeX2faOyGAWgi63rqahjCrMsIlS+Mn4AcEpUKUEsHOZHdWx0vc4b55R9",
-	"ifhkLTn0c+agG/jB22PNPonK3EizpmNBedQVqzpS4r1eCo7u03B+rKHIJZ6Z1YTruhSa3ddCsEJN9CNU",
-	"KXV/UTzoX0lImqa5eJ8urvsQfSEjqcwIbsLtYZddkwULdpuahloQF8OH1Cq4J2MzYcDYwXoDHL7b+Zpp",
-	"Uwu+sCQBzh3ZPYcVs623OUAD8IdEJS7gzLnBYipIm1dYF5ShR6EKAOXaUgCl3KdSm+6ROF9+qNAJvwOB",
-	"QuUpFTIiLCJ6Y50osCPvh5oqwhjhgc72VVZUzEVVeCCNjIXv3Pvj77TgVesrD1qWD2ldMIIEmIJQ1Nko",
-	"k9OED22PISu9XK1BjpBHeQPfFyreP9Kb8u3plFaghwJ9S9F4jpZuVkA0nEyRrHCqitve/nOQlFs7OPoO",
-	"NqWVprCb6IyIGJbw7GKuikI1obaovQrxV4mrcA3ibwJuXFKgBz/sduraxFkBO0sLKy6xzg8CiK74ddct",
-	"70v0fqGb+dCrMQ2lQ3sv/DwyLHdfcjOZU9uPdy+/Y0+fD86c3CuoBApAsWbCIE6NZTjnHSA3VBYcx+Bx",
-	"LRdo5RykgFrCSFEgClVKB7Vj3jcbnMxKQooqfG8n8e+XP75Omqxzj+bUKj4mvCTYAPh0XzII6vwwTtpD",
-	"g98I6RQIqMDcjtlFQ/AdJzIfU9nWBhelMaIj0QUaBoBYVAzYdeghz+/pmCAtRXT7/cc73jKPKbk3/ELe",
-	"Z4rC0A5JGQAQSQRv7+y45MpLKg66p9nYRbZiPU4zXixKiQTDgwvanuSPwEE9GxWrxTJPJlt2pahO0tZ+",
-	"qkLXSeUQ1wsOYpDdySLTZD4rvHV0iNM8KiNu5i9sWTl5AaokOC1dTM7pjhNF6bUXZA/UarXMwoAB/aHl",
-	"ZiP8OfsXnd3glRNVxfiS12ZHpm6iAozeuG6UOaAjb7kURyVBcWPEYmn2UWGu1kxNjZDNOdu/q+pAR/Zk",
-	"h3e58bKgTPuC6LZLFpRzWAhniBycE/LBLyVlIaxV3RBBURpIWWsz2rcMFPxvsIyMori3W5iySOfKYl4D",
-	"XyhIJw1BFEylw03l4pKgrb/m2pzAjj159X0O5dXRGjZ33rPTbx6fn5x+8803Tx8/fTag/06eTAeTp/xU",
-	"nI0fF+eTJ9Nn/Pl4MDktzsTj6Tl/Mk6N36XD7NqPMKo/2wvJpbYfnD3QOdTjRrb4BbPcvOnIXo1OIW8R",
-	"uHAEWHr9Ll+fNXd2c4HxrY8WjY4DB2YrdLoU43e0Qlmab8C/DwZZTjCXQRhEga1UTpAzknc3mYkM6qga",
-	"9tBj8Z2YkgP84HLkca1Ws7lre4VhOpL+F9QrbGJVXcsB4HhxQajgq6gSIY6iLA4UU+6o6RhrY0T7XZZx",
-	"Jjlw+C9d5+mfacO0vDlNCIUIHaJoBPYJugLSo8mLgynnISsqNtx85hKUDJNFHKAr+jGZh2EteHUlvV9o",
-	"J6SCj8Z7YIkIgoyAa/ssV6COtVE06NsUD4CnGPIPMt+Lrxam3qC6TgMi1BY7iCs5FhO+0gEDDREjCHeI",
-	"Eo3mATsVC6X5ht4MZu4MyjnzYoX4KZCP4HqoOLWAMLlBGYYIgL2hVsuln553k3DD+JUEW42ODwgvUgGY",
-	"qh2xyU9FT/Ek9fBJjjac1XA+uxZwMADNy+ICvQNAs6jbEQgnL0iHt/eKZVcSe+gE0/qijQFNYgm+odrr",
-	"0swxhSR36kdONWxSAF5D6SBMEUmYS7HGjHLFpgqAx5rmdjBg/SYAI5hYGBCwp/RXWET7AUkLYTXZVbwH",
-	"2/MuQgl3nUKc9ZZKl11KN+idis0Uo2grqQVkomGfQKeae5RErIKEvBD4kVYAtloJaWhioffLPaRHNMCU",
-	"3HtZiqp4UdcpUIG3UjCE8Sc9sJRLtNTSyTLtbAUNyEig3KGhUatZzRet3jqEyjKCRNPdWmQ6EI5CY9+i",
-	"WR0s2O8Rnn7agjXzjEGzArsBCcXZ32Q3MBCm1QiEPD/bqYYOMCuZHP0T/sruk2/j9AErJSUMQBjAe0w1",
-	"mPH/fvnjaw+bb59wwa56Vz2Qahi4LFsDS8N07Q31YdLKjmSVl6UsAJ70kCrTVzLGgwH+h+SrIdtJhXVz",
-	"8qhPrFvVUu6I9c39orn71KpHA6QDuPFGZGG7HMztStb9tixN3xmzXdbOZTMjywXdMRUn8tcCDl1S+023",
-	"HGo3y7WamaqKkXc15BnLg9Xmondkk8QOUJ3HzUxjZd13onP5YS63G9Tfe2C8+ff1jwjT/9DUo6O1zBKW",
-	"A2KEy2qT1qRvv7+8v9rXZ9iNdeCGuilrs+LVaK60sdwFjOX/eEQUS1cD3oi6NJsDOey9u9ynxR6h+Rs1",
-	"ilxiSR5yMPyN8Eq8IrlR6byaL3TQ7eHocCK2+8pQncxBAswTO2u5/BzbHCLjdgDfWdPCMskUr0TKXWAY",
-	"jL7T/UXB8Nax0EzwSSNyS/GAUS2cA99DP4+mqh65vKOJlbCApyCi0MX2t7oXu3qiLxubHlS1zWhR6oXr",
-	"lwgRB3glqfGja2il6RW2UaEWvJQE1lhORoHJoV48KjClZR6ZUkSfVhJe1rhCz3mh1vDVSgIKKWFWYlTF",
-	"y5ceZiHEn1cSQzAulVgLsydKQuuZ1iUdSGantHLrGXkT1ZQ5DiPU5jxjSoLoWPKZ0GmZVcqp6giAgJ5u",
-	"pbm9Ju/fQYq+O6jvUu/t9ii8bTZzCAFfpazRws2hJcy8lpbYe6hElyUJ1ZIIUTs2WuroLW5NdtUBtAXy",
-	"trMAOWDITM2n03LCprysNJlx9qSj2PBMRJo/VTf1w1wgKK2VkmxdVhUgwkmEzkZ/gbV166LaYOefPrFK",
-	"A6Z3zusFutN8CTio+X7GNOH0LnFYDi1NH3f3rgQgmtKCF+IiKtciRywBpAT3LNjjRyGBIU7FXo6HrjF4",
-	"6efsltnMkNYy2lf0TNdduBbU2GHPqxMIn9aoG4pBL7zKekcp1gaR4FMoH6bR0UZ7FJuMgEsREH0ctXGz",
-	"AhgdJ1HPG3ByOEx6vd2ttnfVmz7jg8nj0/GT4kycP//mKTQz2Pbtq3omDJ5uo4OizS/hjjf2BoRm3pHN",
-	"rSa8Gi1VvZ9XXttLf4Ird8U8Yyf0TjGpCvGq0JjWV97YU9O3+9qL7QvXf+e7g4EHRZRLM1qXslDr/boW",
-	"XP0RL4bbSaU4ADTRX9kGXew4DENFE2LyXLh2fxrBZA4U87td04SaEHBLB11S5cDXNRWXvWR5D5fHKwKK",
-	"zmEC6K94aTqZHJXQZi55tFwRw21xQXLvbE8twYDNjeEnQ4Iji0/ISNjH/LA34T0Wvd3JyCj5J0rqUhsE",
-	"/DJsWQtrK/fZlrMgnwkDD86psZJ0/jN/5KBLFBO68ZD4o6lXwp7FChmSTaylFqJWvg7Im7/4yCWgw1sh",
-	"aJVRh1APV5PXs1V66mzcfWIhHEhqKQh2mFe79xi5ocHD4cK9qEscvL+Adw4UHZgPeqAEaGjBQKuAir1V",
-	"aHWQpmqNRKDS3mpiZxTFnNmkajdz3kEhxrJWn0qhGc1UFDMR+prCp331GHulx/fR9Xd2XH7xubhTWFar",
-	"//uOyv8CBwqsTSe7f/+164DgLXcRnUGz43eo8YAXY49tvasgRx+I93EgFt4O5BMg/4FvI/zuo+5piPej",
-	"i+Zhek3ZGw+7PaSsQcLOBfjLsjhSLsd7FkiIT1uUMr7v9L+ZJP4f6frVpWsHgzow/RYYxxfs9uME5Gvs",
-	"/b0PaIW25x5591dPmfR2+/UA5P/WjMUno9kYFMOSiil8pMuQ3t6ABsr/8CuWWOIy9d9c/vjic+4uM/A8",
-	"iBViVx7vYyoDJlATgUIram5CuSGotbuWlHTPlYS6BJ8UQVhGH8ANgmUxtaCcC8MJxt+PmboAWkuFKRlw",
-	"keBRNGesMaJUODsN6jkN6bdrvrkIgRfQ7Teh/6ubFzWAvZJYPLKOQEPdJWDsYFlb2bx3xkvqZebCEnnD",
-	"QU+tiwHS5pJqMKAkx26bjBXlDNKTZcHyUZ5heh5+izZ3UBaenl+45oeYmRSaSAygcM81OSYCWrMKc9P1",
-	"kK3nSmA9P3ZQiKwGbKgA3iVMNAlS/9vL7/784s33vaFrltnXhs9KOetDQEdineiCf2ocAoNBaiO0BfN2",
-	"+BbyLuZqja3IPOhAVEjv8n3ijrEEodXK9uozKJYD0BVLFcizdp27sXnEMLgHMfEDoFrIp6ip9y+0/EVw",
-	"ZvbSsnJ+Os/tTsifD6Bs55sit/uQ4mV2hdZzVXm4UbvztL1uYf83x6a7Rd6idO/0vGgqgM8SIuBPK14X",
-	"X6r5wUPerapkdUWlZqMlN/NO6OWoA7LlpEqEujZsi1Opmb4gcDBXO8k40xXXc4hzsikmgMG+BY97pda4",
-	"O6qK+rBotpLYGRc7PbPcyo2RfXb+BbBYLk8nzDIlsQOBttXTzrRd6FQN4hPDpuONd3RQ3+nQ+Cnqud10",
-	"52KTawqmJtzxN6LW3RjHJA+bhQYJfIbOglEqAiKrHhMm7C4J7j+HsrQHghd6bnfklEI7bqxshBhpszd3",
-	"xvxxEVomrZZ99sKK9yGTyp5OKCXFjauDXktRH+z3eKfSrF+vUg4IQGyGJuO4nLNarYmppVgDc7ayrNLL",
-	"1w6PrSqEqSG0mhv0GNLiOAqmuPPVwuqxb5Q5FrUtLPzWenkE4zAJUusejXsHIgnT47uHjDVMRwy4ElMz",
-	"UivTDaJX2cNvJSuhdZQETK3UDmaIiKKfj8bxs4zoMDddjzAXOMRkD2rHbMUdZJu2c+VvP7QdfsPvw1gg",
-	"U5gB2DppRi6OdMQQROFyS/YK2dhS9Uu4C4pw6w3HscmYkDd3QzcWm50Rpy/GnWrmu8CYUnONciPTyFrn",
-	"p2cZixtRN3KnKq6xupAioZQu1QFimwjxUCQ/1POjTx/aZpfmi1soHIXV2p0x4NFY02EPNM22DmfSwLoP",
-	"yFJHBW6+nYzGcvaoMeZhzv7KjeJgILW95ub7icLELXse1B1VqR/iwc8hXdM01y4q64RE8XSZDYyf2r9Y",
-	"Vhg2W8Wzt1O2VFWFpknNjdBDJ+kuf3rlkKwIMwwKKqkNdPRgKgKQvsXMPc1WGvpJxWgK0KPYMOgCCqjJ",
-	"Vq5DLCiUJKK4heCSKFqoIvux+feSHrsMpo82Ne1lPuXYcVljkTq59M2uhFIkyZDlaDlb+8BlQtA37D5q",
-	"SgU3HHFry6oCU+aBw82wF0lRUl4hFN0zqWpGWWv2OugmMSr4xl5r1UNfWlU4RBdXjYHxN7jBWk3WIl6a",
-	"jD0eWIvn8dMng0F4IDgcYYiNGkWjLlyoBjkhypQhoxlMWujhnb7MSTc8M8EfocuZ1KyU9vVlIRZLZdXP",
-	"jR+EmlomCrW93rWA2AhQZrIU3OgLh2AjNF7gC07AINkel28Ij5aMZPmr8P6TP4tNDo9xyn2AviE4DgjW",
-	"wXoO4yThA9bNn6Q5u9+M99tfIy9wzu6PVVFa7Z+MAHd5xrSghlrZlaz4WNCGjhhSXzinD0YT1yrKN9Bz",
-	"BCFdQbcmSxr77obPOWf3TZQlxolDfSIB+WjOnjxlPtDbyIC9kjzUxfnCpCOXCSwI3bUUGcux7QaNGNwt",
-	"ZOg0ZpF6I2r+pfZQ87SyMf4q1cViZBbRtkvsuh6E5ZDla16aUs5GIFkB9AOGPVqKerQo5coIPzZeNL72",
-	"ODn9fj9vFgShsAhddEf+C5QQ9iT1IsB/cPGCrd3UiiEcE3uIaOzgZR19IRsumrzPkW1/u0WRcGXilzad",
-	"IgCS1g+p5Lvo1E1oDcq1hI1T+3DBHSUS0Gytp+sv9dcc5ojudkDjKPYFfBJqzIJ/wn63zweDb06fPz97",
-	"cv7N+eD589NmK1y5qirstY/ADCkI3Ziu3258whsCNPuDMu83nY+N8Jx9TeZYffhkMEgGnxKzvxFvxFof",
-	"aVR0l5p98P7pVdT4BUohoTMyJfFRUbor6xefDINjhOpol9wYUdvn/cfPg5Pn/GT6y6/nzz7/IaVUOx1m",
-	"F5C8T/hFf3SzMty3wA11nwebf5Z+9lVNvPune7iRFKed9XD+yVtTOwGItpIgtX3LTFfv2spTI/ws1aqt",
-	"0P0reYLV4hpwvRFaAV05UODkcZEBY+o6eBCyAHTU6pkPtpcWxlT2hCJoJtCDcaHLWiNWrarhJTgGiuf5",
-	"2mL4hAqyP/YWfIO5xzgLJQXei4qZJwP498Xa9RKCS1ymfE7dEulR/kEeghLKY8kf619ME7IPQEr6ymnM",
-	"oqY8YhdqQP/v6YDRy929cdXvPR09Ets0t4Ettkpave0Xko0wl4oOFTh7aKJYfQDPT8vdEMPd4i34Omqv",
-	"8al0xVULPpmXUmQAaohJu/YAUFNGoQ8dN2oYglOlhfxLj0AaB1QCLRjEnsEnVBel5PUmYAWhAAG6UuRN",
-	"OWVmwTdXEnHT2aXcMMf/AsM1DPzF5CCvlFpCPXyfPX8+OA3GrsPFQQAcCNtMrfiqSm2E1FHswscP52qN",
-	"BVkN3LprCV/LAh37pYGgkrVFJeSlzsobocmUMyo5IyjXQBYiWvXZZZRcWOooFKh3xgJbAZSfnw2eDbLn",
-	"g8Hgl0iyxWfa47P4THv65MnjJ9FBdprs6e4FXhzS8v63H3khmijid4Muuy/IHZeNTVW9vzzLqSrRgFIS",
-	"GeGiU4oQwOKlfE1lsaMZPcCYXCQRKtZcM4jS7UJTadV7wDPzYbSxglNBrWWf5c4tArCOwUnia6q14VUF",
-	"LXL7VnJZwZ0PGVlh/TaiHWY5wiNA4tjLk/ImXTUak8HlJAQHOy/43mVzSBpdKWc/ErhdhydxcJ5RUDSq",
-	"ePcwB7Gz54LlWJcXx6rzJTdzEuvWhiGIe5CO9qemBIceL9m2duxBVLK2kPeqc9aEOtZC01W4O5Ikj1LP",
-	"duDbt5qYJ5ntDYX0WluXiu12dKqOMHHRbSKqacaqknIYQOUz63SdcQho78r5JWRP2ulxI5CLqCkJIca7",
-	"wHjhJSnCplgzuX80RNWH/ahU1P27G5Nquy5yTzUTAhiTV5NQV4yrX3Jh/4DY4TD/Ux3eYvxjF46xH7Hh",
-	"kiWuJeARxUABR6N7vbbBUcrCiiufIUMLCgNSuHLgjuOV1QXRTo1mQ2gj9oj06ppd6Qlk30OXBA+fvsC3",
-	"ooz2p9pZMmMSgL60EPJwx/60Vv9IOqM3S7TiyEfi0i/irjmczVeyqEURdHMoumsm28y5Y7cFii1xQwkA",
-	"VL+ARVAZeXW8dhK90irHC0RGUh4q5/C4cKt4un3ad/ayGIvqoATB13ilv2dEeByJIjJlQj28Zs5tV1PD",
-	"sK0jNZSXUeKX1ag6gCYByOO4xW+WAidC5OQbwz5w6LH210et2fnGLxmuvQl4Z5F0gQwAd3AhEuwF83DH",
-	"UZ1318Y/hAzQWW+iqmbYuxCV4ezy+/fp4FZXDcnHJiMSbKA9mysnuAw1fA9bAR/mKgKBMLCFkYGNUkdw",
-	"LjwrHSJeKCNG1lDp6FINWk1S/n/6/n0jyoPHEHVewbYs0ZHU0YsZTOWD6s3invPkxgcxpyoB4qJeSYSb",
-	"dWWT6/b2d1jFJfrq56IqHCryBRsQILgE0J9DK9hKwvhtAcMaXpu2TRJ3eyGj96heOdrBw++TI75uCAGs",
-	"4zyoeOirMYEgdPNruMYabGrqW1NlZB0CSqq0JqYEGF/XXdVygBGScKk14zN10TR4Y+Bwq1MWjVOZ62vE",
-	"mf/om0h6jEIPEF7S4RBcMDGHgKLaLPYlFSh+tefQ4NsAhBM38LhE2D71byuNyYAHbz5YEaSjz1pv78KV",
-	"FvWIz4RMdzmNQPi2nX+83J+0/hEuStY+IleFndg4/uPTIJJvKVsDa+ocMO9Wh8T/65WDo1z6lpjd+TT7",
-	"9YNXTaXAK7akWFYbnztrpdBCGF5ww517B30rYQlOn7I/l98O6Qz1gUbE760KxOxl4w0IX6+K+86xscsy",
-	"DW19W9yLA0BSk6fOrc72XZXRzqvZPKpAw3cI3Ad3/PynPxKPPqaa0u+W5nQ3Buku+ZkoZE3KxMg10R1I",
-	"i8qK94Fs2b1TSowGw9u2PWdVeSMOzh6aVqUUB5ebTVfOLXRsDlaFbW38I8K7uwjyqkinilPLlyZqKMgM",
-	"q+NalnPuCmIASB+wSkaf5ZB04MCxyTkdghuUXR6h/np+pzwFBNWga3gF+GrY/FVsrmQQbJoFux6aBlFD",
-	"F4gXhW7RLlC0npdVI0TjPBBWEuEedU1F4joVq0OXABIrm1/ah9SgUk15zbjGDBYPeAr+dgQ4ikQsu/Rg",
-	"zhifWMu4PmJcq2tXYAKJVwBLCpioXskZCyHtoVFOQnYDHgrnA+arSpr+PVwScGESkdJ+uWDnpve6T0cB",
-	"HdArbU6x1Lwk10YZmxdWTUmgYQIdRp1JnfT7LvUq8vNtN1mkc3NfJ4KtfVGLWdf79Go8+oeS6fF2/PC5",
-	"Y+vdRRnwG0JUPFYD+UhVHbSawzZaN4DrLrmG+CowuozOSwdSjLVrKU2m5QWTTeWiEaIxk3l3h1wQCPnW",
-	"8LCioYIuvHaj2JH60gM3ysZps/3K0SSZmt54bQjagrrlXs4lEijAdLU9GVaDXRNc0Z1pVAenjKB+ypPt",
-	"0GntkqijoSyku98FHOaoY7Krnlhd9RgRdMigTrc0mz7uoD+KVVpXOwyXva1lr+ebQ275OO/Oae9lfv74",
-	"vN3U03exPQMgfXqTfjXXI6L773U6/hdR+m+twTvszf/R35P6+y1UaOLLbK+ECft4Gw7bZ4g22u558FiH",
-	"xG7HkyyB+GdqznNMCctxnV5ojuagbg5ZD7wue6Gk5ryZoh36AKDXBt0vqOhm8WEfeidQ44QQbj7WEeMg",
-	"d9vVWl26oGuVf0fdOQ4GhGo06N8tm3z7NJdS2OyAcQup1z2d9kIkpHtwomLpdCpmuktMTmqxt/TiPVz1",
-	"frVY8Hqzw+Eeg0BG5Lhjx7rjLe+5MKbqLN5oU7ApOB4PdBLE2VSjrg38cb4h2YYpTpCm0ehFW4glZF4p",
-	"ebGvyte+SHd4XASVJfrmHfRGO6sPH14n2nnx+N1brYgKMal4HeAnIq75Kr3mtvnc6ZMeDY1UBbIsJnOl",
-	"dMzibYxrun+fcynx4rY8wycTZZspkfcpmksve+A7nPgARLN7TTqxAbQVBOhH5QD7O7mBRBvkSlLJKYRO",
-	"HK6/fXrpOmsNw1qipAF9RGPSRbDFruTeVKVm+SPuuH3nfldLZ72Rk2aXHEhcVnJa1gtfEZmSbNBhxnlT",
-	"Gs1mMaFJQOgYIX/n1AcEOoDQSsQ9VdvqFrsPxRuhD7Ad2YM+y+OmsnG3oiu5Jdjjdsh21cOCx43zsH9j",
-	"n+W40M0HY/KkW24TIZVASCRwxlxVhUbDmeUr6UGBihi7OIYGhqP4SrouPc5nR6G6qCSI+BjwB8cbrCm9",
-	"HwUPh5FsKZTQDzy9S4PRiRKf0Ghp4NrrQrNXF5dscEE7egjLrZWbP7YolsZOodVpmKbrkgY3y9BdGBfD",
-	"RzsxwTuUkm8RyD54vArVasGOcJwK5CbodaC1F09AOGfthnndB5pgcjYk9SC65nzzoOWCg31hdV3k414W",
-	"tQJCXiFcd7fUWHYdkRN+d7DwXf67rn3pvML5kFXljfCVWAGowe8fYuzoqHaTIA+zcytHvubO4cTB1aTj",
-	"neK+fr3jrUyYRvbJ22YCBKZ3OPNDEDxmJ+J5KPCKs5NjGKbYQI5CbWYtpNk0U7SSmcfU9T2he4Qxmagv",
-	"dXNgXMd9+621Q2czVOgSLAEEZ/0Y4+6wh7fxu81Jvi6rYkI4NluJRKEXufdBwEgvrMwAfciH8Gm2KRUj",
-	"fTj5F3cdTB/nmzQzxD6rNRTRKC0kEDOhRjhpF92lMQpB1fYt3+g2X1qGGeEV0Ol6B4tSTzr3GnQrwlpO",
-	"px0tXHY994PvUeIeOYwTlAhSHySIC6kEIK/oZJtZWY3o0UCmKNo8GMQ3waOoy2xZHwGN8VccX/CO7UnW",
-	"X9alco0EtsoCUpYb8A9gaCT3IXSQJ/f3RTMRU1XFEfasf09qg7k3dJshKdXX4QBHDbMO8Ky2dk3MJ6kd",
-	"85Zy4z9AEneq+OHoPgDNNOFjWsduB294IUbjzX4YDF8lEOFh2JvBw7bt8rSsurCMb48v12izsyIgZa+r",
-	"6yOp4u657WxcdXkS32MHXnq0go2l2csMx4M+E5gzL/g2lvOu3PFLqkp7/PQpYhmAsi7V+oI9pxYRseUU",
-	"H3KH0T5d2pFC8j174oB82QcogtCQs2rVRawa86YWLg1oswiouGhh/549eQoKggeE3LdqnRUiiWVJ4Mc5",
-	"phkZt5V3Sazmvv/sqji6618omcNVIULnfNemfnJAc6nW8LYrrjvmexfx0e3J/sZwyW/X8j0VxKRhXLCG",
-	"h1AMXT0GROLgrnvWclbXJbQegfg7fN1nH1RkR6HPhq2w3jFV6LW3gqMkvD8H/cGN0CZjrsJWKnNsO/DE",
-	"15XYPwDCAytDDYzTQ/6iXQUJZCwj1AwWXRw4tJS0jCgThphayp8q3hWScABdGeUmqqoa88l1xtbQvhe7",
-	"FbahCMEfkvYjWgUZSi+xQJyuhSOtWRhOF/XZi4pc9B6tEKxSOAmBo4Lk4prl9MT8YD3nO7yhO5h5WLMh",
-	"S8PQ2sEXBO/Lj7VzeukudthN+wMdSH3MWJo2OlTgA1x9LNIsJB8dTBU7nQ58B4C2mMwPecI7uHA3IJyV",
-	"FQ4FrtXokzyCqi5EnUWGMzV/KRyMKpU1OOYMMLlAJUzBzQCSGBwsoJZYTSnyrh5MFLkLcO52wV5yEy3x",
-	"6Szd4ObA6EbHkfeSnA/AD/c0y+3Lcl8O0Ng1QTe3F51c/u9L99+P6x+eTZNAEDu6tFGpun/7wdSO2hLv",
-	"R/YLHWtwDzaxYWhXZV427Tqq7Spf7gzTAluNBdiGBJZA7d8jfxIqqb2st0KAEweCA54u1yIx5VqKJEmH",
-	"7ZKuq6DHJ38Lb+zuowcoXqoWhUOdjkI8Ds3Do/tFhbtpY37lYV32ZHYeSafmOnUA7nkEvO2pgkrstp1L",
-	"+zxwc6Ux6zpFc/83RIIjZytOvIta75zc3iqjX6Ann2O2k2/uS24hmNFMmBbmCHkO5wKJmBHouwtuGY++",
-	"BueU792Mrhhf641ePp9R2Wcf5+VkfiXRJ932oLo62878NCj+lfaasUumNQTdt0DckwRUgE51bMZUO6rQ",
-	"LwhLw7uHAr0QT8ueUce5KEtpF9rt2S5EhTnXe1L0YJvCJUj4oeNsGB/8guUXADSfDnyCX++mJDiirbHE",
-	"qYKzWq2W+qDcqvQZBPXnjrhl4UFgqlR1fLrJ76EtpWMk+YWAzi79Dqcah8jDDncm+dDCuqef1EnEJOeM",
-	"N8H6DgnIUJjUbARQiIk11X3SzAJg9cFnCX1utYkW5mBl5q+lWB/RZIu7pr0wxww2TpesgUdvN9ftaqf1",
-	"wSN5O0KPN10JdX7t95wsbuDupV1DlaIIyLetdK1DGrtcyg200YCEKVDbjrlDQeGy0xp4gSlrC0X1DhDH",
-	"SeoJt+947vCgUz3OGerjogLPL6o3VWkNZh+cZ0AV9DlSA1CvrVKIONEpnST8yNqvCLy8x8vrO3Or5a6l",
-	"i5P1unLt9u0DUvc+u4aHHRDxRTmlACYB0i8hRoDkIDqfuSPDERms0pkwOQWaM18C56Pv3hyAuEW5EPpY",
-	"k4T4N3HK2DHvmw1OZiXLaSkK+N5O4t8vf3yd3H/zDvzf96QPr4PSQBhddGqDg23oYPonNdhCHm4KlE17",
-	"1OQ/16LgVhn4JaeAbcdxs6tN6/7TIeg1VtGQhQsiEV4F04owP/AjZLXALc2L0ueAWljBXXTC9ElUqhWK",
-	"76HfOvd0vDAt1/A2CY5Js8PKeELvXse9h9ExvR1TqN3SQZeRAy3QL8uh2rYtKd0lGWVodZggza9Qbo9l",
-	"rVUb07Sg4Y0vyfb5G7CoUc4SZI1JapzMjTOMogcS98T9d7xR9OVpoztzmUi8JUVjq3XXFt3cL0m8uZD5",
-	"QjGnDZvwut40r4wg84YOqTsL1WkTK4enUMG23dbIPhKDQ1KgO2+8cc8g4N3Qe6ONJ+eHB/VVOqcGQ1II",
-	"XBLfZCpv9Q3LAbuCvYBEJXg95miJWSkJRDmf8rKuBC9GOSv1laSeaV5kj4U1fiDTobgzgLjeDeB2x/Bw",
-	"UczlyenZnpjL3gjzT7UaVyLhkb30DeXDGfb8/Mk3Kaduqvjh0hJ7XAlI6cbMz1rNar5oBXmlMqOpWgFo",
-	"WApyqsNfDGBhZ8+s1djpObZy8+58vV0psG+l8BVEmAXClqLWSoLxMuEOHfqC5ZZSuRcpyQMUaH5ER8wd",
-	"jjBrRlqGn3To1Etu5o4FCS88OaQOjwkWjdmzgvLd4LoDT4JFQIHbNT0HFgf241roA7oU05lH4lFoM0rB",
-	"/bmO91AoC5dljFdaueQ5rHS9p1mlZv2u/OyVPjAvw5Smy7DB50A2paobykzkHUg7buM9AN3AgIF1vJ6+",
-	"KtWlS0Nl7S09ue70bu3zas03muVgfg7HFZfX+dCxOoALw4CuS4SVicAEww2pt3U41GKmg/rIlYtv+MiZ",
-	"VOugSMdL/Js43eggxiX3fOK7JkVMmTqd34Vm3G0hu0Ct8agsjMPiU/TSOERVazPik+vRIqEgvHTNrnBM",
-	"vsEimOh8ci3VuhLFDIzEZoxSrcZVNE5sNufxvY58H6isrdcxrdiU1we+9YvK/RID/Qtga58OBrGHFPRG",
-	"SAAOQy3A1nP1/phwGjlQo073h6uKsIRdldFHtbg5sPik2RC+O+riqu589MX5XhosvWMzdAU8AFIwVQza",
-	"pH1pGp0757yIwZkUNvDk1raEB+ZedOQryadT8DznaUOuSuYcRwOA3IbgEmkY885KHG/QxKKmXDSKxpjh",
-	"MdjiEYCt2gxD/nA7B0m3p8crpmbneMF7HBAM1g7H0g98zTWE14F7o9m5BHyY1MyhTGCl4oVrgAPToyTq",
-	"nHHN1qKq0FnZhhS3Wh0EABD1HBPmSx3KIUKfDOrgAtFdq33VInTZTJNBes7ZCVuSyEKlHPaOOJrjli4S",
-	"Y7EsoUo59xhZ0KEzLYVFQhVM0GiblCR2DXQUWMK4QPAjgANBH0tcd2qZBRwdAWyMSlSsnVVVaZI5S3v/",
-	"doPumOAoSFUA2+E1Z+EX1M/jI/bWiExvUS19ytkexy4urV/juO4gpO/DPogm1Vg82tY7BFIaffefrHz3",
-	"GDXiuPLdtF0jC9wYB2BCvpDFLuzSpBBD1zQtMRWyEfYjQu4gvIXu29vzHZEuj13X4R+M6w7guWteL5CB",
-	"ZcFyx1N5FrmIqIQCknEI7iwk5wTZ6lxrOoTU+p3N+aubHdm1TecegXO6gmBeuWKPHH7JQbBSOAGPjoOq",
-	"hA8DtGg5sbxq4aMaB21Y3tELB3qLjWL0qI4AfFSUrCMFKwOPs9x4it1VTTdxRUf+I82R+DRu3Y1Wmix8",
-	"qZ9DYAg16dvQkthcwbdaU0txd/PoFPxdE/EehQD+jO3MqCSRmwAsG0s3TCNc800WECRgg/i+JgfP6aMb",
-	"9I4JdfuMwx4Or84okY5yf+/cfRvBXu44eLqL3P6GaiorkZvjEvymnhgvTYapGuEIju9u85+DOAfZ57uc",
-	"S/qd3W/I1wfu0YWoyht7u3v4lfRPh/JWTCvCksPoF+qihyjxEWIvOjowxwpWR4Bv8aIBo4p90VFfXoDL",
-	"tTTxUFpNALy88VeAnf43pw7gEJPih9blYykLtU6nNfjO8BQHjbrY0JgXK026E2Ccafs/0PlWofKZGstc",
-	"hLrrBl04OmFoCVzL9wW2fH+MLd9PoeX7lfzSnu9n8/0939+5as6udFXMkKM6R+fLx7LMGyugfcVg1FAf",
-	"ULUziEB/MkK6RkAuXhikIQZ84Cfy70dPwYv7cG5LROvzNHEqA6545rLSKYXRtUO2+u61EEu2bmYx+d1F",
-	"9aRooazjUYUYkOX8upxQoXTA62vypn0zcKC9tIMDEUb7jtXRu9YzW9HgUk4EWJdHNDP4XXTQqpwaseOs",
-	"wGifkEWLhlsRUyqvhCG0/KBUgegii9RCFqrXTb05slKLFMM9BQei2eGmrDBe7ePph9Z43UINDe1xv0z7",
-	"PB5CpjwCbUoWelTuwc/Yql6EZj2CF12LLwHTM8JGgXuiHh/9XW73o4Lmu/A/9mMq7YwtB2M0cvLR7uzs",
-	"fh3tqo5qeDJN9nJnxCvD+DB1q9zaTtQ6CAAlDMdeTB0QHevQL8AozNIFd5WoHaQDKS9WetL3KZglBC61",
-	"1ttFWH9nemCuwIyXMouaBPrZR5Aq7WZzOGm7WJz6POEQOo6FUKG7dTTMud5nKc25j/9fi00WCgWdrxEL",
-	"CLs53aeFBEG3SqILAeRHJMwaCSyNSXxRYXD8LPfSNKN2pYwdg3d2mzrixnIkZLswfLYzkAnmgzs+qJR/",
-	"LniBup3lMV6AU625LFe9b05O+dn48eS8uOolA8AesrGrDWtXQnOga+eRFZe47yoW13HpPUytnM0hxFlC",
-	"s+aF1bHF31ecAo56wavK/u6Kze0ILtjA2iHJktpdZfW3TKQ6/MS5JfBYZ6H9h2aaPg8wD2TORtnFG2hy",
-	"Q7m1WlQ3Qg9ZDCXA/qZKiQ5iKCTXod1kvr0VMwdB3J9wyeuNtSA+JAAnwomI8EABhwHdGSCzX7kqTy0m",
-	"K8smbKxWsuD1ZhhD8EbwWQAtXfFy0TZcDsNpTaKn/eBsOJ/ChJiBJQXYpYr7ztRCijWmc3qgmfxU5xf4",
-	"i2+DZXdtXZBAtdRA8AKY9IwKrbE7EYARYyuAT9+/BzvkSloTkaBSCOwMEM0wFiu4WVkV61Oh+3DCzfp6",
-	"tYSGnifOQDkxpsr77FLGbwEhcqKmJ2YuTtaqrgqYml0Ej9WE6J/kjSoNm9Rcz4XGaSkpriRgcvkcu9A3",
-	"yb166K0+1/rel2uSscVyhJ2rDB8pWW3yPo2ynElVC4JlQptQZ1ZrgKRgRB/F7aQzZtSV9BGXMsAtQc/h",
-	"qho23mj1UPtSshVHAiICWwZwF0reLdQ0LGs67phw96DOvY38xquVOE5W7wB3hIdFSolLj2mmr9kP9kQF",
-	"zCHJcntS5u4I2mBQcR2BIVKqXwKzz2eVxg+NFNRwnnRC673eg5cXAf65KyJBKVUkhwj06niEvTnXPrPK",
-	"5zB7FH3fTZbkBSBSQRQ11KneiVIOGkMLEiNiuV3qT2fRwy3y5rk7oradCseksnQVKfrITCgCbvifo+bh",
-	"2wevU6oObOfqnScIdwaexwTcSvB9A4gE8dpWSDpG7deazzrRV47J3TiWMS8a0SzuK6f7B6jUntOILXaY",
-	"f7g0P5TaqHrzpQAXLS79HRAu3AheySUC6u/qtdBOjPXlH/mvoeo8CwLKqXUZc8pxxoypMtJ4MhY9MGNW",
-	"2n7OqbEG4BuCmxJyM2a1iJAQIOEzwLxdQXYodhp1/bahpzgyI2U9/6t9pFUTwrCbWd+h7b1DpMztrsob",
-	"Bexge3C0S0LQgADHFq6NE5Yhgul95ep7mz5VgNrNAoBzs5QEKpHsbjs/PeuzvyBcPJuWoipQTyRLPXPn",
-	"WCjEwbONunwTAUqpywLqAVyuN9jCHBQ1SGtWNeNWEwPAGGzR2mzo7/qFkYvaqhilrEopRtdikw/ZcoUu",
-	"B6vN+av8+pWGFkEXeoRqHKwEPft+zgvw2Fshkz+IK3IXkNR0JbEJusNMQUhBu8/j8UWaUX2DBdy5vW4E",
-	"MIzwXd5vVN4klhFoD448vCgfRin6oEc4RJ0r+UoGWAfMl664ZLlVE4fMbpk8qWdAhjeBNLYREwPGuvPd",
-	"B2qOFaal+Ii8cgOHnvHkgL+SkIXOfGF5FmNxsrqczUmdtdME0mDoalt5ka6sgQZLWEqlwVDPWPjkGCqq",
-	"vw9zhxWuyonJH6RKkf81nX/7dpravNSDGGr3gCGjTQAVz3jZvZYvABAnZ0rNKsGXpTUdFo+EfbozIiie",
-	"0r953Kc6ka1jIut9OpmpE0LH+hFf5DTe40Djb+MQeV1ei3WpRRbKzUj+HOv2sGuS7BiS5MzhTn7samt7",
-	"d46VI8tCjkYWPNwF0hT5SQ+IBxIdpL0hwa0RTet0cHbebbEfbKAlshjcMYCFrHlspuUXjPsDwbcC47if",
-	"cP3LVKt8V1iUtB2C7RJP7+xZdkgXJTe6u0AK2wVX81upUG+IgXfC7m1D4N6C5+8Uwv31Abjs+1e3y6Lb",
-	"RbB3Yrq97p3+1eMnfcthfUjurw+RULynCWWJwEAcBiRiU2F9RoBcJsRga9KCk6eX9fRELUVx4j/flLVZ",
-	"8epkrjRC+IRN5x1CPeddhSdRS2DYqpRDANx52MZ1U/1rl43V6AHjbHoPbdRcMcLLSYc+Os62bUst6kF7",
-	"NKhn2YnQ5xO0XOnaoKPwF3VV8Ayuuf6dyoA7Td6j6bXTx+Iplt4FJmXX3r4xVCcoWoDDcE2IfZNhgjHz",
-	"BsRdJQHWwtTlgb4Xq2G64CjEOS8IGgesDmzWHGXCQ46XVRdQ+66FXiqpy3ElfG89yhbv/wadodxE4wVI",
-	"r3bYPFsOss54TAR5GyHdrmtlRBrn9jivly8qKIYsJ6eftQ7J5UcJyrQLcmbUDPCW0nS9Zb1ZQGvtAiHr",
-	"+DHtb7tkjtJ/LmVxQR5THdL8fJYfKWYuZzpKr7Fm5vE+N1+Gd3gJ1NGuOlqYA+BqIlcbEKq1PoFPwhKE",
-	"xwfK72LlPx/o8ByyfLkyDWbKXUd6x4sZy4HsuSs2yRqXAt8apTygZ4QbtoY0GtgjBC6aO594HusHS4CJ",
-	"8XBwbpXdtdtJEdYstTef3PCaGhX83LOT/gmeZP/63j3NfrikJ9q/3/mnRgS7G/07lCv/9vo3vvsN1kOm",
-	"RZZPDeVR1rCqWY5QuXmIoWATwS2An29ilSBi4yU3RtT2Pf9xH5/1n4P//Pn05PkvPw9Onv/y6yA7/ebz",
-	"gz90eRfCfnl6DpNRleiCqSVha2VEofosn5Q56mQQYbV8C/GumLtuSrEG18aktN8WpRXqWY8XixIyb9ay",
-	"gS8faYjEKe+wzPcYOHEvj3pETwxu+gjp+eA8VkKGTz4fjK77wfe1o9VCitBZRM4wTBRw25xxlxnF7UOw",
-	"N02lVSgz9+Bky4rLexFQKFZ9t+0fMN73GGji0xLymY9qeBeA3Jx3jXDvQJ4Ef/DxfojohNhCK848588x",
-	"pnHhQdXtVAlVPUWDbVdMEmL5Q7xM5CJ17gYfJaT8iPPTM1ZOmyuCzk1McSNPOjjPqRE5EIf87aiBwK/R",
-	"7YZvbrWIO1RXzDFTMH6GWNFUAuXaZspJquUZ5qnjLmU+Uc2zQVHGuEu+zWN0Ka0RdiePWitdSUu9szOW",
-	"U2/ZkRsKhf2P6+ox3QJcGQC53OdjMYGj0jCrQVPEDigowK+4m6lPs4P1itQB8R6m5465I9wzx52B+Jq3",
-	"U2fp7QSsOfh0azz1uOF3bnuwvFZV5TV553inO5on37F+c+hyY5IYrC6ujCRjZctr/+jm1FNzl/virlxB",
-	"jkA04CT5weXyp5p3daKBDawqofE8Bm0Sz1lK0CWnjVP1LRVXNZxFUatRFJB0mNsDHjKSsNsjOSU2mYu/",
-	"RAit7u2ssq8oDdx3/8Pr93ZVQ7MqyLNyFI06ZAWEOvDgs9wIvsixuCOugENSPuizFxwzTjiFeiFoIGal",
-	"lFSWhdUhQIWHOdWu4LPpYS6YpVl+LTZ/hIhavoUWteQbyNg74cvy5FpY/VXP1fLkoWUHwRd/tJ++IppU",
-	"M0OxA5JNI/ZuBPXX7EpWGg0RlW2X2bSUM1Ev61KarsYSAVqs3Z4yUBHd/O9/uDw5e/LU/jQXn1ppEFUF",
-	"J2S63zBZSlHYrNKj6M1pYFIz8oihB7aA5bIpRffCBmvBK1GMpl0eiLKIkrp9sAawgeyNEGzG3RfSGRu1",
-	"/VGzLMLTU0vI64pyueKwmwN1izFAqe1hR29gvUIZsj3dliyCVUiLnpq6hLWYx6oPuyq78YKoAFt1NCNL",
-	"AUp9X/O1DIAZlNqlDa9NOoGs4rMk2s0PrXrB0I29wCIRcMxmzQ7jTjJhZ3h7OyBauXthNDrGdSR7DRRI",
-	"CHNj5sMZ08Oo7Rm0rNNioqQLHSsFiEuHAuwkGxFBIpLSVnxKZ5TA0PITiBrnTJPquc0dglcjK9cOYG/I",
-	"nPDJn5ZPtTtUmtwal1TOXImOB5+wxkzHWITcWWeleVmgF92tQ1XeCH1UD+j6WA/cQf5Q3CLebaVNLfhi",
-	"19agKxwfmnkje/NYGh6arZZqGDtelZVlWW/KoiMslUvqAAfDOK4BGiy0II52aqkZJJs64PpSH9d3zHmQ",
-	"ozULLNItpu7CiUQC73dwIcV8FEE6ULtUywdJJ0nUG6rlPC+KWmjdpQI7FhCzlQQ4AdIU1eQalDG6PaOA",
-	"FKfql3tpWXKbGp3Jqq53Nij3MK/U4gqzctLZH7frTvV7N6Q6+PWA6bZXSNoFhcfjqXarBlcRQuLufQJs",
-	"57uirbSoR3zWsZ5E9HGt1lrUuJwF5bDF9XDk9RkyLjdWa72nmRGfDu1a6LrDOcZqZWs3aBiWbm9nQ5rq",
-	"3UgX/Xt5qBsLtsNBRiVO1CWO8Ql0AO8nmnmkEcE7Q+TkVN5pL9trug+GHdPSL1w5+hG+CV/C3nFQQ62F",
-	"1XWo0TWFUO1PXXBCrbHjG5LjLtM4v62cN4gWGQdxZNbKu7F0qlzUdUH30NjNCR/jCbaqye3q775GIU7Q",
-	"bA5Oow9VHHvKNN6XM/lKHsk7HTCyl5Jd/vTKgXTn04qP+v1+Dn9O4E8I+EwrBR9aLuH9ToO2D6mzudb7",
-	"apXKeVFrUZ9MuAZnDTpiinJWUqlXKaWo2XyznAvZcovxCSxcNNinj9tjjcJQP/OTfwxOnv9yn/44+eWh",
-	"++rB//pDigPeA4b4AUjq3udECOnkqZbUgL0BrD60Z6AHQMdiKGoZiFCJXtWuBC8ghPWSgMmzCKP8E2SG",
-	"l5psxgZI+ZW8a5RyqK2ks/TreZewRe3ddG2mGMFe3YSuu2CPqTUvJhw4zJaFurF07DKFvFD7Io2t84DS",
-	"tGMOUDTg0lSX5NRORELfuiPy5WQh2HeqXip02LrX05b83JXOeUS/4gvU/KvVrLNXcrs3cSf1dmo/9po2",
-	"QeHGbrq9uEmiLhzDneO9SfI/8muXVeNwcQ4vQfLa7XVJSHPo81FM880wckajKyeyqAg9qZda9kIsK7Vh",
-	"y3IpCLYPFajepExmru8psSugjuJHOzB7Jfr3J6qdaA3nSd93CtwipfL+xHR7EA+FZFTiwWxw+vzx0+kT",
-	"cfJscjo++aY44yfPp4PByTl/Mn46+aZ4Jp5P96r6oLJT4g6NB9Z4Dw/dhfoes+TvoMLj6+9uIr/nHG7E",
-	"G+rfdoTS1eV1dgmBuuHIpf5u5WQeofZFIXxI8UQgC0jGSHjeUl0PY4whfHzUUsn3WQx+39PBgAqIKqWu",
-	"qVjepZnu7mS45whfKl2aTnUe9Y0VwKi7IJ89RUVVUevJHGIouSMa9AuETBuqWI31ucHJc34y/eXXJ08/",
-	"J9U3h/PfFaNi46iTostlbXai3lqggzNuA1PZFzYp982eqDf19fS03M20H5PTzJHfAEOJYgge2tslSgME",
-	"GdUvsUtXSuaKyCinlzNdyplLz2D3c/fO/IEHV22weBPXiPZHo249dBXELMysJ6z8sl/55tlZTwtj4M+U",
-	"i9H7DL5cUxSy0IAJsS/oEDkjoAO56+cWghD2USkbmIKUvOpqadl0FR42bqBsesw+5y2OAQKwCp2Ch2qm",
-	"dp6jI5SVXdUIdqMdNcHD3TPg69MjVwdyEMwO5S5YOQHpBfHdndkMkMww9J1sqdkqFsK62FPCF7wjrgCT",
-	"bHkFHdWT+94y4fGaOzFLTxQzX/GwV6Nr9+/sdmdfkv7++OlTtKIADBiiMc8HPl/CEdABbZKt5VoJNzcY",
-	"wbraLZU1vdX5nMtCFCN1I+q8zz4m7AN4rR3IlQwjwRMRX2WfX6MnvJz681UrJUU9jLMmtZ0NIFmCWPui",
-	"rfktqLnRTKPs1AtARaLczAa1+vt8HNuQa4E+abML8lvpxMWh+BCakEUAFPC6h1sOiCdblgflgUolcRXz",
-	"wB/57paNR5iBKTtvX3rifxGp8dpqe7yZievXtCkysijjCRMw7M9W88AMKkL/XfDNAcIllit7BEiRMGKX",
-	"5eigYIuPsph93nuCBaBUVugD6jpeHlKjFUa0q3E/DOdOzBA/r9/aCrEv/pGnOk+EdosjqJXa0900bs+I",
-	"R1TR0WcgurDDgvFZ/zqL8p8HB6vBdkLf+bckc5oM35Ryhmu8d36uQzS1a/XSqjRDgroDGCvQtDBJ3F3h",
-	"ZZlDSEzULR40BLhqD2Hxmq9E0w4WTfnhaTJpKvthZtsc1uSNNL8uVaVmm2MDXEWyxfK3wqwFns06ZFbq",
-	"I2iCo3lRpPGCoPVHx7v9ysLv1GEfFInpdOgPwwVqLaBOhAxSoxgWLRNSHRuLjZIFOx1kA1zSRNmBHcuO",
-	"LPpmsM+NpL+zS8cxAg4pFUMDBNP0ySBl1e+sJY6wpqjgketgVx8UoOuOmIX5ZcQ6W/RrLO4uTgXeONK7",
-	"U6tEuc1P4MYoJcv9KPIMOaNrye1OUimJ8Epim0O73uAe0U2k7kSTqi/u/b5lmEK5ccqxNFVVpdakzgeP",
-	"lbCkYpzg/bGMCZZ+KgBRj1HhPqQB6lRHeLpgBBc8GjzC3eP+cFnu6VSQ7vonn5tahuhZR15aF+xDqL72",
-	"iKoyGPhIr0QFiwOHSBv4Lf4GroKZRJyxi3Nj0OIjuJfLjWuAnPKD2Tm55HfKkddYXjMpC4SDpW6WOnO9",
-	"KOxQoTWcKnZ4Io9s2X5QTqOjhc9q/AKUgV1C18MRI2hr1l5eQiLGRmeDwHEEsdVGA+qScU3oAZdd6Me3",
-	"ixu6usRQz13fccI+uyBT2/i2FD4QDa5B1z/jmAi2x/dwMKJbzbbjUkvqrhJaAmc9/6S0a2+zFN85Haxd",
-	"AElffxUQivQK4TtT6/EXV0XUFRE4rMOzvRxrdHWyx/NR5gv0rf3a5kvm5piiii+Wgz7bW9QhzNU0KsrR",
-	"oFUBw/qIkuwAFJ8ssQjYVLuAnXZLeHdh9LxodpmnQmsOO+k5/R8QpQPQij6m2/tRpXjoqBS6SZVWaZ+X",
-	"1k503cDSeWz0Y9z8oMXbqhZHdBbEnuo6+H++RivBzj51H/8pm9K56N3/dJzbZ/+7hW+0QY2Hmtw9c8UX",
-	"5bbU3pvKHjzJ4qgWQ4cHscIbDotldbgjAZLJt8+A7Di7FdGnQ13rdhYFklpjMF0h61kycSvgf9mBztU9",
-	"GAfj9EV+bB0KLnZd/nYt42xvn22XGB38dk9DBlafvVFYNSmZm22/o6X/Ld3pqdq/bE+a9cdISLQ6uWyO",
-	"3Ei1V1Y6VerQw9MdAyFk8qnU2MMavfrQ95CQiKHYGWyDqD2p5We4fqLqWkwMdUqEGk24AWVcqJ5d8M1Y",
-	"NPFHXaGCB7uPSjwZD/WfUeeMqIVFaL3MbwCQwUS1UqT8X4uNdgkoS14ijn3A/HUFyzNeyj7LjVKjitcz",
-	"geZHIJMbaD7e5H32EZ218bC0cKDGY8HgEVFIEI9piD5BzvlEAOEA/thloMNgDDWEqUHouwnB7Q4duRJa",
-	"x5ZJMEhosXquwhaMc5pPcl/fsjnubbqareMTb8wn1xcI1WJnDxgevkcrUntfftDtHHI0Xchq8/sluSst",
-	"g7x0WRx7sm+ggrJR6OrUDfoS2G3YLrjX7VaQUTw+QhVfYGswQnV2hrqkhkoOK+BKQhUs9ogAxpfK+34o",
-	"vwXUK/ZegAtNP3JJKv1FccHylaztSc7Hlch98XvLQnZ3UApIAv1Z1LWqd/klEJkRy5aZFjcCuuXkcF+e",
-	"oUu6oBl3lDXLqdK7nWe5vSbvuN1pKNu3r1WtDbrNbhfSIIbp8txvvxXSRgM/gObs4XFISKHUWEO0mkvy",
-	"psd+6W0DlFrF7KMSXZYfUm6D6xo92i1EtiMYCLvondCrKuUFOQIzkK69YAO2EFyGUgXfiAWAqKLm2HcF",
-	"FTiNZMBOzbohMA7BF/IrTLufWuiquhB1n1169CTa6pLOCXeCI0ko+4E+OFiKIIKpovkotdzBxn6+NQ6Q",
-	"aU4Q0/VUTeCZzazEKCPxAHdYN2f7hGwCq7fC0usHhYLU0AA0IBZWwg232jdlyd5K7L4WAn7JH2RWVE7m",
-	"YnItipzddyGjqHMvkPNBdiVzPrYmac7ue6QJPDBc5mKjqAzuQHVkRIKbXgzS2vlU+4sCx0CNsqC0awRy",
-	"P2f3AeqnmazrERGsQMfDNWP+sQD/c0KWJjz84koCwIvj/BFhTrkOAv6HnFpc2xlYvU5VxRFoVC9LURUv",
-	"rFjZawNGgbQIQLKJLLkLCBU710FfNsBbIvVa8DoVUegoNMMgEVoUjaKzKfvuVRYKzxIWBkwZRDS+0g9w",
-	"bsyyZfgkugYrdV26HFa80OnL+U9v339ggKuEP+RWhdQXocAqZwqyo5cgSRyTfnj9vs9e3Ih6g3twvDLs",
-	"Ty8+wJ754cXl95i1jZ6R0J7xSub/34kr4joh6MAhO3UYZHbAONiQmjca/aC0OXHDCVPny/LPwi41neiJ",
-	"jCq6h/qyYVu1JsJSKRlnBTd8zLXVqAP8AzSJs5aCUVHKOkUFqDGLqCrt4X2tXbOSCD7Sv5JX8uHDj9Ch",
-	"+eFDdske4ro/dFXzrrsfCFytKhiOFdoP4WUPnd0DqlfUt0vPOfRWb0wD7nP8C7dCczqMe9g5BNy5qUuD",
-	"puVjKKDKG3cEUIqbPSseum3z0B0LdCe8DVKWH24RQVsqWPUbSXC5MnMhTTnBgT58yHL7larLfxDe4rfA",
-	"0uxqNRg8nvh9Ax9FTtB2Y1EpqzUa5aF5kJ5AJte4X3ziE1NtWFVei0YwCkM+OCBXlPzwIYg1K86o9F0P",
-	"U9uBtKdoS2PBcdzOj9MWc7uKCrPpFPP3QJYlZens3j2oj2PneJ+ESNs4ubNYx8byI2JLPsPlJ/ppe64S",
-	"tpEWsrjwe5usUsr7LDXLzwePXQR0hO8bOYdA5FGE4VKeafyWexpf7p40qZXWI1WXs1JiW8YmS+RuTutS",
-	"atyHYfquJZKQTIoSjZ0ItJcWGU4F2HnE5PYzDIAvlxUx46NlrcaVWPzL37R9KSQKPD9/8s0Dt6jaWFuG",
-	"5RNVCDtRljsilAV1fYLFaEBvgYyjFTh5VbjJUNKM5TZesFIuVxhEFdKgEEADRudsKWoGsYEsLD004QA6",
-	"mjlNEfvhgvyy3xI7g49C1BMhzYmQduAF02K2ENIMWc4fjcEyc2hVOf9/z16Oc3oihMzsvhiTkoWYsrjP",
-	"QCfCWjnXLcjuTQXUN66E15l8+fngOavs80ZgEwI+t527/enseU7dngBL/uQSK11QN1hzTPici2qpkQJX",
-	"MrdjsZoVPJJA9MCrdMFyu3H6/f6jleYzQZisjTIeNztt3KbPfwUFI2NRMPAzNJzCv0GCLvnfV4gwD650",
-	"F7iJ6ogNm1hDyDJ8tFZgHE3LyohaQ7KnM7QFOubtq508tfsiY1pdSUwY8tvIEgtao8bgWI7ha7EU3FjR",
-	"VrN5WcCyoCSBFl600b0+g9GTKStKQKuX8NWca/aM/Vh+681U8A3YZbTjs8bmEGcowUExt4oi+aNoGVDL",
-	"w6AHZUDnEUEdW1mB9vBhQ1DDUmOdpV29UrfJpw03K+Q23D7anaiQbGyXEaWTv23LctgcZjTYxwILPZoL",
-	"Xpn5P3J2n8L/E6E1IllZdRmuqQUvNvYSogz4Cf2vaikkX5b9DV9U8JhS+1SjB8i0cJ1Vm+k1MFuuST4/",
-	"ALlujVEs9gStqConQupG2fHSbqmTs/6gl/VWdUV6oB4+erRer/scfu6revaI7tWPXr/67sWb9y/gHqss",
-	"lwZykF4GrcrDOPQG/VO8iubTG/Ye9wf9xwSDCaqvPSJnK16D8T0TXeVlqEtwht3ZrGJgRVLGjFpBHpFm",
-	"Cz6Zl9YurZlZ1VAKoNVCQAs0xDV2+RvjDYM3snpVeQ3M5ZKjao0Z/JC1o9O1Kfbg/eDqAO3dpdSGV6h+",
-	"3SNb2C7KlQRsaGvygQBEZkRFMGMracqqhapFgFiUZOvgA6kKDJX5UslXRW9oCfYnIB5YHUtll8hS8Gww",
-	"IHhrQ5XV8XH1N3LNo/2zzzrCF4B23FwYPBEtEftYVg2HTdfj/Pge/YSnJRpDDviy90FUSIhobaB1/wxw",
-	"5/nE7qLeL/YmyzOAmNXFMi+xRx7JL6kaBXd9dhlQR7kvwnPSH1fm0a/w72d4j7W03SIGDb4BWeWMMZLt",
-	"ocTU6O0Y2xCx7jZt31EUEVaujvRKQjwgi9vGhAo0qdYgeCAIkF9OJmJphoCm9AgKAE/QDoHEJPwTfZ2W",
-	"1U4gRo11ghQ6za0BM2S/XkHB5FVvyH6+wtrCq15mqfNLxq4oVYV+FcVMuB8/58FXCQcA9XFUssicuqqp",
-	"ZJVrlpdFDuea0/xBVXXuIwkhGTheAL5siPCv4DIArQ0a1NmTFvuLO9RbKUBntkQj5eA11+YE6rlPXn2P",
-	"QwRdlrpzW1pkXufAk5Nc3gvB5XpeViLzSV++2tiXZl5KJCLL54LXZiy4IbWESyp+RbWDDmTn1LV6POyg",
-	"J0wnzxQNgRmCanJd1AGOe7wBSuqyEnISAfTSEkPGoSXOh/AdmgzNwDIxq0OBAhfVfTvysglk+SBLwHSq",
-	"pfbAgOgupCE6T9eVxBV6Abjp0tkBwyaJXcsn4Ap6IKya1d9yyyZaKYn/ut0B9Qbs0k0NVEnQ97DxDR6D",
-	"pGG7BOrS4Mn/QcUuETBRgPsc6a0F5ZQy0JsIyd9Bk5DbzOHxWpIIWYSoGZAS3vSDWgOHIVIqpP1ij01s",
-	"YW11X8jfIZ8BcXzYMqx9bqDZ7s40SiSmjQXLZUXGyWqJUULMhZhSumFcSLx1hITKZziZa74QCM/zc8oJ",
-	"ZLetT7axeihyv4kbR3pBmLuSa+eMQibAsCXaiK4DrV0jqtYL6mvfeXP+vhL1JjhzEBg4i46wOCmrWdNm",
-	"Px5e5f4568SXNQq5zMk4avoAnJwxbTURK9YeD3QeehvkTweUvtlqt5ialn1816xOt6fxy7/cv7rq418P",
-	"/tf9hf5P/eCgKQHyM26fLCxk7q1R3wDUiufYfCA0Ab8sqFSHCTRkbedMUklpv3xFFaaFRwFNIttnZPNp",
-	"TXK93zowh0gsL7fg5MxBtICn1wkxkPvow0b0AMsh//b+7ZtUTvvnJOpMAyvhc9Y7R8Ls1rG+5YVrqHJH",
-	"qhmI+SCDmzgFXg8i9Sgac6TDuRxXp8M5KfyIsiR26nPuYu38jVHyBYpwD8hM8MsNDOHIvVRSxRp768JY",
-	"6HLEiVnWtwc5SqKn7mkk0Wg97PG3hK7YmuUzJUV+QcUMG4+cDvb9FPtdF3zjBAIcXDRsgluvwSgQazRt",
-	"vcafktb2oe+JWntk9VtZbXz+SUkVopAW3yVUPSLvQZuqAYlsRUzq4jBCTKT+yX7uHXA1pkvT5V9TNkSo",
-	"wokd+CHk8GRxOwRno4HcxGKfW+7N88Hj/be8VPW4LAosUvzC3fwa/U4NxPpok4bsu8Q2RY/3gfs0ybxv",
-	"6WfnPd/m4n9WNgr4sZ18hFPOXMHqPynfQAMDNxnIZ3NLfhwbPfq1LD6Hvq57xf4roxG+yKn2gCcIeWZ9",
-	"9gIztrzhbaU0ALP6hIQoybzJlkIWLa7cdqecb48OwGj7t1uKc3zg7jveKPNSrWRxB2v3AkwkZ+g1w8Lp",
-	"RTt2W4aS9FeF227thQ813Iec8h/QtBIFM0pdkO8jypNc8trsljEfXDH2bacCh9vBsuanWkzLTwdf/l9U",
-	"kDWIt0uc4Wr+NxBm6AnwlfvpzaD0YRzrQG6glZx3tWQRPoc1qUIAVyp08W5zMgIYNZaDqpuENt+qYvN1",
-	"lpyQkD43M19MvRKft7ju9GsOoehiPKspE1W9U9GhbP6TsB/OsOGJ8ogs+w9QZNU7PT4/OB9AExxRFS6y",
-	"P4bImLoWxRBzxZ2hQpXu7+yP0N7cXUfpF7J9/iasGrxjm9X3HcHv8E2/1SF8Pni+g+HjJIBGsyt7R2Ht",
-	"K+hN4FbEQ/A4ONqea0bk/TFN3mgsS2sRyDuzUSuiPitNEBaj0hL5QFxWjJj2hueD5yG8952S06oEEFaX",
-	"NDVWKzMcV1xeQ9rYQbs8bIatjf3KNKfeYsO7iDAhtxy66e5QAaLpR4rPlgv2PV3yNS2U0JyyM5gHvfA9",
-	"dpu1DYv+3TmQAJFrs8Tk4JBRTSF/mkVYDEc2LwDdTOwzHv1KPRU/d+qTjTAfzCx6bXR25P9qf8z7Kdf4",
-	"j/iS925sx/HEq+kbJcWP3EzmnUrbbnr+2/u3b+jln7Pe45QQJBQwyJ7ApmCvpif2vSfw4hzTRvq/h9nx",
-	"TmDrK/B4MpwHLgctns8qk0x8MkKCeTJXVaGTfHBAdKLRbZTy1FtNR311cEi34tJxgatczu2n/kypWSX4",
-	"stT9iVo8ylP9Sv3Add8l68yNWfYBdwX6l76Dv5zTDTqAep9b6AzaVLY6XOf78fraUufRr/aC7l3yIy8a",
-	"RFJrydwVCjt6YnbEqhLOt7kYYiKZpqqcsqbcJHJ9LmtlFJuW9o77AYNPL0VVWR2hhLwqtRbFg4wJuVro",
-	"DIPjsDQ89KXWwmSYHeQKtoleFDB1g3bJMZiLq5eCX1MFgkOzbHAYLjxGPty6Q9147OLjtcD6LmoMw3K7",
-	"BfLQRIKqjaHiDmjdZ5fQhpOSsKL+s65OMahclnLc1dUolUHgcapqlstVVeUX/sdKqWvqmVQLh/nnM35S",
-	"+SPUCaUj2PffRpT91lGQLmGGSdjFJn3OHCbH9hD/w2Yp2jpFnKef1v8jn6Nvhw2JvxPsISkpYoKccxHn",
-	"6mKbDh2ly0KmBUR5KNMC6sMwvRXVU0Q6kCFXgpC+l0shG8ioGCUBrS7Borqcybcrc5D+/yGquvK9rHzj",
-	"pt/DsHtB0jLuZeeGlspm2uVZCNnk26nj2XbuuNldoBFSyWkdgiMCczBOz9hcrWqd0efHA2oqp31C90qL",
-	"kGB5JWkklI77/YvXLz68yCnrJMV3ARgDwunwbpB97oxRVSEQPuBsEIQw+JtjxPAo9wPXHsYlMd22mflx",
-	"JbFu+j7mkzzAyzB78ub00RrQGSBht5Ev0pHljiDlwWzuYN9XX8tRQ02sDvLNnO8WCD6v6gJzd3CFSn+E",
-	"Y2Df6juUN2sf93/Y+/bmtm21z6+C8exMTt+l5UucnFaezq5PmmwzbZNO4p7OTpU1IRGS+JoCtARlR2+2",
-	"330HzwUAJVKSLd+Tf9rY5gXE5bk/v99HVe2+wraa5c7+hf4arNNe3/3DJOHSEwfibveBMfFzVU3f62Ke",
-	"iI9yoj7mlfrxY1Xmgwrnv91uWsqvXzc6dLD+lj+0DA0qKrtuROKH9Xd4X9zdcLjBDafG/Cb1/PrSjRrW",
-	"drp/fYpl3b+gHk+uEm91ZbWndLaLjAjQg9so+U64ObLx6FN9FhaUrVdqXbZOo7gXsjHQEY7KAqDUG3FI",
-	"wbrjEG2uxQuuAljQgj3drgbdM86VmnaRGl1TkG1RBXbdVxBMCtXIw6yy2PEFZY1pK3dNlEm97ewmETA2",
-	"x2Xn6MirLdJiN5HlYtKNWoayXqu7EPRZ3K1Ub9ceV4gCSFYpGxfpJeDbTvqqjJs0sZv6UnfET0wUohXu",
-	"wyga9QzBb5WKysLntFmRNa0x23VKw72qUUlD+crSWxG9UtM25lXszxGo535cDcxO+XXljcq/2TQh1ZJS",
-	"OmWgpdswUWpEeHecRGLCqxVpI7ji+mmiK6rnG8oSCQ+NtbwT6jJr7wv+Y/O8kLe9PUAVUllgvohQvCKF",
-	"6XlIhNFJVHTuAR+wdRf6QGP005Fxuhm78IK6dRqjI07Y3wCiE+q4q/FFRtFaOctyrsI8DoISS9CB3hCV",
-	"q7MivZsUBLZTsUTRRNGhvGCsGveZAc8wr3pa2nPbFUeH31OJIQNLx9WE7NOEjoPgSD+zIoU5hLrPFHqt",
-	"ywm0TmYtFX64av6MXjEJgS9olaMNTgGpgbtLnV497Xb4/WbHLi8nMI8fWOJsfwRxdlYfwaQ1qxNJ2ltV",
-	"Z60lGrG4u4fQ/5ppu2IQDO5cCIMtyr09EA+tphtmuQifwAdpT35/i5SeMkNorKjjlRv1mDstiblAEi8g",
-	"dYZdytYTmJnQSw5NDiA3wdVF4THT0JkOsRmfkc86PQ3Na9kk1zYhWYwdtSGTD91elGvgUIUPE79I9vf3",
-	"ST4Gqv2FBlwk8phMK5JkK3tvG63OE5jnTUqQaShghecWmEmjZomYjDRtK0wm9MLGjMjLo7Vs2o3DuvSQ",
-	"CmFskDfK8qy164Rwh6+bmlkxkohUNcLLiQfWNigE/NxqUGtO3sdcDzYvg/vDqeRw9UKUCCESOHApqXEd",
-	"fl2kARkJsQpwhztNniDGwQXSaQspilwrOlTg3GG7PSKYBGR9n8sezAJvviyKCCZmcTYR+Cmp9YKQJNwB",
-	"2RzgDulHGHsDqOHjdZLgcJOPlCw9p1jVKnOiBdz9mpcKsmRutTbqeHlN7aj3U1R410oS/DwniT9PTVkt",
-	"CAKIrd2P/twbjGWuV3fkO6mE/HqVEReqzIcI0AgP6FIUDg8shZQBTs67CcyTTTF/6orFUFrAR4NWIkBj",
-	"NUMMoCGVSPiteH4o/kuVBunt2J3pabwOBnBMIeZSVcgNAtqeXAvfAY2BN2/Ap+4V0LWYSj0YO1Uo1qrm",
-	"VcryFczpE2l3iL6o4RT/muvzhaV94oeYkA9zHYf9npG3eufHF49juxXsRDLp0mE4tHAqJJ1MqnlwhyCC",
-	"ROaO5wuGt6dfwHGkIkRCxgCrmtvPIvlwOTaFnys9UACbhmZoT9t8hI782LkPTcjLvl26Brjs3hiKJ0uA",
-	"+az1KMMAaKv7tnVC7sCxEEFUT/uUFc3K7i6OPqWHIJ+U1OqS7I+0fsSvKSdGip+hBuc7t3903Vta3EaY",
-	"MZzEkJuFWXpmCY3+UZxM8EEZvSVs81pgHnLiRNpAaFZ3eFyJpbtd0RoCH+KaaqSUgK4YxDOjJozAxlBY",
-	"teRM0MfC8Ybz12UICaAODT5sfx77mdE27ukWVxR7raZTpdESYIxwG6OrhLQywze79+LHt+lMnMDXTGP+",
-	"JLRm9E0r6nC/NgN4yf+9B7M3UEw1H0To5of+6B8JMTeNawUBCZuhdN0RoWALRZozSCg5D/OYy1KRmQZ0",
-	"EAdmnMksi+Yk3xsm/X8qOb6lyAAQlEWMMlEARGGIC7jjpBXpSOF8pGAEdEne9OfY3Z5EpeV9LGlPsJAA",
-	"UhgQtmOlBjfwS+jIMQDcM+ciADZpR7wFEE1b2QCJ7pEOLhQXiPIoxcH+vufV5bb/1ogDYNbY5ogD0VAt",
-	"EVTfppCCqW0TT28oHErb+fqS6Z5s9ADf1SBkPD7FdjImJGebsq9vKFx3G8lXePb95F7xs1akXmFyAXzL",
-	"IyzuP+Sk033lejmc2waa0qK6GLBubUFwS7Y2yETQTLkVw1IpJqM5bczkisVErjMYOY0bMg5BCUKetim/",
-	"e8952ETMdKGsjSLv5AsrrIamDYvdDro9bcuH+1vW9mFkbVsPU3vONsjn29SvbZISESrrVbevT+Wo7aF0",
-	"GT4ULqQq13vJ9q6Y7i0U6nrLEr4+Ur/QpdKc/A0ofyD+oGi0P6cIlwflj1xifIKFViCqGEFp44knsd4E",
-	"wwg5wQB4keHDVE7OHQdRRcwgBQABi9z2oMs6kOlgkjd9O+TWF5SXRweHUeSKk9JYK+uRYsE6A2TQJTGF",
-	"vUEtYmrBIMcsuUEYKXqRr8yNmnQI2kAJt//qfB/EJ0OQfozgAUWNiUj/Iw2zGWGwHyHNUeiz6+0Mv5f7",
-	"g+cH/RfZoTr64Z8vezttAHQ8YVfHnrslc+wPmPHNzLHHJmSehOF2dHC4wZjAsiZEuxuw9vBsSR8P4wN2",
-	"fcNvz20W2Lt3Kmpba/iBN00rIG4kdzzF1l7frYmSIW485Q5dgk+k1kxJ9ARDZyKCBEIGlhI6MZEO8Vj0",
-	"TTUGgO6+EpP8M7Tn/EkwvOnbTE2mplJ6MN/9Rc1TaBOaKukjDNBNyXU4I1WRLQhJROzxpNY4iO4sQFqI",
-	"90SGlaIZSI2KcG3MHMI3eFCMYHUTm5TwRE2AD20N4spPC6lTTm8QeO8Q0Sd11ysVEBcKXuljau4KTbY3",
-	"fiTTRBldh8lHUmTE9GaWF8rCIgMMLhdiqbMyIgGOTR3isjT4GEP0AhyH8UDKkT4EKNNjkarPUzD0z1hn",
-	"wociDKwRlx76FoGu3a+A6glnGlr9kExgLIth6MHkmXVOTBgH+h2yEoWStko848d2vkVPryzyFCewCvR4",
-	"P+eYLhtL3dhHhqf5yl26YZsDpdGVFVsEWsJe5F+eLsAU2W5fDs6VjtiTBsXMwvDcy7ibvbvjzB381rGZ",
-	"+sSAuhThAREt3V9fdvo0QJXZM3rmGXIT+d/6n2TmdBYoIRra0rBe//RxZ8Wfo1FvjF5y4pbkrZ7Olsti",
-	"5nJSLExf/ev+J723CVUAYQTw6zo0sM7F884r/KczhW5wTq75vXdqvcRkjQ02zAnKuYiSY6a3RMh9tIbJ",
-	"7yV0pgHG9huZF9R6ePB8o77AX4GPF254sUmPoyf6+01luTx12wpc/cNNbiYmFNkv1NYBghebrNcfWl7I",
-	"vOAXbmmz/UkEkjU2UImeT0QLyOZbxAK4qQXXN6ayVSmnqyuvQoGCvyEV0zIHWGqnvaRGAykBK6eQc2Dt",
-	"F6MPv79ikH4kU7KLOLCUyXD2g5mgJ4t80WByIARjQE3Jq65ItamcZQfmiqdHHgG+8ulYObcWOKnzDEJq",
-	"iJ7v0Z1kVE29wBSZTfLKdsTvshpbJumFOgT4gGee8AV4v9AelFkWW0iV8SnuLLcDA6YN0AUHkwlAWjhx",
-	"3dMkZMMUn33OnNlKPZ3YFDNRlcxkJUGhh0u74otfj644/NtTpo2UJs1O32AVYaPkFTD9dXo69J8XuUay",
-	"KC6D4RJY8fxQ/BJolphxHzsELfBySQG5JV/1Whg9UmWySOSVsFGKUP1AFnd6+jvZ4EfPD9jSRAMH3jQt",
-	"nOlTqc9VS/HKv/zmXRNX+DNCvY54yQrVFSlqxt1ROR2kiIZNSxsD/RmdxXs5cR5GIedpuJpMW08JNIyv",
-	"5yBGbbO0FVfjLS3lwKC4o3pg/jn6CvcT/g/G2FIl3MC0ybs8deenk2eL0EPZSO0etAza3XKWZ5tiCr04",
-	"OLxy4frpotxIx8ZWXacc0m5IcPtyTpllpbIWfYgEaercbBE4Pi5gEufA/bf+tfM5sx360RlM3YPv9/f3",
-	"3VQ2ffznzK78cM8Ie6UZSNzlb/HWw324mH46WGaM3WBBSdC0djzAEg68AXhj6/Z+QYgWZiCLvJq3jaNU",
-	"I1RrN7pz7Ip2hv8yWt3l++ysf3bT7zwRheyrAguurCrUoDIeIquKul9YlXQGUsty/qPbrK17Ap65c7N7",
-	"+eDl+u17gmBfvkwCFToPPRHpL6//94//Pvn1j9fAM+V0hE+oYaCACS+avoqfs/bDDvYPj274y97khQo6",
-	"KFg6bWOFP545XXWTu+XfssyBH7RhJG2i8likb07efvj19clPZ+/e//T67PT9L6/fMfdlFEwf5Rfrvkfp",
-	"i5v8nFeqrLDWVtmImgoUxTOo0SXKcgyn2Aobhe3cVmryDJIXpGJblbK88TV4B0lvXR/qIHwJjnFsrA8Y",
-	"YmiQ9NoGg8annsFPNzlwI05//RjDawErLpn2l3npP2tQKFm2jQ7MO3dyr1aHtDScj3FB1aUpi8xjAgLt",
-	"mxkKoLhvnSVTXW45BML7I88HAV1sErCHjC7mxyI9OPxnZ7+z3zkAc+Iw3WAJ4Yln+MSbXMM/a1iGUHEr",
-	"3GqUQzdl9AW4xLJvTTGrFFD1YrTzD51/FtYMzlXFHgc/amZViR4PBMbN1AkUDKWbImMoN6Y2OwbApmDH",
-	"JZ6VDuDtPDvy5dh4x6Mj3hm8av30wYdtMW+3WfQWvJe2nJlz2B5LuRuGKtivWqAQjFyvKFwRdTXfcb5+",
-	"w+CIe5Is2zk/32pBWg/6zMjFTyuD7jtycJVmwt487PuUG4+BlAloJZx+wldlWBhAJ4QI/5z5hnEQqqB3",
-	"Z6PJJaaHfKDIkN2EWi9wDxseRBJ1y8H5LJxerdJjsc9eOnJMYtjEszxHuavWxuHSTFa6SqsODH/XOxhZ",
-	"m+Hd8EHQbJFX42NfQJFE1bftlsrONiNbsx/f62JOwcyNrnXWwiPGQHoFK5G7e9pI53LrWb6rJJRRg1Pv",
-	"jtKFs1m3QdK5avD8YH+j+PzIQAfPjUGWy4rmwYq+qi6V0qK6NH5f21rAl3/3MOVnJODbZOi7zTl2XkWP",
-	"uyuCnYd6nPznrKLLqcGGfEXdPd6fjSYg6g17ECZIWx3LhoQ+J0RLj8RjUOKS+yKS3PoiH0zWzigXEKMk",
-	"q8KqNri2sL1uqWsgvOB+WgcW37+S+CdskggTjII2T/Uc+d6AhXPUenaurhLWkgm9rSwQqfoGAkA05Z1/",
-	"rtQUKrGwd3h5o7uDc67mgZSVK1/H0nYDIBMrnnDdAIp9gIu4lTho4YQ8MNagG2Kt2Xjx71BwJtuw4lx1",
-	"d+6VSqvLOy1wvN73tWmT3xDFfUGMQaWbLwqDBpiAsY6/jB7DeIbEOe9xZZc0lReLNU11iiDrPR29P2AR",
-	"E5qiuxU6gqzBY8idPwOp+aiaCyBxHxuwGGFlPPzCRJ4jzguXfLUgHcJdd6jdPsD++abcHnmnHCzjzSvD",
-	"NVAMH3zvcL1dHXjQoNM3IaxxBdQyaN1lSuTMRE65bV+FwLglvvH4YB+g+yLcBKCgUdMqASFBnXVQB/su",
-	"ciASbDzuz/3/Uwbvoy4SJO2H8BHQIFBwzOM2IOGDJ7OvQzJBFSyy2bt7hbTCGieJKGwMzSueGJ5feTIY",
-	"qGnVFUs8+5AjJPYGM6RkS0ytn2D/t9QiBTCEVABSjMLKGDMkrv3ohGBqQVrg5D8OkU6CaMdOQhtX76a/",
-	"SlvtwuN33/6U+gAf88NPcgu0iCf40oGBam4qG6Yi6YMXgpp96GsQMX6sdJSMgXLnfxCMvJukniYo+e+S",
-	"cK1HySAIgehPROtjKzP1MB8Edktf6SuqwUgSb8Fm0kj2USfDEMCF0Qa40Qa10YBY6GEJTaZWVTDcaOVC",
-	"C5bkxpiRq6Q0fPsv7o6VII3+wNhcQ3W82zc58A6U9DtroOpKyJGJ8vwH44X6nYNxWwLMPaVt3o72r17+",
-	"oIqCpw3FkJwHywIOIIolar2FekY6W1CqYtNkASAB5dRxOMYREIY7KaIyI4XUHSdiVJrZlKCj3CFG+E/P",
-	"wtfTF6pEmhofKwYTZxCQmuIOjUtTZrYdSwHeprItM4juTDtRUkOQQsyrioU/ls6R6ZZOjYUK3JS4tdEU",
-	"a02EDVdU9UCD2hUX+WdzibuuMnDGuUYQ1IYXze6vuIOjnfl83zqRSdenL/ctaQ2n1lhxQPIEdib3Ibq3",
-	"ELjtJa+7rW/x5/u25fvdza2f/xL6NytVuhv/z1/7uz98+u//6PU6+K/v/sc/Jvb/2e/+285mxU68R5Ow",
-	"kLCytXUEoTlyYpTSJw3f3WlrOKxpkit1HT7agGcMYJTsLGn4VfCgH5fUfRcXxBsfqN1j9S9DAdGG+KHd",
-	"WoAV+wRKM+GXCKNvCJvwvtCS1iFuUWtEUUDPcmQaw4UPM0ExzHUGLZAri9+1cYp2VISuLnR4u6JUkK4a",
-	"cNURVMhrQ5Dbg6WqJPV5mru/ZGYic83asYJo1WU+qOEIVfhqFKNMAJlwFsz/HavdIfLLTI3YnyIBAcWU",
-	"ZDo6O/1YpKHhDVvDzJDqN+iUtllqb3imNrHVeFq90QQKf0XJJ/99Y+OJhvOR72szoZZGssp8GyyajxuM",
-	"4JW7Z5O31xoC0YqbT1stWRA6m2ef8dGYTr7WWFaBfW9fPvY4VQ6tcCssFU1ownVnQfYD5gwlsNErf0S4",
-	"VSELnUN3rR5R+RaGBzye431jbmwo4vPJ1JTVw+hRP6VorO/ZIZ/HVrLKB2ehad1b+RRfjbiSsVQPoi6y",
-	"Euke5j3Ostlkil7Tkfit1rHj3Pcyr0LreLfWHk99z1JQw7f7t+7pFJqBGSwjtH/hdHLvF41/dxcg9o9F",
-	"ZgaWZrwzoVxNfiErFQB1QyuXD2pZKhGj30e1AFwrOCHC6LxRP+ELX2Fb6rqSJ3mOSR/owrIApoIuV15S",
-	"2SPQn0ofdR7ypXCqsxIUtzb+4tbKzcxu6xO6sSqdTU0eWohKFRpb6qPn/uK2AansOoh/Nx8dh51Mq9XW",
-	"1HydJ91pu/DbCTaltoXWI7yJuKUfagCRz/whh9cfQSvvllruN3e2/CJRCCWGBanlk7frsS3yi/Ya0o9y",
-	"HloWkFm6Fj0pjDl30hwiyRTjhwQYx41hV112hbTnlNeTFaHGMT4TS0uM499QsByc5q740ttxI+ntdMVf",
-	"PV+Q1ttJRKfT+fR3mvhADxFMHL7YFxPbFkoHHwZdk0sMpRPuCeC2E2A8kAh3iT0hZ4MLwyoncSRebBCI",
-	"hwGCD4StxvC9ST08T53+AVMEOoBhOno6HStZVn0lq5SaDzXVx6bu5pRC+VFqAz2yF8L6andcbo/QwllQ",
-	"n1Y41+bScvmvzQulBxGZVCCmzmAOrpogELeVH+hpXJTXhcUObLRnuvVZXUgFrUj+hJORQbe35+RGMFyI",
-	"Q0ImYkUioqd/Npew1NBXTxELH8SQ/HnSnts6/D9uQd7BaDYVBeO7onVjJgo6F/CxvM1hkt1J3p1N8UY4",
-	"QoTX29Ld/KsTGxtUcN9I2NjHX91xWhNvvXJ8+ageXnY/LsRb5e7w05ej7//eKMa6MvTMhtuaePMTCxvf",
-	"Qqj4Nl1rt7XfqUt7u8Fc0/9PNahYloAovkpcl3gGrNga5+VeHHilI3EZJfijL3okLjwGkIMBtRydfAdX",
-	"bBKaxKh15TEkfaf0RFaDsUKYcTyAfVUEy2wuxjLzKnAeYQW7k0oKTXJ0lo0bwg3rKyeanLqCWC1wyPd0",
-	"wPSAsEBAFTt4KX7J/0Uim/agcxzCOzHvS0MMFRvkYIBnmgHgKChDBQ2RKV5+NtPOmNDEshiEoG/Lx/77",
-	"H9WsNViLU9YqTaBperPkOi4HeESAUCorrG2WI8VzyInhKfAEQICCSHr82nkiSipnobwyCvzjLYgo22bA",
-	"jXPj8KzbnNB00Jord6tD+y/1WHB+qwZWwgLaI6z12XH6XrIVa6ScnVXQ/1cOTHwVPO1uodqive+wSNJZ",
-	"4NmjYyBYTNU9juQcDG3vi/vf363Sf6RA+O/c8rZoraCEaqT7Q78mYAwnkGb2fpd1/dVuIrfYA3sBeLAx",
-	"knIacT3V0NI8YhWGR6iIrEuJT1bZ2EkAGnUwNsaqxIdYiIc+QQAyjA9BVRB7v/AcLCqKAtlIw9wRr30C",
-	"tqdDVdLETKDREe+OErOA2eK0YB0S1Tc1+eI7jvjkgPBTndlZ381HX2Up4GcNZYmfH7UT/yP1V9k0hlf5",
-	"rsULdYu2WWgdFPp9pznD++tGxY1pch5Fq0ZPAVAnpNfB04+WUkH7Nk897xrcLoOFPYq+oIeuq28tyfsS",
-	"LzDmGEU85k4iBkWrZAG7t7KCJEjbfPRNlit70+bBA9b3cfagqZfck7LfWzr3HmAnQwqYSt7tGPyYsSky",
-	"Fnnzp65tSlWV8wfW+hN/U1uSGRgUCc5pLL3yioIBLDykRXhIT8pIimLk5AnyOYQomhTAF+2jUc5p1cyl",
-	"wG8Bp2taKgjPQI0+RCKNuwKip87JhYA7xlKZksd7tgmRSWI8mSLnfTk4d/pwooCE0stSrVQGqVhYqq6Q",
-	"GvMdXqZaIYtLOXdieKhK1dLOV5Xz2zYhP8BeahAyWLBFwyPmoyfUdnMPsuu9m0s+AJT1qe/RBsF1Hfng",
-	"RODKssEIuK7enAqmgZejCLLEVmi1cOeCRUrGBGS5J0SmjBClFAqpcWThJACHYfQOG/FHTqW1KutpAzkv",
-	"n6n295Lw4A4b4kbQmUidDkzZlvW19UIW1vBvq8VhOKs1EX01kDPrfuu/GjHyKQSywhD9czx/FFZoFdkO",
-	"tRq7YwzeX4bZ/FZ112RjO9Vkv1llTVbZnIWbO1A15+IJWmTTQuqHVLuHAF9YG4dx+wQTxaxj3A/NRXeY",
-	"Q8U4NDGk8I9MotKP2qSwBZcqutmGk4SR7d6PuYWe7quEmVycazgoZgC3DTXl3gdtolhBiUQSnxMV0ExF",
-	"mGO+I5xhmQYBEV1qo/OBLEINTZex+GxPM/wCwKK5ewDN1YrMQODCjs0lVxaOmFPX/yX6CSrjofo0GgJC",
-	"riFJDWDKp75gxDm8GOzE7xmpKrJ7wbSEDIvnjzwWaeHkICk1ivtDsAg7zEi/FjmicOYZlhCcNtA8Jly8",
-	"CMvjfg8VlQk0pzvPu2Tm5vXcOR3xUSksp3S/6UwyeO374N+7zWZlhG5RW0E2haGxLkZ9McN63WVHnED1",
-	"RaU0twDQI3HGuYmFXkpFI1KLsZmV8Wvibequ6un06PAHURlzNpF6fjbwAGDU3YdMQly5AeiBssjPVRc/",
-	"m0A58MuX7AGQC3fI0J40Wnj0CehPYXYVyz2qMh9UcXcIbGks9gn70ScHL6n2goUIRQBTAq1NvXeVewj+",
-	"WAZ03A4sshRGQxcB9CBVqKc9DbQBsJe7MFy3YFNZVrgQHgsl4h3KNbdpJpiwpGKyKSA5ugPi1sxtG4//",
-	"h5R87Z2SYT5awO3peyN4+/Ab94VNUPa3VKS6AfHOQ2e0+b2Q7WB77uSFHSQy843F5tGUvt5vRHBx42xX",
-	"GxtRVq2o7/jgr7qqzD+x74eMzrmJ1HfXn+abQW1eNevtXPmNr/4XROIfe0qdF64trf5hyZX7mgA/fYK+",
-	"Fq9YTtLH5+oBJur98Pa+uBX8e7Oj/H54inGXbwf6yR7or/0oQxQUd/k9n+X1V7vTuOXB3/viFnwlpiN4",
-	"m5eyzKzvXaHOl474k6ncLmVMYIv+RbLcJbGOxzYhgnRwvqjanV1zIs3tBLrzrviPFOozlmlgiULu6OCw",
-	"yRfFR30IQbirLepvyF+68Tq9HSLZ+CaXNlGz3g9/5k/cReL5M3Gxvrkd2aNyBHAdIX28FHSui7bGxFhM",
-	"eYDxM0Xcjxh6gNLkOueB7xMD1oOmzNC1j95t2hJvh++MVnRU70Ijr8uWXIN8P/DuP28CtcXYNJZPY2D8",
-	"7XDXfTUKVK5kexwKnAoq127rh6mxN0i+yMnmF/8bzbUoJzJrKbj0ND0+EdBGsB8OMnHsJ0gRG8AIuinG",
-	"2SNM8/+c8c8YWXz9f2ey8HTyC5z4YBBgsF0HvoTQ2ibFNBK+oc0Kgs9O0GhLie6N6ft7+rr8/U1B7Vn1",
-	"IK2IWJIld8oHfxsE7X9fNdO/Mf36gxrtQyJPf4XtZs3k6VtopZsETV73CYikvNVwv5m536LrK7jT1hof",
-	"23nle+PcVqZsL1p7jbUkzJ4F5Qq46xMxm2buH+4AEx4AWegx5GHccqAEvS7wsjP+oS8N456EicRkvOgr",
-	"pRHrpz8X0unWeDDomqPB1xEnfiC+rAE41/x7K2NCeeolDkonIv1fr08Jp2ERDK8N+45F6880gXeYd74L",
-	"x4E/q7E81YZwy80QCN0XmFlfDQh9+JuR32jkby5dKoOciPdflPUnlqMwSr04jYFLLsPZ74LfEdUNspCA",
-	"/l9VVQHIb4EyCpgQsZ2Yoo1Q7BOhcfXBoIEa9wR6rj1gBhTo6UxlPR0Bx7wNTywVltFDiZMHqIF6p0mu",
-	"Z5WPiXKdTejgh7Jat6GxTp+CqUf7P3R9KcpAam3cxkdCZv8QdxtBzHiEII3SszJiZOiEN9bKw9q/ofTU",
-	"yjrcP6EYC4G9se6FQL8JLoVbzwBh2/3d48xQFVyehQJicAsBczVQOHoSE69PgCCBlIJz7OogH/sHPzx/",
-	"OXyhdr8fHPR3/5kdyt0fhvv7u0fyRf/l4J/Z9+qHYUvhSp61VeK+PLpPBllciDb2WPfHbxweQRXIcwWt",
-	"JFjS6PZJjv0vywlXj4axsVBkHsbWjgBncHAf/0KrvjiELn7/EEYu6G6BXNBqymxIDUtl9DyiG2c/4IGs",
-	"JECovx/l7iaItXIVPMXhi5fbF89/zPVgc037h67yoq2ScOFLqxoy1nIXwZ01MkQdHwkQmLcNsrXZwRfE",
-	"ppT+vb9mh7qt0wS/5GE3Fja9grMa8wUnhLkWsc6XaqDyqfdoOgJ8qYGxSIkyoR662qWVVcWQu3RHpbm0",
-	"oeAa7INVhZTwjJYyyoPETV8+mU12uofI3oE/7PuZy3WlRhsSFT9Y7wWXqb0QgZbxcTouUT1BtB2bSoMe",
-	"NAOwH97eF/7nSiwPn427g53TnjCjxMGTLVbxuS4/2fe8ndZfzYt2A/tvjyIarbYacpVDuX0QyT4WReXu",
-	"VIqfEsU89rB0Vhpdr+i9V53Yb1Tx36jiVyA0+J25jOr3VRxnsoZWu16EJRth6nuCvZC0LZFwEdwsgCDQ",
-	"hggVrZgqaKYRzkREFAO+yHdM8yUY3QG3DPC+0bAbqyKDbqqeltiMgwyOpiQAXIx25BMVNXH7kphqrDR3",
-	"YYPpCaxYTrrYOsQXA8VUitDK6lSNLc3VH2gO13iFbcirC2CrwPp48GJ/f/LggVeXMdKuAxrE7UqSmpU0",
-	"/4O2hJvy4bDItbutcHd/ekIt27x5Wu0p+PMDFsb311ATGlbLmf5KTDJTFH05OH8YGYT36MADo03EY2aG",
-	"iNntUwaYWyBkGRv8fg8zVyK2lykAjgsx3CVR1ZNMxmAdyOuJ77PkeiBxInhmoo5y321lhj3te8O5/glb",
-	"sKQ9RwyRMh+NoVYZu2mZ1h7D79SiO51VGAQNmVyMZ4xmssxEOSu4shp7xqEBE99uMjmnyAZs/WdWADOJ",
-	"KhGJ38bGMuOBpK3p6L7J5nudTgfqwHq6/UKGLdn7Qv+K7j0WEqhlIGdSqc+V6CubZxHOGieZZeXeES0+",
-	"aqk9BFhJqQYd+BHGhma2VBNzoSJk3gpoBnwWyZTR38ayGKKP7hEpqnGpqIXcM/nCXf0STAmPVERhaSB0",
-	"87ZDQB20PS3tucq64ujwe2p253hVnV8EtlTEdVA19KmT26KHeTkB/p+sjSydT+pVxc7WJWAb6h0an1cW",
-	"D6royY1OZbC0UeETdhIsnuSnVQV/VfV753XzR4ffb/ZNeTmBnfGBN9X9GAtAViOBrt87e/54szLABhfS",
-	"Py32wxVV9AOFX+HhXQ2BBTU4OX855TA8DkW3ESMF1QATSrTjofR0AyBKQp4l0wRejs0EYcgkIs0TAFgg",
-	"DQFdJUg0A3TsenQSTJX7WgVCRFkPUsKTuAFOSRkkWRNWyfGCQqn4CyCAVhnTBuDx4br6ZVs/6MmpopVQ",
-	"D/FqP1G4hwevce4ZxHVp+bfTD5WZmsKM2ktJT8SolNNxg5sUuPWhOSji15hZ1Q0MjEilXBkiXwRZahWI",
-	"R6I5pBIII4yHIWVEKwI8Coxq6SS3NtejtCN+9W+I0Q7n/L6eRtApCAgei76aGyd6J8ZS9LBUFt6EZUjD",
-	"IQ6DeDbacBIJSpxZnH1HC3oJxusuuKAlRHfKk76u8ApGEL+WWeSGpZncfelA4xBCCDC0PdxOYcByAJOy",
-	"/PGWpL1oBOMkUcyybbbc31qS7/v7+1H+/QX+yBn4g4YM/G1G5vyeaQnNwSl9fLW8EZsRrpz77SMhM5pZ",
-	"OVKrUuDw0D/gqtsuHcS3NOwNZCwA2zOa7M79rjovOSCheVy+SV7Zh7r0NLo2LfnGMDenKYHwAe8Dojfr",
-	"UbmJcwL2TaeZJ5Dm4Bbp2uANqzdK547Mw5uofcCa4klOzK808dE2oqXcdh99gkTVYLx27WuttJ65zgx5",
-	"lISlcixSPSuKFAOIRE+J80GBJvbZfJW0rXxlPG0v55GCayYnQO5eWSFnWV71NBLqBWsKqr0zIQu3I+f4",
-	"KIJ4ln0DVacoI7g/pzDQ0e8LV4GXFWoHCZeyUNbt9N/fEssm4shzbENWiivgD/ZFoyGEjUjRlr95Xw4f",
-	"/ge86K4duY1OGuOaIPPvA/bktjyqWC+z6UFtE8I307Cykm7BH+SEt2+tI4XOXb0lJQonxQSycSsEd8wf",
-	"U7Rn+QKqRZIl+iVwWom8wWjqNaG6aWpf6en2BpdSiZExRENQeykSL/gmFrhUmwoIeJEt1xMVxpw0VOOA",
-	"mOdGOwMbsVKxu8Vb2e2tJqe83rdnIuMbWgxkXLrOV9gScY2TZpVd3QTxfgiEybQjYStkk1zbxBk67JL7",
-	"w3QcOnycI29rMc+8RMoSQMlurLr7yKN5Iu2a9D1t9c7A+U2f/MhLns1Uaf8t8W58xtIs2pZyMFB2e0Nt",
-	"3Z7e+5JnK4HNoK1Pfa486XjAw06c7MP0ArPLh5wt0bVqCD8gWzuqkBfMyk4EcmAeTuTcXUQ07DYuRohP",
-	"xPHCwUJEdn+ywknCk4V9i9ogMZmmLlkki4d/jvPRWJWiNEUAUMf3kYaDS8E+BBXSBQC1MZop2ME0ykMH",
-	"Io28I15DbqSnfQufb5ncBC9F6YwOxbKCaIAreu2e+0i8lNeAik7zxEiCFDi97bOwgczzJsTbbN0BokG2",
-	"qYR3Cq0HLlcBfPFmgX7Kn3u1bwuDBcq+lW1YCz1mbr+3hQDd3zYPmLqLvx4iXVipVYoK5/mRqynnxYYN",
-	"02Ax3ZBqak2Jh3Q2tEaH7vSEwfgHqiPeoVh3UhjhPK4m2p1jjpd75VTruu5pAOzIgQNdEVSH+jzNy1Bd",
-	"XcgK+uZQ6yG1G6jHC3Ouso54z+Jfaq+kAAcEq6M1ajFIM4+lk+Jn5kKVacKEmLJoqWDCD4bteEvBAng2",
-	"ggNtFis4uI1XZ638xLx6SYBfQ0H7hMMGtMt1OKFNh3K1wtrO3qPMZK1QI/J82KfmNRH/oKIMgr8zQIHo",
-	"/pu6Q3fmLkvx0ERZz+/4bEP1CZ2mzQ/3B3c9liHSQaQ7FywvNA4RMKdQEvhI2HSFo++GCPUm70xWx8+o",
-	"4sucdUiwE1DnSLWxEBvIZHnueeF8OUyh5AXwoPBrQQJBRKGlqgQ/hM/76gZ39Ck99pAXnl1cqcUv5LVK",
-	"RJaXalAVcwHeaWlmo3FtYekuEJ+WYyX1mUmIIgeXo8gv3PSUSk4Y1Th6HAR8UOwJJ/ba24Jxmq5G3vtp",
-	"E8v5AwnqxxLhx4Ow5vw/OBsZRM6eW+ldt863XnfXNMKVUc6GGE1HvCnNBBBoCFETZYin8FKs8mtILWQy",
-	"REbAsc93pWQ8nMkqrWUvYJLcmYlO5siAb419V3RCmwSDm9X3F6oMpsBtmr4rzV5u+Q9CRRv0w59qmPFX",
-	"VQW1NKtA3DVth2tq6T13+2oqVt4unvgOOeS84tOmJJs121i+E6MfLuOSURuFeGAP9/RMF8ra+lVg0pJ2",
-	"64gT4k7luapHRDriTZQnkFEWwP2b832txUPnSv8mb5flOLykYf9D5c1sMObpC/D95ASOZzqD/AVS5j8S",
-	"ZVMjRvL6Br7wgSudxUKUxQq+aA/mNqCcyQCwBn013HIKvz2ueXB8iTb412cBtWdpg3LBy5MI1W9SVxP2",
-	"P6X/KMX/+KqxOPKxujDnpioqaDtfjo2c5K11VPTn2+z+wTe0aPqBLApS6DczzyYyrvqqMFD9YRo1prtd",
-	"DWZlXs1hevtKls6c/OuTOyMUU4YfP7kroQwDLpyVxU53Zw/OBj12WZsa4n9134fVKjVYxCgS1okBuWBw",
-	"y1FXrHuZ6UyWc9g61hSwGtHNvHOW7/5IQIKYv8Yuy7HThrLOuB49jOrDlp/VgFhvEzBRuKGD1FKEwsSQ",
-	"oS30oPxIfhw6m6bIoofQdmp4xM8RRGWmnNFUzmtv57LtlrdTUn9WjZ1GGHBtTfSIyCFte0gO3PVaDSoq",
-	"q/Zc+jNto0ch33Tz+ubaVrLAZaUJxs0S3c86wx3w/x8AAP//",
+	"7L0Lkxs3sib6VxC8s6HHqabYrdaLHRO7bVsaa0eWtJJmfPe6tSyQBZI1XQQ4BbApjo/++w1kJh5VRPHR",
+	"atvn3HtmIqwmWQ8gkUjk88tfexO1WCoppNG94a+9ueCFqOHPl5/4zP5bCD2py6UplewNe2/5Qmhm5qVm",
+	"2nAjmJoyMxesFlqt6om4YFLciBq+03whGJ/xUjI+NaJmnE3mXM5Ev5f1xBe+WFaiN+xd9Z6dnPKz8ePJ",
+	"eXHV62U9PZmLBbfvNpulvUKbupSz3tevWe9VJYTZPTTBtDCmlDPtBje1N2WMa5YLw2c5KyUrDSuU0Bnj",
+	"smBSGbaecxOuZnNVFbo90OlzPpg8Ph0/Kc7E+YtnT/cM92vWW/KaL4Qhml4WRS20fm+/3J5A/vr98P27",
+	"D5/yjOW/vH5/8/QzfmSqZvlKll+Gj95ffvoxz5iSgi1FPRHSnAg5UYUomBazhZCmOeTTQd/+/9nw+eD5",
+	"oJf1SvueJTfzXtaTfGEv4TimXtarxT9XZS2K3tDUKxFPbMG/vBFyZua94enZ86y3KKX/nCVW6VK/m34Q",
+	"N6WGibXneakt9ddcM6B4qVlN12Yw1YoboU3eZ+8k8Ffufs5hsXJu8r6byz9Xot6EybgrG8vyp1pMe8Pe",
+	"//Uo8Poj/FU/cqN8u1qMRe0H/6m0j9s/cFMuRNdYuGmMYqrqBTe9Ya/gRpzYG3sp0n2nilJ0csiUV1rk",
+	"rBL8RmimVqax+fQ9NobbM7ael5M547VgC6WNpSLwN2dVqQ1bi3I2110Dx2c0Bl+IKV9VxnEGDXusVCW4",
+	"hHF/X620EXXHwD/NBbNPdztyglff04zue6N4cal1OZOWidn90miWa1HflBMxsnfmwBv2a7WW8KwHR+yD",
+	"MZ9cC1mkdwAN5tAd8OT0bP8O+F7JaVkvdpDDqGshHT241GuQmnaN9LUo2FSBvMTHcHtfc0bLisuTy/91",
+	"6f730/rH59OOBaWn9Lq29ODs/IAZ1aIQ0pS8el3smFZZ4CzsrIDX9FytW4J0cPri8dPpE3HyfHI6PnlW",
+	"nPGTF9PB4OScPxk/nTwrnosX0/RSlcWhq3T25Okxc/poD7OOab2T1Qa3T6nt0RFOv64dBD8eLINao8CR",
+	"rWqtdu2mXIovZjSBy3LHRks+E2wspqruHBre0cUK54MXT1OE+kFUwoiudc8L/DkfMjNXWiAHrEUtGP2C",
+	"ZBOs4tqwxwNW8I3O3JfLik9IMvibreQyc1HfEYlp/IG+oEfsIC8oAfc0CJom84piJtLMCffcKX++LsRi",
+	"qYyQk81fxSY90gmvKpCkTi6C6KBj9Z8roU3GrsXSwNdn52yuVrW+YHysboDEzAjJpZ1rVS5Kw/IyvHQ0",
+	"3hihcxRGEm61R18luG4J2PPx6WTAn4iTQiwrtTk5fX565qiESmWgUzSrEzutTgo9aVNoyY0RtX3m//nl",
+	"6urL2enJ1dWXZ+Lzv/0peZa+nv7EzWS+Tbef69KqrnZfl039lcHWLqvK6YOlhlPGqpxAXX3B8oe5v7cE",
+	"oQCcainDq6rPfiZRIUVpf7B/ng8Ge5TeNKWmJziDXcpYat5vlRQdc38nGWe14EUGE4eJeYmNzMTmXFvt",
+	"i3G2BkrlD/MMmCAiWQ20kkrS1uUmsVke7piZHeOe6cHB1Fx0Y9d9QOv+ML3ub/hYVLuEuVeY2Lo0c1zl",
+	"yt6UsfxabP58w6uVyPvsL+WNkExbi4ZXoOxZ1crewquKhO6iMeNfekbwxZ/1XC17n9OSC17UmHJpxEIf",
+	"rWVk9vLXeOtpkNq8rvkGySC4FvsOazo57JYW/0FP6TdWLnXM4ke1ZgsuNwxoyIxyqhQ3oPl2HR8g69Iq",
+	"7ulgAKQtF6tFb/gEPpUSP4XxldKIGVkMb9SEV6XZdB2PtZiVSj76l5LikV6NR/aP3JqjO/TXjOmV1eCt",
+	"zbo6WQttTk7/29kr/zfP++w9rw3ZIoIJWbAF37CxXcypscbBBctPctylrKIx9tlbxZa8JguXcaYrruf9",
+	"K9k85ZLvTC+3e/Shi35OJN256D8JrfmsSyX7eb7J6JwTbF5qo+rNhVtzZuUGg6OrydELd+TZ7Wl5xf4t",
+	"xZq1zIMWryxwKLul1PYM3vKF2LH3nAwiJSNjlosnc17ziRG1vivjBv65S8vmrSp2TUuqwk6pLI6YQK1W",
+	"RtQnpx0zUMXdzsAeAW95ysBvHQ4gG8ugBKaYg+j7baP5BN8eOBr7iK7RwOMP933go+HtdijvazEtv+y1",
+	"gubcig1QNe9b8bGaWealw4QDBzxAhWAsZqWMDtmuYS/hxTvJuE0457rZucfwErvHwMHTdDA1mBC/TLNg",
+	"5FbqZsMj3UwfSznZb3GuuWaF3Uixx8lOwg637jSO7LNv4336BLbALq+FMxbssjcJyCeLDsMIb7pTncDy",
+	"7GHCtbFdWuPC3XLbJW3tnr9JU1aHLyia6fvdiCv72Nus5d95Xe5ezBu8gk6gC683+JOVdCJ3YdcQ6eej",
+	"rJSvlu56qaQWoPp+x4sPaK7aTxMljZDwJ18uq3ICHrBHy1qNK7H4t39o9Ct75rN3FKiW3fCqLEZk+vay",
+	"XiEMLyu72sAX8DW4/sHrP+ekEliiOjvI2nxLUcM7meHX4AwVda1q3Rv+4t9llBpVvAbNwL8F5QxbrLQV",
+	"f14leTIY9KJogNdAv35G/hPajMricK1bG25WmnQpUxrYgd/xgn3wE3f2wFitzHBccXltbYbDmPs9EhrX",
+	"KbW9kIwTLi0RxwIMSqusNonX7wVXKHzxwW+1b1jj2Ck68ps3827OaIks7UdqOqKdPlEr+8LH0Xo9bgSJ",
+	"7ml27pzTmq3Vqirs7MiL1ct6atobBm3PXQnLeKtHDtGaRofBQnBQ/K0q3wqgBTsV7Rsr2MCBzDUL7t1v",
+	"4iTYpcRJ72sxUbIoYQd8CCSGd+7wPv9GPPdWmXkpZ154Dkls2q3JFmAnrfkGDvdxDZE/qxOjwLXqiMZ9",
+	"XovpSosCY35aLcRYFRvw3yi8QAshcTXu50kuyx/0mfslt4rQlUSxwrWSus8+uVVzOySxbjkQEey/8KgS",
+	"JwZBykrJmf23NGyiIKapPDtYO432VFVOjpGV37wIr2NXV2U3PFKcSwVuLjdlbbgsNMZYNVvzDUgBcLh+",
+	"D+Hf4vcc9ac4HsxrEWK9ufOu5c6xJyM2w0h1gUuK3itQfL3PzIXUzFxs6MFre0AmQuipodNlj0JAGwb/",
+	"StXjsiiE/L1pBEx5T7NaVSIcj7yq1Br5934+dWPLH8DC2wuMIheh3U4+uofjZvfz2YrXhd02Q8YZfGD1",
+	"qsJYoAb6XckF7GLOlrX6smH1SjIrvDNmlN3YlocWfDIvJai9ZlVL+1K/e0WlRZ+9mzL/rozleFbDBgUr",
+	"VEhTb6wtirGGC3iqfQsr9ZXEO0cYXYbtvKpis7yAy7Wwk5rYbbjRFF+1xNLgdUEilCZ4f7VRtSjCTllJ",
+	"YqnMuWnsE68kyvfxhokbUW+Q/hg/sY/UfZavtNAjLSa1MBBhCQS2vzDO8LfgxcWTwb7FLtFKi4tdJKG7",
+	"uSyuJJAHyMn9fobHTqxQI2Fm36+uS4HmnhbaWjZDlk9qpfVI1eWslJi04M4jZPbRotS6lLOchNgrVc+U",
+	"MUfx+rY2MPVPiY5gZ7CxZ3Yp/CVIPVUVwsXE7SrGFJ1waZdmzgt74ykEMb7pVD2N9LO/KCl+a8WM5m21",
+	"sKrAkLKMvWT2l2uxNBek4FuC0XaMaENr7mgBEvx/fnz39qMfZMd64TgTookmrcb/EBOTGv4lsy9g+IaM",
+	"FTWfGnY2OBucnJ7dQq4GkfpWmVdqJb9N55TKjKbwlJZFQdlCHJysXs27ck45iO0Q3wNfotH4rVw1OA9c",
+	"9VYZ9oqG9huxFh79IO/t8R+kfxR/BB6J9cZXvKx+/7PeURjGGCV/0fh9ltcy1nCB/0ns4YLmUqyFNjkz",
+	"oqqsuLfnnDKC8gCAHtxkKAJ98DCvuDYjlPOQZebE7pW0T6ADwN5uL0Sf+6352hHidyTwpdwwVPZgXrDk",
+	"n5R6A0bw77zQTnfHQPY5+6n8zo3nJy43f4j+5FKU0OEFUmHBC8HgX7lxR6pm4EFdlHJlBOpYVr+quREj",
+	"cAtYjQkZ2D4TCE5z0ZhWYcfHrXrhj2Q6xe1nSquYq1V9Je/nRqmRffsIbyqtpZI/oDP4b5KvzFxIY4nz",
+	"++9WpBrtzZlShdu2Ibp8S20EaQIfYB2ELIR/urvFWl18we2edK+9kmZdWhUxSsuqxULdCA3q3cdyJu3O",
+	"5lKsAw1veFnxcfW7b4KCGz7mWjQ9MZO5KKw5wu7nqzA2q4Q7C8cqAVKtZUjfBere00xMp2JiLlgtlgIk",
+	"XZ+9q+NrmFHqGmxUUVvrl0tGOQCgJZf/ElbzBEqvuWVlewPatNNYJN/TbjG8Txk43e4EUy6EWhk74tKw",
+	"oizcwFEdz/EEzkEVt6KVgyFSqC2J+kGYenNyOQWXW9sF+hFOADCv7Uj7qVzeEOZFF++yVhOh9ZFrvctP",
+	"6RUCr1acsmkpqsJtCz6ZiKWBN6a8kO5JkLMQPwa+8I7IWS24cfrgQPey3lLZydW9Ye+RlaWPJkpKMTEj",
+	"Iv63uybPzoKS0qAceykNxot/Q1UYzgdryWOui+Wb6KTGDPAtCvdxP+vVcqlqI4qfRFFyF537I043EGqW",
+	"Spj+auUOg1gqbIaUv9rb7oZf2/l4emIG+sRe9D2wznZQvRFwsmsCJJuuNK+i6MAaxHPO4VE5jdIa5Chb",
+	"0CLPrZFB5ipk/Vnpzm5EDRLZ+4j61ki00rWgayVa5fg2K+LtG0vM3i8NVhdcSVwxa17LjXton+XTWv1L",
+	"yPhJ6PLTTCt3AjfCqQJoSw5Yw66FWGpKQywNWD7sjR0Ir4AkdtorCZKTXuIm5GzvKwmvtScOMRdcfcHy",
+	"SmlHD0hN8Jk3W8Sxr5kpaa12oNOolCNyXabeqo29uZTE7HCdlbl99jZIe4ohXslcqpFe6aWY2NFIFbbE",
+	"xLmm51b4UHCmHFcwjtVS1FoUMALn8HOjwKzYqbIPGW/swXPBGimhzfS6GUS/4DrKOpGrRW/4Sy+MrJf1",
+	"LPuAlQTM0ct6uLa9rEcL0Mt6lqQocBpEsl/58YJERO/950QK1aXc/B0E53ayv9ygRQpy1B4OX05m6oSe",
+	"YDd7/wNfU5oKPGq5rDav5XKFEqJA24JX72u7OU0pdG8I+fvt/f6DmqwWoNt5b5qVVoFV7dkGc8hc0pCz",
+	"8y98OibziXiCmbWC3GuIty+j1/8aYiQ7U9I5W1YcqzGOSFAfuqIa8q/aZ+RRlQ1dqyMjrOLyXuwGB2vL",
+	"jvq49HS3xo1kukOCt5AG8rWdO5f1xBfLhsKez11VLA13i2kWD4XoH9DQSkQ6bs7RmeFDuKU0T897UYbZ",
+	"YDvDLPMZSN+UB7UvZSmDqM5BnHGbFfLsfPQi4Z5KrJL9PFrVVaL2KuuRdBqVcqoSAXkw9Uvna+WSvZQ3",
+	"agPKAjgMrTYrqmnGqvJaUKLYF9hlF3YpF4JL7dVpl6i+HYRvub2y3uWqKM2lnMxVnSY1nAdVKa9xZLWw",
+	"OoezYkgcbu9rblLMIaQrWIpuPCR9IOuJGyHNaMdjNYNL7NMPf+qc6/m+ZQcK/WgvtKqL+Gcj5cHtl0QW",
+	"Zkjj+AVuo7dFU8ksmT53Lcr3c14C+7co69dq76BpWb+iCXLYPO2FX7OwIQ7aGXDrmxK15fauiApD9j3n",
+	"rfhisNIEHgR2GOj6if0E8YtSoo9g73rY6y0T4+VbGehe8VnymRiyucvihaXCOF0pwaNq39lnP2GqDJdW",
+	"/6JxuKqXBbpESqmFVdnZWMxLitmM+eQ6KW73sE+ghFuZHVwjJtd3xDVjMVvJ7j0Hjos5RIvEjMuGRo6S",
+	"LHabHLwnJ3YGotj9XlisG1GXUzJ70KFy/FtoQzdf8zfIxsVoDCXQlOjlOWj14Pgv7eiQ+AmzBp0+VSUm",
+	"RtWYDpBF4R80n1QNQTNKBTBstez3siN25A84ik1qV1Jy+QFPeQVX3kaI6HJG+/PwW6Aiqptm2+sOUZC+",
+	"3Yf4tdPxawEHDRSEbKjcGq1XdIbazaoKvmnq/KU0HPT9cQ2pJVZuuOcmFfaGGOqoBSApQoOC/yT2zzCE",
+	"7kHWSOG8BOin9+LFW9R6jiH+o08jqlULY29wbKds8fy0LV72HPdoVGL1ijPMj9irbqOA74pWai3Gc6Wu",
+	"rXG10ZWaJVcnubu9VkNb21nb85bmcCA1w+jwfZ3ke3lD3poW7ajgPUVArDqM8tsWgk1rteinyISLcBhJ",
+	"x5t92/Infu1kGTrwumxITFJNYR+gkbWSRjsYBo7Wq/ONQ4gA7DZQ6KNZBdJhFePeosjo9FFTMD5dFtty",
+	"Vc/wZNiiAjygS8E4Wje8LjGoGxUSOBujz60xnhqCFOuGUXfA4UK0SQvJMnKZGZWctaqKY18Z+11/PXCb",
+	"vTbaH56xsHNOAedl55aGzeXjkpR5y+shM9nJdE5q2C02K2jdsFCejrAZOjftK3dOJtivrCEAZC0ux2zr",
+	"WslZFApy42xu+bClUitIT4F6ZO7zfJJL2SnfWqIN45Irc8EG5C6NvtzWz7oZYT1HKeOkMNoyFEj2to1L",
+	"MHCfnS7cy3pWCY9+tzrFCEzBkVWO7TvrlcTYn125dV1SLo1VJrhZ1SJ44UaC19UmIfhbiw6DzsgII9p3",
+	"LviPtO3b2SAff7w8OXvyFFZlLr7wQkzKBa+aNQcvps+fFoPnp8+fn0+eFU+fvOBnU8H5YPLkCS8Gp0/4",
+	"4/H0fHo6PhsPxs/PzibF6ZPi6eT0yXgwHQz44HlqjYN+lF5pSAxACx3EKu4yjh44yORnlwxVMfgKymWq",
+	"CoM6CZccmgoHK8axQ6Bwdj2pPAcy1T7tAQf/H8Cqj7nwmOffpSXb7VnoZGmwzLf0DuHUkb3T+CAmqi7+",
+	"IH/JjlnphDZ1C8cF6mV357lozWWPwU7E3ZY4VRXcuJYSjYMRglwuCOWzOyk6FIJi+OOM5HtrnzuNeluR",
+	"DBpph5LZEkOYD74oJ7XSEMQ+Qrf3YCPJ13WdlBAJIbXCJR0Q5oReiqoi++I4ja/ja6fX3a3u9purZW02",
+	"LNDfmNHCZy2kLXpOWztK8e13qkiAf4DDmtaAAgSWP5e1MuoxhK6yoBhhRgHmeTqwGHsh+MB1n+W/1KLg",
+	"EyOKz3mUwd+AZ+HsWmwyxtmSa71WdRGZEh5x6kr6WB/4UlRFgED2YCHtItIwN2ifNyozXGY9hE3QLb/g",
+	"9TVkTWkhdWnKG4FuhD0hue+UMtrUfLk3ItfcqkCUXUooFEJwEycQVyXJCW04+CEt7Q/2H/mRvior0cR2",
+	"OEsISmU6PV1YzjIWlOAzFrosgNQLjBQthVpWojGwra2xBSURMzYSxw0iza/xZI4jvaTC7AiKwHJAf8MX",
+	"VUrAQEXnDlMe1wsiPRjUwzSuN5H1Y1cyKbyM+GL2b3SqAIeLU9T43qfdbZ+e1t46JLSY446hZIsD1bzj",
+	"juYfyulU1NbyuduggjpofgAQecz02kxpCQlv2+Wxp1LEdPpLHhcL5kO28DGHOa+mbaBLEKM5XMpmKqPa",
+	"kVqIAJDkUls0pF/mQ8ZZraoKStNcSmF4iZWLwX9h7wWROKI4pr39Svr74zI3uoJE0na9W5/lVXkjRvAL",
+	"JH3YKzikkULKF+SLxMnSjcQ8SjOaKaGbvttWcWU8WfjYGD+Yom4QSd8hLc4HqKVLhrrbNXuUNuBgilLZ",
+	"DsVewyHmia++RLTLtzyEZY/IidTM8LAK63do2CKtbb2TItQbYaLFUtS6jQF4ZO3qtj4Fa7FNaas0bPFf",
+	"FqJ02ywWZZ8sDpy7mna9ubEPo9c2M7ai0osD32goj++oqv6m57kIVcQ7PRvfN7TstmsDUsSCIo5Apy4P",
+	"Act2tKhvRI3Z41RcktsPo/Emd7oWhlvsjocdPBcJz9cE0j5dcO8wE6Ex3IR2IL4sy1roZMAwPld5NMcd",
+	"03NJfpDZeIQl02E9QAkGcG6nm4M7bQ2iEuDkdyXWpaHMZR0JR/rlwknJuVrVW6afJF/P4RMII+1WA8hm",
+	"8BBrOPB7fnQAmssd7DEQVQtIVR9Sug5UVeIQ7QgxWW8szFo0AgAxqhiw2cHxig4p8skncxZ0Mll7YAWZ",
+	"UEMcSgHGBGC/II0BZ07V9t/k0Gpxo66P4uaUUYYDbvJ5Fu+U3Tv6e7hwr1ob5Xw3CQNaBCAeaT8Yj4H0",
+	"EHTalvO6sR2bD3vlNfrMp32dD148TaZ9JdE9d+/nS3rm46dPAbQTIwSQ4vkCYTwbng8XVDh8E/w23IOH",
+	"psfow6OiRY0OWKGGat9SVrrZodjW7ZuelsMAYFFjvhZyR0ged7QWstB9hpV5em5NPQKrnHSkojVOsvBG",
+	"98Lds7wL519rmr+z8y+8/YOQYn3M/lVVMYo3Se9scPb05PTs5Oz80+nZcDAYDgb/z/bG3bWv3k09+Fys",
+	"CPzm2609lc6EH1UV8fFtuS0jwFOfDyEARkNJUV8kh5VhmqC9yvANwWNEqaSzD++/d0cxVNW7FwtZDAH/",
+	"8Er6sxpz80vDABAJ1R0wRw48BnYwxMd0EgxUONxYU5BQXvm1kH2WI/0K+J4AuezGuxE1mG1wROXDYKz4",
+	"8jOvXVCU0BLVu4mcVYUv7TmxjGE5eGbSamogG0eBws6k96z35cRedHLDa/AH2qvfyWrzg7sDnipLUewy",
+	"xXBVqBzRMkMlDCulLw3G5JMIIcMljfcJAGUEQVeqD0CmcPgaMZJczIQOAQ8Vf8jVoVIETG3wj3aLkLkv",
+	"wpKBry48EiBcMJWN5fZ9o7IYBaCLreupqGMKsywiVL4yfgBwSlQpQSwc5kd1bHS9zhvnlH2J+GItOfRz",
+	"5qAb+MHbY80+icrcSLOmY0F51BWrOlLivV4Kju7TcH6socglnpnVhOu6FJrd10KwQk30I1QpdX9RPOhf",
+	"SUiaprl4ny6u+xB9ISOpzAhuwu1hl12TBQt2m5qGWhAXw4fUKrgnYzNhwNjBegMcvtv5mmlTC76wJAHO",
+	"Hdk9hxWzrbc5QAPwh0QlLuDMucFiKkibV1gXlKFHoQrg9dpSAKXcl1Kb7pE4X36o0Am/A4FC5SkVMiIs",
+	"InpjnSiwI++HmirCGOGBzvZVVlTMRVV4II2Mhe/c++PvtOBV6ysPWpYPaV0wggSYglDU2SiT04Qdbo8h",
+	"K71crUGOkEd5A/sZKt5/pjfl29MprUAPBfqWovEcLd2sgGg4mSJZ4VQVt7395yApt3Zw9B1sSitNYTfR",
+	"GRExLOHZxVwVhWpCbVF7FeKvElfhGsTfBNy4pEAPftjt1LWJswJ2lhZWXGKdHwQQXfHrrls+luj9Qjfz",
+	"oVdjGkqH9l74eWRY7r7kZjKnTkAfXn3Pnr4YnDm5V1AJFIBizYRBnBrLcM47QG6oLDiOweNaLtDKOUgB",
+	"tYSRokAUqpQOase8bzY4mZWEFFX43k7if1/+9CZpss49mlOr+JjwkmAD4NN9ySCo88M4aQ8NfgO40CA1",
+	"oAJzO2YXDcE3Z8l8TGVbG1yUxoiORBdoJgFiUTFg16GHw7+nY4K0FNHt9x/veMs8puTe8At5nykKQzsk",
+	"ZQC8lAWUPO/MCD3KOPaVMICezuqV1Kj2rmQltEsVqK25cVQ6jeCV2Zv24abzI14N91VFOi0QxwcFRCuJ",
+	"Q0RYK1TMnWZAzmPyHYN/F9Oi6aScinUW1eSmFxvetQtu3hMsuV88mPiB03fY61gmZ3jBDT/03p/c9V+z",
+	"3mpZHO0odfeMN/s7HqGGS8BeCrDCEAQm9WDoz2SSMASt9EqfUkC3eO5pzKgx1F174xXkqB1jGztmpT82",
+	"YSjDsy2L+LacvZenOHIUJTyge7ykmJV31A4Dw6MN6fanL41roxBv+0a/gcPCooZWA1GjgadPnjx+srfV",
+	"QOfK/ehJ658eLUm7X0/NS2kVSK9vS7GO0Gkaqm7wNOuM5StJT/X3SjFkLhcFR/ERECCI8zWh/cU2bjQw",
+	"GglUR7ivU2qR3+934IjyJ8Ef4IbakltH7DXsIxF3Z+hlvX8p2WjYwLcdUe6+vajMWc+1pzjo4gMv3MW2",
+	"P0UbKk2G3WUQWw9O50jl07Iyoh65/Qu2OcO7wKYRfDJneFHceQNST6oxhNysvXwtNprp1VgLqlKECJaa",
+	"Bs/dOftr+V0jTPtrzz3G/u3C4cPezdlu0rw/AEjgwMqWQztLtuu69/Z6zP7zi/Q/SuG4k+MgpQvskjrQ",
+	"+Oo4kWMpaR9PrUSfYivRz1lPCwM4RJ7rWt1Gv35OCCJ82laUCR8hsCecNYmgesktzQUGV01owZdrQU1A",
+	"E62TDmHbqHXSYDDYPgZ0qgbKUdEpzFg8CNl2GTitKFgLCGIHW6Xxft87sq97FpfQVFNk31UxuRa+4Afc",
+	"quTTtT8tVAPbIM7NFzsSZfAZYg0YIojr5aBI8XX9Q7LSYwiYNF/fqA1k8MyOK5i7lF5nGbtsxdg3rxkv",
+	"FqVEIxidkdBpKX8ESUezUbFaLPNkAV1X2eEkHcFNoS45T1vI1QxJP+CPSwIHJWsU4a2jQxKhImioZk76",
+	"VuQqLyA8AKeiy7N08YCJopLJC4rx1Gq1zMKAAdGvlTpBjAd7iXCajAIsGMaXvDY7qi8TqB70xnWjdB2T",
+	"M5ZLcVRhCzdGLJZmHxXmas3U1AjZnLP9u6oOTE6a7MgYarzMNPq2tUMkxgdcYCFccOngPP9Pfikps3yt",
+	"6oZbKUrtL2ttRvuWgRK6Gywjo8zc2y1M2eHowFx1vlBQIhgS47A8CjeVyzWFCMwbrs0J7NiT1z/kAJkV",
+	"rWFz5z0/ffb4/OT02bNnTx8/fT6g/508mQ4mT/mpOBs/Ls4nT6bP+YvxYHJanInH03P+ZJwavytx2Hku",
+	"2FH91V5IaRL7G24FOgeMpSi+esEsN286KhIjz6KP8rgUM4je9bvyN0ZloXdzgfGtjheNznwHZqB3ponE",
+	"72ilJ2q+gZwtCLLl1LogCIMoWTFV5+ECn7ubykZB0gjh6FBX5wcxpaSmgyGmxrVazeau6zemXpL0v6BW",
+	"6RN1I2rLARBMd2pTiD9XibS1oiwOFFPefEmPtTGi/WkocXUwcPjnrvP0r7RhtjorxrB4EeJf0UjWJjhC",
+	"KHmlyDyWEYdKlzgY56tRAAaKopwBjrAfk3kY1oJXV9LH+nfC5PkMaw8WGMFKUzOSPssVuNjbyIj0bYoH",
+	"IPsHNLaMAi2c1cLUGwzB0IAIidMO4kqOxYSvdMC1RhRAwpKl4pF56IeB4Fd8Q2+G0OUMIHryYoWYmJBj",
+	"7nqmOrWA+ixBgAOyuuwNtVou/fR86Jsbxq8kxN/o+ICUUQL1ULUjNuUe0FM8ST0krqMNZzWcz64DPgxA",
+	"87K4wIgv0CzqbgzCyQvS4e0zHbIriT1zQ7j0ot3Xh8QSfEN4WtbchbKA3KkfOeGSSAEYfKVrS4HdYbjV",
+	"sqFKWLGpAjDpZgg1BCX9JgC1mlgYuhpN6a+wiOCcA9KC/1B2AbLA9rwTr9wdl4VmvaXSZZfSLdBymylG",
+	"GbSkFlDYDVrX+4ZtHvkekW0g1x9+pBWArVZCaZFY6P1yD+kRDTAl98AX/7KuU0Bx76Rg2JqN9MBSLjH6",
+	"li6AaGega0C7BeUODY1azWq+aPVLJaTNERQP7tYi08nNKDT2LZrVwUJMNuqRlo5KmnnGoAGd3YDUmcff",
+	"ZDcwEKbV3JGi+dvlYw4EOVnw+h5/ZfcpXn36gJWSksAhtctnwWgIzf7vy5/e+FZo9gkX7Kp31QOphsmo",
+	"ZWtgaejlvembWIiwowDhVSkLaDlxCHLQaxljfAL/Q0HNkO2kwro5edQn1i0EDHfE+mb+0dx9ucyjAdIB",
+	"UjNGZGG7urptdKL9tixN3xmzXdbOZbPKxiVSo7MxysEBbPGk9ptuI9ssFUPNTFXFyLsa8ozlwWpzGZlk",
+	"k8RJLdpXe1jzOFbWfed5H7alel1Qf++B8ebf1z8i9frHph4drWWWsByw75OsNmlN+vb7y+cg8RBI58WB",
+	"G+qmrM2KV6O50sZyFzCW/+MRUSyN8HIj6gPcwcRhH93lvtTxCM3fqFGU5pDkIddarZEyF69IblS6VuIb",
+	"ky72cHQ4Edu9Qgn74CAB5omdtdI4HNscIuN2gJlb08IyyRSvRMpdYGojfaf7i4LhrWOhIQ4URyopx2tU",
+	"C5eU5dv5jKaqHrlakomVsICRJ6J0tO1vdS929URfNjY9qGqb0aLUC24mc6AUrwTktY1IjR9di02ssI0K",
+	"teClJAD+cjIKTA4YYBFoEC3zyJQi+rSS8LLGFXrOC7WGr1YSOktQHwLMlPPypYeZ5fHnlcS0OlceqoXZ",
+	"k/lG65nWJV3jg05p5dYz8iaqKXMcRp148owpCaJjyWdCp2VWKaeqI6lNU0ZHbq/J+3dQdu0O6rvUe7s9",
+	"Cu+aDfpCEq9S1mjh5lBYKl5LS+w9VKLL8gN8/VGLbVrq6C1uTXbVdrcF8razADlgyEzNp9Nywqa8rDSZ",
+	"cfako3zfmYg0f0Ks6Ie5YMhRKcnWZVUByrfEdkjoL7C2bl1UG+zm2idWabRemfN6ge40D+sFar6fMU04",
+	"vUscPl9L08fdvauog6a04IW4iCA4yBFLoJfBPQv2+FHozog9uJfjoRMoXvo1u2WFKpQqjPYBWdF1F+wx",
+	"Fc9A1/RWkLiBBRHHGb3Kekdlswa7e6WQG02jS2kILmbUjAKbXI2j1txWAKPjJOpjCk4O12dMewdn0I6u",
+	"etPnfDB5fDp+UpyJ8xfPnkKDum3fvqpnwuDpNjoog/gV3PHW3oDtdnZU6KoJr0ZLVe/nFQi2v4crd+Wx",
+	"xk7onWJSFeJ1oTFDpryxp6Zv4by3Xwtc/73v+AweFFEuzWhdykKt9+tacPXPeDHcTirFAUD4/so2kH7H",
+	"YRhQKhBn9cK1cNcIEHqgmN/tmiYkvNCLYtAlVQ58XVNx2UuWj3B5vCKg6BwmgP6Ol6YLhFEJbdYHR8sV",
+	"MdwWFyT3zvbUEgzY3Bh+MiQ4sviEjIR9zA97i5hj0dtdYIqSf6KkLrVBEGfDlrWwtnKfbTkL8pkw8OCc",
+	"soql85/5Iwddoliki4fEn029EvYsVsiQbGIttRC18tgO3vzFRy6h45fP2KJ0YriavJ4tOCFn4+4TC+FA",
+	"UktBrWR4tXuPkRsaPBwu3Iu6xMH7C3jnQNGBNX4HSoCGFgy0Cp2OtsAzDtJUrZEIVNqLEOWMopgzm1Tt",
+	"Zs47KK5f1upLKSCQYD+KYuYty2EPPu2rsd8rPX6Irr+z4/Kbz8WdwrJa/f/vqPwPcKDA2nSy+w+/NbYD",
+	"vOUuojNodvwBCdPw4reAfat3gSzoAzEcD8Q334FmCeQ/8G3Uk+moexri/WggNJheU/bGw24PKWuQsHMB",
+	"/gb1I8dljoY9CyTEpy1KGd93+v8xSfxf0vU3l64dDOoapLUAFr9htx8nIN9AiHEveCZtzz3y7u+eMl1F",
+	"Efu7ubVmLL4YzcagGJZUIO8jXYb09gbca/6nXxE2B5ep//byp5dfc3eZgedBrBA7rXofUxlwXpuoglpR",
+	"w0rKDUGtHYryx8LdcyWh1twnRRA+7SdwgyDUQS0o58Jwas3mx0yd3a2lwpQMWLfwKJoz4kZQKpydBjwH",
+	"+yryNd9chMAL6PabPvu5NS9e1YIXmyuJVVLrqBGEuwSMnbgmwd874yX1p3ZhibzhoM8JvaA0fXZJdfUA",
+	"s2C3TcaKclZSjVY+yjNMz8Nv0eYOysLT8wvX0B4zk0JjwAGAsVCWtiICWrMK6431kK3nSiBGG3bFi6wG",
+	"bJIH3iVMNAlS/7vL7//68u0PvWFvzCfXQhZ9bfislLM+BHQkYv8s+JfGIRDluUcboS2Yt8O3kHcxV2ts",
+	"L+2B5KKSNZfvUwK0wEzZJfAlJY1srz4DABQA0rRUgTxrcI1T52oHPGVC4gfAb5JPEcPgV9B3ZYMNd9gr",
+	"y8r56Ty3OyF/MQAohmdFbvchxcvsCq3nqvItJOzO0/a6hf3PHGt0irxF6d7pedFUAFMFWn9Z8br4Vs0P",
+	"HvJhVSUr5is1Gy25mXe20wFysNpO0HJSJQJWCbY6rdRMXxDgs8PDYZzpius5xDnZFBPAYN+Cx71Sa9wd",
+	"VUW9NTVbyUJQn/JVJaDgS4zss/NvgDp2eTphlimJHQi0rZ52pu3aX1B8Yth0vPGODqRLGZr53s9n9hWi",
+	"yB803bnw9YiCqQl3/I2odXffGpKHzUKDBOZeJwgQATuQVY8JE3aXBPefQ87d01bFskdHLAl+ouo7iJFq",
+	"4COikcmYPy5CG9zVss9eWvE+ZFLZ0wmlpLhx2FZrKeqD/R4fVJr161XKAQFdePjCZ5HMarUmpoYa21Ul",
+	"WllW6eVrh8dWFUKPEgLpDXoMaXEcBVPc+Xph9di3yhyLxB0Wfrs+3XWlCZMgte7RuHdgdxh6fPeQsWDp",
+	"iAFXYmpGamW6gdEre/gROENIAqb22AczRETRr0djs1tGdH0UXN9nFzjEZA/w3KGaAtmm7Vz52w9th9/w",
+	"hzAWyBRm0ECLNCMXRzpiCKJwuSV7hWxsqfol3AUvv/WG49hkTN0UdsPxF5udEadvxhJu5rvAmFJzjXIj",
+	"02jJ56dnWRT0a+a9Q7kDQk9hJJTSpToakxyNYPHNbfGO6r/RnTHgO2ykwx5vXK3xLnzGbwIdtnbAyBI7",
+	"+jUGwDFVU1w+HujDsGrtnfHjG4A0nXP9xK+P8tXA+GBQW57xxsx8pXKyj72LvAccHF9xI3zlLOJCU8Yi",
+	"WlevXOnFVIhCE8y6y3QrAGXJd+Dkm6jEjcpWOum97U71tkJpoDWJTkL1DNkTKMM4O59nCfVcZ2wBucf9",
+	"fRp4e8+bdCIbug62+NNTu0uBK3VUgOlb2GqE5cCzzarHBwajKjeKg8Hb97pDPk4UJhZafaXuQML6FA9+",
+	"DunE3ehCUMiQLgOD8VPLWSuqAlyiqO/pPns3ZUtVVWg619wIPXQn8eX71w49m3DKoeAX7mk8mIpUpG9r",
+	"e0+zlYYe1jGC45WEx6w0pXaA0Q2xylAyi+oABD9F0UIy3d8PcC/p39qDpUP1UtNe5lPiHZc1FqmTS9/u",
+	"SnhGkgxZjp4da7+6TB36ht1HTb7ghmOvnLKqwNR+4LA67UVSlJT3CkB/TKqaUValvQ46WI4KvrHXTmlb",
+	"Q9SzcCiyrloI48Nwg7Xqr6R9V8YeD+z+fvz0yWAQHggOcRhio4bWqAsXSkROiDK5yKkDLheo+k9f5k5f",
+	"1OnAX6bLmdSslPb1ZSEWS2XNo40fhJpaJgq15971hXiMUAa1FNzoC4eaKzRe4AuiwGDeHpeH+UFLW7L8",
+	"dXj/yV/FJofHOOMzwO0SBChCpdj1HMZJ7Aesm9f0cna/mY9if42iFDm7P1ZFaa1TMlLd5RnTgpp4Z1ey",
+	"4mNBGzpiSH3hnJJ4VKxVlA+j59j4ZAUdoi1p7LsbMZGc3TdRFiMnDvWJLuRDPHvyNEDHNDK0ryQPdZu+",
+	"cO7IZQILV3ctRcZybPVJIwZ3IBnijVmk3khgKtq3t6OVjXu+UN02Zg5gh69SgnUdhOWQ5WtemlLORiBZ",
+	"AWgUhj1ainq0KOXKCD82XjS+9ti8/X4/bxasobDohTw//wVKCKvpeRHgP7h41tZuasW4jomNRTR2LW0c",
+	"fSFbM5q8z+Fuf7tFkXBl4pc2nSLQ09YPqeTQ6NRNaA1KU+1GnHqKC+4okYCDbz1df6s/8bBASXeABEex",
+	"LyCZUGM8ts6LweDZ6YsXZ0/On50PXrw4jWB2BllPrqoKstybEFONtj0xXb/b+IRMbArlD8q8hQPVCB/b",
+	"12SO1YdPBoNkcDQx+xvxVqz1kUZvdynkJx8/WUXNZqFU14iq0pRkSqAJDnZCfDEMjhGq815yY0Rtn/d/",
+	"fhmcvOAn08+/nj//+qckuuGcm33N63xCOsZLmsgF7mSN6pIPdk9Y+tlXNaF2nu7hRlKcdtZr+idvTe0E",
+	"YOFLauOFmVllqMdu5VESZrdq1f7o/pU8QTQDDb3EEPoDXY1QgOd7MQFa53XwcGUBXDlye1nTAHwDWhhT",
+	"2ROK4KBBD8aFLmuN/XGsiSakwTFQvNnXvsMnVJD9sbfgG8yNx1koKfBeVMw8GRxKEPUvhktcJQdetHGP",
+	"8g/ybS+gfJviBf7FNCH7AKSkr+zHLH/Kc3ehMIxPnA4YvdzdG1el39PRIxVW+raAV7ZKrr1vIiTDYa4f",
+	"HSpw9tBEsToGnp+WuyHHYIu34OuopeeX0hX/LfhkXkoR4OwwlVxNGYXmdNwcEgDx2t2G6BFI44CaoQWD",
+	"3AjwWdZFKXm9CfjEKECArhQZVk6ZWfDNlcRebexSbpjjf4HhRAbxDArgVEotAa+hz168GJwGY9fhNiFA",
+	"E4QVp1Z8VaU2Quootubj23O1xoLBBlb+tYSvZYGBp9JA0NPaohIcArPyRmgy5YxKzgjKiZCFiFZ9dhkl",
+	"v5Y6ClXrnbHqVoDvl+eD54PsxWAw+BxJtvhMe3zWOw4vroUttu0f/okXotm57G462uxLwojLGqeq3l8+",
+	"6FSVaEApiYwtqlKKEEDxp3yhZQcYNihFALNzkURQWXPNIIq8C+2nVY8Ez8yH0cYKTgW1ln2WO7cIwVU6",
+	"J4mv+deGVxWHM9hKLiu48yEjK6zfRtHHLFx4BEgce3lS3qSrmmMyuJyZ4NHkBd+7bA7ppSsl8icC1O/w",
+	"dA/OMwraR4gMHoYjdvZcsBzrRuNcinzJzZzEurVhqK0eSEf7U1OCQ1/ZbFs79iA/WVvIe9U5a7ZX0kLT",
+	"Vbg7eg78MkX6KEVyR2+9CNhsyWfpmOpbCj23tjAVhXZn/8f9eNB9IqppxqqScm1A9TPrdD18hBW8Ized",
+	"uorQjo+bkF5EDVGpW51L4Ci8REV4H4exeByU2qf96GkltQTsxE7brt/dU3WHzZPIu0noQMbV2bn0lIAs",
+	"4/oNprrLx72XXNjQfsRmzzFe44FFawHvpXu9tkF8ysKKLZ/JRQsKA1K4cuCW45XVCdFejWZDqDj2qPRq",
+	"m13pCVSJQIdG37ptgW9FWe1Pt7NkZi8A0mkh5OHxnGmt/pV0Sm+WaM154FnUruOOvZzNV7KoRRF0dCgO",
+	"bSaFzbljt0UWoE2jOhss1svIu+O1lOiVADSMCF7KQzodnr/QKvJvn/qdfTTHojookfUNXunvGRFuTKLY",
+	"UZmA26CZc9/V1Kx862gNZZCUoGg1q44mFwA4c9ziN0vWE6kc5CPDHvToufbXJ4JSfu1NwOWLpAtkqrgD",
+	"DLvQXDDfainCI+ja+IeQAbr6T1Qr3liIynB2+cPHdBC2q9bp5yYjErylPaMrJ7hgGbWJtgI+zFWuAmFg",
+	"CyMDG6WO4Fx4VjqVYaGMGFmDJcm9pN0k5f+XHz42oj14DFHXV2wJGx1J/TRKCJjMB9VF+pdABia480HM",
+	"qUoMfbi0NJkv7123t7/rk1Siz34uqsJ1ZLpgA2pGJgGc6tBKy5L6C7Wa0hhem7ZtEneaJeP3qD692rWm",
+	"2ydHfH0bNs/Sqf4XgFBPYB3d/BqusYabmvq22BlZiYDmK62pKaGFUEYoM5YDjJDUE0szPlMXTcM3blpm",
+	"dcuicSpzfY097mAkkJvosTR9c7KSDofgiok5BJslsGYjZdhr8as9hwYfByDxuIHHpez2qf9YaUxaPXjz",
+	"wYogHX11RXsXrrSoR3wmkn16GmCR205AXu4vrvgZLkomRiBXhZ3YOP7j0yCSbymbA2s/HYB0q3jgv5SD",
+	"41z7lpjdeV/79YPXTaXAK7akWFabqPuQZg5937l50McSluD0Kftr+d2QzlAfcESc6apAbGk23oDw9ar4",
+	"gm8gNaThuky31botPssBYL7JU+dWZ/uuCn7n3WweVaDhu+5fanrokfKf/Ug8+phqSr9bmtPdWLm75Gei",
+	"4DopEyMXRXdALSp/3wcGZ/dOKTEqDG/b9qBVJXZ4OCiLaFqVUhxcFjldOffQsbmCFbbU9Y8I7+4iyOsi",
+	"XdJA7Wab6LYgM6yOa1nOuSuIASCNwCoZfZZD8oEDcScndQhyUBVEhE7t+Z3yFRD8ha7hFeAAQhvEudhc",
+	"ySDYNAt2PTQspmayEDcijozqC9bzsmqEapwHwkoi3KOuoWlcT2V16BLAjGXzS/uQGlSqKa8Z15jJ4oF5",
+	"we+OQFyRiGWXHnQc4xRrGdfxjGt17QqhIAEL4HMBu9crOWMhpD00yknIcsBD4XzAfPVT08+HSwKuTCJS",
+	"2i8X7Nz0XvdpKaADeqXNKZaal+TaKGPzwnWAazvpLB1GncnH9Psu9Sry8+1sYnZUb6XQR2pn36jOPlEH",
+	"9IUCOt9BufpbQv48VgP5maqPaDWHbVR5AIFecg1xVmB0GZ2XDkwbayxTmkzLCyabykUjVGMm86SNE1BU",
+	"8q3hYeVNZU0d2Ch2pL5Exo2ycdpsv3I0SZZQNF4bgregbrmXc4kECnBybU+G1WBb3V++XaM6OHUE9VNX",
+	"1tIqC8C1S6LjhvKl7r4scJijjsmuemJ11WNE0KFvZNTHHfRnsUrraof1D2hr2ev55pBbfp531170Mj9/",
+	"fN5u6um72J6hcUJ6k/5mrkfsQrHX6fgfROm/tQbvMGL/S39P6u+3UKGJL7O9Eibs423Ydp8p2mj570GO",
+	"XccAO55kqc5/piZSx5RaHdeRiOZoDuo6ggU0+yHP5ryZqh36VaDXBt0vqOhm8WEfenxQg48Qdj7WEeOg",
+	"odtVhV26IM1+dEddZA4GLsO37mwH42STb93uUgubnVpuIfW6p9NeiIR0D05ULPFPxUx3iclJLfaWYHyE",
+	"qz6uFgteb3Y43GOw0ogcd+xYd7zlPRfJ+ihKAG9TsCk4koVr8MBR1wb+eb4h2YapTpCuEffaY4VYQgaW",
+	"khf7qtHti3SHx0VQ+axvMkNvtLP69OlNou0cj9+91TKrEJOK1wEmJeKa36TP/TafO33So/aRqkCWxWSu",
+	"lI5ZvI3FTvfvcy4lXtyWZ/hkomwzNfI+RXPpZQ98Jx4fgGh2WUonNoC2go0kUDnAPmRuINEGuZJUGg2h",
+	"E9d/wj69dB3ghmEtUdKAPqIx6SLYYldyb8pSs0wXd9y+c/+j25etfC+9kZNmNydIYFZyWtYLX7mbkmzQ",
+	"Ccl5U6Dnko8lQWKTgNAxQlPPqV8NdKqhlfA6R0LdYvehiEPncVLMgz6LemsFkBR7wZXcEuwIqRPcR2HB",
+	"4waPpUZHT44L3XwwJlG65TYRog6ERAJnYNmmxCetpAevKmKM7RjCGo7iK+m6STmfHYXqotIg4mPAyRxv",
+	"sPb5fhQ8HEaypVBCP/D0Lg1GJ0p8QqP1BqxVn+VSmZGPSza4oB09hOXWys0fUgwAWqbEfsd+8d10XfLg",
+	"ZonpcFPXczVEOzHRO0AebBHIPni8ClVrwY5wnArkphYBQGsvnoBwztoN87oPNMEkbUjqQRTY+eZBywUH",
+	"+8LqusjHvSxqWYW8Qv0H3FIjPEBETvjdtS/o8t917UvnFc6HrCpvhK/ICoAifv8QY0dHtZsEeZidWzny",
+	"NXcOJw6uJh3vFPf16x1vZaqktk/eNhMgML3DmR+C4DE7Ec9DoVecpRzDhcUGchRqM2shzaaZopXMQIYH",
+	"JXWPMCa3+bcHxjWbfXj/vd/DhaKzGSp1CT4DgrN+jO5sPK7d5G1O8nVZFRPCW9pKJPJzCT4IGOmFlRmg",
+	"D/kQPs02pWKkDyf/4q6D6ef5Js0Msc9qDcU0SgsJxEyoEU7aRXdpjEIQKkTLN7rNl5ZhRnjFSCXzczyL",
+	"Uu9E9xp0K8JaTqcdrYZ2PfeT76XjHjmME5So9QNIEBdSCYBz0ck2s7IaUc6BTFG0eTCIb4JHUTfksj4C",
+	"wuXvOL7gHduTtL+sS+UaXmyVB6QsN+AfwHpJ7kN7gDn390UzEVNVxRH2rH9PaoO5N3SbISnV1+FVR43d",
+	"DvCstnZNzCepHfOOcuQ/QTJ3qgji6H4Vd4g0suCFGI03++FafLVAhNtibwYP27bL07LqwjK+Pb5ayBrb",
+	"lQEpe11dH0kVd89tZ+OqzJM4NDtw/aMV3Aun0mCG48HJCXScF3wbWWVX7vglVac9fvoUMQ1AWZdqfcFe",
+	"UCuT2HKKD7nDaJ8u8UghTp89cYDT7BMUQ2jIWbXqIlaPeVMLlwa0WQT+XLQAUs6ePAUFwQOX7lu1zkqR",
+	"xLIkcA4d04yM28q7JFZz33911RzddTCUzOGqEfXc6v2gMqs00F1rdq3hbVded8z3LuKj25P9nWG9363l",
+	"RyqMScO5YC0PoW26egyIxMFd96zlrK5LaJED8Xf4us8+qciOQp8NW2HdY6rga28FR0m4lA4ChBuhTcZc",
+	"pa1U5ti29YmvK7F/AA2kIni900P+pl0FCWQsI+QMFl0cOLSUtIwoE4aYWsr3Fe8KSTgguYxyE1VVjfnk",
+	"OmNraDONXTXbkJngD0n7Ea2CDCWYWChO18KR1iwQp4v67GVFLnqPqglWKZyEwFFBcnHNcnpifrCe8z3e",
+	"0B3MPKwplqVhaEHiC4P35cfaOb1yFzsMp/2BDqQ+ZixNG51U8AGuThZpFpKPDqaKnU4HzgNAXEzmhzzh",
+	"A1y4G7jQygqHVthqSEseQVUXos4iw5maFBUO7pfKGhxzBjhnoBKm4GYAnQ0OFlBLrKYUeVcPJorcBYx4",
+	"u2AvuYmW+HSWbsR0YHSj48h7Rc4H4Id7muX2ZbkvB2jsmqCb24tOLv/XpfvfT+sfn0+TgBA7uglSybp/",
+	"+8HUjtpn70egDJ2VcA82MWJoV2VeNu06qu0qX+4M0wJbjQXYhgSagO+K/UmopPay3gqBThwYDni6XCvP",
+	"lGspkiQdtku6roIen/wtvLG73yOgealaFA4dPQrxOFQPj0IZFfCmjfmVh3fZk9l5JJ2a69QBvOeR8Lan",
+	"Ciqx23Yu7fPAzZXGrusUzf3fERGOnK048S5qfXBye6ucfoGefI7ZTr4JNbmFYEYzYVrYI+Q5nAskYkbN",
+	"CVxwK8A8wjnle4yjK8bXfKOXz2dU9tnP83Iyv5Lok257UF2dbWd+GhT/SnvN2CXTGoLwWyD+SQIyQKc6",
+	"i2OqHVXqF4Sp4d1DgV6Iq2XPqONclKW0C+32bBeywpzrPSl6sE3hEiT80HE2jA9+wfILaIiQDnyCX++m",
+	"JFiirbHEqYKzWq2W+qDcqvQZBPXnjrhl4cFgqlR1fLoZ9aGtz+OOBwsBHYj6HU41DpGHHe5M8qGFdU8/",
+	"qZOISc4Zb4L1HRKQoTCp2bCiEBNrqvukmQW0fwCfJfRj1iZamIOVmb+XYn1EMzjumkvDHDPYOF2yBh6d",
+	"QOztaPv2ySPOO0KPN10JdX7t95wsbuDupV1DlaIICM2tdK1DGhBdyg20e4GEKVDbjrlDQeGy0xp4gSlr",
+	"C0X1DhDHSeoJt+/M73DLU734GerjogLPL6o3VWkNZh+cZ0AV9DlSo1qvrVKIONHRnyT8yNqvCBC+x8vr",
+	"O8ir5a6li5P1unLt9u0DUve+usacHa0MinJKAUxqnLCEGAGSg+h85o4MR2SwSmfC5BRoznwJnI++e3MA",
+	"4hblQuhjTRLi38QpY8e8bzY4mZUsp4DVXE6h5cP/vvzpTXL/zTtwgD+SPrwOSgNhddGpDQ62oWsnManB",
+	"FvKwU6Bs2qMm/6UWBbfKwOecArYdx82udsL7T4eg11hFQxYuiER4FUwrwvzAj5DVArc0L0qfA2phBXfR",
+	"CdcnUalWKL6Hfuvc0/HCtFzD2yQ4Js0OK+MJZX4d98hGx/R2TKF2SwfdcA60QL8th2rbtqR0l2SUodUJ",
+	"hTS/Qrk9lrVWbUzTgsZMviTb52/AokY5S5A1JqnBNzfOMIoeSNwT94nyRtG3p43uzGUi8ZYUja0Wc1t0",
+	"c78kcedC5gvFnDZswut607wygs4bOsTuLFSnTawcnkIF23b7LftIDA5Jge688cY9gwB4Q4+YNq6cHx7U",
+	"V+mcGmFJIXBJfDO0vNXfLgfsCvYSEpXg9ZijJWalJDDlfMrLuhK8GOWs1FeSevt5kT0W1viBTIfizoDi",
+	"ejeA3x3DxEUxlyenZ3tiLnsjzO9rNa5EwiN7KZmoayj182fYi/Mnz1JO3VTxw6Ul9rgSkNKNmZ+1mtV8",
+	"0QrySmVGU7UC8LAU5FSHvxhAw86eW6ux03Ns5ebd+Xq7UmDfSeEriDALhC1FrZUE42XCHUr0BcstpXIv",
+	"UpIHKND8iM6tOxxh1oy0DD/p0KmX3MwdCxJueHJIHR4TLBqzZwXlu8F1B54Ei4AGt2t6DjQO7Me10Ad0",
+	"06Yzj8Sj0GaUgv17S4IbCmXhsozxSiuXPIeVrvc0q9Ss35WfvdIH5mWY0nQZNvgcyKZUdUOZibwDacdt",
+	"vAegax0wsI7X01elunRpqKy9pSfXnd6tfV6t+UazHMzP4bji8jofOlYHkGEY0HWJsDIRqGC4IfW2Doda",
+	"zHRQH7ly8Q0fOZNqHRTpeIl/F6cbHcS45J5PfHeviClTp/OH0DS+LWQXqDUelYVxWHyKXhqHqGptRnxy",
+	"PVokFIRXrikbjsk3AgUTnU+upVpXopiBkdiMUarVuIrGiV1XPL7Xke8DlbX1OqYVm/L6wLd+U7lfYqB/",
+	"A4zt08Eg9pCC3ggJwGGoBdh6rt4fE04jByo3TiU4QlWEJeyqjD6qFdOBxSf0ynTFXRR1cVV3PvrifC8N",
+	"lt6xGboCHgApmCoGbdK+NI0Os3NexOBMChvNcmtbwgNzLzryleTTKXie87QhVyVzjqMBQG5DcIk0jHln",
+	"JY43aGJR8zgaRWPM8BhsRQrAVm2GIX+4nYOk29PjFVOzc7zgPQ4IBmuHY+kHvuYawuvAvdHsXAI+TGrm",
+	"UCawUvHCNcKB6VESdc64ZmtRVeisbEOLW60OAgCIfo4J86UO5RChXwZ1coHortW+ahG6wabJID3n7IQt",
+	"SWShUg57RxzNcUsXibFYllClnHuMLOjQQZnCIqEKJmi0TUoSuwY6CixhXCD4EcCBoI8lrju1zAKOjgA2",
+	"RiUq1s6qqjTJnKW9f7tBF1dwFKQqgO3wmrPwC+rn8TP22IhMb1EtfcrZHscuLq1f47juIKTvwz6IJtVY",
+	"PNrWOwRSGn33P1n57jFqxHHlu2m7Rha4MQ7AhHwpi13YpUkhhq5pWmIqZCPsR4TcQXgL3be35zsiXR67",
+	"rsM/GNcdwHPXvF4gA8uC5Y6n8ixyEVEJBSTjENxZSM4JstW51nQIqXWFpLSqbnZk1zadewTO6QqCeeWK",
+	"PXL4JQfBSuEEPDoOqhI+DNCi5cTyqoWPahy0YXlHTxzoMTaK0aM6AvBRUbKOFKwMPM5y4yl2VzXdxBUd",
+	"+Y80R+LTuMU8Wmmy8KV+DoEh1KRvQ0tikwXfck0txd3No1Pwd03EexQC+DO2NaOSRG4CsGws3TCNcM03",
+	"WUCQgA3i+5scPKef3aB3TKjbZxz2cHh1Rol0lPt75+7bCPZyx8HTXeT2D1RTWYncHJfgN/XEeGkyTNUI",
+	"R3B8d5v/HMQ5yD7fjV/S7+x+Q74+cI8uRFXe2Nvdw6+kfzqUt2JaEZYcRr9QNz1EiY8Qe9HRgTlWsDoC",
+	"fIsXDRhV7N+P+vICXK6liYfSagbg5Y2/Auz0fzh1AIeYFD+0Lj+XslDrPV1JKQ4adbOhMS9WmnQnwDjT",
+	"9j+g861C5TM1mLkIddcNunB0wtASMLCY89NFbp+TPx7Y0yg/LXI23lxJKvy6SDQ/zaHL28L+Z57bBc89",
+	"sbx6cno239cZ1dKFolRd6aqYIUd1js6Xj2WZN1ZA+4rBwGqIqp1BBPqLEdI1BHLxwiANMeADP7lmtOEp",
+	"eHEfzm2JaH2eJk5lwBXPXFY6pTC6tt1W370WYsnWzSwmv7uonhQtlHU8qhADspxflxMqlA54fU3etG8G",
+	"DrSXdnAgwmjfsTp613pmKxpcyokA6/KIZgZ/iA5alVMjdpwVGO0TsmjRcCtiSuWVMISWH5QqEF1kkVrJ",
+	"QvW6qTdHVmqRYrin4EA0O92UFcarfTz90BqvW6ihoU3ut2mfx0PIlEegTclCj8o9+Blb1YvQtEfwomvx",
+	"JWB6RtgocE/U46O/y+1+VNB8F/7HfkylnbHlYIxGTj7anZ1d2qNd1VENT6bJXu6MeGUYH6ZulVvbiVoI",
+	"AaCE4diTqQOiYx36BRiFWbrgrhK1g3Qg5cVKT/o+BbOEwKXWersI6+9MD8wVmPFSZlGzQD/7CFKl3XQO",
+	"J20Xi1O/JxxCx7EQKnS3joY51/sspTn38f9rsclCoaDzNWIBYTen+7SQIOhWSXQhgPxId9avm5P4psLg",
+	"+FnupWlG7UoZOwbv7DZ1xI3lSMh2YfhsZyATzAd3fFAp/1zwAnU7y2Mcu+03l+Wq9+zklJ+NH0/Oi6te",
+	"MgDsIRu72rF2JTQHunYeWXGJ+65icR2X3sPUytkcQpwlNG1eWB1b/HPFKeCoF7yq7O+u2NyO4IINrB2S",
+	"LKndVVZ/y0Sqw0+cWwKPdRbaf2qm6fMA80DmbJRdvIEmN5Rbq0V1I/SQxVAC7B+qlOgghkJyHdpO5ttb",
+	"MXMQxP0Jl7zeWAviUwJwIpyICA8UcBjQnQEy+7Wr8tRisrJswsZqJQteb4YxBG8EnwXQ0hUvF23D5TCc",
+	"1iR62o/OhvMpTIgZWFKAXaq470wtpFhjOqcHmslPdX6Bv/g2WHbX1gUJVEsNBC+ASc+o0Bq7EwEYMbYC",
+	"+PLDR7BDrqQ1EQkqhcDOANEMY7GCm5VVsb4Uug8n3KyvV0to7HniDJQTY6q8zy5l/BYQIidqemLm4mSt",
+	"6qqAqdlF8FhNiP5J3qjSsEnN9VxonJaS4koCJpfPsQt9k9yrh97qcy3wfbkmGVssR9i5yvCRktUm79Mo",
+	"y5lUtSBYJrQJdWa1BkgKRvRR3E46Y0ZdSR9xKQPcEvQerqph441WD7UvJVtxJCAisGUAd6Hk3UJNw7Km",
+	"444Jdw/q3NvIb7xaieNk9Q5wR3hYpJS49Jhm+pr9YE9UwBySLLcnZe6OoA0GFdcRGCKl+iUw+3xWafzQ",
+	"SEEN50kntN6bPXh5EeCfuyISlFJFcohAr45H2Jtz7TOrfA6zR9H3XWVJXgAiFURRQ53qnSjloDG0IDEi",
+	"ltul/nQWPdwib567I2rbqXBMKktXkaKPzIQi4Ib/OWoivn3wOqXqwLau3nmCcGfgeUzArQTfN4BIEK9t",
+	"haRj1H6t+awTfeWY3I1jGfOiEc3ivnK6f4BK7TmN2GKH+YdL82Opjao33wpw0eLSPwDhwo3gtVwioP6u",
+	"XgvtxFhf/pH/GqrOsyCgnFqXMaccZ8yYKiONJ2PRAzNmpe3XnBprAL4huCkhN2NWiwgJARI+A8zbFWSH",
+	"YqdR13cbeosjM1LW8/+wj7RqQhh2M+s7tL93iJS53VV5o4AdbA+OdkkIGhDg2MK1ccIyRDC9r1x9b9On",
+	"ClC7WQBwbpaSQCWS3W3np2d99jeEi2fTUlQF6olkqWfuHAuFOHi2UbdvIkApdVlAPYDL9QZbmIOiBmnN",
+	"qmbcamIAGIMtWpuN/V2/MHJRWxWjlFUpxehabPIhW67Q5WC1OX+VX7/S0CLoQo9QjYOVoGffz3kBHnsr",
+	"ZPIHcUXuApKariQ2Q3eYKQgpaPd5PL5IM6pvsIA7t9eNAIYRvsv7jcqbxDIC7cGRhxflwyhFH/QIh6hz",
+	"JV/LAOuA+dIVlyy3auKQ2S2TJ/UMyPAmkMY2YmLAWHe++0DNscK0FB+RV27g0DueHPBXErLQmS8sz2Is",
+	"TlaXszmps3aaQBoMXW0rL9KVNdBgCUupNBjqGQufHENF9fdh7rDCVTkx+YNUKfL/SOffvpumNi/1IIba",
+	"PWDIaBNAxTNedq/lCwDEyZlSs0rwZWlNh8UjYZ/ujAiKp/RvHvepTmTrmMh6X05m6oTQsX7CFzmN9zjQ",
+	"+Ns4RN6U12JdapGFcjOSP8e6PeyaJDuGJDlzuJMfu9ra3p1j5ciykKORBQ93gTRFftID4oFEB2lvSHBr",
+	"RNM6HZydd1vsBxtoiSwGdwxgIWsem2n5BeP+QPCtwDjuJ1z/MtUy3xUWJW2HYLvE0zt7nh3SRcmN7i6Q",
+	"wnbB1fxeKtRbYuCdsHvbELi34Pk7hXB/cwAu+/7V7bLodhHsg5hur3unf/X4Sd9yWJ+S++tTJBTvaUJZ",
+	"IjAQhwGJ2FRYnxEglwkx2Jq04OTpZT09UUtRnPjPN2VtVrw6mSuNED5h03mHUM95V+FJ1BIYtirlEAB3",
+	"HrZx3VT/3mVjNXrAOJveQxs1V4zwctKhj46zbdtSi3rQHg3qWXYi9PkELVe6Nugo/EVdFTyDa67/oDLg",
+	"TpP3aHrt9LF4iqV3gUnZtbdvDNUJihbgMFwTYt9kmGDMvAFxV0mAtTB1eaDvxWqYLjgKcc4LgsYBqwOb",
+	"NUeZ8JDjZdUF1L5roZdK6nJcCd9bj7LF+79DZyg30XgB0qsdNs+Wg6wzHhNB3kZIt+taGZHGuT3O6+WL",
+	"Coohy8npZ61DcvlRgjLtgpwZNQO8pTRdb1lvFtBau0DIOn5M+9sumaP0X0tZXJDHVIc0P5/lR4qZy5mO",
+	"0musmXm8z82X4R1eAnW0q65eyc6op6UHZMjgKRZ3g3Rv0V79hIt9igSCYckYnEVU0wj4vChrMTHVxqUk",
+	"NnhvC6etOABOJ3IFwkK2+CfwcWCR8PjAGbu22l8PdMgOWb5cmQaz565jvtsrGcuBLXJXDJM1LgUqG6U8",
+	"4GiEa7aGNB9YIgI/zZ3PPr+IFwz7a4PrAEs+h8HqRz+LmsZhKw09dDElJXisfZIqoOJ49DvH1O7VDYXn",
+	"c8oitw86ueE19Wj4pWfp+R6eav/6wT3Zfrikp9u/P4Q32I8vw1uitbkbUyRUbv/+pgi++y2Whqalt8+S",
+	"5VECtapZjqjBeQgnYT/FLayjZ7F2FO2YJTdG1PY9/+c+PuvfB//+y+nJi8+/DE5efP51kJ0++/rgT12O",
+	"lrA1n57DZFQluhB76dyx4rJQfZZPyhzVUwg22y0Cob+Y825KsQYvz6S03xalPd+yHi8WJSQhrWUDaj9S",
+	"lolzPiD7H4Os7kVzj+iJcV4fLD4fnMf62PDJ14OBhj/5Fn+0WkgROpbJL4g5E06iMO6SxLh9CLbpqbQK",
+	"Ffcep21ZcXkvwkzFAvi2KQh+jD22qviyhNTuo3r/BUw752gkCEAQXcE1frxLJjost4CbM8/5cwzvXHh8",
+	"eTtVAphP0WDbK5VEm/4ULxN5i93R5wOmlCpyfnrGymlzRdDPG4tWjCNQT3YgDoUeUBmDX6PbDd/cahF3",
+	"aPGYbqdg/Axhs6kazHUQlZNU9zdM2cddynzOnmeDoowhqHzHy+hSWiNs1B51mbqSlnpnZyynNrsjNxTK",
+	"gDiuwcl0C3tmAORyn4+FR46q5KwKQ8FLoKAAF+tupj7NDlZhUgfER5ieO+aO8FQddwbia95NndG7E7vn",
+	"4NOt8dTjht+57cEIXVWVN2pcDILuaJ58x4YQoOGPScLRuhA7koyVrQDGo5tTT81dnpy78oo5AtGAk+QH",
+	"79Nfat7VlAc2sKqExvMYFFc8ZylXmfxXzuqxVFzVcBZFXVdRQNJhbg94SM7Cxpfkn9lkLhQVgdW6t7PK",
+	"vqI0cN/9T28+2lUNfbsg5cxRNGoWFsD6IJjBciP4Isc6l7gYEEn5oM9ecky+4RT1hviJmJVSUoUaFsoA",
+	"FR7mVMaDz6aHubieZvm12PwZgov5FnDWkm8gefGEL8uTa2H1WT1Xy5OHlh0EX/zZfvoNgbWayZod6HQa",
+	"YYgj1MNmg7bSaAgubXsPp6WciXpZl9J09dgIKGvtTp2Bihjx+Pjj5cnZk6f2p7n40soIqSo4IdOtl8ko",
+	"iyKIlR5Fb05jtJqRB089sBsul00puhdBWQteiWI07XLGlEWU3+7jVmCc2Rsh7o67L2R2NmAOor5hBC2o",
+	"lpDiFqW1xRFIh28Xw6FSB8iONsl6hTJke7otWQSrkBY9NTVMazGPVR92FbnjBVEtuuroy5bC1vqh5msZ",
+	"sEMoy00bXpt0Ll3FZ0ngnx9bpZOhMX2B9TLgo86azdadZMIm+fZ2APdy98JodAxxSfYaKJAQ8cckkDOm",
+	"h1EHOOjep8VESRdFVwrApw7FGkr2ZIKcLKWt+JTOKIGh5ScQQM+ZJtVzmzsEr0ZWrh3A3pBE4vNgLZ9q",
+	"d6g0uTWuLp25aiWPw2GNmY6xCLmz5EzzssCAgluHqrwR+qh22PWxzsiDXMO4RbwHT5ta8MWurUFXOD40",
+	"80Yi67E0PDRxL9U7d7wqK8uy3pRFn1sqrdZhL4ZxXANKWujGHO3UUjPIu3UY/qU+rgWbc6ZHaxZYpFtM",
+	"3YUTiQTeH+BCivkoQregzrGWD5JOkqhNViuOUBS10LpLBXYsIGYrCcgKpCmqyTUoY3R7RrE5ToVA99Ky",
+	"5DblSpNVXe/s1e4Rb6nbFyYopRNhbteo64/uzXXw6wHebq+QtAsKj8dT7Va9viKwyN37BNjON4hbaVGP",
+	"+KxjPYno41qttahxOQsKK8SlgeT1GTIuN1ZrvaeZEV8ObeDoGuU5xmolrjdoGJZub5NHmurdSBf9R3mo",
+	"Gwu2w0FG1V7UMI/xCYQW+om+Jmlw9M5sAXIq77SX7TXdB8OOaemXrjL/CN+Er+bvOKih7MTqOtTzm6LJ",
+	"9qcuZKXW2PENyXGXacjjVvofBKaMQ3syaxVid6nKWdcQ3qOENyd8jCfYqia3K0X8LWqSgmZzcEVBKGjZ",
+	"U7HysZzJ1/JI3ulA1L2U7PL9a4dXnk8rPur3+zn8OYE/IeAzrRR8aLmE9zsN2j6kzj5jH6tVKv1HrUV9",
+	"MuEanDXoiCnKWUlVb6WUombzzXIuZMstxiewcNFgnz5ujzUKQ/3CT/41OHnx+T79cfL5ofvqwX//U4oD",
+	"PgKc+gGg8t7nRGDx5KmW1Iu+gTE/tGegx4LHujDqnoiokV7VrgQvIIT1ijDaswiu/QskyZeabMYGXvuV",
+	"vGvAdigzpbP0t/MuYbfeu2lgTTGCvboJXXfBHlOXYsy9cPA1C3Vj6dhlCnmh9k0aW+cBpWnHHKBowKWp",
+	"htGpnYiEvnVz6MvJQrDvVb1U6LB1r6ct+bUrs/WI1s0XqPlXq1ln2+h2m+ZO6u3Ufuw1bYLCjd10e3mT",
+	"BKA4hjvHe+sFfuLXLsHIQQQdXo3ltVvIofEd1Yximm+GkTMaXTmRRUVAUr3UshdiWakNW5ZLQQiGqED1",
+	"JmUyiX9PtWEBJSU/2YHZK9G/P1HtnHM4T/q+aeIWKZX3J6Y7pXhUKKMSD2aD0xePn06fiJPnk9PxybPi",
+	"jJ+8mA4GJ+f8yfjp5FnxXLyY7lX1QWWnHCEaD6zxHh66C/U9Zsk/QIXH19/dRP7IOdyIt9TK7gilq8vr",
+	"7HIjdcORS63uysk8AjCMQviQ7YqYHpCMkfC8pRpAxnBL+Piou5RvORn8vqeDAdVSVUpdE26Ay7jd3dRx",
+	"zxG+VLo0neo86hsrQJR3QT57ioqqoi6cOcRQckc0aJ0ImTZUvBvrc4OTF/xk+vnXJ0+/JtU31/KgK0bF",
+	"xlFTSZfW22zKvbVABycfB6ayL2xS7tmeqDe1OPW03M20PyenmSO/AZwUxRA8yrnLGQc0NirlYpeuqs7V",
+	"01F6M2e6lDOXnsHu5+6d+QOPM9tg8SbEE+2PRgl/aLCICalZT1j5Zb/yfcSznhbGwJ8pF6P3GXy7pihk",
+	"oQEeY1/QIXJGQDN219ouBCHso1I2MAUpedXV3bPpKjxs3EDZ9Jh9zlscAwSMGToFD9VM7TxHRygruwoz",
+	"7EY7aoKHu2fA16dHriTmIMQhyl2wcgLSC+K7O7MZIJlh6Jv6Ut9ZrAl2saeEL3hHXAEm2fIKOqon971l",
+	"wuM1d2KWnihmvvhjr0bXbmXa7c6+JP398dOnaEUBLjJEY14MfL6EI6DDHCVby3VVbm4wQri1Wypreqvz",
+	"OZeFKEbqRtR5n/2csA/gtXYgVzKMBE9EfJV9fo2e8HLqz1etlBT1MM6a1HY2AOoJYu2btuZ3oOZGM42y",
+	"Uy8AIIpyMxvU6u/zcWyjzwX6pM0uyG+lExeH4kNoQhYBW8HrHm45IJ5sWR6UB6oaxVXMA3/ku7tXHmEG",
+	"puy8femJ/0Gkxhur7fFmJq5f06bIyKKMJ0zAsD9bzQMzqAgIecE3BwiXWK7sESBFwohdlqODgi0+ymL2",
+	"ee8JIYFSWaElqmv+eUi5WhhRtsO3CMO5EzPEz+v3tkLsi3/iqSYcofPkCMrG9jR6jTtV4hFVdLRciC7s",
+	"sGB81r/OovznwcFqsJ3Q9/4tyZwmwzelnOEa752fa5ZNnWu9tCrNkFD/ANELNC1MEndXeFnmwCITJZwH",
+	"DQGu2kNYvOY3omkHi6b88DSZNJX9MLNtDmvyRppfl6pSs82xAa4i2W36O2HWAs9mHTIr9RE0wdG8LNLQ",
+	"SdAFpePdfmXhdwyxoSIxnQ79YbhArQXUiZBBahTD+m0C7WNjsVGyYKeDbIBLmig7sGPZkUXfDPa5kfR3",
+	"Niw5RsAhpWKUhGCaPhmkrPqdZdUR7BbVfnId7OqDAnTdEbMwv4xYZ4t+jcXdxanAG0d6d2qVKLd5D26M",
+	"UrLcjyLPkDO6ltzuJJWSCK9lqIEE94hugpYn+nV9cxv8LcMUKq9TjqWpqiq1JnU+eKyEJRXj1OkAy5hg",
+	"6acCwAUZYRhAGqBONcenC0ZwwaPBI9w97g+X5Z5OBemuf/K5qWWInnXkpXUhYIRCdA8uK4OBj/RKVLA4",
+	"nIy0gd/ib+AqmEnEGbs4N8ZvPoJ7udy4XtApP5idk0t+pxx5jeU1k7JAZFyq8tSZa8uBFbo1m6hihyfy",
+	"yO71B+U0Olr4rMZvAFzYJXQ9MjPi12bt5SVQZuz5NggcR2hjbWCkLhnXRGFw2YV+fLu4oathDrUf9s03",
+	"7LMLMrWN79DhA9HgGnStRI6JYHuoE4eoutV3PC61pEYzoTty1vNPSrv2NkvxvdPB2gWQ9PVvgseRXiF8",
+	"Z2o9/uaqiLoiAoc1u7aXY42uTra7Psp8gRa+v7X5krk5pqjii+Wg5fgWdQh+Ng0QczR+V4DzPqIkO2Dm",
+	"J0ssAkzXLoyr3RLeXRg9L5pd5qnQmsNOek7/C0/qAOCmn9OdDqlSPDSXCo21Squ0z0trJ7rGaOk8Nvox",
+	"7gPR4m1ViyOaLGJ7eR38P79FV8XOln0//6fsz+eid//VfG+f/e8WvtERNh5qcvfMFV+U21J7byp78CSL",
+	"o7otHR7ECm84LJbV4Y4EdCrfSQSy4+xWRJ8ONfDbWRRIao3BdIWsZ8nErYD/vAOorHswDtHqm/zYOhRc",
+	"7Lr83VrG2d4+2y4xOvjtnoYMrD57q7BqUjI32+SQb+9OT9X+ZXvSrH+OhESrqc3myI1Ue2WlU6UO7Uzd",
+	"MRBCJl8AkUgr8upDC0gCZYZiZ7ANok6tlp/h+omqazEx1DQSajThBpRxoXp2wTdj0YRidYUKHvc/KvFk",
+	"PNR/Rk1Eom4eoQs1vwFABhPVSpHyfy022iWgLHmJkP4B/tgVLM94KfssN0qNKl7PBJofgUxuoPl4k/fZ",
+	"z+isjYelhcN3HgsGj4hCgnhMQ/QJcs4nAggHSNAuAx0GY6g3Tg1C300IbndA0ZXQOrZMgkFCi9VzFbZg",
+	"nNN8kvv6ln2Cb9PgbR2feGM+ub5AqBY7e8Dw8O1qkdr78oNu55Cj6UJWm98vyV1pGeSVy+LYk30DFZSN",
+	"QlenbtCXwG7DdsG9bnfFjOLxEcD6ArukEcC1M9Ql9ZZyWAFXEqpgsV0GML5U3vdD+S2gXrGPAlxo+pFL",
+	"UukviguWr2RtT3I+rkTui99bFrK7g1JAEkDYoq5VvcsvgSCVWLbMtLgR0Dgoh/vyDF3SBc24o6xZTpXe",
+	"7TzL7TV5x+1OQ9m+fa1qbdBtdruQBjFMl+d++62QNhr4ATRnD49DQgqlxhqi1VySNz32S28boNQ1Zx+V",
+	"6LL8kHIbXNfo0W4hsh3BQNhFH4ReVSkvyBHwiXTtBRuwheAylCr4njQARBX1Cb8r1MRpJAN2atYNgXEI",
+	"vpBfYdr91E1Y1YWo++zSoyfRVpd0TrgTHElC2Q/0wcFSBBFMFc1HqeUOQffrrXGATHOCmK6nasIRbWYl",
+	"RhmJB7jDujnbJ2QTbr8Vll4/KBSkhgagAbGwEm641ckqS7aZYve1EPBL/iCzonIyF5NrUeTsvgsZRU2M",
+	"gZwPsiuZ87E1SXN23yNN4IHhMhcbRWVwB6ojIxLc9GKQ1s6n2l8UOAbqGQalXSOQ+zm7D1A/zWRdj4hg",
+	"BToerhnzjwX4nxOyNOHhF1cSAF4c548Ic8o1U/A/5NTt287A6nWqKo5Ao3pViqp4acXKXhswCqRFWJVN",
+	"EMtdmLDYxA9a1AHeEqnXgtepiEJHoRkGidCiaBSdTdn3r7NQeJawMGDKIKLxlX6Ac2OWLcMn0UBZqevS",
+	"5bDihU5fzt+/+/iJAa4S/pBbFVJfhAKrnCnIjl6CJHFM+unNxz57eSPqDe7B8cqwv7z8BHvmx5eXP2DW",
+	"NnpGQqfKK5n/3yeuiOvkg0POPHUYZHbAONiQmjca/ai0OXHDCVPny/Kvwi41neiJjCq6h1rUYYe5JsIS",
+	"AKkW3PAx11ajDvAP0C/PWgpGRSnrFBWgHjWiqrRHOrZ2zUoi+Ej/Sl7Jhw9/hmbVDx+yS/YQ1/2hq5p3",
+	"jQ5B4GpVwXCs0H4IL3vo7B6DMKO+hZmec2gz35gG3Of4F26FPn0Y97BzCLhzU5cGTcvHUECVN+4IoBQ3",
+	"e1Y8dNvmoTsW6E54G6QsP9wigrZUsOo3kuByZeZCmnKCA334kOX2K1WX/yK8xe+ApdnVajB4PPH7Bj6K",
+	"nKDtxqJSVms0ykPzID2BTOSjY+ILB+DbqrwWjWAUhnxwQK4o+eFDEGtWnFHpux6mtgNpT9GWxoLjuLMh",
+	"py3mdhUVZtMp5u+BLEvK0tm9e1Afxyb6PgmRtnFyZ7GOjeVHxJZ8hstP9NP2XCVsIy1kceH3NlmllPdZ",
+	"apafDx67COgI3zdyDoHIowjDpTzT+C33NL7cPWlSK61Hqi5npcQOlU2WyN2c1qXUuA/D9F13KCGZFCUa",
+	"OxE+MC0ynAqw84jJ7WcYAF8uK2LGR8tajSux+Ld/aPtSSBR4cf7k2QO3qNpYW4blE1UIO1GWOyKUBTXA",
+	"gsVoQG+BjKMVOHlduMlQ0ozlNl6wUi5XGEQV0qAQQANG52wpagaxgSwsPfQjATqaOU0RWwOD/LLfEjuD",
+	"j0LUEyHNiZB24AXTYrYQ0gxZzh+NwTJzaFU5/29nr8Y5PRFCZnZfjEnJQkxZ3GegE2GtnGucZPemAuob",
+	"V8LrTL78fPCCVfZ5I7AJAarczt3+dPYip8ZXAKt/comVLqgbrDkmfM5FtdRIgSuZ27FYzQoeSSB64FW6",
+	"YLndOP1+/9FK85kgTNZGGY+bnTZu0+e/goKRsSgY+BV6b+HfIEGX/J8rBNsHV7oL3ER1xIZNrCFkGT5a",
+	"KzCOpmVlRK0h2dMZ2gId8/bVTp7afZExra4kJgz5bWSJBV1iY3Asx/C1WApurGir2bwsYFlQkkA3M9ro",
+	"Xp/B6MmUFSUA90v4as41e85+Kr/zZir4Buwy2vFZY3OIM5TgoJhbRZH8UbQMqOVh0IMyoPOIoI6trEB7",
+	"+LAhqGGpsc7Srl6p2+TThpsVchtuH+1OVEg2tsuI0snftmU5bA4zGuxjgYUezQWvzPxfObtP4f+J0BqR",
+	"rKy6DNfUghcbewlRBvyE/le1FJIvy/6GLyp4TKl9qtEDZFq4zqrN9BqYLdcknx+AXLfGKBZ7glZUlRMh",
+	"daPseGm31MlZf9DLequ6Ij1QDx89Wq/XfQ4/91U9e0T36kdvXn//8u3Hl3CPVZZLAzlIr4JW5WEceoP+",
+	"KV5F8+kNe4/7g/5jgsEE1dcekbMVr8H4nomu8jLUJTjDRnVWMbAiKWNGrSCPSLMFn8xLa5fWzKxqKAXQ",
+	"aiGgGxziGrv8jfGGwRtZvaq8BuZyyVG1xgx+yNrR6doUe/B+cnWA9u5SasMrVL/ukS1sF+VKAja0NflA",
+	"ACIzoiKYsZU0ZdVC1SJALEqydfCBVAWGynyp5OuiN7QE+wsQD6yOpbJLZCl4NhgQvLWhyur4uPoHuebR",
+	"/tlnHeELQDtuLgyeiJaIfSyrhsOm63F+fI/e42mJxpADvux9EhUSIlobq6PzGeDQ84ndRb3P9ibLM4CY",
+	"1cUyr7BdIMkvqRoFd312GVBHuS/Cc9IfV+bRr/DvV3iPtbTdIgYNvgFZ5Ywxku2hxNTo7RjbELHuNm3f",
+	"URQRVq6O9EpCPCCLO+iECjSp1iB4IAiQX04mYmmGgKb0CAoAT9AOgcQk/BN9nZbVTiBGjXWCFDrNrQEz",
+	"ZL9eQcHkVW/IfrnC2sKrXmap8zljV5SqQr+KYibcj1/z4KuEA4BaWipZZE5d1VSyyjXLyyKHc81p/qCq",
+	"OveRhJAMHC8AXzZE+FdwGYDWBr367EmLrdYd6q0UoDNbopFy8IZrcwL13Cevf8Ahgi5LjcotLTKvc+DJ",
+	"SS7vheByPS8rkfmkL19t7EszLyUSkeVzwWszFtyQWsIlFb+i2kEHsnPqWj0edtATppNniobADEE1uYby",
+	"AMc93gAldVkJOYkAemmJIePQEudT+A5NhmZgmZjVoUCBi+q+HXnZBLJ8kCVgOtVSe2BAdBfSEJ2n60ri",
+	"Cr0E3HTp7IBhk8Su+xVwBT0QVs3qb7llE62UxH/d7oB6A3bppgaqJOh72AMIj0HSsF0CdWnw5P+kYpcI",
+	"mCjAfY701oJyShnoTYTk76BJyG3m8HgtSYQsQtQMSAlv+lGtgcMQKRXSfrHdKHbztrov5O+Qz4A4PmwZ",
+	"1j430Gx3ZxolEtPGguWyIuNktcQoIeZCTCndMC4k3jpCQuUznMw1XwiE5/kl5QSy29Yn21g9FLnfxD00",
+	"vSDMXcm1c0YhE2DYEm1E14zXrhFV6wX1te+8Of9ciXoTnDkIDJxFR1iclNWsabMfD69y/5p14ssahVzm",
+	"ZBw1fQBOzpi2mogVa48HOg+9DfKnA0rfbHWeTE3LPr5rVqfb0/j8b/evrvr414P/fn+h/10/OGhKgPyM",
+	"2ycLC5l7a9T3QrXiOTYfCE3ALwsq1WECDVnbOZNUUtrn31CFaeFRQL/M9hnZfFqTXB+3DswhEsvLLTg5",
+	"cxAt4Ol1QgzkPvqwET3Acsj//PjubSqn/WsSdaaBlfA1650jYXbrWN/xwjVUuSPVDMR8kMFNnAKvB5F6",
+	"FI050uFcjqvT4ZwUfkRZEjv1OXexdv7GKPkCRbgHZCb45QaGcOReKqlijb1zYSx0OeLELOvbgxwl0VP3",
+	"NJJotB72+FtCg3DN8pmSIr+gYoaNR04H+36Krb8LvnECAQ4uGjbBrddgFIg1mrZe409Ja/vQj0StPbL6",
+	"naw2Pv+kpApRSIvvEqoekfegTdWARLYiJnVxGCEmUr+3n3sHXI3p0nT5bykbIlThxA78FHJ4srgdgrPR",
+	"QG5isc8t9+b54PH+W16pelwWBRYpfuNufoN+pwZifbRJQ/ZdYpuix/vAfZpk3nf0s/Oeb3Px/8velz+3",
+	"bWxr/iso1VQ5eQNRi+XchKpbc3Udea4mXlK2clNTYUZoEk0ST2A3Bw2K5vP4f5/qs3Q3SICEFmqLf0ks",
+	"CUujl9Onz/nO9z3VaeT5YxvnEX5yzAWrT3TegIABfwzg2XjIrzeN9r5k6VcvcbvR7J+VBumL2LUHPkHA",
+	"mXWiU0RsuYO3tdJAzOoACQHIvDotpUqXZuVqOOVotXVARtu52VAc4QPX3/Fel2/0TKV3MHancETig141",
+	"LVw/aNddlr4k/Szl5bY88L6Gu80uf45HK5lGpdbHFPsIcJJTUZTrbcw5F2Pf9FNgc2tta34t5DD73Pry",
+	"R2rIKp23zpzhaD4DY4aRAFe5X78YtGk3Y5nkBqTkXKglDvg57JHKJ3CVxhDv6kxGAqPKcFB1kzTlP3W6",
+	"2M6QExPS1yrypSxm8uvKrDvYZhPSpolnPWXqVRdUZJbNJzL98AsrkSjHyLJ5A8Wpeqfb5znHAKrkiDrl",
+	"zH4fMmP6UqZdxIrzQYUq3T/aP4LSO19H8Au1vP/WnGrwjtWpvmkL/ohvuq9N+Gj/pzUTPgQBVMSu7B2p",
+	"PV+BNgGPiKPgYTraHRYjcvGY6tyoDMvSIFB0ZqFn1PtRVnpjcZHZTm7Jy4oZ053u0f5PPr33WqthngEJ",
+	"K4Om+npWdvu5UJcAG2u1yv1iWFnYZ2X105em4V1kmHC2tF10d+gA0ecHjs9KCPYTXbLNE4oXp2xM5tnB",
+	"9dxtoD/dubsAEjByLaYIDvaIakr501f4weBucwaQv8Q+Y+8LaSp+bfQnK2k++LLgtcHekfzD/jHp1IXG",
+	"3+FLPnHbrjcnzobvtZLvRDkYNzpt6/vzf3368J5e/jXeeVlnBIkFDNATKAp2Nty1792FFycIG+k8xLHj",
+	"o0TpK4h4RvgdOBw0eA5VpiL5uZQKjidjnaemdh60yE5U1EYJp74kOuqqgz3cSiieBVy5nNifOiOtR7kU",
+	"08x0Bnqyl9TplbqGmw6DdcZlOe0A7wrol36Ef3HQDRRAXczNK4NWna2G0Plmvr5lq7P3xV7QvEreibTS",
+	"SXquIr5Co6InoiNmueTY5qSLQDJDVTlZQdgkCn1OC13qaJjZO77zHHxmKvPc+ggZ4Kr0XKbfx5FUs4mJ",
+	"MTkOQyO8LrWRZYzoIC7Ypv6ihCk3msExiMU1UykuqQKB2SwrMwwHHjMfPO5QNx6G+EQhsb6LhGGixC6B",
+	"xItIULUxVNxBX3eiE5DhJBBWoD/LdYre5bI9J7iuRusYEo9DXUSJmuV5cuz+mGt9SZpJhWTOP4f4qcOP",
+	"kBJKQ7Lv2Ziy+86CNBkzBGGni/p9pp0d29D554upXPYpQpx+vf8fxBydHDYAfweoIakoY4Iz5zjE6qJM",
+	"hwngsoC0gCwPIS2gPgzhreieItOB8lgJYvqeTqWqMKNilgS8upoparKR+jArW/n/50HVldOycsJND3Gw",
+	"OyVrGWrZcdPq0EzrIgseTb4KHY9XsePl+gINDyWncfCBCMRgHBxGYz0rTEw/v9wnUTnjAN0zIz3Asqeo",
+	"JQTH/fn07en5aUKok7p554kxIJ0O7wbbx3uMzlOJ9AGH+94IQ7w5ZAwPsB849tAuhXDbKvKjp7Bu+jvE",
+	"k3yPlyF68upgbw7sDADYreBFGlDuSFLuj80N0/dsW4EaErFqFZs5Wm8QHK7qGLE7OEKZ28IxsW/9HcLN",
+	"2sd9kuXuayyrWa3sX6qvQZz25uofFgkXTjgQZ7sLjEX/KsvpB5Uv4uiTmMhPWSn//qksskGJ/d/sN63k",
+	"128aHTrYfMtvSvgCFZneNCLx0+Y73Fnc3nDY4oZzrd8Jtbi5daOCtZ3uH3+Gtu6fgMcT68xbdbPakyrd",
+	"RUUEqMGttXwnXBxZu/QJn4WAss2bWpe90yDuhWoMtIQDWABAvZGHFLw7DtFmKnrFKIClXbCnmrdB+4xL",
+	"KaddlEZXFGRb3gK79iuIJoUw8tCrbHYcoKw2bWWvCTKp285ukgBjfVx2gQd5eYu02F1kuVh0o5KhrGJ1",
+	"l4I+y7OV8HbNcYUggGSkNCFIL4az7aQvi7BIE6up56oT/cxCIUriPAyiUS+Q/FbKABa+oMmKqmm12a5z",
+	"au51nUpqyl8svRXIK9VNYx7F/gKJeh7mqIHZKTeuPFH5N20TUg0ppXMmWtqGi1IRwrvnJBILXq1JG8EV",
+	"N08TXXN7vqMsUeSosVZnQtVm7X3Bf7TPCznf2xFUoZQF5ouIxSvYMJ0OSaRVHIDOHeEDlu5CHWjIfjrS",
+	"dm/GKjy/3dodoxOd8HkDhE6o4q6iFxlEa8UszRiFeewNJULQQd4QN1frRbpjkjfYdosliSaKDmU5c9XY",
+	"z/R8hlnZU8Jcmm50dPgjQQyZWDpEE/KZxlcc+IP0CxMl0IeA+0yg1rqYQOlk2oDww1Fza/SaSQh8QaMd",
+	"rTkU0DZwf6nT66fdDn9st+yyYgL9+JEtzu2XIPbO+iUYN2Z1Aku71e2sEaIRmrsHCP1v6LZrBsHgzqUw",
+	"2LLd2wPz0Oi6YZaL+AlckPbk1zOU9BQpUmMFFa9cqMfaaXGoBRI7A6lSrFI2TsBM+1pyKHIAuwlHXTQe",
+	"MwWV6RCbcRn5tNNTULyWTjJlYrLFWFHrM/lQ7UW5Bg5VuDDxq3h/f5/so5faXyrARSGPybQkS7a29rbW",
+	"6zyBfm4DQaamgBeeGVAmDYolQjHSpAmYTOyFtRmRH442qmnXNmvuKBV82yBvlGZpY9UJ8Q7fNDWzpiWB",
+	"qGrAlxM2rKlRSPh5q0ZtWHmfMjVoD4P7zW7J/uqlKBFSJHDgUlDhOvw6TzwzEnIV4Ay3O3mMHAdXKKcd",
+	"iSjPlKRFBYc7LLdHBhPPrO9y2YOZ180XeR7QxCz3JhI/xZVaELKEO2CbPd0h/QhtryE1fLqHJFjcdEaK",
+	"V56TryuVOVER3H3KQwVZMjtarSpeTqkc9WFAhfe9ScI5z1riz1NdlEuGAGJrD7N/7g3GIlPrK/KtVUJ9",
+	"vVJHV7LIhkjQCA/oUhQOFyyFlIFOzh0TWCebYv5UFYuhNM+PBqVEwMaqhxhAQykR/9vo5WH0X7LQKG/H",
+	"x5mewuugAccUYi5kidogsNvT0cJVQGPgzTnwiX0FVC0mQg3GdiuMNm7N6zbL19Cnz6TcIfiimlX8NlOX",
+	"S0P7zBcxMR9mKgz7vaDT6r0vX1yOzV6wNcm0lw79ooVVIWhlEubBLoKAEpkrnq+Y3p5+AcuRQIjEjAFe",
+	"NZefBfZhPta56ys1kECbhm5oT5lshAf5sT0+1DEvu3LpCuGyfaMHTxZA81mpUYYG0FR3ZevE3IFtIYGo",
+	"nnIpK+qV3V1sfUIPQT0poeSc/I+kusRvaCdGkp8hB5c721+69i0Nx0boMexEn5uFXnphiI3+SaxMOIMy",
+	"e4uf5pXAPOTESbSB2KzucbmSSnfzRquJfIgx1SgpAVUxyGdGRRhejSE3cuUwQR8LyxvWX5cpJEA61J9h",
+	"+4vwnBlM455qOIpirdV0KhV6AswRbkJ2FZ9WZvpm+178+KY9EzvwlGXMn8WuGXzTGhzuX80BXjn/PoDb",
+	"6yWm6hciVPNDffTfiTE3CbGCwITNVLp2iVCwhSLNKSSU7AnzmGGpqEwDexAHZqzLLPL6JN8bFv1/Ljm+",
+	"lcgACJQFijJBAERiiAu044SJkpHE/kjACeiSvekvsLo9DqDlfYS0xwgkgBQGhO14U4Mb+CW05JgA7oU9",
+	"IgA3aSc6AxJNUxpPie6YDq4kA0S5ldHB/r7T1eWy/8aIA3DWmPqIA8lQrQhUb9NIQdc2mac3FA6l6Xxz",
+	"y/RAPrqn76oxMo6f4nY2xidn67Kvbyhct43kKzz7YXKv+FlrUq/QuUC+5RgW9x9z0umhcr0czm0iTWnY",
+	"upiwbiMguCFb620i7EyZiYaFlCxGc16byY2WE7nWYeQ0rs84+E0Q8rR1+d0HzsPG0Uzl0pgg8k5nYYlo",
+	"aJqwWO2gmtO2vLi/ZW0fR9a2cTE152y9fd7m/tpkKZGhsoq6PT0Xo6aH0mX4ULiQUK4Pku1d09232FA3",
+	"e5bw9cH2C1Uq9clfz/IH5g9Ao/0FRbgcKX9wJMYnGCgFIsQIWhsnPIl4EwwjZEQD4EyGC1NZO3fsTRUp",
+	"g+RABBxlpgdV1l5MB5O8ydmQS1/QXh4dHAaRK05KI1bWMcWCdwbMoCtmCmuDGszUkkOOWXKNNFL0IofM",
+	"DYp0iNpARnb+VfU+SE+GKP2YwQNAjXGU/EfiezPgYD9CmSNfZ9fbGf4o9gcvD/qv0kN59NPffujtNBHQ",
+	"cYddn3tuS+7Yb9Dj7dyxp2ZknoXjdnRw2KJN4FkTo90deHu4toSLh/ECu7njt2cnC8zdezW1jRh+0E1T",
+	"EoQb6TieYGmvq9ZEyxAWnnKFLtEnUmmmIHmCoXURwQKhAksBlZgoh3gc9XU5BoLuvowm2Wcoz/mdaHiT",
+	"s1ROprqUarDY/UUuEigTmkrhIgxQTck4nJEsyReEJCLWeFJpHER3ligtog8khpWgG0iFinBtqBzCNzhS",
+	"DO91k5pU5ISagB/aaOSVn+ZCJZzeIPLeIbJPqq7bVMBcSHili6nZKxT53viRLBOlVZUmH0WRkdObVV4o",
+	"C4sKMDhcyKXOmxEZcCzqiOaFxsdokhfgOIwjUg72Q6AyPY4S+XkKjv4F75nwoUgDq6O5o75Fomv7K5B6",
+	"wp6GUj8UExiLfOhrMLln7SHGtwPPHaKMcilMGTvFj9udLXpqLcgzOoFRoMe7Psd02Vio2joyXM3XrtL1",
+	"0xwkja69sQWkJXyK/MPJBeg83e2LwaVUgXrSIJ8ZaJ59GVezd3esu4PfOtZTlxiQ88g/IJCl++PLTp8a",
+	"KFNzQc+8QG0i91v3k0jtngWbEDVtpVmnP3/aWfPnoNWt2UtO7JCcqelsFRazEJN8qfuqX/cPem8dqwDS",
+	"CODXdahhnauXndf4T+sK3WGf3PB779V7CcUaa3yYE7RzgSTHTN2SIffJOia/FlCZBhzbb0SWU+nhwctW",
+	"dYFvQY8XbnjVpsbRCf29k2kmzu20gqP+YZubSQlF9HN56wDBqzbj9ZsSVyLL+YW39Nl+JwHJihqowJNP",
+	"IAvI7lugAtjWg+trXZqyENP1yCsPUHA3JNG0yICW2u5eQqGDFIOXk4sFqPZHo4+/vmaSfhRTMss8sJTJ",
+	"sP6DnuBJFvWiweVACkbPmpKV3ShRurSeHbgrTh55BPzK52Npj7WgSZ2lEFJD9nzH7iQCNPWSUmQ6yUrT",
+	"iX4V5diwSC/gEOADXjjBF9D9Qn9QpGnoIZXapbjTzAw0uDYgF+xdJiBp4cR1T5GR9V188Tm1bivVdGJR",
+	"zESWIhWlgA3dX9qNvrjx6EaHX51k2kgq2tnpG4wkbpSsBKW/Tk/5+vM8UygWxTAYhsBGLw+jX7zMEivu",
+	"Y4WgAV0uEUFuyaFec61GsoiXhbxidkqRqh/E4s7PfyUf/OjlAXua6ODAm6a5dX1K+blsAK/8003eDXGF",
+	"3wPW60CXLJfdKMGdcXdUTAcJsmHT0IZEf1ql4VyO7QkjF4vEX02urZMEGobXcxCjMlmawNV4SwMcGDbu",
+	"AA/MPwdfYX/C/0EbG1DCNUqbPMsTu346WbpMPZSO5O5BQ6PtLRdZ2pZT6NXB4bWB6+fLdiMZa1N27eaQ",
+	"dH2C28E5RZoW0hg8Q8QoU2d7i8jxcQDjMAfuvvWPnc+p6dCP1mHqHvy4v79vu7Lu4z+nZu2HO0XYa/VA",
+	"bC8/w1sP9+Fi+ulgVTG2xYCSoWmseIAhHDgH8M7G7cOSEc31QORZuWhqRyFHuK3d6cwxa8oZ/ksreZ/v",
+	"M7P+xV2/8yTKRV/mCLgyMpeDUjuKrDKofuGtpDMQShSLv9vJ2jgn4Jk7dzuXD37YPH1PkOzLwSRwQ+em",
+	"x1Hyy+n//vu/T97+dgo6U3aPcAk1DBSw4EXdV/FzNn7Ywf7h0R1/2Zssl34P8p5OU1vhjxd2r7rL2fJv",
+	"UWSgD1rTkiZTeRwlb07OPr49Pfn54v2Hn08vzj/8cvqetS+DYPoou9r0PVJd3eXnvJZFiVhbaQJpKtgo",
+	"XgBGlyTLMZxiSiwUNgtTyskLSF7QFtu4KYs7H4P3kPRW1aYO/JdgG8fauIAhhgZpX2vRaHzqBfx0lw3X",
+	"0fnbTyG9Fqjikms/zwr3WYNciqKpdeDe2ZV7PRzSSnM+hYCquS7y1HECguybHkYgcd/YS7qc37IJxPdH",
+	"Jx8kdDGx5x7SKl8cR8nB4d86+539zgG4E4dJiyGEJ17gE+9yDH+vcBkC4jayo1EMbZfRF+AQi77R+ayU",
+	"INWL0c7fVPY5MnpwKUs+cfCjZkYWeOKBwLieWoOCoXSdp0zlxtJmx0DY5P242KnSAb2dU0eej7U7eHSi",
+	"9xqv2tx98GG36Ldtgt786aUpZ2YPbE8F7oahCj5XLUkIBkevIFwRVDXfc76+ZXDEPkkUzZqfZyqiXQ/q",
+	"zOiIn5Qaj++owVXoCZ/mYd4nXHgMokwgK2H3J3xVisAAWiEk+GfdN4yDEILero26IzE95CNFhkwbaT2v",
+	"Pay5EXFQLQfrM7f7apkcR/t8SkeNSQybOJXnIHfVWDhc6Mnao9K6BcPf9R5a1uR413wQFFtk5fjYASji",
+	"AH3b7Kns3KZlG+bjB5UvKJjZ6lrrLTxhDqTXMBKZvadJdC4zTuW7jD2MGg71dildWZ/1Nkw61w2eH+y3",
+	"is+PNFTw3BlluSipH0zUl+VcShWVc+3mtakEfPl3j9N+Bga+yYa+b6+x8zp43H0J7DzW5eQ+Z51cToU2",
+	"5C9U3ePOs0EHBLVhj8IFacKxtBT0OSFZehQeA4hL5kAkmXEgH0zWzigXELIky9zIJro2P722VDXgX/Aw",
+	"pQPL718r/OMnScAJRkGb57qOXG3A0jpqXDvX3xI2igmdlQaEVF0BATCa8sy/lHIKSCysHV6d6HbhXMqF",
+	"F2Vl5OtYmK4nZOKNx183ALAPaBE3CgctrZBHphp0R6o1rQf/Hg1nfBtVnOvOzr1CKjm/V4Djzb6vaTd5",
+	"hyzuS2YMkG4OFAYFMJ5jHX8ZPIb5DElz3vHKruxUzixWdqpzJFnvqeD9nouY2BTtrVARZDQuQ678GQjF",
+	"S1VfgYj7WIPHCCPj6Bcm4hJ5Xhjy1cB0CHfd4+72EebPt83tiVfKwTDe/WYoVTrVGVxBeddmzZxzX/lt",
+	"R4iAem+1SE+MyUZqIhVVkCHmNxITrUZQDwz8ZIQyWdEez7DMxJOIN5EjnHJjnwszAn9QIy0CfzAEIyjr",
+	"8uSqj90cwwMQzwMvNySnwNJB+VCez+62R7e74we0KgcA5DUUBRBmHsV+iHMlmiOFL4J+7D7G3PyoQhcZ",
+	"PQEek3JsWN4EgEC5KGXRZVBUBOT9GWDv+Yo5y0ETRNS+oj/L8jLKVKkr8L2Yd63LTKU9lbiOJ4UQKBho",
+	"oWcJyk3hGt3GxsbPh2D/fSN0w5dDwK1J0ZHG93nhcq8Lrr0RPvYBIK6/zpDVC6uyEetab7MarNPN99q9",
+	"LwxF+rr3hez72gOpKxzk4pqYrAsmnEXpsE1xUGjO585ulNBvAGe431zSzTN95zGsJl9JtCRz9RgX1gNM",
+	"4I84cfGABF3aZtY+4j21RVCcZnnrG05wcQWb9qxe5ISxLXR6ROAA9WQ3CkRqeKHR/o0LDaZpTbU0HRJp",
+	"oGOY0q5aDdOXdYtxOisrK3F7++kbULb8tqHe44b6tPbHa9mWtjvieiLAj465qkqWBirccK6MSelKgrAp",
+	"5hZSGWUphVIJWe0w8Mya6WivDvaBOD5g7eMTSQwhKuJ1gSrM90H6Kkbaq/7C/T9h6njiMAA5wQTACyDC",
+	"12WXnFgDUW5QIEJsmRAYajDhMXCvPR0ZrRUVP4D6Y0/ZwwGdKvCVJ4OBnJZdwKJi3+5i3BoQqqQdqIcE",
+	"9duF4k7mAQb2MaGiBKj4kgh4SiXWZehhlNjDWRLEZxDYJkyUZCnothLOhgTCkMfGhLWjyVthyl14/O7Z",
+	"z4mDl8wp5j3JDIjyn+BLBxrOM1S0SiW6B68iopqgr0G9srFUARQQim2/IxEz20k9RUJm38f+WsfRSAR2",
+	"wZ9IVNaUeupIJklqhb7S1fNCiN4e6pDPDLHPFVFFUGJsjGg0ED3W8OU7UnydynX4+TvFzTcoGbRWLFhr",
+	"++1zf7F3rJUIcAvGZApqs+28ySbo+OLvjIaan0iMdIAyPxgvVY8cjJvgl/YpTf12tH998L3Mc+42NENi",
+	"4ePasADRLBHxE1TT0dqCQgmTxEv0fGinjv0yDmgYBxAk0COJwpEn0ajQsykRF9tFjOITTgO+p65kgQd/",
+	"h1SCAPvA8wSH/ABzXaSmmckP3ibTW+JX7Zq2pqTCX4yMyyUbfyzcosRBMtUG6j8TFCylAEojDHO4pqYE",
+	"6FGuOcj/0nOcdaWGNe6CMXbbcKbZ/hVncDAzX+4bazLp+uSHfUO7ht3WeOMA6B7MTGbBsW8haZU5j7up",
+	"TvGX+6bh++3NjZ//A7AHlbKwN/6fP/Z3f/rzv3/X63XwX9//j+8m5v+Z7//bTrtSG56jsR9IGNnKOILR",
+	"HFkzSuC9mu/uNNHdVHaSa3HePFm4TUifG++s7PDrxCk+rWz3XRwQ53zg7h5u/8KXr7RUr+hW4D1YpV7o",
+	"Cb8k0uqOmPEfiqt3E98zFebnOTBmBY4xXPg44XHDTKVAwLO29Fppu9GOcs8pgunWblRIAEsOuOYF6rOV",
+	"JsGnwUpNjPw8zexfUj0RmeLdsQSsxDwbVFhsS3w1mtEcSG9KHTMG0/0da60Bd8TRdWRHEMC/qQtyHa2f",
+	"fhwlnm4FiUlcNopWaZOn9oZ7qo2vxt3qnCbY8NcUHPLfWztP1JxPfF+TC7XSknXu22DZfWzRgtf2njZv",
+	"r9DRoBe3mDZ6smB02mOf8dEIZr5RW9ZJTd2+eOlpbjk0wo2kyNShMVc9edsPjKcEn8ZT+RNiTfYYaIg7",
+	"WRcPi4cwPODUBB6a8bGlic8mU12Uj4Mh7ZywQI4xgs48phRlNrjwlGnOyyd0jx4uFYpB1EWUUbKHqLuL",
+	"dDaZ4qnpKHpX4Yuwx/ciK33uslshZyPWLRER3Zj9t+qpBKiomKrRk49gdzLzCLV/dxcE3o6jVA8M9Xhn",
+	"QkjB7EqU0su5eCIRF9QyVKBEvw+Q6FypNhGpxGRy3f6EL3yNpEibCm7EJUIOgQPEQHAaj1xZQUV3sjDd",
+	"SDjM05AvhVWdFrBxK+0ubqwbTM1tz4S2rT4T5wADjlah2npmt2pqkExvwje/jZD7lV7QaDVRat3kSfca",
+	"uT+bICVSE7ArYDsMCeVcplJOHnMs/wkQSd1yl3tn15YbJAqhhKSUFTTz7RieciloBj78FnS6ak6ms9LH",
+	"tbM0GmmHyylmymCxnsYkQyc6zyYBn2Mxs3Ycy00Dma6BAGJjoIEXg7GshXGX4lK+tV2zpdQePNva0PtG",
+	"f+JHNcls2T8+pzzeA2TkYGMU2JV4xA1QV7fIx+FCramKqE5cqVI/bzfVHZyq9P6qDh5gLE5BBAd6Lg5h",
+	"RIQnXzssjwqCAUO6Gc9/hrDCDFSBtDV81iCSYsaHoWe5A7XRmUL4AzLn7h91kdSNMRSQ97CdNp0tY0Xp",
+	"iScIsxc5AOzB8fS4RWAlriTemgpmlJw3TNn97Zu9MxL9UHL+rJcCY9Rz6unbWKLsqpn04JNYeI4dSIZX",
+	"Ey651pf2AAhTiGABULHBqWZwROfdSJhLKkQRJcmcsKAAzx9M/d9Rfh3i7N3oS2/HtqS3043+6LkK6t5O",
+	"HHU6nT+/JrHLDZEi8uGr/WhimrLvEPbEaOYcs++E1UX8Eq7EvhzNVJfkfjOO0WAm5iRM3kctcvfQQAib",
+	"IjcmfG9czegz7tiRYANlJXRHTyVjKYqyL0WZEFueIkKHxN6cUPY/QENgEPdVZBw9Cw63oxTnsh2HRLhU",
+	"em6Yr8JkuVRM7V16/ADk/20fXBdTEG0LUtBTOCinuUHKUAyBdKu9uoQeWYMX8SsjBXrSE/5MVG+D1CXY",
+	"0DXYhZ76l57DUAM4lpIcLu8h+POEuTRVR5ghdDiDMdKS5yxIhgERPZFAtYOP5WkOnWxX8u5sijfCEiKB",
+	"uQY6zrfWbLSgHLmTTLNL2drltCFFe+2U9FE1I21/XErRit3hn1+OfvzaKi27NlvNsZ4NKepnlmneQnZ5",
+	"m9F4O7Xfy7nZbv5X9/9TDkq2JWCKr5MK/n2p6uSJxfylCsxlgAkMvuiJRP0x5+wdqNWE5nu4ok02ExPd",
+	"pRM9ctSeE1EOxhKL03AB9mXuPbNFNBap2wIXgbidXam0oQlO6LJzQ0IXfTjY2u0K0rvzsTaypzwJNRwG",
+	"vAzGwQ/RL9k/yWTTHFS6DN6JUDFqogd5UkwSgtkpKGTBZiiBwS/Byy9mCgoUE9x1vBF0PLJIGPt3OWvM",
+	"72KXNVoTYPlsh8fD4YAgKkhqiRLJOMRIch8ylmwKwraQ0yBVeTd2dmcFeCUhYAmKhgb/ONAxNGNdUPzL",
+	"OmhUngY6WGNxJSMRJUp+Li8Y/trUA7adrTO6dnICS04jvM6ODs2/xImXuKkKFHB2Tkc58PkY4wB19L3k",
+	"K0KvcV901mnVXjuX8WhEh7e5K9mBakoQv8eqfuuBp0+uaHUZ3fM08DzQtL0v9n9fG63/SILx39nytGgs",
+	"+QcA88PJNRKTszVIM/Oww7r5atuRt5gDe14pp6GkXzqepoq8h5NYwPAI4c67hJXiLRupb2BHHYy1NjJ2",
+	"IRZQHQfRBeX0KABIzKdfeA7ikIPct31dVnaiU4fZ6ikPZJ7oCTDz4d0BlgtIxjFYGGp4ORYul6/hiE8G",
+	"lPTlhZn1bX/0ZZqA4MNQFPj5Af/ld4m7yiQhH/j3DadQO2jtsvGwoT80Msq/v+pU3NlOzq1o3NETYID3",
+	"iDw46QdDKYFvlLueZw1Ol8HSHMWzoItCV6eW4HmJF2h97MrqC08kDD6uyGH2liYiC9LUH32dZtLctXvw",
+	"iPf7EHBQR35Ksyl+OATYQ6TkHGqMOFrMGM4xY52nbPIWz323KWRZLB4ZV1X4TU05rTdgGlB/YCzc5hUE",
+	"A9h4CIN6Rryl8UYxsvYEBYh9FE1EU10EUUV7aFVcHMxvgUPXtJAQnoGyPohEaiAOsUdWe8iFgDvGUllD",
+	"3p1sYxSnZMgCRs77YnBp98OJVKlMvS1VUqaURCuLRdcl4pxNNZHI52JhzfBQFrIhnVYWi227kB9hLjVm",
+	"06h5lCb8Bie4je36YPuSFwBlfapztMZw3cQ+WBO4ttIgUFqpsimCa+DsKKoCsBdaLt255JGSMwHgF6Co",
+	"ouXrQiEQGplX/MWxIFhztdpgLgsJ0QSZ9pSGnJcDt7l7yXhwUS6J+ao0SuwemLAv68rxIpEbzb8tl5th",
+	"vdY46suBmBn7W/fVSC1EIZA1jujv48WT8ELLwHeowPKPMXg/9735Dahf52Pbrcl888rqvLIFGze7oCqH",
+	"i2fokU1zoR4T3B8VKRBOj3H7GBPFvMfYH+px+phDxTg0SXrzj6z63Q8qq5EzMmK4DfpwgkQd7fsxt9BT",
+	"fRmz9Lg9Gg7yWcrEa/4MWqcJjhaJLD4nKqD+mkQyHIUp6wgMvISnUFplA5F72G2XCWFMTzFfMOh42HtA",
+	"fsxEqYbAhRnrORcjjGSZ+JCG/UvwExTTQcFK0ATUCEFVdUCkJg4wgkyMqR0o+J6RLAO/F1xLyLBQQudK",
+	"HkdJbu0gbWoU94dgERal0/6aZygblaUIITgPtMMjkg6Pud4Bhsf+HoowYgJ7mVlBPd9C7L0TfZISKzDs",
+	"bzqTFF77wZ/v7WQzIqBjrozgCiaNISZ6WC3V6EQngL4opeKqQXok9jjXvdJLCTQiVDTWsyJ8TThN7VU9",
+	"lRwd/hSVWl9MhFpcDJxiBRECoPQ9IzdA7kbk2aXs4mcTizR++SqXkLUL90icGdd6ePQJeJ7C7CrCPcoi",
+	"G5RhQSlMaQT7+PnokoNzwl6wEaEIYEIqa4k7XWVOMza0AR07A/M0gdbQRaCVQ0VtSU+Bzi3M5S401w7Y",
+	"VBTMf8Pk3YFQfqaY2SHGhCWByaYgPWQXCPM+OsEaYJmSzeQKvj8a1FjpewM9Vv8b+4V12qtbqmtpoRT/",
+	"2CXYf81FszqMXXl+BkWp/ia7/mSqZR42Irg8cW5XTuNvWYfv+Oiuuq7NPzEfhiwn1Ypaz3wYnmfttKGu",
+	"m/W2R/nWV/8TIvFPPaXOA9eUVv+4cpT7KylUuQR9JV6xmqQP19UjTNS75u19sSP4td1S/jA8x7jLtwX9",
+	"bBf0X30pQxQUZ/kDr+XNV9vVeMuFv/fFDvhazmc4bc5FkRpXu1J6ollJ4pIi5EnG80W8WiXBUQaKfkSJ",
+	"6BsgfIJzsdFwVsqoGoHQ7nw0x/YlnSg5G+6+E+Vg3I3+IwF8BgLedTT3sfJS22Pa0cFhM8n0Rx+Eu96g",
+	"vrOe3ai9hN7ZEJrb6tJUTqa6lGqw+EUutmsYgMP+ozR2DdXYhZ+5igR4pYDSCAbr27EjfVIHARxHSB+v",
+	"BJ2rpq02MRZq9LJIhF2lHBJD7ZSKSK+rEwOZ3rrM0I2X3jZ9ibPhe60kLdX72JE3ZUts12F1CDTh9FyM",
+	"mh5Nl+3BNfDYl3XV0BibRvg0BsbPhrv2q9GgMpLtaWzgBKjcOK0f547dIvkiJu0v/je6axsI5s8Zy2YX",
+	"s0sEgIkPyTcmuMH5hZz8AzKfcKEI+Iu6CcbZAxHO/5zxzxhZPP2/M5FzoHpZxwUcgpXKal/aJqJpYHx9",
+	"mRUEn62hUYYS3UJFSbB57v4iFwlMDpCPCfhke4prDEkrNBDtfsEmDku7N2vOTGflo/QiQkt2Q6fjOgFa",
+	"V5LyZadPd8jUXBAj0oVHAcNv3U8itXYNrBWDGcXgUgKJMwWNT3/+hKv+WoZ1fRT4sbb2XkPNG5y/11hu",
+	"Fjh/M+WK6m6xK90lz8umT0Dpv1s195ub+y26Xut7/I7Zz03Ox+1O5XvjzJS6aAatnSKWhEjUkT4BZ30c",
+	"zaap/YddwMQHQB56yJIclhzIiF4HgCcnWyqJB6JSkzARmIyP+lIqpAfsLyJh99awMXg0R4evE524hjhY",
+	"A8g1uveWWnt46hwbpeIo+Z+n58TTsMyf20SXy6b1X9SBz0SwcfmzauGpxodb7kbx/qH4T/tyQIIF35z8",
+	"Wie/vXUpdSEfByjrd4SjsLBNdB4Sl8z92u/CuSPADbKRQHnKsvTcv4HyLIN/qJyYoo0A9gkY9/rg0ADG",
+	"PYaaa0eYAQA9lcq0pwLimDP/xEIijB4gTo6gBvBOk0zNShcTZZyNr+AHWK2d0IjTd6RUP3UdFMXz9o2y",
+	"K+m1vuxtRDHjGIIUWs9SRyNNK7wWKw9j/4bSU2txuL8DGAu1QBD3QjohRJfCpWcgymH/7nhmCAWXpR5A",
+	"DMdCoGk/9jJkrLrt9hPQVKJNwR7sqiQf+wc/vfxh+Eru/jg46O/+LT0Uuz8N9/d3j8Sr/g+Dv6U/yp+G",
+	"DcCVLG1C4v5wtAmIu1VSaxiIhrgP9PM30ekqz6A9ZJF4XS4hClCbcHVsGK2NIjoSa7QHrMPBdfxLpfrR",
+	"IVTxu4cwc0H3FswFja4MN7QdjJ5bdOeCSdyQtZpJ1fej3W1Dci/W0VMcvvrh9uD5T5katN9pf1Nlljch",
+	"CZe+tKwwY61WEdxbIUNQ8RFHek0jG4sdHCA2ofTvwxU7VH2dOvolR7uxNOklrNU40K+KiXNNlA4OXciB",
+	"zKbuRNOJ4Cw10AbJHCdUQ1e5tDQyH3KV7qjQc+MB1+AfrANSwjMaYJQHse2+bDKb7HQPUfALf9h3PZep",
+	"Uo5k8ZTrRNiANAMRaBif5sElwBME07EOGsQG/ZFCg6h5e1/4n2u5PFw27h5mTnPCjBIHzxas4nJdrrMf",
+	"eDptvpoH7Q7m3x5FNBp9tddQqgBwe2+SXSyK4O4ExU+wrkFiDUtnrdP1mt573Y61HgLFNFtd+160S1E/",
+	"Usv+2lWKNKLXM+MKgsq/JHI0ZGhwM3OV1e8vsZzJG1p/9CIu2UCGx2ny+qRtgRrNcMwCCgKlSYPZRFMJ",
+	"xTROtd9f5Cqm+RKM7sCxDCRC0LEbyzyFaqqeEliMg6LPuiACXIx2ZBMZFHE7SEw5loqrsMH1BCFNa11M",
+	"leKLiWJKSWxlVXXnhuLqj9SHG06FTcyrS2SrIBR98Gp/f/LoiVdXOdJuQhrE5UqCipUU/4OmhO3y4TDP",
+	"lL0tt3f/+YxKtnnyNPpT8OdHbIwfrqDGF6wWM/UXccl0nvfF4PJxZBA+4AEe1R+89KkeIme3SxlgboGY",
+	"ZYw/9zuauQK5vXQOdFzI4S6iaaE/O600DNaBvZ64OkvGA0UnEfdMUFHuqq30sKdcbTjjn7AES5hL5BAp",
+	"stEYsMpYTUsVtBR+pxLd6azEIKjP5GI8YzQTRRoVs5yR1VgzDgWY+HadigVFNmDqvzARKCHIApn4Tegs",
+	"Mx9I0piO7ut0sdfpdAAH1lPNFzJtyd4X+ldw73EkQI0Ocial/FxGfWmyNOBZ4ySzKO07gsHHXWoPCVYS",
+	"wqCDPsJYU8+S+oln5i1BZsBlkXQR/G0s8iGe0R0jRTkuJJWQO/F/uKtfgCvhmIooLA0asM538KyDpqeE",
+	"uZRpNzo6/JGK3TleVZUkgykVaB2UNXXqdGxRw6yYgGRg6qp2l9I9vFKva3ZuDQFrue9Q+9xm8ahAT7Z1",
+	"MoWhDYBPWEmwvJKfFwr+utvvvePmjw5/bPdNWTGBmfGRJ9XDOAvvUCJLybk/7LnlzZsBFrjQ/tPgP1xz",
+	"i36k9CvcvOsxsOAOToe/jHIYjoeiW8uRgtsAC0o086H0VA0hSkwnS1YWno/1BGnIBDLNEwGYFw2BvSoi",
+	"0wzUsZvZSTBV7rAKxIiymaSEO7EFT0nhLVkdV8nx0oZS8hdAAK3UuonA4+NN95fbnoOe3Va0luohHO1n",
+	"Svfw6HecByZxXRn+2+0PpZ7qXI+aoaQn0agQ03HNMUmlIfIn1NeYGdn1os0RCFSXmvSawZYaCeaRlJEJ",
+	"AqEj7WhImdGKCI+8oloyyYzJ1CjpRG/dG0K2wwW/r6eQdAoCgsdRXy60Nb0TbSh6WEgDb0IY0nAYCPc1",
+	"8yQSlbh9B5h4rmjBU4J2exdc0BCiO+dO3wS8ghaEr2UVuWGhJ/cPHahtgg8B+rKH7QADVgOYlOUPpyTN",
+	"RR0xTxLFLJt6y/6tIfm+v78f5N9f4Y+cgT+oycBvMzLn5kxDaA5W6dPD8gZqRjhy9rdPRMxoZsRIrkuB",
+	"w0N/g6u2DR3Et9TMDVQsAN8z6OzOw446DzkwoTlevklWUaR9VENPrWvaJd9o1ubUBQg+4H0g9GYcKzdp",
+	"TsC86dTrBFIfbFGuDd6wfqLclxbsXWAfEFM8yUgsnjo+mEY0lLedR39Comow3jj2lVJap1ynh9xK4lI5",
+	"jhI1y/MEA4gkT4n9QYEmPrM5lLQpHTKeppc9kcLRTEy0GsHkErM0K3sKBfW8NwVo7zQSuZ2RC3wUUTyL",
+	"vgbUKdoIrs/JNVT0O+Aq6LICdpB4KXNp7Ez/9YxUNg1JKGNsQ5SSEfAH+1GtI4SFSMGU34LUPDz8N3jR",
+	"fR/kWq005jVB5d9HfJK75VJFvEzbhdpkhO+mYGWt3IJbyDFP30pFCq27aklKEE4KBWTDUgiumD+maM/q",
+	"BYRFEgWeS2C1kniDVlRrQrhpKl/pqeYCl0JGI61JhqDyUhRecEUscKnSJQjwolquV0kPNGkI44Cc51pZ",
+	"Bxu5UrG6xXnZzaUm5zze23OR8Q0NDjIOXecvWBJxg5VmpFlfBPFhCILJNCNhKqSTTJnYOjp8JHeL6dhX",
+	"+NiDvKnEPLMCJUuAJbsWdfeJW/NMyjXpe5rwzqD5TZ/8xCHPeiqV+5ZwNr5gaxZMSzEYSHN7R23TnN77",
+	"kqVric2grE9+Lp3ouOfDjq3tw/QCq8v7nC3JtSoIP6BaO24hr1iVnQTkwD2ciIW9iGTYTQhGCFfE8dLC",
+	"QkZ2t7L8SsKVhXWLSqMwmaIqWRSLh3+Os9FYFlGhc0+gju+jHQ4uBf8QtpAuEKiN0U3BCqZR5isQqeWd",
+	"6BRyIz3lSvhcyWQbvhSpUloUqxtEDV3RqX3uEzmlnAIrOvUTMwlS4HTba6GFzXMuxFm6aQFRI5u2hPcS",
+	"vQeGqwC/eL1BP+fPvd63+caCZN/aMqylGjM735tCgPZv7QOm9uK/jpAujNS6jQr7+YlvU/YU6ydMjcd0",
+	"R1tTY0rcp7OhNNpXp8dMxj+Qneg9mnVrhZHO43qm3R7M8XK3OVWqrnsKCDsy0ECXRNUhP0+zwqOrc1FC",
+	"3RzueijtBtvjlb6UaSf6wOZfKLdJAQ8IoqMV7mKQZh4La8Uv9JUskpgFMUXegGDCD4bpuKVgATwbyYHa",
+	"xQoOtvHqtFGfmEcv9vRraGifcdiAZrnyK7RuUa7fsG7n71FmsgLUCE4+fKbmMYm+I1AG0d9pkEC0/03s",
+	"oruwlyW4aIKs5/e8tgF9Qqup/eL+aK9HGCItRLpzyfNC5xAJc3IpQI+EXVdY+raJgDd5r9Mqf0YZXma9",
+	"Q6KdAJwjYWMhNpCK4tLpwjk4TC7FFeig8GvBAkFEoQFVgh/C6319gTueKR33kDOeXRyp5S/ksYqjNCvk",
+	"oMwXEZxOCz0bjSsDS3eB+TQcK6n2TEwSOTgceXZlu6eQYsKsxsHjIOCDZi+yZq+5LBi76XrivX+28Zw/",
+	"kqF+KhF+XAgb1v+j85HB5OzZkd6147x13F1dC9dGOWtiNJ3oTaEnwEBDjJpoQ5yEl+Qtv8LUQi5D4AQc",
+	"u3xXQs7DhSiTSvYCOsmumWBljjScrbHuilZonWGwvfrhShbeFdim67vW7eWSf29UlMZz+HMNM76Vpd+W",
+	"ZiWYu7rpcMNdes/evl6KlaeLE75DDTm38SldkM+atrbvpOiHw7ji1AYhHpjDPTVTuTSmehW4tLS7daIT",
+	"0k7lvqpGRDrRmyBPIIIsgP035/sawUOXUr0T21U59i+pmf+AvJkNxtx9nr6fDoHjmUohf4GS+U9ks6kI",
+	"I7n9Br7wkW86y0CUZQRfMAcz41nOhCdYg7oaLjmF3x5XTnB8idL41xeetWdlgjLg5VmE6tvgavz8p/Qf",
+	"pfifHhqLIx/rgTl3haig6TwfazHJGnFU9OdtVv/gGxp2+oHIc9rQ76afdeBc9WWuAf2ha3dMe7sczIqs",
+	"XED39qUorDv5x592jVBMGX78014JMAy4cFbkO92dPVgb9NjV3VST/qv9PkSrVGgRg0hYJyTkgsatRl0R",
+	"9zJTqSgWMHWMzmE0gpt55qze/YmIBDF/jVWWY7sbiqrievAwwoetPquGsd7E4KJwQQdtSwELE1OGrj7t",
+	"JE0LaWg9MGLZ7vapKEUcFim6cpHgyVKlUFlpmoRHubHcUDzG6jwNHkITteYR/wrIL1Np3bFiUfkuBoQ3",
+	"vJ3gArNybPeaAaN2gkcER92mh2Sgiq/koCTAtlPpn6mwL1DJun7mZMqUIscJQ0OH0zC4n3cjazr+fwAA",
+	"AP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

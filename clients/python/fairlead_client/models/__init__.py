@@ -30,6 +30,16 @@ from .credential_state import CredentialState
 from .deleted_state import DeletedState
 from .denied_reason import DeniedReason
 from .difference import Difference
+from .endpoint import Endpoint
+from .endpoint_fields import EndpointFields
+from .endpoint_health import EndpointHealth
+from .endpoint_list import EndpointList
+from .endpoint_locality import EndpointLocality
+from .endpoint_metadata import EndpointMetadata
+from .endpoint_metadata_additional_property import EndpointMetadataAdditionalProperty
+from .endpoint_put import EndpointPut
+from .endpoint_write import EndpointWrite
+from .endpoint_written import EndpointWritten
 from .envoy_config import EnvoyConfig
 from .event import Event
 from .event_kind import EventKind
@@ -57,6 +67,8 @@ from .import_note import ImportNote
 from .imported import Imported
 from .imported_resource import ImportedResource
 from .last_change import LastChange
+from .lease import Lease
+from .lease_take import LeaseTake
 from .limit import Limit
 from .limit_name import LimitName
 from .limit_scope import LimitScope
@@ -198,6 +210,16 @@ __all__ = (
     "DeletedState",
     "DeniedReason",
     "Difference",
+    "Endpoint",
+    "EndpointFields",
+    "EndpointHealth",
+    "EndpointList",
+    "EndpointLocality",
+    "EndpointMetadata",
+    "EndpointMetadataAdditionalProperty",
+    "EndpointPut",
+    "EndpointWrite",
+    "EndpointWritten",
     "EnvoyConfig",
     "Event",
     "EventKind",
@@ -225,6 +247,8 @@ __all__ = (
     "Imported",
     "ImportedResource",
     "LastChange",
+    "Lease",
+    "LeaseTake",
     "Limit",
     "LimitName",
     "LimitScope",

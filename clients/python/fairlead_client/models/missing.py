@@ -4,6 +4,7 @@ from enum import StrEnum
 class Missing(StrEnum):
     CREDENTIAL = "credential"
     FLEET = "fleet"
+    LEASE = "lease"
     NODE = "node"
     PATH = "path"
     RESOURCE = "resource"

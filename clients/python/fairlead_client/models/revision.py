@@ -27,6 +27,9 @@ class Revision:
     message: str | Unset = UNSET
     actor: str | Unset = UNSET
     """ The name of the token that wrote it. """
+    run: int | Unset = UNSET
+    """ Of the kind `endpoints`: how many revisions of this kind it stands for in a list, itself and those directly
+    before it. """
     receipt: ReceiptState | Unset = UNSET
     """ `rejected` if any node refused something of the revision, else `pending` if any node has not answered or has
     left without an answer (`counts.left`), else `delivered` if any
@@ -54,6 +57,8 @@ class Revision:
 
         actor = self.actor
 
+        run = self.run
+
         receipt: str | Unset = UNSET
         if not isinstance(self.receipt, Unset):
             receipt = self.receipt.value
@@ -75,6 +80,8 @@ class Revision:
             field_dict["message"] = message
         if actor is not UNSET:
             field_dict["actor"] = actor
+        if run is not UNSET:
+            field_dict["run"] = run
         if receipt is not UNSET:
             field_dict["receipt"] = receipt
 
@@ -101,6 +108,8 @@ class Revision:
 
         actor = d.pop("actor", UNSET)
 
+        run = d.pop("run", UNSET)
+
         _receipt = d.pop("receipt", UNSET)
         receipt: ReceiptState | Unset
         if isinstance(_receipt, Unset):
@@ -118,6 +127,7 @@ class Revision:
             deleted=deleted,
             message=message,
             actor=actor,
+            run=run,
             receipt=receipt,
         )
 

@@ -4,6 +4,7 @@ from enum import StrEnum
 class RevisionKind(StrEnum):
     KIND_APPLY = "apply"
     KIND_DELETE = "delete"
+    KIND_ENDPOINTS = "endpoints"
     KIND_PUT = "put"
     KIND_ROLLBACK = "rollback"
 

@@ -138,7 +138,8 @@ def sync_detailed(
         tenant (str):
         fleet (str):
         kind (RevisionKind | Unset): What was asked for: `put` and `delete` of one resource,
-            `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+            `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`;
+            `endpoints` is of no request: what is served of endpoints as data has changed.
         actor (str | Unset):
         since (datetime.datetime | Unset):
         until (datetime.datetime | Unset):
@@ -205,7 +206,8 @@ def sync(
         tenant (str):
         fleet (str):
         kind (RevisionKind | Unset): What was asked for: `put` and `delete` of one resource,
-            `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+            `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`;
+            `endpoints` is of no request: what is served of endpoints as data has changed.
         actor (str | Unset):
         since (datetime.datetime | Unset):
         until (datetime.datetime | Unset):
@@ -267,7 +269,8 @@ async def asyncio_detailed(
         tenant (str):
         fleet (str):
         kind (RevisionKind | Unset): What was asked for: `put` and `delete` of one resource,
-            `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+            `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`;
+            `endpoints` is of no request: what is served of endpoints as data has changed.
         actor (str | Unset):
         since (datetime.datetime | Unset):
         until (datetime.datetime | Unset):
@@ -332,7 +335,8 @@ async def asyncio(
         tenant (str):
         fleet (str):
         kind (RevisionKind | Unset): What was asked for: `put` and `delete` of one resource,
-            `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+            `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`;
+            `endpoints` is of no request: what is served of endpoints as data has changed.
         actor (str | Unset):
         since (datetime.datetime | Unset):
         until (datetime.datetime | Unset):

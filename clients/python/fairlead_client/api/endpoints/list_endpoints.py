@@ -1,0 +1,240 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.endpoint_list import EndpointList
+from ...models.problem import Problem
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    tenant: str,
+    fleet: str,
+    cluster: str,
+    *,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["limit"] = limit
+
+    params["cursor"] = cursor
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/tenants/{tenant}/fleets/{fleet}/endpoints/{cluster}".format(
+            tenant=quote(str(tenant), safe=""),
+            fleet=quote(str(fleet), safe=""),
+            cluster=quote(str(cluster), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> EndpointList | Problem:
+    if response.status_code == 200:
+        response_200 = EndpointList.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    response_default = Problem.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[EndpointList | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    tenant: str,
+    fleet: str,
+    cluster: str,
+    *,
+    client: AuthenticatedClient | Client,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+) -> Response[EndpointList | Problem]:
+    """List the endpoints of a cluster that are kept as data
+
+     Those that its ClusterLoadAssignment has are not among them. A cluster of which nothing is known has
+    none.
+
+    Args:
+        tenant (str):
+        fleet (str):
+        cluster (str):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[EndpointList | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        tenant=tenant,
+        fleet=fleet,
+        cluster=cluster,
+        limit=limit,
+        cursor=cursor,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    tenant: str,
+    fleet: str,
+    cluster: str,
+    *,
+    client: AuthenticatedClient | Client,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+) -> EndpointList | Problem | None:
+    """List the endpoints of a cluster that are kept as data
+
+     Those that its ClusterLoadAssignment has are not among them. A cluster of which nothing is known has
+    none.
+
+    Args:
+        tenant (str):
+        fleet (str):
+        cluster (str):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        EndpointList | Problem
+    """
+
+    return sync_detailed(
+        tenant=tenant,
+        fleet=fleet,
+        cluster=cluster,
+        client=client,
+        limit=limit,
+        cursor=cursor,
+    ).parsed
+
+
+async def asyncio_detailed(
+    tenant: str,
+    fleet: str,
+    cluster: str,
+    *,
+    client: AuthenticatedClient | Client,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+) -> Response[EndpointList | Problem]:
+    """List the endpoints of a cluster that are kept as data
+
+     Those that its ClusterLoadAssignment has are not among them. A cluster of which nothing is known has
+    none.
+
+    Args:
+        tenant (str):
+        fleet (str):
+        cluster (str):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[EndpointList | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        tenant=tenant,
+        fleet=fleet,
+        cluster=cluster,
+        limit=limit,
+        cursor=cursor,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    tenant: str,
+    fleet: str,
+    cluster: str,
+    *,
+    client: AuthenticatedClient | Client,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
+) -> EndpointList | Problem | None:
+    """List the endpoints of a cluster that are kept as data
+
+     Those that its ClusterLoadAssignment has are not among them. A cluster of which nothing is known has
+    none.
+
+    Args:
+        tenant (str):
+        fleet (str):
+        cluster (str):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        EndpointList | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            tenant=tenant,
+            fleet=fleet,
+            cluster=cluster,
+            client=client,
+            limit=limit,
+            cursor=cursor,
+        )
+    ).parsed

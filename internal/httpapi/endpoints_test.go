@@ -1,0 +1,202 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+	"fairlead/internal/store"
+)
+
+func (w *world) lease(body string) oapi.Lease {
+	w.t.Helper()
+	var l oapi.Lease
+	w.do(http.MethodPost, w.at("leases"), body).is(http.StatusCreated, &l)
+	return l
+}
+
+// told is what a list tells of each endpoint.
+func (w *world) told(cluster string) []string {
+	w.t.Helper()
+	var out []string
+	path := w.at("endpoints", cluster) + "?limit=2"
+	for cursor := ""; ; {
+		var list oapi.EndpointList
+		w.do(http.MethodGet, path+cursor, "").is(http.StatusOK, &list)
+		for _, e := range list.Items {
+			l := deref(e.Locality)
+			out = append(out, fmt.Sprintf("%s %s/%s/%s %d %s %v %t", e.Address, deref(l.Region), deref(l.Zone), deref(l.SubZone), e.Weight, e.Health, deref(e.Metadata), e.Lease != nil))
+		}
+		if list.NextCursor == nil {
+			return out
+		}
+		cursor = "&cursor=" + *list.NextCursor
+	}
+}
+
+func TestEndpoints(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	l := w.lease(`{"ttl": "30s"}`)
+	if l.Ttl != "30s" || l.KeepLast || time.Until(l.ExpiresAt) > 30*time.Second {
+		t.Errorf("the lease is %+v", l)
+	}
+	var r oapi.EndpointWritten
+	w.do(http.MethodPut, w.at("endpoints", "shop/a", "eu-west-1/eu-west-1a", "10.0.0.7:80"), `{"weight": 3, "health": "draining", "metadata": {"envoy.lb": {"v": "2"}}, "lease": "`+l.Id+`"}`).is(200, &r)
+	w.do(http.MethodPut, w.at("endpoints", "shop/a", "-", "[2001:DB8::0:7]:80"), `{}`).is(200, &r)
+	w.do(http.MethodPost, w.at("endpoints", "shop/a"), `{"set": [{"address": "10.0.0.8:80", "locality": {"zone": "b"}}, {"address": "unix:/run/a.sock"}]}`).is(200, &r)
+	if r.Set != 2 {
+		t.Errorf("the bulk wrote %+v", r)
+	}
+	w.do(http.MethodGet, w.at("resources", "endpoints", "shop/a"), "").isProblem(404, "not_found", "")
+	want := []string{"10.0.0.7:80 eu-west-1/eu-west-1a/ 3 draining map[envoy.lb:map[v:2]] true", "10.0.0.8:80 /b/ 1 healthy map[] false", "[2001:db8::7]:80 // 1 healthy map[] false", "unix:/run/a.sock // 1 healthy map[] false"}
+	if d := cmp.Diff(want, w.told("shop/a")); d != "" {
+		t.Error(d)
+	}
+
+	// In another locality it is moved, and from another one it is not removed.
+	w.do(http.MethodPut, w.at("endpoints", "shop/a", "us", "10.0.0.7:80"), `{}`).is(200, &r)
+	w.do(http.MethodDelete, w.at("endpoints", "shop/a", "eu-west-1/eu-west-1a", "10.0.0.7:80"), "").is(200, &r)
+	if r.Removed != 0 {
+		t.Error("it was removed from a locality where it is not")
+	}
+	w.do(http.MethodDelete, w.at("endpoints", "shop/a", "us", "10.0.0.7:80"), "").is(200, &r)
+	w.do(http.MethodPost, w.at("endpoints", "shop/a"), `{"remove": ["unix:/run/a.sock", "10.0.0.8:80", "10.0.0.9:80"]}`).is(200, &r)
+	if r.Removed != 2 {
+		t.Errorf("the bulk removed %+v", r)
+	}
+	if d := cmp.Diff(want[2:3], w.told("shop/a")); d != "" {
+		t.Error(d)
+	}
+
+	w.do(http.MethodPut, w.at("endpoints", "shop/a", "-", "10.0.0.1:80"), `{"lease": "`+l.Id+`"}`).is(200, &r)
+	var again oapi.Lease
+	w.do(http.MethodPost, w.at("leases", l.Id), "").is(200, &again)
+	if again.ExpiresAt.Before(l.ExpiresAt) {
+		t.Errorf("a renewal brought the end from %v to %v", l.ExpiresAt, again.ExpiresAt)
+	}
+	w.do(http.MethodDelete, w.at("leases", l.Id), "").is(204, nil)
+	if d := cmp.Diff(want[2:3], w.told("shop/a")); d != "" {
+		t.Error(d)
+	}
+	for _, id := range []string{l.Id, "x"} {
+		if p := w.do(http.MethodPost, w.at("leases", id), "").isProblem(404, "not_found", ""); deref(p.Missing) != oapi.MissingLease {
+			t.Errorf("what is missing is %v", p.Missing)
+		}
+		w.do(http.MethodDelete, w.at("leases", id), "").isProblem(404, "not_found", "")
+	}
+	// A lease of another fleet is nowhere.
+	other := w.newFleet(w.tenant, "other")
+	foreign, err := w.store.TakeEndpointLease(t.Context(), w.tenant.ID, other.ID, tester, store.EndpointLease{ID: fleet.NewLeaseID(), TTL: time.Minute})
+	must(t, err)
+	w.do(http.MethodPost, w.at("leases", foreign.ID.String()), "").isProblem(404, "not_found", "")
+	w.do(http.MethodPut, w.at("endpoints", "a", "-", "10.0.0.1:80"), `{"lease": "`+foreign.ID.String()+`"}`).isProblem(409, "lease_ended", "/lease")
+}
+
+func TestEndpointsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	gone := w.lease(`{"ttl": "5s"}`)
+	w.do(http.MethodDelete, w.at("leases", gone.Id), "").is(204, nil)
+	bulk := func(items string) (string, string) { return w.at("endpoints", "a"), `{"set": [{"address": "10.0.0.1:80"}, ` + items + `]}` }
+	type refusal struct {
+		status      int
+		code, where string
+	}
+	for _, c := range []struct {
+		method, path, body string
+		want               refusal
+	}{
+		{method: http.MethodPut, path: w.at("endpoints", "a", "-", "10.0.0.1"), body: `{}`, want: refusal{400, "invalid_request", "?address"}},
+		{method: http.MethodPut, path: w.at("endpoints", "a", "-", "example.com:80"), body: `{}`, want: refusal{400, "invalid_request", "?address"}},
+		{method: http.MethodPut, path: w.at("endpoints", "a", "a/b/c/d", "10.0.0.1:80"), body: `{}`, want: refusal{400, "invalid_request", "?locality"}},
+		{method: http.MethodPut, path: w.at("endpoints", "a", strings.Repeat("r", 129), "10.0.0.1:80"), body: `{}`, want: refusal{400, "invalid_request", "?locality"}},
+		{method: http.MethodDelete, path: w.at("endpoints", "a", "/", "10.0.0.1:80"), want: refusal{400, "invalid_request", "?locality"}},
+		{method: http.MethodPut, path: w.at("endpoints", "a", "-", "10.0.0.1:80"), body: `{"weight": 0}`, want: refusal{400, "invalid_request", "/weight"}},
+		{method: http.MethodPut, path: w.at("endpoints", "a", "-", "10.0.0.1:80"), body: `{"health": "sick"}`, want: refusal{400, "invalid_request", "/health"}},
+		{method: http.MethodPut, path: w.at("endpoints", "a", "-", "10.0.0.1:80"), body: `{"lease": "x"}`, want: refusal{400, "invalid_request", "/lease"}},
+		{method: http.MethodPut, path: w.at("endpoints", "a", "-", "10.0.0.1:80"), body: `{"lease": "` + gone.Id + `"}`, want: refusal{409, "lease_ended", "/lease"}},
+		{method: http.MethodPut, path: w.at("endpoints", "a", "-", "10.0.0.1:80"), body: `{"metadata": {"envoy.lb": 7}}`, want: refusal{400, "invalid_request", "/metadata/envoy.lb"}},
+		{method: http.MethodPut, path: w.at("endpoints", "a", "-", "10.0.0.1:80"), body: `{"metadata": {"envoy.lb": {"x": "` + strings.Repeat("y", 4096) + `"}}}`, want: refusal{400, "invalid_request", "/metadata"}},
+		{method: http.MethodPut, path: w.at("endpoints", "a", "-", "10.0.0.1:80"), body: `{"metadata": {"": {"x": 1}}}`, want: refusal{422, "invalid_resource", "/metadata/"}},
+		{method: http.MethodPut, path: w.at("endpoints", "a", "-", "10.0.0.1:80"), body: `{"heath": "healthy"}`, want: refusal{400, "invalid_request", "/heath"}},
+		{method: http.MethodPost, path: w.at("leases"), body: `{"ttl": "1s"}`, want: refusal{400, "invalid_request", "/ttl"}},
+		{method: http.MethodPost, path: w.at("leases"), body: `{"ttl": "25h"}`, want: refusal{400, "invalid_request", "/ttl"}},
+		{method: http.MethodPost, path: w.at("leases"), body: `{}`, want: refusal{400, "invalid_request", "/ttl"}},
+		{method: http.MethodPost, path: w.at("endpoints", "a"), body: `{"remove": ["10.0.0.1:80", "10.0.0.1:80"]}`, want: refusal{400, "invalid_request", "/remove/1"}},
+		{method: http.MethodPost, path: w.at("endpoints", "a"), body: `{"set": [{"address": "10.0.0.1:80"}], "remove": ["10.0.0.1:80"]}`, want: refusal{400, "invalid_request", "/remove/0"}},
+		{method: http.MethodPost, path: w.at("endpoints", "a"), body: `{"set": [` + strings.Repeat(`{"address": "10.0.0.1:80"},`, 1000) + `{"address": "10.0.0.2:80"}]}`, want: refusal{400, "invalid_request", "/set"}},
+		{method: http.MethodPost, path: w.at("endpoints", strings.Repeat("é", 257)), body: `{}`, want: refusal{400, "invalid_request", "?cluster"}},
+	} {
+		w.do(c.method, c.path, c.body).isProblem(c.want.status, c.want.code, c.want.where)
+	}
+	for item, where := range map[string]string{
+		`{"address": "10.0.0.2"}`: "/set/1/address", `{"address": "10.0.0.1:80"}`: "/set/1/address", `{"address": "10.0.0.2:80", "locality": {"region": "` + strings.Repeat("é", 65) + `"}}`: "/set/1/locality/region",
+		`{"address": "10.0.0.2:80", "metadata": {"a": 7}}`: "/set/1/metadata/a", `{"address": "10.0.0.2:80", "lease": "` + gone.Id + `"}`: "/set/1/lease",
+	} {
+		path, body := bulk(item)
+		status, code := 400, "invalid_request"
+		if strings.HasSuffix(where, "lease") {
+			status, code = 409, "lease_ended"
+		}
+		w.do(http.MethodPost, path, body).isProblem(status, code, where)
+	}
+	if got := w.told("a"); len(got) > 0 {
+		t.Errorf("what was refused left %v", got)
+	}
+
+	// A cluster may have a mebibyte of them.
+	var all strings.Builder
+	for n := range 4 {
+		all.Reset()
+		for i := range 900 {
+			fmt.Fprintf(&all, `,{"address": "10.%d.%d.%d:80", "metadata": {"x": {"y": "%s"}}}`, n, i/256, i%256, strings.Repeat("z", 400))
+		}
+		a := w.do(http.MethodPost, w.at("endpoints", "large"), `{"set": [`+all.String()[1:]+`]}`)
+		if n < 2 {
+			a.is(200, nil)
+		} else {
+			a.isProblem(409, "no_room", "")
+		}
+	}
+}
+
+// What a guard rule names is refused in an endpoint as in a document, and names the field.
+func TestTheGuardLooksAtEndpoints(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	editor := w.token(w.tenant, auth.RoleEditor, nil)
+	as := []string{"Authorization", "Bearer " + editor}
+	for address, where := range map[string]string{"169.254.169.254:80": "/set/0/address", "127.0.0.1:9901": "/set/0/address", "unix:/run/docker.sock": "/set/0/address"} {
+		document := w.do(http.MethodPut, w.at("resources", "endpoints", "a"), asDocument(assignmentOf(t, "a", address)), as...)
+		rows := w.do(http.MethodPost, w.at("endpoints", "a"), `{"set": [{"address": "`+address+`"}]}`, as...)
+		if document.status != http.StatusForbidden {
+			t.Errorf("a document with %s: %d %s", address, document.status, document.body)
+		}
+		var p, q oapi.Problem
+		document.is(http.StatusForbidden, &p)
+		rows.is(http.StatusForbidden, &q)
+		if deref(q.Errors)[0].Code != deref(p.Errors)[0].Code || deref(deref(q.Errors)[0].Pointer) != where {
+			t.Errorf("%s: of the document %s, of the endpoint %s", address, document.body, rows.body)
+		}
+		w.do(http.MethodPut, w.at("endpoints", "a", "-", address), `{}`, as...).isProblem(403, q.Code, "?address")
+	}
+	if got := w.told("a"); len(got) > 0 {
+		t.Errorf("what was refused left %v", got)
+	}
+}
+
+func assignmentOf(t *testing.T, cluster, address string) string {
+	t.Helper()
+	body, err := resource.AssignmentOf(cluster, []resource.Endpoint{{Address: address, Weight: 1, Health: "healthy"}})
+	must(t, err)
+	return string(body)
+}

@@ -1,0 +1,112 @@
+package resource
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fairlead/internal/fleet"
+)
+
+func TestParseAddress(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"10.0.0.7:80": "10.0.0.7:80", "[2001:db8:0::7]:80": "[2001:db8::7]:80", "unix:/run/a.sock": "unix:/run/a.sock", "unix:@a": "unix:@a",
+		"10.0.0.7": "", "10.0.0.7:0": "", "10.0.0.7:70000": "", "example.com:80": "", "[fe80::1%eth0]:80": "", ":80": "", "": "", "unix:": "", "unix:a": "", "2001:db8::7:80": "", "10.0.0.07:80": "",
+	} {
+		got, err := ParseAddress(text)
+		if got != want || (err != nil) != (want == "") || err != nil && !errors.Is(err, fleet.ErrInvalid) {
+			t.Errorf("%q is %q, %v, want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestServeEndpoints(t *testing.T) {
+	t.Parallel()
+	rows := []Endpoint{
+		{Address: "10.0.0.9:80", Weight: 3, Health: "healthy", Region: "eu", Metadata: []byte(`{"envoy.lb": {"canary": true}}`)},
+		{Address: "10.0.0.2:80", Weight: 1, Health: "draining"},
+		{Address: "unix:/run/a.sock", Weight: 1, Health: "unhealthy", Region: "eu"},
+	}
+	for name, c := range map[string]struct{ document, want string }{
+		"alone": {"", `{"cluster_name":"c","endpoints":[{"locality":{},"lb_endpoints":[{"endpoint":{"address":{"socket_address":{"address":"10.0.0.2","port_value":80}}},"health_status":"DRAINING","load_balancing_weight":1}],"load_balancing_weight":1},` +
+			`{"locality":{"region":"eu"},"lb_endpoints":[{"endpoint":{"address":{"socket_address":{"address":"10.0.0.9","port_value":80}}},"health_status":"HEALTHY","metadata":{"filter_metadata":{"envoy.lb":{"canary":true}}},"load_balancing_weight":3},` +
+			`{"endpoint":{"address":{"pipe":{"path":"/run/a.sock"}}},"health_status":"UNHEALTHY","load_balancing_weight":1}],"load_balancing_weight":4}]}`},
+		// The document's policy and priorities stay; of two localities of one name the first priority gets them; an address that stands in both is served once.
+		"beside a document": {
+			`{"cluster_name":"c","policy":{"overprovisioning_factor":100},"endpoints":[{"locality":{"region":"eu"},"priority":1,"lb_endpoints":[]},{"locality":{"region":"eu"},"load_balancing_weight":9,"lb_endpoints":[` +
+				`{"endpoint":{"address":{"socket_address":{"address":"10.0.0.9","port_value":80}}}},{"endpoint":{"address":{"socket_address":{"address":"10.0.0.1","port_value":80}}}}]}]}`,
+			`{"cluster_name":"c","endpoints":[{"locality":{"region":"eu"},"priority":1},{"locality":{"region":"eu"},"lb_endpoints":[{"endpoint":{"address":{"socket_address":{"address":"10.0.0.1","port_value":80}}}},` +
+				`{"endpoint":{"address":{"socket_address":{"address":"10.0.0.9","port_value":80}}},"health_status":"HEALTHY","metadata":{"filter_metadata":{"envoy.lb":{"canary":true}}},"load_balancing_weight":3},` +
+				`{"endpoint":{"address":{"pipe":{"path":"/run/a.sock"}}},"health_status":"UNHEALTHY","load_balancing_weight":1}],"load_balancing_weight":9},` +
+				`{"locality":{},"lb_endpoints":[{"endpoint":{"address":{"socket_address":{"address":"10.0.0.2","port_value":80}}},"health_status":"DRAINING","load_balancing_weight":1}],"load_balancing_weight":1}],"policy":{"overprovisioning_factor":100}}`,
+		},
+	} {
+		var value []byte
+		if c.document != "" {
+			out, err := NewCompiler(Config{}).Compile(fleet.Key{}, Document{Type: fleet.Endpoint, Name: "c", Body: []byte(c.document)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			value = out.Value
+		}
+		got, err := ServeEndpoints("c", value, 0, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := Render(fleet.Endpoint, got.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(c.want, string(body)); d != "" {
+			t.Errorf("%s:\n%s", name, d)
+		}
+		// In another order the same; with another TTL or endpoint another version.
+		turned := slices.Clone(rows)
+		slices.Reverse(turned)
+		if again, err := ServeEndpoints("c", value, 0, turned); err != nil || again.Version != got.Version {
+			t.Errorf("%s: in another order it is another version, %v", name, err)
+		}
+		if other, err := ServeEndpoints("c", value, time.Second, rows); err != nil || other.Version == got.Version {
+			t.Errorf("%s: with another TTL it is the same version, %v", name, err)
+		}
+		if want := map[bool]int{true: 2}[c.document != ""]; got.Documented != want {
+			t.Errorf("%s: the document has %d endpoints, want %d", name, got.Documented, want)
+		}
+	}
+}
+
+// What AssignmentOf writes compiles to what ServeEndpoints makes of one endpoint: who may write the one may be served the other.
+func TestAssignmentOfIsWhatIsServed(t *testing.T) {
+	t.Parallel()
+	for _, e := range []Endpoint{
+		{Address: "10.0.0.9:80", Weight: 3, Health: "healthy", Region: "eu", Zone: "a", SubZone: "1", Metadata: []byte(`{"envoy.lb": {"n": [1, null, "x", {"y": 1.5}]}}`)},
+		{Address: "unix:@a", Weight: 1, Health: "draining", Metadata: []byte(`{}`)},
+		{Address: "[2001:db8::7]:80", Weight: 65535, Health: "unhealthy"},
+	} {
+		body, err := AssignmentOf("c", []Endpoint{e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := NewCompiler(Config{}).Compile(fleet.Key{}, Document{Type: fleet.Endpoint, Name: "c", Body: body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		served, err := ServeEndpoints("c", out.Value, 0, []Endpoint{e}) // in the place of the document's own
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := ServeEndpoints("c", nil, 0, []Endpoint{e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if served.Version != alone.Version || served.Documented != 1 {
+			a, _ := Render(fleet.Endpoint, served.Value)
+			b, _ := Render(fleet.Endpoint, alone.Value)
+			t.Errorf("%s: %s\nand alone %s", e.Address, a, b)
+		}
+	}
+}
