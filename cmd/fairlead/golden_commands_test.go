@@ -20,14 +20,19 @@ var shownCommands = map[string]shownCommand{
 	"context use":    {args: []string{"acme/prod"}, wrong: []string{"acme/none"}, world: savedContexts, noAPI: true},
 	"context delete": {args: []string{"acme/prod"}, wrong: []string{"acme/none"}, world: savedContexts, noAPI: true},
 
-	"apply":          {args: []string{"-f", "DIR/backend.yaml"}, world: goldenFiles},
-	"diff":           {args: []string{"-f", "DIR/backend.yaml"}, world: goldenFiles},
-	"delete":         {args: []string{"clusters", "backend"}},
-	"edit":           {args: []string{"clusters", "backend"}, world: secondsEditor},
-	"secret tls":     {args: []string{"edge-tls", "--cert", "DIR/cert.pem", "--key", "DIR/key.pem"}, world: goldenFiles},
-	"secret generic": {args: []string{"edge-tls", "--file", "-"}, stdin: "a password"},
-	"rollback":       {args: []string{"6"}},
-	"promote":        {args: []string{"--from", "edge", "--to", "prod"}},
+	"apply":              {args: []string{"-f", "DIR/backend.yaml"}, world: goldenFiles},
+	"diff":               {args: []string{"-f", "DIR/backend.yaml"}, world: goldenFiles},
+	"delete":             {args: []string{"clusters", "backend"}},
+	"edit":               {args: []string{"clusters", "backend"}, world: secondsEditor},
+	"secret tls":         {args: []string{"edge-tls", "--cert", "DIR/cert.pem", "--key", "DIR/key.pem"}, world: goldenFiles},
+	"secret generic":     {args: []string{"edge-tls", "--file", "-"}, stdin: "a password"},
+	"endpoints list":     {args: []string{"shop/a"}},
+	"endpoints set":      {args: []string{"shop/a", "10.0.0.7:80"}},
+	"endpoints rm":       {args: []string{"shop/a", "10.0.0.7:80"}},
+	"endpoints register": {args: []string{"--cluster", "shop/a", "--address", "10.0.0.7:80", "--lease", "1s"}},
+	"discover":           {args: []string{"--source", "file", "--file", "DIR/endpoints.yaml", "--once"}, wrong: []string{"--source", "file"}, world: goldenFiles},
+	"rollback":           {args: []string{"6"}},
+	"promote":            {args: []string{"--from", "edge", "--to", "prod"}},
 
 	"get":          {args: []string{"-o", "table"}, json: []string{"clusters"}, wrong: []string{"clusters", "none"}},
 	"describe":     {args: []string{"clusters", "backend"}},
@@ -69,6 +74,7 @@ func goldenFiles(w *world) {
 	cert, key := keyPair(w.t)
 	w.file("backend.yaml", goldenCluster)
 	w.file("envoy.yaml", smallBootstrap)
+	w.file("endpoints.yaml", "- {cluster: shop/a, address: \"10.0.0.7:80\"}\n")
 	w.file("cert.pem", cert)
 	w.file("key.pem", key)
 }

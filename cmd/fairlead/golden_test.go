@@ -36,10 +36,13 @@ var withoutJSON = map[string]string{
 	"bootstrap":  "what it prints is the file that a client starts with",
 	"completion": "what it prints is a script of a shell",
 	"dev":        "it runs until it is stopped, and writes ready.json",
+	"discover":   "it runs until it is stopped",
+
+	"endpoints register": "what it prints is what its program prints",
 }
 
 // withoutEnd are the commands that do not end by themselves: only their failure is shown.
-var withoutEnd = map[string]string{"dev": "test/e2e runs it"}
+var withoutEnd = map[string]string{"dev": "test/e2e runs it", "endpoints register": "TestRegister runs it"}
 
 // leaves are all commands of the model, by their words.
 func leaves(t *testing.T) map[string]*kong.Node {

@@ -33,13 +33,15 @@ type commands struct {
 	Completion completionCommand `cmd:"" group:"Begin" help:"Print what completes commands in a shell."`
 	Version    versionCommand    `cmd:"" group:"Begin" help:"Tell what this program was built from."`
 
-	Apply    applyCommand    `cmd:"" group:"Change" help:"Write resources from files as one revision."`
-	Diff     diffCommand     `cmd:"" group:"Change" help:"Tell what an apply would change."`
-	Delete   deleteCommand   `cmd:"" group:"Change" help:"Delete resources."`
-	Edit     editCommand     `cmd:"" group:"Change" help:"Edit a resource in $EDITOR."`
-	Secret   secretCommand   `cmd:"" group:"Change" help:"Write a secret from files: a certificate with its key, authorities, or any text."`
-	Rollback rollbackCommand `cmd:"" group:"Change" help:"Make a new revision with the content of an old one."`
-	Promote  promoteCommand  `cmd:"" group:"Change" help:"Apply one fleet's content on another."`
+	Apply     applyCommand     `cmd:"" group:"Change" help:"Write resources from files as one revision."`
+	Diff      diffCommand      `cmd:"" group:"Change" help:"Tell what an apply would change."`
+	Delete    deleteCommand    `cmd:"" group:"Change" help:"Delete resources."`
+	Edit      editCommand      `cmd:"" group:"Change" help:"Edit a resource in $EDITOR."`
+	Endpoints endpointsCommand `cmd:"" group:"Change" help:"List, put and remove endpoints that are kept as data, or be one."`
+	Discover  discoverCommand  `cmd:"" group:"Change" help:"Feed endpoints from a file or from DNS."`
+	Secret    secretCommand    `cmd:"" group:"Change" help:"Write a secret from files: a certificate with its key, authorities, or any text."`
+	Rollback  rollbackCommand  `cmd:"" group:"Change" help:"Make a new revision with the content of an old one."`
+	Promote   promoteCommand   `cmd:"" group:"Change" help:"Apply one fleet's content on another."`
 
 	Get      getCommand      `cmd:"" group:"Look" help:"Print resources, in the form that apply takes."`
 	Describe describeCommand `cmd:"" group:"Look" help:"Tell everything about one resource."`

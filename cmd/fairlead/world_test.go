@@ -156,12 +156,23 @@ func (w *world) run(args ...string) result {
 	return w.bare("", append(args, "--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge")...)
 }
 
+// runWith is run until ctx ends.
+func (w *world) runWith(ctx context.Context, args ...string) result {
+	w.t.Helper()
+	return w.bareWith(ctx, "", append(args, "--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge")...)
+}
+
 // bare runs a command without any settings.
 func (w *world) bare(stdin string, args ...string) result {
 	w.t.Helper()
+	return w.bareWith(w.t.Context(), stdin, args...)
+}
+
+func (w *world) bareWith(ctx context.Context, stdin string, args ...string) result {
+	w.t.Helper()
 	var out, errs bytes.Buffer
 	sh := &shell{in: strings.NewReader(stdin), out: &out, err: &errs, dir: w.dir, config: filepath.Join(w.dir, "xdg"), edit: w.edit, now: w.now, pause: w.pause, asks: w.asks}
-	code := run(w.t.Context(), sh, args)
+	code := run(ctx, sh, args)
 	r := result{code, strings.ReplaceAll(out.String(), w.dir, "DIR"), strings.ReplaceAll(errs.String(), w.dir, "DIR")}
 	if strings.Contains(r.out+r.err, "must-not-be-seen") {
 		w.t.Errorf("the token was printed:\n%s%s", r.out, r.err)

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	client "fairlead/clients/go"
+)
+
+// atOnce is how many endpoints one request puts.
+const atOnce = 500
+
+// discoverCommand is "fairlead discover".
+type discoverCommand struct {
+	Connection connection `embed:""`
+
+	Source string        `required:"" enum:"file,dns" help:"Where the endpoints are read: file (a list in JSON or YAML) or dns (A and AAAA records, or SRV)."`
+	File   string        `placeholder:"PATH" help:"Of file: the list. It is read again when it has changed."`
+	Name   string        `placeholder:"NAME" help:"Of dns: the name to look up."`
+	SRV    bool          `name:"srv" help:"Of dns: look up SRV records, which tell the ports and the weights."`
+	Port   uint16        `help:"Of dns: the port of the endpoints, without --srv."`
+	DNS    string        `name:"dns-server" placeholder:"IP:PORT" help:"Of dns: whom to ask; else the machine's own."`
+	Into   string        `name:"cluster" help:"The name of the cluster's endpoints; of file, for those in the list that name none."`
+	Every  time.Duration `default:"5s" help:"How often the source is read, 1s to 1h."`
+	Lease  time.Duration `default:"30s" help:"For how long the endpoints stay without a sign of this program, 5s to 24h."`
+	Once   bool          `help:"Read once, put what is there without a lease, and end."`
+}
+
+// endpointSource is where endpoints are read. What it cannot read is an error; what it has none of is nothing.
+type endpointSource interface {
+	read(ctx context.Context) (map[string][]client.EndpointPut, error)
+}
+
+func (c *discoverCommand) source() (endpointSource, error) {
+	switch {
+	case c.Every < time.Second || c.Every > time.Hour:
+		return nil, usageError("--every: give a time from 1s to 1h")
+	case c.Lease < 5*time.Second || c.Lease > 24*time.Hour || c.Lease%time.Second != 0:
+		return nil, usageError("--lease: give whole seconds, from 5s to 24h")
+	case c.Source == "file" && c.File == "":
+		return nil, usageError("--source=file: say with --file where the list is")
+	case c.Source == "file":
+		return &fileSource{path: c.File, cluster: c.Into}, nil
+	case c.Name == "" || c.Into == "":
+		return nil, usageError("--source=dns: say with --name what to look up, and with --cluster whose endpoints these are")
+	case c.SRV == (c.Port != 0):
+		return nil, usageError("--source=dns: give --port, or --srv where the records tell it")
+	}
+	return newDNSSource(c.Name, c.Into, c.SRV, c.Port, c.DNS), nil
+}
+
+// Run feeds until it is stopped. What it has put then stays for its lease, so that the next run goes on with it.
+func (c *discoverCommand) Run(ctx context.Context, sh *shell) error {
+	from, err := c.source()
+	if err != nil {
+		return err
+	}
+	s, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	f := &feed{session: s, from: from, lease: leaseHolder{session: s, ttl: c.Lease, keepLast: true}, have: map[string]held{}, said: map[string]bool{}}
+	if c.Once {
+		want, err := from.read(ctx)
+		if err != nil {
+			return err
+		}
+		return f.put(ctx, want, "")
+	}
+	return f.run(ctx, min(c.Every, c.Lease/3))
+}
+
+// held are endpoints of a cluster by their addresses, as they were put.
+type held map[string]string
+
+// feed keeps what a source has as endpoints under one lease.
+type feed struct {
+	*session
+	from    endpointSource
+	lease   leaseHolder
+	renewed time.Time
+	have    map[string]held
+	said    map[string]bool // what is told once, until it is otherwise
+}
+
+func (f *feed) run(ctx context.Context, every time.Duration) error {
+	for ctx.Err() == nil {
+		if err := f.turn(ctx); refused(err) {
+			return err
+		} else if err != nil && ctx.Err() == nil {
+			f.say("api", "warning: "+err.Error())
+		} else {
+			delete(f.said, "api")
+		}
+		_ = f.pause(ctx, every) // ctx is looked at above
+	}
+	return nil
+}
+
+// say tells something once.
+func (f *feed) say(about, words string) {
+	if !f.said[about] {
+		f.said[about] = true
+		fmt.Fprintln(f.err, plain(words))
+	}
+}
+
+// turn renews the lease where that is due, reads the source, and puts what differs. A source that cannot be read changes nothing.
+func (f *feed) turn(ctx context.Context) error {
+	if now := f.now(); f.lease.id == "" || now.Sub(f.renewed) >= f.lease.ttl/3 {
+		fresh, err := f.lease.keep(ctx)
+		if err != nil {
+			return err
+		}
+		if f.renewed = now; fresh {
+			f.have = map[string]held{}
+		}
+	}
+	want, err := f.from.read(ctx)
+	if err != nil {
+		f.say("source", "warning: "+err.Error()+"; what was read before stays")
+		return nil
+	}
+	delete(f.said, "source")
+	return f.put(ctx, want, f.lease.id)
+}
+
+// put brings the clusters to what is wanted. A cluster of which there is nothing any more stays as it is: a source that says nothing does not say
+// that all have gone.
+func (f *feed) put(ctx context.Context, want map[string][]client.EndpointPut, lease string) error {
+	clusters := maps.Clone(f.have)
+	for c := range want {
+		clusters[c] = f.have[c]
+	}
+	for _, c := range slices.Sorted(maps.Keys(clusters)) {
+		about := "empty " + c
+		if len(want[c]) == 0 {
+			if len(f.have[c]) > 0 {
+				f.say(about, fmt.Sprintf("warning: the source has no endpoints of %s any more: those that it had stay; \"fairlead endpoints rm\" removes them", c))
+			}
+			continue
+		}
+		delete(f.said, about)
+		if err := f.cluster(ctx, c, want[c], lease); err != nil {
+			f.lease.ended(err)
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *feed) cluster(ctx context.Context, name string, want []client.EndpointPut, lease string) error {
+	next, have := held{}, f.have[name]
+	var set []client.EndpointPut
+	for _, e := range want {
+		if lease != "" {
+			e.Lease = &lease
+		}
+		b, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if next[e.Address] = string(b); have[e.Address] != string(b) {
+			set = append(set, e)
+		}
+	}
+	var gone []string
+	for address := range have {
+		if _, stays := next[address]; !stays {
+			gone = append(gone, address)
+		}
+	}
+	slices.Sort(gone)
+	if len(set)+len(gone) == 0 {
+		return nil
+	}
+	// First what comes, then what goes.
+	for part := range slices.Chunk(set, atOnce) {
+		if _, _, err := f.writeEndpoints(ctx, name, client.EndpointWrite{Set: &part}); err != nil {
+			return err
+		}
+	}
+	for part := range slices.Chunk(gone, atOnce) {
+		if _, _, err := f.writeEndpoints(ctx, name, client.EndpointWrite{Remove: &part}); err != nil {
+			return err
+		}
+	}
+	f.have[name] = next
+	fmt.Fprintf(f.err, "%s: %d set, %d removed, %d in all\n", plain(name), len(set), len(gone), len(next))
+	return nil
+}

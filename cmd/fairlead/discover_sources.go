@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	client "fairlead/clients/go"
+)
+
+// mostList bounds what is read of a file, in bytes.
+const mostList = 16 << 20
+
+// fileSource is a list in a file.
+type fileSource struct {
+	path, cluster string
+
+	seen os.FileInfo // when it was read last
+	last map[string][]client.EndpointPut
+}
+
+// listed is an endpoint in a list.
+type listed struct {
+	Cluster  string                   `json:"cluster"`
+	Address  string                   `json:"address"`
+	Locality *client.EndpointLocality `json:"locality"`
+	Weight   *int                     `json:"weight"`
+	Health   *client.EndpointHealth   `json:"health"`
+	Metadata *client.EndpointMetadata `json:"metadata"`
+}
+
+// read reads the file where it has changed. One that is written at this moment is read again by the next turn.
+func (f *fileSource) read(context.Context) (map[string][]client.EndpointPut, error) {
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return nil, err
+	}
+	if f.seen != nil && os.SameFile(info, f.seen) && info.ModTime().Equal(f.seen.ModTime()) && info.Size() == f.seen.Size() {
+		return f.last, nil
+	}
+	if info.Size() > mostList {
+		return nil, fmt.Errorf("%s is larger than %d bytes", f.path, mostList)
+	}
+	b, err := os.ReadFile(f.path)
+	if err != nil {
+		return nil, err
+	}
+	var items []listed
+	if err := yaml.UnmarshalStrict(b, &items); err != nil {
+		return nil, fmt.Errorf("%s is no list of endpoints: %w", f.path, err)
+	}
+	out, at := map[string][]client.EndpointPut{}, map[string]int{}
+	for i, e := range items {
+		cluster := e.Cluster
+		if cluster == "" {
+			cluster = f.cluster
+		}
+		switch key := cluster + " " + e.Address; {
+		case cluster == "":
+			return nil, fmt.Errorf("%s: [%d].cluster: say whose endpoint it is, or for all with --cluster", f.path, i)
+		case e.Address == "":
+			return nil, fmt.Errorf("%s: [%d].address: it is missing", f.path, i)
+		case at[key] > 0:
+			return nil, fmt.Errorf("%s: [%d].address: %s stands in [%d] too: an address is once in a cluster", f.path, i, e.Address, at[key]-1)
+		default:
+			at[key] = i + 1
+		}
+		out[cluster] = append(out[cluster], client.EndpointPut{Address: e.Address, Locality: e.Locality, Weight: e.Weight, Health: e.Health, Metadata: e.Metadata})
+	}
+	f.seen, f.last = info, out
+	return out, nil
+}
+
+// dnsTimeout bounds a look-up.
+const dnsTimeout = 5 * time.Second
+
+// dnsSource are the records of a name.
+type dnsSource struct {
+	name, cluster string
+	srv           bool
+	port          uint16
+	resolver      *net.Resolver
+}
+
+func newDNSSource(name, cluster string, srv bool, port uint16, server string) *dnsSource {
+	d := &dnsSource{name: name, cluster: cluster, srv: srv, port: port, resolver: &net.Resolver{}}
+	if server != "" {
+		var dial net.Dialer
+		d.resolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dial.DialContext(ctx, network, server)
+		}}
+	}
+	return d
+}
+
+// read looks the name up. That it does not exist is an error, as that the server does not answer.
+func (d *dnsSource) read(ctx context.Context) (map[string][]client.EndpointPut, error) {
+	ctx, cancel := context.WithTimeout(ctx, dnsTimeout)
+	defer cancel()
+	var out []client.EndpointPut
+	var err error
+	if d.srv {
+		out, err = d.services(ctx)
+	} else {
+		out, err = d.hosts(ctx, d.name, d.port, nil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up %s: %w", d.name, err)
+	}
+	return map[string][]client.EndpointPut{d.cluster: out}, nil
+}
+
+func (d *dnsSource) hosts(ctx context.Context, name string, port uint16, weight *int) ([]client.EndpointPut, error) {
+	all, err := d.resolver.LookupNetIP(ctx, "ip", name)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]client.EndpointPut, len(all))
+	for i, a := range all {
+		out[i] = client.EndpointPut{Address: netip.AddrPortFrom(a.Unmap(), port).String(), Weight: weight}
+	}
+	return out, nil
+}
+
+// services are those of the lowest priority value, which comes first. A target that cannot be looked up fails all: what was read before is better
+// than a part.
+func (d *dnsSource) services(ctx context.Context) (out []client.EndpointPut, err error) {
+	_, records, err := d.resolver.LookupSRV(ctx, "", "", d.name)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, r := range records {
+		if r.Priority != records[0].Priority {
+			break // they are sorted by it
+		}
+		weight := max(1, int(r.Weight))
+		hosts, err := d.hosts(ctx, strings.TrimSuffix(r.Target, ".")+".", r.Port, &weight)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%s: %w", r.Target, strconv.Itoa(int(r.Port)), err)
+		}
+		for _, h := range hosts {
+			if !seen[h.Address] {
+				seen[h.Address] = true
+				out = append(out, h)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("there are no records")
+	}
+	return out, nil
+}

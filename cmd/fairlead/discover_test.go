@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// puts are the bodies that endpoints were written with, without their leases.
+func (w *world) puts() (out []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.sent {
+		if strings.Contains(s.path, "/endpoints/") {
+			out = append(out, strings.ReplaceAll(s.body, `"lease":"01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f"`, `"lease":"L"`))
+		}
+	}
+	return out
+}
+
+// feeds runs discover, calls each step at a pause, and stops it after the last one.
+func (w *world) feeds(args []string, steps ...func()) result {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	defer cancel()
+	n := 0
+	w.paused = func() {
+		if n < len(steps) {
+			steps[n]()
+		} else {
+			cancel()
+		}
+		n++
+	}
+	return w.runWith(ctx, append([]string{"discover"}, args...)...)
+}
+
+// A feed of a file puts what differs, and a file that is broken, empty or gone changes nothing.
+func TestDiscoverFile(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.endpointAPI()
+	w.on("POST", "/endpoints/b", ok(goldenEndpointsWritten))
+	at := time.Unix(1_700_000_000, 0)
+	write := func(text string) func() {
+		return func() {
+			path := w.file("list.yaml", text)
+			at = at.Add(time.Second)
+			if err := os.Chtimes(path, at, at); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	path := w.file("list.yaml", "- {address: \"10.0.0.1:80\", weight: 2}\n- {address: \"10.0.0.2:80\"}\n- {cluster: b, address: \"10.0.0.3:80\", locality: {region: eu}}\n")
+	r := w.feeds([]string{"--source", "file", "--file", path, "--cluster", "shop/a", "--every", "10s"},
+		func() {},                     // nothing has changed
+		write("- address: [broken\n"), // what cannot be read
+		write("[]"),                   // nothing
+		write("- {address: \"10.0.0.2:80\", health: draining}\n"),
+		func() { _ = os.Remove(path) },
+		write(`[{"address": "10.0.0.2:80"}]`),
+	)
+	want := []string{
+		`{"set":[{"address":"10.0.0.3:80","lease":"L","locality":{"region":"eu"}}]}`,
+		`{"set":[{"address":"10.0.0.1:80","lease":"L","weight":2},{"address":"10.0.0.2:80","lease":"L"}]}`,
+		`{"set":[{"address":"10.0.0.2:80","health":"draining","lease":"L"}]}`, `{"remove":["10.0.0.1:80"]}`,
+		`{"set":[{"address":"10.0.0.2:80","lease":"L"}]}`,
+	}
+	if got := w.puts(); !slices.Equal(got, want) {
+		t.Errorf("put:\n%s", strings.Join(got, "\n"))
+	}
+	for _, said := range []string{"is no list of endpoints", "the source has no endpoints of shop/a any more", "the source has no endpoints of b any more", "no such file"} {
+		if strings.Count(r.err, said) != 1 {
+			t.Errorf("%q is not said once:\n%s", said, r.err)
+		}
+	}
+	if slices.Contains(w.requests(), "DELETE "+leasePath) {
+		t.Error("a feed that was stopped ended its lease")
+	}
+	if r.code != 0 {
+		t.Errorf("exit status %d: %s", r.code, r.err)
+	}
+}
+
+// A list names its faults.
+func TestDiscoverFileFaults(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.endpointAPI()
+	for text, want := range map[string]string{
+		"- {address: \"10.0.0.1:80\"}": "[0].cluster: say whose endpoint it is, or for all with --cluster",
+		"- {cluster: a}":               "[0].address: it is missing",
+		"- {cluster: a, address: x}\n- {cluster: a, address: x}": "[1].address: x stands in [0] too: an address is once in a cluster",
+		"- {cluster: a, addres: x}":                              "unknown field \"addres\"",
+		"a: 1":                                                   "is no list of endpoints",
+	} {
+		path := w.file("list.yaml", text)
+		if r := w.run("discover", "--source", "file", "--file", path, "--once"); r.code != 1 || !strings.Contains(r.err, want) {
+			t.Errorf("%s: exit status %d, %s", text, r.code, r.err)
+		}
+	}
+	for _, args := range [][]string{{"--source", "file"}, {"--source", "dns"}, {"--source", "dns", "--name", "x", "--cluster", "a"}, {"--source", "dns", "--name", "x", "--cluster", "a", "--srv", "--port", "1"}, {"--source", "dns", "--name", "x", "--cluster", "a", "--srv", "--every", "1ms"}} {
+		if r := w.run(append([]string{"discover"}, args...)...); r.code != 2 {
+			t.Errorf("%v: exit status %d, %s", args, r.code, r.err)
+		}
+	}
+}
+
+// zone is a DNS server.
+type zone struct {
+	mu      sync.Mutex // guards hosts, down
+	hosts   map[string][]string
+	records []dnsmessage.SRVResource
+	down    bool // it answers nothing
+	address string
+}
+
+func newZone(t *testing.T) *zone {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := &zone{hosts: map[string][]string{}, address: conn.LocalAddr().String()}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		b := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			if answer := z.answer(b[:n]); answer != nil {
+				_, _ = conn.WriteTo(answer, from)
+			}
+		}
+	})
+	t.Cleanup(func() { conn.Close(); serving.Wait() })
+	return z
+}
+
+func (z *zone) answer(query []byte) []byte {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	var m dnsmessage.Message
+	if z.down || m.Unpack(query) != nil || len(m.Questions) != 1 {
+		return nil
+	}
+	q := m.Questions[0]
+	m.Header.Response, m.Header.Authoritative, m.Additionals = true, true, nil
+	head := dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 1}
+	hosts, known := z.hosts[q.Name.String()]
+	for _, h := range hosts {
+		switch a := netip.MustParseAddr(h); {
+		case q.Type == dnsmessage.TypeA && a.Is4():
+			m.Answers = append(m.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AResource{A: a.As4()}})
+		case q.Type == dnsmessage.TypeAAAA && a.Is6():
+			m.Answers = append(m.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AAAAResource{AAAA: a.As16()}})
+		}
+	}
+	if q.Name.String() == "_http._tcp.shop.test." && q.Type == dnsmessage.TypeSRV {
+		known = true
+		for i := range z.records {
+			m.Answers = append(m.Answers, dnsmessage.Resource{Header: head, Body: &z.records[i]})
+		}
+	}
+	if !known {
+		m.Header.RCode = dnsmessage.RCodeNameError
+	}
+	out, err := m.Pack()
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+func (z *zone) set(f func()) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	f()
+}
+
+// A feed of DNS follows the records, and a name that goes away or a server that is down changes nothing.
+func TestDiscoverDNS(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.endpointAPI()
+	z := newZone(t)
+	z.hosts["shop.test."] = []string{"10.0.0.1", "2001:db8::1"}
+	r := w.feeds([]string{"--source", "dns", "--name", "shop.test.", "--port", "80", "--cluster", "shop/a", "--dns-server", z.address},
+		func() { z.set(func() { z.hosts["shop.test."] = []string{"10.0.0.1", "10.0.0.2"} }) },
+		func() { z.set(func() { delete(z.hosts, "shop.test.") }) },
+		func() { z.set(func() { z.hosts["shop.test."] = []string{} }) },
+		func() { z.set(func() { z.hosts["shop.test."] = []string{"10.0.0.2"} }) },
+	)
+	got := w.puts()
+	want := []string{
+		`{"set":[{"address":"10.0.0.1:80","lease":"L"},{"address":"[2001:db8::1]:80","lease":"L"}]}`,
+		`{"set":[{"address":"10.0.0.2:80","lease":"L"}]}`, `{"remove":["[2001:db8::1]:80"]}`, `{"remove":["10.0.0.1:80"]}`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("put:\n%s\nsaid:\n%s", strings.Join(got, "\n"), r.err)
+	}
+}
+
+// SRV records tell ports and weights; those of the first priority alone are taken.
+func TestDiscoverSRV(t *testing.T) {
+	t.Parallel()
+	z := newZone(t)
+	z.hosts["a.shop.test."], z.hosts["b.shop.test."], z.hosts["c.shop.test."] = []string{"10.0.0.1"}, []string{"10.0.0.2", "10.0.0.1"}, []string{"10.0.0.3"}
+	srv := func(priority, weight, port uint16, target string) dnsmessage.SRVResource {
+		return dnsmessage.SRVResource{Priority: priority, Weight: weight, Port: port, Target: dnsmessage.MustNewName(target)}
+	}
+	z.records = []dnsmessage.SRVResource{srv(1, 5, 8080, "a.shop.test."), srv(1, 0, 8081, "b.shop.test."), srv(2, 1, 80, "c.shop.test.")}
+	d := newDNSSource("_http._tcp.shop.test.", "shop", true, 0, z.address)
+	got, err := d.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range got["shop"] {
+		out = append(out, e.Address+" "+strings.Repeat("*", deref(e.Weight)))
+	}
+	slices.Sort(out)
+	if want := []string{"10.0.0.1:8080 *****", "10.0.0.1:8081 *", "10.0.0.2:8081 *"}; !slices.Equal(out, want) {
+		t.Errorf("it found %q", out)
+	}
+	// Without one of the targets it is no answer.
+	z.set(func() { delete(z.hosts, "b.shop.test.") })
+	if got, err := d.read(t.Context()); err == nil {
+		t.Errorf("it found %v", got)
+	}
+	z.set(func() { z.records = nil })
+	if got, err := d.read(t.Context()); err == nil {
+		t.Errorf("it found %v", got)
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	client "fairlead/clients/go"
+)
+
+// endpointsCommand is "fairlead endpoints".
+type endpointsCommand struct {
+	List     endpointsListCommand     `cmd:"" help:"List the endpoints of a cluster that are kept as data."`
+	Set      endpointsSetCommand      `cmd:"" help:"Put endpoints of a cluster."`
+	Rm       endpointsRmCommand       `cmd:"" help:"Remove endpoints of a cluster."`
+	Register endpointsRegisterCommand `cmd:"" help:"Be an endpoint while a program runs, or until this one is stopped."`
+}
+
+type endpointsListCommand struct {
+	listing
+	Cluster string `arg:"" help:"The name of the cluster's endpoints: its service_name, or its own."`
+}
+
+// Run prints them.
+func (c *endpointsListCommand) Run(ctx context.Context, sh *shell) error {
+	head := []string{"ADDRESS", "LOCALITY", "WEIGHT", "HEALTH", "EXPIRES", "BY"}
+	row := func(e client.Endpoint) []string {
+		l := deref(e.Locality)
+		until := "-"
+		if e.ExpiresAt != nil {
+			until = when(*e.ExpiresAt)
+		}
+		if deref(e.Held) {
+			until = "held"
+		}
+		return []string{e.Address, strings.TrimRight(strings.Join([]string{deref(l.Region), deref(l.Zone), deref(l.SubZone)}, "/"), "/"), strconv.Itoa(e.Weight), string(e.Health), until, e.UpdatedBy}
+	}
+	return list(c.listing, sh, ofFleet, "the cluster has no endpoints that are kept as data", head, row, func(s *session, limit *int, cursor *string) (*http.Response, error) {
+		return s.api.ListEndpoints(ctx, s.tenant, s.fleet, c.Cluster, &client.ListEndpointsParams{Limit: limit, Cursor: cursor}, s.exactPath("endpoints", c.Cluster))
+	})
+}
+
+// endpointFlags are what is said of an endpoint.
+type endpointFlags struct {
+	Locality string `placeholder:"REGION/ZONE/SUB_ZONE" help:"Where it is; parts at the end may be left out."`
+	Weight   int    `default:"1" help:"Its share of the requests of its locality, from 1 to 65535."`
+	Metadata string `placeholder:"JSON" help:"Envoy's filter_metadata, such as '{\"envoy.lb\": {\"version\": \"v2\"}}'."`
+}
+
+// put is an endpoint with these.
+func (f endpointFlags) put(address string) (client.EndpointPut, error) {
+	out := client.EndpointPut{Address: address, Weight: &f.Weight}
+	var err error
+	if out.Locality, err = localityOf(f.Locality); err != nil {
+		return out, err
+	}
+	if f.Metadata == "" {
+		return out, nil
+	}
+	out.Metadata = &client.EndpointMetadata{}
+	if err := json.Unmarshal([]byte(f.Metadata), out.Metadata); err != nil {
+		return out, usageError("--metadata: write an object of objects, such as '{\"envoy.lb\": {\"version\": \"v2\"}}'")
+	}
+	return out, nil
+}
+
+// localityOf reads region/zone/sub_zone; nil for "".
+func localityOf(text string) (*client.EndpointLocality, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // said above
+	}
+	parts := strings.Split(text, "/")
+	if len(parts) > 3 {
+		return nil, usageError(fmt.Sprintf("--locality: %q has more parts than REGION/ZONE/SUB_ZONE", text))
+	}
+	l := &client.EndpointLocality{}
+	for i, to := range []**string{&l.Region, &l.Zone, &l.SubZone}[:len(parts)] {
+		*to = &parts[i]
+	}
+	return l, nil
+}
+
+type endpointsSetCommand struct {
+	Connection connection `embed:""`
+	endpointFlags
+	Health    string   `default:"healthy" enum:"healthy,draining,unhealthy" help:"healthy, draining (no new requests) or unhealthy (none)."`
+	Cluster   string   `arg:"" help:"The name of the cluster's endpoints: its service_name, or its own."`
+	Addresses []string `arg:"" name:"address" help:"IP:PORT, [IPv6]:PORT or unix:/PATH."`
+	JSON      bool     `name:"json" help:"Print the API's JSON."`
+}
+
+// Run puts them.
+func (c *endpointsSetCommand) Run(ctx context.Context, sh *shell) error {
+	var w client.EndpointWrite
+	health := client.EndpointHealth(c.Health)
+	var set []client.EndpointPut
+	for _, a := range c.Addresses {
+		e, err := c.put(a)
+		if err != nil {
+			return err
+		}
+		e.Health = &health
+		set = append(set, e)
+	}
+	w.Set = &set
+	return writeEndpoints(ctx, sh, c.Connection, c.Cluster, w, c.JSON)
+}
+
+type endpointsRmCommand struct {
+	Connection connection `embed:""`
+	Cluster    string     `arg:"" help:"The name of the cluster's endpoints: its service_name, or its own."`
+	Addresses  []string   `arg:"" name:"address" help:"IP:PORT, [IPv6]:PORT or unix:/PATH."`
+	JSON       bool       `name:"json" help:"Print the API's JSON."`
+}
+
+// Run removes them.
+func (c *endpointsRmCommand) Run(ctx context.Context, sh *shell) error {
+	return writeEndpoints(ctx, sh, c.Connection, c.Cluster, client.EndpointWrite{Remove: &c.Addresses}, c.JSON)
+}
+
+func writeEndpoints(ctx context.Context, sh *shell, at connection, cluster string, w client.EndpointWrite, asJSON bool) error {
+	s, err := at.open(sh)
+	if err != nil {
+		return err
+	}
+	r, raw, err := s.writeEndpoints(ctx, cluster, w)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return s.printJSON(raw)
+	}
+	fmt.Fprintf(s.out, "%s: %d set, %d removed\n", plain(cluster), r.Set, r.Removed)
+	return nil
+}
+
+func (s *session) writeEndpoints(ctx context.Context, cluster string, w client.EndpointWrite) (client.EndpointWritten, []byte, error) {
+	resp, err := s.api.WriteEndpoints(ctx, s.tenant, s.fleet, cluster, w, s.exactPath("endpoints", cluster))
+	return answer[client.EndpointWritten](s, resp, err)
+}

@@ -1,0 +1,41 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"fairlead/test/world"
+)
+
+var pageBlock = regexp.MustCompile("(?ms)^```\n(.*?)^```$")
+
+// TestEndpointsPage does what docs/endpoints.md says, and compares what is printed.
+func TestEndpointsPage(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	page := string(world.Read(t, filepath.Join("..", "..", "docs", "endpoints.md")))
+	dir, done := t.TempDir(), 0
+	for _, block := range pageBlock.FindAllStringSubmatch(page, -1) {
+		for _, step := range strings.Split("\n"+block[1], "\n$ ")[1:] {
+			command, want, _ := strings.Cut(step, "\n")
+			c := exec.CommandContext(t.Context(), "sh", "-c", command)
+			c.Dir = dir
+			c.Env = append(os.Environ(), "PATH="+filepath.Dir(world.Bin("fairlead"))+":"+os.Getenv("PATH"), "XDG_CONFIG_HOME="+dir,
+				"FAIRLEAD_URL="+w.API, "FAIRLEAD_TOKEN="+w.Token, "FAIRLEAD_TENANT="+w.Tenant, "FAIRLEAD_FLEET="+w.Fleet)
+			var said strings.Builder
+			c.Stderr = &said
+			out, err := c.Output()
+			if got := strings.TrimSpace(string(out)); err != nil || got != strings.TrimSpace(want) {
+				t.Errorf("$ %s\n%s%s\nwant:\n%s\n%v", command, said.String(), got, want, err)
+			}
+			done++
+		}
+	}
+	if done < 9 {
+		t.Errorf("the page has %d commands", done)
+	}
+}
