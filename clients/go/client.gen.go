@@ -305,6 +305,7 @@ const (
 	CertificateExpires  FindingCode = "certificate_expires"
 	CredentialExpires   FindingCode = "credential_expires"
 	DuplicateDomain     FindingCode = "duplicate_domain"
+	EndpointsHeld       FindingCode = "endpoints_held"
 	KeyMismatch         FindingCode = "key_mismatch"
 	MissingForNodes     FindingCode = "missing_for_nodes"
 	MissingReference    FindingCode = "missing_reference"
@@ -332,6 +333,8 @@ func (e FindingCode) Valid() bool {
 	case CredentialExpires:
 		return true
 	case DuplicateDomain:
+		return true
+	case EndpointsHeld:
 		return true
 	case KeyMismatch:
 		return true

@@ -24,6 +24,7 @@ const (
 	TokenExpires       Code = "token_expires"
 	KeyMismatch        Code = "key_mismatch"
 	SealedForAnother   Code = "sealed_for_another_key"
+	EndpointsHeld      Code = "endpoints_held"
 	DuplicateDomain    Code = "duplicate_domain"
 	StaticCluster      Code = "static_cluster"
 	ValueChanged       Code = "value_changed"
@@ -40,7 +41,7 @@ const (
 // Codes returns all codes.
 func Codes() []Code {
 	return []Code{
-		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, CredentialExpires, TokenExpires, KeyMismatch, SealedForAnother, DuplicateDomain,
+		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, CredentialExpires, TokenExpires, KeyMismatch, SealedForAnother, EndpointsHeld, DuplicateDomain,
 		StaticCluster, ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap, UnservedType, SetTooLarge,
 	}
 }

@@ -326,3 +326,23 @@ func TestTheEndOfANodeCredentialIsFound(t *testing.T) {
 		}
 	}
 }
+
+// Endpoints that are data are there, and those that are held are told.
+func TestEndpointsThatAreHeldAreFound(t *testing.T) {
+	t.Parallel()
+	f := findings.Fleet{Resources: stored(t, rds("l", "r"), route("r", "cluster: c"), edsCluster("c"))}
+	for _, c := range []struct {
+		data map[string]int
+		want []string
+	}{
+		{want: []string{"warning missing_reference clusters/c /body/name -> endpoints/c"}},
+		{data: map[string]int{"other": 0}, want: []string{"warning missing_reference clusters/c /body/name -> endpoints/c"}},
+		{data: map[string]int{"c": 0}},
+		{data: map[string]int{"c": 2, "b": 1}, want: []string{"warning endpoints_held endpoints/b", "warning endpoints_held endpoints/c"}},
+	} {
+		f.Endpoints = c.data
+		if got := lines(check(f)); !slices.Equal(got, c.want) {
+			t.Errorf("with %v: %q, want %q", c.data, got, c.want)
+		}
+	}
+}

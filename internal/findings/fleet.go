@@ -36,6 +36,8 @@ type Fleet struct {
 	Tokens []Token
 	// Values are the fleet's values now, by their names.
 	Values map[string]string
+	// Endpoints are the clusters of which endpoints are kept as data, by the names of their ClusterLoadAssignments, with how many of them are held.
+	Endpoints map[string]int
 	// Alike are names that exist and are not among the Resources, for suggestions alone.
 	Alike []fleet.Ref
 	// Deletes are names of which the write that is looked at takes the last variant.
@@ -75,6 +77,7 @@ func Check(f Fleet) ([]Finding, error) {
 	c.sealed()
 	c.unserved()
 	c.tooLarge()
+	c.held()
 	c.oldBootstraps()
 	c.credentials()
 	c.tokens()

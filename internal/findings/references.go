@@ -52,6 +52,9 @@ func (c *checker) mention(n *name, v *variant, m *resource.Mention) {
 		return
 	}
 	to := c.names[m.Ref]
+	if _, served := c.Endpoints[m.Name]; to == nil && served && m.Type == fleet.Endpoint {
+		return
+	}
 	if to == nil {
 		severity, effect := consequence(v.Ref, m)
 		why, remedy := "which does not exist", "keep it, or let nothing name it"

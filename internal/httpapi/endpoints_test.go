@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -199,4 +201,47 @@ func assignmentOf(t *testing.T, cluster, address string) string {
 	body, err := resource.AssignmentOf(cluster, []resource.Endpoint{{Address: address, Weight: 1, Health: "healthy"}})
 	must(t, err)
 	return string(body)
+}
+
+// A cluster whose endpoints are data names something that is there, and what is held of them is a finding.
+func TestFindingsOfEndpoints(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	codes := func() (out []string) {
+		t.Helper()
+		var list oapi.FindingList
+		w.do(http.MethodGet, w.at("findings"), "").is(http.StatusOK, &list)
+		for _, f := range list.Items {
+			out = append(out, string(f.Code))
+		}
+		return out
+	}
+	l := w.lease(`{"ttl": "5s", "keep_last": true}`)
+	w.do(http.MethodPut, w.at("endpoints", "a", "-", "10.0.0.1:80"), `{"lease": "`+l.Id+`"}`).is(200, nil)
+	if r := w.put("a"); r.Findings == nil || r.Findings.Warnings != 0 {
+		t.Errorf("the write of its cluster is told %+v", r.Findings)
+	}
+	if r := w.put("b"); r.Findings == nil || r.Findings.Warnings != 1 {
+		t.Errorf("the write of another cluster is told %+v", r.Findings)
+	}
+	if got, want := codes(), []string{"missing_reference"}; !slices.Equal(got, want) {
+		t.Errorf("found %q", got)
+	}
+	super := w.db.Connect(t, w.db.Owner)
+	defer func() { _ = super.Close(context.Background()) }()
+	for _, sql := range []string{`UPDATE endpoint_leases SET expires_at = clock_timestamp() - interval '1 s', due_at = clock_timestamp() - interval '1 s'`,
+		`UPDATE endpoint_clock SET swept_at = clock_timestamp() - interval '1 s', recovered_at = clock_timestamp() - interval '1 day'`} {
+		_, err := super.Exec(t.Context(), sql)
+		must(t, err)
+	}
+	_, err := w.store.SweepEndpoints(t.Context())
+	must(t, err)
+	if got := codes(); !slices.Contains(got, "endpoints_held") {
+		t.Errorf("found %q", got)
+	}
+	var list oapi.EndpointList
+	w.do(http.MethodGet, w.at("endpoints", "a"), "").is(http.StatusOK, &list)
+	if !deref(list.Items[0].Held) {
+		t.Errorf("the endpoint is told as %+v", list.Items[0])
+	}
 }

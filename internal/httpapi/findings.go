@@ -68,6 +68,9 @@ func (a *API) check(ctx context.Context, begin func()) (out checked, err error) 
 		return out, err
 	}
 	f.OwnKey = a.sealer.KeyID()
+	if f.Endpoints, err = a.store.EndpointClusters(ctx, c.tenant.ID, c.fleet.ID, nil); err != nil {
+		return out, err
+	}
 	if f.Credentials, err = a.endingCredentials(ctx); err != nil {
 		return out, err
 	}

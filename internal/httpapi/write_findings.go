@@ -104,6 +104,11 @@ func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
 	if err := a.alike(ctx, b, ask.refs); err != nil {
 		return nil, err
 	}
+	if names := namesOfType(ask.refs, fleet.Endpoint); len(names) > 0 {
+		if b.Endpoints, err = a.store.EndpointClusters(ctx, c.tenant.ID, c.fleet.ID, names); err != nil {
+			return nil, err
+		}
+	}
 	if slices.ContainsFunc(b.Resources, func(r findings.Resource) bool { return r.SealedFor != "" }) {
 		if b.ServerKeys, err = a.serverKeys(ctx); err != nil {
 			return nil, err
@@ -111,6 +116,15 @@ func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
 		b.OwnKey = a.sealer.KeyID()
 	}
 	return b, a.nodesBeside(ctx, b)
+}
+
+func namesOfType(refs []fleet.Ref, t fleet.Type) (out []string) {
+	for _, r := range refs {
+		if r.Type == t {
+			out = append(out, r.Name)
+		}
+	}
+	return out
 }
 
 // refSet is refs in the order in which they came.

@@ -149,3 +149,29 @@ func scanEndpoint(row pgx.CollectableRow) (e Endpoint, err error) {
 	e.UpdatedAt, e.Lease, e.ExpiresAt, e.Held = e.UpdatedAt.UTC(), uuidOrZero[fleet.LeaseID](lease), timeOrZero(expires), held != nil && *held
 	return e, err
 }
+
+// selectEndpointClusters: $2 the names, null for all. What is held is looked up by its lease, of which there are few.
+const selectEndpointClusters = `
+WITH held AS MATERIALIZED (
+  SELECT e.cluster, count(*) AS n
+    FROM (SELECT x.id FROM endpoint_leases x WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.held_since IS NOT NULL AND x.expires_at <= clock_timestamp() OFFSET 0) l
+    JOIN LATERAL (SELECT y.cluster FROM endpoints y WHERE y.lease_id = l.id AND y.tenant_id = app_tenant() AND y.fleet_id = $1 OFFSET 0) e ON true
+   GROUP BY 1)
+SELECT c.cluster, coalesce((SELECT h.n FROM held h WHERE h.cluster = c.cluster), 0)
+  FROM endpoint_clusters c WHERE c.tenant_id = app_tenant() AND c.fleet_id = $1 AND c.endpoints > 0 AND ($2::text[] IS NULL OR c.cluster = ANY ($2))`
+
+// EndpointClusters returns the clusters that have endpoints as data, of nil all, or those of them that have these names, with how many of their endpoints are held.
+func (s *Store) EndpointClusters(ctx context.Context, t fleet.TenantID, f fleet.ID, of []string) (map[string]int, error) {
+	out := map[string]int{}
+	_, err := many(ctx, s, t, func(row pgx.CollectableRow) (struct{}, error) {
+		var name string
+		var held int
+		err := row.Scan(&name, &held)
+		out[name] = held
+		return struct{}{}, err
+	}, selectEndpointClusters, f.String(), of)
+	if err != nil {
+		return nil, fmt.Errorf("list the clusters of fleet %s that have endpoints: %w", f, err)
+	}
+	return out, nil
+}

@@ -6,6 +6,7 @@ class FindingCode(StrEnum):
     CERTIFICATE_EXPIRES = "certificate_expires"
     CREDENTIAL_EXPIRES = "credential_expires"
     DUPLICATE_DOMAIN = "duplicate_domain"
+    ENDPOINTS_HELD = "endpoints_held"
     KEY_MISMATCH = "key_mismatch"
     MISSING_FOR_NODES = "missing_for_nodes"
     MISSING_REFERENCE = "missing_reference"
