@@ -73,7 +73,9 @@ CREATE TABLE endpoint_builds (
 CREATE TABLE endpoint_clock (
   one          boolean PRIMARY KEY DEFAULT true CHECK (one),
   swept_at     timestamptz NOT NULL,
-  recovered_at timestamptz NOT NULL
+  recovered_at timestamptz NOT NULL,
+  outage_at    timestamptz NOT NULL DEFAULT '-infinity', -- likewise, but for times without leases, in which it has nothing to do
+  idle         boolean NOT NULL DEFAULT true             -- there was no lease
 ) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 INSERT INTO endpoint_clock (swept_at, recovered_at) VALUES (clock_timestamp(), clock_timestamp());
 

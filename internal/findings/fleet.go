@@ -67,6 +67,7 @@ const BootstrapCluster = "fairlead_xds"
 // fleet whatever the order of its parts. The error is one of f.Step.
 func Check(f Fleet) ([]Finding, error) {
 	c := newChecker(f)
+	c.held()
 	c.references()
 	c.certificates()
 	c.domains()
@@ -77,7 +78,6 @@ func Check(f Fleet) ([]Finding, error) {
 	c.sealed()
 	c.unserved()
 	c.tooLarge()
-	c.held()
 	c.oldBootstraps()
 	c.credentials()
 	c.tokens()

@@ -434,7 +434,7 @@ func TestNoLeaseRunsOutWhileTheDatabaseIsAway(t *testing.T) {
 	whole := served(w.load().Rows)
 
 	w.lapse(l, other)
-	w.exec(`UPDATE endpoint_clock SET swept_at = clock_timestamp() - interval '1 minute', recovered_at = clock_timestamp() - interval '2 days'`)
+	w.exec(`UPDATE endpoint_clock SET swept_at = clock_timestamp() - interval '1 minute', recovered_at = clock_timestamp() - interval '2 days', idle = false`)
 	w.sweepOnly()
 	if _, err := w.app.RenewEndpointLease(t.Context(), w.tenant, w.fleet, other); err != nil {
 		t.Error(err)
@@ -445,7 +445,7 @@ func TestNoLeaseRunsOutWhileTheDatabaseIsAway(t *testing.T) {
 	// The time of one of them passes after that.
 	pass := func(by string) {
 		t.Helper()
-		w.exec(`UPDATE endpoint_clock SET swept_at = clock_timestamp() - interval '500 ms', recovered_at = recovered_at - $1::interval`, by)
+		w.exec(`UPDATE endpoint_clock SET swept_at = clock_timestamp() - interval '500 ms', recovered_at = recovered_at - $1::interval, outage_at = outage_at - $1::interval`, by)
 		w.exec(`UPDATE endpoint_leases SET due_at = clock_timestamp() - interval '1 ms'`)
 		w.sweepOnly()
 		w.build()
@@ -590,4 +590,24 @@ func TestEndpointsBesideEachOther(t *testing.T) {
 	all.Wait()
 	w.build()
 	w.sameTotals()
+}
+
+// A time without leases is no outage: the first one after it goes by its time, with the cluster's last endpoint.
+func TestATimeWithoutLeasesIsNoOutage(t *testing.T) {
+	w := setup(t)
+	w.exec(`UPDATE endpoint_clock SET swept_at = clock_timestamp() - interval '1 day', recovered_at = clock_timestamp() - interval '2 days'`)
+	for range 2 {
+		l := w.takeLease(5*time.Second, false)
+		w.setEndpoints("a", leased(l, addresses("10.0.0", 1)...)...)
+		w.build()
+		w.sweepOnly()
+		w.serves(map[string]string{"a": "|10.0.0.0:80h"})
+		w.lapse(l)
+		w.exec(`UPDATE endpoint_clock SET swept_at = clock_timestamp() - interval '500 ms', recovered_at = clock_timestamp() - interval '6 s'`)
+		w.sweepOnly()
+		w.build()
+		w.serves(map[string]string{"a": "-"})
+		w.sweepOnly() // without leases
+		w.exec(`UPDATE endpoint_clock SET swept_at = clock_timestamp() - interval '1 day'`)
+	}
 }

@@ -115,9 +115,10 @@ WITH RECURSIVE node (node_id, cluster, user_agent, version, protocol, streams, r
 held (type, name) AS (` + selectHeldByName + `),
 by_name (names) AS MATERIALIZED (SELECT jsonb_object_agg(held.type || '/' || held.name, 0) FROM held),
 r AS MATERIALIZED (
-  SELECT r.type, r.name, r.variant, o.moved, coalesce(r.served_version, r.version) AS version, greatest(r.revision, r.served_revision) AS revision, r.served_revision > 0 AS built, r.ttl_ms, x.good, x.action, x.beside, x.at, x.text_hash, x.revision AS refused_revision
+  SELECT r.type, r.name, r.variant, o.moved, w.version, greatest(r.revision, r.served_revision) AS revision, r.served_revision > 0 AS built, r.ttl_ms, x.good, x.action, x.beside, x.at, x.text_hash, x.revision AS refused_revision
     FROM node CROSS JOIN resources r
-    LEFT JOIN LATERAL (` + refusalOf("coalesce(r.served_version, r.version)") + `) x ON true
+    CROSS JOIN LATERAL (SELECT coalesce(r.served_version, r.version) AS version OFFSET 0) w
+    LEFT JOIN LATERAL (` + refusalOf("w.version") + `) x ON true
     LEFT JOIN LATERAL (SELECT c->>0 AS variant, (c->>1)::bigint AS moved FROM (SELECT $8::jsonb->(r.type || '/' || r.name) AS c) c) o ON true
    WHERE r.tenant_id = app_tenant() AND r.fleet_id = $1 AND (NOT r.deleted OR r.served_version IS NOT NULL) AND r.variant = coalesce(o.variant, '')
      AND r.type = ANY ($3) AND (r.type, r.name) > ($4, $5) AND ($9 = '' OR r.name = $9)

@@ -140,6 +140,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp 
 DECLARE
   t           timestamptz := clock_timestamp();
   v_recovered timestamptz;
+  v_outage    timestamptz;
   v_living    tid[];
   v_rows      tid[];
   v_lapsed    uuid[];
@@ -149,8 +150,11 @@ DECLARE
   k           record;
 BEGIN
   IF EXISTS (SELECT FROM endpoint_leases) THEN
-    UPDATE endpoint_clock x SET swept_at = t, recovered_at = CASE WHEN x.swept_at BETWEEN t - interval '3 s' AND t THEN x.recovered_at ELSE t END
-     WHERE x.one AND NOT x.swept_at BETWEEN t - interval '400 ms' AND t RETURNING x.recovered_at INTO v_recovered;
+    UPDATE endpoint_clock x SET swept_at = t, idle = false, recovered_at = CASE WHEN x.swept_at BETWEEN t - interval '3 s' AND t THEN x.recovered_at ELSE t END,
+           outage_at = CASE WHEN x.idle OR x.swept_at BETWEEN t - interval '3 s' AND t THEN x.outage_at ELSE t END
+     WHERE x.one AND (x.idle OR NOT x.swept_at BETWEEN t - interval '400 ms' AND t) RETURNING x.recovered_at, x.outage_at INTO v_recovered, v_outage;
+  ELSE
+    UPDATE endpoint_clock x SET idle = true WHERE x.one AND NOT x.idle;
   END IF;
   IF v_recovered IS NOT NULL THEN
     SELECT array_agg(l.at) FILTER (WHERE l.lives), array_agg(l.at) FILTER (WHERE NOT l.lives), array_agg(l.id) FILTER (WHERE NOT l.lives) INTO v_living, v_rows, v_lapsed FROM (
@@ -168,7 +172,7 @@ BEGIN
       v_going := ARRAY(SELECT x.id FROM endpoint_leases x
                         WHERE x.tenant_id = k.tenant_id AND x.fleet_id = k.fleet_id AND x.id = ANY (k.leases)
                           AND NOT (v_left <= 0 AND (x.keep_last OR x.held_since IS NOT NULL)
-                                   OR (x.held_since IS NOT NULL OR t < v_recovered + 2 * x.ttl_ms * interval '1 ms')
+                                   OR (x.held_since IS NOT NULL OR t < v_outage + 2 * x.ttl_ms * interval '1 ms')
                                       AND (v_left <= 0 OR v_left * 100 < c.panic_threshold * (c.endpoints + c.documented))));
       PERFORM endpoints_remove(k.tenant_id, k.fleet_id, k.cluster, v_going, 'fairlead');
     END LOOP;

@@ -65,6 +65,7 @@ DECLARE
   v_who  text := coalesce(p_write->>'actor', '');
   v_cred uuid := (p_write->>'credential')::uuid;
   v_one  resource_change;
+  v_endpoints resource_change[] := '{}'; -- of e
   v_bodies bytea[]; -- of e, in its order
   v_size integer[]; -- likewise; 0 of a deletion
   v_created integer;
@@ -134,6 +135,9 @@ BEGIN
          description, version, doc_hash, body_hash, derived, derive_version, summary, bytes, created_at, created_by, updated_at, updated_by FROM w;
 
   FOREACH v_one IN ARRAY e LOOP
+    IF v_one.type = 'endpoints' THEN
+      v_endpoints := v_endpoints || v_one;
+    END IF;
     DELETE FROM resource_refs x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = v_one.type AND x.name = v_one.name AND x.variant = v_one.variant;
   END LOOP;
   INSERT INTO resource_refs (tenant_id, fleet_id, type, name, variant, ref_type, ref_name)
@@ -146,7 +150,7 @@ BEGIN
 
   -- What is served of a cluster that has endpoints as data is built anew, and until then is what it was (endpoints_commit). Of a new variant that is what the
   -- default one serves; a deleted one ends at once.
-  FOR v_one IN SELECT c.* FROM unnest(e) c WHERE c.type = 'endpoints' ORDER BY c.name, c.variant LOOP
+  FOR v_one IN SELECT c.* FROM unnest(v_endpoints) c ORDER BY c.name, c.variant LOOP
     UPDATE endpoint_clusters x SET changed = x.changed + 1, changed_by = v_who WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.cluster = v_one.name;
     CONTINUE WHEN NOT FOUND OR v_one.variant = '';
     UPDATE resources r SET served_revision = v_new, (served_version, served_body) = (

@@ -80,3 +80,83 @@ func (r *routed) awaitAll(names ...string) {
 		return slices.Equal(slices.Compact(got), names)
 	})
 }
+
+// register starts "fairlead endpoints register" for the cluster a.
+func (r *routed) register(address string, args ...string) *world.Program {
+	r.T.Helper()
+	return r.Start("fairlead", append([]string{"endpoints", "register", "--server", r.API, "--tenant", r.Tenant, "--fleet", r.Fleet, "--token", r.World.Token,
+		"--cluster", "a", "--address", address, "--lease", "5s"}, args...)...)
+}
+
+// listed are the addresses of the cluster a.
+func (r *routed) listed() (out []string) {
+	r.T.Helper()
+	list, err := r.REST.ListEndpointsWithResponse(r.T.Context(), r.Tenant, r.Fleet, "a", nil)
+	world.Must(r.T, err)
+	if list.JSON200 == nil {
+		return nil // the database is away
+	}
+	for _, e := range list.JSON200.Items {
+		out = append(out, e.Address)
+	}
+	return out
+}
+
+// TestRegisteredPrograms: one that is stopped drains before it goes, one that is killed is gone 2 s after its time, and no request fails while one drains.
+func TestRegisteredPrograms(t *testing.T) {
+	t.Parallel()
+	r := &routed{installation: setup(t)}
+	r.xds = r.XDS()
+	address := world.FreePort(t)
+	r.proxy = "http://" + address
+	r.Apply(world.Together(world.Listener("l", address, "r"), world.Route("r", "a"), world.Cluster("a", "1s")))
+	r.envoy = r.Envoy("n1", r.xds.Address, true)
+	r.AwaitLive("n1")
+	one, two := world.Backend(t, "one"), world.Backend(t, "two")
+	first, second := r.register(one, "--drain", "2s"), r.register(two)
+	r.awaitAll("one", "two")
+
+	load := startLoad(t, r.proxy)
+	world.Must(t, first.Stop())
+	if done, failed := load.stop(); failed > 0 || done == 0 {
+		t.Errorf("%d of %d requests failed: %s", failed, done, load.first.Load())
+	}
+	if err := first.Err(); err != nil {
+		t.Errorf("what was stopped ended with %v", err)
+	}
+	if got := r.listed(); !slices.Equal(got, []string{two}) {
+		t.Errorf("after its end there are %v, want %s alone", got, two)
+	}
+	r.awaitAll("two")
+
+	second.Kill()
+	killed := time.Now()
+	world.Eventually(t, 7*time.Second, "the endpoint is there 2 s after its lease has run out", func() bool { return len(r.listed()) == 0 })
+	if took := time.Since(killed); took < time.Second {
+		t.Errorf("it went %v after its program, before its lease can have run out", took)
+	}
+}
+
+// TestEndpointsOutliveTheDatabase: leases do not run out while the database is away for longer than they last.
+func TestEndpointsOutliveTheDatabase(t *testing.T) {
+	t.Parallel()
+	w, pg := setupPostgres(t)
+	r := &routed{installation: w}
+	one, two := world.Backend(t, "one"), world.Backend(t, "two")
+	r.register(one)
+	killed := r.register(two)
+	world.Eventually(t, world.Soon, "the programs are not registered", func() bool { return len(r.listed()) == 2 })
+	pg.Kill()
+	away := time.Now()
+	killed.Kill()
+	world.Eventually(t, world.Soon, "it is not away", func() bool { return time.Since(away) > 6*time.Second })
+	world.Must(t, pg.Restart(t.Context()))
+	back := time.Now()
+	world.Eventually(t, 2*world.Soon, "nothing is listed", func() bool { return len(r.listed()) > 0 })
+	for time.Since(back) < 4*time.Second { // before a lease of 5 s can have run out anew
+		if got := r.listed(); got != nil && len(got) != 2 {
+			t.Fatalf("after the outage there are %v", got)
+		}
+	}
+	world.Eventually(t, 2*world.Soon, "the endpoint of the program that was killed stays", func() bool { return slices.Equal(r.listed(), []string{one}) })
+}
