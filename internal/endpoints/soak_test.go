@@ -109,7 +109,9 @@ func TestSoakEndpoints(t *testing.T) {
 	var loads sync.WaitGroup
 	const renewers = 50
 	for r := range renewers {
-		loads.Go(func() { paced(load, max(1, s.renewals/renewers), func(n int) { s.renew(&renewed, (n*renewers+r)%s.endpoints) }) })
+		loads.Go(func() {
+			paced(load, max(1, s.renewals/renewers), func(n int) { s.renew(&renewed, (n*renewers+r)%s.endpoints) })
+		})
 	}
 	loads.Go(func() { paced(load, s.changes, func(n int) { s.change(&changed, n) }) })
 	loads.Wait()

@@ -108,7 +108,9 @@ func TestEndpointsThatAreRefused(t *testing.T) {
 	w := setup(t)
 	gone := w.lease(`{"ttl": "5s"}`)
 	w.do(http.MethodDelete, w.at("leases", gone.Id), "").is(204, nil)
-	bulk := func(items string) (string, string) { return w.at("endpoints", "a"), `{"set": [{"address": "10.0.0.1:80"}, ` + items + `]}` }
+	bulk := func(items string) (string, string) {
+		return w.at("endpoints", "a"), `{"set": [{"address": "10.0.0.1:80"}, ` + items + `]}`
+	}
 	type refusal struct {
 		status      int
 		code, where string

@@ -63,7 +63,9 @@ type EndpointResult struct {
 // NoLeaseError tells that endpoints were to be put under a lease that is not there (any more). It is a fleet.ErrConflict.
 type NoLeaseError struct{ Lease string }
 
-func (e *NoLeaseError) Error() string { return fmt.Sprintf("there is no lease %s: %v", e.Lease, fleet.ErrConflict) }
+func (e *NoLeaseError) Error() string {
+	return fmt.Sprintf("there is no lease %s: %v", e.Lease, fleet.ErrConflict)
+}
 
 // Unwrap returns fleet.ErrConflict.
 func (e *NoLeaseError) Unwrap() error { return fleet.ErrConflict }
