@@ -99,7 +99,7 @@ func TestDiscoverFileFaults(t *testing.T) {
 		"- {address: \"10.0.0.1:80\"}": "[0].cluster: say whose endpoint it is, or for all with --cluster",
 		"- {cluster: a}":               "[0].address: it is missing",
 		"- {cluster: a, address: x}\n- {cluster: a, address: x}": "[1].address: x stands in [0] too: an address is once in a cluster",
-		"- {cluster: a, port: 80}":                              "unknown field \"port\"",
+		"- {cluster: a, port: 80}":                               "unknown field \"port\"",
 		"a: 1":                                                   "is no list of endpoints",
 	} {
 		path := w.file("list.yaml", text)
