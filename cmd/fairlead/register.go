@@ -216,7 +216,7 @@ type leaseHolder struct {
 func (l *leaseHolder) keep(ctx context.Context) (fresh bool, err error) {
 	if l.id != "" {
 		resp, err := l.api.RenewLease(ctx, l.tenant, l.fleet, l.id, l.exactPath("leases", l.id)) //nolint:bodyclose // answer closes it
-		if _, _, err = answer[client.Lease](l.session, resp, err); !gone(err) {
+		if _, _, err = answer[client.Lease](l.session, resp, err); !isGone(err) {
 			return false, err
 		}
 		l.id = ""
@@ -247,14 +247,14 @@ func (l *leaseHolder) end(ctx context.Context) error {
 	if err == nil && resp.StatusCode == http.StatusNoContent {
 		return resp.Body.Close()
 	}
-	if _, _, err = answer[client.Lease](l.session, resp, err); gone(err) {
+	if _, _, err = answer[client.Lease](l.session, resp, err); isGone(err) {
 		return nil
 	}
 	return err
 }
 
-// gone reports whether a lease is not there any more.
-func gone(err error) bool {
+// isGone reports whether a lease is not there any more.
+func isGone(err error) bool {
 	var p *problem
 	return errors.As(err, &p) && p.Status == http.StatusNotFound && deref(p.Missing) == client.MissingLease
 }

@@ -2652,12 +2652,12 @@ export interface components {
          * @description What kind of finding it is; docs/findings.md describes each.
          * @enum {string}
          */
-        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "credential_expires" | "key_mismatch" | "sealed_for_another_key" | "endpoints_held" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap";
+        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "credential_expires" | "token_expires" | "key_mismatch" | "sealed_for_another_key" | "endpoints_held" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap" | "unserved_type" | "set_too_large";
         Finding: {
             code: components["schemas"]["FindingCode"];
             severity: components["schemas"]["FindingSeverity"];
             type: components["schemas"]["ResourceType"];
-            /** @description Of the resource; of `old_bootstrap` it is the cluster in the nodes' own bootstrap. */
+            /** @description Of the resource; of `old_bootstrap`, `credential_expires` and `token_expires`, which are about none, it is the cluster in the nodes' own bootstrap. */
             name: string;
             /** @description Of the resource; not there for the default one. */
             variant?: string;
@@ -2757,7 +2757,7 @@ export interface components {
             edges: components["schemas"]["TopologyEdge"][];
             /** @description How many were left off. */
             more_resources: number;
-            /** @description How many edges were left off with them. */
+            /** @description How many edges were left off: with them, and from listeners to scoped routes beyond 10,000. */
             more_edges: number;
         };
         TopologyResource: {
@@ -3471,8 +3471,8 @@ export interface components {
             next_cursor?: components["schemas"]["NextCursor"];
         };
         /**
-         * @description `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
-         *     has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+         * @description `rejected` if any node refused something of the revision, else `pending` if any node has not answered or has left without an answer (`counts.left`), else `delivered` if any
+         *     node has it. `stored`: no node has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
          * @enum {string}
          */
         ReceiptState: "pending" | "delivered" | "rejected" | "stored";
@@ -3503,6 +3503,8 @@ export interface components {
             nacked: number;
             pending: number;
             offline: number;
+            /** @description Nodes that were connected when the revision was made, or came after it, and have gone without it; counted in `offline` as well. The revision may be why they went, so it is `pending` until they come back or are forgotten. */
+            left: number;
             /** @description Nodes that have all but what is withheld from them; counted in `pending` as well. Waiting does not help them. */
             withheld: number;
             /** @description Nodes for which it changes nothing, so that they had nothing to confirm; counted in `acked` as well. Tell them apart: a change for one node of many is not confirmed by all. */
@@ -3553,6 +3555,8 @@ export interface components {
             withheld?: components["schemas"]["Withheld"][];
             /** @description What `withheld` waits for, each once. */
             withheld_by?: components["schemas"]["ResourceRef"][];
+            /** @description Of an offline node: it is one of `counts.left`. */
+            left?: boolean;
             /** @description How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where these are more. */
             more_waits?: number;
         };
@@ -3839,9 +3843,11 @@ export interface components {
          *     Of a client that was let in: `type_not_served`: it asks for a type of resource that is not served, gets no answer, and keeps its stream.
          *     `names_over_limit`: it asks for names that no resource can have, or for too many, is told that these do not exist, and keeps its stream.
          *     `request_refused`: its stream was ended, or did not begin, for what it asks. `action` says what that was.
+         *     `withheld_missing`, `withheld_refused`, `withheld_sealed`, `withheld_too_large`: for a second or longer a resource is kept from it, for the `reason` of that name in `Withheld`. `action` says which
+         *     resource, and what that waits for.
          * @enum {string}
          */
-        DeniedReason: "token_wrong" | "token_revoked" | "token_expired" | "node_id_forbidden" | "node_id_taken" | "routed" | "type_not_served" | "names_over_limit" | "request_refused";
+        DeniedReason: "token_wrong" | "token_revoked" | "token_expired" | "node_id_forbidden" | "node_id_taken" | "routed" | "type_not_served" | "names_over_limit" | "request_refused" | "withheld_missing" | "withheld_refused" | "withheld_sealed" | "withheld_too_large";
         EventList: {
             items: components["schemas"]["Event"][];
             /** @description Where to go on, as `after`: of a list what was not there yet, else what comes after its items. */
@@ -4068,8 +4074,10 @@ export interface components {
             priority?: number;
             /** @description Of its selector; all of them hold. */
             requirements?: components["schemas"]["Requirement"][];
-            /** @description The other variants: those that do not match, and those that another one goes before. */
+            /** @description The other variants: those that do not match, and those that another one goes before. Of more than 100 those that match come first. */
             passed_over: components["schemas"]["VariantReason"][];
+            /** @description How many other variants were left off. */
+            more_passed_over?: number;
         };
         VariantReason: {
             variant: string;
@@ -4083,7 +4091,7 @@ export interface components {
             /** @example locality.region=eu */
             requirement: string;
             /**
-             * @description What the node has of the key; left out where it has nothing.
+             * @description What the node has of the key, 256 bytes of it at most; left out where it has nothing.
              * @example us
              */
             has?: string;
@@ -6844,6 +6852,11 @@ export interface operations {
                 limit?: components["parameters"]["LimitParam"];
                 /** @description The `next_cursor` of the page before. */
                 cursor?: components["parameters"]["CursorParam"];
+                /**
+                 * @description What a plan for a fleet with strict references does where something would be without what it names. `checked` refuses it, as the apply would. `told` plans it, and `findings`
+                 *     tell of it: for one part of a change that is sent in several, whose other parts are written before this one.
+                 */
+                references?: "checked" | "told";
             };
             header?: never;
             path: {
