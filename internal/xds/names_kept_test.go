@@ -48,7 +48,7 @@ func TestT40_NamesOfATenantAreBounded(t *testing.T) {
 					return absent
 				}
 				crowded := func() (n int) {
-					for _, line := range told {
+					for _, line := range told.all() {
 						if strings.Contains(line, "all nodes of the tenant") {
 							n++
 						}
@@ -63,7 +63,7 @@ func TestT40_NamesOfATenantAreBounded(t *testing.T) {
 				}
 				third := asks(3)
 				if n := settle(third); crowded() == 0 || v.Delta && n != 60 {
-					t.Errorf("the third stream's names: %d are told not to exist, %q", n, told)
+					t.Errorf("the third stream's names: %d are told not to exist, %q", n, told.all())
 				}
 				w.Publish(xdstest.Put(fleet.Secret, "s3/1", "1"), xdstest.Put(fleet.Secret, "s1/1", "1"))
 				first.Ack(first.Want("secrets s1/1@1")) // what was kept is sent when it comes to be there
@@ -89,7 +89,7 @@ func TestT40_NamesOfATenantAreBounded(t *testing.T) {
 				before := crowded()
 				settle(asks(4))
 				if n := crowded() - before; n != 0 {
-					t.Errorf("%d are told of too many names after there was room: %q", n, told)
+					t.Errorf("%d are told of too many names after there was room: %q", n, told.all())
 				}
 			})
 		})

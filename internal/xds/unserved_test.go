@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -16,12 +17,25 @@ import (
 )
 
 // tellings is what the fleet is told of clients.
-type tellings []string
+type tellings struct {
+	mu   sync.Mutex // guards list
+	list []string
+}
 
 func (ts *tellings) note(c *xds.Config) {
 	c.Denied = func(_ xds.Identity, reason fleet.DeniedReason, node, _, note string) {
-		*ts = append(*ts, fmt.Sprintf("%s %s: %s", reason, node, note))
+		ts.mu.Lock()
+		defer ts.mu.Unlock()
+		ts.list = append(ts.list, fmt.Sprintf("%s %s: %s", reason, node, note))
 	}
+}
+
+// all is what it was told until everything in the bubble waits.
+func (ts *tellings) all() []string {
+	synctest.Wait()
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return slices.Clone(ts.list)
 }
 
 // TestATypeThatIsNotServedCostsItself: a proxy that asks for one keeps its stream, and what it asks for besides; the fleet is told of each once.
@@ -33,7 +47,7 @@ func TestATypeThatIsNotServedCostsItself(t *testing.T) {
 					var told tellings
 					w := xdstest.New(t, told.note)
 					s := w.Open(v, "n1")
-					var want tellings
+					var want []string
 					unserved := func(i int) {
 						s.Send(xdstest.Request{TypeURL: fmt.Sprintf("type.googleapis.com/example.Unserved%02d", i), Names: []string{"a", "b"}})
 					}
@@ -58,15 +72,14 @@ func TestATypeThatIsNotServedCostsItself(t *testing.T) {
 					s.Quiet()
 					w.Publish(xdstest.Put(fleet.Cluster, "a", "1"))
 					s.Ack(s.Want("clusters a@1"))
-					if !slices.Equal(told, want) {
-						t.Errorf("told %q, want %q", told, want)
+					if !slices.Equal(told.all(), want) {
+						t.Errorf("told %q, want %q", told.all(), want)
 					}
 					unserved(16)
 					if err := s.End(); status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "more than 16 types that are not served") {
 						t.Errorf("the 17th type ended it with %v", err)
 					}
-					synctest.Wait() // the client may hear of its end first
-					if last := told[len(told)-1]; !strings.HasPrefix(last, "request_refused n1: ") || !strings.Contains(last, "Unserved16") {
+					if last := told.all()[len(told.all())-1]; !strings.HasPrefix(last, "request_refused n1: ") || !strings.Contains(last, "Unserved16") {
 						t.Errorf("told %q last", last)
 					}
 				})
@@ -88,8 +101,8 @@ func TestVirtualHostsInStateOfTheWorldCostThemselves(t *testing.T) {
 		w.Publish(xdstest.Put(fleet.Cluster, "a", "1"), xdstest.Put(fleet.VirtualHost, "r/a", "1"))
 		s.Ack(s.Want("clusters a@1"))
 		s.Quiet()
-		if want := "type_not_served n1: " + fleet.VirtualHost.URL(); len(told) != 1 || told[0] != want {
-			t.Errorf("told %q, want %q", told, want)
+		if want := "type_not_served n1: " + fleet.VirtualHost.URL(); len(told.all()) != 1 || told.all()[0] != want {
+			t.Errorf("told %q, want %q", told.all(), want)
 		}
 	})
 }
@@ -112,9 +125,8 @@ func TestARefusedStreamIsTold(t *testing.T) {
 				s := xdstest.New(t, told.note, func(c *xds.Config) { c.Limits.Message = 4 << 20 }).Open(xdstest.DeltaADS, "n1")
 				s.Send(c.first)
 				_ = s.End()
-				synctest.Wait() // the client may hear of its end first
-				if len(told) != 1 || !strings.HasPrefix(told[0], "request_refused ") || !strings.Contains(told[0], c.says) {
-					t.Errorf("told %q, want request_refused with %q", told, c.says)
+				if len(told.all()) != 1 || !strings.HasPrefix(told.all()[0], "request_refused ") || !strings.Contains(told.all()[0], c.says) {
+					t.Errorf("told %q, want request_refused with %q", told.all(), c.says)
 				}
 			})
 		})
