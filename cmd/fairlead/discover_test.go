@@ -215,11 +215,13 @@ func TestDiscoverDNS(t *testing.T) {
 func TestDiscoverSRV(t *testing.T) {
 	t.Parallel()
 	z := newZone(t)
-	z.hosts["a.shop.test."], z.hosts["b.shop.test."], z.hosts["c.shop.test."] = []string{"10.0.0.1"}, []string{"10.0.0.2", "10.0.0.1"}, []string{"10.0.0.3"}
 	srv := func(priority, weight, port uint16, target string) dnsmessage.SRVResource {
 		return dnsmessage.SRVResource{Priority: priority, Weight: weight, Port: port, Target: dnsmessage.MustNewName(target)}
 	}
-	z.records = []dnsmessage.SRVResource{srv(1, 5, 8080, "a.shop.test."), srv(1, 0, 8081, "b.shop.test."), srv(2, 1, 80, "c.shop.test.")}
+	z.set(func() {
+		z.hosts["a.shop.test."], z.hosts["b.shop.test."], z.hosts["c.shop.test."] = []string{"10.0.0.1"}, []string{"10.0.0.2", "10.0.0.1"}, []string{"10.0.0.3"}
+		z.records = []dnsmessage.SRVResource{srv(1, 5, 8080, "a.shop.test."), srv(1, 0, 8081, "b.shop.test."), srv(2, 1, 80, "c.shop.test.")}
+	})
 	d := newDNSSource("_http._tcp.shop.test.", "shop", true, 0, z.address)
 	got, err := d.read(t.Context())
 	if err != nil {
