@@ -194,7 +194,7 @@ func TestDiscoverDNS(t *testing.T) {
 	w := setup(t)
 	w.endpointAPI()
 	z := newZone(t)
-	z.hosts["shop.test."] = []string{"10.0.0.1", "2001:db8::1"}
+	z.set(func() { z.hosts["shop.test."] = []string{"10.0.0.1", "2001:db8::1"} })
 	r := w.feeds([]string{"--source", "dns", "--name", "shop.test.", "--port", "80", "--cluster", "shop/a", "--dns-server", z.address},
 		func() { z.set(func() { z.hosts["shop.test."] = []string{"10.0.0.1", "10.0.0.2"} }) },
 		func() { z.set(func() { delete(z.hosts, "shop.test.") }) },
