@@ -30,7 +30,7 @@ type limitsSize struct {
 
 func sizeOfLimits() limitsSize {
 	if !full() {
-		return limitsSize{clusters: 320, routes: 80, large: 2, bytes: 128 << 10}
+		return limitsSize{clusters: 80, routes: 20, large: 2, bytes: 16 << 10}
 	}
 	return limitsSize{clusters: 40_000, routes: 10_000, large: 64, bytes: 1<<20 - 4<<10, judged: true, memory: 512 << 20, watch: 10 * time.Second}
 }
