@@ -169,7 +169,7 @@ func (d *Door) enter(g *Guest) (shed *Guest, refused string) {
 }
 
 func (d *Door) tell(what string, g *Guest) {
-	d.log.Say(slog.LevelWarn, g.from, what, slog.String("remote", g.RemoteAddr().String()),
+	d.log.Say(slog.LevelWarn, g.from, what, slog.Any("remote", g.RemoteAddr()),
 		slog.Int("limit", d.limits.Unproved), slog.Int("limit_per_address", d.limits.PerAddress))
 }
 

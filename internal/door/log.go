@@ -4,6 +4,7 @@ import (
 	"context"
 	"log"
 	"log/slog"
+	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -154,8 +155,11 @@ func cut(v slog.Value) slog.Value {
 	case slog.KindString:
 		return slog.StringValue(Cut(v.String()))
 	case slog.KindAny:
-		if err, ok := v.Any().(error); ok {
-			return slog.StringValue(Cut(err.Error()))
+		switch x := v.Any().(type) {
+		case error:
+			return slog.StringValue(Cut(x.Error()))
+		case net.Addr:
+			return slog.StringValue(x.String())
 		}
 	}
 	return v

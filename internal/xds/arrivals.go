@@ -45,9 +45,14 @@ func (a *arrivals) take() {
 	}
 }
 
-// next waits until one more may arrive.
-func (a *arrivals) next() *arrival {
-	a.take()
+// next waits until one more may arrive. One of a source that floods (struck) makes no crowd: what it has allocated is garbage at once, and
+// to leave that for longer is what the flood is after.
+func (a *arrivals) next(struck bool) *arrival {
+	if struck {
+		a.places <- struct{}{}
+	} else {
+		a.take()
+	}
 	v := &arrival{of: a}
 	v.timer = time.AfterFunc(arrivalTime, func() { v.move(late) })
 	return v

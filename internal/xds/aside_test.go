@@ -14,7 +14,7 @@ func crowdAside(a *arrivals, n int, answer, done <-chan struct{}) (wait func(), 
 	var all sync.WaitGroup
 	on = new(atomic.Int64)
 	for range n {
-		v := a.next()
+		v := a.next(false)
 		all.Go(func() {
 			v.wait(func() { <-answer })
 			on.Add(1)
@@ -37,7 +37,7 @@ func TestAsManyWaitAsideAsMay(t *testing.T) {
 		if took := time.Since(began); took != 0 {
 			t.Errorf("%d and %d took %s, want no time", asideAtOnce, places, took)
 		}
-		v := a.next()
+		v := a.next(false)
 		if took := time.Since(began); took != arrivalTime {
 			t.Errorf("one more took %s, want %s", took, arrivalTime)
 		}
@@ -87,10 +87,10 @@ func TestWhoLeavesWhileAsideHoldsNothing(t *testing.T) {
 				t.Errorf("%d places are held, want %d", n, want)
 			}
 		}
-		v := a.next()
+		v := a.next(false)
 		v.wait(v.end)
 		held(0)
-		slow := a.next()
+		slow := a.next(false)
 		time.Sleep(arrivalTime)
 		synctest.Wait()
 		held(0)
@@ -129,7 +129,7 @@ func TestTheListenerWaitsForOneOfThoseThatComeBack(t *testing.T) {
 		close(answer)
 		synctest.Wait()
 		began := time.Now()
-		v := a.next()
+		v := a.next(false)
 		if took := time.Since(began); took > arrivalTime {
 			t.Errorf("it waited %s, want %s at most", took, arrivalTime)
 		}
@@ -199,12 +199,34 @@ func TestThoseThatComeBackAreACrowd(t *testing.T) {
 	})
 }
 
+// TestAFloodIsNoCrowd: connections of a source that was ended for a flood have to wait as all do, and the collector is not held up for them.
+func TestAFloodIsNoCrowd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, struck := range []bool{true, false} {
+			var told atomic.Int64
+			a := newArrivals(func(bool) { told.Add(1) })
+			var all []*arrival
+			for range 2 * cap(a.places) {
+				all = append(all, a.next(struck))
+			}
+			if crowd := told.Load() > 0; crowd == struck {
+				t.Errorf("of a source that floods: %t; they are a crowd: %t", struck, crowd)
+			}
+			for _, v := range all {
+				v.end()
+			}
+			time.Sleep(2 * crowdOver)
+		}
+	})
+}
+
 // TestWhoIsClosedWhileItComesBackHoldsNothing, in whichever moment.
 func TestWhoIsClosedWhileItComesBackHoldsNothing(t *testing.T) {
 	t.Parallel()
 	a := newArrivals(nil)
 	for range 20_000 {
-		v := a.next()
+		v := a.next(false)
 		answer, asked := make(chan struct{}), make(chan struct{})
 		var g sync.WaitGroup
 		g.Go(func() {

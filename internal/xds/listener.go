@@ -25,7 +25,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			return raw, err
 		}
 		if g := l.srv.entry.Admit(raw); g != nil {
-			return &guest{g, l.srv.arrivals.next()}, nil
+			return &guest{g, l.srv.arrivals.next(g.Strict())}, nil
 		}
 	}
 }

@@ -147,8 +147,12 @@ func (w *installation) listen(address string) <-chan time.Time {
 	w.T.Helper()
 	stream := w.deltaStream(address, w.NodeToken)
 	world.Must(w.T, stream.Send(&discoveryv3.DeltaDiscoveryRequest{Node: &corev3.Node{Id: "listens", UserAgentName: "envoy"}, TypeUrl: fleet.Cluster.URL()}))
-	_, err := stream.Recv()
+	first, err := stream.Recv()
 	world.Must(w.T, err)
+	ack := func(r *discoveryv3.DeltaDiscoveryResponse) error {
+		return stream.Send(&discoveryv3.DeltaDiscoveryRequest{TypeUrl: r.GetTypeUrl(), ResponseNonce: r.GetNonce()})
+	}
+	world.Must(w.T, ack(first))
 	arrivals := make(chan time.Time, 1000)
 	go func() {
 		for {
@@ -157,7 +161,7 @@ func (w *installation) listen(address string) <-chan time.Time {
 				return
 			}
 			arrivals <- time.Now()
-			_ = stream.Send(&discoveryv3.DeltaDiscoveryRequest{TypeUrl: r.GetTypeUrl(), ResponseNonce: r.GetNonce()})
+			_ = ack(r)
 		}
 	}()
 	return arrivals
