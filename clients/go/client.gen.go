@@ -1430,7 +1430,7 @@ type CredentialRenew struct {
 	OldExpiresAt *time.Time `json:"old_expires_at,omitempty"`
 }
 
-// CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+// CredentialState `active`: it is valid. `expired`: its time is over. `revoked`: somebody has revoked it, or what it depends on.
 type CredentialState string
 
 // DeletedState defines model for DeletedState.
@@ -3767,7 +3767,7 @@ type ConfirmParam = string
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
 
-// CredentialStateParam `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+// CredentialStateParam `active`: it is valid. `expired`: its time is over. `revoked`: somebody has revoked it, or what it depends on.
 type CredentialStateParam = CredentialState
 
 // CursorParam defines model for CursorParam.
@@ -5553,7 +5553,7 @@ type ClientInterface interface {
 	// RestoreFleet Take back the deletion of a fleet
 	//
 	// Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
-	// meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+	// meanwhile. Its nodes can connect again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/restore (the `RestoreFleet` operationId).
 	RestoreFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RestoreFleetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7112,7 +7112,7 @@ func (c *Client) ListResourceHistory(ctx context.Context, tenant TenantParam, fl
 // RestoreFleet Take back the deletion of a fleet
 //
 // Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
-// meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+// meanwhile. Its nodes can connect again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/restore (the `RestoreFleet` operationId).
 func (c *Client) RestoreFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RestoreFleetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14300,7 +14300,7 @@ type ClientWithResponsesInterface interface {
 	// RestoreFleetWithResponse Take back the deletion of a fleet
 	//
 	// Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
-	// meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+	// meanwhile. Its nodes can connect again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21259,7 +21259,7 @@ func (c *ClientWithResponses) ListResourceHistoryWithResponse(ctx context.Contex
 // RestoreFleetWithResponse Take back the deletion of a fleet
 //
 // Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
-// meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+// meanwhile. Its nodes can connect again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
 //
 // Returns a wrapper object for the known response body format(s).
 //

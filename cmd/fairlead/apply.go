@@ -63,7 +63,7 @@ func (c *applyCommand) Run(ctx context.Context, sh *shell) error {
 func advised(err error) error {
 	var p *problem
 	if errors.As(err, &p) && p.Status == http.StatusPreconditionFailed && slices.ContainsFunc(deref(p.Errors), ofReading) {
-		p.advice = `Get it anew with "fairlead get" and make the change in that. "fairlead apply --force" writes over what others changed.`
+		p.advice = `Run "fairlead get" for the present version and make the change in that. "fairlead apply --force" overwrites what others changed.`
 	}
 	return err
 }

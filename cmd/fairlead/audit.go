@@ -19,7 +19,7 @@ type auditCommand struct {
 	Limit  int    `short:"n" default:"50" help:"How many to list at most; 0 for all."`
 	Output string `short:"o" enum:"table,json" default:"table" placeholder:"table|json" help:"How to print it: table or json."`
 	JSON   bool   `name:"json" help:"Print the API's JSON: -o json."`
-	Verify bool   `help:"Verify the whole chain instead: compute all hashes anew. The exit status is 1 where something is not as it was written."`
+	Verify bool   `help:"Verify the whole chain instead: compute all hashes again. The exit status is 1 where something is not as it was written."`
 	Heads  string `type:"existingfile" placeholder:"FILE" help:"With --verify: compare with heads that were exported before: the API servers' log, or what a collector was sent."`
 }
 

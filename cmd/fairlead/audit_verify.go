@@ -71,7 +71,7 @@ func (c *auditCommand) verify(ctx context.Context, s *session) error {
 		fmt.Fprintf(s.out, "%d events were there when the chain began, on %s: they are in none\n", last.Unchained, when(deref(check.BegunAt)))
 	}
 	if c.Heads == "" {
-		fmt.Fprintln(s.out, "without --heads it does not show whether the newest events were cut off, or all was written anew")
+		fmt.Fprintln(s.out, "without --heads it does not show whether the newest events were cut off, or all of it was rewritten")
 	} else {
 		fmt.Fprintf(s.out, "it agrees with %d heads that were exported\n", own)
 	}

@@ -172,7 +172,7 @@ func TestApplyOfAStaleFile(t *testing.T) {
 		map[string]string{"pointer": "/resources/0/revision", "code": "changed", "detail": stale}))
 	a := w.file("a.yaml", "type: clusters\nname: a\nrevision: 7\nbody: {name: a}\n")
 	w.run("apply", "-f", a).want(t, exitFailed, "", "fairlead: Precondition Failed\n  DIR/a.yaml:3: /revision: "+stale+`
-Get it anew with "fairlead get" and make the change in that. "fairlead apply --force" writes over what others changed.
+Run "fairlead get" for the present version and make the change in that. "fairlead apply --force" overwrites what others changed.
 request id req-1
 `)
 }

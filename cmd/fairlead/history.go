@@ -29,7 +29,7 @@ type historyListCommand struct {
 	Until string `placeholder:"TIME" help:"Only revisions of before this time, in the same forms."`
 	Limit int    `short:"n" default:"20" help:"How many to list at most; 0 for all."`
 
-	Receipts *int `placeholder:"N" help:"Of how many revisions, the newest, to tell how the receipt stands: 20 at most, 1 where it is left out. Each is counted anew."`
+	Receipts *int `placeholder:"N" help:"Of how many revisions, the newest, to tell how the receipt stands: 20 at most, 1 where it is left out. Each is counted when you ask."`
 
 	Output string `short:"o" enum:"table,json" default:"table" placeholder:"table|json" help:"How to print it: table or json."`
 	JSON   bool   `name:"json" help:"Print the API's JSON: -o json."`

@@ -12,7 +12,7 @@ type promoteCommand struct {
 	Connection connection `embed:""`
 	Writing    writing    `embed:""`
 
-	From     string    `required:"" placeholder:"FLEET" help:"The fleet whose content is taken, as it is stored now."`
+	From     string    `required:"" placeholder:"FLEET" help:"The fleet to copy from, as it is stored now."`
 	To       string    `required:"" placeholder:"FLEET" help:"The fleet that it is written to."`
 	Selector string    `short:"l" placeholder:"KEY=VALUE,..." help:"Only what carries these labels."`
 	Prune    bool      `help:"Delete from --to what --from does not have; with -l, of what carries the labels."`

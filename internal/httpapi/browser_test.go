@@ -65,7 +65,7 @@ func (b browser) isOver(words string) {
 	b.w.t.Helper()
 	a := b.do(http.MethodGet, "/v1/whoami", "")
 	p := a.isProblem(401, "unauthenticated", "")
-	if c := a.cookie(); !strings.Contains(*p.Detail, words) || !strings.Contains(*p.Detail, "sign in anew") || c.Value != "" || c.MaxAge != -1 || c.Path != "/" {
+	if c := a.cookie(); !strings.Contains(*p.Detail, words) || !strings.Contains(*p.Detail, "sign in again") || c.Value != "" || c.MaxAge != -1 || c.Path != "/" {
 		b.w.t.Errorf("%s, %v", a.body, c)
 	}
 }

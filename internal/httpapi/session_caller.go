@@ -18,11 +18,11 @@ const touchedAfter = time.Minute
 // bySession finds out who calls from the cookie of a session, in one query.
 func (a *API) bySession(r *http.Request, cookies []string) (store.Session, store.Token, error) {
 	if len(cookies) > 1 {
-		return store.Session{}, store.Token{}, errSession("two cookies of a session came: sign in anew")
+		return store.Session{}, store.Token{}, errSession("two cookies of a session came: sign in again")
 	}
 	id, err := auth.ParseSession(cookies[0])
 	if err != nil {
-		return store.Session{}, store.Token{}, errSession("the session's cookie is damaged: sign in anew")
+		return store.Session{}, store.Token{}, errSession("the session's cookie is damaged: sign in again")
 	}
 	sent := auth.Hash(cookies[0])
 	if a.lookups.Rejected(sent, time.Now()) != nil {
@@ -51,7 +51,7 @@ func sessionHolds(x store.Session, token store.Token, found bool, sent [32]byte,
 	return same && found && open && tokenLives(token, now)
 }
 
-func errSessionOver() error { return errSession("the session has ended: sign in anew") }
+func errSessionOver() error { return errSession("the session has ended: sign in again") }
 
 // errSession also makes the browser forget the cookie.
 func errSession(detail string) error {

@@ -87,7 +87,7 @@ func (a *API) CreateTenant(ctx context.Context, r oapi.CreateTenantRequestObject
 	}
 	t, err := a.store.CreateTenant(ctx, callOf(ctx).actor, r.Body.Slug, name)
 	if errors.Is(err, fleet.ErrConflict) {
-		return nil, refuse(http.StatusConflict, "already_exists", "the slug is taken: by a tenant that is there, or by one that was deleted less than 30 days ago, which an operator can restore")
+		return nil, refuse(http.StatusConflict, "already_exists", "the slug is in use: by a tenant that exists, or by one that was deleted less than 30 days ago, which an operator can restore")
 	}
 	if err != nil {
 		return nil, err

@@ -709,7 +709,7 @@ export interface paths {
         /**
          * Take back the deletion of a fleet
          * @description Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
-         *     meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+         *     meanwhile. Its nodes can connect again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
          */
         post: operations["restoreFleet"];
         delete?: never;
@@ -3579,7 +3579,7 @@ export interface components {
             name: string;
         };
         /**
-         * @description `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+         * @description `active`: it is valid. `expired`: its time is over. `revoked`: somebody has revoked it, or what it depends on.
          * @enum {string}
          */
         CredentialState: "active" | "expired" | "revoked";

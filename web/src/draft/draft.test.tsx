@@ -131,7 +131,7 @@ test("others were faster: who, and the draft is kept", async () => {
   expect(within(card).getByRole("link", { name: "Merge in the editor" })).toBeTruthy();
   expect(readDraft(author, "edge").edits).toHaveLength(1);
   expect(readDraft(author, "edge").asked).toBeUndefined();
-  await userEvent.click(within(screen.getByRole("region", { name: "Publish" })).getByRole("button", { name: "Look again" }));
+  await userEvent.click(within(screen.getByRole("region", { name: "Publish" })).getByRole("button", { name: "Refresh" }));
   await waitFor(() => expect(planned).toHaveLength(2));
 });
 

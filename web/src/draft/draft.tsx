@@ -80,7 +80,7 @@ function Edits({ draft, dropped, onDrop }: { draft: Draft; dropped: ReactNode; o
         <>
           {mayWrite(me) && (
             <Button variant="default" onClick={lookAgain} loading={plan.isFetching} disabled={!readable}>
-              Look again
+              Refresh
             </Button>
           )}
           <DropAll count={edits.length} onDrop={() => clearDraft(author, fleet)} />
@@ -145,7 +145,7 @@ function Moved({ plan }: { plan: Plan }) {
   if (now <= plan.revision) return null;
   return (
     <Text size="sm" role="status">
-      The fleet is at revision {now} by now. Publishing is refused only if what you edit has changed; look again to see it as it is.
+      The fleet is at revision {now} by now. Publishing is refused only if what you edit has changed; refresh to see it as it is.
     </Text>
   );
 }
@@ -238,7 +238,7 @@ function blockedBy(prepared: Prepared, plan: Plan, { changed, asking, error }: D
   const broken = prepared.items.filter((i) => i.faults.length > 0).length;
   if (broken > 0) return `${broken === 1 ? "1 edit" : `${broken} edits`} cannot be read: mend or drop what is told above.`;
   if (changesNothing(plan)) return "The fleet has all of this already: there is nothing to publish.";
-  if (error) return `Whether others have changed what is to be deleted could not be read: ${error.message} Look again.`;
+  if (error) return `Whether others have changed what is to be deleted could not be read: ${error.message} Refresh.`;
   if (asking) return "It is looked up whether others have changed what is to be deleted.";
   if (changed.size > 0) return `Others have changed ${changed.size === 1 ? "1 resource" : `${changed.size} resources`} that you delete: say above what is meant.`;
   return undefined;

@@ -128,7 +128,7 @@ function Stale({ error, onLookAgain }: { error: Refused; onLookAgain: () => void
       <Stack gap="xs" align="flex-start">
         <LastChanges error={error} />
         <Button size="xs" variant="default" onClick={onLookAgain}>
-          Look again
+          Refresh
         </Button>
       </Stack>
     </Alert>

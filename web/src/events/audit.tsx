@@ -50,7 +50,7 @@ function AuditOf({ tenant }: { tenant: string }) {
       actions={
         <>
           <Button variant="default" onClick={() => void query.refetch()} loading={query.isFetching && !query.isPending}>
-            Look again
+            Refresh
           </Button>
           <Button component="a" variant="default" href={exportAddress(tenant, asked)} download={`audit-${tenant}.jsonl`}>
             Export {filtered ? "these" : "all"} as JSON lines

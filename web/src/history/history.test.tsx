@@ -12,8 +12,8 @@ test("the history lists revisions with their receipts, and two are compared", as
   open("/fleets/edge/history");
   expect(await screen.findByText("rejected")).toBeTruthy();
   expect(screen.getByText("<i>why</i>")).toBeTruthy();
-  await userEvent.click(screen.getByLabelText("Compare revision 9"));
-  await userEvent.click(screen.getByLabelText("Compare revision 8"));
+  await userEvent.click(await screen.findByLabelText("Compare revision 9"));
+  await userEvent.click(await screen.findByLabelText("Compare revision 8"));
   expect((await screen.findByRole("link", { name: "Compare 8 with 9" })).getAttribute("href")).toBe("/fleets/edge/compare?from=8&to=9");
 });
 

@@ -25,7 +25,7 @@ export function Servers() {
       title="xDS servers"
       aside={
         <Button size="xs" variant="default" loading={asked.isFetching && !asked.isPending} onClick={() => void asked.refetch()}>
-          Look again
+          Refresh
         </Button>
       }
     >

@@ -7,7 +7,7 @@ const few = 60;
 
 export type Part = "acked" | "unaffected" | "late" | "nacked" | "withheld" | "pending" | "left" | "offline";
 
-const words: Record<Part, string> = { acked: "ACKed", unaffected: "have it unchanged", late: "took it later", nacked: "refused", withheld: "wait for what is missing or refused", pending: "not answered yet", left: "gone without it", offline: "offline" };
+const words: Record<Part, string> = { acked: "ACKed", unaffected: "have it unchanged", late: "ACKed it later", nacked: "refused", withheld: "wait for what is missing or refused", pending: "not answered yet", left: "gone without it", offline: "offline" };
 
 export function partsOf(c: ReceiptCounts): [Part, number][] {
   const all: [Part, number][] = [["acked", c.acked - c.unaffected], ["unaffected", c.unaffected], ["late", c.late], ["nacked", c.nacked], ["withheld", c.withheld], ["pending", c.pending - c.withheld], ["left", c.left], ["offline", c.offline - c.left]];

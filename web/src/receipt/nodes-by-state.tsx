@@ -13,7 +13,7 @@ import { Ago } from "../ui/time";
 import { nodeStates, receiptNodesQuery, stateOf, type ReceiptNodeState } from "./queries";
 import { endWords } from "./words";
 
-const words: Record<ReceiptNodeState, string> = { nacked: "refused", pending: "not answered", acked: "have it", offline: "offline", late: "took it later" };
+const words: Record<ReceiptNodeState, string> = { nacked: "refused", pending: "not answered", acked: "have it", offline: "offline", late: "ACKed it later" };
 
 /** The state that is looked at first: what needs somebody comes before what is well. */
 export function firstState(counts: ReceiptCounts): ReceiptNodeState {

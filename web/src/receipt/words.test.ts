@@ -15,7 +15,7 @@ test.each([
   [counts({ offline: 2 }), undefined, "2 offline"],
   [counts({ acked: 1, offline: 3, left: 2 }), 44, "1 of 3 nodes ACKed in 44 ms, 2 have gone without it, 1 offline"],
   [counts({ offline: 1, left: 1 }), undefined, "0 of 1 node ACKed, 1 has gone without it"],
-  [counts({ late: 1 }), undefined, "1 node took it later"],
+  [counts({ late: 1 }), undefined, "1 node ACKed it later"],
 ])("%j", (c, ms, words) => {
   expect(receiptSentence({ state: "pending", counts: c, ...(ms === undefined ? {} : { last_ack_ms: ms }) })).toBe(words);
 });

@@ -20,7 +20,7 @@ export function receiptSentence(r: Pick<Receipt, "state" | "counts" | "last_ack_
     parts.push("no node is connected");
   }
   if (c.unaffected > 0) parts.push(`it changes nothing for ${nodes(c.unaffected)}`);
-  if (c.late > 0) parts.push(`${nodes(c.late)} took it later`);
+  if (c.late > 0) parts.push(`${nodes(c.late)} ACKed it later`);
   if (c.offline > c.left) parts.push(`${c.offline - c.left} offline`);
   return parts.join(", ");
 }

@@ -155,7 +155,7 @@ test("an edit of what was deleted is made anew", async () => {
   putEdit(author, "edge", { action: "write", type: "clusters", name: "backend", text: slower, base: documentOf(backend), etag: '"7-aaaa"', at: "2026-01-01T00:00:00Z" });
   stored = null;
   open(address);
-  await userEvent.click(await screen.findByRole("button", { name: "Make it anew with my edit" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Create it again with my edit" }));
   expect(edit()).toMatchObject({ text: slower, base: "" });
   expect(edit()).not.toHaveProperty("etag");
 });
@@ -199,7 +199,7 @@ test("a secret is told of, and never shown; what is written anew stays out of th
   stored = cert;
   open("/fleets/edge/resources/secrets/cert");
   expect(await screen.findByText("CN=shop.example")).toBeTruthy();
-  await userEvent.click(screen.getByRole("button", { name: "Write a certificate and key anew" }));
+  await userEvent.click(screen.getByRole("button", { name: "Replace the certificate and key" }));
   await userEvent.click(screen.getByRole("textbox", { name: /Certificate chain/ }));
   await userEvent.paste("-----BEGIN CERTIFICATE-----\nC\n-----END CERTIFICATE-----");
   await userEvent.click(screen.getByRole("textbox", { name: /Private key/ }));

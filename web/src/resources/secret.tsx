@@ -40,7 +40,7 @@ export function SecretContent({ id, resource, editing, editable }: Props) {
       )}
       {editable && writing === "no" && (
         <Group gap="sm">
-          <Button variant="default" onClick={() => setWriting("tls")}>Write a certificate and key anew</Button>
+          <Button variant="default" onClick={() => setWriting("tls")}>Replace the certificate and key</Button>
           <Button variant="default" onClick={() => setWriting("document")}>Write it as a document</Button>
         </Group>
       )}

@@ -48,7 +48,7 @@ function Gone({ editing }: { editing: Editing }) {
       <Stack gap="sm">
         <Text size="sm">Somebody has deleted this resource since you began. Published as it is, your edit would be refused.</Text>
         <Group gap="sm">
-          <Button size="xs" onClick={editing.overwrite}>Make it anew with my edit</Button>
+          <Button size="xs" onClick={editing.overwrite}>Create it again with my edit</Button>
           <Button size="xs" variant="default" onClick={editing.discard}>Drop my edit</Button>
         </Group>
       </Stack>

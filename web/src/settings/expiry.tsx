@@ -15,7 +15,7 @@ interface Props {
 export function Expiry({ value, most, usual, set }: Props) {
   return (
     <NativeSelect
-      label="Good for"
+      label="Expires after"
       value={value}
       data={[{ value: "", label: usual }, ...choices.filter((d) => d <= most).map((d) => ({ value: String(d), label: d === 1 ? "1 day" : `${d} days` }))]}
       onChange={(e) => set(e.currentTarget.value)}

@@ -67,7 +67,7 @@ test("a pipeline's token needs its fleet, and is shown once", async () => {
   const form = within(await screen.findByRole("dialog"));
   await userEvent.type(form.getByLabelText("Name"), "deploy");
   await userEvent.selectOptions(form.getByLabelText("Role"), "ci");
-  expect(within(form.getByLabelText("Good for")).queryByText("366 days")).toBeNull();
+  expect(within(form.getByLabelText("Expires after")).queryByText("366 days")).toBeNull();
   expect(form.getByRole("button", { name: "Make it" })).toHaveProperty("disabled", true);
   await userEvent.type(form.getByRole("combobox", { name: "Fleet" }), "edge");
   await userEvent.click(form.getByLabelText("Hand it over"));

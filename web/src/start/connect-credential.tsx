@@ -106,7 +106,7 @@ function Shown({ made, node }: { made: Made; node: string }) {
       <CopyBlock text={made.token} label="the node token" />
       {!admits(made.nodes, node) && (
         <Alert color="yellow" title="It is not this node's">
-          The token admits {made.nodes} and not {node}. Take a node id of its own, or open this page anew and make another token.
+          The token admits {made.nodes} and not {node}. Take a node id of its own, or reload this page and create another token.
         </Alert>
       )}
     </Stack>

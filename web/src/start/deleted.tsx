@@ -40,7 +40,7 @@ export function DeletedFleets({ tenant }: { tenant: string }) {
             <TextLink to="/fleets/$fleet" params={{ fleet: restore.data.name }} size="sm">
               {restore.data.name}
             </TextLink>
-            . Its nodes are taken in again within a minute.
+            . Its nodes can connect again within a minute.
           </Text>
         )}
       </div>

@@ -48,7 +48,7 @@ function Make({ total, newest }: { total: number; newest: number }) {
             <code>fairlead apply -f FILE</code> takes each of them back and finds no difference. A secret is never shown: it stands there as <code>keep: true</code>, which is the secret that the fleet has stored.
           </Text>
           <Button onClick={() => make.mutate()} loading={make.isPending}>
-            {make.data ? "Make them anew" : `Read ${total} ${total === 1 ? "resource" : "resources"}`}
+            {make.data ? "Refresh" : `Read ${total} ${total === 1 ? "resource" : "resources"}`}
           </Button>
           {make.isPending && (
             <Stack gap={4} w="100%">
@@ -68,7 +68,7 @@ function Files({ made, newest }: { made: Made; newest: number }) {
   return (
     <Section title={`Files of revision ${made.revision}`}>
       <Stack gap="sm">
-        {newest > made.revision && <Alert color="yellow" role="status">The fleet is at revision {newest} by now: make the files anew to have that.</Alert>}
+        {newest > made.revision && <Alert color="yellow" role="status">The fleet is at revision {newest} by now: refresh to export that.</Alert>}
         <DataTable
           label="Files"
           rows={made.files}

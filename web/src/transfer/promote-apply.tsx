@@ -71,7 +71,7 @@ export function Apply({ tenant, from, to, content, plan, placeOf, again }: Props
       {error && !asked && (
         <Stack gap="xs" align="flex-start">
           <ProblemAlert error={withPlaces(error, placeOf)} {...(stale ? { title: `${to} was changed since the plan: nothing is written` } : {})} retry={isPassing(error) ? () => write.mutate(write.variables) : undefined} />
-          {stale && <Button variant="default" onClick={again}>Make the plan anew</Button>}
+          {stale && <Button variant="default" onClick={again}>Refresh the plan</Button>}
         </Stack>
       )}
     </Stack>

@@ -102,7 +102,7 @@ function Planned({ to, choice }: { to: string; choice: Choice }) {
     <Stack gap="md">
       <Group>
         <Button loading={plan.isPending} onClick={() => plan.mutate()} variant={plan.data ? "default" : "filled"}>
-          {plan.data ? "Make the plan anew" : `Show what would change on ${to}`}
+          {plan.data ? "Refresh the plan" : `Show what would change on ${to}`}
         </Button>
       </Group>
       {content && content.values.length > 0 && <Values from={fleet} to={to} names={content.values} />}

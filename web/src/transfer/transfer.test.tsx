@@ -180,7 +180,7 @@ test("a target that was changed meanwhile is planned anew", async () => {
   await userEvent.click(await screen.findByRole("button", { name: "Show what would change on prod" }));
   await userEvent.click(await screen.findByRole("button", { name: "Publish 1 change on prod" }));
   expect((await screen.findByRole("alert")).textContent).toContain("prod was changed since the plan: nothing is written");
-  expect(screen.getAllByRole("button", { name: "Make the plan anew" }).length).toBeGreaterThan(1);
+  expect(screen.getAllByRole("button", { name: "Refresh the plan" }).length).toBeGreaterThan(1);
 });
 
 test("an export is all of one revision: a fleet that is written meanwhile is read anew", async () => {

@@ -105,8 +105,8 @@ def sync_detailed(
 
     Args:
         tenant (str):
-        state (CredentialState | Unset): `active`: it is taken. `expired`: its time is over.
-            `revoked`: somebody has ended it, or what it ends with.
+        state (CredentialState | Unset): `active`: it is valid. `expired`: its time is over.
+            `revoked`: somebody has revoked it, or what it depends on.
         role (Role | Unset): What a token may do. `ci` writes to one fleet.
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
@@ -152,8 +152,8 @@ def sync(
 
     Args:
         tenant (str):
-        state (CredentialState | Unset): `active`: it is taken. `expired`: its time is over.
-            `revoked`: somebody has ended it, or what it ends with.
+        state (CredentialState | Unset): `active`: it is valid. `expired`: its time is over.
+            `revoked`: somebody has revoked it, or what it depends on.
         role (Role | Unset): What a token may do. `ci` writes to one fleet.
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
@@ -194,8 +194,8 @@ async def asyncio_detailed(
 
     Args:
         tenant (str):
-        state (CredentialState | Unset): `active`: it is taken. `expired`: its time is over.
-            `revoked`: somebody has ended it, or what it ends with.
+        state (CredentialState | Unset): `active`: it is valid. `expired`: its time is over.
+            `revoked`: somebody has revoked it, or what it depends on.
         role (Role | Unset): What a token may do. `ci` writes to one fleet.
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
@@ -239,8 +239,8 @@ async def asyncio(
 
     Args:
         tenant (str):
-        state (CredentialState | Unset): `active`: it is taken. `expired`: its time is over.
-            `revoked`: somebody has ended it, or what it ends with.
+        state (CredentialState | Unset): `active`: it is valid. `expired`: its time is over.
+            `revoked`: somebody has revoked it, or what it depends on.
         role (Role | Unset): What a token may do. `ci` writes to one fleet.
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.

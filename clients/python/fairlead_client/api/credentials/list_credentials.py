@@ -101,8 +101,8 @@ def sync_detailed(
     Args:
         tenant (str):
         fleet (str):
-        state (CredentialState | Unset): `active`: it is taken. `expired`: its time is over.
-            `revoked`: somebody has ended it, or what it ends with.
+        state (CredentialState | Unset): `active`: it is valid. `expired`: its time is over.
+            `revoked`: somebody has revoked it, or what it depends on.
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
 
@@ -145,8 +145,8 @@ def sync(
     Args:
         tenant (str):
         fleet (str):
-        state (CredentialState | Unset): `active`: it is taken. `expired`: its time is over.
-            `revoked`: somebody has ended it, or what it ends with.
+        state (CredentialState | Unset): `active`: it is valid. `expired`: its time is over.
+            `revoked`: somebody has revoked it, or what it depends on.
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
 
@@ -184,8 +184,8 @@ async def asyncio_detailed(
     Args:
         tenant (str):
         fleet (str):
-        state (CredentialState | Unset): `active`: it is taken. `expired`: its time is over.
-            `revoked`: somebody has ended it, or what it ends with.
+        state (CredentialState | Unset): `active`: it is valid. `expired`: its time is over.
+            `revoked`: somebody has revoked it, or what it depends on.
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
 
@@ -226,8 +226,8 @@ async def asyncio(
     Args:
         tenant (str):
         fleet (str):
-        state (CredentialState | Unset): `active`: it is taken. `expired`: its time is over.
-            `revoked`: somebody has ended it, or what it ends with.
+        state (CredentialState | Unset): `active`: it is valid. `expired`: its time is over.
+            `revoked`: somebody has revoked it, or what it depends on.
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
 

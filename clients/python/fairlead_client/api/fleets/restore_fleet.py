@@ -90,7 +90,7 @@ def sync_detailed(
 
      Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of
     its nodes and the tokens that are bound to it, but for what has ended
-    meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it
+    meanwhile. Its nodes can connect again within a minute. Where another fleet has the name by now it
     is 409: a fleet cannot be given another name, so the other one has to go first.
 
     Args:
@@ -130,7 +130,7 @@ def sync(
 
      Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of
     its nodes and the tokens that are bound to it, but for what has ended
-    meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it
+    meanwhile. Its nodes can connect again within a minute. Where another fleet has the name by now it
     is 409: a fleet cannot be given another name, so the other one has to go first.
 
     Args:
@@ -165,7 +165,7 @@ async def asyncio_detailed(
 
      Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of
     its nodes and the tokens that are bound to it, but for what has ended
-    meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it
+    meanwhile. Its nodes can connect again within a minute. Where another fleet has the name by now it
     is 409: a fleet cannot be given another name, so the other one has to go first.
 
     Args:
@@ -203,7 +203,7 @@ async def asyncio(
 
      Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of
     its nodes and the tokens that are bound to it, but for what has ended
-    meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it
+    meanwhile. Its nodes can connect again within a minute. Where another fleet has the name by now it
     is 409: a fleet cannot be given another name, so the other one has to go first.
 
     Args:

@@ -90,8 +90,8 @@ def sync_detailed(
      For operators. The ended too; never the secret part.
 
     Args:
-        state (CredentialState | Unset): `active`: it is taken. `expired`: its time is over.
-            `revoked`: somebody has ended it, or what it ends with.
+        state (CredentialState | Unset): `active`: it is valid. `expired`: its time is over.
+            `revoked`: somebody has revoked it, or what it depends on.
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -131,8 +131,8 @@ def sync(
      For operators. The ended too; never the secret part.
 
     Args:
-        state (CredentialState | Unset): `active`: it is taken. `expired`: its time is over.
-            `revoked`: somebody has ended it, or what it ends with.
+        state (CredentialState | Unset): `active`: it is valid. `expired`: its time is over.
+            `revoked`: somebody has revoked it, or what it depends on.
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -167,8 +167,8 @@ async def asyncio_detailed(
      For operators. The ended too; never the secret part.
 
     Args:
-        state (CredentialState | Unset): `active`: it is taken. `expired`: its time is over.
-            `revoked`: somebody has ended it, or what it ends with.
+        state (CredentialState | Unset): `active`: it is valid. `expired`: its time is over.
+            `revoked`: somebody has revoked it, or what it depends on.
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -206,8 +206,8 @@ async def asyncio(
      For operators. The ended too; never the secret part.
 
     Args:
-        state (CredentialState | Unset): `active`: it is taken. `expired`: its time is over.
-            `revoked`: somebody has ended it, or what it ends with.
+        state (CredentialState | Unset): `active`: it is valid. `expired`: its time is over.
+            `revoked`: somebody has revoked it, or what it depends on.
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
