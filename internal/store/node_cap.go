@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"fairlead/internal/fleet"
 )
@@ -13,7 +14,10 @@ import (
 // comes with a fresh id each time must not fill the database until the old ones are due.
 const maxNodes = 100_000
 
-// forgetOverCap removes those of the tenant's nodes above $1 that were seen last the longest
+// overCapAtOnce is how many nodes above the cap one statement removes: a call has two seconds, and what it has removed by then is kept.
+const overCapAtOnce = 1000
+
+// forgetOverCap removes those of the tenant's nodes above $1, $2 at most, that were seen last the longest
 // ago, none that is connected. It reads what is known of all of them once, after setJoins. One that comes at this moment is locked, or seen just now.
 const forgetOverCap = `
 WITH o AS MATERIALIZED (
@@ -23,7 +27,7 @@ WITH o AS MATERIALIZED (
                       WHERE s.tenant_id = n.tenant_id AND s.fleet_id = n.fleet_id AND s.node_id = n.node_id
                         AND s.connected AND x.lease_until > clock_timestamp())
    ORDER BY n.last_seen
-   LIMIT greatest(0, (SELECT count(*) FROM nodes c WHERE c.tenant_id = app_tenant()) - $1)
+   LIMIT least($2, greatest(0, (SELECT count(*) FROM nodes c WHERE c.tenant_id = app_tenant()) - $1))
      FOR UPDATE OF n SKIP LOCKED)
 DELETE FROM nodes d USING o WHERE d.tenant_id = app_tenant() AND d.fleet_id = o.fleet_id AND d.node_id = o.node_id`
 
@@ -51,13 +55,19 @@ func (c *nodeCap) due(t fleet.TenantID, n int) bool {
 }
 
 // capNodes forgets the oldest nodes of a tenant that has too many. A failure is no matter of
-// the report, which is written: it is tried again after the next rows.
+// the report, which is written: it is tried again after the next rows, and so is what is left.
 func (s *Store) capNodes(ctx context.Context, t fleet.TenantID, n int) {
 	if !s.cap.due(t, n) {
 		return
 	}
-	err := s.transact(ctx, call{limit: writeTimeout, plans: setJoins}, t, func(b *pgx.Batch) { b.Queue(forgetOverCap, s.cap.most) })
-	if err != nil {
+	var gone int64
+	err := s.transact(ctx, call{limit: writeTimeout, plans: setJoins}, t, func(b *pgx.Batch) {
+		b.Queue(forgetOverCap, s.cap.most, overCapAtOnce).Exec(func(c pgconn.CommandTag) error {
+			gone = c.RowsAffected()
+			return nil
+		})
+	})
+	if err != nil || gone == overCapAtOnce {
 		s.cap.due(t, s.cap.most/20)
 	}
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"fairlead/internal/fleet"
@@ -71,5 +72,24 @@ func TestConnectedNodesAreNotCapped(t *testing.T) {
 	w.ok(node.Report(t.Context(), fleet.Status{Key: w.key(), Server: s.id, Term: s.term, Nodes: []fleet.NodeStatus{{Node: "n0"}}}))
 	if n := w.count(`SELECT count(*) FROM nodes`); n != 5 {
 		t.Errorf("%d after their server died", n)
+	}
+}
+
+// TestFarAboveTheCap: a tenant that has thousands of nodes too many, as after the cap was lowered, comes down by parts, one with each report:
+// no call has to remove all of them within its two seconds.
+func TestFarAboveTheCap(t *testing.T) {
+	w := setup(t)
+	node, err := store.Open(t.Context(), store.Config{URL: w.db.Node, MaxNodes: 50, AllowUnsafe: true})
+	w.ok(err)
+	t.Cleanup(node.Close)
+	s := w.server("s")
+	w.exec(`INSERT INTO nodes (tenant_id, fleet_id, node_id, last_seen) SELECT $1, $2, 'old' || g, now() - interval '1 hour' FROM generate_series(1, 2550) g`, w.tenant.String(), w.fleet.String())
+	var left []int
+	for i := range 3 {
+		w.ok(node.Report(t.Context(), fleet.Status{Key: w.key(), Server: s.id, Term: s.term, Nodes: []fleet.NodeStatus{on("a"), on("b"), on("c"), on(fmt.Sprint("d", i))}}))
+		left = append(left, w.count(`SELECT count(*) FROM nodes`))
+	}
+	if want := []int{1554, 555, 50}; !slices.Equal(left, want) {
+		t.Errorf("%v nodes are left, want %v", left, want)
 	}
 }
