@@ -83,6 +83,7 @@ func TestT18_YAMLRefused(t *testing.T) {
 		strings.Repeat("- a\n", 100_001): "limit ",
 		strings.Repeat("- a\n", 99_999):  "",
 		strings.Repeat("- a\n", 100_000): "limit /99999",
+		strings.Repeat("%TAG !a! x\n", 101) + "--- {a: 1}": "limit ",
 		// JSON is YAML, and as such it may have more.
 		"---\n[" + strings.Repeat("1,", 200_000) + "1]\n": "",
 		"[" + strings.Repeat("1,", 200_000) + "1,]":       "limit ",
@@ -138,13 +139,15 @@ func TestT19_JSONRefused(t *testing.T) {
 		nest("[", 65, "]"):        "limit " + strings.Repeat("/0", 64),
 		nest(`{"a":`, 65, "}"):    "limit " + strings.Repeat("/a", 64),
 		nestAny(17):               "limit " + strings.Repeat("/v", 16),
+		nestTyped(3):              "limit " + strings.Repeat("/value", 2),
+		keysOf(2048, 2049):        "limit /" + strings.Repeat("k", 2048),
 	} {
 		_, err := resource.ToJSON(resource.JSON, []byte(in))
 		if got := found(t, err); len(got) != 1 || got[0] != want {
 			t.Errorf("%.40q: %v, want %s", in, got, want)
 		}
 	}
-	for _, in := range []string{nest("[", 64, "]"), nestAny(16), `{"":[]}`, ` [-0.5e+7, "\ud83d\ude00\/"] `} {
+	for _, in := range []string{nest("[", 64, "]"), nestAny(16), nestTyped(2), keysOf(2048, 2048), `{"":[]}`, ` [-0.5e+7, "\ud83d\ude00\/"] `} {
 		if out, err := resource.ToJSON(resource.JSON, []byte(in)); err != nil || string(out) != in {
 			t.Errorf("%.40q: %.40s, %v", in, out, err)
 		}
@@ -161,6 +164,15 @@ func bigObject(n int) string {
 
 func nestAny(depth int) string {
 	return strings.Repeat(`{"@type":"x","v":`, depth) + "1" + strings.Repeat("}", depth)
+}
+
+func nestTyped(depth int) string {
+	return strings.Repeat(`{"@type":"type.googleapis.com/xds.type.v3.TypedStruct","value":`, depth) + "{}" + strings.Repeat("}", depth)
+}
+
+// keysOf is an object within another, by keys of these lengths.
+func keysOf(outer, inner int) string {
+	return `{"` + strings.Repeat("k", outer) + `":{"` + strings.Repeat("k", inner) + `":1}}`
 }
 
 func TestT09_InputAtItsLimit(t *testing.T) {
