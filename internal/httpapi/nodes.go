@@ -102,6 +102,8 @@ func liftedBy(r fleet.Refusal) string {
 		return "another version of what it refused, or retry"
 	case r.Rival.Name != "":
 		return "another version of it, or of " + r.Type.Slug() + "/" + r.Rival.Name + ", or retry"
+	case r.Lacked != "":
+		return "another version of it, or clusters/" + r.Lacked + ", which did not exist, or retry"
 	}
 	return "another version of it, or retry"
 }

@@ -36,10 +36,15 @@ func (c *Client) effective(target *snapshot.Target) *snapshot.Target {
 			es = append(es, snapshot.Exception{Type: fleet.Type(t), Name: x.refused.Name, Refused: x.refused.Version, Good: x.good, Leave: x.leave}) //nolint:gosec // one of nine
 		}
 	}
-	if c.overlay.of != target || !slices.Equal(es, c.overlay.withheld) {
+	if c.overlay.of != target || !slices.EqualFunc(es, c.overlay.withheld, sameException) {
 		c.overlay = overlay{base: target, of: target, withheld: es, target: target.Except(es)}
 	}
 	return c.overlay.target
+}
+
+// sameException: of what bisections keep back nothing else is set.
+func sameException(a, b snapshot.Exception) bool {
+	return a.Type == b.Type && a.Name == b.Name && a.Refused == b.Refused && a.Good == b.Good && a.Leave == b.Leave
 }
 
 // endBisections drops the candidates that the target has left, and ends a bisection of
@@ -53,7 +58,7 @@ func (c *Client) endBisections(target *snapshot.Target) {
 		}
 		gone := func(x candidate) bool { // or back, by a later revision: then it is offered once more
 			now := l.lookup(t, x.refused.Name)
-			if x.rival != nil && !snapshot.Same(x.rival, target.View[t].Get(x.rival.Name)) {
+			if x.rival != nil && !snapshot.Same(x.rival, target.View[t].Get(x.rival.Name)) || x.lacked.came(target) {
 				return true
 			}
 			return !c.pos.Types[t].Sub.Has(x.refused.Name) || !snapshot.Same(now, x.refused) || x.blamed > 0 && now.Revision > x.blamed

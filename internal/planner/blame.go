@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -13,6 +14,34 @@ type candidate struct {
 	leave         bool               // the client has another version, whose bytes are not known here
 	blamed        fleet.Revision     // the target's when it was found out, 0 while it was not
 	rival         *snapshot.Resource // beside which the client would not take it; nil: none is known
+	lacked        *lacked            // nil: nothing
+}
+
+// lacked are the clusters that a version names and that the client was not given.
+type lacked struct{ clusters []snapshot.Lack }
+
+func lackedOf(r *snapshot.Resource, target *snapshot.Target) *lacked {
+	if all := target.Lacked(r); len(all) > 0 {
+		return &lacked{all}
+	}
+	return nil
+}
+
+// came reports whether the view has one of them by now.
+func (x *lacked) came(target *snapshot.Target) bool {
+	return x != nil && snapshot.AnyCame(x.clusters, target.View)
+}
+
+// namedFirst are they in the order in which it is likely to be what a client's words are about: "unknown cluster 'a'".
+func (x *lacked) namedFirst(words string) []snapshot.Lack {
+	if x == nil {
+		return nil
+	}
+	i := slices.IndexFunc(x.clusters, func(l snapshot.Lack) bool { return strings.Contains(words, "'"+l.Name+"'") })
+	if i <= 0 {
+		return x.clusters
+	}
+	return slices.Concat(x.clusters[i:i+1], x.clusters[:i], x.clusters[i+1:])
 }
 
 // candidates are the versions of a response that the client did not have before.
@@ -20,7 +49,7 @@ func (r *Response) candidates() (all []candidate) {
 	for _, ch := range r.changes {
 		good := ch.old.lastGood()
 		if ch.new != nil && !ch.new.Empty && (good == nil || !snapshot.Same(ch.new, good)) && ch.old.version() != ch.new.Version {
-			all = append(all, candidate{refused: ch.new, good: good, leave: ch.old.leftAlone() || r.blind})
+			all = append(all, candidate{refused: ch.new, good: good, leave: ch.old.leftAlone() || r.blind, lacked: lackedOf(ch.new, r.target)})
 		}
 	}
 	return all
@@ -192,7 +221,7 @@ func (c *Client) verdict(t fleet.Type, words string, culprits []candidate) {
 		if now := c.overlay.base.View[t].Get(x.refused.Name); now != nil && snapshot.Same(now, x.refused) {
 			x.refused = now // a later revision has brought it anew meanwhile
 		}
-		v.Blame = append(v.Blame, snapshot.Blame{Refused: x.refused, Good: x.good, Leave: x.leave, Rival: x.rival})
+		v.Blame = append(v.Blame, snapshot.Blame{Refused: x.refused, Good: x.good, Leave: x.leave, Rival: x.rival, Lacked: x.lacked.namedFirst(words)})
 	}
 	c.found.Verdicts = append(c.found.Verdicts, v)
 }

@@ -64,6 +64,7 @@ type refusal struct {
 	changes []change
 	set     *snapshot.Set
 	then    []*snapshot.Resource // what the node's view had under the changes' names
+	lacked  []snapshot.Lack      // clusters that the changes name and that the client was not given
 	words   string
 	at      fleet.Revision // the target's
 	// again is where it was looked into once more.
@@ -87,6 +88,9 @@ func (c *Client) remember(t fleet.Type, r *Response, words string) {
 	x := refusal{words: words, at: l.target.Revision, changes: r.changes, set: r.target.Types[t]}
 	for _, ch := range r.changes {
 		x.then = append(x.then, l.target.View[t].Get(ch.name))
+		if ch.new != nil {
+			x.lacked = append(x.lacked, r.target.Lacked(ch.new)...)
+		}
 	}
 	p.refused[r.content] = x
 }
@@ -113,7 +117,7 @@ func (c *Client) accuseAgain(again []*Response) {
 	}
 }
 
-// offerAgain forgets the refused contents of which the node's view has something else by now: a
+// offerAgain forgets the refused contents of which the node's view has something else by now, or a cluster that they lacked: a
 // later revision that brings a refused version back asks again, once (SEMANTICS 3.6). That an
 // exception came or went is no reason, but for mere answers, which changed nothing.
 func (c *Client) offerAgain(target *snapshot.Target) {
@@ -148,6 +152,9 @@ func (x *refusal) excepted(l *look, t fleet.Type) bool {
 func (x *refusal) over(l *look, t fleet.Type) bool {
 	if len(x.changes) == 0 {
 		return x.set != l.target.Types[t]
+	}
+	if snapshot.AnyCame(x.lacked, l.target.View) {
+		return true
 	}
 	for i, ch := range x.changes {
 		now := l.target.View[t].Get(ch.name)

@@ -480,3 +480,65 @@ func TestWhatWasWithheldIsKnownByItsReport(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatLackedAClusterIsOfferedAgain: an Envoy refuses a listener whose own routes name a cluster that is not there, and others in which it
+// checks clusters. The content that the stream refused goes out again when the cluster comes: one that did not exist, or that the node refused.
+func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		typ    fleet.Type
+		before string // what the view has of the cluster: the client is not given it
+	}{{fleet.Listener, ""}, {fleet.Route, ""}, {fleet.Extension, ""}, {fleet.Route, "bad"}} {
+		for _, delta := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s %q delta %v", c.typ.Slug(), c.before, delta), func(t *testing.T) {
+				t.Parallel()
+				at := func(rev fleet.Revision, cluster string, without bool) *snapshot.Target {
+					rows := map[fleet.Type][]fleet.Row{c.typ: {refers("x", "1", "a", "b", "z")}, fleet.Cluster: {row("b", "1")}}
+					var es []snapshot.Exception
+					if cluster != "" {
+						rows[fleet.Cluster] = append(rows[fleet.Cluster], row("a", cluster))
+					}
+					if cluster == "bad" {
+						es = append(es, snapshot.Exception{Type: fleet.Cluster, Name: "a", Refused: "bad"})
+					}
+					if without {
+						es = append(es, snapshot.Exception{Type: c.typ, Name: "x", Refused: "1"})
+					}
+					return snapshot.NewTarget(&snapshot.Snapshot{Revision: rev, Types: fleetAt(rev, 1, rows).Types}, es)
+				}
+				s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+				first := at(1, c.before, false)
+				s.c.Subscribe(request{Type: fleet.Cluster}, first)
+				r := request{Type: c.typ}
+				if c.typ != fleet.Listener {
+					r.Names = []string{"x"}
+				}
+				s.c.Subscribe(r, first)
+				s.step(first, "clusters b@1", "")
+				got := s.send(first)
+				if got == nil || describe(got) != c.typ.Slug()+" x@1" {
+					t.Fatalf("sent %v, want what names the cluster", got)
+				}
+				s.c.Refuse(c.typ, got.Nonce, "Error adding/updating listener(s) x: route: unknown cluster 'z'\n")
+				vs := s.c.Verdicts()
+				want := []snapshot.Lack{{Name: "z"}, {Name: "a", Version: c.before}} // what the words name first
+				if len(vs) != 1 || len(vs[0].Blame) != 1 || !slices.Equal(vs[0].Blame[0].Lacked, want) {
+					t.Errorf("verdicts %+v, want x for lack of %v", vs, want)
+				}
+				s.steps(at(1, c.before, true))
+				if again := s.steps(at(2, c.before, false)); slices.Contains(again, c.typ.Slug()+" x@1") {
+					t.Errorf("sent %q: nothing that it lacked has come", again)
+				}
+				s.c.Verdicts() // it refused that
+				s.steps(at(2, c.before, true))
+				next := at(3, "1", false)
+				if sent := s.send(next); sent == nil || sent.Type != fleet.Cluster {
+					t.Fatalf("sent %v, want clusters first", sent)
+				} else {
+					s.c.Acknowledge(fleet.Cluster, sent.Nonce)
+				}
+				s.step(next, c.typ.Slug()+" x@1", "")
+			})
+		}
+	}
+}

@@ -138,6 +138,85 @@ func TestWhatIsRefusedBesideAnother(t *testing.T) {
 	})
 }
 
+// TestWhatLackedAClusterIsOfferedAgain when that comes: here, after a return, and where it came while no server had the node. An Envoy refuses some
+// of what names a cluster that is not there.
+func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
+	listener := cluster("l", "1")
+	listener.Type, listener.Derived.Refs = fleet.Listener, []fleet.Ref{{Type: fleet.Cluster, Name: "c"}, {Type: fleet.Cluster, Name: "d"}, {Type: fleet.Cluster, Name: "e"}}
+	lacks := func(t *testing.T, a *attachment) {
+		t.Helper()
+		now := a.Current()
+		bad := now.Types[fleet.Listener].Get("l")
+		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Blame{{Refused: bad, Lacked: now.Lacked(bad)}}})
+	}
+	want := func(t *testing.T, a *attachment, version string) {
+		t.Helper()
+		if got := inForce(a, fleet.Listener, "l"); got != version {
+			t.Errorf("l is at %q, want %q", got, version)
+		}
+	}
+	bubbleAgain(t, "here", func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(listener, cluster("c", "1"))
+		a := w.attach(id, "a")
+		lacks(t, a)
+		if f := w.sink.allRefusals()[0]; f.Name != "l" || f.Lacked != "d" {
+			t.Errorf("recorded %+v", f)
+		}
+		want(t, a, "")
+		w.change(key, cluster("c", "2")) // which was there
+		want(t, a, "")
+		w.wantEnds()
+		w.change(key, cluster("e", "1")) // the one that the words may not be about
+		want(t, a, "1")
+		w.wantEnds("a l@1 offered by 3")
+		lacks(t, a)
+		want(t, a, "")
+		w.change(key, cluster("d", "1"))
+		want(t, a, "1")
+		w.wantEnds("a l@1 offered by 3", "a l@1 offered by 4")
+	})
+	bubbleAgain(t, "before the words of it", func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(listener)
+		a := w.attach(id, "a")
+		then := a.Current()
+		w.change(key, cluster("d", "1"))
+		bad := then.Types[fleet.Listener].Get("l")
+		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Blame{{Refused: bad, Lacked: then.Lacked(bad)}}})
+		want(t, a, "1")
+		w.wantEnds("a l@1 offered by 2")
+	})
+	bubbleAgain(t, "a cluster that was refused", func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(listener, cluster("c", "1"), cluster("d", "bad"), cluster("e", "1"))
+		a := w.attach(id, "a")
+		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Cluster].Get("d")}}})
+		lacks(t, a)
+		want(t, a, "")
+		w.change(key, cluster("d", "1"))
+		want(t, a, "1")
+		w.wantEnds("a d@bad replaced by 2", "a l@1 offered by 2")
+	})
+	past := refused(listener, 1, nil)
+	past.Lacked = "d"
+	for _, lacked := range []string{"d", "e"} { // told, and as the listener has it
+		bubbleAgain(t, "after a return, "+lacked, func(t *testing.T, w *world) {
+			key, id, _ := w.newFleet(listener, cluster("c", "1"))
+			w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{past}})
+			a := w.attach(id, "n")
+			want(t, a, "")
+			w.change(key, cluster(lacked, "1"))
+			want(t, a, "1")
+			w.wantEnds("n l@1 offered by 2")
+		})
+	}
+	bubbleAgain(t, "while it was away", func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(listener)
+		w.feed.write(key, cluster("d", "2"))
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{past}})
+		want(t, w.attach(id, "n"), "1")
+		w.wantEnds("n l@1 offered by 2")
+	})
+}
+
 // TestTheLatestEndsAreRemembered, not the first ones: words that come late are told with what was done then.
 func TestTheLatestEndsAreRemembered(t *testing.T) {
 	t.Parallel()

@@ -55,6 +55,9 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 		if c.Rival != nil {
 			f.Rival = fleet.Rival{Name: c.Rival.Name, Version: c.Rival.Version}
 		}
+		if len(c.Lacked) > 0 && c.Lacked[0].Version == "" {
+			f.Lacked = c.Lacked[0].Name
+		}
 		if f.Action == fleet.ActionStandInRefused || f.Action == fleet.ActionLost {
 			a.subscriber.leaveOpen(snapshot.Rejection{Type: r.Type, Name: f.Name, Version: f.Version})
 		}
@@ -65,11 +68,11 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 		f.Beside = !over && n.besides(a, r.Type)
 		refusals = append(refusals, f)
 		if over {
-			resolved = append(resolved, fleet.Resolution{
-				Node: n.id, Type: r.Type, Name: f.Name, Version: f.Version, By: snap.Revision, End: fleet.EndReplaced,
-			})
+			e := snapshot.Exception{Type: r.Type, Name: f.Name, Refused: f.Version}
+			resolved = append(resolved, resolution(n.id, e, snap.Revision, howEnded(e, snap)))
 		}
 	}
+	stamp(resolved, ns.clock.now())
 	n.note()
 	ns.retarget(n)
 	return refusals, n.ended(resolved)
@@ -116,14 +119,15 @@ func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, t
 		return x.freeze(snap, settled, t, c)
 	case present == nil:
 		return fleet.ActionDeleted, ""
-	case present.Version != c.Refused.Version, c.Rival != nil && !snapshot.Same(c.Rival, snap.Types[t].Get(c.Rival.Name)):
+	case present.Version != c.Refused.Version, c.Rival != nil && !snapshot.Same(c.Rival, snap.Types[t].Get(c.Rival.Name)),
+		snapshot.AnyCame(c.Lacked, snap.Types):
 		return fleet.ActionSuperseded, ""
 	case x.count(t) >= maxExceptions:
 		return x.freeze(snap, settled, t, c)
 	case c.Good == nil && x.lost[fleet.Ref{Type: t, Name: c.Refused.Name}] == c.Refused.Version:
 		return fleet.ActionLost, ""
 	}
-	e := snapshot.Exception{Type: t, Name: c.Refused.Name, Refused: c.Refused.Version, Rival: c.Rival}
+	e := snapshot.Exception{Type: t, Name: c.Refused.Name, Refused: c.Refused.Version, Rival: c.Rival, Lacked: c.Lacked}
 	if c.Good != nil && c.Good.Version != c.Refused.Version {
 		e.Good = c.Good
 	}
@@ -204,7 +208,7 @@ func (x *exceptions) leaveOpen(r snapshot.Rejection) {
 	x.open[r] = struct{}{}
 }
 
-// renew ends the exceptions whose name has another version in the view, or what the client would not take it beside.
+// renew ends the exceptions whose name has another version in the view, or what the client would not take it beside, or that lacked what has come.
 func (x *exceptions) renew(snap *snapshot.Snapshot, node string, by fleet.Revision) (resolved []fleet.Resolution) {
 	x.drop(func(e snapshot.Exception) bool {
 		if e.Applies(snap) {
@@ -217,9 +221,10 @@ func (x *exceptions) renew(snap *snapshot.Snapshot, node string, by fleet.Revisi
 	return append(resolved, x.thaw(node, by, fleet.EndReplaced)...)
 }
 
-// howEnded says of an exception that does not apply any more whether that is for its own name, or for what the client would not take it beside.
+// howEnded says of an exception that does not apply any more whether that is for its own name, or for what the client would not take it beside, or
+// what it lacked.
 func howEnded(e snapshot.Exception, snap *snapshot.Snapshot) fleet.End {
-	if e.Rival = nil; e.Applies(snap) {
+	if e.Rival, e.Lacked = nil, nil; e.Applies(snap) {
 		return fleet.EndOffered
 	}
 	return fleet.EndReplaced

@@ -92,6 +92,55 @@ func TestARefusalIsOfTheRevisionThatBroughtTheName(t *testing.T) {
 	})
 }
 
+// TestARefusalOfAStreamThatHasConfirmedNothing is counted by what the view had before, or by what the node had settled.
+func TestARefusalOfAStreamThatHasConfirmedNothing(t *testing.T) {
+	row := func(typ fleet.Type, name, version string, routes ...string) fleet.Row {
+		r := cluster(name, version)
+		r.Type = typ
+		for _, n := range routes {
+			r.Derived.Refs = append(r.Derived.Refs, fleet.Ref{Type: fleet.Route, Name: n})
+		}
+		return r
+	}
+	bad, good := row(fleet.Route, "r", "bad"), row(fleet.Route, "r", "good")
+	to, from, later := row(fleet.Listener, "l", "2", "r"), row(fleet.Listener, "l", "1", "q"), row(fleet.Listener, "l", "3", "r")
+	for name, c := range map[string]struct {
+		changes []fleet.Row // each a revision, from 2 on
+		settled fleet.Revision
+		unseen  int // of the changes, those that the server was not there for
+		want    fleet.Revision
+	}{
+		"the route, and the listener moves to it":       {[]fleet.Row{from, bad, to}, 0, 0, 4},
+		"and changes again":                             {[]fleet.Row{from, bad, to, later}, 0, 0, 4},
+		"the listener, and its route comes":             {[]fleet.Row{to, bad}, 0, 0, 3},
+		"and the listener changes":                      {[]fleet.Row{to, bad, later}, 0, 0, 3},
+		"the route changes for the worse":               {[]fleet.Row{good, to, bad, later}, 0, 0, 4},
+		"of a node that had settled before the move":    {[]fleet.Row{from, bad, to}, 3, 3, 4},
+		"of a node that had settled before the route":   {[]fleet.Row{from, bad, to}, 2, 3, 3}, // it may have been named before
+		"of a node of which nothing is known":           {[]fleet.Row{from, bad, to}, 0, 3, 3},
+		"of a node that had settled, and the server saw": {[]fleet.Row{from, bad, to}, 3, 2, 4},
+	} {
+		bubbleAgain(t, name, func(t *testing.T, w *world) {
+			key, id, _ := w.newFleet(cluster("c", "1"))
+			for _, r := range c.changes[:c.unseen] {
+				w.feed.write(key, r)
+			}
+			if c.settled > 0 {
+				w.left("n", fleet.LastStream{Settled: c.settled, Clean: true})
+			}
+			a := w.attach(id, "n")
+			for _, r := range c.changes[c.unseen:] {
+				w.change(key, r)
+			}
+			changed(a)
+			a.Refuse(t.Context(), xds.Refusal{Type: fleet.Route, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Route].Get("r")}}})
+			if all := w.sink.allRefusals(); len(all) != 1 || all[0].Revision != c.want {
+				t.Errorf("recorded %+v, want revision %d", all, c.want)
+			}
+		})
+	}
+}
+
 func TestARefusedVersionWithoutAGoodOneIsAbsent(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "bad"))

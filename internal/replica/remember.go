@@ -186,7 +186,7 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 			s.dropEnded(f)
 			continue
 		}
-		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version, Rival: rivalOf(f, snap)}
+		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version, Rival: rivalOf(f, snap), Lacked: lackedOf(f, snap, refusals)}
 		switch {
 		case s.refuses(e.Type, e.Name, e.Refused), s.frozen[f.Type].has(f.Name):
 			continue // it is remembered here
@@ -238,6 +238,25 @@ func rivalOf(f fleet.PastRefusal, snap *snapshot.Snapshot) *snapshot.Resource {
 		return now
 	}
 	return snapshot.Reported(f.Rival.Name, f.Rival.Version)
+}
+
+// lackedOf is what a refused version lacked, as far as it was told, and what it lacks by now.
+func lackedOf(f fleet.PastRefusal, snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Lack) {
+	now := snap.Types[f.Type].Get(f.Name)
+	if now == nil || now.Version != f.Version {
+		return nil
+	}
+	kept := make([]snapshot.Exception, 0, len(refusals))
+	for _, x := range refusals {
+		if x.Type == fleet.Cluster && x.Name != "" && x.By == 0 && x.Good == "" {
+			kept = append(kept, snapshot.Exception{Type: x.Type, Name: x.Name, Refused: x.Version})
+		}
+	}
+	all = snapshot.NewTarget(snap, kept).Lacked(now)
+	if f.Lacked != "" {
+		all = append(all, snapshot.Lack{Name: f.Lacked})
+	}
+	return all
 }
 
 // toldAgain is a past refusal of a version that a later revision has too, as it is told of that: what was told before ends, where

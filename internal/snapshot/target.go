@@ -48,6 +48,8 @@ type Exception struct {
 	Leave bool
 	// Rival is what the node would not take it beside, by its words: it is over when that is another version. nil: none is known.
 	Rival *Resource
+	// Lacked is what the version names and the node was not given: it may be for that that it was refused, so it is over when one of these comes.
+	Lacked []Lack
 }
 
 // Doubted is a version that a node's target keeps back, and that the node might take by now.
@@ -62,6 +64,7 @@ type Blame struct {
 	Good    *Resource // the last one that the stream's client confirmed, nil if none
 	Leave   bool      // there is one, and its bytes are not known
 	Rival   *Resource // what it was refused beside, nil if that is not known
+	Lacked  []Lack    // as of an Exception; what the client's words name comes first
 }
 
 // Rejection is that a node refused a version, found guilty by itself.
@@ -154,10 +157,10 @@ func (t *Target) except(es []Exception) {
 	}
 }
 
-// Applies reports whether the snapshot still holds the refused version, and what it was refused beside.
+// Applies reports whether the snapshot still holds the refused version, and what it was refused beside, and has not got what it lacked.
 func (e Exception) Applies(s *Snapshot) bool {
 	r := s.Types[e.Type].Get(e.Name)
-	return r != nil && r.Version == e.Refused && (e.Rival == nil || Same(e.Rival, s.Types[e.Type].Get(e.Rival.Name)))
+	return r != nil && r.Version == e.Refused && (e.Rival == nil || Same(e.Rival, s.Types[e.Type].Get(e.Rival.Name))) && !AnyCame(e.Lacked, s.Types)
 }
 
 // Memo returns what the first call made: what somebody worked out of the target goes with it.

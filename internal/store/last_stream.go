@@ -158,8 +158,8 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	f := fleet.PastRefusal{By: by, Refusal: fleet.Refusal{
 		Node: r.nodes[r.last].Node,
 		Type: t, Name: *name, Version: *version, Revision: fleet.Revision(*revision), Detail: *detail, Action: actionOf(action), Beside: *beside, At: at.UTC(), Good: *good,
-		Rival: fleet.Rival{Name: *rival, Version: *rivalVersion},
 	}}
+	f.Rival, f.Lacked = rivalOf(*rival, *rivalVersion)
 	if hash != nil && goodRevision != nil {
 		// Of columns that cannot be read nothing stands in: better than half of it.
 		if d, err := decodeDerived(derived); err == nil {

@@ -110,10 +110,10 @@ SELECT ` + nodeColumns + `, e.list
   FROM nodes n LEFT JOIN LATERAL (` + nodeFacts + `) f ON true
   LEFT JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object('type', l.type, 'name', l.name, 'version', l.version, 'revision', l.revision, 'detail', l.text,
-                     'action', l.action, 'beside', l.beside, 'good', l.good, 'at', l.at, 'resolved_at', l.resolved_at, 'resolved_by', l.resolved_by, 'ending', l.ending, 'rival', l.rival)) AS list
+                     'action', l.action, 'beside', l.beside, 'good', l.good, 'at', l.at, 'resolved_at', l.resolved_at, 'resolved_by', l.resolved_by, 'ending', l.ending, 'rival', l.rival, 'rival_version', l.rival_version)) AS list
       FROM (SELECT x.type, x.name, x.version, x.revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = x.tenant_id AND t.fleet_id = x.fleet_id AND t.hash = x.text_hash) AS text,
                    x.action, x.beside, x.good, x.at,
-                   coalesce(x.resolved_at, end_of.at) AS resolved_at, coalesce(x.resolved_by, end_of.revision) AS resolved_by, x.rival,
+                   coalesce(x.resolved_at, end_of.at) AS resolved_at, coalesce(x.resolved_by, end_of.revision) AS resolved_by, x.rival, x.rival_version,
                    coalesce(x.ending::text, CASE WHEN x.resolved_at IS NOT NULL OR end_of.at IS NOT NULL THEN 'replaced' END) AS ending
               FROM node_exceptions x
               ` + ended("x") + `
@@ -127,6 +127,7 @@ type refusalJSON struct {
 	Revision             fleet.Revision
 	Detail, Action, Good string
 	Ending, Rival        string
+	RivalVersion         string `json:"rival_version"`
 	Beside               bool
 	At                   time.Time
 	ResolvedAt           *time.Time      `json:"resolved_at"`
@@ -197,7 +198,7 @@ func decodeRefusals(node string, b []byte) ([]fleet.PastRefusal, error) {
 		}
 		r := fleet.PastRefusal{Refusal: fleet.Refusal{Node: node, Type: t, Name: j.Name, Version: j.Version, Revision: j.Revision,
 			Detail: j.Detail, Action: actionOf(&j.Action), Beside: j.Beside, At: j.At.UTC(), Good: j.Good}, Ended: timeOrZero(j.ResolvedAt)}
-		r.Rival.Name = j.Rival
+		r.Rival, r.Lacked = rivalOf(j.Rival, j.RivalVersion)
 		r.End, _ = fleet.ParseEnd(j.Ending) // of a newer server: not known
 		if j.ResolvedBy != nil {
 			r.By = *j.ResolvedBy

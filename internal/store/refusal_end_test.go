@@ -46,3 +46,21 @@ func TestHowARefusalEnded(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatARefusalLackedIsKept for the next server, and for the node's page: a cluster that the refused version names.
+func TestWhatARefusalLackedIsKept(t *testing.T) {
+	w := setup(t)
+	l := put(fleet.Listener, "l", "1")
+	w.apply(l)
+	refusal := fleet.Refusal{Node: "a", Type: fleet.Listener, Name: "l", Version: l.Version, Revision: 1, Detail: "no", At: time.Now(), Lacked: "c"}
+	w.server("s").report(fleet.Status{Nodes: []fleet.NodeStatus{on("a")}, Refusals: []fleet.Refusal{refusal}})
+	ps, err := w.node.LastStreams(w.Context(), w.key(), []fleet.AskedNode{{Node: "a"}})
+	w.ok(err)
+	n, err := w.app.Node(w.Context(), w.tenant, w.fleet, "a")
+	w.ok(err)
+	for _, all := range [][]fleet.PastRefusal{ps[0].Refusals, n.Refusals} {
+		if len(all) != 1 || all[0].Lacked != "c" || all[0].Rival != (fleet.Rival{}) {
+			t.Errorf("kept is %+v", all)
+		}
+	}
+}

@@ -202,7 +202,7 @@ func tidy(r fleet.Status) fleet.Status {
 	refusals := make(map[refusal]fleet.Refusal, len(r.Refusals))
 	for _, x := range r.Refusals {
 		x.Node, x.Name, x.Detail = clean(x.Node, maxNodeID), clean(x.Name, MaxName), clean(x.Detail, maxDetail)
-		x.Rival.Name = clean(x.Rival.Name, MaxName)
+		x.Rival.Name, x.Lacked = clean(x.Rival.Name, MaxName), clean(x.Lacked, MaxName)
 		refusals[refusal{x.Node, x.Type, x.Name, x.Version, x.Revision}] = x
 	}
 	deliveries := make(map[fleet.Revision]fleet.Delivered, len(r.Delivered))
@@ -297,7 +297,7 @@ func queueRefusals(b *pgx.Batch, f string, xs []fleet.Refusal) {
 		nodes[i], types[i], names[i], versions[i] = x.Node, x.Type.Slug(), x.Name, x.Version
 		revisions[i], hashes[i], actions[i], goods[i], texts[i] = int64(x.Revision), h[:], x.Action.String(), x.Good, x.Detail
 		besides[i], repeats[i] = x.Beside, x.Again > 0
-		rivals[i], rivalVersions[i] = x.Rival.Name, x.Rival.Version
+		rivals[i], rivalVersions[i] = rivalColumns(x)
 		if ats[i] = x.At; x.At.IsZero() {
 			ats[i] = time.Now()
 		}

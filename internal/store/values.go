@@ -112,6 +112,22 @@ func refsOf(pairs [][2]string) (refs []fleet.Ref) {
 	return refs
 }
 
+// rivalColumns are a refusal's columns rival and rival_version: what it was refused beside, which has a version, or the cluster that it lacked, which
+// has none.
+func rivalColumns(f fleet.Refusal) (name, version string) {
+	if f.Rival == (fleet.Rival{}) {
+		return f.Lacked, ""
+	}
+	return f.Rival.Name, f.Rival.Version
+}
+
+func rivalOf(name, version string) (beside fleet.Rival, lacked string) {
+	if version == "" {
+		return beside, name
+	}
+	return fleet.Rival{Name: name, Version: version}, ""
+}
+
 // seconds scans a whole number of them.
 type seconds time.Duration
 
