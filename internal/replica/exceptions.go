@@ -78,26 +78,62 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 	return refusals, n.ended(resolved)
 }
 
-// broughtBy returns the revision that brought a refused version to the node: the one that introduced it or, where nothing named it in what the
-// stream has confirmed, the one that has the client ask for it, as when a listener moves to a route.
+// broughtBy returns the revision that brought a refused version to the node: the one that introduced it or, where nothing named it before, the
+// one that has the client ask for it, as when a listener moves to a route. Since when it is named is told by what the view had before or, as far as
+// that is not known, by what the stream has confirmed, or its node.
 func (a *attachment) broughtBy(t fleet.Type, refused *snapshot.Resource, snap *snapshot.Snapshot) fleet.Revision {
-	before, ref := a.inStep(snap.History), fleet.Ref{Type: t, Name: refused.Name}
-	if before == nil || firstNamed(before.Types, ref) > 0 {
+	ref := fleet.Ref{Type: t, Name: refused.Name}
+	by := namersOf(snap.Types, ref)
+	first, named := by.firstIn(snap.Types)
+	if !named {
 		return refused.Revision
 	}
-	return max(refused.Revision, firstNamed(snap.Types, ref))
+	for _, e := range snap.Recent {
+		before, named := by.firstIn(e.Types)
+		switch {
+		case !named:
+			return max(refused.Revision, first)
+		case !snapshot.Same(e.Types[t].Get(ref.Name), refused):
+			return refused.Revision
+		}
+		first = before
+	}
+	before := a.inStep(snap.History)
+	switch {
+	case before != nil:
+		if _, named := by.firstIn(before.Types); !named {
+			return max(refused.Revision, first)
+		}
+	case refused.Revision <= a.last.Settled && first > a.last.Settled: // it would have refused it then
+		return first
+	}
+	return refused.Revision
 }
 
-// firstNamed returns the revision of the oldest of the resources that name another one; 0: none does.
-func firstNamed(types [fleet.NumTypes]*snapshot.Set, ref fleet.Ref) (first fleet.Revision) {
-	for _, set := range types {
+// namers are who names a resource.
+type namers struct {
+	ref fleet.Ref
+	of  []fleet.Ref
+}
+
+func namersOf(types [fleet.NumTypes]*snapshot.Set, ref fleet.Ref) namers {
+	n := namers{ref: ref}
+	for t, set := range types {
 		for _, r := range set.Naming(ref) {
-			if first == 0 || r.Revision < first {
-				first = r.Revision
-			}
+			n.of = append(n.of, fleet.Ref{Type: fleet.Type(t), Name: r.Name}) //nolint:gosec // one of nine
 		}
 	}
-	return first
+	return n
+}
+
+// firstIn returns the revision of the oldest of them that names it in those sets too.
+func (n namers) firstIn(types [fleet.NumTypes]*snapshot.Set) (first fleet.Revision, any bool) {
+	for _, x := range n.of {
+		if r := types[x.Type].Get(x.Name); r != nil && r.Names(n.ref) && (!any || r.Revision < first) {
+			first, any = r.Revision, true
+		}
+	}
+	return first, any
 }
 
 // except adds one exception, if there is something to except; it says what was done, and

@@ -110,14 +110,14 @@ func TestARefusalOfAStreamThatHasConfirmedNothing(t *testing.T) {
 		unseen  int // of the changes, those that the server was not there for
 		want    fleet.Revision
 	}{
-		"the route, and the listener moves to it":       {[]fleet.Row{from, bad, to}, 0, 0, 4},
-		"and changes again":                             {[]fleet.Row{from, bad, to, later}, 0, 0, 4},
-		"the listener, and its route comes":             {[]fleet.Row{to, bad}, 0, 0, 3},
-		"and the listener changes":                      {[]fleet.Row{to, bad, later}, 0, 0, 3},
-		"the route changes for the worse":               {[]fleet.Row{good, to, bad, later}, 0, 0, 4},
-		"of a node that had settled before the move":    {[]fleet.Row{from, bad, to}, 3, 3, 4},
-		"of a node that had settled before the route":   {[]fleet.Row{from, bad, to}, 2, 3, 3}, // it may have been named before
-		"of a node of which nothing is known":           {[]fleet.Row{from, bad, to}, 0, 3, 3},
+		"the route, and the listener moves to it":        {[]fleet.Row{from, bad, to}, 0, 0, 4},
+		"and changes again":                              {[]fleet.Row{from, bad, to, later}, 0, 0, 4},
+		"the listener, and its route comes":              {[]fleet.Row{to, bad}, 0, 0, 3},
+		"and the listener changes":                       {[]fleet.Row{to, bad, later}, 0, 0, 3},
+		"the route changes for the worse":                {[]fleet.Row{good, to, bad, later}, 0, 0, 4},
+		"of a node that had settled before the move":     {[]fleet.Row{from, bad, to}, 3, 3, 4},
+		"of a node that had settled before the route":    {[]fleet.Row{from, bad, to}, 2, 3, 3}, // it may have been named before
+		"of a node of which nothing is known":            {[]fleet.Row{from, bad, to}, 0, 3, 3},
 		"of a node that had settled, and the server saw": {[]fleet.Row{from, bad, to}, 3, 2, 4},
 	} {
 		bubbleAgain(t, name, func(t *testing.T, w *world) {
