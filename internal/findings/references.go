@@ -3,24 +3,27 @@ package findings
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
-
 	"fairlead/internal/fleet"
 	"fairlead/internal/resource"
 )
 
-// lost are fields whose traffic is not that of the proxy's clients: what they name may
-// be missing and requests are served.
-var lost = map[protoreflect.FullName]string{
-	"envoy.config.route.v3.RouteAction.RequestMirrorPolicy.cluster":                                             "the copies that go there are lost",
-	"envoy.extensions.filters.network.thrift_proxy.v3.RouteAction.RequestMirrorPolicy.cluster":                  "the copies that go there are lost",
-	"envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy.cluster": "the copies that go there are lost",
-	"envoy.config.metrics.v3.StatsdSink.tcp_cluster_name":                                                       "the statistics that go there are lost",
-	"envoy.config.trace.v3.DatadogConfig.collector_cluster":                                                     "the traces that go there are lost",
-	"envoy.config.trace.v3.LightstepConfig.collector_cluster":                                                   "the traces that go there are lost",
-	"envoy.config.trace.v3.ZipkinConfig.collector_cluster":                                                      "the traces that go there are lost",
-	"envoy.extensions.tracers.fluentd.v3.FluentdConfig.cluster":                                                 "the traces that go there are lost",
-	"envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.cluster":                                 "the logs that go there are lost",
+// lost is what is lost without a cluster where requests are served all the same.
+var lost = map[resource.Missing]string{
+	resource.MissingCopies:     "the copies that go there are lost",
+	resource.MissingStatistics: "the statistics that go there are lost",
+	resource.MissingTraces:     "the traces that go there are lost",
+	resource.MissingLogs:       "the logs that go there are lost",
+	resource.MissingEvents:     "the events that go there are lost",
+	resource.MissingSampling:   "the sampler is not told there what to trace",
+}
+
+// fails is what fails without a cluster.
+var fails = map[resource.Missing]string{
+	resource.MissingFails:      "what is sent there fails, requests with 503",
+	resource.MissingUnanswered: "what is asked there is not answered, and the filter refuses requests or lets them through, as it is configured",
+	resource.MissingMember:     "the cluster does without it, and requests that no other member takes fail with 503",
+	resource.MissingHealth:     "the health check that the filter answers fails",
+	resource.MissingCode:       "the code is not fetched, and what needs it serves only as its failure policy says",
 }
 
 // kept is where what is said of a deleted cluster does not hold (SEMANTICS 4.5).
@@ -60,11 +63,14 @@ func (c *checker) mention(n *name, v *variant, m *resource.Mention) {
 		why, remedy := "which does not exist", "keep it, or let nothing name it"
 		if c.Deletes[m.Ref] {
 			why = "which this deletes"
+			if m.Type == fleet.Cluster && m.Missing == resource.MissingRefused {
+				effect = fmt.Sprintf("what is sent there fails, and a proxy that starts refuses %s", called(v.Ref))
+			}
 			if m.Type == fleet.Cluster {
 				effect += kept
 			}
 		} else {
-			remedy = c.remedy(m.Ref)
+			remedy = c.remedy(m)
 		}
 		c.add(v, Finding{Code: MissingReference, Severity: severity, Pointer: m.Pointer, To: m.Ref, Detail: fmt.Sprintf(
 			"%s names %s%s, %s: %s; %s", v.named(), called(m.Ref), again(m.More), why, effect, remedy)})
@@ -98,10 +104,16 @@ func (c *checker) missingForNodes(n *name, v *variant, m *resource.Mention, l *l
 func consequence(from fleet.Ref, m *resource.Mention) (Severity, string) {
 	switch m.Type {
 	case fleet.Cluster:
-		if what, ok := lost[m.Field]; ok {
+		switch m.Missing {
+		case resource.MissingRefused:
+			return Error, fmt.Sprintf("Envoy refuses %s while it is not there; nodes keep what they have of it, or go without, and are offered it again when the cluster comes", called(from))
+		case resource.MissingSource:
+			return Error, fmt.Sprintf("Envoy refuses %s unless it stands in its bootstrap, as clusters of a config source have to", called(from))
+		}
+		if what, ok := lost[m.Missing]; ok {
 			return Warning, what
 		}
-		return Error, "what is sent there fails, requests with 503"
+		return Error, fails[m.Missing]
 	case fleet.Endpoint:
 		return Warning, "the cluster has no endpoints, and requests to it fail with 503"
 	case fleet.Listener:
@@ -117,15 +129,18 @@ func consequence(from fleet.Ref, m *resource.Mention) (Severity, string) {
 // MaxHints bounds how many names are suggested: each is looked for among all of its type.
 const MaxHints = 8
 
-func (c *checker) remedy(r fleet.Ref) string {
-	hint := ""
+func (c *checker) remedy(m *resource.Mention) string {
+	hint, r := "", m.Ref
 	if c.hints < MaxHints {
 		c.hints++
 		if best := resource.Closest(r.Name, c.byType[r.Type]); best != "" {
 			hint = fmt.Sprintf("is %s meant? Else ", called(fleet.Ref{Type: r.Type, Name: best}))
 		}
 	}
-	if r.Type == fleet.Cluster {
+	switch {
+	case r.Type == fleet.Cluster && m.Missing == resource.MissingSource:
+		return hint + "name one of the bootstrap, or take ads as the source, and list it in the fleet's static_clusters if it stands there"
+	case r.Type == fleet.Cluster:
 		return hint + "write it, name another one, or list it in the fleet's static_clusters if it stands in the proxies' bootstrap"
 	}
 	return hint + "write it, or name another one"

@@ -21,6 +21,16 @@ func ReferrersForTest() map[protoreflect.FullName]protoreflect.Name {
 	return out
 }
 
+// MissingForTest returns what becomes of fields that name a cluster, or lead to where one is named.
+func MissingForTest() map[protoreflect.FullName]Missing {
+	out := maps.Clone(missing)
+	maps.Copy(out, services)
+	return out
+}
+
+// CheckedForTest returns the fields whose clusters Envoy checks in some routes.
+func CheckedForTest() map[protoreflect.FullName]bool { return checked }
+
 // SourcesForTest reports whether a source is of something that is served, and what else to write where it is not.
 func SourcesForTest(field protoreflect.FullName) (served bool, instead string) {
 	return servedSources[field], unservedInstead[field]

@@ -38,6 +38,7 @@ type Mention struct {
 	Field   protoreflect.FullName // the field that names it
 	Pointer string                // RFC 6901, into the document that Render makes, "/body/..."
 	More    int                   // how often the same field names it again
+	Missing Missing               // what becomes of it where the cluster that it names is not there
 }
 
 // Unserved is a source of a type that is not served.
@@ -63,11 +64,11 @@ func FactsOf(t fleet.Type, value []byte) (Facts, error) {
 	if err := proto.Unmarshal(value, m.Interface()); err != nil {
 		return Facts{}, fail(nil, codeValue, "the stored bytes are not a %s", t.Message())
 	}
-	var f finder
+	f := finder{of: t, around: surroundings{}}
 	if err := walk(m, nil, (*path)(nil).member("body"), true, f.visit); err != nil {
 		return Facts{}, err
 	}
-	f.facts.EDSName, f.facts.Scopes, f.facts.Mentions = f.eds, f.scopes, mentionsOf(f.found, pointersBase+4*len(value))
+	f.facts.EDSName, f.facts.Scopes, f.facts.Mentions = f.eds, f.scopes, mentionsOf(f.found, f.around, pointersBase+4*len(value))
 	for _, e := range f.errs {
 		if e.Code == codeUnserved {
 			f.facts.Unserved = append(f.facts.Unserved, Unserved{Pointer: e.Pointer, Detail: e.Detail})
@@ -105,16 +106,17 @@ func FactsOfStored(d fleet.Derived, kind, subject string, notAfter time.Time) Fa
 // pointersBase is how many bytes the pointers of a small body may take; those of another one four times what it has.
 const pointersBase = 64 << 10
 
-// mentionsOf counts those of one field and resource as one. What has more places than room for
+// mentionsOf counts those of one field and resource as one, where the same becomes of them. What has more places than room for
 // their pointers is told of the whole body.
-func mentionsOf(found []mention, room int) (out []Mention) {
+func mentionsOf(found []mention, around surroundings, room int) (out []Mention) {
 	type same struct {
 		fleet.Ref
-		field protoreflect.FullName
+		field   protoreflect.FullName
+		missing Missing
 	}
 	at := make(map[same]int, len(found))
 	for _, f := range found {
-		key := same{f.Ref, f.field}
+		key := same{f.Ref, f.field, around.missing(f)}
 		if i, again := at[key]; again {
 			out[i].More++
 			continue
@@ -125,7 +127,7 @@ func mentionsOf(found []mention, room int) (out []Mention) {
 			pointer = f.at.String()
 			room -= len(pointer)
 		}
-		out = append(out, Mention{Ref: f.Ref, Field: f.field, Pointer: pointer})
+		out = append(out, Mention{Ref: f.Ref, Field: f.field, Pointer: pointer, Missing: key.missing})
 	}
 	return out
 }
@@ -133,7 +135,9 @@ func mentionsOf(found []mention, room int) (out []Mention) {
 // finder collects facts on a walk.
 type finder struct {
 	deriver
-	facts Facts
+	of     fleet.Type
+	around surroundings
+	facts  Facts
 }
 
 func (f *finder) visit(m protoreflect.Message, n *node, at *path, _ bool) {
@@ -147,6 +151,7 @@ func (f *finder) visit(m protoreflect.Message, n *node, at *path, _ bool) {
 		f.facts.AnyCluster = f.facts.AnyCluster || !walked // it may be anything
 		return
 	}
+	f.around.add(f.of, m, at)
 	f.message(m, p)
 	f.facts.AnyCluster = f.facts.AnyCluster || chooses(m)
 	switch v := m.Interface().(type) {

@@ -184,42 +184,23 @@ var notOfResources = []string{"envoy.admin.", "envoy.config.bootstrap.", "envoy.
 func TestEveryReferenceIsClassified(t *testing.T) {
 	t.Parallel()
 	seen := map[protoreflect.FullName]bool{}
-	var messages func(protoreflect.MessageDescriptors)
-	messages = func(mds protoreflect.MessageDescriptors) {
-		for i := range mds.Len() {
-			md := mds.Get(i)
-			for j := range md.Fields().Len() {
-				fd := md.Fields().Get(j)
-				seen[fd.FullName()] = true
-				if source, isRef := resource.ReferrersForTest()[fd.FullName()]; isRef {
-					if source != "" && md.Fields().ByName(source) == nil {
-						t.Errorf("%s has no sibling %s", fd.FullName(), source)
-					}
-					continue
-				}
-				if strings.HasSuffix(string(fd.Name()), "cluster_header") && !slices.Contains(resource.ChoosersForTest()[md.FullName()], fd.Name()) {
-					t.Errorf("%s names a field of requests that names a cluster: put it into choosers", fd.FullName())
-				}
-				if looksLikeReference(md, fd) && notReferences[fd.FullName()] == "" {
-					t.Errorf("%s names a resource, or does it? put it into referrers or into notReferences", fd.FullName())
-				}
-				if isSource(fd) && sources[fd.FullName()] == "" && !sourceOfReferrer(md, fd) {
-					t.Errorf("%s says where something comes from: put it into referrers or into sources", fd.FullName())
-				}
+	eachOfAResource(func(md protoreflect.MessageDescriptor, fd protoreflect.FieldDescriptor) {
+		seen[fd.FullName()] = true
+		if source, isRef := resource.ReferrersForTest()[fd.FullName()]; isRef {
+			if source != "" && md.Fields().ByName(source) == nil {
+				t.Errorf("%s has no sibling %s", fd.FullName(), source)
 			}
-			messages(md.Messages())
+			return
 		}
-	}
-	protoregistry.GlobalFiles.RangeFiles(func(f protoreflect.FileDescriptor) bool {
-		for _, p := range notOfResources {
-			if strings.HasPrefix(string(f.Package())+".", p) {
-				return true
-			}
+		if strings.HasSuffix(string(fd.Name()), "cluster_header") && !slices.Contains(resource.ChoosersForTest()[md.FullName()], fd.Name()) {
+			t.Errorf("%s names a field of requests that names a cluster: put it into choosers", fd.FullName())
 		}
-		if strings.HasPrefix(string(f.Package()), "envoy.") {
-			messages(f.Messages())
+		if looksLikeReference(md, fd) && notReferences[fd.FullName()] == "" {
+			t.Errorf("%s names a resource, or does it? put it into referrers or into notReferences", fd.FullName())
 		}
-		return true
+		if isSource(fd) && sources[fd.FullName()] == "" && !sourceOfReferrer(md, fd) {
+			t.Errorf("%s says where something comes from: put it into referrers or into sources", fd.FullName())
+		}
 	})
 	for _, table := range []map[protoreflect.FullName]string{notReferences, sources} {
 		for name := range table {
@@ -244,6 +225,31 @@ func TestEveryReferenceIsClassified(t *testing.T) {
 			t.Errorf("the referrer %s does not exist", name)
 		}
 	}
+}
+
+// eachOfAResource calls f with each field of Envoy's API that may be a part of a resource.
+func eachOfAResource(f func(protoreflect.MessageDescriptor, protoreflect.FieldDescriptor)) {
+	var messages func(protoreflect.MessageDescriptors)
+	messages = func(mds protoreflect.MessageDescriptors) {
+		for i := range mds.Len() {
+			md := mds.Get(i)
+			for j := range md.Fields().Len() {
+				f(md, md.Fields().Get(j))
+			}
+			messages(md.Messages())
+		}
+	}
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		for _, p := range notOfResources {
+			if strings.HasPrefix(string(file.Package())+".", p) {
+				return true
+			}
+		}
+		if strings.HasPrefix(string(file.Package()), "envoy.") {
+			messages(file.Messages())
+		}
+		return true
+	})
 }
 
 func looksLikeReference(md protoreflect.MessageDescriptor, fd protoreflect.FieldDescriptor) bool {
@@ -298,6 +304,56 @@ func TestPointer(t *testing.T) {
 	} {
 		if got := c.Pointer(ref); got != want {
 			t.Errorf("%v at %q, want %q", ref, got, want)
+		}
+	}
+}
+
+// throughServices are the fields inside of what another field leads to: that one says what becomes of it.
+var throughServices = map[protoreflect.FullName]bool{
+	"envoy.config.core.v3.ConfigSource.api_config_source":            true,
+	"envoy.config.core.v3.GrpcService.envoy_grpc":                    true,
+	"envoy.config.core.v3.HttpService.http_uri":                      true,
+	"envoy.config.core.v3.RemoteDataSource.http_uri":                 true,
+	"envoy.extensions.dynamic_modules.v3.DynamicModuleConfig.module": true,
+	"envoy.extensions.wasm.v3.VmConfig.code":                         true,
+}
+
+// TestEveryServiceIsClassified: of each field of Envoy's API that leads to a service by way of a cluster it is said what becomes of it without.
+func TestEveryServiceIsClassified(t *testing.T) {
+	t.Parallel()
+	kinds := []protoreflect.FullName{
+		"envoy.config.core.v3.GrpcService", "envoy.config.core.v3.GrpcService.EnvoyGrpc", "envoy.config.core.v3.HttpUri", "envoy.config.core.v3.HttpService",
+		"envoy.config.core.v3.ApiConfigSource", "envoy.config.core.v3.RemoteDataSource", "envoy.config.core.v3.AsyncDataSource",
+	}
+	seen, missing := map[protoreflect.FullName]bool{}, resource.MissingForTest()
+	eachOfAResource(func(_ protoreflect.MessageDescriptor, fd protoreflect.FieldDescriptor) {
+		seen[fd.FullName()] = true
+		md := fd.Message()
+		if fd.IsMap() {
+			md = fd.MapValue().Message()
+		}
+		if md == nil || !slices.Contains(kinds, md.FullName()) {
+			return
+		}
+		if _, said := missing[fd.FullName()]; said == throughServices[fd.FullName()] {
+			t.Errorf("%s leads to a service: put it into services or into throughServices, and not into both", fd.FullName())
+		}
+	})
+	for _, table := range []map[protoreflect.FullName]bool{throughServices, resource.CheckedForTest()} {
+		for name := range table {
+			if !seen[name] {
+				t.Errorf("%s is listed and does not exist", name)
+			}
+		}
+	}
+	for name := range missing {
+		if !seen[name] {
+			t.Errorf("%s is listed and does not exist", name)
+		}
+	}
+	for name := range resource.CheckedForTest() {
+		if _, ok := resource.ReferrersForTest()[name]; !ok {
+			t.Errorf("%s is checked and names no cluster", name)
 		}
 	}
 }
