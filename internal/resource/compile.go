@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	tls "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -147,6 +148,10 @@ func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 		g.message(m, here, root)
 		d.message(m, here)
 		u.visit(m, n, at, root)
+		if v, ok := m.Interface().(*core.AsyncDataSource); ok && v.GetRemote() != nil {
+			out.warn(here.to(m, "remote").at, codeRemote, "Envoy ACKs this before it has fetched the code, and puts it into force only then, or when its attempts have failed: "+
+				"a receipt does not tell whether the code is there")
+		}
 		if warnUnchecked[m.Descriptor().FullName()] {
 			out.warn(at, codeUnchecked, "the content of a %s is not checked: write the message itself, with its \"@type\"", m.Descriptor().Name())
 		}

@@ -403,6 +403,11 @@ func TestStickyAndFatal(t *testing.T) {
 		{"clusters", "typed_extension_protocol_options: {envoy.extensions.upstreams.http.v3.HttpProtocolOptions: {'@type': type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions, " +
 			"explicit_http_config: {http_protocol_options: {}}, http_filters: [{name: c, " + injector("{name: s}") + "}]}}",
 			[]string{"required /body/typed_extension_protocol_options/envoy.extensions.upstreams.http.v3.HttpProtocolOptions/http_filters/0/typed_config/credential/typed_config/credential"}},
+		{"extensions", "typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.tap.v3.Tap, common_config: {static_config: {match: {any_match: true}, output_config: {sinks: [{streaming_grpc: {grpc_service: {envoy_grpc: {cluster_name: c}}}}]}}}}",
+			[]string{"invalid_value /body/typed_config/common_config/static_config/output_config/sinks/0/streaming_grpc"}},
+		{"extensions", "typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.tap.v3.Tap, common_config: {static_config: {match: {any_match: true}, output_config: {sinks: [{streaming_admin: {}}]}}}}", nil},
+		{"clusters", "transport_socket: {name: t, typed_config: {'@type': type.googleapis.com/envoy.extensions.transport_sockets.tap.v3.Tap, transport_socket: {name: r}, common_config: {static_config: {match: {any_match: true}, output_config: {sinks: [{streaming_grpc: {grpc_service: {envoy_grpc: {cluster_name: c}}}}]}}}}}",
+			[]string{"invalid_value /body/transport_socket/typed_config/common_config/static_config/output_config/sinks/0/streaming_grpc"}},
 		{"routes", "virtual_hosts: [{name: a, domains: ['*']}, {name: b, domains: [b, '*']}]", []string{"duplicate_domain /body/virtual_hosts/1/domains/1"}},
 		{"routes", "virtualHosts: [{name: a, domains: [a.b, A.B]}]", []string{"duplicate_domain /body/virtualHosts/0/domains/1"}},
 		{"routes", "virtual_hosts: [{name: a, domains: ['*']}, {name: b, domains: ['*.b']}]", nil},
@@ -473,7 +478,9 @@ func TestWarnings(t *testing.T) {
 		"{type: scoped-routes, name: a, ttl: 1s, body: {name: a, key: {fragments: [{string_key: a}]}}}":                                                      {"ttl_delta_only /ttl"},
 		"{type: extensions, name: a, ttl: 1s, body: {name: a, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}}": {"ttl_delta_only /ttl"},
 		"{type: routes, name: a, body: {name: a}}":                                                                                                           nil,
-		"{type: extensions, name: a, body: {name: a, typed_config: {'@type': type.googleapis.com/xds.type.v3.TypedStruct, type_url: x, value: {a: 1}}}}":     {"unchecked /body/typed_config"},
+		"{type: extensions, name: a, body: {name: a, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm, config: {vm_config: {runtime: r, code: {remote: {sha256: x, http_uri: {uri: u, cluster: c, timeout: 1s}}}}}}}}": {"remote_code /body/typed_config/config/vm_config/code/remote"},
+		"{type: extensions, name: a, body: {name: a, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm, config: {vm_config: {runtime: r, code: {local: {filename: /x}}}}}}}":                                            nil,
+		"{type: extensions, name: a, body: {name: a, typed_config: {'@type': type.googleapis.com/xds.type.v3.TypedStruct, type_url: x, value: {a: 1}}}}":                                                                                                     {"unchecked /body/typed_config"},
 	} {
 		if diff := cmp.Diff(want, found(t, asError(mustCompile(t, doc).Warnings))); diff != "" {
 			t.Errorf("%s: %s", doc, diff)

@@ -92,6 +92,7 @@ const (
 	codePlaceholder   = "placeholder_invalid" // a value of the fleet where none can stand
 	codeUnknownValue  = "unknown_value"       // the fleet has no such value
 	codeUnchecked     = "unchecked"           // warning: content that cannot be checked
+	codeRemote        = "remote_code"         // warning: what is ACKed before it is fetched
 	codeTooManyErrors = "too_many_errors"     //
 )
 

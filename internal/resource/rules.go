@@ -10,6 +10,7 @@ import (
 	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	endpoint "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
 	route "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	tap "github.com/envoyproxy/go-control-plane/envoy/config/tap/v3"
 	generic "github.com/envoyproxy/go-control-plane/envoy/extensions/http/injected_credentials/generic/v3"
 	maglev "github.com/envoyproxy/go-control-plane/envoy/extensions/load_balancing_policies/maglev/v3"
 	ringhash "github.com/envoyproxy/go-control-plane/envoy/extensions/load_balancing_policies/ring_hash/v3"
@@ -68,6 +69,8 @@ func (r *report) rules(t fleet.Type, m protoreflect.Message, p place) {
 		if t == fleet.Endpoint {
 			r.addresses(v, p)
 		}
+	case *tap.StreamingGrpcSink: // seen with 1.36 and 1.40
+		r.add(p.at, codeValue, "Envoy has no sink of taps over gRPC, and its process ends as it takes this: write streaming_admin, buffered_admin or file_per_tap")
 	case *generic.Generic:
 		r.injected(v, p.to(m, "credential"))
 	case *matcher.RegexMatcher:
