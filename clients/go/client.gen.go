@@ -1625,7 +1625,7 @@ type Event struct {
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
-	// because what it could not be beside has changed; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+	// because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
 	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
 	Kind EventKind `json:"kind"`
@@ -1659,7 +1659,7 @@ type Event struct {
 
 // EventKind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 // has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
-// because what it could not be beside has changed; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+// because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 // limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
 // for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
 type EventKind string
@@ -2826,7 +2826,10 @@ type ReceiptNode struct {
 	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
-	At         *time.Time  `json:"at,omitempty"`
+
+	// AlsoRefused Of a node that refused several resources of the revision: those beside `resource`, ten of them at most. The worst come first: what it still refuses, and of that what nothing stands in for.
+	AlsoRefused *[]ReceiptRefusal `json:"also_refused,omitempty"`
+	At          *time.Time        `json:"at,omitempty"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
@@ -2838,6 +2841,9 @@ type ReceiptNode struct {
 
 	// Left Of an offline node: it is one of `counts.left`.
 	Left *bool `json:"left,omitempty"`
+
+	// MoreRefused How many are left out of `also_refused`; the node's page has them.
+	MoreRefused *int `json:"more_refused,omitempty"`
 
 	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where these are more.
 	MoreWaits *int `json:"more_waits,omitempty"`
@@ -2862,6 +2868,31 @@ type ReceiptNode struct {
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
+
+// ReceiptRefusal defines model for ReceiptRefusal.
+type ReceiptRefusal struct {
+	// Action What was done about it, for people.
+	//
+	// Example: kept the last good version
+	Action *string `json:"action,omitempty"`
+
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
+	ActionCode *ActionCode `json:"action_code,omitempty"`
+
+	// Detail The client's own words, their first 500 characters.
+	Detail *string `json:"detail,omitempty"`
+
+	// Ended How a refusal ended; left out while it stands. `replaced`: a revision brought another version, or none. `taken`: the node has confirmed what it is to have. `offered`: the
+	// node was offered the refused version once more; where it refuses that again, there is a refusal that stands.
+	Ended *RefusalEnd `json:"ended,omitempty"`
+
+	// ResolvedBy The revision that ended the refusal, where `ended` is `replaced`.
+	ResolvedBy *int64       `json:"resolved_by,omitempty"`
+	Resource   *ResourceRef `json:"resource,omitempty"`
+}
 
 // ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered or has left without an answer (`counts.left`), else `delivered` if any
 // node has it. `stored`: no node has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
@@ -3738,7 +3769,7 @@ type WriteResult struct {
 	Revision int64 `json:"revision"`
 
 	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
-	// `absent` (what was to be deleted was not there),
+	// `remote_code` (Envoy ACKs what needs it before it has fetched it), `absent` (what was to be deleted was not there),
 	// `secret_variant` (see docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md);
 	// and `findings_unknown` where `findings` could not be told.
 	Warnings *[]FieldError `json:"warnings,omitempty"`

@@ -145,37 +145,33 @@ type refusalKey struct{ resource, words, action string }
 func rejectedLines(r client.Receipt) (out []string) {
 	var order []refusalKey
 	groups := map[refusalKey][]string{}
+	var more []string
 	listed := 0
 	for _, n := range r.Nodes {
 		if n.State != client.ReceiptNodeStateNacked {
 			continue
 		}
-		k := refusalKey{resource: "it"}
-		if n.Resource != nil {
-			k.resource = string(n.Resource.Type) + "/" + n.Resource.Name
+		refusals := []client.ReceiptRefusal{{Resource: n.Resource, Detail: n.Detail, Action: n.Action, Ended: n.Ended, ResolvedBy: n.ResolvedBy}}
+		if n.AlsoRefused != nil {
+			refusals = append(refusals, *n.AlsoRefused...)
 		}
-		if n.Detail != nil {
-			k.words = *n.Detail
+		for _, x := range refusals {
+			k := refusalKeyOf(x)
+			if groups[k] == nil {
+				order = append(order, k)
+			}
+			groups[k] = append(groups[k], n.Id)
 		}
-		if n.Action != nil {
-			k.action = *n.Action
+		if n.MoreRefused != nil {
+			more = append(more, n.Id)
 		}
-		switch {
-		case n.Ended != nil && *n.Ended == client.RefusalEndOffered:
-			k.action = "offered to it again since then"
-		case n.Ended != nil && *n.Ended == client.RefusalEndTaken:
-			k.action = "it has what it is to have since then"
-		case n.ResolvedBy != nil:
-			k.action = strings.TrimPrefix(fmt.Sprintf("%s; ended by revision %d", k.action, *n.ResolvedBy), "; ")
-		}
-		if groups[k] == nil {
-			order = append(order, k)
-		}
-		groups[k] = append(groups[k], n.Id)
 		listed++
 	}
 	for _, k := range order {
 		out = append(out, refusalLines(r.Revision, names(groups[k], len(groups[k])), k)...)
+	}
+	if len(more) > 0 {
+		out = append(out, fmt.Sprintf("revision %d rejected: %s refused more of it: fairlead nodes %s tells all", r.Revision, names(more, len(more)), plain(more[0])))
 	}
 	if rest := r.Counts.Nacked - listed; rest > 0 { // the list is bounded
 		who := fmt.Sprintf("%d nodes", rest)
@@ -188,6 +184,28 @@ func rejectedLines(r client.Receipt) (out []string) {
 		out = append(out, "  "+acked(r)+missing(r, client.ReceiptNodeStatePending, r.Counts.Pending)+missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline))
 	}
 	return append(append(out, gone(r)...), waitLines(r)...)
+}
+
+func refusalKeyOf(x client.ReceiptRefusal) refusalKey {
+	k := refusalKey{resource: "it"}
+	if x.Resource != nil {
+		k.resource = string(x.Resource.Type) + "/" + x.Resource.Name
+	}
+	if x.Detail != nil {
+		k.words = *x.Detail
+	}
+	if x.Action != nil {
+		k.action = *x.Action
+	}
+	switch {
+	case x.Ended != nil && *x.Ended == client.RefusalEndOffered:
+		k.action = "offered to it again since then"
+	case x.Ended != nil && *x.Ended == client.RefusalEndTaken:
+		k.action = "it has what it is to have since then"
+	case x.ResolvedBy != nil:
+		k.action = strings.TrimPrefix(fmt.Sprintf("%s; ended by revision %d", k.action, *x.ResolvedBy), "; ")
+	}
+	return k
 }
 
 func refusalLines(revision int64, who string, k refusalKey) []string {

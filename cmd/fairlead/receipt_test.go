@@ -34,6 +34,10 @@ func TestReceiptLines(t *testing.T) {
 		n.Left = ptr(true)
 		return n
 	}
+	both, y := refusing("a", "x", "1", ""), refusing("a", "y", "2", "")
+	both.AlsoRefused = &[]client.ReceiptRefusal{{Resource: y.Resource, Detail: y.Detail}}
+	several := both
+	several.MoreRefused = ptr(4)
 	var many []client.ReceiptNode
 	for _, id := range strings.Split("abcdefgh", "") {
 		many = append(many, refusing(id, "poison", "bad", ""))
@@ -72,6 +76,8 @@ func TestReceiptLines(t *testing.T) {
 		{"rejected by one of two", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1, Acked: 1}, LastAckMs: ptr(5.0), Nodes: []client.ReceiptNode{resolved}}, 0, exitRejected, "revision 7 rejected: node-1 refused listeners/poison: bad\n  kept the last good version; ended by revision 9\n  revision 7 ACKed by 1/2 nodes in 5 ms"},
 		{"the same words share a line", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 8}, Nodes: many}, 0, exitRejected, "revision 7 rejected: a, b, c, d, e and 3 more refused listeners/poison: bad"},
 		{"more than are listed", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 9}, Nodes: many[:1]}, 0, exitRejected, "revision 7 rejected: a refused listeners/poison: bad\nrevision 7 rejected: 8 more nodes refused something of it"},
+		{"two of one node", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 2}, Nodes: []client.ReceiptNode{both, refusing("b", "y", "2", "")}}, 0, exitRejected, "revision 7 rejected: a refused listeners/x: 1\nrevision 7 rejected: a, b refused listeners/y: 2"},
+		{"very many of one node", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1}, Nodes: []client.ReceiptNode{several}}, 0, exitRejected, "revision 7 rejected: a refused listeners/x: 1\nrevision 7 rejected: a refused listeners/y: 2\nrevision 7 rejected: a refused more of it: fairlead nodes a tells all"},
 		{"other words, other lines", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 2}, Nodes: []client.ReceiptNode{refusing("a", "x", "1", ""), refusing("b", "y", "2", "")}}, 0, exitRejected, "revision 7 rejected: a refused listeners/x: 1\nrevision 7 rejected: b refused listeners/y: 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

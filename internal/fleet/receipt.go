@@ -65,19 +65,26 @@ type Receipt struct {
 	FirstAck, LastAck time.Time
 }
 
-// ReceiptNode is one node's part in a receipt.
-type ReceiptNode struct {
-	ID    string
-	State string    // NodeAcked, ...
-	At    time.Time // of the refusal; for a node offline when it was last seen; else zero
-
-	// Of a refusal. There may be more of the same revision: see StillRefusing.
+// ReceiptRefusal is what a receipt tells of a refusal.
+type ReceiptRefusal struct {
 	Detail     string // the client's words: hostile text
 	Resource   Ref
 	Action     Action
 	Beside     bool     // see Refusal
 	ResolvedBy Revision // 0 while the refusal stands
 	End        End
+}
+
+// ReceiptNode is one node's part in a receipt.
+type ReceiptNode struct {
+	ID    string
+	State string    // NodeAcked, ...
+	At    time.Time // of the refusal; for a node offline when it was last seen; else zero
+
+	ReceiptRefusal // the worst of the revision
+	// Also are the node's other refusals of it, the worst first, at most ten, and MoreRefused how many are left out.
+	Also        []ReceiptRefusal
+	MoreRefused int
 
 	// StillRefusing is what the node refuses at present, of this revision or an earlier one;
 	// Resource, if unresolved, is among it. At most 100.

@@ -106,14 +106,14 @@ func after(from, to time.Time) *float64 {
 }
 
 func receiptNodeOf(n fleet.ReceiptNode) oapi.ReceiptNode {
+	r := receiptRefusalOf(n.ReceiptRefusal)
 	out := oapi.ReceiptNode{
-		Id: n.ID, State: oapi.ReceiptNodeState(n.State), At: optionalTime(n.At),
-		Detail: wordsOf(n.Detail), Action: optional(actionWords(n.Action, n.Beside)), ActionCode: actionCode(n.Action), Ended: optional(oapi.RefusalEnd(n.End.String())),
-		ResolvedBy: resolvedBy(n.End, n.ResolvedBy), Left: optional(n.Left),
+		Id: n.ID, State: oapi.ReceiptNodeState(n.State), At: optionalTime(n.At), Left: optional(n.Left), MoreRefused: optional(n.MoreRefused),
+		Detail: r.Detail, Resource: r.Resource, Action: r.Action, ActionCode: r.ActionCode, Ended: r.Ended, ResolvedBy: r.ResolvedBy,
 	}
-	if n.Resource.Name != "" {
-		ref := refOf(n.Resource)
-		out.Resource = &ref
+	if len(n.Also) > 0 {
+		also := each(n.Also, receiptRefusalOf)
+		out.AlsoRefused = &also
 	}
 	if len(n.StillRefusing) > 0 {
 		refs := each(n.StillRefusing, refOf)
@@ -122,6 +122,18 @@ func receiptNodeOf(n fleet.ReceiptNode) oapi.ReceiptNode {
 	if !n.Waits.Empty() {
 		w := waitsOf(n.Waits, n.Refusing)
 		out.Warming, out.Withheld, out.WithheldBy, out.MoreWaits = some(w.Warming), some(w.Withheld), some(w.WithheldBy), w.More
+	}
+	return out
+}
+
+func receiptRefusalOf(r fleet.ReceiptRefusal) oapi.ReceiptRefusal {
+	out := oapi.ReceiptRefusal{
+		Detail: wordsOf(r.Detail), Action: optional(actionWords(r.Action, r.Beside)), ActionCode: actionCode(r.Action), Ended: optional(oapi.RefusalEnd(r.End.String())),
+		ResolvedBy: resolvedBy(r.End, r.ResolvedBy),
+	}
+	if r.Resource.Name != "" {
+		ref := refOf(r.Resource)
+		out.Resource = &ref
 	}
 	return out
 }

@@ -83,7 +83,7 @@ page AS (
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, r.ending, o.list, o.whole, w.waits, c.behind, c.state = 3 AND c.went AS went
+         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, r.ending, m.list AS also, m.n AS others, o.list, o.whole, w.waits, c.behind, c.state = 3 AND c.went AS went
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(s.waits) AS waits FROM node_status s JOIN servers v USING (server_id)
@@ -95,7 +95,17 @@ listed AS (
         FROM node_exceptions e
         ` + ended("e") + `
        WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision IS NOT DISTINCT FROM $2
-       ORDER BY coalesce(e.resolved_at, end_of.at) DESC NULLS FIRST, e.type, e.name LIMIT 1) r ON c.state = 1
+       ORDER BY coalesce(e.resolved_at, end_of.at) DESC NULLS FIRST, e.good <> '', e.type, e.name LIMIT 1) r ON c.state = 1
+    LEFT JOIN LATERAL (
+      SELECT jsonb_agg(jsonb_build_object('type', x.type, 'name', x.name, 'action', x.action, 'beside', x.beside, 'resolved_by', x.resolved_by, 'ending', x.ending,
+                       'detail', (SELECT left(t.text, 500) FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = x.text_hash))
+                       ORDER BY x.nr) FILTER (WHERE x.nr BETWEEN 2 AND 11) AS list, count(*) - 1 AS n
+        FROM (SELECT e.type, e.name, e.action, e.beside, e.text_hash, coalesce(e.resolved_by, end_of.revision) AS resolved_by,
+                     coalesce(e.ending::text, CASE WHEN e.resolved_at IS NOT NULL OR end_of.at IS NOT NULL THEN 'replaced' END) AS ending,
+                     row_number() OVER (ORDER BY coalesce(e.resolved_at, end_of.at) DESC NULLS FIRST, e.good <> '', e.type, e.name) AS nr
+                FROM node_exceptions e
+                ` + ended("e") + `
+               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision IS NOT DISTINCT FROM $2) x) m ON c.state = 1
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) FILTER (WHERE first <= $2) AS list,
              jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS whole
@@ -119,7 +129,7 @@ SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.went, s
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
-                         'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'ending', l.ending, 'open', l.list,
+                         'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'ending', l.ending, 'also', l.also, 'refusals', l.others, 'open', l.list,
                          'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind, 'left', l.went) ORDER BY l.state, l.node_id) FROM listed l)
   FROM rev, sums, told`
 
@@ -190,31 +200,46 @@ func scanReceipt(row pgx.CollectableRow) (r fleet.Receipt, err error) {
 	return r, err
 }
 
+// receiptRefusalJSON is a node_exceptions row with its text, as a receipt tells of it.
+type receiptRefusalJSON struct {
+	Detail, Type, Name, Action, Ending string
+	Beside                             bool
+	ResolvedBy                         fleet.Revision `json:"resolved_by"`
+}
+
+func (j receiptRefusalJSON) refusal() fleet.ReceiptRefusal {
+	r := fleet.ReceiptRefusal{Detail: j.Detail, Action: actionOf(&j.Action), Beside: j.Beside, ResolvedBy: j.ResolvedBy}
+	r.End, _ = fleet.ParseEnd(j.Ending)
+	r.Resource.Name = j.Name
+	r.Resource.Type, _ = fleet.TypeFromSlug(j.Type) // of no refusal: the zero Ref
+	return r
+}
+
 func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
 	var js []struct {
-		ID                         string
-		State                      int
-		At                         *time.Time
-		Detail, Type, Name, Action string
-		Ending                     string
-		Beside                     bool
-		ResolvedBy                 fleet.Revision `json:"resolved_by"`
-		Open, Refusing             [][2]string
-		Waits                      json.RawMessage
-		Behind, Left               bool
+		receiptRefusalJSON
+		ID             string
+		State          int
+		At             *time.Time
+		Also           []receiptRefusalJSON
+		Refusals       int // beside the first
+		Open, Refusing [][2]string
+		Waits          json.RawMessage
+		Behind, Left   bool
 	}
 	if err := json.Unmarshal(b, &js); err != nil {
 		return nil, fmt.Errorf("decode the nodes of a receipt: %w", err)
 	}
 	out := make([]fleet.ReceiptNode, len(js))
 	for i, j := range js {
-		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: actionOf(&j.Action), Beside: j.Beside, ResolvedBy: j.ResolvedBy, Behind: j.Behind, Left: j.Left}
-		n.End, _ = fleet.ParseEnd(j.Ending)
-		n.Resource.Name = j.Name
-		n.Resource.Type, _ = fleet.TypeFromSlug(j.Type) // of no refusal: the zero Ref
+		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), ReceiptRefusal: j.refusal(), Behind: j.Behind, Left: j.Left}
+		for _, x := range j.Also {
+			n.Also = append(n.Also, x.refusal())
+		}
+		n.MoreRefused = max(j.Refusals, len(n.Also)) - len(n.Also)
 		n.StillRefusing, n.Refusing = refsOf(j.Open), refsOf(j.Refusing)
 		var err error
 		if n.Waits, err = decodeWaits(j.Waits); err != nil {

@@ -56,14 +56,21 @@ page AS (
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, r.ending, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind, c.state = 3 AND c.went AS went
+         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, r.ending, m.list AS also, m.n AS others, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind, c.state = 3 AND c.went AS went
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT e.at, e.type, e.name, e.action, e.beside, coalesce(e.resolved_by, end_of.revision) AS resolved_by, t.text,
              coalesce(e.ending::text, CASE WHEN e.resolved_at IS NOT NULL OR end_of.at IS NOT NULL THEN 'replaced' END) AS ending
         FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash ENDED
        WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision = $2
-       ORDER BY coalesce(e.resolved_at, end_of.at) DESC NULLS FIRST, e.type, e.name LIMIT 1) r ON c.state = 1
+       ORDER BY coalesce(e.resolved_at, end_of.at) DESC NULLS FIRST, e.good <> '', e.type, e.name LIMIT 1) r ON c.state = 1
+    LEFT JOIN LATERAL (
+      SELECT (array_agg(jsonb_build_object('type', x.type, 'name', x.name, 'action', x.action, 'beside', x.beside, 'resolved_by', x.resolved_by, 'ending', x.ending, 'detail', left(x.text, 500))
+               ORDER BY x.ended_at DESC NULLS FIRST, x.good <> '', x.type, x.name))[2:11] AS list, count(*) - 1 AS n
+        FROM (SELECT e.type, e.name, e.action, e.beside, e.good, coalesce(e.resolved_at, end_of.at) AS ended_at, coalesce(e.resolved_by, end_of.revision) AS resolved_by, t.text,
+                     coalesce(e.ending::text, CASE WHEN e.resolved_at IS NOT NULL OR end_of.at IS NOT NULL THEN 'replaced' END) AS ending
+                FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash ENDED
+               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision = $2) x) m ON c.state = 1
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) FILTER (WHERE first <= $2) AS list,
              jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS whole
@@ -82,7 +89,7 @@ SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.went, s
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
-                         'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'ending', l.ending, 'open', l.list,
+                         'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'ending', l.ending, 'also', l.also, 'refusals', l.others, 'open', l.list,
                          'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind, 'left', l.went) ORDER BY l.state, l.node_id) FROM listed l)
   FROM rev, sums, told`)
 

@@ -263,8 +263,8 @@ func TestReceiptTellsTheWords(t *testing.T) {
 	if r.FirstAck.Before(r.CommittedAt) || !r.LastAck.Equal(committed.Add(time.Second)) || !r.CommittedAt.Equal(committed) {
 		t.Errorf("times: committed %v, first %v, last %v", r.CommittedAt, r.FirstAck, r.LastAck)
 	}
-	want := []fleet.ReceiptNode{{ID: "a", State: fleet.NodeNacked, At: committed, Detail: "bad� � words", Resource: fleet.Ref{Type: fleet.Cluster, Name: "c"},
-		Action: fleet.ActionRemoved, StillRefusing: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}, {Type: fleet.Cluster, Name: "old"}},
+	want := []fleet.ReceiptNode{{ID: "a", State: fleet.NodeNacked, At: committed,
+		ReceiptRefusal: fleet.ReceiptRefusal{Detail: "bad� � words", Resource: fleet.Ref{Type: fleet.Cluster, Name: "c"}, Action: fleet.ActionRemoved}, StillRefusing: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}, {Type: fleet.Cluster, Name: "old"}},
 		Refusing: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}, {Type: fleet.Cluster, Name: "old"}}}}
 	if d := cmp.Diff(want, r.Nodes); d != "" {
 		t.Error(d)
@@ -276,6 +276,45 @@ func TestReceiptTellsTheWords(t *testing.T) {
 	for _, rev := range []fleet.Revision{0, 3, -1} {
 		_, err := w.app.Receipt(t.Context(), w.tenant, w.fleet, rev)
 		w.is(err, fleet.ErrNotFound)
+	}
+}
+
+// TestReceiptTellsAllThatANodeRefuses, the worst first: what has not ended, and of that what nothing stands in for.
+func TestReceiptTellsAllThatANodeRefuses(t *testing.T) {
+	w := setup(t)
+	w.apply(put(fleet.Cluster, "c", "1"))
+	s := w.server("s")
+	refusal := func(typ fleet.Type, name, good, words string) fleet.Refusal {
+		action := fleet.ActionRemoved
+		if good != "" {
+			action = fleet.ActionKept
+		}
+		return fleet.Refusal{Node: "a", Type: typ, Name: name, Version: "v", Revision: 1, Detail: words, Action: action, Good: good, At: time.Now()}
+	}
+	long := strings.Repeat("é", 600)
+	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a"), on("b")}, Refusals: []fleet.Refusal{
+		refusal(fleet.Cluster, "kept", "g", long), refusal(fleet.Cluster, "over", "", "was bad"), refusal(fleet.Listener, "gone", "", "bad"),
+	}})
+	s.report(fleet.Status{Settled: 1, Resolved: []fleet.Resolution{{Node: "a", Type: fleet.Cluster, Name: "over", Version: "v", By: 1, End: fleet.EndTaken, At: time.Now()}}})
+	nodes := w.receipt(1).Nodes
+	if len(nodes) != 1 {
+		t.Fatalf("listed are %+v", nodes)
+	}
+	want := []fleet.ReceiptRefusal{
+		{Resource: fleet.Ref{Type: fleet.Listener, Name: "gone"}, Detail: "bad", Action: fleet.ActionRemoved},
+		{Resource: fleet.Ref{Type: fleet.Cluster, Name: "kept"}, Detail: long[:2*500], Action: fleet.ActionKept},
+		{Resource: fleet.Ref{Type: fleet.Cluster, Name: "over"}, Detail: "was bad", Action: fleet.ActionRemoved, ResolvedBy: 1, End: fleet.EndTaken},
+	}
+	if d := cmp.Diff(want, append([]fleet.ReceiptRefusal{nodes[0].ReceiptRefusal}, nodes[0].Also...)); d != "" || nodes[0].MoreRefused != 0 {
+		t.Error(d, nodes[0].MoreRefused)
+	}
+	var many []fleet.Refusal
+	for i := range 12 {
+		many = append(many, refusal(fleet.Route, fmt.Sprint(i), "", "bad"))
+	}
+	s.report(fleet.Status{Settled: 1, Refusals: many})
+	if n := w.receipt(1).Nodes[0]; len(n.Also) != 10 || n.MoreRefused != 4 {
+		t.Errorf("told are %d more, and that there are %d beside", len(n.Also), n.MoreRefused)
 	}
 }
 

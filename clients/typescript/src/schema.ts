@@ -3050,7 +3050,7 @@ export interface components {
             resources: components["schemas"]["ResourceVersion"][];
             /**
              * @description What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
-             *     `absent` (what was to be deleted was not there),
+             *     `remote_code` (Envoy ACKs what needs it before it has fetched it), `absent` (what was to be deleted was not there),
              *     `secret_variant` (see docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md);
              *     and `findings_unknown` where `findings` could not be told.
              */
@@ -3547,6 +3547,10 @@ export interface components {
              * @description The revision that ended the refusal, where `ended` is `replaced`.
              */
             resolved_by?: number;
+            /** @description Of a node that refused several resources of the revision: those beside `resource`, ten of them at most. The worst come first: what it still refuses, and of that what nothing stands in for. */
+            also_refused?: components["schemas"]["ReceiptRefusal"][];
+            /** @description How many are left out of `also_refused`; the node's page has them. */
+            more_refused?: number;
             /** @description What the node refuses at present, of any revision. */
             still_refusing?: components["schemas"]["ResourceRef"][];
             /** @description Of a pending node: what it was sent and has not answered, because something that it needs is still open. */
@@ -3559,6 +3563,23 @@ export interface components {
             left?: boolean;
             /** @description How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where these are more. */
             more_waits?: number;
+        };
+        ReceiptRefusal: {
+            /** @description The client's own words, their first 500 characters. */
+            detail?: string;
+            resource?: components["schemas"]["ResourceRef"];
+            /**
+             * @description What was done about it, for people.
+             * @example kept the last good version
+             */
+            action?: string;
+            action_code?: components["schemas"]["ActionCode"];
+            ended?: components["schemas"]["RefusalEnd"];
+            /**
+             * Format: int64
+             * @description The revision that ended the refusal, where `ended` is `replaced`.
+             */
+            resolved_by?: number;
         };
         Withheld: {
             resource: components["schemas"]["ResourceRef"];
@@ -3830,7 +3851,7 @@ export interface components {
         /**
          * @description `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
          *     has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
-         *     because what it could not be beside has changed; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+         *     because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
          *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
          *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
          * @enum {string}
@@ -4655,6 +4676,7 @@ export type ReceiptCounts = components['schemas']['ReceiptCounts'];
 export type ActionCode = components['schemas']['ActionCode'];
 export type RefusalEnd = components['schemas']['RefusalEnd'];
 export type ReceiptNode = components['schemas']['ReceiptNode'];
+export type ReceiptRefusal = components['schemas']['ReceiptRefusal'];
 export type Withheld = components['schemas']['Withheld'];
 export type ResourceRef = components['schemas']['ResourceRef'];
 export type CredentialState = components['schemas']['CredentialState'];

@@ -115,6 +115,7 @@ from .receipt import Receipt
 from .receipt_counts import ReceiptCounts
 from .receipt_node import ReceiptNode
 from .receipt_node_state import ReceiptNodeState
+from .receipt_refusal import ReceiptRefusal
 from .receipt_state import ReceiptState
 from .references import References
 from .refusal import Refusal
@@ -295,6 +296,7 @@ __all__ = (
     "ReceiptCounts",
     "ReceiptNode",
     "ReceiptNodeState",
+    "ReceiptRefusal",
     "ReceiptState",
     "References",
     "Refusal",

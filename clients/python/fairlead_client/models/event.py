@@ -28,8 +28,8 @@ class Event:
     left without. `recovered`: the refusal
     has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the
     refused version once more, after a retry, as another process, or
-    because what it could not be beside has changed; it may refuse it again. `duplicates`: several clients have this
-    node id. `dropped`: the fleet is at a
+    because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again.
+    `duplicates`: several clients have this node id. `dropped`: the fleet is at a
     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once
     an hour at most. `denied`: clients were not let in, or not given what they asked for,
     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who

@@ -13,6 +13,7 @@ from ..models.refusal_end import RefusalEnd
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.receipt_refusal import ReceiptRefusal
     from ..models.resource_ref import ResourceRef
     from ..models.withheld import Withheld
 
@@ -47,6 +48,11 @@ class ReceiptNode:
      """
     resolved_by: int | Unset = UNSET
     """ The revision that ended the refusal, where `ended` is `replaced`. """
+    also_refused: list[ReceiptRefusal] | Unset = UNSET
+    """ Of a node that refused several resources of the revision: those beside `resource`, ten of them at most. The
+    worst come first: what it still refuses, and of that what nothing stands in for. """
+    more_refused: int | Unset = UNSET
+    """ How many are left out of `also_refused`; the node's page has them. """
     still_refusing: list[ResourceRef] | Unset = UNSET
     """ What the node refuses at present, of any revision. """
     warming: list[ResourceRef] | Unset = UNSET
@@ -89,6 +95,15 @@ class ReceiptNode:
             ended = self.ended.value
 
         resolved_by = self.resolved_by
+
+        also_refused: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.also_refused, Unset):
+            also_refused = []
+            for also_refused_item_data in self.also_refused:
+                also_refused_item = also_refused_item_data.to_dict()
+                also_refused.append(also_refused_item)
+
+        more_refused = self.more_refused
 
         still_refusing: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.still_refusing, Unset):
@@ -144,6 +159,10 @@ class ReceiptNode:
             field_dict["ended"] = ended
         if resolved_by is not UNSET:
             field_dict["resolved_by"] = resolved_by
+        if also_refused is not UNSET:
+            field_dict["also_refused"] = also_refused
+        if more_refused is not UNSET:
+            field_dict["more_refused"] = more_refused
         if still_refusing is not UNSET:
             field_dict["still_refusing"] = still_refusing
         if warming is not UNSET:
@@ -161,6 +180,7 @@ class ReceiptNode:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.receipt_refusal import ReceiptRefusal
         from ..models.resource_ref import ResourceRef
         from ..models.withheld import Withheld
 
@@ -202,6 +222,17 @@ class ReceiptNode:
             ended = RefusalEnd(_ended)
 
         resolved_by = d.pop("resolved_by", UNSET)
+
+        _also_refused = d.pop("also_refused", UNSET)
+        also_refused: list[ReceiptRefusal] | Unset = UNSET
+        if _also_refused is not UNSET:
+            also_refused = []
+            for also_refused_item_data in _also_refused:
+                also_refused_item = ReceiptRefusal.from_dict(also_refused_item_data)
+
+                also_refused.append(also_refused_item)
+
+        more_refused = d.pop("more_refused", UNSET)
 
         _still_refusing = d.pop("still_refusing", UNSET)
         still_refusing: list[ResourceRef] | Unset = UNSET
@@ -253,6 +284,8 @@ class ReceiptNode:
             action_code=action_code,
             ended=ended,
             resolved_by=resolved_by,
+            also_refused=also_refused,
+            more_refused=more_refused,
             still_refusing=still_refusing,
             warming=warming,
             withheld=withheld,

@@ -31,7 +31,8 @@ class WriteResult:
     warnings: list[FieldError] | Unset = UNSET
     """ What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`),
     `unchecked` (content without a schema),
-    `absent` (what was to be deleted was not there),
+    `remote_code` (Envoy ACKs what needs it before it has fetched it), `absent` (what was to be deleted was not
+    there),
     `secret_variant` (see docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see
     docs/envoy-versions.md);
     and `findings_unknown` where `findings` could not be told.

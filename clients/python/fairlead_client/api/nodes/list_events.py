@@ -137,8 +137,9 @@ def sync_detailed(
             stands in for what it refused, or it was left without. `recovered`: the refusal
             has ended: another version is in force, or the node has what it is to have. `offered`: the
             node is offered the refused version once more, after a retry, as another process, or
-            because what it could not be beside has changed; it may refuse it again. `duplicates`:
-            several clients have this node id. `dropped`: the fleet is at a
+            because what it could not be beside has changed, or a cluster that it names has come; it
+            may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet
+            is at a
             limit, and older events or refusals were dropped, or the database refused a row of what a
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
@@ -218,8 +219,9 @@ def sync(
             stands in for what it refused, or it was left without. `recovered`: the refusal
             has ended: another version is in force, or the node has what it is to have. `offered`: the
             node is offered the refused version once more, after a retry, as another process, or
-            because what it could not be beside has changed; it may refuse it again. `duplicates`:
-            several clients have this node id. `dropped`: the fleet is at a
+            because what it could not be beside has changed, or a cluster that it names has come; it
+            may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet
+            is at a
             limit, and older events or refusals were dropped, or the database refused a row of what a
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
@@ -294,8 +296,9 @@ async def asyncio_detailed(
             stands in for what it refused, or it was left without. `recovered`: the refusal
             has ended: another version is in force, or the node has what it is to have. `offered`: the
             node is offered the refused version once more, after a retry, as another process, or
-            because what it could not be beside has changed; it may refuse it again. `duplicates`:
-            several clients have this node id. `dropped`: the fleet is at a
+            because what it could not be beside has changed, or a cluster that it names has come; it
+            may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet
+            is at a
             limit, and older events or refusals were dropped, or the database refused a row of what a
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
@@ -373,8 +376,9 @@ async def asyncio(
             stands in for what it refused, or it was left without. `recovered`: the refusal
             has ended: another version is in force, or the node has what it is to have. `offered`: the
             node is offered the refused version once more, after a retry, as another process, or
-            because what it could not be beside has changed; it may refuse it again. `duplicates`:
-            several clients have this node id. `dropped`: the fleet is at a
+            because what it could not be beside has changed, or a cluster that it names has come; it
+            may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet
+            is at a
             limit, and older events or refusals were dropped, or the database refused a row of what a
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
