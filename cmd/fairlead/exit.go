@@ -41,6 +41,7 @@ type problem struct {
 	client.Problem
 	place  places
 	advice string // what to do about it; "" if that is plain
+	asked  string // what it says is not there, `fleet "edge": `; "" if its words say that
 }
 
 func (p *problem) Error() string {
@@ -51,7 +52,7 @@ func (p *problem) Error() string {
 	if p.Detail == nil || *p.Detail == "" || p.toldBelow() {
 		return title
 	}
-	return title + ": " + *p.Detail
+	return title + ": " + p.asked + *p.Detail
 }
 
 // toldBelow reports whether the one fault says what the whole problem would.

@@ -36,6 +36,16 @@ func TestPromote(t *testing.T) {
 	if out := promote().is(t, exitOK); out != "4 unchanged, on revision 3\nnothing changed; revision 3 is current\n" {
 		t.Error(out)
 	}
+	// of the two the one that is not there is named
+	for _, fleets := range [][]string{{"edge", "nope"}, {"nope", "edge"}} {
+		r := w.bare("", "promote", "--from", fleets[0], "--to", fleets[1], "--server", w.url, "--token-file", w.tokenFile(), "--tenant", "acme")
+		if r.code != exitFailed || !strings.Contains(r.err, `fleet "nope": this token sees no fleet of the name in the path`) {
+			t.Errorf("%q: %+v", fleets, r)
+		}
+	}
+	if r := w.bare("", "nodes", "--fleet", "edge", "--server", w.url, "--token-file", w.tokenFile(), "--tenant", "nobody"); r.code != exitFailed || !strings.Contains(r.err, `tenant "nobody": this token sees no tenant`) {
+		t.Errorf("%+v", r)
+	}
 	promote("--fleet", "edge").want(t, exitUsage, "", "fairlead: promote takes the fleets by --from and --to: leave --fleet out\n")
 	promote("--dry-run", "--wait").want(t, exitUsage, "", "fairlead: a dry run writes nothing: --wait and --idempotency-key are about a write\n")
 }

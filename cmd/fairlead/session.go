@@ -74,6 +74,7 @@ func answer[T any](s *session, resp *http.Response, err error) (out T, raw []byt
 		p := new(problem)
 		if json.Unmarshal(raw, &p.Problem) == nil {
 			p.Status = int32(resp.StatusCode) //nolint:gosec // three digits
+			p.asked = addressed(s.server, resp.Request, p.Missing)
 			return out, nil, p
 		}
 	case kind == "application/json" && resp.StatusCode/100 == 2:
@@ -82,6 +83,27 @@ func answer[T any](s *session, resp *http.Response, err error) (out T, raw []byt
 		}
 	}
 	return out, nil, &strangeAnswer{s.server, resp.StatusCode}
+}
+
+// addressed is the tenant or the fleet that a request was for, where that is what is missing: the answer is the same for all names, and of two
+// fleets it is not plain which one was meant.
+func addressed(server *url.URL, r *http.Request, missing *client.Missing) string {
+	if r == nil || missing == nil {
+		return ""
+	}
+	path, _ := strings.CutPrefix(r.URL.EscapedPath(), strings.TrimSuffix(server.EscapedPath(), "/")+"/v1/tenants/")
+	parts, at := strings.Split(path, "/"), 0
+	switch {
+	case *missing == client.MissingFleet && len(parts) > 2 && parts[1] == "fleets":
+		at = 2
+	case *missing != client.MissingTenant:
+		return ""
+	}
+	name, err := url.PathUnescape(parts[at])
+	if err != nil || name == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s %q: ", *missing, name)
 }
 
 // strangeAnswer is an answer that is not the API's.
