@@ -16,7 +16,7 @@ func filtered(t *testing.T, name, address, typ, fields string) world.Resource {
 	t.Helper()
 	host, port, err := net.SplitHostPort(address)
 	world.Must(t, err)
-	return world.NewResource("listeners", name, fmt.Sprintf(`{name: %s, address: {socket_address: {address: %s, port_value: %s}}, filter_chains: [{filters: [{name: f, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.network.%s, stat_prefix: %[1]s, %s}}]}]}`,
+	return world.NewResource("listeners", name, fmt.Sprintf(`{name: %s, address: {socket_address: {address: %s, port_value: %s}}, filter_chains: [{filters: [{name: f, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.network.%s, stat_prefix: %[1]s, %[5]s}}]}]}`,
 		name, host, port, typ, fields))
 }
 
@@ -84,9 +84,9 @@ func TestWhatLacksAClusterIsToldAndComes(t *testing.T) {
 		if want := []string{"inline", "weighted", "mirrored", "zipkin", "datadog", "fluentd", "thrift"}; !slices.Equal(refused, want) {
 			t.Errorf("%q are said to be refused, want %q", refused, want)
 		}
-		for _, f := range *w.Node("n1").Refusals {
+		for _, f := range w.Node("n1").Refusals {
 			if !strings.Contains(*f.LiftedBy, "or clusters/gone, which did not exist") {
-				t.Errorf("%s: lifted by %s", f.Resource.Name, *f.LiftedBy)
+				t.Errorf("%s: lifted by %s", f.Name, *f.LiftedBy)
 			}
 		}
 		w.AwaitDelivered(w.Put(world.Endpoints("gone", world.Backend(t, "gone")), world.Cluster("gone", "1s")), 1)
