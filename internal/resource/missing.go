@@ -12,6 +12,7 @@ import (
 // Missing is what becomes of a mention whose cluster is not there, as Envoy does it.
 type Missing int
 
+// What becomes of one; the zero value is that of most fields.
 const (
 	MissingFails      Missing = iota // what is sent there fails
 	MissingUnanswered                // what is asked there is not answered; the filter says what becomes of the request
