@@ -108,3 +108,28 @@ func TestWhatIsMissingDoesWhatEnvoyDoes(t *testing.T) {
 		})
 	}
 }
+
+// TestARefusedListenerForSomeNodes: what is said of a listener that Envoy refuses, of a cluster that is deleted, and of one that some nodes have not.
+func TestARefusedListenerForSomeNodes(t *testing.T) {
+	t.Parallel()
+	own := listener("l", hcmType+", route_config: {name: r, virtual_hosts: [{name: v, domains: ['*'], routes: [{match: {prefix: /}, route: {cluster: c}}]}]}")
+	for want, f := range map[string]findings.Fleet{
+		"listeners/l names clusters/c, which this deletes: what is sent there fails, and a proxy that starts refuses listeners/l, but in nodes that keep something withheld or deleted that uses it; keep it, or let nothing name it": {
+			Resources: stored(t, own), Deletes: map[fleet.Ref]bool{{Type: fleet.Cluster, Name: "c"}: true},
+		},
+		"listeners/l names clusters/c, of which there are variants alone: 1 node, \"b\", has none of them, and there Envoy refuses listeners/l while it is not there; nodes keep what they have of it, or go without, and are offered it again when the cluster comes; write a default variant, or let a selector match them too": {
+			Resources: stored(t, own, variant(cluster("c"), "a", "node.id=a")), Nodes: nodes("a", "b"),
+		},
+	} {
+		f.Now = now
+		var got []string
+		for _, x := range check(f) {
+			if x.To.Name == "c" {
+				got = append(got, x.Detail)
+			}
+		}
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("said is %q, want %q", got, want)
+		}
+	}
+}
