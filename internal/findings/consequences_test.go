@@ -81,6 +81,7 @@ func TestWhatIsMissingDoesWhatEnvoyDoes(t *testing.T) {
 		"thrift":                               {thrift(""), refused},
 		"thrift that is not checked":           {thrift("validate_clusters: false, "), fails},
 		"a source":                             {listener("l", hcmType+", rds: {route_config_name: r, config_source: "+source+"}"), refused + "unless it stands in its bootstrap"},
+		"a source of a secret":                 {"{type: clusters, name: x, body: {name: x, transport_socket: {name: tls, typed_config: {'@type': type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext, common_tls_context: {validation_context_sds_secret_config: {name: ca, sds_config: " + source + "}}}}}}", "error the secret is not fetched"},
 		"a source of endpoints":                {"{type: clusters, name: x, body: {name: x, type: EDS, eds_cluster_config: {eds_config: " + source + "}}}", "error Envoy refuses clusters/x unless it stands in its bootstrap"},
 		"a source by the name of its clusters": {listener("l", hcmType+", rds: {route_config_name: r, config_source: {api_config_source: {api_type: REST, cluster_names: [gone], refresh_delay: 1s}}}"), refused + "unless it stands in its bootstrap"},
 		"one of an aggregate":                  {aggregate("x", "gone"), oneOfMem},

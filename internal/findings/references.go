@@ -23,6 +23,7 @@ var fails = map[resource.Missing]string{
 	resource.MissingUnanswered: "what is asked there is not answered, and the filter refuses requests or lets them through, as it is configured",
 	resource.MissingMember:     "the cluster does without it, and requests that no other member takes fail with 503",
 	resource.MissingHealth:     "the health check that the filter answers fails",
+	resource.MissingSecret:     "the secret is not fetched, and what needs it takes no connections",
 	resource.MissingCode:       "the code is not fetched, and what needs it serves only as its failure policy says",
 }
 

@@ -25,6 +25,7 @@ const (
 	MissingMember   // a cluster of clusters does without it
 	MissingHealth   // a filter that answers health checks says that it is not well
 	MissingCode     // code is not fetched
+	MissingSecret   // a Secret is not fetched
 	MissingRefused  // the resource is refused
 	MissingSource   // it is refused unless the cluster stands in the bootstrap
 )
@@ -65,6 +66,10 @@ const unchecked = "envoy.config.route.v3.VirtualHost.matcher"
 // of that. A test fails on one of Envoy's API that is missing.
 var services = map[protoreflect.FullName]Missing{
 	unchecked: MissingFails,
+
+	// What a source is of; of all others see ApiConfigSource.
+	"envoy.config.cluster.v3.Cluster.lrs_server":                           MissingStatistics,
+	"envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig.sds_config": MissingSecret,
 
 	"envoy.config.core.v3.ApiConfigSource.grpc_services":                                          MissingSource,
 	"envoy.config.core.v3.AsyncDataSource.remote":                                                 MissingCode,
@@ -140,13 +145,13 @@ func said(v *wrapperspb.BoolValue, byDefault bool) bool {
 	return v.GetValue()
 }
 
-// missing is what becomes of a mention: the innermost message around it that says so decides.
+// missing is what becomes of a mention: the innermost message around it that says so decides, and of a source what it is of.
 func (s surroundings) missing(x mention) Missing {
 	own := missing[x.field]
 	if x.Type != fleet.Cluster || len(s) == 0 {
 		return own
 	}
-	key := ""
+	key, found := "", own == MissingSource
 	for at := x.at; at != nil; at = at.up {
 		if a, ok := s[at]; ok {
 			field := fieldCalled(a.message, key)
@@ -156,8 +161,8 @@ func (s surroundings) missing(x mention) Missing {
 				return own
 			case checked[x.field] && a.checks:
 				return MissingRefused
-			case service && !checked[x.field] && field != unchecked:
-				return m
+			case service && !checked[x.field] && field != unchecked && (!found || own == MissingSource):
+				own, found = m, true
 			}
 		}
 		if at.idx < 0 {
