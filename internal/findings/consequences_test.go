@@ -67,7 +67,7 @@ func TestWhatIsMissingDoesWhatEnvoyDoes(t *testing.T) {
 		"logs over gRPC":                       {log("grpc.v3.HttpGrpcAccessLogConfig", "common_config: {log_name: l, transport_api_version: V3, "+grpc+"}"), logs},
 		"opentelemetry logs":                   {log("open_telemetry.v3.OpenTelemetryAccessLogConfig", grpc), logs},
 		"opentelemetry logs over HTTP":         {log("open_telemetry.v3.OpenTelemetryAccessLogConfig", "http_service: {http_uri: "+uri+"}"), logs},
-		"fluentd logs":                         {log("fluentd.v3.FluentdAccessLogConfig", "cluster: gone, tag: t, stat_prefix: s, record: {a: b}"), refused},
+		"fluentd logs":                         {log("fluentd.v3.FluentdAccessLogConfig", "cluster: gone, tag: t, stat_prefix: s, record: {a: b}"), refused + "unless it stands in its bootstrap"},
 		"ext_authz":                            {http("ext_authz.v3.ExtAuthz", grpc+", transport_api_version: V3"), asked},
 		"ext_authz over HTTP":                  {http("ext_authz.v3.ExtAuthz", "http_service: {server_uri: "+uri+"}, transport_api_version: V3"), asked},
 		"ratelimit":                            {http("ratelimit.v3.RateLimit", "domain: d, rate_limit_service: {transport_api_version: V3, "+grpc+"}"), asked},

@@ -108,8 +108,8 @@ func consequence(from fleet.Ref, m *resource.Mention) (Severity, string) {
 		switch m.Missing {
 		case resource.MissingRefused:
 			return Error, fmt.Sprintf("Envoy refuses %s while it is not there; nodes keep what they have of it, or go without, and are offered it again when the cluster comes", called(from))
-		case resource.MissingSource:
-			return Error, fmt.Sprintf("Envoy refuses %s unless it stands in its bootstrap, as clusters of a config source have to", called(from))
+		case resource.MissingBootstrap:
+			return Error, fmt.Sprintf("Envoy refuses %s unless it stands in its bootstrap, where such a cluster has to", called(from))
 		}
 		if what, ok := lost[m.Missing]; ok {
 			return Warning, what
@@ -139,8 +139,8 @@ func (c *checker) remedy(m *resource.Mention) string {
 		}
 	}
 	switch {
-	case r.Type == fleet.Cluster && m.Missing == resource.MissingSource:
-		return hint + "name one of the bootstrap, or take ads as the source, and list it in the fleet's static_clusters if it stands there"
+	case r.Type == fleet.Cluster && m.Missing == resource.MissingBootstrap:
+		return hint + "name one that stands in the proxies' bootstrap, and list it in the fleet's static_clusters"
 	case r.Type == fleet.Cluster:
 		return hint + "write it, name another one, or list it in the fleet's static_clusters if it stands in the proxies' bootstrap"
 	}

@@ -21,24 +21,24 @@ const (
 	MissingTraces
 	MissingLogs
 	MissingEvents
-	MissingSampling // nobody says what is sampled
-	MissingMember   // a cluster of clusters does without it
-	MissingHealth   // a filter that answers health checks says that it is not well
-	MissingCode     // code is not fetched
-	MissingSecret   // a Secret is not fetched
-	MissingRefused  // the resource is refused
-	MissingSource   // it is refused unless the cluster stands in the bootstrap
+	MissingSampling  // nobody says what is sampled
+	MissingMember    // a cluster of clusters does without it
+	MissingHealth    // a filter that answers health checks says that it is not well
+	MissingCode      // code is not fetched
+	MissingSecret    // a Secret is not fetched
+	MissingRefused   // the resource is refused
+	MissingBootstrap // it is refused unless the cluster stands in the bootstrap
 )
 
 // missing is what becomes of the fields that name a cluster, where it is not MissingFails. A test fails where one of them is none.
 var missing = map[protoreflect.FullName]Missing{
-	"envoy.config.core.v3.ApiConfigSource.cluster_names":                                                        MissingSource,
+	"envoy.config.core.v3.ApiConfigSource.cluster_names":                                                        MissingBootstrap,
 	"envoy.config.metrics.v3.StatsdSink.tcp_cluster_name":                                                       MissingStatistics,
 	"envoy.config.route.v3.RouteAction.RequestMirrorPolicy.cluster":                                             MissingCopies,
 	"envoy.config.trace.v3.DatadogConfig.collector_cluster":                                                     MissingRefused,
 	"envoy.config.trace.v3.LightstepConfig.collector_cluster":                                                   MissingRefused,
 	"envoy.config.trace.v3.ZipkinConfig.collector_cluster":                                                      MissingRefused,
-	"envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.cluster":                                 MissingRefused,
+	"envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig.cluster":                                 MissingBootstrap,
 	"envoy.extensions.clusters.aggregate.v3.ClusterConfig.clusters":                                             MissingMember,
 	"envoy.extensions.clusters.composite.v3.ClusterConfig.ClusterEntry.name":                                    MissingMember,
 	"envoy.extensions.clusters.mcp_multicluster.v3.ClusterConfig.McpCluster.cluster":                            MissingMember,
@@ -71,7 +71,7 @@ var services = map[protoreflect.FullName]Missing{
 	"envoy.config.cluster.v3.Cluster.lrs_server":                           MissingStatistics,
 	"envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig.sds_config": MissingSecret,
 
-	"envoy.config.core.v3.ApiConfigSource.grpc_services":                                          MissingSource,
+	"envoy.config.core.v3.ApiConfigSource.grpc_services":                                          MissingBootstrap,
 	"envoy.config.core.v3.AsyncDataSource.remote":                                                 MissingCode,
 	"envoy.config.core.v3.EventServiceConfig.grpc_service":                                        MissingEvents,
 	"envoy.config.metrics.v3.MetricsServiceConfig.grpc_service":                                   MissingStatistics,
@@ -151,7 +151,7 @@ func (s surroundings) missing(x mention) Missing {
 	if x.Type != fleet.Cluster || len(s) == 0 {
 		return own
 	}
-	key, found := "", own == MissingSource
+	key, found := "", own == MissingBootstrap
 	for at := x.at; at != nil; at = at.up {
 		if a, ok := s[at]; ok {
 			field := fieldCalled(a.message, key)
@@ -161,7 +161,7 @@ func (s surroundings) missing(x mention) Missing {
 				return own
 			case checked[x.field] && a.checks:
 				return MissingRefused
-			case service && !checked[x.field] && field != unchecked && (!found || own == MissingSource):
+			case service && !checked[x.field] && field != unchecked && (!found || own == MissingBootstrap):
 				own, found = m, true
 			}
 		}
