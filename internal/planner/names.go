@@ -66,6 +66,8 @@ type Request struct {
 	// Names are all names (state of the world) or the added ones (delta); Star: "*" is one.
 	Names Names
 	Star  bool
+	// Adds: the client says again what it said before, and Names besides (state of the world).
+	Adds bool
 	// Named: the client said names, though none of them may be among Names. It does not ask for everything then.
 	Named bool
 	// Dropped are the names given up (delta); Unstar: "*" is one.

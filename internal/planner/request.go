@@ -109,19 +109,25 @@ func (c *Client) crossed(r *Request) []*flight {
 
 // requestSotW replaces the subscription. An empty list on a stream that never named a
 // resource of the type is the legacy wildcard; after that it means nothing (PROTOCOL
-// rules 1 and 2). It reports whether some name was not asked for before.
+// rules 1 and 2). It reports whether some name was not asked for before. Of a list that goes on from the one before it costs what is new.
 func (c *Client) requestSotW(r *Request, target *snapshot.Target, first bool) (asked bool) {
 	t, tr := r.Type, &c.pos.Types[r.Type]
 	old := tr.Sub
 	if old == nil {
 		old = &Subscription{typ: t}
 	}
-	legacy := first || old.wildcard && !old.explicit && old.Len() == 0
-	explicit := r.Star && t != fleet.Secret // nobody may have all secrets
-	wildcard := explicit || legacy && !r.Says() && t.LegacyWildcard(false)
-	next := c.in.subscription(t, wildcard, explicit, r.Names.Count)
-	if next == nil {
-		next = c.in.derive(old, wildcard, explicit, old.replacing(r.Names, target.Types[t]))
+	next := old
+	if r.Adds {
+		if edits, _ := old.adding(r.Names, target.Types[t]); len(edits) > 0 {
+			next = c.in.derive(old, old.wildcard, old.explicit, edits)
+		}
+	} else {
+		legacy := first || old.wildcard && !old.explicit && old.Len() == 0
+		explicit := r.Star && t != fleet.Secret // nobody may have all secrets
+		wildcard := explicit || legacy && !r.Says() && t.LegacyWildcard(false)
+		if next = c.in.subscription(t, wildcard, explicit, r.Names.Count); next == nil {
+			next = c.in.derive(old, wildcard, explicit, old.replacing(r.Names, target.Types[t]))
+		}
 	}
 	tr.Sub = next
 	if next != old {
@@ -160,7 +166,8 @@ func (c *Client) requestDelta(r *Request, target *snapshot.Target, first bool) (
 		more = c.in.subscription(t, wildcard, explicit, r.Names.Count)
 	}
 	if more == nil {
-		more = c.in.derive(less, wildcard, explicit, less.adding(r.Names, target.Types[t]))
+		edits, _ := less.adding(r.Names, target.Types[t])
+		more = c.in.derive(less, wildcard, explicit, edits)
 	}
 	tr.Sub = more
 	if r.Names.N > 0 {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"sync"
 
 	"fairlead/internal/fleet"
@@ -40,6 +41,26 @@ func (s *Subscription) Has(name string) bool { return s != nil && (s.wildcard ||
 
 // Named reports whether the client asked for the name itself.
 func (s *Subscription) Named(name string) bool { return s != nil && s.names.Get(name) != nil }
+
+// Kept returns a name that the client asked for as it is kept here.
+func (s *Subscription) Kept(name string) (kept string, ok bool) {
+	if s == nil {
+		return "", false
+	}
+	n := s.names.Get(name)
+	if n == nil {
+		return "", false
+	}
+	return n.Name, true
+}
+
+// Bytes is what the names take.
+func (s *Subscription) Bytes() int {
+	if s == nil {
+		return 0
+	}
+	return s.bytes
+}
 
 // Says reports whether the client asks for these names and no others, and for everything or not.
 func (s *Subscription) Says(names Names, star bool) bool {
@@ -95,7 +116,7 @@ func (s *Subscription) follow(in interner, last answer, set *snapshot.Set) answe
 	next := answer{known: true, of: set, want: last.want, missing: last.missing}
 	switch {
 	case s.typ == fleet.VirtualHost:
-		next.want, next.missing = s.hosts(in, set), nil
+		next.want = s.followHosts(in, last, set)
 	case s.names.Names() == set.Names():
 		next.want, next.missing = set, nil
 	case !last.known:
@@ -145,6 +166,46 @@ func (s *Subscription) hosts(in interner, set *snapshot.Set) *snapshot.Set {
 	return in.apply(s.typ, nil, edits)
 }
 
+// followHosts costs what differs, as long as no domain comes or goes: then each name may lead to another host.
+func (s *Subscription) followHosts(in interner, last answer, set *snapshot.Set) *snapshot.Set {
+	if !last.known {
+		return s.hosts(in, set)
+	}
+	var has []snapshot.Edit
+	for old, now := range snapshot.Diff(last.of, set) {
+		if old == nil || now == nil || !slices.Equal(old.Domains, now.Domains) {
+			return s.hosts(in, set)
+		}
+		if r := last.want.Get(now.Name); r != nil {
+			has = append(has, snapshot.Edit{Old: r, New: now})
+		}
+	}
+	return in.apply(s.typ, last.want, has)
+}
+
+// leadHosts is the last answer with the names that edits add. A host whose name is given up may be wanted by another one: then nothing is known.
+func (s *Subscription) leadHosts(in interner, last answer, edits []snapshot.Edit) answer {
+	var has []snapshot.Edit
+	seen := make(map[string]struct{})
+	for _, e := range edits {
+		r := last.of.Host(e.Name())
+		switch {
+		case r == nil:
+			continue
+		case e.New == nil:
+			return answer{}
+		case last.want.Get(r.Name) != nil:
+			continue
+		}
+		if _, again := seen[r.Name]; !again {
+			seen[r.Name] = struct{}{}
+			has = append(has, snapshot.Edit{New: r})
+		}
+	}
+	last.want = in.apply(s.typ, last.want, has)
+	return last
+}
+
 // subscription returns the one with these names that is known already, nil if none is.
 func (in interner) subscription(t fleet.Type, wildcard, explicit bool, names snapshot.Count) *Subscription {
 	return in.subs.get(subKey{in.key, t, wildcard, explicit, names})
@@ -164,7 +225,7 @@ func (in interner) derive(s *Subscription, wildcard, explicit bool, edits []snap
 			next.bytes -= len(e.Old.Name)
 		}
 	}
-	if !wildcard && !s.wildcard && s.typ != fleet.VirtualHost {
+	if !wildcard && !s.wildcard {
 		next.last = s.lead(in, edits)
 	}
 	return in.subs.put(k, next)
@@ -176,8 +237,11 @@ func (s *Subscription) lead(in interner, edits []snapshot.Edit) answer {
 	s.mu.Lock()
 	last := s.last
 	s.mu.Unlock()
-	if !last.known {
+	switch {
+	case !last.known:
 		return last
+	case s.typ == fleet.VirtualHost:
+		return s.leadHosts(in, last, edits)
 	}
 	var has, lacks []snapshot.Edit
 	for _, e := range edits {
@@ -198,15 +262,19 @@ func (s *Subscription) lead(in interner, edits []snapshot.Edit) answer {
 }
 
 // adding and dropping are the edits of the names that a request adds or gives up. Of the
-// fleet's resources the names are lent.
-func (s *Subscription) adding(names Names, set *snapshot.Set) (edits []snapshot.Edit) {
+// fleet's resources the names are lent. same counts those that are asked for already.
+func (s *Subscription) adding(names Names, set *snapshot.Set) (edits []snapshot.Edit, same snapshot.Count) {
 	if names.N == 0 {
-		return nil
+		return nil, same
 	}
-	seen := make(map[string]struct{}, names.N)
-	edits = make([]snapshot.Edit, 0, names.N)
+	var seen map[string]struct{}
+	edits = make([]snapshot.Edit, 0, max(0, names.N-s.Len()))
 	for b := range names.Each {
-		if _, again := seen[string(b)]; again || s.Named(string(b)) {
+		if n := s.names.Get(string(b)); n != nil {
+			same = same.Plus(n.NameID())
+			continue
+		}
+		if _, again := seen[string(b)]; again {
 			continue
 		}
 		var n *snapshot.Resource
@@ -215,10 +283,13 @@ func (s *Subscription) adding(names Names, set *snapshot.Set) (edits []snapshot.
 		} else {
 			n = snapshot.NameOnly(string(b))
 		}
+		if seen == nil {
+			seen = make(map[string]struct{}, max(0, names.N-s.Len()))
+		}
 		seen[n.Name] = struct{}{}
 		edits = append(edits, snapshot.Edit{New: n})
 	}
-	return edits
+	return edits, same
 }
 
 func (s *Subscription) dropping(names Names) (edits []snapshot.Edit) {
@@ -241,9 +312,9 @@ func (s *Subscription) dropping(names Names) (edits []snapshot.Edit) {
 
 // replacing are the edits that lead to these names alone.
 func (s *Subscription) replacing(names Names, set *snapshot.Set) (edits []snapshot.Edit) {
-	edits = s.adding(names, set)
-	if s.names.Len() == 0 {
-		return edits
+	edits, same := s.adding(names, set)
+	if same == s.names.Names() {
+		return edits // nothing is given up
 	}
 	stay := make(map[string]struct{}, min(names.N, s.names.Len()))
 	if names.N > 0 {

@@ -35,6 +35,9 @@ type Count struct {
 // Plus counts one more.
 func (c Count) Plus(id ID) Count { return Count{c.ID.plus(id), c.N + 1} }
 
+// And counts the things of both.
+func (c Count) And(o Count) Count { return Count{c.ID.plus(o.ID), c.N + o.N} }
+
 // identity are the IDs of a resource.
 type identity struct {
 	name    ID

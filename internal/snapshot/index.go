@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,9 @@ type index struct {
 type hosts struct {
 	all    []*Resource // by name
 	domain map[string]*Resource
+	// How long the domains are that begin with a wildcard, and that end in one, the longest first: a host that nothing accounts for is
+	// compared with as many, however long it is itself.
+	suffixes, prefixes []int
 }
 
 func expire(r *Resource) int {
@@ -88,7 +92,22 @@ func (x *index) add(r *Resource) {
 		if h.domain[d] == nil {
 			h.domain[d] = r
 		}
+		if strings.HasPrefix(d, "*") {
+			h.suffixes = withLength(h.suffixes, len(d))
+		}
+		if strings.HasSuffix(d, "*") {
+			h.prefixes = withLength(h.prefixes, len(d))
+		}
 	}
+}
+
+// withLength puts a length in its place, once.
+func withLength(longest []int, n int) []int {
+	i, found := slices.BinarySearchFunc(longest, n, func(a, b int) int { return b - a })
+	if found {
+		return longest
+	}
+	return slices.Insert(longest, i, n)
 }
 
 // Naming returns the resources that name the given one, in an order of no meaning.
@@ -170,14 +189,18 @@ func (h *hosts) match(host string) *Resource {
 	if r := h.domain[host]; r != nil {
 		return r
 	}
-	for i := 1; i < len(host); i++ { // a wildcard stands for one character at least
-		if r := h.domain["*"+host[i:]]; r != nil {
-			return r
+	for _, n := range h.suffixes { // a wildcard stands for one character at least
+		if 1 < n && n <= len(host) {
+			if r := h.domain["*"+host[len(host)-n+1:]]; r != nil {
+				return r
+			}
 		}
 	}
-	for i := len(host) - 1; i > 0; i-- {
-		if r := h.domain[host[:i]+"*"]; r != nil {
-			return r
+	for _, n := range h.prefixes {
+		if 1 < n && n <= len(host) {
+			if r := h.domain[host[:n-1]+"*"]; r != nil {
+				return r
+			}
 		}
 	}
 	return nil
