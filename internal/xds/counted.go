@@ -17,6 +17,7 @@ type counted struct {
 	snapshot.Count
 	star    bool // "*" is an element; it is not counted
 	longest int  // bytes of an element
+	bytes   int  // of all of them
 	broken  bool // an element is not valid UTF-8
 }
 
@@ -31,8 +32,16 @@ func (l *counted) add(v []byte) {
 
 // see notes whether a text is one that a resource may have.
 func (l *counted) see(v []byte) {
-	l.longest = max(l.longest, len(v))
+	l.longest, l.bytes = max(l.longest, len(v)), l.bytes+len(v)
 	l.broken = l.broken || !utf8.Valid(v)
+}
+
+// with counts two lists as one.
+func (l counted) with(o counted) counted {
+	l.Count = l.And(o.Count)
+	l.star, l.broken = l.star || o.star, l.broken || o.broken
+	l.longest, l.bytes = max(l.longest, o.longest), l.bytes+o.bytes
+	return l
 }
 
 // plain reports whether all elements are such as a resource may have.
@@ -46,8 +55,18 @@ func (l *counted) len() int {
 	return l.N
 }
 
-// known takes the list of names out of a request, as far as it is in one piece: as it is known, or
-// name by name. It returns what stands before it and behind it.
+// grown is how a list of names goes on from one that the stream brought before: others stand before it and behind it.
+type grown struct {
+	whole, from listID // zero: not known
+	more        counted
+	parts       [2]part // where the others stand
+}
+
+// part is one of a request's bytes.
+type part struct{ from, to int }
+
+// known takes the list of names out of a request, as far as it is in one piece: as it is known, as one that
+// goes on from what the stream said before, or name by name. It returns what stands before it and behind it.
 func (r *request) known(b []byte) (before, after []byte, err error) {
 	at := 0
 	for at < len(b) && b[at] != nameTag {
@@ -57,30 +76,68 @@ func (r *request) known(b []byte) (before, after []byte, err error) {
 		}
 		at += n
 	}
-	if k, ok := r.bounds.lists.find(b[at:]); ok {
-		r.names = k.names
-		return b[:at], b[at+k.size:], nil
+	tries := maxTries
+	from, own := r.bounds.own.find(b[at:], &tries)
+	if !own {
+		if k, ok := r.bounds.lists.find(b[at:], &tries); ok {
+			r.names, r.grown.whole = k.names, k.listID
+			r.bounds.own.add(k, listID{})
+			return b[:at], b[at+k.size:], nil
+		}
 	}
-	end := at
+	g, end := grown{}, at
 	for end < len(b) && b[end] == nameTag {
+		if !own && end > at {
+			from, own = r.bounds.own.find(b[end:], &tries)
+		}
+		if own && g.from == (listID{}) {
+			g.from, g.parts[0] = from.listID, part{at, end}
+			end += from.size
+			g.parts[1].from = end
+			continue
+		}
 		v, n := protowire.ConsumeBytes(b[end+1:])
 		if n < 0 {
 			return nil, nil, protowire.ParseError(n)
 		}
-		r.names.add(v)
+		g.more.add(v)
 		end += 1 + n
 	}
-	r.bounds.lists.add(b[at:end], r.names)
+	g.parts[1].to = end
+	r.fresh = g.more.len()
+	r.names = g.more
+	if own {
+		r.names, r.grown = from.names.with(g.more), g
+	}
+	r.remember(b[at:end], from)
 	return b[:at], b[end:], nil
+}
+
+// remember notes the list of the request, for those that come after it.
+func (r *request) remember(list []byte, from knownList) {
+	switch {
+	case len(list) < leastList:
+	case from.size == len(list):
+		r.grown.whole = from.listID
+		r.bounds.own.add(from, from.listID)
+	default:
+		k := listOf(list, r.names)
+		r.grown.whole = k.listID
+		r.bounds.own.add(k, from.listID)
+		if from.size == 0 { // what a stream adds, one by one, is its own
+			r.bounds.lists.add(k)
+		}
+	}
 }
 
 // subscription is what the request says of names.
 func (r *request) subscription(t fleet.Type) planner.Request {
 	q := planner.Request{Type: t, Star: r.names.star, Unstar: r.dropped.star, Version: r.version}
-	q.Names = planner.Names{Count: r.names.Count, Each: r.elements(sotwNames)} // which is deltaSubscribe
-	q.Dropped = planner.Names{Count: r.dropped.Count, Each: r.elements(deltaUnsubscribe)}
+	all := part{0, len(r.raw)}
+	q.Names = planner.Names{Count: r.names.Count, Each: r.elements(sotwNames, all)} // which is deltaSubscribe
+	q.Dropped = planner.Names{Count: r.dropped.Count, Each: r.elements(deltaUnsubscribe, all)}
 	q.Versions = planner.Versions{Count: r.versions.Count, Each: func(yield func(_, _ []byte) bool) {
-		for entry := range r.elements(deltaVersions) {
+		for entry := range r.elements(deltaVersions, all) {
 			if name, version, err := pair(entry); err != nil || !yield(name, version) {
 				return
 			}
@@ -89,18 +146,28 @@ func (r *request) subscription(t fleet.Type) planner.Request {
 	return q
 }
 
-// elements yields the elements of a list but "*".
-func (r *request) elements(field protowire.Number) iter.Seq[[]byte] {
+// more are the names that the request adds to the list that it goes on from.
+func (r *request) more() planner.Names {
+	return planner.Names{Count: r.grown.more.Count, Each: r.elements(sotwNames, r.grown.parts[:]...)}
+}
+
+// elements yields the elements of a list but "*" that stand in some parts of the request.
+func (r *request) elements(field protowire.Number, in ...part) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		if r.raw == nil {
 			return
 		}
-		_ = eachBytes(r.raw, func(num protowire.Number, v []byte) error { // decode has read them all
-			if num == field && (len(v) != 1 || v[0] != '*') && !yield(v) {
-				return errEnough
+		for _, p := range in {
+			err := eachBytes(r.raw[p.from:p.to], func(num protowire.Number, v []byte) error { // decode has read them all
+				if num == field && (len(v) != 1 || v[0] != '*') && !yield(v) {
+					return errEnough
+				}
+				return nil
+			})
+			if err != nil {
+				return
 			}
-			return nil
-		})
+		}
 	}
 }
 

@@ -80,7 +80,10 @@ func (st *stream) handleSotW(t fleet.Type, r *request, first bool) {
 			return
 		}
 	}
-	st.pass(st.client.Request(st.now, st.admitted(t, r, first), st.att.Current()))
+	target := st.att.Current()
+	q, left := st.whole(t, r, first, target)
+	st.pass(st.client.Request(st.now, q, target))
+	st.said[t] = st.saidNow(t, r, left, target)
 }
 
 // handleDelta: the nonce decides what is answered, and changes of the subscription hold

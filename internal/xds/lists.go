@@ -1,6 +1,7 @@
 package xds
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"fairlead/internal/snapshot"
@@ -15,10 +16,15 @@ type lists struct {
 
 // knownList is an encoded list of names, from its first field to its last.
 type knownList struct {
-	head  [32]byte
-	size  int
-	id    snapshot.ID
-	names counted
+	listID
+	head, tail [32]byte
+	names      counted
+}
+
+// listID identifies an encoded list of names; the zero one is none.
+type listID struct {
+	size int
+	id   snapshot.ID
 }
 
 const (
@@ -27,10 +33,28 @@ const (
 	// leastList is what is worth remembering, in bytes.
 	leastList = 1 << 10
 	maxLists  = 16
+	// maxOwn is how many lists are remembered of one stream: one of each type that it asks for by many names.
+	maxOwn = 4
+	// maxTries is how often a list of one request is hashed to find out whether it is one that is known.
+	maxTries = 4
 )
 
+// listOf returns b, which is large enough to be worth it, as a known list.
+func listOf(b []byte, names counted) knownList {
+	return knownList{listID{len(b), snapshot.IDOf(b)}, [32]byte(b), [32]byte(b[len(b)-32:]), names}
+}
+
+// begins reports whether b begins with the list. It hashes what looks like it, which uses up a try.
+func (k *knownList) begins(b []byte, tries *int) bool {
+	if k.size > len(b) || k.head != [32]byte(b) || k.tail != [32]byte(b[k.size-32:]) || *tries == 0 {
+		return false
+	}
+	*tries--
+	return k.id == snapshot.IDOf(b[:k.size])
+}
+
 // find returns the list that b begins with, if it is known.
-func (l *lists) find(b []byte) (found knownList, ok bool) {
+func (l *lists) find(b []byte, tries *int) (found knownList, ok bool) {
 	if l == nil || len(b) < leastList {
 		return found, false
 	}
@@ -40,7 +64,7 @@ func (l *lists) find(b []byte) (found knownList, ok bool) {
 	}
 	for _, k := range *all {
 		ends := k.size == len(b) || k.size < len(b) && b[k.size] != nameTag
-		if ends && k.head == [32]byte(b) && k.id == snapshot.IDOf(b[:k.size]) {
+		if ends && k.begins(b, tries) {
 			return k, true
 		}
 	}
@@ -48,14 +72,40 @@ func (l *lists) find(b []byte) (found knownList, ok bool) {
 }
 
 // add remembers a list. Of two that come at one moment one may be forgotten.
-func (l *lists) add(b []byte, names counted) {
-	if l == nil || len(b) < leastList {
+func (l *lists) add(k knownList) {
+	if l == nil {
 		return
 	}
 	next := make([]knownList, 1, maxLists)
-	next[0] = knownList{[32]byte(b), len(b), snapshot.IDOf(b), names}
+	next[0] = k
 	if all := l.known.Load(); all != nil {
 		next = append(next, (*all)[:min(len(*all), maxLists-1)]...)
 	}
 	l.known.Store(&next)
+}
+
+// ownLists are the lists that one stream brought lately, newest first. A stream of state of the world says all names again with each one
+// that it adds: of those it said before costs no more than their bytes. It is for one goroutine; nil knows none.
+type ownLists []knownList
+
+// find returns the list that b begins with, others may follow, if it is known.
+func (l *ownLists) find(b []byte, tries *int) (found knownList, ok bool) {
+	if l == nil || len(b) < leastList {
+		return found, false
+	}
+	for i := range *l {
+		if (*l)[i].begins(b, tries) {
+			return (*l)[i], true
+		}
+	}
+	return found, false
+}
+
+// add remembers a list in the place of the one that it goes on from, if it does.
+func (l *ownLists) add(k knownList, from listID) {
+	if l == nil {
+		return
+	}
+	*l = slices.DeleteFunc(*l, func(o knownList) bool { return o.listID == from || o.listID == k.listID })
+	*l = slices.Insert((*l)[:min(len(*l), maxOwn-1)], 0, k)
 }

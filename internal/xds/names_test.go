@@ -37,7 +37,7 @@ func TestT40_NamesAreCountedWhileTheyAreDecoded(t *testing.T) {
 		"one letter each": {true, "\x1a\x01x", "names 1000000 resources"},
 	} {
 		body := mem.BufferSlice{mem.SliceBuffer(bytes.Repeat([]byte(c.entry), 1_000_000))}
-		r := &request{delta: c.delta, bounds: bounds{20_000, nil}}
+		r := &request{delta: c.delta, bounds: bounds{20_000, nil, nil}}
 		var err error
 		n := allocated(func() { err = newCodec().Unmarshal(body, r) })
 		if err != nil || !errors.Is(r.refused, fleet.ErrLimit) || !strings.Contains(r.refused.Error(), c.says) || !strings.Contains(r.refused.Error(), "20000 is the limit") {
@@ -52,7 +52,7 @@ func TestT40_NamesAreCountedWhileTheyAreDecoded(t *testing.T) {
 // TestT40_LongNamesAreMeasuredWhileTheyAreDecoded: what is to become of them is decided before anything of them is copied.
 func TestT40_LongNamesAreMeasuredWhileTheyAreDecoded(t *testing.T) {
 	body := append([]byte{0x1a, 0x80, 0x80, 0xc0, 0x01}, bytes.Repeat([]byte("x"), 3<<20)...)
-	r := &request{delta: true, bounds: bounds{1, nil}}
+	r := &request{delta: true, bounds: bounds{1, nil, nil}}
 	var err error
 	n := allocated(func() { err = r.decode(body) })
 	if err != nil || r.names.longest != 3<<20 || r.names.plain(512) || !r.names.plain(3<<20) {

@@ -28,6 +28,8 @@ type request struct {
 	dropped  counted // resource_names_unsubscribe (delta)
 	versions counted // initial_resource_versions (delta)
 	raw      []byte  // what the lists are read out of; nil if they are empty
+	grown    grown   // how names goes on from what the stream said before
+	fresh    int     // elements of the lists that were looked at one by one
 	nonce    string
 	nack     bool
 	detail   string // error_detail.message
@@ -52,6 +54,7 @@ var errUTF8 = errors.New("a string is not valid UTF-8")
 type bounds struct {
 	names int // that a list may hold
 	lists *lists
+	own   *ownLists
 }
 
 // unmarshal decodes the request, or keeps why it does not.
@@ -116,6 +119,7 @@ func (r *request) sotwField(num protowire.Number, v []byte) (err error) {
 		r.node = append([]byte{}, v...)
 	case sotwNames:
 		r.names.add(v)
+		r.fresh, r.grown = r.fresh+1, grown{} // the list is not in one piece
 	case sotwType:
 		r.typeURL, err = text(v)
 	case sotwNonce:
@@ -136,8 +140,10 @@ func (r *request) deltaField(num protowire.Number, v []byte) (err error) {
 		r.typeURL, err = text(v)
 	case deltaSubscribe:
 		r.names.add(v)
+		r.fresh++
 	case deltaUnsubscribe:
 		r.dropped.add(v)
+		r.fresh++
 	case deltaVersions:
 		err = r.initialVersion(v)
 	case deltaNonce:
@@ -159,6 +165,7 @@ func (r *request) initialVersion(b []byte) error {
 	r.versions.see(name)
 	r.versions.see(version)
 	r.versions.Count = r.versions.Plus(snapshot.IDOf(b))
+	r.fresh++
 	return nil
 }
 

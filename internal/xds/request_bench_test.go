@@ -33,7 +33,7 @@ func BenchmarkDecode(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				r := request{delta: c.name != "SotW", bounds: bounds{math.MaxInt, nil}}
+				r := request{delta: c.name != "SotW", bounds: bounds{math.MaxInt, nil, nil}}
 				if err := r.decode(body); err != nil {
 					b.Fatal(err)
 				}

@@ -30,7 +30,7 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		sotw, delta := &discoveryv3.DiscoveryRequest{}, &discoveryv3.DeltaDiscoveryRequest{}
-		r := request{bounds: bounds{math.MaxInt, new(lists)}, raw: b}
+		r := request{bounds: bounds{math.MaxInt, new(lists), nil}, raw: b}
 		if proto.Unmarshal(b, sotw) == nil {
 			if err := r.decode(b); err != nil {
 				t.Fatalf("state of the world: %v", err)
@@ -93,7 +93,7 @@ func TestAListThatIsKnownIsReadAlike(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			r := request{bounds: bounds{math.MaxInt, known}, raw: b}
+			r := request{bounds: bounds{math.MaxInt, known, nil}, raw: b}
 			if err := r.decode(b); err != nil {
 				t.Fatal(err)
 			}

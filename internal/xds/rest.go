@@ -271,7 +271,7 @@ func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, only fleet.Typ
 	case err != nil:
 		return nil, &webError{http.StatusRequestTimeout, fmt.Sprintf("the poll did not come to its end within %s", s.cfg.Limits.Receive)}
 	}
-	request, node, err := decodeJSON(body, bounds{s.cfg.Limits.listed(), &s.lists}, &s.nodes)
+	request, node, err := decodeJSON(body, bounds{s.cfg.Limits.listed(), &s.lists, nil}, &s.nodes)
 	if err != nil {
 		return nil, fmt.Errorf("decode the poll: %w", err)
 	}

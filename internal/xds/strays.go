@@ -54,7 +54,8 @@ func (st *stream) accounted(t fleet.Type, name string, target *snapshot.Target) 
 	return st.client.Subscription(t).Named(name) || target.Types[t].Get(name) != nil || t == fleet.Endpoint && target.Types[fleet.Cluster].HasEDSName(name)
 }
 
-// admitted is what of a request is taken up now. The first one of a type waits for nothing: what a client that returns says, it says at once.
+// admitted is what of a request of the incremental protocol is taken up now. The first one of a type waits for nothing: what a client that
+// returns says, it says at once.
 func (st *stream) admitted(t fleet.Type, r *request, first bool) planner.Request {
 	q, most, target := r.subscription(t), st.srv.cfg.Limits, st.att.Current()
 	if n := 2*target.Types[t].Len() + most.Names; r.versions.N > n || !r.versions.plain(most.NameBytes) {
@@ -65,62 +66,136 @@ func (st *stream) admitted(t fleet.Type, r *request, first bool) planner.Request
 			st.strays.leave(stray{t, string(b)})
 		}
 	}
-	sub := st.client.Subscription(t)
-	alike := !st.delta && !first && sub.Says(q.Names, q.Star) // an answer
-	fits := st.srv.names.room(st.id.Key.Tenant, most.TenantNames) && r.names.plain(most.NameBytes) && sub.Len()+r.names.N <= most.Names && r.names.longest*r.names.N <= maxNameBytes-st.client.NameBytes()
 	q.Named = r.names.N > 0
-	if r.names.N == 0 || alike || fits && (first || !st.delta) {
+	if r.names.N == 0 || first && st.fits(r.names, st.client.Subscription(t).Len(), 0) {
 		return q
 	}
-	q.Names = st.sift(t, q.Names, target, st.delta && !first)
+	q.Names, _ = st.sift(t, q.Names, target, sifting{adds: true, patient: !first})
 	return q
 }
 
-// sift returns which of the names are taken up. Of those that are not, some wait (patient), and of the others the client is told that they do not
+// whole is what of a request of state of the world is taken up, which has all names that the client asks for, and what is left out.
+func (st *stream) whole(t fleet.Type, r *request, first bool, target *snapshot.Target) (q planner.Request, left leftOut) {
+	q, sub := r.subscription(t), st.client.Subscription(t)
+	q.Named = r.names.N > 0
+	if last := st.said[t]; !first && last.leadsTo(r) && !last.left.mayCome(st, t, target) {
+		q.Adds, q.Names = true, r.more()
+		if r.grown.more.N > 0 && !st.fits(r.grown.more, sub.Len(), 0) {
+			q.Names, left = st.sift(t, q.Names, target, sifting{adds: true})
+		}
+		return q, left.and(last.left)
+	}
+	if r.names.N > 0 && (first || !sub.Says(q.Names, q.Star)) && !st.fits(r.names, 0, sub.Bytes()) {
+		q.Names, left = st.sift(t, q.Names, target, sifting{})
+	}
+	return q, left
+}
+
+// fits reports whether names may be taken up as they are, beside so many others, and in the place of so many bytes.
+func (st *stream) fits(names counted, beside, instead int) bool {
+	most := st.srv.cfg.Limits
+	return st.srv.names.room(st.id.Key.Tenant, most.TenantNames) && names.plain(most.NameBytes) &&
+		beside+names.N <= most.Names && names.bytes <= maxNameBytes-st.client.NameBytes()+instead
+}
+
+// said is the last list of names of a type that a stream of state of the world brought, and what it came to. Its next one is nearly always the
+// same, or goes on from it.
+type said struct {
+	list listID
+	left leftOut
+}
+
+// saidNow is what the request has come to, nil if that is not worth remembering.
+func (st *stream) saidNow(t fleet.Type, r *request, left leftOut, target *snapshot.Target) *said {
+	if r.grown.whole == (listID{}) {
+		return nil
+	}
+	left.has, left.clusters, left.bytes = target.Types[t].Identity(), target.Types[fleet.Cluster].Identity(), st.client.NameBytes()
+	return &said{r.grown.whole, left}
+}
+
+// leadsTo reports whether a request asks for what s came to, and for what it adds.
+func (s *said) leadsTo(r *request) bool {
+	return s != nil && r.grown.from == s.list && !r.grown.more.star
+}
+
+// leftOut is what of a list was not taken up, and why.
+type leftOut struct {
+	long, broken, over, crowded bool
+	// What there was then, and what all names took.
+	has, clusters snapshot.Identity
+	bytes         int
+}
+
+func (l leftOut) any() bool { return l.long || l.broken || l.over || l.crowded }
+
+func (l leftOut) and(o leftOut) leftOut {
+	return leftOut{long: l.long || o.long, broken: l.broken || o.broken, over: l.over || o.over, crowded: l.crowded || o.crowded}
+}
+
+// mayCome reports whether some of what was left out may be taken up by now.
+func (l leftOut) mayCome(st *stream, t fleet.Type, target *snapshot.Target) bool {
+	return (l.over || l.crowded) && (l.has != target.Types[t].Identity() || t == fleet.Endpoint && l.clusters != target.Types[fleet.Cluster].Identity()) ||
+		l.over && st.client.NameBytes() < l.bytes || l.crowded && st.srv.names.room(st.id.Key.Tenant, st.srv.cfg.Limits.TenantNames)
+}
+
+// sifting is how names are sifted.
+type sifting struct {
+	adds    bool // they come beside what the stream is subscribed to, else in its place
+	patient bool // some may wait
+}
+
+// sift returns which of the names are taken up. Of those that are not, some wait, and of the others the client is told that they do not
 // exist. Of those the fleet is told, and not which ones: they are an outsider's. It keeps no more than is taken up or waits, however many names there are.
-func (st *stream) sift(t fleet.Type, names planner.Names, target *snapshot.Target, patient bool) planner.Names {
+func (st *stream) sift(t fleet.Type, names planner.Names, target *snapshot.Target, how sifting) (planner.Names, leftOut) {
 	room, bytes := st.limit(t, target), maxNameBytes-st.client.NameBytes()
 	full := !st.srv.names.room(st.id.Key.Tenant, st.srv.cfg.Limits.TenantNames)
-	if st.delta {
-		room -= st.client.Subscription(t).Len()
-	} else { // the list takes the place of what the stream is subscribed to
+	sub := st.client.Subscription(t)
+	if how.adds {
+		room -= sub.Len()
+	} else {
 		for b := range names.Each {
 			if st.accounted(t, string(b), target) {
 				room--
 			}
 		}
 	}
-	var long, broken, over, crowded, waits bool
+	var left leftOut
+	waits := false
 	var taken []string
 	seen := make(map[string]struct{})
 	for b := range names.Each {
+		if name, ok := sub.Kept(string(b)); ok {
+			taken = append(taken, name)
+			continue
+		}
 		name := string(b)
 		if _, again := seen[name]; again {
 			continue
 		}
 		switch {
 		case !utf8.Valid(b):
-			broken = true
+			left.broken = true
 			continue
 		case len(b) > st.srv.cfg.Limits.NameBytes:
-			long = true
+			left.long = true
 			st.refuse(t, name)
 			continue
 		case st.accounted(t, name, target):
 			taken = append(taken, name)
 		case full:
-			crowded = true
+			left.crowded = true
 			st.refuse(t, name)
 			continue
-		case patient && !st.found(t, name, target) && !st.strays.hasTurn(st.now):
+		case how.patient && !st.found(t, name, target) && !st.strays.hasTurn(st.now):
 			if !st.strays.wait(stray{t, name}, st.srv.cfg.Limits.Names) {
-				over = true
+				left.over = true
 				st.refuse(t, name)
 				continue
 			}
 			waits = true
 		case room <= 0 || len(name) > bytes:
-			over = true
+			left.over = true
 			st.refuse(t, name)
 			continue
 		default:
@@ -129,26 +204,26 @@ func (st *stream) sift(t fleet.Type, names planner.Names, target *snapshot.Targe
 		}
 		seen[name] = struct{}{}
 	}
-	st.tellNames(t, long, broken, over)
-	if crowded {
-		st.deny(fleet.DeniedNames, fmt.Sprintf("%s that the fleet does not have, and all nodes of the tenant ask for more of such names than are kept", t))
+	st.tellNames(t, left)
+	if !left.any() && !waits {
+		return names, left // as they were counted
 	}
-	if !long && !broken && !over && !crowded && !waits {
-		return names // as they were counted
-	}
-	return planner.NamesOf(taken...)
+	return planner.NamesOf(taken...), left
 }
 
 // tellNames tells the fleet why names were not taken up.
-func (st *stream) tellNames(t fleet.Type, long, broken, over bool) {
-	if long {
+func (st *stream) tellNames(t fleet.Type, left leftOut) {
+	if left.long {
 		st.deny(fleet.DeniedNames, fmt.Sprintf("%s with names above %d bytes", t, st.srv.cfg.Limits.NameBytes))
 	}
-	if broken {
+	if left.broken {
 		st.deny(fleet.DeniedNames, fmt.Sprintf("%s with names that are not UTF-8", t))
 	}
-	if over {
+	if left.over {
 		st.deny(fleet.DeniedNames, fmt.Sprintf("more than %d %s that the fleet does not have", st.srv.cfg.Limits.Names, t))
+	}
+	if left.crowded {
+		st.deny(fleet.DeniedNames, fmt.Sprintf("%s that the fleet does not have, and all nodes of the tenant ask for more of such names than are kept", t))
 	}
 }
 
@@ -213,7 +288,8 @@ func (st *stream) lookUp() {
 	target := st.att.Current()
 	for i, names := range now {
 		if t := fleet.Type(i); len(names) > 0 { //nolint:gosec // one of nine
-			st.pass(st.client.Request(st.now, planner.Request{Type: t, Named: true, Names: st.sift(t, planner.NamesOf(names...), target, false)}, target))
+			taken, _ := st.sift(t, planner.NamesOf(names...), target, sifting{adds: true})
+			st.pass(st.client.Request(st.now, planner.Request{Type: t, Named: true, Names: taken}, target))
 		}
 	}
 	st.countNames()

@@ -47,6 +47,7 @@ type stream struct {
 	owed    atomic.Int64           // answers to them that have not come
 	room
 	strays   strays
+	said     [fleet.NumTypes]*said
 	counted  countedNames
 	unserved map[string]struct{} // type URLs that it asked for and that are not served
 	settled  settled
@@ -145,9 +146,10 @@ func (st *stream) read() {
 
 func (st *stream) receive() error {
 	limits, ended := st.srv.cfg.Limits, st.ctx.Done()
-	paces := newPaces(limits, &st.owed)
+	paces := newPaces(limits, st.protocol, &st.owed)
+	var own ownLists
 	for {
-		r := &request{delta: st.delta, bounds: bounds{limits.listed(), &st.srv.lists}}
+		r := &request{delta: st.delta, bounds: bounds{limits.listed(), &st.srv.lists, &own}}
 		err := st.ss.RecvMsg(r)
 		switch {
 		case err == nil:
