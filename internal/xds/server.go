@@ -66,8 +66,9 @@ type Limits struct {
 	Message   int
 	NameBytes int // of one name that a stream subscribes to; 512
 	// Requests are how many a stream may send in a second, and Burst how many at once; 50
-	// and 200. What comes faster waits unread. Answers to what was sent do not count. Requests of the incremental protocol that ask for
-	// names, or give them up, may come ten times as fast, so that no answer waits behind them.
+	// and 200. What comes faster waits unread. Answers to what was sent do not count. Requests that ask for other names than the one
+	// before may come a hundred times as fast, so that no answer waits behind them. A hundred names that have to be looked at one by one
+	// count as one more.
 	Requests, Burst int
 	// Lookups are how many names that nothing accounts for are looked up for a stream in a second, and LookupBurst how many at once; 200
 	// and 1,000. Those that come faster wait, and nothing else does.
