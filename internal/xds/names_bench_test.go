@@ -29,20 +29,18 @@ var orders = map[string]func(names []string, name string) []string{
 
 // BenchmarkNames is one more name that nothing accounts for, asked for by a client that asks for so many already.
 func BenchmarkNames(b *testing.B) {
-	for _, n := range []int{100, 1000, 5000, 8000, 10_000, 20_000} {
+	for _, n := range []int{1000, 5000, 10_000} {
 		base := make([]string, n)
 		for i := range base {
 			base[i] = fmt.Sprintf("r/%06d.outsiders.example", i)
 		}
-		for _, typ := range []fleet.Type{fleet.Secret, fleet.Endpoint, fleet.Cluster, fleet.Route} {
-			for order, insert := range orders {
-				for _, broken := range []bool{false, true} {
-					name := fmt.Sprintf("SotW/%s/%d/%s", typ.Slug(), n, order)
-					if broken {
-						name += "-beside-one-that-is-not-UTF-8"
-					}
-					b.Run(name, func(b *testing.B) { moreNames(b, typ, base, insert, broken) })
+		for order, insert := range orders {
+			for _, broken := range []bool{false, true} {
+				name := fmt.Sprintf("SotW/%d/%s", n, order)
+				if broken {
+					name += "-beside-one-that-is-not-UTF-8"
 				}
+				b.Run(name, func(b *testing.B) { moreNames(b, base, insert, broken) })
 			}
 		}
 		for _, typ := range []fleet.Type{fleet.Secret, fleet.Endpoint, fleet.Cluster, fleet.Route, fleet.VirtualHost} {
@@ -61,7 +59,7 @@ func BenchmarkNames(b *testing.B) {
 	}
 }
 
-func moreNames(b *testing.B, typ fleet.Type, base []string, insert func([]string, string) []string, broken bool) {
+func moreNames(b *testing.B, base []string, insert func([]string, string) []string, broken bool) {
 	if broken {
 		base = slices.Insert(slices.Clone(base), len(base)/3, "b\xc3\x28")
 	}
@@ -69,18 +67,18 @@ func moreNames(b *testing.B, typ fleet.Type, base []string, insert func([]string
 	names := base
 	for i := range 50 {
 		names = insert(names, fmt.Sprintf("r/new-%02d.outsiders.example", i))
-		requests = append(requests, asks(typ, "", names))
+		requests = append(requests, asks(names))
 	}
-	nameRequests(b, xdstest.SotWADS, asks(typ, "", base), requests)
+	nameRequests(b, xdstest.SotWADS, asks(base), requests)
 }
 
-// asks is a request of state of the world. Its names are encoded once, and need not be UTF-8, as those of Envoy's encoder need not.
-func asks(typ fleet.Type, nonce string, names []string) *discoveryv3.DiscoveryRequest {
+// asks is a request of state of the world for secrets. Its names are encoded once, and need not be UTF-8, as those of Envoy's encoder need not.
+func asks(names []string) *discoveryv3.DiscoveryRequest {
 	var list []byte
 	for _, name := range names {
 		list = protowire.AppendString(protowire.AppendTag(list, 3, protowire.BytesType), name)
 	}
-	r := &discoveryv3.DiscoveryRequest{TypeUrl: typ.URL(), ResponseNonce: nonce}
+	r := &discoveryv3.DiscoveryRequest{TypeUrl: fleet.Secret.URL()}
 	r.ProtoReflect().SetUnknown(list)
 	return r
 }

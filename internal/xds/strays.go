@@ -165,14 +165,14 @@ func (st *stream) sift(t fleet.Type, names planner.Names, target *snapshot.Targe
 	var taken []string
 	seen := make(map[string]struct{})
 	for b := range names.Each {
+		if _, again := seen[string(b)]; again {
+			continue
+		}
 		if name, ok := sub.Kept(string(b)); ok {
-			taken = append(taken, name)
+			taken, seen[name] = append(taken, name), struct{}{}
 			continue
 		}
 		name := string(b)
-		if _, again := seen[name]; again {
-			continue
-		}
 		switch {
 		case !utf8.Valid(b):
 			left.broken = true
