@@ -42,18 +42,6 @@ func (s *Subscription) Has(name string) bool { return s != nil && (s.wildcard ||
 // Named reports whether the client asked for the name itself.
 func (s *Subscription) Named(name string) bool { return s != nil && s.names.Get(name) != nil }
 
-// Kept returns a name that the client asked for as it is kept here.
-func (s *Subscription) Kept(name string) (kept string, ok bool) {
-	if s == nil {
-		return "", false
-	}
-	n := s.names.Get(name)
-	if n == nil {
-		return "", false
-	}
-	return n.Name, true
-}
-
 // Bytes is what the names take.
 func (s *Subscription) Bytes() int {
 	if s == nil {

@@ -162,17 +162,17 @@ func (st *stream) sift(t fleet.Type, names planner.Names, target *snapshot.Targe
 	}
 	var left leftOut
 	waits := false
-	var taken []string
-	seen := make(map[string]struct{})
+	count := snapshot.Count{}
+	seen := make(map[string]bool) // of those that the stream is not subscribed to yet: whether it is taken up
 	for b := range names.Each {
-		if _, again := seen[string(b)]; again {
-			continue
-		}
-		if name, ok := sub.Kept(string(b)); ok {
-			taken, seen[name] = append(taken, name), struct{}{}
+		if sub.Named(string(b)) {
+			count = count.Plus(snapshot.IDOf(b))
 			continue
 		}
 		name := string(b)
+		if _, again := seen[name]; again {
+			continue
+		}
 		switch {
 		case !utf8.Valid(b):
 			left.broken = true
@@ -182,7 +182,6 @@ func (st *stream) sift(t fleet.Type, names planner.Names, target *snapshot.Targe
 			st.refuse(t, name)
 			continue
 		case st.accounted(t, name, target):
-			taken = append(taken, name)
 		case full:
 			left.crowded = true
 			st.refuse(t, name)
@@ -193,22 +192,28 @@ func (st *stream) sift(t fleet.Type, names planner.Names, target *snapshot.Targe
 				st.refuse(t, name)
 				continue
 			}
-			waits = true
+			waits, seen[name] = true, false
+			continue
 		case room <= 0 || len(name) > bytes:
 			left.over = true
 			st.refuse(t, name)
 			continue
 		default:
-			taken = append(taken, name)
 			room, bytes = room-1, bytes-len(name)
 		}
-		seen[name] = struct{}{}
+		seen[name], count = true, count.Plus(snapshot.IDOf(b))
 	}
 	st.tellNames(t, left)
 	if !left.any() && !waits {
 		return names, left // as they were counted
 	}
-	return planner.NamesOf(taken...), left
+	return planner.Names{Count: count, Each: func(yield func([]byte) bool) {
+		for b := range names.Each {
+			if (seen[string(b)] || sub.Named(string(b))) && !yield(b) {
+				return
+			}
+		}
+	}}, left
 }
 
 // tellNames tells the fleet why names were not taken up.
