@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -197,6 +198,9 @@ func TestSoakOutsiders(t *testing.T) {
 	})
 }
 
+// changesEvery keeps the changes below the 3,000 writes that a token may make in a minute.
+const changesEvery = time.Minute / 2400
+
 // outside lets outsiders ask for so long, while changes are made, and returns how often they have.
 func (o *outsiders) outside(d time.Duration) (asked [3]int64) {
 	o.T.Helper()
@@ -222,8 +226,14 @@ func (o *outsiders) outside(d time.Duration) (asked [3]int64) {
 	ask(1, o.clusters, func(name string) { said(ctx, o.clusters, "Host: x\r\nx-cluster: "+name) })
 	ask(2, o.names, func(name string) { _ = greets(ctx, o.names, name) })
 	var took []time.Duration
+	pace := time.NewTicker(changesEvery)
+	defer pace.Stop()
 	for ctx.Err() == nil {
 		took = append(took, o.arrives())
+		select {
+		case <-pace.C:
+		case <-ctx.Done():
+		}
 	}
 	all.Wait()
 	slow := 0
@@ -233,6 +243,8 @@ func (o *outsiders) outside(d time.Duration) (asked [3]int64) {
 			o.T.Logf("a change took %s", one)
 		}
 	}
+	slices.Sort(took)
+	o.T.Logf("%d changes arrived, half of them within %s, the last one within %s", len(took), took[len(took)/2], took[len(took)-1])
 	if slow > 0 {
 		o.T.Errorf("%d of %d changes took more than %s", slow, len(took), atOnce)
 	}
