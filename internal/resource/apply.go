@@ -169,7 +169,7 @@ func (r *reader) bare(n *node, at *path) Document {
 	if !ok {
 		return d
 	}
-	t, known := fleet.TypeFromURL(url)
+	t, known := fleet.TypeFromURL(knownURL(url))
 	switch {
 	case known:
 		d.Type = t

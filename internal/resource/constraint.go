@@ -79,7 +79,7 @@ func locate(goName string, md protoreflect.MessageDescriptor, n *node, at *path)
 		inner := fd.Message()
 		if indexed && fd.IsList() {
 			if i, err := strconv.Atoi(index); err == nil {
-				value, here = value.item(i), here.item(i)
+				value, here = value.itemAt(i, here)
 			}
 		} else if indexed && fd.IsMap() {
 			value, here, inner = value.get(index), here.member(index), fd.MapValue().Message()

@@ -31,15 +31,25 @@ func newMessage(t fleet.Type) protoreflect.Message {
 func decode(t fleet.Type, body []byte, root *node, at *path) (protoreflect.Message, error) {
 	s := shape{hide: t == fleet.Secret}
 	m := newMessage(t)
-	if url := root.get("@type"); url != nil && (url.kind != kindString || url.text != t.URL()) {
+	if url := root.get("@type"); url != nil && (url.kind != kindString || knownURL(url.text) != t.URL()) {
 		s.add(at.member("@type"), codeTypeMismatch, "the resource is one of %s: \"@type\" must be %s", t, t.URL())
 	}
 	s.message(m.Descriptor(), root, at)
 	if err := s.err(); err != nil {
 		return nil, err
 	}
+	if s.changed {
+		body = written(root, body)
+	} else {
+		body = withoutType(body, root)
+	}
 	o := protojson.UnmarshalOptions{RecursionLimit: recursionLimit}
-	if err := o.Unmarshal(withoutType(body, root), m.Interface()); err != nil {
+	if err := o.Unmarshal(body, m.Interface()); err != nil {
+		if s.changed {
+			if root, _ = scanStored(body); root == nil { // the decoder says where it is, in its own words
+				root = new(node)
+			}
+		}
 		return nil, decodeError(err, body, root, at, s.hide || s.near)
 	}
 	return m, nil
@@ -130,7 +140,8 @@ func walkField(m protoreflect.Message, fd protoreflect.FieldDescriptor, n *node,
 	case fd.IsList():
 		list := m.Get(fd).List()
 		for i := range list.Len() {
-			if err := walk(list.Get(i).Message(), n.item(i), at.item(i), false, f); err != nil {
+			item, here := n.itemAt(i, at)
+			if err := walk(list.Get(i).Message(), item, here, false, f); err != nil {
 				return err
 			}
 		}

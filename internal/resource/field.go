@@ -97,7 +97,7 @@ func (r *reader) plain(s string, at *path, most int) {
 
 func (r *reader) text(n *node, at *path) (string, bool) {
 	if n.kind != kindString {
-		r.add(at, codeWrongType, "this must be a text, not %s", n.kind)
+		r.add(at, codeWrongType, "this must be a text, not %s%s", n.kind, unquoted(n.kind, "a text"))
 		return "", false
 	}
 	return n.text, true

@@ -196,7 +196,7 @@ type rendered struct {
 
 // text notes the place of a text, if it is one with a placeholder.
 func (r *rendered) text(n *node, as *path) {
-	if pointer, there := r.sent[n.start]; there && n.kind == kindString {
+	if pointer, there := r.sent[n.start]; there {
 		r.texts[as.String()] = r.written[pointer]
 		delete(r.sent, n.start)
 	}
@@ -266,7 +266,7 @@ func (r *rendered) any(n *node, as *path) {
 
 // free walks what Render writes as it was sent: a text, or content without a schema.
 func (r *rendered) free(n *node, as *path) {
-	if n.kind == kindString {
+	if n.kind < kindArray {
 		r.text(n, as)
 	}
 	for i := range n.members {

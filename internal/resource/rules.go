@@ -40,7 +40,10 @@ func (p place) to(m protoreflect.Message, names ...protoreflect.Name) place {
 	return p
 }
 
-func (p place) item(i int) place { return place{p.n.item(i), p.at.item(i)} }
+func (p place) item(i int) place {
+	n, at := p.n.itemAt(i, p.at)
+	return place{n, at}
+}
 
 // rules are what Envoy refuses although its API's constraints allow it: above all what
 // makes it stop answering for Clusters (SEMANTICS 3.8), what makes it drop a whole

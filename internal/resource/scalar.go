@@ -16,35 +16,35 @@ func (s *shape) scalar(fd protoreflect.FieldDescriptor, n *node, at *path) {
 	want := ""
 	switch fd.Kind() {
 	case protoreflect.BoolKind:
-		if n.kind != kindBool {
+		if !s.boolean(n) {
 			want = "true or false"
 		}
 	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
-		if !wholeNumber(n, math.MinInt32, math.MaxInt32) {
+		if !s.whole(n, math.MinInt32, math.MaxInt32) {
 			want = "a whole number from -2147483648 to 2147483647"
 		}
 	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
-		if !wholeNumber(n, 0, math.MaxUint32) {
+		if !s.whole(n, 0, math.MaxUint32) {
 			want = "a whole number from 0 to 4294967295"
 		}
 	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
-		if !wholeNumber(n, math.MinInt64, math.MaxInt64) {
+		if !s.whole(n, math.MinInt64, math.MaxInt64) {
 			want = "a whole number of 64 bits"
 		}
 	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
-		if !wholeNumber(n, 0, math.MaxUint64) {
+		if !s.whole(n, 0, math.MaxUint64) {
 			want = "a whole number of 64 bits, not below zero"
 		}
 	case protoreflect.FloatKind:
-		if !realNumber(n, 32) {
+		if !s.real(n, 32) {
 			want = "a number"
 		}
 	case protoreflect.DoubleKind:
-		if !realNumber(n, 64) {
+		if !s.real(n, 64) {
 			want = "a number"
 		}
 	case protoreflect.StringKind:
-		if n.kind != kindString {
+		if !s.asText(n) {
 			want = "a text"
 		}
 	case protoreflect.BytesKind:
@@ -62,15 +62,25 @@ func (s *shape) scalar(fd protoreflect.FieldDescriptor, n *node, at *path) {
 // wrong says what belongs here, and what stands here unless that may be a secret.
 func (s *shape) wrong(n *node, at *path, want string) {
 	const longest = 64
-	if s.hide || n.kind >= kindArray || n.kind == kindNull || len(n.text) > longest {
-		s.add(at, codeWrongType, "this must be %s, not %s", want, s.kindOf(n))
-		return
-	}
 	got := n.text
-	if n.kind == kindString {
+	switch {
+	case s.hide || n.kind >= kindArray || n.kind == kindNull || len(n.text) > longest:
+		got = s.kindOf(n)
+	case n.kind == kindString:
 		got = strconv.Quote(got)
 	}
-	s.add(at, codeWrongType, "this must be %s, not %s", want, got)
+	s.add(at, codeWrongType, "this must be %s, not %s%s", want, got, unquoted(n.kind, want))
+}
+
+// unquoted says what makes a text of something that stands without quotes.
+func unquoted(k kind, want string) string {
+	switch {
+	case want == "a text" && k == kindBool:
+		return ": in YAML y, n, yes, no, on and off are true and false, and a text in quotes"
+	case want == "a text" && k == kindNumber:
+		return ": write it in quotes"
+	}
+	return ""
 }
 
 func (s *shape) kindOf(n *node) string {
@@ -143,7 +153,7 @@ func (s *shape) enum(ed protoreflect.EnumDescriptor, n *node, at *path) {
 		return
 	}
 	known := n.kind == kindNumber && wholeNumber(n, math.MinInt32, math.MaxInt32) ||
-		n.kind == kindString && ed.Values().ByName(protoreflect.Name(n.text)) != nil
+		s.enumName(ed, n)
 	if known {
 		s.grow(ed, n, at)
 		return
@@ -200,16 +210,32 @@ func init() { // not a literal: the checks refer to the table
 }
 
 func (s *shape) wrapper(md protoreflect.MessageDescriptor, n *node, at *path) {
-	s.scalar(md.Fields().ByNumber(1), n, at)
+	if s.wrapped(md, n, at) {
+		s.scalar(md.Fields().ByNumber(1), n, at)
+	}
 }
 
-func (s *shape) duration(_ protoreflect.MessageDescriptor, n *node, at *path) {
+func (s *shape) duration(md protoreflect.MessageDescriptor, n *node, at *path) {
+	if n.kind == kindObject {
+		s.durationObject(md, n, at)
+		return
+	}
+	if n.kind == kindString && leadingZeros.MatchString(n.text) {
+		s.becomes(n, kindString, leadingZeros.ReplaceAllString(n.text, "$1$2"))
+	}
 	if _, _, ok := parseDuration(n.text); n.kind != kindString || !ok {
 		s.wrong(n, at, `seconds, such as "30s" or "0.25s"`)
 	}
 }
 
-func (s *shape) timestamp(_ protoreflect.MessageDescriptor, n *node, at *path) {
+func (s *shape) timestamp(md protoreflect.MessageDescriptor, n *node, at *path) {
+	if n.kind == kindObject {
+		if secs, nanos, ok := s.moment(md, n, at); ok {
+			s.becomes(n, kindString, time.Unix(secs, nanos).UTC().Format(time.RFC3339Nano))
+		} else {
+			return
+		}
+	}
 	if _, err := time.Parse(time.RFC3339Nano, n.text); n.kind != kindString || err != nil {
 		s.wrong(n, at, `a time, such as "2030-01-02T03:04:05Z"`)
 	}

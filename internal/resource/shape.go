@@ -22,6 +22,8 @@ type shape struct {
 	near  bool // there is a field that may hold a key
 	hints int  // suggestions already given; finding one costs
 	grown int  // bytes by which values are longer when they are told
+	// changed: nodes are not as they were sent, but in the form that every parser takes.
+	changed bool
 }
 
 // message checks an object against a message. The member "@type" is passed over: it
@@ -97,15 +99,19 @@ func (s *shape) field(fd protoreflect.FieldDescriptor, n *node, at *path) {
 	}
 	switch {
 	case fd.IsList():
-		if n.kind != kindArray {
+		if !s.asList(fd, n) {
 			s.add(at, codeWrongType, "this must be a list, not %s", n.kind)
+			return
+		}
+		if n.lone {
+			s.single(fd, n.items[0], at)
 			return
 		}
 		for i := range n.items {
 			if s.full() {
 				return
 			}
-			s.single(fd, n.items[i], at.item(i))
+			s.single(fd, s.element(fd, n.items[i]), at.item(i))
 		}
 	case fd.IsMap():
 		if n.kind != kindObject {
@@ -116,7 +122,7 @@ func (s *shape) field(fd protoreflect.FieldDescriptor, n *node, at *path) {
 			if s.full() {
 				return
 			}
-			s.single(fd.MapValue(), n.members[i].value, at.member(n.members[i].key))
+			s.single(fd.MapValue(), s.element(fd.MapValue(), n.members[i].value), at.member(n.members[i].key))
 		}
 	default:
 		s.single(fd, n, at)
@@ -188,6 +194,9 @@ func (s *shape) resolve(n *node, at *path) protoreflect.MessageDescriptor {
 	if n.kind != kindString {
 		s.add(at, codeWrongType, "\"@type\" must be a text, not %s", n.kind)
 		return nil
+	}
+	if url := knownURL(n.text); url != n.text && !oldAPI(url) {
+		s.becomes(n, kindString, url)
 	}
 	name, ok := strings.CutPrefix(n.text, fleet.URLPrefix)
 	if ok && !oldAPI(n.text) {

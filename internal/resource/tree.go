@@ -30,6 +30,8 @@ type node struct {
 	members    []member // of an object, in order, no key twice
 	index      keySet   // of a large object, where its keys stand among the members
 	items      []*node  // of an array
+	fresh      bool     // text is not what stands in the input
+	lone       bool     // of an array: it stands for its one element, as which it was sent
 }
 
 type member struct {
@@ -55,6 +57,14 @@ func (n *node) item(i int) *node {
 		return nil
 	}
 	return n.items[i]
+}
+
+// itemAt is an element with its place: what was sent without a list around it stands where the list would.
+func (n *node) itemAt(i int, list *path) (*node, *path) {
+	if n != nil && n.lone {
+		return n.item(i), list
+	}
+	return n.item(i), list.item(i)
 }
 
 func (n *node) raw(in []byte) []byte { return in[n.start:n.end] }

@@ -73,6 +73,18 @@ var wide = map[string]struct {
 	}},
 	"blocks without an end":      {resource.JSON, func(n int) string { return caOf(strings.Repeat(`-----BEGIN A-----\n`, n/20)) }},
 	"a private key of many bits": {resource.JSON, largeKey},
+	"one element for each list": {resource.JSON, func(n int) string {
+		return wideRoute(repeat(n, `{"match":{"prefix":"/"},"route":{"cluster":"c","hash_policy":{"header":{"header_name":"h"}},"retry_policy":{"retriable_status_codes":"0500"}}}`))
+	}},
+	"lists in lists": {resource.JSON, func(n int) string {
+		return wideRoute(strings.Repeat("[", 40) + repeat(n, `[{"match":{"prefix":"/"},"route":{"cluster":"c"}}]`) + strings.Repeat("]", 40))
+	}},
+	"enums in small letters": {resource.JSON, func(n int) string {
+		return wideRoute(repeat(n, `{"match":{"prefix":"/"},"redirect":{"response_code":"see_other"}}`))
+	}},
+	"durations as objects": {resource.JSON, func(n int) string {
+		return wideRoute(repeat(n, `{"match":{"prefix":"/"},"route":{"cluster":"c","timeout":{"seconds":"005","nanos":5}}}`))
+	}},
 	"YAML keys": {resource.YAML, func(n int) string {
 		return "{type: clusters, name: a, body: {name: a, metadata: {filter_metadata: {x: {" + repeat(n/2, "k%07d: 1") + "}}}}}"
 	}},
