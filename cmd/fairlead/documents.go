@@ -153,8 +153,11 @@ func readSource(name string, r io.Reader) (source, error) {
 	case len(data) > maxSource:
 		return source{}, fmt.Errorf("%s is larger than %d MiB: apply it in parts", name, maxSource>>20)
 	}
-	return source{name, data}, nil
+	return source{name, bytes.TrimPrefix(data, bom)}, nil
 }
+
+// bom stands at the beginning of what some editors write. It is no part of a document.
+var bom = []byte("\ufeff")
 
 // documents takes a file apart. Every fault is told with its place.
 func (s source) documents() (out []*document, wrong faults) {

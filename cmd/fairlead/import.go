@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func (c *importCommand) source(sh *shell) (source, error) {
 	case len(data) > maxImport:
 		return source{}, fmt.Errorf("%s is larger than %d MiB", name, maxImport>>20)
 	}
-	return source{name, data}, nil
+	return source{name, bytes.TrimPrefix(data, bom)}, nil
 }
 
 // unread tells why the file could not be read, with its lines.

@@ -33,7 +33,7 @@ func TestImport(t *testing.T) {
 	for _, c := range []struct{ in, err string }{
 		{"a: 1\na: 2\n", "standard input:2: /a: the key stands twice in one object"},
 		{"resources: []\n", "standard input: this is neither an Envoy bootstrap (static_resources) nor a /config_dump (configs)"},
-		{"static_resources: {}\nx: *y\n", "standard input:1: YAML aliases are not taken: write the value out (a text that begins with * or & needs quotes)"},
+		{"static_resources: {}\nx: *y\n", "standard input:1: an alias (*name) has no anchor (&name) before it: a text that begins with * needs quotes"},
 	} {
 		w.bare(c.in, "import", "-").want(t, exitTrouble, "", "fairlead: "+c.err+"\n")
 	}

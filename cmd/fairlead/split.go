@@ -10,9 +10,8 @@ type piece struct {
 
 // splitYAML cuts a text into its documents, at the lines that begin with --- or ...: in
 // YAML these end a document wherever they stand, in a block of text too. Every byte of
-// the text is in one piece, and a piece that holds only comments is left out.
+// the text but a byte order mark before a document is in one piece, and a piece that holds only comments is left out.
 func splitYAML(in []byte) []piece {
-	in = bytes.TrimPrefix(in, []byte("\ufeff"))
 	s := splitter{line: 1}
 	for number := 1; len(in) > 0; number++ {
 		line := in
@@ -20,6 +19,9 @@ func splitYAML(in []byte) []piece {
 			line = in[:i+1]
 		}
 		in = in[len(line):]
+		if rest, marked := bytes.CutPrefix(line, bom); marked && (!s.content || marks(rest, "---")) {
+			line = rest // files that were put one after the other have it before each
+		}
 		s.add(line, number)
 	}
 	s.cut(0)

@@ -39,6 +39,7 @@ func TestSplitYAML(t *testing.T) {
 		{"four dashes", "a: 1\n----\n", []doc{{1, "a: 1\n----\n"}}},
 		{"a key with dashes", "---a: 1\n---\tb: 2\n", []doc{{1, "---a: 1\n"}, {2, "---\tb: 2\n"}}},
 		{"byte order mark", "\ufeffa: 1\n", []doc{{1, "a: 1\n"}}},
+		{"byte order marks", "\ufeff---\na: 1\n\ufeff---\n\ufeffb: 2\n...\n\ufeffc: 3\n", []doc{{1, "---\na: 1\n"}, {3, "---\nb: 2\n...\n"}, {6, "c: 3\n"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

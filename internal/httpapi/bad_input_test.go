@@ -146,8 +146,17 @@ func TestT18_DuplicateYAMLKeyIsRefused(t *testing.T) {
 func TestT18_YAMLBombIsRefused(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	bomb := "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
-	w.do(http.MethodPut, w.at("resources", "clusters", "a"), bomb, "Content-Type", "application/yaml").is(400, nil)
+	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c <= 'i'; c++ {
+		bomb += fmt.Sprintf("%[1]c: &%[1]c [", c) + strings.Repeat(fmt.Sprintf("*%c,", c-1), 9) + "]\n"
+	}
+	p := w.do(http.MethodPut, w.at("resources", "clusters", "a"), bomb, "Content-Type", "application/yaml").isProblem(400, "invalid_document", "")
+	if f := deref(p.Errors); len(f) != 1 || f[0].Code != "limit" || !strings.Contains(f[0].Detail, "aliases and merge keys repeat more than 20000") {
+		t.Errorf("%+v", f)
+	}
+	doc := "\ufeff!ignore x: &x {name: a, type: static}\nbody: *x\n"
+	w.do(http.MethodPut, w.at("resources", "clusters", "a"), doc, "Content-Type", "application/yaml").is(201, nil)
+	w.do(http.MethodPut, w.at("resources", "clusters", "a"), "\ufeff"+asDocument(cluster("a"))).is(200, nil)
 }
 
 func TestTTLBelowZeroIsRefused(t *testing.T) {

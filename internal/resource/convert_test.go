@@ -24,11 +24,27 @@ func TestYAMLBecomesJSON(t *testing.T) {
 		"200: ok\n\"on\": x\n2024-01-01: d":   `{"200":"ok","on":"x","2024-01-01":"d"}`,
 		"a: 2024-01-01\nb: 1.5\nc: 1e3":       `{"a":"2024-01-01","b":1.5,"c":1e3}`,
 		"a: 0x1F\nb: .inf\nc: -.Inf\nd: .nan": `{"a":31,"b":"Infinity","c":"-Infinity","d":"NaN"}`,
-		"a: 18446744073709551615":             `{"a":18446744073709551615}`,
-		"a: |\n  two\n  lines\n":              `{"a":"two\nlines\n"}`,
-		"a: 1.2.3.4\nb: 10s\nc: '*'":          `{"a":"1.2.3.4","b":"10s","c":"*"}`,
-		"{a: [{b: {c: []}}]}":                 `{"a":[{"b":{"c":[]}}]}`,
-		"--- \na: 1\n...\n":                   `{"a":1}`,
+		// booleans and numbers as Envoy reads them; keys are texts
+		"a: [y, Yes, ON, TRUE, n, no, Off, false]":              `{"a":[true,true,true,true,false,false,false,false]}`,
+		"a: [yES, oN, nULL, ja]":                                `{"a":["yES","oN","nULL","ja"]}`,
+		"a: [0777, -010, +80, 0X50, 0, 00]":                     `{"a":[511,-8,80,80,0,0]}`,
+		"a: [08, 0o17, 1_000, 1:30, 0b11, .5, 5., 1.2.3]":       `{"a":["08","0o17","1_000","1:30","0b11",".5","5.","1.2.3"]}`,
+		"a: [0x10000000000000000, 'y', \"0777\"]":               `{"a":["0x10000000000000000","y","0777"]}`,
+		"{y: 1, on: 2, true: 3, 1.40: 4, 0777: 5}":              `{"y":1,"on":2,"true":3,"1.40":4,"0777":5}`,
+		"a: [!mine {b: 1}, !!int '5', !!str x, !!map {}, !c d]": `{"a":[{"b":1},5,"x",{},"d"]}`,
+		// anchors and aliases, merge keys, and what is dropped
+		"!ignore x: {y: &y [1, {z: 2}]}\na: *y\nb: {c: *y}":                               `{"a":[1,{"z":2}],"b":{"c":[1,{"z":2}]}}`,
+		"&k a: &v 1\nb: *v\nc: {*k : *v}":                                                 `{"a":1,"b":1,"c":{"a":1}}`,
+		"a: &a {b: 1, c: 2}\nd: {<<: *a, c: 3}\ne: {c: 4, <<: [{f: 5}, *a, {f: 6}]}":      `{"a":{"b":1,"c":2},"d":{"c":3,"b":1},"e":{"c":4,"f":5,"b":1}}`,
+		"a: &a {<<: {b: 1}, c: 2}\nd: {<<: *a}\ne: {'<<': 1}":                             `{"a":{"c":2,"b":1},"d":{"c":2,"b":1},"e":{"\u003c\u003c":1}}`,
+		"a: {!ignore b: 1, !ignore b: 2, c: 3, !ignore [d]: 4}\n!ignore e: &e [*e]\nf: 1": `{"a":{"c":3},"f":1}`,
+		"\ufeffa: 1":                 `{"a":1}`,
+		"\ufeff{a: 1}":               `{"a":1}`,
+		"a: 18446744073709551615":    `{"a":18446744073709551615}`,
+		"a: |\n  two\n  lines\n":     `{"a":"two\nlines\n"}`,
+		"a: 1.2.3.4\nb: 10s\nc: '*'": `{"a":"1.2.3.4","b":"10s","c":"*"}`,
+		"{a: [{b: {c: []}}]}":        `{"a":[{"b":{"c":[]}}]}`,
+		"--- \na: 1\n...\n":          `{"a":1}`,
 	} {
 		got, err := resource.ToJSON(resource.YAML, []byte(in))
 		if want == "" {
@@ -50,25 +66,17 @@ func TestT18_YAMLRefused(t *testing.T) {
 	for in, want := range map[string]string{
 		"a: 1\na: 2":                     "duplicate_key /a",
 		"a: {b: 1, 'b': 2}":              "duplicate_key /a/b",
-		"a: &x 1\nb: 2":                  "yaml_feature /a",
-		"a: &x 1\nb: *x":                 "yaml_feature /a",
+		"a: &x [*x]":                     "yaml_feature /a/0/0",
+		"a: &x {<<: *x}":                 "yaml_feature /a",
+		"a: {<<: 1}":                     "yaml_feature /a",
+		"a: {<<: [{b: 1}, 1]}":           "yaml_feature /a",
+		"a: {<<: {b: 1, b: *c}}":         "yaml_feature ",
+		"a: !ignore {b: 1}":              "yaml_feature /a",
+		"- !ignore b":                    "yaml_feature /0",
 		"b: *x":                          "yaml_feature ",
-		"&x a: 1":                        "yaml_feature ",
-		"a: {<<: {b: 1}}":                "yaml_feature /a",
 		"a: !!str 1":                     "yaml_feature /a",
-		"a: !mine {b: 1}":                "yaml_feature /a",
-		"!!str a: 1":                     "yaml_feature ",
 		"a: 1\n---\nb: 2":                "yaml_feature ",
-		"name: n":                        "ambiguous_scalar /name",
-		"name: Yes":                      "ambiguous_scalar /name",
-		"l: [a, off]":                    "ambiguous_scalar /l/1",
-		"y: 1":                           "ambiguous_scalar ",
-		"a: {on: 1}":                     "ambiguous_scalar /a",
-		"true: 1":                        "ambiguous_scalar ",
-		"1.40: 1":                        "ambiguous_scalar ",
 		"~: 1":                           "ambiguous_scalar ",
-		"mode: 0644":                     "ambiguous_scalar /mode",
-		"a: 1_000":                       "ambiguous_scalar /a",
 		"? [a]\n: 1":                     "yaml_feature ",
 		"":                               "syntax ",
 		"# only a comment":               "syntax ",
@@ -93,9 +101,9 @@ func TestT18_YAMLRefused(t *testing.T) {
 			t.Errorf("%.40q: %v, want %s; %.40s", in, got, want, out)
 		}
 	}
-	_, err := resource.ToJSON(resource.YAML, []byte("a:\n  on: 1"))
-	if err == nil || !strings.Contains(err.Error(), `line 2, column 3: the unquoted key on is a boolean`) {
-		t.Errorf("the sentence about an unquoted key: %v", err)
+	_, err := resource.ToJSON(resource.YAML, []byte("a:\n  ~: 1"))
+	if err == nil || !strings.Contains(err.Error(), `line 2, column 3: a key that is not a text`) {
+		t.Errorf("the sentence about a key: %v", err)
 	}
 }
 
@@ -133,7 +141,7 @@ func TestT19_JSONRefused(t *testing.T) {
 		`"\ud800\u0041"`:          "syntax ",
 		`"\x"`:                    "syntax ",
 		`"a`:                      "syntax ",
-		"\ufeff{}":                "syntax ",
+		"\ufeff\ufeff{}":          "syntax ",
 		`{"a" 1}`:                 "syntax ",
 		`// c`:                    "syntax ",
 		nest("[", 65, "]"):        "limit " + strings.Repeat("/0", 64),
@@ -404,5 +412,27 @@ func TestErrorsAreBounded(t *testing.T) {
 	_, err := resource.ParseApply([]byte(`{"resources":[` + strings.Repeat("1,", 100_000) + `1]}`))
 	if got := found(t, err); len(got) != 101 || got[100] != "too_many_errors " {
 		t.Errorf("%d errors, the last is %v", len(got), got[len(got)-1])
+	}
+}
+
+// TestT18_AliasesRepeatWithinBounds: what they repeat is bounded for itself, so that a few bytes do not cost what a large document does.
+func TestT18_AliasesRepeatWithinBounds(t *testing.T) {
+	t.Parallel()
+	list := "!ignore x: &x [" + strings.TrimSuffix(strings.Repeat("1,", 999), ",") + "]\n"
+	long := "!ignore x: &x " + strings.Repeat("a", 1<<10) + "\n"
+	repeats := func(n int) string { return "l:\n" + strings.Repeat("- *x\n", n) }
+	for in, want := range map[string]string{
+		list + repeats(20):   "",
+		list + repeats(21):   "limit /l/20",
+		long + repeats(1024): "",
+		long + repeats(1025): "limit /l/1024",
+		list + "a: {" + strings.TrimSuffix(strings.Repeat("<<: *x, ", 21), ", ") + "}":                      "yaml_feature /a",
+		"!ignore x: &x {" + repeat(9_000, "k%07d: 1") + "}\n" + "l:\n" + strings.Repeat("- {<<: *x}\n", 13): "",
+		"!ignore x: &x {" + repeat(9_000, "k%07d: 1") + "}\n" + "l:\n" + strings.Repeat("- {<<: *x}\n", 20): "limit /l/13",
+	} {
+		out, err := resource.ToJSON(resource.YAML, []byte(in))
+		if got := strings.Join(found(t, err), ", "); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%.60q: %v, want %s; %d bytes", in, got, want, len(out))
+		}
 	}
 }

@@ -55,8 +55,8 @@ func (e Errors) Unwrap() error { return fleet.ErrInvalid }
 const (
 	codeSyntax        = "syntax"              // not JSON, not YAML, not UTF-8
 	codeLimit         = "limit"               // too deep, too many, too long
-	codeYAML          = "yaml_feature"        // aliases, merge keys, tags, several documents
-	codeAmbiguous     = "ambiguous_scalar"    // an unquoted y, n, on, off, 0644, ...
+	codeYAML          = "yaml_feature"        // an alias or merge key that leads nowhere, a tag, several documents
+	codeAmbiguous     = "ambiguous_scalar"    // an unquoted key that is a null
 	codeDuplicateKey  = "duplicate_key"       // one key twice in one object
 	codeDuplicate     = "duplicate"           // one resource, domain or the like twice
 	codeUnknownField  = "unknown_field"       //

@@ -24,6 +24,15 @@ func TestLineOf(t *testing.T) {
 			t.Errorf("JSON %q: line %d, want %d", c.pointer, got, c.json)
 		}
 	}
+	aliased := "\ufeff!ignore x: &x\n  b: 1\n  c: {d: 2}\na: *x\ne:\n  <<: [*x, {f: 1}]\n  g: 1\n"
+	for pointer, want := range map[string]int{"/a": 4, "/a/b": 2, "/a/c/d": 3, "/e/b": 2, "/e/f": 6, "/e/g": 7, "/x/b": 1} {
+		if got := resource.LineOf(resource.YAML, []byte(aliased), pointer); got != want {
+			t.Errorf("aliases %q: line %d, want %d", pointer, got, want)
+		}
+	}
+	if got := resource.LineOf(resource.JSON, []byte("\ufeff{\n\"a\": 1}"), "/a"); got != 2 {
+		t.Errorf("behind a byte order mark: line %d", got)
+	}
 	if got := resource.LineOf(resource.JSON, []byte("{"), "/a"); got != 0 {
 		t.Errorf("of what is not JSON: line %d, want 0", got)
 	}

@@ -276,9 +276,9 @@ func TestT27_YAMLErrorsHoldNoValue(t *testing.T) {
 	t.Parallel()
 	const canary = "CANARY7f3a91"
 	for _, in := range []string{
-		"a: *" + canary, "a: &" + canary + " 1", "a: !" + canary + " 1", "a: '" + canary, "a: \"" + canary + "\\q\"", "a: [" + canary,
-		"a: " + canary + ": x", "a: |\n  " + canary + "\n b: x", "%" + canary + " 1\n---\na", "a: !<" + canary + "> x", "a: @" + canary, "a: `" + canary,
-		"%TAG ! " + canary + "\n---\na: !x 1", "a:\n\t" + canary, "- " + canary + "\nb: 1", "a: \"" + canary + "\xff\"",
+		"a: *" + canary, "a: &" + canary + " [*" + canary + "]", "a: !ignore " + canary, "<<: " + canary, "{<<: [{}, " + canary + "]}", "a: '" + canary, "a: \"" + canary + "\\q\"", "a: [" + canary,
+		"a: " + canary + ": x", "a: |\n  " + canary + "\n b: x", "%" + canary + " 1\n---\na", "{? [" + canary + "] : 1}", "a: @" + canary, "a: `" + canary,
+		"%TAG ! " + canary + "\n---\na: *x", "a:\n\t" + canary, "- " + canary + "\nb: 1", "a: \"" + canary + "\xff\"",
 		"a: 1\n---\n*" + canary,
 	} {
 		_, err := resource.ToJSON(resource.YAML, []byte(in))

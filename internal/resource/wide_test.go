@@ -102,8 +102,14 @@ var wide = map[string]struct {
 	"YAML empty lines":       {resource.YAML, func(n int) string { return "a: 1\n" + strings.Repeat("\n", n) + "b: 2\n" }},
 	"YAML anchors":           {resource.YAML, func(n int) string { return "[" + repeat(n/2, "&a%d x") + "]" }},
 	"YAML aliases":           {resource.YAML, func(n int) string { return "- &a x\n" + strings.Repeat("- *a\n", n/8) }},
-	"YAML documents":         {resource.YAML, func(n int) string { return strings.Repeat("--- a\n", n/6) }},
-	"YAML directives":        {resource.YAML, func(n int) string { return strings.ReplaceAll(repeat(n, "%%TAG !a%d! x\n"), ",", "") + "--- {a: 1}\n" }},
+	"YAML aliases of an object": {resource.YAML, func(n int) string {
+		return "{type: clusters, name: a, body: {name: a, metadata: {filter_metadata: {x: {!ignore a: &a {" + repeat(n/40, "k%07d: 1") + "}, " + repeat(n/2, "b%d: *a") + "}}}}}"
+	}},
+	"YAML merge keys": {resource.YAML, func(n int) string {
+		return "a: &a {" + repeat(n/40, "k%07d: 1") + "}\nb:\n  <<:\n" + strings.Repeat("  - *a\n", n/8)
+	}},
+	"YAML documents":  {resource.YAML, func(n int) string { return strings.Repeat("--- a\n", n/6) }},
+	"YAML directives": {resource.YAML, func(n int) string { return strings.ReplaceAll(repeat(n, "%%TAG !a%d! x\n"), ",", "") + "--- {a: 1}\n" }},
 	"YAML directives later": {resource.YAML, func(n int) string {
 		return "a: 1\n...\n" + strings.ReplaceAll(repeat(n, "%%TAG !a%d! x\n"), ",", "") + "--- {a: 1}\n"
 	}},

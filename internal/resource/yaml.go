@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,16 +28,19 @@ const (
 
 const maxYAMLNodes = 100_000
 
+// bom stands at the beginning of what some editors write. It is no part of a document.
+var bom = []byte("\ufeff")
+
 // ToJSON reads a document and returns it as JSON: as it is if it was JSON, translated
 // if it was YAML. It refuses what is too large or nested too deeply, keys that stand
-// twice, text that is not UTF-8, and of YAML all that reads differently in different
-// programs or can blow up: aliases, merge keys, tags, several documents, and unquoted
-// words such as "on" that are booleans to some. The error is Errors, and wraps
+// twice, text that is not UTF-8, and several documents. YAML it reads as Envoy does, with the
+// aliases that Envoy follows, within bounds, and merge keys. The error is Errors, and wraps
 // fleet.ErrLimit where the input is above 4 MiB.
 func ToJSON(format Format, in []byte) ([]byte, error) {
 	if len(in) > maxInput {
 		return nil, fmt.Errorf("the document is larger than %d MiB: %w", maxInput>>20, fleet.ErrLimit)
 	}
+	in = bytes.TrimPrefix(in, bom)
 	if format == YAML {
 		out, err := fromYAML(in)
 		if err != nil {
@@ -143,7 +147,7 @@ func yamlSyntax(err error) error {
 	msg := err.Error()
 	switch {
 	case strings.Contains(msg, "anchor"):
-		return fail(nil, codeYAML, "YAML aliases are not taken: write the value out (a text that begins with * or & needs quotes)")
+		return fail(nil, codeYAML, "an alias (*name) has no anchor (&name) before it: a text that begins with * needs quotes")
 	case strings.Contains(msg, "max depth"):
 		return fail(nil, codeLimit, "more than %d objects and lists are nested in each other", maxDepth)
 	}
@@ -154,24 +158,41 @@ func yamlSyntax(err error) error {
 	return fail(nil, codeSyntax, "this is not YAML")
 }
 
-// yamlToJSON writes a YAML tree as JSON, keys in their order.
+// Bounds of what aliases and merge keys repeat, beside those of a document.
+const (
+	maxRepeated      = 20_000  // lists, objects and elements
+	maxRepeatedBytes = 1 << 20 // of their texts
+)
+
+// ignored is the tag of a key that Envoy drops with its value: a place for anchors.
+const ignored = "!ignore"
+
+// yamlToJSON writes a YAML tree as JSON, keys in their order. It reads it as Envoy's reader (yaml-cpp) does: which text is a number, a
+// boolean or a null, that keys are texts, and that of all tags but !ignore nothing is known.
 type yamlToJSON struct {
 	out   bytes.Buffer
 	nodes int
+	// open are the anchors in whose repetition it is.
+	open            []*yaml.Node
+	repeated, bytes int
 }
 
 func (t *yamlToJSON) node(n *yaml.Node, at *path, depth int) error {
-	if t.nodes++; t.nodes > maxYAMLNodes {
-		return fail(at, codeLimit, "the document has more than %d YAML nodes: send it as JSON, or in parts", maxYAMLNodes)
+	if n.Kind == yaml.AliasNode {
+		if err := t.enter(n, at); err != nil {
+			return err
+		}
+		defer t.leave()
+		n = n.Alias
+	}
+	if err := t.count(n, at); err != nil {
+		return err
 	}
 	if depth > maxDepth {
 		return fail(at, codeLimit, "more than %d objects and lists are nested in each other", maxDepth)
 	}
-	switch {
-	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		return yamlFail(n, at, codeYAML, "YAML anchors and aliases are not taken: write the value out")
-	case n.Style&yaml.TaggedStyle != 0:
-		return yamlFail(n, at, codeYAML, "YAML tags (!...) are not taken: use quotes to make something a text")
+	if tagged(n) && n.Tag == ignored {
+		return yamlFail(n, at, codeYAML, "the tag !ignore drops a key with its value: write it before the key")
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -194,25 +215,43 @@ func (t *yamlToJSON) node(n *yaml.Node, at *path, depth int) error {
 	return yamlFail(n, at, codeSyntax, "this is not plain YAML")
 }
 
+// enter begins to repeat what an alias names.
+func (t *yamlToJSON) enter(alias *yaml.Node, at *path) error {
+	if slices.Contains(t.open, alias.Alias) {
+		return yamlFail(alias, at, codeYAML, "the alias stands within what it names: write the value out")
+	}
+	t.open = append(t.open, alias.Alias)
+	return nil
+}
+
+func (t *yamlToJSON) leave() { t.open = t.open[:len(t.open)-1] }
+
+// count bounds what is written.
+func (t *yamlToJSON) count(n *yaml.Node, at *path) error {
+	if t.nodes++; t.nodes > maxYAMLNodes {
+		return fail(at, codeLimit, "the document has more than %d YAML nodes: send it as JSON, or in parts", maxYAMLNodes)
+	}
+	if len(t.open) == 0 {
+		return nil
+	}
+	t.repeated++
+	t.bytes += len(n.Value)
+	if t.repeated > maxRepeated || t.bytes > maxRepeatedBytes {
+		return yamlFail(n, at, codeLimit, "aliases and merge keys repeat more than %d lists, objects and elements, or %d MiB of texts: send the document in parts", maxRepeated, maxRepeatedBytes>>20)
+	}
+	return nil
+}
+
 func (t *yamlToJSON) mapping(n *yaml.Node, at *path, depth int) error {
-	seen := make(map[string]struct{}, len(n.Content)/2)
+	w := yamlMembers{t: t, seen: make(map[string]struct{}, len(n.Content)/2), at: at, depth: depth}
 	t.out.WriteByte('{')
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if t.nodes++; i > 0 {
-			t.out.WriteByte(',')
-		}
-		key, err := yamlKey(n.Content[i], at)
-		if err != nil {
-			return err
-		}
-		here := at.member(key)
-		if _, twice := seen[key]; twice {
-			return yamlFail(n.Content[i], here, codeDuplicateKey, "the key stands twice in one object")
-		}
-		seen[key] = struct{}{}
-		t.text(key)
-		t.out.WriteByte(':')
-		if err := t.node(n.Content[i+1], here, depth+1); err != nil {
+	if err := w.own(n); err != nil {
+		return err
+	}
+	for len(w.merges) > 0 {
+		next := w.merges[0]
+		w.merges = w.merges[1:]
+		if err := w.merge(next); err != nil {
 			return err
 		}
 	}
@@ -220,79 +259,204 @@ func (t *yamlToJSON) mapping(n *yaml.Node, at *path, depth int) error {
 	return nil
 }
 
-func yamlKey(k *yaml.Node, at *path) (string, error) {
-	switch {
-	case k.Kind == yaml.AliasNode || k.Anchor != "":
-		return "", yamlFail(k, at, codeYAML, "YAML anchors and aliases are not taken: write the value out")
-	case k.Kind != yaml.ScalarNode:
-		return "", yamlFail(k, at, codeYAML, "a key must be a text")
-	case k.Style&yaml.TaggedStyle != 0:
-		return "", yamlFail(k, at, codeYAML, "YAML tags (!...) are not taken: use quotes to make something a text")
-	case quoted(k):
-		return k.Value, nil
-	case k.Value == "<<":
-		return "", yamlFail(k, at, codeYAML, "YAML merge keys (<<) are not taken: write the fields out")
-	case looksBoolean(k.Value):
-		return "", yamlFail(k, at, codeAmbiguous, "the unquoted key %s is a boolean to many YAML readers: write it in quotes, %q", k.Value, k.Value)
-	}
-	switch tag := k.ShortTag(); {
-	case tag == "!!str", tag == "!!timestamp", tag == "!!int" && plainInt.MatchString(k.Value):
-		return k.Value, nil
-	}
-	return "", yamlFail(k, at, codeAmbiguous, "a key that is not a text: write it in quotes")
+// yamlMembers writes the members of one object.
+type yamlMembers struct {
+	t      *yamlToJSON
+	seen   map[string]struct{}
+	merges []*yaml.Node // values of merge keys, whose fields come after the object's own
+	at     *path
+	depth  int
 }
 
-// plainInt is an integer that means the same in YAML 1.1, YAML 1.2 and JSON.
-var plainInt = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
-
-// plainFloat is a JSON number.
-var plainFloat = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
-
-func (t *yamlToJSON) scalar(n *yaml.Node, at *path) error {
-	if quoted(n) {
-		t.text(n.Value)
-		return nil
-	}
-	if b := strings.ToLower(n.Value); looksBoolean(n.Value) && b != "true" && b != "false" {
-		return yamlFail(n, at, codeAmbiguous,
-			"the unquoted %s is a boolean to many YAML readers and a text to others: write %q in quotes for the text, or true or false", n.Value, n.Value)
-	}
-	if plainFloat.MatchString(n.Value) { // also one out of range, which the library takes for a text
-		t.out.WriteString(n.Value)
-		return nil
-	}
-	switch n.ShortTag() {
-	case "!!str", "!!timestamp":
-		t.text(n.Value)
-	case "!!null":
-		t.out.WriteString("null")
-	case "!!bool":
-		t.out.WriteString(strings.ToLower(n.Value))
-	case "!!int", "!!float":
-		return t.number(n, at)
-	default:
-		return yamlFail(n, at, codeYAML, "a value of a kind that JSON does not have: write it in quotes")
+func (w *yamlMembers) own(n *yaml.Node) error {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		if dropped(k) {
+			continue
+		}
+		if mergeKey(k) {
+			w.merges = append(w.merges, v)
+			continue
+		}
+		key, err := yamlKey(k, w.at)
+		if err == nil {
+			err = w.t.count(k, w.at)
+		}
+		if err != nil {
+			return err
+		}
+		if _, twice := w.seen[key]; twice {
+			return yamlFail(k, w.at.member(key), codeDuplicateKey, "the key stands twice in one object")
+		}
+		if err := w.write(key, v); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (t *yamlToJSON) number(n *yaml.Node, at *path) error {
-	switch strings.ToLower(n.Value) {
-	case ".inf", "+.inf":
-		t.out.WriteString(`"Infinity"`)
+func (w *yamlMembers) write(key string, v *yaml.Node) error {
+	if len(w.seen) > 0 {
+		w.t.out.WriteByte(',')
+	}
+	w.seen[key] = struct{}{}
+	w.t.text(key)
+	w.t.out.WriteByte(':')
+	return w.t.node(v, w.at.member(key), w.depth+1)
+}
+
+// merge writes those fields of an object that are not there yet, of the first of several objects first.
+func (w *yamlMembers) merge(v *yaml.Node) error {
+	if v.Kind == yaml.AliasNode {
+		if err := w.t.enter(v, w.at); err != nil {
+			return err
+		}
+		defer w.t.leave()
+		v = v.Alias
+	}
+	if err := w.t.count(v, w.at); err != nil {
+		return err
+	}
+	switch v.Kind {
+	case yaml.SequenceNode:
+		for _, item := range v.Content {
+			if target(item).Kind != yaml.MappingNode {
+				return yamlFail(item, w.at, codeYAML, notMerged)
+			}
+			if err := w.merge(item); err != nil {
+				return err
+			}
+		}
 		return nil
-	case "-.inf":
-		t.out.WriteString(`"-Infinity"`)
-		return nil
-	case ".nan":
-		t.out.WriteString(`"NaN"`)
+	case yaml.MappingNode:
+		return w.rest(v)
+	}
+	return yamlFail(v, w.at, codeYAML, notMerged)
+}
+
+const notMerged = "a merge key (<<) takes an object, or a list of objects; the text << stands in quotes"
+
+func (w *yamlMembers) rest(n *yaml.Node) error {
+	var more []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		if err := w.t.count(k, w.at); err != nil { // also of what is there already
+			return err
+		}
+		switch {
+		case dropped(k):
+			continue
+		case mergeKey(k):
+			more = append(more, v)
+			continue
+		}
+		key, err := yamlKey(k, w.at)
+		if err != nil {
+			return err
+		}
+		if _, there := w.seen[key]; there {
+			continue
+		}
+		if err := w.write(key, v); err != nil {
+			return err
+		}
+	}
+	for _, v := range more {
+		if err := w.merge(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tagged(n *yaml.Node) bool { return n.Style&yaml.TaggedStyle != 0 }
+
+func dropped(key *yaml.Node) bool { return tagged(key) && key.Tag == ignored }
+
+func mergeKey(key *yaml.Node) bool {
+	return key.Kind == yaml.ScalarNode && !quoted(key) && !tagged(key) && key.Value == "<<"
+}
+
+// target is what an alias names, and else the node.
+func target(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// yamlKey is the text of a key: whatever stands there without quotes is one, as to Envoy.
+func yamlKey(k *yaml.Node, at *path) (string, error) {
+	switch k = target(k); {
+	case k.Kind != yaml.ScalarNode:
+		return "", yamlFail(k, at, codeYAML, "a key must be a text")
+	case !quoted(k) && nullWord(k.Value):
+		return "", yamlFail(k, at, codeAmbiguous, "a key that is not a text: write it in quotes")
+	}
+	return k.Value, nil
+}
+
+var (
+	// plainInt is an integer that means the same in YAML 1.1, YAML 1.2 and JSON.
+	plainInt = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+	// plainFloat is a JSON number.
+	plainFloat = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+	// basedInt is an integer to Envoy: in the base that its first digits say, as in C.
+	basedInt = regexp.MustCompile(`^[-+]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)$`)
+)
+
+func (t *yamlToJSON) scalar(n *yaml.Node, at *path) error {
+	if quoted(n) && !tagged(n) {
+		t.text(n.Value)
 		return nil
 	}
-	if v, err := strconv.ParseInt(n.Value, 0, 64); err == nil && strings.HasPrefix(strings.ToLower(n.Value), "0x") {
-		t.out.WriteString(strconv.FormatInt(v, 10))
-		return nil
+	before := t.out.Len()
+	t.plain(n)
+	if tagged(n) && n.Tag == "!!str" && t.out.Bytes()[before] != '"' {
+		return yamlFail(n, at, codeYAML, "Envoy reads no tags (!!str): write the text in quotes")
 	}
-	return yamlFail(n, at, codeAmbiguous, "a number in a form that YAML readers take differently (0644, 1_000, 1:30, .5): write it in decimal, or in quotes for a text")
+	return nil
+}
+
+// plain writes what stands without quotes. 08, 1_000, 0o17 and 1:30 are texts to Envoy, as is what fits into no number of 64 bits.
+func (t *yamlToJSON) plain(n *yaml.Node) {
+	switch v := n.Value; {
+	case nullWord(v) && !tagged(n):
+		t.out.WriteString("null")
+	case trueWords[v]:
+		t.out.WriteString("true")
+	case falseWords[v]:
+		t.out.WriteString("false")
+	case plainFloat.MatchString(v):
+		t.out.WriteString(v)
+	case basedInt.MatchString(v):
+		if i, err := strconv.ParseInt(v, 0, 64); err == nil {
+			t.out.WriteString(strconv.FormatInt(i, 10))
+			return
+		}
+		t.text(v)
+	case infinite[strings.ToLower(v)] != "":
+		t.text(infinite[strings.ToLower(v)])
+	default:
+		t.text(v)
+	}
+}
+
+var infinite = map[string]string{".inf": "Infinity", "+.inf": "Infinity", "-.inf": "-Infinity", ".nan": "NaN"}
+
+func nullWord(s string) bool {
+	return s == "" || s == "~" || s == "null" || s == "Null" || s == "NULL"
+}
+
+// trueWords and falseWords are what YAML 1.1 takes for a boolean, in small letters, in capitals, or with the first one a capital.
+var trueWords, falseWords = cases("y", "yes", "true", "on"), cases("n", "no", "false", "off")
+
+func cases(words ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range words {
+		out[w], out[strings.ToUpper(w)], out[strings.ToUpper(w[:1])+w[1:]] = true, true, true
+	}
+	return out
 }
 
 func (t *yamlToJSON) text(s string) {
@@ -302,15 +466,6 @@ func (t *yamlToJSON) text(s string) {
 
 func quoted(n *yaml.Node) bool {
 	return n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
-}
-
-// looksBoolean is true for every word that YAML 1.1 takes for a boolean.
-func looksBoolean(s string) bool {
-	switch strings.ToLower(s) {
-	case "y", "n", "yes", "no", "on", "off", "true", "false":
-		return true
-	}
-	return false
 }
 
 func yamlFail(n *yaml.Node, at *path, code, format string, args ...any) error {
