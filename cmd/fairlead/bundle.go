@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"fairlead/internal/resource"
 )
 
 // bundle is what all files of one call come to: one apply. It remembers where everything
@@ -65,13 +67,20 @@ func (b *bundle) addApply(d *document, members map[string]json.RawMessage) (wron
 		ok := true
 		switch key {
 		case "resources":
+			if envoysOwn(value) { // it takes one without a list around it
+				b.resources.there = true
+				b.resources.add(&origin{doc: d, prefix: at}, value)
+				continue
+			}
 			ok = b.resources.addAll(d, at, value)
 		case "delete":
 			ok = b.deletions.addAll(d, at, value)
 		case "message":
 			ok = b.addMessage(d, value)
-		case "version_info", "versionInfo", "type_url", "typeUrl": // for an Envoy that reads the file; the API passes over them
 		default:
+			if resource.DiscoveryField(key) {
+				continue // for an Envoy that reads the file; the API passes over it
+			}
 			if b.others[key] != nil {
 				wrong = append(wrong, d.at(at)+": it stands in "+b.others[key].doc.lineAt(at)+" too, and one apply has it once")
 				continue
@@ -87,6 +96,12 @@ func (b *bundle) addApply(d *document, members map[string]json.RawMessage) (wron
 		}
 	}
 	return wrong
+}
+
+// envoysOwn reports whether a value is one of Envoy's own messages.
+func envoysOwn(value json.RawMessage) bool {
+	var one map[string]json.RawMessage
+	return json.Unmarshal(value, &one) == nil && one["@type"] != nil
 }
 
 // addMessage joins the messages of several documents.

@@ -25,10 +25,6 @@ type Deletion struct {
 
 const maxMessage = 1024 // bytes
 
-// envoyFileFields stand beside resources in a file that an Envoy reads for itself; they
-// mean nothing here.
-var envoyFileFields = map[string]bool{"version_info": true, "versionInfo": true, "type_url": true, "typeUrl": true}
-
 // ParseApply reads {resources: [...], delete: [{type, name, variant}], message,
 // expected_revision, plan, confirm}. An
 // element of resources is a document or Envoy's message itself with "@type", whose name
@@ -76,8 +72,8 @@ func (r *reader) apply(root *node) (a Apply) {
 		case "confirm":
 			a.Confirm = r.token(m.value, at)
 		default:
-			if envoyFileFields[m.key] {
-				_, _ = r.text(m.value, at)
+			if fd := discoveryField(m.key); fd != nil {
+				r.passOver(fd, m.value, at)
 			} else {
 				r.add(at, codeUnknownField, "there is no such field: there are resources, delete, message, expected_revision, plan, confirm")
 			}
@@ -93,21 +89,19 @@ func (r *reader) apply(root *node) (a Apply) {
 }
 
 func (r *reader) resources(list *node, at *path, seen map[Deletion]bool) (out []Document) {
-	if list.kind != kindArray {
+	items, places := elements(list, at)
+	if list.kind != kindArray && items == nil {
 		r.add(at, codeWrongType, "resources must be a list, not %s", list.kind)
 		return nil
 	}
-	for i := range list.items {
+	for i := range items {
 		if r.full() {
 			return nil
 		}
-		n, here, before := list.items[i], at.item(i), len(r.errs)
+		n, here, before := items[i], places[i], len(r.errs)
 		var d Document
 		if n.get("@type") != nil {
-			d = r.bare(n, here)
-			if len(r.errs) == before {
-				d.Name = r.innerName(d.Type, n, here)
-			}
+			d = r.enveloped(n, here)
 		} else {
 			d = r.document(n, here)
 		}
@@ -159,6 +153,25 @@ func (r *reader) deletions(list *node, at *path) (out []Deletion) {
 		out = append(out, Deletion{d.Type, d.Name, d.Variant})
 	}
 	return out
+}
+
+// enveloped reads Envoy's message with its name, also where it stands in a discovery.v3.Resource.
+func (r *reader) enveloped(n *node, at *path) Document {
+	before := len(r.errs)
+	inner, here, beside, wrapped := r.unwrap(n, at)
+	if len(r.errs) > before {
+		return beside
+	}
+	d := r.bare(inner, here)
+	d.TTL = beside.TTL
+	if len(r.errs) > before {
+		return d
+	}
+	d.Name = r.innerName(d.Type, inner, here)
+	if wrapped && beside.Name != "" && beside.Name != d.Name {
+		r.add(at.member("name"), codeNameMismatch, "the name differs from the one inside the message, %q", d.Name)
+	}
+	return d
 }
 
 // bare reads Envoy's message itself. Its name is not read here.

@@ -387,6 +387,10 @@ func TestParseApply(t *testing.T) {
 	}
 	for in, want := range map[string][]string{
 		`{"resources":[]}`: nil,
+		`{"resources":` + cluster + `,"typeUrl":"x","nonce":"1","canary":true,"control_plane":{"identifier":"x"},"versionInfo":"7","resource_errors":[]}`:                                                nil,
+		`{"resources":[` + cluster + `],"nonce":1,"canary":"perhaps","controlPlane":{"id":"x"}}`:                                                                                                         {"wrong_type /nonce", "wrong_type /canary", "unknown_field /controlPlane/id"},
+		`{"resources":[{"@type":"type.googleapis.com/envoy.service.discovery.v3.Resource","name":"a","version":"1","ttl":"30s","resource":` + cluster + `}]}`:                                            nil,
+		`{"resources":[{"@type":"type.googleapis.com/envoy.service.discovery.v3.Resource","name":"b","resource":` + cluster + `},{"@type":"x/envoy.service.discovery.v3.Resource","cache_control":{}}]}`: {"name_mismatch /resources/0/name", "unknown_field /resources/1/cache_control", "required /resources/1/resource"},
 		`{"resources":[` + cluster + `,` + cluster + `]}`: {"duplicate /resources/1"},
 		`{"resources":[` + cluster + `],"delete":[{"type":"clusters","name":"a"},{"type":"clusters","name":"b"},{"type":"clusters","name":"b"}]}`: {"duplicate /delete/0", "duplicate /delete/2"},
 		`{"delete":[{"type":"clusters","name":"a"}],"resources":[` + cluster + `]}`:                                                               {"duplicate /delete/0"},
@@ -433,6 +437,48 @@ func TestT18_AliasesRepeatWithinBounds(t *testing.T) {
 		out, err := resource.ToJSON(resource.YAML, []byte(in))
 		if got := strings.Join(found(t, err), ", "); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%.60q: %v, want %s; %d bytes", in, got, want, len(out))
+		}
+	}
+}
+
+// TestAResourceOfADiscoveryResponse: a resource may stand in a discovery.v3.Resource, which has its ttl, and alone without a list.
+func TestAResourceOfADiscoveryResponse(t *testing.T) {
+	t.Parallel()
+	in := `{"resources":{"@type":"type.googleapis.com/envoy.service.discovery.v3.Resource","ttl":"30s","resource":{"@type":"type.googleapis.com/envoy.config.cluster.v3.Cluster","name":"a","nope":1}},"nonce":"x"}`
+	a, err := resource.ParseApply([]byte(in))
+	if err != nil || len(a.Resources) != 1 || a.Resources[0].Name != "a" || a.Resources[0].TTL != 30*time.Second {
+		t.Fatal(a, err)
+	}
+	_, err = newCompiler().Compile(testKey, a.Resources[0])
+	if diff := cmp.Diff([]string{"unknown_field /resources/resource/nope"}, found(t, err)); diff != "" {
+		t.Error(diff)
+	}
+	d, err := resource.ParsePut([]byte(`{"resources":{"@type":"a.example/envoy.config.cluster.v3.Cluster","name":"a"},"nonce":"x","canary":false}`), fleet.Cluster, "a", "")
+	if err != nil || string(d.Body) != `{"@type":"a.example/envoy.config.cluster.v3.Cluster","name":"a"}` {
+		t.Error(d, err)
+	}
+}
+
+// TestOldFieldsSayWhatIsWrittenToday: a field that Envoy's API had once is told with what has its place.
+func TestOldFieldsSayWhatIsWrittenToday(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`"hosts": [{}]`:    "/body/hosts: Envoy's API has this field no more: write load_assignment, with an endpoint for each host",
+		`"tlsContext": {}`: "/body/tlsContext: Envoy's API has this field no more: write transport_socket, with the name envoy.transport_sockets.tls and a typed_config of envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+		`"transport_socket": {"name": "tls", "config": {}}`:      `/body/transport_socket/config: Envoy's API has this field no more: write typed_config, with the "@type" of its message`,
+		`"lb_policy": "original_dst_lb"`:                         "/body/lb_policy: Envoy's API has this value no more: write CLUSTER_PROVIDED",
+		`"load_balancing_policy": {"policies": [{"name": "x"}]}`: "/body/load_balancing_policy/policies/0/name: Envoy's API has this field no more: write typed_extension_config",
+	} {
+		if _, err := formed(t, fleet.Cluster, `{"name": "a", `+in+`}`, nil); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", in, err, want)
+		}
+	}
+	if say, ok := resource.OldField("envoy.config.bootstrap.v3.Bootstrap", "watchdog"); !ok || say != "Envoy's API has deprecated this field: write watchdogs" {
+		t.Error(say)
+	}
+	for _, known := range []string{"admin", "no_such_field"} {
+		if say, ok := resource.OldField("envoy.config.bootstrap.v3.Bootstrap", known); ok {
+			t.Error(known, say)
 		}
 	}
 }

@@ -164,16 +164,17 @@ func (r *reader) only(root *node) (*node, *path) {
 		return root, top
 	}
 	at := top.member("resources")
-	if list.kind != kindArray || len(list.items) != 1 {
+	items, places := elements(list, at)
+	if len(items) != 1 {
 		r.add(at, codeWrongType, "a PUT is of one resource: this must be a list of one; apply takes more")
 		return root, top
 	}
 	for i := range root.members {
-		if key := root.members[i].key; key != "resources" && !envoyFileFields[key] {
+		if key := root.members[i].key; key != "resources" && !DiscoveryField(key) {
 			r.add(top.member(key), codeUnknownField, "there is no such field beside resources")
 		}
 	}
-	return list.items[0], at.item(0)
+	return items[0], places[0]
 }
 
 // reader takes documents out of a JSON tree and collects what is wrong with them.

@@ -91,6 +91,7 @@ const (
 	codeKeep          = "keep_conflict"       // "keep" beside what would change the stored resource
 	codePlaceholder   = "placeholder_invalid" // a value of the fleet where none can stand
 	codeUnknownValue  = "unknown_value"       // the fleet has no such value
+	codeDeprecated    = "deprecated_field"    // a note of an import
 	codeUnchecked     = "unchecked"           // warning: content that cannot be checked
 	codeRemote        = "remote_code"         // warning: what is ACKed before it is fetched
 	codeTooManyErrors = "too_many_errors"     //

@@ -168,3 +168,8 @@ func GuardsMessageForTest(name protoreflect.FullName) bool {
 	md, ok := d.(protoreflect.MessageDescriptor)
 	return err == nil && ok && judgements().of(md).rule != ""
 }
+
+// OldFieldsForTest are the full names of the fields that the tables of old ones tell of: those that the API had, and those that it has.
+func OldFieldsForTest() (removed, deprecated map[protoreflect.FullName]string) {
+	return removedFields, deprecatedFields
+}

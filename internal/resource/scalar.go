@@ -158,6 +158,10 @@ func (s *shape) enum(ed protoreflect.EnumDescriptor, n *node, at *path) {
 		s.grow(ed, n, at)
 		return
 	}
+	if today := removedValues[ed.FullName()][strings.ToUpper(n.text)]; today != "" && n.kind == kindString {
+		s.add(at, codeUnknownEnum, "Envoy's API has this value no more: write %s", today)
+		return
+	}
 	const shown = 16
 	var names []string
 	for i := range min(ed.Values().Len(), shown) {

@@ -24,6 +24,9 @@ type shape struct {
 	grown int  // bytes by which values are longer when they are told
 	// changed: nodes are not as they were sent, but in the form that every parser takes.
 	changed bool
+	// tellOld: fields that Envoy takes still, though others have their place, are told in old.
+	tellOld bool
+	old     Errors
 }
 
 // message checks an object against a message. The member "@type" is passed over: it
@@ -71,8 +74,19 @@ func (s *shape) message(md protoreflect.MessageDescriptor, n *node, at *path) {
 			}
 			byOneof[od.Name()] = m.key
 		}
+		if say, is := s.deprecated(fd); is {
+			s.old = append(s.old, FieldError{Pointer: here.String(), Code: codeDeprecated, Detail: say})
+		}
 		s.field(fd, m.value, here)
 	}
+}
+
+// deprecated tells of an old field, where that is asked for.
+func (s *shape) deprecated(fd protoreflect.FieldDescriptor) (say string, is bool) {
+	if !s.tellOld || len(s.old) >= maxErrors {
+		return "", false
+	}
+	return deprecated(fd)
 }
 
 // fieldByKey finds a field by its proto name or by its JSON name.
@@ -144,6 +158,10 @@ func (s *shape) single(fd protoreflect.FieldDescriptor, n *node, at *path) {
 var takesEmpty = map[protoreflect.FullName]bool{"envoy.config.route.v3.FilterConfig.config": true}
 
 func (s *shape) unknownField(md protoreflect.MessageDescriptor, key string, at *path) {
+	if say, was := removed(md, key); was {
+		s.add(at.member(key), codeUnknownField, "%s", say)
+		return
+	}
 	if s.hide {
 		s.add(at, codeUnknownField, "there is a field that %s does not have: it has %s", md.Name(), fieldNames(md.Fields()))
 		return
