@@ -20,19 +20,20 @@ func TestImport(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	a := "type: clusters\nname: a\nbody:\n  name: a\n  connect_timeout: \"1s\"\n"
-	left := "left out: clusters/b: /body/no_such_field: Cluster has no such field\nnote: node: it is the proxy's own: \"fairlead bootstrap\" takes it by --node-id and the like\n"
+	left := "left out: clusters/b: line 5: /static_resources/clusters/1/no_such_field: Cluster has no such field\nnote: node: it is the proxy's own: \"fairlead bootstrap\" takes it by --node-id and the like\n"
 	w.bare("", "import", w.file("envoy.yaml", smallBootstrap)).want(t, exitDiffers, a, left)
 	w.bare(smallBootstrap, "import", "-", w.dir+"/out").want(t, exitDiffers, "1 resource written to DIR/out\n", left)
 	if diff := cmp.Diff(map[string]string{"clusters/a.yaml": a}, tree(t, w.dir+"/out")); diff != "" {
 		t.Error(diff)
 	}
 	w.bare(smallBootstrap, "import", "-", "--json").want(t, exitDiffers, indented(t, `{"resources": [{"type": "clusters", "name": "a", "body": {"name": "a", "connect_timeout": "1s"}}],
-		"left_out": [{"what": "clusters/b", "reason": "/body/no_such_field: Cluster has no such field"}],
+		"left_out": [{"what": "clusters/b", "reason": "line 5: /static_resources/clusters/1/no_such_field: Cluster has no such field"}],
 		"notes": [{"what": "node", "reason": "it is the proxy's own: \"fairlead bootstrap\" takes it by --node-id and the like"}]}`), "")
 	w.bare("static_resources: {clusters: [{name: a, connect_timeout: 1s}]}", "import", "-").want(t, exitOK, a, "")
 	for _, c := range []struct{ in, err string }{
 		{"a: 1\na: 2\n", "standard input:2: /a: the key stands twice in one object"},
-		{"resources: []\n", "standard input: this is neither an Envoy bootstrap (static_resources) nor a /config_dump (configs)"},
+		{"a: 1\n", "standard input: this is neither an Envoy bootstrap (static_resources) nor a /config_dump (configs), nor resources as an Envoy reads them from a file (resources)"},
+		{"admin: {}\nstatic_resources: {}\nstaticResources: {clusters: []}\n", "standard input:3: /staticResources: this is the same field as static_resources: write it once"},
 		{"static_resources: {}\nx: *y\n", "standard input:1: an alias (*name) has no anchor (&name) before it: a text that begins with * needs quotes"},
 	} {
 		w.bare(c.in, "import", "-").want(t, exitTrouble, "", "fairlead: "+c.err+"\n")
@@ -69,4 +70,30 @@ func TestImportedIsApplied(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(w.dir, "in", secret)); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("others can read the secret: %v, %v", info.Mode(), err)
 	}
+}
+
+// TestFilesOfAnEnvoyAreTaken: what an Envoy reads from a file, or is answered, is imported, and applied as it is.
+func TestFilesOfAnEnvoyAreTaken(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	const cluster = `{"@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", "name": "a", "type": "static", "connectTimeout": {"seconds": 2}}`
+	documents := "type: clusters\nname: a\nbody:\n  name: a\n  type: STATIC\n  connect_timeout: \"2s\"\n"
+	for name, in := range map[string]string{
+		"cds.yaml":      "\ufeffversion_info: \"0\"\nresources:\n  '@type': own.example/envoy.config.cluster.v3.Cluster\n  name: a\n  type: static\n  connect_timeout: 02s\n",
+		"answer.json":   "\ufeff" + `{"versionInfo": "1", "resources": [` + cluster + `], "typeUrl": "type.googleapis.com/envoy.config.cluster.v3.Cluster", "nonce": "1", "canary": true, "controlPlane": {"identifier": "x"}}`,
+		"resource.json": `{"resources": [{"@type": "type.googleapis.com/envoy.service.discovery.v3.Resource", "name": "a", "resource": ` + cluster + `}]}`,
+	} {
+		file := w.file(name, in)
+		w.bare("", "import", file).want(t, exitOK, documents, "")
+		w.bare("", "validate", "-f", file).want(t, exitOK, "the API would take 1 document\n", "")
+	}
+	bad := w.file("bad.yaml", "resources:\n- '@type': type.googleapis.com/envoy.config.cluster.v3.Cluster\n  name: a\n  hosts: []\nnonce: x\n")
+	const say = "Envoy's API has this field no more: write load_assignment, with an endpoint for each host\n"
+	w.bare("", "import", bad).want(t, exitDiffers, "", "left out: clusters/a: line 4: /resources/0/hosts: "+say)
+	w.bare("", "validate", "-f", bad).want(t, exitFailed, "", "fairlead: DIR/bad.yaml:4: /resources/0/hosts: "+say)
+	aliased := w.file("aliased.yaml", "!ignore shared: &two {seconds: 2}\nresources:\n- {type: clusters, name: a, body: {name: a, connect_timeout: *two}}\n")
+	w.bare("", "validate", "-f", aliased).want(t, exitOK, "the API would take 1 document\n", "")
+	w.bare("", "import", aliased).want(t, exitDiffers, "", "left out: resources/0: line 3: /resources/0: this is a document of Fairlead: \"fairlead apply\" takes it as it is\n")
+	named := w.file("named.yaml", "type: clusters\nname: n\nbody: {name: n}\n")
+	w.bare("", "validate", "-f", named).want(t, exitFailed, "", "fairlead: DIR/named.yaml:2: /name: this must be a text, not a boolean: in YAML y, n, yes, no, on and off are true and false, and a text in quotes\n")
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/resource"
@@ -33,6 +34,8 @@ type Left struct {
 	What, Why string
 	// Stays: nothing is lost, it belongs to the proxy's own bootstrap or goes on as it was.
 	Stays bool
+
+	line int // where it stands; 0: not known
 }
 
 // Result is what was read.
@@ -77,22 +80,28 @@ func (r Result) Told() Told {
 	return out
 }
 
-// ErrForm is a text that is neither a bootstrap nor a dump.
-var ErrForm = errors.New("this is neither an Envoy bootstrap (static_resources) nor a /config_dump (configs)")
+// ErrForm is a text that is nothing of what Read reads.
+var ErrForm = errors.New("this is neither an Envoy bootstrap (static_resources) nor a /config_dump (configs), nor resources as an Envoy reads them from a file (resources)")
 
-// Read reads a bootstrap or a dump. A resource that the API would refuse is left out, with
+// Read reads a bootstrap, a dump, or a DiscoveryResponse, as an Envoy reads it from a file. A resource that the API would refuse is left out, with
 // what is wrong with it. The error is resource.Errors, fleet.ErrLimit, or ErrForm.
 func Read(in []byte, o Options) (Result, error) {
+	in = bytes.TrimPrefix(in, []byte("\ufeff"))
 	root, err := parse(in)
+	if err == nil {
+		err = spelledOnce(root)
+	}
 	if err != nil {
 		return Result{}, err
 	}
-	r := reader{Options: o, taken: map[fleet.Ref]object{}, numbers: map[fleet.Ref]int{}, own: map[string]bool{}, compiler: resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)})}
+	r := reader{Options: o, in: in, taken: map[fleet.Ref]object{}, at: map[fleet.Ref]*place{}, numbers: map[fleet.Ref]int{}, own: map[string]bool{}, compiler: resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)})}
 	switch {
 	case has(root, "configs"):
-		r.dump(root)
+		r.dump(placed{object: root})
 	case has(root, "static_resources"), has(root, "dynamic_resources"), has(root, "admin"), has(root, "node"):
-		r.bootstrap(root, nil)
+		r.bootstrap(placed{object: root}, nil)
+	case root["resources"] != nil:
+		r.response(placed{object: root})
 	default:
 		return Result{}, ErrForm
 	}
@@ -104,11 +113,7 @@ func Read(in []byte, o Options) (Result, error) {
 const maxStrict = 4 << 20
 
 func parse(in []byte) (object, error) {
-	in = bytes.TrimPrefix(in, []byte("\ufeff"))
-	format := resource.YAML
-	if json.Valid(in) {
-		format = resource.JSON
-	}
+	format := formatOf(in)
 	if format == resource.YAML || len(in) <= maxStrict {
 		var err error
 		if in, err = resource.ToJSON(format, in); err != nil {
@@ -128,40 +133,117 @@ func parse(in []byte) (object, error) {
 	return o, nil
 }
 
+func formatOf(in []byte) resource.Format {
+	if json.Valid(in) {
+		return resource.JSON
+	}
+	return resource.YAML
+}
+
 // reader collects resources, still as trees of JSON.
 type reader struct {
 	Options
+	in       []byte
+	lines    *resource.Lines // of in, once they are asked for
 	compiler *resource.Compiler
 	taken    map[fleet.Ref]object
-	numbers  map[fleet.Ref]int // that the last free name of a name ended with
+	at       map[fleet.Ref]*place // where they stand
+	numbers  map[fleet.Ref]int    // that the last free name of a name ended with
 	left     []Left
 	own      map[string]bool // clusters of the proxy's way to its control plane
 }
 
 func (r *reader) leave(what, why string) { r.left = append(r.left, Left{What: what, Why: why}) }
 
-func (r *reader) stays(what, why string) { r.left = append(r.left, Left{what, why, true}) }
+func (r *reader) stays(what, why string) {
+	r.left = append(r.left, Left{What: what, Why: why, Stays: true})
+}
+
+// tell says of a place in the text why something is not in the documents, or what is to be known of it.
+func (r *reader) tell(what string, at *place, why string, stays bool) {
+	pointer, line := at.String(), 0
+	if len(r.in) <= maxStrict {
+		if r.lines == nil {
+			r.lines = resource.NewLines(formatOf(r.in), r.in)
+		}
+		line = r.lines.Of(pointer)
+	}
+	if pointer != "" {
+		why = pointer + ": " + why
+	}
+	if line > 0 {
+		why = fmt.Sprintf("line %d: %s", line, why)
+	}
+	r.left = append(r.left, Left{what, why, stays, line})
+}
+
+// faults tells of all that is wrong with a resource; pointers are into a document.
+func (r *reader) faults(what string, at *place, err error) {
+	var errs resource.Errors
+	if !errors.As(err, &errs) {
+		r.leave(what, fleet.Sentence(err))
+		return
+	}
+	for _, e := range errs {
+		r.tell(what, at.below(strings.TrimPrefix(e.Pointer, "/body")), e.Detail, false)
+	}
+}
 
 // add takes a resource, whose "@type" may stand in it.
-func (r *reader) add(t fleet.Type, name string, body object) {
+func (r *reader) add(t fleet.Type, name string, o placed) {
 	what := t.Slug() + "/" + name
-	if url, ok := body["@type"]; ok && url != any(t.URL()) {
+	if url, ok := o.object["@type"].(string); ok && !resource.IsOf(t, url) {
 		r.leave(what, fmt.Sprintf("it is not a %s", t.Message()))
 		return
 	}
-	delete(body, "@type")
+	delete(o.object, "@type")
 	if name == "" {
-		r.leave(t.Slug(), "one of them has no name")
+		r.tell(t.Slug(), o.at, "one of them has no name", false)
+		return
+	}
+	var err error
+	if o.object, err = r.normal(t, what, o); err != nil {
+		r.faults(what, o.at, err)
 		return
 	}
 	ref := fleet.Ref{Type: t, Name: name}
 	if was, twice := r.taken[ref]; twice {
-		if !reflect.DeepEqual(was, body) {
-			r.leave(what, "it is there twice, with different content: the first was taken")
+		if !reflect.DeepEqual(was, o.object) {
+			r.tell(what, o.at, "it is there twice, with different content: the first was taken", false)
 		}
 		return
 	}
-	r.taken[ref] = body
+	r.take(ref, o)
+}
+
+func (r *reader) take(ref fleet.Ref, o placed) { r.taken[ref], r.at[ref] = o.object, o.at }
+
+// normal writes a resource in the forms that everybody writes, where it has others that Envoy takes. What is wrong with it the compiler
+// says of what is left of it when routes and endpoints are taken out of it; a field that stands there twice would be lost by that.
+func (r *reader) normal(t fleet.Type, what string, o placed) (object, error) {
+	raw, err := json.Marshal(o.object)
+	if err != nil {
+		return nil, err
+	}
+	out, old, err := resource.Normal(t, raw)
+	for _, e := range old {
+		r.tell(what, o.at.below(e.Pointer), e.Detail, true)
+	}
+	var errs resource.Errors
+	if err != nil && !errors.As(err, &errs) {
+		return nil, err
+	}
+	if slices.ContainsFunc(errs, resource.FieldError.Twice) {
+		return nil, err
+	}
+	if bytes.Equal(out, raw) {
+		return o.object, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(out))
+	d.UseNumber()
+	var body object
+	err = d.Decode(&body)
+	return body, err
 }
 
 // result turns the trees into documents.
@@ -183,7 +265,7 @@ func (r *reader) result() (out Result, err error) {
 			}
 		}
 		if err != nil {
-			r.leave(what, fleet.Sentence(err))
+			r.faults(what, r.at[ref], err)
 			continue
 		}
 		out.Documents = append(out.Documents, Document{ref.Type, ref.Name, raw})
@@ -191,7 +273,9 @@ func (r *reader) result() (out Result, err error) {
 	slices.SortFunc(out.Documents, func(a, b Document) int {
 		return cmp.Or(cmp.Compare(a.Type.Slug(), b.Type.Slug()), cmp.Compare(a.Name, b.Name))
 	})
-	slices.SortStableFunc(r.left, func(a, b Left) int { return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why)) })
+	slices.SortStableFunc(r.left, func(a, b Left) int {
+		return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.line, b.line), cmp.Compare(a.Why, b.Why))
+	})
 	out.Left = slices.Compact(r.left)
 	return out, nil
 }

@@ -144,10 +144,10 @@ func TestWhatIsLeftOutIsNamed(t *testing.T) {
 			in:        "\ufeff" + `{"static_resources": {"clusters": [{` + url + `config.listener.v3.Listener", "name": "a"}, {"name": "b"}, {"name": "b"}, {"name": "c"}, {"name": "c", "connect_timeout": "2s"}, {}, 7], "colours": []}}`,
 			documents: "clusters/b clusters/c",
 			left: `left out: clusters: 1 of them are no objects
-left out: clusters: one of them has no name
+left out: clusters: line 1: /static_resources/clusters/5: one of them has no name
 left out: clusters/a: it is not a envoy.config.cluster.v3.Cluster
-left out: clusters/c: it is there twice, with different content: the first was taken
-left out: static_resources.colours: there is no such part of a bootstrap
+left out: clusters/c: line 1: /static_resources/clusters/4: it is there twice, with different content: the first was taken
+left out: static_resources.colours: line 1: /static_resources/colours: there is no such part of a bootstrap
 `,
 		},
 		"a way to the control plane over REST": {
@@ -223,7 +223,7 @@ func TestManyOfOneName(t *testing.T) {
 
 func TestWhatIsNoConfiguration(t *testing.T) {
 	t.Parallel()
-	for _, in := range []string{"", "[]", "a: 1", `{"resources": []}`, "{", "\x00", "null"} {
+	for _, in := range []string{"", "[]", "a: 1", `{"version_info": "1"}`, `{"resources": null}`, "{", "\x00", "null"} {
 		r, err := envoyconfig.Read([]byte(in), envoyconfig.Options{})
 		if err == nil || !errors.Is(err, envoyconfig.ErrForm) && !errors.Is(err, fleet.ErrInvalid) {
 			t.Errorf("%q: %+v, %v", in, r, err)
@@ -292,5 +292,107 @@ func TestStaticSecretsAreServed(t *testing.T) {
 				t.Error("a secret of the bootstrap is still named:", l)
 			}
 		})
+	}
+}
+
+// TestResourcesOfAFile: each type of a DiscoveryResponse becomes its document; what is none is told with its place.
+func TestResourcesOfAFile(t *testing.T) {
+	t.Parallel()
+	documents, left := told(t, `version_info: "7"
+nonce: n
+canary: no
+control_plane: {identifier: x}
+colours: []
+resources:
+- {"@type": type.googleapis.com/envoy.config.listener.v3.Listener, address: {socket_address: {address: 0.0.0.0, port_value: 81}}}
+- {"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration, name: r}
+- {"@type": type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment, clusterName: e, endpoints: {lb_endpoints: {endpoint: {address: {socket_address: {address: 10.0.0.1, port_value: 80}}}}}}
+- {"@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret, name: s, generic_secret: {secret: {inline_string: x}}}
+- {"@type": type.googleapis.com/envoy.service.runtime.v3.Runtime, name: rt, layer: {a: 1}}
+- "@type": type.googleapis.com/envoy.service.discovery.v3.Resource
+  ttl: 30s
+  resource: {"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig, name: x, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}
+- {"@type": type.googleapis.com/envoy.api.v2.Cluster, name: old}
+- {name: none}
+- text
+`, envoyconfig.Options{})
+	if documents != "endpoints/e extensions/x listeners/listener_0.0.0.0_81 routes/r runtimes/rt secrets/s" {
+		t.Error(documents)
+	}
+	want := `left out: colours: line 5: /colours: a DiscoveryResponse has no such field
+note: listeners/listener_0.0.0.0_81: it had no name; this one was made of its address
+left out: resources: 1 of them are no objects
+note: resources/5: line 13: /resources/5/ttl: a ttl stands in the document beside the body: write it there
+left out: resources/6: line 15: /resources/6/@type: this is not one of the messages of v3 that xDS serves by name: write one such as type.googleapis.com/envoy.config.cluster.v3.Cluster
+left out: resources/7: line 16: /resources/7: "@type" is missing: it names the message, such as type.googleapis.com/envoy.config.cluster.v3.Cluster
+`
+	if diff := cmp.Diff(want, left); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestFieldsInTwoSpellings: one of them would be lost.
+func TestFieldsInTwoSpellings(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{"static_resources": {"clusters": []}, "staticResources": {"clusters": [{"name": "a"}]}}`: "/staticResources: this is the same field as static_resources: write it once",
+		`{"dynamicResources": {"cds_config": {}, "cdsConfig": {}}}`:                                "/dynamicResources/cdsConfig: this is the same field as cds_config: write it once",
+		`{"configs": [], "resources": [], "versionInfo": "1", "version_info": "1"}`:                "/versionInfo: this is the same field as version_info: write it once",
+	} {
+		if _, err := envoyconfig.Read([]byte(in), envoyconfig.Options{}); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", in, err)
+		}
+	}
+	const filter = `"filter_chains": [{"filters": [{"name": "h", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "stat_prefix": "x", "route_config": {"name": "r"}, "routeConfig": {"name": "q"}}}]}]`
+	documents, left := told(t, `{"static_resources": {"listeners": [{"name": "a", `+filter+`}]}}`, envoyconfig.Options{RDS: true})
+	if documents != "" || left != "left out: listeners/a: line 1: /static_resources/listeners/0/filter_chains/0/filters/0/typed_config/route_config: this is the same field as routeConfig\n" {
+		t.Error(documents, left)
+	}
+}
+
+// TestWhereWhatWasTakenOutStands: what is wrong with routes and endpoints is told at their place, with --rds and --eds too.
+func TestWhereWhatWasTakenOutStands(t *testing.T) {
+	t.Parallel()
+	documents, left := told(t, `static_resources:
+  listeners:
+  - name: l
+    address: {socket_address: {address: 0.0.0.0, port_value: 81}}
+    filter_chains:
+      filters:
+        name: h
+        typed_config:
+          "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+          stat_prefix: x
+          routeConfig:
+            name: r
+            virtual_hosts:
+            - {name: v, domains: ["*"], require_ssl: all}
+  clusters:
+  - name: c
+    type: static
+    http2_protocol_options: {}
+    load_assignment:
+      endpoints:
+      - {lb_endpoints: {endpoint: {}, heath_status: healthy}}
+watchdog: {}
+admin: {access_log_path: /dev/null}
+dynamic_resources: {lds_config: {path: /etc/lds.yaml}, cds_config: {pathConfigSource: {path: /etc/cds.yaml}}}
+`, envoyconfig.Options{RDS: true, EDS: true})
+	if documents != "clusters/c listeners/l" {
+		t.Error(documents)
+	}
+	want := `note: admin: it is the proxy's own: "fairlead bootstrap" takes it by --admin
+note: admin.access_log_path: line 23: /admin/access_log_path: Envoy's API has deprecated this field: write access_log
+note: clusters/c: line 18: /static_resources/clusters/0/http2_protocol_options: Envoy's API has deprecated this field: write typed_extension_protocol_options, with envoy.extensions.upstreams.http.v3.HttpProtocolOptions
+note: dynamic_resources: "fairlead bootstrap" writes it for Fairlead's xDS servers
+note: dynamic_resources.cds_config: line 24: /dynamic_resources/cds_config: its resources are in the file /etc/cds.yaml: import that as well
+note: dynamic_resources.lds_config: line 24: /dynamic_resources/lds_config: its resources are in the file /etc/lds.yaml: import that as well
+left out: endpoints/c: line 21: /static_resources/clusters/0/load_assignment/endpoints/0/lb_endpoints/0/heath_status: LbEndpoint has no such field: is health_status meant?
+left out: routes/r: line 14: /static_resources/listeners/0/filter_chains/0/filters/0/typed_config/routeConfig/virtual_hosts/0/require_ssl: VirtualHost has no such field: is require_tls meant?
+left out: watchdog: a control plane does not serve it: it belongs into the proxies' bootstrap; add it to what "fairlead bootstrap" writes
+note: watchdog: line 22: /watchdog: Envoy's API has deprecated this field: write watchdogs
+`
+	if diff := cmp.Diff(want, left); diff != "" {
+		t.Error(diff)
 	}
 }

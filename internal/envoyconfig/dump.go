@@ -8,16 +8,16 @@ import (
 )
 
 // dump reads the answer of /config_dump.
-func (r *reader) dump(root object) {
-	byKind := map[string][]object{}
-	for _, c := range children(root, "configs") {
-		kind := text(c, "@type")
+func (r *reader) dump(root placed) {
+	byKind := map[string][]placed{}
+	for _, c := range root.elements("configs") {
+		kind := text(c.object, "@type")
 		kind = strings.TrimSuffix(kind[strings.LastIndexByte(kind, '.')+1:], "ConfigDump")
 		byKind[kind] = append(byKind[kind], c)
 	}
 	covered := map[string]bool{"listeners": byKind["Listeners"] != nil, "clusters": byKind["Clusters"] != nil, "secrets": byKind["Secrets"] != nil}
 	for _, c := range byKind["Bootstrap"] {
-		r.bootstrap(child(c, "bootstrap"), covered)
+		r.bootstrap(c.child("bootstrap"), covered)
 	}
 	for _, c := range byKind["Listeners"] {
 		r.listeners(c)
@@ -32,9 +32,9 @@ func (r *reader) dump(root object) {
 		r.entries(c, "route_config", r.named(fleet.Route, "name"), "dynamic_route_configs")
 	}
 	for _, c := range byKind["ScopedRoutes"] {
-		for _, e := range children(c, "dynamic_scoped_route_configs") {
-			for _, o := range children(e, "scoped_route_configs") {
-				r.add(fleet.ScopedRoute, text(o, "name"), o)
+		for _, e := range c.elements("dynamic_scoped_route_configs") {
+			for _, o := range e.elements("scoped_route_configs") {
+				r.add(fleet.ScopedRoute, text(o.object, "name"), o)
 			}
 		}
 	}
@@ -54,24 +54,25 @@ func (r *reader) dump(root object) {
 }
 
 // entries adds the resource that stands in a field of each entry of the lists.
-func (r *reader) entries(c object, field string, add func(object), lists ...string) {
+func (r *reader) entries(c placed, field string, add func(placed), lists ...string) {
 	for _, name := range lists {
-		for _, e := range children(c, name) {
-			if o := child(e, field); o != nil {
+		for _, e := range c.elements(name) {
+			if o := e.child(field); o.object != nil {
 				add(o)
 			}
 		}
 	}
 }
 
-func (r *reader) named(t fleet.Type, field string) func(object) {
-	return func(o object) { r.add(t, text(o, field), o) }
+func (r *reader) named(t fleet.Type, field string) func(placed) {
+	return func(o placed) { r.add(t, text(o.object, field), o) }
 }
 
 // endpointConfig takes endpoints without what the proxy found out about them.
-func (r *reader) endpointConfig(o object) {
-	name := text(o, "cluster_name")
-	each("", o, func(_ string, o object) {
+func (r *reader) endpointConfig(found placed) {
+	name := text(found.object, "cluster_name")
+	each(nil, found.object, func(p placed) {
+		o := p.object
 		if has(o, "load_balancing_weight") && fmt.Sprint(get(o, "load_balancing_weight")) == "0" {
 			drop(o, "load_balancing_weight") // the proxy shows none so, and takes none of 0
 		}
@@ -82,22 +83,22 @@ func (r *reader) endpointConfig(o object) {
 			}
 		}
 	})
-	r.add(fleet.Endpoint, name, o)
+	r.add(fleet.Endpoint, name, found)
 }
 
 // listeners reads the static ones, and of each dynamic one the newest state that the proxy
 // took.
-func (r *reader) listeners(c object) {
+func (r *reader) listeners(c placed) {
 	r.entries(c, "listener", r.listener, "static_listeners")
-	for _, e := range children(c, "dynamic_listeners") {
+	for _, e := range c.elements("dynamic_listeners") {
 		for _, state := range []string{"active_state", "warming_state"} {
-			if o := child(child(e, state), "listener"); o != nil {
+			if o := e.child(state).child("listener"); o.object != nil {
 				r.listener(o)
 				break
 			}
 		}
-		if has(e, "error_state") {
-			r.stays(fleet.Listener.Slug()+"/"+text(e, "name"), "the proxy refuses its newest state; what it runs was taken")
+		if has(e.object, "error_state") {
+			r.stays(fleet.Listener.Slug()+"/"+text(e.object, "name"), "the proxy refuses its newest state; what it runs was taken")
 		}
 	}
 }

@@ -72,7 +72,8 @@ func (r *reader) free(t fleet.Type, name string) string {
 
 // routes takes the routes out of a listener's HTTP connection managers.
 func (r *reader) routes(listener string, body object) {
-	each("", body, func(_ string, o object) {
+	each(r.at[fleet.Ref{Type: fleet.Listener, Name: listener}], body, func(p placed) {
+		o := p.object
 		if !strings.HasSuffix(text(o, "@type"), ".HttpConnectionManager") {
 			return
 		}
@@ -91,7 +92,7 @@ func (r *reader) routes(listener string, body object) {
 				name = free
 			}
 			set(routes, "name", name)
-			r.taken[fleet.Ref{Type: fleet.Route, Name: name}] = routes
+			r.take(fleet.Ref{Type: fleet.Route, Name: name}, p.child("route_config"))
 		}
 		drop(o, "route_config")
 		set(o, "rds", object{"route_config_name": name, "config_source": fromADS()})
@@ -102,7 +103,8 @@ func (r *reader) routes(listener string, body object) {
 // for DNS, and the proxy looks them up.
 func (r *reader) endpoints(cluster string, body object) {
 	kind, _ := get(body, "type").(string)
-	load := child(body, "load_assignment")
+	in := placed{body, r.at[fleet.Ref{Type: fleet.Cluster, Name: cluster}]}.child("load_assignment")
+	load := in.object
 	if load == nil || has(body, "cluster_type") || kind != "" && kind != "STATIC" || get(body, "type") != nil && kind == "" {
 		return
 	}
@@ -114,7 +116,7 @@ func (r *reader) endpoints(cluster string, body object) {
 	if was, there := r.taken[fleet.Ref{Type: fleet.Endpoint, Name: name}]; !there || !reflect.DeepEqual(was, load) {
 		name = r.free(fleet.Endpoint, name)
 		set(load, "cluster_name", name)
-		r.taken[fleet.Ref{Type: fleet.Endpoint, Name: name}] = load
+		r.take(fleet.Ref{Type: fleet.Endpoint, Name: name}, in)
 	}
 	eds := object{"eds_config": fromADS()}
 	if name != cluster {
@@ -128,15 +130,16 @@ func (r *reader) endpoints(cluster string, body object) {
 // keys makes secrets of certificates where private keys stand in a listener or a cluster, in which the API takes none:
 // of all of a context, as Envoy takes no others beside those that it asks for.
 func (r *reader) keys(ref fleet.Ref, body object) {
-	each("", body, func(_ string, o object) {
-		certificates := children(o, "tls_certificates")
+	each(r.at[ref], body, func(p placed) {
+		o := p.object
+		certificates := p.elements("tls_certificates")
 		if !slices.ContainsFunc(certificates, keyInTheClear) || len(certificates) < len(list(o, "tls_certificates")) {
 			return // of what is no certificate the API says what is wrong
 		}
 		sds := list(o, "tls_certificate_sds_secret_configs")
 		for _, c := range certificates {
 			name := r.free(fleet.Secret, ref.Name+"-tls")
-			r.taken[fleet.Ref{Type: fleet.Secret, Name: name}] = object{"name": name, "tls_certificate": c}
+			r.take(fleet.Ref{Type: fleet.Secret, Name: name}, placed{object{"name": name, "tls_certificate": c.object}, c.at})
 			sds = append(sds, object{"name": name, "sds_config": fromADS()})
 			what := "its certificate with the private key"
 			if !keyInTheClear(c) {
@@ -149,20 +152,20 @@ func (r *reader) keys(ref fleet.Ref, body object) {
 	})
 }
 
-func keyInTheClear(certificate object) bool {
-	key := child(certificate, "private_key")
+func keyInTheClear(certificate placed) bool {
+	key := child(certificate.object, "private_key")
 	return has(key, "inline_string") || has(key, "inline_bytes")
 }
 
 // staticSecrets lets the control plane serve the secrets that were looked up in the
 // bootstrap: those that are named without a source.
 func (r *reader) staticSecrets(body object) {
-	each("", body, func(_ string, o object) {
-		for field, v := range o {
+	each(nil, body, func(o placed) {
+		for field, v := range o.object {
 			if !resource.HoldsSecret(snake(field)) {
 				continue
 			}
-			each("", v, func(_ string, o object) { r.staticSecret(o) }) // one, a list, or the values of a map
+			each(nil, v, func(o placed) { r.staticSecret(o.object) }) // one, a list, or the values of a map
 		}
 	})
 }
@@ -176,10 +179,10 @@ func (r *reader) staticSecret(o object) {
 
 // sources names what asks somewhere else than the control plane.
 func (r *reader) sources(ref fleet.Ref, body object) {
-	each("", body, func(field string, o object) {
+	each(nil, body, func(o placed) {
 		for _, source := range []string{"api_config_source", "path_config_source"} {
-			if has(o, source) {
-				r.stays(ref.Type.Slug()+"/"+ref.Name, fmt.Sprintf("its %s has a source of its own (%s), which the proxies go on asking", snake(field), source))
+			if has(o.object, source) {
+				r.stays(ref.Type.Slug()+"/"+ref.Name, fmt.Sprintf("its %s has a source of its own (%s), which the proxies go on asking", snake(o.at.field()), source))
 			}
 		}
 	})
@@ -189,7 +192,8 @@ func (r *reader) sources(ref fleet.Ref, body object) {
 const mark = "[redacted]"
 
 func redacted(body object) (found bool) {
-	each("", body, func(_ string, o object) {
+	each(nil, body, func(p placed) {
+		o := p.object
 		found = found || text(o, "inline_string") == mark || text(o, "inline_bytes") == base64.StdEncoding.EncodeToString([]byte(mark))
 	})
 	return found

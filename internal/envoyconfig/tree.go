@@ -3,12 +3,63 @@ package envoyconfig
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // object is a JSON object. Envoy takes its fields in snake_case and in camelCase; here
 // they are asked for in the former.
 type object = map[string]any
+
+// place is where something stands in the text, as a chain to the root; nil is the whole.
+type place struct {
+	up   *place
+	step string
+	item bool // step is the number of an element
+}
+
+func (p *place) member(key string) *place { return &place{up: p, step: key} }
+
+func (p *place) element(i int) *place { return &place{p, strconv.Itoa(i), true} }
+
+// field is the name of the field in which it stands, alone or in a list.
+func (p *place) field() string {
+	for ; p != nil; p = p.up {
+		if !p.item {
+			return p.step
+		}
+	}
+	return ""
+}
+
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+
+// String is the place as RFC 6901 has it.
+func (p *place) String() string {
+	if p == nil {
+		return ""
+	}
+	return p.up.String() + "/" + pointerEscape.Replace(p.step)
+}
+
+// below is the place to which a pointer leads from here.
+func (p *place) below(pointer string) *place {
+	if pointer == "" {
+		return p
+	}
+	for _, step := range strings.Split(pointer[1:], "/") {
+		p = p.member(pointerUnescape.Replace(step))
+	}
+	return p
+}
+
+var pointerUnescape = strings.NewReplacer("~1", "/", "~0", "~")
+
+// placed is an object with its place.
+type placed struct {
+	object
+	at *place
+}
 
 // camel writes a field's name in the other way.
 func camel(field string) string {
@@ -21,12 +72,17 @@ func camel(field string) string {
 	return strings.Join(parts, "")
 }
 
-func get(o object, field string) any {
-	if v, ok := o[field]; ok {
-		return v
+// spelled is the key by which an object has a field.
+func spelled(o object, field string) string {
+	if _, ok := o[field]; !ok {
+		if other := camel(field); o[other] != nil {
+			return other
+		}
 	}
-	return o[camel(field)]
+	return field
 }
+
+func get(o object, field string) any { return o[spelled(o, field)] }
 
 func has(o object, field string) bool { return get(o, field) != nil }
 
@@ -51,29 +107,66 @@ func text(o object, field string) string {
 	return s
 }
 
-// children are the objects in a field that is a list.
-func children(o object, field string) (out []object) {
-	list, _ := get(o, field).([]any)
-	for _, v := range list {
+// list is a field that is a list. Envoy takes one element without a list around it, and lists in each other.
+func list(o object, field string) []any { return flat(nil, get(o, field)) }
+
+func flat(out []any, v any) []any {
+	switch v := v.(type) {
+	case nil:
+	case []any:
+		for _, item := range v {
+			out = flat(out, item)
+		}
+	default:
+		out = append(out, v)
+	}
+	return out
+}
+
+// elements are the objects in a field that is a list.
+func (p placed) elements(field string) (out []placed) {
+	key := spelled(p.object, field)
+	at := p.at.member(key)
+	if c, ok := p.object[key].(object); ok {
+		return []placed{{c, at}}
+	}
+	for i, v := range list(p.object, field) {
 		if c, ok := v.(object); ok {
-			out = append(out, c)
+			out = append(out, placed{c, at.element(i)})
 		}
 	}
 	return out
 }
 
-// each calls f for every object of a tree, the outermost first, with the field in which it
-// stands.
-func each(field string, v any, f func(field string, o object)) {
+// child is a field that is an object.
+func (p placed) child(field string) placed {
+	return placed{child(p.object, field), p.at.member(spelled(p.object, field))}
+}
+
+// each calls f for every object of a tree, the outermost first.
+func each(at *place, v any, f func(o placed)) {
 	switch v := v.(type) {
 	case object:
-		f(field, v)
+		f(placed{v, at})
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			each(key, v[key], f)
+			if nested(v[key]) {
+				each(at.member(key), v[key], f)
+			}
 		}
 	case []any:
-		for _, item := range v {
-			each(field, item, f)
+		for i, item := range v {
+			if nested(item) {
+				each(at.element(i), item, f)
+			}
 		}
 	}
+}
+
+// nested reports whether there may be an object in a value.
+func nested(v any) bool {
+	switch v.(type) {
+	case object, []any:
+		return true
+	}
+	return false
 }

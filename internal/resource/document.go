@@ -208,7 +208,7 @@ func (r *reader) documentAt(n *node, at *path, address *Document) Document {
 	}
 	if address == nil && n.get("name") == nil {
 		r.add(at.member("name"), codeRequired, "name is missing")
-	} else {
+	} else if name := n.get("name"); name == nil || name.kind == kindString {
 		r.name(d.Name, at.member("name"))
 	}
 	if d.Keep {

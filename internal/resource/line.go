@@ -60,10 +60,14 @@ func yamlLine(n *yaml.Node, steps []string) int {
 	for _, step := range steps {
 		var next *yaml.Node
 		switch n = target(n); n.Kind {
+		case yaml.ScalarNode:
+			next = lone(step, n)
 		case yaml.MappingNode:
 			var key *yaml.Node
 			if key, next = yamlMember(n, step, map[*yaml.Node]bool{}); key != nil {
 				line = key.Line
+			} else {
+				next = lone(step, n)
 			}
 		case yaml.SequenceNode:
 			if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(n.Content) {
@@ -77,6 +81,14 @@ func yamlLine(n *yaml.Node, steps []string) int {
 		n = next
 	}
 	return line
+}
+
+// lone is what stands without a list where its first element is asked for: Envoy takes that.
+func lone[N any](step string, n *N) *N {
+	if step == "0" {
+		return n
+	}
+	return nil
 }
 
 // yamlMember finds a member, also where a merge key brings it. It looks into each object of seen once.
@@ -119,6 +131,8 @@ func jsonOffset(n *node, steps []string) int {
 		if i, err := strconv.Atoi(step); err == nil && n.item(i) != nil {
 			next = n.items[i]
 			at = next.start
+		} else if next == nil && n.kind != kindArray {
+			next = lone(step, n)
 		}
 		if next == nil {
 			break

@@ -25,7 +25,7 @@ func TestLineOf(t *testing.T) {
 		}
 	}
 	aliased := "\ufeff!ignore x: &x\n  b: 1\n  c: {d: 2}\na: *x\ne:\n  <<: [*x, {f: 1}]\n  g: 1\n"
-	for pointer, want := range map[string]int{"/a": 4, "/a/b": 2, "/a/c/d": 3, "/e/b": 2, "/e/f": 6, "/e/g": 7, "/x/b": 1} {
+	for pointer, want := range map[string]int{"/a": 4, "/a/b": 2, "/a/c/d": 3, "/e/b": 2, "/e/f": 6, "/e/g": 7, "/x/b": 1, "/a/c/0/d/0": 3} {
 		if got := resource.LineOf(resource.YAML, []byte(aliased), pointer); got != want {
 			t.Errorf("aliases %q: line %d, want %d", pointer, got, want)
 		}

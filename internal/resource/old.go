@@ -158,8 +158,8 @@ func snakeCase(key string) protoreflect.Name {
 	return protoreflect.Name(out.String())
 }
 
-// Normal writes a message of Envoy's in the forms that every parser takes. What old fields it has is told beside; pointers are into body.
-// The error is Errors.
+// Normal writes a message of Envoy's in the forms that every parser takes, as far as nothing is wrong with it. What old fields it has is
+// told beside; pointers are into body. The error is Errors.
 func Normal(t fleet.Type, body []byte) (normal []byte, old []FieldError, err error) {
 	root, err := scanStored(body)
 	if err != nil {
@@ -167,11 +167,19 @@ func Normal(t fleet.Type, body []byte) (normal []byte, old []FieldError, err err
 	}
 	s := shape{hide: t == fleet.Secret, tellOld: true}
 	s.message(newMessage(t).Descriptor(), root, nil)
-	if err := s.err(); err != nil {
-		return nil, s.old, err
-	}
 	if s.changed {
 		body = written(root, body)
 	}
-	return body, s.old, nil
+	return body, s.old, s.err()
 }
+
+// IsOf reports whether a type URL names the messages of a type, as Envoy reads it.
+func IsOf(t fleet.Type, url string) bool { return knownURL(url) == t.URL() }
+
+// SameField is the error of a field that stands in one object by both of its names.
+func SameField(pointer, other string) error {
+	return Errors{{Pointer: pointer, Code: codeDuplicateKey, Detail: "this is the same field as " + other + ": write it once"}}
+}
+
+// Twice reports whether the error is of a field that stands in one object twice.
+func (e FieldError) Twice() bool { return e.Code == codeDuplicateKey }
