@@ -1584,7 +1584,7 @@ type EndpointWritten struct {
 	Set int `json:"set"`
 }
 
-// EnvoyConfig An Envoy's bootstrap, or what its admin page answers at `/config_dump`.
+// EnvoyConfig An Envoy's bootstrap, what its admin page answers at `/config_dump`, or a DiscoveryResponse.
 type EnvoyConfig map[string]interface{}
 
 // Event defines model for Event.
@@ -5394,8 +5394,8 @@ type ClientInterface interface {
 
 	// ImportConfigWithBody Make documents of an Envoy's own configuration
 	//
-	// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-	// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+	// Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+	// at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5404,8 +5404,8 @@ type ClientInterface interface {
 
 	// ImportConfig Make documents of an Envoy's own configuration
 	//
-	// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-	// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+	// Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+	// at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6743,8 +6743,8 @@ func (c *Client) ListFindings(ctx context.Context, tenant TenantParam, fleet Fle
 
 // ImportConfigWithBody Make documents of an Envoy's own configuration
 //
-// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+// Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+// at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6763,8 +6763,8 @@ func (c *Client) ImportConfigWithBody(ctx context.Context, tenant TenantParam, f
 
 // ImportConfig Make documents of an Envoy's own configuration
 //
-// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+// Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+// at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -14115,8 +14115,8 @@ type ClientWithResponsesInterface interface {
 
 	// ImportConfigWithBodyWithResponse Make documents of an Envoy's own configuration
 	//
-	// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-	// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+	// Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+	// at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14125,8 +14125,8 @@ type ClientWithResponsesInterface interface {
 
 	// ImportConfigWithResponse Make documents of an Envoy's own configuration
 	//
-	// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-	// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+	// Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+	// at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -20948,8 +20948,8 @@ func (c *ClientWithResponses) ListFindingsWithResponse(ctx context.Context, tena
 
 // ImportConfigWithBodyWithResponse Make documents of an Envoy's own configuration
 //
-// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+// Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+// at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -20964,8 +20964,8 @@ func (c *ClientWithResponses) ImportConfigWithBodyWithResponse(ctx context.Conte
 
 // ImportConfigWithResponse Make documents of an Envoy's own configuration
 //
-// Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-// `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+// Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+// at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

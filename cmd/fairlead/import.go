@@ -14,7 +14,7 @@ import (
 
 // importCommand is "fairlead import". It asks no server.
 type importCommand struct {
-	File    string `arg:"" help:"An Envoy bootstrap or the answer of its admin page at /config_dump, as YAML or JSON; - for the standard input."`
+	File    string `arg:"" help:"An Envoy bootstrap, the answer of its admin page at /config_dump, or a file from which an Envoy reads resources (a DiscoveryResponse), as YAML or JSON; - for the standard input."`
 	Dir     string `arg:"" optional:"" help:"The folder to write: a folder for each type, a file for each resource. Without it, all is printed as one text."`
 	RDS     bool   `name:"rds" help:"Take the routes out of their listeners: a change of routes then drains no listener."`
 	EDS     bool   `name:"eds" help:"Take endpoints that are addresses out of their clusters."`

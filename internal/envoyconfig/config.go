@@ -150,6 +150,7 @@ type reader struct {
 	at       map[fleet.Ref]*place // where they stand
 	numbers  map[fleet.Ref]int    // that the last free name of a name ended with
 	left     []Left
+	told     int             // bytes of the places that were told
 	own      map[string]bool // clusters of the proxy's way to its control plane
 }
 
@@ -158,6 +159,13 @@ func (r *reader) leave(what, why string) { r.left = append(r.left, Left{What: wh
 func (r *reader) stays(what, why string) {
 	r.left = append(r.left, Left{What: what, Why: why, Stays: true})
 }
+
+// mostFaults is how many faults are told of one resource; maxPointers is how many bytes of their places are told in all, beside four times
+// what was read: a place can be as long as a resource.
+const (
+	mostFaults  = 20
+	maxPointers = 64 << 10
+)
 
 // tell says of a place in the text why something is not in the documents, or what is to be known of it.
 func (r *reader) tell(what string, at *place, why string, stays bool) {
@@ -168,7 +176,7 @@ func (r *reader) tell(what string, at *place, why string, stays bool) {
 		}
 		line = r.lines.Of(pointer)
 	}
-	if pointer != "" {
+	if r.told += len(pointer); pointer != "" && r.told <= maxPointers+4*len(r.in) {
 		why = pointer + ": " + why
 	}
 	if line > 0 {
@@ -184,7 +192,11 @@ func (r *reader) faults(what string, at *place, err error) {
 		r.leave(what, fleet.Sentence(err))
 		return
 	}
-	for _, e := range errs {
+	for i, e := range errs {
+		if i == mostFaults && len(errs) > i+1 {
+			r.left = append(r.left, Left{What: what, Why: fmt.Sprintf("%d more things in it are wrong", len(errs)-i), line: r.left[len(r.left)-1].line})
+			break
+		}
 		r.tell(what, at.below(strings.TrimPrefix(e.Pointer, "/body")), e.Detail, false)
 	}
 }

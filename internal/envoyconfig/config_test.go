@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -328,6 +329,24 @@ left out: resources/7: line 16: /resources/7: "@type" is missing: it names the m
 `
 	if diff := cmp.Diff(want, left); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestManyFaults: of one resource twenty are told; the others are counted.
+func TestManyFaults(t *testing.T) {
+	t.Parallel()
+	for many, last := range map[int]string{
+		21: "line 1: /static_resources/clusters/0/x20: Cluster has no such field",
+		22: "2 more things in it are wrong",
+	} {
+		var fields strings.Builder
+		for i := range many {
+			fmt.Fprintf(&fields, `, "x%02d": 1`, i)
+		}
+		r, err := envoyconfig.Read([]byte(`{"static_resources": {"clusters": [{"name": "a"`+fields.String()+`}]}}`), envoyconfig.Options{})
+		if err != nil || len(r.Left) != 21 || !slices.ContainsFunc(r.Left, func(l envoyconfig.Left) bool { return l.Why == last }) {
+			t.Errorf("%d: %v, %+v", many, err, r.Left)
+		}
 	}
 }
 

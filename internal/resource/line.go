@@ -2,6 +2,7 @@ package resource
 
 import (
 	"bytes"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -13,22 +14,29 @@ import (
 // further than the text goes, it is the line of the last thing on the way. 0: not known.
 func LineOf(format Format, in []byte, pointer string) int { return NewLines(format, in).Of(pointer) }
 
-// Lines tells the lines of one text.
+// Lines tells the lines of one text. What it costs does not depend on how long that is, but for what is looked up first.
 type Lines struct {
-	yaml *yaml.Node
-	json *node
-	in   []byte
+	yaml  *yaml.Node
+	keys  map[*yaml.Node]map[string]int // where the keys of a large object stand in it
+	json  *node
+	begin []int // of a text of JSON, where its lines begin
 }
 
 // NewLines reads a text for Of.
 func NewLines(format Format, in []byte) *Lines {
-	l := &Lines{in: bytes.TrimPrefix(in, bom)}
+	in = bytes.TrimPrefix(in, bom)
+	l := &Lines{keys: map[*yaml.Node]map[string]int{}}
 	if format == JSON {
-		l.json, _ = scanStored(l.in) // without one nothing is known
+		l.json, _ = scanStored(in) // without one nothing is known
+		for i, c := range in {
+			if c == '\n' {
+				l.begin = append(l.begin, i+1)
+			}
+		}
 		return l
 	}
 	var doc yaml.Node
-	if yaml.NewDecoder(bytes.NewReader(l.in)).Decode(&doc) == nil && len(doc.Content) == 1 {
+	if yaml.NewDecoder(bytes.NewReader(in)).Decode(&doc) == nil && len(doc.Content) == 1 {
 		l.yaml = doc.Content[0]
 	}
 	return l
@@ -45,17 +53,17 @@ func (l *Lines) Of(pointer string) int {
 	}
 	switch {
 	case l.yaml != nil:
-		return yamlLine(l.yaml, steps)
+		return l.yamlLine(l.yaml, steps)
 	case l.json != nil:
-		line, _ := lineCol(l.in, jsonOffset(l.json, steps))
-		return line
+		at := jsonOffset(l.json, steps)
+		return 1 + sort.Search(len(l.begin), func(i int) bool { return l.begin[i] > at })
 	}
 	return 0
 }
 
 var pointerUnescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-func yamlLine(n *yaml.Node, steps []string) int {
+func (l *Lines) yamlLine(n *yaml.Node, steps []string) int {
 	line := n.Line
 	for _, step := range steps {
 		var next *yaml.Node
@@ -64,7 +72,7 @@ func yamlLine(n *yaml.Node, steps []string) int {
 			next = lone(step, n)
 		case yaml.MappingNode:
 			var key *yaml.Node
-			if key, next = yamlMember(n, step, map[*yaml.Node]bool{}); key != nil {
+			if key, next = l.member(n, step, map[*yaml.Node]bool{}); key != nil {
 				line = key.Line
 			} else {
 				next = lone(step, n)
@@ -91,16 +99,14 @@ func lone[N any](step string, n *N) *N {
 	return nil
 }
 
-// yamlMember finds a member, also where a merge key brings it. It looks into each object of seen once.
-func yamlMember(n *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *yaml.Node) {
+// member finds a member, also where a merge key brings it. It looks into each object of seen once.
+func (l *Lines) member(n *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *yaml.Node) {
 	if n.Kind != yaml.MappingNode || seen[n] {
 		return nil, nil
 	}
 	seen[n] = true
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if k := n.Content[i]; target(k).Value == name && !dropped(k) && !mergeKey(k) {
-			return k, n.Content[i+1]
-		}
+	if i := l.own(n, name); i >= 0 {
+		return n.Content[i], n.Content[i+1]
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if !mergeKey(n.Content[i]) {
@@ -111,7 +117,7 @@ func yamlMember(n *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value
 			among = from.Content
 		}
 		for _, one := range among {
-			if key, value = yamlMember(target(one), name, seen); key != nil {
+			if key, value = l.member(target(one), name, seen); key != nil {
 				return key, value
 			}
 		}
@@ -119,14 +125,35 @@ func yamlMember(n *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value
 	return nil, nil
 }
 
+// own is where a key of an object stands in it, -1 if it has none.
+func (l *Lines) own(n *yaml.Node, name string) int {
+	if at, known := l.keys[n]; known {
+		if i, there := at[name]; there {
+			return i
+		}
+		return -1
+	}
+	at := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if k := n.Content[i]; !dropped(k) && !mergeKey(k) {
+			if at[target(k).Value] = i; target(k).Value == name && len(n.Content) <= 2*fewKeys {
+				return i
+			}
+		}
+	}
+	if len(n.Content) > 2*fewKeys {
+		l.keys[n] = at
+		return l.own(n, name)
+	}
+	return -1
+}
+
 func jsonOffset(n *node, steps []string) int {
 	at := n.start
 	for _, step := range steps {
 		var next *node
-		for i := range n.members {
-			if m := &n.members[i]; m.key == step {
-				at, next = m.keyAt, m.value
-			}
+		if i := n.index.find(n.members, step); i >= 0 {
+			at, next = n.members[i].keyAt, n.members[i].value
 		}
 		if i, err := strconv.Atoi(step); err == nil && n.item(i) != nil {
 			next = n.items[i]

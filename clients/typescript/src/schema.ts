@@ -1260,8 +1260,8 @@ export interface paths {
         put?: never;
         /**
          * Make documents of an Envoy's own configuration
-         * @description Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of 4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-         *     `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
+         * @description Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+         *     at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in the secret that is made of it.
          */
         post: operations["importConfig"];
         delete?: never;
@@ -2711,7 +2711,7 @@ export interface components {
              */
             path: string;
         };
-        /** @description An Envoy's bootstrap, or what its admin page answers at `/config_dump`. */
+        /** @description An Envoy's bootstrap, what its admin page answers at `/config_dump`, or a DiscoveryResponse. */
         EnvoyConfig: {
             [key: string]: unknown;
         };

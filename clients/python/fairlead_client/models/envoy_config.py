@@ -11,7 +11,7 @@ T = TypeVar("T", bound="EnvoyConfig")
 
 @_attrs_define
 class EnvoyConfig:
-    """An Envoy's bootstrap, or what its admin page answers at `/config_dump`."""
+    """An Envoy's bootstrap, what its admin page answers at `/config_dump`, or a DiscoveryResponse."""
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

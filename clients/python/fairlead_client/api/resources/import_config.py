@@ -111,18 +111,20 @@ def sync_detailed(
 ) -> Response[Imported | Problem]:
     """Make documents of an Envoy's own configuration
 
-     Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of
-    4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-    `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in
-    what was sent stands in the secret that is made of it.
+     Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or
+    `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+    at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the
+    line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead
+    import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in
+    the secret that is made of it.
 
     Args:
         tenant (str):
         fleet (str):
         rds (bool | Unset):  Default: False.
         eds (bool | Unset):  Default: False.
-        body (EnvoyConfig): An Envoy's bootstrap, or what its admin page answers at
-            `/config_dump`.
+        body (EnvoyConfig): An Envoy's bootstrap, what its admin page answers at `/config_dump`,
+            or a DiscoveryResponse.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -158,18 +160,20 @@ def sync(
 ) -> Imported | Problem | None:
     """Make documents of an Envoy's own configuration
 
-     Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of
-    4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-    `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in
-    what was sent stands in the secret that is made of it.
+     Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or
+    `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+    at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the
+    line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead
+    import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in
+    the secret that is made of it.
 
     Args:
         tenant (str):
         fleet (str):
         rds (bool | Unset):  Default: False.
         eds (bool | Unset):  Default: False.
-        body (EnvoyConfig): An Envoy's bootstrap, or what its admin page answers at
-            `/config_dump`.
+        body (EnvoyConfig): An Envoy's bootstrap, what its admin page answers at `/config_dump`,
+            or a DiscoveryResponse.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -200,18 +204,20 @@ async def asyncio_detailed(
 ) -> Response[Imported | Problem]:
     """Make documents of an Envoy's own configuration
 
-     Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of
-    4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-    `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in
-    what was sent stands in the secret that is made of it.
+     Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or
+    `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+    at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the
+    line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead
+    import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in
+    the secret that is made of it.
 
     Args:
         tenant (str):
         fleet (str):
         rds (bool | Unset):  Default: False.
         eds (bool | Unset):  Default: False.
-        body (EnvoyConfig): An Envoy's bootstrap, or what its admin page answers at
-            `/config_dump`.
+        body (EnvoyConfig): An Envoy's bootstrap, what its admin page answers at `/config_dump`,
+            or a DiscoveryResponse.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -245,18 +251,20 @@ async def asyncio(
 ) -> Imported | Problem | None:
     """Make documents of an Envoy's own configuration
 
-     Takes a bootstrap with `static_resources`, or the answer of Envoy's admin page at `/config_dump`, of
-    4 MiB at most, and writes nothing: `resources` is for a `plan` or an
-    `apply`. What `fairlead import` prints with `--json`; docs/import.md. A private key that stands in
-    what was sent stands in the secret that is made of it.
+     Takes a bootstrap with `static_resources`, the answer of Envoy's admin page at `/config_dump`, or
+    `resources` as an Envoy reads them from a file (a DiscoveryResponse), of 4 MiB
+    at most, and writes nothing: `resources` is for a `plan` or an `apply`. A reason begins with the
+    line and the place, as a JSON pointer into what was sent, where these are known. What `fairlead
+    import` prints with `--json`; docs/import.md. A private key that stands in what was sent stands in
+    the secret that is made of it.
 
     Args:
         tenant (str):
         fleet (str):
         rds (bool | Unset):  Default: False.
         eds (bool | Unset):  Default: False.
-        body (EnvoyConfig): An Envoy's bootstrap, or what its admin page answers at
-            `/config_dump`.
+        body (EnvoyConfig): An Envoy's bootstrap, what its admin page answers at `/config_dump`,
+            or a DiscoveryResponse.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
