@@ -94,7 +94,7 @@ func Read(in []byte, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := reader{Options: o, in: in, taken: map[fleet.Ref]object{}, at: map[fleet.Ref]*place{}, numbers: map[fleet.Ref]int{}, own: map[string]bool{}, compiler: resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)})}
+	r := reader{Options: o, in: in, taken: map[fleet.Ref]object{}, at: map[fleet.Ref]where{}, numbers: map[fleet.Ref]int{}, own: map[string]bool{}, compiler: resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)})}
 	switch {
 	case has(root, "configs"):
 		r.dump(placed{object: root})
@@ -147,8 +147,8 @@ type reader struct {
 	lines    *resource.Lines // of in, once they are asked for
 	compiler *resource.Compiler
 	taken    map[fleet.Ref]object
-	at       map[fleet.Ref]*place // where they stand
-	numbers  map[fleet.Ref]int    // that the last free name of a name ended with
+	at       map[fleet.Ref]where // in the text
+	numbers  map[fleet.Ref]int   // that the last free name of a name ended with
 	left     []Left
 	told     int             // bytes of the places that were told
 	own      map[string]bool // clusters of the proxy's way to its control plane
@@ -186,7 +186,7 @@ func (r *reader) tell(what string, at *place, why string, stays bool) {
 }
 
 // faults tells of all that is wrong with a resource; pointers are into a document.
-func (r *reader) faults(what string, at *place, err error) {
+func (r *reader) faults(what string, of where, err error) {
 	var errs resource.Errors
 	if !errors.As(err, &errs) {
 		r.leave(what, fleet.Sentence(err))
@@ -197,7 +197,7 @@ func (r *reader) faults(what string, at *place, err error) {
 			r.left = append(r.left, Left{What: what, Why: fmt.Sprintf("%d more things in it are wrong", len(errs)-i), line: r.left[len(r.left)-1].line})
 			break
 		}
-		r.tell(what, at.below(strings.TrimPrefix(e.Pointer, "/body")), e.Detail, false)
+		r.tell(what, of.place(e.Pointer), e.Detail, false)
 	}
 }
 
@@ -215,7 +215,7 @@ func (r *reader) add(t fleet.Type, name string, o placed) {
 	}
 	var err error
 	if o.object, err = r.normal(t, what, o); err != nil {
-		r.faults(what, o.at, err)
+		r.faults(what, where{at: o.at}, err)
 		return
 	}
 	ref := fleet.Ref{Type: t, Name: name}
@@ -228,7 +228,18 @@ func (r *reader) add(t fleet.Type, name string, o placed) {
 	r.take(ref, o)
 }
 
-func (r *reader) take(ref fleet.Ref, o placed) { r.taken[ref], r.at[ref] = o.object, o.at }
+func (r *reader) take(ref fleet.Ref, o placed) { r.taken[ref], r.at[ref] = o.object, where{at: o.at} }
+
+// where is the place in the text from which a resource was made; within is the part of the resource that stands there, "" for the whole.
+type where struct {
+	at     *place
+	within string
+}
+
+// place is where in the text something of the resource stands; the pointer is into its body, or into a document.
+func (w where) place(pointer string) *place {
+	return w.at.below(strings.TrimPrefix(strings.TrimPrefix(pointer, "/body"), w.within))
+}
 
 // normal writes a resource in the forms that everybody writes, where it has others that Envoy takes. What is wrong with it the compiler
 // says of what is left of it when routes and endpoints are taken out of it; a field that stands there twice would be lost by that.
@@ -272,6 +283,11 @@ func (r *reader) result() (out Result, err error) {
 		if err == nil {
 			var c resource.Compiled
 			c, err = r.compiler.Compile(fleet.Key{}, resource.Document{Type: ref.Type, Name: ref.Name, Body: raw})
+			for _, w := range c.Warnings {
+				if w.Code != "unchecked" { // it is as it was
+					r.tell(what, r.at[ref].place(w.Pointer), w.Detail, true)
+				}
+			}
 			if err == nil && ref.Type != fleet.Secret {
 				raw, err = resource.Render(ref.Type, c.Value)
 			}

@@ -161,7 +161,7 @@ note: dynamic_resources: "fairlead bootstrap" writes it for Fairlead's xDS serve
 		"endpoints of one name": {
 			o: envoyconfig.Options{EDS: true},
 			in: `{"static_resources": {"clusters": [{"name": "a", "load_assignment": {"cluster_name": "x"}}, {"name": "b", "load_assignment": {"cluster_name": "x", "policy": {}}}, {"name": "c", "load_assignment": {}},
-				{"name": "d", "type": "LOGICAL_DNS", "load_assignment": {"cluster_name": "d"}}, {"name": "e", "cluster_type": {"name": "envoy.clusters.strict_dns"}, "load_assignment": {"cluster_name": "e"}}]}}`,
+				{"name": "d", "type": "LOGICAL_DNS", "load_assignment": {"cluster_name": "d", "endpoints": [{"lb_endpoints": [{}]}]}}, {"name": "e", "cluster_type": {"name": "envoy.clusters.strict_dns"}, "load_assignment": {"cluster_name": "e"}}]}}`,
 			documents: "clusters/a clusters/b clusters/c clusters/d clusters/e endpoints/c endpoints/x endpoints/x-2",
 		},
 		"what warms": {
@@ -170,13 +170,15 @@ note: dynamic_resources: "fairlead bootstrap" writes it for Fairlead's xDS serve
 				{` + url + `admin.v3.SecretsConfigDump", "dynamic_active_secrets": [{"secret": {"name": "ca", "validation_context": {"trusted_ca": {"filename": "/ca"}}}}],
 					"dynamic_warming_secrets": [{"secret": {"name": "gone", "generic_secret": {"secret": {"inline_bytes": "W3JlZGFjdGVkXQ=="}}}}]}]}`,
 			documents: "clusters/c listeners/w secrets/ca",
-			left:      "left out: secrets/gone: a dump does not hold what is secret: write it with \"fairlead secret\"\n",
+			left: "note: secrets/ca: line 3: /configs/2/dynamic_active_secrets/0/secret/validation_context/trusted_ca: the proxies read this from their own file /ca, which nobody here checks: \"fairlead secret\" makes a secret of it\n" +
+				"left out: secrets/gone: a dump does not hold what is secret: write it with \"fairlead secret\"\n",
 		},
 		"a key in bytes, of a cluster": {
 			in: `{"static_resources": {"clusters": [{"name": "a", "transport_socket": {"name": "tls", "typed_config": {` + url + `extensions.transport_sockets.tls.v3.UpstreamTlsContext",
 				"common_tls_context": {"tls_certificates": [{"certificate_chain": {"filename": "/c"}, "private_key": {"inline_bytes": "YS1wcml2YXRlLWtleQ=="}}]}}}}]}}`,
 			documents: "clusters/a secrets/a-tls",
-			left:      "note: clusters/a: its certificate with the private key became secrets/a-tls\n",
+			left: "note: clusters/a: its certificate with the private key became secrets/a-tls\n" +
+				"note: secrets/a-tls: line 2: /static_resources/clusters/0/transport_socket/typed_config/common_tls_context/tls_certificates/0/certificate_chain: the proxies read this from their own file /c, which nobody here checks: \"fairlead secret\" makes a secret of it\n",
 		},
 		"a bootstrap beside what the dump tells better": {
 			in: `{"configs": [{` + url + `admin.v3.BootstrapConfigDump", "bootstrap": {"static_resources": {"clusters": [{"name": "a"}, {"name": "gone"}]}}},

@@ -72,7 +72,7 @@ func (r *reader) free(t fleet.Type, name string) string {
 
 // routes takes the routes out of a listener's HTTP connection managers.
 func (r *reader) routes(listener string, body object) {
-	each(r.at[fleet.Ref{Type: fleet.Listener, Name: listener}], body, func(p placed) {
+	each(r.at[fleet.Ref{Type: fleet.Listener, Name: listener}].at, body, func(p placed) {
 		o := p.object
 		if !strings.HasSuffix(text(o, "@type"), ".HttpConnectionManager") {
 			return
@@ -103,7 +103,7 @@ func (r *reader) routes(listener string, body object) {
 // for DNS, and the proxy looks them up.
 func (r *reader) endpoints(cluster string, body object) {
 	kind, _ := get(body, "type").(string)
-	in := placed{body, r.at[fleet.Ref{Type: fleet.Cluster, Name: cluster}]}.child("load_assignment")
+	in := placed{body, r.at[fleet.Ref{Type: fleet.Cluster, Name: cluster}].at}.child("load_assignment")
 	load := in.object
 	if load == nil || has(body, "cluster_type") || kind != "" && kind != "STATIC" || get(body, "type") != nil && kind == "" {
 		return
@@ -130,7 +130,7 @@ func (r *reader) endpoints(cluster string, body object) {
 // keys makes secrets of certificates where private keys stand in a listener or a cluster, in which the API takes none:
 // of all of a context, as Envoy takes no others beside those that it asks for.
 func (r *reader) keys(ref fleet.Ref, body object) {
-	each(r.at[ref], body, func(p placed) {
+	each(r.at[ref].at, body, func(p placed) {
 		o := p.object
 		certificates := p.elements("tls_certificates")
 		if !slices.ContainsFunc(certificates, keyInTheClear) || len(certificates) < len(list(o, "tls_certificates")) {
@@ -139,7 +139,8 @@ func (r *reader) keys(ref fleet.Ref, body object) {
 		sds := list(o, "tls_certificate_sds_secret_configs")
 		for _, c := range certificates {
 			name := r.free(fleet.Secret, ref.Name+"-tls")
-			r.take(fleet.Ref{Type: fleet.Secret, Name: name}, placed{object{"name": name, "tls_certificate": c.object}, c.at})
+			secret := fleet.Ref{Type: fleet.Secret, Name: name}
+			r.taken[secret], r.at[secret] = object{"name": name, "tls_certificate": c.object}, where{c.at, "/tls_certificate"}
 			sds = append(sds, object{"name": name, "sds_config": fromADS()})
 			what := "its certificate with the private key"
 			if !keyInTheClear(c) {
@@ -177,12 +178,17 @@ func (r *reader) staticSecret(o object) {
 	}
 }
 
-// sources names what asks somewhere else than the control plane.
+// sources names what asks somewhere else than the control plane, and the files that the proxies read.
 func (r *reader) sources(ref fleet.Ref, body object) {
 	each(nil, body, func(o placed) {
 		for _, source := range []string{"api_config_source", "path_config_source"} {
 			if has(o.object, source) {
 				r.stays(ref.Type.Slug()+"/"+ref.Name, fmt.Sprintf("its %s has a source of its own (%s), which the proxies go on asking", snake(o.at.field()), source))
+			}
+		}
+		for _, field := range []string{"certificate_chain", "private_key", "trusted_ca"} {
+			if file := text(child(o.object, field), "filename"); file != "" {
+				r.tell(ref.Type.Slug()+"/"+ref.Name, r.at[ref].place(o.at.member(spelled(o.object, field)).String()), "the proxies read this from their own file "+file+`, which nobody here checks: "fairlead secret" makes a secret of it`, true)
 			}
 		}
 	})

@@ -152,6 +152,7 @@ func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 			out.warn(here.to(m, "remote").at, codeRemote, "Envoy ACKs this before it has fetched the code, and puts it into force only then, or when its attempts have failed: "+
 				"a receipt does not tell whether the code is there")
 		}
+		out.remark(m, here)
 		if warnUnchecked[m.Descriptor().FullName()] {
 			out.warn(at, codeUnchecked, "the content of a %s is not checked: write the message itself, with its \"@type\"", m.Descriptor().Name())
 		}

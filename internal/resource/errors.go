@@ -92,6 +92,9 @@ const (
 	codePlaceholder   = "placeholder_invalid" // a value of the fleet where none can stand
 	codeUnknownValue  = "unknown_value"       // the fleet has no such value
 	codeDeprecated    = "deprecated_field"    // a note of an import
+	codeKeyInChain    = "key_in_chain"        // warning: a private key among certificates
+	codeMixedKinds    = "mixed_kinds"         // warning: numbers and texts under one key of a subset
+	codeVariable      = "unexpanded_variable" // warning: a Secret that is the name of a variable
 	codeUnchecked     = "unchecked"           // warning: content that cannot be checked
 	codeRemote        = "remote_code"         // warning: what is ACKed before it is fetched
 	codeTooManyErrors = "too_many_errors"     //

@@ -50,12 +50,12 @@ func TestEnvoysFormsAreTaken(t *testing.T) {
 		`"alt_stat_name": 5.50`:                                                `"alt_stat_name":"5.50"`,
 		`"alt_stat_name": 99999999999`:                                         `"alt_stat_name":"99999999999"`,
 		`"lb_subset_config": {"subset_selectors": {"keys": "k"}}`:              `"lb_subset_config":{"subset_selectors":[{"keys":["k"]}]}`,
-		`"lb_subset_config": {"subset_selectors": [[{"keys": ["a", ["b", [], ["c"]]]}], {"keys": "d"}]}`:                      `"lb_subset_config":{"subset_selectors":[{"keys":["a","b","c"]},{"keys":["d"]}]}`,
-		`"lb_subset_config": {"subset_selectors": [null]}`:                                                                    `"lb_subset_config":{"subset_selectors":[{}]}`,
-		`"metadata": {"filter_metadata": {"a": null, "b": {"x": [null, [1], "1"], "y": null}}}`:                               `"metadata":{"filter_metadata":{"a":{},"b":{"x":[null,[1],"1"],"y":null}}}`,
-		`"load_assignment": {"cluster_name": "a", "endpoints": {"lb_endpoints": {"endpoint": {"hostname": "h"}}}}`:            `"load_assignment":{"cluster_name":"a","endpoints":[{"lb_endpoints":[{"endpoint":{"hostname":"h"}}]}]}`,
-		`"typed_extension_protocol_options": {"x": {"@type": "own.example/udpa.type.v1.TypedStruct", "type_url": "a/b.C"}}`:   `"typed_extension_protocol_options":{"x":{"@type":"type.googleapis.com/xds.type.v3.TypedStruct","type_url":"a/b.C"}}`,
-		`"typed_extension_protocol_options": {"x": {"@type": "types.example/envoy.config.core.v3.Locality", "region": "eu"}}`: `"typed_extension_protocol_options":{"x":{"@type":"type.googleapis.com/envoy.config.core.v3.Locality","region":"eu"}}`,
+		`"lb_subset_config": {"subset_selectors": [[{"keys": ["a", ["b", [], ["c"]]]}], {"keys": "d"}]}`:                               `"lb_subset_config":{"subset_selectors":[{"keys":["a","b","c"]},{"keys":["d"]}]}`,
+		`"lb_subset_config": {"subset_selectors": [null]}`:                                                                             `"lb_subset_config":{"subset_selectors":[{}]}`,
+		`"metadata": {"filter_metadata": {"a": null, "b": {"x": [null, [1], "1"], "y": null}}}`:                                        `"metadata":{"filter_metadata":{"a":{},"b":{"x":[null,[1],"1"],"y":null}}}`,
+		`"load_assignment": {"cluster_name": "a", "endpoints": {"lb_endpoints": {"endpoint": {"address": {"pipe": {"path": "/s"}}}}}}`: `"load_assignment":{"cluster_name":"a","endpoints":[{"lb_endpoints":[{"endpoint":{"address":{"pipe":{"path":"/s"}}}}]}]}`,
+		`"typed_extension_protocol_options": {"x": {"@type": "own.example/udpa.type.v1.TypedStruct", "type_url": "a/b.C"}}`:            `"typed_extension_protocol_options":{"x":{"@type":"type.googleapis.com/xds.type.v3.TypedStruct","type_url":"a/b.C"}}`,
+		`"typed_extension_protocol_options": {"x": {"@type": "types.example/envoy.config.core.v3.Locality", "region": "eu"}}`:          `"typed_extension_protocol_options":{"x":{"@type":"type.googleapis.com/envoy.config.core.v3.Locality","region":"eu"}}`,
 	} {
 		if want != "" {
 			want = "," + want

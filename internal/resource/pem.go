@@ -2,11 +2,16 @@ package resource
 
 import (
 	"bytes"
+	"crypto/dsa" //nolint:staticcheck // it is to be told
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
 	"crypto/x509"
 	"encoding/asn1"
 	"encoding/pem"
 	"fmt"
 	"iter"
+	"strings"
 
 	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	tls "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
@@ -108,11 +113,39 @@ func parseCertificates(in []byte) (certs []*x509.Certificate, err error) {
 		}
 		c, err := x509.ParseCertificate(der)
 		if err != nil {
-			return nil, &pemFault{b.line, "is no certificate"}
+			return nil, &pemFault{b.line, notParsed(err)}
 		}
 		certs = append(certs, c)
 	}
 	return certs, nil
+}
+
+// notParsed says why a certificate cannot be read; the parser's words hold nothing of it.
+func notParsed(err error) string {
+	if strings.Contains(err.Error(), "unsupported elliptic curve") {
+		return "is a certificate of an elliptic curve that Envoy does not know, such as secp256k1: make one of P-256, P-384 or P-521"
+	}
+	return "is no certificate"
+}
+
+// leastRSA is the size of the smallest RSA key that Envoy takes, in bits.
+const leastRSA = 2048
+
+// unusable says why Envoy does not take a certificate for a proxy's own, "" if it does.
+func unusable(c *x509.Certificate) string {
+	switch key := c.PublicKey.(type) {
+	case *rsa.PublicKey:
+		if bits := key.N.BitLen(); bits < leastRSA {
+			return fmt.Sprintf("its RSA key has %d bits: Envoy takes keys of %d bits and more", bits, leastRSA)
+		}
+	case *ecdsa.PublicKey:
+		if key.Curve == elliptic.P224() {
+			return "its key is of the elliptic curve P-224, which Envoy does not take: make one of P-256, P-384 or P-521"
+		}
+	case *dsa.PublicKey: //nolint:staticcheck // it is to be told
+		return "its key is of DSA, which Envoy does not take: make one of P-256, P-384 or P-521"
+	}
+	return ""
 }
 
 // pems refuses certificates, authorities and revocation lists of which a part could not be read. Without any block nothing is said of them here.
@@ -135,7 +168,14 @@ func (r *report) pem(s *core.DataSource, p place, m protoreflect.Message, field 
 	if !ok {
 		return
 	}
-	if _, err := parseCertificates(text); err != nil {
+	certs, err := parseCertificates(text)
+	if err != nil {
 		r.add(p.to(m, field).at, codeCertificate, "%v: proxies refuse all of it, or go without that part; write it again from a whole copy", err)
+		return
+	}
+	if field == "certificate_chain" && len(certs) > 0 {
+		if why := unusable(certs[0]); why != "" {
+			r.add(p.to(m, field).at, codeCertificate, "the first certificate is not taken: %s", why)
+		}
 	}
 }

@@ -168,24 +168,47 @@ func (r *report) hostDomains(seen map[string]bool, h *route.VirtualHost, p place
 	}
 }
 
-// clusterAddresses: a cluster that resolves no names takes addresses alone.
+// clusterAddresses: a cluster that resolves no names takes addresses alone, and one that resolves one name takes one.
 func (r *report) clusterAddresses(c *cluster.Cluster, p place) {
+	if c.GetClusterType() == nil && c.GetType() == cluster.Cluster_LOGICAL_DNS {
+		r.oneEndpoint(c, p)
+	}
 	if c.GetClusterType() != nil || c.GetType() != cluster.Cluster_STATIC || c.GetLoadAssignment() == nil {
 		return
 	}
 	r.addresses(c.GetLoadAssignment(), p.to(c.ProtoReflect(), "load_assignment"))
 }
 
-// addresses: a ClusterLoadAssignment holds addresses; Envoy refuses a host name there.
+// oneEndpoint: Envoy takes a cluster of type LOGICAL_DNS with one endpoint.
+func (r *report) oneEndpoint(c *cluster.Cluster, p place) {
+	p = p.to(c.ProtoReflect(), "load_assignment")
+	localities := c.GetLoadAssignment().GetEndpoints()
+	if c.GetLoadAssignment() == nil {
+		r.add(p.at, codeRequired, "a cluster of type LOGICAL_DNS has one endpoint: write it here")
+		return
+	}
+	if p = p.to(c.GetLoadAssignment().ProtoReflect(), "endpoints"); len(localities) == 1 {
+		p = p.item(0).to(localities[0].ProtoReflect(), "lb_endpoints")
+	}
+	if len(localities) != 1 || len(localities[0].GetLbEndpoints()) != 1 {
+		r.add(p.at, codeValue, "a cluster of type LOGICAL_DNS has one locality with one endpoint: for several names the type is STRICT_DNS")
+	}
+}
+
+// addresses: a ClusterLoadAssignment holds addresses; Envoy refuses a host name there, and an endpoint without one.
 func (r *report) addresses(cla *endpoint.ClusterLoadAssignment, p place) {
 	p = p.to(cla.ProtoReflect(), "endpoints")
 	for i, locality := range cla.GetEndpoints() {
 		in := p.item(i).to(locality.ProtoReflect(), "lb_endpoints")
 		for j, e := range locality.GetLbEndpoints() {
-			if e.GetEndpoint() == nil {
+			if e.GetEndpointName() != "" {
 				continue
 			}
 			at := in.item(j).to(e.ProtoReflect(), "endpoint")
+			if e.GetEndpoint().GetAddress() == nil {
+				r.add(at.at, codeRequired, "an endpoint has an address, such as address: {socket_address: {address: 10.0.0.1, port_value: 80}}")
+				continue
+			}
 			host := e.GetEndpoint().ProtoReflect()
 			r.address(e.GetEndpoint().GetAddress(), at.to(host, "address"))
 			for k, more := range e.GetEndpoint().GetAdditionalAddresses() {

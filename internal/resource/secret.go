@@ -76,8 +76,11 @@ func (sum *SecretSummary) certificate(c *tls.TlsCertificate, p place) error {
 	if errors.Is(err, fleet.ErrLimit) {
 		return fail(keyAt, codeLimit, "a private key may have %d KiB: one of RSA with 16,384 bits has 10", maxKey>>10)
 	}
+	if errors.Is(err, errEncrypted) {
+		return fail(keyAt, codeCertificate, "the private key is encrypted: write its password beside it (password: {inline_string: ...}), or the key without one, as by openssl pkey")
+	}
 	if err != nil {
-		return fail(keyAt, codeCertificate, "this is not a PEM private key")
+		return fail(keyAt, codeCertificate, "this is not a PEM private key that proxies take: one of RSA, of P-256, P-384 or P-521, or of Ed25519")
 	}
 	public, ok := private.Public().(interface{ Equal(crypto.PublicKey) bool })
 	if !ok || !public.Equal(certs[0].PublicKey) {
@@ -159,6 +162,9 @@ func inline(s *core.DataSource) ([]byte, bool) {
 // maxKey bounds a private key, in bytes: one of RSA with 16,384 bits has 9,300. To check one costs the cube of its size.
 const maxKey = 16 << 10
 
+// errEncrypted is a private key that its password opens.
+var errEncrypted = fmt.Errorf("the key is encrypted: %w", fleet.ErrInvalid)
+
 // parseKey reads the first private key in a PEM text, in any of the usual forms.
 func parseKey(in []byte) (crypto.Signer, error) {
 	for b, fault := range pemBlocks(in) {
@@ -170,6 +176,9 @@ func parseKey(in []byte) (crypto.Signer, error) {
 		}
 		var key any
 		var err error
+		if b.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(b.Headers["Proc-Type"], "ENCRYPTED") {
+			return nil, errEncrypted
+		}
 		switch b.Type {
 		case "PRIVATE KEY":
 			key, err = x509.ParsePKCS8PrivateKey(b.Bytes)
