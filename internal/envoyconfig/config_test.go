@@ -245,6 +245,9 @@ func FuzzRead(f *testing.F) {
 		f.Add(in, true, true)
 	}
 	f.Add([]byte(`{"static_resources":{"clusters":[{"name":"a"},1,{"name":"a","type":7},{}],"secrets":[{"name":"s","generic_secret":{}}],"listeners":7}}`), false, true)
+	for _, c := range corpus {
+		f.Add([]byte(small(c)), true, true)
+	}
 	compiler := resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)})
 	f.Fuzz(func(t *testing.T, in []byte, rds, eds bool) {
 		r, err := envoyconfig.Read(in, envoyconfig.Options{RDS: rds, EDS: eds})
