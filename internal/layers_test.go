@@ -103,6 +103,9 @@ var layers = map[string][]string{
 	"internal/localpg":    {"internal/fleet", "internal/childproc", "internal/fetch", "internal/filelock"},
 	"internal/localenvoy": {"internal/fleet", "internal/childproc", "internal/envoyversion", "internal/fetch"},
 
+	// A client of the xDS servers.
+	"internal/filesync": {"internal/fleet", "internal/filelock", "internal/resource", grpc, protobuf, controlPlane, "google.golang.org/genproto/googleapis/rpc"},
+
 	// Clients of the API.
 	"clients/go":         {oapiRuntime},
 	"clients/go/example": {"clients/go"},

@@ -1,0 +1,260 @@
+package filesync
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"time"
+
+	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"fairlead/internal/fleet"
+)
+
+// What a node says that it is: its ACK means that the files are written, or that an Envoy has taken them.
+const (
+	AgentWrites = "fairlead-sync"
+	AgentEnvoy  = "fairlead-sync-envoy"
+)
+
+// Config is what a folder is kept of.
+type Config struct {
+	Directory string
+	// SeenAs is the absolute path under which Envoy sees the folder; "" is where it is.
+	SeenAs string
+	// Servers are host:port each, tried one after the other. TLS is nil for plaintext.
+	Servers []string
+	TLS     *tls.Config
+	// Token is asked for with each stream; "" sends none.
+	Token func() (string, error)
+	// Node is who is asked for, without its agent; Version is this program's.
+	Node    *core.Node
+	Version string
+	// Once ends when all that the server has is in the folder, and fails after Within.
+	Once   bool
+	Within time.Duration
+	// Admin is where an Envoy's admin interface listens: host:port, a URL, or the path of a Unix socket. "" asks none.
+	Admin string
+	// Log is told what a person has to know.
+	Log func(string)
+}
+
+// Sync keeps a folder.
+type Sync struct {
+	Config
+	admin   *admin
+	content *content
+	begun   bool   // the last stream brought something
+	said    string // what was told last of a stream that ended
+	session *session
+	before  func(string) error // of the folder's changes; tests stop there
+}
+
+// errStop is by what a test ends the work.
+var errStop = errors.New("stopped")
+
+// New checks the configuration.
+func New(c Config) (*Sync, error) {
+	s := &Sync{Config: c}
+	if c.Directory == "" || len(c.Servers) == 0 || c.Node.GetId() == "" {
+		return nil, fmt.Errorf("a folder, a server and a node's id must be given: %w", fleet.ErrInvalid)
+	}
+	var err error
+	if s.Directory, err = filepath.Abs(c.Directory); err != nil {
+		return nil, err
+	}
+	if s.SeenAs == "" {
+		s.SeenAs = filepath.ToSlash(s.Directory)
+	}
+	if s.SeenAs = strings.TrimRight(s.SeenAs, "/"); !strings.HasPrefix(s.SeenAs, "/") {
+		return nil, fmt.Errorf("%q is no absolute path under which Envoy could see the folder: %w", c.SeenAs, fleet.ErrInvalid)
+	}
+	if c.Admin != "" {
+		if s.admin, err = newAdmin(c.Admin); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *Sync) now() time.Time { return time.Now() }
+
+// The pauses before another stream, but for those that brought something.
+const firstPause, longestPause = 500 * time.Millisecond, 30 * time.Second
+
+// Run keeps the folder until ctx ends, which is no error, or until all is there if that is to be done once.
+func (s *Sync) Run(ctx context.Context) error {
+	f, err := openFolder(s.Directory)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	if s.before != nil {
+		f.before = s.before
+	}
+	if s.content, err = newContent(f, s.SeenAs); err != nil {
+		return err
+	}
+	if s.Once {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, s.Within, fmt.Errorf("after %s not all is there", s.Within))
+		defer cancel()
+	}
+	pauseFor := firstPause
+	var last *process
+	for turn := 0; ; turn++ {
+		envoy := s.admin.live(ctx)
+		if envoy != nil || last != nil {
+			s.content.forget()
+		} else {
+			s.content.resume()
+		}
+		last, s.begun = envoy, false
+		err := s.stream(ctx, s.Servers[turn%len(s.Servers)], envoy)
+		switch {
+		case errors.Is(err, errWhole):
+			return nil
+		case errors.Is(err, errStop):
+			return err
+		case ctx.Err() != nil:
+			return s.ended(ctx)
+		case errors.Is(err, errElse):
+			continue
+		case s.Once && hopeless(err):
+			return told(err)
+		}
+		if s.begun {
+			pauseFor = firstPause
+		}
+		if err := told(err); err != nil && err.Error() != s.said {
+			s.said = err.Error()
+			s.Log(s.said + "; the files stay as they are")
+		}
+		if pause(ctx, time.Duration((0.5+rand.Float64()/2)*float64(pauseFor))) != nil { //nolint:gosec // a pause
+			return s.ended(ctx)
+		}
+		pauseFor = min(2*pauseFor, longestPause)
+	}
+}
+
+// ended is what the end of ctx means.
+func (s *Sync) ended(ctx context.Context) error {
+	if !s.Once {
+		return nil
+	}
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: %s", context.Cause(ctx), s.missing())
+}
+
+// missing is why not all is there.
+func (s *Sync) missing() string {
+	if !s.begun && s.said != "" {
+		return s.said
+	}
+	if s.session != nil && !s.session.failed.IsZero() {
+		return "a file could not be written"
+	}
+	for _, t := range []fleet.Type{fleet.Cluster, fleet.Listener} {
+		if !s.content.answered[t] {
+			return "the server has not answered for " + t.Slug()
+		}
+	}
+	if lacking := s.content.lacking(); len(lacking) > 0 {
+		return fmt.Sprintf("the server has not answered for %s/%s", lacking[0].Type, lacking[0].Name)
+	}
+	for _, a := range s.content.answers {
+		return "Envoy has not read the " + a.t.Slug()
+	}
+	if s.session != nil && s.session.missed != "" {
+		return "the server keeps back " + s.session.missed + `: "fairlead nodes" says why`
+	}
+	return "the server has not told whether all was sent"
+}
+
+// hopeless is what no other stream changes.
+func hopeless(err error) bool {
+	switch status.Code(err) {
+	case codes.Unauthenticated, codes.PermissionDenied, codes.InvalidArgument:
+		return true
+	}
+	return errors.Is(err, fleet.ErrInvalid)
+}
+
+// told is a stream's end in its server's words; nil where it has just aged.
+func told(err error) error {
+	if st, ok := status.FromError(err); ok && err != nil {
+		if st.Code() == codes.Unavailable {
+			return fmt.Errorf("the server cannot be had: %s", st.Message())
+		}
+		return fmt.Errorf("the server has ended the stream: %s", st.Message())
+	}
+	if err == nil || err.Error() == "EOF" {
+		return nil
+	}
+	return err
+}
+
+// stream connects, and keeps the folder until the stream ends.
+func (s *Sync) stream(ctx context.Context, server string, envoy *process) error {
+	opts := []grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxResponse)),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 5 * time.Second, PermitWithoutStream: true}),
+	}
+	if s.TLS != nil {
+		opts[0] = grpc.WithTransportCredentials(credentials.NewTLS(s.TLS))
+	}
+	conn, err := grpc.NewClient("dns:///"+server, opts...)
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w: %w", server, err, fleet.ErrInvalid)
+	}
+	defer conn.Close()
+	token, err := s.Token()
+	if err != nil {
+		return err
+	}
+	if token != "" {
+		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
+	}
+	s.session = &session{Sync: s, node: s.node(envoy), envoy: newVerdicts(s.admin, envoy, s.Log)}
+	return s.session.run(ctx, conn)
+}
+
+// maxResponse is what this client takes at once, in bytes.
+const maxResponse = 64 << 20
+
+// node is who asks, and what its ACK means.
+func (s *Sync) node(envoy *process) *core.Node {
+	n, _ := proto.Clone(s.Node).(*core.Node) //nolint:errcheck // it is one
+	name, version := AgentWrites, s.Version
+	if envoy != nil {
+		name, version = AgentEnvoy, envoy.version
+	}
+	n.UserAgentName, n.UserAgentVersionType = name, &core.Node_UserAgentVersion{UserAgentVersion: version}
+	return n
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

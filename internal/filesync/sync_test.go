@@ -1,0 +1,245 @@
+package filesync
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/xds/xdstest"
+)
+
+func TestOnceWritesAll(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(all(t)...)
+	must(t, w.sync().Run(t.Context()))
+	if got := w.names(); got != "cds.yaml ecds/ext.yaml eds/a.yaml lds.yaml rds/r.yaml rtds/layer.yaml sds/ca.yaml" {
+		t.Errorf("the files are %s", got)
+	}
+	w.whole("at the end")
+	files := w.files()
+	for file, words := range map[string]string{
+		"cds.yaml": `"/xds/eds/a.yaml" "/xds/sds/ca.yaml" "version_info"`,
+		"lds.yaml": `"/xds/rds/r.yaml" "/xds/ecds/ext.yaml"`, "sds/ca.yaml": "s3cr3t", "rds/r.yaml": `"cluster":`, "eds/a.yaml": "10.0.0.1",
+	} {
+		for _, word := range strings.Fields(words) {
+			if !strings.Contains(files[file], word) {
+				t.Errorf("%s has no %s:\n%s", file, word, files[file])
+			}
+		}
+		if strings.Contains(files[file], `"ads"`) {
+			t.Errorf("%s subscribes over ADS", file)
+		}
+	}
+	for at, want := range map[string]os.FileMode{"": 0o700, "sds": 0o700, "sds/ca.yaml": 0o600, "cds.yaml": 0o600} {
+		info, err := os.Stat(filepath.Join(w.dir, at))
+		must(t, err)
+		if info.Mode().Perm() != want {
+			t.Errorf("%q has the mode %o", at, info.Mode().Perm())
+		}
+	}
+	again := w.sync()
+	again.before = func(what string) error { t.Errorf("nothing has changed, and it does %s", what); return nil }
+	must(t, again.Run(t.Context()))
+	elsewhere := w.sync(func(c *Config) { c.SeenAs = "/other" })
+	must(t, elsewhere.Run(t.Context()))
+	if text := w.files()["cds.yaml"]; strings.Contains(text, "/xds/") || !strings.Contains(text, "/other/eds/a.yaml") {
+		t.Errorf("it is seen elsewhere, and cds.yaml is %s", text)
+	}
+}
+
+func TestAnEmptyFleetHasItsFiles(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	must(t, w.sync().Run(t.Context()))
+	if got := w.names(); got != "cds.yaml lds.yaml" {
+		t.Errorf("the files are %s", got)
+	}
+}
+
+func TestChangesAreFollowed(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(all(t)...)
+	s := w.sync(always)
+	s.before = func(what string) error { w.whole("before " + what); return nil }
+	w.start(s)
+	settles := func(what string, rev fleet.Revision, names string) {
+		t.Helper()
+		eventually(t, what+" is not settled", func() bool { return w.Settled() == rev })
+		w.whole(what)
+		if names != "" {
+			eventually(t, what+": the files are not "+names, func() bool { return w.names() == names })
+		}
+	}
+	settles("the first", 1, "cds.yaml ecds/ext.yaml eds/a.yaml lds.yaml rds/r.yaml rtds/layer.yaml sds/ca.yaml")
+	settles("endpoints", w.Publish(endpointsOf(t, "a", "10.0.0.2")), "")
+	if !strings.Contains(w.files()["eds/a.yaml"], "10.0.0.2") {
+		t.Error("the endpoints are not written")
+	}
+	rev := w.Publish(clusterOf(t, "b", "1s"), endpointsOf(t, "b", "10.0.0.3"), routeOf(t, "r", "b"), xdstest.Delete(fleet.Cluster, "a"), xdstest.Delete(fleet.Endpoint, "a"))
+	settles("another cluster", rev, "cds.yaml ecds/ext.yaml eds/b.yaml lds.yaml rds/r.yaml rtds/layer.yaml sds/ca.yaml")
+	settles("endpoints that are gone", w.Publish(xdstest.Delete(fleet.Endpoint, "b")), "")
+	if text := w.files()["eds/b.yaml"]; strings.Contains(text, "10.0.0.3") || !strings.Contains(text, `"cluster_name": "b"`) {
+		t.Errorf("endpoints that are gone are %s", text)
+	}
+	w.End(errors.New("go elsewhere"))
+	rev = w.Publish(listenerOf(t, "l2", "a/../r2", "s"), routeOf(t, "a/../r2", "b"))
+	settles("after another stream", rev, "cds.yaml ecds/ext.yaml eds/b.yaml lds.yaml rds/a%2f..%2fr2.yaml rds/r.yaml rtds/layer.yaml sds/ca.yaml")
+	rev = w.Publish(xdstest.Delete(fleet.Listener, "l"), xdstest.Delete(fleet.Listener, "l2"), xdstest.Delete(fleet.Cluster, "b"), xdstest.Delete(fleet.Runtime, "layer"))
+	settles("nothing", rev, "cds.yaml lds.yaml")
+}
+
+// TestKilledAtEachChange: killed before any change of a file, the folder is whole, and the next run brings it to the end.
+func TestKilledAtEachChange(t *testing.T) {
+	t.Parallel()
+	first := func() []xdstest.Change { return append(all(t), clusterOf(t, "old", "1s"), endpointsOf(t, "old", "10.0.0.9")) }
+	next := func() []xdstest.Change { // all that changes has another name to come from, or to go to
+		return []xdstest.Change{
+			clusterOf(t, "a", "2s"), clusterOf(t, "b", "1s"), endpointsOf(t, "b", "10.0.0.3"), routeOf(t, "r2", "b"), listenerOf(t, "l", "r2", "s"),
+			xdstest.Delete(fleet.Cluster, "old"), xdstest.Delete(fleet.Endpoint, "old"), xdstest.Delete(fleet.Route, "r"), xdstest.Delete(fleet.Runtime, "layer"), secretOf(t, "ca", "new"),
+		}
+	}
+	for n := 1; ; n++ {
+		w := setup(t)
+		w.Publish(first()...)
+		count, last := 0, ""
+		run := func() bool {
+			s := w.sync()
+			s.before = func(what string) error {
+				w.whole("before " + what)
+				if count++; count == n {
+					last = what
+					return errStop
+				}
+				return nil
+			}
+			err := s.Run(t.Context())
+			if err != nil && !errors.Is(err, errStop) {
+				t.Fatal(err)
+			}
+			return err == nil
+		}
+		if !run() {
+			w.whole("killed at " + last)
+			run()
+		}
+		w.Publish(next()...)
+		if !run() {
+			w.whole("killed at " + last)
+			run()
+		}
+		w.whole("at the end")
+		if got := w.names(); got != "cds.yaml ecds/ext.yaml eds/a.yaml eds/b.yaml lds.yaml rds/r2.yaml sds/ca.yaml" {
+			t.Errorf("killed at %s: the files are %s", last, got)
+		}
+		if count < n {
+			if n < 15 {
+				t.Errorf("there were %d changes", n-1)
+			}
+			return
+		}
+		if t.Failed() {
+			t.Fatalf("killed at %d, %s", n, last)
+		}
+	}
+}
+
+// TestOnceSaysWhy: what keeps a folder from being whole is told.
+func TestOnceSaysWhy(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(append(all(t), listenerOf(t, "waits", "none", "s"))...)
+	soon := func(c *Config) { c.Within = 3 * time.Second }
+	for name, c := range map[string]struct {
+		edit func(*Config)
+		says string
+	}{
+		"kept back":    {soon, "after 3s not all is there: the server keeps back listeners/waits"},
+		"no server":    {func(c *Config) { soon(c); c.Servers = []string{"127.0.0.1:1"} }, "the server cannot be had"},
+		"a bad token":  {func(c *Config) { c.Token = func() (string, error) { return "bad", nil } }, "the server has ended the stream"},
+		"another node": {func(c *Config) { c.Token = func() (string, error) { return "other-*", nil } }, "the server has ended the stream"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := w.sync(c.edit, func(c *Config) { c.Directory = filepath.Join(t.TempDir(), "files") })
+			if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("it ends with %v", err)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeAFileIsRefused(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(all(t)...)
+	w.start(w.sync(always))
+	eventually(t, "not settled", func() bool { return w.Settled() == 1 })
+	w.Publish(put(t, fleet.Listener, `{"name": "scoped", "filter_chains": [{"filters": [{"name": "hcm", "typed_config": {
+		"@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "stat_prefix": "s",
+		"scoped_routes": {"name": "s", "rds_config_source": {"ads": {}}, "scoped_rds": {"scoped_rds_config_source": {"ads": {}}}}}}]}]}`), clusterOf(t, "a", "3s"))
+	eventually(t, "not refused", func() bool { return len(w.Refusals()) > 0 && w.Settled() == 2 })
+	if got := w.Refusals()[0]; !strings.HasPrefix(got.Detail, "Error adding/updating listener(s) scoped: filter_chains.filters.typed_config.scoped_routes.") {
+		t.Errorf("the server was told %q", got.Detail)
+	}
+	if text := w.files()["cds.yaml"]; !strings.Contains(text, "3s") {
+		t.Error("the cluster is not written")
+	}
+}
+
+func TestAFolderIsOnesOwn(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	must(t, os.MkdirAll(w.dir, 0o700))
+	must(t, os.WriteFile(filepath.Join(w.dir, "mine.yaml"), nil, 0o600))
+	if err := w.sync().Run(t.Context()); !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), "mine.yaml") {
+		t.Errorf("with a file of somebody else it ends with %v", err)
+	}
+	must(t, os.Remove(filepath.Join(w.dir, "mine.yaml")))
+	f, err := openFolder(w.dir)
+	must(t, err)
+	if err := w.sync().Run(t.Context()); !errors.Is(err, fleet.ErrConflict) {
+		t.Errorf("beside another it ends with %v", err)
+	}
+	f.close()
+	left := filepath.Join(w.dir, "eds", unfinished+"a.yaml")
+	must(t, os.WriteFile(left, []byte("{"), 0o600))
+	must(t, w.sync().Run(t.Context()))
+	if _, err := os.Stat(left); err == nil {
+		t.Error("what was not finished is still there")
+	}
+}
+
+// TestADiskThatTakesNothing: what this machine lacks is no refusal, and is tried again.
+func TestADiskThatTakesNothing(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(all(t)...)
+	s := w.sync(always)
+	full := make(chan struct{})
+	failed := 0
+	s.before = func(string) error {
+		select {
+		case <-full:
+			return nil
+		default:
+			if failed++; failed == 2 {
+				close(full)
+			}
+			return errors.New("no space left")
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w.start(s)
+	eventually(t, "not settled", func() bool { return w.Settled() == 1 })
+	if len(w.Refusals()) > 0 || ctx.Err() != nil {
+		t.Errorf("%v", w.Refusals())
+	}
+}

@@ -1,0 +1,252 @@
+package filesync
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/xds/xdstest"
+)
+
+// reader is the admin interface of an Envoy that reads the folder whenever it is asked, and refuses what has "poison" in it as an Envoy
+// does: listeners and clusters by themselves, another file as a whole. What an Envoy really says is looked at in test/e2e.
+type reader struct {
+	t      testing.TB
+	dir    string
+	server *httptest.Server
+
+	mu       sync.Mutex // guards what follows
+	away     bool
+	begun    time.Time
+	seen     map[string]string // version_info by file
+	taken    map[string]string
+	refused  map[string]int
+	errors   map[string]string // of listeners
+	clusters map[string]string // the version that brought each
+	bodies   map[string]string
+	whole    bool // a file of all is refused as a whole
+}
+
+func reads(t testing.TB, w *world) *reader {
+	r := &reader{t: t, dir: w.dir}
+	r.restart()
+	r.begun = r.begun.Add(-time.Hour)
+	r.server = httptest.NewServer(r)
+	t.Cleanup(r.server.Close)
+	return r
+}
+
+func (r *reader) restart() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begun, r.seen, r.taken, r.refused, r.errors = time.Now(), map[string]string{}, map[string]string{}, map[string]int{}, map[string]string{}
+	r.clusters, r.bodies = map[string]string{}, map[string]string{}
+}
+
+func (r *reader) set(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f()
+}
+
+var scopesOfFiles = map[string]string{
+	"cds.yaml": "cluster_manager.cds", "lds.yaml": "listener_manager.lds", "eds/a.yaml": "cluster.a", "rds/r.yaml": "http.s.rds.r", "sds/ca.yaml": "sds.ca",
+	"ecds/ext.yaml": "extension_config_discovery.http_filter.ext",
+}
+
+func (r *reader) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.away {
+		panic(http.ErrAbortHandler)
+	}
+	for file, scope := range scopesOfFiles {
+		r.read(file, scope)
+	}
+	switch q.URL.Path {
+	case "/server_info":
+		fmt.Fprintf(w, `{"version": "abc/1.40.0/Clean/RELEASE/BoringSSL", "state": "LIVE", "uptime_current_epoch": "%ds"}`, int(time.Since(r.begun).Seconds()))
+	case "/stats":
+		for _, scope := range scopesOfFiles {
+			fmt.Fprintf(w, "%s.update_failure: 0\n%s.update_rejected: %d\n%s.version_text: %q\n", scope, scope, r.refused[scope], scope, r.taken[scope])
+		}
+	case "/config_dump":
+		var configs []any
+		switch q.URL.Query().Get("resource") {
+		case "dynamic_listeners":
+			for name, words := range r.errors {
+				configs = append(configs, map[string]any{"name": name, "error_state": map[string]string{"details": words + "\n"}})
+			}
+		case "dynamic_active_clusters":
+			for name, version := range r.clusters {
+				configs = append(configs, map[string]any{"version_info": version, "cluster": map[string]string{"name": name}})
+			}
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"configs": configs})
+	}
+}
+
+// read reads a file that has changed.
+func (r *reader) read(file, scope string) {
+	text, err := os.ReadFile(filepath.Join(r.dir, file))
+	if err != nil {
+		return
+	}
+	var f struct {
+		Version   string `json:"version_info"`
+		Resources []json.RawMessage
+	}
+	must(r.t, json.Unmarshal(text, &f))
+	if r.seen[file] == f.Version {
+		return
+	}
+	r.seen[file] = f.Version
+	poison := strings.Contains(string(text), "poison")
+	if file == "lds.yaml" {
+		r.errors = map[string]string{}
+	}
+	if !poison {
+		r.taken[scope] = f.Version
+	} else {
+		r.refused[scope]++
+	}
+	for _, body := range f.Resources {
+		var x struct{ Name string }
+		must(r.t, json.Unmarshal(body, &x))
+		switch bad := strings.Contains(string(body), "poison"); {
+		case poison && r.whole:
+		case file == "lds.yaml" && bad:
+			r.errors[x.Name] = "cannot bind: Address already in use"
+		case file == "cds.yaml" && !bad && r.bodies[x.Name] != string(body):
+			r.clusters[x.Name], r.bodies[x.Name] = f.Version, string(body)
+		}
+	}
+}
+
+func byEnvoy(r *reader) func(*Config) {
+	return func(c *Config) { c.Once, c.Admin = false, r.server.URL }
+}
+
+func TestEnvoysRefusalIsTheAnswer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		poison func(t testing.TB) []xdstest.Change
+		whole  bool
+		says   string
+		file   string // which has what was there before, beside what is good
+	}{
+		"a listener": {func(t testing.TB) []xdstest.Change {
+			return []xdstest.Change{listenerOf(t, "bad", "r", "poison"), listenerOf(t, "good", "r", "s")}
+		}, false, "Error adding/updating listener(s) bad: cannot bind: Address already in use", "lds.yaml"},
+		"a changed listener": {func(t testing.TB) []xdstest.Change { return []xdstest.Change{listenerOf(t, "l", "r", "poison")} },
+			false, "Error adding/updating listener(s) l: cannot bind: Address already in use", "lds.yaml"},
+		"a cluster": {func(t testing.TB) []xdstest.Change {
+			c := clusterOf(t, "poison", "1s")
+			return []xdstest.Change{c, endpointsOf(t, "poison", "10.0.0.2")}
+		}, false, "Error adding/updating cluster(s) poison: Envoy refuses it; its log says why", "cds.yaml"},
+		"clusters as a whole": {func(t testing.TB) []xdstest.Change {
+			return []xdstest.Change{clusterOf(t, "poison", "1s"), endpointsOf(t, "poison", "10.0.0.2")}
+		}, true, "Error adding/updating cluster(s) poison: Envoy refuses it; its log says why", "cds.yaml"},
+		"a route":   {func(t testing.TB) []xdstest.Change { return []xdstest.Change{routeOf(t, "r", "poison")} }, false, `error parsing "envoy.config.route.v3.RouteConfiguration" response: resource "r": Envoy refuses rds/r.yaml; its log says why`, "rds/r.yaml"},
+		"endpoints": {func(t testing.TB) []xdstest.Change { return []xdstest.Change{endpointsOf(t, "a", "poison")} }, false, `error parsing "envoy.config.endpoint.v3.ClusterLoadAssignment" response: resource "a": Envoy refuses eds/a.yaml; its log says why`, "eds/a.yaml"},
+		"a secret":  {func(t testing.TB) []xdstest.Change { return []xdstest.Change{secretOf(t, "ca", "poison")} }, false, `error parsing "envoy.extensions.transport_sockets.tls.v3.Secret" response: resource "ca": Envoy refuses sds/ca.yaml; its log says why`, "sds/ca.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.Publish(all(t)...)
+			must(t, w.sync().Run(t.Context())) // an Envoy starts from what is there
+			before := w.files()[c.file]
+			r := reads(t, w)
+			r.whole = c.whole
+			w.start(w.sync(byEnvoy(r)))
+			eventually(t, "what Envoy has is not settled", func() bool { return w.Settled() == 1 })
+			rev := w.Publish(c.poison(t)...)
+			eventually(t, "not refused", func() bool { return len(w.Refusals()) > 0 && w.Settled() == rev })
+			if got := w.Refusals()[0]; got.Detail != c.says || len(got.Blame) != 1 {
+				t.Errorf("the server was told %q, and blames %d", got.Detail, len(got.Blame))
+			}
+			w.whole("after the refusal")
+			text := w.files()[c.file]
+			if strings.Contains(text, "poison") || name != "a listener" && text != before {
+				t.Errorf("the file is\n%s\nbefore:\n%s", text, before)
+			}
+			if name == "a listener" && !strings.Contains(text, `"good"`) {
+				t.Errorf("what came beside it is not there: %s", text)
+			}
+			rev = w.Publish(listenerOf(t, "later", "r", "s"), clusterOf(t, "a", "7s"))
+			eventually(t, "what comes later is not settled", func() bool { return w.Settled() == rev })
+			if n := len(w.Refusals()); n != 1 {
+				t.Errorf("%d refusals", n)
+			}
+		})
+	}
+}
+
+// TestAnAnswerIsEnvoys: nothing is answered before Envoy has read it, and who answers is told by the agent.
+func TestAnAnswerIsEnvoys(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(all(t)...)
+	r := reads(t, w)
+	r.set(func() { r.away = true })
+	s := w.sync(byEnvoy(r))
+	if got := s.node(nil); got.GetUserAgentName() != AgentWrites || got.GetUserAgentVersion() != "1.0" {
+		t.Errorf("without Envoy it is %v", got)
+	}
+	w.start(s)
+	eventually(t, "without Envoy it is not settled", func() bool { return w.Settled() == 1 })
+	r.set(func() { r.away = false })
+	eventually(t, "Envoy is not noticed", func() bool { return w.streams(AgentEnvoy+" 1.40.0") == 1 })
+	eventually(t, "what Envoy has is not settled", func() bool { return w.Settled() == 1 })
+	r.restart()
+	eventually(t, "a new Envoy is not noticed", func() bool { return w.streams(AgentEnvoy+" 1.40.0") == 2 })
+	eventually(t, "what a new Envoy has is not settled", func() bool { return w.Settled() == 1 })
+	rev := w.Publish(endpointsOf(t, "a", "10.0.0.7"))
+	eventually(t, "a change is not settled", func() bool { return w.Settled() == rev })
+	r.set(func() {
+		if r.taken["cluster.a"] != r.seen["eds/a.yaml"] || r.taken["cluster.a"] == "" {
+			t.Error("it is settled, and Envoy has not read it")
+		}
+		r.away = true
+	})
+	eventually(t, "that Envoy has gone is not noticed", func() bool { return w.streams(AgentWrites+" 1.0") == 2 })
+}
+
+func TestAdminAddresses(t *testing.T) {
+	t.Parallel()
+	socket := filepath.Join(t.TempDir(), "admin.sock")
+	lis, err := net.Listen("unix", socket)
+	must(t, err)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"version": "abc/1.36.4/Clean", "state": "LIVE", "uptime_current_epoch": "3s"}`)
+	}))
+	tcp := s.Listener.Addr().String()
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = http.Serve(lis, s.Config.Handler) })
+	s.Start()
+	t.Cleanup(func() { s.Close(); _ = lis.Close(); serving.Wait() })
+	for _, where := range []string{socket, tcp, "http://" + tcp, "http://" + tcp + "/"} {
+		a, err := newAdmin(where)
+		must(t, err)
+		if p := a.live(t.Context()); p == nil || p.version != "1.36.4" || p.up != 3*time.Second {
+			t.Errorf("%s is %v", where, p)
+		}
+	}
+	for _, where := range []string{"admin.sock", "9901", ":9901", "https://a"} {
+		if _, err := New(Config{Directory: "x", Servers: []string{"a:1"}, Node: &core.Node{Id: "n"}, Admin: where}); err == nil || !strings.Contains(err.Error(), fleet.ErrInvalid.Error()) {
+			t.Errorf("%s is an address", where)
+		}
+	}
+}
