@@ -19,13 +19,14 @@ type bootstrapCommand struct {
 	Zone       string     `name:"zone" placeholder:"NAME" help:"See --region."`
 	SubZone    string     `name:"sub-zone" placeholder:"NAME" help:"See --region."`
 	Labels     nodeLabels `embed:""`
-	XDS        []string   `name:"xds" required:"" placeholder:"HOST:PORT" help:"The xDS servers; one name with all addresses, or several (envoy and relay). For --client grpc without a token it is the relay, or the address of fairlead dev --open-xds."`
+	XDS        []string   `name:"xds" placeholder:"HOST:PORT" help:"The xDS servers; one name with all addresses, or several (envoy and relay). For --client grpc without a token it is the relay, or the address of fairlead dev --open-xds."`
 	TokenFile  string     `name:"token-file" type:"path" xor:"token" placeholder:"FILE" help:"File with the node token, on the client's machine; see above."`
 	TokenEnv   string     `name:"token-env" xor:"token" placeholder:"NAME" help:"Variable with the node token (envoy and relay), FAIRLEAD_NODE_TOKEN by default; a new one needs a restart."`
 	CAFile     string     `name:"ca-file" placeholder:"FILE" help:"Certificates that the server's is checked against, on the client's machine; the system's by default."`
 	ServerName string     `name:"server-name" placeholder:"NAME" help:"Name in the server's certificate; the host of the first address by default, and always for grpc."`
 	Plaintext  bool       `name:"plaintext" help:"No TLS: the token crosses the wire in the clear. For a server, or for grpc a relay, on this machine."`
-	API        string     `name:"api" enum:"grpc,rest" default:"grpc" placeholder:"KIND" help:"How Envoy asks: grpc, a stream; or rest, polls over HTTP/1.1, for an Envoy alone. Then each config source in the fleet's content must be of REST too. Default: grpc."`
+	API        string     `name:"api" enum:"grpc,rest,files" default:"grpc" placeholder:"KIND" help:"How Envoy asks: grpc, a stream; rest, polls over HTTP/1.1, for an Envoy alone, where each config source in the fleet's content must be of REST too; or files, from a FOLDER, of no server. Default: grpc."`
+	Folder     string     `arg:"" optional:"" type:"path" help:"Of --api files: the folder that \"fairlead sync\" keeps, where Envoy sees it."`
 	SotW       bool       `name:"sotw" help:"State of the world in the place of delta. gRPC clients speak nothing else."`
 	Relay      string     `name:"relay-listen" placeholder:"HOST:PORT" help:"Where the relay listens for gRPC clients, loopback only: whoever connects acts as the fleet; 127.0.0.1:18002 by default."`
 	Admin      string     `name:"admin" placeholder:"PATH" help:"Where Envoy's admin interface listens: the absolute path of a Unix socket, which Envoy's user alone may open, in a folder that is there; or HOST:PORT, where nobody is asked who they are. Nowhere by default."`
@@ -55,6 +56,9 @@ func (c *bootstrapCommand) Run(sh *shell) error {
 	}
 	if c.API == "rest" && (c.SotW || client != bootstrap.ClientEnvoy) {
 		return usageError("--api rest is for --client envoy, without --sotw: a poll has the whole state")
+	}
+	if err := c.checkFolder(client); err != nil {
+		return err
 	}
 	if client != bootstrap.ClientGRPC && c.Out != "" && filepath.Ext(c.Out) != ".yaml" {
 		return usageError("--out must end in .yaml: Envoy reads a file of any other name as JSON")
@@ -91,10 +95,25 @@ func (c *bootstrapCommand) Run(sh *shell) error {
 	return nil
 }
 
+// checkFolder checks what goes with files, and what does not.
+func (c *bootstrapCommand) checkFolder(client bootstrap.Client) error {
+	switch files := c.API == "files"; {
+	case files && (c.SotW || client != bootstrap.ClientEnvoy):
+		return usageError("--api files is for --client envoy, without --sotw: it asks no server")
+	case files && c.Folder == "":
+		return usageError("--api files: give the folder that \"fairlead sync\" keeps")
+	case !files && c.Folder != "":
+		return usageError(c.Folder + " means nothing without --api files")
+	case !files && len(c.XDS) == 0:
+		return usageError("missing flags: --xds=HOST:PORT,...; fairlead bootstrap --help tells more")
+	}
+	return nil
+}
+
 func (c *bootstrapCommand) config() bootstrap.Config {
 	return bootstrap.Config{
 		NodeID: c.NodeID, NodeCluster: c.Cluster, Region: c.Region, Zone: c.Zone, SubZone: c.SubZone,
-		XDSAddresses: c.XDS, Delta: !c.SotW && c.API != "rest", REST: c.API == "rest", Plaintext: c.Plaintext,
+		XDSAddresses: c.XDS, Delta: !c.SotW && c.API == "grpc", Folder: c.Folder, REST: c.API == "rest", Plaintext: c.Plaintext,
 		CAFile: c.CAFile, ServerName: c.ServerName, TokenFile: c.TokenFile, TokenEnv: c.TokenEnv,
 		RelayAddress: c.Relay, AdminAddress: c.Admin,
 	}
@@ -121,7 +140,7 @@ var bootstrapFlags = map[string]string{
 	"NodeID": "--node-id", "NodeCluster": "--node-cluster", "Region": "--region", "Zone": "--zone", "SubZone": "--sub-zone",
 	"XDSAddresses": "--xds", "Plaintext": "--plaintext", "CAFile": "--ca-file", "ServerName": "--server-name",
 	"TokenFile": "--token-file", "TokenSDSFile": "--out", "TokenEnv": "--token-env",
-	"RelayAddress": "--relay-listen", "AdminAddress": "--admin", "Metadata": "--metadata",
+	"Folder": "FOLDER", "RelayAddress": "--relay-listen", "AdminAddress": "--admin", "Metadata": "--metadata",
 }
 
 // inFlags says an error about a field in the words of the command line.

@@ -46,6 +46,7 @@ var shownCommands = map[string]shownCommand{
 	"events":  {},
 	"why":     {args: []string{"edge-1"}},
 	"retry":   {args: []string{"edge-1"}},
+	"sync":    {wrong: []string{"DIR/files", "--node-id", "edge-1", "--xds", "127.0.0.1:1", "--token-env", "NO_SUCH_VARIABLE"}, noAPI: true},
 
 	"import":   {args: []string{"DIR/envoy.yaml"}, wrong: []string{"DIR/none.yaml"}, world: goldenFiles, noAPI: true},
 	"export":   {},

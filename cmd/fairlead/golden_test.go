@@ -37,6 +37,7 @@ var withoutJSON = map[string]string{
 	"completion": "what it prints is a script of a shell",
 	"dev":        "it runs until it is stopped, and writes ready.json",
 	"discover":   "it runs until it is stopped",
+	"sync":       "it runs until it is stopped, and writes files",
 
 	"endpoints register": "what it prints is what its program prints",
 }

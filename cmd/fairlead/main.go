@@ -54,6 +54,7 @@ type commands struct {
 	Events  eventsCommand  `cmd:"" group:"Deliver" help:"List what nodes refused, what was done about it, and how it ended, or follow it."`
 	Why     whyCommand     `cmd:"" group:"Deliver" help:"Tell why a node has a resource, or not."`
 	Retry   retryCommand   `cmd:"" group:"Deliver" help:"Offer a node again what it refuses."`
+	Sync    syncCommand    `cmd:"" group:"Deliver" help:"Keep what a node holds as files that an Envoy subscribes from."`
 
 	Import   importCommand   `cmd:"" group:"In and out" help:"Read an Envoy's own configuration and write it as files that apply takes."`
 	Export   exportCommand   `cmd:"" group:"In and out" help:"Write a fleet as files that apply takes back."`

@@ -41,22 +41,28 @@ const (
 	google      // Envoy with google_grpc
 	relay
 	grpc
+	files // Envoy, of a Folder
 )
 
 func (k kind) String() string {
-	return [...]string{"an Envoy", "an Envoy with google_grpc", "a relay", "a gRPC client"}[k]
+	return [...]string{"an Envoy", "an Envoy with google_grpc", "a relay", "a gRPC client", "an Envoy that reads files"}[k]
 }
 
 // foreign are the fields that mean nothing to a kind.
 func (k kind) foreign() []string {
 	switch k {
 	case google:
-		return []string{"REST", "Plaintext", "TokenEnv", "TokenSDSFile", "RetryBase", "RetryMax", "RelayAddress"}
+		return []string{"REST", "Folder", "Plaintext", "TokenEnv", "TokenSDSFile", "RetryBase", "RetryMax", "RelayAddress"}
 	case relay:
-		return []string{"REST", "GoogleGRPC", "RetryBase", "RetryMax", "InitialFetchTimeout"}
+		return []string{"REST", "Folder", "GoogleGRPC", "RetryBase", "RetryMax", "InitialFetchTimeout"}
 	case grpc:
 		return []string{
-			"REST", "GoogleGRPC", "ServerName", "TokenEnv", "TokenSDSFile", "AdminAddress",
+			"REST", "Folder", "GoogleGRPC", "ServerName", "TokenEnv", "TokenSDSFile", "AdminAddress",
+			"RetryBase", "RetryMax", "InitialFetchTimeout", "RelayAddress",
+		}
+	case files:
+		return []string{
+			"XDSAddresses", "REST", "Delta", "GoogleGRPC", "Plaintext", "CAFile", "ServerName", "TokenFile", "TokenSDSFile", "TokenEnv",
 			"RetryBase", "RetryMax", "InitialFetchTimeout", "RelayAddress",
 		}
 	default:
@@ -67,7 +73,7 @@ func (k kind) foreign() []string {
 // checkForeign finds a field that is set and means nothing to k. c has no defaults yet.
 func (c Config) checkForeign(k kind) error {
 	set := map[string]bool{
-		"REST": c.REST, "GoogleGRPC": c.GoogleGRPC, "Plaintext": c.Plaintext, "ServerName": c.ServerName != "",
+		"XDSAddresses": len(c.XDSAddresses) > 0, "REST": c.REST, "Folder": c.Folder != "", "Delta": c.Delta, "CAFile": c.CAFile != "", "TokenFile": c.TokenFile != "", "GoogleGRPC": c.GoogleGRPC, "Plaintext": c.Plaintext, "ServerName": c.ServerName != "",
 		"TokenEnv": c.TokenEnv != "", "TokenSDSFile": c.TokenSDSFile != "", "AdminAddress": c.AdminAddress != "",
 		"RetryBase": c.RetryBase != 0, "RetryMax": c.RetryMax != 0, "InitialFetchTimeout": c.InitialFetchTimeout != 0,
 		"RelayAddress": c.RelayAddress != "",
@@ -86,7 +92,7 @@ func (c Config) check(k kind) error {
 	texts := map[string]string{
 		"NodeID": c.NodeID, "NodeCluster": c.NodeCluster, "Region": c.Region, "Zone": c.Zone, "SubZone": c.SubZone,
 		"CAFile": c.CAFile, "ServerName": c.ServerName, "TokenFile": c.TokenFile, "TokenSDSFile": c.TokenSDSFile,
-		"AdminAddress": c.AdminAddress, "RelayAddress": c.RelayAddress, "XDSAddresses": strings.Join(c.XDSAddresses, ","),
+		"AdminAddress": c.AdminAddress, "RelayAddress": c.RelayAddress, "Folder": c.Folder, "XDSAddresses": strings.Join(c.XDSAddresses, ","),
 	}
 	for _, field := range slices.Sorted(maps.Keys(texts)) {
 		if !printable(texts[field]) {
@@ -118,7 +124,7 @@ func (c Config) check(k kind) error {
 }
 
 func (c Config) checkAddresses(k kind) error {
-	if len(c.XDSAddresses) == 0 {
+	if len(c.XDSAddresses) == 0 && k != files {
 		return invalid("XDSAddresses", "must hold an address")
 	}
 	if (k == grpc || k == google) && len(c.XDSAddresses) > 1 {
@@ -147,6 +153,10 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func (c Config) checkCredential(k kind) error {
 	none := c.TokenFile == "" && c.TokenEnv == ""
 	switch {
+	case k == files:
+		if !path.IsAbs(c.Folder) {
+			return invalid("Folder", "must be an absolute path: Envoy's working directory is not ours")
+		}
 	case c.Plaintext && c.CAFile != "":
 		return invalid("CAFile", "means nothing in plaintext")
 	case c.TokenFile != "" && c.TokenEnv != "":

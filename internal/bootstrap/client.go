@@ -77,7 +77,7 @@ func AdminNote(address string) string {
 // For has what the client is, and where its token is if nothing says so.
 func (c Config) For(k Client) Config {
 	c.GoogleGRPC = k == ClientGoogleGRPC
-	if c.TokenFile == "" && c.TokenEnv == "" && k.readsTokenThroughFile() {
+	if c.TokenFile == "" && c.TokenEnv == "" && c.Folder == "" && k.readsTokenThroughFile() {
 		c.TokenEnv = DefaultTokenEnv
 	}
 	return c

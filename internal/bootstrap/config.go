@@ -36,6 +36,9 @@ type Config struct {
 	// REST has Envoy poll over HTTP/1.1 for clusters and listeners. It has no ADS then: each config source in the content is
 	// of REST too, and names the cluster fairlead_xds, which only an admin may write.
 	REST bool
+	// Folder has Envoy read its clusters and listeners from cds.yaml and lds.yaml of an absolute path on its machine, which "fairlead sync"
+	// keeps. It asks no server, so all that leads to one means nothing.
+	Folder string
 	// GoogleGRPC makes Envoy use its second gRPC client, over TLS with a TokenFile: that
 	// alone keeps the token out of Envoy's debug log, but it notices a dead server late.
 	GoogleGRPC bool

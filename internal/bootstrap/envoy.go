@@ -35,11 +35,20 @@ type view struct {
 func (v view) Target() string  { return v.Addresses[0].String() }
 func (v view) OtherName() bool { return v.ServerName != v.Addresses[0].Host }
 
+// CDS and LDS are the files of a Folder.
+func (v view) CDS() string { return path.Join(v.Folder, "cds.yaml") }
+
+// LDS is as CDS.
+func (v view) LDS() string { return path.Join(v.Folder, "lds.yaml") }
+
 // Envoy returns the bootstrap of an Envoy as YAML with comments. A bad Config is a
 // FieldError. The token itself is not in it, and it may be read by anybody.
 func Envoy(c Config) ([]byte, error) {
 	k := envoy
-	if c.GoogleGRPC {
+	switch {
+	case c.Folder != "":
+		return c.write(files, "files.yaml.tmpl")
+	case c.GoogleGRPC:
 		k = google
 	}
 	return c.write(k, "envoy.yaml.tmpl")

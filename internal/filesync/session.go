@@ -238,6 +238,7 @@ func (s *session) write(ctx context.Context) error {
 	s.envoy.wrote(s.content, changed, s.now())
 	if len(changed) > 0 {
 		s.quiet = s.now()
+		s.tellWatches()
 	}
 	switch {
 	case errors.Is(err, errStop), errors.Is(err, errElse):
@@ -311,7 +312,7 @@ func (s *session) finish(ctx context.Context) error {
 		return err
 	}
 	if s.failed.IsZero() {
-		s.Log(fmt.Sprintf("%s has all: %d clusters, %d listeners, %d other files", c.folder.dir, len(c.whole[fleet.Cluster]), len(c.whole[fleet.Listener]), len(c.named)))
+		s.Log(fmt.Sprintf("all is written: %d clusters, %d listeners, %d other files", len(c.whole[fleet.Cluster]), len(c.whole[fleet.Listener]), len(c.named)))
 		if s.Once {
 			return errWhole
 		}

@@ -60,6 +60,9 @@ type Sync struct {
 	said    string // what was told last of a stream that ended
 	session *session
 	before  func(string) error // of the folder's changes; tests stop there
+
+	watches     func() int // watchLimit
+	toldWatches bool
 }
 
 // errStop is by what a test ends the work.
@@ -67,7 +70,7 @@ var errStop = errors.New("stopped")
 
 // New checks the configuration.
 func New(c Config) (*Sync, error) {
-	s := &Sync{Config: c}
+	s := &Sync{Config: c, watches: watchLimit}
 	if c.Directory == "" || len(c.Servers) == 0 || c.Node.GetId() == "" {
 		return nil, fmt.Errorf("a folder, a server and a node's id must be given: %w", fleet.ErrInvalid)
 	}

@@ -98,7 +98,9 @@ func TestChangesAreFollowed(t *testing.T) {
 // TestKilledAtEachChange: killed before any change of a file, the folder is whole, and the next run brings it to the end.
 func TestKilledAtEachChange(t *testing.T) {
 	t.Parallel()
-	first := func() []xdstest.Change { return append(all(t), clusterOf(t, "old", "1s"), endpointsOf(t, "old", "10.0.0.9")) }
+	first := func() []xdstest.Change {
+		return append(all(t), clusterOf(t, "old", "1s"), endpointsOf(t, "old", "10.0.0.9"))
+	}
 	next := func() []xdstest.Change { // all that changes has another name to come from, or to go to
 		return []xdstest.Change{
 			clusterOf(t, "a", "2s"), clusterOf(t, "b", "1s"), endpointsOf(t, "b", "10.0.0.3"), routeOf(t, "r2", "b"), listenerOf(t, "l", "r2", "s"),
@@ -241,5 +243,29 @@ func TestADiskThatTakesNothing(t *testing.T) {
 	eventually(t, "not settled", func() bool { return w.Settled() == 1 })
 	if len(w.Refusals()) > 0 || ctx.Err() != nil {
 		t.Errorf("%v", w.Refusals())
+	}
+}
+
+func TestMoreFilesThanEnvoyWatches(t *testing.T) {
+	t.Parallel()
+	if watchLimit() < 1 {
+		t.Error("the limit of this machine is not known")
+	}
+	for limit, want := range map[int]int{6: 1, 7: 0, 0: 0} {
+		w := setup(t)
+		w.Publish(all(t)...)
+		told := 0
+		s := w.sync(func(c *Config) {
+			c.Log = func(words string) {
+				if strings.Contains(words, "max_user_instances") {
+					told++
+				}
+			}
+		})
+		s.watches = func() int { return limit }
+		must(t, s.Run(t.Context()))
+		if told != want {
+			t.Errorf("with a limit of %d it is told %d times", limit, told)
+		}
 	}
 }

@@ -1,0 +1,175 @@
+package e2e
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/internal/bootstrap"
+	"fairlead/internal/localenvoy"
+	"fairlead/test/world"
+)
+
+// filed starts an Envoy that reads the folder, and no server.
+func (w *installation) filed(id, folder string, edit ...func(string) string) *localenvoy.Envoy {
+	w.T.Helper()
+	text, err := bootstrap.Envoy(bootstrap.Config{NodeID: id, NodeCluster: w.Fleet, Folder: folder, AdminAddress: world.AnyPort})
+	world.Must(w.T, err)
+	for _, f := range edit {
+		text = []byte(f(string(text)))
+	}
+	dir, err := os.MkdirTemp(w.Dir, "envoy-"+id+"-")
+	world.Must(w.T, err)
+	e := w.StartEnvoy(localenvoy.Config{Bootstrap: text, Dir: dir})
+	w.AwaitReady(e, world.Soon)
+	return e
+}
+
+// syncArgs are those of the program that keeps a folder of the node.
+func (w *installation) syncArgs(id, folder string, xds *world.XDS, more ...string) []string {
+	return append([]string{"sync", folder, "--node-id", id, "--node-cluster", w.Fleet, "--xds", xds.Address, "--plaintext", "--token-file", w.TokenFile()}, more...)
+}
+
+// TestEnvoyFromFiles: a real Envoy takes each type from files, and what it says of them is the receipt.
+func TestEnvoyFromFiles(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	port := world.FreePort(t)
+	r := &routed{installation: w, xds: w.XDS("--listen", port)}
+	address, secured, filtered, folder := world.FreePort(t), world.FreePort(t), world.FreePort(t), w.Path("files")
+	r.proxy = "http://" + address
+	cert, key := world.Certificate(t)
+	w.Apply(world.Together(
+		world.HTTPListener{Name: "l", Address: address, Routes: world.RDS("r/1", world.ADS)}.Resource(), world.Route("r/1", "a"),
+		world.HTTPListener{Name: "filtered", Address: filtered, Routes: world.RDS("r/1", world.ADS), Filters: discovered("ext", world.ADS)}.Resource(), aborting("ext", http.StatusTeapot),
+		world.Cluster("a", "1s"), world.Endpoints("a", world.Backend(t, "a")), layer("layer", "e2e.key", 7),
+		world.HTTPListener{Name: "tls", Address: secured, Routes: world.RDS("r/1", world.ADS), TLS: presents("server", world.ADS)}.Resource(), secret("server", cert, key),
+	))
+	world.Run(t, "fairlead", w.syncArgs("n1", folder, r.xds, "--once")...)
+	withLayer := runtimeLayer("layer", sprintf("{resource_api_version: V3, path_config_source: {path: %s}}", filepath.Join(folder, "rtds", "layer.yaml")))
+	r.envoy = w.filed("n1", folder, withLayer)
+	serves := func() {
+		w.T.Helper()
+		promptly(w.T, "routed", func() bool { _, body := world.Get(r.proxy); return body == "a" })
+		promptly(w.T, "in the runtime", func() bool { return runtimeValue(w.T, r.envoy, "e2e.key") == "7" })
+		promptly(w.T, "routed over TLS", func() bool { _, err := request(secured); return err == nil })
+		promptly(w.T, "filtered", func() bool { code, _ := world.Get("http://" + filtered); return code == http.StatusTeapot })
+	}
+	w.Step("all of it from a folder that was written once", serves)
+	admin, err := r.envoy.AdminAddress()
+	world.Must(t, err)
+	program := w.Start("fairlead", w.syncArgs("n1", folder, r.xds, "--listen-admin", "http://"+admin)...)
+	w.Step("the node is one of files", func() {
+		world.Eventually(w.T, world.Soon, "the node is not there", func() bool {
+			n, err := w.REST.GetNodeWithResponse(w.T.Context(), w.Tenant, w.Fleet, "n1")
+			return err == nil && n.JSON200 != nil && n.JSON200.UserAgent != nil && *n.JSON200.UserAgent == "fairlead-sync-envoy"
+		})
+		r.AwaitState(r.Put(layer("layer", "e2e.key", 7), world.Endpoints("a", world.Backend(r.Whole, "a"))), "delivered")
+	})
+	w.Step("a change of each type within a second, told when Envoy has it", func() {
+		r.AwaitState(r.Put(world.Endpoints("a", world.Backend(r.Whole, "b"))), "delivered")
+		promptly(w.T, "another endpoint", func() bool { _, body := world.Get(r.proxy); return body == "b" })
+		r.AwaitState(r.Put(layer("layer", "e2e.key", 8)), "delivered")
+		if got := runtimeValue(w.T, r.envoy, "e2e.key"); got != "8" {
+			w.T.Errorf("the receipt says delivered, and the runtime says %q", got)
+		}
+		r.AwaitState(r.Put(world.Cluster("a", "2s")), "delivered")
+		promptly(w.T, "another timeout", func() bool { return activeClusters(w.T, r.envoy)["a"] == "2s" })
+		r.AwaitState(r.Put(aborting("ext", http.StatusGone)), "delivered")
+		promptly(w.T, "another filter", func() bool { code, _ := world.Get("http://" + filtered); return code == http.StatusGone })
+		other, otherKey := world.Certificate(w.T)
+		r.AwaitState(r.Put(secret("server", other, otherKey)), "delivered")
+		block, _ := pem.Decode(other)
+		want, err := x509.ParseCertificate(block.Bytes)
+		world.Must(w.T, err)
+		promptly(w.T, "another certificate", func() bool { der, err := request(secured); return err == nil && string(der) == string(want.Raw) })
+		r.Put(world.Cluster("c", "1s"), world.Endpoints("c", world.Backend(r.Whole, "c")))
+		r.AwaitState(r.Put(world.Route("r/1", "c")), "delivered")
+		promptly(w.T, "another route", func() bool { _, body := world.Get(r.proxy); return body == "c" })
+	})
+	w.Step("what Envoy refuses is refused in its words, and the folder is as before", func() {
+		got := r.AwaitRejected(r.Put(world.Listener("poison", address, "r/1"))) // the address of l
+		if !strings.Contains(*got.Detail, "poison: ") || !strings.Contains(*got.Detail, "address") {
+			w.T.Errorf("the receipt says %q", *got.Detail)
+		}
+		if lds := string(world.Read(w.T, filepath.Join(folder, "lds.yaml"))); strings.Contains(lds, "poison") {
+			w.T.Errorf("the folder has it: %s", lds)
+		}
+		good := world.FreePort(w.T)
+		r.AwaitState(r.Put(world.Listener("good", good, "r/1")), "delivered")
+		promptly(w.T, "what came later", func() bool { _, body := world.Get("http://" + good); return body == "c" })
+		r.AwaitState(r.Apply("delete: [{type: listeners, name: poison}]\n"), "delivered")
+
+		got = r.AwaitRejected(r.Put(world.NewResource("clusters", "bad", `{name: bad, type: STATIC, connect_timeout: 1s, transport_socket: {name: tls, typed_config: {
+    "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext, common_tls_context: {validation_context: {trusted_ca: {filename: /no/such/file}}}}}}`)))
+		if !strings.Contains(*got.Detail, "bad: Envoy refuses it") {
+			w.T.Errorf("the receipt says %q", *got.Detail)
+		}
+		r.AwaitState(r.Put(world.Cluster("a", "3s")), "delivered")
+		r.AwaitState(r.Apply("delete: [{type: clusters, name: bad}]\n"), "delivered")
+	})
+	w.Step("a route, which Envoy has no words of", func() {
+		got := r.AwaitRejected(r.Put(world.NewResource("routes", "r/1",
+			`{name: r/1, validate_clusters: true, virtual_hosts: [{name: all, domains: ["*"], routes: [{match: {prefix: /}, route: {cluster: nowhere}}]}]}`)))
+		if !strings.Contains(*got.Detail, `resource "r/1": Envoy refuses rds/r%2f1.yaml`) {
+			w.T.Errorf("the receipt says %q", *got.Detail)
+		}
+		if _, body := world.Get(r.proxy); body != "c" {
+			w.T.Errorf("it is routed to %q", body)
+		}
+		r.AwaitState(r.Put(world.Route("r/1", "c")), "delivered")
+	})
+	w.Step("the server is killed, and is back", func() {
+		r.xds.Kill()
+		if code, _ := world.Get(r.proxy); code != http.StatusOK {
+			w.T.Errorf("without a server it answers %d", code)
+		}
+		r.xds = w.XDS("--listen", port)
+		r.AwaitState(r.Put(world.Endpoints("c", world.Backend(r.Whole, "d"))), "delivered")
+		promptly(w.T, "another endpoint", func() bool { _, body := world.Get(r.proxy); return body == "d" })
+	})
+	w.Step("without servers an Envoy starts from the folder", func() {
+		world.Must(w.T, program.Stop())
+		r.xds.Kill()
+		world.Must(w.T, r.envoy.Stop())
+		r.envoy = w.filed("n1", folder, withLayer)
+		promptly(w.T, "routed", func() bool { _, body := world.Get(r.proxy); return body == "d" })
+	})
+}
+
+// TestClustersAreSwappedInFilesUnderLoad: clusters come and go by files, and no request fails.
+func TestClustersAreSwappedInFilesUnderLoad(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	r := &routed{installation: w, xds: w.XDS()}
+	address, folder := world.FreePort(t), w.Path("files")
+	r.proxy = "http://" + address
+	w.Apply(world.Together(world.Listener("l", address, "r"), world.Route("r", "c0"), world.Cluster("c0", "1s"), world.Endpoints("c0", world.Backend(t, "c0"))))
+	world.Run(t, "fairlead", w.syncArgs("n1", folder, r.xds, "--once")...)
+	r.envoy = w.filed("n1", folder)
+	admin, err := r.envoy.AdminAddress()
+	world.Must(t, err)
+	w.Start("fairlead", w.syncArgs("n1", folder, r.xds, "--listen-admin", admin)...)
+	w.AwaitLive("n1")
+	r.awaitBody("c0")
+	load := startLoad(t, r.proxy)
+	var last int64
+	for i := range 20 {
+		old, next := sprintf("c%d", i), sprintf("c%d", i+1)
+		last = w.Apply(world.Together(world.Route("r", next), world.Cluster(next, "1s"), world.Endpoints(next, world.Backend(t, next))) +
+			sprintf("delete: [{type: clusters, name: %s}, {type: endpoints, name: %s}]\n", old, old))
+		r.awaitBody(next)
+	}
+	r.AwaitState(last, "delivered")
+	if done, failed := load.stop(); failed > 0 || done < 100 {
+		t.Errorf("%d of %d requests failed, first: %v", failed, done, load.first.Load())
+	}
+	world.Eventually(t, world.Soon, "files are left over", func() bool {
+		files, err := os.ReadDir(filepath.Join(folder, "eds"))
+		return err == nil && len(files) == 1
+	})
+}
