@@ -75,6 +75,9 @@ func (c *content) written(a *answer) bool {
 		if c.have[a.t][name] == x.item && c.standing(ref) != x.item && (whole || wanted[ref]) {
 			return false
 		}
+		if _, bad := a.faults[name]; (bad || a.words != "") && c.have[a.t][name] != x.item && c.standing(ref) == x.item && (whole || x.before != nil && wanted[ref]) {
+			return false // what was there before is not back yet
+		}
 	}
 	for _, name := range a.removed {
 		if _, whole := wholes[a.t]; whole && c.have[a.t][name] == nil && c.whole[a.t][name] != nil {

@@ -95,7 +95,7 @@ func New(c Config) (*Sync, error) {
 func (s *Sync) now() time.Time { return time.Now() }
 
 // The pauses before another stream, but for those that brought something.
-const firstPause, longestPause = 500 * time.Millisecond, 30 * time.Second
+const firstPause, longestPause = 500 * time.Millisecond, 15 * time.Second
 
 // Run keeps the folder until ctx ends, which is no error, or until all is there if that is to be done once.
 func (s *Sync) Run(ctx context.Context) error {
@@ -148,7 +148,7 @@ func (s *Sync) Run(ctx context.Context) error {
 		if pause(ctx, time.Duration((0.5+rand.Float64()/2)*float64(pauseFor))) != nil { //nolint:gosec // a pause
 			return s.ended(ctx)
 		}
-		pauseFor = min(2*pauseFor, longestPause)
+		pauseFor = min(pauseFor*3/2, longestPause)
 	}
 }
 

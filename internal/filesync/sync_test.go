@@ -103,8 +103,8 @@ func TestKilledAtEachChange(t *testing.T) {
 	}
 	next := func() []xdstest.Change { // all that changes has another name to come from, or to go to
 		return []xdstest.Change{
-			clusterOf(t, "a", "2s"), clusterOf(t, "b", "1s"), endpointsOf(t, "b", "10.0.0.3"), routeOf(t, "r2", "b"), listenerOf(t, "l", "r2", "s"),
-			xdstest.Delete(fleet.Cluster, "old"), xdstest.Delete(fleet.Endpoint, "old"), xdstest.Delete(fleet.Route, "r"), xdstest.Delete(fleet.Runtime, "layer"), secretOf(t, "ca", "new"),
+			clusterOf(t, "b", "1s"), endpointsOf(t, "b", "10.0.0.3"), routeOf(t, "r2", "b"), listenerOf(t, "l", "r2", "s"), clusterOf(t, "old", "2s"),
+			xdstest.Delete(fleet.Cluster, "a"), xdstest.Delete(fleet.Endpoint, "a"), xdstest.Delete(fleet.Route, "r"), xdstest.Delete(fleet.Runtime, "layer"), secretOf(t, "ca", "new"),
 		}
 	}
 	for n := 1; ; n++ {
@@ -137,7 +137,7 @@ func TestKilledAtEachChange(t *testing.T) {
 			run()
 		}
 		w.whole("at the end")
-		if got := w.names(); got != "cds.yaml ecds/ext.yaml eds/a.yaml eds/b.yaml lds.yaml rds/r2.yaml sds/ca.yaml" {
+		if got := w.names(); got != "cds.yaml ecds/ext.yaml eds/b.yaml eds/old.yaml lds.yaml rds/r2.yaml sds/ca.yaml" {
 			t.Errorf("killed at %s: the files are %s", last, got)
 		}
 		if count < n {

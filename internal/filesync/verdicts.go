@@ -191,6 +191,12 @@ func (v *verdicts) refused(ctx context.Context, c *content, file string, x *chec
 			c.takeBack(a, all...)
 		}
 	}
+	wanted := c.wanted()
+	for file, y := range v.checks { // of what only the refused ones name Envoy will say nothing
+		if _, whole := wholes[y.ref.Type]; !whole && !wanted[y.ref] {
+			delete(v.checks, file)
+		}
+	}
 	return nil
 }
 

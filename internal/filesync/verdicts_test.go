@@ -178,6 +178,11 @@ func TestEnvoysRefusalIsTheAnswer(t *testing.T) {
 				t.Errorf("the server was told %q, and blames %d", got.Detail, len(got.Blame))
 			}
 			w.whole("after the refusal")
+			w.mu.Lock()
+			if len(w.behind) > 0 && !strings.Contains(c.says, "as a whole") {
+				t.Errorf("the server was told, and %v still had it", w.behind)
+			}
+			w.mu.Unlock()
 			text := w.files()[c.file]
 			if strings.Contains(text, "poison") || name != "a listener" && text != before {
 				t.Errorf("the file is\n%s\nbefore:\n%s", text, before)

@@ -3,6 +3,7 @@ package filesync
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -40,8 +41,9 @@ type world struct {
 	address string
 	dir     string
 
-	mu   sync.Mutex
-	came map[string]int // how often, by the agent
+	mu     sync.Mutex
+	came   map[string]int // how often, by the agent
+	behind []string       // files that still held what was refused when the server was told so
 }
 
 // Attach notes as what the node comes.
@@ -49,7 +51,28 @@ func (w *world) Attach(ctx context.Context, id xds.Identity, n fleet.Node, info 
 	w.mu.Lock()
 	w.came[n.UserAgent+" "+n.Version]++
 	w.mu.Unlock()
-	return w.Source.Attach(ctx, id, n, info)
+	a, err := w.Source.Attach(ctx, id, n, info)
+	if err != nil {
+		return nil, err
+	}
+	return &attachment{a, w}, nil
+}
+
+// attachment looks at the folder when something is refused.
+type attachment struct {
+	xds.Attachment
+	w *world
+}
+
+func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
+	for file, text := range a.w.files() {
+		if strings.Contains(text, "poison") && !strings.Contains(file, "poison") { // a file of its own name is named by none now
+			a.w.mu.Lock()
+			a.w.behind = append(a.w.behind, file)
+			a.w.mu.Unlock()
+		}
+	}
+	a.Attachment.Refuse(ctx, r)
 }
 
 func (w *world) streams(agent string) int {
@@ -205,13 +228,22 @@ func (w *world) files() map[string]string {
 	must(w.t, filepath.WalkDir(w.dir, func(at string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && filepath.Ext(at) == suffix && !strings.HasPrefix(d.Name(), ".") {
 			text, err := os.ReadFile(at)
-			rel, _ := filepath.Rel(w.dir, at)
-			out[rel] = string(text)
-			return err
+			if rel, _ := filepath.Rel(w.dir, at); err == nil {
+				out[rel] = string(text)
+			}
+			return gone(err)
 		}
-		return err
+		return gone(err)
 	}))
 	return out
+}
+
+// gone is the error, unless a file was removed meanwhile.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func (w *world) names() string { return strings.Join(slices.Sorted(maps.Keys(w.files())), " ") }
@@ -221,7 +253,18 @@ func (w *world) names() string { return strings.Join(slices.Sorted(maps.Keys(w.f
 func (w *world) whole(when string) {
 	w.t.Helper()
 	files := w.files()
-	clusters, named := map[string]bool{}, map[string]bool{}
+	clusters, named, read := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	var reads func(file string)
+	reads = func(file string) { // what Envoy reads, from cds.yaml and lds.yaml on
+		var tree any
+		if read[file] || json.Unmarshal([]byte(files[file]), &tree) != nil {
+			return
+		}
+		read[file] = true
+		eachPath(tree, func(at string) { reads(strings.TrimPrefix(at, "/xds/")) })
+	}
+	reads("cds.yaml")
+	reads("lds.yaml")
 	for file, text := range files {
 		r := &discovery.DiscoveryResponse{}
 		if err := protojson.Unmarshal([]byte(text), r); err != nil {
@@ -239,7 +282,7 @@ func (w *world) whole(when string) {
 			if file == "cds.yaml" {
 				clusters[m.ProtoReflect().Get(m.ProtoReflect().Descriptor().Fields().ByName("name")).String()] = true
 			}
-			if rc, is := m.(*route.RouteConfiguration); is {
+			if rc, is := m.(*route.RouteConfiguration); is && read[file] {
 				for _, v := range rc.GetVirtualHosts() {
 					for _, x := range v.GetRoutes() {
 						named[x.GetRoute().GetCluster()] = true

@@ -129,8 +129,9 @@ func TestEnvoyFromFiles(t *testing.T) {
 			w.T.Errorf("without a server it answers %d", code)
 		}
 		r.xds = w.XDS("--listen", port)
-		r.AwaitState(r.Put(world.Endpoints("c", world.Backend(r.Whole, "d"))), "delivered")
-		promptly(w.T, "another endpoint", func() bool { _, body := world.Get(r.proxy); return body == "d" })
+		last := r.Put(world.Endpoints("c", world.Backend(r.Whole, "d")))
+		world.Eventually(w.T, 3*world.Soon, "not routed", func() bool { _, body := world.Get(r.proxy); return body == "d" })
+		r.AwaitState(last, "delivered")
 	})
 	w.Step("without servers an Envoy starts from the folder", func() {
 		world.Must(w.T, program.Stop())
