@@ -62,6 +62,7 @@ var contained = map[string]string{
 	// Programs of one user, and tests.
 	"cmd/fairlead/main.go main context.AfterFunc":     "none: it stops a signal's channel",
 	"cmd/fairlead/main.go leaves context.AfterFunc":   "none: it ends the process",
+	"internal/filesync/session.go run reader.Go":      "none: fairlead sync serves nobody else, and its folder is whole at every moment",
 	"cmd/internal/dev/demo.go demo g.Go":              "none: fairlead dev serves nobody else",
 	"cmd/internal/dev/demo.go stand g.Go 1":           "none: fairlead dev serves nobody else",
 	"cmd/internal/dev/demo.go stand g.Go 2":           "none: fairlead dev serves nobody else",
