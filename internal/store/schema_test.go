@@ -140,6 +140,8 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"fleet_trim_reports: fairlead_app fairlead_node",
 		"fleets_to_mend: fairlead_app",
 		"is_operator: fairlead_app",
+		"load_add: fairlead_node",
+		"load_sweep: fairlead_app",
 		"note_credential_uses: fairlead_node",
 		"operator_create_tenant: fairlead_app",
 		"operator_create_token: fairlead_app",

@@ -1,0 +1,34 @@
+package fleet
+
+import "time"
+
+// LoadKind is what a Load counts.
+type LoadKind string
+
+// The values are those of the database.
+const (
+	LoadRequests LoadKind = "requests" // of a locality
+	LoadDrops    LoadKind = "drops"    // of a category
+	LoadMetric   LoadKind = "metric"   // of a name
+	LoadLeftOut  LoadKind = "left_out" // Count is how much of reports there was no room for, of no cluster
+)
+
+// Load is a part of what proxies did with one cluster in one minute.
+type Load struct {
+	Key
+	Middle  time.Time // of the minute, on the clock of whoever counted
+	Cluster string
+	Kind    LoadKind
+	Of      string // the category or the metric
+	Region  string
+	Zone    string
+	SubZone string
+
+	Issued, Succeeded, Failed int64
+	InProgress                float64 // requests in progress, times the seconds that they were
+	Count                     int64   // of drops; of the requests that a metric was told of
+	Total                     float64 // of a metric
+}
+
+// MostLoad is the largest number that is kept of anything: what a proxy says may be anything, and sums must not overflow.
+const MostLoad = 1 << 53

@@ -1,0 +1,207 @@
+package load
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// Bounds are of what a Recorder holds, in sums: a locality of a cluster in a minute is one, and so is a category of drops and a metric. Zero values become the
+// defaults.
+type Bounds struct {
+	Fleet  int // in a minute; 4,000
+	Tenant int // in all minutes that are not written down yet; 20,000
+	All    int // the same, of all tenants; 100,000
+}
+
+const (
+	// keptFor is how old a minute gets while the database is away.
+	keptFor = time.Hour
+	// longest is the longest interval that a report is believed to be about: requests in progress count as often as that.
+	longest = time.Minute
+)
+
+// Recorder holds sums until Flush gives them away. It is safe for concurrent use.
+type Recorder struct {
+	bounds Bounds
+	now    func() time.Time
+
+	mu      sync.Mutex // guards what follows
+	minutes map[minuteOf]*minute
+	held    map[fleet.TenantID]int // sums
+	all     int                    // sums
+	leftOut int64                  // since it was told
+}
+
+// minuteOf is a minute of a fleet, as this process counts them.
+type minuteOf struct {
+	fleet.Key
+	n int64
+}
+
+type minute struct {
+	sums    map[part]*sum
+	counts  map[ofCluster]int // of sums
+	leftOut int64
+}
+
+// part is what a sum is of.
+type part struct {
+	cluster               string
+	kind                  fleet.LoadKind
+	of                    string
+	region, zone, subZone string
+}
+
+// ofCluster are the sums of one kind of a cluster.
+type ofCluster struct {
+	cluster string
+	kind    fleet.LoadKind
+}
+
+// most is how many sums of a kind a cluster has in a minute, of all nodes.
+var most = map[fleet.LoadKind]int{fleet.LoadRequests: 2 * MaxLocalities, fleet.LoadDrops: MaxCategories, fleet.LoadMetric: MaxMetrics}
+
+type sum struct {
+	issued, succeeded, failed, count int64
+	inProgress, total                float64
+}
+
+// New returns a Recorder that holds nothing.
+func New(b Bounds) *Recorder {
+	if b.Fleet == 0 {
+		b.Fleet = 4000
+	}
+	if b.Tenant == 0 {
+		b.Tenant = 20_000
+	}
+	if b.All == 0 {
+		b.All = 100_000
+	}
+	return &Recorder{bounds: b, now: time.Now, minutes: map[minuteOf]*minute{}, held: map[fleet.TenantID]int{}}
+}
+
+// Add takes in a report of a node of the fleet. interval is what it is about where it does not say.
+func (r *Recorder) Add(key fleet.Key, report Report, interval time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.minute(minuteOf{key, r.now().Unix() / 60})
+	r.leave(m, report.LeftOut)
+	for i := range report.Clusters {
+		r.cluster(key, m, &report.Clusters[i], interval)
+	}
+}
+
+func (r *Recorder) minute(of minuteOf) *minute {
+	m := r.minutes[of]
+	if m == nil {
+		m = &minute{sums: map[part]*sum{}, counts: map[ofCluster]int{}}
+		r.minutes[of] = m
+	}
+	return m
+}
+
+// leave counts what is left out.
+func (r *Recorder) leave(m *minute, n int64) {
+	m.leftOut, r.leftOut = plus(m.leftOut, n), plus(r.leftOut, n)
+}
+
+func (r *Recorder) cluster(key fleet.Key, m *minute, c *Cluster, interval time.Duration) {
+	if c.Interval > 0 {
+		interval = c.Interval
+	}
+	seconds := min(interval, longest).Seconds()
+	for _, l := range c.Localities {
+		if s := r.sum(key, m, part{cluster: c.Name, kind: fleet.LoadRequests, region: l.Region, zone: l.Zone, subZone: l.SubZone}); s != nil {
+			s.issued, s.succeeded, s.failed = plus(s.issued, number(l.Issued)), plus(s.succeeded, number(l.Succeeded)), plus(s.failed, number(l.Failed))
+			s.inProgress = add(s.inProgress, seconds*float64(number(l.InProgress)))
+		}
+	}
+	for _, d := range c.Drops {
+		if s := r.sum(key, m, part{cluster: c.Name, kind: fleet.LoadDrops, of: d.Category}); s != nil {
+			s.count = plus(s.count, number(d.Count))
+		}
+	}
+	for _, x := range c.Metrics {
+		if s := r.sum(key, m, part{cluster: c.Name, kind: fleet.LoadMetric, of: x.Name}); s != nil {
+			s.count, s.total = plus(s.count, number(x.Count)), add(s.total, x.Total)
+		}
+	}
+}
+
+// sum returns nil where there is no room for one more.
+func (r *Recorder) sum(key fleet.Key, m *minute, p part) *sum {
+	if s := m.sums[p]; s != nil {
+		return s
+	}
+	of := ofCluster{p.cluster, p.kind}
+	if len(m.sums) >= r.bounds.Fleet || r.held[key.Tenant] >= r.bounds.Tenant || r.all >= r.bounds.All || m.counts[of] >= most[p.kind] {
+		r.leave(m, 1)
+		return nil
+	}
+	m.counts[of]++
+	r.held[key.Tenant]++
+	r.all++
+	s := &sum{}
+	m.sums[p] = s
+	return s
+}
+
+// Take gives away all that there is, and how much was left out since the last time.
+func (r *Recorder) Take() (out []fleet.Load, leftOut int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	for of, m := range r.minutes {
+		middle := time.Unix(of.n*60+30, 0)
+		if now.Sub(middle) > keptFor {
+			continue
+		}
+		for p, s := range m.sums {
+			out = append(out, fleet.Load{
+				Key: of.Key, Middle: middle, Cluster: p.cluster, Kind: p.kind, Of: p.of, Region: p.region, Zone: p.zone, SubZone: p.subZone,
+				Issued: s.issued, Succeeded: s.succeeded, Failed: s.failed, InProgress: s.inProgress, Count: s.count, Total: s.total,
+			})
+		}
+		if m.leftOut > 0 {
+			out = append(out, fleet.Load{Key: of.Key, Middle: middle, Kind: fleet.LoadLeftOut, Count: m.leftOut})
+		}
+	}
+	leftOut = r.leftOut
+	clear(r.minutes)
+	clear(r.held)
+	r.all, r.leftOut = 0, 0
+	return out, leftOut
+}
+
+// Return takes back what was taken and could not be written down, as far as there is room.
+func (r *Recorder) Return(back []fleet.Load) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range back {
+		m := r.minute(minuteOf{l.Key, l.Middle.Unix() / 60})
+		if l.Kind == fleet.LoadLeftOut {
+			m.leftOut = plus(m.leftOut, l.Count)
+			continue
+		}
+		s := r.sum(l.Key, m, part{cluster: l.Cluster, kind: l.Kind, of: l.Of, region: l.Region, zone: l.Zone, subZone: l.SubZone})
+		if s != nil {
+			s.issued, s.succeeded, s.failed, s.count = plus(s.issued, l.Issued), plus(s.succeeded, l.Succeeded), plus(s.failed, l.Failed), plus(s.count, l.Count)
+			s.inProgress, s.total = add(s.inProgress, l.InProgress), add(s.total, l.Total)
+		}
+	}
+}
+
+// number is what a proxy says, as far as it is believed.
+func number(n uint64) int64 { return int64(min(n, fleet.MostLoad)) } //nolint:gosec // bounded
+
+func plus(a, b int64) int64 { return min(a+min(b, fleet.MostLoad), fleet.MostLoad) }
+
+func add(a, b float64) float64 {
+	if math.IsNaN(b) {
+		return a
+	}
+	return max(-fleet.MostLoad, min(a+max(-fleet.MostLoad, min(b, fleet.MostLoad)), fleet.MostLoad))
+}

@@ -1,0 +1,155 @@
+package load
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fairlead/internal/fleet"
+)
+
+var key = fleet.Key{Tenant: fleet.TenantID{1}, Fleet: fleet.ID{1}}
+
+// at is a Recorder whose time stands still.
+func at(now *time.Time, b Bounds) *Recorder {
+	r := New(b)
+	r.now = func() time.Time { return *now }
+	return r
+}
+
+func requests(cluster string, n uint64) Report {
+	return Report{Clusters: []Cluster{{Name: cluster, Localities: []Locality{{Region: "eu", Issued: n, Succeeded: n - 1, Failed: 1, InProgress: 2}}}}}
+}
+
+// sorted is what was taken, in one order.
+func sorted(ls []fleet.Load) []fleet.Load {
+	slices.SortFunc(ls, func(a, b fleet.Load) int {
+		return strings.Compare(fmt.Sprint(a.Middle.Unix(), a.Cluster, a.Kind, a.Of, a.Region), fmt.Sprint(b.Middle.Unix(), b.Cluster, b.Kind, b.Of, b.Region))
+	})
+	return ls
+}
+
+// What nodes report is summed by minute, and what is in progress counts as long as the report is about.
+func TestReportsAreSummedByMinute(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(6000, 0)
+	r := at(&now, Bounds{})
+	r.Add(key, requests("a", 10), 10*time.Second)
+	r.Add(key, requests("a", 20), 10*time.Second)
+	full := requests("a", 5)
+	full.Clusters[0].Interval = 20 * time.Second
+	full.Clusters[0].Drops = []Drop{{"overload", 3}, {"overload", 4}}
+	full.Clusters[0].Metrics = []Metric{{"queue", 2, 0.5}, {"queue", 2, -1.5}}
+	now = now.Add(time.Minute)
+	r.Add(key, full, 10*time.Second)
+	other := fleet.Key{Tenant: key.Tenant, Fleet: fleet.ID{2}}
+	r.Add(other, requests("a", 1), time.Second)
+
+	taken, leftOut := r.Take()
+	first, second := time.Unix(6030, 0), time.Unix(6090, 0)
+	want := []fleet.Load{
+		{Key: key, Middle: first, Cluster: "a", Kind: fleet.LoadRequests, Region: "eu", Issued: 30, Succeeded: 28, Failed: 2, InProgress: 40},
+		{Key: key, Middle: second, Cluster: "a", Kind: fleet.LoadDrops, Of: "overload", Count: 7},
+		{Key: key, Middle: second, Cluster: "a", Kind: fleet.LoadMetric, Of: "queue", Count: 4, Total: -1},
+		{Key: key, Middle: second, Cluster: "a", Kind: fleet.LoadRequests, Region: "eu", Issued: 5, Succeeded: 4, Failed: 1, InProgress: 40},
+		{Key: other, Middle: second, Cluster: "a", Kind: fleet.LoadRequests, Region: "eu", Issued: 1, Failed: 1, InProgress: 2},
+	}
+	got := sorted(taken)
+	slices.SortStableFunc(got, func(a, b fleet.Load) int { return int(a.Fleet[0]) - int(b.Fleet[0]) })
+	if d := cmp.Diff(want, got); d != "" || leftOut != 0 {
+		t.Errorf("%d left out, (-want +got):\n%s", leftOut, d)
+	}
+	if again, _ := r.Take(); len(again) > 0 {
+		t.Errorf("it gives the same twice: %v", again)
+	}
+
+	// What could not be written down is there again, with what came meanwhile.
+	r.Add(key, requests("a", 100), 10*time.Second)
+	r.Return(taken)
+	if d := cmp.Diff(int64(105), sorted(first2(r))[0].Issued); d != "" {
+		t.Error(d)
+	}
+}
+
+// first2 are the requests of the second minute that r holds of key.
+func first2(r *Recorder) (out []fleet.Load) {
+	taken, _ := r.Take()
+	for _, l := range taken {
+		if l.Kind == fleet.LoadRequests && l.Key == key && l.Middle.Equal(time.Unix(6090, 0)) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Whatever nodes name, no more is held than the bounds say, and what is over is counted.
+func TestT49_NoMoreIsHeldThanTheBoundsSay(t *testing.T) {
+	t.Parallel()
+	named := func(n int) (out Report) {
+		for i := range n {
+			out.Clusters = append(out.Clusters, requests(fmt.Sprint("c", i), 1).Clusters...)
+		}
+		return out
+	}
+	for _, x := range []struct {
+		bounds Bounds
+		held   int
+	}{{Bounds{Fleet: 3}, 3}, {Bounds{Tenant: 4}, 4}, {Bounds{All: 5}, 5}} {
+		now := time.Unix(6000, 0)
+		r := at(&now, x.bounds)
+		r.Add(key, named(10), time.Second)
+		r.Add(key, requests("c0", 1), time.Second) // what is held goes on
+		taken, leftOut := r.Take()
+		if leftOut != int64(10-x.held) || len(taken) != x.held+1 {
+			t.Errorf("%+v: %d are held and %d left out", x.bounds, len(taken)-1, leftOut)
+		}
+		for _, l := range taken {
+			if l.Kind == fleet.LoadLeftOut && l.Count != leftOut || l.Cluster == "c0" && l.Issued != 2 {
+				t.Errorf("%+v: %+v", x.bounds, l)
+			}
+		}
+	}
+
+	now := time.Unix(6000, 0)
+	r := at(&now, Bounds{})
+	for i := range MaxMetrics + 5 {
+		r.Add(key, Report{Clusters: []Cluster{{Name: "a", Metrics: []Metric{{fmt.Sprint("m", i), 1, 1}}}}}, time.Second)
+	}
+	if taken, leftOut := r.Take(); len(taken) != MaxMetrics+1 || leftOut != 5 {
+		t.Errorf("%d metrics of a cluster, %d left out", len(taken)-1, leftOut)
+	}
+}
+
+// No number that a node says makes a sum overflow.
+func TestT49_SumsDoNotOverflow(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(6000, 0)
+	r := at(&now, Bounds{})
+	for range 3 {
+		r.Add(key, Report{LeftOut: math.MaxInt64, Clusters: []Cluster{{
+			Name: "a", Interval: math.MaxInt64,
+			Localities: []Locality{{Issued: math.MaxUint64, Succeeded: math.MaxUint64, Failed: math.MaxUint64, InProgress: math.MaxUint64}},
+			Drops:      []Drop{{"", math.MaxUint64}},
+			Metrics:    []Metric{{"up", math.MaxUint64, math.Inf(1)}, {"down", 1, -math.MaxFloat64}, {"none", 1, math.NaN()}},
+		}}}, time.Second)
+	}
+	taken, leftOut := r.Take()
+	if leftOut != fleet.MostLoad || len(taken) != 6 {
+		t.Errorf("%d left out, %d sums", leftOut, len(taken))
+	}
+	for _, l := range taken {
+		for _, n := range []float64{float64(l.Issued), float64(l.Succeeded), float64(l.Failed), float64(l.Count), l.InProgress, math.Abs(l.Total)} {
+			if n < 0 || n > fleet.MostLoad || math.IsNaN(n) {
+				t.Errorf("%+v", l)
+			}
+		}
+		if l.Of == "down" && l.Total != -fleet.MostLoad || l.Of == "none" && l.Total != 0 {
+			t.Errorf("%+v", l)
+		}
+	}
+}
