@@ -65,6 +65,7 @@ var layers = map[string][]string{
 	"internal/snapshot":     {"internal/fleet", protobuf},
 	"internal/planner":      {"internal/fleet", "internal/snapshot", protobuf},
 	"internal/delivery":     {"internal/fleet", "internal/lifecycle", xsync},
+	"internal/load":         {"internal/fleet"},
 	"internal/envoytypes":   {controlPlane},
 	"internal/bootstrap":    {"internal/fleet", "internal/selector"},
 	"internal/reference":    {kinOpenAPI},
@@ -86,7 +87,7 @@ var layers = map[string][]string{
 
 	// The arm of the streams.
 	"internal/xds": {
-		"internal/fleet", "internal/auth", "internal/lifecycle", "internal/door", "internal/pattern", "internal/planner", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
+		"internal/fleet", "internal/auth", "internal/lifecycle", "internal/load", "internal/door", "internal/pattern", "internal/planner", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
 	"internal/xds/xdstest": {

@@ -3,12 +3,15 @@ package xds_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"fairlead/internal/load"
+	"fairlead/internal/xds"
 	"fairlead/internal/xds/xdstest"
 )
 
@@ -25,6 +28,7 @@ var methods = strings.Fields(`
 	envoy.service.extension.v3.ExtensionConfigDiscoveryService/StreamExtensionConfigs
 	envoy.service.listener.v3.ListenerDiscoveryService/DeltaListeners
 	envoy.service.listener.v3.ListenerDiscoveryService/StreamListeners
+	envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats
 	envoy.service.route.v3.RouteDiscoveryService/DeltaRoutes
 	envoy.service.route.v3.RouteDiscoveryService/StreamRoutes
 	envoy.service.route.v3.ScopedRoutesDiscoveryService/DeltaScopedRoutes
@@ -45,7 +49,9 @@ var methods = strings.Fields(`
 // request of such a one first.
 func TestT03_EveryMethodAsksWhoCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := xdstest.New(t, reflective)
+		w := xdstest.New(t, reflective, func(c *xds.Config) {
+			c.Load = xds.LoadReports{Recorder: load.New(load.Bounds{}), Interval: time.Second}
+		})
 		offered := w.Server.NewGRPC()
 		known := map[string]bool{"grpc.health.v1.Health/Check": true}
 		for _, m := range methods {
@@ -66,7 +72,7 @@ func TestT03_EveryMethodAsksWhoCalls(t *testing.T) {
 		if n != len(methods)+1 {
 			t.Errorf("%d methods are offered, want %d", n, len(methods)+1)
 		}
-		for _, m := range append(methods, "envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats") {
+		for _, m := range append(methods, "envoy.service.trace.v3.TraceService/StreamTraces") {
 			for _, token := range []string{"", "bad"} {
 				ss, err := w.Conn().NewStream(xdstest.As(t.Context(), token), &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, "/"+m)
 				if err != nil {

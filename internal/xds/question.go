@@ -23,6 +23,9 @@ const maxQuestion = 64 << 10
 // question decodes what is small. A matcher that says nothing takes two bytes, and a hundred
 // in memory: they are counted before.
 func (c codec) question(data mem.BufferSlice, m any) error {
+	if r, ok := m.(*loadReport); ok {
+		return r.receive(data)
+	}
 	if n := data.Len(); n > maxQuestion {
 		return fmt.Errorf("the request has %d bytes, %d is the limit: %w", n, maxQuestion, fleet.ErrLimit)
 	}

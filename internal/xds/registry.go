@@ -15,6 +15,10 @@ type registry struct {
 	asking  map[asker]int // talks; none is 0
 	opening map[asker]int // streams whose first request is yet to come; none is 0
 	turns   chan struct{} // see turn
+	// Streams of load reports, of all, of each tenant and of each credential; none is 0.
+	reports          int
+	reportsOfTenant  map[fleet.TenantID]int
+	reportsWithToken map[asker]int
 }
 
 // turn is taken by sending: whoever holds it may look through the streams of a fleet.
@@ -53,6 +57,41 @@ func (r *registry) open(id Identity, most int) (leave func(), err error) {
 	return leave, nil
 }
 
+// report counts a stream of load reports until its leave is called, once.
+func (r *registry) report(id Identity, most, perTenant, perCredential int) (leave func(), err error) {
+	a := asker{id.Key, id.Credential}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.reportsOfTenant == nil {
+		r.reportsOfTenant, r.reportsWithToken = make(map[fleet.TenantID]int), make(map[asker]int)
+	}
+	for _, x := range []struct {
+		of         string
+		have, most int
+	}{{"server", r.reports, most}, {"tenant", r.reportsOfTenant[id.Key.Tenant], perTenant}, {"credential", r.reportsWithToken[a], perCredential}} {
+		if x.have >= x.most {
+			return nil, fmt.Errorf("the %s has %d streams of load reports, the limit: a proxy needs one: %w", x.of, x.most, fleet.ErrLimit)
+		}
+	}
+	r.reports++
+	r.reportsOfTenant[id.Key.Tenant]++
+	r.reportsWithToken[a]++
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.reports--
+		less(r.reportsOfTenant, id.Key.Tenant)
+		less(r.reportsWithToken, a)
+	}, nil
+}
+
+// less counts one less, and forgets what is 0.
+func less[K comparable](counts map[K]int, k K) {
+	if counts[k]--; counts[k] == 0 {
+		delete(counts, k)
+	}
+}
+
 // enter returns nil if there are so many.
 func (r *registry) enter(counts *map[asker]int, id Identity, most int) (leave func()) {
 	a := asker{id.Key, id.Credential}
@@ -68,9 +107,7 @@ func (r *registry) enter(counts *map[asker]int, id Identity, most int) (leave fu
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if (*counts)[a]--; (*counts)[a] == 0 {
-			delete(*counts, a)
-		}
+		less(*counts, a)
 	}
 }
 

@@ -43,6 +43,8 @@ type Config struct {
 	AllowProxied bool
 	// RESTOnly serves polls over REST, and no gRPC.
 	RESTOnly bool
+	// Load is what is done with load reports. Without a Recorder they are not served.
+	Load LoadReports
 	// Crowd, if set, is told when connections begin to come faster than they are taken in, and when none has had to
 	// wait for ten seconds.
 	Crowd func(here bool)
@@ -65,6 +67,8 @@ type Limits struct {
 	// Message is the most bytes of one request; 64 MiB. docs/servers.md has what Envoy needs.
 	Message   int
 	NameBytes int // of one name that a stream subscribes to; 512
+	// Reports are how many streams of load reports there may be, of one tenant and of one credential; 20,000, and half of it.
+	Reports, ReportsPerTenant, ReportsPerCredential int
 	// Requests are how many a stream may send in a second, and Burst how many at once; 50
 	// and 200. What comes faster waits unread. Answers to what was sent do not count. Requests that ask for other names than the one
 	// before may come a hundred times as fast, so that no answer waits behind them. A hundred names that have to be looked at one by one
@@ -126,6 +130,15 @@ func (l Limits) withDefaults() Limits {
 	if l.LookupBurst == 0 {
 		l.LookupBurst = 1000
 	}
+	if l.Reports == 0 {
+		l.Reports = 20_000
+	}
+	if l.ReportsPerTenant == 0 {
+		l.ReportsPerTenant = max(1, l.Reports/2)
+	}
+	if l.ReportsPerCredential == 0 {
+		l.ReportsPerCredential = max(1, l.Reports/2)
+	}
 	return l.withDoorDefaults()
 }
 
@@ -178,6 +191,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Load.Recorder != nil && cfg.Load.Interval <= 0 {
+		return nil, errors.New("xds: Config.Load.Interval is missing")
 	}
 	cfg.Limits = cfg.Limits.withDefaults()
 	ctx, cancel := context.WithCancel(context.Background())

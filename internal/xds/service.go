@@ -74,6 +74,7 @@ func (s *Server) Register(r grpc.ServiceRegistrar) {
 		r.RegisterService(desc, nil)
 	}
 	s.registerStatus(r)
+	s.registerLoad(r)
 	s.registerHealth(r)
 	s.registerReflection(r)
 }

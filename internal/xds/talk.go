@@ -17,8 +17,8 @@ import (
 	"fairlead/internal/lifecycle"
 )
 
-// talk is a call beside discovery, of the client status service or of reflection. A
-// credential has few at once, each is paced, and none outlives its credential, its
+// talk is a call beside discovery, of the client status service, of reflection, or of load reports. A
+// credential has so many at once, each is paced, and none outlives its credential, its
 // connection or its server. One goroutine receives and sends.
 type talk struct {
 	grpc.ServerStream
@@ -36,19 +36,24 @@ type talk struct {
 const recheckEvery = 5 * time.Second
 
 // converse is the handler of a talk that lasts: do receives and sends until an error.
-func (s *Server) converse(do func(*talk) error) grpc.StreamHandler { return s.talks(do, false) }
+func (s *Server) converse(do func(*talk) error) grpc.StreamHandler {
+	return s.talks(do, false, s.streams.ask)
+}
 
 // once is the handler of a talk with one request and one answer. Ageing and draining do
 // not cut it off: it ends by itself.
-func (s *Server) once(do func(*talk) error) grpc.StreamHandler { return s.talks(do, true) }
+func (s *Server) once(do func(*talk) error) grpc.StreamHandler {
+	return s.talks(do, true, s.streams.ask)
+}
 
-func (s *Server) talks(do func(*talk) error, once bool) grpc.StreamHandler {
+// talks is the handler of a talk that enter counts.
+func (s *Server) talks(do func(*talk) error, once bool, enter func(Identity) (leave func(), err error)) grpc.StreamHandler {
 	return func(_ any, ss grpc.ServerStream) error {
 		id, ok := identityOf(ss.Context())
 		if !ok {
 			return statusOf(errNoIdentity)
 		}
-		leave, err := s.streams.ask(id)
+		leave, err := enter(id)
 		if err != nil {
 			return statusOf(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"fairlead/internal/delivery"
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
+	"fairlead/internal/load"
 	"fairlead/internal/replica"
 	"fairlead/internal/seal"
 	"fairlead/internal/store"
@@ -37,6 +38,7 @@ type XDSConfig struct {
 	Streams        int           `name:"max-streams" env:"FAIRLEAD_MAX_STREAMS" default:"20000" help:"Streams that this server serves at the same time. A proxy with aggregated discovery has one."`
 	TenantStreams  int           `name:"max-streams-per-tenant" env:"FAIRLEAD_MAX_STREAMS_PER_TENANT" help:"Of them, those of one tenant; half by default."`
 	TokenStreams   int           `name:"max-streams-per-credential" env:"FAIRLEAD_MAX_STREAMS_PER_CREDENTIAL" help:"Of them, those of one node token; half by default."`
+	LoadInterval   time.Duration `name:"load-report-interval" env:"FAIRLEAD_LOAD_REPORT_INTERVAL" default:"10s" help:"How often proxies that report their load are to do so, 1s to 1m."`
 	Name           string        `name:"name" env:"FAIRLEAD_NAME" help:"The server's name for people; the host's by default."`
 	Database
 	Unauthenticated
@@ -53,6 +55,7 @@ type XDS struct {
 	listener *store.Listener // nil: poll alone
 	recorder *delivery.Recorder
 	replica  *replica.Replica
+	loads    *load.Recorder
 	sealKey  string // the id of the key that opens Secrets
 }
 
@@ -60,6 +63,12 @@ type XDS struct {
 func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) {
 	if err := cfg.checkURLs(); err != nil {
 		return nil, err
+	}
+	if cfg.LoadInterval == 0 {
+		cfg.LoadInterval = 10 * time.Second
+	}
+	if cfg.LoadInterval < time.Second || cfg.LoadInterval > time.Minute {
+		return nil, fmt.Errorf("--load-report-interval is %s: give 1s to 1m: %w", cfg.LoadInterval, fleet.ErrInvalid)
 	}
 	private, err := seal.LoadPrivate(cfg.SealPrivateKey)
 	if err != nil {
@@ -74,7 +83,7 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 			return nil, fmt.Errorf("find the host's name (--name gives another): %w", err)
 		}
 	}
-	x := &XDS{cfg: cfg, log: log}
+	x := &XDS{cfg: cfg, log: log, loads: load.New(load.Bounds{})}
 	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_node", Logger: log}, log)
 	if err != nil {
 		return nil, err
@@ -201,7 +210,8 @@ func (x *XDS) Components(ports ...Port) []lifecycle.Component {
 		{Name: "recorder", Run: x.recorder.Run},
 		{Name: "replica", Run: x.replica.Run},
 		{Name: "uses", Run: credentialUses{x.replica, x.store, x.log}.run},
-		{Name: "denied", Run: deniedClients{x.replica, x.store, x.log}.run}, // it ends after the ports
+		{Name: "denied", Run: deniedClients{x.replica, x.store, x.log}.run},          // it ends after the ports
+		{Name: "loads", Run: loads{x.loads, x.store, x.cfg.LoadInterval, x.log}.run}, // likewise
 	}
 	if x.listener != nil {
 		cs = append(cs, lifecycle.Component{Name: "listener", Run: x.listener.Run})
@@ -232,7 +242,9 @@ func (x *XDS) server(p Port) (server, error) {
 	srv, err := xds.New(xds.Config{
 		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Denied: x.replica.Denied, Logger: x.log, DrainSpread: x.cfg.Drain,
 		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection, AllowProxied: x.cfg.AllowProxied, RESTOnly: p.RESTOnly, Crowd: theCollector().crowd,
-		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated.Most, UnauthenticatedPerAddress: x.cfg.Unauthenticated.PerAddress},
+		Load: xds.LoadReports{Recorder: x.loads, Interval: x.cfg.LoadInterval},
+		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated.Most, UnauthenticatedPerAddress: x.cfg.Unauthenticated.PerAddress,
+			Reports: x.cfg.Streams, ReportsPerTenant: x.cfg.TenantStreams, ReportsPerCredential: x.cfg.TokenStreams},
 	})
 	if err != nil {
 		return server{}, err

@@ -1,0 +1,316 @@
+package xds
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/load"
+)
+
+// loadReport is a LoadStatsRequest, decoded as far as it is kept: an Envoy's has its node each time, and every cluster that it has, whether or not anything
+// happened there.
+type loadReport struct {
+	node []byte // the encoded Node, nil if there is none
+	load.Report
+}
+
+// Field numbers of LoadStatsRequest.
+const reportNode, reportClusters = 1, 2
+
+// tag is the number of a field and its type on the wire: a field of another type is one that is not known.
+type tag uint64
+
+const varint, fixed64, bytesOf tag = tag(protowire.VarintType), tag(protowire.Fixed64Type), tag(protowire.BytesType)
+
+// Tags of what a LoadStatsRequest holds.
+const (
+	statsName, statsLocalities, statsDropped, statsInterval, statsDrops = 1<<3 | bytesOf, 2<<3 | bytesOf, 3<<3 | varint, 4<<3 | bytesOf, 5<<3 | bytesOf
+
+	dropCategory, dropCount = 1<<3 | bytesOf, 2<<3 | varint
+
+	localityOf, localityMetrics                                               = 1<<3 | bytesOf, 5<<3 | bytesOf
+	localitySucceeded, localityInProgress, localityFailed, localityIssued tag = 2<<3 | varint, 3<<3 | varint, 4<<3 | varint, 8<<3 | varint
+
+	localityCPU, localityMemory, localityApplication = 12<<3 | bytesOf, 13<<3 | bytesOf, 14<<3 | bytesOf
+
+	metricName, metricCount, metricTotal = 1<<3 | bytesOf, 2<<3 | varint, 3<<3 | fixed64
+	// Of a metric that has no name.
+	unnamedCount, unnamedTotal = 1<<3 | varint, 2<<3 | fixed64
+
+	durationSeconds, durationNanos = 1<<3 | varint, 2<<3 | varint
+)
+
+// utilizations are the names of metrics that have fields of their own.
+var utilizations = map[tag]string{localityCPU: "cpu_utilization", localityMemory: "mem_utilization", localityApplication: "application_utilization"}
+
+// receive decodes what came.
+func (r *loadReport) receive(data mem.BufferSlice) error {
+	if n := data.Len(); n > largeMessage {
+		return fmt.Errorf("the load report has %d bytes, %d is the limit: %w", n, largeMessage, fleet.ErrLimit)
+	}
+	buf := data.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer buf.Free()
+	if err := r.decode(buf.ReadOnlyData()); err != nil {
+		return fmt.Errorf("decode the load report: %w: %w", err, fleet.ErrInvalid)
+	}
+	return nil
+}
+
+// decode copies what it keeps. What is over a bound, or cannot be kept, is counted, and the rest counts.
+func (r *loadReport) decode(b []byte) error {
+	return eachBytes(b, func(num protowire.Number, v []byte) error {
+		switch num {
+		case reportNode:
+			r.node = append([]byte{}, v...)
+		case reportClusters:
+			return r.cluster(v)
+		}
+		return nil
+	})
+}
+
+func (r *loadReport) cluster(b []byte) error {
+	c := load.Cluster{}
+	var name []byte
+	var dropped, told uint64 // of a reason, and all
+	err := eachField(b, func(f field) error {
+		switch f.tag {
+		case statsName:
+			name = f.bytes
+		case statsLocalities:
+			return r.locality(&c, f.bytes)
+		case statsDropped:
+			dropped = f.n
+		case statsInterval:
+			c.Interval = interval(f.bytes)
+		case statsDrops:
+			n, err := r.drop(&c, f.bytes)
+			told += n
+			return err
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case dropped > told: // some clients give no reasons
+		c.Drops = append(c.Drops, load.Drop{Count: dropped - told})
+	}
+	if len(c.Localities)+len(c.Drops)+len(c.Metrics) == 0 {
+		return nil // nothing happened
+	}
+	var ok bool
+	if c.Name, ok = keptText(name, load.MaxName); !ok || c.Name == "" || len(r.Clusters) >= load.MaxClusters {
+		r.LeftOut++
+		return nil
+	}
+	r.Clusters = append(r.Clusters, c)
+	return nil
+}
+
+// drop returns how many there were.
+func (r *loadReport) drop(c *load.Cluster, b []byte) (n uint64, err error) {
+	var category []byte
+	err = eachField(b, func(f field) error {
+		switch f.tag {
+		case dropCategory:
+			category = f.bytes
+		case dropCount:
+			n = f.n
+		}
+		return nil
+	})
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	text, ok := keptText(category, load.MaxText)
+	if !ok || len(c.Drops) >= load.MaxCategories {
+		r.LeftOut++
+		return n, nil
+	}
+	c.Drops = append(c.Drops, load.Drop{Category: text, Count: n})
+	return n, nil
+}
+
+func (r *loadReport) locality(c *load.Cluster, b []byte) error {
+	var l load.Locality
+	ok := true
+	err := eachField(b, func(f field) (err error) {
+		switch f.tag {
+		case localityOf:
+			ok, err = place(&l, f.bytes)
+		case localityIssued:
+			l.Issued = f.n
+		case localitySucceeded:
+			l.Succeeded = f.n
+		case localityFailed:
+			l.Failed = f.n
+		case localityInProgress:
+			l.InProgress = f.n
+		case localityMetrics:
+			err = r.named(c, f.bytes)
+		case localityCPU, localityMemory, localityApplication:
+			err = r.utilization(c, f.bytes, utilizations[f.tag])
+		}
+		return err
+	})
+	switch {
+	case err != nil || l.Issued|l.Succeeded|l.Failed|l.InProgress == 0:
+		return err
+	case !ok || len(c.Localities) >= load.MaxLocalities:
+		r.LeftOut++
+		return nil
+	}
+	c.Localities = append(c.Localities, l)
+	return nil
+}
+
+// place decodes a Locality; ok: its texts can be kept.
+func place(l *load.Locality, b []byte) (ok bool, err error) {
+	ok = true
+	err = eachBytes(b, func(num protowire.Number, v []byte) error {
+		text, good := keptText(v, load.MaxText)
+		switch num {
+		case 1:
+			l.Region = text
+		case 2:
+			l.Zone = text
+		case 3:
+			l.SubZone = text
+		default:
+			return nil
+		}
+		ok = ok && good
+		return nil
+	})
+	return ok, err
+}
+
+// named decodes an EndpointLoadMetricStats.
+func (r *loadReport) named(c *load.Cluster, b []byte) error {
+	var m load.Metric
+	var name []byte
+	err := eachField(b, func(f field) error {
+		switch f.tag {
+		case metricName:
+			name = f.bytes
+		case metricCount:
+			m.Count = f.n
+		case metricTotal:
+			m.Total = math.Float64frombits(f.n)
+		}
+		return nil
+	})
+	var ok bool
+	if m.Name, ok = keptText(name, load.MaxText); !ok {
+		m.Name = "" // which none may have
+	}
+	r.metric(c, m)
+	return err
+}
+
+// utilization decodes an UnnamedEndpointLoadMetricStats.
+func (r *loadReport) utilization(c *load.Cluster, b []byte, name string) error {
+	m := load.Metric{Name: name}
+	err := eachField(b, func(f field) error {
+		switch f.tag {
+		case unnamedCount:
+			m.Count = f.n
+		case unnamedTotal:
+			m.Total = math.Float64frombits(f.n)
+		}
+		return nil
+	})
+	r.metric(c, m)
+	return err
+}
+
+// metric adds one: a cluster's are of all its localities.
+func (r *loadReport) metric(c *load.Cluster, m load.Metric) {
+	if m.Count == 0 && m.Total == 0 {
+		return
+	}
+	m.Count = min(m.Count, fleet.MostLoad)
+	i := slices.IndexFunc(c.Metrics, func(x load.Metric) bool { return x.Name == m.Name })
+	switch {
+	case m.Name == "", math.IsNaN(m.Total), i < 0 && len(c.Metrics) >= load.MaxMetrics:
+		r.LeftOut++
+	case i < 0:
+		c.Metrics = append(c.Metrics, m)
+	default:
+		c.Metrics[i].Count, c.Metrics[i].Total = c.Metrics[i].Count+m.Count, c.Metrics[i].Total+m.Total
+	}
+}
+
+// interval decodes a Duration; what is not positive, or too long for one, is 0.
+func interval(b []byte) time.Duration {
+	var seconds, nanos int64
+	err := eachField(b, func(f field) error {
+		switch f.tag {
+		case durationSeconds:
+			seconds = int64(f.n) //nolint:gosec // what it is on the wire
+		case durationNanos:
+			nanos = int64(f.n) //nolint:gosec // likewise
+		}
+		return nil
+	})
+	if err != nil || seconds < 0 || nanos < 0 || seconds > int64(time.Hour/time.Second) || nanos >= int64(time.Second) {
+		return 0
+	}
+	return time.Duration(seconds)*time.Second + time.Duration(nanos)
+}
+
+// keptText is a text as the database keeps it, of so many bytes at most; ok is false of another one.
+func keptText(b []byte, most int) (s string, ok bool) {
+	if len(b) > most || !utf8.Valid(b) {
+		return "", false
+	}
+	s = string(b)
+	return s, !strings.ContainsRune(s, 0)
+}
+
+// field is one of an encoded message.
+type field struct {
+	tag   tag
+	bytes []byte // of a message or a text
+	n     uint64 // of a number
+}
+
+// eachField calls f for every field but groups and 32-bit numbers.
+func eachField(b []byte, f func(field) error) error {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		b = b[n:]
+		x := field{tag: tag(protowire.EncodeTag(num, typ))}
+		switch typ {
+		case protowire.VarintType:
+			x.n, n = protowire.ConsumeVarint(b)
+		case protowire.Fixed64Type:
+			x.n, n = protowire.ConsumeFixed64(b)
+		case protowire.BytesType:
+			x.bytes, n = protowire.ConsumeBytes(b)
+		default:
+			n = protowire.ConsumeFieldValue(num, typ, b)
+			x.tag = 0
+		}
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		b = b[n:]
+		if err := f(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}

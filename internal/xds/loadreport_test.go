@@ -1,0 +1,130 @@
+package xds
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
+	loadv3 "github.com/envoyproxy/go-control-plane/envoy/service/load_stats/v3"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/load"
+)
+
+// envoyReport is a report as Envoy sends it each time: with its node, and with every cluster.
+func envoyReport(clusters int) *loadv3.LoadStatsRequest {
+	r := &loadv3.LoadStatsRequest{Node: &corev3.Node{Id: "n1", Cluster: "edge", UserAgentName: "envoy"}}
+	for i := range 516 {
+		r.Node.Extensions = append(r.Node.Extensions, &corev3.Extension{Name: fmt.Sprint("envoy.filters.http.something.", i), Category: "envoy.filters.http", TypeUrls: []string{fmt.Sprint("envoy.extensions.filters.http.something.v3.Something", i)}})
+	}
+	for i := range clusters {
+		c := &endpointv3.ClusterStats{ClusterName: fmt.Sprint("cluster-", i), ClusterServiceName: fmt.Sprint("service-", i), LoadReportInterval: durationpb.New(10 * time.Second)}
+		for _, zone := range []string{"a", "b", "c"} {
+			c.UpstreamLocalityStats = append(c.UpstreamLocalityStats, &endpointv3.UpstreamLocalityStats{
+				Locality: &corev3.Locality{Region: "eu-west-1", Zone: "eu-west-1" + zone}, TotalIssuedRequests: 100, TotalSuccessfulRequests: 98, TotalErrorRequests: 2, TotalRequestsInProgress: 3,
+			})
+		}
+		r.ClusterStats = append(r.ClusterStats, c)
+	}
+	return r
+}
+
+// BenchmarkLoadReport is what one report costs the server from its bytes to its sums, its node included: once for a node and an interval.
+func BenchmarkLoadReport(b *testing.B) {
+	for _, clusters := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprint(clusters, " clusters"), func(b *testing.B) {
+			encoded, err := proto.Marshal(envoyReport(clusters))
+			if err != nil {
+				b.Fatal(err)
+			}
+			sums, key := load.New(load.Bounds{}), fleet.Key{Tenant: fleet.NewTenantID(), Fleet: fleet.NewID()}
+			var node pinnedNode
+			b.ReportAllocs()
+			b.SetBytes(int64(len(encoded)))
+			for i := 0; b.Loop(); i++ {
+				r := &loadReport{}
+				if err := r.receive(mem.BufferSlice{mem.SliceBuffer(encoded)}); err != nil {
+					b.Fatal(err)
+				}
+				if i == 0 {
+					node, err = pin(r.node)
+				} else {
+					err = node.check(r.node)
+				}
+				if err != nil || len(r.Clusters) != clusters {
+					b.Fatal(err, len(r.Clusters))
+				}
+				sums.Add(key, r.Report, 10*time.Second)
+			}
+		})
+	}
+}
+
+// FuzzT49_LoadReport compares with protobuf's own decoder: the same is refused, and the sums of what is within the bounds are the same.
+func FuzzT49_LoadReport(f *testing.F) {
+	for _, r := range []*loadv3.LoadStatsRequest{
+		{}, envoyReport(2),
+		{ClusterStats: []*endpointv3.ClusterStats{{
+			ClusterName: "a", TotalDroppedRequests: 5, DroppedRequests: []*endpointv3.ClusterStats_DroppedRequests{{Category: "x", DroppedCount: 3}},
+			UpstreamLocalityStats: []*endpointv3.UpstreamLocalityStats{{
+				TotalErrorRequests: math.MaxUint64, LoadMetricStats: []*endpointv3.EndpointLoadMetricStats{{MetricName: "m", NumRequestsFinishedWithMetric: 1, TotalMetricValue: math.Inf(1)}},
+				CpuUtilization: &endpointv3.UnnamedEndpointLoadMetricStats{NumRequestsFinishedWithMetric: 1, TotalMetricValue: 0.5},
+			}},
+		}}},
+	} {
+		b, err := proto.Marshal(r)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add([]byte{0x12, 0x02, 0x08, 0x01}) // a name that is a number
+	f.Add([]byte{0x12, 0x03, 0x12, 0x01}) // it ends too early
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got := &loadReport{}
+		err := got.receive(mem.BufferSlice{mem.SliceBuffer(b)})
+		want := &loadv3.LoadStatsRequest{}
+		if proto.Unmarshal(b, want) != nil {
+			return // that one looks into every message, and at every text
+		}
+		if err != nil {
+			t.Fatalf("refused %v: %v", want, err)
+		}
+		if len(want.GetClusterStats()) > load.MaxClusters || got.LeftOut > 0 {
+			return
+		}
+		var issued, failed, dropped [2]uint64
+		for _, c := range want.GetClusterStats() {
+			told := uint64(0)
+			for _, d := range c.GetDroppedRequests() {
+				dropped[0] += d.GetDroppedCount()
+				told += d.GetDroppedCount()
+			}
+			if all := c.GetTotalDroppedRequests(); all > told {
+				dropped[0] += all - told
+			}
+			for _, l := range c.GetUpstreamLocalityStats() {
+				issued[0] += l.GetTotalIssuedRequests()
+				failed[0] += l.GetTotalErrorRequests()
+			}
+		}
+		for _, c := range got.Clusters {
+			for _, d := range c.Drops {
+				dropped[1] += d.Count
+			}
+			for _, l := range c.Localities {
+				issued[1] += l.Issued
+				failed[1] += l.Failed
+			}
+		}
+		if issued[0] != issued[1] || failed[0] != failed[1] || dropped[0] != dropped[1] {
+			t.Fatalf("issued %v, failed %v, dropped %v of %v", issued, failed, dropped, want)
+		}
+	})
+}
