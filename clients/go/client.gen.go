@@ -311,6 +311,7 @@ const (
 	MissingReference    FindingCode = "missing_reference"
 	NamesBootstrap      FindingCode = "names_bootstrap"
 	OldBootstrap        FindingCode = "old_bootstrap"
+	RequestsFail        FindingCode = "requests_fail"
 	SealedForAnotherKey FindingCode = "sealed_for_another_key"
 	SetTooLarge         FindingCode = "set_too_large"
 	StaticCluster       FindingCode = "static_cluster"
@@ -345,6 +346,8 @@ func (e FindingCode) Valid() bool {
 	case NamesBootstrap:
 		return true
 	case OldBootstrap:
+		return true
+	case RequestsFail:
 		return true
 	case SealedForAnotherKey:
 		return true
@@ -2187,12 +2190,84 @@ type LiveNews struct {
 // - `settings`: the fleet's settings, or its node credentials.
 type LiveWhat string
 
+// Load defines model for Load.
+type Load struct {
+	// Cluster As proxies name it; it need not be one of the fleet's.
+	Cluster string `json:"cluster"`
+
+	// Dropped Requests that proxies dropped: drop_overload, circuit breakers.
+	Dropped int64 `json:"dropped"`
+
+	// Drops Of a minute: the reasons of drops.
+	Drops *[]LoadDrop `json:"drops,omitempty"`
+
+	// Errors Requests that have failed: of HTTP those with a status of 500 and above.
+	Errors int64 `json:"errors"`
+
+	// InProgress Of a minute: requests in progress, on average over the minute.
+	InProgress *float64 `json:"in_progress,omitempty"`
+
+	// Issued Requests that were begun.
+	Issued int64 `json:"issued"`
+
+	// Localities Of a minute: the localities that requests went to.
+	Localities *[]LocalityLoad `json:"localities,omitempty"`
+
+	// Metrics Of a minute: what backends told of themselves (ORCA).
+	Metrics *[]LoadMetric `json:"metrics,omitempty"`
+
+	// Minute Its beginning; of a cluster's sum, the newest minute of which something was reported.
+	Minute time.Time `json:"minute"`
+
+	// Successful Requests that have ended well. Those that were begun before count too.
+	Successful int64 `json:"successful"`
+}
+
+// LoadDrop defines model for LoadDrop.
+type LoadDrop struct {
+	// Category "" of drops without a reason.
+	Category string `json:"category"`
+	Count    int64  `json:"count"`
+}
+
+// LoadList defines model for LoadList.
+type LoadList struct {
+	Items []Load `json:"items"`
+
+	// LeftOut How many parts of reports of the last hour were left out, as they are over the limits (docs/load.md); 0 as a rule.
+	LeftOut int64 `json:"left_out"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// LoadMetric defines model for LoadMetric.
+type LoadMetric struct {
+	// Count Requests that it was told of.
+	Count int64  `json:"count"`
+	Name  string `json:"name"`
+
+	// Total The sum of what was told.
+	Total float64 `json:"total"`
+}
+
 // LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 // write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
 // that to everybody who writes, on every machine. A list that is given takes the place of the present one.
 //
 // Example: [8080,9000]
 type LocalPorts = []int32
+
+// LocalityLoad defines model for LocalityLoad.
+type LocalityLoad struct {
+	Errors     int64   `json:"errors"`
+	InProgress float64 `json:"in_progress"`
+	Issued     int64   `json:"issued"`
+
+	// Locality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
+	Locality   *EndpointLocality `json:"locality,omitempty"`
+	Successful int64             `json:"successful"`
+}
 
 // MadeCredential defines model for MadeCredential.
 type MadeCredential struct {
@@ -4256,6 +4331,18 @@ type GetLiveParams struct {
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
+// ListLoadParams defines parameters for ListLoad.
+type ListLoadParams struct {
+	// Cluster The minutes of this cluster alone.
+	Cluster *string `form:"cluster,omitempty" json:"cluster,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
@@ -5455,6 +5542,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/live (the `GetLive` operationId).
 	GetLive(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetLiveParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListLoad List what proxies report of their load
+	//
+	// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+	// metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/load (the `ListLoad` operationId).
+	ListLoad(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListLoadParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListNodes List the nodes of a fleet
 	//
@@ -6865,6 +6960,24 @@ func (c *Client) RenewLease(ctx context.Context, tenant TenantParam, fleet Fleet
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/live (the `GetLive` operationId).
 func (c *Client) GetLive(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetLiveParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetLiveRequest(c.Server, tenant, fleet, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListLoad List what proxies report of their load
+//
+// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+// metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/load (the `ListLoad` operationId).
+func (c *Client) ListLoad(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListLoadParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLoadRequest(c.Server, tenant, fleet, params)
 	if err != nil {
 		return nil, err
 	}
@@ -10785,6 +10898,98 @@ func NewGetLiveRequest(server string, tenant TenantParam, fleet FleetParam, para
 	return req, nil
 }
 
+// NewListLoadRequest constructs an http.Request for the ListLoad method
+func NewListLoadRequest(server string, tenant TenantParam, fleet FleetParam, params *ListLoadParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/load", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cluster != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cluster", *params.Cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListNodesRequest constructs an http.Request for the ListNodes method
 func NewListNodesRequest(server string, tenant TenantParam, fleet FleetParam, params *ListNodesParams) (*http.Request, error) {
 	var err error
@@ -14182,6 +14387,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/live (the `GetLive` operationId).
 	GetLiveWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *GetLiveParams, reqEditors ...RequestEditorFn) (*GetLiveResponse, error)
+
+	// ListLoadWithResponse List what proxies report of their load
+	//
+	// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+	// metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/load (the `ListLoad` operationId).
+	ListLoadWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListLoadParams, reqEditors ...RequestEditorFn) (*ListLoadResponse, error)
 
 	// ListNodesWithResponse List the nodes of a fleet
 	//
@@ -17674,6 +17889,68 @@ func (r GetLiveResponse) ContentType() string {
 	return ""
 }
 
+type ListLoadResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LoadList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListLoadResponse) GetJSON200() *LoadList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListLoadResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListLoadResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListLoadResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListLoadResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLoadResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLoadResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListLoadResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListNodesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -21058,6 +21335,22 @@ func (c *ClientWithResponses) GetLiveWithResponse(ctx context.Context, tenant Te
 	return ParseGetLiveResponse(rsp)
 }
 
+// ListLoadWithResponse List what proxies report of their load
+//
+// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+// metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/load (the `ListLoad` operationId).
+func (c *ClientWithResponses) ListLoadWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListLoadParams, reqEditors ...RequestEditorFn) (*ListLoadResponse, error) {
+	rsp, err := c.ListLoad(ctx, tenant, fleet, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLoadResponse(rsp)
+}
+
 // ListNodesWithResponse List the nodes of a fleet
 //
 // Returns a wrapper object for the known response body format(s).
@@ -24221,6 +24514,53 @@ func ParseGetLiveResponse(rsp *http.Response) (*GetLiveResponse, error) {
 
 	case rsp.StatusCode == 200:
 		// Content-type (text/event-stream) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseListLoadResponse parses an HTTP response from a ListLoadWithResponse call
+func ParseListLoadResponse(rsp *http.Response) (*ListLoadResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLoadResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LoadList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
 
 	}
 

@@ -27,6 +27,7 @@ type bootstrapCommand struct {
 	Plaintext  bool       `name:"plaintext" help:"No TLS: the token crosses the wire in the clear. For a server, or for grpc a relay, on this machine."`
 	API        string     `name:"api" enum:"grpc,rest,files" default:"grpc" placeholder:"KIND" help:"How Envoy asks: grpc, a stream; rest, polls over HTTP/1.1, for an Envoy alone, where each config source in the fleet's content must be of REST too; or files, from a FOLDER, of no server. Default: grpc."`
 	Folder     string     `arg:"" optional:"" type:"path" help:"Of --api files: the folder that \"fairlead sync\" keeps, where Envoy sees it."`
+	Load       bool       `name:"load-reports" help:"Have Envoy report its load, see docs/load.md. Envoy with --api grpc alone; gRPC clients report what clusters with lrs_server ask for."`
 	SotW       bool       `name:"sotw" help:"State of the world in the place of delta. gRPC clients speak nothing else."`
 	Relay      string     `name:"relay-listen" placeholder:"HOST:PORT" help:"Where the relay listens for gRPC clients, loopback only: whoever connects acts as the fleet; 127.0.0.1:18002 by default."`
 	Admin      string     `name:"admin" placeholder:"PATH" help:"Where Envoy's admin interface listens: the absolute path of a Unix socket, which Envoy's user alone may open, in a folder that is there; or HOST:PORT, where nobody is asked who they are. Nowhere by default."`
@@ -115,7 +116,7 @@ func (c *bootstrapCommand) config() bootstrap.Config {
 		NodeID: c.NodeID, NodeCluster: c.Cluster, Region: c.Region, Zone: c.Zone, SubZone: c.SubZone,
 		XDSAddresses: c.XDS, Delta: !c.SotW && c.API == "grpc", Folder: c.Folder, REST: c.API == "rest", Plaintext: c.Plaintext,
 		CAFile: c.CAFile, ServerName: c.ServerName, TokenFile: c.TokenFile, TokenEnv: c.TokenEnv,
-		RelayAddress: c.Relay, AdminAddress: c.Admin,
+		RelayAddress: c.Relay, AdminAddress: c.Admin, LoadReports: c.Load,
 	}
 }
 
@@ -140,7 +141,7 @@ var bootstrapFlags = map[string]string{
 	"NodeID": "--node-id", "NodeCluster": "--node-cluster", "Region": "--region", "Zone": "--zone", "SubZone": "--sub-zone",
 	"XDSAddresses": "--xds", "Plaintext": "--plaintext", "CAFile": "--ca-file", "ServerName": "--server-name",
 	"TokenFile": "--token-file", "TokenSDSFile": "--out", "TokenEnv": "--token-env",
-	"Folder": "FOLDER", "RelayAddress": "--relay-listen", "AdminAddress": "--admin", "Metadata": "--metadata",
+	"Folder": "FOLDER", "RelayAddress": "--relay-listen", "AdminAddress": "--admin", "Metadata": "--metadata", "LoadReports": "--load-reports",
 }
 
 // inFlags says an error about a field in the words of the command line.

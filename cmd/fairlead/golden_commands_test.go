@@ -43,6 +43,7 @@ var shownCommands = map[string]shownCommand{
 
 	"receipt": {args: []string{"7"}},
 	"nodes":   {},
+	"load":    {},
 	"events":  {},
 	"why":     {args: []string{"edge-1"}},
 	"retry":   {args: []string{"edge-1"}},

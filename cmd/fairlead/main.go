@@ -51,6 +51,7 @@ type commands struct {
 
 	Receipt receiptCommand `cmd:"" group:"Deliver" help:"Tell which nodes run a revision."`
 	Nodes   nodesCommand   `cmd:"" group:"Deliver" help:"List the nodes and what they run."`
+	Load    loadCommand    `cmd:"" group:"Deliver" help:"List the requests of the last hour, as proxies report them."`
 	Events  eventsCommand  `cmd:"" group:"Deliver" help:"List what nodes refused, what was done about it, and how it ended, or follow it."`
 	Why     whyCommand     `cmd:"" group:"Deliver" help:"Tell why a node has a resource, or not."`
 	Retry   retryCommand   `cmd:"" group:"Deliver" help:"Offer a node again what it refuses."`

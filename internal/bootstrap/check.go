@@ -52,17 +52,17 @@ func (k kind) String() string {
 func (k kind) foreign() []string {
 	switch k {
 	case google:
-		return []string{"REST", "Folder", "Plaintext", "TokenEnv", "TokenSDSFile", "RetryBase", "RetryMax", "RelayAddress"}
+		return []string{"REST", "LoadReports", "Folder", "Plaintext", "TokenEnv", "TokenSDSFile", "RetryBase", "RetryMax", "RelayAddress"}
 	case relay:
-		return []string{"REST", "Folder", "GoogleGRPC", "RetryBase", "RetryMax", "InitialFetchTimeout"}
+		return []string{"REST", "LoadReports", "Folder", "GoogleGRPC", "RetryBase", "RetryMax", "InitialFetchTimeout"}
 	case grpc:
 		return []string{
-			"REST", "Folder", "GoogleGRPC", "ServerName", "TokenEnv", "TokenSDSFile", "AdminAddress",
+			"REST", "LoadReports", "Folder", "GoogleGRPC", "ServerName", "TokenEnv", "TokenSDSFile", "AdminAddress",
 			"RetryBase", "RetryMax", "InitialFetchTimeout", "RelayAddress",
 		}
 	case files:
 		return []string{
-			"XDSAddresses", "REST", "Delta", "GoogleGRPC", "Plaintext", "CAFile", "ServerName", "TokenFile", "TokenSDSFile", "TokenEnv",
+			"XDSAddresses", "REST", "LoadReports", "Delta", "GoogleGRPC", "Plaintext", "CAFile", "ServerName", "TokenFile", "TokenSDSFile", "TokenEnv",
 			"RetryBase", "RetryMax", "InitialFetchTimeout", "RelayAddress",
 		}
 	default:
@@ -73,7 +73,7 @@ func (k kind) foreign() []string {
 // checkForeign finds a field that is set and means nothing to k. c has no defaults yet.
 func (c Config) checkForeign(k kind) error {
 	set := map[string]bool{
-		"XDSAddresses": len(c.XDSAddresses) > 0, "REST": c.REST, "Folder": c.Folder != "", "Delta": c.Delta, "CAFile": c.CAFile != "", "TokenFile": c.TokenFile != "", "GoogleGRPC": c.GoogleGRPC, "Plaintext": c.Plaintext, "ServerName": c.ServerName != "",
+		"XDSAddresses": len(c.XDSAddresses) > 0, "REST": c.REST, "LoadReports": c.LoadReports, "Folder": c.Folder != "", "Delta": c.Delta, "CAFile": c.CAFile != "", "TokenFile": c.TokenFile != "", "GoogleGRPC": c.GoogleGRPC, "Plaintext": c.Plaintext, "ServerName": c.ServerName != "",
 		"TokenEnv": c.TokenEnv != "", "TokenSDSFile": c.TokenSDSFile != "", "AdminAddress": c.AdminAddress != "",
 		"RetryBase": c.RetryBase != 0, "RetryMax": c.RetryMax != 0, "InitialFetchTimeout": c.InitialFetchTimeout != 0,
 		"RelayAddress": c.RelayAddress != "",
@@ -110,6 +110,9 @@ func (c Config) check(k kind) error {
 	}
 	if c.REST && c.Delta {
 		return invalid("Delta", "means nothing to polls over REST")
+	}
+	if c.REST && c.LoadReports {
+		return invalid("LoadReports", "means nothing to polls over REST: load is reported over gRPC")
 	}
 	if c.InitialFetchTimeout < 0 {
 		return invalid("InitialFetchTimeout", "must not be negative")

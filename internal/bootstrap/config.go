@@ -39,6 +39,8 @@ type Config struct {
 	// Folder has Envoy read its clusters and listeners from cds.yaml and lds.yaml of an absolute path on its machine, which "fairlead sync"
 	// keeps. It asks no server, so all that leads to one means nothing.
 	Folder string
+	// LoadReports has Envoy report its load, over a gRPC stream beside the one for its configuration.
+	LoadReports bool
 	// GoogleGRPC makes Envoy use its second gRPC client, over TLS with a TokenFile: that
 	// alone keeps the token out of Envoy's debug log, but it notices a dead server late.
 	GoogleGRPC bool

@@ -47,6 +47,9 @@ func variants() map[string]variant {
 			TokenEnv: "FAIRLEAD_NODE_TOKEN", CAFile: "/etc/fairlead/ca.crt", AdminAddress: "127.0.0.1:0",
 			RetryBase: 250 * time.Millisecond, RetryMax: 5 * time.Second, InitialFetchTimeout: 15 * time.Second,
 		}},
+		"load-reports.yaml": {e, bootstrap.Config{
+			NodeID: "n", XDSAddresses: []string{"xds.example.com:8443"}, TokenFile: "/etc/envoy/fairlead.token", Delta: true, LoadReports: true,
+		}},
 		"server-by-ip.yaml": {e, bootstrap.Config{
 			NodeID: "n", XDSAddresses: []string{"10.0.0.1:8443"}, TokenEnv: "FAIRLEAD_NODE_TOKEN", Delta: true, AdminAddress: "/run/envoy/admin.sock",
 		}},

@@ -25,6 +25,7 @@ const (
 	KeyMismatch        Code = "key_mismatch"
 	SealedForAnother   Code = "sealed_for_another_key"
 	EndpointsHeld      Code = "endpoints_held"
+	RequestsFail       Code = "requests_fail"
 	DuplicateDomain    Code = "duplicate_domain"
 	StaticCluster      Code = "static_cluster"
 	ValueChanged       Code = "value_changed"
@@ -41,7 +42,7 @@ const (
 // Codes returns all codes.
 func Codes() []Code {
 	return []Code{
-		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, CredentialExpires, TokenExpires, KeyMismatch, SealedForAnother, EndpointsHeld, DuplicateDomain,
+		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, CredentialExpires, TokenExpires, KeyMismatch, SealedForAnother, EndpointsHeld, RequestsFail, DuplicateDomain,
 		StaticCluster, ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap, UnservedType, SetTooLarge,
 	}
 }

@@ -346,3 +346,14 @@ func TestEndpointsThatAreHeldAreFound(t *testing.T) {
 		}
 	}
 }
+
+// Of clusters whose requests fail those of the fleet are told: proxies may name any.
+func TestClustersThatFailAreFound(t *testing.T) {
+	t.Parallel()
+	f := findings.Fleet{Resources: stored(t, rds("l", "r"), route("r", "cluster: c"), edsCluster("c")), Endpoints: map[string]int{"c": 0}}
+	f.Failing = []findings.Failing{{Cluster: "c", Ended: 60, Failed: 12}, {Cluster: "made-up", Ended: 60, Failed: 60}}
+	got := check(f)
+	if want := []string{"warning requests_fail clusters/c"}; !slices.Equal(lines(got), want) || !strings.Contains(got[0].Detail, "of 60 requests to c that ended in the last 5 minutes 12 have failed") {
+		t.Errorf("%+v, want %q", got, want)
+	}
+}

@@ -38,6 +38,8 @@ type Fleet struct {
 	Values map[string]string
 	// Endpoints are the clusters of which endpoints are kept as data, by the names of their ClusterLoadAssignments, with how many of them are held.
 	Endpoints map[string]int
+	// Failing are clusters whose requests fail, as proxies report.
+	Failing []Failing
 	// Alike are names that exist and are not among the Resources, for suggestions alone.
 	Alike []fleet.Ref
 	// Deletes are names of which the write that is looked at takes the last variant.
@@ -68,6 +70,7 @@ const BootstrapCluster = "fairlead_xds"
 func Check(f Fleet) ([]Finding, error) {
 	c := newChecker(f)
 	c.held()
+	c.failing()
 	c.references()
 	c.certificates()
 	c.domains()

@@ -71,7 +71,7 @@ func TestTheContractPageNamesEachFilter(t *testing.T) {
 	changes := "what a revision changed, or two differ in"
 	row := map[string]string{
 		"listTenants": "tenants, fleets", "listFleets": "tenants, fleets", "listTokens": "tokens", "listOperatorTokens": "operator tokens", "listCredentials": "node credentials",
-		"listResources": "resources, of a fleet or of a type", "listResourcesOfType": "resources, of a fleet or of a type", "listFindings": "findings", "listNodes": "nodes",
+		"listResources": "resources, of a fleet or of a type", "listResourcesOfType": "resources, of a fleet or of a type", "listFindings": "findings", "listNodes": "nodes", "listLoad": "load",
 		"getNodeConfig": "a node's config", "getNodeWhy": "why a node has what it has", "listEvents": "events of nodes", "getReceipt": "a receipt's nodes",
 		"listRevisions": "revisions", "listRevisionChanges": changes, "compareRevisions": changes, "listAudit": "the audit",
 		"listServers": "xDS servers",

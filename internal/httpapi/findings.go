@@ -71,6 +71,9 @@ func (a *API) check(ctx context.Context, begin func()) (out checked, err error) 
 	if f.Endpoints, err = a.store.EndpointClusters(ctx, c.tenant.ID, c.fleet.ID, nil); err != nil {
 		return out, err
 	}
+	if f.Failing, err = a.failingClusters(ctx); err != nil {
+		return out, err
+	}
 	if f.Credentials, err = a.endingCredentials(ctx); err != nil {
 		return out, err
 	}
@@ -151,6 +154,15 @@ func (a *API) endingCredentials(ctx context.Context) ([]findings.Credential, err
 	ending, err := a.store.EndingCredentials(ctx, c.tenant.ID, c.fleet.ID, findings.CredentialSoon)
 	return each(ending, func(x store.EndingCredential) findings.Credential {
 		return findings.Credential{ID: x.ID.String(), ExpiresAt: x.ExpiresAt, Nodes: x.Nodes, Named: x.Named}
+	}), err
+}
+
+// failingClusters are those whose requests fail, as proxies report.
+func (a *API) failingClusters(ctx context.Context) ([]findings.Failing, error) {
+	c := callOf(ctx)
+	failing, err := a.store.FailingClusters(ctx, c.tenant.ID, c.fleet.ID, findings.FailingWithin, findings.FailingLeast, findings.FailingOneIn)
+	return each(failing, func(l store.ClusterLoad) findings.Failing {
+		return findings.Failing{Cluster: l.Cluster, Ended: l.Succeeded + l.Failed, Failed: l.Failed}
 	}), err
 }
 

@@ -29,6 +29,7 @@ var matrix = map[string]string{
 	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
 	"listRevisionChanges": "yyyyyn", "compareRevisions": "yyyyyn", "listResourceHistory": "yyyyyn",
 	"listEndpoints": "yyyyyn", "writeEndpoints": "nyyyyn", "putEndpoint": "nyyyyn", "deleteEndpoint": "nyyyyn", "takeLease": "nyyyyn", "renewLease": "nyyyyn", "endLease": "nyyyyn",
+	"listLoad":        "yyyyyn",
 	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "renewCredential": "nnnyyn", "revokeCredential": "nnnyyn",
 	"listNodes": "yyyyyn", "getNode": "yyyyyn", "getNodeConfig": "yyyyyn", "getNodeWhy": "yyyyyn", "retryNode": "nyyyyn", "listEvents": "yyyyyn",
 }

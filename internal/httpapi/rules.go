@@ -117,6 +117,8 @@ var rules = map[string]rule{
 	"renewLease":     {scope: ofFleet, action: auth.WriteConfig, reads: true},
 	"endLease":       {scope: ofFleet, action: auth.WriteConfig},
 
+	"listLoad": {scope: ofFleet, action: auth.ReadConfig},
+
 	"listCredentials":  {scope: ofFleet, action: auth.ManageCredentials},
 	"createCredential": {scope: ofFleet, action: auth.ManageCredentials},
 	"renewCredential":  {scope: ofFleet, action: auth.ManageCredentials},

@@ -1159,6 +1159,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/fleets/{fleet}/load": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List what proxies report of their load
+         * @description The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+         *     metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
+         */
+        get: operations["listLoad"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/fleets/{fleet}/apply": {
         parameters: {
             query?: never;
@@ -2652,7 +2684,7 @@ export interface components {
          * @description What kind of finding it is; docs/findings.md describes each.
          * @enum {string}
          */
-        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "credential_expires" | "token_expires" | "key_mismatch" | "sealed_for_another_key" | "endpoints_held" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap" | "unserved_type" | "set_too_large";
+        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "credential_expires" | "token_expires" | "key_mismatch" | "sealed_for_another_key" | "endpoints_held" | "requests_fail" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap" | "unserved_type" | "set_too_large";
         Finding: {
             code: components["schemas"]["FindingCode"];
             severity: components["schemas"]["FindingSeverity"];
@@ -3978,6 +4010,85 @@ export interface components {
             items: components["schemas"]["Endpoint"][];
             next_cursor?: components["schemas"]["NextCursor"];
         };
+        Load: {
+            /** @description As proxies name it; it need not be one of the fleet's. */
+            cluster: string;
+            /**
+             * Format: date-time
+             * @description Its beginning; of a cluster's sum, the newest minute of which something was reported.
+             */
+            minute: string;
+            /**
+             * Format: int64
+             * @description Requests that were begun.
+             */
+            issued: number;
+            /**
+             * Format: int64
+             * @description Requests that have ended well. Those that were begun before count too.
+             */
+            successful: number;
+            /**
+             * Format: int64
+             * @description Requests that have failed: of HTTP those with a status of 500 and above.
+             */
+            errors: number;
+            /**
+             * Format: int64
+             * @description Requests that proxies dropped: drop_overload, circuit breakers.
+             */
+            dropped: number;
+            /**
+             * Format: double
+             * @description Of a minute: requests in progress, on average over the minute.
+             */
+            in_progress?: number;
+            /** @description Of a minute: the localities that requests went to. */
+            localities?: components["schemas"]["LocalityLoad"][];
+            /** @description Of a minute: the reasons of drops. */
+            drops?: components["schemas"]["LoadDrop"][];
+            /** @description Of a minute: what backends told of themselves (ORCA). */
+            metrics?: components["schemas"]["LoadMetric"][];
+        };
+        LocalityLoad: {
+            locality?: components["schemas"]["EndpointLocality"];
+            /** Format: int64 */
+            issued: number;
+            /** Format: int64 */
+            successful: number;
+            /** Format: int64 */
+            errors: number;
+            /** Format: double */
+            in_progress: number;
+        };
+        LoadDrop: {
+            /** @description "" of drops without a reason. */
+            category: string;
+            /** Format: int64 */
+            count: number;
+        };
+        LoadMetric: {
+            name: string;
+            /**
+             * Format: int64
+             * @description Requests that it was told of.
+             */
+            count: number;
+            /**
+             * Format: double
+             * @description The sum of what was told.
+             */
+            total: number;
+        };
+        LoadList: {
+            items: components["schemas"]["Load"][];
+            next_cursor?: components["schemas"]["NextCursor"];
+            /**
+             * Format: int64
+             * @description How many parts of reports of the last hour were left out, as they are over the limits (docs/load.md); 0 as a rule.
+             */
+            left_out: number;
+        };
         /**
          * @example {
          *       "ttl": "30s"
@@ -4704,6 +4815,11 @@ export type EndpointWrite = components['schemas']['EndpointWrite'];
 export type EndpointWritten = components['schemas']['EndpointWritten'];
 export type Endpoint = components['schemas']['Endpoint'];
 export type EndpointList = components['schemas']['EndpointList'];
+export type Load = components['schemas']['Load'];
+export type LocalityLoad = components['schemas']['LocalityLoad'];
+export type LoadDrop = components['schemas']['LoadDrop'];
+export type LoadMetric = components['schemas']['LoadMetric'];
+export type LoadList = components['schemas']['LoadList'];
 export type LeaseTake = components['schemas']['LeaseTake'];
 export type Lease = components['schemas']['Lease'];
 export type Retry = components['schemas']['Retry'];
@@ -6769,6 +6885,50 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listLoad: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The minutes of this cluster alone.
+                 * @example backend
+                 */
+                cluster?: string;
+                /** @description How many items to answer at most. */
+                limit?: components["parameters"]["LimitParam"];
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["CursorParam"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Clusters, by name; or minutes, the oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoadList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Problem"];
         };
     };

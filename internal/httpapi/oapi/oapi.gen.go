@@ -317,6 +317,7 @@ const (
 	MissingReference    FindingCode = "missing_reference"
 	NamesBootstrap      FindingCode = "names_bootstrap"
 	OldBootstrap        FindingCode = "old_bootstrap"
+	RequestsFail        FindingCode = "requests_fail"
 	SealedForAnotherKey FindingCode = "sealed_for_another_key"
 	SetTooLarge         FindingCode = "set_too_large"
 	StaticCluster       FindingCode = "static_cluster"
@@ -351,6 +352,8 @@ func (e FindingCode) Valid() bool {
 	case NamesBootstrap:
 		return true
 	case OldBootstrap:
+		return true
+	case RequestsFail:
 		return true
 	case SealedForAnotherKey:
 		return true
@@ -2193,12 +2196,84 @@ type LiveNews struct {
 // - `settings`: the fleet's settings, or its node credentials.
 type LiveWhat string
 
+// Load defines model for Load.
+type Load struct {
+	// Cluster As proxies name it; it need not be one of the fleet's.
+	Cluster string `json:"cluster"`
+
+	// Dropped Requests that proxies dropped: drop_overload, circuit breakers.
+	Dropped int64 `json:"dropped"`
+
+	// Drops Of a minute: the reasons of drops.
+	Drops *[]LoadDrop `json:"drops,omitempty"`
+
+	// Errors Requests that have failed: of HTTP those with a status of 500 and above.
+	Errors int64 `json:"errors"`
+
+	// InProgress Of a minute: requests in progress, on average over the minute.
+	InProgress *float64 `json:"in_progress,omitempty"`
+
+	// Issued Requests that were begun.
+	Issued int64 `json:"issued"`
+
+	// Localities Of a minute: the localities that requests went to.
+	Localities *[]LocalityLoad `json:"localities,omitempty"`
+
+	// Metrics Of a minute: what backends told of themselves (ORCA).
+	Metrics *[]LoadMetric `json:"metrics,omitempty"`
+
+	// Minute Its beginning; of a cluster's sum, the newest minute of which something was reported.
+	Minute time.Time `json:"minute"`
+
+	// Successful Requests that have ended well. Those that were begun before count too.
+	Successful int64 `json:"successful"`
+}
+
+// LoadDrop defines model for LoadDrop.
+type LoadDrop struct {
+	// Category "" of drops without a reason.
+	Category string `json:"category"`
+	Count    int64  `json:"count"`
+}
+
+// LoadList defines model for LoadList.
+type LoadList struct {
+	Items []Load `json:"items"`
+
+	// LeftOut How many parts of reports of the last hour were left out, as they are over the limits (docs/load.md); 0 as a rule.
+	LeftOut int64 `json:"left_out"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// LoadMetric defines model for LoadMetric.
+type LoadMetric struct {
+	// Count Requests that it was told of.
+	Count int64  `json:"count"`
+	Name  string `json:"name"`
+
+	// Total The sum of what was told.
+	Total float64 `json:"total"`
+}
+
 // LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 // write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
 // that to everybody who writes, on every machine. A list that is given takes the place of the present one.
 //
 // Example: [8080,9000]
 type LocalPorts = []int32
+
+// LocalityLoad defines model for LocalityLoad.
+type LocalityLoad struct {
+	Errors     int64   `json:"errors"`
+	InProgress float64 `json:"in_progress"`
+	Issued     int64   `json:"issued"`
+
+	// Locality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
+	Locality   *EndpointLocality `json:"locality,omitempty"`
+	Successful int64             `json:"successful"`
+}
 
 // MadeCredential defines model for MadeCredential.
 type MadeCredential struct {
@@ -4262,6 +4337,18 @@ type GetLiveParams struct {
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
+// ListLoadParams defines parameters for ListLoad.
+type ListLoadParams struct {
+	// Cluster The minutes of this cluster alone.
+	Cluster *string `form:"cluster,omitempty" json:"cluster,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
@@ -5022,6 +5109,9 @@ type ServerInterface interface {
 	// GetLive Tell when something of a fleet has changed
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
 	GetLive(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetLiveParams)
+	// ListLoad List what proxies report of their load
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/load)
+	ListLoad(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListLoadParams)
 	// ListNodes List the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes)
 	ListNodes(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListNodesParams)
@@ -5394,6 +5484,12 @@ func (_ Unimplemented) RenewLease(w http.ResponseWriter, r *http.Request, tenant
 // GetLive Tell when something of a fleet has changed
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
 func (_ Unimplemented) GetLive(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetLiveParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListLoad List what proxies report of their load
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/load)
+func (_ Unimplemented) ListLoad(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListLoadParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -8198,6 +8294,83 @@ func (siw *ServerInterfaceWrapper) GetLive(w http.ResponseWriter, r *http.Reques
 	handler.ServeHTTP(w, r)
 }
 
+// ListLoad operation middleware
+func (siw *ServerInterfaceWrapper) ListLoad(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListLoadParams
+
+	// ------------- Optional query parameter "cluster" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cluster", r.URL.Query(), &params.Cluster, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cluster"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListLoad(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListNodes operation middleware
 func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Request) {
 
@@ -10870,6 +11043,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/leases/{id}", wrapper.RenewLease)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/load", wrapper.ListLoad)
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/apply", wrapper.Apply)
@@ -15062,6 +15238,79 @@ func (response GetLivedefaultApplicationProblemPlusJSONResponse) VisitGetLiveRes
 	return err
 }
 
+type ListLoadRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params ListLoadParams
+}
+
+type ListLoadResponseObject interface {
+	VisitListLoadResponse(w http.ResponseWriter) error
+}
+
+type ListLoad200JSONResponse LoadList
+
+func (response ListLoad200JSONResponse) VisitListLoadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLoad400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListLoad400ApplicationProblemPlusJSONResponse) VisitListLoadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLoad404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListLoad404ApplicationProblemPlusJSONResponse) VisitListLoadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLoaddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListLoaddefaultApplicationProblemPlusJSONResponse) VisitListLoadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListNodesRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -18413,6 +18662,9 @@ type StrictServerInterface interface {
 	// GetLive Tell when something of a fleet has changed
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/live)
 	GetLive(ctx context.Context, request GetLiveRequestObject) (GetLiveResponseObject, error)
+	// ListLoad List what proxies report of their load
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/load)
+	ListLoad(ctx context.Context, request ListLoadRequestObject) (ListLoadResponseObject, error)
 	// ListNodes List the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes)
 	ListNodes(ctx context.Context, request ListNodesRequestObject) (ListNodesResponseObject, error)
@@ -19856,6 +20108,34 @@ func (sh *strictHandler) GetLive(w http.ResponseWriter, r *http.Request, tenant 
 	}
 }
 
+// ListLoad operation middleware
+func (sh *strictHandler) ListLoad(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListLoadParams) {
+	var request ListLoadRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLoad(ctx, request.(ListLoadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLoad")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListLoadResponseObject); ok {
+		if err := validResponse.VisitListLoadResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListNodes operation middleware
 func (sh *strictHandler) ListNodes(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListNodesParams) {
 	var request ListNodesRequestObject
@@ -20833,670 +21113,683 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L0Jkxs3si76VxB8c0PLqabYrZ0dE/e2bWmsa1nSlTSjd55bhwWyQLKmiwCnADbF8dF/f4HMxFJFFJdW",
-	"2z7z3pmJsJpkLUAikcj1y197E7VYKimk0b3hr7254IWo4c8XH/nM/lsIPanLpSmV7A17b/hCaGbmpWba",
-	"cCOYmjIzF6wWWq3qiThnUlyLGr7TfCEYn/FSMj41omacTeZczkS/l/XEF75YVqI37F32np6c8rPxw8mj",
-	"4rLXy3p6MhcLbt9tNkt7hTZ1KWe9r1+z3stKCLN7aIJpYUwpZ9oNbmpvyhjXLBeGz3JWSlYaViihM8Zl",
-	"waQybD3nJlzN5qoqdHug02d8MHl4On5cnIlHz58+2TPcr1lvyWu+EIZoelEUtdD6nf1yewL5q3fDd2/f",
-	"f8wzlv/y6t31k8/4kama5StZfhk+eHfx8cc8Y0oKthT1REhzIuREFaJgWswWQprmkE8Hffv/p8Nng2eD",
-	"XtYr7XuW3Mx7WU/yhb2E45h6Wa8W/1iVtSh6Q1OvRDyxBf/yWsiZmfeGp2fPst6ilP5zllilC/12+l5c",
-	"lxom1p7nhbbUX3PNgOKlZjVdm8FUK26ENnmfvZXAX7n7OYfFyrnJ+24u/1iJehMm465sLMufajHtDXv/",
-	"14PA6w/wV/3AjfLNajEWtR/8x9I+bv/ATbkQXWPhpjGKqaoX3PSGvYIbcWJv7KVI950qStHJIVNeaZGz",
-	"SvBroZlamcbm03fYGG7P2HpeTuaM14ItlDaWisDfnFWlNmwtytlcdw0cn9EYfCGmfFUZxxk07LFSleAS",
-	"xv19tdJG1B0D/zgXzD7d7cgJXn1HM7rvteLFhdblTFomZndLo1muRX1dTsTI3pkDb9iv1VrCs+4dsQ/G",
-	"fHIlZJHeATSYQ3fA49Oz/TvgeyWnZb3YQQ6jroR09OBSr0Fq2jXSV6JgUwXyEh/D7X3NGS0rLk8u/s+F",
-	"+9/P6x+fTTsWlJ7S69rSg7NHB8yoFoWQpuTVq2LHtMoCZ2FnBbym52rdEqSD0+cPn0wfi5Nnk9PxydPi",
-	"jJ88nw4GJ4/44/GTydPimXg+TS9VWRy6SmePnxwzpw/2MOuY1ltZbXD7lNoeHeH069pB8OPBMqg1ChzZ",
-	"qtZq127KpfhiRhO4LHdstOQzwcZiqurOoeEdXazwaPD8SYpQP4hKGNG17nmBP+dDZuZKC+SAtagFo1+Q",
-	"bIJVXBv2cMAKvtGZ+3JZ8QlJBn+zlVxmLupbIjGNP9AX9Igd5AUl4I4GQdNkXlHMRJo54Z5b5c9XhVgs",
-	"lRFysvlJbNIjnfCqAknq5CKIDjpW/7ES2mTsSiwNfH32iM3VqtbnjI/VNZCYGSG5tHOtykVpWF6Gl47G",
-	"GyN0jsJIwq326KsE1y0B+2h8Ohnwx+KkEMtKbU5On52eOSqhUhnoFM3qxE6rk0KP2xRacmNEbZ/5H79c",
-	"Xn45Oz25vPzyVHz+tz8lz9JX05+5mcy36fapLq3qavd12dRfGWztsqqcPlhqOGWsygnU1ecsv5/7e0sQ",
-	"CsCpljK8qvrsE4kKKUr7g/3z0WCwR+lNU2p6gjPYpYyl5v1GSdEx97eScVYLXmQwcZiYl9jITGzOtdW+",
-	"GGdroFR+P8+ACSKS1UArqSRtXW4Sm+X+jpnZMe6ZHhxMzUU3dt0HtO730+v+mo9FtUuYe4WJrUszx1Wu",
-	"7E0Zy6/E5s/XvFqJvM/+Ul4LybS1aHgFyp5VrewtvKpI6C4aM/6lZwRf/FnP1bL3OS254EWNKZdGLPTR",
-	"WkZmL3+Ft54Gqc3rmm+QDIJrse+wppPDbmnxX/SUfm3lUscsflRrtuByw4CGzCinSnEDmm/X8QGyLq3i",
-	"ng4GQNpysVr0ho/hUynxUxhfKY2YkcXwWk14VZpN1/FYi1mp5IN/Kike6NV4ZP/IrTm6Q3/NmF5ZDd7a",
-	"rKuTtdDm5PR/nL30f/O8z97x2pAtIpiQBVvwDRvbxZwaaxycs/wkx13KKhpjn71RbMlrsnAZZ7riet6/",
-	"lM1TLvnO9HK7Rx+66I+IpDsX/WehNZ91qWSf5puMzjnB5qU2qt6cuzVnVm4wOLqaHL1wR57dnpZX7N9S",
-	"rFnLPGjxygKHsltKbc/gDV+IHXvPySBSMjJmuXgy5zWfGFHr2zJu4J/btGzeqGLXtKQq7JTK4ogJ1Gpl",
-	"RH1y2jEDVdzuDOwR8IanDPzW4QCysQxKYIo5iL7fNpqP8O2Bo7GP6BoNPP5w3wc+Gt5uh/KuFtPyy14r",
-	"aM6t2ABV864VH6uZZV46TDhwwD1UCMZiVsrokO0a9hJevJOM24RzrpudewwvsXsMHDxNB1ODCfHLNAtG",
-	"bqVuNjzSzfShlJP9Fueaa1bYjRR7nOwk7HDrTuPIPvsm3qePYAvs8lo4Y8Eue5OAfLLoMIzwplvVCSzP",
-	"HiZcG9ulNS7cLTdd0tbu+as0ZXX4gqKZvt+NuLKPvcla/o3X5e7FvMYr6AQ693qDP1lJJ3IXdg2Rfj7K",
-	"Svlq6a6XSmoBqu93vHiP5qr9NFHSCAl/8uWyKifgAXuwrNW4Eot/+7tGv7JnPntHgWrZNa/KYkSmby/r",
-	"FcLwsrKrDXwBX4PrH7z+c04qgSWqs4OszbcUNbyTGX4FzlBR16rWveEv/l1GqVHFa9AM/FtQzrDFSlvx",
-	"51WSx4NBL4oGeA3062fkP6HNqCwO17q14WalSZcypYEd+B0v2Hs/cWcPjNXKDMcVl1fWZjiMud8hoXGd",
-	"UtsLyTjh0hJxLMCgtMpqk3j9XnCFwhfv/Vb7hjWOnaIjv3kz7+aMlsjSfqSmI9rpE7WyL3wYrdfDRpDo",
-	"jmaPnHNas7VaVYWdHXmxellPTXvDoO25K2EZb/TIIVrT6DBYCA6Kv1XlWwG0YKeifWMFGziQuWbBvftN",
-	"nAS7lDjpXS0mShYl7ID3gcTwzh3e59+I594oMy/lzAvPIYlNuzXZAuykNd/A4T6uIfJndWIUuFYd0bjP",
-	"azFdaVFgzE+rhRirYgP+G4UXaCEkrsbdPMll+b0+c7/kVhG6lChWuFZS99lHt2puhyTWLQcigv0XHlXi",
-	"xCBIWSk5s/+Whk0UxDSVZwdrp9GeqsrJMbLymxfhVezqquyGR4pzqcDN5aasDZeFxhirZmu+ASkADtfv",
-	"Ifxb/J6j/hjHg3ktQqw3d9613Dn2ZMRmGKkucEnRewWKr/eZuZCamYsNPXhtD8hECD01dLrsQQhow+Bf",
-	"qnpcFoWQvzeNgCnvaFarSoTjkVeVWiP/3s2nbmz5PVh4e4FR5CK028lH93Dc7G4+W/G6sNtmyDiDD6xe",
-	"VRgL1EC/S7mAXczZslZfNqxeSWaFd8aMshvb8tCCT+alBLXXrGppX+p3r6i06LO3U+bflbEcz2rYoGCF",
-	"CmnqjbVFMdZwDk+1b2GlvpR45wijy7CdV1VslhdwuRZ2UhO7DTea4quWWBq8LkiE0gTvrzaqFkXYKStJ",
-	"LJU5N4194qVE+T7eMHEt6g3SH+Mn9pG6z/KVFnqkxaQWBiIsgcD2F8YZ/ha8uHgy2LfYJVppcb6LJHQ3",
-	"l8WlBPIAObnfz/DYiRVqJMzs+9VVKdDc00Jby2bI8kmttB6pupyVEpMW3HmEzD5alFqXcpaTEHup6pky",
-	"5ihe39YGpv4p0RHsDDb21C6FvwSpp6pCuJi4XcWYohMu7dLMeWFvPIUgxjedqqeRfvYXJcVvrZjRvK0W",
-	"VhUYUpaxl8z+ciWW5pwUfEsw2o4RbWjNHS1Agv/vD2/ffPCD7FgvHGdCNNGk1fjvYmJSw79g9gUM35Cx",
-	"ouZTw84GZ4OT07MbyNUgUt8o81Kt5LfpnFKZ0RSe0rIoKFuIg5PVq3mXzikHsR3ie+BLNBq/lasGjwJX",
-	"vVGGvaSh/UashUc/yHt7/AfpH8UfgUdivfElL6vf/6x3FIYxRslfNH6f5bWMNVzgfxJ7uKC5FGuhTc6M",
-	"qCor7u05p4ygPACgBzcZikAfPMwrrs0I5TxkmTmxeyntE+gAsLfbC9HnfmO+doT4HQl8ITcMlT2YFyz5",
-	"R6VegxH8Oy+0090xkP2I/Vx+58bzM5ebP0R/cilK6PACqbDghWDwr9y4I1Uz8KAuSrkyAnUsq1/V3IgR",
-	"uAWsxoQMbJ8JBKe5aEyrsOPjVr3wRzKd4vYzpVXM1aq+lHdzo9TIvn2EN5XWUsnv0Rn8V8lXZi6kscT5",
-	"/XcrUo325kypwm3bEF2+oTaCNIEPsA5CFsI/3d1irS6+4HZPutdeSrMurYoYpWXVYqGuhQb17kM5k3Zn",
-	"cynWgYbXvKz4uPrdN0HBDR9zLZqemMlcFNYcYXfzVRibVcKdhWOVAKnWMqTvAnXvaCamUzEx56wWSwGS",
-	"rs/e1vE1zCh1BTaqqK31yyWjHADQkst/Cqt5AqXX3LKyvQFt2mksku9otxjepwycbneCKRdCrYwdcWlY",
-	"URZu4KiO53gC56CKW9HKwRAp1JZEfS9MvTm5mILLre0C/QAnAJjXdqT9VC5vCPOii3dZq4nQ+si13uWn",
-	"9AqBVytO2bQUVeG2BZ9MxNLAG1NeSPckyFmIHwNfeEfkrBbcOH1woHtZb6ns5OresPfAytIHEyWlmJgR",
-	"Ef/bXZNnZ0FJaVCOvZAG48W/oSoM54O15DHXxfJNdFJjBvgWhfu4n/VquVS1EcXPoii5i879EacbCDVL",
-	"JUx/tXKHQSwVNkPKX+1td8Ov7Hw8PTEDfWIv+h5YZzuo3gg42TUBkk1XmldRdGAN4jnn8KicRmkNcpQt",
-	"aJHn1sggcxWy/qx0Z9eiBonsfUR9ayRa6VrQtRKtcnybFfH2jSVm75cGqwsuJa6YNa/lxj20z/Jprf4p",
-	"ZPwkdPlpppU7gRvhVAG0JQesYVdCLDWlIZYGLB/22g6EV0ASO+2VBMlJL3ETcrb3pYTX2hOHmAuuPmd5",
-	"pbSjB6Qm+MybLeLY18yUtFY70GlUyhG5LlNv1cbeXEpidrjOytw+exOkPcUQL2Uu1Uiv9FJM7GikClti",
-	"4lzTcyt8KDhTjisYx2opai0KGIFz+LlRYFbsVNmHjDf24DlnjZTQZnrdDKJfcB1lncjVojf8pRdG1st6",
-	"ln3ASgLm6GU9XNte1qMF6GU9S1IUOA0i2a/8eEEiovf+cyKF6kJu/gaCczvZX27QIgU5ag+HLyczdUJP",
-	"sJu9/56vKU0FHrVcVptXcrlCCVGgbcGrd7XdnKYUujeE/P32fv9BTVYL0O28N81Kq8Cq9myDOWQuacjZ",
-	"+ec+HZP5RDzBzFpB7jXE25fR638NMZKdKemcLSuO1RhHJKgPXVEN+VftM/Koyoau1ZERVnF5J3aDg7Vl",
-	"R31cerpb40Yy3SHBW0gD+drOnct64otlQ2HP564qloa7xTSLh0L0D2hoJSIdN4/QmeFDuKU0Tx71ogyz",
-	"wXaGWeYzkL4pD2pfylIGUZ2DOOMmK+TZ+ehFwj2VWCX7ebSqq0TtVdYj6TQq5VQlAvJg6pfO18oleyGv",
-	"1QaUBXAYWm1WVNOMVeWVoESxL7DLzu1SLgSX2qvTLlF9OwjfcntlvYtVUZoLOZmrOk1qOA+qUl7hyGph",
-	"dQ5nxZA43N7X3KSYQ0hXsBTdeEj6QNYT10Ka0Y7HagaX2Kcf/tQ51/N9yw4U+tFeaFUX8Y9GyoPbL4ks",
-	"zJDG8QvcRm+LppJZMn3uWpTv57wE9m9R1q/V3kHTsn5FE+SwedoLv2ZhQxy0M+DW1yVqy+1dERWG7HvO",
-	"G/HFYKUJPAjsMND1E/sJ4helRB/B3vWw11smxsu3MtC94rPkMzFkc5fFC0uFcbpSgkfVvrPPfsZUGS6t",
-	"/kXjcFUvC3SJlFILq7KzsZiXFLMZ88lVUtzuYZ9ACbcyO7hGTK5uiWvGYraS3XsOHBdziBaJGZcNjRwl",
-	"Wew2OXhPTuwMRLH7vbBY16Iup2T2oEPl+LfQhm6+5q+QjYvRGEqgKdHLc9DqwfFf2tEh8RNmDTp9qkpM",
-	"jKoxHSCLwj9oPqkagmaUCmDYatnvZUfsyB9wFJvUrqTk8gOe8hKuvIkQ0eWM9ufht0BFVDfNttcdoiB9",
-	"uw/xa6fj1wIOGigI2VC5NVqv6Ay1m1UVfNPU+UtpOOj74xpSS6zccM9NKuwNMdRRC0BShAYF/0nsn2EI",
-	"3YOskcJ5CdBP78WLt6j1HEP8R59GVKsWxt7g2E7Z4vlpW7zsOe7RqMTqFWeYH7FX3UYB3xWt1FqM50pd",
-	"WeNqoys1S65Ocnd7rYa2trO25y3N4UBqhtHh+zrJ9+KavDUt2lHBe4qAWHUY5bctBJvWatFPkQkX4TCS",
-	"jjf7tuXP/MrJMnTgddmQmKSawj5AI2sljXYwDBytV+cbhxAB2G2g0EezCqTDKsa9RZHR6aOmYHy6LLbl",
-	"qp7hybBFBXhAl4JxtG54VWJQNyokcDZGn1tjPDUEKdYNo+6Aw4VokxaSZeQyMyo5a1UVx74y9rv+euA2",
-	"e2W0PzxjYeecAs7Lzi0Nm8vHJSnzltdDZrKT6ZzUsBtsVtC6YaE8HWEzdG7al+6cTLBfWUMAyFpcjtnW",
-	"tZKzKBTkxtnc8mFLpVaQngL1yNzn+SSXslO+tUQbxiVX5pwNyF0afbmtn3UzwnqOUsZJYbRlKJDsbRuX",
-	"YOA+O124l/WsEh79bnWKEZiCI6sc23fWK4mxP7ty67qkXBqrTHCzqkXwwo0Er6tNQvC3Fh0GnZERRrTv",
-	"XPAfadu3s0E+/Hhxcvb4CazKXHzhhZiUC141aw6eT589KQbPTp89ezR5Wjx5/JyfTQXng8njx7wYnD7m",
-	"D8fTR9PT8dl4MH52djYpTh8XTyanj8eD6WDAB89Saxz0o/RKQ2IAWuggVnGXcfTAQSY/u2CoisFXUC5T",
-	"VRjUSbjk0FQ4WDGOHQKFs+tJ5TmQqfZpDzj4/wJWfcyFxzz/Ni3Zbs9CJ0uDZb6ldwinjuydxnsxUXXx",
-	"B/lLdsxKJ7SpGzguUC+7Pc9Fay57DHYi7rbEqargxrWUaByMEORyQSif3UnRoRAUwx9nJN9b+9xp1NuK",
-	"ZNBIO5TMlhjCfPBFOamVhiD2Ebq9BxtJvq7rpIRICKkVLumAMCf0UlQV2RfHaXwdXzu97nZ1t99cLWuz",
-	"YYH+xowWPmshbdFz2tpRim+/U0UC/AMc1rQGFCCw/LmslVEPIXSVBcUIMwowz9OBxdgLwQeu+yz/pRYF",
-	"nxhRfM6jDP4GPAtnV2KTMc6WXOu1qovIlPCIU5fSx/rAl6IqAgSyBwtpF5GGuUH7vFGZ4TLrIWyCbvkF",
-	"r68ga0oLqUtTXgt0I+wJyX2nlNGm5su9EbnmVgWi7FJCoRCCmziBuCpJTmjDwQ9paX+w/8iP9GVZiSa2",
-	"w1lCUCrT6enCcpaxoASfsdBlAaReYKRoKdSyEo2BbW2NLSiJmLGROG4QaX6NJ3Mc6SUVZkdQBJYD+hu+",
-	"qFICBio6d5jyuF4Q6cGgHqZxvY6sH7uSSeFlxBezf6NTBThcnKLG9z7tbvv0tPbWIaHFHHcMJVscqOYd",
-	"dzT/UE6noraWz+0GFdRB8wOAyGOm12ZKS0h42y6PPZUiptNf8rhYMB+yhY85zHk1bQNdghjN4VI2UxnV",
-	"jtRCBIAkl9qiIf0yHzLOalVVUJrmUgrDS6xcDP4Ley+IxBHFMe3tl9LfH5e50RUkkrbr3fosr8prMYJf",
-	"IOnDXsEhjRRSviBfJE6WbiTmUZrRTAnd9N22iivjycLHxvjBFHWDSPoOaXHeQy1dMtTdrtmjtAEHU5TK",
-	"dij2Gg4xT3z1JaJdvuUhLHtETqRmhodVWL9DwxZpbeutFKHeCBMtlqLWbQzAI2tXt/UpWIttSlulYYv/",
-	"shCl22axKPtkceDc1bTrzY19GL22mbEVlV4c+EZDeXxHVfU3Pc9FqCLe6dn4vqFlt10bkCIWFHEEOnV5",
-	"CFi2o0V9LWrMHqfiktx+GI03udO1MNxidzzs4LlIeL4mkPbpgnuHmQiN4Sa0A/FlWdZCJwOG8bnKoznu",
-	"mJ5L8oPMxiMsmQ7rAUowgHM73RzcaWsQlQAnvyuxLg1lLutIONIv505KztWq3jL9JPl6Dp9AGGm3GkA2",
-	"g4dYw4Hf8aMD0FzuYI+BqFpAqvqQ0nWgqhKHaEeIyXpjYdaiEQCIUcWAzQ6OV3RIkY8+mbOgk8naAyvI",
-	"hBriUAowJgD7BWkMOHOqtv8mh1aLa3V1FDenjDIccJPPs3in7N7R38OFe9XaKOe7SRjQIgDxSPvBeAyk",
-	"+6DTtpzXje3YfNhLr9FnPu3r0eD5k2TaVxLdc/d+vqBnPnzyBEA7MUIAKZ7PEcaz4flwQYXDN8Fvwz14",
-	"aHqMPjwqWtTogBVqqPYtZaWbHYpt3b7paTkMABY15ishd4TkcUdrIQvdZ1iZp+fW1COwyklHKlrjJAtv",
-	"dC/cPcvbcP61pvk7O//C298LKdbH7F9VFaN4k/TOBmdPTk7PTs4efTw9Gw4Gw8Hg/9neuLv21dupB5+L",
-	"FYHffLu1p9KZ8KOqIj6+LbdlBHjq8yEEwGgoKerz5LAyTBO0Vxm+IXiMKJV09v7d9+4ohqp692IhiyHg",
-	"H15Kf1Zjbn5pGAAioboD5siBx8AOhviQToKBCodrawritKDOps9ypF8B3xMgl91416IGsw2OqHwYjBVM",
-	"3ISvvX5BccJCLC1lGWn2ZFjhe3tOMmNkDu5PGk4NcOMoVtiZ9571vpzYi06ueQ0uQXv1W1ltfnB3wFNl",
-	"KYpd1hguDFUkWn6ohGGl9NXBmH8SgWS4vPE+YaCMIO5KJQLIFw5iIwaTi/nQgeCh7g/pOlSNgNkN/tFu",
-	"HTL3RVg1cNeFRwKKC2azsdy+b1QWo4B1sXU91XVMYZZFBMxXxg8w/ApudsMjLg7zo1I2ul7njaPKvkR8",
-	"scYcujpzUA/84O3JZp9ElW6kXNPJoDzwitUeKfdeLwVHD2o4QtZQ5xLPzCrDdV0Kze5qIVihJvoBapW6",
-	"vyju9S8l5E3TXLxbF9d9iO6QkVRmBDfhDrHLrsmIBdNNTUM5iAvjQ3YV3JOxmTBg72DJAQ7fbX7NtKkF",
-	"X1iSAOeO7LbDotnW2xymAbhEoioX8OdcYz0VZM4rLA3K0KlQBfx6bSmAgu5LqU33SJw7PxTphN+BQKH4",
-	"lGoZERkRHbJOFtiR90NZFcGM8EBn+yqr6MxFVXgsjYyF79z74++04FXrK49blg9pXTCIBLCCUNfZqJTT",
-	"BB9uTyIrvly5QY6oR3kD/hmK3j/Rm/Lt6ZRWpocafUvReI6WblZANPxMkaxw2orb3v5zkJRbOzj6Djal",
-	"laawm+iYiBiWIO1iroqiNaG8qL0K8VeJq3AN4m8CdFxSoAdX7Hb22sQZAjurCysusdQPYoiu/nXXLR9K",
-	"dIChp/nQqzETpUOBL/w8Mqx4X3IzmVMzoPcvv2dPng/OnNwrqAoKcLFmwiBUjWU45yAgT1QWfMfgdC0X",
-	"aOgcpINawkhRIBBVSg21Y943G5zMSkKWKnxvJ/HvFz+/Tlqtcw/o1Ko/Jsgk2AD4dF81CBr9MM7bQ5vf",
-	"ADQ0SA0owtwO20VD8P1ZMh9W2VYIF6UxoiPXBfpJgFhUDNh16BHx7+iYIC1ddPv9x/veMg8ruTcCQw5o",
-	"CsTQDknZAC9kAVXPO5NCj7KPfTEMAKizeiU1ar4rWQntsgVqa3EclVEjeGX2Zn646fyIV8N9VZHODMTx",
-	"gSq6kjhERLZC3dxpBuQ/JvcxuHgxM5pOyqlYZ1FZbnqx4V27EOc9wZL7xeOJHzh9B7+OlXKGF9zwQ+/9",
-	"2V3/NeutlsXRvlJ3z3izv+kRariE7aUALgxxYFIPhhZNJolE0Mqw9FkFdIvnnsaMGkPdtTdeQpraMeax",
-	"Y1b6YxOGMjzbMopvytl7eYojR1HOA3rISwpbeV/tMDA8mpFuf/rquDYQ8bZ79Bs4LCxq6DYQ9Rp48vjx",
-	"w8d7uw10rtyPnrT+6dGStFv21LyUVoH0+rYU6wigpqHqBmezzli+kvRUf68UQ+bSUXAUHwAEgjhfE+Bf",
-	"bONGA6ORQIGE+zqlFvn9fgu+KH8S/AGeqC25dcRew1YScYOGXtb7p5KNng182xfl7tsLzJz1XIeKgy4+",
-	"8MJdbPtztKHSZNhdCbH14HSaVD4tKyPqkdu/YJszvAtsGsEnc4YXxc03IPukGkPUzdrLV2KjmV6NtaBC",
-	"RQhiqWlw3j1iP5XfNSK1v/bcY+zfLiI+7F2f7SbNuwOwBA4sbjm0uWS7tHtvu8fsX1+k/1EKx60cByld",
-	"YJfUgd5Xx4kcS0n7eOom+gS7iX7OeloYgCLyXNdqOPr1c0IQ4dO2Ak34CIFt4axJBAVMbmnOMb5qQhe+",
-	"XAvqA5ronnQI20bdkwaDwfYxoFNlUI6KTmHG+kFIuMvAaUXxWgARO9gqjff73pF93bO4BKiaIvuuosm1",
-	"8DU/4FYln679aaEa8AZxer7YkSuDzxBrgBFBaC+HRoqv6x+SmB6jwKT5+lptIIlndlzN3IX0OsvYJSxm",
-	"zhunGS8WpUQLGD2R0GkpfwBJR7NRsVosMdzI2Q+lnqhrUW/eU0eDZGFdVzniJB3ZTaExOfdbyOEMyUDg",
-	"pEsCCiVrF+Gto0MSpCLIqGau+lZEKy8gZgBHpcu/dEGCiaJSynOK/dRqtczCgAHpr5VSQdwIG4zwm4wC",
-	"jBjGl7w2O6oyE2gf9MZ1o6QdkzaWS3FUwQs3RiyWZh8V5mrN1NQI2Zyz/buqDkxamuzIJGq8zDT6ubXj",
-	"JsZHYWAhXG7ywfn/H/1SUsb5WtUNX1OU8l/W2oz2LQMlejdYRkYZuzdbmLLD+4E57HyhoHQwJMxh2RRu",
-	"KpeDCmGZ11ybE9ixJ69+yAFKK1rD5s57dvr04aOT06dPnz55+OTZgP538ng6mDzhp+Js/LB4NHk8fcaf",
-	"jweT0+JMPJw+4o/HqfG70oedh4Ud1U/2Qkqf2N+IK9A5YC9FcddzZrl501GpGLkbfejHpZ5BSK/fldcx",
-	"Kgu9mwuMb4G8aHTsOzAzvTN9JH5HK21R8w3kckHkLaeWBkEYREmMqfoPFw3d3Ww2ipxGyEeH+j/fiykl",
-	"Ox0MPTWu1Wo2d93AMSWTpP85tVCHE8pyAATZnS4FkSk4V6pEOltRFgeKKW/TpMfaGNH+9JS4ahg4/HPX",
-	"efoTbZitjosxXF6EBFg0krgJphBKYSlij+XFoQImjtD5KhWAh6LQZ4Ap7MdkHoa14NWl9BC0O+HzfOa1",
-	"BxGM4KapSUmf5Qr87m3ERPo2xQOQFQRqXEbRF85qYeoNxmVoQITQaQdxKcdiwlc64F0jOiBhzFJRyTz0",
-	"ySBNyLmPXR00BmHhOrUg5Cy+oeFB0HMG+D55sUJATUhQdw1Xne5ATZogNAIpYfaGWi2XngY+aM4N45cS",
-	"Ind0xkC+KSGCqNqtCGUt0FM83T2eriMgZzUc4q59PgxA87I4x1gxEDZqjQwSzEvb4c1zJLJLiQ13Q6D1",
-	"vN0UiGQXfENgXNZQhpqC3OkoOYGaSAEAfqXraYGtZbjVz6HEWLGpAiTqZvA1hDP9TgGFnPgcWiJN6a+w",
-	"iODWA9KC51F2obnAHr4Vf94t15RmvaXSZZdmLtDmmylG6bekO1DADvre+25vHjYfYXGgUAB+pBWA/VhC",
-	"XZJY6P3CEekRDTAlHMGL/6KuUyhzb6Vg2NeNlMVSLjFul66eaKeva4DKBQ0QrZFazWq+aDVbJZjOEVQe",
-	"7lY105nRKFn2LZpV1EI0N2qwlo5nmnnGoHud3YDU1sffZDcwEKbVGZLyALZrzxyCcrJa9h3+yu5SpPv0",
-	"HislZZBDXpjPn9EQ1P33i59f+z5q9gnn7LJ32QOphpmsZWtgadzmvbmfWMWwo3rhZSkL6FdxCOzQKxkD",
-	"hAL/QzXOkO2kwro5eVQ61i34DHcOGwewGM3d19o8GCAdIKljROa5K8rbhjbab/DS9J3F22USXTRLdFwW",
-	"Nropo+wdACZPqsjpHrTNOjNU31RVjLyTIs9YHkw7l85JhkucDqN9qYi1oWON3ret9yc2FfuCjnwHLDz/",
-	"vv4Reds/NpXtaC2zhHmBTaNktUmr2zffXz57iYcQPC8O3FDXZW1WvBrNlTaWu4Cx/B8PiGJpeJhrUR/g",
-	"SCYO++Au93WSR5gHRo2iBIkkD7m+bI1ku3hFcqPShRbfmK6xh6PDidhuNErACQcJME/srJUA4tjmEBm3",
-	"Awnd2h+WSaZ4JVLuHJMi6TvdXxQMbx0LDRGkOMZJ2WGjWrh0Lt8LaDRV9cgVokyshAWAPRElsm1/q3ux",
-	"Pyj6srHpQVXbjBalXnAzmQOleCUgI25Euv7oSmxgoOTNHs3xkPYa3KhQC15KgvMvJ6PA9YAoFkEQ0bqP",
-	"TCmiTysJb29coee8UGv4aiWhTwV1NcCkOy9wepinHn9eSczQc8WmWpg9SXS0wGnl0rVR6BRfboEjH6Sa",
-	"Msdy1Ncnz5iSIEuWfCZ0WoiVcqo68uM0JYfk9pq8fwtF3O7kvk1FuNsP8bbZ7i/kAyvIdefmUJArXktL",
-	"7D1UosvyA8IGUcNuWuroLW5NdlWKtyX0tosBOWDITM2n03LCprysNNl19uij1OGZiEwBwr/oh7lg9FIp",
-	"ydZlVQFmuMTmSuhlsMZvXVQb7A3bJ1ZpNHKZ83qBTjgPEgZ6v58xTTi9SxzaX0v1x929q0SEprTghTiP",
-	"AD3IfUsQmsGpCwb6UVjRiGS4l+Ohryhe+jW7Yb0rVD2M9sFi0XXn7CGV4kAP9la8uYEsEYcsvQ57S0W4",
-	"BnuFpXAgTaPnaYhTZtTaAltmjaNG31YAoycl6ooKXg/XtUx7t2hQly5702d8MHl4On5cnIlHz58+gXZ3",
-	"2xEBVc+EweNudFAy8ku44429AZv37Kj3VRNejZaq3s8rELd/B1fuSomNXdc7xaQqxKtCY7JNeW1PTd8Q",
-	"em/3F7j+e98/Glwqolya0bqUhVrvV77g6k94MdxOOsYBsPr+yjYsf8dhGDAvELX13DWE1wg3eqCY3+3Q",
-	"Jly90Nli0CVVDnxdU3HZS5YPcHm8IqDoHCaA/oaXpsuNUSttVhtHyxUx3BYXJPfO9tQSDNjcGH4yJDiy",
-	"+ISMhH3MD3tLomPR212uipJ/oqQutUFIaMOWtbDGc59teQ/ymTDw4JwSlKVzqPkjB32kWPKLh8SfTb0S",
-	"9ixWyJBsYk23EOvySBHeHsZHLqF/mE/+osxkuJrcoC1wImf07hML4UBSS0GNaXi1e4+RXxpcHi5IjLrE",
-	"wfsLeOdA0YHlggdKgIYWDLQKfZO2oDgO0lSt1QhU2os35aykmDObVO1mzlso1V/W6kspILJgP4pi5k3N",
-	"YQ8+7avY3ys9foiuv7Xj8pvPxZ3Cslr9/++o/C9woMDadLL7D781UgS85TbCNWh2/AG51/DiN4Ckq3dB",
-	"NugDESEPREvfgY0J5D/wbdTh6ah7GuL9aFg1mF5T9sbDbg8pa5CwcwH+CqUoxyWhhj0LJMSnLUoZ33f6",
-	"/zFJ/N/S9TeXrh0M6tqtteAav2G3HycgX0PMcS8UJ23PPfLub54yXfUV+3vDtWYsvhjNxqAYllRr70Nf",
-	"hvT2Bnhs/qdfEYQHl6n/5uLnF19zd5mB50HwEPu2eh9TGVBjmxiFWlH7S0oWQa0d6vvHwt1zKaFs3WdJ",
-	"ENrtR3CDIGpCLSgJw3Bq9ObHTH3iraXClAzIufAomjNCUFACnZ0GPAe7NPI135yHSAzo9ps++9SaF69q",
-	"wYvNpcSCq3XUVsJdAsZOXN7g753xkrpduzhF3nDQ55SDU5o+u6ASfUBssNsmY0U5K6ncKx/lGSb14bdo",
-	"cwdl4cmjc9ceH/OZQpvBAUC7UMK3IgJaswpLl/WQredKIOIb9tiLrAZsuQfeJcw8CVL/u4vvf3rx5ofe",
-	"sDfmkyshi742fFbKWR8iPBKRhBb8S+MQiFLmo43QFszb8VxIxJirNTar9rB0UfWbSwAqAaVgpuwS+OqU",
-	"Ro5YnwGWCsByWqpAdja4xqkPtoOxMiETBMA8yaeIcfFL6OKywfY97KVl5fx0ntudkD8fAKrD0yK3+5AC",
-	"aHaF1nNV+YYUdudpe93C/meO5T5F3qJ07/RR0VQAU7Vef1nxuvhWzQ8e8n5VJYvvKzUbLbmZdzbnAXKw",
-	"2k7QclIlAuwJNk6t1EyfE3y0LDSuDWe64noOgU82xYww2Lfgca/UGndHVVGnTs1WshDU9XxVCagdEyP7",
-	"7PwbgJNd4k6YZUpiBwJtq6edyb72FxSfGEcdb7yjA+lShtbAd/OZfYUo8ntNdy58PaLoasIdfy1q3d0F",
-	"h+RhszwhgeDXiSdEGBFk1WMGhd0lwf3ncHj3NGmx7NERS4KfqJAPgqYa+IhoZDLmj4vQVHe17LMXVrwP",
-	"mVT2dEIpKa4dUtZaivpgv8d7lWb9epVyQEBPH77waSWzWq2JqaFcd1WJVtpVevna4bFVhUCmhGd6jR5D",
-	"WhxHwRR3vlpYPfaNMsfieoeF3y51dz1uwiRIrXsw7h3Ya4Ye3z1krH06YsCVmJqRWplumPXKHn6E8xBS",
-	"h6nZ9sEMEVH069FI75YRXVcG10XaBQ4x+wM8d6imQPppO8P+5kPb4Tf8IYwF8osZtOMizcjFkY4Ygihc",
-	"ssleIRtbqn4Jd4HVb73hODYZU2+G3eD+xWZnxOmbkYmbCTAwptRco2TJNPbyo9OzLAr6NbPloUgCUaww",
-	"Ekr5Ux1tTo4Gw/jmJntHdfPozhjw/TrSYY/Xrmx5F9rjN0EYWztgZIkd/Rpj6ZiqKS4fDvRhyLf2zvjx",
-	"DWybzrl+5FdH+WpgfDCoLc94Y2a+6DnZFd9F3gOkjq/T8WlLhDJNKYxoXb10BRtTIQpNoO0u9a0AwCbf",
-	"z5NvosI4KnbppPe2O9XbCqWBRic6ifozZI+heOPs0TxLqOc6YwtIRu7v08Dbe96kM9vQdbDFn57aXQpc",
-	"qaOyTd8QVyPCB55tVj0+MBhVuVEcDAW/1x3yYaIw09DqK3UHqNbHePBzyC/uBiqCyoZ08RiMnxrYWlEV",
-	"kBdFfUf32dspW6qqQtO55kbooTuJL969cljchHoO5cNwT+PBVLUifZPcO5qtNHTEjsEgLyU8ZqUptQOM",
-	"bohVhkJbVAcg+CmKFi7q/u6Ce0n/xh4sHaqXmvYynyPvuKyxSJ1c+mZXBjSSZMhy9OxY+9Vl6tA37C5q",
-	"8gU3HDvvlFUFpvY9B/tpL5KipERYxGCVqmaUZmmvg36Yo4Jv7LVT2tYQ9SwcJq0rH8L4MNxgrfpLad+V",
-	"sYcDu78fPnk8GIQHgkMchtiovDXq3IUSkROiTC5y6oDLBQAE0pe50xd1OvCX6XImNSulfX1ZiMVSWfNo",
-	"4wehppaJQiW7d30htCPURS0FN/rcYfAKjRf4CikwmLfH5RGD0NKWLH8V3n/yk9jk8BhnfAbwXkITRdQV",
-	"u57DOKv9gHXzml7O7jbzUeyvUZQiZ3fHqiitdUpGqrs8Y1pQS/DsUlZ8LGhDRwypz51TEo+KtYryYfQc",
-	"26isoN+0JY19dyMmkrO7Jspi5MShPtGFfIhnj58EFJpGyval5KHak/Syo5cJLFzdtRQZy7FxKI0Y3IFk",
-	"iDdmkXoj4bJo3yyPVjbuIEPV3pg5gP3CSgnWdRCWQ5aveWlKORuBZAXMUhj2aCnq0aKUKyP82HjR+NrD",
-	"/Pb7/bxZwYbCohfy/PwXKCGspudFgP/g4llbu6kV4zomNhbR2DXIcfSFbM1o8j6pu/3tFkXClYlf2nSK",
-	"8FNbP6SSQ6NTN6E1KE3FHHHqKS64o0QCXL71dP2t/sTDAiXdARIcxb6AZEKN8TA9zweDp6fPn589fvT0",
-	"0eD589MIsWeQ9eSqqiDLvYlW1WgCFNP1u41PyMQWU/6gzFuQUo3wsX1N5lh9+HgwSAZHE7O/Fm/EWh9p",
-	"9HbXRn708ZNV1LoWaneNqCpNSaYEteDAKsQXw+AYoerwJTdG1PZ5//HL4OQ5P5l+/vXRs69/SgIlzrnZ",
-	"1wrPJ6RjvKSJd+BO1qia+WD3hKWffVUTtefJHm4kxWlnAad/8tbUTgBkvqSmYJiZVYYq7lYeJcF/q1Yx",
-	"kO5fyhPEQNDQmQwBQ9DVCBV5vrMTAH9eBQ9XFnCaI7eXNQ3AN6CFMZU9oQhZGvRgXOiy1thtx5poQhoc",
-	"A8WbfcU8fEIF2R97C77B3HichZIC70XFzJPBAQ5RN2S4xFVy4EUb9yj/IN9EA+q5KV7gX0wTsg9ASno8",
-	"AMzypzx3FwrD+MTpgNHL3b1xmfodHT1SYelvC65lqwbb+yZCMhzm+tGhAmcPTRSrY+D5abkbcgy2eAu+",
-	"jhqEfildNeCCT+alFAEZD1PJ1ZRRaE7HrSYBW6/du4gegTQOWBtaMMiNAJ9lXZSS15sAdYwCBOhKkWHl",
-	"lJkF31xK7PzGLuSGOf4XGE5kEM+gAE6l1BJQHvrs+fPBaTB2HQQUwj1BWHFqxVdVaiOkjmJrPr49V2us",
-	"IGzA7l9J+FoWGHgqDQQ9rS0qwSEwK6+FJlPOqOSMoJwIWYho1WcXUfJrqaNQtd4Zq24F+H55Nng2yJ4P",
-	"BoPPkWSLz7SHZ73joOdaMGXb/uGfeSGafdBupz/OviSMuM5xqur99YROVYkGlJLI2PAqpQgBqn/KF1p2",
-	"4GqDUgTgPOdJ3JU11wyiyLswglr1SPDMfBhtrOBUUGvZZ7lzixDypXOSeBAAbXhVcTiDreSygjsfMrLC",
-	"+m1AfszChUeAxLGXJ+VNusw5JoPLmQkeTV7wvcvm8GG6UiJ/Jmz+Dk/34JEDe4sgGjwuR+zsOWc5FpLG",
-	"uRT5kps5iXVrw1CTPpCO9qemBIcutdm2duyhgbK2kPeqc9Zs1qSFpqtwd/QcjmaK9FGK5I5OfREc2pLP",
-	"0jHVNxR6bm1hKgrtzv6Pu/ug+0RU04xVJeXagOpn1ukC+Qh2eEduOjUooR0ftzQ9j9qrUu87l8BReImK",
-	"oEAOrvE4ALaP+zHXSmow2Im4tl3Qu6fqDlsxkXeTMIWMq7Nz6SkBasZ1L0z1qo87Obmwof2IraNj6McD",
-	"i9YCAEz3em2j+pSFFVs+k4sWFAakcOXALccrqxOivRrNhmBy7FHp1Ta70hOoEoF+j74R3ALfirLan25n",
-	"ycxegLHTQsjD4znTWv0z6ZTeLNGa8xi2qF3H/X85m69kUYsi6OhQHNpMCptzx26LLKCkRnU2WKyXkXfH",
-	"aynRKwGzGHG/lAeCOjx/oVX13z71O7tyjkV1UCLra7zS3zMiIJlEsaMyAchBM+e+q6n1+dbRGsogKUHR",
-	"alYd/TIAgea4xW+WrCdSOchHhh3t0XPtr08Epfzam4DmF0kXyFRxBxg2tDlnvmtTBFDQtfEPIcOyVkZN",
-	"VCveWIjKcHbxw4d0ELar1ulTkxEJFNOe0ZUTXLCM2kRbAR/mKleBMLCFkYGNUkdwLjwrncqwUEaMrMGS",
-	"5F7SbpLy/8sPHxrRHjyGqIcsNpiNjqR+GjYETOaD6iL9SyADE9z5IOZUJYY+XFqazJf3rtvb37VcKtFn",
-	"PxdV4Zo7nbMB9TWTgFZ1aKVlSa2KWv1tDK9N2zaJ+9aS8XtU11/tutztkyO+vg37cOlUKw0Auyf0jm5+",
-	"DddYw01NfZPtjKxEwAaW1tSU0I0oI9gZywFGSGqvpRmfqfOm4Rv3P7O6ZdE4lbm+wnZ5MBLITfQInL7P",
-	"WUmHQ3DFxByCfRdYsy0z7LX41Z5Dg48DoHncwONSdvvUv680Jq0evPlgRZCOvrqivQtXWtQjPhPJlj8N",
-	"iMltJyAv9xdXfIKLkokRyFVhJzaO//g0iORbyubA2k+HRd0qHvhv5eA4174lZnfe13794FVTKfCKLSmW",
-	"1SZqZKSZA/J3bh70sYQlOH3Cfiq/G9IZ6gOOiE5dFYhIzcYbEL5eFV/wDaSGNFyX6Q5dN8VnOQACOHnq",
-	"3Ohs31XB77ybzaMKNHzXSExNDz1S/tWPxKOPqab0u6E53Y2wu0t+JgqukzIxclF0B9Si8vd96HB275QS",
-	"o8Lwtm0PWlVis4iDsoimVSnFwWWR05VzDx2bK1hhd17/iPDuLoK8KtIlDdS5tgl3CzLD6riW5Zy7ghgA",
-	"0gisktFnOSQfOOh3clKHIAdVQUSY1p7fKV8BwV/oGl4BMCB0VJyLzaUMgk2zYNdD+2PqSwtxI+LIqL5g",
-	"PS+rRqjGeSCsJMI96nqjxvVUVocuAQJZNr+0D6lBpZrymnGNmSweqRf87gjEFYlYduGhyjFOsZZxHc+4",
-	"VleuEAoSsABPF8B8vZIzFkLaQ6OchCwHPBQeDZivfmr6+XBJwJVJREr75YKdm97rPi0FdECvtDnFUvOS",
-	"XBtlbF64ZnJtJ52lw6gz+Zh+36VeRX6+nf3QjmrTFFpS7WxB1dly6oAWU0DnWyhXf0NQoMdqIJ+o+ohW",
-	"c9jGogdU6CXXEGcFRpfReekguLHGMqXJtLxgsqlcNEI1ZjJP2jgBRSXfGh5W3lTW1IGNYkfqS2TcKBun",
-	"zfYrR5NkCUXjtSF4C+qWezmXSKAAJ9f2ZFgNttVI5ts1qoNTR1A/dWUtrbIAXLskXG4oX+ru5gKHOeqY",
-	"7LInVpc9RgQd+p5IfdxBfxartK52WNeBtpa9nm8OueXTvLv2opf5+ePzdlNP38b2DO0W0pv0N3M9Yu+K",
-	"vU7H/yJK/401eAca+9/6e1J/v4EKTXyZ7ZUwYR9v47j7TNE4YTygHrsWAnY8yVKdf6XWU8eUWh3Xx4jm",
-	"aA7qVYIFNPshz+a8maodGlig1wbdL6joZvFhHzqDUFuQEHY+1hHjsKLbVYVduiDNfnRLvWcOBi7Dt+5s",
-	"IuNkk+8C71ILm/1dbiD1uqfTXoiEdA9OVCzxT8VMd4nJSS32lmB8gKs+rBYLXm92ONxjsNKIHLfsWHe8",
-	"5T0XyfooSgBvU7ApOJKFa/DAUdcG/jTfkGzDVCdI16AWVVTjJZaQgaXk+b5qdPsi3eFxEVQ+67vO0Bvt",
-	"rD5+fJ1oVsfjd2812irEpOJ1gEmJuOY3aZm/zedOn/SofaQqkGUxmSulYxZvg7PT/fucS4kXt+UZPpko",
-	"20yNvEvRXHrZPd+axwcgmr2Z0okNoK1gZwlUDrB7mRtItEEuJZVGQ+jENaSwTy9d37hhWEuUNKCPaEy6",
-	"CLbYpdybstQs08Udt+/c/+D2ZSvfS2/kpNkDCtssyWlZL3zlbkqyQWsk502BJkw+lgSJTQJCxwhNPacG",
-	"NtC6hlbC6xwJdYvdhSIOncdJMff6LOrIFUBS7AWXckuwI6ROcB+FBY/bQpYaHT05LnTzwZhE6ZbbRIg6",
-	"EBIJnIFlmxKftJIevKqIMbZjCGs4ii+lay/lfHYUqotKg4iPASdzvMHa57tR8HAYyZZCCX3P07s0GJ0o",
-	"8QmNXhywVn2WS2VGPi7Z4IJ29BCWWys3f0gxAGiZElsn+8V303XJg5slpsNNXfvWEO3ERO8AebBFIPvg",
-	"8SpUrQU7wnEqkJtaBACtvXgCwjlrN8zrLtAEk7QhqQdRYOebey0XHOwLq+siH/eyqIcV8gr1H3BLjfAA",
-	"ETnhd9e+oMt/17UvnVc4H7KqvBa+IisAivj9Q4wdHdVuEuRhdm7lyNfcOZw4uJp0vFPc1693vJWpkto+",
-	"edtMgMD0Dmd+CILH7EQ8D4VecZZyDBcWG8hRqM2shTSbZopWMgMZHpTUPcKY3ObfHhjXbPb+3fd+DxeK",
-	"zmao1CX4DAjO+jG6s/G4JpU3OcnXZVVMCG9pK5HIzyX4IGCk51ZmgD7kQ/g025SKkT6c/Iu7DqZP802a",
-	"GWKf1RqKaZQWEoiZUCOctIvu0hiFIFSIlm90my8tw4zwipFK5ud4FqWOi+416FaEtZxOO3oP7XruR99c",
-	"xz1yGCcoUesHkCAupBIA56KTbWZlNaKcA5miaPNgEN8Ej6IeymV9BITL33B8wTu2J2l/WZfKNbzYKg9I",
-	"WW7AP4D1ktyH9gBz7u/zZiKmqooj7Fn/ntQGc2/oNkNSqq/Dq446vR3gWW3tmphPUjvmLeXIf4Rk7lQR",
-	"xNH9Km4RaWTBCzEab/bDtfhqgQi3xd4MHrZtl6dl1YVlfHt8tZA1tisDUva6ujqSKu6em87GVZkncWh2",
-	"4PpHK7gXTqXBDMeDkxPoOC/4NrLKrtzxC6pOe/jkCWIagLIu1fqcPadWJrHlFB9yh9E+XeKRQpw+e+wA",
-	"p9lHKIbQkLNq1UWsHvOmFi4NaLMI/LloAaScPX4CCoIHLt23ap2VIollSeAcOqYZGbeVd0ms5r7/6qo5",
-	"uutgKJnDVSPqudX7QWVWaaC71uxaw9uuvO6Y723ER7cn+zvDer9dyw9UGJOGc8FaHkLbdPUYEImDu+5Y",
-	"y1ldldAiB+Lv8HWffVSRHYU+G7bCusdUwdfeCo6ScCkdBAg3QpuMuUpbqcyxze4TX1di/wAaSEXweqeH",
-	"/FW7ChLIWEbIGSy6OHBoKWkZUSYMMbWU7yreFZJwQHLUbLpWVTXmk6uMraE5NbbZbENmgj8k7Ue0CjKU",
-	"YGKhOF0LR1qzQJwu6rMXFbnoPaomWKVwEgJHBcnFNcvpifnBes73eEN3MPOwpliWhqEFiS8M3pcfa+f0",
-	"0l3sMJz2BzqQ+pixNG10UsEHuDpZpFlIPjqYKnY6HTgPAHExmR/yhPdw4W7gQisrHFphq0MteQRVXYg6",
-	"iwxnalJUOLhfKmtwzBngnIFKmIKbAXQ2OFhALbGaUuRdPZgochcw4s2CveQmWuLTWboR04HRjY4j7yU5",
-	"H4Af7miW25flvhygsWuCbm4vOrn4Pxfufz+vf3w2TQJC7OgmSCXr/u0HUzvqp70fgTJ0VsI92MSIoV2V",
-	"edm066i2q3yxM0wLbDUWYBsSaAK+K/YnoZLay3orBDpxYDjg6XKtPFOupUiSdNgu6boKenzyt/DG7n6P",
-	"gOalalE4dPQoxONQPTwKZVTAmzbmVx7eZU9m55F0aq5TB/CeR8LbniqoxG7bubTPAzdXGruuUzT3f0dE",
-	"OHK24sS7qPXeye2tcvoFevI5Zjv5rtTkFoIZzYRpYY+Q53AukIgZNSdwwa0A8wjnlG86jq4YX/ONXj6f",
-	"Udlnn+blZH4p0Sfd9qC6OtvO/DQo/pX2mrFLpjUE4bdA/JMEZIBOtRrHVDuq1C8IU8O7hwK9EFfLnlHH",
-	"uShLaRfa7dkuZIU513tS9GCbwiVI+KHjbBgf/ILlF9AQIR34BL/edUmwRFtjiVMFZ7VaLfVBuVXpMwjq",
-	"zx1xy8KDwVSp6vh0d+pDe6HHHQ8WAjoQ9TucahwiDzvcmeRDC+ueflInEZOcM94E6zskIENhUrNhRSEm",
-	"1lT3STMLaP8APkvox6xNtDAHKzN/K8X6iGZw3DWXhjlmsHG6ZA08OoHY29H27aNHnHeEHm+6Eur82u85",
-	"WdzA3Uu7hipFERCaW+lahzQgupAbaPcCCVOgth1zh4LCZac18AJT1haK6h0gjpPUE27eqt/hlqea8zPU",
-	"x0UFnl9Ub6rSGsw+OM+AKuhzpEa1XlulEHGixT9J+JG1XxEgfI+X17eUV8tdSxcn63Xl2u3bB6TufXWN",
-	"OTtaGRTllAKY1DhhCTECJAfR+cwdGY7IYJXOhMkp0Jz5EjgffffmAMQtyoXQx5okxL+JU8aOed9scDIr",
-	"WU4Bq7mcQsuHf7/4+XVy/807cIA/kD68DkoDYXXRqQ0OtqFrJzGpwRbysFOgbNqjJv+lFgW3ysDnnAK2",
-	"HcfNrnbC+0+HoNdYRUMWLohEeBVMK8L8wI+Q1QK3NC9KnwNqYQV30QnXJ1GpVii+h37r3NHxwrRcw9sk",
-	"OCbNDivjCWV+HffIRsf0dkyhdksH3XAOtEC/LYdq27akdJdklKHVCYU0v0K5PZa1Vm1M04LGTL4k2+dv",
-	"wKJGOUuQNSapwTc3zjCKHkjcE/eJ8kbRt6eN7sxlIvGWFI2tFnNbdHO/JHHnQuYLxZw2bMLretO8MoLO",
-	"GzrE7ixUp02sHJ5CBdt2+y37SAwOSYHuvPHGPYMAeEOPmDaunB8e1FfpnBphSSFwSXwztLzV3y4H7Ar2",
-	"AhKV4PWYoyVmpSQw5XzKy7oSvBjlrNSXknr7eZE9Ftb4gUyH4taA4nrXgN8dw8RFMZfHp2d7Yi57I8zv",
-	"ajWuRMIjeyGZqGso9fNn2PNHj5+mnLqp4ocLS+xxJSClGzM/azWr+aIV5JXKjKZqBeBhKcipDn8xgIad",
-	"PbNWY6fn2MrN2/P1dqXAvpXCVxBhFghbilorCcbLhDuU6HOWW0rlXqQkD1Cg+RGdW3c4wqwZaRl+0qFT",
-	"L7mZOxYk3PDkkDo8Jlg0Zs8KyneD6w48CRYBDW7X9BxoHNiPa6EP6KZNZx6JR6HNKAX794YENxTKwmUZ",
-	"45VWLnkOK13vaFapWb8rP3ulD8zLMKXpMmzwOZBNqeqGMhN5B9KO23gPQNc6YGAdr6evSnXp0lBZe0NP",
-	"rju9W/u8WvONZjmYn8NxxeVVPnSsDiDDMKCrEmFlIlDBcEPqbR0OtZjpoD5y5eIbPnIm1Too0vES/y5O",
-	"NzqIcck9n/juXhFTpk7n96FpfFvILlBrPCoL47D4FL00DlHV2oz45Gq0SCgIL11TNhyTbwQKJjqfXEm1",
-	"rkQxAyOxGaNUq3EVjRO7rnh8ryPfBypr63VMKzbl9YFv/aZyv8RA/woY26eDQewhBb0REoDDUAuw9Vy9",
-	"PyacRg5UbpxKcISqCEvYVRl9VCumA4tP6JXpirso6uKq7nz0xfleGiy9YzN0BTwAUjBVDNqkfWkaHWbn",
-	"vIjBmRQ2muXWtoQH5l505CvJp1PwPOdpQ65K5hxHA4DchuASaRjzzkocb9DEouZxNIrGmOEx2IoUgK3a",
-	"DEP+cDsHSbenxyumZud4wXscEAzWDsfSD3zNNYTXgXuj2bkEfJjUzKFMYKXiuWuEA9OjJOqccc3WoqrQ",
-	"WdmGFrdaHQQAEP0cE+ZLHcohQr8M6uQC0V2rfdUidINNk0F6ztkJW5LIQqUc9o44muOWLhJjsSyhSjn3",
-	"GFnQoYMyhUVCFUzQaJuUJHYNdBRYwrhA8COAA0EfS1x3apkFHB0BbIxKVKydVVVpkjlLe/92gy6u4ChI",
-	"VQDb4TVn4RfUz+MT9tiITG9RLX3K2R7HLi6tX+O47iCk78M+iCbVWDza1jsEUhp991+sfNdquyNXipHO",
-	"0gpeEFfI47BxGoUKsYBwideUPui7AuUZQO/5An1Ca4G9v1Y14dehDjH0SRrYQYrqyn3bGpRUCPqPO6RR",
-	"g3bsmRkBUca28vYheozidVzBc9oSlAWuzAEomi9ksQvtNSn20ZlPm4JK/wgtE0GKEBBE9+3t+Y7YYCcT",
-	"eZ9qXKsBT46ZLz+Pqx8h+EeFCIsOKBP7Ug8xeOgr17xeoJyRBcvd1s+zyJNHlS6QM0WodCGHKhyBzgOq",
-	"Q+SzK3KoVXW9Iwm66YMlDFVXt80rV5OTwy85nH8U9cET/qBi7sNwR1q+Rq8B+uDTQXKVd7Qugo08ikG+",
-	"OvIkotpxHenBGQQG5MZT7LZK74krOgQgzZE2xzpKyEJjWha+ItMBZQTogG0EUOyF4TvjqaW4vXl0ns9d",
-	"E2kJbjss7D5HlaPcBPzf+BDCbM8132QB6AM2iG9Dc/CcPrlB75hQt2s/7OHw6ozyHSlF+9a97BE66Q79",
-	"wJ0o/+oqwnGHWEblhOgHeDwYWO2z5hPTzKz4pgPuX1aifu3mlu7K1b+j7clKlH0xrkbT+Is3cob5V0Gv",
-	"ju9uSyvXtwBOSmexcUm/s7sNFeCee3QhqvLa3u4efin906FmHXMFsY44+oVaZGLrhwiGG72XmDgJe1lA",
-	"wOC8oYJa/VCTEbyAOEpp4qG0Onz408lfAc63vzsdH4eYPKxoXT6VslDrPa2GKbkhalFFY16sNBlEAFyo",
-	"7X/AkFsFOAPqGnUewBQadOHoWaUlYOAGy08XuX1O/nBgdZf8tMjZeHMpqZrzPNHROIfWjQv7n3luFzz3",
-	"xPIC5fRsvq/dsaULhZ67ctAx7ZWKl12ADmutr+1x7suAA6shVH4GaSVfjJCuy5dLAghnJ0Zx4SfXYTo8",
-	"BS/ug5YnEYLT08RptbjimSs1obxk14vfGrFXQizZupma6HcXFYmj22EdjyoEdi3n1+WE0A8CCGeTN+2b",
-	"gQPtpR0c+JscILdoPCbsiQ+lnAhwGR3RoeQPMZOqcmrEDs0CQ/hCFi0abqVBUM00DKEV3KCyYpcuQP2h",
-	"AZLC1Jsjyy/p0NtTRSSa7avKCpNQfJLMoYWbNzhiQ+/rbztZj8eFKo+AkJOFHpV7QHG2SpKhE5fgRdfi",
-	"SwDqjQCP4J6ocU9/VyztqEyYXaA++4HSdiaMBPUx8tzT7oTtnlZ3/a7qgLggtWsvd0a8MowPU7fKre1E",
-	"fcEAJcZwbLTWgbuzDk1AjMLUe/BBi9rhtJDyYqUnfZ/CTkM0Ymvrn4f1d4YqJgDNeCmzqAOon32Ek9Tu",
-	"JImTtovFqYkbDqHjWAhl91tHw5zrfXb1nHt/3ZXYZKH61wUQ0CvXzek+1ysIulUSMgxwfCJh1shKa0zi",
-	"m6r942e5l6YZtSsP9BgQw5uAAzSWIyHbheGzndkJYGy644PwOeaCF6jbWR7jBXjKm8ty2Xt6csrPxg8n",
-	"j4rLXjKrw+OwdvVY7qpSCHTtPLJi3IpdCBA6xtOAqZWzOeQtlNCJfWF1bPGPFacsAr3gVWV/dwgSdgTn",
-	"bGDtkGSd/C6sjBtmRx5+4twQTbATPeNjs/aGB+wWcn5EJQMb6FxF/nYtqmuhhyzGB2F/V6XEqA+gQ+jQ",
-	"Szbf3oqZwxXvT7jk9cZaEB8TKDLhRETMrwCugs4vkNmvXOm2FpOVZRM2VitZ8HozjHG1I68w4MVXvFy0",
-	"DZfDwJeTkIg/OhvO5yUiEGhJWTNSxc2kaiHFGnO0PXpUfqrzc/zF97azu7YuSKBaaiAiCUx6RugJ2HIM",
-	"EMaxv8eXHz6AHXIprYlI+EeEYAgwhZhgIbhZWRXrS6H7cMLN+nq1hG69J85AOTGmyvvsQsZvASFyoqYn",
-	"Zi5O1qquCpiaXQQPwIaQvuS7LA2b1FzPhcZpKSkuJQDt+cTZ0AzNvXrorT50H+hQg03GFssRS7IyfKRk",
-	"tcn7NMpyJlUtCGsNbUKdWa0BMv0RUhi3k86YUZfSh1HLgKEGDcWrath4o9VD7UvJVhwJCPNtGcBd0Jc3",
-	"UNOwVvG4Y8Ldgzr3Npwjr1biOFm9A7EVHhYpJS7nrZmTaj/YExWAxCTL7UmZuyNog5kC6wjhlPJ3E0Cc",
-	"PlU8fmikoIbzpBMv8/UeEMwIxdNdEQlKqSI5REh2x8Nmzrn26ZK+MMG3xvCtokleAMwcpEaE4vNbUcpB",
-	"Y2jh3EQst0v96axkukExDHdH1LZT4Zj8tK7KYx/HC5HmRrSCbkzH3ZxSdWCvZu88QQxD8DwmMJRCpASQ",
-	"YYjXtvJM4lYcWvNZJ6TSMQlZxzLmeSP2yT0cQv8AldpzGrHFDvMPl+bHUhtVb74VtabFpX8AbI0bwSu5",
-	"xC4ZuxqotLPdfU1X/muAksiCgHJqXcaccpwxY6qMNJ6MRQ/MmJW2X3PqlgOgpeCmhISrWS0ieBPI4g7Y",
-	"jZeQ8o3tg10zfas9ETNSKcP/so+0akIYdrOUI3d8kDuY2dzuqryBSgG2B0e7JAQNXPDe9WbD2mIwvS9d",
-	"0X7Tpwr42VlAZW/Wh0F5od1tj07P+uyv2AOCTUtRFagnkqWeuXMsVNfh2UYt/IkApdRlAUU+roADbGEO",
-	"ihrUKqiacauJAQoU9l3G48MPmJoAkovaqhilrEopRldikw/ZcoUuB6vN+av8+pWGFkEXeoRqHKwEPftu",
-	"zgvw2Fshk9+Ly+wXkKl4KZe1+rLxQEiIE2r3eTy+SDOqrxGVIbfXjQBbFb7L+41yusQyAu3BkYcX5cOo",
-	"7gb0CAeTdSlfyYDVgkUQFZcst2rikNktkyf1DCjboPydNgxqaJzgfPeBmmOFuWY+f0O5geu5WmtywF9K",
-	"KC1hHi0iiwF2WV3O5qTO2mkCaTB0ta28SFerRIOlDKfSYKhnLHzGGyFl3IW5wwpX5cTk91L4Av8rnVT/",
-	"dpravNRYHApygSGjTQAwBnjZnZYvAGBkZ0rNKsGXpTUdFg+EfbozIiie0r9+2Kfir61jIut9OZmpE4K8",
-	"+xlf5DTe4zpB3MQh8rq8EutSiyzUkJL8OdbtYdck2QYoyZnDnfzY1av69hwrR9Z6HQ0XergLpCnykx4Q",
-	"jw48SHtDglsjmtbp4OxRt8V+sIGWyHlxxwBWp+exmZafM+4PBN/fj+N+wvUvtQfqDYNw1YJJ2yHYLvH0",
-	"zp5lh7RGc6O7Dfi/XRhUv5cK9YYYeCeW5jau9Q14/lb7Mrw+oNnC/tXtsuh2Eey9mG6ve6d/9fhJ33BY",
-	"H5P762MkFO9ogk4jhB8H7IqAc1h0FXDUCQbcmrTg5OllPT1RS1Gc+M/XZW1WvDqZK424XGHTeYdQz3lX",
-	"4UnU5xu2KuUQAHcetnHdVP/WZWM1Gjs5m97jlTVXjECw0qGPjrNt21KLGksfjdRbdsJu+nQ+V4866Kjm",
-	"R10VPINrrv+g2v5Ok/doeu30sXiKpXeBSdm1N+/21ol0GDBuXGdx3zmcsAm9AXFbKaO1MHV5oO/Fapgu",
-	"OApxznPK8werAzuwR+UtkONl1QXUvmuhl0rqclwJ3zCTSkD6v0O7NzfReAHSqx02z5aDrDMeE+FYR/DV",
-	"61oZkQavPs7r5SuFiiHLyelnrUNy+VE6O+2CnBk1AxC1NF1vWEQaIJi7kAU7fkz72y6Yo/RPpSzOyWOq",
-	"Q5qfz/Ijxcxl2EfpNdbMPN7n5mtrD69rPNpVV69kZ9TT0gMyZPAUi1u8urdor37CxT5FAhHuZIy4JKpp",
-	"1M2gKGsxMdXGpSQ2eG8LfLE4ACMrcgXCQrb4J/BxYJHw+MAZu7baTwc6ZIcsX65Mg9mhpVHcvyVjObBF",
-	"7ircssalQGWjlEcRjsAK15DmA0tEiMa589nn5/GCYdN8cB1gHfcwWP3oZ1HTOGyloTE2pqQEj7VPUgWo",
-	"Kw9p6Zjavbqh8HxOWeT2QSfXvKbGK7/0LD3fwVPtXz+4J9sPF/R0+/f78Ab78UV4S7Q2t2OKBDiG398U",
-	"wXe/wXrvtPT2WbI8SqBWNcsRCjwP4SRskroFYPY01o6iHbPkxojavuc/7uKz/nPwn7+cnjz//Mvg5Pnn",
-	"XwfZ6dOv9/7U5WgJW/PJI5iMqkQXDDedO1ZcFqrP8kmZo3oKwWa7RSD0F3PedSnW4OWZlPbborTnW9bj",
-	"xaKEJKS1bPTPiJRl4pz3yP7HtEvworlH9MQ4rw8WPxo8ivWx4eOvB6OHf/R9O2m1kCJ0LJNfEHMmnERh",
-	"3CWJcQN1i6VBABAPo+HBF5cVl3ciIGREtWibguDH2GOrii9LSO0+qqFnAKp0jkbC9QTRFVzjx7tkosNy",
-	"C40985w/x/DOuW8aYadKXSNSNNj2SiUh5D/Gy0TeYnf0+YAppYo8Oj1j5bS5IujnjUUrxhHOqSTJEodC",
-	"D6iMwa/R7YZvbrSIO7R4TLdTMH6GWPhUO+jaAstJqqUjpuzjLmU+Z8+zQVHGuHK+jW10Ka0RJJzqqHXc",
-	"pbTUOztjOfXOHvmCXPRGH9e1aLoFKDUAcrnPx2KeRzWVVoWh4CVQUICLdTdTn2YHqzCpA+IDTM8dc0d4",
-	"qo47A/E1b6fO6N0JyHXw6dZ46nHD79z2YISuqsobNS4GQXc0T75jQwjQxcskMaZdiB1JxspWAOPB9amn",
-	"5i5Pzm15xRyBaMBJ8oP36S817+q0BRtYVULjeQyKK56zlKtM/itn9Vgqrmo4i6JWyigg6TC3BzwkZ2E3",
-	"W/LPbDIXiooQqN3bWWVfURq47+7H1x/sqoZmfJBy5igadQAMCJwQzGC5EXyRY51LXDqKpLzXZy84Jt9w",
-	"inpD/ETMSimpQg0LZYAK93Mq48Fn08NcXE+z/Eps/gzBxXwLDW/JN5C8eMKX5cmVsPqsnqvlyX3LDoIv",
-	"/mw//YZoec1kzQ7ISY3Y4hGUabPrYmk0BJe2vYfTUs5EvaxLaboa5wToxHb73UBFjHh8+PHi5OzxE/vT",
-	"XHxpZYRUFZyQ6X7qZJRFEcRKj6I3p4GXzcgjIh/Y4prLphTdC4uuBa9EMZp2OWPKIspv93ErMM7sjRB3",
-	"x90XMjsb2CVRM0DCC1VLSHGL0triCKQDrYwxjqmta0fvc71CGbI93ZYsglVIi56auiC2mMeqD7sgEfCC",
-	"CLlAdTRbTAHm/VDztQyAQJTlpg2vTTqXruKzJJrXj63SSePLZgqslwEfdeYWkhonkGQqobTG3g6Ife5e",
-	"GI2OcWvJXgMFEiL+mARyxvQwausILTm1mCjpouhKAaLcoQBiyUZrkJOltBWf0hklMLT8BALoOdOkem5z",
-	"h+DVyMq1A9gbkkh8HqzlU+0OlSa3xtWlM1et5MF1rDHTMRYhd5acaV4WGFBw61CV10If1eO+PtYZeZBr",
-	"GLeI9+BpUwu+2LU16ArHh2beSGQ9loaHJu6lGmKPV2VlWdabsuhzS6XVOkDVMI4rgD4MLdajnVpqBnm3",
-	"rjFHqY/rq+ic6dGaBRbpFlO34UQigfcHuJBiPoqwUKgdtOWDpJMk6n3XiiMURS207lKBHQuI2UoCDgdp",
-	"impyBcoY3Z5RbI5TIdCdtCy5SbnSZFXXQqb3PJyMHsaaWvhhglI6EeZm3ff+6IZ7B78eMCv3Ckm7oPB4",
-	"PNVu1MAvQoDdvU+A7XzXx5UW9YjPOtaTiD6u1VqLGpezoLBCXBpIXp8h43JjtdY7mhnx5dCurK77pWOs",
-	"VuJ6g4Zh6fZ2bqWp3o500X+Uh7qxYDscZFTtRV0wGZ9AaKGfaFaU7njQmS1ATuWd9rK9pvtg2DEt/cJV",
-	"5h/hm/DV/B0HNZSdWF2HGvlTNNn+1IXD1Ro7viE57jKNY95K/4PAlHHYYGatQuwuVTlL5kCA/m9O+BhP",
-	"sFVNblaK+FvUJAXN5uCKglDQsqdi5UM5k6/kkbzTAZN9IdnFu1euCUE+rfio3+/n8OcE/oSAz7RS8KHl",
-	"Et7vNGj7kDqbB36oVqn0H7UW9cmEa3DWoCOmKGclVb2VUoqazTfLuZAttxifwMJFg33ysD3WKAz1Cz/5",
-	"5+Dk+ee79MfJ5/vuq3v/808pDvgAPRIO6BThfU7UAYI81ZIQoRqNI4b2DPQNHrAujFqiIhykV7UrwQsI",
-	"Yb2kxgtZ1IPhCyTJl5psxkYThkt5210YoMyUztLfzruELbhvpys9xQj26iZ03Tl7SK3HMffCwdcs1LWl",
-	"Y5cp5IXaN2lsnQeUph1zgKIBl6a6wKd2IhL6xh3fLyYLwb5X9VKhw9a9nrbk167M1iP6sSMmpn1qZy/4",
-	"du/1Turt1H7sNW2Cwo3ddHtxnQSgOIY7x3vrBX7mVy7ByEEEHV6N5bVbyKHxbRKNYppvhpEzGl05kUVF",
-	"QFK91LIXYlmpDVuWS0F4l6hA9SZlMol/T7VhASUlP9uB2SvRvz9R7ZxzOE/6vhPqFimV9yem2x95VCij",
-	"Eg9mg9PnD59MH4uTZ5PT8cnT4oyfPJ8OBieP+OPxk8nT4pl4Pt2r6oPKTjlCNB5Y4z08dBvqe8ySf4AK",
-	"j6+/vYn8kXO4Fm+oP+URSleX19nlRuqGI5f6V5aTeQRgGIXwIdsVMT0gGSPheUt1dY3hlvDxUcs430c2",
-	"+H1PBwOqpaqUuiLcAJdxu7tT654jfKl0aTrVedQ3VtAmwgX57Ckqqopa6+YQQ8kd0aAfKmTaUPFurM8N",
-	"Tp7zk+nnXx8/+ZpU31wfk64YFRtHnWJdWm+z0/7WAh2cfByYyr6wSbmne6Le1LfY03I3035KTjNHfgM4",
-	"KYoh+NYFLmcc0NiolItduKo6V09H6c2c6VLOXHoGu5u7d+b3PCpxg8WbEE+0Pxol/KFrKiakZj1h5Zf9",
-	"aur6/Wc9LYyBP1MuRu8z+HZNUchCAzzGvqBD5IywdPT9KkMQwj4qZQNTkJJXXS17m67Cw8YNlE2P2ee8",
-	"xTFAwJihU/BQzdTOc3SEsrKrMMNutKMmeLh7Bnx9euRKYg5CHKLcBSsnIL0gvrszmwGSGYa+Uzc1k8aa",
-	"YBd7SviCd8QVYJItr6CjenLfWyY8XnMnZumJYuaLP/ZqdO3+xN3u7AvS3x8+eYJWFKBoQzTm+cDnSzgC",
-	"OsxRsrVcq/TmBiOEW7ulsqa3Op9zWYhipK5FnffZp4R9AK+1A7mUYSR4IuKr7PNr9ISXU3++aqWkqIdx",
-	"1qS2swFQTxBr37Q1vwM1N5pplJ16DgBRlJvZoFZ/n49jG30u0CdtdkF+K524OBQfQhOyCNgKXvdwywHx",
-	"ZMvyoDxQ1SiuYh74I9/dkvYIMzBl5+1LT/wvIjVeW22PNzNx/Zo2RUYWZTxhAob92WoemEFFQMgLvjlA",
-	"uMRyZY8AKRJG7LIcHRRs8VEWs897TwgJlMoKfY5dR99DytXCiLIdvkUYzq2YIX5ev7cVYl/8M0911gnt",
-	"ZEdQNrane3PcfhaPqKKjQUd0YYcF47P+dRblPw8OVoPthL73b0nmNBm+KeUM13jv/FwDHWpH7aVVaYaE",
-	"+geIXqBpYZK4u8LLMgcWmSjhPGgIcNUewuI1vxFNO1g05YenyaSp7IeZbXNYkzfS/LpUlZptjg1wFckW",
-	"8t8JsxZ4NuuQWamPoAmO5kWRhk6Cnjkd7/YrC79jiA0Viel06A/DBWotoE6EDFKjGNZvE2gfG4uNkgU7",
-	"HWQDXNKO/j07suibwT43kv7OZgzHCDikVIySEEzTx4OUVb+zrDqC3aLaT66DXX1QgK47YhbmlxHrbNGv",
-	"sbi7OBV440jvTq0S5TbvwI1RytDeS+cZckbXktudpFIS4ZUMNZDgHtFN0PJEEz5lPyQ0u//94e0b9g5/",
-	"ZXffv/yePXk+OL2HOEwNYKi2YQqV1ynH0lRVlVqTOh88VsKSinHqdIBlTLD0UwHggowwDCANsJ3MPlbF",
-	"5gFdMIILHgwe4O5xf7gs93QqSHf9k89NLUP0rCMvrQsBIxSie3BZGQx8pFeigsXhZKQN/BZ/A1fBTCLO",
-	"2MW5MX7zEdzL5cY1eE/5weycXPI75chrLK+ZlAUi41KVp85cWw6s0K3ZRBU7PJG79f+b5TQ6Wvisxm8A",
-	"XNgldD0yM+LXZu3lJVBmbOQ4CBxHaGNtYKQuGddEYXDZhX58u7ihq2EO9RT3zTfsswsytY3v0OED0eAa",
-	"dK1Ejolge6gTh6iaawiUO17TeVxqSY1mQsvzrOeflHbtbZbie6eDtQsg6evfBI8jvUL4ztR6/NVVEXVF",
-	"BA7rYG8vxxpdnexhf5T5An25f2vzJXNzTFHFF8txnUoBJfjZNEDM0fhdAc77iJLsgJmfLLEIMF27MK52",
-	"S3h3YfS8aHaZp0JrDjvpOf1vPKkDgJs+pftiUqV4aC4VGmuVVmmfl9ZOdG300nls9GPcB6LF26oWR7Tk",
-	"hJzfUgf/z2/Rg7OzweOnf8luji5699+tGvfZ/27hG22e46Emd89c8UW5LbX3prIHT7I4qtvS4UGs8IbD",
-	"Ylkd7khAp/KdRCA7zm5F9OlQA7+dRYGk1hhMV8h6lkzcCvjPO4DKugfjEK2+yY+tQ8HFrsvfrmWc7e2z",
-	"7RKjg9/uaMjA6rM3CqsmJXOzTQ755u70VO1ftifN+lMkJFpNbTZHbqTaKyudKnVofuuOgRAy+QKIRFqR",
-	"Vx9aQLrmzkPC0oz7+lp+husnqq7FxFDTSKjRhBtQxoXq2QXfjEUTitUVKnjc/6jEk/FQ/xk1EYm6eYTW",
-	"8vwaABlMVCtFyv+V2GiXgLLkJUL6B/hjV7A846Xss9woNap4PRNofgQyuYHm403eZ5/QWRsPSwuH7zwW",
-	"DB4RhQTxmIboE+ScTwQQDpCgXQY6DMZQb5wahL6bENzugKIroXVsmQSDxHXwdhW2YJzTfJL7+oZdpW/S",
-	"4G0dn3hjPrk6R6gWO3vA8PDNjZHa+/KDbuaQo+lCVpvfL8ldaRnkpcvi2JN9AxWUjUJXp27Ql8Buw3bB",
-	"vW53xYzi8RHA+gK7pBnfOB975lNvKYcVcCmhChbbZQDjS+V9P5TfAuoV+yDAhaYfuCSV/qI4Z/lK1vYk",
-	"5+NK5L74vWUhuzsoBSQBhC3qWtW7/BIIUolly0yLawGNg3K4L8/QJV3QjDvKmuVU6d3Os9xek3fc7jSU",
-	"7dvXqtYG3WY3C2kQw3R57rffCmmjgR9Ac/bwOCSkUGqsIVrNJXnTY7/0tgFKXXP2UYkuyw8pt8F1jR7t",
-	"FiLbEQyEXfRe6FWV8oIcAZ9I156zAVsILkOpgu9JA0BUUVf520JNnEYyYKdm3RAYh+AL+RWm3U/dhFVd",
-	"iLrPLjx6Em11SeeEO8GRJJT9QB8cLEUQwVTRfJRa7hB0v94YB8g0J4jpeqomHNFmVmKUkXiAO6ybs31C",
-	"NuH2W2Hp9YNCQWpoABoQCyvhhludrLJkmyl2VwsBv+T3MisqJ3MxuRJFzu66kFHUxBjIeS+7lHktFsoI",
-	"aMybs7vYI+vi+58I4oAsTxOgHkFzx+BDwUpj38XH1qrN2V0PVoFnjkt+bNSlwUtRoxmR7Kexg8B3btn+",
-	"osBpUNsxqA4bwdHhhtnM9/WgCvZMwPM5Y/6xgCB0QsYqPPz8UgJGjNs8I4Ktcv0Y/A85NQy3M7CqoaqK",
-	"IwCtXpaiKl5YybTXjIxicRHcZRMHcxesLPYBhC53ANlEGrrgdSoo0VGrhnEmNEoadWtT9v2rLNSuJYwU",
-	"mDJIeXylH+DcmGXLdkr0YFbqqnRpsHihU7nzd28/fGQAzYQ/5FYL1eehRitnChKslyCMHJ9/fP2hz15c",
-	"i3qD23i8MuwvLz7CtvvxxcUPmPiNLB6aXV7K/P8+cXVgJ+8d+OapgzGzA8bBhuy+0ehHpc2JG06YOl+W",
-	"Pwm71KQUJJKy6B7qcocbsAnSBFisBTd8zLVVygOCBLTcs8aGUVHWOwUWqM2NqCrtwZKtabSSuLn7l/JS",
-	"3r//Cfpd37/PLth9XPf7rvDe9UoEma1VBcOxcv8+vOy+M50MIpX6Lmh6zqFTfWMacJ/jX7gVWv1h6MTO",
-	"IUDXTV0mNS0fQxlXXrtThLLk7HFz322b++5koTvhbZD1fH+LCNpSwWrwSIKLlZkLacoJDvT+fZbbr1Rd",
-	"/pMgG78DlmaXq8Hg4cTvG/gockLHG4tKWcXTKI/ug/QEMpGbj4kvHLBzq/JKNOJZGDXCAbm65vv3QaxZ",
-	"cUbV83qY2g6kgEVbGmuW4+aInLaY21VU200Hob8HEjUp0Wf37kGVHvvw+zxG2sbJncU6NpYfEVvyGS4/",
-	"0U/bo5ngkbSQxbnf22TYUupoqVn+aPDQBVFH+L6R8ylETkkYLqWqxm+5o/Hl7kmTWmk9UnU5KyU2uWyy",
-	"RO7mtC6lxn0Ypu8aTAnJpCjRXooghmmR4VSAnUdMbj/DAPhyWREzPljWalyJxb/9XduXQq7B80ePn95z",
-	"i6qNNYdYDgd4xjjLHRHKgnpowWI00LtAxtEKnLwq3GQo78ZyGy9YKZcrjMMKaVAIoA2kc7YUNYPwQhaW",
-	"HlqaAB3NnKaI3YVBftlviZ3BzSHqiZDmREg78IJpMVsIaYYs5w/GYNw5wKuc/4+zl+OcnghRN7svxqSn",
-	"ISwt7jNQq7DczvVesntTAfWNqwJ2VmP+aPCcVfZ5IzArAe3czt3+dPY8p95ZgMx/coHFMqgbrDnmjM5F",
-	"tdRIgUuZ27FY5QweSTh84Jg6Z7ndOP1+/8FK85kgWNdGJZCbnTZu0+e/goKRsSie+BXad+HfIEGX/B8r",
-	"xOu/5lUZUpqjWmTDJtaYshwfLRYYWNOyMqLWkDDqjHWBzn37bidQ7cbImFaXEpOO/D6y1IJOszHAluP4",
-	"WiwFN1a21WxeFrAuKEqgIxrtdK/QYARmyooSwP8lfGV1zWfs5/I7b+qCf8Guox2fNViHOEMJTo651RTJ",
-	"p0XrgGoeBk4oizqPKOr4ykq0+/cbkhrWGms17fKVuk0+bbhZIbvh/tHuSIWEZbuOKJ78bVvWx+Yww8M+",
-	"FnjowVzwysz/mbO7lEIwEVojGpbVl+GaWvBiYy8hyoCv0f+qlkLyZdnf8EUFjym1T1e6h1wL11m9mV4D",
-	"s+WaBPQ9EOzWoMWCUVCLqnIipG6ULi/tnjo56w96WW9VV6QI6uGDB+v1us/h576qZw/oXv3g9avvX7z5",
-	"8ALusdpyaSCP6WVQqzwURG/QP8WraD69Ye9hf9B/SFCaoPvaM3K24jUY8DPRVaKGygRn2OzOagZWJmXM",
-	"qBXkImm24JN5aW3bmplVDeUEWi0EdJRDbGSXAzLeMHgjq1eVV8FcPjrq1lgFAJk/Ol3fYk/ej66W0N5d",
-	"Sm14hfrXHbKn7aJcSsCXtmYjSEBkRtQEM7aSpqxayFwEqkWJug6CkCrJUJsvlXxV9IaWYH8B4oHZsVR2",
-	"iSwFzwYDgsg2VJ0dn1d/J/c+GkD7zCN8AajHzYXBI9ESsY+l2XDadD3Oj+/BOzwu0Rpy4Jm9j6JCQkRr",
-	"Y5V0PgMsez6xu6j32d5keQZQt7pY5iW2HCT5JVWjaK/PLgJyKfeFfE7848o8+BX+/Qrvsda6W8Sgwjdg",
-	"r5w1RrI9lKkavR2nGyJe3qbtf4qiysrVol5KiClkcReeUMUm1RoEDwQS8ovJRCzNEBCZHkAR4QkaIpDc",
-	"hH+iv9Sy2gnEubHWkMKvubVghuzXSyi6vOwN2S+XWJ942cssdT5n7JLSXehXUcyE+/FrHvydcABQW0wl",
-	"i8zpq5rKXrlmeVnkcK451R90VeeCkhPvygAItCFCyILPANQ26Pdnj1ps1+6Qc6UApdkSjbSD11ybE6gJ",
-	"P3n1Aw4RlFlqdm5pkXmlA09OcpsvBJfreVmJzCeO+YplX955IZGILJ8LXpux4Ib0Ei6pgBb1DjqQnWPY",
-	"KvKwgx4znTxTNAR3CO7JNaUHSO/xBiipy0rISQTyS0sMWYuWOB/Dd2gzNIPTxKwOSQrcXHftyMsmGOa9",
-	"LAH1qZbagwuiy5GG6LxllxJX6AVgr0tnCAybJHYdtIAr6IGwalaByy2baKUk/ut2B9QssAs3NdAlQeHD",
-	"PkJ4DJKK7ZKwS4Mn/0cV+0TARgHuc6S3JpRTykBvom4ADt6E/GYO09eSRMgiRN6AlPCmH9UaOAzRViF1",
-	"GFuWYkdwq/xCDhA5DYjjw5Zh7XMD7XZ3plEyMm0sWC4rMk5WS4w0Yj7FlFIW42LkrSMkVE/DyVzzhUCI",
-	"n19SXiC7bX3CjtVDkftN3IfTC8LclW07bxQyAYY+0Uh0DX3tGlHFX1Bf+86d84+VqDfBm4Pgwll0hMWJ",
-	"Xc26OPvx8Er5r1knRq1RyGVOxlHjCODkjGmriVix9nCg89AfIX8yoBTQVvfK1LTs47tmdbo9jc//dvfy",
-	"so9/3fufdxf6P/W9g6YE6NG4fbKwkLk3R30/VSueY/OBEAn8sqBSHSbQkLWdM0kltn3+DVWY/5e9N29u",
-	"2+jWxL8KSvWrcnJ/ELVYzptQ9dZcxZHn1Y2XlK3c1FSYEZpEk8QV2M1Bg6J5Pf7uU32W7gYJkNBCbfE/",
-	"iSVhafRy+vQ5z3meJU4L0Nxc3iOrT6t216eVDbOLneXsFuycCZgWCPWyEQO7j0FsZCCwM+Q/Pn14X4eL",
-	"/1rLXFPhW/ga7xxhx6z3sX4WKYuy3JFrBmbe2+Aq14Hzg8g9Ctoc+HCMk2Ufjq3wHiEt1vpzfLHhgGMA",
-	"4EAT7kidicK5wkMcxJcyqnqLPnAqDGOO+GF26tuNHC3RD/w0smg0Hnb7m4LIuImSkVYyOaaCiIVjX4fz",
-	"/RDlw1OxYIMAGxc1myjbCzgUyDkebZ3HX2et7UM/UW9tsNUfVL5wGJaMqkwBWt9kVB2rb6tFVaFVtiam",
-	"7mLfQgRj/2Z/3mlxNUKu6fJt2oaAmbhmBZ57HFAcSirwGQ3sJhYM3XBtHu2/3HzLG130szTFQsdbrua3",
-	"GHeqsN4Hi9Qj+GqWKYa8W67T2sn7gf7M4fPVWfxUp5HnoG2cR/jJMRe9PtF5AyII/DGAieMhv9402vuS",
-	"pV+9TO5Gs39WGqRAYtceOAkBq9aJThH15Q7e1koDuasDNQRA9eq0lCpdmpWr4ZSj1dYBoW3nZkNxhA9c",
-	"f8d7Xb7RM5XewdidwhGJD3rVvHD9oF13Wfqy9rOUl9vywPs68Da7/DkerWQalVofU+wjwFpORVGutzHn",
-	"XNB900+Bza21rfmtkMPsc+vLH6khq3TeOnOGo/kMjBlGAlz1f/1i0KbdjGWiHJCjc6GWOOD4sEcqn8FV",
-	"GkO8qzMZSZAqw0EVUtKUP+t0sZ0hJzalr1XoS1nM5NeVWXewzSakTRPPesrUqy6oyEydT2T64RdWIlGO",
-	"1WXzBopT9U63z3OOAVQJFnXKqf0+ZMb0pUy7iDfngwpVy3+0fwS1eL6O8Bdqef+tOdXgHatTfdMW/BHf",
-	"dF+b8NH+T2smfIgCqAhm2TtSe74CfQMeEUfjw5S2Oyxo5OIx1blRGZalQaDozELPqPejrPTG4iKzndyS",
-	"2xUzpjvdo/2ffHrvtVbDPAMiV0ZN9fWs7PZzoS4BN9ZqlfvFsLKwz8rqpy9Nw7vIMOFsabvo7tABos8P",
-	"HJ+VEOwnumSbJxQvcNmYzLOD6/nfQMO6c3cBJGD1WkwRYOxR2ZTyp6/wg8Hd5gwgf4l9xt4X0mX82uhP",
-	"VtJ88GXBa4O9I/l3+8ekUxcaf4cv+cRtu96cOBu+10q+E+Vg3Oi0re/P//j04T29/Gu887LOCBKTGKAn",
-	"UFjsbLhr37sLL04QNtJ5iGPHR4nyWRDxjPA7cDho8BysTEXycykVHE/GOk9N7TxokZ2oKJYS1n1JuNRV",
-	"GHu8lVA8C7j6ObE/dUZaj3IpppnpDPRkL6nTPHUNNx0G64zLctoB7hbQQP0I/+KgG6iIupibVxetOlsN",
-	"ofPNnH/LVmfvi72geZW8E2mlk/RcRXyFRlVQREfMcsmxzUkXkWSGKnuygrBJFPqcFrrU0TCzd3znefzM",
-	"VOa59REyAFbpuUy/jyOpZhMTY3IchkZ4bWsjyxjRQVz0Tf1FCVNuNINjEIxrplJcUhUDM2JWZhgOPGY+",
-	"eNyh9jwM8YlCYo0YictEiV0CiReioIplqNqDvu5EJyDlSSCsQMOWax29y2V7TnBtjtYxJB6HuogSNcvz",
-	"5Nj9Mdf6knSXCsm8gQ7xU4cfITWVhmTfszFl950FaTJmiMJOF/X7TDs7tqHzzxdTuexThED9ev8/iDk6",
-	"SW1A/g5Qh1JRxgRnznEI1kWpDxPgZQFpAVkeQlpAjRniW9E9RbYE5bESxBY+nUpVYVfFLAl4dTVT1GQj",
-	"9WFWtvL/z4PKLaeH5cSfHuJgd0rWMtTD46bVoZnWRRY8nHwVOx6vgsfL9RUaHktO4+ADEYjBODiMxnpW",
-	"mJh+frlPwnTGIbpnRnqAZU9RSwiP+8vp29Pz04RQJ3XzzpNrQDod3g22j/cYnacSKQgO970RhnhzyDoe",
-	"YD9w7KFdCvG2VeRHT2Ht9XeIJ/keL0P05NXB3hwYHgCxW8GLNMDckejcH5sbpu/ZtgI1JITVKjZztN4g",
-	"OFzVMWJ3cIQyt4VjYt/6O4SbtY/7JMvd11hXs8oOsFRgg0DtzeU/LDQunPggznYXGIv+VZbTDypfxNEn",
-	"MZGfslL+81NZZIMS+7/Zb1rJr980OnSw+ZbflfAVKjK9aUTip813uLO4veGwxQ3nWr8TanFz60YVazvd",
-	"P/8Kbd3PgMcT68xbdbPakyrdRVUFqOOttXwnXGBZu/QJn4WAss2bWpe90yDuhYoOtIQDWABAvZHLFLw7",
-	"DtFmKnrFKIClXbCnmrdB+4xLKaddlFdXFGRb3gK79iuIaoUw8tCrbHYcoKw2bWWvCTKp285ukohjfVx2",
-	"gQd5eYu02F1kuVi4o5KhrGJ1l4I+y7OV8HbNcYUggGSkNCFIL4az7aQvi7BKEyuy56oT/cJiI0riPAyi",
-	"US+QQFfKABa+oMmKymu12a5zau51nUpqyt8svRVINNVNYx7F/gLJfh7mqIHZKTeuPFH5N20TUg0ppXMm",
-	"a9qGi1IR07vnJBKLZq1JG8EVN08TXXN7vqMsUeTotVZnQtVm7X3Bf7TPCznf25FcoRwG5ouICSzYMJ2W",
-	"SaRVHIDOHWkE1u5CIWjIoDrSdm/GMjy/3dodoxOd8HkDxFKo5K6iORlEa8UszRiFeewNJULQQSIRN1fr",
-	"RbpjkjfYdoslmSeKDmU5893Yz/SciFnZU8Jcmm50dPgjQQyZnDpEE/KZxlcc+IP0CxMl0IeA+0yg2LqY",
-	"QO1k2oDww1Fza/SaSQh8QaMdrTkU0DZwf6nT66fdDn9st+yyYgL9+JEtzu2XIPbO+iUYN2Z1Aku71e2s",
-	"EaIRmrsHCP1v6LZrBsHgzqUw2LLd2wPz0Oi6YZaLCApckPbktzOUBRUp0msFFa9cqMf6a3GoJxI7A6lS",
-	"LFM2TgRN+2JyKHIAuwlHXTQeMwWl6RCbcRn5tNNTULyWTjJlYrLFWFHrM/lQ7UW5Bg5VuDDxq3h/f5/s",
-	"o5frXyrARTGQybQkS7a29rbW6zyBfm4DQaamgBeeGVA3DYolQkHTpAmYTAyItRmRH442KnLXNmvuOBV8",
-	"2yBvlGZpY9UJcRffNDWzpiWBMGtAmBM2rKlRSBp6q0ZtWHmfMjVoD4P73W7J/uqlKBFyJHDgUlDhOvw6",
-	"Tzy7EpIV4Ay3O3mMJAdXKMkdiSjPlKRFBYc7rLdHChPPzu9y2YOZ194XeR7wxCz3JpJHxZVaELKEO2Cb",
-	"PWUi/QhtryFGfLqHJFjcdEaKV56TryuVOVER3H3KQwVZMjtarSpeTqkc9WFAhfe9ScI5z1riz1NdlEuG",
-	"AGJrD7N/7g3GIlPrK/KtVUKNvlJHV7LIhkjyCA/oUhQOFyyFlIGSzh0TWGubYv5UFYuhNM+xBqVEwOiq",
-	"hxhAQzkS/9vo5WH037LQKJHHx5mewuugAccUYi5kifoisNvT0cJVQGPgzTnwiX0FVC0mQg3GdiuMNm7N",
-	"6zbL19Cnz6TcIfiimlX8NlOXS0P7zBcxsSdmKgz7vaDT6r0vX1yOzV6wNcm0lw79ooVVIWhlEubBLoKA",
-	"Vpkrnq+YIp9+AcvR8Q/iQrVeNZefBfZhPta56ys1kMCbhm5oT5lshAf5sT0+1LE3u3LpCmmzfaMHTxZA",
-	"FVqpUYYG0FR3ZevE3IFtIZGpnnIpK+qV3V1sfUIPQU0qoeSc/I+kusRvaCdGkp8hB5c721+69i0Nx0bo",
-	"MexEn5uFXnphiNH+SaxMOIMye4uf5pXAPOTESfiB6KzucbmS0nfzRquJfIgx1ShLAVUxSGhGRRhe0SE3",
-	"cuUwQR8LyxvWX5cpJEB+1J9h+4vwnBlM455qOIpirdV0KhV6AswzbkJ2FZ9WZgpo+178+KY9EzvwlKXQ",
-	"n8WuGXzTGhzu380BXjn/PoDb62Wq6hciVPNDffQ/iTI3CbGCwKbNXLp2iVCwhSLNKSSU7AnzmGGpqG4D",
-	"exAHZqzLLPL6JN8bbN/zyfGtRAZA5CxQpQkCIBJDXKA/J0yUjCT2RwJOQJfsTX+B1e1xAC3vI6Q9RiAB",
-	"pDAgbMebGtzAL6ElxwRwL+wRAchJO9EZsGia0nhadcd0cCUZIMqtjA729502L5f9N0YcgLPG1EccSMpq",
-	"ReR6m0YKurbJPL2hcChN55tbpgfy0T19V42RcfwUt7MxPjlbl319Q+G6bSRf4dkPk3vFz1qTeoXOBfIt",
-	"x7C4/5iTTg+V6+VwbhNpSsPWxYR1GwHBDdlabxNhZ8pMNCykZEGb89pMbrScyLUOI6dxfcbBb4KQp63L",
-	"7z5wHjaOZiqXxgSRdzoLS0RD04TFagfVnLblxf0ta/s4sraNi6k5Z+vt8zb31yZLiQyVVdTt6bkYNT2U",
-	"LsOHwoWEcn2QbO+a7r7FhrrZs4SvD7ZfqFKpT/56lj8wfwAa7S8owuVY+YMjMT7BQCkQIUbQ2jjxSsSb",
-	"YBghIxoAZzJcmMrauWNvqkhdJAci4CgzPaiy9oI8mORNzoZc+oL28ujgMIhccVIasbKOKRa8M2AGXTFT",
-	"WBvUYKaWHHLMkmukkaIXOWRuUKRD1AYysvOvKvhBmjRE6ccMHgBqjKPk3xLfmwEJ+xFKJfk6u97O8Eex",
-	"P3h50H+VHsqjn/7xQ2+niYCOO+z63HNbcsd+hx5v5449NSPzLBy3o4PDFm0Cz5oY7e7A28O1JVw8jBfY",
-	"zR2/PTtZYO7eq6ltxPCD9pqSIP5Ix/EES3tdtSZahrDwlCt0iT6RSjMF6RMMrYsIFgglWAqoxERJxeOo",
-	"r8sxEHT3ZTTJPkN5zh9Ew5ucpXIy1aVUg8Xur3KRQJnQVAoXYYBqSsbhjGRJviAkEbHGk0rjILqzRGkR",
-	"fSBBrQTdQCpUhGtD6RC+wZFieK+bFKm8UhPwQxuNvPLTXKiE0xtE3jtE9knVdZsKmAsJr3QxNXuFIt8b",
-	"P5KlprSq0uSjsDJyerPMC2VhUQIGhwu51HkzIgOORR3RvND4GE3yAhyHcUTKwX4IVKbHUSI/T8HRv+A9",
-	"Ez4UaWB1NHfUt0h0bX8FWk/Y01Dqh2ICY5EPfQ0m96w9xPh24LlDlFEuhSljJ/lxu7NFT60FeUYnMAr0",
-	"eNfnmC4bC1VbR4ar+dpVun6ag6bRtTe2gLSET5F/OrkAnae7fTG4lCqQTxrkMwPNsy/javbujnV38FvH",
-	"euoSA3Ie+QcE0nZ/ftnpUwNlai7omRcoTuR+634Sqd2zYBOipq006/SXTztr/hy0ujV7yYkdkjM1na3C",
-	"YhZiki91X/Xr/p3eW8cqgDQC+HUdaljn6mXnNf7TukJ32Cc3/N579V5CwccaH+YE7VwgyTFTt2TIfbKO",
-	"yW8FVKYBx/YbkeVUenjwslVd4FvQ9IUbXrWpcXRKf+9kmolzO63gqH/Y5mZSQhH9XN46QPCqzXj9rsSV",
-	"yHJ+4S19tj9IhLKiKCrw5BPoArL7FsgAtvXg+lqXpizEdD3yygMU3A1JNC0yoKW2u5dQ6CDF4OXkYgHK",
-	"/9Ho42+vmaQf1ZTMMg8sZTKs/6AneJJFzWlwOZCC0bOmZGU3SpQurWcH7oqTWB4Bv/L5WNpjLehaZymE",
-	"1JA937E7iQBNvSQVmU6y0nSi30Q5Niz0CzgE+IAXTvAFhL/QHxRpGnpIpXYp7jQzAw2uDUgOe5cJSFo4",
-	"cd1TZGR9F198Tq3bSjWdWBQzkaVIRSlgQ/eXdqMvbjy60eFXp5k2kop2dvoGI4kbJStB6q/TU77+PM8U",
-	"qkUxDIYhsNHLw+hXL7PEqv1YIWhAmEtEkFtyqNdcq5Es4mUlr5idUqTqB7W48/PfyAc/ennAniY6OPCm",
-	"aW5dn1J+LhvAKz+7ybshrvBHwHodCJPlshsluDPujorpIEE2bBrakOhPqzScy7E9YeRikfirybV1kkDD",
-	"8HoOYlQmSxO4Gm9pgAPDxh3ggfnn4CvsT/g/aGMDSrhGapNneWLXTydLl6mH0pHcPWhotL3lIkvbcgq9",
-	"Oji8NnD9fNluJGNtyq7dHJKuT3A7OKdI00Iag2eIGHXqbG8ROT4OYBzmwN23/rnzOTUd+tE6TN2DH/f3",
-	"921X1n3859Ss/XAnCXutHojt5Wd46+E+XEw/HaxKxrYYUDI0jRUPMIQD5wDe2bh9WDKiuR6IPCsXTe0o",
-	"5Ai3tTudOWZNOcN/ayXv831m1r+463eeRLnoyxwBV0bmclBqR5FVBtUvvJV0BkKJYvFPO1kb5wQ8c+du",
-	"5/LBD5un7wmSfTmYBG7o3PQ4Sn49/V///M+Tt7+fgs6U3SNcQg0DBSx4UfdV/JyNH3awf3h0x1/2Jsul",
-	"34O8p9PUVvjjhd2r7nK2/KcoMhAIrWlJk6k8jpI3J2cf356e/HLx/sMvpxfnH349fc/il0EwfZRdbfoe",
-	"qa7u8nNey6JErK00gTQVbBQvAKNLsucYTjElFgqbhSnl5AUkL2iLbdyUxZ2PwXtIeqtqUwf+S7CNY21c",
-	"wBBDg7SvtWg0PvUCfrrLhuvo/O2nkF4LZHHJtZ9nhfusQS5F0dQ6cO/syr0eDmmlOZ9CQNVcF3nqOAFB",
-	"9k0PI5DJb+wlXc5v2QTi+6OTDxK6mNhzD2mVL46j5ODwH539zn7nANyJw6TFEMITL/CJdzmGf1S4DAFx",
-	"G9nRKIa2y+gLcIhF3+h8VkrQ6sVo5+8q+xwZPbiUJZ84+FEzIws88UBgXE+tQcFQus5TpnJjabNjIGzy",
-	"flzsVOmA3s7JI8/H2h08OtF7jVdt7j74sFv02zZBb/700pQzswe2pwJ3w1AFn6uWJASDo1cQrgiqmu85",
-	"X98yOGKfJIpmzc8zFdGuB3VmdMRPSo3Hd9TgKvSET/Mw7xMuPAZRJpCVsPsTvipFYACtEBL8s+4bxkEI",
-	"QW/XRt2RmB7ykSJDpo20ntce1tyIOKiWg/WZ2321TI6jfT6lo8Ykhk2cynOQu2osHC70ZO1Rad2C4e96",
-	"Dy1rcrxrPgiKLbJyfOwAFHGAvm32VHZu07IN8/GDyhcUzGx1rfUWnjAH0msYicze0yQ6lxmn8l3GHkYN",
-	"h3qUMi+yWzHpXDd4frDfKj4/0lDBc2eU5aKkfjBRX5ZzKVVUzrWb16YS8OXfPU77GRj4Jhv6vr3Gzuvg",
-	"cfclsPNYl5P7nHVyORXakL9RdY87zwYdENSGPQoXpAnH0lLQ54Rk6VF4DCAumQORZMaBfDBZO6NcQMiS",
-	"LHMjm+ja/PTaUtWAf8HDlA4sv3+t8I+fJAEnGAVtnus6crUBS+uoce1cf0vYKCZ0VhoQUnUFBMBoyjP/",
-	"UsopILGwdnh1otuFcykXXpSVka9jYbqekIk3Hn/dAMA+oEXcKBy0tEIemWrQHanWtB78ezSc8W1Uca47",
-	"O/cKqeT8XgGON/u+pt3kHbK4L5kxQLo5UBgUwHiOdfxl8BjmMyTNeccru7JTObNY2anOkWS9p4L3ey5i",
-	"YlO0t0JFkNG4DLnyZyAUL1V9BSLuYw0eI4yMo1+YiEvkeWHIVwPTIdx1j7vbR5g/3za3J14pB8N495uh",
-	"VOlUZ3AF5V2bNXPOfeW3HSEC6r3VIj0xJhupiVRUQYaY30hMtBpBPTDwkxHKZEV7PMMyE08i3kSOcMqN",
-	"fS7MCPxBjbQI/MEQjKCsy5OrPnZzDA9APA+83JCcAksH5UN5PrvbHt3ujh/QqhwAkNdQFECYeRT7Ic6V",
-	"aI4Uvgj6sfsYc/OjCl1k9AR4TMqxYXkTAALlopRFl0FREZD3Z4C95yvmLAdNEFH7iv4sy8soU6WuwPdi",
-	"3rUuM5X2VOI6nhRCoGCghZ4lKDeFa3QbGxs/H4L9943QDV8OAbcmRUca3+eFy70uuPZG+NgHgLj+NkNW",
-	"L6zKRqxrvc1qsE4332v3vjAU6eveF7Lvaw+krnCQi2tisi6YcBalwzbFQaE5nzu7UUK/AZzhfnNJN8/0",
-	"ncewmnwl0ZLM1WNcWA8wgT/ixMUDEnRpm1n7iPfUFkFxmuWtbzjBxRVs2rN6kRPGttDpEYED1JPdKBCp",
-	"4YVG+zcuNJimNdXSdEikgY5hSrtqNUxf1i3G6aysrMTt7advQNny24Z6jxvq09ofr2Vb2u6I64kAPzrm",
-	"qipZGqhww7kyJqUrCcKmmFtIZZSlFEolZLXDwDNrpqO9OtgH4viAtY9PJDGEqIjXBaow3wfpqxhpr/oL",
-	"9/+EqeOJwwDkBBMAL4AIX5ddcmINRLlBgQixZUJgqMGEx8C99nRktFZU/ADqjz1lDwd0qsBXngwGclp2",
-	"AYuKfbuLcWtAqJJ2oB4S1G8XijuZBxjYx4SKEqDiSyLgKZVYl6GHUWIPZ0kQn0FgmzBRkqWg20o4GxII",
-	"Qx4bE9aOJm+FKXfh8btnvyQOXjKnmPckMyDKf4IvHWg4z1DRKpXoHryKiGqCvgb1ysZSBVBAKLb9jkTM",
-	"bCf1FAmZfR/7ax1HIxHYBX8iUVlT6qkjmSSpFfpKV88LIXp7qEM+M8Q+V0QVQYmxMaLRQPRYw5fvSPF1",
-	"Ktfh5+8UN9+gZNBasWCt7bfP/dXesVYiwC0YkymozbbzJpug44u/MxpqfiIx0gHK/GC8VD1yMG6CX9qn",
-	"NPXb0f71wfcyz7nb0AyJhY9rwwJEs0TET1BNR2sLCiVMEi/R86GdOvbLOKBhHECQQI8kCkeeRKNCz6ZE",
-	"XGwXMYpPOA34nrqSBR78HVIJAuwDzxMc8gPMdZGaZiY/eJtMb4lftWvampIKfzEyLpds/LFwixIHyVQb",
-	"qP9MULCUAiiNMMzhmpoSoEe55iD/S89x1pUa1rgLxthtw5lm+1ecwcHMfLlvrMmk65Mf9g3tGnZb440D",
-	"oHswM5kFx76FpFXmPO6mOsVf7puG77c3N37+D8AeVMrC3vi//9zf/emv//+7Xq+D//r+f3w3Mf/XfP//",
-	"7bQrteE5GvuBhJGtjCMYzZE1owTeq/nuThPdTWUnuRbnzZOF24T0ufHOyg6/Tpzi08p238UBcc4H7u7h",
-	"9i98+UpL9YpuBd6DVeqFnvBLIq3uiBn/obh6N/E9U2F+ngNjVuAYw4WPEx43zFQKBDxrS6+VthvtKPec",
-	"Iphu7UaFBLDkgGteoD5baRJ8GqzUxMjP08z+JdUTkSneHUvASsyzQYXFtsRXoxnNgfSm1DFjMN3fsdYa",
-	"cEccXUd2BAH8m7og19H66cdR4ulWkJjEZaNolTZ5am+4p9r4atytzmmCDX9NwSH/vbXzRM35xPc1uVAr",
-	"LVnnvg2W3ccWLXht72nz9godDXpxi2mjJwtGpz32GR+NYOYbtWWd1NTti5ee5pZDI9xIikwdGnPVk7f9",
-	"wHhK8Gk8lT8h1mSPgYa4k3XxsHgIwwNOTeChGR9bmvhsMtVF+TgY0s4JC+QYI+jMY0pRZoMLT5kWB0QM",
-	"do1Wq8Qg5CLKKNlDyN1FOptMSXk/oF0TAZMCkqYBNTl5JVAj9J2IfmGSjI80L76Hs9dR9C77uac87YRK",
-	"IQjpU6DdysuIvEtExFpm/62iBAitKI8qjCah84ACwhFfuGrBGOeYdb8iCKjJAnO2LghmoDzBEWIaiUEr",
-	"BZioJbIUHH5mSqH+3t0FQbrjKNUDQzOkMyFkY3YlSunlZzzxSeX9we8D5DxX1k1EKjH5Xbef4gtfI4nT",
-	"pgIhcYkQSeAsMRBMxyNiVlCRoCxMNxIOozXkS8EKpQU4Gkq7ixvrHFNz2zOsbavPHDqAg6OBqLae2bia",
-	"GiTTm/DjbyNFcKUXNFpNFGA3edK9ZhrOJkjh1AREC9gZQwI8l1mVk8ece3gCxFe33JXf2bXlBolCPiGJ",
-	"ZgV9fTtGqlwKmoEPv2WerpqT6az0cfgsjUba4YiKmTJYXKgxKdKJzrNJwD9ZzKwdx/LYQFZsIICIGWjr",
-	"xWAsa2HnpbiUb23XbCkVCc+2NvS+0ar4UU2yYPaPzynv+AAZRNgYBXYlHskDlNgt8oe4UGuqOKoTV6rU",
-	"z9tNdRKnKr2/KokHGItTEO2BnotD2BPh39cOy6OCjMCQbq4/OEMYZAYqRtoaPmsQSeHjw9Cz8oE66kwh",
-	"XAOZfvePukhCx5gPyNPYTpvOlrGt9MQTLAsQORQEgOPpcZbAolxJFDYV+Cg5b5iy+9s3e2ckUqLk/Fkv",
-	"BcbU59TTt7FE2VUzScMnsfCcQJC8ryaIcq0v7XkWphDBGKDChFPj4IjOu5Ewl1Q4I0qSZWEBBJ4/CFW4",
-	"IzwA5AW60Zfejm1Jb6cb/dlzFd+9nTjqdDp/fU1il8siBefDV/vRxDShBSBMi9HXOaIFCFuMeCtciX05",
-	"mqkuyRNnHFPCzNFJCDaIWmANoIEQ5kUuT/jeuIpAYJy0I+0Gik3ojp5KxlIUZV+KMiF2P0UEFIm9OSG0",
-	"QoDewKDzq8g4OhkcbkeBzmVGDjlhz++G+TVMlkvFVOSlxzsAXsH2wXUxENG2IBA9hYNymhukOMWoTbfa",
-	"q0tolzX4Fr8yUqBTPeHPRLU5SLWCDV2Dteipf+k5DDWAeSkp4/I0gj9PmEtTdYQZ8oczGEM6ec4CahgQ",
-	"0RMJ1ED4WJ7m0Ml2Je/OpngjLCESxGugD31rzUYLipQ7yYy7FLNdThtSytdOoR9VM+j2x6WUstgd/vXl",
-	"6MevrdLIa7PrHOvZkFJ/ZpnxLWTDt5k9sFP7vZyb7eardf+/5KBkWwKm+Dqp6z+WqmSeWI5CqsBcBhjG",
-	"4IueSJYCc+TegVpNwL6HK9pkXzExXzqRJkdFOhHlYCyxmA4XYF/m3jNbRGORui1wEYjx2ZVKG5rgBDQ7",
-	"NyTM0YeDrd2uIB09H2sje8qTZsNhwMt2HPwQ/Zr9TCab5qDSZfBOhLZREz0olWKSEMxOQdELNkMJjIMJ",
-	"Xn4xU5AMSHDX8UbQ8d4iwe0/5awxH41d1mhNgJW0HX4QhwOCqCABJkokDxEjyX3I2LcpCPFC8oRU8N3Y",
-	"2Z0V4KCE2CXoHBr840B30Yx1QfEv66BROR3odo3FlYxElCj5ubxguG5TD9h2ts5A28kJrD6NcEA7OjT/",
-	"Eie24qYqUNbZOR3lwD9kjAMA0veSrwi9xn3RWaete+1cxqMRSd7mrmQHqimh/R5ZCKwHnj65IttlNNLT",
-	"wB9B0/a+2P99bbT+IwnGf2fL06KRogAA1w8nL0nM09YgzczDDuvmq21H3mIO7HllnwYKAul4pSpyJE4S",
-	"AsMjhJPvEraLt2yk6oEddTDW2sjYhVhAJR1EIpTTzwDgM59+4TmImw5y3/Z1WdmJTh3GrKc88HqiJ5Sq",
-	"t3cH2DMgRcdgYag55ljDXL6GIz4ZUOiXF2bWt/3Rl2kCOIGhKPDzA77O7xJ3lUlC/vLvG06hdtDaZeNh",
-	"Q39oJJd/f9WpuLOdnFvRuKMnwFjvEYRw0g+GUgI/Knc9zxqcLoOlOYpnQReFrk4twfMSL9D62NEAFJ74",
-	"GHxckcPsLU1EFqSpP/o6zaS5a/fgEe/3IeCgjqyVZlP8cIi1h0jJOZQbccqYMZxjxjpP2eQtnvtuU8iy",
-	"WDwybq3wm5pyWm/ANKBegh1CNhI+GMDGAzBnnjLLbRQja09QMNlH0UQ01UUQVbSHVkaUuS0SDl3TQkJ4",
-	"BsoQIRKpgejEHlntIRcC7hhLZc17d7KNUUyTIQsYOe+LwaXdDydSpTL1tlRJmVISrSwWXZeIczbVRCKf",
-	"i4U1w0NZyIZ0Wlkstu1CfoS51JhNo+ZRmvAbnOA2tuuD7UteAJT1qc7RGsN1E/tgTeDayohAGabK/giu",
-	"gbOjqGLAXmi5dOeSR0rOBIBfgFKLlq8LhUBoZF7xF8eCYNjV6oi5LCREE2TaUxpyXg7c5u4l48FFxCQ+",
-	"rNIosXtgwr6sKx+MRG40/7Zcbob1WuOoLwdiZuxv3VcjFRKFQNY4on+MF0/CCy0D36FSRnCMwfu5781v",
-	"hQV1Prbdmsw3r6zOK1uwcbMLqnK4eIYe2TQX6jGVJ6CCBgL3MW4fY6KY9xj7Q31BAOZQMQ5NEuT8I6uU",
-	"94NKcOS4jBhugz6cIBFK+37MLfRUX8YslW6PhoN8ljJRnD+D1mmYo0Uii8+JCqgXJ1EPV4fAugcDLzkq",
-	"lFbZQOQedttlAhvTU1yzALoj9h6QSzNRqiFwYcZ6zsUII1kmPqRh/xL8BMV/UGATNAE1TVAFHhCpiQOM",
-	"IHNkagcKvmcky8DvBdcSMiyU0LmSx1GSWztImxrF/SFYhEX0tL/mGcpcZSlCCM4DrfOIpM5jrneA4bG/",
-	"h2qPmMBeZlZQz7cQp+9En6TECgz7m84khdd+8Od7O9mMCOijKyO4gkljiIkeVks1OtEJoC9KqbjKkR6J",
-	"Pc4VMfRSAo0IFY31rAhfE05Te1VPJUeHP0Wl1hcToRYXA6ewQQQGKNXPyA2Q5xF5dim7+NnEeo1fvsp9",
-	"ZO3CPRJ9xrUeHn0Cnqcwu4pwj7LIBmVYAAtTGsE+fj665OCcsBdsRCgCmJAqXOJOV5nTuA1tQMfOwDxN",
-	"oDV0EWj7UBFe0lOgywtzuQvNtQM2FQXz9TDZeCDsnylmoogxYUlgsilIJdkFwjyVTmAHWLFkMxmE748G",
-	"9Vj63kA/1v/GfmGdVuyW6lpaKNs/dsn433LRrGZjV56fQVGqv8nEP5lqmYeNCC5PnNuV0/hb1uE7Prqr",
-	"rmvzT8yHIctftaICNB+G51k7LavrZr3tUb711T9DJP6pp9R54JrS6h9XjnJ/J0Utl6CvxCtWk/ThunqE",
-	"iXrXvL0vdgS/tlvKH4bnGHf5tqCf7YL+uy9liILiLH/gtbz5arsab7nw977YAV/LUQ2nzbkoUuNqV0pP",
-	"jCtJDFOEvM54vohXqyQ4ykDRjygRfQMEVXAuNhrOShlVIxDanY/m2L6kEyVnw913ohyMu9G/JYDPQMC7",
-	"juY+Vl5qe0w7OjhsJsX+6INw1xvUd9azG7WX/DsbQnNbXZrKyVSXUg0Wv8rFdg0DcO5/lMauoRq78AtX",
-	"kQAPFlAwwWB9O3akT+oggOMI6eOVoHPVtNUmxkJNYRa1sKuUQ2Ko9VIRFXZ1YiArXJcZuvHS26YvcTZ8",
-	"r5WkpXofO/KmbIntOqwOgSacnotR06Ppsj24Bh77sq4aGmPTCJ/GwPjZcNd+NRpURrI9jQ2cAJUbp/Xj",
-	"3LFbJF/EpP3F/4nu2gZC/HPGstnF7BIBYOJD8o0JbnB+ISf/DplPuFAEREndBOPsgWjof834Z4wsnv6f",
-	"mcg5UL2sOwMOwUpltS9tE9E0ML6+zAqCz9bQKEOJbqGiJNg8d3+ViwQmB8jdBPy3PcU1hqRtGoiMv2AT",
-	"h6XdmzVyprPyUXoRoSW7odNxnQCtK0n5stOnO2RqLogR6cKjgOG37ieRWrsG1orBjGJwKYF0moLGp798",
-	"wlV/LcO6Pgr8WFt7r6HmDc7fayw3C5y/mXJFdbfYle6S52XTJ6BU4a2a+83N/RZdr/U9/sDs5ybn43an",
-	"8r1xZkpdNIPWThFLQqTvSJ+Asz6OZtPU/sMuYOIDIA89ZHUOSw5kRK8DwJOTWZXEA1GpSZgITMZHfSkV",
-	"0gP2F5Gwe2vYGDyao8PXiU5cQxysAeQl3XtLrT08dY6NUnGU/M/Tc+JpWOb7baL3ZdP6L+rAZyIwufxZ",
-	"tfBU48Mtd6PQ/1B8rX05IIGFb05+rZPf3rqUupCPA5T1B8JRWIgnOg+JS+Z+7Xfh3BHgBtlIoJxmWXqu",
-	"4kApl8E/VE5M0UYA+wSMe31waADjHkPNtSPMAICeSmXaUwFxzJl7IohHI/I94KcBuNMkU7PShUQZZuML",
-	"+AFVa+czwvQdJ9VPXYdE8bR9o+xKemkyexsxzDiCIIXGs9TRSNMCr4XKw9C/oezUWhjuH4DFQukShL2Q",
-	"rAmxpXDlGWiI2L87mhkCwWWpxw/DqRBY5Y+9ahqLhLvtBCSgaE+w57oqx8f+wU8vfxi+krs/Dg76u/9I",
-	"D8XuT8P9/d0j8ar/w+Af6Y/yp2EDbiVLm4C4PxxtwuFulYMbBqIh7AP9/E0ju0ozaM9YpLWXSwgC1OZb",
-	"HRlGa5uIfsQaqQTrb3AZ/1KlfnQIRfzuIUxc0L0FcUGjJ8MNbYei5xbdub4TN2StxFP1/Wh223Dyi3Xs",
-	"FIevfrg9dv5TpgbtN9rfVZnlTUDCpS8tK8RYq0UE91bHEBR8xJFe08jGWgeHh00o+/twtQ5VV6eOfcmx",
-	"bixNeglrNQ7ktmKiXBOlQ0MXciCzqTvQdCI4Sg20QS7HCZXQVS4tjcyHXKQ7KvQ84H0H92AdjhKe0YCi",
-	"PIht92WT2WSne4j6ZPjDvuu5TJVyJIunXCbCBqQZh0DD+DTPLQGcIJiOdcggNuiPFBlEzdv7wv9cS+Xh",
-	"knH3MHOa82WUN3i2WBWX6nKd/cDTafPVPGh3MP/2KKDR6Ku9hkoFQNt7k+xCUYR2JyR+gmUNEktYOmud",
-	"rtf03ut2rPUQKKTZ6tr3ol2G+pFa9teuUKQRvJ4ZVw9U/i2BoyFBg5uZq6R+f4vlTN7Q+qMXUckGwkFO",
-	"QtjnbAuUlIZjFjAQKE2S0SaaSqiliayLiCQGfJErmOZLMLgDxzJQCEHHbizzFIqpekpgLQ5qVOuC+G8x",
-	"2pFNZFDD7RAx5VgqLsIG1xN0P611MVWGL+aJKSWRlVXFqBtqqz9SH244FTYRry5xrYLW0sGr/f3Jo+dd",
-	"XaVIuwlnEFcrCapVUvwPmhK2y4fDPFP2ttze/dczqtjmydPoT8GfH7Exfrh6Gl+vWszU38Ql03neF4PL",
-	"x5FA+IAHeBR/8EqteoiU3S5jgKkFIpYx/tzvWOZQbS3SObBxIYW7iKaF/uyk0jBYR0JzXGbJcKDoJOKe",
-	"CQrKXbGVHvaUKw1n+BNWYAlziRQiRTYaA1QZi2mpgJbC71ShO52VGAT1iVyMZ4xmokijYpYzsBpLxqH+",
-	"Et+uU7GgyAZM/RfGKdAt69Z5OpCkMRvd1+lir9PpAAysp5ovZNaSvS/0r+De40iAGB3kTEr5uYz60mRp",
-	"QLPGOWZR2ncEg4+71B7yqyQEQQd5hLGmniXxE0/MW4LKgEsi6SL421jkQzyjO0KKclxIqiCPUP+WtI/7",
-	"BbgSjqiIwtIgWet8B086aHpKmEuZdqOjwx+p1p3jVVVFMphSgdRBWVOmTscWNcyKCUgTpq5odyndwyv1",
-	"umbn1giwlvsOtc9tFo8K82RbJ1MY2gD3hIUEyyv5eYHgr7v93jts/ujwx3bflBUTmBkfeVI9jLPwDhWy",
-	"lJz7w55b3rwZYH0L7T8N/sM1t+hHyr7CzbseAQvu4HT4yyiH4WgourUUKbgNsJ5EMx1KT9XwocR0smQh",
-	"5PlYT5CFTCDRPPF/ec0Q2KsiMs3AHLuZnART5Q6qQIQomzlKuBNb0JQU3pLVUZUcL20oJX8BBNBKrZv4",
-	"Oz7edH+57Tno2W1Fa5kewtF+pmwPj37HeWAO15Xhv93+UOqpzvWoGUl6Eo0KMR3XHJNUGiJ/QnmNmZFd",
-	"r9kcgT51qUmuOSYpa2seSRiZIBA60o6FlAmtiO/IC6olk8yYTI2STvTWvSEkO1zw+3oKOacgIHgc9eVC",
-	"W9M70Yaih4U08CaEIQ2HgW5fM00iMYnnqDOuXUELnhK027vggoYQ3Tl3+ibgFbQgfC2LyA0LPbl/6EBt",
-	"E3wI0Fc9bAcYsBrApCx/OCVpLuqIaZIoZtnUW/ZvDcn3/f39IP/+Cn/kDPxBTQZ+m5E5N2caQnOwSp8e",
-	"lDcQM8KRs799IlpGMyNGcl0KHB76O1y1beggvqVmbqBgAfieQWd3HnbUeciBCM3R8k2yiiDtoxp6al3T",
-	"LvlGszSnLkDvAe8DnTfjSLlJcgLmTadeJpD6YItqbfCG9RPlvqRg7wL7gJjiSUZa8dTxwTSiobztPPoL",
-	"ElWD8caxr1TSOuE6PeRWEpXKcZSoWZ4nGEAkdUrsDwo08ZnNoaRN6YDxNL3siRSOZmKi1Qgml5ilWdlT",
-	"qKfnvSlAe6eRyO2MXOCjiOFZ9DWgTtFGcHlOrqGg3wFXQZYVsINES5lLY2f6b2cksmlIQRljG6KUjIA/",
-	"2I9qHSGsQwqm/BaU5uHhv8OL7vsg12qlMa0JCv8+4pPcLZcq4mXaLtQmI3w39Spr1RbcQo55+lYKUmjd",
-	"VStSgnBSqB8blkJwwfwxRXtWLyAskijwXAKrlbQbtKJSE8JNU/VKTzXXtxQyGmlNKgSVl6LugqthgUuV",
-	"LkF/F8VyvUh6IElDGAekPNfKOthIlYrVLc7Lbi41Oefx3p6LjG9ocJBx6Dp/w5KIG6w0I836IogPQ9BL",
-	"phkJUyGdZMrE1tHhI7lbTMe+wsce5E0l5pkVqFgCJNm1qLtP3JpnUq1J39OEdwbJb/rkJw551lOp3LeE",
-	"s/EFW7NgWorBQJrbO2qb5vTelyxdy2sGVX3yc+k0xz0ddmxtH6YXWFze52xJrVVB+AHF2nELecWi7KQf",
-	"B+7hRCzsRaTCbkIwQrgijpcWFhKyu5XlVxKuLCxbVBp1yRQVyaJWPPxznI3GsogKnXv+dHwf7XBwKfiH",
-	"sIV0gT9tjG4KVjCNMl+BSC3vRKeQG+kpV8LnKibb0KVIldKiWN0gatiKTu1zn8gp5RRI0amfmEiQAqfb",
-	"XgstbJ5zIc7STQuIGtm0JbyX6D0wXAXoxesN+jl/7vW+zTcWFPvWlmEt1ZjZ+d4UArR/ax8wtRf/fXR0",
-	"YaTWbVTYz098m7KnWD9hajymO9qaGlPiPp0NpdG+OD1mLv6B7ETv0axDrTmweVzPtNuDOV7uNqdK1XVP",
-	"AV9HBhLokpg65OdpVnh0dS5KqJvDXQ+V3WB7vNKXMu1EH9j8C+U2KaABQXS0wl0M0sxjYa34hb6SRRKz",
-	"HqbIGxBM+MEwHbcULIBnIzdQu1jBwTZenTbKE/PoxZ59DQ3tMw4b0CxXfoXWLcr1G9bt/D3KTFaAGsHJ",
-	"h8/UPCbRdwTKIPY7DQqI9r+JXXQX9rIEF02Q9fye1zagT2g1tV/cH+31CEOkhUh3Lnle6BwiX04uBciR",
-	"sOsKS982EfAm73Vapc8ow8usd0i0E4BzJGwsxAZSUVw6WTgHh8mluAIZFH4tWCCIKDSgSvBDeL2vL3DH",
-	"M6WjHnLGs4sjtfyFPFZxlGaFHJT5IoLTaaFno3FlYOkuMJ+GYyXVnolJIQeHI8+ubPcUUkyY1Dh4HAR8",
-	"0OxF1uw1lwVjN11Pu/evNp7zRzLUTyXCjwthw/p/dD4ymJw9O9K7dpy3jrura+HaKGdNjKYTvSn0BBho",
-	"iFATbYhT8JK85VeYWshlCJyAY5fvSsh5uBBlUsleQCfZNROszJGGszXWXdEKrTMMtlc/XMnCuwLbdH3X",
-	"ur1c8u+NitJ4Dn+uYca3svTb0qwEc1c3HW64S+/Z29crsfJ0cbp3KCHnNj6lC/JZ09b2nQT9cBhXnNog",
-	"xANzuKdmKpfGVK8Cl5Z2t050QtKp3FfViEgnehPkCUSQBbD/5nxfI3joUqp3Yrsix/4lNfMfkDezwZi7",
-	"z7P30yFwPFMp5C9QMf+JbDYVXSS338AXPvJNZxmIsozgC+ZgZjzJmfD8alBXwyWn8NvjygmOL1Ea//rC",
-	"s/asTFAGvDyLUH0bXI2f/5T+oxT/00NjceRjPTDnrhAVNJ3nYy0mWSOOiv68zeoffEPDTj8QeU4b+t30",
-	"sw6cq77MNaA/dO2OaW+Xg1mRlQvo3r4UhXUn//zLrhGKKcOPf9krAYYBF86KfKe7swdrgx67uptqkn+1",
-	"34dolQorYhAJ64SEXNC41agr4l5mKhXFAqaO0TmMRnAzz5zVuz8RkSDmr7HKcmx3Q1EVXA8eRviw1WfV",
-	"ENabGFwULuigbSlgYWLG0NWnnaRpIQ2tB0Ys290+FaWIwyJFVy4SPFmqFCorTZPuKDeWG4rHWJ2nwUNo",
-	"otY84l8B92UqrTtWLCrfxYDwhrcTXGBWju1eM2DUTvCI4Kjb9JDMMPUlAbadSP9MhX2BQtb1MydTphQ5",
-	"ThgaOpyGwf28G1nT8f8CAAD//w==",
+	"7P0JkxtHkieKf5Uw/GeNpDYLRBUPkSgb+2/p4IjbEsUl2c23T6VBBpABILsSEZiMQIFoLb/7s3D3ODIR",
+	"CSSKJWn6vek2EwtAHnF6+PHzn/82mKnVWkkhjR6MfxssBS9EDX9+/4Ev7L+F0LO6XJtSycF48IavhGZm",
+	"WWqmDTeCqTkzS8FqodWmnolLJsWtqOE7zVeC8QUvJeNzI2rG2WzJ5UIMB9lAfOKrdSUG48H14Ouzc34x",
+	"fTJ7WlwPBtlAz5Zixe27zW5tr9CmLuVi8PlzNnhVCWEON00wLYwp5UK7xs3tTRnjmuXC8EXOSslKwwol",
+	"dMa4LJhUhm2X3ISr2VJVhW43dP6Cj2ZPzqfPigvx9OXXz48093M2WPOar4ShMb0qilpo/dZ+ud+B/PXb",
+	"8duf333IM5b/8vrt7fNf8SNTNcs3svw0fvz26sMPecaUFGwt6pmQ5kzImSpEwbRYrIQ0zSafj4b2/1+P",
+	"X4xejAbZoLTvWXOzHGQDyVf2Eo5tGmSDWvzHpqxFMRibeiPijq34px+FXJjlYHx+8SIbrErpP2eJWbrS",
+	"P8/fidtSQ8fa/bzSdvS3XDMY8VKzmq7NoKsVN0KbfMh+lrC+cvdzDpOVc5MPXV/+YyPqXeiMu7IxLf9S",
+	"i/lgPPj/PQ5r/TH+qh+7Vr7ZrKai9o3/UNrHHW+4KVeiqy3cNFoxV/WKm8F4UHAjzuyNg9TQfaOKUnSu",
+	"kDmvtMhZJfit0ExtTGPz6QdsCrdnbLssZ0vGa8FWShs7irC+OatKbdhWlIul7mo4PqPR+ELM+aYybmVQ",
+	"s6dKVYJLaPe31UYbUXc0/MNSMPt0tyNnePUDzei+HxUvrrQuF9IuYvawNJrlWtS35UxM7J05rA37tdpK",
+	"eNajE/bBlM9uhCzSO4Aa03cHPDu/OL4DvlVyXtarA8Nh1I2Qbjy41FuQmnaO9I0o2FyBvMTHcHtfs0fr",
+	"isuzq/915f730/aHF/OOCaWnDLq29OjiaY8e1aIQ0pS8el0c6FZZYC9sr2Ct6aXatgTp6Pzlk+fzZ+Ls",
+	"xex8evZ1ccHPXs5Ho7On/Nn0+ezr4oV4OU9PVVn0naWLZ89P6dN7e5h1dOtnWe1w+5TaHh3h9OvaQfBj",
+	"bxnUagW2bFNrdWg35VJ8MpMZXJa7ZbTmC8GmYq7qzqbhHV1L4eno5fPUQH0nKmFE17znBf6cj5lZKi1w",
+	"BWxFLRj9gsMmWMW1YU9GrOA7nbkv1xWfkWTwN1vJZZaivqchpvaH8QU94sDwghLwQIOgaS5eUSxEenHC",
+	"Pfe6Pl8XYrVWRsjZ7i9il27pjFcVSFInF0F00LH6HxuhTcZuxNrA1xdP2VJtan3J+FTdwhAzIySXtq9V",
+	"uSoNy8vw0sl0Z4TOURhJuNUefZXguiVgn07PZyP+TJwVYl2p3dn5i/MLN0qoVIZxinp1ZrvVOULP2iO0",
+	"5saI2j7z33+5vv50cX52ff3pa/Hrf/+X5Fn6ev4TN7Pl/rh9rEurutp9XTb1VwZbu6wqpw+WGk4Zq3LC",
+	"6OpLln+V+3tLEAqwUu3I8Koaso8kKqQo7Q/2z6ej0RGlNz1S8zPswSFlLNXvN0qKjr7/LBlnteBFBh2H",
+	"jnmJjYuJLbm22hfjbAsjlX+VZ7AIoiGrYaykkrR1uUlslq8O9My28Uj34GBqTrqx8z6ief8qPe8/8qmo",
+	"DglzrzCxbWmWOMuVvSlj+Y3Y/estrzYiH7J/K2+FZNpaNLwCZc+qVvYWXlUkdFeNHv8yMIKv/lUv1Xrw",
+	"a1pywYsaXS6NWOmTtYzMXv4abz0PUpvXNd/hMAiuxbHDmk4Ou6XFf9JT+kcrlzp68YPashWXOwZjyIxy",
+	"qhQ3oPl2HR8g69Iq7vloBENbrjarwfgZfColfgrtK6URC7IYflQzXpVm13U81mJRKvn4H0qKx3ozndg/",
+	"cmuOHtBfM6Y3VoO3NuvmbCu0OTv/bxev/N88H7K3vDZkiwgmZMFWfMemdjLnxhoHlyw/y3GXsoraOGRv",
+	"FFvzmixcxpmuuF4Or2XzlEu+Mz3d7tF9J/0pDenBSf9JaM0XXSrZx+Uuo3NOsGWpjap3l27OmZUbDI6u",
+	"5opeuSPPbk+7VuzfUmxZyzxorZUVNuWwlNrvwRu+Egf2npNBpGRkzK7i2ZLXfGZEre/LuIF/7tOyeaOK",
+	"Q92SqrBdKosTOlCrjRH12XlHD1Rxvz2wR8AbnjLwW4cDyMYyKIGpxUHj+2Wt+QDf9myNfURXa+Dx/X0f",
+	"+Gh4u23K21rMy09HraAlt2IDVM2HVnxsFnbx0mHCYQU8QoVgKhaljA7Zrmav4cUHh3F/4Jzr5uAew0vs",
+	"HgMHT9PB1FiE+GV6CUZupe5leKKb6X0pZ8ctzi3XrLAbKfY42U7Y5tadxpF99l28Tx/AFjjktXDGgp32",
+	"5gDy2arDMMKb7lUnsGu2n3BtbJdWu3C33HVKW7vnr9KUVf8JRTP9uBtxYx97l7n8G6/Lw5N5i1fQCXTp",
+	"9QZ/spJO5C7saiL9fJKV8tmOu14rqQWovt/w4h2aq/bTTEkjJPzJ1+uqnIEH7PG6VtNKrP773zX6lf3i",
+	"s3cUqJbd8qosJmT6DrJBIQwvKzvbsC7ga3D9g9d/yUklsIPq7CBr861FDe9kht+AM1TUtar1YPyLf5dR",
+	"alLxGjQD/xaUM2y10Vb8eZXk2Wg0iKIBXgP9/CuuP6HNpCz6a93acLPRpEuZ0sAO/IYX7J3vuLMHpmpj",
+	"xtOKyxtrM/Rb3G9xoHGeUtsLh3HGpR3EqQCD0iqrzcEbDoIrFL5457faF8xx7BSd+M2beTdnNEV27Cdq",
+	"PqGdPlMb+8In0Xw9aQSJHmj21DmnNduqTVXY3pEXa5AN1HwwDtqeuxKm8U6PHKM1jQ6DleCg+FtVvhVA",
+	"C3Yq2jdWsIEDmWsW3LtftJJgl9JKeluLmZJFCTvgXRhieOcB7/PvtObeKLMs5cILzzGJTbs12QrspC3f",
+	"weE+rSHyZ3ViFLhWHdG4z2sx32hRYMxPq5WYqmIH/huFF2ghJM7Gwzy5yvJHQ+Z+ya0idC1RrHCtpB6y",
+	"D27W3A5JzFsOgwj2X3hUiR2DIGWl5ML+Wxo2UxDTVH45WDuN9lRVzk6RlV88Ca9jV1dlNzyOOJcK3Fyu",
+	"y9pwWWiMsWq25TuQAuBw/RbCv8Uf2eoPcTyY1yLEenPnXcudY09Gywwj1QVOKXqvQPH1PjMXUjNLsaMH",
+	"b+0BmQihp5pOlz0OAW1o/CtVT8uiEPKPHiNYlA80q1UlwvHIq0ptcf0+zOeubfkjmHh7gVHkIrTbyUf3",
+	"sN3sYb7Y8Lqw22bMOIMPrN5UGAvUMH7XcgW7mLN1rT7tWL2RzArvjBllN7ZdQys+W5YS1F6zqaV9qd+9",
+	"otJiyH6eM/+ujOV4VsMGBStUSFPvrC2KsYZLeKp9Cyv1tcQ7Jxhdhu28qWKzvIDLtbCdmtltuNMUX7WD",
+	"pcHrgoNQmuD91UbVogg7ZSNpSWXOTWOfeC1Rvk93TNyKeofjj/ET+0g9ZPlGCz3RYlYLAxGWMMD2F8YZ",
+	"/ha8uHgy2LfYKdpocXloSOhuLotrCcMDw8n9fobHzqxQI2Fm369uSoHmnhbaWjZjls9qpfVE1eWilAha",
+	"cOcRLvbJqtS6lIuchNgrVS+UMSet9X1tYO6fEh3BzmBjX9up8Jfg6KmqEC4mbmcxHtEZl3ZqlrywN55D",
+	"EOOLTtXzSD/7NyXF762YUb+tFlYVGFKWsZfM/nIj1uaSFHw7YLQdo7GhOXdjARL8f77/+c1738iO+cJ2",
+	"JkQTdVpN/y5mJtX8K2ZfwPANGStqPjfsYnQxOju/uINcDSL1jTKv1EZ+mc4plZnM4Skti4LQQhycrF7N",
+	"u3ZOOYjt0LqHdYlG45euqtHTsKreKMNeUdN+p6WFRz/Ie3v8B+kfxR9hjcR64yteVn/8We9GGNoYgb+o",
+	"/R7ltY41XFj/JPZwQnMptkKbnBlRVVbc23NOGUE4ABgPbjIUgT54mFdcmwnKeUCZObF7Le0T6ACwt9sL",
+	"0ed+53XtBuIPHOAruWOo7EG/YMo/KPUjGMF/8EQ73R0D2U/ZT+U3rj0/cbn7U/QnB1FChxdIhRUvBIN/",
+	"5c4dqZqBB3VVyo0RqGNZ/armRkzALWA1JlzA9pkw4NQXjbAK2z5u1Qt/JNMpbj8TrGKpNvW1fJgbpSb2",
+	"7RO8qbSWSv6IzuC/Sr4xSyGNHZw/frfiqNHeXChVuG0bost31EZwTOADzIOQhfBPd7dYq4uvuN2T7rXX",
+	"0mxLqyJGsKxarNSt0KDevS8X0u5sLsU2jOEtLys+rf7wTVBww6dci6YnZrYUhTVH2MN8E9pmlXBn4Vgl",
+	"QKqtDPBdGN0Hmon5XMzMJavFWoCkG7Kf6/gaZpS6ARtV1Nb65ZIRBgC05PIfwmqeMNJbbpeyvQFt2nks",
+	"kh9oNxnepwwr3e4EU66E2hjb4tKwoixcw1Edz/EEzkEVt6KVgyFSqD2J+k6Yend2NQeXW9sF+h5OADCv",
+	"bUuHKSxvCPOii3ddq5nQ+sS5PuSn9AqBVyvO2bwUVeG2BZ/NxNrAG1NeSPckwCzEj4EvvCNyUQtunD44",
+	"0oNssFa2c/VgPHhsZenjmZJSzMyEBv/LXZMXF0FJaYwc+14ajBf/jqownA/Wkkesi1030UmNCPC9ER7i",
+	"ftab9VrVRhQ/iaLkLjr3Z5xuINTsKCH81codBrFU2Awpf7W33Q2/sf3x44kI9Jm96FtYOvtB9UbAyc4J",
+	"DNl8o3kVRQe2IJ5zDo/KqZXWIEfZghZ5bo0MMlcB9WelO7sVNUhk7yMaWiPRSteCrpVolePbrIi3bywR",
+	"vV8azC64ljhj1ryWO/fQIcvntfqHkPGT0OWnmVbuBG6EUwWMLTlgDbsRYq0JhlgasHzYj7YhvIIhsd3e",
+	"SJCc9BLXIWd7X0t4rT1xaHHB1Zcsr5R24wHQBI+82Rsc+5qFktZqh3GalHJCrsvUW7WxN5eSFjtcZ2Xu",
+	"kL0J0p5iiNcyl2qiN3otZrY1UoUtMXOu6aUVPhScKacVtGOzFrUWBbTAOfxcKxAVO1f2IdOdPXguWQMS",
+	"2oTXLSD6BdcR6kRuVoPxL4PQskE2sMsHrCRYHINsgHM7yAY0AYNsYIcUBU5jkOxXvr0gEdF7/2sCQnUl",
+	"d38DwbkP9pc7tEhBjtrD4dPZQp3RE+xmH77jW4KpwKPW62r3Wq43KCEKtC149ba2m9OUQg/GgN9v7/fv",
+	"1GyzAt3Oe9OstApL1Z5t0IfMgYacnX/p4ZjMA/EEM1sF2GuIt6+j1/8WYiQHIemcrSuO2RgnANTHLqmG",
+	"/Kv2GXmUZUPX6sgIq7h8ELvBwdqyrT4Nnu7muAGm6xO8BRjI5zZ2LhuIT3YZCns+d2WxNNwtppk8FKJ/",
+	"MIZWItJx8xSdGT6EW0rz/OkgQpiN9hFmmUcgfREO6hhkKYOoTq+VcZcZ8sv55EnCPZWYJft5sqmrRO5V",
+	"NiDpNCnlXCUC8mDql87XyiX7Xt6qHSgL4DC02qyo5hmryhtBQLFPsMsu7VSuBJfaq9MOqL4fhG+5vbLB",
+	"1aYozZWcLVWdHmo4D6pS3mDLamF1DmfFkDjc39fcpBaHkC5hKbqxD3wgG4hbIc3kwGM1g0vs0/s/dcn1",
+	"8ti0wwj9YC+0qov4jwbkwe2XBAozwDh+gdvobVFXMjtMv3ZNyrdLXsLyb42sn6ujjaZp/YwmSL9+2gs/",
+	"Z2FD9NoZcOuPJWrL7V0RJYYce84b8clgpgk8COww0PUT+wniF6VEH8HR+bDX20WMl+8h0L3is+YLMWZL",
+	"h+KFqcI4XSnBo2rfOWQ/IVSGS6t/UTtc1ssKXSKl1MKq7GwqliXFbKZ8dpMUt0eWTxgJNzMHVo2Y3dzT",
+	"qpmKxUZ27zlwXCwhWiQWXDY0cpRksduk956c2R6I4vB7YbJuRV3OyexBh8rpb6EN3XzNXwGNi9EYAtCU",
+	"6OXpNXtw/Je2dTj4CbMGnT5VJWZG1QgHyKLwD5pPqoagGUEBDNush4PshB35HbZil9qVBC7v8ZRXcOVd",
+	"hIguF7Q/+98CGVHdY7Y/7xAFGdp9iF87Hb8WcNBAQsiO0q3RekVnqN2squC7ps5fSsNB35/WAC2xcsM9",
+	"N6mwN8RQRy4ASRFqFPwnsX/GIXQPskYK5yVAP70XL96i1ksM8Z98GlGuWmh7Y8V2yha/nvbFy5HjHo1K",
+	"zF5xhvkJe9VtFPBd0UxtxXSp1I01rna6Uovk7CR3t9dqaGs7a3vZ0hx6jmZoHb6vc/i+vyVvTWvsKOE9",
+	"NYCYdRjh21aCzWu1GqaGCSeh35BOd8e25U/8xskydOB12ZAIUk1xH6CRtZFGOxoGjtar841DiADsNlDo",
+	"o16FocMsxqNJkdHpo+ZgfDoU23pTL/Bk2BsFeECXgnGybnhTYlA3SiRwNsaQW2M81QQptg2jrsfhQmOT",
+	"FpJl5DIzKtlrVRWnvjL2u/7Wc5u9NtofnrGwc04B52Xndgyb08clKfN2rQdkspPpnNSwO2xW0Lphovw4",
+	"wmbo3LSv3DmZWH5lDQEga3G5xbatlVxEoSDXzuaWD1sqNYP0FMhH5h7nk5zKTvnWEm0Yl9yYSzYid2n0",
+	"5b5+1r0QtkuUMk4Koy1DgWRv2ziAgfvsdOFBNrBKePS71SkmYApOrHJs31lvJMb+7Mxt65KwNFaZ4GZT",
+	"i+CFmwheV7uE4G9NOjQ6IyOMxr5zwn+gbd9Gg7z/4ers4tlzmJWl+MQLMStXvGrmHLycv3hejF6cv3jx",
+	"dPZ18fzZS34xF5yPZs+e8WJ0/ow/mc6fzs+nF9PR9MXFxaw4f1Y8n50/m47moxEfvUjNcdCP0jMNwAC0",
+	"0EGs4i7j6IEDJD+7YqiKwVeQLlNVGNRJuOTQVOitGMcOgcLZ9aTy9FxUx7QHbPx/Aqs+XoWnPP8+Ldlu",
+	"z0LnkgbLfE/vEE4dOdqNd2Km6uJP8pcc6JVOaFN3cFygXnZ/notWX44Y7DS4+xKnqoIb145E42CEIJcL",
+	"Qnl0J0WHQlAMf1yQfG/tc6dR7yuSQSPtUDJbYgjx4KtyVisNQewTdHtPNpJ8XddJCZEQUisc6IA4J/Ra",
+	"VBXZF6dpfB1fO73ufnW3310tay/DAv2NGU181mLaoue0taPUuv1GFQnyD3BY0xxQgMCuz3WtjHoCoass",
+	"KEaIKECcpyOLsReCD1wPWf5LLQo+M6L4NY8Q/A16Fs5uxC5jnK251ltVF5Ep4RmnrqWP9YEvRVVECGQP",
+	"FtIuIg1zh/Z5IzPDIeshbIJu+RWvbwA1pYXUpSlvBboRjoTkvlHKaFPz9dGIXHOrwqAcUkIhEYKbGEBc",
+	"lSQntOHgh7Rj39t/5Fv6qqxEk9vhIiEolen0dGE6y1QQwGcqdFnAUK8wUrQWal2JRsP2tsYelUS8sHFw",
+	"XCPS6zXuzGlDLykxO6IisCtguOOrKiVgIKPzgCmP8wWRHgzqIYzrx8j6sTOZFF5GfDLHNzplgMPFqdH4",
+	"1sPu9k9Pa2/1CS3muGMIbNFTzTvtaP6unM9FbS2f+w0qqF79A4LIU7rXXpR2IOFthzz2lIqYhr/kcbJg",
+	"PmYrH3NY8mreJroEMZrDpWyhMsodqYUIBEkO2qIBfpmPGWe1qipITXOQwvASKxeD/8LeCyJxQnFMe/u1",
+	"9PfHaW50BYmk/Xy3Icur8lZM4BcAfdgrOMBIAfIFeJEYLN0A5hHMaKGEbvpuW8mVcWfhY6P9YIq6RiR9",
+	"hzQ57yCXLhnqbufsEWzA0RSl0A7FUcMhXhOffYpol295DNMeDSeOZoaHVZi/vmGLtLb1sxQh3wiBFmtR",
+	"6zYH4Im5q/v6FMzF/khbpWFv/WUhSre/xCL0yapn39W8682NfRi9tonYilIver7REI7vpKz+pue5CFnE",
+	"Bz0b3za07LZrAyBiQRFHolOHQ8C0HS3qW1EjepySS3L7YTLd5U7XwnCL3fGwg5ci4fmaAezTBff6mQiN",
+	"5ia0A/FpXdZCJwOG8bnKoz4e6J4D+QGy8QRLpsN6gBQMWLmdbg7utDWISoCT36VYl4aQyzoSjvTLpZOS",
+	"S7Wp90w/Sb6e/h0ILe1WA8hm8BRr2PAHvnVAmssd7TEMqhYAVR8TXAeyKrGJtoUI1psKsxWNAEDMKgbL",
+	"rHe8okOKfPBgzoJOJmsPbAAJNcamFGBMAPcLjjHwzKna/ptsWi1u1c1JqzlllGGDm+s8i3fK4R39LVx4",
+	"VK2NMN/NgQEtAhiPtG+M50D6CnTalvO6sR2bD3vlNfrMw76ejl4+T8K+kuyeh/fzFT3zyfPnQNqJEQKA",
+	"eL5EGs+G58MFFfpvgt9n9eCh6Tn68KhojUYHrVBDtW8pK93LodjX7Zueln4EsKgx3wh5ICSPO1oLWegh",
+	"w8w8vbSmHpFVzjqgaI2TLLzRvfBwL+/D+dfq5h/s/Atvfyek2J6yf1VVTOJNMrgYXTw/O784u3j64fxi",
+	"PBqNR6P/e3/jHtpXP889+VysCPzu263dlU7Aj6qK+Pi2qy0jwlOPhxBAo6GkqC+TzcoQJmivMnxH9BgR",
+	"lHTx7u237iiGrHr3YiGLMfAfXkt/ViM2vzQMCJFQ3QFzpOcxcGBBvE+DYCDD4daagtgtyLMZshzHr4Dv",
+	"iZDLbrxbUYPZBkdUPg7GCgI34WuvX1CcsBBrO7KMNHsyrPC9AyeZMTIH9ycNpwa5cRQr7MS9Z4NPZ/ai",
+	"s1teg0vQXv2zrHbfuTvgqbIUxSFrDCeGMhLteqiEYaX02cGIP4lIMhxufEgcKBOIu1KKAK4LR7ERk8nF",
+	"69CR4KHuD3AdykZAdIN/tJuHzH0RZg3cdeGRwOKCaDaW2/dNymISuC72rqe8jjn0soiI+cr4AYbfwM2u",
+	"ebSKQ/8olY2u13njqLIvEZ+sMYeuzhzUA994e7LZJ1GmGynXdDIoT7xitUfC3uu14OhBDUfIFvJc4p5Z",
+	"ZbiuS6HZQy0EK9RMP0atUg9XxaPhtQTcNPXFu3Vx3sfoDplIZSZwE+4QO+2ajFgw3dQ8pIO4MD6gq+Ce",
+	"jC2EAXsHUw6w+W7za6ZNLfjKDgms3Inddpg023qb4zQAl0iU5QL+nFvMpwLkvMLUoAydClXgr9d2BFDQ",
+	"fSq16W6Jc+eHJJ3wOwxQSD6lXEZkRkSHrJMFtuXDkFZFNCM8jLN9lVV0lqIqPJdGxsJ37v3xd1rwqvWV",
+	"5y3LxzQvGEQCWkHI62xkymmiD7cnkRVfLt0gR9ajvEH/DEnvH+lN+X53SivTQ46+HdG4j3bcrIBo+Jki",
+	"WeG0Fbe9/ecgKfd2cPQdbEorTWE30TERLViitItXVRStCelF7VmIv0pchXMQfxOo45ICPbhi99FrM2cI",
+	"HMwurLjEVD+IIbr810O3vC/RAYae5r5XIxKlQ4EvfD8yzHhfczNbUjGgd6++Zc9fji6c3CsoCwp4sRbC",
+	"IFWNXXDOQUCeqCz4jsHpWq7Q0Omlg9qBkaJAIqqUGmrbfKw32JmNBJQqfG878b+vfvoxabUuPaFTK/+Y",
+	"KJNgA+DTfdYgaPTjGLeHNr8BamiQGpCEuR+2i5rg67NkPqyyrxCuSmNEB9YF6kmAWFQMluvYM+I/0PGA",
+	"tHTR/fef7nvLPK3k0QgMOaApEEM7JGUDfC8LyHo+CAo9yT72yTBAoM7qjdSo+W5kJbRDC9TW4jgJUSN4",
+	"ZY4iP1x3fsCr4b6qSCMDsX2gim4kNhGZrVA3d5oB+Y/JfQwuXkRG00k5F9ssSstNTza86xDjvB+w5H7x",
+	"fOI9u+/o1zFTzvCCG9733p/c9Z+zwWZdnOwrdfdMd8eLHqGGS9xeCujCkAcm9WAo0WSSTAQthKVHFdAt",
+	"fvU0etRo6qG98QpgaqeYx26x0h+70JTxxZ5RfNeVfXRNcVxRhHlAD3lJYSvvqx2HBY9mpNufPjuuTUS8",
+	"7x79ghUWJjVUG4hqDTx/9uzJs6PVBjpn7gc/tP7p0ZS0S/bUvJRWgfT6thTbiKCmoeoGZ7POWL6R9FR/",
+	"rxRj5uAo2Ir3QAJBK18T4V9s40YNo5ZAgoT7OqUW+f1+D74ofxL8CZ6oPbl1wl7DUhJxgYZBNviHko2a",
+	"DXzfF+XuO0rMnA1chYpeF/e88NCy/SnaUOlhOJwJsffgNEwqn5eVEfXE7V+wzRneBTaN4LMlw4vi4huA",
+	"PqmmEHWz9vKN2GmmN1MtKFERglhqHpx3T9lfym8akdrfBu4x9m8XER8Pbi8OD83bHlwCPZNb+haXbKd2",
+	"Hy33mP3zi/Q/S+G4l+MgpQsckjpQ++o0kWNH0j6eqok+x2qiv2YDLQxQEflV1yo4+vnXhCDCp+0FmvAR",
+	"AsvCWZMIEpjc1FxifNWEKny5FlQHNFE9qc+yjaonjUaj/WNAp9Kg3Cg6hRnzBwFwl4HTiuK1QCLW2yqN",
+	"9/vRln0+MrlEqJoa9kNJk1vhc37ArUo+XfvTSjXoDWJ4vjiAlcFniC3QiCC1l2MjxdcN+wDTYxaY9Lq+",
+	"VTsA8SxOy5m7kl5nmTrAYua8cZrxYlVKtIDREwmVlvLHADpaTIrNao3hRs6+K/VM3Yp6944qGiQT67rS",
+	"EWfpyG6Kjcm53wKGM4CBwEmXJBRK5i7CWyd9AFIRZVQTq74X0coLiBnAUenwly5IMFOUSnlJsZ9abdZZ",
+	"aDAw/bUgFbQaYYMRf5NRwBHD+JrX5kBWZoLtg964baS0I2hjvRYnJbxwY8RqbY6NwlJtmZobIZt9tn9X",
+	"VU/Q0uwAkqjxMtOo59aOmxgfhYGJcNjk3vj/D34qCXG+VXXD1xRB/stam8mxaSCgd2PJyAixe7eJKTu8",
+	"H4hh5ysFqYMBMIdpU7ipHAYVwjI/cm3OYMeevf4uByqtaA6bO+/F+ddPnp6df/3118+fPH8xov+dPZuP",
+	"Zs/5ubiYPimezp7NX/CX09HsvLgQT+ZP+bNpqv0u9eHgYWFb9Rd7IcEnjhfiCuMcuJeiuOsls6t515Gp",
+	"GLkbfejHQc8gpDfswnVMykIfXgXGl0BeNSr29USmd8JH4ne0YIua7wDLBZG3nEoaBGEQgRhT+R8uGnq4",
+	"2GwUOY2Yj/r6P9+JOYGdelNPTWu1WSxdNXCEZJL0v6QS6nBC2RUAQXanS0FkCs6VKgFnK8qip5jyNk26",
+	"rY0WHYenxFnDsMJ/7TpP/0IbZq/iYkyXFzEBFg0QN9EUQiosRewxvThkwMQROp+lAvRQFPoMNIXDeJjH",
+	"YS54dS09Be1B+jyPvPYkghHdNBUpGbJcgd+9zZhI36bWAKCCQI3LKPrCWS1MvcO4DDWIGDptI67lVMz4",
+	"Rge+a2QHJI5ZSipZhjoZpAk597HLg8YgLFynVsScxXfUPAh6LoDfJy82SKgJAHVXcNXpDlSkCUIjAAmz",
+	"N9RqvfZj4IPm3DB+LSFyR2cM4E2JEUTVbkYItUBP8ePu+XTdAHJWwyHuyudDAzQvi0uMFcPARqWRQYJ5",
+	"aTu+O0Yiu5ZYcDcEWi/bRYFIdsE3RMZlDWXIKcidjpITqYkUQOBXupoWWFqGW/0cUowVmytgom4GX0M4",
+	"0+8UUMhpnUNJpDn9FSYR3HowtOB5lF1sLrCH78Wfd885pdlgrXTZpZkLtPkWihH8lnQHCthB3Xtf7c3T",
+	"5iMtDiQKwI80A7AfS8hLEit9XDjieEQNTAlH8OJ/X9cplrmfpWBY142UxVKuMW6Xzp5ow9c1UOWCBojW",
+	"SK0WNV+1iq0STecEMg8Pq5ppZDRKlmOTZhW1EM2NCqyl45lmmTGoXmc3IJX18TfZDQwD06oMSTiA/dwz",
+	"x6CczJZ9i7+yhxTpPn/ESkkIcsCFefyMhqDu/7766UdfR80+4ZJdD64HINUQyVq2GpbmbT6K/cQshgPZ",
+	"C69KWUC9ij60Q69lTBAK6x+yccbs4Chsm51HpWPbos9w57BxBItR332uzeMRjgOAOiZknrukvH1qo+MG",
+	"L3XfWbxdJtFVM0XHobDRTRmhd4CYPKkip2vQNvPMUH1TVTHxToo8Y3kw7RyckwyXGA6jfaqItaFjjd6X",
+	"rfcnNiX7go78ACw8/77hCbjtH5rKdjSXWcK8wKJRstql1e277y+PXuIhBM+LnhvqtqzNhleTpdLGri5Y",
+	"WP6PxzRiaXqYW1H3cCTTCnvvLvd5kieYB0ZNIoBEcg25umwNsF08I7lR6USLL4RrHFnR4URsFxol4oRe",
+	"AswPdtYCgLhl00fGHWBCt/aHXSRzvBJH7hJBkfSdHq4KhrdOhYYIUhzjJHTYpBYOzuVrAU3mqp64RJSZ",
+	"lbBAsCciINv+t3oQ+4OiLxubHlS13WRV6hU3syWMFK8EIOImpOtPbsQOGkre7MkSD2kX/53MORSd9Rrd",
+	"pFArXkqi9y9nk7ALgGEsoiSidTAxpYg+bSS0pnGFXvJCbeGrjYS6FVTlAEF4XgANELcef95IROy55FMt",
+	"zBFQHU14Wtl0ZRU6xZmb8MgnqebMLUGq85NnTEmQLWu+EDot1Eo5Vx14OU1gkdxekw/vIanbneT3qRh3",
+	"+yV+bpb/C/hgBdh3bvqSXvFa2sE+Mkp0Wd4jjBAV8Kapjt7i5uRQ5nhbYu+7HHAFjJmp+XxezpjdQZrs",
+	"PHsUEpR4ISLTgPgwhqEvGM1USrJtWVXAIS6x2BJ6HawxXBfVDmvFDmmpNAq7LHm9QqecJw0DO8D3mDqc",
+	"3iWO/a9lCuDuPpQyQl1a8UJcRgQf5M4lSs3g5AWD/STuaGQ2PLrioc4oXvo5u2P+K2RBTI7RZNF1l+wJ",
+	"peZATfZW/LnBNBGHML1Oe09JuQZrh6V4IU2jBmqIW2ZU6gJLaE2jwt9WAKNnJaqSCl4QV8VMezdpUJ+u",
+	"B/MXfDR7cj59VlyIpy+/fg7l7/YjBKpeCIPH36QXOPkV3PHG3oDFfA7k/6oZryZrVR9fKxDHfwtXHoLI",
+	"xq7sg2JSFeJ1oRF8U97aU9MXiD5aDQau/9bXkwYXiyjXZrItZaG2x5UxuPojXgy3k87Rg2bfX9mm6e84",
+	"DAMHBrK4XroC8RrpR3uK+cMObuLZC5UuRl1SpefrmorL0WF5D5fHMwKKTj8B9De8NJ1+jFpqM/s4mq5o",
+	"we2tguTe2e9aYgE2N4bvDAmOLD4hI2Efr4ejKdKx6O1OX0XJP1NSl9ogRbRh61pYY3rI9rwJ+UIYeHBO",
+	"gGXpHGz+yEGfKaYA4yHxr6beCHsWK1yQbGZNuRD78swR3j7GR66hnpgHgxFSGa4mt2iLrMgZwcfEQjiQ",
+	"1FpQoRpeHd5j5KcGF4gLGqMu0Xt/wdrpKTowfbCnBGhowTBWoY7SHjVHL03VWpEwSkf5p5zVFK/M5qh2",
+	"L857SN1f1+pTKSDSYD+KYuFNz/EAPh3L4D8qPb6Lrr+34/KLz8WDwrLa/H/vqPxPcKDA3HQu9+9+b+YI",
+	"eMt9hG/Q7PgTsNjw4jfArKsPUTjongyRPdnTD3BlwvD3fBtVfDrpnoZ4P5lmDbrXlL1xs9tNyhpD2DkB",
+	"f4XUlNNAqWHPwhDi01aljO87/3+ZJP4v6fq7S9eOBerKr7XoG79gt58mIH+EGORRak7ankfk3d/8yHTl",
+	"WxyvFdfqsfhkNJuCYlhS7r0PhRnS2xtksvm//IakPDhNwzdXP33/OXeXGXgeBBOxjqv3MZWBRbbJWagV",
+	"lcMk8Ahq7ZDvPxXunmsJaeweNUHstx/ADYIsCrUgUIbhVPjNt5nqxltLhSkZmHThUdRnpKQgQJ3tBjwH",
+	"qzbyLd9dhsgM6Pa7IfvY6hevasGL3bXEBKxtVGbCXQLGTpzu4O9d8JKqX7u4Rd5w0OeEySnNkF1Ryj4w",
+	"ONhtk7GiXJSU/pVP8gxBfvgt2txBWXj+9NKVy0d8Uyg7OAKqFwKAKxpAa1ZhKrMes+1SCWSAw5p7kdWA",
+	"JfjAu4RIlCD1v7n69i/fv/luMB5M+exGyGKoDV+UcjGEiI9EZqEV/9Q4BCIIfbQR2oJ5P74LwIyl2mLx",
+	"ak9TF2XDOUBQCawFC2WnwGerNDBjQwbcKkDTaUcF0NrgGqe62I7WygRkCJB7kk8R4+TXUNVlh+V82Cu7",
+	"lPPzZW53Qv5yBCwPXxe53YcUULMztF2qyheosDtP2+tW9j9LTP8p8tZID86fFk0FMJX79W8bXhdfqvnB",
+	"Q95tqmQyfqUWkzU3y85iPTAcrLYdtCupEoEGBQupVmqhL4lOWhYa54YzXXG9hEAomyNCDPYteNwrtcXd",
+	"UVVUuVOzjSwEVUHfVAJyycTEPjv/AiJlB+QJvUxJ7DBA++ppJ/jX/oLiE+Oq0513dOC4lKFU8MN8YV8h",
+	"ivxR050LX08o2ppwx9+KWndXxSF52ExXSDD6dfILEWcEWfWIqLC7JLj/HC/vkaItdnl0xJLgJ0rsgyCq",
+	"hnVEY2Qy5o+LUGR3sx6y7614HzOp7OmEUlLcOuasrRR1b7/HO5Ve+vUm5YCAGj985WEmi1ptaVFD+u6m",
+	"Ei0YVnr62uGxTYXEpsRveoseQ5ocN4Kp1fl6ZfXYN8qcyvMdJn4/9d3VvAmdILXu8XTQs/YMPb67yZgL",
+	"dUKDKzE3E7Ux3bTrlT38iPchQImp+HbvBRGN6OeTmd/tQnRVGlxVaRc4RDQIeO5QTQE4ahtxf/emHfAb",
+	"fhfaAnhjBuW5SDNycaQTmiAKBz45KmRjS9VP4SHy+r03nLZMplSr4TDZf7E7GHH6YqbiJiAG2pTqawSe",
+	"THMxPz2/yKKgXxM9D0kTyGqFkVDCU3WUPTmZHOOLi+6dVN2jGzHg63ekwx4/ujTmQ+yPX0RpbO2AiR3s",
+	"6NeYW8dUTXH5ZKT7MeHaO+PHN7huOvv6gd+c5KuB9kGj9jzjjZ75JOhklXwXeQ8UOz5vx8OYiHWaII1o",
+	"Xb1yCRxzIQpNJO4OClcAgZOv78l3UaIcJb90jve+O9XbCqWBwic6yQI0Zs8gmePi6TJLqOc6YysAJw+P",
+	"aeDtPW/SSDd0HeytTz/aXQpcqaM0Tl8gVyPjB55tVj3uGYyqXCt6U8MfdYe8nylEHlp9pe4g2foQN34J",
+	"eONu4iLIdEgnk0H7qaCtFVWBiVHUD/SQ/Txna1VVaDrX3Ag9difx1dvXjpubWNAhnRjuaTyYslikL5r7",
+	"QLONhgrZMTnktYTHbDRBO8DohlhlSLxFdQCCn6Jo8aQerzZ4dOjf2IOlQ/VS80HmMfNulTUmqXOVvjmE",
+	"iMYhGbMcPTvWfnVIHfqGPURNvuCGYyWesqrA1H7kaEDtRVKUBIxFTlapakawS3sd1MecFHxnr53Ttoao",
+	"Z+E4al06EcaH4QZr1V9L+66MPRnZ/f3k+bPRKDwQHOLQxEYmrlGXLpSIKyFCcpFTB1wuQCiQvsydvqjT",
+	"gb9MlwupWSnt68tCrNbKmkc73wg1t4soZLZ71xdSPUKe1Fpwoy8dJ6/QeIHPmAKDeb9dnkEILW3J8tfh",
+	"/Wd/EbscHuOMz0DmS+yiyMJi53Mco9x7zJvX9HL2sIlHsb9GUYqcPZyqorTWKRmp7vKMaUElwrNrWfGp",
+	"oA0dLUh96ZySeFRsVYSH0Ussq7KB+tN2aOy7GzGRnD00EYqR0wr1QBfyIV48ex5YaRoQ7mvJQ/Yn6WUn",
+	"TxNYuLprKjKWYyFRajG4A8kQb/Qi9UbiadG+eB7NbFxRhrK/ETmA9cNKCdZ1EJZjlm95aUq5mIBkBQ5T",
+	"aPZkLerJqpQbI3zbeNH42tP+DofDvJnRhsJiEHB+/guUEFbT8yLAf3DxrL3d1IpxnRIbi8bYFcxx4wto",
+	"zajzHuTd/nZvRMKViV/a4xTxqbZ+SIFDo1M3oTUoTckdMfQUJ9yNRIJsvvV0/aX+xH6Bku4ACbbiWEAy",
+	"ocZ42p6Xo9HX5y9fXjx7+vXT0cuX5xGDzygbyE1VAcq9yV7VKAoUj+s3Ow/IxJJT/qDMWxRTjfCxfU3m",
+	"lvr42WiUDI4men8r3oitPtHo7c6V/ODjJ5uolC3k8hpRVZpApkS94MgrxCfD4BihbPE1N0bU9nn//svo",
+	"7CU/m//629MXn/8lSZy45OZYaTwPSMd4SZP/wJ2sUXZzb/eEHT/7qiaLz/Mjq5EUp4MJnf7Je107A9L5",
+	"koqEITKrDFndLRwl0YGrVnKQHl7LM+RE0FCpDAlE0NUIGXq+0hMQgd4ED1cWeJsjt5c1DcA3oIUxlT2h",
+	"iGka9GCc6LLWWH3HmmhCGmwDxZt9Bj18QgXZH3srvkNsPPZCSYH3omLmh8EREFF1ZLjEZXLgRTv3KP8g",
+	"X1QD8rspXuBfTB2yD8CR9PwAiPInnLsLhWF84nzE6OXu3jht/YGOHqkwFbhF37KXk+19EwEMh1g/OlTg",
+	"7KGOYnYMPD8tdxVPVS+h/J79sJj2EDiMHhpI65dCeHqAwKPhepjmmqEM8b1XvHM6JGhY7m10+Rj+AIbu",
+	"SvEiY7Oynm1Kw6a14DfWrupZe61W6y7mEDwD3QLkWkmQvXBLf1mgePFdrdYpX2lXvlGz58B7MOdlZXut",
+	"5uyHDx/eEmTfxbE8zeaz0Qh1vam67WuTl3ICudtdfE5hILxWX0rmbsFkp1tR84WA6hdUlNje0cxrUBtM",
+	"66IWoK8DGqD15vgCAO6EqVhsZF9fA5LGlaLP/IaL8W3BgIEcJnXCfCNVHeynxJyvhKnL2bEmgSyh6DbJ",
+	"IKKk0aK6FZo9/Pndt1ePTlqFP8Gbk21CZS8ZZ4ISBbKUi8uGW82Kq80qc+Vr7NmCT8H8EEB8+FNgC6VP",
+	"0KHeP9dFb2YzofV8U/XaIchhsxVV1UByhGXjEgcQC26UukuF0ZDw6FVnWr6NBkcJZk6+JY9zJxz2BS83",
+	"YqHqRIoZJC87MRThEVBCDTtzpu7i/vatcM/o6sR9oD+7dkx3yM0D0de8RkcMrjIPyQG/MJCywDIIFYli",
+	"2kYvtMAm1uwh5PbaU2W4Kh5dshFFoDdVX4l6n3DVqP9dg08bOwEMSBYxbe4dghSRiOnbwc6QlTK8gzdO",
+	"b1aeQce9sdcBkS607Mpv4hvTQ+NRk3sNehuvElItkO9gxWfLUorA/YsnrZoHcRwV0wb24HZ1RnoEns5B",
+	"C9KC4eIsNVN1UUpe70IxB5SZoCkS1k0598yK764l1rZlV3LHnEYvECDFAKFBkJRKqTXwWA3Zy5ej8+C+",
+	"dySXSGgJQKm5NciqUhshdYQW8oi9pdoiR0KjsNCNhK9lgVCa0gCMi6m1fUqJXEaanNNGJXsEOgMqxTRW",
+	"Q3YVpfOUOgLf6YPouxZk6ZcXoxej7OVoNPo1OhnjFf3kYnAauW6LiHVfPjVO/AM55aerYifpTv01ojsx",
+	"HDdP41MPkiNnZNzv1Fb+iReiWUz3foosHkPuxmQZc1UfJ6Vw/q2oQen+3KSMqo9LBaWhUgH0sqM4C3jS",
+	"gOHxMkneZ0UtQA8PEU22ktjhmfk4tuB8JEpt5ZDlLpZG9OkusuaZpLThVcXBcWPNXWvt52NGrvthu6oT",
+	"pm7BI8BMtZcnjdQ0V048DA5oHcLgvOBHp82RDHbl0fxEBZ464BGjp44xOOL58uRucYTwkuXIRhIDcPM1",
+	"N0vyBVy9fe0qPcMBZH9qmv32G9uhtkvV80tmbc+A97dmzYqfWmi6CnfHwJGxp4Y+UlQOlHuOOHXXfJEG",
+	"4r0hvGJPT8PHBFUpxdxENc9YVRJAG/yFZqs6VGBfu+KAHklV7mjHx3XxL6Ma/VRA2aF+C39oIbOk4/w+",
+	"jcX3w3Hi3pKqVHfS9u6zwhyhasB6nhQSJ2JK48gZHKY58BW6Eth7FM2tcqAOa2Y/Av1bgz+8J9NBYBHs",
+	"nq99asiysGLLw/9pQqFBCmcOYrm8CtZ21BviWrTaiPf12ZmeQWoxFA331YRX+FaU1V6BuEimgwEXshZC",
+	"9gcBzWv1jySSYbfGEIAvhIAuWR0tUM6WG1nUogiOXWAUaWYSLLl3KmSBaj9KzkaGh4xCgl4RjF4JhS/Q",
+	"8FaeTbQ/6LVFHdVWrDpLu09F1Sv76Ue80t8zITbCBEOGMoENTDMX860Frt+9ozVwZ1BWi1VeO4quAY3h",
+	"aZPf5DlK+GUosApKPQGX/fUJJJOfexMooSPpAvBmd4BhVcRL5kt/RixXXRu/zzCsa2XUTLVAaoWoDGdX",
+	"371PI/e6EuQ/Nhci+absGV05wQXTaM1/vxXwYY7upO05IodQz5ULz0rjX1fKiIm1CZOrl7SbpPz/9N37",
+	"BkQIjyFVI32S7Ux8JA3T3HMQZ+lFpuFfAmk7gAEBMacqMfYYu9JknhNm297+rm5niY6opagKVyH0ko2o",
+	"OK4EytO+9Bwl1btsFUk0vDZt8y+c6T5iIuQpDkZXKvmYHPGkCFjMVafqsUHFJKKA616v4RprG6u5c6fq",
+	"jAxxKDAhrTUvoaRlRtyF4DERkmq0asYX6rLpW4iL6FrdsmicylzfYM1laAkktHgad18st6TDIXhu4xWC",
+	"xbsaTEakAsWv9is0BMaA39E1POY/sk/9+0ZjplPvzQczguPoU3Lbu3CjRT3hC5GsG9ngKd+PHPPyeEbu",
+	"R7goiabFVRV2YuP4j0+DSL6lbA4kDHEFTVoZp/+lHJzmW7aD2Z0scFw/eN1UCrxiS4pltYuqYWrmqkE5",
+	"Txq6scIUnD9nfym/GdMZ6lFqWOKkKrCsCZvuQPh6VXzFd4AnbsS702Ve70rq16OORPLUudPZfoj2yYXE",
+	"m0cVaPiuGm1vZ/U//ZF48jHVlH53NKe7yzQckp8Jlp6kTIxcFN0orIgz6RjFsN07pUQoIbxt34NWlVhx",
+	"rBf0fF6VUvTm0phvnHvoVMcoNCp6RHh314C8LtJ5sCAS2jUTQGZYHdcuOeeuoAUA2FOrZAxZDohVVz+I",
+	"4gABGUOps1FhFL/eCeSKjIF0Da+AXRrKci/F7loGwaZZsOuHLBefrP5T3goAG9GKjJJSt8uyauB7nAfC",
+	"SiLco67AfpyEb3XoEupoyOaX9iE1qFRzXjOuEf7syz1AaAMBDZGIZVe+3g2GgrYyTv6e1urGZc8Dah+K",
+	"MkBFCK/kTIWQ9tAoZwEai4fC0xHzKfNNPx9OCbgyaZDSfrlg56b3uscygw7olTanWGpekmujjM0LV5G4",
+	"7aSz4zDpDP/R74fUq8jPd7Co7km1PkNd04N1TDvrlvaoUwrjfA9R7jfEJ3+qBvKRoD40m+N2QSMIcK+5",
+	"BnAeLHQZnZeujgsSc6Q0mZYXTDaVi0Y0zMyWSRsnUO/le83DdO3KmjqwUWxLfV61a2XjtNl/5WSWzLtt",
+	"vDYg/kDdci/nkhAAnoO47cmwGmyrGuGXa1S98caon7pc6FYuKc5dsuZCyHnvLgkIhznqmOx6IDbXA0YD",
+	"OvaFNYe4g/5VbNK6Wr/SVW0te7vc9bnl47I7YXeQ+f7j8w6Pnr6P7RlqdqU36e/mesQCaEedjv9JlP47",
+	"a/Cu8sB/6e9J/f0OKjSty+yohAn7eL8YkE8vikG7oXSGq0Nl25PM7/5nql96Sn7+acUwqY+mV8E7zLo+",
+	"zpO75M38vlAFDb026H5BRTeLD/tQXo5qy4Ww86mOGFdwpE1F0aULUu8n91TAsDfbLb71YCVCJ5voIq+R",
+	"t4oE3kHqdXenPREJ6R6cqMgLlYqZHhKTs1oczdt9D1e936xWvN4dcLjHDPfRcNyzY92tLe+5SCbVU9Zg",
+	"ewSbgiPJdgAPnHRt4I/LHck2RJMBXIPqnBIxgFgDyE3Jy2MURvZFusPjIohzxZcupDfaXn348GOi4jGP",
+	"371XrbUQs4rXgVsvWjUdXAX3WcjnQ6RPeqpnUhXIspgtldLxEm9X+KH7jzmXEi9uyzN8Mo1sM5/mIUVz",
+	"6WWPfH1HH4BoFvhMAxtAW8HyZKgcYAlc15Bog1xL4tPxoHeY5VJCKwDBOA5ziZIG9BGNoItgi13Lo5Cl",
+	"JrcL7rhj5/57ty9beC+9k7NmIVGs1SnnZb3ydC8pyVaayJsClTx9LAmATQJCx1jPZElVEKH+Ic2E1zkS",
+	"6hZ7CJm/Oo9BMY+GLCrrGpj17AXXck+wIw9jcB+FCY9ri5caHT05TnTzwYhTddMdY6YhJBJWBnJ9SHzS",
+	"RnrG0yIuzBLXPYGj+Fq6GqXOZ0ehuiifnNYxkKtPd5hw9TAKHo4j2VIooR/58S4NRidKfEKjoBvM1ZDl",
+	"UpmJj0s2VkE7egjTrZXrP0AMgI+wNOPG5LvuOvDgbo1wONAhYTJ8tBOzAwNP1t4A2QdPN4HqINgRbqXC",
+	"cFNdKRhrL55g4Jy1G/r1EMYEM/sA1IOlA5a7Ry0XHOwLq+viOh5kUSFUXCtUtMpNNXJKRcMJv7uaV13+",
+	"u6596bzC+ZhV5a3wafyBhc7vH1rY0VHtOkEeZudWjnzNnc2Jg6tJxzvFff18x1uZ6Hfsk/fNBAhMH3Dm",
+	"hyB4vJxozQM7QAwEjzlmYwM5CrWZrZBm14RonXelNKSzskKb3ObfbxjXbPHu7bd+DxeKzmagdyHONQjO",
+	"+ja6s/G0Sud3Ocm3ZVXMiKRzD0jk+xJ8ENDSSyszQB/yIXzqbUrFSB9O/sVdB9PH5S69GGKf1RYysJUW",
+	"EgYzoUY4aRfdpTEKEeWARb7R/XVpF8wEr4Cc0gNLlMp2u9dEiUXzeUcBy0PP/eArNLpHjmOAEtULAwni",
+	"QiqBpTg62RZWVmOGGwxTFG0ejeKb4FHIOgPAhN6G4N+wfcE7diQvYl2XylVJ28vASFlusH6AIDC5D+0B",
+	"5tzfl00gJqUS9bRn/XtSG8y9odsMSam+rshJVC64h2e1tWvidZLaMT8TRv4DgLlTSRAnFzm7R3q6FS/E",
+	"ZLo7zvHnswUisj97M3jY9l2edqmu7MK3x1eLjm0/MyBlr6ubE0fF3XPX3jhqoiR54YFiUNEMHuXgayyG",
+	"0yvaUKUaXvB9Or5D2PErojR48vw5EmGBsi7V9pK9pPp3seUUH3L9xj6d4pEqU3LxzFUpYR8gGUIDZtWq",
+	"i5ig500tnBrQZpEtftVi1bt49hwUBM92f2zWOjNFEtOSSApzi2Zi3FY+JLGa+/6zy+bozoMhMIejsNBL",
+	"q/eDyqzS7Mit3rWat0/X09Hf+4iP7nf2D64F8/NWvqfEmHSOPubyEEW7y8eASBzc9cBazuqmhLqKEH+H",
+	"r4fsg4rsKPTZsA2mlqYSvo5mcJREZu5447gR2mTM0bNIdcKu65DpZVGJ4w1o0FvC650e8lftMkgAsdxJ",
+	"DdHdtJS0jEYmNDE1lW8r3hWScOzDGWETVVVN+ewmY1u1qQqq1d5OpwZ/SNqPaBVkyHJFdiG6Fo60JqsQ",
+	"XTRk31fkovdU7GCVwkkIKypILq5ZTk/Me+s53+IN3cHMfpVU7RiGunWeTeYYPtb26ZW72BF/Hg904Ogj",
+	"YmneKL9HyfmUioxjFsBHvUfFdqeDHAx40WbLPk94BxceZru2ssJRXPukd/QWkUdQ1YWos8hwJoKKwtWI",
+	"oLQGtzhDDRAYJYTgZlBvBRwsoJZYTSnyrvYeFHmITftuwV5yE63x6SxdvbNndKPjyHtFzgdYDw80y+3L",
+	"cp8O0Ng1QTe3F51d/a8r97+ftj+8mCdZxA6UoCZWAP/23qP9qhRV8T0UYz5OWx7KceIebBIL0q7KvGw6",
+	"dFTbWb46GKaFZTUVYBsS0xa+K/YnoZI6yAYbZMdzDIrg6XL131OupUiSdNgu6bwKenzyt/DG7iLhQAGr",
+	"alG4kjpRiMdRwXnq8iiBN23Mbzwn4DHulNPGqTlPHWzNnj55v6ugErtt52CfPTdXmvC4UzQP/0AaYXK2",
+	"Yse7Ruudk9t76fQr9ORzRDs5a90xSkGPFsK0COvIc7gUOIgZVbRywa3ADQ7nlCb6DgzyhZxv9PJ5ROWQ",
+	"fVyWs+W1RJ9024Pq8mw78WmQ/CuJWg3BtIZ4n1dImpegDEgIriuC2lGmfkG0Jd49FMYLyVjtGXWai7KU",
+	"dqLdnu1iVlhyfQSiB9sULsGBH7uVDe2DXzD9AqpopQOf4Ne7LYnLcq8tMVRwUavNWvfCVqXPIMg/d4Nb",
+	"Fp5BsEplxzfhlc0q48fR7nGZrJWAspXDDqcah8jDAXcm+dDCvKef1DmIyZUz3QXrOwCQHf1PVKmsEDNr",
+	"qnvQzApqhoHPsuL1QmgTTUxvZeZvpdieUEEYx8j1MYON0yVr4NGJMg8dtYI/+DJFbqCnuy5AnZ/7IyeL",
+	"a7h7aVdTpShCWY8WXKtP1coruYMagQCYArXtlDuQ1cxpDbxAyNpKUb4DxHGSegJQz6Rc5f/z/c9v2Fv8",
+	"lT189+pb9vzl6PwRKyWZlq7YzSUDkrRSh5xupNmXTFTg+UX1piqtweyD8wxGBX2OmN4WtFUKETfUyMfW",
+	"lntMEn5i7VesKnPEy0vdgxE6MHUxWK8La3dsH5C699lVc++of1WUcwpgUrWtNcQIcDhonC/ckeEGGazS",
+	"hTA5BZoznwLno+/eHIC4RbkS+lSThNZv4pSxbT7WG+zMRpZzKPBRzqFO2P+++unH5P5bdhSPeE/68DYo",
+	"DUTwSqc2ONjGrgbZrAZbyDN7gbJpj5r8l1oU3CoDv+YUsO04brqc2f1Oh6DXWEVDFi6IRHwVTCvi/MCP",
+	"gGqBW5oXpc8BtbKCu+jkeJaoVCsU32O/dR7oeGJaruH9ITgFZoeZ8VSayOv15G/ZpmIKtZs6KKHY0wL9",
+	"MgzVvm1JcJdklKFVPo80v0K5PZa1Zm1K3YJqnj4l2+M3YFIjzBKgxhBdgQ4VNIyiB9LqiYuLeqPoy2Gj",
+	"B7FMJN6SorFVl3hv3NwvSWq/gHyhmNOOzXhd75pXRnzLY1fmJQvZaTMrh+eQwbZfs9U+EoNDUqA7b7pz",
+	"z6CqDaGwYJu6zzcP8qt0TtVTPaWyr6Cbt4oi58Bdwb4HoBK8HjFaYlFKqsCRz3lZV4IXk5yV+lpSQWgv",
+	"sqfCGj+AdCjujYtvcAtFX2Imvijm8uz84kjM5WiE+W2tppVIeGSvJANuuSw6w14+ffZ1yqmbSn64soM9",
+	"rQRAuhH5WatFzVetIK9UZjJXGyAPS1FOdfiLgTTs4oW1Gjs9x1Zu3p+vtwsC+7MUPoMIUSBsLWqtJBgv",
+	"M+5Ki1yy3I5U7kVK8gANXIdf7AizZqRd8LMOnXrNzdItQeJqTjapw2OCSWP2rCC8G1zX8yRYBTa4Q91z",
+	"pHFgP26FNsdFJp15JB6FNpMU7d8bEtyQKAuXZYxXWjnwHGa6PtCsUothFz57o3viMkxpugwb4h0vKfUh",
+	"jYtOO27jPQCljmEB63g+fVaqg0tDZu0dPbnu9G7t82rLd5rlYH6OpxWXN/nYLXWoTAENuimRViYiFQw3",
+	"pN7W4VCLFx3kR25cfMNHzqTaBkU6nuI/xOlGBzFOuV8nviRstChTpzMV/U8REa9QazwJhdEvPkUvjUNU",
+	"tTYTPruZrBIKwitXyRfb5KvHg4nOZzdSbStRLMBI7ElfD4wuJ74PVNbW65hWbM7rnm/9onS/REP/CoVZ",
+	"zkej2EMKeiMAgENTC7D1XL4/Ak4jByqUagCV4ARVEaawKzP6pPqdPZNP6JXpjLso6uKy7nz0xfleGkv6",
+	"wGboCngApWAqGbQ59qVpkNkveRGTMylQysCFmcMDcy868o3k8zl4nvO0IVclMcdRAwDbEFwiDWPeWYnT",
+	"HZpYVHGYWtFoMzwG69cDsVV7wZA/3PZB0u3p9oq5Odhe8B4HBoOt47H0Dd9yDeF1WL1R7xwAHzq1cCwT",
+	"mKl46aonQvcIRJ0zrn2lAbFXj8ZqdRAAwJI5CJgvdUiHCEXWqPwfRHet9lWDFrZQ1poYdlCvu5VzkLYk",
+	"gUIlDHtHHM2tlq4hxmRZYpVy7jGyoKGPcVgkZMEEjbY5krRcwzgKTGFcIfkR0IGgjyXOO7WLBRwdgWyM",
+	"UlSsnVVV6SFzlvbx7Qal/8FRkMoAts1r9sJPqO/HRyzMFpneolp7yNkRxy5OrZ/jOO8gwPdhH0Sdakwe",
+	"besDAinNvvtPlr5rtd2JS8VIo7SCF8Ql8jhunEaiQiwgHPCa4IO+lGSeAfWeT9AnthbY+1tVE38d6hBj",
+	"D9LAsqOUV+5rHaKkwkpRuEMaOWinnpkREWVsK+8foqcoXqclPKctQVngzPRg0fxeFofYXpNiH535tCko",
+	"9Y/YMpGkCAlB9NDenh+IDXYuIu9TjXM14Mnx4ssv4+xHCP5RIsKqg8rEvtRTDPZ95ZbXK5QzsmC52/p5",
+	"FnnyKNMFMFPEShcwVOEIdB5QHSKfXZFDrarbAyDopg+WOFRd3javXE5ODr/kcP5R1AdP+F7J3P14R1q+",
+	"Rq8B+uBTL7nKO+pdwkaexCRfHTiJKHdcR3pwBoEBufMjdl+p97QqOgQg9ZE2xzYCZKExLQufkemIMgJ1",
+	"wD4DKJYb8eWU1VrcXz86z+eujrQEt20WliymzFFuAv9vfAgh2nPLd1kg+oAN4msX9u7TR9foAx3qdu2H",
+	"PRxenRHekSDa9+5lj9hJD+gH7kT5Z1cRTjvEMkonRD/As9HIap81n5kmsuKLDrh/Won6uXu1dGeu/h1t",
+	"T1ai7It5NZrGX7yRM8RfBb06vrstrVzdAjgpfR00Sb+zhw0V4JF7dCGq8tbe7h5+Lf3TIWcdsYKYRxz9",
+	"QnXVsfRDRMON3ksETsJeFhAwuGyooFY/1GQEryCOUpq4Ka0KH/508leA8+3vTsfHJiYPK5qXj6Us1DaN",
+	"VVqqLauUXDhwQ1TXlNq82mgyiIC4UNv/gCG3CXQGVGr0MpApNMaFo2eVpoCBGyw/X+X2OfmTkdVd8vMi",
+	"Z9PdtaRsTjtkwNTE0MsFmg/U+17Z/yxzO+G5HywvUM4vls1snhfJcaHQcxcGHWGvlLzsAnSYa31rj3Of",
+	"BhyX3FMbA1nZTHwyQrrSsA4EEM5OjOLCTxS0i56CFw9By5NIwenHxGm1OOOZSzUhXHJGi9IasTdCrD3m",
+	"auch9A2SBXQ7bONWhcCuXfl1OSP2g0DC2Vyb9s2wAu2lHSvwdzlA7tF4TNgT70s5E+AyOqFCyZ9iJlXl",
+	"3IgDmgWG8IUsWmO4B4OgnGloQiu4QWnFDi4AHjpYvkDhfWL6JR16R7KIRLN8VVkhCMWDZPombt7hiC3N",
+	"/Zysp/NClSdQyMlCT8ojpDh7KclQiUvwomvyJRD1RoRHcE9UuGd4KJZ2EhLmEKnPcaK0g4CRoD5Gnnva",
+	"nbDd0+qu31UdFBekdh1dndFaGceHqZvl1naiumDAEmM4Flrr4N3ZhiIgRiH0HnzQonY8LaS8WOlJ36e4",
+	"05CN2Nr6l2H+naGKAKAFL2UWlY33vY94ktrlx7HTdrI4FXHDJnQcCyHtfu9oWHJ9zK5ecu+vuxG7LGT/",
+	"ugACeuW6V7rHegVBt0lShgGPTyTMGqi0Rie+KNs/fpZ7aXqhduFATyExvAs5QGM6ErJdGL44iE4AY9Md",
+	"H8TPsRS8QN0OShYX4ClvTsv14Ouzc34xfTJ7WlwPkqgOz8OaznfvzlII49p5ZMW8FYcYIHTMpwFdKxdL",
+	"wC2UUmeMr6yOLf5jwwlFoFe8quzvjkHCtuCSjawdksyTP8SVcUd0ZP8T545sgp3sGR+auTc8cLeQ8yNK",
+	"GdhB5apGwXMsPu/4QdjfVSkx6gPsEDqU6833t2LmeMWHMy55vbMWxIcEi0w4EZHzK5CroPMLZPZrl7qt",
+	"xWxjlwmbqo0seL0bx7zakVcY+OIrXq7ahks/8uUkJeIPzobzuEQkAi0JNSNVXEyqFlJsEaPt2aPyc51f",
+	"4i++tp3dtXVBAtWOBjKSQKcXxJ6AJceAYRzre3z67j3YIdfSmojEf0QMhkBTiAALwc3GqlifCj2EE24x",
+	"1Js1FEQ+cwbKmTFVPmRXMn4LCJEzNT8zS3G2VXVVQNfsJHgCNqT0Jd9ladis5nopNHZLSXEtgWjPA2dD",
+	"MTT36rG3+tB9oEMONhlbLEcuycrwiZLVLh9SK8uFVLUgrjW0CXVmtQZA+iOlMG4nnTGjrqUPo5aBQ40B",
+	"CrcaN95o9VD7UrIVJwLCfHsGcBf15R3UNMxVPO2YcPegzr1P58irjThNVh9gbIWHRUqJw7w1Man2gz1R",
+	"gUhMstyelHmo+g5IgW3EcEr43QQRp4eKxw+NFNRwnnTyZf54hAQzYvF0V0SCUqpIDhGT3em0mUuuPVzS",
+	"Jyb40hi+GjfJC6CZA2hESD6/F6UcNIYWz0205A6pP52ZTHdIhuHuiNp3KpyCT+vKPPZxvBBpbkQr6MZ0",
+	"3M0pVT1rNXvnCXIYgucxwaEUIiXADENrbQ9nEpfi0JovOimVTgFknbowLxuxT+7pEIY9VGq/0mhZHDD/",
+	"cGp+KLVR9e5LWWtaq/RPoK1xLXgt11gl41ABlTba3ed05b8FKoksCCin1mXMKccZM6bKSOPJWPTAjFlp",
+	"+zmnajlAWgpuSgBcLWoR0ZsAijtwN14D5BvLB8PZStoTLUZKZfgf9pFWTQjNbqZy5G4d5I5mNre7Km+w",
+	"UoDtwdEuCUEDF7x3tdkwtxhM72uXtN/0qQJ/dhZY2Zv5YZBeaHfb0/OLIfsr1oBg81JUBeqJZKln7hwL",
+	"2XV4tqFcdgNQSl0WkOTjEjjAFuagqEGugqoZt5oYsEBh3WU8PnyDqQgguaitilHKqpRiciN2+ZitN+hy",
+	"sNqcv8rPX2loEnShJ6jGwUzQsx/mvACPvRUy+aM4zX4FSMVrua7Vp50nQkKeULvP4/ZFmlF9i6wMub1u",
+	"Atyq8F0+bKTTJaYRxh4ceXhRPo7ybkCPcDRZ1/K1DFwtmARRcclyqyaOmd0yeVLPgLQNwu+0aVBD4QTn",
+	"uw+jOVWINfP4DeUarpdqq8kBfy0htYR5togsJthldblYkjpruwlDg6GrfeVFulwlaiwhnEqDoZ6p8Ig3",
+	"Ysp4CH2HGa7KmckfpfgF/kcaVP/zPLV5qbA4JOTCgow2AdAY4GUPWr4AoJFdKLWoBF+X1nRYPRb26c6I",
+	"oHjK8PbJkJK/9o6JbPDpbKHOiPLuJ3yR03hPqwRxF4fIj+WN2JZaZCGHlOTPqW4POyfJMkDJlTk+uB67",
+	"alXfn2PlxFyvk+lC+7tAmiI/6QHx7MCjtDckuDWibp2PLp52W+y9DbQE5sUdA5idnsdmWn7JuD8QfH0/",
+	"jvsJ57/Unqg3NMJlCyZth2C7xN27eJH1KY3mWncf9H+HOKj+KBXqDS3gg1ya+7zWd1jz91qX4ccexRaO",
+	"z26XRXdowN6J+f68d/pXT+/0HZv1Ibm/PkRC8YEm6jRi+HHErkg4h0lXgUedaMCtSQtOnkE20DO1FsWZ",
+	"/3xb1mbDq7Ol0sjLFTaddwgNnHcVnkR1vmGrEoYAVme/jeu6+rcuG6tR2MnZ9J6vrDljRIKVDn10nG37",
+	"llpUWPpkpt6yk3bTw/lcPuqoI5sfdVXwDG65/pNy+ztN3pPH66CPxY9YeheYlF1792pvnUyHgePGVRb3",
+	"lcOJm9AbEPcFGa2FqcuevherYbrgKMQ5LwnnD1YHVmCP0lsA42XVBdS+a6HXSupyWglfMJNSQIZ/QLk3",
+	"19F4AtKzHTbPnoOsMx4T8VhH9NXbWhmRJq8+zevlM4WKMcvJ6WetQ3L5EZyddkHOjFoAiVp6XO+YRBoo",
+	"mLuYBTt+TPvbrpgb6b+Usrgkj6kOMD+P8iPFzCHsI3iNNTNP97n53Nr+eY0nu+rqjeyMetrxAIQMnmJx",
+	"iVf3Fu3VT7jYQySQ4U7GjEuimkfVDIqyFjNT7RwksbH29sgXix4cWZErECaytX7COg5LJDw+rIxDW+0v",
+	"PR2yY5avN6ax2KGkUVy/JWM5LIvcZbhljUthlI1SnkU4IivcAswHpogYjXPns88v4wnDovngOsA87nGw",
+	"+tHPouZx2EpDYWyEpASPtQepAtWVp7R0i9q9uqHw/JqyyO2Dzm55TYVXfhnY8XwLT7V/feeebD9c0dPt",
+	"3+/CG+zH78Nborm5H1Mk0DH88aYIvvsN5nunpbdHyfIIQK1qliMVeB7CSVgkdY/A7OtYO4p2zJobI2r7",
+	"nn9/iM/6P6P/88v52ctffxmdvfz1t1F2/vXnR//S5WgJW/P5U+iMqkQXDTedO1ZcFmrI8lmZo3oKwWa7",
+	"RSD0F6+821JswcszK+23RWnPt2zAi1UJIKStbNTPiJRlWjnvcPmfUi7Bi+YBjSfGeX2w+OnoaayPjZ99",
+	"7s0e/sHX7aTZwhGhY5n8goiZcBKFcQcS4wbyFkuDBCCeRsOTL64rLh9ERMjIatE2BcGPccRWFZ/WAO0+",
+	"qaBnIKp0jkbi9QTRFVzjp7tkosNyj4098yt/ieGdS180wnaVqkakxmDfK5WkkP8QTxN5i93R5wOmBBV5",
+	"en7BynlzRtDPG4tWjCNcUkqSHRwKPaAyBr9Gtxu+u9MkHtDiEW6noP0MufApd9CVBZazVElHhOzjLmUe",
+	"s+eXQVHGvHK+jG10Kc0RAE51VDruWtrRu7hgOdXOnviEXPRGn1a1aL5HKDWC4XKfT+U8j3IqrQpDwUsY",
+	"QQEu1sOL+jzrrcKkDoj30D13zJ3gqTrtDMTX/Dx3Ru9BQq7ep1vjqac1v3PbgxG6qSpv1LgYBN3RPPlO",
+	"DSFAFS+T5Jh2IXYcMla2AhiPb8/9aB7y5NyXV8wNEDU4Ofzgffq3mndV2oINrCqh8TwGxRXPWcIqk//K",
+	"WT12FDc1nEVRKWUUkHSY2wMewFlYzZb8M7vMhaIiBmr3dlbZV5QG7nv44cf3dlZDMT6AnLkRjSoABgZO",
+	"CGaw3Ai+yjHPJU4dxaF8NGTfcwTfcIp6Q/xELEopKUMNE2VgFL7KKY0Hn00Pc3E9zfIbsftXCC7me2x4",
+	"a74D8OIZX5dnN8Lqs3qp1mdf2eUg+Opf7affkS2vCdbsoJzUyC0eUZk2qy6WRkNwad97OC/lQtTrupSm",
+	"q3BOoE5sl98No4gRj/c/XJ1dPHtuf1qKTy1ESFXBCZmup05GWRRBrPQkenOaeNlMPCNyzxLXXDal6FFa",
+	"dC14JYrJvMsZUxYRvt3HrcA4szdC3B13X0B2NrhLomKAxBeq1gBxi2BtcQTSkVbGHMdU1rWj9rneoAzZ",
+	"725LFsEspEVPTVUQW4vHqg+HKBHwgoi5QHUUW0wR5n1X860MhECEctOG1yaNpav4Isnm9UMrddL4tJkC",
+	"82XAR525iaTCCSSZSkitsbcDY5+7F1qjY95astdAgYSIP4JALpgeR2UdoSSnFjMlXRRdKWCU60sgliy0",
+	"Bpgspa34lM4ogablZxBAz5km1XN/dQheTaxc67G8AUTicbB2nWp3qDRXa5xdunDZSp5cxxozHW0R8mDK",
+	"meZlgQEFNw9VeSv0STXu61Odkb1cw7hFvAdPm1rw1aGtQVe4dWiWDSDrqWPYF7iXKog93ZSVXbLelEWf",
+	"WwpW6whVQztugPowlFiPdmqpGeBuXWGOUp9WV9E506M5C0ukW0zdhxOJBN6f4EKK11HEhULloO06SDpJ",
+	"otp3rThCUdRC6y4V2C0BsdhI4OEgTVHNbkAZo9szis1xSgR6kJYld0lXmm3qWsj0noeT0dNYUwk/BCil",
+	"gTB3q773Zxfc6/164Kw8KiTthMLj8VS7UwG/iAH28D6BZeerPm60qCd80TGfNOjTWm21qHE6CworxKmB",
+	"5PUZMy53Vmt9oJkRn/pWZXXVL93CagHXG2MYpu5o5Vbq6v1IF/1neagbE3bAQUbZXlQFk/EZhBaGiWJF",
+	"6YoHnWgBcioftJftNd0Hw4Fu6e9dZv4Jvgmfzd9xUEPaidV1qJA/RZPtT108XK224xuS7S7TPOYt+B8E",
+	"pozjBjNbFWJ3qcxZMgcC9X+zw6d4gq1qcrdUxN8jJyloNr0zCkJCy5GMlfflQr6WJ66dDprsK8mu3r52",
+	"RQjyecUnw+Ewhz9n8CcEfOaVgg8tl/Bxp0Hbh9RZPPB9tUnBf9RW1GczrsFZg46YolyUlPVWSilqttyt",
+	"l0K23GJ8BhMXNfb5k3ZbozDUL/zsH6Ozl78+pD/Ofv3KffXo//8vqRXwHmok9KgU4X1OVAGCPNWSGKEa",
+	"hSPG9gz0BR4wL4xKoiIdpFe1K8ELCGG9osILWVSD4ROA5EtNNmOjCMO1vO8qDJBmSmfp7+ddwhLc91OV",
+	"nmIER3UTuu6SPaHS44i9cPQ1K3Vrx7HLFPJC7Ys0ts4DStOO6aFowKWpKvCpnYgDfeeK71ezlWDfqnqt",
+	"0GHrXk9b8nMXsvWEeuzIiWmf2lkLvl17vXP0Dmo/9pr2gMKN3eP2/W2SgOKU1Tk9mi/wE79xACNHEdQ/",
+	"G8trt4Ch8WUSjWKa78aRMxpdOZFFRURSg9S0F2JdqR1bl2tBfJeoQA1mZRLEfyTbsICUkp9sw+yV6N+f",
+	"qTbmHM6Toa+EujeUyvsT0+WPPCuUUYkHs9H5yyfP58/E2YvZ+fTs6+KCn72cj0ZnT/mz6fPZ18UL8XJ+",
+	"VNUHlZ0wQtQemOMja+g+1Pd4Sf4JKjy+/v468mf24Va8ofqUJyhdXV5nh43UDUcu1a8sZ8uIwDAK4QPa",
+	"FTk9AIyR8LylqrrGdEv4+KhknK8jG/y+56MR5VJVSt0Qb4BD3B6u1HrkCF8rXZpOdR71jQ2UiXBBPnuK",
+	"iqqi0ro5xFByN2hQDxWQNpS8G+tzo7OX/Gz+62/Pnn9Oqm+ujklXjIpNo0qxDtbbrLS/N0G9wcdhUdkX",
+	"Nkfu6yNRb6pb7Mfy8KL9mOxmjusN6KQohuBLFzjMOLCxUSoXu3JZdS6fjuDNnOlSLhw8gz3M3TvzR56V",
+	"uLHEmxRPtD8aKfyhaioCUrOBsPLLfjV39f6zgRbGwJ8pF6P3GXy5pihkoYEe41jQIXJG2HH09SpDEMI+",
+	"KmUDU5CSV10le5uuwn7thpFNt9lj3uIYIHDM0CnYVzO1/ZycoKwcSsywG+2kDvZ3z4CvT09cSkwvxiHC",
+	"Llg5AfCC+O5ONAOAGca+UjcVk8acYBd7SviCD8QVoJMtr6Ab9eS+t4vwdM2dFstAFAuf/HFUo2vXJ+52",
+	"Z1+R/v7k+XO0ooBFG6IxL0ceL+EG0HGOkq3lSqU3Nxgx3NotlTW91fmSy0IUE3Ur6nzIPibsA3itbci1",
+	"DC3BExFfZZ9foye8nPvzVSslRT2OUZPa9gZIPUGsfdHW/AbU3KinETr1EgiiCJvZGK3hMR/HPvtcGJ+0",
+	"2QX4VjpxsSk+hCZkEbgVvO7hpgPiyXbJg/JAWaM4i3lYH/nhkrQnmIEpO+8YPPE/idT40Wp7vInE9XPa",
+	"FBlZhHhCAIb92WoeiKAiIuQV3/UQLrFcOSJAioQRuy4nvYItPspijnnviSGBoKxQ59hV9O2TrhZalB3w",
+	"LUJz7sUM8f36o60Q++KfeKqyTignO4G0sSPVm+Pys3hEFR0FOqILOywYj/rXWYR/HvVWg22HvvVvSWKa",
+	"DN+VcoFzfLR/roAOlaP20qo0Y2L9A0Yv0LQQJO6u8LLMkUUmUjh7NQGuOjKweM3vNKYdSzTlh6fOpEfZ",
+	"NzPbX2HNtZFer2tVqcXu1ABXkSwh/40wW4Fnsw7ISn3CmGBrvi/S1ElQM6fj3X5m4XcMsaEiMZ+P/WG4",
+	"Qq0F1ImAIDWKYf42kfaxqdgpWbDzUTbCKe2o33MARd8M9rmWDA8WYzhFwOFIxSwJwTR9NkpZ9QfTqiPa",
+	"Lcr95DrY1b0CdN0Rs9C/jJbO3vg1JvfQSoW1caJ3p1aJdJu34MYoZSjvpfMMV0bXlNudpFIS4bUMOZDg",
+	"HtFN0vJEET5lPyQ0u//5/uc37C3+yh6+e/Ute/5ydP4IeZgaxFBtwxQyr1OOpbmqKrUldT54rIQdKsap",
+	"0gGmMcHUzwWQCzLiMAAYYBvMPlXF7jFdMIELHo8e4+5xfziUexoK0p3/5LGpZYiedeDSuhgwQiK6J5eV",
+	"wcDH8UpksDiejLSB31rfsKqgJ9HKOLRyY/7mE1YvlztX4D3lB7N9cuB3wshrTK+ZlQUy41KWp85cWQ7M",
+	"0K3ZTBUHPJGH9f+7YRrdWHhU4xcQLhwSup6ZGflrs/b0EikzFnIchRVHbGNtYqQuGddkYXDoQt++Q6uh",
+	"q2AO1RT3xTfsswsytY2v0OED0eAadKVETolge6oTx6iaawiUu7Wm8zjVkgrNhJLn2cA/Ke3a263Ft04H",
+	"aydA0te/Cx9Heobwnan5+KvLIuqKCPSrYG8vxxxdnaxhf5L5AnW5f2/zJXN9TI2KT5bjOgUBJfrZNEHM",
+	"yfxdgc77hJTswJmfTLEINF2HOK4OS3h3YfS8qHeZH4VWHw6O5/y/+KR6EDd9TNfFpEzxUFwqFNYqrdK+",
+	"LK2d6MropXFs9GNcB6K1tlUtTijJCZjfUgf/z+9Rg7OzwOPHf8pqji5691+lGo/Z/27iG2We46Ymd89S",
+	"8VW5L7WPQtmDJ1mcVG2pfxArvKFfLKvDHQnsVL6SCKDj7FZEnw4V8DuYFEhqjUG4Qjaww8StgP/1AFFZ",
+	"d2Mco9UX+bF1SLg4dPnPWxmjvT3aLtE6+O2BBgTWkL1RmDUpmettssl3d6encv+yIzDrj5GQaBW12Z24",
+	"kWqvrHSq1KH4rTsGQsjkEzASaUVefSgB6Yo7j4lLM67ra9czXD9TdS1mhopGQo4m3IAyLmTPrvhuKppU",
+	"rC5RwfP+RymejIf8z6iISFTNI5SW57dAyGCiXClS/m/ETjsAypqXSOkf6I9dwvKCl3LIcqPUpOL1QqD5",
+	"EYbJNTSf7vIh+4jO2rhZWjh+56lg8IgoJIjHNESfAHM+EzBwwATtEOjQGEO1cWoQ+q5DcLsjiq6E1rFl",
+	"EgwSV8HbZdiCcU79Se7rO1aVvkuBt2184k357OYSqVps74HDwxc3xtE+hg+6m0OOuguoNr9fkrvSLpBX",
+	"DsVxBH0DGZSNRFenbtCXsNzG7YR73a6KGcXjI4L1FVZJM75wPtbMp9pSjivgWkIWLJbLgIUvlff9EL4F",
+	"1Cv2XoALTT92IJXhqrhk+UbW9iTn00rkPvm9ZSG7OwgCkiDCFnWt6kN+CSSpxLRlpsWtgMJBOdyXZ+iS",
+	"LqjHHWnNcq70YedZbq/JO253Gsr+7VtVa4Nus7uFNGjBdHnu998KsNGwHkBz9vQ4JKRQamwhWs0ledNj",
+	"v/S+AUpVc46NEl2W90m3wXmNHu0mIjsQDIRd9E7oTZXygpxAn0jXXrIRWwkuQ6qCr0kDRFRRVfn7Yk2c",
+	"RzLgoGbdEBh9+IX8DNPup2rCqi5EPWRXnj2Jtrqkc8Kd4DgkhH6gD46WIohgymg+SS13DLqf78wDZJod",
+	"RLieqolHtIlKjBCJPdxh3SvbA7KJt98KS68fFAqgoYFoQKyshBvvVbLKkmWm2EMtBPySP8qsqJwtxexG",
+	"FDl76EJGURFjGM5H2bXMa7FSRkBh3pw9xBpZV9/+hSgOyPI0geoRNHcMPhSsNPZdfGqt2pw99GQVeOY4",
+	"8GMjLw1eihrNhGQ/tR0EvnPLDlcFdoPKjkF22ASODtfMJt7XkyrYMwHP54z5xwKD0BkZq/Dwy2sJHDFu",
+	"80yItsrVY/A/5FQw3PbAqoaqKk4gtHpViqr43kqmo2ZkFIuL6C6bPJiHaGWxDiBUuQPKJtLQBa9TQYmO",
+	"XDWMM6FR0shbm7NvX2chdy1hpECXQcrjK30Dl8asW7ZTogazUjelg8HihU7lzt/+/P4DA2om/CG3Wqi+",
+	"DDlaOVMAsF6DMHLr/MOP74fs+1tR73AbTzeG/dv3H2Db/fD91XcI/MYlHopdXsv8/zpzeWBn7xz55rmj",
+	"MbMNxsYGdN9k8oPS5sw1J3Sdr8u/CDvVpBQkQFl0D1W5ww3YJGkCLtaCGz7l2irlgUECSu5ZY8OoCPVO",
+	"gQUqcyOqSnuyZGsabSRu7uG1vJZfffUR6l1/9RW7Yl/hvH/lEu9drUSQ2VpV0Bwr97+Cl33lTCeDTKW+",
+	"CppecqhU3+gG3OfWL9wKpf4wdGL7EKjr5g5JTdPHUMaVt+4UIZScPW6+ctvmK3ey0J3wNkA9f7U3CNqO",
+	"gtXgcQiuNmYppCln2NCvvmK5/UrV5T+IsvEbWNLsejMaPZn5fQMfRU7seFNRKat4GuXZfXA8YZjIzcfE",
+	"Jw7cuVV5IxrxLIwaYYNcXvNXX4FYs+KMsuf1OLUdSAGLtjTmLMfFETltMberKLebDkJ/DwA1CehzePeg",
+	"So91+D2OkbZxcmexjo3lW8TWfIHTT+On7dFM9EhayOLS720ybAk6WmqWPx09cUHUCb5v4nwKkVMSmktQ",
+	"1fgtDzS+3D1pViutJ6ouF6XEIpfNJZG7Pm1LqXEfhu67AlNCMilKtJciimGaZDgVYOfRIrefoQF8va5o",
+	"MT5e12paidV//7u2LwWswcunz75+5CZVG2sOsRwO8IxxlrtBKAuqoQWT0WDvAhlHM3D2unCdIdyNXW28",
+	"YKVcbzAOK6RBIYA2kM7ZWtQMwgtZmHooaQLjaJbURawuDPLLfkvLGdwcop4Jac6EtA0vmBaLlZBmzHL+",
+	"eArGnSO8yvl/u3g1zemJEHWz+2JKehrS0uI+A7UK0+1c7SW7NxWMvnFZwM5qzJ+OXrLKPm8CZiWwndu+",
+	"258uXuZUOwuY+c+uMFkGdYMtR8zoUlRrjSNwLXPbFqucwSOJhw8cU5cstxtnOBw+3mi+EETr2sgEcr3T",
+	"xm36/DdQMDIWxRM/Q/ku/Bsk6Jr/xwb5+m95VQZIc5SLbNjMGlN2xUeTBQbWvKyMqDUARp2xLtC5b9/t",
+	"BKrdGBnT6loi6MjvIztaUGk2JthyK74Wa8GNlW01W5YFzAuKEqiIRjvdKzQYgZmzogTyfwlfWV3zBfup",
+	"/MabuuBfsPNo22cN1jH2UIKTY2k1RfJp0TygmoeBE0JR59GIunVlJdpXXzUkNcw15mra6St1e/i04WaD",
+	"yw33j3ZHKgCW7TyiePK37Vkfu36Gh30srKHHS8Ers/xHzh4ShGAmtEY2LKsvwzW14MXOXkIjA75G/6ta",
+	"C8nX5XDHVxU8ptQervQIVy1cZ/Vmeg30lmsS0I9AsFuDFhNGQS2qypmQupG6vLZ76uxiOBpkg01dkSKo",
+	"x48fb7fbIYefh6pePKZ79eMfX3/7/Zv338M9VlsuDeCYXgW1ylNBDEbDc7yK+jMYD54MR8MnRKUJuq89",
+	"IxcbXoMBvxBdKWqoTHCGxe6sZmBlUsaM2gAWSbMVny1La9vWzGxqSCfQaiWgohxyIzsMyHTH4I2s3lRe",
+	"BXN4dNStMQsAkD86nd9iT94PLpfQ3l1KbXiF+tcDsqftpFxL4Je2ZiNIQFyMqAlmbCNNWbWYuYhUi4C6",
+	"joKQMslQmy+VfF0MxnbA/g0GD8yOtbJTZEfwYjQiimxD2dnxefV3cu+jAXTMPMIXgHrcnBg8Eu0gDjE1",
+	"G06brsf59j1+i8clWkOOPHPwQVQ4ENHcWCWdL4DLns/sLhr8am+yawZYt7qWzCssOUjyS6pG0t6QXQXm",
+	"Uu4T+Zz4x5l5/Bv8+xneY611N4lBhW/QXjlrjGR7SFM1ej9ON0a+vF3b/xRFlZXLRb2WEFPI4io8IYtN",
+	"qi0IHggk5FezmVibMTAyPYYkwjM0RADchH+iv9QutTOIc2OuIYVfc2vBjNn/w96bN7dtfOnCXwWleqsc",
+	"z0DUYtm/hKpfzSiO/EYTLylbmdSt0FdoEk0SI7CbgwZFczz+7rf6LN0NEiChfYn/SSwJS6OX06fPec7z",
+	"fO1B0WVvqxv91cP6xN5WbHvncxz1CO5Cf5XpSPIfvyU+3gkbAMliapXG7K8aKnsVJkqyNIF9jV1/8FU5",
+	"BKUGLpQBFGhdpJCFmAG4baD3Z7dalGtn5lwlwWm2nUbewVthym2oCd8++QWbCM4siZ3bvoid04E7J4XN",
+	"J1Ko+TjLZeyAY65i2ZV3HinsxCgZS1GUfSlK8kuEogJa9DtoQ+bAsHXkYQW9jEztnmIguUN0TyxKD5Te",
+	"/QX0pMlyqQYByS8NMaAWbeec+t/hmaGanKbJykxSEOb6wbY8q5JhPo9rqD711DhyQQw5UhM5WtZTOELH",
+	"wL2u+CDQrXYxK2jBrKAHwqhZBy6x08RorfD/vDqgZiE64k8DXxIcPtQRwm2QXGwGYWcl7vynOoyJwBkF",
+	"Zh93vT1CsVMGfhOpATC9CcXNmNPXdolUqc+8QVfCm37Vc5hhyLYK0GGULEVFcOv8AgaIggY04/2SiZb3",
+	"DTy3855GYGRaWDBc1mRsz6aYaUQ8xZAgi2Ex8soW4qunYWcuxEQixc9fdVEgu2wdYMf6oTj7y1CH0xnC",
+	"hMu2ORqFkwBTn3hIZEFfO0ZU8efd1w6Hc/57JouFj+YguXAcbGEhsKtaF2d/bF8p/y1u5KgtNc4ytnEk",
+	"HAEzOY6M9USsWXuxaxKvj5C82iUI6JJ6Zd1n2cc3fdXe6md8/tcfer0O/uv5v/0wMf9rnrf6JGCPxuUT",
+	"+4FM3HHU6ala8xweH4iRwA0LOtX+Ayq2tvFL6oBtn2/RhVnitADNzeU9svq0and9Wtkwu9hZzm7BzpmA",
+	"aYFQLxsxsPsYxEYGAjtD/uPTh/d1uPhvtcw1Fb6Fb/HWAXbMeh/rZ5GyKMsNuWZg5r0NrnIdOD+I3KOg",
+	"zYEPxzhZ9uHYCu8Q0mKtP8cXGw44BgAONOGO1JkonCs8xEF8KaOqt+gDp8Iw5ogfZqe+3cjREr3ip5FF",
+	"o/Gw298URMZNlIy0kskhFUQsHPs6nO+HKB+eigUbBNi4qNlE2V7AoUDO8WjrPP46a20f+ol6a4Ot/qDy",
+	"hcOwZFRlCtD6JqPqWH1bLaoKrbI1MXUX+xYiGPt3+/NWi6sRck2X36ZtCJiJa1bgqccBxaGkAp/RwG5i",
+	"wdAV1+bB7ovNt7zRRT9LUyx0vOZqfotxpwrrfbBIPYKvZpliyLvlOq2dvB/ozxw+X53Fj3UaeQ7axnmE",
+	"nxxz0esjnTcggsAfA5g4HvLLTaOdr1n6zcvkbjT7J6VBCiR27YGTELBqnegYUV/u4G2tNJC7OlBDAFSv",
+	"Tkup0qVZuRpOOVhtHRDadq42FAf4wPV3vNflGz1T6Q2M3TEckfigV80L1w/aZZelL2s/SXm5LQ+8rwNv",
+	"s8uf4tFKplGp9SHFPgKs5VQU5Xobc8oF3Vf9FNjcWtua3ws5zL60vvyBGrJK560zZziaT8CYYSTAVf/X",
+	"LwZt2s1YJsoBOToXaokDjg97pPIZXKUxxLs6k5EEqTIcVCElTfmzThe3M+TEpvStCn0pi5n8tjLr9m6z",
+	"CWnTxLOeMvWqCyoyU+cjmX74hZVIlGN12byB4lS90e3zlGMAVYJFnXJqvw+ZMX0u0y7izfmgQtXyH+0f",
+	"QS2eryP8hVref2tONXjH6lTftAV/xDfd1SZ8sPvTmgkfogAqgln2jtSer0DfgEfE0fgwpe0WCxq5eEx1",
+	"blSGZWkQKDqz0DPq/SgrvbE4y2wnt+R2xYzpVvdg9yef3nut1TDPgMiVUVN9PSu7/Vyoc8CNtVrlfjGs",
+	"LOyTsvrpS9PwJjJMOFvaLrobdIDo8wPHZyUE+4kuuc0Tihe4bEzm2cH1/G+gYd25uQASsHotpggw9qhs",
+	"SvnTV/jB4G5zBpC/xD5j5yvpMn5r9CcraT74suC1wd6R/Lv9Y9KpC42/w5d84rZdbk6cDN9rJd+JcjBu",
+	"dNrW9+d/fPrwnl7+Ld56UWcEiUkM0BMoLHYy3Lbv3YYXJwgb6dzHseOjRPksiHhG+B04HDR4DlamIvml",
+	"lAqOJ2Odp6Z2HrTITlQUSwnrviRc6iqMPd5KKJ4FXP2c2J86I61HuRTTzHQGerKT1GmeuoabDoN1xmU5",
+	"7QB3C2igfoR/cdANVERdzM2ri1adrYbQ+WbOv2Wrs/PVXtC8St6JtNJJeq4ivkKjKiiiI2a55NjmpItI",
+	"MkOVPVlB2CQKfU4LXepomNk7fvA8fmYq89z6CBkAq/Rcps/jSKrZxMSYHIehEV7b2sgyRnQQF31Tf1HC",
+	"lBvN4BgE45qpFOdUxcCMmJUZhgOPmQ8ed6g9D0N8opBYI0biMlFil0DihSioYhmq9qCvO9ERSHkSCCvQ",
+	"sOVaR+9y2Z4TXJujdQyJx6EuokTN8jw5dH/MtT4n3aVCMm+gQ/zU4UdITaUh2fdkTNldZ0GajBmisNNF",
+	"/T7Tzo5t6PzTxVQu+xQhUL/e/w9ijk5SG5C/A9ShVJQxwZlzGIJ1UerDBHhZQFpAloeQFlBjhvhWdE+R",
+	"LUF5rASxhU+nUlXYVTFLAl5dzRQ12Uh9mJWt/P/ToHLL6WE58af7ONgdk7UM9fC4aXVopnWRBQ8nX8WO",
+	"x6vg8XJ9hYbHktM4+EAEYjD29qOxnhUmpp9f7JIwnXGI7pmRHmDZU9QSwuP+cvz2+PQ4IdRJ3bzz5BqQ",
+	"Tod3g+3jPUbnqUQKgv1db4Qh3hyyjgfYDxx7aJdCvG0V+dFTWHv9A+JJnuNliJ682NuZA8MDIHYreJEG",
+	"mDsSnftjc8P0PbmtQA0JYbWKzRysNwgOV3WI2B0cocxt4ZjYt/4O4Wbt4z7Jcvs11tWssgMsFdggUHtz",
+	"+Q8LjQsnPoiz3QXGol/LcvpB5Ys4+iQm8lNWyn9+KotsUGL/N/tNK/n1q0aH9jbf8ocSvkJFpleNSPy0",
+	"+Q53Frc37Le44VTrd0Itrm7dqGJtq/vX59DW/Qx4PLHOvFU3qx2p0m1UVYA63lrLd8QFlrVLn/BZCCjb",
+	"vKl12TsN4l6o6EBLOIAFANQbuUzBu+MQbaail4wCWNoFe6p5G7TPOJdy2kV5dUVBtuUtsGu/gqhWCCMP",
+	"vcpmxwHKatNW9pogk3rb2U0ScayPyy7wIC+vkRa7iSwXC3dUMpRVrO5S0Gd5thLerjmuEASQjJQmBOnF",
+	"cLad9GURVmliRfZcdaJfWGxESZyHQTTqGRLoShnAwhc0WVF5rTbbdUrNvaxTSU35m6W3AommumnMo9hf",
+	"INnP/Rw1MDvlxpUnKv+mbUKqIaV0ymRNt+GiVMT07jiJxKJZa9JGcMXV00SX3J5vKEsUOXqt1ZlQtVk7",
+	"X/Ef7fNCzvd2JFcoh4H5ImICCzZMp2USaRUHoHNHGoG1u1AIGjKojrTdm7EMz2+3dsfoREd83gCxFCq5",
+	"q2hOBtFaMUszRmEeekOJEHSQSMTN1XqR7pjkDbbdYknmiaJDWc58N/YzPSdiVvaUMOemGx3s/0gQQyan",
+	"DtGEfKbxFQf+IP3MRAn0IeA+Eyi2LiZQO5k2IPxw1NwavWQSAl/QaEdrDgW0Ddxd6vTyabf9H9stu6yY",
+	"QD9+ZItz/SWIvbN+CcaNWZ3A0t7qdtYI0QjN3T2E/jd02yWDYHDnUhhs2e7tgHlodN0wy0UEBS5Ie/T7",
+	"CcqCihTptYKKVy7UY/21ONQTiZ2BVCmWKRsngqZ9MTkUOYDdhKMuGo+ZgtJ0iM24jHza6SkoXksnmTIx",
+	"2WKsqPWZfKj2olwDhypcmPhlvLu7S/bRy/UvFeCiGMhkWpIlW1t7W+t1HkE/t4EgU1PAC88MqJsGxRKh",
+	"oGnSBEwmBsTajMirg42K3LXNmjtOBd82yBulWdpYdULcxVdNzaxpSSDMGhDmhA1rahSShl6rURtW3qdM",
+	"DdrD4P6wW7K/eilKhBwJHLgUVLgOv84Tz66EZAU4w+1OHiPJwQVKckciyjMlaVHB4Q7r7ZHCxLPzu1z2",
+	"YOa190WeBzwxy72J5FFxpRaELOEW2GZPmUg/QttriBEf7yEJFjedkeKV5+TrSmWOVAR3H/NQQZbMjlar",
+	"ipdjKke9H1DhXW+ScM6zlvjLVBflkiGA2Nr97J87g7HI1PqKfGuVUKOv1NGFLLIhkjzCA7oUhcMFSyFl",
+	"oKRzxwTW2qaYP1XFYijNc6xBKREwuuohBtBQjsT/NnqxH/2PLDRK5PFxpqfwOmjAIYWYC1mivgjs9nS0",
+	"cBXQGHhzDnxiXwFVi4lQg7HdCqONW/O6zfI19OkTKXcIvqhmFb/N1PnS0D7xRUzsiZkKw37P6LR658sX",
+	"l2OzF2xNMu2lQ79oYVUIWpmEebCLIKBV5ornC6bIp1/AcnT8g7hQrVfN5WeBfZiPde76Sg0k8KahG9pT",
+	"JhvhQX5sjw917M2uXLpC2mzf6MGTBVCFVmqUoQE01V3ZOjF3YFtIZKqnXMqKemV7G1uf0ENQk0ooOSf/",
+	"I6ku8SvaiZHkZ8jB+dbtL137loZjI/QYdqLPzUIvPTPEaP8oViacQZm9xU/zSmAecuIk/EB0Vne4XEnp",
+	"u3mj1UQ+xJhqlKWAqhgkNKMiDK/okBu5cpigj4XlDeuvyxQSID/qz7D9RXjODKZxTzUcRbHWajqVCj0B",
+	"5hk3IbuKTyszBbR9L358056JHXjMUuhPYtcMvmkNDvfv5gCvnH/vwe31MlX1CxGq+aE++p9EmZuEWEFg",
+	"02YuXbtEKNhCkeYUEkr2hHnIsFRUt4E9iAMz1mUWeX2S7w227+nk+FYiAyByFqjSBAEQiSEu0J8TJkpG",
+	"EvsjASegS/amv8Dq9jiAlvcR0h4jkABSGBC2400NbuCX0JJjArhn9ogA5KSd6ARYNE1pPK26Yzq4kAwQ",
+	"5VZGe7u7TpuXy/4bIw7AWWPqIw4kZbUicn2bRgq6tsk8vaFwKE3nq1ume/LRPX1XjZFx/BTXszE+OVuX",
+	"fX1D4brbSL7Cs+8n94qftSb1Cp0L5FuOYXH3ISed7ivXy+HcJtKUhq2LCes2AoIbsrXeJsLOlJloWEjJ",
+	"gjantZncaDmRax1GTuP6jIPfBCFPW5ffvec8bBzNVC6NCSLvdBaWiIamCYvVDqo5bcuL+3vW9mFkbRsX",
+	"U3PO1tvn29xfmywlMlRWUbfHp2LU9FC6DB8KFxLK9V6yvWu6+xob6mbPEr4+2H6hSqU++etZ/sD8AWi0",
+	"v6AIl2PlD47E+AQDpUCEGEFr48QrEW+CYYSMaACcyXBhKmvnDr2pInWRHIiAo8z0oMraC/Jgkjc5GXLp",
+	"C9rLg739IHLFSWnEyjqmWPDOgBl0xUxhbVCDmVpyyDFLrpFGil7kkLlBkQ5RG8jIzr+q4Adp0hClHzN4",
+	"AKgxjpJ/SXxvBiTsByiV5OvselvDH8Xu4MVe/2W6Lw9++ser3lYTAR132OW5527JHfsDerydO/bYjMyT",
+	"cNwO9vZbtAk8a2K0uwFvD9eWcPEwXmBXd/x27GSBuXunprYRww/aa0qC+CMdxxMs7XXVmmgZwsJTrtAl",
+	"+kQqzRSkTzC0LiJYIJRgKaASEyUVD6O+LsdA0N2X0ST7AuU5fxINb3KSyslUl1INFtu/yUUCZUJTKVyE",
+	"AaopGYczkiX5gpBExBpPKo2D6M4SpUX0gQS1EnQDqVARrg2lQ/gGR4rhvW5SpPJKTcAPbTTyyk9zoRJO",
+	"bxB57xDZJ1XXbSpgLiS80sXU7BWKfG/8SJaa0qpKk4/CysjpzTIvlIVFCRgcLuRS582IDDgWdUTzQuNj",
+	"NMkLcBzGESkH+yFQmR5GifwyBUf/jPdM+FCkgdXR3FHfItG1/RVoPWFPQ6kfigmMRT70NZjcs/YQ49uB",
+	"5w5RRrkUpoyd5Mf1zhY9tRbkGR3BKNDjXZ9jumwsVG0dGa7mS1fp+mkOmkaX3tgC0hI+Rf7l5AJ0nm73",
+	"xeBcqkA+aZDPDDTPvoyr2btb1t3Bbx3rqUsMyHnkHxBI2/31datPDZSpOaNnnqE4kfut+0mkds+CTYia",
+	"ttKs418+ba35c9Dq1uwlR3ZITtR0tgqLWYhJvtR91a/7d3pvHasA0gjg13WoYZ2LF53X+E/rCt1gn1zx",
+	"e+/UewkFH2t8mCO0c4Ekx0xdkyH30TomvxdQmQYc229EllPp4d6LVnWBb0HTF2542abG0Sn9vZNpJk7t",
+	"tIKj/n6bm0kJRfRzee0Awcs24/WHEhciy/mF1/TZ/iQRyoqiqMCTT6ALyO5bIAPY1oPra12ashDT9cgr",
+	"D1BwNyTRtMiAltruXkKhgxSDl5OLBSj/R6OPv79mkn5UUzLLPLCUybD+g57gSRY1p8HlQApGz5qSld0o",
+	"Ubq0nh24K05ieQT8yqdjaY+1oGudpRBSQ/Z8x+4kAjT1klRkOslK04l+F+XYsNAv4BDgA545wRcQ/kJ/",
+	"UKRp6CGV2qW408wMNLg2IDnsXSYgaeHEdU+RkfVdfPYltW4r1XRiUcxEliIVpYAN3V/ajb668ehG+9+c",
+	"ZtpIKtrZ6RuMJG6UrASpv05P+frzPFOoFsUwGIbARi/2o9+8zBKr9mOFoAFhLhFBbsmhXnOtRrKIl5W8",
+	"YnZKkaof1OJOT38nH/zgxR57mujgwJumuXV9SvmlbACv/Owm74a4wp8B63UgTJbLbpTgzrg9KqaDBNmw",
+	"aWhDoj+t0nAux/aEkYtF4q8m19ZJAg3D6zmIUZksTeBqvKUBDgwbd4AH5p+Dr7A/4f+gjQ0o4RqpTZ7l",
+	"iV0/nSxdph5KR3J7r6HR9pazLG3LKfRyb//SwPXTZbuRjLUpu3ZzSLo+we3gnCJNC2kMniFi1KmzvUXk",
+	"+DiAcZgDd9/619aX1HToR+swdfd+3N3dtV1Z9/FfUrP2w50k7KV6ILaXn+Ct+7twMf20tyoZ22JAydA0",
+	"VjzAEA6cA3hj4/ZhyYjmeiDyrFw0taOQI9zWbnTmmDXlDP+jlbzL95lZ/+ym33kU5aIvcwRcGZnLQakd",
+	"RVYZVL/wVtIZCCWKxT/tZG2cE/DMrZudy3uvNk/fIyT7cjAJ3NC56XGU/Hb8f/75n0dv/zgGnSm7R7iE",
+	"GgYKWPCi7qv4ORs/bG93/+CGv+xNlku/B3lPp6mt8Mczu1fd5Gz5T1FkIBBa05ImU3kYJW+OTj6+PT76",
+	"5ez9h1+Oz04//Hb8nsUvg2D6KLvY9D1SXdzk57yWRYlYW2kCaSrYKJ4BRpdkzzGcYkosFDYLU8rJM0he",
+	"0BbbuCmLGx+D95D0VtWmDvyXYBvH2riAIYYGaV9r0Wh86hn8dJMN19Hp208hvRbI4pJrP88K91mDXIqi",
+	"qXXg3tmVezkc0kpzPoWAqrku8tRxAoLsmx5GIJPf2Eu6nF+zCcT3RycfJHQxsece0ipfHEbJ3v4/Orud",
+	"3c4euBP7SYshhCee4RNvcgz/rHAZAuI2sqNRDG2X0RfgEIu+0fmslKDVi9HOP1T2JTJ6cC5LPnHwo2ZG",
+	"FnjigcC4nlqDgqF0nadM5cbSZodA2OT9uNip0gG9nZNHno+1O3h0ovcar9rcffBh1+i32wS9+dNLU87M",
+	"HtgeC9wNQxV8rlqSEAyOXkG4IqhqvuN8fcvgiH2SKJo1P09URLse1JnRET8pNR7fUYOr0BM+zcO8T7jw",
+	"GESZQFbC7k/4qhSBAbRCSPDPum8YByEEvV0bdUdieshHigyZNtJ6XntYcyPioFoO1mdu99UyOYx2+ZSO",
+	"GpMYNnEqz0HuqrFwuNCTtUeldQuGv+s9tKzJ8a75ICi2yMrxoQNQxAH6ttlT2bpOyzbMxw8qX1Aws9W1",
+	"1lt4xBxIr2EkMntPk+hcZpzKdxl7GDUc6lHKvMiuxaRz2eD53m6r+PxIQwXPjVGWi5L6wUR9Wc6lVFE5",
+	"125em0rAl3/3MO1nYOCbbOj79ho7r4PH3ZXAzkNdTu5z1snlVGhD/kbVPe48G3RAUBv2IFyQJhxLS0Gf",
+	"I5KlR+ExgLhkDkSSGQfywWTtjHIBIUuyzI1somvz0+uWqgb8C+6ndGD5/WuFf/wkCTjBKGjzVNeRqw1Y",
+	"WkeNa+fyW8JGMaGT0oCQqisgAEZTnvnnUk4BiYW1w6sT3S6cc7nwoqyMfB0L0/WETLzx+OsGAPYBLeJG",
+	"4aClFfLAVINuSLWm9eDfoeGMr6OKc9nZuVNIJed3CnC82vc17SbvkMV9yYwB0s2BwqAAxnOs4y+DxzCf",
+	"IWnOO17ZlZ3KmcXKTnWKJOs9FbzfcxETm6K9FSqCjMZlyJU/A6F4qeoLEHEfa/AYYWQc/cJEnCPPC0O+",
+	"GpgO4a473N0+wvz5vrk98ko5GMab3wylSqc6gyso79qsmXPqK7/tCBFQ760W6ZEx2UhNpKIKMsT8RmKi",
+	"1QjqgYGfjFAmK9rjGZaZeBLxJnKEY27sU2FG4A9qpEXgD4ZgBGVdHl31sZtjeADieeDlhuQUWDooH8rz",
+	"2d324HZ3/IBW5QCAvIaiAMLMo9gPca5Ec6TwRdCP3ceYmx9V6CKjJ8BjUo4Ny5sAECgXpSy6DIqKgLw/",
+	"A+w9XzFnOWiCiNpX9GdZXkaZKnUFvhfzrnWeqbSnEtfxpBACBQMt9CxBuSlco7exsfHzIdh/1wjd8OUQ",
+	"cGtSdKTxfVq43MuCa6+Ej70HiOvvM2T1wqpsxLrW26wG63T1vXbnK0ORvu18Jfu+9kDqCge5uCYm64IJ",
+	"Z1E6bFMcFJrzubMbJfQbwBnuNpd080zfegiryVcSLclcPcSFdQ8T+CNOXDwgQZe2mbUPeE9tERSnWd76",
+	"hiNcXMGmPasXOWFsC50eEThAPdmNApEaXmi0f+NCg2laUy1Nh0Qa6BimtKtWw/Rl3WKczsrKSry9/fQN",
+	"KFt+31DvcEN9XPvjpWxL2x1xPRHgR8dcVSVLAxVuOFfGpHQlQdgUcwupjLKUQqmErHYYeGbNdLRXe7tA",
+	"HB+w9vGJJIYQFfG6QBXm+yB9FSPtVX/h/p8wdTxxGICcYALgBRDh67JLTqyBKDcoECG2TAgMNZjwGLjX",
+	"no6M1oqKH0D9safs4YBOFfjKo8FATssuYFGxb7cxbg0IVdIO1EOC+m1DcSfzAAP7mFBRAlR8SQQ8pRLr",
+	"MvQwSuzhLAniMwhsEyZKshR0WwlnQwJhyGNjwtrR5K0w5TY8fvvkl8TBS+YU855kBkT5j/ClAw3nGSpa",
+	"pRLdvZcRUU3Q16Be2ViqAAoIxbY/kIiZ7aSeIiGz57G/1nE0EoFd8CcSlTWlnjqSSZJaoa909bwQoreH",
+	"OuQzQ+xzRVQRlBgbIxoNRI81fPmOFF+nch1+/kZx8w1KBq0VC9bafvvc3+wdayUC3IIxmYLabDtvsgk6",
+	"vvg7o6HmJxIjHaDM98ZL1SN74yb4pX1KU78d7F4efC/znLsNzZBY+Lg2LEA0S0T8BNV0tLagUMIk8RI9",
+	"H9qpQ7+MAxrGAQQJ9EiicORRNCr0bErExXYRo/iE04DvqQtZ4MHfIZUgwD7wPMEhP8BcF6lpZvKDt8n0",
+	"mvhVu6atKanwFyPjcsnGHwu3KHGQTLWB+s8EBUspgNIIwxyuqSkBepRLDvKveo6zrtSwxl0wxm4bzjTb",
+	"v+IMDmbmi11jTSZdn7zaNbRr2G2NNw6A7sHMZBYc+xaSVpnzuJvqFH+xaxq+397c+PmvgD2olIW98f/+",
+	"tbv90+d//aHX6+C/nv/bDxPzv+b5/7fVrtSG52jsBxJGtjKOYDRH1owSeK/muztNdDeVneRSnDePFm4T",
+	"0ufGWys7/Dpxik8r230XB8Q5H7i7h9u/8OUrLdUruhV4D1apF3rCL4m0uiFm/Pvi6t3E90yF+XkOjFmB",
+	"YwwXPkx43DBTKRDwrC29VtputKPcc4pgurUbFRLAkgOueYH6bKVJ8GmwUhMjv0wz+5dUT0SmeHcsASsx",
+	"zwYVFtsSX41mNAfSm1LHjMF0f8daa8AdcXQd2REE8G/qglxH66cfRomnW0FiEpeNolXa5Km94Z5q46tx",
+	"tzqnCTb8NQWH/PfWzhM15xPf1+RCrbRknfs2WHYfW7Tgtb2nzdsrdDToxS2mjZ4sGJ322Gd8NIKZr9SW",
+	"dVJT1y9eepxbDo1wIykydWjMVU/e9gPjKcGn8VT+iFiTPQYa4k7WxcPiIQwPODWB+2Z8bGnis8lUF+XD",
+	"YEg7JSyQY4ygM48pRZkNzjxlWhwQMdg1Wq0Sg5CLKKNkByF3Z+lsMiXl/YB2TQRMCkiaBtTk5JVAjdAP",
+	"IvqFSTI+0rx4Dmevg+hd9nNPedoJlUIQ0qdAu5WXEXmXiIi1zP5bRQkQWlEeVRhNQucBBYQjvnDVgjHO",
+	"Met+RRBQkwXmbF0QzEB5giPENBKDVgowUUtkKTj8zJRC/b29DYJ0h1GqB4ZmSGdCyMbsQpTSy8944pPK",
+	"+4PfB8h5rqybiFRi8rtuP8UXvkYSp00FQuIcIZLAWWIgmI5HxKygIkFZmG4kHEZryJeCFUoLcDSUdhc3",
+	"1jmm5rpnWNtWnzl0AAdHA1FtPbNxNTVIplfhx7+NFMGFXtBoNVGAXeVJd5ppOJkghVMTEC1gZwwJ8Fxm",
+	"VU4ecu7hERBfXXNXfmfXlhskCvmEJJoV9PX1GKlyKWgG3v+WebxqTqaz0sfhszQaaYcjKmbKYHGhxqRI",
+	"JzrNJgH/ZDGzdhzLYwNZsYEAImagrReDsayFnZfiXL61XXNLqUh4trWhd41WxY9qkgWzf3xKecd7yCDC",
+	"xiiwK/FIHqDErpE/xIVaU8VRnbhSpX7ebqqTOFbp3VVJ3MNYHINoD/RcHMKeCP++dlgeFGQEhnRz/cEJ",
+	"wiAzUDHS1vBZg0gKHx+GnpUP1FFnCuEayPS7e9BFEjrGfECexnbadLaMbaUnHmFZgMihIAAcT4+zBBbl",
+	"SqKwqcBHyXnDlN29fbN3QiIlSs6f9FJgTH1OPX0dS5RdNJM0fBILzwkEyftqgijX+tyeZ2EKEYwBKkw4",
+	"NQ6O6LwbCXNOhTOiJFkWFkDg+YNQhRvCA0BeoBt97W3ZlvS2utFfPVfx3duKo06n8/lbErtcFik477/c",
+	"jSamCS0AYVqMvs4RLUDYYsRb4Ursy9FMdUmeOOOYEmaOjkKwQdQCawANhDAvcnnC98ZVBALjpB1pN1Bs",
+	"Qnf0VDKWoij7UpQJsfspIqBI7M0JoRUC9AYGnV9GxtHJ4HA7CnQuM3LICXt+N8yvYbJcKqYiLz3eAfAK",
+	"tg8ui4GIbgsC0VM4KMe5QYpTjNp0q726hHZZg2/xKyMFOtUj/kxUm4NUK9jQNViLnvpVz2GoAcxLSRmX",
+	"pxH8ecKcm6ojzJA/nMEY0slzFlDDgIieSKAGwsfyNIdOtit5ezbFG2EJkSBeA33oW2s2WlCk3Ehm3KWY",
+	"7XLakFK+dAr9oJpBtz8upZTF9vDz14Mfv7VKI6/NrnOsZ0NK/Yllxm8hG36b2QM7td/LubndfLXu/5cc",
+	"lGxLwBRfJnX951KVzCPLUUgVmMsAwxh80SPJUuRapGsKD51IialYwbGeEU8z1+rCxgBhflhThZzqouRo",
+	"sRYpsvRmpZx4E01xWOToxZnERLUxXO6unGRqxkR/1lryjc7PIUw4qGmlhZ4aFHifyLLIBnYzy3PXVlfm",
+	"VZglEnAMGcs0mk3t/kdvJYou0P/gujDe1Wl/dTXMuFc2VlyiqcHQHlVdQp80Jb/f2tFpsU1hS31WlRsA",
+	"ZHxVe+xlGuoJqG+AA/hxZl1tXzelXKlKwoTCygX3Om4qjxtjw2uD1q1P9OAEfASIGmyat2Sri+k9XNEG",
+	"RoIIo9KpzTlO5YkoB2OJ0wCNYV/m/oi5iMYidb78IlAVtVaTPHPBSBq2XqQw1Ad7Z+0O4GrmY20kWDBi",
+	"/4eohtcf2nsV/Zb9TL4nbaZKl8E7EaNLTfToekquQFYuBWlCMN4SqFMTvPxspiCrmaBh8tbDEXgjU/c/",
+	"5awRWINd1ugWAb1yOyA0Dgdkg0DLUJTIgiRGkvuQ948pKIpDFhiPi37s7BEBcO1UekAYYPRcDwMBWTPW",
+	"BQXy7UmT6oJBgHAsLmQkokTJL+UZ1x009YBtZ2sojZ2cQE/WiGu2o0PzL3GqUW6qAvemndNRDkRqxjgk",
+	"M30vHXqh17gvOutEwi+dlH0wau+3uU3YgWraJt4jnUp/EWXpo2MLWIZVPiKzv/PV/u9bo/UfSTD+W7c8",
+	"LRq5VqBy5P50colC3xqkmbnfYd18te3Ia8yBHS9R1nikYYK8iq6S07bBOC8V/HTJgectGznHYEcdjLU2",
+	"Mnax4kIOZwbUbpQTAoIKDg7jwXOwACQA8djXZWUnOnZg2Z7yFSQTPSHMkb07ANGCugNmPULxREd/6BLP",
+	"HLrOQAukPDOzvu2PvkwTOMENRYGfHxAP/5C4q0wSCjE8bwin2UFrByuCDf2+Ian+/VWn4sZ2cm5F446e",
+	"gPSGh0LDKTcYSglEz9z1PGtwugyW5iidPzidVp1aguclXqD1oeMzKTyDO/i4IofZW5qILEhTf/R1mklz",
+	"0+7BA97vQ+RUXYSEZlN8f9Db+8AWOLgukWOZMZxjxjpP2eQtnvpuU8iyWDwwksDwm5qS82/ANKDwC8br",
+	"0Ej4qCYbDwDPeu4/t1GMrD1B5XefDhARhf0orG4PrQyNdVskHLqmhYQ4M9RTQ0pFA2OTPbLaQy5kDjEp",
+	"NKSciTvZxqgKzNgrTAH2xeAcgnZSpTL1tlRJmRIaoCwWXYcocDbVRCKfi4U1w0NZyAZcQFksbtuF/Ahz",
+	"qREWQM0jvMN3XNR1bNcH25e8ACh9XZ2jNYbrKvbBmsC1JV6BxFWVxhZcA2dHUY6FvdBy6c4lj5ScCUDx",
+	"ATcgLV8XCoHQyLziL44FxTGrZV5zWUiIJsi0pzQk7x1K191LxoPZEEhFXaVRYvfAhH1ZVwcdidxo/m25",
+	"3AzrtcZRXw7EzNjfuq9GTjcKgaxxRP8cLx6FF1oGvkOlHuoQs5Bz35vfK6TqfGy7NZnvXlmdV7Zg42YX",
+	"VOVw8QQ9smku1EOqs0IpIKxAwrh9jIgX3mPsD/WVTQgGwTi0/SwlU/5RoAw5px6AIQLJeiPGDaIPJ0hN",
+	"174fcws91ZdxNBeFgkLMTA3yWcqMl/4MChGIajyBLBJZfE5UAPEFqRO5gioWcBl47WShtMoGIvf1A11m",
+	"4jI9xcVXIKBk7wHdRxOlGgIXZqznXFU1kmXiQxr2L8FPUMUMlYJBE1CcCSBJCUDrE4d8w4RsagcKvmck",
+	"y8DvBdcSMiyU0LmQh1GSWztImxrF/SFYhGwgtL/mGer1ZSlioTxL9jMTJTBWScyFWzA89vdQthYTatXM",
+	"Cup5LoThYc+MrwOjmdGJPkmJpWT2N51JCq/94M/3drIZEfDgV0ZwBVzLaWrIWwc1Z53oCNLcpVRcrk2P",
+	"xB7n0j56KaHfhAKcQPiacJraq3oqOdj/KSq1PpsItTgbOKkgYmIB5IliCBrojIk8O5dd/Gyi78cvXyVx",
+	"s3bhDhmL41oPjz4Bz1MINEDcWllkgzKs5IcpjahFPx9dcnBOIDI2IhQBTEjeMnGnq8yJdYc2oGNnYJ4m",
+	"0Bq6CETKqJo46SkQGIe53IXm2gGbioKJx1g1Aeclnt4UU+rEmLAkVOwUNN/sAmHCXacUBvR+spnVxvdH",
+	"gww2fW8ghO1/Y7+wTvT6lgr0jmz3nqjprLxmfV7lQXdanvd7LppluezK8zMoSvXT4tXdb+NkAc4HUJ1v",
+	"RJbLR1P2d78RweWJc726QH/LOnzHR3fVZW3+kfkwZB2/Vpym5sPwNGsnynfZrLc9yre++meIxD/2lDoP",
+	"XFNa/ePKUe7vJA3oEvSVeMVqkj5cVw8wUe+at/PVjuC3dkv5w/AU4y7fF/STXdB/96UMUVCc5fe8ljdf",
+	"bVfjNRf+zlc74GvJ9uG0ORcFKhuGRPSdCNXLMzyceoJ6PF/Eq+VeHGWg6EeUiL4Bpj04FxsNZ6WMyqqo",
+	"bIeP5ti+pBMlJ8Ptd6IcjLvRvySAz8DKHR3Nfay81PaYdrC338zu/9EH4S43qO+sZzdqr116MoTmtro0",
+	"lZOpLqUaLH6Ti9s1DCAe8lEau4Zq7MIvXA4HhH7AJQeD9f3YkT6qgwCOI6SPV4LOVdNWmxgLxdFZnceu",
+	"Ug6JoWhVRR3dFYKAPnpdZujKS+82fYmT4XutJC3Vu9iRN2VLbNdhmRs04fhUjJoeTZftwDXw2Bd1tA4Y",
+	"m0b4NAbGT4bb9qvRoDKS7XFs4ASo3DitH+aO3SL5IibtL/5PdNc2KHucMpbNLmaXCAATH7IITXCD8ws5",
+	"+XfIfMKFImB86yYYZw/Uj/9rxj9jZPH4v2ci50D1soAWOAQrFBG+RldE08D4+pI3CD5bQ6MMJbqFipJg",
+	"89z+TS4SmByg2xUQefcUF0uTSLPEMiHb3Gds4pCjYrPY13RWPkgvIrRkV3Q6LhOgdSUpX7f6dIdMzRnV",
+	"r515FDD81v0kUmvXwFoxmNHVw1HQ+PiXT7jqL2VY10eBH2pr7zTUvMH5e411s4HzN1OuOvgau9JNElZt",
+	"+gTUXL1Wc7+7ud+j67W+x5+Y/dzkfFzvVL4zzkypi2bQ2jFiSUi9AquxcdbH0Wya2n/YBUzEJuShh/T0",
+	"YcmBjOh1AHhyetGSCG0qNQkTgcn4qC+lQp7T/iISdm8NG4NHc3T4OtGRa4iDNYBOrntvqbWHp86xUSqO",
+	"kv//+JQIZ5aJy5tKtdm0/kod+ESUcpc/qxaeany4JRzsx0c83ZcDUor57uTXOvntrUupC/kwQFl/IhyF",
+	"FcWi05CBae7XfhfOHQFukI0EEkaUpSddDyS/GfxD5cQUbQSwT0Ad2geHBjDuMdRcO+YfAOipVAJbhWPA",
+	"OnFPBBV8RL4HRFsAd0L+AQ6JMszGM5EAqtbOZ4TpO3K9n7oOieL5R0fZhfQai/Y2ospyTGcKjWepo5Gm",
+	"BV4LlYehf0PZqbUw3D8Bi4UaTAh7IX0mon3iyjMQQ7J/d3xZBILLUo8fhlMhyGMcevnHIVEzue0EtOxo",
+	"T7Dnuio5xu7eTy9eDV/K7R8He/3tf6T7Yvun4e7u9oF42X81+Ef6o/xp2IBbydImIO6rg0043FsVE4CB",
+	"aAj7QD9/F/uv8qXaMxaJhuYSggC1+VbH6tPaJqIfsUbzxfobXMa/VKkf7UMRv3sIExd0r0Fc0OjJcEPb",
+	"oei5RTcuVMcNWatVV30/mt024iJiHTvF/stX18fOf8rUoP1G+4cqs7wJSLj0pWWF4W+1iODO6hiCgo84",
+	"0msa2Vjr4PCwCWV/76/Woerq1NHIOdaNpUkvYa3GgW5gTNyRonRo6EIOZDZ1B5pOBEepgTZISjuhErrK",
+	"paWR+ZCLdEeFngcCFuAerMNRwjMaUJR7se2+bDKbbHX3UWgRf9h1PZepUo5k8ZjLRNiANOMQaBgf57kl",
+	"gBME07EOGcQG/YEig6h5O1/5n2upPFwy7g5mTnO+jPIGTxar4lJdrrPveTptvpoH7Qbm3w4FNBp9tddQ",
+	"qQBoe2+SXSiK0O6ExE+wrEFiCUtnrdP1mt572Y61HgKFNFtd+160y1A/UMv+2hWKNILXM+Pqgcq/JXA0",
+	"JGhwM3OVnfRvsZzJG1p/9CJO7EABzWmh+5xtgdr4cMwCBgKlSfveRFMJtTSRdRGRxIAvcgXTfAkGd+BY",
+	"BlJH6NiNZZ5CMVVPCazFQbF9XRDRKEY7sokMargdIqYcS8VF2OB6goCxtS6myvDFPDGlJLKyqqp+Q231",
+	"R+rDDafCJgbpJdJoEI3be7m7O3nwBNKrFGlX4QziaiVBtUqK/0FTwnb5cJhnyt6W27s/P6GKbZ48jf4U",
+	"/PkBG+P7q6fx9arFTP1NXDKd530xOH8YCYQPeIBHFRsvOa2HSAftMgaYWiBiGePP/Y5lDmUjI50DGxdq",
+	"UQjg3nWajxisI8VMLrNkOFB0FHHPBAXlrthKD3vKlYYz/AkrsIQ5RwqRIhuNAaqMxbRUQEvhd6rQnc5K",
+	"DIL6RC7GM0YzUaRRMcsZWI0l41B/iW/XqVhQZAOm/jPjpDSXBTg9HUjSmI3u63Sx0+l0AAbWU80XMmvJ",
+	"zlf6V3DvYSRAVRNyJqX8UkZ9abI0oFnjHLMo7TuCwcddagf5VRKCoIPOy1hTz5KKkyfmLUEuxSWRdBH8",
+	"bSzyIZ7RHSFFOS4kVZBHKORNIu79AlwJR1REYWnQ3na+gycdND0lzLlMu9HB/o9U687xqqq0IkypQLOl",
+	"rClTp2OLGmbFBDRWU1e0u5Tu4ZV6WbNzbQRYy32H2uc2iweFebKtkykMbYB7wkKC5ZX8tEDwl91+7xw2",
+	"f7D/Y7tvyooJzIyPPKnux1l4h1J/Ss79Yc8tb94MsL6F9p8G/+GSW/QDZV/h5l2OgAV3cDr8ZZTDcDQU",
+	"3VqKFNwGWBinmQ6lp2r4UGI6WbKi+3ysJ8hCJpBonvi/vPgR7FURmWZgjt1MToKpcgdVIEKUzRwl3Ikt",
+	"aEoKb8nqqEoOlzaUkr8AAmil1k38HR+vur9c9xz05LaitUwP4Wg/UbaHB7/j3DOH68rwX29/KPVU53rU",
+	"jCQ9ikaFmI5rjkkqDZE/obzGzMiuF5+PQGi/1KQ7H5MmvzWPTq8FIBA60o6FlAmtiO/IK0Mmk8yYTI2S",
+	"TvTWvSEkO1zw+3oKOacgIHgY9eVCW9M70Yaih4U08CaEIQ2HgQBpM00iMYnbd4CJ54IWPCVot3fBBQ0h",
+	"ulPu9E3AK2hB+FpWwxwWenL30IHaJrTVLLo+MGA1gElZ/nBK0lzUEdMkUcyyqbfs3xqS77u7u0H+/SX+",
+	"yBn4vZoM/G1G5tycaQjNwSp9fFDeQJUNR87+9pGIss2MGMl1KXB46B9w1W1DB/EtNXMDBQvA9ww6u3O/",
+	"o85DDkRojpZvklWUtR/U0FPrmnbJN5o1hnUBeg94HwhWGkfKTZITMG869Xqn1Ae3KDsJb1g/Ue5K0/om",
+	"sA+IKZ5kJaFqsOODaURDed159BkSVYPxxrGvVNI6BU495FY6abpEzfI8wQAiyexif1Cgic9sDiVtSgeM",
+	"p+llT6RwNBMTrUYwucQszcqeQmFQ700B2juNRG5n5AIfRQzPoq8BdYo2gstzcg0F/Q64CvrSgB0kWspc",
+	"GjvTfz9xKo1lENsQpWQE/N5uVOsIYR1SMOVv/iyHD/8DXnTXB7lWK41pTVDB/AGf5K65VBEv03ahNhnh",
+	"m6lXWau24BZyzNO3UpBC665akRKEk0Ih7LAUggvmDynas3oBYZFEgecSWK2k3aAVlZoQbpqqV3qqub6l",
+	"kNFIa1IhqLwUdRdcDQtcqnQJQuKo+u10CkNJGsI4IOW5VtbBRqpUUl9lL7u51OSUx/v2XGR8Q4ODjEPX",
+	"+RuWRFxhpRlp1hdBfBiC8DvNSJgK6SRTJraODh/J3WI69BU+9iBvKjHPrEDFEiDJrkXdfeLWPJFqTfqe",
+	"Jryzna08AI8c8qynIMJsAtgzTrFnbM2CaSkGA2mu76htmtM7X7N0La8ZVPXJLyWLagd02LG1fZheQGsZ",
+	"5mxJrVVB+EFaz4y2kJesQ036ceAeTsTCXoQJxKCHllbE4dLCQkJ2t7L8SsKVhWWLSqMumaIiWXgS/nOc",
+	"jcayiAqde/50fB/tcHAp+IewhXSBP22MbgpWMI0yX4FILe9Ex5Ab6SlXwucqJtvQpUiV0qJY3SBq2IqO",
+	"7XMfySnlGEjRqZ+YSJACp7e9FlrYPOdCnKSbFhA1smlLeC/Re2C4CtCL1xv0U/7cy32bbywo9q0tw1qq",
+	"MbPzvSkEaP/WPmBqL/776OjCSK3bqLCfH/k2ZU+xfsLUeEw3tDU1psR9OhtKo31xesxc/APZid6jWYda",
+	"c2DzuJxptwdzvNxtTpWq654Cvo4MJNAlMXXIL9Os8OjqXJRQN4e7Hiq7wfZ4oc9l2ok+sPkXym1SQAOC",
+	"6GiFuxikmcfCWvEzfSGLJGY9TJE3IJjwg2E63lKwAJ6N3EDtYgV7t/HqtFGemEcv9uxraGifcNiAZrny",
+	"K7RuUa7fsK7n71FmsgLUCE4+fKbmMYl+IFAGsd9pUEC0/03sojuzlyW4aIKs53Ne24A+odXUfnF/tNcj",
+	"DJEWIt255Hmhc4h8ObkUIEfCrissfdtEwJu812mVPqMML7PeIdFOAM6RsLEQG0hFce5k4RwcJpfiAmRQ",
+	"+LVggSCi0IAqwQ/h9b6+wB3PlI56yBnPLo7U8hfyWMVRmhVyUOaLCE6nhZ6NxpWBpbvAfBqOlVR7JiaF",
+	"HByOPLuw3VNIMWFS4+BxEPBBsxdZs9dcFozddDnt3s9tPOePZKgfS4QfF8KG9f/gfGQwOTt2pLftON86",
+	"7q6uhWujnDUxmk70ptATYKAhQk20IU7BS/KWX2FqIZchcAIOXb4rIefhTJRJJXsBnWTXTLAyRxrO1lh3",
+	"RSu0zjDYXv1wIQvvCtym67vW7eWSf29UlMZz+FMNM76Vpd+WZiWYu7rpcMVdesfevl6JlaeL071DCTm3",
+	"8SldkM+atrbvJOiHw7ji1AYhHpjDPTVTuTSmehW4tLS7daIjkk7lvqpGRDrRmyBPIIIsgP035/sawUPn",
+	"Ur0Ttyty7F9SM/8BeTMbjLn7PHs/HQLHM5VC/gIV8x/JZlPRRXL7DXzhA990loEoywi+YA5mxpOcCc+v",
+	"BnU1XHIKvz2snOD4EqXxr888a8/KBGXAy5MI1bfB1fj5T+k/SvE/PjQWRz7WA3NuClFB03k+1mKSNeKo",
+	"6M+3Wf2Db2jY6Qciz2lDv5l+1oFz1Ze5BvSHrt0x7e1yMCuycgHd25eisO7kX5/tGqGYMvz42V4JMAy4",
+	"cFbkW92tHVgb9NjV3VST/Kv9PkSrVFgRg0hYJyTkgsatRl0R9zJTqSgWMHWMzmE0gpt55qze/YmIBDF/",
+	"jVWWY7sbiqrgevAwwoetPquGsN7E4KJwQQdtSwELEzOGrj7tKE0LaWg9MGLZ7vapKEUcFim6cpHgyVKl",
+	"UFlpmnRHubHcUDzG6jwNHkITteYRvwbcl6m07lixqHwXA8Ib3k5wgVk5tnvNgFE7wSOCo27TQzLD1JcE",
+	"2HYi/TMV9gUKWdfPnEyZUuQ4YWjocBoG9/NuZE3H/wsAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -14,6 +14,7 @@ export const codeWords: Record<FindingCode, string> = {
   token_expires: "an API token ends",
   sealed_for_another_key: "no server can open a secret",
   endpoints_held: "endpoints whose leases have run out",
+  requests_fail: "a fifth of its requests fail",
   key_mismatch: "key is not the certificate's",
   duplicate_domain: "domain stands twice",
   static_cluster: "cluster is in the bootstrap already",

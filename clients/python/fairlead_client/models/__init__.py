@@ -77,6 +77,11 @@ from .limits_update import LimitsUpdate
 from .list_audit_format import ListAuditFormat
 from .live_news import LiveNews
 from .live_what import LiveWhat
+from .load import Load
+from .load_drop import LoadDrop
+from .load_list import LoadList
+from .load_metric import LoadMetric
+from .locality_load import LocalityLoad
 from .made_credential import MadeCredential
 from .maker import Maker
 from .maker_kind import MakerKind
@@ -258,6 +263,11 @@ __all__ = (
     "ListAuditFormat",
     "LiveNews",
     "LiveWhat",
+    "Load",
+    "LoadDrop",
+    "LoadList",
+    "LoadMetric",
+    "LocalityLoad",
     "MadeCredential",
     "Maker",
     "MakerKind",

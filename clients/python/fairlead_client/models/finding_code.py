@@ -12,6 +12,7 @@ class FindingCode(StrEnum):
     MISSING_REFERENCE = "missing_reference"
     NAMES_BOOTSTRAP = "names_bootstrap"
     OLD_BOOTSTRAP = "old_bootstrap"
+    REQUESTS_FAIL = "requests_fail"
     SEALED_FOR_ANOTHER_KEY = "sealed_for_another_key"
     SET_TOO_LARGE = "set_too_large"
     STATIC_CLUSTER = "static_cluster"

@@ -1,0 +1,105 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+// ListLoad implements listLoad.
+func (a *API) ListLoad(ctx context.Context, r oapi.ListLoadRequestObject) (oapi.ListLoadResponseObject, error) {
+	c := callOf(ctx)
+	out, err := oapi.ListLoad200JSONResponse{}, error(nil)
+	if r.Params.Cluster != nil {
+		out.Items, out.NextCursor, err = a.loadMinutes(ctx, *r.Params.Cluster, r.Params)
+	} else {
+		out.Items, out.NextCursor, err = a.loadClusters(ctx, r.Params)
+	}
+	if err == nil {
+		out.LeftOut, err = a.store.LoadLeftOut(ctx, c.tenant.ID, c.fleet.ID)
+	}
+	return out, err
+}
+
+func (a *API) loadClusters(ctx context.Context, p oapi.ListLoadParams) (items []oapi.Load, cont *string, err error) {
+	c := callOf(ctx)
+	from, err := parseCursor("load", p.Cursor)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, more, err := a.store.ClusterLoads(ctx, c.tenant.ID, c.fleet.ID, from.Name, pageLimit(p.Limit))
+	if err != nil {
+		return nil, nil, err
+	}
+	items = each(rows, func(l store.ClusterLoad) oapi.Load {
+		return oapi.Load{Cluster: l.Cluster, Minute: l.Last, Issued: l.Issued, Successful: l.Succeeded, Errors: l.Failed, Dropped: l.Dropped}
+	})
+	if more {
+		cont = next(cursor{List: "load", Name: rows[len(rows)-1].Cluster})
+	}
+	return items, cont, nil
+}
+
+func (a *API) loadMinutes(ctx context.Context, cluster string, p oapi.ListLoadParams) (items []oapi.Load, cont *string, err error) {
+	c, list := callOf(ctx), "load/"+cluster
+	if err := text("cluster", cluster); err != nil {
+		return nil, nil, err
+	}
+	from, err := parseCursor(list, p.Cursor)
+	if err != nil {
+		return nil, nil, err
+	}
+	after := time.Time{}
+	if from.Name != "" {
+		if after, err = time.Parse(time.RFC3339, from.Name); err != nil {
+			return nil, nil, badParameter("cursor", "invalid_cursor", "this is not a cursor of this list; begin again without one")
+		}
+	}
+	minutes, more, err := a.store.LoadMinutes(ctx, c.tenant.ID, c.fleet.ID, cluster, after, pageLimit(p.Limit))
+	if err != nil {
+		return nil, nil, err
+	}
+	items = each(minutes, func(parts []store.LoadPart) oapi.Load { return minuteOf(cluster, parts) })
+	if more {
+		cont = next(cursor{List: list, Name: items[len(items)-1].Minute.Format(time.RFC3339)})
+	}
+	return items, cont, nil
+}
+
+// minuteOf adds up what is known of a minute.
+func minuteOf(cluster string, parts []store.LoadPart) oapi.Load {
+	out := oapi.Load{Cluster: cluster, Minute: parts[0].Minute}
+	var localities []oapi.LocalityLoad
+	var drops []oapi.LoadDrop
+	var metrics []oapi.LoadMetric
+	var progress float64
+	for _, p := range parts {
+		switch p.Kind {
+		case fleet.LoadRequests:
+			l := oapi.LocalityLoad{Issued: p.Issued, Successful: p.Succeeded, Errors: p.Failed, InProgress: p.InProgress / time.Minute.Seconds()}
+			if p.Region != "" || p.Zone != "" || p.SubZone != "" {
+				l.Locality = &oapi.EndpointLocality{Region: optional(p.Region), Zone: optional(p.Zone), SubZone: optional(p.SubZone)}
+			}
+			localities = append(localities, l)
+			out.Issued, out.Successful, out.Errors, progress = out.Issued+p.Issued, out.Successful+p.Succeeded, out.Errors+p.Failed, progress+l.InProgress
+		case fleet.LoadDrops:
+			drops = append(drops, oapi.LoadDrop{Category: p.Of, Count: p.Count})
+			out.Dropped += p.Count
+		case fleet.LoadMetric:
+			metrics = append(metrics, oapi.LoadMetric{Name: p.Of, Count: p.Count, Total: p.Total})
+		case fleet.LoadLeftOut: // of no cluster
+		}
+	}
+	out.InProgress, out.Localities, out.Drops, out.Metrics = &progress, listOrNil(localities), listOrNil(drops), listOrNil(metrics)
+	return out
+}
+
+func listOrNil[T any](s []T) *[]T {
+	if len(s) == 0 {
+		return nil
+	}
+	return &s
+}
