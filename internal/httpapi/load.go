@@ -12,7 +12,8 @@ import (
 // ListLoad implements listLoad.
 func (a *API) ListLoad(ctx context.Context, r oapi.ListLoadRequestObject) (oapi.ListLoadResponseObject, error) {
 	c := callOf(ctx)
-	out, err := oapi.ListLoad200JSONResponse{}, error(nil)
+	var out oapi.ListLoad200JSONResponse
+	var err error
 	if r.Params.Cluster != nil {
 		out.Items, out.NextCursor, err = a.loadMinutes(ctx, *r.Params.Cluster, r.Params)
 	} else {

@@ -103,7 +103,10 @@ func TestLoadReports(t *testing.T) {
 		if !a.GetSendAllClusters() || a.GetLoadReportingInterval().AsDuration() != 10*time.Second || a.GetReportEndpointGranularity() || len(a.GetClusters()) > 0 {
 			t.Errorf("answered %v", a)
 		}
-		other.begin("n2")
+		other.send(xdstest.Envoy("n2"), stats("b", 4, 0)) // what an Envoy has done since its last stream
+		if _, err := other.Recv(); err != nil {
+			t.Fatal(err)
+		}
 		s.send(xdstest.Envoy("n1"), stats("a", 10, 1), stats("b", 1, 0))
 		full := stats("a", 5, 5)
 		full.TotalDroppedRequests = 7
@@ -113,7 +116,7 @@ func TestLoadReports(t *testing.T) {
 		other.send(nil, full, &endpointv3.ClusterStats{ClusterName: "quiet", UpstreamLocalityStats: []*endpointv3.UpstreamLocalityStats{{Locality: &corev3.Locality{Region: "eu"}}}})
 		want := []string{
 			"a drops : 0 0 0, 4 0", "a drops overload: 0 0 0, 3 0", "a metric cpu_utilization: 0 0 0, 5 2.5", "a metric queue: 0 0 0, 2 0.5",
-			"a requests eu/a: 15 9 6, 0 0", "b requests eu/a: 1 1 0, 0 0",
+			"a requests eu/a: 15 9 6, 0 0", "b requests eu/a: 5 5 0, 0 0",
 		}
 		if d := cmp.Diff(want, taken(sums)); d != "" {
 			t.Errorf("(-want +got):\n%s", d)

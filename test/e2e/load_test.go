@@ -1,0 +1,173 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	client "fairlead/clients/go"
+	"fairlead/internal/bootstrap"
+	"fairlead/internal/localenvoy"
+	"fairlead/test/world"
+)
+
+// reporting starts an Envoy that reports its load.
+func (w *installation) reporting(id, address string) *localenvoy.Envoy {
+	w.T.Helper()
+	text, err := bootstrap.Envoy(bootstrap.Config{
+		NodeID: id, NodeCluster: w.Fleet, XDSAddresses: []string{address}, Delta: true, LoadReports: true, Plaintext: true, TokenEnv: "FAIRLEAD_NODE_TOKEN", AdminAddress: world.AnyPort,
+	})
+	world.Must(w.T, err)
+	dir, err := os.MkdirTemp(w.Dir, "envoy-"+id+"-")
+	world.Must(w.T, err)
+	e := w.StartEnvoy(localenvoy.Config{Bootstrap: text, Dir: dir, Env: []string{"FAIRLEAD_NODE_TOKEN=" + w.NodeToken}})
+	w.AwaitReady(e, world.Soon)
+	return e
+}
+
+// reportsOf is how many reports an Envoy has sent.
+func reportsOf(t testing.TB, e *localenvoy.Envoy) (n int) {
+	t.Helper()
+	b, err := e.Admin(t.Context(), `/stats?filter=load_reporter.responses$`)
+	world.Must(t, err)
+	_, err = fmt.Sscanf(string(b), "load_reporter.responses: %d", &n)
+	world.Must(t, err)
+	return n
+}
+
+// load is what is told of the fleet's load; of a cluster, by minute.
+func (w *installation) load(cluster *string) []client.Load {
+	w.T.Helper()
+	list, err := w.REST.ListLoadWithResponse(w.T.Context(), w.Tenant, w.Fleet, &client.ListLoadParams{Cluster: cluster})
+	w.Made(list, err)
+	if list.JSON200.LeftOut != 0 {
+		w.T.Errorf("%d parts of reports are left out", list.JSON200.LeftOut)
+	}
+	return list.JSON200.Items
+}
+
+// failsSometimes answers 503 to /fail.
+func failsSometimes(t testing.TB) (address string) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/fail" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().String()
+}
+
+// TestLoadOfRealEnvoys: two proxies report to two servers, and the sums are what was sent; a server that stops writes down what it has. A cluster that fails is found.
+func TestLoadOfRealEnvoys(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	servers := []*world.XDS{w.XDS("--load-report-interval", "1s"), w.XDS("--load-report-interval", "1s")}
+	address, backend, cluster := world.FreePort(t), failsSometimes(t), "a"
+	w.Apply(world.Together(world.Listener("l", address, "r"), world.Route("r", "a"), world.Cluster("a", "1s"),
+		world.NewResource("endpoints", "a", fmt.Sprintf(`{cluster_name: a, endpoints: [{locality: {region: eu, zone: z1}, lb_endpoints: [{endpoint: {address: %s}}]}]}`, world.Socket(backend)))))
+	for i, s := range servers { // both listen on the same port, and the kernel deals out the connections
+		e := w.reporting(fmt.Sprint("n", i), s.Address)
+		// It counts a cluster from the report on that comes after it has it.
+		begun := reportsOf(t, e)
+		world.Eventually(t, world.Soon, "Envoy does not report", func() bool { return reportsOf(t, e) >= begun+2 })
+	}
+	good, bad := 0, 0
+	send := func(path string, count *int, n, want int) {
+		t.Helper()
+		for range n {
+			code, _ := world.Ask("http://"+address+path, func(r *http.Request) { r.Close = true })
+			if code != want {
+				t.Fatalf("%s is answered %d, want %d", path, code, want)
+			}
+			*count++
+		}
+	}
+	send("/", &good, 200, http.StatusOK)
+	send("/fail", &bad, 60, http.StatusServiceUnavailable)
+	told := func() (sum client.Load) {
+		for _, l := range w.load(nil) {
+			if l.Cluster == cluster {
+				sum = l
+			}
+		}
+		return sum
+	}
+	is := func() bool {
+		l := told()
+		if l.Issued > int64(good+bad) || l.Successful > int64(good) || l.Errors > int64(bad) {
+			t.Fatalf("told %+v of %d good and %d bad", l, good, bad)
+		}
+		return l.Issued == int64(good+bad) && l.Successful == int64(good) && l.Errors == int64(bad)
+	}
+	defer func() { t.Logf("told %+v of %d good and %d bad", told(), good, bad) }()
+	world.Eventually(t, world.Soon, "the sums are not what was sent", is)
+	var byMinute client.Load
+	for _, m := range w.load(&cluster) {
+		byMinute.Issued, byMinute.Errors = byMinute.Issued+m.Issued, byMinute.Errors+m.Errors
+		for _, l := range *m.Localities {
+			if l.Locality == nil || *l.Locality.Region != "eu" || *l.Locality.Zone != "z1" {
+				t.Errorf("a locality is %s", world.AsJSON(l))
+			}
+		}
+		if time.Since(m.Minute) > 5*time.Minute || m.Minute.Second() != 0 {
+			t.Errorf("a minute is %s", m.Minute)
+		}
+	}
+	if byMinute.Issued != int64(good+bad) || byMinute.Errors != int64(bad) {
+		t.Errorf("by minute there are %+v", byMinute)
+	}
+	code := client.FindingCode("requests_fail")
+	found, err := w.REST.ListFindingsWithResponse(t.Context(), w.Tenant, w.Fleet, &client.ListFindingsParams{Code: &code})
+	w.Made(found, err)
+	if len(found.JSON200.Items) != 1 || found.JSON200.Items[0].Name != "a" {
+		t.Errorf("found %s", world.AsJSON(found.JSON200.Items))
+	}
+	send("/", &good, 20, http.StatusOK)
+	world.Eventually(t, world.Soon, "the sums are not what was sent", is)
+	for _, s := range servers {
+		world.Must(t, s.Stop())
+	}
+	if !is() {
+		t.Errorf("after the servers' end there are %+v of %d good and %d bad", told(), good, bad)
+	}
+}
+
+var anyTime = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\dZ`)
+
+// TestTheLoadPageRuns does what docs/load.md says, and compares what is printed but for the times.
+func TestTheLoadPageRuns(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.DB.Exec(t, `INSERT INTO load_minutes (tenant_id, fleet_id, cluster, minute, kind, region, issued, succeeded, failed, in_progress, count, total)
+		SELECT f.tenant_id, f.id, 'backend', date_trunc('minute', clock_timestamp()), 'requests', 'eu-1', 120, 118, 2, 60, 0, 0 FROM fleets f`)
+	page := string(world.Read(t, filepath.Join("..", "..", "docs", "load.md")))
+	dir, done := t.TempDir(), 0
+	for _, block := range pageBlock.FindAllStringSubmatch(page, -1) {
+		for _, step := range strings.Split("\n"+block[1], "\n$ ")[1:] {
+			command, want, _ := strings.Cut(step, "\n")
+			c := exec.CommandContext(t.Context(), "sh", "-c", command)
+			c.Dir = dir
+			c.Env = append(os.Environ(), "PATH="+filepath.Dir(world.Bin("fairlead"))+":"+os.Getenv("PATH"), "XDG_CONFIG_HOME="+dir,
+				"FAIRLEAD_URL="+w.API, "FAIRLEAD_TOKEN="+w.Token, "FAIRLEAD_TENANT="+w.Tenant, "FAIRLEAD_FLEET="+w.Fleet)
+			var said strings.Builder
+			c.Stderr = &said
+			out, err := c.Output()
+			got := anyTime.ReplaceAllString(strings.TrimSpace(string(out)), "TIME")
+			if want = anyTime.ReplaceAllString(strings.TrimSpace(want), "TIME"); err != nil || got != want {
+				t.Errorf("$ %s\n%s%s\nwant:\n%s\n%v", command, said.String(), got, want, err)
+			}
+			done++
+		}
+	}
+	if done < 5 {
+		t.Errorf("the page has %d commands", done)
+	}
+}
