@@ -28,6 +28,8 @@ bootstrap_extensions:
 - {name: il, typed_config: {"@type": type.googleapis.com/envoy.extensions.bootstrap.internal_listener.v3.InternalListener}}
 `
 
+const loadReports = "/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats"
+
 const nodeToken = "the-node's-token"
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -44,6 +46,8 @@ func TestT46_RoutedRequestsCarryNoIdentity(t *testing.T) {
 		"plaintext, token in a file":    {TokenFile: "x", Plaintext: true},
 		"plaintext, in a variable":      {TokenEnv: env, Plaintext: true, Delta: true},
 		"google_grpc, token in a file":  {TokenFile: "x", GoogleGRPC: true, Delta: true},
+		"load reports, token in a file": {TokenFile: "x", Delta: true, LoadReports: true},
+		"load reports, in a variable":   {TokenEnv: env, Plaintext: true, LoadReports: true},
 		"the authority is another name": {TokenEnv: env, ServerName: "example.com", Delta: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,6 +64,7 @@ type attack struct {
 	e      *localenvoy.Envoy
 	ctx    context.Context
 	path   string // of Envoy's own stream
+	forged string // the path of what is routed: that of an own stream
 	socket string // of a listener
 	google bool
 }
@@ -69,6 +74,9 @@ func newAttack(t *testing.T, bin string, c bootstrap.Config) *attack {
 	a := &attack{t: t, r: &recorder{}, path: aggregated + "StreamAggregatedResources", google: c.GoogleGRPC}
 	if c.Delta {
 		a.path = aggregated + "DeltaAggregatedResources"
+	}
+	if a.forged = a.path; c.LoadReports {
+		a.forged = loadReports
 	}
 	dir, err := os.MkdirTemp("", "t46-") // a socket's path is short
 	if err != nil {
@@ -84,7 +92,7 @@ func newAttack(t *testing.T, bin string, c bootstrap.Config) *attack {
 	server, ca := a.r.serve(t, c.Plaintext)
 	config := files(t, c, ca, nodeToken)
 	config.NodeID, config.XDSAddresses = "node-1", []string{server.Listener.Addr().String()}
-	a.r.resources = content(t, a.path, a.socket, elsewhere(server, config), c.GoogleGRPC)
+	a.r.resources = content(t, a.forged, a.socket, elsewhere(server, config), c.GoogleGRPC)
 	text, err := bootstrap.Envoy(config)
 	if err != nil {
 		t.Fatal(err)
@@ -126,11 +134,14 @@ func (a *attack) run() {
 		want[way] = 1
 	}
 	want["mirror"], want["mirror_header"] = 2, 2
-	for name, x := range asides(a.path) {
+	for name, x := range asides(a.forged) {
 		want[x.sees] = 1
 		for range 5 { // a tracer sends after so many
 			a.post(at[name], "to "+name)
 		}
+	}
+	if a.forged == loadReports {
+		want["POST "+loadReports+" application/grpc"] = 1
 	}
 	a.check(a.await(want))
 }
@@ -168,12 +179,15 @@ func (a *attack) await(want map[string]int) []arrival {
 func (a *attack) check(arrivals []arrival) {
 	own := 0
 	for _, x := range arrivals {
-		isOwn := x.way == "POST "+a.path+" application/grpc"
+		reports := x.way == "POST "+loadReports+" application/grpc"
+		isOwn := x.way == "POST "+a.path+" application/grpc" || reports && a.forged == loadReports
 		for name, values := range x.headers {
 			name, text := strings.ToLower(name), strings.Join(values, " and ")
 			switch {
 			case isOwn && name == "authorization":
-				own++
+				if !reports {
+					own++
+				}
 				if text != "Bearer "+nodeToken {
 					a.t.Errorf("Envoy's own stream has %q", text)
 				}
@@ -205,13 +219,13 @@ func (a *attack) post(address, way string) {
 	writeFrame(&body, resourceRequest())
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://fairlead_xds"+a.path, &body)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://fairlead_xds"+a.forged, &body)
 	if err != nil {
 		a.t.Fatal(err)
 	}
 	for name, value := range map[string]string{
 		"content-type": "application/grpc", "te": "trailers", "x-way": way, "x-cluster": "fairlead_xds", "user-agent": "",
-		"fairlead-origin": "0,,,," + a.path, "fairlead-token": "forged",
+		"fairlead-origin": "0,,,," + a.forged, "fairlead-token": "forged",
 	} {
 		if value != "" || name == "user-agent" {
 			req.Header.Set(name, value)
