@@ -25,7 +25,7 @@ func formed(t *testing.T, kind fleet.Type, body string, fill map[string]string) 
 	return string(out), nil
 }
 
-// TestEnvoysFormsAreTaken: what Envoy's own parser takes beside proto3 JSON is taken, and stored as everybody writes it. Each of them was
+// TestEnvoysFormsAreTaken: what Envoy's own parser accepts beside proto3 JSON is accepted, and stored as everybody writes it. Each of them was
 // seen to be accepted by Envoy 1.40.
 func TestEnvoysFormsAreTaken(t *testing.T) {
 	t.Parallel()

@@ -136,14 +136,14 @@ func unusable(c *x509.Certificate) string {
 	switch key := c.PublicKey.(type) {
 	case *rsa.PublicKey:
 		if bits := key.N.BitLen(); bits < leastRSA {
-			return fmt.Sprintf("its RSA key has %d bits: Envoy takes keys of %d bits and more", bits, leastRSA)
+			return fmt.Sprintf("its RSA key has %d bits: make one of %d or more", bits, leastRSA)
 		}
 	case *ecdsa.PublicKey:
 		if key.Curve == elliptic.P224() {
-			return "its key is of the elliptic curve P-224, which Envoy does not take: make one of P-256, P-384 or P-521"
+			return "its key is of the elliptic curve P-224: make one of P-256, P-384 or P-521"
 		}
 	case *dsa.PublicKey: //nolint:staticcheck // it is to be told
-		return "its key is of DSA, which Envoy does not take: make one of P-256, P-384 or P-521"
+		return "its key is of DSA: make one of P-256, P-384 or P-521"
 	}
 	return ""
 }
@@ -175,7 +175,7 @@ func (r *report) pem(s *core.DataSource, p place, m protoreflect.Message, field 
 	}
 	if field == "certificate_chain" && len(certs) > 0 {
 		if why := unusable(certs[0]); why != "" {
-			r.add(p.to(m, field).at, codeCertificate, "the first certificate is not taken: %s", why)
+			r.add(p.to(m, field).at, codeCertificate, "Envoy refuses the first certificate: %s", why)
 		}
 	}
 }

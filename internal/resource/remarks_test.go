@@ -77,8 +77,8 @@ func TestKeysThatEnvoyRefusesAreNamed(t *testing.T) {
 	koblitz := ofCurve(t, p384, asn1.ObjectIdentifier{1, 3, 132, 0, 34}, asn1.ObjectIdentifier{1, 3, 132, 0, 10})
 	for name, c := range map[string]struct{ chain, key, password, want string }{
 		"P-256":               {good, key, "", ""},
-		"RSA-1024":            {weak, weakKey, "", "/body/tls_certificate/certificate_chain: the first certificate is not taken: its RSA key has 1024 bits: Envoy takes keys of 2048 bits and more"},
-		"P-224":               {odd, oddKey, "", "/body/tls_certificate/certificate_chain: the first certificate is not taken: its key is of the elliptic curve P-224, which Envoy does not take: make one of P-256, P-384 or P-521"},
+		"RSA-1024":            {weak, weakKey, "", "/body/tls_certificate/certificate_chain: Envoy refuses the first certificate: its RSA key has 1024 bits: make one of 2048 or more"},
+		"P-224":               {odd, oddKey, "", "/body/tls_certificate/certificate_chain: Envoy refuses the first certificate: its key is of the elliptic curve P-224: make one of P-256, P-384 or P-521"},
 		"secp256k1":           {koblitz, p384Key, "", "/body/tls_certificate/certificate_chain: the block that begins in line 1 is a certificate of an elliptic curve that Envoy does not know, such as secp256k1: make one of P-256, P-384 or P-521: proxies refuse all of it, or go without that part; write it again from a whole copy"},
 		"encrypted":           {good, pemOf("ENCRYPTED PRIVATE KEY", []byte("x")), "", "/body/tls_certificate/private_key: the private key is encrypted: write its password beside it (password: {inline_string: ...}), or the key without one, as by openssl pkey"},
 		"encrypted as of old": {good, "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\neA==\n-----END RSA PRIVATE KEY-----\n", "", "/body/tls_certificate/private_key: the private key is encrypted: write its password beside it (password: {inline_string: ...}), or the key without one, as by openssl pkey"},

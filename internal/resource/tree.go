@@ -25,13 +25,13 @@ func (k kind) String() string { return kindNames[k] }
 // fields in the sender's own spelling.
 type node struct {
 	kind       kind
+	fresh      bool     // text is not what stands in the input
+	lone       bool     // of an array: it stands for its one element, as which it was sent
 	start, end int      // in the input
 	text       string   // of a string the decoded text, of a number or boolean the literal
 	members    []member // of an object, in order, no key twice
 	index      keySet   // of a large object, where its keys stand among the members
 	items      []*node  // of an array
-	fresh      bool     // text is not what stands in the input
-	lone       bool     // of an array: it stands for its one element, as which it was sent
 }
 
 type member struct {
