@@ -25,7 +25,7 @@ func formed(t *testing.T, kind fleet.Type, body string, fill map[string]string) 
 	return string(out), nil
 }
 
-// TestEnvoysFormsAreTaken: what Envoy's own parser accepts beside proto3 JSON is accepted, and stored as everybody writes it. Each of them was
+// TestEnvoysFormsAreTaken: what Envoy's own parser accepts beside proto3 JSON is accepted, and stored as everybody writes it. Each kind was
 // seen to be accepted by Envoy 1.40.
 func TestEnvoysFormsAreTaken(t *testing.T) {
 	t.Parallel()
@@ -77,7 +77,7 @@ func canonical(t *testing.T, text string) (v any) {
 	return v
 }
 
-// TestWhatEnvoyRefusesIsRefused: of the forms that are like those Envoy takes. Each of them was seen to be refused by Envoy 1.40.
+// TestWhatEnvoyRefusesIsRefused: of the forms that are like those Envoy takes. Each kind was seen to be refused by Envoy 1.40.
 func TestWhatEnvoyRefusesIsRefused(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

@@ -63,7 +63,7 @@ func ofCurve(t *testing.T, cert string, was, is asn1.ObjectIdentifier) string {
 	return pemOf("CERTIFICATE", []byte(strings.Replace(string(block.Bytes), string(from), string(to), 1)))
 }
 
-// TestKeysThatEnvoyRefusesAreNamed: each was seen to be refused by Envoy 1.40.
+// TestKeysThatEnvoyRefusesAreNamed: but for the last kind, each was seen to be refused by Envoy 1.40.
 func TestKeysThatEnvoyRefusesAreNamed(t *testing.T) {
 	t.Parallel()
 	small, err := rsa.GenerateKey(rand.Reader, 1024)
