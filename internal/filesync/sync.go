@@ -225,7 +225,7 @@ func (s *Sync) stream(ctx context.Context, server string, envoy *process) error 
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w: %w", server, err, fleet.ErrInvalid)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	token, err := s.Token()
 	if err != nil {
 		return err
