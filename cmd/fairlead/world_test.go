@@ -170,7 +170,7 @@ func (w *world) bare(stdin string, args ...string) result {
 
 func (w *world) bareWith(ctx context.Context, stdin string, args ...string) result {
 	w.t.Helper()
-	var out, errs bytes.Buffer
+	var out, errs sharedBuffer
 	sh := &shell{in: strings.NewReader(stdin), out: &out, err: &errs, dir: w.dir, config: filepath.Join(w.dir, "xdg"), edit: w.edit, now: w.now, pause: w.pause, asks: w.asks}
 	code := run(ctx, sh, args)
 	r := result{code, strings.ReplaceAll(out.String(), w.dir, "DIR"), strings.ReplaceAll(errs.String(), w.dir, "DIR")}
@@ -178,6 +178,24 @@ func (w *world) bareWith(ctx context.Context, stdin string, args ...string) resu
 		w.t.Errorf("the token was printed:\n%s%s", r.out, r.err)
 	}
 	return r
+}
+
+// sharedBuffer is what a command and a program that it starts both write to.
+type sharedBuffer struct {
+	mu  sync.Mutex // guards all
+	all bytes.Buffer
+}
+
+func (b *sharedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.Write(p)
+}
+
+func (b *sharedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.String()
 }
 
 func (w *world) now() time.Time {

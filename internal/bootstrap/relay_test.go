@@ -38,7 +38,7 @@ func TestT46_ARelayAddsItsToken(t *testing.T) {
 			if err := e.Ready(ctx); err != nil {
 				t.Fatal(err)
 			}
-			a := &attack{t: t, r: r, e: e, ctx: ctx, path: aggregated + "StreamAggregatedResources"}
+			a := &attack{t: t, r: r, e: e, ctx: ctx, path: aggregated + "StreamAggregatedResources", forged: aggregated + "StreamAggregatedResources"}
 			a.post(a.listeners()["relay"], "relayed")
 			got := a.await(map[string]int{"relayed": 1})[0].headers
 			if text := got.Get("authorization"); text != "Bearer "+nodeToken {
