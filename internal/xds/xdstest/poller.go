@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +121,7 @@ func (p *Poller) PollUntil(ctx context.Context) Polled {
 		name, version, _ := read(x)
 		r.Resources = append(r.Resources, Item{Name: name, Label: version})
 	}
+	slices.SortFunc(r.Resources, func(a, b Item) int { return strings.Compare(a.Name, b.Name) }) // their order says nothing, and some servers have none
 	a.Set = r.String()
 	if a.Version == "" || got.GetTypeUrl() != p.Type.URL() {
 		p.t.Errorf("version_info %q, type_url %q", a.Version, got.GetTypeUrl())
