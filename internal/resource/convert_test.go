@@ -441,6 +441,30 @@ func TestT18_AliasesRepeatWithinBounds(t *testing.T) {
 	}
 }
 
+// TestT18_KeysThatAreAliasesRepeatWithinBounds: a key may be an alias too, and what it names counts like any other text that is repeated.
+func TestT18_KeysThatAreAliasesRepeatWithinBounds(t *testing.T) {
+	t.Parallel()
+	key := "!ignore x: &k " + strings.Repeat("a", 1<<10) + "\n"
+	object := "!ignore y: &y {*k : 1}\n" // its value has a byte too
+	for in, want := range map[string]string{
+		key + "l:\n" + strings.Repeat("- *k : 1\n", 1024):              "",
+		key + "l:\n" + strings.Repeat("- *k : 1\n", 1025):              "limit /l/1024",
+		key + "l:\n" + strings.Repeat("- <<: {*k : 1}\n", 1025):        "limit /l/1024",
+		key + object + "l:\n" + strings.Repeat("- *y\n", 1025):         "limit /l/1023",
+		key + object + "l:\n" + strings.Repeat("- <<: *y\n", 1025):     "limit /l/1023",
+		key + "l: {" + strings.Repeat("<<: {*k : 1}, ", 1025) + "}":    "limit /l",
+		"!ignore x: &k k\nl:\n" + strings.Repeat("- *k : 1\n", 20_000): "",
+		"!ignore x: &k k\nl:\n" + strings.Repeat("- *k : 1\n", 20_001): "limit /l/20000",
+		"!ignore x: &k k\nl: {*k : 1, *k : 2}":                         "duplicate_key /l/k",
+		"!ignore x: &k [k]\nl: {*k : 1}":                               "yaml_feature /l",
+	} {
+		out, err := resource.ToJSON(resource.YAML, []byte(in))
+		if got := strings.Join(found(t, err), ", "); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%.60q...%.20q: %v, want %s; %d bytes", in, in[len(in)-20:], got, want, len(out))
+		}
+	}
+}
+
 // TestAResourceOfADiscoveryResponse: a resource may stand in a discovery.v3.Resource, which has its ttl, and alone without a list.
 func TestAResourceOfADiscoveryResponse(t *testing.T) {
 	t.Parallel()

@@ -278,10 +278,7 @@ func (w *yamlMembers) own(n *yaml.Node) error {
 			w.merges = append(w.merges, v)
 			continue
 		}
-		key, err := yamlKey(k, w.at)
-		if err == nil {
-			err = w.t.count(k, w.at)
-		}
+		key, err := w.key(k)
 		if err != nil {
 			return err
 		}
@@ -340,17 +337,17 @@ func (w *yamlMembers) rest(n *yaml.Node) error {
 	var more []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
-		if err := w.t.count(k, w.at); err != nil { // also of what is there already
-			return err
-		}
 		switch {
-		case dropped(k):
-			continue
-		case mergeKey(k):
-			more = append(more, v)
+		case dropped(k), mergeKey(k):
+			if err := w.t.count(k, w.at); err != nil {
+				return err
+			}
+			if !dropped(k) {
+				more = append(more, v)
+			}
 			continue
 		}
-		key, err := yamlKey(k, w.at)
+		key, err := w.key(k) // also of what is there already
 		if err != nil {
 			return err
 		}
@@ -385,9 +382,24 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
+// key is the text of a key, which may be an alias, and then repeats what it names.
+func (w *yamlMembers) key(k *yaml.Node) (string, error) {
+	if k.Kind == yaml.AliasNode {
+		if err := w.t.enter(k, w.at); err != nil {
+			return "", err
+		}
+		defer w.t.leave()
+		k = k.Alias
+	}
+	if err := w.t.count(k, w.at); err != nil {
+		return "", err
+	}
+	return yamlKey(k, w.at)
+}
+
 // yamlKey is the text of a key: whatever stands there without quotes is one, as to Envoy.
 func yamlKey(k *yaml.Node, at *path) (string, error) {
-	switch k = target(k); {
+	switch {
 	case k.Kind != yaml.ScalarNode:
 		return "", yamlFail(k, at, codeYAML, "a key must be a text")
 	case !quoted(k) && nullWord(k.Value):
