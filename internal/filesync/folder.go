@@ -90,7 +90,7 @@ func (f *folder) subs() []string {
 
 func (f *folder) close() { f.lock.Release() }
 
-// files are those that are there, relative to the folder.
+// files are those of ours that are there, relative to the folder. In the folder itself others may stand beside them, such as Envoy's bootstrap.
 func (f *folder) files() (map[string][]byte, error) {
 	all := map[string][]byte{}
 	for _, sub := range f.subs() {
@@ -99,7 +99,7 @@ func (f *folder) files() (map[string][]byte, error) {
 			return nil, fmt.Errorf("read the folder: %w", err)
 		}
 		for _, e := range files {
-			if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), suffix) {
+			if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), suffix) || sub == "." && !isWhole(e.Name()) {
 				continue
 			}
 			text, err := os.ReadFile(filepath.Join(f.dir, sub, e.Name()))
@@ -110,6 +110,15 @@ func (f *folder) files() (map[string][]byte, error) {
 		}
 	}
 	return all, nil
+}
+
+func isWhole(file string) bool {
+	for _, whole := range wholes {
+		if file == whole {
+			return true
+		}
+	}
+	return false
 }
 
 // put writes a file whole: beside its place, to the disk, and then by a rename, which is what Envoy waits for.
@@ -142,9 +151,13 @@ func (f *folder) remove(file string) error {
 	return flushed(filepath.Dir(at))
 }
 
-// write is for the owner alone: any of the files may hold a key.
+// write is for the owner alone: any of the files may hold a key. What stands there goes, and is not written to: it may be a link, or be
+// readable by others, where they may write to the folder too.
 func write(file string, text []byte) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,86 @@
+package filesync
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/xds/xdstest"
+)
+
+// TestWhatOthersPutIntoTheFolderStays: of the folder itself two files are ours, and a bootstrap beside them is not.
+func TestWhatOthersPutIntoTheFolderStays(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(all(t)...)
+	must(t, w.sync().Run(t.Context()))
+	for _, file := range []string{"envoy.yaml", "notes.yaml", "eds/gone.yaml"} {
+		must(t, os.WriteFile(filepath.Join(w.dir, file), []byte(`{"admin": {}}`), 0o600))
+	}
+	must(t, w.sync().Run(t.Context()))
+	if got := w.names(); got != "cds.yaml ecds/ext.yaml eds/a.yaml envoy.yaml lds.yaml notes.yaml rds/r.yaml rtds/layer.yaml sds/ca.yaml" {
+		t.Errorf("the files are %s", got)
+	}
+}
+
+// TestNoFileOfOthersIsWrittenThrough: what stands in the place of a file that is not finished, a link or a file that others may read, is
+// not written to.
+func TestNoFileOfOthersIsWrittenThrough(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	must(t, w.sync().Run(t.Context()))
+	w.Publish(all(t)...)
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	must(t, os.WriteFile(elsewhere, []byte("theirs"), 0o600))
+	s := w.sync()
+	put := 0
+	s.before = func(string) error { // they come after the leftovers are removed
+		if put++; put > 1 {
+			return nil
+		}
+		must(t, os.Symlink(elsewhere, filepath.Join(w.dir, "eds", unfinished+"a.yaml")))
+		must(t, os.Symlink(elsewhere, filepath.Join(w.dir, unfinished+"cds.yaml")))
+		must(t, os.WriteFile(filepath.Join(w.dir, unfinished+"lds.yaml"), nil, 0o600))
+		must(t, os.Chmod(filepath.Join(w.dir, unfinished+"lds.yaml"), 0o666)) //nolint:gosec // as somebody else would
+		return nil
+	}
+	must(t, s.Run(t.Context()))
+	if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "theirs" {
+		t.Errorf("%v: another's file holds %.40q", err, text)
+	}
+	for _, file := range []string{"cds.yaml", "lds.yaml", "eds/a.yaml"} {
+		if info, err := os.Lstat(filepath.Join(w.dir, file)); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s: %v %v", file, info.Mode(), err)
+		}
+	}
+}
+
+// TestKeysThatEnvoyCannotReadAreRefused: Envoy reads a file as YAML, which takes no key above 1,022 bytes as it is written there, and then nothing else of
+// the file.
+func TestKeysThatEnvoyCannotReadAreRefused(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(all(t)...)
+	w.start(w.sync(always))
+	eventually(t, "not settled", func() bool { return w.Settled() == 1 })
+	keyed := func(name, key string) xdstest.Change {
+		return put(t, fleet.Cluster, fmt.Sprintf(`{"name": %q, "metadata": {"filter_metadata": {"x": {%q: [{"y": "z"}]}}}}`, name, key))
+	}
+	w.Publish(
+		keyed("fits", strings.Repeat("k", longestKey)), keyed("fits-too", strings.Repeat("<", longestKey/6)), // as \u003c
+		keyed("long", strings.Repeat("k", longestKey+1)), keyed("long-too", strings.Repeat("<", longestKey/6+1)),
+		put(t, fleet.Cluster, fmt.Sprintf(`{"name": "text", "metadata": {"filter_metadata": {"x": {"k": %q}}}}`, strings.Repeat("k", 3*longestKey))),
+	)
+	eventually(t, "not refused", func() bool { return len(w.Refusals()) > 0 && w.Settled() == 2 })
+	if got := w.Refusals()[0]; !strings.HasPrefix(got.Detail, "Error adding/updating cluster(s) long: a key is longer than 1022 bytes") || !strings.Contains(got.Detail, ", long-too: ") {
+		t.Errorf("the server was told %q", got.Detail)
+	}
+	for name, want := range map[string]bool{"a": true, "fits": true, "fits-too": true, "text": true, "long": false, "long-too": false} {
+		if is := strings.Contains(w.files()["cds.yaml"], fmt.Sprintf(`"name": %q`, name)); is != want {
+			t.Errorf("%s is written: %v", name, is)
+		}
+	}
+}
