@@ -1,6 +1,7 @@
 package load
 
 import (
+	"maps"
 	"math"
 	"sync"
 	"time"
@@ -12,7 +13,7 @@ import (
 // defaults.
 type Bounds struct {
 	Fleet  int // in a minute; 4,000
-	Tenant int // in all minutes that are not written down yet; 20,000
+	Tenant int // in this minute, and in those that are not written down yet; 20,000
 	All    int // the same, of all tenants; 100,000
 }
 
@@ -30,6 +31,7 @@ type Recorder struct {
 
 	mu      sync.Mutex // guards what follows
 	minutes map[minuteOf]*minute
+	current int64                  // the minute of the last turn
 	held    map[fleet.TenantID]int // sums
 	all     int                    // sums
 	leftOut int64                  // since it was told
@@ -42,7 +44,7 @@ type minuteOf struct {
 }
 
 type minute struct {
-	sums    map[part]*sum
+	sums    map[part]*sum     // one that was given away is zero
 	counts  map[ofCluster]int // of sums
 	leftOut int64
 }
@@ -87,7 +89,11 @@ func New(b Bounds) *Recorder {
 func (r *Recorder) Add(key fleet.Key, report Report, interval time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	m := r.minute(minuteOf{key, r.now().Unix() / 60})
+	n := r.now().Unix() / 60
+	if n != r.current {
+		r.turn(n)
+	}
+	m := r.minute(minuteOf{key, n})
 	r.leave(m, report.LeftOut)
 	for i := range report.Clusters {
 		r.cluster(key, m, &report.Clusters[i], interval)
@@ -149,31 +155,64 @@ func (r *Recorder) sum(key fleet.Key, m *minute, p part) *sum {
 	return s
 }
 
-// Take gives away all that there is, and how much was left out since the last time.
+// Take gives away all that there is, and how much was left out since the last time. What has a sum in the minute that goes on keeps its place until the
+// minute is over.
 func (r *Recorder) Take() (out []fleet.Load, leftOut int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
 	for of, m := range r.minutes {
-		middle := time.Unix(of.n*60+30, 0)
-		if now.Sub(middle) > keptFor {
-			continue
+		if middle := time.Unix(of.n*60+30, 0); now.Sub(middle) <= keptFor {
+			out = m.given(out, of.Key, middle)
 		}
-		for p, s := range m.sums {
-			out = append(out, fleet.Load{
-				Key: of.Key, Middle: middle, Cluster: p.cluster, Kind: p.kind, Of: p.of, Region: p.region, Zone: p.zone, SubZone: p.subZone,
-				Issued: s.issued, Succeeded: s.succeeded, Failed: s.failed, InProgress: s.inProgress, Count: s.count, Total: s.total,
-			})
-		}
-		if m.leftOut > 0 {
-			out = append(out, fleet.Load{Key: of.Key, Middle: middle, Kind: fleet.LoadLeftOut, Count: m.leftOut})
+		m.leftOut = 0
+		for _, s := range m.sums {
+			*s = sum{}
 		}
 	}
-	leftOut = r.leftOut
-	clear(r.minutes)
-	clear(r.held)
-	r.all, r.leftOut = 0, 0
+	r.turn(now.Unix() / 60)
+	leftOut, r.leftOut = r.leftOut, 0
 	return out, leftOut
+}
+
+// given appends all that the minute has.
+func (m *minute) given(out []fleet.Load, key fleet.Key, middle time.Time) []fleet.Load {
+	for p, s := range m.sums {
+		if *s == (sum{}) {
+			continue
+		}
+		out = append(out, fleet.Load{
+			Key: key, Middle: middle, Cluster: p.cluster, Kind: p.kind, Of: p.of, Region: p.region, Zone: p.zone, SubZone: p.subZone,
+			Issued: s.issued, Succeeded: s.succeeded, Failed: s.failed, InProgress: s.inProgress, Count: s.count, Total: s.total,
+		})
+	}
+	if m.leftOut > 0 {
+		out = append(out, fleet.Load{Key: key, Middle: middle, Kind: fleet.LoadLeftOut, Count: m.leftOut})
+	}
+	return out
+}
+
+// turn begins a minute: of the others only what was not given away has a place.
+func (r *Recorder) turn(n int64) {
+	r.current, r.all = n, 0
+	clear(r.held)
+	for of, m := range r.minutes {
+		if of.n != n {
+			maps.DeleteFunc(m.sums, func(p part, s *sum) bool {
+				given := *s == sum{}
+				if given {
+					m.counts[ofCluster{p.cluster, p.kind}]--
+				}
+				return given
+			})
+			if len(m.sums) == 0 && m.leftOut == 0 {
+				delete(r.minutes, of)
+				continue
+			}
+		}
+		r.held[of.Tenant] += len(m.sums)
+		r.all += len(m.sums)
+	}
 }
 
 // Return takes back what was taken and could not be written down, as far as there is room.

@@ -125,6 +125,66 @@ func TestT49_NoMoreIsHeldThanTheBoundsSay(t *testing.T) {
 	}
 }
 
+// TestT49_AMinuteHasItsBoundsHoweverOftenItIsWrittenDown: nodes that name others each time get no more rows than in one report.
+func TestT49_AMinuteHasItsBoundsHoweverOftenItIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	named := func(from, n int) (out Report) {
+		for i := range n {
+			out.Clusters = append(out.Clusters, requests(fmt.Sprint("c", from+i), 2).Clusters...)
+		}
+		return out
+	}
+	for _, b := range []Bounds{{Fleet: 3}, {Tenant: 3}, {All: 3}} {
+		now := time.Unix(6000, 0)
+		r := at(&now, b)
+		rows := map[string]int64{}
+		var over int64
+		report := func(rep Report) {
+			r.Add(key, rep, time.Second)
+			ls, leftOut := r.Take()
+			for _, l := range ls {
+				if l.Kind == fleet.LoadRequests {
+					rows[l.Cluster] += l.Issued
+				}
+			}
+			over += leftOut
+			now = now.Add(10 * time.Second)
+		}
+		for i := range 6 {
+			report(named(3*i, 3))
+		}
+		if len(rows) != 3 || over != 15 {
+			t.Errorf("%+v: a minute has %d rows and %d are left out", b, len(rows), over)
+		}
+		now = time.Unix(6030, 0)
+		report(named(0, 4)) // those that it has go on
+		if len(rows) != 3 || rows["c0"] != 4 || over != 16 {
+			t.Errorf("%+v: then the rows are %v and %d are left out", b, rows, over)
+		}
+		now = time.Unix(6060, 0)
+		report(named(100, 3)) // the next minute has its own
+		if len(rows) != 6 || over != 16 {
+			t.Errorf("%+v: in the next minute the rows are %v and %d are left out", b, rows, over)
+		}
+	}
+
+	now := time.Unix(6000, 0)
+	r := at(&now, Bounds{})
+	rows := 0
+	for i := range MaxMetrics + 5 {
+		r.Add(key, Report{Clusters: []Cluster{{Name: "a", Metrics: []Metric{{fmt.Sprint("m", i), 1, 1}}}}}, time.Second)
+		ls, _ := r.Take()
+		for _, l := range ls {
+			if l.Kind == fleet.LoadMetric {
+				rows++
+			}
+		}
+	}
+	if rows != MaxMetrics {
+		t.Errorf("%d metrics of a cluster in a minute", rows)
+	}
+}
+
 // No number that a node says makes a sum overflow.
 func TestT49_SumsDoNotOverflow(t *testing.T) {
 	t.Parallel()
