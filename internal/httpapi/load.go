@@ -85,10 +85,11 @@ func minuteOf(cluster string, parts []store.LoadPart) oapi.Load {
 				l.Locality = &oapi.EndpointLocality{Region: optional(p.Region), Zone: optional(p.Zone), SubZone: optional(p.SubZone)}
 			}
 			localities = append(localities, l)
-			out.Issued, out.Successful, out.Errors, progress = out.Issued+p.Issued, out.Successful+p.Succeeded, out.Errors+p.Failed, progress+l.InProgress
+			out.Issued, out.Successful, out.Errors = within(out.Issued+p.Issued), within(out.Successful+p.Succeeded), within(out.Errors+p.Failed)
+			progress += l.InProgress
 		case fleet.LoadDrops:
 			drops = append(drops, oapi.LoadDrop{Category: p.Of, Count: p.Count})
-			out.Dropped += p.Count
+			out.Dropped = within(out.Dropped + p.Count)
 		case fleet.LoadMetric:
 			metrics = append(metrics, oapi.LoadMetric{Name: p.Of, Count: p.Count, Total: p.Total})
 		case fleet.LoadLeftOut: // of no cluster
@@ -97,6 +98,9 @@ func minuteOf(cluster string, parts []store.LoadPart) oapi.Load {
 	out.InProgress, out.Localities, out.Drops, out.Metrics = &progress, listOrNil(localities), listOrNil(drops), listOrNil(metrics)
 	return out
 }
+
+// within bounds the sum of two numbers that are bounded: of what proxies say any may be the largest.
+func within(sum int64) int64 { return min(sum, fleet.MostLoad) }
 
 func listOrNil[T any](s []T) *[]T {
 	if len(s) == 0 {

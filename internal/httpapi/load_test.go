@@ -12,6 +12,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
 )
 
 // loads are what servers add, of the fleet, so many minutes ago.
@@ -40,6 +41,20 @@ func (w *world) loadList(query string) (items []oapi.Load, leftOut int64) {
 
 func requestsTo(cluster, zone string, good, bad int64) fleet.Load {
 	return fleet.Load{Cluster: cluster, Kind: fleet.LoadRequests, Zone: zone, Issued: good + bad + 1, Succeeded: good, Failed: bad, InProgress: 30}
+}
+
+// TestT49_AMinuteOfManyLocalitiesStaysBelowItsLimit: a sum of sums is no negative number.
+func TestT49_AMinuteOfManyLocalitiesStaysBelowItsLimit(t *testing.T) {
+	t.Parallel()
+	var parts []store.LoadPart
+	for range 1100 {
+		parts = append(parts,
+			store.LoadPart{Load: fleet.Load{Kind: fleet.LoadRequests, Issued: fleet.MostLoad, Succeeded: fleet.MostLoad, Failed: fleet.MostLoad}},
+			store.LoadPart{Load: fleet.Load{Kind: fleet.LoadDrops, Count: fleet.MostLoad}})
+	}
+	if got := minuteOf("a", parts); got.Issued != fleet.MostLoad || got.Successful != fleet.MostLoad || got.Errors != fleet.MostLoad || got.Dropped != fleet.MostLoad {
+		t.Errorf("%d %d %d %d", got.Issued, got.Successful, got.Errors, got.Dropped)
+	}
 }
 
 func TestLoad(t *testing.T) {

@@ -68,9 +68,15 @@ type ClusterLoad struct {
 	Last                               time.Time // the newest minute of which something was reported
 }
 
+// Sums of rows, each of which may be the largest that is kept, stay below that as well.
+const (
+	mostLoad    = `9007199254740992` // fleet.MostLoad
+	requestSums = `least(sum(l.issued), ` + mostLoad + `)::bigint, least(sum(l.succeeded), ` + mostLoad + `)::bigint, least(sum(l.failed), ` + mostLoad + `)::bigint`
+)
+
 // selectFailing: $2 how far back, $3 how many requests have to have ended, $4 of how many one has to have failed.
 const selectFailing = `
-SELECT l.cluster, sum(l.issued)::bigint, sum(l.succeeded)::bigint, sum(l.failed)::bigint, 0::bigint, max(l.minute)
+SELECT l.cluster, ` + requestSums + `, 0::bigint, max(l.minute)
   FROM load_minutes l
  WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.minute > clock_timestamp() - $2::interval AND l.kind = 'requests'
  GROUP BY l.cluster HAVING sum(l.succeeded) + sum(l.failed) >= $3 AND sum(l.failed) * $4 >= sum(l.succeeded) + sum(l.failed) ORDER BY l.cluster`
@@ -91,7 +97,7 @@ func scanClusterLoad(row pgx.CollectableRow) (l ClusterLoad, err error) {
 }
 
 const selectClusterLoad = `
-SELECT l.cluster, sum(l.issued)::bigint, sum(l.succeeded)::bigint, sum(l.failed)::bigint, coalesce(sum(l.count) FILTER (WHERE l.kind = 'drops'), 0)::bigint, max(l.minute)
+SELECT l.cluster, ` + requestSums + `, least(coalesce(sum(l.count) FILTER (WHERE l.kind = 'drops'), 0), ` + mostLoad + `)::bigint, max(l.minute)
   FROM load_minutes l
  WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.cluster > $2 AND l.minute > clock_timestamp() - interval '1 hour' AND l.kind <> 'left_out'
  GROUP BY l.cluster ORDER BY l.cluster LIMIT $3`
@@ -150,7 +156,7 @@ func (s *Store) LoadMinutes(ctx context.Context, t fleet.TenantID, f fleet.ID, c
 // LoadLeftOut is how many parts of reports of the last hour there was no room for.
 func (s *Store) LoadLeftOut(ctx context.Context, t fleet.TenantID, f fleet.ID) (int64, error) {
 	n, err := one(ctx, s, t, pgx.RowTo[int64], `
-SELECT least(coalesce(sum(l.count), 0), 9007199254740992)::bigint FROM load_minutes l
+SELECT least(coalesce(sum(l.count), 0), `+mostLoad+`)::bigint FROM load_minutes l
  WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.cluster = '' AND l.minute > clock_timestamp() - interval '1 hour' AND l.kind = 'left_out'`, f.String())
 	if err != nil {
 		return 0, fmt.Errorf("find how much load of fleet %s was left out: %w", f, err)

@@ -109,6 +109,31 @@ func TestT49_SumsOfLoadStayBelowTheirLimit(t *testing.T) {
 	}
 }
 
+// TestT49_SumsOfManyRowsStayBelowTheirLimit: what nodes say of many localities and minutes makes no list fail.
+func TestT49_SumsOfManyRowsStayBelowTheirLimit(t *testing.T) {
+	w := setup(t)
+	m := w.middle(1)
+	var ls []fleet.Load
+	for i := range 1100 { // 2^63 is 1,024 of the largest
+		zone := fmt.Sprint("z", i)
+		ls = append(ls,
+			fleet.Load{Key: w.key(), Middle: m, Cluster: "a", Kind: fleet.LoadRequests, Zone: zone, Issued: fleet.MostLoad, Succeeded: fleet.MostLoad, Failed: fleet.MostLoad},
+			fleet.Load{Key: w.key(), Middle: m, Cluster: "a", Kind: fleet.LoadDrops, Of: zone, Count: fleet.MostLoad})
+	}
+	w.addLoad(w.node, ls...)
+	clusters, _, err := w.app.ClusterLoads(t.Context(), w.tenant, w.fleet, "", 0)
+	want := []store.ClusterLoad{{
+		Cluster: "a", Issued: fleet.MostLoad, Succeeded: fleet.MostLoad, Failed: fleet.MostLoad, Dropped: fleet.MostLoad, Last: m.Truncate(time.Minute).UTC(),
+	}}
+	if d := cmp.Diff(want, clusters); d != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, d)
+	}
+	failing, err := w.app.FailingClusters(t.Context(), w.tenant, w.fleet, 5*time.Minute, 50, 5)
+	if err != nil || len(failing) != 1 || failing[0].Failed != fleet.MostLoad {
+		t.Errorf("%+v, %v", failing, err)
+	}
+}
+
 // What is older than an hour goes, in bounded steps, and is not shown before it does.
 func TestLoadOfMoreThanAnHourAgoGoes(t *testing.T) {
 	w := setup(t)
