@@ -85,11 +85,11 @@ func (r *reader) files(b placed) {
 	each(dynamic.at, dynamic.object, func(o placed) {
 		for _, field := range []string{"path_config_source", "path"} {
 			path := text(child(o.object, field), "path")
-			if field == "path" && snake(o.at.field()) != "path_config_source" {
+			if field == "path" && !o.at.isField("path_config_source") {
 				path = text(o.object, field)
 			}
 			if path != "" {
-				r.tell("dynamic_resources."+snake(o.at.field()), o.at, "its resources are in the file "+path+": import that as well", true)
+				r.tell("dynamic_resources."+o.at.name(), o.at, "its resources are in the file "+path+": import that as well", true)
 			}
 		}
 	})

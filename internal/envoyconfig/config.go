@@ -169,6 +169,10 @@ const (
 
 // tell says of a place in the text why something is not in the documents, or what is to be known of it.
 func (r *reader) tell(what string, at *place, why string, stays bool) {
+	if r.told > maxPointers+4*len(r.in) { // what would be told is far longer than what was sent
+		r.left = append(r.left, Left{what, why, stays, 0})
+		return
+	}
 	pointer, line := at.String(), 0
 	if len(r.in) <= maxStrict {
 		if r.lines == nil {

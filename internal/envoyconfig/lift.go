@@ -29,7 +29,7 @@ func (r *reader) lift() error {
 			return err
 		}
 		body := r.taken[ref]
-		r.staticSecrets(body)
+		r.staticSecrets(body, false)
 		r.sources(ref, body)
 		switch ref.Type {
 		case fleet.Listener:
@@ -159,16 +159,23 @@ func keyInTheClear(certificate placed) bool {
 }
 
 // staticSecrets lets the control plane serve the secrets that were looked up in the
-// bootstrap: those that are named without a source.
-func (r *reader) staticSecrets(body object) {
-	each(nil, body, func(o placed) {
-		for field, v := range o.object {
-			if !resource.HoldsSecret(snake(field)) {
-				continue
-			}
-			each(nil, v, func(o placed) { r.staticSecret(o.object) }) // one, a list, or the values of a map
+// bootstrap: those that are named without a source. They stand below a field that holds one: one, a list, or the values of a map.
+func (r *reader) staticSecrets(v any, held bool) {
+	switch v := v.(type) {
+	case object:
+		if held {
+			r.staticSecret(v)
 		}
-	})
+		for field, inner := range v {
+			if nested(inner) {
+				r.staticSecrets(inner, held || resource.HoldsSecret(snake(field)))
+			}
+		}
+	case []any:
+		for _, item := range v {
+			r.staticSecrets(item, held)
+		}
+	}
 }
 
 // staticSecret gives what names a secret, and has nothing but its name, the control plane as its source.
@@ -183,7 +190,7 @@ func (r *reader) sources(ref fleet.Ref, body object) {
 	each(nil, body, func(o placed) {
 		for _, source := range []string{"api_config_source", "path_config_source"} {
 			if has(o.object, source) {
-				r.stays(ref.Type.Slug()+"/"+ref.Name, fmt.Sprintf("its %s has a source of its own (%s), which the proxies go on asking", snake(o.at.field()), source))
+				r.stays(ref.Type.Slug()+"/"+ref.Name, fmt.Sprintf("its %s has a source of its own (%s), which the proxies go on asking", o.at.name(), source))
 			}
 		}
 		for _, field := range []string{"certificate_chain", "private_key", "trusted_ca"} {

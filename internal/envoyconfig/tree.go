@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // object is a JSON object. Envoy takes its fields in snake_case and in camelCase; here
@@ -30,6 +31,23 @@ func (p *place) field() string {
 		}
 	}
 	return ""
+}
+
+// longestShown is how much of a field's name is told, in bytes: the same one may stand above each of many things.
+const longestShown = 64
+
+// name is the name of the field in snake_case, as it is told.
+func (p *place) name() string {
+	if f := p.field(); len(f) > longestShown {
+		return strings.ToValidUTF8(snake(f[:longestShown]), "") + "..."
+	}
+	return snake(p.field())
+}
+
+// isField reports whether it stands in that field.
+func (p *place) isField(field string) bool {
+	f := p.field()
+	return f == field || f == camel(field)
 }
 
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
@@ -61,8 +79,19 @@ type placed struct {
 	at *place
 }
 
-// camel writes a field's name in the other way.
+// camel writes a field's name in the other way. It is asked for few names, for every object of a text.
 func camel(field string) string {
+	if known, ok := camels.Load(field); ok {
+		return known.(string) //nolint:forcetypeassert // of texts alone
+	}
+	name := inCamel(field)
+	camels.Store(field, name)
+	return name
+}
+
+var camels sync.Map // by the name in snake_case; names that are in this package
+
+func inCamel(field string) string {
 	parts := strings.Split(field, "_")
 	for i := 1; i < len(parts); i++ {
 		if parts[i] != "" {
