@@ -303,3 +303,21 @@ func TestT42_ASecretDoesNotTakeTheMark(t *testing.T) {
 		}
 	}
 }
+
+// TestT42_FormsHideNoKeyInATypedStruct: Envoy reads the content of a TypedStruct by the parser that takes more forms than others do.
+func TestT42_FormsHideNoKeyInATypedStruct(t *testing.T) {
+	t.Parallel()
+	const secret = `"credentials": {"access_key_id": "AKIA", "secret_access_key": "s3cr3t"}, "arn": "arn:aws:lambda:us-west-2:123456789012:function:f"`
+	for _, form := range []string{
+		`"payload_passthrough": true`, `"payload_passthrough": "yes"`, `"payload_passthrough": "T"`, `"invocation_mode": "asynchronous"`, `"invocation_mode": "01"`,
+		`"payload_passthrough": "yes", "no_such_field": 1`,
+	} {
+		for _, outer := range []string{"xds.type.v3.TypedStruct", "udpa.type.v1.TypedStruct"} {
+			body := `{"name": "e", "typed_config": {"@type": "type.googleapis.com/` + outer + `", "type_url": "any.example/envoy.extensions.filters.http.aws_lambda.v3.Config", "value": {` + secret + `, ` + form + `}}}`
+			_, err := newCompiler().Compile(testKey, resource.Document{Type: fleet.Extension, Name: "e", Body: []byte(body)})
+			if got := found(t, err); !slices.Equal(got, []string{"inline_key /body/typed_config/value/credentials/secret_access_key"}) {
+				t.Errorf("%s, %s: %v", outer, form, got)
+			}
+		}
+	}
+}
