@@ -20,11 +20,18 @@ type candidate struct {
 // lacked are the clusters that a version names and that the client was not given.
 type lacked struct{ clusters []snapshot.Lack }
 
-func lackedOf(r *snapshot.Resource, target *snapshot.Target) *lacked {
-	if all := target.Lacked(r); len(all) > 0 {
-		return &lacked{all}
+// How many of them are remembered of all candidates of a response, and of a content that was refused: of any stream, and for as long as it refuses.
+const (
+	mostLacked          = 10_000
+	mostLackedOfContent = 1_000
+)
+
+// lackedOf returns nil where more than room were to be remembered, and the room that is left.
+func lackedOf(r *snapshot.Resource, target *snapshot.Target, room int) (x *lacked, left int) {
+	if all := target.Lacked(r); len(all) > 0 && len(all) <= room {
+		return &lacked{all}, room - len(all)
 	}
-	return nil
+	return nil, room
 }
 
 // came reports whether the view has one of them by now.
@@ -46,10 +53,13 @@ func (x *lacked) namedFirst(words string) []snapshot.Lack {
 
 // candidates are the versions of a response that the client did not have before.
 func (r *Response) candidates() (all []candidate) {
+	room := mostLacked
 	for _, ch := range r.changes {
 		good := ch.old.lastGood()
 		if ch.new != nil && !ch.new.Empty && (good == nil || !snapshot.Same(ch.new, good)) && ch.old.version() != ch.new.Version {
-			all = append(all, candidate{refused: ch.new, good: good, leave: ch.old.leftAlone() || r.blind, lacked: lackedOf(ch.new, r.target)})
+			x := candidate{refused: ch.new, good: good, leave: ch.old.leftAlone() || r.blind}
+			x.lacked, room = lackedOf(ch.new, r.target, room)
+			all = append(all, x)
 		}
 	}
 	return all

@@ -88,7 +88,7 @@ func (c *Client) remember(t fleet.Type, r *Response, words string) {
 	x := refusal{words: words, at: l.target.Revision, changes: r.changes, set: r.target.Types[t]}
 	for _, ch := range r.changes {
 		x.then = append(x.then, l.target.View[t].Get(ch.name))
-		if ch.new != nil {
+		if ch.new != nil && len(x.lacked) < mostLackedOfContent {
 			x.lacked = append(x.lacked, r.target.Lacked(ch.new)...)
 		}
 	}

@@ -1,0 +1,23 @@
+package planner
+
+// LackedHeld counts the clusters that are remembered of what the client refuses, for lack of which it may be.
+func (c *Client) LackedHeld() (n int) {
+	if c.rec == nil {
+		return 0
+	}
+	for i := range c.rec.types {
+		p := &c.rec.types[i]
+		for _, x := range p.refused {
+			n += len(x.lacked)
+		}
+		if p.bisection == nil {
+			continue
+		}
+		for _, x := range p.bisection.all() {
+			if x.lacked != nil {
+				n += len(x.lacked.clusters)
+			}
+		}
+	}
+	return n
+}
