@@ -23,7 +23,7 @@ const (
 
 // folder is where the files are. One process at a time writes there.
 type folder struct {
-	dir  string
+	root *os.Root // no link leads out of it, where others may write to it too
 	lock *filelock.Lock
 	// before is called before each change that can be seen. An error ends the work there, as a crash would.
 	before func(what string) error
@@ -49,9 +49,14 @@ func openFolder(dir string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{dir: dir, lock: lock, before: func(string) error { return nil }}
-	if err := f.prepare(); err != nil {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
 		lock.Release()
+		return nil, fmt.Errorf("open the folder: %w", err)
+	}
+	f := &folder{root: root, lock: lock, before: func(string) error { return nil }}
+	if err := f.prepare(); err != nil {
+		f.close()
 		return nil, err
 	}
 	return f, nil
@@ -59,17 +64,16 @@ func openFolder(dir string) (*folder, error) {
 
 func (f *folder) prepare() error {
 	for _, sub := range f.subs() {
-		at := filepath.Join(f.dir, sub)
-		if err := os.MkdirAll(at, 0o700); err != nil {
+		if err := f.root.MkdirAll(sub, 0o700); err != nil {
 			return fmt.Errorf("make the folder: %w", err)
 		}
-		files, err := os.ReadDir(at)
+		files, err := fs.ReadDir(f.root.FS(), sub)
 		if err != nil {
 			return fmt.Errorf("read the folder: %w", err)
 		}
 		for _, e := range files {
 			if strings.HasPrefix(e.Name(), unfinished) {
-				if err := os.Remove(filepath.Join(at, e.Name())); err != nil {
+				if err := f.root.Remove(path.Join(sub, e.Name())); err != nil {
 					return fmt.Errorf("remove what was not finished: %w", err)
 				}
 			}
@@ -88,13 +92,16 @@ func (f *folder) subs() []string {
 	return all
 }
 
-func (f *folder) close() { f.lock.Release() }
+func (f *folder) close() {
+	_ = f.root.Close() // nothing is read or written by it any more
+	f.lock.Release()
+}
 
 // files are those of ours that are there, relative to the folder. In the folder itself others may stand beside them, such as Envoy's bootstrap.
 func (f *folder) files() (map[string][]byte, error) {
 	all := map[string][]byte{}
 	for _, sub := range f.subs() {
-		files, err := os.ReadDir(filepath.Join(f.dir, sub))
+		files, err := fs.ReadDir(f.root.FS(), sub)
 		if err != nil {
 			return nil, fmt.Errorf("read the folder: %w", err)
 		}
@@ -102,7 +109,7 @@ func (f *folder) files() (map[string][]byte, error) {
 			if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), suffix) || sub == "." && !isWhole(e.Name()) {
 				continue
 			}
-			text, err := os.ReadFile(filepath.Join(f.dir, sub, e.Name()))
+			text, err := f.root.ReadFile(path.Join(sub, e.Name()))
 			if err != nil {
 				return nil, fmt.Errorf("read what is there: %w", err)
 			}
@@ -123,51 +130,49 @@ func isWhole(file string) bool {
 
 // put writes a file whole: beside its place, to the disk, and then by a rename, which is what Envoy waits for.
 func (f *folder) put(file string, text []byte) error {
-	at := filepath.Join(f.dir, filepath.FromSlash(file))
-	dir, base := filepath.Split(at)
-	tmp := filepath.Join(dir, unfinished+base)
-	if err := write(tmp, text); err != nil {
-		_ = os.Remove(tmp)
+	dir, base := path.Split(file)
+	tmp := dir + unfinished + base
+	if err := f.write(tmp, text); err != nil {
+		_ = f.root.Remove(tmp)
 		return fmt.Errorf("write %s: %w", file, err)
 	}
 	if err := f.before("put " + file); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp, at); err != nil {
-		_ = os.Remove(tmp)
+	if err := f.root.Rename(tmp, file); err != nil {
+		_ = f.root.Remove(tmp)
 		return fmt.Errorf("write %s: %w", file, err)
 	}
-	return flushed(dir)
+	return f.flush(file)
 }
 
 func (f *folder) remove(file string) error {
 	if err := f.before("remove " + file); err != nil {
 		return err
 	}
-	at := filepath.Join(f.dir, filepath.FromSlash(file))
-	if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove %s: %w", file, err)
 	}
-	return flushed(filepath.Dir(at))
+	return f.flush(file)
 }
 
 // write is for the owner alone: any of the files may hold a key. What stands there goes, and is not written to: it may be a link, or be
 // readable by others, where they may write to the folder too.
-func write(file string, text []byte) error {
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (f *folder) write(file string, text []byte) error {
+	if err := f.root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	w, err := f.root.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Sync(), f.Close())
+	_, err = w.Write(text)
+	return errors.Join(err, w.Sync(), w.Close())
 }
 
-// flushed has the directory's entries on the disk.
-func flushed(dir string) error {
-	d, err := os.Open(dir)
+// flush has the entries on the disk of the directory in which the file is.
+func (f *folder) flush(file string) error {
+	d, err := f.root.Open(path.Dir(file))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/xds/xdstest"
@@ -81,6 +82,43 @@ func TestKeysThatEnvoyCannotReadAreRefused(t *testing.T) {
 	for name, want := range map[string]bool{"a": true, "fits": true, "fits-too": true, "text": true, "long": false, "long-too": false} {
 		if is := strings.Contains(w.files()["cds.yaml"], fmt.Sprintf(`"name": %q`, name)); is != want {
 			t.Errorf("%s is written: %v", name, is)
+		}
+	}
+}
+
+// TestNoLinkLeadsOutOfTheFolder: a folder within it that is a link is not written to, and nothing is removed there.
+func TestNoLinkLeadsOutOfTheFolder(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"at the start", "later"} {
+		w := setup(t)
+		must(t, w.sync().Run(t.Context()))
+		w.Publish(all(t)...)
+		elsewhere := t.TempDir()
+		theirs := filepath.Join(elsewhere, "theirs.yaml")
+		must(t, os.WriteFile(theirs, []byte("theirs"), 0o600))
+		link := func() {
+			must(t, os.Remove(filepath.Join(w.dir, "eds")))
+			must(t, os.Symlink(elsewhere, filepath.Join(w.dir, "eds")))
+		}
+		s := w.sync(func(c *Config) { c.Within = 3 * time.Second })
+		if when == "later" {
+			linked := false
+			s.before = func(string) error {
+				if !linked {
+					link()
+				}
+				linked = true
+				return nil
+			}
+		} else {
+			link()
+		}
+		if err := s.Run(t.Context()); err == nil {
+			t.Errorf("%s: it takes a link for its folder", when)
+		}
+		there, err := os.ReadDir(elsewhere)
+		if text, _ := os.ReadFile(theirs); err != nil || len(there) != 1 || string(text) != "theirs" {
+			t.Errorf("%s: where the link leads there is %v, %v", when, there, err)
 		}
 	}
 }
