@@ -112,11 +112,34 @@ func (s *session) run(ctx context.Context, conn grpc.ClientConnInterface) error 
 		case err := <-ended:
 			return err
 		case <-look.C:
-			if err := s.look(ctx); err != nil {
+			err := s.look(ctx)
+			if errors.Is(err, errWhole) {
+				s.leave(ctx, responses, ended)
+			}
+			if err != nil {
 				return err
 			}
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+	}
+}
+
+// leave ends the stream as one that has said all: the server takes what was confirmed for all that there is to confirm, and has
+// noted it when it ends the stream too. A stream that breaks off at once is one of which it does not know that.
+func (s *session) leave(ctx context.Context, responses <-chan *discovery.DeltaDiscoveryResponse, ended <-chan error) {
+	ctx, cancel := context.WithTimeout(ctx, tellsWithin)
+	defer cancel()
+	if s.stream.CloseSend() != nil {
+		return
+	}
+	for {
+		select {
+		case <-responses: // what came in between is not of this run
+		case <-ended:
+			return
+		case <-ctx.Done():
+			return
 		}
 	}
 }

@@ -18,6 +18,9 @@ func TestOnceWritesAll(t *testing.T) {
 	w := setup(t)
 	w.Publish(all(t)...)
 	must(t, w.sync().Run(t.Context()))
+	if got := w.confirmed(); got != 1 {
+		t.Errorf("all is written, and the node has confirmed revision %d", got)
+	}
 	if got := w.names(); got != "cds.yaml ecds/ext.yaml eds/a.yaml lds.yaml rds/r.yaml rtds/layer.yaml sds/ca.yaml" {
 		t.Errorf("the files are %s", got)
 	}
@@ -46,6 +49,9 @@ func TestOnceWritesAll(t *testing.T) {
 	again := w.sync()
 	again.before = func(what string) error { t.Errorf("nothing has changed, and it does %s", what); return nil }
 	must(t, again.Run(t.Context()))
+	if got := w.confirmed(); got != 1 {
+		t.Errorf("nothing has changed, and the node has confirmed revision %d", got)
+	}
 	elsewhere := w.sync(func(c *Config) { c.SeenAs = "/other" })
 	must(t, elsewhere.Run(t.Context()))
 	if text := w.files()["cds.yaml"]; strings.Contains(text, "/xds/") || !strings.Contains(text, "/other/eds/a.yaml") {

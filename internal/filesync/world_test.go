@@ -44,6 +44,7 @@ type world struct {
 	mu     sync.Mutex
 	came   map[string]int // how often, by the agent
 	behind []string       // files that still held what was refused when the server was told so
+	has    fleet.Revision // what a stream was last said to have confirmed
 }
 
 // Attach notes as what the node comes.
@@ -64,6 +65,14 @@ type attachment struct {
 	w *world
 }
 
+// Settled notes what is left of a stream that has ended.
+func (a *attachment) Settled(r fleet.Revision) {
+	a.w.mu.Lock()
+	a.w.has = r
+	a.w.mu.Unlock()
+	a.Attachment.Settled(r)
+}
+
 func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
 	for file, text := range a.w.files() {
 		if strings.Contains(text, "poison") && !strings.Contains(file, "poison") { // a file of its own name is named by none now
@@ -73,6 +82,15 @@ func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
 		}
 	}
 	a.Attachment.Refuse(ctx, r)
+}
+
+// confirmed is what the server was last told, and forgets.
+func (w *world) confirmed() fleet.Revision {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	has := w.has
+	w.has = 0
+	return has
 }
 
 func (w *world) streams(agent string) int {

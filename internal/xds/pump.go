@@ -57,15 +57,7 @@ func (st *stream) pump() (wrote bool, err error) {
 		st.att.Subscribes(st.ctx, subscribes) // before what counts as settled, so that one row tells both, and before the response
 		st.now = time.Now()
 	}
-	s := settled{target.History, st.client.Settled()}
-	moved := s.history != st.settled.history || s.revision > st.settled.revision
-	if moved || step.Response == nil {
-		st.tellWaits(target) // what is withheld before what counts as settled
-	}
-	if moved {
-		st.settled = s
-		st.att.Settled(s.revision)
-	}
+	st.tellSettled(target, step.Response == nil)
 	next := step.Response
 	if st.polls != nil && !st.polls.wants(st.taken) {
 		return false, nil // it is worked out again when somebody asks
@@ -77,6 +69,19 @@ func (st *stream) pump() (wrote bool, err error) {
 		wrote, err = st.hand(next)
 	}
 	return wrote, err
+}
+
+// tellSettled tells what has been confirmed since it was last told. rests: there is nothing to send.
+func (st *stream) tellSettled(target *snapshot.Target, rests bool) {
+	s := settled{target.History, st.client.Settled()}
+	moved := s.history != st.settled.history || s.revision > st.settled.revision
+	if moved || rests {
+		st.tellWaits(target) // what is withheld before what counts as settled
+	}
+	if moved {
+		st.settled = s
+		st.att.Settled(s.revision)
+	}
 }
 
 // hand sends a response, or has it wait for room, which is the same to the planner.

@@ -291,7 +291,9 @@ func (st *stream) loop() error {
 		select {
 		case r, ok := <-st.requests:
 			if !ok {
-				st.halfClosed = errors.Is(st.readErr, io.EOF)
+				if st.halfClosed = errors.Is(st.readErr, io.EOF); st.halfClosed {
+					st.complete()
+				}
 				return ended(st.readErr)
 			}
 			st.now = time.Now()
@@ -315,6 +317,16 @@ func (st *stream) loop() error {
 			st.leave = time.Now().Add(spread(st.srv.cfg.DrainSpread))
 		}
 	}
+}
+
+// complete tells what a client has confirmed that has no more to say while it might have told what it holds: it has told that.
+func (st *stream) complete() {
+	if st.opening.IsZero() {
+		return
+	}
+	st.now, st.opening = time.Now(), time.Time{}
+	st.client.Opened(st.now)
+	st.tellSettled(st.att.Current(), true)
 }
 
 // ended makes of the end of a connection what it is: io.EOF is a client that has no more
