@@ -110,7 +110,7 @@ func snake(key string) string {
 
 func (r *reader) listener(o placed) {
 	name := text(o.object, "name")
-	if name == "" {
+	if !hasName(fleet.Listener, o.object) {
 		address := child(child(o.object, "address"), "socket_address")
 		name = fmt.Sprintf("listener_%s_%v", text(address, "address"), get(address, "port_value"))
 		set(o.object, "name", name)

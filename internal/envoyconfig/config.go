@@ -214,7 +214,7 @@ func (r *reader) add(t fleet.Type, name string, o placed) {
 	}
 	delete(o.object, "@type")
 	if name == "" {
-		r.tell(t.Slug(), o.at, "one of them has no name", false)
+		r.nameless(t, o)
 		return
 	}
 	var err error
@@ -230,6 +230,33 @@ func (r *reader) add(t fleet.Type, name string, o placed) {
 		return
 	}
 	r.take(ref, o)
+}
+
+// nameField is the field of a resource that names it.
+func nameField(t fleet.Type) string {
+	if t == fleet.Endpoint {
+		return "cluster_name"
+	}
+	return "name"
+}
+
+// hasName reports whether a resource has something in the place of its name.
+func hasName(t fleet.Type, o object) bool { return has(o, nameField(t)) && get(o, nameField(t)) != "" }
+
+// nameless tells of a resource that has no name, or one that is no text.
+func (r *reader) nameless(t fleet.Type, o placed) {
+	if !hasName(t, o.object) {
+		r.tell(t.Slug(), o.at, "one of them has no name", false)
+		return
+	}
+	why := "the name must be a text"
+	switch get(o.object, nameField(t)).(type) {
+	case bool:
+		why += ": in YAML y, n, yes, no, on and off are true and false, and a text in quotes"
+	case json.Number:
+		why += ": write it in quotes"
+	}
+	r.tell(t.Slug(), o.at.member(spelled(o.object, nameField(t))), why, false)
 }
 
 func (r *reader) take(ref fleet.Ref, o placed) { r.taken[ref], r.at[ref] = o.object, where{at: o.at} }

@@ -185,6 +185,28 @@ note: dynamic_resources: "fairlead bootstrap" writes it for Fairlead's xDS serve
 				{` + url + `admin.v3.ClustersConfigDump", "static_clusters": [{"cluster": {"name": "a", "connect_timeout": "1s"}}]}]}`,
 			documents: "clusters/a",
 		},
+		"names that are no texts": {
+			in: "static_resources:\n  clusters:\n  - {name: y}\n  - {name: 5}\n  - {name: [a]}\n  listeners:\n  - {name: on, address: {socket_address: {address: 0.0.0.0, port_value: 1}}}\n" +
+				"  - {name: \"\", address: {socket_address: {address: 0.0.0.0, port_value: 2}}}\n",
+			documents: "listeners/listener_0.0.0.0_2",
+			left: `left out: clusters: line 3: /static_resources/clusters/0/name: the name must be a text: in YAML y, n, yes, no, on and off are true and false, and a text in quotes
+left out: clusters: line 4: /static_resources/clusters/1/name: the name must be a text: write it in quotes
+left out: clusters: line 5: /static_resources/clusters/2/name: the name must be a text
+left out: listeners: line 7: /static_resources/listeners/0/name: the name must be a text: in YAML y, n, yes, no, on and off are true and false, and a text in quotes
+note: listeners/listener_0.0.0.0_2: it had no name; this one was made of its address
+`,
+		},
+		"endpoints that a dump shows of clusters that have their own": {
+			o: envoyconfig.Options{EDS: true},
+			in: `{"configs": [{` + url + `admin.v3.ClustersConfigDump", "dynamic_active_clusters": [
+					{"cluster": {"name": "static", "load_assignment": {"cluster_name": "static", "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "10.0.0.1", "port_value": 1}}}}]}]}}},
+					{"cluster": {"name": "dns", "type": "STRICT_DNS", "load_assignment": {"cluster_name": "dns", "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "a.example", "port_value": 1}}}}]}]}}},
+					{"cluster": {"name": "eds", "type": "EDS", "eds_cluster_config": {"service_name": "shared", "eds_config": {"ads": {}}}}},
+					{"cluster": {"name": "shared", "type": "LOGICAL_DNS", "load_assignment": {"cluster_name": "shared", "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "b.example", "port_value": 1}}}}]}]}}}]},
+				{` + url + `admin.v3.EndpointsConfigDump", "dynamic_endpoint_configs": [{"endpoint_config": {"cluster_name": "static", "policy": {"overprovisioning_factor": 140}}},
+					{"endpoint_config": {"cluster_name": "dns"}}, {"endpoint_config": {"cluster_name": "shared"}}, {"endpoint_config": {"cluster_name": "other"}}]}]}`,
+			documents: "clusters/dns clusters/eds clusters/shared clusters/static endpoints/other endpoints/shared endpoints/static",
+		},
 		"a dump above 4 MiB": {
 			in:        "\ufeff" + strings.Repeat(" ", 4<<20) + `{"static_resources": {"clusters": [{"name": "a"}]}}`,
 			documents: "clusters/a",
@@ -328,7 +350,7 @@ resources:
 	want := `left out: colours: line 5: /colours: a DiscoveryResponse has no such field
 note: listeners/listener_0.0.0.0_81: it had no name; this one was made of its address
 left out: resources: 1 of them are no objects
-note: resources/5: line 13: /resources/5/ttl: a ttl stands in the document beside the body: write it there
+left out: resources/5: line 13: /resources/5/ttl: the document has it not: write ttl beside its body, or take the file as it is by "fairlead apply"
 left out: resources/6: line 15: /resources/6/@type: this is not one of the messages of v3 that xDS serves by name: write one such as type.googleapis.com/envoy.config.cluster.v3.Cluster
 left out: resources/7: line 16: /resources/7: "@type" is missing: it names the message, such as type.googleapis.com/envoy.config.cluster.v3.Cluster
 `

@@ -1,6 +1,7 @@
 package envoyconfig
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -38,8 +39,13 @@ func (r *reader) dump(root placed) {
 			}
 		}
 	}
+	looked := r.lookedUp()
 	for _, c := range byKind["Endpoints"] { // the static ones stand in their clusters
-		r.entries(c, "endpoint_config", r.endpointConfig, "dynamic_endpoint_configs")
+		r.entries(c, "endpoint_config", func(found placed) {
+			if !looked[text(found.object, "cluster_name")] {
+				r.endpointConfig(found)
+			}
+		}, "dynamic_endpoint_configs")
 	}
 	for _, c := range byKind["Ecds"] {
 		r.entries(c, "ecds_filter", r.named(fleet.Extension, "name"), "ecds_filters")
@@ -66,6 +72,25 @@ func (r *reader) entries(c placed, field string, add func(placed), lists ...stri
 
 func (r *reader) named(t fleet.Type, field string) func(placed) {
 	return func(o placed) { r.add(t, text(o.object, field), o) }
+}
+
+// lookedUp are the names under which a dump shows endpoints that were not fetched: those that stand in a cluster, or that the proxy has
+// found by DNS. It calls those of a cluster that came over xDS dynamic too.
+func (r *reader) lookedUp() map[string]bool {
+	looked, fetched := map[string]bool{}, map[string]bool{}
+	for ref, body := range r.taken {
+		switch kind := text(body, "type"); {
+		case ref.Type != fleet.Cluster:
+		case kind == "EDS" || has(body, "eds_cluster_config"):
+			fetched[cmp.Or(text(child(body, "eds_cluster_config"), "service_name"), ref.Name)] = true
+		default:
+			looked[ref.Name] = true
+		}
+	}
+	for name := range fetched {
+		delete(looked, name)
+	}
+	return looked
 }
 
 // endpointConfig takes endpoints without what the proxy found out about them.

@@ -31,7 +31,7 @@ func (r *reader) answered(o placed) {
 	what := strings.TrimPrefix(o.at.String(), "/")
 	if inner := o.child("resource"); inner.object != nil && strings.HasSuffix(text(o.object, "@type"), "/envoy.service.discovery.v3.Resource") {
 		if has(o.object, "ttl") {
-			r.tell(what, o.at.member("ttl"), "a ttl stands in the document beside the body: write it there", true)
+			r.tell(what, o.at.member("ttl"), `the document has it not: write ttl beside its body, or take the file as it is by "fairlead apply"`, false)
 		}
 		o = inner
 	}
