@@ -102,7 +102,7 @@ func acked(r client.Receipt) string {
 	case late > 0:
 		s += fmt.Sprintf(" and %d that came later", late)
 	}
-	if r.LastAckMs != nil {
+	if r.LastAckMs != nil && took(r)+r.Counts.Late > 0 { // who refused it has answered for the rest of it, and that was counted
 		s += fmt.Sprintf(" in %.0f ms", math.Round(*r.LastAckMs))
 	}
 	return s + untouched(r)

@@ -118,7 +118,7 @@ func TestARefusedListenerForSomeNodes(t *testing.T) {
 		"listeners/l names clusters/c, which this deletes: what is sent there fails, and a proxy that starts refuses listeners/l, but in nodes that keep something withheld or deleted that uses it; keep it, or let nothing name it": {
 			Resources: stored(t, own), Deletes: map[fleet.Ref]bool{{Type: fleet.Cluster, Name: "c"}: true},
 		},
-		"listeners/l names clusters/c, of which there are variants alone: 1 node, \"b\", has none of them, and there Envoy refuses listeners/l while it is not there; nodes keep what they have of it, or go without, and are offered it again when the cluster comes; write a default variant, or let a selector match them too": {
+		"listeners/l names clusters/c, of which there are variants alone: 1 node, \"b\", has none of them, and there Envoy refuses listeners/l while it is not there; nodes keep what they have of it, or go without, and are offered it again when the cluster comes; those that took it before have it still, and what they send there fails; write a default variant, or let a selector match them too": {
 			Resources: stored(t, own, variant(cluster("c"), "a", "node.id=a")), Nodes: nodes("a", "b"),
 		},
 	} {

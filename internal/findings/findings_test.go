@@ -35,6 +35,11 @@ func TestCheck(t *testing.T) {
 		ecds     = "{type: listeners, name: l, body: {name: l, address: {socket_address: {address: 0.0.0.0, port_value: 1}}, filter_chains: [{filters: [{name: e, config_discovery: {config_source: {ads: {}}, type_urls: [type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy]}}]}]}}"
 		ext      = "{type: extensions, name: e, body: {name: e, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy, stat_prefix: s, cluster: c}}}"
 	)
+	const (
+		polled       = "{api_config_source: {api_type: REST, cluster_names: [fairlead_xds], refresh_delay: 1s}}"
+		pollsCluster = "{type: clusters, name: c, body: {name: c, type: EDS, eds_cluster_config: {eds_config: " + polled + "}}}"
+	)
+	polls := listener("l", hcmType+", rds: {route_config_name: r, config_source: "+polled+"}")
 	host := func(name, domains string) string {
 		return fmt.Sprintf("{type: virtual-hosts, name: %s, body: {name: %[1]s, domains: [%s]}}", name, domains)
 	}
@@ -50,6 +55,9 @@ func TestCheck(t *testing.T) {
 		"a mirror":                            {docs: []string{rds("l", "r"), cluster("c"), route("r", "cluster: c, request_mirror_policies: [{cluster: d}]")}, want: []string{"warning missing_reference routes/r " + action + "/request_mirror_policies/0/cluster -> clusters/d"}},
 		"in the bootstrap":                    {docs: []string{rds("l", "r"), route("r", "cluster: d")}, fleet: findings.Fleet{StaticClusters: []string{"d"}}},
 		"there and here":                      {docs: serving(), fleet: findings.Fleet{StaticClusters: []string{"c"}}, want: []string{"warning static_cluster clusters/c"}},
+		"asked for by polls":                  {docs: []string{polls, route("r", "cluster: c"), pollsCluster, endpoints("c")}},
+		"no route is to be had by polls":      {docs: []string{polls}, want: []string{"error missing_reference listeners/l " + at + "/rds/route_config_name -> routes/r"}},
+		"asked for of somebody else":          {docs: []string{strings.ReplaceAll(polls, "fairlead_xds", "x"), cluster("x"), route("r", "cluster: x")}, want: []string{"info unreachable routes/r"}},
 		"a listener to no route":              {docs: []string{rds("l", "r")}, want: []string{"error missing_reference listeners/l " + at + "/rds/route_config_name -> routes/r"}},
 		"a cluster to no secret":              {docs: []string{rds("l", "r"), route("r", "cluster: c"), upTLS}, want: []string{"error missing_reference clusters/c /body/transport_socket/typed_config/common_tls_context/tls_certificate_sds_secret_configs/0/name -> secrets/k"}},
 		"to a secret":                         {docs: []string{rds("l", "r"), route("r", "cluster: c"), upTLS, secret("k")}},
@@ -259,7 +267,7 @@ func TestT46_OldBootstrapsAreFound(t *testing.T) {
 func TestT46_WhatNamesTheBootstrapIsFound(t *testing.T) {
 	t.Parallel()
 	source := "{type: clusters, name: c, body: {name: c, type: EDS, eds_cluster_config: {eds_config: {api_config_source: {api_type: GRPC, grpc_services: [{envoy_grpc: {cluster_name: fairlead_xds}}]}}}}}"
-	f := findings.Fleet{StaticClusters: []string{"fairlead_xds", "local"}, PrivateClusters: []string{"vault"}, Resources: stored(t, rds("l", "r"), source,
+	f := findings.Fleet{StaticClusters: []string{"fairlead_xds", "local"}, PrivateClusters: []string{"vault"}, Resources: stored(t, rds("l", "r"), source, endpoints("c"),
 		route("r", "weighted_clusters: {clusters: [{name: fairlead_xds, weight: 1}, {name: c, weight: 1}, {name: vault, weight: 1}, {name: local, weight: 1}, {name: fairlead_other, weight: 1}]}"))}
 	var want []string
 	for i, name := range map[int]string{0: "fairlead_xds", 2: "vault", 4: "fairlead_other"} {

@@ -107,7 +107,7 @@ func consequence(from fleet.Ref, m *resource.Mention) (Severity, string) {
 	case fleet.Cluster:
 		switch m.Missing {
 		case resource.MissingRefused:
-			return Error, fmt.Sprintf("Envoy refuses %s while it is not there; nodes keep what they have of it, or go without, and are offered it again when the cluster comes", called(from))
+			return Error, fmt.Sprintf("Envoy refuses %s while it is not there; nodes keep what they have of it, or go without, and are offered it again when the cluster comes; those that took it before have it still, and what they send there fails", called(from))
 		case resource.MissingBootstrap:
 			return Error, fmt.Sprintf("Envoy refuses %s unless it stands in its bootstrap, where such a cluster has to", called(from))
 		}

@@ -36,6 +36,23 @@ type deriver struct {
 	found  []mention
 	eds    string
 	scopes bool
+	// apart: what is asked for on streams or by polls of its own counts too. Nothing is ordered by that: no server knows which of
+	// them a proxy is at.
+	apart bool
+}
+
+// ours reports whether a source leads to this control plane.
+func (d *deriver) ours(s *core.ConfigSource) bool {
+	return fromUs(s) || d.apart && fromOwnCluster(s.GetApiConfigSource())
+}
+
+// fromOwnCluster reports whether all that is asked is a cluster that Fairlead puts into a bootstrap.
+func fromOwnCluster(s *core.ApiConfigSource) bool {
+	names := slices.Clone(s.GetClusterNames())
+	for _, g := range s.GetGrpcServices() {
+		names = append(names, g.GetEnvoyGrpc().GetClusterName())
+	}
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !IsOwn(name) })
 }
 
 // mention is one place where a resource is named.
@@ -55,7 +72,7 @@ func (d *deriver) message(m protoreflect.Message, p place) {
 	case *cluster.Cluster:
 		d.cluster(v, p)
 	case *hcm.ScopedRds:
-		d.scopes = d.scopes || fromUs(v.GetScopedRdsConfigSource())
+		d.scopes = d.scopes || d.ours(v.GetScopedRdsConfigSource())
 	}
 	md := m.Descriptor()
 	if warnUnchecked[md.FullName()] {
@@ -69,7 +86,7 @@ func (d *deriver) message(m protoreflect.Message, p place) {
 			continue
 		}
 		ref, ok := referrers[fd.FullName()]
-		if !ok || ref.source != "" && !served(m, ref.source) {
+		if !ok || ref.source != "" && !d.served(m, ref.source) {
 			continue
 		}
 		at := p.to(m, fd.Name())
@@ -119,7 +136,7 @@ func walkTyped(m protoreflect.Message, p place, of typedStructs, f visit) {
 func (d *deriver) cluster(c *cluster.Cluster, p place) {
 	eds := c.GetEdsClusterConfig()
 	source := eds.GetEdsConfig()
-	ours := fromUs(source)
+	ours := d.ours(source)
 	if c.GetClusterType() != nil || c.GetType() != cluster.Cluster_EDS || !ours && source.GetApiConfigSource() == nil {
 		return
 	}
@@ -176,16 +193,16 @@ func warmsSlowly(c *cluster.Cluster) bool {
 }
 
 // served reports whether the resource that m names comes from this control plane.
-func served(m protoreflect.Message, source protoreflect.Name) bool {
+func (d *deriver) served(m protoreflect.Message, source protoreflect.Name) bool {
 	fd := m.Descriptor().Fields().ByName(source)
 	if !m.Has(fd) {
 		return false
 	}
 	switch s := m.Get(fd).Message().Interface().(type) {
 	case *core.ConfigSource:
-		return fromUs(s)
+		return d.ours(s)
 	case *core.ExtensionConfigSource:
-		return fromUs(s.GetConfigSource())
+		return d.ours(s.GetConfigSource())
 	}
 	return false
 }

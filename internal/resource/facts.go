@@ -65,6 +65,7 @@ func FactsOf(t fleet.Type, value []byte) (Facts, error) {
 		return Facts{}, fail(nil, codeValue, "the stored bytes are not a %s", t.Message())
 	}
 	f := finder{of: t, around: surroundings{}}
+	f.apart = true
 	if err := walk(m, nil, (*path)(nil).member("body"), true, f.visit); err != nil {
 		return Facts{}, err
 	}
@@ -76,7 +77,7 @@ func FactsOf(t fleet.Type, value []byte) (Facts, error) {
 	}
 	switch v := m.Interface().(type) {
 	case *route.RouteConfiguration:
-		f.facts.VHDS = fromUs(v.GetVhds().GetConfigSource())
+		f.facts.VHDS = f.ours(v.GetVhds().GetConfigSource())
 		for _, h := range v.GetVirtualHosts() {
 			f.facts.Hosts = append(f.facts.Hosts, h.GetDomains())
 		}
