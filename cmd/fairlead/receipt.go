@@ -45,7 +45,7 @@ func gone(r client.Receipt) []string {
 			ids = append(ids, n.Id)
 		}
 	}
-	return []string{fmt.Sprintf("  not delivered to %s: connected when the revision was made, and gone without it", names(ids, r.Counts.Left))}
+	return []string{fmt.Sprintf("  not delivered to %s: connected since the revision was made, and gone without it", names(ids, r.Counts.Left))}
 }
 
 // stillRefused tells of nodes that took this revision and refuse something of an earlier one.
@@ -102,7 +102,7 @@ func acked(r client.Receipt) string {
 	case late > 0:
 		s += fmt.Sprintf(" and %d that came later", late)
 	}
-	if r.LastAckMs != nil && took(r)+r.Counts.Late > 0 { // who refused it has answered for the rest of it, and that was counted
+	if r.LastAckMs != nil && took(r) > 0 { // who refused it has answered for the rest of it, and that was counted
 		s += fmt.Sprintf(" in %.0f ms", math.Round(*r.LastAckMs))
 	}
 	return s + untouched(r)

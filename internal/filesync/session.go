@@ -335,7 +335,7 @@ func (s *session) finish(ctx context.Context) error {
 		return err
 	}
 	if s.failed.IsZero() {
-		s.Log(fmt.Sprintf("all is written: %d clusters, %d listeners, %d other files", len(c.whole[fleet.Cluster]), len(c.whole[fleet.Listener]), len(c.named)))
+		s.Log("all is written: " + amount(len(c.whole[fleet.Cluster]), "cluster") + ", " + amount(len(c.whole[fleet.Listener]), "listener") + ", " + amount(len(c.named), "other file"))
 		if s.Once {
 			return errWhole
 		}
@@ -343,6 +343,14 @@ func (s *session) finish(ctx context.Context) error {
 	}
 	c.complete = false
 	return nil
+}
+
+// amount is a number of things.
+func amount(n int, of string) string {
+	if n != 1 {
+		of += "s"
+	}
+	return fmt.Sprint(n, " ", of)
 }
 
 // left is what the server has for this node and has not sent, or has no answer for. It tells whether the server says so at all.

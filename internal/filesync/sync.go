@@ -124,6 +124,7 @@ func (s *Sync) Run(ctx context.Context) error {
 		} else {
 			s.content.resume()
 		}
+		s.tellEnvoy(turn == 0, last, envoy)
 		last, s.begun = envoy, false
 		err := s.stream(ctx, s.Servers[turn%len(s.Servers)], envoy)
 		switch {
@@ -149,6 +150,17 @@ func (s *Sync) Run(ctx context.Context) error {
 			return s.ended(ctx)
 		}
 		pauseFor = min(pauseFor*3/2, longestPause)
+	}
+}
+
+// tellEnvoy says what an ACK means from now on, where Envoy has come or gone.
+func (s *Sync) tellEnvoy(first bool, last, now *process) {
+	switch {
+	case s.admin == nil:
+	case now != nil && (last == nil || now.up < last.up):
+		s.Log(fmt.Sprintf("Envoy %s serves at %s: an ACK means that it has taken the files", now.version, s.Admin))
+	case now == nil && (first || last != nil):
+		s.Log(fmt.Sprintf("no Envoy serves at %s: an ACK means that the files are written", s.Admin))
 	}
 }
 
@@ -183,7 +195,7 @@ func (s *Sync) missing() string {
 		return "Envoy has not read the " + a.t.Slug()
 	}
 	if s.session != nil && s.session.missed != "" {
-		return "the server keeps back " + s.session.missed + `: "fairlead nodes" says why`
+		return "the server keeps back " + s.session.missed + `: "fairlead findings" and "fairlead events" say why`
 	}
 	return "the server has not told whether all was sent"
 }

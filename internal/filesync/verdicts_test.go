@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -206,11 +207,12 @@ func TestAnAnswerIsEnvoys(t *testing.T) {
 	w.Publish(all(t)...)
 	r := reads(t, w)
 	r.set(func() { r.away = true })
-	s := w.sync(byEnvoy(r))
+	var said []string // of the program's own goroutine, until it has ended
+	s := w.sync(byEnvoy(r), func(c *Config) { c.Log = func(words string) { said = append(said, words) } })
 	if got := s.node(nil); got.GetUserAgentName() != AgentWrites || got.GetUserAgentVersion() != "1.0" {
 		t.Errorf("without Envoy it is %v", got)
 	}
-	w.start(s)
+	stop := w.start(s)
 	eventually(t, "without Envoy it is not settled", func() bool { return w.Settled() == 1 })
 	r.set(func() { r.away = false })
 	eventually(t, "Envoy is not noticed", func() bool { return w.streams(AgentEnvoy+" 1.40.0") == 1 })
@@ -227,6 +229,17 @@ func TestAnAnswerIsEnvoys(t *testing.T) {
 		r.away = true
 	})
 	eventually(t, "that Envoy has gone is not noticed", func() bool { return w.streams(AgentWrites+" 1.0") == 2 })
+	stop()
+	taken, written := "Envoy 1.40.0 serves at "+r.server.URL+": an ACK means that it has taken the files", "no Envoy serves at "+r.server.URL+": an ACK means that the files are written"
+	var told []string
+	for _, words := range said {
+		if strings.Contains(words, "an ACK means") {
+			told = append(told, words)
+		}
+	}
+	if want := []string{written, taken, taken, written}; !slices.Equal(told, want) {
+		t.Errorf("what an ACK means is told as %q, want %q", told, want)
+	}
 }
 
 func TestAdminAddresses(t *testing.T) {
