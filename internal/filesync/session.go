@@ -75,6 +75,8 @@ func (s *session) run(ctx context.Context, conn grpc.ClientConnInterface) error 
 			select {
 			case <-responses:
 			case err = <-ended:
+			case <-ctx.Done(): // the reader tells nothing then, if a response is in its hand
+				err = ctx.Err()
 			}
 		}
 		return err

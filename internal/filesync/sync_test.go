@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -155,6 +157,38 @@ func TestKilledAtEachChange(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("killed at %d, %s", n, last)
 		}
+	}
+}
+
+// TestItEndsWhereverItIs: also while a response waits to be taken that nobody will take any more.
+func TestItEndsWhereverItIs(t *testing.T) {
+	t.Parallel()
+	for n := range 7 {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.Publish(all(t)...)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			s, changes := w.sync(always), 0
+			s.before = func(string) error {
+				if changes == n {
+					cancel()
+				}
+				changes++
+				return nil
+			}
+			ended := make(chan error, 1)
+			var running sync.WaitGroup
+			running.Go(func() { ended <- s.Run(ctx) })
+			select {
+			case err := <-ended:
+				must(t, err)
+			case <-time.After(time.Minute):
+				t.Fatal("it does not end")
+			}
+			running.Wait()
+		})
 	}
 }
 
