@@ -138,7 +138,7 @@ func (s *session) leave(ctx context.Context, responses <-chan *discovery.DeltaDi
 	for {
 		select {
 		case <-responses: // what came in between is not of this run
-		case <-ended:
+		case <-ended: //nolint:errcheck // all was said, whatever it ended with
 			return
 		case <-ctx.Done():
 			return
