@@ -159,16 +159,14 @@ func must(t testing.TB, err error) {
 
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for until := time.Now().Add(30 * time.Second); !holds(); {
+	tick := time.NewTicker(5 * time.Millisecond) // what is waited for is in files
+	defer tick.Stop()
+	for until := time.Now().Add(30 * time.Second); !holds(); <-tick.C {
 		if time.Now().After(until) {
 			t.Fatal(what)
 		}
-		runtimePause()
 	}
 }
-
-// runtimePause lets others run; what is waited for is in files.
-func runtimePause() { time.Sleep(5 * time.Millisecond) }
 
 // put is a resource of JSON, with what it names.
 func put(t testing.TB, of fleet.Type, body string) xdstest.Change {
