@@ -119,7 +119,7 @@ func (c *Client) believe(r *Request, target *snapshot.Target) (unspoken *snapsho
 	}
 	b := remembered(&m.mu, &m.beliefs, k, func() belief {
 		c.believeEach(r, target)
-		c.in.grow(m, 256+64*r.Versions.N)
+		c.in.grow(m, 256+64*r.Versions.N+tr.Sub.keeps())
 		return belief{tr.Held, c.unspoken(t)}
 	})
 	tr.Held = b.held

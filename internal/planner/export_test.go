@@ -21,3 +21,10 @@ func (c *Client) LackedHeld() (n int) {
 	}
 	return n
 }
+
+// Remembers is how many bytes the planner counts of what it remembers.
+func (pl *Planner) Remembers() int {
+	pl.memos.mu.Lock()
+	defer pl.memos.mu.Unlock()
+	return pl.memos.size
+}

@@ -57,8 +57,22 @@ type withheldKey struct {
 // seenSize is about what it takes to remember that somebody was in a position.
 const seenSize = 32
 
-// stepSize is about what it takes to remember a step, its bytes apart.
+// stepSize is about what it takes to remember a step, its bytes and names apart.
 const stepSize = 2 << 10
+
+// nameSize is about what it takes to remember a name of a subscription, its bytes apart: it stands in the subscription, and in what is
+// pending or not there.
+const nameSize = 256
+
+// keeps is what is kept with a position that is remembered: names that its streams may have given up since.
+func (p *Position) keeps() (size int) {
+	for i := range p.Types {
+		size += p.Types[i].Sub.keeps()
+	}
+	return size
+}
+
+func (s *Subscription) keeps() int { return s.Bytes() + nameSize*s.Len() }
 
 // memoOf is the target's memo, nil if nothing is remembered.
 func (pl *Planner) memoOf(t *snapshot.Target) *memo {
@@ -133,7 +147,7 @@ func (in interner) step(l *look) *step {
 		if s.after.Warm != l.target {
 			s.after.Warm, s.warmStays = nil, true // see stepKey
 		}
-		in.note(m, s)
+		in.note(m, l.pos, s)
 		return s
 	})
 	if s.response != nil && l.rec.refuses(s.response.Type, s.response.content) {
@@ -186,8 +200,8 @@ func remembered[K comparable, V any](mu *sync.RWMutex, all *map[K]*entry[V], k K
 
 // note counts what a step takes, with its bytes and its changes, and has everything
 // forgotten when that has become too much.
-func (in interner) note(m *memo, s *step) {
-	size := stepSize
+func (in interner) note(m *memo, p *Position, s *step) {
+	size := stepSize + p.keeps()
 	if r := s.response; r != nil {
 		each := 1
 		if r.kind.Polls {

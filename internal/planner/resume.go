@@ -134,7 +134,7 @@ func (c *Client) resume(t fleet.Type, version string, target *snapshot.Target) (
 	k := resumeKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), version}
 	found := remembered(&m.mu, &m.resumes, k, func() resumed {
 		held, ok := l.older(t, version, target)
-		c.in.grow(m, 512)
+		c.in.grow(m, 512+len(version)+c.pos.Types[t].Sub.keeps())
 		return resumed{held, ok}
 	})
 	return found.held, found.ok

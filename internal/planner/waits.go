@@ -57,7 +57,7 @@ func (c *Client) withheld(l *look, t fleet.Type) (all []fleet.Withheld) {
 	}
 	return remembered(&m.mu, &m.withheld, withheldKey{c.in.keyOf(&c.pos), t}, func() []fleet.Withheld {
 		all := c.withheldNow(l, t)
-		c.in.grow(m, stepSize+64*len(all))
+		c.in.grow(m, stepSize+64*len(all)+c.pos.keeps())
 		return all
 	})
 }

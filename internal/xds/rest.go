@@ -26,6 +26,8 @@ const (
 	maxBody = largeMessage
 	// maxWait is how long a poll may wait for a change.
 	maxWait = 55 * time.Second
+	// longestVersion is the longest version_info that may be one of ours, in bytes. A longer one is as good as none, and is not kept.
+	longestVersion = 128
 )
 
 // restPaths are where the types are polled for.
@@ -67,7 +69,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := webConnOf(r.Context())
 	c.called()
 	defer c.arrived()
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Time{}) // of the answer before; not every writer has one
 	b, err := s.poll(w, r)
+	_ = control.SetWriteDeadline(time.Now().Add(s.cfg.Limits.Write))
 	if c.ofAge() || s.draining() {
 		w.Header().Set("Connection", "close")
 	}
@@ -75,6 +80,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil && r.Context().Err() != nil:
 		w.WriteHeader(http.StatusServiceUnavailable) // nobody hears of it
 	case err != nil:
+		_ = control.SetReadDeadline(time.Now().Add(s.cfg.Limits.Receive)) // what is left of the body is passed over
 		s.refusePoll(w, r, err)
 	case b == nil:
 		w.WriteHeader(http.StatusNotModified)
@@ -101,6 +107,18 @@ type webError struct {
 }
 
 func (e *webError) Error() string { return e.words }
+
+// GRPCStatus is what the same fault is over gRPC: its client is slowed down for it, or is not.
+func (e *webError) GRPCStatus() *status.Status {
+	code := codes.Unimplemented
+	switch e.code {
+	case http.StatusRequestEntityTooLarge:
+		code = codes.ResourceExhausted
+	case http.StatusRequestTimeout:
+		code = codes.DeadlineExceeded
+	}
+	return status.New(code, e.words)
+}
 
 func (s *Server) refusePoll(w http.ResponseWriter, r *http.Request, err error) {
 	var code int
@@ -272,7 +290,10 @@ func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, only fleet.Typ
 		return nil, &webError{http.StatusRequestTimeout, fmt.Sprintf("the poll did not come to its end within %s", s.cfg.Limits.Receive)}
 	}
 	request, node, err := decodeJSON(body, bounds{s.cfg.Limits.listed(), &s.lists, nil}, &s.nodes)
-	if err != nil {
+	switch {
+	case errors.Is(err, fleet.ErrLimit): // the next poll has as much
+		return nil, &webError{http.StatusRequestEntityTooLarge, "decode the poll: " + fleet.Sentence(err)}
+	case err != nil:
 		return nil, fmt.Errorf("decode the poll: %w", err)
 	}
 	if node == nil || node.id == "" {
@@ -282,6 +303,9 @@ func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, only fleet.Typ
 		return nil, fmt.Errorf("type_url %q is not what %s is for, which is %s: %w", shortened(request.typeURL, maxTypeURL), restPath(only), only.URL(), fleet.ErrInvalid)
 	}
 	request.nonce = "" // a poll's own number is its version
+	if len(request.version) > longestVersion {
+		request.version = ""
+	}
 	p := &poll{request: request, from: node, wait: -1}
 	if p.wait, err = waitOf(r); err != nil {
 		return nil, err

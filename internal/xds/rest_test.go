@@ -5,16 +5,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"fairlead/internal/fleet"
@@ -245,6 +248,158 @@ func TestRESTBeginsAnew(t *testing.T) {
 	})
 }
 
+// TestT08_TwoPollsOfOneNodeIDWait: two proxies with one node id, that say another thing of themselves, poll for the same and wait. Each is answered in
+// its own session, and neither ends the other's.
+func TestT08_TwoPollsOfOneNodeIDWait(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		p.Want("200 clusters a@1")
+		q := *p
+		q.Newer = false // another node, of the same id
+		p.Query, q.Query = "?wait=30", "?wait=30"
+		one, other := later(p), later(&q)
+		time.Sleep(29 * time.Second)
+		pending(t, one)
+		pending(t, other)
+		if n := w.Streams(); n != 2 {
+			t.Errorf("%d streams, want 2", n)
+		}
+		time.Sleep(1100 * time.Millisecond)
+		for _, answer := range []<-chan xdstest.Polled{one, other} {
+			if a := <-answer; a.String() != "304" {
+				t.Errorf("a poll that waited got %q", a)
+			}
+		}
+	})
+}
+
+// TestRESTAnotherProcessTakesThePlace: of one that says something else of itself and does not wait, as after an upgrade.
+func TestRESTAnotherProcessTakesThePlace(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		p.Query = "?wait=0"
+		p.Want("200 clusters a@1")
+		p.Want("304")
+		p.Newer, p.Version = false, ""
+		p.Want("200 clusters a@1")
+		synctest.Wait()
+		if n := w.Streams(); n != 1 {
+			t.Errorf("%d streams, want 1", n)
+		}
+		p.Want("304")
+	})
+}
+
+// TestRESTAPollWaitsAsLongAsItSays: also one that goes on in another session, because another process of the client has come.
+func TestRESTAPollWaitsAsLongAsItSays(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		p := w.Poller("n1", fleet.Cluster)
+		p.Want("200 clusters a@1")
+		q := *p
+		p.Query = "?wait=20"
+		answer := later(p)
+		time.Sleep(10 * time.Second)
+		q.Version, q.Query = "", "?wait=0"
+		if a := q.Poll(); a.String() != "200 clusters a@1" && a.Code != http.StatusServiceUnavailable { // who of the two begins is chance
+			t.Errorf("another process got %q", a)
+		}
+		time.Sleep(11 * time.Second)
+		select {
+		case a := <-answer:
+			if a.String() != "304" && a.Code != http.StatusServiceUnavailable {
+				t.Errorf("got %q", a)
+			}
+		default:
+			t.Error("a poll that asked to wait for 20 s waits after 21 s")
+		}
+	})
+}
+
+// TestT08_SessionsKeepNoLists: names that streams share are kept once, and a version that is none of ours is not kept.
+func TestT08_SessionsKeepNoLists(t *testing.T) { // not parallel: the heap is counted
+	w := xdstest.New(t)
+	w.Publish(route("r", "1"))
+	names := make([]string, 6000)
+	for i := range names {
+		names[i] = fmt.Sprintf("%0500d", i)
+	}
+	poll := func(node, version string, names ...string) {
+		p := w.Poller(node, fleet.Secret, names...)
+		p.Version, p.Query = version, "?wait=0"
+		if a := p.Poll(); a.Code != http.StatusOK {
+			t.Fatalf("got %q", a)
+		}
+	}
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	for what, x := range map[string]struct {
+		version string
+		names   []string
+	}{"lists": {"", names}, "versions": {strings.Repeat("v", 3<<20), []string{"s"}}} {
+		poll(what, x.version, x.names...)
+		before := heap()
+		const more = 16
+		for i := range more {
+			poll(fmt.Sprint(what, i), x.version, x.names...)
+		}
+		if kept := int64(heap()) - int64(before); kept > more<<20 { //nolint:gosec // heaps are small
+			t.Errorf("%d sessions keep %d bytes of their %s", more, kept, what)
+		}
+	}
+}
+
+// TestT08_APollThatReadsNothing: a client that reads nothing is ended after Limits.Write, over REST too.
+func TestT08_APollThatReadsNothing(t *testing.T) {
+	for _, reads := range []bool{true, false} {
+		t.Run(fmt.Sprint("it reads: ", reads), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				src := xdstest.NewSource()
+				srv, err := xds.New(xds.Config{Authenticator: src, Source: src, Limits: xds.Limits{Write: 10 * time.Second}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range 100 {
+					src.Publish(cluster(fmt.Sprintf("%0400d", i), "1")...)
+				}
+				lis := bufconn.Listen(4 << 10)
+				gs := srv.NewGRPC()
+				ctx, cancel := context.WithCancel(t.Context())
+				var serving sync.WaitGroup
+				serving.Go(func() { _ = gs.Serve(lis) })
+				serving.Go(func() { _ = srv.ServeREST(ctx) })
+				c, err := lis.DialContext(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				const body = `{"node": {"id": "n1"}}`
+				if _, err := fmt.Fprintf(c, "POST /v3/discovery:clusters?wait=0 HTTP/1.1\r\nHost: fairlead\r\nAuthorization: Bearer *\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+					t.Fatal(err)
+				}
+				if !reads {
+					time.Sleep(11 * time.Second)
+				}
+				got, err := io.ReadAll(io.LimitReader(c, 40_000)) // of more than that
+				if whole := err == nil && len(got) == 40_000; whole != reads {
+					t.Errorf("a client that reads in time (%t) is given %d bytes: %v", reads, len(got), err)
+				}
+				_ = c.Close()
+				srv.Drain()
+				cancel()
+				gs.Stop()
+				serving.Wait()
+			})
+		})
+	}
+}
+
 func TestRESTLongPoll(t *testing.T) {
 	polled(t, func(t *testing.T, w *xdstest.World) {
 		w.Publish(cluster("a", "1")...)
@@ -383,6 +538,7 @@ func TestRESTErrors(t *testing.T) {
 			{"a list that is none", "POST", clusters, `{"node":{"id":"n1"},"resource_names":7}`, nil, 400, "resource_names"},
 			{"another type", "POST", clusters, `{"node":{"id":"n1"},"type_url":"type.googleapis.com/envoy.config.listener.v3.Listener"}`, nil, 400, "/v3/discovery:clusters"},
 			{"too large", "POST", clusters, `{"node":{"id":"` + strings.Repeat("a", 5<<20), nil, 413, "limit"},
+			{"a large node", "POST", clusters, `{"node":{"id":"n1","metadata":{"a":"` + strings.Repeat("a", 300<<10) + `"}}}`, nil, 413, "node: it takes"},
 			{"deep", "POST", clusters, `{"node":{"id":"n1","metadata":` + strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 202), nil, 400, "node"},
 			{"a wait that is none", "POST", clusters + "?wait=x", `{"node":{"id":"n1"}}`, nil, 400, "wait"},
 			{"locators", "POST", clusters, `{"node":{"id":"n1"},"resource_locators":[{"name":"xdstp://a"}]}`, nil, 400, "xdstp"},

@@ -2,6 +2,7 @@ package xds
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,16 +31,20 @@ const (
 	quickPolls = 5 * time.Second
 	// maxPolls is how many polls of one session may wait at once: two processes with one node id, and those of connections that are lost.
 	maxPolls = 16
+	// maxSessions is how many sessions a poll may go through: those that end because other polls of the same client have another version.
+	maxSessions = 8
 	// timesSent is how often a response is given to a client that goes on to ask with the version before: the first answer may have been lost.
 	timesSent = 2
 )
 
 // sessionKey is whose polls share a session. An Envoy asks for each cluster's endpoints, each route configuration and each Secret by a
-// subscription of its own, with a version of its own: so the names belong to it.
+// subscription of its own, with a version of its own: so the names belong to it. So does what the client says of itself: two that share an id
+// can both wait.
 type sessionKey struct {
 	clientKey
 	names snapshot.Count
 	star  bool
+	from  [sha256.Size]byte // jsonNode.hash
 }
 
 // clientKey is a client and what it polls for.
@@ -71,13 +76,11 @@ type session struct {
 	budget   *rate.Limiter
 
 	mu      sync.Mutex // guards what follows
-	first   request
-	from    *jsonNode
-	polls   []*poll // that are not answered
-	given   int     // requests
-	resting bool    // all that was given was taken in, and there is nothing to send
-	current bool    // then: the version that the client has is the target's
-	leaves  bool    // it is to end: a poll that comes begins another one
+	polls   []*poll    // that are not answered
+	given   int        // requests
+	resting bool       // all that was given was taken in, and there is nothing to send
+	current bool       // then: the version that the client has is the target's
+	leaves  bool       // it is to end: a poll that comes begins another one
 	over    bool
 	err     error // why it ended
 	// The client has the version held, or has it once it takes what was sent.
@@ -95,6 +98,7 @@ type poll struct {
 	*request
 	from   *jsonNode
 	wait   time.Duration // for a change; negative: as the session sees fit
+	until  time.Time     // when that is over; zero: it is in no session yet
 	most   time.Duration // what the client waits for at most; 0: it does not say
 	answer chan answered // capacity 1
 	timer  *time.Timer   // while it waits for a change
@@ -116,8 +120,8 @@ var (
 
 // ask returns what the poll is answered with.
 func (ss *sessions) ask(ctx context.Context, id Identity, only fleet.Type, p *poll) (*planner.Response, error) {
-	key := sessionKey{clientKey{asker{id.Key, id.Credential}, p.from.id, only}, p.names.Count, p.names.star}
-	for {
+	key := sessionKey{clientKey{asker{id.Key, id.Credential}, p.from.id, only}, p.names.Count, p.names.star, p.from.hash}
+	for range maxSessions {
 		p.answer = make(chan answered, 1)
 		x := ss.enter(ctx, key, id, p)
 		a := x.await(ctx, p)
@@ -130,6 +134,7 @@ func (ss *sessions) ask(ctx context.Context, id Identity, only fleet.Type, p *po
 			return nil, ctx.Err()
 		}
 	}
+	return nil, errNotYet
 }
 
 // enter finds the session of a poll, or begins it with the poll.
@@ -152,12 +157,13 @@ func (ss *sessions) enter(ctx context.Context, key sessionKey, id Identity, p *p
 	return x
 }
 
-// begin makes a session. A version that the client had with other names says nothing of these: it is answered with the set (PROTOCOL rule 27).
+// begin makes a session. A version that the client had with other names says nothing of these: it is answered with the set (PROTOCOL rule 27). Who
+// comes as another process takes the place of the one before, if nobody waits there. It costs a look at each session of the client for the type.
 func (ss *sessions) begin(ctx context.Context, key sessionKey, id Identity, p *poll) *session {
 	x := &session{
 		of: ss, key: key, requests: make(chan *request, 1), done: make(chan struct{}),
 		budget: rate.NewLimiter(rate.Limit(ss.srv.cfg.Limits.Requests), ss.srv.cfg.Limits.Burst),
-		first:  *p.request, from: p.from, held: p.version,
+		held:   p.version,
 	}
 	known := context.WithValue(context.Background(), identityKey{}, id)
 	if from, ok := peer.FromContext(ctx); ok {
@@ -165,13 +171,15 @@ func (ss *sessions) begin(ctx context.Context, key sessionKey, id Identity, p *p
 	}
 	x.ctx, x.cancel = context.WithCancel(known)
 	x.life = time.AfterFunc(firstLife, x.expire)
-	begin := x.first
+	begin := *p.request
 	for other := range ss.byClient[key.clientKey] {
-		if p.version != "" && other.had(p.version) {
+		switch same := other.key.names == key.names && other.key.star == key.star; {
+		case same:
+			other.yield()
+		case p.version != "" && other.had(p.version):
 			begin.version = ""
 		}
 	}
-	x.first.node, x.first.raw = nil, begin.raw
 	x.given = 1
 	x.requests <- &begin
 	return x
@@ -249,6 +257,15 @@ func (x *session) expire() {
 	x.life.Reset(shortLife)
 }
 
+// yield ends a session where nobody waits.
+func (x *session) yield() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.polls) == 0 {
+		x.leave()
+	}
+}
+
 func (x *session) leave() {
 	x.leaves = true
 	x.cancel()
@@ -288,18 +305,27 @@ func (x *session) arrive(p *poll) (a answered, ends bool) {
 		x.life.Reset(min(max(intervals*now.Sub(x.arrived), shortLife), longLife))
 	}
 	x.arrived = now
-	if p.wait < 0 {
-		p.wait = 0
-		if !x.settled.IsZero() && now.Sub(x.settled) < quickPolls {
-			p.wait = quickPolls
-		}
-	}
-	if p.most > 0 {
-		p.wait = min(p.wait, p.most-max(p.most/5, 150*time.Millisecond))
+	if p.until.IsZero() { // a session that takes the place of another one waits for what is left
+		p.until = now.Add(x.patience(p, now))
 	}
 	x.polls = append(x.polls, p)
 	x.step(p)
 	return a, false
+}
+
+// patience is how long a poll waits for a change.
+func (x *session) patience(p *poll, now time.Time) time.Duration {
+	wait := p.wait
+	if wait < 0 {
+		wait = 0
+		if !x.settled.IsZero() && now.Sub(x.settled) < quickPolls {
+			wait = quickPolls
+		}
+	}
+	if p.most > 0 {
+		wait = min(wait, p.most-max(p.most/5, 150*time.Millisecond))
+	}
+	return wait
 }
 
 // step does what the poll that has come calls for. Until the stream has taken in what it was given last nothing is done.
@@ -308,31 +334,32 @@ func (x *session) step(p *poll) {
 		return
 	}
 	switch {
-	case p.from.hash != x.from.hash, x.out == nil && p.version != x.held:
+	case x.out == nil && p.version != x.held:
 		x.leave() // the client began anew, or is another one
 	case x.out == nil:
 		x.give(&request{look: true})
 	case p.nack && p.version == x.held:
-		x.refused(p.detail)
+		x.refused(p, p.detail)
 	case p.version == x.out.version() && (x.sends > 0 || p.version != x.held):
 		x.held = p.version
-		x.answerOut(&request{})
+		x.answerOut(p, &request{})
 	case p.version != x.held:
 		x.leave()
 	case x.sends < timesSent:
 		x.deliver()
 	default:
-		x.refused(planner.ProbablyRefused)
+		x.refused(p, planner.ProbablyRefused)
 	}
 }
 
 // refused says of what was sent that the client would not have it.
-func (x *session) refused(words string) { x.answerOut(&request{nack: true, detail: words}) }
+func (x *session) refused(p *poll, words string) { x.answerOut(p, &request{nack: true, detail: words}) }
 
-// answerOut answers what was sent. Each request of state of the world says again what the stream is for.
-func (x *session) answerOut(r *request) {
-	next := x.first
-	next.version, next.nonce, next.nack, next.detail = x.held, x.out.id, r.nack, r.detail
+// answerOut answers what was sent. Each request of state of the world says again what the stream is for: the names of the poll are those of
+// the session, which keeps none.
+func (x *session) answerOut(p *poll, r *request) {
+	next := *p.request
+	next.node, next.version, next.nonce, next.nack, next.detail = nil, x.held, x.out.id, r.nack, r.detail
 	x.out, x.sends = nil, 0
 	x.give(&next)
 }
@@ -347,14 +374,14 @@ func (x *session) idle() bool { return x.resting || x.out != nil }
 
 // deliver gives what was sent to the polls that have the version before.
 func (x *session) deliver() {
-	any := false
+	given := false
 	for _, p := range slices.Clone(x.polls) {
 		if p.version == x.held {
 			x.reply(p, answered{response: x.out.of})
-			any = true
+			given = true
 		}
 	}
-	if any {
+	if given {
 		x.sends++
 	}
 	x.next()
@@ -376,6 +403,7 @@ func (x *session) reply(p *poll, a answered) {
 func (x *session) drop(p *poll) {
 	if p.timer != nil {
 		p.timer.Stop()
+		p.timer = nil // another session may have it wait
 	}
 	x.polls = slices.DeleteFunc(x.polls, func(q *poll) bool { return q == p })
 }
@@ -397,7 +425,7 @@ func (x *session) rests(taken int, current bool) {
 	}
 	x.resting, x.current = true, current
 	for _, p := range slices.Clone(x.polls) {
-		if p.version != x.held || p.from.hash != x.from.hash {
+		if p.version != x.held {
 			x.leave()
 			return
 		}
@@ -405,13 +433,13 @@ func (x *session) rests(taken int, current bool) {
 	}
 }
 
-// waits has the poll wait for a change, for as long as it may.
+// waits has the poll wait for a change, until it is over.
 func (x *session) waits(p *poll) {
-	switch {
-	case p.wait <= 0:
+	switch left := time.Until(p.until); {
+	case left <= 0:
 		x.reply(p, x.unchanged())
 	case p.timer == nil:
-		p.timer = time.AfterFunc(p.wait, func() {
+		p.timer = time.AfterFunc(left, func() {
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			if slices.Contains(x.polls, p) {
