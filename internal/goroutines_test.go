@@ -28,7 +28,7 @@ var contained = map[string]string{
 	"internal/delivery/run.go Run g.Go 2":                      "Recorder.Run",
 	"internal/delivery/run.go report g.Go":                     "Recorder.flush",
 	"internal/delivery/run.go leave g.Go":                      "Recorder.flush",
-	"internal/endpoints/builder.go Look g.Go":                  "Builder.fleet",
+	"internal/endpoints/builder.go begin builds.Go":            "Builder.fleet",
 	"internal/xds/stream.go run go st.read":                    "stream.read",
 	"internal/xds/alarm.go set time.AfterFunc":                 "none: it sends on a channel, or not",
 	"internal/xds/queue.go Accept go q.fill":                   "none: it calls the listener, and sends what that gives on a channel",

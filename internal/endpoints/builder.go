@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync/atomic"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
@@ -18,10 +16,12 @@ import (
 )
 
 const (
-	lookEvery = 500 * time.Millisecond // leases that run out, and what other servers have left
-	lookSoon  = 50 * time.Millisecond  // what had no turn
+	lookEvery = 500 * time.Millisecond // leases that expire, and what other servers have left
+	lookSoon  = 50 * time.Millisecond  // what had no turn, or no place
 	lookRest  = 10 * time.Millisecond  // between two looks, however many writes come
-	atOnce    = 4                      // fleets that are built at the same time
+	atOnce    = 8                      // fleets that are built at the same time
+	firstRest = time.Second            // of a fleet that could not be built; twice as long each time
+	lastRest  = 30 * time.Second
 )
 
 // Store is what a Builder needs of one.
@@ -32,19 +32,37 @@ type Store interface {
 	CommitEndpoints(ctx context.Context, t fleet.TenantID, f fleet.ID, us []store.Unbuilt, of [][]store.Built) (fleet.Revision, error)
 }
 
-// Builder ends leases that have run out, and builds what has changed.
+// Builder ends leases that have expired, and builds what has changed.
 type Builder struct {
 	store Store
 	log   *slog.Logger
+
+	again chan struct{} // capacity 1: a fleet has changed while it was built
+	mu    sync.Mutex    // guards what follows
+	busy  map[fleet.Key]bool
+	held  map[fleet.TenantID]int // places
+	last  fleet.Key              // that was begun
+	rests map[fleet.Key]resting
+}
+
+// resting is why a fleet is not built yet.
+type resting struct {
+	until time.Time
+	fails time.Duration // how long it rests if it fails again; 0: it had no turn
 }
 
 // NewBuilder returns a Builder that works once it runs.
-func NewBuilder(s Store, log *slog.Logger) *Builder { return &Builder{store: s, log: log} }
+func NewBuilder(s Store, log *slog.Logger) *Builder {
+	return &Builder{store: s, log: log, again: make(chan struct{}, 1), busy: map[fleet.Key]bool{}, held: map[fleet.TenantID]int{}, rests: map[fleet.Key]resting{}}
+}
 
-// Run works until ctx ends. It looks at once after a write of this process, and twice a second.
+// Run works until ctx ends. It looks at once after a write of this process, and twice a second. The look is the clock by which leases expire, of all
+// tenants: it waits for no build.
 func (b *Builder) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var builds sync.WaitGroup
+	defer builds.Wait()
 	failing := false
 	for {
 		select {
@@ -52,18 +70,19 @@ func (b *Builder) Run(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		case <-b.store.Building():
+		case <-b.again:
 		}
-		left := false
-		err := lifecycle.Contain(b.log, "the builder of endpoints", func() (err error) {
-			left, err = b.Look(ctx)
+		var keys []fleet.Key
+		err := lifecycle.Contain(b.log, "the sweep of leases", func() (err error) {
+			keys, err = b.store.SweepEndpoints(ctx)
 			return err
 		})
 		if err != nil && !failing && ctx.Err() == nil {
-			b.log.Warn("endpoints are not all built: the next look goes on", "error", err)
+			b.log.Warn("leases of endpoints are not swept: the next look goes on", "error", err)
 		}
 		failing = err != nil
 		next := lookEvery
-		if left && !failing {
+		if b.begin(ctx, keys, &builds) {
 			next = lookSoon
 		}
 		timer.Reset(next)
@@ -82,33 +101,70 @@ func rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Look sweeps and builds once. left: a fleet had no turn, or has more to be built. What fails does not hold up other fleets; the error is the first one.
-func (b *Builder) Look(ctx context.Context) (left bool, err error) {
-	keys, err := b.store.SweepEndpoints(ctx)
-	if err != nil {
-		return false, err
+// begin begins the builds of fleets, each once at a time, those first that stand behind the one that was begun last. A tenant has half of the places at
+// most. soon: some had no turn, or have no place.
+func (b *Builder) begin(ctx context.Context, keys []fleet.Key, builds *sync.WaitGroup) (soon bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	for k, r := range b.rests {
+		if now.Sub(r.until) > lastRest { // nothing is to be built any more
+			delete(b.rests, k)
+		}
 	}
-	var more atomic.Bool
-	var g errgroup.Group
-	g.SetLimit(atOnce)
-	for _, k := range keys {
-		g.Go(func() error { return b.fleet(ctx, k, &more) })
+	from := 1 + slices.Index(keys, b.last)
+	for i := range keys {
+		k := keys[(from+i)%len(keys)]
+		r := b.rests[k]
+		_, built := b.busy[k]
+		switch {
+		case built:
+			b.busy[k] = true
+		case now.Before(r.until):
+			soon = soon || r.fails == 0
+		case len(b.busy) >= atOnce, b.held[k.Tenant] >= atOnce/2:
+			soon = true
+		default:
+			b.busy[k], b.last = false, k
+			b.held[k.Tenant]++
+			builds.Go(func() { b.fleet(ctx, k) })
+		}
 	}
-	err = g.Wait()
-	return more.Load(), err
+	return soon
 }
 
-func (b *Builder) fleet(ctx context.Context, k fleet.Key, more *atomic.Bool) error {
-	return lifecycle.Contain(b.log, "the build of a fleet's endpoints", func() error {
-		done, err := b.Build(ctx, k)
-		if !done {
-			more.Store(true)
-		}
-		if errors.Is(err, fleet.ErrNotFound) { // deleted meanwhile
-			return nil
-		}
+// fleet builds one, and notes how that went.
+func (b *Builder) fleet(ctx context.Context, k fleet.Key) {
+	turn := false
+	err := lifecycle.Contain(b.log, "the build of a fleet's endpoints", func() (err error) {
+		turn, err = b.Build(ctx, k)
 		return err
 	}, "tenant", k.Tenant, "fleet", k.Fleet)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	was := b.rests[k]
+	switch {
+	case err != nil && !errors.Is(err, fleet.ErrNotFound): // that one was deleted meanwhile
+		if was.fails == 0 && ctx.Err() == nil {
+			b.log.Warn("the endpoints of a fleet are not built: it is tried again", "tenant", k.Tenant, "fleet", k.Fleet, "error", err)
+		}
+		d := max(was.fails, firstRest)
+		b.rests[k] = resting{time.Now().Add(d), min(2*d, lastRest)}
+	case !turn:
+		b.rests[k] = resting{until: time.Now().Add(lookSoon)}
+	default:
+		delete(b.rests, k)
+	}
+	if b.busy[k] {
+		select {
+		case b.again <- struct{}{}:
+		default:
+		}
+	}
+	delete(b.busy, k)
+	if b.held[k.Tenant]--; b.held[k.Tenant] == 0 {
+		delete(b.held, k.Tenant)
+	}
 }
 
 // Build takes a turn of the fleet, and makes of it a revision if something that is served has changed. done: there was a turn.

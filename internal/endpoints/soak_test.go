@@ -2,6 +2,7 @@ package endpoints_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -155,7 +156,11 @@ func TestSoakEndpoints(t *testing.T) {
 
 // lookAgain is a look of another server.
 func (s *soak) lookAgain(ctx context.Context) error {
-	_, err := endpoints.NewBuilder(s.app, slog.Default()).Look(ctx)
+	keys, err := s.app.SweepEndpoints(ctx)
+	for _, k := range keys {
+		_, failed := endpoints.NewBuilder(s.app, slog.Default()).Build(ctx, k)
+		err = errors.Join(err, failed)
+	}
 	return err
 }
 

@@ -132,12 +132,12 @@ func ServeEndpoints(cluster string, value []byte, ttl time.Duration, es []Endpoi
 type localities struct {
 	cla     *endpoint.ClusterLoadAssignment
 	of      map[[3]string]*endpoint.LocalityLbEndpoints
-	weighed bool                            // by the document: what it does not weigh gets nothing
-	mine    []*endpoint.LocalityLbEndpoints // whose weight is that of their endpoints all the same
+	weighed bool                                   // by the document: what it does not weigh gets nothing
+	mine    map[*endpoint.LocalityLbEndpoints]bool // whose weight is that of their endpoints all the same
 }
 
 func newLocalities(cla *endpoint.ClusterLoadAssignment) *localities {
-	ls := &localities{cla: cla, of: map[[3]string]*endpoint.LocalityLbEndpoints{}}
+	ls := &localities{cla: cla, of: map[[3]string]*endpoint.LocalityLbEndpoints{}, mine: map[*endpoint.LocalityLbEndpoints]bool{}}
 	for _, l := range cla.GetEndpoints() {
 		name := [3]string{l.GetLocality().GetRegion(), l.GetLocality().GetZone(), l.GetLocality().GetSubZone()}
 		ls.weighed = ls.weighed || l.GetLoadBalancingWeight() != nil
@@ -156,20 +156,16 @@ func (ls *localities) add(e Endpoint, lb *endpoint.LbEndpoint) {
 		ls.of[name] = l
 		ls.cla.Endpoints = append(ls.cla.Endpoints, l)
 	}
-	if l.GetLoadBalancingWeight() == nil && !slices.Contains(ls.mine, l) {
-		ls.mine = append(ls.mine, l)
+	if l.GetLoadBalancingWeight() == nil {
+		ls.mine[l] = true
 	}
 	l.LbEndpoints = append(l.LbEndpoints, lb)
 }
 
 // finish weighs the localities into which endpoints came; all, where the document weighs none.
 func (ls *localities) finish() {
-	weigh := ls.mine
-	if !ls.weighed {
-		weigh = ls.cla.GetEndpoints()
-	}
-	for _, l := range weigh {
-		if len(l.GetLbEndpoints()) == 0 {
+	for _, l := range ls.cla.GetEndpoints() {
+		if len(l.GetLbEndpoints()) == 0 || ls.weighed && !ls.mine[l] {
 			continue
 		}
 		var sum uint64
@@ -177,6 +173,23 @@ func (ls *localities) finish() {
 			sum += uint64(max(1, e.GetLoadBalancingWeight().GetValue()))
 		}
 		l.LoadBalancingWeight = wrapperspb.UInt32(uint32(min(sum, math.MaxUint32)))
+	}
+	ls.fit()
+}
+
+// fit makes the localities of a priority lighter, each by as much, where they weigh too much together: "The sum of the weights of all localities at
+// the same priority level must not exceed uint32_t maximal value (4294967295)."
+func (ls *localities) fit() {
+	sums, counts := map[uint32]uint64{}, map[uint32]uint64{}
+	for _, l := range ls.cla.GetEndpoints() {
+		sums[l.GetPriority()] += uint64(l.GetLoadBalancingWeight().GetValue())
+		counts[l.GetPriority()]++
+	}
+	for _, l := range ls.cla.GetEndpoints() {
+		sum, most := sums[l.GetPriority()], math.MaxUint32-counts[l.GetPriority()] // what becomes 0 is 1
+		if w := uint64(l.GetLoadBalancingWeight().GetValue()); sum > math.MaxUint32 && w > 0 {
+			l.LoadBalancingWeight = wrapperspb.UInt32(uint32(max(1, w/(sum/most+1))))
+		}
 	}
 }
 

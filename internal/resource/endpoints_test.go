@@ -2,11 +2,14 @@ package resource
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
 
+	endpointpb "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 
 	"fairlead/internal/fleet"
 )
@@ -107,6 +110,38 @@ func TestAssignmentOfIsWhatIsServed(t *testing.T) {
 			a, _ := Render(fleet.Endpoint, served.Value)
 			b, _ := Render(fleet.Endpoint, alone.Value)
 			t.Errorf("%s: %s\nand alone %s", e.Address, a, b)
+		}
+	}
+}
+
+// TestLocalitiesWeighWhatProxiesTake: Envoy and gRPC refuse an assignment whose localities of one priority weigh more than 32 bits together.
+func TestLocalitiesWeighWhatProxiesTake(t *testing.T) {
+	t.Parallel()
+	const document = `{"cluster_name":"c","endpoints":[` +
+		`{"locality":{"zone":"a"},"lb_endpoints":[{"endpoint":{"address":{"socket_address":{"address":"10.0.0.1","port_value":80}}},"load_balancing_weight":3000000000}]},` +
+		`{"locality":{"zone":"b"},"lb_endpoints":[{"endpoint":{"address":{"socket_address":{"address":"10.0.0.2","port_value":80}}},"load_balancing_weight":3000000000}]}]}`
+	out, err := NewCompiler(Config{}).Compile(fleet.Key{}, Document{Type: fleet.Endpoint, Name: "c", Body: []byte(document)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := ServeEndpoints("c", out.Value, 0, []Endpoint{{Address: "10.0.0.3:80", Weight: 1, Health: "healthy"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cla endpointpb.ClusterLoadAssignment
+	if err := proto.Unmarshal(served.Value, &cla); err != nil {
+		t.Fatal(err)
+	}
+	sums := map[uint32]uint64{}
+	for _, l := range cla.GetEndpoints() {
+		sums[l.GetPriority()] += uint64(l.GetLoadBalancingWeight().GetValue())
+	}
+	if a, b, c := cla.GetEndpoints()[0], cla.GetEndpoints()[1], cla.GetEndpoints()[2]; a.GetLoadBalancingWeight().GetValue() != 1_500_000_000 || b.GetLoadBalancingWeight().GetValue() != 1_500_000_000 || c.GetLoadBalancingWeight().GetValue() != 1 {
+		t.Errorf("they weigh %d, %d and %d", a.GetLoadBalancingWeight().GetValue(), b.GetLoadBalancingWeight().GetValue(), c.GetLoadBalancingWeight().GetValue())
+	}
+	for priority, sum := range sums {
+		if sum > math.MaxUint32 {
+			t.Errorf("the localities of priority %d weigh %d together", priority, sum)
 		}
 	}
 }

@@ -47,12 +47,13 @@ func (s *Store) EndEndpointLease(ctx context.Context, t fleet.TenantID, f fleet.
 	return nil
 }
 
-// renewLeases is one statement for all that are renewed together. It changes no index, and makes no revision.
+// renewLeases is one statement for all that are renewed together. It makes no revision, and changes no index but for one that was held.
 const renewLeases = `
-UPDATE endpoint_leases x SET expires_at = clock_timestamp() + x.ttl_ms * interval '1 ms', held_since = NULL
+UPDATE endpoint_leases x SET expires_at = clock_timestamp() + x.ttl_ms * interval '1 ms', held_since = NULL,
+       due_at = CASE WHEN x.held_since IS NULL THEN x.due_at ELSE least(x.due_at, clock_timestamp() + x.ttl_ms * interval '1 ms') END
   FROM (SELECT unnest($1::uuid[]) AS fleet_id, unnest($2::uuid[]) AS id) u
  WHERE x.tenant_id = app_tenant() AND x.fleet_id = u.fleet_id AND x.id = u.id
-RETURNING x.id, x.ttl_ms, x.keep_last, x.expires_at`
+RETURNING x.fleet_id, x.id, x.ttl_ms, x.keep_last, x.expires_at`
 
 // RenewEndpointLease gives a lease its whole time again. One that has run out and is swept, or was never there, is fleet.ErrNotFound: who
 // held it registers anew. Renewals of a tenant that come while one is made go together in the next statement.
@@ -64,21 +65,21 @@ func (s *Store) RenewEndpointLease(ctx context.Context, t fleet.TenantID, f flee
 	return l, nil
 }
 
-func (s *Store) renew(ctx context.Context, t fleet.TenantID, of []leaseRenewal) (map[fleet.LeaseID]EndpointLease, error) {
+func (s *Store) renew(ctx context.Context, t fleet.TenantID, of []leaseRenewal) (map[leaseRenewal]EndpointLease, error) {
 	fleets, ids := make([][16]byte, len(of)), make([][16]byte, len(of))
 	for i, r := range of {
 		fleets[i], ids[i] = r.fleet, r.id
 	}
-	ls, err := manyIn(ctx, s, call{limit: writeTimeout}, t, func(row pgx.CollectableRow) (l EndpointLease, err error) {
+	out := make(map[leaseRenewal]EndpointLease, len(of))
+	_, err := manyIn(ctx, s, call{limit: writeTimeout}, t, func(row pgx.CollectableRow) (_ struct{}, err error) {
+		var in fleet.ID
+		var l EndpointLease
 		var ms int64
-		err = row.Scan((*[16]byte)(&l.ID), &ms, &l.KeepLast, &l.ExpiresAt)
+		err = row.Scan((*[16]byte)(&in), (*[16]byte)(&l.ID), &ms, &l.KeepLast, &l.ExpiresAt)
 		l.TTL, l.ExpiresAt = time.Duration(ms)*time.Millisecond, l.ExpiresAt.UTC()
-		return l, err
+		out[leaseRenewal{in, l.ID}] = l
+		return struct{}{}, err
 	}, renewLeases, fleets, ids)
-	out := make(map[fleet.LeaseID]EndpointLease, len(ls))
-	for _, l := range ls {
-		out[l.ID] = l
-	}
 	return out, err
 }
 
@@ -100,14 +101,14 @@ type renewalGroup struct {
 	of     []leaseRenewal
 	before *renewalGroup // is made first; nil: none
 	done   chan struct{}
-	leases map[fleet.LeaseID]EndpointLease
+	leases map[leaseRenewal]EndpointLease
 	err    error
 }
 
 // mostRenewals bounds one statement.
 const mostRenewals = 1000
 
-type renewFunc func(context.Context, fleet.TenantID, []leaseRenewal) (map[fleet.LeaseID]EndpointLease, error)
+type renewFunc func(context.Context, fleet.TenantID, []leaseRenewal) (map[leaseRenewal]EndpointLease, error)
 
 // join waits until the renewal is made, whoever makes it. Who makes it for others goes on when its own caller has gone.
 func (r *renewals) join(ctx context.Context, t fleet.TenantID, one leaseRenewal, renew renewFunc) (EndpointLease, error) {
@@ -123,7 +124,7 @@ func (r *renewals) join(ctx context.Context, t fleet.TenantID, one leaseRenewal,
 	if g.err != nil {
 		return EndpointLease{}, g.err
 	}
-	l, ok := g.leases[one.id]
+	l, ok := g.leases[one]
 	if !ok {
 		return EndpointLease{}, fleet.ErrNotFound
 	}

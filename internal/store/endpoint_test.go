@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -609,5 +610,151 @@ func TestATimeWithoutLeasesIsNoOutage(t *testing.T) {
 		w.serves(map[string]string{"a": "-"})
 		w.sweepOnly() // without leases
 		w.exec(`UPDATE endpoint_clock SET swept_at = clock_timestamp() - interval '1 day'`)
+	}
+}
+
+// TestT44_WhatIsServedOfVariantsCounts: each variant of a cluster's document is served with all of its endpoints, is stored so, and is loaded by every xDS server.
+func TestT44_WhatIsServedOfVariantsCounts(t *testing.T) {
+	w := setup(t)
+	most := int64(1_000_000)
+	w.ok(w.app.SetLimits(t.Context(), w.tenant, actor, map[store.LimitName]*int64{store.LimitFleetBytes: &most}))
+	w.apply(put(fleet.Endpoint, "a", "doc"))
+	for i := range 5 {
+		w.setEndpoints("a", addresses(fmt.Sprintf("10.0.%d", i), 1000)...) // 380 kB in all
+	}
+	w.build()
+	one := func(name string) store.ResourceChange {
+		return variant(put(fleet.Endpoint, "a", "doc of "+name), name, "node.id="+name, 0)
+	}
+	w.apply(one("v1"))
+	w.sameTotals()
+	if _, err := w.try(one("v2")); !errors.Is(err, fleet.ErrLimit) {
+		t.Errorf("a third time 380 kB of a fleet that may have a megabyte: %v", err)
+	}
+	w.build()
+	w.sameTotals()
+	if _, err := w.try(one("v2")); !errors.Is(err, fleet.ErrLimit) {
+		t.Errorf("likewise, when the second is built: %v", err)
+	}
+	if _, err := w.app.WriteEndpoints(t.Context(), w.tenant, w.fleet, store.EndpointWrite{Actor: actor, Cluster: "a", Set: addresses("10.1.0", 2000)}); !errors.Is(err, fleet.ErrLimit) {
+		t.Errorf("endpoints that are served twice: %v", err)
+	}
+	served := 0
+	for _, r := range w.load().Rows {
+		served += len(r.Body)
+	}
+	if int64(served) > most {
+		t.Errorf("an xDS server loads %d bytes of a fleet that may have %d", served, most)
+	}
+	w.apply(store.ResourceChange{Type: fleet.Endpoint, Name: "a", Variant: "v1", Delete: true})
+	w.build()
+	w.sameTotals()
+	w.apply(one("v2"))
+	w.build()
+	w.sameTotals()
+}
+
+// TestT44_VariantsBeforeTheirEndpointsCount: those that a cluster has before it has endpoints, and those that come before these are built.
+func TestT44_VariantsBeforeTheirEndpointsCount(t *testing.T) {
+	w := setup(t)
+	most := int64(600_000)
+	w.ok(w.app.SetLimits(t.Context(), w.tenant, actor, map[store.LimitName]*int64{store.LimitFleetBytes: &most}))
+	several := func(name string, n int) (cs []store.ResourceChange) {
+		for i := range n {
+			v := fmt.Sprint("v", i)
+			cs = append(cs, variant(put(fleet.Endpoint, name, "doc of "+v), v, "node.id="+v, 0))
+		}
+		return cs
+	}
+	w.apply(append(several("a", 30), put(fleet.Endpoint, "a", "doc"))...)
+	if _, err := w.app.WriteEndpoints(t.Context(), w.tenant, w.fleet, store.EndpointWrite{Actor: actor, Cluster: "a", Set: addresses("10.0.0", 1000)}); !errors.Is(err, fleet.ErrLimit) {
+		t.Errorf("76 kB that are served 31 times: %v", err)
+	}
+	w.setEndpoints("b", addresses("10.0.0", 1000)...)
+	if _, err := w.try(several("b", 30)...); !errors.Is(err, fleet.ErrLimit) {
+		t.Errorf("likewise, before the endpoints are built: %v", err)
+	}
+	w.setEndpoints("a", addresses("10.0.1", 50)...)
+	w.build()
+	w.sameTotals()
+}
+
+// TestT44_LeasesThatAreHeldHoldUpNoOther: what is held has a share of each sweep. Here a sweep ends two leases, elsewhere 20,000.
+func TestT44_LeasesThatAreHeldHoldUpNoOther(t *testing.T) {
+	w := setup(t)
+	var held []fleet.LeaseID
+	for i := range 3 {
+		l := w.takeLease(5*time.Second, true)
+		w.setEndpoints(fmt.Sprint("held", i), leased(l, addresses("10.0.0", 1)...)...)
+		held = append(held, l)
+	}
+	fresh := w.takeLease(5*time.Second, false)
+	w.setEndpoints("fresh", leased(fresh, addresses("10.0.1", 1)...)...)
+	w.build()
+	w.lapse(held...)
+	w.sweepLeases()
+	if n := w.count(`SELECT count(*) FROM endpoint_leases WHERE held_since IS NOT NULL`); n != 3 {
+		t.Fatalf("%d leases are held", n)
+	}
+	w.exec(`UPDATE endpoint_leases SET due_at = clock_timestamp() - interval '1 s' WHERE held_since IS NOT NULL`) // their second has passed
+	w.lapse(fresh)
+	w.exec(`UPDATE endpoint_clock SET swept_at = clock_timestamp() - interval '500 ms', recovered_at = least(recovered_at, clock_timestamp() - interval '2 days')`)
+	w.exec(`SELECT endpoints_sweep(2)`)
+	if n := w.count(`SELECT count(*) FROM endpoints WHERE cluster = 'fresh'`); n != 0 {
+		t.Error("what has expired waits behind what is held")
+	}
+	if n := w.count(`SELECT count(*) FROM endpoint_leases WHERE due_at > clock_timestamp()`); n != 1 {
+		t.Errorf("%d of the leases that are held were looked at, want 1", n)
+	}
+}
+
+// A lease that was held, and is renewed, is looked at when its new time is over, however late it was to be looked at before.
+func TestARenewedLeaseIsDueInTime(t *testing.T) {
+	w := setup(t)
+	l := w.takeLease(5*time.Second, true)
+	w.setEndpoints("last", leased(l, addresses("10.0.0", 1)...)...)
+	w.build()
+	w.lapse(l)
+	w.exec(`UPDATE endpoint_leases SET held_since = clock_timestamp() - interval '1 hour'`)
+	w.sweepLeases()
+	if n := w.count(`SELECT extract(epoch FROM due_at - clock_timestamp())::integer FROM endpoint_leases`); n < 9 || n > 10 {
+		t.Errorf("a lease that is held for an hour is looked at in %d s", n)
+	}
+	if _, err := w.app.RenewEndpointLease(t.Context(), w.tenant, w.fleet, l); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.count(`SELECT extract(epoch FROM due_at - clock_timestamp())::integer FROM endpoint_leases`); n > 5 {
+		t.Errorf("renewed for 5 s, it is looked at in %d s", n)
+	}
+}
+
+// TestALeaseIsRenewedInItsFleetAlone: renewals of a tenant's fleets go in one statement, and each has its own answer.
+func TestALeaseIsRenewedInItsFleetAlone(t *testing.T) {
+	w := setup(t)
+	other, err := w.app.CreateFleet(t.Context(), w.tenant, actor, "another", "")
+	w.ok(err)
+	l := w.takeLease(time.Minute, true)
+	var told atomic.Int64
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			for range 50 {
+				if _, err := w.app.RenewEndpointLease(t.Context(), w.tenant, w.fleet, l); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		all.Go(func() {
+			for range 50 {
+				if _, err := w.app.RenewEndpointLease(t.Context(), w.tenant, other.ID, l); err == nil {
+					told.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := told.Load(); n > 0 {
+		t.Errorf("%d times another fleet was told that it had renewed the lease, and its end", n)
 	}
 }

@@ -32,7 +32,11 @@ BEGIN
     RAISE EXCEPTION 'there is no lease %', v_lease USING ERRCODE = 'FL407', DETAIL = v_lease;
   END IF;
   IF jsonb_array_length(p_set) > 0 THEN
-    INSERT INTO endpoint_clusters (tenant_id, fleet_id, cluster, changed) VALUES (h.tenant_id, p_fleet, p_cluster, 0) ON CONFLICT DO NOTHING;
+    INSERT INTO endpoint_clusters (tenant_id, fleet_id, cluster, changed, variants)
+    SELECT h.tenant_id, p_fleet, p_cluster, 0, 1 + (SELECT count(*) FROM resources r WHERE r.tenant_id = h.tenant_id AND r.fleet_id = p_fleet AND r.type = 'endpoints'
+                                                       AND r.name = p_cluster AND r.variant <> '' AND NOT r.deleted)
+     WHERE NOT EXISTS (SELECT FROM endpoint_clusters x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = p_fleet AND x.cluster = p_cluster)
+    ON CONFLICT DO NOTHING;
   END IF;
   SELECT * INTO c FROM endpoint_clusters x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = p_fleet AND x.cluster = p_cluster FOR NO KEY UPDATE;
   IF NOT FOUND THEN
@@ -66,8 +70,8 @@ BEGIN
     IF c.bytes + v_is.bytes - v_was.bytes > 1048576 THEN
       RAISE EXCEPTION 'the endpoints of a cluster come to 1048576 bytes at most, these would make it %', c.bytes + v_is.bytes - v_was.bytes USING ERRCODE = 'FL413';
     END IF;
-    -- What the head counts is of the last build, some tenths of a second ago: by so much may it be passed.
-    PERFORM must_be_within('fleet_bytes', h.bytes, h.bytes + c.bytes - c.counted + v_is.bytes - v_was.bytes, tenant_limit('fleet_bytes'));
+    -- What the head counts is of the last build, some tenths of a second ago: by so much may it be passed. Each variant of the document is served with all of them.
+    PERFORM must_be_within('fleet_bytes', h.bytes, h.bytes + (c.bytes + v_is.bytes - v_was.bytes) * c.variants - c.counted, tenant_limit('fleet_bytes'));
     IF c.counted = 0 THEN
       PERFORM must_be_within('resources', h.resources, h.resources + 1, tenant_limit('resources'));
     END IF;
@@ -128,7 +132,7 @@ BEGIN
   RETURN v_gone > 0;
 END $$;
 
--- Takes away the endpoints whose leases have run out, of at most p_limit leases, and returns the fleets that have something to be built. Any number of processes
+-- Takes away the endpoints whose leases have expired, of at most p_limit leases, and returns the fleets that have something to be built. Any number of processes
 -- may call it; two times a second one of them does something.
 --
 -- The sweep is the clock of expiry: while it could not run, for more than 3 s, no lease could be renewed either, and a lease runs out when its time has passed since it
@@ -157,9 +161,15 @@ BEGIN
     UPDATE endpoint_clock x SET idle = true WHERE x.one AND NOT x.idle;
   END IF;
   IF v_recovered IS NOT NULL THEN
+    -- What is held has a share of its own: however much of it there is, nothing that expires waits behind it.
     SELECT array_agg(l.at) FILTER (WHERE l.lives), array_agg(l.at) FILTER (WHERE NOT l.lives), array_agg(l.id) FILTER (WHERE NOT l.lives) INTO v_living, v_rows, v_lapsed FROM (
-      SELECT x.ctid AS at, x.id, greatest(x.expires_at, v_recovered + x.ttl_ms * interval '1 ms') > t AS lives FROM endpoint_leases x
-       WHERE x.due_at <= t ORDER BY x.due_at LIMIT p_limit FOR UPDATE SKIP LOCKED) l;
+      SELECT * FROM (
+        SELECT x.ctid AS at, x.id, greatest(x.expires_at, v_recovered + x.ttl_ms * interval '1 ms') > t AS lives FROM endpoint_leases x
+         WHERE x.held_since IS NULL AND x.due_at <= t ORDER BY x.due_at LIMIT p_limit FOR UPDATE SKIP LOCKED) a
+      UNION ALL
+      SELECT * FROM (
+        SELECT x.ctid AS at, x.id, greatest(x.expires_at, v_recovered + x.ttl_ms * interval '1 ms') > t AS lives FROM endpoint_leases x
+         WHERE x.held_since IS NOT NULL AND x.due_at <= t ORDER BY x.due_at LIMIT greatest(1, p_limit / 10) FOR UPDATE SKIP LOCKED) b) l;
     -- What was renewed is looked at again when it can have run out.
     UPDATE endpoint_leases x SET due_at = greatest(x.expires_at, v_recovered + x.ttl_ms * interval '1 ms'), held_since = CASE WHEN x.expires_at > t THEN NULL ELSE x.held_since END
      WHERE x.ctid = ANY (v_living);
@@ -176,7 +186,8 @@ BEGIN
                                       AND (v_left <= 0 OR v_left * 100 < c.panic_threshold * (c.endpoints + c.documented))));
       PERFORM endpoints_remove(k.tenant_id, k.fleet_id, k.cluster, v_going, 'fairlead');
     END LOOP;
-    UPDATE endpoint_leases x SET held_since = coalesce(x.held_since, t), due_at = t + interval '1 s'
+    -- What is held is looked at after 1 s, and the longer it is held the later, 10 s at most.
+    UPDATE endpoint_leases x SET held_since = coalesce(x.held_since, t), due_at = t + least(interval '10 s', greatest(interval '1 s', (t - x.held_since) / 10))
      WHERE x.ctid = ANY (v_rows) AND EXISTS (SELECT FROM endpoints e WHERE e.lease_id = x.id OFFSET 0);
     DELETE FROM endpoint_leases x WHERE x.ctid = ANY (v_rows); -- what has just been written has another place
   END IF;
@@ -184,7 +195,8 @@ BEGIN
                 WHERE x.changed <> x.built LIMIT 1000;
 END $$;
 
--- Takes the fleet's turn to be built, of which there are ten a second for all processes together, and returns what is to be built: p_limit clusters, of each its endpoints,
+-- Takes the fleet's turn to be built, of which there are ten a second for all processes together, and returns what is to be built: p_limit clusters at most, one or more whose
+-- endpoints come to 8 MiB with all variants, of each its endpoints,
 -- and its document's variants side by side. The first row says whether there was a turn (o_cluster null: it is of that alone).
 CREATE OR REPLACE FUNCTION endpoints_claim(p_fleet uuid, p_limit integer)
 RETURNS TABLE (o_cluster text, o_changed bigint, o_rows jsonb, o_variants text[], o_revisions bigint[], o_ttls bigint[], o_bodies bytea[]) LANGUAGE plpgsql AS $$
@@ -202,11 +214,13 @@ BEGIN
            (SELECT jsonb_agg(jsonb_build_array(e.address, e.region, e.zone, e.sub_zone, e.weight, e.health, e.metadata) ORDER BY e.address) FROM endpoints e
              WHERE e.tenant_id = x.tenant_id AND e.fleet_id = x.fleet_id AND e.cluster = x.cluster),
            d.variants, d.revisions, d.ttls, d.bodies
-      FROM (SELECT * FROM endpoint_clusters y WHERE y.tenant_id = app_tenant() AND y.fleet_id = p_fleet AND y.changed <> y.built ORDER BY y.cluster LIMIT p_limit) x
+      FROM (SELECT z.*, sum(z.bytes * z.variants) OVER (ORDER BY z.cluster) AS upto, row_number() OVER (ORDER BY z.cluster) AS n
+              FROM (SELECT * FROM endpoint_clusters y WHERE y.tenant_id = app_tenant() AND y.fleet_id = p_fleet AND y.changed <> y.built ORDER BY y.cluster LIMIT p_limit) z) x
      CROSS JOIN LATERAL (
        SELECT array_agg(r.variant ORDER BY r.variant) AS variants, array_agg(r.revision ORDER BY r.variant) AS revisions, array_agg(r.ttl_ms ORDER BY r.variant) AS ttls,
               array_agg((SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash) ORDER BY r.variant) AS bodies
-         FROM resources r WHERE r.tenant_id = x.tenant_id AND r.fleet_id = x.fleet_id AND r.type = 'endpoints' AND r.name = x.cluster) d;
+         FROM resources r WHERE r.tenant_id = x.tenant_id AND r.fleet_id = x.fleet_id AND r.type = 'endpoints' AND r.name = x.cluster) d
+     WHERE x.n = 1 OR x.upto <= 8388608;
 END $$;
 
 -- Makes what was built what is served. p_items is [{cluster, changed, variant, revision, version, documented, body}], one for each variant of each cluster that was claimed: revision is
@@ -230,6 +244,8 @@ DECLARE
   v_deleted integer := 0;
   v_rows    integer := 0;
   v_bytes   bigint := 0;
+  v_counted bigint;
+  v_served  integer; -- variants of a cluster
 BEGIN
   o_mends := 0;
   FOR k IN SELECT x.cluster, max(x.changed) AS changed, max(x.documented) AS documented, jsonb_object_agg(x.variant, x.revision) AS read
@@ -257,12 +273,14 @@ BEGIN
       v_names := v_names || k.cluster;
       v_by := v_by || c.changed_by;
     END LOOP;
+    SELECT greatest(1, count(*) FILTER (WHERE x.version IS NOT NULL)) INTO v_served FROM jsonb_to_recordset(p_items) x (cluster text, version text) WHERE x.cluster = k.cluster;
+    v_counted := c.bytes * v_served; -- each is stored, and loaded by every xDS server
     v_rows := v_rows + (c.bytes > 0)::integer - (c.counted > 0)::integer;
-    v_bytes := v_bytes + c.bytes - c.counted;
+    v_bytes := v_bytes + v_counted - c.counted;
     IF c.endpoints = 0 AND c.changed = k.changed THEN
       DELETE FROM endpoint_clusters x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = p_fleet AND x.cluster = k.cluster;
     ELSE
-      UPDATE endpoint_clusters x SET built = k.changed, counted = c.bytes, documented = coalesce(k.documented, 0)
+      UPDATE endpoint_clusters x SET built = k.changed, counted = v_counted, variants = v_served, documented = coalesce(k.documented, 0)
        WHERE x.tenant_id = h.tenant_id AND x.fleet_id = p_fleet AND x.cluster = k.cluster;
     END IF;
   END LOOP;

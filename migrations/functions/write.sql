@@ -72,6 +72,7 @@ DECLARE
   v_deleted integer;
   v_rows integer;   -- what the fleet has more than before
   v_more bigint;    -- bytes that it has more
+  v_had  endpoint_clusters%ROWTYPE;
   v_all  bigint;    -- bytes that are put
 BEGIN
   SELECT coalesce(array_agg(z.c), '{}'), array_agg(z.body), count(*) FILTER (WHERE r.name IS NULL), count(*) FILTER (WHERE (z.c).delete),
@@ -151,13 +152,20 @@ BEGIN
   -- What is served of a cluster that has endpoints as data is built anew, and until then is what it was (endpoints_commit). Of a new variant that is what the
   -- default one serves; a deleted one ends at once.
   FOR v_one IN SELECT c.* FROM unnest(v_endpoints) c ORDER BY c.name, c.variant LOOP
-    UPDATE endpoint_clusters x SET changed = x.changed + 1, changed_by = v_who WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.cluster = v_one.name;
+    UPDATE endpoint_clusters x SET changed = x.changed + 1, changed_by = v_who WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.cluster = v_one.name
+    RETURNING x.* INTO v_had;
     CONTINUE WHEN NOT FOUND OR v_one.variant = '';
     UPDATE resources r SET served_revision = v_new, (served_version, served_body) = (
              SELECT d.served_version, d.served_body FROM resources d
               WHERE NOT v_one.delete AND d.tenant_id = h.tenant_id AND d.fleet_id = h.fleet_id AND d.type = 'endpoints' AND d.name = v_one.name AND d.variant = '')
      WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id AND r.type = 'endpoints' AND r.name = v_one.name AND r.variant = v_one.variant
        AND (v_one.delete OR r.served_version IS NULL);
+    IF FOUND AND NOT v_one.delete THEN -- it is served with all of the endpoints, and counts so; those that are not built yet are counted with the build
+      UPDATE endpoint_clusters x SET counted = x.counted + CASE WHEN x.counted > 0 THEN x.bytes ELSE 0 END, variants = x.variants + 1
+       WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.cluster = v_one.name;
+      v_more := v_more + CASE WHEN v_had.counted > 0 THEN v_had.bytes ELSE 0 END;
+      PERFORM must_be_within('fleet_bytes', h.bytes, h.bytes + v_more + CASE WHEN v_had.counted > 0 THEN 0 ELSE v_had.bytes * (v_had.variants + 1) END, tenant_limit('fleet_bytes'));
+    END IF;
   END LOOP;
 
   o_at := greatest(clock_timestamp(), h.changed_at); -- of a clock that was set back too, what came later is later
