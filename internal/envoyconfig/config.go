@@ -207,6 +207,10 @@ func (r *reader) faults(what string, of where, err error) {
 
 // add takes a resource, whose "@type" may stand in it.
 func (r *reader) add(t fleet.Type, name string, o placed) {
+	if len(name) > resource.MaxName { // it would stand before each thing that is told of it
+		r.tell(t.Slug(), o.at.member(spelled(o.object, nameField(t))), fmt.Sprintf("a name has %d bytes at most", resource.MaxName), false)
+		return
+	}
 	what := t.Slug() + "/" + name
 	if url, ok := o.object["@type"].(string); ok && !resource.IsOf(t, url) {
 		r.leave(what, fmt.Sprintf("it is not a %s", t.Message()))

@@ -442,3 +442,23 @@ note: watchdog: line 22: /watchdog: Envoy's API has deprecated this field: write
 		t.Error(diff)
 	}
 }
+
+// TestADumpKeepsWhatMetadataSays: what a proxy found out about an endpoint stands in the endpoint, and not in what its owner wrote beside it.
+func TestADumpKeepsWhatMetadataSays(t *testing.T) {
+	t.Parallel()
+	in := `{"configs":[{"@type":"type.googleapis.com/envoy.admin.v3.EndpointsConfigDump","dynamic_endpoint_configs":[{"endpoint_config":{
+		"@type":"type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment","cluster_name":"a","endpoints":[{"lb_endpoints":[{
+		"endpoint":{"address":{"socket_address":{"address":"10.0.0.1","port_value":80}}},"health_status":"HEALTHY",
+		"metadata":{"filter_metadata":{"envoy.lb":{"health_status":"HEALTHY","load_balancing_weight":0}}}}]}]}}]}]}`
+	r, err := envoyconfig.Read([]byte(in), envoyconfig.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := shown(t, r)
+	if len(r.Documents) != 1 {
+		t.Fatal(text)
+	}
+	if body := string(r.Documents[0].Body); !strings.Contains(body, "health_status") || !strings.Contains(body, "load_balancing_weight") {
+		t.Errorf("the metadata lost what it said, and nobody is told:\n%s", text)
+	}
+}

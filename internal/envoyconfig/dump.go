@@ -3,9 +3,12 @@ package envoyconfig
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/resource"
 )
 
 // dump reads the answer of /config_dump.
@@ -95,20 +98,32 @@ func (r *reader) lookedUp() map[string]bool {
 
 // endpointConfig takes endpoints without what the proxy found out about them.
 func (r *reader) endpointConfig(found placed) {
-	name := text(found.object, "cluster_name")
-	each(nil, found.object, func(p placed) {
-		o := p.object
-		if has(o, "load_balancing_weight") && fmt.Sprint(get(o, "load_balancing_weight")) == "0" {
-			drop(o, "load_balancing_weight") // the proxy shows none so, and takes none of 0
-		}
-		if state := text(o, "health_status"); state != "" {
-			drop(o, "health_status")
-			if state != "HEALTHY" {
-				r.stays(fleet.Endpoint.Slug()+"/"+name, "one of them is "+state+" to this proxy, which was not taken over")
+	name, states := text(found.object, "cluster_name"), map[string]bool{}
+	for _, locality := range found.elements("endpoints") {
+		withoutWeight(locality.object)
+		for _, e := range locality.elements("lb_endpoints") {
+			withoutWeight(e.object)
+			if state := text(e.object, "health_status"); state != "" && state != "HEALTHY" {
+				states[state] = true
 			}
+			drop(e.object, "health_status")
 		}
-	})
+	}
 	r.add(fleet.Endpoint, name, found)
+	of := fleet.Endpoint.Slug() + "/" + name
+	for i, state := range slices.Sorted(maps.Keys(states)) {
+		if i == mostFaults || len(name) > resource.MaxName {
+			break // what is told is not longer than what was sent
+		}
+		r.stays(of, "one of them is "+state+" to this proxy, which was not taken over")
+	}
+}
+
+// withoutWeight: a proxy shows a weight of 0 where there is none, and takes none of 0.
+func withoutWeight(o object) {
+	if has(o, "load_balancing_weight") && fmt.Sprint(get(o, "load_balancing_weight")) == "0" {
+		drop(o, "load_balancing_weight")
+	}
 }
 
 // listeners reads the static ones, and of each dynamic one the newest state that the proxy

@@ -85,6 +85,9 @@ func (r *reader) routes(listener string, body object) {
 		if name == "" {
 			name = listener
 		}
+		if len(name) > resource.MaxName {
+			return // nobody could ask for it: it stays where it is
+		}
 		set(routes, "name", name)
 		if was, there := r.taken[fleet.Ref{Type: fleet.Route, Name: name}]; !there || !reflect.DeepEqual(was, routes) {
 			if free := r.free(fleet.Route, name); free != name {
@@ -112,6 +115,9 @@ func (r *reader) endpoints(cluster string, body object) {
 	if name == "" {
 		name = cluster
 	}
+	if len(name) > resource.MaxName {
+		return
+	}
 	set(load, "cluster_name", name)
 	if was, there := r.taken[fleet.Ref{Type: fleet.Endpoint, Name: name}]; !there || !reflect.DeepEqual(was, load) {
 		name = r.free(fleet.Endpoint, name)
@@ -130,6 +136,7 @@ func (r *reader) endpoints(cluster string, body object) {
 // keys makes secrets of certificates where private keys stand in a listener or a cluster, in which the API takes none:
 // of all of a context, as Envoy takes no others beside those that it asks for.
 func (r *reader) keys(ref fleet.Ref, body object) {
+	of := ref.Type.Slug() + "/" + ref.Name
 	each(r.at[ref].at, body, func(p placed) {
 		o := p.object
 		certificates := p.elements("tls_certificates")
@@ -146,7 +153,7 @@ func (r *reader) keys(ref fleet.Ref, body object) {
 			if !keyInTheClear(c) {
 				what = "its certificate beside one with the private key"
 			}
-			r.stays(ref.Type.Slug()+"/"+ref.Name, what+" became secrets/"+name)
+			r.stays(of, what+" became secrets/"+name)
 		}
 		drop(o, "tls_certificates")
 		set(o, "tls_certificate_sds_secret_configs", sds)
@@ -187,18 +194,23 @@ func (r *reader) staticSecret(o object) {
 
 // sources names what asks somewhere else than the control plane, and the files that the proxies read.
 func (r *reader) sources(ref fleet.Ref, body object) {
+	of, told := ref.Type.Slug()+"/"+ref.Name, 0
+	more := func() bool { told++; return told <= mostFaults }
 	each(nil, body, func(o placed) {
 		for _, source := range []string{"api_config_source", "path_config_source"} {
-			if has(o.object, source) {
-				r.stays(ref.Type.Slug()+"/"+ref.Name, fmt.Sprintf("its %s has a source of its own (%s), which the proxies go on asking", o.at.name(), source))
+			if has(o.object, source) && more() {
+				r.stays(of, fmt.Sprintf("its %s has a source of its own (%s), which the proxies go on asking", o.at.name(), source))
 			}
 		}
 		for _, field := range []string{"certificate_chain", "private_key", "trusted_ca"} {
-			if file := text(child(o.object, field), "filename"); file != "" {
-				r.tell(ref.Type.Slug()+"/"+ref.Name, r.at[ref].place(o.at.member(spelled(o.object, field)).String()), "the proxies read this from their own file "+file+`, which nobody here checks: "fairlead secret" makes a secret of it`, true)
+			if file := text(child(o.object, field), "filename"); file != "" && more() {
+				r.tell(of, r.at[ref].place(o.at.member(spelled(o.object, field)).String()), "the proxies read this from their own file "+file+`, which nobody here checks: "fairlead secret" makes a secret of it`, true)
 			}
 		}
 	})
+	if told > mostFaults {
+		r.stays(of, fmt.Sprintf("%d more of its fields have a source or a file of their own", told-mostFaults))
+	}
 }
 
 // mark is what an Envoy shows in the place of a secret.

@@ -1,6 +1,7 @@
 package envoyconfig_test
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -27,17 +28,69 @@ func TestT19_WideTextsAreReadAtWhatTheyAreLong(t *testing.T) { // not parallel: 
 		"files below a long name":    cluster(`{"` + long + `":[` + many(`{"trusted_ca":{"filename":"x"}}`) + `]}`),
 		"paths below a long name":    `{"dynamic_resources":{"` + long + `":[` + many(`{"path":"x"}`) + `]}}`,
 	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		result, err := envoyconfig.Read([]byte(in), envoyconfig.Options{RDS: true, EDS: true})
-		runtime.ReadMemStats(&after)
-		if took := (after.TotalAlloc - before.TotalAlloc) / uint64(len(in)); took > most || err != nil {
-			t.Errorf("%s: a byte of the text took %d bytes, %v", name, took, err)
+		n, result := took(t, in)
+		if n > most {
+			t.Errorf("%s: a byte of the text took %d bytes", name, n)
 		}
 		for _, l := range result.Left {
 			if len(l.What) > 200 {
 				t.Errorf("%s: %.80s... is told", name, l.What)
 			}
 		}
+	}
+}
+
+// took is what Read takes of the heap for each byte of a text.
+func took(t *testing.T, in string) (perByte uint64, r envoyconfig.Result) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r, err := envoyconfig.Read([]byte(in), envoyconfig.Options{RDS: true, EDS: true})
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return (after.TotalAlloc - before.TotalAlloc) / uint64(len(in)), r
+}
+
+// TestT19_LongNamesAreReadAtWhatTheyAreLong: the name of a resource stands before each thing that is told of it.
+func TestT19_LongNamesAreReadAtWhatTheyAreLong(t *testing.T) { // not parallel: all that the process takes is counted
+	const size, most = 64 << 10, 1200 // as in TestT19_WideTextsAreReadAtWhatTheyAreLong
+	long := strings.Repeat("n", 2*size)
+	times := func(form string, n int) string { return strings.Repeat(form+",", n-1) + form }
+	many := func(form string) string { return times(form, size/len(form)) }
+	for name, in := range map[string]string{
+		"sources":   `{"static_resources":{"clusters":[{"name":"` + long + `","metadata":{"filter_metadata":{"x":{"y":[` + many(`{"api_config_source":{"a":1}}`) + `]}}}}]}}`,
+		"files":     `{"static_resources":{"clusters":[{"name":"` + long + `","metadata":{"filter_metadata":{"x":{"y":[` + many(`{"trusted_ca":{"filename":"x"}}`) + `]}}}}]}}`,
+		"routes":    `{"static_resources":{"listeners":[{"name":"` + long + `","metadata":{"filter_metadata":{"x":{"y":[` + times(`{"@type":"x.HttpConnectionManager","route_config":{}}`, 150) + `]}}}}]}}`,
+		"endpoints": `{"configs":[{"@type":"type.googleapis.com/envoy.admin.v3.EndpointsConfigDump","dynamic_endpoint_configs":[{"endpoint_config":{"cluster_name":"` + long + `","endpoints":[{"lb_endpoints":[` + many(`{"health_status":"DEGRADED"}`) + `]}]}}]}]}`,
+	} {
+		n, r := took(t, in)
+		if n > most {
+			t.Errorf("%s: a byte of the text took %d bytes", name, n)
+		}
+		for _, l := range r.Left {
+			if len(l.What) > 600 {
+				t.Errorf("%s: %.80s... is told", name, l.What)
+			}
+		}
+	}
+}
+
+// TestT19_LinesBehindMergeKeysAreFoundAtOnce: of each thing that is told the line is looked up, also where a merge key brings it from many objects.
+func TestT19_LinesBehindMergeKeysAreFoundAtOnce(t *testing.T) { // not parallel: likewise
+	const objects, faults, most = 2000, 100, 1200
+	var clusters []string
+	for i := range faults {
+		clusters = append(clusters, fmt.Sprintf("{name: c%d, %s}", i, "a1: 1, a2: 1, a3: 1, a4: 1, a5: 1, a6: 1, a7: 1, a8: 1, a9: 1, b1: 1, b2: 1, b3: 1, b4: 1, b5: 1, b6: 1, b7: 1, b8: 1, b9: 1"))
+	}
+	in := "<<: [" + strings.Repeat("{}, ", objects) + "{static_resources: {clusters: [" + strings.Join(clusters, ", ") + "]}}]\n"
+	n, r := took(t, in)
+	if len(r.Left) < faults {
+		t.Fatalf("only %d things are told", len(r.Left))
+	}
+	plain, _ := took(t, "static_resources: {clusters: ["+strings.Join(clusters, ", ")+"]}\n")
+	if n > 2*max(plain, most) {
+		t.Errorf("a byte of the text took %d bytes, and %d without the merge key", n, plain)
 	}
 }

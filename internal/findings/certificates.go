@@ -30,9 +30,11 @@ func (c *checker) certificate(v *variant, cert *resource.Certificate) {
 			"the private key in %s is not the one of its certificate%s: proxies refuse it; write the two that belong together", v.named(), of(cert.Subject))})
 	}
 	what, severity, effect := "the certificate", Error, "clients refuse it"
-	if cert.Authority {
-		// Another authority of the bundle may be the one that counts.
+	switch {
+	case cert.Authority: // another one of the bundle may be the one that counts
 		what, severity, effect = "a certificate authority", Warning, "peers whose certificates it signed are refused"
+	case cert.Intermediate: // clients may know another path to an authority
+		what, severity, effect = "the intermediate certificate", Warning, "clients that know no other path refuse the chain"
 	}
 	day := cert.NotAfter.UTC().Format(time.DateOnly)
 	switch left := cert.NotAfter.Sub(c.Now); {

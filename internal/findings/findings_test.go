@@ -155,6 +155,7 @@ func TestCertificates(t *testing.T) {
 		"now":               {resource.Certificate{NotAfter: now}, "error certificate_expired", "expired on 2030-05-01"},
 		"an old authority":  {resource.Certificate{NotAfter: now.Add(-day), Authority: true}, "warning certificate_expired", "a certificate authority in secrets/s"},
 		"an authority soon": {resource.Certificate{NotAfter: now.Add(day / 2), Authority: true}, "warning certificate_expires", "in less than a day"},
+		"one of a chain":    {resource.Certificate{NotAfter: now.Add(-day), Intermediate: true, Subject: "CN=i"}, "warning certificate_expired", "the intermediate certificate of CN=i in secrets/s expired on 2030-04-30: clients that know no other path refuse the chain; write"},
 		"another key":       {resource.Certificate{NotAfter: now.Add(31 * day), OtherKey: true}, "error key_mismatch", "is not the one of its certificate"},
 	} {
 		c.cert.Pointer = "/body/x"

@@ -155,8 +155,8 @@ func (d *deriver) cluster(c *cluster.Cluster, p place) {
 func (d *deriver) add(t fleet.Type, name string, field protoreflect.FullName, p place) {
 	switch {
 	case name == "":
-	case len(name) > maxName:
-		d.report.add(p.at, codeLimit, "this names a resource: names are at most %d bytes", maxName)
+	case len(name) > MaxName:
+		d.report.add(p.at, codeLimit, "this names a resource: names are at most %d bytes", MaxName)
 	case strings.ContainsRune(name, 0):
 		d.report.add(p.at, codeValue, "this names a resource: names hold no character NUL")
 	default:

@@ -92,7 +92,7 @@ func (d *Document) body() *path {
 
 // Limits of what a document holds beside its body.
 const (
-	maxName        = 512 // bytes, as of the names that a client may subscribe to
+	MaxName        = 512 // bytes, as of the names that a client may subscribe to
 	maxVariant     = 128 // bytes
 	maxLabels      = 64
 	maxLabelKey    = 128

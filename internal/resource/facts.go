@@ -2,6 +2,7 @@ package resource
 
 import (
 	"crypto"
+	"crypto/x509"
 	"slices"
 	"time"
 
@@ -53,6 +54,8 @@ type Certificate struct {
 	Authority bool   // peers are checked against it; NotAfter is the earliest of the bundle
 	Subject   string
 	NotAfter  time.Time
+	// Intermediate: it is one of a chain, and expires before the chain's first, which is the proxy's own.
+	Intermediate bool
 	// OtherKey: the private key beside it is not its own.
 	OtherKey bool
 }
@@ -191,8 +194,8 @@ func chooses(m protoreflect.Message) bool {
 	return len(names) == 0 || slices.ContainsFunc(names, func(n protoreflect.Name) bool { return m.Has(md.Fields().ByName(n)) })
 }
 
-// certificate reads the leaf of a chain that stands in the message itself, and whether the
-// key beside it is its own. What cannot be read says nothing.
+// certificate reads the leaf of a chain that stands in the message itself, whether the key beside it is its own, and which other
+// one of the chain expires before the leaf. What cannot be read says nothing.
 func (f *finder) certificate(c *tls.TlsCertificate, p place) {
 	chain, ok := inline(c.GetCertificateChain())
 	if !ok {
@@ -210,6 +213,17 @@ func (f *finder) certificate(c *tls.TlsCertificate, p place) {
 		}
 	}
 	f.facts.Certificates = append(f.facts.Certificates, out)
+	if len(certs) == 1 {
+		return
+	}
+	if first := earliest(certs[1:]); first.NotAfter.Before(certs[0].NotAfter) {
+		f.facts.Certificates = append(f.facts.Certificates, Certificate{Pointer: out.Pointer, Intermediate: true, Subject: subjectOf(first), NotAfter: first.NotAfter.UTC()})
+	}
+}
+
+// earliest is the one that expires first.
+func earliest(certs []*x509.Certificate) *x509.Certificate {
+	return slices.MinFunc(certs, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
 }
 
 func hasInline(s *core.DataSource) bool { _, ok := inline(s); return ok }
@@ -224,12 +238,7 @@ func (f *finder) authorities(v *tls.CertificateValidationContext, p place) {
 	if err != nil || len(certs) == 0 {
 		return
 	}
-	first := certs[0]
-	for _, c := range certs {
-		if c.NotAfter.Before(first.NotAfter) {
-			first = c
-		}
-	}
+	first := earliest(certs)
 	f.facts.Certificates = append(f.facts.Certificates, Certificate{
 		Pointer: p.to(v.ProtoReflect(), "trusted_ca").at.String(), Authority: true, Subject: subjectOf(first), NotAfter: first.NotAfter.UTC(),
 	})

@@ -1,6 +1,8 @@
 package resource_test
 
 import (
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -209,6 +211,10 @@ func TestFactsOfCertificates(t *testing.T) {
 	one, other := newECPair(t), newECPair(t)
 	at := time.Date(2036, 1, 2, 3, 4, 5, 0, time.UTC)
 	const subject = "CN=www.example.com,O=Shop"
+	ends := func(name string, at time.Time) string {
+		return newECPair(t, func(c *x509.Certificate) { c.Subject, c.NotAfter = pkix.Name{CommonName: name}, at }).chain
+	}
+	before, after := at.Add(-time.Hour), at.Add(time.Hour)
 	data := func(s string) *core.DataSource {
 		return &core.DataSource{Specifier: &core.DataSource_InlineString{InlineString: s}}
 	}
@@ -219,10 +225,15 @@ func TestFactsOfCertificates(t *testing.T) {
 		value []byte
 		want  []resource.Certificate
 	}{
-		"its own key":       {secret(one.chain, one.key), []resource.Certificate{{Pointer: "/body/tls_certificate/certificate_chain", Subject: subject, NotAfter: at}}},
-		"another key":       {secret(one.chain, other.key), []resource.Certificate{{Pointer: "/body/tls_certificate/certificate_chain", Subject: subject, NotAfter: at, OtherKey: true}}},
-		"no certificate":    {secret("x", one.key), nil},
-		"a key in no form":  {secret(one.chain, "x"), []resource.Certificate{{Pointer: "/body/tls_certificate/certificate_chain", Subject: subject, NotAfter: at}}},
+		"its own key":      {secret(one.chain, one.key), []resource.Certificate{{Pointer: "/body/tls_certificate/certificate_chain", Subject: subject, NotAfter: at}}},
+		"another key":      {secret(one.chain, other.key), []resource.Certificate{{Pointer: "/body/tls_certificate/certificate_chain", Subject: subject, NotAfter: at, OtherKey: true}}},
+		"no certificate":   {secret("x", one.key), nil},
+		"a key in no form": {secret(one.chain, "x"), []resource.Certificate{{Pointer: "/body/tls_certificate/certificate_chain", Subject: subject, NotAfter: at}}},
+		"a chain":          {secret(one.chain+ends("later", after)+ends("same", at), one.key), []resource.Certificate{{Pointer: "/body/tls_certificate/certificate_chain", Subject: subject, NotAfter: at}}},
+		"one of it is first to expire": {secret(one.chain+ends("later", after)+ends("sooner", before)+ends("soon", at.Add(-time.Minute)), one.key), []resource.Certificate{
+			{Pointer: "/body/tls_certificate/certificate_chain", Subject: subject, NotAfter: at},
+			{Pointer: "/body/tls_certificate/certificate_chain", Intermediate: true, Subject: "CN=sooner", NotAfter: before},
+		}},
 		"another authority": {marshal(t, &tls.Secret{Type: &tls.Secret_ValidationContext{ValidationContext: &tls.CertificateValidationContext{TrustedCa: data(one.chain)}}}), []resource.Certificate{{Pointer: "/body/validation_context/trusted_ca", Authority: true, Subject: subject, NotAfter: at}}},
 	} {
 		if diff := cmp.Diff(c.want, mustFacts(t, fleet.Secret, c.value).Certificates); diff != "" {

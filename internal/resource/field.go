@@ -79,7 +79,7 @@ func (r *reader) name(name string, at *path) {
 	case name == "":
 		r.add(at, codeNameForm, "the name is empty")
 	case r.fixed(name, at):
-		r.plain(name, at, maxName)
+		r.plain(name, at, MaxName)
 	}
 }
 

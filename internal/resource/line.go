@@ -16,16 +16,21 @@ func LineOf(format Format, in []byte, pointer string) int { return NewLines(form
 
 // Lines tells the lines of one text. What it costs does not depend on how long that is, but for what is looked up first.
 type Lines struct {
-	yaml  *yaml.Node
-	keys  map[*yaml.Node]map[string]int // where the keys of a large object stand in it
-	json  *node
-	begin []int // of a text of JSON, where its lines begin
+	yaml *yaml.Node
+	keys map[*yaml.Node]map[string]int // where the keys of a large object stand in it
+	// merged is what merge keys bring into an object, once that was asked for.
+	merged map[*yaml.Node]map[string]yamlMember
+	json   *node
+	begin  []int // of a text of JSON, where its lines begin
 }
+
+// yamlMember is a key with its value.
+type yamlMember struct{ key, value *yaml.Node }
 
 // NewLines reads a text for Of.
 func NewLines(format Format, in []byte) *Lines {
 	in = bytes.TrimPrefix(in, bom)
-	l := &Lines{keys: map[*yaml.Node]map[string]int{}}
+	l := &Lines{keys: map[*yaml.Node]map[string]int{}, merged: map[*yaml.Node]map[string]yamlMember{}}
 	if format == JSON {
 		l.json, _ = scanStored(in) // without one nothing is known
 		for i, c := range in {
@@ -72,7 +77,7 @@ func (l *Lines) yamlLine(n *yaml.Node, steps []string) int {
 			next = lone(step, n)
 		case yaml.MappingNode:
 			var key *yaml.Node
-			if key, next = l.member(n, step, map[*yaml.Node]bool{}); key != nil {
+			if key, next = l.member(n, step); key != nil {
 				line = key.Line
 			} else {
 				next = lone(step, n)
@@ -99,15 +104,22 @@ func lone[N any](step string, n *N) *N {
 	return nil
 }
 
-// member finds a member, also where a merge key brings it. It looks into each object of seen once.
-func (l *Lines) member(n *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *yaml.Node) {
-	if n.Kind != yaml.MappingNode || seen[n] {
-		return nil, nil
-	}
-	seen[n] = true
+// member finds a member, also where a merge key brings it.
+func (l *Lines) member(n *yaml.Node, name string) (key, value *yaml.Node) {
 	if i := l.own(n, name); i >= 0 {
 		return n.Content[i], n.Content[i+1]
 	}
+	all, known := l.merged[n]
+	if !known {
+		all = map[string]yamlMember{}
+		merge(n, all, map[*yaml.Node]bool{n: true})
+		l.merged[n] = all
+	}
+	return all[name].key, all[name].value
+}
+
+// merge puts in what the merge keys of an object bring, of what comes twice the first. It goes through each object of seen once.
+func merge(n *yaml.Node, into map[string]yamlMember, seen map[*yaml.Node]bool) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if !mergeKey(n.Content[i]) {
 			continue
@@ -117,12 +129,20 @@ func (l *Lines) member(n *yaml.Node, name string, seen map[*yaml.Node]bool) (key
 			among = from.Content
 		}
 		for _, one := range among {
-			if key, value = l.member(target(one), name, seen); key != nil {
-				return key, value
+			from := target(one)
+			if from.Kind != yaml.MappingNode || seen[from] {
+				continue
 			}
+			seen[from] = true
+			for j := 0; j+1 < len(from.Content); j += 2 {
+				key := from.Content[j]
+				if _, there := into[target(key).Value]; !there && !dropped(key) && !mergeKey(key) {
+					into[target(key).Value] = yamlMember{key, from.Content[j+1]}
+				}
+			}
+			merge(from, into, seen)
 		}
 	}
-	return nil, nil
 }
 
 // own is where a key of an object stands in it, -1 if it has none.

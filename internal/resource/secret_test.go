@@ -36,7 +36,7 @@ type pair struct {
 	raw        []byte
 }
 
-func newPair(t testing.TB, key crypto.Signer, keyType string, keyBytes []byte) pair {
+func newPair(t testing.TB, key crypto.Signer, keyType string, keyBytes []byte, edit ...func(*x509.Certificate)) pair {
 	t.Helper()
 	tmpl := &x509.Certificate{
 		SerialNumber: big.NewInt(7),
@@ -45,6 +45,9 @@ func newPair(t testing.TB, key crypto.Signer, keyType string, keyBytes []byte) p
 		IPAddresses:  []net.IP{net.IPv4(10, 0, 0, 1)},
 		NotBefore:    time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		NotAfter:     time.Date(2036, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+	for _, e := range edit {
+		e(tmpl)
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, key.Public(), key)
 	if err != nil {
@@ -57,7 +60,7 @@ func newPair(t testing.TB, key crypto.Signer, keyType string, keyBytes []byte) p
 	}
 }
 
-func newECPair(t testing.TB) pair {
+func newECPair(t testing.TB, edit ...func(*x509.Certificate)) pair {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -67,7 +70,7 @@ func newECPair(t testing.TB) pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newPair(t, k, "EC PRIVATE KEY", b)
+	return newPair(t, k, "EC PRIVATE KEY", b, edit...)
 }
 
 // secretDoc is a document of a Secret with this body, as JSON.
