@@ -1,37 +1,42 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"fairlead/internal/bootstrap"
+	"fairlead/internal/filesync"
 )
 
-// bootstrapCommand prints the file that a client of the xDS servers starts with. It asks
-// no server: the token is not in the file.
+// bootstrapCommand prints the file that a client of the xDS servers starts with. The token is not in the file. It asks no
+// server, but with --fallback-dir.
 type bootstrapCommand struct {
-	Client     string     `name:"client" enum:"envoy,google-grpc,grpc,relay" default:"envoy" placeholder:"KIND" help:"What starts with the file: envoy; google-grpc, an Envoy with its second gRPC client; grpc, a gRPC client or server; relay, an Envoy on the machine of gRPC clients that adds the token. Default: envoy."`
-	NodeID     string     `name:"node-id" required:"" placeholder:"ID" help:"The client's node.id, which the node token must admit."`
-	Cluster    string     `name:"node-cluster" placeholder:"NAME" help:"The client's node.cluster; for people and selectors."`
-	Region     string     `name:"region" placeholder:"NAME" help:"Of the client's locality, as --zone and --sub-zone are."`
-	Zone       string     `name:"zone" placeholder:"NAME" help:"See --region."`
-	SubZone    string     `name:"sub-zone" placeholder:"NAME" help:"See --region."`
-	Labels     nodeLabels `embed:""`
-	XDS        []string   `name:"xds" placeholder:"HOST:PORT" help:"The xDS servers; one name with all addresses, or several (envoy and relay). For --client grpc without a token it is the relay, or the address of fairlead dev --open-xds."`
-	TokenFile  string     `name:"token-file" type:"path" xor:"token" placeholder:"FILE" help:"File with the node token, on the client's machine; see above."`
-	TokenEnv   string     `name:"token-env" xor:"token" placeholder:"NAME" help:"Variable with the node token (envoy and relay), FAIRLEAD_NODE_TOKEN by default; a new one needs a restart."`
-	CAFile     string     `name:"ca-file" placeholder:"FILE" help:"Certificates that the server's is checked against, on the client's machine; the system's by default."`
-	ServerName string     `name:"server-name" placeholder:"NAME" help:"Name in the server's certificate; the host of the first address by default, and always for grpc."`
-	Plaintext  bool       `name:"plaintext" help:"No TLS: the token crosses the wire in the clear. For a server, or for grpc a relay, on this machine."`
-	API        string     `name:"api" enum:"grpc,rest,files" default:"grpc" placeholder:"KIND" help:"How Envoy asks: grpc, a stream; rest, polls over HTTP/1.1, for an Envoy alone, where each config source in the fleet's content must be of REST too; or files, from a FOLDER, of no server. Default: grpc."`
-	Folder     string     `arg:"" optional:"" type:"path" help:"Of --api files: the folder that \"fairlead sync\" keeps, where Envoy sees it."`
-	Load       bool       `name:"load-reports" help:"Have Envoy report its load, see docs/load.md. Envoy with --api grpc alone; gRPC clients report what clusters with lrs_server ask for."`
-	SotW       bool       `name:"sotw" help:"State of the world in the place of delta. gRPC clients speak nothing else."`
-	Relay      string     `name:"relay-listen" placeholder:"HOST:PORT" help:"Where the relay listens for gRPC clients, loopback only: whoever connects acts as the fleet; 127.0.0.1:18002 by default."`
-	Admin      string     `name:"admin" placeholder:"PATH" help:"Where Envoy's admin interface listens: the absolute path of a Unix socket, which Envoy's user alone may open, in a folder that is there; or HOST:PORT, where nobody is asked who they are. Nowhere by default."`
-	Out        string     `name:"out" type:"path" placeholder:"FILE" help:"File to write; it is printed by default."`
+	Client     string        `name:"client" enum:"envoy,google-grpc,grpc,relay" default:"envoy" placeholder:"KIND" help:"What starts with the file: envoy; google-grpc, an Envoy with its second gRPC client; grpc, a gRPC client or server; relay, an Envoy on the machine of gRPC clients that adds the token. Default: envoy."`
+	NodeID     string        `name:"node-id" required:"" placeholder:"ID" help:"The client's node.id, which the node token must admit."`
+	Cluster    string        `name:"node-cluster" placeholder:"NAME" help:"The client's node.cluster; for people and selectors."`
+	Region     string        `name:"region" placeholder:"NAME" help:"Of the client's locality, as --zone and --sub-zone are."`
+	Zone       string        `name:"zone" placeholder:"NAME" help:"See --region."`
+	SubZone    string        `name:"sub-zone" placeholder:"NAME" help:"See --region."`
+	Labels     nodeLabels    `embed:""`
+	XDS        []string      `name:"xds" placeholder:"HOST:PORT" help:"The xDS servers; one name with all addresses, or several (envoy and relay). For --client grpc without a token it is the relay, or the address of fairlead dev --open-xds."`
+	TokenFile  string        `name:"token-file" type:"path" xor:"token" placeholder:"FILE" help:"File with the node token, on the client's machine; see above."`
+	TokenEnv   string        `name:"token-env" xor:"token" placeholder:"NAME" help:"Variable with the node token (envoy and relay), FAIRLEAD_NODE_TOKEN by default; a new one needs a restart."`
+	CAFile     string        `name:"ca-file" placeholder:"FILE" help:"Certificates that the server's is checked against, on the client's machine; the system's by default."`
+	ServerName string        `name:"server-name" placeholder:"NAME" help:"Name in the server's certificate; the host of the first address by default, and always for grpc."`
+	Plaintext  bool          `name:"plaintext" help:"No TLS: the token crosses the wire in the clear. For a server, or for grpc a relay, on this machine."`
+	API        string        `name:"api" enum:"grpc,rest,files" default:"grpc" placeholder:"KIND" help:"How Envoy asks: grpc, a stream; rest, polls over HTTP/1.1, for an Envoy alone, where each config source in the fleet's content must be of REST too; or files, from a FOLDER, of no server. Default: grpc."`
+	Folder     string        `arg:"" optional:"" type:"path" help:"Of --api files: the folder that \"fairlead sync\" keeps, where Envoy sees it."`
+	Load       bool          `name:"load-reports" help:"Have Envoy report its load, see docs/load.md. Envoy with --api grpc alone; gRPC clients report what clusters with lrs_server ask for."`
+	SotW       bool          `name:"sotw" help:"State of the world in the place of delta. gRPC clients speak nothing else."`
+	Relay      string        `name:"relay-listen" placeholder:"HOST:PORT" help:"Where the relay listens for gRPC clients, loopback only: whoever connects acts as the fleet; 127.0.0.1:18002 by default."`
+	Admin      string        `name:"admin" placeholder:"PATH" help:"Where Envoy's admin interface listens: the absolute path of a Unix socket, which Envoy's user alone may open, in a folder that is there; or HOST:PORT, where nobody is asked who they are. Nowhere by default."`
+	Fallback   string        `name:"fallback-dir" type:"path" placeholder:"DIR" help:"Ask the servers now, as the node: where none answers, the file is that of --api files DIR, which \"fairlead sync\" keeps. For --client envoy, on its machine, before each start."`
+	Within     time.Duration `name:"fallback-after" default:"10s" placeholder:"TIME" help:"Of --fallback-dir: how long the servers may take to answer."`
+	Out        string        `name:"out" type:"path" placeholder:"FILE" help:"File to write; it is printed by default."`
 }
 
 // Help stands over the flags.
@@ -50,8 +55,11 @@ func (*bootstrapCommand) Help() string {
 }
 
 // Run prints or writes the file, and the one beside it through which Envoy reads a token.
-func (c *bootstrapCommand) Run(sh *shell) error {
+func (c *bootstrapCommand) Run(ctx context.Context, sh *shell) error {
 	client := bootstrap.Client(c.Client)
+	if c.Fallback != "" && (c.API == "files" || client != bootstrap.ClientEnvoy) {
+		return usageError("--fallback-dir is for --client envoy that asks a server: with --api grpc or rest")
+	}
 	if c.SotW && (client == bootstrap.ClientGRPC || client == bootstrap.ClientRelay) {
 		return usageError("--sotw means nothing with --client " + c.Client + ": gRPC clients speak nothing else")
 	}
@@ -83,6 +91,15 @@ func (c *bootstrapCommand) Run(sh *shell) error {
 	if err != nil {
 		return c.inFlags(err)
 	}
+	if c.Fallback != "" {
+		files, err := c.fallBack(ctx, sh, conf)
+		if err != nil {
+			return err
+		}
+		if files != nil {
+			text, sds = files, nil
+		}
+	}
 	if err := c.put(sh, text, conf.TokenSDSFile, sds); err != nil {
 		return err
 	}
@@ -94,6 +111,41 @@ func (c *bootstrapCommand) Run(sh *shell) error {
 			bootstrap.CallCredsVariable, plain(c.TokenFile))
 	}
 	return nil
+}
+
+// fallBack returns the bootstrap of the folder if no server answers, else nil. It says which of the two it is.
+func (c *bootstrapCommand) fallBack(ctx context.Context, sh *shell, conf bootstrap.Config) ([]byte, error) {
+	if c.Within <= 0 {
+		return nil, usageError("--fallback-after: give a time above 0")
+	}
+	asks := syncCommand{
+		Directory: c.Fallback, NodeID: c.NodeID, Cluster: c.Cluster, Region: c.Region, Zone: c.Zone, SubZone: c.SubZone, Labels: c.Labels, XDS: c.XDS,
+		TokenFile: c.TokenFile, TokenEnv: c.TokenEnv, CAFile: c.CAFile, ServerName: c.ServerName, Plaintext: c.Plaintext, Timeout: c.Within,
+	}
+	asked, err := asks.config(sh)
+	if err != nil {
+		return nil, err
+	}
+	why := filesync.Reachable(ctx, asked)
+	if why == nil {
+		fmt.Fprintln(sh.err, "a server answers: Envoy asks it")
+		return nil, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err := filesync.Startable(c.Fallback); err != nil {
+		return nil, fmt.Errorf("no server can be asked (%w), and %w", why, err)
+	}
+	text, err := bootstrap.Envoy(bootstrap.Config{
+		NodeID: conf.NodeID, NodeCluster: conf.NodeCluster, Region: conf.Region, Zone: conf.Zone, SubZone: conf.SubZone, Metadata: conf.Metadata,
+		AdminAddress: conf.AdminAddress, Folder: c.Fallback,
+	})
+	if err != nil {
+		return nil, c.inFlags(err)
+	}
+	fmt.Fprintf(sh.err, "no server can be asked (%s): Envoy reads %s\n", plain(why.Error()), plain(c.Fallback))
+	return text, nil
 }
 
 // checkFolder checks what goes with files, and what does not.

@@ -57,6 +57,10 @@ func TestBootstrap(t *testing.T) {
 		"files with a token": {"--node-id n1 --api files /xds --token-env T", exitUsage, "", "--token-env an Envoy that reads files", false},
 		"files, SotW":        {"--node-id n1 --api files /xds --sotw", exitUsage, "", "--api files --sotw", false},
 		"files for gRPC":     {"--client grpc --node-id n1 --api files /xds", exitUsage, "", "--api files envoy", false},
+		"fallback, files":    {"--node-id n1 --api files /xds --fallback-dir /xds", exitUsage, "", "--fallback-dir --api", false},
+		"fallback, relay":    {"--client relay --node-id n1 --xds a:1 --fallback-dir /xds", exitUsage, "", "--fallback-dir --client envoy", false},
+		"fallback, no time":  {"--node-id n1 --xds a:1 --fallback-dir /xds --fallback-after 0s", exitUsage, "", "--fallback-after", false},
+		"fallback, no token": {"--node-id n1 --xds 127.0.0.1:1 --plaintext --fallback-dir /xds", exitUsage, "", "node token FAIRLEAD_NODE_TOKEN", false},
 		"a folder alone":     {"--node-id n1 --xds a:1 /xds", exitUsage, "", "/xds --api files", false},
 		"no server":          {"--node-id n1", exitUsage, "", "missing --xds", false},
 		"a bad address":      {"--node-id n1 --xds nowhere", exitUsage, "", "--xds nowhere", false},
@@ -99,6 +103,50 @@ func TestBootstrap(t *testing.T) {
 				t.Errorf("the file that names the token's: %v, want it: %t", err, c.sds)
 			}
 		})
+	}
+}
+
+// TestBootstrapFallsBack: where no server answers the file is that of the folder, if an Envoy can start from it.
+func TestBootstrapFallsBack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	token, folder, out := filepath.Join(dir, "token"), filepath.Join(dir, "xds"), filepath.Join(dir, "envoy.yaml")
+	write := func(file string) {
+		if err := os.WriteFile(file, []byte("fln_x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(token)
+	bootstrap := func() (int, string) {
+		var printed, warned bytes.Buffer
+		code := run(t.Context(), &shell{out: &printed, err: &warned}, []string{
+			"bootstrap", "--node-id", "n1", "--region", "eu", "--label", "metadata.a=b", "--xds", "127.0.0.1:1", "--plaintext", "--token-file", token,
+			"--fallback-dir", folder, "--fallback-after", "10ms", "--out", out, "--admin", "/a.sock",
+		})
+		return code, warned.String()
+	}
+	code, words := bootstrap()
+	wantWords(t, words, "127.0.0.1:1 cannot "+filepath.Join(folder, "cds.yaml")+" sync")
+	if _, err := os.Stat(out); code != exitFailed || err == nil {
+		t.Errorf("exit status %d, %v", code, err)
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(folder, "cds.yaml"))
+	write(filepath.Join(folder, "lds.yaml"))
+	code, words = bootstrap()
+	if code != exitOK {
+		t.Fatalf("exit status %d: %s", code, words)
+	}
+	wantWords(t, words, "no server can be asked 127.0.0.1:1 "+folder)
+	text := string(readFile(t, out))
+	wantWords(t, text, folder+"/cds.yaml "+folder+`/lds.yaml "n1" "eu" "a":"b" /a.sock`)
+	if strings.Contains(text, "fairlead_xds") {
+		t.Errorf("it asks a server:\n%s", text)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "fairlead_token.yaml")); err == nil {
+		t.Error("files need no token, and one is named")
 	}
 }
 

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -39,8 +41,8 @@ func (c *discoverCommand) source() (endpointSource, error) {
 	switch {
 	case c.Every < time.Second || c.Every > time.Hour:
 		return nil, usageError("--every: give a time from 1s to 1h")
-	case c.Lease < 5*time.Second || c.Lease > 24*time.Hour || c.Lease%time.Second != 0:
-		return nil, usageError("--lease: give whole seconds, from 5s to 24h")
+	case checkLease(c.Lease) != nil:
+		return nil, checkLease(c.Lease)
 	case c.Source == "file" && c.File == "":
 		return nil, usageError("--source=file: say with --file where the list is")
 	case c.Source == "file":
@@ -145,12 +147,32 @@ func (f *feed) put(ctx context.Context, want map[string][]client.EndpointPut, le
 			continue
 		}
 		delete(f.said, about)
-		if err := f.cluster(ctx, c, want[c], lease); err != nil {
+		err := f.cluster(ctx, c, want[c], lease)
+		about = "refused " + c
+		switch {
+		case err == nil:
+			delete(f.said, about)
+		case lease != "" && ofContent(err): // the other clusters are not to wait for it
+			f.say(about, fmt.Sprintf("warning: the endpoints of %s stay as they are: %s", c, err.Error()))
+		default:
 			f.lease.ended(err)
 			return err
 		}
 	}
 	return nil
+}
+
+// ofContent reports whether the API refuses what one request holds, and would take another one.
+func ofContent(err error) bool {
+	var p *problem
+	if !errors.As(err, &p) {
+		return false
+	}
+	switch p.Status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return true
+	}
+	return p.Code == "no_room"
 }
 
 func (f *feed) cluster(ctx context.Context, name string, want []client.EndpointPut, lease string) error {

@@ -90,6 +90,30 @@ func TestDiscoverFile(t *testing.T) {
 	}
 }
 
+// What the API refuses of one cluster is told once, and the others are put.
+func TestDiscoverGoesOnBehindABadCluster(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.endpointAPI()
+	w.on("POST", "/endpoints/a", problemReply(422, "invalid", "the address is on this machine"), problemReply(409, "no_room", "there is no room"), ok(goldenEndpointsWritten))
+	w.on("POST", "/endpoints/b", ok(goldenEndpointsWritten))
+	path := w.file("list.yaml", "- {cluster: a, address: \"127.0.0.1:80\"}\n- {cluster: b, address: \"10.0.0.3:80\"}\n")
+	r := w.feeds([]string{"--source", "file", "--file", path, "--every", "10s"}, func() {}, func() {})
+	if r.code != 0 || strings.Count(r.err, "warning: the endpoints of a stay as they are: ") != 1 || !strings.Contains(r.err, "on this machine") {
+		t.Errorf("exit status %d: %s", r.code, r.err)
+	}
+	if !strings.Contains(r.err, "b: 1 set, 0 removed, 1 in all\n") || !strings.Contains(r.err, "a: 1 set, 0 removed, 1 in all\n") {
+		t.Errorf("it said:\n%s", r.err)
+	}
+	w = setup(t)
+	w.endpointAPI()
+	w.on("POST", "/endpoints/a", problemReply(403, "forbidden", "the role viewer may not do this"))
+	path = w.file("list.yaml", "- {cluster: a, address: \"10.0.0.3:80\"}\n")
+	if r := w.feeds([]string{"--source", "file", "--file", path}, func() {}); r.code != 1 {
+		t.Errorf("who may not write: exit status %d: %s", r.code, r.err)
+	}
+}
+
 // A list names its faults.
 func TestDiscoverFileFaults(t *testing.T) {
 	t.Parallel()

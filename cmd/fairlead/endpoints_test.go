@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -86,17 +89,55 @@ func TestRegisterAProgram(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.endpointAPI()
-	r := w.bare("", "endpoints", "register", "--cluster", "shop/a", "--address", "10.0.0.7:80", "--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge", "--", "sh", "-c", "echo it runs; exit 7")
+	registered := filepath.Join(w.dir, "registered") // the program waits for somebody who writes to it
+	if err := syscall.Mkfifo(registered, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.on("POST", "/endpoints/shop%2Fa", reply{status: 200, body: goldenEndpointsWritten, first: func() {
+		if err := os.WriteFile(registered, []byte("it runs\n"), 0o600); err != nil {
+			t.Error(err)
+		}
+	}})
+	r := w.bare("", "endpoints", "register", "--cluster", "shop/a", "--address", "10.0.0.7:80", "--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge", "--", "sh", "-c", "cat '"+registered+"'; exit 7")
 	if r.code != 7 || r.out != "it runs\n" {
 		t.Errorf("exit status %d, %q, %q", r.code, r.out, r.err)
 	}
-	if got := w.requests(); len(got) > 0 && got[len(got)-1] != "DELETE "+leasePath {
+	if got := w.requests(); !slices.Equal(got, []string{"POST /leases", "POST /endpoints/shop%2Fa", "DELETE " + leasePath}) {
 		t.Errorf("asked %q", got)
 	}
 	r = w.bare("", "endpoints", "register", "--cluster", "shop/a", "--address", "10.0.0.7:80", "--server", w.server.URL, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge", "--", "no-such-program")
 	r.want(t, 2, "", "fairlead: there is no program no-such-program\n")
 	if env := withoutTokens([]string{"A=1", "FAIRLEAD_TOKEN=x", "FAIRLEAD_TOKEN_FILE=y", "FAIRLEAD_URL=z"}); !slices.Equal(env, []string{"A=1", "FAIRLEAD_URL=z"}) {
 		t.Errorf("the program has %v", env)
+	}
+}
+
+// What the API refuses once something is registered is told, and nothing that serves is ended for it.
+func TestRegisterGoesOnWithoutItsToken(t *testing.T) {
+	t.Parallel()
+	for status, detail := range map[int]string{401: "the token has expired", 403: "the role viewer may not do this", 404: "there is no fleet"} {
+		w := setup(t)
+		w.endpointAPI()
+		w.on("POST", leasePath, ok(goldenLease), problemReply(status, "x", detail))
+		r := w.registers(t, 6)
+		if r.code != 0 || strings.Count(r.err, "warning: ") != 1 || !strings.Contains(r.err, detail) {
+			t.Errorf("%d: exit status %d: %s", status, r.code, r.err)
+		}
+		if renewed := strings.Count(strings.Join(w.requests(), "\n")+"\n", "POST "+leasePath+"\n"); renewed != 5 {
+			t.Errorf("%d: the lease was renewed %d times", status, renewed)
+		}
+	}
+}
+
+// While it drains the lease is renewed as before.
+func TestRegisterDrainsForLonger(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.endpointAPI()
+	r := w.registers(t, 1, "--drain", "1m")
+	got := w.requests()
+	if n := len(got); r.code != 0 || got[n-1] != "DELETE "+leasePath || strings.Count(strings.Join(got, "\n")+"\n", "POST "+leasePath+"\n") != 5 {
+		t.Errorf("exit status %d, asked %q", r.code, got)
 	}
 }
 

@@ -37,11 +37,12 @@ type endpointsRegisterCommand struct {
 // Run registers, renews, and takes the endpoint away at the end.
 func (c *endpointsRegisterCommand) Run(ctx context.Context, sh *shell) error {
 	put, err := c.put(c.Address)
+	if err == nil {
+		err = checkLease(c.Lease)
+	}
 	switch {
 	case err != nil:
 		return err
-	case c.Lease < 5*time.Second || c.Lease > 24*time.Hour || c.Lease%time.Second != 0:
-		return usageError("--lease: give whole seconds, from 5s to 24h")
 	case c.Drain < 0 || c.Drain > time.Hour:
 		return usageError("--drain: give a time up to 1h")
 	}
@@ -56,6 +57,14 @@ func (c *endpointsRegisterCommand) Run(ctx context.Context, sh *shell) error {
 	r := &registration{session: s, lease: leaseHolder{session: s, ttl: c.Lease}, cluster: c.Cluster, put: put, child: child, drain: c.Drain}
 	err = r.run(ctx, c.Ready)
 	return r.end(ctx, err)
+}
+
+// checkLease checks a time that the API takes.
+func checkLease(d time.Duration) error {
+	if d < 5*time.Second || d > 24*time.Hour || d%time.Second != 0 {
+		return usageError("--lease: give whole seconds, from 5s to 24h")
+	}
+	return nil
 }
 
 // startChild starts the program that is to be registered; nil: there is none.
@@ -93,14 +102,15 @@ type registration struct {
 	drain   time.Duration
 }
 
-// run keeps the endpoint until ctx or the program ends.
+// run keeps the endpoint until ctx or the program ends. What the API refuses at the start is an error. Later it is no reason to end a program that
+// serves: the endpoint goes with its lease.
 func (r *registration) run(ctx context.Context, ready bool) error {
 	if ready {
 		if err := r.awaitReady(ctx); err != nil || r.childEnded() {
 			return err
 		}
 	}
-	told, placed := false, false
+	told, placed, registered := false, false, false
 	for ctx.Err() == nil && !r.childEnded() {
 		fresh, err := r.lease.keep(ctx)
 		if fresh {
@@ -109,7 +119,7 @@ func (r *registration) run(ctx context.Context, ready bool) error {
 		if err == nil && !placed {
 			r.put.Lease = &r.lease.id
 			if _, _, err = r.writeEndpoints(ctx, r.cluster, client.EndpointWrite{Set: &[]client.EndpointPut{r.put}}); err == nil {
-				placed = true
+				placed, registered = true, true
 				fmt.Fprintf(r.err, "%s is registered in %s\n", plain(r.put.Address), plain(r.cluster))
 			} else {
 				r.lease.ended(err)
@@ -117,7 +127,7 @@ func (r *registration) run(ctx context.Context, ready bool) error {
 		}
 		next := r.lease.ttl / 3
 		if err != nil {
-			if refused(err) {
+			if refused(err) && !registered {
 				return err
 			}
 			if !told && ctx.Err() == nil {
@@ -184,7 +194,7 @@ func (r *registration) end(ctx context.Context, err error) error {
 		r.put.Health = &draining
 		if _, _, failed := r.writeEndpoints(last, r.cluster, client.EndpointWrite{Set: &[]client.EndpointPut{r.put}}); failed == nil {
 			fmt.Fprintf(r.err, "%s gets no new requests for %s\n", plain(r.put.Address), r.drain)
-			r.rest(last, r.drain)
+			r.drains(last)
 		}
 	}
 	if r.child != nil {
@@ -202,6 +212,17 @@ func (r *registration) end(ctx context.Context, err error) error {
 		fmt.Fprintf(r.err, "warning: %s is not removed, and goes within %s: %s\n", plain(r.put.Address), r.lease.ttl, plain(failed.Error()))
 	}
 	return err
+}
+
+// drains waits, and renews the lease meanwhile.
+func (r *registration) drains(ctx context.Context) {
+	for left := r.drain; left > 0 && ctx.Err() == nil && !r.childEnded(); {
+		step := min(left, r.lease.ttl/3)
+		r.rest(ctx, step)
+		if left -= step; left > 0 {
+			_, _ = r.lease.keep(ctx) // what cannot be renewed is removed a little earlier
+		}
+	}
 }
 
 // leaseHolder takes a lease and renews it.

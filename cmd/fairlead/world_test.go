@@ -41,7 +41,8 @@ type reply struct {
 	status int
 	body   string
 	header map[string]string
-	drop   bool // the connection breaks instead
+	drop   bool   // the connection breaks instead
+	first  func() // nil: nothing is done before it is answered
 }
 
 func ok(body string) reply { return reply{status: http.StatusOK, body: body} }
@@ -93,6 +94,9 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	answer := problemReply(http.StatusNotFound, "not_found", "there is no such thing here")
 	if len(script) > 0 {
 		answer = script[0]
+	}
+	if answer.first != nil {
+		answer.first()
 	}
 	if answer.drop {
 		panic(http.ErrAbortHandler)

@@ -27,15 +27,20 @@ func TryAcquire(path string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the lock file: %w", err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	return TryLock(f)
+}
+
+// TryLock is TryAcquire for a file that is open already. The lock owns it: without one it is closed.
+func TryLock(f *os.File) (*Lock, error) {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == nil {
 		return &Lock{f}, nil
 	}
 	_ = f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("lock %s: %w", path, ErrHeld)
+		return nil, fmt.Errorf("lock %s: %w", f.Name(), ErrHeld)
 	}
-	return nil, fmt.Errorf("lock %s: %w", path, err)
+	return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 }
 
 // Acquire is TryAcquire that waits until the lock is free or ctx ends.

@@ -3,6 +3,7 @@ package filesync
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -51,7 +52,10 @@ func (a *admin) get(ctx context.Context, path string) ([]byte, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if len(body) > maxAnswer {
+		err = fmt.Errorf("envoy answers %s with more than %d MiB: %w", path, maxAnswer>>20, fleet.ErrLimit)
+	}
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = fmt.Errorf("envoy answers %s with %s: %w", path, resp.Status, fleet.ErrUnavailable)
 	}
@@ -64,29 +68,36 @@ type process struct {
 	up      time.Duration
 }
 
-// live returns the Envoy that serves; nil if none does.
-func (a *admin) live(ctx context.Context) *process {
+// live returns the Envoy that serves; nil, and why, if none does.
+func (a *admin) live(ctx context.Context) (*process, error) {
 	if a == nil {
-		return nil
+		return nil, nil //nolint:nilnil // none is asked
 	}
 	body, err := a.get(ctx, "/server_info")
+	var call *url.Error
+	if errors.As(err, &call) {
+		err = call.Err // the address is a made-up one
+	}
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	var info struct {
 		Version string `json:"version"`
 		State   string `json:"state"`
 		Up      string `json:"uptime_current_epoch"`
 	}
-	if json.Unmarshal(body, &info) != nil || info.State != "LIVE" {
-		return nil
+	if err := json.Unmarshal(body, &info); err != nil {
+		return nil, fmt.Errorf("what answers is no Envoy: %w", fleet.ErrInvalid)
+	}
+	if info.State != "LIVE" {
+		return nil, fmt.Errorf("it is %s: %w", strings.ToLower(info.State), fleet.ErrUnavailable)
 	}
 	p := &process{version: info.Version}
 	if parts := strings.Split(info.Version, "/"); len(parts) > 1 { // commit/version/...
 		p.version = parts[1]
 	}
 	p.up, _ = time.ParseDuration(info.Up) //nolint:errcheck // then it has just begun
-	return p
+	return p, nil
 }
 
 // stats are what its subscriptions say.
@@ -95,10 +106,8 @@ type stats struct {
 	refused map[string]int  // how often something was refused or not read, by the prefix of the subscription
 }
 
-const statsPath = "/stats?filter=" // of what parseStats reads
-
 func (a *admin) stats(ctx context.Context) (stats, error) {
-	body, err := a.get(ctx, statsPath+url.QueryEscape(`(version_text|update_rejected|update_failure)$`))
+	body, err := a.get(ctx, "/stats?filter="+url.QueryEscape(`(version_text|update_rejected|update_failure)$`))
 	if err != nil {
 		return stats{}, err
 	}

@@ -109,7 +109,7 @@ func (c *content) done(a *answer) {
 // refusal is what the server is told of what was refused; "" if nothing was. The words are those by which gRPC's clients and Envoy name
 // what they refuse, and from which the server reads it.
 func (a *answer) refusal() string {
-	if len(a.faults) == 0 {
+	if a.words != "" || len(a.faults) == 0 { // as a whole: the server finds by halves which it was
 		return a.words
 	}
 	var each []string

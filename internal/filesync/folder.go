@@ -42,17 +42,14 @@ func openFolder(dir string) (*folder, error) {
 	if !ours && len(there) > 0 {
 		return nil, fmt.Errorf("%s holds %s, and is no folder that \"fairlead sync\" has made: give a new folder, or an empty one: %w", dir, there[0].Name(), fleet.ErrInvalid)
 	}
-	lock, err := filelock.TryAcquire(filepath.Join(dir, mark))
-	if errors.Is(err, filelock.ErrHeld) {
-		return nil, fmt.Errorf("another \"fairlead sync\" writes to %s: give each a folder of its own: %w", dir, fleet.ErrConflict)
-	}
-	if err != nil {
-		return nil, err
-	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		lock.Release()
 		return nil, fmt.Errorf("open the folder: %w", err)
+	}
+	lock, err := lockIn(root)
+	if err != nil {
+		_ = root.Close()
+		return nil, err
 	}
 	f := &folder{root: root, lock: lock, before: func(string) error { return nil }}
 	if err := f.prepare(); err != nil {
@@ -60,6 +57,26 @@ func openFolder(dir string) (*folder, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// lockIn locks the folder by its mark, which is no link: who else may write there is not to have a file made elsewhere.
+func lockIn(root *os.Root) (*filelock.Lock, error) {
+	switch info, err := root.Lstat(mark); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("look at the folder: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no file: remove it: %w", filepath.Join(root.Name(), mark), fleet.ErrInvalid)
+	}
+	file, err := root.OpenFile(mark, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the folder: %w", err)
+	}
+	lock, err := filelock.TryLock(file)
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil, fmt.Errorf("another \"fairlead sync\" writes to %s: give each a folder of its own: %w", root.Name(), fleet.ErrConflict)
+	}
+	return lock, err
 }
 
 func (f *folder) prepare() error {

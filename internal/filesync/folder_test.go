@@ -122,3 +122,16 @@ func TestNoLinkLeadsOutOfTheFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestTheMarkLeadsNowhereElse: the file that is locked is no link out of the folder either.
+func TestTheMarkLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	must(t, os.MkdirAll(w.dir, 0o700))
+	must(t, os.Symlink(elsewhere, filepath.Join(w.dir, mark)))
+	err := w.sync().Run(t.Context())
+	if _, there := os.Lstat(elsewhere); there == nil {
+		t.Errorf("a file was made where a link leads, outside of the folder (%v)", err)
+	}
+}

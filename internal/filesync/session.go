@@ -27,6 +27,8 @@ const (
 	looksEvery = 100 * time.Millisecond
 	// watchEvery is how often Envoy is asked whether it is there.
 	watchEvery = time.Second
+	// asksEvery is how often the server is asked for what it has not sent yet: it names all that the node has.
+	asksEvery = 500 * time.Millisecond
 	// writesAgain is how long is waited after a file that could not be written.
 	writesAgain = time.Second
 	// tellsWithin is how long the server may take to tell what it has sent.
@@ -38,6 +40,8 @@ const (
 var (
 	// errElse ends a stream after which Envoy's part is another one.
 	errElse = errors.New("envoy has come or gone")
+	// errAdmin ends a stream on which Envoy could not be asked what it makes of the files.
+	errAdmin = errors.New("Envoy's admin interface does not tell what it makes of the files") //nolint:staticcheck // a name begins it
 	// errWhole ends a stream of Once.
 	errWhole = errors.New("all is there")
 )
@@ -45,16 +49,18 @@ var (
 // session is one stream.
 type session struct {
 	*Sync
-	stream  grpc.BidiStreamingClient[discovery.DeltaDiscoveryRequest, discovery.DeltaDiscoveryResponse]
-	status  status.ClientStatusDiscoveryServiceClient
-	node    *core.Node
-	named   bool // the node was told
-	asked   [fleet.NumTypes]map[string]bool
-	quiet   time.Time // when something was last sent or received
-	failed  time.Time // when a file could not be written; zero: it could
-	watched time.Time // when Envoy was last asked whether it is there
-	missed  string    // what the server said last that it has not sent
-	envoy   *verdicts // nil: Envoy is not asked
+	stream   grpc.BidiStreamingClient[discovery.DeltaDiscoveryRequest, discovery.DeltaDiscoveryResponse]
+	status   status.ClientStatusDiscoveryServiceClient
+	node     *core.Node
+	named    bool // the node was told
+	asked    [fleet.NumTypes]map[string]bool
+	due      bool      // there may be something to subscribe to or to write: what that is costs a look at all resources
+	quiet    time.Time // when something was last sent or received
+	failed   time.Time // when a file could not be written; zero: it could
+	watched  time.Time // when Envoy was last asked whether it is there
+	inquired time.Time // when the server was last asked what it has not sent
+	missed   string    // what the server said last that it has not sent
+	envoy    *verdicts // nil: Envoy is not asked
 }
 
 // run goes on until the stream ends.
@@ -107,7 +113,7 @@ func (s *session) run(ctx context.Context, conn grpc.ClientConnInterface) error 
 		select {
 		case r := <-responses:
 			s.quiet = s.now()
-			s.begun = true
+			s.begun, s.due = true, true
 			if t, ok := fleet.TypeFromURL(r.GetTypeUrl()); ok {
 				s.content.take(t, r)
 			}
@@ -161,7 +167,7 @@ func (s *session) send(r *discovery.DeltaDiscoveryRequest) error {
 
 // open asks for all clusters, listeners and runtimes, and says what of them is held.
 func (s *session) open() error {
-	s.quiet = s.now()
+	s.quiet, s.due = s.now(), true
 	for _, t := range []fleet.Type{fleet.Cluster, fleet.Listener, fleet.Runtime} {
 		r := &discovery.DeltaDiscoveryRequest{TypeUrl: t.URL(), InitialResourceVersions: s.held(t, maps.Keys(s.content.have[t]))}
 		if t == fleet.Runtime {
@@ -187,6 +193,10 @@ func (s *session) held(t fleet.Type, names func(func(string) bool)) map[string]s
 
 // advance does what is due: asks for what is named now, writes, answers.
 func (s *session) advance(ctx context.Context) error {
+	if !s.due && len(s.content.answers) == 0 && s.failed.IsZero() {
+		return nil
+	}
+	s.due = false
 	if err := s.subscribe(); err != nil {
 		return err
 	}
@@ -198,6 +208,7 @@ func (s *session) advance(ctx context.Context) error {
 			continue
 		}
 		s.content.done(a)
+		s.due = true // what stood there before it is not needed any more
 		r := &discovery.DeltaDiscoveryRequest{TypeUrl: a.t.URL(), ResponseNonce: a.nonce}
 		if words := a.refusal(); words != "" {
 			s.Log(fmt.Sprintf("%s: refused: %s", a.t, words))
@@ -256,6 +267,7 @@ func (s *session) subscribe() error {
 // what this machine lacks for a fault of the content.
 func (s *session) write(ctx context.Context) error {
 	if !s.failed.IsZero() && s.now().Sub(s.failed) < writesAgain || !s.envoy.takesMore() {
+		s.due = true
 		return nil
 	}
 	s.content.begin = func() error { return s.envoy.before(ctx) }
@@ -266,7 +278,7 @@ func (s *session) write(ctx context.Context) error {
 		s.tellWatches()
 	}
 	switch {
-	case errors.Is(err, errStop), errors.Is(err, errElse):
+	case errors.Is(err, errStop), errors.Is(err, errElse), errors.Is(err, errAdmin):
 		return err
 	case err != nil && s.failed.IsZero():
 		s.Log(err.Error() + "; it is tried again each second")
@@ -285,7 +297,7 @@ func (s *session) watch(ctx context.Context) error {
 		return nil
 	}
 	s.watched = s.now()
-	now := s.admin.live(ctx)
+	now, _ := s.admin.live(ctx) //nolint:errcheck // the next stream tells why
 	switch {
 	case (now != nil) != (s.envoy != nil), now != nil && now.up < s.envoy.process.up:
 		return errElse
@@ -320,6 +332,10 @@ func (s *session) finish(ctx context.Context) error {
 	if !c.answered[fleet.Cluster] || !c.answered[fleet.Listener] {
 		return nil
 	}
+	if s.now().Sub(s.inquired) < asksEvery {
+		return nil
+	}
+	s.inquired = s.now()
 	left, told := s.left(ctx)
 	if told {
 		s.missed = strings.Join(left, ", ")

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -45,7 +46,7 @@ type Config struct {
 	// Once ends when all that the server has is in the folder, and fails after Within.
 	Once   bool
 	Within time.Duration
-	// Admin is where an Envoy's admin interface listens: host:port, a URL, or the path of a Unix socket. "" asks none.
+	// Admin is where an Envoy's admin interface listens: host:port, http://host:port, or the absolute path of a Unix socket. "" asks none.
 	Admin string
 	// Log is told what a person has to know.
 	Log func(string)
@@ -118,13 +119,13 @@ func (s *Sync) Run(ctx context.Context) error {
 	pauseFor := firstPause
 	var last *process
 	for turn := 0; ; turn++ {
-		envoy := s.admin.live(ctx)
+		envoy, away := s.admin.live(ctx)
 		if envoy != nil || last != nil {
 			s.content.forget()
 		} else {
 			s.content.resume()
 		}
-		s.tellEnvoy(turn == 0, last, envoy)
+		s.tellEnvoy(turn == 0, last, envoy, away)
 		last, s.begun = envoy, false
 		err := s.stream(ctx, s.Servers[turn%len(s.Servers)], envoy)
 		switch {
@@ -139,7 +140,7 @@ func (s *Sync) Run(ctx context.Context) error {
 		case s.Once && hopeless(err):
 			return told(err)
 		}
-		if s.begun {
+		if s.begun && !errors.Is(err, errAdmin) {
 			pauseFor = firstPause
 		}
 		if err := told(err); err != nil && err.Error() != s.said {
@@ -153,14 +154,14 @@ func (s *Sync) Run(ctx context.Context) error {
 	}
 }
 
-// tellEnvoy says what an ACK means from now on, where Envoy has come or gone.
-func (s *Sync) tellEnvoy(first bool, last, now *process) {
+// tellEnvoy says what an ACK means from now on, where Envoy has come or gone. away is why it does not serve.
+func (s *Sync) tellEnvoy(first bool, last, now *process, away error) {
 	switch {
 	case s.admin == nil:
 	case now != nil && (last == nil || now.up < last.up):
 		s.Log(fmt.Sprintf("Envoy %s serves at %s: an ACK means that it has taken the files", now.version, s.Admin))
 	case now == nil && (first || last != nil):
-		s.Log(fmt.Sprintf("no Envoy serves at %s: an ACK means that the files are written", s.Admin))
+		s.Log(fmt.Sprintf("no Envoy serves at %s (%v): an ACK means that the files are written", s.Admin, away))
 	}
 }
 
@@ -213,11 +214,11 @@ func hopeless(err error) bool {
 func told(err error) error {
 	if st, ok := status.FromError(err); ok && err != nil {
 		if st.Code() == codes.Unavailable {
-			return fmt.Errorf("the server cannot be had: %s", st.Message())
+			return fmt.Errorf("the server cannot be reached: %s", st.Message())
 		}
 		return fmt.Errorf("the server has ended the stream: %s", st.Message())
 	}
-	if err == nil || err.Error() == "EOF" {
+	if err == nil || errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err
@@ -225,28 +226,37 @@ func told(err error) error {
 
 // stream connects, and keeps the folder until the stream ends.
 func (s *Sync) stream(ctx context.Context, server string, envoy *process) error {
+	conn, ctx, err := s.connect(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	s.session = &session{Sync: s, node: s.node(envoy), envoy: newVerdicts(s.admin, envoy, s.Log)}
+	return s.session.run(ctx, conn)
+}
+
+// connect makes a connection, which the first call opens, and a context whose calls have the token.
+func (c Config) connect(ctx context.Context, server string) (*grpc.ClientConn, context.Context, error) {
+	token, err := c.Token()
+	if err != nil {
+		return nil, nil, err
+	}
 	opts := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxResponse)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 5 * time.Second, PermitWithoutStream: true}),
 	}
-	if s.TLS != nil {
-		opts[0] = grpc.WithTransportCredentials(credentials.NewTLS(s.TLS))
+	if c.TLS != nil {
+		opts[0] = grpc.WithTransportCredentials(credentials.NewTLS(c.TLS))
 	}
 	conn, err := grpc.NewClient("dns:///"+server, opts...)
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w: %w", server, err, fleet.ErrInvalid)
-	}
-	defer func() { _ = conn.Close() }()
-	token, err := s.Token()
-	if err != nil {
-		return err
+		return nil, nil, fmt.Errorf("connect to %s: %w: %w", server, err, fleet.ErrInvalid)
 	}
 	if token != "" {
 		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 	}
-	s.session = &session{Sync: s, node: s.node(envoy), envoy: newVerdicts(s.admin, envoy, s.Log)}
-	return s.session.run(ctx, conn)
+	return conn, ctx, nil
 }
 
 // maxResponse is what this client takes at once, in bytes.
@@ -254,12 +264,16 @@ const maxResponse = 64 << 20
 
 // node is who asks, and what its ACK means.
 func (s *Sync) node(envoy *process) *core.Node {
-	n, _ := proto.Clone(s.Node).(*core.Node) //nolint:errcheck // it is one
-	name, version := AgentWrites, s.Version
 	if envoy != nil {
-		name, version = AgentEnvoy, envoy.version
+		return s.as(AgentEnvoy, envoy.version)
 	}
-	n.UserAgentName, n.UserAgentVersionType = name, &core.Node_UserAgentVersion{UserAgentVersion: version}
+	return s.as(AgentWrites, s.Version)
+}
+
+// as is the node as one of that agent.
+func (c Config) as(agent, version string) *core.Node {
+	n, _ := proto.Clone(c.Node).(*core.Node) //nolint:errcheck // it is one
+	n.UserAgentName, n.UserAgentVersionType = agent, &core.Node_UserAgentVersion{UserAgentVersion: version}
 	return n
 }
 

@@ -203,7 +203,7 @@ func TestOnceSaysWhy(t *testing.T) {
 		says string
 	}{
 		"kept back":    {soon, `after 3s not all is there: the server keeps back listeners/waits: "fairlead findings" and "fairlead events" say why`},
-		"no server":    {func(c *Config) { soon(c); c.Servers = []string{"127.0.0.1:1"} }, "the server cannot be had"},
+		"no server":    {func(c *Config) { soon(c); c.Servers = []string{"127.0.0.1:1"} }, "the server cannot be reached"},
 		"a bad token":  {func(c *Config) { c.Token = func() (string, error) { return "bad", nil } }, "the server has ended the stream"},
 		"another node": {func(c *Config) { c.Token = func() (string, error) { return "other-*", nil } }, "the server has ended the stream"},
 	} {
@@ -223,9 +223,7 @@ func TestWhatCannotBeAFileIsRefused(t *testing.T) {
 	w.Publish(all(t)...)
 	w.start(w.sync(always))
 	eventually(t, "not settled", func() bool { return w.Settled() == 1 })
-	w.Publish(put(t, fleet.Listener, `{"name": "scoped", "filter_chains": [{"filters": [{"name": "hcm", "typed_config": {
-		"@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "stat_prefix": "s",
-		"scoped_routes": {"name": "s", "rds_config_source": {"ads": {}}, "scoped_rds": {"scoped_rds_config_source": {"ads": {}}}}}}]}]}`), clusterOf(t, "a", "3s"))
+	w.Publish(scopedListener(t), clusterOf(t, "a", "3s"))
 	eventually(t, "not refused", func() bool { return len(w.Refusals()) > 0 && w.Settled() == 2 })
 	if got := w.Refusals()[0]; !strings.HasPrefix(got.Detail, "Error adding/updating listener(s) scoped: filter_chains.filters.typed_config.scoped_routes.") {
 		t.Errorf("the server was told %q", got.Detail)
@@ -266,6 +264,8 @@ func TestADiskThatTakesNothing(t *testing.T) {
 	s := w.sync(always)
 	full := make(chan struct{})
 	failed := 0
+	var said []string // of the program's own goroutine, until it has ended
+	s.Log = func(words string) { said = append(said, words) }
 	s.before = func(string) error {
 		select {
 		case <-full:
@@ -277,12 +277,15 @@ func TestADiskThatTakesNothing(t *testing.T) {
 			return errors.New("no space left")
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	w.start(s)
+	stop := w.start(s)
 	eventually(t, "not settled", func() bool { return w.Settled() == 1 })
-	if len(w.Refusals()) > 0 || ctx.Err() != nil {
-		t.Errorf("%v", w.Refusals())
+	stop()
+	if len(w.Refusals()) > 0 || failed != 2 {
+		t.Errorf("%d writes failed, and refused is %v", failed, w.Refusals())
+	}
+	told := strings.Join(said, "\n")
+	if strings.Count(told, "it is tried again each second") != 1 || strings.Count(told, "the files are written again") != 1 {
+		t.Errorf("it said:\n%s", told)
 	}
 }
 

@@ -63,7 +63,7 @@ func (v *verdicts) before(ctx context.Context) (err error) {
 		return nil
 	}
 	if v.last, err = v.admin.stats(ctx); err != nil {
-		return fmt.Errorf("%w: %w", errElse, err)
+		return fmt.Errorf("%w: %w", errAdmin, err)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (v *verdicts) look(ctx context.Context, c *content, now time.Time) error {
 	}
 	s, err := v.admin.stats(ctx)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errElse, err)
+		return fmt.Errorf("%w: %w", errAdmin, err)
 	}
 	for file, x := range v.checks {
 		x.looks++
@@ -128,7 +128,7 @@ func (v *verdicts) look(ctx context.Context, c *content, now time.Time) error {
 		case s.taken[x.version]:
 		case s.refusals(meant) > x.before.refusals(meant):
 			if err := v.refused(ctx, c, file, x); err != nil {
-				return fmt.Errorf("%w: %w", errElse, err)
+				return fmt.Errorf("%w: %w", errAdmin, err)
 			}
 		case !late:
 			continue
@@ -170,6 +170,7 @@ func (v *verdicts) refused(ctx context.Context, c *content, file string, x *chec
 			}
 		}
 		slices.Sort(all)
+		named := false
 		for _, name := range all {
 			r := a.items[name]
 			changed := r.before == nil || !bytes.Equal(r.before.body, r.item.body)
@@ -184,9 +185,10 @@ func (v *verdicts) refused(ctx context.Context, c *content, file string, x *chec
 			default:
 				continue
 			}
+			named = true
 			c.takeBack(a, name)
 		}
-		if len(all) > 0 && len(a.faults) == 0 {
+		if len(all) > 0 && !named {
 			a.words = fmt.Sprintf("Envoy refuses %s as a whole; its log says why", file)
 			c.takeBack(a, all...)
 		}
@@ -244,7 +246,7 @@ func (c *content) scopes(ref fleet.Ref, file string) func(scope string) bool {
 			var stat struct {
 				Alt string `json:"alt_stat_name"`
 			}
-			_ = json.Unmarshal(it.body, &stat) //nolint:errcheck // it is JSON
+			_ = json.Unmarshal(it.body, &stat) // it is JSON
 			named["cluster."+statName(cmp.Or(stat.Alt, name))+"."] = true
 		}
 	}

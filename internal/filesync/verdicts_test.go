@@ -29,6 +29,7 @@ type reader struct {
 
 	mu       sync.Mutex // guards what follows
 	away     bool
+	forbids  string // a path that is not answered
 	begun    time.Time
 	seen     map[string]string // version_info by file
 	taken    map[string]string
@@ -71,6 +72,10 @@ func (r *reader) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	defer r.mu.Unlock()
 	if r.away {
 		panic(http.ErrAbortHandler)
+	}
+	if q.URL.Path == r.forbids {
+		http.Error(w, "", http.StatusForbidden)
+		return
 	}
 	for file, scope := range scopesOfFiles {
 		r.read(file, scope)
@@ -159,6 +164,8 @@ func TestEnvoysRefusalIsTheAnswer(t *testing.T) {
 		"clusters as a whole": {func(t testing.TB) []xdstest.Change {
 			return []xdstest.Change{clusterOf(t, "poison", "1s"), endpointsOf(t, "poison", "10.0.0.2")}
 		}, true, "Error adding/updating cluster(s) poison: Envoy refuses it; its log says why", "cds.yaml"},
+		"listeners as a whole": {func(t testing.TB) []xdstest.Change { return []xdstest.Change{listenerOf(t, "l", "r", "poison")} },
+			true, "Envoy refuses lds.yaml as a whole; its log says why", "lds.yaml"},
 		"a route":   {func(t testing.TB) []xdstest.Change { return []xdstest.Change{routeOf(t, "r", "poison")} }, false, `error parsing "envoy.config.route.v3.RouteConfiguration" response: resource "r": Envoy refuses rds/r.yaml; its log says why`, "rds/r.yaml"},
 		"endpoints": {func(t testing.TB) []xdstest.Change { return []xdstest.Change{endpointsOf(t, "a", "poison")} }, false, `error parsing "envoy.config.endpoint.v3.ClusterLoadAssignment" response: resource "a": Envoy refuses eds/a.yaml; its log says why`, "eds/a.yaml"},
 		"a secret":  {func(t testing.TB) []xdstest.Change { return []xdstest.Change{secretOf(t, "ca", "poison")} }, false, `error parsing "envoy.extensions.transport_sockets.tls.v3.Secret" response: resource "ca": Envoy refuses sds/ca.yaml; its log says why`, "sds/ca.yaml"},
@@ -180,7 +187,7 @@ func TestEnvoysRefusalIsTheAnswer(t *testing.T) {
 			}
 			w.whole("after the refusal")
 			w.mu.Lock()
-			if len(w.behind) > 0 && !strings.Contains(c.says, "as a whole") {
+			if len(w.behind) > 0 {
 				t.Errorf("the server was told, and %v still had it", w.behind)
 			}
 			w.mu.Unlock()
@@ -197,6 +204,67 @@ func TestEnvoysRefusalIsTheAnswer(t *testing.T) {
 				t.Errorf("%d refusals", n)
 			}
 		})
+	}
+}
+
+// TestAWholeFileIsRefusedBesideAnotherFault: what Envoy refuses leaves the folder also where the same response had something that cannot be a file.
+func TestAWholeFileIsRefusedBesideAnotherFault(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(all(t)...)
+	must(t, w.sync().Run(t.Context()))
+	r := reads(t, w)
+	r.whole = true
+	w.start(w.sync(byEnvoy(r)))
+	eventually(t, "what Envoy has is not settled", func() bool { return w.Settled() == 1 })
+	rev := w.Publish(scopedListener(t), listenerOf(t, "bad", "r", "poison"))
+	eventually(t, "the two are not refused", func() bool { return len(w.Refusals()) > 1 && w.Settled() == rev })
+	if text := w.files()["lds.yaml"]; strings.Contains(text, "poison") || !strings.Contains(text, `"name": "l"`) {
+		t.Errorf("the file is\n%s", text)
+	}
+	blamed := map[string]bool{}
+	for _, refusal := range w.Refusals() {
+		for _, b := range refusal.Blame {
+			blamed[b.Refused.Name] = true
+		}
+	}
+	if !blamed["scoped"] || !blamed["bad"] || blamed["l"] {
+		t.Errorf("blamed are %v", blamed)
+	}
+}
+
+// TestAnAdminInterfaceThatHidesItsStatistics: without them nothing is known of the files. That is told, and asked again with growing pauses.
+func TestAnAdminInterfaceThatHidesItsStatistics(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/stats", "/config_dump"} {
+		w := setup(t)
+		w.Publish(all(t)...)
+		must(t, w.sync().Run(t.Context()))
+		r := reads(t, w)
+		r.forbids = path
+		said, told := make(chan string, 100), 0
+		stop := w.start(w.sync(byEnvoy(r), func(c *Config) { c.Log = func(words string) { said <- words } }))
+		rev := fleet.Revision(1)
+		if path == "/config_dump" {
+			rev = w.Publish(listenerOf(t, "l", "r", "poison"))
+		}
+		for told == 0 {
+			select {
+			case words := <-said:
+				if strings.Contains(words, path) && strings.Contains(words, "403") {
+					told++
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatalf("%s: nothing is told", path)
+			}
+		}
+		before := w.streams(AgentEnvoy + " 1.40.0")
+		r.set(func() { r.forbids = "" })
+		eventually(t, "what Envoy makes of it is not settled", func() bool { return w.Settled() == rev })
+		stop()
+		if before > 2 {
+			t.Errorf("%s: %d streams before it was told", path, before)
+		}
 	}
 }
 
@@ -230,7 +298,7 @@ func TestAnAnswerIsEnvoys(t *testing.T) {
 	})
 	eventually(t, "that Envoy has gone is not noticed", func() bool { return w.streams(AgentWrites+" 1.0") == 2 })
 	stop()
-	taken, written := "Envoy 1.40.0 serves at "+r.server.URL+": an ACK means that it has taken the files", "no Envoy serves at "+r.server.URL+": an ACK means that the files are written"
+	taken, written := "Envoy 1.40.0 serves at "+r.server.URL+": an ACK means that it has taken the files", "no Envoy serves at "+r.server.URL+" (EOF): an ACK means that the files are written"
 	var told []string
 	for _, words := range said {
 		if strings.Contains(words, "an ACK means") {
@@ -258,7 +326,7 @@ func TestAdminAddresses(t *testing.T) {
 	for _, where := range []string{socket, tcp, "http://" + tcp, "http://" + tcp + "/"} {
 		a, err := newAdmin(where)
 		must(t, err)
-		if p := a.live(t.Context()); p == nil || p.version != "1.36.4" || p.up != 3*time.Second {
+		if p, err := a.live(t.Context()); err != nil || p.version != "1.36.4" || p.up != 3*time.Second {
 			t.Errorf("%s is %v", where, p)
 		}
 	}

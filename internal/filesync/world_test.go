@@ -217,6 +217,13 @@ func listenerOf(t testing.TB, name, route, stat string) xdstest.Change {
 		"http_filters": [{"name": "ext", "config_discovery": {"config_source": {"ads": {}}, "type_urls": ["type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"]}}]}}]}]}`, name, stat, route))
 }
 
+// scopedListener is one that cannot come from a file.
+func scopedListener(t testing.TB) xdstest.Change {
+	return put(t, fleet.Listener, `{"name": "scoped", "filter_chains": [{"filters": [{"name": "hcm", "typed_config": {
+		"@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "stat_prefix": "s",
+		"scoped_routes": {"name": "s", "rds_config_source": {"ads": {}}, "scoped_rds": {"scoped_rds_config_source": {"ads": {}}}}}}]}]}`)
+}
+
 func secretOf(t testing.TB, name, text string) xdstest.Change {
 	return put(t, fleet.Secret, fmt.Sprintf(`{"name": %q, "generic_secret": {"secret": {"inline_string": %q}}}`, name, text))
 }

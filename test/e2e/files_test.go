@@ -143,6 +143,45 @@ func TestEnvoyFromFiles(t *testing.T) {
 	})
 }
 
+// TestBootstrapWithAFallback: while a server answers Envoy asks it, and where none does it starts from the folder.
+func TestBootstrapWithAFallback(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	xds := w.XDS()
+	address, folder, out := world.FreePort(t), w.Path("files"), filepath.Join(w.Path("made"), "envoy.yaml")
+	world.Must(t, os.MkdirAll(filepath.Dir(out), 0o700))
+	w.Apply(world.Together(
+		world.HTTPListener{Name: "l", Address: address, Routes: world.RDS("r", world.ADS)}.Resource(), world.Route("r", "a"),
+		world.Cluster("a", "1s"), world.Endpoints("a", world.Backend(t, "a")),
+	))
+	world.Run(t, "fairlead", w.syncArgs("n1-files", folder, xds, "--once")...)
+	starts := func() *localenvoy.Envoy {
+		w.T.Helper()
+		world.Run(w.T, "fairlead", "bootstrap", "--node-id", "n1", "--node-cluster", w.Fleet, "--xds", xds.Address, "--plaintext", "--token-file", w.TokenFile(),
+			"--fallback-dir", folder, "--fallback-after", "3s", "--admin", world.AnyPort, "--out", out)
+		dir, err := os.MkdirTemp(w.Dir, "envoy-")
+		world.Must(w.T, err)
+		e := w.StartEnvoy(localenvoy.Config{Bootstrap: world.Read(w.T, out), Dir: dir})
+		w.AwaitReady(e, world.Soon)
+		promptly(w.T, "routed", func() bool { _, body := world.Get("http://" + address); return body == "a" })
+		return e
+	}
+	w.Step("a server answers", func() {
+		e := starts()
+		if text := string(world.Read(w.T, out)); !strings.Contains(text, "fairlead_xds") || strings.Contains(text, folder) {
+			w.T.Errorf("a server answers, and the bootstrap is\n%s", text)
+		}
+		e.Kill()
+	})
+	w.Step("none does", func() {
+		xds.Kill()
+		starts()
+		if text := string(world.Read(w.T, out)); strings.Contains(text, "fairlead_xds") || !strings.Contains(text, folder) {
+			w.T.Errorf("no server answers, and the bootstrap is\n%s", text)
+		}
+	})
+}
+
 // TestClustersAreSwappedInFilesUnderLoad: clusters come and go by files, and no request fails.
 func TestClustersAreSwappedInFilesUnderLoad(t *testing.T) {
 	t.Parallel()
