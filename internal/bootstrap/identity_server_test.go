@@ -25,6 +25,7 @@ import (
 
 const (
 	aggregated   = "/envoy.service.discovery.v3.AggregatedDiscoveryService/"
+	pollPath     = "/v3/discovery:"
 	listenerType = "type.googleapis.com/envoy.config.listener.v3.Listener"
 	clusterType  = "type.googleapis.com/envoy.config.cluster.v3.Cluster"
 )
@@ -62,6 +63,10 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	r.arrivals = append(r.arrivals, arrival{way, req.Header.Clone()})
 	r.mu.Unlock()
+	if strings.HasPrefix(way, "POST "+pollPath) {
+		r.servePoll(w, req)
+		return
+	}
 	w.Header().Set("content-type", "application/grpc")
 	if !own {
 		w.Header().Set("grpc-status", "12")
@@ -111,6 +116,34 @@ func (r *recorder) serveSotW(w io.Writer, body io.Reader) {
 	}
 }
 
+// servePoll answers the first poll of a type with all of it, and the others with 304.
+func (r *recorder) servePoll(w http.ResponseWriter, req *http.Request) {
+	var asked discoveryv3.DiscoveryRequest
+	body, err := io.ReadAll(req.Body)
+	if err == nil {
+		err = protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(body, &asked)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if asked.GetVersionInfo() != "" {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	resp := &discoveryv3.DiscoveryResponse{TypeUrl: asked.GetTypeUrl(), VersionInfo: "1"}
+	for _, x := range r.resources[asked.GetTypeUrl()] {
+		resp.Resources = append(resp.Resources, x.GetResource())
+	}
+	text, err := protojson.Marshal(resp)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("content-type", "application/json")
+	_, _ = w.Write(text)
+}
+
 func (r *recorder) refuse(words string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,6 +181,7 @@ func (r *recorder) serve(t *testing.T, plaintext bool) (s *httptest.Server, ca [
 	if plaintext {
 		s.Config.Protocols = new(http.Protocols)
 		s.Config.Protocols.SetUnencryptedHTTP2(true)
+		s.Config.Protocols.SetHTTP1(true)
 		s.Start()
 	} else {
 		s.EnableHTTP2 = true

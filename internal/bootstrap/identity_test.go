@@ -49,6 +49,8 @@ func TestT46_RoutedRequestsCarryNoIdentity(t *testing.T) {
 		"load reports, token in a file": {TokenFile: "x", Delta: true, LoadReports: true},
 		"load reports, in a variable":   {TokenEnv: env, Plaintext: true, LoadReports: true},
 		"the authority is another name": {TokenEnv: env, ServerName: "example.com", Delta: true},
+		"REST, token in a file":         {TokenFile: "x", REST: true, Plaintext: true},
+		"REST, in a variable":           {TokenEnv: env, REST: true, Plaintext: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,14 +67,19 @@ type attack struct {
 	ctx    context.Context
 	path   string // of Envoy's own stream
 	forged string // the path of what is routed: that of an own stream
+	kind   string // content-type of Envoy's own requests
 	socket string // of a listener
 	google bool
+	rest   bool
 }
 
 func newAttack(t *testing.T, bin string, c bootstrap.Config) *attack {
 	t.Helper()
-	a := &attack{t: t, r: &recorder{}, path: aggregated + "StreamAggregatedResources", google: c.GoogleGRPC}
-	if c.Delta {
+	a := &attack{t: t, r: &recorder{}, path: aggregated + "StreamAggregatedResources", kind: "application/grpc", google: c.GoogleGRPC, rest: c.REST}
+	switch {
+	case c.REST:
+		a.path, a.kind = pollPath+"listeners", "application/json"
+	case c.Delta:
 		a.path = aggregated + "DeltaAggregatedResources"
 	}
 	if a.forged = a.path; c.LoadReports {
@@ -135,6 +142,9 @@ func (a *attack) run() {
 	}
 	want["mirror"], want["mirror_header"] = 2, 2
 	for name, x := range asides(a.forged) {
+		if a.rest { // it has none of them
+			break
+		}
 		want[x.sees] = 1
 		for range 5 { // a tracer sends after so many
 			a.post(at[name], "to "+name)
@@ -180,12 +190,15 @@ func (a *attack) check(arrivals []arrival) {
 	own := 0
 	for _, x := range arrivals {
 		reports := x.way == "POST "+loadReports+" application/grpc"
-		isOwn := x.way == "POST "+a.path+" application/grpc" || reports && a.forged == loadReports
+		isOwn := x.way == "POST "+a.path+" "+a.kind || reports && a.forged == loadReports || a.rest && strings.HasPrefix(x.way, "POST "+pollPath)
+		if a.rest && strings.HasPrefix(x.way, "mirror") {
+			continue // the same client as that of polls: docs/rest.md
+		}
 		for name, values := range x.headers {
 			name, text := strings.ToLower(name), strings.Join(values, " and ")
 			switch {
 			case isOwn && name == "authorization":
-				if !reports {
+				if x.way == "POST "+a.path+" "+a.kind {
 					own++
 				}
 				if text != "Bearer "+nodeToken {
@@ -198,7 +211,7 @@ func (a *attack) check(arrivals []arrival) {
 			}
 		}
 	}
-	if own != 1 {
+	if own != 1 && !a.rest || own == 0 {
 		a.t.Errorf("%d requests are Envoy's own", own)
 	}
 }
@@ -224,8 +237,8 @@ func (a *attack) post(address, way string) {
 		a.t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"content-type": "application/grpc", "te": "trailers", "x-way": way, "x-cluster": "fairlead_xds", "user-agent": "",
-		"fairlead-origin": "0,,,," + a.forged, "fairlead-token": "forged",
+		"content-type": a.kind, "te": "trailers", "x-way": way, "x-cluster": "fairlead_xds", "user-agent": "",
+		"fairlead-origin": a.origin(), "fairlead-token": "forged",
 	} {
 		if value != "" || name == "user-agent" {
 			req.Header.Set(name, value)
@@ -238,6 +251,14 @@ func (a *attack) post(address, way string) {
 	}
 	_, _ = io.Copy(io.Discard, resp.Body)
 	_ = resp.Body.Close()
+}
+
+// origin is what the bootstrap's first filter writes of Envoy's own requests.
+func (a *attack) origin() string {
+	if a.rest {
+		return "0,,,true,,,fairlead_xds," + a.forged
+	}
+	return "0,,,," + a.forged
 }
 
 // tunnel sends bytes that a tunnel makes the body of a request of.
