@@ -213,7 +213,7 @@ func hopeless(err error) bool {
 func told(err error) error {
 	if st, ok := status.FromError(err); ok && err != nil {
 		if st.Code() == codes.Unavailable {
-			return fmt.Errorf("the server cannot be had: %s", st.Message())
+			return fmt.Errorf("the server cannot be reached: %s", st.Message())
 		}
 		return fmt.Errorf("the server has ended the stream: %s", st.Message())
 	}

@@ -203,7 +203,7 @@ func TestOnceSaysWhy(t *testing.T) {
 		says string
 	}{
 		"kept back":    {soon, `after 3s not all is there: the server keeps back listeners/waits: "fairlead findings" and "fairlead events" say why`},
-		"no server":    {func(c *Config) { soon(c); c.Servers = []string{"127.0.0.1:1"} }, "the server cannot be had"},
+		"no server":    {func(c *Config) { soon(c); c.Servers = []string{"127.0.0.1:1"} }, "the server cannot be reached"},
 		"a bad token":  {func(c *Config) { c.Token = func() (string, error) { return "bad", nil } }, "the server has ended the stream"},
 		"another node": {func(c *Config) { c.Token = func() (string, error) { return "other-*", nil } }, "the server has ended the stream"},
 	} {
