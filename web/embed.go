@@ -106,7 +106,7 @@ func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		files, err := load()
 		if err != nil {
-			http.Error(w, "the page is damaged: build the server anew", http.StatusInternalServerError)
+			http.Error(w, "the page is damaged: build the server again", http.StatusInternalServerError)
 			return
 		}
 		h := w.Header()

@@ -1079,9 +1079,9 @@ func (e GetReceiptParamsState) Valid() bool {
 	}
 }
 
-// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
 // accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 // `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 type ActionCode string
 
@@ -1376,7 +1376,7 @@ type Credential struct {
 	CreatedAt   time.Time `json:"created_at"`
 	Description string    `json:"description"`
 
-	// ExpiresAt Left out of a credential that an older server made without an end.
+	// ExpiresAt Left out of a credential that an older server made without an expiry.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	Id        string     `json:"id"`
 
@@ -1428,7 +1428,7 @@ type CredentialRenew struct {
 	// ExpiresAt Of the new credential. At most 366 days from now; 90 days where it is left out.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
-	// OldExpiresAt When the old credential ends, if it does not end sooner; where it is left out, its end stays. The token of a gRPC client says the old end: such
+	// OldExpiresAt When the old credential expires, if not sooner; where it is left out, its expiry stays. The token of a gRPC client says the old expiry: such
 	// a client keeps it until then.
 	OldExpiresAt *time.Time `json:"old_expires_at,omitempty"`
 }
@@ -1484,13 +1484,13 @@ type Difference struct {
 type Endpoint struct {
 	Address string `json:"address"`
 
-	// ExpiresAt When its lease runs out, unless it is renewed.
+	// ExpiresAt When its lease expires, unless it is renewed.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Health `draining` gets no new requests and keeps its connections, `unhealthy` gets none: Envoy's HealthStatus of these names.
 	Health EndpointHealth `json:"health"`
 
-	// Held Its lease has run out, and it stays as the cluster would have none, or too few, without it.
+	// Held Its lease has expired, and it stays as the cluster would have none, or too few, without it.
 	Held *bool `json:"held,omitempty"`
 
 	// Lease The id of its lease.
@@ -1594,12 +1594,12 @@ type EnvoyConfig map[string]interface{}
 type Event struct {
 	// Action What was done about it, for people.
 	//
-	// Example: kept the last good version
+	// Example: kept the last known good version
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -1630,7 +1630,7 @@ type Event struct {
 	// has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
 	// because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
+	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id, of `denied` what the client says; empty where it is about none, or where a client was not asked.
@@ -1664,7 +1664,7 @@ type Event struct {
 // has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
 // because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 // limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
+// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
 type EventKind string
 
 // EventList defines model for EventList.
@@ -1724,7 +1724,7 @@ type Finding struct {
 	// Example: /body/virtual_hosts/0/routes/0/route/cluster
 	Pointer string `json:"pointer"`
 
-	// Severity `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
+	// Severity `error`: traffic fails, or nodes do not get what was written. `warning`: it will be an error soon, or is probably a mistake. `info`: nothing is harmed.
 	Severity FindingSeverity `json:"severity"`
 	To       *ResourceRef    `json:"to,omitempty"`
 
@@ -1762,7 +1762,7 @@ type FindingList struct {
 	Warnings int `json:"warnings"`
 }
 
-// FindingSeverity `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
+// FindingSeverity `error`: traffic fails, or nodes do not get what was written. `warning`: it will be an error soon, or is probably a mistake. `info`: nothing is harmed.
 type FindingSeverity string
 
 // Fleet defines model for Fleet.
@@ -2118,7 +2118,7 @@ type Lease struct {
 
 // LeaseTake Example: {"ttl":"30s"}
 type LeaseTake struct {
-	// KeepLast When it runs out, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
+	// KeepLast When it expires, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
 	KeepLast *bool `json:"keep_last,omitempty"`
 
 	// Ttl For how long it holds unless it is renewed: 5s to 24h, a whole number of s, m or h.
@@ -2312,14 +2312,14 @@ type Node struct {
 	// Credential The id of the node credential that it came with.
 	Credential *string `json:"credential,omitempty"`
 
-	// CredentialExpiresAt When that ends, or has ended: then the node is not let in with it. Left out where it does not end, or is not known any more.
+	// CredentialExpiresAt When that expires, or has expired: then the node is not let in with it. Left out where it does not expire, or is not known any more.
 	CredentialExpiresAt *time.Time `json:"credential_expires_at,omitempty"`
 
 	// Duplicates How many clients have this id: on several servers, or on one for half a minute. Left out for one. A revision is acked when all of them have it.
 	Duplicates *int      `json:"duplicates,omitempty"`
 	FirstSeen  time.Time `json:"first_seen"`
 
-	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
+	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry.
 	Frozen *[]ResourceType `json:"frozen,omitempty"`
 	Id     string          `json:"id"`
 
@@ -2364,7 +2364,7 @@ type Node struct {
 
 // NodeConfig defines model for NodeConfig.
 type NodeConfig struct {
-	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
+	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry.
 	Frozen *[]ResourceType `json:"frozen,omitempty"`
 	Items  []NodeResource  `json:"items"`
 
@@ -2421,7 +2421,7 @@ type NodeLabels struct {
 type NodeList struct {
 	Items []Node `json:"items"`
 
-	// LabelsUnknown With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none.
+	// LabelsUnknown With a selector: how many nodes were skipped on this page because their labels are not known. Left out for none.
 	LabelsUnknown *int `json:"labels_unknown,omitempty"`
 
 	// Matches With `count`: how many nodes the filters let pass, from this page on.
@@ -2444,7 +2444,7 @@ type NodeReason struct {
 	// Resource One resource of the fleet as it is for one node.
 	Resource NodeResource `json:"resource"`
 
-	// Why How the variant was chosen. Of the default variant it has the variants alone that were passed over.
+	// Why How the variant was chosen. Of the default variant it has the variants alone that were skipped.
 	Why NodeWhy `json:"why"`
 }
 
@@ -2478,12 +2478,12 @@ type NodeReasons struct {
 type NodeResource struct {
 	// Action What was done about it, for people.
 	//
-	// Example: kept the last good version
+	// Example: kept the last known good version
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -2569,7 +2569,7 @@ type NodeSubscription struct {
 	Wildcard bool `json:"wildcard"`
 }
 
-// NodeWhy How the variant was chosen. Of the default variant it has the variants alone that were passed over.
+// NodeWhy How the variant was chosen. Of the default variant it has the variants alone that were skipped.
 type NodeWhy struct {
 	// MorePassedOver How many other variants were left off.
 	MorePassedOver *int `json:"more_passed_over,omitempty"`
@@ -2893,12 +2893,12 @@ type ReceiptCounts struct {
 type ReceiptNode struct {
 	// Action What was done about it, for people.
 	//
-	// Example: kept the last good version
+	// Example: kept the last known good version
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -2934,7 +2934,7 @@ type ReceiptNode struct {
 	// Warming Of a pending node: what it was sent and has not answered, because something that it needs is still open.
 	Warming *[]ResourceRef `json:"warming,omitempty"`
 
-	// Withheld Of a pending node: what of the revision is kept from it at its last good version, or away, and what each waits for.
+	// Withheld Of a pending node: what of the revision is kept from it at its last known good version, or away, and what each waits for.
 	Withheld *[]Withheld `json:"withheld,omitempty"`
 
 	// WithheldBy What `withheld` waits for, each once.
@@ -2948,12 +2948,12 @@ type ReceiptNodeState string
 type ReceiptRefusal struct {
 	// Action What was done about it, for people.
 	//
-	// Example: kept the last good version
+	// Example: kept the last known good version
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -2988,9 +2988,9 @@ type Refusal struct {
 	// Action What was done about it, for people.
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -3080,7 +3080,7 @@ type Resource struct {
 
 	// Ttl How long a client keeps it when no xDS server renews it, at least `1s`; renewed when a third of it has passed. It goes to Envoy over delta xDS, and
 	// to clients that declare the feature `xds.config.supports-resource-ttl`. An Envoy over state-of-the-world xDS is never sent it, because it crashes when one
-	// runs out, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes, endpoints and secrets, to
+	// expires, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes, endpoints and secrets, to
 	// which it is not sent at all: the warning is `ttl_without_effect`.
 	//
 	//
@@ -3751,7 +3751,7 @@ type Waits struct {
 	// Warming What it was sent and has not answered, because something that it needs is still open.
 	Warming []ResourceRef `json:"warming"`
 
-	// Withheld What is kept from it at its last good version, or away, and what each waits for.
+	// Withheld What is kept from it at its last known good version, or away, and what each waits for.
 	Withheld []Withheld `json:"withheld"`
 
 	// WithheldBy What `withheld` waits for, each once.
@@ -3760,7 +3760,7 @@ type Waits struct {
 
 // Whoami defines model for Whoami.
 type Whoami struct {
-	// ExpiresAt When the token ends.
+	// ExpiresAt When the token expires.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Fleet The one fleet that the token is bound to.
@@ -5068,7 +5068,7 @@ type ClientInterface interface {
 	// ListServers List the xDS servers
 	//
 	// For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
-	// day at most. A server that starts anew is another one.
+	// day at most. A server that starts again is another one.
 	//
 	// Corresponds with GET /v1/operator/servers (the `ListServers` operationId).
 	ListServers(ctx context.Context, params *ListServersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5143,7 +5143,7 @@ type ClientInterface interface {
 
 	// SignOut End the caller's own session
 	//
-	// The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays good.
+	// The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays valid.
 	//
 	// Corresponds with DELETE /v1/session (the `SignOut` operationId).
 	SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5173,7 +5173,7 @@ type ClientInterface interface {
 	// EndOtherSessions End all other sessions of the caller's token
 	//
 	// All that are open of the token but the one whose cookie came, on every server: their next requests are refused, and what they listen to ends within 5 seconds. A caller that
-	// came with a token has none to keep: all end. The token stays good: who has it can begin another session.
+	// came with a token has none to keep: all end. The token stays valid: who has it can begin another session.
 	//
 	// Corresponds with POST /v1/session/end-others (the `EndOtherSessions` operationId).
 	EndOtherSessions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5237,7 +5237,7 @@ type ClientInterface interface {
 	//
 	// Each event of the audit has a number and a hash, which is of the event and of the hash before it. The API servers verify the whole chain once a day, and
 	// sign its head with a key that the database does not have. This is the result of the last verification, and where the chain stands.
-	// `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+	// `fairlead audit --verify` verifies it again, from `listAuditChain`. For admins, owners and operators.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/audit/verify (the `GetAuditCheck` operationId).
 	GetAuditCheck(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5389,8 +5389,8 @@ type ClientInterface interface {
 
 	// RenewCredentialWithBody Renew a node credential
 	//
-	// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
-	// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+	// Makes a new credential for the same nodes, with the same description and an expiry of its own. The answer shows its token, this once. The old
+	// credential works until it expires, so that proxies can change over. Whoever renews is the maker of the new one.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5399,8 +5399,8 @@ type ClientInterface interface {
 
 	// RenewCredential Renew a node credential
 	//
-	// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
-	// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+	// Makes a new credential for the same nodes, with the same description and an expiry of its own. The answer shows its token, this once. The old
+	// credential works until it expires, so that proxies can change over. Whoever renews is the maker of the new one.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5474,7 +5474,7 @@ type ClientInterface interface {
 	// ListFindings Tell what is wrong in a fleet as a whole
 	//
 	// What no single resource shows: references that lead nowhere, certificates that expire, domains that stand twice, resources that nothing leads to, variants that no
-	// node gets. It is found anew for every page; `revision` tells of which content.
+	// node gets. It is computed again for every page; `revision` tells of which content.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
 	ListFindings(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5501,7 +5501,7 @@ type ClientInterface interface {
 
 	// TakeLeaseWithBody Take a lease for endpoints
 	//
-	// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+	// Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the database cannot be reached.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5510,7 +5510,7 @@ type ClientInterface interface {
 
 	// TakeLease Take a lease for endpoints
 	//
-	// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+	// Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the database cannot be reached.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5524,7 +5524,7 @@ type ClientInterface interface {
 
 	// RenewLease Renew a lease
 	//
-	// It has its whole time again. Of one that has run out it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
+	// It has its whole time again. Of one that has expired it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases/{id} (the `RenewLease` operationId).
 	RenewLease(ctx context.Context, tenant TenantParam, fleet FleetParam, id LeaseIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5572,7 +5572,7 @@ type ClientInterface interface {
 	// RetryNode Offer a node again what it refuses
 	//
 	// For a node that refused something for a reason of its own that is gone by now, such as a port that was taken. What it refuses at present is
-	// sent to it once more, at once if it is connected, else when it comes back. A mended resource needs no retry: another version is always offered.
+	// sent to it once more, at once if it is connected, else when it comes back. A fixed resource needs no retry: another version is always offered.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry (the `RetryNode` operationId).
 	RetryNode(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5810,7 +5810,7 @@ type ClientInterface interface {
 	// RestoreTenant Take back the deletion of a tenant
 	//
 	// For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
-	// credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+	// credentials of its nodes work again; those that expired meanwhile do not. A server that has refused one of them goes on to for a minute at most.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/restore (the `RestoreTenant` operationId).
 	RestoreTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5825,7 +5825,7 @@ type ClientInterface interface {
 	// EndSession End a session of one of the tenant's tokens
 	//
 	// Its next request is refused, on every server, and what it listens to ends within 5 seconds. Everybody may end the sessions of their own token; admins, owners
-	// and operators those of others, but nobody one of a token of a higher role than their own. The token stays good: who has it can begin another session. Ending
+	// and operators those of others, but nobody one of a token of a higher role than their own. The token stays valid: who has it can begin another session. Ending
 	// one that has ended changes nothing.
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/sessions/{id} (the `EndSession` operationId).
@@ -5945,7 +5945,7 @@ func (c *Client) GetTenantLive(ctx context.Context, params *GetTenantLiveParams,
 // ListServers List the xDS servers
 //
 // For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
-// day at most. A server that starts anew is another one.
+// day at most. A server that starts again is another one.
 //
 // Corresponds with GET /v1/operator/servers (the `ListServers` operationId).
 func (c *Client) ListServers(ctx context.Context, params *ListServersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6120,7 +6120,7 @@ func (c *Client) GetSchema(ctx context.Context, pType TypeParam, params *GetSche
 
 // SignOut End the caller's own session
 //
-// The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays good.
+// The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays valid.
 //
 // Corresponds with DELETE /v1/session (the `SignOut` operationId).
 func (c *Client) SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6180,7 +6180,7 @@ func (c *Client) SignIn(ctx context.Context, body SignInJSONRequestBody, reqEdit
 // EndOtherSessions End all other sessions of the caller's token
 //
 // All that are open of the token but the one whose cookie came, on every server: their next requests are refused, and what they listen to ends within 5 seconds. A caller that
-// came with a token has none to keep: all end. The token stays good: who has it can begin another session.
+// came with a token has none to keep: all end. The token stays valid: who has it can begin another session.
 //
 // Corresponds with POST /v1/session/end-others (the `EndOtherSessions` operationId).
 func (c *Client) EndOtherSessions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6324,7 +6324,7 @@ func (c *Client) ListAuditChain(ctx context.Context, tenant TenantParam, params 
 //
 // Each event of the audit has a number and a hash, which is of the event and of the hash before it. The API servers verify the whole chain once a day, and
 // sign its head with a key that the database does not have. This is the result of the last verification, and where the chain stands.
-// `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+// `fairlead audit --verify` verifies it again, from `listAuditChain`. For admins, owners and operators.
 //
 // Corresponds with GET /v1/tenants/{tenant}/audit/verify (the `GetAuditCheck` operationId).
 func (c *Client) GetAuditCheck(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6646,8 +6646,8 @@ func (c *Client) RevokeCredential(ctx context.Context, tenant TenantParam, fleet
 
 // RenewCredentialWithBody Renew a node credential
 //
-// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
-// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+// Makes a new credential for the same nodes, with the same description and an expiry of its own. The answer shows its token, this once. The old
+// credential works until it expires, so that proxies can change over. Whoever renews is the maker of the new one.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6666,8 +6666,8 @@ func (c *Client) RenewCredentialWithBody(ctx context.Context, tenant TenantParam
 
 // RenewCredential Renew a node credential
 //
-// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
-// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+// Makes a new credential for the same nodes, with the same description and an expiry of its own. The answer shows its token, this once. The old
+// credential works until it expires, so that proxies can change over. Whoever renews is the maker of the new one.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6821,7 +6821,7 @@ func (c *Client) ListEvents(ctx context.Context, tenant TenantParam, fleet Fleet
 // ListFindings Tell what is wrong in a fleet as a whole
 //
 // What no single resource shows: references that lead nowhere, certificates that expire, domains that stand twice, resources that nothing leads to, variants that no
-// node gets. It is found anew for every page; `revision` tells of which content.
+// node gets. It is computed again for every page; `revision` tells of which content.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
 func (c *Client) ListFindings(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6878,7 +6878,7 @@ func (c *Client) ImportConfig(ctx context.Context, tenant TenantParam, fleet Fle
 
 // TakeLeaseWithBody Take a lease for endpoints
 //
-// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+// Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the database cannot be reached.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6897,7 +6897,7 @@ func (c *Client) TakeLeaseWithBody(ctx context.Context, tenant TenantParam, flee
 
 // TakeLease Take a lease for endpoints
 //
-// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+// Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the database cannot be reached.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6931,7 +6931,7 @@ func (c *Client) EndLease(ctx context.Context, tenant TenantParam, fleet FleetPa
 
 // RenewLease Renew a lease
 //
-// It has its whole time again. Of one that has run out it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
+// It has its whole time again. Of one that has expired it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/leases/{id} (the `RenewLease` operationId).
 func (c *Client) RenewLease(ctx context.Context, tenant TenantParam, fleet FleetParam, id LeaseIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7039,7 +7039,7 @@ func (c *Client) GetNodeConfig(ctx context.Context, tenant TenantParam, fleet Fl
 // RetryNode Offer a node again what it refuses
 //
 // For a node that refused something for a reason of its own that is gone by now, such as a port that was taken. What it refuses at present is
-// sent to it once more, at once if it is connected, else when it comes back. A mended resource needs no retry: another version is always offered.
+// sent to it once more, at once if it is connected, else when it comes back. A fixed resource needs no retry: another version is always offered.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry (the `RetryNode` operationId).
 func (c *Client) RetryNode(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7527,7 +7527,7 @@ func (c *Client) UpdateLimits(ctx context.Context, tenant TenantParam, body Upda
 // RestoreTenant Take back the deletion of a tenant
 //
 // For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
-// credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+// credentials of its nodes work again; those that expired meanwhile do not. A server that has refused one of them goes on to for a minute at most.
 //
 // Corresponds with POST /v1/tenants/{tenant}/restore (the `RestoreTenant` operationId).
 func (c *Client) RestoreTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7562,7 +7562,7 @@ func (c *Client) ListSessions(ctx context.Context, tenant TenantParam, params *L
 // EndSession End a session of one of the tenant's tokens
 //
 // Its next request is refused, on every server, and what it listens to ends within 5 seconds. Everybody may end the sessions of their own token; admins, owners
-// and operators those of others, but nobody one of a token of a higher role than their own. The token stays good: who has it can begin another session. Ending
+// and operators those of others, but nobody one of a token of a higher role than their own. The token stays valid: who has it can begin another session. Ending
 // one that has ended changes nothing.
 //
 // Corresponds with DELETE /v1/tenants/{tenant}/sessions/{id} (the `EndSession` operationId).
@@ -13851,7 +13851,7 @@ type ClientWithResponsesInterface interface {
 	// ListServersWithResponse List the xDS servers
 	//
 	// For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
-	// day at most. A server that starts anew is another one.
+	// day at most. A server that starts again is another one.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -13942,7 +13942,7 @@ type ClientWithResponsesInterface interface {
 
 	// SignOutWithResponse End the caller's own session
 	//
-	// The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays good.
+	// The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays valid.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -13974,7 +13974,7 @@ type ClientWithResponsesInterface interface {
 	// EndOtherSessionsWithResponse End all other sessions of the caller's token
 	//
 	// All that are open of the token but the one whose cookie came, on every server: their next requests are refused, and what they listen to ends within 5 seconds. A caller that
-	// came with a token has none to keep: all end. The token stays good: who has it can begin another session.
+	// came with a token has none to keep: all end. The token stays valid: who has it can begin another session.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14050,7 +14050,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Each event of the audit has a number and a hash, which is of the event and of the hash before it. The API servers verify the whole chain once a day, and
 	// sign its head with a key that the database does not have. This is the result of the last verification, and where the chain stands.
-	// `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+	// `fairlead audit --verify` verifies it again, from `listAuditChain`. For admins, owners and operators.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14220,8 +14220,8 @@ type ClientWithResponsesInterface interface {
 
 	// RenewCredentialWithBodyWithResponse Renew a node credential
 	//
-	// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
-	// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+	// Makes a new credential for the same nodes, with the same description and an expiry of its own. The answer shows its token, this once. The old
+	// credential works until it expires, so that proxies can change over. Whoever renews is the maker of the new one.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14230,8 +14230,8 @@ type ClientWithResponsesInterface interface {
 
 	// RenewCredentialWithResponse Renew a node credential
 	//
-	// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
-	// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+	// Makes a new credential for the same nodes, with the same description and an expiry of its own. The answer shows its token, this once. The old
+	// credential works until it expires, so that proxies can change over. Whoever renews is the maker of the new one.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14311,7 +14311,7 @@ type ClientWithResponsesInterface interface {
 	// ListFindingsWithResponse Tell what is wrong in a fleet as a whole
 	//
 	// What no single resource shows: references that lead nowhere, certificates that expire, domains that stand twice, resources that nothing leads to, variants that no
-	// node gets. It is found anew for every page; `revision` tells of which content.
+	// node gets. It is computed again for every page; `revision` tells of which content.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14340,7 +14340,7 @@ type ClientWithResponsesInterface interface {
 
 	// TakeLeaseWithBodyWithResponse Take a lease for endpoints
 	//
-	// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+	// Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the database cannot be reached.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14349,7 +14349,7 @@ type ClientWithResponsesInterface interface {
 
 	// TakeLeaseWithResponse Take a lease for endpoints
 	//
-	// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+	// Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the database cannot be reached.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14365,7 +14365,7 @@ type ClientWithResponsesInterface interface {
 
 	// RenewLeaseWithResponse Renew a lease
 	//
-	// It has its whole time again. Of one that has run out it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
+	// It has its whole time again. Of one that has expired it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14425,7 +14425,7 @@ type ClientWithResponsesInterface interface {
 	// RetryNodeWithResponse Offer a node again what it refuses
 	//
 	// For a node that refused something for a reason of its own that is gone by now, such as a port that was taken. What it refuses at present is
-	// sent to it once more, at once if it is connected, else when it comes back. A mended resource needs no retry: another version is always offered.
+	// sent to it once more, at once if it is connected, else when it comes back. A fixed resource needs no retry: another version is always offered.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14693,7 +14693,7 @@ type ClientWithResponsesInterface interface {
 	// RestoreTenantWithResponse Take back the deletion of a tenant
 	//
 	// For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
-	// credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+	// credentials of its nodes work again; those that expired meanwhile do not. A server that has refused one of them goes on to for a minute at most.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14712,7 +14712,7 @@ type ClientWithResponsesInterface interface {
 	// EndSessionWithResponse End a session of one of the tenant's tokens
 	//
 	// Its next request is refused, on every server, and what it listens to ends within 5 seconds. Everybody may end the sessions of their own token; admins, owners
-	// and operators those of others, but nobody one of a token of a higher role than their own. The token stays good: who has it can begin another session. Ending
+	// and operators those of others, but nobody one of a token of a higher role than their own. The token stays valid: who has it can begin another session. Ending
 	// one that has ended changes nothing.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -20468,7 +20468,7 @@ func (c *ClientWithResponses) GetTenantLiveWithResponse(ctx context.Context, par
 // ListServersWithResponse List the xDS servers
 //
 // For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
-// day at most. A server that starts anew is another one.
+// day at most. A server that starts again is another one.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20619,7 +20619,7 @@ func (c *ClientWithResponses) GetSchemaWithResponse(ctx context.Context, pType T
 
 // SignOutWithResponse End the caller's own session
 //
-// The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays good.
+// The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays valid.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20669,7 +20669,7 @@ func (c *ClientWithResponses) SignInWithResponse(ctx context.Context, body SignI
 // EndOtherSessionsWithResponse End all other sessions of the caller's token
 //
 // All that are open of the token but the one whose cookie came, on every server: their next requests are refused, and what they listen to ends within 5 seconds. A caller that
-// came with a token has none to keep: all end. The token stays good: who has it can begin another session.
+// came with a token has none to keep: all end. The token stays valid: who has it can begin another session.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -20793,7 +20793,7 @@ func (c *ClientWithResponses) ListAuditChainWithResponse(ctx context.Context, te
 //
 // Each event of the audit has a number and a hash, which is of the event and of the hash before it. The API servers verify the whole chain once a day, and
 // sign its head with a key that the database does not have. This is the result of the last verification, and where the chain stands.
-// `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+// `fairlead audit --verify` verifies it again, from `listAuditChain`. For admins, owners and operators.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -21065,8 +21065,8 @@ func (c *ClientWithResponses) RevokeCredentialWithResponse(ctx context.Context, 
 
 // RenewCredentialWithBodyWithResponse Renew a node credential
 //
-// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
-// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+// Makes a new credential for the same nodes, with the same description and an expiry of its own. The answer shows its token, this once. The old
+// credential works until it expires, so that proxies can change over. Whoever renews is the maker of the new one.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -21081,8 +21081,8 @@ func (c *ClientWithResponses) RenewCredentialWithBodyWithResponse(ctx context.Co
 
 // RenewCredentialWithResponse Renew a node credential
 //
-// Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
-// credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+// Makes a new credential for the same nodes, with the same description and an expiry of its own. The answer shows its token, this once. The old
+// credential works until it expires, so that proxies can change over. Whoever renews is the maker of the new one.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -21210,7 +21210,7 @@ func (c *ClientWithResponses) ListEventsWithResponse(ctx context.Context, tenant
 // ListFindingsWithResponse Tell what is wrong in a fleet as a whole
 //
 // What no single resource shows: references that lead nowhere, certificates that expire, domains that stand twice, resources that nothing leads to, variants that no
-// node gets. It is found anew for every page; `revision` tells of which content.
+// node gets. It is computed again for every page; `revision` tells of which content.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -21257,7 +21257,7 @@ func (c *ClientWithResponses) ImportConfigWithResponse(ctx context.Context, tena
 
 // TakeLeaseWithBodyWithResponse Take a lease for endpoints
 //
-// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+// Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the database cannot be reached.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -21272,7 +21272,7 @@ func (c *ClientWithResponses) TakeLeaseWithBodyWithResponse(ctx context.Context,
 
 // TakeLeaseWithResponse Take a lease for endpoints
 //
-// Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+// Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the database cannot be reached.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -21300,7 +21300,7 @@ func (c *ClientWithResponses) EndLeaseWithResponse(ctx context.Context, tenant T
 
 // RenewLeaseWithResponse Renew a lease
 //
-// It has its whole time again. Of one that has run out it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
+// It has its whole time again. Of one that has expired it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -21396,7 +21396,7 @@ func (c *ClientWithResponses) GetNodeConfigWithResponse(ctx context.Context, ten
 // RetryNodeWithResponse Offer a node again what it refuses
 //
 // For a node that refused something for a reason of its own that is gone by now, such as a port that was taken. What it refuses at present is
-// sent to it once more, at once if it is connected, else when it comes back. A mended resource needs no retry: another version is always offered.
+// sent to it once more, at once if it is connected, else when it comes back. A fixed resource needs no retry: another version is always offered.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -21814,7 +21814,7 @@ func (c *ClientWithResponses) UpdateLimitsWithResponse(ctx context.Context, tena
 // RestoreTenantWithResponse Take back the deletion of a tenant
 //
 // For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
-// credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+// credentials of its nodes work again; those that expired meanwhile do not. A server that has refused one of them goes on to for a minute at most.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -21845,7 +21845,7 @@ func (c *ClientWithResponses) ListSessionsWithResponse(ctx context.Context, tena
 // EndSessionWithResponse End a session of one of the tenant's tokens
 //
 // Its next request is refused, on every server, and what it listens to ends within 5 seconds. Everybody may end the sessions of their own token; admins, owners
-// and operators those of others, but nobody one of a token of a higher role than their own. The token stays good: who has it can begin another session. Ending
+// and operators those of others, but nobody one of a token of a higher role than their own. The token stays valid: who has it can begin another session. Ending
 // one that has ended changes nothing.
 //
 // Returns a wrapper object for the known response body format(s).

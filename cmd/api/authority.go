@@ -56,7 +56,7 @@ func openAuthority(dir string, now time.Time) (*authority, error) {
 		return nil, fmt.Errorf("%s holds no authority that this command made", dir)
 	}
 	if now.Add(certificateLife).After(pair.Leaf.NotAfter) {
-		return nil, fmt.Errorf("the authority in %s ends at %s, before what it would sign: move the folder away, sign anew with another one, and give its ca.crt to every client", dir, pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
+		return nil, fmt.Errorf("the authority in %s expires at %s, before what it would sign: move the folder away, sign again with another one, and give its ca.crt to every client", dir, pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	}
 	return &authority{pair.Leaf, signer, chain}, nil
 }

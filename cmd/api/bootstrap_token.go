@@ -16,7 +16,7 @@ import (
 type bootstrapTokenCommand struct {
 	DatabaseURL string        `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
 	Out         string        `name:"out" required:"" type:"path" placeholder:"FILE" help:"File that takes the token; it must not exist."`
-	Expires     time.Duration `name:"expires" default:"2160h" placeholder:"DURATION" help:"When the token ends: 2160h (90 days) by default, 8784h (366 days) at most."`
+	Expires     time.Duration `name:"expires" default:"2160h" placeholder:"DURATION" help:"When the token expires: 2160h (90 days) by default, 8784h (366 days) at most."`
 	run.Database
 }
 
@@ -62,6 +62,6 @@ func (c *bootstrapTokenCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("the operator token is in %s; it is shown nowhere else, and ends at %s\n", c.Out, expires.Format(time.RFC3339))
+	fmt.Printf("the operator token is in %s; it is shown nowhere else, and expires at %s\n", c.Out, expires.Format(time.RFC3339))
 	return nil
 }

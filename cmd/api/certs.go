@@ -75,7 +75,7 @@ func (r receiver) receive(a *authority, now time.Time) error {
 		}
 		files = append(files, "tls.key", "tls.crt")
 		err = errors.Join(err, replace(filepath.Join(r.dir, "tls.key"), key, 0o400, r.uid), replace(filepath.Join(r.dir, "tls.crt"), chain, 0o444, r.uid))
-		defer fmt.Printf("%s: a certificate for %s, which ends at %s\n", r.dir, strings.Join(r.names, ", "), ends.UTC().Format(time.RFC3339))
+		defer fmt.Printf("%s: a certificate for %s, which expires at %s\n", r.dir, strings.Join(r.names, ", "), ends.UTC().Format(time.RFC3339))
 	}
 	return errors.Join(err, own(r.dir, r.uid, files...))
 }

@@ -106,7 +106,7 @@ func TestWhichCertificatesAreRefused(t *testing.T) {
 	if _, err := makeAuthority(dir, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openAuthority(dir, time.Now().Add(authorityLife-certificateLife+time.Hour)); err == nil || !strings.Contains(err.Error(), "ends at") {
+	if _, err := openAuthority(dir, time.Now().Add(authorityLife-certificateLife+time.Hour)); err == nil || !strings.Contains(err.Error(), "expires at") {
 		t.Errorf("an authority that ends before what it signs: %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "ca.key")); err != nil {

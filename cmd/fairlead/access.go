@@ -13,7 +13,7 @@ import (
 // tokenCommand is "fairlead token".
 type tokenCommand struct {
 	List   tokenListCommand   `cmd:"" help:"List the tenant's API tokens."`
-	Create tokenCreateCommand `cmd:"" help:"Make a token, and print it this once."`
+	Create tokenCreateCommand `cmd:"" help:"Create a token, and print it this once."`
 	Revoke tokenRevokeCommand `cmd:"" help:"End a token at once."`
 }
 
@@ -50,7 +50,7 @@ func tokenLines(t client.Token, now time.Time) []string {
 	case left > tokenSoon || left < -tokenSoon:
 		return nil
 	case left > 0:
-		return []string{plain(fmt.Sprintf("%s (%s) ends at %s: make its next one before (fairlead token create), and give that to whoever uses it", t.Name, t.Id, when(*t.ExpiresAt)))}
+		return []string{plain(fmt.Sprintf("%s (%s) expires at %s: create its next one before (fairlead token create), and give that to whoever uses it", t.Name, t.Id, when(*t.ExpiresAt)))}
 	default:
 		return []string{plain(fmt.Sprintf("%s (%s) ended at %s: whoever uses it is refused; make a new one (fairlead token create), or revoke it if nobody does", t.Name, t.Id, when(*t.ExpiresAt)))}
 	}
@@ -98,8 +98,8 @@ func (c *tokenCreateCommand) Run(ctx context.Context, sh *shell) error {
 // credentialCommand is "fairlead credential".
 type credentialCommand struct {
 	List   credentialListCommand   `cmd:"" help:"List the credentials with which the fleet's nodes connect."`
-	Create credentialCreateCommand `cmd:"" help:"Make a credential, and print its token this once."`
-	Renew  credentialRenewCommand  `cmd:"" help:"Make the next credential for the nodes of one, and print its token this once."`
+	Create credentialCreateCommand `cmd:"" help:"Create a credential, and print its token this once."`
+	Renew  credentialRenewCommand  `cmd:"" help:"Create the next credential for the nodes of one, and print its token this once."`
 	Revoke credentialRevokeCommand `cmd:"" help:"End a credential, and the streams that use it."`
 }
 
@@ -154,8 +154,8 @@ func (c *credentialCreateCommand) Run(ctx context.Context, sh *shell) error {
 type credentialRenewCommand struct {
 	Listing    listing `embed:""`
 	ID         string  `arg:"" help:"The id of the credential to renew."`
-	Expires    string  `placeholder:"WHEN" help:"When the new one ends: a date, or a time from now such as 30d; 90 days where it is left out."`
-	OldExpires string  `placeholder:"WHEN" help:"When the old one ends, if not sooner: a date, or a time from now such as 24h. Left out, its end stays."`
+	Expires    string  `placeholder:"WHEN" help:"When the new one expires: a date, or a time from now such as 30d; 90 days where it is left out."`
+	OldExpires string  `placeholder:"WHEN" help:"When the old one expires, if not sooner: a date, or a time from now such as 24h. Left out, its expiry stays."`
 }
 
 // Run makes the next credential and prints its token.

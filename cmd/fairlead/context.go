@@ -52,7 +52,7 @@ func (sh *shell) contexts() (c contexts, err error) {
 		return c, fmt.Errorf("read the saved contexts: %w", err)
 	}
 	if json.Unmarshal(raw, &c) != nil || c.Contexts == nil { // what it holds may be a token
-		return c, usageError(sh.contextFile() + ` does not hold what "fairlead login" writes: mend it, or remove it and log in again`)
+		return c, usageError(sh.contextFile() + ` does not hold what "fairlead login" writes: fix it, or remove it and log in again`)
 	}
 	return c, nil
 }

@@ -16,7 +16,7 @@ import (
 type fleetCommand struct {
 	Show   fleetShowCommand   `cmd:"" default:"withargs" help:"Show the fleet's settings, or change them; what \"fairlead fleet\" does by itself."`
 	List   fleetListCommand   `cmd:"" help:"List the tenant's fleets: the newest revision's receipt, nodes by state, open refusals."`
-	Create fleetCreateCommand `cmd:"" help:"Make a fleet."`
+	Create fleetCreateCommand `cmd:"" help:"Create a fleet."`
 	Delete fleetDeleteCommand `cmd:"" help:"Delete a fleet."`
 
 	Restore fleetRestoreCommand `cmd:"" help:"Take back the deletion of a fleet, for 30 days."`

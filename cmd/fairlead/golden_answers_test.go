@@ -27,7 +27,7 @@ const (
 			{"type": "clusters", "name": "other", "action": "unchanged", "revision": 2}],
 		"findings": {"errors": 1, "warnings": 0, "infos": 0, "items": [` + goldenFinding + `]}}`
 	goldenNode = `{"id": "edge-1", "state": "refusing", "settled": 6, "user_agent": "envoy", "version": "1.40.0", "protocol": "delta ADS", "remote_addr": "10.0.0.1:4711", "connections": 1,
-		"first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-04T03:04:05Z", "refusals": [{"type": "listeners", "name": "edge", "version": "e1a2c3d4e5f60718", "revision": 7, "detail": "unknown filter", "action": "kept the last good version", "action_code": "kept", "at": "2026-01-04T03:04:05Z"}]}`
+		"first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-04T03:04:05Z", "refusals": [{"type": "listeners", "name": "edge", "version": "e1a2c3d4e5f60718", "revision": 7, "detail": "unknown filter", "action": "kept the last known good version", "action_code": "kept", "at": "2026-01-04T03:04:05Z"}]}`
 	goldenRef        = `{"type": "listeners", "name": "edge"}`
 	goldenToken      = `{"id": "tok1", "name": "pipeline", "role": "ci", "fleet": "edge", "created_at": "2026-01-02T03:04:05Z", "expires_at": "2026-05-01T00:00:00Z", "made_by": {"kind": "token", "name": "ada"}}`
 	goldenCredential = `{"id": "cred1", "nodes": "edge-*", "description": "rack 1", "created_at": "2026-01-02T03:04:05Z", "expires_at": "2026-05-01T00:00:00Z", "made_by": {"kind": "token", "name": "ada"},
@@ -74,12 +74,12 @@ var answers = map[string]reply{
 	"GET /fleet/findings":                   ok(`{"revision": 7, "errors": 1, "warnings": 0, "infos": 0, "items": [` + goldenFinding + `]}`),
 	"GET /fleet/revisions":                  ok(`{"items": [{"revision": 7, "kind": "apply", "created": 0, "updated": 1, "deleted": 0, "changed": 1, "committed_at": "2026-01-04T03:04:05Z", "actor": "ada", "message": "longer timeout", "receipt": "delivered"}]}`),
 	"GET /fleet/revisions/7/changes":        ok(`{"from": 6, "to": 7, "items": [{"type": "clusters", "name": "backend", "action": "update", "diff": "--- clusters/backend\n+++ clusters/backend\n@@ -1,2 +1,2 @@\n-connect_timeout: \"1s\"\n+connect_timeout: \"2s\"\n name: backend\n"}]}`),
-	"GET /fleet/revisions/7/receipt":        ok(`{"revision": 7, "state": "rejected", "counts": {"acked": 2, "nacked": 1, "pending": 0, "offline": 0, "left": 0, "unaffected": 0, "late": 0, "withheld": 0}, "committed_at": "2026-01-04T03:04:05Z", "first_ack_ms": 11.5, "last_ack_ms": 18.2, "nodes": [{"id": "edge-1", "state": "nacked", "at": "2026-01-04T03:04:05Z", "resource": ` + goldenRef + `, "detail": "unknown filter", "action": "kept the last good version", "action_code": "kept"}]}`),
+	"GET /fleet/revisions/7/receipt":        ok(`{"revision": 7, "state": "rejected", "counts": {"acked": 2, "nacked": 1, "pending": 0, "offline": 0, "left": 0, "unaffected": 0, "late": 0, "withheld": 0}, "committed_at": "2026-01-04T03:04:05Z", "first_ack_ms": 11.5, "last_ack_ms": 18.2, "nodes": [{"id": "edge-1", "state": "nacked", "at": "2026-01-04T03:04:05Z", "resource": ` + goldenRef + `, "detail": "unknown filter", "action": "kept the last known good version", "action_code": "kept"}]}`),
 	"GET /fleet/nodes":                      ok(`{"items": [` + goldenNode + `, {"id": "edge-2", "state": "offline", "settled": 7, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-02T03:04:05Z", "refusals": []}]}`),
 	"GET /fleet/load":                       ok(goldenLoad),
 	"POST /fleet/nodes/edge-1/retry":        ok(`{"node": "edge-1", "state": "refusing", "retried": 1, "resources": [` + goldenRef + `]}`),
 	"GET /fleet/nodes/edge-1/why":           ok(goldenWhy),
-	"GET /fleet/events":                     ok(`{"items": [{"id": "1", "at": "2026-01-04T03:04:05Z", "kind": "refused", "node": "edge-1", "nodes": 1, "resource": ` + goldenRef + `, "revision": 7, "version": "e1a2c3d4e5f60718", "detail": "unknown filter", "action": "kept the last good version", "action_code": "kept"}], "position": "p1"}`),
+	"GET /fleet/events":                     ok(`{"items": [{"id": "1", "at": "2026-01-04T03:04:05Z", "kind": "refused", "node": "edge-1", "nodes": 1, "resource": ` + goldenRef + `, "revision": 7, "version": "e1a2c3d4e5f60718", "detail": "unknown filter", "action": "kept the last known good version", "action_code": "kept"}], "position": "p1"}`),
 	"GET /fleet/credentials":                ok(`{"items": [` + goldenCredential + `]}`),
 	"POST /fleet/credentials":               created(`{"credential": ` + goldenCredential + `, "token": "flf1.shown-this-once"}`),
 	"POST /fleet/credentials/cred1/renew":   created(`{"credential": ` + goldenCredential + `, "token": "flf1.shown-this-once"}`),

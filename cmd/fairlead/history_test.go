@@ -86,7 +86,7 @@ func TestHistoryShow(t *testing.T) {
 	if diff := cmp.Diff(wanted, w.requests()); diff != "" {
 		t.Error(diff)
 	}
-	w.on("GET", "/revisions/3/changes", problemReply(http.StatusGone, "forgotten", "revision 2 is forgotten: the oldest of which the content can be had is 5"))
-	w.run("history", "show", "3").want(t, exitFailed, "", "fairlead: Gone: revision 2 is forgotten: the oldest of which the content can be had is 5\nrequest id req-1\n")
+	w.on("GET", "/revisions/3/changes", problemReply(http.StatusGone, "forgotten", "revision 2 is forgotten: the oldest whose content is kept is 5"))
+	w.run("history", "show", "3").want(t, exitFailed, "", "fairlead: Gone: revision 2 is forgotten: the oldest whose content is kept is 5\nrequest id req-1\n")
 	w.run("history", "show", "three").want(t, exitUsage, "", "fairlead: \"three\" is not the number of a revision\n")
 }

@@ -40,7 +40,7 @@ type commands struct {
 	Endpoints endpointsCommand `cmd:"" group:"Change" help:"List, put and remove endpoints that are kept as data, or be one."`
 	Discover  discoverCommand  `cmd:"" group:"Change" help:"Feed endpoints from a file or from DNS."`
 	Secret    secretCommand    `cmd:"" group:"Change" help:"Write a secret from files: a certificate with its key, authorities, or any text."`
-	Rollback  rollbackCommand  `cmd:"" group:"Change" help:"Make a new revision with the content of an old one."`
+	Rollback  rollbackCommand  `cmd:"" group:"Change" help:"Create a new revision with the content of an old one."`
 	Promote   promoteCommand   `cmd:"" group:"Change" help:"Apply one fleet's content on another."`
 
 	Get      getCommand      `cmd:"" group:"Look" help:"Print resources, in the form that apply takes."`
@@ -61,10 +61,10 @@ type commands struct {
 	Export   exportCommand   `cmd:"" group:"In and out" help:"Write a fleet as files that apply takes back."`
 	Validate validateCommand `cmd:"" group:"In and out" help:"Check files as the API would, without a server."`
 
-	Tenant     tenantCommand     `cmd:"" group:"Manage" help:"List, make, delete and restore tenants."`
-	Fleet      fleetCommand      `cmd:"" group:"Manage" help:"Show or change a fleet's settings; list, make, delete and restore fleets."`
-	Token      tokenCommand      `cmd:"" group:"Manage" help:"List, make and revoke API tokens."`
-	Credential credentialCommand `cmd:"" group:"Manage" help:"List, make and revoke the credentials of nodes."`
+	Tenant     tenantCommand     `cmd:"" group:"Manage" help:"List, create, delete and restore tenants."`
+	Fleet      fleetCommand      `cmd:"" group:"Manage" help:"Show or change a fleet's settings; list, create, delete and restore fleets."`
+	Token      tokenCommand      `cmd:"" group:"Manage" help:"List, create and revoke API tokens."`
+	Credential credentialCommand `cmd:"" group:"Manage" help:"List, create and revoke the credentials of nodes."`
 }
 
 // shell is what a command has of the world around it. Tests give it another world.

@@ -155,7 +155,7 @@ func until(t *time.Time) string {
 // tenantCommand is "fairlead tenant".
 type tenantCommand struct {
 	List    tenantListCommand    `cmd:"" help:"List the tenants: an operator all, others their own."`
-	Create  tenantCreateCommand  `cmd:"" help:"Make a tenant, as an operator."`
+	Create  tenantCreateCommand  `cmd:"" help:"Create a tenant, as an operator."`
 	Delete  tenantDeleteCommand  `cmd:"" help:"Delete a tenant, as an operator or one of its owners."`
 	Restore tenantRestoreCommand `cmd:"" help:"Take back the deletion of a tenant, as an operator."`
 }

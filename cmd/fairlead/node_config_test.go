@@ -14,7 +14,7 @@ const configOne = `{"type": "clusters", "name": "a", "state": "synced", "version
 const configTwo = `{"type": "clusters", "name": "b", "state": "pending", "version": "Bbbb", "revision": 9, "ttl": "30s", "ttl_sent": false, "ttl_detail": "it would crash"},
 	{"type": "listeners", "name": "fresh", "state": "absent", "refused_version": "F", "refused_revision": 8, "detail": "no luck", "since": "2026-01-02T03:04:05Z"},
 	{"type": "listeners", "name": "poison", "state": "refused", "version": "Good", "revision": 2, "refused_version": "P", "refused_revision": 8, "detail": "no\u001b[2J\nfilter",
-		"action": "kept the last good version", "since": "2026-01-02T03:04:05Z", "keeps": [{"type": "routes", "name": "old"}], "ttl": "5s", "ttl_sent": true},
+		"action": "kept the last known good version", "since": "2026-01-02T03:04:05Z", "keeps": [{"type": "routes", "name": "old"}], "ttl": "5s", "ttl_sent": true},
 	{"type": "runtimes", "name": "rt", "state": "synced", "version": "Rrrr", "revision": 1, "ttl": "2s", "ttl_detail": "it depends"}`
 
 func TestNodeConfig(t *testing.T) {
@@ -30,7 +30,7 @@ listeners  fresh   absent   -        -         -
 listeners  poison  refused  Good     2         5s
 runtimes   rt      synced   Rrrr     1         2s, perhaps sent
 node-1 refuses listeners/fresh of revision 8 since 2026-01-02 03:04:05Z: no luck
-node-1 refuses listeners/poison of revision 8 since 2026-01-02 03:04:05Z: no[2J filter (kept the last good version)
+node-1 refuses listeners/poison of revision 8 since 2026-01-02 03:04:05Z: no[2J filter (kept the last known good version)
 node-1 keeps routes/old, which the fleet has deleted: the version of listeners/poison that stands in names it
 ttl: it would crash
 ttl: it depends
@@ -180,7 +180,7 @@ func TestAFrozenTypeIsTold(t *testing.T) {
 	w.on("GET", "/nodes/n", ok(`{"id": "n", "state": "refusing", "settled": 7, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-02T03:04:05Z", "refusals": [], "frozen": ["clusters"]}`))
 	w.on("GET", "/nodes/n/config", ok(`{`+configHead+`, "frozen": ["clusters"], "items": [`+configOne+`]}`))
 	for _, args := range [][]string{{"nodes", "n"}, {"nodes", "n", "--config"}} {
-		if r := w.run(args...); r.code != exitOK || !strings.Contains(r.out, "refuses so many clusters that it keeps those it had: mend what it refuses, or run fairlead retry\n") {
+		if r := w.run(args...); r.code != exitOK || !strings.Contains(r.out, "refuses so many clusters that it keeps those it had: fix what it refuses, or run fairlead retry\n") {
 			t.Errorf("%v: %d %s%s", args, r.code, r.out, r.err)
 		}
 	}

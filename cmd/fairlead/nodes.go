@@ -195,7 +195,7 @@ func credentialLines(n client.Node, now time.Time) []string {
 		return nil
 	}
 	if at.After(now) {
-		return []string{plain(fmt.Sprintf("%s: its node credential ends at %s: renew it before (fairlead credential renew %s), and give the node the new token", n.Id, when(*at), deref(n.Credential)))}
+		return []string{plain(fmt.Sprintf("%s: its node credential expires at %s: renew it before (fairlead credential renew %s), and give the node the new token", n.Id, when(*at), deref(n.Credential)))}
 	}
 	if n.State != client.NodeStateOffline {
 		return nil
@@ -209,7 +209,7 @@ func frozenLines(node string, types *[]client.ResourceType) (out []string) {
 		return nil
 	}
 	for _, t := range *types {
-		out = append(out, plain(fmt.Sprintf("%s refuses so many %s that it keeps those it had: mend what it refuses, or run fairlead retry", node, t)))
+		out = append(out, plain(fmt.Sprintf("%s refuses so many %s that it keeps those it had: fix what it refuses, or run fairlead retry", node, t)))
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func TestTheEndOfACredentialIsWarnedOf(t *testing.T) {
 		want  []string
 	}{
 		{credentialSoon + time.Minute, client.NodeStateLive, nil},
-		{credentialSoon, client.NodeStateLive, []string{"edge-1: its node credential ends at 2030-05-15 12:00:00Z: renew it before (fairlead credential renew cred1), and give the node the new token"}},
+		{credentialSoon, client.NodeStateLive, []string{"edge-1: its node credential expires at 2030-05-15 12:00:00Z: renew it before (fairlead credential renew cred1), and give the node the new token"}},
 		{-time.Hour, client.NodeStateLive, nil},
 		{-time.Hour, client.NodeStateOffline, []string{"edge-1: the node credential cred1 with which it came last ended at 2030-05-01 11:00:00Z: make a new one, and give the node its token"}},
 	} {
@@ -61,7 +61,7 @@ func TestTheEndOfATokenIsWarnedOf(t *testing.T) {
 		want    []string
 	}{
 		{tokenSoon + time.Minute, false, nil},
-		{tokenSoon, false, []string{"deploy (t-1) ends at 2030-05-15 12:00:00Z: make its next one before (fairlead token create), and give that to whoever uses it"}},
+		{tokenSoon, false, []string{"deploy (t-1) expires at 2030-05-15 12:00:00Z: create its next one before (fairlead token create), and give that to whoever uses it"}},
 		{tokenSoon, true, nil},
 		{-time.Hour, false, []string{"deploy (t-1) ended at 2030-05-01 11:00:00Z: whoever uses it is refused; make a new one (fairlead token create), or revoke it if nobody does"}},
 		{-time.Hour, true, nil},

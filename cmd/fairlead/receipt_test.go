@@ -25,9 +25,9 @@ func TestReceiptLines(t *testing.T) {
 	t.Parallel()
 	still := node("node-1", client.ReceiptNodeStateAcked)
 	still.StillRefusing = &[]client.ResourceRef{{Type: "listeners", Name: "old\x1b"}}
-	resolved := refusing("node-1", "poison", "bad", "kept the last good version")
+	resolved := refusing("node-1", "poison", "bad", "kept the last known good version")
 	resolved.Ended, resolved.ResolvedBy = ptr(client.RefusalEndReplaced), ptr(int64(9))
-	offered, taken := refusing("node-1", "poison", "bad", "kept the last good version"), refusing("node-1", "", "bad", "nothing sent")
+	offered, taken := refusing("node-1", "poison", "bad", "kept the last known good version"), refusing("node-1", "", "bad", "nothing sent")
 	offered.Ended, taken.Ended = ptr(client.RefusalEndOffered), ptr(client.RefusalEndTaken)
 	went := func(id string) client.ReceiptNode {
 		n := node(id, client.ReceiptNodeStateOffline)
@@ -74,7 +74,7 @@ func TestReceiptLines(t *testing.T) {
 		{"rejected without words", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1}, Nodes: []client.ReceiptNode{node("node-1", "nacked")}}, 0, exitRejected, "revision 7 rejected: node-1 refused it"},
 		{"offered again", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1}, Nodes: []client.ReceiptNode{offered}}, 0, exitRejected, "revision 7 rejected: node-1 refused listeners/poison: bad\n  offered to it again since then"},
 		{"taken since", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1}, Nodes: []client.ReceiptNode{taken}}, 0, exitRejected, "revision 7 rejected: node-1 refused listeners/: bad\n  it has what it is to have since then"},
-		{"rejected by one of two", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1, Acked: 1}, LastAckMs: ptr(5.0), Nodes: []client.ReceiptNode{resolved}}, 0, exitRejected, "revision 7 rejected: node-1 refused listeners/poison: bad\n  kept the last good version; ended by revision 9\n  revision 7 ACKed by 1/2 nodes in 5 ms"},
+		{"rejected by one of two", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1, Acked: 1}, LastAckMs: ptr(5.0), Nodes: []client.ReceiptNode{resolved}}, 0, exitRejected, "revision 7 rejected: node-1 refused listeners/poison: bad\n  kept the last known good version; ended by revision 9\n  revision 7 ACKed by 1/2 nodes in 5 ms"},
 		{"nobody took it, and the rest of it was confirmed", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1, Offline: 1}, LastAckMs: ptr(28.0), Nodes: []client.ReceiptNode{offered, node("c", "offline")}}, 0, exitRejected, "revision 7 rejected: node-1 refused listeners/poison: bad\n  offered to it again since then\n  revision 7 ACKed by 0/2 nodes; offline: c"},
 		{"the same words share a line", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 8}, Nodes: many}, 0, exitRejected, "revision 7 rejected: a, b, c, d, e and 3 more refused listeners/poison: bad"},
 		{"more than are listed", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 9}, Nodes: many[:1]}, 0, exitRejected, "revision 7 rejected: a refused listeners/poison: bad\nrevision 7 rejected: 8 more nodes refused something of it"},

@@ -223,14 +223,14 @@ func TestNodes(t *testing.T) {
 	w.run("nodes").want(t, exitOK, "no node has connected yet\n", "")
 	w.on("GET", "/nodes", ok(`{"items": [
 		{"id": "node-1", "state": "refusing", "settled": 7, "user_agent": "envoy", "version": "1.40.0\u001b", "protocol": "delta ADS", "remote_addr": "127.0.0.1:1", "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-02T04:04:05.5+01:00", "connections": 2,
-			"refusals": [{"type": "listeners", "name": "poison", "version": "v", "revision": 7, "detail": "no\u001b[2J\nfilter", "action": "kept the last good version", "at": "2026-01-02T03:04:05Z"},
+			"refusals": [{"type": "listeners", "name": "poison", "version": "v", "revision": 7, "detail": "no\u001b[2J\nfilter", "action": "kept the last known good version", "at": "2026-01-02T03:04:05Z"},
 				{"type": "listeners", "name": "old", "version": "v", "revision": 6, "detail": "gone", "at": "2026-01-02T03:04:05Z", "resolved_at": "2026-01-02T03:04:05Z"}]},
 		{"id": "n2", "state": "offline", "settled": 0, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-02T03:04:05Z", "refusals": []}]}`))
 	w.run("nodes").want(t, exitOK, `NODE    STATE     SETTLED  CLIENT        PROTOCOL   ADDRESS      LAST SEEN
 node-1  refusing  7        envoy 1.40.0  delta ADS  127.0.0.1:1  2026-01-02 03:04:05Z
 n2      offline   -        -             -          -            2026-01-02 03:04:05Z
 node-1 is connected to 2 servers: is its node id used twice?
-node-1 refuses listeners/poison of revision 7 since 2026-01-02 03:04:05Z: no[2J filter (kept the last good version)
+node-1 refuses listeners/poison of revision 7 since 2026-01-02 03:04:05Z: no[2J filter (kept the last known good version)
 `, "")
 }
 

@@ -46,7 +46,7 @@ func waitsOf(withheld *[]client.Withheld, warming *[]client.ResourceRef) (out []
 			why := "which does not exist: write it"
 			switch h.Reason {
 			case client.WithheldReasonRefused:
-				why = "which this node refuses: mend it"
+				why = "which this node refuses: fix it"
 			case client.WithheldReasonSealed:
 				why = "which its xDS server has no key for: " + sealAgain
 			case client.WithheldReasonTooLarge:

@@ -33,7 +33,7 @@ func TestReceiptTellsWhatIsWithheld(t *testing.T) {
 	w.run("receipt", "7", "--wait", "--state=nacked").want(t, exitUsage, "", "fairlead: --state lists what is known now: leave out --wait, or --state\n")
 	w.run("receipt", "7", "--wait=10m").want(t, exitPending, `revision 7 pending: 0/2 nodes ACKed; pending: a, b
   a, b: listeners/edge waits for routes/r[2J, which does not exist: write it
-  a, b: clusters/c waits for secrets/s, which this node refuses: mend it
+  a, b: clusters/c waits for secrets/s, which this node refuses: fix it
   a, b: clusters/w is sent and not answered: something that it needs is still open
   a, b: and 2 more
 `, "")
@@ -78,11 +78,11 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.on("GET", "/events", ok(`{"items": [
-		{"at": "2026-01-02T03:04:06Z", "kind": "kept_back", "node": "a", "resource": {"type": "listeners", "name": "l"}, "revision": 7, "action": "kept the last good version"},
+		{"at": "2026-01-02T03:04:06Z", "kind": "kept_back", "node": "a", "resource": {"type": "listeners", "name": "l"}, "revision": 7, "action": "kept the last known good version"},
 		{"at": "2026-01-02T03:04:05Z", "kind": "refused", "node": "a\u001b[2J", "resource": {"type": "listeners", "name": "l"}, "revision": 7, "detail": "no\nsuch filter"},
 		{"at": "2026-01-02T03:04:04Z", "kind": "duplicates", "node": "b", "action": "2 clients have this node id"}]}`), ok(`{"items": []}`))
 	w.run("events", "--node", "a", "-n", "3").want(t, exitOK, `AT                    NODE  EVENT       RESOURCE     REVISION  WORDS
-2026-01-02 03:04:06Z  a     kept_back   listeners/l  7         (kept the last good version)
+2026-01-02 03:04:06Z  a     kept_back   listeners/l  7         (kept the last known good version)
 2026-01-02 03:04:05Z  a[2J  refused     listeners/l  7         no such filter
 2026-01-02 03:04:04Z  b     duplicates  -            -         (2 clients have this node id)
 `, "")

@@ -113,7 +113,7 @@ func whyTable(reasons []client.NodeReason) table {
 	return t
 }
 
-// whyLines tell of the variants that were passed over, with the requirement that does not hold.
+// whyLines tell of the variants that were skipped, with the requirement that does not hold.
 func whyLines(r client.NodeReason) (out []string) {
 	for _, v := range r.Why.PassedOver {
 		why := "it matches too, and another one goes before it"
@@ -129,7 +129,7 @@ func whyLines(r client.NodeReason) (out []string) {
 		out = append(out, fmt.Sprintf("%s/%s: not the variant %s (priority %d): %s", r.Resource.Type, r.Resource.Name, v.Variant, v.Priority, why))
 	}
 	if more := r.Why.MorePassedOver; more != nil {
-		out = append(out, fmt.Sprintf("%s/%s: and %d more variants were passed over", r.Resource.Type, r.Resource.Name, *more))
+		out = append(out, fmt.Sprintf("%s/%s: and %d more variants were skipped", r.Resource.Type, r.Resource.Name, *more))
 	}
 	return out
 }

@@ -98,7 +98,7 @@ func (c *Chain) known(seq int64) *Fault {
 		h := c.heads[0]
 		c.heads = c.heads[1:]
 		if h.Seq == seq && h.Hash != c.hash {
-			return &Fault{Rewritten, seq, fmt.Sprintf("the head of %s had the hash %s, and now the chain has %s there: it was written anew", h.At.UTC().Format(time.RFC3339), h.Hash, c.hash)}
+			return &Fault{Rewritten, seq, fmt.Sprintf("the head of %s had the hash %s, and now the chain has %s there: it was rewritten", h.At.UTC().Format(time.RFC3339), h.Hash, c.hash)}
 		}
 	}
 	return nil

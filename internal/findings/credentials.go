@@ -28,10 +28,10 @@ func (c *checker) credentials() {
 		case left > CredentialSoon:
 			continue
 		case left > 0:
-			f.Detail = fmt.Sprintf("the node credential %s of %s ends on %s, in %s: from then on they are sent nothing and let in no more; renew it before (fairlead credential renew %s), and give them the new token", x.ID, who, day, daysText(left), x.ID)
+			f.Detail = fmt.Sprintf("the node credential %s of %s expires on %s, in %s: from then on they are sent nothing and let in no more; renew it before (fairlead credential renew %s), and give them the new token", x.ID, who, day, daysText(left), x.ID)
 		default:
 			f.Severity = Error
-			f.Detail = fmt.Sprintf("the node credential %s of %s ended on %s: since then they are sent nothing and let in no more; make a new one, and give them its token", x.ID, who, day)
+			f.Detail = fmt.Sprintf("the node credential %s of %s expired on %s: since then they are sent nothing and let in no more; create a new one, and give them its token", x.ID, who, day)
 		}
 		c.found = append(c.found, f)
 	}

@@ -53,7 +53,7 @@ type Severity string
 // The severities.
 const (
 	Error   Severity = "error"   // traffic fails, or nodes do not get what was written
-	Warning Severity = "warning" // it soon will be an error, or is hardly meant
+	Warning Severity = "warning" // it will be an error soon, or is probably a mistake
 	Info    Severity = "info"    // nothing is harmed
 )
 

@@ -320,9 +320,9 @@ func TestTheEndOfANodeCredentialIsFound(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[time.Duration]string{
 		findings.CredentialSoon + time.Hour: "",
-		findings.CredentialSoon:             "warning credential_expires clusters/fairlead_xds (12 nodes): the node credential id of a, b and 10 more ends on 2030-05-15, in 14 days: ",
-		time.Minute:                         "warning credential_expires clusters/fairlead_xds (12 nodes): the node credential id of a, b and 10 more ends on 2030-05-01, in less than a day: ",
-		-time.Hour:                          "error credential_expires clusters/fairlead_xds (12 nodes): the node credential id of a, b and 10 more ended on 2030-05-01: ",
+		findings.CredentialSoon:             "warning credential_expires clusters/fairlead_xds (12 nodes): the node credential id of a, b and 10 more expires on 2030-05-15, in 14 days: ",
+		time.Minute:                         "warning credential_expires clusters/fairlead_xds (12 nodes): the node credential id of a, b and 10 more expires on 2030-05-01, in less than a day: ",
+		-time.Hour:                          "error credential_expires clusters/fairlead_xds (12 nodes): the node credential id of a, b and 10 more expired on 2030-05-01: ",
 	} {
 		got := check(findings.Fleet{Now: now, Credentials: []findings.Credential{{ID: "id", ExpiresAt: now.Add(left), Nodes: 12, Named: []string{"a", "b"}}}})
 		switch {

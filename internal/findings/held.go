@@ -16,6 +16,6 @@ func (c *checker) held() {
 			continue
 		}
 		c.found = append(c.found, Finding{Code: EndpointsHeld, Severity: Warning, Ref: fleet.Ref{Type: fleet.Endpoint, Name: name}, Detail: fmt.Sprintf(
-			"the leases of %d endpoints of %s have run out, and they stay as the cluster would have none, or too few, without them: see whether they are alive, and remove them (fairlead endpoints rm) or have them renewed", n, name)})
+			"the leases of %d endpoints of %s have expired, and they stay as the cluster would have none, or too few, without them: see whether they are alive, and remove them (fairlead endpoints rm) or have them renewed", n, name)})
 	}
 }

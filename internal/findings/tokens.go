@@ -25,9 +25,9 @@ func (c *checker) tokens() {
 		case left > TokenSoon || left < -TokenSoon:
 			continue
 		case left > 0:
-			f.Detail = fmt.Sprintf("the API token %q (%s) of this fleet ends on %s, in %s: make its next one before (fairlead token create), and give that to whoever uses it", x.Name, x.ID, day, daysText(left))
+			f.Detail = fmt.Sprintf("the API token %q (%s) of this fleet expires on %s, in %s: create its next one before (fairlead token create), and give that to whoever uses it", x.Name, x.ID, day, daysText(left))
 		default:
-			f.Detail = fmt.Sprintf("the API token %q (%s) of this fleet ended on %s: whoever uses it is refused; make a new one (fairlead token create), or revoke it if nobody does", x.Name, x.ID, day)
+			f.Detail = fmt.Sprintf("the API token %q (%s) of this fleet expired on %s: whoever uses it is refused; create a new one (fairlead token create), or revoke it if nobody does", x.Name, x.ID, day)
 		}
 		c.found = append(c.found, f)
 	}

@@ -92,7 +92,7 @@ func (c *checker) staticClusters() {
 		}
 		for _, v := range n.variants {
 			c.add(v, Finding{Code: StaticCluster, Severity: Warning, Detail: fmt.Sprintf(
-				"the fleet's static_clusters say that %s stands in the proxies' bootstrap: Envoy keeps that one and passes over this; give it another name, or take it off the list", v.named())})
+				"the fleet's static_clusters say that %s stands in the proxies' bootstrap: Envoy keeps that one and ignores this; give it another name, or take it off the list", v.named())})
 		}
 	}
 }

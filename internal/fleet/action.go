@@ -8,11 +8,11 @@ type Action uint8
 const (
 	ActionNone           Action = iota // none is told of
 	ActionNoSuspect                    // nothing: no resource could be held responsible
-	ActionKept                         // the last good version stands in for it
+	ActionKept                         // the last known good version stands in for it
 	ActionRemoved                      // the node was left without it: it never accepted any version
 	ActionFrozen                       // the node was left with what it had of the type: it refuses too much of it
 	ActionUnknown                      // left alone: the version that the node has is not known
-	ActionLost                         // left alone: the bytes of the last good version are gone
+	ActionLost                         // left alone: the bytes of the last known good version are gone
 	ActionStandInRefused               // left alone: the version that stood in was refused too
 	ActionSuperseded                   // nothing: another version is in force by now
 	ActionDeleted                      // nothing: the resource is deleted by now

@@ -12,7 +12,7 @@ const (
 	MaxWithheld = 100
 )
 
-// Withheld is a resource that is kept from a node: it stays at its last good version, or
+// Withheld is a resource that is kept from a node: it stays at its last known good version, or
 // away, until what it names is there.
 type Withheld struct {
 	Ref Ref // what is kept back

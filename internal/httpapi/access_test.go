@@ -310,7 +310,7 @@ func TestT32_ANodeCredentialEndsAndIsRenewed(t *testing.T) {
 	w.do(http.MethodPost, w.at("credentials", "x", "renew"), `{}`).isProblem(404, "not_found", "")
 	w.do(http.MethodDelete, w.at("credentials", old.Credential.Id), "").is(204, nil)
 	p := w.do(http.MethodPost, path, `{}`).isProblem(409, "credential_ended", "")
-	if *p.Detail != "the node credential has ended: make a new one" {
+	if *p.Detail != "the node credential is revoked or has expired: create a new one" {
 		t.Errorf("told %q", *p.Detail)
 	}
 }

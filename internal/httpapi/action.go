@@ -7,11 +7,11 @@ import (
 
 var wordsByAction = [fleet.NumActions]string{
 	fleet.ActionNoSuspect:      "nothing sent: no resource could be held responsible",
-	fleet.ActionKept:           "kept the last good version",
+	fleet.ActionKept:           "kept the last known good version",
 	fleet.ActionRemoved:        "removed from this node: no version of it was ever accepted",
-	fleet.ActionFrozen:         "frozen: this node refuses so many resources of this type that it keeps those it had, until all are mended or a retry",
+	fleet.ActionFrozen:         "frozen: this node refuses so many resources of this type that it keeps those it had, until all are fixed or a retry",
 	fleet.ActionUnknown:        "left alone: the version that this node has is not known to this server",
-	fleet.ActionLost:           "left alone: the bytes of the last good version are not there any more; write the resource again",
+	fleet.ActionLost:           "left alone: the bytes of the last known good version are not there any more; write the resource again",
 	fleet.ActionStandInRefused: "left alone: the version that stood in for it was refused too",
 	fleet.ActionSuperseded:     "nothing kept back: another version is in force by now",
 	fleet.ActionDeleted:        "nothing kept back: the resource is deleted by now",

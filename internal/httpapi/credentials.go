@@ -111,7 +111,7 @@ func (a *API) RenewCredential(ctx context.Context, r oapi.RenewCredentialRequest
 	id, token, hash := auth.NewNodeToken(expires)
 	n, err := a.store.RenewNodeCredential(ctx, c.tenant.ID, c.fleet.ID, c.actor, old, oldEnd, store.NodeCredential{ID: id, Hash: hash, ExpiresAt: expires})
 	if errors.Is(err, fleet.ErrConflict) {
-		return nil, refuse(http.StatusConflict, "credential_ended", "the node credential has ended: make a new one")
+		return nil, refuse(http.StatusConflict, "credential_ended", "the node credential is revoked or has expired: create a new one")
 	}
 	if err != nil {
 		return nil, noSuchCredential(err, r.Id)

@@ -41,7 +41,7 @@ func TestNodeConfigWithBodiesTellsWhatTheNodeRuns(t *testing.T) {
 		}
 	}
 	if l := strings.ReplaceAll(said["listeners/l"], " ", ""); !strings.Contains(l, `port_value":1}`) && !strings.Contains(l, `portValue":1}`) {
-		t.Errorf("of the listener that it refused: %s, want the last good version", l)
+		t.Errorf("of the listener that it refused: %s, want the last known good version", l)
 	}
 	if a := w.do(http.MethodGet, w.at("nodes", "n", "config")+"?bodies=perhaps", ""); a.status != 400 {
 		t.Errorf("bodies=perhaps: %d", a.status)

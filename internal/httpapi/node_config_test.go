@@ -91,7 +91,7 @@ func TestNodeConfigTellsWhatANodeHoldsAndWhy(t *testing.T) {
 		{Type: oapi.Clusters, Name: "late", State: oapi.NodeResourceStatePending, Version: version("clusters", "late"), Revision: n(6),
 			Ttl: p("1.5s"), TtlSent: &yes, TtlDetail: p(drops)},
 		{Type: oapi.Listeners, Name: "l", State: oapi.NodeResourceStateRefused, Version: &good, Revision: n(1), RefusedVersion: &poison, RefusedRevision: n(3),
-			Detail: p("<b>no</b>"), Action: p("kept the last good version"), ActionCode: code(oapi.Kept), Since: &at, Ttl: p("30s"), TtlSent: &yes, TtlDetail: p(drops)},
+			Detail: p("<b>no</b>"), Action: p("kept the last known good version"), ActionCode: code(oapi.Kept), Since: &at, Ttl: p("30s"), TtlSent: &yes, TtlDetail: p(drops)},
 		{Type: oapi.Secrets, Name: "s", State: oapi.NodeResourceStateUnreferenced, Version: version("secrets", "s"), Revision: n(2),
 			Ttl: p("60s"), TtlSent: &no, TtlDetail: p("clients ignore the ttl of secrets")},
 	}

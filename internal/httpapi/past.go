@@ -27,7 +27,7 @@ func notKept(kept store.Kept, n fleet.Revision) error {
 	case n > kept.Newest:
 		return errMissing(oapi.MissingRevision, fmt.Sprintf("the fleet has no revision %d yet: its newest is %d", n, kept.Newest))
 	case n < kept.Oldest:
-		return refuse(http.StatusGone, "forgotten", fmt.Sprintf("revision %d is forgotten: the oldest of which the content can be had is %d", n, kept.Oldest))
+		return refuse(http.StatusGone, "forgotten", fmt.Sprintf("revision %d is forgotten: the oldest whose content is kept is %d", n, kept.Oldest))
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func (a *API) asOf(ctx context.Context, revision *int64, at *time.Time) (*fleet.
 		return nil, err
 	}
 	if kept.At < kept.Oldest {
-		return nil, refuse(http.StatusGone, "forgotten", fmt.Sprintf("what the fleet was at %s is forgotten: the oldest revision of which the content can be had is %d",
+		return nil, refuse(http.StatusGone, "forgotten", fmt.Sprintf("what the fleet was at %s is forgotten: the oldest whose content is kept is %d",
 			at.UTC().Format(time.RFC3339Nano), kept.Oldest))
 	}
 	return &kept.At, nil

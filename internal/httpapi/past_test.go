@@ -240,7 +240,7 @@ func TestWhatIsForgotten(t *testing.T) {
 		w.at("revisions", "3", "changes"), w.at("compare") + "?from=2", w.at("compare") + "?from=4&to=1", w.at("resources") + "?revision=2",
 		w.at("revisions", "2"), w.at("revisions", "1", "receipt"), w.at("resources", "clusters", "a") + "?revision=1", w.at("resources") + "?at=2020-01-01T00:00:00Z", w.at("resources", "clusters") + "?revision=0",
 	} {
-		if p := w.do(http.MethodGet, path, "").isProblem(410, "forgotten", ""); !strings.HasSuffix(deref(p.Detail), "the content can be had is 3") {
+		if p := w.do(http.MethodGet, path, "").isProblem(410, "forgotten", ""); !strings.HasSuffix(deref(p.Detail), "whose content is kept is 3") {
 			t.Errorf("%s: %s", path, deref(p.Detail))
 		}
 	}

@@ -213,7 +213,7 @@ func (a *API) HandOverToken(ctx context.Context, r oapi.HandOverTokenRequestObje
 	}
 	k, err := a.store.HandOverToken(ctx, c.tenant.ID, c.actor, id)
 	if errors.Is(err, fleet.ErrConflict) {
-		return nil, refuse(http.StatusConflict, "token_ended", "the token has ended: make a new one")
+		return nil, refuse(http.StatusConflict, "token_ended", "the token is revoked or has expired: create a new one")
 	}
 	if err != nil {
 		return nil, noSuchToken(err, r.Id)

@@ -34,7 +34,7 @@ func ttlFor(t fleet.Type, n store.NodeView) ttlWord {
 	case n.UserAgent == "envoy" && delta:
 		return ttlWord{known: true, sent: true, why: "an Envoy over delta xDS drops what is not renewed"}
 	case n.UserAgent == "envoy":
-		return ttlWord{known: true, why: "an Envoy over state-of-the-world xDS crashes when a ttl runs out: it keeps the resource"}
+		return ttlWord{known: true, why: "an Envoy over state-of-the-world xDS crashes when a ttl expires: it keeps the resource"}
 	case delta:
 		return ttlWord{why: "it is sent if the client declares xds.config.supports-resource-ttl"}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // A bisection finds which of several resources a client refuses when its words name none of
-// them (SEMANTICS 3.5): all are kept back at their last good version, then given back
+// them (SEMANTICS 3.5): all are kept back at their last known good version, then given back
 // half by half, until each was taken or stands alone as the culprit. Each content goes
 // out once, and one poison among n costs at most 2 + 2 log2(n) responses.
 

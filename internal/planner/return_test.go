@@ -134,7 +134,7 @@ func TestWhatStandsInIsDoubtedLikeWhatWasRefused(t *testing.T) {
 	bad.Revision = 6
 	snap.Types[fleet.Cluster] = snap.Types[fleet.Cluster].With(snapshot.NewResource(fleet.Cluster, bad, nil))
 	for _, c := range []struct {
-		version string // of the last good one, "" if there is none
+		version string // of the last known good one, "" if there is none
 		want    string
 	}{
 		{"5", "clusters a@5"},

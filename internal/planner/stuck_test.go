@@ -304,7 +304,7 @@ func TestAStandInThatWasConfirmedClearsNothing(t *testing.T) {
 	s.at(20 * time.Second)
 	r := s.send(two)
 	if r == nil || describe(r) != "clusters a@1" {
-		t.Fatalf("sent %v, want the last good version", r)
+		t.Fatalf("sent %v, want the last known good version", r)
 	}
 	s.c.Refuse(r.Type, r.Nonce, "no")
 	if vs := s.c.Verdicts(); len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Refused.Version != "2" || !vs[0].Presumed {

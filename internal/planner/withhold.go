@@ -188,7 +188,7 @@ func (l *look) lacks(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
 }
 
 // instead is what goes out in the place of a resource that waits for a cluster. If only a write lets it go on, that ends
-// the doubt about what the client has: its last good version, or nil, which takes it away. Else what the client may
+// the doubt about what the client has: its last known good version, or nil, which takes it away. Else what the client may
 // have would keep clusters that nobody names any more.
 func (l *look) instead(t fleet.Type, ch change) (r *snapshot.Resource, ok bool) {
 	if r = l.earlier(t, ch); r != nil {

@@ -37,7 +37,7 @@ func TestARefusalOfARevisionThatIsNotHereYet(t *testing.T) {
 			t.Errorf("resolved %+v", rs)
 		}
 		if rs := w.sink.allRefusals(); len(rs) != 1 || rs[0].Name != "f" || rs[0].Action != fleet.ActionLost {
-			t.Errorf("refusals %+v, want that f's last good version is lost", rs)
+			t.Errorf("refusals %+v, want that f's last known good version is lost", rs)
 		}
 	})
 }

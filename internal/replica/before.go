@@ -94,7 +94,7 @@ func (es *earlierContents) forget() {
 	}
 }
 
-// before is what a node that has settled held then: the last good of
+// before is what a node that has settled held then: the last known good of
 // whatever it refuses now (SEMANTICS 3.2). nil: that cannot be found out, or it is all of the present revision.
 func (o *owner) before(ctx context.Context, s xds.StreamInfo, past *nodePast, labels selector.Labels) *snapshot.Snapshot {
 	if past == nil {

@@ -170,7 +170,7 @@ func (bd *builder) growNamed(f, old *variants, row fleet.Row) {
 }
 
 // resource returns what a row is: old itself if that is the same, with the revision that brought
-// it back if it was another in between, or nil if the row cannot be opened. The last good one then stays; to take it away because of an error of ours would
+// it back if it was another in between, or nil if the row cannot be opened. The last known good one then stays; to take it away because of an error of ours would
 // break proxies that work (PROTOCOL rule 26).
 func (bd *builder) resource(old *snapshot.Resource, row fleet.Row) *snapshot.Resource {
 	if old != nil && old.Version == row.Version && sameDerived(old, row.Derived) {

@@ -32,7 +32,7 @@ func (w *world) wantEnds(want ...string) {
 }
 
 // TestWhatNothingIsDoneAboutEnds when the client is in step, though no version is put in the place of another one: what stood in and was refused
-// too is what the fleet has again, nobody was responsible, or the bytes of the last good version are lost.
+// too is what the fleet has again, nobody was responsible, or the bytes of the last known good version are lost.
 func TestWhatNothingIsDoneAboutEnds(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "1"))

@@ -262,7 +262,7 @@ func TestAVariantThatCannotBeReadStays(t *testing.T) {
 		s.Version, s.Body, s.Selector = "next", []byte("garbage"), "locality.region=us"
 		w.change(key, s)
 		if got := version(a.Current(), fleet.Secret, "s"); got != "eu" {
-			t.Errorf("the secret is %q, want the variant's last good one", got)
+			t.Errorf("the secret is %q, want the variant's last known good one", got)
 		}
 	})
 }

@@ -210,7 +210,7 @@ func (out *Compiled) warnTTL() {
 		out.warn(out.field("ttl"), codeTTLNoEffect, "Envoy ignores the ttl of a resource of type %s: it is not sent, and the resource never expires", out.Type)
 	default:
 		out.warn(out.field("ttl"), codeTTLDeltaOnly, "the ttl goes to Envoy over delta xDS, and to clients that declare xds.config.supports-resource-ttl: "+
-			"they drop the resource when no xDS server has renewed it for that long; an Envoy over state-of-the-world xDS is never sent it, as it crashes when one runs out, and keeps the resource")
+			"they drop the resource when no xDS server has renewed it for that long; an Envoy over state-of-the-world xDS is never sent it, as it crashes when one expires, and keeps the resource")
 	}
 }
 

@@ -72,7 +72,7 @@ type pemBlock struct {
 // pemExtent tells how far the block reaches with which a text begins: bytes and lines, with the line of its end; or what is wrong with it.
 func pemExtent(in []byte) (size, lines int, what string) {
 	if in[0] != pemBeginLine[0] {
-		return 0, 0, "is indented, so that it is passed over"
+		return 0, 0, "is indented, so that it is ignored"
 	}
 	for rest := in; len(rest) > 0; {
 		text, after, _ := bytes.Cut(rest, []byte("\n"))

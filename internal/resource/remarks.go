@@ -14,7 +14,7 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// remark warns of what Envoy takes, and what is hardly meant.
+// remark warns of what Envoy takes, and what is probably a mistake.
 func (out *Compiled) remark(m protoreflect.Message, p place) {
 	switch v := m.Interface().(type) {
 	case *core.DataSource:

@@ -97,7 +97,7 @@ func TestKeysThatEnvoyRefusesAreNamed(t *testing.T) {
 	}
 }
 
-func TestWhatIsHardlyMeantIsTold(t *testing.T) {
+func TestWhatIsProbablyAMistakeIsTold(t *testing.T) {
 	t.Parallel()
 	cert, key := ecdsaOf(t, elliptic.P256())
 	secret := func(in string) (fleet.Type, string) {

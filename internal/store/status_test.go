@@ -483,7 +483,7 @@ func TestDeliveryIsPruned(t *testing.T) {
 	}
 }
 
-// SEMANTICS 3.2: the bytes of a last good version are kept while an exception names them.
+// SEMANTICS 3.2: the bytes of a last known good version are kept while an exception names them.
 func TestGoodBytesAreKept(t *testing.T) {
 	w := setup(t)
 	good := put(fleet.Cluster, "c", "good")
@@ -496,7 +496,7 @@ func TestGoodBytesAreKept(t *testing.T) {
 	bodies := func() int { return w.count(`SELECT count(*) FROM bodies WHERE body = 'good'`) }
 	w.ok(w.app.Compact(t.Context(), w.tenant, w.fleet, store.Floors{Tombstones: 3, History: 3}))
 	if bodies() != 1 {
-		t.Fatal("the last good bytes are gone")
+		t.Fatal("the last known good bytes are gone")
 	}
 	// Forgotten with the node, 7 days after its last sign of life.
 	w.exec(`UPDATE nodes SET last_seen = now() - interval '8 days'`)

@@ -39,7 +39,7 @@ func (c *conn) await(ctx context.Context, id fleet.CredentialID) error {
 	}
 	if b.waiting >= backoffWaiting {
 		c.mu.Unlock()
-		return fmt.Errorf("calls of this credential were refused on this connection and %d wait for the next try: mend what was refused, and wait longer before a retry: %w", b.waiting, fleet.ErrLimit)
+		return fmt.Errorf("calls of this credential were refused on this connection and %d wait for the next try: fix what was refused, and wait longer before a retry: %w", b.waiting, fleet.ErrLimit)
 	}
 	b.waiting++
 	timer := time.NewTimer(time.Until(b.until))

@@ -111,7 +111,7 @@ func TestClientStatusOfARefusedNewResource(t *testing.T) {
 }
 
 // TestClientStatusOfADeletedName: a refusal is told while the fleet has the name, be it
-// kept at its last good version or left out, and no longer.
+// kept at its last known good version or left out, and no longer.
 func TestClientStatusOfADeletedName(t *testing.T) {
 	both(t, func(t *testing.T, w *xdstest.World, s *xdstest.Client) {
 		told := func(want ...string) {

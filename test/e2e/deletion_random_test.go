@@ -374,7 +374,7 @@ func (f *fleets) settle(next parts) (withheld []string) {
 			has[r] = p
 		}
 	}
-	for r, p := range maps.Clone(has) { // and so do the clusters of a route that does, or that only a withheld listener's last good version names
+	for r, p := range maps.Clone(has) { // and so do the clusters of a route that does, or that only a withheld listener's last known good version names
 		_, is := next[r]
 		switch {
 		case r.Type == fleet.Route && !is:

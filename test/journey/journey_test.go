@@ -25,7 +25,7 @@ var told = []string{
 	`was changed by "ada" in revision 2`,        // the second writer is told, and merges
 	"is clusters/checkout meant?",               // a misspelt cluster, before it is written
 	"rejected: demo-envoy refused clusters/web", // a poison
-	"kept the last good version",                // of which Envoy serves
+	"kept the last known good version",          // of which Envoy serves
 	"--from edge --to prod",                     // promoted
 	"prune: clusters/catalogue",                 // pruned
 	"nothing changed; revision",                 // what is exported is what is there

@@ -67,7 +67,7 @@ test("an edit that is dropped by a slip of the mouse can be had back", async () 
 
 const oneCluster = (name: string) => `static_resources:\n  clusters:\n  - {name: ${name}, type: STATIC, connect_timeout: 1s}\n`;
 
-test("a pipeline's token may mend what it has put into the draft", async () => {
+test("a pipeline's token may fix what it has put into the draft", async () => {
   const fleet = await makeFleet();
   const page = await someone();
   await signIn(page, `/fleets/${fleet}/import`, await tokenOf("ci", fleet));

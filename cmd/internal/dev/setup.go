@@ -90,7 +90,7 @@ func (s *started) operator(ctx context.Context) error {
 	if good, err := s.good(ctx, s.state.OperatorToken); good || err != nil {
 		return err
 	}
-	return fmt.Errorf("the database has an operator token that %s does not hold: bring the file back, or remove the folder %s to begin anew", s.state.path, s.cmd.Data)
+	return fmt.Errorf("the database has an operator token that %s does not hold: bring the file back, or remove the folder %s to start again", s.state.path, s.cmd.Data)
 }
 
 // good tells whether the API takes a token.

@@ -36,7 +36,7 @@ func loadState(path string) (*state, error) {
 		err = json.Unmarshal(b, s)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what an earlier start left (remove the folder %s to begin anew): %w", filepath.Dir(path), err)
+		return nil, fmt.Errorf("read what an earlier start left (remove the folder %s to start again): %w", filepath.Dir(path), err)
 	}
 	return s, nil
 }
@@ -89,7 +89,7 @@ func ensureKeys(dir string) (keyFiles, error) {
 	case 3:
 		return k, makeKeys(dir)
 	}
-	return k, fmt.Errorf("the keys in %s are not complete, without %s: bring them back from a copy, or remove the folder %s to begin anew: %w",
+	return k, fmt.Errorf("the keys in %s are not complete, without %s: bring them back from a copy, or remove the folder %s to start again: %w",
 		dir, strings.Join(missing, " and "), filepath.Dir(dir), fleet.ErrNotFound)
 }
 

@@ -81,7 +81,7 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 		return nil, err
 	}
 	a := &API{log: log, sealKey: sealer.KeyID(), limits: cfg.limits(httpIdle), signer: audit.NewSigner(versionKey), sinks: sinks, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Logger: log, Lost: func(err error) {
-		log.Warn("the doorbell's connection is lost: servers hear of changes by their polls", "reason", err)
+		log.Warn("the NOTIFY connection is lost: servers find changes by polling", "reason", err)
 	}})}
 	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_app", Bell: a.notifier, Logger: log}, log)
 	if err != nil {

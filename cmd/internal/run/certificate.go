@@ -125,7 +125,7 @@ func outOfTime(pair *tls.Certificate, now time.Time) error {
 	case now.Before(pair.Leaf.NotBefore):
 		return fmt.Errorf("it begins at %s, and is used then", pair.Leaf.NotBefore.UTC().Format(time.RFC3339))
 	case now.After(pair.Leaf.NotAfter):
-		return fmt.Errorf("it ended at %s", pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
+		return fmt.Errorf("it expired at %s", pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -143,9 +143,9 @@ func (c *Certificate) tellItsTime(pair *tls.Certificate) {
 	case early:
 		c.log.Error("the certificate's time has not begun: clients refuse this server until then", "begins", pair.Leaf.NotBefore.UTC())
 	case left <= 0:
-		c.log.Error("the certificate has ended: clients refuse this server until there is a new one in --tls-cert and --tls-key", "ended", pair.Leaf.NotAfter.UTC())
+		c.log.Error("the certificate has expired: clients refuse this server until there is a new one in --tls-cert and --tls-key", "ended", pair.Leaf.NotAfter.UTC())
 	default:
-		c.log.Warn("the certificate ends soon: put a new one into --tls-cert and --tls-key, no restart is needed", "ends", pair.Leaf.NotAfter.UTC())
+		c.log.Warn("the certificate expires soon: put a new one into --tls-cert and --tls-key, no restart is needed", "ends", pair.Leaf.NotAfter.UTC())
 	}
 }
 

@@ -234,7 +234,7 @@ func TestABrokenCertificateIsNotTaken(t *testing.T) {
 		"half a file":            {other.chain[:len(other.chain)/2], other.key, "tls.crt"},
 		"empty files":            {[]byte{}, []byte{}, "failed to find any PEM data"},
 		"no file":                {nil, other.key, "no such file"},
-		"one that has ended":     {ended.chain, ended.key, "it ended at"},
+		"one that has ended":     {ended.chain, ended.key, "it expired at"},
 		"a key without its file": {other.chain, nil, "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -290,7 +290,7 @@ func TestACertificateWhoseTimeHasNotBegunWaits(t *testing.T) {
 func TestACertificateThatEndsSoonIsTold(t *testing.T) {
 	t.Parallel()
 	w := newCertificateWorld(t, makeCertificate(t, 1, nextYear))
-	const soon, ended = "the certificate ends soon", "the certificate has ended"
+	const soon, ended = "the certificate expires soon", "the certificate has expired"
 	w.wantLogged(0, soon)
 	w.now = nextYear.Add(-certificateSoon + time.Minute)
 	for range 3 {
@@ -319,7 +319,7 @@ func TestACertificateThatHasEndedAtTheStart(t *testing.T) {
 	t.Parallel()
 	w := newCertificateWorld(t, makeCertificate(t, 1, time.Now().Add(-time.Hour)))
 	w.wantSerial(1)
-	w.wantLogged(1, "the certificate has ended")
+	w.wantLogged(1, "the certificate has expired")
 }
 
 // The xDS server's port, with the component that watches.

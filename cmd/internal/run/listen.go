@@ -13,7 +13,7 @@ import (
 
 // TLS says how a server proves itself.
 type TLS struct {
-	Cert           string `name:"tls-cert" env:"FAIRLEAD_TLS_CERT" type:"path" placeholder:"FILE" help:"Certificate chain, PEM. With --tls-key. Both files are read anew when they change."`
+	Cert           string `name:"tls-cert" env:"FAIRLEAD_TLS_CERT" type:"path" placeholder:"FILE" help:"Certificate chain, PEM. With --tls-key. Both files are read again when they change."`
 	Key            string `name:"tls-key" env:"FAIRLEAD_TLS_KEY" type:"path" placeholder:"FILE" help:"Private key, PEM."`
 	AllowPlaintext bool   `name:"allow-plaintext" env:"FAIRLEAD_ALLOW_PLAINTEXT" help:"Serve without TLS on an address that is not loopback. Tokens then cross the network in the clear."`
 }
@@ -35,7 +35,7 @@ func (t TLS) Open(address string, log *slog.Logger) (*Certificate, error) {
 
 // Unauthenticated says how many connections a port has on which nobody has proved who they are.
 type Unauthenticated struct {
-	Most       int `name:"max-unauthenticated-connections" env:"FAIRLEAD_MAX_UNAUTHENTICATED_CONNECTIONS" default:"2000" help:"Connections on which no token was good yet, handshakes included, and no more of them than half of those that the limit of open files allows. One more closes the oldest of them."`
+	Most       int `name:"max-unauthenticated-connections" env:"FAIRLEAD_MAX_UNAUTHENTICATED_CONNECTIONS" default:"2000" help:"Connections without a valid token so far, handshakes included, and no more of them than half of those that the limit of open files allows. One more closes the oldest of them."`
 	PerAddress int `name:"max-unauthenticated-connections-per-address" env:"FAIRLEAD_MAX_UNAUTHENTICATED_CONNECTIONS_PER_ADDRESS" default:"500" help:"Of them, those from one address (IPv6: from one /64); more are refused. Raise it where a load balancer, proxy or NAT hides the clients' addresses and many connect at once."`
 }
 

@@ -63,7 +63,7 @@ var expiry = []Check{
 	},
 	{
 		Rule: 20, Name: "NeverEnvoyInSotW", In: sotw, Needs: TTLs,
-		Shows: "SotW: Envoy never gets a TTL, whatever features it advertises: it crashes when one runs out.",
+		Shows: "SotW: Envoy never gets a TTL, whatever features it advertises: it crashes when one expires.",
 		Run: func(b *Bed) {
 			n := xdstest.Envoy(Node)
 			n.ClientFeatures = []string{xdstest.FeatureTTL, xdstest.FeatureInSotW}

@@ -34,7 +34,7 @@ var refusals = []Check{
 	},
 	{
 		Rule: 16, Name: "MendedItIsOfferedAgain",
-		Shows: "A refused resource that was mended is offered again.",
+		Shows: "A refused resource that was fixed is offered again.",
 		Run: func(b *Bed) {
 			c := b.poisoned()
 			c.Settle()
@@ -45,7 +45,7 @@ var refusals = []Check{
 	},
 	{
 		Rule: 16, Name: "BackToTheLastGood", Needs: Together,
-		Shows: "A change that is refused goes back to the last good version, also when the text names nobody and it was the only change.",
+		Shows: "A change that is refused goes back to the last known good version, also when the text names nobody and it was the only change.",
 		Run: func(b *Bed) {
 			b.Publish(put(fleet.Runtime, "a", "1"), put(fleet.Listener, "a", "1"))
 			c := b.Envoy()

@@ -48,24 +48,24 @@ func TestDifferential(t *testing.T) {
 
 const preface = `# The protocol, rule by rule
 
-What the xDS protocol asks of a server is written here as rules, and what each rule asks for as checks: scripts of a client that talks to
+What the xDS protocol asks of a server is written here as rules, and what each rule asks for as checks. A check is a script of a client that talks to
 a server over gRPC, in package ` + "`internal/xds/conformance`" + `. The same scripts are run against Fairlead and against the two caches of
 go-control-plane v0.14.0, the library that most control planes are built on. To read a line: the check applies to so many of the four variants of
-the protocol (SotW ADS, delta ADS, SotW and delta, the last two with a stream per type); "4 of 4" passed in each, "fails: ..." names those in
+the protocol. These are state of the world (SotW) and incremental (delta), each over ADS, and each with a stream per type. "4 of 4" passed in each, "fails: ..." names those in
 which it did not; "-" does not apply, and the note says why. Rule 27 is of polls over REST ([rest.md](rest.md)): there is one variant, and beside it stands go-control-plane's HTTPGateway over a SnapshotCache.
 
-The table is made by a test, and kept true by it: ` + "`go test ./internal/xds/conformance -run TestDifferential -update`" + ` writes this page anew, and without
+The table is made by a test, and kept true by it: ` + "`go test ./internal/xds/conformance -run TestDifferential -update`" + ` writes this page again, and without
 ` + "`-update`" + ` the test fails if the page says anything else. Fairlead's checks are tests of their own besides, ` + "`go test ./internal/xds -run TestRule`" + `.
 Time is that of a ` + "`testing/synctest`" + ` bubble, so that "nothing came for a minute" is certain and costs nothing.
 
-go-control-plane is set up as its documentation says: the ADS flag and ordered ADS for ADS, nodes told apart by their ids, legacy
-wildcards switched off for the types that have none, heartbeats every 3 s where a TTL is 9 s, and a SnapshotCache gets for each type a version that
+go-control-plane is set up as its documentation says. It has the ADS flag and ordered ADS for ADS, and nodes are told apart by their ids. Legacy
+wildcards are switched off for the types that have none. Heartbeats come every 3 s where a TTL is 9 s. A SnapshotCache gets for each type a version that
 is the type's content. (With the ADS flag that cache answers a request of names only if it names every resource of the type. Its documentation says
-so, and it fails where a rule asks for something else; without the flag it passes a few checks of names more, and fails others.) A LinearCache
+so, and it fails where a rule asks for something else. Without the flag it passes a few checks of names more, and fails others.) A LinearCache
 holds one type: nine of them stand behind one MuxCache, which is not ordered and does not claim to be.
-A check that it fails can still be a choice that suits its users. The rules are what the protocol's document says, what Envoy was seen to need and, where the
-document is silent, what we hold to be safe: that a node stays the same for the life of a stream (the document finds it sufficient to look at the
-first message), that xDS v2 is refused by name, that a refused content is never sent again.
+A check that it fails can still be a choice that suits its users. The rules are what the protocol's document says and what Envoy was seen to need. Where the
+document is silent, they are what we hold to be safe. A node stays the same for the life of a stream (the document finds it sufficient to look at the
+first message). xDS v2 is refused by name. A refused content is never sent again.
 
 `
 

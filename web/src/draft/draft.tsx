@@ -133,7 +133,7 @@ function NotPlanned({ error, rest }: { error: Error; rest: boolean }) {
   if (rest) return <ProblemAlert error={error} />;
   return (
     <Text size="sm" role="alert">
-      It cannot be planned as it stands: what is wrong is told at the edits below. Mend those, or drop them.
+      It cannot be planned as it stands: what is wrong is told at the edits below. Fix those, or drop them.
     </Text>
   );
 }
@@ -236,7 +236,7 @@ function PublishDraft({ draft, prepared, plan, deletions, onRefused, onLookAgain
 /** Why it cannot be published as it is. */
 function blockedBy(prepared: Prepared, plan: Plan, { changed, asking, error }: Deletions): string | undefined {
   const broken = prepared.items.filter((i) => i.faults.length > 0).length;
-  if (broken > 0) return `${broken === 1 ? "1 edit" : `${broken} edits`} cannot be read: mend or drop what is told above.`;
+  if (broken > 0) return `${broken === 1 ? "1 edit" : `${broken} edits`} cannot be read: fix or drop what is told above.`;
   if (changesNothing(plan)) return "The fleet has all of this already: there is nothing to publish.";
   if (error) return `Whether others have changed what is to be deleted could not be read: ${error.message} Refresh.`;
   if (asking) return "It is looked up whether others have changed what is to be deleted.";

@@ -16,7 +16,7 @@ const events: EventList = {
   position: "9",
   next_cursor: "older-1",
   items: [
-    { at: "2026-11-24T10:00:00Z", kind: "refused", node: "n-1", nodes: 12, node_ids: ["n-1", "n/2"], resource: { type: "clusters", name: "b/1" }, revision: 3, detail: "<b>no such cluster</b>", action: "kept the last good version", action_code: "kept" },
+    { at: "2026-11-24T10:00:00Z", kind: "refused", node: "n-1", nodes: 12, node_ids: ["n-1", "n/2"], resource: { type: "clusters", name: "b/1" }, revision: 3, detail: "<b>no such cluster</b>", action: "kept the last known good version", action_code: "kept" },
     { at: "2026-11-24T09:00:00Z", kind: "denied", node: "<i>x</i>", reason: "token_revoked", attempts: 40, address: "10.0.0.9" },
   ],
 };
@@ -29,7 +29,7 @@ test("events are told in words, with links to the nodes, the resource and the re
   const [first, second] = within(await screen.findByRole("list", { name: "Events" })).getAllByRole("listitem");
   expect(first?.textContent).toContain("12 nodes refused clusters/b/1");
   expect(first?.textContent).toContain("<b>no such cluster</b>");
-  expect(first?.textContent).toContain("What was done: kept the last good version");
+  expect(first?.textContent).toContain("What was done: kept the last known good version");
   expect(first?.textContent).toContain("and 10 more");
   expect(screen.getByRole("link", { name: "clusters/b/1" }).getAttribute("href")).toBe("/fleets/edge/resources/clusters/b%2F1");
   expect(screen.getByRole("link", { name: "n/2" }).getAttribute("href")).toBe("/fleets/edge/nodes/n%2F2");

@@ -7,7 +7,7 @@ import { open } from "../test/render";
 import { get, me, server } from "../test/server";
 import { path, receipt, revisionPage } from "./example";
 
-const refused = (n: number): ReceiptNode[] => Array.from({ length: n }, (_, i) => ({ id: `n-${i}`, state: "nacked", detail: "bad <b>regex</b>", resource: { type: "clusters", name: "a" }, action: "kept the last good version" }));
+const refused = (n: number): ReceiptNode[] => Array.from({ length: n }, (_, i) => ({ id: `n-${i}`, state: "nacked", detail: "bad <b>regex</b>", resource: { type: "clusters", name: "a" }, action: "kept the last known good version" }));
 
 test("the same words of many nodes are told once, with the way back beside them", async () => {
   server.use(get(`${path}/revisions/7/receipt`, () => receipt(7, "rejected", { acked: 2, nacked: 298 }, refused(298))), ...revisionPage(7));

@@ -20,7 +20,7 @@ export function Connection({ node }: { node: Node }) {
     ["Address", node.remote_addr && <span className="mono">{node.remote_addr}</span>],
     ["Streams", node.streams],
     ["Node credential", node.credential && <span className="mono">{node.credential}</span>],
-    ["Its credential ends", node.credential_expires_at && <CredentialEnd key="ends" at={node.credential_expires_at} />],
+    ["Its credential expires", node.credential_expires_at && <CredentialEnd key="ends" at={node.credential_expires_at} />],
     ["First seen", <Ago key="first" at={node.first_seen} />],
     ["Last seen", <Ago key="last" at={node.last_seen} />],
   ];

@@ -11,7 +11,7 @@ const path = "/v1/tenants/acme/fleets/edge";
 const words = "Error adding/updating cluster(s) other: no luck, web: cluster provided LB specified but cluster 'web' did not provide one";
 
 const refusal: Refusal = {
-  type: "clusters", name: "web", version: "bad", revision: 8, detail: words, action: "kept the last good version", action_code: "kept", stands_in: "good", lifted_by: "another version of it, or retry", at,
+  type: "clusters", name: "web", version: "bad", revision: 8, detail: words, action: "kept the last known good version", action_code: "kept", stands_in: "good", lifted_by: "another version of it, or retry", at,
 };
 
 const base: Node = {
@@ -21,7 +21,7 @@ const base: Node = {
   refusals: [refusal, { ...refusal, name: "other" }, { ...refusal, name: "old", detail: "was bad", resolved_at: at, resolved_by: 7 }],
 };
 
-const held: NodeResource = { type: "clusters", name: "web", variant: "eu", state: "refused", version: "good", revision: 3, refused_version: "bad", refused_revision: 8, detail: words, action: "kept the last good version" };
+const held: NodeResource = { type: "clusters", name: "web", variant: "eu", state: "refused", version: "good", revision: 3, refused_version: "bad", refused_revision: 8, detail: words, action: "kept the last known good version" };
 const why: NodeReasons = {
   node: "eu/a", state: "refusing", settled: 9, revision: 9, labels: {},
   items: [{
@@ -67,7 +67,7 @@ test("a refusal has its own part of the words at the line that they mean, what w
   expect(fault?.textContent).toBe("3lb_policy: CLUSTER_PROVIDED");
   expect(lines.getByText("cluster provided LB specified but cluster 'web' did not provide one")).toBeTruthy();
   expect(asked).toContain("/resources/clusters/web?revision=8&variant=eu");
-  expect(card.getByText("kept the last good version")).toBeTruthy();
+  expect(card.getByText("kept the last known good version")).toBeTruthy();
   expect(card.getByText("another version of it, or retry")).toBeTruthy();
   expect(card.getByRole("link", { name: "clusters/web" }).getAttribute("href")).toBe("/fleets/edge/resources/clusters/web?variant=eu");
   expect(card.getByRole("link", { name: "revision 8" }).getAttribute("href")).toBe("/fleets/edge/history/8");

@@ -87,7 +87,7 @@ function RetryButton({ node }: { node: NodeOf }) {
   return (
     <Group gap="sm" justify="flex-end" maw="32rem">
       {refuses && (
-        <Button variant="default" loading={again.isPending} disabled={!may(me, "ci")} onClick={() => again.mutate()} title="For what it refused for a reason of its own, such as a port that was taken. A mended resource needs none.">
+        <Button variant="default" loading={again.isPending} disabled={!may(me, "ci")} onClick={() => again.mutate()} title="For what it refused for a reason of its own, such as a port that was taken. A fixed resource needs none.">
           Retry what it refuses
         </Button>
       )}
@@ -117,7 +117,7 @@ function OldBootstrap({ node }: { node: NodeOf }) {
   if (node.old_bootstrap !== true) return null;
   return (
     <Alert color="yellow" title="Its bootstrap is an old one, or was written by hand">
-      It does not say that it keeps the node&rsquo;s credential from what is routed. If its cluster adds the credential to all that goes through it, a route to that cluster speaks as this node. Make the bootstrap anew; of one that does not do so,
+      It does not say that it keeps the node&rsquo;s credential from what is routed. If its cluster adds the credential to all that goes through it, a route to that cluster speaks as this node. Create the bootstrap again; of one that does not do so,
       set fairlead.bootstrap in its node.metadata.
     </Alert>
   );
@@ -127,7 +127,7 @@ function Frozen({ node }: { node: NodeOf }) {
   if (!node.frozen?.length) return null;
   return (
     <Alert color="red" title={`It keeps what it has of ${node.frozen.join(", ")}`}>
-      It refuses more than a hundred of them, so nothing of the type is sent to it, whatever the fleet changes, until all that it refuses are mended or there is a retry.
+      It refuses more than a hundred of them, so nothing of the type is sent to it, whatever the fleet changes, until all that it refuses are fixed or there is a retry.
     </Alert>
   );
 }

@@ -13,7 +13,7 @@ export function WaitsFor({ node }: { node: Node }) {
       {w.withheld.length > 0 && (
         <>
           <Text size="sm" mb={4}>
-            Kept from it, at the last good version or away:
+            Kept from it, at the last known good version or away:
           </Text>
           <List size="sm" mb="sm">
             {w.withheld.map((h) => (

@@ -19,7 +19,7 @@ export function Why({ of: { because, why, resource } }: { of: NodeReason }) {
             Passed over
           </Text>
           <DataTable
-            label="Variants that were passed over"
+            label="Variants that were skipped"
             rows={why.passed_over}
             keyOf={(v) => v.variant}
             columns={[

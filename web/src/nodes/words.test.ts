@@ -86,7 +86,7 @@ test("events become stories: refused, what was done, how it ended; one answer is
 
 test.each([
   ["missing", "waits for secrets/cert, which does not exist: write it"],
-  ["refused", "waits for secrets/cert, which is refused by this node: mend it"],
+  ["refused", "waits for secrets/cert, which is refused by this node: fix it"],
   ["sealed", /^waits for secrets\/cert, which is sealed with a key/],
   ["too_large", /^does not fit: with it the set would be larger/],
 ] as const)("what is %s is told with what helps", (reason, words) => {

@@ -36,7 +36,7 @@ export function withheldBy(w: Pick<Withheld, "by" | "reason">): string {
 
 export const withheldWords: Record<Withheld["reason"], string> = {
   missing: "does not exist: write it",
-  refused: "is refused by this node: mend it",
+  refused: "is refused by this node: fix it",
   sealed: "is sealed with a key that the xDS server of this node does not have: give the servers keys of one pair and write it again",
   too_large: "does not fit: with it the set would be larger than this node takes at once. Make one of the set smaller, or let the node ask for less",
 };

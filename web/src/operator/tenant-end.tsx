@@ -35,7 +35,7 @@ export function RestoreTenant({ tenant }: { tenant: string }) {
         await client.invalidateQueries({ queryKey: ["tenants"] });
       }}
     >
-      {tenant} is again what it was, with the fleets that were deleted with it. Its tokens and the credentials of its nodes are good again, but for those that ended meanwhile.
+      {tenant} is again what it was, with the fleets that were deleted with it. Its tokens and the credentials of its nodes work again, but for those that expired meanwhile.
     </ConfirmButton>
   );
 }

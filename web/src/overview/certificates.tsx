@@ -69,7 +69,7 @@ function Next({ fleet, of, more }: { fleet: string; of: ReturnType<typeof nextTo
   }
   return (
     <Text size="sm" c="dimmed" className="words">
-      Of the {more ? "first 500 " : ""}secrets the first to end is{" "}
+      Of the {more ? "first 500 " : ""}secrets the first to expire is{" "}
       <TextLink to="/fleets/$fleet/resources/$type/$name" params={{ fleet, type: "secrets", name: of.resource.name }} size="sm">
         {of.resource.name}
       </TextLink>

@@ -45,7 +45,7 @@ export function Findings() {
             <Table fleet={fleet} items={page.items} />
           ) : filtered === undefined ? (
             <Empty title="Nothing is wrong">
-              Every reference leads somewhere, no certificate is about to end, no domain stands twice, and everything is reached.
+              Every reference leads somewhere, no certificate is about to expire, no domain stands twice, and everything is reached.
             </Empty>
           ) : (
             <Empty title="No finding is like this">

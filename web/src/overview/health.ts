@@ -10,7 +10,7 @@ export const kindColor: Record<Kind, string> = { "in sync": "teal", pending: "ye
 export const kindWords: Record<Kind, string> = {
   "in sync": "connected, and has the newest revision",
   pending: "connected, and has not answered the newest revision yet",
-  refusing: "connected, and refuses something: it runs the last good version of that",
+  refusing: "connected, and refuses something: it runs the last known good version of that",
   offline: "not connected: it gets the newest revision when it comes back",
 };
 

@@ -62,7 +62,7 @@ test("a fleet at a glance: states, the newest receipt, the timeline, findings, t
 test("identical words stand once, with the way back beside the first, as the event stream says so", async () => {
   open("/fleets/edge");
   await screen.findByText("3 of 3 nodes ACKed in 12 ms");
-  const says = (id: string, detail: string): ReceiptNode => ({ id, state: "nacked", detail, action: "kept the last good version", resource: { type: "listeners", name: "ingress" } });
+  const says = (id: string, detail: string): ReceiptNode => ({ id, state: "nacked", detail, action: "kept the last known good version", resource: { type: "listeners", name: "ingress" } });
   refusers = [says("c", "bad filter <b>x</b>"), ...Array.from({ length: 298 }, (_, i) => says(`n-${i}`, "cannot bind"))];
   latest = receipt(7, { state: "rejected", counts: { ...counts, acked: 1, nacked: 299 } });
   changed(["receipt"], "edge");

@@ -15,7 +15,7 @@ export function TopFindings({ tenant, fleet }: { tenant: string; fleet: string }
         {(l) =>
           l.items.length === 0 ? (
             <Text size="sm" c="dimmed">
-              Nothing: every reference leads somewhere, no certificate is about to end.
+              Nothing: every reference leads somewhere, no certificate is about to expire.
             </Text>
           ) : (
             <Stack component="ul" gap="sm" p={0} m={0}>

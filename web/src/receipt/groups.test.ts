@@ -20,9 +20,9 @@ test("pending nodes are told by what they wait for", () => {
 });
 
 test("what was offered again is told so, and not as ended by a revision", () => {
-  const refused = { id: "a", state: "nacked", detail: "no", action: "kept the last good version" } as const;
+  const refused = { id: "a", state: "nacked", detail: "no", action: "kept the last known good version" } as const;
   const said = (more: Partial<ReceiptNode>) => groupRefusals([], [{ ...refused, ...more }])[0]?.action;
-  expect(said({})).toBe("kept the last good version");
+  expect(said({})).toBe("kept the last known good version");
   expect(said({ ended: "offered" })).toBe("offered to it again since then");
   expect(said({ ended: "taken" })).toBe("it has what it is to have since then");
   expect(said({ ended: "replaced", resolved_by: 68 })).toBe("ended by revision 68");

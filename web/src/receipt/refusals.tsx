@@ -81,7 +81,7 @@ function WayBack({ revision, refused }: { revision: number; refused: Named | und
   const { fleet } = usePlace();
   const me = useMe();
   if (!mayWrite(me)) return <Text size="sm">{whyNotWrite(me)}</Text>;
-  if (revision <= 1) return <Text size="sm">Nothing was before the first revision: mend the resource, or delete it.</Text>;
+  if (revision <= 1) return <Text size="sm">Nothing was before the first revision: fix the resource, or delete it.</Text>;
   const before = String(revision - 1);
   return (
     <Group gap="sm">

@@ -72,7 +72,7 @@ function Why({ group: g }: { group: WaitsFor }) {
   if (g.reason === "refused") {
     return (
       <>
-        <ResourceLink of={g.resource} /> is withheld: it needs <ResourceLink of={g.by} />, which the node refuses. Mend that one.
+        <ResourceLink of={g.resource} /> is withheld: it needs <ResourceLink of={g.by} />, which the node refuses. Fix that one.
       </>
     );
   }

@@ -159,7 +159,7 @@ function AddButton({ id, why, add }: { id: Identity; why: string | undefined; ad
   );
 }
 
-/** Whether there is one of the name: it would be replaced, and that is hardly meant. */
+/** Whether there is one of the name: it would be replaced, and that is probably a mistake. */
 function Already({ id }: { id: Identity }) {
   const { tenant, author, fleet } = usePlace();
   const [name] = useDebouncedValue(id.name, 400);

@@ -44,7 +44,7 @@ export function NewCredential({ renews, close }: { renews?: Credential | undefin
       <Stack gap="md">
         {renews !== undefined ? (
           <Text size="sm" className="words">
-            The new credential is for the same nodes, {renews.nodes}. The old one stays good until its end: give the proxies the new token before that.
+            The new credential is for the same nodes, {renews.nodes}. The old one works until it expires: give the proxies the new token before that.
           </Text>
         ) : (
           <>

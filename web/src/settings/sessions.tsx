@@ -84,7 +84,7 @@ export function SessionTable({ items, end }: { items: readonly Session[]; end: (
                 doIt={s.current ? "Sign out" : "End it"}
                 action={() => (s.current ? signOut() : end(s.id))}
               >
-                {s.current ? "This is the session of this browser." : "That browser is signed out within 5 s. Its token stays good: who has it signs in again. If it leaked, revoke it."}
+                {s.current ? "This is the session of this browser." : "That browser is signed out within 5 s. Its token stays valid: who has it signs in again. If it leaked, revoke it."}
               </ConfirmButton>
             </Group>
           ),
@@ -108,7 +108,7 @@ export function EndOthers() {
         await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === "sessions" || queryKey[0] === "operator-sessions" });
       }}
     >
-      All sessions of the token “{me.name}” but this one end, on every server, within 5 s. The token stays good: if it leaked, revoke it.
+      All sessions of the token “{me.name}” but this one end, on every server, within 5 s. The token stays valid: if it leaked, revoke it.
     </ConfirmButton>
   );
 }

@@ -118,7 +118,7 @@ test("the receipt marks what nodes refuse, and what is withheld from them", () =
     ],
   };
   expect(fleetMarks(receipt).get("clusters/a")?.words).toBe("refused by 2 nodes");
-  expect(fleetMarks(receipt).get("routes/r")?.words).toBe("withheld from 1 node until clusters/a is mended");
+  expect(fleetMarks(receipt).get("routes/r")?.words).toBe("withheld from 1 node until clusters/a is fixed");
   expect(fleetMarks({ ...receipt, next_cursor: "x" }).get("clusters/a")?.words).toBe("refused by at least 2 nodes");
 });
 

@@ -4,7 +4,7 @@ import { idOf, type Mark } from "./graph";
 
 const nodes = (n: number) => (n === 1 ? "1 node" : `${n} nodes`);
 
-const ends: Record<Withheld["reason"], string> = { missing: "is there", refused: "is mended", sealed: "can be opened", too_large: "fits into what the node takes at once" };
+const ends: Record<Withheld["reason"], string> = { missing: "is there", refused: "is fixed", sealed: "can be opened", too_large: "fits into what the node takes at once" };
 const until = (w: Pick<Withheld, "by" | "reason">) => `until ${idOf(w.by)} ${ends[w.reason]}`;
 
 /** Of the whole fleet. The receipt lists a hundred nodes at most, so that there may be more. */

@@ -28,7 +28,7 @@ class Credential:
     made_by: Maker | Unset = UNSET
     """ Who did it. """
     expires_at: datetime.datetime | Unset = UNSET
-    """ Left out of a credential that an older server made without an end. """
+    """ Left out of a credential that an older server made without an expiry. """
     revoked_at: datetime.datetime | Unset = UNSET
     last_used_at: datetime.datetime | Unset = UNSET
     """ When a client last came in with it, or was connected with it; to the hour. Left out where none has. """

@@ -22,8 +22,8 @@ class CredentialRenew:
     expires_at: datetime.datetime | Unset = UNSET
     """ Of the new credential. At most 366 days from now; 90 days where it is left out. """
     old_expires_at: datetime.datetime | Unset = UNSET
-    """ When the old credential ends, if it does not end sooner; where it is left out, its end stays. The token of a
-    gRPC client says the old end: such
+    """ When the old credential expires, if not sooner; where it is left out, its expiry stays. The token of a gRPC
+    client says the old expiry: such
     a client keeps it until then.
      """
 

@@ -35,9 +35,9 @@ class Endpoint:
     lease: str | Unset = UNSET
     """ The id of its lease. """
     expires_at: datetime.datetime | Unset = UNSET
-    """ When its lease runs out, unless it is renewed. """
+    """ When its lease expires, unless it is renewed. """
     held: bool | Unset = UNSET
-    """ Its lease has run out, and it stays as the cluster would have none, or too few, without it. """
+    """ Its lease has expired, and it stays as the cluster would have none, or too few, without it. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ class Event:
     `duplicates`: several clients have this node id. `dropped`: the fleet is at a
     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once
     an hour at most. `denied`: clients were not let in, or not given what they asked for,
-    for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who
+    for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who
     follows.
      """
     node: str
@@ -74,12 +74,12 @@ class Event:
     action: str | Unset = UNSET
     """ What was done about it, for people. """
     action_code: ActionCode | Unset = UNSET
-    """ What was done about a refusal; left out where `action` is of something else. `kept`: the last good version
-    stands in. `removed`: the node is left without it, as it never
+    """ What was done about a refusal; left out where `action` is of something else. `kept`: the last known good
+    version stands in. `removed`: the node is left without it, as it never
     accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left
     alone are `unknown`: the version that the
-    node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that
-    stood in was refused too. Nothing is done at
+    node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the
+    version that stood in was refused too. Nothing is done at
     `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now;
     `deleted`: the resource is gone by now.
      """

@@ -23,8 +23,8 @@ class Finding:
     code: FindingCode
     """ What kind of finding it is; docs/findings.md describes each. """
     severity: FindingSeverity
-    """ `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is
-    hardly meant. `info`: nothing is harmed. """
+    """ `error`: traffic fails, or nodes do not get what was written. `warning`: it will be an error soon, or is
+    probably a mistake. `info`: nothing is harmed. """
     type_: ResourceType
     """ The resource's type, by the name of its list. """
     name: str

@@ -21,7 +21,7 @@ class LeaseTake:
     ttl: str
     """ For how long it holds unless it is renewed: 5s to 24h, a whole number of s, m or h. """
     keep_last: bool | Unset = False
-    """ When it runs out, the last endpoints of a cluster stay. For what feeds many: that it died does not say that
+    """ When it expires, the last endpoints of a cluster stay. For what feeds many: that it died does not say that
     they did. """
 
     def to_dict(self) -> dict[str, Any]:

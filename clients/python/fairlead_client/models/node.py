@@ -43,12 +43,12 @@ class Node:
     """ How many servers it is connected to; more than one is a node id that is used twice. """
     frozen: list[ResourceType] | Unset = UNSET
     """ Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet
-    changes, until all that it refuses are mended or a retry. """
+    changes, until all that it refuses are fixed or a retry. """
     credential: str | Unset = UNSET
     """ The id of the node credential that it came with. """
     credential_expires_at: datetime.datetime | Unset = UNSET
-    """ When that ends, or has ended: then the node is not let in with it. Left out where it does not end, or is not
-    known any more. """
+    """ When that expires, or has expired: then the node is not let in with it. Left out where it does not expire,
+    or is not known any more. """
     cluster: str | Unset = UNSET
     """ What the client says of itself, like the next two. """
     user_agent: str | Unset = UNSET

@@ -35,7 +35,7 @@ class NodeConfig:
     protocol: str | Unset = UNSET
     frozen: list[ResourceType] | Unset = UNSET
     """ Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet
-    changes, until all that it refuses are mended or a retry. """
+    changes, until all that it refuses are fixed or a retry. """
     labels_unknown: bool | Unset = UNSET
     """ Its labels are not known, or only without its metadata, which takes more than 16 KiB: where variants are
     told apart by it, the node may hold another one. """

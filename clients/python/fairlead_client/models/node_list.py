@@ -23,8 +23,8 @@ class NodeList:
     matches_cut: bool | Unset = UNSET
     """ With `count`: there are more nodes than were looked at. Left out where all were. """
     labels_unknown: int | Unset = UNSET
-    """ With a selector: how many nodes were passed over on this page because their labels are not known. Left out
-    for none. """
+    """ With a selector: how many nodes were skipped on this page because their labels are not known. Left out for
+    none. """
     next_cursor: str | Unset = UNSET
     """ Left out on the last page. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)

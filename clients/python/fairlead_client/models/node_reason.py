@@ -21,7 +21,7 @@ class NodeReason:
     because: str
     """ In a sentence, for people. """
     why: NodeWhy
-    """ How the variant was chosen. Of the default variant it has the variants alone that were passed over. """
+    """ How the variant was chosen. Of the default variant it has the variants alone that were skipped. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

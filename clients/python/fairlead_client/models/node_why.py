@@ -18,7 +18,7 @@ T = TypeVar("T", bound="NodeWhy")
 
 @_attrs_define
 class NodeWhy:
-    """How the variant was chosen. Of the default variant it has the variants alone that were passed over."""
+    """How the variant was chosen. Of the default variant it has the variants alone that were skipped."""
 
     passed_over: list[VariantReason]
     """ The other variants: those that do not match, and those that another one goes before. Of more than 100 those

@@ -32,12 +32,12 @@ class ReceiptNode:
     action: str | Unset = UNSET
     """ What was done about it, for people. """
     action_code: ActionCode | Unset = UNSET
-    """ What was done about a refusal; left out where `action` is of something else. `kept`: the last good version
-    stands in. `removed`: the node is left without it, as it never
+    """ What was done about a refusal; left out where `action` is of something else. `kept`: the last known good
+    version stands in. `removed`: the node is left without it, as it never
     accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left
     alone are `unknown`: the version that the
-    node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that
-    stood in was refused too. Nothing is done at
+    node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the
+    version that stood in was refused too. Nothing is done at
     `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now;
     `deleted`: the resource is gone by now.
      """
@@ -58,8 +58,8 @@ class ReceiptNode:
     warming: list[ResourceRef] | Unset = UNSET
     """ Of a pending node: what it was sent and has not answered, because something that it needs is still open. """
     withheld: list[Withheld] | Unset = UNSET
-    """ Of a pending node: what of the revision is kept from it at its last good version, or away, and what each
-    waits for. """
+    """ Of a pending node: what of the revision is kept from it at its last known good version, or away, and what
+    each waits for. """
     withheld_by: list[ResourceRef] | Unset = UNSET
     """ What `withheld` waits for, each once. """
     left: bool | Unset = UNSET

@@ -47,7 +47,7 @@ class Resource:
     passed. It goes to Envoy over delta xDS, and
     to clients that declare the feature `xds.config.supports-resource-ttl`. An Envoy over state-of-the-world xDS is
     never sent it, because it crashes when one
-    runs out, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes,
+    expires, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes,
     endpoints and secrets, to
     which it is not sent at all: the warning is `ttl_without_effect`.
      """

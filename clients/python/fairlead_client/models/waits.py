@@ -23,7 +23,7 @@ class Waits:
     warming: list[ResourceRef]
     """ What it was sent and has not answered, because something that it needs is still open. """
     withheld: list[Withheld]
-    """ What is kept from it at its last good version, or away, and what each waits for. """
+    """ What is kept from it at its last known good version, or away, and what each waits for. """
     withheld_by: list[ResourceRef]
     """ What `withheld` waits for, each once. """
     more: int | Unset = UNSET

@@ -38,7 +38,7 @@ class Whoami:
     `*`, or a label of the secret as `key=value`.
      """
     expires_at: datetime.datetime | Unset = UNSET
-    """ When the token ends. """
+    """ When the token expires. """
     session: OwnSession | Unset = UNSET
     """ Of a caller that came with a session's cookie, that session. To ask for it is no use of it. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)

@@ -56,7 +56,7 @@ def sync_detailed(
 
      All that are open of the token but the one whose cookie came, on every server: their next requests
     are refused, and what they listen to ends within 5 seconds. A caller that
-    came with a token has none to keep: all end. The token stays good: who has it can begin another
+    came with a token has none to keep: all end. The token stays valid: who has it can begin another
     session.
 
     Raises:
@@ -84,7 +84,7 @@ def sync(
 
      All that are open of the token but the one whose cookie came, on every server: their next requests
     are refused, and what they listen to ends within 5 seconds. A caller that
-    came with a token has none to keep: all end. The token stays good: who has it can begin another
+    came with a token has none to keep: all end. The token stays valid: who has it can begin another
     session.
 
     Raises:
@@ -108,7 +108,7 @@ async def asyncio_detailed(
 
      All that are open of the token but the one whose cookie came, on every server: their next requests
     are refused, and what they listen to ends within 5 seconds. A caller that
-    came with a token has none to keep: all end. The token stays good: who has it can begin another
+    came with a token has none to keep: all end. The token stays valid: who has it can begin another
     session.
 
     Raises:
@@ -134,7 +134,7 @@ async def asyncio(
 
      All that are open of the token but the one whose cookie came, on every server: their next requests
     are refused, and what they listen to ends within 5 seconds. A caller that
-    came with a token has none to keep: all end. The token stays good: who has it can begin another
+    came with a token has none to keep: all end. The token stays valid: who has it can begin another
     session.
 
     Raises:

@@ -69,7 +69,7 @@ def sync_detailed(
      Its next request is refused, on every server, and what it listens to ends within 5 seconds.
     Everybody may end the sessions of their own token; admins, owners
     and operators those of others, but nobody one of a token of a higher role than their own. The token
-    stays good: who has it can begin another session. Ending
+    stays valid: who has it can begin another session. Ending
     one that has ended changes nothing.
 
     Args:
@@ -107,7 +107,7 @@ def sync(
      Its next request is refused, on every server, and what it listens to ends within 5 seconds.
     Everybody may end the sessions of their own token; admins, owners
     and operators those of others, but nobody one of a token of a higher role than their own. The token
-    stays good: who has it can begin another session. Ending
+    stays valid: who has it can begin another session. Ending
     one that has ended changes nothing.
 
     Args:
@@ -140,7 +140,7 @@ async def asyncio_detailed(
      Its next request is refused, on every server, and what it listens to ends within 5 seconds.
     Everybody may end the sessions of their own token; admins, owners
     and operators those of others, but nobody one of a token of a higher role than their own. The token
-    stays good: who has it can begin another session. Ending
+    stays valid: who has it can begin another session. Ending
     one that has ended changes nothing.
 
     Args:
@@ -176,7 +176,7 @@ async def asyncio(
      Its next request is refused, on every server, and what it listens to ends within 5 seconds.
     Everybody may end the sessions of their own token; admins, owners
     and operators those of others, but nobody one of a token of a higher role than their own. The token
-    stays good: who has it can begin another session. Ending
+    stays valid: who has it can begin another session. Ending
     one that has ended changes nothing.
 
     Args:

@@ -53,7 +53,7 @@ def sync_detailed(
     """End the caller's own session
 
      The session whose cookie came, on every server; the answer removes the cookie. A caller that came
-    with a token has none, and nothing happens: the token stays good.
+    with a token has none, and nothing happens: the token stays valid.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -79,7 +79,7 @@ def sync(
     """End the caller's own session
 
      The session whose cookie came, on every server; the answer removes the cookie. A caller that came
-    with a token has none, and nothing happens: the token stays good.
+    with a token has none, and nothing happens: the token stays valid.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -101,7 +101,7 @@ async def asyncio_detailed(
     """End the caller's own session
 
      The session whose cookie came, on every server; the answer removes the cookie. A caller that came
-    with a token has none, and nothing happens: the token stays good.
+    with a token has none, and nothing happens: the token stays valid.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -125,7 +125,7 @@ async def asyncio(
     """End the caller's own session
 
      The session whose cookie came, on every server; the answer removes the cookie. A caller that came
-    with a token has none, and nothing happens: the token stays good.
+    with a token has none, and nothing happens: the token stays valid.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -91,9 +91,9 @@ def sync_detailed(
 ) -> Response[CredentialCreated | Problem]:
     """Renew a node credential
 
-     Makes a new credential for the same nodes, with the same description and an end of its own. The
+     Makes a new credential for the same nodes, with the same description and an expiry of its own. The
     answer shows its token, this once. The old
-    credential stays good until its end, so that proxies can change over. Whoever renews is the maker of
+    credential works until it expires, so that proxies can change over. Whoever renews is the maker of
     the new one.
 
     Args:
@@ -134,9 +134,9 @@ def sync(
 ) -> CredentialCreated | Problem | None:
     """Renew a node credential
 
-     Makes a new credential for the same nodes, with the same description and an end of its own. The
+     Makes a new credential for the same nodes, with the same description and an expiry of its own. The
     answer shows its token, this once. The old
-    credential stays good until its end, so that proxies can change over. Whoever renews is the maker of
+    credential works until it expires, so that proxies can change over. Whoever renews is the maker of
     the new one.
 
     Args:
@@ -172,9 +172,9 @@ async def asyncio_detailed(
 ) -> Response[CredentialCreated | Problem]:
     """Renew a node credential
 
-     Makes a new credential for the same nodes, with the same description and an end of its own. The
+     Makes a new credential for the same nodes, with the same description and an expiry of its own. The
     answer shows its token, this once. The old
-    credential stays good until its end, so that proxies can change over. Whoever renews is the maker of
+    credential works until it expires, so that proxies can change over. Whoever renews is the maker of
     the new one.
 
     Args:
@@ -213,9 +213,9 @@ async def asyncio(
 ) -> CredentialCreated | Problem | None:
     """Renew a node credential
 
-     Makes a new credential for the same nodes, with the same description and an end of its own. The
+     Makes a new credential for the same nodes, with the same description and an expiry of its own. The
     answer shows its token, this once. The old
-    credential stays good until its end, so that proxies can change over. Whoever renews is the maker of
+    credential works until it expires, so that proxies can change over. Whoever renews is the maker of
     the new one.
 
     Args:

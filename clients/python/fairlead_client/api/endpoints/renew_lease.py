@@ -76,7 +76,7 @@ def sync_detailed(
 ) -> Response[Lease | Problem]:
     """Renew a lease
 
-     It has its whole time again. Of one that has run out it is 404: take another one, and put the
+     It has its whole time again. Of one that has expired it is 404: take another one, and put the
     endpoints again. A renewal makes no revision, and counts as a read.
 
     Args:
@@ -114,7 +114,7 @@ def sync(
 ) -> Lease | Problem | None:
     """Renew a lease
 
-     It has its whole time again. Of one that has run out it is 404: take another one, and put the
+     It has its whole time again. Of one that has expired it is 404: take another one, and put the
     endpoints again. A renewal makes no revision, and counts as a read.
 
     Args:
@@ -147,7 +147,7 @@ async def asyncio_detailed(
 ) -> Response[Lease | Problem]:
     """Renew a lease
 
-     It has its whole time again. Of one that has run out it is 404: take another one, and put the
+     It has its whole time again. Of one that has expired it is 404: take another one, and put the
     endpoints again. A renewal makes no revision, and counts as a read.
 
     Args:
@@ -183,7 +183,7 @@ async def asyncio(
 ) -> Lease | Problem | None:
     """Renew a lease
 
-     It has its whole time again. Of one that has run out it is 404: take another one, and put the
+     It has its whole time again. Of one that has expired it is 404: take another one, and put the
     endpoints again. A renewal makes no revision, and counts as a read.
 
     Args:

@@ -93,7 +93,7 @@ def sync_detailed(
 ) -> Response[Lease | Problem]:
     """Take a lease for endpoints
 
-     Endpoints that are put with its id go when it runs out, or ends. Time does not run while the
+     Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the
     database cannot be reached.
 
     Args:
@@ -131,7 +131,7 @@ def sync(
 ) -> Lease | Problem | None:
     """Take a lease for endpoints
 
-     Endpoints that are put with its id go when it runs out, or ends. Time does not run while the
+     Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the
     database cannot be reached.
 
     Args:
@@ -164,7 +164,7 @@ async def asyncio_detailed(
 ) -> Response[Lease | Problem]:
     """Take a lease for endpoints
 
-     Endpoints that are put with its id go when it runs out, or ends. Time does not run while the
+     Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the
     database cannot be reached.
 
     Args:
@@ -200,7 +200,7 @@ async def asyncio(
 ) -> Lease | Problem | None:
     """Take a lease for endpoints
 
-     Endpoints that are put with its id go when it runs out, or ends. Time does not run while the
+     Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the
     database cannot be reached.
 
     Args:

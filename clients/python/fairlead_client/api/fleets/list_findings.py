@@ -115,13 +115,13 @@ def sync_detailed(
 
      What no single resource shows: references that lead nowhere, certificates that expire, domains that
     stand twice, resources that nothing leads to, variants that no
-    node gets. It is found anew for every page; `revision` tells of which content.
+    node gets. It is computed again for every page; `revision` tells of which content.
 
     Args:
         tenant (str):
         fleet (str):
         severity (FindingSeverity | Unset): `error`: traffic fails, or nodes do not get what was
-            written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is
+            written. `warning`: it will be an error soon, or is probably a mistake. `info`: nothing is
             harmed.
         code (FindingCode | Unset): What kind of finding it is; docs/findings.md describes each.
         type_ (ResourceType | Unset): The resource's type, by the name of its list. Example:
@@ -172,13 +172,13 @@ def sync(
 
      What no single resource shows: references that lead nowhere, certificates that expire, domains that
     stand twice, resources that nothing leads to, variants that no
-    node gets. It is found anew for every page; `revision` tells of which content.
+    node gets. It is computed again for every page; `revision` tells of which content.
 
     Args:
         tenant (str):
         fleet (str):
         severity (FindingSeverity | Unset): `error`: traffic fails, or nodes do not get what was
-            written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is
+            written. `warning`: it will be an error soon, or is probably a mistake. `info`: nothing is
             harmed.
         code (FindingCode | Unset): What kind of finding it is; docs/findings.md describes each.
         type_ (ResourceType | Unset): The resource's type, by the name of its list. Example:
@@ -224,13 +224,13 @@ async def asyncio_detailed(
 
      What no single resource shows: references that lead nowhere, certificates that expire, domains that
     stand twice, resources that nothing leads to, variants that no
-    node gets. It is found anew for every page; `revision` tells of which content.
+    node gets. It is computed again for every page; `revision` tells of which content.
 
     Args:
         tenant (str):
         fleet (str):
         severity (FindingSeverity | Unset): `error`: traffic fails, or nodes do not get what was
-            written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is
+            written. `warning`: it will be an error soon, or is probably a mistake. `info`: nothing is
             harmed.
         code (FindingCode | Unset): What kind of finding it is; docs/findings.md describes each.
         type_ (ResourceType | Unset): The resource's type, by the name of its list. Example:
@@ -279,13 +279,13 @@ async def asyncio(
 
      What no single resource shows: references that lead nowhere, certificates that expire, domains that
     stand twice, resources that nothing leads to, variants that no
-    node gets. It is found anew for every page; `revision` tells of which content.
+    node gets. It is computed again for every page; `revision` tells of which content.
 
     Args:
         tenant (str):
         fleet (str):
         severity (FindingSeverity | Unset): `error`: traffic fails, or nodes do not get what was
-            written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is
+            written. `warning`: it will be an error soon, or is probably a mistake. `info`: nothing is
             harmed.
         code (FindingCode | Unset): What kind of finding it is; docs/findings.md describes each.
         type_ (ResourceType | Unset): The resource's type, by the name of its list. Example:

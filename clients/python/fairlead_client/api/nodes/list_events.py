@@ -144,7 +144,7 @@ def sync_detailed(
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
             for one `reason`; the same again is the same event with more `attempts` and a newer time,
-            and comes anew to who follows.
+            and comes again to who follows.
         since (str | Unset):
         grouped (bool | Unset):  Default: False.
         after (str | Unset):
@@ -226,7 +226,7 @@ def sync(
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
             for one `reason`; the same again is the same event with more `attempts` and a newer time,
-            and comes anew to who follows.
+            and comes again to who follows.
         since (str | Unset):
         grouped (bool | Unset):  Default: False.
         after (str | Unset):
@@ -303,7 +303,7 @@ async def asyncio_detailed(
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
             for one `reason`; the same again is the same event with more `attempts` and a newer time,
-            and comes anew to who follows.
+            and comes again to who follows.
         since (str | Unset):
         grouped (bool | Unset):  Default: False.
         after (str | Unset):
@@ -383,7 +383,7 @@ async def asyncio(
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
             for one `reason`; the same again is the same event with more `attempts` and a newer time,
-            and comes anew to who follows.
+            and comes again to who follows.
         since (str | Unset):
         grouped (bool | Unset):  Default: False.
         after (str | Unset):

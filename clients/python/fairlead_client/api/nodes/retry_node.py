@@ -88,8 +88,8 @@ def sync_detailed(
 
      For a node that refused something for a reason of its own that is gone by now, such as a port that
     was taken. What it refuses at present is
-    sent to it once more, at once if it is connected, else when it comes back. A mended resource needs
-    no retry: another version is always offered.
+    sent to it once more, at once if it is connected, else when it comes back. A fixed resource needs no
+    retry: another version is always offered.
 
     Args:
         tenant (str):
@@ -128,8 +128,8 @@ def sync(
 
      For a node that refused something for a reason of its own that is gone by now, such as a port that
     was taken. What it refuses at present is
-    sent to it once more, at once if it is connected, else when it comes back. A mended resource needs
-    no retry: another version is always offered.
+    sent to it once more, at once if it is connected, else when it comes back. A fixed resource needs no
+    retry: another version is always offered.
 
     Args:
         tenant (str):
@@ -163,8 +163,8 @@ async def asyncio_detailed(
 
      For a node that refused something for a reason of its own that is gone by now, such as a port that
     was taken. What it refuses at present is
-    sent to it once more, at once if it is connected, else when it comes back. A mended resource needs
-    no retry: another version is always offered.
+    sent to it once more, at once if it is connected, else when it comes back. A fixed resource needs no
+    retry: another version is always offered.
 
     Args:
         tenant (str):
@@ -201,8 +201,8 @@ async def asyncio(
 
      For a node that refused something for a reason of its own that is gone by now, such as a port that
     was taken. What it refuses at present is
-    sent to it once more, at once if it is connected, else when it comes back. A mended resource needs
-    no retry: another version is always offered.
+    sent to it once more, at once if it is connected, else when it comes back. A fixed resource needs no
+    retry: another version is always offered.
 
     Args:
         tenant (str):

@@ -85,7 +85,7 @@ def sync_detailed(
 
      For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which
     nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
-    day at most. A server that starts anew is another one.
+    day at most. A server that starts again is another one.
 
     Args:
         state (ServerState | Unset):
@@ -124,7 +124,7 @@ def sync(
 
      For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which
     nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
-    day at most. A server that starts anew is another one.
+    day at most. A server that starts again is another one.
 
     Args:
         state (ServerState | Unset):
@@ -158,7 +158,7 @@ async def asyncio_detailed(
 
      For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which
     nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
-    day at most. A server that starts anew is another one.
+    day at most. A server that starts again is another one.
 
     Args:
         state (ServerState | Unset):
@@ -195,7 +195,7 @@ async def asyncio(
 
      For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which
     nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
-    day at most. A server that starts anew is another one.
+    day at most. A server that starts again is another one.
 
     Args:
         state (ServerState | Unset):

@@ -69,7 +69,8 @@ def sync_detailed(
     The API servers verify the whole chain once a day, and
     sign its head with a key that the database does not have. This is the result of the last
     verification, and where the chain stands.
-    `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+    `fairlead audit --verify` verifies it again, from `listAuditChain`. For admins, owners and
+    operators.
 
     Args:
         tenant (str):
@@ -104,7 +105,8 @@ def sync(
     The API servers verify the whole chain once a day, and
     sign its head with a key that the database does not have. This is the result of the last
     verification, and where the chain stands.
-    `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+    `fairlead audit --verify` verifies it again, from `listAuditChain`. For admins, owners and
+    operators.
 
     Args:
         tenant (str):
@@ -134,7 +136,8 @@ async def asyncio_detailed(
     The API servers verify the whole chain once a day, and
     sign its head with a key that the database does not have. This is the result of the last
     verification, and where the chain stands.
-    `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+    `fairlead audit --verify` verifies it again, from `listAuditChain`. For admins, owners and
+    operators.
 
     Args:
         tenant (str):
@@ -167,7 +170,8 @@ async def asyncio(
     The API servers verify the whole chain once a day, and
     sign its head with a key that the database does not have. This is the result of the last
     verification, and where the chain stands.
-    `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+    `fairlead audit --verify` verifies it again, from `listAuditChain`. For admins, owners and
+    operators.
 
     Args:
         tenant (str):

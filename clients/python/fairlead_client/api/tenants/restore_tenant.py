@@ -72,8 +72,8 @@ def sync_detailed(
 
      For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it;
     those that were deleted before are restored one by one. Its tokens and the
-    credentials of its nodes are good again; those that ended meanwhile are not. A server that has
-    refused one of them goes on to for a minute at most.
+    credentials of its nodes work again; those that expired meanwhile do not. A server that has refused
+    one of them goes on to for a minute at most.
 
     Args:
         tenant (str):
@@ -106,8 +106,8 @@ def sync(
 
      For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it;
     those that were deleted before are restored one by one. Its tokens and the
-    credentials of its nodes are good again; those that ended meanwhile are not. A server that has
-    refused one of them goes on to for a minute at most.
+    credentials of its nodes work again; those that expired meanwhile do not. A server that has refused
+    one of them goes on to for a minute at most.
 
     Args:
         tenant (str):
@@ -135,8 +135,8 @@ async def asyncio_detailed(
 
      For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it;
     those that were deleted before are restored one by one. Its tokens and the
-    credentials of its nodes are good again; those that ended meanwhile are not. A server that has
-    refused one of them goes on to for a minute at most.
+    credentials of its nodes work again; those that expired meanwhile do not. A server that has refused
+    one of them goes on to for a minute at most.
 
     Args:
         tenant (str):
@@ -167,8 +167,8 @@ async def asyncio(
 
      For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it;
     those that were deleted before are restored one by one. Its tokens and the
-    credentials of its nodes are good again; those that ended meanwhile are not. A server that has
-    refused one of them goes on to for a minute at most.
+    credentials of its nodes work again; those that expired meanwhile do not. A server that has refused
+    one of them goes on to for a minute at most.
 
     Args:
         tenant (str):
