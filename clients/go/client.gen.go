@@ -310,6 +310,7 @@ const (
 	MissingForNodes     FindingCode = "missing_for_nodes"
 	MissingReference    FindingCode = "missing_reference"
 	NamesBootstrap      FindingCode = "names_bootstrap"
+	NotCalled           FindingCode = "not_called"
 	OldBootstrap        FindingCode = "old_bootstrap"
 	RequestsFail        FindingCode = "requests_fail"
 	SealedForAnotherKey FindingCode = "sealed_for_another_key"
@@ -344,6 +345,8 @@ func (e FindingCode) Valid() bool {
 	case MissingReference:
 		return true
 	case NamesBootstrap:
+		return true
+	case NotCalled:
 		return true
 	case OldBootstrap:
 		return true

@@ -32,3 +32,22 @@ type Load struct {
 
 // MostLoad is the largest number that is kept of anything: what a proxy says may be anything, and sums must not overflow.
 const MostLoad = 1 << 53
+
+// LoadSeen is what of load reports is kept for longer than the hour of Load: which clusters proxies report, and which nodes report all that they have.
+type LoadSeen struct {
+	Clusters []ClusterSeen
+	Nodes    []NodeSeen
+}
+
+// ClusterSeen says that some node reports a cluster.
+type ClusterSeen struct {
+	Key
+	Cluster string // "": of some cluster of the fleet a report was left out
+	Called  bool   // since it was said last; else nobody has sent anything there
+}
+
+// NodeSeen says that a node reports all clusters that it has.
+type NodeSeen struct {
+	Key
+	Node string
+}

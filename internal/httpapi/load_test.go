@@ -119,3 +119,23 @@ func TestFindingsOfLoad(t *testing.T) {
 		t.Errorf("found %+v", list.Items)
 	}
 }
+
+// A cluster that no proxy calls is a finding, once that is known for a week.
+func TestFindingsOfClustersThatNobodyCalls(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a")
+	key := fleet.Key{Tenant: w.tenant.ID, Fleet: w.fleet.ID}
+	_, err := w.nodes.NoteLoad(t.Context(), fleet.LoadSeen{Clusters: []fleet.ClusterSeen{{Key: key, Cluster: "a"}}})
+	must(t, err)
+	var list oapi.FindingList
+	w.do(http.MethodGet, w.at("findings")+"?code=not_called", "").is(http.StatusOK, &list)
+	if len(list.Items) != 0 {
+		t.Errorf("on the first day: %+v", list.Items)
+	}
+	w.db.Exec(t, `UPDATE load_clusters SET reported_since = now() - interval '8 days'`)
+	w.do(http.MethodGet, w.at("findings")+"?code=not_called", "").is(http.StatusOK, &list)
+	if len(list.Items) != 1 || list.Items[0].Name != "a" || list.Items[0].Severity != "info" {
+		t.Errorf("found %+v", list.Items)
+	}
+}

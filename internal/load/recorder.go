@@ -15,6 +15,9 @@ type Bounds struct {
 	Fleet  int // in a minute; 4,000
 	Tenant int // in this minute, and in those that are not written down yet; 20,000
 	All    int // the same, of all tenants; 100,000
+	// Clusters of which it is known when they were reported and called, of a fleet (10,000), a tenant (40,000) and all (200,000).
+	FleetClusters, TenantClusters, Clusters int
+	Nodes                                   int // that report all their clusters, between two times that it is told; 40,000
 }
 
 const (
@@ -35,6 +38,7 @@ type Recorder struct {
 	held    map[fleet.TenantID]int // sums
 	all     int                    // sums
 	leftOut int64                  // since it was told
+	seen    seen
 }
 
 // minuteOf is a minute of a fleet, as this process counts them.
@@ -73,16 +77,12 @@ type sum struct {
 
 // New returns a Recorder that holds nothing.
 func New(b Bounds) *Recorder {
-	if b.Fleet == 0 {
-		b.Fleet = 4000
+	for of, usual := range map[*int]int{&b.Fleet: 4000, &b.Tenant: 20_000, &b.All: 100_000, &b.FleetClusters: 10_000, &b.TenantClusters: 40_000, &b.Clusters: 200_000, &b.Nodes: 40_000} {
+		if *of == 0 {
+			*of = usual
+		}
 	}
-	if b.Tenant == 0 {
-		b.Tenant = 20_000
-	}
-	if b.All == 0 {
-		b.All = 100_000
-	}
-	return &Recorder{bounds: b, now: time.Now, minutes: map[minuteOf]*minute{}, held: map[fleet.TenantID]int{}}
+	return &Recorder{bounds: b, now: time.Now, minutes: map[minuteOf]*minute{}, held: map[fleet.TenantID]int{}, seen: newSeen()}
 }
 
 // Add takes in a report of a node of the fleet. interval is what it is about where it does not say.
@@ -98,6 +98,7 @@ func (r *Recorder) Add(key fleet.Key, report Report, interval time.Duration) {
 	for i := range report.Clusters {
 		r.cluster(key, m, &report.Clusters[i], interval)
 	}
+	r.note(key, n, &report)
 }
 
 func (r *Recorder) minute(of minuteOf) *minute {

@@ -19,6 +19,7 @@ import (
 // happened there.
 type loadReport struct {
 	node []byte // the encoded Node, nil if there is none
+	idle bool   // the clusters to which nothing was sent are wanted too: their names cost more than all else that is skipped
 	load.Report
 }
 
@@ -78,7 +79,7 @@ func (r *loadReport) decode(b []byte) error {
 }
 
 func (r *loadReport) cluster(b []byte) error {
-	c := load.Cluster{}
+	c, leftOut := load.Cluster{}, r.LeftOut
 	var name []byte
 	var dropped, told uint64 // of a reason, and all
 	err := eachField(b, func(f field) error {
@@ -104,12 +105,18 @@ func (r *loadReport) cluster(b []byte) error {
 	case dropped > told: // some clients give no reasons
 		c.Drops = append(c.Drops, load.Drop{Count: dropped - told})
 	}
-	if len(c.Localities)+len(c.Drops)+len(c.Metrics) == 0 {
-		return nil // nothing happened
+	if len(c.Localities)+len(c.Drops)+len(c.Metrics) == 0 && r.LeftOut == leftOut { // nothing happened
+		if r.idle && len(r.Idle) < load.MaxIdle {
+			if text, ok := keptText(name, load.MaxName); ok && text != "" {
+				r.Idle = append(r.Idle, text)
+			}
+		}
+		return nil
 	}
 	var ok bool
 	if c.Name, ok = keptText(name, load.MaxName); !ok || c.Name == "" || len(r.Clusters) >= load.MaxClusters {
 		r.LeftOut++
+		r.Cut = true
 		return nil
 	}
 	r.Clusters = append(r.Clusters, c)

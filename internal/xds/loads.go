@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"fairlead/internal/envoyversion"
 	"fairlead/internal/fleet"
 	"fairlead/internal/load"
 )
@@ -24,6 +25,8 @@ type LoadReports struct {
 const (
 	// reportsPerSecond is how many reports of a stream are read, and reportsAtOnce how many at once. Clients report once in an interval.
 	reportsPerSecond, reportsAtOnce = 2, 10
+	// idleEvery is how often a stream's idle clusters are looked at: their names cost more than to skip them.
+	idleEvery = 10 * time.Minute
 )
 
 // registerLoad offers the load reporting service: a talk whose requests are reports, and whose one answer says how often to report.
@@ -47,8 +50,9 @@ func (s *Server) enterReports(id Identity) (leave func(), err error) {
 func (s *Server) takeReports(t *talk) error {
 	t.pace = rate.NewLimiter(reportsPerSecond, reportsAtOnce)
 	var node pinnedNode
+	var idle time.Time // when idle clusters were looked at last
 	for first := true; ; first = false {
-		r := &loadReport{}
+		r := &loadReport{idle: time.Since(idle) >= idleEvery}
 		err := t.RecvMsg(r)
 		switch {
 		case err != nil:
@@ -63,8 +67,21 @@ func (s *Server) takeReports(t *talk) error {
 		if err != nil {
 			return err
 		}
+		if r.idle && len(r.Clusters)+len(r.Idle) > 0 { // not the first one of a client that has just started
+			idle = time.Now()
+			r.Node = reportsAll(node.node)
+		}
 		s.cfg.Load.Recorder.Add(t.id.Key, r.Report, s.cfg.Load.Interval)
 	}
+}
+
+// reportsAll is the id of a node that reports all its clusters, the idle ones too, else "". Envoy does, but an old one takes those for idle to which a request lasts. gRPC clients report
+// clusters whose resource says so, while they send something there.
+func reportsAll(n fleet.Node) string {
+	if n.UserAgent == "envoy" && envoyversion.Has(n.Version, envoyversion.LastingLoad) {
+		return n.ID
+	}
+	return ""
 }
 
 // admitReports takes in the first report of a stream, and answers it.

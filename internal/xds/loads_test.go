@@ -124,6 +124,69 @@ func TestLoadReports(t *testing.T) {
 	})
 }
 
+// sightings is what was noted of clusters and nodes, in few words.
+func sightings(r *load.Recorder) (out []string) {
+	synctest.Wait()
+	seen := r.TakeSeen()
+	for _, c := range seen.Clusters {
+		word := "idle"
+		if c.Called {
+			word = "called"
+		}
+		out = append(out, c.Cluster+" "+word)
+	}
+	for _, n := range seen.Nodes {
+		out = append(out, "node "+n.Node)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestLoadReportsOfIdleClusters: what was called is noted of each report, what is idle once in ten minutes, and that a node reports all it has of an Envoy alone.
+func TestLoadReportsOfIdleClusters(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, sums := reporting(t)
+		envoy, client, old := report(t, w, "*"), report(t, w, "*"), report(t, w, "*")
+		envoy.begin("n1")
+		of36 := xdstest.Envoy("n3")
+		of36.UserAgentVersionType = &corev3.Node_UserAgentVersion{UserAgentVersion: "1.36.4"}
+		old.send(of36)
+		if _, err := old.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		client.send(xdstest.GRPC("n2"))
+		if _, err := client.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		idle := func(name string) *endpointv3.ClusterStats {
+			return &endpointv3.ClusterStats{ClusterName: name, UpstreamLocalityStats: []*endpointv3.UpstreamLocalityStats{{Locality: &corev3.Locality{Region: "eu"}}}}
+		}
+		envoy.send(nil, idle("a"), stats("b", 1, 0), idle(""), idle(strings.Repeat("x", load.MaxName+1)))
+		client.send(nil, stats("c", 1, 0))
+		old.send(nil, idle("a"))
+		if d := cmp.Diff([]string{"a idle", "b called", "c called", "node n1"}, sightings(sums)); d != "" {
+			t.Errorf("at first (-want +got):\n%s", d)
+		}
+		time.Sleep(9 * time.Minute)
+		envoy.send(nil, idle("a"), idle("b"))
+		if d := cmp.Diff([]string(nil), sightings(sums)); d != "" {
+			t.Errorf("soon after (-want +got):\n%s", d)
+		}
+		time.Sleep(time.Minute)
+		envoy.send(nil) // it is known by now that the next one is looked through
+		envoy.send(nil, stats("a", 1, 0), idle("b"))
+		if d := cmp.Diff([]string{"a called", "b idle", "node n1"}, sightings(sums)); d != "" {
+			t.Errorf("later (-want +got):\n%s", d)
+		}
+		lost := stats("d", 1, 0)
+		lost.UpstreamLocalityStats[0].Locality.Region = "\x00"
+		envoy.send(nil, lost, stats(strings.Repeat("x", load.MaxName+1), 1, 0))
+		if d := cmp.Diff([]string{" idle", "d called"}, sightings(sums)); d != "" {
+			t.Errorf("of what is left out (-want +got):\n%s", d)
+		}
+	})
+}
+
 // TestT49_LoadReportsOfANodeThatMayNot: who may not say so is refused, and the fleet is told.
 func TestT49_LoadReportsOfANodeThatMayNot(t *testing.T) {
 	for _, x := range []struct {

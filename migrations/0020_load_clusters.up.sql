@@ -1,0 +1,39 @@
+SET lock_timeout = '5s';
+
+-- What is kept of load reports for longer than the hour. Rows come by load_note and go by load_sweep.
+
+-- Of each cluster of a fleet that proxies report: since when without a gap of an hour, and when one of them sent something there last.
+CREATE TABLE load_clusters (
+  tenant_id      uuid NOT NULL,
+  fleet_id       uuid NOT NULL,
+  cluster        text COLLATE "C" NOT NULL CHECK (octet_length(cluster) <= 512), -- '': of some cluster a report was left out
+  reported_since timestamptz NOT NULL,
+  reported_at    timestamptz NOT NULL, -- last, to some minutes
+  called_at      timestamptz,          -- likewise; null: not since reported_since
+  PRIMARY KEY (tenant_id, fleet_id, cluster),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
+CREATE INDEX load_clusters_by_age ON load_clusters (reported_at); -- what is swept
+
+-- The nodes that report all clusters that they have. What others send nobody knows.
+CREATE TABLE load_nodes (
+  tenant_id      uuid NOT NULL,
+  fleet_id       uuid NOT NULL,
+  node_id        text COLLATE "C" NOT NULL,
+  reported_since timestamptz NOT NULL,
+  reported_at    timestamptz NOT NULL, -- last, to some minutes
+  PRIMARY KEY (tenant_id, fleet_id, node_id),
+  FOREIGN KEY (tenant_id, fleet_id, node_id) REFERENCES nodes ON DELETE CASCADE
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
+
+DO $$
+DECLARE
+  t text;
+BEGIN
+  FOREACH t IN ARRAY ARRAY['load_clusters', 'load_nodes'] LOOP
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', t);
+    EXECUTE format('CREATE POLICY app ON %I FOR SELECT TO fairlead_app USING (tenant_id = app_tenant())', t);
+    EXECUTE format('CREATE POLICY owner ON %I TO fairlead_owner USING (true) WITH CHECK (true)', t);
+    EXECUTE format('GRANT SELECT ON %I TO fairlead_app', t);
+  END LOOP;
+END $$;
