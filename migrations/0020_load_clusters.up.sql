@@ -1,5 +1,11 @@
 SET lock_timeout = '5s';
 
+-- What a fleet says of its proxies' load reports: how often, in seconds, 0 for what the servers say, and of which clusters, sorted, none for all.
+ALTER TABLE fleets
+  ADD COLUMN load_report_interval integer NOT NULL DEFAULT 0 CHECK (load_report_interval BETWEEN 0 AND 60),
+  ADD COLUMN load_report_clusters text[] COLLATE "C" NOT NULL DEFAULT '{}' CHECK (cardinality(load_report_clusters) <= 1000 AND octet_length(load_report_clusters::text) <= 262144);
+GRANT UPDATE (load_report_interval, load_report_clusters) ON fleets TO fairlead_app;
+
 -- What is kept of load reports for longer than the hour. Rows come by load_note and go by load_sweep.
 
 -- Of each cluster of a fleet that proxies report: since when without a gap of an hour, and when one of them sent something there last.

@@ -1795,6 +1795,20 @@ type Fleet struct {
 	ForgetNodesAfter ForgetNodesAfter `json:"forget_nodes_after"`
 	Id               string           `json:"id"`
 
+	// LoadReportClusters The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+	// the present one.
+	//
+	//
+	// Example: ["backend","payments"]
+	LoadReportClusters *LoadReportClusters `json:"load_report_clusters,omitempty"`
+
+	// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+	// default. A proxy hears of a change after its next report, some ten seconds later.
+	//
+	//
+	// Example: 30s
+	LoadReportInterval *LoadReportInterval `json:"load_report_interval,omitempty"`
+
 	// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 	// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
 	// that to everybody who writes, on every machine. A list that is given takes the place of the present one.
@@ -1879,6 +1893,20 @@ type FleetCreate struct {
 	//
 	// Example: 14d
 	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// LoadReportClusters The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+	// the present one.
+	//
+	//
+	// Example: ["backend","payments"]
+	LoadReportClusters *LoadReportClusters `json:"load_report_clusters,omitempty"`
+
+	// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+	// default. A proxy hears of a change after its next report, some ten seconds later.
+	//
+	//
+	// Example: 30s
+	LoadReportInterval *LoadReportInterval `json:"load_report_interval,omitempty"`
 
 	// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 	// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
@@ -1967,6 +1995,20 @@ type FleetUpdate struct {
 	//
 	// Example: 14d
 	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// LoadReportClusters The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+	// the present one.
+	//
+	//
+	// Example: ["backend","payments"]
+	LoadReportClusters *LoadReportClusters `json:"load_report_clusters,omitempty"`
+
+	// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+	// default. A proxy hears of a change after its next report, some ten seconds later.
+	//
+	//
+	// Example: 30s
+	LoadReportInterval *LoadReportInterval `json:"load_report_interval,omitempty"`
 
 	// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 	// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
@@ -2253,6 +2295,18 @@ type LoadMetric struct {
 	// Total The sum of what was told.
 	Total float64 `json:"total"`
 }
+
+// LoadReportClusters The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+// the present one.
+//
+// Example: ["backend","payments"]
+type LoadReportClusters = []string
+
+// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+// default. A proxy hears of a change after its next report, some ten seconds later.
+//
+// Example: 30s
+type LoadReportInterval = string
 
 // LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 // write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives

@@ -51,3 +51,16 @@ type NodeSeen struct {
 	Key
 	Node string
 }
+
+// LoadSettings is what a fleet says of its nodes' load reports.
+type LoadSettings struct {
+	Interval time.Duration // 0: as the server says
+	Clusters []string      // that are to be reported; none: all that a node has
+}
+
+// KnownLoadSettings are the settings of one fleet, as they are at an epoch of it.
+type KnownLoadSettings struct {
+	Key
+	Epoch int64 // 0: of nobody
+	LoadSettings
+}

@@ -187,6 +187,46 @@ func TestLoadReportsOfIdleClusters(t *testing.T) {
 	})
 }
 
+// TestLoadReportsFollowTheFleetsSettings: the first answer has what the fleet says, and what it says later comes after the next report, once.
+func TestLoadReportsFollowTheFleetsSettings(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var set atomic.Pointer[fleet.LoadSettings]
+		set.Store(&fleet.LoadSettings{Interval: 30 * time.Second, Clusters: []string{"a", "b"}})
+		w, sums := reporting(t, func(c *xds.Config) {
+			c.Load.Settings = func(context.Context, fleet.Key) *fleet.LoadSettings { return set.Load() }
+		})
+		s := report(t, w, "*")
+		is := func(a *loadv3.LoadStatsResponse, interval time.Duration, all bool, clusters ...string) {
+			t.Helper()
+			if a.GetSendAllClusters() != all || a.GetLoadReportingInterval().AsDuration() != interval || !slices.Equal(a.GetClusters(), clusters) {
+				t.Errorf("answered %v", a)
+			}
+		}
+		is(s.begin("n1"), 30*time.Second, false, "a", "b")
+		var answers atomic.Int32
+		var last atomic.Pointer[loadv3.LoadStatsResponse]
+		go func() { // it ends with the stream
+			for a, err := s.Recv(); err == nil; a, err = s.Recv() {
+				last.Store(a)
+				answers.Add(1)
+			}
+		}()
+		s.send(nil, stats("a", 1, 0))
+		taken(sums)
+		if n := answers.Load(); n != 0 {
+			t.Fatalf("%d answers without a change", n)
+		}
+		set.Store(&fleet.LoadSettings{})
+		s.send(nil, stats("a", 1, 0))
+		s.send(nil, stats("a", 1, 0))
+		taken(sums)
+		if n := answers.Load(); n != 1 {
+			t.Fatalf("%d answers to a change", n)
+		}
+		is(last.Load(), 10*time.Second, true)
+	})
+}
+
 // TestT49_LoadReportsOfANodeThatMayNot: who may not say so is refused, and the fleet is told.
 func TestT49_LoadReportsOfANodeThatMayNot(t *testing.T) {
 	for _, x := range []struct {

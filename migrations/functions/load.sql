@@ -54,6 +54,16 @@ BEGIN
   ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET reported_at = v_now WHERE r.reported_at < v_now - interval '4 minutes';
 END $$;
 
+-- A door across tenants for the xDS servers: what fleets say of their proxies' load reports, of those whose epoch is another one than the server knows.
+CREATE OR REPLACE FUNCTION load_settings(p_tenants uuid[], p_fleets uuid[], p_epochs bigint[])
+RETURNS TABLE (o_tenant uuid, o_fleet uuid, o_epoch bigint, o_interval integer, o_clusters text[])
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
+  SELECT f.tenant_id, f.id, h.epoch, f.load_report_interval, f.load_report_clusters
+    FROM unnest(p_tenants, p_fleets, p_epochs) AS u (tenant, fleet, epoch)
+   CROSS JOIN LATERAL (SELECT x.epoch FROM fleet_heads x WHERE x.tenant_id = u.tenant AND x.fleet_id = u.fleet AND x.epoch <> u.epoch OFFSET 0) h
+   CROSS JOIN LATERAL (SELECT x.* FROM fleets x WHERE x.tenant_id = u.tenant AND x.id = u.fleet AND x.deleted_at IS NULL OFFSET 0) f
+$$;
+
 -- Removes at most p_limit sums that are older than an hour, and as many clusters that nobody has reported for two hours, the oldest first, of all tenants; returns how
 -- many. That reports were left out is known for eight days. It passes by what another process removes. The times are variables: an index does not find what is compared with a clock.
 CREATE OR REPLACE FUNCTION load_sweep(p_limit integer) RETURNS integer

@@ -2542,6 +2542,8 @@ export interface components {
             private_clusters: components["schemas"]["PrivateClusters"];
             local_ports: components["schemas"]["LocalPorts"];
             values: components["schemas"]["FleetValues"];
+            load_report_interval?: components["schemas"]["LoadReportInterval"];
+            load_report_clusters?: components["schemas"]["LoadReportClusters"];
             /**
              * @description Names the settings as they are, those above but for the name: the `If-Match` of who changes them.
              * @example "f8a0c31b5d2e4976"
@@ -2617,6 +2619,8 @@ export interface components {
             private_clusters?: components["schemas"]["PrivateClusters"];
             local_ports?: components["schemas"]["LocalPorts"];
             values?: components["schemas"]["FleetValues"];
+            load_report_interval?: components["schemas"]["LoadReportInterval"];
+            load_report_clusters?: components["schemas"]["LoadReportClusters"];
         };
         /**
          * @example {
@@ -2633,6 +2637,8 @@ export interface components {
             private_clusters?: components["schemas"]["PrivateClusters"];
             local_ports?: components["schemas"]["LocalPorts"];
             values?: components["schemas"]["FleetValues"];
+            load_report_interval?: components["schemas"]["LoadReportInterval"];
+            load_report_clusters?: components["schemas"]["LoadReportClusters"];
         };
         /** @description For people, at most 4096 bytes. */
         FleetDescription: string;
@@ -2675,6 +2681,21 @@ export interface components {
         FleetValues: {
             [key: string]: string;
         };
+        /**
+         * @description How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+         *     default. A proxy hears of a change after its next report, some ten seconds later.
+         * @example 30s
+         */
+        LoadReportInterval: string;
+        /**
+         * @description The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+         *     the present one.
+         * @example [
+         *       "backend",
+         *       "payments"
+         *     ]
+         */
+        LoadReportClusters: string[];
         /**
          * @description `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
          * @enum {string}
@@ -4714,6 +4735,8 @@ export type StaticClusters = components['schemas']['StaticClusters'];
 export type PrivateClusters = components['schemas']['PrivateClusters'];
 export type LocalPorts = components['schemas']['LocalPorts'];
 export type FleetValues = components['schemas']['FleetValues'];
+export type LoadReportInterval = components['schemas']['LoadReportInterval'];
+export type LoadReportClusters = components['schemas']['LoadReportClusters'];
 export type FindingSeverity = components['schemas']['FindingSeverity'];
 export type FindingCode = components['schemas']['FindingCode'];
 export type Finding = components['schemas']['Finding'];
