@@ -4,7 +4,10 @@ SET lock_timeout = '5s';
 ALTER TABLE fleets
   ADD COLUMN load_report_interval integer NOT NULL DEFAULT 0 CHECK (load_report_interval BETWEEN 0 AND 60),
   ADD COLUMN load_report_clusters text[] COLLATE "C" NOT NULL DEFAULT '{}' CHECK (cardinality(load_report_clusters) <= 1000 AND octet_length(load_report_clusters::text) <= 262144);
-GRANT UPDATE (load_report_interval, load_report_clusters) ON fleets TO fairlead_app;
+ALTER TABLE fleets ADD COLUMN load_report_endpoints boolean NOT NULL DEFAULT false; -- and for each endpoint too
+GRANT UPDATE (load_report_interval, load_report_clusters, load_report_endpoints) ON fleets TO fairlead_app;
+-- Of an endpoint: its name is the address, its locality counts its requests too.
+ALTER TABLE load_minutes DROP CONSTRAINT load_minutes_kind_check, ADD CONSTRAINT load_minutes_kind_check CHECK (kind IN ('requests', 'drops', 'metric', 'endpoint', 'left_out'));
 
 -- What is kept of load reports for longer than the hour. Rows come by load_note and go by load_sweep.
 

@@ -1539,6 +1539,21 @@ type EndpointList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// EndpointLoad defines model for EndpointLoad.
+type EndpointLoad struct {
+	// Address A host with its port, a path, or `envoy://` with an internal listener.
+	//
+	// Example: 10.0.0.7:8080
+	Address    string  `json:"address"`
+	Errors     int64   `json:"errors"`
+	InProgress float64 `json:"in_progress"`
+	Issued     int64   `json:"issued"`
+
+	// Locality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
+	Locality   *EndpointLocality `json:"locality,omitempty"`
+	Successful int64             `json:"successful"`
+}
+
 // EndpointLocality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
 type EndpointLocality struct {
 	Region  *string `json:"region,omitempty"`
@@ -1802,6 +1817,11 @@ type Fleet struct {
 	// Example: ["backend","payments"]
 	LoadReportClusters *LoadReportClusters `json:"load_report_clusters,omitempty"`
 
+	// LoadReportEndpoints Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+	//
+	// Example: true
+	LoadReportEndpoints *LoadReportEndpoints `json:"load_report_endpoints,omitempty"`
+
 	// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
 	// default. A proxy hears of a change after its next report, some ten seconds later.
 	//
@@ -1900,6 +1920,11 @@ type FleetCreate struct {
 	//
 	// Example: ["backend","payments"]
 	LoadReportClusters *LoadReportClusters `json:"load_report_clusters,omitempty"`
+
+	// LoadReportEndpoints Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+	//
+	// Example: true
+	LoadReportEndpoints *LoadReportEndpoints `json:"load_report_endpoints,omitempty"`
 
 	// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
 	// default. A proxy hears of a change after its next report, some ten seconds later.
@@ -2002,6 +2027,11 @@ type FleetUpdate struct {
 	//
 	// Example: ["backend","payments"]
 	LoadReportClusters *LoadReportClusters `json:"load_report_clusters,omitempty"`
+
+	// LoadReportEndpoints Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+	//
+	// Example: true
+	LoadReportEndpoints *LoadReportEndpoints `json:"load_report_endpoints,omitempty"`
 
 	// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
 	// default. A proxy hears of a change after its next report, some ten seconds later.
@@ -2246,6 +2276,9 @@ type Load struct {
 	// Drops Of a minute: the reasons of drops.
 	Drops *[]LoadDrop `json:"drops,omitempty"`
 
+	// Endpoints Of a minute: the endpoints that requests went to, where the fleet has `load_report_endpoints`. Their localities count the same requests.
+	Endpoints *[]EndpointLoad `json:"endpoints,omitempty"`
+
 	// Errors Requests that have failed: of HTTP those with a status of 500 and above.
 	Errors int64 `json:"errors"`
 
@@ -2301,6 +2334,11 @@ type LoadMetric struct {
 //
 // Example: ["backend","payments"]
 type LoadReportClusters = []string
+
+// LoadReportEndpoints Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+//
+// Example: true
+type LoadReportEndpoints = bool
 
 // LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
 // default. A proxy hears of a change after its next report, some ten seconds later.
@@ -5602,7 +5640,7 @@ type ClientInterface interface {
 
 	// ListLoad List what proxies report of their load
 	//
-	// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+	// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
 	// metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/load (the `ListLoad` operationId).
@@ -7029,7 +7067,7 @@ func (c *Client) GetLive(ctx context.Context, tenant TenantParam, fleet FleetPar
 
 // ListLoad List what proxies report of their load
 //
-// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
 // metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/load (the `ListLoad` operationId).
@@ -14447,7 +14485,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListLoadWithResponse List what proxies report of their load
 	//
-	// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+	// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
 	// metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -21394,7 +21432,7 @@ func (c *ClientWithResponses) GetLiveWithResponse(ctx context.Context, tenant Te
 
 // ListLoadWithResponse List what proxies report of their load
 //
-// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
 // metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
 //
 // Returns a wrapper object for the known response body format(s).

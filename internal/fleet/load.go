@@ -10,6 +10,7 @@ const (
 	LoadRequests LoadKind = "requests" // of a locality
 	LoadDrops    LoadKind = "drops"    // of a category
 	LoadMetric   LoadKind = "metric"   // of a name
+	LoadEndpoint LoadKind = "endpoint" // requests of an endpoint; those of its locality count them too
 	LoadLeftOut  LoadKind = "left_out" // Count is how much of reports there was no room for, of no cluster
 )
 
@@ -19,7 +20,7 @@ type Load struct {
 	Middle  time.Time // of the minute, on the clock of whoever counted
 	Cluster string
 	Kind    LoadKind
-	Of      string // the category or the metric
+	Of      string // the category, the metric, or the endpoint's address
 	Region  string
 	Zone    string
 	SubZone string
@@ -56,6 +57,8 @@ type NodeSeen struct {
 type LoadSettings struct {
 	Interval time.Duration // 0: as the server says
 	Clusters []string      // that are to be reported; none: all that a node has
+	// Endpoints: requests are counted for each endpoint, too.
+	Endpoints bool
 }
 
 // KnownLoadSettings are the settings of one fleet, as they are at an epoch of it.

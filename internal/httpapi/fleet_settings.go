@@ -34,7 +34,7 @@ func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) 
 		return nil, err
 	}
 	set.Description = r.Body.Description
-	if err := loadSettingsOf(&set, r.Body.LoadReportInterval, r.Body.LoadReportClusters); err != nil {
+	if err := loadSettingsOf(&set, r.Body.LoadReportInterval, r.Body.LoadReportClusters, r.Body.LoadReportEndpoints); err != nil {
 		return nil, err
 	}
 	if err := room(c.fleet.Values, set.Values); err != nil {
@@ -100,7 +100,8 @@ func clustersOf(pointer string, names *[]string) (*[]string, error) {
 }
 
 // loadSettingsOf reads the settings of load reports that are given; an empty one takes what is there away.
-func loadSettingsOf(set *store.FleetSettings, interval *string, clusters *oapi.LoadReportClusters) (err error) {
+func loadSettingsOf(set *store.FleetSettings, interval *string, clusters *oapi.LoadReportClusters, endpoints *bool) (err error) {
+	set.LoadReportEndpoints = endpoints
 	if interval != nil {
 		set.LoadReportInterval = new(time.Duration)
 		if *interval != "" {

@@ -59,7 +59,7 @@ func TestSettingsAreChangedAsTheyWereSeen(t *testing.T) {
 	tags := map[string]string{seen: "at first"}
 	for _, body := range []string{
 		`{"description": "new"}`, `{"references": "strict"}`, `{"receipt_window": "90m"}`, `{"forget_nodes_after": "14d"}`, `{"node_ids": "exclusive"}`, `{"static_clusters": ["s"]}`, `{"private_clusters": ["s"]}`, `{"local_ports": [1]}`, `{"values": {"a": "b"}}`,
-		`{"load_report_interval": "30s"}`, `{"load_report_clusters": ["c"]}`,
+		`{"load_report_interval": "30s"}`, `{"load_report_clusters": ["c"]}`, `{"load_report_endpoints": true}`,
 	} {
 		a := w.do(http.MethodPatch, w.at(), body, "If-Match", seen).is(200, &f)
 		if before := tags[f.Etag]; before != "" || f.Etag != a.header.Get("ETag") {
@@ -124,7 +124,7 @@ func TestLoadReportSettings(t *testing.T) {
 		t.Helper()
 		var f oapi.Fleet
 		a.is(a.status, &f)
-		if got := fmt.Sprint(deref(f.LoadReportInterval), deref(f.LoadReportClusters)); got != want || strings.Contains(string(a.body), "load_report") == (want == "[]") {
+		if got := fmt.Sprint(deref(f.LoadReportInterval), deref(f.LoadReportClusters)) + map[bool]string{true: "e"}[deref(f.LoadReportEndpoints)]; got != want || strings.Contains(string(a.body), "load_report") == (want == "[]") {
 			t.Errorf("told %s, want %s: %s", got, want, a.body)
 		}
 	}
@@ -132,9 +132,11 @@ func TestLoadReportSettings(t *testing.T) {
 	is(w.do(http.MethodPatch, w.at(), `{"load_report_interval": "60s"}`), "1m[]")
 	is(w.do(http.MethodPatch, w.at(), `{"load_report_clusters": ["b", "a", "b"]}`), "1m[a b]")
 	is(w.do(http.MethodPatch, w.at(), `{"description": "new"}`), "1m[a b]")
-	is(w.do(http.MethodPatch, w.at(), `{"load_report_interval": ""}`), "[a b]")
+	is(w.do(http.MethodPatch, w.at(), `{"load_report_endpoints": true}`), "1m[a b]e")
+	is(w.do(http.MethodPatch, w.at(), `{"load_report_interval": ""}`), "[a b]e")
+	is(w.do(http.MethodPatch, w.at(), `{"load_report_endpoints": false}`), "[a b]")
 	is(w.do(http.MethodPatch, w.at(), `{"load_report_clusters": []}`), "[]")
-	is(w.do(http.MethodPost, fleets, `{"name": "new", "load_report_interval": "1s", "load_report_clusters": ["c"]}`), "1s[c]")
+	is(w.do(http.MethodPost, fleets, `{"name": "new", "load_report_interval": "1s", "load_report_clusters": ["c"], "load_report_endpoints": true}`), "1s[c]e")
 	var many []string
 	for i := range 1001 {
 		many = append(many, strconv.Quote(fmt.Sprint("c", i)))

@@ -91,7 +91,7 @@ func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	if err := loadSettingsOf(&set, r.Body.LoadReportInterval, r.Body.LoadReportClusters); err != nil {
+	if err := loadSettingsOf(&set, r.Body.LoadReportInterval, r.Body.LoadReportClusters, r.Body.LoadReportEndpoints); err != nil {
 		return nil, err
 	}
 	f, err := a.store.CreateFleetWith(ctx, c.tenant.ID, c.actor, r.Body.Name, description, set)
@@ -134,7 +134,7 @@ func fleetOf(f store.Fleet) oapi.Fleet {
 		DeletedAt:     optionalTime(f.DeletedAt),
 		ReceiptWindow: ageText(f.ReceiptWindow), ForgetNodesAfter: ageText(f.ForgetNodesAfter), StaticClusters: f.StaticClusters, PrivateClusters: f.PrivateClusters, LocalPorts: f.LocalPorts, Values: f.Values, Etag: f.ETag,
 		Revision: int64(f.Revision), ChangedAt: f.ChangedAt, Resources: f.Resources, CreatedAt: f.CreatedAt,
-		LoadReportClusters: listOrNil(f.LoadReports.Clusters),
+		LoadReportClusters: listOrNil(f.LoadReports.Clusters), LoadReportEndpoints: optional(f.LoadReports.Endpoints),
 	}
 	if f.LoadReports.Interval > 0 {
 		out.LoadReportInterval = optional(ageText(f.LoadReports.Interval))

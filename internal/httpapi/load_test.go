@@ -64,6 +64,7 @@ func TestLoad(t *testing.T) {
 		w.loads(ago, requestsTo("shop/a", "z1", 10, 2), requestsTo("shop/a", "", 3, 0),
 			fleet.Load{Cluster: "shop/a", Kind: fleet.LoadDrops, Of: "overload", Count: 4},
 			fleet.Load{Cluster: "shop/a", Kind: fleet.LoadMetric, Of: "queue", Count: 2, Total: 0.5},
+			fleet.Load{Cluster: "shop/a", Kind: fleet.LoadEndpoint, Of: "10.0.0.7:80", Zone: "z1", Issued: 13, Succeeded: 10, Failed: 2, InProgress: 30},
 			fleet.Load{Kind: fleet.LoadLeftOut, Count: 7}, requestsTo(fmt.Sprint("b", ago), "", 1, 0))
 	}
 	items, left := w.loadList("")
@@ -90,6 +91,9 @@ func TestLoad(t *testing.T) {
 		zone := "z1"
 		of := []oapi.LocalityLoad{{Issued: 4, Successful: 3, InProgress: 0.5}, {Locality: &oapi.EndpointLocality{Zone: &zone}, Issued: 13, Successful: 10, Errors: 2, InProgress: 0.5}}
 		if d := cmp.Diff(of, deref(m.Localities)); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff([]oapi.EndpointLoad{{Address: "10.0.0.7:80", Locality: &oapi.EndpointLocality{Zone: &zone}, Issued: 13, Successful: 10, Errors: 2, InProgress: 0.5}}, deref(m.Endpoints)); d != "" {
 			t.Error(d)
 		}
 		if d := cmp.Diff([]oapi.LoadDrop{{Category: "overload", Count: 4}}, deref(m.Drops)); d != "" {

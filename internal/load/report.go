@@ -8,6 +8,7 @@ const (
 	MaxLocalities = 32     // of a cluster; of all nodes in a minute twice as many
 	MaxCategories = 16     // of its drops, of all nodes in a minute too
 	MaxMetrics    = 16     // of its named metrics, likewise
+	MaxEndpoints  = 128    // of a cluster, where they are asked for; of all nodes in a minute twice as many
 	MaxIdle       = 10_000 // clusters of which it says that nothing was sent there
 	MaxName       = 512    // of a cluster
 	MaxText       = 128    // of a part of a locality, a category, a metric
@@ -39,6 +40,14 @@ type Locality struct {
 	Region, Zone, SubZone     string
 	Issued, Succeeded, Failed uint64
 	InProgress                uint64 // at the report's end
+	Endpoints                 []Endpoint
+}
+
+// Endpoint counts the requests of one endpoint; its locality counts them too.
+type Endpoint struct {
+	Address                   string
+	Issued, Succeeded, Failed uint64
+	InProgress                uint64
 }
 
 // Drop counts requests that were dropped for one reason.

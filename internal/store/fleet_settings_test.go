@@ -103,13 +103,15 @@ func TestLoadReportSettings(t *testing.T) {
 			t.Errorf("what is known is read again: %+v", again)
 		}
 	}
-	interval, none := 20*time.Second, time.Duration(0)
+	interval, none, yes, no := 20*time.Second, time.Duration(0), true, false
 	is(fleet.LoadSettings{})
 	w.set(store.FleetSettings{LoadReportInterval: &interval})
 	is(fleet.LoadSettings{Interval: interval})
 	w.set(store.FleetSettings{LoadReportClusters: &[]string{"b", "a"}})
 	is(fleet.LoadSettings{Interval: interval, Clusters: []string{"a", "b"}})
-	w.set(store.FleetSettings{LoadReportInterval: &none, LoadReportClusters: &[]string{}})
+	w.set(store.FleetSettings{LoadReportEndpoints: &yes})
+	is(fleet.LoadSettings{Interval: interval, Clusters: []string{"a", "b"}, Endpoints: true})
+	w.set(store.FleetSettings{LoadReportInterval: &none, LoadReportClusters: &[]string{}, LoadReportEndpoints: &no})
 	is(fleet.LoadSettings{})
 	for _, bad := range []time.Duration{500 * time.Millisecond, 61 * time.Second, -time.Second} {
 		_, err := w.app.UpdateFleet(t.Context(), w.tenant, actor, w.fleet, store.FleetSettings{LoadReportInterval: &bad})

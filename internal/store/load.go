@@ -127,7 +127,7 @@ func scanClusterLoad(row pgx.CollectableRow) (l ClusterLoad, err error) {
 const selectClusterLoad = `
 SELECT l.cluster, ` + requestSums + `, least(coalesce(sum(l.count) FILTER (WHERE l.kind = 'drops'), 0), ` + mostLoad + `)::bigint, max(l.minute)
   FROM load_minutes l
- WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.cluster > $2 AND l.minute > clock_timestamp() - interval '1 hour' AND l.kind <> 'left_out'
+ WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.cluster > $2 AND l.minute > clock_timestamp() - interval '1 hour' AND l.kind NOT IN ('left_out', 'endpoint')
  GROUP BY l.cluster ORDER BY l.cluster LIMIT $3`
 
 // ClusterLoads lists the clusters of which proxies have reported something in the last hour, by name, behind one.

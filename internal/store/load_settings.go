@@ -20,7 +20,7 @@ func (s *Store) LoadSettings(ctx context.Context, known []fleet.KnownLoadSetting
 		tenants[i], fleets[i], epochs[i] = k.Tenant, k.Fleet, k.Epoch
 	}
 	changed, err := crossTenant(ctx, s, func(row pgx.CollectableRow) (k fleet.KnownLoadSettings, err error) {
-		err = row.Scan((*[16]byte)(&k.Tenant), (*[16]byte)(&k.Fleet), &k.Epoch, (*seconds)(&k.Interval), &k.Clusters)
+		err = row.Scan((*[16]byte)(&k.Tenant), (*[16]byte)(&k.Fleet), &k.Epoch, (*seconds)(&k.Interval), &k.Clusters, &k.Endpoints)
 		if len(k.Clusters) == 0 {
 			k.Clusters = nil // all
 		}

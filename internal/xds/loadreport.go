@@ -20,6 +20,8 @@ import (
 type loadReport struct {
 	node []byte // the encoded Node, nil if there is none
 	idle bool   // the clusters to which nothing was sent are wanted too: their names cost more than all else that is skipped
+	// endpoints: counts for each endpoint are wanted.
+	endpoints bool
 	load.Report
 }
 
@@ -37,7 +39,7 @@ const (
 
 	dropCategory, dropCount = 1<<3 | bytesOf, 2<<3 | varint
 
-	localityOf, localityMetrics                                               = 1<<3 | bytesOf, 5<<3 | bytesOf
+	localityOf, localityMetrics, localityEndpoints                            = 1<<3 | bytesOf, 5<<3 | bytesOf, 7<<3 | bytesOf
 	localitySucceeded, localityInProgress, localityFailed, localityIssued tag = 2<<3 | varint, 3<<3 | varint, 4<<3 | varint, 8<<3 | varint
 
 	localityCPU, localityMemory, localityApplication = 12<<3 | bytesOf, 13<<3 | bytesOf, 14<<3 | bytesOf
@@ -164,6 +166,8 @@ func (r *loadReport) locality(c *load.Cluster, b []byte) error {
 			l.InProgress = f.n
 		case localityMetrics:
 			err = r.named(c, f.bytes)
+		case localityEndpoints:
+			err = r.endpoint(c, &l, f.bytes)
 		case localityCPU, localityMemory, localityApplication:
 			err = r.utilization(c, f.bytes, utilizations[f.tag])
 		}

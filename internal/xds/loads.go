@@ -56,7 +56,7 @@ func (s *Server) takeReports(t *talk) error {
 	var idle time.Time            // when idle clusters were looked at last
 	var asked *fleet.LoadSettings // by what the client was told last
 	for first := true; ; first = false {
-		r := &loadReport{idle: time.Since(idle) >= idleEvery}
+		r := &loadReport{idle: time.Since(idle) >= idleEvery, endpoints: asked != nil && asked.Endpoints}
 		err := t.RecvMsg(r)
 		switch {
 		case err != nil:
@@ -96,7 +96,7 @@ func (s *Server) askReports(t *talk, asked *fleet.LoadSettings) (*fleet.LoadSett
 	}
 	// Who does not know send_all_clusters reports nothing: Envoy and the gRPC clients of today do.
 	return now, t.SendMsg(&loadv3.LoadStatsResponse{
-		SendAllClusters: len(now.Clusters) == 0, Clusters: now.Clusters, LoadReportingInterval: durationpb.New(s.reportEvery(now)),
+		SendAllClusters: len(now.Clusters) == 0, Clusters: now.Clusters, LoadReportingInterval: durationpb.New(s.reportEvery(now)), ReportEndpointGranularity: now.Endpoints,
 	})
 }
 

@@ -227,6 +227,61 @@ func TestLoadReportsFollowTheFleetsSettings(t *testing.T) {
 	})
 }
 
+// TestLoadReportsOfEndpoints: where the fleet asks for them they are counted by address, of at most so many; else they are passed over.
+func TestLoadReportsOfEndpoints(t *testing.T) {
+	socket := func(host string, port uint32) *corev3.Address {
+		return &corev3.Address{Address: &corev3.Address_SocketAddress{SocketAddress: &corev3.SocketAddress{Address: host, PortSpecifier: &corev3.SocketAddress_PortValue{PortValue: port}}}}
+	}
+	full := func() *endpointv3.ClusterStats {
+		c := stats("a", 10, 1)
+		for _, a := range []*corev3.Address{
+			socket("10.0.0.7", 8080), socket("2001:db8::1", 80), {Address: &corev3.Address_Pipe{Pipe: &corev3.Pipe{Path: "/run/a.sock"}}},
+			{Address: &corev3.Address_EnvoyInternalAddress{EnvoyInternalAddress: &corev3.EnvoyInternalAddress{AddressNameSpecifier: &corev3.EnvoyInternalAddress_ServerListenerName{ServerListenerName: "l"}, EndpointId: "e"}}},
+			nil, {Address: &corev3.Address_Pipe{Pipe: &corev3.Pipe{Path: strings.Repeat("x", load.MaxText+1)}}},
+		} {
+			c.UpstreamLocalityStats[0].UpstreamEndpointStats = append(c.UpstreamLocalityStats[0].UpstreamEndpointStats,
+				&endpointv3.UpstreamEndpointStats{Address: a, TotalIssuedRequests: 3, TotalSuccessfulRequests: 2, TotalErrorRequests: 1})
+		}
+		c.UpstreamLocalityStats[0].UpstreamEndpointStats = append(c.UpstreamLocalityStats[0].UpstreamEndpointStats, &endpointv3.UpstreamEndpointStats{Address: socket("10.0.0.8", 8080)}) // nothing happened
+		return c
+	}
+	requests := "a requests eu/a: 10 9 1, 0 0"
+	for _, x := range []struct {
+		set  fleet.LoadSettings
+		want []string
+	}{
+		{fleet.LoadSettings{}, []string{requests}},
+		{fleet.LoadSettings{Endpoints: true}, []string{
+			"a endpoint /run/a.sockeu/a: 3 2 1, 0 0", "a endpoint 10.0.0.7:8080eu/a: 3 2 1, 0 0", "a endpoint [2001:db8::1]:80eu/a: 3 2 1, 0 0", "a endpoint envoy://l/eeu/a: 3 2 1, 0 0",
+			requests, "left_out : 0 0 0, 2 0",
+		}},
+	} {
+		t.Run(fmt.Sprint("asked for ", x.set.Endpoints), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, sums := reporting(t, func(c *xds.Config) {
+					c.Load.Settings = func(context.Context, fleet.Key) *fleet.LoadSettings { return &x.set }
+				})
+				s := report(t, w, "*")
+				if a := s.begin("n1"); a.GetReportEndpointGranularity() != x.set.Endpoints {
+					t.Errorf("answered %v", a)
+				}
+				s.send(nil, full())
+				if d := cmp.Diff(x.want, taken(sums)); d != "" {
+					t.Errorf("%+v (-want +got):\n%s", x.set, d)
+				}
+				many := stats("b", 1, 0)
+				for i := range load.MaxEndpoints + 2 {
+					many.UpstreamLocalityStats[0].UpstreamEndpointStats = append(many.UpstreamLocalityStats[0].UpstreamEndpointStats, &endpointv3.UpstreamEndpointStats{Address: socket("10.0.0.7", uint32(i+1)), TotalIssuedRequests: 1}) //nolint:gosec // small
+				}
+				s.send(nil, many)
+				if got := taken(sums); x.set.Endpoints && (len(got) != load.MaxEndpoints+2 || !slices.Contains(got, "left_out : 0 0 0, 2 0")) {
+					t.Errorf("%d sums", len(got))
+				}
+			})
+		})
+	}
+}
+
 // TestT49_LoadReportsOfANodeThatMayNot: who may not say so is refused, and the fleet is told.
 func TestT49_LoadReportsOfANodeThatMayNot(t *testing.T) {
 	for _, x := range []struct {

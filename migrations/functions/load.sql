@@ -56,9 +56,9 @@ END $$;
 
 -- A door across tenants for the xDS servers: what fleets say of their proxies' load reports, of those whose epoch is another one than the server knows.
 CREATE OR REPLACE FUNCTION load_settings(p_tenants uuid[], p_fleets uuid[], p_epochs bigint[])
-RETURNS TABLE (o_tenant uuid, o_fleet uuid, o_epoch bigint, o_interval integer, o_clusters text[])
+RETURNS TABLE (o_tenant uuid, o_fleet uuid, o_epoch bigint, o_interval integer, o_clusters text[], o_endpoints boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
-  SELECT f.tenant_id, f.id, h.epoch, f.load_report_interval, f.load_report_clusters
+  SELECT f.tenant_id, f.id, h.epoch, f.load_report_interval, f.load_report_clusters, f.load_report_endpoints
     FROM unnest(p_tenants, p_fleets, p_epochs) AS u (tenant, fleet, epoch)
    CROSS JOIN LATERAL (SELECT x.epoch FROM fleet_heads x WHERE x.tenant_id = u.tenant AND x.fleet_id = u.fleet AND x.epoch <> u.epoch OFFSET 0) h
    CROSS JOIN LATERAL (SELECT x.* FROM fleets x WHERE x.tenant_id = u.tenant AND x.id = u.fleet AND x.deleted_at IS NULL OFFSET 0) f

@@ -147,6 +147,70 @@ func TestLoadOfRealEnvoys(t *testing.T) {
 	}
 }
 
+// TestSettingsOfLoadReportsReachRunningEnvoys: what a fleet asks for is followed without a new stream. Of a cluster that was reported before no request is lost, of one that is
+// not asked for any more none is told, and endpoints are counted.
+func TestSettingsOfLoadReportsReachRunningEnvoys(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	s := w.XDS("--load-report-interval", "1s")
+	addresses, backend := map[string]string{"a": world.FreePort(t), "b": world.FreePort(t)}, failsSometimes(t)
+	var resources []world.Resource
+	for name, address := range addresses {
+		resources = append(resources, world.Listener("l"+name, address, "r"+name), world.Route("r"+name, name), world.Cluster(name, "1s"),
+			world.NewResource("endpoints", name, fmt.Sprintf(`{cluster_name: %s, endpoints: [{locality: {region: eu}, lb_endpoints: [{endpoint: {address: %s}}]}]}`, name, world.Socket(backend))))
+	}
+	w.Apply(world.Together(resources...))
+	e := w.reporting("n", s.Address)
+	reports := func(n int) {
+		t.Helper()
+		begun := reportsOf(t, e)
+		world.Eventually(t, world.Soon, "Envoy does not report", func() bool { return reportsOf(t, e) >= begun+n })
+	}
+	reports(2)
+	sent := map[string]int64{}
+	send := func(n int) {
+		t.Helper()
+		for name, address := range addresses {
+			for range n {
+				if code, _ := world.Get("http://" + address + "/"); code != http.StatusOK {
+					t.Fatalf("%s is answered %d", name, code)
+				}
+				sent[name]++
+			}
+		}
+	}
+	sum := func(cluster string) (issued, endpoints int64) {
+		for _, m := range w.load(&cluster) {
+			issued += m.Issued
+			if m.Endpoints == nil {
+				continue
+			}
+			for _, e := range *m.Endpoints {
+				if endpoints += e.Issued; e.Address != backend || *e.Locality.Region != "eu" {
+					t.Errorf("an endpoint is %s, want %s", world.AsJSON(e), backend)
+				}
+			}
+		}
+		return issued, endpoints
+	}
+	send(50)
+	reports(2)
+	before := sent["b"]
+	interval, clusters, endpoints := "2s", []string{"a", "later"}, true
+	updated, err := w.REST.UpdateFleetWithResponse(t.Context(), w.Tenant, w.Fleet, nil, client.FleetUpdate{LoadReportInterval: &interval, LoadReportClusters: &clusters, LoadReportEndpoints: &endpoints})
+	w.Made(updated, err)
+	world.Eventually(t, world.Soon, "no endpoint is counted", func() bool { send(1); _, n := sum("a"); return n > 0 })
+	ended := sent["b"]
+	send(50)
+	world.Eventually(t, world.Soon, "the sums are not what was sent", func() bool { n, _ := sum("a"); return n == sent["a"] })
+	if _, n := sum("a"); n < 50 || n > sent["a"] {
+		t.Errorf("of endpoints %d are told, sent were %d", n, sent["a"])
+	}
+	if n, of := sum("b"); n < before || n > ended || of != 0 {
+		t.Errorf("of the other cluster %d are told, and %d of its endpoints; sent were %d when it was asked for, %d when it was not", n, of, before, ended)
+	}
+}
+
 // TestLoadOfARequestThatLasts: while it does it is reported as in progress, though no new one comes. An old Envoy reports it once.
 func TestLoadOfARequestThatLasts(t *testing.T) {
 	t.Parallel()
@@ -257,6 +321,7 @@ func TestTheLoadPageRuns(t *testing.T) {
 	w := setup(t)
 	w.DB.Exec(t, `INSERT INTO load_minutes (tenant_id, fleet_id, cluster, minute, kind, region, issued, succeeded, failed, in_progress, count, total)
 		SELECT f.tenant_id, f.id, 'backend', date_trunc('minute', clock_timestamp()), 'requests', 'eu-1', 120, 118, 2, 60, 0, 0 FROM fleets f`)
+	w.DB.Exec(t, `INSERT INTO load_minutes SELECT tenant_id, fleet_id, cluster, minute, 'endpoint', '10.0.0.7:8080', region, zone, sub_zone, issued, succeeded, failed, in_progress, count, total FROM load_minutes`)
 	page := string(world.Read(t, filepath.Join("..", "..", "docs", "load.md")))
 	dir, done := t.TempDir(), 0
 	for _, block := range pageBlock.FindAllStringSubmatch(page, -1) {
@@ -276,7 +341,7 @@ func TestTheLoadPageRuns(t *testing.T) {
 			done++
 		}
 	}
-	if done < 5 {
+	if done < 8 {
 		t.Errorf("the page has %d commands", done)
 	}
 }

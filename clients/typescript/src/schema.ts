@@ -1179,7 +1179,7 @@ export interface paths {
         };
         /**
          * List what proxies report of their load
-         * @description The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+         * @description The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
          *     metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
          */
         get: operations["listLoad"];
@@ -2544,6 +2544,7 @@ export interface components {
             values: components["schemas"]["FleetValues"];
             load_report_interval?: components["schemas"]["LoadReportInterval"];
             load_report_clusters?: components["schemas"]["LoadReportClusters"];
+            load_report_endpoints?: components["schemas"]["LoadReportEndpoints"];
             /**
              * @description Names the settings as they are, those above but for the name: the `If-Match` of who changes them.
              * @example "f8a0c31b5d2e4976"
@@ -2621,6 +2622,7 @@ export interface components {
             values?: components["schemas"]["FleetValues"];
             load_report_interval?: components["schemas"]["LoadReportInterval"];
             load_report_clusters?: components["schemas"]["LoadReportClusters"];
+            load_report_endpoints?: components["schemas"]["LoadReportEndpoints"];
         };
         /**
          * @example {
@@ -2639,6 +2641,7 @@ export interface components {
             values?: components["schemas"]["FleetValues"];
             load_report_interval?: components["schemas"]["LoadReportInterval"];
             load_report_clusters?: components["schemas"]["LoadReportClusters"];
+            load_report_endpoints?: components["schemas"]["LoadReportEndpoints"];
         };
         /** @description For people, at most 4096 bytes. */
         FleetDescription: string;
@@ -2696,6 +2699,11 @@ export interface components {
          *     ]
          */
         LoadReportClusters: string[];
+        /**
+         * @description Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+         * @example true
+         */
+        LoadReportEndpoints: boolean;
         /**
          * @description `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
          * @enum {string}
@@ -4066,12 +4074,30 @@ export interface components {
             in_progress?: number;
             /** @description Of a minute: the localities that requests went to. */
             localities?: components["schemas"]["LocalityLoad"][];
+            /** @description Of a minute: the endpoints that requests went to, where the fleet has `load_report_endpoints`. Their localities count the same requests. */
+            endpoints?: components["schemas"]["EndpointLoad"][];
             /** @description Of a minute: the reasons of drops. */
             drops?: components["schemas"]["LoadDrop"][];
             /** @description Of a minute: what backends told of themselves (ORCA). */
             metrics?: components["schemas"]["LoadMetric"][];
         };
         LocalityLoad: {
+            locality?: components["schemas"]["EndpointLocality"];
+            /** Format: int64 */
+            issued: number;
+            /** Format: int64 */
+            successful: number;
+            /** Format: int64 */
+            errors: number;
+            /** Format: double */
+            in_progress: number;
+        };
+        EndpointLoad: {
+            /**
+             * @description A host with its port, a path, or `envoy://` with an internal listener.
+             * @example 10.0.0.7:8080
+             */
+            address: string;
             locality?: components["schemas"]["EndpointLocality"];
             /** Format: int64 */
             issued: number;
@@ -4737,6 +4763,7 @@ export type LocalPorts = components['schemas']['LocalPorts'];
 export type FleetValues = components['schemas']['FleetValues'];
 export type LoadReportInterval = components['schemas']['LoadReportInterval'];
 export type LoadReportClusters = components['schemas']['LoadReportClusters'];
+export type LoadReportEndpoints = components['schemas']['LoadReportEndpoints'];
 export type FindingSeverity = components['schemas']['FindingSeverity'];
 export type FindingCode = components['schemas']['FindingCode'];
 export type Finding = components['schemas']['Finding'];
@@ -4840,6 +4867,7 @@ export type Endpoint = components['schemas']['Endpoint'];
 export type EndpointList = components['schemas']['EndpointList'];
 export type Load = components['schemas']['Load'];
 export type LocalityLoad = components['schemas']['LocalityLoad'];
+export type EndpointLoad = components['schemas']['EndpointLoad'];
 export type LoadDrop = components['schemas']['LoadDrop'];
 export type LoadMetric = components['schemas']['LoadMetric'];
 export type LoadList = components['schemas']['LoadList'];

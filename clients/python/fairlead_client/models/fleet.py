@@ -95,6 +95,9 @@ class Fleet:
     they have. A list that is given takes the place of
     the present one.
      """
+    load_report_endpoints: bool | Unset = UNSET
+    """ Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where
+    they do not. """
     counts: FleetCounts | Unset = UNSET
     """ What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with
     `counts=true`: to count costs what the fleet has, which a list pays
@@ -143,6 +146,8 @@ class Fleet:
         if not isinstance(self.load_report_clusters, Unset):
             load_report_clusters = self.load_report_clusters
 
+        load_report_endpoints = self.load_report_endpoints
+
         counts: dict[str, Any] | Unset = UNSET
         if not isinstance(self.counts, Unset):
             counts = self.counts.to_dict()
@@ -177,6 +182,8 @@ class Fleet:
             field_dict["load_report_interval"] = load_report_interval
         if load_report_clusters is not UNSET:
             field_dict["load_report_clusters"] = load_report_clusters
+        if load_report_endpoints is not UNSET:
+            field_dict["load_report_endpoints"] = load_report_endpoints
         if counts is not UNSET:
             field_dict["counts"] = counts
         if deleted_at is not UNSET:
@@ -226,6 +233,8 @@ class Fleet:
 
         load_report_clusters = cast(list[str], d.pop("load_report_clusters", UNSET))
 
+        load_report_endpoints = d.pop("load_report_endpoints", UNSET)
+
         _counts = d.pop("counts", UNSET)
         counts: FleetCounts | Unset
         if isinstance(_counts, Unset):
@@ -259,6 +268,7 @@ class Fleet:
             created_at=created_at,
             load_report_interval=load_report_interval,
             load_report_clusters=load_report_clusters,
+            load_report_endpoints=load_report_endpoints,
             counts=counts,
             deleted_at=deleted_at,
         )

@@ -90,6 +90,9 @@ class FleetCreate:
     they have. A list that is given takes the place of
     the present one.
      """
+    load_report_endpoints: bool | Unset = UNSET
+    """ Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where
+    they do not. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
@@ -130,6 +133,8 @@ class FleetCreate:
         if not isinstance(self.load_report_clusters, Unset):
             load_report_clusters = self.load_report_clusters
 
+        load_report_endpoints = self.load_report_endpoints
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -159,6 +164,8 @@ class FleetCreate:
             field_dict["load_report_interval"] = load_report_interval
         if load_report_clusters is not UNSET:
             field_dict["load_report_clusters"] = load_report_clusters
+        if load_report_endpoints is not UNSET:
+            field_dict["load_report_endpoints"] = load_report_endpoints
 
         return field_dict
 
@@ -206,6 +213,8 @@ class FleetCreate:
 
         load_report_clusters = cast(list[str], d.pop("load_report_clusters", UNSET))
 
+        load_report_endpoints = d.pop("load_report_endpoints", UNSET)
+
         fleet_create = cls(
             name=name,
             description=description,
@@ -219,6 +228,7 @@ class FleetCreate:
             values=values,
             load_report_interval=load_report_interval,
             load_report_clusters=load_report_clusters,
+            load_report_endpoints=load_report_endpoints,
         )
 
         return fleet_create

@@ -88,6 +88,9 @@ class FleetUpdate:
     they have. A list that is given takes the place of
     the present one.
      """
+    load_report_endpoints: bool | Unset = UNSET
+    """ Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where
+    they do not. """
 
     def to_dict(self) -> dict[str, Any]:
         description = self.description
@@ -126,6 +129,8 @@ class FleetUpdate:
         if not isinstance(self.load_report_clusters, Unset):
             load_report_clusters = self.load_report_clusters
 
+        load_report_endpoints = self.load_report_endpoints
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update({})
@@ -151,6 +156,8 @@ class FleetUpdate:
             field_dict["load_report_interval"] = load_report_interval
         if load_report_clusters is not UNSET:
             field_dict["load_report_clusters"] = load_report_clusters
+        if load_report_endpoints is not UNSET:
+            field_dict["load_report_endpoints"] = load_report_endpoints
 
         return field_dict
 
@@ -196,6 +203,8 @@ class FleetUpdate:
 
         load_report_clusters = cast(list[str], d.pop("load_report_clusters", UNSET))
 
+        load_report_endpoints = d.pop("load_report_endpoints", UNSET)
+
         fleet_update = cls(
             description=description,
             references=references,
@@ -208,6 +217,7 @@ class FleetUpdate:
             values=values,
             load_report_interval=load_report_interval,
             load_report_clusters=load_report_clusters,
+            load_report_endpoints=load_report_endpoints,
         )
 
         return fleet_update
