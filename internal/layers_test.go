@@ -87,7 +87,7 @@ var layers = map[string][]string{
 
 	// The arm of the streams.
 	"internal/xds": {
-		"internal/fleet", "internal/auth", "internal/lifecycle", "internal/load", "internal/door", "internal/pattern", "internal/planner", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
+		"internal/fleet", "internal/auth", "internal/envoyversion", "internal/lifecycle", "internal/load", "internal/door", "internal/pattern", "internal/planner", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
 	"internal/xds/xdstest": {

@@ -105,6 +105,8 @@ GRANT EXECUTE ON FUNCTION fleet_trim_reports TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION fleets_to_mend TO fairlead_app;
 GRANT EXECUTE ON FUNCTION is_operator TO fairlead_app;
 GRANT EXECUTE ON FUNCTION load_add TO fairlead_node;
+GRANT EXECUTE ON FUNCTION load_note TO fairlead_node;
+GRANT EXECUTE ON FUNCTION load_settings TO fairlead_node;
 GRANT EXECUTE ON FUNCTION load_sweep TO fairlead_app;
 GRANT EXECUTE ON FUNCTION note_credential_uses TO fairlead_node;
 GRANT EXECUTE ON FUNCTION operator_create_tenant TO fairlead_app;

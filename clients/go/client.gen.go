@@ -310,6 +310,7 @@ const (
 	MissingForNodes     FindingCode = "missing_for_nodes"
 	MissingReference    FindingCode = "missing_reference"
 	NamesBootstrap      FindingCode = "names_bootstrap"
+	NotCalled           FindingCode = "not_called"
 	OldBootstrap        FindingCode = "old_bootstrap"
 	RequestsFail        FindingCode = "requests_fail"
 	SealedForAnotherKey FindingCode = "sealed_for_another_key"
@@ -344,6 +345,8 @@ func (e FindingCode) Valid() bool {
 	case MissingReference:
 		return true
 	case NamesBootstrap:
+		return true
+	case NotCalled:
 		return true
 	case OldBootstrap:
 		return true
@@ -1536,6 +1539,21 @@ type EndpointList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// EndpointLoad defines model for EndpointLoad.
+type EndpointLoad struct {
+	// Address A host with its port, a path, or `envoy://` with an internal listener.
+	//
+	// Example: 10.0.0.7:8080
+	Address    string  `json:"address"`
+	Errors     int64   `json:"errors"`
+	InProgress float64 `json:"in_progress"`
+	Issued     int64   `json:"issued"`
+
+	// Locality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
+	Locality   *EndpointLocality `json:"locality,omitempty"`
+	Successful int64             `json:"successful"`
+}
+
 // EndpointLocality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
 type EndpointLocality struct {
 	Region  *string `json:"region,omitempty"`
@@ -1792,6 +1810,25 @@ type Fleet struct {
 	ForgetNodesAfter ForgetNodesAfter `json:"forget_nodes_after"`
 	Id               string           `json:"id"`
 
+	// LoadReportClusters The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+	// the present one.
+	//
+	//
+	// Example: ["backend","payments"]
+	LoadReportClusters *LoadReportClusters `json:"load_report_clusters,omitempty"`
+
+	// LoadReportEndpoints Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+	//
+	// Example: true
+	LoadReportEndpoints *LoadReportEndpoints `json:"load_report_endpoints,omitempty"`
+
+	// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+	// default. A proxy hears of a change after its next report, some ten seconds later.
+	//
+	//
+	// Example: 30s
+	LoadReportInterval *LoadReportInterval `json:"load_report_interval,omitempty"`
+
 	// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 	// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
 	// that to everybody who writes, on every machine. A list that is given takes the place of the present one.
@@ -1876,6 +1913,25 @@ type FleetCreate struct {
 	//
 	// Example: 14d
 	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// LoadReportClusters The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+	// the present one.
+	//
+	//
+	// Example: ["backend","payments"]
+	LoadReportClusters *LoadReportClusters `json:"load_report_clusters,omitempty"`
+
+	// LoadReportEndpoints Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+	//
+	// Example: true
+	LoadReportEndpoints *LoadReportEndpoints `json:"load_report_endpoints,omitempty"`
+
+	// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+	// default. A proxy hears of a change after its next report, some ten seconds later.
+	//
+	//
+	// Example: 30s
+	LoadReportInterval *LoadReportInterval `json:"load_report_interval,omitempty"`
 
 	// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 	// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
@@ -1964,6 +2020,25 @@ type FleetUpdate struct {
 	//
 	// Example: 14d
 	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// LoadReportClusters The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+	// the present one.
+	//
+	//
+	// Example: ["backend","payments"]
+	LoadReportClusters *LoadReportClusters `json:"load_report_clusters,omitempty"`
+
+	// LoadReportEndpoints Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+	//
+	// Example: true
+	LoadReportEndpoints *LoadReportEndpoints `json:"load_report_endpoints,omitempty"`
+
+	// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+	// default. A proxy hears of a change after its next report, some ten seconds later.
+	//
+	//
+	// Example: 30s
+	LoadReportInterval *LoadReportInterval `json:"load_report_interval,omitempty"`
 
 	// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 	// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
@@ -2201,6 +2276,9 @@ type Load struct {
 	// Drops Of a minute: the reasons of drops.
 	Drops *[]LoadDrop `json:"drops,omitempty"`
 
+	// Endpoints Of a minute: the endpoints that requests went to, where the fleet has `load_report_endpoints`. Their localities count the same requests.
+	Endpoints *[]EndpointLoad `json:"endpoints,omitempty"`
+
 	// Errors Requests that have failed: of HTTP those with a status of 500 and above.
 	Errors int64 `json:"errors"`
 
@@ -2250,6 +2328,23 @@ type LoadMetric struct {
 	// Total The sum of what was told.
 	Total float64 `json:"total"`
 }
+
+// LoadReportClusters The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+// the present one.
+//
+// Example: ["backend","payments"]
+type LoadReportClusters = []string
+
+// LoadReportEndpoints Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+//
+// Example: true
+type LoadReportEndpoints = bool
+
+// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+// default. A proxy hears of a change after its next report, some ten seconds later.
+//
+// Example: 30s
+type LoadReportInterval = string
 
 // LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 // write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
@@ -5545,7 +5640,7 @@ type ClientInterface interface {
 
 	// ListLoad List what proxies report of their load
 	//
-	// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+	// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
 	// metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/load (the `ListLoad` operationId).
@@ -6972,7 +7067,7 @@ func (c *Client) GetLive(ctx context.Context, tenant TenantParam, fleet FleetPar
 
 // ListLoad List what proxies report of their load
 //
-// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
 // metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/load (the `ListLoad` operationId).
@@ -14390,7 +14485,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListLoadWithResponse List what proxies report of their load
 	//
-	// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+	// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
 	// metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -21337,7 +21432,7 @@ func (c *ClientWithResponses) GetLiveWithResponse(ctx context.Context, tenant Te
 
 // ListLoadWithResponse List what proxies report of their load
 //
-// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
 // metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
 //
 // Returns a wrapper object for the known response body format(s).

@@ -26,15 +26,18 @@ type fleetCommand struct {
 type fleetShowCommand struct {
 	Connection connection `embed:""`
 
-	References       string            `enum:"warn,strict," default:"" placeholder:"warn|strict" help:"What becomes of a write that leaves something without what it names: a warning, or no write."`
-	NodeIDs          string            `name:"node-ids" enum:"shared,exclusive," default:"" placeholder:"shared|exclusive" help:"Whether several clients may have one node id at the same time, or the later one is refused."`
-	ReceiptWindow    string            `placeholder:"TIME" help:"For how long before a revision a node must have been seen to count in its receipt, such as 12h: 1m to 30d."`
-	ForgetNodesAfter string            `placeholder:"TIME" help:"After how long without a connection a node is forgotten, such as 14d: 1h to 90d."`
-	StaticClusters   *string           `placeholder:"NAME,..." help:"The clusters that the proxies have in their own bootstrap: to name one is no finding. They take the place of those that are there. Empty: none."`
-	PrivateClusters  *string           `placeholder:"NAME,..." help:"Those of them that may carry the proxies' credentials: who writes what names one needs the guard rule bootstrap_names. They take the place of those that are there. Empty: none but fairlead_*."`
-	LocalPorts       *string           `placeholder:"PORT,..." help:"Ports of the proxies' own machine to which everybody who writes may send, such as those of backends beside them. They take the place of those that are there. Empty: none."`
-	Value            map[string]string `placeholder:"NAME=TEXT" mapsep:"none" help:"What stands in the place of ${fleet.values.NAME} in what is written from now on; empty: there is none. Repeatable."`
-	JSON             bool              `name:"json" help:"Print the API's JSON."`
+	References          string            `enum:"warn,strict," default:"" placeholder:"warn|strict" help:"What becomes of a write that leaves something without what it names: a warning, or no write."`
+	NodeIDs             string            `name:"node-ids" enum:"shared,exclusive," default:"" placeholder:"shared|exclusive" help:"Whether several clients may have one node id at the same time, or the later one is refused."`
+	ReceiptWindow       string            `placeholder:"TIME" help:"For how long before a revision a node must have been seen to count in its receipt, such as 12h: 1m to 30d."`
+	ForgetNodesAfter    string            `placeholder:"TIME" help:"After how long without a connection a node is forgotten, such as 14d: 1h to 90d."`
+	StaticClusters      *string           `placeholder:"NAME,..." help:"The clusters that the proxies have in their own bootstrap: to name one is no finding. They take the place of those that are there. Empty: none."`
+	PrivateClusters     *string           `placeholder:"NAME,..." help:"Those of them that may carry the proxies' credentials: who writes what names one needs the guard rule bootstrap_names. They take the place of those that are there. Empty: none but fairlead_*."`
+	LocalPorts          *string           `placeholder:"PORT,..." help:"Ports of the proxies' own machine to which everybody who writes may send, such as those of backends beside them. They take the place of those that are there. Empty: none."`
+	LoadReportInterval  *string           `placeholder:"TIME" help:"How often proxies that report their load are to do so, such as 30s: 1s to 1m. Empty: as often as the xDS servers say."`
+	LoadReportClusters  *string           `placeholder:"NAME,..." help:"The clusters that they are to report. They take the place of those that are there. Empty: all that they have."`
+	LoadReportEndpoints string            `enum:"on,off," default:"" placeholder:"on|off" help:"Whether they count requests for each endpoint, too."`
+	Value               map[string]string `placeholder:"NAME=TEXT" mapsep:"none" help:"What stands in the place of ${fleet.values.NAME} in what is written from now on; empty: there is none. Repeatable."`
+	JSON                bool              `name:"json" help:"Print the API's JSON."`
 }
 
 // Run changes the settings that are given, and prints all.
@@ -49,6 +52,11 @@ func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	set.Values = valuesGiven(c.Value)
+	set.LoadReportInterval, set.LoadReportClusters = c.LoadReportInterval, namesGiven(c.LoadReportClusters)
+	if c.LoadReportEndpoints != "" {
+		on := c.LoadReportEndpoints == "on"
+		set.LoadReportEndpoints = &on
+	}
 	ask := s.api.GetFleet
 	if set != (client.FleetUpdate{}) {
 		ask = func(ctx context.Context, tenant, fleet string, more ...client.RequestEditorFn) (*http.Response, error) {
@@ -67,6 +75,15 @@ func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 		{"fleet", f.Name}, {"revision", fmt.Sprint(f.Revision)},
 		{"references", string(f.References)}, {"node-ids", string(f.NodeIds)}, {"receipt-window", f.ReceiptWindow}, {"forget-nodes-after", f.ForgetNodesAfter},
 		{"static-clusters", strings.Join(f.StaticClusters, ",")}, {"private-clusters", strings.Join(f.PrivateClusters, ",")}, {"local-ports", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.LocalPorts), " ", ","), "[]")},
+	}
+	if f.LoadReportInterval != nil {
+		t = append(t, []string{"load-report-interval", *f.LoadReportInterval})
+	}
+	if f.LoadReportClusters != nil {
+		t = append(t, []string{"load-report-clusters", strings.Join(*f.LoadReportClusters, ",")})
+	}
+	if deref(f.LoadReportEndpoints) {
+		t = append(t, []string{"load-report-endpoints", "on"})
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
 		t = append(t, []string{"value " + name, f.Values[name]})

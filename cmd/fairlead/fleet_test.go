@@ -64,3 +64,22 @@ func TestT22_FleetLocalPorts(t *testing.T) {
 		t.Errorf("asked %v", got)
 	}
 }
+
+// The settings of load reports are sent as they are given, and shown where there are any.
+func TestFleetLoadReports(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("PATCH", "", ok(`{"name": "edge", "load_report_interval": "30s", "load_report_clusters": ["a", "b"], "load_report_endpoints": true}`), ok(`{"name": "edge"}`))
+	if r := w.run("fleet", "--load-report-interval=30s", "--load-report-clusters=b,a", "--load-report-endpoints=on"); r.code != exitOK ||
+		!strings.Contains(r.out, "load-report-interval   30s\nload-report-clusters   a,b\nload-report-endpoints  on\n") {
+		t.Errorf("%+v", r)
+	}
+	if r := w.run("fleet", "--load-report-interval=", "--load-report-clusters=", "--load-report-endpoints=off"); r.code != exitOK || strings.Contains(r.out, "load-report") {
+		t.Errorf("%+v", r)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if got := w.sent; len(got) != 2 || got[0].body != `{"load_report_clusters":["b","a"],"load_report_endpoints":true,"load_report_interval":"30s"}` || got[1].body != `{"load_report_clusters":[],"load_report_endpoints":false,"load_report_interval":""}` {
+		t.Errorf("asked %v", got)
+	}
+}

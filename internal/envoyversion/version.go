@@ -50,11 +50,13 @@ const (
 	// LateScopes is that a listener which comes when the proxy is LIVE, and takes scoped routes from a source that no other
 	// one has, asks for them. Without it that listener serves at once, and routes nothing.
 	LateScopes
+	// LastingLoad is that a cluster to which nothing new is sent is reported as in use while a request or a connection lasts there.
+	LastingLoad
 	numFeatures
 )
 
 // since is the first minor, of 1.x, that has a feature.
-var since = [numFeatures]int{VirtualHosts: 37, TokenNewline: 40, LateScopes: 38}
+var since = [numFeatures]int{VirtualHosts: 37, TokenNewline: 40, LateScopes: 38, LastingLoad: 37}
 
 // Has reports whether an Envoy of a version has the feature. A version that cannot be read
 // lacks nothing that is known.

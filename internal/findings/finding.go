@@ -26,6 +26,7 @@ const (
 	SealedForAnother   Code = "sealed_for_another_key"
 	EndpointsHeld      Code = "endpoints_held"
 	RequestsFail       Code = "requests_fail"
+	NotCalled          Code = "not_called"
 	DuplicateDomain    Code = "duplicate_domain"
 	StaticCluster      Code = "static_cluster"
 	ValueChanged       Code = "value_changed"
@@ -42,7 +43,7 @@ const (
 // Codes returns all codes.
 func Codes() []Code {
 	return []Code{
-		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, CredentialExpires, TokenExpires, KeyMismatch, SealedForAnother, EndpointsHeld, RequestsFail, DuplicateDomain,
+		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, CredentialExpires, TokenExpires, KeyMismatch, SealedForAnother, EndpointsHeld, RequestsFail, NotCalled, DuplicateDomain,
 		StaticCluster, ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap, UnservedType, SetTooLarge,
 	}
 }

@@ -366,3 +366,25 @@ func TestClustersThatFailAreFound(t *testing.T) {
 		t.Errorf("%+v, want %q", got, want)
 	}
 }
+
+// Of clusters that nobody calls those of the fleet are told, but not where proxies do not count what they send there.
+func TestClustersThatNobodyCallsAreFound(t *testing.T) {
+	t.Parallel()
+	udp := "{type: listeners, name: u, body: {name: u, address: {socket_address: {protocol: UDP, address: 10.0.0.1, port_value: 53}}, listener_filters: [{name: udp, typed_config: {" +
+		"'@type': type.googleapis.com/envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig, stat_prefix: s, cluster: dns}}]}}"
+	aggregate := "{type: clusters, name: all, body: {name: all, connect_timeout: 1s, lb_policy: CLUSTER_PROVIDED, cluster_type: {name: envoy.clusters.aggregate, " +
+		"typed_config: {'@type': type.googleapis.com/envoy.extensions.clusters.aggregate.v3.ClusterConfig, clusters: [c]}}}}"
+	f := findings.Fleet{Now: now, Resources: stored(t, rds("l", "r"), route("r", "cluster: all"), aggregate, edsCluster("c"), edsCluster("dns"), udp), Endpoints: map[string]int{"c": 0, "dns": 0}}
+	since := now.Add(-12 * 24 * time.Hour)
+	for _, name := range []string{"c", "dns", "all", "made-up"} {
+		f.Idle = append(f.Idle, findings.Idle{Cluster: name, Since: since})
+	}
+	got := check(f)
+	if want := []string{"info not_called clusters/c"}; !slices.Equal(lines(got), want) || !strings.Contains(got[0].Detail, "to an endpoint of c since 2030-04-19, as all nodes") {
+		t.Errorf("%+v, want %q", got, want)
+	}
+	f.Idle[0].Called = since.Add(24 * time.Hour)
+	if got := check(f); len(got) != 1 || !strings.Contains(got[0].Detail, "since 2030-04-20") {
+		t.Errorf("after a last call: %+v", got)
+	}
+}

@@ -40,6 +40,8 @@ type Fleet struct {
 	Endpoints map[string]int
 	// Failing are clusters whose requests fail, as proxies report.
 	Failing []Failing
+	// Idle are clusters to which no proxy has sent anything for NotCalledFor, where all nodes report.
+	Idle []Idle
 	// Alike are names that exist and are not among the Resources, for suggestions alone.
 	Alike []fleet.Ref
 	// Deletes are names of which the write that is looked at takes the last variant.
@@ -71,6 +73,7 @@ func Check(f Fleet) ([]Finding, error) {
 	c := newChecker(f)
 	c.held()
 	c.failing()
+	c.notCalled()
 	c.references()
 	c.certificates()
 	c.domains()

@@ -74,6 +74,9 @@ func (a *API) check(ctx context.Context, begin func()) (out checked, err error) 
 	if f.Failing, err = a.failingClusters(ctx); err != nil {
 		return out, err
 	}
+	if f.Idle, err = a.idleClusters(ctx); err != nil {
+		return out, err
+	}
 	if f.Credentials, err = a.endingCredentials(ctx); err != nil {
 		return out, err
 	}
@@ -164,6 +167,13 @@ func (a *API) failingClusters(ctx context.Context) ([]findings.Failing, error) {
 	return each(failing, func(l store.ClusterLoad) findings.Failing {
 		return findings.Failing{Cluster: l.Cluster, Ended: l.Succeeded + l.Failed, Failed: l.Failed}
 	}), err
+}
+
+// idleClusters are those to which no proxy has sent anything for long, where that is known.
+func (a *API) idleClusters(ctx context.Context) ([]findings.Idle, error) {
+	c := callOf(ctx)
+	idle, err := a.store.IdleClusters(ctx, c.tenant.ID, c.fleet.ID, findings.NotCalledFor)
+	return each(idle, func(i store.IdleCluster) findings.Idle { return findings.Idle(i) }), err
 }
 
 // tooLarge are the resources that are kept from nodes of the fleet, as these do not take so much at once.

@@ -34,6 +34,9 @@ func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) 
 		return nil, err
 	}
 	set.Description = r.Body.Description
+	if err := loadSettingsOf(&set, r.Body.LoadReportInterval, r.Body.LoadReportClusters, r.Body.LoadReportEndpoints); err != nil {
+		return nil, err
+	}
 	if err := room(c.fleet.Values, set.Values); err != nil {
 		return nil, err
 	}
@@ -94,6 +97,21 @@ func clustersOf(pointer string, names *[]string) (*[]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// loadSettingsOf reads the settings of load reports that are given; an empty one takes what is there away.
+func loadSettingsOf(set *store.FleetSettings, interval *string, clusters *oapi.LoadReportClusters, endpoints *bool) (err error) {
+	set.LoadReportEndpoints = endpoints
+	if interval != nil {
+		set.LoadReportInterval = new(time.Duration)
+		if *interval != "" {
+			*set.LoadReportInterval, err = parseAge("/load_report_interval", interval, time.Second, time.Minute)
+		}
+	}
+	if err == nil {
+		set.LoadReportClusters, err = clustersOf("/load_report_clusters", clusters)
+	}
+	return err
 }
 
 // mostValues is how many values a fleet may have.

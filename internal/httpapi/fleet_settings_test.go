@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +59,7 @@ func TestSettingsAreChangedAsTheyWereSeen(t *testing.T) {
 	tags := map[string]string{seen: "at first"}
 	for _, body := range []string{
 		`{"description": "new"}`, `{"references": "strict"}`, `{"receipt_window": "90m"}`, `{"forget_nodes_after": "14d"}`, `{"node_ids": "exclusive"}`, `{"static_clusters": ["s"]}`, `{"private_clusters": ["s"]}`, `{"local_ports": [1]}`, `{"values": {"a": "b"}}`,
+		`{"load_report_interval": "30s"}`, `{"load_report_clusters": ["c"]}`, `{"load_report_endpoints": true}`,
 	} {
 		a := w.do(http.MethodPatch, w.at(), body, "If-Match", seen).is(200, &f)
 		if before := tags[f.Etag]; before != "" || f.Etag != a.header.Get("ETag") {
@@ -108,6 +111,43 @@ func TestAgeText(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0s", time.Minute: "1m", 90 * time.Second: "90s", day: "1d", 36 * time.Hour: "36h"} {
 		if got := ageText(d); got != want {
 			t.Errorf("%s is %s", d, got)
+		}
+	}
+}
+
+// What a fleet says of load reports is left out where it says nothing, and can be taken away again.
+func TestLoadReportSettings(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	fleets := "/v1/tenants/" + w.tenant.Slug + "/fleets"
+	is := func(a answer, want string) {
+		t.Helper()
+		var f oapi.Fleet
+		a.is(a.status, &f)
+		if got := fmt.Sprint(deref(f.LoadReportInterval), deref(f.LoadReportClusters)) + map[bool]string{true: "e"}[deref(f.LoadReportEndpoints)]; got != want || strings.Contains(string(a.body), "load_report") == (want == "[]") {
+			t.Errorf("told %s, want %s: %s", got, want, a.body)
+		}
+	}
+	is(w.do(http.MethodGet, w.at(), ""), "[]")
+	is(w.do(http.MethodPatch, w.at(), `{"load_report_interval": "60s"}`), "1m[]")
+	is(w.do(http.MethodPatch, w.at(), `{"load_report_clusters": ["b", "a", "b"]}`), "1m[a b]")
+	is(w.do(http.MethodPatch, w.at(), `{"description": "new"}`), "1m[a b]")
+	is(w.do(http.MethodPatch, w.at(), `{"load_report_endpoints": true}`), "1m[a b]e")
+	is(w.do(http.MethodPatch, w.at(), `{"load_report_interval": ""}`), "[a b]e")
+	is(w.do(http.MethodPatch, w.at(), `{"load_report_endpoints": false}`), "[a b]")
+	is(w.do(http.MethodPatch, w.at(), `{"load_report_clusters": []}`), "[]")
+	is(w.do(http.MethodPost, fleets, `{"name": "new", "load_report_interval": "1s", "load_report_clusters": ["c"], "load_report_endpoints": true}`), "1s[c]e")
+	var many []string
+	for i := range 1001 {
+		many = append(many, strconv.Quote(fmt.Sprint("c", i)))
+	}
+	for body, pointer := range map[string]string{
+		`{"load_report_interval": "500ms"}`: "/load_report_interval", `{"load_report_interval": "61s"}`: "/load_report_interval", `{"load_report_interval": "0s"}`: "/load_report_interval", `{"load_report_interval": "5"}`: "/load_report_interval",
+		`{"load_report_clusters": ["a", ""]}`: "/load_report_clusters/1", `{"load_report_clusters": ["a\u0000"]}`: "/load_report_clusters/0",
+		`{"load_report_clusters": [` + strings.Join(many, ",") + `]}`: "/load_report_clusters",
+	} {
+		for _, a := range []answer{w.do(http.MethodPatch, w.at(), body), w.do(http.MethodPost, fleets, `{"name": "bad", `+body[1:])} {
+			a.isProblem(400, "invalid_request", pointer)
 		}
 	}
 }

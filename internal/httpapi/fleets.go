@@ -91,6 +91,9 @@ func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) 
 	if err != nil {
 		return nil, err
 	}
+	if err := loadSettingsOf(&set, r.Body.LoadReportInterval, r.Body.LoadReportClusters, r.Body.LoadReportEndpoints); err != nil {
+		return nil, err
+	}
 	f, err := a.store.CreateFleetWith(ctx, c.tenant.ID, c.actor, r.Body.Name, description, set)
 	if errors.Is(err, fleet.ErrConflict) {
 		return nil, refuse(http.StatusConflict, "already_exists", "a fleet of this name is there already")
@@ -126,10 +129,15 @@ func (a *API) DeleteFleet(ctx context.Context, r oapi.DeleteFleetRequestObject) 
 }
 
 func fleetOf(f store.Fleet) oapi.Fleet {
-	return oapi.Fleet{
+	out := oapi.Fleet{
 		Id: f.ID.String(), Name: f.Name, Description: f.Description, References: oapi.References(f.References), NodeIds: oapi.NodeIds(f.NodeIDs),
 		DeletedAt:     optionalTime(f.DeletedAt),
 		ReceiptWindow: ageText(f.ReceiptWindow), ForgetNodesAfter: ageText(f.ForgetNodesAfter), StaticClusters: f.StaticClusters, PrivateClusters: f.PrivateClusters, LocalPorts: f.LocalPorts, Values: f.Values, Etag: f.ETag,
 		Revision: int64(f.Revision), ChangedAt: f.ChangedAt, Resources: f.Resources, CreatedAt: f.CreatedAt,
+		LoadReportClusters: listOrNil(f.LoadReports.Clusters), LoadReportEndpoints: optional(f.LoadReports.Endpoints),
 	}
+	if f.LoadReports.Interval > 0 {
+		out.LoadReportInterval = optional(ageText(f.LoadReports.Interval))
+	}
+	return out
 }

@@ -76,17 +76,19 @@ func minuteOf(cluster string, parts []store.LoadPart) oapi.Load {
 	var localities []oapi.LocalityLoad
 	var drops []oapi.LoadDrop
 	var metrics []oapi.LoadMetric
+	var endpoints []oapi.EndpointLoad
 	var progress float64
 	for _, p := range parts {
 		switch p.Kind {
 		case fleet.LoadRequests:
-			l := oapi.LocalityLoad{Issued: p.Issued, Successful: p.Succeeded, Errors: p.Failed, InProgress: p.InProgress / time.Minute.Seconds()}
-			if p.Region != "" || p.Zone != "" || p.SubZone != "" {
-				l.Locality = &oapi.EndpointLocality{Region: optional(p.Region), Zone: optional(p.Zone), SubZone: optional(p.SubZone)}
-			}
+			l := oapi.LocalityLoad{Locality: localityOf(p), Issued: p.Issued, Successful: p.Succeeded, Errors: p.Failed, InProgress: p.InProgress / time.Minute.Seconds()}
 			localities = append(localities, l)
 			out.Issued, out.Successful, out.Errors = within(out.Issued+p.Issued), within(out.Successful+p.Succeeded), within(out.Errors+p.Failed)
 			progress += l.InProgress
+		case fleet.LoadEndpoint: // its locality counts it too
+			endpoints = append(endpoints, oapi.EndpointLoad{
+				Address: p.Of, Locality: localityOf(p), Issued: p.Issued, Successful: p.Succeeded, Errors: p.Failed, InProgress: p.InProgress / time.Minute.Seconds(),
+			})
 		case fleet.LoadDrops:
 			drops = append(drops, oapi.LoadDrop{Category: p.Of, Count: p.Count})
 			out.Dropped = within(out.Dropped + p.Count)
@@ -95,8 +97,16 @@ func minuteOf(cluster string, parts []store.LoadPart) oapi.Load {
 		case fleet.LoadLeftOut: // of no cluster
 		}
 	}
-	out.InProgress, out.Localities, out.Drops, out.Metrics = &progress, listOrNil(localities), listOrNil(drops), listOrNil(metrics)
+	out.InProgress, out.Localities, out.Drops, out.Metrics, out.Endpoints = &progress, listOrNil(localities), listOrNil(drops), listOrNil(metrics), listOrNil(endpoints)
 	return out
+}
+
+// localityOf is nil of none.
+func localityOf(p store.LoadPart) *oapi.EndpointLocality {
+	if p.Region == "" && p.Zone == "" && p.SubZone == "" {
+		return nil
+	}
+	return &oapi.EndpointLocality{Region: optional(p.Region), Zone: optional(p.Zone), SubZone: optional(p.SubZone)}
 }
 
 // within bounds the sum of two numbers that are bounded: of what proxies say any may be the largest.

@@ -64,6 +64,7 @@ func TestLoad(t *testing.T) {
 		w.loads(ago, requestsTo("shop/a", "z1", 10, 2), requestsTo("shop/a", "", 3, 0),
 			fleet.Load{Cluster: "shop/a", Kind: fleet.LoadDrops, Of: "overload", Count: 4},
 			fleet.Load{Cluster: "shop/a", Kind: fleet.LoadMetric, Of: "queue", Count: 2, Total: 0.5},
+			fleet.Load{Cluster: "shop/a", Kind: fleet.LoadEndpoint, Of: "10.0.0.7:80", Zone: "z1", Issued: 13, Succeeded: 10, Failed: 2, InProgress: 30},
 			fleet.Load{Kind: fleet.LoadLeftOut, Count: 7}, requestsTo(fmt.Sprint("b", ago), "", 1, 0))
 	}
 	items, left := w.loadList("")
@@ -92,6 +93,9 @@ func TestLoad(t *testing.T) {
 		if d := cmp.Diff(of, deref(m.Localities)); d != "" {
 			t.Error(d)
 		}
+		if d := cmp.Diff([]oapi.EndpointLoad{{Address: "10.0.0.7:80", Locality: &oapi.EndpointLocality{Zone: &zone}, Issued: 13, Successful: 10, Errors: 2, InProgress: 0.5}}, deref(m.Endpoints)); d != "" {
+			t.Error(d)
+		}
 		if d := cmp.Diff([]oapi.LoadDrop{{Category: "overload", Count: 4}}, deref(m.Drops)); d != "" {
 			t.Error(d)
 		}
@@ -116,6 +120,26 @@ func TestFindingsOfLoad(t *testing.T) {
 	var list oapi.FindingList
 	w.do(http.MethodGet, w.at("findings")+"?code=requests_fail", "").is(http.StatusOK, &list)
 	if len(list.Items) != 1 || list.Items[0].Name != "a" || !strings.Contains(list.Items[0].Detail, "of 70 requests to a") {
+		t.Errorf("found %+v", list.Items)
+	}
+}
+
+// A cluster that no proxy calls is a finding, once that is known for a week.
+func TestFindingsOfClustersThatNobodyCalls(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a")
+	key := fleet.Key{Tenant: w.tenant.ID, Fleet: w.fleet.ID}
+	_, err := w.nodes.NoteLoad(t.Context(), fleet.LoadSeen{Clusters: []fleet.ClusterSeen{{Key: key, Cluster: "a"}}})
+	must(t, err)
+	var list oapi.FindingList
+	w.do(http.MethodGet, w.at("findings")+"?code=not_called", "").is(http.StatusOK, &list)
+	if len(list.Items) != 0 {
+		t.Errorf("on the first day: %+v", list.Items)
+	}
+	w.db.Exec(t, `UPDATE load_clusters SET reported_since = now() - interval '8 days'`)
+	w.do(http.MethodGet, w.at("findings")+"?code=not_called", "").is(http.StatusOK, &list)
+	if len(list.Items) != 1 || list.Items[0].Name != "a" || list.Items[0].Severity != "info" {
 		t.Errorf("found %+v", list.Items)
 	}
 }

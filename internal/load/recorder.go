@@ -15,6 +15,9 @@ type Bounds struct {
 	Fleet  int // in a minute; 4,000
 	Tenant int // in this minute, and in those that are not written down yet; 20,000
 	All    int // the same, of all tenants; 100,000
+	// Clusters of which it is known when they were reported and called, of a fleet (10,000), a tenant (40,000) and all (200,000).
+	FleetClusters, TenantClusters, Clusters int
+	Nodes                                   int // that report all their clusters, between two times that it is told; 40,000
 }
 
 const (
@@ -35,6 +38,7 @@ type Recorder struct {
 	held    map[fleet.TenantID]int // sums
 	all     int                    // sums
 	leftOut int64                  // since it was told
+	seen    seen
 }
 
 // minuteOf is a minute of a fleet, as this process counts them.
@@ -64,7 +68,7 @@ type ofCluster struct {
 }
 
 // most is how many sums of a kind a cluster has in a minute, of all nodes.
-var most = map[fleet.LoadKind]int{fleet.LoadRequests: 2 * MaxLocalities, fleet.LoadDrops: MaxCategories, fleet.LoadMetric: MaxMetrics}
+var most = map[fleet.LoadKind]int{fleet.LoadRequests: 2 * MaxLocalities, fleet.LoadDrops: MaxCategories, fleet.LoadMetric: MaxMetrics, fleet.LoadEndpoint: 2 * MaxEndpoints}
 
 type sum struct {
 	issued, succeeded, failed, count int64
@@ -73,16 +77,12 @@ type sum struct {
 
 // New returns a Recorder that holds nothing.
 func New(b Bounds) *Recorder {
-	if b.Fleet == 0 {
-		b.Fleet = 4000
+	for of, usual := range map[*int]int{&b.Fleet: 4000, &b.Tenant: 20_000, &b.All: 100_000, &b.FleetClusters: 10_000, &b.TenantClusters: 40_000, &b.Clusters: 200_000, &b.Nodes: 40_000} {
+		if *of == 0 {
+			*of = usual
+		}
 	}
-	if b.Tenant == 0 {
-		b.Tenant = 20_000
-	}
-	if b.All == 0 {
-		b.All = 100_000
-	}
-	return &Recorder{bounds: b, now: time.Now, minutes: map[minuteOf]*minute{}, held: map[fleet.TenantID]int{}}
+	return &Recorder{bounds: b, now: time.Now, minutes: map[minuteOf]*minute{}, held: map[fleet.TenantID]int{}, seen: newSeen()}
 }
 
 // Add takes in a report of a node of the fleet. interval is what it is about where it does not say.
@@ -98,6 +98,7 @@ func (r *Recorder) Add(key fleet.Key, report Report, interval time.Duration) {
 	for i := range report.Clusters {
 		r.cluster(key, m, &report.Clusters[i], interval)
 	}
+	r.note(key, n, &report)
 }
 
 func (r *Recorder) minute(of minuteOf) *minute {
@@ -120,9 +121,11 @@ func (r *Recorder) cluster(key fleet.Key, m *minute, c *Cluster, interval time.D
 	}
 	seconds := min(interval, longest).Seconds()
 	for _, l := range c.Localities {
-		if s := r.sum(key, m, part{cluster: c.Name, kind: fleet.LoadRequests, region: l.Region, zone: l.Zone, subZone: l.SubZone}); s != nil {
-			s.issued, s.succeeded, s.failed = plus(s.issued, number(l.Issued)), plus(s.succeeded, number(l.Succeeded)), plus(s.failed, number(l.Failed))
-			s.inProgress = add(s.inProgress, seconds*float64(number(l.InProgress)))
+		p := part{cluster: c.Name, kind: fleet.LoadRequests, region: l.Region, zone: l.Zone, subZone: l.SubZone}
+		r.sum(key, m, p).requests(l.Issued, l.Succeeded, l.Failed, l.InProgress, seconds)
+		for _, e := range l.Endpoints {
+			p.kind, p.of = fleet.LoadEndpoint, e.Address
+			r.sum(key, m, p).requests(e.Issued, e.Succeeded, e.Failed, e.InProgress, seconds)
 		}
 	}
 	for _, d := range c.Drops {
@@ -137,13 +140,25 @@ func (r *Recorder) cluster(key fleet.Key, m *minute, c *Cluster, interval time.D
 	}
 }
 
+// requests adds some, of which some were in progress for so long. Of nil they are left out.
+func (s *sum) requests(issued, succeeded, failed, inProgress uint64, seconds float64) {
+	if s == nil {
+		return
+	}
+	s.issued, s.succeeded, s.failed = plus(s.issued, number(issued)), plus(s.succeeded, number(succeeded)), plus(s.failed, number(failed))
+	s.inProgress = add(s.inProgress, seconds*float64(number(inProgress)))
+}
+
 // sum returns nil where there is no room for one more.
 func (r *Recorder) sum(key fleet.Key, m *minute, p part) *sum {
 	if s := m.sums[p]; s != nil {
 		return s
 	}
-	of := ofCluster{p.cluster, p.kind}
-	if len(m.sums) >= r.bounds.Fleet || r.held[key.Tenant] >= r.bounds.Tenant || r.all >= r.bounds.All || m.counts[of] >= most[p.kind] {
+	of, room := ofCluster{p.cluster, p.kind}, r.bounds
+	if p.kind == fleet.LoadEndpoint { // there may be many: half of the room is left for all else
+		room.Fleet, room.Tenant, room.All = room.Fleet/2, room.Tenant/2, room.All/2
+	}
+	if len(m.sums) >= room.Fleet || r.held[key.Tenant] >= room.Tenant || r.all >= room.All || m.counts[of] >= most[p.kind] {
 		r.leave(m, 1)
 		return nil
 	}

@@ -125,6 +125,43 @@ func TestT49_NoMoreIsHeldThanTheBoundsSay(t *testing.T) {
 	}
 }
 
+// TestT49_EndpointsLeaveRoom: counts of endpoints take half of the room at most, and of a cluster so many; they are in no other sum.
+func TestT49_EndpointsLeaveRoom(t *testing.T) {
+	t.Parallel()
+	to := func(cluster string, n int) (out Report) {
+		l := Locality{Region: "eu", Issued: uint64(n)} //nolint:gosec // small
+		for i := range n {
+			l.Endpoints = append(l.Endpoints, Endpoint{Address: fmt.Sprint("e", i), Issued: 1, InProgress: 2})
+		}
+		return Report{Clusters: []Cluster{{Name: cluster, Localities: []Locality{l}}}}
+	}
+	for _, b := range []Bounds{{Fleet: 6}, {Tenant: 6}, {All: 6}} {
+		now := time.Unix(6000, 0)
+		r := at(&now, b)
+		r.Add(key, to("a", 5), time.Second)
+		for i := range 4 {
+			r.Add(key, requests(fmt.Sprint("b", i), 2), time.Second)
+		}
+		kinds := map[fleet.LoadKind]int64{}
+		taken, leftOut := r.Take()
+		for _, l := range taken {
+			kinds[l.Kind]++
+			if l.Kind == fleet.LoadEndpoint && (l.Issued != 1 || l.InProgress != 2 || l.Region != "eu") || l.Kind == fleet.LoadRequests && l.Cluster == "a" && l.Issued != 5 {
+				t.Errorf("%+v: %+v", b, l)
+			}
+		}
+		if kinds[fleet.LoadEndpoint] != 2 || kinds[fleet.LoadRequests] != 4 || leftOut != 4 {
+			t.Errorf("%+v: %v, %d left out", b, kinds, leftOut)
+		}
+	}
+	now := time.Unix(6000, 0)
+	r := at(&now, Bounds{})
+	r.Add(key, to("a", 2*MaxEndpoints+3), time.Second)
+	if taken, leftOut := r.Take(); len(taken) != 2*MaxEndpoints+2 || leftOut != 3 {
+		t.Errorf("%d sums of a cluster, %d left out", len(taken), leftOut)
+	}
+}
+
 // TestT49_AMinuteHasItsBoundsHoweverOftenItIsWrittenDown: nodes that name others each time get no more rows than in one report.
 func TestT49_AMinuteHasItsBoundsHoweverOftenItIsWrittenDown(t *testing.T) {
 	t.Parallel()

@@ -4,18 +4,26 @@ import "time"
 
 // The most that is taken of one report, and the longest texts in it, in bytes. What is over is counted, and left out.
 const (
-	MaxClusters   = 1000 // that a report says something of
-	MaxLocalities = 32   // of a cluster; of all nodes in a minute twice as many
-	MaxCategories = 16   // of its drops, of all nodes in a minute too
-	MaxMetrics    = 16   // of its named metrics, likewise
-	MaxName       = 512  // of a cluster
-	MaxText       = 128  // of a part of a locality, a category, a metric
+	MaxClusters   = 1000   // that a report says something of
+	MaxLocalities = 32     // of a cluster; of all nodes in a minute twice as many
+	MaxCategories = 16     // of its drops, of all nodes in a minute too
+	MaxMetrics    = 16     // of its named metrics, likewise
+	MaxEndpoints  = 128    // of a cluster, where they are asked for; of all nodes in a minute twice as many
+	MaxIdle       = 10_000 // clusters of which it says that nothing was sent there
+	MaxName       = 512    // of a cluster
+	MaxText       = 128    // of a part of a locality, a category, a metric
 )
 
 // Report is what one node has done since its last one.
 type Report struct {
-	Clusters []Cluster
-	LeftOut  int64 // parts that were over the bounds, or not such as can be kept
+	Clusters []Cluster // to which something was sent
+	LeftOut  int64     // parts that were over the bounds, or not such as can be kept
+	// Cut: all that was done with some cluster is left out.
+	Cut bool
+	// Idle are the clusters of which the node says that nothing was sent there: not in each report, and by some clients never.
+	Idle []string
+	// Node is the node's id where it reports all clusters that it has, with those that are idle; "": not in this report, or the client does not do so.
+	Node string
 }
 
 // Cluster is what a report says of one cluster.
@@ -32,6 +40,14 @@ type Locality struct {
 	Region, Zone, SubZone     string
 	Issued, Succeeded, Failed uint64
 	InProgress                uint64 // at the report's end
+	Endpoints                 []Endpoint
+}
+
+// Endpoint counts the requests of one endpoint; its locality counts them too.
+type Endpoint struct {
+	Address                   string
+	Issued, Succeeded, Failed uint64
+	InProgress                uint64
 }
 
 // Drop counts requests that were dropped for one reason.

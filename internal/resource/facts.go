@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	cluster "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	route "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	filterstate "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/common/set_filter_state/v3"
@@ -31,6 +32,8 @@ type Facts struct {
 	Unserved []Unserved
 	// AnyCluster: which clusters it uses is decided by requests, connections or code.
 	AnyCluster bool
+	// Uncounted: a cluster of which proxies that report their load do not count, or not for certain, what they send there.
+	Uncounted bool
 }
 
 // Mention is that a resource names another one.
@@ -79,6 +82,8 @@ func FactsOf(t fleet.Type, value []byte) (Facts, error) {
 		}
 	}
 	switch v := m.Interface().(type) {
+	case *cluster.Cluster:
+		f.facts.Uncounted = uncounted(v)
 	case *route.RouteConfiguration:
 		f.facts.VHDS = f.ours(v.GetVhds().GetConfigSource())
 		for _, h := range v.GetVirtualHosts() {
@@ -88,6 +93,11 @@ func FactsOf(t fleet.Type, value []byte) (Facts, error) {
 		f.facts.Hosts = [][]string{v.GetDomains()}
 	}
 	return f.facts, nil
+}
+
+// uncounted: of one that leads to others these are counted, and endpoints that come with a request and go after it take their counts with them.
+func uncounted(c *cluster.Cluster) bool {
+	return c.GetClusterType() != nil || c.GetType() == cluster.Cluster_ORIGINAL_DST
 }
 
 // FactsOfStored is for a resource whose body is not there to be read, because it is sealed

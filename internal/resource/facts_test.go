@@ -185,6 +185,22 @@ func TestWhatChoosesClusters(t *testing.T) {
 	}
 }
 
+// TestFactsOfClustersThatAreNotCounted: where what is sent to a cluster is counted for another one, or for endpoints that have gone by then.
+func TestFactsOfClustersThatAreNotCounted(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{
+		"type: EDS, eds_cluster_config: {eds_config: {ads: {}, resource_api_version: V3}}": false,
+		"type: STATIC": false,
+		"type: ORIGINAL_DST, lb_policy: CLUSTER_PROVIDED": true,
+		"lb_policy: CLUSTER_PROVIDED, cluster_type: {name: envoy.clusters.aggregate, typed_config: {'@type': type.googleapis.com/envoy.extensions.clusters.aggregate.v3.ClusterConfig, clusters: [b]}}": true,
+	} {
+		c := mustCompile(t, "{type: clusters, name: a, body: {name: a, connect_timeout: 1s, "+body+"}}")
+		if got := mustFacts(t, c.Type, c.Value).Uncounted; got != want {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}
+
 func TestFactsOfRouteTables(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]resource.Facts{

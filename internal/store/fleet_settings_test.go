@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -78,5 +79,49 @@ func TestFleetSettingsHaveBounds(t *testing.T) {
 	if f, err = w.app.CreateFleetWith(t.Context(), w.tenant, actor, "f2", "", store.FleetSettings{ReceiptWindow: time.Minute, ForgetNodesAfter: time.Hour}); err != nil ||
 		f.ReceiptWindow != time.Minute || f.ForgetNodesAfter != time.Hour {
 		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// What a fleet says of load reports is told to the xDS servers where they do not know it yet.
+func TestLoadReportSettings(t *testing.T) {
+	w := setup(t)
+	read := func(known fleet.KnownLoadSettings) (out []fleet.KnownLoadSettings) {
+		t.Helper()
+		out, err := w.node.LoadSettings(t.Context(), []fleet.KnownLoadSettings{{Key: fleet.Key{Tenant: w.tenant, Fleet: fleet.NewID()}}, known})
+		w.ok(err)
+		return out
+	}
+	at := fleet.KnownLoadSettings{Key: w.key()}
+	is := func(want fleet.LoadSettings) {
+		t.Helper()
+		got := read(at)
+		if len(got) != 1 || got[0].Key != at.Key || !reflect.DeepEqual(got[0].LoadSettings, want) {
+			t.Fatalf("read %+v, want %+v", got, want)
+		}
+		at = got[0]
+		if again := read(at); len(again) != 0 {
+			t.Errorf("what is known is read again: %+v", again)
+		}
+	}
+	interval, none, yes, no := 20*time.Second, time.Duration(0), true, false
+	is(fleet.LoadSettings{})
+	w.set(store.FleetSettings{LoadReportInterval: &interval})
+	is(fleet.LoadSettings{Interval: interval})
+	w.set(store.FleetSettings{LoadReportClusters: &[]string{"b", "a"}})
+	is(fleet.LoadSettings{Interval: interval, Clusters: []string{"a", "b"}})
+	w.set(store.FleetSettings{LoadReportEndpoints: &yes})
+	is(fleet.LoadSettings{Interval: interval, Clusters: []string{"a", "b"}, Endpoints: true})
+	w.set(store.FleetSettings{LoadReportInterval: &none, LoadReportClusters: &[]string{}, LoadReportEndpoints: &no})
+	is(fleet.LoadSettings{})
+	for _, bad := range []time.Duration{500 * time.Millisecond, 61 * time.Second, -time.Second} {
+		_, err := w.app.UpdateFleet(t.Context(), w.tenant, actor, w.fleet, store.FleetSettings{LoadReportInterval: &bad})
+		w.is(err, fleet.ErrInvalid)
+	}
+	f, err := w.app.CreateFleetWith(t.Context(), w.tenant, actor, "f2", "", store.FleetSettings{LoadReportInterval: &interval, LoadReportClusters: &[]string{"c"}})
+	if err != nil || f.LoadReports.Interval != interval || len(f.LoadReports.Clusters) != 1 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if n := w.count(`SELECT count(*) FROM audit_events WHERE action = 'fleet.update' AND detail->>'load_report_interval' = '20s' OR detail->>'load_report_clusters' = '2'`); n != 2 {
+		t.Errorf("%d events tell of it", n)
 	}
 }

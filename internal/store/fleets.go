@@ -30,15 +30,16 @@ type Fleet struct {
 	PrivateClusters  []string          // likewise, that may carry the proxies' credentials
 	LocalPorts       []int32           // of the proxies' own machine, to which everybody who writes may send; sorted
 	Values           map[string]string // for the placeholders in what is written to it
-	ETag             string            // names the settings: all above but the id, the name and who made it
-	Revision         fleet.Revision    // 0 before the first change
-	ChangedAt        time.Time         // when Revision was made
-	Resources        int64             // how many there are; variants count
-	DeletedAt        time.Time         // zero: it is not
+	LoadReports      fleet.LoadSettings
+	ETag             string         // names the settings: all above but the id, the name and who made it
+	Revision         fleet.Revision // 0 before the first change
+	ChangedAt        time.Time      // when Revision was made
+	Resources        int64          // how many there are; variants count
+	DeletedAt        time.Time      // zero: it is not
 }
 
 const selectAnyFleet = `
-SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, f.static_clusters, f.private_clusters, f.local_ports, f.placeholder_values, fleet_etag(f, h.node_ids), h.revision, h.changed_at, h.resources, f.deleted_at
+SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, f.static_clusters, f.private_clusters, f.local_ports, f.placeholder_values, f.load_report_interval, f.load_report_clusters, f.load_report_endpoints, fleet_etag(f, h.node_ids), h.revision, h.changed_at, h.resources, f.deleted_at
   FROM fleets f JOIN fleet_heads h ON h.tenant_id = f.tenant_id AND h.fleet_id = f.id
  WHERE f.tenant_id = app_tenant()`
 
@@ -47,7 +48,7 @@ const selectFleet = selectAnyFleet + ` AND f.deleted_at IS NULL`
 func scanFleet(row pgx.CollectableRow) (f Fleet, err error) {
 	var deleted *time.Time
 	err = row.Scan((*[16]byte)(&f.ID), &f.Name, &f.Description, &f.CreatedAt, &f.CreatedBy, &f.References, (*seconds)(&f.ReceiptWindow),
-		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, &f.StaticClusters, &f.PrivateClusters, &f.LocalPorts, &f.Values, &f.ETag, (*int64)(&f.Revision), &f.ChangedAt, &f.Resources, &deleted)
+		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, &f.StaticClusters, &f.PrivateClusters, &f.LocalPorts, &f.Values, (*seconds)(&f.LoadReports.Interval), &f.LoadReports.Clusters, &f.LoadReports.Endpoints, &f.ETag, (*int64)(&f.Revision), &f.ChangedAt, &f.Resources, &deleted)
 	f.CreatedAt, f.ChangedAt, f.DeletedAt = f.CreatedAt.UTC(), f.ChangedAt.UTC(), timeOrZero(deleted)
 	return f, err
 }
@@ -70,6 +71,10 @@ type FleetSettings struct {
 	LocalPorts       *[]int32          // at most 100, 1 to 65535, else fleet.ErrInvalid
 	Values           map[string]string // those that change, as they are from now on; an empty one goes
 	Description      *string
+	// LoadReportInterval is 1s to 1m, or 0 for the server's; LoadReportClusters at most 1,000, or none for all. Else fleet.ErrInvalid.
+	LoadReportInterval  *time.Duration
+	LoadReportClusters  *[]string
+	LoadReportEndpoints *bool
 }
 
 // detail is what an audit event tells of the settings: those that were given.
@@ -100,6 +105,15 @@ func (set FleetSettings) detail() map[string]any {
 	if set.Description != nil {
 		out["description"] = *set.Description
 	}
+	if set.LoadReportInterval != nil {
+		out["load_report_interval"] = set.LoadReportInterval.String()
+	}
+	if set.LoadReportClusters != nil {
+		out["load_report_clusters"] = len(*set.LoadReportClusters)
+	}
+	if set.LoadReportEndpoints != nil {
+		out["load_report_endpoints"] = *set.LoadReportEndpoints
+	}
 	return out
 }
 
@@ -123,6 +137,15 @@ func (set FleetSettings) ports() []int32 {
 	return slices.Compact(ports)
 }
 
+// loadInterval is null where nothing was given.
+func (set FleetSettings) loadInterval() *int32 {
+	if set.LoadReportInterval == nil {
+		return nil
+	}
+	s := wholeSeconds(*set.LoadReportInterval)
+	return &s
+}
+
 // values is null where nothing was given.
 func (set FleetSettings) values() any {
 	if len(set.Values) == 0 {
@@ -138,13 +161,15 @@ func valuesAfter(present, changed string) string {
 
 var (
 	insertFleet = `
-INSERT INTO fleets (tenant_id, id, name, description, created_by, reference_check, receipt_window, forget_nodes_after, static_clusters, placeholder_values, private_clusters, local_ports)
+INSERT INTO fleets (tenant_id, id, name, description, created_by, reference_check, receipt_window, forget_nodes_after, static_clusters, placeholder_values, private_clusters, local_ports, load_report_interval, load_report_clusters, load_report_endpoints)
 VALUES (app_tenant(), $1, $2, $3, $4, coalesce(nullif($5, ''), 'warn'), coalesce(nullif($6, 0), 86400), coalesce(nullif($7, 0), 7 * 86400), coalesce($8::text[], '{}'), 
-        ` + valuesAfter(`'{}'::jsonb`, `$9`) + `, coalesce($10::text[], '{}'), coalesce($11::integer[], '{}'))`
+        ` + valuesAfter(`'{}'::jsonb`, `$9`) + `, coalesce($10::text[], '{}'), coalesce($11::integer[], '{}'), coalesce($12::integer, 0), coalesce($13::text[], '{}'), coalesce($14::boolean, false))`
 	updateFleet = `
 UPDATE fleets SET reference_check = coalesce(nullif($2, ''), reference_check), receipt_window = coalesce(nullif($3, 0), receipt_window),
        forget_nodes_after = coalesce(nullif($4, 0), forget_nodes_after), static_clusters = coalesce($5::text[], static_clusters), description = coalesce($6, description),
-       placeholder_values = ` + valuesAfter(`placeholder_values`, `$7`) + `, private_clusters = coalesce($8::text[], private_clusters), local_ports = coalesce($9::integer[], local_ports)
+       placeholder_values = ` + valuesAfter(`placeholder_values`, `$7`) + `, private_clusters = coalesce($8::text[], private_clusters), local_ports = coalesce($9::integer[], local_ports),
+       load_report_interval = coalesce($10::integer, load_report_interval), load_report_clusters = coalesce($11::text[], load_report_clusters),
+       load_report_endpoints = coalesce($12::boolean, load_report_endpoints)
  WHERE tenant_id = app_tenant() AND id = $1`
 	updateHead = `
 UPDATE fleet_heads SET node_ids = $2 WHERE tenant_id = app_tenant() AND fleet_id = $1 AND $2 <> '' AND deleted_at IS NULL`
@@ -157,7 +182,7 @@ func (s *Store) CreateFleetWith(ctx context.Context, t fleet.TenantID, a Actor, 
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
 		queueRoom(b)
 		b.Queue(raiseUnlessRoom, string(LimitFleets))
-		b.Queue(insertFleet, id.String(), name, description, a.Name, set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), sortedNames(set.StaticClusters), set.values(), sortedNames(set.PrivateClusters), set.ports())
+		b.Queue(insertFleet, id.String(), name, description, a.Name, set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), sortedNames(set.StaticClusters), set.values(), sortedNames(set.PrivateClusters), set.ports(), set.loadInterval(), sortedNames(set.LoadReportClusters), set.LoadReportEndpoints)
 		b.Queue(`INSERT INTO fleet_heads (tenant_id, fleet_id, node_ids) VALUES (app_tenant(), $1, coalesce(nullif($2, ''), 'shared'))`, id.String(), set.NodeIDs)
 		queueAudit(b, a, event{action: "fleet.create", object: "fleet " + name, fleet: id})
 		b.Queue(selectFleet+` AND f.id = $1`, id.String()).Query(func(rows pgx.Rows) (err error) {
@@ -186,7 +211,7 @@ func (s *Store) UpdateFleetIf(ctx context.Context, t fleet.TenantID, a Actor, id
 			b.Queue(`SELECT fleet_settings_must_be($1, $2)`, id.String(), match)
 		}
 		queueRoom(b)
-		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), sortedNames(set.StaticClusters), set.Description, set.values(), sortedNames(set.PrivateClusters), set.ports())
+		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), sortedNames(set.StaticClusters), set.Description, set.values(), sortedNames(set.PrivateClusters), set.ports(), set.loadInterval(), sortedNames(set.LoadReportClusters), set.LoadReportEndpoints)
 		b.Queue(updateHead, id.String(), set.NodeIDs)
 		b.Queue(moveEpoch, id.String())
 		queueAudit(b, a, event{action: "fleet.update", object: "fleet " + id.String(), fleet: id, detail: set.detail()})

@@ -45,7 +45,35 @@ func queueLoad(b *pgx.Batch, ls []fleet.Load, now time.Time) {
 	b.Queue(addLoad, tenants, fleets, ages, clusters, kinds, names, regions, zones, subZones, issued, succeeded, failed, progress, counts, totals)
 }
 
-// SweepLoad removes what is older than an hour, and returns how many rows that were. Some processes may do it at the same time.
+// NoteLoad notes which clusters and nodes are reported, of any fleets. Of clusters that are not the fleet's, and of nodes that it does not know, it notes
+// nothing. It returns what it has not noted.
+func (s *Store) NoteLoad(ctx context.Context, seen fleet.LoadSeen) (left fleet.LoadSeen, err error) {
+	for len(seen.Clusters)+len(seen.Nodes) > 0 {
+		n, m := min(len(seen.Clusters), loadAtOnce), min(len(seen.Nodes), loadAtOnce)
+		b := &pgx.Batch{}
+		queueSeen(b, seen.Clusters[:n], seen.Nodes[:m])
+		if err := s.send(ctx, call{limit: writeTimeout}, b); err != nil {
+			return seen, fmt.Errorf("note %d clusters and %d nodes of load reports: %w", n, m, kind(err))
+		}
+		seen.Clusters, seen.Nodes = seen.Clusters[n:], seen.Nodes[m:]
+	}
+	return fleet.LoadSeen{}, nil
+}
+
+func queueSeen(b *pgx.Batch, cs []fleet.ClusterSeen, ns []fleet.NodeSeen) {
+	tenants, fleets, clusters, called := make([][16]byte, len(cs)), make([][16]byte, len(cs)), make([]string, len(cs)), make([]bool, len(cs))
+	for i, c := range cs {
+		tenants[i], fleets[i], clusters[i], called[i] = c.Tenant, c.Fleet, c.Cluster, c.Called
+	}
+	nodeTenants, nodeFleets, nodes := make([][16]byte, len(ns)), make([][16]byte, len(ns)), make([]string, len(ns))
+	for i, n := range ns {
+		nodeTenants[i], nodeFleets[i], nodes[i] = n.Tenant, n.Fleet, clean(n.Node, maxNodeID)
+	}
+	b.Queue(`SELECT load_note($1::uuid[], $2::uuid[], $3::text[], $4::boolean[], $5::uuid[], $6::uuid[], $7::text[])`, tenants, fleets, clusters, called, nodeTenants, nodeFleets, nodes)
+}
+
+// SweepLoad removes what is older than an hour, and clusters that nobody reports any more; it returns how many rows that were. Some processes may do it at the same
+// time.
 func (s *Store) SweepLoad(ctx context.Context) (n int, err error) {
 	for {
 		gone, err := crossTenant(ctx, s, pgx.RowTo[int], `SELECT load_sweep($1)`, sweptLoad)
@@ -99,7 +127,7 @@ func scanClusterLoad(row pgx.CollectableRow) (l ClusterLoad, err error) {
 const selectClusterLoad = `
 SELECT l.cluster, ` + requestSums + `, least(coalesce(sum(l.count) FILTER (WHERE l.kind = 'drops'), 0), ` + mostLoad + `)::bigint, max(l.minute)
   FROM load_minutes l
- WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.cluster > $2 AND l.minute > clock_timestamp() - interval '1 hour' AND l.kind <> 'left_out'
+ WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.cluster > $2 AND l.minute > clock_timestamp() - interval '1 hour' AND l.kind NOT IN ('left_out', 'endpoint')
  GROUP BY l.cluster ORDER BY l.cluster LIMIT $3`
 
 // ClusterLoads lists the clusters of which proxies have reported something in the last hour, by name, behind one.

@@ -141,6 +141,8 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"fleets_to_mend: fairlead_app",
 		"is_operator: fairlead_app",
 		"load_add: fairlead_node",
+		"load_note: fairlead_node",
+		"load_settings: fairlead_node",
 		"load_sweep: fairlead_app",
 		"note_credential_uses: fairlead_node",
 		"operator_create_tenant: fairlead_app",

@@ -19,6 +19,9 @@ import (
 // happened there.
 type loadReport struct {
 	node []byte // the encoded Node, nil if there is none
+	idle bool   // the clusters to which nothing was sent are wanted too: their names cost more than all else that is skipped
+	// endpoints: counts for each endpoint are wanted.
+	endpoints bool
 	load.Report
 }
 
@@ -36,7 +39,7 @@ const (
 
 	dropCategory, dropCount = 1<<3 | bytesOf, 2<<3 | varint
 
-	localityOf, localityMetrics                                               = 1<<3 | bytesOf, 5<<3 | bytesOf
+	localityOf, localityMetrics, localityEndpoints                            = 1<<3 | bytesOf, 5<<3 | bytesOf, 7<<3 | bytesOf
 	localitySucceeded, localityInProgress, localityFailed, localityIssued tag = 2<<3 | varint, 3<<3 | varint, 4<<3 | varint, 8<<3 | varint
 
 	localityCPU, localityMemory, localityApplication = 12<<3 | bytesOf, 13<<3 | bytesOf, 14<<3 | bytesOf
@@ -78,7 +81,7 @@ func (r *loadReport) decode(b []byte) error {
 }
 
 func (r *loadReport) cluster(b []byte) error {
-	c := load.Cluster{}
+	c, leftOut := load.Cluster{}, r.LeftOut
 	var name []byte
 	var dropped, told uint64 // of a reason, and all
 	err := eachField(b, func(f field) error {
@@ -104,12 +107,18 @@ func (r *loadReport) cluster(b []byte) error {
 	case dropped > told: // some clients give no reasons
 		c.Drops = append(c.Drops, load.Drop{Count: dropped - told})
 	}
-	if len(c.Localities)+len(c.Drops)+len(c.Metrics) == 0 {
-		return nil // nothing happened
+	if len(c.Localities)+len(c.Drops)+len(c.Metrics) == 0 && r.LeftOut == leftOut { // nothing happened
+		if r.idle && len(r.Idle) < load.MaxIdle {
+			if text, ok := keptText(name, load.MaxName); ok && text != "" {
+				r.Idle = append(r.Idle, text)
+			}
+		}
+		return nil
 	}
 	var ok bool
 	if c.Name, ok = keptText(name, load.MaxName); !ok || c.Name == "" || len(r.Clusters) >= load.MaxClusters {
 		r.LeftOut++
+		r.Cut = true
 		return nil
 	}
 	r.Clusters = append(r.Clusters, c)
@@ -157,6 +166,8 @@ func (r *loadReport) locality(c *load.Cluster, b []byte) error {
 			l.InProgress = f.n
 		case localityMetrics:
 			err = r.named(c, f.bytes)
+		case localityEndpoints:
+			err = r.endpoint(c, &l, f.bytes)
 		case localityCPU, localityMemory, localityApplication:
 			err = r.utilization(c, f.bytes, utilizations[f.tag])
 		}

@@ -87,7 +87,7 @@ func FuzzT49_LoadReport(f *testing.F) {
 	f.Add([]byte{0x12, 0x02, 0x08, 0x01}) // a name that is a number
 	f.Add([]byte{0x12, 0x03, 0x12, 0x01}) // it ends too early
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got := &loadReport{}
+		got := &loadReport{idle: true, endpoints: true}
 		err := got.receive(mem.BufferSlice{mem.SliceBuffer(b)})
 		want := &loadv3.LoadStatsRequest{}
 		if proto.Unmarshal(b, want) != nil {
@@ -95,6 +95,9 @@ func FuzzT49_LoadReport(f *testing.F) {
 		}
 		if err != nil {
 			t.Fatalf("refused %v: %v", want, err)
+		}
+		if n := len(got.Clusters) + len(got.Idle); n > len(want.GetClusterStats()) {
+			t.Fatalf("%d clusters of %v", n, want)
 		}
 		if len(want.GetClusterStats()) > load.MaxClusters || got.LeftOut > 0 {
 			return

@@ -1,6 +1,7 @@
 package xds
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"fairlead/internal/envoyversion"
 	"fairlead/internal/fleet"
 	"fairlead/internal/load"
 )
@@ -18,15 +20,19 @@ import (
 // LoadReports is what a Server does with load reports (LRS).
 type LoadReports struct {
 	Recorder *load.Recorder
-	Interval time.Duration // at which clients are to report
+	Interval time.Duration // at which clients are to report whose fleet says nothing of it
+	// Settings are those of a fleet, as long as they are the same by the same pointer. It may wait for the database, a second at most. nil: no fleet has any.
+	Settings func(ctx context.Context, key fleet.Key) *fleet.LoadSettings
 }
 
 const (
 	// reportsPerSecond is how many reports of a stream are read, and reportsAtOnce how many at once. Clients report once in an interval.
 	reportsPerSecond, reportsAtOnce = 2, 10
+	// idleEvery is how often a stream's idle clusters are looked at: their names cost more than to skip them.
+	idleEvery = 10 * time.Minute
 )
 
-// registerLoad offers the load reporting service: a talk whose requests are reports, and whose one answer says how often to report.
+// registerLoad offers the load reporting service: a talk whose requests are reports, and whose answers say what to report and how often.
 func (s *Server) registerLoad(r grpc.ServiceRegistrar) {
 	if s.cfg.Load.Recorder == nil {
 		return
@@ -47,13 +53,17 @@ func (s *Server) enterReports(id Identity) (leave func(), err error) {
 func (s *Server) takeReports(t *talk) error {
 	t.pace = rate.NewLimiter(reportsPerSecond, reportsAtOnce)
 	var node pinnedNode
+	var idle time.Time            // when idle clusters were looked at last
+	var asked *fleet.LoadSettings // by what the client was told last
 	for first := true; ; first = false {
-		r := &loadReport{}
+		r := &loadReport{idle: time.Since(idle) >= idleEvery, endpoints: asked != nil && asked.Endpoints}
 		err := t.RecvMsg(r)
 		switch {
 		case err != nil:
 		case first:
-			node, err = s.admitReports(t, r)
+			if node, err = s.admitReports(t, r); err == nil {
+				asked, err = s.askReports(t, nil)
+			}
 		case r.node != nil: // later ones may leave it out
 			err = node.check(r.node)
 		}
@@ -63,11 +73,53 @@ func (s *Server) takeReports(t *talk) error {
 		if err != nil {
 			return err
 		}
-		s.cfg.Load.Recorder.Add(t.id.Key, r.Report, s.cfg.Load.Interval)
+		if r.idle && len(r.Clusters)+len(r.Idle) > 0 { // not the first one of a client that has just started
+			idle = time.Now()
+			r.Node = reportsAll(node.node)
+		}
+		s.cfg.Load.Recorder.Add(t.id.Key, r.Report, s.reportEvery(asked))
+		if asked, err = s.askReports(t, asked); err != nil {
+			return err
+		}
 	}
 }
 
-// admitReports takes in the first report of a stream, and answers it.
+// askReports tells the client what to report, and how often, unless it was told so. Envoy, and gRPC clients but that in Go, follow a later answer too: an Envoy begins
+// its interval again, and goes on counting the clusters that it reported before.
+func (s *Server) askReports(t *talk, asked *fleet.LoadSettings) (*fleet.LoadSettings, error) {
+	now := &noSettings
+	if s.cfg.Load.Settings != nil {
+		now = s.cfg.Load.Settings(t.ctx, t.id.Key)
+	}
+	if now == asked {
+		return now, nil
+	}
+	// Who does not know send_all_clusters reports nothing: Envoy and the gRPC clients of today do.
+	return now, t.SendMsg(&loadv3.LoadStatsResponse{
+		SendAllClusters: len(now.Clusters) == 0, Clusters: now.Clusters, LoadReportingInterval: durationpb.New(s.reportEvery(now)), ReportEndpointGranularity: now.Endpoints,
+	})
+}
+
+var noSettings fleet.LoadSettings
+
+// reportEvery is how often clients report.
+func (s *Server) reportEvery(set *fleet.LoadSettings) time.Duration {
+	if set.Interval > 0 {
+		return set.Interval
+	}
+	return s.cfg.Load.Interval
+}
+
+// reportsAll is the id of a node that reports all its clusters, the idle ones too, else "". Envoy does, but an old one takes those for idle to which a request lasts. gRPC clients report
+// clusters whose resource says so, while they send something there.
+func reportsAll(n fleet.Node) string {
+	if n.UserAgent == "envoy" && envoyversion.Has(n.Version, envoyversion.LastingLoad) {
+		return n.ID
+	}
+	return ""
+}
+
+// admitReports looks who the first report of a stream is of.
 func (s *Server) admitReports(t *talk, r *loadReport) (node pinnedNode, err error) {
 	if node, err = pin(r.node); err != nil {
 		return node, err
@@ -78,8 +130,7 @@ func (s *Server) admitReports(t *talk, r *loadReport) (node pinnedNode, err erro
 		return node, err
 	}
 	connOf(t.ctx).arrived()
-	// Who does not know send_all_clusters reports nothing: Envoy and the gRPC clients of today do.
-	return node, t.SendMsg(&loadv3.LoadStatsResponse{SendAllClusters: true, LoadReportingInterval: durationpb.New(s.cfg.Load.Interval)})
+	return node, nil
 }
 
 // denyReports tells the fleet of a stream that ends for what it is, or for what it says.

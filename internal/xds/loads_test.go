@@ -124,6 +124,164 @@ func TestLoadReports(t *testing.T) {
 	})
 }
 
+// sightings is what was noted of clusters and nodes, in few words.
+func sightings(r *load.Recorder) (out []string) {
+	synctest.Wait()
+	seen := r.TakeSeen()
+	for _, c := range seen.Clusters {
+		word := "idle"
+		if c.Called {
+			word = "called"
+		}
+		out = append(out, c.Cluster+" "+word)
+	}
+	for _, n := range seen.Nodes {
+		out = append(out, "node "+n.Node)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestLoadReportsOfIdleClusters: what was called is noted of each report, what is idle once in ten minutes, and that a node reports all it has of an Envoy alone.
+func TestLoadReportsOfIdleClusters(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, sums := reporting(t)
+		envoy, client, old := report(t, w, "*"), report(t, w, "*"), report(t, w, "*")
+		envoy.begin("n1")
+		of36 := xdstest.Envoy("n3")
+		of36.UserAgentVersionType = &corev3.Node_UserAgentVersion{UserAgentVersion: "1.36.4"}
+		old.send(of36)
+		if _, err := old.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		client.send(xdstest.GRPC("n2"))
+		if _, err := client.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		idle := func(name string) *endpointv3.ClusterStats {
+			return &endpointv3.ClusterStats{ClusterName: name, UpstreamLocalityStats: []*endpointv3.UpstreamLocalityStats{{Locality: &corev3.Locality{Region: "eu"}}}}
+		}
+		envoy.send(nil, idle("a"), stats("b", 1, 0), idle(""), idle(strings.Repeat("x", load.MaxName+1)))
+		client.send(nil, stats("c", 1, 0))
+		old.send(nil, idle("a"))
+		if d := cmp.Diff([]string{"a idle", "b called", "c called", "node n1"}, sightings(sums)); d != "" {
+			t.Errorf("at first (-want +got):\n%s", d)
+		}
+		time.Sleep(9 * time.Minute)
+		envoy.send(nil, idle("a"), idle("b"))
+		if d := cmp.Diff([]string(nil), sightings(sums)); d != "" {
+			t.Errorf("soon after (-want +got):\n%s", d)
+		}
+		time.Sleep(time.Minute)
+		envoy.send(nil) // it is known by now that the next one is looked through
+		envoy.send(nil, stats("a", 1, 0), idle("b"))
+		if d := cmp.Diff([]string{"a called", "b idle", "node n1"}, sightings(sums)); d != "" {
+			t.Errorf("later (-want +got):\n%s", d)
+		}
+		lost := stats("d", 1, 0)
+		lost.UpstreamLocalityStats[0].Locality.Region = "\x00"
+		envoy.send(nil, lost, stats(strings.Repeat("x", load.MaxName+1), 1, 0))
+		if d := cmp.Diff([]string{" idle", "d called"}, sightings(sums)); d != "" {
+			t.Errorf("of what is left out (-want +got):\n%s", d)
+		}
+	})
+}
+
+// TestLoadReportsFollowTheFleetsSettings: the first answer has what the fleet says, and what it says later comes after the next report, once.
+func TestLoadReportsFollowTheFleetsSettings(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var set atomic.Pointer[fleet.LoadSettings]
+		set.Store(&fleet.LoadSettings{Interval: 30 * time.Second, Clusters: []string{"a", "b"}})
+		w, sums := reporting(t, func(c *xds.Config) {
+			c.Load.Settings = func(context.Context, fleet.Key) *fleet.LoadSettings { return set.Load() }
+		})
+		s := report(t, w, "*")
+		is := func(a *loadv3.LoadStatsResponse, interval time.Duration, all bool, clusters ...string) {
+			t.Helper()
+			if a.GetSendAllClusters() != all || a.GetLoadReportingInterval().AsDuration() != interval || !slices.Equal(a.GetClusters(), clusters) {
+				t.Errorf("answered %v", a)
+			}
+		}
+		is(s.begin("n1"), 30*time.Second, false, "a", "b")
+		var answers atomic.Int32
+		var last atomic.Pointer[loadv3.LoadStatsResponse]
+		go func() { // it ends with the stream
+			for a, err := s.Recv(); err == nil; a, err = s.Recv() {
+				last.Store(a)
+				answers.Add(1)
+			}
+		}()
+		s.send(nil, stats("a", 1, 0))
+		taken(sums)
+		if n := answers.Load(); n != 0 {
+			t.Fatalf("%d answers without a change", n)
+		}
+		set.Store(&fleet.LoadSettings{})
+		s.send(nil, stats("a", 1, 0))
+		s.send(nil, stats("a", 1, 0))
+		taken(sums)
+		if n := answers.Load(); n != 1 {
+			t.Fatalf("%d answers to a change", n)
+		}
+		is(last.Load(), 10*time.Second, true)
+	})
+}
+
+// TestLoadReportsOfEndpoints: where the fleet asks for them they are counted by address, of at most so many; else they are passed over.
+func TestLoadReportsOfEndpoints(t *testing.T) {
+	socket := func(host string, port uint32) *corev3.Address {
+		return &corev3.Address{Address: &corev3.Address_SocketAddress{SocketAddress: &corev3.SocketAddress{Address: host, PortSpecifier: &corev3.SocketAddress_PortValue{PortValue: port}}}}
+	}
+	full := func() *endpointv3.ClusterStats {
+		c := stats("a", 10, 1)
+		for _, a := range []*corev3.Address{
+			socket("10.0.0.7", 8080), socket("2001:db8::1", 80), {Address: &corev3.Address_Pipe{Pipe: &corev3.Pipe{Path: "/run/a.sock"}}},
+			{Address: &corev3.Address_EnvoyInternalAddress{EnvoyInternalAddress: &corev3.EnvoyInternalAddress{AddressNameSpecifier: &corev3.EnvoyInternalAddress_ServerListenerName{ServerListenerName: "l"}, EndpointId: "e"}}},
+			nil, {Address: &corev3.Address_Pipe{Pipe: &corev3.Pipe{Path: strings.Repeat("x", load.MaxText+1)}}},
+		} {
+			c.UpstreamLocalityStats[0].UpstreamEndpointStats = append(c.UpstreamLocalityStats[0].UpstreamEndpointStats,
+				&endpointv3.UpstreamEndpointStats{Address: a, TotalIssuedRequests: 3, TotalSuccessfulRequests: 2, TotalErrorRequests: 1})
+		}
+		c.UpstreamLocalityStats[0].UpstreamEndpointStats = append(c.UpstreamLocalityStats[0].UpstreamEndpointStats, &endpointv3.UpstreamEndpointStats{Address: socket("10.0.0.8", 8080)}) // nothing happened
+		return c
+	}
+	requests := "a requests eu/a: 10 9 1, 0 0"
+	for _, x := range []struct {
+		set  fleet.LoadSettings
+		want []string
+	}{
+		{fleet.LoadSettings{}, []string{requests}},
+		{fleet.LoadSettings{Endpoints: true}, []string{
+			"a endpoint /run/a.sockeu/a: 3 2 1, 0 0", "a endpoint 10.0.0.7:8080eu/a: 3 2 1, 0 0", "a endpoint [2001:db8::1]:80eu/a: 3 2 1, 0 0", "a endpoint envoy://l/eeu/a: 3 2 1, 0 0",
+			requests, "left_out : 0 0 0, 2 0",
+		}},
+	} {
+		t.Run(fmt.Sprint("asked for ", x.set.Endpoints), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, sums := reporting(t, func(c *xds.Config) {
+					c.Load.Settings = func(context.Context, fleet.Key) *fleet.LoadSettings { return &x.set }
+				})
+				s := report(t, w, "*")
+				if a := s.begin("n1"); a.GetReportEndpointGranularity() != x.set.Endpoints {
+					t.Errorf("answered %v", a)
+				}
+				s.send(nil, full())
+				if d := cmp.Diff(x.want, taken(sums)); d != "" {
+					t.Errorf("%+v (-want +got):\n%s", x.set, d)
+				}
+				many := stats("b", 1, 0)
+				for i := range load.MaxEndpoints + 2 {
+					many.UpstreamLocalityStats[0].UpstreamEndpointStats = append(many.UpstreamLocalityStats[0].UpstreamEndpointStats, &endpointv3.UpstreamEndpointStats{Address: socket("10.0.0.7", uint32(i+1)), TotalIssuedRequests: 1}) //nolint:gosec // small
+				}
+				s.send(nil, many)
+				if got := taken(sums); x.set.Endpoints && (len(got) != load.MaxEndpoints+2 || !slices.Contains(got, "left_out : 0 0 0, 2 0")) {
+					t.Errorf("%d sums", len(got))
+				}
+			})
+		})
+	}
+}
+
 // TestT49_LoadReportsOfANodeThatMayNot: who may not say so is refused, and the fleet is told.
 func TestT49_LoadReportsOfANodeThatMayNot(t *testing.T) {
 	for _, x := range []struct {

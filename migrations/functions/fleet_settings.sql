@@ -1,7 +1,8 @@
 -- Names the settings of a fleet as they are, but for its name; the same again for the same.
 CREATE OR REPLACE FUNCTION fleet_etag(f fleets, p_node_ids text) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT '"' || left(encode(sha256(convert_to(jsonb_build_array(f.id, f.description, f.reference_check, f.receipt_window, f.forget_nodes_after, p_node_ids,
-                                                                f.static_clusters, f.placeholder_values, f.private_clusters, f.local_ports)::text, 'UTF8')), 'hex'), 16) || '"'
+                                                                f.static_clusters, f.placeholder_values, f.private_clusters, f.local_ports,
+                                                                f.load_report_interval, f.load_report_clusters, f.load_report_endpoints)::text, 'UTF8')), 'hex'), 16) || '"'
 $$;
 
 -- Ends the transaction, which holds the head's lock, with FL412 and the present one unless the settings are what p_etag names.

@@ -23,14 +23,64 @@ BEGIN
          in_progress = least(l.in_progress + excluded.in_progress, v_most), total = greatest(least(l.total + excluded.total, v_most), -v_most);
 END $$;
 
--- Removes at most p_limit rows that are older than an hour, the oldest first, of all tenants; returns how many. It passes by what another process removes.
+-- A door across tenants for the xDS servers: which clusters proxies report, which of them they called since that was told last, and which nodes report all that
+-- they have. A fleet has a row for each of its own clusters alone, and for '', of which it is told that reports were left out; a row that is some minutes
+-- old is left as it is. Rows are locked in the order of the key.
+CREATE OR REPLACE FUNCTION load_note(p_tenants uuid[], p_fleets uuid[], p_clusters text[], p_called boolean[],
+                                     p_node_tenants uuid[], p_node_fleets uuid[], p_nodes text[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+  v_now timestamptz := clock_timestamp();
+BEGIN
+  INSERT INTO load_clusters AS c (tenant_id, fleet_id, cluster, reported_since, reported_at, called_at)
+  SELECT f.tenant_id, f.id, u.cluster, v_now, v_now, CASE WHEN bool_or(u.called) THEN v_now END
+    FROM unnest(p_tenants, p_fleets, p_clusters, p_called) AS u (tenant, fleet, cluster, called)
+   CROSS JOIN LATERAL (SELECT x.tenant_id, x.id FROM fleets x JOIN tenants n ON n.id = x.tenant_id
+                        WHERE x.tenant_id = u.tenant AND x.id = u.fleet AND x.deleted_at IS NULL AND n.deleted_at IS NULL OFFSET 0) f
+   CROSS JOIN LATERAL (SELECT count(*) AS n FROM resources x
+                        WHERE x.tenant_id = u.tenant AND x.fleet_id = u.fleet AND x.type = 'clusters' AND x.name = u.cluster AND NOT x.deleted OFFSET 0) r
+   WHERE u.cluster = '' OR r.n > 0
+   GROUP BY 1, 2, 3
+   ORDER BY 1, 2, 3
+  ON CONFLICT (tenant_id, fleet_id, cluster) DO UPDATE
+     SET reported_since = CASE WHEN c.reported_at < v_now - interval '1 hour' THEN v_now ELSE c.reported_since END, reported_at = v_now,
+         called_at = coalesce(excluded.called_at, c.called_at)
+   WHERE c.reported_at < v_now - interval '4 minutes' OR excluded.called_at IS NOT NULL AND coalesce(c.called_at < v_now - interval '4 minutes', true);
+  INSERT INTO load_nodes AS r (tenant_id, fleet_id, node_id, reported_since, reported_at)
+  SELECT DISTINCT n.tenant_id, n.fleet_id, n.node_id, v_now, v_now
+    FROM unnest(p_node_tenants, p_node_fleets, p_nodes) AS u (tenant, fleet, node)
+   CROSS JOIN LATERAL (SELECT x.tenant_id, x.fleet_id, x.node_id FROM nodes x WHERE x.tenant_id = u.tenant AND x.fleet_id = u.fleet AND x.node_id = u.node OFFSET 0) n
+   ORDER BY 1, 2, 3
+  ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET reported_at = v_now WHERE r.reported_at < v_now - interval '4 minutes';
+END $$;
+
+-- A door across tenants for the xDS servers: what fleets say of their proxies' load reports, of those whose epoch is another one than the server knows.
+CREATE OR REPLACE FUNCTION load_settings(p_tenants uuid[], p_fleets uuid[], p_epochs bigint[])
+RETURNS TABLE (o_tenant uuid, o_fleet uuid, o_epoch bigint, o_interval integer, o_clusters text[], o_endpoints boolean)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
+  SELECT f.tenant_id, f.id, h.epoch, f.load_report_interval, f.load_report_clusters, f.load_report_endpoints
+    FROM unnest(p_tenants, p_fleets, p_epochs) AS u (tenant, fleet, epoch)
+   CROSS JOIN LATERAL (SELECT x.epoch FROM fleet_heads x WHERE x.tenant_id = u.tenant AND x.fleet_id = u.fleet AND x.epoch <> u.epoch OFFSET 0) h
+   CROSS JOIN LATERAL (SELECT x.* FROM fleets x WHERE x.tenant_id = u.tenant AND x.id = u.fleet AND x.deleted_at IS NULL OFFSET 0) f
+$$;
+
+-- Removes at most p_limit sums that are older than an hour, and as many clusters that nobody has reported for two hours, the oldest first, of all tenants; returns how
+-- many. That reports were left out is known for eight days. It passes by what another process removes. The times are variables: an index does not find what is compared with a clock.
 CREATE OR REPLACE FUNCTION load_sweep(p_limit integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE
-  n integer;
+  v_hour  timestamptz := clock_timestamp() - interval '61 minutes';
+  v_hours timestamptz := clock_timestamp() - interval '2 hours';
+  v_days  timestamptz := clock_timestamp() - interval '8 days';
+  n       integer;
+  m       integer;
 BEGIN
   DELETE FROM load_minutes d WHERE d.ctid = ANY (ARRAY(
-    SELECT x.ctid FROM load_minutes x WHERE x.minute < clock_timestamp() - interval '61 minutes' ORDER BY x.minute LIMIT p_limit FOR UPDATE SKIP LOCKED));
+    SELECT x.ctid FROM load_minutes x WHERE x.minute < v_hour ORDER BY x.minute LIMIT p_limit FOR UPDATE SKIP LOCKED));
   GET DIAGNOSTICS n = ROW_COUNT;
-  RETURN n;
+  DELETE FROM load_clusters d WHERE d.ctid = ANY (ARRAY(
+    SELECT x.ctid FROM load_clusters x WHERE x.reported_at < v_hours AND (x.cluster <> '' OR x.reported_at < v_days)
+     ORDER BY x.reported_at LIMIT p_limit FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS m = ROW_COUNT;
+  RETURN n + m;
 END $$;

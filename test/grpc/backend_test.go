@@ -2,14 +2,17 @@ package grpcclients
 
 import (
 	"net"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"fairlead/test/world"
 )
 
-// backend is a gRPC server that answers every call with its name.
+// backend is a gRPC server that answers every call with its name, but those of the method Fail, which fail.
 func backend(t testing.TB, name string) (address string) {
 	t.Helper()
 	lis, err := net.Listen("tcp", world.AnyPort)
@@ -18,6 +21,9 @@ func backend(t testing.TB, name string) (address string) {
 		var request []byte
 		if err := ss.RecvMsg(&request); err != nil {
 			return err
+		}
+		if method, _ := grpc.MethodFromServerStream(ss); strings.HasSuffix(method, "/Fail") {
+			return status.Error(codes.Internal, "it was asked to fail")
 		}
 		return ss.SendMsg([]byte(name))
 	}))

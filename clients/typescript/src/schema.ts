@@ -39,7 +39,7 @@ export interface paths {
         post: operations["signIn"];
         /**
          * End the caller's own session
-         * @description The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays valid.
+         * @description The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays good.
          */
         delete: operations["signOut"];
         options?: never;
@@ -59,7 +59,7 @@ export interface paths {
         /**
          * End all other sessions of the caller's token
          * @description All that are open of the token but the one whose cookie came, on every server: their next requests are refused, and what they listen to ends within 5 seconds. A caller that
-         *     came with a token has none to keep: all end. The token stays valid: who has it can begin another session.
+         *     came with a token has none to keep: all end. The token stays good: who has it can begin another session.
          */
         post: operations["endOtherSessions"];
         delete?: never;
@@ -258,7 +258,7 @@ export interface paths {
         /**
          * Take back the deletion of a tenant
          * @description For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
-         *     credentials of its nodes work again; those that expired meanwhile do not. A server that has refused one of them goes on to for a minute at most.
+         *     credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
          */
         post: operations["restoreTenant"];
         delete?: never;
@@ -503,7 +503,7 @@ export interface paths {
         /**
          * End a session of one of the tenant's tokens
          * @description Its next request is refused, on every server, and what it listens to ends within 5 seconds. Everybody may end the sessions of their own token; admins, owners
-         *     and operators those of others, but nobody one of a token of a higher role than their own. The token stays valid: who has it can begin another session. Ending
+         *     and operators those of others, but nobody one of a token of a higher role than their own. The token stays good: who has it can begin another session. Ending
          *     one that has ended changes nothing.
          */
         delete: operations["endSession"];
@@ -583,7 +583,7 @@ export interface paths {
          * Read whether the audit of a tenant is as it was written
          * @description Each event of the audit has a number and a hash, which is of the event and of the hash before it. The API servers verify the whole chain once a day, and
          *     sign its head with a key that the database does not have. This is the result of the last verification, and where the chain stands.
-         *     `fairlead audit --verify` verifies it again, from `listAuditChain`. For admins, owners and operators.
+         *     `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
          */
         get: operations["getAuditCheck"];
         put?: never;
@@ -837,7 +837,7 @@ export interface paths {
         /**
          * Tell what is wrong in a fleet as a whole
          * @description What no single resource shows: references that lead nowhere, certificates that expire, domains that stand twice, resources that nothing leads to, variants that no
-         *     node gets. It is computed again for every page; `revision` tells of which content.
+         *     node gets. It is found anew for every page; `revision` tells of which content.
          */
         get: operations["listFindings"];
         put?: never;
@@ -1113,7 +1113,7 @@ export interface paths {
         put?: never;
         /**
          * Take a lease for endpoints
-         * @description Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the database cannot be reached.
+         * @description Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
          */
         post: operations["takeLease"];
         delete?: never;
@@ -1149,7 +1149,7 @@ export interface paths {
         put?: never;
         /**
          * Renew a lease
-         * @description It has its whole time again. Of one that has expired it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
+         * @description It has its whole time again. Of one that has run out it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
          */
         post: operations["renewLease"];
         /** End a lease, and remove its endpoints */
@@ -1179,7 +1179,7 @@ export interface paths {
         };
         /**
          * List what proxies report of their load
-         * @description The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+         * @description The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
          *     metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
          */
         get: operations["listLoad"];
@@ -1674,8 +1674,8 @@ export interface paths {
         put?: never;
         /**
          * Renew a node credential
-         * @description Makes a new credential for the same nodes, with the same description and an expiry of its own. The answer shows its token, this once. The old
-         *     credential works until it expires, so that proxies can change over. Whoever renews is the maker of the new one.
+         * @description Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
+         *     credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
          */
         post: operations["renewCredential"];
         delete?: never;
@@ -1847,7 +1847,7 @@ export interface paths {
         /**
          * Offer a node again what it refuses
          * @description For a node that refused something for a reason of its own that is gone by now, such as a port that was taken. What it refuses at present is
-         *     sent to it once more, at once if it is connected, else when it comes back. A fixed resource needs no retry: another version is always offered.
+         *     sent to it once more, at once if it is connected, else when it comes back. A mended resource needs no retry: another version is always offered.
          */
         post: operations["retryNode"];
         delete?: never;
@@ -1902,7 +1902,7 @@ export interface paths {
         /**
          * List the xDS servers
          * @description For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
-         *     day at most. A server that starts again is another one.
+         *     day at most. A server that starts anew is another one.
          */
         get: operations["listServers"];
         put?: never;
@@ -2208,7 +2208,7 @@ export interface components {
             uses_secrets?: components["schemas"]["SecretGrants"];
             /**
              * Format: date-time
-             * @description When the token expires.
+             * @description When the token ends.
              */
             expires_at?: string;
             session?: components["schemas"]["OwnSession"];
@@ -2542,6 +2542,9 @@ export interface components {
             private_clusters: components["schemas"]["PrivateClusters"];
             local_ports: components["schemas"]["LocalPorts"];
             values: components["schemas"]["FleetValues"];
+            load_report_interval?: components["schemas"]["LoadReportInterval"];
+            load_report_clusters?: components["schemas"]["LoadReportClusters"];
+            load_report_endpoints?: components["schemas"]["LoadReportEndpoints"];
             /**
              * @description Names the settings as they are, those above but for the name: the `If-Match` of who changes them.
              * @example "f8a0c31b5d2e4976"
@@ -2617,6 +2620,9 @@ export interface components {
             private_clusters?: components["schemas"]["PrivateClusters"];
             local_ports?: components["schemas"]["LocalPorts"];
             values?: components["schemas"]["FleetValues"];
+            load_report_interval?: components["schemas"]["LoadReportInterval"];
+            load_report_clusters?: components["schemas"]["LoadReportClusters"];
+            load_report_endpoints?: components["schemas"]["LoadReportEndpoints"];
         };
         /**
          * @example {
@@ -2633,6 +2639,9 @@ export interface components {
             private_clusters?: components["schemas"]["PrivateClusters"];
             local_ports?: components["schemas"]["LocalPorts"];
             values?: components["schemas"]["FleetValues"];
+            load_report_interval?: components["schemas"]["LoadReportInterval"];
+            load_report_clusters?: components["schemas"]["LoadReportClusters"];
+            load_report_endpoints?: components["schemas"]["LoadReportEndpoints"];
         };
         /** @description For people, at most 4096 bytes. */
         FleetDescription: string;
@@ -2676,7 +2685,27 @@ export interface components {
             [key: string]: string;
         };
         /**
-         * @description `error`: traffic fails, or nodes do not get what was written. `warning`: it will be an error soon, or is probably a mistake. `info`: nothing is harmed.
+         * @description How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+         *     default. A proxy hears of a change after its next report, some ten seconds later.
+         * @example 30s
+         */
+        LoadReportInterval: string;
+        /**
+         * @description The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+         *     the present one.
+         * @example [
+         *       "backend",
+         *       "payments"
+         *     ]
+         */
+        LoadReportClusters: string[];
+        /**
+         * @description Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+         * @example true
+         */
+        LoadReportEndpoints: boolean;
+        /**
+         * @description `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
          * @enum {string}
          */
         FindingSeverity: "error" | "warning" | "info";
@@ -2684,7 +2713,7 @@ export interface components {
          * @description What kind of finding it is; docs/findings.md describes each.
          * @enum {string}
          */
-        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "credential_expires" | "token_expires" | "key_mismatch" | "sealed_for_another_key" | "endpoints_held" | "requests_fail" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap" | "unserved_type" | "set_too_large";
+        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "credential_expires" | "token_expires" | "key_mismatch" | "sealed_for_another_key" | "endpoints_held" | "requests_fail" | "not_called" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap" | "unserved_type" | "set_too_large";
         Finding: {
             code: components["schemas"]["FindingCode"];
             severity: components["schemas"]["FindingSeverity"];
@@ -3002,7 +3031,7 @@ export interface components {
             /**
              * @description How long a client keeps it when no xDS server renews it, at least `1s`; renewed when a third of it has passed. It goes to Envoy over delta xDS, and
              *     to clients that declare the feature `xds.config.supports-resource-ttl`. An Envoy over state-of-the-world xDS is never sent it, because it crashes when one
-             *     expires, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes, endpoints and secrets, to
+             *     runs out, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes, endpoints and secrets, to
              *     which it is not sent at all: the warning is `ttl_without_effect`.
              * @example 30s
              */
@@ -3545,9 +3574,9 @@ export interface components {
             late: number;
         };
         /**
-         * @description What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
+         * @description What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
          *     accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-         *     node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+         *     node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
          *     `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
          * @enum {string}
          */
@@ -3569,7 +3598,7 @@ export interface components {
             resource?: components["schemas"]["ResourceRef"];
             /**
              * @description What was done about it, for people.
-             * @example kept the last known good version
+             * @example kept the last good version
              */
             action?: string;
             action_code?: components["schemas"]["ActionCode"];
@@ -3587,7 +3616,7 @@ export interface components {
             still_refusing?: components["schemas"]["ResourceRef"][];
             /** @description Of a pending node: what it was sent and has not answered, because something that it needs is still open. */
             warming?: components["schemas"]["ResourceRef"][];
-            /** @description Of a pending node: what of the revision is kept from it at its last known good version, or away, and what each waits for. */
+            /** @description Of a pending node: what of the revision is kept from it at its last good version, or away, and what each waits for. */
             withheld?: components["schemas"]["Withheld"][];
             /** @description What `withheld` waits for, each once. */
             withheld_by?: components["schemas"]["ResourceRef"][];
@@ -3602,7 +3631,7 @@ export interface components {
             resource?: components["schemas"]["ResourceRef"];
             /**
              * @description What was done about it, for people.
-             * @example kept the last known good version
+             * @example kept the last good version
              */
             action?: string;
             action_code?: components["schemas"]["ActionCode"];
@@ -3647,7 +3676,7 @@ export interface components {
             made_by?: components["schemas"]["Maker"];
             /**
              * Format: date-time
-             * @description Left out of a credential that an older server made without an expiry.
+             * @description Left out of a credential that an older server made without an end.
              */
             expires_at?: string;
             /** Format: date-time */
@@ -3690,7 +3719,7 @@ export interface components {
             expires_at?: string;
             /**
              * Format: date-time
-             * @description When the old credential expires, if not sooner; where it is left out, its expiry stays. The token of a gRPC client says the old expiry: such
+             * @description When the old credential ends, if it does not end sooner; where it is left out, its end stays. The token of a gRPC client says the old end: such
              *     a client keeps it until then.
              */
             old_expires_at?: string;
@@ -3724,13 +3753,13 @@ export interface components {
             duplicates?: number;
             /** @description How many servers it is connected to; more than one is a node id that is used twice. */
             connections?: number;
-            /** @description Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry. */
+            /** @description Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry. */
             frozen?: components["schemas"]["ResourceType"][];
             /** @description The id of the node credential that it came with. */
             credential?: string;
             /**
              * Format: date-time
-             * @description When that expires, or has expired: then the node is not let in with it. Left out where it does not expire, or is not known any more.
+             * @description When that ends, or has ended: then the node is not let in with it. Left out where it does not end, or is not known any more.
              */
             credential_expires_at?: string;
             /** @description What the client says of itself, like the next two. */
@@ -3776,7 +3805,7 @@ export interface components {
             matches?: number;
             /** @description With `count`: there are more nodes than were looked at. Left out where all were. */
             matches_cut?: boolean;
-            /** @description With a selector: how many nodes were skipped on this page because their labels are not known. Left out for none. */
+            /** @description With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none. */
             labels_unknown?: number;
             next_cursor?: components["schemas"]["NextCursor"];
         };
@@ -3823,7 +3852,7 @@ export interface components {
         Waits: {
             /** @description What it was sent and has not answered, because something that it needs is still open. */
             warming: components["schemas"]["ResourceRef"][];
-            /** @description What is kept from it at its last known good version, or away, and what each waits for. */
+            /** @description What is kept from it at its last good version, or away, and what each waits for. */
             withheld: components["schemas"]["Withheld"][];
             /** @description What `withheld` waits for, each once. */
             withheld_by: components["schemas"]["ResourceRef"][];
@@ -3866,7 +3895,7 @@ export interface components {
             detail?: string;
             /**
              * @description What was done about it, for people.
-             * @example kept the last known good version
+             * @example kept the last good version
              */
             action?: string;
             action_code?: components["schemas"]["ActionCode"];
@@ -3885,7 +3914,7 @@ export interface components {
          *     has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
          *     because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
          *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-         *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
+         *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
          * @enum {string}
          */
         EventKind: "refused" | "kept_back" | "recovered" | "offered" | "duplicates" | "dropped" | "denied";
@@ -3996,10 +4025,10 @@ export interface components {
             lease?: string;
             /**
              * Format: date-time
-             * @description When its lease expires, unless it is renewed.
+             * @description When its lease runs out, unless it is renewed.
              */
             expires_at?: string;
-            /** @description Its lease has expired, and it stays as the cluster would have none, or too few, without it. */
+            /** @description Its lease has run out, and it stays as the cluster would have none, or too few, without it. */
             held?: boolean;
             /** Format: date-time */
             updated_at: string;
@@ -4045,12 +4074,30 @@ export interface components {
             in_progress?: number;
             /** @description Of a minute: the localities that requests went to. */
             localities?: components["schemas"]["LocalityLoad"][];
+            /** @description Of a minute: the endpoints that requests went to, where the fleet has `load_report_endpoints`. Their localities count the same requests. */
+            endpoints?: components["schemas"]["EndpointLoad"][];
             /** @description Of a minute: the reasons of drops. */
             drops?: components["schemas"]["LoadDrop"][];
             /** @description Of a minute: what backends told of themselves (ORCA). */
             metrics?: components["schemas"]["LoadMetric"][];
         };
         LocalityLoad: {
+            locality?: components["schemas"]["EndpointLocality"];
+            /** Format: int64 */
+            issued: number;
+            /** Format: int64 */
+            successful: number;
+            /** Format: int64 */
+            errors: number;
+            /** Format: double */
+            in_progress: number;
+        };
+        EndpointLoad: {
+            /**
+             * @description A host with its port, a path, or `envoy://` with an internal listener.
+             * @example 10.0.0.7:8080
+             */
+            address: string;
             locality?: components["schemas"]["EndpointLocality"];
             /** Format: int64 */
             issued: number;
@@ -4098,7 +4145,7 @@ export interface components {
             /** @description For how long it holds unless it is renewed: 5s to 24h, a whole number of s, m or h. */
             ttl: string;
             /**
-             * @description When it expires, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
+             * @description When it runs out, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
              * @default false
              */
             keep_last?: boolean;
@@ -4139,7 +4186,7 @@ export interface components {
             version?: string;
             /** @example delta ADS */
             protocol?: string;
-            /** @description Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry. */
+            /** @description Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry. */
             frozen?: components["schemas"]["ResourceType"][];
             /** @description Its labels are not known, or only without its metadata, which takes more than 16 KiB: where variants are told apart by it, the node may hold another one. */
             labels_unknown?: boolean;
@@ -4195,7 +4242,7 @@ export interface components {
             because: string;
             why: components["schemas"]["NodeWhy"];
         };
-        /** @description How the variant was chosen. Of the default variant it has the variants alone that were skipped. */
+        /** @description How the variant was chosen. Of the default variant it has the variants alone that were passed over. */
         NodeWhy: {
             /**
              * @description Of the variant that the node has.
@@ -4257,7 +4304,7 @@ export interface components {
             detail?: string;
             /**
              * @description What was done about it, for people.
-             * @example kept the last known good version
+             * @example kept the last good version
              */
             action?: string;
             action_code?: components["schemas"]["ActionCode"];
@@ -4334,8 +4381,8 @@ export interface components {
             };
         };
         /**
-         * @description The token is not valid, or there is none. Of a request that came with the cookie of a session: the session has ended, or the cookie is damaged or there
-         *     twice; the answer removes it. Sign in again.
+         * @description The token is not good, or there is none. Of a request that came with the cookie of a session: the session has ended, or the cookie is damaged or there
+         *     twice; the answer removes it. Sign in anew.
          */
         Unauthenticated: {
             headers: {
@@ -4377,7 +4424,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The revision is older than the history is kept; the detail names the oldest that is kept. */
+        /** @description The revision is older than the history is kept; the detail names the oldest that can be had. */
         Forgotten: {
             headers: {
                 [name: string]: unknown;
@@ -4389,7 +4436,7 @@ export interface components {
                  *       "title": "Gone",
                  *       "status": 410,
                  *       "code": "forgotten",
-                 *       "detail": "revision 7 is forgotten: the oldest whose content is kept is 112",
+                 *       "detail": "revision 7 is forgotten: the oldest of which the content can be had is 112",
                  *       "request_id": "01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f"
                  *     }
                  */
@@ -4714,6 +4761,9 @@ export type StaticClusters = components['schemas']['StaticClusters'];
 export type PrivateClusters = components['schemas']['PrivateClusters'];
 export type LocalPorts = components['schemas']['LocalPorts'];
 export type FleetValues = components['schemas']['FleetValues'];
+export type LoadReportInterval = components['schemas']['LoadReportInterval'];
+export type LoadReportClusters = components['schemas']['LoadReportClusters'];
+export type LoadReportEndpoints = components['schemas']['LoadReportEndpoints'];
 export type FindingSeverity = components['schemas']['FindingSeverity'];
 export type FindingCode = components['schemas']['FindingCode'];
 export type Finding = components['schemas']['Finding'];
@@ -4817,6 +4867,7 @@ export type Endpoint = components['schemas']['Endpoint'];
 export type EndpointList = components['schemas']['EndpointList'];
 export type Load = components['schemas']['Load'];
 export type LocalityLoad = components['schemas']['LocalityLoad'];
+export type EndpointLoad = components['schemas']['EndpointLoad'];
 export type LoadDrop = components['schemas']['LoadDrop'];
 export type LoadMetric = components['schemas']['LoadMetric'];
 export type LoadList = components['schemas']['LoadList'];

@@ -11,14 +11,17 @@ import (
 
 const loadsEnd = 5 * time.Second // for the last ones, when the server stops
 
-// loads writes down, once in an interval, what proxies have reported of their load.
+// loads writes down, once in an interval, what proxies have reported of their load. What it costs grows with what was reported, not with the nodes.
 type loads struct {
 	recorder interface {
 		Take() (ls []fleet.Load, leftOut int64)
 		Return(back []fleet.Load)
+		TakeSeen() fleet.LoadSeen
+		ReturnSeen(back fleet.LoadSeen)
 	}
 	store interface {
 		AddLoad(ctx context.Context, ls []fleet.Load) (left []fleet.Load, err error)
+		NoteLoad(ctx context.Context, seen fleet.LoadSeen) (left fleet.LoadSeen, err error)
 	}
 	every time.Duration
 	log   *slog.Logger
@@ -48,11 +51,13 @@ func (l loads) once(ctx context.Context, before loadsRun) (now loadsRun) {
 	if now.over = leftOut > 0; now.over && !before.over {
 		l.log.Warn("load reports say more than there is room for: see docs/load.md for the limits", "left_out", leftOut)
 	}
-	if len(ls) == 0 {
-		return now
-	}
 	left, err := l.store.AddLoad(ctx, ls)
 	l.recorder.Return(left)
+	if err == nil { // else the next run tells it
+		var unseen fleet.LoadSeen
+		unseen, err = l.store.NoteLoad(ctx, l.recorder.TakeSeen())
+		l.recorder.ReturnSeen(unseen)
+	}
 	if now.failing = err != nil; now.failing && !before.failing && ctx.Err() == nil {
 		l.log.Warn("what proxies report of their load is not written: the next run goes on", "error", err)
 	}

@@ -19,6 +19,8 @@ type awayAtFirst struct {
 	times  int
 	issued int64
 	calls  int
+	noted  []fleet.ClusterSeen
+	notes  int
 }
 
 func (f *awayAtFirst) AddLoad(ctx context.Context, ls []fleet.Load) ([]fleet.Load, error) {
@@ -30,6 +32,15 @@ func (f *awayAtFirst) AddLoad(ctx context.Context, ls []fleet.Load) ([]fleet.Loa
 		f.issued += l.Issued
 	}
 	return nil, ctx.Err()
+}
+
+// NoteLoad fails once more, after AddLoad has succeeded.
+func (f *awayAtFirst) NoteLoad(ctx context.Context, seen fleet.LoadSeen) (fleet.LoadSeen, error) {
+	if f.notes++; f.notes == 1 {
+		return seen, errors.New("away")
+	}
+	f.noted = append(f.noted, seen.Clusters...)
+	return fleet.LoadSeen{}, ctx.Err()
 }
 
 // What is reported while the database is away is written when it is back, the last of it when the server stops; several failures are one line.
@@ -61,6 +72,16 @@ func TestLoadIsWrittenOnceInAnInterval(t *testing.T) {
 		}
 		if db.calls < 6 || db.calls > 12 {
 			t.Errorf("%d calls in 75 s", db.calls)
+		}
+		told := map[string]int{}
+		for _, c := range db.noted {
+			if !c.Called || c.Key != key {
+				t.Errorf("noted %+v", c)
+			}
+			told[c.Cluster]++
+		}
+		if told["a"] != 1 || told["over"] != 1 || len(told) != 2 {
+			t.Errorf("noted %v", told)
 		}
 		if a, b := strings.Count(out.String(), "is not written"), strings.Count(out.String(), "than there is room for"); a != 1 || b < 1 || b > 2 {
 			t.Errorf("%d and %d lines: %s", a, b, out.String())

@@ -38,7 +38,7 @@ type XDSConfig struct {
 	Streams        int           `name:"max-streams" env:"FAIRLEAD_MAX_STREAMS" default:"20000" help:"Streams that this server serves at the same time. A proxy with aggregated discovery has one."`
 	TenantStreams  int           `name:"max-streams-per-tenant" env:"FAIRLEAD_MAX_STREAMS_PER_TENANT" help:"Of them, those of one tenant; half by default."`
 	TokenStreams   int           `name:"max-streams-per-credential" env:"FAIRLEAD_MAX_STREAMS_PER_CREDENTIAL" help:"Of them, those of one node token; half by default."`
-	LoadInterval   time.Duration `name:"load-report-interval" env:"FAIRLEAD_LOAD_REPORT_INTERVAL" default:"10s" help:"How often proxies that report their load are to do so, 1s to 1m."`
+	LoadInterval   time.Duration `name:"load-report-interval" env:"FAIRLEAD_LOAD_REPORT_INTERVAL" default:"10s" help:"How often proxies that report their load are to do so, 1s to 1m, unless their fleet says how often."`
 	Name           string        `name:"name" env:"FAIRLEAD_NAME" help:"The server's name for people; the host's by default."`
 	Database
 	Unauthenticated
@@ -56,7 +56,8 @@ type XDS struct {
 	recorder *delivery.Recorder
 	replica  *replica.Replica
 	loads    *load.Recorder
-	sealKey  string // the id of the key that opens Secrets
+	settings *loadSettings // of the fleets' load reports
+	sealKey  string        // the id of the key that opens Secrets
 }
 
 // NewXDS opens the database, waiting for it until ctx ends, and reads the key.
@@ -88,6 +89,7 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 	if err != nil {
 		return nil, err
 	}
+	x.settings = &loadSettings{store: x.store, every: cfg.LoadInterval, log: log}
 	x.sealKey = opener.KeyID()
 	if err = x.mustHaveTheKey(ctx); err == nil {
 		err = x.wire(opener)
@@ -212,6 +214,7 @@ func (x *XDS) Components(ports ...Port) []lifecycle.Component {
 		{Name: "uses", Run: credentialUses{x.replica, x.store, x.log}.run},
 		{Name: "denied", Run: deniedClients{x.replica, x.store, x.log}.run},          // it ends after the ports
 		{Name: "loads", Run: loads{x.loads, x.store, x.cfg.LoadInterval, x.log}.run}, // likewise
+		{Name: "load settings", Run: x.settings.run},
 	}
 	if x.listener != nil {
 		cs = append(cs, lifecycle.Component{Name: "listener", Run: x.listener.Run})
@@ -242,7 +245,7 @@ func (x *XDS) server(p Port) (server, error) {
 	srv, err := xds.New(xds.Config{
 		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Denied: x.replica.Denied, Logger: x.log, DrainSpread: x.cfg.Drain,
 		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection, AllowProxied: x.cfg.AllowProxied, RESTOnly: p.RESTOnly, Crowd: theCollector().crowd,
-		Load: xds.LoadReports{Recorder: x.loads, Interval: x.cfg.LoadInterval},
+		Load: xds.LoadReports{Recorder: x.loads, Interval: x.cfg.LoadInterval, Settings: x.settings.of},
 		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated.Most, UnauthenticatedPerAddress: x.cfg.Unauthenticated.PerAddress,
 			Reports: x.cfg.Streams, ReportsPerTenant: x.cfg.TenantStreams, ReportsPerCredential: x.cfg.TokenStreams},
 	})

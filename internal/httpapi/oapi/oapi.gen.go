@@ -316,6 +316,7 @@ const (
 	MissingForNodes     FindingCode = "missing_for_nodes"
 	MissingReference    FindingCode = "missing_reference"
 	NamesBootstrap      FindingCode = "names_bootstrap"
+	NotCalled           FindingCode = "not_called"
 	OldBootstrap        FindingCode = "old_bootstrap"
 	RequestsFail        FindingCode = "requests_fail"
 	SealedForAnotherKey FindingCode = "sealed_for_another_key"
@@ -350,6 +351,8 @@ func (e FindingCode) Valid() bool {
 	case MissingReference:
 		return true
 	case NamesBootstrap:
+		return true
+	case NotCalled:
 		return true
 	case OldBootstrap:
 		return true
@@ -1085,9 +1088,9 @@ func (e GetReceiptParamsState) Valid() bool {
 	}
 }
 
-// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
+// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
 // accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 // `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 type ActionCode string
 
@@ -1382,7 +1385,7 @@ type Credential struct {
 	CreatedAt   time.Time `json:"created_at"`
 	Description string    `json:"description"`
 
-	// ExpiresAt Left out of a credential that an older server made without an expiry.
+	// ExpiresAt Left out of a credential that an older server made without an end.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	Id        string     `json:"id"`
 
@@ -1434,7 +1437,7 @@ type CredentialRenew struct {
 	// ExpiresAt Of the new credential. At most 366 days from now; 90 days where it is left out.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
-	// OldExpiresAt When the old credential expires, if not sooner; where it is left out, its expiry stays. The token of a gRPC client says the old expiry: such
+	// OldExpiresAt When the old credential ends, if it does not end sooner; where it is left out, its end stays. The token of a gRPC client says the old end: such
 	// a client keeps it until then.
 	OldExpiresAt *time.Time `json:"old_expires_at,omitempty"`
 }
@@ -1490,13 +1493,13 @@ type Difference struct {
 type Endpoint struct {
 	Address string `json:"address"`
 
-	// ExpiresAt When its lease expires, unless it is renewed.
+	// ExpiresAt When its lease runs out, unless it is renewed.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Health `draining` gets no new requests and keeps its connections, `unhealthy` gets none: Envoy's HealthStatus of these names.
 	Health EndpointHealth `json:"health"`
 
-	// Held Its lease has expired, and it stays as the cluster would have none, or too few, without it.
+	// Held Its lease has run out, and it stays as the cluster would have none, or too few, without it.
 	Held *bool `json:"held,omitempty"`
 
 	// Lease The id of its lease.
@@ -1540,6 +1543,21 @@ type EndpointList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// EndpointLoad defines model for EndpointLoad.
+type EndpointLoad struct {
+	// Address A host with its port, a path, or `envoy://` with an internal listener.
+	//
+	// Example: 10.0.0.7:8080
+	Address    string  `json:"address"`
+	Errors     int64   `json:"errors"`
+	InProgress float64 `json:"in_progress"`
+	Issued     int64   `json:"issued"`
+
+	// Locality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
+	Locality   *EndpointLocality `json:"locality,omitempty"`
+	Successful int64             `json:"successful"`
 }
 
 // EndpointLocality Example: {"region":"eu-west-1","zone":"eu-west-1a"}
@@ -1600,12 +1618,12 @@ type EnvoyConfig map[string]interface{}
 type Event struct {
 	// Action What was done about it, for people.
 	//
-	// Example: kept the last known good version
+	// Example: kept the last good version
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -1636,7 +1654,7 @@ type Event struct {
 	// has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
 	// because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
+	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id, of `denied` what the client says; empty where it is about none, or where a client was not asked.
@@ -1670,7 +1688,7 @@ type Event struct {
 // has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
 // because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 // limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
+// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
 type EventKind string
 
 // EventList defines model for EventList.
@@ -1730,7 +1748,7 @@ type Finding struct {
 	// Example: /body/virtual_hosts/0/routes/0/route/cluster
 	Pointer string `json:"pointer"`
 
-	// Severity `error`: traffic fails, or nodes do not get what was written. `warning`: it will be an error soon, or is probably a mistake. `info`: nothing is harmed.
+	// Severity `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
 	Severity FindingSeverity `json:"severity"`
 	To       *ResourceRef    `json:"to,omitempty"`
 
@@ -1768,7 +1786,7 @@ type FindingList struct {
 	Warnings int `json:"warnings"`
 }
 
-// FindingSeverity `error`: traffic fails, or nodes do not get what was written. `warning`: it will be an error soon, or is probably a mistake. `info`: nothing is harmed.
+// FindingSeverity `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
 type FindingSeverity string
 
 // Fleet defines model for Fleet.
@@ -1797,6 +1815,25 @@ type Fleet struct {
 	// Example: 14d
 	ForgetNodesAfter ForgetNodesAfter `json:"forget_nodes_after"`
 	Id               string           `json:"id"`
+
+	// LoadReportClusters The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+	// the present one.
+	//
+	//
+	// Example: ["backend","payments"]
+	LoadReportClusters *LoadReportClusters `json:"load_report_clusters,omitempty"`
+
+	// LoadReportEndpoints Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+	//
+	// Example: true
+	LoadReportEndpoints *LoadReportEndpoints `json:"load_report_endpoints,omitempty"`
+
+	// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+	// default. A proxy hears of a change after its next report, some ten seconds later.
+	//
+	//
+	// Example: 30s
+	LoadReportInterval *LoadReportInterval `json:"load_report_interval,omitempty"`
 
 	// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 	// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
@@ -1882,6 +1919,25 @@ type FleetCreate struct {
 	//
 	// Example: 14d
 	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// LoadReportClusters The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+	// the present one.
+	//
+	//
+	// Example: ["backend","payments"]
+	LoadReportClusters *LoadReportClusters `json:"load_report_clusters,omitempty"`
+
+	// LoadReportEndpoints Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+	//
+	// Example: true
+	LoadReportEndpoints *LoadReportEndpoints `json:"load_report_endpoints,omitempty"`
+
+	// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+	// default. A proxy hears of a change after its next report, some ten seconds later.
+	//
+	//
+	// Example: 30s
+	LoadReportInterval *LoadReportInterval `json:"load_report_interval,omitempty"`
 
 	// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 	// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
@@ -1970,6 +2026,25 @@ type FleetUpdate struct {
 	//
 	// Example: 14d
 	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// LoadReportClusters The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+	// the present one.
+	//
+	//
+	// Example: ["backend","payments"]
+	LoadReportClusters *LoadReportClusters `json:"load_report_clusters,omitempty"`
+
+	// LoadReportEndpoints Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+	//
+	// Example: true
+	LoadReportEndpoints *LoadReportEndpoints `json:"load_report_endpoints,omitempty"`
+
+	// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+	// default. A proxy hears of a change after its next report, some ten seconds later.
+	//
+	//
+	// Example: 30s
+	LoadReportInterval *LoadReportInterval `json:"load_report_interval,omitempty"`
 
 	// LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 	// write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
@@ -2124,7 +2199,7 @@ type Lease struct {
 
 // LeaseTake Example: {"ttl":"30s"}
 type LeaseTake struct {
-	// KeepLast When it expires, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
+	// KeepLast When it runs out, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
 	KeepLast *bool `json:"keep_last,omitempty"`
 
 	// Ttl For how long it holds unless it is renewed: 5s to 24h, a whole number of s, m or h.
@@ -2207,6 +2282,9 @@ type Load struct {
 	// Drops Of a minute: the reasons of drops.
 	Drops *[]LoadDrop `json:"drops,omitempty"`
 
+	// Endpoints Of a minute: the endpoints that requests went to, where the fleet has `load_report_endpoints`. Their localities count the same requests.
+	Endpoints *[]EndpointLoad `json:"endpoints,omitempty"`
+
 	// Errors Requests that have failed: of HTTP those with a status of 500 and above.
 	Errors int64 `json:"errors"`
 
@@ -2256,6 +2334,23 @@ type LoadMetric struct {
 	// Total The sum of what was told.
 	Total float64 `json:"total"`
 }
+
+// LoadReportClusters The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that they have. A list that is given takes the place of
+// the present one.
+//
+// Example: ["backend","payments"]
+type LoadReportClusters = []string
+
+// LoadReportEndpoints Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where they do not.
+//
+// Example: true
+type LoadReportEndpoints = bool
+
+// LoadReportInterval How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`. Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+// default. A proxy hears of a change after its next report, some ten seconds later.
+//
+// Example: 30s
+type LoadReportInterval = string
 
 // LocalPorts Ports of the proxies' own machine, such as those of backends beside them: an address of that machine with one of these ports is ordinary content, which everybody who writes may
 // write. Any other needs the guard rule `loopback`. 9901 is where Envoy's admin interface listens by default, which shows all that a proxy knows and ends it: who opens it gives
@@ -2318,14 +2413,14 @@ type Node struct {
 	// Credential The id of the node credential that it came with.
 	Credential *string `json:"credential,omitempty"`
 
-	// CredentialExpiresAt When that expires, or has expired: then the node is not let in with it. Left out where it does not expire, or is not known any more.
+	// CredentialExpiresAt When that ends, or has ended: then the node is not let in with it. Left out where it does not end, or is not known any more.
 	CredentialExpiresAt *time.Time `json:"credential_expires_at,omitempty"`
 
 	// Duplicates How many clients have this id: on several servers, or on one for half a minute. Left out for one. A revision is acked when all of them have it.
 	Duplicates *int      `json:"duplicates,omitempty"`
 	FirstSeen  time.Time `json:"first_seen"`
 
-	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry.
+	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
 	Frozen *[]ResourceType `json:"frozen,omitempty"`
 	Id     string          `json:"id"`
 
@@ -2370,7 +2465,7 @@ type Node struct {
 
 // NodeConfig defines model for NodeConfig.
 type NodeConfig struct {
-	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry.
+	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
 	Frozen *[]ResourceType `json:"frozen,omitempty"`
 	Items  []NodeResource  `json:"items"`
 
@@ -2427,7 +2522,7 @@ type NodeLabels struct {
 type NodeList struct {
 	Items []Node `json:"items"`
 
-	// LabelsUnknown With a selector: how many nodes were skipped on this page because their labels are not known. Left out for none.
+	// LabelsUnknown With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none.
 	LabelsUnknown *int `json:"labels_unknown,omitempty"`
 
 	// Matches With `count`: how many nodes the filters let pass, from this page on.
@@ -2450,7 +2545,7 @@ type NodeReason struct {
 	// Resource One resource of the fleet as it is for one node.
 	Resource NodeResource `json:"resource"`
 
-	// Why How the variant was chosen. Of the default variant it has the variants alone that were skipped.
+	// Why How the variant was chosen. Of the default variant it has the variants alone that were passed over.
 	Why NodeWhy `json:"why"`
 }
 
@@ -2484,12 +2579,12 @@ type NodeReasons struct {
 type NodeResource struct {
 	// Action What was done about it, for people.
 	//
-	// Example: kept the last known good version
+	// Example: kept the last good version
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -2575,7 +2670,7 @@ type NodeSubscription struct {
 	Wildcard bool `json:"wildcard"`
 }
 
-// NodeWhy How the variant was chosen. Of the default variant it has the variants alone that were skipped.
+// NodeWhy How the variant was chosen. Of the default variant it has the variants alone that were passed over.
 type NodeWhy struct {
 	// MorePassedOver How many other variants were left off.
 	MorePassedOver *int `json:"more_passed_over,omitempty"`
@@ -2899,12 +2994,12 @@ type ReceiptCounts struct {
 type ReceiptNode struct {
 	// Action What was done about it, for people.
 	//
-	// Example: kept the last known good version
+	// Example: kept the last good version
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -2940,7 +3035,7 @@ type ReceiptNode struct {
 	// Warming Of a pending node: what it was sent and has not answered, because something that it needs is still open.
 	Warming *[]ResourceRef `json:"warming,omitempty"`
 
-	// Withheld Of a pending node: what of the revision is kept from it at its last known good version, or away, and what each waits for.
+	// Withheld Of a pending node: what of the revision is kept from it at its last good version, or away, and what each waits for.
 	Withheld *[]Withheld `json:"withheld,omitempty"`
 
 	// WithheldBy What `withheld` waits for, each once.
@@ -2954,12 +3049,12 @@ type ReceiptNodeState string
 type ReceiptRefusal struct {
 	// Action What was done about it, for people.
 	//
-	// Example: kept the last known good version
+	// Example: kept the last good version
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -2994,9 +3089,9 @@ type Refusal struct {
 	// Action What was done about it, for people.
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -3086,7 +3181,7 @@ type Resource struct {
 
 	// Ttl How long a client keeps it when no xDS server renews it, at least `1s`; renewed when a third of it has passed. It goes to Envoy over delta xDS, and
 	// to clients that declare the feature `xds.config.supports-resource-ttl`. An Envoy over state-of-the-world xDS is never sent it, because it crashes when one
-	// expires, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes, endpoints and secrets, to
+	// runs out, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes, endpoints and secrets, to
 	// which it is not sent at all: the warning is `ttl_without_effect`.
 	//
 	//
@@ -3757,7 +3852,7 @@ type Waits struct {
 	// Warming What it was sent and has not answered, because something that it needs is still open.
 	Warming []ResourceRef `json:"warming"`
 
-	// Withheld What is kept from it at its last known good version, or away, and what each waits for.
+	// Withheld What is kept from it at its last good version, or away, and what each waits for.
 	Withheld []Withheld `json:"withheld"`
 
 	// WithheldBy What `withheld` waits for, each once.
@@ -3766,7 +3861,7 @@ type Waits struct {
 
 // Whoami defines model for Whoami.
 type Whoami struct {
-	// ExpiresAt When the token expires.
+	// ExpiresAt When the token ends.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Fleet The one fleet that the token is bound to.
@@ -21113,683 +21208,689 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L0JkxtHkib6V8LwZo3HZoGo4iESZWNvSwdH3JYoLskevn0qLTKADADZlYjAZAQKRPfyvz8Ld48jE5FA",
-	"oliSZvZNt5lYAPKI08OPzz//x2CmVmslhTR6MP7HYCl4IWr484ePfGH/LYSe1eXalEoOxoO3fCU0M8tS",
-	"M224EUzNmVkKVgutNvVMXDIpbkUN32m+EowveCkZnxtRM85mSy4XYjjIBuIzX60rMRgPrgffnJ3zi+nT",
-	"2bPiejDIBnq2FCtu3212a3uFNnUpF4MvX7LB60oIc7hpgmlhTCkX2jVubm/KGNcsF4YvclZKVhpWKKEz",
-	"xmXBpDJsu+QmXM2Wqip0u6Hzl3w0e3o+fV5ciGevvnlxpLlfssGa13wlDI3pVVHUQut39sv9DuRv3o3f",
-	"/fL+Y56x/Nc3725f/IYfmapZvpHl5/GTd1cff8wzpqRga1HPhDRnQs5UIQqmxWIlpGk2+Xw0tP//Zvxy",
-	"9HI0yAalfc+am+UgG0i+spdwbNMgG9Ti3zZlLYrB2NQbEXdsxT//JOTCLAfj84uX2WBVSv85S8zSlf5l",
-	"/l7clho61u7nlbajv+WawYiXmtV0bQZdrbgR2uRD9ouE9ZW7n3OYrJybfOj68m8bUe9CZ9yVjWn5p1rM",
-	"B+PB//UkrPUn+Kt+4lr5drOaito3/mNpH3e84aZcia62cNNoxVzVK24G40HBjTizNw5SQ/etKkrRuULm",
-	"vNIiZ5Xgt0IztTGNzacfsCncnrHtspwtGa8FWylt7CjC+uasKrVhW1Eulrqr4fiMRuMLMeebyriVQc2e",
-	"KlUJLqHd31UbbUTd0fCPS8Hs092OnOHVDzSj+35SvLjSulxIu4jZw9JolmtR35YzMbF35rA27NdqK+FZ",
-	"j07YB1M+uxGySO8AakzfHfD8/OL4DvhOyXlZrw4Mh1E3Qrrx4FJvQWraOdI3omBzBfISH8Ptfc0erSsu",
-	"z67+x5X738/bH1/OOyaUnjLo2tKji2c9elSLQkhT8upNcaBbZYG9sL2CtaaXatsSpKPzV09fzJ+Ls5ez",
-	"8+nZN8UFP3s1H43OnvHn0xezb4qX4tU8PVVl0XeWLp6/OKVPH+xh1tGtX2S1w+1Tant0hNOvawfBj71l",
-	"UKsV2LJNrdWh3ZRL8dlMZnBZ7pbRmi8Em4q5qjubhnd0LYVno1cvUgP1vaiEEV3znhf4cz5mZqm0wBWw",
-	"FbVg9AsOm2AV14Y9HbGC73TmvlxXfEaSwd9sJZdZivqehpjaH8YX9IgDwwtKwAMNgqa5eEWxEOnFCffc",
-	"6/p8U4jVWhkhZ7u/iF26pTNeVSBJnVwE0UHH6r9thDYZuxFrA19fPGNLtan1JeNTdQtDzIyQXNq+VuWq",
-	"NCwvw0sn050ROkdhJOFWe/RVguuWgH02PZ+N+HNxVoh1pXZn5y/PL9wooVIZxinq1ZntVucIPW+P0Job",
-	"I2r7zP/16/X154vzs+vrz9+I3/7rPyXP0jfzn7mZLffH7VNdWtXV7uuyqb8y2NplVTl9sNRwyliVE0ZX",
-	"X7L8ce7vLUEowEq1I8Orasg+kaiQorQ/2D+fjUZHlN70SM3PsAeHlLFUv98qKTr6/otknNWCFxl0HDrm",
-	"JTYuJrbk2mpfjLMtjFT+OM9gEURDVsNYSSVp63KT2CyPD/TMtvFI9+Bgak66sfM+onl/nJ73n/hUVIeE",
-	"uVeY2LY0S5zlyt6UsfxG7P75llcbkQ/Zv5S3QjJtLRpegbJnVSt7C68qErqrRo9/HRjBV/+sl2o9+C0t",
-	"ueBFjS6XRqz0yVpGZi9/g7eeB6nN65rvcBgE1+LYYU0nh93S4t/pKf2TlUsdvfhRbdmKyx2DMWRGOVWK",
-	"G9B8u44PkHVpFfd8NIKhLVeb1WD8HD6VEj+F9pXSiAVZDD+pGa9Ks+s6HmuxKJV88nclxRO9mU7sH7k1",
-	"Rw/orxnTG6vBW5t1c7YV2pyd/5eL1/5vng/ZO14bskUEE7JgK75jUzuZc2ONg0uWn+W4S1lFbRyyt4qt",
-	"eU0WLuNMV1wvh9eyecol35mebvfovpP+jIb04KT/LLTmiy6V7NNyl9E5J9iy1EbVu0s358zKDQZHV3NF",
-	"r9yRZ7enXSv2bym2rGUetNbKCptyWErt9+AtX4kDe8/JIFIyMmZX8WzJaz4zotb3ZdzAP/dp2bxVxaFu",
-	"SVXYLpXFCR2o1caI+uy8owequN8e2CPgLU8Z+K3DAWRjGZTA1OKg8f261nyEb3u2xj6iqzXw+P6+D3w0",
-	"vN025V0t5uXno1bQkluxAarmQys+Ngu7eOkw4bACHqFCMBWLUkaHbFez1/Dig8O4P3DOdXNwj+Eldo+B",
-	"g6fpYGosQvwyvQQjt1L3MjzRzfShlLPjFueWa1bYjRR7nGwnbHPrTuPIPvsu3qePYAsc8lo4Y8FOe3MA",
-	"+WzVYRjhTfeqE9g120+4NrZLq124W+46pa3d81dpyqr/hKKZftyNuLGPvctc/iuvy8OTeYtX0Al06fUG",
-	"f7KSTuQu7Goi/XySlfLFjrteK6kFqL7f8uI9mqv200xJIyT8ydfrqpyBB+zJulbTSqz+6980+pX94rN3",
-	"FKiW3fKqLCZk+g6yQSEMLys727Au4Gtw/YPXf8lJJbCD6uwga/OtRQ3vZIbfgDNU1LWq9WD8q3+XUWpS",
-	"8Ro0A/8WlDNstdFW/HmV5PloNIiiAV4D/fIbrj+hzaQs+mvd2nCz0aRLmdLADvyWF+y977izB6ZqY8bT",
-	"issbazP0W9zvcKBxnlLbC4dxxqUdxKkAg9Iqq83BGw6CKxS+eO+32lfMcewUnfjNm3k3ZzRFduwnaj6h",
-	"nT5TG/vCp9F8PW0EiR5o9sw5pzXbqk1V2N6RF2uQDdR8MA7anrsSpvFOjxyjNY0Og5XgoPhbVb4VQAt2",
-	"Kto3VrCBA5lrFty7X7WSYJfSSnpXi5mSRQk74H0YYnjnAe/z77Tm3iqzLOXCC88xiU27NdkK7KQt38Hh",
-	"Pq0h8md1YhS4Vh3RuM9rMd9oUWDMT6uVmKpiB/4bhRdoISTOxsM8ucryR0PmfsmtInQtUaxwraQeso9u",
-	"1twOScxbDoMI9l94VIkdgyBlpeTC/lsaNlMQ01R+OVg7jfZUVc5OkZVfPQlvYldXZTc8jjiXCtxcrsva",
-	"cFlojLFqtuU7kALgcP0Owr/FH9nqj3E8mNcixHpz513LnWNPRssMI9UFTil6r0Dx9T4zF1IzS7GjB2/t",
-	"AZkIoaeaTpc9CQFtaPxrVU/LohDyjx4jWJQPNKtVJcLxyKtKbXH9Psznrm35I5h4e4FR5CK028lH97Dd",
-	"7GG+2PC6sNtmzDiDD6zeVBgL1DB+13IFu5izda0+71i9kcwK74wZZTe2XUMrPluWEtRes6mlfanfvaLS",
-	"Ysh+mTP/rozleFbDBgUrVEhT76wtirGGS3iqfQsr9bXEOycYXYbtvKlis7yAy7WwnZrZbbjTFF+1g6XB",
-	"64KDUJrg/dVG1aIIO2UjaUllzk1jn3gtUb5Pd0zcinqH44/xE/tIPWT5Rgs90WJWCwMRljDA9hfGGf4W",
-	"vLh4Mti32CnaaHF5aEjobi6LawnDA8PJ/X6Gx86sUCNhZt+vbkqB5p4W2lo2Y5bPaqX1RNXlopQIWnDn",
-	"ES72yarUupSLnITYa1UvlDEnrfV9bWDunxIdwc5gY9/YqfCX4OipqgDRDNEmN5SlxihJqdk5hC6+6iw9",
-	"j7Syf1FS/N7qGPXW6l5VgYFkGfvGXPcuSa23w0SbMBoRp4fYK0Fo//cPv7z94FvYMUXYyIQ0oh6r6d/E",
-	"zKTafsXsCxi+IWNFzeeGXYwuRmfnF3cQpUGKvlXmtdrIr1MzpTKTOTylZUQQQIiDX9VrdtfODwfhHFrq",
-	"sBTRTvzaJTV6FpbUW2XYa2ra77Su8LQHEW9P/CDwo5AjrJFYVXzNy+qPP97dCEMbI7wXtd8Du9axUguL",
-	"nyQdTmguxVZokzMjqspKeHu0KSMo9A/jwU2GUs/HC/OKazNB0Q7AMidpr6V9Asl8e7u9EN3sd17XbiD+",
-	"wAG+kjuG+h30C6b8o1I/gd37B0+0U9cxdv2M/Vx+69rzM5e7P0Vlcqgk9HGBVFjxQjD4V+7cKaoZOE1X",
-	"pdwYgWqVValqbsQEPAFWScIFbJ8JA0590YiksO3jVqPwpzAd3PYzISmWalNfy4e5UWpi3z7Bm0prnOSP",
-	"6Nj9q+QbsxTS2MH543crjhrtTXDWuH0bIsp31EBwUOADTISQhfBPd7dYS4uvuN2U7rXX0mxLqxZGUKxa",
-	"rNSt0KDSfSgX0m5tUNXCKN7ysuLT6g/fBgU3fMqt7hK7X2ZLUVgbhD3MN6FtVvN2Zo092aXayoDZheF9",
-	"oJmYz8XMXLJarAXIuiH7pY6vYUapGzBMRW1NXi4ZBf5BNS7/Lqy6CUO95XYx2xvQkJ3HQvmBdrPhHcmw",
-	"1u1eMOVKqI2xLS4NK8rCNRx18BzP4Bz0bytcOVgfhdqTqe+FqXdnV3Pws7X9nh/gDACb2rZ0mALwhtgu",
-	"+nXXtZoJrU+c60POSa8SeMXinM1LURVuY/DZTKwNvDHlenRPAqBC/Bj4wnsfF7XgxqmDIz3IBmtlO1cP",
-	"xoMnVpo+mSkpxcxMaPC/3h95cRHUlMbIsR+kwSDx76gJwwlhzXcEuNh1E53VCPveG+Eh7me9Wa9VbUTx",
-	"syhK7kJyf8b5BlLNjhJiXiXjkkEAFTZDykntDXbDb2x//Hgi7HxmL/oOls5+JL0RZbJzAkM232heRSGB",
-	"LcjnnMOjcmqltcJRtqAZnlvLgWxUgPqhvFkoVbBbUYNg9u6hobUPrZAt6A6JBjm+00p6+94SgfulwcSC",
-	"a4nzZi1ruXMPHbJ8Xqu/Cxk/Cb19mmnlTuJGJFXACJPNY9iNEGtNCMTSnuPFkP1kG8IrGBjb+Y2E/tBL",
-	"XIec2X0t4bX24KElBldfsrxS2o0KoBI86KZjiOzLFkpasx1Ga1LKCfkuU+/Wxt5cSlr4cJ2Vv0P2Nkh+",
-	"CiJey1yqid7otZjZNkkVtsfM+aaXVhBRdKacVtCOzVrUWhTQAufxc61AWOxc2YdMd/YQumQNTGgTX7eA",
-	"8BdcR7ATuVkNxr8OQssG2cAuJbCZYIkMsgHO8CAb0DQMsoEdWBQ+jUGyX/n2gnRE9/1vCQzVldz9KwjR",
-	"fbS/3KF9CjLVHhSfzxbqjJ5gN/7wPd8STgUetV5XuzdyvUFpUaClwat3td2ophR6MAYAf3vvf69mmxVo",
-	"et6dZiVXWLD2nIM+ZA415Ez+S4/HZB6JJ5jZKgBfQ8B9Hb3+HyFIchCTztm64piOcQJCfeyyasjBap+R",
-	"R2k2dK2OTLKKywexHxxsL9vq0/Dpbo4baLo+0VvAgXxpg+eygfhsl6GwZ3VXGkvD82Ka2UMh/AdjaKUj",
-	"HT3P0LXhY7ilNC+eDSKI2WgfYpZ5CNJXAaGOYZYyCOv0Whl3mSG/nE+eJNxTiVmynyebukokX2UDkk6T",
-	"Us5VIiIPhn/pnK1csh/krdqB4gAeQ6vZimqesaq8EYQU+wy77NJO5Upwqb1q7ZDq+1H4lhMsG1xtitJc",
-	"ydlS1emhhlOhKuUNtqwWVv9wJg2Jw/19zU1qcQjpMpaiG/vgB7KBuBXSTA48VjO4xD69/1OXXC+PTTuM",
-	"0I/2QqvGiH9rYB7cfknAMAOO41e4jd4WdSWzw/Rb16R8t+QlLP/WyPq5OtpomtYvaI7066e98EsWNkSv",
-	"nQG3/lSi5tzeFVFmyLHnvBWfDaaawIPAJgO9P7GfIIBRSvQYHJ0Pe71dxHj5HgTdqz9rvhBjtnQwXpgq",
-	"DNSVEvyr9p1D9jNiZbi0Whi1w6W9rNBBUkotrPrOpmJZUtBmymc3SXF7ZPmEkXAzc2DViNnNPa2aqVhs",
-	"ZPeeAy/GEsJFYsFlQztHSRb7UHrvyZntgSgOvxcm61bU5ZxMIPSunP4W2tDN1/wV4LgYVCMETYkun16z",
-	"B8d/aVuHg58wcdADVFViZlSNeACXJQkREDClVA1RM8ICGLZZDwfZCTvye2zFLrUrCV3e4ymv4cq7CBFd",
-	"Lmh/9r8FUqK6x2x/3iEmMrT7EL92On4t4KCBjJAd5VujJYuuUbtZVcF3TZ2/lIaDvj+tAVti5YZ7blJh",
-	"b4ihjmQAkiLUKPhPYv+MQ+weZI0UzmOAXnsvXrx1rZcY4z/5NKJktdD2xortlC1+Pe2LlyPHPUzbAtNX",
-	"nJF+wl51GwX8WDRTWzFdKnVjjaudrtQiOTvJ3e21GtrazuZetjSHnqMZWofv6xy+H27Jc9MaO8p4Tw0g",
-	"ph1GALeVYPNarYapYcJJ6Dek092xbfkzv3GyDJ15XTYkolRT5AdoZG2k0Y6HgaP16hzlEDAAuw0U+qhX",
-	"YegwjfFoVmR0+qg5GJ8ufLze1As8GfZGAR7QpWCcrBvelBjijTIJnI0x5NYYTzVBim3DqOtxuNDYpIVk",
-	"GbnPjEr2WlXFqa+MfbD/6LnN3hjtD89Y2DmngPO4czuGzenjkpR5u9YDNNnJdE5q2B02K2jdMFF+HGEz",
-	"dG7a1+6cTCy/soZokLW43GLb1kouoriQa2dzy4ctlZpBegokJHMP9ElOZad8a4k2jFJuzCUbkes0+nJf",
-	"P+teCNslShknhdGWobCyt20c3MB9drrwIBtYJTz63eoUEzAFJ1Y5tu+sNxIjgXbmtnVJYBqrTHCzqUXw",
-	"wk0Er6tdQvC3Jh0anZERRmPfOeE/0rZvY0M+/Hh1dvH8BczKUnzmhZiVK141kw5ezV++KEYvz1++fDb7",
-	"pnjx/BW/mAvOR7Pnz3kxOn/On07nz+bn04vpaPry4mJWnD8vXszOn09H89GIj16m5jjoR+mZBpgAWugg",
-	"VnGXcfTAAZSfXTFUxeAryJepKgzwJFxyaCr0Voxjh0Dh7HpSeXouqmPaAzb+34FVH6/CU55/n5Zst2eh",
-	"c0mDZb6ndwinjhztxnsxU3XxJ/lLDvRKJ7SpOzguUC+7P89Fqy9HDHYa3H2JU1XBjWtHonEwQsDLhaI8",
-	"vJNiRCFAhj8uSL639rnTqPcVyaCRdiiZLTGEgPBVOauVhoD2Cbq9ZxtJvq7rpIRICKkVDoBApBN6LaqK",
-	"7IvTNL6Or51ed7+62++ulrWXYYH+xowmPmtRbdFz2tpRat1+q4oE+wc4rGkOKEBg1+e6VkY9hdBVFhQj",
-	"RBcg5NOxxdgLwQeuhyz/tRYFnxlR/JZHEP4GPwtnN2KXMc7WXOutqovIlPCUU9fSx/rAl6IqYgSyBwtp",
-	"F5GGuUP7vJGa4aD1EDZBt/yK1zeAodJC6tKUtwLdCEdCct8qZbSp+fpoRK65VWFQDimhkAnBTeRBmlUl",
-	"yQltOPgh7dj39h/5lr4uK9Ekd7hICEplOj1dmM8yFRRZngpdFjDUK4wUrYVaV6LRsL2tscclES9sHBzX",
-	"iPR6jTtz2tBLysyOuAjsChju+KpKCRhI6TxgyuN8QaQHg3qI6fopsn7sTCaFlxGfzfGNTingcHFqNL7z",
-	"ILz909PaW31CiznuGAJe9FTzTjuavy/nc1Fby+d+gwqqV/+AIfKU7rUXpR1IeNshjz3lIqahMHmcLZiP",
-	"2crHHJa8mreZLkGM5nApW6iMkkdqIQJDkgO4aABj5mPGWa2qCnLTHL4wvMTKxeC/sPeCSJxQHNPefi39",
-	"/XGeG11BImk/4W3I8qq8FRP4BUAf9goOoFKAfwFeJIZON0B6BDlaKKGbvttWdmXcWfjYaD+Yoq4RSd8h",
-	"Tc57SKZLhrrbSXsEG3A8RSm0Q3HUcIjXxBefI9rlWx7DtEfDiaOZ4WEV5q9v2CKtbf0iRUg4QqDFWtS6",
-	"TQJ4YvLqvj4Fc7E/0lZp2Ft/WYjS7S+xCH2y6tl3Ne96c2MfRq9t4raiRIyebzSE6Tsprb/peS5CGvFB",
-	"z8Z3DS277doAoFhQxJHp1OEQMINHi/pW1Iglp1ST3H6YTHe507Uw3GJ3POzgpUh4vmYAAXXBvX4mQqO5",
-	"Ce1AfF6XtdDJgGF8rvKojwe656B+1tayT971N2Y6DAjIyYDF2+np4E5hg8AE+PldmnVpCMisI/lIv1w6",
-	"QblUm3rP+pPk7unfgdDSbk2AzAZPs4YNf+BbB8S53FEfw7hqAdD1MSF2ILMSm2hbiHi9qTBb0YgBxMxi",
-	"sNJ6hyw6BMlHj+os6HCyJsEGwFBjbEoB9gTwv+AYA9ecqu2/yabV4lbdnLSgU3YZNri51LN4sxze1N/B",
-	"hUc12wgC3hwYUCSA9Uj7xngepMeg1rb8140d2XzYa6/UZx759Wz06kUS+ZVk+Dy8pa/omU9fvADiTgwS",
-	"AMrzFVJ5NpwfLq7QfxP8PqsHz03P04enRWs0OqiFGtp9S1/pXg7FvnrfdLb0I4FFpflGyANRedzRWshC",
-	"Dxmm6umltfaIsHLWgUZrHGbhje6Fh3t5H/6/Vjf/YP9fePt7IcX2lP2rqmISb5LBxejixdn5xdnFs4/n",
-	"F+PRaDwa/b/7G/fQvvpl7gnoYl3gd99u7a50Yn5UVcQnON2TsXKOaAilpKgvk63JECAIxznThu+IHCPC",
-	"kS7ev/vOHcKQU+9eiXeNgQDxWvqDGhH6pWHAiITqDpgjPc+AA6vhQxoEA9kOt9YUxM5Bzs2Q5TgQBXxP",
-	"jFx2192KGsw2OJ/ycTBWELgJX3vlguKEhVjbTcxIsyfDCt87cGIZI3Nwf9JwarAbR7HCTtx7Nvh8Zi86",
-	"u+U1uATt1b/Iave9uwOeKktRHLLGcGIoP9GuiEoYVkqfK4z4k4glw+HGh0SCMoG4K6UI4NJwHBsxm1y8",
-	"CB0LHur+ANehbAREN/hHu3nI3Bdh1sBdFx4JNC6IZmO5fd+kLCaB7GLvesrumEMvi4iZr4wfYPgN3Oya",
-	"R6s49I/S2uh6nTfOKfsS8dkac+jqzEE38I23x5p9EmW9kXJNx4LyzCtWdSTsvV4Ljh7UcH4QA0LUM6sJ",
-	"13UpNHuohWCFmuknqFLq4ap4NLyWgJumvni3Ls77GN0hE6nMBG7CHWKnXZMRC6abmod0EBfGB3kC92Rs",
-	"IQzYO5hygM13m18zbWrBV3ZIYOVO7LbDFNrW2xy9AbhEoiwX8OfcYm4VIOcVJghl6FSoAoG9tiMATROf",
-	"S226W+Lc+SFJJ/wOAxQyUSmvEakR0SHrZIFt+TCkWBHPCA/jbF9ltZylqApPppGx8J17f/ydFrxqfeWJ",
-	"y/IxzQsGkYBXEHI8G1lzxIwBx5AVXy7dIEfao7zB/wwp8J/oTfl+d0or00PGvh3RuI923KyAaPiZIlnh",
-	"VBW3vf3nICn3dnD0HWxKK01hN9ExES1Y4rSLV1UUrQnpRe1ZiL9KXIVzEH8TuOOSAj24YvfRazNnBRzM",
-	"NKy4xLQ/iCG6XNhDt3wo0QGGnua+VyMSpUN7L3w/Msx/X3MzW1I1oPevv2MvXo0unNwrKAsKiLEWwiBX",
-	"jV1wzkFAnqgs+I7B6Vqu0MrppYDagZGiQCaqlA5q23ysN9iZjQSUKnxvO/E/r37+KWmyLj2jUysXmTiT",
-	"YAPg033uIKjz4xi3hwa/AW5okBqQkLkftoua4Au0ZD6ssq8NrkpjRAfWBQpKgFhUDJbr2FPiP9DxgLQU",
-	"0f33n+57yzyv5NEIDDmgKRBDOyRlAPwgC8iAPggKPck49skwwKAedOSNrIR2YIHaWhsnAWoEr8xR4Ifr",
-	"zY94NdxXFWlgIDYPWBFQUjpmK9TOnWJA7mPyHoOHF4HRdFDOxTaLcnPTcw3vOsQ478cruV08n3jP7jv6",
-	"dUyUM7zghve992d3/ZdssFkXJ7tK3T3T3fGiR6jgEreXArowJIVJPRhKNJkkKUELYOlBBXSLXz2NHjWa",
-	"emhrvAaU2immsVus9McuNGV8sWcQ33VlH11THFcUQR7QQV5S1Mr7acdhwaMV6fanT45rExHvu0a/YoWF",
-	"SQ3VBqJaAy+eP3/6/Gi1gc6Z+9EPrX96NCXtkj01L6XVH726LcU2YqtpaLrB0awzlm8kPdXfK8WYOTQK",
-	"tuID8EHQytdE+BebuFHDqCWQH+G+TmlFfr/fgx/KHwR/ghdqT26dsNewlERcoGGQDf6uZKNmA9/3Q7n7",
-	"jhIzZwNXoaLXxT0vPLRsf442VHoYDidC7D04jZLK52VlRD1x+xdMc4Z3gUkj+GzJ8KK4+AaAT6opBN2s",
-	"uXwjdprpzVQLylOEGJaaB8fdM/aX8ttGoPYfA/cY+7cLiI8HtxeHh+ZdDyqBnrktfYtLtjO7j5Z7zP7j",
-	"i/Q/S+G4l+MgpQsckjpQ++o0kWNH0j6eqom+wGqiv2UDLQywEvlV1yo4+uW3hCDCp+0FmfARAsvCWYsI",
-	"8pfc1FxibNWEKny5FlQHNFE9qc+yjaonjUaj/WNAp7Kg3Cg6hRnTBwFvl4HPimK1QCjW2yiN9/vRln05",
-	"MrlEqJoa9kM5k1vhU37Aq0ouXfvTSjXYDWJ0vjgAlcFniC2wiCDLl+MlxdcN++DSYxKY9Lq+VTvA8CxO",
-	"S5m7kl5nmTq8YuaccZrxYlVKNIDREQmVlvIngDlaTIrNao2hRs6+L/VM3Yp6954qGiTz6rqyEWfpqG6K",
-	"mMl53wKEM2CBwEd3gFUomcAI7570QUlFHFJNwPpeTCsvIHAAB6YDYbpIwUxRPuUlxYBqtVlnodnA/dcC",
-	"VdCahG1GVE5GAVEM42temwOpmQnKD3rjtpHXjrCN9VqclPXCjRGrtTk2Cku1ZWpuhGz22f5dVT2RS7MD",
-	"cKLGy0yjqls7eGJ8KAYmwgGUeycBfPRTSbDzraobDqcI91/W2kyOTQOhvRtLRkaw3btNTNnhA0EgO18p",
-	"yB8MqDnMncKt5YCoEJv5iWtzBvv27M33OfBpRXPY3H8vz795+uzs/Jtvvnnx9MXLEf3v7Pl8NHvBz8XF",
-	"9GnxbPZ8/pK/mo5m58WFeDp/xp9PU+13+Q8Hjwzbqr/YCwlAcbwcVxjnQMAUxV8vmV3Nu450xcjn6OM/",
-	"Dn8Gcb1hF7JjUhb68CowvhDyqlG3ryc8vRNAEr+jhV3UfAdoLgi/5VTYIAiDCMmYSgJxIdHDJWej8GlE",
-	"f9TXCfpezAnu1Jt/alqrzWLpaoIjLpOk/yUVUodzyq4ACLY7jQrCU3C6VAlAW1EWPcWUt2zSbW206DhA",
-	"JU4dhhX+W9ep+hfaMHt1F2POvIgUsGgguYm3EPJhKWyPOcYhDSYO0/lUFeCIovhnYCwcxsM8DnPBq2vp",
-	"SWkPcuh5+LXnE4wYqKlUyZDlCpzvbfJE+ja1BgAXBMpcRiEYzmph6h0GZ6hBRNlpG3Etp2LGNzpQYCNF",
-	"IJHOUmbJMlTLIH3IOZFdMjRGYuE6tSL6LL6j5kHkE4h1WV5skGETUOqu7KrTHahUE8RHABRmb6jVeu3H",
-	"wEfOuWH8WkL4js4YAJ0SLYiq3YwQdIGe4sfdE+y6AeSshkPcFdGHBmheFpcYMIaBjQokgwTz0nZ8d6BE",
-	"di2x7G6Itl62SwOR7IJviJHLmsuQWJA7HSUnZhMpgMWvdJUtsMAMPggSjRWbK2CnboZgQ1DTbxXQy2mh",
-	"Q2WkOf0VZhG8ezC24ICUXZwusInvxa13z5ml2WCtdNmloAs0/RaKEQKXlAcK20H5e1/0zVPpIzkOpAvA",
-	"jzQFsCFLyE4SK31cOuJ4RA1MSUdw5v9Q1ymuuV+kYFjejbTFUq4xepfOoWiD2DWQ54IKiEZJrRY1X7Vq",
-	"rhJZ5wTyDw/rmmlwNIqWY5NmNbUQ043qrKWjmmaZMShiZ3cgVffxN9kdDAPTKhBJaID9DDTHqZzMmX2H",
-	"v7KHFO8+f8RKSSByQId5FI2G0O7/vPr5J19OzT7hkl0Prgcg1hDMWrYalmZyPgr/xFyGAzkMr0tZQA2L",
-	"PuRDb2RMEwrrH3JyxuzgKGybnUetY9si0XAHsXE0i1HffcbNkxGOA0A7JmSlu9S8fYKj4xYvdd+ZvF02",
-	"0VUzUccBsdFbGWF4gKo8qSOnS9E2s81Qf1NVMfG+ijxjebDtHKKTLJcYFKN9wog1omOV3lev90c2pfyC",
-	"kvwATDz/vuEJ0O0fm9p2NJdZwr7A2lGy2qX17bvvL49h4iESz4ueG+q2rM2GV5Ol0sauLlhY/o8nNGJp",
-	"kphbUffwJ9MK++Au99mSJ9gHRk0imERyDbnybA3IXTwjuVHpXIuvBG0cWdHhRGzXGyX6hF4CzA921oKB",
-	"uGXTR8Yd4Ea3BohdJHO8EkfuEqGR9J0ergqGt06FhkBSHOokjNikFg7U5esDTeaqnrhclJmVsECzJyI4",
-	"2/63ehA7hKIvG5seVLXdZFXqFTezJYwUrwTg4iak7E9uxA4aSk7tyRIPaRcGnsw51J71Gt2kUCteSiL8",
-	"L2eTsAuAZywiJqJ1MDGliD5tJLSmcYVe8kJt4auNhEoWVPcAoXheAA0Quh5/3kjE7bkUVC3MEWgdTXha",
-	"2XSFFjrFmZvwyCmp5swtQar9k2dMSZAta74QOi3USjlXHag5TZiR3F6TD+8htdud5PepGHc7Jn5pVgEM",
-	"KGEFCHhu+lJf8VrawT4ySnRZ3iOaENXxpqmO3uLm5FD+eFti7/sccAWMman5fF7OmN1Bmgw9exQSoHgh",
-	"ItOAWDGGoS8Q1NyWVQUk4hJrL0HCBbodgOVjyqfVDooKaSj7QAumUfBlyesV+uY8gRhYA77f1O30XnFM",
-	"gC2DAPf4odwR6tiKF+IyIvsgry7RawZfL9jtJ/FII8vh0XUPRUfx0i/ZHXNhISNicowyi667ZE8pRwcK",
-	"tLeC0Q3WiTie6TXbe0rQNVhVLMURaRoFUUMQM6PiF1hcaxpVAbdiGB0sUclUcIa4+mbae0uDEnU9mL/k",
-	"o9nT8+nz4kI8e/XNCyiMtx8oUPVCGDwEJ72Ayq/hjrf2BizycyARWM14NVmr+vhagaD+O7jyEFw29mgf",
-	"FJaqEG8KjUic8taenb5a9NEqMXD9d764NDhaRLk2k20pC7U9rpLB1Z/wYridNI8elPv+yjZlf8eRGPgw",
-	"kNH10lWL10hF2lPYH/ZzE+deqHox6pIqPV/XVF+ODssHuDyeEVB3+gmgf8VL03nIqKs205Cj6YoW3N4q",
-	"SO6d/a4lFmBzY/jOkODI4nMyEvbxejiaKx2L3u48VpT8MyV1qQ3SRRu2roU1qYdsz6eQL4SBB+eEXpbO",
-	"zeaPHHSdYi4wHhL/bOqNsCeywgXJZtagCyEwzyLhrWR85BrqjHlkGMGW4WpyjraIi5wpfEwshANJrQUV",
-	"reHV4T1G7mpwhLjYMWoUvfcXrJ2eogNTCXtKgIYuDGMVKivt0XT00letLQmjdJSLytlO8cpsjmr34ryH",
-	"HP51rT6XAgIO9qMoFt4AHQ/g07FU/qPS4/vo+ns7Lr/6XDwoLKvN//+Oyn8HBwrMTedy//73ppCAt9xH",
-	"EAfNjj8BmA0vfgssu/oQl4PuyRbZk0n9AG8mDH/Pt1H1p5PuaYj3kynXoHtN2Rs3u92krDGEnRPwV8hT",
-	"OQ2hGvYsDCE+bVXK+L7z/8Mk8X9K199dunYsUFeKrUXl+BW7/TQB+RNEIo/SdNL2PCLv/tWPTFfyxfG6",
-	"ca0ei89GsykohiXl4fuAmCG9vUEsm//TP5CdB6dp+Pbq5x++5O4yA8+DkCLWd/U+pjIwyjb5C7Wi0piE",
-	"IUGtHXL/p8Ldcy0hpd2DJ4gJ9yO4QZBRoRaEzTCcisD5NlNFeWupMCUDqy48ivqM9BSEq7PdgOdgBUe+",
-	"5bvLEJ8B3X43ZJ9a/eJVLXixu5aYjbWNSk64S8DYiXMf/L0LXlJZbBe9yBtu+pygOaUZsitK3wc2B7tt",
-	"MlaUi5JywfJJniHWD79FmzsoCy+eXbpC+ghzCiUIR8D8QmhwRQNozSpMa9Zjtl0qgWxwWH8vshqwHB94",
-	"lxCPEqT+t1ff/eWHt98PxoMpn90IWQy14YtSLoYQ95FIMbTinxuHQISnjzZCWzDvR3kBnrFUWyxq7Snr",
-	"otQ4hwsqgcFgoewU+NSVBnRsyIBnBSg77agAdBsc5FQv2/FbmYAPAaJP8ilitPwaKrzssLQPe22Xcn6+",
-	"zO1OyF+NgPHhmyK3+5DCanaGtktV+WIVdudpe93K/meJuUBF3hrpwfmzoqkAphLB/mXD6+JrNT94yPtN",
-	"lUzMr9RisuZm2Vm4B4aD1baDdiVVIlCiYFHVSi30JVFLy0Lj3HCmK66XEA5lcwSKwb4F53ultrg7qoqq",
-	"eGq2kYWg6uibSkBimZjYZ+dfQars4DyhlymJHQZoXz3txADbX1B8YnR1uvOODhyXMpQNfpgv7CtEkT9q",
-	"unPh6wnFXBPu+FtR6+4KOSQPm7kLCWq/Tq4h4o8gqx5xFXaXBPef4+g9UsDFLo+OiBL8RFl+EErVsI5o",
-	"jEzG/HERCu5u1kP2gxXvYyaVPZ1QSopbR6G1laLu7fd4r9JLv96kHBBQ74evPNhkUastLWrI5d1UogXG",
-	"Sk9fO0i2qZDklLhOb9FjSJPjRjC1Ot+srB77VplTOb/DxO/nwbv6N6ETpNY9mQ561qGhx3c3GROjTmhw",
-	"JeZmojamm4K9socfkUAERDEV4u69IKIR/XIyC7xdiK5ig6sw7cKHiAkBzx2qKYBKbQPv7960A37D70Nb",
-	"AHbMoFQXaUYujnRCE0ThIChHhWxsqfopPERkv/eG05bJlOo2HCb+L3YHI05fzVrchMVAm1J9jSCUaV7m",
-	"Z+cXWRT0a4LoIXcCGa4wEkqoqo4SKCczZXx1Ab6TKn104wZ8LY902OMnl9N8iAbyq7iNrR0wsYMd/Rrz",
-	"7JiqKS6fjnQ/Slx7Z/z4Bu9NZ18/8puTfDXQPmjUnme80TOfEZ2smO8i755ux2fveCwTEVATrhGNq9cu",
-	"jWMuRKGJz93h4QrgcvKlPvkuSpejFJjO4d73pnpToTRQA0UnGYHG7DmkdFw8W2YJ7VxnbAUI5eExBby9",
-	"5U0a7oaeg73l6Qe7S38rdZTM6WvlamT/wKPNasc9Y1GVa0Vvlvij3pAPM4XwQ6uu1B18Wx/jxi8BdNxN",
-	"YgTpDumUMmg/1ba1kiqQMor6gR6yX+ZsraoKLeeaG6HH7iC+evfGcXQTITqkFsM9jQdTLov09XMfaLbR",
-	"UCw75om8lvCYjSZkB9jcEKoM6beoDUDsUxQtytTjhQePDv1be650aF5qPsg8cN6tssYkda7St4dg0Tgk",
-	"Y5ajY8earw6oQ9+wh6jIF9xwLMpTVhVY2o8cI6i9SIqS0LFIzypV7Qiy7HVQKnNS8J29dk7bGoKehWOs",
-	"dUlFGB6GG6xRfy3tuzL2dGT399MXz0ej8EDwh0MTG/m4Rl26SCKuhAjIRT4d8LgAuUD6Mnf4okoH7jJd",
-	"LqRmpbSvLwuxWitrHe18I9TcLqKQ5e49X8j6CNlSa8GNvnQMvULjBT5vCuzl/XZ5NiE0tCXL34T3n/1F",
-	"7HJ4jLM9A68vEY0iI4udz3EMde8xb17Ry9nDJhzF/hoFKXL2cKqK0h4hZKO6yzOmBVULz65lxaeCNnS0",
-	"IPWl80niUbFVERxGL7HCygZKUduhse9uhERy9tBEUEZOK9TjXMiFePH8RWCoaeC4ryUPOaCklp08TWDg",
-	"6q6pyFiONUWpxeANJDu80YvUG4mzRfs6ejSzcXEZygFH4ACWEislGNdBWI5ZvuWlKeViApIV6Eyh2ZO1",
-	"qCerUm6M8G3jReNrzwA8HA7zZlobCotBgPn5L1BCWEXPiwD/wYWz9nZTK8R1SmgsGmNXO8eNL4A1o857",
-	"pHf7270RCVcmfmmPU0St2vohhQ2NTt2E1qA0ZXjEyFOccDcSCdL51tP117oT+8VJuuMj2Ipj8ciEGuMp",
-	"fF6NRt+cv3p18fzZN89Gr16dR2w+o2wgN1UFUPcmk1WjPlA8rt/uPB4Tq0/5gzJv0U01osf2NZlb6uPn",
-	"o1EyNpro/a14K7b6RJu3O2Hyow+fbKKqtpDRa0RVacKYEgGDo7AQnw2DY4RyxtfcGFHb5/2vX0dnr/jZ",
-	"/Ld/PHv55Z+SJIpLbo5VyfOodAyXNFkQ3Mka5Tj39k7Y8bOvajL6vDiyGklxOpjV6Z+817Uz4J8vqV4Y",
-	"ArPKkNvdglESM7hqZQjp4bU8Q2YEDUXLkEYEPY2QpueLPgEp6E1wcGWBwjnyelnTAFwDWhhT2ROKSKdB",
-	"D8aJLmuNVXisiSakwTZQuNnn0cMnVJD9sbfiO0TJYy+UFHgvKmZ+GBwZERVKhktcOgdetHOP8g/yxTUg",
-	"y5vCBf7F1CH7ABxJzxKAUH+CubtIGIYnzkeMXu7ujZPXH+jokQrzgVskLnuJ2d41EbBwCPWjQwXOHuoo",
-	"psjA89NyV/FUFRNK8tmPimmPgMPgoYHkfimEJwkIbBquh2nGGUoT33vFe6dDgobl3kaXj+EPIOuuFC8y",
-	"Nivr2aY0bFoLfmPtqp5l2Gq17uIPwTPQLUCulQTZC7f0lwWKF9/Xap1ylXYlHTV7DuwHc15Wttdqzn78",
-	"+PEdIfZdGMtTbj4fjVDXm6rbvjZ5KSeQwN3F6hQGwmv1pWTuFsx4uhU1XwgohEH1ie0dzbQGtcHcLmoB",
-	"+jqgAVpvji8AYFCYisVG9vU1IIFcKfrMb7gY3xYMGEhkUifMN9LWwX5KzPlKmLqcHWsSyBIKbpMMImIa",
-	"LapbodnDX95/d/XopFX4M7w52SZU9pJhJqhWIEu5uGy41ay42qwyV8bGni34FEwPAcCHPwW2UAUF/en9",
-	"U130ZjYTWs83Va8dgkw2W1FVDSBHWDYubwCh4EapuxQbDVmPXnWm5dtocJRl5uRb8jh3wmFf8HIjFqpO",
-	"5JlBBrMTQxEcASXUsDNl6i7eb98K94yuTtwH+LNrx3RH3DwOfc1rdMTgKvOIHPALAzULLINQoiimcPRC",
-	"C2xizR5Cgq89VYar4tElG1EAelP1laj3iVaN+t81+LSxE7iAZD3T5t4hRBGJmL4d7IxYKcM72OP0ZuV5",
-	"dNwbex0Q6ZrLrhInvjE9NB40udegd/EqIdUCSQ9WfLYspQg8wHjSqnkQx1FdbWASbldppEfg6Ry0IC0Y",
-	"Ls5SM1UXpeT1LtR1QJkJmiJB3ZRzz6z47lpimVt2JXfMafQC8VEMABqESKmUWgOb1ZC9ejU6D+57R3iJ",
-	"5JaAk5pbg6wqtRFSR2AhD9hbqi0SJTRqDN1I+FoWiKQpDaC4mFrbp5TIaKTJOW1UskegM6BSTGM1ZFdR",
-	"Nk+pI+ydPgi+ayGWfn05ejnKXo1Go9+ikzFe0U8vBqcR7bZIWfflU+PEP5BYfroqdpLu1F8juhPbcfM0",
-	"PvUgOXJGxv1ObeWfeSGadXXvp9jiMeBuzJgxV/VxZgrn34oalO7PTcqo+rRUUCUqFT8vO+q0gCcNeB4v",
-	"kxR+VtQC8vAQ3WQrkx2emY9jC85HotRWDlnuYmlEpe4ia55OShteVRwcN9bctdZ+Pmbkuh+2Czxh5hY8",
-	"AsxUe3nSSE0T5sTD4HDWIQrOC3502hzVYFcazc9U66kDHTF65tiDI7IvT/EWRwgvWY6UJDH+Nl9zsyRf",
-	"wNW7N67oMxxA9qem2W+/sR1qu1Q9y2TW9gx4f2vWrPyphaarcHcMHDF7augjReVA5eeIWXfNF2kc3luC",
-	"K/b0NHxKEJZSzE1U84xVJeGzwV9otqpDBfZ1LA7okVTwjnZ8XCL/MirXT4WUHei38IcW8ks6/u/TuHw/",
-	"HqfvLaladSd57z41zBGmBg+ioKg4xdFgKcoGuWSgLnT1sPfYmksTMBT4IAc5s98gLXXMKd6T8CBQCnbP",
-	"2z5RZFlY8eWzAGhioUEKZxBiurwKVnfUIWJetFqJ9/nZGZ9BhjEUEffVhVf4VpTZXpG4SGaFATOyFkL2",
-	"xwLNa/X3JKJht8ZQgC+OgK5ZHS1UzpYbWdSiCA5eoBdpJhQsuXcuZIF+P8rRRqKHjEKDXiGMXmnNqHn5",
-	"Gf3CRC3aH/raopFq61edld6nouqVA/UTXunvmRAzYYInQ5nADKaZC/3WApfv3gkbGDQot8XqsB1l2IDS",
-	"8LS5b3IeJdwzFF8F3Z7gy/76BKDJT70J/NCRkAGQszvHsE7iJfPFQCPGq66t32cY1rUyaqZaULVCVIaz",
-	"q+8/pPF7XWnyn5rrkFxU9qiunOiCadQm2gn4MEd60nYgkV+o58qFZ6VRsCtlxMSahsnVS0pO8hj4/P2H",
-	"BlIITyNVI5WS7Ux8Mg3TPHQQbulFqeFfAsk7AAUBKacqAdKi3kgsxuiYYbbt3e8qeZboj1qKqnA1Qy/Z",
-	"iMrlSqA/7UvSUVIFzFbZRMNr07YCw9HuAydCnuJndMWTj8kRT42A5V11qkQbFFEiOrju9RqusSaymjuv",
-	"qs7IHoeaE9Ia9RKKXGbEYwiOEyGpaqtmfKEumy6GuKyuVTGLxrnM9Q1WYYaWQFqL53T35XNLOhuCAzde",
-	"IVjPq8FnRJpQ/Gq/QkN8DLgeXcNjFiT71L9tNOY79d58MCM4jj4xt70LN1rUE74QyUqSDdLy/QAyL4/n",
-	"5X6Ci5KYWlxVYSc2Tv/4NIjkW8r0QNoQV+OklXf6n7rBSR5mO5bdGQPH1YM3TZ3Aq7WkVla7qD6mZq4+",
-	"lPOnoTMrzMD5C/aX8tsxHaEeq4blTqoCS5yw6Q5kr9fFV3wHqOJG1Dtd9/Wu/H49akokD507He2HuJ9c",
-	"YLx5UoF+78rT9nZZ/4c/EU8+pZrC745GdXfJhkPiM0HVkxSJkaOiG4sVEScdYxu2e6eUCCiEt+370aoS",
-	"a5D1AqDPq1KK3oQa841zEp3qHoVGRY8I7+4akDdFOhkWREK7fgLIDKvi2iXnnBa0AACBanWMIcsBt+pq",
-	"CVE0IOBjKH82KpLi1ztBXZE2kK7hFRBNQ53updhdyyDYNAtW/ZDl4rNVf8pbAZAjWpFRZup2WVYNlI9z",
-	"QVhJhHvUVdyPM/GtCl1CTQ3Z/NI+pAaNas5rxjWCoH3pBwhwIKwhErHsyte+wYDQVsYZ4NNa3bgUesDu",
-	"Q10FqA7hdZypENIeGuUsAGTxUHg2Yj5vvuntwykBhyYNUto7F8zc9F73iGZQAb3O5vRKzUtybJSxdeFq",
-	"FLdddXYcJp1BQPr9kHYVefsOltk9qfpnqHR6sLJpZyXTHpVLYZzvIdb9lqjlT9VAPhHgh2Zz3C5uBGFu",
-	"fVOu11bfktFZ6eq5IDNHSotp+b9kU7FoxMPMbJk0bwL3Xr7XNMzXrqyVA5tkzbX2idWulY2TZv+Vk1ky",
-	"8bbx2oD5A1XLvZxLwgB4KuK2E8Mqr63ahF+vTfVGHKNu6pKhW8mkOHfJ0gsh6b27QCAc5KhfsuuB2FwP",
-	"GA3o2JfZHOLu+WexSetp/UpYtTXs7XLX55ZPy+6M3UHm+4/POzx6+j62Zqjdld6gv5vXEQuhHfU3/jtR",
-	"+O+svbsCBP+puyd19zuoz7Qus6MSJuzj/ZpAPsEohu2GChquHpVtTzLB+z9eNdNT0vRPK41JPTW9yt9h",
-	"8vVxutwlb+b5hZpo6LZB/wuqull85Idic1RpLoSfT3XFuOojbUaKLm2Qej+5p3KGvUlv8a0H6xI6CUUX",
-	"eZ28VTLwDrKvuzvtiUjI+OBFRXqoVMz0kLCc1eJo/u4HuOrDZrXi9e6Axz0muo+G4549625ted9FMrme",
-	"sgfbI9gUH0nSA3jgpGsDf1ruSMIhqgxgG1T1lAgCxBrAbkpeHmMysi/SHT4XQdQrvpAhvdH26uPHnxL1",
-	"j3n87r3arYWYVbwOFHvRqungLLjPqj4fI63SMz6TwkD2xWyplI6XeLvcD91/zL2UeHFbnuGTaWSbeTUP",
-	"KZxLL3vkqz36CESz3Gca2wA6C9YqQxUBC+K6hkQb5FoSrY4Hv8MslxJaAUjGcZhLlDSglWjEXQSL7Foe",
-	"hS41KV5wxx07/T+4fdnCfemdnDXLimLlTjkv65VnfUlJttJE/hSo6+mDSQBwEhA7xuImSyqJCMUQaSa8",
-	"5pFQuthDyADWeQyOeTRkUZHXQLBnL7iWe4Id6RiDAylMeFxpvNTo6slxopsPRryqm+4YOw0xkbAykPND",
-	"4pM20hOfFnF9lrj8CRzF19JVLHVeO4rVRXnltI6BY326w8Srh1H0cBzJlkIJ/ciPd2kwPlHiExrV3WCu",
-	"hiyXykx8YLKxCtrhQ5hurVz/AWMAtISlGTcm33XXgQh3a8QEgSYJk+HDnZglGOiy9gbIPni6CZQHwZpw",
-	"KxWGm4pMwVh78QQD52ze0K+HMCaY4QegHqwgsNw9ajnhYF9YjRfX8SCLqqLiWqEKVm6qkVoqGk743RXA",
-	"6vLgde1L5xfOx6wqb4VP5w9kdH7/0MKOjmrXCfIxO8dy5G3ubE4cXU263inw6+c73spEw2OfvG8sQGT6",
-	"gDs/RMHj5URrHlgCYkB4TDUbm8lRsM1shTS7JkTrvCu1IZ2dFdrkNv9+w7hmi/fvvvN7uFB0NgPNC1Gv",
-	"QXTWt9GdjafVPb/LSb4tq2JGXJ17SCLfl+CJgJZeWpkB+pCP4VNvUypG+nDyL+46mD4td+nFEHuutpCJ",
-	"rbSQMJgJNcJJu+gujXGIKBeMvKP7a9Iulsmaa2s2qCQ4xy9PKuDtXhElF83nHZUsDz33oy/V6B45jtFJ",
-	"VDgMpIcLqASi4uhUW1g5jVluMERRrHk0im+CRyHzDKASehuB/4rtC/6xI7kR67pUrlzaXhZGymqDtQMc",
-	"gck9aA8v5/y+bIIwKZ2opy3r35PaXO4N3SZISu11dU6iusE9fKutHROvk9Ru+YVw8h8B0J1KhDi5ztk9",
-	"MtSteCEm091xmj+fMRDx/dmbwce27/S0S3VlF749ulqUbPvZASlbXd2cOCrunrv2xtETJfkLD9SDimbw",
-	"KA1fYzGcXtSGitXwgu8z8h3Cj18RrcHTFy+QDAsUdam2l+wVlcCLrab4gOs39uk0j1SlkovnrlAJ+wgJ",
-	"ERoAq1ZVxCQ9b2bh1IAmi4Txqxaz3sXzF6AceML7Y7PWmS2SmJZEYphbNBPjtvIhidXc919cRkd3LgxB",
-	"ORyNhV5anR/UZZUmSG71rtW8fcqejv7eR3R0v7N/cDmYX7byAyXHpPP0MZ+HWNpdTgbE4uCuB9ZqVjcl",
-	"lFaE6Dt8PWQfVWRDob+GbTC9NJX0dTSLoyQ+c8cdx43QJmOOokWqE3Zdh0wvi0ocb0CD4hJe7/SQv2qX",
-	"QAJw5U56iO6mpaRlNDKhiampfFfxrqCEIyDOCJmoqmrKZzcZ26pNVVDR9nZKNfhC0j5EqxxDpisyDNG1",
-	"cKQ1mYXooiH7oSL3vGdjB4sUTkJYUUFycc1yemLeW8/5Dm/oDmf2K6ZqxzCUrvOMMsfAsbZPr93Fjvzz",
-	"eJADRx/xSvNGBT5K0Kd0ZByzAD3qPSq2Ox0EYcCNNlv2ecJ7uPAw4bWVFY7l2ie+o6eIvIGqLkSdRUYz",
-	"kVQUrkwE5TS4xRnKgMAoIf42g5Ir4FwBtcRqSpFntfegyEOE2ncL95KLaI1PZ+kCnj0jGx1H3mtyPMB6",
-	"eKBZbl+W+1yAxq4Jurm96Ozqf1y5//28/fHlPMkkdqAWNTED+Lf3Hu3XpaiKH6Ae83Hm8lCRE/dgk1yQ",
-	"dlXmZdOho9rO8tXBQC0sq6kA25DYtvBdsS8JldRBNtggQ55jUQQvlysEn3IrRZKkw3ZJJ1XQ45O/hTd2",
-	"VwsHGlhVi8JV1YnCO44OzrOXR0m8aWN+43kBj/GnnDZOzXnqYGz2FMr7XQWV2G07B/rsubnSpMedonn4",
-	"B1IJk6MVO941Wu+d3N5LqV+hF58j3slZ645VCnq0EKZFWkdew6XAQcyoqJULbAV+cDinNFF4YIAv5H2j",
-	"h8/jKYfs07KcLa8l+qPb3lOXZtuJUIMEYEn0agilNcT9vELivARtQEJwXRHYjrL1C6Iu8e6hMF5IyGrP",
-	"qNPck6W0E+32bBe7wpLrIyA92KZwCQ782K1saB/8gskXUEgrHfQEv95tSXyWe22JwYKLWm3Wuhe6Kn0G",
-	"QQ66G9yy8CyCVSpDvgmwbBYaP451jytlrQRUrhx2ONU4RB0OuDPJhxbmPf2kzkFMrpzpLljfAX7sKICi",
-	"YmWFmFlT3QNmVlA2DHyWFa8XQptoYnorM/9aiu0JRYRxjFwfM9g4XbIGHp2o9NBRLvijr1TkBnq664LU",
-	"+bk/crK4hruXdjVViiJU9mgBtvoUrrySOygTCGApUNtOuQOZzZzWwAsEra0UZTtADCepJwD9TMpV/t8/",
-	"/PKWvcNf2cP3r79jL16Nzh+xUpJp6erdXDIgSit1SOhGqn3JRAWeX1RvqtIazD4wz2BU0OeIuW1BW6Xw",
-	"cEONfGJtuSck4SfWfsXCMke8vNQ9GKEDUxfD9brQdsf2Aal7X1xB944SWEU5p+AlFdxaQ4wAh4PG+cId",
-	"GW6QwSpdCJNTkDnzCXA+8u7NAYhblCuhTzVJaP0mThnb5mO9wc5sZDmHIh/lHEqF/c+rn39K7r9lRwGJ",
-	"D6QPb4PSQCSvdGqDg23sypDNarCFPLsXKJv2qMl/rUXBrTLwW07B2o7jpsuZ3e90CHqNVTRk4YJIxFXB",
-	"tCLSD/wIiBa4pXlR+hxQKyu4i06eZ4lKtULxPfZb54GOJ6blGt4fglMgdpgWT9WJvF5P/pZtKqZQu6mD",
-	"Koo9LdCvw0/t25YEdUlGGVoV9EjzK5TbY1lr1qbULSjo6fOxPXYDJjXCKwFiDJEV6FBBwyh6IK2euL6o",
-	"N4q+HjJ6EMdE4i0pGluliffGzf2SpPcLqBeKOe3YjNf1rnllxLk8dqVespCbNrNyeA75a/tlW+0jMTgk",
-	"Bbrzpjv3DKrcEGoLtun7fPMgu0rnVEDV0yr7Irp5qy5yDsQV7AcAKcHrEZ8lFqWkKhz5nJd1JXgxyVmp",
-	"ryXVhPYieyqs8QMoh+Le+PgGt1D4JWbji2Iuz88vjsRcjkaY39VqWomER/ZKMuCXy6Iz7NWz59+knLqp",
-	"9IcrO9jTSgCcG1GftVrUfNUK8kplJnO1AQKxFO1Uh78YiMMuXlqrsdNzbOXm/fl6u+Cvv0jhc4gQAcLW",
-	"otZKgvEy4668yCXL7UjlXqQkD9DAd/jVjjBrRtoFP+vQqdfcLN0SJL7mZJM6PCaYNmbPCsK6wXU9T4JV",
-	"YIQ71D1HHAf241Zoc1xk0plH4lFoM0lR/70lwQ1psnBZxnillQPOYZ7rA80qtRh2YbM3uicuw5Smy7Ah",
-	"7vGS0h7SmOi04zbeA1DtGBawjufT56Q6qDTk1d7Rk+tO79Y+r7Z8p1kO5ud4WnF5k4/dUofqFNCgmxI5",
-	"ZSJiwXBD6m0dDrV40UGG5MbFN3zkTKptUKTjKf5DnG50EOOU+3Xiq8JGizJ1OlPd/xQZ8Qq1xpNQGP3i",
-	"U/TSOERVazPhs5vJKqEgvHbFfLFNvoA8mOh8diPVthLFAozEnhT2QOdy4vtAZW29jmnF5rzu+davSvhL",
-	"NPSvUJzlfDSKPaSgNwL4NzS1AFvPZfsj2DRyoEK5BlAJTlAVYQq78qJPKuHZM/GEXpnOuYuiLi7vzkdf",
-	"nO+lsaQPbIaugAfQCabSQZtjX5oGof2SFzEzkwKlDFyYOTww96Ij30g+n4PnOU8bclUSbxw1ALANwSXS",
-	"MOadlTjdoYlFRYepFY02w2OwhD2wWrUXDPnDbR8k3Z5ur5ibg+0F73HgL9g6Gkvf8C3XEF6H1Rv1zoHv",
-	"oVMLxzGBuYqXroIidI8A1Dnj2lcbEHs1aaxWBwEALJuDYPlSh1SIUGiNSgBCdNdqXzVoYQtlrYlhB/26",
-	"WzkHSUsSKFTCr3fE0dxq6RpiTJclSinnHiMLGvoYh0VCBkzQaJsjScs1jKPA9MUVUh8BGQj6WOLMU7tY",
-	"wNERmMYoPcXaWVWVHjJnaR/fblD9HxwFqRxg27xmL/yE+n58wuJskektqrWHnB1x7OLU+jmOcw4CdB/2",
-	"QdSpxuTRtj4gkNIMvP8hE3itzjtxyRhprFbwhbhUHseP00hViMWEg18TiNAXlcwzYN/zifrE2AISYKtq",
-	"orBDTWLsoRpYgJTyy33VQ5RXWDMK90kjC+3UkzPioowt5v2j9BT167SU57Q9KAucmR5Emj/I4hDha1L4",
-	"o0uftgYl/xFhJhIVITGIHtrb8wMRws5F5D2rcbYGPDlefPllnP8IIUBKRVh1UJrYl3qWwb6v3PJ6hdJG",
-	"Fix3AiDPIn8e5boAcoqY6QKSKhyEzg+qQ/yzK36oVXV7AArd9MQSjarL3OaVy8rJ4ZccTkGK/eA53yud",
-	"ux//SMvj6PVAH4LqJV15R+VL2MiTmOirAy0RZY/rSBvOIDwgd37E7iv5nlZFhwCkPtLm2EawLDSpZeFz",
-	"Mh1hRiAP2CcBxcIjvrCyWov760fnKd3VkZbgts3C4sWUO8pNoADeP4oQ+bnluyzQfsA28bUMe/fsk2v6",
-	"gW51u/nDTg6vzgj7SHDte/e4RzSlB3QFd678n6EunHagZZRciJ6B56OR1UdrPjNNrMVXHXb/YaXrl+41",
-	"053H+je0RlmJcjBm2Wiag/GmzhCRFTTt+O625HKlDODU9NXRJP3OHjbUgUfu0YWoylt7u3v4tfRPhwx2",
-	"RA9iVnH0C1Vbx4IQESs3+jMRSgk7WkAI4bKhjlpdUZNZvILISmniprTqfviTyl8B7ri/Oa0fm5g8uGhe",
-	"PpWyUNs0emmptqxScuHgDlG1U2rzaqPJRAIiQ23/A6bdJpAbUAHSy0Ct0BgXjr5WmgIGjrH8fJXb5+RP",
-	"R1aPyc+LnE1315JyO+2QAXsTQ78XaEFQBXxl/7PM7YTnfrC8WDm/WDbze14mx4WC0V2odATCUiqzC9lh",
-	"5vWtPdp9UnBciE9tDORoM/HZCOkKxjpYQDhHMa4LP1EYL3oKXjwEjU8iJacfE6fh4oxnLvmEkMoZLUpr",
-	"1t4IsfYorJ0H1TcoF9ARsY1bFUK9duXX5Yy4EAIpZ3Nt2jfDCrSXdqzA3+UYuUdDMmFbfCjlTIAT6YR6",
-	"JX+KyVSVcyMO6BcY1BeyaI3hHjCCMqihCa1wByUaOwAB+Oxg+QKl94kJmXToHckrEs2iVmWFsBQPm+mb",
-	"ynmHI7Y093Oyns4SVZ5AKycLPSmPUOTsJSlDfS7Bi67Jl0DcG9EfwT1RGZ/hoejaSdiYQxQ/x2nTDkJI",
-	"gvoY+fJpd8J2Tyu9fld1EF6Q2nV0dUZrZRwfpm6WW9uJqoUBZ4zhWH6tg4VnG2qCGIVgfPBKi9qxtpDy",
-	"YqUnfZ9iUkN2Ymv3X4b5d0YrQoIWvJRZVEze9z5iTWoXJcdO28niVNoNm9BxLIRE/L2jYcn1MRt7yb3v",
-	"7kbsspAP7EIK6KHrXuke/RUE3SZJIAasPpEwa+DUGp34qvz/+FnupemF2oUMPYXS8C50AY3pSMh2Yfji",
-	"IF4BTE53fBBbx1LwAnU7KGRcgO+8OS3Xg2/OzvnF9OnsWXE9SOI8PDdrOgO+O28hjGvnkRUzWRzihNAx",
-	"wwZ0rVwsAclQSp0xvrI6tvi3DSdcgV7xqrK/O04J24JLNrJ2SDJz/hB7xh3xkv1PnDtyC3byaXxsZuPw",
-	"wORCLpAoiWAHhawaZdCxJL1jDGF/U6XEOBDwRehQxDff34qZ4xkfzrjk9c5aEB8TnDLhREQGsEC3go4w",
-	"kNlvXDK3FrONXSZsqjay4PVuHHNtRx5i4I+veLlqGy79CJmTBIk/OhvOIxWRFrQkHI1UcW2pWkixRdS2",
-	"55LKz3V+ib/4Snd219YFCVQ7GshRAp1eEJ8CViCDStpY7+Pz9x/ADrmW1kQkNiTiMwTSQoRcCG42VsX6",
-	"XOghnHCLod6soUzymTNQzoyp8iG7kvFbQIicqfmZWYqzraqrArpmJ8HTsSHNL/kxS8NmNddLobFbSopr",
-	"6esfWosplEZzbx57ow+9BzokZZOtxXIklqwMnyhZ7fIhNbJcSFULIl5Dk1BnVmkA6D+yDONu0hkz6lr6",
-	"uGoZCNUYwHKrceONVg21LyVTcSIg7rdn/3bxYN5BS8PkxdNOCXcPqtz73I682ojTRPUB+lZ4WKSTOBBc",
-	"E6RqP9gDFVjFJMvtQZmHUvAAHdhGdKcE6E2wcnrsePzQSD8Nx0kneeZPRxgxI0pPd0UkJ6WKxBDR2p3O",
-	"obnk2uMnfaaCr5ThS3STuADOOcBKhGz0e9HJQWFoEd9ES+6Q9tOZ2nSH7BjuTqh9n8IpgLWuVGQf0gtB",
-	"50bggm5Mh+CcTtWzgLP3nSChITgeE6RKIWgCVDG01vaAJ3FlDq35opNj6RSE1qkL87IRBuWeH2HYQ6P2",
-	"K42WxQHrD6fmx1IbVe++lsamtUr/BB4b14I3co2FMw7VU2nD332SV/6PwC2RBQHltLqMOd04Y8ZUGSk8",
-	"GYsemDErbb/kVDwHGEzBSwkIrEUtIr4TgHUHIsdrwIAXYCDD2UrKEy1Gym34b/aRVksIzW7mduRuHeSO",
-	"cza3uypv0FSA6cHRLAkxAxfHd6XaMNkYLO9rl8XfdKkCmXYWKNqbCWOQb2h327PziyH7K5aFYPNSVAWq",
-	"iWSoZ+4cC+l2eLahXHYDUEpdFpD14zI6wBTmoKdB8oKqGbeKGNBCYRFmPD58g6kkIHmorYpRyqqUYnIj",
-	"dvmYrTfocbDKnL/Kz19paBJ0oSeoxcFM0LMf5rwAh70VMvmjOO9+BdDFa7mu1eedZ0ZC0lC7z+P2RZpR",
-	"fYs0Dbm9bgJEq/BdPmzk1yWmEcYe/Hh4UT6OEnFAj3C8WdfyjQzkLZgVUXHJcqsmjpndMnlSz4A8DoLy",
-	"tDlRQy0F57oPozlVCD7zUA7lGq6XaqvJ/34tIdeEefqILGbbZXW5WBKS0XYThgYjV/vKi3TJS9RYAjuV",
-	"BiM9U+EhcESd8RD6DjNclTOTP0oRDvy3NMr+l3lq81KhccjQhQUZbQLgNcDLHrRcAcApu1BqUQm+Lq3l",
-	"sHoi7NOdDUHhlOHt0yFlg+0dE9ng89lCnREH3s/4IqfxnlYW4i7+kJ/KG7EttchCUinJn1O9HnZOkpWB",
-	"kitzfHA9dlWuvj+/yonJXyfzh/b3gDRFftIB4qmCR2lnSPBqRN06H1086zbYextoCfiLOwYwXT2PzbT8",
-	"knF/IPhyfxz3E85/qT1rb2iESx9M2g7Bdom7d/Ey61MpzbXuPvgAD5FS/VEq1FtawAfJNfdJru+w5u+1",
-	"SMNPPSovHJ/dLovu0IC9F/P9ee90r57e6Ts262Nyf32MhOIDTVxqRPnjmF6RgQ6zsAKpOnGCW5MWnDyD",
-	"bKBnai2KM//5tqzNhldnS6WRqCtsOu8QGjjnKjyJqn7DViUIAazOfhvXdfVfu2ysRq0nZ9N7ArPmjBEr",
-	"Vjry0XG27VtqUZnpk6l7y04eTo/scwmqo470ftRVwTG45fpPSvbvNHlPHq+DPhY/YuldYFJ27d0LwHVS",
-	"HwbSG1dn3NcRJ7JCb0DcF3q0FqYue/perIbpYqMQ5rwkyD9YHViPPcp3AYiXVRdQ+66FXiupy2klfA1N",
-	"ygkZ/gEV4FxH4wlIz3bYPHsOss5wTERsHfFZb2tlRJrN+jSvl08dKsYsJ6eftQ7J5UfIdtoFOTNqAaxq",
-	"6XG9Y1Zp4GTuohrs+DHtb7tibqT/UsrikjymOqD8PMiPFDMHto/QNdbMPN3n5pNt+yc6nuyqqzeyM+hp",
-	"xwMAMniKxVVf3Vu0Vz/hYo+QQMo7GVMwiWoelTcoylrMTLVziMTG2ttjYyx6kGZFrkCYyNb6Ces4LJHw",
-	"+LAyDm21v/R0yI5Zvt6YxmKH+kZxMZeM5bAscpfyljUuhVE2Snla4Yi9cAsoH5giojjOnc8+v4wnDGvo",
-	"g+sAE7vHwepHP4uax2ErDXWyEZESPNYeowrcV57j0i1q9+qGwvNbyiK3Dzq75TVVYfl1YMfzHTzV/vW9",
-	"e7L9cEVPt3+/D2+wH38Ib4nm5n5MkcDP8MebIvjut5gAnpbeHiTLI/y0qlmO3OB5CCdh3dQ9RrNvYu0o",
-	"2jFrboyo7Xv+10N81v8e/e9fz89e/fbr6OzVb/8YZefffHn0T12OlrA1XzyDzqhKdPFy07ljxWWhhiyf",
-	"lTmqpxBrtlsEQn/xyrstxRa8PLPSfluU9nzLBrxYlYBB2spGQY1IWaaV8x6X/yn1E7xoHtB4YpzXB4uf",
-	"jZ7F+tj4+ZfedOIffRFPmi0cETqWyS+IkAknURh3GDFuIIWxNMgI4nk1PBvjuuLyQcSMjDQXbVMQ/BhH",
-	"bFXxeQ3I7pOqewbmSudoJKJPEF3BNX66SyY6LPfo2TO/8pcY3rn0VSRsV6mMRGoM9r1SSU75j/E0kbfY",
-	"HX0+YEpIkWfnF6ycN2cE/byxaMU4wiXlJdnBodADKmPwa3S74bs7TeIBLR7Rdgraz5Acn9IIXaVgOUvV",
-	"d0TEPu5S5iF7fhkUZUw052vaRpfSHAHeVEd15K6lHb2LC5ZTOe2Jz81Fb/RpZYzmewxTIxgu9/lUEvQo",
-	"vdKqMBS8hBEU4GI9vKjPs94qTOqA+ADdc8fcCZ6q085AfM0vc2f0HmTo6n26NZ56WvM7tz0YoZuq8kaN",
-	"i0HQHc2T79QQApT1MknSaRdixyFjZSuA8eT23I/mIU/OfXnF3ABRg5PDD96nf6l5V+kt2MCqEhrPY1Bc",
-	"8ZwlqDL5r5zVY0dxU8NZFNVVRgFJh7k94AGbhaVtyT+zy1woKqKkdm9nlX1FaeC+hx9/+mBnNVTmA8SZ",
-	"G9GoHGCg5IRgBsuN4Ksc01ziLFIcykdD9gNH8A2nqDfET8SilJIS1DBPBkbhcU5ZPPhsepiL62mW34jd",
-	"P0NwMd+jx1vzHWAXz/i6PLsRVp/VS7U+e2yXg+Crf7affkf6vCZWs4ODUiPZeMRt2izBWBoNwaV97+G8",
-	"lAtRr+tSmq5KOoFLsV2LN4wiRjw+/Hh1dvH8hf1pKT63ECFVBSdkurg6GWVRBLHSk+jNaSZmM/EUyT3r",
-	"XXPZlKJHedK14JUoJvMuZ0xZRPB2H7cC48zeCHF33H0B2NkgM4mqAxKBqFoDxC2CtcURSMdiGZMeU43X",
-	"jkLoeoMyZL+7LVkEs5AWPTWVRWwtHqs+HGJHwAsiEgPVUX0xxaD3fc23MjAEEcpNG16bNJau4oskvdeP",
-	"rcxJ47NmCkpnrrjG3P+okgJJphIya+ztQOHn7oXW6JjIluw1UCAh4o8gkAumx1GdR6jPqcVMSRdFVwoo",
-	"5voyiiUrrwEmS2krPqUzSqBp+RkE0HOmSfXcXx2CVxMr13osbwCReBysXafaHSrN1Ronly5cspJn27HG",
-	"TEdbhDyYcaZ5WWBAwc1DVd4KfVLB+/pUZ2Qv1zBuEe/B06YWfHVoa9AVbh2aZQPIeuoY9gXupapjTzdl",
-	"ZZesN2XR55aC1TqG1dCOG+BCDPXWo51aaga4W1epo9SnFVp0zvRozsIS6RZT9+FEIoH3J7iQ4nUU0aJQ",
-	"bWi7DpJOkqgYXiuOUBS10LpLBXZLQCw2Eig5SFNUsxtQxuj2jGJznPKAHqRlyV2ylWabuhYyvefhZPS8",
-	"1lTTDwFKaSDM3crx/dkV+Hq/HkgsjwpJO6HweDzV7lTRL6KEPbxPYNn5MpAbLeoJX3TMJw36tFZbLWqc",
-	"zoLCCnFmIHl9xozLndVaH2hmxOe+ZVpdOUy3sFrA9cYYhqk7WsqVuno/0kX/WR7qxoQdcJBRsheVxWR8",
-	"BqGFYaJ6UboEQidagJzKB+1le033wXCgW/oHl5h/gm/CJ/N3HNSQdmJ1HarqT9Fk+1MXJVer7fiGZLvL",
-	"NLF5C/4HgSnjaMLMVoXYXSpxlsyBUAug2eFTPMFWNblbJuLvkZMUNJveGQUhoeVIxsqHciHfyBPXTgdv",
-	"9pVkV+/euKoE+bzik+FwmMOfM/gTAj7zSsGHlkv4uNOg7UPqrCb4odqk4D9qK+qzGdfgrEFHTFEuSsp6",
-	"K6UUNVvu1kshW24xPoOJixr74mm7rVEY6ld+9vfR2avfHtIfZ789dl89+r//KbUCPkDRhB6lI7zPiUpC",
-	"kKdaEiFUo5LE2J6BvuID5oVRjVRkhvSqdiV4ASGs11SJIYuKMnwGkHypyWZsVGW4lvddlgGyTOks/f28",
-	"S1iT+37K1FOM4KhuQtddsqdUixyxF469ZqVu7Th2mUJeqH2VxtZ5QGnaMT0UDbg0VRY+tRNxoO9cAv5q",
-	"thLsO1WvFTps3etpS37pQraeUKAd6THtUzuLw7eLsXeO3kHtx17THlC4sXvcfrhN8k+csjqnR/MFfuY3",
-	"DmDkGIL6Z2N57RYwNL5uolFM8904ckajKyeyqIhHapCa9kKsK7Vj63ItiPoSFajBrEyC+I9kGxaQUvKz",
-	"bZi9Ev37M9XGnMN5MvSlUfeGUnl/YroekieFMirxYDY6f/X0xfy5OHs5O5+efVNc8LNX89Ho7Bl/Pn0x",
-	"+6Z4KV7Nj6r6oLITRojaA3N8ZA3dh/oeL8k/QYXH199fR/7MPtyKt1Sw8gSlq8vr7LCRuuHIpYKW5WwZ",
-	"8RdGIXxAuyKlB4AxEp63VJnXmG0JHx/VkPOFZYPf93w0olyqSqkb4g1wiNvDpVuPHOFrpUvTqc6jvrGB",
-	"uhEuyGdPUVFVVGs3hxhK7gYNCqQC0oaSd2N9bnT2ip/Nf/vH8xdfkuqbK2zSFaNi06h0rIP1Nkvv701Q",
-	"b/BxWFT2hc2R++ZI1JsKGfuxPLxoPyW7meN6AzYpiiH4WgYOMw5kbJTKxa5cVp3LpyN4M2e6lAsHz2AP",
-	"c/fO/JEnKG4s8SbDE+2PRgp/KKOKgNRsIKz8sl+RJowJDsbAnykXo/cZfL2mKGShgR7jWNAhckbYcfQF",
-	"LEMQwj4qZQNTkJJXXTV8m67Cfu2GkU232WPe4hggUMzQKdhXM7X9nJygrBxKzLAb7aQO9nfPgK9PT1xK",
-	"TC/CIcIuWDkB8IL47k40A4AZxr50N1WXxpxgF3tK+IIPxBWgky2voBv15L63i/B0zZ0Wy0AUC5/8cVSj",
-	"axcs7nZnX5H+/vTFC7SigFAbojGvRh4v4QbQUY6SreVqpzc3GBHc2i2VNb3V+ZLLQhQTdSvqfMg+JewD",
-	"eK1tyLUMLcETEV9ln1+jJ7yc+/NVKyVFPY5Rk9r2Bjg9Qax91db8FtTcqKcROvUS+KEIm9kYreExH8c+",
-	"+VwYn7TZBfhWOnGxKT6EJmQRuBW87uGmA+LJdsmD8kBZoziLeVgf+eEatSeYgSk77xg88d+J1PjJanu8",
-	"icT1c9oUGVmEeEIAhv3Zah6IoCIe5BXf9RAusVw5IkCKhBG7Lie9gi0+ymKOee+JIYGgrFD42JX47ZOu",
-	"FlqUHfAtQnPuxQzx/fqjrRD74p95qtROqC87gbSxI+Wc43q0eEQVHbU6ogs7LBiP+tdZhH8e9VaDbYe+",
-	"829JYpoM35VygXN8tH+ulg7Vp/bSqjRjIv0DRi/QtBAk7q7wssxxRSZSOHs1Aa46MrB4ze80ph1LNOWH",
-	"p86kR9k3M9tfYc21kV6va1Wpxe7UAFeRrCn/rTBbgWezDshKfcKYYGt+KNLUSVA+p+PdfmbhdwyxoSIx",
-	"n4/9YbhCrQXUiYAgNYph/jaR9rGp2ClZsPNRNsIp7SjlcwBF3wz2uZYMD9ZiOEXA4UjFLAnBNH0+Sln1",
-	"B9OqI9otyv3kOtjVvQJ03RGz0L+Mls7e+DUm99BKhbVxonenVol0m3fgxihlqPSl8wxXRteU252kUhLh",
-	"jQw5kOAe0U3O8kRVPmU/JDS7//7hl7fsHf7KHr5//R178Wp0/gh5mBrEUG3DFDKvU46luaoqtSV1Pnis",
-	"hB0qxqnQAaYxwdTPBZALMuIwABhgG8w+VcXuCV0wgQuejJ7g7nF/OJR7GgrSnf/ksalliJ514NK6GDBC",
-	"IrrnlpXBwMfxSmSwOJ6MtIHfWt+wqqAn0co4tHJj+uYTVi+XO1fxPeUHs31y4HfCyGtMr5mVBRLjUpan",
-	"zlxVDszQrdlMFQc8kYf1/7thGt1YeFTjVxAuHBK6npgZ6Wuz9vQSJzNWdhyFFUdsY21ipC4Z12RhcOhC",
-	"375Dq6GrXg4VGfe1N+yzCzK1jS/Q4QPR4Bp0lUROiWB7qhPHqJprCJS7tabzONWS6syEGujZwD8p7drb",
-	"rcV3TgdrJ0DS178LH0d6hvCdqfn4q8si6ooI9Ctpby/HHF2dLGp/kvkChbp/b/Mlc31MjYpPluM6BQEl",
-	"+tk0QczJ/F2BzfuElOxAmZ9MsQg0XYc4rg5LeHdh9Lyod5kfhVYfDo7n/D/5pHoQN31Kl8ikTPFQWyrU",
-	"1Sqt0r4srZ3oaumlcWz0Y1wGorW2VS1OqM4JmN9SB//P71GOs7PW46f/kIUdXfTuP6s29qva6Ka/Uf05",
-	"bmpyDy0VX5X7svsooD34k+nS4de6zBPRrPCSfkGtDr8k0FT5iiIAk7N7Ep07VMjvYHYg6TcGcQvZwI4U",
-	"t5L+twOMZd2NcdRWX+XQ1iHz4tDlv2xlDPv2sLtE6+C3BxqgWEP2VmH6pGSut8km392vnkoCzI7grT9F",
-	"0qJV3GZ34l6qvdbSqVuHgrjuPAixk89ATaQVufehFKQr+DwmUs241q9dz3D9TNW1mBkqHgnJmnADCruQ",
-	"Rrviu6locrK6jAVfACDK9WQ8JIJGxUSiqh6h6Dy/BWYGEyVNkRVwI3baIVHWvERu/8CD7DKXF7yUQ5Yb",
-	"pSYVrxcC7ZAwTK6h+XSXD9kn9NrGzdLCET1PBYNHRLFBPK8hDAXg85mAgQNKaAdFh8YYqpFTg9x3HYLb",
-	"HWN0JbSOTZRgmbiq3i7VFqx06k9yX9+x0vRdCr1t46Nvymc3l8jZYnsPZB6+4DGO9jGg0N08c9RdgLf5",
-	"/ZLclXaBvHZwjiMwHEilbGS8Or2DvoTlNm5n3ut2dcwoMB8xra+wWprxxfSxjj7VmHKkAdcS0mGxbgYs",
-	"fKm8E4iALqBnsQ8CfGn6iUOrDFfFJcs3sraHOZ9WIvdZ8C1T2d1BWJAEI7aoa1UfclAgWyXmLzMtbgUU",
-	"EMrhvjxD33RBPe7Ib5ZzpQ970XJ7Td5xu1NS9m/fqlob9J/dLbZBC6bLhb//VsCPhvUAKrTnySEhhVJj",
-	"C2FrLsmtHjuo9y1RKp9zbJTosrxP3g3Oa/RoNxHZgagg7KL3Qm+qlDvkBB5FuvaSjdhKcBlyFnxxGmCk",
-	"iirN3xd94jySAQeV64bA6EM05GeYdj9VFVZ1Ieohu/I0SrTVJZ0T7gTHISEYBH1w/BRBBFNq80mauaPS",
-	"/XJnQiDT7CDi9lRNhKJNeGIETezhF+te2R6ZTQT+Vlh6/aBQgBENjANiZSXceK+kVZasN8UeaiHgl/xR",
-	"ZkXlbClmN6LI2UMXO4qKGcNwPsquZV6LlTICCvTm7CEWy7r67i/EdUAmqAmcj6C5YxSiYKWx7+JTa97m",
-	"7KFnrcAzx6EgGwlq8FLUaCYk+6ntIPCdf3a4KrAbVH4M0sQmcHS4ZjaBv55dwZ4JeD5nzD8WqITOyF6F",
-	"h19eSyCLcZtnQvxVrjCD/yGnwuG2B1Y1VFVxArPV61JUxQ9WMh21JKOgXMR72STEPMQvi/UAododcDeR",
-	"hi54nYpOdCStYcAJjZJGAtucffcmC0lsCSMFugxSHl/pG7g0Zt2ynRK1mJW6KR0eFi90Knf+7pcPHxlw",
-	"NOEPudVC9WVI1sqZAqT1GoSRW+cff/owZD/cinqH23i6MexffvgI2+7HH66+RwQ4LvFQ9PJa5v/PmUsI",
-	"O3vvWDjPHZ+ZbTA2NsD8JpMflTZnrjmh63xd/kXYqSalIIHOonuo3B1uwCZbE5CyFtzwKddWKQ9UElB6",
-	"zxobRkXwd4owUL0bUVXasyZb02gjcXMPr+W1fPz4E9S9fvyYXbHHOO+PXQa+q5kIMlurCppj5f5jeNlj",
-	"ZzoZpCz15dD0kkPF+kY34D63fuFWKPmHMRTbh8BhN3eQapo+hjKuvHWnCMHl7HHz2G2bx+5koTvhbQB/",
-	"frw3CNqOgtXgcQiuNmYppCln2NDHj1luv1J1+XfibvwWljS73oxGT2d+38BHkRNN3lRUyiqeRnmaHxxP",
-	"GCby9zHxmQOJblXeiEZgC8NH2CCX4Pz4MYg1K84ojV6PU9uBFLBoS2PyclwlkdMWc7uKkrzpIPT3AGKT",
-	"ED+Hdw+q9FiP3wMaaRsndxbr2Fi+RWzNFzj9NH7aHs3Ek6SFLC793ibDljCkpWb5s9FTF02d4PsmzqcQ",
-	"+SWhuYRZjd/yQOPL3ZNmtdJ6oupyUUosdtlcErnr07aUGvdh6L6rNCUkk6JEeyniGqZJhlMBdh4tcvsZ",
-	"GsDX64oW45N1raaVWP3Xv2n7UgAdvHr2/JtHblK1seYQy+EAzxhnuRuEsqBiWjAZDRovkHE0A2dvCtcZ",
-	"AuDY1cYLVsr1BgOyQhoUAmgD6ZytRc0gzpCFqYfaJjCOZkldxCrDIL/st7Scwc0h6pmQ5kxI2/CCabFY",
-	"CWnGLOdPpmDcOearnP+Xi9fTnJ4I4Te7L6akpyE/Le4zUKsw784VYbJ7U8HoG5cO7KzG/NnoFavs8yZg",
-	"VgLtue27/eniVU5FtICi/+wKs2ZQN9hyBI8uRbXWOALXMrdtscoZPJII+cAxdclyu3GGw+GTjeYLQfyu",
-	"jZQg1ztt3KbP/wEKRsaiwOIXqOOFf4MEXfN/2yBx/y2vyoBtjpKSDZtZY8qu+GiywMCal5URtQbkqDPW",
-	"BXr57budQLUbI2NaXUtEH/l9ZEcLKs7GTFtuxddiLbixsq1my7KAeUFRAqXRaKd7hQZDMXNWlFAFQMJX",
-	"Vtd8yX4uv/WmLvgX7Dza9lmDdYw9lODkWFpNkXxaNA+o5mEEheDUeTSibl1Zifb4cUNSw1xj0qadvlK3",
-	"h08bbja43HD/aHekAnLZziOKJ3/bnvWx62d42MfCGnqyFLwyy7/n7CFhCWZCa6TFsvoyXFMLXuzsJTQy",
-	"4Gv0v6q1kHxdDnd8VcFjSu1xS49w1cJ1Vm+m10BvuSYB/QgEuzVoMXMU1KKqnAmpGznMa7unzi6Go0E2",
-	"2NQVKYJ6/OTJdrsdcvh5qOrFE7pXP/npzXc/vP3wA9xjteXSAKDpdVCrPCfEYDQ8x6uoP4Px4OlwNHxK",
-	"nJqg+9ozcrHhNRjwC9GVq4bKBGdY9c5qBlYmZcyoDYCSNFvx2bK0tm3NzKaGvAKtVgJKyyFJsgODTHcM",
-	"3sjqTeVVMAdMR90a0wEAAqTTiS725P3okgrt3aXUhleofz0ge9pOyrUEomlrNoIExMWImmDGNtKUVYui",
-	"i9i1CLHruAgppQy1+VLJN8VgbAfsX2DwwOxYKztFdgQvRiPiyjaUph2fV38j9z4aQMfMI3wBqMfNicEj",
-	"0Q7iEHO04bTpepxv35N3eFyiNeRYNAcfRYUDEc2NVdL5Akjt+czuosFv9ia7ZoB+q2vJvMbagyS/pGpk",
-	"7w3ZVaAw5T6jz4l/nJkn/4B/v8B7rLXuJjGo8A3+K2eNkWwP+apG78fpxkict2v7n6LwsnJJqdcSYgpZ",
-	"XI4npLNJtQXBA4GE/Go2E2szBmqmJ5BNeIaGCKCc8E/0l9qldgYBb0w6pAhsbi2Y8f/H3ps3t2186cJf",
-	"BaV6qxzPQNRi2b+Eql/NKI78RhMvKVuZ1K3QV2gSTRIjsJuDBkVzPP7ut/os3Q0SIKF9if9JLAlLo5fT",
-	"p895zvNEX3tQfdnb6kZ/9bBQsbcV2975HEc9wr3QX2U6kvzHb4mPd8IGQPqYWqUx+6uG6l+FiZIsTWBf",
-	"Y9cffFUOQamBC2UAF1oXuWQhZgBuGwj/2a0WZduZQldJcJptp5F38FaYchuKw7dPfsEmgjNLoue2L2Ln",
-	"dODOSWHziRRqPs5yGTsEmStddnWeRwo7MUrGUhRlX4qS/BKhqJIW/Q7akDkwbB15WEEvI1O7pxhI7hDv",
-	"E4vTA7d3fwE9abJcqkHA9ktDDPBF2zmn/nd4Zqjmp2myMqUUhLl+sC3PqqyYz+Mazk89NY5lEEOO1ESO",
-	"lvUUjtAxkLArPgh0q13MUlowK+iBMGrWgUvsNDFaK/w/rw4oXoiO+NPAlwSHDwWFcBskF5vR2FmJO/+p",
-	"DmMicEaB2cddb49Q7JSB30SyAMxzQnEzJve1XSJV6jNv0JXwpl/1HGYY0q4Chhi1S1Ea3Dq/AAaioAHN",
-	"eL9kouV9A8/tvKcRKpkWFgyXNRnbsylmGhFSMSTsYliVvLKF+DJq2JkLMZHI9fNXXRTILluH3LF+KM7+",
-	"MhTkdIYw4fptjkbhJMDUJx4SWdnXjhGV/nn3tcPhnP+eyWLhoznIMhwHW1iI8KoWyNkf25fMf4sbyWpL",
-	"jbOMbRwpSMBMjiNjPRFr1l7smsQLJSSvdgkLuiRjWfdZ9vFNX7W3+hmf//WHXq+D/3r+bz9MzP+a560+",
-	"CWikcfnEfiATdxx1wqrWPIfHB6ImcMOCTrX/gIqtbfySOoTb51t0YZbILUB8c3mPrD6t2l2fVjbMLnaW",
-	"s1uwcyZgWiDUy0YM7D4GsZGKwM6Q//j04X0dQP5bLYVNhXjhW7x1gB2z3sf6WaSsznJDrhmYeW+Dq6QH",
-	"zg8i9yhoc+DDMWCWfTi2wjuEtFjrz/HFhgOOAYADTbhjdyYu5wohcRBfyqj8LfrAqTCMOeKH2alvN3K0",
-	"RK/4aWTRaDzs9jcFtXETJSOtZHJIlRELR8MO5/sh6oinYsEGATYuajZxtxfOYYGzrXP568y1feon6q4N",
-	"xvqDyhcOxJJRvSmA7JusquP3bbWqKgTL1sbUXexbiLDs3+3PWy2uRvA1XX6bxiHgKK5ZgqceCBSH4gp8",
-	"SAPDiaVDV1ycB7svNt/yRhf9LE2x5PGay/ktBp4q/PfBKvUQvpp1ijHvlgu1dvJ+oD9z/Hx1Fj/WaeTZ",
-	"aBvnEX5yzOWvj3TegBwCfwyA4njILzeNdr5m6TcvmLvR7p+UBsmQ2LcHdkIAq3WiY4R9uZO3NdNA8+pQ",
-	"DQFkvTotpUqXZuVqPOVgtXVAbdu52lAc4APX3/Fel2/0TKU3MHbHcEbik141MVw/aJddlr7A/STl5bY8",
-	"8L4ivM02f4pnK5lGpdaHFPwIwJZTUZTrbcwpl3Zf9VNgc2tta34v5DD70vryB2rIKp23zpzhaD4BY4ah",
-	"AMcDUL8YtGk3Y5kyB4TpXKwlDtg+7JnKp3CVxhjv6kxGOqTKcFCtlDTlzzpd3M6QE6/Styr2pSxm8tvK",
-	"rNu7zSakTRNPyTn3qosqMmfnI5l++IWVUJTjd9m8geJUvdHt85SDAFWqRZ1ybr8PqTF9LtMuAs75oEJ1",
-	"8x/tH0E3nq8jAIZa3n9rTjV4x+pU37QFf8Q33dUmfLD705oJH8IAKtJZ9o7Unq9A6YBHxBH6MLntFksb",
-	"uYBMdW5UhmVpECg8s9Az6v0oK72xOMtsJ7dkecWU6Vb3YPcnn997rdUwz4DSlWFTfT0ru/1cqHMAjrVa",
-	"5X4xrCzsk7L66UvT8CZSTDhb2i66G3SA6PMDx2clBvuJLrnNE4qXumzM5tnB9UxwoGbdubkIEvB7LaaI",
-	"MPawbMr501f4weBucwaQv8Q+Y+crKTR+a/QnK3k++LLgtcHekfy7/WPSqYuNv8OXfOK2XW5OnAzfayXf",
-	"iXIwbnTa1vfnf3z68J5e/i3eelFnBIlTDOATKDF2Mty2792GFyeIG+ncx7Hjo0QhLQh5RvgdOBw0eA5X",
-	"piL5pZQKjidjnaemdh60SE9UtEsJ7L4kYepqjT3gSiieBVwHndifOiOtR7kU08x0Bnqyk9Spn7qGmw6j",
-	"dcZlOe0AiwuooX6Ef3HQDfREXczN64xWna2G2Plm9r9lq7Pz1V7QvEreibTSSXquIr5Coz4owiNmueTg",
-	"5qSLUDJDpT1ZQeAkin1OC13qaJjZO37wjH5mKvPc+ggZIKv0XKbP40iq2cTEmB2HoRFe5drIMkZ4EJd/",
-	"U39RxpQbzegYROOaqRTnVMbA3JiVGYYDj6kPHneoQg9DfKKQWCRGMjNRYpdA4iUpqGoZyvagrzvREYh6",
-	"EgorULPlYkfvctmeE1yco3UMmcehLqJEzfI8OXR/zLU+JwWmQjKDoIP81AFISFelIdv3ZEzZXadBmowZ",
-	"wrDTRf0+086Obej808VULvsUIVK/3v8PYo5OXBugvwNUpFSUMsGZcxiidVH0wwSAWYBaQJqHoBZQZIYA",
-	"V3RPkTdBebAE8YZPp1JVeFYxTQJoyLo5arKR+jArWx0AToPaLSeN5XSg7uNkd0zmMpTG46bV4ZnWhRY8",
-	"oHwVPR6vwsfL9TUaHk1OA+EjEYjC2NuPxnpWmJh+frFLGnXGYbpnRnqIZU9RSwiR+8vx2+PT44RwJ3UT",
-	"z/NsQEId3g3GjzcZnacSSQj2d70VhoBzSEAeoD9w7KFdChG3VexHT2H19Q+IKHmOlyF+8mJvZw40D4DZ",
-	"rSBGGoDuyHnuz80N0/fktiI1pInVKjhzsN4iOGTVIaJ3cIQyt4djat86PISctY/7JMvt11hZs8oPsFRi",
-	"g1DtzQVArDkunA4hznYXGYt+LcvpB5Uv4uiTmMhPWSn/+aksskGJ/d/sOK1k2K8aHtrbfMsfSvgaFZle",
-	"NSTx0+Y73GHc3rDf4oZTrd8Jtbi6daOata3uX59DW/czIPLEOvNW3a12pEq3UWABKnlrLd8Rl1jWLn1C",
-	"aCGkbPOu1mX3NAh8obgDLeEAGABgb6Q1BfeOY7SZil4yDmBpG+yp5n3QPuNcymkXldYVRdlW9sCu/Qxi",
-	"WyGYPHQr2x2HKatNXNlrglzqbec3SdCxPjK7wKO8vEZi7CbyXCziUclRVuG6S2Gf5elKkLvmyEIQQjJS",
-	"mhCnF8PpdtKXRVioiUXZc9WJfmHhESVxIgbxqGdIpitlgAxf0GxFFbbafNcpNfeybiU15W+W4Arkmuqm",
-	"MY9if4F8P/dz2MD8lBtXnqj8m7YpqYak0inzNd2Gj1IR1rvjNBILaK1JHMEVV08UXXJ/vqE8UeQYtlZn",
-	"QtVm7XzFf7TPDDnn2/FcoTQGZoyIDCzYMZ2uSaRVHODOHW8Elu9CLWjIpjrSdnPGSjy/39odoxMd8YED",
-	"hFOo6q6iPxnEa8UszRiIeegNJaLQQS4Rd1frRrpzkjfYdoslySeKD2U5U97Yz/T8iFnZU8Kcm250sP8j",
-	"oQyZqDoEFPKhxhcd+KP0MxMl0IcA/Uyg3rqYQPlk2oDxw1Fza/SSaQh8QaMdrTkV0DZwd8nTyyfe9n9s",
-	"t+yyYgL9+JEtzvWXIPbO+iUYN+Z1Akt7q9tZI0gjNHf3EPzf0G2XDIPBnUuBsGW7twPmodF1wzwXcRS4",
-	"MO3R7ycoESpSZNgKil65Vo+12OJQWyR2BlKlWKlsnCCa9vXkUOcAdhPOumg8Zgqq0yE443LyaaenoH4t",
-	"nWTKxGSLsajW5/Kh4IuyDRyrcIHil/Hu7i7ZRy/dv1SDi8Igk2lJlmxt+W2t13kE/dwGhExNAS88M6B0",
-	"GtRLhOKmSRM0mUgQa3Mirw42qnPXNmvuaBV82yBzlGZpY+EJ8RhfNTmzpiWBSGvAmRM2rKlRyBt6rUZt",
-	"WHmfMjVoD4T7w27J/uqlMBHSJHDkUlDtOvw6TzzBEvIV4Ay3O3mMPAcXKM8diSjPlKRFBYc7LLlHFhPP",
-	"1O+y2YOZ1+EXeR5QxSz3JvJHxZVyELKEW2CbPWsi/Qhtr+FGfLyHJFjcdEaKV56Tr6uWOVIR3H3MQwV5",
-	"MjtarYpejqki9X5ghXe9ScI5z1riL1NdlEuGAIJr97N/7gzGIlPri/KtVUK9vlJHF7LIhsjzCA/oUhgO",
-	"FyzFlIGVzh0TWHebgv5UGIuxNE+zBtVEQOqqhxhBQ2kS/9voxX70P7LQKJfHx5mewuugAYcUYy5kiVoj",
-	"sNvT0cIVQWPgzTnwiX0FFC4mQg3GdiuMNm7N6zbL19CnT6TgIfiimlX8NlPnS0P7xBcxEShmKgz7PaPT",
-	"6p0vX1yOzV6wNcm0lw79ooVVIWhlEurBLoKAWZmLni+YLp9+AcvRURDiQrVeNRegBfZhPta56ys1kECd",
-	"hm5oT5lshAf5sT0+1BE4u4rpCm+zfaOHTxbAFlopU4YG0FR3letE3oFtIcGpnnI5K+qV7W1sfUIPQX0q",
-	"ImYABySprvErGoqR5GfIwfnW7a9d+5aGcyN0Gfaiz85CNz2D0I55JIUvcAhlBhc/zyuReciKkwoEUVrd",
-	"4Xol2e/mnVYTARHDqlGjAgpjkNSM6jC8sENu5Mppgj4W1jcswC7TSIAWqT/E9hfhQTOYxj3VcBbFcqvp",
-	"VCp0BZhr3IQMKz6xzDTQ9r348U2bJnbgMeuiP4ltM/imNVDcv5sHvHIAvge/12tW1S9EqOiHEul/Em1u",
-	"EsIFgVGb+XTtEqFoC4WaU8go2SPmISNTUeoGNiGOzFifWeT1Wb432L6nk+RbCQ2A4lkgThNEQCTGuECM",
-	"TpgoGUnsjwS8gC7Zm/4CC9zjAF3eR1R7jFACyGFA3I43NbiBX0JLjkngntkzAhCUdqITYNI0pfHU6o7t",
-	"4EIyRpRbGe3t7jqhXi79bww5AG+NqQ85kK7ViuL1bRop6Nom8/SG4qE0na9ume7JSfcUXjVGxnFUXM/G",
-	"+OxsXfr1DcXrbiP7Cs++n+Qrftaa3Ct0LhBwOZbF3YecdbqvZC/Hc5uIUxq2Liat24gJbkjXepsIO1Nm",
-	"omEhJYvanNamcqPlTK51GDmP61MOfhOERG1dgveeE7FxNFO5NCYIvdNhWCIgmiYsFjyo5rwtL+7vaduH",
-	"kbZtXEzNSVtvn29zf22ylMhSWcXdHp+KUdND6TJ8KFxIONd7Sfeu6e5rbKibPUv4+mD7hUKV+uyvZ/oD",
-	"8wew0f6CQlyOmT84EuMTDFQDEWQErY1TskTACYYRMmICcCbDxamsnTv0pooURnIgA44y04NCay/Kg1ne",
-	"5GTI1S9oLw/29oPQFWelES3r2GLBOwN20BUzheVBDWZqySHHNLlGJil6kcPmBnU6xG4gIzv/qqIfpEtD",
-	"tH5M4gGoxjhK/iXxvRkQsR+gXJIvtettDX8Uu4MXe/2X6b48+Okfr3pbTSR03GGX55+7JXfsD+jxdu7Y",
-	"YzMyT8JxO9jbb9Em8KyJ1e4GvD1cW8LFw3iBXd3x27GTBebunZraRhQ/6K8pCQKQdBxPsLrXFWyiZQhr",
-	"T7lIlygUqTpTkEbB0LqIYIFQhqWAYkyUVTyM+rocA0l3X0aT7AsU6PxJVLzJSSonU11KNVhs/yYXCRQK",
-	"TaVwEQYoqGQgzkiW5AtCFhHLPKk6DqI7S6wW0QcS1UrQDaRaRbg2lA/hGxwvhve6SZXKqzUBR7TRyC0/",
-	"zYVKOL9BBL5DZKBUXbepgLmQ8EoXU7NXKPK98SNZbkqrKlU+qiwjrzdLvVAaFmVgcLiQT503IzLgWNYR",
-	"zQuNj9EkMcBxGEemHOyHQGd6GCXyyxQc/TPeM+FDkQpWR3NHf4tk1/ZXoPeEPQ3FfigoMBb50Jdhcs/a",
-	"Q4xvB547RBnlUpgydrIf1ztb9NRalGd0BKNAj3d9jvmysVC1lWS4mi9dqOunOegaXXpjC3hL+BT5l5MM",
-	"0Hm63ReDc6kCCaVBPjPQPPsyLmjvbll3B791rKcuMSDnkX9AIG/319etPjVQpuaMnnmGAkXut+4nkdo9",
-	"CzYhatpKs45/+bS15s9Bq1sTmBzZITlR09kqLmYhJvlS91W/7t/pvXXEAsgkgF/XoYZ1Ll50XuM/rSt0",
-	"g31yxe+9U+8lFH2s8WGO0M4FshwzdU2W3EfrmPxeQG0a8Gy/EVlOxYd7L1pVBr4FXV+44WWbKken9vdO",
-	"ppk4tdMKjvr7bW4mNRTRz+W1AwQv24zXH0pciCznF17TZ/uThCgrqqICTz6BNiC7b4EUYFsPrq91acpC",
-	"TNdDrzxCwd2QRNMiA2pqu3sJhQ5SDF5OLhYRkJWPPv7+mon6UVHJLFPBUibD+g96gidZ1J0GlwNZGD1x",
-	"SlZ2o0Tp0np24K44meURcCyfjqU91oK2dZZCSA0Z9B3Bkwjg1EtykekkK00n+l2UY8Niv4BDgA945kRf",
-	"QPwL/UGRpqGHVGqX4k4zM9Dg2oDssHeZgKeFE9c9RUbWd/HZl9S6rVTViVUxE1mKVJQCNnR/aTf66saj",
-	"G+1/c7ppI6loZ6dvMJLoUbIS5P46PeUr0PNMoWIU42AYAxu92I9+81JLrNyPJYIGxLlEBLklB3vNtRrJ",
-	"Il5W84rZKUW6flCMOz39nXzwgxd77GmigwNvmubW9Snll7IBvPKzm7wb4gp/BszXgThZLrtRgjvj9qiY",
-	"DhIkxKahDbn+tErDuRzbE0YuFom/mlxbJws0DK/nIEZlsjShq/GWBjwwbNwBIJh/Dr7C/oT/gzY2wIRr",
-	"5DZ5lid2/XSydJl9KB3J7b2GRttbzrK0La3Qy739SyPXT5ftRjLWpuzazSHp+gS3w3OKNC2kMXiGiFGr",
-	"zvYWEeTjAMZhDtx9619bX1LToR+tw9Td+3F3d9d2Zd3Hf0nN2g93srCX6oHYXn6Ct+7vwsX0096qbGyL",
-	"ASVD01jyAEM4cA7gjY3bhyUjmuuByLNy0dSOQo5wW7vRmWPW1DP8j1byLt9nZv2zm37nUZSLvswRcGVk",
-	"LgeldixZZVD+wltJZyCUKBb/tJO1cU7AM7dudi7vvdo8fY+Q78vBJHBD56bHUfLb8f/5538evf3jGLSm",
-	"7B7hEmoYKGDRi7qv4uds/LC93f2DG/6yN1ku/R7kPZ2mtsIfz+xedZOz5T9FkYFIaE1LmkzlYZS8OTr5",
-	"+Pb46Jez9x9+OT47/fDb8XsWwAyC6aPsYtP3SHVxk5/zWhYlgm2lCeSpYKN4BiBdkj7HcIopsVLYLEwp",
-	"J88geUFbbOOmLG58DN5D0ltVmzrwX4JtHGvjAoYYGqR9rUWj8aln8NNNNlxHp28/hQxbII1Lrv08K9xn",
-	"DXIpiqbWgXtnV+7lcEgrzfkUAqrmushTRwsI0m96GIFUfmMv6XJ+zSYQ5R+dfJDSxcSefUirfHEYJXv7",
-	"/+jsdnY7e+BO7CcthhCeeIZPvMkx/LNCZwiI28iORjG0XUZfgEMs+kbns1KCXi9GO/9Q2ZfI6MG5LPnE",
-	"wY+aGVngiQcC43pqDQqG0nWeMpsby5sdAmWT9+Nip0wHDHdOInk+1u7g0Ynea7xqc/fBh12j324T9OZP",
-	"L005M3tgeyxwNwxV8LlqSUYwOHoF4YqgrPmO8/UtgyP2SaJo1v08URHtelBoRkf8pNR4fEcdrkJP+DQP",
-	"8z7hymMQZgJlCbs/4atSBAbQCiHRP+u+YRyEEPR2bdQdiekhHykyZNrI63n9Yc2NiINyOVifud1Xy+Qw",
-	"2uVTOupMYtjEKT0HuavGyuFCT9YeldYtGP6u99CyJse75oOg2CIrx4cOQBEH6NtmT2XrOi3bMB8/qHxB",
-	"wcxW11pv4RGTIL2GkcjsPU3Cc5lxSt9l7GHUcKhHOfMiuxaVzmWD53u7reLzIw0VPDfGWi5K6gcT9WU5",
-	"l1JF5Vy7eW0qAV/+3cO0n4GBb7Kh79vL7LwOHndXGjsPdTm5z1mnmFPhDfkbVfe482zQAUFt2INwQZpw",
-	"LC01fY5Imh61xwDikjkQSWYcyAeTtTPKBYREyTI3somvzU+vW6oa8C+4n9KB5fev1f7xkyQgBaOgzVNd",
-	"R642YGkdNa6dy28JG/WETkoDYqqugAA4TXnmn0s5BSQW1g6vTnS7cM7lwguzMvJ1LEzXMzLxxuOvGwDY",
-	"B/SIG7WDllbIAxMOuiHhmtaDf4eGM76OMM5lZ+dOIZWc3ynA8Wrf17SbvEMe9yUzBkg3BwqDAhjPso6/",
-	"DB7DhIbyyzQrFlzFA9yyK5uVs4yVzeoUmdZ7KmjCXBfnhsgUsxIfbpthNK5DLv0ZCMVrVV+AkvtYg8sI",
-	"Q+MIGCbiHJleGPPVwHUId93h9vYRJtD33e2Rl8rBMN78bihVOtUZXEGJ12bdnFNf+m1HiJB6b7VIj4zJ",
-	"RmoiFZWQIeg3EhOtRlAQDAxlBDNZESDPsM7E84g3sSMcc2OfCjUCf1AjLwJ/MEQjKO3y6MqP3RzDExDP",
-	"Ay85JKdA00EJUZ7P7rYHt73jB7SqBwDoNVQFEGgeBX+IdCWaI4kvon7sLsb0/KhEFxk9ASKTcmxY4QSQ",
-	"QLkoZdFlVFQE/P0ZgO/5ijlLQhNG1L6iP8vyMspUqSv4vZh3rfNMpT2VuI4nkRCoGGihaQnqTeEavY2N",
-	"jZ8P0f67huiGL4eIW5OqI43v0wLmXhZdeyWA7D1gXH+fIa8XlmUj2LXeZjVYp6vvtTtfGYv0becr2fe1",
-	"J1JXOcjVNTFZF8w4i9KBm+Kg0pwPnt0ood8A0HC3uaabZ/rWQ1hNvpRoSenqIS6se5jAH3Hi2hMSdWmb",
-	"WfuA99QWUXGa5a1vOMLFFWzas3qZEwa30NkRkQPUk90okKnhhUb7Ny40mKY15dJ0SKSBjmFKu3I1zF/W",
-	"LcbprKysxNvbT9+AuuX3DfUON9THtT9eyra03RHXMwF+dNRVVbY0UOKGc2VMYlcSxE0xuZDKKEsplkrQ",
-	"ageCZ95Mx3u1twvU8QFtH59IYohREbELlGG+D/JXMfJe9Rfu/wmTxxOJASgKJoBeAB2+LrvkRBuIioMC",
-	"IWLLlMBQhAmPgXvt6choraj6AQQge8oeDuhUga88GgzktOwCGBX7dhsD1wBRJflAPSSs3zZUdzITMNCP",
-	"CRUlwMWXRMBUKrEwQw+jxB7OkiA+g8g2YaIkS0G7lYA2pBGGRDYmLB5N3gpTbsPjt09+SRy+ZE5B70lm",
-	"QJj/CF860HCeoapVqtHdexkR1wR9DUqWjaUKsIBQbfsD6ZjZTuop0jJ7HvtrHUkjMdgFfyJhWVPqqWOZ",
-	"JLEV+kpX0AsxenuoQ0IzBD9XdBVBjLExotHA9FjDmO9o8XUq1wHobxQ436Bl0FqzYK3tt8/9zd6xViTA",
-	"LRiTKSjOtvMmm6Dji78zGop+IjHSAcx8b7xUPrI3bsJf2qc09dvB7uXR9zLPudvQDImFD2zDAkSzRMxP",
-	"UE5HawsqJUwSL/HzoZ069Ms44GEcQJBAjyRqRx5Fo0LPpkRdbBcxyk84HfieupAFHvwdVAki7APPFBwS",
-	"BMx1kZpmKj94m0yvCWC1a9qakgqDMXIul2z8sXKLMgfJVBsoAE1Qs5QCKI04zOGaohLgR7nkIP+q5zjr",
-	"Sg1r3AVj7LbhTLP9K87gYGa+2DXWZNL1yatdQ7uG3dZ44wDsHsxMpsGxbyFxlTmPu6lO8Re7puH77c2N",
-	"n/8K6INKWdgb/+9fu9s/ff7XH3q9Dv7r+b/9MDH/a57/f1vtam14jsZ+IGFkK+MIRnNkzSih92q+u9PE",
-	"d1PZSS5FevNo8TYhf268tbLDr5On+LSy3XdxQJzzgbt7uP0LX7/SUr+iW8H3YJl6oSf8kkirG+LGvy+y",
-	"3k2Ez1SZn+dAmRU4xnDhw8THDTOVAgPP2tprpe1GO8o9qQgmW7tRIQEtOeCiFyjQVpoknwYrRTGYZI2j",
-	"VE9Epnh3LAEsMc8GFRrbEl+NZjQH1ptSxwzCdH/HYmsAHnF03fYPVDij92kNJrqP1lc/jBLPuYLsJC4j",
-	"RSu1yVt7w73Vxl/jrnWOE2z6a6oO+e+tHShqzie+r8mNWmnJOhdusOxCtmjBa3tPm7dXOGnQk1tMG71Z",
-	"MDztAdD4aEQ0X6kt6wSnrl/B9Di3HRrhRmZk6tCYS5+8/QfaU8JQ48n8EVEneyA0xJ6sm4cVRBgicJIC",
-	"90372NLMZ5OpLsqHQZN2SoAgRxtB5x5TijIbnHnetDhgY7BrtFoqBmEXUUbJDuLuztLZZEoC/AH3mgjo",
-	"FJA5DfjJyTOBQqEfRPQLM2V8pHnxHM5fB9G77Oee8twTKoVApE+DdisvIwYvERF1mf23ihJgtaJcqjCa",
-	"5M4DHgjHfuFKBmOcY9YFiyCoJgvM27pAmIEaBceKaSQGrhSgopYYU3D4mS6F+nt7G2TpDqNUDwzNkM6E",
-	"4I3ZhSilF6Hx7CeV9we/D+DzXF43EanEBHjdfoovfI1MTpuqhMQ54iSBuMRAQB2PiVlBlYKyMN1IOJzW",
-	"kC8FK5QW4Gwo7S5uLHZMzXXPsbatPnvoQA6OC6LaeqbkamqQTK9Ckn8baYILvaDRauIBu8qT7jTbcDJB",
-	"HqcmMFpA0Riy4Lnsqpw85PzDI2C/uuau/M6uLTdIFPYJmTQrEOzr0VLlUtAMvP8t83jVnExnpY/FZymp",
-	"lWMOkkFFDtGqMUHSiU6zSUBGWcysPcda2UBkbCCAlRk47MVgLGsx6KU4l29tF91SWhKebW3pXSNX8aOa",
-	"NMLsH59SDvIesomwQQrsSjyaB4ixa+QSccHWlHRUJ65UqZ+3m4omjlV6dyUT9zAWx6DgAz0XhxAoa1Q2",
-	"DcuDgo/AkG4uRjhBSGQGkkbaGj5rEEnu48PQU/TZq9B8pkz7u3vQRUY6xn9AzsZ22nS2jHOlJx5hiYDI",
-	"oTgAHFCPuQRK5UrSsKnaR8l5w5TdvX2zd0KKJUrOn/RSYHx9Tj19HUuUXTQzNnwSC08QBIn8arIo1/rc",
-	"nmtJaxMCJ1BtwmlycEjn3UiYc6qiESVptLAaAs8fhC3cEDYAcgTd6Gtvy7akt9WN/uq58u/eVhx1Op3P",
-	"35LY5bVIz3n/5W40MU3IAQjZYhR2jsgBwhkj9gpXYl+OZqpLYsUZx5Ywi3QUAg+iFrgDaCCEe5HYE743",
-	"rqIRGDPtGLyBbxO6o6eSsRRF2ZeiTIjqTxEbRWJvTgi5ECA5MPj8MjKOWwaH2/Ghc8mRQ1HYc7xhsg2T",
-	"5VIxL3npsQ+AXbB9cFk8RHRbcIiewkE5zg3ynWL0plvt1SXkyxqsi18ZKXCrHvFnovQcpF3Bhq7BXfTU",
-	"r3oOQw3AXkrQuJyN4M8T5txUHWGG/+EMxtBOnrOaGgZG9EQCTxA+lqc5dLJdyduzKd4IS4jU8Rq4RN9a",
-	"s9GCL+VGsuQu3WyX04b08qXT6QfVbLr9cSm9LLaHn78e/PitVUp5baadYz4b0utPLEt+C5nx28wi2Kn9",
-	"Xs7N7eaudf+/5KBkWwKm+DJp7D+XKmYeWa5CqsBcBnjG4IseSbYi1yJdU4ToFEtMxQqO9YxIm7luFzYG",
-	"CPfDmirkVBclR421SJGyNyvlxJtoisciYS/OJGatjeFyd+UkUzNm/bPWkm90fg7hw0FaKy301KDc+0SW",
-	"RTawm1meu7a6kq/CLDGCY+hYptFsavc/eisluUEMhGvEeFen/ZXOcCzT2lh9iaYGQ3xUgQl90pQEf2tH",
-	"p8U2hS312VVuADDzVe2x12yoZ6O+AULgx5l9tX3dlHqligkTqiwX3Ou4qTxuvA2vDVq3PuGDE/ARoGuw",
-	"ad6SrS6m93BFGzgJoo1KJz3nCJYnohyMJU4DNIZ9mfsj5iIai9T58otAYtRaTfLMBaNq2HqR3FAf7J21",
-	"O4CxmY+1kWDBSAoAohpejGjvVfRb9jP5nrSZKl0G70S8LjXRI+0pyQLZuRR0CsF4S+BRTfDys5mC7GaC",
-	"hslbD8fmjbTd/5SzRoANdlmjWwRcy+1A0TgckBUCYUNRIiWSGEnuQ94/piAvDtlgPC76sbNHBMC4UxkC",
-	"4YHRcz0M1GTNWBcIMIOTJtUIgxrhWFzISESJkl/KM65BaOoB287WkBo7OYGrrBHjbEeH5l/iJKTcVAUi",
-	"TjunoxxY1YxxqGb6Xjr0Qq9xX3TWKYZfOjn7YKTfb3ObsAPVtE28R26V/iLK0kfHHLAMsXxEZn/nq/3f",
-	"t0brP5Jg/LdueVo08q5AFcn9ieYSn741SDNzv8O6+WrbkdeYAzter6zxSMNseRWRJSd0g3FeKv7pkgPP",
-	"WzYSkMGOOhhrbWTsYsWFHM4MSN8opwoE1RwcxoPnYDFIAOaxr8vKTnTsQLM95atJJnpC2CN7dwCmBakH",
-	"zHqESoqOC9Elnjl0nYEwSHlmZn3bH32ZJnCCG4oCPz9gIf4hcVeZJFRleN4QTrOD1g5eBBv6fUNT/fur",
-	"TsWN7eTcisYdPQEdDg+JhlNuMJQSWJ+563nW4HQZLM1ROn9wOq06tQTPS7xA60PHbVJ4OnfwcUUOs7c0",
-	"EVmQpv7o6zST5qbdgwe834cIqroICc2m+P4guPeBLXCwXSLKMmM4x4x1nrLJWzz13aaQZbF4YIyB4Tc1",
-	"JeffgGlAFRiM16GR8FFNNh4AovUsgG6jGFl7gjLwPh0gIgr7UVjdHloZIuu2SDh0TQsJcWaorYaUigb2",
-	"JntktYdcyBxiUmhIORN3so1RIpihV5gC7IvBud0Ph9kXmXpTqqRMCQxQFouuAxQ4k2oikc/FwlrhoSxk",
-	"AyygLBa37UF+hKnUiAqg5hHc4Tss6jqm64PtS57/lL2uTtEau3UV82At4Npqr0DuqkppC56BM6MozcJO",
-	"aLl055JDSr4EgPiAJpBWr4uEQGRkXnEXx4LCmNWKr7ksJAQTZNpTGnL3Dqzr7iXbwcQIpKiu0iixW2DC",
-	"rqwriY5EbjT/tlxuhnVa46gvB2Jm7G/dVyO9G0VA1vihf44Xj8IJLQPXoVIWdYhJyLnvze+FUnUutt2Z",
-	"zHenrM4pW7BxA2xdeLZ4gg7ZNBfqIZVboSwQFiJh2D5GwAvvMfaH+gInxIJgGNp+lpIp/yhQkpwzD0AW",
-	"gby9EcMG0YUTpKxr34+phZ7qyziai0JBPWamBvksZfJLfwSFAEQ1nEAWiSw+5ymAA4OUilxdFYu5DLyO",
-	"slBaZQOR+zKCLpNymZ7iGiwQU7L3gAakiVINcQsz1nMurhrJMvERDfuX4CcoaIaCwaAJKNQEiKQEkPWJ",
-	"A75hPja1AwXfM5Jl4PaCZwkJFsrnXMjDKMmtHaRNjcL+ECtCYhDaX/MMtfuyFKFQni77mYkSGKsk5vot",
-	"GB77e6heiwm0amYF9TzXw/CwZ8aXg9HM6ESfpMSKMvubziSF137wx3s72YwIOPErI7iCreUsNaStg9Kz",
-	"TnQEWe5SKq7apkdij3OFH72UwG9CAUwgfE04Te1VPZUc7P8UlVqfTYRanA2cbBCRsgDwRDECDTTHRJ6d",
-	"yy5+NlH545ev8rlZu3CH5MVxrYdHn4DHKcQZIGytLLJBGRb1w5RG0KKfjy43OCcMGRsRCgAmJHWZuMNV",
-	"5oS7QxvQsTMwTxNoDV0EgmVUVJz0FIiNw1zuQnPtgE1FwRxkrKCA8xIPb4rZdWLMVxIodgr6b3aBMPeu",
-	"Uw0Dpj/ZTHDj+6NBEpu+NxDF9r+xX1gngH1LdXpHtntP1HRWXrNMr/KgO63S+z0XzRJdduX5GRSl+mlR",
-	"7O63cbIA5gOgzjciy+Wjqf6734Dg8sS5Xnmgv2UdvOOju+qyNv/IfBiypl8relPzYXiatRPou2zS2x7l",
-	"W1/9MwTiH3tGnQeuKav+ceUo93eSCXT5+Uq8YjVHH66rB5ind83b+WpH8Fu7pfxheIpxl+8L+sku6L/7",
-	"UoYoKM7ye17Lm6+2q/GaC3/nqx3wtbz7cNqciwJVDkNO+k6ESuYZHk49Vz2eL+LVai+OMlD0I0pE3wDp",
-	"HpyLjYazUkZVVVS1w0dzbF/SiZKT4fY7UQ7G3ehfEoBnYOGOjuY+Vl5qe0w72NtvJvr/6INwlxvUd9az",
-	"G7XXMT0ZQnNbXZrKyVSXUg0Wv8nF7RoG0BH5KI1dQzV24ReuhgNuv5k99MNgfT92pI/qIIDjCNnjlaBz",
-	"1bTVJsZCoXQW6rGrlENiqF9VUUp3dSCglV6XGbry0rtNX+Jk+F4rSUv1LnbkTdkS23VY5QZNOD4Vo6ZH",
-	"02U7cA089kUdqwPGphE9jYHxk+G2/Wo0qAxkexwbOOEpN07rh7ljt0i+iEn7i/8T3bUNIh+nDGWzi9kl",
-	"AsDEh2RCE9zg/EJO/h0yn3ChCIjfugnG2QMl5P+a8c8YWTz+75nIOVC9rKUFDsEKQ4Qv0RXRNDC+vuIN",
-	"gs/W0ChDiW6hoiTYPLd/k4sEJgdIeAWc3j3FtdIk2CyxSsg29xmbOKSo2Kz7NZ2VD9KLCC3ZFZ2OywRo",
-	"XUXK160+3SFTc0bla2ceBAy/dT+J1No1sFaMZXTlcBQ0Pv7lE676SxnW9VHgh9raOw01b3D+XmPZbOD8",
-	"zZQrDr7GrnSTfFWbPgHlV6/V3O9u7vfoeq3v8SdmPzc5H9c7le+MM1Pqohm0doxYEhKywGJsnPVxNJum",
-	"9h92AROvCXnoIVN9WHEgI3odAJ6ccLQkPptKScJEYDI+6kupkO60v4iE3VvDxuDRHB2+TnTkGuJgDSCZ",
-	"695bau3RqXNslIqj5P8/PiW+mWX+8qZKbTatv1IHPhHR3OXPqoWnGh9uCQf78fFP9+WARGO+O/m1Tn57",
-	"61LqQj4MUNafCEdhcbHoNCRgmvu134VzR4AbZCOBfBFl6bnXA/VvBv9QNTFFGwHsEzCI9sGhAYh7DCXX",
-	"jvgHAHoqlUBW4QiwTtwTQRAfge8BzxbAnZB+gEOiDLPxRCSAqrXzGVH6jlvvp65Donj60VF2Ib3cor2N",
-	"mLIc0ZlC41nqaKRpgddC5WHo31B2ai0M90/AYqEcE8JeSKqJWJ+48Ax0kezfHV0WgeCy1OOH4VQIShmH",
-	"XglySMxMbjsBWTvaE+y5rsqNsbv304tXw5dy+8fBXn/7H+m+2P5puLu7fSBe9l8N/pH+KH8aNuBWsrQJ",
-	"iPvqYBMO91Y1BWAgGsI+0M/fdf+rdKn2jEX6obmEIEBtvtWR+rS2iehHrJF/sf4GV/EvFepH+1DD7x7C",
-	"vAXda/AWNHoy3NB2KHpu0Y1r1nFD1srWVd+PZreNxohYR06x//LV9bHznzI1aL/R/qHKLG8CEi59aVkh",
-	"+FstIrizOoag4COO9JpGNtY6ODxsQtnf+6t1qLo6dSxyjnRjadJLWKtxICEYE3WkKB0aupADmU3dgaYT",
-	"wVFqoA1y0k6ogq5yaWlkPuQa3VGh54GOBbgH63CU8IwGFOVebLsvm8wmW9191FzEH3Zdz2WqlCNZPOYy",
-	"ETYgzTgEGsbHeW4J4ATBdKxDBrFBf6DIIGrezlf+51omD5eMu4OZ05wvo7zBk8WquFSX6+x7nk6br+ZB",
-	"u4H5t0MBjUZf7TVUKgDa3ptkF4oitDsh8RMsa5BYwtJZ63S9pvdetmOth0AhzVbXvhftMtQP1LK/doUi",
-	"jeD1zLh6oPJvCRwN+RnczFwlJ/1bLGfyhtYfvYgSOxBCc7LoPmdboEw+HLOAgEBpksE30VRCLU1kXUTk",
-	"MOCLXME0X4LBHTiWgeIROnZjmadQTNVTAmtxUHdfF8QzitGObCKDGm6HiCnHUnERNrieoGVsrYupEnwx",
-	"TUwpiausKrDfUFv9kfpww6mwiUB6iTMatOP2Xu7uTh48f/QqQ9pVKIO4WklQrZLif9CUsF0+HOaZsrfl",
-	"9u7PT6himydPoz8Ff37Axvj+6ml8vWoxU38Tl0zneV8Mzh9GAuEDHuBRxMarT+shskG7jAGmFohYxvhz",
-	"vyOZQ/XISOdAxoVSFAKod530IwbrSDiTyywZDhQdRdwzQUG5K7bSw55ypeEMf8IKLGHOkUKkyEZjgCpj",
-	"MS0V0FL4nSp0p7MSg6A+kYvxjNFMFGlUzHIGVmPJONRf4tt1KhYU2YCp/8w4Rc1lHU5PB5I0ZqP7Ol3s",
-	"dDodgIH1VPOFzFqy85X+Fdx7GAkQ14ScSSm/lFFfmiwNWNY4xyxK+45g8HGX2kF+lYQg6CDzMtbUsyTi",
-	"5Hl5S1BLcUkkXQR/G4t8iGd0R0hRjgtJFeQRanqTnnu/AFfCERVRWBpkuJ3v4DkHTU8Jcy7TbnSw/yPV",
-	"unO8qqqwCFMqkGwpa8rU6diihlkxAanV1BXtLqV7eKVe1uxcGwHWct+h9rnN4kFhnmzrZApDG+CesJBg",
-	"eSU/LRD8ZbffO4fNH+z/2O6bsmICM+MjT6r7cRbeodKfknN/2HPLmzcDrG+h/afBf7jkFv1A2Ve4eZcj",
-	"YMEdnA5/GeUwHA1Ft5YiBbcB1sVppkPpqRo+lJhOlizsPh/rCbKQCeSZJ/4vr30Ee1VEphmIYzeTk2Cq",
-	"3EEViBBlM0cJd2ILmpLCW7I6qpLDpQ2l5C+AAFqpdRN/x8er7i/XPQc9ua1oLdNDONpPlO3hwe8490zh",
-	"ujL819sfSj3VuR41I0mPolEhpuOaY5JKQ+RPqK4xM7LrNegj0NsvNcnPxyTNb82jk2sBCISOtCMhZUIr",
-	"4jvywpDJJDMmU6OkE711bwjJDhf8vp5CzikICB5GfbnQ1vROtKHoYSENvAlhSMNhoD/aTJNIROL2HWDi",
-	"uaAFTwna7V1wQUOI7pQ7fRPwCloQvpbFMIeFntw9dKC2CW0li64PDFgNYFKWP5ySNBd1xDRJFLNs6i37",
-	"t4bk++7ubpB/f4k/cgZ+ryYDf5uROTdnGkJzsEofH5Q3EGXDkbO/fSSabDMjRnJdChwe+gdcddvQQXxL",
-	"zdxAvQLwPYPO7tzvqPOQAxGao+WbZBVh7Qc19NS6pl3yjWaJYV2A3APeB3qVxnFyk+IEzJtOvdwp9cEt",
-	"qk7CG9ZPlLuStL4J7ANiiidZSaga7PhgGtFQXncefYZE1WC8cewrlbROgFMPuZVOmS5RszxPMIBIKrvY",
-	"HxRo4jObQ0mb0gHjaXrZEykczcREqxFMLjFLs7KnUBfUe1OA9k4jkdsZucBHEcOz6GtAnaKN4PKcXENB",
-	"vwOugrw0YAeJljKXxs7030+cSGMZxDZEKRkBv7cb1TpCWIcUTPmbP8vhw/+AF931Qa7VSmNaExQwf8An",
-	"uWsuVcTLtF2oTUb4ZupV1ootuIUc8/StFKTQuqtWpAThpFAHOyyF4IL5Q4r2rF5AWCRR4LkEVitJN2hF",
-	"pSaEm6bqlZ5qrG+Z6+IccweVF8ovUzv3vYQ7kfiCiDgqfjuNwlCOhgAOyHeulfWukSeVlFfZxW6uMznl",
-	"wb49/xjf0OAd47h1/ob1EFdYZkaa9RUQH4Yg+k7TEaZCOsmUia2Xw+dxt5IOfXmPPcWbSsAzK1CtBBiy",
-	"ayF3n7g1T6RUk76nCexsZysPwCPHO+spCDCbAPOMU+wZm7JgWorBQJrre2mb5vTO1yxdS2oGJX3yS8mC",
-	"2gEXdmxtH+YW0FqGCVtSalUQe5DWLaP94yVrUJN2HPiGE7GwF2H2MOihpRVxuLSwkI3drSy/knBlYc2i",
-	"0qhJpqhCFp6E/xxno7EsokLnnjwd30fbG1wKzmF0IfIs7QJ72hidFKxfGmW+/pCa3omOITPSU66Az9VL",
-	"tiFLkSqlVbG6Q9RwFR3b5z6SM8oxUKJTPzGNIIVNb3sxtDB6zoE4STetIGpk057wXqL7wGAVIBevt+in",
-	"/LmX+zbfWJDrW1uEtVRhZid8UwDQ/q19uNRe/PcR0YWRWrdTYT8/8n3KnmH9hKlxmW5ob2pMiPtkNhRG",
-	"+9L0mJn4B7ITvUe7DpXmwOVxOdtuj+V4ududKjXXPQVsHRnon0sVnhgctjoXJVTN4baHsm6wP17oc5l2",
-	"og9s/oVyuxSQgCA2WuE2BknmsbBW/ExfyCKJWQxT5A34JfxgmI63FCqAZyMzULtIwd5tvDpt1Cbm0Ys9",
-	"9xoa2iccNKBZrvwKrVuU6zes6zl8lJeswDSCow+uEeWO99EPBMkg7jsN8of2v4lddGf2sgQXTZDzfM5r",
-	"G7AntJraL+6P9noEIdJCpDuXPC/0DpEtJ5cCxEjYd4Wlb5sIaJP3Oq2SZ5ThZdY9JNIJQDkSMhaCA6ko",
-	"zp0onAPD5FJcgAgKvxYsEIQUGjAl+CG83teXt+Oh0hEPOePZxZFa/kIeqzhKs0IOynwRwfG00LPRuDKw",
-	"dBeYT4OhGbXUMzHp4+Bw5NmF7Z5CiglTGgePg3APmr3Imr3momDspssJ935u4zl/JEP9WOL7uBA2rP8H",
-	"5yODydmxI71tx/nWUXd1LVwb46wJ0nSiN4WeAP8M0WmiDXH6XZK3/ApPC7kMgRNw6LJdCTkPZ6JMKrkL",
-	"6CS7ZoKVOdJwuMaqK1qhdYbB9uqHC1l4V+A2Xd+1bi8X/HujojQexJ9qnPGtLP22NCvB3NVNhyvu0jv2",
-	"9vU6rDxdnOodCsi5jU/pgqPcre07yfnhMK44tUGMB+ZwT81ULo2pXgUuLe1uneiIhFO5r6oRkU70JsgS",
-	"iCAHYP/N2b5G6NC5VO/E7Uoc+5fUzH/A3cwGY+4+z91Ph8DxTKWQvUC5/Eey2VRUkdx+A1/4wDedZRjK",
-	"Mn4vmIOZ8RRnwrOrQVUNF5zCbw8rJzi+RGn86zPP2bMyQRnu8iRi9W1QNX7+U/KPEvyPD4vFkY/1sJyb",
-	"wlPQdJ6PtZhkjSgq+vNt1v7gGxp2+oHIc9rQb6afdeBc9WWuAfuha3dMe7sczIqsXED39qUorDv512e7",
-	"RiimDD9+tlcCCAMunBX5VndrB9YGPXZ1N9Uk/mq/D7EqFU7EIBLWCem4oHGrUVdEvcxUKooFTB2jcxiN",
-	"4GaeOat3fyIaQcxeY43l2O6Goiq3HjyM0GGrz6qhqzcxuChczkHbUsDBxHyhq087StNCGloPjFe2u30q",
-	"ShGHJYquWCR4slQp1FWaJtVRbiw3FI+xOk+Dh9BErXnErwHzZSqtO1YsKt/FcPCGtxMZ5qwc271mwJid",
-	"4BHBUbfpIZlh4kuCazuJ/pkK+wJlrOtnTqZMKXKcMDR0OA2D+3k3sqbj/wUAAP//",
+	"7P0Lkxs3siYM/xUEv7NhyVtNsVsXS+w48W37omPt2JJW0ozefd0+LJAFkjVdBDgFsCnOrP77G8hMXKqI",
+	"Iouttn0mdmYirCZZF1wTeXnyyX8MZmq1VlJIowfjfwyWgheihj9/+MAX9t9C6Fldrk2p5GA8eM1XQjOz",
+	"LDXThhvB1JyZpWC10GpTz8Qlk+JW1PCd5ivB+IKXkvG5ETXjbLbkciGGg2wgPvHVuhKD8eB68M3ZOb+Y",
+	"Pp49Ka4Hg2ygZ0ux4vbdZre2V2hTl3Ix+Pw5G7yshDCHmyaYFsaUcqFd4+b2poxxzXJh+CJnpWSlYYUS",
+	"OmNcFkwqw7ZLbsLVbKmqQrcbOn/OR7PH59OnxYV48uKbZ0ea+zkbrHnNV8LQmF4VRS20fmu/3O9A/urt",
+	"+O2bdx/yjOW/vHp7++xX/MhUzfKNLD+NH729+vBjnjElBVuLeiakORNypgpRMC0WKyFNs8nno6H9/zfj",
+	"56Pno0E2KO171twsB9lA8pW9hGObBtmgFn/blLUoBmNTb0TcsRX/9JOQC7McjM8vnmeDVSn95ywxS1f6",
+	"zfyduC01dKzdzyttR3/LNYMRLzWr6doMulpxI7TJh+yNhPWVu59zmKycm3zo+vK3jah3oTPuysa0/Fst",
+	"5oPx4P/3KKz1R/irfuRa+XqzmoraN/5DaR93vOGmXImutnDTaMVc1StuBuNBwY04szcOUkP3rSpK0blC",
+	"5rzSImeV4LdCM7Uxjc2nv2JTuD1j22U5WzJeC7ZS2thRhPXNWVVqw7aiXCx1V8PxGY3GF2LON5VxK4Oa",
+	"PVWqElxCu7+rNtqIuqPhH5aC2ae7HTnDq7/SjO77SfHiSutyIe0iZg9Ko1muRX1bzsTE3pnD2rBfq62E",
+	"Zz08YR9M+exGyCK9A6gxfXfA0/OL4zvgOyXnZb06MBxG3QjpxoNLvQWpaedI34iCzRXIS3wMt/c1e7Su",
+	"uDy7+l9X7n8/b398Pu+YUHrKoGtLjy6e9OhRLQohTcmrV8WBbpUF9sL2CtaaXqptS5COzl88fjZ/Ks6e",
+	"z86nZ98UF/zsxXw0OnvCn06fzb4pnosX8/RUlUXfWbp4+uyUPr23h1lHt97Iaofbp9T26AinX9cOgh97",
+	"y6BWK7Blm1qrQ7spl+KTmczgstwtozVfCDYVc1V3Ng3v6FoKT0YvnqUG6ntRCSO65j0v8Od8zMxSaYEr",
+	"YCtqwegXHDbBKq4NezxiBd/pzH25rviMJIO/2UousxT1PQ0xtT+ML+gRB4YXlICvNAia5uIVxUKkFyfc",
+	"c6/r81UhVmtlhJzt/iR26ZbOeFWBJHVyEUQHHat/2whtMnYj1ga+vnjClmpT60vGp+oWhpgZIbm0fa3K",
+	"VWlYXoaXTqY7I3SOwkjCrfboqwTXLQH7ZHo+G/Gn4qwQ60rtzs6fn1+4UUKlMoxT1Ksz263OEXraHqE1",
+	"N0bU9pn/+cv19aeL87Pr60/fiF//+78lz9JX85+5mS33x+1jXVrV1e7rsqm/MtjaZVU5fbDUcMpYlRNG",
+	"V1+y/Ovc31uCUICVakeGV9WQfSRRIUVpf7B/PhmNjii96ZGan2EPDiljqX6/VlJ09P2NZJzVghcZdBw6",
+	"5iU2Lia25NpqX4yzLYxU/nWewSKIhqyGsZJK0tblJrFZvj7QM9vGI92Dg6k56cbO+4jm/ev0vP/Ep6I6",
+	"JMy9wsS2pVniLFf2pozlN2L377e82oh8yP6jvBWSaWvR8AqUPata2Vt4VZHQXTV6/MvACL76d71U68Gv",
+	"ackFL2p0uTRipU/WMjJ7+Su89TxIbV7XfIfDILgWxw5rOjnslhb/RU/pn6xc6ujFj2rLVlzuGIwhM8qp",
+	"UtyA5tt1fICsS6u456MRDG252qwG46fwqZT4KbSvlEYsyGL4Sc14VZpd1/FYi0Wp5KO/Kyke6c10Yv/I",
+	"rTl6QH/NmN5YDd7arJuzrdDm7Py/Xbz0f/N8yN7y2pAtIpiQBVvxHZvayZwbaxxcsvwsx13KKmrjkL1W",
+	"bM1rsnAZZ7riejm8ls1TLvnO9HS7R/ed9Cc0pAcn/WehNV90qWQfl7uMzjnBlqU2qt5dujlnVm4wOLqa",
+	"K3rljjy7Pe1asX9LsWUt86C1VlbYlMNSar8Hr/lKHNh7TgaRkpExu4pnS17zmRG1vi/jBv65T8vmtSoO",
+	"dUuqwnapLE7oQK02RtRn5x09UMX99sAeAa95ysBvHQ4gG8ugBKYWB43vl7XmA3zbszX2EV2tgcf3933g",
+	"o+HttilvazEvPx21gpbcig1QNR9Y8bFZ2MVLhwmHFfAQFYKpWJQyOmS7mr2GFx8cxv2Bc66bg3sML7F7",
+	"DBw8TQdTYxHil+klGLmVupfhiW6m96WcHbc4t1yzwm6k2ONkO2GbW3caR/bZd/E+fQBb4JDXwhkLdtqb",
+	"A8hnqw7DCG+6V53Artl+wrWxXVrtwt1y1ylt7Z4/S1NW/ScUzfTjbsSNfexd5vIvvC4PT+YtXkEn0KXX",
+	"G/zJSjqRu7CrifTzSVbKZzvueq2kFqD6fsuLd2iu2k8zJY2Q8Cdfr6tyBh6wR+taTSux+u9/1ehX9ovP",
+	"3lGgWnbLq7KYkOk7yAaFMLys7GzDuoCvwfUPXv8lJ5XADqqzg6zNtxY1vJMZfgPOUFHXqtaD8S/+XUap",
+	"ScVr0Az8W1DOsNVGW/HnVZKno9EgigZ4DfTzr7j+hDaTsuivdWvDzUaTLmVKAzvwW16wd77jzh6Yqo0Z",
+	"Tysub6zN0G9xv8WBxnlKbS8cxhmXdhCnAgxKq6w2B284CK5Q+OKd32pfMMexU3TiN2/m3ZzRFNmxn6j5",
+	"hHb6TG3sCx9H8/W4EST6SrMnzjmt2VZtqsL2jrxYg2yg5oNx0PbclTCNd3rkGK1pdBisBAfF36ryrQBa",
+	"sFPRvrGCDRzIXLPg3v2ilQS7lFbS21rMlCxK2AHvwhDDOw94n3+jNfdamWUpF154jkls2q3JVmAnbfkO",
+	"DvdpDZE/qxOjwLXqiMZ9Xov5RosCY35arcRUFTvw3yi8QAshcTYe5MlVlj8cMvdLbhWha4lihWsl9ZB9",
+	"cLPmdkhi3nIYRLD/wqNK7BgEKSslF/bf0rCZgpim8svB2mm0p6pydoqs/OJJeBW7uiq74XHEuVTg5nJd",
+	"1obLQmOMVbMt34EUAIfrdxD+LX7PVn+I48G8FiHWmzvvWu4cezJaZhipLnBK0XsFiq/3mbmQmlmKHT14",
+	"aw/IRAg91XS67FEIaEPjX6p6WhaFkL/3GMGi/EqzWlUiHI+8qtQW1++DfO7alj+EibcXGEUuQrudfHQP",
+	"280e5IsNrwu7bcaMM/jA6k2FsUAN43ctV7CLOVvX6tOO1RvJrPDOmFF2Y9s1tOKzZSlB7TWbWtqX+t0r",
+	"Ki2G7M2c+XdlLMezGjYoWKFCmnpnbVGMNVzCU+1bWKmvJd45wegybOdNFZvlBVyuhe3UzG7Dnab4qh0s",
+	"DV4XHITSBO+vNqoWRdgpG0lLKnNuGvvEa4nyfbpj4lbUOxx/jJ/YR+ohyzda6IkWs1oYiLCEAba/MM7w",
+	"t+DFxZPBvsVO0UaLy0NDQndzWVxLGB4YTu73Mzx2ZoUaCTP7fnVTCjT3tNDWshmzfFYrrSeqLhelRNCC",
+	"O49wsU9WpdalXOQkxF6qeqGMOWmt72sDc/+U6Ah2Bhv7xk6FvwRHT1WFcDFxO4vxiM64tFOz5IW98RyC",
+	"GF90qp5H+tl/KCl+a8WM+m21sKrAkLKMvWT2lxuxNpek4NsBo+0YjQ3NuRsLkOD/8/2b1+99IzvmC9uZ",
+	"EE3UaTX9q5iZVPOvmH0BwzdkrKj53LCL0cXo7PziDnI1iNTXyrxUG/llOqdUZjKHp7QsCkILcXCyejXv",
+	"2jnlILZD6x7WJRqNX7qqRk/CqnqtDHtJTfuNlhYe/SDv7fEfpH8Uf4Q1EuuNL3lZ/f5nvRthaGME/qL2",
+	"e5TXOtZwYf2T2MMJzaXYCm1yZkRVWXFvzzllBOEAYDy4yVAE+uBhXnFtJijnAWXmxO61tE+gA8Debi9E",
+	"n/ud17UbiN9xgK/kjqGyB/2CKf+g1E9gBP/OE+10dwxkP2E/l9+69vzM5e4P0Z8cRAkdXiAVVrwQDP6V",
+	"O3ekagYe1FUpN0agjmX1q5obMQG3gNWYcAHbZ8KAU180wips+7hVL/yRTKe4/UywiqXa1NfyQW6Umti3",
+	"T/Cm0loq+UM6g/8s+cYshTR2cH7/3YqjRntzoVThtm2ILt9RG8ExgQ8wD0IWwj/d3WKtLr7idk+6115L",
+	"sy2tihjBsmqxUrdCg3r3vlxIu7O5FNswhre8rPi0+t03QcENn3Itmp6Y2VIU1hxhD/JNaJtVwp2FY5UA",
+	"qbYywHdhdL/STMznYmYuWS3WAiTdkL2p42uYUeoGbFRRW+uXS0YYANCSy78Lq3nCSG+5Xcr2BrRp57FI",
+	"/kq7yfA+ZVjpdieYciXUxtgWl4YVZeEajup4jidwDqq4Fa0cDJFC7UnUd8LUu7OrObjc2i7Q93ACgHlt",
+	"WzpMYXlDmBddvOtazYTWJ871IT+lVwi8WnHO5qWoCrct+Gwm1gbemPJCuicBZiF+DHzhHZGLWnDj9MGR",
+	"HmSDtbKdqwfjwSMrSx/NlJRiZiY0+F/umry4CEpKY+TYD9JgvPg3VIXhfLCWPGJd7LqJTmpEgO+N8BD3",
+	"s96s16o2ovhZFCV30bk/4nQDoWZHCeGvVu4wiKXCZkj5q73tbviN7Y8fT0Sgz+xF38HS2Q+qNwJOdk5g",
+	"yOYbzasoOrAF8ZxzeFROrbQGOcoWtMhza2SQuQqoPyvd2a2oQSJ7H9HQGolWuhZ0rUSrHN9mRbx9Y4no",
+	"/dJgdsG1xBmz5rXcuYcOWT6v1d+FjJ+ELj/NtHIncCOcKmBsyQFr2I0Qa00wxNKA5cN+sg3hFQyJ7fZG",
+	"guSkl7gOOdv7WsJr7YlDiwuuvmR5pbQbD4AmeOTN3uDY1yyUtFY7jNOklBNyXabeqo29uZS02OE6K3OH",
+	"7HWQ9hRDvJa5VBO90Wsxs62RKmyJmXNNL63woeBMOa2gHZu1qLUooAXO4edagajYubIPme7swXPJGpDQ",
+	"JrxuAdEvuI5QJ3KzGox/GYSWDbKBXT5gJcHiGGQDnNtBNqAJGGQDO6QocBqDZL/y7QWJiN77XxMQqiu5",
+	"+wsIzn2wv9yhRQpy1B4On84W6oyeYDf78B3fEkwFHrVeV7tXcr1BCVGgbcGrt7XdnKYUejAG/H57v3+v",
+	"ZpsV6Hbem2alVViq9myDPmQONOTs/EsPx2QeiCeY2SrAXkO8fR29/h8hRnIQks7ZuuKYjXECQH3skmrI",
+	"v2qfkUdZNnStjoywisuvYjc4WFu21afB090cN8B0fYK3AAP53MbOZQPxyS5DYc/nriyWhrvFNJOHQvQP",
+	"xtBKRDpunqAzw4dwS2mePRlECLPRPsIs8wikL8JBHYMsZRDV6bUy7jJDfjmfPEm4pxKzZD9PNnWVyL3K",
+	"BiSdJqWcq0RAHkz90vlauWQ/yFu1A2UBHIZWmxXVPGNVeSMIKPYJdtmlncqV4FJ7ddoB1feD8C23Vza4",
+	"2hSluZKzparTQw3nQVXKG2xZLazO4awYEof7+5qb1OIQ0iUsRTf2gQ9kA3ErpJkceKxmcIl9ev+nLrle",
+	"Hpt2GKEf7YVWdRF/a0Ae3H5JoDADjOMXuI3eFnUls8P0a9ekfLfkJSz/1sj6uTraaJrWz2iC9OunvfBz",
+	"FjZEr50Bt/5Uorbc3hVRYsix57wWnwxmmsCDwA4DXT+xnyB+UUr0ERydD3u9XcR4+R4C3Ss+a74QY7Z0",
+	"KF6YKozTlRI8qvadQ/YzQmW4tPoXtcNlvazQJVJKLazKzqZiWVLMZspnN0lxe2T5hJFwM3Ng1YjZzT2t",
+	"mqlYbGT3ngPHxRKiRWLBZUMjR0kWu01678mZ7YEoDr8XJutW1OWczB50qJz+FtrQzdf8GdC4GI0hAE2J",
+	"Xp5eswfHf2lbh4OfMGvQ6VNVYmZUjXCALAr/oPmkagiaERTAsM16OMhO2JHfYyt2qV1J4PIeT3kJV95F",
+	"iOhyQfuz/y2QEdU9ZvvzDlGQod2H+LXT8WsBBw0khOwo3RqtV3SG2s2qCr5r6vylNBz0/WkN0BIrN9xz",
+	"kwp7Qwx15AKQFKFGwX8S+2ccQvcga6RwXgL003vx4i1qvcQQ/8mnEeWqhbY3VmynbPHraV+8HDnu0ajE",
+	"7BVnmJ+wV91GAd8VzdRWTJdK3VjjaqcrtUjOTnJ3e62GtraztpctzaHnaIbW4fs6h++HW/LWtMaOEt5T",
+	"A4hZhxG+bSXYvFarYWqYcBL6Del0d2xb/sxvnCxDB16XDYkg1RT3ARpZG2m0o2HgaL063ziECMBuA4U+",
+	"6lUYOsxiPJoUGZ0+ag7Gp0OxrTf1Ak+GvVGAB3QpGCfrhjclBnWjRAJnYwy5NcZTTZBi2zDqehwuNDZp",
+	"IVlGLjOjkr1WVXHqK2O/6z96brNXRvvDMxZ2zingvOzcjmFz+rgkZd6u9YBMdjKdkxp2h80KWjdMlB9H",
+	"2Aydm/alOycTy6+sIQBkLS632La1kosoFOTa2dzyYUulZpCeAvnI3ON8klPZKd9aog3jkhtzyUbkLo2+",
+	"3NfPuhfCdolSxklhtGUokOxtGwcwcJ+dLjzIBlYJj363OsUETMGJVY7tO+uNxNifnbltXRKWxioT3Gxq",
+	"EbxwE8HrapcQ/K1Jh0ZnZITR2HdO+I+07dtokPc/Xp1dPH0Gs7IUn3ghZuWKV82cgxfz58+K0fPz58+f",
+	"zL4pnj19wS/mgvPR7OlTXozOn/LH0/mT+fn0YjqaPr+4mBXnT4tns/On09F8NOKj56k5DvpReqYBGIAW",
+	"OohV3GUcPXCA5GdXDFUx+ArSZaoKgzoJlxyaCr0V49ghUDi7nlSenovqmPaAjf8vYNXHq/CU59+nJdvt",
+	"Wehc0mCZ7+kdwqkjR7vxTsxUXfxB/pIDvdIJbeoOjgvUy+7Pc9HqyxGDnQZ3X+JUVXDj2pFoHIwQ5HJB",
+	"KI/upOhQCIrhjwuS76197jTqfUUyaKQdSmZLDCEefFXOaqUhiH2Cbu/JRpKv6zopIRJCaoUDHRDnhF6L",
+	"qiL74jSNr+Nrp9fdr+72m6tl7WVYoL8xo4nPWkxb9Jy2dpRat9+qIkH+AQ5rmgMKENj1ua6VUY8hdJUF",
+	"xQgRBYjzdGQx9kLwgeshy3+pRcFnRhS/5hGCv0HPwtmN2GWMszXXeqvqIjIlPOPUtfSxPvClqIoIgezB",
+	"QtpFpGHu0D5vZGY4ZD2ETdAtv+L1DaCmtJC6NOWtQDfCkZDct0oZbWq+PhqRa25VGJRDSigkQnATA4ir",
+	"kuSENhz8kHbse/uPfEtflpVocjtcJASlMp2eLkxnmQoC+EyFLgsY6hVGitZCrSvRaNje1tijkogXNg6O",
+	"a0R6vcadOW3oJSVmR1QEdgUMd3xVpQQMZHQeMOVxviDSg0E9hHH9FFk/diaTwsuIT+b4RqcMcLg4NRrf",
+	"edjd/ulp7a0+ocUcdwyBLXqqeacdzd+X87moreVzv0EF1at/QBB5Svfai9IOJLztkMeeUhHT8Jc8ThbM",
+	"x2zlYw5LXs3bRJcgRnO4lC1URrkjtRCBIMlBWzTAL/Mx46xWVQWpaQ5SGF5i5WLwX9h7QSROKI5pb7+W",
+	"/v44zY2uIJG0n+82ZHlV3ooJ/AKgD3sFBxgpQL4ALxKDpRvAPIIZLZTQTd9tK7ky7ix8bLQfTFHXiKTv",
+	"kCbnHeTSJUPd7Zw9gg04mqIU2qE4ajjEa+KzTxHt8i2PYdqj4cTRzPCwCvPXN2yR1rbeSBHyjRBosRa1",
+	"bnMAnpi7uq9PwVzsj7RVGvbWXxaidPtLLEKfrHr2Xc273tzYh9Frm4itKPWi5xsN4fhOyupvep6LkEV8",
+	"0LPxXUPLbrs2ACIWFHEkOnU4BEzb0aK+FTWixym5JLcfJtNd7nQtDLfYHQ87eCkSnq8ZwD5dcK+fidBo",
+	"bkI7EJ/WZS10MmAYn6s86uOB7jmQHyAbT7BkOqwHSMGAldvp5uBOW4OoBDj5XYp1aQi5rCPhSL9cOim5",
+	"VJt6z/ST5Ovp34HQ0m41gGwGT7GGDf/Ktw5Ic7mjPYZB1QKg6mOC60BWJTbRthDBelNhtqIRAIhZxWCZ",
+	"9Y5XdEiRDx7MWdDJZO2BDSChxtiUAowJ4H7BMQaeOVXbf5NNq8WtujlpNaeMMmxwc51n8U45vKO/gwuP",
+	"qrUR5rs5MKBFAOOR9o3xHEhfg07bcl43tmPzYS+9Rp952NeT0YtnSdhXkt3z8H6+omc+fvYMSDsxQgAQ",
+	"zxdI49nwfLigQv9N8NusHjw0PUcfHhWt0eigFWqo9i1lpXs5FPu6fdPT0o8AFjXmGyEPhORxR2shCz1k",
+	"mJmnl9bUI7LKWQcUrXGShTe6Fx7u5X04/1rd/J2df+Ht74QU21P2r6qKSbxJBheji2dn5xdnF08+nF+M",
+	"R6PxaPT/7m/cQ/vqzdyTz8WKwG++3dpd6QT8qKqIj2+72jIiPPV4CAE0GkqK+jLZrAxhgvYqw3dEjxFB",
+	"SRfv3n7njmLIqncvFrIYA//htfRnNWLzS8OAEAnVHTBHeh4DBxbE+zQIBjIcbq0piN2CPJshy3H8Cvie",
+	"CLnsxrsVNZhtcETl42CsIHATvvb6BcUJC7G2I8tIsyfDCt87cJIZI3Nwf9JwapAbR7HCTtx7Nvh0Zi86",
+	"u+U1uATt1W9ktfve3QFPlaUoDlljODGUkWjXQyUMK6XPDkb8SUSS4XDjQ+JAmUDclVIEcF04io2YTC5e",
+	"h44ED3V/gOtQNgKiG/yj3Txk7oswa+CuC48EFhdEs7Hcvm9SFpPAdbF3PeV1zKGXRUTMV8YPMPwGbnbN",
+	"o1Uc+kepbHS9zhtHlX2J+GSNOXR15qAe+Mbbk80+iTLdSLmmk0F54hWrPRL2Xq8FRw9qOEK2kOcS98wq",
+	"w3VdCs0eaCFYoWb6EWqVergqHg6vJeCmqS/erYvzPkZ3yEQqM4GbcIfYaddkxILppuYhHcSF8QFdBfdk",
+	"bCEM2DuYcoDNd5tfM21qwVd2SGDlTuy2w6TZ1tscpwG4RKIsF/Dn3GI+FSDnFaYGZehUqAJ/vbYjgILu",
+	"U6lNd0ucOz8k6YTfYYBC8inlMiIzIjpknSywLR+GtCqiGeFhnO2rrKKzFFXhuTQyFr5z74+/04JXra88",
+	"b1k+pnnBIBLQCkJeZyNTThN9uD2JrPhy6QY5sh7lDfpnSHr/SG/K97tTWpkecvTtiMZ9tONmBUTDzxTJ",
+	"CqetuO3tPwdJubeDo+9gU1ppCruJjolowRKlXbyqomhNSC9qz0L8VeIqnIP4m0AdlxTowRW7j16bOUPg",
+	"YHZhxSWm+kEM0eW/HrrlfYkOMPQ0970akSgdCnzh+5Fhxvuam9mSigG9e/kde/ZidOHkXkFZUMCLtRAG",
+	"qWrsgnMOAvJEZcF3DE7XcoWGTi8d1A6MFAUSUaXUUNvmY73BzmwkoFThe9uJ/331809Jq3XpCZ1a+cdE",
+	"mQQbAJ/uswZBox/HuD20+Q1QQ4PUgCTM/bBd1ARfnyXzYZV9hXBVGiM6sC5QTwLEomKwXMeeEf8rHQ9I",
+	"Sxfdf//pvrfM00oejcCQA5oCMbRDUjbAD7KArOeDoNCT7GOfDAME6qzeSI2a70ZWQju0QG0tjpMQNYJX",
+	"5ijyw3XnR7wa7quKNDIQ2weq6EZiE5HZCnVzpxmQ/5jcx+DiRWQ0nZRzsc2itNz0ZMO7DjHO+wFL7hfP",
+	"J96z+45+HTPlDC+44X3v/dld/zkbbNbFyb5Sd890d7zoEWq4xO2lgC4MeWBSD4YSTSbJRNBCWHpUAd3i",
+	"V0+jR42mHtobLwGmdop57BYr/bELTRlf7BnFd13ZR9cUxxVFmAf0kJcUtvK+2nFY8GhGuv3ps+PaRMT7",
+	"7tEvWGFhUkO1gajWwLOnTx8/PVptoHPmfvRD658eTUm7ZE/NS2kVSK9vS7GNCGoaqm5wNuuM5RtJT/X3",
+	"SjFmDo6CrXgPJBC08jUR/sU2btQwagkkSLivU2qR3+/34IvyJ8Ef4IkKcosXJ6QnXLGlcoyidlLWqjaI",
+	"xjFL9HsCUmL86FFONUokA4YPyStIBxcSGcO7ywPuH31EN9ILHVXKybpWC9f6IEDVBslL6BZJJOjZoNR6",
+	"0zuh8EuOBb2ZzYTW8011F3RkELHU4MYD/Sg1R+DwzIeu9JWyWEQkLs0xyAZ/V7JRrYPveyHdfUcpuW2n",
+	"sDZJr4t7XnhIYP0cidL0MBzOgdl7cBogl8/Lyoh64iQ3eGUY3gXWrOCzJcOL4rIrgDuqphBvVVqwG7HT",
+	"TG+mWlCKKoQv1Ty4bZ+wP5XfNrbYPwbuMfZvh4UYD24vDg/N2x4sEj3lRt+you2k/qOFPrN//sP8j1I1",
+	"70URSImoQ1IHqp6dJnLsSNrH00HxDA+KX7OBFgZIqPyqa50ln39NCCJ82t65ho8QWBDQGsOQuuam5hIj",
+	"6ybUX8y1oAqwibpZfZZtVDdrNBrtKwA6lQDnRtGZSpg5ClDLDNyVFKkH+rje/oh4vx9t2ecjk0tUuqlh",
+	"P5QuuxU+2wsc6uTNtz+tVIPYIk7MEAdQUvgMsQUCGSR1czy0+Lphn5SEmP8nva5v1Q7gW4vTsiWvpNdW",
+	"pw6qmjk/rGa8WJUSfR/og4YaW/kjgJstJsVmtcZAM2ffl3qmbkW9e0e1LJIplV2JqLN0TD/Fw+UcrwG9",
+	"G7Q4cM8mqaSSWavw1kkfaFxEFtbMUtiLZeYFRIvgqHTIWxcemilKor2kqF+tNussNBg4HltgGlqNsMGI",
+	"ucsoYAdifM1rcyAfN8HzQm/cNsgMEK6zXouTUp24MWK1NsdGYam2TM2NkM0+27+rqidcbXYAQ9Z4mWlU",
+	"8mtHzIyPv8FEOFR678yPD34qKddgq+qGlzFK9ihrbSbHpoEg/o0lIyOs9t0mpuzwe2H2Al8pSBoNUElM",
+	"mMNN5dDHEJD7iWtzBjv27NX3OZCoRXPY3HnPz795/OTs/Jtvvnn2+NnzEf3v7Ol8NHvGz8XF9HHxZPZ0",
+	"/py/mI5m58WFeDx/wp9OU+13SS8HDwvbqj/ZCwk4c7wEWxjnwLoVRdwvmV3Nu44c1cjR7IN+DnQIwdxh",
+	"F6JnUhb68Cowvvj1qlGrsWdOQidwKH5HC7Cq+Q5QfBBzzamYRRAGEXw1lfnj4uCHywxHMfOI86qv5/ud",
+	"mBPMrTfp2LRWm8XS1YFHMC5J/0sqng8nlF0BAK9wuhTEJOFcqRJAxqIseoopb9Ok29po0XFgUpwvDiv8",
+	"167z9E+0YfZqbcZEiREHZNGA7xNBJSRBE1YDE8tD7lMcm/X5SUAMRkHvQFA5jId5HOaCV9fSkw8fJE70",
+	"mHtPHxkRjVN5miHLFURc2lyZ9G1qDQAeDNS4jOJunNXC1DuMyFGDiJvVNuJaTsWMb3RgOkdeSGIXpnSi",
+	"ZaiQQpqQCxy4DHgMv8N1akWcaXxHzYNw9wKYnfJig1SqkJrgSu063YHKc0FQDMCA9oZardd+DDxcghvG",
+	"ryXEbOmMAaQxccGo2s0I4VXoKX7cPZOyG0DOajjEcRwIiaJ5WVwiSgAGNiqKDRLMS9vx3dEx2bXEUssh",
+	"xH7ZLgdFsgu+IRo2ayhDNknudJSc6GykAOrG0lUzwaJC3OrnkFyu2FwBB3kz7B4C2X6ngEJO6xyKYc3p",
+	"rzCJ4NCFoQWfs+zi8YE9fC+e3HvOJs4Ga6XLLs1coM23UIyA16Q7UKi2KrUJdf58wQQkRIIUEfiRZgD2",
+	"YwkZaWKljwtHHI+ogSnhCPGbH+o6xS/4RgqGFf1IWSzlGiO26byZtgNaA0kyaIBojdRqUfNVq8wuEbRO",
+	"IOf0sKqZxsSjZDk2aVZRC3H8qLReOpJtlhmDuoV2A1JBJ3+T3cAwMK2aoIQA2c86dNzZyTzpt/gre0AY",
+	"h/OHrJSUOwCIQI+c0hDO/99XP//kK+jZJ1yy68H1AKQaYpjLVsPSjN1HUb+Yv3Igb+VlKQuoVNKHcOqV",
+	"jKlhYf1DHtaYHRyFbbPzqHRsW8Qp7hw2jloz6rvPsno0wnEAOM+EzHOXjrlPanXc4KXuO4u3yyS6aiZn",
+	"Ofw9uikj3BZQ0idV5HT14WaGIapvqiom3kmRZywPpp0D8pLhEgOhtE8SsjZ0rNGXroqbP7EpzRt05K/A",
+	"wvPvG56A2P+xqWxHc5klzAssFyarXVrdvvv+8rg1HsAXvOi5oW7L2mx4NVkqbezqgoXl/3hEI5YmBroV",
+	"dQ9HMq2w9+5ynyF7gnlg1CSCxiTXkKvI14BZxjOSG5VOsflCoM6RFR1OxHaJWaLM6CXA/GBnLeiPWzZ9",
+	"ZNwBDnxrf9hFMscrceQuEQ5L3+nhqmB461RoiCDF0W3CBU5q4YB8vgrUZK7qiUtBmlkJC9SKIoIw7n+r",
+	"B7E/KPqyselBVdtNVqVecTNbwkjxSgAWckK6/uRG7KCh5M2eLPGQdpH/yZxDuWGpzARKOzXUu0mhVryU",
+	"VOWhnE3ClgCiuYiZihbFxJQi+rSR0LTGFXrJC7WFrzYSypdQsQvEYnppNMD0hfjzRiJw0+Uga2GOYCtp",
+	"9tOaZwh3d8g2N/uRg1LNmVuPVO4pz5iSIGjWfCH0sCNYPlcdsElNmKHcXpMP7yG33x3r96kldzsp3jSr",
+	"QAaYuIIUCG76cp/xWtrBPjJKdFneI6YQ1XH3MXv/FjcnhwgE2uJ73/+AK2DMTM3n83LG7HbSZPTZc5EQ",
+	"5QsR2QlEizIMfcHQplKSbcuqAip5iTW30AVhLeO6qHZYMnhIS6VR32fJ6xV66Dx3HBgFvsfU4fQucSSQ",
+	"LbsAd/ehzCHq0ooX4jLieSHfLjGrBo8vWO8nUYgjweXRFQ/lZvHSz9kd06AhGWZyjC2NrrtkjylDC0rz",
+	"t4LRDcKROJ7pFdx7ys02WEIuRQ9qGqVwQxAzo4onWEltGtV/twIY3SxRsVxwibhidtr7TIMudT2YP+ej",
+	"2ePz6dPiQjx58c0zqIK4Hy5Q9UIYPAsnvTDqL+GO1/YGrOl0IA1c8WJSi7WqzcSX6T5mUSpevINbvvOF",
+	"vZtP8sdm/0f5uHH7WaCq3B7PDg2PeuXucMiFif22R1tmvHoLVx5Cgsd++4PHgCrEq0Ij0qi8tVpB3wF+",
+	"i9fHo1uLmSjXZrItZaG2xzVPuPojXgy3k4LVo5qEv7JdjaLjsA9UL0hWfMlIY9HIstvzGDvszSc6yVDQ",
+	"ZdQlNXu+rqmYHR2W93B5PCOgyPUTsH/BS9NZ9qiSN5Pso+mKFtzeKkjKhv2uJRZgc2P4zpBgzGINIDrM",
+	"4vVwlAkgPlq6s7TxZJspqUttkAndsHUttLDn9Z7rJF8IAw/OCZcvnTfRH6noIMZMdzwE/93UG2F1DYUL",
+	"ks2s3RoCfZ4gxTsD8JFrKJvnkW8EyIeryQfc4uRyFv8xsRAOXLUWVI+JV4f3GDnlwd/jIuSoK/XeX7B2",
+	"eooOzJLtKQEaWj6MVSgXtsdA00sTtyYzjNJRmjVnIsYrszmq3YvzHhgq1rX6VAoIq9iPolh4O3s8gE/H",
+	"iCqOSo/vo+vvTR3417l/5Nw/eBhUm//7VIH/AgcmzE3ndv7+tyaAgbfcRywOzcY/IKUCXvwa8gr0ISaW",
+	"vqkMPYsgHKC8heHv+TYq3HbSPY3j62S2ROhe82yJm91uUtYYws4J+DNkmJ2GMA57FoYQn7YqZXzf+b9O",
+	"mn+qk+Zfp8dvfnp0bEBXJbLFMvsF0uy0A+AnCJgfZRAm8XNEnv/Fj0xXctDxkpatHotPRrMpKPYlUYT4",
+	"uK0hu6vBeZ3/2z+QOwynafj66ucfPufuMgPPg8g3lpv2PtAykF03qVW1oqq9hHRCqwtoSabC3XMtgW3D",
+	"Q3yIpPsDuOmQ7KUWhCAynOpT+jaj+g6WJlMyEH7Do6jPyJxD6E/bDXgOFpflW767DGFEsM12Q/ax1S9e",
+	"1YIXu2uJeaLbqBqOuwSM1Tg3x9+74CUV6XdBtrwRQMoJQFaaIbsiZhEgmrHbJmNFuSgpSzWf5BkiUvFb",
+	"9JkEZejZk0vGcZgRjBeqo46AkYqyFRQNoDWLkXFBj9l2qQQSVWJp0Mjqw0qh4P1E2FQ41b69+u5PP7z+",
+	"fjAeTPnsRshiqA1flHIxdPmYlOvROOSifI9oI7QPnn0wAqCIlmqLNfY9m2aUtOvQayWQqyyUnQKfWtUA",
+	"OA4ZUEABm7AdFUgtgNANle937HsmwJiAg5h83gjquIbiUzusOsZe2qWcny9zuxPyFyMgo/mmyO0+pOiv",
+	"naHtUlW+jo7dedpet7L/WWKuWpG3Rnpw/qRoKripRMX/2PC6+FLNFh7yblMlOUMqtZisuVl21hSD4WC1",
+	"7aBdSZUIbE1Y77lSC31JrPey0JS/y3TF9RKi9myOcEbYtxARqtQWd0dVUYFhzTayEOi5rzeVgMRHMbHP",
+	"zr+A792hzkIvUxI7DNC++t2JVLe/oPhEEMB05x1VOC5lqGj+IF/YV4gif9gMN8DXE4IGJMJFt6LW3cW7",
+	"SB42c2sSxKOdNGhEbUNeGYT/2F0S3LeOPvxIbSm7PDpinfATZaFCxF/DOqIxMhnzx0WoBb5ZD9kPVryP",
+	"mVT2dEIpKW4dwd+W0sH71WJW6aVfb1IOJChFxlceE7Wo1ZYWNbAMbCrRwgymp68dvt1UyL9MNMy36PGl",
+	"yXEjmFqdr1ZWj32tzKnlCMLE7zN0uNJcoROk1j2aDnqWyKLHdzcZE/dOaHAl5maiNqa7OkRlDz+ipwm4",
+	"9xLTzXoviGhEP59coMIuRFdMxhW/d4FthC6B5xXVFMBOt9ND7t60A37f70NbABzPoIogaUYuznlCE0Th",
+	"kFJHhWxsifspPFRjY+8Npy2TKZWUOVyTpNgdjBh+MaF6E70FbUr1NUL6pinjn5xfZFFQupnqARk+SL6H",
+	"kXoC/3VUZzqZw+eLa4OeVISoG9Hiywylw1Y/uZz7QyS1X8S8bu2AiR3s6NeYAsxUTXH5eKT7EXbbO+PH",
+	"Nyi5Ovv6gd+c5IuC9kGj9iIbjZ75jH16RBoZEpjAfJKZd+0QOT7hb9G6eumyjeZCFJpqTTjcZgE8c74M",
+	"Md9FWZ2UqdU53vvuYm8rlAbqM+kkWdmYPYXMo4snyyyhnuuMrQBJPzymgbf3vEnDMtF1sLc+/Wh3KXCl",
+	"jnKOfR1vjcREeLZZ9bhnMLFyrehdweKoO+T9TCFM1uordQcX4Ie48UsAx3fzq0FaTjrzEdpPdbetqAqE",
+	"saL+Sg/Zmzlbq6pC07nmRuixO4mv3r5yJQSoWAPkvsM9jQdTypX0tb2/0myjoZB/zGF7LeExG03QIzC6",
+	"IdYcssRRHYDgtShadM7Hi6IeHfrX9mDpUL3UfJD5BA+3yhqT1LlKXx+C7+OQjFmOnh1rvzokGX3DHqAm",
+	"X3DDsWBYWVVgaj90bMX2IilKQnEjdbRUNSOMsL0OyvhOCr6z185pW0PUunBU2i73DeP7cIO16q+lfVfG",
+	"Ho/s/n787OloFB4IDn9oYiNt3KhLFwrGlRAhDcmpAy4XYL9IX+ZOX9TpwF+my4XUrJT29WUhVmtlzaOd",
+	"b4Sa20UUaBi86wsZaSGpby240ZeOOlxovMCn94HBvN8uT3TmmLLyV+H9Z38Suxwe44zPwDlOJMhIGWTn",
+	"cxynZPSYN6/p5exBE09kf42iMDl7MFVFaa1TMlLd5RnTAkug6+xaVnwqaENHC1JfOqckHhVbFeGZ9BKr",
+	"P22gTL4dGvvuRswnZw9MhLLltEI9UIl8iBdPnwUKpUa+wbXkIVWZ9LKTpwksXN01FRnLsd4xtRjcgWSI",
+	"N3qReiORCmlf45NmNi58RVQFiPzAMoelBOs6CMsxy7e8NKVcTECyAtUyNHuyFvVkVcqNEb5tvGh87dnJ",
+	"h8Nh3ky/RGExCDhU/wVKCKvpeRHgP7h43d5uasXwTon9RWPs6nq58QU0cdR5n5HQ/nZvRMKViV/a4xTR",
+	"Prd+SIGXo1M3oTUoTZlIMTQaJ9yNRKImRuvp+kv9if0CJd0BEmzFsYBrQo3xHFMvRqNvzl+8uHj65Jsn",
+	"oxcvziO6qVE2kJuqgiyMJtVao3ZZPK7f7jxgGCvj+YMyb/GhNcLj9jWZW+rjp6NRMvib6P2teC22+kSj",
+	"tzux94OPn2yiituQeG5EVWkCQRNPiGNaEZ8Mg2OEqA3W3BhR2+f95y+jsxf8bP7rP548//xvSX7XJTfH",
+	"Knj6hAmMlzTJOtzJGqXi93ZP2PGzr2pSTj07shpJcTqYfeyfvNe1M6iNUVItQ0TWlYGCoIWDpaoFqpXJ",
+	"pofX8gwJPDQUVES2G3Q1QjqpL0gHfMU3wcOVBXr5yO1lTQPwDWhhTGVPKCLEBz0YJ7qsNRYJsyaakAbb",
+	"QPFmT/cAn1BB9sfeiu8wdwN7oaTAe1Ex88Pg2LKoiDtc4jKN8KKde5R/kK/9A2QEFC/wL6YO2QfgSHoy",
+	"C8xCoTwMFwrD+MT5iNHL3b0xx8JXOnqkwrz1FtfQHoGA900EMCNiNelQgbOHOorZW/D8tNxNsqW6/LP9",
+	"sJj2EEaMHhrgoJBCeC6LQPriepgmRiI6g71XvHM6JGhY7m10+Rj+gEICleJFxmZlPduUhk1rwW+sXdWz",
+	"RGSt1l00N3gGugXItZIge+GW/rJA8eL7Wq1TvtIGGOVIA4J3A4YjKNiQA6ZiZjAPm2V5EvqSQ1y29ByA",
+	"dlgR4OxVUvf4k4n2YBmlutqR+tecZOAjmfOyshOs5uzHDx/eUvaMC9l54uOnoxGqtVN129f90KLQPTDk",
+	"fnxLydwtmHd4K2q+EFCPiMrE2zuaKUY9GHkPDQNwmkzFYiP7ulX8RPZYSdGsJ5fSCUsbKSS75nwlTF3O",
+	"jjUJxCYF8kncElWUFtWt0OzBm3ffXT08acP9DG9Otgn12mRIDYrGyFIuLhseRCuZN6vMFRSzxyg+BVO1",
+	"ANziD7wtFKPC2EH/tLMmf/LRHYLcUltRVQ3QSlg2LseFdrVSd6n5HHKPvZVwhJ/ZifKk5uLk4P4Zw41Y",
+	"qDqR7QmkAk7iRtALFMbDzvTFu3j6fSvcM7o6cR9A3q4d0x1d9DkTa16jzwlXmUcfgQscyJJgGYQacTGd",
+	"qhdaYP5r9gBy7u0hMVwVDy/ZiILtm6qvRL1P5HHU/67Bp42dwEAky0o39w6hp0jE9O1gZ3ROGd7B56g3",
+	"K89s5d7Y64BIl753BZHxjV1D08K9dhBNUvnqhkqFMgzXE0H37JJwBLz4A6EdQDet4irEktyHY3BihcAJ",
+	"UqpdRVlWpY4wdboBqkM/ZISqa0GRfnFQLzADdxBFtiORoiiGwqNfSFGcQv+mwEeO3u1TdJq2hxGFsD9l",
+	"vTvP6WMZCOhGBrMf1KDV7Si1vWHuN5wHUQQjgThOShTgUD3WfloGhWJajREKk59rhJudr/IsDS4DSNkq",
+	"77NsNLWDauR8+v49GYjAKZmx/HykczbdXUuKI9hlhfCupeC1i/eRzeVZv8B/gN3JkBDHvgRrsVEWeRvw",
+	"hiHTI4C3CI29N6hvY5FM44qkPys+W5ZSBAJ8VGvVPOg+RP5nVR+g0G8Xp6ZHoCocrCstGJ4EpWaqLkrJ",
+	"612oZYWbGyxQwtAq5/Zd8d21xNL+7ErumPMUCAReMkB+EdStUmoNZI5D9uLF6DyEBR3TM7I6AwBzbvc0",
+	"VsTQEQrRI4GXaquDsHBIvRsJX8sCIXqlAXgoU2v7lBIJ/TQFvYxK9ggUdDS2aax6CyB2RP48Hz0fZS9G",
+	"o1EsdOLj4/HF4DSG+ZYQSsmgSL0+wKXyf3PpkC8sGPIzL8R3DR7o+6kxfSwjIGaMmqv6ODOT85tHDUr3",
+	"5yblrPm4VFAZMwXMKTtq04GHHmiOL5MMtlavAUjzIbblFnkLPDMfx54hH+FWWzlkuYvRUw0RF7H3dIra",
+	"8Kri4BBmOR4S+ZhRSHDYLmqJKb3wCHB/2cuTzq80YVw8DC6BI5wVvOBHp80x7XblH/5M9S07YFejJ442",
+	"PyK79AynMfLgkuVIyRUD+/M1N0vyMV69fQUeIanwALI/Nd2J9hvboXaoxpMsZ22Po4/jZM2C51pougp3",
+	"x8BVJEkNfWQV7I1CUIkiYvk1X6QBvq8JB93Tg/kxwddNsXxRzTNWlZT4AXqE2aoOe9OX7jpgtDl1piQ8",
+	"BtwjCgj7r5CMgmPgE8DoRMbrDy2kV3aFL06jsv9wnL0e6hIf4q7fp0Y7QlGE5cwJakPszMaRErlciUDa",
+	"64pu7dUpaFVDdxhW+xE4UBtFNHoy/AQq3e752udHLgsrtnxaEU0oNEjhzAFGhFfBtRX1hgiHrTbiYwh2",
+	"pmdAObEU0vEmAl87vBVltVcgLpJptFAQQAsh+4ML57X6exIhtVtjaNFXA8JQj44WKGfLjSxqUYSAETBp",
+	"NTOUltx78LJQbyYi7UBmo4ygBl4RjF4J1Z/Qy6U8pXZ/MH2LP7GtWHVRGgHQo09W5U94pb9nQpS8CWYo",
+	"ZQIlpjU6EEtSC1y/e0dr4IyibDmrvHbUnAUu39Mmv8nvl3CCEmADlHpKiPDXJxCSfu5NqIsQSRewFd0B",
+	"hkWhL5mvfB5RPXZt/D7DsK6VUTPVAr8WojKcXX3/Po0I7iJO+dhciOQItmd05QQXTKM20VbAhzmar7ab",
+	"lryvPVcuPCuNq18pIybWJkyuXtJukvI/WNSx4qlqpA20nYmPpGGagBXit71IlvxLIB0QrHwQc6oSY4/d",
+	"LU3mudC27e3vypaX6PVdiqpwBdIv2Qjrz1uZuxN9WaJ0SeW+WzWiDa9N2/wLZ7qPxAp5ijffEGrkmBzx",
+	"ZDlYy16nytFC2UDiQe1er+Eaaxuruff0Zb40JWFSrdDFFFXtHaKRW4Qv1GXTt2AiBdTqlkXjVOb6BiwY",
+	"TF+FRDlfy4TrG3R3lXQ4hDBJvEKwdmnT/4V7LX61X6Eh4A4+HdfwmPfPPvWvG40ZlL03H8wIjqOnMmjv",
+	"wo0W9YQvRLJsdqNYxz4ihZfHM/0/wkVJlD6uqrATG8d/fBpE8i1lcyCRlKvq1cpk/5dycFogxw5mdxLS",
+	"cf3gVVMp8IotKZbVLioGrpkrieg8aejGClNw/oz9qfx2TGeoR7+iA7cqsLYXm+5A+HpVfMV3kKfQwNGk",
+	"q9zflcy2RzGl5Klzp7P9EB2gg9o0jyrQ8F0x/t6RoX/6I/HkY6op/e5oTnfXKjokPxPsbUmZGLkoutGd",
+	"EZfeMZ59u3dKiQEbeNu+B60qsexmr5SWeVVK0ZuDaL5x7qFTHaPQqOgR4d1dA/KqOBDiahcOAplhdVy7",
+	"5Jy7gkcAIqtkDFkOSHhXRI/iAAFxRyn5UXUwv94JPI9MuXQNr6DEgt0K9gnXMgg2zYJdP2S5+GT1n/JW",
+	"AIiRVmSU7L5dllUDNxjKfpcF7lGGOlmD3MPq0CUUk5LNL+1DalCp5rxmXGM409c8gtAGoociEcuufNE3",
+	"DAVtZUwqMa3VjWPlgGwgqEwEZZG8kjMVQtpDo5wFyD0eCk9GzFNxNP18OCXgyqRBSvvlgp2b3us+RwJ0",
+	"QK+0OcVS85JcG2VsXlg1JVEQB8Zh0hlrp98PqVeRn28/2nu0EHZHwetQ3PtgMe/O4t09inXDON8DpOQ1",
+	"FVU5VQP5SLg6ms1xu6ofoEnWXAPoFxa6jM5LV8yMwsUJTablBZNN5aIRDTOzZdLGCZSs+V7zkAaiAlCD",
+	"3Si2pZ6vwbWycdrsv3IyS+bzN14bkMSgbrmXc0lwG8+93/ZkWA22VZL3yzWq3nkMqJ86joVWjjrOXbLw",
+	"UODS6K6LC4c56pjseiA21wNGAzr21aWHuIP+XWzSulq/+o1tLXu73PW55eOymwhgkPn+4/MOj56+j+0Z",
+	"ClemN+lv5nrEKqBHnY7/RZT+O2vwrvzOv/T3pP5+BxWa1mV2VMKEfbxfEc+nLcbJAKF+lCvGaNuT5I34",
+	"ZyrifQrvx2kVoamPplfVV2RzOM6fvuTNvOFQChS9Nuh+QUU3iw/7UGOVCqyGsPOpjhhXdatNcdOlC1Lv",
+	"J/dUxbc3Czq+9WA5Xieb6CKvkbcq5d5B6nV3pz0RCekenKjIN5eKmR4Sk7NaHOUDeA9Xvd+sVrzeHXC4",
+	"x5VdouG4Z8e6W1vec5Ek66Bs5PYIDhOQwH30r6kmXRv443JHsg3RZADXoGLfRDgi1gByU/LyGDWafZHu",
+	"8LgI4nLy9XvpjbZXHz78lCj7z+N375UsL8Ss4nXg7IxWTQcHyn1Ws/sQ6ZO+BACpCmRZzJZK6XiJt8vc",
+	"0f3HnEuJF7flGT6ZRraZp/eAorn0soe+yLEPQDSrXKeBDaCtYI1OVA6wDrxrSLRBriXxdPkME5jlUkIr",
+	"AME4DnOJkgb0EY2gi2CLXcujkKUmZxTuuGPn/nu3L1t4L72Ts2Y1bSxYLedlvfI0UinJVprImwLlrH0s",
+	"CYBNAkLHWMdrSaWAoQgwzYTXORLqFnsAjAI6j0ExD4csqm0eGDvtBddyT7Ajv2twH4UJ9yo15t+CoyfH",
+	"iW4+GHGqbrrjBAUIiYSVgRxCEp+0kZ5JuYgLksX1vuAovpauULfz2VGoLuKpoHUMRTemO0zkfBAFD8eR",
+	"bCmU0A/9eJcGoxMlPqFR1RTmashyqczExyUbq6AdPYTp1sr1HyAGwHNamnFj8l13HXhwt0Y4HOiQMBk+",
+	"2olZx4F/b2+A7IOnm0ChEuwIt1JhuKmeIoy1F08wcM7aDf16AGOCGcMA6sGSMsvdw5YLDvaF1XVxHQ+y",
+	"qBo4rhUq1uimmipGhuGE312txy7/Xde+dF7hfMyq8lZ4epDAbun3Dy3s6Kh2nSAPs3MrR77mzubEwdWk",
+	"453ivn6+461MMH/75H0zAQLTB5z5IQgeLyda88A6EgPBY+7q2ECOQm1mK6TZNSFa5135Q+kUyNAmt/n3",
+	"G8Y1W7x7+53fw4Wisxloo4jLEYKzvo3ubDyFkvZuJ/m2rIoZkf/uAYl8X4IPAlp6aWUG6EM+hE+9TakY",
+	"6cPJv7jrYPq43KUXQ+yz2gKzg9JCwmAm1Agn7aK7NEYhooTLyDe6vy7tgpngFZCrfmCJ4mT610RZfPN5",
+	"RxXnQ8/94MsUu0eOY4AS1ckECeJCKoH9PDrZFlZWYzopDFMUbR6N4pvgUchmBcCE3obgX7B9wTt2JC9i",
+	"XZfKVQfdy8BIWW6wfjBlLLUP7QHm3N+XTSAm5e31tGf9e1IbzL2h2wxJqb6u+FVUM7+HZ7W1a+J1ktox",
+	"bwgj/wHA3KkkiJOLe94j7eWKF2Iy3R3nDvXZAhGJqL0ZPGz7Lk+7VFd24dvjq0XzuJ8ZkLLX1c2Jo+Lu",
+	"uWtvHOVZkhT1QJHAaAaPcns2FsPplc6oghkv+D7N5yHs+BVRpTx+9gwJ9kBZl2p7yV5Q3dfYcooPuX5j",
+	"n07xSJV3unjqqjuxD5AMoQGzatVFTNDzphZODWizWIVi1WLrvHj67Egqat9KVYlpSSSFuUUzMW4rH5JY",
+	"zX3/2WVzdOfBEJjDUePopdX7QWVWadb1Vu9azdunAevo733ER/c7+zvX0Hqzle8pMSZNiIG5PFT6weVj",
+	"QCQO7vrKWs7qpoR6whB/h6+H7IOK7Cj02bANppamEr6OZnCUVCTB8VFyI7TJmKN9ohzkL5LpZVGJ4w1o",
+	"0ObC650e8mftMkgAsdzJw9LdtJS0jEYmNDE1lW8r3hWScKzmGWETVVVN+ewmY1u1qQpWqAT4Af0haT+i",
+	"VZAhyxVZy+haONKabGV00ZD9UJGL3pd4AKsUTkJYUUFycc1yemLeW8/5Dm/oDmb2qyBuxzDUM/UsVcfw",
+	"sbZPL93FjlD4eKADRx8RS/NGWVZiwqBUZByzAD7qPSq2Ox2kg8C3OFv2ecI7uPAwi/6beaDO9wwT6C0i",
+	"j6CqC1FnkeFMbDCFqz1DaQ1ucYbaQjBKCMHNoI4TOFhALbGaUuRd7T0o8hBL/92CveQmWuPTWbqqc8/o",
+	"RseR95KcD7AevtIsty/LfTpAY9cE3dxedHb1v67c/37e/vh8nmQn5LV0y73da2IF8G/vPdovS1EVP9Q1",
+	"Rt+PlEMIZZpxDzYJS2lXZV42HTqq7SxfHQzTwrKaCrANicEP3xX7k1BJHWSDDbJuOmZW8HQRA2PStRRJ",
+	"kg7bJZ1XQY9P/hbemCZ4oYJZ2qhaFK5UVxTicRSTviRClMCbNuY3nmv0GFHRaePUnKcOFnhPy77fVVCJ",
+	"3bZzsM+emytNpN4pmoe/Iz05OVux412j9c7J7b10+hV68jminZy17ujboEcLYVpEmOQ5dOQ4GVXKc8Gt",
+	"JnUOifQtBflCzjd6+Tyicsg+LsvZ8lqiT7rtQXV5tp34NEj+lUTZiGBaQ3zyKyTjTFAGJATXFUHtKFO/",
+	"INoS7x4K44Ukz/aMOs1FWUo70W7PdjErLLk+AtGDbQqX4MCP3cqG9sEvmH4B1fnSgU/w692WxJG715YY",
+	"Krio1Wate2Gr0mcQ5J+7wS0Lz0xapbLjm/DKyPx1NeYPot3j8nsrAeV+hx1ONQ6RhwPuTPKhhXlPP6lz",
+	"EJMrZ7oL1ncAIDuuragCYiFm1lT3oJkVcF6Cz7Li9UJoE01Mb2XmL6XYnlBZHsfI9TGDjdMla+DRifIx",
+	"HTXkP/jyZ26gp7suQJ2f+yMni2u4e2lXU6UoQrmgFlyrT7XfK7mD2qMAmAK17ZQ7kELQaQ28QMjaSlG+",
+	"A8RxknoCUM+kXOX/8/2b1+wt/soevHv5HXv2YnT+kJWSTEtXROuSASNhqUNON5bvkExU4PlF9aYqrcHs",
+	"g/PESQU+R0xvC9oqhYgbauQja8s9Igk/sfYrVqs64uWl7sEIHZi6GKzXhbU7tg9I3bPGHnYovUCLck4B",
+	"TKrit4YYAQ4HjfOFOzLcIINVuhAmp0Bz5lPgfPTdmwMQtyhXQp9qktD6TZwyts3HeoOd2chyDoWDyjnU",
+	"H/zfVz//lNx/y46iNO9JH94GpYFIzOjUBgfb2NU2nNVgC3lmL+XY4fJfalFwqwz8mlPAtuO46XJm9zsd",
+	"gl5jFQ1ZuCAS8VUwrYjzAz8CqgVuaV6UPgfUygruopM7XqJSrVB8j/3W+UrHE9NyDe8PwSkwO8yMp5Jn",
+	"Xq8nf8s2FVOo3dRBadaeFuiXYaj2bUuCuySjDK2ynKT5Fcrtsaw1a1PqFlQJ9inZHr8BkxphlgA1hugK",
+	"dKigYRQ9kFZPXLTYG0VfDhs9iGUi8ZYUja1653vj5n5JUvsF5AvFnHZsxut617wy4nEfu/JRWchOm1k5",
+	"PIcMtv1a0PaRGBySAt150517BlWDCQVL29R9vnmQX0Xs37tA1e4rc+etYus5ElP+AEAleD1itMSilFTZ",
+	"J5/zsq4ELyY5K/W1pELzXmRPhTV+AOlQ3BsX3+AWikndF/3n/hnwtlbTSiQ8sleSAbdcFp1hL548/Sbl",
+	"1E0lP1zZwZ5WAiDdiPys1aLmq1aQVyozmasNkIelKKc6/MVAGnbx3FqNnZ5jKzfvz9fbBYF9I4XPIEIU",
+	"CFuLWisJxsuMu5JFlyy3I5V7kZI8QAPX4Rc7wqwZaRf8rEOnXnOzdEuQKFuTTerwmGDSmD0rCO8G1/U8",
+	"CVaBDe5Q9xxpHNiPW6HNcZFJZx6JR6HNJEX795oENyTKwmUZ45VWDjyHma5faVapxbALn73RPXEZpjRd",
+	"hg2R/JeU+pDGRacdt/EegBLqsIB1PJ8+K9XBpSGz9o6eXHd6t/Z5teU7zXIwP8fTisubfOyWOlS8gQbd",
+	"lEgrE5EKhhtSb+twqMWLDvIjNy6+4SNnUm2DIh1P8e/idKODGKfcrxNfajpalKnT+R1VNUmwfq9QazwJ",
+	"hdEvPkUvjUNUtTYTPruZrBIKwktXIRzb5IKSaKLz2Y1U20oUCzASe9aKAEaXE98HKmvrdUwrNud1z7d+",
+	"UbpfoqF/hoJP56NR7CEFvREAwKGpBdh6Lt8fAaeRAxX4ykElOEFVhCnsyow+qS5wz+QTemU64y6Kuris",
+	"Ox99cb6XxpI+sBm6Ah5AKZhKBm2OfWkalSOWvIjJmRQoZeDCzOGBuRcd+Uby+Rw8z3nakKuSmOOoAYBt",
+	"CC6RhjHvrMTpDk0sqmROrWi0GR4DLN5IbNVeMOQPt32QdHu6vWJuDrYXvMeBwWDreCx9w7dcQ3gdVm/U",
+	"OwfAh04tHMsEZipeuqqs0D0CUeeMa1/WQ+zVubJaHQQAsBQXAuZLHdIhQvFGKisK0V2rfdWghS2UtSaG",
+	"HXUO3Mo5SFuSQKEShr0jjuZWS9cQY7IssUo59xhZ0NDHOCwSsmCCRtscSVquYRwFpjCukPxoHIji47xT",
+	"u1jA0RHIxihFxdpZVZUeMmdpH99uvKog1yCdAWyb1+yFn1Dfj49Y8DEyvUW19pCzI45dnFo/x3HeQYDv",
+	"wz6IOtWYPNrWBwRSmn33nyx912q7E5eKkUZpBS+IS+Rx3DiNRIVYQDjgNcEHfYnaPAPqPZ+gT2wtsPe3",
+	"qib+OtQhxh6kgeWMKa/c11BFSYUV6HCHNHLQTj0zIyLK2FbeP0RPUbxOS3hOW4KywJnpwaL5gywOsb0m",
+	"xT4682lTUOofsWUiSRESguihvT0/EBvsXETepxrnasCT48WXX8bZjxD8o0SEVQeViX2ppxjs+8otr1co",
+	"Z2TBcrf18yzy5FGmC2CmiJUuYKjCEeg8oDpEPrsih1pVtwdA0E0fLHGourxtXrmcnBx+yeH8o6gPnvC9",
+	"krn78Y60fI1eA/TBp15ylXfU0YWNPIlJvjpwElHuuI704AzrqOz8iN1X6j2tig4BSH2kzbGNAFloTMvC",
+	"Z2Q6ooxAHbDPAIrlRnyZdrUW99ePzvO5qyMtwW2bhaXQKXOUm8D/Gx9CiPbc8l0WiD5gg/iaqL379NE1",
+	"+kCHul37YQ+HV2eEdySI9r172SN20gP6gTtR/tlVhNMOsYzSCdEP8HQ0stpnzWemiaz4ogPun1aifu5e",
+	"Ld2Zq39F25OVKPtiXo2m8Rdv5AzxV0Gvju9uSytXtwBOSl900FfketBQAR66RxeiKm/t7e7h19I/HXLW",
+	"ESuIecTRLwxz+7H0Q0TDjd5LBE7CXhYQMLhsqKBWP6RSVmwFcZTSxE1pVfjwp5O/Apxvf3U6PjYxeVjR",
+	"vHwsZaG2aazSUm1ZpeTCgRuiesnU5tVGk0EExIXa/gcMuU2gM6ASxpeBTKExLhw9qzQF7CVWI1thNbLH",
+	"I6u75OdFo1rYZbpAWcbylf3PEkuV+cHyAuX8Ynm8GNg7l6LdhUFH2CslL7sAHeZa39rj3KcBx/Ut1cZA",
+	"VjYTn4yQruS0AwGEsxOjuPATBe2ip+DFQ9DyJFJw+jFxWi3OeOZSTQiXnNGitEbsjRBrj7naeQh9g2QB",
+	"3Q7buFUhsGtXfl3OiP0gkHA216Z9M6xAe2nHCvxNDpB7NB4T9sT7Us4EuIxOqFDyh5hJVTk34oBmgSF8",
+	"IYvWGO7BIChnGprQCm5QWrGDC4CHDpYvUHifmH5Jh96RLCLRLF9VVghC8SCZvombdzhiS3M/J+vpvFDl",
+	"CRRystCT8ggpzl5KMlTiErzomnwJRL0R4RHcExXuGR6KpZ2EhDlE6nOcKO0gYCSoj5HnnnYnbPe0uut3",
+	"VQfFBaldR1dntFbG8WHqZrm1naguGLDEGI6F1jp4d7ahCIhRVKg1VwCiIp4WUl62UJsTvk9xpyEbsbX1",
+	"L8P8O0MVAUALXsosQKNC7yOepOZJ4DptJ4tTETdsQsexENLu946GJdfH7Ool9/66G7HLQvavCyCgV657",
+	"pXusVxB0myRlGPD4RMKsgUprdOKLsv3jZ7mXphdqFw70FBLDu5ADNKYjIduF4YuD6AQwNt3xQfwcS8EL",
+	"1O2gPngBnvLmtFwPvjk75xfTx7MnxfUgierwPKzpfPfuLIUwrp1HVsxbcYgBQsd8GtC1crEE3EIpdcb4",
+	"yurY4m8bTigCveJVZX93DBK2BZdsZO2QZJ78Ia6MO6Ij+584d2QT7GTP+NDMveGBu4WcH1HKwA4qV5G/",
+	"XYvqVugxi/lB2F9VKTHqA+wQOpTrzfe3YuZ4xYczLnm9sxbEhwSLTDgRkfMrkKug8wtk9iuXuq3FbGOX",
+	"CZuqjSx4vRvHvNqRVxj44itertqGSz/y5SQl4o/OhvO4RCQCLQk1I1VcTKoWUmwRo+3Zo/JznV/iL762",
+	"nd21dUEC1Y4GMpJApxfEnoAlx4BhHOt7fPr+Pdgh19KaiMR/RAyGQFOIAAvBzcaqWJ8KPYQTbjHUmzUU",
+	"RD5zBsqZMVU+ZFcyfgsIkTM1PzNLcbZVdVVA1+wkeAI2pPQl32Vp2KzmegkV0wUU/buWQLTngbOhGJp7",
+	"9dhbfeg+0CEHm4wtliOXZGX4RMlqlw+pleVCqloQ1xrahDrzVcORUhi3k86YUdfSh1HLwKHGAIVbjRtv",
+	"tHqofSnZihMBYb48XQ37XtQ0zFU87Zhw96DOvU/nyKuNOE1WH2BshYdFSonDvDUxqfaDPVGBSEyy3J6U",
+	"uTuCdogU2EYMp4TfTRBxeqh4/NBIQQ3nSSdf5k9HSDAjFk93RSQopYrkEDHZnU6bueTawyV9YoIvjeGr",
+	"cZO8AJo5gEaE5PN7UcpBY2jx3ERL7pD605nJdIdkGO6OqH2nwin4tK7MYx/HC5HmRrSCbkzH3ZxS1bNW",
+	"s3eeIIcheB4THEohUgLMMLTW9nAmcSkOrfmik1LpFEDWqQvzshH75J4OYdhDpfYrjZbFAfMPp+bHUhtV",
+	"776Utaa1Sv8A2hrXgldyjVUyDhVQaaPdfU5X/o9AJZEFAeXUuow55ThjxlQZaTwZix6YMSttP+dULQdI",
+	"S8FNCYCrRS0iehNAcQfuxmuAfGP5YDhbSXuixUipDP/DPtKqCaHZzVSO3K2D3NHM5nZX5Q1WCrA9ONol",
+	"IWjggveuNhvmFoPpfe2S9ps+VeDPzgIrezM/DNIL7W57cn4xZH/GGhBsXoqqQD2RLPXMnWMhuw7PNpTL",
+	"bgBKqcsCknxcAgfYwhwUNchVUDXjVhMDFiisu4zHh28wFQEkF7VVMUpZlVJMbsQuH7P1Bl0OVpvzV/n5",
+	"Kw1Ngi70BNU4mAl69oOcF+Cxt0Imfxin2a8AqXgt17X6tPNESMgTavd53L5IM6pvkZUht9dNgFsVvsuH",
+	"jXS6xDTC2IMjDy/Kx1HeDegRjibrWr6SgasFkyAqLllu1cQxs1smT+oZkLZB+J02DWoonOB892E0pwqx",
+	"Zh6/oVzD9VJtNTngryWkljDPFpHFBLusLhdLUmdtN2FoMHS1r7xIl6tEjSWEU2kw1DMVHvFGTBkPoO8w",
+	"w1U5M/nDFL/A/0iD6t/MU5uXCotDQi4syGgTAI0BXvZVyxcANLILpRaV4OvSmg6rR8I+3RkRFE8Z3j4e",
+	"UvLX3jGRDT6dLdQZUd79jC9yGu9plSDu4hD5qbwR21KLLOSQkvw51e1h5yRZBii5MscH12NXrer7c6yc",
+	"mOt1Ml1ofxdIU+QnPSCeHXiU9oYEt0bUrfPRxZNui723gZbAvLhjALPT89hMyy8Z9weCr+/HcT/h/Jfa",
+	"E/WGRrhswaTtEGyXuHsXz7M+pdFc6+6D/u8QB9XvpUK9pgV8kEtzn9f6Dmv+Xusy/NSj2MLx2e2y6A4N",
+	"2Dsx35/3Tv/q6Z2+Y7M+JPfXh0gofqWJOo0YfhyxKxLOYdJV4FEnGnBr0oKTZ5AN9EytRXHmP9+Wtdnw",
+	"6mypNPJyhU3nHUID512FJ1Gdb9iqhCGA1dlv47qu/qXLxmoUdnI2vecra84YkWClQx8dZ9u+pRYVlj6Z",
+	"qbfspN30cD6XjzrqyOZHXRU8g1uu/6Dc/k6T9+TxOuhj8SOW3gUmZdfevdpbJ9Nh4LhxlcV95XDiJvQG",
+	"xH1BRmth6rKn78VqmC44CnHOS8L5g9WBFdij9BbAeFl1AbXvWui1krqcVsIXzKQUkOHvUO7NdTSegPRs",
+	"h82z5yDrjMdEPNYRffW2VkakyatP83r5TKFizHJy+lnrkFx+BGenXZAzoxZAopYe1zsmkQYK5i5mwY4f",
+	"0/62K+ZG+k+lLC7JY6oDzM+j/Egxcwj7CF5jzczTfW4+t7Z/XuPJrrp6IzujnnY8ACGDp1hc4tW9RXv1",
+	"Ey72EAlkuJMx45Ko5lE1g6KsxcxUOwdJbKy9PfLFogdHVuQKhIlsrZ+wjsMSCY8PK+PQVvtTT4fsmOXr",
+	"jWksdihpFNdvyVgOyyJ3GW5Z41IYZaOUZxGOyAq3APOBKSJG49z57PPLeMKwaD64DjCPexysfvSzqHkc",
+	"ttJQGBshKcFj7UGqQHXlKS3donavbig8v6Yscvugs1teU+GVXwZ2PN/CU+1f37sn2w9X9HT797vwBvvx",
+	"h/CWaG7uxxQJdAy/vymC736N+d5p6e1RsjwCUKua5UgFnodwEhZJ3SMw+ybWjqIds+bGiNq+5z8f4LP+",
+	"z+j//HJ+9uLXX0ZnL379xyg7/+bzw3/rcrSErfnsCXRGVaKLhpvOHSsuCzVk+azMUT2FYLPdIhD6i1fe",
+	"bSm24OWZlfbborTnWzbgxaoEENJWNupnRMoyrZx3uPxPKZfgRfOAxhPjvD5Y/GT0JNbHxk8/92YP/+Dr",
+	"dtJs4YjQsUx+QcRMOInCuAOJcQN5i6VBAhBPo+HJF9cVl19FRMjIatE2BcGPccRWFZ/WAO0+qaBnIKp0",
+	"jkbi9QTRFVzjp7tkosNyj4098yt/ieGdS180wnaVqkakxmDfK5WkkP8QTxN5i93R5wOmBBV5cn7Bynlz",
+	"RtDPG4tWjCNcUkqSHRwKPaAyBr9Gtxu+u9MkHtDiEW6noP0MufApd9CVBZazVElHhOzjLmUes+eXQVHG",
+	"vHK+jG10Kc0RAE51VDruWtrRu7hgOdXOnviEXPRGn1a1aL5HKDWC4XKfT+U8j3IqrQpDwUsYQQEu1sOL",
+	"+jzrrcKkDoj30D13zJ3gqTrtDMTXvJk7o/cgIVfv063x1NOa37ntwQjdVJU3alwMgu5onnynhhCgipdJ",
+	"cky7EDsOGStbAYxHt+d+NA95cu7LK+YGiBqcHH7wPv1HzbsqbcEGVpXQeB6D4ornLGGVyX/lrB47ipsa",
+	"zqKolDIKSDrM7QEP4CysZkv+mV3mQlERA7V7O6vsK0oD9z348NN7O6uhGB9AztyIRhUAAwMnBDNYbgRf",
+	"5ZjnEqeO4lA+HLIfOIJvOEW9IX4iFqWUlKGGiTIwCl/nlMaDz6aHubieZvmN2P07BBfzPTa8Nd8BePGM",
+	"r8uzG2H1Wb1U67Ov7XIQfPXv9tNvyJbXBGt2UE5q5BaPqEybVRdLoyG4tO89nJdyIep1XUrTVTgnUCe2",
+	"y++GUcSIx/sfr84unj6zPy3FpxYipKrghEzXUyejLIogVnoSvTlNvGwmnhG5Z4lrLptS9Cgtuha8EsVk",
+	"3uWMKYsI3+7jVmCc2Rsh7o67LyA7G9wlUTFA4gtVa4C4RbC2OALpSCtjjmMq69pR+1xvUIbsd7cli2AW",
+	"0qKnpiqIrcVj1YdDlAh4QcRcoDqKLaYI876v+VYGQiBCuWnDa5PG0lV8kWTz+rGVOml82kyB+TLgo87c",
+	"RFLhBJJMJaTW2NuBsc/dC63RMW8t2WugQELEH0EgF0yPo7KOUJJTi5mSLoquFDDK9SUQSxZaA0yW0lZ8",
+	"SmeUQNPyMwig50yT6rm/OgSvJlau9VjeACLxOFi7TrU7VJqrNc4uXbhsJU+uY42ZjrYIeTDlTPOywICC",
+	"m4eqvBX6pBr39anOyF6uYdwi3oOnTS346tDWoCvcOjTLBpD11DHsC9xLFcSebsrKLllvyqLPLQWrdYSq",
+	"oR03QH0YSqxHO7XUDHC3rjBHqU+rq+ic6dGchSXSLabuw4lEAu8PcCHF6yjiQqFy0HYdJJ0kUe27Vhyh",
+	"KGqhdZcK7JaAWGwk8HCQpqhmN6CM0e0ZxeY4JQJ9lZYld0lXmm3qWsj0noeT0dNYUwk/BCilgTB3q773",
+	"Rxfc6/164Kw8KiTthMLj8VS7UwG/iAH28D6BZeerPm60qCd80TGfNOjTWm21qHE6CworxKmB5PUZMy53",
+	"Vmv9SjMjPvWtyuqqX7qF1QKuN8YwTN3Ryq3U1fuRLvqP8lA3JuyAg4yyvagKJuMzCC0ME8WK0hUPOtEC",
+	"5FQ+aC/ba7oPhgPd0j+4zPwTfBM+m7/joIa0E6vrUCF/iibbn7p4uFptxzck212mecxb8D8ITBnHDWa2",
+	"KsTuUpmzZA4E6v9mh0/xBFvV5G6piL9FTlLQbHpnFISEliMZK+/LhXwlT1w7HTTZV5JdvX3lihDk84pP",
+	"hsNhDn/O4E8I+MwrBR9aLuHjToO2D6mzeOD7apOC/6itqM9mXIOzBh0xRbkoKeutlFLUbLlbL4VsucX4",
+	"DCYuauyzx+22RmGoX/jZ30dnL359QH+c/fq1++rh///fUivgPdRI6FEpwvucqAIEeaolMUI1CkeM7Rno",
+	"CzxgXhiVREU6SK9qV4IXEMJ6SYUXsqgGwycAyZeabMZGEYZred9VGCDNlM7S3867hCW476cqPcUIjuom",
+	"dN0le0ylxxF74ehrVurWjmOXKeSF2hdpbJ0HlKYd00PRgEtTVeBTOxEH+s4V369mK8G+U/VaocPWvZ62",
+	"5OcuZOsJ9diRE9M+tbMWfLv2eufoHdR+7DXtAYUbu8fth9skAcUpq3N6NF/gZ37jAEaOIqh/NpbXbgFD",
+	"48skGsU0340jZzS6ciKLioikBqlpL8S6Uju2LteC+C5RgRrMyiSI/0i2YQEpJT/bhtkr0b8/U23MOZwn",
+	"Q18JdW8olfcnpssfeVYooxIPZqPzF4+fzZ+Ks+ez8+nZN8UFP3sxH43OnvCn02ezb4rn4sX8qKoPKjth",
+	"hKg9MMdH1tB9qO/xkvwDVHh8/f115I/sw614TfUpT1C6urzODhupG45cql9ZzpYRgWEUwge0K3J6ABgj",
+	"4XlLVXWN6Zbw8VHJOF9HNvh9z0cjyqWqlLoh3gCHuD1cqfXIEb5WujSd6jzqGxsoE+GCfPYUFVVFpXVz",
+	"iKHkbtCgHiogbSh5N9bnRmcv+Nn81388ffY5qb65OiZdMSo2jSrFOlhvs9L+3gT1Bh+HRWVf2By5b45E",
+	"valusR/Lw4v2Y7KbOa43oJOiGIIvXeAw48DGRqlc7Mpl1bl8OoI3c6ZLuXDwDPYgd+/MH3pW4sYSb1I8",
+	"0f5opPCHqqkISM0Gwsov+9Xc1fvPBloYA3+mXIzeZ/DlmqKQhQZ6jGNBh8gZYcfR16sMQQj7qJQNTEFK",
+	"XnWV7G26Cvu1G0Y23WaPeYtjgMAxQ6dgX83U9nNygrJyKDHDbrSTOtjfPQO+Pj1xKTG9GIcIu2DlBMAL",
+	"4rs70QwAZhj7St1UTBpzgl3sKeELPhBXgE62vIJu1JP73i7C0zV3WiwDUSx88sdRja5dn7jbnX1F+vvj",
+	"Z8/QigIWbYjGvBh5vIQbQMc5SraWK5Xe3GDEcGu3VNb0VudLLgtRTNStqPMh+5iwD+C1tiHXMrQET0R8",
+	"lX1+jZ7wcu7PV62UFPU4Rk1q2xsg9QSx9kVb81tQc6OeRujUSyCIImxmY7SGx3wc++xzYXzSZhfgW+nE",
+	"xab4EJqQReBW8LqHmw6IJ9slD8oDZY3iLOZhfeSHS9KeYAam7Lxj8MT/IlLjJ6vt8SYS189pU2RkEeIJ",
+	"ARj2Z6t5IIKKiJBXfNdDuMRy5YgAKRJG7Lqc9Aq2+CiLOea9J4YEgrJCnWNX0bdPulpoUXbAtwjNuRcz",
+	"xPfr97ZC7It/5qnKOqGc7ATSxo5Ub47Lz+IRVXQU6Igu7LBgPOpfZxH+edRbDbYd+s6/JYlpMnxXygXO",
+	"8dH+uQI6VI7aS6vSjIn1Dxi9QNNCkLi7wssyRxaZSOHs1QS46sjA4jW/0Zh2LNGUH546kx5l38xsf4U1",
+	"10Z6va5VpRa7UwNcRbKE/LfCbAWezTogK/UJY4Kt+aFIUydBzZyOd/uZhd8xxIaKxHw+9ofhCrUWUCcC",
+	"gtQohvnbRNrHpmKnZMHOR9kIp7Sjfs8BFH0z2OdaMjxYjOEUAYcjFbMkBNP06Shl1R9Mq45otyj3k+tg",
+	"V/cK0HVHzEL/Mlo6e+PXmNxDKxXWxonenVol0m3eghujlKG8l84zXBldU253kkpJhFcy5ECCe0Q3ScsT",
+	"RfiU/ZDQ7P7n+zev2Vv8lT149/I79uzF6Pwh8jA1iKHahilkXqccS3NVVWpL6nzwWAk7VIxTpQNMY4Kp",
+	"nwsgF2TEYQAwwDaYfaqK3SO6YAIXPBo9wt3j/nAo9zQUpDv/yWNTyxA968CldTFghER0Ty4rg4GP45XI",
+	"YHE8GWkDv7W+YVVBT6KVcWjlxvzNJ6xeLneuwHvKD2b75MDvhJHXmF4zKwtkxqUsT525shyYoVuzmSoO",
+	"eCIP6/93wzS6sfCoxi8gXDgkdD0zM/LXZu3pJVJmLOQ4CiuO2MbaxEhdMq7JwuDQhb59h1ZDV8Ecqinu",
+	"i2/YZxdkahtfocMHosE16EqJnBLB9lQnjlE11xAod2tN53GqJRWaCSXPs4F/Utq1t1uL75wO1k6ApK9/",
+	"Ez6O9AzhO1Pz8WeXRdQVEehXwd5ejjm6OlnD/iTzBepy/9bmS+b6mBoVnyzHdQoCSvSzaYKYk/m7Ap33",
+	"CSnZgTM/mWIRaLoOcVwdlvDuwuh5Ue8yPwqtPhwcz/m/+KR6EDd9TNfFpEzxUFwqFNYqrdK+LK2d6Mro",
+	"pXFs9GNcB6K1tlUtTijJCZjfUgf/z29Rg7OzwOPHf8pqji56969SjcfsfzfxjTLPcVOTu2ep+Krcl9pH",
+	"oezBkyxOqrbUP4gV3tAvltXhjgR2Kl9JBNBxdiuiT4cK+B1MCiS1xiBcIRvYYeJWwP96gKisuzGO0eqL",
+	"/Ng6JFwcuvzNVsZob4+2S7QOfvtKAwJryF4rzJqUzPU22eS7u9NTuX/ZEZj1x0hItIra7E7cSLVXVjpV",
+	"6lD81h0DIWTyCRiJtCKvPpSAdMWdx8SlGdf1tesZrp+puhYzQ0UjIUcTbkAZF7JnV3w3FU0qVpeo4Hn/",
+	"oxRPxkP+Z1REJKrmEUrL81sgZDBRrhQp/zdipx0AZc1LpPQP9McuYXnBSzlkuVFqUvF6IdD8CMPkGppP",
+	"d/mQfURnbdwsLRy/81QweEQUEsRjGqJPgDmfCRg4YIJ2CHRojKHaODUIfdchuN0RRVdC69gyCQaJq+Dt",
+	"MmzBOKf+JPf1HatK36XA2zY+8aZ8dnOJVC2298Dh4Ysb42gfwwfdzSFH3QVUm98vyV1pF8hLh+I4gr6B",
+	"DMpGoqtTN+hLWG7jdsK9blfFjOLxEcH6CqukGV84H2vmU20pxxVwLSELFstlwMKXyvt+CN8C6hV7L8CF",
+	"ph85kMpwVVyyfCNre5LzaSVyn/zespDdHQQBSRBhi7pW9SG/BJJUYtoy0+JWQOGgHO7LM3RJF9TjjrRm",
+	"OVf6sPMst9fkHbc7DWX/9q2qtUG32d1CGrRgujz3+28F2GhYD6A5e3ocElIoNbYQreaSvOmxX3rfAKWq",
+	"OcdGiS7L+6Tb4LxGj3YTkR0IBsIueif0pkp5QU6gT6RrL9mIrQSXIVXB16QBIqqoqvx9sSbOIxlwULNu",
+	"CIw+/EJ+hmn3UzVhVReiHrIrz55EW13SOeFOcBwSQj/QB0dLEUQwZTSfpJY7Bt3Pd+YBMs0OIlxP1cQj",
+	"2kQlRojEHu6w7pXtAdnE22+FpdcPCgXQ0EA0IFZWwo33KlllyTJT7IEWAn7JH2ZWVM6WYnYjipw9cCGj",
+	"qIgxDOfD7FrmtVgpI6Awb84eYI2sq+/+RBQHZHmaQPUImjsGHwpWGvsuPrVWbc4eeLIKPHMc+LGRlwYv",
+	"RY1mQrKf2g4C37llh6sCu0FlxyA7bAJHh2tmE+/rSRXsmYDnc8b8Y4FB6IyMVXj45bUEjhi3eSZEW+Xq",
+	"MfgfcioYbntgVUNVFScQWr0sRVX8YCXTUTMyisVFdJdNHsxDtLJYBxCq3AFlE2nogtepoERHrhrGmdAo",
+	"aeStzdl3r7KQu5YwUqDLIOXxlb6BS2PWLdspUYNZqZvSwWDxQqdy52/fvP/AgJoJf8itFqovQ45WzhQA",
+	"rNcgjNw6//DT+yH74VbUO9zG041h//HDB9h2P/5w9T0Cv3GJh2KX1zL/f85cHtjZO0e+ee5ozGyDsbEB",
+	"3TeZ/Ki0OXPNCV3n6/JPwk41KQUJUBbdQ1XucAM2SZqAi7Xghk+5tkp5YJCAknvW2DAqQr1TYIHK3Iiq",
+	"0p4s2ZpGG4mbe3gtr+XXX3+Eetdff82u2Nc471+7xHtXKxFktlYVNMfK/a/hZV8708kgU6mvgqaXHCrV",
+	"N7oB97n1C7dCqT8Mndg+BOq6uUNS0/QxlHHlrTtFCCVnj5uv3bb52p0sdCe8DVDPX+8NgrajYDV4HIKr",
+	"jVkKacoZNvTrr1luv1J1+XeibPwWljS73oxGj2d+38BHkRM73lRUyiqeRnl2HxxPGCZy8zHxiQN3blXe",
+	"iEY8C6NG2CCX1/z11yDWrDij7Hk9Tm0HUsCiLY05y3FxRE5bzO0qyu2mg9DfA0BNAvoc3j2o0mMdfo9j",
+	"pG2c3FmsY2P5FrE1X+D00/hpezQTPZIWsrj0e5sMW4KOlprlT0aPXRB1gu+bOJ9C5JSE5hJUNX7LVxpf",
+	"7p40q5XWE1WXi1Jikcvmkshdn7al1LgPQ/ddgSkhmRQl2ksRxTBNMpwKsPNokdvP0AC+Xle0GB+tazWt",
+	"xOq//1XblwLW4MWTp988dJOqjTWHWA4HeMY4y90glAXV0ILJaLB3gYyjGTh7VbjOEO7GrjZesFKuNxiH",
+	"FdKgEEAbSOdsLWoG4YUsTD2UNIFxNEvqIlYXBvllv6XlDG4OUc+ENGdC2oYXTIvFSkgzZjl/NAXjzhFe",
+	"5fy/Xbyc5vREiLrZfTElPQ1paXGfgVqF6Xau9pLdmwpG37gsYGc15k9GL1hlnzcBsxLYzm3f7U8XL3Kq",
+	"nQXM/GdXmCyDusGWI2Z0Kaq1xhG4lrlti1XO4JHEwweOqUuW240zHA4fbTRfCKJ1bWQCud5p4zZ9/g9Q",
+	"MDIWxRM/Q/ku/Bsk6Jr/bYN8/be8KgOkOcpFNmxmjSm74qPJAgNrXlZG1BoAo85YF+jct+92AtVujIxp",
+	"dS0RdOT3kR0tqDQbE2y5FV+LteDGyraaLcsC5gVFCVREo53uFRqMwMxZUQL5v4SvrK75nP1cfutNXfAv",
+	"2Hm07bMG6xh7KMHJsbSaIvm0aB5QzcPACaGo82hE3bqyEu3rrxuSGuYaczXt9JW6PXzacLPB5Yb7R7sj",
+	"FQDLdh5RPPnb9qyPXT/Dwz4W1tCjpeCVWf49Zw8IQjATWiMbltWX4Zpa8GJnL6GRAV+j/1WtheTrcrjj",
+	"qwoeU2oPV3qIqxaus3ozvQZ6yzUJ6Icg2K1BiwmjoBZV5UxI3UhdXts9dXYxHA2ywaauSBHU40ePttvt",
+	"kMPPQ1UvHtG9+tFPr7774fX7H+Aeqy2XBnBML4Na5akgBqPhOV5F/RmMB4+Ho+FjotIE3deekYsNr8GA",
+	"X4iuFDVUJjjDYndWM7AyKWP/H3tf/tzGraX7r6BUr8rJTItaLOcmVN2aURx5riaOnbKVSb0K/dwgGyT7",
+	"qglwGk3THI//91c4C4Amu0lqX5JfEkvqBY3l4OCc73xfZWaARbJiIgfj3J1tS1HNSignsGaiQFEOuZEZ",
+	"A9JfCHijKGeFd8EYj46+NVYBAPLHNte3uJ33nGsJ3d25tpUs0P96RudpNyg9DfzS7tgIFhAnI3qCiZjp",
+	"Ki+WmLmIVIuAukxBSJVk6M3nRp9lO13XYf8BnQfHjqlxQ+R68HB/nyiyK6rOjverf1J4Hw9Am45H+AJw",
+	"j+sDg1ui68QOlmbDbtP2ON++vV9xu8TTEJNn7pyrAjsiGhvnpMsRcNnLgVtFOx/cTW7OAOtW25R5hZKD",
+	"ZL+0qRXtdcRJYC6VvpCPzT+OzN4X+P9XeI87rfMgBhe+RnvFpzGy7aFMtbKrebou8uUtluNPUVbZcC1q",
+	"T0NOIYlVeEIVmzZzMDyQSEhPBgM1rbrAyLQHRYS7eBABcBP+E+OlbqrtQp4baw0p/Zq6E0xXfOlB0WVv",
+	"pyv+6GF9Ym8ncb3zIRE9grvQX1U2UvzHr2mId8IGQLKYRmcJ+6uWyl6lFWmepbCvsesPviqHoPTAhzKA",
+	"Aq2LFLIQMwC3DfT+3FaLcu3MnKsVOM2u08g7eC1ttQs14btnP2ETwZklsXPXF4l3OnDnpLD5REk9H+eF",
+	"SjxwzFcs+/LOE42dKNKxkmXVV7Iiv0RqKqBFv4M2ZA4MO0ceVtALYRv3FAvJHaJ7YlF6oPTuL6AnbV4o",
+	"PYhIfmmIAbXoOuc8/A7PDPXkNE1WZpKCMNc3ruV5nQzz26SB6tNMrScXxJAjNZGjZT2NI3QK3OuaDwLd",
+	"ehezghbMCnogjJpz4FI3TawxGv/PqwNqFsQJfxr4kuDwoY4QboPkYjMIO69w5z83cUwEzigw+7jr3RGK",
+	"nTLwm0gNgOlNKG7GnL6uS5TOQuYNuhLe9A8zhxmGbKsAHUbJUlQEd84vYIAoaEAzPiwZsbxv4Lmd9zQC",
+	"I9PCguFyJmN3NsVMI+IphgRZjIuRV7aQUD0NO3MpJwopfv5oigK5ZesBO84PxdlfxTqc3hCmXLbN0Sic",
+	"BJj6xEMiC/q6MaKKv+C+djic898zVS5CNAfJhZNoC4uBXfW6OPfj9pXyX5NWjtrK4CxjG0fCETCTE2Gd",
+	"J+LM2vN9mwZ9hPS7fYKALqlXNn2We3zbVx2sfsaHf/2m1+vgv779t28m9n/tt1t9ErBH4/JJwkCm/jjq",
+	"9VSdeY6PD8RI4IcFnerwATVb2/olTcC2D7fowixxWoDm5vIeWX9avbver2yYXewsb7dg50zBtECol40Y",
+	"2H0MYiMDgZsh//n+7ZsmXPzXRuaaGt/C12TnCDtmvY/1o8xYlOWGXDMw88EG17kOvB9E7lHU5siHY5ws",
+	"+3BshfcIabHWn+OLLQccIwAHmnBP6kwUzjUe4ii+lFPVm3jLqTCMOeKHuanvNnK0RN/x08ii0Xi47W8K",
+	"IuNWpCOjVXpMBRELz74O5/shyodncsEGATYuajZRtpdwKFBzPNp6j7/JWruHvqfe2mCr3+pi4TEsOVWZ",
+	"ArS+zah6Vt+tFlWNVtmZmKaLQwsRjP2r+3lni6sRck2X36ZtiJiJG1bgecABJbGkAp/RwG5iwdAV1+bR",
+	"/vPNt7wyZT/PMix0vOZqfo1xpxrrfbRIA4KvYZliyHvLddo4ed/Snzl8vjqLH+s0Chy0rfMIPznhotdH",
+	"Om9ABIE/BjBxPOSXm0Z7X/Lsa5DJ3Wj2zyqLFEjs2gMnIWDVOuIUUV/+4O2sNJC7elBDBFSvT0uls6VZ",
+	"uRpOOVptHRDadq42FEf4wPV3vDHVKzPT2Q2M3SkckfigV88LNw/aZZdlKGs/y3i5LQ98qAPfZpc/x6OV",
+	"ykRlzDHFPiKs5VSW1Xobc84F3Vf9FNjctrY1v5ZqmH/e+vIHashqnbfOnOFoPgFjhpEAX/3fvBiM3W7G",
+	"MlEOyNH5UEsScXy4I1XI4GqDId7VmYwkSLXhoAopZasfTba4nSEnNqWvdehLVc7U15VZd3CbTcjaJp7z",
+	"lKlXfVCRmTofyfTDL6xFojyry+YNFKfqjW6f5xwDqBMsmoxT+33IjJkLlXURb84HFaqWf+f+CGrxfB3h",
+	"L/Ty/ttwqsE7Vqf6pi34Hb7prjbho/0f1kz4GAVQE8xyd2TufAX6BjwinsaHKW13WNDIx2Pqc6M2LEuD",
+	"QNGZhZlR74u8CsbiY+46eUtuV8yY7nSP9n8I6b2XRg+LHIhcGTXVN7Oq2y+kvgDc2FarPCyGlYV9VtU/",
+	"fWka3kSGCWfLtovuBh0g+vzI8VkJwb6nS27zhBIELluTeW5wA/8baFh3bi6ABKxeiykCjAMqm1L+9BVh",
+	"MLjbvAHkL3HP2PtCuoxfW/3JWpoPvix6bbR3pP/u/ph2mkLjv+BL3nPbLjcnzoZvjFa/yGowbnXa1vfn",
+	"f75/+4Ze/jXZed5kBIlJDNATKCx2Ntx1792FF6cIG+ncx7HjnUL5LIh4CvwOHA4aPA8r00J9rpSG48nY",
+	"FJltnAdbZCdqiqWEdV8SLvUVxgFvJTXPAq5+Tt1PnZExo0LJaW47AzPZS5s0T33DbYfBOuOqmnaAuwU0",
+	"UN/BvzjoBiqiPuYW1EXrzlZL6Hwz59+y1dn74i5oXyW/yKzWSWauBV9hUBUU0RGzQnFsc9JFJJmlyp68",
+	"JGwShT6npamMGObujm8Cj5+dqqJwPkIOwCozV9m3iVB6NrEJJsdhaGTQtraqShAdxEXf1F+UMOVGMzgG",
+	"wbh2quQFVTEwI2ZthuHAY+aDxx1qz+MQnywV1oiRuIxI3RJIgxAFVSxD1R70dUecgJQngbAiDVuudQwu",
+	"l+s5ybU5xiSQeByaUqR6VhTpsf9jYcwF6S6VinkDPeKnCT9Caiotyb4nY8ruOgvSZswQhZ0tmveZ7ezY",
+	"hs4/X0zVsk8RA/Wb/f8o5ugltQH5O0AdSk0ZE5w5xzFYF6U+bISXBaQFZHkIaQE1ZohvRfcU2RJ0wEoQ",
+	"W/h0qnSNXRWzJODVNUxRm4/021m1lf9/HlVueT0sL/50Hwe7U7KWsR4eN60JzbQushDg5KvY8WQVPF6t",
+	"r9AIWHIahxCIQAzGwaEYm1lpE/r5+T4J01mP6J5ZFQCWPU0tITzuT6evT89PU0KdNM27QK4B6XR4N9g+",
+	"3mNMkSmkIDjcD0YY4s0x63iE/cCxh3ZpxNvWkR89jbXX3yCe5Fu8DNGTnw725sDwAIjdGl6kBeaOROfh",
+	"2Nwyfc9uK1BDQlhbxWaO1hsEj6s6RuwOjlDut3BM7Dt/h3Cz7nHvVbX7EutqVtkBlgpsEKi9ufyHhcal",
+	"Fx/E2e4DY+IfVTV9q4tFIt7LiXqfV+rv76syH1TY/+1+00p+/arRoYPNt/ymZahQUdlVIxI/bL7Dn8Xd",
+	"DYdb3HBuzC9SL65u3ahibaf7x4fY1v0IeDy5zrzVN6s9pbNdVFWAOt5Gy3fCBZaNS5/wWQgo27ypddk7",
+	"jeJeqOhASziCBQDUG7lMwbvjEG2uxQtGASztgj3dvg26Z1woNe2ivLqmINvyFth1X0FUK4SRh15ls+MB",
+	"ZY1pK3dNlEm97ewmiTg2x2UXeJBX10iL3USWi4U7ahnKOlZ3KeizPFsJb9ceV4gCSFYpG4P0EjjbTvqq",
+	"jKs0sSJ7rjviJxYb0QrnYRSNeoYEukpFsPAFTVZUXmvMdp1Tcy/rVFJT/mTprUiiqWka8yj2F0j2cz9H",
+	"DcxO+XHlicq/2TYh1ZJSOmeypttwUWpienecRGLRrDVpI7ji6mmiS27PN5QlEp5ea3Um1G3W3hf8x/Z5",
+	"Ie97e5IrlMPAfBExgUUbptcyEUYnEejck0Zg7S4UgsYMqiPj9mYswwvbrdsxOuKEzxsglkIldzXNySha",
+	"K2dZzijM42AoEYIOEom4uTov0h+TgsF2WyzJPFF0KC+Y78Z9ZuBEzKuelvbCdsXR4fcEMWRy6hhNyGea",
+	"UHEQDtLPrEihDwH3mUKxdTmB2smsBeGHo+bX6CWTEPiCVjvacCigbeDuUqeXT7sdfr/dssvLCfTjO7Y4",
+	"11+C2Dvrl2DSmtWJLO2tbmetEI3Y3N1D6H9Dt10yCAZ3LoXBlu3eHpiHVtcNs1xEUOCDtCe/nqEsqMyQ",
+	"XiuqeOVCPdZfS2I9kcQbSJ1hmbL1ImgmFJNDkQPYTTjqovGYaShNh9iMz8hnnZ6G4rVskmubkC3GitqQ",
+	"yYdqL8o1cKjCh4lfJPv7+2QfGXO8UoCLYiCTaUWWbG3tbaPXeQL9vA0EmZoCXnhuQd00KpaIBU3TNmAy",
+	"MSA2ZkS+O9qoyN3YrLnnVAhtg7xRlmetVSfEXXzV1MyalkTCrBFhTtywtkYhaei1GrVh5b3P9WB7GNxv",
+	"bksOVy9FiZAjgQOXkgrX4ddFGtiVkKwAZ7jbyRMkOfiEktxCiiLXihYVHO6w3h4pTAI7v89lD2ZBe18W",
+	"RcQTs9ybSB6V1GpByBLugG0OlIn0I7S9gRjx8R6SYHHTGSlZeU6xrlTmRAu4+5SHCrJkbrS2qng5pXLU",
+	"+wEV3vUmCec8Z4k/T01ZLRkCiK3dz/65NxjLXK+vyHdWCTX6KiM+qTIfIskjPKBLUThcsBRSBko6f0xg",
+	"rW2K+VNVLIbSAscalBIBo6sZYgAN5UjCb8XzQ/E/qjQokcfHmZ7G66ABxxRiLlWF+iKw29PRwldAY+DN",
+	"O/CpewVULaZSD8ZuKxQbt+Z1m+VL6NMnUu4QfVHDKn6d64uloX3ii5jYE3Mdh/2e0Wn1zpcvLsd2L9iZ",
+	"ZNpLh2HRwqqQtDIJ8+AWQUSrzBXPn5gin34By9HzD+JCdV41l59F9mE+NoXvKz1QwJuGbmhP23yEB/mx",
+	"Oz40sTf7cukaabN7YwBPlkAVWqtRhgbQVPdl68TcgW0hkame9ikr6pXdXWx9Sg9BTSqp1Zz8j7S+xK9o",
+	"J0aKn6EGFzu3v3TdW1qOjdBj2IkhNwu99MwSo/2jWJlwBmX2ljDNa4F5yImT8APRWd3hciWl7/aN1hD5",
+	"EGOqUZYCqmKQ0IyKMIKiQ2HVymGCPhaWN6y/LlNIgPxoOMP2F/E5M5rGPd1yFMVaq+lUafQEmGfcxuwq",
+	"Ia3MFNDuvfjxbXsmduApS6E/iV0z+qY1ONw/mwO8cv69B7c3yFQ1L0So5of66L8TZW4aYwWBTZu5dN0S",
+	"oWALRZozSCi5E+Yxw1JR3Qb2IA7MOJdZFs1JvlfYvqeT41uJDIDIWaRKEwVAFIa4QH9OWpGOFPZHCk5A",
+	"l+xNf4HV7UkELe8jpD1BIAGkMCBsx5sa3MAvoSXHBHDP3BEByEk74gxYNG1lA626Zzr4pBggyq0UB/v7",
+	"XpuXy/5bIw7AWWObIw4kZbUicn2bRgq6ts08vaJwKE3nq1ume/LRA31Xg5Hx/BTXszEhOduUfX1F4brb",
+	"SL7Cs+8n94qftSb1Cp0L5FueYXH/ISed7ivXy+HcNtKUlq2LCes2AoJbsrXBJsLOlFsxLJViQZvzxkyu",
+	"WE7kOoeR07gh4xA2QcjTNuV37zkPm4iZLpS1UeSdzsIK0dA0YbHaQbenbXlx/5W1fRhZ29bF1J6zDfb5",
+	"NvfXNkuJDJV11O3puRy1PZQuw4fChYRyvZds75ruvsaGutmzhK+Ptl+oUmlO/gaWPzB/ABrtLyjC5Vn5",
+	"oyMxPsFCKRAhRtDaePFKxJtgGCEnGgBvMnyYytm542CqSF2kACJgkdseVFkHQR5M8qZnQy59QXt5dHAY",
+	"Ra44KY1YWc8UC94ZMIOumCmsDWoxU0sOOWbJDdJI0Ys8Mjcq0iFqAyXc/KsLfpAmDVH6MYMHgBoTkf5L",
+	"GnozImE/QqmkUGfX2xl+L/cHzw/6L7JDdfTD377r7bQR0HGHXZ577pbcsd+gx7dzxx6bkXkSjtvRweEW",
+	"bQLPmhjtbsDbw7UlfTyMF9jVHb89N1lg7t6pqW3F8IP2mlYg/kjH8RRLe321JlqGuPCUK3SJPpFKMyXp",
+	"EwydiwgWCCVYSqjEREnFY9E31RgIuvtKTPLPUJ7zO9HwpmeZmkxNpfRgsfuzWqRQJjRV0kcYoJqScTgj",
+	"VZEvCElErPGk0jiI7ixRWoi3JKiVohtIhYpwbSwdwjd4UozgdZMiVVBqAn5oa5BXflpInXJ6g8h7h8g+",
+	"qbt+UwFzoeCVPqbmrtDke+NHstSU0XWafBRWRk5vlnmhLCxKwOBwIZc6b0ZkwLGoQ8xLg48xJC/AcRhP",
+	"pBzth0BleixS9XkKjv5H3jPhQ5EG1oi5p75Fomv3K9B6wp6GUj8UExjLYhhqMLln3SEmtAPPHbIShZK2",
+	"Srzkx/XOFj29FuQpTmAU6PG+zzFdNpa6sY4MV/Olq3TDNAdNo0tvbBFpCZ8i//ByAabIdvtycKF0JJ80",
+	"KGYWmudextXs3R3n7uC3js3UJwbUXIQHRNJ2f3zZ6VMDVWY/0jM/ojiR/63/SWZuz4JNiJq20qzTn97v",
+	"rPlz1Oqt2UtO3JCc6elsFRazkJNiqfvqX/fv9N4mVgGkEcCv61DDOp+ed17iP50rdIN9csXvvVPvJRZ8",
+	"bPBhTtDORZIcM31NhtxH65j8WkJlGnBsv5J5QaWHB8+3qgt8DZq+cMOLbWocvdLfLyrL5bmbVnDUP9zm",
+	"ZlJCkf1CXTtA8GKb8fpNy08yL/iF1/TZficRypqiqMSTT6QLyO5bJAO4rQfXN6ayVSmn65FXAaDgb0jF",
+	"tMyBltrtXlKjg5SAl1PIBSj/i9G7X18yST+qKdllHljKZDj/wUzwJIua0+ByIAVjYE3Jq65ItamcZwfu",
+	"ipdYHgG/8vlYuWMt6FrnGYTUkD3fszvJCE29JBWZTfLKdsSvshpbFvoFHAJ8wDMv+ALCX+gPyiyLPaTK",
+	"+BR3ltuBAdcGJIeDywQkLZy47mkysqGLP37OnNtKNZ1YFDNRlcxkJWFDD5d2xRc/Hl1x+NVrpo2Upp2d",
+	"vsEq4kbJK5D66/R0qD8vco1qUQyDYQiseH4ofg4yS6zajxWCFoS5pIDckke9FkaPVJksK3kl7JQiVT+o",
+	"xZ2f/0o++NHzA/Y00cGBN00L5/pU6nPVAl750U/eDXGF3yPW60iYrFBdkeLOuDsqp4MU2bBpaGOiP6Oz",
+	"eC4n7oRRyEUaribX1ksCDePrOYhRmyxt4Gq8pQUODBt3hAfmn6OvcD/h/6CNLSjhBqlNnuWpWz+dPFum",
+	"HspGavegpdHulo95ti2n0IuDw0sD18+X7UY6Nrbqus0h7YYEt4dzyiwrlbV4hkhQp871FpHj4wAmcQ7c",
+	"f+sfO58z26EfncPUPfh+f3/fdWXTx3/O7NoP95Kwl+qBxF1+hrce7sPF9NPBqmTsFgNKhqa14gGGcOAd",
+	"wBsbt7dLRrQwA1nk1aKtHaUa4bZ2ozPHriln+B+j1V2+z876H2/6nSeikH1VIODKqkINKuMpsqqo+oW3",
+	"ks5Aalku/u4ma+ucgGfu3OxcPvhu8/Q9QbIvD5PADZ2bnoj059P/+/f/Onn92ynoTLk9wifUMFDAghdN",
+	"X8XP2fhhB/uHRzf8Za/yQoU9KHg6bW2FP350e9VNzpb/kmUOAqENLWkzlccifXVy9u716clPH9+8/en0",
+	"4/nbn0/fsPhlFEwf5Z82fY/Sn27yc16qskKsrbKRNBVsFM8Ao0uy5xhOsRUWCtuFrdTkGSQvaItt3ZTl",
+	"jY/BG0h663pTB+FLsI1jY33AEEODtK9t0Wh86kf46SYbbsT56/cxvRbI4pJrP89L/1mDQsmyrXXg3rmV",
+	"ezkc0kpz3seAqrkpi8xzAoLsmxkKkMlv7SVTza/ZBOL7o5MPErrYJHAPGV0sjkV6cPi3zn5nv3MA7sRh",
+	"usUQwhM/4hNvcgx/r3EZAuJWuNEoh67L6AtwiGXfmmJWKdDqxWjnbzr/LKwZXKiKTxz8qJlVJZ54IDBu",
+	"ps6gYCjdFBlTubG02TEQNgU/LvGqdEBv5+WR52PjDx4d8cbgVZu7Dz7sGv12m6C3cHppy5m5A9tjgbth",
+	"qILPVUsSgtHRKwpXRFXNd5yv3zI44p4ky3bNzzMtaNeDOjM64qeVweM7anCVZsKneZj3KRcegygTyEq4",
+	"/QlflSEwgFYICf459w3jIISgd2uj6UhMD3lHkSG7jbRe0B423IgkqpaD9Vm4fbVKj8U+n9JRYxLDJl7l",
+	"OcpdtRYOl2ay9qi0bsHwd72BlrU53g0fBMUWeTU+9gCKJELftnsqO9dp2Yb5+FYXCwpmbnWt8xYeMQfS",
+	"SxiJ3N3TJjqXW6/yXSUBRg2HepQyL/NrMelcNnh+sL9VfH5koILnxijLZUX9YEVfVXOltKjmxs9rWwv4",
+	"8u8epv2MDHybDX2zvcbOy+hxdyWw81CXk/+cdXI5NdqQP1F1jz/PRh0Q1YY9CBekDceypaDPCcnSo/AY",
+	"QFxyDyLJrQf5YLJ2RrmAmCVZFVa10bWF6XVLVQPhBfdTOrD8/rXCP2GSRJxgFLR5quvI1wYsraPWtXP5",
+	"LWGjmNBZZUFI1RcQAKMpz/wLpaaAxMLa4dWJ7hbOhVoEUVZGvo6l7QZCJt54wnUDAPuAFnGrcNDSCnlg",
+	"qkE3pFqz9eDfoeFMrqOKc9nZuVcqreZ3CnC82ve17Sa/IIv7khkDpJsHhUEBTOBYx19Gj2E+Q9Kc97yy",
+	"KzuVN4u1neocSdZ7Onp/4CImNkV3K1QEWYPLkCt/BlLzUjWfQMR9bMBjhJHx9AsTeYE8Lwz5amE6hLvu",
+	"cHd7B/Pnr83tkVfKwTDe/GaodDY1OVxBedd2zZzzUPntRoiAeq+NzE6szUd6ojRVkCHmV8iJ0SOoBwZ+",
+	"MkKZrGiP51hmEkjE28gRTrmxT4UZgT+olRaBPxiCEZR1eXTVx36O4QGI50GQG1JTYOmgfCjPZ3/bg9vd",
+	"8QO2KgcA5DUUBRBmHsV+iHNFzJHCF0E/bh9jbn5UoRPWTIDHpBpbljcBIFAhK1V2GRQlgLw/B+w9XzFn",
+	"OWiCiLpX9Gd5UYlcV6YG30t417rIddbTqe94UgiBgoEt9CxBuSleo7exsfHzIdh/1wjd+OUQcGtTdKTx",
+	"fVq43MuCa6+Ej70HiOuvM2T1wqpsxLo226wW63T1vXbvC0ORvu59Ifu+9kDqCwe5uCYh64IJZ1l5bFMS",
+	"FZrzubMrUvoN4Az320u6eabvPITVFCqJlmSuHuLCuocJ/A4nLh6QoEu3mbUPeE/dIihOs3zrG05wcUWb",
+	"9qxZ5ISxLXR6ROAA9WRXRCI1vNBo/8aFBtO0oVqaDok00AlMaV+thunLpsU4nVW1lXh7++krULb8a0O9",
+	"ww31ce2Pl7It2+6I64kA33nmqjpZGqhww7kyIaUrBcKmmFvIlMgzCqUSstpj4Jk109NeHewDcXzE2scn",
+	"kgRCVMTrAlWYb6L0VYK0V/2F/3/K1PHEYQBygimAF0CEr8suObEGotygRITYMiEw1GDCY+Bedzqyxmgq",
+	"fgD1x552hwM6VeArTwYDNa26gEXFvt3FuDUgVEk70AwJ6rcLxZ3MAwzsY1KLFKj4UgE8pQrrMsxQpO5w",
+	"lkbxGQS2SSvSPAPdVsLZkEAY8tjYuHY0fS1ttQuP3z37KfXwkjnFvCe5BVH+E3zpwMB5hopWqUT34IUg",
+	"qgn6GtQrGysdQQGh2PYbEjFzndTTJGT2bRKu9RyNRGAX/YlEZW1lpp5kkqRW6Ct9PS+E6N2hDvnMEPtc",
+	"E1UEJcbWiEYL0WMDX74nxTeZWoefv1HcfIuSwdaKBWttv3vuz+6OtRIBfsHYXENttps3+QQdX/ydNVDz",
+	"I+TIRCjzg/FS9cjBuA1+6Z7S1m9H+5cH36ui4G5DMyQXIa4NCxDNEhE/QTUdrS0olLBpskTPh3bqOCzj",
+	"iIZxAEECM1IoHHkiRqWZTYm42C1iFJ/wGvA9/UmVePD3SCUIsA8CT3DMDzA3ZWbbmfzgbSq7Jn7VrWln",
+	"Smr8xci4XLHxx8ItShykU2Oh/jNFwVIKoLTCMIdrakqAHuWSg/wPM8dZVxlY4z4Y47YNb5rdX3EGRzPz",
+	"+b51JpOuT7/bt7RruG2NNw6A7sHMZBYc9xaSVpnzuNv6FH++b1u+393c+vnfAXtQpUp34//7Y3/3hw//",
+	"+k2v18F/fftv30zs/9pv/8/OdqU2PEeTMJAwsrVxBKM5cmaUwHsN391po7up7SSX4rx5tHCbmD432VnZ",
+	"4deJU7xf2e67OCDe+cDdPd7+ZShf2VK9oluD92CVemkm/BJh9A0x498XV+8mvmcqzC8KYMyKHGO48GHC",
+	"44a5zoCAZ23ptTZuox0VgVME061dUSoASw645gXqs7UhwafBSk2M+jzN3V8yM5G55t2xAqzEPB/UWGwr",
+	"fDWa0QJIbyqTMAbT/x1rrQF3xNF1ZEeQwL9pSnIdnZ9+LNJAt4LEJD4bRau0zVN7xT21ja/G3eqdJtjw",
+	"1xQc8t+3dp6oOe/5vjYXaqUl69y3wbL7uEULXrp7tnl7jY4GvbjFtNWTBaOzPfYZH41g5iu1ZZ3U1PWL",
+	"lx7nlkMj3EqKTB2acNVTsP3AeErwaTyVPyLW5ICBhriTc/GweAjDA15N4L4ZH7c08flkasrqYTCknRMW",
+	"yDNG0JnHVrLKBx8DZVoSETG4NVqvEoOQi6xEuoeQu4/ZbDIl5f2Idk1GTApImgbU5OSVQI3QN1L8xCQZ",
+	"72hefAtnryPxS/5jTwfaCZ1BEDKkQLu1lxF5lxTEWub+rUUKhFaUR5XWkNB5RAHhiS98tWCCc8y5XwIC",
+	"aqrEnK0PglkoT/CEmFZh0EoDJmqJLAWHn5lSqL93d0GQ7lhkZmBphnQmhGzMP8lKBfmZQHxSe3/0+wg5",
+	"z5V1E5kpTH437af4wpdI4rSpQEheIEQSOEssBNPxiJiXVCSoStsV0mO0hnwpWKGsBEdDG39xa51jZq97",
+	"hnVtDZlDD3DwNBD11jMbV1uDVHYVfvzbSBF8MgsarTYKsKs86U4zDWcTpHBqA6JF7IwxAZ7PrKrJQ849",
+	"PALiq2vuyr+4teUHiUI+MYlmDX19PUaqQkmagfe/ZZ6umpPprApx+DwTI+NxROVMWywuNJgU6YjzfBLx",
+	"T5YzZ8exPDaSFRtIIGIG2no5GKtG2HklL9Rr1zW3lIqEZzsbetdoVfyoNlkw98enlHe8hwwibIwSuxKP",
+	"5BFK7Br5Q1yoDVUc9YmrdBbm7aY6iVOd3V2VxD2MxSmI9kDPJTHsifDva4flQUFGYEg31x+cIQwyBxUj",
+	"4wyfM4ik8PF2GFj5QB11phGugUy/+0ddJKFjzAfkaVynTWfL2FZ64gmWBcgCCgLA8Qw4S2BRriUK2wp8",
+	"tJq3TNn92zd7ZyRSotX8SS8FxtQX1NPXsUT5p3aShvdyETiBIHlfTxAVxly48yxMIYIxQIUJp8bBEZ13",
+	"hbQXVDgjK5JlYQEEnj8IVbghPADkBbriS2/HtaS30xV/9HzFd28nEZ1O58PXNPG5LFJwPnyxLya2DS0A",
+	"YVqMvs4RLUDYYsRb4Ursq9FMd0meOOeYEmaOTmKwgdgCawANhDAvcnnC9yZ1BALjpD1pN1BsQnf0dDpW",
+	"sqz6SlYpsftpIqBI3c0poRUi9AYGnV8I6+lkcLg9BTqXGXnkhDu/W+bXsHmhNFORVwHvAHgF1weXxUCI",
+	"24JA9DQOymlhkeIUozbdeq8uoV3W4FvCysiATvWEPxPV5iDVCjZ0Ddaip/9h5jDUAOalpIzP00j+PGkv",
+	"bN0RZsgfzmAM6RQFC6hhQMRMFFAD4WN5mkMnu5W8O5vijbCESBCvhT70tTMbW1Ck3Ehm3KeY3XLakFK+",
+	"dAr9qJ5Bdz8upZTl7vDDl6Pvv26VRl6bXedYz4aU+hPLjN9CNvw2swduar9Rc3u7+WrT/6caVGxLwBRf",
+	"JnX9+1KVzCPLUSgdmcsIwxh90SPJUhRGZmsKD71Iia1ZwbGZEU8z1+rCxgBhflhTpZqasuJosZEZsvTm",
+	"lZoEE01xWOToxZnERLUJXO6vnOR6xkR/zlryjd7PIUw4qGmpULyXlWZqUet9oqoyH7h9rSh8s33FV2mX",
+	"+MAxeqwyMZu6rZAaQGxdIAXCJWK8wdNW68uZcdtsLb5Eq4NRPirAhO5py4O/dgO1xY6FLQ0JVm4A8PLV",
+	"TXNQbGjmor4BOuDHmYB1fd2WfaWCCRtrLJfc67i/PG64Da8NWsIh54MT8BGAa7BpwaitLqY3cMU2iBIE",
+	"G1VeeM7TK09kNRgrnAZoF/uqCKfNhRjLzLv1i0hg1BlQctIlg2rYkJHYUB9Mn7M7ALGZj41VYMFICAAC",
+	"HEGK6OA78XP+I7mhtK9qU0XvRLguNTEA7SnPAgm6DFQKwY4rYFFN8fKPMw0JzhQNU7AenssbSbv/rmat",
+	"GBvsslYPCZiWt8NE43BAYghkDWWFhEhypLgPeSuZgrg4JITx5BjGzp0WAOJOVQgEB0Yn9jjSkrVjU1JM",
+	"3x06qUQYtAjH8pMSUqRafa4+cglCWw+4dm6NqnGTE5jKWiHObnRo/qVeQMpPVaDhdHNaFMCpZq0HNdP3",
+	"0vkXeo37orNOL/zS+dkHI/x+m9uEG6i2beINMqv0FyLPHh1xwDLC8hGZ/b0v7n9fW63/SIHx37nladFK",
+	"uwJFJPcnmUts+s4gzez9Duvmq11HXmMO7AW1stbTDXPl1SSWvMwNhnyp9qdLDjxv2Ug/BjvqYGyMVYkP",
+	"G5dqOLMgfKO9JhAUc3BED56DtSARnse9Lq864tTjZns6FJNMzITgR+7uCE8LQg+YAIl1FD0Tos9BcxQ7",
+	"B1mQ6qOd9V1/9FWWwmFuKEv8/IiD+JvUX2XTWJPh25bImhu07RBGsKHfNzo1vL/uVNzYTs6taN3RU1Dh",
+	"CKhoOPBGQ6mA85m7nmcNTpfB0hyl8wdn1upTS/K8xAuMOfbUJmUgcwcfVxYweysryIK09UffZLmyN+0e",
+	"POD9PgZRNQVLaDYl94fCvQ+YgUfuEk+WHcM5ZmyKjE3e4qnvNqWqysUD4wuMv6ktT/8KTANqwGDoDo1E",
+	"CHCy8QAcbaAB9BvFyNkTFIEPmQEpKAJIEXZ3aGWUrN8i4dA1LRWEnKG0GrIrBsib3JHVHXIhiYj5oSGl",
+	"T/zJNkGBYIZhYTawLwcXELRTOlNZsKVaqYyAAVW56HpwgbepVshiLhfODA9VqVogAlW5uG0X8h3MpVaE",
+	"ADWPoA9/QaSuY7veur7kBUCZ7PocbTBcV7EPzgSurfaK1K7qjLbgGng7isos7IVWS3cueaTkTACgD2gC",
+	"afn6UAiERuY1f3EsKY5Zr/iaq1JBNEFlPW0gj+8Bu/5eMh5MjECC6joTqdsDU/ZlfUm0kIU1/NtquRnO",
+	"a01EXw3kzLrf+q9GejcKgaxxRH8fLx6FF1pFvkOtNOoYE5Lz0Jt/FUs1+dhua7J/eWVNXtmCjZtbULXD",
+	"xRP0yKaF1A+p5ApVgbAYCeP2CYJfeI9xPzQXOSEuBOPQ7rO0yvhHiYrknHoAsgjk7RUMIUQfTpKwrns/",
+	"5hZ6uq8SMZelhprMXA+KWcbkl+EMChGIejyBLBJZfE5UAAcGCRX52irWchkEGWWpjc4HsgilBF0m5bI9",
+	"zXVYoKXk7gEJSCsyA4ELOzZzLrAaqSoNIQ33l+gnKGiGosGoCajTBOikFFD2qQfBYUI2cwMF3zNSVeT3",
+	"gmsJGRZK6HxSxyItnB2kTY3i/hAsQmIQ2l+LHKX78gxhUYEw+5kVKYxVmnANFwyP+z1UsCUEYLWzknqe",
+	"a2J42HMbSsJoZnTEe6Wwqsz9pjPJ4LVvw/neTTYrI0r82giu4Gw5TQ1566j8rCNOIM1dKc2V2/RI7HGu",
+	"8qOXEhBOaoAMxK+Jp6m7qqfTo8MfRGXMx4nUi48DrxpEpCwAQtGMRgPJMVnkF6qLn01M/vjlq3xuzi7c",
+	"IXlx0ujh0SfgeQqBBghhq8p8UMVF/TClEcAY5qNPDs4JT8ZGhCKAKSldpv50lXvd7tgGdNwMLLIUWkMX",
+	"gV4ZFRanPQ1a4zCXu9BcN2BTWTIHGQso4LzE05tmdp0EE5YEkJ2C/JtbIMy960XDgOlPtRPchP5oUcSm",
+	"7400scNv3Bc26V/fUq3eieveMz2dVdcs1as96E4r9X4tZLtCl1t5YQaJzDwtit3DbZwswPkAwPOVzAv1",
+	"aCoA7zciuDxxrlciGG5Zh+9456+6rM0/sW+HLOm3Fb2pfTs8z7fT57ts1tsd5be++keIxD/2lDoPXFta",
+	"/d3KUe7PpBLoE/S1eMVqkj5eVw8wUe+bt/fFjeDX7Zby2+E5xl3+WtBPdkH/2ZcyREFxlt/zWt58tVuN",
+	"11z4e1/cgK/l3YfT5lyWKHIYc9J3BAqZ53g4DVz1eL5IViu/OMpA0Q+Ryr4F0j04F1sDZ6WcKqyogoeP",
+	"5ti+tCPSs+HuL7IajLviX1LAZ2ARjxHzECuvjDumHR0cthP9vwtBuMsN6i/OsxttL2N6NoTmbnVppiZT",
+	"Uyk9WPysFrdrGEBH5J2ybg012IWfuDIOuP2AVg4G669jR/aoDgI4jpA+Xgk6101bY2Is1klnoR63Sjkk",
+	"hvpVNaF0XxMCUulNmaErL73b9CXOhm+MVrRU72JH3pQtcV2HFW/QhNNzOWp7NF22B9fAY583MTxgbBrh",
+	"0xgYPxvuuq9Gg8pItsexgROgcuO0fpg79hbJFznZ/uL/Qndtg8jHOWPZ3GL2iQAw8TGh0AQ3uLCQ03+H",
+	"zCdcKCPyt26KcfZICPmfM/4ZI4un/z2TBQeql7W0wCFYYYsI5bpSTCPjG6rfIPjsDI22lOiWWqTR5rn7",
+	"s1qkMDlAwivi9O5prpsmvWaFZUKuuc/YxCFdxWbdr+msepBeRGzJruh0XCZA60tSvuz06Q6V2Y9Uv/Yx",
+	"oIDht/4nmTm7BtaKwYy+Ho6Cxqc/vcdVfynDuj4K/FBbe6eh5g3O30ssoY2cv5n2hcLX2JVukrtq0yeg",
+	"/Oq1mvuXm/tXdL3R9/gds5+bnI/rncr3xrmtTNkOWjtFLAkJWWBhNs76RMymmfuHW8DEcUIeesxUH5cc",
+	"KEGvA8CTl45WxG1Tq0mYSEzGi75SGilP+wsh3d4aNwaP5ujwdcSJb4iHNYBkrn9vZUyAp86xUToR6X+c",
+	"nhP3zDKHeVupNpvWf1AHPhHR3OXPaoSn2hBuiQf78XFQ99WARGP+cvIbnfztrUtlSvUwQFm/IxyFxcXE",
+	"eUzGNA9rvwvnjgg3yEYCCSOqKvCvR+rfDP6hcmKKNgLYJ2IR7YNDAxj3BGquPQkQAPR0poCtwpNhnfkn",
+	"giA+It8jzi2AOyH/AIdEGWYTSEkAVevmM8L0Pc/eD12PRAlUpKP8kwpyi+42Ys3ypGcajWdlxMjQAm+E",
+	"ysPQv6Ls1FoY7u+AxUI5JoS9kFQTMUBx5RnoIrm/e+osAsHlWcAPw6kQlDKOgxLkkFia/HYCsna0J7hz",
+	"XZ0cY//gh+ffDV+o3e8HB/3dv2WHcveH4f7+7pF80f9u8Lfse/XDsAW3kmdtQNzvjjbhcG9VVwAGoiXs",
+	"A/38l+5/nTrVnbFIP7RQEARozLd6gp+tbSL6EWvkX5y/wWX8S5X64hCK+P1DmLigew3iglZPhhu6HYqe",
+	"W3TjmnXckLWydfX3o9ndRmdErmOnOHzx3fWx8+9zPdh+o/1NV3nRBiRc+tKqRva3WkRwZ3UMUcFHIsya",
+	"RrbWOng8bErZ3/urdai7Ok2Mcp51Y2nSK1irSSQhmBCNpKw8GrpUA5VP/YGmI+AoNTAW+WknVEJXu7Sy",
+	"qhhyke6oNPNIywLcg3U4SnhGC4ryIHHdl09mk53uIWou4g/7vudyXamRKh9zmQgbkHYcAg3j4zy3RHCC",
+	"aDo2IYPYoD9QZBA1b+8L/3MtlYdPxt3BzGnPl1He4MliVXyqy3f2PU+nzVfzoN3A/NujgEarr/YSKhUA",
+	"bR9Msg9FEdqdkPgpljUoLGHprHW6XtJ7L9uxzkOgkOZW176R22WoH6hlf+kLRVrB67n19UDVnxI4GhM0",
+	"+Jm5SlT6p1jO5A2tP3oRPXYkhuZl0UPOtkSZfDhmAQOBNiSDb8VUQS2NcC4ikhjwRb5gmi/B4A4cy0D1",
+	"CB27sSoyKKbqaYm1OKi7b0oiGsVoRz5RUQ23R8RUY6W5CBtcT9AydtbF1hm+mCemUkRWVhfYb6mtfkd9",
+	"uOFU2EYmvcQfDfpxBy/29ycPnkt6lSLtKpxBXK0kqVZJ8z9oSrguHw6LXLvbCnf3hydUsc2Tp9Wfgj8/",
+	"YGN8f/U0oV61nOk/iUtmiqIvBxcPI4HwFg/wKGgT1KfNEOmgfcYAUwtELGPDud+zzKGCpDAFsHGhLIUE",
+	"7l0v/4jBOhLP5DJLhgOJE8E9ExWU+2IrM+xpXxrO8CeswJL2AilEynw0BqgyFtNSAS2F36lCdzqrMAga",
+	"ErkYzxjNZJmJclYwsBpLxqH+Et9uMrmgyAZM/WfWq2oua3EGOpC0NRvdN9lir9PpAAysp9svZNaSvS/0",
+	"r+jeYyFBYBNyJpX6XIm+snkW0axxjllW7h3R4OMutYf8KilB0EHyZWyoZ0nQKRDzVqCc4pNIpoz+NpbF",
+	"EM/onpCiGpeKKsgFanqTnnu/BFfCExVRWBpkuL3vEEgHbU9Le6Gyrjg6/J5q3TleVVdZhCkVybdUDWXq",
+	"dGzRw7ycgNxq5ot2l9I9vFIva3aujQDbct+h9vnN4kFhnlzrVAZDG+GesJBgeSU/LRD8ZbffO4fNHx1+",
+	"v9035eUEZsY7nlT34yz8gqp/Ws3DYc8vb94MsL6F9p8W/+GSW/QDZV/h5l2OgAV3cDr85ZTD8DQU3UaK",
+	"FNwGWCOnnQ6lpxv4UBI6WbK4+3xsJshCJpFonvi/gg4S7FWCTDMwx24mJ8FUuYcqECHKZo4S7sQtaErK",
+	"YMmaqEqOlzaUir8AAmiVMW38He+uur9c9xz05LaitUwP8Wg/UbaHB7/j3DOH68rwX29/qMzUFGbUjiQ9",
+	"EaNSTscNxySdxcifWF5jZlU36NAL0NyvDEnQJyTP78yj12sBCIQRxrOQMqEV8R0Fkch0klub61HaEa/9",
+	"G2KywwW/r6eRcwoCgseirxbGmd6JsRQ9LJWFNyEMaTiMtEjbaRKJSdy9A0w8F7TgKcH4vQsuaAnRnXOn",
+	"bwJeQQvi17Iw5rA0k7uHDjQ2YVvNousDA1YDmJTlj6ckzUUjmCaJYpZtveX+1pJ839/fj/LvL/BHzsAf",
+	"NGTgbzMy5+dMS2gOVunjg/JGAm04cu63j0SfbWblSK1LgcNDf4Orbhs6iG9pmBsoWAC+Z9TZnfsddR5y",
+	"IELztHyTvCay/aCGnlrXtku+Miw3bErQe8D7QLvSelJukpyAedNplj6lPrhFBUp4w/qJclfy1jeBfUBM",
+	"8SSvCFWDHR9NIxrK686jD5CoGow3jn2tktaLcZoht9JL06V6VhQpBhBJcRf7gwJNfGbzKGlbeWA8TS93",
+	"IoWjmZwYPYLJJWdZXvU0aoQGbwrQ3pmQhZuRC3wUMTzLvgHUKdoILs8pDBT0e+AqSE0DdpBoKQtl3Uz/",
+	"9cyrNFZRbENWihHwB/ui0RHCOqRoyt/8WQ4f/hu86K4PclutNKY1QTHzB3ySu+ZSRbzMtgu1zQjfTL3K",
+	"WrUFv5ATnr61ghRad/WKlCicFGtix6UQXDB/TNGe1QsIiyRLPJfAaiXtBqOp1IRw01S90tPt9S2lEiNj",
+	"SIWg9lLUXfA1LHCpNhVoiqMAuNcpjCVpCOOAlOdGOwcbqVJJfZW97PZSk3Me79tzkfENLQ4yDl3nT1gS",
+	"cYWVZpVdXwTxdgga8DQjYSpkk1zbxDk6fCT3i+k4VPi4g7ytxTzzEhVLgCS7EXX3nlvzRKo16Xva8M5u",
+	"tvIAPHLIs5mCCLONYM84xZ6xNYumpRwMlL2+o7ZpTu99ybO1vGZQ1ac+V6yvHdFhJ872YXoBrWWcsyW1",
+	"Vg3hB+U8M9pCXrAONenHgXs4kQt3ESYQox5aWhHHSwsLCdn9ygorCVcWli1qg7pkmopk4Un4z3E+GqtS",
+	"lKYI/On4Ptrh4FLwD2EL6QJ/2hjdFKxgGuWhApFa3hGnkBvpaV/C5ysmt6FLUTqjRbG6QTSwFZ265z6S",
+	"U8opkKJTPzGRIAVOb3stbGHzvAtxlm1aQNTIti3hjULvgeEqQC/ebNDP+XMv922hsaDYt7YMa6nGzM33",
+	"thCg+9v2AVN38Z9HRxdGat1Ghf38yLcpd4oNE6bBY7qhrak1JR7S2VAaHYrTE+biH6iOeINmHWrNgc3j",
+	"cqbdHczxcr851aquexr4OnKQQFfE1KE+T/MyoKsLWUHdHO56qOwG2+Mnc6GyjnjL5l9qv0kBDQiiozXu",
+	"YpBmHktnxT+aT6pME9bDlEULggk/GKbjLQUL4NnIDbRdrODgNl6dtcoT8+glgX0NDe0TDhvQLNdhhTYt",
+	"yvUb1vX8PcpM1oAa0cmHz9Q8JuIbAmUQ+50BBUT339Qtuo/ushQXTZT1/JbXNqBPaDVtv7jfuesRhkgL",
+	"ke5c8rzQOUS+nEJJkCNh1xWWvmsi4E3emKxOn1HFlznvkGgnAOdI2FiIDWSyvPCycB4OUyj5CWRQ+LVg",
+	"gSCi0IIqwQ/h9b6+wB3PlJ56yBvPLo7U8hfyWCUiy0s1qIqFgNNpaWajcW1g6S4wn5ZjJfWeSUghB4ej",
+	"yD+57imVnDCpcfQ4CPig2RPO7LWXBWM3XU6798M2nvM7MtSPJcKPC2HD+n9wPjKYnD030rtunG8dd9fU",
+	"wrVRzoYYTUe8Ks0EGGiIUBNtiFfwUrzl15hayGWInIBjn+9KyXn4KKu0lr2ATnJrJlqZIwNna6y7ohXa",
+	"ZBhcr779pMrgCtym67vW7eWS/2BUtMFz+FMNM75WVdiWZhWYu6bpcMVdes/dvl6JlaeL171DCTm/8WlT",
+	"ks+abW3fSdAPh3HFqY1CPDCHe3qmC2Vt/SpwaWl364gTkk7lvqpHRDriVZQnkFEWwP2b832t4KELpX+R",
+	"tytyHF7SMP8BeTMbjLn7Ans/HQLHM51B/gIV8x/JZlPTRfL7DXzhA990loEoywi+aA7mNpCcycCvBnU1",
+	"XHIKvz2uneD4Em3wr88Ca8/KBGXAy5MI1W+Dqwnzn9J/lOJ/fGgsjnysB+bcFKKCpvN8bOQkb8VR0Z9v",
+	"s/oH39Cy0w9kUdCGfjP9bCLnqq8KA+gP07hjutvVYFbm1QK6t69k6dzJPz64NUIxZfjxg7sSYBhw4aws",
+	"dro7e7A26LGru6kh+Vf3fYhWqbEiRpGwTkzIBY1bjboi7mWmM1kuYOpYU8BoRDfzzFm9+z0RCWL+Gqss",
+	"x243lHXB9ehhhA9bfVYDYb1NwEXhgg7aliIWJmYMXX3aSZaVytJ6YMSy2+0zWckkLlL05SLRk5XOoLLS",
+	"tumOcmO5oXiMNUUWPYQmasMj/hFxX2bKuWPlovZdDAhveTvBBWbV2O01A0btRI+IjrptD8ktU18SYNuL",
+	"9M903BcoZN08c3JtK1nghKGhw2kY3c+7kTMd/z8AAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

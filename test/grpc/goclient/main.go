@@ -14,6 +14,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -46,7 +48,7 @@ func main() {
 	}
 }
 
-// do runs a command: "open ID TARGET", "call ID MILLISECONDS", "close ID",
+// do runs a command: "open ID TARGET", "call ID MILLISECONDS", "calls ID NUMBER", "close ID",
 // "serve ADDRESS REPLY", or "mode MILLISECONDS", which waits for what the server becomes.
 func (a *app) do(words []string) answer {
 	var err error
@@ -55,6 +57,8 @@ func (a *app) do(words []string) answer {
 		a.channels[words[1]], err = grpc.NewClient(words[2], grpc.WithTransportCredentials(insecure.NewCredentials()))
 	case len(words) == 3 && words[0] == "call" && a.channels[words[1]] != nil:
 		return a.call(words[1], words[2])
+	case len(words) == 3 && words[0] == "calls" && a.channels[words[1]] != nil:
+		return a.calls(words[1], words[2])
 	case len(words) == 2 && words[0] == "close" && a.channels[words[1]] != nil:
 		err = a.channels[words[1]].Close()
 	case len(words) == 3 && words[0] == "serve":
@@ -87,6 +91,35 @@ func (a *app) call(id, ms string) answer {
 	err := a.channels[id].Invoke(ctx, "/fairlead.test.Backend/Who", []byte(nil), &reply, grpc.ForceCodecV2(raw{}))
 	s := status.Convert(err)
 	return answer{Code: codeName(s), Reply: string(reply), Details: s.Message()}
+}
+
+// atOnce is how many calls of "calls" are under way at the same time.
+const atOnce = 8
+
+// calls makes so many, every seventh of them to a method that fails; the reply says how many went well and how many did not.
+func (a *app) calls(id, number string) answer {
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return answer{Code: "UNKNOWN", Details: err.Error()}
+	}
+	var next, failed atomic.Int64
+	var callers sync.WaitGroup
+	for range atOnce {
+		callers.Go(func() {
+			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
+				method := "/fairlead.test.Backend/Who"
+				if i%7 == 0 {
+					method = "/fairlead.test.Backend/Fail"
+				}
+				var reply []byte
+				if a.channels[id].Invoke(context.Background(), method, []byte(nil), &reply, grpc.ForceCodecV2(raw{})) != nil {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	return answer{Code: "OK", Reply: fmt.Sprint(int64(n)-failed.Load(), " ", failed.Load())}
 }
 
 // codeName is the name that every other implementation prints.

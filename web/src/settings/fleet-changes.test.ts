@@ -19,6 +19,14 @@ test("what differs is sent, and nothing else", () => {
   expect(changes(fleet, { local_ports: [8080, 9000] })).toEqual({ local_ports: [8080, 9000] });
 });
 
+test("what a fleet says of load reports is sent where it differs, nothing where it says nothing", () => {
+  expect(changes(fleet, { load_report_interval: " ", load_report_clusters: [], load_report_endpoints: false })).toEqual({});
+  expect(changes(fleet, { load_report_interval: " 30s", load_report_clusters: ["a"], load_report_endpoints: true })).toEqual({ load_report_interval: "30s", load_report_clusters: ["a"], load_report_endpoints: true });
+  const asks: Settings = { ...fleet, load_report_interval: "30s", load_report_clusters: ["a"], load_report_endpoints: true };
+  expect(changes(asks, { load_report_interval: "30s", load_report_clusters: ["a"], load_report_endpoints: true })).toEqual({});
+  expect(changes(asks, { load_report_interval: "", load_report_clusters: [], load_report_endpoints: false })).toEqual({ load_report_interval: "", load_report_clusters: [], load_report_endpoints: false });
+});
+
 test("what is typed as a port and is none is left out", () => {
   expect(portsOf(["8080", "x", "0", "65536", "-1", "1.5", "65535"])).toEqual([8080, 65535]);
 });

@@ -1,7 +1,7 @@
 // What of a form is to be sent: the fields alone that differ from what the fleet has.
 import type { Fleet, FleetUpdate } from "../api/client";
 
-export type Settings = Pick<Fleet, "description" | "references" | "node_ids" | "receipt_window" | "forget_nodes_after" | "static_clusters" | "private_clusters" | "local_ports">;
+export type Settings = Pick<Fleet, "description" | "references" | "node_ids" | "receipt_window" | "forget_nodes_after" | "static_clusters" | "private_clusters" | "local_ports" | "load_report_interval" | "load_report_clusters" | "load_report_endpoints">;
 
 export function changes(fleet: Settings, typed: Partial<Settings>): FleetUpdate {
   const update: FleetUpdate = {};
@@ -13,6 +13,9 @@ export function changes(fleet: Settings, typed: Partial<Settings>): FleetUpdate 
   if (typed.static_clusters !== undefined && !same(typed.static_clusters, fleet.static_clusters)) update.static_clusters = typed.static_clusters;
   if (typed.private_clusters !== undefined && !same(typed.private_clusters, fleet.private_clusters)) update.private_clusters = typed.private_clusters;
   if (typed.local_ports !== undefined && !same(typed.local_ports, fleet.local_ports)) update.local_ports = typed.local_ports;
+  if (typed.load_report_interval !== undefined && typed.load_report_interval.trim() !== (fleet.load_report_interval ?? "")) update.load_report_interval = typed.load_report_interval.trim();
+  if (typed.load_report_clusters !== undefined && !same(typed.load_report_clusters, fleet.load_report_clusters ?? [])) update.load_report_clusters = typed.load_report_clusters;
+  if (typed.load_report_endpoints !== undefined && typed.load_report_endpoints !== (fleet.load_report_endpoints ?? false)) update.load_report_endpoints = typed.load_report_endpoints;
   return update;
 }
 

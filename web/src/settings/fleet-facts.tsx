@@ -11,6 +11,13 @@ const nodeIds = {
   exclusive: "Exclusive: a client is not let in while another one of its node id is connected.",
 };
 
+function loadReports(fleet: Settings): string {
+  const clusters = fleet.load_report_clusters ?? [];
+  const of = clusters.length === 0 ? "all clusters" : clusters.join(", ");
+  const often = fleet.load_report_interval === undefined ? "as often as the xDS servers say" : `every ${fleet.load_report_interval}`;
+  return `Proxies that report do so ${often}, of ${of}${fleet.load_report_endpoints ? ", and of each endpoint" : ""}.`;
+}
+
 export function FleetFacts({ fleet }: { fleet: Settings }) {
   const facts = [
     ["Description", fleet.description || "There is none."],
@@ -21,6 +28,7 @@ export function FleetFacts({ fleet }: { fleet: Settings }) {
     ["Static clusters", fleet.static_clusters.length === 0 ? "None." : fleet.static_clusters.join(", ")],
     ["Private clusters", ["fairlead_*", ...fleet.private_clusters].join(", ")],
     ["Local ports", fleet.local_ports.length === 0 ? "None." : fleet.local_ports.join(", ")],
+    ["Load reports", loadReports(fleet)],
   ] as const;
   return (
     <SimpleGrid component="dl" cols={{ base: 1, sm: 2 }} spacing="lg" verticalSpacing="md" m={0}>

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Radio, SimpleGrid, Stack, TagsInput, Text, Textarea, TextInput } from "@mantine/core";
+import { Alert, Button, Checkbox, Group, Radio, SimpleGrid, Stack, TagsInput, Text, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, take, type Fleet, type FleetUpdate } from "../api/client";
@@ -128,6 +128,27 @@ function Fields({ shown, set }: { shown: Settings; set: (next: Partial<Settings>
           It shows all that a proxy knows, and ends it. Everybody who writes to this fleet may send to it.
         </Alert>
       )}
+      <TextInput
+        label="Load report interval"
+        description="How often proxies that report their load do so. From 1s to 1m; empty: as often as the xDS servers say."
+        value={shown.load_report_interval ?? ""}
+        onChange={(e) => set({ load_report_interval: e.currentTarget.value })}
+      />
+      <TagsInput
+        label="Load report clusters"
+        description="The clusters that they report. None: all that they have. Enter adds one."
+        value={shown.load_report_clusters ?? []}
+        splitChars={[",", " "]}
+        acceptValueOnBlur
+        maxTags={1000}
+        onChange={(load_report_clusters) => set({ load_report_clusters })}
+      />
+      <Checkbox
+        label="Load of each endpoint"
+        description="Envoys count requests for each endpoint, too."
+        checked={shown.load_report_endpoints ?? false}
+        onChange={(e) => set({ load_report_endpoints: e.currentTarget.checked })}
+      />
     </Stack>
   );
 }

@@ -62,6 +62,22 @@ test("local ports are typed as numbers, and who opens that of the admin interfac
   await waitFor(() => expect(sent).toEqual([{ local_ports: [8080, 9901] }]));
 });
 
+test("what a fleet says of load reports can be changed", async () => {
+  const sent: unknown[] = [];
+  server.use(
+    on("patch", path, async ({ request }) => {
+      sent.push(await request.json());
+      return HttpResponse.json({ ...fleet, load_report_interval: "30s" });
+    }),
+  );
+  open("/fleets/edge/settings");
+  await userEvent.type(await screen.findByLabelText("Load report interval"), "30s");
+  await userEvent.type(screen.getByLabelText("Load report clusters", { selector: "input" }), "backend{Enter}");
+  await userEvent.click(screen.getByLabelText("Load of each endpoint"));
+  await userEvent.click(screen.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(sent).toEqual([{ load_report_interval: "30s", load_report_clusters: ["backend"], load_report_endpoints: true }]));
+});
+
 test("what the server refuses is told with its fault, and what was typed stays", async () => {
   server.use(on("patch", path, () => problem(400, "bad_request", "the body is not acceptable", { errors: [{ pointer: "/receipt_window", code: "invalid", detail: "from 1m to 30d" }] })));
   open("/fleets/edge/settings");

@@ -34,6 +34,7 @@ from .endpoint import Endpoint
 from .endpoint_fields import EndpointFields
 from .endpoint_health import EndpointHealth
 from .endpoint_list import EndpointList
+from .endpoint_load import EndpointLoad
 from .endpoint_locality import EndpointLocality
 from .endpoint_metadata import EndpointMetadata
 from .endpoint_metadata_additional_property import EndpointMetadataAdditionalProperty
@@ -220,6 +221,7 @@ __all__ = (
     "EndpointFields",
     "EndpointHealth",
     "EndpointList",
+    "EndpointLoad",
     "EndpointLocality",
     "EndpointMetadata",
     "EndpointMetadataAdditionalProperty",

@@ -85,6 +85,19 @@ class Fleet:
     resources: int
     """ How many resources it has; variants count. """
     created_at: datetime.datetime
+    load_report_interval: str | Unset = UNSET
+    """ How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`.
+    Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+    default. A proxy hears of a change after its next report, some ten seconds later.
+     """
+    load_report_clusters: list[str] | Unset = UNSET
+    """ The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that
+    they have. A list that is given takes the place of
+    the present one.
+     """
+    load_report_endpoints: bool | Unset = UNSET
+    """ Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where
+    they do not. """
     counts: FleetCounts | Unset = UNSET
     """ What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with
     `counts=true`: to count costs what the fleet has, which a list pays
@@ -127,6 +140,14 @@ class Fleet:
 
         created_at = self.created_at.isoformat()
 
+        load_report_interval = self.load_report_interval
+
+        load_report_clusters: list[str] | Unset = UNSET
+        if not isinstance(self.load_report_clusters, Unset):
+            load_report_clusters = self.load_report_clusters
+
+        load_report_endpoints = self.load_report_endpoints
+
         counts: dict[str, Any] | Unset = UNSET
         if not isinstance(self.counts, Unset):
             counts = self.counts.to_dict()
@@ -157,6 +178,12 @@ class Fleet:
                 "created_at": created_at,
             }
         )
+        if load_report_interval is not UNSET:
+            field_dict["load_report_interval"] = load_report_interval
+        if load_report_clusters is not UNSET:
+            field_dict["load_report_clusters"] = load_report_clusters
+        if load_report_endpoints is not UNSET:
+            field_dict["load_report_endpoints"] = load_report_endpoints
         if counts is not UNSET:
             field_dict["counts"] = counts
         if deleted_at is not UNSET:
@@ -202,6 +229,12 @@ class Fleet:
 
         created_at = datetime.datetime.fromisoformat(d.pop("created_at"))
 
+        load_report_interval = d.pop("load_report_interval", UNSET)
+
+        load_report_clusters = cast(list[str], d.pop("load_report_clusters", UNSET))
+
+        load_report_endpoints = d.pop("load_report_endpoints", UNSET)
+
         _counts = d.pop("counts", UNSET)
         counts: FleetCounts | Unset
         if isinstance(_counts, Unset):
@@ -233,6 +266,9 @@ class Fleet:
             changed_at=changed_at,
             resources=resources,
             created_at=created_at,
+            load_report_interval=load_report_interval,
+            load_report_clusters=load_report_clusters,
+            load_report_endpoints=load_report_endpoints,
             counts=counts,
             deleted_at=deleted_at,
         )

@@ -80,6 +80,19 @@ class FleetCreate:
     letters, digits and `_`, not a digit first, at most 64; a fleet
     has at most 100. They are no place for secrets: whoever may read the fleet reads them.
      """
+    load_report_interval: str | Unset = UNSET
+    """ How often proxies that report their load are to do so: from `1s` to `1m`, a whole number of `s` or `m`.
+    Empty, or left out of an answer: as often as the xDS servers say, `10s` by
+    default. A proxy hears of a change after its next report, some ten seconds later.
+     """
+    load_report_clusters: list[str] | Unset = UNSET
+    """ The clusters that proxies which report their load are to report. Empty, or left out of an answer: all that
+    they have. A list that is given takes the place of
+    the present one.
+     """
+    load_report_endpoints: bool | Unset = UNSET
+    """ Whether proxies that report their load count requests for each endpoint, too. Left out of an answer where
+    they do not. """
 
     def to_dict(self) -> dict[str, Any]:
         name = self.name
@@ -114,6 +127,14 @@ class FleetCreate:
         if not isinstance(self.values, Unset):
             values = self.values.to_dict()
 
+        load_report_interval = self.load_report_interval
+
+        load_report_clusters: list[str] | Unset = UNSET
+        if not isinstance(self.load_report_clusters, Unset):
+            load_report_clusters = self.load_report_clusters
+
+        load_report_endpoints = self.load_report_endpoints
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -139,6 +160,12 @@ class FleetCreate:
             field_dict["local_ports"] = local_ports
         if values is not UNSET:
             field_dict["values"] = values
+        if load_report_interval is not UNSET:
+            field_dict["load_report_interval"] = load_report_interval
+        if load_report_clusters is not UNSET:
+            field_dict["load_report_clusters"] = load_report_clusters
+        if load_report_endpoints is not UNSET:
+            field_dict["load_report_endpoints"] = load_report_endpoints
 
         return field_dict
 
@@ -182,6 +209,12 @@ class FleetCreate:
         else:
             values = FleetValues.from_dict(_values)
 
+        load_report_interval = d.pop("load_report_interval", UNSET)
+
+        load_report_clusters = cast(list[str], d.pop("load_report_clusters", UNSET))
+
+        load_report_endpoints = d.pop("load_report_endpoints", UNSET)
+
         fleet_create = cls(
             name=name,
             description=description,
@@ -193,6 +226,9 @@ class FleetCreate:
             private_clusters=private_clusters,
             local_ports=local_ports,
             values=values,
+            load_report_interval=load_report_interval,
+            load_report_clusters=load_report_clusters,
+            load_report_endpoints=load_report_endpoints,
         )
 
         return fleet_create

@@ -10,6 +10,7 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.endpoint_load import EndpointLoad
     from ..models.load_drop import LoadDrop
     from ..models.load_metric import LoadMetric
     from ..models.locality_load import LocalityLoad
@@ -36,6 +37,9 @@ class Load:
     """ Of a minute: requests in progress, on average over the minute. """
     localities: list[LocalityLoad] | Unset = UNSET
     """ Of a minute: the localities that requests went to. """
+    endpoints: list[EndpointLoad] | Unset = UNSET
+    """ Of a minute: the endpoints that requests went to, where the fleet has `load_report_endpoints`. Their
+    localities count the same requests. """
     drops: list[LoadDrop] | Unset = UNSET
     """ Of a minute: the reasons of drops. """
     metrics: list[LoadMetric] | Unset = UNSET
@@ -63,6 +67,13 @@ class Load:
             for localities_item_data in self.localities:
                 localities_item = localities_item_data.to_dict()
                 localities.append(localities_item)
+
+        endpoints: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.endpoints, Unset):
+            endpoints = []
+            for endpoints_item_data in self.endpoints:
+                endpoints_item = endpoints_item_data.to_dict()
+                endpoints.append(endpoints_item)
 
         drops: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.drops, Unset):
@@ -94,6 +105,8 @@ class Load:
             field_dict["in_progress"] = in_progress
         if localities is not UNSET:
             field_dict["localities"] = localities
+        if endpoints is not UNSET:
+            field_dict["endpoints"] = endpoints
         if drops is not UNSET:
             field_dict["drops"] = drops
         if metrics is not UNSET:
@@ -103,6 +116,7 @@ class Load:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.endpoint_load import EndpointLoad
         from ..models.load_drop import LoadDrop
         from ..models.load_metric import LoadMetric
         from ..models.locality_load import LocalityLoad
@@ -131,6 +145,15 @@ class Load:
 
                 localities.append(localities_item)
 
+        _endpoints = d.pop("endpoints", UNSET)
+        endpoints: list[EndpointLoad] | Unset = UNSET
+        if _endpoints is not UNSET:
+            endpoints = []
+            for endpoints_item_data in _endpoints:
+                endpoints_item = EndpointLoad.from_dict(endpoints_item_data)
+
+                endpoints.append(endpoints_item)
+
         _drops = d.pop("drops", UNSET)
         drops: list[LoadDrop] | Unset = UNSET
         if _drops is not UNSET:
@@ -158,6 +181,7 @@ class Load:
             dropped=dropped,
             in_progress=in_progress,
             localities=localities,
+            endpoints=endpoints,
             drops=drops,
             metrics=metrics,
         )

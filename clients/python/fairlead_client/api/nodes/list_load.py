@@ -87,7 +87,8 @@ def sync_detailed(
     """List what proxies report of their load
 
      The requests of the last hour, as proxies count them that report their load: one item for each
-    cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+    cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints,
+    drops and
     metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds
     after its end, and a cluster of which nothing was reported has no item.
 
@@ -133,7 +134,8 @@ def sync(
     """List what proxies report of their load
 
      The requests of the last hour, as proxies count them that report their load: one item for each
-    cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+    cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints,
+    drops and
     metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds
     after its end, and a cluster of which nothing was reported has no item.
 
@@ -174,7 +176,8 @@ async def asyncio_detailed(
     """List what proxies report of their load
 
      The requests of the last hour, as proxies count them that report their load: one item for each
-    cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+    cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints,
+    drops and
     metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds
     after its end, and a cluster of which nothing was reported has no item.
 
@@ -218,7 +221,8 @@ async def asyncio(
     """List what proxies report of their load
 
      The requests of the last hour, as proxies count them that report their load: one item for each
-    cluster, or, with `cluster`, one for each minute of that cluster, with its localities, drops and
+    cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints,
+    drops and
     metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds
     after its end, and a cluster of which nothing was reported has no item.
 
