@@ -4167,8 +4167,11 @@ type GetBootstrapParams struct {
 	// NodeId The client's `node.id`.
 	NodeId string `form:"node_id" json:"node_id"`
 
-	// Xds The xDS servers, `host:port`: one name with all addresses, or, of `envoy` and `relay`, several.
+	// Xds The xDS servers, `host:port`: one name with all addresses, or, but of `google-grpc`, several. A gRPC client tries them in turn while it lacks something.
 	Xds []string `form:"xds" json:"xds"`
+
+	// Failover xDS servers that an `envoy` asks as long as none of `xds` has ever answered it.
+	Failover *[]string `form:"failover,omitempty" json:"failover,omitempty"`
 
 	// NodeCluster The client's `node.cluster`.
 	NodeCluster *string `form:"node_cluster,omitempty" json:"node_cluster,omitempty"`
@@ -9410,6 +9413,18 @@ func NewGetBootstrapRequest(server string, tenant TenantParam, fleet FleetParam,
 		if params.Xds != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "xds", params.Xds, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Failover != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "failover", *params.Failover, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

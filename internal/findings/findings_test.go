@@ -204,7 +204,7 @@ func TestUnknownBodies(t *testing.T) {
 // TestBootstrapCluster: the cluster is the one of the generated bootstraps.
 func TestBootstrapCluster(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../bootstrap/parts.yaml.tmpl")
+	text, err := os.ReadFile("../bootstrap/testdata/server-by-ip.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
