@@ -194,6 +194,21 @@ func (e DeletedState) Valid() bool {
 	}
 }
 
+// Defines values for Delivery.
+const (
+	ByName Delivery = "by-name"
+)
+
+// Valid indicates whether the value is a known member of the Delivery enum.
+func (e Delivery) Valid() bool {
+	switch e {
+	case ByName:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeniedReason.
 const (
 	NamesOverLimit   DeniedReason = "names_over_limit"
@@ -304,6 +319,7 @@ const (
 	CertificateExpired  FindingCode = "certificate_expired"
 	CertificateExpires  FindingCode = "certificate_expires"
 	CredentialExpires   FindingCode = "credential_expires"
+	DeliveredByName     FindingCode = "delivered_by_name"
 	DuplicateDomain     FindingCode = "duplicate_domain"
 	EndpointsHeld       FindingCode = "endpoints_held"
 	KeyMismatch         FindingCode = "key_mismatch"
@@ -333,6 +349,8 @@ func (e FindingCode) Valid() bool {
 	case CertificateExpires:
 		return true
 	case CredentialExpires:
+		return true
+	case DeliveredByName:
 		return true
 	case DuplicateDomain:
 		return true
@@ -603,6 +621,7 @@ func (e NodeIds) Valid() bool {
 const (
 	NodeResourceStateAbsent        NodeResourceState = "absent"
 	NodeResourceStateNotSubscribed NodeResourceState = "not_subscribed"
+	NodeResourceStateOnDemand      NodeResourceState = "on_demand"
 	NodeResourceStatePending       NodeResourceState = "pending"
 	NodeResourceStateRefused       NodeResourceState = "refused"
 	NodeResourceStateSynced        NodeResourceState = "synced"
@@ -616,6 +635,8 @@ func (e NodeResourceState) Valid() bool {
 	case NodeResourceStateAbsent:
 		return true
 	case NodeResourceStateNotSubscribed:
+		return true
+	case NodeResourceStateOnDemand:
 		return true
 	case NodeResourceStatePending:
 		return true
@@ -1441,6 +1462,10 @@ type CredentialState string
 
 // DeletedState defines model for DeletedState.
 type DeletedState string
+
+// Delivery Of a cluster: only clients that ask for it by its name are sent it, as an Envoy does on demand and a gRPC client always; who asks for all clusters is not. Left out where all get it.
+// It is no part of the version.
+type Delivery string
 
 // DeniedReason Why clients were not let in, or not given what they asked for. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
 // ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
@@ -2611,7 +2636,8 @@ type NodeResource struct {
 	// State `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
 	// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
 	// it, and clients ask for resources of its type by name (of clusters: this node does): it has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so it was not sent
-	// it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `unmatched`: no variant of it matches the node (only told when asked why).
+	// it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `on_demand`: it is delivered by name alone, and the node
+	// asks for all clusters: it has it if it has asked for it by its name, which is not told. `unmatched`: no variant of it matches the node (only told when asked why).
 	State NodeResourceState `json:"state"`
 
 	// Ttl Of the version in force.
@@ -2641,7 +2667,8 @@ type NodeResource struct {
 // NodeResourceState `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
 // fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
 // it, and clients ask for resources of its type by name (of clusters: this node does): it has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so it was not sent
-// it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `unmatched`: no variant of it matches the node (only told when asked why).
+// it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `on_demand`: it is delivered by name alone, and the node
+// asks for all clusters: it has it if it has asked for it by its name, which is not told. `unmatched`: no variant of it matches the node (only told when asked why).
 type NodeResourceState string
 
 // NodeState `refusing`: live, and at least one resource stands refused.
@@ -3146,8 +3173,12 @@ type Requirement struct {
 type Resource struct {
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body     `json:"body,omitempty"`
-	CreatedAt   time.Time `json:"created_at"`
+	Body      *Body     `json:"body,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Delivery Of a cluster: only clients that ask for it by its name are sent it, as an Envoy does on demand and a gRPC client always; who asks for all clusters is not. Left out where all get it.
+	// It is no part of the version.
+	Delivery    *Delivery `json:"delivery,omitempty"`
 	Description *string   `json:"description,omitempty"`
 
 	// Etag Names this state of it, as the header of a read does.
@@ -3227,7 +3258,7 @@ type ResourceHistory struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
-// ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
+// ResourceInput A document `{type, name, variant, selector, priority, ttl, delivery, labels, description, body}` whose type and name agree with the path where they
 // stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
 // changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. A source (`ads`, `self`) that would make a
@@ -3242,8 +3273,12 @@ type ResourceInput struct {
 
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body   `json:"body,omitempty"`
-	Description *string `json:"description,omitempty"`
+	Body *Body `json:"body,omitempty"`
+
+	// Delivery Of a cluster: only clients that ask for it by its name are sent it, as an Envoy does on demand and a gRPC client always; who asks for all clusters is not. Left out where all get it.
+	// It is no part of the version.
+	Delivery    *Delivery `json:"delivery,omitempty"`
+	Description *string   `json:"description,omitempty"`
 
 	// Etag Likewise, of what was read.
 	//
@@ -4262,8 +4297,11 @@ type GetBootstrapParams struct {
 	// NodeId The client's `node.id`.
 	NodeId string `form:"node_id" json:"node_id"`
 
-	// Xds The xDS servers, `host:port`: one name with all addresses, or, of `envoy` and `relay`, several.
+	// Xds The xDS servers, `host:port`: one name with all addresses, or, but of `google-grpc`, several. A gRPC client tries them in turn while it lacks something.
 	Xds []string `form:"xds" json:"xds"`
+
+	// Failover xDS servers that an `envoy` asks as long as none of `xds` has ever answered it.
+	Failover *[]string `form:"failover,omitempty" json:"failover,omitempty"`
 
 	// NodeCluster The client's `node.cluster`.
 	NodeCluster *string `form:"node_cluster,omitempty" json:"node_cluster,omitempty"`
@@ -4854,6 +4892,14 @@ func (a *ResourceInput) UnmarshalJSON(b []byte) error {
 		delete(object, "body")
 	}
 
+	if raw, found := object["delivery"]; found {
+		err = json.Unmarshal(raw, &a.Delivery)
+		if err != nil {
+			return fmt.Errorf("error reading 'delivery': %w", err)
+		}
+		delete(object, "delivery")
+	}
+
 	if raw, found := object["description"]; found {
 		err = json.Unmarshal(raw, &a.Description)
 		if err != nil {
@@ -4972,6 +5018,13 @@ func (a ResourceInput) MarshalJSON() ([]byte, error) {
 		object["body"], err = json.Marshal(a.Body)
 		if err != nil {
 			return nil, fmt.Errorf("error marshaling 'body': %w", err)
+		}
+	}
+
+	if a.Delivery != nil {
+		object["delivery"], err = json.Marshal(a.Delivery)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'delivery': %w", err)
 		}
 	}
 
@@ -9505,6 +9558,18 @@ func NewGetBootstrapRequest(server string, tenant TenantParam, fleet FleetParam,
 		if params.Xds != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "xds", params.Xds, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Failover != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "failover", *params.Failover, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

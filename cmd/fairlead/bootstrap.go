@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"fairlead/internal/bootstrap"
@@ -22,7 +23,8 @@ type bootstrapCommand struct {
 	Zone       string        `name:"zone" placeholder:"NAME" help:"See --region."`
 	SubZone    string        `name:"sub-zone" placeholder:"NAME" help:"See --region."`
 	Labels     nodeLabels    `embed:""`
-	XDS        []string      `name:"xds" placeholder:"HOST:PORT" help:"The xDS servers; one name with all addresses, or several (envoy and relay). For --client grpc without a token it is the relay, or the address of fairlead dev --open-xds."`
+	XDS        []string      `name:"xds" placeholder:"HOST:PORT" help:"The xDS servers; one name with all addresses, or several, but for google-grpc. For --client grpc without a token it is the relay, or the address of fairlead dev --open-xds."`
+	Failover   []string      `name:"failover" placeholder:"HOST:PORT" help:"xDS servers that an Envoy asks as long as none of --xds has ever answered it: those of another region. For --client envoy with --api grpc."`
 	TokenFile  string        `name:"token-file" type:"path" xor:"token" placeholder:"FILE" help:"File with the node token, on the client's machine; see above."`
 	TokenEnv   string        `name:"token-env" xor:"token" placeholder:"NAME" help:"Variable with the node token (envoy and relay), FAIRLEAD_NODE_TOKEN by default; a new one needs a restart."`
 	CAFile     string        `name:"ca-file" placeholder:"FILE" help:"Certificates that the server's is checked against, on the client's machine; the system's by default."`
@@ -106,6 +108,9 @@ func (c *bootstrapCommand) Run(ctx context.Context, sh *shell) error {
 	if note := bootstrap.AdminNote(conf.AdminAddress); note != "" {
 		fmt.Fprintln(sh.err, plain(note))
 	}
+	if note := bootstrap.ServersNote(client, conf); note != "" {
+		fmt.Fprintln(sh.err, note)
+	}
 	if client == bootstrap.ClientGRPC && c.TokenFile != "" { // JSON has no comments
 		fmt.Fprintf(sh.err, "Start the client with %s=true, or it sends no token and does not say so. %s must not end in a newline.\n",
 			bootstrap.CallCredsVariable, plain(c.TokenFile))
@@ -119,7 +124,7 @@ func (c *bootstrapCommand) fallBack(ctx context.Context, sh *shell, conf bootstr
 		return nil, usageError("--fallback-after: give a time above 0")
 	}
 	asks := syncCommand{
-		Directory: c.Fallback, NodeID: c.NodeID, Cluster: c.Cluster, Region: c.Region, Zone: c.Zone, SubZone: c.SubZone, Labels: c.Labels, XDS: c.XDS,
+		Directory: c.Fallback, NodeID: c.NodeID, Cluster: c.Cluster, Region: c.Region, Zone: c.Zone, SubZone: c.SubZone, Labels: c.Labels, XDS: slices.Concat(c.XDS, c.Failover),
 		TokenFile: c.TokenFile, TokenEnv: c.TokenEnv, CAFile: c.CAFile, ServerName: c.ServerName, Plaintext: c.Plaintext, Timeout: c.Within,
 	}
 	asked, err := asks.config(sh)
@@ -166,7 +171,7 @@ func (c *bootstrapCommand) checkFolder(client bootstrap.Client) error {
 func (c *bootstrapCommand) config() bootstrap.Config {
 	return bootstrap.Config{
 		NodeID: c.NodeID, NodeCluster: c.Cluster, Region: c.Region, Zone: c.Zone, SubZone: c.SubZone,
-		XDSAddresses: c.XDS, Delta: !c.SotW && c.API == "grpc", Folder: c.Folder, REST: c.API == "rest", Plaintext: c.Plaintext,
+		XDSAddresses: c.XDS, FailoverAddresses: c.Failover, Delta: !c.SotW && c.API == "grpc", Folder: c.Folder, REST: c.API == "rest", Plaintext: c.Plaintext,
 		CAFile: c.CAFile, ServerName: c.ServerName, TokenFile: c.TokenFile, TokenEnv: c.TokenEnv,
 		RelayAddress: c.Relay, AdminAddress: c.Admin, LoadReports: c.Load,
 	}
@@ -191,7 +196,7 @@ func (c *bootstrapCommand) put(sh *shell, text []byte, sdsFile string, sds []byt
 // bootstrapFlags are the flags that set the fields of bootstrap.Config.
 var bootstrapFlags = map[string]string{
 	"NodeID": "--node-id", "NodeCluster": "--node-cluster", "Region": "--region", "Zone": "--zone", "SubZone": "--sub-zone",
-	"XDSAddresses": "--xds", "Plaintext": "--plaintext", "CAFile": "--ca-file", "ServerName": "--server-name",
+	"XDSAddresses": "--xds", "FailoverAddresses": "--failover", "Plaintext": "--plaintext", "CAFile": "--ca-file", "ServerName": "--server-name",
 	"TokenFile": "--token-file", "TokenSDSFile": "--out", "TokenEnv": "--token-env",
 	"Folder": "FOLDER", "RelayAddress": "--relay-listen", "AdminAddress": "--admin", "Metadata": "--metadata", "LoadReports": "--load-reports",
 }

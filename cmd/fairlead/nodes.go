@@ -18,7 +18,7 @@ type nodesCommand struct {
 	Node   string `arg:"" optional:"" help:"A node's id; without it, all nodes."`
 	Config bool   `help:"Tell what the node should hold, and why: what it refused, and what stands in for it."`
 	Type   string `placeholder:"TYPE" help:"With --config, only resources of this type."`
-	State  string `placeholder:"STATE" help:"With --config, only resources in this state: synced, pending, refused, absent, unreferenced, not_subscribed."`
+	State  string `placeholder:"STATE" help:"With --config, only resources in this state: synced, pending, refused, absent, unreferenced, not_subscribed, on_demand."`
 	Output string `short:"o" enum:"table,json,yaml," default:"" placeholder:"FORM" help:"table, json, or with --config yaml: each resource with its body, as this node has it; secrets are sealed."`
 	JSON   bool   `name:"json" help:"Print the API's JSON: -o json."`
 
@@ -60,7 +60,7 @@ func (c *nodesCommand) check() error {
 	case !c.Config && (c.Type != "" || c.State != ""):
 		return usageError("--type and --state go with --config")
 	case c.State != "" && !client.NodeResourceState(c.State).Valid():
-		return usageError(fmt.Sprintf("%q is not a state of a resource: the states are synced, pending, refused, absent, unreferenced, not_subscribed", c.State))
+		return usageError(fmt.Sprintf("%q is not a state of a resource: the states are synced, pending, refused, absent, unreferenced, not_subscribed, on_demand", c.State))
 	case c.Type != "":
 		return checkType(c.Type)
 	}

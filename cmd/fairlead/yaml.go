@@ -16,7 +16,7 @@ import (
 )
 
 // contentFields are what of a resource a tenant writes, in the order in which it is printed.
-var contentFields = []string{"type", "name", "variant", "selector", "priority", "ttl", "labels", "description", "body", "keep"}
+var contentFields = []string{"type", "name", "variant", "selector", "priority", "ttl", "delivery", "labels", "description", "body", "keep"}
 
 // documentFields are those and what the API tells beside them. The ETag says what the
 // revision says.

@@ -52,17 +52,17 @@ func (k kind) String() string {
 func (k kind) foreign() []string {
 	switch k {
 	case google:
-		return []string{"REST", "LoadReports", "Folder", "Plaintext", "TokenEnv", "TokenSDSFile", "RetryBase", "RetryMax", "RelayAddress"}
+		return []string{"FailoverAddresses", "REST", "LoadReports", "Folder", "Plaintext", "TokenEnv", "TokenSDSFile", "RetryBase", "RetryMax", "RelayAddress"}
 	case relay:
-		return []string{"REST", "LoadReports", "Folder", "GoogleGRPC", "RetryBase", "RetryMax", "InitialFetchTimeout"}
+		return []string{"FailoverAddresses", "REST", "LoadReports", "Folder", "GoogleGRPC", "RetryBase", "RetryMax", "InitialFetchTimeout"}
 	case grpc:
 		return []string{
-			"REST", "LoadReports", "Folder", "GoogleGRPC", "ServerName", "TokenEnv", "TokenSDSFile", "AdminAddress",
+			"FailoverAddresses", "REST", "LoadReports", "Folder", "GoogleGRPC", "ServerName", "TokenEnv", "TokenSDSFile", "AdminAddress",
 			"RetryBase", "RetryMax", "InitialFetchTimeout", "RelayAddress",
 		}
 	case files:
 		return []string{
-			"XDSAddresses", "REST", "LoadReports", "Delta", "GoogleGRPC", "Plaintext", "CAFile", "ServerName", "TokenFile", "TokenSDSFile", "TokenEnv",
+			"XDSAddresses", "FailoverAddresses", "REST", "LoadReports", "Delta", "GoogleGRPC", "Plaintext", "CAFile", "ServerName", "TokenFile", "TokenSDSFile", "TokenEnv",
 			"RetryBase", "RetryMax", "InitialFetchTimeout", "RelayAddress",
 		}
 	default:
@@ -73,7 +73,7 @@ func (k kind) foreign() []string {
 // checkForeign finds a field that is set and means nothing to k. c has no defaults yet.
 func (c Config) checkForeign(k kind) error {
 	set := map[string]bool{
-		"XDSAddresses": len(c.XDSAddresses) > 0, "REST": c.REST, "LoadReports": c.LoadReports, "Folder": c.Folder != "", "Delta": c.Delta, "CAFile": c.CAFile != "", "TokenFile": c.TokenFile != "", "GoogleGRPC": c.GoogleGRPC, "Plaintext": c.Plaintext, "ServerName": c.ServerName != "",
+		"XDSAddresses": len(c.XDSAddresses) > 0, "FailoverAddresses": len(c.FailoverAddresses) > 0, "REST": c.REST, "LoadReports": c.LoadReports, "Folder": c.Folder != "", "Delta": c.Delta, "CAFile": c.CAFile != "", "TokenFile": c.TokenFile != "", "GoogleGRPC": c.GoogleGRPC, "Plaintext": c.Plaintext, "ServerName": c.ServerName != "",
 		"TokenEnv": c.TokenEnv != "", "TokenSDSFile": c.TokenSDSFile != "", "AdminAddress": c.AdminAddress != "",
 		"RetryBase": c.RetryBase != 0, "RetryMax": c.RetryMax != 0, "InitialFetchTimeout": c.InitialFetchTimeout != 0,
 		"RelayAddress": c.RelayAddress != "",
@@ -93,6 +93,7 @@ func (c Config) check(k kind) error {
 		"NodeID": c.NodeID, "NodeCluster": c.NodeCluster, "Region": c.Region, "Zone": c.Zone, "SubZone": c.SubZone,
 		"CAFile": c.CAFile, "ServerName": c.ServerName, "TokenFile": c.TokenFile, "TokenSDSFile": c.TokenSDSFile,
 		"AdminAddress": c.AdminAddress, "RelayAddress": c.RelayAddress, "Folder": c.Folder, "XDSAddresses": strings.Join(c.XDSAddresses, ","),
+		"FailoverAddresses": strings.Join(c.FailoverAddresses, ","),
 	}
 	for _, field := range slices.Sorted(maps.Keys(texts)) {
 		if !printable(texts[field]) {
@@ -114,6 +115,9 @@ func (c Config) check(k kind) error {
 	if c.REST && c.LoadReports {
 		return invalid("LoadReports", "means nothing to polls over REST: load is reported over gRPC")
 	}
+	if c.REST && len(c.FailoverAddresses) > 0 {
+		return invalid("FailoverAddresses", "means nothing to polls over REST: each one goes to any of the servers that answers")
+	}
 	if c.InitialFetchTimeout < 0 {
 		return invalid("InitialFetchTimeout", "must not be negative")
 	}
@@ -130,12 +134,18 @@ func (c Config) checkAddresses(k kind) error {
 	if len(c.XDSAddresses) == 0 && k != files {
 		return invalid("XDSAddresses", "must hold an address")
 	}
-	if (k == grpc || k == google) && len(c.XDSAddresses) > 1 {
+	if k == google && len(c.XDSAddresses) > 1 {
 		return invalid("XDSAddresses", "may hold one address for "+k.String()+": give one name that has the addresses of all servers")
 	}
-	for _, a := range c.XDSAddresses {
-		if _, err := parseAddress(a, 1); err != nil {
-			return invalid("XDSAddresses", err.Error())
+	if _, err := parseAddresses("XDSAddresses", c.XDSAddresses); err != nil {
+		return err
+	}
+	if _, err := parseAddresses("FailoverAddresses", c.FailoverAddresses); err != nil {
+		return err
+	}
+	for i, a := range c.XDSAddresses {
+		if k == grpc && slices.Contains(c.XDSAddresses[:i], a) {
+			return invalid("XDSAddresses", fmt.Sprintf("holds %q twice: a gRPC client tries each server in turn", a))
 		}
 	}
 	if _, err := parseAdmin(c.AdminAddress); err != nil {
@@ -203,6 +213,19 @@ func parseAddress(s string, minPort int) (address, error) {
 		return address{}, fmt.Errorf("holds %q, whose port is none", s)
 	}
 	return address{host, port}, nil
+}
+
+// parseAddresses reads the addresses of servers, of a field.
+func parseAddresses(field string, all []string) ([]address, error) {
+	var out []address
+	for _, s := range all {
+		a, err := parseAddress(s, 1)
+		if err != nil {
+			return nil, invalid(field, err.Error())
+		}
+		out = append(out, a)
+	}
+	return out, nil
 }
 
 // longestSocket is what the kernel takes of a Unix socket's path.

@@ -57,6 +57,9 @@ func Files(k Client, c Config) (files []File, notes []string, err error) {
 	if note := AdminNote(c.AdminAddress); note != "" {
 		notes = append(notes, note)
 	}
+	if note := ServersNote(k, c); note != "" {
+		notes = append(notes, note)
+	}
 	if k == ClientGRPC {
 		notes = append(notes, "Start the client with the file's path in GRPC_XDS_BOOTSTRAP.")
 		if c.TokenFile != "" {
@@ -72,6 +75,18 @@ func AdminNote(address string) string {
 		return ""
 	}
 	return "Whoever can connect to " + address + " reads the proxy's configuration and ends it, and so does what is routed there. A Unix socket is Envoy's user's alone."
+}
+
+// ServersNote is what is to be known of several servers; "" if there is nothing.
+func ServersNote(k Client, c Config) string {
+	switch {
+	case k == ClientGRPC && len(c.XDSAddresses) > 1:
+		return "A gRPC client goes to the next server only while it lacks something and those before do not answer. One that has all it asked for waits for its own server. " +
+			"To have it move, give one name that has the addresses of all servers."
+	case len(c.FailoverAddresses) > 0:
+		return "An Envoy goes to the failover only until one of the other servers has answered it for the first time. Later it waits for those."
+	}
+	return ""
 }
 
 // For has what the client is, and where its token is if nothing says so.

@@ -26,10 +26,14 @@ type Config struct {
 	Region, Zone, SubZone string
 	Metadata              map[string]any
 
-	// XDSAddresses are the servers, host:port each; names or IP addresses, all in one
+	// XDSAddresses are the servers, host:port each; names or IP addresses. Of an Envoy all are in one
 	// cluster and one priority: Envoy never fails over between priorities without health
-	// checks. GRPC and GoogleGRPC take one: a name may have all servers' addresses.
+	// checks. A gRPC client goes to a later one only while it lacks something and those before do not
+	// answer (gRFC A71). GoogleGRPC takes one: a name may have all servers' addresses.
 	XDSAddresses []string
+	// FailoverAddresses are servers that Envoy asks only until one of XDSAddresses has answered it for the
+	// first time: those of another region, say. Envoy alone, over gRPC.
+	FailoverAddresses []string
 	// Delta asks for the incremental protocol; false is state of the world. Envoy only:
 	// gRPC clients speak nothing else.
 	Delta bool
@@ -49,7 +53,7 @@ type Config struct {
 	Plaintext bool
 	// CAFile holds the certificates that the server's is checked against; "" is
 	// DefaultCAFile. ServerName is the name in the server's certificate; "" is the host of
-	// the first address, and GRPC knows no other.
+	// the first address, of FailoverAddresses the first of those, and GRPC knows no other than each one's host.
 	CAFile, ServerName string
 
 	// One of the two, or neither if Plaintext. TokenFile is read through TokenSDSFile (see

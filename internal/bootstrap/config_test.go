@@ -3,6 +3,7 @@ package bootstrap_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,7 @@ func TestBadConfigNamesTheField(t *testing.T) {
 	tokenFile := func(c *bootstrap.Config) { c.TokenEnv, c.TokenFile = "", "/token" }
 	google := func(c *bootstrap.Config) { tokenFile(c); c.GoogleGRPC = true }
 	plain := func(c *bootstrap.Config) { c.TokenEnv, c.Plaintext = "", true }
+	failover := func(c *bootstrap.Config) { c.FailoverAddresses = []string{"b:1"} }
 	two := func(c *bootstrap.Config) { c.XDSAddresses = []string{"a:1", "b:1"} }
 	e, r, g := bootstrap.Envoy, bootstrap.Relay, bootstrap.GRPC
 	for name, c := range map[string]struct {
@@ -96,6 +98,11 @@ func TestBadConfigNamesTheField(t *testing.T) {
 		"google_grpc with two servers":    {e, "XDSAddresses", []change{google, two}},
 		"google_grpc with its own pauses": {e, "RetryMax", []change{google, func(c *bootstrap.Config) { c.RetryMax = time.Second }}},
 
+		"a failover's port":           {e, "FailoverAddresses", []change{func(c *bootstrap.Config) { c.FailoverAddresses = []string{"b"} }}},
+		"a failover of polls":         {e, "FailoverAddresses", []change{failover, func(c *bootstrap.Config) { c.REST = true }}},
+		"google_grpc with a failover": {e, "FailoverAddresses", []change{google, failover}},
+		"relay with a failover":       {r, "FailoverAddresses", []change{failover}},
+
 		"relay for all":            {r, "RelayAddress", []change{func(c *bootstrap.Config) { c.RelayAddress = "0.0.0.0:18002" }}},
 		"relay by name":            {r, "RelayAddress", []change{func(c *bootstrap.Config) { c.RelayAddress = "localhost:18002" }}},
 		"relay without a port":     {r, "RelayAddress", []change{func(c *bootstrap.Config) { c.RelayAddress = "127.0.0.1" }}},
@@ -105,7 +112,8 @@ func TestBadConfigNamesTheField(t *testing.T) {
 		"grpc with a variable":        {g, "TokenEnv", nil},
 		"grpc without a token":        {g, "TokenFile", []change{func(c *bootstrap.Config) { c.TokenEnv = "" }}},
 		"grpc, token in the clear":    {g, "TokenFile", []change{plain, func(c *bootstrap.Config) { c.TokenFile = "/token" }}},
-		"grpc with two servers":       {g, "XDSAddresses", []change{plain, two}},
+		"grpc with one server twice":  {g, "XDSAddresses", []change{plain, func(c *bootstrap.Config) { c.XDSAddresses = []string{"a:1", "b:1", "a:1"} }}},
+		"grpc with a failover":        {g, "FailoverAddresses", []change{plain, failover}},
 		"grpc with another name":      {g, "ServerName", []change{tokenFile, func(c *bootstrap.Config) { c.ServerName = "a" }}},
 		"grpc with an admin page":     {g, "AdminAddress", []change{plain, func(c *bootstrap.Config) { c.AdminAddress = "127.0.0.1:1" }}},
 		"grpc with a relative token":  {g, "TokenFile", []change{tokenFile, func(c *bootstrap.Config) { c.TokenFile = "token" }}},
@@ -133,7 +141,7 @@ func TestBadConfigNamesTheField(t *testing.T) {
 // one all its calls die with a TypeError.
 func TestGRPCBootstrapSaysOneThing(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"grpc-plaintext.json", "grpc-token.json"} {
+	for name, servers := range map[string]int{"grpc-plaintext.json": 1, "grpc-token.json": 1, "grpc-two-servers.json": 2} {
 		v := variants()[name]
 		text, err := v.write(v.config)
 		if err != nil {
@@ -149,12 +157,13 @@ func TestGRPCBootstrapSaysOneThing(t *testing.T) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Servers) != 1 || len(got.Servers[0].Channel) != 1 || got.Node["locality"] == nil {
+		if len(got.Servers) != servers || got.Node["locality"] == nil {
 			t.Errorf("%s: %s", name, text)
-			continue
 		}
-		if call := got.Servers[0].Call; (len(call) == 1) != (v.config.TokenFile != "") {
-			t.Errorf("%s: call credentials %v", name, call)
+		for _, s := range got.Servers {
+			if len(s.Channel) != 1 || (len(s.Call) == 1) != (v.config.TokenFile != "") {
+				t.Errorf("%s: credentials %v and %v", name, s.Channel, s.Call)
+			}
 		}
 	}
 }
@@ -180,6 +189,38 @@ func FuzzNodeID(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestT46_TheFailoverIsAsTheFirst: what keeps the token from all but Envoy's own discovery stands in the second cluster as in the first,
+// which TestT46_RoutedRequestsCarryNoIdentity attacks.
+func TestT46_TheFailoverIsAsTheFirst(t *testing.T) {
+	t.Parallel()
+	for _, plaintext := range []bool{false, true} {
+		v := variants()["failover.yaml"]
+		v.config.XDSAddresses, v.config.FailoverAddresses, v.config.Plaintext = []string{"first:1"}, []string{"second:1"}, plaintext
+		text, err := v.write(v.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Static struct {
+				Clusters []map[string]any `json:"clusters"`
+			} `json:"static_resources"`
+		}
+		if err := yaml.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Static.Clusters) != 2 {
+			t.Fatalf("%d clusters in\n%s", len(got.Static.Clusters), text)
+		}
+		first, second := fmt.Sprint(got.Static.Clusters[0]), fmt.Sprint(got.Static.Clusters[1])
+		if !strings.Contains(first, "fairlead.token") {
+			t.Errorf("the first cluster adds no token: %s", first)
+		}
+		if want := strings.NewReplacer("fairlead_xds", "fairlead_xds_failover", "first", "second").Replace(first); second != want {
+			t.Errorf("the second cluster is\n%s\nwant\n%s", second, want)
+		}
+	}
 }
 
 // TestT46_NoBootstrapHasASecretToName: a static Secret can be named by whatever configuration Envoy takes, so that a

@@ -21,10 +21,18 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"quote": quote, "seconds": seconds, "dir": path.Dir, "isIP": isIP,
 }).ParseFS(texts, "*.tmpl"))
 
+// The clusters that lead to Fairlead: a guard rule keeps configuration away from all that begins with the first word.
+const (
+	xdsCluster      = "fairlead_xds"
+	failoverCluster = "fairlead_xds_failover"
+)
+
 // view is what the templates see.
 type view struct {
 	Config
+	Cluster      string // of the proxy's that leads to Addresses
 	Addresses    []address
+	Failover     *view // the same with the FailoverAddresses; nil without any
 	Admin, Relay address // Admin is empty where it is a Unix socket, or off
 	MetadataText string
 	IsRelay      bool
@@ -34,6 +42,14 @@ type view struct {
 // another name.
 func (v view) Target() string  { return v.Addresses[0].String() }
 func (v view) OtherName() bool { return v.ServerName != v.Addresses[0].Host }
+
+// Clusters are those of the proxy that lead to Fairlead.
+func (v view) Clusters() []view {
+	if v.Failover == nil {
+		return []view{v}
+	}
+	return []view{v, *v.Failover}
+}
 
 // CDS and LDS are the files of a Folder.
 func (v view) CDS() string { return path.Join(v.Folder, "cds.yaml") }
@@ -76,27 +92,42 @@ func (c Config) view(k kind) (view, error) {
 	if err := c.checkForeign(k); err != nil {
 		return view{}, err
 	}
+	named := c.ServerName != ""
 	c = c.withDefaults()
 	if err := c.check(k); err != nil {
 		return view{}, err
 	}
-	v := view{Config: c, IsRelay: k == relay}
-	for _, s := range c.XDSAddresses {
-		a, err := parseAddress(s, 1)
-		if err != nil {
-			return view{}, invalid("XDSAddresses", err.Error())
-		}
-		v.Addresses = append(v.Addresses, a)
-	}
+	v := view{Config: c, Cluster: xdsCluster, IsRelay: k == relay}
 	var err error
+	if v.Addresses, err = parseAddresses("XDSAddresses", c.XDSAddresses); err != nil {
+		return view{}, err
+	}
 	if v.Admin, err = parseAdmin(c.AdminAddress); err != nil {
 		return view{}, err
 	}
 	if v.Relay, err = parseAddress(c.RelayAddress, 0); err != nil {
 		return view{}, invalid("RelayAddress", err.Error())
 	}
-	v.MetadataText, err = metadata(withGeneration(c.Metadata))
+	if v.MetadataText, err = metadata(withGeneration(c.Metadata)); err != nil {
+		return view{}, err
+	}
+	if len(c.FailoverAddresses) > 0 {
+		v.Failover, err = v.failover(named)
+	}
 	return v, err
+}
+
+// failover is v with the other servers. Where no ServerName is given theirs is the host of the first of them.
+func (v view) failover(named bool) (*view, error) {
+	var err error
+	if v.Addresses, err = parseAddresses("FailoverAddresses", v.FailoverAddresses); err != nil {
+		return nil, err
+	}
+	v.Cluster = failoverCluster
+	if !v.Plaintext && !named {
+		v.ServerName = v.Addresses[0].Host
+	}
+	return &v, nil
 }
 
 // TokenSDSPath is where Envoy(c) and Relay(c) expect what TokenSDS returns; "" without a

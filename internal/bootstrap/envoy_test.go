@@ -50,6 +50,10 @@ func variants() map[string]variant {
 		"load-reports.yaml": {e, bootstrap.Config{
 			NodeID: "n", XDSAddresses: []string{"xds.example.com:8443"}, TokenFile: "/etc/envoy/fairlead.token", Delta: true, LoadReports: true,
 		}},
+		"failover.yaml": {e, bootstrap.Config{
+			NodeID: "n", XDSAddresses: []string{"a.eu.example.com:8443", "b.eu.example.com:8443"}, FailoverAddresses: []string{"xds.us.example.com:8443"},
+			TokenFile: "/etc/envoy/fairlead.token", Delta: true,
+		}},
 		"server-by-ip.yaml": {e, bootstrap.Config{
 			NodeID: "n", XDSAddresses: []string{"10.0.0.1:8443"}, TokenEnv: "FAIRLEAD_NODE_TOKEN", Delta: true, AdminAddress: "/run/envoy/admin.sock",
 		}},
@@ -74,6 +78,9 @@ func variants() map[string]variant {
 		}},
 		"grpc-plaintext.json": {g, bootstrap.Config{
 			NodeID: "grpc-1", XDSAddresses: []string{bootstrap.DefaultRelay}, Plaintext: true,
+		}},
+		"grpc-two-servers.json": {g, bootstrap.Config{
+			NodeID: "grpc-1", XDSAddresses: []string{"a.example.com:443", "b.example.com:443"}, TokenFile: "/etc/fairlead/fairlead.token",
 		}},
 		"grpc-token.json": {g, bootstrap.Config{
 			NodeID: "grpc-1", NodeCluster: "edge", XDSAddresses: []string{"xds.example.com:443"}, TokenFile: "/etc/fairlead/fairlead.token",

@@ -55,13 +55,17 @@ func GRPC(c Config) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := grpcServer{URI: v.Target(), ChannelCreds: []grpcCreds{{Type: "insecure"}}, Features: []string{"xds_v3"}}
-	if !v.Plaintext {
-		server.ChannelCreds = []grpcCreds{{"tls", map[string]string{"ca_certificate_file": v.CAFile}}}
-		server.CallCreds = []grpcCreds{{"jwt_token_file", map[string]string{"jwt_token_file": v.TokenFile}}}
+	var servers []grpcServer // in the order in which they are tried
+	for _, a := range v.Addresses {
+		server := grpcServer{URI: a.String(), ChannelCreds: []grpcCreds{{Type: "insecure"}}, Features: []string{"xds_v3"}}
+		if !v.Plaintext {
+			server.ChannelCreds = []grpcCreds{{"tls", map[string]string{"ca_certificate_file": v.CAFile}}}
+			server.CallCreds = []grpcCreds{{"jwt_token_file", map[string]string{"jwt_token_file": v.TokenFile}}}
+		}
+		servers = append(servers, server)
 	}
 	out, err := json.MarshalIndent(grpcBootstrap{
-		Servers:        []grpcServer{server},
+		Servers:        servers,
 		Node:           grpcNode{v.NodeID, v.NodeCluster, grpcLocality{v.Region, v.Zone, v.SubZone}, v.Metadata},
 		ServerListener: serverListener,
 	}, "", "  ")

@@ -38,13 +38,14 @@ const (
 	OldBootstrap       Code = "old_bootstrap"
 	UnservedType       Code = "unserved_type"
 	SetTooLarge        Code = "set_too_large"
+	DeliveredByName    Code = "delivered_by_name"
 )
 
 // Codes returns all codes.
 func Codes() []Code {
 	return []Code{
 		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, CredentialExpires, TokenExpires, KeyMismatch, SealedForAnother, EndpointsHeld, RequestsFail, NotCalled, DuplicateDomain,
-		StaticCluster, ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap, UnservedType, SetTooLarge,
+		StaticCluster, ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap, UnservedType, SetTooLarge, DeliveredByName,
 	}
 }
 

@@ -36,6 +36,7 @@ func TestCheck(t *testing.T) {
 		ext      = "{type: extensions, name: e, body: {name: e, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy, stat_prefix: s, cluster: c}}}"
 	)
 	const (
+		demand       = ", http_filters: [{name: on_demand, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.on_demand.v3.OnDemand, odcds: {source: {ads: {}}}}}]"
 		polled       = "{api_config_source: {api_type: REST, cluster_names: [fairlead_xds], refresh_delay: 1s}}"
 		pollsCluster = "{type: clusters, name: c, body: {name: c, type: EDS, eds_cluster_config: {eds_config: " + polled + "}}}"
 	)
@@ -93,6 +94,19 @@ func TestCheck(t *testing.T) {
 		"a variant for nobody": {
 			docs: serving(variant(cluster("c"), "eu", "node.id=x")), fleet: findings.Fleet{Nodes: nodes("a", "b")},
 			want: []string{"warning variant_unmatched clusters/c@eu /selector"},
+		},
+		"delivered by name": {
+			docs: []string{rds("l", "r"), with(cluster("c"), "delivery: by-name"), route("r", "cluster: c")},
+			want: []string{"error delivered_by_name routes/r " + action + "/cluster -> clusters/c"},
+		},
+		"delivered by name on demand": {docs: []string{listener("l", hcmType+demand+", rds: {route_config_name: r, config_source: {ads: {}}}"), with(cluster("c"), "delivery: by-name"), route("r", "cluster: c")}},
+		"delivered by name to who refuses": {
+			docs: []string{listener("l", hcmType+demand+", route_config: {virtual_hosts: [{name: v, domains: ['*'], routes: [{match: {prefix: /}, route: {cluster: c}}]}]}"), with(cluster("c"), "delivery: by-name")},
+			want: []string{"error delivered_by_name listeners/l " + at + "/route_config/virtual_hosts/0/routes/0/route/cluster -> clusters/c"},
+		},
+		"a mirror delivered by name": {
+			docs: []string{rds("l", "r"), cluster("c"), with(cluster("d"), "delivery: by-name"), route("r", "cluster: c, request_mirror_policies: [{cluster: d}]")},
+			want: []string{"warning delivered_by_name routes/r " + action + "/request_mirror_policies/0/cluster -> clusters/d"},
 		},
 		"not all nodes known": {docs: serving(variant(cluster("c"), "eu", "node.id=x")), fleet: findings.Fleet{Nodes: nodes("a", "b"), NodesCut: true}},
 		"no nodes":            {docs: serving(variant(cluster("c"), "eu", "node.id=x"))},
@@ -205,7 +219,7 @@ func TestUnknownBodies(t *testing.T) {
 // TestBootstrapCluster: the cluster is the one of the generated bootstraps.
 func TestBootstrapCluster(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../bootstrap/parts.yaml.tmpl")
+	text, err := os.ReadFile("../bootstrap/testdata/server-by-ip.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,6 +60,7 @@ type Resource struct {
 	Facts    *resource.Facts // nil: nothing is known of its body
 	// SealedFor is the id of the key that a secret is sealed with; "": it is none, or that is not known.
 	SealedFor string
+	ByName    bool // a cluster that only clients get which ask for it by its name
 	// Values are those of the fleet that stand in it, as they were when it was written.
 	Values map[string]string
 }
@@ -75,6 +76,7 @@ func Check(f Fleet) ([]Finding, error) {
 	c.failing()
 	c.notCalled()
 	c.references()
+	c.deliveredByName()
 	c.certificates()
 	c.domains()
 	c.staticClusters()

@@ -36,7 +36,7 @@ func stored(t testing.TB, docs ...string) []findings.Resource {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		out = append(out, findings.Resource{Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: &facts})
+		out = append(out, findings.Resource{Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: &facts, ByName: r.ByName})
 	}
 	return out
 }

@@ -28,7 +28,7 @@ type Ref struct {
 	Name string
 }
 
-// Derived is what is read out of a resource's body once, when it is written, so that
+// Derived is what is read out of a resource's document once, when it is written, so that
 // no server has to decode a body to serve it.
 type Derived struct {
 	Refs    []Ref    // what it names, in config sources of kind ads or self; sorted, no duplicates
@@ -37,6 +37,8 @@ type Derived struct {
 	VHDS    bool     // of a route: it fetches virtual hosts on demand
 	Scopes  bool     // of a listener: it takes scoped routes
 	Domains []string // of a virtual host: its domains, from which aliases come
+	// ByName, of a cluster, stands in no body: who wrote it said so. Only a client that asks for it by its name is to have it.
+	ByName bool
 }
 
 // Row is a resource as it is stored and as readers of changes see it.

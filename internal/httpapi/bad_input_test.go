@@ -163,6 +163,8 @@ func TestTTLBelowZeroIsRefused(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.do(http.MethodPut, w.at("resources", "clusters", "a"), `{"ttl": "-1s", "body": `+cluster("a")+`}`).isProblem(422, "invalid_resource", "/ttl")
+	w.do(http.MethodPut, w.at("resources", "clusters", "a"), `{"delivery": "always", "body": `+cluster("a")+`}`).isProblem(422, "invalid_resource", "/delivery")
+	w.do(http.MethodPut, w.at("resources", "routes", "r"), `{"delivery": "by-name", "body": {"name": "r"}}`).isProblem(422, "invalid_resource", "/delivery")
 	w.do(http.MethodPost, w.at("apply"), `{"resources": [{"type": "clusters", "name": "a", "ttl": "-1s", "body": `+cluster("a")+`}]}`).
 		isProblem(422, "invalid_resource", "/resources/0/ttl")
 }

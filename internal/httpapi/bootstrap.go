@@ -33,7 +33,7 @@ func (a *API) GetBootstrap(_ context.Context, r oapi.GetBootstrapRequestObject) 
 func bootstrapConfig(p oapi.GetBootstrapParams) (bootstrap.Config, error) {
 	c := bootstrap.Config{
 		NodeID: p.NodeId, NodeCluster: deref(p.NodeCluster), Region: deref(p.Region), Zone: deref(p.Zone), SubZone: deref(p.SubZone),
-		XDSAddresses: p.Xds, Delta: !deref(p.Sotw), Plaintext: deref(p.Plaintext),
+		XDSAddresses: p.Xds, FailoverAddresses: deref(p.Failover), Delta: !deref(p.Sotw), Plaintext: deref(p.Plaintext),
 		CAFile: deref(p.CaFile), ServerName: deref(p.ServerName), TokenFile: deref(p.TokenFile), TokenEnv: deref(p.TokenEnv),
 		RelayAddress: deref(p.RelayListen), AdminAddress: deref(p.Admin),
 	}
@@ -53,7 +53,7 @@ func bootstrapConfig(p oapi.GetBootstrapParams) (bootstrap.Config, error) {
 // bootstrapParameters are the parameters that set the fields of bootstrap.Config.
 var bootstrapParameters = map[string]string{
 	"NodeID": "node_id", "NodeCluster": "node_cluster", "Region": "region", "Zone": "zone", "SubZone": "sub_zone",
-	"XDSAddresses": "xds", "Plaintext": "plaintext", "CAFile": "ca_file", "ServerName": "server_name",
+	"XDSAddresses": "xds", "FailoverAddresses": "failover", "Plaintext": "plaintext", "CAFile": "ca_file", "ServerName": "server_name",
 	"TokenFile": "token_file", "TokenSDSFile": "token_file", "TokenEnv": "token_env",
 	"RelayAddress": "relay_listen", "AdminAddress": "admin", "Metadata": "metadata", "Label": "label",
 }

@@ -24,6 +24,8 @@ func TestBootstrapsOfEveryClient(t *testing.T) {
 		"a port":      {"xds=a:1&admin=127.0.0.1:9901", `9901`, "Whoever 127.0.0.1:9901 socket", 1},
 		"google-grpc": {"client=google-grpc&xds=a:1&token_file=/t", `google_grpc "/t"`, "newline", 1},
 		"grpc":        {"client=grpc&xds=a:1&token_file=/t", `jwt_token_file edge-1`, "GRPC_EXPERIMENTAL_XDS_BOOTSTRAP_CALL_CREDS newline", 1},
+		"two servers": {"client=grpc&xds=a:1&xds=b:1&token_file=/t", `"a:1" "b:1"`, "next one name", 1},
+		"a failover":  {"xds=a:1&failover=b:1", `fairlead_xds_failover`, "failover first", 1},
 		"relay":       {"client=relay&xds=a:1&relay_listen=127.0.0.1:7", `FAIRLEAD_NODE_TOKEN relay`, "FAIRLEAD_NODE_TOKEN", 1},
 	} {
 		var got oapi.Bootstrap
@@ -45,7 +47,7 @@ func TestBootstrapsOfEveryClient(t *testing.T) {
 	for query, where := range map[string]string{
 		"xds=a:1": "?node_id", "node_id=n": "?xds", "node_id=n&xds=nowhere": "?xds", "node_id=n&xds=a:1&client=java": "?client", "node_id=n&xds=a:1&label=" + url.QueryEscape("role=edge"): "?label",
 		"node_id=n&xds=a:1&label=" + url.QueryEscape("node.id=m"): "?node_id", "node_id=n&xds=a:1&metadata=x": "?metadata", "node_id=n&xds=a:1&client=relay&sotw=true": "?sotw",
-		"node_id=n&xds=a:1&token_file=t": "?token_file", "node_id=n&xds=a:1&relay_listen=127.0.0.1:1": "?relay_listen", "node_id=n&xds=a:1&client=grpc": "?token_file", "node_id=n&xds=a:1&admin=x": "?admin", "node_id=n&xds=a:1&metadata=fairlead%3D1": "?metadata",
+		"node_id=n&xds=a:1&token_file=t": "?token_file", "node_id=n&xds=a:1&relay_listen=127.0.0.1:1": "?relay_listen", "node_id=n&xds=a:1&client=grpc": "?token_file", "node_id=n&xds=a:1&failover=b": "?failover", "node_id=n&xds=a:1&admin=x": "?admin", "node_id=n&xds=a:1&metadata=fairlead%3D1": "?metadata",
 	} {
 		w.do(http.MethodGet, w.at("bootstrap")+"?"+query, "").isProblem(400, "invalid_request", where)
 	}

@@ -112,6 +112,7 @@ func (b *factBook) readAfter(ctx context.Context, k fleet.Key, old knownFacts, a
 		}
 		now.resources = append(now.resources, findings.Resource{
 			Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: valuesIn(r.Type, r.Summary), SealedFor: sealedFor(r.Type, r.Summary),
+			ByName: r.Derived.ByName,
 		})
 	})
 	return now, complete, err //nolint:wrapcheck // it says which fleet

@@ -43,6 +43,7 @@ func keep(d resource.Document, stored map[store.Cursor]store.Resource) (store.Re
 		{"selector", d.Selector == "" || d.Selector == row.Selector},
 		{"priority", d.Priority == 0 || d.Priority == row.Priority},
 		{"ttl", d.TTL == 0 || d.TTL == row.TTL},
+		{"delivery", !d.ByName || row.Derived.ByName},
 		{"labels", len(d.Labels) == 0 || maps.Equal(d.Labels, row.Labels) || maps.Equal(d.Labels, shownLabels(row.Labels))},
 		{"description", d.Description == "" || d.Description == row.Description || d.Description == redact.Keys(row.Description)},
 	} {

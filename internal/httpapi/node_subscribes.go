@@ -35,6 +35,8 @@ func confirmedState(r store.NodeResource, n store.NodeView) oapi.NodeResourceSta
 		return oapi.NodeResourceStateUnreferenced
 	case r.Unasked || n.Subscribes.Excludes(fleet.Ref{Type: r.Type, Name: r.Name}):
 		return oapi.NodeResourceStateNotSubscribed
+	case r.OnDemand:
+		return oapi.NodeResourceStateOnDemand
 	}
 	return oapi.NodeResourceStateSynced
 }

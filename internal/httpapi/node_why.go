@@ -244,6 +244,8 @@ func because(r oapi.NodeResource, why oapi.NodeWhy, waits string) string {
 		parts = append(parts, waits)
 	case oapi.NodeResourceStateNotSubscribed:
 		parts = append(parts, "the node does not ask for it, so it was not sent it")
+	case oapi.NodeResourceStateOnDemand:
+		parts = append(parts, "it is delivered by name alone, and the node asks for all clusters: it has it if it has asked for it by its name, which is not told")
 	case oapi.NodeResourceStateUnreferenced:
 		parts = append(parts, "nothing in the fleet names it, so a client asks for it only if its own bootstrap does")
 	}

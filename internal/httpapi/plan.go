@@ -231,6 +231,7 @@ type shown struct {
 	Selector    *string             `json:"selector,omitempty"`
 	Priority    *int32              `json:"priority,omitempty"`
 	TTL         *string             `json:"ttl,omitempty"`
+	Delivery    *oapi.Delivery      `json:"delivery,omitempty"`
 	Labels      *map[string]string  `json:"labels,omitempty"`
 	Description *string             `json:"description,omitempty"`
 	Body        *oapi.Body          `json:"body,omitempty"`
@@ -245,7 +246,7 @@ type shown struct {
 func shownOf(row store.Resource) (*shown, error) {
 	r, err := resourceOf(row)
 	return &shown{
-		Type: r.Type, Name: r.Name, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, TTL: r.Ttl, Labels: r.Labels,
+		Type: r.Type, Name: r.Name, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, TTL: r.Ttl, Delivery: r.Delivery, Labels: r.Labels,
 		Description: r.Description, Body: r.Body, Values: r.Values, Secret: r.Secret, version: r.Version,
 	}, err
 }
@@ -254,7 +255,7 @@ func shownOf(row store.Resource) (*shown, error) {
 func rowOf(c store.ResourceChange) store.Resource {
 	return store.Resource{
 		Row: fleet.Row{
-			Type: c.Type, Name: c.Name, Variant: c.Variant, Selector: c.Selector, Priority: c.Priority, TTL: c.TTL, Version: c.Version, Body: c.Body,
+			Type: c.Type, Name: c.Name, Variant: c.Variant, Selector: c.Selector, Priority: c.Priority, TTL: c.TTL, Version: c.Version, Body: c.Body, Derived: c.Derived,
 		},
 		Labels: c.Labels, Description: c.Description, DocHash: c.DocHash, Summary: c.Summary,
 	}

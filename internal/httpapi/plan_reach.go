@@ -7,6 +7,7 @@ import (
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
 
@@ -115,7 +116,13 @@ func (w rewritten) names() (names []findings.Rewrite, of map[fleet.Ref]int) {
 }
 
 // contentOfRow is what a node sees of a resource.
-func contentOfRow(r fleet.Row) string { return r.Version + " for " + r.TTL.String() }
+func contentOfRow(r fleet.Row) string {
+	content := r.Version + " for " + r.TTL.String()
+	if r.Derived.ByName {
+		content += " " + resource.DeliveryByName
+	}
+	return content
+}
 
 // withhold says of what would be withheld from nodes what it waits for.
 func withhold(resources []oapi.PlannedResource, changes []store.ResourceChange, b *besides) {

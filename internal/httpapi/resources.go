@@ -217,6 +217,7 @@ func entryOf(row store.Resource, bare bool) (oapi.Resource, error) {
 		ttl := ttlText(row.TTL)
 		out.Ttl = &ttl
 	}
+	out.Delivery = deliveryOf(row.Derived)
 	if len(row.Labels) > 0 {
 		labels := shownLabels(row.Labels)
 		out.Labels = &labels
@@ -241,6 +242,15 @@ func entryOf(row store.Resource, bare bool) (oapi.Resource, error) {
 	raw := json.RawMessage(body)
 	out.Body = &raw
 	return out, nil
+}
+
+// deliveryOf is nil for what all clients get that ask for everything.
+func deliveryOf(d fleet.Derived) *oapi.Delivery {
+	if !d.ByName {
+		return nil
+	}
+	by := oapi.Delivery(resource.DeliveryByName)
+	return &by
 }
 
 // secretSummary is what is stored beside a Secret: what is told of it, and the guard rules

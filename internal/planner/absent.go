@@ -14,13 +14,21 @@ func (c *Client) Holds(t fleet.Type, name string) bool {
 	return tr.Held.Get(name) != nil || tr.InFlight && tr.Next.Get(name) != nil
 }
 
+// notTaken is said of a name that is not subscribed to, of a client that understands it.
+const notTaken = "not taken up: it is too long, or too many names are asked for that the fleet does not have"
+
 // Absent is a response that tells of names which were not taken up that they do not exist. It changes nothing for the client, and its answer
 // settles nothing.
 func (c *Client) Absent(t fleet.Type, names []string, target *snapshot.Target) *Response {
 	r := &Response{Type: t, Revision: target.Revision, kind: c.pos.Kind}
-	if t == fleet.VirtualHost {
+	switch {
+	case t == fleet.VirtualHost:
 		r.Nonexistent = names
-	} else {
+	case c.pos.Kind.Errors:
+		for _, n := range names {
+			r.Errors = append(r.Errors, Error{Name: n, Code: ResourceExhausted, Why: notTaken})
+		}
+	default:
 		r.Removed = names
 	}
 	return r

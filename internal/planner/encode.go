@@ -13,10 +13,21 @@ const (
 	respVersion      = 1 // version_info; delta: system_version_info
 	respType         = 4
 	sotwControlPlane = 6
+	sotwErrors       = 7
 
 	deltaRemoved      = 6
 	deltaControlPlane = 7
+	deltaErrors       = 9
 )
+
+// appendError adds a ResourceError{resource_name: {name}, error_detail: {code, message}}.
+func appendError(b []byte, num protowire.Number, e Error) []byte {
+	detail := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(e.Code))
+	detail = appendString(detail, 2, e.Why)
+	m := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), appendString(nil, 1, e.Name))
+	m = protowire.AppendBytes(protowire.AppendTag(m, 2, protowire.BytesType), detail)
+	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), m)
+}
 
 // controlPlane is an encoded ControlPlane{identifier: "fairlead"}: Envoy shows it.
 var controlPlane = protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "fairlead")
@@ -31,9 +42,9 @@ func (r *Response) Body() []byte {
 func (r *Response) encode() []byte {
 	delta := r.kind.Delta
 	version := r.Version.String()
-	plane := protowire.Number(sotwControlPlane)
+	plane, errors := protowire.Number(sotwControlPlane), protowire.Number(sotwErrors)
 	if delta {
-		version, plane = strconv.FormatInt(int64(r.Revision), 10), deltaControlPlane
+		version, plane, errors = strconv.FormatInt(int64(r.Revision), 10), deltaControlPlane, deltaErrors
 	}
 	parts, size := r.parts()
 	b := make([]byte, 0, size+256)
@@ -47,6 +58,9 @@ func (r *Response) encode() []byte {
 	}
 	for _, n := range r.Nonexistent {
 		b = append(b, snapshot.Nonexistent(n)...)
+	}
+	for _, e := range r.Errors {
+		b = appendError(b, errors, e)
 	}
 	b = protowire.AppendTag(b, plane, protowire.BytesType)
 	return protowire.AppendBytes(b, controlPlane)
@@ -73,6 +87,9 @@ func (r *Response) parts() (parts [][]byte, size int) {
 	}
 	for _, n := range r.Nonexistent {
 		size += 2*len(n) + 16
+	}
+	for _, e := range r.Errors {
+		size += e.size()
 	}
 	return parts, size
 }

@@ -29,11 +29,14 @@ func (l *look) waitsForCluster(t fleet.Type, ch change) bool {
 		if all || t == fleet.Cluster { // clusters come together, and may name each other
 			continue
 		}
-		there := l.target.Types[fleet.Cluster].Get(ref.Name) != nil
-		if l.pos.Warming && clusters.Sub == nil && there && !ch.old.names(ref) {
+		cluster := l.target.Types[fleet.Cluster].Get(ref.Name)
+		if cluster == nil {
+			continue
+		}
+		if l.pos.Warming && clusters.Sub == nil && !cluster.ByName && !ch.old.names(ref) {
 			return true
 		}
-		if there && clusters.Sub.Has(ref.Name) && !l.surelyHas(ref.Name) {
+		if clusters.Sub.Gets(cluster) && !l.surelyHas(ref.Name) {
 			return true
 		}
 	}

@@ -89,7 +89,12 @@ func (l *look) wantedOf(t fleet.Type, target *snapshot.Target) *snapshot.Set {
 
 // lookup finds what the client is to have under a name: what the target has or, where that is nothing, what says so.
 func (l *look) lookup(t fleet.Type, name string) *snapshot.Resource {
-	if r := l.target.Find(t, name); r != nil {
+	r := l.target.Find(t, name)
+	switch {
+	case r == nil:
+	case r.ByName && !l.pos.Types[t].Sub.Named(r.Name):
+		return nil // its name was given up under a wildcard, which does not bring it
+	default:
 		return r
 	}
 	return l.absent(t, name)

@@ -20,6 +20,7 @@ type plan struct {
 	kept    []keeping            // what is kept back
 	used    uses                 // by what the client has of withheld resources
 	unsaid  []*snapshot.Resource // names whose asking cannot be answered
+	asked   []string             // names whose asking is answered by an error
 	waiting bool                 // something has to wait
 	keeps   bool                 // something is kept back, or stays, until somebody writes something
 	hold    bool                 // nothing can be sent yet
@@ -60,7 +61,8 @@ func (l *look) plan(t fleet.Type, last bool) planned {
 	if p.hold {
 		return planned{rest: p.rest(), kept: p.kept}
 	}
-	if len(p.r.Resources) == 0 && len(p.r.Removed) == 0 && len(p.r.Nonexistent) == 0 && len(p.r.changes) == 0 && !tr.Answer {
+	p.tell()
+	if len(p.r.Resources) == 0 && len(p.r.Removed) == 0 && len(p.r.Nonexistent) == 0 && len(p.r.Errors) == 0 && len(p.r.changes) == 0 && !tr.Answer {
 		return planned{rest: p.rest(), kept: p.kept}
 	}
 	p.r.complete = !p.waiting && !p.rec.bisecting() // else what it brings is not the target's
@@ -174,9 +176,12 @@ func (p *plan) delta() {
 	p.collectPending()
 	p.leaveTooLarge()
 	for _, ch := range p.fitting() {
-		if ch.new != nil {
+		switch {
+		case ch.new != nil:
 			p.send(ch.new)
-		} else {
+		case p.pos.Kind.Errors && ch.missing():
+			p.asked = append(p.asked, ch.name) // by an error
+		default:
 			p.remove(ch.name)
 		}
 		p.take(ch)

@@ -19,6 +19,8 @@ type Kind struct {
 	Polls bool
 	// TTL: the client is sent TTLs (PROTOCOL rule 20).
 	TTL bool
+	// Errors: the client understands resource_errors, as it says.
+	Errors bool
 	// MaxSet is the most bytes that the client takes in one response; 0: no limit.
 	MaxSet int
 }
@@ -53,6 +55,10 @@ type Track struct {
 	// Pending are the names that must be answered though the client may hold them already.
 	Pending  *snapshot.Set
 	InFlight bool
+	// Lacks are names of which the client was told that there is nothing for it, and Withheld those that it was told are withheld, with why: of
+	// one with Kind.Errors. Denial is of secrets.
+	Lacks, Withheld *snapshot.Set
+	Denial          denial
 	// Answer: one response is due even if there is nothing to say.
 	Answer bool
 	// Unknown: in state of the world the client holds a set that is not the target's, and

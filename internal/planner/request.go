@@ -133,10 +133,19 @@ func (c *Client) requestSotW(r *Request, target *snapshot.Target, first bool) (a
 	if next != old {
 		asked = c.change(t, old, next)
 	}
+	c.denyAll(r)
 	if first {
 		c.resumeSotW(r, target)
 	}
 	return asked
+}
+
+// denyAll owes the word that nobody may have all secrets to a client that asks for them and understands it, once for a stream: in state of the
+// world each request says so.
+func (c *Client) denyAll(r *Request) {
+	if tr := &c.pos.Types[r.Type]; r.Star && r.Type == fleet.Secret && c.pos.Kind.Errors && tr.Denial == denialNone {
+		tr.Denial = denialOwed
+	}
 }
 
 // requestDelta changes the subscription. It reports whether some name is asked for.
@@ -170,6 +179,7 @@ func (c *Client) requestDelta(r *Request, target *snapshot.Target, first bool) (
 		more = c.in.derive(less, wildcard, explicit, edits)
 	}
 	tr.Sub = more
+	c.denyAll(r)
 	if r.Names.N > 0 {
 		c.takeUp(t, less, more)
 	}

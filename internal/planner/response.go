@@ -25,6 +25,8 @@ type Response struct {
 	// Nonexistent are names of virtual hosts that were asked for on demand and resolve to
 	// nothing.
 	Nonexistent []string
+	// Errors are why the client is not sent what it asks for, by name: of one that understands them.
+	Errors []Error
 	// Heartbeat: Resources go out without their bodies, to renew their TTL. It changes
 	// nothing, and is not answered in turn with other responses.
 	Heartbeat bool

@@ -39,6 +39,11 @@ type subKey struct {
 // Has reports whether the client wants the resource of that name.
 func (s *Subscription) Has(name string) bool { return s != nil && (s.wildcard || s.Named(name)) }
 
+// Gets reports whether the client is to have a resource that there is: of a wildcard what is delivered by name alone is no part.
+func (s *Subscription) Gets(r *snapshot.Resource) bool {
+	return s != nil && (s.wildcard && !r.ByName || s.Named(r.Name))
+}
+
 // Named reports whether the client asked for the name itself.
 func (s *Subscription) Named(name string) bool { return s != nil && s.names.Get(name) != nil }
 
@@ -63,9 +68,12 @@ func (s *Subscription) Len() int {
 	return s.names.Len()
 }
 
-// wants returns what of a set is wanted, and the names that it has not.
+// whole reports whether all of a set is wanted.
+func (s *Subscription) whole(set *snapshot.Set) bool { return s.wildcard && !set.SomeByName() }
+
+// wants returns what of a set is wanted, and the names that it has not; of a wildcard these are not looked for.
 func (s *Subscription) wants(in interner, set *snapshot.Set) (want, missing *snapshot.Set) {
-	if s.wildcard {
+	if s.whole(set) {
 		return set, nil
 	}
 	s.mu.Lock()
@@ -78,7 +86,7 @@ func (s *Subscription) wants(in interner, set *snapshot.Set) (want, missing *sna
 
 // answeredBy reports whether a set is what is wanted of another one, if that was worked out last.
 func (s *Subscription) answeredBy(of, want *snapshot.Set) bool {
-	if s.wildcard {
+	if s.whole(of) {
 		return of == want
 	}
 	s.mu.Lock()
@@ -88,7 +96,7 @@ func (s *Subscription) answeredBy(of, want *snapshot.Set) bool {
 
 // wantedOf is wants of a set that is not the present one.
 func (s *Subscription) wantedOf(in interner, set *snapshot.Set) (want, missing *snapshot.Set) {
-	if s.wildcard {
+	if s.whole(set) {
 		return set, nil
 	}
 	s.mu.Lock()
@@ -103,6 +111,8 @@ func (s *Subscription) wantedOf(in interner, set *snapshot.Set) (want, missing *
 func (s *Subscription) follow(in interner, last answer, set *snapshot.Set) answer {
 	next := answer{known: true, of: set, want: last.want, missing: last.missing}
 	switch {
+	case s.wildcard:
+		next.want = s.followWildcard(in, last, set)
 	case s.typ == fleet.VirtualHost:
 		next.want = s.followHosts(in, last, set)
 	case s.names.Names() == set.Names():
@@ -137,6 +147,47 @@ func (s *Subscription) follow(in interner, last answer, set *snapshot.Set) answe
 		next.want, next.missing = in.apply(s.typ, last.want, has), in.apply(s.typ, last.missing, lacks)
 	}
 	return next
+}
+
+// followWildcard is everything but what is delivered by name and was not named. It costs what differs, once the first set was looked at.
+func (s *Subscription) followWildcard(in interner, last answer, set *snapshot.Set) *snapshot.Set {
+	var edits []snapshot.Edit
+	if !last.known {
+		for r := range set.All() {
+			if !s.Gets(r) {
+				edits = append(edits, snapshot.Edit{Old: r})
+			}
+		}
+		return in.apply(s.typ, set, edits)
+	}
+	for old, now := range snapshot.DiffDelivery(last.of, set) {
+		was := last.want.Get(snapshot.Edit{Old: old, New: now}.Name())
+		if now != nil && !s.Gets(now) {
+			now = nil
+		}
+		if was != nil || now != nil {
+			edits = append(edits, snapshot.Edit{Old: was, New: now})
+		}
+	}
+	return in.apply(s.typ, last.want, edits)
+}
+
+// leadWildcard is the last answer with what is delivered by the names that edits add or give up.
+func (s *Subscription) leadWildcard(in interner, last answer, edits []snapshot.Edit) answer {
+	var has []snapshot.Edit
+	for _, e := range edits {
+		r := last.of.Get(e.Name())
+		if r == nil || !r.ByName {
+			continue
+		}
+		if was := last.want.Get(r.Name); e.New == nil {
+			has = append(has, snapshot.Edit{Old: was})
+		} else {
+			has = append(has, snapshot.Edit{Old: was, New: r})
+		}
+	}
+	last.want = in.apply(s.typ, last.want, has)
+	return last
 }
 
 // hosts are the virtual hosts that are wanted: a name may be an alias.
@@ -213,7 +264,7 @@ func (in interner) derive(s *Subscription, wildcard, explicit bool, edits []snap
 			next.bytes -= len(e.Old.Name)
 		}
 	}
-	if !wildcard && !s.wildcard {
+	if wildcard == s.wildcard {
 		next.last = s.lead(in, edits)
 	}
 	return in.subs.put(k, next)
@@ -228,6 +279,8 @@ func (s *Subscription) lead(in interner, edits []snapshot.Edit) answer {
 	switch {
 	case !last.known:
 		return last
+	case s.wildcard:
+		return s.leadWildcard(in, last, edits)
 	case s.typ == fleet.VirtualHost:
 		return s.leadHosts(in, last, edits)
 	}

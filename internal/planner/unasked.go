@@ -59,9 +59,16 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	}
 	p, tr := c.peculiar(t), &c.pos.Types[t]
 	p.unasked = true
-	tr.Sub, tr.Answer = c.in.derive(&Subscription{typ: t}, true, false, nil), !c.pos.Kind.Delta
-	tr.Held = target.Types[t]
-	for r := range target.Types[t].All() {
+	var named []snapshot.Edit // what it may be stuck on it has asked for
+	seen := map[string]bool{}
+	for _, x := range candidates {
+		if name := x.refused.Name; x.refused.ByName && !seen[name] {
+			seen[name], named = true, append(named, snapshot.Edit{New: x.refused.NameOnly()})
+		}
+	}
+	tr.Sub, tr.Answer = c.in.derive(&Subscription{typ: t}, true, false, named), !c.pos.Kind.Delta
+	tr.Held, _ = tr.Sub.wants(c.in, target.Types[t])
+	for r := range tr.Held.All() {
 		if c.doubts(t, r, target) {
 			tr.Held = c.in.dropped(t, tr.Held, []string{r.Name})
 		}
@@ -127,7 +134,7 @@ func (c *Client) offeredAgain() bool {
 func (c *Client) neverAskedOf(target *snapshot.Target) (all []candidate) {
 	endpoints := c.pos.Types[fleet.Endpoint].Sub
 	for r := range target.Types[fleet.Cluster].All() {
-		if r.EDSName != "" && !endpoints.Has(r.EDSName) {
+		if r.EDSName != "" && !r.ByName && !endpoints.Has(r.EDSName) {
 			all = append(all, candidate{refused: r})
 		}
 	}

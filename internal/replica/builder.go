@@ -215,7 +215,7 @@ func (bd *builder) revive(f fleet.PastRefusal) *snapshot.Resource {
 }
 
 func sameDerived(r *snapshot.Resource, d fleet.Derived) bool {
-	return r.EDSName == d.EDSName && r.Slow == d.Slow && r.VHDS == d.VHDS && r.Scopes == d.Scopes && slices.Equal(r.Refs, d.Refs) && slices.Equal(r.Domains, d.Domains)
+	return r.EDSName == d.EDSName && r.Slow == d.Slow && r.VHDS == d.VHDS && r.Scopes == d.Scopes && r.ByName == d.ByName && slices.Equal(r.Refs, d.Refs) && slices.Equal(r.Domains, d.Domains)
 }
 
 func (d *difference) take(ref fleet.Ref, old, next *variants) {

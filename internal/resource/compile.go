@@ -91,6 +91,7 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 	r.name(d.Name, d.field("name"))
 	r.ttlRange(d.TTL, d.field("ttl"))
 	r.variants(&d, d.root())
+	r.delivery(&d, d.root())
 	if err := r.err(); err != nil { // a Document that no parser made
 		return Compiled{}, err
 	}
@@ -166,6 +167,7 @@ func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 		return err
 	}
 	out.Derived, out.mentions, out.Guarded = d.derived(m), d.found, g.found
+	out.Derived.ByName = out.ByName
 	out.Uses = u.found
 	return nil
 }

@@ -72,6 +72,7 @@ func TestWhatIsInAVersion(t *testing.T) {
 		{base, "k: v", "k: w", moves{false, true, false}},
 		{base, "k: v", "kv: ''", moves{false, true, false}},
 		{base, "description: d", "description: e", moves{false, true, false}},
+		{base, "ttl: 1s", "ttl: 1s, delivery: by-name", moves{false, true, false}},
 		{secret, "inline_string: x", "inline_string: z", moves{true, true, true}},
 		{secret, "ttl: 1s", "ttl: 2s", moves{true, true, true}}, // it is sealed for its version
 		{secret, "k: v", "k: w", moves{false, true, false}},

@@ -21,6 +21,7 @@ type Document struct {
 	Selector    string // "" for the default variant
 	Priority    int32
 	TTL         time.Duration // 0: none; whole milliseconds
+	ByName      bool          // delivery: by-name, of a cluster
 	Labels      map[string]string
 	Description string
 	Body        []byte // Envoy's message as proto3 JSON, as it was sent
@@ -107,7 +108,7 @@ const (
 var answerFields = map[string]bool{"version": true, "created_at": true, "updated_at": true, "updated_by": true, "values": true}
 
 // documentFields are the fields of a document, for the sentence about an unknown one.
-const documentFields = "type, name, variant, selector, priority, ttl, labels, description, body or keep, and the revision or the etag that it was read at"
+const documentFields = "type, name, variant, selector, priority, ttl, delivery, labels, description, body or keep, and the revision or the etag that it was read at"
 
 // ParseDocument reads one document as JSON. It must have type, name and body, or
 // keep in the body's place; unknown fields are refused. The error is Errors.
@@ -220,6 +221,7 @@ func (r *reader) documentAt(n *node, at *path, address *Document) Document {
 	if !d.Keep || d.Selector != "" {
 		r.variants(&d, at)
 	}
+	r.delivery(&d, at)
 	return d
 }
 
@@ -246,6 +248,8 @@ func (r *reader) field(d *Document, m *member, at *path) {
 		d.Priority = r.int32(v, at)
 	case "ttl":
 		d.TTL = r.ttl(v, at)
+	case "delivery":
+		d.ByName = r.byName(v, at)
 	case "labels":
 		d.Labels = r.labels(v, at)
 	case "description":

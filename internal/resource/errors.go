@@ -76,6 +76,7 @@ const (
 	codeVariant       = "variant_invalid"     // a selector or a priority of the default variant
 	codeSelector      = "selector_invalid"    //
 	codeTTL           = "ttl_invalid"         //
+	codeDelivery      = "delivery_invalid"    // not by-name, or of something else than a cluster
 	codeNegative      = "negative_duration"   //
 	codeRingSize      = "ring_size"           // sticks in Envoy
 	codeTableSize     = "table_size"          // sticks in Envoy

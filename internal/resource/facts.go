@@ -30,6 +30,7 @@ type Facts struct {
 	Scopes       bool   // a listener takes scoped routes from it
 	// Unserved are sources that lead a proxy to this control plane for a type that it does not serve, as an older server stored them.
 	Unserved []Unserved
+	OnDemand   bool // it has proxies ask for clusters by their names, as requests or connections need them
 	// AnyCluster: which clusters it uses is decided by requests, connections or code.
 	AnyCluster bool
 	// Uncounted: a cluster of which proxies that report their load do not count, or not for certain, what they send there.
@@ -168,6 +169,7 @@ func (f *finder) visit(m protoreflect.Message, n *node, at *path, _ bool) {
 	f.around.add(f.of, m, at)
 	f.message(m, p)
 	f.facts.AnyCluster = f.facts.AnyCluster || chooses(m)
+	f.facts.OnDemand = f.facts.OnDemand || onDemand[m.Descriptor().FullName()]
 	switch v := m.Interface().(type) {
 	case *tls.TlsCertificate:
 		f.certificate(v, p)
@@ -186,6 +188,12 @@ var choosers = map[protoreflect.FullName][]protoreflect.Name{
 	"envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand": nil,
 	"envoy.extensions.filters.http.on_demand.v3.OnDemandCds":          nil,
 	"envoy.extensions.filters.network.sni_cluster.v3.SniCluster":      nil,
+}
+
+// onDemand are the messages that have a proxy ask for a cluster by its name.
+var onDemand = map[protoreflect.FullName]bool{
+	"envoy.extensions.filters.http.on_demand.v3.OnDemandCds":          true,
+	"envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand": true,
 }
 
 // chooses reports whether m lets a request, a connection or code decide about the cluster.

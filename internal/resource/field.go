@@ -175,6 +175,25 @@ func (r *reader) ttl(n *node, at *path) time.Duration {
 	return 0
 }
 
+// DeliveryByName is the delivery of what only clients get that ask for it by its name.
+const DeliveryByName = "by-name"
+
+// byName reads how a resource is delivered.
+func (r *reader) byName(n *node, at *path) bool {
+	s, ok := r.text(n, at)
+	if ok && s != DeliveryByName {
+		r.add(at, codeDelivery, "delivery is \"by-name\", of a cluster that only clients get which ask for it by its name: leave it out for one that all get")
+	}
+	return ok && s == DeliveryByName
+}
+
+// delivery refuses what is always asked for by name, or cannot be left out.
+func (r *reader) delivery(d *Document, at *path) {
+	if d.ByName && d.Type != fleet.Cluster {
+		r.add(at.member("delivery"), codeDelivery, "delivery is of clusters alone, which proxies can ask for on demand: leave it out of what is one of %s", d.Type)
+	}
+}
+
 // ttlRange refuses what the server could not keep alive. 0 is no TTL.
 func (r *reader) ttlRange(ttl time.Duration, at *path) {
 	if ttl != 0 && ttl < minTTL {

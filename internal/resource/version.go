@@ -73,6 +73,9 @@ func docHash(key []byte, doc Document, in Placeholders, value []byte) [32]byte {
 	}
 	d.text(doc.Description)
 	d.bytes(value)
+	if doc.ByName { // longer than what follows else: no two documents give the same bytes
+		d.text("delivery " + DeliveryByName)
+	}
 	if len(in.Texts) == 0 {
 		return d.sum()
 	}

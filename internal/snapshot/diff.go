@@ -5,7 +5,26 @@ import "iter"
 // Diff yields (old, new) for every name whose resource is not the same in both; old is
 // nil where it was added, new where it was removed. Its cost follows the difference:
 // levels that both sets share are passed over.
-func Diff(old, new *Set) iter.Seq2[*Resource, *Resource] {
+func Diff(old, new *Set) iter.Seq2[*Resource, *Resource] { return differences(old, new, byVersion) }
+
+// DiffDelivery yields besides those of which the version is the same in both, and ByName is not.
+func DiffDelivery(old, new *Set) iter.Seq2[*Resource, *Resource] {
+	return differences(old, new, byVersionAndDelivery)
+}
+
+// by is what makes a difference.
+type by bool
+
+const (
+	byVersion            by = false
+	byVersionAndDelivery by = true
+)
+
+func (x by) same(a, b *Resource) bool {
+	return Same(a, b) && (x == byVersion || a == b || a.ByName == b.ByName)
+}
+
+func differences(old, new *Set, x by) iter.Seq2[*Resource, *Resource] {
 	return func(yield func(old, new *Resource) bool) {
 		if old == new {
 			return
@@ -17,40 +36,40 @@ func Diff(old, new *Set) iter.Seq2[*Resource, *Resource] {
 		if new != nil {
 			b = new.root
 		}
-		diff(slot{sub: a}, slot{sub: b}, yield)
+		x.diff(slot{sub: a}, slot{sub: b}, yield)
 	}
 }
 
 // diff compares two slots; the zero slot is empty.
-func diff(a, b slot, yield func(old, new *Resource) bool) bool {
+func (x by) diff(a, b slot, yield func(old, new *Resource) bool) bool {
 	switch {
 	case a == b:
 		return true
 	case a.sub != nil && b.sub != nil:
-		return diffLevels(a.sub, b.sub, yield)
+		return x.diffLevels(a.sub, b.sub, yield)
 	case a.sub == nil && b.sub == nil:
-		return diffResources(a.res, b.res, yield)
+		return x.diffResources(a.res, b.res, yield)
 	case b.sub != nil:
-		return diffOne(b.sub, a.res, func(new, old *Resource) bool { return yield(old, new) })
+		return x.diffOne(b.sub, a.res, func(new, old *Resource) bool { return yield(old, new) })
 	default:
-		return diffOne(a.sub, b.res, yield)
+		return x.diffOne(a.sub, b.res, yield)
 	}
 }
 
-func diffResources(a, b *Resource, yield func(old, new *Resource) bool) bool {
+func (x by) diffResources(a, b *Resource, yield func(old, new *Resource) bool) bool {
 	if a != nil && b != nil && a.Name != b.Name {
 		return yield(a, nil) && yield(nil, b)
 	}
-	return Same(a, b) || yield(a, b)
+	return x.same(a, b) || yield(a, b)
 }
 
 // diffOne compares a level with a slot that holds one resource or none.
-func diffOne(t *trie, one *Resource, yield func(inLevel, alone *Resource) bool) bool {
+func (x by) diffOne(t *trie, one *Resource, yield func(inLevel, alone *Resource) bool) bool {
 	met := false
 	ok := t.all(func(r *Resource) bool {
 		if one != nil && r.Name == one.Name {
 			met = true
-			return Same(r, one) || yield(r, one)
+			return x.same(r, one) || yield(r, one)
 		}
 		return yield(r, nil)
 	})
@@ -60,7 +79,7 @@ func diffOne(t *trie, one *Resource, yield func(inLevel, alone *Resource) bool) 
 	return ok
 }
 
-func diffLevels(a, b *trie, yield func(old, new *Resource) bool) bool {
+func (x by) diffLevels(a, b *trie, yield func(old, new *Resource) bool) bool {
 	for bit := uint32(1); bit != 0; bit <<= 1 {
 		if (a.bitmap|b.bitmap)&bit == 0 {
 			continue
@@ -72,12 +91,12 @@ func diffLevels(a, b *trie, yield func(old, new *Resource) bool) bool {
 		if b.bitmap&bit != 0 {
 			sb = b.slots[b.index(bit)]
 		}
-		if !diff(sa, sb, yield) {
+		if !x.diff(sa, sb, yield) {
 			return false
 		}
 	}
 	for _, r := range a.leaves {
-		if x := b.leaf(r.Name); !Same(r, x) && !yield(r, x) {
+		if other := b.leaf(r.Name); !x.same(r, other) && !yield(r, other) {
 			return false
 		}
 	}

@@ -40,6 +40,13 @@ func foreign(r *Resource) int {
 	return 0
 }
 
+func byNameOnly(r *Resource) int {
+	if r.ByName {
+		return 1
+	}
+	return 0
+}
+
 // HasEDSName reports whether some cluster gets its endpoints under that name.
 func (s *Set) HasEDSName(name string) bool {
 	if r := s.Get(name); r != nil && r.EDSName == name {

@@ -26,6 +26,7 @@ type Resource struct {
 	Slow     bool          // of a cluster that resolves names or checks endpoints before it is warm
 	VHDS     bool          // of a route that fetches virtual hosts on demand
 	Scopes   bool          // of a listener that takes scoped routes
+	ByName   bool          // of a cluster that only who asks for it by its name is to have; no part of the version
 	Empty    bool          // nobody wrote it: it says that there is none; see Absent
 	Domains  []string      // of a virtual host
 	Refs     []fleet.Ref   // what it names; sorted
@@ -46,6 +47,7 @@ func NewResource(t fleet.Type, row fleet.Row, value []byte) *Resource {
 		Slow:     row.Derived.Slow,
 		VHDS:     row.Derived.VHDS,
 		Scopes:   row.Derived.Scopes,
+		ByName:   row.Derived.ByName,
 		Domains:  row.Derived.Domains,
 		Refs:     row.Derived.Refs,
 		key:      KeyOf(row.Name, row.Version),

@@ -50,6 +50,7 @@ type tally struct {
 	entries ID
 	ttls    int // resources with a TTL
 	foreign int // clusters whose endpoints have another name than they
+	byName  int // clusters that are for those who name them
 }
 
 func (t *tally) count(old, next *Resource) {
@@ -59,6 +60,7 @@ func (t *tally) count(old, next *Resource) {
 		t.names, t.entries = t.names.minus(old.id.name), t.entries.minus(old.id.entry)
 		t.ttls -= expire(old)
 		t.foreign -= foreign(old)
+		t.byName -= byNameOnly(old)
 	}
 	if next != nil {
 		t.n++
@@ -66,6 +68,7 @@ func (t *tally) count(old, next *Resource) {
 		t.names, t.entries = t.names.plus(next.id.name), t.entries.plus(next.id.entry)
 		t.ttls += expire(next)
 		t.foreign += foreign(next)
+		t.byName += byNameOnly(next)
 	}
 }
 
@@ -76,6 +79,9 @@ func (s *Set) Len() int {
 	}
 	return s.n
 }
+
+// SomeByName reports whether the set holds something that is for those alone who ask for it by its name.
+func (s *Set) SomeByName() bool { return s != nil && s.byName > 0 }
 
 // Sum is the sum over all resources (SEMANTICS 1.4).
 func (s *Set) Sum() Sum {

@@ -9,6 +9,9 @@ const (
 	askedByName = `(r.type IN ('routes', 'endpoints', 'secrets', 'extensions') OR r.type = 'clusters' AND node.subscribes IS NOT NULL
          AND jsonb_path_exists(node.subscribes, '$[*].named[*] ? (@ == "clusters")') AND NOT jsonb_path_exists(node.subscribes, '$[*].all[*] ? (@ == "clusters")'))`
 
+	// onDemand tells that r is a cluster that is delivered by name alone, and the node asks for all of them, as far as is told.
+	onDemand = `coalesce(r.type = 'clusters' AND r.derived ? 'by_name' AND NOT ` + askedByName + `, false)`
+
 	// excluded tells that the node is known not to ask for r, as fleet.Subscriptions.Excludes does.
 	excluded = `(node.subscribes IS NOT NULL AND r.type IN ('clusters', 'listeners', 'runtimes') AND NOT jsonb_path_exists(node.subscribes,
          '$[*] ? (@.all[*] == $type || @.named[*] == $type && ($type != "listeners" || exists(@.many) || @.listeners[*] == $name))',

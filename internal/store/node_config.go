@@ -38,6 +38,8 @@ type NodeResource struct {
 	Keeps []fleet.Ref
 	// Unreferenced: the node, or every client, asks for resources of its type by name, and nothing in the fleet names it.
 	Unreferenced bool
+	// OnDemand: of all clusters, which the node asks for, it is none: it is sent to who asks for it by its name, which is not told.
+	OnDemand bool
 	// Unasked: it is one of these, and something in the fleet names it, but nothing that the node has.
 	Unasked bool
 }
@@ -59,6 +61,8 @@ const (
 	ConfigUnreferenced = "unreferenced"
 	// ConfigNotSubscribed is settled, and the node does not ask for it.
 	ConfigNotSubscribed = "not_subscribed"
+	// ConfigOnDemand is settled, and delivered by name alone: whether the node has asked for it is not told.
+	ConfigOnDemand = "on_demand"
 )
 
 // ConfigFilter says which of a node's resources a page is about.
@@ -115,7 +119,7 @@ WITH RECURSIVE node (node_id, cluster, user_agent, version, protocol, streams, r
 held (type, name) AS (` + selectHeldByName + `),
 by_name (names) AS MATERIALIZED (SELECT jsonb_object_agg(held.type || '/' || held.name, 0) FROM held),
 r AS MATERIALIZED (
-  SELECT r.type, r.name, r.variant, o.moved, w.version, greatest(r.revision, r.served_revision) AS revision, r.served_revision > 0 AS built, r.ttl_ms, x.good, x.action, x.beside, x.at, x.text_hash, x.revision AS refused_revision
+  SELECT r.type, r.name, r.variant, o.moved, w.version, greatest(r.revision, r.served_revision) AS revision, r.served_revision > 0 AS built, ` + onDemand + ` AS on_demand, r.ttl_ms, x.good, x.action, x.beside, x.at, x.text_hash, x.revision AS refused_revision
     FROM node CROSS JOIN resources r
     CROSS JOIN LATERAL (SELECT coalesce(r.served_version, r.version) AS version OFFSET 0) w
     LEFT JOIN LATERAL (` + refusalOf("w.version") + `) x ON true
@@ -128,13 +132,13 @@ r AS MATERIALIZED (
          WHEN '` + ConfigAbsent + `' THEN ` + takenAway + `
          WHEN '` + ConfigRefused + `' THEN x.version IS NOT NULL AND NOT (` + takenAway + `)
          ELSE x.version IS NULL AND ($7 = '` + ConfigPending + `'
-           OR $7 = CASE WHEN ` + unnamed + ` THEN '` + ConfigUnreferenced + `' WHEN ` + excluded + ` OR ` + unasked + ` THEN '` + ConfigNotSubscribed + `' ELSE '` + ConfigSynced + `' END) AND ($7 <> '` + ConfigPending + `') = (coalesce(o.moved, 0) <= node.settled AND (greatest(r.revision, r.served_revision) <= node.settled OR r.served_revision = 0 AND ` + broughtBy("r.version", "r.variant") + ` <= node.settled)
+           OR $7 = CASE WHEN ` + unnamed + ` THEN '` + ConfigUnreferenced + `' WHEN ` + excluded + ` OR ` + unasked + ` THEN '` + ConfigNotSubscribed + `' WHEN ` + onDemand + ` THEN '` + ConfigOnDemand + `' ELSE '` + ConfigSynced + `' END) AND ($7 <> '` + ConfigPending + `') = (coalesce(o.moved, 0) <= node.settled AND (greatest(r.revision, r.served_revision) <= node.settled OR r.served_revision = 0 AND ` + broughtBy("r.version", "r.variant") + ` <= node.settled)
            AND NOT EXISTS (SELECT FROM jsonb_path_query(node.waits, '$[*].withheld') l CROSS JOIN jsonb_array_elements(l) h
                             WHERE h->>0 = r.type AND h->>1 = r.name)) END
    ORDER BY r.type, r.name LIMIT $6)
 SELECT node.*, h.revision,
        r.type, r.name, r.variant, r.version, greatest(r.moved, CASE WHEN r.built THEN r.revision ELSE coalesce(` + broughtBy("r.version", "r.variant") + `, r.revision) END), r.ttl_ms,
-       coalesce(` + unnamed + `, false), coalesce(` + unasked + `, false), r.refused_revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = r.text_hash), r.action, r.beside, r.at, r.good,
+       coalesce(` + unnamed + `, false), coalesce(` + unasked + `, false), coalesce(r.on_demand, false), r.refused_revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = r.text_hash), r.action, r.beside, r.at, r.good,
        g.brought, g.ttl_ms, y.action, y.beside,
        (SELECT jsonb_agg(ref ORDER BY ref)
           FROM jsonb_array_elements(g.derived->'refs') ref CROSS JOIN LATERAL (
@@ -195,11 +199,11 @@ func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
 	var slug, name, variant, version, detail, action, good, goodAction *string
 	var brought, ttl, refused, goodBrought, goodTTL *int64
 	var at *time.Time
-	var refusing, lost, unasked bool
+	var refusing, lost, unasked, byName bool
 	var beside, goodBeside *bool
 	var keeps []byte
 	err := scanStatus(row, &c.Node, &refusing, (*int64)(&c.Revision), &slug, &name, &variant, &version, &brought, &ttl,
-		&lost, &unasked, &refused, &detail, &action, &beside, &at, &good, &goodBrought, &goodTTL, &goodAction, &goodBeside, &keeps)
+		&lost, &unasked, &byName, &refused, &detail, &action, &beside, &at, &good, &goodBrought, &goodTTL, &goodAction, &goodBeside, &keeps)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +211,7 @@ func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
 	if slug == nil {
 		return nil, nil //nolint:nilnil // the node holds nothing
 	}
-	r := &NodeResource{Name: *name, Variant: *variant, Unreferenced: lost, Unasked: unasked, Present: NodeVersion{*version, fleet.Revision(*brought), milliseconds(ttl)}}
+	r := &NodeResource{Name: *name, Variant: *variant, Unreferenced: lost, Unasked: unasked, OnDemand: byName, Present: NodeVersion{*version, fleet.Revision(*brought), milliseconds(ttl)}}
 	r.Type, _ = fleet.TypeFromSlug(*slug) // the query asks for known types alone
 	if refused == nil {
 		return r, nil

@@ -38,7 +38,7 @@ func (s *Store) Kept(ctx context.Context, t fleet.TenantID, f fleet.ID, at time.
 
 // pastColumns are what scanPast scans of a row x of resource_history.
 const pastColumns = `x.type, x.name, x.variant, x.revision, x.version, x.ttl_ms, x.selector, x.priority, x.body_hash, x.labels, x.description,
-       x.doc_hash, x.created_at, x.created_by, x.updated_at, x.updated_by, x.summary`
+       x.doc_hash, x.created_at, x.created_by, x.updated_at, x.updated_by, x.summary, coalesce(x.derived ? 'by_name', false)`
 
 // scanPast scans pastColumns behind what else the row has.
 func scanPast(row pgx.CollectableRow, r *Before, more ...any) error {
@@ -46,7 +46,7 @@ func scanPast(row pgx.CollectableRow, r *Before, more ...any) error {
 	var ttl int64
 	var labels, hash []byte
 	err := row.Scan(append(more, &slug, &r.Name, &r.Variant, (*int64)(&r.Revision), &r.Version, &ttl, &r.Selector, &r.Priority, &r.body, &labels,
-		&r.Description, &hash, &r.CreatedAt, &r.CreatedBy, &r.UpdatedAt, &r.UpdatedBy, &r.Summary)...)
+		&r.Description, &hash, &r.CreatedAt, &r.CreatedBy, &r.UpdatedAt, &r.UpdatedBy, &r.Summary, &r.Derived.ByName)...)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ type Before struct {
 // selectBefore reads what is there of each key, whose place is ord; without bodies.
 const selectBefore = `
 SELECT k.ord, r.type, r.name, r.variant, r.revision, r.version, r.ttl_ms, r.selector, r.priority, r.body_hash, r.labels, r.description,
-       r.doc_hash, r.created_at, r.created_by, r.updated_at, r.updated_by, r.summary
+       r.doc_hash, r.created_at, r.created_by, r.updated_at, r.updated_by, r.summary, coalesce(r.derived ? 'by_name', false)
   FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY k (type, name, variant, ord)
   JOIN LATERAL (SELECT p.* FROM resources p
                  WHERE p.tenant_id = app_tenant() AND p.fleet_id = $1 AND p.type = k.type AND p.name = k.name AND p.variant = k.variant
@@ -120,7 +120,7 @@ func scanBefore(rows pgx.Rows, into []Before) error {
 		var labels, hash []byte
 		var r Before
 		err := rows.Scan(&ord, &slug, &r.Name, &r.Variant, (*int64)(&r.Revision), &r.Version, &ttl, &r.Selector, &r.Priority, &r.body, &labels,
-			&r.Description, &hash, &r.CreatedAt, &r.CreatedBy, &r.UpdatedAt, &r.UpdatedBy, &r.Summary)
+			&r.Description, &hash, &r.CreatedAt, &r.CreatedBy, &r.UpdatedAt, &r.UpdatedBy, &r.Summary, &r.Derived.ByName)
 		if err != nil {
 			return err
 		}

@@ -49,12 +49,12 @@ type Filter struct {
 
 	Prefix   string            // of the name
 	Labels   map[string]string // all of which it has; with them the rows of the fleet behind After are read until the page is full
-	NoBodies bool              // Body and Derived are left out
+	NoBodies bool              // Body is left out, and Derived but for ByName
 }
 
 const (
 	resourceBody = `(SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash), r.derived`
-	noBody       = `NULL::bytea, NULL::jsonb`
+	noBody       = `NULL::bytea, CASE WHEN r.derived ? 'by_name' THEN '{"by_name":true}'::jsonb END`
 	// bareSummary is all of it that is told without the body: not the texts with placeholders.
 	bareSummary = `r.summary - 'texts'`
 	// bareBytes is what a row comes to without its body; with it, it is what it counts of the fleet's bytes.

@@ -34,7 +34,7 @@ func TestRollbackRestoresEverything(t *testing.T) {
 	w := setup(t)
 	a := put(fleet.Cluster, "a", "A")
 	a.TTL, a.Labels, a.Description = 3*time.Second, map[string]string{"k": "v"}, "words"
-	a.Derived, a.DeriveVersion = fleet.Derived{EDSName: "a", Refs: []fleet.Ref{{Type: fleet.Endpoint, Name: "a"}}}, 1
+	a.Derived, a.DeriveVersion = fleet.Derived{EDSName: "a", ByName: true, Refs: []fleet.Ref{{Type: fleet.Endpoint, Name: "a"}}}, 1
 	a = fill(a)
 	eu := put(fleet.Cluster, "a", "EU")
 	eu.Variant, eu.Selector, eu.Priority = "eu", "locality.region=eu", 5

@@ -74,14 +74,15 @@ type derivedJSON struct {
 	VHDS    bool        `json:"vhds,omitempty"`
 	Scopes  bool        `json:"scopes,omitempty"`
 	Domains []string    `json:"domains,omitempty"`
+	ByName  bool        `json:"by_name,omitempty"`
 }
 
 // encodeDerived returns nil when there is nothing.
 func encodeDerived(d fleet.Derived) *derivedJSON {
-	if len(d.Refs) == 0 && d.EDSName == "" && !d.Slow && !d.VHDS && !d.Scopes && len(d.Domains) == 0 {
+	if len(d.Refs) == 0 && d.EDSName == "" && !d.Slow && !d.VHDS && !d.Scopes && len(d.Domains) == 0 && !d.ByName {
 		return nil
 	}
-	j := &derivedJSON{EDSName: d.EDSName, Slow: d.Slow, VHDS: d.VHDS, Scopes: d.Scopes, Domains: d.Domains}
+	j := &derivedJSON{EDSName: d.EDSName, Slow: d.Slow, VHDS: d.VHDS, Scopes: d.Scopes, Domains: d.Domains, ByName: d.ByName}
 	for _, r := range d.Refs {
 		j.Refs = append(j.Refs, [2]string{r.Type.Slug(), r.Name})
 	}
@@ -96,7 +97,7 @@ func decodeDerived(b []byte) (d fleet.Derived, err error) {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return d, fmt.Errorf("decode derived columns: %w", err)
 	}
-	d = fleet.Derived{EDSName: j.EDSName, Slow: j.Slow, VHDS: j.VHDS, Scopes: j.Scopes, Domains: j.Domains}
+	d = fleet.Derived{EDSName: j.EDSName, Slow: j.Slow, VHDS: j.VHDS, Scopes: j.Scopes, Domains: j.Domains, ByName: j.ByName}
 	d.Refs = refsOf(j.Refs)
 	return d, nil
 }

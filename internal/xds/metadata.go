@@ -71,6 +71,16 @@ func maxResponse(n fleet.Node) int {
 	return defaultResponse
 }
 
+// readsErrors reports whether a client says that it understands resource_errors, by fairlead.resource_errors: no feature of the protocol tells.
+func readsErrors(n fleet.Node) bool {
+	var says struct {
+		Fairlead struct {
+			Errors any `json:"resource_errors"`
+		} `json:"fairlead"`
+	}
+	return json.Unmarshal(n.MetadataJSON, &says) == nil && says.Fairlead.Errors == true
+}
+
 // leastResponse is what no client can say that it takes less than.
 const leastResponse = 64 << 10
 

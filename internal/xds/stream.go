@@ -250,6 +250,7 @@ func (st *stream) kind() planner.Kind {
 	if st.polled {
 		return k
 	}
+	k.Errors = !k.Envoy && readsErrors(n) // an Envoy ends no wait by them
 	ttl := slices.Contains(n.ClientFeature, featureTTL)
 	if st.delta {
 		k.TTL = ttl || k.Envoy

@@ -104,6 +104,18 @@ func (p *Tap) Cut() (before int) {
 	return p.streams
 }
 
+// Down cuts the connections and takes none until Up, as a machine whose server was killed.
+func (p *Tap) Down() {
+	p.wires.down.Store(true)
+	p.Cut()
+}
+
+// Up takes connections again.
+func (p *Tap) Up() { p.wires.down.Store(false) }
+
+// Refused is how many connections were not taken so far.
+func (p *Tap) Refused() int { return int(p.wires.refused.Load()) }
+
 // Delay holds every byte that clients send back for so long.
 func (p *Tap) Delay(lag time.Duration) { p.wires.lag.Store(int64(lag)) }
 

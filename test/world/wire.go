@@ -11,7 +11,9 @@ import (
 // be cut.
 type wires struct {
 	net.Listener
-	lag atomic.Int64 // time.Duration
+	lag     atomic.Int64 // time.Duration
+	down    atomic.Bool  // connections are closed as they come
+	refused atomic.Int64 // that many were
 
 	mu   sync.Mutex // guards open
 	open map[*wire]struct{}
@@ -24,6 +26,11 @@ func newWires(lis net.Listener) *wires {
 // Accept is net.Listener's.
 func (ws *wires) Accept() (net.Conn, error) {
 	c, err := ws.Listener.Accept()
+	for err == nil && ws.down.Load() {
+		_ = c.Close()
+		ws.refused.Add(1)
+		c, err = ws.Listener.Accept()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -200,6 +200,21 @@ func (e DeletedState) Valid() bool {
 	}
 }
 
+// Defines values for Delivery.
+const (
+	ByName Delivery = "by-name"
+)
+
+// Valid indicates whether the value is a known member of the Delivery enum.
+func (e Delivery) Valid() bool {
+	switch e {
+	case ByName:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeniedReason.
 const (
 	NamesOverLimit   DeniedReason = "names_over_limit"
@@ -310,6 +325,7 @@ const (
 	CertificateExpired  FindingCode = "certificate_expired"
 	CertificateExpires  FindingCode = "certificate_expires"
 	CredentialExpires   FindingCode = "credential_expires"
+	DeliveredByName     FindingCode = "delivered_by_name"
 	DuplicateDomain     FindingCode = "duplicate_domain"
 	EndpointsHeld       FindingCode = "endpoints_held"
 	KeyMismatch         FindingCode = "key_mismatch"
@@ -339,6 +355,8 @@ func (e FindingCode) Valid() bool {
 	case CertificateExpires:
 		return true
 	case CredentialExpires:
+		return true
+	case DeliveredByName:
 		return true
 	case DuplicateDomain:
 		return true
@@ -609,6 +627,7 @@ func (e NodeIds) Valid() bool {
 const (
 	NodeResourceStateAbsent        NodeResourceState = "absent"
 	NodeResourceStateNotSubscribed NodeResourceState = "not_subscribed"
+	NodeResourceStateOnDemand      NodeResourceState = "on_demand"
 	NodeResourceStatePending       NodeResourceState = "pending"
 	NodeResourceStateRefused       NodeResourceState = "refused"
 	NodeResourceStateSynced        NodeResourceState = "synced"
@@ -622,6 +641,8 @@ func (e NodeResourceState) Valid() bool {
 	case NodeResourceStateAbsent:
 		return true
 	case NodeResourceStateNotSubscribed:
+		return true
+	case NodeResourceStateOnDemand:
 		return true
 	case NodeResourceStatePending:
 		return true
@@ -1088,9 +1109,9 @@ func (e GetReceiptParamsState) Valid() bool {
 	}
 }
 
-// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
 // accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 // `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 type ActionCode string
 
@@ -1385,7 +1406,7 @@ type Credential struct {
 	CreatedAt   time.Time `json:"created_at"`
 	Description string    `json:"description"`
 
-	// ExpiresAt Left out of a credential that an older server made without an end.
+	// ExpiresAt Left out of a credential that an older server made without an expiry.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	Id        string     `json:"id"`
 
@@ -1437,7 +1458,7 @@ type CredentialRenew struct {
 	// ExpiresAt Of the new credential. At most 366 days from now; 90 days where it is left out.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
-	// OldExpiresAt When the old credential ends, if it does not end sooner; where it is left out, its end stays. The token of a gRPC client says the old end: such
+	// OldExpiresAt When the old credential expires, if not sooner; where it is left out, its expiry stays. The token of a gRPC client says the old expiry: such
 	// a client keeps it until then.
 	OldExpiresAt *time.Time `json:"old_expires_at,omitempty"`
 }
@@ -1447,6 +1468,10 @@ type CredentialState string
 
 // DeletedState defines model for DeletedState.
 type DeletedState string
+
+// Delivery Of a cluster: only clients that ask for it by its name are sent it, as an Envoy does on demand and a gRPC client always; who asks for all clusters is not. Left out where all get it.
+// It is no part of the version.
+type Delivery string
 
 // DeniedReason Why clients were not let in, or not given what they asked for. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
 // ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
@@ -1493,13 +1518,13 @@ type Difference struct {
 type Endpoint struct {
 	Address string `json:"address"`
 
-	// ExpiresAt When its lease runs out, unless it is renewed.
+	// ExpiresAt When its lease expires, unless it is renewed.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Health `draining` gets no new requests and keeps its connections, `unhealthy` gets none: Envoy's HealthStatus of these names.
 	Health EndpointHealth `json:"health"`
 
-	// Held Its lease has run out, and it stays as the cluster would have none, or too few, without it.
+	// Held Its lease has expired, and it stays as the cluster would have none, or too few, without it.
 	Held *bool `json:"held,omitempty"`
 
 	// Lease The id of its lease.
@@ -1618,12 +1643,12 @@ type EnvoyConfig map[string]interface{}
 type Event struct {
 	// Action What was done about it, for people.
 	//
-	// Example: kept the last good version
+	// Example: kept the last known good version
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -1654,7 +1679,7 @@ type Event struct {
 	// has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
 	// because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
+	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id, of `denied` what the client says; empty where it is about none, or where a client was not asked.
@@ -1688,7 +1713,7 @@ type Event struct {
 // has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
 // because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 // limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
+// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
 type EventKind string
 
 // EventList defines model for EventList.
@@ -1748,7 +1773,7 @@ type Finding struct {
 	// Example: /body/virtual_hosts/0/routes/0/route/cluster
 	Pointer string `json:"pointer"`
 
-	// Severity `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
+	// Severity `error`: traffic fails, or nodes do not get what was written. `warning`: it will be an error soon, or is probably a mistake. `info`: nothing is harmed.
 	Severity FindingSeverity `json:"severity"`
 	To       *ResourceRef    `json:"to,omitempty"`
 
@@ -1786,7 +1811,7 @@ type FindingList struct {
 	Warnings int `json:"warnings"`
 }
 
-// FindingSeverity `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
+// FindingSeverity `error`: traffic fails, or nodes do not get what was written. `warning`: it will be an error soon, or is probably a mistake. `info`: nothing is harmed.
 type FindingSeverity string
 
 // Fleet defines model for Fleet.
@@ -2199,7 +2224,7 @@ type Lease struct {
 
 // LeaseTake Example: {"ttl":"30s"}
 type LeaseTake struct {
-	// KeepLast When it runs out, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
+	// KeepLast When it expires, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
 	KeepLast *bool `json:"keep_last,omitempty"`
 
 	// Ttl For how long it holds unless it is renewed: 5s to 24h, a whole number of s, m or h.
@@ -2413,14 +2438,14 @@ type Node struct {
 	// Credential The id of the node credential that it came with.
 	Credential *string `json:"credential,omitempty"`
 
-	// CredentialExpiresAt When that ends, or has ended: then the node is not let in with it. Left out where it does not end, or is not known any more.
+	// CredentialExpiresAt When that expires, or has expired: then the node is not let in with it. Left out where it does not expire, or is not known any more.
 	CredentialExpiresAt *time.Time `json:"credential_expires_at,omitempty"`
 
 	// Duplicates How many clients have this id: on several servers, or on one for half a minute. Left out for one. A revision is acked when all of them have it.
 	Duplicates *int      `json:"duplicates,omitempty"`
 	FirstSeen  time.Time `json:"first_seen"`
 
-	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
+	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry.
 	Frozen *[]ResourceType `json:"frozen,omitempty"`
 	Id     string          `json:"id"`
 
@@ -2465,7 +2490,7 @@ type Node struct {
 
 // NodeConfig defines model for NodeConfig.
 type NodeConfig struct {
-	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
+	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry.
 	Frozen *[]ResourceType `json:"frozen,omitempty"`
 	Items  []NodeResource  `json:"items"`
 
@@ -2522,7 +2547,7 @@ type NodeLabels struct {
 type NodeList struct {
 	Items []Node `json:"items"`
 
-	// LabelsUnknown With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none.
+	// LabelsUnknown With a selector: how many nodes were skipped on this page because their labels are not known. Left out for none.
 	LabelsUnknown *int `json:"labels_unknown,omitempty"`
 
 	// Matches With `count`: how many nodes the filters let pass, from this page on.
@@ -2545,7 +2570,7 @@ type NodeReason struct {
 	// Resource One resource of the fleet as it is for one node.
 	Resource NodeResource `json:"resource"`
 
-	// Why How the variant was chosen. Of the default variant it has the variants alone that were passed over.
+	// Why How the variant was chosen. Of the default variant it has the variants alone that were skipped.
 	Why NodeWhy `json:"why"`
 }
 
@@ -2579,12 +2604,12 @@ type NodeReasons struct {
 type NodeResource struct {
 	// Action What was done about it, for people.
 	//
-	// Example: kept the last good version
+	// Example: kept the last known good version
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -2617,7 +2642,8 @@ type NodeResource struct {
 	// State `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
 	// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
 	// it, and clients ask for resources of its type by name (of clusters: this node does): it has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so it was not sent
-	// it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `unmatched`: no variant of it matches the node (only told when asked why).
+	// it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `on_demand`: it is delivered by name alone, and the node
+	// asks for all clusters: it has it if it has asked for it by its name, which is not told. `unmatched`: no variant of it matches the node (only told when asked why).
 	State NodeResourceState `json:"state"`
 
 	// Ttl Of the version in force.
@@ -2647,7 +2673,8 @@ type NodeResource struct {
 // NodeResourceState `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
 // fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
 // it, and clients ask for resources of its type by name (of clusters: this node does): it has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so it was not sent
-// it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `unmatched`: no variant of it matches the node (only told when asked why).
+// it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `on_demand`: it is delivered by name alone, and the node
+// asks for all clusters: it has it if it has asked for it by its name, which is not told. `unmatched`: no variant of it matches the node (only told when asked why).
 type NodeResourceState string
 
 // NodeState `refusing`: live, and at least one resource stands refused.
@@ -2670,7 +2697,7 @@ type NodeSubscription struct {
 	Wildcard bool `json:"wildcard"`
 }
 
-// NodeWhy How the variant was chosen. Of the default variant it has the variants alone that were passed over.
+// NodeWhy How the variant was chosen. Of the default variant it has the variants alone that were skipped.
 type NodeWhy struct {
 	// MorePassedOver How many other variants were left off.
 	MorePassedOver *int `json:"more_passed_over,omitempty"`
@@ -2994,12 +3021,12 @@ type ReceiptCounts struct {
 type ReceiptNode struct {
 	// Action What was done about it, for people.
 	//
-	// Example: kept the last good version
+	// Example: kept the last known good version
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -3035,7 +3062,7 @@ type ReceiptNode struct {
 	// Warming Of a pending node: what it was sent and has not answered, because something that it needs is still open.
 	Warming *[]ResourceRef `json:"warming,omitempty"`
 
-	// Withheld Of a pending node: what of the revision is kept from it at its last good version, or away, and what each waits for.
+	// Withheld Of a pending node: what of the revision is kept from it at its last known good version, or away, and what each waits for.
 	Withheld *[]Withheld `json:"withheld,omitempty"`
 
 	// WithheldBy What `withheld` waits for, each once.
@@ -3049,12 +3076,12 @@ type ReceiptNodeState string
 type ReceiptRefusal struct {
 	// Action What was done about it, for people.
 	//
-	// Example: kept the last good version
+	// Example: kept the last known good version
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -3089,9 +3116,9 @@ type Refusal struct {
 	// Action What was done about it, for people.
 	Action *string `json:"action,omitempty"`
 
-	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
 	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
@@ -3152,8 +3179,12 @@ type Requirement struct {
 type Resource struct {
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body     `json:"body,omitempty"`
-	CreatedAt   time.Time `json:"created_at"`
+	Body      *Body     `json:"body,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Delivery Of a cluster: only clients that ask for it by its name are sent it, as an Envoy does on demand and a gRPC client always; who asks for all clusters is not. Left out where all get it.
+	// It is no part of the version.
+	Delivery    *Delivery `json:"delivery,omitempty"`
 	Description *string   `json:"description,omitempty"`
 
 	// Etag Names this state of it, as the header of a read does.
@@ -3181,7 +3212,7 @@ type Resource struct {
 
 	// Ttl How long a client keeps it when no xDS server renews it, at least `1s`; renewed when a third of it has passed. It goes to Envoy over delta xDS, and
 	// to clients that declare the feature `xds.config.supports-resource-ttl`. An Envoy over state-of-the-world xDS is never sent it, because it crashes when one
-	// runs out, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes, endpoints and secrets, to
+	// expires, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes, endpoints and secrets, to
 	// which it is not sent at all: the warning is `ttl_without_effect`.
 	//
 	//
@@ -3233,7 +3264,7 @@ type ResourceHistory struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
-// ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
+// ResourceInput A document `{type, name, variant, selector, priority, ttl, delivery, labels, description, body}` whose type and name agree with the path where they
 // stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
 // changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. A source (`ads`, `self`) that would make a
@@ -3248,8 +3279,12 @@ type ResourceInput struct {
 
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body   `json:"body,omitempty"`
-	Description *string `json:"description,omitempty"`
+	Body *Body `json:"body,omitempty"`
+
+	// Delivery Of a cluster: only clients that ask for it by its name are sent it, as an Envoy does on demand and a gRPC client always; who asks for all clusters is not. Left out where all get it.
+	// It is no part of the version.
+	Delivery    *Delivery `json:"delivery,omitempty"`
+	Description *string   `json:"description,omitempty"`
 
 	// Etag Likewise, of what was read.
 	//
@@ -3852,7 +3887,7 @@ type Waits struct {
 	// Warming What it was sent and has not answered, because something that it needs is still open.
 	Warming []ResourceRef `json:"warming"`
 
-	// Withheld What is kept from it at its last good version, or away, and what each waits for.
+	// Withheld What is kept from it at its last known good version, or away, and what each waits for.
 	Withheld []Withheld `json:"withheld"`
 
 	// WithheldBy What `withheld` waits for, each once.
@@ -3861,7 +3896,7 @@ type Waits struct {
 
 // Whoami defines model for Whoami.
 type Whoami struct {
-	// ExpiresAt When the token ends.
+	// ExpiresAt When the token expires.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Fleet The one fleet that the token is bound to.
@@ -4268,8 +4303,11 @@ type GetBootstrapParams struct {
 	// NodeId The client's `node.id`.
 	NodeId string `form:"node_id" json:"node_id"`
 
-	// Xds The xDS servers, `host:port`: one name with all addresses, or, of `envoy` and `relay`, several.
+	// Xds The xDS servers, `host:port`: one name with all addresses, or, but of `google-grpc`, several. A gRPC client tries them in turn while it lacks something.
 	Xds []string `form:"xds" json:"xds"`
+
+	// Failover xDS servers that an `envoy` asks as long as none of `xds` has ever answered it.
+	Failover *[]string `form:"failover,omitempty" json:"failover,omitempty"`
 
 	// NodeCluster The client's `node.cluster`.
 	NodeCluster *string `form:"node_cluster,omitempty" json:"node_cluster,omitempty"`
@@ -4860,6 +4898,14 @@ func (a *ResourceInput) UnmarshalJSON(b []byte) error {
 		delete(object, "body")
 	}
 
+	if raw, found := object["delivery"]; found {
+		err = json.Unmarshal(raw, &a.Delivery)
+		if err != nil {
+			return fmt.Errorf("error reading 'delivery': %w", err)
+		}
+		delete(object, "delivery")
+	}
+
 	if raw, found := object["description"]; found {
 		err = json.Unmarshal(raw, &a.Description)
 		if err != nil {
@@ -4978,6 +5024,13 @@ func (a ResourceInput) MarshalJSON() ([]byte, error) {
 		object["body"], err = json.Marshal(a.Body)
 		if err != nil {
 			return nil, fmt.Errorf("error marshaling 'body': %w", err)
+		}
+	}
+
+	if a.Delivery != nil {
+		object["delivery"], err = json.Marshal(a.Delivery)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'delivery': %w", err)
 		}
 	}
 
@@ -7084,6 +7137,19 @@ func (siw *ServerInterfaceWrapper) GetBootstrap(w http.ResponseWriter, r *http.R
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "xds"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "xds", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "failover" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "failover", r.URL.Query(), &params.Failover, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "failover"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "failover", Err: err})
 		}
 		return
 	}
@@ -21208,689 +21274,693 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P0Lkxs3siYM/xUEv7NhyVtNsVsXS+w48W37omPt2JJW0ozefd0+LJAFkjVdBDgFsCnOrP77G8hMXKqI",
-	"Iouttn0mdmYirCZZF1wTeXnyyX8MZmq1VlJIowfjfwyWgheihj9/+MAX9t9C6Fldrk2p5GA8eM1XQjOz",
-	"LDXThhvB1JyZpWC10GpTz8Qlk+JW1PCd5ivB+IKXkvG5ETXjbLbkciGGg2wgPvHVuhKD8eB68M3ZOb+Y",
-	"Pp49Ka4Hg2ygZ0ux4vbdZre2V2hTl3Ix+Pw5G7yshDCHmyaYFsaUcqFd4+b2poxxzXJh+CJnpWSlYYUS",
-	"OmNcFkwqw7ZLbsLVbKmqQrcbOn/OR7PH59OnxYV48uKbZ0ea+zkbrHnNV8LQmF4VRS20fmu/3O9A/urt",
-	"+O2bdx/yjOW/vHp7++xX/MhUzfKNLD+NH729+vBjnjElBVuLeiakORNypgpRMC0WKyFNs8nno6H9/zfj",
-	"56Pno0E2KO171twsB9lA8pW9hGObBtmgFn/blLUoBmNTb0TcsRX/9JOQC7McjM8vnmeDVSn95ywxS1f6",
-	"zfyduC01dKzdzyttR3/LNYMRLzWr6doMulpxI7TJh+yNhPWVu59zmKycm3zo+vK3jah3oTPuysa0/Fst",
-	"5oPx4P/3KKz1R/irfuRa+XqzmoraN/5DaR93vOGmXImutnDTaMVc1StuBuNBwY04szcOUkP3rSpK0blC",
-	"5rzSImeV4LdCM7Uxjc2nv2JTuD1j22U5WzJeC7ZS2thRhPXNWVVqw7aiXCx1V8PxGY3GF2LON5VxK4Oa",
-	"PVWqElxCu7+rNtqIuqPhH5aC2ae7HTnDq7/SjO77SfHiSutyIe0iZg9Ko1muRX1bzsTE3pnD2rBfq62E",
-	"Zz08YR9M+exGyCK9A6gxfXfA0/OL4zvgOyXnZb06MBxG3QjpxoNLvQWpaedI34iCzRXIS3wMt/c1e7Su",
-	"uDy7+l9X7n8/b398Pu+YUHrKoGtLjy6e9OhRLQohTcmrV8WBbpUF9sL2CtaaXqptS5COzl88fjZ/Ks6e",
-	"z86nZ98UF/zsxXw0OnvCn06fzb4pnosX8/RUlUXfWbp4+uyUPr23h1lHt97Iaofbp9T26AinX9cOgh97",
-	"y6BWK7Blm1qrQ7spl+KTmczgstwtozVfCDYVc1V3Ng3v6FoKT0YvnqUG6ntRCSO65j0v8Od8zMxSaYEr",
-	"YCtqwegXHDbBKq4NezxiBd/pzH25rviMJIO/2UousxT1PQ0xtT+ML+gRB4YXlICvNAia5uIVxUKkFyfc",
-	"c6/r81UhVmtlhJzt/iR26ZbOeFWBJHVyEUQHHat/2whtMnYj1ga+vnjClmpT60vGp+oWhpgZIbm0fa3K",
-	"VWlYXoaXTqY7I3SOwkjCrfboqwTXLQH7ZHo+G/Gn4qwQ60rtzs6fn1+4UUKlMoxT1Ksz263OEXraHqE1",
-	"N0bU9pn/+cv19aeL87Pr60/fiF//+78lz9JX85+5mS33x+1jXVrV1e7rsqm/MtjaZVU5fbDUcMpYlRNG",
-	"V1+y/Ovc31uCUICVakeGV9WQfSRRIUVpf7B/PhmNjii96ZGan2EPDiljqX6/VlJ09P2NZJzVghcZdBw6",
-	"5iU2Lia25NpqX4yzLYxU/nWewSKIhqyGsZJK0tblJrFZvj7QM9vGI92Dg6k56cbO+4jm/ev0vP/Ep6I6",
-	"JMy9wsS2pVniLFf2pozlN2L377e82oh8yP6jvBWSaWvR8AqUPata2Vt4VZHQXTV6/MvACL76d71U68Gv",
-	"ackFL2p0uTRipU/WMjJ7+Su89TxIbV7XfIfDILgWxw5rOjnslhb/RU/pn6xc6ujFj2rLVlzuGIwhM8qp",
-	"UtyA5tt1fICsS6u456MRDG252qwG46fwqZT4KbSvlEYsyGL4Sc14VZpd1/FYi0Wp5KO/Kyke6c10Yv/I",
-	"rTl6QH/NmN5YDd7arJuzrdDm7Py/Xbz0f/N8yN7y2pAtIpiQBVvxHZvayZwbaxxcsvwsx13KKmrjkL1W",
-	"bM1rsnAZZ7riejm8ls1TLvnO9HS7R/ed9Cc0pAcn/WehNV90qWQfl7uMzjnBlqU2qt5dujlnVm4wOLqa",
-	"K3rljjy7Pe1asX9LsWUt86C1VlbYlMNSar8Hr/lKHNh7TgaRkpExu4pnS17zmRG1vi/jBv65T8vmtSoO",
-	"dUuqwnapLE7oQK02RtRn5x09UMX99sAeAa95ysBvHQ4gG8ugBKYWB43vl7XmA3zbszX2EV2tgcf3933g",
-	"o+HttilvazEvPx21gpbcig1QNR9Y8bFZ2MVLhwmHFfAQFYKpWJQyOmS7mr2GFx8cxv2Bc66bg3sML7F7",
-	"DBw8TQdTYxHil+klGLmVupfhiW6m96WcHbc4t1yzwm6k2ONkO2GbW3caR/bZd/E+fQBb4JDXwhkLdtqb",
-	"A8hnqw7DCG+6V53Artl+wrWxXVrtwt1y1ylt7Z4/S1NW/ScUzfTjbsSNfexd5vIvvC4PT+YtXkEn0KXX",
-	"G/zJSjqRu7CrifTzSVbKZzvueq2kFqD6fsuLd2iu2k8zJY2Q8Cdfr6tyBh6wR+taTSux+u9/1ehX9ovP",
-	"3lGgWnbLq7KYkOk7yAaFMLys7GzDuoCvwfUPXv8lJ5XADqqzg6zNtxY1vJMZfgPOUFHXqtaD8S/+XUap",
-	"ScVr0Az8W1DOsNVGW/HnVZKno9EgigZ4DfTzr7j+hDaTsuivdWvDzUaTLmVKAzvwW16wd77jzh6Yqo0Z",
-	"Tysub6zN0G9xv8WBxnlKbS8cxhmXdhCnAgxKq6w2B284CK5Q+OKd32pfMMexU3TiN2/m3ZzRFNmxn6j5",
-	"hHb6TG3sCx9H8/W4EST6SrMnzjmt2VZtqsL2jrxYg2yg5oNx0PbclTCNd3rkGK1pdBisBAfF36ryrQBa",
-	"sFPRvrGCDRzIXLPg3v2ilQS7lFbS21rMlCxK2AHvwhDDOw94n3+jNfdamWUpF154jkls2q3JVmAnbfkO",
-	"DvdpDZE/qxOjwLXqiMZ9Xov5RosCY35arcRUFTvw3yi8QAshcTYe5MlVlj8cMvdLbhWha4lihWsl9ZB9",
-	"cLPmdkhi3nIYRLD/wqNK7BgEKSslF/bf0rCZgpim8svB2mm0p6pydoqs/OJJeBW7uiq74XHEuVTg5nJd",
-	"1obLQmOMVbMt34EUAIfrdxD+LX7PVn+I48G8FiHWmzvvWu4cezJaZhipLnBK0XsFiq/3mbmQmlmKHT14",
-	"aw/IRAg91XS67FEIaEPjX6p6WhaFkL/3GMGi/EqzWlUiHI+8qtQW1++DfO7alj+EibcXGEUuQrudfHQP",
-	"280e5IsNrwu7bcaMM/jA6k2FsUAN43ctV7CLOVvX6tOO1RvJrPDOmFF2Y9s1tOKzZSlB7TWbWtqX+t0r",
-	"Ki2G7M2c+XdlLMezGjYoWKFCmnpnbVGMNVzCU+1bWKmvJd45wegybOdNFZvlBVyuhe3UzG7Dnab4qh0s",
-	"DV4XHITSBO+vNqoWRdgpG0lLKnNuGvvEa4nyfbpj4lbUOxx/jJ/YR+ohyzda6IkWs1oYiLCEAba/MM7w",
-	"t+DFxZPBvsVO0UaLy0NDQndzWVxLGB4YTu73Mzx2ZoUaCTP7fnVTCjT3tNDWshmzfFYrrSeqLhelRNCC",
-	"O49wsU9WpdalXOQkxF6qeqGMOWmt72sDc/+U6Ah2Bhv7xk6FvwRHT1WFcDFxO4vxiM64tFOz5IW98RyC",
-	"GF90qp5H+tl/KCl+a8WM+m21sKrAkLKMvWT2lxuxNpek4NsBo+0YjQ3NuRsLkOD/8/2b1+99IzvmC9uZ",
-	"EE3UaTX9q5iZVPOvmH0BwzdkrKj53LCL0cXo7PziDnI1iNTXyrxUG/llOqdUZjKHp7QsCkILcXCyejXv",
-	"2jnlILZD6x7WJRqNX7qqRk/CqnqtDHtJTfuNlhYe/SDv7fEfpH8Uf4Q1EuuNL3lZ/f5nvRthaGME/qL2",
-	"e5TXOtZwYf2T2MMJzaXYCm1yZkRVWXFvzzllBOEAYDy4yVAE+uBhXnFtJijnAWXmxO61tE+gA8Debi9E",
-	"n/ud17UbiN9xgK/kjqGyB/2CKf+g1E9gBP/OE+10dwxkP2E/l9+69vzM5e4P0Z8cRAkdXiAVVrwQDP6V",
-	"O3ekagYe1FUpN0agjmX1q5obMQG3gNWYcAHbZ8KAU180wips+7hVL/yRTKe4/UywiqXa1NfyQW6Umti3",
-	"T/Cm0loq+UM6g/8s+cYshTR2cH7/3YqjRntzoVThtm2ILt9RG8ExgQ8wD0IWwj/d3WKtLr7idk+6115L",
-	"sy2tihjBsmqxUrdCg3r3vlxIu7O5FNswhre8rPi0+t03QcENn3Itmp6Y2VIU1hxhD/JNaJtVwp2FY5UA",
-	"qbYywHdhdL/STMznYmYuWS3WAiTdkL2p42uYUeoGbFRRW+uXS0YYANCSy78Lq3nCSG+5Xcr2BrRp57FI",
-	"/kq7yfA+ZVjpdieYciXUxtgWl4YVZeEajup4jidwDqq4Fa0cDJFC7UnUd8LUu7OrObjc2i7Q93ACgHlt",
-	"WzpMYXlDmBddvOtazYTWJ871IT+lVwi8WnHO5qWoCrct+Gwm1gbemPJCuicBZiF+DHzhHZGLWnDj9MGR",
-	"HmSDtbKdqwfjwSMrSx/NlJRiZiY0+F/umry4CEpKY+TYD9JgvPg3VIXhfLCWPGJd7LqJTmpEgO+N8BD3",
-	"s96s16o2ovhZFCV30bk/4nQDoWZHCeGvVu4wiKXCZkj5q73tbviN7Y8fT0Sgz+xF38HS2Q+qNwJOdk5g",
-	"yOYbzasoOrAF8ZxzeFROrbQGOcoWtMhza2SQuQqoPyvd2a2oQSJ7H9HQGolWuhZ0rUSrHN9mRbx9Y4no",
-	"/dJgdsG1xBmz5rXcuYcOWT6v1d+FjJ+ELj/NtHIncCOcKmBsyQFr2I0Qa00wxNKA5cN+sg3hFQyJ7fZG",
-	"guSkl7gOOdv7WsJr7YlDiwuuvmR5pbQbD4AmeOTN3uDY1yyUtFY7jNOklBNyXabeqo29uZS02OE6K3OH",
-	"7HWQ9hRDvJa5VBO90Wsxs62RKmyJmXNNL63woeBMOa2gHZu1qLUooAXO4edagajYubIPme7swXPJGpDQ",
-	"JrxuAdEvuI5QJ3KzGox/GYSWDbKBXT5gJcHiGGQDnNtBNqAJGGQDO6QocBqDZL/y7QWJiN77XxMQqiu5",
-	"+wsIzn2wv9yhRQpy1B4On84W6oyeYDf78B3fEkwFHrVeV7tXcr1BCVGgbcGrt7XdnKYUejAG/H57v3+v",
-	"ZpsV6Hbem2alVViq9myDPmQONOTs/EsPx2QeiCeY2SrAXkO8fR29/h8hRnIQks7ZuuKYjXECQH3skmrI",
-	"v2qfkUdZNnStjoywisuvYjc4WFu21afB090cN8B0fYK3AAP53MbOZQPxyS5DYc/nriyWhrvFNJOHQvQP",
-	"xtBKRDpunqAzw4dwS2mePRlECLPRPsIs8wikL8JBHYMsZRDV6bUy7jJDfjmfPEm4pxKzZD9PNnWVyL3K",
-	"BiSdJqWcq0RAHkz90vlauWQ/yFu1A2UBHIZWmxXVPGNVeSMIKPYJdtmlncqV4FJ7ddoB1feD8C23Vza4",
-	"2hSluZKzparTQw3nQVXKG2xZLazO4awYEof7+5qb1OIQ0iUsRTf2gQ9kA3ErpJkceKxmcIl9ev+nLrle",
-	"Hpt2GKEf7YVWdRF/a0Ae3H5JoDADjOMXuI3eFnUls8P0a9ekfLfkJSz/1sj6uTraaJrWz2iC9OunvfBz",
-	"FjZEr50Bt/5Uorbc3hVRYsix57wWnwxmmsCDwA4DXT+xnyB+UUr0ERydD3u9XcR4+R4C3Ss+a74QY7Z0",
-	"KF6YKozTlRI8qvadQ/YzQmW4tPoXtcNlvazQJVJKLazKzqZiWVLMZspnN0lxe2T5hJFwM3Ng1YjZzT2t",
-	"mqlYbGT3ngPHxRKiRWLBZUMjR0kWu01678mZ7YEoDr8XJutW1OWczB50qJz+FtrQzdf8GdC4GI0hAE2J",
-	"Xp5eswfHf2lbh4OfMGvQ6VNVYmZUjXCALAr/oPmkagiaERTAsM16OMhO2JHfYyt2qV1J4PIeT3kJV95F",
-	"iOhyQfuz/y2QEdU9ZvvzDlGQod2H+LXT8WsBBw0khOwo3RqtV3SG2s2qCr5r6vylNBz0/WkN0BIrN9xz",
-	"kwp7Qwx15AKQFKFGwX8S+2ccQvcga6RwXgL003vx4i1qvcQQ/8mnEeWqhbY3VmynbPHraV+8HDnu0ajE",
-	"7BVnmJ+wV91GAd8VzdRWTJdK3VjjaqcrtUjOTnJ3e62GtraztpctzaHnaIbW4fs6h++HW/LWtMaOEt5T",
-	"A4hZhxG+bSXYvFarYWqYcBL6Del0d2xb/sxvnCxDB16XDYkg1RT3ARpZG2m0o2HgaL063ziECMBuA4U+",
-	"6lUYOsxiPJoUGZ0+ag7Gp0OxrTf1Ak+GvVGAB3QpGCfrhjclBnWjRAJnYwy5NcZTTZBi2zDqehwuNDZp",
-	"IVlGLjOjkr1WVXHqK2O/6z96brNXRvvDMxZ2zingvOzcjmFz+rgkZd6u9YBMdjKdkxp2h80KWjdMlB9H",
-	"2Aydm/alOycTy6+sIQBkLS632La1kosoFOTa2dzyYUulZpCeAvnI3ON8klPZKd9aog3jkhtzyUbkLo2+",
-	"3NfPuhfCdolSxklhtGUokOxtGwcwcJ+dLjzIBlYJj363OsUETMGJVY7tO+uNxNifnbltXRKWxioT3Gxq",
-	"EbxwE8HrapcQ/K1Jh0ZnZITR2HdO+I+07dtokPc/Xp1dPH0Gs7IUn3ghZuWKV82cgxfz58+K0fPz58+f",
-	"zL4pnj19wS/mgvPR7OlTXozOn/LH0/mT+fn0YjqaPr+4mBXnT4tns/On09F8NOKj56k5DvpReqYBGIAW",
-	"OohV3GUcPXCA5GdXDFUx+ArSZaoKgzoJlxyaCr0V49ghUDi7nlSenovqmPaAjf8vYNXHq/CU59+nJdvt",
-	"Wehc0mCZ7+kdwqkjR7vxTsxUXfxB/pIDvdIJbeoOjgvUy+7Pc9HqyxGDnQZ3X+JUVXDj2pFoHIwQ5HJB",
-	"KI/upOhQCIrhjwuS76197jTqfUUyaKQdSmZLDCEefFXOaqUhiH2Cbu/JRpKv6zopIRJCaoUDHRDnhF6L",
-	"qiL74jSNr+Nrp9fdr+72m6tl7WVYoL8xo4nPWkxb9Jy2dpRat9+qIkH+AQ5rmgMKENj1ua6VUY8hdJUF",
-	"xQgRBYjzdGQx9kLwgeshy3+pRcFnRhS/5hGCv0HPwtmN2GWMszXXeqvqIjIlPOPUtfSxPvClqIoIgezB",
-	"QtpFpGHu0D5vZGY4ZD2ETdAtv+L1DaCmtJC6NOWtQDfCkZDct0oZbWq+PhqRa25VGJRDSigkQnATA4ir",
-	"kuSENhz8kHbse/uPfEtflpVocjtcJASlMp2eLkxnmQoC+EyFLgsY6hVGitZCrSvRaNje1tijkogXNg6O",
-	"a0R6vcadOW3oJSVmR1QEdgUMd3xVpQQMZHQeMOVxviDSg0E9hHH9FFk/diaTwsuIT+b4RqcMcLg4NRrf",
-	"edjd/ulp7a0+ocUcdwyBLXqqeacdzd+X87moreVzv0EF1at/QBB5Svfai9IOJLztkMeeUhHT8Jc8ThbM",
-	"x2zlYw5LXs3bRJcgRnO4lC1URrkjtRCBIMlBWzTAL/Mx46xWVQWpaQ5SGF5i5WLwX9h7QSROKI5pb7+W",
-	"/v44zY2uIJG0n+82ZHlV3ooJ/AKgD3sFBxgpQL4ALxKDpRvAPIIZLZTQTd9tK7ky7ix8bLQfTFHXiKTv",
-	"kCbnHeTSJUPd7Zw9gg04mqIU2qE4ajjEa+KzTxHt8i2PYdqj4cTRzPCwCvPXN2yR1rbeSBHyjRBosRa1",
-	"bnMAnpi7uq9PwVzsj7RVGvbWXxaidPtLLEKfrHr2Xc273tzYh9Frm4itKPWi5xsN4fhOyupvep6LkEV8",
-	"0LPxXUPLbrs2ACIWFHEkOnU4BEzb0aK+FTWixym5JLcfJtNd7nQtDLfYHQ87eCkSnq8ZwD5dcK+fidBo",
-	"bkI7EJ/WZS10MmAYn6s86uOB7jmQHyAbT7BkOqwHSMGAldvp5uBOW4OoBDj5XYp1aQi5rCPhSL9cOim5",
-	"VJt6z/ST5Ovp34HQ0m41gGwGT7GGDf/Ktw5Ic7mjPYZB1QKg6mOC60BWJTbRthDBelNhtqIRAIhZxWCZ",
-	"9Y5XdEiRDx7MWdDJZO2BDSChxtiUAowJ4H7BMQaeOVXbf5NNq8WtujlpNaeMMmxwc51n8U45vKO/gwuP",
-	"qrUR5rs5MKBFAOOR9o3xHEhfg07bcl43tmPzYS+9Rp952NeT0YtnSdhXkt3z8H6+omc+fvYMSDsxQgAQ",
-	"zxdI49nwfLigQv9N8NusHjw0PUcfHhWt0eigFWqo9i1lpXs5FPu6fdPT0o8AFjXmGyEPhORxR2shCz1k",
-	"mJmnl9bUI7LKWQcUrXGShTe6Fx7u5X04/1rd/J2df+Ht74QU21P2r6qKSbxJBheji2dn5xdnF08+nF+M",
-	"R6PxaPT/7m/cQ/vqzdyTz8WKwG++3dpd6QT8qKqIj2+72jIiPPV4CAE0GkqK+jLZrAxhgvYqw3dEjxFB",
-	"SRfv3n7njmLIqncvFrIYA//htfRnNWLzS8OAEAnVHTBHeh4DBxbE+zQIBjIcbq0piN2CPJshy3H8Cvie",
-	"CLnsxrsVNZhtcETl42CsIHATvvb6BcUJC7G2I8tIsyfDCt87cJIZI3Nwf9JwapAbR7HCTtx7Nvh0Zi86",
-	"u+U1uATt1W9ktfve3QFPlaUoDlljODGUkWjXQyUMK6XPDkb8SUSS4XDjQ+JAmUDclVIEcF04io2YTC5e",
-	"h44ED3V/gOtQNgKiG/yj3Txk7oswa+CuC48EFhdEs7Hcvm9SFpPAdbF3PeV1zKGXRUTMV8YPMPwGbnbN",
-	"o1Uc+kepbHS9zhtHlX2J+GSNOXR15qAe+Mbbk80+iTLdSLmmk0F54hWrPRL2Xq8FRw9qOEK2kOcS98wq",
-	"w3VdCs0eaCFYoWb6EWqVergqHg6vJeCmqS/erYvzPkZ3yEQqM4GbcIfYaddkxILppuYhHcSF8QFdBfdk",
-	"bCEM2DuYcoDNd5tfM21qwVd2SGDlTuy2w6TZ1tscpwG4RKIsF/Dn3GI+FSDnFaYGZehUqAJ/vbYjgILu",
-	"U6lNd0ucOz8k6YTfYYBC8inlMiIzIjpknSywLR+GtCqiGeFhnO2rrKKzFFXhuTQyFr5z74+/04JXra88",
-	"b1k+pnnBIBLQCkJeZyNTThN9uD2JrPhy6QY5sh7lDfpnSHr/SG/K97tTWpkecvTtiMZ9tONmBUTDzxTJ",
-	"CqetuO3tPwdJubeDo+9gU1ppCruJjolowRKlXbyqomhNSC9qz0L8VeIqnIP4m0AdlxTowRW7j16bOUPg",
-	"YHZhxSWm+kEM0eW/HrrlfYkOMPQ0970akSgdCnzh+5Fhxvuam9mSigG9e/kde/ZidOHkXkFZUMCLtRAG",
-	"qWrsgnMOAvJEZcF3DE7XcoWGTi8d1A6MFAUSUaXUUNvmY73BzmwkoFThe9uJ/331809Jq3XpCZ1a+cdE",
-	"mQQbAJ/uswZBox/HuD20+Q1QQ4PUgCTM/bBd1ARfnyXzYZV9hXBVGiM6sC5QTwLEomKwXMeeEf8rHQ9I",
-	"Sxfdf//pvrfM00oejcCQA5oCMbRDUjbAD7KArOeDoNCT7GOfDAME6qzeSI2a70ZWQju0QG0tjpMQNYJX",
-	"5ijyw3XnR7wa7quKNDIQ2weq6EZiE5HZCnVzpxmQ/5jcx+DiRWQ0nZRzsc2itNz0ZMO7DjHO+wFL7hfP",
-	"J96z+45+HTPlDC+44X3v/dld/zkbbNbFyb5Sd890d7zoEWq4xO2lgC4MeWBSD4YSTSbJRNBCWHpUAd3i",
-	"V0+jR42mHtobLwGmdop57BYr/bELTRlf7BnFd13ZR9cUxxVFmAf0kJcUtvK+2nFY8GhGuv3ps+PaRMT7",
-	"7tEvWGFhUkO1gajWwLOnTx8/PVptoHPmfvRD658eTUm7ZE/NS2kVSK9vS7GNCGoaqm5wNuuM5RtJT/X3",
-	"SjFmDo6CrXgPJBC08jUR/sU2btQwagkkSLivU2qR3+/34IvyJ8Ef4IkKcosXJ6QnXLGlcoyidlLWqjaI",
-	"xjFL9HsCUmL86FFONUokA4YPyStIBxcSGcO7ywPuH31EN9ILHVXKybpWC9f6IEDVBslL6BZJJOjZoNR6",
-	"0zuh8EuOBb2ZzYTW8011F3RkELHU4MYD/Sg1R+DwzIeu9JWyWEQkLs0xyAZ/V7JRrYPveyHdfUcpuW2n",
-	"sDZJr4t7XnhIYP0cidL0MBzOgdl7cBogl8/Lyoh64iQ3eGUY3gXWrOCzJcOL4rIrgDuqphBvVVqwG7HT",
-	"TG+mWlCKKoQv1Ty4bZ+wP5XfNrbYPwbuMfZvh4UYD24vDg/N2x4sEj3lRt+you2k/qOFPrN//sP8j1I1",
-	"70URSImoQ1IHqp6dJnLsSNrH00HxDA+KX7OBFgZIqPyqa50ln39NCCJ82t65ho8QWBDQGsOQuuam5hIj",
-	"6ybUX8y1oAqwibpZfZZtVDdrNBrtKwA6lQDnRtGZSpg5ClDLDNyVFKkH+rje/oh4vx9t2ecjk0tUuqlh",
-	"P5QuuxU+2wsc6uTNtz+tVIPYIk7MEAdQUvgMsQUCGSR1czy0+Lphn5SEmP8nva5v1Q7gW4vTsiWvpNdW",
-	"pw6qmjk/rGa8WJUSfR/og4YaW/kjgJstJsVmtcZAM2ffl3qmbkW9e0e1LJIplV2JqLN0TD/Fw+UcrwG9",
-	"G7Q4cM8mqaSSWavw1kkfaFxEFtbMUtiLZeYFRIvgqHTIWxcemilKor2kqF+tNussNBg4HltgGlqNsMGI",
-	"ucsoYAdifM1rcyAfN8HzQm/cNsgMEK6zXouTUp24MWK1NsdGYam2TM2NkM0+27+rqidcbXYAQ9Z4mWlU",
-	"8mtHzIyPv8FEOFR678yPD34qKddgq+qGlzFK9ihrbSbHpoEg/o0lIyOs9t0mpuzwe2H2Al8pSBoNUElM",
-	"mMNN5dDHEJD7iWtzBjv27NX3OZCoRXPY3HnPz795/OTs/Jtvvnn2+NnzEf3v7Ol8NHvGz8XF9HHxZPZ0",
-	"/py/mI5m58WFeDx/wp9OU+13SS8HDwvbqj/ZCwk4c7wEWxjnwLoVRdwvmV3Nu44c1cjR7IN+DnQIwdxh",
-	"F6JnUhb68Cowvvj1qlGrsWdOQidwKH5HC7Cq+Q5QfBBzzamYRRAGEXw1lfnj4uCHywxHMfOI86qv5/ud",
-	"mBPMrTfp2LRWm8XS1YFHMC5J/0sqng8nlF0BAK9wuhTEJOFcqRJAxqIseoopb9Ok29po0XFgUpwvDiv8",
-	"167z9E+0YfZqbcZEiREHZNGA7xNBJSRBE1YDE8tD7lMcm/X5SUAMRkHvQFA5jId5HOaCV9fSkw8fJE70",
-	"mHtPHxkRjVN5miHLFURc2lyZ9G1qDQAeDNS4jOJunNXC1DuMyFGDiJvVNuJaTsWMb3RgOkdeSGIXpnSi",
-	"ZaiQQpqQCxy4DHgMv8N1akWcaXxHzYNw9wKYnfJig1SqkJrgSu063YHKc0FQDMCA9oZardd+DDxcghvG",
-	"ryXEbOmMAaQxccGo2s0I4VXoKX7cPZOyG0DOajjEcRwIiaJ5WVwiSgAGNiqKDRLMS9vx3dEx2bXEUssh",
-	"xH7ZLgdFsgu+IRo2ayhDNknudJSc6GykAOrG0lUzwaJC3OrnkFyu2FwBB3kz7B4C2X6ngEJO6xyKYc3p",
-	"rzCJ4NCFoQWfs+zi8YE9fC+e3HvOJs4Ga6XLLs1coM23UIyA16Q7UKi2KrUJdf58wQQkRIIUEfiRZgD2",
-	"YwkZaWKljwtHHI+ogSnhCPGbH+o6xS/4RgqGFf1IWSzlGiO26byZtgNaA0kyaIBojdRqUfNVq8wuEbRO",
-	"IOf0sKqZxsSjZDk2aVZRC3H8qLReOpJtlhmDuoV2A1JBJ3+T3cAwMK2aoIQA2c86dNzZyTzpt/gre0AY",
-	"h/OHrJSUOwCIQI+c0hDO/99XP//kK+jZJ1yy68H1AKQaYpjLVsPSjN1HUb+Yv3Igb+VlKQuoVNKHcOqV",
-	"jKlhYf1DHtaYHRyFbbPzqHRsW8Qp7hw2jloz6rvPsno0wnEAOM+EzHOXjrlPanXc4KXuO4u3yyS6aiZn",
-	"Ofw9uikj3BZQ0idV5HT14WaGIapvqiom3kmRZywPpp0D8pLhEgOhtE8SsjZ0rNGXroqbP7EpzRt05K/A",
-	"wvPvG56A2P+xqWxHc5klzAssFyarXVrdvvv+8rg1HsAXvOi5oW7L2mx4NVkqbezqgoXl/3hEI5YmBroV",
-	"dQ9HMq2w9+5ynyF7gnlg1CSCxiTXkKvI14BZxjOSG5VOsflCoM6RFR1OxHaJWaLM6CXA/GBnLeiPWzZ9",
-	"ZNwBDnxrf9hFMscrceQuEQ5L3+nhqmB461RoiCDF0W3CBU5q4YB8vgrUZK7qiUtBmlkJC9SKIoIw7n+r",
-	"B7E/KPqyselBVdtNVqVecTNbwkjxSgAWckK6/uRG7KCh5M2eLPGQdpH/yZxDuWGpzARKOzXUu0mhVryU",
-	"VOWhnE3ClgCiuYiZihbFxJQi+rSR0LTGFXrJC7WFrzYSypdQsQvEYnppNMD0hfjzRiJw0+Uga2GOYCtp",
-	"9tOaZwh3d8g2N/uRg1LNmVuPVO4pz5iSIGjWfCH0sCNYPlcdsElNmKHcXpMP7yG33x3r96kldzsp3jSr",
-	"QAaYuIIUCG76cp/xWtrBPjJKdFneI6YQ1XH3MXv/FjcnhwgE2uJ73/+AK2DMTM3n83LG7HbSZPTZc5EQ",
-	"5QsR2QlEizIMfcHQplKSbcuqAip5iTW30AVhLeO6qHZYMnhIS6VR32fJ6xV66Dx3HBgFvsfU4fQucSSQ",
-	"LbsAd/ehzCHq0ooX4jLieSHfLjGrBo8vWO8nUYgjweXRFQ/lZvHSz9kd06AhGWZyjC2NrrtkjylDC0rz",
-	"t4LRDcKROJ7pFdx7ys02WEIuRQ9qGqVwQxAzo4onWEltGtV/twIY3SxRsVxwibhidtr7TIMudT2YP+ej",
-	"2ePz6dPiQjx58c0zqIK4Hy5Q9UIYPAsnvTDqL+GO1/YGrOl0IA1c8WJSi7WqzcSX6T5mUSpevINbvvOF",
-	"vZtP8sdm/0f5uHH7WaCq3B7PDg2PeuXucMiFif22R1tmvHoLVx5Cgsd++4PHgCrEq0Ij0qi8tVpB3wF+",
-	"i9fHo1uLmSjXZrItZaG2xzVPuPojXgy3k4LVo5qEv7JdjaLjsA9UL0hWfMlIY9HIstvzGDvszSc6yVDQ",
-	"ZdQlNXu+rqmYHR2W93B5PCOgyPUTsH/BS9NZ9qiSN5Pso+mKFtzeKkjKhv2uJRZgc2P4zpBgzGINIDrM",
-	"4vVwlAkgPlq6s7TxZJspqUttkAndsHUttLDn9Z7rJF8IAw/OCZcvnTfRH6noIMZMdzwE/93UG2F1DYUL",
-	"ks2s3RoCfZ4gxTsD8JFrKJvnkW8EyIeryQfc4uRyFv8xsRAOXLUWVI+JV4f3GDnlwd/jIuSoK/XeX7B2",
-	"eooOzJLtKQEaWj6MVSgXtsdA00sTtyYzjNJRmjVnIsYrszmq3YvzHhgq1rX6VAoIq9iPolh4O3s8gE/H",
-	"iCqOSo/vo+vvTR3417l/5Nw/eBhUm//7VIH/AgcmzE3ndv7+tyaAgbfcRywOzcY/IKUCXvwa8gr0ISaW",
-	"vqkMPYsgHKC8heHv+TYq3HbSPY3j62S2ROhe82yJm91uUtYYws4J+DNkmJ2GMA57FoYQn7YqZXzf+b9O",
-	"mn+qk+Zfp8dvfnp0bEBXJbLFMvsF0uy0A+AnCJgfZRAm8XNEnv/Fj0xXctDxkpatHotPRrMpKPYlUYT4",
-	"uK0hu6vBeZ3/2z+QOwynafj66ucfPufuMgPPg8g3lpv2PtAykF03qVW1oqq9hHRCqwtoSabC3XMtgW3D",
-	"Q3yIpPsDuOmQ7KUWhCAynOpT+jaj+g6WJlMyEH7Do6jPyJxD6E/bDXgOFpflW767DGFEsM12Q/ax1S9e",
-	"1YIXu2uJeaLbqBqOuwSM1Tg3x9+74CUV6XdBtrwRQMoJQFaaIbsiZhEgmrHbJmNFuSgpSzWf5BkiUvFb",
-	"9JkEZejZk0vGcZgRjBeqo46AkYqyFRQNoDWLkXFBj9l2qQQSVWJp0Mjqw0qh4P1E2FQ41b69+u5PP7z+",
-	"fjAeTPnsRshiqA1flHIxdPmYlOvROOSifI9oI7QPnn0wAqCIlmqLNfY9m2aUtOvQayWQqyyUnQKfWtUA",
-	"OA4ZUEABm7AdFUgtgNANle937HsmwJiAg5h83gjquIbiUzusOsZe2qWcny9zuxPyFyMgo/mmyO0+pOiv",
-	"naHtUlW+jo7dedpet7L/WWKuWpG3Rnpw/qRoKripRMX/2PC6+FLNFh7yblMlOUMqtZisuVl21hSD4WC1",
-	"7aBdSZUIbE1Y77lSC31JrPey0JS/y3TF9RKi9myOcEbYtxARqtQWd0dVUYFhzTayEOi5rzeVgMRHMbHP",
-	"zr+A792hzkIvUxI7DNC++t2JVLe/oPhEEMB05x1VOC5lqGj+IF/YV4gif9gMN8DXE4IGJMJFt6LW3cW7",
-	"SB42c2sSxKOdNGhEbUNeGYT/2F0S3LeOPvxIbSm7PDpinfATZaFCxF/DOqIxMhnzx0WoBb5ZD9kPVryP",
-	"mVT2dEIpKW4dwd+W0sH71WJW6aVfb1IOJChFxlceE7Wo1ZYWNbAMbCrRwgymp68dvt1UyL9MNMy36PGl",
-	"yXEjmFqdr1ZWj32tzKnlCMLE7zN0uNJcoROk1j2aDnqWyKLHdzcZE/dOaHAl5maiNqa7OkRlDz+ipwm4",
-	"9xLTzXoviGhEP59coMIuRFdMxhW/d4FthC6B5xXVFMBOt9ND7t60A37f70NbABzPoIogaUYuznlCE0Th",
-	"kFJHhWxsifspPFRjY+8Npy2TKZWUOVyTpNgdjBh+MaF6E70FbUr1NUL6pinjn5xfZFFQupnqARk+SL6H",
-	"kXoC/3VUZzqZw+eLa4OeVISoG9Hiywylw1Y/uZz7QyS1X8S8bu2AiR3s6NeYAsxUTXH5eKT7EXbbO+PH",
-	"Nyi5Ovv6gd+c5IuC9kGj9iIbjZ75jH16RBoZEpjAfJKZd+0QOT7hb9G6eumyjeZCFJpqTTjcZgE8c74M",
-	"Md9FWZ2UqdU53vvuYm8rlAbqM+kkWdmYPYXMo4snyyyhnuuMrQBJPzymgbf3vEnDMtF1sLc+/Wh3KXCl",
-	"jnKOfR1vjcREeLZZ9bhnMLFyrehdweKoO+T9TCFM1uordQcX4Ie48UsAx3fzq0FaTjrzEdpPdbetqAqE",
-	"saL+Sg/Zmzlbq6pC07nmRuixO4mv3r5yJQSoWAPkvsM9jQdTypX0tb2/0myjoZB/zGF7LeExG03QIzC6",
-	"IdYcssRRHYDgtShadM7Hi6IeHfrX9mDpUL3UfJD5BA+3yhqT1LlKXx+C7+OQjFmOnh1rvzokGX3DHqAm",
-	"X3DDsWBYWVVgaj90bMX2IilKQnEjdbRUNSOMsL0OyvhOCr6z185pW0PUunBU2i73DeP7cIO16q+lfVfG",
-	"Ho/s/n787OloFB4IDn9oYiNt3KhLFwrGlRAhDcmpAy4XYL9IX+ZOX9TpwF+my4XUrJT29WUhVmtlzaOd",
-	"b4Sa20UUaBi86wsZaSGpby240ZeOOlxovMCn94HBvN8uT3TmmLLyV+H9Z38Suxwe44zPwDlOJMhIGWTn",
-	"cxynZPSYN6/p5exBE09kf42iMDl7MFVFaa1TMlLd5RnTAkug6+xaVnwqaENHC1JfOqckHhVbFeGZ9BKr",
-	"P22gTL4dGvvuRswnZw9MhLLltEI9UIl8iBdPnwUKpUa+wbXkIVWZ9LKTpwksXN01FRnLsd4xtRjcgWSI",
-	"N3qReiORCmlf45NmNi58RVQFiPzAMoelBOs6CMsxy7e8NKVcTECyAtUyNHuyFvVkVcqNEb5tvGh87dnJ",
-	"h8Nh3ky/RGExCDhU/wVKCKvpeRHgP7h43d5uasXwTon9RWPs6nq58QU0cdR5n5HQ/nZvRMKViV/a4xTR",
-	"Prd+SIGXo1M3oTUoTZlIMTQaJ9yNRKImRuvp+kv9if0CJd0BEmzFsYBrQo3xHFMvRqNvzl+8uHj65Jsn",
-	"oxcvziO6qVE2kJuqgiyMJtVao3ZZPK7f7jxgGCvj+YMyb/GhNcLj9jWZW+rjp6NRMvib6P2teC22+kSj",
-	"tzux94OPn2yiituQeG5EVWkCQRNPiGNaEZ8Mg2OEqA3W3BhR2+f95y+jsxf8bP7rP548//xvSX7XJTfH",
-	"Knj6hAmMlzTJOtzJGqXi93ZP2PGzr2pSTj07shpJcTqYfeyfvNe1M6iNUVItQ0TWlYGCoIWDpaoFqpXJ",
-	"pofX8gwJPDQUVES2G3Q1QjqpL0gHfMU3wcOVBXr5yO1lTQPwDWhhTGVPKCLEBz0YJ7qsNRYJsyaakAbb",
-	"QPFmT/cAn1BB9sfeiu8wdwN7oaTAe1Ex88Pg2LKoiDtc4jKN8KKde5R/kK/9A2QEFC/wL6YO2QfgSHoy",
-	"C8xCoTwMFwrD+MT5iNHL3b0xx8JXOnqkwrz1FtfQHoGA900EMCNiNelQgbOHOorZW/D8tNxNsqW6/LP9",
-	"sJj2EEaMHhrgoJBCeC6LQPriepgmRiI6g71XvHM6JGhY7m10+Rj+gEICleJFxmZlPduUhk1rwW+sXdWz",
-	"RGSt1l00N3gGugXItZIge+GW/rJA8eL7Wq1TvtIGGOVIA4J3A4YjKNiQA6ZiZjAPm2V5EvqSQ1y29ByA",
-	"dlgR4OxVUvf4k4n2YBmlutqR+tecZOAjmfOyshOs5uzHDx/eUvaMC9l54uOnoxGqtVN129f90KLQPTDk",
-	"fnxLydwtmHd4K2q+EFCPiMrE2zuaKUY9GHkPDQNwmkzFYiP7ulX8RPZYSdGsJ5fSCUsbKSS75nwlTF3O",
-	"jjUJxCYF8kncElWUFtWt0OzBm3ffXT08acP9DG9Otgn12mRIDYrGyFIuLhseRCuZN6vMFRSzxyg+BVO1",
-	"ANziD7wtFKPC2EH/tLMmf/LRHYLcUltRVQ3QSlg2LseFdrVSd6n5HHKPvZVwhJ/ZifKk5uLk4P4Zw41Y",
-	"qDqR7QmkAk7iRtALFMbDzvTFu3j6fSvcM7o6cR9A3q4d0x1d9DkTa16jzwlXmUcfgQscyJJgGYQacTGd",
-	"qhdaYP5r9gBy7u0hMVwVDy/ZiILtm6qvRL1P5HHU/67Bp42dwEAky0o39w6hp0jE9O1gZ3ROGd7B56g3",
-	"K89s5d7Y64BIl753BZHxjV1D08K9dhBNUvnqhkqFMgzXE0H37JJwBLz4A6EdQDet4irEktyHY3BihcAJ",
-	"UqpdRVlWpY4wdboBqkM/ZISqa0GRfnFQLzADdxBFtiORoiiGwqNfSFGcQv+mwEeO3u1TdJq2hxGFsD9l",
-	"vTvP6WMZCOhGBrMf1KDV7Si1vWHuN5wHUQQjgThOShTgUD3WfloGhWJajREKk59rhJudr/IsDS4DSNkq",
-	"77NsNLWDauR8+v49GYjAKZmx/HykczbdXUuKI9hlhfCupeC1i/eRzeVZv8B/gN3JkBDHvgRrsVEWeRvw",
-	"hiHTI4C3CI29N6hvY5FM44qkPys+W5ZSBAJ8VGvVPOg+RP5nVR+g0G8Xp6ZHoCocrCstGJ4EpWaqLkrJ",
-	"612oZYWbGyxQwtAq5/Zd8d21xNL+7ErumPMUCAReMkB+EdStUmoNZI5D9uLF6DyEBR3TM7I6AwBzbvc0",
-	"VsTQEQrRI4GXaquDsHBIvRsJX8sCIXqlAXgoU2v7lBIJ/TQFvYxK9ggUdDS2aax6CyB2RP48Hz0fZS9G",
-	"o1EsdOLj4/HF4DSG+ZYQSsmgSL0+wKXyf3PpkC8sGPIzL8R3DR7o+6kxfSwjIGaMmqv6ODOT85tHDUr3",
-	"5yblrPm4VFAZMwXMKTtq04GHHmiOL5MMtlavAUjzIbblFnkLPDMfx54hH+FWWzlkuYvRUw0RF7H3dIra",
-	"8Kri4BBmOR4S+ZhRSHDYLmqJKb3wCHB/2cuTzq80YVw8DC6BI5wVvOBHp80x7XblH/5M9S07YFejJ442",
-	"PyK79AynMfLgkuVIyRUD+/M1N0vyMV69fQUeIanwALI/Nd2J9hvboXaoxpMsZ22Po4/jZM2C51pougp3",
-	"x8BVJEkNfWQV7I1CUIkiYvk1X6QBvq8JB93Tg/kxwddNsXxRzTNWlZT4AXqE2aoOe9OX7jpgtDl1piQ8",
-	"BtwjCgj7r5CMgmPgE8DoRMbrDy2kV3aFL06jsv9wnL0e6hIf4q7fp0Y7QlGE5cwJakPszMaRErlciUDa",
-	"64pu7dUpaFVDdxhW+xE4UBtFNHoy/AQq3e752udHLgsrtnxaEU0oNEjhzAFGhFfBtRX1hgiHrTbiYwh2",
-	"pmdAObEU0vEmAl87vBVltVcgLpJptFAQQAsh+4ML57X6exIhtVtjaNFXA8JQj44WKGfLjSxqUYSAETBp",
-	"NTOUltx78LJQbyYi7UBmo4ygBl4RjF4J1Z/Qy6U8pXZ/MH2LP7GtWHVRGgHQo09W5U94pb9nQpS8CWYo",
-	"ZQIlpjU6EEtSC1y/e0dr4IyibDmrvHbUnAUu39Mmv8nvl3CCEmADlHpKiPDXJxCSfu5NqIsQSRewFd0B",
-	"hkWhL5mvfB5RPXZt/D7DsK6VUTPVAr8WojKcXX3/Po0I7iJO+dhciOQItmd05QQXTKM20VbAhzmar7ab",
-	"lryvPVcuPCuNq18pIybWJkyuXtJukvI/WNSx4qlqpA20nYmPpGGagBXit71IlvxLIB0QrHwQc6oSY4/d",
-	"LU3mudC27e3vypaX6PVdiqpwBdIv2Qjrz1uZuxN9WaJ0SeW+WzWiDa9N2/wLZ7qPxAp5ijffEGrkmBzx",
-	"ZDlYy16nytFC2UDiQe1er+Eaaxuruff0Zb40JWFSrdDFFFXtHaKRW4Qv1GXTt2AiBdTqlkXjVOb6BiwY",
-	"TF+FRDlfy4TrG3R3lXQ4hDBJvEKwdmnT/4V7LX61X6Eh4A4+HdfwmPfPPvWvG40ZlL03H8wIjqOnMmjv",
-	"wo0W9YQvRLJsdqNYxz4ihZfHM/0/wkVJlD6uqrATG8d/fBpE8i1lcyCRlKvq1cpk/5dycFogxw5mdxLS",
-	"cf3gVVMp8IotKZbVLioGrpkrieg8aejGClNw/oz9qfx2TGeoR7+iA7cqsLYXm+5A+HpVfMV3kKfQwNGk",
-	"q9zflcy2RzGl5Klzp7P9EB2gg9o0jyrQ8F0x/t6RoX/6I/HkY6op/e5oTnfXKjokPxPsbUmZGLkoutGd",
-	"EZfeMZ59u3dKiQEbeNu+B60qsexmr5SWeVVK0ZuDaL5x7qFTHaPQqOgR4d1dA/KqOBDiahcOAplhdVy7",
-	"5Jy7gkcAIqtkDFkOSHhXRI/iAAFxRyn5UXUwv94JPI9MuXQNr6DEgt0K9gnXMgg2zYJdP2S5+GT1n/JW",
-	"AIiRVmSU7L5dllUDNxjKfpcF7lGGOlmD3MPq0CUUk5LNL+1DalCp5rxmXGM409c8gtAGoociEcuufNE3",
-	"DAVtZUwqMa3VjWPlgGwgqEwEZZG8kjMVQtpDo5wFyD0eCk9GzFNxNP18OCXgyqRBSvvlgp2b3us+RwJ0",
-	"QK+0OcVS85JcG2VsXlg1JVEQB8Zh0hlrp98PqVeRn28/2nu0EHZHwetQ3PtgMe/O4t09inXDON8DpOQ1",
-	"FVU5VQP5SLg6ms1xu6ofoEnWXAPoFxa6jM5LV8yMwsUJTablBZNN5aIRDTOzZdLGCZSs+V7zkAaiAlCD",
-	"3Si2pZ6vwbWycdrsv3IyS+bzN14bkMSgbrmXc0lwG8+93/ZkWA22VZL3yzWq3nkMqJ86joVWjjrOXbLw",
-	"UODS6K6LC4c56pjseiA21wNGAzr21aWHuIP+XWzSulq/+o1tLXu73PW55eOymwhgkPn+4/MOj56+j+0Z",
-	"ClemN+lv5nrEKqBHnY7/RZT+O2vwrvzOv/T3pP5+BxWa1mV2VMKEfbxfEc+nLcbJAKF+lCvGaNuT5I34",
-	"ZyrifQrvx2kVoamPplfVV2RzOM6fvuTNvOFQChS9Nuh+QUU3iw/7UGOVCqyGsPOpjhhXdatNcdOlC1Lv",
-	"J/dUxbc3Czq+9WA5Xieb6CKvkbcq5d5B6nV3pz0RCekenKjIN5eKmR4Sk7NaHOUDeA9Xvd+sVrzeHXC4",
-	"x5VdouG4Z8e6W1vec5Ek66Bs5PYIDhOQwH30r6kmXRv443JHsg3RZADXoGLfRDgi1gByU/LyGDWafZHu",
-	"8LgI4nLy9XvpjbZXHz78lCj7z+N375UsL8Ss4nXg7IxWTQcHyn1Ws/sQ6ZO+BACpCmRZzJZK6XiJt8vc",
-	"0f3HnEuJF7flGT6ZRraZp/eAorn0soe+yLEPQDSrXKeBDaCtYI1OVA6wDrxrSLRBriXxdPkME5jlUkIr",
-	"AME4DnOJkgb0EY2gi2CLXcujkKUmZxTuuGPn/nu3L1t4L72Ts2Y1bSxYLedlvfI0UinJVprImwLlrH0s",
-	"CYBNAkLHWMdrSaWAoQgwzYTXORLqFnsAjAI6j0ExD4csqm0eGDvtBddyT7Ajv2twH4UJ9yo15t+CoyfH",
-	"iW4+GHGqbrrjBAUIiYSVgRxCEp+0kZ5JuYgLksX1vuAovpauULfz2VGoLuKpoHUMRTemO0zkfBAFD8eR",
-	"bCmU0A/9eJcGoxMlPqFR1RTmashyqczExyUbq6AdPYTp1sr1HyAGwHNamnFj8l13HXhwt0Y4HOiQMBk+",
-	"2olZx4F/b2+A7IOnm0ChEuwIt1JhuKmeIoy1F08wcM7aDf16AGOCGcMA6sGSMsvdw5YLDvaF1XVxHQ+y",
-	"qBo4rhUq1uimmipGhuGE312txy7/Xde+dF7hfMyq8lZ4epDAbun3Dy3s6Kh2nSAPs3MrR77mzubEwdWk",
-	"453ivn6+461MMH/75H0zAQLTB5z5IQgeLyda88A6EgPBY+7q2ECOQm1mK6TZNSFa5135Q+kUyNAmt/n3",
-	"G8Y1W7x7+53fw4Wisxloo4jLEYKzvo3ubDyFkvZuJ/m2rIoZkf/uAYl8X4IPAlp6aWUG6EM+hE+9TakY",
-	"6cPJv7jrYPq43KUXQ+yz2gKzg9JCwmAm1Agn7aK7NEYhooTLyDe6vy7tgpngFZCrfmCJ4mT610RZfPN5",
-	"RxXnQ8/94MsUu0eOY4AS1ckECeJCKoH9PDrZFlZWYzopDFMUbR6N4pvgUchmBcCE3obgX7B9wTt2JC9i",
-	"XZfKVQfdy8BIWW6wfjBlLLUP7QHm3N+XTSAm5e31tGf9e1IbzL2h2wxJqb6u+FVUM7+HZ7W1a+J1ktox",
-	"bwgj/wHA3KkkiJOLe94j7eWKF2Iy3R3nDvXZAhGJqL0ZPGz7Lk+7VFd24dvjq0XzuJ8ZkLLX1c2Jo+Lu",
-	"uWtvHOVZkhT1QJHAaAaPcns2FsPplc6oghkv+D7N5yHs+BVRpTx+9gwJ9kBZl2p7yV5Q3dfYcooPuX5j",
-	"n07xSJV3unjqqjuxD5AMoQGzatVFTNDzphZODWizWIVi1WLrvHj67Egqat9KVYlpSSSFuUUzMW4rH5JY",
-	"zX3/2WVzdOfBEJjDUePopdX7QWVWadb1Vu9azdunAevo733ER/c7+zvX0Hqzle8pMSZNiIG5PFT6weVj",
-	"QCQO7vrKWs7qpoR6whB/h6+H7IOK7Cj02bANppamEr6OZnCUVCTB8VFyI7TJmKN9ohzkL5LpZVGJ4w1o",
-	"0ObC650e8mftMkgAsdzJw9LdtJS0jEYmNDE1lW8r3hWScKzmGWETVVVN+ewmY1u1qQpWqAT4Af0haT+i",
-	"VZAhyxVZy+haONKabGV00ZD9UJGL3pd4AKsUTkJYUUFycc1yemLeW8/5Dm/oDmb2qyBuxzDUM/UsVcfw",
-	"sbZPL93FjlD4eKADRx8RS/NGWVZiwqBUZByzAD7qPSq2Ox2kg8C3OFv2ecI7uPAwi/6beaDO9wwT6C0i",
-	"j6CqC1FnkeFMbDCFqz1DaQ1ucYbaQjBKCMHNoI4TOFhALbGaUuRd7T0o8hBL/92CveQmWuPTWbqqc8/o",
-	"RseR95KcD7AevtIsty/LfTpAY9cE3dxedHb1v67c/37e/vh8nmQn5LV0y73da2IF8G/vPdovS1EVP9Q1",
-	"Rt+PlEMIZZpxDzYJS2lXZV42HTqq7SxfHQzTwrKaCrANicEP3xX7k1BJHWSDDbJuOmZW8HQRA2PStRRJ",
-	"kg7bJZ1XQY9P/hbemCZ4oYJZ2qhaFK5UVxTicRSTviRClMCbNuY3nmv0GFHRaePUnKcOFnhPy77fVVCJ",
-	"3bZzsM+emytNpN4pmoe/Iz05OVux412j9c7J7b10+hV68jminZy17ujboEcLYVpEmOQ5dOQ4GVXKc8Gt",
-	"JnUOifQtBflCzjd6+Tyicsg+LsvZ8lqiT7rtQXV5tp34NEj+lUTZiGBaQ3zyKyTjTFAGJATXFUHtKFO/",
-	"INoS7x4K44Ukz/aMOs1FWUo70W7PdjErLLk+AtGDbQqX4MCP3cqG9sEvmH4B1fnSgU/w692WxJG715YY",
-	"Krio1Wate2Gr0mcQ5J+7wS0Lz0xapbLjm/DKyPx1NeYPot3j8nsrAeV+hx1ONQ6RhwPuTPKhhXlPP6lz",
-	"EJMrZ7oL1ncAIDuuragCYiFm1lT3oJkVcF6Cz7Li9UJoE01Mb2XmL6XYnlBZHsfI9TGDjdMla+DRifIx",
-	"HTXkP/jyZ26gp7suQJ2f+yMni2u4e2lXU6UoQrmgFlyrT7XfK7mD2qMAmAK17ZQ7kELQaQ28QMjaSlG+",
-	"A8RxknoCUM+kXOX/8/2b1+wt/soevHv5HXv2YnT+kJWSTEtXROuSASNhqUNON5bvkExU4PlF9aYqrcHs",
-	"g/PESQU+R0xvC9oqhYgbauQja8s9Igk/sfYrVqs64uWl7sEIHZi6GKzXhbU7tg9I3bPGHnYovUCLck4B",
-	"TKrit4YYAQ4HjfOFOzLcIINVuhAmp0Bz5lPgfPTdmwMQtyhXQp9qktD6TZwyts3HeoOd2chyDoWDyjnU",
-	"H/zfVz//lNx/y46iNO9JH94GpYFIzOjUBgfb2NU2nNVgC3lmL+XY4fJfalFwqwz8mlPAtuO46XJm9zsd",
-	"gl5jFQ1ZuCAS8VUwrYjzAz8CqgVuaV6UPgfUygruopM7XqJSrVB8j/3W+UrHE9NyDe8PwSkwO8yMp5Jn",
-	"Xq8nf8s2FVOo3dRBadaeFuiXYaj2bUuCuySjDK2ynKT5Fcrtsaw1a1PqFlQJ9inZHr8BkxphlgA1hugK",
-	"dKigYRQ9kFZPXLTYG0VfDhs9iGUi8ZYUja1653vj5n5JUvsF5AvFnHZsxut617wy4nEfu/JRWchOm1k5",
-	"PIcMtv1a0PaRGBySAt150517BlWDCQVL29R9vnmQX0Xs37tA1e4rc+etYus5ElP+AEAleD1itMSilFTZ",
-	"J5/zsq4ELyY5K/W1pELzXmRPhTV+AOlQ3BsX3+AWikndF/3n/hnwtlbTSiQ8sleSAbdcFp1hL548/Sbl",
-	"1E0lP1zZwZ5WAiDdiPys1aLmq1aQVyozmasNkIelKKc6/MVAGnbx3FqNnZ5jKzfvz9fbBYF9I4XPIEIU",
-	"CFuLWisJxsuMu5JFlyy3I5V7kZI8QAPX4Rc7wqwZaRf8rEOnXnOzdEuQKFuTTerwmGDSmD0rCO8G1/U8",
-	"CVaBDe5Q9xxpHNiPW6HNcZFJZx6JR6HNJEX795oENyTKwmUZ45VWDjyHma5faVapxbALn73RPXEZpjRd",
-	"hg2R/JeU+pDGRacdt/EegBLqsIB1PJ8+K9XBpSGz9o6eXHd6t/Z5teU7zXIwP8fTisubfOyWOlS8gQbd",
-	"lEgrE5EKhhtSb+twqMWLDvIjNy6+4SNnUm2DIh1P8e/idKODGKfcrxNfajpalKnT+R1VNUmwfq9QazwJ",
-	"hdEvPkUvjUNUtTYTPruZrBIKwktXIRzb5IKSaKLz2Y1U20oUCzASe9aKAEaXE98HKmvrdUwrNud1z7d+",
-	"UbpfoqF/hoJP56NR7CEFvREAwKGpBdh6Lt8fAaeRAxX4ykElOEFVhCnsyow+qS5wz+QTemU64y6Kuris",
-	"Ox99cb6XxpI+sBm6Ah5AKZhKBm2OfWkalSOWvIjJmRQoZeDCzOGBuRcd+Uby+Rw8z3nakKuSmOOoAYBt",
-	"CC6RhjHvrMTpDk0sqmROrWi0GR4DLN5IbNVeMOQPt32QdHu6vWJuDrYXvMeBwWDreCx9w7dcQ3gdVm/U",
-	"OwfAh04tHMsEZipeuqqs0D0CUeeMa1/WQ+zVubJaHQQAsBQXAuZLHdIhQvFGKisK0V2rfdWghS2UtSaG",
-	"HXUO3Mo5SFuSQKEShr0jjuZWS9cQY7IssUo59xhZ0NDHOCwSsmCCRtscSVquYRwFpjCukPxoHIji47xT",
-	"u1jA0RHIxihFxdpZVZUeMmdpH99uvKog1yCdAWyb1+yFn1Dfj49Y8DEyvUW19pCzI45dnFo/x3HeQYDv",
-	"wz6IOtWYPNrWBwRSmn33nyx912q7E5eKkUZpBS+IS+Rx3DiNRIVYQDjgNcEHfYnaPAPqPZ+gT2wtsPe3",
-	"qib+OtQhxh6kgeWMKa/c11BFSYUV6HCHNHLQTj0zIyLK2FbeP0RPUbxOS3hOW4KywJnpwaL5gywOsb0m",
-	"xT4682lTUOofsWUiSRESguihvT0/EBvsXETepxrnasCT48WXX8bZjxD8o0SEVQeViX2ppxjs+8otr1co",
-	"Z2TBcrf18yzy5FGmC2CmiJUuYKjCEeg8oDpEPrsih1pVtwdA0E0fLHGourxtXrmcnBx+yeH8o6gPnvC9",
-	"krn78Y60fI1eA/TBp15ylXfU0YWNPIlJvjpwElHuuI704AzrqOz8iN1X6j2tig4BSH2kzbGNAFloTMvC",
-	"Z2Q6ooxAHbDPAIrlRnyZdrUW99ePzvO5qyMtwW2bhaXQKXOUm8D/Gx9CiPbc8l0WiD5gg/iaqL379NE1",
-	"+kCHul37YQ+HV2eEdySI9r172SN20gP6gTtR/tlVhNMOsYzSCdEP8HQ0stpnzWemiaz4ogPun1aifu5e",
-	"Ld2Zq39F25OVKPtiXo2m8Rdv5AzxV0Gvju9uSytXtwBOSl900FfketBQAR66RxeiKm/t7e7h19I/HXLW",
-	"ESuIecTRLwxz+7H0Q0TDjd5LBE7CXhYQMLhsqKBWP6RSVmwFcZTSxE1pVfjwp5O/Apxvf3U6PjYxeVjR",
-	"vHwsZaG2aazSUm1ZpeTCgRuiesnU5tVGk0EExIXa/gcMuU2gM6ASxpeBTKExLhw9qzQF7CVWI1thNbLH",
-	"I6u75OdFo1rYZbpAWcbylf3PEkuV+cHyAuX8Ynm8GNg7l6LdhUFH2CslL7sAHeZa39rj3KcBx/Ut1cZA",
-	"VjYTn4yQruS0AwGEsxOjuPATBe2ip+DFQ9DyJFJw+jFxWi3OeOZSTQiXnNGitEbsjRBrj7naeQh9g2QB",
-	"3Q7buFUhsGtXfl3OiP0gkHA216Z9M6xAe2nHCvxNDpB7NB4T9sT7Us4EuIxOqFDyh5hJVTk34oBmgSF8",
-	"IYvWGO7BIChnGprQCm5QWrGDC4CHDpYvUHifmH5Jh96RLCLRLF9VVghC8SCZvombdzhiS3M/J+vpvFDl",
-	"CRRystCT8ggpzl5KMlTiErzomnwJRL0R4RHcExXuGR6KpZ2EhDlE6nOcKO0gYCSoj5HnnnYnbPe0uut3",
-	"VQfFBaldR1dntFbG8WHqZrm1naguGLDEGI6F1jp4d7ahCIhRVKg1VwCiIp4WUl62UJsTvk9xpyEbsbX1",
-	"L8P8O0MVAUALXsosQKNC7yOepOZJ4DptJ4tTETdsQsexENLu946GJdfH7Ool9/66G7HLQvavCyCgV657",
-	"pXusVxB0myRlGPD4RMKsgUprdOKLsv3jZ7mXphdqFw70FBLDu5ADNKYjIduF4YuD6AQwNt3xQfwcS8EL",
-	"1O2gPngBnvLmtFwPvjk75xfTx7MnxfUgierwPKzpfPfuLIUwrp1HVsxbcYgBQsd8GtC1crEE3EIpdcb4",
-	"yurY4m8bTigCveJVZX93DBK2BZdsZO2QZJ78Ia6MO6Ij+584d2QT7GTP+NDMveGBu4WcH1HKwA4qV5G/",
-	"XYvqVugxi/lB2F9VKTHqA+wQOpTrzfe3YuZ4xYczLnm9sxbEhwSLTDgRkfMrkKug8wtk9iuXuq3FbGOX",
-	"CZuqjSx4vRvHvNqRVxj44itertqGSz/y5SQl4o/OhvO4RCQCLQk1I1VcTKoWUmwRo+3Zo/JznV/iL762",
-	"nd21dUEC1Y4GMpJApxfEnoAlx4BhHOt7fPr+Pdgh19KaiMR/RAyGQFOIAAvBzcaqWJ8KPYQTbjHUmzUU",
-	"RD5zBsqZMVU+ZFcyfgsIkTM1PzNLcbZVdVVA1+wkeAI2pPQl32Vp2KzmegkV0wUU/buWQLTngbOhGJp7",
-	"9dhbfeg+0CEHm4wtliOXZGX4RMlqlw+pleVCqloQ1xrahDrzVcORUhi3k86YUdfSh1HLwKHGAIVbjRtv",
-	"tHqofSnZihMBYb48XQ37XtQ0zFU87Zhw96DOvU/nyKuNOE1WH2BshYdFSonDvDUxqfaDPVGBSEyy3J6U",
-	"uTuCdogU2EYMp4TfTRBxeqh4/NBIQQ3nSSdf5k9HSDAjFk93RSQopYrkEDHZnU6bueTawyV9YoIvjeGr",
-	"cZO8AJo5gEaE5PN7UcpBY2jx3ERL7pD605nJdIdkGO6OqH2nwin4tK7MYx/HC5HmRrSCbkzH3ZxS1bNW",
-	"s3eeIIcheB4THEohUgLMMLTW9nAmcSkOrfmik1LpFEDWqQvzshH75J4OYdhDpfYrjZbFAfMPp+bHUhtV",
-	"776Utaa1Sv8A2hrXgldyjVUyDhVQaaPdfU5X/o9AJZEFAeXUuow55ThjxlQZaTwZix6YMSttP+dULQdI",
-	"S8FNCYCrRS0iehNAcQfuxmuAfGP5YDhbSXuixUipDP/DPtKqCaHZzVSO3K2D3NHM5nZX5Q1WCrA9ONol",
-	"IWjggveuNhvmFoPpfe2S9ps+VeDPzgIrezM/DNIL7W57cn4xZH/GGhBsXoqqQD2RLPXMnWMhuw7PNpTL",
-	"bgBKqcsCknxcAgfYwhwUNchVUDXjVhMDFiisu4zHh28wFQEkF7VVMUpZlVJMbsQuH7P1Bl0OVpvzV/n5",
-	"Kw1Ngi70BNU4mAl69oOcF+Cxt0Imfxin2a8AqXgt17X6tPNESMgTavd53L5IM6pvkZUht9dNgFsVvsuH",
-	"jXS6xDTC2IMjDy/Kx1HeDegRjibrWr6SgasFkyAqLllu1cQxs1smT+oZkLZB+J02DWoonOB892E0pwqx",
-	"Zh6/oVzD9VJtNTngryWkljDPFpHFBLusLhdLUmdtN2FoMHS1r7xIl6tEjSWEU2kw1DMVHvFGTBkPoO8w",
-	"w1U5M/nDFL/A/0iD6t/MU5uXCotDQi4syGgTAI0BXvZVyxcANLILpRaV4OvSmg6rR8I+3RkRFE8Z3j4e",
-	"UvLX3jGRDT6dLdQZUd79jC9yGu9plSDu4hD5qbwR21KLLOSQkvw51e1h5yRZBii5MscH12NXrer7c6yc",
-	"mOt1Ml1ofxdIU+QnPSCeHXiU9oYEt0bUrfPRxZNui723gZbAvLhjALPT89hMyy8Z9weCr+/HcT/h/Jfa",
-	"E/WGRrhswaTtEGyXuHsXz7M+pdFc6+6D/u8QB9XvpUK9pgV8kEtzn9f6Dmv+Xusy/NSj2MLx2e2y6A4N",
-	"2Dsx35/3Tv/q6Z2+Y7M+JPfXh0gofqWJOo0YfhyxKxLOYdJV4FEnGnBr0oKTZ5AN9EytRXHmP9+Wtdnw",
-	"6mypNPJyhU3nHUID512FJ1Gdb9iqhCGA1dlv47qu/qXLxmoUdnI2vecra84YkWClQx8dZ9u+pRYVlj6Z",
-	"qbfspN30cD6XjzrqyOZHXRU8g1uu/6Dc/k6T9+TxOuhj8SOW3gUmZdfevdpbJ9Nh4LhxlcV95XDiJvQG",
-	"xH1BRmth6rKn78VqmC44CnHOS8L5g9WBFdij9BbAeFl1AbXvWui1krqcVsIXzKQUkOHvUO7NdTSegPRs",
-	"h82z5yDrjMdEPNYRffW2VkakyatP83r5TKFizHJy+lnrkFx+BGenXZAzoxZAopYe1zsmkQYK5i5mwY4f",
-	"0/62K+ZG+k+lLC7JY6oDzM+j/Egxcwj7CF5jzczTfW4+t7Z/XuPJrrp6IzujnnY8ACGDp1hc4tW9RXv1",
-	"Ey72EAlkuJMx45Ko5lE1g6KsxcxUOwdJbKy9PfLFogdHVuQKhIlsrZ+wjsMSCY8PK+PQVvtTT4fsmOXr",
-	"jWksdihpFNdvyVgOyyJ3GW5Z41IYZaOUZxGOyAq3APOBKSJG49z57PPLeMKwaD64DjCPexysfvSzqHkc",
-	"ttJQGBshKcFj7UGqQHXlKS3donavbig8v6Yscvugs1teU+GVXwZ2PN/CU+1f37sn2w9X9HT797vwBvvx",
-	"h/CWaG7uxxQJdAy/vymC736N+d5p6e1RsjwCUKua5UgFnodwEhZJ3SMw+ybWjqIds+bGiNq+5z8f4LP+",
-	"z+j//HJ+9uLXX0ZnL379xyg7/+bzw3/rcrSErfnsCXRGVaKLhpvOHSsuCzVk+azMUT2FYLPdIhD6i1fe",
-	"bSm24OWZlfbborTnWzbgxaoEENJWNupnRMoyrZx3uPxPKZfgRfOAxhPjvD5Y/GT0JNbHxk8/92YP/+Dr",
-	"dtJs4YjQsUx+QcRMOInCuAOJcQN5i6VBAhBPo+HJF9cVl19FRMjIatE2BcGPccRWFZ/WAO0+qaBnIKp0",
-	"jkbi9QTRFVzjp7tkosNyj4098yt/ieGdS180wnaVqkakxmDfK5WkkP8QTxN5i93R5wOmBBV5cn7Bynlz",
-	"RtDPG4tWjCNcUkqSHRwKPaAyBr9Gtxu+u9MkHtDiEW6noP0MufApd9CVBZazVElHhOzjLmUes+eXQVHG",
-	"vHK+jG10Kc0RAE51VDruWtrRu7hgOdXOnviEXPRGn1a1aL5HKDWC4XKfT+U8j3IqrQpDwUsYQQEu1sOL",
-	"+jzrrcKkDoj30D13zJ3gqTrtDMTXvJk7o/cgIVfv063x1NOa37ntwQjdVJU3alwMgu5onnynhhCgipdJ",
-	"cky7EDsOGStbAYxHt+d+NA95cu7LK+YGiBqcHH7wPv1HzbsqbcEGVpXQeB6D4ornLGGVyX/lrB47ipsa",
-	"zqKolDIKSDrM7QEP4CysZkv+mV3mQlERA7V7O6vsK0oD9z348NN7O6uhGB9AztyIRhUAAwMnBDNYbgRf",
-	"5ZjnEqeO4lA+HLIfOIJvOEW9IX4iFqWUlKGGiTIwCl/nlMaDz6aHubieZvmN2P07BBfzPTa8Nd8BePGM",
-	"r8uzG2H1Wb1U67Ov7XIQfPXv9tNvyJbXBGt2UE5q5BaPqEybVRdLoyG4tO89nJdyIep1XUrTVTgnUCe2",
-	"y++GUcSIx/sfr84unj6zPy3FpxYipKrghEzXUyejLIogVnoSvTlNvGwmnhG5Z4lrLptS9Cgtuha8EsVk",
-	"3uWMKYsI3+7jVmCc2Rsh7o67LyA7G9wlUTFA4gtVa4C4RbC2OALpSCtjjmMq69pR+1xvUIbsd7cli2AW",
-	"0qKnpiqIrcVj1YdDlAh4QcRcoDqKLaYI876v+VYGQiBCuWnDa5PG0lV8kWTz+rGVOml82kyB+TLgo87c",
-	"RFLhBJJMJaTW2NuBsc/dC63RMW8t2WugQELEH0EgF0yPo7KOUJJTi5mSLoquFDDK9SUQSxZaA0yW0lZ8",
-	"SmeUQNPyMwig50yT6rm/OgSvJlau9VjeACLxOFi7TrU7VJqrNc4uXbhsJU+uY42ZjrYIeTDlTPOywICC",
-	"m4eqvBX6pBr39anOyF6uYdwi3oOnTS346tDWoCvcOjTLBpD11DHsC9xLFcSebsrKLllvyqLPLQWrdYSq",
-	"oR03QH0YSqxHO7XUDHC3rjBHqU+rq+ic6dGchSXSLabuw4lEAu8PcCHF6yjiQqFy0HYdJJ0kUe27Vhyh",
-	"KGqhdZcK7JaAWGwk8HCQpqhmN6CM0e0ZxeY4JQJ9lZYld0lXmm3qWsj0noeT0dNYUwk/BCilgTB3q773",
-	"Rxfc6/164Kw8KiTthMLj8VS7UwG/iAH28D6BZeerPm60qCd80TGfNOjTWm21qHE6CworxKmB5PUZMy53",
-	"Vmv9SjMjPvWtyuqqX7qF1QKuN8YwTN3Ryq3U1fuRLvqP8lA3JuyAg4yyvagKJuMzCC0ME8WK0hUPOtEC",
-	"5FQ+aC/ba7oPhgPd0j+4zPwTfBM+m7/joIa0E6vrUCF/iibbn7p4uFptxzck212mecxb8D8ITBnHDWa2",
-	"KsTuUpmzZA4E6v9mh0/xBFvV5G6piL9FTlLQbHpnFISEliMZK+/LhXwlT1w7HTTZV5JdvX3lihDk84pP",
-	"hsNhDn/O4E8I+MwrBR9aLuHjToO2D6mzeOD7apOC/6itqM9mXIOzBh0xRbkoKeutlFLUbLlbL4VsucX4",
-	"DCYuauyzx+22RmGoX/jZ30dnL359QH+c/fq1++rh///fUivgPdRI6FEpwvucqAIEeaolMUI1CkeM7Rno",
-	"CzxgXhiVREU6SK9qV4IXEMJ6SYUXsqgGwycAyZeabMZGEYZred9VGCDNlM7S3867hCW476cqPcUIjuom",
-	"dN0le0ylxxF74ehrVurWjmOXKeSF2hdpbJ0HlKYd00PRgEtTVeBTOxEH+s4V369mK8G+U/VaocPWvZ62",
-	"5OcuZOsJ9diRE9M+tbMWfLv2eufoHdR+7DXtAYUbu8fth9skAcUpq3N6NF/gZ37jAEaOIqh/NpbXbgFD",
-	"48skGsU0340jZzS6ciKLioikBqlpL8S6Uju2LteC+C5RgRrMyiSI/0i2YQEpJT/bhtkr0b8/U23MOZwn",
-	"Q18JdW8olfcnpssfeVYooxIPZqPzF4+fzZ+Ks+ez8+nZN8UFP3sxH43OnvCn02ezb4rn4sX8qKoPKjth",
-	"hKg9MMdH1tB9qO/xkvwDVHh8/f115I/sw614TfUpT1C6urzODhupG45cql9ZzpYRgWEUwge0K3J6ABgj",
-	"4XlLVXWN6Zbw8VHJOF9HNvh9z0cjyqWqlLoh3gCHuD1cqfXIEb5WujSd6jzqGxsoE+GCfPYUFVVFpXVz",
-	"iKHkbtCgHiogbSh5N9bnRmcv+Nn81388ffY5qb65OiZdMSo2jSrFOlhvs9L+3gT1Bh+HRWVf2By5b45E",
-	"valusR/Lw4v2Y7KbOa43oJOiGIIvXeAw48DGRqlc7Mpl1bl8OoI3c6ZLuXDwDPYgd+/MH3pW4sYSb1I8",
-	"0f5opPCHqqkISM0Gwsov+9Xc1fvPBloYA3+mXIzeZ/DlmqKQhQZ6jGNBh8gZYcfR16sMQQj7qJQNTEFK",
-	"XnWV7G26Cvu1G0Y23WaPeYtjgMAxQ6dgX83U9nNygrJyKDHDbrSTOtjfPQO+Pj1xKTG9GIcIu2DlBMAL",
-	"4rs70QwAZhj7St1UTBpzgl3sKeELPhBXgE62vIJu1JP73i7C0zV3WiwDUSx88sdRja5dn7jbnX1F+vvj",
-	"Z8/QigIWbYjGvBh5vIQbQMc5SraWK5Xe3GDEcGu3VNb0VudLLgtRTNStqPMh+5iwD+C1tiHXMrQET0R8",
-	"lX1+jZ7wcu7PV62UFPU4Rk1q2xsg9QSx9kVb81tQc6OeRujUSyCIImxmY7SGx3wc++xzYXzSZhfgW+nE",
-	"xab4EJqQReBW8LqHmw6IJ9slD8oDZY3iLOZhfeSHS9KeYAam7Lxj8MT/IlLjJ6vt8SYS189pU2RkEeIJ",
-	"ARj2Z6t5IIKKiJBXfNdDuMRy5YgAKRJG7Lqc9Aq2+CiLOea9J4YEgrJCnWNX0bdPulpoUXbAtwjNuRcz",
-	"xPfr97ZC7It/5qnKOqGc7ATSxo5Ub47Lz+IRVXQU6Igu7LBgPOpfZxH+edRbDbYd+s6/JYlpMnxXygXO",
-	"8dH+uQI6VI7aS6vSjIn1Dxi9QNNCkLi7wssyRxaZSOHs1QS46sjA4jW/0Zh2LNGUH546kx5l38xsf4U1",
-	"10Z6va5VpRa7UwNcRbKE/LfCbAWezTogK/UJY4Kt+aFIUydBzZyOd/uZhd8xxIaKxHw+9ofhCrUWUCcC",
-	"gtQohvnbRNrHpmKnZMHOR9kIp7Sjfs8BFH0z2OdaMjxYjOEUAYcjFbMkBNP06Shl1R9Mq45otyj3k+tg",
-	"V/cK0HVHzEL/Mlo6e+PXmNxDKxXWxonenVol0m3eghujlKG8l84zXBldU253kkpJhFcy5ECCe0Q3ScsT",
-	"RfiU/ZDQ7P7n+zev2Vv8lT149/I79uzF6Pwh8jA1iKHahilkXqccS3NVVWpL6nzwWAk7VIxTpQNMY4Kp",
-	"nwsgF2TEYQAwwDaYfaqK3SO6YAIXPBo9wt3j/nAo9zQUpDv/yWNTyxA968CldTFghER0Ty4rg4GP45XI",
-	"YHE8GWkDv7W+YVVBT6KVcWjlxvzNJ6xeLneuwHvKD2b75MDvhJHXmF4zKwtkxqUsT525shyYoVuzmSoO",
-	"eCIP6/93wzS6sfCoxi8gXDgkdD0zM/LXZu3pJVJmLOQ4CiuO2MbaxEhdMq7JwuDQhb59h1ZDV8Ecqinu",
-	"i2/YZxdkahtfocMHosE16EqJnBLB9lQnjlE11xAod2tN53GqJRWaCSXPs4F/Utq1t1uL75wO1k6ApK9/",
-	"Ez6O9AzhO1Pz8WeXRdQVEehXwd5ejjm6OlnD/iTzBepy/9bmS+b6mBoVnyzHdQoCSvSzaYKYk/m7Ap33",
-	"CSnZgTM/mWIRaLoOcVwdlvDuwuh5Ue8yPwqtPhwcz/m/+KR6EDd9TNfFpEzxUFwqFNYqrdK+LK2d6Mro",
-	"pXFs9GNcB6K1tlUtTijJCZjfUgf/z29Rg7OzwOPHf8pqji56969SjcfsfzfxjTLPcVOTu2ep+Krcl9pH",
-	"oezBkyxOqrbUP4gV3tAvltXhjgR2Kl9JBNBxdiuiT4cK+B1MCiS1xiBcIRvYYeJWwP96gKisuzGO0eqL",
-	"/Ng6JFwcuvzNVsZob4+2S7QOfvtKAwJryF4rzJqUzPU22eS7u9NTuX/ZEZj1x0hItIra7E7cSLVXVjpV",
-	"6lD81h0DIWTyCRiJtCKvPpSAdMWdx8SlGdf1tesZrp+puhYzQ0UjIUcTbkAZF7JnV3w3FU0qVpeo4Hn/",
-	"oxRPxkP+Z1REJKrmEUrL81sgZDBRrhQp/zdipx0AZc1LpPQP9McuYXnBSzlkuVFqUvF6IdD8CMPkGppP",
-	"d/mQfURnbdwsLRy/81QweEQUEsRjGqJPgDmfCRg4YIJ2CHRojKHaODUIfdchuN0RRVdC69gyCQaJq+Dt",
-	"MmzBOKf+JPf1HatK36XA2zY+8aZ8dnOJVC2298Dh4Ysb42gfwwfdzSFH3QVUm98vyV1pF8hLh+I4gr6B",
-	"DMpGoqtTN+hLWG7jdsK9blfFjOLxEcH6CqukGV84H2vmU20pxxVwLSELFstlwMKXyvt+CN8C6hV7L8CF",
-	"ph85kMpwVVyyfCNre5LzaSVyn/zespDdHQQBSRBhi7pW9SG/BJJUYtoy0+JWQOGgHO7LM3RJF9TjjrRm",
-	"OVf6sPMst9fkHbc7DWX/9q2qtUG32d1CGrRgujz3+28F2GhYD6A5e3ocElIoNbYQreaSvOmxX3rfAKWq",
-	"OcdGiS7L+6Tb4LxGj3YTkR0IBsIueif0pkp5QU6gT6RrL9mIrQSXIVXB16QBIqqoqvx9sSbOIxlwULNu",
-	"CIw+/EJ+hmn3UzVhVReiHrIrz55EW13SOeFOcBwSQj/QB0dLEUQwZTSfpJY7Bt3Pd+YBMs0OIlxP1cQj",
-	"2kQlRojEHu6w7pXtAdnE22+FpdcPCgXQ0EA0IFZWwo33KlllyTJT7IEWAn7JH2ZWVM6WYnYjipw9cCGj",
-	"qIgxDOfD7FrmtVgpI6Awb84eYI2sq+/+RBQHZHmaQPUImjsGHwpWGvsuPrVWbc4eeLIKPHMc+LGRlwYv",
-	"RY1mQrKf2g4C37llh6sCu0FlxyA7bAJHh2tmE+/rSRXsmYDnc8b8Y4FB6IyMVXj45bUEjhi3eSZEW+Xq",
-	"MfgfcioYbntgVUNVFScQWr0sRVX8YCXTUTMyisVFdJdNHsxDtLJYBxCq3AFlE2nogtepoERHrhrGmdAo",
-	"aeStzdl3r7KQu5YwUqDLIOXxlb6BS2PWLdspUYNZqZvSwWDxQqdy52/fvP/AgJoJf8itFqovQ45WzhQA",
-	"rNcgjNw6//DT+yH74VbUO9zG041h//HDB9h2P/5w9T0Cv3GJh2KX1zL/f85cHtjZO0e+ee5ozGyDsbEB",
-	"3TeZ/Ki0OXPNCV3n6/JPwk41KQUJUBbdQ1XucAM2SZqAi7Xghk+5tkp5YJCAknvW2DAqQr1TYIHK3Iiq",
-	"0p4s2ZpGG4mbe3gtr+XXX3+Eetdff82u2Nc471+7xHtXKxFktlYVNMfK/a/hZV8708kgU6mvgqaXHCrV",
-	"N7oB97n1C7dCqT8Mndg+BOq6uUNS0/QxlHHlrTtFCCVnj5uv3bb52p0sdCe8DVDPX+8NgrajYDV4HIKr",
-	"jVkKacoZNvTrr1luv1J1+XeibPwWljS73oxGj2d+38BHkRM73lRUyiqeRnl2HxxPGCZy8zHxiQN3blXe",
-	"iEY8C6NG2CCX1/z11yDWrDij7Hk9Tm0HUsCiLY05y3FxRE5bzO0qyu2mg9DfA0BNAvoc3j2o0mMdfo9j",
-	"pG2c3FmsY2P5FrE1X+D00/hpezQTPZIWsrj0e5sMW4KOlprlT0aPXRB1gu+bOJ9C5JSE5hJUNX7LVxpf",
-	"7p40q5XWE1WXi1Jikcvmkshdn7al1LgPQ/ddgSkhmRQl2ksRxTBNMpwKsPNokdvP0AC+Xle0GB+tazWt",
-	"xOq//1XblwLW4MWTp988dJOqjTWHWA4HeMY4y90glAXV0ILJaLB3gYyjGTh7VbjOEO7GrjZesFKuNxiH",
-	"FdKgEEAbSOdsLWoG4YUsTD2UNIFxNEvqIlYXBvllv6XlDG4OUc+ENGdC2oYXTIvFSkgzZjl/NAXjzhFe",
-	"5fy/Xbyc5vREiLrZfTElPQ1paXGfgVqF6Xau9pLdmwpG37gsYGc15k9GL1hlnzcBsxLYzm3f7U8XL3Kq",
-	"nQXM/GdXmCyDusGWI2Z0Kaq1xhG4lrlti1XO4JHEwweOqUuW240zHA4fbTRfCKJ1bWQCud5p4zZ9/g9Q",
-	"MDIWxRM/Q/ku/Bsk6Jr/bYN8/be8KgOkOcpFNmxmjSm74qPJAgNrXlZG1BoAo85YF+jct+92AtVujIxp",
-	"dS0RdOT3kR0tqDQbE2y5FV+LteDGyraaLcsC5gVFCVREo53uFRqMwMxZUQL5v4SvrK75nP1cfutNXfAv",
-	"2Hm07bMG6xh7KMHJsbSaIvm0aB5QzcPACaGo82hE3bqyEu3rrxuSGuYaczXt9JW6PXzacLPB5Yb7R7sj",
-	"FQDLdh5RPPnb9qyPXT/Dwz4W1tCjpeCVWf49Zw8IQjATWiMbltWX4Zpa8GJnL6GRAV+j/1WtheTrcrjj",
-	"qwoeU2oPV3qIqxaus3ozvQZ6yzUJ6Icg2K1BiwmjoBZV5UxI3UhdXts9dXYxHA2ywaauSBHU40ePttvt",
-	"kMPPQ1UvHtG9+tFPr7774fX7H+Aeqy2XBnBML4Na5akgBqPhOV5F/RmMB4+Ho+FjotIE3deekYsNr8GA",
-	"X4iuFDVUJjjDYndWM7AyKWP/H3tf/tzGraX7r6BUr8rJTItaLOcmVN2aURx5riaOnbKVSb0K/dwgGyT7",
-	"qglwGk3THI//91c4C4Amu0lqX5JfEkvqBY3l4OCc73xfZWaARbJiIgfj3J1tS1HNSignsGaiQFEOuZEZ",
-	"A9JfCHijKGeFd8EYj46+NVYBAPLHNte3uJ33nGsJ3d25tpUs0P96RudpNyg9DfzS7tgIFhAnI3qCiZjp",
-	"Ki+WmLmIVIuAukxBSJVk6M3nRp9lO13XYf8BnQfHjqlxQ+R68HB/nyiyK6rOjverf1J4Hw9Am45H+AJw",
-	"j+sDg1ui68QOlmbDbtP2ON++vV9xu8TTEJNn7pyrAjsiGhvnpMsRcNnLgVtFOx/cTW7OAOtW25R5hZKD",
-	"ZL+0qRXtdcRJYC6VvpCPzT+OzN4X+P9XeI87rfMgBhe+RnvFpzGy7aFMtbKrebou8uUtluNPUVbZcC1q",
-	"T0NOIYlVeEIVmzZzMDyQSEhPBgM1rbrAyLQHRYS7eBABcBP+E+OlbqrtQp4baw0p/Zq6E0xXfOlB0WVv",
-	"pyv+6GF9Ym8ncb3zIRE9grvQX1U2UvzHr2mId8IGQLKYRmcJ+6uWyl6lFWmepbCvsesPviqHoPTAhzKA",
-	"Aq2LFLIQMwC3DfT+3FaLcu3MnKsVOM2u08g7eC1ttQs14btnP2ETwZklsXPXF4l3OnDnpLD5REk9H+eF",
-	"SjxwzFcs+/LOE42dKNKxkmXVV7Iiv0RqKqBFv4M2ZA4MO0ceVtALYRv3FAvJHaJ7YlF6oPTuL6AnbV4o",
-	"PYhIfmmIAbXoOuc8/A7PDPXkNE1WZpKCMNc3ruV5nQzz26SB6tNMrScXxJAjNZGjZT2NI3QK3OuaDwLd",
-	"ehezghbMCnogjJpz4FI3TawxGv/PqwNqFsQJfxr4kuDwoY4QboPkYjMIO69w5z83cUwEzigw+7jr3RGK",
-	"nTLwm0gNgOlNKG7GnL6uS5TOQuYNuhLe9A8zhxmGbKsAHUbJUlQEd84vYIAoaEAzPiwZsbxv4Lmd9zQC",
-	"I9PCguFyJmN3NsVMI+IphgRZjIuRV7aQUD0NO3MpJwopfv5oigK5ZesBO84PxdlfxTqc3hCmXLbN0Sic",
-	"BJj6xEMiC/q6MaKKv+C+djic898zVS5CNAfJhZNoC4uBXfW6OPfj9pXyX5NWjtrK4CxjG0fCETCTE2Gd",
-	"J+LM2vN9mwZ9hPS7fYKALqlXNn2We3zbVx2sfsaHf/2m1+vgv779t28m9n/tt1t9ErBH4/JJwkCm/jjq",
-	"9VSdeY6PD8RI4IcFnerwATVb2/olTcC2D7fowixxWoDm5vIeWX9avbver2yYXewsb7dg50zBtECol40Y",
-	"2H0MYiMDgZsh//n+7ZsmXPzXRuaaGt/C12TnCDtmvY/1o8xYlOWGXDMw88EG17kOvB9E7lHU5siHY5ws",
-	"+3BshfcIabHWn+OLLQccIwAHmnBP6kwUzjUe4ii+lFPVm3jLqTCMOeKHuanvNnK0RN/x08ii0Xi47W8K",
-	"IuNWpCOjVXpMBRELz74O5/shyodncsEGATYuajZRtpdwKFBzPNp6j7/JWruHvqfe2mCr3+pi4TEsOVWZ",
-	"ArS+zah6Vt+tFlWNVtmZmKaLQwsRjP2r+3lni6sRck2X36ZtiJiJG1bgecABJbGkAp/RwG5iwdAV1+bR",
-	"/vPNt7wyZT/PMix0vOZqfo1xpxrrfbRIA4KvYZliyHvLddo4ed/Snzl8vjqLH+s0Chy0rfMIPznhotdH",
-	"Om9ABIE/BjBxPOSXm0Z7X/Lsa5DJ3Wj2zyqLFEjs2gMnIWDVOuIUUV/+4O2sNJC7elBDBFSvT0uls6VZ",
-	"uRpOOVptHRDadq42FEf4wPV3vDHVKzPT2Q2M3SkckfigV88LNw/aZZdlKGs/y3i5LQ98qAPfZpc/x6OV",
-	"ykRlzDHFPiKs5VSW1Xobc84F3Vf9FNjctrY1v5ZqmH/e+vIHashqnbfOnOFoPgFjhpEAX/3fvBiM3W7G",
-	"MlEOyNH5UEsScXy4I1XI4GqDId7VmYwkSLXhoAopZasfTba4nSEnNqWvdehLVc7U15VZd3CbTcjaJp7z",
-	"lKlXfVCRmTofyfTDL6xFojyry+YNFKfqjW6f5xwDqBMsmoxT+33IjJkLlXURb84HFaqWf+f+CGrxfB3h",
-	"L/Ty/ttwqsE7Vqf6pi34Hb7prjbho/0f1kz4GAVQE8xyd2TufAX6BjwinsaHKW13WNDIx2Pqc6M2LEuD",
-	"QNGZhZlR74u8CsbiY+46eUtuV8yY7nSP9n8I6b2XRg+LHIhcGTXVN7Oq2y+kvgDc2FarPCyGlYV9VtU/",
-	"fWka3kSGCWfLtovuBh0g+vzI8VkJwb6nS27zhBIELluTeW5wA/8baFh3bi6ABKxeiykCjAMqm1L+9BVh",
-	"MLjbvAHkL3HP2PtCuoxfW/3JWpoPvix6bbR3pP/u/ph2mkLjv+BL3nPbLjcnzoZvjFa/yGowbnXa1vfn",
-	"f75/+4Ze/jXZed5kBIlJDNATKCx2Ntx1792FF6cIG+ncx7HjnUL5LIh4CvwOHA4aPA8r00J9rpSG48nY",
-	"FJltnAdbZCdqiqWEdV8SLvUVxgFvJTXPAq5+Tt1PnZExo0LJaW47AzPZS5s0T33DbYfBOuOqmnaAuwU0",
-	"UN/BvzjoBiqiPuYW1EXrzlZL6Hwz59+y1dn74i5oXyW/yKzWSWauBV9hUBUU0RGzQnFsc9JFJJmlyp68",
-	"JGwShT6npamMGObujm8Cj5+dqqJwPkIOwCozV9m3iVB6NrEJJsdhaGTQtraqShAdxEXf1F+UMOVGMzgG",
-	"wbh2quQFVTEwI2ZthuHAY+aDxx1qz+MQnywV1oiRuIxI3RJIgxAFVSxD1R70dUecgJQngbAiDVuudQwu",
-	"l+s5ybU5xiSQeByaUqR6VhTpsf9jYcwF6S6VinkDPeKnCT9Caiotyb4nY8ruOgvSZswQhZ0tmveZ7ezY",
-	"hs4/X0zVsk8RA/Wb/f8o5ugltQH5O0AdSk0ZE5w5xzFYF6U+bISXBaQFZHkIaQE1ZohvRfcU2RJ0wEoQ",
-	"W/h0qnSNXRWzJODVNUxRm4/021m1lf9/HlVueT0sL/50Hwe7U7KWsR4eN60JzbQushDg5KvY8WQVPF6t",
-	"r9AIWHIahxCIQAzGwaEYm1lpE/r5+T4J01mP6J5ZFQCWPU0tITzuT6evT89PU0KdNM27QK4B6XR4N9g+",
-	"3mNMkSmkIDjcD0YY4s0x63iE/cCxh3ZpxNvWkR89jbXX3yCe5Fu8DNGTnw725sDwAIjdGl6kBeaOROfh",
-	"2Nwyfc9uK1BDQlhbxWaO1hsEj6s6RuwOjlDut3BM7Dt/h3Cz7nHvVbX7EutqVtkBlgpsEKi9ufyHhcal",
-	"Fx/E2e4DY+IfVTV9q4tFIt7LiXqfV+rv76syH1TY/+1+00p+/arRoYPNt/ymZahQUdlVIxI/bL7Dn8Xd",
-	"DYdb3HBuzC9SL65u3ahibaf7x4fY1v0IeDy5zrzVN6s9pbNdVFWAOt5Gy3fCBZaNS5/wWQgo27ypddk7",
-	"jeJeqOhASziCBQDUG7lMwbvjEG2uxQtGASztgj3dvg26Z1woNe2ivLqmINvyFth1X0FUK4SRh15ls+MB",
-	"ZY1pK3dNlEm97ewmiTg2x2UXeJBX10iL3USWi4U7ahnKOlZ3KeizPFsJb9ceV4gCSFYpG4P0EjjbTvqq",
-	"jKs0sSJ7rjviJxYb0QrnYRSNeoYEukpFsPAFTVZUXmvMdp1Tcy/rVFJT/mTprUiiqWka8yj2F0j2cz9H",
-	"DcxO+XHlicq/2TYh1ZJSOmeypttwUWpienecRGLRrDVpI7ji6mmiS27PN5QlEp5ea3Um1G3W3hf8x/Z5",
-	"Ie97e5IrlMPAfBExgUUbptcyEUYnEejck0Zg7S4UgsYMqiPj9mYswwvbrdsxOuKEzxsglkIldzXNySha",
-	"K2dZzijM42AoEYIOEom4uTov0h+TgsF2WyzJPFF0KC+Y78Z9ZuBEzKuelvbCdsXR4fcEMWRy6hhNyGea",
-	"UHEQDtLPrEihDwH3mUKxdTmB2smsBeGHo+bX6CWTEPiCVjvacCigbeDuUqeXT7sdfr/dssvLCfTjO7Y4",
-	"11+C2Dvrl2DSmtWJLO2tbmetEI3Y3N1D6H9Dt10yCAZ3LoXBlu3eHpiHVtcNs1xEUOCDtCe/nqEsqMyQ",
-	"XiuqeOVCPdZfS2I9kcQbSJ1hmbL1ImgmFJNDkQPYTTjqovGYaShNh9iMz8hnnZ6G4rVskmubkC3GitqQ",
-	"yYdqL8o1cKjCh4lfJPv7+2QfGXO8UoCLYiCTaUWWbG3tbaPXeQL9vA0EmZoCXnhuQd00KpaIBU3TNmAy",
-	"MSA2ZkS+O9qoyN3YrLnnVAhtg7xRlmetVSfEXXzV1MyalkTCrBFhTtywtkYhaei1GrVh5b3P9WB7GNxv",
-	"bksOVy9FiZAjgQOXkgrX4ddFGtiVkKwAZ7jbyRMkOfiEktxCiiLXihYVHO6w3h4pTAI7v89lD2ZBe18W",
-	"RcQTs9ybSB6V1GpByBLugG0OlIn0I7S9gRjx8R6SYHHTGSlZeU6xrlTmRAu4+5SHCrJkbrS2qng5pXLU",
-	"+wEV3vUmCec8Z4k/T01ZLRkCiK3dz/65NxjLXK+vyHdWCTX6KiM+qTIfIskjPKBLUThcsBRSBko6f0xg",
-	"rW2K+VNVLIbSAscalBIBo6sZYgAN5UjCb8XzQ/E/qjQokcfHmZ7G66ABxxRiLlWF+iKw29PRwldAY+DN",
-	"O/CpewVULaZSD8ZuKxQbt+Z1m+VL6NMnUu4QfVHDKn6d64uloX3ii5jYE3Mdh/2e0Wn1zpcvLsd2L9iZ",
-	"ZNpLh2HRwqqQtDIJ8+AWQUSrzBXPn5gin34By9HzD+JCdV41l59F9mE+NoXvKz1QwJuGbmhP23yEB/mx",
-	"Oz40sTf7cukaabN7YwBPlkAVWqtRhgbQVPdl68TcgW0hkame9ikr6pXdXWx9Sg9BTSqp1Zz8j7S+xK9o",
-	"J0aKn6EGFzu3v3TdW1qOjdBj2IkhNwu99MwSo/2jWJlwBmX2ljDNa4F5yImT8APRWd3hciWl7/aN1hD5",
-	"EGOqUZYCqmKQ0IyKMIKiQ2HVymGCPhaWN6y/LlNIgPxoOMP2F/E5M5rGPd1yFMVaq+lUafQEmGfcxuwq",
-	"Ia3MFNDuvfjxbXsmduApS6E/iV0z+qY1ONw/mwO8cv69B7c3yFQ1L0So5of66L8TZW4aYwWBTZu5dN0S",
-	"oWALRZozSCi5E+Yxw1JR3Qb2IA7MOJdZFs1JvlfYvqeT41uJDIDIWaRKEwVAFIa4QH9OWpGOFPZHCk5A",
-	"l+xNf4HV7UkELe8jpD1BIAGkMCBsx5sa3MAvoSXHBHDP3BEByEk74gxYNG1lA626Zzr4pBggyq0UB/v7",
-	"XpuXy/5bIw7AWWObIw4kZbUicn2bRgq6ts08vaJwKE3nq1ume/LRA31Xg5Hx/BTXszEhOduUfX1F4brb",
-	"SL7Cs+8n94qftSb1Cp0L5FueYXH/ISed7ivXy+HcNtKUlq2LCes2AoJbsrXBJsLOlFsxLJViQZvzxkyu",
-	"WE7kOoeR07gh4xA2QcjTNuV37zkPm4iZLpS1UeSdzsIK0dA0YbHaQbenbXlx/5W1fRhZ29bF1J6zDfb5",
-	"NvfXNkuJDJV11O3puRy1PZQuw4fChYRyvZds75ruvsaGutmzhK+Ptl+oUmlO/gaWPzB/ABrtLyjC5Vn5",
-	"oyMxPsFCKRAhRtDaePFKxJtgGCEnGgBvMnyYytm542CqSF2kACJgkdseVFkHQR5M8qZnQy59QXt5dHAY",
-	"Ra44KY1YWc8UC94ZMIOumCmsDWoxU0sOOWbJDdJI0Ys8Mjcq0iFqAyXc/KsLfpAmDVH6MYMHgBoTkf5L",
-	"GnozImE/QqmkUGfX2xl+L/cHzw/6L7JDdfTD377r7bQR0HGHXZ577pbcsd+gx7dzxx6bkXkSjtvRweEW",
-	"bQLPmhjtbsDbw7UlfTyMF9jVHb89N1lg7t6pqW3F8IP2mlYg/kjH8RRLe321JlqGuPCUK3SJPpFKMyXp",
-	"EwydiwgWCCVYSqjEREnFY9E31RgIuvtKTPLPUJ7zO9HwpmeZmkxNpfRgsfuzWqRQJjRV0kcYoJqScTgj",
-	"VZEvCElErPGk0jiI7ixRWoi3JKiVohtIhYpwbSwdwjd4UozgdZMiVVBqAn5oa5BXflpInXJ6g8h7h8g+",
-	"qbt+UwFzoeCVPqbmrtDke+NHstSU0XWafBRWRk5vlnmhLCxKwOBwIZc6b0ZkwLGoQ8xLg48xJC/AcRhP",
-	"pBzth0BleixS9XkKjv5H3jPhQ5EG1oi5p75Fomv3K9B6wp6GUj8UExjLYhhqMLln3SEmtAPPHbIShZK2",
-	"Srzkx/XOFj29FuQpTmAU6PG+zzFdNpa6sY4MV/Olq3TDNAdNo0tvbBFpCZ8i//ByAabIdvtycKF0JJ80",
-	"KGYWmudextXs3R3n7uC3js3UJwbUXIQHRNJ2f3zZ6VMDVWY/0jM/ojiR/63/SWZuz4JNiJq20qzTn97v",
-	"rPlz1Oqt2UtO3JCc6elsFRazkJNiqfvqX/fv9N4mVgGkEcCv61DDOp+ed17iP50rdIN9csXvvVPvJRZ8",
-	"bPBhTtDORZIcM31NhtxH65j8WkJlGnBsv5J5QaWHB8+3qgt8DZq+cMOLbWocvdLfLyrL5bmbVnDUP9zm",
-	"ZlJCkf1CXTtA8GKb8fpNy08yL/iF1/TZficRypqiqMSTT6QLyO5bJAO4rQfXN6ayVSmn65FXAaDgb0jF",
-	"tMyBltrtXlKjg5SAl1PIBSj/i9G7X18yST+qKdllHljKZDj/wUzwJIua0+ByIAVjYE3Jq65ItamcZwfu",
-	"ipdYHgG/8vlYuWMt6FrnGYTUkD3fszvJCE29JBWZTfLKdsSvshpbFvoFHAJ8wDMv+ALCX+gPyiyLPaTK",
-	"+BR3ltuBAdcGJIeDywQkLZy47mkysqGLP37OnNtKNZ1YFDNRlcxkJWFDD5d2xRc/Hl1x+NVrpo2Upp2d",
-	"vsEq4kbJK5D66/R0qD8vco1qUQyDYQiseH4ofg4yS6zajxWCFoS5pIDckke9FkaPVJksK3kl7JQiVT+o",
-	"xZ2f/0o++NHzA/Y00cGBN00L5/pU6nPVAl750U/eDXGF3yPW60iYrFBdkeLOuDsqp4MU2bBpaGOiP6Oz",
-	"eC4n7oRRyEUaribX1ksCDePrOYhRmyxt4Gq8pQUODBt3hAfmn6OvcD/h/6CNLSjhBqlNnuWpWz+dPFum",
-	"HspGavegpdHulo95ti2n0IuDw0sD18+X7UY6Nrbqus0h7YYEt4dzyiwrlbV4hkhQp871FpHj4wAmcQ7c",
-	"f+sfO58z26EfncPUPfh+f3/fdWXTx3/O7NoP95Kwl+qBxF1+hrce7sPF9NPBqmTsFgNKhqa14gGGcOAd",
-	"wBsbt7dLRrQwA1nk1aKtHaUa4bZ2ozPHriln+B+j1V2+z876H2/6nSeikH1VIODKqkINKuMpsqqo+oW3",
-	"ks5Aalku/u4ma+ucgGfu3OxcPvhu8/Q9QbIvD5PADZ2bnoj059P/+/f/Onn92ynoTLk9wifUMFDAghdN",
-	"X8XP2fhhB/uHRzf8Za/yQoU9KHg6bW2FP350e9VNzpb/kmUOAqENLWkzlccifXVy9u716clPH9+8/en0",
-	"4/nbn0/fsPhlFEwf5Z82fY/Sn27yc16qskKsrbKRNBVsFM8Ao0uy5xhOsRUWCtuFrdTkGSQvaItt3ZTl",
-	"jY/BG0h663pTB+FLsI1jY33AEEODtK9t0Wh86kf46SYbbsT56/cxvRbI4pJrP89L/1mDQsmyrXXg3rmV",
-	"ezkc0kpz3seAqrkpi8xzAoLsmxkKkMlv7SVTza/ZBOL7o5MPErrYJHAPGV0sjkV6cPi3zn5nv3MA7sRh",
-	"usUQwhM/4hNvcgx/r3EZAuJWuNEoh67L6AtwiGXfmmJWKdDqxWjnbzr/LKwZXKiKTxz8qJlVJZ54IDBu",
-	"ps6gYCjdFBlTubG02TEQNgU/LvGqdEBv5+WR52PjDx4d8cbgVZu7Dz7sGv12m6C3cHppy5m5A9tjgbth",
-	"qILPVUsSgtHRKwpXRFXNd5yv3zI44p4ky3bNzzMtaNeDOjM64qeVweM7anCVZsKneZj3KRcegygTyEq4",
-	"/QlflSEwgFYICf459w3jIISgd2uj6UhMD3lHkSG7jbRe0B423IgkqpaD9Vm4fbVKj8U+n9JRYxLDJl7l",
-	"OcpdtRYOl2ay9qi0bsHwd72BlrU53g0fBMUWeTU+9gCKJELftnsqO9dp2Yb5+FYXCwpmbnWt8xYeMQfS",
-	"SxiJ3N3TJjqXW6/yXSUBRg2HepQyL/NrMelcNnh+sL9VfH5koILnxijLZUX9YEVfVXOltKjmxs9rWwv4",
-	"8u8epv2MDHybDX2zvcbOy+hxdyWw81CXk/+cdXI5NdqQP1F1jz/PRh0Q1YY9CBekDceypaDPCcnSo/AY",
-	"QFxyDyLJrQf5YLJ2RrmAmCVZFVa10bWF6XVLVQPhBfdTOrD8/rXCP2GSRJxgFLR5quvI1wYsraPWtXP5",
-	"LWGjmNBZZUFI1RcQAKMpz/wLpaaAxMLa4dWJ7hbOhVoEUVZGvo6l7QZCJt54wnUDAPuAFnGrcNDSCnlg",
-	"qkE3pFqz9eDfoeFMrqOKc9nZuVcqreZ3CnC82ve17Sa/IIv7khkDpJsHhUEBTOBYx19Gj2E+Q9Kc97yy",
-	"KzuVN4u1neocSdZ7Onp/4CImNkV3K1QEWYPLkCt/BlLzUjWfQMR9bMBjhJHx9AsTeYE8Lwz5amE6hLvu",
-	"cHd7B/Pnr83tkVfKwTDe/GaodDY1OVxBedd2zZzzUPntRoiAeq+NzE6szUd6ojRVkCHmV8iJ0SOoBwZ+",
-	"MkKZrGiP51hmEkjE28gRTrmxT4UZgT+olRaBPxiCEZR1eXTVx36O4QGI50GQG1JTYOmgfCjPZ3/bg9vd",
-	"8QO2KgcA5DUUBRBmHsV+iHNFzJHCF0E/bh9jbn5UoRPWTIDHpBpbljcBIFAhK1V2GRQlgLw/B+w9XzFn",
-	"OWiCiLpX9Gd5UYlcV6YG30t417rIddbTqe94UgiBgoEt9CxBuSleo7exsfHzIdh/1wjd+OUQcGtTdKTx",
-	"fVq43MuCa6+Ej70HiOuvM2T1wqpsxLo226wW63T1vXbvC0ORvu59Ifu+9kDqCwe5uCYh64IJZ1l5bFMS",
-	"FZrzubMrUvoN4Az320u6eabvPITVFCqJlmSuHuLCuocJ/A4nLh6QoEu3mbUPeE/dIihOs3zrG05wcUWb",
-	"9qxZ5ISxLXR6ROAA9WRXRCI1vNBo/8aFBtO0oVqaDok00AlMaV+thunLpsU4nVW1lXh7++krULb8a0O9",
-	"ww31ce2Pl7It2+6I64kA33nmqjpZGqhww7kyIaUrBcKmmFvIlMgzCqUSstpj4Jk109NeHewDcXzE2scn",
-	"kgRCVMTrAlWYb6L0VYK0V/2F/3/K1PHEYQBygimAF0CEr8suObEGotygRITYMiEw1GDCY+Bedzqyxmgq",
-	"fgD1x552hwM6VeArTwYDNa26gEXFvt3FuDUgVEk70AwJ6rcLxZ3MAwzsY1KLFKj4UgE8pQrrMsxQpO5w",
-	"lkbxGQS2SSvSPAPdVsLZkEAY8tjYuHY0fS1ttQuP3z37KfXwkjnFvCe5BVH+E3zpwMB5hopWqUT34IUg",
-	"qgn6GtQrGysdQQGh2PYbEjFzndTTJGT2bRKu9RyNRGAX/YlEZW1lpp5kkqRW6Ct9PS+E6N2hDvnMEPtc",
-	"E1UEJcbWiEYL0WMDX74nxTeZWoefv1HcfIuSwdaKBWttv3vuz+6OtRIBfsHYXENttps3+QQdX/ydNVDz",
-	"I+TIRCjzg/FS9cjBuA1+6Z7S1m9H+5cH36ui4G5DMyQXIa4NCxDNEhE/QTUdrS0olLBpskTPh3bqOCzj",
-	"iIZxAEECM1IoHHkiRqWZTYm42C1iFJ/wGvA9/UmVePD3SCUIsA8CT3DMDzA3ZWbbmfzgbSq7Jn7VrWln",
-	"Smr8xci4XLHxx8ItShykU2Oh/jNFwVIKoLTCMIdrakqAHuWSg/wPM8dZVxlY4z4Y47YNb5rdX3EGRzPz",
-	"+b51JpOuT7/bt7RruG2NNw6A7sHMZBYc9xaSVpnzuNv6FH++b1u+393c+vnfAXtQpUp34//7Y3/3hw//",
-	"+k2v18F/fftv30zs/9pv/8/OdqU2PEeTMJAwsrVxBKM5cmaUwHsN391po7up7SSX4rx5tHCbmD432VnZ",
-	"4deJU7xf2e67OCDe+cDdPd7+ZShf2VK9oluD92CVemkm/BJh9A0x498XV+8mvmcqzC8KYMyKHGO48GHC",
-	"44a5zoCAZ23ptTZuox0VgVME061dUSoASw645gXqs7UhwafBSk2M+jzN3V8yM5G55t2xAqzEPB/UWGwr",
-	"fDWa0QJIbyqTMAbT/x1rrQF3xNF1ZEeQwL9pSnIdnZ9+LNJAt4LEJD4bRau0zVN7xT21ja/G3eqdJtjw",
-	"1xQc8t+3dp6oOe/5vjYXaqUl69y3wbL7uEULXrp7tnl7jY4GvbjFtNWTBaOzPfYZH41g5iu1ZZ3U1PWL",
-	"lx7nlkMj3EqKTB2acNVTsP3AeErwaTyVPyLW5ICBhriTc/GweAjDA15N4L4ZH7c08flkasrqYTCknRMW",
-	"yDNG0JnHVrLKBx8DZVoSETG4NVqvEoOQi6xEuoeQu4/ZbDIl5f2Idk1GTApImgbU5OSVQI3QN1L8xCQZ",
-	"72hefAtnryPxS/5jTwfaCZ1BEDKkQLu1lxF5lxTEWub+rUUKhFaUR5XWkNB5RAHhiS98tWCCc8y5XwIC",
-	"aqrEnK0PglkoT/CEmFZh0EoDJmqJLAWHn5lSqL93d0GQ7lhkZmBphnQmhGzMP8lKBfmZQHxSe3/0+wg5",
-	"z5V1E5kpTH437af4wpdI4rSpQEheIEQSOEssBNPxiJiXVCSoStsV0mO0hnwpWKGsBEdDG39xa51jZq97",
-	"hnVtDZlDD3DwNBD11jMbV1uDVHYVfvzbSBF8MgsarTYKsKs86U4zDWcTpHBqA6JF7IwxAZ7PrKrJQ849",
-	"PALiq2vuyr+4teUHiUI+MYlmDX19PUaqQkmagfe/ZZ6umpPprApx+DwTI+NxROVMWywuNJgU6YjzfBLx",
-	"T5YzZ8exPDaSFRtIIGIG2no5GKtG2HklL9Rr1zW3lIqEZzsbetdoVfyoNlkw98enlHe8hwwibIwSuxKP",
-	"5BFK7Br5Q1yoDVUc9YmrdBbm7aY6iVOd3V2VxD2MxSmI9kDPJTHsifDva4flQUFGYEg31x+cIQwyBxUj",
-	"4wyfM4ik8PF2GFj5QB11phGugUy/+0ddJKFjzAfkaVynTWfL2FZ64gmWBcgCCgLA8Qw4S2BRriUK2wp8",
-	"tJq3TNn92zd7ZyRSotX8SS8FxtQX1NPXsUT5p3aShvdyETiBIHlfTxAVxly48yxMIYIxQIUJp8bBEZ13",
-	"hbQXVDgjK5JlYQEEnj8IVbghPADkBbriS2/HtaS30xV/9HzFd28nEZ1O58PXNPG5LFJwPnyxLya2DS0A",
-	"YVqMvs4RLUDYYsRb4Ursq9FMd0meOOeYEmaOTmKwgdgCawANhDAvcnnC9yZ1BALjpD1pN1BsQnf0dDpW",
-	"sqz6SlYpsftpIqBI3c0poRUi9AYGnV8I6+lkcLg9BTqXGXnkhDu/W+bXsHmhNFORVwHvAHgF1weXxUCI",
-	"24JA9DQOymlhkeIUozbdeq8uoV3W4FvCysiATvWEPxPV5iDVCjZ0Ddaip/9h5jDUAOalpIzP00j+PGkv",
-	"bN0RZsgfzmAM6RQFC6hhQMRMFFAD4WN5mkMnu5W8O5vijbCESBCvhT70tTMbW1Ck3Ehm3KeY3XLakFK+",
-	"dAr9qJ5Bdz8upZTl7vDDl6Pvv26VRl6bXedYz4aU+hPLjN9CNvw2swduar9Rc3u7+WrT/6caVGxLwBRf",
-	"JnX9+1KVzCPLUSgdmcsIwxh90SPJUhRGZmsKD71Iia1ZwbGZEU8z1+rCxgBhflhTpZqasuJosZEZsvTm",
-	"lZoEE01xWOToxZnERLUJXO6vnOR6xkR/zlryjd7PIUw4qGmpULyXlWZqUet9oqoyH7h9rSh8s33FV2mX",
-	"+MAxeqwyMZu6rZAaQGxdIAXCJWK8wdNW68uZcdtsLb5Eq4NRPirAhO5py4O/dgO1xY6FLQ0JVm4A8PLV",
-	"TXNQbGjmor4BOuDHmYB1fd2WfaWCCRtrLJfc67i/PG64Da8NWsIh54MT8BGAa7BpwaitLqY3cMU2iBIE",
-	"G1VeeM7TK09kNRgrnAZoF/uqCKfNhRjLzLv1i0hg1BlQctIlg2rYkJHYUB9Mn7M7ALGZj41VYMFICAAC",
-	"HEGK6OA78XP+I7mhtK9qU0XvRLguNTEA7SnPAgm6DFQKwY4rYFFN8fKPMw0JzhQNU7AenssbSbv/rmat",
-	"GBvsslYPCZiWt8NE43BAYghkDWWFhEhypLgPeSuZgrg4JITx5BjGzp0WAOJOVQgEB0Yn9jjSkrVjU1JM",
-	"3x06qUQYtAjH8pMSUqRafa4+cglCWw+4dm6NqnGTE5jKWiHObnRo/qVeQMpPVaDhdHNaFMCpZq0HNdP3",
-	"0vkXeo37orNOL/zS+dkHI/x+m9uEG6i2beINMqv0FyLPHh1xwDLC8hGZ/b0v7n9fW63/SIHx37nladFK",
-	"uwJFJPcnmUts+s4gzez9Duvmq11HXmMO7AW1stbTDXPl1SSWvMwNhnyp9qdLDjxv2Ug/BjvqYGyMVYkP",
-	"G5dqOLMgfKO9JhAUc3BED56DtSARnse9Lq864tTjZns6FJNMzITgR+7uCE8LQg+YAIl1FD0Tos9BcxQ7",
-	"B1mQ6qOd9V1/9FWWwmFuKEv8/IiD+JvUX2XTWJPh25bImhu07RBGsKHfNzo1vL/uVNzYTs6taN3RU1Dh",
-	"CKhoOPBGQ6mA85m7nmcNTpfB0hyl8wdn1upTS/K8xAuMOfbUJmUgcwcfVxYweysryIK09UffZLmyN+0e",
-	"POD9PgZRNQVLaDYl94fCvQ+YgUfuEk+WHcM5ZmyKjE3e4qnvNqWqysUD4wuMv6ktT/8KTANqwGDoDo1E",
-	"CHCy8QAcbaAB9BvFyNkTFIEPmQEpKAJIEXZ3aGWUrN8i4dA1LRWEnKG0GrIrBsib3JHVHXIhiYj5oSGl",
-	"T/zJNkGBYIZhYTawLwcXELRTOlNZsKVaqYyAAVW56HpwgbepVshiLhfODA9VqVogAlW5uG0X8h3MpVaE",
-	"ADWPoA9/QaSuY7veur7kBUCZ7PocbTBcV7EPzgSurfaK1K7qjLbgGng7isos7IVWS3cueaTkTACgD2gC",
-	"afn6UAiERuY1f3EsKY5Zr/iaq1JBNEFlPW0gj+8Bu/5eMh5MjECC6joTqdsDU/ZlfUm0kIU1/NtquRnO",
-	"a01EXw3kzLrf+q9GejcKgaxxRH8fLx6FF1pFvkOtNOoYE5Lz0Jt/FUs1+dhua7J/eWVNXtmCjZtbULXD",
-	"xRP0yKaF1A+p5ApVgbAYCeP2CYJfeI9xPzQXOSEuBOPQ7rO0yvhHiYrknHoAsgjk7RUMIUQfTpKwrns/",
-	"5hZ6uq8SMZelhprMXA+KWcbkl+EMChGIejyBLBJZfE5UAAcGCRX52irWchkEGWWpjc4HsgilBF0m5bI9",
-	"zXVYoKXk7gEJSCsyA4ELOzZzLrAaqSoNIQ33l+gnKGiGosGoCajTBOikFFD2qQfBYUI2cwMF3zNSVeT3",
-	"gmsJGRZK6HxSxyItnB2kTY3i/hAsQmIQ2l+LHKX78gxhUYEw+5kVKYxVmnANFwyP+z1UsCUEYLWzknqe",
-	"a2J42HMbSsJoZnTEe6Wwqsz9pjPJ4LVvw/neTTYrI0r82giu4Gw5TQ1566j8rCNOIM1dKc2V2/RI7HGu",
-	"8qOXEhBOaoAMxK+Jp6m7qqfTo8MfRGXMx4nUi48DrxpEpCwAQtGMRgPJMVnkF6qLn01M/vjlq3xuzi7c",
-	"IXlx0ujh0SfgeQqBBghhq8p8UMVF/TClEcAY5qNPDs4JT8ZGhCKAKSldpv50lXvd7tgGdNwMLLIUWkMX",
-	"gV4ZFRanPQ1a4zCXu9BcN2BTWTIHGQso4LzE05tmdp0EE5YEkJ2C/JtbIMy960XDgOlPtRPchP5oUcSm",
-	"7400scNv3Bc26V/fUq3eieveMz2dVdcs1as96E4r9X4tZLtCl1t5YQaJzDwtit3DbZwswPkAwPOVzAv1",
-	"aCoA7zciuDxxrlciGG5Zh+9456+6rM0/sW+HLOm3Fb2pfTs8z7fT57ts1tsd5be++keIxD/2lDoPXFta",
-	"/d3KUe7PpBLoE/S1eMVqkj5eVw8wUe+bt/fFjeDX7Zby2+E5xl3+WtBPdkH/2ZcyREFxlt/zWt58tVuN",
-	"11z4e1/cgK/l3YfT5lyWKHIYc9J3BAqZ53g4DVz1eL5IViu/OMpA0Q+Ryr4F0j04F1sDZ6WcKqyogoeP",
-	"5ti+tCPSs+HuL7IajLviX1LAZ2ARjxHzECuvjDumHR0cthP9vwtBuMsN6i/OsxttL2N6NoTmbnVppiZT",
-	"Uyk9WPysFrdrGEBH5J2ybg012IWfuDIOuP2AVg4G669jR/aoDgI4jpA+Xgk6101bY2Is1klnoR63Sjkk",
-	"hvpVNaF0XxMCUulNmaErL73b9CXOhm+MVrRU72JH3pQtcV2HFW/QhNNzOWp7NF22B9fAY583MTxgbBrh",
-	"0xgYPxvuuq9Gg8pItsexgROgcuO0fpg79hbJFznZ/uL/Qndtg8jHOWPZ3GL2iQAw8TGh0AQ3uLCQ03+H",
-	"zCdcKCPyt26KcfZICPmfM/4ZI4un/z2TBQeql7W0wCFYYYsI5bpSTCPjG6rfIPjsDI22lOiWWqTR5rn7",
-	"s1qkMDlAwivi9O5prpsmvWaFZUKuuc/YxCFdxWbdr+msepBeRGzJruh0XCZA60tSvuz06Q6V2Y9Uv/Yx",
-	"oIDht/4nmTm7BtaKwYy+Ho6Cxqc/vcdVfynDuj4K/FBbe6eh5g3O30ssoY2cv5n2hcLX2JVukrtq0yeg",
-	"/Oq1mvuXm/tXdL3R9/gds5+bnI/rncr3xrmtTNkOWjtFLAkJWWBhNs76RMymmfuHW8DEcUIeesxUH5cc",
-	"KEGvA8CTl45WxG1Tq0mYSEzGi75SGilP+wsh3d4aNwaP5ujwdcSJb4iHNYBkrn9vZUyAp86xUToR6X+c",
-	"nhP3zDKHeVupNpvWf1AHPhHR3OXPaoSn2hBuiQf78XFQ99WARGP+cvIbnfztrUtlSvUwQFm/IxyFxcXE",
-	"eUzGNA9rvwvnjgg3yEYCCSOqKvCvR+rfDP6hcmKKNgLYJ2IR7YNDAxj3BGquPQkQAPR0poCtwpNhnfkn",
-	"giA+It8jzi2AOyH/AIdEGWYTSEkAVevmM8L0Pc/eD12PRAlUpKP8kwpyi+42Ys3ypGcajWdlxMjQAm+E",
-	"ysPQv6Ls1FoY7u+AxUI5JoS9kFQTMUBx5RnoIrm/e+osAsHlWcAPw6kQlDKOgxLkkFia/HYCsna0J7hz",
-	"XZ0cY//gh+ffDV+o3e8HB/3dv2WHcveH4f7+7pF80f9u8Lfse/XDsAW3kmdtQNzvjjbhcG9VVwAGoiXs",
-	"A/38l+5/nTrVnbFIP7RQEARozLd6gp+tbSL6EWvkX5y/wWX8S5X64hCK+P1DmLigew3iglZPhhu6HYqe",
-	"W3TjmnXckLWydfX3o9ndRmdErmOnOHzx3fWx8+9zPdh+o/1NV3nRBiRc+tKqRva3WkRwZ3UMUcFHIsya",
-	"RrbWOng8bErZ3/urdai7Ok2Mcp51Y2nSK1irSSQhmBCNpKw8GrpUA5VP/YGmI+AoNTAW+WknVEJXu7Sy",
-	"qhhyke6oNPNIywLcg3U4SnhGC4ryIHHdl09mk53uIWou4g/7vudyXamRKh9zmQgbkHYcAg3j4zy3RHCC",
-	"aDo2IYPYoD9QZBA1b+8L/3MtlYdPxt3BzGnPl1He4MliVXyqy3f2PU+nzVfzoN3A/NujgEarr/YSKhUA",
-	"bR9Msg9FEdqdkPgpljUoLGHprHW6XtJ7L9uxzkOgkOZW176R22WoH6hlf+kLRVrB67n19UDVnxI4GhM0",
-	"+Jm5SlT6p1jO5A2tP3oRPXYkhuZl0UPOtkSZfDhmAQOBNiSDb8VUQS2NcC4ikhjwRb5gmi/B4A4cy0D1",
-	"CB27sSoyKKbqaYm1OKi7b0oiGsVoRz5RUQ23R8RUY6W5CBtcT9AydtbF1hm+mCemUkRWVhfYb6mtfkd9",
-	"uOFU2EYmvcQfDfpxBy/29ycPnkt6lSLtKpxBXK0kqVZJ8z9oSrguHw6LXLvbCnf3hydUsc2Tp9Wfgj8/",
-	"YGN8f/U0oV61nOk/iUtmiqIvBxcPI4HwFg/wKGgT1KfNEOmgfcYAUwtELGPDud+zzKGCpDAFsHGhLIUE",
-	"7l0v/4jBOhLP5DJLhgOJE8E9ExWU+2IrM+xpXxrO8CeswJL2AilEynw0BqgyFtNSAS2F36lCdzqrMAga",
-	"ErkYzxjNZJmJclYwsBpLxqH+Et9uMrmgyAZM/WfWq2oua3EGOpC0NRvdN9lir9PpAAysp9svZNaSvS/0",
-	"r+jeYyFBYBNyJpX6XIm+snkW0axxjllW7h3R4OMutYf8KilB0EHyZWyoZ0nQKRDzVqCc4pNIpoz+NpbF",
-	"EM/onpCiGpeKKsgFanqTnnu/BFfCExVRWBpkuL3vEEgHbU9Le6Gyrjg6/J5q3TleVVdZhCkVybdUDWXq",
-	"dGzRw7ycgNxq5ot2l9I9vFIva3aujQDbct+h9vnN4kFhnlzrVAZDG+GesJBgeSU/LRD8ZbffO4fNHx1+",
-	"v9035eUEZsY7nlT34yz8gqp/Ws3DYc8vb94MsL6F9p8W/+GSW/QDZV/h5l2OgAV3cDr85ZTD8DQU3UaK",
-	"FNwGWCOnnQ6lpxv4UBI6WbK4+3xsJshCJpFonvi/gg4S7FWCTDMwx24mJ8FUuYcqECHKZo4S7sQtaErK",
-	"YMmaqEqOlzaUir8AAmiVMW38He+uur9c9xz05LaitUwP8Wg/UbaHB7/j3DOH68rwX29/qMzUFGbUjiQ9",
-	"EaNSTscNxySdxcifWF5jZlU36NAL0NyvDEnQJyTP78yj12sBCIQRxrOQMqEV8R0Fkch0klub61HaEa/9",
-	"G2KywwW/r6eRcwoCgseirxbGmd6JsRQ9LJWFNyEMaTiMtEjbaRKJSdy9A0w8F7TgKcH4vQsuaAnRnXOn",
-	"bwJeQQvi17Iw5rA0k7uHDjQ2YVvNousDA1YDmJTlj6ckzUUjmCaJYpZtveX+1pJ839/fj/LvL/BHzsAf",
-	"NGTgbzMy5+dMS2gOVunjg/JGAm04cu63j0SfbWblSK1LgcNDf4Orbhs6iG9pmBsoWAC+Z9TZnfsddR5y",
-	"IELztHyTvCay/aCGnlrXtku+Miw3bErQe8D7QLvSelJukpyAedNplj6lPrhFBUp4w/qJclfy1jeBfUBM",
-	"8SSvCFWDHR9NIxrK686jD5CoGow3jn2tktaLcZoht9JL06V6VhQpBhBJcRf7gwJNfGbzKGlbeWA8TS93",
-	"IoWjmZwYPYLJJWdZXvU0aoQGbwrQ3pmQhZuRC3wUMTzLvgHUKdoILs8pDBT0e+AqSE0DdpBoKQtl3Uz/",
-	"9cyrNFZRbENWihHwB/ui0RHCOqRoyt/8WQ4f/hu86K4PclutNKY1QTHzB3ySu+ZSRbzMtgu1zQjfTL3K",
-	"WrUFv5ATnr61ghRad/WKlCicFGtix6UQXDB/TNGe1QsIiyRLPJfAaiXtBqOp1IRw01S90tPt9S2lEiNj",
-	"SIWg9lLUXfA1LHCpNhVoiqMAuNcpjCVpCOOAlOdGOwcbqVJJfZW97PZSk3Me79tzkfENLQ4yDl3nT1gS",
-	"cYWVZpVdXwTxdgga8DQjYSpkk1zbxDk6fCT3i+k4VPi4g7ytxTzzEhVLgCS7EXX3nlvzRKo16Xva8M5u",
-	"tvIAPHLIs5mCCLONYM84xZ6xNYumpRwMlL2+o7ZpTu99ybO1vGZQ1ac+V6yvHdFhJ872YXoBrWWcsyW1",
-	"Vg3hB+U8M9pCXrAONenHgXs4kQt3ESYQox5aWhHHSwsLCdn9ygorCVcWli1qg7pkmopk4Un4z3E+GqtS",
-	"lKYI/On4Ptrh4FLwD2EL6QJ/2hjdFKxgGuWhApFa3hGnkBvpaV/C5ysmt6FLUTqjRbG6QTSwFZ265z6S",
-	"U8opkKJTPzGRIAVOb3stbGHzvAtxlm1aQNTIti3hjULvgeEqQC/ebNDP+XMv922hsaDYt7YMa6nGzM33",
-	"thCg+9v2AVN38Z9HRxdGat1Ghf38yLcpd4oNE6bBY7qhrak1JR7S2VAaHYrTE+biH6iOeINmHWrNgc3j",
-	"cqbdHczxcr851aquexr4OnKQQFfE1KE+T/MyoKsLWUHdHO56qOwG2+Mnc6GyjnjL5l9qv0kBDQiiozXu",
-	"YpBmHktnxT+aT6pME9bDlEULggk/GKbjLQUL4NnIDbRdrODgNl6dtcoT8+glgX0NDe0TDhvQLNdhhTYt",
-	"yvUb1vX8PcpM1oAa0cmHz9Q8JuIbAmUQ+50BBUT339Qtuo/ushQXTZT1/JbXNqBPaDVtv7jfuesRhkgL",
-	"ke5c8rzQOUS+nEJJkCNh1xWWvmsi4E3emKxOn1HFlznvkGgnAOdI2FiIDWSyvPCycB4OUyj5CWRQ+LVg",
-	"gSCi0IIqwQ/h9b6+wB3PlJ56yBvPLo7U8hfyWCUiy0s1qIqFgNNpaWajcW1g6S4wn5ZjJfWeSUghB4ej",
-	"yD+57imVnDCpcfQ4CPig2RPO7LWXBWM3XU6798M2nvM7MtSPJcKPC2HD+n9wPjKYnD030rtunG8dd9fU",
-	"wrVRzoYYTUe8Ks0EGGiIUBNtiFfwUrzl15hayGWInIBjn+9KyXn4KKu0lr2ATnJrJlqZIwNna6y7ohXa",
-	"ZBhcr779pMrgCtym67vW7eWS/2BUtMFz+FMNM75WVdiWZhWYu6bpcMVdes/dvl6JlaeL171DCTm/8WlT",
-	"ks+abW3fSdAPh3HFqY1CPDCHe3qmC2Vt/SpwaWl364gTkk7lvqpHRDriVZQnkFEWwP2b832t4KELpX+R",
-	"tytyHF7SMP8BeTMbjLn7Ans/HQLHM51B/gIV8x/JZlPTRfL7DXzhA990loEoywi+aA7mNpCcycCvBnU1",
-	"XHIKvz2uneD4Em3wr88Ca8/KBGXAy5MI1W+Dqwnzn9J/lOJ/fGgsjnysB+bcFKKCpvN8bOQkb8VR0Z9v",
-	"s/oH39Cy0w9kUdCGfjP9bCLnqq8KA+gP07hjutvVYFbm1QK6t69k6dzJPz64NUIxZfjxg7sSYBhw4aws",
-	"dro7e7A26LGru6kh+Vf3fYhWqbEiRpGwTkzIBY1bjboi7mWmM1kuYOpYU8BoRDfzzFm9+z0RCWL+Gqss",
-	"x243lHXB9ehhhA9bfVYDYb1NwEXhgg7aliIWJmYMXX3aSZaVytJ6YMSy2+0zWckkLlL05SLRk5XOoLLS",
-	"tumOcmO5oXiMNUUWPYQmasMj/hFxX2bKuWPlovZdDAhveTvBBWbV2O01A0btRI+IjrptD8ktU18SYNuL",
-	"9M903BcoZN08c3JtK1nghKGhw2kY3c+7kTMd/z8AAP//",
+	"7L0LcxtHsib6Vypwz4YlbxMCqYclME7cpR861o4taSXN6O41vegCugD0sFGF6SoQwszqv9+ozKxHN6qB",
+	"BkXbZ+7OORFjkeyurmdWPr788h+DmVqtlRTS6MH4H4Ol4IWo4Z8/fOAL+99C6Fldrk2p5GA8eM1XQjOz",
+	"LDXThhvB1JyZpWC10GpTz8Qlk+JW1PA7zVeC8QUvJeNzI2rG2WzJ5UIMB9lAfOKrdSUG48H14Juzc34x",
+	"fTx7UlwPBtlAz5Zixe23zW5tn9CmLuVi8PlzNnhZCWEOd00wLYwp5UK7zs3tSxnjmuXC8EXOSslKwwol",
+	"dMa4LJhUhm2X3ISn2VJVhW53dP6cj2aPz6dPiwvx5MU3z45093M2WPOar4ShOb0qilpo/db+cn8A+au3",
+	"47dv3n3IM5b/8urt7bNf8UemapZvZPlp/Ojt1Ycf84wpKdha1DMhzZmQM1WIgmmxWAlpml0+Hw3t/38z",
+	"fj56Phpkg9J+Z83NcpANJF/ZRzj2aZANavG3TVmLYjA29UbEA1vxTz8JuTDLwfj84nk2WJXS/5wlVulK",
+	"v5m/E7elhoG1x3ml7exvuWYw46VmNT2bwVArboQ2+ZC9kbC/cvfnHBYr5yYfurH8bSPqXRiMe7KxLP9W",
+	"i/lgPPi/HoW9/gj/qh+5Xr7erKai9p3/UNrmjnfclCvR1RduGr2Yq3rFzWA8KLgRZ/bFQWrqvlVFKTp3",
+	"yJxXWuSsEvxWaKY2pnH49FdsCq9nbLssZ0vGa8FWShs7i7C/OatKbdhWlIul7uo4ttHofCHmfFMZtzOo",
+	"21OlKsEl9Pu7aqONqDs6/mEpmG3dncgZPv2VZvTeT4oXV1qXC2k3MXtQGs1yLerbciYm9s0c9ob9tdpK",
+	"aOvhCedgymc3QhbpE0Cd6XsCnp5fHD8B3yk5L+vVgekw6kZINx9c6i1ITbtG+kYUbK5AXmIz3L7XHNG6",
+	"4vLs6n9cuf/7efvj83nHglIrg64jPbp40mNEtSiENCWvXhUHhlUWOAo7Kthreqm2LUE6On/x+Nn8qTh7",
+	"Pjufnn1TXPCzF/PR6OwJfzp9NvumeC5ezNNLVRZ9V+ni6bNTxvTeXmYdw3ojqx0en1LbqyPcfl0nCP7Y",
+	"Wwa1eoE929RaHTpNuRSfzGQGj+VuG635QrCpmKu6s2v4RtdWeDJ68Sw1Ud+LShjRte55gX/Ox8wslRa4",
+	"A7aiFoz+gtMmWMW1YY9HrOA7nblfris+I8ngX7aSyyxFfU9TTP0P8wt6xIHpBSXgKw2Cprl5RbEQ6c0J",
+	"79zr/nxViNVaGSFnuz+JXbqnM15VIEmdXATRQdfq3zZCm4zdiLWBX188YUu1qfUl41N1C1PMjJBc2rFW",
+	"5ao0LC/DRyfTnRE6R2Ek4VV79VWC65aAfTI9n434U3FWiHWldmfnz88v3CyhUhnmKRrVmR1W5ww9bc/Q",
+	"mhsjatvm//rl+vrTxfnZ9fWnb8Sv//Xfknfpq/nP3MyW+/P2sS6t6mrPddnUXxkc7bKqnD5YarhlrMoJ",
+	"s6svWf517t8tQSjATrUzw6tqyD6SqJCitH+w/3wyGh1RetMzNT/DERxSxlLjfq2k6Bj7G8k4qwUvMhg4",
+	"DMxLbNxMbMm11b4YZ1uYqfzrPINNEE1ZDXMllaSjy03isHx9YGS2j0eGBxdTc9GNXfcRrfvX6XX/iU9F",
+	"dUiYe4WJbUuzxFWu7EsZy2/E7t9vebUR+ZD9R3krJNPWouEVKHtWtbKv8KoiobtqjPiXgRF89e96qdaD",
+	"X9OSCz7UGHJpxEqfrGVk9vFX+Op5kNq8rvkOp0FwLY5d1nRz2CMt/pPe0j9ZudQxih/Vlq243DGYQ2aU",
+	"U6W4Ac236/oAWZdWcc9HI5jacrVZDcZP4adS4k+hf6U0YkEWw09qxqvS7Lqux1osSiUf/V1J8UhvphP7",
+	"j9yaowf014zpjdXgrc26OdsKbc7O/8vFS/9vng/ZW14bskUEE7JgK75jU7uYc2ONg0uWn+V4SllFfRyy",
+	"14qteU0WLuNMV1wvh9eyecslv5lebtd030V/QlN6cNF/FlrzRZdK9nG5y+ieE2xZaqPq3aVbc2blBoOr",
+	"q7mjV+7Ks8fT7hX7bym2rGUetPbKCrtyWErtj+A1X4kDZ8/JIFIyMmZ38WzJaz4zotb3ZdzAf+7Tsnmt",
+	"ikPDkqqwQyqLEwZQq40R9dl5xwhUcb8jsFfAa54y8FuXA8jGMiiBqc1B8/tlvfkAv+3ZG9tEV2+g+f6+",
+	"D2wavm678rYW8/LTUStoya3YAFXzgRUfm4XdvHSZcNgBD1EhmIpFKaNLtqvba/jwwWncnzjnujl4xvAR",
+	"e8bAwdN0MDU2If4yvQUjt1L3NjzRzfS+lLPjFueWa1bYgxR7nOwgbHfrTuPItn0X79MHsAUOeS2csWCX",
+	"vTmBfLbqMIzwpXvVCeye7SdcG8el1S88LXdd0tbp+bM0ZdV/QdFMP+5G3Nhm77KWf+F1eXgxb/EJuoEu",
+	"vd7gb1bSidyDXV2kP59kpXy2867XSmoBqu+3vHiH5qr9aaakERL+ydfrqpyBB+zRulbTSqz+6181+pX9",
+	"5rNvFKiW3fKqLCZk+g6yQSEMLyu72rAv4Nfg+gev/5KTSmAn1dlB1uZbixq+yQy/AWeoqGtV68H4F/8t",
+	"o9Sk4jVoBv4rKGfYaqOt+PMqydPRaBBFA7wG+vlX3H9Cm0lZ9Ne6teFmo0mXMqWBE/gtL9g7P3BnD0zV",
+	"xoynFZc31mbot7nf4kTjOqWOF07jjEs7iVMBBqVVVpuTNxwEVyj84p0/al+wxrFTdOIPb+bdnNES2bmf",
+	"qPmETvpMbewHH0fr9bgRJPpKsyfOOa3ZVm2qwo6OvFiDbKDmg3HQ9tyTsIx3anKM1jQ6DFaCg+JvVflW",
+	"AC3YqWjfWMEGDmSuWXDvftFOglNKO+ltLWZKFiWcgHdhiuGbB7zPv9Gee63MspQLLzzHJDbt0WQrsJO2",
+	"fAeX+7SGyJ/ViVHgWnVE4zmvxXyjRYExP61WYqqKHfhvFD6ghZC4Gg/y5C7LHw6Z+0tuFaFriWKFayX1",
+	"kH1wq+ZOSGLdcphEsP9CUyUODIKUlZIL+9/SsJmCmKby28HaaXSmqnJ2iqz84kV4Fbu6Knvgcca5VODm",
+	"ckPWhstCY4xVsy3fgRQAh+t3EP4tfs9ef4jjwbwWIdabO+9a7hx7MtpmGKkucEnRewWKr/eZuZCaWYod",
+	"Nby1F2QihJ7qOj32KAS0ofMvVT0ti0LI33uOYFN+pVmtKhGuR15Vaov790E+d33LH8LC2weMIhehPU4+",
+	"uof9Zg/yxYbXhT02Y8YZ/MDqTYWxQA3zdy1XcIo5W9fq047VG8ms8M6YUfZg2z204rNlKUHtNZta2o/6",
+	"0ysqLYbszZz5b2Usx7saDihYoUKaemdtUYw1XEKr9ius1NcS35xgdBmO86aKzfICHtfCDmpmj+FOU3zV",
+	"TpYGrwtOQmmC91cbVYsinJSNpC2VOTeNbfFaonyf7pi4FfUO5x/jJ7ZJPWT5Rgs90WJWCwMRljDB9i+M",
+	"M/xb8OLizWC/Ypdoo8XloSmht7ksriVMD0wn9+cZmp1ZoUbCzH5f3ZQCzT0ttLVsxiyf1UrriarLRSkR",
+	"tODuI9zsk1WpdSkXOQmxl6peKGNO2uv72sDctxJdwc5gY9/YpfCP4OypqgDRDNEmN5WlxihJqdk5hC6+",
+	"6C49j7Sy/1BS/NbqGI3W6l5VgYFkGfvG3PAuSa2300SHMJoRp4fYJ0Fo//f3b16/9z3sWCLsZEIa0YjV",
+	"9K9iZlJ9v2L2Awy/kLGi5nPDLkYXo7PzizuI0iBFXyvzUm3kl6mZUpnJHFppGREEEOLgV/Wa3bXzw0E4",
+	"h7Y6bEW0E790S42ehC31Whn2krr2G+0rvO1BxNsbPwj8KOQIeyRWFV/ysvr9r3c3w9DHCO9F/ffArnWs",
+	"1MLmJ0mHC5pLsRXa5MyIqrIS3l5tyggK/cN8cJOh1PPxwrzi2kxQtAOwzEnaa2lbIJlvX7cPopv9zvva",
+	"TcTvOMFXcsdQv4NxwZJ/UOonsHt/54V26jrGrp+wn8tvXX9+5nL3h6hMDpWEPi6QCiteCAb/lTt3i2oG",
+	"TtNVKTdGoFplVaqaGzEBT4BVknAD2zZhwmksGpEUtn/cahT+FqaL2/5MSIql2tTX8kFulJrYr0/wpdIa",
+	"J/lDunb/LPnGLIU0dnJ+/9OKs0ZnE5w17tyGiPIdNRCcFPgBFkLIQvjW3SvW0uIrbg+l++y1NNvSqoUR",
+	"FKsWK3UrNKh078uFtEcbVLUwi7e8rPi0+t2PQcENn3Kru8Tul9lSFNYGYQ/yTeib1bydWWNvdqm2MmB2",
+	"YXq/0kzM52JmLlkt1gJk3ZC9qeNnmFHqBgxTUVuTl0tGgX9Qjcu/C6tuwlRvud3M9gU0ZOexUP5Ku9Xw",
+	"jmTY6/YsmHIl1MbYHpeGFWXhOo46eI53cA76txWuHKyPQu3J1HfC1Luzqzn42dp+z/dwB4BNbXs6TAF4",
+	"Q2wX/brrWs2E1ieu9SHnpFcJvGJxzualqAp3MPhsJtYGvphyPbqWAKgQNwO/8N7HRS24cergSA+ywVrZ",
+	"wdWD8eCRlaaPZkpKMTMTmvwv90deXAQ1pTFz7AdpMEj8G2rCcENY8x0BLnbfRHc1wr73ZniI51lv1mtV",
+	"G1H8LIqSu5DcH3G/gVSzs4SYV8m4ZBBAhcOQclJ7g93wGzseP58IO5/Zh76DrbMfSW9EmeyawJTNN5pX",
+	"UUhgC/I559BUTr20VjjKFjTDc2s5kI0KUD+UNwulCnYrahDM3j00tPahFbIFvSHRIMdvWklvv1sicL80",
+	"mFhwLXHdrGUtd67RIcvntfq7kHFL6O3TTCt3EzciqQJmmGwew26EWGtCIJb2Hi+G7CfbEV7BxNjBbySM",
+	"hz7iBuTM7msJn7UXD20xePqS5ZXSblYAleBBNx1TZD+2UNKa7TBbk1JOyHeZ+rY29uVS0saH56z8HbLX",
+	"QfJTEPFa5lJN9Eavxcz2SapwPGbON720goiiM+W0gn5s1qLWooAeOI+f6wXCYufKNjLd2UvokjUwoU18",
+	"3QLCX/AcwU7kZjUY/zIIPRtkA7uVwGaCLTLIBrjCg2xAyzDIBnZiUfg0Jsn+yvcXpCO6739NYKiu5O4v",
+	"IET30f5yh/YpyFR7UXw6W6gzasEe/OE7viWcCjS1Xle7V3K9QWlRoKXBq7e1PaimFHowBgB/++x/r2ab",
+	"FWh63p1mJVfYsPaegzFkDjXkTP5Lj8dkHoknmNkqAF9DwH0dff4fIUhyEJPO2brimI5xAkJ97LJqyMFq",
+	"28ijNBt6VkcmWcXlV7EfHGwv2+vT8OlujRtouj7RW8CBfG6D57KB+GS3obB3dVcaS8PzYprZQyH8B3No",
+	"pSNdPU/QteFjuKU0z54MIojZaB9ilnkI0hcBoY5hljII6/TaGXdZIb+dT14kPFOJVbI/TzZ1lUi+ygYk",
+	"nSalnKtERB4M/9I5W7lkP8hbtQPFATyGVrMV1TxjVXkjCCn2CU7ZpV3KleBSe9XaIdX3o/AtJ1g2uNoU",
+	"pbmSs6Wq01MNt0JVyhvsWS2s/uFMGhKH++eam9TmENJlLEUv9sEPZANxK6SZHGhWM3jEtt6/1SXXy2PL",
+	"DjP0o33QqjHibw3MgzsvCRhmwHH8Aq/R16KhZHaafu1alO+WvITt35pZv1ZHO03L+hnNkX7jtA9+zsKB",
+	"6HUy4NWfStSc26ciygw51s5r8clgqgk0BDYZ6P2J8wQBjFKix+Doetjn7SbGx/cg6F79WfOFGLOlg/HC",
+	"UmGgrpTgX7XfHLKfESvDpdXCqB8u7WWFDpJSamHVdzYVy5KCNlM+u0mK2yPbJ8yEW5kDu0bMbu5p10zF",
+	"YiO7zxx4MZYQLhILLhvaOUqy2IfS+0zO7AhEcfi7sFi3oi7nZAKhd+X0r9CBbn7mzwDHxaAaIWhKdPn0",
+	"Wj24/kvbO5z8hImDHqCqEjOjasQDuCxJiICAKaVqiJoRFsCwzXo4yE44kd9jL3apU0no8h6tvIQn7yJE",
+	"dLmg89n/FUiJ6p6z/XWHmMjQnkP8tdPxawEXDWSE7CjfGi1ZdI3aw6oKvmvq/KU0HPT9aQ3YEis3XLtJ",
+	"hb0hhjqSAUiKUKfgfxLnZxxi9yBrpHAeA/Tae/HirWu9xBj/ybcRJauFvjd2bKds8ftpX7wcue5h2RaY",
+	"vuKM9BPOqjso4MeildqK6VKpG2tc7XSlFsnVSZ5ur9XQ0XY297KlOfSczdA7/F7n9P1wS56b1txRxntq",
+	"AjHtMAK4rQSb12o1TE0TLkK/KZ3ujh3Ln/mNk2XozOuyIRGlmiI/QCNrI412PAwcrVfnKIeAAdhtoNBH",
+	"owpTh2mMR7Mio9tHzcH4dOHj9aZe4M2wNwvQQJeCcbJueFNiiDfKJHA2xpBbYzzVBSm2DaOux+VCc5MW",
+	"kmXkPjMqOWpVFad+MvbB/qPnMXtltL88Y2HnnALO487tHDaXj0tS5u1eD9BkJ9M5qWF3OKygdcNC+XmE",
+	"w9B5aF+6ezKx/coaokHW4nKbbVsruYjiQq6fzSMfjlRqBakVSEjmHuiTXMpO+dYSbRil3JhLNiLXafTL",
+	"ff2seyNslyhlnBRGW4bCyt62cXAD97PThQfZwCrh0d+tTjEBU3BilWP7zXojMRJoV25blwSmscoEN5ta",
+	"BC/cRPC62iUEf2vRodMZGWE0950L/iMd+zY25P2PV2cXT5/BqizFJ16IWbniVTPp4MX8+bNi9Pz8+fMn",
+	"s2+KZ09f8Iu54Hw0e/qUF6Pzp/zxdP5kfj69mI6mzy8uZsX50+LZ7PzpdDQfjfjoeWqNg36UXmmACaCF",
+	"DmIVTxlHDxxA+dkVQ1UMfgX5MlWFAZ6ESw5Nhd6KcewQKJxdTypPz011THvAzv8nsOrjXXhK+/dpyXZ7",
+	"Fjq3NFjme3qHcOrI0WG8EzNVF3+Qv+TAqHRCm7qD4wL1svvzXLTGcsRgp8ndlzhVFdy4diYaFyMEvFwo",
+	"ysM7KUYUAmT4xwXJ99Y5dxr1viIZNNIOJbMlhhAQvipntdIQ0D5Bt/dsI8nPdd2UEAkhtcIBEIh0Qq9F",
+	"VZF9cZrG1/Frp9fdr+72m6tl7W1YoL8xo4XPWlRb1E5bO0rt229VkWD/AIc1rQEFCOz+XNfKqMcQusqC",
+	"YoToAoR8OrYY+yD4wPWQ5b/UouAzI4pf8wjC3+Bn4exG7DLG2ZprvVV1EZkSnnLqWvpYH/hSVEWMQPZi",
+	"Ie0i0jB3aJ83UjMctB7CJuiWX/H6BjBUWkhdmvJWoBvhSEjuW6WMNjVfH43INY8qTMohJRQyIbiJPEiz",
+	"qiQ5oQ0HP6Sd+97+I9/Tl2UlmuQOFwlBqUynpwvzWaaCIstTocsCpnqFkaK1UOtKNDq2dzT2uCTijY2T",
+	"4zqR3q/xYE6bekmZ2REXgd0Bwx1fVSkBAymdB0x5XC+I9GBQDzFdP0XWj13JpPAy4pM5ftApBRweTs3G",
+	"dx6Et397WnurT2gxxxNDwIueat5pV/P35Xwuamv53G9QQfUaHzBEnjK89qa0EwlfO+Sxp1zENBQmj7MF",
+	"8zFb+ZjDklfzNtMliNEcHmULlVHySC1EYEhyABcNYMx8zDirVVVBbprDF4aPWLkY/Bf2XRCJE4pj2tev",
+	"pX8/znOjJ0gk7Se8DVlelbdiAn8B0Id9ggOoFOBfgBeJodMNkB5BjhZK6KbvtpVdGQ8Wfmz0H0xR14mk",
+	"75AW5x0k0yVD3e2kPYINOJ6iFNqhOGo4xHvis88R7fItj2HZo+nE2czwsgrr1zdskda23kgREo4QaLEW",
+	"tW6TAJ6YvLqvT8Fa7M+0VRr29l8WonT7WyxCn6x6jl3Nu77cOIfRZ5u4rSgRo+cXDWH6Tkrrb3qei5BG",
+	"fNCz8V1Dy267NgAoFhRxZDp1OATM4NGivhU1Yskp1SS3P0ymu9zpWhhusSceTvBSJDxfM4CAuuBePxOh",
+	"0d2EdiA+rcta6GTAML5XeTTGA8NzUD9ra9mWd/2NmQ4DAnIyYPN2ejq4U9ggMAF+fpdmXRoCMutIPtJf",
+	"Lp2gXKpNvWf9SXL39B9A6Gm3JkBmg6dZw45/5XsHxLncUR/DvGoB0PUxIXYgsxK7aHuIeL2pMFvRiAHE",
+	"zGKw03qHLDoEyQeP6izocrImwQbAUGPsSgH2BPC/4BwD15yq7X+TXavFrbo5aUOn7DLscHOrZ/FhOXyo",
+	"v4MHj2q2EQS8OTGgSADrkfad8TxIX4Na2/JfN05ks7GXXqnPPPLryejFsyTyK8nwefhIX1Gbj589A+JO",
+	"DBIAyvMFUnk2nB8urtD/EPw2uwfvTc/Th7dFazY6qIUa2n1LX+neDsW+et90tvQjgUWl+UbIA1F5PNFa",
+	"yEIPGabq6aW19oiwctaBRmtcZuGL7oOHR3kf/r/WMH9n/1/4+jshxfaU86uqYhIfksHF6OLZ2fnF2cWT",
+	"D+cX49FoPBr9v/sH99C5ejP3BHSxLvCbH7f2UDoxP6oq4huc3slYOUc0hFJS1JfJ3mQIEITrnGnDd0SO",
+	"EeFIF+/efucuYcipd5/Et8ZAgHgt/UWNCP3SMGBEQnUHzJGed8CB3fA+DYKBbIdbawri4CDnZshynIgC",
+	"fk+MXPbU3YoazDa4n/JxMFYQuAm/9soFxQkLsbaHmJFmT4YVfnfgxDJG5uD9pOHUYDeOYoWduPds8OnM",
+	"PnR2y2twCdqn38hq9717A1v14JMEdpYMjTFywuIaaY8PJwQtm+5gjoAszhqcGnxkCA7ymFvA1yjJCrEC",
+	"/A1gcOLtwast3+lLyMnl+kZ70e6tHcy42FPI7DMLARlt19KlNCP9Jd0KLoOkYdhOd2fg1ElPtixFcchI",
+	"dXOxFUQ3UtkeSJ9CjbCciDzEwemHxA0zgXA0ZU7giXHUIzHJXnw2HTkgmkQ4i5ikgaAP37Tbnpn7RdjM",
+	"4MUMTQK7DYL8WG6/NymLSeAA2Xuekl7mMMoiIiws4wYMv4GXXfdohcP4KNuPntd54/q2HxGf7KqjBzgH",
+	"lcl33i63bYmSAWk30m2pPCGN1agpJUGvBUfHcrhWiRgiGpk1EOq6FJo90EKwQs30I9S09XBVPBxeSzoS",
+	"MBbv7cZ1H6OXaCKVmcBLKDiijYwWrZqHLBmHbgAxC+9kdh/D7sVMDOy+k4maaVMLvrJTAgd6YqURZha3",
+	"vuZYH8BTFCX/gJvrFlPOIKFAYd5Uhr6WKvD6azsD0DXxqdSmuycuyhFyl8LfYYJCgi6leyJjJPqpnYi0",
+	"PR+GzDOiX+Fhnu2nrPK3FFXhOUYyFn7nvh//TgtetX7l+dzyMa0LxtaAbhFSXxvJhEQYArezlWguCyNH",
+	"Nqi8QYsNzAAf6Uv5/nBKe9UFIgM7o/EY7bxZAdGQUpGscBqcO97+53CB7J3g6HdwKO0lA6eJbs9owxLV",
+	"X7yroiBWyLpqr0L8q8RTuAbxbwKlXlL0Bg/1Pqhv5oyjgwmYFZeYDQmhVZcifOiV9yX6BdEB3/dpBOh0",
+	"GDWFHwfeg2zNzWxJRZLevfyOPXsxunByr6DkMOALWwiDFD52wzm/CV1hWXCpgy+6XKHx10svtxMjRYEE",
+	"XSnV3Pb52GhwMBsJ4F34vR3E/7z6+aekJb/0RFetFG2ikoIDgK37lEqwcsYxnBH9IAYos0FqQJ7qfjQz",
+	"6oKvW5P5aNO+krwqjREdECCoswFiUTHYrmNfKeArHU9ISz/f//7pLsnM020eDUyRX57iU3RCUnbRD7KA",
+	"xPCDWNmTfAY+RwiI5YPpsJGV0A5DUVsj7CSckeCVOYqHcaP5EZ+G96oijZfE7gFZBEpKR/iFRotTDEjP",
+	"JKc6OL4RL04X5VxssyhlOb3W8K1DRPx+vpLHxdOs9xy+Y6XH/EHDC25433d/ds9/zgabdXGyB9m9M90d",
+	"rwWFCi5RnilgUUOunFTDULnKJLkaWrhTj7WgV/zuaYyo0dVDR+MlgPdO8Ri4zUr/2IWujC/2/AR33dlH",
+	"9xTHHUVIEIwblBTM89bSOGx4NK7d+fQ5g21+5n2P8RfssLCooQhDVILh2dOnj58eLcLQuXI/+qn1rUdL",
+	"0q5kVPNSWv3Rq9tSbCMSn4amG/zvOmP5RlKr/l0pxsyBdLAX74Emg3a+Jh7E2PKPOkY9gbQR9+uUVuTP",
+	"+z245/xF8Ac454Lc4sUJSRtXbKkc0apdlLWqDWKUzBJdwYAfGT96lFPpFsmAA0XyCpLkhUQi9e6qifs3",
+	"HxGy9MKMlXKyrtXC9T4IULVBehd6RRI3fDYotd70TrP8kmtBb2YzofV8U90FMxpELHW40aCfpeYMHF75",
+	"MJS+UhZrq8QVSwbZ4O9KNoqY8H3HrHvvKFO5HRSWbOn1cM8HDwmsnyNRmp6Gw5lBew2nYYP5vKyMqCdO",
+	"coNThuFbYMwKPlsyfCiuRgNorGoKUWilBbsRO830ZqoFJe5CUFfNgyf7CftT+W3jiP1j4Jqx/3YIkfHg",
+	"9uLw1Lztwa3RU270rbbapjo4Wv80++e/zP8oVfNeFIGUiDokdaAY3Gkix86kbZ4uimd4UfyaDbQwQNPl",
+	"d13rLvn8a0IQYWt79xo2IbBOorWFIaHPLc0lgg1MKEuZa0GFcRPlxPps26ic2Gg02lcAdCot0M2iM5Uw",
+	"nxYAqBl4Kwm8AAx7vd0R8Xk/2rPPRxaXGIZT034oiXgrfA4c+NPJmW//tFINuo84XUUcwI5hG2ILtDpI",
+	"e+eIevFzwz6JGjErUnpf36odgNoWp+WQXkmvrU4dgDdzbljNeLEqJbo+0AUNpcfyRwDCW0yKzWqNsXfO",
+	"vi/1TN2KeveOSnwkE0270nNnaZhDiqnM+V0DpjloceCdPUCzlczohW9P+sAGI1K1ZgbHXqwsLyBkBBem",
+	"QyW7GNFMUYLxJQVFa7VZZ6HbQIbZCmrRnoRjRtxmRgFzEuNrXpsDucqJOB59cdsgekAc03otTkoD48aI",
+	"1docm4Wl2jI1N0I2x2z/XVU9oXyzA/i6xsdMo8xhO2xmfBAOFsIh9ntnxXzwS0l5GFtVN1yNUSJMWWsz",
+	"ObYMlP7Q2DIywrHfbWHKDu8XZnbwlYKE2gAjxWRCPFoOmQ1RuZ+4Nmdwbs9efZ8DwVy0hs3z9/z8m8dP",
+	"zs6/+eabZ4+fPR/R/509nY9mz/i5uJg+Lp7Mns6f8xfT0ey8uBCP50/402mq/y4h6OCVYXv1J/sgIYqO",
+	"16cL8xwYySJAwiWzu3nXkb8beZt95M8BMiGiO+yCOk3KQh/eBcZXBl81Cln2zNfoRFTF32iBeTXfAbwR",
+	"Aq85VfoIwiCC9qayolww/HAN5ihwHvGB9XV/vxNzwv/1JmSb1mqzWLoi+QhUJukPsievBdxTdgcA+sRp",
+	"VBCYhNulSiA8i7LoKaa8ZZPua6NHxxFbcS497PBfu27VP9GB2StEGpNIRiyZRSO1gYg8IUGccCyYdB/y",
+	"wuIArc/dQsgHRr4DhecwnuZxWAteXUvP0nyQVNLnI3iCzYiSnWr3DFmuIOzSZhOl36b2AADlQJnLKPjG",
+	"WS1MvSN4CnaIOGxtJ67lVMz4RgdOeOTMJBZmSrVahvIxpA+58IFjB8AYPDynVsQnx3fUPYh5A9M0y4sN",
+	"Us5C2oarQ+x0B6pdBpExQEnaF2q1Xvs58JgJbhi/lhC4pTsGUNjEk6NqtyIEWqFW/Lx7xmk3gZzVcInj",
+	"PBAcRfOyuESoAExsVDEcJJiXtuO7Q2Sya4l1qEOc/bJdK4tkF/yGKOqsuQyZNrnTUXKCGUkBtJalK/WC",
+	"FZewIci8V2yugK69GXwP4Wx/VEAvp40OpcLm9K+wiuDXhbkF17PsIjmCQ3wvDt17TrXOBmulyy4FXaDp",
+	"t1CMIOmkPFDAtiq1CVUQfW0JZIuC/Bn4Iy0BHMgS0vXESh+XjjgfUQdT0hHCOD/UdYp88Y0UDOsdkrZY",
+	"yjXGbdNJRW0/tAY2aVAB0Sip1aLmq1YRYmKvnUBC7mFdM50tgKLl2KJZTS1E86PCg+l4tllmDKo62hNI",
+	"5a78S/YEw8S0KqYSDmQ/JdORjCeTyN/iX9kDQjqcP2SlpKwKgEt6/JSGoP7/vPr5J19f0LZwya4H1wMQ",
+	"a4juLlsdS1ObH8VDY3LPgaSel6UsoKhLHzauVzLmzYX9D0lqY3ZwFrbNwaPWsW2xyriL2Dje0WjsPgXt",
+	"0QjnAUA9E7LSXa7qPuPXcYuXhu9M3i6b6KqZueYyE9BbGaG3gLs/qSOnazM30y9Rf1NVMfG+ijxjebDt",
+	"HMSZLJcYDqV9BpU1omOVvnQ17vyVTTnwoCR/BSae/97whFyGH5vadrSWWcK+wGJqstql9e27ny+PXuMB",
+	"g8GLngfqtqzNhleTpdLG7i7YWP4fj2jG0qxJt6Lu4U+mHfbePe7Th0+wD4yaRACZ5B5y9QobYMt4RXKj",
+	"0slHXwjXObKjw43YLsBLfCK9BJif7KwFAHLbpo+MO1AswBogdpPM8UmcuUsExdLv9HBVMHx1KjQEkuIg",
+	"N6EDJ7VwcD5fMGsyV/XEJWfNrIQF3kkRARn3f6sHsUMo+mXj0IOqtpusSr3iZraEmeKVAETkhJT9yY3Y",
+	"QUfJqT1Z4iXtAACTOYdizFKZCVTBaqh3k0KteCmpHEY5m4QjASx8EW0XbYqJKUX000ZC1xpP6CUv1BZ+",
+	"tZFQ54WqgiAi00ujASZ2xD9vJMI3XYK2FmbSLFoMCH8Av0w6Ae+0I9LaaIiEd8g7tyMir6WaM7dHqVpW",
+	"njElQfis+ULoYUccfa46AJWa4ES5fSYf3gMZgrvq71Nz7vZcvGnWzQwAcgU5I9z0JYvjtbSTfWSW6LG8",
+	"R7ghqnzvw/n+K25NDjEutEX6vlMCd8CYmZrP5+WM2SOmyRK0dyVhzRcish2IR2YYxgJRz21ZVUC7L7Fa",
+	"GaQooV8CeHGmfFrtoAyXhkIptGEaJZKWvF6h885T7oG54MdNw06fFced2bIY8Nwfyraiga14IS4jehxy",
+	"+xIhbXAGg2F/EvM68oIe3fdQphcf/ZzdMXsccogmx0jm6LlL9piy2iqOFl8crW7wtMQBT6/63lNKu8E6",
+	"fClWVdMoIRyinBmVi8FydNOobr6VpeiBiYoMg7fEVQTU3p0atKzrwfw5H80en0+fFhfiyYtvnkEpyf1I",
+	"gqoXwuAtOemFYX8Jb7y2L2BZrAOp84oXk1qsVW0mvrz5MVtT8eIdvPKdL4jebMlfqP2b8oHldlugxNwe",
+	"z6gNTb1ybzhow8T+tkdfZrx6C08eQorHLv2Dl4EqxKtCIxSpvLX6Qt8JfovPx7Nbi5ko12ayLWWhtsd1",
+	"Unj6Iz4Mr5Pq1aMIh3+yXcSj48oPDDnI8XzJSJfRSE7c8zI77OgnFs5QB2fUJTV7fq6psh2dlvfweLwi",
+	"oOL1E7B/wUfTzASorDeJCaLlijbc3i5Iyob9oSU2YPNg+MGQYMxiPSC6zOL9cJQ9Ib5aujPb8WabKalL",
+	"bZBA3rB1LbSQZsj2nCr5QhhoOCfgvnR+Rn+lou8Y2QHwEvx3U2+E1TgUbkg2sxZtiAF6XhnvJsAm11B5",
+	"0EPjCLEPT5N3uEVl5nwBx8RCuHDVWlAZK14dPmPkrwdPkAueo8bU+3zB3ukpOjC5uKcEaOj6MFeh1toe",
+	"cU8vfdwa0zBLR9npnPEY78zmrHZvzntg9VjX6lMpIOJifxTFwlvg4wH8dIzc46j0+D56/t7UgX/d+0fu",
+	"/YOXQbX5P08V+E9wYbZ8Fq3j/P1vTZoDX7mPKB2ajX9AzgV8+DUkHuhD7DV9cx161o44wBQM09/za1Tv",
+	"7qR3GtfXySSTMLzm3RJ3u92lrDGFnQvwZ0hBOw2CHM4sTCG2tipl/N75v26af6qb5l+3x29+e3QcQFdc",
+	"s0XO+wXS7LQL4CcIpR8lXibxc0Se/8XPTFf20PFKoK0Ri09Gsyko9iVRiPiIriG7q0EVnv/bP5BvDZdp",
+	"+Prq5x8+5+4xA+1BTBwrdnsfaBk4wpuMtFpRsWMCQaHVBbQlU+HeuZbAxuHRP8Rt/gHcdEgGUwsCFxlO",
+	"ZT19n1F9B0uTKRl40qEpGjMy6xAw1A4D2sGavHzLd5chwAi22W7IPrbGxata8GJ3LTGRdBsVEXKPgLEa",
+	"J+/4dxe8lITtovBb3ggt5YQtK82QXRHzCBDR2GOTsaJclJTGmk/yDMGq+Fv0mQRl6NmTS8ZxmhGnF4rK",
+	"joDLi9IZFE2gNYuRkUGP2XapBPJ7YkXVyOrDAqvg/URAVbjVvr367k8/vP5+MB5M+exGyGKoDV+UcjF0",
+	"CZuUDNK45KKEkOggtC+efZgC4IuWagvcLoGENMrqdcC2EshXFsougc+9amAfhwyYs4CE2c4K5B5AAEcu",
+	"iAprHNzXCHAC6mbyeSPc4xpqdu2wWBt7abdyfr7M7UnIX4yArOabIrfnkOLCdoW2S1X58kP25Gn73Mr+",
+	"zxKT2Yq8NdOD8ydFU8FNZTL+x4bXxZdqttDIu02V5BSp1GKy5mbZWYoNpoPVdoB2J1UisDlhmexKLYAW",
+	"DCG7mhJ8ma64XkI8n80R6QjnFoJDldri6agqqsus2UYWAj339aYSkBkpJrbt/Ato8h0eLYwyJbHDBO2r",
+	"350gdvsXFJ8ID5juvKMK56UMheAf5Av7CVHkD5vhBvj1hEADiXDRrah1d80zkofN5JsEWWsnTRpR35BX",
+	"BoFB9pQE961jXT9Skstuj46IJ/yJ0lQBC6BhH9EcmYz56yKUUN+sh+wHK97HTCp7O6GUFLeOFHFL+eL9",
+	"Slir9NavNykH0iuiynN366JWW9rUQEOwqUQLTZhevnYQd1MhbTWxV9+ix5cWx81gane+Wlk99rUyp1Zx",
+	"CAu/T+HhKpqFQZBa92g66FlZjJrv7jJm9p3Q4UrMzURtTHdRjcpefsRfEyDxJeaj9d4Q0Yx+Prmuh92I",
+	"rgYP0UJpF95GUBN4XlFNAVh1O3Pk7l074Pf9PvQFaR2h+CJpRi7OeUIXROEwVEeFbGyJ+yU8VJpk7wun",
+	"bZMpVeI5XMql2B2MGH4xD30T1wV9So01wgCnmfafnF9kUVC6mQUCyT9IzoeReoIFdhS1Opnk54tLqp5U",
+	"u6kb1+KrM6XDVj+5pPxDxL5fxFZv7YCJnezorzFFmKma4vLxSPcjObdvxs03KLs6x/qB35zki4L+Qaf2",
+	"IhuNkfmUfmoijQzxTGE+/cx7dqikAAFz0bh66fKQ5kIUmip0OEBnATR0vngz30X5npTD1Tnd+95ibyqU",
+	"Bqpa6SSZ2Zg9hZykiyfLLKGd64ytAGI/PKaAt4+8SeM10XOwtz39ZHfpb6WOspF99XONxEV4tVntuGcs",
+	"sXK96F3346g35P1MIX7Wqit1B1Xgh7jzS0DNd/OvQb5OOicS+k/Vyq2kCnyyov5KD9mbOVurqkLLueZG",
+	"6LG7iK/evnJVF6jEBeTGwzuNhikZS/qK6F9pttF8IcYNittrCc1sNCGPwOaGUHPIH0dtAGLXomiRYB8v",
+	"JXt06l/be6VD81LzQeYzP9wuayxS5y59fQjXj1MyZjk6dqz56oBk9Bv2ABX5ghuOZdbKqgJL+6EjM7YP",
+	"SVESvBsJt6WqHbeffQ6KH08KvrPPzulYQ9C6cBzkLisOw/vwgjXqr6X9VsYej+z5fvzs6WgUGgR/P3Sx",
+	"kVBu1KWLBONOiICG5NMBjwuwY6Qfc5cvqnTgLtPlQmpWSvv5shCrtbLW0c53Qs3tJgo0Dd7zhYS1kO63",
+	"FtzoS8e5LjQ+4BP/wF7e75cnQnNMWvmr8P2zP4ldDs042zMwtRNHMlIK2fUcx7kaPdbNK3o5e9CEE9m/",
+	"RkGYnD2YqqK0VwjZqO7xjGmBheN1di0rPhV0oKMNqS+dTxKviq2K4Ex6iTWzNsB0bqfGfrsR8snZAxNB",
+	"bTntUI9TIhfixdNngWKpkYhwLXlIYia17ORlAgNXdy1FxnKsEk09Bm8g2eGNUaS+SKRD2ldGpZWNy4UR",
+	"iQECP7A4ZCnBuA7CcszyLS9NKRcTkKzAxAzdnqxFPVmVcmOE7xsvGr/25OXD4TBv5mWisBgEGKr/BUoI",
+	"q+h5EeB/cOG6vdPUCuGdEvqL5thVQ3PzC2DiaPA+VaH9270ZCU8m/tKep4gVuvWHFHY5unUTWoPSlKIU",
+	"I6Nxwd1MJMqItFrXX+pO7Bcn6Y6PYC+OxVsTaoznoHoxGn1z/uLFxdMn3zwZvXhxHtFRjbKB3FQVpGc0",
+	"qdgaFd/ief125/HCWE/QX5R5iy+tER23n8ncVh8/HY2Ssd/E6G/Fa7HVJ9q83Rm/H3z4ZBPVKYeUdCOq",
+	"ShMGmhhEHAeL+GQYXCNEerDmxojatve/fhmdveBn81//8eT5539L8r8uuTlW99RnTWC4pEnj4W7WKEm/",
+	"t3fCzp/9VJOS6tmR3UiK08G0ZN/y3tDOoKJISRUgEVhXBnKCFgyWihqoVoqbHl7LM6T20FCGEnlw0NMI",
+	"eaa+jB/wGd8EB1cW2Ocjr5c1DcA1oIUxlb2hiC8f9GBc6LLWWFfNmmhCGuwDhZs9EQT8hAqyv/ZWfIdZ",
+	"HDgKJQW+i4qZnwbHpkWl7+ERl26ED+1cU74hXy4JaAooXOA/TAOyDeBMepoLTEWhNAwXCcPwxPmI0cfd",
+	"uzH7wlc6alJhQnuLhWiPWcC7JgKWEaGadKnA3UMDxbQuaD8td5Nsqi4xbT8qpj2CEYOHBtgppBCe5SLQ",
+	"wbgRpimTiOdg7xPvnA4JGpb7Gj0+hn9AnYFK8SJjs7KebUrDprXgN9au6llYs1brLgIcvAPdBuRaSZC9",
+	"8Ep/WaB48X2t1ilXaQOLcqQDwbsB0xEUbEgEUzFnmEfNsjyJfMkhLFt6jkA7rYhv9iqpa/5kIj7YRqmh",
+	"duT/NRcZmErmvKzsAqs5+/HDh7eUPOMidp4Y+elohGrtVN32dT+0KHYPTLmf31Iy9womH96Kmi8EVHGi",
+	"4vr2jWaGUQ/G3kPTAGwnU7HYyL5uFb+QPXZStOrJrXTC1kaKya41XwlTl7NjXQKxSXF8ErdEIqVFdSs0",
+	"e/Dm3XdXD086cD/Dl5N9Qr02GVGDmjKylIvLhgfRSubNKnM12Ow1iq1gphZgW/yFt4USXhg66J911uRX",
+	"PnpCkHVqK6qqgVkJ28aluNCpVuoulbJDUrK3Eo7wNztRntRcnBzcv2O4EQuVqh8GbANO4kbICxTGw87s",
+	"xbs4+n0vXBtdg7gPHG/XiekOLvqUiTWv0eeEu8yDj8AFDjRKsA1Cfb2YbtULLTD/NXsAyfj2khiuioeX",
+	"bESx9k3VV6LeJ/A4Gn/X5NPBTkAgksW4m2eHwFMkYvoOsDM4pwzvYHrUm5XnvHJf7HVBpGDroYw0frFr",
+	"alqw1w4KSiqD11CpUIbhfiLknt0SjqAX/0BgB9BNq7h2syT34RicWCFwgmRrV1GSVakjSJ1uYOrQDxmB",
+	"6lpIpF8c0gvMwB0Eke1MpCiMoVbrF1IYp8C/KeyRI377FN2m7WlEIexvWe/Oc/pYBgK6kcDsJzVodTvK",
+	"b2+Y+w3nQRTBSACOkxIF2FWP9Z+2QaGYVmNEwuTnGtFm56s8S2PLAFG2yvtsG039oBo6n75/TwYisE1m",
+	"LD8f6ZxNd9eS4gh2WyG6ayl47eJ9ZHN5OjDwH+BwMmTKsR/BUm2URN7Gu2HE9AjeLQJj703q21gk07wi",
+	"G9CKz5alFIEgH9VaNQ+6D9ECWtUHKPbb9bypCVSFg3WlBcOboNRM1UUpeb0Lpa7wcIMFShBa5dy+K767",
+	"lvDvIbuSO+Y8BQJxlwyAX4R0q5RaA83jkL14MToPYUHHBI2sz4C/nNszjRUzdARC9EDgpdrqICwcUO9G",
+	"wq9lgQi90gA6lKm1baVEqj9NQS+jkiMCBR2NbZqr3gKIHZE/z0fPR9mL0WgUC534+nh8MTiNgb4lhFIy",
+	"KFKvDxCq/J9cWuQLC4r8zAvxXYMh+n7Kch9LCIippOaqPk7Z5PzmUYfS47lJOWs+LhUUzkzhcsqO0nXg",
+	"oQcC5Mskt63VawDRfIiHucXgAm3m49gz5CPcaiuHLHcxeqox4iL2nmdRG15VHBzCLMdLIh8zCgkO2zUv",
+	"MaMXmgD3l3086fxKM8nF0+DyN8JdwQt+dNkcB29X+uHPVP6yA3U1euJo9SMWTM99GiMPLlmOXF0xrj9f",
+	"c7MkH+PV21fgEZIKLyD7p6Y70f7GDqgdqvH0y1nb4+jjOFmzRrwWmp7C0zFwFUtSUx9ZBXuzEFSiiHJ+",
+	"zRdpfO9rgkH39GB+TDB5UyxfVPOMVSXlfYAeYbaqw970pb0OGG1OnSkJjwHviALC/ivkouAY+AQsOtH0",
+	"+ksLiZddYYzTSO4/HOe1h7LFh1jt9znTjjAUeXAWoW0oPg9bUTZYlwOnr6vMtVfGoDQBm4UNOSir/Q3W",
+	"a4iLbfQk+glcu93rts+gXBZWfPnsIlpY6JDCFQSsCK+CiysaEFESW63ExxLsis+AeWIppCNWBEZ3+CrK",
+	"bK9IXCSzaaFkgBZC9scYzmv19yRSarfGEKOvGoQhHx1tVM6WG1nUogiBI6DVaiYqLbn35GWhLk3E3YEE",
+	"RxlBDrxCGH3Smh7z8hPGm4hzuz+kvsWv2NavuoiNAO/RJ7fyJ3zSvzMhyt4EP5QygTLT2h4IKakFbt+9",
+	"GzYwR1HOnNVhOyrTAtfvaWvf5P9L+EIJt4FV9xFN5Z9PACX90ptQOCESMmAyunsMS0dfMl8fPaKC7Dr6",
+	"faZhXSujZqoFgS1EZTi7+v59GhfcRZ/ysbkPyR9sr+rKiS5YRm2ik4CNObKvtreWnLA9dy60lUbXr5QR",
+	"E2saJncvKTnJayAY1rH+qWqkELSDiW+mYZqgFcK4vaiW/EcgKRCMfZByqhIgLeqNxPrUjhFt2z79rrh5",
+	"ic7fpagKV0b9ko2wSr0VuTvRlytKl1QUvFVJ2vDatK3AcLX7gKyQpzj1DYFHjskRT5mDFe91qmotVBck",
+	"ntTu/RqesSaymnuHX+YrWBI01cpcTFTV3i8aeUf4Ql02XQwm0kOtilk07mWub8CQwSRWSJfzxU64vkGv",
+	"V0l3Q4iWxDsES5w23WB41uJP+x0a4u7g2nEdj9n/bKt/3WjMo+x9+GBFcB49oUH7FG60qCd8IZLFtRvV",
+	"PPaBKbw8nu//ER5KYvVxV4WT2Lj949sgkm8p0wPppFzxr1Y++790g5PCOXYuuzORjqsHr5o6gVdrSa2s",
+	"dlHJcM1c4UTnT0NnVliB82fsT+W3Y7pCPQYW3bhVgbW/2HQHstfr4iu+g2yFBpomXQr/rry2PYotJS+d",
+	"O13thzgBHeCmeVOBfu8q9veOD/3T34gn31JN4XdHo7q7ltEh8ZmgcEuKxMhR0Y3xjAj1jtHw27NTSgzb",
+	"wNf2/WhVicU5eyW2zKtSit5ERPONcxKd6h6FTkVNhG93Tcir4kCgq11YCGSGVXHtlnNOCx7BiKyOMWQ5",
+	"4OFdkT2KBgTcHeXlR9XD/H4nCD3S5dIzvIIKDPYo2BauZRBsmgWrfshy8cmqP+WtACgj7cgo4327LKsG",
+	"ejAUBy8LPKMMVbIGw4dVoUsoNiWbv7SN1KBRzXnNuMagpq+JBAEOxBBFIpZd+aJwGBDayphZYlqrG0fN",
+	"ATlBUHAIyiZ5HWcqhLSXRjkLwHu8FJ6MmOfjaHr7cEnAoUmTlPbOBTM3fdZ9pgSogF5nc3ql5iU5NsrY",
+	"urBaSqJeDszDpDPiTn8/pF1F3r79mO/RctkdZbFDCfCDJb87S3z3KOkN83wPwJLXVHPlVA3kI6HraDXH",
+	"7ap/gCnRN+V6bfUtGd2VrtAZBYwTWkzL/yWbikUjHmZmy6R5EzhZ872uIQ9EBbAGe0jWXGtP2OB62bhp",
+	"9j85mSUT+hufDVhiULXcx7kkwI2n4G87Mazy2ira++XaVO9MBtRNHclCK0kd1y5ZkyiQaXRXzoWLHPVL",
+	"dj0Qm+sBowkd+/rTQzw9/y42aT2tX23Htoa9Xe76vPJx2c0EMMj8+LG9w7On7+NohqKW6QP6m3kdsULo",
+	"UX/jfxKF/87au6vM8y/dPam730F9pn2ZHZUw4RzvF8vziYtxOkAoLeUKNdr+JIkj/vnKfJ9C/3FazWga",
+	"qelVFxZJHY7TqC95M384FAtFtw36X1DVzeIrP1RhpRKsIfx8qivGleVqM910aYM0+sk91fntTYaOXz1Y",
+	"sNdJKHrI6+StWrp3kH3dw2kvRELGBy8q0s6lYqaHhOWsFkd5Ad7DU+83qxWvdwc87nGBl2g67tmz7vaW",
+	"910kSTsoK7k9g8MENHAfBWyqSdcB/rjckYRDVBnANqgcOBGPiDWA3ZS8PMaQZj+kO3wugiidfIVf+qId",
+	"1YcPP+1ppLAVwrf3ipoXYlbxOlB3RrumgwvlPsvdfYi0Sl8JgBQGsi9mS6V0vMXbdfDo/WPupcSH2/IM",
+	"W6aZbebrPaBwLn3soS+D7CMQzTrYaWwD6CxYxBNVBKwU7zoSHZBrSXRdPtMEVrmU0AtAMo7DWqKkAa1E",
+	"I+4iWGTX8ih0qUkdhSfu2O3/3p3LFu5L7+SsWW8bS1rLeVmvPJtUSrKVJvKnQMFrH0wCgJOA2DEW9VpS",
+	"rWCoEkwr4TWPhNLFHgCzgM5jcMzDIYuqnwfiTvvAtdwT7EjzGhxIYcG9Yo15uODqyXGhmw0jXtUtd5yo",
+	"ADGRsDOQS0hiSxvpCZWLuC5ZXPYLruJr6Up5O68dxeoivgrax1B7Y7rDhM4HUfRwHMmWQgn90M93aTA+",
+	"UWILjbKnsFZDlktlJj4w2dgF7fAhLLdWbvyAMQC609KMG4vvhutAhLs1YoJAk4TF8OFOzD4ONHx7E2Qb",
+	"nm4ClUqwJtxOHbJcyUkhVlzSpkC6FayJ6Ges6ZiEt6+l77JVocJ8humDmUOjwtUuhx7tEMMekTw6EKCq",
+	"CtgAVAISVt8LTFhKZ4WHmX4Aq4S5zAAzwlo3y93DllsQTqrVwfFkDbKogDnuXqov6TYfFbkMCzzIBn62",
+	"4FlXqrLLv9glNZzXOh8zO9WexCRQcPrTTccuUiTcgMgD7tzekS+8sztx7DcZGKCwtF/aWNBQMoJted+U",
+	"gbj5gWBDiNHHm532F3CjxHD1mGA7NuKjUKDZCml2TQDZeVeWUzpRM/TJiab9jnHNFu/efuclTKFozwK5",
+	"FRFOQuzY99Hd3Kfw5t5Nz9iWVTEjhuI9nFPjeEbS5NKeS9DWPMKARptSgNJXp/9w17X5cblLb4bYr7YF",
+	"/gmlhYTJTCg5Tn5Eb2kURlFaKPlu9/ek3SyTNdfWqFFJ6JDfnriQ/hNRnuF83lGA+lC7H3yFZdfkOMZO",
+	"UTlPkB5OqgZ69ujOXdhbBBNeYYqiSPhoFL8ETSHfFmAmepuof8H+Be/dkcyNdV0qV8R0L0ckZVPC3sGk",
+	"ttQZtDeBc81fNiGilFnY09L230kdLveFbgMppZS76lxRuf8ent/WiYn3Seq0vCEU/weAm6fSNE6uPnqP",
+	"vJwrXojJdHec3NTnM0Qsp/Zl8ADuu2TtVrW3KLNXV4uIcj93IeVJUDcnzop7566jcaRsSdbWA1UMoxU8",
+	"Sj7a2Aynl2KjEmu84Ps8pIfQ7VdE5vL42TOkAAQzQqrtJXtBhWljmy6+4PrNfToJJVV/6uKpKz/FPkC6",
+	"hgY4rVUbMYXQG4G4NKBnY5mMVYtP9OLpsyPJsn1LaSWWJZG25jbNxLijfEhiNc/9Z5dv0p2pQ0ATR96j",
+	"l9YiAWVepWnhW6NrdW+fqKxjvPcRu90f7O9c5OvNVr6n1J00ZQdmG1FtCpcxApFCeOsra9OrmxIKHgM2",
+	"AH49ZB9UZOGhHcM2mPyaSkk7mmNSUhUHx5jJjdAmY46YirKkv0iml0UljnegQewLn3d6yJ+1S28BMHUn",
+	"U0x311LSMpqZ0MXUUr6teFfIxNGuZ4SbVFU15bObjG3VpipYoRLADPTUpD2cVjmGPFzkVaNn4Upr8qnR",
+	"Q0P2Q0XBA1+DAqxTuAlhRwXJxTXLqcW8t57zHb7QHWztV+LczmEouOp5tI5Bd+2YXrqHHeXx8RAMzj6i",
+	"qeaNurHE1UHJ0jhnARjVe1bscDpoEYERcrbs08I7ePAwzf+beeD29xwY6MciX6WqC1FnkdFMfDWFK45D",
+	"GRduc4biRzBLiA7OoNAUuH7Q/yKL2O/be1LkoTICdwtGkwNrja2zdNnpnnGXjivvJTkeYD98pVluP5b7",
+	"TIXGqQm6uX3o7Op/XLn/+3n74/N5kj+R19Jt9/aoibfAf733bL8sRVX8UNeIDjhSryHUkcYz2KRUpVOV",
+	"edl06Kq2q3x1MIwM22oqwDYkjkH8VuxLQiV1kA02yAvquGPBy0UckUm3UiRJOmyXdMoHNZ/8W/himoKG",
+	"Knppo2pRuFpiUfDJkWD6mg1RinHamN94NtRjVEqnzVNznTp46j1x/P5QQSV2x85BUnserjTVe6doHv6O",
+	"BOrkdMWBd83WOye39xL+Vxhj4IjGcta6I5iDES2EaVF1ktfQ0fdkVMrPhd2a5D4k0rcUfgxZ6ejh82jP",
+	"Ifu4LGfLa4m+6bb31CUBd+LnID1ZEqkkAn0NMd6vkC40QWqQEFxXBAUkLoGCiFW8eyjMF9JQ2zvqNPdk",
+	"Ke1CuzPbxf2w5PoIhBCOKTyCEz92Oxv6B3/B1BAoH5gOyYJf77YkFt+9vsRQxkWtNmvdC/uVvoMgQ95N",
+	"bll47tQqlb/fhH9G5q8rgn8QiR/XB1wJqEc87HCqcYg6HHBnkg8trHu6pc5JTO6c6S5Y3wEc7djAohKN",
+	"hZhZU93DeVbAygk+y4rXC6FNtDC9lZm/lGJ7Qul7nCM3xgwOTpesgaYT9W06itx/8PXZ3ERPd12AP7/2",
+	"R24W13H30a6uSlGEekYtOFmfcsRXcgfFUQHKBWrbKW8gyaHTGniBkLqVolwMiOEk9QQgx0m5yv/7+zev",
+	"2Vv8K3vw7uV37NmL0flDVkoyLV2Vr0sGnImlDunmWGBEMlGB5xfVm6q0BrOHDRBrFvgcMfMuaKsUvG6o",
+	"kY+sLfeIJPzE2q9YTuuIl5eGBzN0YOliMGEXFvDYOSB1zxp7OKD0Bi3KOQUyqczgGmIEOB00zxfuynCT",
+	"DFbpQpicYriZT8/zuABvDkDcolwJfapJQvs3ccvYPh8bDQ5mI8s5lDYq51Ag8X9e/fxT8vwtO8rmvCd9",
+	"eBuUBqJZo1sbHGxjV3xxVoMt5LnHlOOvy3+pRcGtMvBrTsHajuumy5nd73YIeo1VNGThgkjEpMG0IkoS",
+	"/BHwNvBK86H0PaBWVnAXnez2EpVqheJ77I/OVzpemJZreH8KTgEAYtI+1WTzej35W7apmELtlg5qx/a0",
+	"QL8M3bVvWxIQJxllaNUNJc2vUO6MZa1Vm9KwoIyxzxb3yBJY1AhNBUgKxH2gQwUNo6hB2j1xVWVvFH05",
+	"oPUgyorEW1I0tgqy782b+0uSfDBgcijmtGMzXte75pMR0/zYFbjKQubczMrhOWTX7Rertk1icEgKdOdN",
+	"d64NqlcTKqq2yQV99yD3i/jJd4FM3pcOz1vV4HOkzvwBIFTweUSPiUUpqfZQPudlXQleTHJW6mtJlfC9",
+	"yJ4Ka/wAyqG4N7bAwS2Uu7ovgtL9O+BtraaVSHhkryQD9rssusNePHn6Tcqpm0rOuLKTPa0EgM0Rk1qr",
+	"Rc1XrSCvVGYyVxuA+KRIsTr8xUBrdvHcWo2dnmMrN+/P19sFzn0jhc9wQgQIW4taKwnGy4y7okqXLLcz",
+	"lXuRkrxAAxvjFzvCrBlpN/ysQ6dec7N0W5BIZZNd6vCYYFKbvSsIiQfP9bwJVoGv7tDwHK0d2I9boc1x",
+	"kUl3HolHoc0kRUz4mgQ3JPHCYxnjlVYO1odZuF9pVqnFsAs5vtE9cRmmNF2GDZUhKCkpI43YTjtu4zMA",
+	"Nd5hA+t4PX3GrANyQ9bvHT257vZunfNqy3ea5WB+jqcVlzf52G11qMkDHbopkfEmoj0ML6S+1uFQizcd",
+	"5G9uXHzDR86k2gZFOl7i38XpRhcxLrnfJ74WdrQpU7fzO6q7kuAlX6HWeBIKo198ij4ah6hqbSZ8djNZ",
+	"JRSEl66EOfbJBSXRROezG6m2lSgWYCT2rGYBZDMnfg9U1tbnmFZszuueX/2idMRER/8MJanOR6PYQwp6",
+	"I0CTQ1cLsPUcFwGCTSMHKjCqg0pwgqoIS9iVtX1S4eKeaTH0yXRGYBR1cVmBPvrifC+NLX3gMHQFPIDs",
+	"MJWs2pz70jRqWyx5EfNGKVDKwIWZQ4O5Fx35RvL5HDzPedqQq5J446gDgG0ILpGGMe+sxOkOTSwqtU69",
+	"aPQZmgGeceTcam8Y8ofbMUh6Pd1fMTcH+wve48CusHUkm77jW64hvA67NxqdSw2AQS0cAwZmUl66urEw",
+	"PAJQ54xrX3hE7FXislodBACwWBhC+UsdEjVCeUkqfArRXat91aCFLZS1JoYdlRjczjlIqZJAoRKWvSOO",
+	"5nZL1xRjMi8RXjn3GFnQMMY4LBLyc4JG25xJ2q5hHgUmV66QmGkcqOzjvFi7WcDREXjQKHnG2llVlZ4y",
+	"Z2kfP268qiALIp2hbLvXHIVfUD+Oj1iSMjK9RbX2kLMjjl1cWr/Gcf5BgO7DOYgG1Vg8OtYHBFKaH/if",
+	"Mr3Y6rwTl5iRxmoFX4hLNHLsPY1UhVhMOPg1gQh9Kd08A25ATyNAfDIgAbaqJoI91CTGHqqBZZcp+93X",
+	"ekV5hZXy8Jw0cuROvTkjpszYYt6/Sk9Rv05LyE7bg7LAlelB8/mDLA7R0SaFP7r06WhQaiLReSKNEtKW",
+	"6KF9PT8QIezcRN6zGmdrQMvx5ssv4+xMCAFSKsKqg3DFftRzIPb95JbXK5Q2smC5EwB5FvnzKNcFkFPE",
+	"mxeQVOEidH5QHeKfXfFDrarbA1DopieWSF5dXjmvXFZODn/J4Rak2A/e872Szfuxo7Q8jl4P9CGoXtKV",
+	"d9T7hYM8iWnIOtASUW67jrThDOu97PyM3Rc1AO2KDgFIY6TDsY1gWWhSy8JnjDo6j0BtsE9RimVRfDl5",
+	"tRb3N47OW7prIC3BbbuFJdsps5WbQFC8fxUh8nPLd1kgJYFj4iu49h7ZR9f1A8PqdvOHkxw+nRH2keDa",
+	"9+5xj0hUD+gK7l75/4e6cNqFllFyIXoGno5GVh+t+cw0sRZfdNn900rXz917pjuP9a9ojbIS5WDMAdI0",
+	"B+NDnSEiK2ja8dttyeUKLcCt6Qsl+ipiDxrqwEPXtM9hdo1fS9865NcjehAzjKO/MOQhwHIVEWc4+jMR",
+	"SgknGvOZLxvqqNUVqfwWW0FkpTRxV1pVSfxN5Z8Ad9xfndaPXUxeXLQuH0tZqG0avbRUW1YpuXBwh6jG",
+	"M/V5tdFkIgHNorb/A6bdJlAvUNnly0D80JgXjr5WWgL2EiuorbCC2uOR1WPy86JR4ewyXVQtY/nK/s8S",
+	"y6v5yfJi5fxiebyA2TuXvN2FSkcgLKUyu5AdZl7f2qvdJwXHNTnVxkCONhOfjJCuTLaDBYR7FOO68CcK",
+	"40Wt4MND0PgkEob6OXEaLq545pJPCKmc0aa0Zu2NEGuPwtp5UH2DEAIdEdu4VyHUa3d+Xc6Mz/Z3meWN",
+	"vWm/DDvQPtqxA3+Ta+QeDcmEbfG+lDMBTqQTqqn8ISZTVc6NOKBfYFBfyKI1h3vACMqghi60wh2UaOwA",
+	"BOCzg+0LhOMnJmTSpXckr0g0S26VFcJSPGymbyrnHa7Y0tzPzXo6h1V5AumdLPSkPELgs5ekDNXDBC+6",
+	"Fl8Ce0dEzgTvREWGhoeiaydhYw4REB0ndTsIIQnqY+TLp9MJxz2t9PpT1UF4QWrX0d0Z7ZVxfJm6VW4d",
+	"J6plBow2hmNxuA6OoG2oWGIUFZfNFcCqiFOGlJct1BOF36d43pA72dr9l2H9ndGKkKAFL2UWwFJh9BGn",
+	"U/MmcIO2i8Wp8Bx2oeNaCIn4e1fDkutjNvaSe9/djdhlIR/YhRTQQ9e90z36Kwi6TZLeDDiHImHWwKk1",
+	"BvFF+f9xW+6j6Y3ahQw9hXDxLnQBpH0e/cb37jl4p0Eks3/jGb44iHEAM9VdOcTwsRS8QH0Q6qAX4G9v",
+	"LuX14Juzc34xfTx7UlwPktgQzzabzprvznUIa9F5zcXsF4d4JHTMygFDKxdLQD+UUmeMr6xeLv624YRF",
+	"0CteVfbvjofC9uCSjaztksy2P8S4cUeMZf9b6o5siZ0cHB+aGTw8sL+Q2yRKPNhBaS7y12tR3Qo9ZjHL",
+	"CPurKiXGjoBjQoeyxPn+8c0cc/pwxiWvd9bq+JDgoQm3KHKaBYoWdJ6BnH/lEsC1mG3sNmFTtZEFr3fj",
+	"mD088ioDI37Fy1Xb2OlHMZ2kfPzR2X0e3YhEpyVhb6SKq2XVQootIr09/1R+rvNL/Iuv3WdPbV2QELaz",
+	"gbwmMOgFcTBgTTUoxI8VTD59/x5sl2tpzUpiUCKGRqBhRJiG4GZj1bJPhR7CrbgY6s0aCj+fOaPmzJgq",
+	"H7IrGX8FhMiZmp+ZpTjbqroqYGh2ETzBHBIXk++zNGxWc72EyvACihpeS1/R0VpZodib+/LYG4rocdAh",
+	"kZvsM5YjVWZl+ETJapcPqZPlQqpaEJUcmpE688XRkTcZT5POmFHX0sdiy0ARxwDKW40bX7Sqq/0omZcT",
+	"AbHCPF30+140O0x4PO1mce+gmr7PVsmrjThNVB8gpIXGIj3GAeeawFb7g72EgYlMstxerrm7gXYIN9hG",
+	"BK4EAk7wjHq8edxopNOG66STDvSnIxyfET2eeyKSk1JFYoho8U5nBV1y7TGXPrvB1/7wRcdJXABPHeAr",
+	"Qgb7vejxoDC0yHKiLXdIY+pMh7pDRg13N9S+H+IUkFtX+rIPA4ZAdSPYQS+mw3ZOp+pZktr7Wzz5YpKI",
+	"KQRagF6G9toeWCWuNaI1X3TyMp2C6jp1Y142QqfccyoMe2jhfqfRtjhgMeLS/Fhqo1Ar/hLqm9Yu/QO4",
+	"b1wPXsk1lgI5VCGmDZn3iWH5PwIfRRYElNPqMuZ044wZU2WORHSXkepjf+ObzpiVu59zKgwE7Kzg4wT8",
+	"1qIWEVsKgMIDDeQ1IMgLMK/hliU1irYlZUb8N9uk1RfCAJqZIbnbEbnj083t+cobJBdghHA0UELEwaEA",
+	"XBk6TFUGu/3acQA0HbJAFJ4F+vlmuhlkK9pz9+T8Ysj+jCUv2LwUVYEKI5n5mbvRQrIe3nIood0ElFKX",
+	"BeQMuXwQMKQ5aGyQ+qBqxq1KBqRSWGAaLxLfYSp3SP5tq2yUsiqlmNyIXT5m6w36K6xa55/y61caWgRd",
+	"6Anqc7AS1PaDnBfg7rfiJn8YZ+2vAPh4Lde1+rTzvEpIOWpPfNy/SEeqb5HkIbfPTYCyFX6XDxvZeYll",
+	"hLkHLyA+lI+jNB7QKBzr1rV8JQP1C+ZUVFyy3CqMY2YPT57UOCALhIBAbUbVUCfCOf7DbE4VQtc8EES5",
+	"juul2mry3l9LyFRhnnwii5mEWV0uloSDtMOEqcG4174aI13qE3WWoFKlwTjRVHgAHRFvPICxwwpX5czk",
+	"D1N0Bf8tjdF/M08dXiqiDvm9sCGjQwCsCPjYVy2nADDSLpRaVIKvS2tDrB4J27qzJigYM7x9PKRcsr0L",
+	"Ixt8OluoM2LQ+xk/5HTf00pe/F7elJ/KG7EttchCGivJrFN9JnYdk5WSkrt5fHAPd1Xyvj+vzInpZicz",
+	"lvb3nzSviaT7xJMTj9KulOATiYZ1Prp40m3u9zbvEoAbd3VggnweG3n5JeP+EvHlDzmeQVz/Unue4NAJ",
+	"l7CYtDyC5RMP7+J51qdynOvdfTAQHqLB+r0UsNe0gQ/See7Tat9hz99r0YqfelSiOL66XfbgoQl7J+b7",
+	"697pnD190Hfs1ofk+foQCcWvNLG3EcmQ45ZFzjvM+wo07sRCbg1icBENsoGeqbUozvzPt2VtNrw6WyqN",
+	"1GDh0Hl30sC5ZqElqoIOR5VAC7A7+x1cN9S/dFlojdpXziPgKdOaK0Y8XOlYS8fdtm/nRWW3TyYLLjuZ",
+	"Pz2W0KXEjjoIBVC/Bbfilus/iF6g02A+eb4Oemj8jKVPgUlZxXcviNdJthhodlzddV9XnegRvdFxX3jV",
+	"Wpi67Om5sVqpi8ZCYPWSkgzAUsH69FGGDYDKrLqAGnst9FpJXU4r4WuKUhbK8HeoiOcGGi9AerXD4dlz",
+	"r3UGcyIq7YhBe1srI9L82af5zHyyUjFmObkMrUVJDkPC0tMpyJlRC+BxS8/rHfNYAwt0F7lhxx/T3ror",
+	"5mb6T6UsLsnfqgOu0MMKSTFz8P4Iz2NN09M9dj69t39q5cmOvnojO0Omdj4AkoO3WFwF131Fe/UTHvaY",
+	"DCTZkzHpk6jmUUGFoqzFzFQ7h4Fs7L09/seiB01X5EiEhWztn7CPwxYJzYedceio/amnO3fM8vXGNDY7",
+	"1HuKy8dkLIdtkbsku6zxKMyyUcoTGUd8iVvAFcESEaly7jz++WW8YJCaMwd3A6aSj4OnAH0zah4HvTTU",
+	"DUcMTPB3e1QssG15Vk23qd2nGwrPrykr3jZ0dstrqvvyy8DO51to1f7re9ey/eGKWrf/fhe+YH/8IXwl",
+	"Wpv7MUUCI8Tvb4rgt19jynlaentYLo8Q26pmObKR5yEYhXVk9zjUvom1o+jErLkxorbf+V8PsK3/Pfrf",
+	"v5yfvfj1l9HZi1//McrOv/n88N+6nDPhaD57AoNRlehiAqd7x4rLQg1ZPitzVE8hUm2PCAQO4513W4ot",
+	"eIZmpf1tUdr7LRvwYlUC6mkrGyU8ImWZds473P6nVGzwonlA84lRYh9qfjJ6Eutj46efexOYf/BFTWm1",
+	"cEboWiZfIgIufHUu7lBp3EDSZGmQg8QzeXj+x3XF5VcRFzMSa7RNQfBjHLFVxac1YMlPqnYauDKdc5Ko",
+	"RUF0BXf66S6Z6LLcI4TP/M5fYnDo0tetsEOlwhWpOdj3SiVZ7D/Ey0QeZnf1+XAr4UyenF+wct5cEfQN",
+	"x6IVYw+XlAllJ4fCFaiMwV+j1w3f3WkRD2jxiO9T0H+GdPyUuOgqJ8tZqt4l5gjgKWUeJOi3QVHG1Ha+",
+	"xm/0KK0RIFx1VFfvWtrZu7hgOZUXn/hsYPRgn1Y4ab7HaTWC6XI/n0q7HiV0WhWGQp8wgwJcrIc39XnW",
+	"W4VJXRDvYXjumjvBU3XaHYifeTN3Ru9BTrDet1uj1dO633nswQjdVJU3alzcgt5o3nynhh2gkJhJ0ly7",
+	"AD1OGStbQY9Ht+d+Ng95cu7LK+YmiDqcnH7wPv1HzbuKfcEBVpXQeB+D4or3LIGjyX/lrB47i5sa7qKo",
+	"zjQKSLrM7QUPyC4s9Uv+mV3mwlcRCbb7OqvsJ0oD7z348NN7u6qhFiDg1dyMRgUIAwkoBDNYbgRf5ZhY",
+	"E+et4lQ+HLIfOEJ3OMXMIX4iFqWUlBKHmTkwC1/nlDeEbVNjLhaoWX4jdv8OAcl8j5BvzXeAfDzj6/Ls",
+	"Rlh9Vi/V+uxrux0EX/27/ek3JOxrIj07WC810ptHbKrNoo+l0RBc2vcezku5EPW6LqXpqt0T2BvbtYnD",
+	"LGLE4/2PV2cXT5/ZPy3FpxaepKrghkwXmyejLIo6VnoSfTnN/WwmnpS5Z/1vLptS9Cgzuxa8EsVk3uWM",
+	"KYsIUO/jVmCc2RchVo+nL8BCG/QpUT1CoixVawDIRaC4OALpeDNjmmWqedtRGF5vUIbsD7cli2AV0qKn",
+	"pkKMrc1j1YdDfAz4QESboDrqPaY4+76v+VYGTiLCyGnDa5NG4lV8kSQU+7GVq2l8nk5BCdQV18g2ENVu",
+	"IMlUQi6PfR1IA9270BsdU+eSvQYKJKAEEDhywfQ4qiwJFUG1mCnpIu9KAaldXw6zZK03QHQpbcWndEYJ",
+	"dC0/g6B7zjSpnvu7Q/BqYuVaj+0NwBOPorX7VLtLpblb43TWhUuP8vw+1pjp6IuQB3PcNC8LDCi4dajK",
+	"W3FCbhvsnhOdkb1cw3hEvAdPm1rw1aGjQU+4fWiWDRjsqXPYF/aXqhY+3ZSV3bLelEWfWwqU6zhdQz9u",
+	"gH0x1J+PTmqpGaB2XW2QUp9W2tE506M1C1ukW0zdhxOJBN4f4EKK91FExELVqO0+SDpJovJ7rThCUdRC",
+	"6y4V2G0BsdhIIAEhTVHNbkAZo9czis1xyiL6Ki1L7pIfNdvUtZDpMw83o2fSpiqCCGpKA2HuVgDwj675",
+	"1/vzQJt5VEjaBYXm8Va7Uw3BiIT28DmBbecLT260qCd80bGeNOnTWm21qHE5CworxLmI5PUZMy53Vmv9",
+	"SjMjPvUtDOsKcLqN1YK9N+YwLN3R4rE01PuRLvqP8lA3FuyAg4xSxagQJ+MzCC0ME/WS0kUXOtEC5FQ+",
+	"aC/bZ7ovhgPD0j84KoATfBOePqDjooakFavr4DXnosn2T10kYK2+4xeS/S7TVOot+B8EpowjJjNbFWJ3",
+	"qVRdMgdC9YHmgE/xBFvV5G55jL9FRlPQbHrnI4R0mCP5Lu/LhXwlT9w7HUzdV5JdvX3l6iDk84pPhsNh",
+	"Dv+cwT8h4DOvFPzQcgkfdxq0fUid9QvfV5sU/EdtRX024xqcNeiIKcpFSTlzpZSiZsvdeilkyy3GZ7Bw",
+	"UWefPW73NQpD/cLP/j46e/HrA/rH2a9fu189/L//LbUD3kOZhh7FKrzPiYpQkKdaEgVVo3bF2N6BvsYE",
+	"ZpVRVVbkovSqdiV4ASGsl1T7IYvKQHwCYH2pyWZs1IG4lvddCAJyVOku/e28S1gF/H4K41OM4KhuQs9d",
+	"ssdU/RyxF44vZ6Vu7Tx2mUJeqH2RxtZ5QWk6MT0UDXg0VYg+dRJxou9cdP5qthLsO1WvFTps3efpSH7u",
+	"QraeUBIeCTltq53l6Nvl3ztn76D2Y59pTyi82D1vP9wmGS9O2Z3TozkDP/MbBzBynET9c7m8dgsYGl+p",
+	"0Sim+W4cOaPRlRNZVMRcNUgteyHWldqxdbkWRLaJCtRgViZB/EdyFQtIQ/nZdsw+if79mWpjzuE+Gfpi",
+	"rHtTqbw/MV2BydNQGZVomI3OXzx+Nn8qzp7Pzqdn3xQX/OzFfDQ6e8KfTp/Nvimeixfzo6o+qOyEEaL+",
+	"wBof2UP3ob7HW/IPUOHx8/c3kD9yDLfiNZXIPEHp6vI6O2ykbjhyqYRmOVtGjIlRCB/QrkgIAmCMhOct",
+	"VVg25nfC5qOqdb6UbfD7no9GlH9VKXVDrAMOcXu4WOyRK3ytdGk61XnUNzZQqcIF+ewtKqqKqvvmEEPJ",
+	"3aRBSVZA2lDqb6zPjc5e8LP5r/94+uxzUn1zpVS6YlRsGhWrdbDeZrH/vQXqDT4Om8p+sDlz3xyJelPp",
+	"ZD+Xhzftx+Qwc9xvwF9FMQRfPcFhxoH+jVK52JXLxHM5eARv5kyXcuHgGexB7r6ZP/SUyI0t3uSUovPR",
+	"IAAIhVsRkJoNhJVf9lekCWOCgzHwz5SL0fsMvlxTFLLQQK5xLOgQOSPsPPqSmSEIYZtK2cAUpORVV9Xg",
+	"pquwX79hZtN99pi3OAYIBDV0C/bVTO04JycoK4cSM+xBO2mA/d0z4OvTE5cS04uuiLALVk4AvCB+uxPN",
+	"AGCGsS8WTvWsMY/YxZ4SvuADcQUYZMsr6GY9ee7tJjxdc6fNMhDFwid/HNXo2iWSu93ZV6S/P372DK0o",
+	"oPCGaMyLkcdLuAl0JKdka7lq7c0DRpS69khlTW91vuSyEMVE3Yo6H7KPCfsAPms7ci1DT/BGxE/Z9mv0",
+	"hJdzf79qpaSoxzFqUtvRAIsoiLUvOprfgpobjTRCp14CuxRhMxuzNTzm49inuwvzkza7AN9KNy52xYfQ",
+	"hCwCH4PXPdxyQDzZbnlQHihrFFcxD/sjP1wV9wQzMGXnHYMn/ieRGj9ZbY83kbh+TZsiI4sQTwjAsH+2",
+	"mgciqIh5ecV3PYRLLFeOCJAiYcSuy0mvYIuPsphj3ntiVSAoK5RadkWF+6SrhR5lB3yL0J17MUP8uH5v",
+	"K8R++GeeKu4TKtpOIG3sSAHpuAIuXlFFR3WQ6MEOC8aj/nUW4Z9HvdVgO6Dv/FeSmCbDd6Vc4BofHZ+r",
+	"3kMVsb20Ks2YKAOBDww0LQSJuye8LHNMk4kUzl5dgKeOTCw+8xvNaccWTfnhaTDpWfbdzPZ3WHNvpPfr",
+	"WlVqsTs1wFUkq9h/K8xW4N2sA7JSnzAn2JsfijTxEhTs6fi2X1n4O4bYUJGYz8f+Mlyh1gLqRECQGsUw",
+	"f5so/9hU7JQs2PkoG+GSdhQPOoCibwb7XE+GB6s/nCLgcKZiloRgmj4dpaz6g2nVEWkX5X5yHezqXgG6",
+	"7ohZGF9GW2dv/hqLe2inwt440btTq0S6zVtwY5Qy1BbTeYY7o2vJ7UlSKYnwSoYcSHCP6CZLeqIOoLI/",
+	"JDS7//7+zWv2Fv/KHrx7+R179mJ0/hC5mxpkUm3DFDKvU46luaoqtSV1PnishJ0qxqm0AqYxwdLPBVAT",
+	"MuIwABhgG8w+VcXuET0wgQcejR7h6XH/cCj3NBSkO//JY1PLED3rwKV1MWCERHTPTCuDgY/zlchgcTwZ",
+	"aQO/tb9hV8FIop1xaOfGhNEn7F4ud67GfMoPZsfkwO+EkdeYXjMrC6TVpSxPnbk6IJihW7OZKg54Ig/r",
+	"/3fDNLq58KjGLyBcOCR0Pa0zkt9m7eUlRmesJTkKO44YytrESF0yrsnC4NCFvn+HdkNXhR4qa+6rfdi2",
+	"CzK1jS8J4gPR4Bp0tUtOiWB7qhPHx5prCJS7vabzONWSKtuEquvZwLeUdu3t1uI7p4O1EyDp178JH0d6",
+	"hfCbqfX4s8si6ooI9Cuibx/HHF2dLKN/kvkCpcF/a/Mlc2NMzYpPluM6BQEl8to0QczJ/F2BC/yElOxA",
+	"0p9MsQg0XYc4rg5LePdg1F40uszPQmsMB+dz/i8+qR7ETR/TRTkpUzxUswqVvEqrtC9Laye66n1pHBv9",
+	"MS480drbqhYn1AMFzG+pg//ntygA2lld8uM/ZSlJF737V53IfnUi3fI36k3HXU2eoaXiq3Jfdh8FtAd/",
+	"Mj06/FKXeSKaFT7SL6jV4ZcEmipfjwRgcvZMonOHSgcezA4k/cYgbiEb2JniVtL/eoCxrLszjtrqixza",
+	"OmReHHr8zVbGsG8Pu0v0Dv72lQYo1pC9Vpg+KZkbbbLLd/erp5IAsyN464+RtGiV09mdeJZqr7V06tah",
+	"BK+7D0Ls5BNQE2lF7n0oPulKTI+JVDOuLmz3Mzw/U3UtZobKVUKyJryAwi6k0a74biqanKwuY8GXD4hy",
+	"PRkPiaBRKZKoJkgoc89vgZnBRElTZAXciJ12SJQ1L7EyQOBOdpnLC17KIcuNUpOK1wuBdkiYJtfRfLrL",
+	"h+wjem3jbmnhyKGngkETUWwQ72sIQwH4fCZg4oBG2kHRoTOGKuzUIPfdgOB1xzJdCa1jEyVYJq6OuEu1",
+	"BSudxpM813esbX2X0nLb+Oqb8tnNJXK22NEDmYcvsYyzfQwodDfPHA0X4G3+vCRPpd0gLx2c4wgMB1Ip",
+	"GxmvTu+gX8J2G7cz73W7HmcUmI/Y2VdYn8348v1YuZ8qVDnSgGsJ6bBYdQM2vlTeCURAF9Cz2HsBvjT9",
+	"yKFVhqvikuUbWdvLnE8rkfss+Jap7N4gLEiCRVvUtaoPOSiQrRLzl5kWtwLKD+XwXp6hb7qgEXfkN8u5",
+	"0oe9aLl9Ju943Skp+69vVa0N+s/uFtugDdPlwt//KuBHw34AFdrz5JCQQqmxhbA1l+RWjx3U+5YoFd85",
+	"Nkv0WN4n7wbXNWraLUR2ICoIp+id0Jsq5Q45gUeRnr1kI7YSXIacBV/aBhipotr290WfOI9kwEHluiEw",
+	"+hAN+RWm0091jFVdiHrIrjyNEh11SfeEu8FxSggGQT84fooggim1+STN3FHpfr4zIZBpDhBxe6omQtEm",
+	"PDGCJvbwi3XvbI/MJtJ/Kyy9flAowIgGxgGxshJuvFcQK0tWq2IPtBDwl/xhZkXlbClmN6LI2QMXO4rK",
+	"J8N0PsyuZV6LlTICSgLn7AGW2rr67k/EdUAmqAmcj6C5YxSiYKWx3+JTa97m7IFnrcA7x6EgGwlq8FHU",
+	"aCYk+6nvIPCdf3a4KnAYVLwM0sQmcHW4bjaBv55dwd4JeD9nzDcLVEJnZK9C45fXEshi3OGZEH+VK+bg",
+	"/5BTqXI7Aqsaqqo4gdnqZSmq4gcrmY5aklFQLuK9bBJiHuKXxWqCUCsPuJtIQxe8TkUnOpLWMOCERkkj",
+	"gW3OvnuVhSS2hJECQwYpj5/0HVwas27ZTonqz0rdlA4Piw86lTt/++b9BwYcTfiH3Gqh+jIka+VMAdJ6",
+	"DcLI7fMPP70fsh9uRb3DYzzdGPYfP3yAY/fjD1ffIwIct3gomXkt8//nzCWEnb1zLJznjs/Mdhg7G2B+",
+	"k8mPSpsz150wdL4u/yTsUpNSkEBn0TtULA8PYJOtCUhZC274lGurlAcqCSjcZ40NoyL4O0UYqEaOqCrt",
+	"WZOtabSReLiH1/Jafv31R6i0/fXX7Ip9jev+tcvAdxUXQWZrVUF3rNz/Gj72tTOdDFKW+mJqesmhRn5j",
+	"GPCe27/wKhQMxBiKHUPgsJs7SDUtH0MZV966W4Tgcva6+dodm6/dzUJvwtcA/vz13iRoOwtWg8cpuNqY",
+	"pZCmnGFHv/6a5fZXqi7/TtyN38KWZteb0ejxzJ8b+FHkRJM3FZWyiqdRnuYH5xOmifx9THziQKJblTei",
+	"EdjC8BF2yCU4f/01iDUrziiNXo9Tx4EUsOhIY/JyXGOR0xFzp4qSvOki9O8AYpMQP4dPD6r0M2Vvfg9o",
+	"pGOcPFms42D5HrE1X+Dy0/xpezUTT5IWsrj0Z5sMW8KQlprlT0aPXTR1gt+bOJ9C5JeE7hJmNf7KVxo/",
+	"7lqa1UrriarLRSmxVGZzS+RuTNtSajyHYfiuOpWQTIoS7aWIa5gWGW4FOHm0ye3P0AG+Xle0GR+tazWt",
+	"xOq//lXbjwLo4MWTp988dIuqjTWHWA4XeMY4y90klAUV4ILFaNB4gYyjFTh7VbjBEADH7jZesFKuNxiQ",
+	"FdKgEEAbSOdsLWoGcYYsLD3UNoF5NEsaItYoBvllf0vbGdwcop4Jac6EtB0vmBaLlZBmzHL+aArGnWO+",
+	"yvl/uXg5zalFCL/ZczElPQ35afGcgVqFeXeucJM9mwpm37h0YGc15k9GL1hl25uAWQm053bs9k8XL3Iq",
+	"vAUU/WdXmDWDusGWI3h0Kaq1xhm4lrnti1XOoEki5APH1CXL7cEZDoePNpovBPG7NlKC3Oi0cYc+/wco",
+	"GBmLAoufofYX/hsk6Jr/bYPE/be8KgO2OUpKNmxmjSm746PFAgNrXlZG1BqQo85YF+jlt992AtUejIxp",
+	"dS0RfeTPkZ0tqFcbM225HV+LteDGyraaLcsC1gVFCZRTo5PuFRoMxcxZUUIVAAm/srrmc/Zz+a03dcG/",
+	"YNfR9s8arGMcoQQnx9JqiuTTonVANQ8jKASnzqMZdfvKSrSvv25IalhrTNq0y1fq9vRpw80GtxueH+2u",
+	"VEAu23VE8eRf27M+dv0MD9ss7KFHS8Ers/x7zh4QlmAmtEZaLKsvwzO14MXOPkIzA75G/1e1FpKvy+GO",
+	"rypo5v9j78uf27i1dP8VlOpVOZlpUYvl3ISqWzOKI8/VxLFTtjKpV6GfG2SDZF81AU6jaZrj8f/+CmcB",
+	"0GQ3Se1L8ktiSb2gsRwcnPOd78utxy19i7MWrnN+M70GvlZaMtDfgmF3B1qsHAW3qMgHSttaDfPUrand",
+	"w87+TrIzKwtyBG13b28+n3ck/LljytEe3Wv3Xp+9PH3z/hTucd5yXgGg6VVwqzwnxM5+5wCvou/Z6e48",
+	"7+x3nhOnJvi+bo8czWQJB/iRaqtVQ2dCClTKc56Bs0mJqMwMQElWTORgnLuzbSmqWQl1BdZMFMjRIUky",
+	"g0H6CwFvFOWs8C4YA9PRt8ZyAIAA2eZCF7fznnNRobs717aSBfpfz+g87Qalp4Fo2h0bwQLiZERPMBEz",
+	"XeXFEkUXsWsRYpe5CKmkDL353OizbKfrOuw/oPPg2DE1bohcDx7u7xNXdkVl2vF+9U8K7+MBaNPxCF8A",
+	"7nF9YHBLdJ3YwRpt2G3aHufbt/crbpd4GmIWzZ1zVWBHRGPjnHQ5AlJ7OXCraOeDu8nNGaDfapsyr1Cv",
+	"kOyXNrXqvY44CRSm0lf0sfnHkdn7Av//Cu9xp3UexODC1/iv+DRGtj3Uq1Z2NU/XReK8xXL8KUovGy5K",
+	"7WnIKSSxHE8oZ9NmDoYHEgnpyWCgplUXqJn2oJpwFw8igHLCf2K81E21XUh4Y9EhZWBTd4Lpii89qL7s",
+	"7XTFHz0sVOztJK53PiSiR7gX+qvKRor/+DUN8U7YAEhT0+gsYX/VUv2rtCLNsxT2NXb9wVflEJQe+FAG",
+	"cKF1kUsWYgbgtoHwn9tqUfSdKXS1AqfZdRp5B6+lrXahOHz37CdsIjizJJnu+iLxTgfunBQ2nyip5+O8",
+	"UIlHkPnSZV/neaKxE0U6VrKs+kpW5JdITZW06HfQhsyBYefIwwp6IWzjnmIhuUO8TyxtD9ze/QX0pM0L",
+	"pQcR2y8NMcAXXeech9/hmaGen6bJypRSEOb6xrU8r7Nifps0cH6aqfUsgxhypCZytKyncYROgYRd80Gg",
+	"W+9iltKCWUEPhFFzDlzqpok1RuP/eXVA8YI44U8DXxIcPhQUwm2QXGxGY+cV7vznJo6JwBkFZh93vTtC",
+	"sVMGfhPJAjDPCcXNmNzXdYnSWci8QVfCm/5h5jDDkHYVMMSod4rC4s75BTAQBQ1oxoclI5b3DTy3855G",
+	"qGRaWDBczmTszqaYaURIxZCwi3FV8soWEsqoYWcu5UQh188fTVEgt2w9csf5oTj7q1iQ0xvClOu3ORqF",
+	"kwBTn3hIZDVgN0ZU+hfc1w6Hc/57pspFiOYgy3ASbWExwqteIOd+3L5k/mvSSlZbGZxlbONIQQJmciKs",
+	"80ScWXu+b9MglJB+t09Y0CUZy6bPco9v+6qD1c/48K/f9Hod/Ne3//bNxP6v/XarTwIaaVw+SRjI1B9H",
+	"vbCqM8/x8YGoCfywoFMdPqBma1u/pAnh9uEWXZglcgsQ31zeI+tPq3fX+5UNs4ud5e0W7JwpmBYI9bIR",
+	"A7uPQWykInAz5D/fv33TBJD/2khhUyNe+JrsHGHHrPexfpQZq7PckGsGZj7Y4DrpgfeDyD2K2hz5cAyY",
+	"ZR+OrfAeIS3W+nN8seWAYwTgQBPu2Z2Jy7lGSBzFl3IqfxNvORWGMUf8MDf13UaOlug7fhpZNBoPt/1N",
+	"QaHcinRktEqPqTJi4WnY4Xw/RO3xTC7YIMDGRc0m7vbSOyxwtvUuf5O5dk99T921wVi/1cXCg1hyqjcF",
+	"kH2bVfX8vlutqhrBsrMxTReHFiIs+1f3884WVyP4mi6/TeMQcRQ3LMHzAARKYnEFPqSB4cTSoSsuzqP9",
+	"55tveWXKfp5lWPJ4zeX8GgNPNf77aJUGCF/DOsWY95YLtXHyvqU/c/x8dRY/1mkU2Ghb5xF+csLlr490",
+	"3oAcAn8MgOJ4yC83jfa+5NnXIJi70e6fVRbJkNi3B3ZCAKt1xCnCvvzJ25lpoHn1qIYIsl6flkpnS7Ny",
+	"NZ5ytNo6oLbtXG0ojvCB6+94Y6pXZqazGxi7Uzgj8UmvnhhuHrTLLstQ4H6W8XJbHvhQEb7NNn+OZyuV",
+	"icqYYwp+RGDLqSyr9TbmnEu7r/opsLltbWt+LdUw/7z15Q/UkNU6b505w9F8AsYMQwGeB6B5MRi73Yxl",
+	"yhwQpvOxliRi+3BnqpDC1QZjvKszGemQasNBtVLKVj+abHE7Q068Sl/r2JeqnKmvK7Pu4DabkLVNPK3m",
+	"3Ks+qsicnY9k+uEX1kJRnt9l8waKU/VGt89zDgLUqRZNxrn9PqTGzIXKugg454MK1c2/c38E3Xi+jgAY",
+	"enn/bTjV4B2rU33TFvwO33RXm/DR/g9rJnwMA6hJZ7k7Mne+AqUDHhFP6MPktjssbeQDMvW5URuWpUGg",
+	"8MzCzKj3RV4FY/Exd528Jcsrpkx3ukf7P4T83kujh0UOlK4Mm+qbWdXtF1JfAHBsq1UeFsPKwj6r6p++",
+	"NA1vIsWEs2XbRXeDDhB9fuT4rMRg39Mlt3lCCVKXrdk8N7iBCQ7UrDs3F0ECfq/FFBHGAZZNOX/6ijAY",
+	"3G3eAPKXuGfsfSGFxq+t/mQtzwdfFr022jvSf3d/TDtNsfFf8CXvuW2XmxNnwzdGq19kNRi3Om3r+/M/",
+	"3799Qy//muw8bzKCxCkG8AmUGDsb7rr37sKLU8SNdO7j2PFOoZAWhDwFfgcOBw2ex5VpoT5XSsPxZGyK",
+	"zDbOgy3SEzXtUgK7L0mY+lrjALiSmmcB10Gn7qfOyJhRoeQ0t52BmeylTeqnvuG2w2idcVVNO8DiAmqo",
+	"7+BfHHQDPVEfcws6o3VnqyV2vpn9b9nq7H1xF7Svkl9kVuskM9eCrzCoD4rwiFmhOLg56SKUzFJpT14S",
+	"OIlin9PSVEYMc3fHN4HRz05VUTgfIQdklZmr7NtEKD2b2ASz4zA0MqhcW1UlCA/i8m/qL8qYcqMZHYNo",
+	"XDtV8oLKGJgbszbDcOAx9cHjDlXocYhPlgqLxEhmRqRuCaRBkoKqlqFsD/q6I05A1JNQWJGaLRc7BpfL",
+	"9Zzk4hxjEsg8Dk0pUj0rivTY/7Ew5oIUmErFDIIe8tMEICFdlZZs35MxZXedBmkzZgjDzhbN+8x2dmxD",
+	"558vpmrZp4iR+s3+fxRz9OLaAP0doCKlppQJzpzjGK2Loh82AswC1ALSPAS1gCIzBLiie4q8CTqAJYg3",
+	"fDpVusazimkSQEM2zVGbj/TbWbXVAeA8qt3y0lheB+o+TnanZC5jaTxuWhOeaV1oIQDKV9HjySp8vFpf",
+	"oxHQ5DQQIRKBKIyDQzE2s9Im9PPzfdKosx7TPbMqQCx7mlpCiNyfTl+fnp+mhDtpmniBZwMS6vBuMH68",
+	"yZgiU0hCcLgfrDAEnGMC8gj9gWMP7dKIuK1jP3oaq6+/QUTJt3gZ4ic/HezNgeYBMLs1xEgL0B05z8O5",
+	"uWX6nt1WpIY0sbYKzhyttwgeWXWM6B0codzv4Zjadw4PIWfd496ravclVtas8gMsldggVHtzARBrjkuv",
+	"Q4iz3UfGxD+qavpWF4tEvJcT9T6v1N/fV2U+qLD/2x2nlQz7VcNDB5tv+U3LUKOisquGJH7YfIc/jLsb",
+	"Dre44dyYX6ReXN26Uc3aTvePD7Gt+xEQeXKdeavvVntKZ7sosACVvI2W74RLLBuXPiG0EFK2eVfrsnsa",
+	"Bb5Q3IGWcAQMALA30pqCe8cx2lyLF4wDWNoGe7p9H3TPuFBq2kWldU1RtpU9sOs+g9hWCCYP3cp2x2PK",
+	"GhNX7pool3rb+U0SdGyOzC7wKK+ukRi7iTwXi3jUcpR1uO5S2Gd5uhLkrj2yEIWQrFI2xuklcLqd9FUZ",
+	"F2piUfZcd8RPLDyiFU7EKB71DMl0lYqQ4QuarajC1pjvOqfmXtatpKb8yRJckVxT0zTmUewvkO/nfg4b",
+	"mJ/y48oTlX+zbUqqJal0znxNt+Gj1IT17jiNxAJaaxJHcMXVE0WX3J9vKE8kPMPW6kyo26y9L/iP7TND",
+	"3vn2PFcojYEZIyIDi3ZMr2sijE4i3LnnjcDyXagFjdlUR8ZtzliJF/Zbt2N0xAkfOEA4haruavqTUbxW",
+	"zrKcgZjHwVAiCh3kEnF3dW6kPycFg+22WJJ8ovhQXjDljfvMwI+YVz0t7YXtiqPD7wllyETVMaCQDzWh",
+	"6CAcpZ9ZkUIfAvQzhXrrcgLlk1kLxg9Hza/RS6Yh8AWtdrThVEDbwN0lTy+feDv8frtll5cT6Md3bHGu",
+	"vwSxd9YvwaQ1rxNZ2lvdzlpBGrG5u4fg/4Zuu2QYDO5cCoQt2709MA+trhvmuYijwIdpT349Q4lQmSHD",
+	"VlT0yrV6rMWWxNoiiTeQOsNKZesF0UyoJ4c6B7CbcNZF4zHTUJ0OwRmfk886PQ31a9kk1zYhW4xFtSGX",
+	"DwVflG3gWIUPFL9I9vf3yT4G6f6lGlwUBplMK7Jka8tvG73OE+jnbUDI1BTwwnMLSqdRvUQsbpq2QZOJ",
+	"BLExJ/Ld0UZ17sZmzT2tQmgbZI6yPGstPCEe46smZ9a0JBJpjThz4oa1NQp5Q6/VqA0r732uB9sD4X5z",
+	"W3K4eilMhDQJHLmUVLsOvy7SQLCEfAU4w91OniDPwSeU5xZSFLlWtKjgcIcl98hiEpj6fTZ7MAs6/LIo",
+	"IqqY5d5E/qikVg5ClnAHbHNgTaQfoe0N3IiP95AEi5vOSMnKc4p11TInWsDdpzxUkCdzo7VV0cspVaTe",
+	"D6zwrjdJOOc5S/x5aspqyRBAcO1+9s+9wVjmen1RvrNKqNdXGfFJlfkQeR7hAV0Kw+GCpZgysNL5YwLr",
+	"blPQnwpjMZYWaNagmghIXc0QI2goTRJ+K54fiv9RpUG5PD7O9DReBw04phhzqSrUGoHdno4WvggaA2/e",
+	"gU/dK6BwMZV6MHZbodi4Na/bLF9Cnz6RgofoixpW8etcXywN7RNfxESgmOs47PeMTqt3vnxxObZ7wc4k",
+	"0146DIsWVoWklUmoB7cIImZlLnr+xHT59AtYjp6CEBeq86q5AC2yD/OxKXxf6YEC6jR0Q3va5iM8yI/d",
+	"8aGJwNlXTNd4m90bA3yyBLbQWpkyNICmuq9cJ/IObAsJTvW0z1lRr+zuYutTegjqUxExAzggaX2NX9FQ",
+	"jBQ/Qw0udm5/7bq3tJwbocuwF0N2FrrpGYR27CMpfIFDKDO4hHlei8xDVpxUIIjS6g7XK8l+t++0hgiI",
+	"GFaNGhVQGIOkZlSHEYQdCqtWThP0sbC+YQF2mUYCtEjDIba/iA+a0TTu6ZazKJZbTadKoyvAXOM2ZlgJ",
+	"iWWmgXbvxY9v2zSxA09ZF/1JbJvRN62B4v7ZPOCVA/A9+L1Bs6p5IUJFP5RI/51oc9MYLgiM2syn65YI",
+	"RVso1JxBRskdMY8ZmYpSN7AJcWTG+cyyaM7yvcL2PZ0k30poABTPInGaKAKiMMYFYnTSinSksD9S8AK6",
+	"ZG/6CyxwTyJ0eR9R7QlCCSCHAXE73tTgBn4JLTkmgXvmzghAUNoRZ8CkaSsbqNU928EnxRhRbqU42N/3",
+	"Qr1c+t8acgDeGtscciBdqxXF69s0UtC1bebpFcVDaTpf3TLdk5MeKLwajIznqLiejQnZ2ab06yuK191G",
+	"9hWefT/JV/ysNblX6Fwg4PIsi/sPOet0X8lejue2Eae0bF1MWrcRE9ySrg02EXam3IphqRSL2pw3pnLF",
+	"cibXOYycxw0ph7AJQqK2KcF7z4nYRMx0oayNQu90GFYIiKYJiwUPuj1vy4v7r7Ttw0jbti6m9qRtsM+3",
+	"ub+2WUpkqazjbk/P5ajtoXQZPhQuJJzrvaR713T3NTbUzZ4lfH20/UKhSnP2NzD9gfkD2Gh/QSEuz8wf",
+	"HYnxCRaqgQgygtbGK1ki4ATDCDkxAXiT4eNUzs4dB1NFCiMFkAGL3Pag0DqI8mCWNz0bcvUL2sujg8Mo",
+	"dMVZaUTLerZY8M6AHXTFTGF5UIuZWnLIMU1ukEmKXuSxuVGdDrEbKOHmX130g3RpiNaPSTwA1ZiI9F/S",
+	"0JsREfsRyiWFUrvezvB7uT94ftB/kR2qox/+9l1vp42Ejjvs8vxzt+SO/QY9vp079tiMzJNw3I4ODrdo",
+	"E3jWxGp3A94eri3p42G8wK7u+O25yQJz905NbSuKH/TXtAIBSDqOp1jd6ws20TLEtadcpEsUilSdKUmj",
+	"YOhcRLBAKMNSQjEmyioei76pxkDS3Vdikn+GAp3fiYo3PcvUZGoqpQeL3Z/VIoVCoamSPsIABZUMxBmp",
+	"inxByCJimSdVx0F0Z4nVQrwlUa0U3UCqVYRrY/kQvsHzYgSvm1SpgloTcERbg9zy00LqlPMbROA7RAZK",
+	"3fWbCpgLBa/0MTV3hSbfGz+S5aaMrlPlo8oy8nqz1AulYVEGBocL+dR5MyIDjmUdYl4afIwhiQGOw3gy",
+	"5Wg/BDrTY5Gqz1Nw9D/yngkfilSwRsw9/S2SXbtfgd4T9jQU+6GgwFgWw1CGyT3rDjGhHXjukJUolLRV",
+	"4mU/rne26Om1KE9xAqNAj/d9jvmysdSNlWS4mi9dqBumOegaXXpji3hL+BT5h5cMMEW225eDC6UjCaVB",
+	"MbPQPPcyLmjv7jh3B791bKY+MaDmIjwgkrf748tOnxqoMvuRnvkRBYr8b/1PMnN7FmxC1LSVZp3+9H5n",
+	"zZ+jVm9NYHLihuRMT2eruJiFnBRL3Vf/un+n9zYRCyCTAH5dhxrW+fS88xL/6VyhG+yTK37vnXovsehj",
+	"gw9zgnYukuWY6Wuy5D5ax+TXEmrTgGf7lcwLKj48eL5VZeBr0PWFG15sU+Xo1f5+UVkuz920gqP+4TY3",
+	"kxqK7Bfq2gGCF9uM129afpJ5wS+8ps/2OwlR1lRFJZ58Im1Adt8iKcBtPbi+MZWtSjldD70KCAV/Qyqm",
+	"ZQ7U1G73khodpAS8nEIuBJCVj979+pKJ+lFRyS5TwVImw/kPZoInWdSdBpcDWRgDcUpedUWqTeU8O3BX",
+	"vMzyCDiWz8fKHWtB2zrPIKSGDPqe4ElGcOoluchskle2I36V1diy2C/gEOADnnnRFxD/Qn9QZlnsIVXG",
+	"p7iz3A4MuDYgOxxcJuBp4cR1T5ORDV388XPm3Faq6sSqmImqZCYrCRt6uLQrvvjx6IrDr143baQ07ez0",
+	"DVYRPUpegdxfp6dDBXqRa1SMYhwMY2DF80Pxc5BaYuV+LBG0IM4lBeSWPOy1MHqkymRZzSthpxTp+kEx",
+	"7vz8V/LBj54fsKeJDg68aVo416dSn6sW8MqPfvJuiCv8HjFfR+JkheqKFHfG3VE5HaRIiE1DG3P9GZ3F",
+	"czlxJ4xCLtJwNbm2XhZoGF/PQYzaZGlDV+MtLXhg2LgjQDD/HH2F+wn/B21sgQk3yG3yLE/d+unk2TL7",
+	"UDZSuwctjXa3fMyzbWmFXhwcXhq5fr5sN9KxsVXXbQ5pNyS4PZ5TZlmprMUzBPLdmGF9vBOfARcnNVtV",
+	"lTlaqgmgSGalFniWyCtRyMFFJA9S66Q/dj5ntkM/Ok+re/D9/v6+G4OmXvuc2bU95vVkL9V1ibv8DG89",
+	"3IeL6aeDVb3Z5V6OepgmrRYpzLIURUQkrnEhg7hz6i0WiqOxXFpetVYQyLxwxnHn5r920wc2THUywa3F",
+	"IDC5B941vrEZ/XZpeynMQBZ5tWhrR6lGuOHf6Jqyayo9/sdodZfvs7P+x5t+54koZF8VCEWzqlCDynj+",
+	"sCoqDOJNtjOQWpaLv7vV2Don4Jk3PH0Pvts8fU+QCc0DSNDV4aYnIv359P/+/b9OXv92Cipcbvf0qUYM",
+	"obAcSNNX8XM2ftjB/uHRDX/ZK2df/e4cfMC2tsIfP7pd/CZny3/JMgf51IaWJCh4SsZQZ+wFHIv01cnZ",
+	"u9enJz99fPP2p9OP529/Pn3D0qBRmmGUf9r0PUp/usnPeanKCmHIykbCXWDgnwF8mUThMdBkK6yhtgtb",
+	"qckzSOuQ89HqrsgbH4M3AAfQ9aYOwpdgG8fG+lAqBk1px9+i0fjUj/DTTTbciPPX72PuMRANpkPPPC/9",
+	"Zw0KJcu21oHj61bu5RBaK815H0PN5qYsMk+YCKJ4ZigyVVSytZdMNb9mE4gMkc6ESHZjk8DLZHSxOBbp",
+	"weHfOvud/c4B+EuH6RZDCE/8iE+8yTH8vUb0CFhk4UajHLouoy/AIZZ9a4pZpUDJGOPAv+n8s7BmcKEq",
+	"Povxo2bW+UbuLAgpAzN1BgWTDKbImOeOhd+OgcwqeLiJ1+wD7j8vHj0fG38k64g3Bq/a3H3wYdfot9uE",
+	"A4ZzXVs20R1lHwsQEIM4fOJcEliMDqVRICcq+L5jJMOWYSP3JFm2K6KeaUG7HpTgUfAjrQweE1ChrDQT",
+	"jnPAvE+5Jhskq0Bzw+1P+KoMIRO0QkgO0blvGCGi2gK3NpqCBfSQdxQzs9sIDwZlZsONSKJCQlifhdtX",
+	"q/RY7HP8AhU4MaDkNbCjrF7riag0k7VnwXULhr/rDbSszfFu+CAoQ8mr8bGHliQRLrndU9m5Tss2zMe3",
+	"ulhQmHera5238IjpoV7CSOTunjZJvtx6DfQqCQBzCHeg0HuZX4tk6LJphYP9rTIXIwO1TTfG5y4r6gcr",
+	"+qqaK6VFNTd+XttaKJx/9zDtZ2Tg22zom+0FiF5Gj7sr9aGHupz856zTEqoxqvyJ6p78eTbqgKhq7kG4",
+	"IG0Iny3Vjk5ItB9V2QD8k3t4TW49/AnT2DPKksQU0qqwqo3JLkyvW6qnCC+4n6KK5fevVUUKkySiS6Og",
+	"zVNdR75qYmkdta6dy28JG5WWzioLMrO+tALYXnnmXyg1BYwaVlWvTnS3cC7UIkjWMiZ4LG03cFXxxhOu",
+	"GwAMCpSaW1WVllbIA5NUuiFJn60H/w4NZ3IdyaDLzs69Umk1v1Po59W+r203+QUZ7pfMGGAAPVwOSoMC",
+	"/zz+MnoMUz2qz9O8XHB9E7DurmxW3jLWNqtz5KDv6agJc1NeWKKZzCt8uGuGNbgOuShqIDWvVfMJNO7H",
+	"BlxGGBpPTTGRF8iBw2i4FhZIuOsOt7d3MIH+2t0eeREhDOPN74ZKZ1OTwxWUeG1XFDoPRfFuhAjD+NrI",
+	"7MTafKQnSlNxHcKhhZwYPYLsPnC3EQBnRZo9xwqcwLDexhtxyo19KqQR/EGtjBH8wRCNoLTLoyvM9nMM",
+	"T0A8D4IYk5oCgQklRHk++9se3PaOH7BVpQSA0qFegsoJUAqJ6GjEHOmNEQ+FaA6i7QSNPkC/CDfPxpa1",
+	"XwAjVchKlV3GiwlQNsihLIGvmLNYNqFn3Sv6s7yoRK4rU0M2JrxrXeQ66+nUdzzJp0AtxRZqn6BrFa/R",
+	"29jY+PkQ7b9r8HL8coi4teld0vg+LcjyZXHHV4IO3wP699cZMp5hwTrCgJttVot1uvpeu/eFsUhf976Q",
+	"fV97IvU1lVx3lJB1wYyzrDy4KYlq8Png2RUp/QYgmPvt1e4803cewmoKRVZLGmAPcWHdwwR+hxPXnZCo",
+	"S7eZtQ94T90iKk6zfOsbTnBxRZv2rFkAhsEtdHZE5AD1ZFdEAj680Gj/xoUG07ShkJwOiTTQCUxpX8iH",
+	"+cumxTidVbWVeHv76SvQ/fxrQ73DDfVx7Y+Xsi3b7ojrORLfeVKvOo8caJTDuTIhGTAFsq+YXMiUyDOK",
+	"pRLs3JcHMKOoZwQ72AdS/YjQkE8kCcSoiPIGClTfRPmrBBnB+gv//5Rp9YneAbQWU0AvgEJhl11yIlRE",
+	"LUaJELFlsmQoT4XHwL3udGSN0VQXAtKYPR2g8fTKk8FATasugFGxb3cxcA0QVRJWNEPC+u1C3StzJAMx",
+	"m9QiBZbCVACHq8KSFTMUqTucpVF8BpFt0oo0z0DVlhH9qJ6GFD82LqtNX0tb7cLjd89+Sj2+ZE5B70lu",
+	"rYLwOrx0YOA8Q/W8VL188EIQCwd9DYq5jZWOsIBQh/wNKby5TuppUnn7NgnXevpK4vaL/kSSu7YyU8+/",
+	"STI09JW+1Bli9O5Qh1RvCH6uKU6CTGVrRKOFA7NBS8ALBphMrQPQ3yhwvkXlYWs1h7W23z33Z3fHWvkE",
+	"v2BsrqFs3c2bfIKOL/7OGiqVGJkIZn4wXiqsORi34S/dU9r67Wj/8uh7VRTcbWiG5CIEtmEBolkiTiwo",
+	"NKS1BZUSNk2WmAvRTh2HZRwxVA4gSGBGClU1T8SoNLMpkTq7RYzCHF4hv6c/qRIP/h6qBBH2QeBQjqkT",
+	"5qbMbDvJIbxNZdcEsLo17UxJjdsZ2agrNv5Y00aZg3RqLJTGpqjmSgGUVhzmcE1RCTDHXHKQ/2HmOOsq",
+	"A2vcB2PctuFNs/srzuBoZj7ft85k0vXpd/uWdg23rfHGAdg9mJlMEOTeQrIzcx53W5/iz/dty/e7m1s/",
+	"/zsgVqpU6W78f3/s7/7w4V+/6fU6+K9v/+2bif1f++3/2dmu1obnaBIGEka2No5gNEfOjBJ6r+G7O21M",
+	"QLWd5FJ0QI8WbxMzCyc7Kzv8OuGO9yvbfRcHxDsfuLvH278M9StbKnt0a/geLOAvzYRfIoy+IdWA+6Ix",
+	"3kSFTZwFRQFkYpFjDBc+THzcMNcZcBOtrUrXxm20oyLQrWCytStKBWjJARe9QOm6NiSGNVgpisEkayIy",
+	"M5G55t2xArDEPB/UCH4rfDWa0QL4gCqTMAjT/x3L0AF4xNF11z9Q+43epzOY6D46X/1YpIGNBnlbfEaK",
+	"Vmqbt/aKe2sbf4271jtOsOmvqTrkv2/tQFFz3vN9bW7USkvWuXCDZRdyixa8dPds8/YaWw96cotpqzcL",
+	"hmd7ADQ+GhHNV2rLOimu61cwPc5th0a4lTOaOjTh0qdg/4EQljDUeDJ/RKTSAQgNsSfn5mEFEYYIvNjC",
+	"fRNibmnm88nUlNXDIJA7J0CQJ9Sgc4+tZJUPPgZGuSTiqXBrtF4qBmEXWYl0D3F3H7PZZJrCHhyz0smI",
+	"aAI55YBsgDwTKBT6RoqfmEPkHc2Lb+H8dSR+yX/s6cDKoTMIRIY0aLf2MuI2k4JI3dy/tUiB74tyqdIa",
+	"EoKPGDI8L4gvGUxwjjkXTEBQTZWYt/WBMAs1Cp4v1CoMXGlARS1xyeDwM5EM9ffuLgj2HYvMDCzNkM6E",
+	"4I35J1mpIM8TeGFq749+H8HnubxuIjOFCfCm/RRf+BI5rjZVCckLxEkCpYuFgDoeE/OSKgVVabtCepzW",
+	"kC8FK5SV4Gxo4y9uLXbM7HXPsa6tIXvoQQ6eJaPeeiYra2uQyq4iH3AbaYJPZkGj1caQdpUn3Wm24WyC",
+	"DFdtYLSIvDLmB/TZVTV5yPmHR8ALds1d+Re3tvwgUdgn5hitQbCvR9hVKEkz8P63zNNVczKdVSEWn2ek",
+	"4445SAYVeUSrwQRJR5znk4ims5wx205Nfm0gga8a2P3lYKwaMeiVvFCvXRfdUloSnu1s6V0jV/Gj2tTT",
+	"3B+fUg7yHrKJsEFK7Eo8mkeIsWvkEnHBNpR01Ceu0lmYt5uKJk51dnclE/cwFqegbQQ9l8QQKGdUNg3L",
+	"g4KPwJBuLkY4Q0hkDmJPxhk+ZxBJCOXtMJAXAscWmM+MCZH3j7rI1cf4D8jZuE6bzpZxrvTEEywRkAUU",
+	"B4ADGjCXQDZdSxq2VftoNW+Zsvu3b/bOSMtFq/mTXgqMry+op69jifJP7YwN7+UiEARBIr+eLCqMuXDn",
+	"WlIhhcAJVJtwmhwc0nlXSHtBVTSyIvUa1ong+YOwhRvCBkCOoCu+9HZcS3o7XfFHz5d/93YS0el0PnxN",
+	"E5/XIqXrwxf7YmLbkAMQssUo7ByRA4QzRuwVrsS+Gs10l2Scc44tYRbpJAYeiC1wB9BACPci5Sl8b1JH",
+	"IzBm2nObAxMpdEdPp2Mly6qvZJUSCaImNorU3ZwSciFCcmDw+YWwnlsGh9szxXPJkUdRuHO8ZbINmxdK",
+	"M2N7FbAPgF1wfXBZPIS4LThET+OgnBYWmWAxetOt9+oS8mUN1iWsjAxYZ0/4M1GUD9KuYEPX4C56+h9m",
+	"DkMNwF5K0PicjeTPA9LFmiPM8D+cwRjaKQrWmcPAiJko4AnCx/I0h052K3l3NsUbYQmRbmALy+prZza2",
+	"4Eu5kSy5Tze75bQhvXzpdPpRPZvuflxKL8vd4YcvR99/3SqlvDbTzjGfDen1J5Ylv4XM+G1mEdzUfqPm",
+	"9nZz16b/TzWo2JaAKb5MGvv3pYqZR5arUDoylxGeMfqiR5KtKIzM1hQhei0XW7OCYzMjOmuu24WNAcL9",
+	"sKZKNTVlxVFjIzMkM84rNQkmmuKxSGWMM4lZaxO43F85yfWMWf+cteQbvZ9D+HAQHVOhkC8rzdSiJv5E",
+	"VWU+cPtaUfhm++qv0i7RpmMUWWViNnVbITWA8t2gmMLlYrzB01ZLxznWsm0txESrg9E+KsaE7mnLh792",
+	"A7XFjoUtDYlWbgCQ9NVNcxC2aKbsvgFu4MeZiHV93ZaFpeIJG0tRl9zruL88bugNrw1awiH3gxPwEQBt",
+	"sGnBqK0upjdwxTbIEgQeVV6fz3MtT2Q1GCucBmgX+6oIp82FGMvMu/WLSIfVGVBy0iUDbNiQkSZTH0yf",
+	"szsAt5mPjVVgwUgvAQIcQbHp4Dvxc/4juaG0r2pTRe9E6C41MYDuKd8CiboMyOTBjiugVE3x8o8zDYnO",
+	"FA1TsB6e2BsZvP+uZq1YG+yyVg8JaJe3w0fjcECCCNQfZYXsSHKkuA95K5mCBjskhvHkGMbOnRYA7k4V",
+	"CQQNRif2OJLctWNTItYMDp1ULgySjWP5SQkpUq0+Vx+5HKGtB1w7t0bXuMkJtGWtcGc3OjT/Uq+z5acq",
+	"cHK6OS0KIFiz1gOc6Xvp/Au9xn3RWSerfuk87YPRx7/NbcINVNs28QZpVvoLkWePjkRgGW35iMz+3hf3",
+	"v6+t1n+kwPjv3PK0aKVggYKS+1MWJmp9Z5Bm9n6HdfPVriOvMQf2gqhb6+mGifNqSlReDQhDvlQH1CUH",
+	"nrds5CKDHXUwNsaqxIeNSzWcWdAH0l46CQo7OKIHz8G6kAjX416XVx1x6vGzPR0KSyZmQjAkd3eEqwXV",
+	"B0yAxHKTnhbR56A5ip2DRkj10c76rj/6KkvhMDeUJX5+REj8Teqvsmks0PBtS2TNDdp2SCPY0O8bpRre",
+	"X3cqbmwn51a07ugpSHIEdDQceKOhVEAAzV3Pswany2BpjtL5gzNr9akleV7iBcYce5qTMjC7g48rC5i9",
+	"lRVkQdr6o2+yXNmbdg8e8H4fg6magiU0m5L7Q+PeB8zAI3iJM8uO4RwzNkXGJm/x1HebUlXl4oGRB8bf",
+	"1JanfwWmAQVhMHSHRiIEONl4AJ42EAL6jWLk7Alq5YfMgBQUAaQIuzu0MlrWb5Fw6JqWCkLOUGYN2RUD",
+	"RE7uyOoOuZBExPzQkNIn/mSboI4yo7AwG9iXgwu3Hw7zzyoLplQrlREuoCoXXY8t8CbVClnM5cJZ4aEq",
+	"VQtCoCoXt+1BvoOp1AoQoOYR8uEvhNR1TNdb15c8/ymRXZ+iDXbrKubBWcC1hV+R8lWd3RY8A29GUaWF",
+	"ndBq6c4lh5R8CcDzAWMgrV4fCYHIyLzmLo4lhTHrxV9zVSoIJqispw2k8T1u199LtoM5Ekh2XmcidVtg",
+	"yq6sr44WsrCGf1stN8M5rYnoq4GcWfdb/9XI9EYRkDV+6O/jxaNwQqvIdahVSB1jPnIeevOvmqkmF9vt",
+	"TPYvp6zJKVuwcQOYXXy2eIIO2bSQ+iFVXqFCENYkYdg+QewL7zHuh+ZaJ4SFYBjafZZWGf8oUbedMw/A",
+	"G4EUvoIRhOjCSZIfdu/H1EJP91Ui5rLUUJqZ60Exy5gHMxxBIQBRDyeQRSKLz3kKoMMg0SJfYsW6LoMg",
+	"Ni210flAFqGioMv8XLanuRwLdJXcPSAHaUVmIG5hx2bOdVYjVaUhouH+Ev0Etc1QOxg1ATWbAJyUAsg+",
+	"9Rg4zMdmbqDge0aqitxe8CwhwUL5nE/qWKSFs4O0qVHYH2JFyBFC+2uRo4xfniEqKjBnP7MihbFKEy7l",
+	"guFxv4dCtoTwq3ZWUs9zaQwPe25DZRjNjI54rxQWl7nfdCYZvPZtON67yWZlRI9fG8EVmC1nqSFtHVWh",
+	"dcQJZLkrpbmAmx6JPc7FfvRSwsFJDYiB+DXxNHVX9XR6dPiDqIz5OJF68XHgFYSInwUwKJrBaCA/Jov8",
+	"QnXxs4nVH798ldrN2YU75DFOGj08+gQ8TiHOABFsVZkPqri+H6Y04hfDfPS5wTnBydiIUAAwJdXL1B+u",
+	"cq9uHtuAjpuBRZZCa+gi0C6j+uK0p0GRHeZyF5rrBmwqS6YjYzEFnJd4eNNMtJNgvpLwsVOQgnMLhGl4",
+	"vYAYkP6pdq6b0B8tuuH0vZFyePiN+8ImlfBbKtk7cd17pqez6poVe7UH3WnB3q+FbFfrcisvzCCRmafF",
+	"tnu4jZMFMB/Ad76SeaEeTSHg/QYElyfO9SoFwy3r4B3v/FWXtfkn9u2Q5f22Yjq1b4fn+XZafZdNeruj",
+	"/NZX/wiB+MeeUeeBa8uqv1s5yv2ZFAN9fr4Wr1jN0cfr6gHm6X3z9r64Efy63VJ+OzzHuMtfC/rJLug/",
+	"+1KGKCjO8ntey5uvdqvxmgt/74sb8LUU/HDanMsSBQ9jevqOQFHzHA+ngbYezxfJauEXRxko+iFS2bfA",
+	"vwfnYmvgrJRTgRUV8PDRHNuXdkR6Ntz9RVaDcVf8SwrwDKzhMWIeYuWVcce0o4PDds7/dyEId7lB/cV5",
+	"dqPtJU3PhtDcrS7N1GRqKqUHi5/V4nYNA0iKvFPWraEGu/ATF8YBzd/MHfphsP46dmSP6iCA4wjZ45Wg",
+	"c920NSbGYs101uxxq5RDYihlVRNN9yUhIJvelBm68tK7TV/ibPjGaEVL9S525E3ZEtd1WPAGTTg9l6O2",
+	"R9Nle3ANPPZ5E8EDxqYRPY2B8bPhrvtqNKgMZHscGzjhKTdO64e5Y2+RfJGT7S/+L3TXNuh9nDOUzS1m",
+	"nwgAEx/zCk1wgwsLOf13yHzChTLigOumGGePRJH/OeOfMbJ4+t8zWXCgellWCxyCFbKIUK0rxTQyvqH4",
+	"DYLPztBoS4luqUUabZ67P6tFCpMD1Lwieu+e5rJp0m5WWCXkmvuMTRyyVWyWAJvOqgfpRcSW7IpOx2UC",
+	"tL4i5ctOn+5Qmf1I5WsfAwgYfut/kpmza2CtGMvoy+EoaHz603tc9ZcyrOujwA+1tXcaat7g/L3ECtrI",
+	"+ZtpXyd8jV3pJqmrNn0CKrFeq7l/ubl/RdcbfY/fMfu5yfm43ql8b5zbypTtoLVTxJKQpgXWZeOsT8Rs",
+	"mrl/uAVMFCfkocek9XHFgRL0OgA8eQ1pRdQ2tZKEicRkvOgrpZH5tL8Q0u2tcWPwaI4OX0ec+IZ4WAOo",
+	"5/r3VsYEdOocG6UTkf7H6TlRzyxTmbdVarNp/Qd14BPRz13+rEZ4qg3hlniwHx8VdV8NSD/mLye/0cnf",
+	"3rpUplQPA5T1O8JRWGdMnMdcTPOw9rtw7ohwg2wkkC+iqgINeyQEzuAfqiamaCOAfSIy0T44NABxT6Dk",
+	"2nMAAUBPZwrIKjwX1pl/ImjjI/A9otwCuBPSD3BIlGE2gZMEULVuPiNK39Ps/dD1SJTARDrKP6mgvOhu",
+	"I9Isz3mm0XhWRowMLfBGqDwM/SvKTq2F4f4OWCxUZkLYC6k2EQEUF56BRJL7u2fOIhBcngX8MJwKQTTj",
+	"OIhCDomkyW8noHBHe4I719W5MfYPfnj+3fCF2v1+cNDf/Vt2KHd/GO7v7x7JF/3vBn/Lvlc/DFtwK3nW",
+	"BsT97mgTDvdW5QVgIFrCPtDPTym6ehPMqe6MRVKihYIgQGO+1fP7bG0T0Y9YowTj/A2u4l8q1BeHUMPv",
+	"H8K8Bd1r8Ba0ejLc0O1Q9NyiG5ev44asVbCrvx/N7jZyI3IdOcXhi++uj51/n+vB9hvtb7rKizYg4dKX",
+	"VjWuv9UigjurY4gKPhJh1jSytdbB42FTyv7eX61D3dVpIpTzpBtLk17BWk0iNcGEWCRl5dHQpRqofOoP",
+	"NB0BR6mBsUhPO6EKutqllVXFkGt0R6WZR5IW4B6sw1HCM1pQlAeJ6758MpvsdA9RfhF/2Pc9l+tKjVT5",
+	"mMtE2IC04xBoGB/nuSWCE0TTsQkZxAb9gSKDqHl7X/ifa5k8fDLuDmZOe76M8gZPFqviU12+s+95Om2+",
+	"mgftBubfHgU0Wn21l1CpAGj7YJJ9KIrQ7oTET7GsQWEJS2et0/WS3nvZjnUeAoU0t7r2jdwuQ/1ALftL",
+	"XyjSCl7Pra8Hqv6UwNGYn8HPzFWe0j/FciZvaP3Ri9ixI000r5AecrYlKubDMQsICLQhRXwrpgpqaYRz",
+	"EZHDgC/yBdN8CQZ34FgG4kfo2I1VkUExVU9LrMVBCX5TEs8oRjvyiYpquD0iphorzUXY4HqCrLGzLrZO",
+	"8MU0MZUirrK61n5LbfU76sMNp8I2Lukl+miQkTt4sb8/efBU0qsMaVehDOJqJUm1Spr/QVPCdflwWOTa",
+	"3Va4uz88oYptnjyt/hT8+QEb4/urpwn1quVM/0lcMlMUfTm4eBgJhLd4gEc9myBEbYbIBu0zBphaIGIZ",
+	"G879nmQOhSSFKYCMC1UpJFDvehVIDNaRhiaXWTIcSJwI7pmooNwXW5lhT/vScIY/YQWWtBdIIVLmozFA",
+	"lbGYlgpoKfxOFbrTWYVB0JDIxXjGaCbLTJSzgoHVWDIO9Zf4dpPJBUU2YOo/s15cc1mSM9CBpK3Z6L7J",
+	"FnudTgdgYD3dfiGzlux9oX9F9x4LCTqbkDOp1OdK9JXNs4hljXPMsnLviAYfd6k95FdJCYIOii9jQz1L",
+	"ek6Bl7cC4RSfRDJl9LexLIZ4RveEFNW4VFRBLlDem6Td+yW4Ep6oiMLSoMjtfYfAOWh7WtoLlXXF0eH3",
+	"VOvO8aq62CJMqUi9pWooU6djix7m5QRUVzNftLuU7uGVelmzc20E2Jb7DrXPbxYPCvPkWqcyGNoI94SF",
+	"BMsr+WmB4C+7/d45bP7o8PvtvikvJzAz3vGkuh9n4RcU/dNqHg57fnnzZoD1LbT/tPgPl9yiHyj7Cjfv",
+	"cgQsuIPT4S+nHIanoeg2UqTgNsASOe10KD3dwIeS0MmSNd7nYzNBFjKJPPPE/xVkkGCvEmSagTh2MzkJ",
+	"pso9VIEIUTZzlHAnbkFTUgZL1kRVcry0oVT8BRBAq4xp4+94d9X95brnoCe3Fa1leohH+4myPTz4Heee",
+	"KVxXhv96+0NlpqYwo3Yk6YkYlXI6bjgm6SxG/sTqGjOrukGOXoD0fmVIiT4hlX5nHr1cC0AgjDCehJQJ",
+	"rYjvKGhEppPc2lyP0o547d8Qkx0u+H09jZxTEBA8Fn21MM70Toyl6GGpLLwJYUjDYSRF2k6TSETi7h1g",
+	"4rmgBU8Jxu9dcEFLiO6cO30T8ApaEL+WdTGHpZncPXSgsQnbShZdHxiwGsCkLH88JWkuGsE0SRSzbOst",
+	"97eW5Pv+/n6Uf3+BP3IG/qAhA3+bkTk/Z1pCc7BKHx+UN9Jnw5Fzv30k8mwzK0dqXQocHvobXHXb0EF8",
+	"S8PcQL0C8D2jzu7c76jzkAMRmqflm+Q1je0HNfTUurZd8pVhtWFTgtwD3gfSldZzcpPiBMybTrPyKfXB",
+	"LQpQwhvWT5S7Ure+CewDYooneUWoGuz4aBrRUF53Hn2ARNVgvHHsa5W0XovTDLmVXpku1bOiSDGASIK7",
+	"2B8UaOIzm0dJ28oD42l6uRMpHM3kxOgRTC45y/Kqp1EiNHhTgPbOhCzcjFzgo4jhWfYNoE7RRnB5TmGg",
+	"oN8DV0FpGrCDREtZKOtm+q9nXqSximIbslKMgD/YF42OENYhRVP+5s9y+PDf4EV3fZDbaqUxrQlqmT/g",
+	"k9w1lyriZbZdqG1G+GbqVdaKLfiFnPD0rRWk0LqrV6RE4aRYEjsuheCC+WOK9qxeQFgkWeK5BFYrSTcY",
+	"TaUmhJum6pWebq1vmZvyAnMHtReqz1M394OaO5H4gp44in97jcJYjoYADsh3brTzrpEnlZRX2cVurzM5",
+	"58G+Pf8Y39DiHeO4df6E9RBXWGZW2fUVEG+HoP9O0xGmQjbJtU2cl8Pncb+SjkN5jzvF21rAMy9RrQQY",
+	"shshd++5NU+kVJO+pw3s7GYrD8AjxzubKQgw2wjzjFPsGZuyaFrKwUDZ63tpm+b03pc8W0tqBiV96nPF",
+	"2toRF3bibB/mFtBaxglbUmrVEHtQzi2j/eMFa1CTdhz4hhO5cBdh9jDqoaUVcby0sJCN3a+ssJJwZWHN",
+	"ojaoSaapQhaehP8c56OxKkVpikCeju+j7Q0uBedQfJJFnnWBPW2MTgrWL43yUH9ITe+IU8iM9LQv4PP1",
+	"ktuQpSid0apY3SEauIpO3XMfyRnlFCjRqZ+YRpDCpre9GLYwet6BOMs2rSBqZNue8Eah+8BgFSAXb7bo",
+	"5/y5l/u20FiQ61tbhLVUYeYmfFsA0P1t+3Cpu/jPI6ILI7Vup8J+fuT7lDvDhgnT4DLd0N7UmhAPyWwo",
+	"jA6l6Qkz8Q9UR7xBuw6V5sDlcTnb7o7leLnfnWo11z0NbB056J8rHZ8YPLa6kBVUzeG2h7JusD9+Mhcq",
+	"64i3bP6l9rsUkIAgNlrjNgZJ5rF0Vvyj+aTKNGExTFm04Jfwg2E63lKoAJ6NzEDbRQoObuPVWas2MY9e",
+	"ErjX0NA+4aABzXIdVmjToly/YV3P4aO8ZA2mER19cI1of7wX3xAkg7jvDMgfuv+mbtF9dJeluGiinOe3",
+	"vLYBe0KrafvF/c5djyBEWoh055Lnhd4hsuUUSoIYCfuusPRdEwFt8sZkdfKMKr7MuYdEOgEoR0LGQnAg",
+	"k+WFF4XzYJhCyU8ggsKvBQsEIYUWTAl+CK/39eXteKj0xEPeeHZxpJa/kMcqEVleqkFVLAQcT0szG41r",
+	"A0t3gfm0GJrRSz2TkD4ODkeRf3LdUyo5YUrj6HEQ7kGzJ5zZay8Kxm66nHDvh20853dkqB9LfB8Xwob1",
+	"/+B8ZDA5e26kd9043zrqrqmFa2OcDUGajnhVmgnwzxCdJtoQr9+leMuv8bSQyxA5Acc+25WS8/BRVmkt",
+	"dwGd5NZMtDJHBg7XWHVFK7TJMLhefftJlcEVuE3Xd63bywX/wahogwfxpxpnfK2qsC3NKjB3TdPhirv0",
+	"nrt9vQ4rTxeveocCcn7j06bkKPfW9p3k/HAYV5zaKMYDc7inZ7pQ1tavApeWdreOOCHhVO6rekSkI15F",
+	"WQIZ5QDcvznb1wodulD6F3m7EsfhJQ3zH3A3s8GYuy9w99MhcDzTGWQvUC7/kWw2NVUkv9/AFz7wTWcZ",
+	"hrKM34vmYG4DxZkM7GpQVcMFp/Db49oJji/RBv/6LHD2rExQhrs8iVj9NqiaMP8p+UcJ/seHxeLIx3pY",
+	"zk3hKWg6z8dGTvJWFBX9+TZrf/ANLTv9QBYFbeg3088mcq76qjCA/TCNO6a7XQ1mZV4toHv7SpbOnfzj",
+	"g1sjFFOGHz+4KwGEARfOymKnu7MHa4Meu7qbGhJ/dd+HWJUaJ2IUCevEdFzQuNWoK6JeZjqT5QKmjjUF",
+	"jEZ0M8+c1bvfE40gZq+xxnLsdkNZl1uPHkbosNVnNdDV2wRcFC7noG0p4mBivtDVp51kWaksrQfGK7vd",
+	"PpOVTOISRV8sEj1Z6QzqKm2b6ig3lhuKx1hTZNFDaKI2POIfEfNlppw7Vi5q38Vw8Ja3ExnmrBq7vWbA",
+	"mJ3oEdFRt+0huWXiS4Jre4n+mY77AmWsm2dOrm0lC5wwNHQ4DaP7eTdypuP/BwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

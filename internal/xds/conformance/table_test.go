@@ -67,6 +67,20 @@ A check that it fails can still be a choice that suits its users. The rules are 
 document is silent, they are what we hold to be safe. A node stays the same for the life of a stream (the document finds it sufficient to look at the
 first message). xDS v2 is refused by name. A refused content is never sent again.
 
+## Errors of resources
+
+` + "`" + `resource_errors` + "`" + ` say why a client is not sent a resource, in both protocols. No feature of the protocol tells which clients read them, so they go to those that say so in their
+node's metadata, ` + "`" + `fairlead: {resource_errors: true}` + "`" + `, and to no Envoy, which ends no wait by them. What a client has something of is told of in no error: it would count until the resource is sent again.
+
+| code | of |
+|---|---|
+| ` + "`" + `NOT_FOUND` + "`" + ` | a name of which the fleet has nothing for this node. In delta it stands there in the place of ` + "`" + `removed_resources` + "`" + `; what the client had is removed |
+| ` + "`" + `FAILED_PRECONDITION` + "`" + ` | what is withheld, with the reason that the receipt has: ` + "`" + `withheld, missing: it names routes/r, which does not exist for this node` + "`" + ` |
+| ` + "`" + `PERMISSION_DENIED` + "`" + ` | ` + "`" + `*` + "`" + ` of secrets, which nobody may have all |
+| ` + "`" + `RESOURCE_EXHAUSTED` + "`" + ` | in delta, a name that was not taken up, as it is too long or there are too many |
+
+Each is told once, and again when it is asked for again in delta, or when the reason is another one. A response has 1,000 and 256 KiB of them at most; the others follow its ACK.
+
 `
 
 // write makes the page.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc/codes"
+
 	"fairlead/internal/fleet"
 )
 
@@ -16,9 +18,17 @@ type Response struct {
 	Nonce     string
 	Resources []Item // by name
 	Removed   []string
+	Errors    []Error // by name
 	Size      int // in bytes
 
 	from *stream
+}
+
+// Error is why a resource is not sent.
+type Error struct {
+	Name string
+	Code codes.Code
+	Why  string
 }
 
 // Item is one resource of a response.
@@ -54,7 +64,7 @@ func (i Item) String() string {
 	return s
 }
 
-// String is short: "clusters a@1 b@2 -c".
+// String is short: "clusters a@1 b@2 -c d!NotFound".
 func (r *Response) String() string {
 	var b strings.Builder
 	b.WriteString(r.Type.Slug())
@@ -63,6 +73,9 @@ func (r *Response) String() string {
 	}
 	for _, x := range r.Removed {
 		b.WriteString(" -" + x)
+	}
+	for _, e := range r.Errors {
+		b.WriteString(" " + e.Name + "!" + e.Code.String())
 	}
 	return b.String()
 }
@@ -105,6 +118,15 @@ func (r *Response) faults() []string {
 			found = append(found, fmt.Sprintf("%s stands twice in one response", n))
 		}
 		seen[n] = true
+	}
+	for _, e := range r.Errors {
+		if seen[e.Name] {
+			found = append(found, fmt.Sprintf("%s stands twice in one response", e.Name))
+		}
+		seen[e.Name] = true
+		if e.Code == codes.OK || e.Why == "" {
+			found = append(found, fmt.Sprintf("the error of %s says nothing", e.Name))
+		}
 	}
 	if r.Nonce == "" {
 		found = append(found, "a response without a nonce")

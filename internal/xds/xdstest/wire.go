@@ -90,7 +90,7 @@ func (s *stream) recv() (*Response, error) {
 
 func readDelta(m *discoveryv3.DeltaDiscoveryResponse) *Response {
 	t, _ := fleet.TypeFromURL(m.GetTypeUrl())
-	r := &Response{Type: t, Version: m.GetSystemVersionInfo(), Nonce: m.GetNonce(), Removed: m.GetRemovedResources(), Size: proto.Size(m)}
+	r := &Response{Type: t, Version: m.GetSystemVersionInfo(), Nonce: m.GetNonce(), Removed: m.GetRemovedResources(), Errors: errorsOf(m.GetResourceErrors()), Size: proto.Size(m)}
 	for _, x := range m.GetResources() {
 		r.Resources = append(r.Resources, itemOf(x))
 	}
@@ -99,7 +99,7 @@ func readDelta(m *discoveryv3.DeltaDiscoveryResponse) *Response {
 
 func readSotW(m *discoveryv3.DiscoveryResponse) *Response {
 	t, _ := fleet.TypeFromURL(m.GetTypeUrl())
-	r := &Response{Type: t, Version: m.GetVersionInfo(), Nonce: m.GetNonce(), Size: proto.Size(m)}
+	r := &Response{Type: t, Version: m.GetVersionInfo(), Nonce: m.GetNonce(), Errors: errorsOf(m.GetResourceErrors()), Size: proto.Size(m)}
 	for _, x := range m.GetResources() {
 		var wrapper discoveryv3.Resource
 		if x.MessageIs(&wrapper) {
@@ -115,6 +115,13 @@ func readSotW(m *discoveryv3.DiscoveryResponse) *Response {
 		r.Resources = append(r.Resources, i)
 	}
 	return r
+}
+
+func errorsOf(all []*discoveryv3.ResourceError) (es []Error) {
+	for _, e := range all {
+		es = append(es, Error{e.GetResourceName().GetName(), codes.Code(e.GetErrorDetail().GetCode()), e.GetErrorDetail().GetMessage()}) //nolint:gosec // there are few
+	}
+	return es
 }
 
 func itemOf(x *discoveryv3.Resource) Item {

@@ -82,6 +82,7 @@ export function documentSchema(type: ResourceType): Place {
       selector: text({ maxLength: 1024 }),
       priority: { type: "integer" },
       ttl: text({ pattern: "^(-?[0-9]+(\\.[0-9]{1,9})?s)$|^[0-9.]+(ms|s|m|h)" }),
+      ...(type === "clusters" && { delivery: { const: "by-name" } }),
       labels: { type: "object", additionalProperties: text() },
       description: text(),
       ...(type === "secrets" && { keep: { type: "boolean" } }),

@@ -89,6 +89,6 @@ export async function yamlOf(json: string): Promise<string> {
   const { parseDocument, stringify } = await import("yaml");
   const all: unknown = parseDocument(json, { intAsBigInt: true }).toJS();
   if (typeof all !== "object" || all === null) return "";
-  const shown = ["type", "name", "variant", "selector", "priority", "ttl", "labels", "description", "body", "secret"];
+  const shown = ["type", "name", "variant", "selector", "priority", "ttl", "delivery", "labels", "description", "body", "secret"];
   return stringify(Object.fromEntries(Object.entries(all).filter(([key]) => shown.includes(key)).sort(([a], [b]) => shown.indexOf(a) - shown.indexOf(b))));
 }

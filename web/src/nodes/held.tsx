@@ -99,6 +99,7 @@ const bodyTitle: Record<NodeResourceState, string> = {
   absent: "What it has",
   unreferenced: "What the fleet has",
   not_subscribed: "What the fleet has",
+  on_demand: "What the fleet has",
   unmatched: "What it has",
 };
 

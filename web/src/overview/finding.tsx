@@ -28,6 +28,7 @@ export const codeWords: Record<FindingCode, string> = {
   old_bootstrap: "nodes run an old bootstrap",
   unserved_type: "asks for a type that is not served",
   set_too_large: "does not fit into what nodes take at once",
+  delivered_by_name: "names what is delivered by name alone",
 };
 
 export function SeverityBadge({ severity }: { severity: FindingSeverity }) {

@@ -14,8 +14,8 @@ export interface Identity {
 
 /** The document of a stored resource. A secret's content is not told: the document keeps it. */
 export function documentOf(r: Resource): string {
-  const { type, name, variant, selector, priority, ttl, labels, description, body } = r;
-  const head = { type, name, ...given({ variant, selector, priority, ttl, labels, description }) };
+  const { type, name, variant, selector, priority, ttl, delivery, labels, description, body } = r;
+  const head = { type, name, ...given({ variant, selector, priority, ttl, delivery, labels, description }) };
   return yamlOf(r.secret ? { ...head, keep: true } : { ...head, body });
 }
 

@@ -3,7 +3,7 @@ import type { Resource } from "../api/client";
 import { yamlOf } from "./yaml";
 
 /** In the order in which "fairlead export" writes them. */
-const content = ["type", "name", "variant", "selector", "priority", "ttl", "labels", "description", "body"] as const;
+const content = ["type", "name", "variant", "selector", "priority", "ttl", "delivery", "labels", "description", "body"] as const;
 
 /** What stands where a key of a resource of before the rules is not shown. */
 const redacted = "[redacted]";

@@ -1,0 +1,121 @@
+package grpcclients
+
+import (
+	"testing"
+
+	client "fairlead/clients/go"
+	"fairlead/internal/fleet"
+	"fairlead/test/world"
+)
+
+// server is an xDS server behind a tap of its own, which adds the token.
+type server struct {
+	*world.XDS
+	tap *world.Tap
+}
+
+func (w *installation) server() *server {
+	w.T.Helper()
+	s := &server{XDS: w.XDS()}
+	s.tap = world.NewTap(w.T, s.Address)
+	s.tap.AddToken(w.NodeToken)
+	return s
+}
+
+// kill ends the server's process, and nothing listens at its address any more.
+func (s *server) kill() {
+	s.Kill()
+	s.tap.Down()
+}
+
+// again starts a server at the address of one that was killed.
+func (w *installation) again(s *server) {
+	w.T.Helper()
+	s.XDS = w.XDS()
+	s.tap.Move(w.T, s.Address)
+	s.tap.Up()
+}
+
+// twoServers are two servers, and the bootstrap of a client of both, as the command writes it.
+func (w *installation) twoServers(node string) (first, second *server, bootstrap []byte) {
+	w.T.Helper()
+	first, second = w.server(), w.server()
+	return first, second, world.Read(w.T, w.writeBootstrap("--client", "grpc", "--plaintext", "--node-id", node, "--xds", first.tap.Address+","+second.tap.Address))
+}
+
+// TestTheFirstServerIsDown: a client that starts while the first of its servers is down is served by the second, which changes reach it
+// through. It goes back by itself as soon as the first answers, and keeps what it has.
+func TestTheFirstServerIsDown(t *testing.T) {
+	everyClient(t, func(t *testing.T, impl implementation) {
+		w := setup(t)
+		first, second, text := w.twoServers("n1")
+		w.Apply(world.Together(cluster("a", "ROUND_ROBIN"), endpoints("a", backend(t, "one")), route("r", "a"), target("shop", byName("r"))))
+		first.kill()
+		a := impl.start(t, text)
+		a.open("shop", "xds:///shop")
+		a.awaitReply("shop", "one")
+		w.AwaitLive("n1")
+		w.AwaitDelivered(w.Put(endpoints("a", backend(t, "two"))), 1)
+		a.awaitReply("shop", "two")
+
+		stop := a.traffic("shop")
+		w.again(first)
+		world.Eventually(t, 8*world.Soon, "the client does not come back to the first server", func() bool { return first.tap.Count() > 0 })
+		before := second.tap.Count()
+		w.AwaitDelivered(w.Put(endpoints("a", backend(t, "three"))), 1)
+		a.awaitReply("shop", "three")
+		stop()
+		if got := second.tap.Since(before); len(got) > 0 {
+			t.Errorf("the second server sent %s after the first had answered", got)
+		}
+		if n := w.Node("n1"); n.State != client.NodeStateLive || len(n.Refusals) > 0 {
+			t.Errorf("the node is %s, want it live and content", world.AsJSON(n))
+		}
+		t.Logf("the first server sent %s", first.tap.Since(0))
+	})
+}
+
+// TestTheFirstServerIsKilled: a client that has all that it asks for stays with the first of its servers and tries it again and again (gRFC
+// A71). Calls go on, and the second is asked when something is needed that is not there yet.
+func TestTheFirstServerIsKilled(t *testing.T) {
+	everyClient(t, func(t *testing.T, impl implementation) {
+		w := setup(t)
+		first, second, text := w.twoServers("n1")
+		w.Apply(world.Together(cluster("a", "ROUND_ROBIN"), endpoints("a", backend(t, "one")), route("r", "a"), target("shop", byName("r")),
+			cluster("b", "ROUND_ROBIN"), endpoints("b", backend(t, "two")), target("bank", inline(routeBody("i", toCluster("b"))))))
+		a := impl.start(t, text)
+		a.open("shop", "xds:///shop")
+		a.awaitReply("shop", "one")
+		w.AwaitLive("n1")
+
+		stop := a.traffic("shop")
+		first.kill()
+		world.Eventually(t, 4*world.Soon, "the client does not try the first server again", func() bool { return first.tap.Refused() >= 3 })
+		if n := second.tap.Opened(); n > 0 {
+			t.Errorf("%d streams to the second server of a client that lacks nothing", n)
+		}
+		a.open("bank", "xds:///bank")
+		a.awaitReply("bank", "two")
+		w.AwaitLive("n1")
+		moved := w.Put(endpoints("b", backend(t, "three")))
+		a.awaitReply("bank", "three")
+		stop()
+		t.Logf("the second server was asked for %v", second.asked(fleet.Listener))
+
+		w.again(first)
+		world.Eventually(t, 8*world.Soon, "the receipt does not tell that all streams have it", func() bool {
+			return w.Receipt(moved).State == client.ReceiptStateDelivered
+		})
+		a.awaitReply("shop", "one")
+	})
+}
+
+// asked are the names of a type that clients asked the server for, in the order of the requests.
+func (s *server) asked(typ fleet.Type) (names [][]string) {
+	for _, q := range s.tap.Requests(0) {
+		if q.Type == typ {
+			names = append(names, q.Names)
+		}
+	}
+	return names
+}
