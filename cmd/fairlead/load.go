@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -26,7 +27,11 @@ func (c *loadCommand) Run(ctx context.Context, sh *shell) error {
 	row := func(l client.Load) []string {
 		return append(first(l), number(l.Issued), number(l.Successful), number(l.Errors), number(l.Dropped), last(l))
 	}
-	return list(c.listing, sh, ofFleet, none, head, row, func(s *session, limit *int, cursor *string) (*http.Response, error) {
+	p, err := listAll(c.listing, sh, ofFleet, none, head, row, func(s *session, limit *int, cursor *string) (*http.Response, error) {
 		return s.api.ListLoad(ctx, s.tenant, s.fleet, &client.ListLoadParams{Cluster: given(c.Cluster), Limit: limit, Cursor: cursor})
 	})
+	if err == nil && p.LeftOut > 0 && !c.JSON {
+		fmt.Fprintf(sh.err, "warning: parts of the last hour's reports that were left out, as they are over the limits: %d; numbers may be too low\n", p.LeftOut)
+	}
+	return err
 }
