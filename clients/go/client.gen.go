@@ -1628,6 +1628,10 @@ type EndpointWritten struct {
 
 	// Set How many are new or others than they were.
 	Set int `json:"set"`
+
+	// Warnings What was stored and is not used: `unreachable`, where endpoints are put under a name that no cluster of the fleet asks for. The clusters of the fleet's
+	// `static_clusters` and `private_clusters` may be asked for by the proxies' bootstrap, and are not warned of.
+	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
 // EnvoyConfig An Envoy's bootstrap, what its admin page answers at `/config_dump`, or a DiscoveryResponse.
@@ -4469,6 +4473,9 @@ type ListLoadParams struct {
 	// Cluster The minutes of this cluster alone.
 	Cluster *string `form:"cluster,omitempty" json:"cluster,omitempty"`
 
+	// Clusters One item for each of these clusters of which something was reported. Given several times, for all of them; not with `cluster`.
+	Clusters *[]string `form:"clusters,omitempty" json:"clusters,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -5695,6 +5702,8 @@ type ClientInterface interface {
 	//
 	// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
 	// metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
+	//
+	// An Envoy reports its load where its bootstrap says so (`fairlead bootstrap --load-reports`), a gRPC client where the cluster has `lrs_server: {self: {}}`.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/load (the `ListLoad` operationId).
 	ListLoad(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListLoadParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7122,6 +7131,8 @@ func (c *Client) GetLive(ctx context.Context, tenant TenantParam, fleet FleetPar
 //
 // The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
 // metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
+//
+// An Envoy reports its load where its bootstrap says so (`fairlead bootstrap --load-reports`), a gRPC client where the cluster has `lrs_server: {self: {}}`.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/load (the `ListLoad` operationId).
 func (c *Client) ListLoad(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListLoadParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11112,6 +11123,18 @@ func NewListLoadRequest(server string, tenant TenantParam, fleet FleetParam, par
 
 		}
 
+		if params.Clusters != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "clusters", *params.Clusters, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -14552,6 +14575,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
 	// metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
+	//
+	// An Envoy reports its load where its bootstrap says so (`fairlead bootstrap --load-reports`), a gRPC client where the cluster has `lrs_server: {self: {}}`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21499,6 +21524,8 @@ func (c *ClientWithResponses) GetLiveWithResponse(ctx context.Context, tenant Te
 //
 // The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
 // metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
+//
+// An Envoy reports its load where its bootstrap says so (`fairlead bootstrap --load-reports`), a gRPC client where the cluster has `lrs_server: {self: {}}`.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -202,9 +202,11 @@ func (f *feed) cluster(ctx context.Context, name string, want []client.EndpointP
 	}
 	// First what comes, then what goes.
 	for part := range slices.Chunk(set, atOnce) {
-		if _, _, err := f.writeEndpoints(ctx, name, client.EndpointWrite{Set: &part}); err != nil {
+		r, _, err := f.writeEndpoints(ctx, name, client.EndpointWrite{Set: &part})
+		if err != nil {
 			return err
 		}
+		f.sayUnused(name, r)
 	}
 	for part := range slices.Chunk(gone, atOnce) {
 		if _, _, err := f.writeEndpoints(ctx, name, client.EndpointWrite{Remove: &part}); err != nil {
@@ -214,4 +216,15 @@ func (f *feed) cluster(ctx context.Context, name string, want []client.EndpointP
 	f.have[name] = next
 	fmt.Fprintf(f.err, "%s: %d set, %d removed, %d in all\n", plain(name), len(set), len(gone), len(next))
 	return nil
+}
+
+// sayUnused tells once what the API warns of a cluster's endpoints, until it does not any more.
+func (f *feed) sayUnused(cluster string, r client.EndpointWritten) {
+	about := "unused " + cluster
+	if r.Warnings == nil {
+		delete(f.said, about)
+	}
+	for _, w := range deref(r.Warnings) {
+		f.say(about, "warning: "+w.Detail)
+	}
 }

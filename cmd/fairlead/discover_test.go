@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -267,5 +268,29 @@ func TestDiscoverSRV(t *testing.T) {
 	z.set(func() { z.records = nil })
 	if got, err := d.read(t.Context()); err == nil {
 		t.Errorf("it found %v", got)
+	}
+}
+
+// That no cluster asks for what a feed puts is told once, and again when it has been otherwise.
+func TestDiscoverTellsOfEndpointsThatNoClusterAsksFor(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.endpointAPI()
+	w.on("POST", "/endpoints/shop%2Fa", ok(goldenEndpointsUnused), ok(goldenEndpointsUnused), ok(goldenEndpointsWritten), ok(goldenEndpointsUnused))
+	at := time.Unix(1_700_000_000, 0)
+	path := ""
+	weighs := func(n int) func() {
+		return func() {
+			path = w.file("list.yaml", fmt.Sprintf("- {address: \"10.0.0.1:80\", weight: %d}\n", n))
+			at = at.Add(time.Second)
+			if err := os.Chtimes(path, at, at); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	weighs(1)()
+	r := w.feeds([]string{"--source", "file", "--file", path, "--cluster", "shop/a", "--every", "10s"}, weighs(2), weighs(3), weighs(4))
+	if n := strings.Count(r.err, "warning: no cluster of the fleet asks for endpoints/shop/a\n"); r.code != 0 || n != 2 || len(w.puts()) != 4 {
+		t.Errorf("exit status %d, told %d times of %d:\n%s", r.code, n, len(w.puts()), r.err)
 	}
 }

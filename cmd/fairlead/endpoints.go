@@ -130,6 +130,7 @@ func writeEndpoints(ctx context.Context, sh *shell, at connection, cluster strin
 	if err != nil {
 		return err
 	}
+	s.tellUnused(r)
 	if asJSON {
 		return s.printJSON(raw)
 	}
@@ -140,4 +141,11 @@ func writeEndpoints(ctx context.Context, sh *shell, at connection, cluster strin
 func (s *session) writeEndpoints(ctx context.Context, cluster string, w client.EndpointWrite) (client.EndpointWritten, []byte, error) {
 	resp, err := s.api.WriteEndpoints(ctx, s.tenant, s.fleet, cluster, w, s.exactPath("endpoints", cluster))
 	return answer[client.EndpointWritten](s, resp, err)
+}
+
+// tellUnused prints what the API warns of: endpoints that no cluster asks for are stored all the same.
+func (s *session) tellUnused(r client.EndpointWritten) {
+	for _, w := range deref(r.Warnings) {
+		fmt.Fprintf(s.err, "warning: %s\n", plain(w.Detail))
+	}
 }

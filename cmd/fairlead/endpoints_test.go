@@ -46,6 +46,24 @@ func TestEndpointsCommands(t *testing.T) {
 	}
 }
 
+const goldenEndpointsUnused = `{"set": 1, "removed": 0, "warnings": [{"parameter": "cluster", "code": "unreachable", "detail": "no cluster of the fleet asks for endpoints/shop/a"}]}`
+
+// Endpoints that no cluster asks for are told of, and are no failure.
+func TestEndpointsThatNoClusterAsksFor(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.endpointAPI()
+	w.on("POST", "/endpoints/shop%2Fa", ok(goldenEndpointsUnused))
+	const warning = "warning: no cluster of the fleet asks for endpoints/shop/a\n"
+	w.run("endpoints", "set", "shop/a", "10.0.0.7:80").want(t, 0, "shop/a: 1 set, 0 removed\n", warning)
+	if r := w.run("endpoints", "set", "shop/a", "10.0.0.7:80", "--json"); r.code != 0 || r.err != warning || !strings.Contains(r.out, `"code": "unreachable"`) {
+		t.Errorf("exit status %d, %q, %q", r.code, r.out, r.err)
+	}
+	if r := w.registers(t, 2); r.code != 0 || !strings.HasPrefix(r.err, warning+"10.0.0.7:80 is registered in shop/a\n") || strings.Count(r.err, warning) != 1 {
+		t.Errorf("exit status %d: %s", r.code, r.err)
+	}
+}
+
 // A registration is renewed at a third of its lease, is put anew under another lease when it has run out, drains when it is told to stop, and ends.
 func TestRegister(t *testing.T) {
 	t.Parallel()

@@ -177,6 +177,8 @@ func checkType(slug string) error {
 type page struct {
 	Items []json.RawMessage `json:"items"`
 	Next  string            `json:"next_cursor,omitempty"`
+	// LeftOut is of the load: how many parts of reports the items lack.
+	LeftOut int64 `json:"left_out,omitempty"`
 }
 
 const pageSize = 500

@@ -23,7 +23,7 @@ type historyListCommand struct {
 	Name    string `arg:"" optional:"" help:"The resource's name."`
 	Variant string `placeholder:"VARIANT" help:"The resource's variant; left out for the default one."`
 
-	Kind  string `placeholder:"KIND" help:"Only revisions of this kind: put, delete, apply or rollback."`
+	Kind  string `placeholder:"KIND" help:"Only revisions of this kind: put, delete, apply, rollback or endpoints."`
 	Actor string `placeholder:"TOKEN" help:"Only revisions of tokens of this name."`
 	Since string `placeholder:"TIME" help:"Only revisions of this time or later: so long ago, such as 12h or 30d, or a time such as 2026-01-02T03:04:05Z."`
 	Until string `placeholder:"TIME" help:"Only revisions of before this time, in the same forms."`
@@ -116,8 +116,12 @@ func (c *historyListCommand) table(items []json.RawMessage) (table, error) {
 		if r.Receipt != nil {
 			receipt = string(*r.Receipt)
 		}
+		kind := r.Kind
+		if run := deref(r.Run); run > 1 {
+			kind = fmt.Sprintf("%s (%d)", kind, run)
+		}
 		t = append(t, []string{
-			strconv.FormatInt(r.Revision, 10), r.Kind, strconv.Itoa(r.Created), strconv.Itoa(r.Updated), strconv.Itoa(r.Deleted), when(r.CommittedAt),
+			strconv.FormatInt(r.Revision, 10), kind, strconv.Itoa(r.Created), strconv.Itoa(r.Updated), strconv.Itoa(r.Deleted), when(r.CommittedAt),
 			deref(r.Actor), receipt, deref(r.Message),
 		})
 	}

@@ -47,6 +47,19 @@ request id req-1
 	w.run("history", "clusters", "a", "--kind", "put").want(t, exitUsage, "", "fairlead: --kind, --actor, --since, --until and --receipts are of the fleet's history: leave the resource out\n")
 }
 
+// A run of revisions of endpoints is one line, which says how many it stands for.
+func TestHistoryOfEndpoints(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("GET", "/revisions", ok(`{"items": [
+		{"revision": 57, "kind": "endpoints", "run": 46, "changed": 1, "created": 0, "updated": 1, "deleted": 0, "committed_at": "2026-01-02T03:04:05Z", "actor": "several", "message": "endpoints of shop"},
+		{"revision": 10, "kind": "endpoints", "run": 1, "changed": 1, "created": 1, "updated": 0, "deleted": 0, "committed_at": "2026-01-02T03:04:05Z", "actor": "ada", "message": "endpoints of shop"}]}`))
+	w.run("history", "--kind", "endpoints").want(t, exitOK, `REVISION  KIND            NEW  CHANGED  GONE  COMMITTED             BY       RECEIPT  MESSAGE
+57        endpoints (46)  0    1        0     2026-01-02 03:04:05Z  several  -        endpoints of shop
+10        endpoints       1    0        0     2026-01-02 03:04:05Z  ada      -        endpoints of shop
+`, "")
+}
+
 // The receipts that are asked for are those of the newest, whatever the pages.
 func TestHistoryWithReceipts(t *testing.T) {
 	t.Parallel()

@@ -36,7 +36,11 @@ func (c *loadCommand) Run(ctx context.Context, sh *shell) error {
 	row := func(l client.Load) []string {
 		return append(first(l), count(l.Issued), count(l.Successful), count(l.Errors), count(l.Dropped), last(l))
 	}
-	return list(c.listing, sh, ofFleet, none, head, row, c.ask(ctx))
+	p, err := listAll(c.listing, sh, ofFleet, none, head, row, c.ask(ctx))
+	if err == nil && p.LeftOut > 0 && !c.JSON {
+		fmt.Fprintf(sh.err, "warning: parts of the last hour's reports that were left out, as they are over the limits: %d; numbers may be too low\n", p.LeftOut)
+	}
+	return err
 }
 
 func (c *loadCommand) ask(ctx context.Context) func(s *session, limit *int, cursor *string) (*http.Response, error) {

@@ -15,7 +15,8 @@ func TestLoadCommand(t *testing.T) {
 	w := setup(t)
 	w.on("GET", "/load", ok(goldenLoad), ok(minuteLoad), ok(`{"items": [], "left_out": 0}`))
 	w.run("load").want(t, 0, "CLUSTER  ISSUED  SUCCESSFUL  ERRORS  DROPPED  NEWEST\nshop     1200    1190        7       3        2026-01-04 03:04:00Z\n", "")
-	w.run("load", "shop").want(t, 0, "MINUTE                ISSUED  SUCCESSFUL  ERRORS  DROPPED  IN PROGRESS\n2026-01-04 03:04:00Z  20      19          1       0        2.5\n", "")
+	w.run("load", "shop").want(t, 0, "MINUTE                ISSUED  SUCCESSFUL  ERRORS  DROPPED  IN PROGRESS\n2026-01-04 03:04:00Z  20      19          1       0        2.5\n",
+		"warning: parts of the last hour's reports that were left out, as they are over the limits: 4; numbers may be too low\n")
 	w.run("load", "shop").want(t, 0, "no proxy has reported requests to the cluster in the last hour\n", "")
 }
 
@@ -41,4 +42,12 @@ func TestLoadOfEndpoints(t *testing.T) {
 	if r := w.run("load", "--endpoints"); r.code != exitUsage || !strings.Contains(r.err, "fairlead load CLUSTER --endpoints") {
 		t.Errorf("without a cluster: %+v", r)
 	}
+}
+
+// The JSON is that of the items, whatever was left out.
+func TestLoadAsJSON(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("GET", "/load", ok(`{"items": [], "left_out": 4}`))
+	w.run("load", "--json").want(t, 0, "{\n  \"items\": []\n}\n", "")
 }

@@ -21,35 +21,41 @@ type listing struct {
 
 // list prints a list to its end: as JSON, or as a table with a row for each item.
 func list[T any](l listing, sh *shell, about reach, none string, head []string, row func(T) []string, ask func(s *session, limit *int, cursor *string) (*http.Response, error)) error {
+	_, err := listAll(l, sh, about, none, head, row, ask)
+	return err
+}
+
+// listAll is list, and returns the last page for what it says of the list as a whole.
+func listAll[T any](l listing, sh *shell, about reach, none string, head []string, row func(T) []string, ask func(s *session, limit *int, cursor *string) (*http.Response, error)) (last page, err error) {
 	s, err := l.Connection.openFor(sh, about)
 	if err != nil {
-		return err
+		return last, err
 	}
 	raw, err := pages(0, func(limit int, cursor *string) (page, error) {
 		resp, err := ask(s, &limit, cursor) //nolint:bodyclose // answer closes it
-		p, _, err := answer[page](s, resp, err)
-		return p, err
+		last, _, err = answer[page](s, resp, err)
+		return last, err
 	})
 	if err != nil {
-		return err
+		return last, err
 	}
 	if l.JSON {
-		return s.printItems(raw)
+		return last, s.printItems(raw)
 	}
 	items, err := decode[T](raw)
 	if err != nil {
-		return err
+		return last, err
 	}
 	if len(items) == 0 {
 		fmt.Fprintln(sh.out, none)
-		return nil
+		return last, nil
 	}
 	t := table{head}
 	for _, item := range items {
 		t = append(t, row(item))
 	}
 	fmt.Fprint(sh.out, t)
-	return nil
+	return last, nil
 }
 
 // made prints what was made: as JSON, or a line, with a token on a line of its own.

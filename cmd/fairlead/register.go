@@ -118,8 +118,10 @@ func (r *registration) run(ctx context.Context, ready bool) error {
 		}
 		if err == nil && !placed {
 			r.put.Lease = &r.lease.id
-			if _, _, err = r.writeEndpoints(ctx, r.cluster, client.EndpointWrite{Set: &[]client.EndpointPut{r.put}}); err == nil {
+			var written client.EndpointWritten
+			if written, _, err = r.writeEndpoints(ctx, r.cluster, client.EndpointWrite{Set: &[]client.EndpointPut{r.put}}); err == nil {
 				placed, registered = true, true
+				r.tellUnused(written)
 				fmt.Fprintf(r.err, "%s is registered in %s\n", plain(r.put.Address), plain(r.cluster))
 			} else {
 				r.lease.ended(err)

@@ -81,7 +81,7 @@ func (c *receiptCommand) list(ctx context.Context, s *session, revision int64) e
 			Nodes []json.RawMessage `json:"nodes"`
 			Next  string            `json:"next_cursor"`
 		}](s, resp, err)
-		return page{r.Nodes, r.Next}, err
+		return page{Items: r.Nodes, Next: r.Next}, err
 	})
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ type view struct {
 	Config
 	Cluster      string // of the proxy's that leads to Addresses
 	Addresses    []address
-	Failover     *view // the same with the FailoverAddresses; nil without any
+	Failover     *view   // the same with the FailoverAddresses; nil without any
 	Admin, Relay address // Admin is empty where it is a Unix socket, or off
 	MetadataText string
 	IsRelay      bool

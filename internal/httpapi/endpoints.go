@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/resource"
@@ -225,7 +227,20 @@ func (a *API) writeEndpoints(ctx context.Context, e *endpointReader) (oapi.Endpo
 	if err != nil {
 		return oapi.EndpointWritten{}, e.refused(err)
 	}
-	return oapi.EndpointWritten{Set: r.Set, Removed: r.Removed}, nil
+	out := oapi.EndpointWritten{Set: r.Set, Removed: r.Removed}
+	if r.Unasked && !slices.Contains(c.fleet.StaticClusters, e.write.Cluster) && !slices.Contains(c.fleet.PrivateClusters, e.write.Cluster) {
+		out.Warnings = &[]oapi.FieldError{unasked(e.write.Cluster)}
+	}
+	return out, nil
+}
+
+// unasked warns of endpoints that no cluster of the fleet asks for, by the code that findings have for a document of that kind.
+func unasked(cluster string) oapi.FieldError {
+	w := ofParameter("cluster")
+	w.Code = string(findings.Unreachable)
+	w.Detail = fmt.Sprintf("no cluster of the fleet asks for %s, so they are not used: write a cluster of that name or service_name, "+
+		"or list it in the fleet's static_clusters if it stands in the proxies' bootstrap", called(fleet.Ref{Type: fleet.Endpoint, Name: cluster}))
+	return w
 }
 
 // judgeEndpoints compiles what is sent.

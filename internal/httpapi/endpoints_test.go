@@ -198,6 +198,49 @@ func TestTheGuardLooksAtEndpoints(t *testing.T) {
 	}
 }
 
+// Endpoints that no cluster of the fleet asks for are stored, and warned of.
+func TestEndpointsThatNoClusterAsksFor(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	warned := func(path, method, body string) []oapi.FieldError {
+		t.Helper()
+		var r oapi.EndpointWritten
+		w.do(method, path, body).is(http.StatusOK, &r)
+		return deref(r.Warnings)
+	}
+	post := func(cluster string) []oapi.FieldError {
+		return warned(w.at("endpoints", cluster), http.MethodPost, `{"set": [{"address": "10.0.0.1:80"}]}`)
+	}
+	cluster := "cluster"
+	want := []oapi.FieldError{{Parameter: &cluster, Code: "unreachable", Detail: "no cluster of the fleet asks for endpoints/backnd, so they are not used: write a cluster of that name or service_name, " +
+		"or list it in the fleet's static_clusters if it stands in the proxies' bootstrap"}}
+	w.put("backend")
+	if d := cmp.Diff(want, post("backnd")); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(want, warned(w.at("endpoints", "backnd", "-", "10.0.0.2:80"), http.MethodPut, `{}`)); d != "" {
+		t.Error(d)
+	}
+	if got := w.told("backnd"); len(got) != 2 {
+		t.Errorf("what was warned of left %v", got)
+	}
+	if got := post("backend"); len(got) > 0 {
+		t.Errorf("of a cluster's own endpoints: %v", got)
+	}
+	if got := warned(w.at("endpoints", "backnd"), http.MethodPost, `{"remove": ["10.0.0.1:80"]}`); len(got) > 0 {
+		t.Errorf("of a removal: %v", got)
+	}
+	if got := warned(w.at("endpoints", "backnd", "-", "10.0.0.2:80"), http.MethodDelete, ""); len(got) > 0 {
+		t.Errorf("of another: %v", got)
+	}
+	w.do(http.MethodPatch, w.at(), `{"static_clusters": ["backnd"], "private_clusters": ["ours"]}`).is(http.StatusOK, nil)
+	for _, name := range []string{"backnd", "ours"} {
+		if got := post(name); len(got) > 0 {
+			t.Errorf("of %s, which stands in the bootstrap: %v", name, got)
+		}
+	}
+}
+
 func assignmentOf(t *testing.T, cluster, address string) string {
 	t.Helper()
 	body, err := resource.AssignmentOf(cluster, []resource.Endpoint{{Address: address, Weight: 1, Health: "healthy"}})

@@ -14,6 +14,9 @@ func (a *API) ListLoad(ctx context.Context, r oapi.ListLoadRequestObject) (oapi.
 	c := callOf(ctx)
 	var out oapi.ListLoad200JSONResponse
 	var err error
+	if r.Params.Cluster != nil && r.Params.Clusters != nil {
+		return nil, badParameter("clusters", "not_allowed", "give cluster or clusters, not both")
+	}
 	if r.Params.Cluster != nil {
 		out.Items, out.NextCursor, err = a.loadMinutes(ctx, *r.Params.Cluster, r.Params)
 	} else {
@@ -31,7 +34,12 @@ func (a *API) loadClusters(ctx context.Context, p oapi.ListLoadParams) (items []
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, more, err := a.store.ClusterLoads(ctx, c.tenant.ID, c.fleet.ID, from.Name, pageLimit(p.Limit))
+	for _, name := range deref(p.Clusters) {
+		if err := text("clusters", name); err != nil {
+			return nil, nil, err
+		}
+	}
+	rows, more, err := a.store.ClusterLoads(ctx, c.tenant.ID, c.fleet.ID, deref(p.Clusters), from.Name, pageLimit(p.Limit))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -106,6 +106,17 @@ func TestLoad(t *testing.T) {
 	if none, _ := w.loadList("&cluster=nobody"); len(none) > 0 {
 		t.Errorf("of a cluster that nobody names: %+v", none)
 	}
+	var of []string
+	named, left := w.loadList("&clusters=shop%2Fa&clusters=b3&clusters=b1&clusters=nobody") // two pages
+	for _, i := range named {
+		of = append(of, i.Cluster)
+	}
+	if d := cmp.Diff([]string{"b1", "b3", "shop/a"}, of); d != "" || left != 35 {
+		t.Errorf("%d left out, of those that are named (-want +got):\n%s", left, d)
+	}
+	w.do(http.MethodGet, w.at("load")+"?cluster=b1&clusters=b1", "").isProblem(400, "invalid_request", "?clusters")
+	w.do(http.MethodGet, w.at("load")+"?clusters=a%00", "").isProblem(400, "invalid_request", "?clusters")
+	w.do(http.MethodGet, w.at("load")+"?clusters=", "").isProblem(400, "invalid_request", "?clusters")
 	var first oapi.LoadList
 	w.do(http.MethodGet, w.at("load")+"?limit=1", "").is(http.StatusOK, &first)
 	w.do(http.MethodGet, w.at("load")+"?cluster=b1&cursor="+*first.NextCursor, "").isProblem(400, "invalid_request", "")

@@ -73,7 +73,8 @@ func (a *API) touch(r *http.Request, c *call) {
 }
 
 // isUse reports whether somebody uses the page: what streams or waits goes on in a tab that nobody looks at, and so does
-// what asks how long the session lasts.
+// what asks how long the session lasts, and what the page asks again by the clock: the load.
 func (a *API) isUse(r *http.Request) bool {
-	return !wantsStream(r.Header.Values("Accept")) && !r.URL.Query().Has("wait") && a.operation(r).id != "whoami"
+	id := a.operation(r).id
+	return !wantsStream(r.Header.Values("Accept")) && !r.URL.Query().Has("wait") && id != "whoami" && id != "listLoad"
 }

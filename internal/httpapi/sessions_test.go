@@ -107,8 +107,9 @@ func TestASessionThatIsNotUsedEnds(t *testing.T) {
 	page.whoami()
 	page.do(http.MethodGet, w.at("events")+"?wait=1ms", "").is(200, nil)
 	page.do(http.MethodGet, w.at("revisions", "latest", "receipt")+"?wait=1ms", "").is(200, nil)
+	page.do(http.MethodGet, w.at("load"), "").is(200, nil)
 	if d := left(); d != time.Minute {
-		t.Errorf("after what listens and what asks how long it lasts: %v", d)
+		t.Errorf("after what listens, the load and what asks how long it lasts: %v", d)
 	}
 	page.do(http.MethodGet, w.at(), "", "Sec-Fetch-Site", "cross-site").is(200, nil)
 	age("29")

@@ -30,7 +30,7 @@ type Facts struct {
 	Scopes       bool   // a listener takes scoped routes from it
 	// Unserved are sources that lead a proxy to this control plane for a type that it does not serve, as an older server stored them.
 	Unserved []Unserved
-	OnDemand   bool // it has proxies ask for clusters by their names, as requests or connections need them
+	OnDemand bool // it has proxies ask for clusters by their names, as requests or connections need them
 	// AnyCluster: which clusters it uses is decided by requests, connections or code.
 	AnyCluster bool
 	// Uncounted: a cluster of which proxies that report their load do not count, or not for certain, what they send there.

@@ -56,6 +56,29 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
+// BenchmarkEndpointWrite is one change of an endpoint in a fleet of 10,000 clusters, of a name that one of them asks for and of one that none does.
+func BenchmarkEndpointWrite(b *testing.B) {
+	_, s, k := benchWorld(b, 10_000)
+	asks := put(fleet.Cluster, "asked", "asked")
+	asks.Derived = fleet.Derived{EDSName: "asked", Refs: []fleet.Ref{{Type: fleet.Endpoint, Name: "asked"}}}
+	if _, err := s.Apply(b.Context(), k.Tenant, k.Fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{asks}}); err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"asked", "unasked"} {
+		b.Run(name, func(b *testing.B) {
+			n := 0
+			for b.Loop() {
+				n++
+				e := store.Endpoint{Address: "10.0.0.1:80", Weight: n%1000 + 1, Health: store.Healthy}
+				r, err := s.WriteEndpoints(b.Context(), k.Tenant, k.Fleet, store.EndpointWrite{Actor: actor, Cluster: name, Set: []store.Endpoint{e}})
+				if err != nil || r.Unasked != (name == "unasked") {
+					b.Fatal(r, err)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkCatchUp(b *testing.B) {
 	const have = 10_000
 	db, s, k := benchWorld(b, have)

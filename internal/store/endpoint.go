@@ -58,6 +58,9 @@ type EndpointResult struct {
 	Set     int  `json:"set"`     // of how many it was another one, or new
 	Removed int  `json:"removed"` // of how many it was there
 	Changed bool `json:"changed"`
+	// Unasked: endpoints were put under a name that no cluster of the fleet asks for. Of clusters that poll for their endpoints those alone are
+	// known that ask for their own name.
+	Unasked bool `json:"unasked"`
 }
 
 // NoLeaseError tells that endpoints were to be put under a lease that is not there (any more). It is a fleet.ErrConflict.

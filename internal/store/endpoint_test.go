@@ -220,6 +220,39 @@ func TestEndpointsWithoutADocument(t *testing.T) {
 	w.serves(map[string]string{"b": "doc|10.0.0.0:80h", "c": "C"})
 }
 
+// Who puts endpoints is told where no cluster of the fleet asks for them, of what changes and of what does not.
+func TestEndpointsThatNoClusterAsksFor(t *testing.T) {
+	w := setup(t)
+	asks := func(name, eds string, refs ...fleet.Ref) store.ResourceChange {
+		c := put(fleet.Cluster, name, name+eds)
+		c.Derived = fleet.Derived{EDSName: eds, Refs: refs}
+		return c
+	}
+	of := func(name string) fleet.Ref { return fleet.Ref{Type: fleet.Endpoint, Name: name} }
+	unasked := func(cluster string, want bool) {
+		t.Helper()
+		for range 2 { // the second changes nothing
+			if r := w.setEndpoints(cluster, addresses("10.0.0", 1)...); r.Unasked != want {
+				t.Errorf("%s is unasked: %t", cluster, r.Unasked)
+			}
+		}
+	}
+	unasked("a", true)
+	w.apply(asks("a", "a", of("a")), asks("b", "shop", of("shop")), asks("polls", "polls"), put(fleet.Cluster, "static", "static"))
+	unasked("a", false)
+	unasked("shop", false)
+	unasked("polls", false)
+	unasked("b", true)
+	unasked("static", true)
+	unasked("A", true)
+	w.apply(del(fleet.Cluster, "a"), del(fleet.Cluster, "polls"))
+	unasked("a", true)
+	unasked("polls", true)
+	if r := w.removeEndpoints("a", "10.0.0.0:80"); r.Unasked || r.Removed != 1 {
+		t.Errorf("a removal came to %+v", r)
+	}
+}
+
 // Each variant of a document is served with the endpoints, a new one from the first moment on, and a deleted one ends.
 func TestEndpointsOfVariants(t *testing.T) {
 	w := setup(t)

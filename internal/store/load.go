@@ -124,16 +124,26 @@ func scanClusterLoad(row pgx.CollectableRow) (l ClusterLoad, err error) {
 	return l, err
 }
 
-const selectClusterLoad = `
+const clusterLoad = `
 SELECT l.cluster, ` + requestSums + `, least(coalesce(sum(l.count) FILTER (WHERE l.kind = 'drops'), 0), ` + mostLoad + `)::bigint, max(l.minute)
   FROM load_minutes l
- WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.cluster > $2 AND l.minute > clock_timestamp() - interval '1 hour' AND l.kind NOT IN ('left_out', 'endpoint')
- GROUP BY l.cluster ORDER BY l.cluster LIMIT $3`
+ WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.cluster > $2 AND l.minute > clock_timestamp() - interval '1 hour' AND l.kind NOT IN ('left_out', 'endpoint')`
 
-// ClusterLoads lists the clusters of which proxies have reported something in the last hour, by name, behind one.
-func (s *Store) ClusterLoads(ctx context.Context, t fleet.TenantID, f fleet.ID, after string, limit int) (ls []ClusterLoad, more bool, err error) {
+// selectClusterLoad is of all clusters, selectClusterLoadOf of those that $4 names: these are looked up by key.
+const (
+	selectClusterLoad   = clusterLoad + ` GROUP BY l.cluster ORDER BY l.cluster LIMIT $3`
+	selectClusterLoadOf = clusterLoad + ` AND l.cluster = ANY ($4::text[]) GROUP BY l.cluster ORDER BY l.cluster LIMIT $3`
+)
+
+// ClusterLoads lists the clusters of which proxies have reported something in the last hour, by name, behind one: of nil all, or those of them
+// that have these names. It costs the sums of the clusters that it lists.
+func (s *Store) ClusterLoads(ctx context.Context, t fleet.TenantID, f fleet.ID, of []string, after string, limit int) (ls []ClusterLoad, more bool, err error) {
 	limit = pageLimit(limit)
-	ls, err = manyIn(ctx, s, call{limit: readTimeout, plans: setOrder}, t, scanClusterLoad, selectClusterLoad, f.String(), after, limit+1)
+	sql, args := selectClusterLoad, []any{f.String(), after, limit + 1}
+	if of != nil {
+		sql, args = selectClusterLoadOf, append(args, of)
+	}
+	ls, err = manyIn(ctx, s, call{limit: readTimeout, plans: setOrder}, t, scanClusterLoad, sql, args...)
 	if err != nil {
 		return nil, false, fmt.Errorf("list the load of the clusters of fleet %s: %w", f, err)
 	}

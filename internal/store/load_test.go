@@ -59,7 +59,7 @@ func TestServersAddWhatProxiesDid(t *testing.T) {
 	if d := cmp.Diff(want, minutes); d != "" || more {
 		t.Errorf("more: %t, (-want +got):\n%s", more, d)
 	}
-	clusters, more, err := w.app.ClusterLoads(t.Context(), w.tenant, w.fleet, "", 0)
+	clusters, more, err := w.app.ClusterLoads(t.Context(), w.tenant, w.fleet, nil, "", 0)
 	w.ok(err)
 	wantClusters := []store.ClusterLoad{
 		{Cluster: "a", Issued: 31, Succeeded: 28, Failed: 3, Dropped: 6, Last: at.Add(time.Minute)}, {Cluster: "b", Issued: 2, Succeeded: 1, Failed: 1, Last: at},
@@ -78,9 +78,14 @@ func TestServersAddWhatProxiesDid(t *testing.T) {
 	if !more || moreYet || len(first) != 1 || len(second) != 1 || !second[0][0].Minute.After(first[0][0].Minute) {
 		t.Errorf("pages %v (%t) and %v (%t)", first, more, second, moreYet)
 	}
-	names, more, err := w.app.ClusterLoads(t.Context(), w.tenant, w.fleet, "a", 1)
+	names, more, err := w.app.ClusterLoads(t.Context(), w.tenant, w.fleet, nil, "a", 1)
 	if err != nil || more || len(names) != 1 || names[0].Cluster != "b" {
 		t.Errorf("behind a: %v, %t, %v", names, more, err)
+	}
+	// Of those that are named alone, whoever else is beside them.
+	named, more, err := w.app.ClusterLoads(t.Context(), w.tenant, w.fleet, []string{"b", "nobody"}, "", 1)
+	if err != nil || more || len(named) != 1 || named[0] != wantClusters[1] {
+		t.Errorf("of b and nobody: %v, %t, %v", named, more, err)
 	}
 }
 
@@ -121,7 +126,7 @@ func TestT49_SumsOfManyRowsStayBelowTheirLimit(t *testing.T) {
 			fleet.Load{Key: w.key(), Middle: m, Cluster: "a", Kind: fleet.LoadDrops, Of: zone, Count: fleet.MostLoad})
 	}
 	w.addLoad(w.node, ls...)
-	clusters, _, err := w.app.ClusterLoads(t.Context(), w.tenant, w.fleet, "", 0)
+	clusters, _, err := w.app.ClusterLoads(t.Context(), w.tenant, w.fleet, nil, "", 0)
 	want := []store.ClusterLoad{{
 		Cluster: "a", Issued: fleet.MostLoad, Succeeded: fleet.MostLoad, Failed: fleet.MostLoad, Dropped: fleet.MostLoad, Last: m.Truncate(time.Minute).UTC(),
 	}}
@@ -142,7 +147,7 @@ func TestLoadOfMoreThanAnHourAgoGoes(t *testing.T) {
 		ls = append(ls, w.loaded(fmt.Sprint("c", i), 1, w.middle(0).Add(-90*time.Minute)))
 	}
 	w.addLoad(w.node, append(ls, w.loaded("new", 1, w.middle(50)))...)
-	clusters, _, err := w.app.ClusterLoads(t.Context(), w.tenant, w.fleet, "", 0)
+	clusters, _, err := w.app.ClusterLoads(t.Context(), w.tenant, w.fleet, nil, "", 0)
 	if err != nil || len(clusters) != 1 || clusters[0].Cluster != "new" {
 		t.Errorf("%v, %v", clusters, err)
 	}

@@ -245,3 +245,19 @@ func TestPlansOfARollbackOfOneResource(t *testing.T) {
 		},
 	}.judge(t)
 }
+
+// Whether a cluster asks for endpoints that are put is looked up by key, whatever the fleet has.
+func TestPlansOfAWriteOfEndpoints(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, most: perAnswer * 20, fill: (*world).clusters,
+		work: func(w *world, p *planned) {
+			for _, name := range []string{"c7", "nobody"} {
+				r, err := p.WriteEndpoints(w.Context(), w.tenant, w.fleet, store.EndpointWrite{Actor: actor, Cluster: name, Set: addresses("10.0.0", 2)})
+				if w.ok(err); !r.Unasked {
+					w.Errorf("%+v", r)
+				}
+			}
+		},
+	}.judge(t)
+}

@@ -7,8 +7,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT 64 + octet_length(p_address) + octet_length(p_region) + octet_length(p_zone) + octet_length(p_sub_zone) + coalesce(octet_length(p_metadata::text), 0) $$;
 
 -- Puts and removes endpoints of one cluster: p_set is [{address, region, zone, sub_zone, weight, health, metadata, lease}], none twice, p_remove [{address, region, zone,
--- sub_zone}], where an endpoint is meant in whatever locality if region is null. Returns {set, removed, changed}: of how many both were, and whether that
--- is to be built. FL404: no such fleet; FL407: a lease is not there (detail: which); FL413: the cluster has no room.
+-- sub_zone}], where an endpoint is meant in whatever locality if region is null. Returns {set, removed, changed, unasked}: of how many both were, whether that
+-- is to be built, and whether endpoints were put that no cluster of the fleet asks for. FL404: no such fleet; FL407: a lease is not there (detail: which);
+-- FL413: the cluster has no room.
 CREATE OR REPLACE FUNCTION endpoints_write(p_fleet uuid, p_cluster text, p_set jsonb, p_remove jsonb, p_actor jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   h         fleet_heads%ROWTYPE;
@@ -21,6 +22,7 @@ DECLARE
   v_leases  uuid[];
   v_there   uuid[];
   v_lease   uuid;
+  v_unasked boolean;
 BEGIN
   SELECT * INTO h FROM fleet_heads f WHERE f.tenant_id = app_tenant() AND f.fleet_id = p_fleet AND f.deleted_at IS NULL;
   PERFORM must_exist(h.fleet_id IS NOT NULL);
@@ -79,7 +81,11 @@ BEGIN
   UPDATE endpoint_clusters x SET changed = x.changed + (v_set + v_removed > 0)::integer, endpoints = x.endpoints + v_is.n - v_was.n, bytes = x.bytes + v_is.bytes - v_was.bytes,
          changed_by = CASE WHEN v_set + v_removed > 0 THEN coalesce(p_actor->>'actor', '') ELSE x.changed_by END
    WHERE x.tenant_id = h.tenant_id AND x.fleet_id = p_fleet AND x.cluster = p_cluster;
-  RETURN jsonb_build_object('set', v_set, 'removed', v_removed, 'changed', v_set + v_removed > 0);
+  -- Who asks over ADS has a reference. Who polls has none, and is found where it asks for its own name. Two look-ups by key, whatever the fleet has.
+  v_unasked := jsonb_array_length(p_set) > 0
+    AND NOT EXISTS (SELECT FROM resource_refs x WHERE x.ref_name = p_cluster AND x.ref_type = 'endpoints' AND x.tenant_id = h.tenant_id AND x.fleet_id = p_fleet OFFSET 0)
+    AND NOT EXISTS (SELECT FROM resources x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = p_fleet AND x.type = 'clusters' AND x.name = p_cluster AND x.derived->>'eds' = p_cluster OFFSET 0);
+  RETURN jsonb_build_object('set', v_set, 'removed', v_removed, 'changed', v_set + v_removed > 0, 'unasked', v_unasked);
 END $$;
 
 -- Makes a lease. FL413: the fleet has no room.

@@ -107,13 +107,15 @@ interface EnvoyOptions {
   metadata?: Record<string, string>;
   /** It ends with the file's last test, and not with the present one. */
   lasts?: boolean;
+  /** It reports its load. */
+  reports?: boolean;
 }
 
 /** Starts an Envoy of the fleet, which ends with the test. */
-export async function startEnvoy(fleet: string, node: string, { metadata = {}, lasts = false }: EnvoyOptions = {}): Promise<ChildProcess> {
+export async function startEnvoy(fleet: string, node: string, { metadata = {}, lasts = false, reports = false }: EnvoyOptions = {}): Promise<ChildProcess> {
   const credential = await api.POST("/v1/tenants/{tenant}/fleets/{fleet}/credentials", { params: { path: { tenant, fleet } }, body: { nodes: node } });
   if (!credential.data) throw new Error(JSON.stringify(credential.error));
-  return runEnvoy(bootstrap(node, credential.data.token, metadata), {}, lasts ? lasting : children);
+  return runEnvoy(bootstrap(node, credential.data.token, metadata, reports), {}, lasts ? lasting : children);
 }
 
 /** A port that nobody has at the moment. */
@@ -141,16 +143,14 @@ export function runEnvoy(text: string, env: Record<string, string> = {}, ends = 
   return child;
 }
 
-function bootstrap(node: string, token: string, metadata: Record<string, string>): string {
+function bootstrap(node: string, token: string, metadata: Record<string, string>, reports: boolean): string {
   const [host, port] = ready.xds_address.split(":");
+  const grpc_services = [{ envoy_grpc: { cluster_name: "fairlead" }, initial_metadata: [{ key: "authorization", value: `Bearer ${token}` }] }];
   return JSON.stringify({
     node: { id: node, cluster: "test", metadata },
+    ...(reports && { cluster_manager: { load_stats_config: { api_type: "GRPC", transport_api_version: "V3", grpc_services } } }),
     dynamic_resources: {
-      ads_config: {
-        api_type: "DELTA_GRPC",
-        transport_api_version: "V3",
-        grpc_services: [{ envoy_grpc: { cluster_name: "fairlead" }, initial_metadata: [{ key: "authorization", value: `Bearer ${token}` }] }],
-      },
+      ads_config: { api_type: "DELTA_GRPC", transport_api_version: "V3", grpc_services },
       cds_config: { ads: {}, resource_api_version: "V3" },
       lds_config: { ads: {}, resource_api_version: "V3" },
     },

@@ -1181,6 +1181,8 @@ export interface paths {
          * List what proxies report of their load
          * @description The requests of the last hour, as proxies count them that report their load: one item for each cluster, or, with `cluster`, one for each minute of that cluster, with its localities, endpoints, drops and
          *     metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds after its end, and a cluster of which nothing was reported has no item.
+         *
+         *     An Envoy reports its load where its bootstrap says so (`fairlead bootstrap --load-reports`), a gRPC client where the cluster has `lrs_server: {self: {}}`.
          */
         get: operations["listLoad"];
         put?: never;
@@ -4014,6 +4016,11 @@ export interface components {
             set: number;
             /** @description How many were there and are not any more. */
             removed: number;
+            /**
+             * @description What was stored and is not used: `unreachable`, where endpoints are put under a name that no cluster of the fleet asks for. The clusters of the fleet's
+             *     `static_clusters` and `private_clusters` may be asked for by the proxies' bootstrap, and are not warned of.
+             */
+            warnings?: components["schemas"]["FieldError"][];
         };
         Endpoint: {
             address: string;
@@ -6947,6 +6954,13 @@ export interface operations {
                  * @example backend
                  */
                 cluster?: string;
+                /**
+                 * @description One item for each of these clusters of which something was reported. Given several times, for all of them; not with `cluster`.
+                 * @example [
+                 *       "backend"
+                 *     ]
+                 */
+                clusters?: string[];
                 /** @description How many items to answer at most. */
                 limit?: components["parameters"]["LimitParam"];
                 /** @description The `next_cursor` of the page before. */

@@ -19,7 +19,7 @@ type Response struct {
 	Resources []Item // by name
 	Removed   []string
 	Errors    []Error // by name
-	Size      int // in bytes
+	Size      int     // in bytes
 
 	from *stream
 }

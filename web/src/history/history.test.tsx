@@ -1,4 +1,4 @@
-import { screen, waitFor } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { HttpResponse } from "msw";
 import { expect, test } from "vitest";
@@ -15,6 +15,21 @@ test("the history lists revisions with their receipts, and two are compared", as
   await userEvent.click(await screen.findByLabelText("Compare revision 9"));
   await userEvent.click(await screen.findByLabelText("Compare revision 8"));
   expect((await screen.findByRole("link", { name: "Compare 8 with 9" })).getAttribute("href")).toBe("/fleets/edge/compare?from=8&to=9");
+});
+
+test("a run of revisions of endpoints is one line, which says how many it stands for", async () => {
+  const asked: string[] = [];
+  const endpoints = { kind: "endpoints", message: "endpoints of shop", actor: "several" };
+  server.use(get(path, fleet(57)), get(`${path}/revisions`, (r) => {
+    asked.push(new URL(r.url).search);
+    return { items: [revision(57, { ...endpoints, run: 46 }), revision(11, { changed: 0, updated: 0 }), revision(10, { ...endpoints, run: 1 })] };
+  }));
+  open("/fleets/edge/history?kind=endpoints");
+  const table = await screen.findByRole("table", { name: "Revisions" });
+  const cells = (row: number, title: string) => within(table).getAllByRole("row")[row]?.querySelector(`[data-label="${title}"]`)?.textContent;
+  expect([cells(1, "Revision"), cells(1, "Who"), cells(1, "Changed")]).toEqual(["5746 revisions, from 12", "several · endpoints", "the newest: 1 updated"]);
+  expect([cells(3, "Revision"), cells(3, "Changed")]).toEqual(["10", "1 updated"]);
+  expect(asked).toEqual(["?limit=20&receipts=20&kind=endpoints"]);
 });
 
 test("pages go on and back, and what is ticked stays on its page", async () => {

@@ -14,6 +14,7 @@ import { ReceiptBadge } from "../ui/state";
 import { DataTable, type Column } from "../ui/table";
 import { Ago, exact } from "../ui/time";
 import { ChoiceFilter, TextFilter } from "./filters";
+import { firstOf, runOf } from "./run";
 import { kindOf, resourceTypes, revisionKinds, revisionsQuery, typeOf, type RevisionFilter } from "./queries";
 
 type Search = Readonly<Record<string, string | undefined>>;
@@ -112,15 +113,22 @@ function columns(fleet: string, picked: readonly number[], onPick: (pick: string
       title: "Revision",
       half: true,
       cell: (r) => (
-        <TextLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(r.revision) }} fw={600}>
-          {r.revision}
-        </TextLink>
+        <>
+          <TextLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(r.revision) }} fw={600}>
+            {r.revision}
+          </TextLink>
+          {runOf(r) > 1 && (
+            <Text size="xs" c="dimmed">
+              {runOf(r)} revisions, from {firstOf(r)}
+            </Text>
+          )}
+        </>
       ),
     },
     { title: "Receipt", kind: "short", cell: (r) => <div className="receipt-cell">{r.receipt ? <ReceiptBadge state={r.receipt} /> : "–"}</div> },
     { title: "When", kind: "short", cell: (r) => <Ago at={r.committed_at} /> },
     { title: "Who", half: true, cell: (r) => <div className="who-cell words">{`${r.actor ?? "somebody"} · ${r.kind}`}</div> },
-    { title: "Changed", half: true, cell: (r) => <Changed of={r} /> },
+    { title: "Changed", half: true, cell: (r) => <>{runOf(r) > 1 && "the newest: "}<Changed of={r} /></> },
     { title: "Message", cell: (r) => <Text size="sm" className="words" lineClamp={3} title={exact(r.committed_at)}>{r.message ?? ""}</Text> },
   ];
 }

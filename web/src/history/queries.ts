@@ -6,7 +6,7 @@ export const pageSize = 20;
 
 /** The kinds of resources, in the order in which a request passes them. */
 export const resourceTypes = ["listeners", "routes", "scoped-routes", "virtual-hosts", "clusters", "endpoints", "secrets", "runtimes", "extensions"] as const satisfies readonly ResourceType[];
-export const revisionKinds = ["put", "apply", "delete", "rollback"] as const satisfies readonly RevisionKind[];
+export const revisionKinds = ["put", "apply", "delete", "rollback", "endpoints"] as const satisfies readonly RevisionKind[];
 
 export const typeOf = (word: string | undefined): ResourceType | undefined => resourceTypes.find((t) => t === word);
 export const kindOf = (word: string | undefined): RevisionKind | undefined => revisionKinds.find((k) => k === word);

@@ -5,7 +5,7 @@ import type { ReceiptNode } from "../api/client";
 import { changed } from "../api/follow";
 import { open } from "../test/render";
 import { get, me, server } from "../test/server";
-import { path, receipt, revisionPage } from "./example";
+import { fleet, path, receipt, revision, revisionPage } from "./example";
 
 const refused = (n: number): ReceiptNode[] => Array.from({ length: n }, (_, i) => ({ id: `n-${i}`, state: "nacked", detail: "bad <b>regex</b>", resource: { type: "clusters", name: "a" }, action: "kept the last known good version" }));
 
@@ -76,4 +76,55 @@ test("an address without a revision says so", async () => {
   server.use(...revisionPage(7));
   open("/fleets/edge/history/seven");
   expect(await screen.findByText("There is no such revision")).toBeTruthy();
+});
+
+test("all that a node refused is told: each words once, and beside the node what else it refused", async () => {
+  const other = { detail: "no such filter", resource: { type: "listeners" as const, name: "l" }, action: "left out" };
+  const nodes: ReceiptNode[] = [
+    { id: "n-0", state: "nacked", detail: "bad regex", resource: { type: "clusters", name: "a" }, also_refused: [other, { ...other, resource: { type: "listeners", name: "m" }, ended: "taken" }], more_refused: 4 },
+    { id: "n-1", state: "nacked", ...other },
+  ];
+  server.use(get(`${path}/revisions/7/receipt`, () => receipt(7, "rejected", { nacked: 2 }, nodes)), ...revisionPage(7));
+  open("/fleets/edge/history/7");
+  await screen.findByText("4 more refusals of these nodes: see the nodes' own pages.");
+  const alerts = screen.getAllByRole("alert").map((a) => a.textContent);
+  expect(alerts).toHaveLength(3);
+  expect(alerts[0]).toContain("2 nodes refused listeners/l");
+  expect(alerts[1]).toContain("1 node refused clusters/a");
+  expect(alerts[2]).toContain("1 node refused listeners/m");
+  expect(alerts[2]).toContain("it has what it is to have since then");
+  const row = within(await screen.findByRole("table", { name: "Nodes: refused" })).getAllByRole("row")[1] ?? document.body;
+  await userEvent.click(within(row).getByText("and refused 6 more of this revision"));
+  expect(within(row).getAllByRole("listitem").map((l) => l.textContent)).toEqual([
+    "listeners/l: left outno such filter",
+    "listeners/m: left outno such filterit has what it is to have since then",
+    "4 that are not listed here: the node's page",
+  ]);
+  expect(within(row).getByRole("link", { name: "the node's page" }).getAttribute("href")).toBe("/fleets/edge/nodes/n-0");
+});
+
+test("however many words there are, a page shows some", async () => {
+  const nodes: ReceiptNode[] = Array.from({ length: 60 }, (_, i) => ({ id: `n-${i}`, state: "nacked", detail: `words ${i}` }));
+  server.use(get(`${path}/revisions/7/receipt`, () => receipt(7, "rejected", { nacked: 60 }, nodes)), ...revisionPage(7));
+  open("/fleets/edge/history/7");
+  await screen.findByText("And 10 more of other words: see the nodes.");
+  expect(screen.getAllByRole("alert")).toHaveLength(50);
+});
+
+test("a revision of endpoints says that it changed no document, what it stands for, and offers no way back that leads nowhere", async () => {
+  const r = { kind: "endpoints", message: "endpoints of shop", run: 46 };
+  server.use(
+    get(path, fleet(57)),
+    get(`${path}/revisions/57`, revision(57, r)),
+    get(`${path}/revisions/57/changes`, { from: 56, to: 57, items: [] }),
+    get(`${path}/revisions/57/receipt`, () => receipt(57, "rejected", { nacked: 1 }, refused(1))),
+    ...revisionPage(57),
+  );
+  open("/fleets/edge/history/57");
+  const changed = within(await screen.findByRole("region", { name: "What it changed" }));
+  expect(changed.getByText(/It changed what is served/).textContent).toBe("It changed what is served of endpoints that are data, and no document: 1 updated.");
+  expect(changed.getByText("The history shows it as the newest of 46 revisions of this kind that follow each other, 12 to 57.")).toBeTruthy();
+  expect((await screen.findByRole("link", { name: "The one before, revision 11" })).getAttribute("href")).toBe("/fleets/edge/history/11");
+  expect(await screen.findByText("A rollback changes documents alone. Set other endpoints, or correct their document.")).toBeTruthy();
+  expect(screen.queryByRole("link", { name: /Roll back/ })).toBeNull();
 });

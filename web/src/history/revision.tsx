@@ -17,6 +17,7 @@ import { Ago } from "../ui/time";
 import { Changes } from "./changes";
 import { ChoiceFilter, TextFilter } from "./filters";
 import { Changed } from "./history";
+import { firstOf, isOfEndpoints, runOf } from "./run";
 import { changesQuery, resourceTypes, revisionOf, revisionQuery, typeOf } from "./queries";
 
 export function RevisionView() {
@@ -35,14 +36,12 @@ export function RevisionView() {
   }
   const { data } = query;
   return (
-    <Page title={`Revision ${data?.revision ?? word}`} about={data && <About revision={data} />} actions={data && <Actions revision={data.revision} />}>
+    <Page title={`Revision ${data?.revision ?? word}`} about={data && <About revision={data} />} actions={data && <Actions revision={data} />}>
       <Loaded query={query} height={400}>
         {(r) => (
           <Stack gap="lg" key={r.revision}>
-            <LiveReceipt revision={r.revision} />
-            <Section title="What it changed">
-              <WhatChanged revision={r} />
-            </Section>
+            <LiveReceipt revision={r.revision} ofEndpoints={isOfEndpoints(r)} />
+            <Section title="What it changed">{isOfEndpoints(r) ? <Endpoints revision={r} /> : <WhatChanged revision={r} />}</Section>
           </Stack>
         )}
       </Loaded>
@@ -63,15 +62,17 @@ function About({ revision: r }: { revision: Revision }) {
   );
 }
 
-function Actions({ revision: n }: { revision: number }) {
+function Actions({ revision: r }: { revision: Revision }) {
   const { tenant, fleet } = usePlace();
   const me = useMe();
+  const n = r.revision;
+  const before = firstOf(r) - 1; // of a run the older ones may be kept no more
   const newest = useQuery(fleetQuery(tenant, fleet)).data?.revision ?? n;
   return (
     <>
-      {n > 1 && (
-        <ButtonLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(n - 1) }} variant="default" aria-label={`The one before, revision ${n - 1}`}>
-          ← Revision {n - 1}
+      {before > 0 && (
+        <ButtonLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(before) }} variant="default" aria-label={`The one before, revision ${before}`}>
+          ← Revision {before}
         </ButtonLink>
       )}
       {n < newest && (
@@ -89,12 +90,32 @@ function Actions({ revision: n }: { revision: number }) {
           Roll back to this
         </ButtonLink>
       )}
-      {mayWrite(me) && n > 1 && n >= newest && (
+      {mayWrite(me) && n > 1 && n >= newest && !isOfEndpoints(r) && (
         <ButtonLink to="/fleets/$fleet/rollback/$revision" params={{ fleet, revision: String(n - 1) }} variant="default">
           Roll back to revision {n - 1}
         </ButtonLink>
       )}
     </>
+  );
+}
+
+/** Of the endpoints themselves the history keeps nothing: it is of documents. */
+function Endpoints({ revision: r }: { revision: Revision }) {
+  const run = runOf(r);
+  return (
+    <Stack gap="xs">
+      <Text size="sm">
+        It changed what is served of endpoints that are data, and no document: <Changed of={r} />.
+      </Text>
+      {run > 1 && (
+        <Text size="sm">
+          The history shows it as the newest of {run} revisions of this kind that follow each other, {firstOf(r)} to {r.revision}.
+        </Text>
+      )}
+      <Text size="sm" c="dimmed">
+        A rollback is of documents, and leaves endpoints as they are.
+      </Text>
+    </Stack>
   );
 }
 

@@ -4,6 +4,7 @@ import { useQueries } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
 import type { Revision } from "../api/client";
 import { duration } from "../receipt/words";
+import { ChartKey } from "../ui/chart-key";
 import { later } from "../ui/later";
 import { Section } from "../ui/page";
 import { ProblemAlert } from "../ui/problem";
@@ -49,8 +50,8 @@ function Times({ times }: { times: readonly AckTime[] }) {
         <Chart times={times} label={`Chart of the time from the commit to the first and the last ACK, by revision. ${words}`} />
       </Suspense>
       <Group gap="md">
-        <Key color="var(--mantine-color-teal-6)" words="first ACK" />
-        <Key color="var(--mantine-color-blue-6)" words="last ACK" />
+        <ChartKey color="teal" words="first ACK" />
+        <ChartKey color="blue" words="last ACK" />
         <Text size="xs" c="dimmed">
           by revision, logarithmic
         </Text>
@@ -64,15 +65,6 @@ function Times({ times }: { times: readonly AckTime[] }) {
         <Numbers times={times} />
       </details>
     </Stack>
-  );
-}
-
-function Key({ color, words }: { color: string; words: string }) {
-  return (
-    <Group gap={6}>
-      <Box w={14} h={3} bg={color} aria-hidden />
-      <Text size="xs">{words}</Text>
-    </Group>
   );
 }
 

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Receipt, ReceiptState, Revision } from "../api/client";
 import { fleetQuery, receiptQuery } from "../api/queries";
 import { may, useMe } from "../app/session";
+import { isOfEndpoints, kindWords } from "../history/run";
 import { refText, withheldBy } from "../nodes/words";
 import { receiptSentence } from "../receipt/words";
 import { ButtonLink, TextLink } from "../ui/link";
@@ -33,14 +34,14 @@ export function Latest({ tenant, fleet, revision }: Props) {
           {revision.message ? `: ${revision.message}` : ""}
         </Text>
         <Text size="sm" c="dimmed">
-          {revision.kind}
+          {kindWords(revision)}
           {revision.actor === undefined ? "" : ` by ${revision.actor}`}, <Ago at={revision.committed_at} />
         </Text>
         <Loaded query={receipt} height={48}>
           {(r) => (
             <Stack gap="sm">
               <Text role="status">{receiptSentence(r)}</Text>
-              {r.counts.nacked > 0 && <RefusedBy tenant={tenant} fleet={fleet} receipt={r} />}
+              {r.counts.nacked > 0 && <RefusedBy tenant={tenant} fleet={fleet} receipt={r} back={isOfEndpoints(revision) ? 0 : r.revision - 1} />}
               <Waits receipt={r} />
             </Stack>
           )}
@@ -60,11 +61,18 @@ function StateOf({ state, refusing }: { state: ReceiptState; refusing: number })
   );
 }
 
+interface RefusedByProps {
+  tenant: string;
+  fleet: string;
+  receipt: Receipt;
+  /** The revision that a rollback leads to; 0 where none helps, as from one of endpoints. */
+  back: number;
+}
+
 /** Who refuses it, in the proxies' words, and the way back. */
-function RefusedBy({ tenant, fleet, receipt }: { tenant: string; fleet: string; receipt: Receipt }) {
+function RefusedBy({ tenant, fleet, receipt, back }: RefusedByProps) {
   const me = useMe();
   const nodes = useQuery(refusingQuery(tenant, fleet, receipt.revision));
-  const back = receipt.revision - 1;
   return (
     <Stack gap="xs" align="stretch">
       <Loaded query={nodes} height={90}>

@@ -59,6 +59,27 @@ test("a fleet at a glance: states, the newest receipt, the timeline, findings, t
   expect(await screen.findByRole("img", { name: /Revision 7 had its last ACK 12 ms after the commit. 1 had no ACK as it came./ })).toBeTruthy();
 });
 
+test("revisions of endpoints that follow each other are told by their kind and how many they are", async () => {
+  server.use(
+    get<RevisionList>(`${fleet}/revisions`, { items: [revision(7, { kind: "endpoints", message: "endpoints of shop", run: 3 }), revision(4)] }),
+    get(`${fleet}/revisions/4/receipt`, receipt(4)),
+  );
+  open("/fleets/edge");
+  const marks = within(await screen.findByRole("list", { name: "Receipts, newest first" })).getAllByRole("link");
+  expect(marks[0]?.getAttribute("aria-label")).toBe("Revisions 5 to 7: delivered, endpoints of shop");
+  expect(within(screen.getByRole("region", { name: "Revisions" })).getByText(/^endpoints, 3 revisions, ci,/)).toBeTruthy();
+  expect(await within(screen.getByRole("region", { name: "The newest revision" })).findByText(/^endpoints, 3 revisions by ci,/)).toBeTruthy();
+});
+
+test("a revision of endpoints that is refused has no way back", async () => {
+  server.use(get<RevisionList>(`${fleet}/revisions`, { items: [revision(7, { kind: "endpoints" })] }));
+  latest = receipt(7, { state: "rejected", counts: { ...counts, acked: 2, nacked: 1 } });
+  refusers = [{ id: "a", state: "nacked", detail: "bad address" }];
+  open("/fleets/edge");
+  expect(await screen.findByText("bad address")).toBeTruthy();
+  expect(screen.queryByRole("link", { name: /Roll back/ })).toBeNull();
+});
+
 test("identical words stand once, with the way back beside the first, as the event stream says so", async () => {
   open("/fleets/edge");
   await screen.findByText("3 of 3 nodes ACKed in 12 ms");

@@ -1,6 +1,7 @@
 import { Box, Group, Stack, Text, ThemeIcon } from "@mantine/core";
 import { IconCheck, IconClock, IconMinus, IconX, type Icon } from "@tabler/icons-react";
 import type { ReceiptState, Revision } from "../api/client";
+import { isOfEndpoints, kindWords, revisionsWords } from "../history/run";
 import { receiptColor } from "../receipt/words";
 import { TextLink } from "../ui/link";
 import { Section } from "../ui/page";
@@ -39,7 +40,7 @@ export function Timeline({ fleet, revisions }: { fleet: string; revisions: reado
 function Mark({ fleet, revision: r }: { fleet: string; revision: Revision }) {
   const state = r.receipt ?? "stored";
   const Sign = signs[state];
-  const words = `Revision ${r.revision}: ${r.receipt ?? "receipt not told"}${r.message ? `, ${r.message}` : ""}`;
+  const words = `${revisionsWords(r)}: ${r.receipt ?? "receipt not told"}${r.message ? `, ${r.message}` : ""}`;
   return (
     <TextLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(r.revision) }} title={words} aria-label={words} display="flex">
       <ThemeIcon component="span" size={26} variant="light" color={receiptColor[state]} aria-hidden>
@@ -60,7 +61,7 @@ function Line({ fleet, revision: r }: { fleet: string; revision: Revision }) {
           {r.message ?? changes(r)}
         </Text>
         <Text size="xs" c="dimmed" className="words">
-          {r.message === undefined ? "" : `${changes(r)}, `}
+          {isOfEndpoints(r) ? `${kindWords(r)}, ` : r.message === undefined ? "" : `${changes(r)}, `}
           {r.actor === undefined ? "" : `${r.actor}, `}
           <Ago at={r.committed_at} />
         </Text>

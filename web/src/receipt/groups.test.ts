@@ -27,3 +27,9 @@ test("what was offered again is told so, and not as ended by a revision", () => 
   expect(said({ ended: "taken" })).toBe("it has what it is to have since then");
   expect(said({ ended: "replaced", resolved_by: 68 })).toBe("ended by revision 68");
 });
+
+test("a node that refused several resources is in the group of each, once", () => {
+  const also = { detail: "no", resource: { type: "listeners", name: "l" }, action: "kept" } as const;
+  const groups = groupRefusals([], [{ ...refused("n-0", "bad"), also_refused: [also, also, { detail: "bad" }] }, { id: "n-1", state: "nacked", ...also }, { ...refused("n-2", "bad"), state: "acked", also_refused: [also] }]);
+  expect(groups.map((g) => [g.resource?.name, g.detail, g.nodes, g.ids])).toEqual([["l", "no", 2, ["n-0", "n-1"]], ["a", "bad", 1, ["n-0"]], [undefined, "bad", 1, ["n-0"]]]);
+});

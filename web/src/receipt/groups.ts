@@ -22,17 +22,23 @@ export interface WaitsFor {
 
 const examples = 5;
 
-/** Adds a page of nodes to the groups, the largest first. */
+/** Adds a page of nodes to the groups, the largest first. A node that refused several resources is in the group of each. */
 export function groupRefusals(groups: readonly Refusals[], nodes: readonly ReceiptNode[]): Refusals[] {
   const found = new Map<string, Refusals>();
   for (const g of groups) found.set(keyOf(g.resource, g.detail, g.action), { ...g, ids: [...g.ids] });
   for (const n of nodes) {
     if (n.state !== "nacked") continue;
-    const detail = n.detail ?? "";
-    const action = doneAbout(n);
-    const g = found.get(keyOf(n.resource, detail, action)) ?? { detail, nodes: 0, ids: [], ...(n.resource ? { resource: n.resource } : {}), ...(action ? { action } : {}) };
-    count(g, n.id);
-    found.set(keyOf(n.resource, detail, action), g);
+    const counted = new Set<string>();
+    for (const r of [n, ...(n.also_refused ?? [])]) {
+      const detail = r.detail ?? "";
+      const action = doneAbout(r);
+      const key = keyOf(r.resource, detail, action);
+      if (counted.has(key)) continue;
+      counted.add(key);
+      const g = found.get(key) ?? { detail, nodes: 0, ids: [], ...(r.resource ? { resource: r.resource } : {}), ...(action ? { action } : {}) };
+      count(g, n.id);
+      found.set(key, g);
+    }
   }
   return [...found.values()].sort((a, b) => b.nodes - a.nodes);
 }

@@ -16,7 +16,13 @@ import { RefusalGroups } from "./refusals";
 import { Waits } from "./waits";
 import { receiptSentence } from "./words";
 
-export function LiveReceipt({ revision }: { revision: number }) {
+interface Props {
+  revision: number;
+  /** It is of the kind `endpoints`. */
+  ofEndpoints: boolean;
+}
+
+export function LiveReceipt({ revision, ofEndpoints }: Props) {
   const { tenant, fleet } = usePlace();
   const query = useQuery(receiptQuery(tenant, fleet, revision));
   const { data: changes } = useQuery(changesQuery(tenant, fleet, revision, {}));
@@ -29,7 +35,7 @@ export function LiveReceipt({ revision }: { revision: number }) {
           <Section title="Receipt" aside={<StateOf receipt={receipt} errors={errors.length} />}>
             <Stack gap="md">
               <Told receipt={receipt} />
-              {receipt.counts.nacked > 0 && <RefusalGroups revision={receipt.revision} changes={changes?.items ?? []} />}
+              {receipt.counts.nacked > 0 && <RefusalGroups revision={receipt.revision} ofEndpoints={ofEndpoints} changes={changes?.items ?? []} />}
               {receipt.counts.pending > 0 && <Waits revision={receipt.revision} />}
               {errors.length > 0 && <CannotWork errors={errors} />}
             </Stack>

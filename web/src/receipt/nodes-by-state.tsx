@@ -1,7 +1,7 @@
 // The nodes of a receipt, those of one state at a time. The state and the page stand in the address.
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { Receipt, ReceiptCounts, ReceiptNode } from "../api/client";
+import type { Receipt, ReceiptCounts, ReceiptNode, ReceiptRefusal } from "../api/client";
 import { usePlace } from "../app/place";
 import { ResourceLink } from "../history/resource-link";
 import { TextLink } from "../ui/link";
@@ -80,18 +80,8 @@ function What({ node: n }: { node: ReceiptNode }) {
   return (
     <Stack gap={2}>
       {n.left === true && "connected when the revision was made, and gone without it"}
-      {n.resource && (
-        <span>
-          <ResourceLink of={n.resource} />
-          {n.action !== undefined && `: ${n.action}`}
-        </span>
-      )}
-      {n.detail !== undefined && (
-        <Text size="sm" className="words" lineClamp={2} title={n.detail}>
-          {n.detail}
-        </Text>
-      )}
-      {n.ended !== undefined && <Text size="sm">{endWords(n.ended, n.resolved_by)}</Text>}
+      <Refusal of={n} />
+      <AlsoRefused node={n} />
       {waits.length > 0 && (
         <Text size="sm" className="words">
           waits with {waits.slice(0, 3).map((w) => `${w.type}/${w.name}`).join(", ")}
@@ -104,5 +94,57 @@ function What({ node: n }: { node: ReceiptNode }) {
         </Text>
       )}
     </Stack>
+  );
+}
+
+/** What was refused, in which words, and what was done about it. */
+function Refusal({ of: r }: { of: ReceiptRefusal }) {
+  return (
+    <>
+      {r.resource && (
+        <span>
+          <ResourceLink of={r.resource} />
+          {r.action !== undefined && `: ${r.action}`}
+        </span>
+      )}
+      {r.detail !== undefined && (
+        <Text size="sm" className="words" lineClamp={2} title={r.detail}>
+          {r.detail}
+        </Text>
+      )}
+      {r.ended !== undefined && <Text size="sm">{endWords(r.ended, r.resolved_by)}</Text>}
+    </>
+  );
+}
+
+/** What else the node refused of the revision, where it refused several resources. */
+function AlsoRefused({ node: n }: { node: ReceiptNode }) {
+  const { fleet } = usePlace();
+  const listed = n.also_refused ?? [];
+  const more = n.more_refused ?? 0;
+  if (listed.length + more === 0) return null;
+  return (
+    <details>
+      <summary>
+        <Text span size="sm">
+          and refused {listed.length + more} more of this revision
+        </Text>
+      </summary>
+      <Stack component="ul" gap="xs" m={0} mt={4} pl="md">
+        {listed.map((r, i) => (
+          <li key={i}>
+            <Refusal of={r} />
+          </li>
+        ))}
+        {more > 0 && (
+          <li>
+            {more} that are not listed here:{" "}
+            <TextLink to="/fleets/$fleet/nodes/$node" params={{ fleet, node: n.id }} size="sm">
+              the node's page
+            </TextLink>
+          </li>
+        )}
+      </Stack>
+    </details>
   );
 }

@@ -20,18 +20,29 @@ export const receiptNodesQuery = (tenant: string, fleet: string, revision: numbe
 
 const most = 10; // pages of 500
 
-async function grouped<G>(ask: (cursor: string | undefined) => Promise<Receipt>, add: (groups: G[], nodes: Receipt["nodes"]) => G[]): Promise<{ groups: G[]; looked: number; more: boolean }> {
+interface Grouped<G> {
+  groups: G[];
+  /** At how many nodes was looked. */
+  looked: number;
+  more: boolean;
+  /** How many refusals of these nodes the receipt leaves to their own pages. */
+  unlisted: number;
+}
+
+async function grouped<G>(ask: (cursor: string | undefined) => Promise<Receipt>, add: (groups: G[], nodes: Receipt["nodes"]) => G[]): Promise<Grouped<G>> {
   let groups: G[] = [];
   let looked = 0;
+  let unlisted = 0;
   let cursor: string | undefined;
   for (let i = 0; i < most; i++) {
     const r = await ask(cursor);
     groups = add(groups, r.nodes);
     looked += r.nodes.length;
+    for (const n of r.nodes) unlisted += n.more_refused ?? 0;
     cursor = r.next_cursor;
     if (cursor === undefined) break;
   }
-  return { groups, looked, more: cursor !== undefined };
+  return { groups, looked, more: cursor !== undefined, unlisted };
 }
 
 /** What the nodes that refused say, each words once. A page at a time is read, and only the groups are kept. */

@@ -11,22 +11,37 @@ import { Loaded } from "../ui/loaded";
 import type { Refusals } from "./groups";
 import { refusalsQuery } from "./queries";
 
+/** More are told by the nodes of the receipt. */
+const most = 50;
+
 interface Props {
   revision: number;
+  /** It is of the kind `endpoints`, to which no rollback leads. */
+  ofEndpoints: boolean;
   /** What the revision changed, as far as it is known. */
   changes: readonly Difference[];
 }
 
-export function RefusalGroups({ revision, changes }: Props) {
+export function RefusalGroups({ revision, ofEndpoints, changes }: Props) {
   const { tenant, fleet } = usePlace();
   const query = useQuery(refusalsQuery(tenant, fleet, revision));
   return (
     <Loaded query={query} height={140}>
-      {({ groups, looked, more }) => (
+      {({ groups, looked, more, unlisted }) => (
         <Stack gap="sm">
-          {groups.map((g, i) => (
-            <Refused key={i} group={g} first={i === 0} revision={revision} changes={changes} />
+          {groups.slice(0, most).map((g, i) => (
+            <Refused key={i} group={g} first={i === 0} revision={revision} ofEndpoints={ofEndpoints} changes={changes} />
           ))}
+          {groups.length > most && (
+            <Text size="sm" c="dimmed">
+              And {groups.length - most} more of other words: see the nodes.
+            </Text>
+          )}
+          {unlisted > 0 && (
+            <Text size="sm" c="dimmed">
+              {unlisted === 1 ? "1 more refusal" : `${unlisted} more refusals`} of these nodes: see the nodes' own pages.
+            </Text>
+          )}
           {more && (
             <Text size="sm" c="dimmed">
               These are the words of the first {looked} nodes that refused.
@@ -38,7 +53,7 @@ export function RefusalGroups({ revision, changes }: Props) {
   );
 }
 
-function Refused({ group, first, revision, changes }: Props & { group: Refusals; first: boolean }) {
+function Refused({ group, first, revision, ofEndpoints, changes }: Props & { group: Refusals; first: boolean }) {
   const refused = changedAs(group, changes);
   return (
     <Alert color="red" variant="light" title={<Title group={group} refused={refused} />}>
@@ -54,7 +69,7 @@ function Refused({ group, first, revision, changes }: Props & { group: Refusals;
             What was done: {group.action}. All else that the nodes have goes on as it is.
           </Text>
         )}
-        {first && <WayBack revision={revision} refused={refused} />}
+        {first && (ofEndpoints ? <Text size="sm">A rollback changes documents alone. Set other endpoints, or correct their document.</Text> : <WayBack revision={revision} refused={refused} />)}
       </Stack>
     </Alert>
   );

@@ -1,5 +1,5 @@
 // How a receipt is told, everywhere in the same words.
-import type { Receipt, ReceiptNode, ReceiptState, RefusalEnd } from "../api/client";
+import type { Receipt, ReceiptRefusal, ReceiptState, RefusalEnd } from "../api/client";
 
 const nodes = (n: number) => (n === 1 ? "1 node" : `${n} nodes`);
 
@@ -33,7 +33,7 @@ export function endWords(ended: RefusalEnd, by: number | undefined): string {
 }
 
 /** What was done about a refusal, or how it ended. */
-export const doneAbout = (n: Pick<ReceiptNode, "action" | "ended" | "resolved_by">): string | undefined => (n.ended ? endWords(n.ended, n.resolved_by) : n.action);
+export const doneAbout = (n: Pick<ReceiptRefusal, "action" | "ended" | "resolved_by">): string | undefined => (n.ended ? endWords(n.ended, n.resolved_by) : n.action);
 
 export const receiptColor: Record<ReceiptState, string> = {
   delivered: "teal",

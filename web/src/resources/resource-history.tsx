@@ -22,6 +22,7 @@ export function ResourceHistory({ id }: { id: Identity }) {
   const columns: Column<ResourceChange>[] = [
     { title: "Revision", cell: (c) => <TextLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(c.revision) }} size="sm">Revision {c.revision}</TextLink> },
     { title: "What", cell: (c) => <Badge variant="light" color={colors[c.action]} tt="none">{words[c.action]}</Badge> },
+    { title: "Kind", half: true, cell: (c) => c.kind },
     { title: "When", cell: (c) => <><Ago at={c.at} />{c.actor ? ` by ${c.actor}` : ""}</> },
     { title: "Message", cell: (c) => <span className="words">{c.message}</span> },
   ];

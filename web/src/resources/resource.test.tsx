@@ -3,7 +3,7 @@ import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { HttpResponse } from "msw";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import type { Finding, Plan, Resource } from "../api/client";
+import type { Finding, LoadList, Plan, Resource } from "../api/client";
 import { cluster } from "../code/fixture";
 import { router } from "../app/router";
 import { clearDraft, editOf, putEdit, readDraft } from "../draft/store";
@@ -32,6 +32,7 @@ beforeEach(() => {
     on("get", `${base}/resources/:type/:name`, () => (stored ? HttpResponse.json(stored) : problem(404, "not_found", "no such resource"))),
     get(`${base}/resources/:type`, () => ({ items: stored ? [stored] : [] })),
     get(`${base}/resources/:type/:name/history`, { items: [{ revision: 7, action: "update", at: "2026-01-02T00:00:00Z", actor: "ana", message: "slower" }] }),
+    get<LoadList>(`${base}/load`, { items: [], left_out: 0 }),
     get(`${base}/findings`, () => ({ revision: 7, errors: 0, warnings: 0, infos: 0, items: findings })),
     on("post", `${base}/plan`, async ({ request }) => {
       planned.push(await request.text());

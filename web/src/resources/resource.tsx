@@ -9,6 +9,7 @@ import { Diff } from "../code";
 import { languageOf } from "../code/document";
 import { mayWrite } from "../draft/rights";
 import { Unkept } from "../draft/unkept";
+import { ClusterLoad } from "../load/load";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page, Section } from "../ui/page";
@@ -62,6 +63,7 @@ function Found({ id, resource, failed }: { id: Identity; resource: Stored | null
         </Section>
       )}
       {(resource ?? edit) && <Variants id={id} text={editing.text} editable={editable && id.type !== "secrets" && edit?.action !== "delete"} />}
+      {id.type === "clusters" && resource && <ClusterLoad cluster={id.name} />}
       <ResourceHistory id={id} />
     </Page>
   );

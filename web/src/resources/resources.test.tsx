@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
-import type { ResourceList } from "../api/client";
+import type { Load, LoadList, ResourceList } from "../api/client";
 import { router } from "../app/router";
 import { clearDraft, putEdit } from "../draft/store";
 import { open } from "../test/render";
@@ -10,14 +10,23 @@ import { backend, base, cert, fleet } from "./fixture";
 
 const eu = { ...backend, variant: "eu", selector: "locality.region=eu", etag: '"8-bbbb"' };
 
+/** Of which clusters the load was asked. */
+let loadsOf: string[] = [];
+
+const reported = (cluster: string, more: Partial<Load> = {}): Load => ({ cluster, minute: "2026-01-02T00:00:00Z", issued: 1200, successful: 1193, errors: 7, dropped: 0, ...more });
+
 /** Answers the list, and keeps what was asked. */
-function serve(page: ResourceList) {
+function serve(page: ResourceList, load: LoadList = { items: [], left_out: 0 }) {
   const asked: URL[] = [];
   const answer = (request: Request) => {
     asked.push(new URL(request.url));
     return page;
   };
-  server.use(get(base, fleet), get(`${base}/resources`, answer), get(`${base}/resources/:type`, answer));
+  server.use(get(base, fleet), get(`${base}/resources`, answer), get(`${base}/resources/:type`, answer), get(`${base}/load`, (request) => {
+    loadsOf.push(new URL(request.url).searchParams.getAll("clusters").join());
+    return load;
+  }));
+  loadsOf = [];
   clearDraft(author, "edge");
   return asked;
 }
@@ -90,4 +99,29 @@ test("an error is told with a way to try again", async () => {
   server.use(on("get", `${base}/resources`, () => problem(403, "forbidden", "this token may not")));
   open("/fleets/edge/resources");
   expect((await screen.findByRole("alert")).textContent).toContain("this token may not");
+});
+
+test("of clusters the requests of the last hour are told, once for a name, and what they lack", async () => {
+  serve({ items: [backend, eu, { ...backend, name: "idle" }] }, { items: [reported("backend", { dropped: 3 }), reported("elsewhere")], left_out: 2 });
+  server.use(get("/v1/whoami", { ...me, role: "viewer" }));
+  open("/fleets/edge/resources?type=clusters");
+  await screen.findByRole("columnheader", { name: "Requests, last hour" });
+  const cells = within(screen.getByRole("table", { name: "Resources" })).getAllByRole("row").slice(1).map((r) => r.querySelector('[data-label="Requests, last hour"]')?.textContent);
+  expect(cells).toEqual(["1,200, 7 errors, 3 dropped", "", ""]);
+  expect(loadsOf).toEqual(["backend,idle"]);
+  expect(screen.getByRole("note").textContent).toContain("2 parts of the fleet's reports of the last hour were left out");
+});
+
+test("where nothing is reported there is no column of it, and of other types nothing is asked", async () => {
+  serve({ items: [backend] });
+  const { unmount } = open("/fleets/edge/resources?type=clusters");
+  await screen.findByRole("table", { name: "Resources" });
+  await waitFor(() => expect(loadsOf).toEqual(["backend"]));
+  expect(screen.queryByRole("columnheader", { name: "Requests, last hour" })).toBeNull();
+  unmount();
+  serve({ items: [backend, cert] }, { items: [reported("backend")], left_out: 0 });
+  open("/fleets/edge/resources");
+  await screen.findByRole("table", { name: "Resources" });
+  expect(loadsOf).toEqual([]);
+  expect(screen.queryByRole("columnheader", { name: "Requests, last hour" })).toBeNull();
 });

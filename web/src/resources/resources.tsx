@@ -8,6 +8,9 @@ import { usePlace } from "../app/place";
 import { useMe } from "../app/session";
 import { mayWrite } from "../draft/rights";
 import { editOf, useDraft, type Edit } from "../draft/store";
+import { LeftOut } from "../load/left-out";
+import { clusterLoadsQuery, type Loads } from "../load/queries";
+import { loadWords } from "../load/words";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Empty, Page, Section } from "../ui/page";
@@ -132,17 +135,29 @@ function List({ type }: { type: ResourceType | undefined }) {
   const { tenant, fleet } = usePlace();
   const [{ prefix, label, cursor }] = useFilters();
   const query = useQuery(resourcesQuery(tenant, fleet, { type, prefix, label, cursor }));
+  const loads = useLoads(type === "clusters" ? query.data?.items : undefined);
   const filtered = Boolean(prefix ?? label ?? type);
   return (
     <Loaded query={query} height={320}>
       {(page) => (
         <Stack gap="md">
-          {page.items.length === 0 ? <Nothing filtered={filtered} later={cursor !== undefined} /> : <Rows rows={page.items} typed={type !== undefined} />}
+          {page.items.length === 0 ? <Nothing filtered={filtered} later={cursor !== undefined} /> : <Rows rows={page.items} typed={type !== undefined} loads={loads} />}
+          {loads && <LeftOut parts={loads.leftOut} />}
           <Pager of="resources" next={page.next_cursor} />
         </Stack>
       )}
     </Loaded>
   );
+}
+
+const none: readonly Resource[] = [];
+
+/** What proxies report of the clusters of a page; undefined where they report nothing of them. */
+function useLoads(rows: readonly Resource[] = none): Loads | undefined {
+  const { tenant, fleet } = usePlace();
+  const names = [...new Set(rows.map((r) => r.name))];
+  const { data } = useQuery({ ...clusterLoadsQuery(tenant, fleet, names), enabled: names.length > 0 });
+  return data && data.items.length > 0 ? data : undefined;
 }
 
 function Nothing({ filtered, later }: { filtered: boolean; later: boolean }) {
@@ -163,13 +178,26 @@ function Nothing({ filtered, later }: { filtered: boolean; later: boolean }) {
   );
 }
 
-function Rows({ rows, typed }: { rows: Resource[]; typed: boolean }) {
+interface RowsProps {
+  rows: readonly Resource[];
+  typed: boolean;
+  loads: Loads | undefined;
+}
+
+function Rows({ rows, typed, loads }: RowsProps) {
   const { author, fleet } = usePlace();
   const draft = useDraft(author, fleet);
+  const loadOf = new Map(loads?.items.map((l) => [l.cluster, l]));
+  const first = new Set(new Map(rows.toReversed().map((r) => [r.name, r])).values()); // proxies report by name, whatever the variant
+  const requests = (r: Resource) => {
+    const load = first.has(r) ? loadOf.get(r.name) : undefined;
+    return load && loadWords(load);
+  };
   const columns: Column<Resource>[] = [
     { title: "Name", half: !typed, cell: (r) => <Name resource={r} edit={editOf(draft, r)} /> },
     ...(typed ? [] : [{ title: "Type", half: true, cell: (r: Resource) => r.type }]),
     { title: "Labels", cell: (r) => labelsOf(r) },
+    ...(loads ? [{ title: "Requests, last hour", kind: "number" as const, cell: requests }] : []),
     { title: "Revision", kind: "number", cell: (r) => <TextLink to="/fleets/$fleet/history/$revision" params={{ fleet, revision: String(r.revision) }} size="sm" aria-label={`Revision ${r.revision}`}>{r.revision}</TextLink> },
     { title: "Changed", half: true, cell: (r) => <><Ago at={r.updated_at} />{r.updated_by ? ` by ${r.updated_by}` : ""}</> },
     { title: "Version", wide: true, cell: (r) => <span className="mono" title={r.version}>{r.version.slice(0, 10)}</span> },

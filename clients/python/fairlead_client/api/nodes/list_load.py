@@ -15,6 +15,7 @@ def _get_kwargs(
     fleet: str,
     *,
     cluster: str | Unset = UNSET,
+    clusters: list[str] | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> dict[str, Any]:
@@ -22,6 +23,12 @@ def _get_kwargs(
     params: dict[str, Any] = {}
 
     params["cluster"] = cluster
+
+    json_clusters: list[str] | Unset = UNSET
+    if not isinstance(clusters, Unset):
+        json_clusters = clusters
+
+    params["clusters"] = json_clusters
 
     params["limit"] = limit
 
@@ -81,6 +88,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     cluster: str | Unset = UNSET,
+    clusters: list[str] | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> Response[LoadList | Problem]:
@@ -92,10 +100,14 @@ def sync_detailed(
     metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds
     after its end, and a cluster of which nothing was reported has no item.
 
+    An Envoy reports its load where its bootstrap says so (`fairlead bootstrap --load-reports`), a gRPC
+    client where the cluster has `lrs_server: {self: {}}`.
+
     Args:
         tenant (str):
         fleet (str):
         cluster (str | Unset):
+        clusters (list[str] | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
 
@@ -111,6 +123,7 @@ def sync_detailed(
         tenant=tenant,
         fleet=fleet,
         cluster=cluster,
+        clusters=clusters,
         limit=limit,
         cursor=cursor,
     )
@@ -128,6 +141,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     cluster: str | Unset = UNSET,
+    clusters: list[str] | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> LoadList | Problem | None:
@@ -139,10 +153,14 @@ def sync(
     metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds
     after its end, and a cluster of which nothing was reported has no item.
 
+    An Envoy reports its load where its bootstrap says so (`fairlead bootstrap --load-reports`), a gRPC
+    client where the cluster has `lrs_server: {self: {}}`.
+
     Args:
         tenant (str):
         fleet (str):
         cluster (str | Unset):
+        clusters (list[str] | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
 
@@ -159,6 +177,7 @@ def sync(
         fleet=fleet,
         client=client,
         cluster=cluster,
+        clusters=clusters,
         limit=limit,
         cursor=cursor,
     ).parsed
@@ -170,6 +189,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     cluster: str | Unset = UNSET,
+    clusters: list[str] | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> Response[LoadList | Problem]:
@@ -181,10 +201,14 @@ async def asyncio_detailed(
     metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds
     after its end, and a cluster of which nothing was reported has no item.
 
+    An Envoy reports its load where its bootstrap says so (`fairlead bootstrap --load-reports`), a gRPC
+    client where the cluster has `lrs_server: {self: {}}`.
+
     Args:
         tenant (str):
         fleet (str):
         cluster (str | Unset):
+        clusters (list[str] | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
 
@@ -200,6 +224,7 @@ async def asyncio_detailed(
         tenant=tenant,
         fleet=fleet,
         cluster=cluster,
+        clusters=clusters,
         limit=limit,
         cursor=cursor,
     )
@@ -215,6 +240,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     cluster: str | Unset = UNSET,
+    clusters: list[str] | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> LoadList | Problem | None:
@@ -226,10 +252,14 @@ async def asyncio(
     metrics. All proxies and servers of the fleet are added up. A minute is complete some ten seconds
     after its end, and a cluster of which nothing was reported has no item.
 
+    An Envoy reports its load where its bootstrap says so (`fairlead bootstrap --load-reports`), a gRPC
+    client where the cluster has `lrs_server: {self: {}}`.
+
     Args:
         tenant (str):
         fleet (str):
         cluster (str | Unset):
+        clusters (list[str] | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
 
@@ -247,6 +277,7 @@ async def asyncio(
             fleet=fleet,
             client=client,
             cluster=cluster,
+            clusters=clusters,
             limit=limit,
             cursor=cursor,
         )
