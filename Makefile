@@ -71,23 +71,26 @@ e2e-turn: ## Run them with one of the older ones, in one protocol: the commit's 
 # How long the long checks take: writers of the store, a client that refuses everything,
 # random sequences of requests; and how many random histories of a fleet on several servers are
 # played of each protocol, other ones each time; how long each flood lasts (twelve of them), whose times are judged. Then how many revisions 10,000 nodes have behind them, whose
-# times are judged and who therefore do without the race detector.
+# times are judged and who therefore do without the race detector. So do endpoints under leases, files of 1,000 clusters, and 1,000 polls that wait, of which the first take SOAK_ENDPOINTS.
 SOAK_STORE ?= 30s
 SOAK_REFUSALS ?= 60s
 SOAK_REQUESTS ?= 10m
 SOAK_FLOODS ?= 10m
+SOAK_ENDPOINTS ?= 10m
 SOAK_HISTORIES ?= 12000
 SOAK_HISTORY ?= 200000
 SOAK_LARGE := 'Soak(ProductionSize|FirstDay|AtTheLimits)'
+SOAK_SUBSCRIBE := 'Soak(EndpointsUnderLeases|Files|T08_)'
 SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 
 .PHONY: soak
 soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; docs/soak has a log
-	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|AtTheLimits|Deletions|T16_Floods|T19_)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
+	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|AtTheLimits|Deletions|T16_Floods|T19_|EndpointsUnderLeases|Files|T08_)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
 	FAIRLEAD_SOAK=$(SOAK_REQUESTS) $(SOAK) -run 'SoakRequests' $(TEST_FLAGS) ./internal/xds
 	go test -vet=off -count=1 -timeout 60m -v -run 'TestTheWhole$$' $(TEST_FLAGS) ./internal/replica -rapid.checks=$(SOAK_HISTORIES) -rapid.seed=0
 	FAIRLEAD_SOAK=$(SOAK_FLOODS) go test -vet=off -p 1 -count=1 -timeout 200m -v -run 'SoakT16_Floods' $(TEST_FLAGS) ./test/e2e
+	FAIRLEAD_SOAK=$(SOAK_ENDPOINTS) go test -vet=off -p 1 -parallel 1 -count=1 -timeout 90m -v -run $(SOAK_SUBSCRIBE) $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=full go test -vet=off -p 1 -count=1 -timeout 120m -v -run 'SoakDeletions' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=full go test -vet=off -p 1 -count=1 -timeout 120m -v -run 'SoakT19_' $(TEST_FLAGS) ./internal/httpapi
 	FAIRLEAD_SOAK=full FAIRLEAD_SOAK_HISTORY=$(SOAK_HISTORY) go test -vet=off -p 1 -count=1 -timeout 90m -v -run $(SOAK_LARGE) $(TEST_FLAGS) ./test/e2e
@@ -117,7 +120,7 @@ mutants-sample: race-ready ## The same with a few of them, which the commit's ha
 	CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" go run ./test/mutants -sample $(MUTANTS) # as "make test" has built all
 
 .PHONY: bench
-bench: bench-go bench-page bench-grid ## Measure everything that docs/performance.md and the README quote, for hours
+bench: bench-go bench-page bench-grid bench-rest ## Measure everything that docs/performance.md and the README quote, for hours
 
 .PHONY: bench-go
 bench-go: ## Run the Go benchmarks, each of one part
@@ -140,6 +143,15 @@ bench-page: $(PAGE_STAMP) ## Measure the page in Chromium, on a machine that doe
 .PHONY: bench-grid
 bench-grid: bench-build ## Load our xDS server, the floor and the incumbent in turn, over the grid; prints the table
 	$(XDSBENCH) -cells $(BENCH_GRID) $(BENCH_FLAGS)
+
+# Of polls over REST each asks for one type: beside them are streams of one type. At rest a poll is answered and sent again after 25 s.
+BENCH_REST ?= 1000x10+cds,1000x100+cds,1000x100+node+cds,10000x10+cds,10000x100+cds,10000x10+node+cds
+
+.PHONY: bench-rest
+bench-rest: BENCH_OUT = bin/bench-rest.jsonl
+bench-rest: bench-build ## Load our xDS server by polls over REST and by streams in turn; prints the table
+	$(XDSBENCH) -cells $(BENCH_REST) -servers fairlead -protocols sotw,rest -at-rest 50s $(BENCH_FLAGS)
+	bin/bench/xdsbench -report $(BENCH_OUT) -detail
 
 .PHONY: bench-quick
 bench-quick: BENCH_OUT = bin/bench-quick.jsonl

@@ -84,7 +84,8 @@ BEGIN
   -- Who asks over ADS has a reference. Who polls has none, and is found where it asks for its own name. Two look-ups by key, whatever the fleet has.
   v_unasked := jsonb_array_length(p_set) > 0
     AND NOT EXISTS (SELECT FROM resource_refs x WHERE x.ref_name = p_cluster AND x.ref_type = 'endpoints' AND x.tenant_id = h.tenant_id AND x.fleet_id = p_fleet OFFSET 0)
-    AND NOT EXISTS (SELECT FROM resources x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = p_fleet AND x.type = 'clusters' AND x.name = p_cluster AND x.derived->>'eds' = p_cluster OFFSET 0);
+    AND NOT EXISTS (SELECT FROM (SELECT y.derived FROM resources y WHERE y.tenant_id = h.tenant_id AND y.fleet_id = p_fleet AND y.type = 'clusters' AND y.name = p_cluster LIMIT 100) x
+                     WHERE x.derived->>'eds' = p_cluster OFFSET 0);
   RETURN jsonb_build_object('set', v_set, 'removed', v_removed, 'changed', v_set + v_removed > 0, 'unasked', v_unasked);
 END $$;
 

@@ -20,6 +20,7 @@ type estate struct {
 	*installation
 	tenant, fleet string
 	api           *client.ClientWithResponses
+	token         string // of api
 	nodeToken     string
 	again         int // writes that were refused for a moment (429 and 503) and sent again
 }
@@ -47,7 +48,7 @@ func (w *installation) found(tenant, fleetName string, limits client.LimitsUpdat
 	w.Made(f, err)
 	c, err := api.CreateCredentialWithResponse(w.T.Context(), tenant, fleetName, client.CredentialCreate{Nodes: "*"})
 	w.Made(c, err)
-	return &estate{installation: w, tenant: tenant, fleet: fleetName, api: api, nodeToken: c.JSON201.Token}
+	return &estate{installation: w, tenant: tenant, fleet: fleetName, api: api, token: token.JSON201.Token, nodeToken: c.JSON201.Token}
 }
 
 // limit sets limits of a tenant, as the operator does.

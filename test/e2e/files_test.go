@@ -14,8 +14,16 @@ import (
 	"fairlead/test/world"
 )
 
-// filed starts an Envoy that reads the folder, and no server.
+// filed starts an Envoy that reads the folder, and no server, and waits until it serves.
 func (w *installation) filed(id, folder string, edit ...func(string) string) *localenvoy.Envoy {
+	w.T.Helper()
+	e := w.launchFiled(id, folder, edit...)
+	w.AwaitReady(e, world.Soon)
+	return e
+}
+
+// launchFiled is filed without waiting.
+func (w *installation) launchFiled(id, folder string, edit ...func(string) string) *localenvoy.Envoy {
 	w.T.Helper()
 	text, err := bootstrap.Envoy(bootstrap.Config{NodeID: id, NodeCluster: w.Fleet, Folder: folder, AdminAddress: world.AnyPort})
 	world.Must(w.T, err)
@@ -24,9 +32,7 @@ func (w *installation) filed(id, folder string, edit ...func(string) string) *lo
 	}
 	dir, err := os.MkdirTemp(w.Dir, "envoy-"+id+"-")
 	world.Must(w.T, err)
-	e := w.StartEnvoy(localenvoy.Config{Bootstrap: text, Dir: dir})
-	w.AwaitReady(e, world.Soon)
-	return e
+	return w.StartEnvoy(localenvoy.Config{Bootstrap: text, Dir: dir})
 }
 
 // syncArgs are those of the program that keeps a folder of the node.

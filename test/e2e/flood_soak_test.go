@@ -26,13 +26,7 @@ import (
 // changes within twice the time that it takes before and after, and after it the server has what it had of the machine's memory, within a
 // tenth. Beside all of them together the memory is, and their clients have the processors. The log stays small. The floods are of a process that yields to all others: what an attacker's machine has to do is not the server's.
 func TestSoakT16_FloodsHurtNobody(t *testing.T) {
-	d := 150 * time.Millisecond
-	if v := os.Getenv("FAIRLEAD_SOAK"); v != "" {
-		var err error
-		if d, err = time.ParseDuration(v); err != nil {
-			t.Fatalf("FAIRLEAD_SOAK: %v", err)
-		}
-	}
+	d := soakLasts(t, 150*time.Millisecond)
 	w := setup(t)
 	w.Apply(world.Together(static("a", "1s")))
 	debug := world.FreePort(t)

@@ -145,6 +145,12 @@ type load struct {
 // startLoad sends 500 requests a second from five workers.
 func startLoad(t testing.TB, url string) *load {
 	t.Helper()
+	return startLoads(t, func(int64) string { return url })
+}
+
+// startLoads is startLoad with an URL for each request, which are numbered.
+func startLoads(t testing.TB, url func(n int64) string) *load {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	l := &load{cancel: cancel}
 	l.first.Store("")
@@ -164,7 +170,7 @@ func startLoad(t testing.TB, url string) *load {
 	return l
 }
 
-func (l *load) work(ctx context.Context, url string, c *http.Client) {
+func (l *load) work(ctx context.Context, url func(n int64) string, c *http.Client) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -173,8 +179,7 @@ func (l *load) work(ctx context.Context, url string, c *http.Client) {
 			return
 		case <-tick.C:
 		}
-		resp, err := c.Get(url)
-		l.done.Add(1)
+		resp, err := c.Get(url(l.done.Add(1)))
 		switch {
 		case err != nil:
 			l.fail(err.Error())

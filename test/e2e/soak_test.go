@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -68,8 +69,41 @@ func (w *installation) rows(table string) (n int64) {
 	return n
 }
 
+// written is how many rows of each table were inserted, updated and deleted until about a second ago, by the table's name.
+func (w *installation) written() map[string]int64 {
+	w.T.Helper()
+	conn, err := pgx.Connect(w.T.Context(), w.DB.Owner)
+	world.Must(w.T, err)
+	defer conn.Close(w.T.Context())
+	rows, err := conn.Query(w.T.Context(), "SELECT relname, n_tup_ins + n_tup_upd + n_tup_del FROM pg_stat_user_tables")
+	world.Must(w.T, err)
+	defer rows.Close()
+	out := map[string]int64{}
+	for rows.Next() {
+		var name string
+		var n int64
+		world.Must(w.T, rows.Scan(&name, &n))
+		out[name] = n
+	}
+	world.Must(w.T, rows.Err())
+	return out
+}
+
 // full reports whether a soak has its full size, or the one that every run of the tests can bear.
 func full() bool { return os.Getenv("FAIRLEAD_SOAK") != "" }
+
+// soakLasts is how long a soak lasts in its full size, as FAIRLEAD_SOAK says; else it is short.
+func soakLasts(t testing.TB, short time.Duration) time.Duration {
+	t.Helper()
+	if !full() {
+		return short
+	}
+	d, err := time.ParseDuration(os.Getenv("FAIRLEAD_SOAK"))
+	if err != nil {
+		t.Fatalf("FAIRLEAD_SOAK: %v", err)
+	}
+	return d
+}
 
 // text asks the database for one value.
 func (w *installation) text(sql string, args ...any) (value string) {

@@ -22,6 +22,7 @@ type bench struct {
 	cells, servers, protocols string
 	bin, out                  string
 	rounds, changes           int
+	atRest                    time.Duration
 	serverCPUs, clientCPUs    string
 	timeout, idleWait         time.Duration
 
@@ -30,15 +31,16 @@ type bench struct {
 
 func (b *bench) flags(f *flag.FlagSet) {
 	self, _ := os.Executable()
-	f.StringVar(&b.cells, "cells", "100x100,1000x100", "what to measure, streams x clusters, with +own or +node behind it")
+	f.StringVar(&b.cells, "cells", "100x100,1000x100", "what to measure, streams x clusters, with +own, +node or +cds behind it")
 	f.StringVar(&b.servers, "servers", strings.Join([]string{ours, theFloor, theIncumbent}, ","), "servers that take turns")
-	f.StringVar(&b.protocols, "protocols", "delta,sotw", "variants of ADS")
+	f.StringVar(&b.protocols, "protocols", "delta,sotw", "variants of ADS, or rest: polls, in cells with +cds alone, which are Fairlead's")
 	f.StringVar(&b.bin, "bin", filepath.Dir(self), "folder of the programs fairlead, xds, floor and incumbent")
 	f.StringVar(&b.out, "out", "results.jsonl", "`file` to append results to")
 	f.IntVar(&b.rounds, "rounds", 3, "rounds; in each, every server has one run for every cell and protocol")
 	f.IntVar(&b.changes, "changes", 6, "changes in a run; the first is a warm-up")
 	f.StringVar(&b.serverCPUs, "server-cpus", "0", "CPUs of the server that is measured, as taskset takes them; empty is all")
 	f.StringVar(&b.clientCPUs, "client-cpus", "1", "CPUs of the clients, and of Fairlead's API and Postgres")
+	f.DurationVar(&b.atRest, "at-rest", 0, "how long the server is looked at while nothing changes; 0: it is not")
 	f.DurationVar(&b.timeout, "timeout", 5*time.Minute, "limit of each phase of a run")
 	f.DurationVar(&b.idleWait, "idle-wait", 20*time.Second, "how long to wait for the machine to be idle before a run")
 }
@@ -49,11 +51,9 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	protocols := strings.Split(b.protocols, ",")
-	for _, p := range protocols {
-		if _, err := xds.ParseProtocol(p); err != nil {
-			return err
-		}
+	all, err := b.plan(grid)
+	if err != nil {
+		return err
 	}
 	if b.clientCPUs != "" { // this process and all that it starts
 		if out, err := exec.Command("taskset", "-acp", b.clientCPUs, strconv.Itoa(os.Getpid())).CombinedOutput(); err != nil {
@@ -72,26 +72,42 @@ func (b *bench) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
+	for _, r := range all {
+		if err := b.one(ctx, &r); err != nil {
+			r.Error = err.Error()
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := json.NewEncoder(w).Encode(r); err != nil {
+			return err
+		}
+		fmt.Fprintln(os.Stderr, r.progress())
+	}
+	return nil
+}
+
+// plan is what is to be run, one after the other.
+func (b *bench) plan(grid []cell) (all []run, err error) {
 	for round := range b.rounds {
 		for _, c := range grid {
-			for _, p := range protocols {
+			for name := range strings.SplitSeq(b.protocols, ",") {
+				p, err := xds.ParseProtocol(name)
+				if err != nil {
+					return nil, err
+				}
 				for s := range strings.SplitSeq(b.servers, ",") {
-					r := run{Server: s, Protocol: p, Cell: c, Round: round}
-					if err := b.one(ctx, &r); err != nil {
-						r.Error = err.Error()
+					if c.measures(s, p) {
+						all = append(all, run{Server: s, Protocol: name, Cell: c, Round: round})
 					}
-					if ctx.Err() != nil {
-						return ctx.Err()
-					}
-					if err := json.NewEncoder(w).Encode(r); err != nil {
-						return err
-					}
-					fmt.Fprintln(os.Stderr, r.progress())
 				}
 			}
 		}
 	}
-	return nil
+	if len(all) == 0 {
+		return nil, errors.New("there is nothing to measure: rest goes with cells that have +cds, and these with the server fairlead")
+	}
+	return all, nil
 }
 
 // install starts a Fairlead whose data goes when it is stopped.

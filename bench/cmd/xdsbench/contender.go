@@ -25,7 +25,7 @@ const (
 type contender interface {
 	// start starts one more server, and returns when it serves the newest configuration.
 	start(ctx context.Context) (*process, error)
-	// change publishes load assignment i of the fleet, which was changed at now.
+	// change publishes load assignment, or cluster, i of the fleet, which was changed at now.
 	change(ctx context.Context, i int, now time.Time) error
 }
 
@@ -41,7 +41,7 @@ func (b *bench) newContender(ctx context.Context, name string, c cell, f *fleet.
 	case theFloor:
 		return &plain{bench: b, cmd: []string{"floor"}, clusters: c.Clusters}, nil
 	case theIncumbent, incumbentNodes:
-		cmd := []string{"incumbent", "-partial=" + strconv.FormatBool(c.Option == optionOwn)}
+		cmd := []string{"incumbent", "-partial=" + strconv.FormatBool(c.has(optionOwn))}
 		if name == incumbentNodes {
 			cmd = append(cmd, "-nodes", strconv.Itoa(c.Streams))
 		}

@@ -46,13 +46,24 @@ var figures = []figure{
 
 	{detail: true, name: "change to a client, p50, ms", wall: true, value: middleChange(func(c load.Change) float64 { return c.Latency.P50 })},
 	{detail: true, name: "change to a client, p99, ms", wall: true, value: middleChange(func(c load.Change) float64 { return c.Latency.P99 })},
+	{detail: true, name: "at rest, CPU ms in a second", value: func(_ cell, r *load.Result) float64 {
+		if r.AtRest.Seconds == 0 {
+			return math.NaN()
+		}
+		return 1e3 * r.AtRest.ServerCPU / r.AtRest.Seconds
+	}},
 	{detail: true, name: "received by a client per change, bytes", value: func(c cell, r *load.Result) float64 {
 		return perChange(func(c load.Change) float64 { return float64(c.Received) })(c, r) / float64(c.Streams)
+	}},
+	{detail: true, name: "sent by a client per change, bytes", value: func(c cell, r *load.Result) float64 {
+		return perChange(func(c load.Change) float64 { return float64(c.Sent) })(c, r) / float64(c.Streams)
 	}},
 	{detail: true, name: "first connect, all are complete, s", wall: true, value: func(_ cell, r *load.Result) float64 { return r.Storm.Seconds }},
 	{detail: true, name: "first connect, received by a client, KiB", value: perClient(func(r *load.Result) int64 { return r.Storm.Received })},
 	{detail: true, name: "back to the same, last byte, s", wall: true, value: func(_ cell, r *load.Result) float64 { return r.Same.LastByte }},
 	{detail: true, name: "back to the same, received by a client, KiB", value: perClient(func(r *load.Result) int64 { return r.Same.Received })},
+	{detail: true, name: "back to the same, at rest, s", wall: true, value: func(_ cell, r *load.Result) float64 { return r.Same.Settled }},
+	{detail: true, name: "to another, at rest, s", wall: true, value: func(_ cell, r *load.Result) float64 { return r.Other.Settled }},
 	{detail: true, name: "to another, last byte, s", wall: true, value: func(_ cell, r *load.Result) float64 { return r.Other.LastByte }},
 	{detail: true, name: "to another, received by a client, KiB", value: perClient(func(r *load.Result) int64 { return r.Other.Received })},
 	{detail: true, name: "after a change, all have it, s", wall: true, value: func(_ cell, r *load.Result) float64 { return r.Changed.Seconds }},

@@ -7,23 +7,33 @@ import (
 	"strings"
 
 	"fairlead/bench/internal/load"
+	"fairlead/bench/internal/xds"
 )
 
 // cell is a point of the grid.
 type cell struct {
 	Streams  int `json:"streams"`
 	Clusters int `json:"clusters"`
-	// Option is what is special about the clients: "own", each chooses its clusters, so that
+	// Option is what is special about the clients, with a + between them: "own", each chooses its clusters, so that
 	// no two streams share what they ask for; "node", the first request has a node of 61 kB,
-	// as that of a real Envoy. "" is nothing.
+	// as that of a real Envoy, and so has every poll; "cds", they ask for clusters alone, which are what changes. "" is nothing.
 	Option string `json:"option,omitempty"`
 }
 
 const (
 	optionOwn  = "own"
 	optionNode = "node"
+	optionCDS  = "cds"
 	nodeBytes  = 61_000
 )
+
+func (c cell) has(option string) bool { return slices.Contains(strings.Split(c.Option, "+"), option) }
+
+// measures reports whether a server is measured by a protocol in a cell. Who polls does so for each type by itself, and so has a stream of one type beside
+// it. Neither the floor nor the incumbent changes clusters.
+func (c cell) measures(server string, p xds.Protocol) bool {
+	return c.has(optionCDS) && server == ours || !c.has(optionCDS) && p != xds.REST
+}
 
 func (c cell) String() string {
 	s := fmt.Sprintf("%dx%d", c.Streams, c.Clusters)
@@ -41,8 +51,14 @@ func parseGrid(s string) (grid []cell, err error) {
 		if n, err := fmt.Sscanf(size, "%dx%d", &c.Streams, &c.Clusters); err != nil || n != 2 || c.Streams < 1 || c.Clusters < 1 {
 			return nil, fmt.Errorf("bad cell %q: write streams x clusters, such as 100x1000", f)
 		}
-		if c.Option = option; option != "" && option != optionOwn && option != optionNode {
-			return nil, fmt.Errorf("bad cell %q: behind the + stands own or node", f)
+		c.Option = option
+		for o := range strings.SplitSeq(option, "+") {
+			if option != "" && o != optionOwn && o != optionNode && o != optionCDS {
+				return nil, fmt.Errorf("bad cell %q: behind a + stands own, node or cds", f)
+			}
+		}
+		if c.has(optionOwn) && c.has(optionCDS) {
+			return nil, fmt.Errorf("bad cell %q: own and cds do not go together", f)
 		}
 		grid = append(grid, c)
 	}

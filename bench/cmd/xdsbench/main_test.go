@@ -33,8 +33,8 @@ func TestAllServersTakeTurns(t *testing.T) {
 	build(t, "../../..", dir, "./cmd/xds", "./cmd/fairlead")
 	const streams, changes = 5, 2
 	out := filepath.Join(dir, "results.jsonl")
-	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "xdsbench"), "-cells", "5x10+node,5x80+own", "-rounds", "1", "-changes", "2",
-		"-out", out, "-idle-wait", "0", "-timeout", "60s", "-server-cpus", "", "-client-cpus", "")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "xdsbench"), "-cells", "5x10+node,5x80+own,5x10+node+cds", "-protocols", "delta,sotw,rest", "-rounds", "1", "-changes", "2",
+		"-at-rest", "10ms", "-out", out, "-idle-wait", "0", "-timeout", "60s", "-server-cpus", "", "-client-cpus", "")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
@@ -60,20 +60,29 @@ func TestAllServersTakeTurns(t *testing.T) {
 		if r.Cell.Option == optionOwn && r.Server != theFloor { // which sends everything
 			each -= 2 * 3
 		}
+		after := 1 // resources that a client has of a change that it missed
+		if r.Cell.has(optionCDS) {
+			if each = r.Cell.Clusters; r.Protocol != "delta" {
+				after = each // the set
+			}
+		}
 		if got, want := r.Result.Storm.Resources, int64(streams*each); got != want {
 			t.Errorf("%s: %d resources at first, want %d", name, got, want)
 		}
 		if len(r.Result.Changes) != changes || r.Result.Idle.Heap == 0 || r.Result.Rest.RSS == 0 || r.Result.Storm.ServerCPU == 0 {
 			t.Errorf("%s: %+v", name, r.Result)
 		}
-		if got := r.Result.Same.Resources + r.Result.Other.Resources; got > 0 && r.Protocol == "delta" {
+		if got := r.Result.Same.Resources + r.Result.Other.Resources; got > 0 && r.Protocol != "sotw" {
 			t.Errorf("%s: %d resources are sent again", name, got)
 		}
-		if got := r.Result.Changed.Resources; got != streams && r.Protocol == "delta" {
-			t.Errorf("%s: %d resources after a change, want %d", name, got, streams)
+		if got, want := r.Result.Changed.Resources, int64(streams*after); got != want && r.Protocol != "sotw" {
+			t.Errorf("%s: %d resources after a change, want %d", name, got, want)
+		}
+		if r.Result.AtRest.Seconds == 0 {
+			t.Errorf("%s: it was not looked at while nothing changed", name)
 		}
 	}
-	if want := 2 * 3 * 2; n != want {
+	if want := 2*3*2 + 3; n != want {
 		t.Errorf("%d runs, want %d", n, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,13 +67,39 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// TestWhatIsMeasured: a run that says nothing is left out, and if all are, that is an error.
+func TestWhatIsMeasured(t *testing.T) {
+	t.Parallel()
+	grid, err := parseGrid("5x5,5x5+cds")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bench{servers: "fairlead,floor", protocols: "sotw,rest", rounds: 1}
+	all, err := b.plan(grid)
+	var got []string
+	for _, r := range all {
+		got = append(got, r.Server+" "+r.Protocol+" "+r.Cell.String())
+	}
+	if want := []string{"fairlead sotw 5x5", "floor sotw 5x5", "fairlead sotw 5x5+cds", "fairlead rest 5x5+cds"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	b.protocols = "rest"
+	if _, err := b.plan(grid[:1]); err == nil || !strings.Contains(err.Error(), "+cds") {
+		t.Errorf("nothing to measure: %v", err)
+	}
+	b.protocols = "soap"
+	if _, err := b.plan(grid); err == nil {
+		t.Error("a protocol that there is not is taken")
+	}
+}
+
 func TestGrid(t *testing.T) {
 	t.Parallel()
-	grid, err := parseGrid("100x10,1000x100+own,5x5+node")
-	if err != nil || len(grid) != 3 || grid[1] != (cell{1000, 100, optionOwn}) || grid[2].String() != "5x5+node" {
+	grid, err := parseGrid("100x10,1000x100+own,5x5+node+cds")
+	if err != nil || len(grid) != 3 || grid[1] != (cell{1000, 100, optionOwn}) || grid[2].String() != "5x5+node+cds" || !grid[2].has(optionCDS) || grid[0].has(optionCDS) {
 		t.Errorf("%v, %v", grid, err)
 	}
-	for _, bad := range []string{"", "100", "0x10", "10x0", "10x10+all", "x"} {
+	for _, bad := range []string{"", "100", "0x10", "10x0", "10x10+all", "x", "10x10+own+cds", "10x10+node+"} {
 		if _, err := parseGrid(bad); err == nil || !strings.Contains(err.Error(), "bad cell") {
 			t.Errorf("%q: %v", bad, err)
 		}

@@ -30,6 +30,9 @@ type trial struct {
 // one runs a trial.
 func (b *bench) one(ctx context.Context, r *run) (err error) {
 	t := &trial{fleet: fleet.New(r.Cell.Clusters)}
+	if r.Cell.has(optionCDS) {
+		t.fleet.Changing = xds.Clusters
+	}
 	defer t.stop()
 	if t.contender, err = b.newContender(ctx, r.Server, r.Cell, t.fleet); err != nil {
 		return err
@@ -50,9 +53,10 @@ func (b *bench) one(ctx context.Context, r *run) (err error) {
 	serving.Go(func() { _ = control.Serve(lis) })
 	cfg := load.Config{
 		Server: first.Server, Control: "http://" + lis.Addr().String(), Protocol: xds.Protocol(r.Protocol),
-		Clients: r.Cell.Streams, Clusters: r.Cell.Clusters, Changes: b.changes, Own: r.Cell.Option == optionOwn, Timeout: b.timeout,
+		Clients: r.Cell.Streams, Clusters: r.Cell.Clusters, Changes: b.changes, AtRest: b.atRest,
+		Own: r.Cell.has(optionOwn), Only: r.Cell.has(optionCDS), Timeout: b.timeout,
 	}
-	if r.Cell.Option == optionNode {
+	if r.Cell.has(optionNode) {
 		cfg.NodeBytes = nodeBytes
 	}
 	r.Result, r.Foreign, err = b.load(ctx, cfg)

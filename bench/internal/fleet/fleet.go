@@ -17,16 +17,17 @@ import (
 type Fleet struct {
 	Resources [xds.Kinds][]proto.Message
 	Names     [xds.Kinds][]string
-	Epoch     uint64 // counts the changes
+	Epoch     uint64   // counts the changes
+	Changing  xds.Kind // what changes replace: Endpoints, or Clusters
 
-	next int // the first load assignment that the next change touches
+	next int // the one that the next change replaces
 }
 
 // New builds a fleet of r clusters.
 func New(r int) *Fleet {
-	f := &Fleet{}
+	f := &Fleet{Changing: xds.Endpoints}
 	for i := range r {
-		f.add(xds.Clusters, ClusterName(i), cluster(i))
+		f.add(xds.Clusters, ClusterName(i), cluster(i, ""))
 		f.add(xds.Endpoints, ClusterName(i), assignment(i, ""))
 	}
 	f.add(xds.Listeners, listenerName, listener())
@@ -39,13 +40,17 @@ func (f *Fleet) add(k xds.Kind, name string, m proto.Message) {
 	f.Names[k] = append(f.Names[k], name)
 }
 
-// Change makes a change at now: it replaces the next load assignment by one with the new
+// Change makes a change at now: it replaces the next load assignment, or cluster, by one with the new
 // epoch's marker, and returns its index.
 func (f *Fleet) Change(now time.Time) int {
 	f.Epoch++
-	i := f.next % len(f.Resources[xds.Endpoints])
-	f.Resources[xds.Endpoints][i] = assignment(i, xds.Marker(f.Epoch, now))
+	i := f.next % len(f.Resources[f.Changing])
 	f.next++
+	if marker := xds.Marker(f.Epoch, now); f.Changing == xds.Clusters {
+		f.Resources[f.Changing][i] = cluster(i, marker)
+	} else {
+		f.Resources[f.Changing][i] = assignment(i, marker)
+	}
 	return i
 }
 

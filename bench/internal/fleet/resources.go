@@ -23,9 +23,11 @@ const (
 	hosts        = 3 // of a load assignment
 )
 
-func cluster(i int) *clusterv3.Cluster {
+// cluster has the marker as a name for statistics, where a client does not use it.
+func cluster(i int, marker string) *clusterv3.Cluster {
 	return &clusterv3.Cluster{
 		Name:                 ClusterName(i),
+		AltStatName:          marker,
 		ClusterDiscoveryType: &clusterv3.Cluster_Type{Type: clusterv3.Cluster_EDS},
 		EdsClusterConfig:     &clusterv3.Cluster_EdsClusterConfig{EdsConfig: adsSource()},
 		ConnectTimeout:       durationpb.New(5 * time.Second),

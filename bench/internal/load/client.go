@@ -8,7 +8,7 @@ import (
 	"fairlead/bench/internal/xds"
 )
 
-// client is one xDS client: a node with one ADS stream. The goroutine of its connection runs
+// client is one xDS client: a node with one ADS stream, or one that polls. The goroutine of its connection runs
 // all of its code.
 type client struct {
 	run    *Runner
@@ -60,12 +60,20 @@ func (c *client) choose(i int) {
 func (c *client) connect(conn *h2.Conn, headers []byte) {
 	c.stream = &stream{client: c}
 	c.stream.h2 = conn.Open(headers, c.stream)
-	for k := range xds.Kinds {
+	for k := range c.kinds() {
 		c.types[k].nonce = nil
 		if !c.named(k) || c.types[k].sub != nil {
 			c.first(k)
 		}
 	}
+}
+
+// kinds are those that the client asks for: all, or clusters alone.
+func (c *client) kinds() xds.Kind {
+	if c.run.cfg.Only {
+		return xds.Clusters + 1
+	}
+	return xds.Kinds
 }
 
 // named reports whether k is subscribed to by name.
@@ -121,7 +129,7 @@ func (c *client) subscribe(k xds.Kind) {
 
 // complete reports whether the client has all that it has asked for.
 func (c *client) complete() bool {
-	for k := range xds.Kinds {
+	for k := range c.kinds() {
 		t := &c.types[k]
 		switch {
 		case c.named(k):

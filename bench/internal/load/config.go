@@ -1,7 +1,7 @@
 // Package load is an xDS load generator: thousands of well-behaved clients in one light
 // process. A client has one ADS stream on a connection of its own, subscribes to all clusters
 // and listeners, then by name to what those need, acknowledges every response, and says what
-// it has when it comes back.
+// it has when it comes back. Or it polls over REST for all clusters.
 package load
 
 import (
@@ -28,8 +28,11 @@ type Config struct {
 	Clusters int          `json:"clusters"` // what makes a client complete
 	Changes  int          `json:"changes"`  // to make, one after the other
 
-	NodeBytes int  `json:"node_bytes"` // size of the node in each stream's first request; 0: some 20
+	NodeBytes int  `json:"node_bytes"` // size of the node in each stream's first request, and in each poll; 0: some 20
 	Own       bool `json:"own"`        // each client names clusters of its own choice
+	Only      bool `json:"only"`       // clients ask for clusters alone, and these are what changes
+
+	AtRest time.Duration `json:"at_rest"` // how long the server is looked at while nothing changes; 0: it is not
 
 	// Control is the URL of who has the servers: POST /change makes a change and answers with
 	// a Made; POST /another starts another server with the same content and answers with a Server.
@@ -65,6 +68,9 @@ func (c Config) check() error {
 	}
 	if c.Own && (c.Clusters < 2*commonClusters || c.Changes >= commonClusters) {
 		return fmt.Errorf("clients can choose among %d clusters or more, of which fewer than %d change", 2*commonClusters, commonClusters)
+	}
+	if c.Only && c.Own || c.Protocol == xds.REST && !c.Only {
+		return errors.New("who polls asks for all clusters, and for nothing else")
 	}
 	_, err := xds.ParseProtocol(string(c.Protocol))
 	return err

@@ -52,6 +52,28 @@ func (r *Runner) changes(ctx context.Context, _ context.CancelCauseFunc, res *Re
 	return err
 }
 
+// atRest has nothing happen for a while.
+func (r *Runner) atRest(ctx context.Context, _ context.CancelCauseFunc, res *Result) error {
+	if r.cfg.AtRest == 0 {
+		return nil
+	}
+	before, err := r.usage()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(r.cfg.AtRest):
+	}
+	took := time.Since(start)
+	after, err := r.usage()
+	res.AtRest = after.since(before)
+	res.AtRest.Seconds = took.Seconds()
+	return err
+}
+
 // same has all clients come back to the server that they have left.
 func (r *Runner) same(ctx context.Context, fail context.CancelCauseFunc, res *Result) (err error) {
 	r.disconnect()

@@ -7,6 +7,7 @@ import "fairlead/bench/internal/proc"
 type Usage struct {
 	Seconds   float64 `json:"seconds"`   // until the phase's condition held
 	LastByte  float64 `json:"last_byte"` // until the last byte came in, in seconds
+	Settled   float64 `json:"settled"`   // until the server was at rest, in seconds; a tenth of one is for seeing it
 	ServerCPU float64 `json:"server_cpu_s"`
 	ClientCPU float64 `json:"client_cpu_s"`
 	Received  int64   `json:"received"`
@@ -32,6 +33,7 @@ type Result struct {
 	Storm   Usage    `json:"storm"`   // all clients connect, until each is complete
 	Full    Dist     `json:"full"`    // from the start of that to each client
 	Changes []Change `json:"changes"` // while all are connected
+	AtRest  Usage    `json:"at_rest"` // nothing changes for Seconds; zero: it was not looked at
 	Same    Usage    `json:"same"`    // all come back to the server that they left, up to date
 	Other   Usage    `json:"other"`   // all come to another server, up to date
 	Changed Usage    `json:"changed"` // all come back to it, one change behind

@@ -200,6 +200,40 @@ func TestTheFirstErrorEndsARun(t *testing.T) {
 	}
 }
 
+// pollServer answers the polls of one client, one after the other.
+func pollServer(t *testing.T, answers ...http.HandlerFunc) Config {
+	t.Helper()
+	n := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answers[n](w, r)
+		n++
+	}))
+	t.Cleanup(s.Close)
+	return Config{Server: Server{Target: s.Listener.Addr().String()}, Protocol: xds.REST, Only: true, Clients: 1, Clusters: 1, Timeout: 10 * time.Second}
+}
+
+// TestAnswersThatEndARun: what a poll cannot use is told in words.
+func TestAnswersThatEndARun(t *testing.T) {
+	t.Parallel()
+	say := func(code int, words string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code); _, _ = w.Write([]byte(words)) }
+	}
+	current := say(http.StatusNotModified, "")
+	for words, answers := range map[string][]http.HandlerFunc{
+		"429 Too Many Requests: the limit is reached": {current, say(http.StatusTooManyRequests, "the limit is reached\n")},
+		"no JSON":    {say(http.StatusOK, "hello")},
+		`version ""`: {say(http.StatusOK, "{}")},
+	} {
+		r, err := New(pollServer(t, answers...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "first connect: node-0: ") || !strings.Contains(err.Error(), words) {
+			t.Errorf("got %v, want %s", err, words)
+		}
+	}
+}
+
 func TestConfigsThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	good := Config{Protocol: xds.Delta, Clients: 1, Clusters: 100, Changes: 3, Timeout: time.Second}
@@ -207,7 +241,9 @@ func TestConfigsThatMakeNoSense(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, breakIt := range map[string]func(*Config){
-		"no protocol":            func(c *Config) { c.Protocol = "rest" },
+		"no protocol":            func(c *Config) { c.Protocol = "soap" },
+		"polls for everything":   func(c *Config) { c.Protocol = xds.REST },
+		"both":                   func(c *Config) { c.Own, c.Only = true, true },
 		"no clients":             func(c *Config) { c.Clients = 0 },
 		"no limit":               func(c *Config) { c.Timeout = 0 },
 		"little to choose among": func(c *Config) { c.Own, c.Clusters = true, 63 },

@@ -18,10 +18,11 @@ type Runner struct {
 	cfg     Config
 	server  Server // that the clients connect to; changes while none is connected
 	catalog *catalog
+	answers *answers // to polls
 	epochs  epochs
 	clients []*client
 	peak    int64  // the most bytes that any of the servers has had
-	node    []byte // what the nodes of all clients have in common, encoded
+	node    []byte // what the nodes of all clients have in common, encoded; for polls in JSON
 
 	traffic
 	conns  sync.WaitGroup
@@ -41,9 +42,12 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.StreamWindow == 0 {
 		cfg.StreamWindow, cfg.ConnWindow = envoysStreamWindow, envoysConnWindow
 	}
-	r := &Runner{cfg: cfg, server: cfg.Server, catalog: newCatalog(), full: make(chan struct{}), hangUp: func() {}}
+	r := &Runner{cfg: cfg, server: cfg.Server, catalog: newCatalog(), answers: newAnswers(), full: make(chan struct{}), hangUp: func() {}}
 	r.epochs.m = make(map[uint64]*epoch)
 	r.node = commonNode(cfg.NodeBytes)
+	if cfg.Protocol == xds.REST {
+		r.node = commonJSON(cfg.NodeBytes)
+	}
 	for i := range cfg.Clients {
 		c := newClient(r, i)
 		if cfg.Own {
@@ -66,6 +70,7 @@ func (r *Runner) Run(ctx context.Context) (*Result, error) {
 	}{
 		{"first connect", r.storm},
 		{"changes", r.changes},
+		{"at rest", r.atRest},
 		{"reconnect to the same server", r.same},
 		{"reconnect to another server", r.other},
 		{"reconnect after a change", r.changed},
@@ -96,7 +101,11 @@ func (r *Runner) connect(ctx context.Context, fail context.CancelCauseFunc) erro
 		r.conns.Go(func() {
 			nc, err := (&net.Dialer{}).DialContext(live, "tcp", r.server.Target)
 			<-slots
-			if err == nil {
+			switch {
+			case err != nil:
+			case r.cfg.Protocol == xds.REST:
+				err = r.polls(live, c, nc, connected)
+			default:
 				err = r.serve(live, c, h2.New(nc, h2.Config{StreamWindow: r.cfg.StreamWindow, ConnWindow: r.cfg.ConnWindow, Count: r.count}), headers, connected)
 			}
 			if err != nil && live.Err() == nil {

@@ -134,7 +134,7 @@ func (s *stream) end() {
 	} else {
 		c.request(k)
 	}
-	if child := k + 1; s.rekeyed && child < xds.Kinds {
+	if child := k + 1; s.rekeyed && child < c.kinds() {
 		if parent, ok := child.Parent(); ok && parent == k {
 			c.subscribe(child)
 		}

@@ -63,13 +63,20 @@ func (r *Runner) measure(ctx context.Context, phase func(context.Context) error)
 	if err := r.quiesce(ctx); err != nil {
 		return Usage{}, err
 	}
+	settled := time.Since(start)
 	after, err := r.usage()
+	u := after.since(before)
+	u.Seconds, u.LastByte, u.Settled = took.Seconds(), max(0, time.Unix(0, r.last.Load()).Sub(start).Seconds()), settled.Seconds()
+	return u, err
+}
+
+// since is what was used from one moment to another.
+func (u Usage) since(before Usage) Usage {
 	return Usage{
-		Seconds: took.Seconds(), LastByte: max(0, time.Unix(0, r.last.Load()).Sub(start).Seconds()),
-		ServerCPU: after.ServerCPU - before.ServerCPU, ClientCPU: after.ClientCPU - before.ClientCPU,
-		Received: after.Received - before.Received, Sent: after.Sent - before.Sent,
-		Messages: after.Messages - before.Messages, Resources: after.Resources - before.Resources,
-	}, err
+		ServerCPU: u.ServerCPU - before.ServerCPU, ClientCPU: u.ClientCPU - before.ClientCPU,
+		Received: u.Received - before.Received, Sent: u.Sent - before.Sent,
+		Messages: u.Messages - before.Messages, Resources: u.Resources - before.Resources,
+	}
 }
 
 // quiesce waits until the server is at rest.

@@ -90,9 +90,9 @@ func (f *Fleet) Set(ctx context.Context, c *fleet.Fleet) error {
 	return nil
 }
 
-// Change writes load assignment i of c.
+// Change writes what changes of c, number i.
 func (f *Fleet) Change(ctx context.Context, c *fleet.Fleet, i int) error {
-	d, err := newDocument(c, xds.Endpoints, i)
+	d, err := newDocument(c, c.Changing, i)
 	if err != nil {
 		return err
 	}

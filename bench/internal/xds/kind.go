@@ -43,25 +43,29 @@ func KindOf(url []byte) (Kind, bool) {
 	return 0, false
 }
 
-// Protocol is a variant of aggregated xDS.
+// Protocol is a way to subscribe: one of the variants of aggregated xDS, or polls over REST.
 type Protocol string
 
 // The protocols.
 const (
 	SotW  Protocol = "sotw"
 	Delta Protocol = "delta"
+	REST  Protocol = "rest"
 )
 
-// ParseProtocol reads sotw or delta.
+// ParseProtocol reads sotw, delta or rest.
 func ParseProtocol(s string) (Protocol, error) {
-	if p := Protocol(s); p == SotW || p == Delta {
+	if p := Protocol(s); p == SotW || p == Delta || p == REST {
 		return p, nil
 	}
-	return "", fmt.Errorf("bad protocol %q: write sotw or delta", s)
+	return "", fmt.Errorf("bad protocol %q: write sotw, delta or rest", s)
 }
 
-// Method is the path of the protocol's gRPC method.
+// Method is the path of the protocol's gRPC method; that of REST, where clusters are polled for.
 func (p Protocol) Method() string {
+	if p == REST {
+		return "/v3/discovery:clusters"
+	}
 	if p == Delta {
 		return "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources"
 	}
