@@ -39,7 +39,7 @@ export interface paths {
         post: operations["signIn"];
         /**
          * End the caller's own session
-         * @description The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays good.
+         * @description The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays valid.
          */
         delete: operations["signOut"];
         options?: never;
@@ -59,7 +59,7 @@ export interface paths {
         /**
          * End all other sessions of the caller's token
          * @description All that are open of the token but the one whose cookie came, on every server: their next requests are refused, and what they listen to ends within 5 seconds. A caller that
-         *     came with a token has none to keep: all end. The token stays good: who has it can begin another session.
+         *     came with a token has none to keep: all end. The token stays valid: who has it can begin another session.
          */
         post: operations["endOtherSessions"];
         delete?: never;
@@ -258,7 +258,7 @@ export interface paths {
         /**
          * Take back the deletion of a tenant
          * @description For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
-         *     credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+         *     credentials of its nodes work again; those that expired meanwhile do not. A server that has refused one of them goes on to for a minute at most.
          */
         post: operations["restoreTenant"];
         delete?: never;
@@ -503,7 +503,7 @@ export interface paths {
         /**
          * End a session of one of the tenant's tokens
          * @description Its next request is refused, on every server, and what it listens to ends within 5 seconds. Everybody may end the sessions of their own token; admins, owners
-         *     and operators those of others, but nobody one of a token of a higher role than their own. The token stays good: who has it can begin another session. Ending
+         *     and operators those of others, but nobody one of a token of a higher role than their own. The token stays valid: who has it can begin another session. Ending
          *     one that has ended changes nothing.
          */
         delete: operations["endSession"];
@@ -583,7 +583,7 @@ export interface paths {
          * Read whether the audit of a tenant is as it was written
          * @description Each event of the audit has a number and a hash, which is of the event and of the hash before it. The API servers verify the whole chain once a day, and
          *     sign its head with a key that the database does not have. This is the result of the last verification, and where the chain stands.
-         *     `fairlead audit --verify` verifies it anew, from `listAuditChain`. For admins, owners and operators.
+         *     `fairlead audit --verify` verifies it again, from `listAuditChain`. For admins, owners and operators.
          */
         get: operations["getAuditCheck"];
         put?: never;
@@ -837,7 +837,7 @@ export interface paths {
         /**
          * Tell what is wrong in a fleet as a whole
          * @description What no single resource shows: references that lead nowhere, certificates that expire, domains that stand twice, resources that nothing leads to, variants that no
-         *     node gets. It is found anew for every page; `revision` tells of which content.
+         *     node gets. It is computed again for every page; `revision` tells of which content.
          */
         get: operations["listFindings"];
         put?: never;
@@ -1113,7 +1113,7 @@ export interface paths {
         put?: never;
         /**
          * Take a lease for endpoints
-         * @description Endpoints that are put with its id go when it runs out, or ends. Time does not run while the database cannot be reached.
+         * @description Endpoints that are put with its id are removed when it expires, or ends. Time does not run while the database cannot be reached.
          */
         post: operations["takeLease"];
         delete?: never;
@@ -1149,7 +1149,7 @@ export interface paths {
         put?: never;
         /**
          * Renew a lease
-         * @description It has its whole time again. Of one that has run out it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
+         * @description It has its whole time again. Of one that has expired it is 404: take another one, and put the endpoints again. A renewal makes no revision, and counts as a read.
          */
         post: operations["renewLease"];
         /** End a lease, and remove its endpoints */
@@ -1676,8 +1676,8 @@ export interface paths {
         put?: never;
         /**
          * Renew a node credential
-         * @description Makes a new credential for the same nodes, with the same description and an end of its own. The answer shows its token, this once. The old
-         *     credential stays good until its end, so that proxies can change over. Whoever renews is the maker of the new one.
+         * @description Makes a new credential for the same nodes, with the same description and an expiry of its own. The answer shows its token, this once. The old
+         *     credential works until it expires, so that proxies can change over. Whoever renews is the maker of the new one.
          */
         post: operations["renewCredential"];
         delete?: never;
@@ -1849,7 +1849,7 @@ export interface paths {
         /**
          * Offer a node again what it refuses
          * @description For a node that refused something for a reason of its own that is gone by now, such as a port that was taken. What it refuses at present is
-         *     sent to it once more, at once if it is connected, else when it comes back. A mended resource needs no retry: another version is always offered.
+         *     sent to it once more, at once if it is connected, else when it comes back. A fixed resource needs no retry: another version is always offered.
          */
         post: operations["retryNode"];
         delete?: never;
@@ -1904,7 +1904,7 @@ export interface paths {
         /**
          * List the xDS servers
          * @description For operators. Every xDS server tells every 2 seconds that it lives, and what it does. One of which nothing was heard for 6 seconds, or that has stopped, is `gone`; it stays in the list for a
-         *     day at most. A server that starts anew is another one.
+         *     day at most. A server that starts again is another one.
          */
         get: operations["listServers"];
         put?: never;
@@ -2210,7 +2210,7 @@ export interface components {
             uses_secrets?: components["schemas"]["SecretGrants"];
             /**
              * Format: date-time
-             * @description When the token ends.
+             * @description When the token expires.
              */
             expires_at?: string;
             session?: components["schemas"]["OwnSession"];
@@ -2707,7 +2707,7 @@ export interface components {
          */
         LoadReportEndpoints: boolean;
         /**
-         * @description `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
+         * @description `error`: traffic fails, or nodes do not get what was written. `warning`: it will be an error soon, or is probably a mistake. `info`: nothing is harmed.
          * @enum {string}
          */
         FindingSeverity: "error" | "warning" | "info";
@@ -2715,7 +2715,7 @@ export interface components {
          * @description What kind of finding it is; docs/findings.md describes each.
          * @enum {string}
          */
-        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "credential_expires" | "token_expires" | "key_mismatch" | "sealed_for_another_key" | "endpoints_held" | "requests_fail" | "not_called" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap" | "unserved_type" | "set_too_large";
+        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "credential_expires" | "token_expires" | "key_mismatch" | "sealed_for_another_key" | "endpoints_held" | "requests_fail" | "not_called" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap" | "unserved_type" | "set_too_large" | "delivered_by_name";
         Finding: {
             code: components["schemas"]["FindingCode"];
             severity: components["schemas"]["FindingSeverity"];
@@ -2943,7 +2943,7 @@ export interface components {
          */
         Body: unknown;
         /**
-         * @description A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
+         * @description A document `{type, name, variant, selector, priority, ttl, delivery, labels, description, body}` whose type and name agree with the path where they
          *     stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
          *     changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
          *     token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. A source (`ads`, `self`) that would make a
@@ -2969,6 +2969,7 @@ export interface components {
             priority?: number;
             /** @example 30s */
             ttl?: string;
+            delivery?: components["schemas"]["Delivery"];
             labels?: {
                 [key: string]: string;
             };
@@ -2989,6 +2990,12 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * @description Of a cluster: only clients that ask for it by its name are sent it, as an Envoy does on demand and a gRPC client always; who asks for all clusters is not. Left out where all get it.
+         *     It is no part of the version.
+         * @enum {string}
+         */
+        Delivery: "by-name";
         ResourceName: {
             type: components["schemas"]["ResourceType"];
             name: string;
@@ -3033,11 +3040,12 @@ export interface components {
             /**
              * @description How long a client keeps it when no xDS server renews it, at least `1s`; renewed when a third of it has passed. It goes to Envoy over delta xDS, and
              *     to clients that declare the feature `xds.config.supports-resource-ttl`. An Envoy over state-of-the-world xDS is never sent it, because it crashes when one
-             *     runs out, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes, endpoints and secrets, to
+             *     expires, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes, endpoints and secrets, to
              *     which it is not sent at all: the warning is `ttl_without_effect`.
              * @example 30s
              */
             ttl?: string;
+            delivery?: components["schemas"]["Delivery"];
             labels?: {
                 [key: string]: string;
             };
@@ -3576,9 +3584,9 @@ export interface components {
             late: number;
         };
         /**
-         * @description What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+         * @description What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
          *     accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
-         *     node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+         *     node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
          *     `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
          * @enum {string}
          */
@@ -3600,7 +3608,7 @@ export interface components {
             resource?: components["schemas"]["ResourceRef"];
             /**
              * @description What was done about it, for people.
-             * @example kept the last good version
+             * @example kept the last known good version
              */
             action?: string;
             action_code?: components["schemas"]["ActionCode"];
@@ -3618,7 +3626,7 @@ export interface components {
             still_refusing?: components["schemas"]["ResourceRef"][];
             /** @description Of a pending node: what it was sent and has not answered, because something that it needs is still open. */
             warming?: components["schemas"]["ResourceRef"][];
-            /** @description Of a pending node: what of the revision is kept from it at its last good version, or away, and what each waits for. */
+            /** @description Of a pending node: what of the revision is kept from it at its last known good version, or away, and what each waits for. */
             withheld?: components["schemas"]["Withheld"][];
             /** @description What `withheld` waits for, each once. */
             withheld_by?: components["schemas"]["ResourceRef"][];
@@ -3633,7 +3641,7 @@ export interface components {
             resource?: components["schemas"]["ResourceRef"];
             /**
              * @description What was done about it, for people.
-             * @example kept the last good version
+             * @example kept the last known good version
              */
             action?: string;
             action_code?: components["schemas"]["ActionCode"];
@@ -3678,7 +3686,7 @@ export interface components {
             made_by?: components["schemas"]["Maker"];
             /**
              * Format: date-time
-             * @description Left out of a credential that an older server made without an end.
+             * @description Left out of a credential that an older server made without an expiry.
              */
             expires_at?: string;
             /** Format: date-time */
@@ -3721,7 +3729,7 @@ export interface components {
             expires_at?: string;
             /**
              * Format: date-time
-             * @description When the old credential ends, if it does not end sooner; where it is left out, its end stays. The token of a gRPC client says the old end: such
+             * @description When the old credential expires, if not sooner; where it is left out, its expiry stays. The token of a gRPC client says the old expiry: such
              *     a client keeps it until then.
              */
             old_expires_at?: string;
@@ -3755,13 +3763,13 @@ export interface components {
             duplicates?: number;
             /** @description How many servers it is connected to; more than one is a node id that is used twice. */
             connections?: number;
-            /** @description Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry. */
+            /** @description Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry. */
             frozen?: components["schemas"]["ResourceType"][];
             /** @description The id of the node credential that it came with. */
             credential?: string;
             /**
              * Format: date-time
-             * @description When that ends, or has ended: then the node is not let in with it. Left out where it does not end, or is not known any more.
+             * @description When that expires, or has expired: then the node is not let in with it. Left out where it does not expire, or is not known any more.
              */
             credential_expires_at?: string;
             /** @description What the client says of itself, like the next two. */
@@ -3807,7 +3815,7 @@ export interface components {
             matches?: number;
             /** @description With `count`: there are more nodes than were looked at. Left out where all were. */
             matches_cut?: boolean;
-            /** @description With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none. */
+            /** @description With a selector: how many nodes were skipped on this page because their labels are not known. Left out for none. */
             labels_unknown?: number;
             next_cursor?: components["schemas"]["NextCursor"];
         };
@@ -3854,7 +3862,7 @@ export interface components {
         Waits: {
             /** @description What it was sent and has not answered, because something that it needs is still open. */
             warming: components["schemas"]["ResourceRef"][];
-            /** @description What is kept from it at its last good version, or away, and what each waits for. */
+            /** @description What is kept from it at its last known good version, or away, and what each waits for. */
             withheld: components["schemas"]["Withheld"][];
             /** @description What `withheld` waits for, each once. */
             withheld_by: components["schemas"]["ResourceRef"][];
@@ -3897,7 +3905,7 @@ export interface components {
             detail?: string;
             /**
              * @description What was done about it, for people.
-             * @example kept the last good version
+             * @example kept the last known good version
              */
             action?: string;
             action_code?: components["schemas"]["ActionCode"];
@@ -3916,7 +3924,7 @@ export interface components {
          *     has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
          *     because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
          *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-         *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
+         *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
          * @enum {string}
          */
         EventKind: "refused" | "kept_back" | "recovered" | "offered" | "duplicates" | "dropped" | "denied";
@@ -4032,10 +4040,10 @@ export interface components {
             lease?: string;
             /**
              * Format: date-time
-             * @description When its lease runs out, unless it is renewed.
+             * @description When its lease expires, unless it is renewed.
              */
             expires_at?: string;
-            /** @description Its lease has run out, and it stays as the cluster would have none, or too few, without it. */
+            /** @description Its lease has expired, and it stays as the cluster would have none, or too few, without it. */
             held?: boolean;
             /** Format: date-time */
             updated_at: string;
@@ -4152,7 +4160,7 @@ export interface components {
             /** @description For how long it holds unless it is renewed: 5s to 24h, a whole number of s, m or h. */
             ttl: string;
             /**
-             * @description When it runs out, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
+             * @description When it expires, the last endpoints of a cluster stay. For what feeds many: that it died does not say that they did.
              * @default false
              */
             keep_last?: boolean;
@@ -4193,7 +4201,7 @@ export interface components {
             version?: string;
             /** @example delta ADS */
             protocol?: string;
-            /** @description Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry. */
+            /** @description Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry. */
             frozen?: components["schemas"]["ResourceType"][];
             /** @description Its labels are not known, or only without its metadata, which takes more than 16 KiB: where variants are told apart by it, the node may hold another one. */
             labels_unknown?: boolean;
@@ -4204,10 +4212,11 @@ export interface components {
          * @description `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
          *     fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
          *     it, and clients ask for resources of its type by name (of clusters: this node does): it has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so it was not sent
-         *     it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `unmatched`: no variant of it matches the node (only told when asked why).
+         *     it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `on_demand`: it is delivered by name alone, and the node
+         *     asks for all clusters: it has it if it has asked for it by its name, which is not told. `unmatched`: no variant of it matches the node (only told when asked why).
          * @enum {string}
          */
-        NodeResourceState: "synced" | "pending" | "refused" | "absent" | "unreferenced" | "not_subscribed" | "unmatched";
+        NodeResourceState: "synced" | "pending" | "refused" | "absent" | "unreferenced" | "not_subscribed" | "on_demand" | "unmatched";
         /** @description What selectors ask of a node, as it said when it connected last. */
         NodeLabels: {
             cluster?: string;
@@ -4249,7 +4258,7 @@ export interface components {
             because: string;
             why: components["schemas"]["NodeWhy"];
         };
-        /** @description How the variant was chosen. Of the default variant it has the variants alone that were passed over. */
+        /** @description How the variant was chosen. Of the default variant it has the variants alone that were skipped. */
         NodeWhy: {
             /**
              * @description Of the variant that the node has.
@@ -4311,7 +4320,7 @@ export interface components {
             detail?: string;
             /**
              * @description What was done about it, for people.
-             * @example kept the last good version
+             * @example kept the last known good version
              */
             action?: string;
             action_code?: components["schemas"]["ActionCode"];
@@ -4388,8 +4397,8 @@ export interface components {
             };
         };
         /**
-         * @description The token is not good, or there is none. Of a request that came with the cookie of a session: the session has ended, or the cookie is damaged or there
-         *     twice; the answer removes it. Sign in anew.
+         * @description The token is not valid, or there is none. Of a request that came with the cookie of a session: the session has ended, or the cookie is damaged or there
+         *     twice; the answer removes it. Sign in again.
          */
         Unauthenticated: {
             headers: {
@@ -4431,7 +4440,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The revision is older than the history is kept; the detail names the oldest that can be had. */
+        /** @description The revision is older than the history is kept; the detail names the oldest that is kept. */
         Forgotten: {
             headers: {
                 [name: string]: unknown;
@@ -4443,7 +4452,7 @@ export interface components {
                  *       "title": "Gone",
                  *       "status": 410,
                  *       "code": "forgotten",
-                 *       "detail": "revision 7 is forgotten: the oldest of which the content can be had is 112",
+                 *       "detail": "revision 7 is forgotten: the oldest whose content is kept is 112",
                  *       "request_id": "01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f"
                  *     }
                  */
@@ -4801,6 +4810,7 @@ export type RevisionNumber = components['schemas']['RevisionNumber'];
 export type ResourceType = components['schemas']['ResourceType'];
 export type Body = components['schemas']['Body'];
 export type ResourceInput = components['schemas']['ResourceInput'];
+export type Delivery = components['schemas']['Delivery'];
 export type ResourceName = components['schemas']['ResourceName'];
 export type ApplyInput = components['schemas']['ApplyInput'];
 export type Resource = components['schemas']['Resource'];
@@ -7207,12 +7217,14 @@ export interface operations {
                  */
                 node_id: string;
                 /**
-                 * @description The xDS servers, `host:port`: one name with all addresses, or, of `envoy` and `relay`, several.
+                 * @description The xDS servers, `host:port`: one name with all addresses, or, but of `google-grpc`, several. A gRPC client tries them in turn while it lacks something.
                  * @example [
                  *       "xds.example.com:18000"
                  *     ]
                  */
                 xds: string[];
+                /** @description xDS servers that an `envoy` asks as long as none of `xds` has ever answered it. */
+                failover?: string[];
                 /** @description The client's `node.cluster`. */
                 node_cluster?: string;
                 /** @description Of the client's locality. */

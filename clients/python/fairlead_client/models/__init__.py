@@ -28,6 +28,7 @@ from .credential_list import CredentialList
 from .credential_renew import CredentialRenew
 from .credential_state import CredentialState
 from .deleted_state import DeletedState
+from .delivery import Delivery
 from .denied_reason import DeniedReason
 from .difference import Difference
 from .endpoint import Endpoint
@@ -215,6 +216,7 @@ __all__ = (
     "CredentialRenew",
     "CredentialState",
     "DeletedState",
+    "Delivery",
     "DeniedReason",
     "Difference",
     "Endpoint",

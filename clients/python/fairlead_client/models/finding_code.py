@@ -5,6 +5,7 @@ class FindingCode(StrEnum):
     CERTIFICATE_EXPIRED = "certificate_expired"
     CERTIFICATE_EXPIRES = "certificate_expires"
     CREDENTIAL_EXPIRES = "credential_expires"
+    DELIVERED_BY_NAME = "delivered_by_name"
     DUPLICATE_DOMAIN = "duplicate_domain"
     ENDPOINTS_HELD = "endpoints_held"
     KEY_MISMATCH = "key_mismatch"

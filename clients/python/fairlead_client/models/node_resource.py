@@ -35,7 +35,9 @@ class NodeResource:
     it, and clients ask for resources of its type by name (of clusters: this node does): it has it only if its own
     bootstrap asks. `not_subscribed`: the node does not ask for it, so it was not sent
     it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that
-    this node has. `unmatched`: no variant of it matches the node (only told when asked why).
+    this node has. `on_demand`: it is delivered by name alone, and the node
+    asks for all clusters: it has it if it has asked for it by its name, which is not told. `unmatched`: no variant
+    of it matches the node (only told when asked why).
      """
     variant: str | Unset = UNSET
     """ The variant that the node's labels choose; left out for the default variant. """

@@ -4,6 +4,7 @@ from enum import StrEnum
 class NodeResourceState(StrEnum):
     ABSENT = "absent"
     NOT_SUBSCRIBED = "not_subscribed"
+    ON_DEMAND = "on_demand"
     PENDING = "pending"
     REFUSED = "refused"
     SYNCED = "synced"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.delivery import Delivery
 from ..models.resource_type import ResourceType
 from ..types import UNSET, Unset
 
@@ -51,6 +52,11 @@ class Resource:
     endpoints and secrets, to
     which it is not sent at all: the warning is `ttl_without_effect`.
      """
+    delivery: Delivery | Unset = UNSET
+    """ Of a cluster: only clients that ask for it by its name are sent it, as an Envoy does on demand and a gRPC
+    client always; who asks for all clusters is not. Left out where all get it.
+    It is no part of the version.
+     """
     labels: ResourceLabels | Unset = UNSET
     description: str | Unset = UNSET
     body: Any | Unset = UNSET
@@ -88,6 +94,10 @@ class Resource:
         priority = self.priority
 
         ttl = self.ttl
+
+        delivery: str | Unset = UNSET
+        if not isinstance(self.delivery, Unset):
+            delivery = self.delivery.value
 
         labels: dict[str, Any] | Unset = UNSET
         if not isinstance(self.labels, Unset):
@@ -128,6 +138,8 @@ class Resource:
             field_dict["priority"] = priority
         if ttl is not UNSET:
             field_dict["ttl"] = ttl
+        if delivery is not UNSET:
+            field_dict["delivery"] = delivery
         if labels is not UNSET:
             field_dict["labels"] = labels
         if description is not UNSET:
@@ -172,6 +184,13 @@ class Resource:
 
         ttl = d.pop("ttl", UNSET)
 
+        _delivery = d.pop("delivery", UNSET)
+        delivery: Delivery | Unset
+        if isinstance(_delivery, Unset):
+            delivery = UNSET
+        else:
+            delivery = Delivery(_delivery)
+
         _labels = d.pop("labels", UNSET)
         labels: ResourceLabels | Unset
         if isinstance(_labels, Unset):
@@ -211,6 +230,7 @@ class Resource:
             selector=selector,
             priority=priority,
             ttl=ttl,
+            delivery=delivery,
             labels=labels,
             description=description,
             body=body,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..models.delivery import Delivery
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ T = TypeVar("T", bound="ResourceInput")
 
 @_attrs_define
 class ResourceInput:
-    """A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree
-    with the path where they
+    """A document `{type, name, variant, selector, priority, ttl, delivery, labels, description, body}` whose type and name
+    agree with the path where they
     stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at,
     as an answer has them: where others have
     changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in
@@ -41,6 +42,11 @@ class ResourceInput:
     selector: str | Unset = UNSET
     priority: int | Unset = UNSET
     ttl: str | Unset = UNSET
+    delivery: Delivery | Unset = UNSET
+    """ Of a cluster: only clients that ask for it by its name are sent it, as an Envoy does on demand and a gRPC
+    client always; who asks for all clusters is not. Left out where all get it.
+    It is no part of the version.
+     """
     labels: ResourceInputLabels | Unset = UNSET
     description: str | Unset = UNSET
     body: Any | Unset = UNSET
@@ -68,6 +74,10 @@ class ResourceInput:
         priority = self.priority
 
         ttl = self.ttl
+
+        delivery: str | Unset = UNSET
+        if not isinstance(self.delivery, Unset):
+            delivery = self.delivery.value
 
         labels: dict[str, Any] | Unset = UNSET
         if not isinstance(self.labels, Unset):
@@ -98,6 +108,8 @@ class ResourceInput:
             field_dict["priority"] = priority
         if ttl is not UNSET:
             field_dict["ttl"] = ttl
+        if delivery is not UNSET:
+            field_dict["delivery"] = delivery
         if labels is not UNSET:
             field_dict["labels"] = labels
         if description is not UNSET:
@@ -130,6 +142,13 @@ class ResourceInput:
 
         ttl = d.pop("ttl", UNSET)
 
+        _delivery = d.pop("delivery", UNSET)
+        delivery: Delivery | Unset
+        if isinstance(_delivery, Unset):
+            delivery = UNSET
+        else:
+            delivery = Delivery(_delivery)
+
         _labels = d.pop("labels", UNSET)
         labels: ResourceInputLabels | Unset
         if isinstance(_labels, Unset):
@@ -154,6 +173,7 @@ class ResourceInput:
             selector=selector,
             priority=priority,
             ttl=ttl,
+            delivery=delivery,
             labels=labels,
             description=description,
             body=body,

@@ -18,6 +18,7 @@ def _get_kwargs(
     client_query: GetBootstrapClient | Unset = GetBootstrapClient.ENVOY,
     node_id: str,
     xds: list[str],
+    failover: list[str] | Unset = UNSET,
     node_cluster: str | Unset = UNSET,
     region: str | Unset = UNSET,
     zone: str | Unset = UNSET,
@@ -47,6 +48,12 @@ def _get_kwargs(
     json_xds = xds
 
     params["xds"] = json_xds
+
+    json_failover: list[str] | Unset = UNSET
+    if not isinstance(failover, Unset):
+        json_failover = failover
+
+    params["failover"] = json_failover
 
     params["node_cluster"] = node_cluster
 
@@ -140,6 +147,7 @@ def sync_detailed(
     client_query: GetBootstrapClient | Unset = GetBootstrapClient.ENVOY,
     node_id: str,
     xds: list[str],
+    failover: list[str] | Unset = UNSET,
     node_cluster: str | Unset = UNSET,
     region: str | Unset = UNSET,
     zone: str | Unset = UNSET,
@@ -172,6 +180,7 @@ def sync_detailed(
         client_query (GetBootstrapClient | Unset):  Default: GetBootstrapClient.ENVOY.
         node_id (str):
         xds (list[str]):
+        failover (list[str] | Unset):
         node_cluster (str | Unset):
         region (str | Unset):
         zone (str | Unset):
@@ -201,6 +210,7 @@ def sync_detailed(
         client_query=client_query,
         node_id=node_id,
         xds=xds,
+        failover=failover,
         node_cluster=node_cluster,
         region=region,
         zone=zone,
@@ -232,6 +242,7 @@ def sync(
     client_query: GetBootstrapClient | Unset = GetBootstrapClient.ENVOY,
     node_id: str,
     xds: list[str],
+    failover: list[str] | Unset = UNSET,
     node_cluster: str | Unset = UNSET,
     region: str | Unset = UNSET,
     zone: str | Unset = UNSET,
@@ -264,6 +275,7 @@ def sync(
         client_query (GetBootstrapClient | Unset):  Default: GetBootstrapClient.ENVOY.
         node_id (str):
         xds (list[str]):
+        failover (list[str] | Unset):
         node_cluster (str | Unset):
         region (str | Unset):
         zone (str | Unset):
@@ -294,6 +306,7 @@ def sync(
         client_query=client_query,
         node_id=node_id,
         xds=xds,
+        failover=failover,
         node_cluster=node_cluster,
         region=region,
         zone=zone,
@@ -319,6 +332,7 @@ async def asyncio_detailed(
     client_query: GetBootstrapClient | Unset = GetBootstrapClient.ENVOY,
     node_id: str,
     xds: list[str],
+    failover: list[str] | Unset = UNSET,
     node_cluster: str | Unset = UNSET,
     region: str | Unset = UNSET,
     zone: str | Unset = UNSET,
@@ -351,6 +365,7 @@ async def asyncio_detailed(
         client_query (GetBootstrapClient | Unset):  Default: GetBootstrapClient.ENVOY.
         node_id (str):
         xds (list[str]):
+        failover (list[str] | Unset):
         node_cluster (str | Unset):
         region (str | Unset):
         zone (str | Unset):
@@ -380,6 +395,7 @@ async def asyncio_detailed(
         client_query=client_query,
         node_id=node_id,
         xds=xds,
+        failover=failover,
         node_cluster=node_cluster,
         region=region,
         zone=zone,
@@ -409,6 +425,7 @@ async def asyncio(
     client_query: GetBootstrapClient | Unset = GetBootstrapClient.ENVOY,
     node_id: str,
     xds: list[str],
+    failover: list[str] | Unset = UNSET,
     node_cluster: str | Unset = UNSET,
     region: str | Unset = UNSET,
     zone: str | Unset = UNSET,
@@ -441,6 +458,7 @@ async def asyncio(
         client_query (GetBootstrapClient | Unset):  Default: GetBootstrapClient.ENVOY.
         node_id (str):
         xds (list[str]):
+        failover (list[str] | Unset):
         node_cluster (str | Unset):
         region (str | Unset):
         zone (str | Unset):
@@ -472,6 +490,7 @@ async def asyncio(
             client_query=client_query,
             node_id=node_id,
             xds=xds,
+            failover=failover,
             node_cluster=node_cluster,
             region=region,
             zone=zone,

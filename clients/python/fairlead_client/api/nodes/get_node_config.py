@@ -132,8 +132,10 @@ def sync_detailed(
             has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so
             it was not sent
             it: it asks for nothing of the type, or for other listeners, or something in the fleet
-            names it but nothing that this node has. `unmatched`: no variant of it matches the node
-            (only told when asked why).
+            names it but nothing that this node has. `on_demand`: it is delivered by name alone, and
+            the node
+            asks for all clusters: it has it if it has asked for it by its name, which is not told.
+            `unmatched`: no variant of it matches the node (only told when asked why).
         bodies (bool | Unset):  Default: False.
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -198,8 +200,10 @@ def sync(
             has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so
             it was not sent
             it: it asks for nothing of the type, or for other listeners, or something in the fleet
-            names it but nothing that this node has. `unmatched`: no variant of it matches the node
-            (only told when asked why).
+            names it but nothing that this node has. `on_demand`: it is delivered by name alone, and
+            the node
+            asks for all clusters: it has it if it has asked for it by its name, which is not told.
+            `unmatched`: no variant of it matches the node (only told when asked why).
         bodies (bool | Unset):  Default: False.
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -259,8 +263,10 @@ async def asyncio_detailed(
             has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so
             it was not sent
             it: it asks for nothing of the type, or for other listeners, or something in the fleet
-            names it but nothing that this node has. `unmatched`: no variant of it matches the node
-            (only told when asked why).
+            names it but nothing that this node has. `on_demand`: it is delivered by name alone, and
+            the node
+            asks for all clusters: it has it if it has asked for it by its name, which is not told.
+            `unmatched`: no variant of it matches the node (only told when asked why).
         bodies (bool | Unset):  Default: False.
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -323,8 +329,10 @@ async def asyncio(
             has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so
             it was not sent
             it: it asks for nothing of the type, or for other listeners, or something in the fleet
-            names it but nothing that this node has. `unmatched`: no variant of it matches the node
-            (only told when asked why).
+            names it but nothing that this node has. `on_demand`: it is delivered by name alone, and
+            the node
+            asks for all clusters: it has it if it has asked for it by its name, which is not told.
+            `unmatched`: no variant of it matches the node (only told when asked why).
         bodies (bool | Unset):  Default: False.
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):

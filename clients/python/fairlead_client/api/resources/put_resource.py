@@ -168,8 +168,8 @@ def sync_detailed(
         if_match (str | Unset):
         if_none_match (str | Unset):
         idempotency_key (str | Unset):
-        body (ResourceInput): A document `{type, name, variant, selector, priority, ttl, labels,
-            description, body}` whose type and name agree with the path where they
+        body (ResourceInput): A document `{type, name, variant, selector, priority, ttl, delivery,
+            labels, description, body}` whose type and name agree with the path where they
             stand, or Envoy's own message with `@type`. A document may carry the `revision` or the
             `etag` that it was read at, as an answer has them: where others have
             changed the resource since, and this would change it, it is 412. Unknown fields are
@@ -243,8 +243,8 @@ def sync(
         if_match (str | Unset):
         if_none_match (str | Unset):
         idempotency_key (str | Unset):
-        body (ResourceInput): A document `{type, name, variant, selector, priority, ttl, labels,
-            description, body}` whose type and name agree with the path where they
+        body (ResourceInput): A document `{type, name, variant, selector, priority, ttl, delivery,
+            labels, description, body}` whose type and name agree with the path where they
             stand, or Envoy's own message with `@type`. A document may carry the `revision` or the
             `etag` that it was read at, as an answer has them: where others have
             changed the resource since, and this would change it, it is 412. Unknown fields are
@@ -313,8 +313,8 @@ async def asyncio_detailed(
         if_match (str | Unset):
         if_none_match (str | Unset):
         idempotency_key (str | Unset):
-        body (ResourceInput): A document `{type, name, variant, selector, priority, ttl, labels,
-            description, body}` whose type and name agree with the path where they
+        body (ResourceInput): A document `{type, name, variant, selector, priority, ttl, delivery,
+            labels, description, body}` whose type and name agree with the path where they
             stand, or Envoy's own message with `@type`. A document may carry the `revision` or the
             `etag` that it was read at, as an answer has them: where others have
             changed the resource since, and this would change it, it is 412. Unknown fields are
@@ -386,8 +386,8 @@ async def asyncio(
         if_match (str | Unset):
         if_none_match (str | Unset):
         idempotency_key (str | Unset):
-        body (ResourceInput): A document `{type, name, variant, selector, priority, ttl, labels,
-            description, body}` whose type and name agree with the path where they
+        body (ResourceInput): A document `{type, name, variant, selector, priority, ttl, delivery,
+            labels, description, body}` whose type and name agree with the path where they
             stand, or Envoy's own message with `@type`. A document may carry the `revision` or the
             `etag` that it was read at, as an answer has them: where others have
             changed the resource since, and this would change it, it is 412. Unknown fields are
