@@ -55,7 +55,7 @@ func setupServed(t testing.TB, delta bool, c func(s *served) bootstrap.Config, b
 	address := world.FreePort(t)
 	s.proxy = "http://" + address
 	w.Apply(world.Together(world.Listener("l", address, "r"), world.Route("r", "a"), world.Cluster("a", "1s"), world.Endpoints("a", world.Backend(t, "a")),
-		world.Cluster("spare", "1s")))
+		static("spare", "1s")))
 	before(s)
 	config := c(s)
 	config.NodeID, config.NodeCluster, config.Delta, config.Plaintext, config.TokenEnv = "n1", "edge", delta, true, "FAIRLEAD_NODE_TOKEN"
@@ -86,9 +86,9 @@ func (s *served) awaitDelivered(revision int64) {
 	world.Eventually(s.T, 4*world.Soon, "the receipt does not become delivered", func() bool { return s.Receipt(revision).State == "delivered" })
 }
 
-// wantOnly fails unless all that the server has sent since is the endpoints a, once, beside what a stream is answered with to be answered
-// at all: in delta nothing, in state of the world one set of listeners or clusters.
-func (s *served) wantOnly(from *server, since int, delta bool) {
+// wantOnly fails unless all that the server has sent since is the endpoints a, so often at most, beside what a stream is answered with to be
+// answered at all: in delta nothing, in state of the world one set of listeners or clusters.
+func (s *served) wantOnly(from *server, since, most int, delta bool) {
 	s.T.Helper()
 	endpoints, sets := 0, 0
 	for _, r := range from.tap.Since(since) {
@@ -102,13 +102,14 @@ func (s *served) wantOnly(from *server, since int, delta bool) {
 			s.T.Errorf("the server sent %s", r)
 		}
 	}
-	if endpoints != 1 || sets > 1 {
-		s.T.Errorf("the server sent %s, want the endpoints once", from.tap.Since(since))
+	if endpoints == 0 || endpoints > most || sets > 1 {
+		s.T.Errorf("the server sent %s, want the endpoints %d times at most", from.tap.Since(since), most)
 	}
 }
 
 // TestAnEnvoyOfTwoServers: with both in its cluster it goes on with the other one when its own is killed. That sends what has changed, and
-// nothing else: versions are the same everywhere. And back.
+// nothing else: versions are the same everywhere. And back, where what changed since the first one died may come twice: the lease of that one
+// ended later than the node came to the second, so that it counts for what the node is believed.
 func TestAnEnvoyOfTwoServers(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		s := setupServed(t, delta, func(s *served) bootstrap.Config {
@@ -119,13 +120,13 @@ func TestAnEnvoyOfTwoServers(t *testing.T) {
 		if dies.tap.Opened() == 0 {
 			dies, lives = lives, dies
 		}
-		for _, backend := range []string{"b", "c"} {
+		for i, backend := range []string{"b", "c"} {
 			since, opened := lives.tap.Count(), lives.tap.Opened()
 			dies.kill()
 			world.Eventually(t, 4*world.Soon, "Envoy does not come to the other server", func() bool { return lives.tap.Opened() > opened })
 			s.awaitDelivered(s.Put(world.Endpoints("a", world.Backend(t, backend))))
 			s.awaitBody(backend)
-			s.wantOnly(lives, since, delta)
+			s.wantOnly(lives, since, 1+i, delta)
 			s.again(dies)
 			dies, lives = lives, dies
 		}
@@ -140,8 +141,8 @@ func withFailover(s *served) bootstrap.Config {
 }
 
 // TestAnEnvoyThatStartsOnItsFailover: its server is down as it starts, so it is served by the failover, and changes reach it there. It stays
-// when its own is back, until the failover ends its stream. In delta it does not say there what it holds: it is sent everything, no request
-// fails of that, and what was deleted in between stays with it.
+// when its own is back, until the failover ends its stream. In delta it does not say there what it holds: it is sent everything, and no request
+// fails of that. What was deleted in between is taken away.
 func TestAnEnvoyThatStartsOnItsFailover(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		s := setupServed(t, delta, withFailover, func(s *served) { s.first.kill() })
@@ -160,8 +161,8 @@ func TestAnEnvoyThatStartsOnItsFailover(t *testing.T) {
 		s.awaitDelivered(s.Put(world.Endpoints("a", world.Backend(t, "d"))))
 		s.awaitBody("d")
 		s.awaitDelivered(gone)
-		if _, has := activeClusters(t, s.envoy)["spare"]; has != delta {
-			t.Errorf("delta %t: Envoy has the cluster that was deleted: %t", delta, has)
+		if _, has := activeClusters(t, s.envoy)["spare"]; has {
+			t.Error("Envoy has the cluster that was deleted")
 		}
 		t.Logf("its own server sent %s", s.first.tap.Since(0))
 		if done, failed := load.stop(); failed > 0 || done == 0 {

@@ -116,6 +116,13 @@ func (p *Tap) Up() { p.wires.down.Store(false) }
 // Refused is how many connections were not taken so far.
 func (p *Tap) Refused() int { return int(p.wires.refused.Load()) }
 
+// Connections is how many there are.
+func (p *Tap) Connections() int {
+	p.wires.mu.Lock()
+	defer p.wires.mu.Unlock()
+	return len(p.wires.open)
+}
+
 // Delay holds every byte that clients send back for so long.
 func (p *Tap) Delay(lag time.Duration) { p.wires.lag.Store(int64(lag)) }
 
