@@ -38,6 +38,11 @@ const (
 	containers   = "github.com/testcontainers/testcontainers-go"
 	goleak       = "go.uber.org/goleak"
 	chi          = "github.com/go-chi/chi/v5"
+	clientGo     = "k8s.io/client-go"
+	kubeAPI      = "k8s.io/api"
+	kubeMeta     = "k8s.io/apimachinery"
+	klog         = "k8s.io/klog/v2" // what client-go logs with
+	logr         = "github.com/go-logr/logr"
 	everything   = "*"
 )
 
@@ -103,6 +108,10 @@ var layers = map[string][]string{
 	"internal/fetch":      {"internal/filelock"},
 	"internal/localpg":    {"internal/fleet", "internal/childproc", "internal/fetch", "internal/filelock"},
 	"internal/localenvoy": {"internal/fleet", "internal/childproc", "internal/envoyversion", "internal/fetch"},
+
+	// A client of Kubernetes.
+	"internal/kubernetes":          {clientGo, kubeAPI, kubeMeta, klog, logr},
+	"internal/kubernetes/kubetest": {kubeAPI, kubeMeta, yaml},
 
 	// A client of the xDS servers.
 	"internal/filesync": {"internal/fleet", "internal/filelock", "internal/resource", grpc, protobuf, controlPlane, "google.golang.org/genproto/googleapis/rpc"},
