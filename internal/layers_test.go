@@ -23,6 +23,7 @@ const (
 	pgv          = "github.com/envoyproxy/protoc-gen-validate"
 	grpc         = "google.golang.org/grpc"
 	controlPlane = "github.com/envoyproxy/go-control-plane/envoy"
+	contrib      = "github.com/envoyproxy/go-control-plane/contrib"
 	pgx          = "github.com/jackc/pgx/v5"
 	puddle       = "github.com/jackc/puddle/v2" // whose errors pgx's pool returns
 	migrate      = "github.com/golang-migrate/migrate/v4"
@@ -66,12 +67,12 @@ var layers = map[string][]string{
 	"internal/resource":     {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree, idna},
 	"internal/schema":       {"internal/envoytypes", protobuf, pgv},
 	"internal/envoyconfig":  {"internal/fleet", "internal/resource"},
-	"internal/findings":     {"internal/fleet", "internal/resource", "internal/selector", protobuf},
+	"internal/findings":     {"internal/fleet", "internal/envoyversion", "internal/resource", "internal/selector", protobuf},
 	"internal/snapshot":     {"internal/fleet", protobuf},
 	"internal/planner":      {"internal/fleet", "internal/snapshot", protobuf},
 	"internal/delivery":     {"internal/fleet", "internal/lifecycle", xsync},
 	"internal/load":         {"internal/fleet"},
-	"internal/envoytypes":   {controlPlane},
+	"internal/envoytypes":   {controlPlane, contrib},
 	"internal/bootstrap":    {"internal/fleet", "internal/selector"},
 	"internal/reference":    {kinOpenAPI},
 	"migrations":            {},
@@ -92,7 +93,7 @@ var layers = map[string][]string{
 
 	// The arm of the streams.
 	"internal/xds": {
-		"internal/fleet", "internal/auth", "internal/lifecycle", "internal/load", "internal/door", "internal/pattern", "internal/planner", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
+		"internal/fleet", "internal/auth", "internal/envoyversion", "internal/lifecycle", "internal/load", "internal/door", "internal/pattern", "internal/planner", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
 	"internal/xds/xdstest": {

@@ -310,6 +310,7 @@ const (
 	MissingForNodes     FindingCode = "missing_for_nodes"
 	MissingReference    FindingCode = "missing_reference"
 	NamesBootstrap      FindingCode = "names_bootstrap"
+	NeedsContrib        FindingCode = "needs_contrib"
 	OldBootstrap        FindingCode = "old_bootstrap"
 	RequestsFail        FindingCode = "requests_fail"
 	SealedForAnotherKey FindingCode = "sealed_for_another_key"
@@ -344,6 +345,8 @@ func (e FindingCode) Valid() bool {
 	case MissingReference:
 		return true
 	case NamesBootstrap:
+		return true
+	case NeedsContrib:
 		return true
 	case OldBootstrap:
 		return true

@@ -37,13 +37,14 @@ const (
 	OldBootstrap       Code = "old_bootstrap"
 	UnservedType       Code = "unserved_type"
 	SetTooLarge        Code = "set_too_large"
+	NeedsContrib       Code = "needs_contrib"
 )
 
 // Codes returns all codes.
 func Codes() []Code {
 	return []Code{
 		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, CredentialExpires, TokenExpires, KeyMismatch, SealedForAnother, EndpointsHeld, RequestsFail, DuplicateDomain,
-		StaticCluster, ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap, UnservedType, SetTooLarge,
+		StaticCluster, ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap, UnservedType, SetTooLarge, NeedsContrib,
 	}
 }
 

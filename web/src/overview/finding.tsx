@@ -27,6 +27,7 @@ export const codeWords: Record<FindingCode, string> = {
   old_bootstrap: "nodes run an old bootstrap",
   unserved_type: "asks for a type that is not served",
   set_too_large: "does not fit into what nodes take at once",
+  needs_contrib: "needs a build of Envoy with contrib",
 };
 
 export function SeverityBadge({ severity }: { severity: FindingSeverity }) {

@@ -11,6 +11,7 @@ class FindingCode(StrEnum):
     MISSING_FOR_NODES = "missing_for_nodes"
     MISSING_REFERENCE = "missing_reference"
     NAMES_BOOTSTRAP = "names_bootstrap"
+    NEEDS_CONTRIB = "needs_contrib"
     OLD_BOOTSTRAP = "old_bootstrap"
     REQUESTS_FAIL = "requests_fail"
     SEALED_FOR_ANOTHER_KEY = "sealed_for_another_key"
