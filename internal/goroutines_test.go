@@ -63,6 +63,8 @@ var contained = map[string]string{
 	"cmd/fairlead/main.go main context.AfterFunc":     "none: it stops a signal's channel",
 	"cmd/fairlead/main.go leaves context.AfterFunc":   "none: it ends the process",
 	"internal/filesync/session.go run reader.Go":      "none: fairlead sync serves nobody else, and its folder is whole at every moment",
+	"cmd/fairlead/discover.go watch watching.Go":      "none: fairlead discover serves nobody else, and what it has put stays",
+	"internal/kubernetes/source.go Run watching.Go":   "none: fairlead discover serves nobody else, and what it has put stays",
 	"cmd/internal/dev/demo.go demo g.Go":              "none: fairlead dev serves nobody else",
 	"cmd/internal/dev/demo.go stand g.Go 1":           "none: fairlead dev serves nobody else",
 	"cmd/internal/dev/demo.go stand g.Go 2":           "none: fairlead dev serves nobody else",

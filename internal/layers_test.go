@@ -23,6 +23,7 @@ const (
 	pgv          = "github.com/envoyproxy/protoc-gen-validate"
 	grpc         = "google.golang.org/grpc"
 	controlPlane = "github.com/envoyproxy/go-control-plane/envoy"
+	contrib      = "github.com/envoyproxy/go-control-plane/contrib"
 	pgx          = "github.com/jackc/pgx/v5"
 	puddle       = "github.com/jackc/puddle/v2" // whose errors pgx's pool returns
 	migrate      = "github.com/golang-migrate/migrate/v4"
@@ -38,6 +39,11 @@ const (
 	containers   = "github.com/testcontainers/testcontainers-go"
 	goleak       = "go.uber.org/goleak"
 	chi          = "github.com/go-chi/chi/v5"
+	clientGo     = "k8s.io/client-go"
+	kubeAPI      = "k8s.io/api"
+	kubeMeta     = "k8s.io/apimachinery"
+	klog         = "k8s.io/klog/v2" // what client-go logs with
+	logr         = "github.com/go-logr/logr"
 	everything   = "*"
 )
 
@@ -61,12 +67,12 @@ var layers = map[string][]string{
 	"internal/resource":     {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree, idna},
 	"internal/schema":       {"internal/envoytypes", protobuf, pgv},
 	"internal/envoyconfig":  {"internal/fleet", "internal/resource"},
-	"internal/findings":     {"internal/fleet", "internal/resource", "internal/selector", protobuf},
+	"internal/findings":     {"internal/fleet", "internal/envoyversion", "internal/resource", "internal/selector", protobuf},
 	"internal/snapshot":     {"internal/fleet", protobuf},
 	"internal/planner":      {"internal/fleet", "internal/snapshot", protobuf},
 	"internal/delivery":     {"internal/fleet", "internal/lifecycle", xsync},
 	"internal/load":         {"internal/fleet"},
-	"internal/envoytypes":   {controlPlane},
+	"internal/envoytypes":   {controlPlane, contrib},
 	"internal/bootstrap":    {"internal/fleet", "internal/selector"},
 	"internal/reference":    {kinOpenAPI},
 	"migrations":            {},
@@ -103,6 +109,10 @@ var layers = map[string][]string{
 	"internal/fetch":      {"internal/filelock"},
 	"internal/localpg":    {"internal/fleet", "internal/childproc", "internal/fetch", "internal/filelock"},
 	"internal/localenvoy": {"internal/fleet", "internal/childproc", "internal/envoyversion", "internal/fetch"},
+
+	// A client of Kubernetes.
+	"internal/kubernetes":          {clientGo, kubeAPI, kubeMeta, klog, logr},
+	"internal/kubernetes/kubetest": {kubeAPI, kubeMeta, yaml},
 
 	// A client of the xDS servers.
 	"internal/filesync": {"internal/fleet", "internal/filelock", "internal/resource", grpc, protobuf, controlPlane, "google.golang.org/genproto/googleapis/rpc"},

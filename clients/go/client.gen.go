@@ -326,6 +326,7 @@ const (
 	MissingForNodes     FindingCode = "missing_for_nodes"
 	MissingReference    FindingCode = "missing_reference"
 	NamesBootstrap      FindingCode = "names_bootstrap"
+	NeedsContrib        FindingCode = "needs_contrib"
 	NotCalled           FindingCode = "not_called"
 	OldBootstrap        FindingCode = "old_bootstrap"
 	RequestsFail        FindingCode = "requests_fail"
@@ -363,6 +364,8 @@ func (e FindingCode) Valid() bool {
 	case MissingReference:
 		return true
 	case NamesBootstrap:
+		return true
+	case NeedsContrib:
 		return true
 	case NotCalled:
 		return true

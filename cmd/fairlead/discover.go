@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
+	"sync"
 	"time"
 
 	client "fairlead/clients/go"
@@ -20,16 +22,19 @@ const atOnce = 500
 type discoverCommand struct {
 	Connection connection `embed:""`
 
-	Source string        `required:"" enum:"file,dns" help:"Where the endpoints are read: file (a list in JSON or YAML) or dns (A and AAAA records, or SRV)."`
-	File   string        `placeholder:"PATH" help:"Of file: the list. It is read again when it has changed."`
-	Name   string        `placeholder:"NAME" help:"Of dns: the name to look up."`
-	SRV    bool          `name:"srv" help:"Of dns: look up SRV records, which tell the ports and the weights."`
-	Port   uint16        `help:"Of dns: the port of the endpoints, without --srv."`
-	DNS    string        `name:"dns-server" placeholder:"IP:PORT" help:"Of dns: whom to ask; else the machine's own."`
-	Into   string        `name:"cluster" help:"The name of the cluster's endpoints; of file, for those in the list that name none."`
-	Every  time.Duration `default:"5s" help:"How often the source is read, 1s to 1h."`
-	Lease  time.Duration `default:"30s" help:"For how long the endpoints stay without a sign of this program, 5s to 24h."`
-	Once   bool          `help:"Read once, put what is there without a lease, and end."`
+	Source string `required:"" enum:"file,dns,kubernetes" help:"Where the endpoints are read: file (a list in JSON or YAML), dns (A and AAAA records, or SRV) or kubernetes (EndpointSlices)."`
+	File   string `placeholder:"PATH" help:"Of file: the list. It is read again when it has changed."`
+	Name   string `placeholder:"NAME" help:"Of dns: the name to look up."`
+	SRV    bool   `name:"srv" help:"Of dns: look up SRV records, which tell the ports and the weights."`
+	Port   string `placeholder:"PORT" help:"Of dns: the port of the endpoints, without --srv. Of kubernetes: the port's name in the Service, or its number at the pods; needed where there are several."`
+	DNS    string `name:"dns-server" placeholder:"IP:PORT" help:"Of dns: whom to ask; else the machine's own."`
+
+	kubernetesFlags
+
+	Into  string        `name:"cluster" help:"The name of the cluster's endpoints; of file, for those in the list that name none; of kubernetes, else the Service's own name."`
+	Every time.Duration `default:"5s" help:"How often the source is read, 1s to 1h; kubernetes is watched as well."`
+	Lease time.Duration `default:"30s" help:"For how long the endpoints stay without a sign of this program, 5s to 24h."`
+	Once  bool          `help:"Read once, put what is there without a lease, and end."`
 }
 
 // endpointSource is where endpoints are read. What it cannot read is an error; what it has none of is nothing.
@@ -47,12 +52,20 @@ func (c *discoverCommand) source() (endpointSource, error) {
 		return nil, usageError("--source=file: say with --file where the list is")
 	case c.Source == "file":
 		return &fileSource{path: c.File, cluster: c.Into}, nil
+	case c.Source == "kubernetes":
+		return c.kubernetes(c.Port, c.Into, c.Once)
 	case c.Name == "" || c.Into == "":
 		return nil, usageError("--source=dns: say with --name what to look up, and with --cluster whose endpoints these are")
-	case c.SRV == (c.Port != 0):
+	case c.SRV == (c.Port != ""):
 		return nil, usageError("--source=dns: give --port, or --srv where the records tell it")
+	case c.SRV:
+		return newDNSSource(c.Name, c.Into, true, 0, c.DNS), nil
 	}
-	return newDNSSource(c.Name, c.Into, c.SRV, c.Port, c.DNS), nil
+	port, err := strconv.ParseUint(c.Port, 10, 16)
+	if err != nil || port == 0 {
+		return nil, usageError(fmt.Sprintf("--port: %q is no port: write a number from 1 to 65535", c.Port))
+	}
+	return newDNSSource(c.Name, c.Into, false, uint16(port), c.DNS), nil
 }
 
 // Run feeds until it is stopped. What it has put then stays for its lease, so that the next run goes on with it.
@@ -66,6 +79,9 @@ func (c *discoverCommand) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	f := &feed{session: s, from: from, lease: leaseHolder{session: s, ttl: c.Lease, keepLast: true}, have: map[string]held{}, said: map[string]bool{}}
+	if k, watches := from.(*kubernetesSource); watches {
+		defer f.watch(ctx, k)()
+	}
 	if c.Once {
 		want, err := from.read(ctx)
 		if err != nil {
@@ -87,6 +103,39 @@ type feed struct {
 	renewed time.Time
 	have    map[string]held
 	said    map[string]bool // what is told once, until it is otherwise
+	wake    <-chan struct{} // has an element when the source has changed; nil: only reading it tells
+}
+
+// settle is how long is waited after a change: others follow it, and go with it.
+const settle = 100 * time.Millisecond
+
+// watch has the source watch beside the feed, until stop is called or ctx ends.
+func (f *feed) watch(ctx context.Context, source *kubernetesSource) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	source.tell = func(words string) { fmt.Fprintln(f.err, plain(words)) }
+	f.wake = source.Changed()
+	var watching sync.WaitGroup
+	watching.Go(func() { source.Run(ctx) })
+	return func() {
+		cancel()
+		watching.Wait()
+	}
+}
+
+// rest waits until the next turn is due, or the source has changed.
+func (f *feed) rest(ctx context.Context, every time.Duration) {
+	if f.wake == nil {
+		_ = f.pause(ctx, every) // who calls looks at ctx
+		return
+	}
+	due := time.NewTimer(every)
+	defer due.Stop()
+	select {
+	case <-f.wake:
+		_ = f.pause(ctx, settle)
+	case <-due.C:
+	case <-ctx.Done():
+	}
 }
 
 func (f *feed) run(ctx context.Context, every time.Duration) error {
@@ -98,7 +147,7 @@ func (f *feed) run(ctx context.Context, every time.Duration) error {
 		} else {
 			delete(f.said, "api")
 		}
-		_ = f.pause(ctx, every) // ctx is looked at above
+		f.rest(ctx, every)
 	}
 	return nil
 }
@@ -124,7 +173,9 @@ func (f *feed) turn(ctx context.Context) error {
 	}
 	want, err := f.from.read(ctx)
 	if err != nil {
-		f.say("source", "warning: "+err.Error()+"; what was read before stays")
+		if ctx.Err() == nil {
+			f.say("source", "warning: "+err.Error()+"; what was read before stays")
+		}
 		return nil //nolint:nilerr // it is told
 	}
 	delete(f.said, "source")

@@ -132,7 +132,7 @@ func TestDiscoverFileFaults(t *testing.T) {
 			t.Errorf("%s: exit status %d, %s", text, r.code, r.err)
 		}
 	}
-	for _, args := range [][]string{{"--source", "file"}, {"--source", "dns"}, {"--source", "dns", "--name", "x", "--cluster", "a"}, {"--source", "dns", "--name", "x", "--cluster", "a", "--srv", "--port", "1"}, {"--source", "dns", "--name", "x", "--cluster", "a", "--srv", "--every", "1ms"}} {
+	for _, args := range [][]string{{"--source", "file"}, {"--source", "dns"}, {"--source", "dns", "--name", "x", "--cluster", "a"}, {"--source", "dns", "--name", "x", "--cluster", "a", "--srv", "--port", "1"}, {"--source", "dns", "--name", "x", "--cluster", "a", "--srv", "--every", "1ms"}, {"--source", "dns", "--name", "x", "--cluster", "a", "--port", "70000"}} {
 		if r := w.run(append([]string{"discover"}, args...)...); r.code != 2 {
 			t.Errorf("%v: exit status %d, %s", args, r.code, r.err)
 		}

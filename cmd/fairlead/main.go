@@ -38,7 +38,7 @@ type commands struct {
 	Delete    deleteCommand    `cmd:"" group:"Change" help:"Delete resources."`
 	Edit      editCommand      `cmd:"" group:"Change" help:"Edit a resource in $EDITOR."`
 	Endpoints endpointsCommand `cmd:"" group:"Change" help:"List, put and remove endpoints that are kept as data, or be one."`
-	Discover  discoverCommand  `cmd:"" group:"Change" help:"Feed endpoints from a file or from DNS."`
+	Discover  discoverCommand  `cmd:"" group:"Change" help:"Feed endpoints from a file, DNS or Kubernetes."`
 	Secret    secretCommand    `cmd:"" group:"Change" help:"Write a secret from files: a certificate with its key, authorities, or any text."`
 	Rollback  rollbackCommand  `cmd:"" group:"Change" help:"Create a new revision with the content of an old one."`
 	Promote   promoteCommand   `cmd:"" group:"Change" help:"Apply one fleet's content on another."`

@@ -70,11 +70,12 @@ type world struct {
 	paused  func()             // is called while somebody pauses
 	replies map[string][]reply // by "METHOD path"; the last one stays
 	sent    []sent
+	news    chan struct{} // is closed at the next request
 }
 
 func setup(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), clock: time.Unix(1_700_000_000, 0), replies: map[string][]reply{}}
+	w := &world{t: t, dir: t.TempDir(), clock: time.Unix(1_700_000_000, 0), replies: map[string][]reply{}, news: make(chan struct{})}
 	w.server = httptest.NewServer(http.HandlerFunc(w.serve))
 	t.Cleanup(w.server.Close)
 	return w
@@ -85,6 +86,8 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	path := r.URL.EscapedPath()
 	w.mu.Lock()
 	w.sent = append(w.sent, sent{r.Method, path, r.URL.RawQuery, r.Header.Get("Idempotency-Key"), r.Header.Get("Authorization"), string(body)})
+	close(w.news)
+	w.news = make(chan struct{})
 	at := r.Method + " " + path
 	script := w.replies[at]
 	if len(script) > 1 {

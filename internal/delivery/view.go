@@ -28,7 +28,7 @@ const maxLabels = 16 << 10
 func labelsOf(n fleet.Node) *fleet.NodeLabels {
 	l := &fleet.NodeLabels{
 		Region: plain(n.Region, maxNodeText), Zone: plain(n.Zone, maxNodeText), SubZone: plain(n.SubZone, maxNodeText),
-		MetadataJSON: n.MetadataJSON,
+		MetadataJSON: n.MetadataJSON, Contrib: n.Contrib,
 	}
 	if len(n.MetadataJSON) > maxLabels {
 		l.MetadataJSON, l.Cut = nil, true

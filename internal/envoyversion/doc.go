@@ -1,3 +1,3 @@
-// Package envoyversion knows which versions of Envoy Fairlead is tested with, and what the
-// older ones of them lack. It does no I/O.
+// Package envoyversion knows which versions of Envoy Fairlead is tested with, what the
+// older ones of them lack, and what only builds with contrib have. It does no I/O.
 package envoyversion

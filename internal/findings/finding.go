@@ -39,13 +39,14 @@ const (
 	UnservedType       Code = "unserved_type"
 	SetTooLarge        Code = "set_too_large"
 	DeliveredByName    Code = "delivered_by_name"
+	NeedsContrib       Code = "needs_contrib"
 )
 
 // Codes returns all codes.
 func Codes() []Code {
 	return []Code{
 		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, CredentialExpires, TokenExpires, KeyMismatch, SealedForAnother, EndpointsHeld, RequestsFail, NotCalled, DuplicateDomain,
-		StaticCluster, ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap, UnservedType, SetTooLarge, DeliveredByName,
+		StaticCluster, ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable, NamesBootstrap, OldBootstrap, UnservedType, SetTooLarge, DeliveredByName, NeedsContrib,
 	}
 }
 

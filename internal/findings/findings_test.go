@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"fairlead/internal/envoyversion"
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/resource"
@@ -238,6 +239,48 @@ func TestDocumented(t *testing.T) {
 	for _, c := range findings.Codes() {
 		if !bytes.Contains(page, []byte("| `"+string(c)+"` |")) {
 			t.Errorf("docs/findings.md does not describe %s", c)
+		}
+	}
+}
+
+// TestContribIsFoundWhereABuildHasItNot: of the nodes that get the resource, those that tell what their build has.
+func TestContribIsFoundWhereABuildHasItNot(t *testing.T) {
+	t.Parallel()
+	const broker = "envoy.extensions.filters.network.kafka_broker.v3"
+	has := envoyversion.ContribOfType([]byte(broker + ".KafkaBroker"))
+	node := func(id, region string, has fleet.Contrib) fleet.Node {
+		return fleet.Node{ID: id, Region: region, Contrib: has}
+	}
+	nodes := []fleet.Node{
+		node("contrib", "eu", fleet.ContribTold|has), node("plain", "eu", fleet.ContribTold), node("plain2", "us", fleet.ContribTold), node("grpc", "us", 0), node("unlabeled", "eu", fleet.ContribTold),
+	}
+	body := func(name string) string {
+		return "{name: " + name + `, address: {socket_address: {address: 0.0.0.0, port_value: 1}}, filter_chains: [{filters: [{name: k, typed_config: {"@type": type.googleapis.com/` + broker + `.KafkaBroker, stat_prefix: k}},` +
+			` {name: k2, typed_config: {"@type": type.googleapis.com/` + broker + `.KafkaBroker, stat_prefix: k2}}]}]}`
+	}
+	const at = " /body/filter_chains/0/filters/0/typed_config"
+	ordinary := "{type: listeners, name: kafka, body: {name: kafka, address: {socket_address: {address: 0.0.0.0, port_value: 1}}}}"
+	for name, c := range map[string]struct {
+		docs  []string
+		nodes []fleet.Node
+		want  []string
+	}{
+		"for all":              {[]string{"{type: listeners, name: kafka, body: " + body("kafka") + "}"}, nodes, []string{"error needs_contrib listeners/kafka" + at + " (2 nodes)"}},
+		"all have it":          {[]string{"{type: listeners, name: kafka, body: " + body("kafka") + "}"}, nodes[:1], nil},
+		"nobody is known":      {[]string{"{type: listeners, name: kafka, body: " + body("kafka") + "}"}, nil, nil},
+		"nobody tells":         {[]string{"{type: listeners, name: kafka, body: " + body("kafka") + "}"}, nodes[3:], nil},
+		"for those who have":   {[]string{ordinary, "{type: listeners, name: kafka, variant: v, selector: node.id=contrib, body: " + body("kafka") + "}"}, nodes, nil},
+		"for some":             {[]string{ordinary, "{type: listeners, name: kafka, variant: v, selector: locality.region=eu, body: " + body("kafka") + "}"}, nodes, []string{"error needs_contrib listeners/kafka@v" + at + " (1 nodes)"}},
+		"for the others":       {[]string{"{type: listeners, name: kafka, body: " + body("kafka") + "}", "{type: listeners, name: kafka, variant: v, selector: locality.region=eu, body: {name: kafka, address: {socket_address: {address: 0.0.0.0, port_value: 1}}}}"}, nodes, []string{"error needs_contrib listeners/kafka" + at + " (1 nodes)"}},
+		"in a TypedStruct too": {[]string{`{type: extensions, name: x, body: {name: x, typed_config: {"@type": type.googleapis.com/xds.type.v3.TypedStruct, type_url: type.googleapis.com/` + broker + `.KafkaBroker, value: {stat_prefix: k}}}}`}, nodes, []string{"error needs_contrib extensions/x /body/typed_config/value (2 nodes)"}},
+	} {
+		got := check(findings.Fleet{Nodes: c.nodes, Unlabeled: map[string]bool{"unlabeled": true}, Resources: stored(t, c.docs...)})
+		got = slices.DeleteFunc(got, func(f findings.Finding) bool { return f.Code != findings.NeedsContrib })
+		if !slices.Equal(lines(got), c.want) {
+			t.Errorf("%s: got %q, want %q", name, lines(got), c.want)
+		}
+		if name == "for all" && len(got) == 1 && !strings.Contains(got[0].Detail, `2 nodes, such as "plain", have one without it`) {
+			t.Error(got[0].Detail)
 		}
 	}
 }

@@ -85,6 +85,7 @@ func Check(f Fleet) ([]Finding, error) {
 	c.reach()
 	c.sealed()
 	c.unserved()
+	c.contrib()
 	c.tooLarge()
 	c.oldBootstraps()
 	c.credentials()

@@ -31,13 +31,22 @@ type Node struct {
 	SubZone       string
 	MetadataJSON  []byte // a JSON object, of the metadata what a selector can ask; at most 64 KiB
 	ClientFeature []string
+	Contrib       Contrib // which of contrib's extensions its build has
 }
+
+// Contrib is which packages of Envoy's contrib a client's build has, as it told: package envoyversion says which bit is whose. The zero value: it told
+// nothing.
+type Contrib uint64
+
+// ContribTold is set in what was told, even if that is none.
+const ContribTold Contrib = 1 << 63
 
 // NodeLabels are labels of a node that no other field of its status has.
 type NodeLabels struct {
 	Region, Zone, SubZone string
 	MetadataJSON          []byte // as in Node
 	Cut                   bool   // the metadata was too large to be kept, and is left out
+	Contrib               Contrib
 }
 
 // NodeStatus is one node's own row on one server (SEMANTICS 6.1). Most nodes follow

@@ -281,10 +281,10 @@ func (a *API) alike(ctx context.Context, b *besides, asked []fleet.Ref) error {
 	return err
 }
 
-// nodesBeside reads the nodes where a selector decides who gets what.
+// nodesBeside reads the nodes where a selector decides who gets what, or what is written needs a build that not every node may have.
 func (a *API) nodesBeside(ctx context.Context, b *besides) (err error) {
 	for _, r := range b.Resources {
-		if r.Variant != "" {
+		if r.Variant != "" || r.Facts != nil && len(r.Facts.Contrib) > 0 {
 			return a.readNodes(ctx, b)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/internal/envoyversion"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 )
@@ -151,6 +152,31 @@ func TestAWriteTellsOfCertificates(t *testing.T) {
 		got := toldOf(t, r.Findings)
 		if !slices.Equal(got, []string{"warning missing_reference clusters/a /body at /resources/1", "warning certificate_expires secrets/tls /body/tls_certificate at /resources/0"}) {
 			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
+// TestAWriteTellsWhoLacksContrib: the nodes are read for it, though no selector asks for them.
+func TestAWriteTellsWhoLacksContrib(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a")
+	kafka := asDocument(`{"name": "kafka", "address": {"socket_address": {"address": "0.0.0.0", "port_value": 1}}, "filter_chains": [{"filters": [
+		{"name": "k", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.filters.network.kafka_broker.v3.KafkaBroker", "stat_prefix": "k"}}]}]}`)
+	const at = "/body/filter_chains/0/filters/0/typed_config"
+	for name, c := range map[string]struct {
+		has  fleet.Contrib
+		want []string
+	}{
+		"it does not tell": {0, nil},
+		"it has it":        {fleet.ContribTold | envoyversion.ContribOfType([]byte("envoy.extensions.filters.network.kafka_broker.v3.KafkaBroker")), nil},
+		"it has it not":    {fleet.ContribTold, []string{"error needs_contrib listeners/kafka " + at + " at " + at}},
+	} {
+		w.labeled(1, map[string]*fleet.NodeLabels{"n1": {Contrib: c.has}})
+		var r oapi.WriteResult
+		w.do(http.MethodPut, w.at("resources", "listeners", "kafka"), kafka).isWritten(&r)
+		if got := toldOf(t, r.Findings); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -31,6 +31,8 @@ type Facts struct {
 	// Unserved are sources that lead a proxy to this control plane for a type that it does not serve, as an older server stored them.
 	Unserved []Unserved
 	OnDemand bool // it has proxies ask for clusters by their names, as requests or connections need them
+	// Contrib are the extensions of contrib that it configures, of each package the first.
+	Contrib []Contrib
 	// AnyCluster: which clusters it uses is decided by requests, connections or code.
 	AnyCluster bool
 	// Uncounted: a cluster of which proxies that report their load do not count, or not for certain, what they send there.
@@ -155,8 +157,11 @@ type finder struct {
 	facts  Facts
 }
 
-func (f *finder) visit(m protoreflect.Message, n *node, at *path, _ bool) {
+func (f *finder) visit(m protoreflect.Message, n *node, at *path, root bool) {
 	p := place{n, at}
+	if root {
+		f.contrib(m.Descriptor(), at)
+	}
 	if warnUnchecked[m.Descriptor().FullName()] {
 		walked := false
 		walkTyped(m, p, f.typed, func(m protoreflect.Message, n *node, at *path, root bool) {

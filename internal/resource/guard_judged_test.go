@@ -78,7 +78,7 @@ func apiMessages() (out []protoreflect.MessageDescriptor) {
 		}
 	}
 	protoregistry.GlobalTypes.RangeMessages(func(mt protoreflect.MessageType) bool {
-		if name := string(mt.Descriptor().FullName()); strings.HasPrefix(name, "envoy.") || strings.HasPrefix(name, "xds.") || strings.HasPrefix(name, "udpa.") {
+		if name := string(mt.Descriptor().FullName()); strings.HasPrefix(name, "envoy.") || strings.HasPrefix(name, "xds.") || strings.HasPrefix(name, "udpa.") || resource.IsContrib(mt.Descriptor()) {
 			add(mt.Descriptor())
 		}
 		return true
@@ -106,7 +106,7 @@ const tlsv3 = "envoy.extensions.transport_sockets.tls.v3."
 
 // suspicious is wide on purpose: a reason costs a line.
 func suspicious(fd protoreflect.FieldDescriptor) bool {
-	if name := string(fd.FullName()); !strings.HasPrefix(name, "envoy.") && !strings.HasPrefix(name, "xds.") && !strings.HasPrefix(name, "udpa.") {
+	if name := string(fd.FullName()); !strings.HasPrefix(name, "envoy.") && !strings.HasPrefix(name, "xds.") && !strings.HasPrefix(name, "udpa.") && !resource.IsContrib(fd.ContainingMessage()) {
 		return false
 	}
 	value := fd

@@ -62,7 +62,7 @@ func (t table) api() (out []protoreflect.MessageDescriptor) {
 		md := mt.Descriptor()
 		name := string(md.FullName())
 		_, named := t.messages[md.FullName()]
-		if named || strings.HasPrefix(name, "envoy.") || strings.HasPrefix(name, "xds.") || strings.HasPrefix(name, "udpa.") {
+		if named || strings.HasPrefix(name, "envoy.") || strings.HasPrefix(name, "xds.") || strings.HasPrefix(name, "udpa.") || IsContrib(md) {
 			out = append(out, md)
 		}
 		return true

@@ -78,7 +78,7 @@ func (r Rule) Reason() string { return reasons[r] }
 
 // covers say what each rule names; docs/guard.md has the same words.
 var covers = map[Rule]string{
-	RuleCode:              "Lua, Wasm, dynamic modules, external processors (ext_proc), tracers and socket maps that load a library or a program: as filters, per-route overrides, access loggers, sinks, matchers, cluster specifiers and all else. Content whose type cannot be known: a TypedStruct of an unknown type, or without one, or that does not fit it, and a google.protobuf.Struct where an extension's configuration belongs",
+	RuleCode:              "Lua, Wasm, dynamic modules, Go plugins, external processors (ext_proc), tracers and socket maps that load a library or a program, librdkafka's own settings: as filters, per-route overrides, access loggers, sinks, matchers, cluster specifiers and all else. Content whose type cannot be known: a TypedStruct of an unknown type, or without one, or that does not fit it, and a google.protobuf.Struct where an extension's configuration belongs",
 	RuleAdmin:             "messages of Envoy's bootstrap, bootstrap extensions, and of its admin interface",
 	RuleTap:               "tap filters and transport sockets, TLS key logs, formatters that write Secrets into logs and headers",
 	RuleFiles:             "every file name but that of a log: DataSource.filename, path_config_source, watched directories, keys and tokens in files, file servers, caches and buffers on disk, databases, descriptors, network namespaces, %FILE_CONTENT(...)% by itself or named in %COALESCE(...)%",
@@ -94,7 +94,7 @@ var covers = map[Rule]string{
 	RuleMachineIdentity:    "Google's default and machine credentials (google_compute_engine, google_default, gcp_authn), requests signed for AWS (aws_request_signing, aws_lambda, AWS IAM of Redis), ALTS, S2A, credentials that are chosen by a factory's name, Secrets of the bootstrap (an SdsSecretConfig without sds_config) and certificates of its providers (tls_certificate_provider_instance)",
 	RuleKill:               "kill_request, actions of the watchdog that end the process, and names that begin with a colon in the initial_metadata of a gRPC service",
 	RuleSockets:            "socket_options, transparent listeners, the client's address as one's own (original_src, use_original_src_ip), network namespaces from the filter state",
-	RuleRequestDestination: "ORIGINAL_DST clusters, dynamic forward proxies, sni_cluster, clusters and filters of reverse tunnels, Redis clusters and redirections of Redis, filter state by which an address is chosen",
+	RuleRequestDestination: "ORIGINAL_DST clusters, dynamic forward proxies, sni_cluster, clusters and filters of reverse tunnels, Redis clusters and redirections of Redis, clusters of Kafka's mesh, filter state by which an address is chosen",
 	RuleUnknown:            "what nobody has judged: messages that are not in the list of Envoy's API, channel arguments of gRPC that are texts, free forms that only some builds of a proxy read, and schemes of gRPC targets that nobody here knows",
 	RuleBootstrapNames:     "clusters and Secrets of the proxies' own bootstrap that may carry their credential: every name that begins with fairlead_, and the fleet's private_clusters, in each field that names a cluster and as the name of a cluster or its endpoints",
 	RuleClusterByRequest:   "cluster_header, of routes, weighted clusters and mirrors, of Thrift too; SniCluster; filter state that sets the cluster of a TCP or UDP proxy; groups of clusters from a request's metadata",

@@ -44,8 +44,10 @@ var missing = map[protoreflect.FullName]Missing{
 	"envoy.extensions.clusters.mcp_multicluster.v3.ClusterConfig.McpCluster.cluster":                            MissingMember,
 	"envoy.extensions.filters.http.gcp_authn.v3.GcpAuthnFilterConfig.cluster":                                   MissingUnanswered,
 	"envoy.extensions.filters.http.health_check.v3.HealthCheck.cluster_min_healthy_percentages":                 MissingHealth,
+	"envoy.extensions.filters.network.client_ssl_auth.v3.ClientSSLAuth.auth_api_cluster":                        MissingRefused, // "unknown cluster '...' in client ssl auth config"
 	"envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy.cluster": MissingCopies,
 	"envoy.extensions.filters.network.thrift_proxy.v3.RouteAction.RequestMirrorPolicy.cluster":                  MissingCopies,
+	"envoy.extensions.reverse_tunnel_reporters.v3alpha.clients.grpc_client.GrpcClientConfig.cluster":            MissingEvents,
 	"envoy.extensions.tracers.fluentd.v3.FluentdConfig.cluster":                                                 MissingTraces,
 }
 
@@ -99,6 +101,7 @@ var services = map[protoreflect.FullName]Missing{
 	"envoy.extensions.filters.network.ext_authz.v3.ExtAuthz.grpc_service":                         MissingUnanswered,
 	"envoy.extensions.filters.network.ext_proc.v3.NetworkExternalProcessor.grpc_service":          MissingUnanswered,
 	"envoy.extensions.filters.network.redis_proxy.v3.RedisExternalAuthProvider.grpc_service":      MissingUnanswered,
+	"envoy.extensions.filters.network.sip_proxy.tra.v3alpha.TraServiceConfig.grpc_service":        MissingUnanswered,
 	"envoy.extensions.filters.udp.udp_proxy.session.ext_authz.v3.FilterConfig.grpc_service":       MissingUnanswered,
 	"envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.token_endpoint":                  MissingUnanswered,
 	"envoy.extensions.stat_sinks.open_telemetry.v3.SinkConfig.grpc_service":                       MissingStatistics,

@@ -8,7 +8,7 @@ import (
 
 // DeriveVersion moves when Derive reads more, or otherwise, out of a body. What was
 // derived by an older version is derived again when it is loaded.
-const DeriveVersion = 6
+const DeriveVersion = 7
 
 // referrer says that a field names a resource.
 type referrer struct {
@@ -57,6 +57,13 @@ var referrers = map[protoreflect.FullName]referrer{
 	"envoy.extensions.tracers.fluentd.v3.FluentdConfig.cluster":                                                 {to: fleet.Cluster},
 	"envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy.cluster": {to: fleet.Cluster},
 	"envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.ReadCommandPolicy.cluster":   {to: fleet.Cluster},
+
+	// Of contrib.
+	"envoy.extensions.filters.network.client_ssl_auth.v3.ClientSSLAuth.auth_api_cluster":             {to: fleet.Cluster},
+	"envoy.extensions.filters.network.rocketmq_proxy.v3.RouteAction.cluster":                         {to: fleet.Cluster},
+	"envoy.extensions.filters.network.sip_proxy.v3alpha.RouteAction.cluster":                         {to: fleet.Cluster},
+	"envoy.extensions.reverse_tunnel_reporters.v3alpha.clients.grpc_client.GrpcClientConfig.cluster": {to: fleet.Cluster},
+	"envoy.extensions.router.cluster_specifier.golang.v3alpha.Config.default_cluster":                {to: fleet.Cluster},
 
 	"envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig.name":                                         {fleet.Secret, "sds_config"},
 	"envoy.extensions.transport_sockets.tls.cert_selectors.on_demand_secret.v3.Config.prefetch_secret_names": {fleet.Secret, "config_source"},

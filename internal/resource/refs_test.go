@@ -155,6 +155,10 @@ var notReferences = map[protoreflect.FullName]string{
 	"envoy.config.listener.v3.Listener.FcdsConfig.name":                                                  "a type that is not served",
 	"envoy.extensions.access_loggers.filters.process_ratelimit.v3.DynamicTokenBucket.resource_name":      "a type that is not served",
 	"envoy.service.load_stats.v3.LoadStatsResponse.clusters":                                             "a load report",
+
+	"envoy.extensions.filters.network.kafka_mesh.v3alpha.ForwardingRule.target_cluster":                        "one of Kafka's, in the same message",
+	"envoy.extensions.filters.network.kafka_mesh.v3alpha.KafkaClusterDefinition.cluster_name":                  "one of Kafka's, in the same message",
+	"envoy.extensions.reverse_tunnel_reporters.v3alpha.clients.grpc_client.TunnelInitiatorIdentity.cluster_id": "a label of a node, in a report",
 }
 
 // sources are the fields that say where something comes from and go with no name that

@@ -35,6 +35,7 @@ var unservedInstead = map[protoreflect.FullName]string{
 	"envoy.extensions.filters.network.dubbo_proxy.v3.Drds.config_source":                            "write the routes as multiple_route_config",
 	"envoy.extensions.filters.network.generic_proxy.v3.GenericRds.config_source":                    "write the routes as route_config",
 	"envoy.extensions.filters.network.thrift_proxy.v3.Trds.config_source":                           "write the routes as route_config",
+	"istio.workload.BootstrapExtension.config_source":                                               "write it into the bootstrap of the proxies, with a source that serves workloads",
 }
 
 // sources refuses a source that leads to this control plane for a type that it does not serve: the proxy would ask in vain, and what it waits

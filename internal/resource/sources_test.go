@@ -22,6 +22,10 @@ func network(message, fields string) string {
 // unserved are documents that lead a proxy to this control plane for a type that it does not serve, with SOURCE in the place of
 // the source and the place where that is refused.
 var unserved = map[string]struct{ doc, at string }{
+	"workloads": {
+		"type: extensions, name: x, body: {name: x, typed_config: {" + googleapis + "istio.workload.BootstrapExtension, config_source: SOURCE}}",
+		"/body/typed_config/config_source",
+	},
 	"thrift": {
 		network("envoy.extensions.filters.network.thrift_proxy.v3.ThriftProxy", "trds: {route_config_name: r, config_source: SOURCE}"),
 		"/body/filter_chains/0/filters/0/typed_config/trds/config_source",

@@ -51,6 +51,11 @@ var secretFields = map[protoreflect.FullName]UseKind{
 	"envoy.extensions.http.injected_credentials.generic.v3.Generic.credential":                    UseSent,
 	"envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2.ClientCredentials.client_secret": UseSent,
 	"envoy.extensions.quic.connection_id_generator.quic_lb.v3.Config.encryption_parameters":       UseSent,
+
+	// Of contrib: a library gets the one, and the other signs what is answered.
+	"envoy.extensions.filters.http.golang.v3alpha.Config.generic_secrets": UseSent,
+	"envoy.extensions.filters.http.sxg.v3alpha.SXG.certificate":           UseSent,
+	"envoy.extensions.filters.http.sxg.v3alpha.SXG.private_key":           UseSent,
 }
 
 // secretChoosers are the fields below which the name of a Secret is chosen while the proxy serves, unless

@@ -16,6 +16,7 @@ type labelsJSON struct {
 	SubZone  string          `json:"sub_zone,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	Cut      bool            `json:"cut,omitempty"`
+	Contrib  fleet.Contrib   `json:"contrib,omitempty"` // no selector asks for it
 }
 
 // maxLabels is how many bytes of metadata are kept of a node, as they are stored.
@@ -27,7 +28,7 @@ func encodeLabels(l *fleet.NodeLabels) *string {
 	if l == nil {
 		return nil
 	}
-	j := labelsJSON{Region: clean(l.Region, maxNodeID), Zone: clean(l.Zone, maxNodeID), SubZone: clean(l.SubZone, maxNodeID), Cut: l.Cut}
+	j := labelsJSON{Region: clean(l.Region, maxNodeID), Zone: clean(l.Zone, maxNodeID), SubZone: clean(l.SubZone, maxNodeID), Cut: l.Cut, Contrib: l.Contrib}
 	if len(l.MetadataJSON) > 0 {
 		var ok bool
 		j.Metadata, ok = storedMetadata(l.MetadataJSON)
@@ -128,6 +129,6 @@ func decodeLabels(b []byte, n *fleet.Node) (cut bool, err error) {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return true, err
 	}
-	n.Region, n.Zone, n.SubZone, n.MetadataJSON = j.Region, j.Zone, j.SubZone, j.Metadata
+	n.Region, n.Zone, n.SubZone, n.MetadataJSON, n.Contrib = j.Region, j.Zone, j.SubZone, j.Metadata, j.Contrib
 	return j.Cut, nil
 }

@@ -102,7 +102,7 @@ func TestNodeLabels(t *testing.T) {
 	w.apply(put(fleet.Cluster, "c", "1"))
 	a, b := on("a"), on("b")
 	a.Cluster, a.UserAgent, a.Version = "edge", "envoy", "1.40.0"
-	a.Labels = &fleet.NodeLabels{Region: "eu", Zone: "z", SubZone: "s", MetadataJSON: []byte(`{"role":"edge","nul":"\\u0000"}`)}
+	a.Labels = &fleet.NodeLabels{Region: "eu", Zone: "z", SubZone: "s", MetadataJSON: []byte(`{"role":"edge","nul":"\\u0000"}`), Contrib: fleet.ContribTold | 5}
 	b.Labels = &fleet.NodeLabels{Region: "us", Cut: true}
 	s.report(fleet.Status{Key: w.key(), Nodes: []fleet.NodeStatus{a, b, on("c")}})
 	a.Labels = nil // told already
@@ -115,7 +115,7 @@ func TestNodeLabels(t *testing.T) {
 	metadata := string(got[0].MetadataJSON)
 	got[0].MetadataJSON = nil
 	want := []store.LabeledNode{
-		{Node: fleet.Node{ID: "a", Cluster: "edge", UserAgent: "envoy", Version: "1.40.0", Region: "eu", Zone: "z", SubZone: "s"}, Known: true},
+		{Node: fleet.Node{ID: "a", Cluster: "edge", UserAgent: "envoy", Version: "1.40.0", Region: "eu", Zone: "z", SubZone: "s", Contrib: fleet.ContribTold | 5}, Known: true},
 		{Node: fleet.Node{ID: "b", Region: "us"}},
 		{Node: fleet.Node{ID: "c"}},
 	}

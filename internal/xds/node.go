@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"fairlead/internal/envoyversion"
 	"fairlead/internal/fleet"
 )
 
@@ -64,6 +65,7 @@ func pin(encoded []byte) (pinnedNode, error) {
 			SubZone:       n.GetLocality().GetSubZone(),
 			MetadataJSON:  metadata,
 			ClientFeature: features(n.GetClientFeatures()),
+			Contrib:       contribOf(encoded),
 		},
 	}, nil
 }
@@ -168,6 +170,45 @@ func eachKept(encoded []byte, f func(field []byte)) error {
 		encoded = encoded[n:]
 	}
 	return nil
+}
+
+// Fields of a Node, and of an Extension, of which it lists those of its build.
+const (
+	nodeExtension     tag = nodeExtensions<<3 | tag(protowire.BytesType)
+	extensionName     tag = 1<<3 | tag(protowire.BytesType)
+	extensionDisabled tag = 5<<3 | tag(protowire.VarintType)
+	extensionType     tag = 6<<3 | tag(protowire.BytesType)
+)
+
+// contribOf reads which extensions of contrib a node lists. What cannot be read tells nothing; nothing of the list is kept.
+func contribOf(node []byte) (has fleet.Contrib) {
+	_ = eachField(node, func(f field) error {
+		if f.tag == nodeExtension {
+			has |= contribIn(f.bytes)
+		}
+		return nil
+	})
+	return has
+}
+
+// contribIn is what one extension tells. One that the process was told not to use is not there.
+func contribIn(extension []byte) (told fleet.Contrib) {
+	disabled := false
+	_ = eachField(extension, func(f field) error {
+		switch f.tag {
+		case extensionName:
+			told |= envoyversion.ContribOfName(f.bytes)
+		case extensionType:
+			told |= fleet.ContribTold | envoyversion.ContribOfType(f.bytes)
+		case extensionDisabled:
+			disabled = f.n != 0
+		}
+		return nil
+	})
+	if disabled {
+		told &= fleet.ContribTold
+	}
+	return told
 }
 
 // features are those of a client's that matter here, each once: they are kept as long as the

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"fairlead/internal/envoyversion"
 	"fairlead/internal/fleet"
 )
 
@@ -108,5 +109,37 @@ func TestNodeOfAnEnvoyIsTaken(t *testing.T) {
 	}
 	if err := p.check(turned); err != nil {
 		t.Errorf("the same node in another order: %v", err)
+	}
+}
+
+// TestANodeTellsWhichContribItHas: by the types of its extensions, and by the names of those that list no types.
+func TestANodeTellsWhichContribItHas(t *testing.T) {
+	const broker = "envoy.extensions.filters.network.kafka_broker.v3"
+	ordinary := &corev3.Extension{Name: "envoy.filters.http.buffer", TypeUrls: []string{"envoy.extensions.filters.http.buffer.v3.Buffer"}}
+	for name, c := range map[string]struct {
+		extensions   []*corev3.Extension
+		lacks, other bool // the broker, and another one's package
+	}{
+		"nothing is told":    {nil, false, false},
+		"names alone":        {[]*corev3.Extension{{Name: "envoy.filters.network.kafka_broker"}}, false, false},
+		"a build without":    {[]*corev3.Extension{ordinary}, true, true},
+		"a build with it":    {[]*corev3.Extension{ordinary, {Name: "x", TypeUrls: []string{"a.B", broker + ".KafkaBroker"}}}, false, true},
+		"it is disabled":     {[]*corev3.Extension{ordinary, {TypeUrls: []string{broker + ".KafkaBroker"}, Disabled: true}}, true, true},
+		"one without a type": {[]*corev3.Extension{ordinary, {Name: "qat"}}, true, false},
+	} {
+		encoded, err := proto.Marshal(&corev3.Node{Id: "n1", Extensions: c.extensions})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := pin(encoded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lacks := envoyversion.LacksContrib(p.node.Contrib, broker); lacks != c.lacks {
+			t.Errorf("%s: it lacks the broker: %t", name, lacks)
+		}
+		if lacks := envoyversion.LacksContrib(p.node.Contrib, "envoy.extensions.private_key_providers.qat.v3alpha"); lacks != c.other {
+			t.Errorf("%s: it lacks qat: %t", name, lacks)
+		}
 	}
 }

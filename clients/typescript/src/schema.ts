@@ -2715,7 +2715,7 @@ export interface components {
          * @description What kind of finding it is; docs/findings.md describes each.
          * @enum {string}
          */
-        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "credential_expires" | "token_expires" | "key_mismatch" | "sealed_for_another_key" | "endpoints_held" | "requests_fail" | "not_called" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap" | "unserved_type" | "set_too_large" | "delivered_by_name";
+        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "credential_expires" | "token_expires" | "key_mismatch" | "sealed_for_another_key" | "endpoints_held" | "requests_fail" | "not_called" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable" | "names_bootstrap" | "old_bootstrap" | "unserved_type" | "set_too_large" | "delivered_by_name" | "needs_contrib";
         Finding: {
             code: components["schemas"]["FindingCode"];
             severity: components["schemas"]["FindingSeverity"];

@@ -29,6 +29,7 @@ export const codeWords: Record<FindingCode, string> = {
   unserved_type: "asks for a type that is not served",
   set_too_large: "does not fit into what nodes take at once",
   delivered_by_name: "names what is delivered by name alone",
+  needs_contrib: "needs a build of Envoy with contrib",
 };
 
 export function SeverityBadge({ severity }: { severity: FindingSeverity }) {

@@ -12,6 +12,7 @@ class FindingCode(StrEnum):
     MISSING_FOR_NODES = "missing_for_nodes"
     MISSING_REFERENCE = "missing_reference"
     NAMES_BOOTSTRAP = "names_bootstrap"
+    NEEDS_CONTRIB = "needs_contrib"
     NOT_CALLED = "not_called"
     OLD_BOOTSTRAP = "old_bootstrap"
     REQUESTS_FAIL = "requests_fail"
