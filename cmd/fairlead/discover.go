@@ -223,7 +223,7 @@ func ofContent(err error) bool {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		return true
 	}
-	return p.Code == "no_room"
+	return p.Code == "no_room" || p.Code == "guarded"
 }
 
 func (f *feed) cluster(ctx context.Context, name string, want []client.EndpointPut, lease string) error {

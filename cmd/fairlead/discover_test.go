@@ -96,10 +96,10 @@ func TestDiscoverGoesOnBehindABadCluster(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.endpointAPI()
-	w.on("POST", "/endpoints/a", problemReply(422, "invalid", "the address is on this machine"), problemReply(409, "no_room", "there is no room"), ok(goldenEndpointsWritten))
+	w.on("POST", "/endpoints/a", problemReply(422, "invalid", "the address is on this machine"), problemReply(409, "no_room", "there is no room"), problemReply(403, "guarded", "the rule admin_ports"), ok(goldenEndpointsWritten))
 	w.on("POST", "/endpoints/b", ok(goldenEndpointsWritten))
 	path := w.file("list.yaml", "- {cluster: a, address: \"127.0.0.1:80\"}\n- {cluster: b, address: \"10.0.0.3:80\"}\n")
-	r := w.feeds([]string{"--source", "file", "--file", path, "--every", "10s"}, func() {}, func() {})
+	r := w.feeds([]string{"--source", "file", "--file", path, "--every", "10s"}, func() {}, func() {}, func() {})
 	if r.code != 0 || strings.Count(r.err, "warning: the endpoints of a stay as they are: ") != 1 || !strings.Contains(r.err, "on this machine") {
 		t.Errorf("exit status %d: %s", r.code, r.err)
 	}

@@ -2,22 +2,24 @@ package findings
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"fairlead/internal/envoyversion"
 	"fairlead/internal/fleet"
 )
 
-// build is nodes that get the same, and of whose build the same is known.
-type build struct {
-	view int32
-	has  fleet.Contrib
+// withoutContrib are the nodes whose build lacks one package of contrib, of those that tell what theirs has.
+type withoutContrib struct {
+	all   someNodes
+	views []someNodes // of each view
+	some  set         // the views that have some
 }
 
-// contrib finds what uses an extension of contrib and goes to nodes whose build has it not: they refuse it. It costs what the nodes cost once more,
-// where something uses one at all.
+// contrib finds what uses an extension of contrib and goes to nodes whose build has it not: they refuse it. It costs what the nodes cost once more for
+// each package that something uses, and a look at the views for each variant.
 func (c *checker) contrib() {
-	var builds map[build]*someNodes
+	lack := map[string]*withoutContrib{}
 	for _, n := range c.order {
 		if !c.on() {
 			return
@@ -25,59 +27,70 @@ func (c *checker) contrib() {
 		if !slices.ContainsFunc(n.variants, func(v *variant) bool { return len(v.facts.Contrib) > 0 }) {
 			continue
 		}
-		if builds == nil {
-			builds = c.builds()
-		}
 		every := len(n.variants) == 1 && n.fallback()
 		if !every {
 			c.wins(n, func(*variant, int, int) {})
 		}
 		for _, v := range n.variants {
-			c.contribOf(v, every, builds)
+			if !c.on() {
+				return
+			}
+			c.contribOf(v, every, lack)
 			v.won = nil // it is as large as there are views
 		}
 	}
 }
 
 // contribOf is about one variant; every: it is what all nodes get.
-func (c *checker) contribOf(v *variant, every bool, builds map[build]*someNodes) {
+func (c *checker) contribOf(v *variant, every bool, lack map[string]*withoutContrib) {
 	for _, uses := range v.facts.Contrib {
-		var lack someNodes
-		for b, nodes := range builds {
-			if envoyversion.LacksContrib(b.has, string(uses.Package)) && (every || v.won != nil && v.won.has(b.view)) {
-				lack.join(nodes)
-			}
+		of := lack[string(uses.Package)]
+		if of == nil {
+			of = c.withoutContrib(string(uses.Package))
+			lack[string(uses.Package)] = of
 		}
-		if lack.nodes == 0 {
+		nodes := of.all
+		if !every {
+			nodes = of.among(v.won)
+		}
+		if nodes.nodes == 0 {
 			continue
 		}
-		c.add(v, Finding{Code: NeedsContrib, Severity: Error, Pointer: uses.Pointer, Nodes: lack.nodes, Detail: fmt.Sprintf(
+		c.add(v, Finding{Code: NeedsContrib, Severity: Error, Pointer: uses.Pointer, Nodes: nodes.nodes, Detail: fmt.Sprintf(
 			"%s uses %s, which needs a build of Envoy with contrib: %s one without it, and Envoy refuses this there; run a build that has it, such as Envoy's contrib image, or write it as a variant for the nodes that do",
-			v.named(), uses.Message, lack.text())})
+			v.named(), uses.Message, nodes.text())})
 	}
 }
 
-// builds counts the nodes that tell what their build has.
-func (c *checker) builds() map[build]*someNodes {
-	out := map[build]*someNodes{}
+func (c *checker) withoutContrib(pkg string) *withoutContrib {
+	out := &withoutContrib{views: make([]someNodes, len(c.views.nodes)), some: c.views.none()}
 	for _, n := range c.Nodes {
 		if !c.on() {
 			break
 		}
-		if n.Contrib&fleet.ContribTold == 0 || c.Unlabeled[n.ID] {
+		if n.Contrib&fleet.ContribTold == 0 || c.Unlabeled[n.ID] || !envoyversion.LacksContrib(n.Contrib, pkg) {
 			continue
 		}
 		view, known := c.views.known[c.views.vector(n)]
 		if !known {
 			continue
 		}
-		b := build{int32(view), n.Contrib} //nolint:gosec // fewer than nodes
-		if out[b] == nil {
-			out[b] = &someNodes{}
-		}
-		out[b].join(&someNodes{1, n.ID})
+		one := &someNodes{1, n.ID}
+		out.all.join(one)
+		out.views[view].join(one)
+		out.some.add(int32(view)) //nolint:gosec // fewer than nodes
 	}
 	return out
+}
+
+// among are those of the views of a set; nil has none.
+func (w *withoutContrib) among(views set) (nodes someNodes) {
+	for i, word := range views {
+		for rest := word & w.some[i]; rest != 0; rest &= rest - 1 {
+			nodes.join(&w.views[i*64+bits.TrailingZeros64(rest)])
+		}
+	}
+	return nodes
 }
 
 // join takes others in.

@@ -103,15 +103,17 @@ func (c choice) family(all []*discoveryv1.EndpointSlice) ([]*discoveryv1.Endpoin
 // meant returns which port of a slice is meant. Of a port with a name the number may differ from slice to slice.
 func (c choice) meant(all []*discoveryv1.EndpointSlice) (func(discoveryv1.EndpointPort) bool, error) {
 	var names, shown []string // in the order of the slices, each once
+	seen := map[string]bool{}
 	for _, s := range all {
 		for _, p := range s.Ports {
 			if !usable(p) {
 				continue
 			}
-			if name := deref(p.Name, ""); !slices.Contains(names, name) {
+			if name := deref(p.Name, ""); !seen[name] {
+				seen[name] = true
 				names = append(names, name)
 			}
-			if text := strings.TrimSpace(fmt.Sprintf("%s %d", deref(p.Name, ""), *p.Port)); !slices.Contains(shown, text) {
+			if text := strings.TrimSpace(fmt.Sprintf("%s %d", deref(p.Name, ""), *p.Port)); len(shown) <= 10 && !slices.Contains(shown, text) {
 				shown = append(shown, text)
 			}
 		}
