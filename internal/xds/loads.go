@@ -13,12 +13,14 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/load"
+	"fairlead/internal/metrics"
 )
 
 // LoadReports is what a Server does with load reports (LRS).
 type LoadReports struct {
 	Recorder *load.Recorder
-	Interval time.Duration // at which clients are to report
+	Metrics  *metrics.Loads // nil: nobody is told
+	Interval time.Duration  // at which clients are to report
 }
 
 const (
@@ -64,6 +66,7 @@ func (s *Server) takeReports(t *talk) error {
 			return err
 		}
 		s.cfg.Load.Recorder.Add(t.id.Key, r.Report, s.cfg.Load.Interval)
+		s.cfg.Load.Metrics.Add(t.id.Key, &r.Report, s.cfg.Load.Interval)
 	}
 }
 

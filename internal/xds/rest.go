@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/metrics"
 )
 
 const (
@@ -102,15 +103,29 @@ type webError struct {
 
 func (e *webError) Error() string { return e.words }
 
+// reason is that of the call of gRPC that would have been refused like this.
+func (e *webError) reason() metrics.Reason {
+	switch e.code {
+	case http.StatusRequestEntityTooLarge:
+		return metrics.ResourceExhausted
+	case http.StatusRequestTimeout:
+		return metrics.DeadlineExceeded
+	default:
+		return metrics.Unimplemented
+	}
+}
+
 func (s *Server) refusePoll(w http.ResponseWriter, r *http.Request, err error) {
 	var code int
 	var words string
 	var own *webError
 	if errors.As(err, &own) {
 		code, words = own.code, own.words
+		s.cfg.Metrics.Refused(own.reason())
 	} else {
 		st := status.Convert(statusOf(err))
 		code, words = webStatus(st.Code()), st.Message()
+		s.countRefused(r.Context(), st.Err())
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
@@ -185,6 +200,7 @@ func (s *Server) answerPoll(ctx context.Context, w http.ResponseWriter, r *http.
 		s.log.Error("a response cannot be written as JSON", "type", only.Slug(), "reason", err)
 		return nil, fmt.Errorf("the answer cannot be written as JSON, see the server's log: %w", fleet.ErrUnavailable)
 	}
+	s.cfg.Metrics.Polled(only, len(b))
 	return b, nil
 }
 
