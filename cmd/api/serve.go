@@ -2,17 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"fairlead/cmd/internal/run"
 	"fairlead/internal/lifecycle"
+	"fairlead/internal/metrics"
 )
 
 type serveCommand struct {
-	Listen string `name:"listen" env:"FAIRLEAD_LISTEN" default:"127.0.0.1:8080" help:"Address of the API and the page."`
+	Listen       string `name:"listen" env:"FAIRLEAD_LISTEN" default:"127.0.0.1:8080" help:"Address of the API and the page."`
+	HealthListen string `name:"health-listen" env:"FAIRLEAD_HEALTH_LISTEN" default:"127.0.0.1:8081" help:"Address of /healthz, /readyz and /metrics: plain HTTP, without a token."`
 	run.APIConfig
 	run.TLS
+	run.Series
 	run.Debug
 	run.Log
 }
@@ -21,32 +27,59 @@ type serveCommand struct {
 // and health checks are answered while the database is waited for.
 func (c *serveCommand) Run(ctx context.Context) error {
 	log := c.Logger(os.Stderr)
+	registry, err := c.Series.Open(metrics.API, log)
+	if err != nil {
+		return err
+	}
+	c.APIConfig.Metrics = registry
 	cert, err := c.TLS.Open(c.Listen, log)
 	if err != nil {
 		return err
 	}
 	conf := cert.Config()
+	if cert != nil {
+		registry.Certificate.Watch(cert.Ends)
+	}
 	lis, err := run.Listen(c.Listen, "--listen")
 	if err != nil {
 		return err
 	}
 	defer lis.Close() //nolint:errcheck // the server has closed it already, but for an early return
+	health, err := run.Listen(c.HealthListen, "--health-listen")
+	if err != nil {
+		return err
+	}
+	defer health.Close() //nolint:errcheck // as above
 	profiles, err := c.Debug.Open()
 	if err != nil {
 		return err
 	}
-	log.Info("the port is open", "address", lis.Addr().String(), "tls", conf != nil)
-	var api *run.API
-	err = run.Meanwhile(ctx, lis, conf, log, func(ctx context.Context) (err error) {
-		api, err = run.NewAPI(ctx, c.APIConfig, log)
-		return err
-	})
-	if api != nil {
-		defer api.Close()
+	log.Info("the port is open", "address", lis.Addr().String(), "health_address", health.Addr().String(), "tls", conf != nil)
+	// Liveness and metrics are there while the database is still waited for.
+	var server atomic.Pointer[run.API]
+	ready := func(ctx context.Context) error {
+		if a := server.Load(); a != nil {
+			return a.Ready(ctx)
+		}
+		return errors.New("the database was not reached yet")
 	}
-	if err != nil {
-		return err
-	}
-	log.Info("serving the API", "address", lis.Addr().String(), "tls", conf != nil)
-	return lifecycle.Run(ctx, slices.Concat(profiles, cert.Components(), api.Components(lis, conf))...)
+	return lifecycle.Run(ctx, append(slices.Concat(profiles, cert.Components()), run.Health(health, log, registry, ready), lifecycle.Component{
+		Name: "serve", StopTimeout: time.Minute,
+		Run: func(ctx context.Context) error {
+			var api *run.API
+			err := run.Meanwhile(ctx, lis, conf, log, func(ctx context.Context) (err error) {
+				api, err = run.NewAPI(ctx, c.APIConfig, log)
+				return err
+			})
+			if api != nil {
+				defer api.Close()
+			}
+			if err != nil {
+				return err
+			}
+			server.Store(api)
+			log.Info("serving the API", "address", lis.Addr().String(), "tls", conf != nil)
+			return lifecycle.Run(ctx, api.Components(lis, conf)...)
+		},
+	})...)
 }
