@@ -38,6 +38,7 @@ const (
 	oapiNetHTTP  = "github.com/oapi-codegen/nethttp-middleware"
 	containers   = "github.com/testcontainers/testcontainers-go"
 	goleak       = "go.uber.org/goleak"
+	prometheus   = "github.com/prometheus/client_golang/prometheus"
 	chi          = "github.com/go-chi/chi/v5"
 	clientGo     = "k8s.io/client-go"
 	kubeAPI      = "k8s.io/api"
@@ -70,7 +71,7 @@ var layers = map[string][]string{
 	"internal/findings":     {"internal/fleet", "internal/envoyversion", "internal/resource", "internal/selector", protobuf},
 	"internal/snapshot":     {"internal/fleet", protobuf},
 	"internal/planner":      {"internal/fleet", "internal/snapshot", protobuf},
-	"internal/delivery":     {"internal/fleet", "internal/lifecycle", xsync},
+	"internal/delivery":     {"internal/fleet", "internal/lifecycle", "internal/metrics", xsync},
 	"internal/load":         {"internal/fleet"},
 	"internal/envoytypes":   {controlPlane, contrib},
 	"internal/bootstrap":    {"internal/fleet", "internal/selector"},
@@ -79,21 +80,25 @@ var layers = map[string][]string{
 	"web":                   {},
 	"web/pack":              {},
 	"internal/lifecycle":    {xsync},
-	"internal/door":         {xtime},
+	"internal/metrics":      {"internal/fleet", "internal/lifecycle", "internal/load", prometheus},
+
+	"internal/metrics/metricstest": {"internal/metrics"},
+
+	"internal/door": {xtime},
 
 	// The arm of the API.
-	"internal/store":           {"internal/fleet", "internal/audit", "internal/auth", "internal/lifecycle", "migrations", pgx, puddle, migrate, xsync},
+	"internal/store":           {"internal/fleet", "internal/audit", "internal/auth", "internal/lifecycle", "internal/metrics", "migrations", pgx, puddle, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
 		"internal/fleet", "internal/audit", "internal/auth", "internal/bootstrap", "internal/compute", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
-		"internal/store", "internal/lifecycle", "internal/door", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
+		"internal/store", "internal/lifecycle", "internal/door", "internal/metrics", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/endpoints":    {"internal/fleet", "internal/lifecycle", "internal/resource", "internal/store", xsync},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},
 
 	// The arm of the streams.
 	"internal/xds": {
-		"internal/fleet", "internal/auth", "internal/envoyversion", "internal/lifecycle", "internal/load", "internal/door", "internal/pattern", "internal/planner", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
+		"internal/fleet", "internal/auth", "internal/envoyversion", "internal/lifecycle", "internal/load", "internal/door", "internal/metrics", "internal/pattern", "internal/planner", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
 	"internal/xds/xdstest": {
@@ -101,7 +106,7 @@ var layers = map[string][]string{
 		"google.golang.org/genproto/googleapis/rpc", xhttp2,
 	},
 	"internal/xds/conformance": {"internal/fleet", "internal/xds", "internal/xds/xdstest", grpc, controlPlane},
-	"internal/replica":         {"internal/fleet", "internal/auth", "internal/seal", "internal/selector", "internal/snapshot", "internal/xds", "internal/delivery", "internal/lifecycle", xsync},
+	"internal/replica":         {"internal/fleet", "internal/auth", "internal/seal", "internal/selector", "internal/snapshot", "internal/xds", "internal/delivery", "internal/lifecycle", "internal/metrics", xsync},
 
 	// Programs beside ours.
 	"internal/childproc":  {},

@@ -14,14 +14,16 @@ import (
 	"fairlead/cmd/internal/run"
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
+	"fairlead/internal/metrics"
 )
 
 type command struct {
 	Listen       string `name:"listen" env:"FAIRLEAD_LISTEN" default:"127.0.0.1:18000" help:"Address for xDS clients."`
 	RESTListen   string `name:"rest-listen" env:"FAIRLEAD_REST_LISTEN" placeholder:"ADDR" help:"One more address, for polls over REST alone. They are answered on --listen too."`
-	HealthListen string `name:"health-listen" env:"FAIRLEAD_HEALTH_LISTEN" default:"127.0.0.1:18001" help:"Address of /healthz and /readyz."`
+	HealthListen string `name:"health-listen" env:"FAIRLEAD_HEALTH_LISTEN" default:"127.0.0.1:18001" help:"Address of /healthz, /readyz and /metrics: plain HTTP, without a token."`
 	run.XDSConfig
 	run.TLS
+	run.StreamSeries
 	run.Debug
 	run.Log
 }
@@ -43,11 +45,19 @@ func main() {
 // Run serves until ctx ends.
 func (c *command) Run(ctx context.Context) error {
 	log := c.Logger(os.Stderr)
+	registry, err := c.StreamSeries.Open(metrics.XDS, log)
+	if err != nil {
+		return err
+	}
+	c.XDSConfig.Metrics = registry
 	cert, err := c.TLS.Open(c.Listen, log)
 	if err != nil {
 		return err
 	}
 	conf := cert.Config()
+	if cert != nil {
+		registry.Certificate.Watch(cert.Ends)
+	}
 	lis, err := run.Listen(c.Listen, "--listen")
 	if err != nil {
 		return err
@@ -84,7 +94,7 @@ func (c *command) Run(ctx context.Context) error {
 		}
 		return errors.New("the database was not reached yet")
 	}
-	return lifecycle.Run(ctx, append(append(profiles, cert.Components()...), run.Health(health, log, ready), lifecycle.Component{
+	return lifecycle.Run(ctx, append(append(profiles, cert.Components()...), run.Health(health, log, registry, ready), lifecycle.Component{
 		Name: "xds", StopTimeout: c.Drain + 30*time.Second,
 		Run: func(ctx context.Context) error {
 			s, err := run.NewXDS(ctx, c.XDSConfig, log)

@@ -172,6 +172,25 @@ func (p *Pool) join(id fleet.TenantID, kind Kind, most int) (w *waiter, crowded 
 	return w, false
 }
 
+// State is what a pool does now, by kind.
+type State struct {
+	Slots            int
+	Running, Waiting [2]int // by Kind
+}
+
+// State looks once at each tenant that waits, and at those of its computations that do.
+func (p *Pool) State() State {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := State{Slots: p.Slots, Running: [2]int{Small: p.Slots - p.free - p.large, Large: p.large}}
+	for _, t := range p.line {
+		for _, w := range t.waiting {
+			s.Waiting[w.kind]++
+		}
+	}
+	return s
+}
+
 // Waits tells how many of a tenant stand in line.
 func (p *Pool) Waits(id fleet.TenantID) int {
 	p.mu.Lock()

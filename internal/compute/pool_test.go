@@ -54,7 +54,13 @@ func TestT44_TenantsComputeInTurn(t *testing.T) {
 		l.computes(t, p, "b", b, compute.Large)
 		l.computes(t, p, "a small", a, compute.Small)
 		l.computes(t, p, "c", c, compute.Large)
+		if got, want := p.State(), (compute.State{Slots: 1, Running: [2]int{0, 1}, Waiting: [2]int{1, 5}}); got != want {
+			t.Errorf("it says %+v, want %+v", got, want)
+		}
 		l.wg.Wait()
+		if got, want := p.State(), (compute.State{Slots: 1}); got != want {
+			t.Errorf("in the end it says %+v, want %+v", got, want)
+		}
 		if want := []string{"a", "a small", "b", "c", "a", "a", "a"}; !slices.Equal(l.who, want) {
 			t.Errorf("%q, want %q", l.who, want)
 		}

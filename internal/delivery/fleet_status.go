@@ -54,6 +54,7 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 	}
 	if !n.live() {
 		n.absent, n.resumed, n.before, n.held = f.progress.head, info.Resumed, info.Before, info.Held
+		n.sends = nil
 		n.row.Since = f.rec.dbTime(now)
 		n.goneAt, n.cameAt = time.Time{}, now
 		n.comesBack(info.Resumed, f.progress.head, now)

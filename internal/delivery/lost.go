@@ -139,7 +139,7 @@ func (f *fleetStatus) settle(n *node, now time.Time) (moved bool) {
 		if len(n.missed) > 0 {
 			f.waitsChanged(n, now)
 		}
-		f.progress.revs.count(n, n.settled, f.rec.dbTime(now))
+		f.count(n, now)
 	}
 	f.awaitMore(n, now)
 	if !n.follows() {

@@ -73,6 +73,7 @@ type tally struct {
 	counted fleet.Revision   // revisions up to this one have counted it as having confirmed them
 	passed  []fleet.Revision // those of them that have not, as something of them is withheld from it
 	sent    fleet.Revision   // the highest one for whose target something was sent to it
+	sends   []sending        // of what it has not settled, the earliest first; mostSends at most
 	// absent is the head when it connected. Whether what was made before changed anything
 	// for the node is not known here: it counts as affected.
 	absent  fleet.Revision
@@ -121,7 +122,7 @@ func (n *node) told(server fleet.Revision) fleet.Revision {
 // restart begins anew after the head of the fleet was set to rev.
 func (n *node) restart(rev fleet.Revision) {
 	n.settled, n.before, n.counted, n.sent, n.absent, n.resumed = 0, 0, rev-1, 0, rev-1, true
-	n.passed, n.left, n.held = nil, fleet.Waits{}, fleet.Held{}
+	n.passed, n.left, n.held, n.sends = nil, fleet.Waits{}, fleet.Held{}, nil
 	for s := range n.streams {
 		s.settled = 0
 	}
@@ -231,6 +232,7 @@ func (s *Stream) Sent(rev fleet.Revision) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !s.closed && rev > s.node.sent && rev <= f.progress.head {
+		f.measureSent(s.node, rev, time.Now())
 		s.node.sent = rev
 	}
 }

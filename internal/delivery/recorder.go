@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/metrics"
 )
 
 // Sink is where status goes. Every value is absolute, so that a report whose answer
@@ -45,12 +46,14 @@ const (
 	flushAtOnce = 4 // fleets that are reported at the same time
 )
 
-// Config is what a Recorder needs. All but Logger must be set.
+// Config is what a Recorder needs. All but Logger and Metrics must be set.
 type Config struct {
 	Server fleet.ServerID // drawn anew for every process
 	Name   string         // for people: the host's name
 	Sink   Sink
 	Logger *slog.Logger // nil: slog.Default()
+
+	Metrics *metrics.Delivery // nil: nobody is told
 }
 
 // Recorder records the status of the fleets that a server serves. Its methods are
@@ -62,7 +65,9 @@ type Recorder struct {
 	offset atomic.Int64 // what the database's clock is ahead of ours, in ns
 	term   atomic.Int64 // of the lease
 	down   atomic.Bool  // the last call of the sink failed
-	rows   int          // most rows of a kind in one report
+	// renewed is when the last renewal of the lease that was taken was begun, in ns; 0: none was.
+	renewed atomic.Int64
+	rows    int // most rows of a kind in one report
 
 	kick chan struct{} // capacity 1: the queue has changed
 
@@ -80,6 +85,9 @@ func New(cfg Config) (*Recorder, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = metrics.Discard().Delivery
 	}
 	return &Recorder{
 		cfg:    cfg,

@@ -83,8 +83,8 @@ func (n *node) awaited(rev fleet.Revision) bool {
 
 // count adds a node that has come to rev and was counted up to n.counted. It is affected
 // by what something was sent to it for. A revision of which something is withheld from it
-// counts it when that ends.
-func (rs revisions) count(n *node, rev fleet.Revision, at time.Time) {
+// counts it when that ends. confirmed is told of each that counts the node at once.
+func (rs revisions) count(n *node, rev fleet.Revision, at time.Time, confirmed func(*counter)) {
 	passed := n.passed
 	n.passed = nil
 	defer func() { n.counted = max(n.counted, rev) }()
@@ -105,6 +105,9 @@ func (rs revisions) count(n *node, rev fleet.Revision, at time.Time) {
 		c.Acked++
 		if c.Revision <= max(n.sent, n.absent) {
 			c.Affected++
+		}
+		if !again {
+			confirmed(c)
 		}
 		t := at
 		if t.Before(c.committedAt) {

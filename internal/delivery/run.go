@@ -57,7 +57,9 @@ func (r *Recorder) holdLease(ctx context.Context, l *lease) error {
 		})
 		failed := l.failed
 		l.failed = err != nil
+		r.cfg.Metrics.Renewed(err == nil)
 		if err == nil {
+			r.renewed.Store(begun.UnixNano())
 			if last := r.hold(term); last == 0 {
 				close(l.taken)
 			} else {
@@ -144,9 +146,12 @@ func (r *Recorder) flush(ctx context.Context, f *fleetStatus) (again bool) {
 		if rep = f.next(time.Now()); rep == nil {
 			return nil
 		}
-		return r.call(ctx, "report a fleet's status", func(ctx context.Context) error {
+		begun := time.Now()
+		err := r.call(ctx, "report a fleet's status", func(ctx context.Context) error {
 			return r.cfg.Sink.Report(ctx, rep.status)
 		})
+		r.cfg.Metrics.Reported(err == nil, time.Since(begun))
+		return err
 	}, "fleet", f.key)
 	_ = lifecycle.Contain(r.log, "a fleet's report", func() error {
 		again = f.answered(rep, err, time.Now())

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/metrics"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -212,8 +213,13 @@ type world struct {
 
 func setup(t *testing.T) *world {
 	t.Helper()
+	return setupMeasured(t, nil)
+}
+
+func setupMeasured(t *testing.T, m *metrics.Delivery) *world {
+	t.Helper()
 	s := newSink()
-	r, err := New(Config{Server: fleet.NewServerID(), Name: "here", Sink: s, Logger: slog.New(slog.DiscardHandler)})
+	r, err := New(Config{Server: fleet.NewServerID(), Name: "here", Sink: s, Logger: slog.New(slog.DiscardHandler), Metrics: m})
 	if err != nil {
 		t.Fatal(err)
 	}

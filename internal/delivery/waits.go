@@ -44,7 +44,7 @@ func (f *fleetStatus) waitsChanged(n *node, now time.Time) {
 	n.waits = all
 	f.roster.check(n)
 	if n.live() {
-		f.progress.revs.count(n, n.settled, f.rec.dbTime(now))
+		f.count(n, now)
 	}
 	f.awaitMore(n, now)
 	switch due := f.dueWaits(n, now); {

@@ -15,13 +15,14 @@ import (
 	"fairlead/internal/compute"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/metrics"
 	"fairlead/internal/reference"
 	"fairlead/internal/resource"
 	"fairlead/internal/seal"
 	"fairlead/internal/store"
 )
 
-// Config is what an API needs. All but Page, Guard, Public and Ready is required.
+// Config is what an API needs. All but Page, Guard, Public, Ready and Metrics is required.
 type Config struct {
 	Store    *store.Store
 	Compiler *resource.Compiler
@@ -31,7 +32,8 @@ type Config struct {
 	Guard    Guard        // nil: DefaultGuard
 	Public   PublicURL    // where browsers reach the API
 	// Ready tells whether the process can serve; nil: whether the database answers.
-	Ready func(context.Context) error
+	Ready   func(context.Context) error
+	Metrics *metrics.Requests // nil: nobody is told
 }
 
 // API is the REST API. It is safe for concurrent use and starts no goroutine.
@@ -44,6 +46,7 @@ type API struct {
 	ready    func(context.Context) error
 	lookups  *auth.Lookups // of API tokens and sessions
 	public   PublicURL
+	metrics  *metrics.Requests
 
 	operations map[string]operation
 	receipts   *board
@@ -85,13 +88,16 @@ func New(c Config) (*API, error) {
 	if c.Guard == nil {
 		c.Guard = DefaultGuard()
 	}
+	if c.Metrics == nil {
+		c.Metrics = metrics.Discard().Requests
+	}
 	k, err := theContract()
 	if err != nil {
 		return nil, fmt.Errorf("read the contract: %w", err)
 	}
 	a := &API{
 		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, guard: c.Guard, log: c.Logger, ready: c.Ready, operations: k.operations,
-		draining: make(chan struct{}), lookups: auth.NewLookups(0, doubtedAtOnce), public: c.Public,
+		draining: make(chan struct{}), lookups: auth.NewLookups(0, doubtedAtOnce), public: c.Public, metrics: c.Metrics,
 	}
 	a.receipts = newBoard(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
@@ -102,6 +108,10 @@ func New(c Config) (*API, error) {
 	a.denied = newDenials(time.Now)
 	a.guesses, a.comparisons = newGuesses(time.Now), newDenials(time.Now)
 	a.computing, a.finishing = newComputing(), finishing
+	c.Metrics.Watch(func() metrics.ComputeState {
+		s := a.computing.State()
+		return metrics.ComputeState{Slots: s.Slots, Running: s.Running, Waiting: s.Waiting}
+	})
 	a.handler = a.routes(k, c.Page)
 	return a, nil
 }
@@ -120,7 +130,7 @@ func (a *API) Drain() {
 
 func (a *API) routes(k *contract, page http.Handler) http.Handler {
 	r := chi.NewRouter()
-	r.Use(rawPath, a.public.strictTransport, logged(a.log), contained(a.log), headAsGet)
+	r.Use(rawPath, a.public.strictTransport, logged(a.log), a.measured, contained(a.log), headAsGet)
 	r.NotFound(notFound(page))
 	r.MethodNotAllowed(methodNotAllowed(r))
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })

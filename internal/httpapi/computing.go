@@ -48,7 +48,10 @@ func (a *API) compute(ctx context.Context, kind compute.Kind, f func(step func()
 	if id == (fleet.TenantID{}) { // the path has none
 		id = c.principal.Tenant
 	}
+	begun := time.Now()
 	turn, err := a.computing.Enter(ctx, id, kind)
+	_, refused := asBusy(err)
+	a.metrics.Computes(kind == compute.Large, !refused, time.Since(begun))
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/metrics"
 	"fairlead/internal/resource"
 	"fairlead/internal/seal"
 	"fairlead/internal/store"
@@ -26,15 +27,16 @@ import (
 
 // world is an API over a real database, reached by real HTTP.
 type world struct {
-	t     testing.TB
-	db    *storetest.DB
-	store *store.Store
-	nodes *store.Store // as an xDS server has it
-	keys  seal.Keys
-	api   *API
-	url   string
-	http  *http.Client
-	logs  *lines
+	t        testing.TB
+	db       *storetest.DB
+	store    *store.Store
+	nodes    *store.Store // as an xDS server has it
+	keys     seal.Keys
+	api      *API
+	url      string
+	http     *http.Client
+	logs     *lines
+	registry *metrics.Registry
 
 	tenant store.Tenant
 	fleet  store.Fleet
@@ -87,9 +89,10 @@ func setupOn(t testing.TB, db *storetest.DB, s *store.Store) *world {
 func (w *world) serve(sealer *seal.Sealer) {
 	w.t.Helper()
 	var err error
+	w.registry = metrics.New(metrics.API, metrics.Config{})
 	w.api, err = New(Config{
 		Store: w.store, Sealer: sealer, Compiler: resource.NewCompiler(resource.Config{VersionKey: w.keys.Version}),
-		Logger: slog.New(slog.NewJSONHandler(w.logs, nil)), Page: web.Handler(),
+		Logger: slog.New(slog.NewJSONHandler(w.logs, nil)), Page: web.Handler(), Metrics: w.registry.Requests,
 	})
 	must(w.t, err)
 	server := httptest.NewServer(w.api.Handler())

@@ -262,5 +262,17 @@ func (ms *memos) grow(size, most int) {
 	}
 }
 
+// live are those whose target is not gone.
+func (ms *memos) live() (all []*memo) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	for _, p := range ms.all {
+		if m := p.Value(); m != nil {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
 // Forget drops all that is remembered. It changes nothing but what the next steps cost.
 func (pl *Planner) Forget() { pl.memos.grow(0, -1) }

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"sync/atomic"
+
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
 )
@@ -12,6 +14,26 @@ type Planner struct {
 	sets    pool[setKey, snapshot.Set]
 	subs    pool[subKey, Subscription]
 	memos   memos
+
+	steps, walks atomic.Int64 // that were asked for, and those of them that were worked out
+}
+
+// Stats are what a planner has done, and what it remembers.
+type Stats struct {
+	Steps, Walks int64 // that were asked for, and those of them that were worked out
+	Positions    int   // distinct ones of which a step is remembered
+	Bytes        int   // that what is remembered takes, about
+}
+
+// Stats looks at each target that somebody has, or had a moment ago, once.
+func (pl *Planner) Stats() Stats {
+	s := Stats{Steps: pl.steps.Load(), Walks: pl.walks.Load()}
+	for _, m := range pl.memos.live() {
+		m.mu.RLock()
+		s.Positions, s.Bytes = s.Positions+len(m.steps), s.Bytes+m.size
+		m.mu.RUnlock()
+	}
+	return s
 }
 
 // DefaultMemo is how many bytes a server may remember.

@@ -43,6 +43,7 @@ func (c *Client) Step(now time.Time, target *snapshot.Target) Outcome {
 		case s != nil:
 			return c.offer(s)
 		}
+		c.in.steps.Add(1)
 		s = c.in.remembered(&c.pos, c.rec, effective)
 		if s == nil {
 			s = c.in.step(c.look(effective))

@@ -29,6 +29,7 @@ var order = fleet.Types()
 // walk looks at the types in the order in which a client is built up, and leaves out those
 // whose last response is unanswered. It depends on nothing but what the look is at.
 func (l *look) walk() *step {
+	l.in.walks.Add(1)
 	s := &step{after: *l.pos}
 	l.pos, l.rests = &s.after, [fleet.NumTypes]rest{}
 	for _, t := range order {

@@ -145,11 +145,19 @@ func ended(c fleet.Credential, now time.Time) error {
 func (o *owner) sweep() {
 	h, now := o.held.Load(), o.r.clock.now()
 	o.expiryAt = time.Time{}
+	good := int64(0) // the same, of those that are not revoked
 	for _, c := range h.creds {
-		if c.ExpiresAt.After(now) && (o.expiryAt.IsZero() || c.ExpiresAt.Before(o.expiryAt)) {
+		if !c.ExpiresAt.After(now) {
+			continue
+		}
+		if o.expiryAt.IsZero() || c.ExpiresAt.Before(o.expiryAt) {
 			o.expiryAt = c.ExpiresAt
 		}
+		if at := c.ExpiresAt.UnixNano(); c.RevokedAt.IsZero() && (good == 0 || at < good) {
+			good = at
+		}
 	}
+	o.ends.Store(good)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.streams.sweep(h.creds, now)

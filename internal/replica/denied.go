@@ -154,6 +154,7 @@ func (r *Replica) deny(k deniedKey) {
 	if k.fleet == (fleet.Key{}) {
 		k = deniedKey{reason: k.reason}
 	}
+	r.cfg.Metrics.Denied(k.reason)
 	r.turnedAway.add(k, r.clock.now())
 }
 

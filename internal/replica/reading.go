@@ -34,7 +34,8 @@ type reading struct {
 	pace        pace // of readings; anybody may ask how long it was queued
 	missedPace  pace // of questions about nodes that came before
 	retryAt     time.Time
-	expiryAt    time.Time // of the credential that ends next
+	expiryAt    time.Time    // of the credential that ends next
+	ends        atomic.Int64 // Unix ns, of those that are not revoked; 0: none ends. Anybody may ask
 	unpublished unpublished
 	indexed     map[fleet.CredentialID]fleet.Credential // by which the fleet is found
 }
@@ -67,6 +68,7 @@ func (o *owner) failed(err error) {
 	if !o.failing.Swap(true) {
 		o.r.log.Warn("the fleet cannot be read: what is held is served on", "fleet", o.key, "error", err)
 	}
+	o.r.cfg.Metrics.Failed()
 	back := min(retryMost, retryFirst<<min(o.failures, 10))
 	o.failures++
 	o.retryAt = time.Now().Add(back/2 + rand.N(back))
@@ -110,8 +112,13 @@ func (o *owner) ask(ctx context.Context, known fleet.Known) (changes []fleet.Cha
 }
 
 func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
-	round := o.beginRound()
+	round, turn := o.beginRound(), time.Now()
 	old := o.held.Load()
+	read := o.r.cfg.Metrics.CaughtUp
+	if old == nil {
+		read = o.r.cfg.Metrics.Loaded
+	}
+	found := false
 	known := fleet.Known{Key: o.key}
 	if old != nil {
 		known.At = old.at
@@ -142,12 +149,15 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 			}
 		}
 		o.take(old, c)
-		old = o.held.Load()
+		old, found = o.held.Load(), true
 	}
 	if old == nil {
 		return false, errors.New("the feed gave nothing for a fleet that is not held")
 	}
 	o.finish(nil) // what a panic has left
+	if found {
+		read(time.Since(turn))
+	}
 	o.confirm(begun)
 	o.sweepUnknown(round)
 	return false, nil

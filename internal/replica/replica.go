@@ -13,6 +13,7 @@ import (
 	"fairlead/internal/delivery"
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
+	"fairlead/internal/metrics"
 )
 
 // Feed is what a replica needs of the database.
@@ -73,7 +74,8 @@ type Config struct {
 	// once; 0: 20,000, as many as a server has streams. One more may come each 100 ms.
 	NewNodes int
 
-	Logger *slog.Logger // nil: slog.Default()
+	Logger  *slog.Logger  // nil: slog.Default()
+	Metrics *metrics.Held // nil: nobody is told
 }
 
 // Replica serves fleets: it is the xds.Authenticator and the xds.Source of a server.
@@ -126,6 +128,9 @@ func New(cfg Config) (*Replica, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = metrics.Discard().Held
 	}
 	slow := newSlowLane()
 	return &Replica{

@@ -15,6 +15,7 @@ import (
 	"fairlead/internal/auth"
 	"fairlead/internal/delivery"
 	"fairlead/internal/fleet"
+	"fairlead/internal/metrics"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -41,13 +42,18 @@ func setup(t testing.TB) *world {
 // setupFeed is setup with a feed that stands before the fake one.
 func setupFeed(t testing.TB, front Feed, f *feed) *world {
 	t.Helper()
+	return setupMeasured(t, front, f, nil)
+}
+
+func setupMeasured(t testing.TB, front Feed, f *feed, m *metrics.Held) *world {
+	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
 	s := &sink{settled: map[fleet.Key]fleet.Revision{}}
 	rec, err := delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: "here", Sink: s, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := New(Config{Feed: front, Opener: opener{}, Recorder: rec, Logger: quiet})
+	rep, err := New(Config{Feed: front, Opener: opener{}, Recorder: rec, Logger: quiet, Metrics: m})
 	if err != nil {
 		t.Fatal(err)
 	}

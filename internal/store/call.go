@@ -87,7 +87,9 @@ func (c call) timeout(err error) error {
 
 // send waits until the call may take a connection, for at most its limit, and then runs
 // the batch within its limit.
-func (s *Store) send(ctx context.Context, c call, b *pgx.Batch) error {
+func (s *Store) send(ctx context.Context, c call, b *pgx.Batch) (err error) {
+	caller, begun := ctx, time.Now()
+	defer func() { s.countFailed(caller, c, err) }()
 	leave, err := s.conns.enter(ctx, c)
 	if err != nil {
 		return err
@@ -98,6 +100,9 @@ func (s *Store) send(ctx context.Context, c call, b *pgx.Batch) error {
 		return err
 	}
 	defer conn.Release()
+	turn := time.Now()
+	s.metrics.Waited(c.lane.measured(), turn.Sub(begun))
+	defer func() { s.metrics.Worked(c.lane.measured(), time.Since(turn)) }()
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
 	switch err = conn.SendBatch(ctx, b).Close(); {

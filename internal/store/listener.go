@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,7 +35,20 @@ type ListenerConfig struct {
 
 // Listener hears the doorbell on a connection of its own. It carries "look again" and no
 // data; what is rung while it is not connected is covered by the Wake after its return.
-type Listener struct{ config ListenerConfig }
+type Listener struct {
+	config ListenerConfig
+	heard  atomic.Int64 // when the connection was last known to listen, Unix ns; 0: never
+}
+
+// Heard is when the connection was last known to listen; zero: never.
+func (l *Listener) Heard() time.Time {
+	if at := l.heard.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
+}
+
+func (l *Listener) hears() { l.heard.Store(time.Now().UnixNano()) }
 
 // NewListener returns a Listener that listens once it runs.
 func NewListener(c ListenerConfig) *Listener {
@@ -73,11 +87,13 @@ func (l *Listener) serve(ctx context.Context, conf *pgx.ConnConfig) error {
 	if err := l.listen(ctx, conn); err != nil {
 		return err
 	}
+	l.hears()
 	l.config.Wake(fleet.ID{}, true) // LISTEN is committed: the catch-up that follows sees all that was rung before
 	for {
 		n, err := l.next(ctx, conn)
 		switch {
 		case err == nil:
+			l.hears()
 			l.wake(n.Payload)
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -85,6 +101,7 @@ func (l *Listener) serve(ctx context.Context, conf *pgx.ConnConfig) error {
 			if err := l.ping(ctx, conn); err != nil {
 				return err
 			}
+			l.hears()
 		default:
 			return fmt.Errorf("wait for a notification: %w", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/metrics"
 )
 
 const (
@@ -51,7 +52,8 @@ type Config struct {
 	// AllowUnsafe accepts a role that may lose acknowledged commits or that has no
 	// timeouts. For tests.
 	AllowUnsafe bool
-	Logger      *slog.Logger // of panics, and at level debug of the database's notices; nil: slog.Default()
+	Metrics     *metrics.Database // nil: nobody is told
+	Logger      *slog.Logger      // of panics, and at level debug of the database's notices; nil: slog.Default()
 }
 
 // Store is safe for concurrent use. Its errors wrap one of the kinds of package fleet;
@@ -64,6 +66,8 @@ type Store struct {
 	cap   nodeCap
 	keys  *turns[keyOf] // of writes with an idempotency key, one of each at a time
 	log   *slog.Logger
+
+	metrics *metrics.Database
 
 	reports reportCap
 
@@ -105,6 +109,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		conf.ConnConfig.RuntimeParams["application_name"] = "fairlead"
 	}
 	log := cmp.Or(c.Logger, slog.Default())
+	measured := cmp.Or(c.Metrics, metrics.Discard().Database(metrics.API))
 	conf.ConnConfig.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		log.Debug("the database says", "severity", n.SeverityUnlocalized, "message", n.Message)
 	}
@@ -115,7 +120,8 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", kind(err))
 	}
-	return &Store{log: log, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}, mends: make(mendSignal, 1), built: make(mendSignal, 1), keys: newTurns[keyOf](1, waitingForKey)}, nil
+	measured.Watch(cs.state)
+	return &Store{log: log, metrics: measured, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}, mends: make(mendSignal, 1), built: make(mendSignal, 1), keys: newTurns[keyOf](1, waitingForKey)}, nil
 }
 
 // Close waits for the calls that are under way and gives the connections back.

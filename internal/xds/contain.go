@@ -24,12 +24,14 @@ func (s *Server) door(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo
 	switch {
 	case err != nil:
 		c.arrived()
+		s.countRefused(ss.Context(), err)
 		return err
 	case known == nil:
 		return next(srv, ss)
 	}
 	err = next(srv, known)
 	known.note(err)
+	s.countRefused(ss.Context(), err)
 	return err
 }
 

@@ -1,12 +1,14 @@
 package xds
 
 import (
+	"context"
 	"errors"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/metrics"
 )
 
 // statusOf turns an error into what the client is told. Envoy logs the text, and shows
@@ -35,4 +37,24 @@ func statusOf(err error) error {
 		}
 	}
 	return status.Error(codes.Internal, "internal error: see the server's log")
+}
+
+// reasons are the statuses that calls are refused with. All others are errors of ours.
+var reasons = map[codes.Code]metrics.Reason{
+	codes.Unauthenticated: metrics.Unauthenticated, codes.PermissionDenied: metrics.PermissionDenied, codes.InvalidArgument: metrics.InvalidArgument,
+	codes.ResourceExhausted: metrics.ResourceExhausted, codes.Unavailable: metrics.Unavailable, codes.DeadlineExceeded: metrics.DeadlineExceeded,
+	codes.Unimplemented: metrics.Unimplemented,
+}
+
+// countRefused counts a call that ends with an error, and not because its client has gone.
+func (s *Server) countRefused(ctx context.Context, err error) {
+	code := status.Code(err)
+	if code == codes.OK || code == codes.Canceled || ctx.Err() != nil {
+		return
+	}
+	reason, ok := reasons[code]
+	if !ok {
+		reason = metrics.Internal
+	}
+	s.cfg.Metrics.Refused(reason)
 }

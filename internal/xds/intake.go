@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/metrics"
 	"fairlead/internal/planner"
 )
 
@@ -16,9 +17,14 @@ func (st *stream) handle(r *request) error {
 		}
 	}
 	t, served, err := st.check(r)
-	if err != nil || !served {
+	switch {
+	case err != nil:
 		return err
+	case !served:
+		st.counts.Request(metrics.Other)
+		return nil
 	}
+	st.counts.Request(t)
 	first := !st.client.Subscribed(t)
 	if st.delta {
 		st.handleDelta(t, r, first)
@@ -108,10 +114,14 @@ func (st *stream) answer(t fleet.Type, r *request) {
 	if r.nack && (st.delta || !st.client.Kind().Envoy || f == nil || r.version != f.Version.String()) {
 		found, counts := st.client.Nack(st.now, t, r.nonce, r.detail)
 		if counts {
+			st.counts.NACK(t)
 			st.logRefused(t, r.detail)
 		}
 		st.pass(found)
 		return
+	}
+	if f != nil {
+		st.counts.ACK(t)
 	}
 	st.pass(st.client.Ack(st.now, t, r.nonce, r.detail))
 }

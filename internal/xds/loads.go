@@ -15,12 +15,14 @@ import (
 	"fairlead/internal/envoyversion"
 	"fairlead/internal/fleet"
 	"fairlead/internal/load"
+	"fairlead/internal/metrics"
 )
 
 // LoadReports is what a Server does with load reports (LRS).
 type LoadReports struct {
 	Recorder *load.Recorder
-	Interval time.Duration // at which clients are to report whose fleet says nothing of it
+	Metrics  *metrics.Loads // nil: nobody is told
+	Interval time.Duration  // at which clients are to report whose fleet says nothing of it
 	// Settings are those of a fleet, as long as they are the same by the same pointer. It may wait for the database, a second at most. nil: no fleet has any.
 	Settings func(ctx context.Context, key fleet.Key) *fleet.LoadSettings
 }
@@ -78,6 +80,7 @@ func (s *Server) takeReports(t *talk) error {
 			r.Node = reportsAll(node.node)
 		}
 		s.cfg.Load.Recorder.Add(t.id.Key, r.Report, s.reportEvery(asked))
+		s.cfg.Load.Metrics.Add(t.id.Key, &r.Report, s.reportEvery(asked))
 		if asked, err = s.askReports(t, asked); err != nil {
 			return err
 		}

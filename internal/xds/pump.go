@@ -90,6 +90,7 @@ func (st *stream) hand(r *planner.Response) (wrote bool, err error) {
 	st.owed.Add(1) // before it is sent
 	nonce := strconv.FormatUint(st.count, 36)
 	st.waiting, st.since = newResponse(r, nonce, st.polled), st.now
+	st.counts.Response(r.Type, st.waiting.size())
 	wrote, err = st.offer()
 	st.nonces[r.Type] = nonce
 	st.client.Sent(st.now, r, nonce)

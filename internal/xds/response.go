@@ -28,3 +28,11 @@ func newResponse(r *planner.Response, nonce string, polled bool) *response {
 	x.SliceBuffer = protowire.AppendString(protowire.AppendTag(x.nonce[:0], respNonce, protowire.BytesType), nonce)
 	return x
 }
+
+// size is what it takes, in bytes; 0 of one that is polled for: each poll that is answered counts its own.
+func (r *response) size() int {
+	if r.shared == nil {
+		return 0
+	}
+	return messagePrefix + len(r.shared) + r.Len()
+}

@@ -126,9 +126,11 @@ func (s *Server) refusePoll(w http.ResponseWriter, r *http.Request, err error) {
 	var own *webError
 	if errors.As(err, &own) {
 		code, words = own.code, own.words
+		s.countRefused(r.Context(), own.GRPCStatus().Err())
 	} else {
 		st := status.Convert(statusOf(err))
 		code, words = webStatus(st.Code()), st.Message()
+		s.countRefused(r.Context(), st.Err())
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
@@ -203,6 +205,7 @@ func (s *Server) answerPoll(ctx context.Context, w http.ResponseWriter, r *http.
 		s.log.Error("a response cannot be written as JSON", "type", only.Slug(), "reason", err)
 		return nil, fmt.Errorf("the answer cannot be written as JSON, see the server's log: %w", fleet.ErrUnavailable)
 	}
+	s.cfg.Metrics.Polled(only, len(b))
 	return b, nil
 }
 

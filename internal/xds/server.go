@@ -14,6 +14,7 @@ import (
 
 	"fairlead/internal/door"
 	"fairlead/internal/fleet"
+	"fairlead/internal/metrics"
 	"fairlead/internal/planner"
 )
 
@@ -48,6 +49,8 @@ type Config struct {
 	// Crowd, if set, is told when connections begin to come faster than they are taken in, and when none has had to
 	// wait for ten seconds.
 	Crowd func(here bool)
+	// Metrics count what streams do; nil: nobody is told.
+	Metrics *metrics.Streams
 }
 
 // Limits bound what one stream may cost. Zero values become the defaults.
@@ -192,6 +195,12 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = metrics.Discard().Streams
+	}
+	if cfg.Load.Metrics == nil {
+		cfg.Load.Metrics = metrics.Discard().Loads
+	}
 	if cfg.Load.Recorder != nil && cfg.Load.Interval <= 0 {
 		return nil, errors.New("xds: Config.Load.Interval is missing")
 	}
@@ -252,6 +261,12 @@ func (s *Server) Options() []grpc.ServerOption {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(params),
 	}
+}
+
+// Planned is what the server's planner has done, for metrics.
+func (s *Server) Planned() metrics.Planned {
+	p := s.planner.Stats()
+	return metrics.Planned{Steps: p.Steps, Walks: p.Walks, Positions: p.Positions, Bytes: p.Bytes}
 }
 
 // Drain ends every stream with OK, spread over Config.DrainSpread: clients move to

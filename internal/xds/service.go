@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/metrics"
 )
 
 // service is one of the discovery services: the aggregated one, or that of one type.
@@ -54,6 +55,17 @@ func (p protocol) String() string {
 		return s + p.only.Service()
 	}
 	return s + "ADS"
+}
+
+// measured is how metrics tell it apart.
+func (p protocol) measured() metrics.Protocol {
+	switch {
+	case p.polled:
+		return metrics.REST
+	case p.delta:
+		return metrics.Delta
+	}
+	return metrics.SotW
 }
 
 // Register offers the services.

@@ -19,6 +19,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
+	"fairlead/internal/metrics"
 	"fairlead/internal/planner"
 )
 
@@ -41,6 +42,7 @@ type stream struct {
 	relayed bool     // see admitRouted
 	node    pinnedNode
 	att     Attachment
+	counts  metrics.Stream
 	client  *planner.Client        // nil until it is attached
 	nonces  [fleet.NumTypes]string // of the last response of each type
 	count   uint64                 // responses sent
@@ -96,6 +98,7 @@ func (st *stream) run() error {
 			if st.givenUp() {
 				st.att.GaveUp()
 			}
+			st.counts.Close()
 			st.att.Detach(st.client != nil && st.client.Clean())
 		}
 	}()
@@ -229,6 +232,7 @@ func (st *stream) attach() error {
 	if past.Known && !st.polled { // the version that a poll reports was taken in, whatever was refused on the way (PROTOCOL rule 27)
 		origin.Past = planner.Past{Unclean: !past.Clean, Settled: past.Settled, NoClusters: past.NoClusters, Silent: past.Clean && !past.NoClusters}
 	}
+	st.counts = st.srv.cfg.Metrics.Open(st.measured(), node.node.UserAgent, st.id.Key)
 	st.now = time.Now()
 	st.opening, st.leave = st.now.Add(st.srv.cfg.Limits.OpenedAfter), st.srv.leaves(st.ctx)
 	st.client = st.srv.planner.Client(st.id.Key, st.kind(), origin, !st.singleType, st.now)

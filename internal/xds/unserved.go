@@ -33,6 +33,7 @@ func (st *stream) leaveUnanswered(url string) error {
 	}
 	st.unserved[url] = struct{}{}
 	st.say(slog.LevelWarn, "a type that is not served is left unanswered", fmt.Errorf("type_url %q: %w", url, fleet.ErrInvalid))
+	st.srv.cfg.Metrics.Unserved()
 	st.deny(fleet.DeniedType, url)
 	return nil
 }

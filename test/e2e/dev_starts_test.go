@@ -26,6 +26,7 @@ func TestDevWithoutEnvoySaysHowToGetOne(t *testing.T) {
 	if code, _ := world.Get(d.Ready.APIURL + "/healthz"); code != http.StatusOK {
 		t.Errorf("the API answers %d", code)
 	}
+	devMetrics(t, d.Ready.MetricsURLs)
 }
 
 func TestDevEmpty(t *testing.T) {

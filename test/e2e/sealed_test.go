@@ -33,7 +33,7 @@ func TestASecretSealedWithAnotherKeyIsNotDelivered(t *testing.T) {
 		serves("served with the first certificate", cert)
 
 		world.Run(t, "api", "keys", "--api-dir", r.Path("other", "api"), "--xds-dir", r.Path("other", "xds"))
-		wrong := r.Start("api", "serve", "--listen", world.AnyPort, "--database-url", r.DB.App,
+		wrong := r.Start("api", "serve", "--listen", world.AnyPort, "--health-listen", world.AnyPort, "--database-url", r.DB.App,
 			"--seal-public-key", r.Path("other", "api", seal.PublicFile), "--version-key", r.Path("keys", "api", seal.VersionFile))
 		other := *r.World
 		other.API = "http://" + wrong.Logged("the port is open", "address")

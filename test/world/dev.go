@@ -42,6 +42,8 @@ type Ready struct {
 	DataDir       string `json:"data_dir"`
 	PostgresURL   string `json:"postgres_url"`
 	StartedInMS   int64  `json:"started_in_ms"`
+
+	MetricsURLs []string `json:"metrics_urls"`
 }
 
 // Output is what a program printed so far, for any goroutine.

@@ -98,7 +98,7 @@ func (w *World) MakeKeys() {
 // StartAPI starts an API server.
 func (w *World) StartAPI(args ...string) *Program {
 	w.T.Helper()
-	return w.Start("api", append([]string{"serve", "--seal-public-key", w.Path("keys", "api", seal.PublicFile), "--version-key", w.Path("keys", "api", seal.VersionFile)}, args...)...)
+	return w.Start("api", append([]string{"serve", "--health-listen", AnyPort, "--seal-public-key", w.Path("keys", "api", seal.PublicFile), "--version-key", w.Path("keys", "api", seal.VersionFile)}, args...)...)
 }
 
 // XDS is an xDS server that runs.

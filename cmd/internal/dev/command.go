@@ -13,6 +13,7 @@ import (
 	"fairlead/cmd/internal/run"
 	"fairlead/internal/filelock"
 	"fairlead/internal/lifecycle"
+	"fairlead/internal/metrics"
 )
 
 // Command is `fairlead dev` and its flags.
@@ -24,10 +25,12 @@ type Command struct {
 	HTTP      string     `name:"http" default:"127.0.0.1:8080" help:"Address of the API and the page."`
 	XDS       string     `name:"xds" default:"127.0.0.1:18000" help:"Address for xDS clients: plaintext, with a token."`
 	OpenXDS   string     `name:"open-xds" placeholder:"ADDR" help:"A second xDS address without a token, for gRPC clients that cannot send one in the clear. Loopback only; off by default."`
+	Health    string     `name:"health" default:"127.0.0.1:0" help:"Address of /healthz, /readyz and /metrics; any free port by default, which the ready file names."`
 	Proxy     string     `name:"proxy" default:"127.0.0.1:10000" help:"Address on which the demo's listener routes."`
 	NoFetch   bool       `name:"no-fetch" help:"Download nothing: fail if Postgres is not on this machine, and go on without Envoy if that is not."`
 	LogLevel  slog.Level `name:"log-level" default:"info" help:"Of the log file: debug, info, warn or error."`
 
+	run.StreamSeries
 	run.Debug
 }
 
@@ -43,6 +46,7 @@ type started struct {
 	api   *run.API
 	xds   *run.XDS
 
+	registry    *metrics.Registry
 	adminSocket string // of Envoy
 }
 
@@ -67,6 +71,9 @@ func (c Command) Run(ctx context.Context, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, logFile.Close()) }()
 	s.log = slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: c.LogLevel}))
+	if s.registry, err = c.StreamSeries.Open(metrics.Dev, s.log); err != nil {
+		return err
+	}
 	if s.ports, err = openPorts(c); err != nil {
 		return err
 	}
@@ -93,6 +100,7 @@ func (s *started) run(ctx context.Context, logFile io.Writer) (err error) {
 		return err
 	}
 	components = append(components, lifecycle.Component{Name: "postgres", Run: s.pg.server.Run, StopTimeout: 35 * time.Second})
+	components = append(components, run.Health(s.ports.health, s.log, s.registry, s.serves))
 	components = append(components, s.api.Components(s.ports.http, nil)...)
 	components = append(components, s.xds.Components(run.Port{Listener: s.ports.xds})...)
 	components = append(components, lifecycle.Component{Name: "demo", Run: s.demo, StopTimeout: 40 * time.Second})
@@ -103,6 +111,11 @@ func (s *started) run(ctx context.Context, logFile io.Writer) (err error) {
 	return err
 }
 
+// serves tells why the servers are not ready.
+func (s *started) serves(ctx context.Context) error {
+	return errors.Join(s.api.Ready(ctx), s.xds.Ready(ctx))
+}
+
 func (s *started) openServers(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -110,12 +123,12 @@ func (s *started) openServers(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.api, err = run.NewAPI(ctx, run.APIConfig{DatabaseURL: s.pg.url("fairlead_app"), SealPublicKey: keys.public, VersionKey: keys.version}, s.log)
+	s.api, err = run.NewAPI(ctx, run.APIConfig{DatabaseURL: s.pg.url("fairlead_app"), SealPublicKey: keys.public, VersionKey: keys.version, Metrics: s.registry}, s.log)
 	if err != nil {
 		return err
 	}
 	s.xds, err = run.NewXDS(ctx, run.XDSConfig{
-		DatabaseURL: s.pg.url("fairlead_node"), Wakeup: "notify", Poll: 2 * time.Second, SealPrivateKey: keys.private, Name: "dev",
+		DatabaseURL: s.pg.url("fairlead_node"), Wakeup: "notify", Poll: 2 * time.Second, SealPrivateKey: keys.private, Name: "dev", Metrics: s.registry,
 	}, s.log)
 	if err != nil {
 		s.api.Close()

@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -10,9 +11,9 @@ import (
 
 // ports are the addresses of this start. The proxy's is only chosen here: Envoy opens it.
 type ports struct {
-	http, xds net.Listener
-	open      net.Listener // nil: not asked for
-	proxy     string
+	http, xds, health net.Listener
+	open              net.Listener // nil: not asked for
+	proxy             string
 }
 
 func openPorts(c Command) (p ports, err error) {
@@ -21,7 +22,7 @@ func openPorts(c Command) (p ports, err error) {
 			p.close()
 		}
 	}()
-	for _, a := range []struct{ address, flag string }{{c.HTTP, "--http"}, {c.XDS, "--xds"}, {c.OpenXDS, "--open-xds"}} {
+	for _, a := range []struct{ address, flag string }{{c.HTTP, "--http"}, {c.XDS, "--xds"}, {c.OpenXDS, "--open-xds"}, {c.Health, "--health"}} {
 		if _, err := (run.TLS{}).Open(a.address, nil); a.address != "" && err != nil {
 			return p, fmt.Errorf("%s %s: fairlead dev serves this machine only; choose an address of 127.0.0.1, or run the servers api and xds", a.flag, a.address)
 		}
@@ -30,6 +31,9 @@ func openPorts(c Command) (p ports, err error) {
 		return p, err
 	}
 	if p.xds, err = run.Listen(c.XDS, "--xds"); err != nil {
+		return p, err
+	}
+	if p.health, err = run.Listen(cmp.Or(c.Health, "127.0.0.1:0"), "--health"); err != nil {
 		return p, err
 	}
 	if c.OpenXDS != "" {
@@ -64,7 +68,7 @@ func (p ports) proxyURL() string {
 
 // close frees what the servers did not close themselves.
 func (p ports) close() {
-	for _, l := range []net.Listener{p.http, p.xds, p.open} {
+	for _, l := range []net.Listener{p.http, p.xds, p.health, p.open} {
 		if l == nil {
 			continue
 		}

@@ -35,6 +35,7 @@ func (s *started) proxy(ctx context.Context) error {
 		XDSAddress: s.ports.xds.Addr().String(), RESTAddress: s.ports.xds.Addr().String(), RESTXDSURL: "http://" + s.ports.xds.Addr().String(), NodeToken: s.state.NodeToken,
 		Tenant: tenantSlug, Fleet: fleetName, NodeID: nodeID,
 		BootstrapFile: file, DataDir: s.cmd.Data, PostgresURL: s.pg.url("postgres"),
+		MetricsURLs: []string{"http://" + s.ports.health.Addr().String() + "/metrics"},
 	}
 	bin, err := s.findEnvoy(ctx, &r)
 	if err != nil {

@@ -27,6 +27,8 @@ type ready struct {
 	DataDir       string `json:"data_dir"`
 	PostgresURL   string `json:"postgres_url"`
 	StartedInMS   int64  `json:"started_in_ms"`
+
+	MetricsURLs []string `json:"metrics_urls"`
 }
 
 func (r ready) write(path string) error {

@@ -13,8 +13,10 @@ import (
 	"fairlead/internal/audit"
 	"fairlead/internal/door"
 	"fairlead/internal/endpoints"
+	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi"
 	"fairlead/internal/lifecycle"
+	"fairlead/internal/metrics"
 	"fairlead/internal/resource"
 	"fairlead/internal/seal"
 	"fairlead/internal/store"
@@ -28,6 +30,7 @@ type APIConfig struct {
 	VersionKey    string `name:"version-key" env:"FAIRLEAD_VERSION_KEY" required:"" type:"path" placeholder:"FILE" help:"Key of the versions of Secrets, the same on every API server."`
 	Database
 	Unauthenticated
+	Metrics *metrics.Registry `kong:"-"` // nil: nobody is told
 
 	PublicURL string `name:"public-url" env:"FAIRLEAD_PUBLIC_URL" placeholder:"URL" help:"Where browsers reach the page, such as https://fairlead.example.com: needed behind a proxy that ends TLS or passes on another Host. Sessions, and which page may change something, go by it; without it by each request."`
 	AuditCollectors
@@ -46,6 +49,7 @@ type API struct {
 	log      *slog.Logger
 	limits   door.Limits
 	sealKey  string // the id of the key that seals Secrets
+	metrics  *metrics.Registry
 }
 
 // NewAPI opens the database, waiting for it until ctx ends, and reads the keys.
@@ -80,16 +84,19 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 	if err != nil {
 		return nil, err
 	}
-	a := &API{log: log, sealKey: sealer.KeyID(), limits: cfg.limits(httpIdle), signer: audit.NewSigner(versionKey), sinks: sinks, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Logger: log, Lost: func(err error) {
+	if cfg.Metrics == nil {
+		cfg.Metrics = metrics.Discard()
+	}
+	a := &API{log: log, metrics: cfg.Metrics, sealKey: sealer.KeyID(), limits: cfg.limits(httpIdle), signer: audit.NewSigner(versionKey), sinks: sinks, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Logger: log, Lost: func(err error) {
 		log.Warn("the NOTIFY connection is lost: servers find changes by polling", "reason", err)
 	}})}
-	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_app", Bell: a.notifier, Logger: log}, log)
+	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_app", Bell: a.notifier, Logger: log, Metrics: cfg.Metrics.Database(metrics.API)}, log)
 	if err != nil {
 		return nil, err
 	}
 	a.handler, err = httpapi.New(httpapi.Config{
 		Store: a.store, Compiler: resource.NewCompiler(resource.Config{VersionKey: versionKey, LogPaths: cfg.GuardLogPaths}),
-		Sealer: sealer, Ready: a.ready, Guard: guard, Public: public, Logger: log, Page: web.Handler(),
+		Sealer: sealer, Ready: a.ready, Guard: guard, Public: public, Logger: log, Page: web.Handler(), Metrics: cfg.Metrics.Requests,
 	})
 	if err != nil {
 		a.store.Close()
@@ -104,6 +111,19 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 // Close gives the database connections back.
 func (a *API) Close() { a.store.Close() }
 
+// Ready tells why the server is not ready, in words that anybody may read.
+func (a *API) Ready(ctx context.Context) error {
+	err := a.ready(ctx)
+	var why httpapi.NotReady
+	if err == nil || errors.As(err, &why) {
+		return err
+	}
+	return errNoAnswer
+}
+
+// errNoAnswer has no words of the database's.
+var errNoAnswer = fmt.Errorf("the database does not answer: %w", fleet.ErrUnavailable)
+
 // Store is the server's store.
 func (a *API) Store() *store.Store { return a.store }
 
@@ -117,13 +137,14 @@ func (a *API) Components(lis net.Listener, conf *tls.Config) []lifecycle.Compone
 		{Name: "mender", Run: mender{a.store, a.log}.run},
 		{Name: "endpoints", Run: endpoints.NewBuilder(a.store, a.log).Run},
 		{Name: "auditor", Run: auditor{a.store, a.signer, a.log}.run},
+		{Name: "token ends", Run: tokenEnds{a.store, a.metrics.Requests.OperatorTokensEnd, a.log}.run},
 		{Name: "denials", Run: denials{a.handler, a.log}.run}, // before the API: it ends after it
 		{Name: "api", StopTimeout: 20 * time.Second, Run: func(ctx context.Context) error {
 			return a.serve(ctx, lis, conf)
 		}},
 	}
 	for _, s := range a.sinks {
-		cs = append([]lifecycle.Component{{Name: "the audit to " + s.Name(), Run: newForwarder(a.store, s, a.log).run}}, cs...)
+		cs = append([]lifecycle.Component{{Name: "the audit to " + s.Name(), Run: newForwarder(a.store, s, a.log, a.metrics.Audit).run}}, cs...)
 	}
 	return cs
 }

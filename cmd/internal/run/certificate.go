@@ -88,6 +88,9 @@ func contains(all [][]byte, one []byte) bool {
 	return false
 }
 
+// Ends is when the pair that is served ends.
+func (c *Certificate) Ends() time.Time { return c.current.Load().Leaf.NotAfter }
+
 // Components watch the files.
 func (c *Certificate) Components() []lifecycle.Component {
 	if c == nil {

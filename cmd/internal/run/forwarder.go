@@ -11,6 +11,7 @@ import (
 	"fairlead/internal/fleet"
 	"fairlead/internal/forward"
 	"fairlead/internal/lifecycle"
+	"fairlead/internal/metrics"
 	"fairlead/internal/store"
 )
 
@@ -31,6 +32,20 @@ type sink interface {
 	Send(ctx context.Context, b forward.Batch) error
 }
 
+// measuredSink measures what the collector takes.
+type measuredSink struct {
+	sink
+	metrics *metrics.Audit
+}
+
+// Send is sink's.
+func (s measuredSink) Send(ctx context.Context, b forward.Batch) error {
+	begun := time.Now()
+	err := s.sink.Send(ctx, b)
+	s.metrics.Delivered(s.Name(), err == nil, time.Since(begun))
+	return err
+}
+
 // forwarder gives the audit of all tenants to one collector: in the order of each chain, at least once. Up to where it came stands in the database, and a tenant's
 // deliveries are one API server's at a time. What the collector does not take is tried again, after a second at first and a minute at most.
 type forwarder struct {
@@ -42,9 +57,10 @@ type forwarder struct {
 		Delivered(ctx context.Context, t fleet.TenantID, d store.AuditDelivery, holder fleet.ServerID) (bool, error)
 		ReleaseDelivery(ctx context.Context, t fleet.TenantID, collector string, holder fleet.ServerID, pause time.Duration) error
 	}
-	sink   sink
-	log    *slog.Logger
-	holder fleet.ServerID
+	sink    sink
+	log     *slog.Logger
+	metrics *metrics.Audit
+	holder  fleet.ServerID
 
 	pause   time.Duration // after a run in which nothing was taken; 0: something was
 	next    time.Time     // not before
@@ -57,8 +73,8 @@ type failing struct {
 	pause       time.Duration // before the next attempt
 }
 
-func newForwarder(s *store.Store, to sink, log *slog.Logger) *forwarder {
-	return &forwarder{store: s, sink: to, log: log.With("collector", to.Name()), holder: fleet.NewServerID(), failing: map[fleet.TenantID]*failing{}}
+func newForwarder(s *store.Store, to sink, log *slog.Logger, m *metrics.Audit) *forwarder {
+	return &forwarder{store: s, sink: measuredSink{to, m}, log: log.With("collector", to.Name()), metrics: m, holder: fleet.NewServerID(), failing: map[fleet.TenantID]*failing{}}
 }
 
 func (f *forwarder) run(ctx context.Context) error {
@@ -91,6 +107,7 @@ func (f *forwarder) once(ctx context.Context) (failed bool) {
 		}
 	}
 	f.rest(taken, failures)
+	f.metrics.Failing(f.sink.Name(), len(f.failing))
 	return failures > 0
 }
 

@@ -19,6 +19,7 @@ import (
 	"fairlead/internal/audit"
 	"fairlead/internal/fleet"
 	"fairlead/internal/forward"
+	"fairlead/internal/metrics"
 	"fairlead/internal/store"
 	"fairlead/internal/store/storetest"
 )
@@ -82,7 +83,7 @@ func forwarderTo(t *testing.T, s *store.Store, c *auditReceiver, log io.Writer) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newForwarder(s, w, slog.New(slog.NewTextHandler(log, nil)))
+	return newForwarder(s, w, slog.New(slog.NewTextHandler(log, nil)), metrics.Discard().Audit)
 }
 
 func upTo(n int64) (out []int64) {
@@ -285,7 +286,7 @@ func (r *refuser) Send(_ context.Context, b forward.Batch) error {
 
 func withSink(t *testing.T, s *store.Store, to sink) *forwarder {
 	t.Helper()
-	return newForwarder(s, to, slog.New(slog.DiscardHandler))
+	return newForwarder(s, to, slog.New(slog.DiscardHandler), metrics.Discard().Audit)
 }
 
 // Tenants whose batches the collector refuses hold up no other's, however many they are: who was tried is behind who was not.
@@ -321,7 +322,7 @@ func TestT48_WhatFailsOfOneTenantIsItsOwn(t *testing.T) {
 	other := db.Tenant(t)
 	to := &refuser{refuses: map[string]bool{refused.String(): true}}
 	var log strings.Builder
-	f := newForwarder(s, to, slog.New(slog.NewTextHandler(&log, nil)))
+	f := newForwarder(s, to, slog.New(slog.NewTextHandler(&log, nil)), metrics.Discard().Audit)
 	for n := range 3 {
 		write(t, s, other, 1)
 		f.once(t.Context())

@@ -12,17 +12,19 @@ import (
 
 	"fairlead/internal/door"
 	"fairlead/internal/lifecycle"
+	"fairlead/internal/metrics"
 )
 
 // healthProbes is how many connections the port of the health has.
 const healthProbes = 100
 
-// Health serves /healthz (the process lives) and /readyz (it may be sent traffic) over
+// Health serves /healthz (the process lives), /readyz (it may be sent traffic) and /metrics over
 // plain HTTP. ready returns why not. A process that lives in spite of panics says how many
 // there were since its start. Whoever asks is unknown: a few probes are all that there is room for.
-func Health(lis net.Listener, log *slog.Logger, ready func(context.Context) error) lifecycle.Component {
+func Health(lis net.Listener, log *slog.Logger, m *metrics.Registry, ready func(context.Context) error) lifecycle.Component {
 	return lifecycle.Component{Name: "health", Run: func(ctx context.Context) error {
 		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", m.Handler())
 		mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "ok\n")
 			if n := lifecycle.Panics(); n > 0 {

@@ -18,6 +18,7 @@ import (
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/load"
+	"fairlead/internal/metrics"
 	"fairlead/internal/replica"
 	"fairlead/internal/seal"
 	"fairlead/internal/store"
@@ -42,6 +43,7 @@ type XDSConfig struct {
 	Name           string        `name:"name" env:"FAIRLEAD_NAME" help:"The server's name for people; the host's by default."`
 	Database
 	Unauthenticated
+	Metrics *metrics.Registry `kong:"-"` // nil: nobody is told
 
 	Reflection   bool `name:"reflection" env:"FAIRLEAD_REFLECTION" help:"Serve gRPC server reflection, to clients with a node token."`
 	AllowProxied bool `name:"allow-proxied" env:"FAIRLEAD_ALLOW_PROXIED" help:"Let calls in that a proxy on the way has routed, as its headers say: for a load balancer of HTTP before this server. Without it they are refused, since they may speak with that proxy's credential."`
@@ -84,8 +86,11 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 			return nil, fmt.Errorf("find the host's name (--name gives another): %w", err)
 		}
 	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = metrics.Discard()
+	}
 	x := &XDS{cfg: cfg, log: log, loads: load.New(load.Bounds{})}
-	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_node", Logger: log}, log)
+	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_node", Logger: log, Metrics: cfg.Metrics.Database(metrics.XDS)}, log)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +103,8 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 		x.store.Close()
 		return nil, err
 	}
+	x.cfg.Metrics.Delivery.Watch(x.recorder.State)
+	x.cfg.Metrics.Held.Watch(x.held)
 	return x, nil
 }
 
@@ -124,13 +131,14 @@ func (cfg XDSConfig) checkURLs() error {
 }
 
 func (x *XDS) wire(opener *seal.Opener) (err error) {
-	x.recorder, err = delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: x.cfg.Name, Sink: leased{x.store, x.load}, Logger: x.log})
+	x.recorder, err = delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: x.cfg.Name, Sink: leased{x.store, x.load}, Logger: x.log, Metrics: x.cfg.Metrics.Delivery})
 	if err != nil {
 		return err
 	}
 	x.replica, err = replica.New(replica.Config{
 		Feed: x.store, Opener: unseal{opener}, Recorder: x.recorder, Poll: x.cfg.Poll, Logger: x.log,
 		Streams: x.cfg.Streams, StreamsPerTenant: x.cfg.TenantStreams, StreamsPerCredential: x.cfg.TokenStreams,
+		Metrics: x.cfg.Metrics.Held,
 	})
 	if err != nil || x.cfg.Wakeup == "poll" {
 		return err
@@ -139,10 +147,28 @@ func (x *XDS) wire(opener *seal.Opener) (err error) {
 	if url == "" {
 		url = x.cfg.DatabaseURL
 	}
-	x.listener = store.NewListener(store.ListenerConfig{URL: url, Wake: x.replica.Wake, Logger: x.log, Lost: func(err error) {
+	x.listener = store.NewListener(store.ListenerConfig{URL: url, Wake: x.wake, Logger: x.log, Lost: func(err error) {
 		x.log.Warn("the listening connection is lost: changes are found by polling", "reason", err)
 	}})
 	return nil
+}
+
+// wake is told by the listener which fleet has moved; all: any may have.
+func (x *XDS) wake(f fleet.ID, all bool) {
+	if !all {
+		x.cfg.Metrics.Held.Notified()
+	}
+	x.replica.Wake(f, all)
+}
+
+// held is what metrics tell of the fleets.
+func (x *XDS) held() metrics.HeldState {
+	l := x.replica.Load()
+	s := metrics.HeldState{Fleets: l.Fleets, Unconfirmed: l.Behind, ClockAhead: l.ClockAhead, Ends: l.Ends}
+	if x.listener != nil {
+		s.Heard = x.listener.Heard()
+	}
+	return s
 }
 
 // leased tells with each renewal of the server's lease what the server does.
@@ -245,13 +271,14 @@ func (x *XDS) server(p Port) (server, error) {
 	srv, err := xds.New(xds.Config{
 		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Denied: x.replica.Denied, Logger: x.log, DrainSpread: x.cfg.Drain,
 		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection, AllowProxied: x.cfg.AllowProxied, RESTOnly: p.RESTOnly, Crowd: theCollector().crowd,
-		Load: xds.LoadReports{Recorder: x.loads, Interval: x.cfg.LoadInterval, Settings: x.settings.of},
+		Metrics: x.cfg.Metrics.Streams, Load: xds.LoadReports{Recorder: x.loads, Metrics: x.cfg.Metrics.Loads, Interval: x.cfg.LoadInterval, Settings: x.settings.of},
 		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated.Most, UnauthenticatedPerAddress: x.cfg.Unauthenticated.PerAddress,
 			Reports: x.cfg.Streams, ReportsPerTenant: x.cfg.TenantStreams, ReportsPerCredential: x.cfg.TokenStreams},
 	})
 	if err != nil {
 		return server{}, err
 	}
+	x.cfg.Metrics.Streams.Watch(srv.Planned)
 	return server{srv, srv.NewGRPC(), x.cfg.Drain, x.log}, nil
 }
 
