@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"fairlead/internal/httpapi/oapi"
@@ -111,8 +112,14 @@ func loadSettingsOf(set *store.FleetSettings, interval *string, clusters *oapi.L
 	if err == nil {
 		set.LoadReportClusters, err = clustersOf("/load_report_clusters", clusters)
 	}
+	if size := len(strings.Join(deref(clusters), "")); err == nil && size > mostReported {
+		err = badField("/load_report_clusters", "too_long", fmt.Sprintf("the names come to %d bytes, %d is the limit: each stream of reports is told all of them", size, mostReported))
+	}
 	return err
 }
+
+// mostReported is what the names of load_report_clusters may come to, in bytes.
+const mostReported = 32 << 10
 
 // mostValues is how many values a fleet may have.
 const mostValues = 100

@@ -45,6 +45,21 @@ func TestFleetSettings(t *testing.T) {
 	want("after all that", oapi.Strict, "90m", "14d")
 }
 
+// The names that each stream of load reports is told are bounded, all together.
+func TestNamesOfLoadReportsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	names := func(n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf("%q", fmt.Sprintf("%0512d", i)))
+		}
+		return `{"load_report_clusters": [` + strings.Join(all, ",") + `]}`
+	}
+	w.do(http.MethodPatch, w.at(), names(65)).isProblem(400, "invalid_request", "/load_report_clusters")
+	w.do(http.MethodPatch, w.at(), names(64)).is(200, nil)
+}
+
 // Who changes settings that somebody else has changed meanwhile is told, and undoes nothing.
 func TestSettingsAreChangedAsTheyWereSeen(t *testing.T) {
 	t.Parallel()

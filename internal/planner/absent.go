@@ -25,8 +25,16 @@ func (c *Client) Absent(t fleet.Type, names []string, target *snapshot.Target) *
 	case t == fleet.VirtualHost:
 		r.Nonexistent = names
 	case c.pos.Kind.Errors:
+		room := mostErrorBytes
+		if most := c.pos.Kind.MaxSet; most > 0 {
+			room = min(room, most-envelope)
+		}
 		for _, n := range names {
-			r.Errors = append(r.Errors, Error{Name: n, Code: ResourceExhausted, Why: notTaken})
+			e := Error{Name: n, Code: ResourceExhausted, Why: notTaken}
+			if room -= e.size(); room < 0 || len(r.Errors) == mostErrors {
+				break // of the rest the client hears nothing
+			}
+			r.Errors = append(r.Errors, e)
 		}
 	default:
 		r.Removed = names

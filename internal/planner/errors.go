@@ -35,6 +35,8 @@ const (
 	mostErrors     = 1000
 	mostErrorBytes = 256 << 10
 	errorBytes     = 32 // of each, besides its texts
+	// leastOfSet is how much of them has to fit beside a full set that is sent for them alone: it is sent again for what does not.
+	leastOfSet = mostErrorBytes / 4
 )
 
 func (e Error) size() int { return errorBytes + len(e.Name) + len(e.Why) }
@@ -98,6 +100,9 @@ func (p *plan) tell() {
 		return // a set would take away what is not known
 	}
 	room := p.roomForErrors(sets)
+	if sets && alone && room < leastOfSet {
+		return
+	}
 	if p.tr.Denial == denialOwed && p.say(wildcardOfSecrets, &room) {
 		p.tr.Denial = denialTold
 	}
@@ -146,9 +151,12 @@ func (p *plan) postpone(sets bool) {
 	p.waiting, p.r.cut, p.kept = true, true, nil
 }
 
+// full reports whether there is no room for an error, whatever it says.
+func (p *plan) full(room int) bool { return len(p.r.Errors) == mostErrors || room < errorBytes }
+
 // say adds an error if there is room.
 func (p *plan) say(e Error, room *int) bool {
-	if len(p.r.Errors) == mostErrors || *room < e.size() {
+	if p.full(*room) || *room < e.size() {
 		return false
 	}
 	*room -= e.size()
@@ -191,7 +199,7 @@ func (p *plan) tellMissing(room *int) bool {
 		if p.has(is.Name) {
 			continue // and goes on with it
 		}
-		if _, again := said[is.Name]; !again && !p.say(p.nonexistent(is.Name), room) {
+		if _, again := said[is.Name]; !again && (p.full(*room) || !p.say(p.nonexistent(is.Name), room)) {
 			whole = false
 			continue
 		}

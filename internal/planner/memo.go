@@ -211,6 +211,9 @@ func (in interner) note(m *memo, p *Position, s *step) {
 			size += each * x.Size()
 		}
 		size += 128 * (len(r.changes) + len(r.Resources) + len(r.Removed))
+		for _, e := range r.Errors { // with its bytes
+			size += 2*e.size() + nameSize
+		}
 	}
 	in.grow(m, size)
 }

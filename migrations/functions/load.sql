@@ -37,13 +37,11 @@ BEGIN
     FROM unnest(p_tenants, p_fleets, p_clusters, p_called) AS u (tenant, fleet, cluster, called)
    CROSS JOIN LATERAL (SELECT x.tenant_id, x.id FROM fleets x JOIN tenants n ON n.id = x.tenant_id
                         WHERE x.tenant_id = u.tenant AND x.id = u.fleet AND x.deleted_at IS NULL AND n.deleted_at IS NULL OFFSET 0) f
-   CROSS JOIN LATERAL (SELECT count(*) AS n FROM resources x
-                        WHERE x.tenant_id = u.tenant AND x.fleet_id = u.fleet AND x.type = 'clusters' AND x.name = u.cluster AND NOT x.deleted OFFSET 0) r
-   WHERE u.cluster = '' OR r.n > 0
+   WHERE u.cluster = '' OR EXISTS (SELECT FROM resources x WHERE x.tenant_id = u.tenant AND x.fleet_id = u.fleet AND x.type = 'clusters' AND x.name = u.cluster AND NOT x.deleted OFFSET 0)
    GROUP BY 1, 2, 3
    ORDER BY 1, 2, 3
   ON CONFLICT (tenant_id, fleet_id, cluster) DO UPDATE
-     SET reported_since = CASE WHEN c.reported_at < v_now - interval '1 hour' THEN v_now ELSE c.reported_since END, reported_at = v_now,
+     SET reported_since = CASE WHEN c.reported_at < v_now - interval '30 minutes' THEN v_now ELSE c.reported_since END, reported_at = v_now,
          called_at = coalesce(excluded.called_at, c.called_at)
    WHERE c.reported_at < v_now - interval '4 minutes' OR excluded.called_at IS NOT NULL AND coalesce(c.called_at < v_now - interval '4 minutes', true);
   INSERT INTO load_nodes AS r (tenant_id, fleet_id, node_id, reported_since, reported_at)
