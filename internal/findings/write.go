@@ -19,9 +19,9 @@ func CheckWrite(f Fleet, touched map[fleet.Ref]bool) ([]Finding, error) {
 	c.staticClusters()
 	c.values()
 	c.variants()
+	c.contrib()
 	c.sealed()
 	c.unserved()
-	c.contrib()
 	c.found = slices.DeleteFunc(c.found, func(f Finding) bool { return !touched[f.Ref] && (f.To.Name == "" || !touched[f.To]) })
 	sortFindings(c.found)
 	return c.found, c.ended

@@ -111,3 +111,18 @@ func TestWhoReturnsWithWhatItNamed(t *testing.T) {
 	names.step(one, "clusters b@1 -x", "")
 	names.settles(one)
 }
+
+// TestNothingWaitsForWhatIsDeliveredByName: a route goes out while clusters are unanswered, though it names one that the client has not.
+func TestNothingWaitsForWhatIsDeliveredByName(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	one := clustersAt(1, "a@1 ?b@1")
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.step(one, "clusters a@1", "")
+	two := clustersAt(2, "a@2 ?b@1")
+	if r := s.send(two); r == nil || describe(r) != "clusters a@2" {
+		t.Fatalf("got %v, want the changed cluster", r)
+	}
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, two)
+	s.step(two, "routes r@1", "") // the clusters' answer is not waited for
+}

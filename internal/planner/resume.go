@@ -15,9 +15,6 @@ func (c *Client) known(t fleet.Type, name, version string, target *snapshot.Targ
 			return r
 		}
 	}
-	if r := target.Types[t].Get(name); r != nil && r.ByName && r.Version == version {
-		return r // which it has though it does not get it any more: it is delivered by name now
-	}
 	return target.Recent.Find(t, name, version)
 }
 

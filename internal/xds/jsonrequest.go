@@ -43,13 +43,10 @@ const maxNodes = 32 << 20
 // of reads a node in JSON.
 func (ns *jsonNodes) of(raw []byte) (*jsonNode, error) {
 	hash := sha256.Sum256(raw)
-	ns.mu.Lock()
-	n := ns.known[hash]
-	ns.mu.Unlock()
-	if n != nil {
+	if n := ns.lookUp(hash); n != nil {
 		return n, nil
 	}
-	n = &jsonNode{hash: hash}
+	n := &jsonNode{hash: hash}
 	if err := n.read(raw); err != nil {
 		return nil, err
 	}
@@ -61,6 +58,26 @@ func (ns *jsonNodes) of(raw []byte) (*jsonNode, error) {
 	}
 	ns.known[hash] = n
 	return n, nil
+}
+
+func (ns *jsonNodes) lookUp(hash [sha256.Size]byte) *jsonNode {
+	ns.mu.Lock()
+	defer ns.mu.Unlock()
+	return ns.known[hash]
+}
+
+// knownIn finds the node of a poll whose very bytes were read before, and returns the poll with null in its place: reading it as JSON each time was most of what an
+// Envoy's poll cost. nil: it is to be read.
+func (ns *jsonNodes) knownIn(body []byte) (*jsonNode, []byte) {
+	from, to := objectMember(body, "node")
+	if to == 0 {
+		return nil, body
+	}
+	n := ns.lookUp(sha256.Sum256(body[from:to]))
+	if n == nil {
+		return nil, body
+	}
+	return n, slices.Concat(body[:from], []byte("null"), body[to:])
 }
 
 func (n *jsonNode) read(raw []byte) error {
@@ -122,8 +139,9 @@ func badJSON(err error) error {
 	return fmt.Errorf("not the JSON of its message: %s: %w", shortened(words, maxNote), fleet.ErrInvalid)
 }
 
-// decodeJSON decodes a DiscoveryRequest in proto3 JSON.
+// decodeJSON decodes a DiscoveryRequest in proto3 JSON. Nothing that it returns holds body.
 func decodeJSON(body []byte, b bounds, nodes *jsonNodes) (*request, *jsonNode, error) {
+	known, body := nodes.knownIn(body)
 	var node *jsonNode
 	rest := []byte{'{'}
 	err := eachMember(body, func(name string, value json.RawMessage) (err error) {
@@ -142,6 +160,9 @@ func decodeJSON(body []byte, b bounds, nodes *jsonNodes) (*request, *jsonNode, e
 	})
 	if err != nil {
 		return nil, nil, err
+	}
+	if known != nil {
+		node = known
 	}
 	var message discoveryv3.DiscoveryRequest
 	if err := fromJSON(append(rest, '}'), &message); err != nil {

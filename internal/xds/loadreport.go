@@ -22,6 +22,7 @@ type loadReport struct {
 	idle bool   // the clusters to which nothing was sent are wanted too: their names cost more than all else that is skipped
 	// endpoints: counts for each endpoint are wanted.
 	endpoints bool
+	clusters  int // of which it says something, be it that nothing happened
 	load.Report
 }
 
@@ -74,6 +75,7 @@ func (r *loadReport) decode(b []byte) error {
 		case reportNode:
 			r.node = append([]byte{}, v...)
 		case reportClusters:
+			r.clusters++
 			return r.cluster(v)
 		}
 		return nil

@@ -30,7 +30,7 @@ type LoadReports struct {
 const (
 	// reportsPerSecond is how many reports of a stream are read, and reportsAtOnce how many at once. Clients report once in an interval.
 	reportsPerSecond, reportsAtOnce = 2, 10
-	// idleEvery is how often a stream's idle clusters are looked at: their names cost more than to skip them.
+	// idleEvery is how often a stream's idle clusters are looked at, where it reports as many as before: their names cost more than to skip them.
 	idleEvery = 10 * time.Minute
 )
 
@@ -55,10 +55,11 @@ func (s *Server) enterReports(id Identity) (leave func(), err error) {
 func (s *Server) takeReports(t *talk) error {
 	t.pace = rate.NewLimiter(reportsPerSecond, reportsAtOnce)
 	var node pinnedNode
-	var idle time.Time            // when idle clusters were looked at last
+	var looked time.Time          // when idle clusters were looked at last
+	look, before := true, 0       // whether they are the next time, and how many clusters the last report had
 	var asked *fleet.LoadSettings // by what the client was told last
 	for first := true; ; first = false {
-		r := &loadReport{idle: time.Since(idle) >= idleEvery, endpoints: asked != nil && asked.Endpoints}
+		r := &loadReport{idle: look, endpoints: asked != nil && asked.Endpoints}
 		err := t.RecvMsg(r)
 		switch {
 		case err != nil:
@@ -75,10 +76,11 @@ func (s *Server) takeReports(t *talk) error {
 		if err != nil {
 			return err
 		}
-		if r.idle && len(r.Clusters)+len(r.Idle) > 0 { // not the first one of a client that has just started
-			idle = time.Now()
+		if look && r.clusters > 0 { // not the first one of a client that has just started
+			looked = time.Now()
 			r.Node = reportsAll(node.node)
 		}
+		look, before = r.clusters != before || time.Since(looked) >= idleEvery, r.clusters
 		s.cfg.Load.Recorder.Add(t.id.Key, r.Report, s.reportEvery(asked))
 		s.cfg.Load.Metrics.Add(t.id.Key, &r.Report, s.reportEvery(asked))
 		if asked, err = s.askReports(t, asked); err != nil {

@@ -142,7 +142,7 @@ func sightings(r *load.Recorder) (out []string) {
 	return out
 }
 
-// TestLoadReportsOfIdleClusters: what was called is noted of each report, what is idle once in ten minutes, and that a node reports all it has of an Envoy alone.
+// TestLoadReportsOfIdleClusters: what was called is noted of each report, what is idle once in ten minutes and where clusters have come, and that a node reports all it has of an Envoy alone.
 func TestLoadReportsOfIdleClusters(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, sums := reporting(t)
@@ -161,20 +161,23 @@ func TestLoadReportsOfIdleClusters(t *testing.T) {
 		idle := func(name string) *endpointv3.ClusterStats {
 			return &endpointv3.ClusterStats{ClusterName: name, UpstreamLocalityStats: []*endpointv3.UpstreamLocalityStats{{Locality: &corev3.Locality{Region: "eu"}}}}
 		}
-		envoy.send(nil, idle("a"), stats("b", 1, 0), idle(""), idle(strings.Repeat("x", load.MaxName+1)))
+		others := []*endpointv3.ClusterStats{idle(""), idle(strings.Repeat("x", load.MaxName+1))}
+		envoy.send(nil, append(others, stats("b", 1, 0))...)
+		envoy.send(nil, append(others, idle("b"), idle("a"))...) // it has one more by now, so the next one is looked through, too
+		envoy.send(nil, append(others, idle("b"), idle("a"))...)
 		client.send(nil, stats("c", 1, 0))
 		old.send(nil, idle("a"))
 		if d := cmp.Diff([]string{"a idle", "b called", "c called", "node n1"}, sightings(sums)); d != "" {
 			t.Errorf("at first (-want +got):\n%s", d)
 		}
 		time.Sleep(9 * time.Minute)
-		envoy.send(nil, idle("a"), idle("b"))
+		envoy.send(nil, append(others, idle("b"), idle("a"))...)
 		if d := cmp.Diff([]string(nil), sightings(sums)); d != "" {
 			t.Errorf("soon after (-want +got):\n%s", d)
 		}
 		time.Sleep(time.Minute)
-		envoy.send(nil) // it is known by now that the next one is looked through
-		envoy.send(nil, stats("a", 1, 0), idle("b"))
+		envoy.send(nil, append(others, idle("b"), idle("a"))...) // the next one is looked through
+		envoy.send(nil, append(others, stats("a", 1, 0), idle("b"))...)
 		if d := cmp.Diff([]string{"a called", "b idle", "node n1"}, sightings(sums)); d != "" {
 			t.Errorf("later (-want +got):\n%s", d)
 		}

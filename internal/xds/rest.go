@@ -1,6 +1,7 @@
 package xds
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -279,11 +281,25 @@ func (s *Server) admitPoll(ctx context.Context, r *http.Request) (Identity, erro
 	return id, nil
 }
 
+// bodies are buffers for what polls say: an Envoy's has 77 kB, which are of no use once they are decoded.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// giveBack leaves to the garbage what few polls need.
+func giveBack(b *bytes.Buffer) {
+	const most = 256 << 10
+	if b.Cap() <= most {
+		b.Reset()
+		bodies.Put(b)
+	}
+}
+
 // readPoll reads a poll, within Limits.Receive.
 func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, only fleet.Type) (*poll, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(s.cfg.Limits.Receive)) // not every writer can
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, _ := bodies.Get().(*bytes.Buffer)
+	defer giveBack(body)
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	var large *http.MaxBytesError
 	switch {
@@ -292,7 +308,7 @@ func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, only fleet.Typ
 	case err != nil:
 		return nil, &webError{http.StatusRequestTimeout, fmt.Sprintf("the poll did not come to its end within %s", s.cfg.Limits.Receive)}
 	}
-	request, node, err := decodeJSON(body, bounds{s.cfg.Limits.listed(), &s.lists, nil}, &s.nodes)
+	request, node, err := decodeJSON(body.Bytes(), bounds{s.cfg.Limits.listed(), &s.lists, nil}, &s.nodes)
 	switch {
 	case errors.Is(err, fleet.ErrLimit): // the next poll has as much
 		return nil, &webError{http.StatusRequestEntityTooLarge, "decode the poll: " + fleet.Sentence(err)}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,8 +32,9 @@ type weightChange struct {
 
 // watchers are nodes that are served the endpoints of some clusters. Each version of what is served is decoded once for all of them.
 type watchers struct {
-	t     testing.TB
-	nodes int
+	t      testing.TB
+	nodes  int
+	errors atomic.Int64
 
 	mu      sync.Mutex                          // guards what follows
 	decoded map[string]map[string]weights       // by cluster and version: some of the last ones
@@ -45,6 +47,14 @@ type watchers struct {
 
 // mostDecoded is how many versions of a cluster are remembered; a node that is given an older one has it decoded again.
 const mostDecoded = 16
+
+// errorf is Errorf for what goes wrong many times if it does: the first 20 are told.
+func (ws *watchers) errorf(format string, args ...any) {
+	ws.t.Helper()
+	if ws.errors.Add(1) <= 20 {
+		ws.t.Errorf(format, args...)
+	}
+}
 
 // watching connects nodes, each with a stream of its own, to the servers in turn. They leave with the test.
 func (e *estate) watching(nodes int, clusters []string, servers ...*world.XDS) *watchers {
@@ -107,7 +117,7 @@ func (ws *watchers) take(node int, r *discoveryv3.Resource) error {
 	name := r.GetName()
 	ws.has[node][name] = served
 	if len(served) < ws.least[name] {
-		ws.t.Errorf("node %d was served %d endpoints of %s, of which there are %d", node, len(served), name, ws.least[name])
+		ws.errorf("node %d was served %d endpoints of %s, of which there are %d", node, len(served), name, ws.least[name])
 	}
 	for address, c := range ws.pending[name] {
 		if c.had[node] || served[address] != c.weight {

@@ -154,7 +154,7 @@ func refusedBy(a world.Answer, err error) error {
 	return nil
 }
 
-// paced calls f so many times a second, numbered, until ctx ends: also those that a late tick owes, but for what is late by more than a second.
+// paced calls f so many times a second, numbered, until ctx ends: also those that a late tick owes. What is late by more than a second goes on from there, and leaves out none.
 func paced(ctx context.Context, perSecond float64, f func(n int)) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -165,7 +165,11 @@ func paced(ctx context.Context, perSecond float64, f func(n int)) {
 		case <-tick.C:
 		}
 		due := int(time.Since(begin).Seconds() * perSecond)
-		for n = max(n, due-int(perSecond)-1); n < due && ctx.Err() == nil; n++ {
+		if late := float64(due-n)/perSecond - 1; late > 0 {
+			begin = begin.Add(time.Duration(late * float64(time.Second)))
+			due = n + int(perSecond)
+		}
+		for ; n < due && ctx.Err() == nil; n++ {
 			f(n)
 		}
 	}
@@ -213,7 +217,7 @@ func (s *leased) renew(i int) {
 	case err == nil:
 		s.renewed.Add(1)
 	case !troubled && !s.troubled.Load(), errors.Is(err, errGone):
-		s.Whole.Errorf("the renewal of endpoint %d: %v", i, err)
+		s.watch.errorf("the renewal of endpoint %d: %v", i, err)
 	default:
 		s.failed.Add(1)
 	}
@@ -237,7 +241,7 @@ func (s *leased) change(ctx context.Context, n int) {
 			s.changed.Add(1)
 			return
 		case !troubled && !s.troubled.Load(), errors.Is(err, errGone):
-			s.Whole.Errorf("the change of %s: %v", c.address, err)
+			s.watch.errorf("the change of %s: %v", c.address, err)
 			s.watch.forget(c)
 			return
 		}

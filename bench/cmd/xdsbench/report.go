@@ -146,7 +146,7 @@ func (rs results) summary(w io.Writer) {
 		where string
 	}
 	for _, s := range rs.servers() {
-		if s == theFloor {
+		if s == theFloor || !slices.Contains(rs.servers(), theFloor) {
 			continue
 		}
 		fmt.Fprintf(w, "\n### %s to the floor\n\n| figure | median | worst | where |\n|---|---|---|---|\n", s)
