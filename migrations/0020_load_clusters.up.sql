@@ -11,7 +11,7 @@ ALTER TABLE load_minutes DROP CONSTRAINT load_minutes_kind_check, ADD CONSTRAINT
 
 -- What is kept of load reports for longer than the hour. Rows come by load_note and go by load_sweep.
 
--- Of each cluster of a fleet that proxies report: since when without a gap of an hour, and when one of them sent something there last.
+-- Of each cluster of a fleet that proxies report: since when without a gap of half an hour, and when one of them sent something there last.
 CREATE TABLE load_clusters (
   tenant_id      uuid NOT NULL,
   fleet_id       uuid NOT NULL,

@@ -18,7 +18,7 @@ type IdleCluster struct {
 }
 
 const (
-	// selectIdle: $2 for how long. It reads the fleet's clusters by their key: what is compared with a clock is no condition of load_clusters_by_age, which is of all tenants. A cluster that nobody reports at present, or that was not reported for an hour in between, is not there; nor is any while of some cluster of
+	// selectIdle: $2 for how long. It reads the fleet's clusters by their key: what is compared with a clock is no condition of load_clusters_by_age, which is of all tenants. A cluster that nobody reports at present, or that was not reported for half an hour in between, is not there; nor is any while of some cluster of
 	// the fleet reports were left out.
 	selectIdle = `
 SELECT c.cluster, c.called_at, c.reported_since

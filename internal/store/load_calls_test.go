@@ -75,12 +75,12 @@ func TestWhatIsNotKnownOfCallsIsNotSaid(t *testing.T) {
 		"nobody reports it any more": {func(w *world) {
 			w.exec(`UPDATE load_clusters SET reported_at = now() - interval '61 minutes' WHERE cluster = 'a'`)
 		}, []string{"b"}},
-		"it was not reported for an hour": {func(w *world) {
-			w.exec(`UPDATE load_clusters SET reported_at = now() - interval '61 minutes' WHERE cluster = 'a'`)
+		"it was not reported for half an hour": {func(w *world) {
+			w.exec(`UPDATE load_clusters SET reported_at = now() - interval '31 minutes' WHERE cluster = 'a'`)
 			w.noteLoad("a")
 		}, []string{"b"}},
-		"it was not reported for half an hour": {func(w *world) {
-			w.exec(`UPDATE load_clusters SET reported_at = now() - interval '30 minutes'`)
+		"it was not reported for twenty minutes": {func(w *world) {
+			w.exec(`UPDATE load_clusters SET reported_at = now() - interval '20 minutes'`)
 			w.noteLoad("a")
 		}, []string{"a", "b"}},
 		"a report was left out": {func(w *world) { w.noteLoad("") }, nil},
