@@ -80,7 +80,8 @@ func (c *discoverCommand) Run(ctx context.Context, sh *shell) error {
 	}
 	f := &feed{session: s, from: from, lease: leaseHolder{session: s, ttl: c.Lease, keepLast: true}, have: map[string]held{}, said: map[string]bool{}}
 	if k, watches := from.(*kubernetesSource); watches {
-		defer f.watch(ctx, k)()
+		stop := f.watch(ctx, k)
+		defer stop()
 	}
 	if c.Once {
 		want, err := from.read(ctx)

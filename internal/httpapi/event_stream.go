@@ -60,7 +60,8 @@ func (a *API) stream(request context.Context, w http.ResponseWriter, with holder
 		ctx, cancel = context.WithDeadline(ctx, end)
 	}
 	defer cancel()
-	defer a.metrics.Follow()()
+	left := a.metrics.Follow()
+	defer left()
 	out := streamWriter{ResponseWriter: w, control: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", eventStreamType)
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy that gathers answers would hold it back

@@ -21,7 +21,7 @@ var pageBlock = regexp.MustCompile("(?ms)^```\n(.*?)^```$")
 func TestEndpointsPage(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.Put(world.EDSCluster("backend", "1s", world.ADS), world.EDSCluster("other", "1s", world.ADS))
+	w.Put(world.EDSCluster("backend", "1s", world.ADS), world.EDSCluster("other", "1s", world.ADS), world.EDSCluster("payments", "1s", world.ADS))
 	page := string(world.Read(t, filepath.Join("..", "..", "docs", "endpoints.md")))
 	dir, done := t.TempDir(), 0
 	cluster := kubetest.New(t)

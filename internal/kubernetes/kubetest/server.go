@@ -226,7 +226,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, of schema.GroupRe
 	case r.Header.Get("Authorization") != "Bearer "+token:
 		fail(w, apierrors.NewUnauthorized("Unauthorized"))
 	case !allowed:
-		fail(w, apierrors.NewForbidden(of, "", fmt.Errorf("User \"system:serviceaccount:shop:feed\" cannot %s resource %q in API group %q in the namespace %q", verb, of.Resource, of.Group, r.PathValue("namespace"))))
+		fail(w, apierrors.NewForbidden(of, "", fmt.Errorf("User \"system:serviceaccount:shop:feed\" cannot %s resource %q in API group %q in the namespace %q", verb, of.Resource, of.Group, r.PathValue("namespace")))) //nolint:staticcheck // as a kube-apiserver says it
 	case of.Resource == "pods" && !strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata"):
 		fail(w, apierrors.NewBadRequest("this API has the metadata of pods alone"))
 	case verb == "watch":
