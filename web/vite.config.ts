@@ -11,6 +11,8 @@ export default defineConfig({
     target: "es2023",
     assetsInlineLimit: 0, // data: addresses are not in the policy
     modulePreload: { polyfill: false },
+    // What is small and stands in most views is one file: each file of its own costs a request's headers.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "common", test: /src\/(ui\/(chart-key|loaded|state)|history\/run|overview\/queries|receipt\/words|nodes\/words)\.tsx?$/ }] } } },
   },
   server: {
     // "npm run dev" beside a running API server. The Origin header stays, or nobody could sign in.
