@@ -82,7 +82,7 @@ func Startable(directory string) error {
 	for _, name := range []string{"cds.yaml", "lds.yaml"} {
 		path := filepath.Join(directory, name)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is not there: fill the folder with \"fairlead sync\" while a server can be had", path)
+			return fmt.Errorf("%s is not there: fill the folder with \"fairlead sync\" while a server can be reached", path)
 		} else if err != nil {
 			return err
 		}
