@@ -2,7 +2,6 @@ package xds
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,12 +9,10 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
-	"google.golang.org/grpc/peer"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/planner"
-	"fairlead/internal/snapshot"
 )
 
 const (
@@ -29,38 +26,9 @@ const (
 	quickPolls = 5 * time.Second
 	// maxPolls is how many polls of one session may wait at once: two processes with one node id, and those of connections that are lost.
 	maxPolls = 16
-	// maxSessions is how many sessions a poll may go through: those that end because other polls of the same client have another version.
-	maxSessions = 8
 	// timesSent is how often a response is given to a client that goes on to ask with the version before: the first answer may have been lost.
 	timesSent = 2
 )
-
-// sessionKey is whose polls share a session. An Envoy asks for each cluster's endpoints, each route configuration and each Secret by a
-// subscription of its own, with a version of its own: so the names belong to it. So does what the client says of itself: two that share an id
-// can both wait.
-type sessionKey struct {
-	clientKey
-	names snapshot.Count
-	star  bool
-	from  [sha256.Size]byte // jsonNode.hash
-}
-
-// clientKey is a client and what it polls for.
-type clientKey struct {
-	asker
-	node string
-	only fleet.Type
-}
-
-// sessions are those of a server.
-type sessions struct {
-	srv *Server
-	all sync.WaitGroup
-
-	mu       sync.Mutex // guards what follows
-	byKey    map[sessionKey]*session
-	byClient map[clientKey]map[*session]struct{}
-}
 
 // session is a stream whose requests are the polls of one client for one type and certain names, and whose responses are their
 // answers. It lives between them. Its lock is never held while something is waited for.
@@ -78,6 +46,7 @@ type session struct {
 	given   int        // requests
 	resting bool       // all that was given was taken in, and there is nothing to send
 	current bool       // then: the version that the client has is the target's
+	alone   bool       // nobody waited when the stream last looked for something to send
 	leaves  bool       // it is to end: a poll that comes begins another one
 	over    bool
 	err     error // why it ended
@@ -115,73 +84,6 @@ var (
 	errNotYet    = fmt.Errorf("there is no answer yet: the next poll may have it: %w", fleet.ErrUnavailable)
 	errLeaves    = fmt.Errorf("the server is shutting down: ask another one: %w", fleet.ErrUnavailable)
 )
-
-// ask returns what the poll is answered with.
-func (ss *sessions) ask(ctx context.Context, id Identity, only fleet.Type, p *poll) (*planner.Response, error) {
-	key := sessionKey{clientKey{asker{id.Key, id.Credential}, p.from.id, only}, p.names.Count, p.names.star, p.from.hash}
-	for range maxSessions {
-		p.answer = make(chan answered, 1)
-		x := ss.enter(ctx, key, id, p)
-		a := x.await(ctx, p)
-		if !a.again {
-			return a.response, a.err
-		}
-		select { // until the one before has left its fleet
-		case <-x.done:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-	return nil, errNotYet
-}
-
-// enter finds the session of a poll, or begins it with the poll.
-func (ss *sessions) enter(ctx context.Context, key sessionKey, id Identity, p *poll) *session {
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	if x := ss.byKey[key]; x != nil {
-		return x
-	}
-	x := ss.begin(ctx, key, id, p)
-	if ss.byKey == nil {
-		ss.byKey, ss.byClient = make(map[sessionKey]*session), make(map[clientKey]map[*session]struct{})
-	}
-	if ss.byClient[key.clientKey] == nil {
-		ss.byClient[key.clientKey] = make(map[*session]struct{})
-	}
-	ss.byKey[key] = x
-	ss.byClient[key.clientKey][x] = struct{}{}
-	ss.all.Go(x.run(id))
-	return x
-}
-
-// begin makes a session. A version that the client had with other names says nothing of these: it is answered with the set (PROTOCOL rule 27). Who
-// comes as another process takes the place of the one before, if nobody waits there. It costs a look at each session of the client for the type.
-func (ss *sessions) begin(ctx context.Context, key sessionKey, id Identity, p *poll) *session {
-	x := &session{
-		of: ss, key: key, requests: make(chan *request, 1), done: make(chan struct{}),
-		budget: rate.NewLimiter(rate.Limit(ss.srv.cfg.Limits.Requests), ss.srv.cfg.Limits.Burst),
-		held:   p.version,
-	}
-	known := context.WithValue(context.Background(), identityKey{}, id)
-	if from, ok := peer.FromContext(ctx); ok {
-		known = peer.NewContext(known, from)
-	}
-	x.ctx, x.cancel = context.WithCancel(known)
-	x.life = time.AfterFunc(firstLife, x.expire)
-	begin := *p.request
-	for other := range ss.byClient[key.clientKey] {
-		switch same := other.key.names == key.names && other.key.star == key.star; {
-		case same:
-			other.yield()
-		case p.version != "" && other.had(p.version):
-			begin.version = ""
-		}
-	}
-	x.given = 1
-	x.requests <- &begin
-	return x
-}
 
 // run serves the session's stream until it ends.
 func (x *session) run(id Identity) func() {
@@ -411,14 +313,19 @@ func (x *session) drop(p *poll) {
 func (x *session) wants(taken int) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.out == nil && taken == x.given && len(x.polls) > 0
+	x.alone = len(x.polls) == 0
+	return x.out == nil && taken == x.given && !x.alone
 }
 
-// rests is told by the stream when it has nothing to send, or nobody to send it to.
+// rests is told by the stream when it has nothing to send, or nobody to send it to. It looks once more for a poll that came after it had looked.
 func (x *session) rests(taken int, current bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if taken != x.given || x.out != nil || x.resting && x.current == current {
+		return
+	}
+	if x.alone && len(x.polls) > 0 {
+		x.give(&request{look: true})
 		return
 	}
 	x.resting, x.current = true, current
