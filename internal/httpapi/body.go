@@ -61,7 +61,7 @@ func (a *API) body(next http.Handler) http.Handler {
 			return
 		}
 		if !op.rule.document {
-			r.Body = io.NopCloser(bytes.NewReader(d.bytes))
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(d.bytes)), int64(len(d.bytes)) // of one that came in chunks too
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -116,8 +115,9 @@ func (a *API) operation(r *http.Request) operation {
 	return a.operations[r.Method+" "+route(r.Context())]
 }
 
-// validator checks parameters and small bodies against the contract. Documents are none
-// of its business: decoding them is package resource's, and it reads them only once.
+// validator checks parameters and bodies against the contract. Documents are none
+// of its business: decoding them is package resource's, and it reads them only once. Of a body that is longer
+// than most the first fault is told alone: each that is found takes a hundred times its bytes.
 func validator(spec *openapi3.T) func(http.Handler) http.Handler {
 	for _, item := range spec.Paths.Map() {
 		for _, op := range item.Operations() {
@@ -126,27 +126,41 @@ func validator(spec *openapi3.T) func(http.Handler) http.Handler {
 			}
 		}
 	}
-	return nethttpmiddleware.OapiRequestValidatorWithOptions(spec, &nethttpmiddleware.Options{
-		DoNotValidateServers: true,
-		ErrorHandlerWithOpts: func(_ context.Context, err error, w http.ResponseWriter, r *http.Request, _ nethttpmiddleware.ErrorHandlerOpts) {
-			fail(w, r, offContract(err))
-		},
-		Options: openapi3filter.Options{
-			MultiError:         true,
-			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, // done before, without reading the body
-		},
-	})
+	check := func(all bool) func(http.Handler) http.Handler {
+		return nethttpmiddleware.OapiRequestValidatorWithOptions(spec, &nethttpmiddleware.Options{
+			DoNotValidateServers: true,
+			ErrorHandlerWithOpts: func(_ context.Context, err error, w http.ResponseWriter, r *http.Request, _ nethttpmiddleware.ErrorHandlerOpts) {
+				fail(w, r, offContract(err))
+			},
+			Options: openapi3filter.Options{
+				MultiError:         all,
+				AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, // done before, without reading the body
+			},
+		})
+	}
+	every, first := check(true), check(false)
+	return func(next http.Handler) http.Handler {
+		every, first := every(next), first(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.ContentLength > maxForm {
+				first.ServeHTTP(w, r)
+				return
+			}
+			every.ServeHTTP(w, r)
+		})
+	}
 }
 
-// offContract turns what the validator found into a problem, one entry per fault.
+// offContract turns what the validator found into a problem, one entry per fault, as many as an answer holds.
 func offContract(err error) error {
 	p := refuse(http.StatusBadRequest, "invalid_request", requestDetail)
 	p.cause = err
 	faults(err, nil, &p.faults)
+	p.faults = boundFaults(p.faults)
 	return p
 }
 
-// faults walks the validator's errors; parameter is nil inside a body.
+// faults walks the validator's errors, up to one more than an answer holds; parameter is nil inside a body.
 func faults(err error, parameter *openapi3.Parameter, out *[]oapi.FieldError) {
 	var many openapi3.MultiError
 	var request *openapi3filter.RequestError
@@ -154,6 +168,9 @@ func faults(err error, parameter *openapi3.Parameter, out *[]oapi.FieldError) {
 	switch {
 	case asIs(err, &many):
 		for _, e := range many {
+			if len(*out) > maxFaults {
+				return
+			}
 			faults(e, parameter, out)
 		}
 	case asIs(err, &request):
@@ -244,19 +261,16 @@ func meaning(e *openapi3.SchemaError, path []string) string {
 // pointerEscape writes one step of a JSON Pointer.
 func pointerEscape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
 
-// unknownField finds the field that a closed object does not know. The validator points
-// at the object and names the field in its sentence alone, the first in order.
+// unknownField finds the field that a closed object does not know. The validator points at the object, and names the field in its sentence
+// alone: to look for it among all fields, for each that is not known, would cost the square of their number.
 func unknownField(e *openapi3.SchemaError) (string, bool) {
-	object, ok := e.Value.(map[string]any)
-	if e.SchemaField != "properties" || !ok {
+	quoted, says := strings.CutPrefix(e.Reason, "property ")
+	quoted, whole := strings.CutSuffix(quoted, " is unsupported")
+	if e.SchemaField != "properties" || !says || !whole {
 		return "", false
 	}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if e.Schema.Properties[name] == nil && e.Reason == fmt.Sprintf("property %q is unsupported", name) {
-			return name, true
-		}
-	}
-	return "", false
+	name, err := strconv.Unquote(quoted)
+	return name, err == nil
 }
 
 // faultCode turns the name of a schema's keyword into a stable word.
