@@ -74,8 +74,9 @@ var schemes = map[string]Rule{
 
 // target looks at a text that names what the proxy connects to without a cluster. gRPC's
 // names have many forms: dns://authority/host:port, ipv4:1.2.3.4:80,1.2.3.5:80, host:port,
-// all with %-escapes.
+// all with %-escapes. They end at NUL.
 func (g *guard) target(text string, p place) {
+	text, _, _ = strings.Cut(text, "\x00")
 	scheme, rest, _ := strings.Cut(text, ":")
 	rule, known := schemes[strings.ToLower(scheme)]
 	switch {

@@ -57,7 +57,7 @@ var mapped = idna.New(idna.MapForLookup(), idna.StrictDomainName(false))
 // whereIs looks at a host, by name or by address. What any other name resolves to is not
 // found out: names mean something else on the proxy's machine.
 func whereIs(host string) location {
-	host = strings.ToLower(strings.TrimSpace(host))
+	host = strings.ToLower(strings.TrimSpace(asResolved(host)))
 	if ascii, _ := mapped.ToASCII(host); ascii != "" && strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
 		host = ascii // also of a name with a fault: a resolver may see past it
 	}
@@ -77,6 +77,28 @@ func whereIs(host string) location {
 		}
 	}
 	return elsewhere
+}
+
+// asResolved is what a resolver reads of a host. Envoy hands it over as C does, so it ends at NUL. In a name of DNS a backslash stands before a
+// character, or before the three digits of its number: metad\097ta is metadata.
+func asResolved(host string) string {
+	host, _, _ = strings.Cut(host, "\x00")
+	if !strings.Contains(host, `\`) {
+		return host
+	}
+	var b strings.Builder
+	for i := 0; i < len(host); i++ {
+		if host[i] == '\\' && i+1 < len(host) {
+			i++
+			if n, err := strconv.ParseUint(host[i:min(i+3, len(host))], 10, 8); err == nil && i+3 <= len(host) {
+				b.WriteByte(byte(n))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(host[i])
+	}
+	return b.String()
 }
 
 func below(host string, domains []string) bool {

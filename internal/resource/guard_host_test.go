@@ -21,17 +21,21 @@ func TestT22_Hosts(t *testing.T) {
 			"127.0.0.1.nip.io", "127-0-0-1.nip.io", "app.127.0.0.1.nip.io", "app-127-0-0-1.nip.io", "7f000001.nip.io", "app-7F000001.nip.io.", "0-0-0-0.nip.io",
 			"127.0.0.1.sslip.io", "www-127-0-0-1.sslip.io", "--1.sslip.io", "www.--1.sslip.io", "--ffff-127-0-0-1.sslip.io", "--ffff-7f00-1.sslip.io", "127.0.0.1.xip.io", "127-0-0-1.traefik.me",
 			"127-0-0-1.wildcard.example.com", "a.127.0.0.1.example.com",
+			"127.0.0.1\x00", "127.0.0.1\x00.example.com", "::1\x00", "localhost\x00x",
+			`loc\097lhost`, `\108ocalhost`, `l\ocalhost`, `LOC\065LHOST`, `localhost\046`, `localtest\.me`, `127-0-0-\049.nip.io`, `app.lvh\046me`, "loc\\097lhost\x00x",
 			"１２７.0.0.1", "127。0。0。1", "ｌｏｃａｌｈｏｓｔ", "localhost｡", "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "127.0.0.1．nip．io",
 		},
 		resource.RuleLinkLocal: {
 			"169.254.169.254", "169.254.0.1", "2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "169.254.43518", "fe80::1", "fe80::1%eth0", "[fe80::1]",
 			"::ffff:169.254.169.254", "::ffff:169.254.169.254%2", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::", "fd00:ec2::254", "fd20:ce::254", "168.63.129.16", "100.100.100.200", "192.0.0.192",
 			"metadata", "Metadata.google.internal.", "METADATA.GOOGLE.INTERNAL..", "instance-data", "metadata.tencentyun.com", "ｍｅｔａｄａｔａ",
+			"169.254.169.254\x00", "169.254.169.254\x00.example.com", "metadata.google.internal\x00x", `metad\097ta.google.internal`, `metadata\.google.internal`, `\109etadata`, `169-254-169-25\052.nip.io`,
 			"169.254.169.254.sslip.io", "169-254-169-254.nip.io", "a9fea9fe.nip.io", "x-a9fea9fe.nip.io", "fe80--1.sslip.io", "100-100-100-200.nip.io", "169-254-169-254.example.com",
 		},
 		"": {
 			"", "10.0.0.1", "192.168.1.1", "8.8.8.8", "example.com", "my-localhost.com", "localhost.example.com", "notlocaltest.me", "metadata.example.com", "1.2.3.4.5", "256.1", "1.16777216", "a.1",
 			"10-0-0-1.nip.io", "0a000001.nip.io", "7f000001.example.com", "ip-10-0-0-1.ec2.internal", "app-1-2-3-4.svc", "0-1-2-3.svc", "v1-27-0-0.example.com", "2001:db8::1", "2002:a00:1::", "64:ff9b::a00:1",
+			"\x00", "example.com\x00localhost", `\`, `a\`, `a\1`, `a\999`, `example\.com`, `l\\ocalhost`,
 			"backend.local", "docker.internal", "backend.docker.internal", "host.internal", "host.example.internal", "host.docker.internal.example.com", "deadbeef.nip.io", "bücher.example", "xn--bcher-kva.example", "fd00::1",
 		},
 	} {
