@@ -35,6 +35,24 @@ func objectMember(b []byte, name string) (from, to int) {
 	}
 }
 
+// items is how many elements a list in JSON has, 0 of what is no list. b is JSON.
+func items(b []byte) (n int) {
+	i := afterSpace(b, 0)
+	if i >= len(b) || b[i] != '[' {
+		return 0
+	}
+	for i = afterSpace(b, i+1); i < len(b) && b[i] != ']'; n++ {
+		end := afterValue(b, i)
+		if end == i {
+			return n // it is no JSON
+		}
+		if i = afterSpace(b, end); i < len(b) && b[i] == ',' {
+			i = afterSpace(b, i+1)
+		}
+	}
+	return n
+}
+
 func afterSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
 		i++

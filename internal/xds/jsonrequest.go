@@ -81,19 +81,7 @@ func (ns *jsonNodes) knownIn(body []byte) (*jsonNode, []byte) {
 }
 
 func (n *jsonNode) read(raw []byte) error {
-	kept := []byte{'{'}
-	err := eachMember(raw, func(name string, value json.RawMessage) error {
-		switch name {
-		case "extensions", "listening_addresses", "listeningAddresses", "dynamic_parameters", "dynamicParameters":
-			return nil
-		}
-		if len(kept) > 1 {
-			kept = append(kept, ',')
-		}
-		key, err := json.Marshal(name)
-		kept = append(append(append(kept, key...), ':'), value...)
-		return err //nolint:wrapcheck // a text is never refused
-	})
+	kept, err := without(raw, "extensions", "listening_addresses", "listeningAddresses", "dynamic_parameters", "dynamicParameters")
 	if err != nil {
 		return fmt.Errorf("node: %w", err)
 	}
@@ -101,7 +89,7 @@ func (n *jsonNode) read(raw []byte) error {
 		return fmt.Errorf("node: it takes %d bytes without its extensions, %d is the limit: %w", len(kept), maxNode, fleet.ErrLimit)
 	}
 	var message corev3.Node
-	if err := fromJSON(append(kept, '}'), &message); err != nil {
+	if err := fromJSON(kept, &message); err != nil {
 		return fmt.Errorf("node: %w", err)
 	}
 	n.id = message.GetId()
@@ -139,6 +127,9 @@ func badJSON(err error) error {
 	return fmt.Errorf("not the JSON of its message: %s: %w", shortened(words, maxNote), fleet.ErrInvalid)
 }
 
+// maxPolled is how many names a poll may have: more than a fleet has. Decoded a name takes 16 bytes and its own, and two in JSON.
+const maxPolled = 1 << 17
+
 // decodeJSON decodes a DiscoveryRequest in proto3 JSON. Nothing that it returns holds body.
 func decodeJSON(body []byte, b bounds, nodes *jsonNodes) (*request, *jsonNode, error) {
 	known, body := nodes.knownIn(body)
@@ -151,12 +142,10 @@ func decodeJSON(body []byte, b bounds, nodes *jsonNodes) (*request, *jsonNode, e
 			}
 			return err
 		}
-		if len(rest) > 1 {
-			rest = append(rest, ',')
+		if value, err = bounded(name, value); err == nil {
+			rest, err = withMember(rest, name, value)
 		}
-		key, err := json.Marshal(name)
-		rest = append(append(append(rest, key...), ':'), value...)
-		return err //nolint:wrapcheck // a text is never refused
+		return err
 	})
 	if err != nil {
 		return nil, nil, err
@@ -186,6 +175,50 @@ func decodeJSON(body []byte, b bounds, nodes *jsonNodes) (*request, *jsonNode, e
 	return r, node, nil
 }
 
+// bounded is a member of a poll as far as it is decoded. Of lists of messages nobody reads more than whether there are some: an empty one takes three bytes in JSON, and
+// eighty decoded.
+func bounded(name string, value json.RawMessage) (json.RawMessage, error) {
+	switch name {
+	case "resource_names", "resourceNames":
+		if n := items(value); n > maxPolled {
+			return nil, fmt.Errorf("the poll names %d resources, %d is the limit: %w", n, maxPolled, fleet.ErrLimit)
+		}
+	case "resource_locators", "resourceLocators":
+		if items(value) > 0 {
+			return json.RawMessage(`[{}]`), nil
+		}
+	case "error_detail", "errorDetail":
+		if value[0] == '{' { // what is none of it is refused by its name
+			return without(value, "details")
+		}
+	}
+	return value, nil
+}
+
+// without is a JSON object without the members of these names.
+func without(raw []byte, names ...string) ([]byte, error) {
+	kept := []byte{'{'}
+	err := eachMember(raw, func(name string, value json.RawMessage) (err error) {
+		if !slices.Contains(names, name) {
+			kept, err = withMember(kept, name, value)
+		}
+		return err
+	})
+	return append(kept, '}'), err
+}
+
+// withMember appends a member to a JSON object that is not closed yet.
+func withMember(object []byte, name string, value json.RawMessage) ([]byte, error) {
+	if len(object) > 1 {
+		object = append(object, ',')
+	}
+	key, err := json.Marshal(name)
+	return append(append(append(object, key...), ':'), value...), err //nolint:wrapcheck // a text is never refused
+}
+
+// maxMembers is how many members an object of a poll may have, those among them that are not known: each is noted.
+const maxMembers = 1000
+
 var errNoObject = fmt.Errorf("it is not a JSON object: %w", fleet.ErrInvalid)
 
 // eachMember calls f for each member of a JSON object. One that stands there twice is refused.
@@ -204,7 +237,9 @@ func eachMember(b []byte, f func(name string, value json.RawMessage) error) erro
 		if _, again := seen[name]; again {
 			return fmt.Errorf("%q stands there twice: %w", shortened(name, maxTypeURL), fleet.ErrInvalid)
 		}
-		seen[name] = struct{}{}
+		if seen[name] = struct{}{}; len(seen) > maxMembers {
+			return fmt.Errorf("it has more than %d members: %w", maxMembers, fleet.ErrLimit)
+		}
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
 			return badJSON(err)
