@@ -193,11 +193,16 @@ func (s *Server) answerPoll(ctx context.Context, w http.ResponseWriter, r *http.
 	if err := webConnOf(ctx).await(ctx, id.Credential); err != nil {
 		return nil, err
 	}
-	p, err := s.readPoll(w, r, only)
+	p, err := s.readPoll(w, r, id.Key.Tenant, only)
 	if err != nil {
 		s.tellPoll(ctx, id, err)
 		return nil, err
 	}
+	names := len(p.raw)
+	if !s.held.take(id.Key.Tenant, names) {
+		return nil, errPollsHeld
+	}
+	defer s.held.give(id.Key.Tenant, names)
 	response, err := s.sessions.ask(ctx, id, only, p)
 	if err != nil || response == nil {
 		return nil, err
@@ -294,15 +299,18 @@ func giveBack(b *bytes.Buffer) {
 }
 
 // readPoll reads a poll, within Limits.Receive.
-func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, only fleet.Type) (*poll, error) {
+func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, tenant fleet.TenantID, only fleet.Type) (*poll, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(s.cfg.Limits.Receive)) // not every writer can
 	body, _ := bodies.Get().(*bytes.Buffer)
 	defer giveBack(body)
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
+	leave, err := s.readBody(tenant, body, http.MaxBytesReader(w, r.Body, maxBody))
+	defer leave()
 	_ = control.SetReadDeadline(time.Time{})
 	var large *http.MaxBytesError
 	switch {
+	case errors.Is(err, fleet.ErrUnavailable):
+		return nil, err
 	case errors.As(err, &large):
 		return nil, &webError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the poll has more than %d bytes, the limit", maxBody)}
 	case err != nil:

@@ -177,6 +177,7 @@ type Server struct {
 	names    namesKept
 	sessions sessions
 	nodes    jsonNodes
+	held     pollRoom // of polls
 	web      *web
 	entry    *door.Door
 	arrivals *arrivals
