@@ -114,6 +114,8 @@ func (e *webError) Error() string { return e.words }
 func (e *webError) GRPCStatus() *status.Status {
 	code := codes.Unimplemented
 	switch e.code {
+	case http.StatusForbidden:
+		code = codes.PermissionDenied
 	case http.StatusRequestEntityTooLarge:
 		code = codes.ResourceExhausted
 	case http.StatusRequestTimeout:
@@ -271,8 +273,16 @@ type textAddr string
 func (textAddr) Network() string  { return "tcp" }
 func (a textAddr) String() string { return string(a) }
 
+// fromPage reports whether a browser asks, for a page: with a POST it says of which origin, and no xDS client has one. A port that asks for no token answers whoever
+// reaches it, and a page of any site may, under a name that leads to this machine.
+func fromPage(r *http.Request) bool { return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" }
+
 // admitPoll tells whom a poll speaks for.
 func (s *Server) admitPoll(ctx context.Context, r *http.Request) (Identity, error) {
+	if fromPage(r) {
+		s.slowDown(ctx)
+		return Identity{}, &webError{http.StatusForbidden, "a browser asks for a page: proxies poll"}
+	}
 	id, err := s.identify(ctx)
 	if err != nil {
 		s.say(slog.LevelInfo, addressOf(ctx), "call refused", slog.String("method", r.URL.Path), slog.Any("reason", err))

@@ -547,6 +547,8 @@ func TestRESTErrors(t *testing.T) {
 			{"two", "POST", clusters, "{}", func(r *http.Request) { r.Header.Add("Authorization", "Bearer a") }, 401, "more than one"},
 			{"of another node", "POST", clusters, `{"node":{"id":"n1"}}`, func(r *http.Request) { r.Header.Set("Authorization", "Bearer web-*") }, 403, "node id"},
 			{"routed", "POST", clusters, `{"node":{"id":"n1"}}`, func(r *http.Request) { r.Header.Set("X-Request-Id", "1") }, 403, "x-request-id"},
+			{"of a page", "POST", clusters, `{"node":{"id":"n1"}}`, func(r *http.Request) { r.Header.Set("Origin", "http://rebound.example:18003") }, 403, "browser"},
+			{"of a page by another word", "POST", clusters, `{"node":{"id":"n1"}}`, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-origin") }, 403, "browser"},
 			{"mirrored", "POST", clusters, `{"node":{"id":"n1"}}`, func(r *http.Request) { r.Host = "fairlead_xds-shadow" }, 403, ":authority"},
 		} {
 			a := send(x.method, x.path, x.body, func(r *http.Request) {
@@ -575,6 +577,31 @@ func TestRESTErrors(t *testing.T) {
 			t.Errorf("a credential that is revoked while a poll waits: %q", a)
 		}
 		p.Want("304") // with another one
+	})
+}
+
+// TestT24_NoPagePollsAnOpenPort: a port without a token gives a page nothing, under whatever name it reached it.
+func TestT24_NoPagePollsAnOpenPort(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		src := xdstest.NewSource()
+		id, err := src.Authenticate(t.Context(), "*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := xdstest.New(t, func(c *xds.Config) { c.Source, c.Anonymous = src, &id })
+		src.Publish(cluster("a", "1")...)
+		for origin, want := range map[string]int{"": 200, "http://rebound.example:18003": 403, "null": 403} {
+			p := w.Poller("n1", fleet.Cluster)
+			p.Query, p.Header = "?wait=0", http.Header{"Content-Type": {"text/plain"}}
+			if origin != "" {
+				p.Header.Set("Origin", origin)
+			}
+			if a := p.Poll(); a.Code != want {
+				t.Errorf("of the origin %q: %q, want %d", origin, a, want)
+			}
+		}
+		w.Server.Drain()
+		synctest.Wait()
 	})
 }
 
