@@ -56,6 +56,7 @@ type API struct {
 	limits     *limitsBook
 	pace       *pace
 	polls      polls
+	shares     *shares // of the processors
 	denied     *denials
 
 	guesses     *guesses
@@ -105,6 +106,7 @@ func New(c Config) (*API, error) {
 	a.tail, a.heartbeat, a.liveBeat = newTail(c.Store, time.Now), streamHeartbeat, liveHeartbeat
 	a.facts = newFactBook(c.Store)
 	a.limits, a.pace = newLimitsBook(time.Now, c.Store.Limits), newPace(time.Now)
+	a.shares = newShares()
 	a.denied = newDenials(time.Now)
 	a.guesses, a.comparisons = newGuesses(time.Now), newDenials(time.Now)
 	a.computing, a.finishing = newComputing(), finishing
@@ -149,7 +151,7 @@ func (a *API) routes(k *contract, page http.Handler) http.Handler {
 		ResponseErrorHandlerFunc: fail,
 	})
 	oapi.HandlerWithOptions(strict, oapi.ChiServerOptions{
-		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.known, a.latest, a.body, takesGzip, k.validate),
+		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.inTurn, a.authorized, a.known, a.latest, a.body, takesGzip, k.validate),
 		ErrorHandlerFunc: unbound,
 	})
 	return r

@@ -31,6 +31,8 @@ type call struct {
 	agent   string // what the client calls itself
 	cookie  cookieForm
 	cookies []string // of a session, whether they are good or not
+
+	yield func() // gives its place in the tenant's share to the next request; nil: it has none
 }
 
 // ends is when what the caller came with ends; zero: never.
