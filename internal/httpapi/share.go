@@ -33,8 +33,8 @@ type share struct {
 
 func newShares() *shares { return &shares{places: int64(runtime.GOMAXPROCS(0)), hold: shareHold} }
 
-// place is one that a request has, or had.
-type place struct {
+// held is a place that a request has, or had.
+type held struct {
 	of    *shares
 	id    fleet.TenantID
 	share *share
@@ -43,17 +43,17 @@ type place struct {
 }
 
 // enter waits for a place, until ctx ends. Whoever has entered calls leave, once.
-func (s *shares) enter(ctx context.Context, id fleet.TenantID) (*place, error) {
+func (s *shares) enter(ctx context.Context, id fleet.TenantID) (*held, error) {
 	of := s.begin(id)
 	if err := of.places.Acquire(ctx, 1); err != nil {
 		s.end(id, of)
 		return nil, err //nolint:wrapcheck // it is ctx's
 	}
 	yield := sync.OnceFunc(func() { of.places.Release(1) })
-	return &place{of: s, id: id, share: of, timer: time.AfterFunc(s.hold, yield), yield: yield}, nil
+	return &held{of: s, id: id, share: of, timer: time.AfterFunc(s.hold, yield), yield: yield}, nil
 }
 
-func (p *place) leave() {
+func (p *held) leave() {
 	p.timer.Stop()
 	p.yield()
 	p.of.end(p.id, p.share)

@@ -19,7 +19,7 @@ func TestT44_ATenantsRequestsHaveAShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shares{places: 2, hold: shareHold}
 		busy, other, start := fleet.NewTenantID(), fleet.NewTenantID(), time.Now()
-		enter := func(id fleet.TenantID, after time.Duration) *place {
+		enter := func(id fleet.TenantID, after time.Duration) *held {
 			t.Helper()
 			p, err := s.enter(t.Context(), id)
 			if took := time.Since(start); err != nil || took != after {
@@ -27,7 +27,7 @@ func TestT44_ATenantsRequestsHaveAShare(t *testing.T) {
 			}
 			return p
 		}
-		places := []*place{enter(busy, 0), enter(busy, 0), enter(other, 0)}
+		places := []*held{enter(busy, 0), enter(busy, 0), enter(other, 0)}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(5*time.Millisecond, cancel)
 		if _, err := s.enter(ctx, busy); !errors.Is(err, context.Canceled) {
@@ -52,7 +52,7 @@ func TestT44_RequestsWaitForTheirTenantsShare(t *testing.T) {
 	w.put("c")
 	other.put("c")
 	w.api.shares.hold = time.Hour
-	var places []*place
+	var places []*held
 	for range w.api.shares.places {
 		p, err := w.api.shares.enter(t.Context(), w.tenant.ID)
 		must(t, err)
