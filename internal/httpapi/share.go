@@ -31,7 +31,10 @@ type share struct {
 	requests int // that have a place, had one, or wait
 }
 
-func newShares() *shares { return &shares{places: int64(runtime.GOMAXPROCS(0)), hold: shareHold} }
+// newShares gives each tenant half of the processors.
+func newShares() *shares {
+	return &shares{places: int64(max(1, runtime.GOMAXPROCS(0)/2)), hold: shareHold}
+}
 
 // held is a place that a request has, or had.
 type held struct {
