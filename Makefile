@@ -201,12 +201,16 @@ TYPESCRIPT_STAMP := $(TYPESCRIPT)/.installed-$(shell cat clients/typescript/pack
 PYTHON := $(TOOLS)/python
 PYTHON_STAMP := $(PYTHON)/.installed-$(shell cat clients/python/generator.txt | cksum | cut -d ' ' -f 1)
 
-.PHONY: generate
-generate: tools $(TYPESCRIPT_STAMP) $(PYTHON_STAMP) ## Write the generated files anew; needs Node with npm, and Python with pip
+# Each generator takes one processor. That of the Python client makes its folder anew, which "go generate" must not meet on its way.
+.PHONY: generate generate-go generate-typescript generate-python
+generate: tools ## Write the generated files anew; needs Node with npm, and Python with pip
+	@$(MAKE) -j2 generate-python generate-typescript web
+generate-go:
 	go generate ./...
+generate-typescript: $(TYPESCRIPT_STAMP)
 	@PATH="$(TYPESCRIPT)/node_modules/.bin:$$PATH" npm run --silent --prefix clients/typescript generate
+generate-python: $(PYTHON_STAMP) | generate-go
 	@PATH="$(PYTHON)/bin:$$PATH" PYTHONPATH=$(PYTHON) PYTHONDONTWRITEBYTECODE=1 python3 clients/python/generate
-	@$(MAKE) web
 
 # The page's libraries are beside the tree, whose Go programs they are not, and linked into it.
 PAGE := $(TOOLS)/web
