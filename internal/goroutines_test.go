@@ -78,6 +78,7 @@ var contained = map[string]string{
 	"internal/xds/xdstest/raw.go NewRaw go r.read":    "none: tests",
 	"internal/xds/xdstest/raw.go End time.AfterFunc":  "none: tests",
 	"internal/xds/xdstest/raw.go Gone time.AfterFunc": "none: tests",
+	"test/mutants/main.go each g.Go":                  "none: tests",
 	"test/world/tap.go NewTap go func":                "none: tests",
 	"test/world/call.go serve go c.requests":          "none: tests",
 	"test/world/call.go serve go func":                "none: tests",

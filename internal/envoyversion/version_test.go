@@ -63,6 +63,34 @@ func TestTheVersionsAreOneList(t *testing.T) {
 	}
 }
 
+// TestWhatTheTurnLeavesOutIsThere: what is named of the end-to-end tests, so that the turn with an older Envoy leaves it out, is one of them.
+func TestWhatTheTurnLeavesOutIsThere(t *testing.T) {
+	t.Parallel()
+	m := regexp.MustCompile(`(?m)^ANY_ENVOY := (.*)$`).FindStringSubmatch(read(t, "Makefile"))
+	if m == nil {
+		t.Fatal("the Makefile has no ANY_ENVOY")
+	}
+	files, err := filepath.Glob(filepath.Join("..", "..", "test", "e2e", "*_test.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	var tests []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range regexp.MustCompile(`(?m)^func (Test\w+)\(t `).FindAllSubmatch(text, -1) {
+			tests = append(tests, string(f[1]))
+		}
+	}
+	for _, part := range strings.Split(m[1], "|") {
+		if !slices.ContainsFunc(tests, func(name string) bool { return strings.Contains(name, part) }) {
+			t.Errorf("no end-to-end test has %q in its name", part)
+		}
+	}
+}
+
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", name))

@@ -4,11 +4,14 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -46,20 +49,36 @@ func run(ctx context.Context, dir string, sampled int, names []string) error {
 	if err != nil {
 		return err
 	}
-	var unseen []string
-	for _, m := range ms {
-		begin := time.Now()
-		if err := m.run(ctx, root); err != nil {
-			unseen = append(unseen, m.name())
-			fmt.Printf("%-40s %s: %v\n", m.name(), m.breaks, err)
-			continue
-		}
-		fmt.Printf("%-40s seen by %s (%.1fs)\n", m.name(), m.test, time.Since(begin).Seconds())
-	}
-	if len(unseen) > 0 {
+	if unseen := each(os.Stdout, ms, func(m mutant) error { return m.run(ctx, root) }); len(unseen) > 0 {
 		return fmt.Errorf("%d of %d mutants were not seen; again: make mutants ARGS=%q", len(unseen), len(ms), strings.Join(unseen, " "))
 	}
 	return nil
+}
+
+// each tries the mutants, two at a time: what a build of one waits for, the linker above all, takes one processor. It returns the names of
+// those that were not seen, in the order of the mutants.
+func each(out io.Writer, ms []mutant, try func(mutant) error) (unseen []string) {
+	errs := make([]error, len(ms))
+	var g errgroup.Group
+	g.SetLimit(2)
+	for i, m := range ms {
+		g.Go(func() error {
+			begin := time.Now()
+			if errs[i] = try(m); errs[i] != nil {
+				fmt.Fprintf(out, "%-40s %s: %v\n", m.name(), m.breaks, errs[i])
+			} else {
+				fmt.Fprintf(out, "%-40s seen by %s (%.1fs)\n", m.name(), m.test, time.Since(begin).Seconds())
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // nobody returns an error
+	for i, err := range errs {
+		if err != nil {
+			unseen = append(unseen, ms[i].name())
+		}
+	}
+	return unseen
 }
 
 // named returns the mutants of these names, which must be there.

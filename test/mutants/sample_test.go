@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 )
 
@@ -46,6 +49,22 @@ func TestASampleIsTheSeeds(t *testing.T) {
 	}
 	if all := sample(ms, 100, seed{}); !slices.Equal(names(all), names(ms)) {
 		t.Errorf("a sample of more than there are is %v", names(all))
+	}
+}
+
+// TestEachMutantIsTried, whatever comes of the others, and those that survive are told in their order.
+func TestEachMutantIsTried(t *testing.T) {
+	t.Parallel()
+	var tried atomic.Int64
+	unseen := each(io.Discard, numbered(7), func(m mutant) error {
+		tried.Add(1)
+		if m.name() == "2.patch" || m.name() == "5.patch" {
+			return errors.New("SURVIVES")
+		}
+		return nil
+	})
+	if tried.Load() != 7 || !slices.Equal(unseen, []string{"2.patch", "5.patch"}) {
+		t.Errorf("%d are tried, %v survive", tried.Load(), unseen)
 	}
 }
 
