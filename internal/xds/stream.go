@@ -272,6 +272,7 @@ func (st *stream) kind() planner.Kind {
 	if st.polled {
 		return k
 	}
+	k.Follows = strings.HasPrefix(n.UserAgent, "gRPC ")
 	k.Errors = !k.Envoy && readsErrors(n) // an Envoy ends no wait by them
 	ttl := slices.Contains(n.ClientFeature, featureTTL)
 	if st.delta {
