@@ -16,6 +16,7 @@ GRANT EXECUTE ON FUNCTION ended_detail TO fairlead_app;
 GRANT EXECUTE ON FUNCTION endpoint_bytes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION endpoint_lease_end TO fairlead_app;
 GRANT EXECUTE ON FUNCTION endpoint_lease_take TO fairlead_app;
+GRANT EXECUTE ON FUNCTION endpoint_leases_renew TO fairlead_app;
 GRANT EXECUTE ON FUNCTION endpoints_claim TO fairlead_app;
 GRANT EXECUTE ON FUNCTION endpoints_commit TO fairlead_app;
 GRANT EXECUTE ON FUNCTION endpoints_remove TO fairlead_app;

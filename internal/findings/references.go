@@ -27,6 +27,14 @@ var fails = map[resource.Missing]string{
 	resource.MissingCode:       "the code is not fetched, and what needs it serves only as its failure policy says",
 }
 
+// polledFor is what becomes of a proxy without what it asks for on a stream, or by polls, of its own: nothing is withheld there, and the proxy is told
+// at once that there is none.
+var polledFor = map[fleet.Type]string{
+	fleet.Route:     "proxies that have it keep it, and one that starts answers what it routes with 404",
+	fleet.Secret:    "proxies that have it keep it, and in one that starts what needs it has no connections",
+	fleet.Extension: "proxies that have it keep it, and one that starts refuses what goes through the filter, unless that has a default_config",
+}
+
 // kept is where what is said of a deleted cluster does not hold (SEMANTICS 4.5).
 const kept = ", but in nodes that keep something withheld or deleted that uses it"
 
@@ -103,6 +111,9 @@ func (c *checker) missingForNodes(n *name, v *variant, m *resource.Mention, l *l
 
 // consequence says what becomes of a resource whose mention leads nowhere.
 func consequence(from fleet.Ref, m *resource.Mention) (Severity, string) {
+	if effect, ok := polledFor[m.Type]; ok && m.Apart {
+		return Error, effect
+	}
 	switch m.Type {
 	case fleet.Cluster:
 		switch m.Missing {

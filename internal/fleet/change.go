@@ -32,6 +32,7 @@ type Ref struct {
 // no server has to decode a body to serve it.
 type Derived struct {
 	Refs    []Ref    // what it names, in config sources of kind ads or self; sorted, no duplicates
+	Polled  []Ref    // what it names for others: proxies ask Fairlead for it on streams or by polls of its own; sorted, no duplicates. Nothing waits for it
 	EDSName string   // of a cluster of type EDS over gRPC: its ClusterLoadAssignment's name
 	Slow    bool     // of a cluster: it resolves names or checks its endpoints before it is warm
 	VHDS    bool     // of a route: it fetches virtual hosts on demand

@@ -34,6 +34,8 @@ type Config struct {
 	// Ready tells whether the process can serve; nil: whether the database answers.
 	Ready   func(context.Context) error
 	Metrics *metrics.Requests // nil: nobody is told
+	// LeastLoad is the shortest interval of load reports that a fleet may have; 0: 1s.
+	LeastLoad time.Duration
 }
 
 // API is the REST API. It is safe for concurrent use and starts no goroutine.
@@ -47,6 +49,8 @@ type API struct {
 	lookups  *auth.Lookups // of API tokens and sessions
 	public   PublicURL
 	metrics  *metrics.Requests
+
+	leastLoad time.Duration // see Config
 
 	operations map[string]operation
 	receipts   *board
@@ -99,6 +103,7 @@ func New(c Config) (*API, error) {
 	a := &API{
 		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, guard: c.Guard, log: c.Logger, ready: c.Ready, operations: k.operations,
 		draining: make(chan struct{}), lookups: auth.NewLookups(0, doubtedAtOnce), public: c.Public, metrics: c.Metrics,
+		leastLoad: max(c.LeastLoad, time.Second),
 	}
 	a.receipts = newBoard(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)

@@ -20,7 +20,7 @@ func (a *API) counted(ctx context.Context, t fleet.TenantID, fs []store.Fleet) (
 		return nil, err
 	}
 	return each(fs, func(f store.Fleet) oapi.Fleet {
-		out := fleetOf(f)
+		out := a.fleetOf(f)
 		out.Counts = countsOf(counts[f.ID])
 		return out
 	}), nil

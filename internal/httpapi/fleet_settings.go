@@ -35,7 +35,7 @@ func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) 
 		return nil, err
 	}
 	set.Description = r.Body.Description
-	if err := loadSettingsOf(&set, r.Body.LoadReportInterval, r.Body.LoadReportClusters, r.Body.LoadReportEndpoints); err != nil {
+	if err := a.loadSettingsOf(&set, r.Body.LoadReportInterval, r.Body.LoadReportClusters, r.Body.LoadReportEndpoints); err != nil {
 		return nil, err
 	}
 	if err := room(c.fleet.Values, set.Values); err != nil {
@@ -55,7 +55,7 @@ func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	return oapi.UpdateFleet200JSONResponse{Body: fleetOf(f), Headers: oapi.UpdateFleet200ResponseHeaders{ETag: &f.ETag}}, nil
+	return oapi.UpdateFleet200JSONResponse{Body: a.fleetOf(f), Headers: oapi.UpdateFleet200ResponseHeaders{ETag: &f.ETag}}, nil
 }
 
 var fleetETag = regexp.MustCompile(`^"[0-9a-f]{16}"$`)
@@ -101,12 +101,12 @@ func clustersOf(pointer string, names *[]string) (*[]string, error) {
 }
 
 // loadSettingsOf reads the settings of load reports that are given; an empty one takes what is there away.
-func loadSettingsOf(set *store.FleetSettings, interval *string, clusters *oapi.LoadReportClusters, endpoints *bool) (err error) {
+func (a *API) loadSettingsOf(set *store.FleetSettings, interval *string, clusters *oapi.LoadReportClusters, endpoints *bool) (err error) {
 	set.LoadReportEndpoints = endpoints
 	if interval != nil {
 		set.LoadReportInterval = new(time.Duration)
 		if *interval != "" {
-			*set.LoadReportInterval, err = parseAge("/load_report_interval", interval, time.Second, time.Minute)
+			*set.LoadReportInterval, err = parseAge("/load_report_interval", interval, a.leastLoad, time.Minute)
 		}
 	}
 	if err == nil {

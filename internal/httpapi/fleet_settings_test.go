@@ -130,6 +130,31 @@ func TestAgeText(t *testing.T) {
 	}
 }
 
+// TestTheOperatorSaysHowOftenLoadMayBeReported: what is more often is refused, in words, and what was written before there was such a limit is told as what holds.
+func TestTheOperatorSaysHowOftenLoadMayBeReported(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	told := func(want string) {
+		t.Helper()
+		var f oapi.Fleet
+		if w.do(http.MethodGet, w.at(), "").is(200, &f); deref(f.LoadReportInterval) != want {
+			t.Errorf("told %q, want %q", deref(f.LoadReportInterval), want)
+		}
+	}
+	w.do(http.MethodPatch, w.at(), `{"load_report_interval": "1s"}`).is(200, nil)
+	told("1s")
+	w.api.leastLoad = 10 * time.Second
+	told("10s")
+	p := w.do(http.MethodPatch, w.at(), `{"load_report_interval": "9s"}`).isProblem(400, "invalid_request", "/load_report_interval")
+	if detail := deref(p.Errors)[0].Detail; !strings.Contains(detail, "from 10s to 1m") {
+		t.Error(detail)
+	}
+	w.do(http.MethodPatch, w.at(), `{"load_report_interval": "11s"}`).is(200, nil)
+	told("11s")
+	w.do(http.MethodPatch, w.at(), `{"load_report_interval": ""}`).is(200, nil)
+	told("")
+}
+
 // What a fleet says of load reports is left out where it says nothing, and can be taken away again.
 func TestLoadReportSettings(t *testing.T) {
 	t.Parallel()

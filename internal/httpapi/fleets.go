@@ -33,7 +33,7 @@ func (a *API) ListFleets(ctx context.Context, r oapi.ListFleetsRequestObject) (o
 	if err != nil {
 		return nil, err
 	}
-	out := oapi.ListFleets200JSONResponse{Items: each(fleets, fleetOf)}
+	out := oapi.ListFleets200JSONResponse{Items: each(fleets, a.fleetOf)}
 	if deref(r.Params.Counts) && len(fleets) > 0 {
 		if out.Items, err = a.counted(ctx, c.tenant.ID, fleets); err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	if err := loadSettingsOf(&set, r.Body.LoadReportInterval, r.Body.LoadReportClusters, r.Body.LoadReportEndpoints); err != nil {
+	if err := a.loadSettingsOf(&set, r.Body.LoadReportInterval, r.Body.LoadReportClusters, r.Body.LoadReportEndpoints); err != nil {
 		return nil, err
 	}
 	f, err := a.store.CreateFleetWith(ctx, c.tenant.ID, c.actor, r.Body.Name, description, set)
@@ -101,7 +101,7 @@ func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	return oapi.CreateFleet201JSONResponse(fleetOf(f)), nil
+	return oapi.CreateFleet201JSONResponse(a.fleetOf(f)), nil
 }
 
 // GetFleet implements getFleet.
@@ -128,7 +128,8 @@ func (a *API) DeleteFleet(ctx context.Context, r oapi.DeleteFleetRequestObject) 
 	return oapi.DeleteFleet204Response{}, nil
 }
 
-func fleetOf(f store.Fleet) oapi.Fleet {
+// fleetOf tells of load reports what holds: the xDS servers keep to the least, whatever was written before there was one.
+func (a *API) fleetOf(f store.Fleet) oapi.Fleet {
 	out := oapi.Fleet{
 		Id: f.ID.String(), Name: f.Name, Description: f.Description, References: oapi.References(f.References), NodeIds: oapi.NodeIds(f.NodeIDs),
 		DeletedAt:     optionalTime(f.DeletedAt),
@@ -137,7 +138,7 @@ func fleetOf(f store.Fleet) oapi.Fleet {
 		LoadReportClusters: listOrNil(f.LoadReports.Clusters), LoadReportEndpoints: optional(f.LoadReports.Endpoints),
 	}
 	if f.LoadReports.Interval > 0 {
-		out.LoadReportInterval = optional(ageText(f.LoadReports.Interval))
+		out.LoadReportInterval = optional(ageText(max(f.LoadReports.Interval, a.leastLoad)))
 	}
 	return out
 }

@@ -34,8 +34,8 @@ var words = map[store.LimitName]struct {
 	store.LimitTokenWaitingPolls: {oapi.LimitScopeToken, "the token", "requests that wait", ""},
 	store.LimitWrites:            {oapi.LimitScopeTenant, "the tenant", "writes", ""},
 	store.LimitTokenWrites:       {oapi.LimitScopeToken, "the token", "writes", ""},
-	store.LimitReads:             {oapi.LimitScopeTenant, "the tenant", "reads", ""},
-	store.LimitTokenReads:        {oapi.LimitScopeToken, "the token", "reads", ""},
+	store.LimitReads:             {oapi.LimitScopeTenant, "the tenant", "reads and renewals of leases", ""},
+	store.LimitTokenReads:        {oapi.LimitScopeToken, "the token", "reads and renewals of leases", ""},
 }
 
 // limitReached tells a client what it would have exceeded.

@@ -204,6 +204,21 @@ func TestT08_RequestsArePaced(t *testing.T) {
 	}
 }
 
+// A renewal of a lease is paced as a read is, and who is refused is told so. It is no write.
+func TestRenewalsArePaced(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	lease, err := w.store.TakeEndpointLease(t.Context(), w.tenant.ID, w.fleet.ID, tester, store.EndpointLease{ID: fleet.NewLeaseID(), TTL: time.Hour})
+	must(t, err)
+	renew := func() answer { return w.do(http.MethodPost, w.at("leases", lease.ID.String()), "") }
+	w.limit(store.LimitTokenWrites, 0)
+	w.limit(store.LimitTokenReads, 3)
+	for range 3 {
+		renew().is(200, nil)
+	}
+	renew().isLimit(429, "rate_limited", store.LimitTokenReads, 3, 3, "the token has made the 3 reads and renewals of leases that one minute allows")
+}
+
 func TestT08_WaitingPollsAreCounted(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

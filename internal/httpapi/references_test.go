@@ -30,6 +30,26 @@ func warned(t *testing.T, r oapi.WriteResult) (pointer, detail string) {
 	return deref(r.Findings.Items[0].At), r.Findings.Items[0].Detail
 }
 
+// TestADeletionTellsOfWhoPolls: what a proxy asks for on a stream or by polls of its own is kept for nobody, and is told in other words. A strict fleet does not protect it.
+func TestADeletionTellsOfWhoPolls(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	polls := strings.Replace(listener("polls", "r"), `{"ads": {}, `, `{"api_config_source": {"api_type": "REST", "transport_api_version": "V3", "cluster_names": ["fairlead_xds"], "refresh_delay": "1s"}, `, 1)
+	var r oapi.WriteResult
+	w.do(http.MethodPost, w.at("apply"), applyOf(named("listeners", "polls", polls), named("routes", "r", `{"name": "r"}`))).is(200, nil)
+	w.do(http.MethodPatch, w.at(), `{"references": "strict"}`).is(200, nil)
+	w.do(http.MethodPost, w.at("apply"), `{"resources": [], "delete": [{"type": "routes", "name": "r"}]}`).is(200, &r)
+	want := "listeners/polls names routes/r, which this deletes: proxies that have it keep it, and one that starts answers what it routes with 404; keep it, or let nothing name it"
+	if pointer, detail := warned(t, r); pointer != "/delete/0" || detail != want {
+		t.Errorf("%s: %s", pointer, detail)
+	}
+	r = oapi.WriteResult{}
+	w.do(http.MethodPut, w.at("resources", "listeners", "polls"), asDocument(strings.Replace(polls, `"x"`, `"y"`, 1))).isWritten(&r)
+	if _, detail := warned(t, r); !strings.Contains(detail, "names routes/r, which does not exist: proxies that have it keep it") {
+		t.Error(detail)
+	}
+}
+
 // SEMANTICS 4.3: warn is the default; the warning names resource, field and what to do.
 func TestMissingReferencesAreWarnedOf(t *testing.T) {
 	t.Parallel()

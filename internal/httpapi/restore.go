@@ -24,7 +24,7 @@ func (a *API) deletedFleets(ctx context.Context, p oapi.ListFleetsParams, prefix
 	if err != nil {
 		return nil, err
 	}
-	if out.Items = each(fleets, fleetOf); more {
+	if out.Items = each(fleets, a.fleetOf); more {
 		last := fleets[len(fleets)-1]
 		out.NextCursor = next(cursor{List: "deleted fleets", Name: last.Name, Variant: last.ID.String()})
 	}
@@ -57,7 +57,7 @@ func (a *API) RestoreFleet(ctx context.Context, r oapi.RestoreFleetRequestObject
 	case err != nil:
 		return nil, a.cannotRestore(ctx, err, r.Fleet)
 	}
-	return oapi.RestoreFleet200JSONResponse(fleetOf(f)), nil
+	return oapi.RestoreFleet200JSONResponse(a.fleetOf(f)), nil
 }
 
 // cannotRestore tells of a fleet that was not found among the deleted ones whether it is there.

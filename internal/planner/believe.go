@@ -146,23 +146,38 @@ func (c *Client) unspoken(t fleet.Type) *snapshot.Set {
 func (c *Client) believeEach(r *Request, target *snapshot.Target) {
 	t := r.Type
 	look := func(name, version string) *snapshot.Resource { return c.known(t, name, version, target) }
-	var edits []snapshot.Edit
-	seen := make(map[string]struct{}, r.Versions.N)
+	has := make(map[string]*snapshot.Resource, r.Versions.N) // nil: it is in doubt, or not asked for
 	want, _ := c.look(target).wanted(t)
 	if r.Versions.N > 0 {
 		for n, v := range r.Versions.Each {
-			if _, again := seen[string(n)]; again {
+			if _, again := has[string(n)]; again {
 				continue
 			}
 			name, version := string(n), string(v)
-			seen[name] = struct{}{}
-			if held := c.believeOne(t, name, version, want.Get(name), target, look); held != nil {
-				edits = append(edits, snapshot.Edit{New: held})
-			}
+			has[name] = c.believeOne(t, name, version, want.Get(name), target, look)
 		}
 	}
-	c.pos.Types[t].Held = c.in.apply(t, nil, edits)
+	c.pos.Types[t].Held = c.in.heldLike(t, want, has)
 	c.zombies(t, target)
+}
+
+// heldLike is the set of what is held, made of what is wanted: nearly all of it is the same, and shared with it.
+func (in interner) heldLike(t fleet.Type, want *snapshot.Set, has map[string]*snapshot.Resource) *snapshot.Set {
+	if len(has) == 0 {
+		return nil
+	}
+	var edits []snapshot.Edit
+	for r := range want.All() {
+		if has[r.Name] == nil {
+			edits = append(edits, snapshot.Edit{Old: r})
+		}
+	}
+	for name, r := range has {
+		if wanted := want.Get(name); r != nil && r != wanted {
+			edits = append(edits, snapshot.Edit{Old: wanted, New: r})
+		}
+	}
+	return in.apply(t, want, edits)
 }
 
 // believeOne returns what the client has of a name by its own account; nil if it is in doubt,

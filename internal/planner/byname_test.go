@@ -1,10 +1,13 @@
 package planner_test
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
 	"fairlead/internal/snapshot"
 )
 
@@ -125,4 +128,65 @@ func TestNothingWaitsForWhatIsDeliveredByName(t *testing.T) {
 	}
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, two)
 	s.step(two, "routes r@1", "") // the clusters' answer is not waited for
+}
+
+// TestMemoryOfWhoNamesClusters: streams that come back with clusters of their own share all that everybody gets. What one of them holds besides follows its names, also
+// when something has changed.
+func TestMemoryOfWhoNamesClusters(t *testing.T) { // not beside others: the heap is counted
+	const many, streams, named = 4_000, 50, 5
+	resource := func(name, version string, rev fleet.Revision, byName bool) *snapshot.Resource {
+		return snapshot.NewResource(fleet.Cluster, fleet.Row{Name: name, Version: version, Revision: rev, Derived: fleet.Derived{ByName: byName}}, []byte{1})
+	}
+	at := &snapshot.Snapshot{Revision: 1}
+	var edits []snapshot.Edit
+	for i := range many {
+		edits = append(edits, snapshot.Edit{New: resource(fmt.Sprintf("all-%06d", i), "1", 1, false)}, snapshot.Edit{New: resource(fmt.Sprintf("own-%06d", i), "1", 1, true)})
+	}
+	at.Types[fleet.Cluster] = at.Types[fleet.Cluster].Apply(edits)
+	target := snapshot.NewTarget(at, nil)
+	pl := planner.New(planner.DefaultMemo)
+	keep := make([]*stream, 0, streams+1)
+	comesBack := func() {
+		var names []string
+		versions := map[string]string{}
+		for i := range named {
+			name := fmt.Sprintf("own-%06d", len(keep)*named+i)
+			names, versions[name] = append(names, name), "1"
+		}
+		for i := range many {
+			versions[fmt.Sprintf("all-%06d", i)] = "1"
+		}
+		s := newStream(pl, true)
+		s.Request(start, planner.Request{Type: fleet.Cluster, Named: true, Star: true, Names: planner.NamesOf(names...), Versions: planner.VersionsOf(versions)}, target)
+		if n := s.settle(target); n > 1 || s.Settled() != 1 {
+			t.Fatalf("%d responses to who is up to date, and it settled at %d", n, s.Settled())
+		}
+		keep = append(keep, s)
+	}
+	comesBack()
+	begin := heap()
+	for range streams {
+		comesBack()
+	}
+	bounded := func(when string) {
+		t.Helper()
+		each := (heap() - begin) / streams
+		t.Logf("%s: %d bytes a stream", when, each)
+		if each > 32<<10 {
+			t.Errorf("%s: %d bytes a stream, at most %d would be right", when, each, 32<<10)
+		}
+	}
+	bounded("up to date")
+	next := &snapshot.Snapshot{Revision: 2, Types: at.Types}
+	for i := range 100 {
+		next.Types[fleet.Cluster] = next.Types[fleet.Cluster].With(resource(fmt.Sprintf("all-%06d", i*many/100), "2", 2, false))
+	}
+	target = snapshot.NewTarget(next, nil)
+	for _, s := range keep {
+		if n := s.settle(target); n != 1 {
+			t.Fatalf("%d responses for one change", n)
+		}
+	}
+	bounded("after a change")
+	runtime.KeepAlive(keep)
 }

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -62,6 +63,8 @@ type settled struct {
 	history uint64
 	// confirmed is the highest revision whose target a type was in step with.
 	confirmed [fleet.NumTypes]fleet.Revision
+	// followed: the client was in step on this stream with its listeners and, if these name routes, asked for some.
+	followed bool
 	// kept are the names that counted as settled though they are kept back.
 	kept map[fleet.Ref]keeping
 	// missed are those that were replaced since. Each is told once at least.
@@ -249,10 +252,24 @@ func (c *Client) Settled() fleet.Revision {
 			low, found = r, true
 		}
 	}
-	if c.unheard() {
+	if c.unheard() || !c.settled.followed && c.deaf() {
 		return min(low, c.origin.Past.Settled)
 	}
 	return low
+}
+
+// deaf reports whether a gRPC client has a listener that names routes, and asks for none: it hears of no change of what its listeners lead to. One that has
+// just taken its listener is so for a moment. grpc-go is so for good when it has come back to the first of its servers (docs/clients.md).
+func (c *Client) deaf() bool {
+	if !c.pos.Kind.Follows || c.pos.Kind.SingleType || c.pos.subscribed(fleet.Route) {
+		return false
+	}
+	for r := range c.pos.Types[fleet.Listener].Held.All() {
+		if slices.ContainsFunc(r.Refs, func(ref fleet.Ref) bool { return ref.Type == fleet.Route }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Clean reports whether what the client will report on its next stream can be believed:

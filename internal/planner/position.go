@@ -17,6 +17,8 @@ type Kind struct {
 	// Polls: a client that polls over REST. Each of its responses holds all that it asks for, and it is answered
 	// when it reports a version that is not current, and not else (PROTOCOL rule 27).
 	Polls bool
+	// Follows: the client is gRPC's, and asks for what a listener names as soon as it has that.
+	Follows bool
 	// TTL: the client is sent TTLs (PROTOCOL rule 20).
 	TTL bool
 	// Errors: the client understands resource_errors, as it says.

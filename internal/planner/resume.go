@@ -96,11 +96,11 @@ func (c *Client) believeSet(t fleet.Type, held, want *snapshot.Set, target *snap
 	find := func(name, _ string) *snapshot.Resource { return held.Get(name) }
 	var edits []snapshot.Edit
 	for r := range held.All() {
-		if has := c.believeOne(t, r.Name, r.Version, want.Get(r.Name), target, find); has != nil {
-			edits = append(edits, snapshot.Edit{New: has})
+		if has := c.believeOne(t, r.Name, r.Version, want.Get(r.Name), target, find); has != r {
+			edits = append(edits, snapshot.Edit{Old: r, New: has})
 		}
 	}
-	tr.Held = c.in.apply(t, nil, edits)
+	tr.Held = c.in.apply(t, held, edits)
 	c.zombies(t, target)
 }
 

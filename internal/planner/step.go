@@ -71,6 +71,9 @@ func (c *Client) note(s *step, target *snapshot.Target) {
 			c.confirm(fleet.Type(i), target.Revision) //nolint:gosec // one of nine
 		}
 	}
+	if c.settled.confirmed[fleet.Listener] > 0 && !c.settled.followed {
+		c.settled.followed = !c.deaf()
+	}
 	for _, k := range s.kept {
 		if before, ok := c.settled.kept[k.Ref]; ok {
 			k.since = min(k.since, before.since)

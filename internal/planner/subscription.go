@@ -16,6 +16,8 @@ type Subscription struct {
 	explicit bool          // the wildcard was asked for as "*"
 	names    *snapshot.Set // of names
 	bytes    int           // of the names
+	// nameless is the wildcard alone, of a wildcard with names: what it wants of a set is shared by all that are made of it.
+	nameless *Subscription
 
 	mu   sync.Mutex // guards last
 	last answer
@@ -149,8 +151,15 @@ func (s *Subscription) follow(in interner, last answer, set *snapshot.Set) answe
 	return next
 }
 
+// fewNames: a wildcard with no more names is made anew of what the wildcard alone wants, at each set. Then all that is its own are the paths to its
+// names. One with more names follows the difference: that costs less each time, and what it holds becomes its own by and by.
+const fewNames = 32
+
 // followWildcard is everything but what is delivered by name and was not named. It costs what differs, once the first set was looked at.
 func (s *Subscription) followWildcard(in interner, last answer, set *snapshot.Set) *snapshot.Set {
+	if s.nameless != nil && (!last.known || s.names.Len() <= fewNames) {
+		return s.withNamed(in, set)
+	}
 	var edits []snapshot.Edit
 	if !last.known {
 		for r := range set.All() {
@@ -170,6 +179,18 @@ func (s *Subscription) followWildcard(in interner, last answer, set *snapshot.Se
 		}
 	}
 	return in.apply(s.typ, last.want, edits)
+}
+
+// withNamed is what the wildcard alone wants, with what is delivered by name of the names. It costs what these do.
+func (s *Subscription) withNamed(in interner, set *snapshot.Set) *snapshot.Set {
+	all, _ := s.nameless.wants(in, set)
+	edits := make([]snapshot.Edit, 0, s.names.Len())
+	for n := range s.names.All() {
+		if r := set.Get(n.Name); r != nil && r.ByName {
+			edits = append(edits, snapshot.Edit{New: r})
+		}
+	}
+	return in.apply(s.typ, all, edits)
 }
 
 // leadWildcard is the last answer with what is delivered by the names that edits add or give up.
@@ -264,10 +285,22 @@ func (in interner) derive(s *Subscription, wildcard, explicit bool, edits []snap
 			next.bytes -= len(e.Old.Name)
 		}
 	}
+	if wildcard && next.names.Len() > 0 {
+		next.nameless = in.nameless(s.typ)
+	}
 	if wildcard == s.wildcard {
 		next.last = s.lead(in, edits)
 	}
 	return in.subs.put(k, next)
+}
+
+// nameless is the wildcard without names.
+func (in interner) nameless(t fleet.Type) *Subscription {
+	k := subKey{fleet: in.key, typ: t, wildcard: true}
+	if known := in.subs.get(k); known != nil {
+		return known
+	}
+	return in.subs.put(k, &Subscription{typ: t, wildcard: true})
 }
 
 // lead is the last answer as that of a subscription that edits lead to: it is one step away

@@ -36,8 +36,8 @@ type deriver struct {
 	found  []mention
 	eds    string
 	scopes bool
-	// apart: what is asked for on streams or by polls of its own counts too. Nothing is ordered by that: no server knows which of
-	// them a proxy is at.
+	// apart: scopes and virtual hosts that are asked for on streams or by polls of their own count too. Nothing is ordered by that: no
+	// server knows which of them a proxy is at.
 	apart bool
 }
 
@@ -60,6 +60,7 @@ type mention struct {
 	fleet.Ref
 	field protoreflect.FullName
 	at    *path
+	apart bool // it is asked for on a stream or by polls of its own
 }
 
 func (d *deriver) visit(m protoreflect.Message, n *node, at *path, _ bool) {
@@ -86,21 +87,28 @@ func (d *deriver) message(m protoreflect.Message, p place) {
 			continue
 		}
 		ref, ok := referrers[fd.FullName()]
-		if !ok || ref.source != "" && !d.served(m, ref.source) {
+		if !ok {
 			continue
+		}
+		apart := false
+		if ref.source != "" {
+			var served bool
+			if served, apart = servedBy(sourceOf(m, ref.source)); !served {
+				continue
+			}
 		}
 		at := p.to(m, fd.Name())
 		switch v := m.Get(fd); {
 		case fd.IsList():
 			for j := range v.List().Len() {
-				d.add(ref.to, v.List().Get(j).String(), fd.FullName(), at.item(j))
+				d.add(ref.to, v.List().Get(j).String(), fd.FullName(), at.item(j), apart)
 			}
 		case fd.IsMap():
 			for _, k := range sortedKeys(v.Map()) {
-				d.add(ref.to, k.String(), fd.FullName(), place{at.n.get(k.String()), at.at.member(k.String())})
+				d.add(ref.to, k.String(), fd.FullName(), place{at.n.get(k.String()), at.at.member(k.String())}, apart)
 			}
 		default:
-			d.add(ref.to, v.String(), fd.FullName(), at)
+			d.add(ref.to, v.String(), fd.FullName(), at, apart)
 		}
 	}
 }
@@ -136,8 +144,8 @@ func walkTyped(m protoreflect.Message, p place, of typedStructs, f visit) {
 func (d *deriver) cluster(c *cluster.Cluster, p place) {
 	eds := c.GetEdsClusterConfig()
 	source := eds.GetEdsConfig()
-	ours := d.ours(source)
-	if c.GetClusterType() != nil || c.GetType() != cluster.Cluster_EDS || !ours && source.GetApiConfigSource() == nil {
+	served, apart := servedBy(source)
+	if c.GetClusterType() != nil || c.GetType() != cluster.Cluster_EDS || !served && source.GetApiConfigSource() == nil {
 		return
 	}
 	at := p.to(c.ProtoReflect(), "name")
@@ -145,35 +153,37 @@ func (d *deriver) cluster(c *cluster.Cluster, p place) {
 	if s := eds.GetServiceName(); s != "" {
 		d.eds, at = s, p.to(c.ProtoReflect(), "eds_cluster_config", "service_name")
 	}
-	if ours { // another source may be this server's service of endpoints, or somebody else's
-		d.add(fleet.Endpoint, d.eds, "envoy.config.cluster.v3.Cluster.EdsClusterConfig.service_name", at)
+	if served { // another source may be this server's service of endpoints, or somebody else's
+		d.add(fleet.Endpoint, d.eds, "envoy.config.cluster.v3.Cluster.EdsClusterConfig.service_name", at, apart)
 	}
 }
 
 // add takes one reference. What cannot be the name of a resource can never be served,
-// and would not fit into the database.
-func (d *deriver) add(t fleet.Type, name string, field protoreflect.FullName, p place) {
+// and would not fit into the database: that is told, but for what is asked for apart.
+func (d *deriver) add(t fleet.Type, name string, field protoreflect.FullName, p place, apart bool) {
 	switch {
 	case name == "":
+	case apart && (len(name) > MaxName || strings.ContainsRune(name, 0)):
 	case len(name) > MaxName:
 		d.report.add(p.at, codeLimit, "this names a resource: names are at most %d bytes", MaxName)
 	case strings.ContainsRune(name, 0):
 		d.report.add(p.at, codeValue, "this names a resource: names hold no character NUL")
 	default:
-		d.found = append(d.found, mention{fleet.Ref{Type: t, Name: name}, field, p.at})
+		d.found = append(d.found, mention{fleet.Ref{Type: t, Name: name}, field, p.at, apart})
 	}
 }
 
 // derived returns what was found in the resource m.
 func (d *deriver) derived(m protoreflect.Message) fleet.Derived {
-	var refs []fleet.Ref
+	var refs, polled []fleet.Ref
 	for _, f := range d.found {
-		refs = append(refs, f.Ref)
+		if f.apart {
+			polled = append(polled, f.Ref)
+		} else {
+			refs = append(refs, f.Ref)
+		}
 	}
-	slices.SortFunc(refs, func(a, b fleet.Ref) int {
-		return cmp.Or(cmp.Compare(a.Type, b.Type), strings.Compare(a.Name, b.Name))
-	})
-	out := fleet.Derived{Refs: slices.Compact(refs), EDSName: d.eds, Scopes: d.scopes}
+	out := fleet.Derived{Refs: eachOnce(refs), Polled: eachOnce(polled), EDSName: d.eds, Scopes: d.scopes}
 	switch v := m.Interface().(type) {
 	case *cluster.Cluster:
 		out.Slow = warmsSlowly(v)
@@ -185,6 +195,13 @@ func (d *deriver) derived(m protoreflect.Message) fleet.Derived {
 	return out
 }
 
+func eachOnce(refs []fleet.Ref) []fleet.Ref {
+	slices.SortFunc(refs, func(a, b fleet.Ref) int {
+		return cmp.Or(cmp.Compare(a.Type, b.Type), strings.Compare(a.Name, b.Name))
+	})
+	return slices.Compact(refs)
+}
+
 // warmsSlowly reports whether a cluster waits for others than the control plane before it
 // is warm: for DNS, for its endpoints' health, or for what an extension does.
 func warmsSlowly(c *cluster.Cluster) bool {
@@ -192,19 +209,25 @@ func warmsSlowly(c *cluster.Cluster) bool {
 	return c.GetClusterType() != nil || len(c.GetHealthChecks()) > 0 || t == cluster.Cluster_STRICT_DNS || t == cluster.Cluster_LOGICAL_DNS
 }
 
-// served reports whether the resource that m names comes from this control plane.
-func (d *deriver) served(m protoreflect.Message, source protoreflect.Name) bool {
-	fd := m.Descriptor().Fields().ByName(source)
+// sourceOf is where the resource that m names comes from; nil: nothing is said.
+func sourceOf(m protoreflect.Message, field protoreflect.Name) *core.ConfigSource {
+	fd := m.Descriptor().Fields().ByName(field)
 	if !m.Has(fd) {
-		return false
+		return nil
 	}
 	switch s := m.Get(fd).Message().Interface().(type) {
 	case *core.ConfigSource:
-		return d.ours(s)
+		return s
 	case *core.ExtensionConfigSource:
-		return d.ours(s.GetConfigSource())
+		return s.GetConfigSource()
 	}
-	return false
+	return nil
+}
+
+// servedBy reports whether a source leads to this control plane; apart: on a stream, or by polls, of its own.
+func servedBy(s *core.ConfigSource) (served, apart bool) {
+	apart = fromOwnCluster(s.GetApiConfigSource())
+	return apart || fromUs(s), apart
 }
 
 // fromUs: only ads and self lead back to the stream that carries the resource.

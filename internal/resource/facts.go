@@ -46,6 +46,7 @@ type Mention struct {
 	Pointer string                // RFC 6901, into the document that Render makes, "/body/..."
 	More    int                   // how often the same field names it again
 	Missing Missing               // what becomes of it where the cluster that it names is not there
+	Apart   bool                  // it is asked for on a stream or by polls of its own: nothing is ordered or kept for it
 }
 
 // Unserved is a source of a type that is not served.
@@ -111,6 +112,9 @@ func FactsOfStored(d fleet.Derived, kind, subject string, notAfter time.Time) Fa
 	for _, r := range d.Refs {
 		f.Mentions = append(f.Mentions, Mention{Ref: r, Pointer: "/body"})
 	}
+	for _, r := range d.Polled {
+		f.Mentions = append(f.Mentions, Mention{Ref: r, Pointer: "/body", Apart: true})
+	}
 	if d.Domains != nil {
 		f.Hosts = [][]string{d.Domains}
 	}
@@ -130,10 +134,11 @@ func mentionsOf(found []mention, around surroundings, room int) (out []Mention) 
 		fleet.Ref
 		field   protoreflect.FullName
 		missing Missing
+		apart   bool
 	}
 	at := make(map[same]int, len(found))
 	for _, f := range found {
-		key := same{f.Ref, f.field, around.missing(f)}
+		key := same{f.Ref, f.field, around.missing(f), f.apart}
 		if i, again := at[key]; again {
 			out[i].More++
 			continue
@@ -144,7 +149,7 @@ func mentionsOf(found []mention, around surroundings, room int) (out []Mention) 
 			pointer = f.at.String()
 			room -= len(pointer)
 		}
-		out = append(out, Mention{Ref: f.Ref, Field: f.field, Pointer: pointer, Missing: key.missing})
+		out = append(out, Mention{Ref: f.Ref, Field: f.field, Pointer: pointer, Missing: key.missing, Apart: f.apart})
 	}
 	return out
 }

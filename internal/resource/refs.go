@@ -8,7 +8,7 @@ import (
 
 // DeriveVersion moves when Derive reads more, or otherwise, out of a body. What was
 // derived by an older version is derived again when it is loaded.
-const DeriveVersion = 7
+const DeriveVersion = 8
 
 // referrer says that a field names a resource.
 type referrer struct {

@@ -47,13 +47,8 @@ func (s *Store) EndEndpointLease(ctx context.Context, t fleet.TenantID, f fleet.
 	return nil
 }
 
-// renewLeases is one statement for all that are renewed together. It makes no revision, and changes no index but for one that was held.
-const renewLeases = `
-UPDATE endpoint_leases x SET expires_at = clock_timestamp() + x.ttl_ms * interval '1 ms', held_since = NULL,
-       due_at = CASE WHEN x.held_since IS NULL THEN x.due_at ELSE least(x.due_at, clock_timestamp() + x.ttl_ms * interval '1 ms') END
-  FROM (SELECT unnest($1::uuid[]) AS fleet_id, unnest($2::uuid[]) AS id) u
- WHERE x.tenant_id = app_tenant() AND x.fleet_id = u.fleet_id AND x.id = u.id
-RETURNING x.fleet_id, x.id, x.ttl_ms, x.keep_last, x.expires_at`
+// renewLeases is one statement for all that are renewed together.
+const renewLeases = `SELECT o_fleet, o_id, o_ttl_ms, o_keep_last, o_expires_at FROM endpoint_leases_renew($1::uuid[], $2::uuid[])`
 
 // RenewEndpointLease gives a lease its whole time again. One that has run out and is swept, or was never there, is fleet.ErrNotFound: who
 // held it registers anew. Renewals of a tenant that come while one is made go together in the next statement.

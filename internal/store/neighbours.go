@@ -33,13 +33,13 @@ SELECT ` + neighbourColumns + `
                  WHERE p.tenant_id = app_tenant() AND p.fleet_id = $1 AND p.type = 'virtual-hosts' AND p.name > k.route || '/' AND p.name < k.route || '0'
                    AND NOT p.deleted ORDER BY p.name LIMIT $3) r ON true`
 
-// selectReferrers: what names one of $2, $3, at most $4 in all.
+// selectReferrers: what names one of $2, $3, also for streams and polls of their own, at most $4 in all.
 const selectReferrers = `
 SELECT ` + neighbourColumns + `
   FROM (SELECT DISTINCT x.type, x.name, x.variant FROM (
           SELECT y.type, y.name, y.variant FROM unnest($2::text[], $3::text[]) k (type, name)
             JOIN LATERAL (SELECT z.type, z.name, z.variant FROM resource_refs z
-                           WHERE z.ref_name = k.name AND z.ref_type = k.type AND z.tenant_id = app_tenant() AND z.fleet_id = $1 LIMIT $4) y ON true
+                           WHERE z.ref_name = k.name AND z.ref_type IN (k.type, 'polled:' || k.type) AND z.tenant_id = app_tenant() AND z.fleet_id = $1 LIMIT $4) y ON true
           LIMIT $4) x) x
   JOIN LATERAL (SELECT p.* FROM resources p
                  WHERE p.tenant_id = app_tenant() AND p.fleet_id = $1 AND p.type = x.type AND p.name = x.name AND p.variant = x.variant

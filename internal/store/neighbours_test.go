@@ -46,6 +46,19 @@ func TestNeighbours(t *testing.T) {
 	if ns, more, err = w.app.Referrers(t.Context(), w.tenant, w.fleet, []fleet.Ref{c, secretS}, 1); err != nil || !more || len(ns) != 1 {
 		t.Errorf("one referrer: %q, %v, %v", linesOf(ns), more, err)
 	}
+	polls := fill(put(fleet.Listener, "polls", "1"))
+	polls.Derived.Polled = []fleet.Ref{{Type: fleet.Route, Name: "r"}}
+	w.apply(polls)
+	if ns, _, err = w.app.Referrers(t.Context(), w.tenant, w.fleet, []fleet.Ref{{Type: fleet.Route, Name: "r"}}, 10); err != nil || !slices.Contains(linesOf(ns), "listeners/polls@ 0") {
+		t.Errorf("who polls for it: %q, %v", linesOf(ns), err)
+	}
+	if got := ns[slices.IndexFunc(ns, func(n store.Neighbour) bool { return n.Name == "polls" })].Derived.Polled; !slices.Equal(got, polls.Derived.Polled) {
+		t.Errorf("it is stored as %v", got)
+	}
+	w.apply(del(fleet.Listener, "polls"))
+	if n := w.count(`SELECT count(*) FROM resource_refs WHERE name = 'polls'`); n != 0 {
+		t.Errorf("%d references of what is deleted stay", n)
+	}
 	alike, err := w.app.Alike(t.Context(), w.tenant, w.fleet, []fleet.Ref{c, {Type: fleet.Cluster, Name: "g"}, {Type: fleet.VirtualHost, Name: "r/"}}, 1000)
 	slices.SortFunc(alike, func(a, b fleet.Ref) int { return slices.Compare([]byte(a.Name), []byte(b.Name)) })
 	if err != nil || !slices.Equal(alike, []fleet.Ref{c, {Type: fleet.Cluster, Name: "cc"}, {Type: fleet.VirtualHost, Name: "r/a"}, {Type: fleet.VirtualHost, Name: "r/b"}}) {

@@ -69,6 +69,7 @@ func clean(s string, limit int) string {
 // derive_version tells how complete it is.
 type derivedJSON struct {
 	Refs    [][2]string `json:"refs,omitempty"` // type, name
+	Polled  [][2]string `json:"polled,omitempty"`
 	EDSName string      `json:"eds,omitempty"`
 	Slow    bool        `json:"slow,omitempty"`
 	VHDS    bool        `json:"vhds,omitempty"`
@@ -79,14 +80,19 @@ type derivedJSON struct {
 
 // encodeDerived returns nil when there is nothing.
 func encodeDerived(d fleet.Derived) *derivedJSON {
-	if len(d.Refs) == 0 && d.EDSName == "" && !d.Slow && !d.VHDS && !d.Scopes && len(d.Domains) == 0 && !d.ByName {
+	if len(d.Refs) == 0 && len(d.Polled) == 0 && d.EDSName == "" && !d.Slow && !d.VHDS && !d.Scopes && len(d.Domains) == 0 && !d.ByName {
 		return nil
 	}
 	j := &derivedJSON{EDSName: d.EDSName, Slow: d.Slow, VHDS: d.VHDS, Scopes: d.Scopes, Domains: d.Domains, ByName: d.ByName}
-	for _, r := range d.Refs {
-		j.Refs = append(j.Refs, [2]string{r.Type.Slug(), r.Name})
-	}
+	j.Refs, j.Polled = pairsOf(d.Refs), pairsOf(d.Polled)
 	return j
+}
+
+func pairsOf(refs []fleet.Ref) (pairs [][2]string) {
+	for _, r := range refs {
+		pairs = append(pairs, [2]string{r.Type.Slug(), r.Name})
+	}
+	return pairs
 }
 
 func decodeDerived(b []byte) (d fleet.Derived, err error) {
@@ -98,7 +104,7 @@ func decodeDerived(b []byte) (d fleet.Derived, err error) {
 		return d, fmt.Errorf("decode derived columns: %w", err)
 	}
 	d = fleet.Derived{EDSName: j.EDSName, Slow: j.Slow, VHDS: j.VHDS, Scopes: j.Scopes, Domains: j.Domains, ByName: j.ByName}
-	d.Refs = refsOf(j.Refs)
+	d.Refs, d.Polled = refsOf(j.Refs), refsOf(j.Polled)
 	return d, nil
 }
 

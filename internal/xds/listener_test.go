@@ -20,8 +20,9 @@ import (
 // door is a server behind its own Listener, in memory: clients have whatever addresses
 // they say.
 type door struct {
-	t   *testing.T
-	lis *bufconn.Listener
+	t      *testing.T
+	lis    *bufconn.Listener
+	server *xds.Server
 
 	mu    sync.Mutex // guards addrs
 	addrs []net.Addr // of the connections that are dialled and not accepted
@@ -53,6 +54,7 @@ func openDoor(t *testing.T, edit func(*xds.Config)) *door {
 	t.Helper()
 	d := &door{t: t, lis: bufconn.Listen(1 << 20)}
 	w := xdstest.New(t, edit)
+	d.server = w.Server
 	gs, served := w.Server.NewGRPC(), make(chan error, 1)
 	go func() { served <- gs.Serve(w.Server.Listener(d)) }()
 	t.Cleanup(func() {

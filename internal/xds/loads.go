@@ -23,6 +23,7 @@ type LoadReports struct {
 	Recorder *load.Recorder
 	Metrics  *metrics.Loads // nil: nobody is told
 	Interval time.Duration  // at which clients are to report whose fleet says nothing of it
+	Least    time.Duration  // the shortest one that a fleet gets, whatever it says
 	// Settings are those of a fleet, as long as they are the same by the same pointer. It may wait for the database, a second at most. nil: no fleet has any.
 	Settings func(ctx context.Context, key fleet.Key) *fleet.LoadSettings
 }
@@ -110,7 +111,7 @@ var noSettings fleet.LoadSettings
 // reportEvery is how often clients report.
 func (s *Server) reportEvery(set *fleet.LoadSettings) time.Duration {
 	if set.Interval > 0 {
-		return set.Interval
+		return max(set.Interval, s.cfg.Load.Least)
 	}
 	return s.cfg.Load.Interval
 }

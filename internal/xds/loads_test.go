@@ -196,7 +196,7 @@ func TestLoadReportsFollowTheFleetsSettings(t *testing.T) {
 		var set atomic.Pointer[fleet.LoadSettings]
 		set.Store(&fleet.LoadSettings{Interval: 30 * time.Second, Clusters: []string{"a", "b"}})
 		w, sums := reporting(t, func(c *xds.Config) {
-			c.Load.Settings = func(context.Context, fleet.Key) *fleet.LoadSettings { return set.Load() }
+			c.Load.Least, c.Load.Settings = 2*time.Second, func(context.Context, fleet.Key) *fleet.LoadSettings { return set.Load() }
 		})
 		s := report(t, w, "*")
 		is := func(a *loadv3.LoadStatsResponse, interval time.Duration, all bool, clusters ...string) {
@@ -227,6 +227,10 @@ func TestLoadReportsFollowTheFleetsSettings(t *testing.T) {
 			t.Fatalf("%d answers to a change", n)
 		}
 		is(last.Load(), 10*time.Second, true)
+		set.Store(&fleet.LoadSettings{Interval: time.Second})
+		s.send(nil, stats("a", 1, 0))
+		taken(sums)
+		is(last.Load(), 2*time.Second, true) // as often as the operator allows
 	})
 }
 

@@ -70,7 +70,7 @@ func restType(path string) (fleet.Type, bool) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := webConnOf(r.Context())
 	c.called()
-	defer c.arrived()
+	defer c.arrived() // one that waits has arrived before (session.tied)
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Time{}) // of the answer before; not every writer has one
 	b, err := s.poll(w, r)
@@ -205,6 +205,7 @@ func (s *Server) answerPoll(ctx context.Context, w http.ResponseWriter, r *http.
 		return nil, errPollsHeld
 	}
 	defer s.held.give(id.Key.Tenant, names)
+	p.conn = webConnOf(ctx)
 	response, err := s.sessions.ask(ctx, id, only, p)
 	if err != nil || response == nil {
 		return nil, err

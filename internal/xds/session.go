@@ -40,6 +40,7 @@ type session struct {
 	requests chan *request // at most one waits: the next is given when that was taken in
 	done     chan struct{} // closed when the stream has ended
 	budget   *rate.Limiter
+	first    *webConn // of the poll that it was begun for, until it is tied; of the stream's goroutine
 
 	mu      sync.Mutex // guards what follows
 	polls   []*poll    // that are not answered
@@ -48,6 +49,7 @@ type session struct {
 	current bool       // then: the version that the client has is the target's
 	alone   bool       // nobody waited when the stream last looked for something to send
 	leaves  bool       // it is to end: a poll that comes begins another one
+	ready   bool       // the stream is tied to its fleet, or was refused: who polls has arrived
 	over    bool
 	err     error // why it ended
 	// The client has the version held, or has it once it takes what was sent.
@@ -64,6 +66,7 @@ type session struct {
 type poll struct {
 	*request
 	from   *jsonNode
+	conn   *webConn      // may be nil
 	wait   time.Duration // for a change; negative: as the session sees fit
 	until  time.Time     // when that is over; zero: it is in no session yet
 	most   time.Duration // what the client waits for at most; 0: it does not say
@@ -94,6 +97,21 @@ func (x *session) run(id Identity) func() {
 		err := lifecycle.Contain(srv.log, "a session of polls", st.run)
 		x.cancel()
 		x.end(err)
+	}
+}
+
+// aside calls do, with which the stream waits for the database: other connections may arrive meanwhile.
+func (x *session) aside(do func()) { x.first.aside(do) }
+
+// tied is told by the stream when it is tied to its fleet, or refused. What polls wait for from then on costs nothing: they hold up no
+// connection that comes.
+func (x *session) tied() {
+	x.first = nil
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.ready = true
+	for _, p := range x.polls {
+		p.conn.arrived()
 	}
 }
 
@@ -209,6 +227,9 @@ func (x *session) arrive(p *poll) (a answered, ends bool) {
 		p.until = now.Add(x.patience(p, now))
 	}
 	x.polls = append(x.polls, p)
+	if x.ready {
+		p.conn.arrived()
+	}
 	x.step(p)
 	return a, false
 }

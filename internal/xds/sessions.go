@@ -89,7 +89,7 @@ func (ss *sessions) begin(ctx context.Context, key sessionKey, id Identity, p *p
 	x := &session{
 		of: ss, key: key, requests: make(chan *request, 1), done: make(chan struct{}),
 		budget: rate.NewLimiter(rate.Limit(ss.srv.cfg.Limits.Requests), ss.srv.cfg.Limits.Burst),
-		held:   p.version,
+		held:   p.version, first: p.conn,
 	}
 	known := context.WithValue(context.Background(), identityKey{}, id)
 	if from, ok := peer.FromContext(ctx); ok {

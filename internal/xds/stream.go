@@ -103,7 +103,7 @@ func (st *stream) run() error {
 		}
 	}()
 	err := st.attach()
-	connOf(st.ctx).arrived()
+	st.arrived()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil // it had nothing to ask for
@@ -127,6 +127,24 @@ func (st *stream) run() error {
 	}
 	st.log.Debug("stream ended", "reason", err)
 	return err
+}
+
+// arrived notes that the stream is tied to its fleet, or refused.
+func (st *stream) arrived() {
+	if st.polls != nil {
+		st.polls.tied()
+		return
+	}
+	connOf(st.ctx).arrived()
+}
+
+// aside calls do, which waits for the database.
+func (st *stream) aside(do func()) {
+	if st.polls != nil {
+		st.polls.aside(do)
+		return
+	}
+	connOf(st.ctx).aside(do)
 }
 
 // givenUp reports whether the client ended the stream, and not its connection with it.
@@ -222,7 +240,7 @@ func (st *stream) attach() error {
 		return err
 	}
 	st.att, err = st.srv.cfg.Source.Attach(st.ctx, st.id, node.node, StreamInfo{
-		Protocol: st.protocol.String(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || first.versions.N > 0, Aside: connOf(st.ctx).aside,
+		Protocol: st.protocol.String(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || first.versions.N > 0, Aside: st.aside,
 	})
 	if err != nil {
 		return err
@@ -254,6 +272,7 @@ func (st *stream) kind() planner.Kind {
 	if st.polled {
 		return k
 	}
+	k.Follows = strings.HasPrefix(n.UserAgent, "gRPC ")
 	k.Errors = !k.Envoy && readsErrors(n) // an Envoy ends no wait by them
 	ttl := slices.Contains(n.ClientFeature, featureTTL)
 	if st.delta {

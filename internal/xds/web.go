@@ -59,6 +59,15 @@ func (c *webConn) arrived() {
 	}
 }
 
+// aside calls do, as conn.aside does.
+func (c *webConn) aside(do func()) {
+	if c == nil {
+		do()
+		return
+	}
+	c.in.aside(do)
+}
+
 func (c *webConn) admit() {
 	if c != nil {
 		c.in.admit()

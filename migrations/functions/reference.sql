@@ -1,7 +1,7 @@
 -- Refuses what a write has just changed where the fleet is strict and something would be without what it names, both ways, under the
 -- head's lock: before the transaction two writers would pass each other. p_changes and p_answer are the write's. FL424 with
 -- [{type, name, variant, ref_type, ref_name}], at most 101. Clusters may stand in the proxies' bootstrap: those that the fleet lists in either
--- list, and the one that leads here, are there. Endpoints are answered empty and are not looked at, nor are listeners, which the bootstrap may have. A fleet that is not strict reads nothing here.
+-- list, and the one that leads here, are there. Endpoints are answered empty and are not looked at, nor are listeners, which the bootstrap may have. What is asked for on streams or by polls of its own is not looked at either. A fleet that is not strict reads nothing here.
 CREATE OR REPLACE FUNCTION fleet_check_references(p_fleet uuid, p_changes resource_change[], p_answer jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   t         uuid := app_tenant();
@@ -33,7 +33,7 @@ BEGIN
      WHERE e.deleted),
   missing AS (
     SELECT n.* FROM named n
-     WHERE n.ref_type NOT IN ('endpoints', 'listeners') AND NOT (n.ref_type = 'clusters' AND n.ref_name = ANY (v_static))
+     WHERE n.ref_type NOT IN ('endpoints', 'listeners') AND NOT starts_with(n.ref_type, 'polled:') AND NOT (n.ref_type = 'clusters' AND n.ref_name = ANY (v_static))
        AND NOT EXISTS (SELECT FROM resources d WHERE d.tenant_id = t AND d.fleet_id = p_fleet AND d.type = n.ref_type AND d.name = n.ref_name
                           AND NOT d.deleted OFFSET 0)
      ORDER BY n.type, n.name, n.variant, n.ref_type, n.ref_name LIMIT 101)

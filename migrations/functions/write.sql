@@ -145,6 +145,10 @@ BEGIN
   SELECT h.tenant_id, h.fleet_id, c.type, c.name, c.variant, f->>0, f->>1
     FROM unnest(e) c CROSS JOIN LATERAL jsonb_array_elements(c.derived->'refs') f
    WHERE NOT c.delete
+   UNION ALL -- what is asked for apart stands under a type of its own: who deletes it is told, and all else passes over it
+  SELECT h.tenant_id, h.fleet_id, c.type, c.name, c.variant, 'polled:' || (f->>0), f->>1
+    FROM unnest(e) c CROSS JOIN LATERAL jsonb_array_elements(c.derived->'polled') f
+   WHERE NOT c.delete
   ON CONFLICT DO NOTHING;
 
   o_mends := fleet_note_mends(h, v_new, ARRAY(SELECT c.type FROM unnest(e) c), ARRAY(SELECT c.name FROM unnest(e) c));

@@ -56,6 +56,14 @@ func (ws *watchers) errorf(format string, args ...any) {
 	}
 }
 
+// more tells how many errors there were beyond those that were told.
+func (ws *watchers) more() {
+	ws.t.Helper()
+	if n := ws.errors.Load(); n > 20 {
+		ws.t.Errorf("%d more of these", n-20)
+	}
+}
+
 // watching connects nodes, each with a stream of its own, to the servers in turn. They leave with the test.
 func (e *estate) watching(nodes int, clusters []string, servers ...*world.XDS) *watchers {
 	e.T.Helper()

@@ -61,7 +61,7 @@ func shop(backend string) string {
 
 // TestTheFirstServerIsDown: a client that starts while the first of its servers is down is served by the second, which changes reach it
 // through. It goes back by itself as soon as the first answers. grpc-go asks that for its listener alone, and hears of no other change any
-// more: a program that is started anew does.
+// more: a program that is started anew does. The receipt of what it does not hear of is not delivered.
 func TestTheFirstServerIsDown(t *testing.T) {
 	fallingBack(t, func(t *testing.T, impl implementation) {
 		w := setup(t)
@@ -79,13 +79,16 @@ func TestTheFirstServerIsDown(t *testing.T) {
 		w.again(first)
 		world.Eventually(t, 8*world.Soon, "the client does not come back to the first server", func() bool { return first.tap.Count() > 0 })
 		world.Eventually(t, world.Soon, "the client does not leave the second server", func() bool { return second.tap.Connections() == 0 })
-		w.Put(endpoints("a", backend(t, "three")))
+		missed := w.Put(endpoints("a", backend(t, "three")))
 		anew := impl.start(t, text)
 		anew.open("shop", "xds:///shop")
 		anew.awaitReply("shop", "three")
 		if impl.name == grpcGo.name {
 			if got := a.call("shop"); got.Reply != "two" {
 				t.Errorf("a call is answered by %s: grpc-go asks the first server for more than it did, docs/clients.md says otherwise", got)
+			}
+			if r := w.Receipt(missed); r.State != client.ReceiptStatePending {
+				t.Errorf("the receipt of what it does not hear of is %s, want it pending", r.State)
 			}
 		} else {
 			a.awaitReply("shop", "three")

@@ -28,6 +28,7 @@ type APIConfig struct {
 	DatabaseURL   string `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
 	SealPublicKey string `name:"seal-public-key" env:"FAIRLEAD_SEAL_PUBLIC_KEY" required:"" type:"path" placeholder:"FILE" help:"Public key that seals Secrets (api keys makes it)."`
 	VersionKey    string `name:"version-key" env:"FAIRLEAD_VERSION_KEY" required:"" type:"path" placeholder:"FILE" help:"Key of the versions of Secrets, the same on every API server."`
+	LeastLoad
 	Database
 	Unauthenticated
 	Metrics *metrics.Registry `kong:"-"` // nil: nobody is told
@@ -58,6 +59,10 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 		return nil, err
 	}
 	guard, err := httpapi.ParseGuard(cfg.GuardRules)
+	if err != nil {
+		return nil, err
+	}
+	least, err := cfg.least()
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +101,7 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 	}
 	a.handler, err = httpapi.New(httpapi.Config{
 		Store: a.store, Compiler: resource.NewCompiler(resource.Config{VersionKey: versionKey, LogPaths: cfg.GuardLogPaths}),
-		Sealer: sealer, Ready: a.ready, Guard: guard, Public: public, Logger: log, Page: web.Handler(), Metrics: cfg.Metrics.Requests,
+		Sealer: sealer, Ready: a.ready, Guard: guard, Public: public, Logger: log, Page: web.Handler(), Metrics: cfg.Metrics.Requests, LeastLoad: least,
 	})
 	if err != nil {
 		a.store.Close()

@@ -41,6 +41,7 @@ type XDSConfig struct {
 	TokenStreams   int           `name:"max-streams-per-credential" env:"FAIRLEAD_MAX_STREAMS_PER_CREDENTIAL" help:"Of them, those of one node token; half by default."`
 	LoadInterval   time.Duration `name:"load-report-interval" env:"FAIRLEAD_LOAD_REPORT_INTERVAL" default:"10s" help:"How often proxies that report their load are to do so, 1s to 1m, unless their fleet says how often."`
 	Name           string        `name:"name" env:"FAIRLEAD_NAME" help:"The server's name for people; the host's by default."`
+	LeastLoad
 	Database
 	Unauthenticated
 	Metrics *metrics.Registry `kong:"-"` // nil: nobody is told
@@ -72,6 +73,10 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 	}
 	if cfg.LoadInterval < time.Second || cfg.LoadInterval > time.Minute {
 		return nil, fmt.Errorf("--load-report-interval is %s: give 1s to 1m: %w", cfg.LoadInterval, fleet.ErrInvalid)
+	}
+	var err error
+	if cfg.LeastLoad.Interval, err = cfg.least(); err != nil {
+		return nil, err
 	}
 	private, err := seal.LoadPrivate(cfg.SealPrivateKey)
 	if err != nil {
@@ -271,7 +276,7 @@ func (x *XDS) server(p Port) (server, error) {
 	srv, err := xds.New(xds.Config{
 		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Denied: x.replica.Denied, Logger: x.log, DrainSpread: x.cfg.Drain,
 		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection, AllowProxied: x.cfg.AllowProxied, RESTOnly: p.RESTOnly, Crowd: theCollector().crowd,
-		Metrics: x.cfg.Metrics.Streams, Load: xds.LoadReports{Recorder: x.loads, Metrics: x.cfg.Metrics.Loads, Interval: x.cfg.LoadInterval, Settings: x.settings.of},
+		Metrics: x.cfg.Metrics.Streams, Load: xds.LoadReports{Recorder: x.loads, Metrics: x.cfg.Metrics.Loads, Interval: x.cfg.LoadInterval, Least: x.cfg.LeastLoad.Interval, Settings: x.settings.of},
 		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated.Most, UnauthenticatedPerAddress: x.cfg.Unauthenticated.PerAddress,
 			Reports: x.cfg.Streams, ReportsPerTenant: x.cfg.TenantStreams, ReportsPerCredential: x.cfg.TokenStreams},
 	})

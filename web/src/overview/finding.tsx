@@ -15,7 +15,7 @@ export const codeWords: Record<FindingCode, string> = {
   sealed_for_another_key: "no server can open a secret",
   endpoints_held: "endpoints whose leases have expired",
   requests_fail: "a fifth of its requests fail",
-  not_called: "no proxy calls it",
+  not_called: "no proxy has called it for seven days",
   key_mismatch: "key is not the certificate's",
   duplicate_domain: "domain stands twice",
   static_cluster: "cluster is in the bootstrap already",

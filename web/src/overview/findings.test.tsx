@@ -33,6 +33,17 @@ test("each finding says where, what it is and what to do", async () => {
   expect(screen.getByText("In revision 7: 1 error.")).toBeTruthy();
 });
 
+test("a cluster that nobody calls is told beside what is wrong, since when, and leads to the cluster", async () => {
+  const idle: Finding = { code: "not_called", severity: "info", type: "clusters", name: "old", pointer: "", detail: "no proxy has sent a request to an endpoint of old since 2026-01-02: delete it" };
+  server.use(get<FindingList>(`${fleet}/findings`, { revision: 7, errors: 1, warnings: 0, infos: 1, items: [shop, idle] }));
+  open("/fleets/edge/findings");
+  const row = within(await screen.findByRole("row", { name: /clusters\/old/ }));
+  expect(row.getByText("no proxy has called it for seven days")).toBeTruthy();
+  expect(row.getByText(/since 2026-01-02: delete it/)).toBeTruthy();
+  expect(row.getByRole("link", { name: "clusters/old" }).getAttribute("href")).toBe("/fleets/edge/resources/clusters/old");
+  expect(screen.getByText("In revision 7: 1 error, 1 info.")).toBeTruthy();
+});
+
 test("filters stand in the address and go to the server, and begin at the first page", async () => {
   open("/fleets/edge/findings?cursor=c9&type=routes");
   await screen.findByRole("row", { name: /routes\/shop/ });
