@@ -146,7 +146,7 @@ var layers = map[string][]string{
 	"test/contract": {},
 	"test/deploy":   {},
 	"test/compose":  {},
-	"test/mutants":  {},
+	"test/mutants":  {xsync},
 
 	"test/guardreport": {"internal/resource"},
 }
