@@ -217,7 +217,10 @@ func (w *world) mendMany(n, most int) (took time.Duration) {
 	until(w.T, "the first batch", func() bool { return w.count(`SELECT count(*) FROM node_events WHERE kind = 'recovered'`) > 0 })
 	die()
 	wg.Wait()
-	until(w.T, "what the one that died held is written down", func() bool { // the database lets go of it a moment later
+	until(w.T, "the database lets go of what the one that died held", func() bool { // who looks for work until then reads what it may not have
+		return w.count(`SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname = 'node_exceptions' AND l.mode = 'RowExclusiveLock'`) == 0
+	})
+	until(w.T, "what the one that died held is written down", func() bool {
 		w.ok(two[1].Mend(w.Context()))
 		return w.count(`SELECT count(*) FROM mends`) == 0
 	})
