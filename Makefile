@@ -51,7 +51,7 @@ test: race-ready ## Run all tests, end to end ones too; Envoy and Postgres are f
 
 .PHONY: e2e
 e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy, real gRPC clients and the clients of the API
-	$(RACE) -p 1 -timeout 10m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey ./test/clients
+	$(RACE) -p 1 -timeout 15m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey ./test/clients
 
 # The minors of Envoy that are supported, each with its newest patch (internal/envoyversion). The
 # last one is what every other test runs with.
@@ -60,7 +60,7 @@ ENVOY_MINORS := 1.36 1.37 1.38 1.39 1.40
 .PHONY: e2e-versions
 e2e-versions: race-ready ## Run the end-to-end tests with every Envoy that is supported, in turn. VERSION=1.36 runs one
 	@for v in $(or $(VERSION),$(ENVOY_MINORS)); do echo "== Envoy $$v"; \
-		ENVOY_VERSION=$$v $(RACE) -p 1 -count=1 -timeout 10m $(TEST_FLAGS) ./internal/bootstrap ./test/e2e; done
+		ENVOY_VERSION=$$v $(RACE) -p 1 -count=1 -timeout 15m $(TEST_FLAGS) ./internal/bootstrap ./test/e2e; done
 
 # Tests to which Envoy's version is nothing: there is none, or it is any client of a server that is tried.
 ANY_ENVOY := Soak|TestOneKey|TestDev|TestServers|TestResourcesExpire|TestPlaintext|TestAPIWithout|TestHealth|TestBootstrapToken|Page|TestSentAgain|TestAnUnanswered|TestPollsThrough|TestPostgresKilled|TestChangeArrives|TestT43_|TestRevoked|TestMetrics|TestASecretSealed|TestTwoEnvoys|TestRegistered|TestEndpointsOutlive|TestStrictFleet

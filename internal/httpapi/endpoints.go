@@ -367,6 +367,7 @@ func (a *API) RenewLease(ctx context.Context, r oapi.RenewLeaseRequestObject) (o
 	if err != nil {
 		return nil, err
 	}
+	c.giveWay() // those that come now go together with the next statement
 	l, err := a.store.RenewEndpointLease(ctx, c.tenant.ID, c.fleet.ID, id)
 	if err != nil {
 		return nil, noSuchLease(err, r.Id)

@@ -256,9 +256,7 @@ func (a *API) beginToWait(ctx context.Context) (done func(), err error) {
 		p.at, p.retry = &store.LimitError{What: full.what, Limit: limit, Used: limit}, pollRetry
 		return nil, p
 	}
-	if yield := callOf(ctx).yield; yield != nil {
-		yield()
-	}
+	callOf(ctx).giveWay()
 	return func() { a.polls.leave(ks...) }, nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 // shareHold is for how long a request has a place at most. One that takes longer waits for a computation or for the database, which have
 // shares of their own.
-const shareHold = 20 * time.Millisecond
+const shareHold = 5 * time.Millisecond
 
 // shares bounds how many requests of one tenant are worked on at the same time: the others wait in line, so that a tenant with many clients
 // leaves the processors to those that have few. It costs a timer for each request, and keeps what has one under way.
@@ -82,6 +82,13 @@ func (s *shares) end(id fleet.TenantID, of *share) {
 	defer s.mu.Unlock()
 	if of.requests--; of.requests == 0 {
 		delete(s.tenants, id)
+	}
+}
+
+// giveWay lets the tenant's next request in: this one waits for something that takes no processor.
+func (c *call) giveWay() {
+	if c.yield != nil {
+		c.yield()
 	}
 }
 

@@ -13,11 +13,12 @@ import (
 )
 
 // TestT44_ATenantsRequestsHaveAShare: of a tenant so many are worked on at once, another tenant's wait for none of them, and what takes long
-// keeps the next one waiting for shareHold.
+// keeps the next one waiting for so long alone.
 func TestT44_ATenantsRequestsHaveAShare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &shares{places: 2, hold: shareHold}
+		const hold = 20 * time.Millisecond
+		s := &shares{places: 2, hold: hold}
 		busy, other, start := fleet.NewTenantID(), fleet.NewTenantID(), time.Now()
 		enter := func(id fleet.TenantID, after time.Duration) *held {
 			t.Helper()
@@ -34,7 +35,7 @@ func TestT44_ATenantsRequestsHaveAShare(t *testing.T) {
 			t.Errorf("its client has gone: %v", err)
 		}
 		time.AfterFunc(5*time.Millisecond, places[0].leave)
-		places = append(places[1:], enter(busy, 10*time.Millisecond), enter(busy, shareHold), enter(busy, 10*time.Millisecond+shareHold))
+		places = append(places[1:], enter(busy, 10*time.Millisecond), enter(busy, hold), enter(busy, 10*time.Millisecond+hold))
 		for _, p := range places {
 			p.leave()
 		}
