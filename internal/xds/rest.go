@@ -276,7 +276,9 @@ func (a textAddr) String() string { return string(a) }
 
 // fromPage reports whether a browser asks, for a page: with a POST it says of which origin, and no xDS client has one. A port that asks for no token answers whoever
 // reaches it, and a page of any site may, under a name that leads to this machine.
-func fromPage(r *http.Request) bool { return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" }
+func fromPage(r *http.Request) bool {
+	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
+}
 
 // admitPoll tells whom a poll speaks for.
 func (s *Server) admitPoll(ctx context.Context, r *http.Request) (Identity, error) {
