@@ -117,7 +117,7 @@ func (a *API) operation(r *http.Request) operation {
 
 // validator checks parameters and bodies against the contract. Documents are none
 // of its business: decoding them is package resource's, and it reads them only once. Of a body that is longer
-// than most the first fault is told alone: each that is found takes a hundred times its bytes.
+// than maxForm the first fault is told alone: each that is found takes a hundred times its bytes.
 func validator(spec *openapi3.T) func(http.Handler) http.Handler {
 	for _, item := range spec.Paths.Map() {
 		for _, op := range item.Operations() {
