@@ -201,6 +201,9 @@ func TestSoakOutsiders(t *testing.T) {
 // changesEvery keeps the changes below the 3,000 writes that a token may make in a minute.
 const changesEvery = time.Minute / 2400
 
+// strangers is how many ask at the same time, of each kind.
+const strangers = 100
+
 // outside lets outsiders ask for so long, while changes are made, and returns how often they have.
 func (o *outsiders) outside(d time.Duration) (asked [3]int64) {
 	o.T.Helper()
@@ -212,8 +215,12 @@ func (o *outsiders) outside(d time.Duration) (asked [3]int64) {
 		if address == "" {
 			return
 		}
-		for worker := range 100 {
+		for worker := range strangers {
 			all.Go(func() {
+				select { // they come at any time: without that all of them give up, and come back, at the same moment
+				case <-time.After(world.Soon * time.Duration(worker) / strangers):
+				case <-ctx.Done():
+				}
 				r := rand.New(rand.NewPCG(uint64(worker), uint64(i))) //nolint:gosec // a test's
 				for ctx.Err() == nil {
 					one(anyName(r))
