@@ -8,7 +8,7 @@ import (
 // Flights lets those who ask for the same thing at the same time share one computation. Who asks after one has begun
 // waits for the next one: what was written before somebody asked is always in what they are told. It is safe for concurrent use.
 type Flights[K comparable, V any] struct {
-	mu      sync.Mutex // guards waiting
+	mu      sync.Mutex // guards waiting, and who waits for what is in it
 	waiting map[K]*flight[V]
 }
 
@@ -18,6 +18,7 @@ type flight[V any] struct {
 	out  V
 	err  error
 	over bool // its leader went away: nothing was computed
+	who  int  // wait for it, with its leader
 }
 
 // Do returns what f computes. f calls begin when it has its turn: until then others may join. Nobody else is told that the one whose f it is has gone away.
@@ -32,6 +33,7 @@ func (s *Flights[K, V]) Do(ctx context.Context, k K, f func(ctx context.Context,
 			fl = &flight[V]{done: make(chan struct{})}
 			s.waiting[k] = fl
 		}
+		fl.who++
 		s.mu.Unlock()
 		if !joined {
 			return s.lead(ctx, k, fl, f)
@@ -59,6 +61,16 @@ func (s *Flights[K, V]) lead(ctx context.Context, k K, fl *flight[V], f func(con
 	fl.over = true // also where f panics
 	defer func() { begin(); close(fl.done) }()
 	out, err := f(ctx, begin)
-	fl.out, fl.err, fl.over = out, err, ctx.Err() != nil
+	fl.out, fl.err, fl.over = out, err, err != nil && ctx.Err() != nil
 	return out, err
+}
+
+// Waiting is how many have asked for a computation that has not begun.
+func (s *Flights[K, V]) Waiting(k K) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if fl := s.waiting[k]; fl != nil {
+		return fl.who
+	}
+	return 0
 }

@@ -47,6 +47,9 @@ type API struct {
 	log      *slog.Logger
 	ready    func(context.Context) error
 	lookups  *auth.Lookups // of API tokens and sessions
+	tokens   compute.Shared[fleet.CredentialID, store.Token]
+	tenants  compute.Shared[tenantKey, store.Tenant]
+	fleets   compute.Shared[fleetKey, tenantAndFleet]
 	public   PublicURL
 	metrics  *metrics.Requests
 
@@ -156,7 +159,7 @@ func (a *API) routes(k *contract, page http.Handler) http.Handler {
 		ResponseErrorHandlerFunc: fail,
 	})
 	oapi.HandlerWithOptions(strict, oapi.ChiServerOptions{
-		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.inTurn, a.authorized, a.known, a.latest, a.body, takesGzip, k.validate),
+		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.inTurn, a.known, a.latest, a.body, takesGzip, k.validate),
 		ErrorHandlerFunc: unbound,
 	})
 	return r

@@ -130,7 +130,7 @@ func (a *API) goodToken(ctx context.Context, address, text string) (store.Token,
 	}
 	var row store.Token
 	err = a.lookUp(ctx, address, func(ctx context.Context) (err error) {
-		row, err = a.store.FindToken(ctx, id)
+		row, err = a.tokens.Do(ctx, id, func(ctx context.Context) (store.Token, error) { return a.store.FindToken(ctx, id) })
 		return err
 	})
 	if err != nil && !errors.Is(err, fleet.ErrNotFound) {
@@ -196,7 +196,7 @@ func (a *API) authorize(r *http.Request, c *call) error {
 	rule := a.operation(r).rule
 	ctx, cancel := context.WithTimeout(r.Context(), databasePatience)
 	defer cancel()
-	if rule.scope == ofTenant || rule.scope == ofFleet || rule.scope == ofGone && !c.principal.Operator {
+	if rule.scope == ofTenant || rule.scope == ofGone && !c.principal.Operator {
 		if err := a.resolveTenant(ctx, c, pathParameter(r, "tenant")); err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func (a *API) authorize(r *http.Request, c *call) error {
 	case anybody, self:
 		return nil
 	case ofFleet:
-		if err := a.resolveFleet(ctx, c, pathParameter(r, "fleet")); err != nil {
+		if err := a.resolveFleet(ctx, c, pathParameter(r, "tenant"), pathParameter(r, "fleet")); err != nil {
 			return err
 		}
 		if c.principal.May(rule.action, c.fleet.ID) {
@@ -223,43 +223,6 @@ func (a *API) authorize(r *http.Request, c *call) error {
 // tenant's it is shown its own part.
 func mayReadItsFleet(p auth.Principal) bool {
 	return p.Fleet != nil && p.May(auth.ReadConfig, *p.Fleet)
-}
-
-// resolveTenant finds the tenant that the path names. A member's request asks for the
-// member's own tenant alone, so whether another one exists changes neither the answer nor
-// the time that it takes.
-func (a *API) resolveTenant(ctx context.Context, c *call, slug string) error {
-	var t store.Tenant
-	var err error
-	if c.principal.Operator {
-		t, err = a.store.TenantBySlug(ctx, slug)
-	} else {
-		t, err = a.store.Tenant(ctx, c.principal.Tenant)
-	}
-	switch {
-	case errors.Is(err, fleet.ErrNotFound):
-		return errNoTenant
-	case err != nil:
-		return err
-	case t.Slug != slug, !c.principal.Sees(t.ID):
-		return errNoTenant
-	}
-	c.tenant, note(ctx).tenant = t, t.Slug
-	return nil
-}
-
-func (a *API) resolveFleet(ctx context.Context, c *call, name string) error {
-	f, err := a.store.FleetByName(ctx, c.tenant.ID, name)
-	switch {
-	case errors.Is(err, fleet.ErrNotFound):
-		return errNoFleet
-	case err != nil:
-		return err
-	case c.principal.Fleet != nil && *c.principal.Fleet != f.ID:
-		return errNoFleet // a token that is bound to a fleet does not see its neighbours
-	}
-	c.fleet, note(ctx).fleet = f, f.Name
-	return nil
 }
 
 // pathParameter decodes a segment once; what is no text is "", which names nothing.

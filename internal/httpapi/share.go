@@ -92,7 +92,7 @@ func (c *call) giveWay() {
 	}
 }
 
-// inTurn works on a request when its tenant has a place for it. Operators share one, and what anybody may ask for waits for none.
+// inTurn works on a request when its tenant has a place for it. What stands in its path was looked up before, so nobody waits for that with a place. Operators share one, and what anybody may ask for waits for none.
 func (a *API) inTurn(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.operation(r).rule.scope == anybody {

@@ -236,6 +236,28 @@ func (s *Store) FleetByName(ctx context.Context, t fleet.TenantID, name string) 
 	return f, nil
 }
 
+// TenantAndFleet reads the tenant itself and its fleet of that name in one round trip; nil: it has no such fleet, or a deleted one.
+func (s *Store) TenantAndFleet(ctx context.Context, t fleet.TenantID, name string) (of Tenant, f *Fleet, err error) {
+	err = s.inTenant(ctx, readTimeout, t, func(b *pgx.Batch) {
+		b.Queue(selectSelf).Query(func(rows pgx.Rows) (err error) {
+			of, err = pgx.CollectOneRow(rows, scanTenant)
+			return err
+		})
+		b.Queue(selectFleet+` AND f.name = $1`, name).Query(func(rows pgx.Rows) error {
+			found, err := pgx.CollectRows(rows, scanFleet)
+			f = nil
+			for i := range found {
+				f = &found[i] // a name is one fleet's
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return Tenant{}, nil, fmt.Errorf("read tenant %s and find fleet %q: %w", t, name, err)
+	}
+	return of, f, nil
+}
+
 // Fleets returns the fleets after the given name, in the order of names, and whether
 // there are more. A limit of 0 is 100; the most is 1000.
 func (s *Store) Fleets(ctx context.Context, t fleet.TenantID, after string, limit int) ([]Fleet, bool, error) {

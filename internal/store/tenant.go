@@ -20,7 +20,10 @@ type Tenant struct {
 	DeletedAt time.Time // zero: it is not
 }
 
-const selectTenant = `SELECT id, slug, name, created_at, deleted_at FROM `
+const (
+	selectTenant = `SELECT id, slug, name, created_at, deleted_at FROM `
+	selectSelf   = selectTenant + `tenants WHERE id = app_tenant()`
+)
 
 func scanTenant(row pgx.CollectableRow) (t Tenant, err error) {
 	var deleted *time.Time
@@ -95,7 +98,7 @@ func (s *Store) TenantBySlug(ctx context.Context, slug string) (Tenant, error) {
 
 // Tenant reads the tenant itself.
 func (s *Store) Tenant(ctx context.Context, t fleet.TenantID) (Tenant, error) {
-	v, err := one(ctx, s, t, scanTenant, selectTenant+`tenants WHERE id = app_tenant()`)
+	v, err := one(ctx, s, t, scanTenant, selectSelf)
 	if err != nil {
 		return v, fmt.Errorf("read tenant %s: %w", t, err)
 	}
