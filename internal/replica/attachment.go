@@ -8,6 +8,7 @@ import (
 
 	"fairlead/internal/delivery"
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/selector"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
@@ -236,24 +237,24 @@ func (a *attachment) Settled(r fleet.Revision) {
 
 // Refuse makes the culprits exceptions of the stream and records them, before it tells it
 // to look again.
-func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
-	refusals, resolved := a.owner.except(a, r)
+func (a *attachment) Refuse(ctx context.Context, v snapshot.Verdict) {
+	refusals, resolved := a.owner.except(a, v)
 	a.record.Refused(ctx, refusals)
 	a.owner.r.cfg.Recorder.Resolved(a.owner.key, resolved)
 	signal(a.changed)
 }
 
-func (o *owner) except(a *attachment, r xds.Refusal) ([]fleet.Refusal, []fleet.Resolution) {
+func (o *owner) except(a *attachment, v snapshot.Verdict) ([]fleet.Refusal, []fleet.Resolution) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.views.rejected.add(a.subscriber.build, r) {
+	if o.views.rejected.add(a.subscriber.build, v) {
 		o.nodes.retargetBuild(a.subscriber.build)
 	}
-	return o.nodes.except(a, r)
+	return o.nodes.except(a, v)
 }
 
 // Reconsider ends exceptions of the stream, and tells it to look again.
-func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
+func (a *attachment) Reconsider(doubted []refusal.Key) {
 	a.owner.resolve(func(ns *nodes) []fleet.Resolution { return ns.reconsider(a, doubted) })
 }
 

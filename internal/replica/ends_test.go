@@ -8,7 +8,6 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
-	"fairlead/internal/xds"
 )
 
 // ends are the refusals of clusters that have ended, and how.
@@ -41,7 +40,7 @@ func TestWhatNothingIsDoneAboutEnds(t *testing.T) {
 		w.change(key, cluster("c", "2"))
 		refuse(t, a, "c", good)
 		refuse(t, a, "c", nil) // what stands in
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "nobody's fault"})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "nobody's fault"})
 		a.Settled(1)
 		w.wantEnds()
 		w.change(key, cluster("c", "1"))
@@ -65,7 +64,7 @@ func TestWhatNothingIsDoneAboutEnds(t *testing.T) {
 	bubbleAgain(t, "of a stream beside", func(t *testing.T, w *world) {
 		_, id, _ := w.newFleet(cluster("c", "1"))
 		a, b := w.attach(id, "n"), w.attach(id, "n")
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "nobody's fault"})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "nobody's fault"})
 		b.Settled(1)
 		w.wantEnds()
 		a.Settled(1)
@@ -82,7 +81,7 @@ func bubbleAgain(t *testing.T, name string, f func(t *testing.T, w *world)) {
 func beside(t *testing.T, a *attachment) {
 	t.Helper()
 	now := a.Current().Types[fleet.Cluster]
-	a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: now.Get("c"), Rival: now.Get("d")}}})
+	a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: now.Get("c"), Rival: now.Get("d")}}})
 }
 
 // TestWhatIsRefusedBesideAnother is offered again when that has another version, or none: here, after a return, and where that happened while no
@@ -147,7 +146,7 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 		t.Helper()
 		now := a.Current()
 		bad := now.Types[fleet.Listener].Get("l")
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Blame{{Refused: bad, Lacked: now.Lacked(bad)}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Blame{{Refused: bad, Lacked: now.Lacked(bad)}}})
 	}
 	want := func(t *testing.T, a *attachment, version string) {
 		t.Helper()
@@ -181,14 +180,14 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 		then := a.Current()
 		w.change(key, cluster("d", "1"))
 		bad := then.Types[fleet.Listener].Get("l")
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Blame{{Refused: bad, Lacked: then.Lacked(bad)}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Blame{{Refused: bad, Lacked: then.Lacked(bad)}}})
 		want(t, a, "1")
 		w.wantEnds("a l@1 offered by 2")
 	})
 	bubbleAgain(t, "a cluster that was refused", func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(listener, cluster("c", "1"), cluster("d", "bad"), cluster("e", "1"))
 		a := w.attach(id, "a")
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Cluster].Get("d")}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Cluster].Get("d")}}})
 		lacks(t, a)
 		want(t, a, "")
 		w.change(key, cluster("d", "1"))

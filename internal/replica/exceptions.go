@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
-	"fairlead/internal/xds"
 )
 
 const (
@@ -30,28 +30,28 @@ type exceptions struct {
 	lost   map[fleet.Ref]string         // the refused version of what has a good one that cannot be had
 	ended  map[fleet.Ref]endedException // the last one of a name that has ended; the latest of them
 	// open are refused versions that nothing is done about. They end when the client is in step.
-	open  map[snapshot.Rejection]struct{}
+	open  map[refusal.Key]struct{}
 	ahead []fleet.PastRefusal // of revisions that this server does not know yet
 }
 
 // except makes the culprits of a refusal exceptions of the stream, and of no other one that
 // its node has: those may be of another client (T41).
-func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, resolved []fleet.Resolution) {
+func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Refusal, resolved []fleet.Resolution) {
 	n, snap := a.node, a.subscriber.view.snap
 	n.refusedAt = time.Now()
-	if len(r.Blame) == 0 {
-		a.subscriber.leaveOpen(snapshot.Rejection{Type: r.Type})
+	if len(v.Blame) == 0 {
+		a.subscriber.leaveOpen(refusal.Key{Type: v.Type})
 		n.note()
 		return []fleet.Refusal{{
-			Node: n.id, Type: r.Type, Revision: snap.Revision, Detail: r.Detail, Action: fleet.ActionNoSuspect,
+			Node: n.id, Type: v.Type, Revision: snap.Revision, Detail: v.Detail, Action: fleet.ActionNoSuspect,
 		}}, nil
 	}
-	for _, c := range r.Blame {
+	for _, c := range v.Blame {
 		f := fleet.Refusal{
-			Node: n.id, Type: r.Type, Name: c.Refused.Name, Version: c.Refused.Version,
-			Revision: a.broughtBy(r.Type, c.Refused, snap), Detail: r.Detail,
+			Node: n.id, Type: v.Type, Name: c.Refused.Name, Version: c.Refused.Version,
+			Revision: a.broughtBy(v.Type, c.Refused, snap), Detail: v.Detail,
 		}
-		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), r.Type, c)
+		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), v.Type, c)
 		if c.Rival != nil {
 			f.Rival = fleet.Rival{Name: c.Rival.Name, Version: c.Rival.Version}
 		}
@@ -59,16 +59,16 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 			f.Lacked = c.Lacked[0].Name
 		}
 		if f.Action == fleet.ActionStandInRefused || f.Action == fleet.ActionLost {
-			a.subscriber.leaveOpen(snapshot.Rejection{Type: r.Type, Name: f.Name, Version: f.Version})
+			a.subscriber.leaveOpen(refusal.KeyOf(f))
 		}
 		over := f.Action == fleet.ActionSuperseded || f.Action == fleet.ActionDeleted
-		if e, ok := a.subscriber.ended[fleet.Ref{Type: r.Type, Name: f.Name}]; over && ok && e.Refused == f.Version && !e.Leave {
+		if e, ok := a.subscriber.ended[fleet.Ref{Type: v.Type, Name: f.Name}]; over && ok && e.Refused == f.Version && !e.Leave {
 			f.Action, f.Good = outcome(e.Good) // the words came late, to what was done before
 		}
-		f.Beside = !over && n.besides(a, r.Type)
+		f.Beside = !over && n.besides(a, v.Type)
 		refusals = append(refusals, f)
 		if over {
-			e := snapshot.Exception{Type: r.Type, Name: f.Name, Refused: f.Version}
+			e := snapshot.Exception{Type: v.Type, Name: f.Name, Refused: f.Version}
 			resolved = append(resolved, resolution(n.id, e, snap.Revision, howEnded(e, snap)))
 		}
 	}
@@ -184,16 +184,12 @@ func (x *exceptions) excepts(t fleet.Type, name string) bool {
 	return slices.ContainsFunc(x.list, func(e snapshot.Exception) bool { return e.Type == t && e.Name == name })
 }
 
-func (x *exceptions) refuses(t fleet.Type, name, version string) bool {
-	if f := x.frozen[t]; f != nil && f.refused[name] == version && version != "" {
+func (x *exceptions) refuses(k refusal.Key) bool {
+	if f := x.frozen[k.Type]; f != nil && f.refused[k.Name] == k.Version && k.Version != "" {
 		return true
 	}
-	if _, open := x.open[snapshot.Rejection{Type: t, Name: name, Version: version}]; open {
-		return true
-	}
-	return slices.ContainsFunc(x.list, func(e snapshot.Exception) bool {
-		return e.Type == t && e.Name == name && e.Refused == version
-	})
+	_, open := x.open[k]
+	return open || slices.ContainsFunc(x.list, func(e snapshot.Exception) bool { return e.Key() == k })
 }
 
 func (x *exceptions) insert(e snapshot.Exception) {
@@ -234,14 +230,14 @@ func byName(a, b snapshot.Exception) int {
 }
 
 // leaveOpen remembers a refused version that nothing is done about.
-func (x *exceptions) leaveOpen(r snapshot.Rejection) {
+func (x *exceptions) leaveOpen(k refusal.Key) {
 	if len(x.open) >= maxOpen {
 		return // a retry ends them
 	}
 	if x.open == nil {
-		x.open = make(map[snapshot.Rejection]struct{})
+		x.open = make(map[refusal.Key]struct{})
 	}
-	x.open[r] = struct{}{}
+	x.open[k] = struct{}{}
 }
 
 // renew ends the exceptions whose name has another version in the view, or what the client would not take it beside, or that lacked what has come.

@@ -18,7 +18,7 @@ func refuse(t *testing.T, a *attachment, name string, good *snapshot.Resource) {
 	if r == nil {
 		t.Fatalf("%s is not in the target", name)
 	}
-	a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r, Good: good}}})
+	a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r, Good: good}}})
 }
 
 func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
@@ -71,7 +71,7 @@ func TestARefusalIsOfTheRevisionThatBroughtTheName(t *testing.T) {
 		listener.Derived.Refs = []fleet.Ref{{Type: fleet.Route, Name: "r"}}
 		refused := func() {
 			bad := a.Current().Types[fleet.Route].Get("r")
-			a.Refuse(t.Context(), xds.Refusal{Type: fleet.Route, Detail: "no", Blame: []snapshot.Blame{{Refused: bad}}})
+			a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Route, Detail: "no", Blame: []snapshot.Blame{{Refused: bad}}})
 		}
 		w.change(key, route)
 		w.change(key, listener)
@@ -133,7 +133,7 @@ func TestARefusalOfAStreamThatHasConfirmedNothing(t *testing.T) {
 				w.change(key, r)
 			}
 			changed(a)
-			a.Refuse(t.Context(), xds.Refusal{Type: fleet.Route, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Route].Get("r")}}})
+			a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Route, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Route].Get("r")}}})
 			if all := w.sink.allRefusals(); len(all) != 1 || all[0].Revision != c.want {
 				t.Errorf("recorded %+v, want revision %d", all, c.want)
 			}
@@ -192,8 +192,8 @@ func TestALateRefusalOfAnOlderVersionIsRecordedAlone(t *testing.T) {
 		for _, name := range []string{"c", "d"} {
 			cs = append(cs, snapshot.Blame{Refused: old.Types[fleet.Cluster].Get(name)})
 		}
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Blame: cs})
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "nobody's fault"})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Blame: cs})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "nobody's fault"})
 		if a.Current() != b.Current() {
 			t.Error("the target changed")
 		}
@@ -570,7 +570,7 @@ func TestWordsAreNotToldAway(t *testing.T) {
 		a, _ := w.resume(id, "n"), w.resume(id, "n")
 		w.sink.setAway(errAway)
 		r := a.Current().Types[fleet.Cluster].Get("c")
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "the words of three", Blame: []snapshot.Blame{{Refused: r}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "the words of three", Blame: []snapshot.Blame{{Refused: r}}})
 		w.feed.set(func(f *feed) { f.hangs = false })
 		time.Sleep(10 * time.Second)
 		w.sink.setAway(nil)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -76,7 +77,7 @@ func (p *nodePast) ended(e snapshot.Exception) bool {
 
 // isOf reports whether an exception comes from a refusal.
 func isOf(e snapshot.Exception) func(fleet.PastRefusal) bool {
-	return func(f fleet.PastRefusal) bool { return f.Type == e.Type && f.Name == e.Name && f.Version == e.Refused }
+	return func(f fleet.PastRefusal) bool { return refusal.KeyOf(f.Refusal) == e.Key() }
 }
 
 // endedAfter are the refusals that a later revision has ended: a server that is behind keeps its version back until then.

@@ -266,7 +266,7 @@ func TestAPastIsAskedForOncePerNode(t *testing.T) {
 			t.Error("its streams differ")
 		}
 		r := snapshot.NewResource(fleet.Cluster, cluster("c", "bad"), nil)
-		a.Refuse(context.Background(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r}}})
+		a.Refuse(context.Background(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r}}})
 		if inForce(a, fleet.Cluster, "c") != "old" {
 			t.Error("what stands in is gone")
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/snapshot"
+	"fairlead/internal/refusal"
 	"fairlead/internal/xds"
 )
 
@@ -254,7 +254,7 @@ func TestALatePastBringsNothingBackThatIsInDoubt(t *testing.T) {
 		a.Detach(true)
 		w.feed.set(func(f *feed) { f.hangs = true })
 		a = w.resume(id, "n")
-		a.Reconsider([]snapshot.Doubted{{Type: fleet.Cluster, Name: "c", Version: "bad"}})
+		a.Reconsider([]refusal.Key{{Type: fleet.Cluster, Name: "c", Version: "bad"}})
 		w.feed.set(func(f *feed) { f.hangs = false })
 		time.Sleep(10 * time.Second)
 		synctest.Wait()

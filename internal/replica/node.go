@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -47,24 +48,20 @@ func (n *node) subscribers() iter.Seq[*subscriber] {
 // ended are those of the resolutions whose version no stream of the node refuses any more,
 // each once.
 func (n *node) ended(all []fleet.Resolution) []fleet.Resolution {
-	type version struct {
-		fleet.Ref
-		version string
-	}
-	told := make(map[version]struct{}, len(all))
+	told := make(map[refusal.Key]struct{}, len(all))
 	return slices.DeleteFunc(all, func(r fleet.Resolution) bool {
-		v := version{fleet.Ref{Type: r.Type, Name: r.Name}, r.Version}
-		if _, again := told[v]; again || n.refuses(r.Type, r.Name, r.Version) {
+		k := refusal.Key{Type: r.Type, Name: r.Name, Version: r.Version}
+		if _, again := told[k]; again || n.refuses(k) {
 			return true
 		}
-		told[v] = struct{}{}
+		told[k] = struct{}{}
 		return false
 	})
 }
 
-func (n *node) refuses(t fleet.Type, name, version string) bool {
+func (n *node) refuses(k refusal.Key) bool {
 	for s := range n.subscribers() {
-		if s.refuses(t, name, version) {
+		if s.refuses(k) {
 			return true
 		}
 	}
@@ -82,10 +79,10 @@ func (n *node) besides(a *attachment, t fleet.Type) bool {
 }
 
 // took reports whether the stream has settled with the version.
-func (a *attachment) took(t fleet.Type, name, version string, history uint64) bool {
-	if c := a.inStep(history); c != nil && a.subscriber.serves[t] {
-		r := c.Types[t].Get(name)
-		return r != nil && r.Version == version
+func (a *attachment) took(k refusal.Key, history uint64) bool {
+	if c := a.inStep(history); c != nil && a.subscriber.serves[k.Type] {
+		r := c.Types[k.Type].Get(k.Name)
+		return r != nil && r.Version == k.Version
 	}
 	return false
 }
@@ -257,7 +254,7 @@ func (ns *nodes) settle(a *attachment) (resolved []fleet.Resolution) {
 	}
 	history := ns.views.content.history
 	n.ofEnded.drop(func(e snapshot.Exception) bool {
-		took := a.took(e.Type, e.Name, e.Refused, history)
+		took := a.took(e.Key(), history)
 		if took {
 			resolved = append(resolved, resolution(n.id, e, ns.views.content.revision, fleet.EndTaken))
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -122,12 +123,12 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 // cast doubt on it.
 func (a *attachment) concerns(f fleet.PastRefusal, history uint64) bool {
 	s := &a.subscriber
-	if f.Revision > s.view.snap.Revision || s.refuses(f.Type, f.Name, f.Version) {
+	if f.Revision > s.view.snap.Revision || s.refuses(refusal.KeyOf(f.Refusal)) {
 		return true
 	}
 	e := s.ended[fleet.Ref{Type: f.Type, Name: f.Name}]
 	over := e.Refused == f.Version && f.Revision <= e.by
-	return !over && a.resumed && !f.At.After(a.begun) && !a.took(f.Type, f.Name, f.Version, history)
+	return !over && a.resumed && !f.At.After(a.begun) && !a.took(refusal.KeyOf(f.Refusal), history)
 }
 
 // serves reports whether some stream of the node can ask for the type.
@@ -175,7 +176,7 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 	for _, f := range refusals {
 		if f.Name == "" { // nobody was held responsible
 			if f.By == 0 {
-				s.leaveOpen(snapshot.Rejection{Type: f.Type})
+				s.leaveOpen(refusal.KeyOf(f.Refusal))
 			}
 			continue
 		}
@@ -188,19 +189,19 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 		}
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version, Rival: rivalOf(f, snap), Lacked: lackedOf(f, snap, refusals)}
 		switch {
-		case s.refuses(e.Type, e.Name, e.Refused), s.frozen[f.Type].has(f.Name):
+		case s.refuses(e.Key()), s.frozen[f.Type].has(f.Name):
 			continue // it is remembered here
 		case !e.Applies(snap):
 			switch how := howEnded(e, snap); {
 			case f.Revision > snap.Revision:
 			case isGood(refusals, f):
-				s.leaveOpen(snapshot.Rejection{Type: f.Type, Name: f.Name, Version: f.Version})
+				s.leaveOpen(refusal.KeyOf(f.Refusal))
 			default:
 				resolved = append(resolved, resolution(node, e, snap.Revision, how))
 			}
 			continue
 		case f.Action == fleet.ActionStandInRefused:
-			s.leaveOpen(snapshot.Rejection{Type: f.Type, Name: f.Name, Version: f.Version})
+			s.leaveOpen(refusal.KeyOf(f.Refusal))
 			continue
 		case s.excepts(f.Type, f.Name):
 			continue
@@ -211,7 +212,7 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 		case f.Good != "":
 			if e.Good = bd.revive(f); e.Good == nil {
 				s.lose(fleet.Ref{Type: f.Type, Name: f.Name}, f.Version)
-				s.leaveOpen(snapshot.Rejection{Type: f.Type, Name: f.Name, Version: f.Version})
+				s.leaveOpen(refusal.KeyOf(f.Refusal))
 				f.Action = fleet.ActionLost
 				revised = append(revised, f.Refusal)
 				continue

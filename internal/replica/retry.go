@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 )
 
@@ -58,7 +59,7 @@ func stamp(resolved []fleet.Resolution, at time.Time) {
 
 // reconsider ends the exceptions that a client casts doubt on, of its stream alone, and of
 // streams that have ended.
-func (ns *nodes) reconsider(a *attachment, doubted []snapshot.Doubted) (resolved []fleet.Resolution) {
+func (ns *nodes) reconsider(a *attachment, doubted []refusal.Key) (resolved []fleet.Resolution) {
 	defer func() { stamp(resolved, ns.clock.now()) }()
 	n := a.node
 	resolved = a.subscriber.doubt(doubted, n.id, ns.views.content.revision)
@@ -72,9 +73,9 @@ func (ns *nodes) reconsider(a *attachment, doubted []snapshot.Doubted) (resolved
 }
 
 // doubt ends the exceptions that are doubted. Of a frozen type the client has what it says.
-func (s *subscriber) doubt(doubted []snapshot.Doubted, node string, by fleet.Revision) (resolved []fleet.Resolution) {
+func (s *subscriber) doubt(doubted []refusal.Key, node string, by fleet.Revision) (resolved []fleet.Resolution) {
 	s.drop(func(e snapshot.Exception) bool {
-		out := slices.Contains(doubted, snapshot.Doubted{Type: e.Type, Name: e.Name, Version: e.Refused})
+		out := slices.Contains(doubted, e.Key())
 		if out {
 			resolved = append(resolved, resolution(node, e, by, fleet.EndOffered))
 			s.end(e, by)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/snapshot"
+	"fairlead/internal/refusal"
 )
 
 // retry asks for it and rings the bell.
@@ -109,7 +109,7 @@ func TestAnExceptionInDoubtEnds(t *testing.T) {
 			refuse(t, x, "c", nil)
 			refuse(t, x, "d", nil)
 		}
-		a.Reconsider([]snapshot.Doubted{{Type: fleet.Cluster, Name: "c", Version: "bad"}, {Type: fleet.Cluster, Name: "d", Version: "of before"}})
+		a.Reconsider([]refusal.Key{{Type: fleet.Cluster, Name: "c", Version: "bad"}, {Type: fleet.Cluster, Name: "d", Version: "of before"}})
 		for x, want := range map[*attachment][2]string{a: {"bad", ""}, other: {"", ""}} {
 			if got := [2]string{inForce(x, fleet.Cluster, "c"), inForce(x, fleet.Cluster, "d")}; got != want {
 				t.Errorf("c and d are at %q, want %q", got, want)

@@ -1,0 +1,2 @@
+// Package refusal names what nodes refuse. It does no I/O.
+package refusal
