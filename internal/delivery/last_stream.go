@@ -77,8 +77,8 @@ func (r *Recorder) Correct(key fleet.Key, node string, past *fleet.LastStream) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	past.Refusals = slices.DeleteFunc(past.Refusals, func(x fleet.PastRefusal) bool {
-		by, ended := f.outbox.endOf(node, x.Refusal)
+	past.Refusals = slices.DeleteFunc(past.Refusals, func(x fleet.Refusal) bool {
+		by, ended := f.outbox.endOf(node, x)
 		if ended {
 			x.By = by
 			past.Ended = append(past.Ended, x)

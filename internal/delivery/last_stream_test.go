@@ -86,7 +86,7 @@ func TestRefusedAgainBeforeTheEndIsTold(t *testing.T) {
 		r := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1}
 		s.Refused(t.Context(), []fleet.Refusal{r})
 		w.sink.set(refused)
-		w.Resolved(w.key, []fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 1}})
+		w.Resolved(w.key, []fleet.Refusal{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 1}})
 		s.Refused(t.Context(), []fleet.Refusal{r})
 		w.sink.set(healthy)
 		time.Sleep(10 * time.Second)
@@ -202,11 +202,11 @@ func TestRefusalsThatAreNotToldYetAreRemembered(t *testing.T) {
 		r := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "bad", Revision: 2, Detail: "no", Action: fleet.ActionRemoved}
 		s.Refused(t.Context(), []fleet.Refusal{r})
 		other.Refused(t.Context(), []fleet.Refusal{r})
-		w.Resolved(w.key, []fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4}})
+		w.Resolved(w.key, []fleet.Refusal{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4}})
 		s.Close(false)
 		told := r
 		told.At = time.Now().Add(-time.Minute)
-		for name, known := range map[string][]fleet.PastRefusal{"n": {{Refusal: told}}, "other": {{Refusal: told}}} {
+		for name, known := range map[string][]fleet.Refusal{"n": {told}, "other": {told}} {
 			p := fleet.LastStream{Refusals: known}
 			if w.Correct(w.key, name, &p); (len(p.Refusals) == 0) != (name == "n") || len(p.Ended)+len(p.Refusals) != 1 || len(p.Ended) == 1 && p.Ended[0].By != 4 {
 				t.Errorf("what the database says of %s is corrected to %+v", name, p)

@@ -54,7 +54,7 @@ func TestRefusedWaitsForTheRecord(t *testing.T) {
 		if len(got.Detail) > maxDetail || strings.Contains(got.Detail, "\x00") || got.At.IsZero() {
 			t.Errorf("recorded %d bytes at %v", len(got.Detail), got.At)
 		}
-		w.Resolved(w.key, []fleet.Resolution{{Node: "a", Type: fleet.Listener, Name: "l", Version: "v", By: 2}})
+		w.Resolved(w.key, []fleet.Refusal{{Node: "a", Type: fleet.Listener, Name: "l", Version: "v", By: 2}})
 		time.Sleep(time.Second)
 		if by := w.sink.model(w.key).resolved[refusalKey{"a", fleet.Listener, "l", "v", 1}]; by != 2 {
 			t.Errorf("resolved by %d", by)
@@ -259,7 +259,7 @@ func TestARefusalAfterItsResolutionStands(t *testing.T) {
 		time.Sleep(time.Second)
 		w.sink.set(refused)
 		s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: 1}})
-		w.Resolved(w.key, []fleet.Resolution{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: 2}})
+		w.Resolved(w.key, []fleet.Refusal{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: 2}})
 		s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: 3}}) // brought back
 		w.sink.set(healthy)
 		time.Sleep(10 * time.Second)
@@ -280,7 +280,7 @@ func TestARefusalThatIsMadeAgainEndsTheEarlierOnes(t *testing.T) {
 			s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: rev}})
 		}
 		resolve := func(by fleet.Revision) {
-			w.Resolved(w.key, []fleet.Resolution{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: by}})
+			w.Resolved(w.key, []fleet.Refusal{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: by}})
 		}
 		refuse(1)
 		w.sink.set(refused)
@@ -306,7 +306,7 @@ func TestWhatIsOfferedAgainIsLaterThanItsRefusal(t *testing.T) {
 			s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: 1}})
 		}
 		offer := func() {
-			w.Resolved(w.key, []fleet.Resolution{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: 1, At: time.Now()}})
+			w.Resolved(w.key, []fleet.Refusal{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: 1, Ended: time.Now()}})
 			time.Sleep(time.Second)
 		}
 		resolved := func() int { return len(w.sink.model(w.key).resolved) }
@@ -410,7 +410,7 @@ func TestARefusalOfBeforeAfterTheEndStands(t *testing.T) {
 		o := newOutbox()
 		r := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 3, Detail: words}
 		o.refuse("n", []fleet.Refusal{r}, time.Now())
-		o.resolve([]fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 3}})
+		o.resolve([]fleet.Refusal{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 3}})
 		r.Again = 1
 		o.refuse("n", []fleet.Refusal{r}, time.Now())
 		for _, p := range o.of("n") {

@@ -32,7 +32,7 @@ type pendingRefusal struct {
 }
 
 type pendingResolution struct {
-	fleet.Resolution
+	fleet.Refusal
 	seq     uint64
 	earlier fleet.Revision // By of the last one that is not acked either
 }
@@ -130,12 +130,12 @@ func (o *outbox) drop(k refusalKey) {
 	}
 }
 
-func (o *outbox) resolve(rs []fleet.Resolution) {
+func (o *outbox) resolve(rs []fleet.Refusal) {
 	for _, r := range rs {
 		r.Node = plain(r.Node, maxNodeText)
-		if !r.At.IsZero() { // a clock that is set back must not reverse the order
-			r.At = later(r.At, o.refusedAt.Add(time.Microsecond))
-			o.offeredAt = later(o.offeredAt, r.At)
+		if !r.Ended.IsZero() { // a clock that is set back must not reverse the order
+			r.Ended = later(r.Ended, o.refusedAt.Add(time.Microsecond))
+			o.offeredAt = later(o.offeredAt, r.Ended)
 		}
 		k := refusalKey{node: r.Node, typ: r.Type, name: r.Name, version: r.Version}
 		if len(o.resolved) < maxPending {
@@ -147,7 +147,7 @@ func (o *outbox) resolve(rs []fleet.Resolution) {
 // endOf reports whether a node's refusal that the sink knows of has ended, and by which revision.
 func (o *outbox) endOf(node string, r fleet.Refusal) (by fleet.Revision, ended bool) {
 	end, ok := o.resolved[refusalKey{node: plain(node, maxNodeText), typ: r.Type, name: r.Name, version: r.Version}]
-	return end.By, ok && r.Revision <= end.By && (end.At.IsZero() || r.At.Before(end.At))
+	return end.By, ok && r.Revision <= end.By && (end.Ended.IsZero() || r.At.Before(end.Ended))
 }
 
 // wait returns a channel that is closed when all that is in now is acked. Whoever stops
@@ -186,7 +186,7 @@ func (o *outbox) take(s *fleet.Status, most int) (ts []ticket, left held, more b
 		case len(ts) == most:
 			return ts, o.after(ts[most-1].seq), true
 		case t.end:
-			s.Resolved = append(s.Resolved, o.resolved[t.key].Resolution)
+			s.Resolved = append(s.Resolved, o.resolved[t.key].Refusal)
 		default:
 			s.Refusals = append(s.Refusals, o.refusals[t.key].Refusal)
 		}
@@ -233,14 +233,13 @@ func (o *outbox) ack(ts []ticket) {
 }
 
 // of are a node's refusals that are in, without what stood in.
-func (o *outbox) of(node string) (rs []fleet.PastRefusal) {
+func (o *outbox) of(node string) (rs []fleet.Refusal) {
 	for k := range o.byNode[node] {
-		r := o.refusals[k]
-		past := fleet.PastRefusal{Refusal: r.Refusal}
+		r := o.refusals[k].Refusal
 		if end, ok := o.resolved[k.resolution()]; ok && r.Revision <= end.By {
-			past.By = end.By
+			r.By = end.By
 		}
-		rs = append(rs, past)
+		rs = append(rs, r)
 	}
 	return rs
 }

@@ -182,7 +182,7 @@ func (tr *truth) do(s step) {
 			tr.refused[k] = true
 			tr.head++ // brings another version
 			tr.w.Head(tr.w.key, tr.head, time.Now())
-			tr.w.Resolved(tr.w.key, []fleet.Resolution{{Node: id, Type: k.typ, Name: k.name, Version: "v", By: tr.head}})
+			tr.w.Resolved(tr.w.key, []fleet.Refusal{{Node: id, Type: k.typ, Name: k.name, Version: "v", By: tr.head}})
 		}
 	}
 	refuse := s.Kind == "refuse" && len(ss) > 0

@@ -142,7 +142,7 @@ func (r *Recorder) Refused(key fleet.Key, rs []fleet.Refusal) {
 
 // Resolved says that exceptions of nodes of the fleet have ended, whether or not the
 // nodes have streams.
-func (r *Recorder) Resolved(key fleet.Key, rs []fleet.Resolution) {
+func (r *Recorder) Resolved(key fleet.Key, rs []fleet.Refusal) {
 	if len(rs) == 0 {
 		return
 	}

@@ -65,7 +65,7 @@ func (m *model) apply(s fleet.Status) {
 	}
 	for _, r := range s.Resolved {
 		for k, x := range m.refusals {
-			if _, done := m.resolved[k]; !done && (r.At.IsZero() || x.At.Before(r.At)) && k.revision <= r.By && k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) {
+			if _, done := m.resolved[k]; !done && (r.Ended.IsZero() || x.At.Before(r.Ended)) && k.revision <= r.By && k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) {
 				m.resolved[k] = r.By
 			}
 		}

@@ -24,7 +24,7 @@ type database struct {
 	leases   map[fleet.ServerID]time.Time
 	terms    map[fleet.ServerID]fleet.Term
 	seen     map[string]time.Time // nodes
-	refusals map[refusalKey]*refusalRow
+	refusals map[refusalKey]*fleet.Refusal
 	rows     int // written
 }
 
@@ -45,16 +45,10 @@ type refusalKey struct {
 	revision      fleet.Revision
 }
 
-type refusalRow struct {
-	fleet.Refusal
-	resolved bool
-	by       fleet.Revision
-}
-
 func newDatabase() *database {
 	d := &database{
 		feed: newFeed(), status: map[statusKey]statusRow{}, settled: map[fleet.ServerID]fleet.Revision{},
-		leases: map[fleet.ServerID]time.Time{}, terms: map[fleet.ServerID]fleet.Term{}, seen: map[string]time.Time{}, refusals: map[refusalKey]*refusalRow{},
+		leases: map[fleet.ServerID]time.Time{}, terms: map[fleet.ServerID]fleet.Term{}, seen: map[string]time.Time{}, refusals: map[refusalKey]*fleet.Refusal{},
 	}
 	d.key = d.add()
 	return d
@@ -95,13 +89,13 @@ func (d *database) report(s fleet.Status) error {
 	for _, r := range s.Refusals {
 		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
 		if x := d.refusals[k]; x == nil || !r.At.Before(x.At) {
-			d.refusals[k] = &refusalRow{Refusal: r}
+			d.refusals[k] = &r
 		}
 	}
 	for _, r := range s.Resolved {
 		for k, x := range d.refusals {
-			if k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) && k.revision <= r.By && (r.At.IsZero() || x.At.Before(r.At)) {
-				x.resolved, x.by = true, r.By
+			if k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) && k.revision <= r.By && (r.Ended.IsZero() || x.At.Before(r.Ended)) {
+				x.By = r.By
 			}
 		}
 	}
@@ -224,27 +218,27 @@ func (d *database) lastStream(node string, without fleet.ServerID) fleet.LastStr
 		p.Settled, p.Held, p.Clean, p.At, p.View, p.NoClusters = all[0].confirmed, all[0].held, all[0].clean, all[0].ended, all[0].view, all[0].none
 	}
 	p.Refusals = d.open(node)
-	p.Ended = d.refused(node, func(x *refusalRow) bool { return x.resolved })
+	p.Ended = d.refused(node, func(x *fleet.Refusal) bool { return !x.Stands() })
 	return p
 }
 
 // open are a node's refusals that stand. d.mu is held.
-func (d *database) open(node string) []fleet.PastRefusal {
-	return d.refused(node, func(x *refusalRow) bool { return !x.resolved })
+func (d *database) open(node string) []fleet.Refusal {
+	return d.refused(node, func(x *fleet.Refusal) bool { return x.Stands() })
 }
 
-func (d *database) refused(node string, which func(*refusalRow) bool) (rs []fleet.PastRefusal) {
+func (d *database) refused(node string, which func(*fleet.Refusal) bool) (rs []fleet.Refusal) {
 	for k, x := range d.refusals {
 		if k.node != node || !which(x) {
 			continue
 		}
-		r := fleet.PastRefusal{By: x.by, Refusal: x.Refusal}
+		r := *x
 		if x.Good != "" {
 			r.Row = d.find(x.Type, x.Name, x.Good)
 		}
 		rs = append(rs, r)
 	}
-	slices.SortFunc(rs, func(a, b fleet.PastRefusal) int {
+	slices.SortFunc(rs, func(a, b fleet.Refusal) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Revision, a.Revision))
 	})
 	return rs

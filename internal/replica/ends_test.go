@@ -15,8 +15,8 @@ func (w *world) ends() (all []string) {
 	time.Sleep(time.Second)
 	for _, r := range w.sink.allResolved() {
 		all = append(all, fmt.Sprintf("%s %s@%s %s by %d", r.Node, r.Name, r.Version, r.End, r.By))
-		if r.At.IsZero() != (r.End == fleet.EndReplaced) {
-			w.t.Errorf("%s %s@%s has ended at %s", r.Name, r.Version, r.End, r.At)
+		if r.Ended.IsZero() != (r.End == fleet.EndReplaced) {
+			w.t.Errorf("%s %s@%s has ended at %s", r.Name, r.Version, r.End, r.Ended)
 		}
 	}
 	slices.Sort(all)
@@ -50,9 +50,9 @@ func TestWhatNothingIsDoneAboutEnds(t *testing.T) {
 	})
 	bubbleAgain(t, "on another server", func(t *testing.T, w *world) {
 		_, id, _ := w.newFleet(cluster("c", "1"))
-		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{
-			{Refusal: fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "c", Version: "1", Revision: 1, Action: fleet.ActionStandInRefused}},
-			{Refusal: fleet.Refusal{Node: "n", Type: fleet.Cluster, Revision: 1, Action: fleet.ActionNoSuspect}},
+		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.Refusal{
+			{Node: "n", Type: fleet.Cluster, Name: "c", Version: "1", Revision: 1, Action: fleet.ActionStandInRefused},
+			{Node: "n", Type: fleet.Cluster, Revision: 1, Action: fleet.ActionNoSuspect},
 		}})
 		a := w.attach(id, "n")
 		a.Detach(false)
@@ -115,7 +115,7 @@ func TestWhatIsRefusedBesideAnother(t *testing.T) {
 	past.Rival = fleet.Rival{Name: "d", Version: "1"}
 	bubbleAgain(t, "after a return", func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"))
-		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{past}})
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{past}})
 		a := w.attach(id, "n")
 		if got := inForce(a, fleet.Cluster, "c"); got != "" {
 			t.Errorf("c is at %q", got)
@@ -129,7 +129,7 @@ func TestWhatIsRefusedBesideAnother(t *testing.T) {
 	bubbleAgain(t, "while it was away", func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"))
 		w.feed.write(key, cluster("d", "2"))
-		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{past}})
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{past}})
 		if got := inForce(w.attach(id, "n"), fleet.Cluster, "c"); got != "1" {
 			t.Errorf("c is at %q, want it offered again", got)
 		}
@@ -199,7 +199,7 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 	for _, lacked := range []string{"d", "e"} { // told, and as the listener has it
 		bubbleAgain(t, "after a return, "+lacked, func(t *testing.T, w *world) {
 			key, id, _ := w.newFleet(listener, cluster("c", "1"))
-			w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{past}})
+			w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{past}})
 			a := w.attach(id, "n")
 			want(t, a, "")
 			w.change(key, cluster(lacked, "1"))
@@ -210,7 +210,7 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 	bubbleAgain(t, "while it was away", func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(listener)
 		w.feed.write(key, cluster("d", "2"))
-		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{past}})
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{past}})
 		want(t, w.attach(id, "n"), "1")
 		w.wantEnds("n l@1 offered by 2")
 	})

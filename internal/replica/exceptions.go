@@ -31,12 +31,12 @@ type exceptions struct {
 	ended  map[fleet.Ref]endedException // the last one of a name that has ended; the latest of them
 	// open are refused versions that nothing is done about. They end when the client is in step.
 	open  map[refusal.Key]struct{}
-	ahead []fleet.PastRefusal // of revisions that this server does not know yet
+	ahead []fleet.Refusal // of revisions that this server does not know yet
 }
 
 // except makes the culprits of a refusal exceptions of the stream, and of no other one that
 // its node has: those may be of another client (T41).
-func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Refusal, resolved []fleet.Resolution) {
+func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Refusal, resolved []fleet.Refusal) {
 	n, snap := a.node, a.subscriber.view.snap
 	n.refusedAt = time.Now()
 	if len(v.Blame) == 0 {
@@ -69,7 +69,7 @@ func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Ref
 		refusals = append(refusals, f)
 		if over {
 			e := snapshot.Exception{Type: v.Type, Name: f.Name, Refused: f.Version}
-			resolved = append(resolved, resolution(n.id, e, snap.Revision, howEnded(e, snap)))
+			resolved = append(resolved, endOf(n.id, e.Key(), snap.Revision, howEnded(e, snap)))
 		}
 	}
 	stamp(resolved, ns.clock.now())
@@ -241,12 +241,12 @@ func (x *exceptions) leaveOpen(k refusal.Key) {
 }
 
 // renew ends the exceptions whose name has another version in the view, or what the client would not take it beside, or that lacked what has come.
-func (x *exceptions) renew(snap *snapshot.Snapshot, node string, by fleet.Revision) (resolved []fleet.Resolution) {
+func (x *exceptions) renew(snap *snapshot.Snapshot, node string, by fleet.Revision) (resolved []fleet.Refusal) {
 	x.drop(func(e snapshot.Exception) bool {
 		if e.Applies(snap) {
 			return false
 		}
-		resolved = append(resolved, resolution(node, e, by, howEnded(e, snap)))
+		resolved = append(resolved, endOf(node, e.Key(), by, howEnded(e, snap)))
 		x.end(e, by)
 		return true
 	})
@@ -262,8 +262,9 @@ func howEnded(e snapshot.Exception, snap *snapshot.Snapshot) fleet.End {
 	return fleet.EndReplaced
 }
 
-func resolution(node string, e snapshot.Exception, by fleet.Revision, how fleet.End) fleet.Resolution {
-	return fleet.Resolution{Node: node, Type: e.Type, Name: e.Name, Version: e.Refused, By: by, End: how}
+// endOf is the end of what a node refused of a version.
+func endOf(node string, k refusal.Key, by fleet.Revision, how fleet.End) fleet.Refusal {
+	return fleet.Refusal{Node: node, Type: k.Type, Name: k.Name, Version: k.Version, By: by, End: how}
 }
 
 // endedException is one that a revision ended, or that its client cast doubt on then.

@@ -53,7 +53,7 @@ func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
 			t.Error("the exception does not end")
 		}
 		time.Sleep(time.Second)
-		if len(w.sink.allResolved()) != 1 || w.sink.allResolved()[0] != (fleet.Resolution{Node: "a", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4, End: fleet.EndReplaced}) {
+		if len(w.sink.allResolved()) != 1 || w.sink.allResolved()[0] != (fleet.Refusal{Node: "a", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4, End: fleet.EndReplaced}) {
 			t.Errorf("resolved %+v", w.sink.allResolved())
 		}
 	})
@@ -211,7 +211,7 @@ func TestExceptionsOutliveTheStream(t *testing.T) {
 		refuse(t, a, "c", nil)
 		a.Detach(true)
 		w.change(key, cluster("d", "2"))
-		w.left("a", fleet.LastStream{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, nil)}})
+		w.left("a", fleet.LastStream{Refusals: []fleet.Refusal{refused(cluster("c", "bad"), 1, nil)}})
 		a = w.attach(id, "a")
 		if now := a.Current(); version(now, fleet.Cluster, "c") != "" || version(now, fleet.Cluster, "d") != "2" {
 			t.Error("the next stream is offered the same again")
@@ -357,7 +357,7 @@ func TestWhatKeepsTheVersionEndsNoRefusal(t *testing.T) {
 		bubble(t, func(t *testing.T, w *world) {
 			key, id, _ := w.newFleet(cluster("c", "bad"))
 			w.feed.write(key, cluster("c", "bad")) // other labels
-			w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
+			w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{
 				refused(cluster("c", "bad"), 1, ptr(cluster("c", "old"))),
 			}})
 			if got := inForce(w.attach(id, "n"), fleet.Cluster, "c"); got != "old" {
@@ -514,7 +514,7 @@ func TestARefusalThatALaterRevisionEndedStandsUntilThen(t *testing.T) {
 		time.Sleep(time.Second)
 		over := refused(cluster("c", "bad"), 1, nil)
 		over.By = 2
-		w.left("n", fleet.LastStream{Ended: []fleet.PastRefusal{over}})
+		w.left("n", fleet.LastStream{Ended: []fleet.Refusal{over}})
 		a = w.resume(id, "n")
 		if got := inForce(a, fleet.Cluster, "c"); got != "" {
 			t.Errorf("c is at %q again, at revision 1", got)
@@ -565,7 +565,7 @@ func TestWordsAreNotToldAway(t *testing.T) {
 		w.attach(id, "first")
 		w.change(key, cluster("c", "good"))
 		w.change(key, cluster("c", "bad"))
-		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
 		w.feed.set(func(f *feed) { f.hangs = true })
 		a, _ := w.resume(id, "n"), w.resume(id, "n")
 		w.sink.setAway(errAway)

@@ -66,7 +66,7 @@ type nodePast struct {
 	begun  time.Time // when it was asked for
 	missed bool      // the database did not answer
 	// untold are refusals of here that the database had not heard of when it was asked.
-	untold []fleet.PastRefusal
+	untold []fleet.Refusal
 }
 
 // ended reports whether the refusal that an exception comes from stands no more, by what the
@@ -76,12 +76,12 @@ func (p *nodePast) ended(e snapshot.Exception) bool {
 }
 
 // isOf reports whether an exception comes from a refusal.
-func isOf(e snapshot.Exception) func(fleet.PastRefusal) bool {
-	return func(f fleet.PastRefusal) bool { return refusal.KeyOf(f.Refusal) == e.Key() }
+func isOf(e snapshot.Exception) func(fleet.Refusal) bool {
+	return func(f fleet.Refusal) bool { return refusal.KeyOf(f) == e.Key() }
 }
 
 // endedAfter are the refusals that a later revision has ended: a server that is behind keeps its version back until then.
-func (p *nodePast) endedAfter(at fleet.Revision) (later []fleet.PastRefusal) {
+func (p *nodePast) endedAfter(at fleet.Revision) (later []fleet.Refusal) {
 	for _, f := range p.Ended {
 		if f.By > at {
 			later = append(later, f)
@@ -123,7 +123,7 @@ func (o *owner) askMissed(ctx context.Context) {
 		o.retryAt = time.Now().Add(retryMost/2 + rand.N(retryMost))
 		return
 	}
-	o.resolve(func(ns *nodes) (resolved []fleet.Resolution) {
+	o.resolve(func(ns *nodes) (resolved []fleet.Refusal) {
 		for i, x := range answers {
 			o.r.cfg.Recorder.Correct(o.key, missed[i].id, &x)
 			resolved = append(resolved, ns.rememberLate(missed[i], x)...)

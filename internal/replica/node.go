@@ -47,10 +47,10 @@ func (n *node) subscribers() iter.Seq[*subscriber] {
 
 // ended are those of the resolutions whose version no stream of the node refuses any more,
 // each once.
-func (n *node) ended(all []fleet.Resolution) []fleet.Resolution {
+func (n *node) ended(all []fleet.Refusal) []fleet.Refusal {
 	told := make(map[refusal.Key]struct{}, len(all))
-	return slices.DeleteFunc(all, func(r fleet.Resolution) bool {
-		k := refusal.Key{Type: r.Type, Name: r.Name, Version: r.Version}
+	return slices.DeleteFunc(all, func(r fleet.Refusal) bool {
+		k := refusal.KeyOf(r)
 		if _, again := told[k]; again || n.refuses(k) {
 			return true
 		}
@@ -113,7 +113,7 @@ func servedBy(kind string) (types [fleet.NumTypes]bool) {
 // behind of the types that it serves, and what those refuse that live. It may take the
 // place of one of them; what its client says that it has it is not kept from (Reconsider).
 // The node's streams are those beside it.
-func (ns *nodes) inherit(a *attachment) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+func (ns *nodes) inherit(a *attachment) (revised []fleet.Refusal, resolved []fleet.Refusal) {
 	n, s := a.node, &a.subscriber
 	for x := range n.streams {
 		s.take(&x.subscriber, false)
@@ -152,7 +152,7 @@ func (s *subscriber) take(from *subscriber, move bool) {
 		}
 	}
 	for _, f := range from.ahead {
-		if s.serves[f.Type] && !slices.ContainsFunc(s.ahead, func(x fleet.PastRefusal) bool { return x.Refusal == f.Refusal }) {
+		if s.serves[f.Type] && !slices.ContainsFunc(s.ahead, func(x fleet.Refusal) bool { return x == f }) {
 			s.ahead = append(s.ahead, f)
 		}
 	}
@@ -166,7 +166,7 @@ func (s *subscriber) take(from *subscriber, move bool) {
 	}
 	from.drop(concerns)
 	maps.DeleteFunc(from.frozen, func(t fleet.Type, _ *freeze) bool { return s.serves[t] })
-	from.ahead = slices.DeleteFunc(from.ahead, func(f fleet.PastRefusal) bool { return s.serves[f.Type] })
+	from.ahead = slices.DeleteFunc(from.ahead, func(f fleet.Refusal) bool { return s.serves[f.Type] })
 	for r := range from.open {
 		if s.serves[r.Type] {
 			s.leaveOpen(r)
@@ -194,9 +194,9 @@ func (n *node) note() {
 }
 
 // inStep ends the refusals of a stream that nothing was done about: its client has all that it is to have.
-func (ns *nodes) inStep(a *attachment) (resolved []fleet.Resolution) {
-	for r := range a.subscriber.open {
-		resolved = append(resolved, fleet.Resolution{Node: a.node.id, Type: r.Type, Name: r.Name, Version: r.Version, By: ns.views.content.revision, End: fleet.EndTaken})
+func (ns *nodes) inStep(a *attachment) (resolved []fleet.Refusal) {
+	for k := range a.subscriber.open {
+		resolved = append(resolved, endOf(a.node.id, k, ns.views.content.revision, fleet.EndTaken))
 	}
 	a.subscriber.open = nil
 	stamp(resolved, ns.clock.now())
@@ -206,7 +206,7 @@ func (ns *nodes) inStep(a *attachment) (resolved []fleet.Resolution) {
 // release takes a stream from its node. What it refused is remembered, so that the next
 // one is not offered the same: but for what another stream has, which is no word about
 // that one.
-func (ns *nodes) release(a *attachment) (resolved []fleet.Resolution) {
+func (ns *nodes) release(a *attachment) (resolved []fleet.Refusal) {
 	n := a.node
 	delete(n.streams, a)
 	ofEnded := &subscriber{labels: a.subscriber.labels, view: a.subscriber.view, serves: servedBy("")}
@@ -214,7 +214,7 @@ func (ns *nodes) release(a *attachment) (resolved []fleet.Resolution) {
 	if n.ofEnded != nil {
 		ofEnded.take(n.ofEnded, true)
 		for _, e := range n.ofEnded.list { // of another view
-			resolved = append(resolved, resolution(n.id, e, ns.views.content.revision, fleet.EndReplaced))
+			resolved = append(resolved, endOf(n.id, e.Key(), ns.views.content.revision, fleet.EndReplaced))
 		}
 	}
 	if len(n.streams) == 0 {
@@ -247,7 +247,7 @@ func (ns *nodes) release(a *attachment) (resolved []fleet.Resolution) {
 }
 
 // settle ends what streams that are gone refused, and the given one has taken.
-func (ns *nodes) settle(a *attachment) (resolved []fleet.Resolution) {
+func (ns *nodes) settle(a *attachment) (resolved []fleet.Refusal) {
 	n := a.node
 	if n.ofEnded == nil {
 		return nil
@@ -256,7 +256,7 @@ func (ns *nodes) settle(a *attachment) (resolved []fleet.Resolution) {
 	n.ofEnded.drop(func(e snapshot.Exception) bool {
 		took := a.took(e.Key(), history)
 		if took {
-			resolved = append(resolved, resolution(n.id, e, ns.views.content.revision, fleet.EndTaken))
+			resolved = append(resolved, endOf(n.id, e.Key(), ns.views.content.revision, fleet.EndTaken))
 		}
 		return took
 	})

@@ -17,7 +17,7 @@ const mostRefusals = 1_000
 // remember takes in what a node left behind, when its first stream comes: what it refuses
 // becomes exceptions again. A later stream beside it shares that past; one of the same
 // kind, or one of all types, finds the node in the midst of something.
-func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refusal, resolved []fleet.Refusal) {
 	n := a.node
 	if len(n.streams) > 0 {
 		a.last, a.held = n.last, n.held
@@ -76,7 +76,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 
 // rememberLate takes in what a node refused before streams that live by now. Those have
 // been offered it again: what they took is over, and so is what a new client refused. That it asked for no clusters is for its next stream.
-func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.Resolution) {
+func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.Refusal) {
 	unknown, ok := ns.missed[n]
 	if !ok {
 		return nil // it has gone meanwhile
@@ -88,14 +88,14 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 		if unknown && a.resumed && past.NoClusters {
 			a.record.AskedForNoClusters(past.At)
 		}
-		var stands []fleet.PastRefusal
+		var stands []fleet.Refusal
 		for _, f := range refusals {
 			switch {
 			case !a.subscriber.serves[f.Type]:
 			case f.Name == "", a.concerns(f, ns.views.content.history):
 				stands = append(stands, f)
 			default:
-				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: a.subscriber.view.snap.Revision, End: fleet.EndOffered, At: ns.clock.now()})
+				resolved = append(resolved, endOf(n.id, refusal.KeyOf(f), a.subscriber.view.snap.Revision, fleet.EndOffered))
 			}
 		}
 		revised, ended := a.subscriber.readopt(ns.builder, n.id, stands)
@@ -103,7 +103,7 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 		resolved = append(resolved, ended...)
 		signal(a.changed)
 	}
-	unserved := slices.DeleteFunc(slices.Clone(refusals), func(f fleet.PastRefusal) bool { return n.serves(f.Type) })
+	unserved := slices.DeleteFunc(slices.Clone(refusals), func(f fleet.Refusal) bool { return n.serves(f.Type) })
 	if len(unserved) > 0 {
 		ofEnded := n.ofEnded
 		if ofEnded == nil {
@@ -121,14 +121,14 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 // concerns reports whether a past refusal may be the stream's client's: it was told before
 // the stream began, and the client, which brought something with it, has not taken it since, nor
 // cast doubt on it.
-func (a *attachment) concerns(f fleet.PastRefusal, history uint64) bool {
+func (a *attachment) concerns(f fleet.Refusal, history uint64) bool {
 	s := &a.subscriber
-	if f.Revision > s.view.snap.Revision || s.refuses(refusal.KeyOf(f.Refusal)) {
+	if f.Revision > s.view.snap.Revision || s.refuses(refusal.KeyOf(f)) {
 		return true
 	}
 	e := s.ended[fleet.Ref{Type: f.Type, Name: f.Name}]
 	over := e.Refused == f.Version && f.Revision <= e.by
-	return !over && a.resumed && !f.At.After(a.begun) && !a.took(refusal.KeyOf(f.Refusal), history)
+	return !over && a.resumed && !f.At.After(a.begun) && !a.took(refusal.KeyOf(f), history)
 }
 
 // serves reports whether some stream of the node can ask for the type.
@@ -171,12 +171,12 @@ func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS")
 
 // readopt makes exceptions of the refusals that still apply, and ends the others. Those of
 // revisions that this server does not know yet are judged again when it does.
-func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefusal) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.Refusal) (revised []fleet.Refusal, resolved []fleet.Refusal) {
 	snap := s.view.snap
 	for _, f := range refusals {
 		if f.Name == "" { // nobody was held responsible
 			if f.By == 0 {
-				s.leaveOpen(refusal.KeyOf(f.Refusal))
+				s.leaveOpen(refusal.KeyOf(f))
 			}
 			continue
 		}
@@ -195,13 +195,13 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 			switch how := howEnded(e, snap); {
 			case f.Revision > snap.Revision:
 			case isGood(refusals, f):
-				s.leaveOpen(refusal.KeyOf(f.Refusal))
+				s.leaveOpen(refusal.KeyOf(f))
 			default:
-				resolved = append(resolved, resolution(node, e, snap.Revision, how))
+				resolved = append(resolved, endOf(node, e.Key(), snap.Revision, how))
 			}
 			continue
 		case f.Action == fleet.ActionStandInRefused:
-			s.leaveOpen(refusal.KeyOf(f.Refusal))
+			s.leaveOpen(refusal.KeyOf(f))
 			continue
 		case s.excepts(f.Type, f.Name):
 			continue
@@ -212,9 +212,9 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 		case f.Good != "":
 			if e.Good = bd.revive(f); e.Good == nil {
 				s.lose(fleet.Ref{Type: f.Type, Name: f.Name}, f.Version)
-				s.leaveOpen(refusal.KeyOf(f.Refusal))
-				f.Action = fleet.ActionLost
-				revised = append(revised, f.Refusal)
+				s.leaveOpen(refusal.KeyOf(f))
+				f.Action, f.Row = fleet.ActionLost, nil
+				revised = append(revised, f)
 				continue
 			}
 		}
@@ -231,7 +231,7 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 }
 
 // rivalOf is what a refused version cannot be beside: what the view has of it, if it is that.
-func rivalOf(f fleet.PastRefusal, snap *snapshot.Snapshot) *snapshot.Resource {
+func rivalOf(f fleet.Refusal, snap *snapshot.Snapshot) *snapshot.Resource {
 	if f.Rival == (fleet.Rival{}) {
 		return nil
 	}
@@ -242,7 +242,7 @@ func rivalOf(f fleet.PastRefusal, snap *snapshot.Snapshot) *snapshot.Resource {
 }
 
 // lackedOf is what a refused version lacked, as far as it was told, and what it lacks by now.
-func lackedOf(f fleet.PastRefusal, snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Lack) {
+func lackedOf(f fleet.Refusal, snap *snapshot.Snapshot, refusals []fleet.Refusal) (all []snapshot.Lack) {
 	now := snap.Types[f.Type].Get(f.Name)
 	if now == nil || now.Version != f.Version {
 		return nil
@@ -262,27 +262,26 @@ func lackedOf(f fleet.PastRefusal, snap *snapshot.Snapshot, refusals []fleet.Pas
 
 // toldAgain is a past refusal of a version that a later revision has too, as it is told of that: what was told before ends, where
 // somebody sees a revision in between that had another version.
-func toldAgain(f fleet.PastRefusal, snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (r fleet.Refusal, ok bool) {
+func toldAgain(f fleet.Refusal, snap *snapshot.Snapshot, refusals []fleet.Refusal) (r fleet.Refusal, ok bool) {
 	now := snap.Types[f.Type].Get(f.Name)
-	if now.Revision <= f.Revision || slices.ContainsFunc(refusals, func(x fleet.PastRefusal) bool {
+	if now.Revision <= f.Revision || slices.ContainsFunc(refusals, func(x fleet.Refusal) bool {
 		return x.Type == f.Type && x.Name == f.Name && x.Version == f.Version && x.Revision > f.Revision
 	}) {
 		return r, false
 	}
-	r = f.Refusal
-	r.Revision, r.Again, r.At = now.Revision, f.Revision, time.Time{}
-	return r, true
+	f.Revision, f.Again, f.At, f.Row = now.Revision, f.Revision, time.Time{}, nil
+	return f, true
 }
 
 // dropEnded drops the exception of a refusal that has ended, unless by a revision that this server does not know yet.
-func (s *subscriber) dropEnded(f fleet.PastRefusal) {
+func (s *subscriber) dropEnded(f fleet.Refusal) {
 	s.drop(func(e snapshot.Exception) bool {
 		return f.By <= s.view.snap.Revision && isOf(e)(f)
 	})
 }
 
 // catchUpWith judges the refusals that were ahead of this server when the stream came.
-func (ns *nodes) catchUpWith(a *attachment) (resolved []fleet.Resolution) {
+func (ns *nodes) catchUpWith(a *attachment) (resolved []fleet.Refusal) {
 	ahead := a.subscriber.ahead
 	if len(ahead) == 0 {
 		return nil
@@ -296,8 +295,8 @@ func (ns *nodes) catchUpWith(a *attachment) (resolved []fleet.Resolution) {
 
 // isGood: a version that stood in and was refused too stays so while what it stands in for
 // is refused.
-func isGood(refusals []fleet.PastRefusal, f fleet.PastRefusal) bool {
-	return slices.ContainsFunc(refusals, func(x fleet.PastRefusal) bool {
+func isGood(refusals []fleet.Refusal, f fleet.Refusal) bool {
+	return slices.ContainsFunc(refusals, func(x fleet.Refusal) bool {
 		return x.Type == f.Type && x.Name == f.Name && x.Good == f.Version
 	})
 }

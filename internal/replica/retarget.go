@@ -37,7 +37,7 @@ func (ns *nodes) trimInterned() {
 }
 
 // renew judges what a node refuses by the views that it has now.
-func (ns *nodes) renew(n *node) (resolved []fleet.Resolution) {
+func (ns *nodes) renew(n *node) (resolved []fleet.Refusal) {
 	defer func() { stamp(resolved, ns.clock.now()) }()
 	by := ns.views.content.revision
 	for s := range n.subscribers() {

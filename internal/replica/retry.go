@@ -16,10 +16,10 @@ func (o *owner) retry(ids []string) {
 	if len(ids) == 0 {
 		return
 	}
-	o.resolve(func(ns *nodes) []fleet.Resolution { return ns.offerAgain(ids) })
+	o.resolve(func(ns *nodes) []fleet.Refusal { return ns.offerAgain(ids) })
 }
 
-func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Resolution) {
+func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Refusal) {
 	defer func() { stamp(resolved, ns.clock.now()) }()
 	ns.retried++
 	for _, id := range ids {
@@ -27,10 +27,10 @@ func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Resolution) {
 		if n == nil {
 			continue
 		}
-		var ended []fleet.Resolution
+		var ended []fleet.Refusal
 		for s := range n.subscribers() {
 			s.drop(func(e snapshot.Exception) bool {
-				ended = append(ended, resolution(n.id, e, ns.views.content.revision, fleet.EndOffered))
+				ended = append(ended, endOf(n.id, e.Key(), ns.views.content.revision, fleet.EndOffered))
 				return true
 			})
 			s.ahead = nil
@@ -49,17 +49,17 @@ func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Resolution) {
 }
 
 // stamp says of versions that are still in force when their refusals ended.
-func stamp(resolved []fleet.Resolution, at time.Time) {
+func stamp(resolved []fleet.Refusal, at time.Time) {
 	for i := range resolved {
 		if resolved[i].End != fleet.EndReplaced {
-			resolved[i].At = at
+			resolved[i].Ended = at
 		}
 	}
 }
 
 // reconsider ends the exceptions that a client casts doubt on, of its stream alone, and of
 // streams that have ended.
-func (ns *nodes) reconsider(a *attachment, doubted []refusal.Key) (resolved []fleet.Resolution) {
+func (ns *nodes) reconsider(a *attachment, doubted []refusal.Key) (resolved []fleet.Refusal) {
 	defer func() { stamp(resolved, ns.clock.now()) }()
 	n := a.node
 	resolved = a.subscriber.doubt(doubted, n.id, ns.views.content.revision)
@@ -73,11 +73,11 @@ func (ns *nodes) reconsider(a *attachment, doubted []refusal.Key) (resolved []fl
 }
 
 // doubt ends the exceptions that are doubted. Of a frozen type the client has what it says.
-func (s *subscriber) doubt(doubted []refusal.Key, node string, by fleet.Revision) (resolved []fleet.Resolution) {
+func (s *subscriber) doubt(doubted []refusal.Key, node string, by fleet.Revision) (resolved []fleet.Refusal) {
 	s.drop(func(e snapshot.Exception) bool {
 		out := slices.Contains(doubted, e.Key())
 		if out {
-			resolved = append(resolved, resolution(node, e, by, fleet.EndOffered))
+			resolved = append(resolved, endOf(node, e.Key(), by, fleet.EndOffered))
 			s.end(e, by)
 		}
 		return out
@@ -90,7 +90,7 @@ func (s *subscriber) doubt(doubted []refusal.Key, node string, by fleet.Revision
 		f.set = f.set.With(r)
 		if f.refused[d.Name] == d.Version {
 			delete(f.refused, d.Name)
-			resolved = append(resolved, fleet.Resolution{Node: node, Type: d.Type, Name: d.Name, Version: d.Version, By: by, End: fleet.EndTaken})
+			resolved = append(resolved, endOf(node, d, by, fleet.EndTaken))
 		}
 	}
 	return append(resolved, s.thaw(node, by, fleet.EndOffered)...)

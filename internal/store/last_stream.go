@@ -100,7 +100,7 @@ type lastStreamReader struct {
 // read returns those that are whole: where the answer was cut, the last one is not.
 func (r *lastStreamReader) read() []fleet.LastStream {
 	for _, x := range r.all {
-		for _, fs := range [][]fleet.PastRefusal{x.Refusals, x.Ended} {
+		for _, fs := range [][]fleet.Refusal{x.Refusals, x.Ended} {
 			for i := range fs {
 				fs[i].Row = r.whole(fs[i].Row)
 			}
@@ -155,10 +155,10 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	if !ok {
 		return struct{}{}, nil // of a newer server
 	}
-	f := fleet.PastRefusal{By: by, Refusal: fleet.Refusal{
+	f := fleet.Refusal{
 		Node: r.nodes[r.last].Node,
-		Type: t, Name: *name, Version: *version, Revision: fleet.Revision(*revision), Detail: *detail, Action: actionOf(action), Beside: *beside, At: at.UTC(), Good: *good,
-	}}
+		Type: t, Name: *name, Version: *version, Revision: fleet.Revision(*revision), Detail: *detail, Action: actionOf(action), Beside: *beside, At: at.UTC(), Good: *good, By: by,
+	}
 	f.Rival, f.Lacked = rivalOf(*rival, *rivalVersion)
 	if hash != nil && goodRevision != nil {
 		// Of columns that cannot be read nothing stands in: better than half of it.

@@ -306,7 +306,7 @@ func queueRefusals(b *pgx.Batch, f string, xs []fleet.Refusal) {
 	b.Queue(upsertRefusals, f, nodes, types, names, versions, revisions, hashes, actions, besides, goods, ats, repeats, rivals, rivalVersions)
 }
 
-func queueResolved(b *pgx.Batch, f string, xs []fleet.Resolution) {
+func queueResolved(b *pgx.Batch, f string, xs []fleet.Refusal) {
 	n := len(xs)
 	if n == 0 {
 		return
@@ -317,8 +317,8 @@ func queueResolved(b *pgx.Batch, f string, xs []fleet.Resolution) {
 		if end := x.End.String(); end != "" {
 			ends[i] = &end
 		}
-		if !x.At.IsZero() {
-			ats[i] = &x.At
+		if !x.Ended.IsZero() {
+			ats[i] = &x.Ended
 		}
 		nodes[i], types[i], names[i], versions[i], by[i] = clean(x.Node, maxNodeID), x.Type.Slug(), clean(x.Name, MaxName), x.Version, int64(x.By)
 	}
