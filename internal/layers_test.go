@@ -72,7 +72,7 @@ var layers = map[string][]string{
 	"internal/refusal":      {"internal/fleet"},
 	"internal/snapshot":     {"internal/fleet", "internal/refusal", protobuf},
 	"internal/planner":      {"internal/fleet", "internal/refusal", "internal/snapshot", protobuf},
-	"internal/delivery":     {"internal/fleet", "internal/lifecycle", "internal/metrics", xsync},
+	"internal/delivery":     {"internal/fleet", "internal/lifecycle", "internal/metrics", "internal/refusal", xsync},
 	"internal/load":         {"internal/fleet"},
 	"internal/envoytypes":   {controlPlane, contrib},
 	"internal/bootstrap":    {"internal/fleet", "internal/selector"},

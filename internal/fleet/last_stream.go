@@ -27,6 +27,8 @@ type LastStream struct {
 	// At is when the last stream ended or, if some live, when the newest of them began, on
 	// the database's clock.
 	At time.Time
+	// Offer is the last one that is known of the node.
+	Offer Offer
 	// Refusals are those that stand, at most 1,000.
 	Refusals []Refusal
 	// Ended are those that have ended with the revision that the node settled or later, and some before; with Refusals

@@ -78,6 +78,10 @@ type NodeStatus struct {
 	Waits Waits
 }
 
+// Offer counts how often a node was offered something anew: what it refuses is refused in an offer, and an end ends all of its offer and of those
+// before. It only grows (refusal.FirstOffer). 0: of a server that counted none.
+type Offer int64
+
 // Refusal is one resource that one node would not take (SEMANTICS 5.2), as it is told and as it is remembered.
 type Refusal struct {
 	Node     string
@@ -100,11 +104,12 @@ type Refusal struct {
 	// out of force meanwhile, and Revision has brought it back to a node that never took another
 	// one. 0: the node has just refused it.
 	Again Revision
+	// Offer is the node's in which it was refused. An end has the last one that it ends.
+	Offer Offer
 	// By is the newest revision when it ended, 0 if it stands. An end is told without a Revision: it is of all up to By.
 	By  Revision
 	End End // how it ended, where that is asked for
-	// Ended is when, where that is asked for. An end is told with it, by the database's clock, where the version is still in
-	// force: what was refused from then on stands. Zero: all is over that is not of a later revision.
+	// Ended is when, where that is asked for.
 	Ended time.Time
 	// Row is what stands, or stood, in for it, a Secret's sealed; nil if nothing does, or its bytes are lost or not asked for.
 	Row *Row

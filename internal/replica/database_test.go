@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 )
 
 // database is a feed and the sink of several servers in memory: what the store's
@@ -88,14 +89,16 @@ func (d *database) report(s fleet.Status) error {
 	}
 	for _, r := range s.Refusals {
 		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
-		if x := d.refusals[k]; x == nil || !r.At.Before(x.At) {
+		if x := d.refusals[k]; x == nil || r.Offer > x.Offer || r.Offer == x.Offer && x.Stands() {
 			d.refusals[k] = &r
 		}
 	}
 	for _, r := range s.Resolved {
 		for k, x := range d.refusals {
-			if k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) && k.revision <= r.By && (r.Ended.IsZero() || x.At.Before(r.Ended)) {
-				x.By = r.By
+			if k.node == r.Node && refusal.Ends(r, *x) {
+				if x.Offer = r.Offer; x.Stands() {
+					x.By, x.End = r.By, r.End
+				}
 			}
 		}
 	}
@@ -219,6 +222,11 @@ func (d *database) lastStream(node string, without fleet.ServerID) fleet.LastStr
 	}
 	p.Refusals = d.open(node)
 	p.Ended = d.refused(node, func(x *fleet.Refusal) bool { return !x.Stands() })
+	for k, x := range d.refusals {
+		if k.node == node {
+			p.Offer = max(p.Offer, x.Offer)
+		}
+	}
 	return p
 }
 

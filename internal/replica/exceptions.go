@@ -27,8 +27,8 @@ type exceptions struct {
 	list   []snapshot.Exception // by type and name; insert and drop change it
 	key    string               // of the list, "" while nobody has asked for it
 	frozen map[fleet.Type]*freeze
-	lost   map[fleet.Ref]string         // the refused version of what has a good one that cannot be had
-	ended  map[fleet.Ref]endedException // the last one of a name that has ended; the latest of them
+	lost   map[fleet.Ref]string        // the refused version of what has a good one that cannot be had
+	ended  map[fleet.Ref]fleet.Refusal // the last one of a name that has ended, or that its client cast doubt on; the latest of them
 	// open are refused versions that nothing is done about. They end when the client is in step.
 	open  map[refusal.Key]struct{}
 	ahead []fleet.Refusal // of revisions that this server does not know yet
@@ -37,19 +37,19 @@ type exceptions struct {
 // except makes the culprits of a refusal exceptions of the stream, and of no other one that
 // its node has: those may be of another client (T41).
 func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Refusal, resolved []fleet.Refusal) {
-	n, snap := a.node, a.subscriber.view.snap
+	n, snap, now := a.node, a.subscriber.view.snap, ns.offer(a.node)
 	n.refusedAt = time.Now()
 	if len(v.Blame) == 0 {
 		a.subscriber.leaveOpen(refusal.Key{Type: v.Type})
 		n.note()
 		return []fleet.Refusal{{
-			Node: n.id, Type: v.Type, Revision: snap.Revision, Detail: v.Detail, Action: fleet.ActionNoSuspect,
+			Node: n.id, Type: v.Type, Revision: snap.Revision, Detail: v.Detail, Action: fleet.ActionNoSuspect, Offer: now.number,
 		}}, nil
 	}
 	for _, c := range v.Blame {
 		f := fleet.Refusal{
 			Node: n.id, Type: v.Type, Name: c.Refused.Name, Version: c.Refused.Version,
-			Revision: a.broughtBy(v.Type, c.Refused, snap), Detail: v.Detail,
+			Revision: a.broughtBy(v.Type, c.Refused, snap), Detail: v.Detail, Offer: now.number,
 		}
 		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), v.Type, c)
 		if c.Rival != nil {
@@ -62,17 +62,16 @@ func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Ref
 			a.subscriber.leaveOpen(refusal.KeyOf(f))
 		}
 		over := f.Action == fleet.ActionSuperseded || f.Action == fleet.ActionDeleted
-		if e, ok := a.subscriber.ended[fleet.Ref{Type: v.Type, Name: f.Name}]; over && ok && e.Refused == f.Version && !e.Leave {
-			f.Action, f.Good = outcome(e.Good) // the words came late, to what was done before
+		if e, ok := a.subscriber.ended[fleet.Ref{Type: v.Type, Name: f.Name}]; over && ok && e.Version == f.Version && e.Action != fleet.ActionUnknown {
+			f.Action, f.Good = e.Action, e.Good // the words came late, to what was done before
 		}
 		f.Beside = !over && n.besides(a, v.Type)
 		refusals = append(refusals, f)
 		if over {
 			e := snapshot.Exception{Type: v.Type, Name: f.Name, Refused: f.Version}
-			resolved = append(resolved, endOf(n.id, e.Key(), snap.Revision, howEnded(e, snap)))
+			resolved = append(resolved, now.end(e.Key(), howEnded(e, snap)))
 		}
 	}
-	stamp(resolved, ns.clock.now())
 	n.note()
 	ns.retarget(n)
 	return refusals, n.ended(resolved)
@@ -169,10 +168,7 @@ func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, t
 	}
 	e.Leave = e.Good == nil && c.Leave
 	x.insert(e)
-	if e.Leave {
-		return fleet.ActionUnknown, ""
-	}
-	return outcome(e.Good)
+	return done(e)
 }
 
 // none: nothing is refused.
@@ -212,6 +208,14 @@ func outcome(good *snapshot.Resource) (action fleet.Action, version string) {
 	return fleet.ActionKept, good.Version
 }
 
+// done is what is done about what an exception is of, and the version that stands in.
+func done(e snapshot.Exception) (action fleet.Action, version string) {
+	if e.Leave {
+		return fleet.ActionUnknown, ""
+	}
+	return outcome(e.Good)
+}
+
 func (x *exceptions) count(t fleet.Type) int {
 	c := 0
 	for _, e := range x.list {
@@ -241,16 +245,15 @@ func (x *exceptions) leaveOpen(k refusal.Key) {
 }
 
 // renew ends the exceptions whose name has another version in the view, or what the client would not take it beside, or that lacked what has come.
-func (x *exceptions) renew(snap *snapshot.Snapshot, node string, by fleet.Revision) (resolved []fleet.Refusal) {
+func (x *exceptions) renew(snap *snapshot.Snapshot, now offer) (resolved []fleet.Refusal) {
 	x.drop(func(e snapshot.Exception) bool {
 		if e.Applies(snap) {
 			return false
 		}
-		resolved = append(resolved, endOf(node, e.Key(), by, howEnded(e, snap)))
-		x.end(e, by)
+		resolved = append(resolved, x.end(e, now, howEnded(e, snap)))
 		return true
 	})
-	return append(resolved, x.thaw(node, by, fleet.EndReplaced)...)
+	return append(resolved, x.thaw(now, fleet.EndReplaced)...)
 }
 
 // howEnded says of an exception that does not apply any more whether that is for its own name, or for what the client would not take it beside, or
@@ -262,28 +265,25 @@ func howEnded(e snapshot.Exception, snap *snapshot.Snapshot) fleet.End {
 	return fleet.EndReplaced
 }
 
-// endOf is the end of what a node refused of a version.
-func endOf(node string, k refusal.Key, by fleet.Revision, how fleet.End) fleet.Refusal {
-	return fleet.Refusal{Node: node, Type: k.Type, Name: k.Name, Version: k.Version, By: by, End: how}
+// end ends an exception whose name has another version by now, or that its client has cast doubt on, and remembers it.
+func (x *exceptions) end(e snapshot.Exception, now offer, how fleet.End) fleet.Refusal {
+	end := now.end(e.Key(), how)
+	f := end
+	f.Action, f.Good = done(e)
+	x.rememberEnd(f)
+	return end
 }
 
-// endedException is one that a revision ended, or that its client cast doubt on then.
-type endedException struct {
-	snapshot.Exception
-	by fleet.Revision
-}
-
-// end remembers an exception whose name has another version by now, or that its client has cast doubt on, in the place of the one that ended first
-// if there are many.
-func (x *exceptions) end(e snapshot.Exception, by fleet.Revision) {
+// rememberEnd puts what has ended in the place of what ended first if there is much.
+func (x *exceptions) rememberEnd(f fleet.Refusal) {
 	if x.ended == nil {
-		x.ended = make(map[fleet.Ref]endedException)
+		x.ended = make(map[fleet.Ref]fleet.Refusal)
 	}
-	ref := fleet.Ref{Type: e.Type, Name: e.Name}
+	ref := fleet.Ref{Type: f.Type, Name: f.Name}
 	if _, known := x.ended[ref]; !known && len(x.ended) >= maxExceptions {
-		delete(x.ended, slices.MinFunc(slices.Collect(maps.Keys(x.ended)), func(a, b fleet.Ref) int { return cmp.Compare(x.ended[a].by, x.ended[b].by) }))
+		delete(x.ended, slices.MinFunc(slices.Collect(maps.Keys(x.ended)), func(a, b fleet.Ref) int { return cmp.Compare(x.ended[a].By, x.ended[b].By) }))
 	}
-	x.ended[ref] = endedException{e, by}
+	x.ended[ref] = f
 }
 
 // internKey is equal for streams with equal exceptions that were offered them again as

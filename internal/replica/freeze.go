@@ -76,13 +76,13 @@ func (x *exceptions) freezes(present *snapshot.Resource, t fleet.Type, c snapsho
 }
 
 // thaw ends the freezes of types of which no exception is left.
-func (x *exceptions) thaw(node string, by fleet.Revision, how fleet.End) (resolved []fleet.Refusal) {
+func (x *exceptions) thaw(now offer, how fleet.End) (resolved []fleet.Refusal) {
 	for t, f := range x.frozen {
 		if x.count(t) > 0 {
 			continue
 		}
 		for name, version := range f.refused {
-			resolved = append(resolved, endOf(node, refusal.Key{Type: t, Name: name, Version: version}, by, how))
+			resolved = append(resolved, now.end(refusal.Key{Type: t, Name: name, Version: version}, how))
 		}
 		delete(x.frozen, t)
 	}

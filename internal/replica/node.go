@@ -25,6 +25,7 @@ type node struct {
 	last      xds.LastStream // before the first of its streams
 	held      fleet.Held     // and what it had by then
 	refusedAt time.Time      // when some stream of it refused something last
+	offer     fleet.Offer    // the last that is known of it; see nodes.offer
 	retries   int            // how often it was to be offered again what it refused
 	ofEnded   *subscriber    // what streams that have ended refused; nil: nothing
 	// unsettled: something ends when one of the streams has settled, for those who do not hold mu.
@@ -127,9 +128,7 @@ func (ns *nodes) inherit(a *attachment) (revised []fleet.Refusal, resolved []fle
 	}
 	ahead := s.ahead
 	s.ahead = nil
-	revised, resolved = s.readopt(ns.builder, n.id, ahead)
-	stamp(resolved, ns.clock.now())
-	return revised, resolved
+	return s.readopt(ns.builder, ns.offer(n), ahead)
 }
 
 // take gives a subscriber what another one refuses of the types that it serves, as far as it
@@ -159,9 +158,9 @@ func (s *subscriber) take(from *subscriber, move bool) {
 	if !move {
 		return
 	}
-	for ref, e := range from.ended {
+	for ref, f := range from.ended {
 		if s.serves[ref.Type] {
-			s.end(e.Exception, e.by)
+			s.rememberEnd(f)
 		}
 	}
 	from.drop(concerns)
@@ -195,11 +194,11 @@ func (n *node) note() {
 
 // inStep ends the refusals of a stream that nothing was done about: its client has all that it is to have.
 func (ns *nodes) inStep(a *attachment) (resolved []fleet.Refusal) {
+	now := ns.offer(a.node)
 	for k := range a.subscriber.open {
-		resolved = append(resolved, endOf(a.node.id, k, ns.views.content.revision, fleet.EndTaken))
+		resolved = append(resolved, now.end(k, fleet.EndTaken))
 	}
 	a.subscriber.open = nil
-	stamp(resolved, ns.clock.now())
 	return a.node.ended(resolved)
 }
 
@@ -207,14 +206,14 @@ func (ns *nodes) inStep(a *attachment) (resolved []fleet.Refusal) {
 // one is not offered the same: but for what another stream has, which is no word about
 // that one.
 func (ns *nodes) release(a *attachment) (resolved []fleet.Refusal) {
-	n := a.node
+	n, now := a.node, ns.offer(a.node)
 	delete(n.streams, a)
 	ofEnded := &subscriber{labels: a.subscriber.labels, view: a.subscriber.view, serves: servedBy("")}
 	ofEnded.take(&a.subscriber, true)
 	if n.ofEnded != nil {
 		ofEnded.take(n.ofEnded, true)
 		for _, e := range n.ofEnded.list { // of another view
-			resolved = append(resolved, endOf(n.id, e.Key(), ns.views.content.revision, fleet.EndReplaced))
+			resolved = append(resolved, now.end(e.Key(), fleet.EndReplaced))
 		}
 	}
 	if len(n.streams) == 0 {
@@ -252,19 +251,18 @@ func (ns *nodes) settle(a *attachment) (resolved []fleet.Refusal) {
 	if n.ofEnded == nil {
 		return nil
 	}
-	history := ns.views.content.history
+	history, now := ns.views.content.history, ns.offer(n)
 	n.ofEnded.drop(func(e snapshot.Exception) bool {
 		took := a.took(e.Key(), history)
 		if took {
-			resolved = append(resolved, endOf(n.id, e.Key(), ns.views.content.revision, fleet.EndTaken))
+			resolved = append(resolved, now.end(e.Key(), fleet.EndTaken))
 		}
 		return took
 	})
 	if len(resolved) == 0 {
 		return nil
 	}
-	resolved = append(resolved, n.ofEnded.thaw(n.id, ns.views.content.revision, fleet.EndTaken)...)
-	stamp(resolved, ns.clock.now())
+	resolved = append(resolved, n.ofEnded.thaw(now, fleet.EndTaken)...)
 	n.setOfEnded(n.ofEnded)
 	return n.ended(resolved)
 }

@@ -41,7 +41,7 @@ func newOwner(r *Replica, key fleet.Key) *owner {
 		earlier:   earlierContents{reading: make(chan struct{}, 1)},
 		idleSince: time.Now(),
 	}
-	o.nodes = newNodes(&o.views, &o.builder, &r.clock, o.dirty)
+	o.nodes = newNodes(&o.views, &o.builder, o.dirty)
 	signal(o.dirty) // the first load
 	return o
 }

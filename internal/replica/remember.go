@@ -39,6 +39,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 		n.ofEnded.lost, n.ofEnded.ahead = nil, nil
 	}
 	if asked == nil || asked.missed {
+		n.offer = max(n.offer, refusal.UnknownOffer(ns.views.content.revision))
 		ns.missed[n] = asked != nil && !asked.Known
 		signal(ns.missing)
 	}
@@ -50,6 +51,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 	case !asked.Known:
 		return nil, nil
 	}
+	n.offer = max(n.offer, asked.Offer+1)
 	snap := a.subscriber.view.snap
 	n.last, n.held = xds.LastStream{Known: true, Settled: asked.Settled, Clean: asked.Clean, NoClusters: asked.NoClusters}, asked.Held
 	if n.last.Settled > snap.Revision || asked.View != a.subscriber.view.id {
@@ -68,8 +70,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 	if !n.refusedAt.After(asked.begun) { // else the answer is older than that
 		ofEnded.drop(func(e snapshot.Exception) bool { return asked.ended(e) && !slices.ContainsFunc(later, isOf(e)) })
 	}
-	revised, resolved = ofEnded.readopt(ns.builder, n.id, slices.Concat(asked.Refusals, later))
-	stamp(resolved, ns.clock.now())
+	revised, resolved = ofEnded.readopt(ns.builder, ns.offer(n), slices.Concat(asked.Refusals, later))
 	n.ofEnded = ofEnded // which inherit hands on
 	return revised, resolved
 }
@@ -82,7 +83,8 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 		return nil // it has gone meanwhile
 	}
 	delete(ns.missed, n)
-	refusals := past.Refusals
+	n.offer = max(n.offer, past.Offer+1)
+	refusals, now := past.Refusals, ns.offer(n)
 	var a *attachment
 	for a = range n.streams {
 		if unknown && a.resumed && past.NoClusters {
@@ -95,10 +97,10 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 			case f.Name == "", a.concerns(f, ns.views.content.history):
 				stands = append(stands, f)
 			default:
-				resolved = append(resolved, endOf(n.id, refusal.KeyOf(f), a.subscriber.view.snap.Revision, fleet.EndOffered))
+				resolved = append(resolved, now.end(refusal.KeyOf(f), fleet.EndOffered))
 			}
 		}
-		revised, ended := a.subscriber.readopt(ns.builder, n.id, stands)
+		revised, ended := a.subscriber.readopt(ns.builder, now, stands)
 		a.record.Revise(revised)
 		resolved = append(resolved, ended...)
 		signal(a.changed)
@@ -109,12 +111,11 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 		if ofEnded == nil {
 			ofEnded = &subscriber{labels: a.subscriber.labels, view: a.subscriber.view, serves: servedBy("")}
 		}
-		revised, ended := ofEnded.readopt(ns.builder, n.id, unserved)
+		revised, ended := ofEnded.readopt(ns.builder, now, unserved)
 		a.record.Revise(revised)
 		resolved = append(resolved, ended...)
 		n.setOfEnded(ofEnded)
 	}
-	stamp(resolved, ns.clock.now())
 	return append(n.ended(resolved), ns.renew(n)...)
 }
 
@@ -126,8 +127,7 @@ func (a *attachment) concerns(f fleet.Refusal, history uint64) bool {
 	if f.Revision > s.view.snap.Revision || s.refuses(refusal.KeyOf(f)) {
 		return true
 	}
-	e := s.ended[fleet.Ref{Type: f.Type, Name: f.Name}]
-	over := e.Refused == f.Version && f.Revision <= e.by
+	over := refusal.Ends(s.ended[fleet.Ref{Type: f.Type, Name: f.Name}], f)
 	return !over && a.resumed && !f.At.After(a.begun) && !a.took(refusal.KeyOf(f), history)
 }
 
@@ -171,7 +171,7 @@ func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS")
 
 // readopt makes exceptions of the refusals that still apply, and ends the others. Those of
 // revisions that this server does not know yet are judged again when it does.
-func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.Refusal) (revised []fleet.Refusal, resolved []fleet.Refusal) {
+func (s *subscriber) readopt(bd *builder, now offer, refusals []fleet.Refusal) (revised []fleet.Refusal, resolved []fleet.Refusal) {
 	snap := s.view.snap
 	for _, f := range refusals {
 		if f.Name == "" { // nobody was held responsible
@@ -197,7 +197,7 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.Refusal)
 			case isGood(refusals, f):
 				s.leaveOpen(refusal.KeyOf(f))
 			default:
-				resolved = append(resolved, endOf(node, e.Key(), snap.Revision, how))
+				resolved = append(resolved, now.end(e.Key(), how))
 			}
 			continue
 		case f.Action == fleet.ActionStandInRefused:
@@ -219,6 +219,7 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.Refusal)
 			}
 		}
 		if r, ok := toldAgain(f, snap, refusals); ok {
+			r.Offer = now.number
 			revised = append(revised, r)
 		}
 		if s.frozen[e.Type] == nil && s.count(e.Type) < maxExceptions {
@@ -287,8 +288,7 @@ func (ns *nodes) catchUpWith(a *attachment) (resolved []fleet.Refusal) {
 		return nil
 	}
 	a.subscriber.ahead = nil
-	revised, resolved := a.subscriber.readopt(ns.builder, a.node.id, ahead)
-	stamp(resolved, ns.clock.now())
+	revised, resolved := a.subscriber.readopt(ns.builder, ns.offer(a.node), ahead)
 	a.record.Revise(revised)
 	return append(a.node.ended(resolved), ns.renew(a.node)...)
 }

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"slices"
-	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/refusal"
@@ -20,21 +19,22 @@ func (o *owner) retry(ids []string) {
 }
 
 func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Refusal) {
-	defer func() { stamp(resolved, ns.clock.now()) }()
 	ns.retried++
 	for _, id := range ids {
 		n := ns.byID[id]
 		if n == nil {
 			continue
 		}
+		now := ns.offer(n)
+		now.over() // whatever has ended: the database has ended it
 		var ended []fleet.Refusal
 		for s := range n.subscribers() {
 			s.drop(func(e snapshot.Exception) bool {
-				ended = append(ended, endOf(n.id, e.Key(), ns.views.content.revision, fleet.EndOffered))
+				ended = append(ended, now.end(e.Key(), fleet.EndOffered))
 				return true
 			})
 			s.ahead = nil
-			ended = append(ended, s.thaw(n.id, ns.views.content.revision, fleet.EndOffered)...)
+			ended = append(ended, s.thaw(now, fleet.EndOffered)...)
 			s.open = nil // the database has ended them
 		}
 		n.setOfEnded(nil)
@@ -48,23 +48,13 @@ func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Refusal) {
 	return resolved
 }
 
-// stamp says of versions that are still in force when their refusals ended.
-func stamp(resolved []fleet.Refusal, at time.Time) {
-	for i := range resolved {
-		if resolved[i].End != fleet.EndReplaced {
-			resolved[i].Ended = at
-		}
-	}
-}
-
 // reconsider ends the exceptions that a client casts doubt on, of its stream alone, and of
 // streams that have ended.
 func (ns *nodes) reconsider(a *attachment, doubted []refusal.Key) (resolved []fleet.Refusal) {
-	defer func() { stamp(resolved, ns.clock.now()) }()
-	n := a.node
-	resolved = a.subscriber.doubt(doubted, n.id, ns.views.content.revision)
+	n, now := a.node, ns.offer(a.node)
+	resolved = a.subscriber.doubt(doubted, now)
 	if n.ofEnded != nil {
-		resolved = append(resolved, n.ofEnded.doubt(doubted, n.id, ns.views.content.revision)...)
+		resolved = append(resolved, n.ofEnded.doubt(doubted, now)...)
 		n.setOfEnded(n.ofEnded)
 	}
 	ns.retarget(n)
@@ -73,12 +63,11 @@ func (ns *nodes) reconsider(a *attachment, doubted []refusal.Key) (resolved []fl
 }
 
 // doubt ends the exceptions that are doubted. Of a frozen type the client has what it says.
-func (s *subscriber) doubt(doubted []refusal.Key, node string, by fleet.Revision) (resolved []fleet.Refusal) {
+func (s *subscriber) doubt(doubted []refusal.Key, now offer) (resolved []fleet.Refusal) {
 	s.drop(func(e snapshot.Exception) bool {
 		out := slices.Contains(doubted, e.Key())
 		if out {
-			resolved = append(resolved, endOf(node, e.Key(), by, fleet.EndOffered))
-			s.end(e, by)
+			resolved = append(resolved, s.end(e, now, fleet.EndOffered))
 		}
 		return out
 	})
@@ -90,8 +79,8 @@ func (s *subscriber) doubt(doubted []refusal.Key, node string, by fleet.Revision
 		f.set = f.set.With(r)
 		if f.refused[d.Name] == d.Version {
 			delete(f.refused, d.Name)
-			resolved = append(resolved, endOf(node, d, by, fleet.EndTaken))
+			resolved = append(resolved, now.end(d, fleet.EndTaken))
 		}
 	}
-	return append(resolved, s.thaw(node, by, fleet.EndOffered)...)
+	return append(resolved, s.thaw(now, fleet.EndOffered)...)
 }

@@ -42,7 +42,7 @@ func TestARetryOffersAgain(t *testing.T) {
 			t.Errorf("retries %d, shared %v, of the other %d", a.Current().Retries, a.Current() == b.Current(), other.Current().Retries)
 		}
 		time.Sleep(time.Second)
-		if rs := w.sink.allResolved(); len(rs) != 2 || rs[0].By != 1 || rs[0].Ended.IsZero() || rs[1].Ended.IsZero() {
+		if rs := w.sink.allResolved(); len(rs) != 2 || rs[0].By != 1 || rs[0].Offer != refusal.FirstOffer(1) || rs[1].Offer != rs[0].Offer {
 			t.Errorf("resolved %+v", rs)
 		}
 		refuse(t, a, "c", nil)
@@ -117,7 +117,7 @@ func TestAnExceptionInDoubtEnds(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		rs := w.sink.allResolved()
-		if len(rs) != 1 || rs[0].Node != "n" || rs[0].Name != "c" || rs[0].Version != "bad" || rs[0].Ended.IsZero() {
+		if len(rs) != 1 || rs[0].Node != "n" || rs[0].Name != "c" || rs[0].Version != "bad" || rs[0].Offer != refusal.FirstOffer(1) {
 			t.Errorf("resolved %+v, want c of n", rs)
 		}
 	})

@@ -61,7 +61,7 @@ func TestEvents(t *testing.T) {
 	if d := cmp.Diff(want, w.events("")); d != "" {
 		t.Fatal(d)
 	}
-	refusal.At = time.Now()
+	refusal.At, refusal.Offer = time.Now(), 1
 	s.report(fleet.Status{Refusals: []fleet.Refusal{refusal}}) // refused again
 	want = append([]string{"kept_back a c 2 kept", "refused a c 2 no"}, want...)
 	if d := cmp.Diff(want, w.events("")); d != "" {

@@ -318,35 +318,47 @@ func TestReceiptTellsAllThatANodeRefuses(t *testing.T) {
 	}
 }
 
-// What one server has offered again does not end what was refused then on another one, whose
-// report came first.
+// What one server has offered again does not end what was refused then, on whichever server and in whatever order and by
+// whatever clocks that is told.
 func TestRefusalAfterItWasOfferedAgain(t *testing.T) {
 	w := setup(t)
 	committed := w.apply(put(fleet.Cluster, "c", "1")).CommittedAt
 	s, other := w.server("one"), w.server("two")
-	refusal := fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "no", At: committed}
-	ended := fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 1, Ended: committed.Add(time.Second)}
-	open := func() int {
-		return len(w.past("n", fleet.ServerID{}).Refusals)
+	refusal := fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "no", At: committed, Offer: 5}
+	ended := fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 1, Offer: 5, End: fleet.EndOffered}
+	want := func(what string, open int, offer fleet.Offer) {
+		t.Helper()
+		if p := w.past("n", fleet.ServerID{}); len(p.Refusals) != open || p.Offer != offer || len(p.Refusals) == 1 && (p.Refusals[0].Detail != "no" || p.Refusals[0].Offer != offer) {
+			t.Errorf("%s: offer %d, and there stand %+v", what, p.Offer, p.Refusals)
+		}
 	}
 	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Since: committed}}, Refusals: []fleet.Refusal{refusal}})
-	refusal.At = ended.Ended
+	refusal.Offer, refusal.At = 6, committed.Add(-time.Hour)
 	s.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{refusal}})
 	other.report(fleet.Status{Settled: 1, Resolved: []fleet.Refusal{ended}})
-	if open() != 1 {
-		t.Error("the later refusal has ended")
-	}
+	want("the end of an earlier offer comes late", 1, 6)
 	earlier := refusal // that the other one could not tell sooner
-	earlier.At, earlier.Detail = committed, "no, I said"
+	earlier.Offer, earlier.At, earlier.Detail = 5, time.Now(), "no, I said"
 	other.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{earlier}, Resolved: []fleet.Refusal{ended}})
-	if rs := w.past("n", fleet.ServerID{}).Refusals; len(rs) != 1 || rs[0].Detail != "no" {
-		t.Errorf("after words of before: %+v", rs)
-	}
-	ended.Ended = ended.Ended.Add(time.Microsecond)
+	want("what was refused in an earlier offer comes late", 1, 6)
+	ended.Offer = 8
 	other.report(fleet.Status{Settled: 1, Resolved: []fleet.Refusal{ended}})
-	if open() != 0 {
-		t.Error("the earlier refusal stands")
+	want("the offer is over", 0, 8)
+	for refusal.Offer = range fleet.Offer(9) {
+		s.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{refusal}})
+		want("what has ended is told late", 0, 8)
 	}
+	ended.Offer, ended.End = 9, fleet.EndTaken
+	other.report(fleet.Status{Settled: 1, Resolved: []fleet.Refusal{ended}})
+	refusal.Offer = 9
+	s.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{refusal}})
+	want("a later end was told before what it is of", 0, 9)
+	if n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "n"); err != nil || n.Refusals[0].End != fleet.EndOffered {
+		t.Errorf("it has ended %v, want as it did first; %v", n.Refusals[0].End, err)
+	}
+	refusal.Offer = 10
+	s.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{refusal}})
+	want("refused again", 1, 10)
 }
 
 // TestRefusalEndsWithItsVersion: also when the server that recorded it died since.
