@@ -40,14 +40,15 @@ func (s *subscriber) again(next *view) (refusals []fleet.Refusal) {
 		action, good := done(e)
 		add(e.Type, e.Name, e.Refused, action, good)
 	}
-	for t, f := range s.frozen {
-		for name, version := range f.refused {
-			good := ""
-			if held := f.set.Get(name); held != nil {
-				good = held.Version
-			}
-			add(t, name, version, fleet.ActionFrozen, good)
+	for k, action := range s.beside {
+		if action != fleet.ActionFrozen {
+			continue
 		}
+		good := ""
+		if held := s.frozen[k.Type].Get(k.Name); held != nil {
+			good = held.Version
+		}
+		add(k.Type, k.Name, k.Version, action, good)
 	}
 	return refusals
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	maxExceptions = 100   // per node and type (SEMANTICS 3.7)
-	maxOpen       = 1_000 // refused versions of a stream that nothing is done about
+	maxBeside     = 2_000 // refused versions of a stream beside its exceptions
 	maxOrphans    = 1_000 // nodes per fleet that refused something and are away
 	spareTargets  = 16    // targets that are kept beyond twice the nodes that have one of their own
 )
@@ -24,14 +24,15 @@ const (
 // exceptions are what one stream refuses, or what a node's streams refused that have ended.
 // They are guarded by the owner's mu.
 type exceptions struct {
-	list   []snapshot.Exception // by type and name; insert and drop change it
-	key    string               // of the list, "" while nobody has asked for it
-	frozen map[fleet.Type]*freeze
-	lost   map[fleet.Ref]string        // the refused version of what has a good one that cannot be had
-	ended  map[fleet.Ref]fleet.Refusal // the last one of a name that has ended, or that its client cast doubt on; the latest of them
-	// open are refused versions that nothing is done about. They end when the client is in step.
-	open  map[refusal.Key]struct{}
-	ahead []fleet.Refusal // of revisions that this server does not know yet
+	list   []snapshot.Exception         // by type and name; insert and drop change it
+	key    string                       // of the list, "" while nobody has asked for it
+	frozen map[fleet.Type]*snapshot.Set // what the node is left with of a type of which it refuses more than maxExceptions (SEMANTICS 3.7)
+	lost   map[fleet.Ref]string         // the refused version of what has a good one that cannot be had
+	ended  map[fleet.Ref]fleet.Refusal  // the last one of a name that has ended, or that its client cast doubt on; the latest of them
+	// beside are the refused versions that have no exception, and what was done: those of frozen types end with the freeze, the others, about
+	// which nothing is done, when the client is in step.
+	beside map[refusal.Key]fleet.Action
+	ahead  []fleet.Refusal // of revisions that this server does not know yet
 }
 
 // except makes the culprits of a refusal exceptions of the stream, and of no other one that
@@ -40,7 +41,7 @@ func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Ref
 	n, snap, now := a.node, a.subscriber.view.snap, ns.offer(a.node)
 	n.refusedAt = time.Now()
 	if len(v.Blame) == 0 {
-		a.subscriber.leaveOpen(refusal.Key{Type: v.Type})
+		a.subscriber.note(refusal.Key{Type: v.Type}, fleet.ActionNoSuspect)
 		n.note()
 		return []fleet.Refusal{{
 			Node: n.id, Type: v.Type, Revision: snap.Revision, Detail: v.Detail, Action: fleet.ActionNoSuspect, Offer: now.number,
@@ -59,7 +60,7 @@ func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Ref
 			f.Lacked = c.Lacked[0].Name
 		}
 		if f.Action == fleet.ActionStandInRefused || f.Action == fleet.ActionLost {
-			a.subscriber.leaveOpen(refusal.KeyOf(f))
+			a.subscriber.note(refusal.KeyOf(f), f.Action)
 		}
 		over := f.Action == fleet.ActionSuperseded || f.Action == fleet.ActionDeleted
 		if e, ok := a.subscriber.ended[fleet.Ref{Type: v.Type, Name: f.Name}]; over && ok && e.Version == f.Version && e.Action != fleet.ActionUnknown {
@@ -181,11 +182,8 @@ func (x *exceptions) excepts(t fleet.Type, name string) bool {
 }
 
 func (x *exceptions) refuses(k refusal.Key) bool {
-	if f := x.frozen[k.Type]; f != nil && f.refused[k.Name] == k.Version && k.Version != "" {
-		return true
-	}
-	_, open := x.open[k]
-	return open || slices.ContainsFunc(x.list, func(e snapshot.Exception) bool { return e.Key() == k })
+	_, beside := x.beside[k]
+	return beside || slices.ContainsFunc(x.list, func(e snapshot.Exception) bool { return e.Key() == k })
 }
 
 func (x *exceptions) insert(e snapshot.Exception) {
@@ -233,15 +231,25 @@ func byName(a, b snapshot.Exception) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// leaveOpen remembers a refused version that nothing is done about.
-func (x *exceptions) leaveOpen(k refusal.Key) {
-	if len(x.open) >= maxOpen {
+// note remembers a refused version that has no exception.
+func (x *exceptions) note(k refusal.Key, done fleet.Action) {
+	if len(x.beside) >= maxBeside {
 		return // a retry ends them
 	}
-	if x.open == nil {
-		x.open = make(map[refusal.Key]struct{})
+	if x.beside == nil {
+		x.beside = make(map[refusal.Key]fleet.Action)
 	}
-	x.open[k] = struct{}{}
+	x.beside[k] = done
+}
+
+// undone are the versions about which nothing is done.
+func (x *exceptions) undone() (ks []refusal.Key) {
+	for k, action := range x.beside {
+		if action != fleet.ActionFrozen {
+			ks = append(ks, k)
+		}
+	}
+	return ks
 }
 
 // renew ends the exceptions whose name has another version in the view, or what the client would not take it beside, or that lacked what has come.
@@ -298,9 +306,9 @@ func (x *exceptions) internKey(retries int) string {
 	b := append([]byte(x.key), beyondList)
 	b = binary.AppendUvarint(b, uint64(retries))
 	for _, t := range fleet.Types() {
-		if f := x.frozen[t]; f != nil {
+		if set, frozen := x.frozen[t]; frozen {
 			b = append(b, byte(t))
-			b = fmt.Append(b, f.set.Sum())
+			b = fmt.Append(b, set.Sum())
 		}
 	}
 	return string(b)

@@ -497,7 +497,7 @@ func TestTheKeyIsTheLists(t *testing.T) { // not beside others, who allocate too
 	}
 	x.drop(func(y snapshot.Exception) bool { return y.Name == "a" })
 	is("with b", 0)
-	x.setFrozen(fleet.Listener, &freeze{})
+	x.setFrozen(fleet.Listener, nil)
 	is("with b, frozen", 0)
 	x.drop(func(snapshot.Exception) bool { return true })
 	is("frozen", 0)

@@ -140,9 +140,15 @@ func (s *subscriber) take(from *subscriber, move bool) {
 			s.insert(e)
 		}
 	}
-	for t, f := range from.frozen {
-		if s.serves[t] && s.frozen[t] == nil && s.view.id == from.view.id {
-			s.setFrozen(t, &freeze{set: f.set, refused: maps.Clone(f.refused)})
+	for t, set := range from.frozen {
+		if _, frozen := s.frozen[t]; frozen || !s.serves[t] || s.view.id != from.view.id {
+			continue
+		}
+		s.setFrozen(t, set)
+		for k, action := range from.beside {
+			if k.Type == t && action == fleet.ActionFrozen {
+				s.note(k, action)
+			}
 		}
 	}
 	for ref, version := range from.lost {
@@ -164,19 +170,19 @@ func (s *subscriber) take(from *subscriber, move bool) {
 		}
 	}
 	from.drop(concerns)
-	maps.DeleteFunc(from.frozen, func(t fleet.Type, _ *freeze) bool { return s.serves[t] })
+	maps.DeleteFunc(from.frozen, func(t fleet.Type, _ *snapshot.Set) bool { return s.serves[t] })
 	from.ahead = slices.DeleteFunc(from.ahead, func(f fleet.Refusal) bool { return s.serves[f.Type] })
-	for r := range from.open {
-		if s.serves[r.Type] {
-			s.leaveOpen(r)
-			delete(from.open, r)
+	maps.DeleteFunc(from.beside, func(k refusal.Key, action fleet.Action) bool {
+		if s.serves[k.Type] && action != fleet.ActionFrozen {
+			s.note(k, action)
 		}
-	}
+		return s.serves[k.Type]
+	})
 }
 
 // setOfEnded makes a subscriber what the node's streams have left behind, if there is something.
 func (n *node) setOfEnded(s *subscriber) {
-	if s != nil && s.none() && len(s.ahead)+len(s.open) == 0 {
+	if s != nil && s.none() && len(s.ahead)+len(s.beside) == 0 {
 		s = nil
 	}
 	n.ofEnded = s
@@ -187,7 +193,7 @@ func (n *node) setOfEnded(s *subscriber) {
 func (n *node) note() {
 	unsettled := n.ofEnded != nil
 	for a := range n.streams {
-		unsettled = unsettled || len(a.subscriber.open) > 0
+		unsettled = unsettled || len(a.subscriber.undone()) > 0
 	}
 	n.unsettled.Store(unsettled)
 }
@@ -195,10 +201,10 @@ func (n *node) note() {
 // inStep ends the refusals of a stream that nothing was done about: its client has all that it is to have.
 func (ns *nodes) inStep(a *attachment) (resolved []fleet.Refusal) {
 	now := ns.offer(a.node)
-	for k := range a.subscriber.open {
+	for _, k := range a.subscriber.undone() {
 		resolved = append(resolved, now.end(k, fleet.EndTaken))
+		delete(a.subscriber.beside, k)
 	}
-	a.subscriber.open = nil
 	return a.node.ended(resolved)
 }
 

@@ -176,7 +176,7 @@ func (s *subscriber) readopt(bd *builder, now offer, refusals []fleet.Refusal) (
 	for _, f := range refusals {
 		if f.Name == "" { // nobody was held responsible
 			if f.By == 0 {
-				s.leaveOpen(refusal.KeyOf(f))
+				s.note(refusal.KeyOf(f), fleet.ActionNoSuspect)
 			}
 			continue
 		}
@@ -189,19 +189,19 @@ func (s *subscriber) readopt(bd *builder, now offer, refusals []fleet.Refusal) (
 		}
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version, Rival: rivalOf(f, snap), Lacked: lackedOf(f, snap, refusals)}
 		switch {
-		case s.refuses(e.Key()), s.frozen[f.Type].has(f.Name):
+		case s.refuses(e.Key()), s.froze(fleet.Ref{Type: f.Type, Name: f.Name}):
 			continue // it is remembered here
 		case !e.Applies(snap):
 			switch how := howEnded(e, snap); {
 			case f.Revision > snap.Revision:
 			case isGood(refusals, f):
-				s.leaveOpen(refusal.KeyOf(f))
+				s.note(refusal.KeyOf(f), fleet.ActionStandInRefused)
 			default:
 				resolved = append(resolved, now.end(e.Key(), how))
 			}
 			continue
 		case f.Action == fleet.ActionStandInRefused:
-			s.leaveOpen(refusal.KeyOf(f))
+			s.note(refusal.KeyOf(f), f.Action)
 			continue
 		case s.excepts(f.Type, f.Name):
 			continue
@@ -212,8 +212,8 @@ func (s *subscriber) readopt(bd *builder, now offer, refusals []fleet.Refusal) (
 		case f.Good != "":
 			if e.Good = bd.revive(f); e.Good == nil {
 				s.lose(fleet.Ref{Type: f.Type, Name: f.Name}, f.Version)
-				s.leaveOpen(refusal.KeyOf(f))
 				f.Action, f.Row = fleet.ActionLost, nil
+				s.note(refusal.KeyOf(f), f.Action)
 				revised = append(revised, f)
 				continue
 			}
@@ -222,7 +222,7 @@ func (s *subscriber) readopt(bd *builder, now offer, refusals []fleet.Refusal) (
 			r.Offer = now.number
 			revised = append(revised, r)
 		}
-		if s.frozen[e.Type] == nil && s.count(e.Type) < maxExceptions {
+		if _, frozen := s.frozen[e.Type]; !frozen && s.count(e.Type) < maxExceptions {
 			s.insert(e)
 			continue
 		}

@@ -35,7 +35,7 @@ func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Refusal) {
 			})
 			s.ahead = nil
 			ended = append(ended, s.thaw(now, fleet.EndOffered)...)
-			s.open = nil // the database has ended them
+			s.beside = nil // the database has ended them
 		}
 		n.setOfEnded(nil)
 		resolved = append(resolved, n.ended(ended)...)
@@ -72,13 +72,14 @@ func (s *subscriber) doubt(doubted []refusal.Key, now offer) (resolved []fleet.R
 		return out
 	})
 	for _, d := range doubted {
-		f, r := s.frozen[d.Type], s.view.snap.Types[d.Type].Get(d.Name)
-		if f == nil || r == nil || r.Version != d.Version {
+		set, frozen := s.frozen[d.Type]
+		r := s.view.snap.Types[d.Type].Get(d.Name)
+		if !frozen || r == nil || r.Version != d.Version {
 			continue
 		}
-		f.set = f.set.With(r)
-		if f.refused[d.Name] == d.Version {
-			delete(f.refused, d.Name)
+		s.frozen[d.Type] = set.With(r)
+		if s.beside[d] == fleet.ActionFrozen {
+			delete(s.beside, d)
 			resolved = append(resolved, now.end(d, fleet.EndTaken))
 		}
 	}

@@ -111,8 +111,8 @@ func (vs *views) dropBuild(build string) {
 func (s *subscriber) newTarget(retries int) *snapshot.Target {
 	t := snapshot.NewTarget(s.view.snap, s.list)
 	t.Retries = retries
-	for typ, f := range s.frozen {
-		t.Types[typ] = f.set
+	for typ, set := range s.frozen {
+		t.Types[typ] = set
 	}
 	return t
 }
