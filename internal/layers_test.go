@@ -69,9 +69,10 @@ var layers = map[string][]string{
 	"internal/schema":       {"internal/envoytypes", protobuf, pgv},
 	"internal/envoyconfig":  {"internal/fleet", "internal/resource"},
 	"internal/findings":     {"internal/fleet", "internal/envoyversion", "internal/resource", "internal/selector", protobuf},
-	"internal/snapshot":     {"internal/fleet", protobuf},
-	"internal/planner":      {"internal/fleet", "internal/snapshot", protobuf},
-	"internal/delivery":     {"internal/fleet", "internal/lifecycle", "internal/metrics", xsync},
+	"internal/refusal":      {"internal/fleet"},
+	"internal/snapshot":     {"internal/fleet", "internal/refusal", protobuf},
+	"internal/planner":      {"internal/fleet", "internal/refusal", "internal/snapshot", protobuf},
+	"internal/delivery":     {"internal/fleet", "internal/lifecycle", "internal/metrics", "internal/refusal", xsync},
 	"internal/load":         {"internal/fleet"},
 	"internal/envoytypes":   {controlPlane, contrib},
 	"internal/bootstrap":    {"internal/fleet", "internal/selector"},
@@ -98,15 +99,15 @@ var layers = map[string][]string{
 
 	// The arm of the streams.
 	"internal/xds": {
-		"internal/fleet", "internal/auth", "internal/envoyversion", "internal/lifecycle", "internal/load", "internal/door", "internal/metrics", "internal/pattern", "internal/planner", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
+		"internal/fleet", "internal/auth", "internal/envoyversion", "internal/lifecycle", "internal/load", "internal/door", "internal/metrics", "internal/pattern", "internal/planner", "internal/redact", "internal/refusal", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
 	"internal/xds/xdstest": {
-		"internal/fleet", "internal/auth", "internal/snapshot", "internal/xds", grpc, protobuf, controlPlane,
+		"internal/fleet", "internal/auth", "internal/refusal", "internal/snapshot", "internal/xds", grpc, protobuf, controlPlane,
 		"google.golang.org/genproto/googleapis/rpc", xhttp2,
 	},
 	"internal/xds/conformance": {"internal/fleet", "internal/xds", "internal/xds/xdstest", grpc, controlPlane},
-	"internal/replica":         {"internal/fleet", "internal/auth", "internal/seal", "internal/selector", "internal/snapshot", "internal/xds", "internal/delivery", "internal/lifecycle", "internal/metrics", xsync},
+	"internal/replica":         {"internal/fleet", "internal/auth", "internal/refusal", "internal/seal", "internal/selector", "internal/snapshot", "internal/xds", "internal/delivery", "internal/lifecycle", "internal/metrics", xsync},
 
 	// Programs beside ours.
 	"internal/childproc":  {},

@@ -52,7 +52,7 @@ func TestABurstIsToldInParts(t *testing.T) {
 			}
 			for id := range refused {
 				for _, name := range []string{"a", "b"} {
-					if _, told := m.refusals[refusalKey{id, fleet.Cluster, name, "v", 2}]; !told && m.effective(id) >= 2 {
+					if _, told := m.refusals[refusalOf(id, fleet.Cluster, name, 2)]; !told && m.effective(id) >= 2 {
 						t.Errorf("%s is shown at %d, its refusal is not", id, m.effective(id))
 					}
 				}
@@ -312,7 +312,7 @@ func TestWhoseRefusalIsLeftHasNotMoved(t *testing.T) {
 		waiting := 0
 		w.sink.watch(func(_ fleet.Status, m *model) {
 			for id := range streams {
-				if _, told := m.refusals[refusalKey{id, fleet.Cluster, "c", "v", 6}]; !told {
+				if _, told := m.refusals[refusalOf(id, fleet.Cluster, "c", 6)]; !told {
 					waiting++
 					if m.effective(id) != 4 {
 						t.Errorf("%s is shown at %d, its refusal is not", id, m.effective(id))

@@ -101,7 +101,7 @@ func (h *history) do(a act) {
 		h.head = max(1, rev)
 		r.Restart(h.f.key, h.head, time.Now())
 	case a.Kind == "resolve":
-		r.Resolved(h.f.key, []fleet.Resolution{{Node: id, Type: fleet.Cluster, Name: fmt.Sprint(a.Pick), Version: "v", By: h.head}})
+		r.Resolved(h.f.key, []fleet.Refusal{{Node: id, Type: fleet.Cluster, Name: fmt.Sprint(a.Pick), Version: "v", By: h.head}})
 	case a.Kind == "lost":
 		h.f.revive(true, time.Now())
 	case a.Kind == "answer":

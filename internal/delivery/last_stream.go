@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -47,8 +46,7 @@ func (d *doubt) ended(kind string, clean bool) {
 func aggregated(kind string) bool { return strings.HasSuffix(kind, "ADS") }
 
 // LastStream tells of a node that was here and has no stream any more, if it is remembered
-// (until the database has been told at least): how its last stream here ended. Ended are its
-// refusals that the database has not heard of yet, standing or not, without what stood in.
+// (until the database has been told at least): how its last stream here ended.
 func (r *Recorder) LastStream(key fleet.Key, node string) (last fleet.LastStream, remembered bool) {
 	r.mu.Lock()
 	f := r.fleets[key]
@@ -63,28 +61,21 @@ func (r *Recorder) LastStream(key fleet.Key, node string) (last fleet.LastStream
 		return last, false
 	}
 	return fleet.LastStream{
-		Known: true, Settled: n.confirmed(), Held: n.has(), Clean: len(n.doubt) == 0, NoClusters: n.subsTold.NoClusters(), View: n.row.View, At: n.row.Since, Ended: f.outbox.of(n.row.Node),
+		Known: true, Settled: n.confirmed(), Held: n.has(), Clean: len(n.doubt) == 0, NoClusters: n.subsTold.NoClusters(), View: n.row.View, At: n.row.Since,
 	}, true
 }
 
-// Correct moves those of a node's refusals that have ended here to Ended, where the database has not heard of it yet.
-func (r *Recorder) Correct(key fleet.Key, node string, past *fleet.LastStream) {
+// Untold is what the database has not heard of a node's refusals yet: those that are new, without what stands in, and ends.
+func (r *Recorder) Untold(key fleet.Key, node string) []fleet.Refusal {
 	r.mu.Lock()
 	f := r.fleets[key]
 	r.mu.Unlock()
-	if f == nil || len(past.Refusals) == 0 {
-		return
+	if f == nil {
+		return nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	past.Refusals = slices.DeleteFunc(past.Refusals, func(x fleet.PastRefusal) bool {
-		by, ended := f.outbox.endOf(node, x.Refusal)
-		if ended {
-			x.By = by
-			past.Ended = append(past.Ended, x)
-		}
-		return ended
-	})
+	return f.outbox.of(plain(node, maxNodeText))
 }
 
 // Remembers reports whether anything is known here of a node, live or not.

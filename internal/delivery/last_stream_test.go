@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 )
 
 // SEMANTICS 3.4: whether the next server may believe the client.
@@ -83,10 +84,11 @@ func TestRefusedAgainBeforeTheEndIsTold(t *testing.T) {
 		w.Head(w.key, 1, time.Now())
 		s := w.connect("n")
 		time.Sleep(time.Second)
-		r := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1}
+		r := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Offer: 1}
 		s.Refused(t.Context(), []fleet.Refusal{r})
 		w.sink.set(refused)
-		w.Resolved(w.key, []fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 1}})
+		w.Resolved(w.key, []fleet.Refusal{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", Offer: 1, By: 1}})
+		r.Offer++
 		s.Refused(t.Context(), []fleet.Refusal{r})
 		w.sink.set(healthy)
 		time.Sleep(10 * time.Second)
@@ -202,24 +204,25 @@ func TestRefusalsThatAreNotToldYetAreRemembered(t *testing.T) {
 		r := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "bad", Revision: 2, Detail: "no", Action: fleet.ActionRemoved}
 		s.Refused(t.Context(), []fleet.Refusal{r})
 		other.Refused(t.Context(), []fleet.Refusal{r})
-		w.Resolved(w.key, []fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4}})
+		w.Resolved(w.key, []fleet.Refusal{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4}})
 		s.Close(false)
 		told := r
 		told.At = time.Now().Add(-time.Minute)
-		for name, known := range map[string][]fleet.PastRefusal{"n": {{Refusal: told}}, "other": {{Refusal: told}}} {
-			p := fleet.LastStream{Refusals: known}
-			if w.Correct(w.key, name, &p); (len(p.Refusals) == 0) != (name == "n") || len(p.Ended)+len(p.Refusals) != 1 || len(p.Ended) == 1 && p.Ended[0].By != 4 {
-				t.Errorf("what the database says of %s is corrected to %+v", name, p)
+		for _, name := range []string{"n", "other"} {
+			for _, known := range [][]fleet.Refusal{nil, {told}} {
+				stand, over := refusal.Fold(known, w.Untold(w.key, name))
+				if (len(stand) == 0) != (name == "n") || len(stand)+len(over) != 1 {
+					t.Errorf("of %s, of which the database knows %v, stand %+v and are over %+v", name, known, stand, over)
+				}
+				if len(over) == 1 && (over[0].Name != "c" || over[0].By != 4 || !over[0].Stood(3) || over[0].Stood(4)) {
+					t.Errorf("over is %+v", over)
+				}
 			}
-		}
-		p, _ := w.LastStream(w.key, "n")
-		if len(p.Ended) != 1 || p.Ended[0].Name != "c" || p.Ended[0].By != 4 || !p.Ended[0].Stood(3) || p.Ended[0].Stood(4) {
-			t.Errorf("unflushed are %+v", p.Ended)
 		}
 		w.sink.set(healthy)
 		time.Sleep(time.Minute)
-		if p, _ := w.LastStream(w.key, "n"); len(p.Ended) > 0 {
-			t.Errorf("acked, and still unflushed: %+v", p.Ended)
+		if rs := w.Untold(w.key, "n"); len(rs) > 0 {
+			t.Errorf("acked, and still untold: %+v", rs)
 		}
 		other.Close(true)
 	})

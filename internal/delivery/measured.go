@@ -111,7 +111,7 @@ func (f *fleetStatus) state(now time.Time) (s metrics.FleetState, unreported int
 			left--
 		}
 	}
-	return s, len(f.outbox.refusals) + len(f.outbox.resolved)
+	return s, len(f.outbox.events)
 }
 
 // after is since when the revision after rev is known, or the first one that still is.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 )
 
 func TestSeveralStreamsOfANodeAreOneRow(t *testing.T) {
@@ -50,13 +51,13 @@ func TestRefusedWaitsForTheRecord(t *testing.T) {
 		if d := time.Since(begun); d != 30*time.Millisecond {
 			t.Errorf("took %v", d)
 		}
-		got := w.sink.model(w.key).refusals[refusalKey{"a", fleet.Listener, "l", "v", 1}]
+		got := w.sink.model(w.key).refusals[refusalOf("a", fleet.Listener, "l", 1)]
 		if len(got.Detail) > maxDetail || strings.Contains(got.Detail, "\x00") || got.At.IsZero() {
 			t.Errorf("recorded %d bytes at %v", len(got.Detail), got.At)
 		}
-		w.Resolved(w.key, []fleet.Resolution{{Node: "a", Type: fleet.Listener, Name: "l", Version: "v", By: 2}})
+		w.Resolved(w.key, []fleet.Refusal{{Node: "a", Type: fleet.Listener, Name: "l", Version: "v", By: 2}})
 		time.Sleep(time.Second)
-		if by := w.sink.model(w.key).resolved[refusalKey{"a", fleet.Listener, "l", "v", 1}]; by != 2 {
+		if by := w.sink.model(w.key).resolved[refusalOf("a", fleet.Listener, "l", 1)]; by != 2 {
 			t.Errorf("resolved by %d", by)
 		}
 	})
@@ -259,12 +260,12 @@ func TestARefusalAfterItsResolutionStands(t *testing.T) {
 		time.Sleep(time.Second)
 		w.sink.set(refused)
 		s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: 1}})
-		w.Resolved(w.key, []fleet.Resolution{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: 2}})
+		w.Resolved(w.key, []fleet.Refusal{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: 2}})
 		s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: 3}}) // brought back
 		w.sink.set(healthy)
 		time.Sleep(10 * time.Second)
 		m := w.sink.model(w.key)
-		if len(m.refusals) != 2 || len(m.resolved) != 1 || m.resolved[refusalKey{"a", fleet.Route, "r", "v", 1}] != 2 {
+		if len(m.refusals) != 2 || len(m.resolved) != 1 || m.resolved[refusalOf("a", fleet.Route, "r", 1)] != 2 {
 			t.Errorf("%d refusals, resolved %v", len(m.refusals), m.resolved)
 		}
 	})
@@ -276,11 +277,13 @@ func TestARefusalThatIsMadeAgainEndsTheEarlierOnes(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.Head(w.key, 1, time.Now())
 		s := w.connect("a")
+		offer := fleet.Offer(1)
 		refuse := func(rev fleet.Revision) {
-			s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: rev}})
+			s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: rev, Offer: offer}})
 		}
 		resolve := func(by fleet.Revision) {
-			w.Resolved(w.key, []fleet.Resolution{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: by}})
+			w.Resolved(w.key, []fleet.Refusal{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", Offer: offer, By: by}})
+			offer++
 		}
 		refuse(1)
 		w.sink.set(refused)
@@ -291,22 +294,24 @@ func TestARefusalThatIsMadeAgainEndsTheEarlierOnes(t *testing.T) {
 		w.sink.set(healthy)
 		time.Sleep(10 * time.Second)
 		m := w.sink.model(w.key)
-		if len(m.refusals) != 2 || len(m.resolved) != 1 || m.resolved[refusalKey{"a", fleet.Route, "r", "v", 1}] != 2 {
+		if len(m.refusals) != 2 || len(m.resolved) != 1 || m.resolved[refusalOf("a", fleet.Route, "r", 1)] != 4 { // one end is told of both
 			t.Errorf("%d refusals, resolved %v, want the first one", len(m.refusals), m.resolved)
 		}
 	})
 }
 
-// The order of what one server tells holds though its clock is set back in between.
+// What happened after what holds, whatever the clock says in between and in whatever order it is told.
 func TestWhatIsOfferedAgainIsLaterThanItsRefusal(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.Head(w.key, 1, time.Now())
 		s := w.connect("a")
+		number := fleet.Offer(1)
 		refuse := func() {
-			s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: 1}})
+			s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: 1, Offer: number}})
 		}
 		offer := func() {
-			w.Resolved(w.key, []fleet.Resolution{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: 1, At: time.Now()}})
+			w.Resolved(w.key, []fleet.Refusal{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", Offer: number, By: 1}})
+			number++
 			time.Sleep(time.Second)
 		}
 		resolved := func() int { return len(w.sink.model(w.key).resolved) }
@@ -322,12 +327,21 @@ func TestWhatIsOfferedAgainIsLaterThanItsRefusal(t *testing.T) {
 		}
 		w.sink.mu.Lock()
 		m := w.sink.models[w.key]
-		for _, st := range w.sink.reports { // of another server, late
+		for _, st := range w.sink.reports { // late, and once more
 			m.apply(fleet.Status{Resolved: st.Resolved})
 		}
 		w.sink.mu.Unlock()
 		if resolved() != 0 {
 			t.Error("what was told late ends what was refused since")
+		}
+		offer()
+		w.sink.mu.Lock()
+		for _, st := range w.sink.reports {
+			m.apply(fleet.Status{Refusals: st.Refusals})
+		}
+		w.sink.mu.Unlock()
+		if resolved() != 1 {
+			t.Error("what was told late brings back what has ended")
 		}
 	})
 }
@@ -342,7 +356,7 @@ func TestWaitersLeaveWhenTheirTimeIsUp(t *testing.T) {
 			s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Cluster, Name: fmt.Sprint(i), Version: "v"}})
 		}
 		f := w.lock(w.key)
-		waiters, kept := len(f.outbox.waiters), len(f.outbox.refusals)
+		waiters, kept := len(f.outbox.waiters), len(f.outbox.events)
 		f.mu.Unlock()
 		if waiters != 0 || kept != 30 {
 			t.Errorf("%d wait, %d refusals are kept", waiters, kept)
@@ -367,7 +381,7 @@ func TestARefusalToldAgainInAnOutageHasItsWords(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		m := w.sink.model(w.key)
 		for _, rev := range []fleet.Revision{2, 4, 6} {
-			if r := m.refusals[refusalKey{"a", fleet.Cluster, "c", "v", rev}]; r.Detail != "no" {
+			if r := m.refusals[refusalOf("a", fleet.Cluster, "c", rev)]; r.Detail != "no" {
 				t.Errorf("of revision %d: %+v", rev, r)
 			}
 		}
@@ -381,17 +395,17 @@ func TestANodesRefusalsThatAreNotToldYet(t *testing.T) {
 	refuse(streams)
 	for i, s := range streams {
 		s.Close(true)
-		last, _ := f.rec.LastStream(f.key, fmt.Sprint("n", i))
-		if len(last.Ended) != 2 || last.Ended[0].Node != fmt.Sprint("n", i) || last.Ended[1].Node != last.Ended[0].Node {
-			t.Errorf("node %d refused %+v, want two of its own", i, last.Ended)
+		rs := f.rec.Untold(f.key, fmt.Sprint("n", i))
+		if len(rs) != 2 || rs[0].Node != fmt.Sprint("n", i) || rs[1].Node != rs[0].Node {
+			t.Errorf("node %d refused %+v, want two of its own", i, rs)
 		}
 	}
 	flushAll(f)
-	if len(f.outbox.byNode) != 0 || len(f.outbox.refusals) != 0 {
-		t.Errorf("refusals of %d nodes are kept, %d in all", len(f.outbox.byNode), len(f.outbox.refusals))
+	if len(f.outbox.byNode) != 0 || len(f.outbox.events) != 0 {
+		t.Errorf("refusals of %d nodes are kept, %d in all", len(f.outbox.byNode), len(f.outbox.events))
 	}
-	if last, _ := f.rec.LastStream(f.key, "n1"); len(last.Ended) != 0 {
-		t.Errorf("the sink knows of %+v", last.Ended)
+	if rs := f.rec.Untold(f.key, "n1"); len(rs) != 0 {
+		t.Errorf("the sink knows of %+v", rs)
 	}
 }
 
@@ -403,20 +417,20 @@ func refuse(streams []*Stream) {
 	}
 }
 
-// TestARefusalOfBeforeAfterTheEndStands: a version that came back was refused in new words, and offered again; then it is told that what was refused of before stands: it has not ended.
+// TestARefusalOfBeforeAfterTheEndStands: a version that came back was refused in new words, and offered again; then it is told that what was refused of before stands: it has not ended, and
+// the new words stay.
 func TestARefusalOfBeforeAfterTheEndStands(t *testing.T) {
 	t.Parallel()
 	for _, words := range []string{"", "new words"} {
 		o := newOutbox()
-		r := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 3, Detail: words}
+		r := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 3, Offer: 1, Detail: words}
 		o.refuse("n", []fleet.Refusal{r}, time.Now())
-		o.resolve([]fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 3}})
-		r.Again = 1
+		o.resolve([]fleet.Refusal{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", Offer: 1, By: 3}})
+		r.Again, r.Offer, r.Detail = 1, 2, ""
 		o.refuse("n", []fleet.Refusal{r}, time.Now())
-		for _, p := range o.of("n") {
-			if p.By > 0 {
-				t.Errorf("it has ended by %d though it was refused since", p.By)
-			}
+		stand, over := refusal.Fold(o.of("n"))
+		if len(stand) != 1 || len(over) > 0 || stand[0].Detail != words {
+			t.Errorf("%+v stand, and %+v are over, though it was refused since", stand, over)
 		}
 	}
 }

@@ -1,46 +1,41 @@
 package delivery
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 )
 
-// maxPending is how many refusals, and how many resolutions, of a fleet are kept while the
+// maxPending is how many refusals, and how many ends, of a fleet are kept while the
 // sink is away.
 const maxPending = 20_000
 
-// refusalKey names a refusal: a node, a resource, a version, and the revision that
-// introduced it; a version that comes back and is refused again is another refusal.
-// A resolution ends those up to its own revision, so its key has none.
-type refusalKey struct {
-	node          string
-	typ           fleet.Type
-	name, version string
-	revision      fleet.Revision
+// eventKey names an event: a refusal of a node, of a version, by the revision that introduced
+// it, since a version that comes back and is refused again is another refusal; or the end of all
+// of a version up to the event's own revision.
+type eventKey struct {
+	node string
+	refusal.Key
+	revision fleet.Revision
+	end      bool
 }
 
-func (k refusalKey) resolution() refusalKey {
-	k.revision = 0
-	return k
+func keyOf(r fleet.Refusal) eventKey {
+	return eventKey{r.Node, refusal.KeyOf(r), r.Revision, !r.Stands()}
 }
 
-type pendingRefusal struct {
+// event is a refusal, or an end, with its place in the order in which they were put in.
+type event struct {
 	fleet.Refusal
 	seq uint64
 }
 
-type pendingResolution struct {
-	fleet.Resolution
-	seq     uint64
-	earlier fleet.Revision // By of the last one that is not acked either
-}
-
-// ticket is the place of a refusal, or of an end, in the order in which they were put in.
+// ticket is the place of an event.
 type ticket struct {
-	key refusalKey
-	end bool
+	key eventKey
 	seq uint64
 }
 
@@ -59,29 +54,26 @@ func (h held) settled(n *node, server fleet.Revision) fleet.Revision {
 }
 
 // outbox is refusals and their ends that the database does not hold yet. They leave it in
-// the order in which they came: an end never comes before its refusal.
+// the order in which they came; what they say is the same in any order (refusal.Fold).
 type outbox struct {
-	seq       uint64    // of what was put in last
-	order     []ticket  // oldest first; one whose seq is not that of what is in has no meaning
-	refusedAt time.Time // the last refusal's time
-	offeredAt time.Time // the last one that something was offered again
-	refusals  map[refusalKey]pendingRefusal
-	byNode    map[string]map[refusalKey]struct{} // the keys of refusals; no node has none
-	resolved  map[refusalKey]pendingResolution
-	waiters   map[chan struct{}]uint64 // the seq that each waits for; closed when it is acked
-	acked     []chan struct{}          // to be closed
+	seq     uint64   // of what was put in last
+	order   []ticket // oldest first; one whose seq is not that of what is in has no meaning
+	events  map[eventKey]event
+	ends    int                              // of events
+	byNode  map[string]map[eventKey]struct{} // the keys of events; no node has none
+	waiters map[chan struct{}]uint64         // the seq that each waits for; closed when it is acked
+	acked   []chan struct{}                  // to be closed
 }
 
 func newOutbox() outbox {
 	return outbox{
-		refusals: make(map[refusalKey]pendingRefusal),
-		byNode:   make(map[string]map[refusalKey]struct{}),
-		resolved: make(map[refusalKey]pendingResolution),
-		waiters:  make(map[chan struct{}]uint64),
+		events:  make(map[eventKey]event),
+		byNode:  make(map[string]map[eventKey]struct{}),
+		waiters: make(map[chan struct{}]uint64),
 	}
 }
 
-func (o *outbox) empty() bool { return len(o.refusals)+len(o.resolved) == 0 }
+func (o *outbox) empty() bool { return len(o.events) == 0 }
 
 // refuse puts a node's refusals in; at is the database's clock.
 func (o *outbox) refuse(node string, rs []fleet.Refusal, at time.Time) {
@@ -89,65 +81,65 @@ func (o *outbox) refuse(node string, rs []fleet.Refusal, at time.Time) {
 		r.Node = node
 		r.Detail = plain(r.Detail, maxDetail)
 		if r.At.IsZero() {
-			r.At = later(at, o.offeredAt)
-			o.refusedAt = later(o.refusedAt, r.At)
+			r.At = at
 		}
-		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
+		k := keyOf(r)
 		if r.Again > 0 { // in the words that are in, or that the sink has
 			was := k
 			was.revision = r.Again
-			r.Detail = o.refusals[was].Detail
+			r.Detail = o.events[was].Detail
 		}
-		p, told := o.refusals[k]
-		if own := told && p.Again == 0 && r.Again > 0; !own && len(o.refusals) < maxPending { // else the words of that stay
-			o.keep(k, r)
+		if p, told := o.events[k]; told && p.Again == 0 && r.Again > 0 { // the words of that stay
+			p.Offer = max(p.Offer, r.Offer)
+			r = p.Refusal
 		}
-		// Refused again after its end, which is not acked yet: it has not ended. The end of an
-		// earlier refusal stands.
-		k = k.resolution()
-		if p, ok := o.resolved[k]; ok && r.Revision <= p.By {
-			if p.By = p.earlier; p.By == 0 || p.By >= r.Revision {
-				delete(o.resolved, k)
-			} else {
-				o.resolved[k] = p
-			}
-		}
+		o.put(r)
 	}
 }
 
-func (o *outbox) keep(k refusalKey, r fleet.Refusal) {
-	o.refusals[k] = pendingRefusal{r, o.put(k, false)}
+// resolve puts ends in.
+func (o *outbox) resolve(rs []fleet.Refusal) {
+	for _, r := range rs {
+		r.Node = plain(r.Node, maxNodeText)
+		o.put(r)
+	}
+}
+
+// put gives an event a place at the end of the order, unless there are too many, or one that counts more.
+func (o *outbox) put(r fleet.Refusal) {
+	k, many := keyOf(r), len(o.events)-o.ends
+	if k.end {
+		many = o.ends
+	}
+	p, told := o.events[k]
+	switch {
+	case told && p.Offer > r.Offer:
+		return
+	case !told && many >= maxPending:
+		return
+	case !told && k.end:
+		o.ends++
+	}
+	o.seq++
+	o.events[k] = event{r, o.seq}
 	if o.byNode[k.node] == nil {
-		o.byNode[k.node] = make(map[refusalKey]struct{}, 1)
+		o.byNode[k.node] = make(map[eventKey]struct{}, 1)
 	}
 	o.byNode[k.node][k] = struct{}{}
+	o.order = append(o.order, ticket{k, o.seq})
+	if len(o.order) > 2*len(o.events)+64 {
+		o.order = slices.DeleteFunc(o.order, func(t ticket) bool { return !o.valid(t) })
+	}
 }
 
-func (o *outbox) drop(k refusalKey) {
-	delete(o.refusals, k)
+func (o *outbox) drop(k eventKey) {
+	delete(o.events, k)
+	if k.end {
+		o.ends--
+	}
 	if delete(o.byNode[k.node], k); len(o.byNode[k.node]) == 0 {
 		delete(o.byNode, k.node)
 	}
-}
-
-func (o *outbox) resolve(rs []fleet.Resolution) {
-	for _, r := range rs {
-		r.Node = plain(r.Node, maxNodeText)
-		if !r.At.IsZero() { // a clock that is set back must not reverse the order
-			r.At = later(r.At, o.refusedAt.Add(time.Microsecond))
-			o.offeredAt = later(o.offeredAt, r.At)
-		}
-		k := refusalKey{node: r.Node, typ: r.Type, name: r.Name, version: r.Version}
-		if len(o.resolved) < maxPending {
-			o.resolved[k] = pendingResolution{r, o.put(k, true), o.resolved[k].By}
-		}
-	}
-}
-
-// endOf reports whether a node's refusal that the sink knows of has ended, and by which revision.
-func (o *outbox) endOf(node string, r fleet.Refusal) (by fleet.Revision, ended bool) {
-	end, ok := o.resolved[refusalKey{node: plain(node, maxNodeText), typ: r.Type, name: r.Name, version: r.Version}]
-	return end.By, ok && r.Revision <= end.By && (end.At.IsZero() || r.At.Before(end.At))
 }
 
 // wait returns a channel that is closed when all that is in now is acked. Whoever stops
@@ -158,23 +150,8 @@ func (o *outbox) wait() chan struct{} {
 	return done
 }
 
-// put gives what is put in a place at the end of the order.
-func (o *outbox) put(k refusalKey, end bool) uint64 {
-	o.seq++
-	o.order = append(o.order, ticket{k, end, o.seq})
-	if len(o.order) > 2*(len(o.refusals)+len(o.resolved))+64 {
-		o.order = slices.DeleteFunc(o.order, func(t ticket) bool { return t.seq != o.seq && !o.valid(t) })
-	}
-	return o.seq
-}
-
-// valid reports whether a ticket is of what is in, and not of what was replaced or taken back.
-func (o *outbox) valid(t ticket) bool {
-	if t.end {
-		return o.resolved[t.key].seq == t.seq
-	}
-	return o.refusals[t.key].seq == t.seq
-}
+// valid reports whether a ticket is of what is in, and not of what was replaced.
+func (o *outbox) valid(t ticket) bool { return o.events[t.key].seq == t.seq }
 
 // take adds what came first to a status, most rows at most, and says of which nodes refusals
 // stay in. more: something does.
@@ -185,10 +162,10 @@ func (o *outbox) take(s *fleet.Status, most int) (ts []ticket, left held, more b
 			continue
 		case len(ts) == most:
 			return ts, o.after(ts[most-1].seq), true
-		case t.end:
-			s.Resolved = append(s.Resolved, o.resolved[t.key].Resolution)
+		case t.key.end:
+			s.Resolved = append(s.Resolved, o.events[t.key].Refusal)
 		default:
-			s.Refusals = append(s.Refusals, o.refusals[t.key].Refusal)
+			s.Refusals = append(s.Refusals, o.events[t.key].Refusal)
 		}
 		ts = append(ts, t)
 	}
@@ -198,8 +175,8 @@ func (o *outbox) take(s *fleet.Status, most int) (ts []ticket, left held, more b
 // after is whose refusals came after seq.
 func (o *outbox) after(seq uint64) held {
 	h := make(held)
-	for k, p := range o.refusals {
-		if p.seq <= seq {
+	for k, e := range o.events {
+		if k.end || e.seq <= seq {
 			continue
 		}
 		if rev, ok := h[k.node]; !ok || k.revision < rev {
@@ -213,11 +190,7 @@ func (o *outbox) after(seq uint64) held {
 // freed then; see fleetStatus.free.
 func (o *outbox) ack(ts []ticket) {
 	for _, t := range ts {
-		switch {
-		case !o.valid(t):
-		case t.end:
-			delete(o.resolved, t.key)
-		default:
+		if o.valid(t) {
 			o.drop(t.key)
 		}
 	}
@@ -232,15 +205,15 @@ func (o *outbox) ack(ts []ticket) {
 	}
 }
 
-// of are a node's refusals that are in, without what stood in.
-func (o *outbox) of(node string) (rs []fleet.PastRefusal) {
+// of are the events of a node that are in, oldest first. Refusals are without what stood in.
+func (o *outbox) of(node string) (rs []fleet.Refusal) {
+	es := make([]event, 0, len(o.byNode[node]))
 	for k := range o.byNode[node] {
-		r := o.refusals[k]
-		past := fleet.PastRefusal{Refusal: r.Refusal}
-		if end, ok := o.resolved[k.resolution()]; ok && r.Revision <= end.By {
-			past.By = end.By
-		}
-		rs = append(rs, past)
+		es = append(es, o.events[k])
+	}
+	slices.SortFunc(es, func(a, b event) int { return cmp.Compare(a.seq, b.seq) })
+	for _, e := range es {
+		rs = append(rs, e.Refusal)
 	}
 	return rs
 }

@@ -118,7 +118,7 @@ func TestT36_AFleetStatusThatPanicsKeepsWhatItHad(t *testing.T) {
 		for _, s := range as {
 			s.Settled(2)
 		}
-		w.Resolved(w.key, []fleet.Resolution{{Node: "0", Type: fleet.Route, Name: "r", Version: "v", By: 1}})
+		w.Resolved(w.key, []fleet.Refusal{{Node: "0", Type: fleet.Route, Name: "r", Version: "v", By: 1}})
 		time.Sleep(20 * time.Second)
 		if n := len(w.sink.model(w.key).nodes); n != 0 {
 			t.Fatalf("%d nodes are told: the test is blind", n)

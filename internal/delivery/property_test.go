@@ -47,7 +47,7 @@ type truth struct {
 	// streams of each node, the oldest first
 	streams map[string][]*trueStream
 	last    map[string]fleet.Revision // of nodes without streams
-	refused map[refusalKey]bool       // true: resolved
+	refused map[eventKey]bool         // true: resolved
 	// introduced is the revision that last brought a version that nodes refuse.
 	introduced [4]fleet.Revision
 	problems   []string
@@ -177,18 +177,18 @@ func (tr *truth) do(s step) {
 	case s.Kind == "clock":
 		tr.w.SetClockOffset(time.Duration(s.Pick-1) * time.Minute)
 	case s.Kind == "resolve":
-		k := refusalKey{id, fleet.Cluster, fmt.Sprint(s.Pick), "v", tr.introduced[s.Pick]}
+		k := refusalOf(id, fleet.Cluster, fmt.Sprint(s.Pick), tr.introduced[s.Pick])
 		if resolved, ok := tr.refused[k]; ok && !resolved {
 			tr.refused[k] = true
 			tr.head++ // brings another version
 			tr.w.Head(tr.w.key, tr.head, time.Now())
-			tr.w.Resolved(tr.w.key, []fleet.Resolution{{Node: id, Type: k.typ, Name: k.name, Version: "v", By: tr.head}})
+			tr.w.Resolved(tr.w.key, []fleet.Refusal{{Node: id, Type: k.Type, Name: k.Name, Version: "v", By: tr.head}})
 		}
 	}
 	refuse := s.Kind == "refuse" && len(ss) > 0
 	r := fleet.Refusal{Type: fleet.Cluster, Name: fmt.Sprint(s.Pick), Version: "v"}
 	if refuse {
-		k := refusalKey{id, r.Type, r.Name, r.Version, tr.introduced[s.Pick]}
+		k := refusalOf(id, r.Type, r.Name, tr.introduced[s.Pick])
 		if tr.refused[k] { // it was resolved: a later revision has brought it back
 			tr.head++
 			tr.w.Head(tr.w.key, tr.head, time.Now())
@@ -242,7 +242,7 @@ func TestNobodyIsEverShownAheadOfWhereItIs(t *testing.T) {
 			w.Recorder.rows = rows
 			tr := &truth{
 				w: w, head: 5, parts: rows < reportRows,
-				streams: map[string][]*trueStream{}, last: map[string]fleet.Revision{}, refused: map[refusalKey]bool{},
+				streams: map[string][]*trueStream{}, last: map[string]fleet.Revision{}, refused: map[eventKey]bool{},
 			}
 			w.sink.check = tr.check
 			w.Head(w.key, tr.head, time.Now())

@@ -17,8 +17,8 @@ import (
 type Sink interface {
 	// Report writes one fleet's status in one transaction: a reader sees all of it or
 	// none. It has some hundred rows at most, what is left is in the next one. Status.Settled may be lower than before, after a failover that lost commits.
-	// Refusals come before Resolved, which ends those of its version that are not of a
-	// later revision. It fails if the lease is of another term than the status by now.
+	// Of a version and a revision the refusal of the highest offer counts. Resolved ends those of its version that are of its
+	// offer or a lower one, and not of a later revision: whichever is told first. It fails if the lease is of another term than the status by now.
 	Report(ctx context.Context, s fleet.Status) error
 	// Lease says that the server is alive for ttl from now on. Where the last lease had ended
 	// by then this one is of another term. The sink judges that: the clock here may have stood
@@ -142,7 +142,7 @@ func (r *Recorder) Refused(key fleet.Key, rs []fleet.Refusal) {
 
 // Resolved says that exceptions of nodes of the fleet have ended, whether or not the
 // nodes have streams.
-func (r *Recorder) Resolved(key fleet.Key, rs []fleet.Resolution) {
+func (r *Recorder) Resolved(key fleet.Key, rs []fleet.Refusal) {
 	if len(rs) == 0 {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/metrics"
+	"fairlead/internal/refusal"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -32,16 +33,21 @@ type model struct {
 	settled   fleet.Revision
 	nodes     map[string]fleet.NodeStatus
 	delivered map[fleet.Revision]fleet.Delivered
-	refusals  map[refusalKey]fleet.Refusal
-	resolved  map[refusalKey]fleet.Revision
+	refusals  map[eventKey]fleet.Refusal
+	resolved  map[eventKey]fleet.Revision
+}
+
+// refusalOf is the key of a refusal of version v.
+func refusalOf(node string, t fleet.Type, name string, rev fleet.Revision) eventKey {
+	return keyOf(fleet.Refusal{Node: node, Type: t, Name: name, Version: "v", Revision: rev})
 }
 
 func newModel() *model {
 	return &model{
 		nodes:     map[string]fleet.NodeStatus{},
 		delivered: map[fleet.Revision]fleet.Delivered{},
-		refusals:  map[refusalKey]fleet.Refusal{},
-		resolved:  map[refusalKey]fleet.Revision{},
+		refusals:  map[eventKey]fleet.Refusal{},
+		resolved:  map[eventKey]fleet.Revision{},
 	}
 }
 
@@ -59,15 +65,24 @@ func (m *model) apply(s fleet.Status) {
 		m.delivered[d.Revision] = d
 	}
 	for _, r := range s.Refusals {
-		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
+		k := keyOf(r)
+		x, known := m.refusals[k]
+		if _, over := m.resolved[k]; known && (x.Offer > r.Offer || x.Offer == r.Offer && over) {
+			continue
+		}
 		m.refusals[k] = r
 		delete(m.resolved, k)
 	}
 	for _, r := range s.Resolved {
 		for k, x := range m.refusals {
-			if _, done := m.resolved[k]; !done && (r.At.IsZero() || x.At.Before(r.At)) && k.revision <= r.By && k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) {
+			if k.node != r.Node || !refusal.Ends(r, x) {
+				continue
+			}
+			if _, done := m.resolved[k]; !done {
 				m.resolved[k] = r.By
 			}
+			x.Offer = r.Offer
+			m.refusals[k] = x
 		}
 	}
 }

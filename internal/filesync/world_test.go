@@ -28,6 +28,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/resource"
+	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 	"fairlead/internal/xds/xdstest"
 )
@@ -73,7 +74,7 @@ func (a *attachment) Settled(r fleet.Revision) {
 	a.Attachment.Settled(r)
 }
 
-func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
+func (a *attachment) Refuse(ctx context.Context, r snapshot.Verdict) {
 	for file, text := range a.w.files() {
 		if strings.Contains(text, "poison") && !strings.Contains(file, "poison") { // a file of its own name is named by none now
 			a.w.mu.Lock()

@@ -27,11 +27,13 @@ type LastStream struct {
 	// At is when the last stream ended or, if some live, when the newest of them began, on
 	// the database's clock.
 	At time.Time
+	// Offer is the last one that is known of the node.
+	Offer Offer
 	// Refusals are those that stand, at most 1,000.
-	Refusals []PastRefusal
+	Refusals []Refusal
 	// Ended are those that have ended with the revision that the node settled or later, and some before; with Refusals
 	// at most 1,000.
-	Ended []PastRefusal
+	Ended []Refusal
 }
 
 // Held is what a node had when it settled last: all of a revision, but for what was withheld from it. It settles
@@ -41,27 +43,6 @@ type Held struct {
 	At      Revision
 	Without []Ref
 }
-
-// PastRefusal is a refusal as it is remembered: with its end, and with what stands, or stood,
-// in for the refused version.
-type PastRefusal struct {
-	Refusal
-	// By is the newest revision when it ended, 0 if it stands.
-	By Revision
-	// End is how it ended, where that is asked for.
-	End End
-	// Ended is when it ended, where that is asked for: for people. Zero if it stands.
-	Ended time.Time
-	// Row is what stands in, a Secret's sealed; nil if nothing does, or its bytes are lost.
-	Row *Row
-}
-
-// Stands reports whether the node refuses it still.
-func (r PastRefusal) Stands() bool { return r.By == 0 }
-
-// Stood reports whether the node refused it when it had settled a revision, so that it held
-// what stood in.
-func (r PastRefusal) Stood(at Revision) bool { return r.Revision <= at && (r.By == 0 || r.By > at) }
 
 // AskedNode is a node of which the last stream is asked for. What the server Without has told
 // does not count, which knows better what it had itself; the zero id leaves none out.

@@ -78,7 +78,11 @@ type NodeStatus struct {
 	Waits Waits
 }
 
-// Refusal is one resource that one node would not take (SEMANTICS 5.2).
+// Offer counts how often a node was offered something anew: what it refuses is refused in an offer, and an end ends all of its offer and of those
+// before. It only grows (refusal.FirstOffer). 0: of a server that counted none.
+type Offer int64
+
+// Refusal is one resource that one node would not take (SEMANTICS 5.2), as it is told and as it is remembered.
 type Refusal struct {
 	Node     string
 	Type     Type
@@ -100,23 +104,25 @@ type Refusal struct {
 	// out of force meanwhile, and Revision has brought it back to a node that never took another
 	// one. 0: the node has just refused it.
 	Again Revision
+	// Offer is the node's in which it was refused. An end has the last one that it ends.
+	Offer Offer
+	// By is the newest revision when it ended, 0 if it stands. An end is told without a Revision: it is of all up to By.
+	By  Revision
+	End End // how it ended, where that is asked for
+	// Ended is when, where that is asked for.
+	Ended time.Time
+	// Row is what stands, or stood, in for it, a Secret's sealed; nil if nothing does, or its bytes are lost or not asked for.
+	Row *Row
 }
+
+// Stands reports whether the node refuses it still.
+func (r Refusal) Stands() bool { return r.By == 0 }
+
+// Stood reports whether the node refused it when it had settled a revision, so that it held what stood in.
+func (r Refusal) Stood(at Revision) bool { return r.Revision <= at && (r.By == 0 || r.By > at) }
 
 // Rival is a version of another resource of the same type.
 type Rival struct{ Name, Version string }
-
-// Resolution ends a refusal.
-type Resolution struct {
-	Node    string
-	Type    Type
-	Name    string
-	Version string   // the refused version
-	By      Revision // the newest revision then
-	End     End
-	// At is when it ended, by the database's clock, where the version is still in force: what was refused from then on
-	// stands. Zero: all is over that is not of a later revision.
-	At time.Time
-}
 
 // Delivered is a server's own count for one revision.
 type Delivered struct {
@@ -144,7 +150,7 @@ type Status struct {
 	Delivered []Delivered
 	Nodes     []NodeStatus
 	Refusals  []Refusal
-	Resolved  []Resolution
+	Resolved  []Refusal // ends
 	// Lasting are nodes that have been connected to the server for half a minute: each
 	// once, to see whether another server has them as well.
 	Lasting []string

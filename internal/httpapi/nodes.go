@@ -72,14 +72,14 @@ func nodeOf(n store.NodeView) oapi.Node {
 	return out
 }
 
-func refusalOf(r fleet.PastRefusal) oapi.Refusal {
+func refusalOf(r fleet.Refusal) oapi.Refusal {
 	out := oapi.Refusal{
 		Type: oapi.ResourceType(r.Type.Slug()), Name: r.Name, Version: r.Version, Revision: int64(r.Revision), Detail: redact.Keys(r.Detail),
 		Action: optional(actionWords(r.Action, r.Beside)), ActionCode: actionCode(r.Action), At: r.At, ResolvedAt: optionalTime(r.Ended), Ended: optional(oapi.RefusalEnd(r.End.String())),
 		ResolvedBy: resolvedBy(r.End, r.By), StandsIn: optional(r.Good),
 	}
 	if r.Stands() {
-		lifted := liftedBy(r.Refusal)
+		lifted := liftedBy(r)
 		out.LiftedBy = &lifted
 	}
 	return out
@@ -109,7 +109,7 @@ func liftedBy(r fleet.Refusal) string {
 }
 
 // standing are the resources that are refused at present.
-func standing(rs []fleet.PastRefusal) (refs []fleet.Ref) {
+func standing(rs []fleet.Refusal) (refs []fleet.Ref) {
 	for _, r := range rs {
 		if r.Stands() {
 			refs = append(refs, fleet.Ref{Type: r.Type, Name: r.Name})

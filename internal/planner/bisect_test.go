@@ -156,7 +156,7 @@ func TestARefusalThatIsExplainedBlamesNobodyElse(t *testing.T) {
 	for _, v := range s.c.Verdicts() {
 		for _, b := range v.Blame {
 			if b.Refused.Name != "d" {
-				t.Errorf("%s is blamed: %s", b.Refused.Name, v.Words)
+				t.Errorf("%s is blamed: %s", b.Refused.Name, v.Detail)
 			}
 		}
 	}

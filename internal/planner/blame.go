@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 )
 
@@ -226,7 +227,7 @@ func (c *Client) blame(t fleet.Type, words string, culprits []candidate) {
 }
 
 func (c *Client) verdict(t fleet.Type, words string, culprits []candidate) {
-	v := Verdict{Type: t, Words: words, Presumed: words == nevermind || words == ProbablyRefused}
+	v := snapshot.Verdict{Type: t, Detail: words, Presumed: words == nevermind || words == ProbablyRefused}
 	for _, x := range culprits {
 		if now := c.overlay.base.View[t].Get(x.refused.Name); now != nil && snapshot.Same(now, x.refused) {
 			x.refused = now // a later revision has brought it anew meanwhile
@@ -239,7 +240,7 @@ func (c *Client) verdict(t fleet.Type, words string, culprits []candidate) {
 // rejectedElsewhere returns the candidates that another node refused alone.
 func (c *Client) rejectedElsewhere(t fleet.Type, all []candidate) (bad []candidate) {
 	for _, x := range all {
-		if _, ok := c.overlay.base.Rejected[snapshot.Rejection{Type: t, Name: x.refused.Name, Version: x.refused.Version}]; ok {
+		if _, ok := c.overlay.base.Rejected[refusal.Key{Type: t, Name: x.refused.Name, Version: x.refused.Version}]; ok {
 			bad = append(bad, x)
 		}
 	}

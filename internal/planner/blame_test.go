@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/snapshot"
+	"fairlead/internal/refusal"
 )
 
 // SEMANTICS 3.5: what another node refused alone is tried last, so that one response tells
@@ -15,7 +15,7 @@ func TestWhatAFellowNodeRefusedIsTriedLast(t *testing.T) {
 	none := world(t, 2, "listeners")
 	for _, c := range []struct{ says, culprit string }{{"c", "c"}, {"c", "a"}} {
 		target := target.Except(nil)
-		target.Rejected = map[snapshot.Rejection]struct{}{{Type: fleet.Listener, Name: c.says, Version: "1"}: {}}
+		target.Rejected = map[refusal.Key]struct{}{{Type: fleet.Listener, Name: c.says, Version: "1"}: {}}
 		s := &script{t: t, c: client{Delta: true}}
 		s.c.Subscribe(request{Type: fleet.Listener}, none)
 		s.step(none, "listeners", "")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 )
 
@@ -95,22 +96,13 @@ type counts struct {
 type Findings struct {
 	// Verdicts are what was found out of refusals. Until the target leaves the blamed out
 	// nothing is sent that would give them back.
-	Verdicts []Verdict
+	Verdicts []snapshot.Verdict
 	// Doubted are exceptions that are in doubt (SEMANTICS 3.6).
-	Doubted []snapshot.Doubted
+	Doubted []refusal.Key
 }
 
 // Any reports whether something was found.
 func (f Findings) Any() bool { return len(f.Verdicts)+len(f.Doubted) > 0 }
-
-// Verdict is what was found out of a refusal: who is to blame, and the client's words.
-type Verdict struct {
-	Type  fleet.Type
-	Words string
-	Blame []snapshot.Blame
-	// Presumed: the client said nothing, and was taken for stuck.
-	Presumed bool
-}
 
 // Client returns the state of a new stream. opening: the client will say more of what it
 // holds (Opened).

@@ -7,6 +7,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/planner"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 )
 
@@ -20,8 +21,8 @@ type client struct {
 	Now                                    time.Time
 
 	c, plain *planner.Client
-	verdicts []planner.Verdict
-	doubted  []snapshot.Doubted
+	verdicts []snapshot.Verdict
+	doubted  []refusal.Key
 }
 
 // request is a request with its names as texts.
@@ -56,9 +57,9 @@ func (c *client) find(f, plain planner.Findings) {
 	c.verdicts, c.doubted = append(c.verdicts, f.Verdicts...), append(c.doubted, f.Doubted...)
 }
 
-func sorted(ds []snapshot.Doubted) []snapshot.Doubted {
+func sorted(ds []refusal.Key) []refusal.Key {
 	ds = slices.Clone(ds)
-	slices.SortFunc(ds, func(a, b snapshot.Doubted) int {
+	slices.SortFunc(ds, func(a, b refusal.Key) int {
 		if a.Name < b.Name {
 			return -1
 		}
@@ -120,13 +121,13 @@ func (c *client) Refuse(t fleet.Type, nonce, words string) bool {
 	return ok
 }
 
-func (c *client) Verdicts() []planner.Verdict {
+func (c *client) Verdicts() []snapshot.Verdict {
 	vs := c.verdicts
 	c.verdicts = nil
 	return vs
 }
 
-func (c *client) Doubted() []snapshot.Doubted {
+func (c *client) Doubted() []refusal.Key {
 	ds := c.doubted
 	c.doubted = nil
 	return ds

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 )
 
@@ -45,7 +46,7 @@ func (c *Client) doubtTaken(target *snapshot.Target) {
 }
 
 func (c *Client) reconsider(t fleet.Type, refused *snapshot.Resource) {
-	c.found.Doubted = append(c.found.Doubted, snapshot.Doubted{Type: t, Name: refused.Name, Version: refused.Version})
+	c.found.Doubted = append(c.found.Doubted, refusal.Key{Type: t, Name: refused.Name, Version: refused.Version})
 }
 
 // doubtExceptions looks at what the first request of a type says of the exceptions.

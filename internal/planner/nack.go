@@ -58,9 +58,9 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 	return true
 }
 
-// refusal is a content that this stream would not take: what it changed or, if it was
+// refusedContent is a content that this stream would not take: what it changed or, if it was
 // only an answer, the set that it was given out of.
-type refusal struct {
+type refusedContent struct {
 	changes []change
 	set     *snapshot.Set
 	then    []*snapshot.Resource // what the node's view had under the changes' names
@@ -77,7 +77,7 @@ const maxRefused = 1_000
 func (c *Client) remember(t fleet.Type, r *Response, words string) {
 	p, l := c.peculiar(t), c.look(c.overlay.base)
 	if p.refused == nil {
-		p.refused = make(map[snapshot.Sum]refusal)
+		p.refused = make(map[snapshot.Sum]refusedContent)
 	}
 	for content := range p.refused {
 		if len(p.refused) < maxRefused {
@@ -85,7 +85,7 @@ func (c *Client) remember(t fleet.Type, r *Response, words string) {
 		}
 		delete(p.refused, content)
 	}
-	x := refusal{words: words, at: l.target.Revision, changes: r.changes, set: r.target.Types[t]}
+	x := refusedContent{words: words, at: l.target.Revision, changes: r.changes, set: r.target.Types[t]}
 	for _, ch := range r.changes {
 		x.then = append(x.then, l.target.View[t].Get(ch.name))
 		if ch.new != nil && len(x.lacked) < mostLackedOfContent {
@@ -145,11 +145,11 @@ func (p *peculiar) offerAgain(l *look, t fleet.Type) {
 }
 
 // excepted reports whether the node's target keeps back something that the content brought.
-func (x *refusal) excepted(l *look, t fleet.Type) bool {
+func (x *refusedContent) excepted(l *look, t fleet.Type) bool {
 	return slices.ContainsFunc(x.changes, func(ch change) bool { return ch.new != nil && l.target.Excepts(t, ch.new) })
 }
 
-func (x *refusal) over(l *look, t fleet.Type) bool {
+func (x *refusedContent) over(l *look, t fleet.Type) bool {
 	if len(x.changes) == 0 {
 		return x.set != l.target.Types[t]
 	}

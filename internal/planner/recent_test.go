@@ -7,6 +7,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/planner"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 )
 
@@ -230,7 +231,7 @@ func TestT41_WhatAClientConfirmedIsKeptFromItByItselfAlone(t *testing.T) {
 	refused := []snapshot.Exception{{Type: fleet.Cluster, Name: "a", Refused: "2"}}
 	target := snapshot.NewTarget(now, refused)
 	s.step(target, "nothing", "")
-	if d := s.c.Doubted(); len(d) != 1 || d[0] != (snapshot.Doubted{Type: fleet.Cluster, Name: "a", Version: "2"}) {
+	if d := s.c.Doubted(); len(d) != 1 || d[0] != (refusal.Key{Type: fleet.Cluster, Name: "a", Version: "2"}) {
 		t.Errorf("%+v are in doubt", d)
 	}
 	s.step(plain, "nothing", "")

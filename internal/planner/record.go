@@ -24,7 +24,7 @@ type peculiar struct {
 	// bisection looks for what the client refuses; nil: none goes on.
 	bisection *bisection
 	// refused are contents that this stream would not take, and what they held.
-	refused map[snapshot.Sum]refusal
+	refused map[snapshot.Sum]refusedContent
 	// late are responses that a newer one has overtaken, oldest first.
 	late []*flight
 	// unasked: the client has not asked for the type, and was sent it all the same.

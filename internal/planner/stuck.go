@@ -241,7 +241,7 @@ func (c *Client) clear(t fleet.Type, late *flight, words string) {
 	if b := c.rec.of(t).bisection; b != nil {
 		b.drop(func(x candidate) bool { return taken(x.refused.Name, x.refused.Version) })
 	}
-	c.found.Verdicts = slices.DeleteFunc(c.found.Verdicts, func(v Verdict) bool {
+	c.found.Verdicts = slices.DeleteFunc(c.found.Verdicts, func(v snapshot.Verdict) bool {
 		return v.Type == t && !slices.ContainsFunc(v.Blame, func(b snapshot.Blame) bool { return !taken(b.Refused.Name, b.Refused.Version) })
 	})
 	for _, ch := range late.changes {

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/planner"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 )
 
@@ -99,7 +100,7 @@ func TestALateAnswerEndsAnException(t *testing.T) {
 		Type: fleet.Cluster, Name: "a", Refused: "2", Good: first(t, "clusters a@1").Types[fleet.Cluster].Get("a"),
 	}}))
 	s.c.Acknowledge(fleet.Cluster, late.Nonce)
-	if got, want := s.c.Doubted(), []snapshot.Doubted{{Type: fleet.Cluster, Name: "a", Version: "2"}}; !slices.Equal(got, want) {
+	if got, want := s.c.Doubted(), []refusal.Key{{Type: fleet.Cluster, Name: "a", Version: "2"}}; !slices.Equal(got, want) {
 		t.Errorf("in doubt are %v, want %v", got, want)
 	}
 }
@@ -143,7 +144,7 @@ func TestWhatIsRefusedAndThenTakenUnchanged(t *testing.T) {
 		t.Fatalf("sent %v", r)
 	}
 	s.c.Acknowledge(fleet.Cluster, r.Nonce)
-	if vs := s.c.Verdicts(); len(vs) != 1 || vs[0].Words != "it is bad" {
+	if vs := s.c.Verdicts(); len(vs) != 1 || vs[0].Detail != "it is bad" {
 		t.Errorf("found out: %+v", vs)
 	}
 	if s.c.Settled() != 0 {
@@ -278,7 +279,7 @@ func TestAStandInThatIsRefusedClearsThePresumed(t *testing.T) {
 			}
 			s.c.Refuse(r.Type, r.Nonce, words)
 			vs := s.c.Verdicts()
-			if len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Refused.Version != "bad" || vs[0].Words != words {
+			if len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Refused.Version != "bad" || vs[0].Detail != words {
 				t.Errorf("blamed are %+v, want what stood in", vs)
 			}
 			s.steps(now)

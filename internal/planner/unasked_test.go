@@ -115,7 +115,7 @@ func TestWhoRefusesWhatItIsSentUnaskedIsHeard(t *testing.T) {
 	t.Parallel()
 	s, _, unasked := pushed(t)
 	s.c.Refuse(unasked.Type, unasked.Nonce, "out of memory")
-	if vs := s.c.Verdicts(); len(vs) != 1 || vs[0].Words != "out of memory" || len(vs[0].Blame) > 0 {
+	if vs := s.c.Verdicts(); len(vs) != 1 || vs[0].Detail != "out of memory" || len(vs[0].Blame) > 0 {
 		t.Errorf("it is told %+v", vs)
 	}
 }

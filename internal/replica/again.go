@@ -9,7 +9,7 @@ import (
 // again. But what was told of them has ended for whoever reads it.
 func (ns *nodes) again(t *viewUpdate) (refusals []fleet.Refusal) {
 	for n := range ns.excepted {
-		told := make(map[fleet.Ref]bool) // by another stream
+		told, now := make(map[fleet.Ref]bool), ns.offer(n) // told by another stream
 		for s := range n.subscribers() {
 			for _, r := range s.again(t.of(s, s.view)) {
 				ref := fleet.Ref{Type: r.Type, Name: r.Name}
@@ -17,7 +17,7 @@ func (ns *nodes) again(t *viewUpdate) (refusals []fleet.Refusal) {
 					continue
 				}
 				told[ref] = true
-				r.Node, r.Beside = n.id, len(n.streams) > 1
+				r.Node, r.Beside, r.Offer = n.id, len(n.streams) > 1, now.number
 				refusals = append(refusals, r)
 			}
 		}
@@ -37,20 +37,18 @@ func (s *subscriber) again(next *view) (refusals []fleet.Refusal) {
 		})
 	}
 	for _, e := range s.list {
-		action, good := outcome(e.Good)
-		if e.Leave {
-			action = fleet.ActionUnknown
-		}
+		action, good := done(e)
 		add(e.Type, e.Name, e.Refused, action, good)
 	}
-	for t, f := range s.frozen {
-		for name, version := range f.refused {
-			good := ""
-			if held := f.set.Get(name); held != nil {
-				good = held.Version
-			}
-			add(t, name, version, fleet.ActionFrozen, good)
+	for k, action := range s.beside {
+		if action != fleet.ActionFrozen {
+			continue
 		}
+		good := ""
+		if held := s.frozen[k.Type].Get(k.Name); held != nil {
+			good = held.Version
+		}
+		add(k.Type, k.Name, k.Version, action, good)
 	}
 	return refusals
 }

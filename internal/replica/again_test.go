@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 )
 
 // A server that jumps over the revision that mended a refused version, to one that brings it
@@ -34,7 +35,7 @@ func TestAVersionThatComesBackInAJumpIsRefusedAnew(t *testing.T) {
 				t.Errorf("%s: told %+v", node, rs)
 				continue
 			}
-			want := fleet.Refusal{Node: node, Type: fleet.Cluster, Name: "c", Version: "bad", Revision: 4, Again: 2, Action: fleet.ActionKept, Good: "1", At: rs[1].At}
+			want := fleet.Refusal{Node: node, Type: fleet.Cluster, Name: "c", Version: "bad", Revision: 4, Offer: refusal.FirstOffer(4), Again: 2, Action: fleet.ActionKept, Good: "1", At: rs[1].At}
 			if rs[1] != want || !rs[1].At.After(rs[0].At) {
 				t.Errorf("%s: told anew %+v after %+v", node, rs[1], rs[0])
 			}

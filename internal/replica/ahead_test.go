@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 )
 
 // SEMANTICS 3.2: a refusal outlives its server also if the next one is behind it.
@@ -14,7 +15,7 @@ func TestARefusalOfARevisionThatIsNotHereYet(t *testing.T) {
 		w.attach(id, "first") // so that the fleet is held
 		lost := refused(cluster("f", "bad"), 2, nil)
 		lost.Good, lost.Action = "1", fleet.ActionKept
-		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{
 			refused(cluster("c", "bad"), 2, ptr(cluster("c", "old"))),
 			refused(cluster("d", "bad"), 2, ptr(cluster("d", "old"))), // over at 3
 			refused(cluster("e", "bad"), 2, nil),
@@ -33,7 +34,7 @@ func TestARefusalOfARevisionThatIsNotHereYet(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second)
-		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Resolution{Node: "n", Type: fleet.Cluster, Name: "d", Version: "bad", By: 3, End: fleet.EndReplaced}) {
+		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "d", Version: "bad", Offer: refusal.FirstOffer(3), By: 3, End: fleet.EndReplaced}) {
 			t.Errorf("resolved %+v", rs)
 		}
 		if rs := w.sink.allRefusals(); len(rs) != 1 || rs[0].Name != "f" || rs[0].Action != fleet.ActionLost {
@@ -47,7 +48,7 @@ func TestARefusalAheadIsOfferedAgainOnARetry(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "old"))
 		w.attach(id, "first")
-		w.left("n", fleet.LastStream{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 2, ptr(cluster("c", "old")))}})
+		w.left("n", fleet.LastStream{Refusals: []fleet.Refusal{refused(cluster("c", "bad"), 2, ptr(cluster("c", "old")))}})
 		a := w.attach(id, "n")
 		w.retry(key, "n")
 		w.change(key, cluster("c", "bad"))

@@ -8,6 +8,7 @@ import (
 
 	"fairlead/internal/delivery"
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/selector"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
@@ -224,7 +225,7 @@ func (a *attachment) Settled(r fleet.Revision) {
 	if !a.node.unsettled.Load() {
 		return
 	}
-	a.owner.resolve(func(ns *nodes) []fleet.Resolution {
+	a.owner.resolve(func(ns *nodes) []fleet.Refusal {
 		resolved := ns.settle(a)
 		if t.Revision == r {
 			resolved = append(resolved, ns.inStep(a)...)
@@ -236,25 +237,25 @@ func (a *attachment) Settled(r fleet.Revision) {
 
 // Refuse makes the culprits exceptions of the stream and records them, before it tells it
 // to look again.
-func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
-	refusals, resolved := a.owner.except(a, r)
+func (a *attachment) Refuse(ctx context.Context, v snapshot.Verdict) {
+	refusals, resolved := a.owner.except(a, v)
 	a.record.Refused(ctx, refusals)
 	a.owner.r.cfg.Recorder.Resolved(a.owner.key, resolved)
 	signal(a.changed)
 }
 
-func (o *owner) except(a *attachment, r xds.Refusal) ([]fleet.Refusal, []fleet.Resolution) {
+func (o *owner) except(a *attachment, v snapshot.Verdict) ([]fleet.Refusal, []fleet.Refusal) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.views.rejected.add(a.subscriber.build, r) {
+	if o.views.rejected.add(a.subscriber.build, v) {
 		o.nodes.retargetBuild(a.subscriber.build)
 	}
-	return o.nodes.except(a, r)
+	return o.nodes.except(a, v)
 }
 
 // Reconsider ends exceptions of the stream, and tells it to look again.
-func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
-	a.owner.resolve(func(ns *nodes) []fleet.Resolution { return ns.reconsider(a, doubted) })
+func (a *attachment) Reconsider(doubted []refusal.Key) {
+	a.owner.resolve(func(ns *nodes) []fleet.Refusal { return ns.reconsider(a, doubted) })
 }
 
 // LastStream is what is known of the node from before this stream. What it held then is told
@@ -291,7 +292,7 @@ func (o *owner) untie(a *attachment, clean bool) {
 // untieLocked takes a stream out, also one that a panic has left half tied. o.mu is held.
 func (o *owner) untieLocked(a *attachment, clean bool) {
 	delete(o.streams.tied, a)
-	var resolved []fleet.Resolution
+	var resolved []fleet.Refusal
 	defer func() { o.r.cfg.Recorder.Resolved(o.key, resolved) }()
 	if a.record != nil {
 		defer a.record.Close(clean)

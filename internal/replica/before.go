@@ -221,8 +221,8 @@ type heldKey struct {
 }
 
 // inOrder sorts refusals: nodes that refused the same are told apart from others by that. Of a name those that stand and the later ones come first.
-func inOrder(refusals []fleet.PastRefusal) []fleet.PastRefusal {
-	slices.SortFunc(refusals, func(a, b fleet.PastRefusal) int {
+func inOrder(refusals []fleet.Refusal) []fleet.Refusal {
+	slices.SortFunc(refusals, func(a, b fleet.Refusal) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name), cmp.Compare(min(a.By, 1), min(b.By, 1)), cmp.Compare(b.Revision, a.Revision), cmp.Compare(a.Version, b.Version))
 	})
 	return refusals
@@ -230,7 +230,7 @@ func inOrder(refusals []fleet.PastRefusal) []fleet.PastRefusal {
 
 // exceptionsAt are what a node refused of an earlier content, the names of which it is
 // not known what it had instead, and those that it was offered again.
-func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Exception, unknown []fleet.Ref, offered []snapshot.Exception) {
+func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.Refusal) (all []snapshot.Exception, unknown []fleet.Ref, offered []snapshot.Exception) {
 	for _, f := range refusals {
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
 		if f.Revision > snap.Revision || f.By > 0 && f.By < snap.Revision || !e.Applies(snap) {

@@ -64,7 +64,7 @@ func TestWhatANodeRefusedBefore(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("kept", "bad"), cluster("removed", "bad"), cluster("took", "1"))
 		w.change(key, cluster("kept", "2"), cluster("removed", "2"), cluster("took", "2"))
-		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{
+		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.Refusal{
 			refused(cluster("kept", "bad"), 1, ptr(cluster("kept", "old"))), refused(cluster("removed", "bad"), 1, nil),
 		}})
 		before := w.resume(id, "n").LastStream().Before
@@ -80,14 +80,14 @@ func TestWhatANodeRefusedBefore(t *testing.T) {
 				t.Errorf("%s was at %q, want %q", name, got, want)
 			}
 		}
-		w.left("o", fleet.LastStream{Settled: 2, Refusals: []fleet.PastRefusal{refused(cluster("took", "2"), 2, ptr(cluster("took", "1")))}})
+		w.left("o", fleet.LastStream{Settled: 2, Refusals: []fleet.Refusal{refused(cluster("took", "2"), 2, ptr(cluster("took", "1")))}})
 		at := w.resume(id, "o").LastStream().Before
 		if at == nil || at.Types[fleet.Cluster].Get("took").Version != "1" {
 			t.Errorf("of what it refused of the present revision it is told to have had %+v, want what stood in", at)
 		}
 		lost := refused(cluster("kept", "bad"), 1, nil)
 		lost.Good, lost.Action = "old", fleet.ActionKept
-		w.left("m", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{lost}})
+		w.left("m", fleet.LastStream{Settled: 1, Refusals: []fleet.Refusal{lost}})
 		kept := []fleet.Ref{{Type: fleet.Cluster, Name: "kept"}}
 		if before := w.resume(id, "m").LastStream().Before; before == nil || !slices.Equal(before.Unknown, kept) {
 			t.Errorf("%+v, but what it held of %v cannot be had", before, kept)
@@ -105,7 +105,7 @@ func TestWhatANodeHeldWithoutWhatWasWithheld(t *testing.T) {
 		again := refused(cluster("c", "2"), 2, nil)
 		again.By = 2
 		for _, at := range []fleet.Revision{2, 3} { // the present one, and an earlier one
-			w.left("n", fleet.LastStream{Settled: 1, Held: fleet.Held{At: 2, Without: []fleet.Ref{l}}, Ended: []fleet.PastRefusal{again}})
+			w.left("n", fleet.LastStream{Settled: 1, Held: fleet.Held{At: 2, Without: []fleet.Ref{l}}, Ended: []fleet.Refusal{again}})
 			before := w.resume(id, "n").LastStream().Before
 			if before == nil || before.Revision != 2 || before.Types[fleet.Cluster].Get("a").Version != "2" {
 				t.Fatalf("at %d: before is %+v", at, before)
@@ -131,7 +131,7 @@ func TestWhatNodesHeldBeforeIsShared(t *testing.T) {
 			}
 			return a.(*attachment)
 		}
-		come := func(node, group string, refusals ...fleet.PastRefusal) *snapshot.Snapshot {
+		come := func(node, group string, refusals ...fleet.Refusal) *snapshot.Snapshot {
 			beside := attach("beside "+node, group)
 			beside.Detach(true)
 			w.left(node, fleet.LastStream{Settled: 1, Clean: true, Refusals: refusals, View: beside.subscriber.view.id})
@@ -203,7 +203,7 @@ func TestWhatANodeWasOfferedAgain(t *testing.T) {
 		for at, want := range map[fleet.Revision]int{3: 1, 4: 0} {
 			again.By = 3 // by a retry
 			node := fmt.Sprint("n", at)
-			w.left(node, fleet.LastStream{Settled: at, Ended: []fleet.PastRefusal{again, again, first}})
+			w.left(node, fleet.LastStream{Settled: at, Ended: []fleet.Refusal{again, again, first}})
 			before := w.resume(id, node).LastStream().Before
 			if before == nil || len(before.Offered) != want || before.Unsure(fleet.Ref{Type: fleet.Cluster, Name: "c"}) != (want > 0) {
 				t.Errorf("settled at %d: offered again %+v, want %d", at, before.Offered, want)
@@ -281,7 +281,7 @@ func TestWhatACleanNodeRefusesOfThePresent(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("took", "1"))
 		w.change(key, cluster("took", "2"))
-		w.left("o", fleet.LastStream{Settled: 2, Clean: true, Refusals: []fleet.PastRefusal{refused(cluster("took", "2"), 2, ptr(cluster("took", "1")))}})
+		w.left("o", fleet.LastStream{Settled: 2, Clean: true, Refusals: []fleet.Refusal{refused(cluster("took", "2"), 2, ptr(cluster("took", "1")))}})
 		at := w.resume(id, "o").LastStream().Before
 		if at == nil || at.Types[fleet.Cluster].Get("took").Version != "1" {
 			t.Errorf("it is told to have had %+v, want what stood in", at)
@@ -307,7 +307,7 @@ func TestThePresentPushesNothingOut(t *testing.T) {
 				a.Detach(true)
 			}
 			n := fmt.Sprint("p", i)
-			w.left(n, fleet.LastStream{Settled: now, Refusals: []fleet.PastRefusal{bad}})
+			w.left(n, fleet.LastStream{Settled: now, Refusals: []fleet.Refusal{bad}})
 			a := w.resume(id, n)
 			a.LastStream()
 			a.Detach(true)
@@ -324,7 +324,7 @@ func TestNodesThatRefusedTheSameHadTheSame(t *testing.T) {
 		key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"))
 		w.change(key, cluster("c", "2"), cluster("d", "2"))
 		had := func(node, name string, clean bool) *snapshot.Snapshot {
-			w.left(node, fleet.LastStream{Settled: 2, Clean: clean, Refusals: []fleet.PastRefusal{refused(cluster(name, "2"), 2, ptr(cluster(name, "1")))}})
+			w.left(node, fleet.LastStream{Settled: 2, Clean: clean, Refusals: []fleet.Refusal{refused(cluster(name, "2"), 2, ptr(cluster(name, "1")))}})
 			return w.resume(id, node).LastStream().Before
 		}
 		one := had("a", "c", true)
@@ -343,7 +343,7 @@ func TestInWhateverOrderNodesRefusedTheSame(t *testing.T) {
 		key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"))
 		w.change(key, cluster("c", "2"), cluster("d", "2"))
 		c, d := refused(cluster("c", "2"), 2, ptr(cluster("c", "1"))), refused(cluster("d", "2"), 2, ptr(cluster("d", "1")))
-		had := func(node string, rs ...fleet.PastRefusal) *snapshot.Snapshot {
+		had := func(node string, rs ...fleet.Refusal) *snapshot.Snapshot {
 			w.left(node, fleet.LastStream{Settled: 2, Refusals: rs})
 			return w.resume(id, node).LastStream().Before
 		}
@@ -362,7 +362,7 @@ func TestWhatNodesHadOfManyRevisionsIsNotKept(t *testing.T) {
 			w.change(key, cluster("c", v))
 			n := fmt.Sprint("n", i)
 			now := fleet.Revision(i + 2)
-			w.left(n, fleet.LastStream{Settled: now, Clean: true, Refusals: []fleet.PastRefusal{refused(cluster("c", v), now, ptr(cluster("c", "1")))}})
+			w.left(n, fleet.LastStream{Settled: now, Clean: true, Refusals: []fleet.Refusal{refused(cluster("c", v), now, ptr(cluster("c", "1")))}})
 			a := w.resume(id, n)
 			a.LastStream()
 			a.Detach(true)

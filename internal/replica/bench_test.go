@@ -10,7 +10,6 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
-	"fairlead/internal/xds"
 )
 
 // oneRowFeed answers at once: first everything, then one changed row per revision.
@@ -66,7 +65,7 @@ func BenchmarkChangeBesideExceptions(b *testing.B) {
 					own = 0
 				}
 				benchmarkChange(b, f, func(i int, a *attachment) {
-					var r xds.Refusal
+					var r snapshot.Verdict
 					for j := range refused { // from the end, where no change comes to
 						name := fmt.Sprint("cluster-", 9_999-(i*own+j)%5_000)
 						r.Blame = append(r.Blame, snapshot.Blame{Refused: a.Current().Types[fleet.Cluster].Get(name)})

@@ -194,7 +194,7 @@ func (bd *builder) resource(old *snapshot.Resource, row fleet.Row) *snapshot.Res
 
 // revive makes of what is stored the resource that stands in; nil if its bytes are not to
 // be had.
-func (bd *builder) revive(f fleet.PastRefusal) *snapshot.Resource {
+func (bd *builder) revive(f fleet.Refusal) *snapshot.Resource {
 	if f.Row == nil {
 		if absent := snapshot.Absent(f.Type, f.Name); absent != nil && f.Good == absent.Version {
 			return absent // which nobody wrote

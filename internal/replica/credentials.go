@@ -44,7 +44,7 @@ func (r *Replica) authenticate(ctx context.Context, token string) (xds.Identity,
 			return xds.Identity{}, err
 		}
 	}
-	why := refusal(c, sent, r.clock.now())
+	why := judge(c, sent, r.clock.now())
 	if why == nil && r.gone.has(key) {
 		why = errGone
 	}
@@ -62,10 +62,10 @@ func (r *Replica) authenticate(ctx context.Context, token string) (xds.Identity,
 	return who, nil
 }
 
-// refusal says why a token with this hash is not good for the credential, nil if it is. Of an
+// judge says why a token with this hash is not good for the credential, nil if it is. Of an
 // unknown id there is no credential: the hash is compared with zeroes then, in the same time
 // as with another token's.
-func refusal(c fleet.Credential, sent [32]byte, now time.Time) error {
+func judge(c fleet.Credential, sent [32]byte, now time.Time) error {
 	same := auth.Equal(c.Hash, sent)
 	if !same || c.ID == (fleet.CredentialID{}) {
 		return errUnknown

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 )
 
 // database is a feed and the sink of several servers in memory: what the store's
@@ -24,7 +25,7 @@ type database struct {
 	leases   map[fleet.ServerID]time.Time
 	terms    map[fleet.ServerID]fleet.Term
 	seen     map[string]time.Time // nodes
-	refusals map[refusalKey]*refusalRow
+	refusals map[refusalKey]*fleet.Refusal
 	rows     int // written
 }
 
@@ -45,16 +46,10 @@ type refusalKey struct {
 	revision      fleet.Revision
 }
 
-type refusalRow struct {
-	fleet.Refusal
-	resolved bool
-	by       fleet.Revision
-}
-
 func newDatabase() *database {
 	d := &database{
 		feed: newFeed(), status: map[statusKey]statusRow{}, settled: map[fleet.ServerID]fleet.Revision{},
-		leases: map[fleet.ServerID]time.Time{}, terms: map[fleet.ServerID]fleet.Term{}, seen: map[string]time.Time{}, refusals: map[refusalKey]*refusalRow{},
+		leases: map[fleet.ServerID]time.Time{}, terms: map[fleet.ServerID]fleet.Term{}, seen: map[string]time.Time{}, refusals: map[refusalKey]*fleet.Refusal{},
 	}
 	d.key = d.add()
 	return d
@@ -94,14 +89,16 @@ func (d *database) report(s fleet.Status) error {
 	}
 	for _, r := range s.Refusals {
 		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
-		if x := d.refusals[k]; x == nil || !r.At.Before(x.At) {
-			d.refusals[k] = &refusalRow{Refusal: r}
+		if x := d.refusals[k]; x == nil || r.Offer > x.Offer || r.Offer == x.Offer && x.Stands() {
+			d.refusals[k] = &r
 		}
 	}
 	for _, r := range s.Resolved {
 		for k, x := range d.refusals {
-			if k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) && k.revision <= r.By && (r.At.IsZero() || x.At.Before(r.At)) {
-				x.resolved, x.by = true, r.By
+			if k.node == r.Node && refusal.Ends(r, *x) {
+				if x.Offer = r.Offer; x.Stands() {
+					x.By, x.End = r.By, r.End
+				}
 			}
 		}
 	}
@@ -224,27 +221,32 @@ func (d *database) lastStream(node string, without fleet.ServerID) fleet.LastStr
 		p.Settled, p.Held, p.Clean, p.At, p.View, p.NoClusters = all[0].confirmed, all[0].held, all[0].clean, all[0].ended, all[0].view, all[0].none
 	}
 	p.Refusals = d.open(node)
-	p.Ended = d.refused(node, func(x *refusalRow) bool { return x.resolved })
+	p.Ended = d.refused(node, func(x *fleet.Refusal) bool { return !x.Stands() })
+	for k, x := range d.refusals {
+		if k.node == node {
+			p.Offer = max(p.Offer, x.Offer)
+		}
+	}
 	return p
 }
 
 // open are a node's refusals that stand. d.mu is held.
-func (d *database) open(node string) []fleet.PastRefusal {
-	return d.refused(node, func(x *refusalRow) bool { return !x.resolved })
+func (d *database) open(node string) []fleet.Refusal {
+	return d.refused(node, func(x *fleet.Refusal) bool { return x.Stands() })
 }
 
-func (d *database) refused(node string, which func(*refusalRow) bool) (rs []fleet.PastRefusal) {
+func (d *database) refused(node string, which func(*fleet.Refusal) bool) (rs []fleet.Refusal) {
 	for k, x := range d.refusals {
 		if k.node != node || !which(x) {
 			continue
 		}
-		r := fleet.PastRefusal{By: x.by, Refusal: x.Refusal}
+		r := *x
 		if x.Good != "" {
 			r.Row = d.find(x.Type, x.Name, x.Good)
 		}
 		rs = append(rs, r)
 	}
-	slices.SortFunc(rs, func(a, b fleet.PastRefusal) int {
+	slices.SortFunc(rs, func(a, b fleet.Refusal) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Revision, a.Revision))
 	})
 	return rs

@@ -8,7 +8,6 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
-	"fairlead/internal/xds"
 )
 
 // ends are the refusals of clusters that have ended, and how.
@@ -16,8 +15,8 @@ func (w *world) ends() (all []string) {
 	time.Sleep(time.Second)
 	for _, r := range w.sink.allResolved() {
 		all = append(all, fmt.Sprintf("%s %s@%s %s by %d", r.Node, r.Name, r.Version, r.End, r.By))
-		if r.At.IsZero() != (r.End == fleet.EndReplaced) {
-			w.t.Errorf("%s %s@%s has ended at %s", r.Name, r.Version, r.End, r.At)
+		if r.Offer == 0 {
+			w.t.Errorf("%s %s@%s has ended in no offer", r.Name, r.Version, r.End)
 		}
 	}
 	slices.Sort(all)
@@ -41,7 +40,7 @@ func TestWhatNothingIsDoneAboutEnds(t *testing.T) {
 		w.change(key, cluster("c", "2"))
 		refuse(t, a, "c", good)
 		refuse(t, a, "c", nil) // what stands in
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "nobody's fault"})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "nobody's fault"})
 		a.Settled(1)
 		w.wantEnds()
 		w.change(key, cluster("c", "1"))
@@ -51,9 +50,9 @@ func TestWhatNothingIsDoneAboutEnds(t *testing.T) {
 	})
 	bubbleAgain(t, "on another server", func(t *testing.T, w *world) {
 		_, id, _ := w.newFleet(cluster("c", "1"))
-		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{
-			{Refusal: fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "c", Version: "1", Revision: 1, Action: fleet.ActionStandInRefused}},
-			{Refusal: fleet.Refusal{Node: "n", Type: fleet.Cluster, Revision: 1, Action: fleet.ActionNoSuspect}},
+		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.Refusal{
+			{Node: "n", Type: fleet.Cluster, Name: "c", Version: "1", Revision: 1, Action: fleet.ActionStandInRefused},
+			{Node: "n", Type: fleet.Cluster, Revision: 1, Action: fleet.ActionNoSuspect},
 		}})
 		a := w.attach(id, "n")
 		a.Detach(false)
@@ -65,7 +64,7 @@ func TestWhatNothingIsDoneAboutEnds(t *testing.T) {
 	bubbleAgain(t, "of a stream beside", func(t *testing.T, w *world) {
 		_, id, _ := w.newFleet(cluster("c", "1"))
 		a, b := w.attach(id, "n"), w.attach(id, "n")
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "nobody's fault"})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "nobody's fault"})
 		b.Settled(1)
 		w.wantEnds()
 		a.Settled(1)
@@ -82,7 +81,7 @@ func bubbleAgain(t *testing.T, name string, f func(t *testing.T, w *world)) {
 func beside(t *testing.T, a *attachment) {
 	t.Helper()
 	now := a.Current().Types[fleet.Cluster]
-	a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: now.Get("c"), Rival: now.Get("d")}}})
+	a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: now.Get("c"), Rival: now.Get("d")}}})
 }
 
 // TestWhatIsRefusedBesideAnother is offered again when that has another version, or none: here, after a return, and where that happened while no
@@ -116,7 +115,7 @@ func TestWhatIsRefusedBesideAnother(t *testing.T) {
 	past.Rival = fleet.Rival{Name: "d", Version: "1"}
 	bubbleAgain(t, "after a return", func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"))
-		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{past}})
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{past}})
 		a := w.attach(id, "n")
 		if got := inForce(a, fleet.Cluster, "c"); got != "" {
 			t.Errorf("c is at %q", got)
@@ -130,7 +129,7 @@ func TestWhatIsRefusedBesideAnother(t *testing.T) {
 	bubbleAgain(t, "while it was away", func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"))
 		w.feed.write(key, cluster("d", "2"))
-		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{past}})
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{past}})
 		if got := inForce(w.attach(id, "n"), fleet.Cluster, "c"); got != "1" {
 			t.Errorf("c is at %q, want it offered again", got)
 		}
@@ -147,7 +146,7 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 		t.Helper()
 		now := a.Current()
 		bad := now.Types[fleet.Listener].Get("l")
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Blame{{Refused: bad, Lacked: now.Lacked(bad)}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Blame{{Refused: bad, Lacked: now.Lacked(bad)}}})
 	}
 	want := func(t *testing.T, a *attachment, version string) {
 		t.Helper()
@@ -181,14 +180,14 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 		then := a.Current()
 		w.change(key, cluster("d", "1"))
 		bad := then.Types[fleet.Listener].Get("l")
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Blame{{Refused: bad, Lacked: then.Lacked(bad)}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Blame{{Refused: bad, Lacked: then.Lacked(bad)}}})
 		want(t, a, "1")
 		w.wantEnds("a l@1 offered by 2")
 	})
 	bubbleAgain(t, "a cluster that was refused", func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(listener, cluster("c", "1"), cluster("d", "bad"), cluster("e", "1"))
 		a := w.attach(id, "a")
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Cluster].Get("d")}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Cluster].Get("d")}}})
 		lacks(t, a)
 		want(t, a, "")
 		w.change(key, cluster("d", "1"))
@@ -200,7 +199,7 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 	for _, lacked := range []string{"d", "e"} { // told, and as the listener has it
 		bubbleAgain(t, "after a return, "+lacked, func(t *testing.T, w *world) {
 			key, id, _ := w.newFleet(listener, cluster("c", "1"))
-			w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{past}})
+			w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{past}})
 			a := w.attach(id, "n")
 			want(t, a, "")
 			w.change(key, cluster(lacked, "1"))
@@ -211,7 +210,7 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 	bubbleAgain(t, "while it was away", func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(listener)
 		w.feed.write(key, cluster("d", "2"))
-		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{past}})
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{past}})
 		want(t, w.attach(id, "n"), "1")
 		w.wantEnds("n l@1 offered by 2")
 	})
@@ -222,7 +221,7 @@ func TestTheLatestEndsAreRemembered(t *testing.T) {
 	t.Parallel()
 	var x exceptions
 	for i := range maxExceptions + 10 {
-		x.end(snapshot.Exception{Type: fleet.Cluster, Name: fmt.Sprint(i), Refused: "1"}, fleet.Revision(i))
+		x.end(snapshot.Exception{Type: fleet.Cluster, Name: fmt.Sprint(i), Refused: "1"}, offer{node: new(node), by: fleet.Revision(i)}, fleet.EndReplaced)
 	}
 	for name, want := range map[string]bool{"0": false, "9": false, "10": true, fmt.Sprint(maxExceptions + 9): true} {
 		if _, got := x.ended[fleet.Ref{Type: fleet.Cluster, Name: name}]; got != want {

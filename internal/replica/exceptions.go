@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
-	"fairlead/internal/xds"
 )
 
 const (
 	maxExceptions = 100   // per node and type (SEMANTICS 3.7)
-	maxOpen       = 1_000 // refused versions of a stream that nothing is done about
+	maxBeside     = 2_000 // refused versions of a stream beside its exceptions
 	maxOrphans    = 1_000 // nodes per fleet that refused something and are away
 	spareTargets  = 16    // targets that are kept beyond twice the nodes that have one of their own
 )
@@ -24,34 +24,35 @@ const (
 // exceptions are what one stream refuses, or what a node's streams refused that have ended.
 // They are guarded by the owner's mu.
 type exceptions struct {
-	list   []snapshot.Exception // by type and name; insert and drop change it
-	key    string               // of the list, "" while nobody has asked for it
-	frozen map[fleet.Type]*freeze
+	list   []snapshot.Exception         // by type and name; insert and drop change it
+	key    string                       // of the list, "" while nobody has asked for it
+	frozen map[fleet.Type]*snapshot.Set // what the node is left with of a type of which it refuses more than maxExceptions (SEMANTICS 3.7)
 	lost   map[fleet.Ref]string         // the refused version of what has a good one that cannot be had
-	ended  map[fleet.Ref]endedException // the last one of a name that has ended; the latest of them
-	// open are refused versions that nothing is done about. They end when the client is in step.
-	open  map[snapshot.Rejection]struct{}
-	ahead []fleet.PastRefusal // of revisions that this server does not know yet
+	ended  map[fleet.Ref]fleet.Refusal  // the last one of a name that has ended, or that its client cast doubt on; the latest of them
+	// beside are the refused versions that have no exception, and what was done: those of frozen types end with the freeze, the others, about
+	// which nothing is done, when the client is in step.
+	beside map[refusal.Key]fleet.Action
+	ahead  []fleet.Refusal // of revisions that this server does not know yet
 }
 
 // except makes the culprits of a refusal exceptions of the stream, and of no other one that
 // its node has: those may be of another client (T41).
-func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, resolved []fleet.Resolution) {
-	n, snap := a.node, a.subscriber.view.snap
+func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Refusal, resolved []fleet.Refusal) {
+	n, snap, now := a.node, a.subscriber.view.snap, ns.offer(a.node)
 	n.refusedAt = time.Now()
-	if len(r.Blame) == 0 {
-		a.subscriber.leaveOpen(snapshot.Rejection{Type: r.Type})
+	if len(v.Blame) == 0 {
+		a.subscriber.note(refusal.Key{Type: v.Type}, fleet.ActionNoSuspect)
 		n.note()
 		return []fleet.Refusal{{
-			Node: n.id, Type: r.Type, Revision: snap.Revision, Detail: r.Detail, Action: fleet.ActionNoSuspect,
+			Node: n.id, Type: v.Type, Revision: snap.Revision, Detail: v.Detail, Action: fleet.ActionNoSuspect, Offer: now.number,
 		}}, nil
 	}
-	for _, c := range r.Blame {
+	for _, c := range v.Blame {
 		f := fleet.Refusal{
-			Node: n.id, Type: r.Type, Name: c.Refused.Name, Version: c.Refused.Version,
-			Revision: a.broughtBy(r.Type, c.Refused, snap), Detail: r.Detail,
+			Node: n.id, Type: v.Type, Name: c.Refused.Name, Version: c.Refused.Version,
+			Revision: a.broughtBy(v.Type, c.Refused, snap), Detail: v.Detail, Offer: now.number,
 		}
-		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), r.Type, c)
+		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), v.Type, c)
 		if c.Rival != nil {
 			f.Rival = fleet.Rival{Name: c.Rival.Name, Version: c.Rival.Version}
 		}
@@ -59,20 +60,19 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 			f.Lacked = c.Lacked[0].Name
 		}
 		if f.Action == fleet.ActionStandInRefused || f.Action == fleet.ActionLost {
-			a.subscriber.leaveOpen(snapshot.Rejection{Type: r.Type, Name: f.Name, Version: f.Version})
+			a.subscriber.note(refusal.KeyOf(f), f.Action)
 		}
 		over := f.Action == fleet.ActionSuperseded || f.Action == fleet.ActionDeleted
-		if e, ok := a.subscriber.ended[fleet.Ref{Type: r.Type, Name: f.Name}]; over && ok && e.Refused == f.Version && !e.Leave {
-			f.Action, f.Good = outcome(e.Good) // the words came late, to what was done before
+		if e, ok := a.subscriber.ended[fleet.Ref{Type: v.Type, Name: f.Name}]; over && ok && e.Version == f.Version && e.Action != fleet.ActionUnknown {
+			f.Action, f.Good = e.Action, e.Good // the words came late, to what was done before
 		}
-		f.Beside = !over && n.besides(a, r.Type)
+		f.Beside = !over && n.besides(a, v.Type)
 		refusals = append(refusals, f)
 		if over {
-			e := snapshot.Exception{Type: r.Type, Name: f.Name, Refused: f.Version}
-			resolved = append(resolved, resolution(n.id, e, snap.Revision, howEnded(e, snap)))
+			e := snapshot.Exception{Type: v.Type, Name: f.Name, Refused: f.Version}
+			resolved = append(resolved, now.end(e.Key(), howEnded(e, snap)))
 		}
 	}
-	stamp(resolved, ns.clock.now())
 	n.note()
 	ns.retarget(n)
 	return refusals, n.ended(resolved)
@@ -169,10 +169,7 @@ func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, t
 	}
 	e.Leave = e.Good == nil && c.Leave
 	x.insert(e)
-	if e.Leave {
-		return fleet.ActionUnknown, ""
-	}
-	return outcome(e.Good)
+	return done(e)
 }
 
 // none: nothing is refused.
@@ -184,16 +181,9 @@ func (x *exceptions) excepts(t fleet.Type, name string) bool {
 	return slices.ContainsFunc(x.list, func(e snapshot.Exception) bool { return e.Type == t && e.Name == name })
 }
 
-func (x *exceptions) refuses(t fleet.Type, name, version string) bool {
-	if f := x.frozen[t]; f != nil && f.refused[name] == version && version != "" {
-		return true
-	}
-	if _, open := x.open[snapshot.Rejection{Type: t, Name: name, Version: version}]; open {
-		return true
-	}
-	return slices.ContainsFunc(x.list, func(e snapshot.Exception) bool {
-		return e.Type == t && e.Name == name && e.Refused == version
-	})
+func (x *exceptions) refuses(k refusal.Key) bool {
+	_, beside := x.beside[k]
+	return beside || slices.ContainsFunc(x.list, func(e snapshot.Exception) bool { return e.Key() == k })
 }
 
 func (x *exceptions) insert(e snapshot.Exception) {
@@ -216,6 +206,14 @@ func outcome(good *snapshot.Resource) (action fleet.Action, version string) {
 	return fleet.ActionKept, good.Version
 }
 
+// done is what is done about what an exception is of, and the version that stands in.
+func done(e snapshot.Exception) (action fleet.Action, version string) {
+	if e.Leave {
+		return fleet.ActionUnknown, ""
+	}
+	return outcome(e.Good)
+}
+
 func (x *exceptions) count(t fleet.Type) int {
 	c := 0
 	for _, e := range x.list {
@@ -233,28 +231,37 @@ func byName(a, b snapshot.Exception) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// leaveOpen remembers a refused version that nothing is done about.
-func (x *exceptions) leaveOpen(r snapshot.Rejection) {
-	if len(x.open) >= maxOpen {
+// note remembers a refused version that has no exception.
+func (x *exceptions) note(k refusal.Key, done fleet.Action) {
+	if len(x.beside) >= maxBeside {
 		return // a retry ends them
 	}
-	if x.open == nil {
-		x.open = make(map[snapshot.Rejection]struct{})
+	if x.beside == nil {
+		x.beside = make(map[refusal.Key]fleet.Action)
 	}
-	x.open[r] = struct{}{}
+	x.beside[k] = done
+}
+
+// undone are the versions about which nothing is done.
+func (x *exceptions) undone() (ks []refusal.Key) {
+	for k, action := range x.beside {
+		if action != fleet.ActionFrozen {
+			ks = append(ks, k)
+		}
+	}
+	return ks
 }
 
 // renew ends the exceptions whose name has another version in the view, or what the client would not take it beside, or that lacked what has come.
-func (x *exceptions) renew(snap *snapshot.Snapshot, node string, by fleet.Revision) (resolved []fleet.Resolution) {
+func (x *exceptions) renew(snap *snapshot.Snapshot, now offer) (resolved []fleet.Refusal) {
 	x.drop(func(e snapshot.Exception) bool {
 		if e.Applies(snap) {
 			return false
 		}
-		resolved = append(resolved, resolution(node, e, by, howEnded(e, snap)))
-		x.end(e, by)
+		resolved = append(resolved, x.end(e, now, howEnded(e, snap)))
 		return true
 	})
-	return append(resolved, x.thaw(node, by, fleet.EndReplaced)...)
+	return append(resolved, x.thaw(now, fleet.EndReplaced)...)
 }
 
 // howEnded says of an exception that does not apply any more whether that is for its own name, or for what the client would not take it beside, or
@@ -266,27 +273,25 @@ func howEnded(e snapshot.Exception, snap *snapshot.Snapshot) fleet.End {
 	return fleet.EndReplaced
 }
 
-func resolution(node string, e snapshot.Exception, by fleet.Revision, how fleet.End) fleet.Resolution {
-	return fleet.Resolution{Node: node, Type: e.Type, Name: e.Name, Version: e.Refused, By: by, End: how}
+// end ends an exception whose name has another version by now, or that its client has cast doubt on, and remembers it.
+func (x *exceptions) end(e snapshot.Exception, now offer, how fleet.End) fleet.Refusal {
+	end := now.end(e.Key(), how)
+	f := end
+	f.Action, f.Good = done(e)
+	x.rememberEnd(f)
+	return end
 }
 
-// endedException is one that a revision ended, or that its client cast doubt on then.
-type endedException struct {
-	snapshot.Exception
-	by fleet.Revision
-}
-
-// end remembers an exception whose name has another version by now, or that its client has cast doubt on, in the place of the one that ended first
-// if there are many.
-func (x *exceptions) end(e snapshot.Exception, by fleet.Revision) {
+// rememberEnd puts what has ended in the place of what ended first if there is much.
+func (x *exceptions) rememberEnd(f fleet.Refusal) {
 	if x.ended == nil {
-		x.ended = make(map[fleet.Ref]endedException)
+		x.ended = make(map[fleet.Ref]fleet.Refusal)
 	}
-	ref := fleet.Ref{Type: e.Type, Name: e.Name}
+	ref := fleet.Ref{Type: f.Type, Name: f.Name}
 	if _, known := x.ended[ref]; !known && len(x.ended) >= maxExceptions {
-		delete(x.ended, slices.MinFunc(slices.Collect(maps.Keys(x.ended)), func(a, b fleet.Ref) int { return cmp.Compare(x.ended[a].by, x.ended[b].by) }))
+		delete(x.ended, slices.MinFunc(slices.Collect(maps.Keys(x.ended)), func(a, b fleet.Ref) int { return cmp.Compare(x.ended[a].By, x.ended[b].By) }))
 	}
-	x.ended[ref] = endedException{e, by}
+	x.ended[ref] = f
 }
 
 // internKey is equal for streams with equal exceptions that were offered them again as
@@ -301,9 +306,9 @@ func (x *exceptions) internKey(retries int) string {
 	b := append([]byte(x.key), beyondList)
 	b = binary.AppendUvarint(b, uint64(retries))
 	for _, t := range fleet.Types() {
-		if f := x.frozen[t]; f != nil {
+		if set, frozen := x.frozen[t]; frozen {
 			b = append(b, byte(t))
-			b = fmt.Append(b, f.set.Sum())
+			b = fmt.Append(b, set.Sum())
 		}
 	}
 	return string(b)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -18,7 +19,7 @@ func refuse(t *testing.T, a *attachment, name string, good *snapshot.Resource) {
 	if r == nil {
 		t.Fatalf("%s is not in the target", name)
 	}
-	a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r, Good: good}}})
+	a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r, Good: good}}})
 }
 
 func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
@@ -53,7 +54,7 @@ func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
 			t.Error("the exception does not end")
 		}
 		time.Sleep(time.Second)
-		if len(w.sink.allResolved()) != 1 || w.sink.allResolved()[0] != (fleet.Resolution{Node: "a", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4, End: fleet.EndReplaced}) {
+		if len(w.sink.allResolved()) != 1 || w.sink.allResolved()[0] != (fleet.Refusal{Node: "a", Type: fleet.Cluster, Name: "c", Version: "bad", Offer: refusal.FirstOffer(4), By: 4, End: fleet.EndReplaced}) {
 			t.Errorf("resolved %+v", w.sink.allResolved())
 		}
 	})
@@ -71,7 +72,7 @@ func TestARefusalIsOfTheRevisionThatBroughtTheName(t *testing.T) {
 		listener.Derived.Refs = []fleet.Ref{{Type: fleet.Route, Name: "r"}}
 		refused := func() {
 			bad := a.Current().Types[fleet.Route].Get("r")
-			a.Refuse(t.Context(), xds.Refusal{Type: fleet.Route, Detail: "no", Blame: []snapshot.Blame{{Refused: bad}}})
+			a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Route, Detail: "no", Blame: []snapshot.Blame{{Refused: bad}}})
 		}
 		w.change(key, route)
 		w.change(key, listener)
@@ -133,7 +134,7 @@ func TestARefusalOfAStreamThatHasConfirmedNothing(t *testing.T) {
 				w.change(key, r)
 			}
 			changed(a)
-			a.Refuse(t.Context(), xds.Refusal{Type: fleet.Route, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Route].Get("r")}}})
+			a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Route, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Route].Get("r")}}})
 			if all := w.sink.allRefusals(); len(all) != 1 || all[0].Revision != c.want {
 				t.Errorf("recorded %+v, want revision %d", all, c.want)
 			}
@@ -192,8 +193,8 @@ func TestALateRefusalOfAnOlderVersionIsRecordedAlone(t *testing.T) {
 		for _, name := range []string{"c", "d"} {
 			cs = append(cs, snapshot.Blame{Refused: old.Types[fleet.Cluster].Get(name)})
 		}
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Blame: cs})
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "nobody's fault"})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Blame: cs})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "nobody's fault"})
 		if a.Current() != b.Current() {
 			t.Error("the target changed")
 		}
@@ -211,7 +212,7 @@ func TestExceptionsOutliveTheStream(t *testing.T) {
 		refuse(t, a, "c", nil)
 		a.Detach(true)
 		w.change(key, cluster("d", "2"))
-		w.left("a", fleet.LastStream{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, nil)}})
+		w.left("a", fleet.LastStream{Refusals: []fleet.Refusal{refused(cluster("c", "bad"), 1, nil)}})
 		a = w.attach(id, "a")
 		if now := a.Current(); version(now, fleet.Cluster, "c") != "" || version(now, fleet.Cluster, "d") != "2" {
 			t.Error("the next stream is offered the same again")
@@ -357,7 +358,7 @@ func TestWhatKeepsTheVersionEndsNoRefusal(t *testing.T) {
 		bubble(t, func(t *testing.T, w *world) {
 			key, id, _ := w.newFleet(cluster("c", "bad"))
 			w.feed.write(key, cluster("c", "bad")) // other labels
-			w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
+			w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{
 				refused(cluster("c", "bad"), 1, ptr(cluster("c", "old"))),
 			}})
 			if got := inForce(w.attach(id, "n"), fleet.Cluster, "c"); got != "old" {
@@ -496,7 +497,7 @@ func TestTheKeyIsTheLists(t *testing.T) { // not beside others, who allocate too
 	}
 	x.drop(func(y snapshot.Exception) bool { return y.Name == "a" })
 	is("with b", 0)
-	x.setFrozen(fleet.Listener, &freeze{})
+	x.setFrozen(fleet.Listener, nil)
 	is("with b, frozen", 0)
 	x.drop(func(snapshot.Exception) bool { return true })
 	is("frozen", 0)
@@ -514,7 +515,7 @@ func TestARefusalThatALaterRevisionEndedStandsUntilThen(t *testing.T) {
 		time.Sleep(time.Second)
 		over := refused(cluster("c", "bad"), 1, nil)
 		over.By = 2
-		w.left("n", fleet.LastStream{Ended: []fleet.PastRefusal{over}})
+		w.left("n", fleet.LastStream{Ended: []fleet.Refusal{over}})
 		a = w.resume(id, "n")
 		if got := inForce(a, fleet.Cluster, "c"); got != "" {
 			t.Errorf("c is at %q again, at revision 1", got)
@@ -565,12 +566,12 @@ func TestWordsAreNotToldAway(t *testing.T) {
 		w.attach(id, "first")
 		w.change(key, cluster("c", "good"))
 		w.change(key, cluster("c", "bad"))
-		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
 		w.feed.set(func(f *feed) { f.hangs = true })
 		a, _ := w.resume(id, "n"), w.resume(id, "n")
 		w.sink.setAway(errAway)
 		r := a.Current().Types[fleet.Cluster].Get("c")
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "the words of three", Blame: []snapshot.Blame{{Refused: r}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "the words of three", Blame: []snapshot.Blame{{Refused: r}}})
 		w.feed.set(func(f *feed) { f.hangs = false })
 		time.Sleep(10 * time.Second)
 		w.sink.setAway(nil)

@@ -300,7 +300,7 @@ func (opener) Open(_ fleet.Key, name, version string, sealed []byte) ([]byte, er
 type sink struct {
 	mu       sync.Mutex
 	refusals []fleet.Refusal
-	resolved []fleet.Resolution
+	resolved []fleet.Refusal
 	settled  map[fleet.Key]fleet.Revision
 	nodes    []string
 	views    map[string]string // by node
@@ -370,7 +370,7 @@ func (s *sink) refusalsOf(node string) []fleet.Refusal {
 	return slices.DeleteFunc(s.allRefusals(), func(r fleet.Refusal) bool { return r.Node != node })
 }
 
-func (s *sink) allResolved() []fleet.Resolution {
+func (s *sink) allResolved() []fleet.Refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.resolved)

@@ -7,7 +7,6 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
-	"fairlead/internal/xds"
 )
 
 func poison(n int, version string) []fleet.Row {
@@ -30,7 +29,7 @@ func refuseAll(t *testing.T, a *attachment, version string) {
 	if len(cs) == 0 {
 		t.Fatalf("nothing of version %s is in the target", version)
 	}
-	a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: cs})
+	a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: cs})
 }
 
 // SEMANTICS 3.7: above 100 exceptions a type stays as the node had it.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -20,6 +21,7 @@ func (o *owner) pastOf(ctx context.Context, id string, s xds.StreamInfo) *nodePa
 		return nil
 	}
 	// What it left behind here is known before the database has heard of it.
+	untold := o.r.cfg.Recorder.Untold(o.key, id)
 	here, remembered := o.r.cfg.Recorder.LastStream(o.key, id)
 	var without fleet.ServerID
 	if remembered {
@@ -27,15 +29,23 @@ func (o *owner) pastOf(ctx context.Context, id string, s xds.StreamInfo) *nodePa
 	}
 	begun := time.Now()
 	past, err := o.askAside(ctx, s, fleet.AskedNode{Node: id, Without: without})
-	o.r.cfg.Recorder.Correct(o.key, id, &past)
+	o.fold(&past, id, untold)
 	elsewhere := err == nil && (!remembered || past.At.After(here.At))
 	if remembered && !elsewhere {
 		live := past.Live // on another server: a node that is in two places is believed nothing
 		past.Known, past.Settled, past.Held, past.Clean, past.At, past.View = true, here.Settled, here.Held, here.Clean && !live, here.At, here.View
 		past.NoClusters = here.NoClusters && (!live || past.NoClusters)
 	}
-	past.Ended = append(past.Ended, here.Ended...)
-	return &nodePast{LastStream: past, round: round, begun: begun, missed: err != nil, untold: here.Ended}
+	return &nodePast{LastStream: past, round: round, begun: begun, missed: err != nil}
+}
+
+// fold adds to what the database knows what it had not heard of when it was asked, and what has happened since.
+func (o *owner) fold(past *fleet.LastStream, node string, untold []fleet.Refusal) {
+	untold = append(untold, o.r.cfg.Recorder.Untold(o.key, node)...)
+	for _, r := range untold {
+		past.Offer = max(past.Offer, r.Offer)
+	}
+	past.Refusals, past.Ended = refusal.Fold(past.Refusals, past.Ended, untold)
 }
 
 // askAside lets other streams begin while the database is asked.
@@ -49,11 +59,12 @@ func (o *owner) pastBeside(ctx context.Context, s xds.StreamInfo, a *attachment,
 	if past != nil || a.last.Settled >= o.held.Load().at.Revision {
 		return past
 	}
+	untold := o.r.cfg.Recorder.Untold(o.key, a.node.id)
 	asked, err := o.askAside(ctx, s, fleet.AskedNode{Node: a.node.id})
 	if err != nil {
 		return nil
 	}
-	o.r.cfg.Recorder.Correct(o.key, a.node.id, &asked)
+	o.fold(&asked, a.node.id, untold)
 	asked.Settled, asked.Held = a.last.Settled, a.held
 	return &nodePast{LastStream: asked}
 }
@@ -64,23 +75,21 @@ type nodePast struct {
 	round  int
 	begun  time.Time // when it was asked for
 	missed bool      // the database did not answer
-	// untold are refusals of here that the database had not heard of when it was asked.
-	untold []fleet.PastRefusal
 }
 
 // ended reports whether the refusal that an exception comes from stands no more, by what the
-// database knows: another server has ended it, whichever of the node's streams was there last.
+// database and this server know: another server has ended it, whichever of the node's streams was there last.
 func (p *nodePast) ended(e snapshot.Exception) bool {
-	return !p.missed && len(p.Refusals) < mostRefusals && !slices.ContainsFunc(p.Refusals, isOf(e)) && !slices.ContainsFunc(p.untold, isOf(e))
+	return !p.missed && len(p.Refusals) < mostRefusals && !slices.ContainsFunc(p.Refusals, isOf(e))
 }
 
 // isOf reports whether an exception comes from a refusal.
-func isOf(e snapshot.Exception) func(fleet.PastRefusal) bool {
-	return func(f fleet.PastRefusal) bool { return f.Type == e.Type && f.Name == e.Name && f.Version == e.Refused }
+func isOf(e snapshot.Exception) func(fleet.Refusal) bool {
+	return func(f fleet.Refusal) bool { return refusal.KeyOf(f) == e.Key() }
 }
 
 // endedAfter are the refusals that a later revision has ended: a server that is behind keeps its version back until then.
-func (p *nodePast) endedAfter(at fleet.Revision) (later []fleet.PastRefusal) {
+func (p *nodePast) endedAfter(at fleet.Revision) (later []fleet.Refusal) {
 	for _, f := range p.Ended {
 		if f.By > at {
 			later = append(later, f)
@@ -107,8 +116,9 @@ func (o *owner) askMissed(ctx context.Context) {
 	if len(missed) == 0 {
 		return
 	}
-	asked := make([]fleet.AskedNode, len(missed))
+	asked, untold := make([]fleet.AskedNode, len(missed)), make([][]fleet.Refusal, len(missed))
 	for i, n := range missed {
+		untold[i] = o.r.cfg.Recorder.Untold(o.key, n.id)
 		asked[i] = fleet.AskedNode{Node: n.id, Without: o.r.cfg.Recorder.Server()}
 	}
 	var answers []fleet.LastStream
@@ -122,9 +132,9 @@ func (o *owner) askMissed(ctx context.Context) {
 		o.retryAt = time.Now().Add(retryMost/2 + rand.N(retryMost))
 		return
 	}
-	o.resolve(func(ns *nodes) (resolved []fleet.Resolution) {
+	o.resolve(func(ns *nodes) (resolved []fleet.Refusal) {
 		for i, x := range answers {
-			o.r.cfg.Recorder.Correct(o.key, missed[i].id, &x)
+			o.fold(&x, missed[i].id, untold[i])
 			resolved = append(resolved, ns.rememberLate(missed[i], x)...)
 		}
 		if len(ns.missed) > 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -23,9 +24,9 @@ func (w *world) left(node string, p fleet.LastStream) {
 	})
 }
 
-func refused(row fleet.Row, rev fleet.Revision, good *fleet.Row) fleet.PastRefusal {
-	p := fleet.PastRefusal{Row: good, Refusal: fleet.Refusal{
-		Type: row.Type, Name: row.Name, Version: row.Version, Revision: rev, Detail: "no", Action: fleet.ActionRemoved}}
+func refused(row fleet.Row, rev fleet.Revision, good *fleet.Row) fleet.Refusal {
+	p := fleet.Refusal{
+		Type: row.Type, Name: row.Name, Version: row.Version, Revision: rev, Detail: "no", Action: fleet.ActionRemoved, Row: good}
 	if good != nil {
 		p.Good, p.Action = good.Version, fleet.ActionKept
 	}
@@ -45,7 +46,7 @@ func inForce(a *attachment, t fleet.Type, name string) string {
 func TestAnotherServerRepairsAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "bad"), secret("s", "bad", "sealed:bad"), cluster("e", "good"), cluster("f", "2"))
-		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{
 			refused(cluster("c", "bad"), 1, ptr(cluster("c", "old"))),
 			refused(cluster("d", "bad"), 1, nil),
 			refused(cluster("e", "bad"), 1, nil),                                      // over by now
@@ -53,7 +54,7 @@ func TestAnotherServerRepairsAtOnce(t *testing.T) {
 			refused(cluster("f", "1"), 1, nil),                                        //
 			refused(cluster("g", "bad"), 7, nil),                                      // further than this server is
 			refused(secret("s", "bad", ""), 1, ptr(secret("s", "old", "sealed:old"))), //
-			{Refusal: fleet.Refusal{Type: fleet.Cluster, Revision: 1, Detail: "nobody's fault"}},
+			{Type: fleet.Cluster, Revision: 1, Detail: "nobody's fault"},
 		}})
 		a := w.attach(id, "n")
 		if p := a.LastStream(); p != (xds.LastStream{Known: true, Settled: 1, Clean: true}) {
@@ -68,7 +69,7 @@ func TestAnotherServerRepairsAtOnce(t *testing.T) {
 			t.Errorf("the secret is %v", s)
 		}
 		time.Sleep(time.Second)
-		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Resolution{Node: "n", Type: fleet.Cluster, Name: "e", Version: "bad", By: 1, End: fleet.EndReplaced}) {
+		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "e", Version: "bad", Offer: refusal.FirstOffer(1), By: 1, End: fleet.EndReplaced}) {
 			t.Errorf("resolved %+v", rs)
 		}
 		if rs := w.sink.allRefusals(); len(rs) != 0 {
@@ -87,7 +88,7 @@ func TestWhatStandsInIsLost(t *testing.T) {
 		_, id, _ := w.newFleet(cluster("c", "bad"), secret("s", "bad", "sealed:bad"))
 		lost := refused(cluster("c", "bad"), 1, nil)
 		lost.Good, lost.Action = "old", fleet.ActionKept
-		w.left("n", fleet.LastStream{Refusals: []fleet.PastRefusal{lost, refused(secret("s", "bad", ""), 1, ptr(secret("s", "old", "not to be opened")))}})
+		w.left("n", fleet.LastStream{Refusals: []fleet.Refusal{lost, refused(secret("s", "bad", ""), 1, ptr(secret("s", "old", "not to be opened")))}})
 		a := w.attach(id, "n")
 		refuse(t, a, "c", nil)
 		if inForce(a, fleet.Cluster, "c") != "bad" || inForce(a, fleet.Secret, "s") != "bad" {
@@ -112,7 +113,7 @@ func TestWhatIsLeftAloneStaysSo(t *testing.T) {
 		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "bad"))
 		left, bad := refused(cluster("c", "bad"), 1, nil), refused(cluster("d", "bad"), 1, nil)
 		left.Action, bad.Action = fleet.ActionUnknown, fleet.ActionNoSuspect
-		w.left("n", fleet.LastStream{Refusals: []fleet.PastRefusal{left, bad}})
+		w.left("n", fleet.LastStream{Refusals: []fleet.Refusal{left, bad}})
 		a := w.resume(id, "n")
 		if es := a.subscriber.list; len(es) != 1 || es[0].Name != "c" || !es[0].Leave || es[0].Good != nil {
 			t.Errorf("exceptions %+v, want c's, to be left alone", es)
@@ -257,7 +258,7 @@ func TestAPastThatCannotBeReadHoldsNothingUp(t *testing.T) {
 func TestAPastIsAskedForOncePerNode(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		_, id, _ := w.newFleet(cluster("c", "bad"))
-		w.left("n", fleet.LastStream{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
+		w.left("n", fleet.LastStream{Refusals: []fleet.Refusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
 		a, b := w.attach(id, "n"), w.attach(id, "n")
 		if n := w.feed.counts().asked; n != 1 {
 			t.Errorf("asked %d times", n)
@@ -266,7 +267,7 @@ func TestAPastIsAskedForOncePerNode(t *testing.T) {
 			t.Error("its streams differ")
 		}
 		r := snapshot.NewResource(fleet.Cluster, cluster("c", "bad"), nil)
-		a.Refuse(context.Background(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r}}})
+		a.Refuse(context.Background(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r}}})
 		if inForce(a, fleet.Cluster, "c") != "old" {
 			t.Error("what stands in is gone")
 		}

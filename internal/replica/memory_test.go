@@ -8,7 +8,6 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
-	"fairlead/internal/xds"
 )
 
 // BenchmarkMemoryOfRefusals is what 10,000 nodes cost that refuse one resource, against as
@@ -52,7 +51,7 @@ func heapOf(b *testing.B, refuse bool) uint64 {
 	}
 	if refuse {
 		for _, a := range all {
-			a.owner.except(a, xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Cluster].Get("cluster-7")}}})
+			a.owner.except(a, snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Cluster].Get("cluster-7")}}})
 		}
 	}
 	after := alive()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/snapshot"
+	"fairlead/internal/refusal"
 	"fairlead/internal/xds"
 )
 
@@ -39,7 +39,7 @@ func TestAPastThatCannotBeReadIsAskedForAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "better"), cluster("e", "took"))
 		w.attach(id, "first")
-		past := fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
+		past := fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.Refusal{
 			refused(cluster("c", "bad"), 1, ptr(cluster("c", "old"))),
 			refused(cluster("d", "bad"), 1, nil), // over by now
 			refused(cluster("e", "took"), 1, nil),
@@ -110,7 +110,7 @@ func TestManyPastsThatCouldNotBeRead(t *testing.T) {
 		done := make(chan struct{})
 		for i := range all {
 			node := string(rune('A' + i))
-			w.left(node, fleet.LastStream{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
+			w.left(node, fleet.LastStream{Refusals: []fleet.Refusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
 			go func() { all[i] = w.resume(id, node); done <- struct{}{} }()
 		}
 		for range all {
@@ -159,7 +159,7 @@ func TestLatePastsOfASlowDatabaseAreRead(t *testing.T) {
 		w.feed.set(func(f *feed) { f.hangs = true })
 		var all []*attachment
 		for _, node := range []string{"n", "m"} {
-			w.left(node, fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{
+			w.left(node, fleet.LastStream{Settled: 1, Refusals: []fleet.Refusal{
 				refused(cluster("c", "bad"), 1, ptr(cluster("c", "old"))),
 			}})
 			all = append(all, w.resume(id, node))
@@ -229,7 +229,7 @@ func TestT41_ALatePastIsOfBefore(t *testing.T) {
 		w.attach(id, "first")
 		before, since := refused(cluster("c", "2"), 1, nil), refused(cluster("d", "2"), 1, nil)
 		before.At, since.At = time.Now(), time.Now().Add(2*time.Second)
-		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{before, since}})
+		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.Refusal{before, since}})
 		w.feed.set(func(f *feed) { f.hangs = true })
 		a := w.resume(id, "n")
 		w.feed.set(func(f *feed) { f.hangs = false })
@@ -250,11 +250,11 @@ func TestALatePastBringsNothingBackThatIsInDoubt(t *testing.T) {
 		a := w.attach(id, "n")
 		refuse(t, a, "c", nil)
 		refuse(t, a, "d", nil)
-		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, nil), refused(cluster("d", "bad"), 1, nil)}})
+		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.Refusal{refused(cluster("c", "bad"), 1, nil), refused(cluster("d", "bad"), 1, nil)}})
 		a.Detach(true)
 		w.feed.set(func(f *feed) { f.hangs = true })
 		a = w.resume(id, "n")
-		a.Reconsider([]snapshot.Doubted{{Type: fleet.Cluster, Name: "c", Version: "bad"}})
+		a.Reconsider([]refusal.Key{{Type: fleet.Cluster, Name: "c", Version: "bad"}})
 		w.feed.set(func(f *feed) { f.hangs = false })
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
@@ -279,7 +279,7 @@ func TestALatePastIsNotTakenForAnEarlierOne(t *testing.T) {
 		a.Detach(true)
 		w.change(key, cluster("c", "bad")) // refused anew on another server
 		time.Sleep(time.Second)
-		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 3, nil), refused(cluster("d", "bad"), 1, nil)}})
+		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.Refusal{refused(cluster("c", "bad"), 3, nil), refused(cluster("d", "bad"), 1, nil)}})
 		w.feed.set(func(f *feed) { f.hangs = true })
 		a = w.resume(id, "n")
 		w.feed.set(func(f *feed) { f.hangs = false })

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -24,6 +25,7 @@ type node struct {
 	last      xds.LastStream // before the first of its streams
 	held      fleet.Held     // and what it had by then
 	refusedAt time.Time      // when some stream of it refused something last
+	offer     fleet.Offer    // the last that is known of it; see nodes.offer
 	retries   int            // how often it was to be offered again what it refused
 	ofEnded   *subscriber    // what streams that have ended refused; nil: nothing
 	// unsettled: something ends when one of the streams has settled, for those who do not hold mu.
@@ -46,25 +48,21 @@ func (n *node) subscribers() iter.Seq[*subscriber] {
 
 // ended are those of the resolutions whose version no stream of the node refuses any more,
 // each once.
-func (n *node) ended(all []fleet.Resolution) []fleet.Resolution {
-	type version struct {
-		fleet.Ref
-		version string
-	}
-	told := make(map[version]struct{}, len(all))
-	return slices.DeleteFunc(all, func(r fleet.Resolution) bool {
-		v := version{fleet.Ref{Type: r.Type, Name: r.Name}, r.Version}
-		if _, again := told[v]; again || n.refuses(r.Type, r.Name, r.Version) {
+func (n *node) ended(all []fleet.Refusal) []fleet.Refusal {
+	told := make(map[refusal.Key]struct{}, len(all))
+	return slices.DeleteFunc(all, func(r fleet.Refusal) bool {
+		k := refusal.KeyOf(r)
+		if _, again := told[k]; again || n.refuses(k) {
 			return true
 		}
-		told[v] = struct{}{}
+		told[k] = struct{}{}
 		return false
 	})
 }
 
-func (n *node) refuses(t fleet.Type, name, version string) bool {
+func (n *node) refuses(k refusal.Key) bool {
 	for s := range n.subscribers() {
-		if s.refuses(t, name, version) {
+		if s.refuses(k) {
 			return true
 		}
 	}
@@ -82,10 +80,10 @@ func (n *node) besides(a *attachment, t fleet.Type) bool {
 }
 
 // took reports whether the stream has settled with the version.
-func (a *attachment) took(t fleet.Type, name, version string, history uint64) bool {
-	if c := a.inStep(history); c != nil && a.subscriber.serves[t] {
-		r := c.Types[t].Get(name)
-		return r != nil && r.Version == version
+func (a *attachment) took(k refusal.Key, history uint64) bool {
+	if c := a.inStep(history); c != nil && a.subscriber.serves[k.Type] {
+		r := c.Types[k.Type].Get(k.Name)
+		return r != nil && r.Version == k.Version
 	}
 	return false
 }
@@ -116,7 +114,7 @@ func servedBy(kind string) (types [fleet.NumTypes]bool) {
 // behind of the types that it serves, and what those refuse that live. It may take the
 // place of one of them; what its client says that it has it is not kept from (Reconsider).
 // The node's streams are those beside it.
-func (ns *nodes) inherit(a *attachment) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+func (ns *nodes) inherit(a *attachment) (revised []fleet.Refusal, resolved []fleet.Refusal) {
 	n, s := a.node, &a.subscriber
 	for x := range n.streams {
 		s.take(&x.subscriber, false)
@@ -130,9 +128,7 @@ func (ns *nodes) inherit(a *attachment) (revised []fleet.Refusal, resolved []fle
 	}
 	ahead := s.ahead
 	s.ahead = nil
-	revised, resolved = s.readopt(ns.builder, n.id, ahead)
-	stamp(resolved, ns.clock.now())
-	return revised, resolved
+	return s.readopt(ns.builder, ns.offer(n), ahead)
 }
 
 // take gives a subscriber what another one refuses of the types that it serves, as far as it
@@ -144,9 +140,15 @@ func (s *subscriber) take(from *subscriber, move bool) {
 			s.insert(e)
 		}
 	}
-	for t, f := range from.frozen {
-		if s.serves[t] && s.frozen[t] == nil && s.view.id == from.view.id {
-			s.setFrozen(t, &freeze{set: f.set, refused: maps.Clone(f.refused)})
+	for t, set := range from.frozen {
+		if _, frozen := s.frozen[t]; frozen || !s.serves[t] || s.view.id != from.view.id {
+			continue
+		}
+		s.setFrozen(t, set)
+		for k, action := range from.beside {
+			if k.Type == t && action == fleet.ActionFrozen {
+				s.note(k, action)
+			}
 		}
 	}
 	for ref, version := range from.lost {
@@ -155,32 +157,32 @@ func (s *subscriber) take(from *subscriber, move bool) {
 		}
 	}
 	for _, f := range from.ahead {
-		if s.serves[f.Type] && !slices.ContainsFunc(s.ahead, func(x fleet.PastRefusal) bool { return x.Refusal == f.Refusal }) {
+		if s.serves[f.Type] && !slices.ContainsFunc(s.ahead, func(x fleet.Refusal) bool { return x == f }) {
 			s.ahead = append(s.ahead, f)
 		}
 	}
 	if !move {
 		return
 	}
-	for ref, e := range from.ended {
+	for ref, f := range from.ended {
 		if s.serves[ref.Type] {
-			s.end(e.Exception, e.by)
+			s.rememberEnd(f)
 		}
 	}
 	from.drop(concerns)
-	maps.DeleteFunc(from.frozen, func(t fleet.Type, _ *freeze) bool { return s.serves[t] })
-	from.ahead = slices.DeleteFunc(from.ahead, func(f fleet.PastRefusal) bool { return s.serves[f.Type] })
-	for r := range from.open {
-		if s.serves[r.Type] {
-			s.leaveOpen(r)
-			delete(from.open, r)
+	maps.DeleteFunc(from.frozen, func(t fleet.Type, _ *snapshot.Set) bool { return s.serves[t] })
+	from.ahead = slices.DeleteFunc(from.ahead, func(f fleet.Refusal) bool { return s.serves[f.Type] })
+	maps.DeleteFunc(from.beside, func(k refusal.Key, action fleet.Action) bool {
+		if s.serves[k.Type] && action != fleet.ActionFrozen {
+			s.note(k, action)
 		}
-	}
+		return s.serves[k.Type]
+	})
 }
 
 // setOfEnded makes a subscriber what the node's streams have left behind, if there is something.
 func (n *node) setOfEnded(s *subscriber) {
-	if s != nil && s.none() && len(s.ahead)+len(s.open) == 0 {
+	if s != nil && s.none() && len(s.ahead)+len(s.beside) == 0 {
 		s = nil
 	}
 	n.ofEnded = s
@@ -191,33 +193,33 @@ func (n *node) setOfEnded(s *subscriber) {
 func (n *node) note() {
 	unsettled := n.ofEnded != nil
 	for a := range n.streams {
-		unsettled = unsettled || len(a.subscriber.open) > 0
+		unsettled = unsettled || len(a.subscriber.undone()) > 0
 	}
 	n.unsettled.Store(unsettled)
 }
 
 // inStep ends the refusals of a stream that nothing was done about: its client has all that it is to have.
-func (ns *nodes) inStep(a *attachment) (resolved []fleet.Resolution) {
-	for r := range a.subscriber.open {
-		resolved = append(resolved, fleet.Resolution{Node: a.node.id, Type: r.Type, Name: r.Name, Version: r.Version, By: ns.views.content.revision, End: fleet.EndTaken})
+func (ns *nodes) inStep(a *attachment) (resolved []fleet.Refusal) {
+	now := ns.offer(a.node)
+	for _, k := range a.subscriber.undone() {
+		resolved = append(resolved, now.end(k, fleet.EndTaken))
+		delete(a.subscriber.beside, k)
 	}
-	a.subscriber.open = nil
-	stamp(resolved, ns.clock.now())
 	return a.node.ended(resolved)
 }
 
 // release takes a stream from its node. What it refused is remembered, so that the next
 // one is not offered the same: but for what another stream has, which is no word about
 // that one.
-func (ns *nodes) release(a *attachment) (resolved []fleet.Resolution) {
-	n := a.node
+func (ns *nodes) release(a *attachment) (resolved []fleet.Refusal) {
+	n, now := a.node, ns.offer(a.node)
 	delete(n.streams, a)
 	ofEnded := &subscriber{labels: a.subscriber.labels, view: a.subscriber.view, serves: servedBy("")}
 	ofEnded.take(&a.subscriber, true)
 	if n.ofEnded != nil {
 		ofEnded.take(n.ofEnded, true)
 		for _, e := range n.ofEnded.list { // of another view
-			resolved = append(resolved, resolution(n.id, e, ns.views.content.revision, fleet.EndReplaced))
+			resolved = append(resolved, now.end(e.Key(), fleet.EndReplaced))
 		}
 	}
 	if len(n.streams) == 0 {
@@ -250,24 +252,23 @@ func (ns *nodes) release(a *attachment) (resolved []fleet.Resolution) {
 }
 
 // settle ends what streams that are gone refused, and the given one has taken.
-func (ns *nodes) settle(a *attachment) (resolved []fleet.Resolution) {
+func (ns *nodes) settle(a *attachment) (resolved []fleet.Refusal) {
 	n := a.node
 	if n.ofEnded == nil {
 		return nil
 	}
-	history := ns.views.content.history
+	history, now := ns.views.content.history, ns.offer(n)
 	n.ofEnded.drop(func(e snapshot.Exception) bool {
-		took := a.took(e.Type, e.Name, e.Refused, history)
+		took := a.took(e.Key(), history)
 		if took {
-			resolved = append(resolved, resolution(n.id, e, ns.views.content.revision, fleet.EndTaken))
+			resolved = append(resolved, now.end(e.Key(), fleet.EndTaken))
 		}
 		return took
 	})
 	if len(resolved) == 0 {
 		return nil
 	}
-	resolved = append(resolved, n.ofEnded.thaw(n.id, ns.views.content.revision, fleet.EndTaken)...)
-	stamp(resolved, ns.clock.now())
+	resolved = append(resolved, n.ofEnded.thaw(now, fleet.EndTaken)...)
 	n.setOfEnded(n.ofEnded)
 	return n.ended(resolved)
 }

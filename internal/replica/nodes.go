@@ -6,7 +6,6 @@ package replica
 type nodes struct {
 	views   *views
 	builder *builder
-	clock   *clock
 
 	byID     map[string]*node
 	excepted map[*node]struct{} // with exceptions
@@ -16,9 +15,9 @@ type nodes struct {
 	retried  int                // readings that brought nodes to be offered again what they refused
 }
 
-func newNodes(vs *views, bd *builder, c *clock, missing chan<- struct{}) nodes {
+func newNodes(vs *views, bd *builder, missing chan<- struct{}) nodes {
 	return nodes{
-		views: vs, builder: bd, clock: c, missing: missing,
+		views: vs, builder: bd, missing: missing,
 		byID:     make(map[string]*node),
 		excepted: make(map[*node]struct{}),
 		missed:   make(map[*node]bool),

@@ -41,7 +41,7 @@ func newOwner(r *Replica, key fleet.Key) *owner {
 		earlier:   earlierContents{reading: make(chan struct{}, 1)},
 		idleSince: time.Now(),
 	}
-	o.nodes = newNodes(&o.views, &o.builder, &r.clock, o.dirty)
+	o.nodes = newNodes(&o.views, &o.builder, o.dirty)
 	signal(o.dirty) // the first load
 	return o
 }
@@ -87,8 +87,8 @@ func (o *owner) shown() *content {
 }
 
 // resolve works on the nodes, and records what has ended by that.
-func (o *owner) resolve(do func(*nodes) []fleet.Resolution) {
-	resolved := func() []fleet.Resolution {
+func (o *owner) resolve(do func(*nodes) []fleet.Refusal) {
+	resolved := func() []fleet.Refusal {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		return do(&o.nodes)

@@ -140,7 +140,7 @@ func TestT36_ABrokenTurnIsFinished(t *testing.T) {
 				for i := range as {
 					as[i] = w.attach(id, string(rune('a'+i)))
 				}
-				as[0].Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Blame: []snapshot.Blame{{Refused: as[0].Current().Types[fleet.Cluster].Get("d")}}})
+				as[0].Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Blame: []snapshot.Blame{{Refused: as[0].Current().Types[fleet.Cluster].Get("d")}}})
 				cure := w.poison(key)
 				w.feed.set(func(f *feed) {
 					f.fleets[key].epoch++

@@ -10,7 +10,7 @@ func (o *owner) publish(t *viewUpdate) {
 func (o *owner) show(t *viewUpdate) (tied []*attachment) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var resolved []fleet.Resolution
+	var resolved []fleet.Refusal
 	defer func() { o.r.cfg.Recorder.Resolved(o.key, resolved) }() // by a panic too: nobody would find them again
 	o.views.replace(t.next)
 	o.r.cfg.Recorder.Refused(o.key, o.nodes.again(t))

@@ -3,28 +3,28 @@ package replica
 import (
 	"maps"
 
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
-	"fairlead/internal/xds"
 )
 
 // rejections are the versions that nodes of a client build refused, each found guilty by
 // itself: named in the words, or the only one that changed (SEMANTICS 3.5). One ends with its
 // version. They are part of the targets of that build's streams, so the maps are replaced and
 // never changed. Whoever calls holds the owner's mu.
-type rejections map[string]map[snapshot.Rejection]struct{}
+type rejections map[string]map[refusal.Key]struct{}
 
 // maxRejections is how many are remembered of a fleet and a build.
 const maxRejections = 1_000
 
 // add takes in a refusal that has one culprit, and reports whether it tells anything new. What
 // was presumed may be wrong, and tells others nothing.
-func (rs rejections) add(build string, r xds.Refusal) bool {
-	if len(r.Blame) != 1 || r.Presumed || len(rs[build]) >= maxRejections {
+func (rs rejections) add(build string, v snapshot.Verdict) bool {
+	if len(v.Blame) != 1 || v.Presumed || len(rs[build]) >= maxRejections {
 		return false
 	}
-	c := r.Blame[0].Refused
-	x := snapshot.Rejection{Type: r.Type, Name: c.Name, Version: c.Version}
-	if _, known := rs[build][x]; known {
+	c := v.Blame[0].Refused
+	k := refusal.Key{Type: v.Type, Name: c.Name, Version: c.Version}
+	if _, known := rs[build][k]; known {
 		return false
 	}
 	if len(rs) >= maxBuilds && rs[build] == nil {
@@ -32,9 +32,9 @@ func (rs rejections) add(build string, r xds.Refusal) bool {
 	}
 	next := maps.Clone(rs[build])
 	if next == nil {
-		next = make(map[snapshot.Rejection]struct{}, 1)
+		next = make(map[refusal.Key]struct{}, 1)
 	}
-	next[x] = struct{}{}
+	next[k] = struct{}{}
 	rs[build] = next
 	return true
 }
@@ -46,7 +46,7 @@ const maxBuilds = 100
 func (rs rejections) forget(vs *views) {
 	for build, all := range rs {
 		left := maps.Clone(all)
-		maps.DeleteFunc(left, func(x snapshot.Rejection, _ struct{}) bool { return !vs.have(x.Type, x.Name, x.Version) })
+		maps.DeleteFunc(left, func(k refusal.Key, _ struct{}) bool { return !vs.have(k) })
 		switch {
 		case len(left) == 0:
 			delete(rs, build)

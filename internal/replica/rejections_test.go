@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -22,8 +23,8 @@ func TestWhatPeersRejectIsPartOfTheTarget(t *testing.T) {
 		}
 		a, b, other := come("a", "1.40.0"), come("b", "1.40.0"), come("other", "1.39.0")
 		clusters := a.Current().Types[fleet.Cluster]
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: clusters.Get("d")}, {Refused: clusters.Get("e")}}})
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Presumed: true, Blame: []snapshot.Blame{{Refused: clusters.Get("d")}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: clusters.Get("d")}, {Refused: clusters.Get("e")}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Presumed: true, Blame: []snapshot.Blame{{Refused: clusters.Get("d")}}})
 		refuse(t, a, "c", nil)
 		for _, x := range []struct {
 			a             *attachment
@@ -48,6 +49,6 @@ func TestWhatPeersRejectIsPartOfTheTarget(t *testing.T) {
 }
 
 func rejected(a *attachment, name, version string) bool {
-	_, ok := a.Current().Rejected[snapshot.Rejection{Type: fleet.Cluster, Name: name, Version: version}]
+	_, ok := a.Current().Rejected[refusal.Key{Type: fleet.Cluster, Name: name, Version: version}]
 	return ok
 }

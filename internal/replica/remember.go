@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -16,7 +17,7 @@ const mostRefusals = 1_000
 // remember takes in what a node left behind, when its first stream comes: what it refuses
 // becomes exceptions again. A later stream beside it shares that past; one of the same
 // kind, or one of all types, finds the node in the midst of something.
-func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refusal, resolved []fleet.Refusal) {
 	n := a.node
 	if len(n.streams) > 0 {
 		a.last, a.held = n.last, n.held
@@ -38,6 +39,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 		n.ofEnded.lost, n.ofEnded.ahead = nil, nil
 	}
 	if asked == nil || asked.missed {
+		n.offer = max(n.offer, refusal.UnknownOffer(ns.views.content.revision))
 		ns.missed[n] = asked != nil && !asked.Known
 		signal(ns.missing)
 	}
@@ -49,6 +51,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 	case !asked.Known:
 		return nil, nil
 	}
+	n.offer = max(n.offer, asked.Offer+1)
 	snap := a.subscriber.view.snap
 	n.last, n.held = xds.LastStream{Known: true, Settled: asked.Settled, Clean: asked.Clean, NoClusters: asked.NoClusters}, asked.Held
 	if n.last.Settled > snap.Revision || asked.View != a.subscriber.view.id {
@@ -67,67 +70,65 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 	if !n.refusedAt.After(asked.begun) { // else the answer is older than that
 		ofEnded.drop(func(e snapshot.Exception) bool { return asked.ended(e) && !slices.ContainsFunc(later, isOf(e)) })
 	}
-	revised, resolved = ofEnded.readopt(ns.builder, n.id, slices.Concat(asked.Refusals, later))
-	stamp(resolved, ns.clock.now())
+	revised, resolved = ofEnded.readopt(ns.builder, ns.offer(n), slices.Concat(asked.Refusals, later))
 	n.ofEnded = ofEnded // which inherit hands on
 	return revised, resolved
 }
 
 // rememberLate takes in what a node refused before streams that live by now. Those have
 // been offered it again: what they took is over, and so is what a new client refused. That it asked for no clusters is for its next stream.
-func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.Resolution) {
+func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.Refusal) {
 	unknown, ok := ns.missed[n]
 	if !ok {
 		return nil // it has gone meanwhile
 	}
 	delete(ns.missed, n)
-	refusals := past.Refusals
+	n.offer = max(n.offer, past.Offer+1)
+	refusals, now := past.Refusals, ns.offer(n)
 	var a *attachment
 	for a = range n.streams {
 		if unknown && a.resumed && past.NoClusters {
 			a.record.AskedForNoClusters(past.At)
 		}
-		var stands []fleet.PastRefusal
+		var stands []fleet.Refusal
 		for _, f := range refusals {
 			switch {
 			case !a.subscriber.serves[f.Type]:
 			case f.Name == "", a.concerns(f, ns.views.content.history):
 				stands = append(stands, f)
 			default:
-				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: a.subscriber.view.snap.Revision, End: fleet.EndOffered, At: ns.clock.now()})
+				resolved = append(resolved, now.end(refusal.KeyOf(f), fleet.EndOffered))
 			}
 		}
-		revised, ended := a.subscriber.readopt(ns.builder, n.id, stands)
+		revised, ended := a.subscriber.readopt(ns.builder, now, stands)
 		a.record.Revise(revised)
 		resolved = append(resolved, ended...)
 		signal(a.changed)
 	}
-	unserved := slices.DeleteFunc(slices.Clone(refusals), func(f fleet.PastRefusal) bool { return n.serves(f.Type) })
+	unserved := slices.DeleteFunc(slices.Clone(refusals), func(f fleet.Refusal) bool { return n.serves(f.Type) })
 	if len(unserved) > 0 {
 		ofEnded := n.ofEnded
 		if ofEnded == nil {
 			ofEnded = &subscriber{labels: a.subscriber.labels, view: a.subscriber.view, serves: servedBy("")}
 		}
-		revised, ended := ofEnded.readopt(ns.builder, n.id, unserved)
+		revised, ended := ofEnded.readopt(ns.builder, now, unserved)
 		a.record.Revise(revised)
 		resolved = append(resolved, ended...)
 		n.setOfEnded(ofEnded)
 	}
-	stamp(resolved, ns.clock.now())
 	return append(n.ended(resolved), ns.renew(n)...)
 }
 
 // concerns reports whether a past refusal may be the stream's client's: it was told before
 // the stream began, and the client, which brought something with it, has not taken it since, nor
 // cast doubt on it.
-func (a *attachment) concerns(f fleet.PastRefusal, history uint64) bool {
+func (a *attachment) concerns(f fleet.Refusal, history uint64) bool {
 	s := &a.subscriber
-	if f.Revision > s.view.snap.Revision || s.refuses(f.Type, f.Name, f.Version) {
+	if f.Revision > s.view.snap.Revision || s.refuses(refusal.KeyOf(f)) {
 		return true
 	}
-	e := s.ended[fleet.Ref{Type: f.Type, Name: f.Name}]
-	over := e.Refused == f.Version && f.Revision <= e.by
-	return !over && a.resumed && !f.At.After(a.begun) && !a.took(f.Type, f.Name, f.Version, history)
+	over := refusal.Ends(s.ended[fleet.Ref{Type: f.Type, Name: f.Name}], f)
+	return !over && a.resumed && !f.At.After(a.begun) && !a.took(refusal.KeyOf(f), history)
 }
 
 // serves reports whether some stream of the node can ask for the type.
@@ -170,12 +171,12 @@ func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS")
 
 // readopt makes exceptions of the refusals that still apply, and ends the others. Those of
 // revisions that this server does not know yet are judged again when it does.
-func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefusal) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+func (s *subscriber) readopt(bd *builder, now offer, refusals []fleet.Refusal) (revised []fleet.Refusal, resolved []fleet.Refusal) {
 	snap := s.view.snap
 	for _, f := range refusals {
 		if f.Name == "" { // nobody was held responsible
 			if f.By == 0 {
-				s.leaveOpen(snapshot.Rejection{Type: f.Type})
+				s.note(refusal.KeyOf(f), fleet.ActionNoSuspect)
 			}
 			continue
 		}
@@ -188,19 +189,19 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 		}
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version, Rival: rivalOf(f, snap), Lacked: lackedOf(f, snap, refusals)}
 		switch {
-		case s.refuses(e.Type, e.Name, e.Refused), s.frozen[f.Type].has(f.Name):
+		case s.refuses(e.Key()), s.froze(fleet.Ref{Type: f.Type, Name: f.Name}):
 			continue // it is remembered here
 		case !e.Applies(snap):
 			switch how := howEnded(e, snap); {
 			case f.Revision > snap.Revision:
 			case isGood(refusals, f):
-				s.leaveOpen(snapshot.Rejection{Type: f.Type, Name: f.Name, Version: f.Version})
+				s.note(refusal.KeyOf(f), fleet.ActionStandInRefused)
 			default:
-				resolved = append(resolved, resolution(node, e, snap.Revision, how))
+				resolved = append(resolved, now.end(e.Key(), how))
 			}
 			continue
 		case f.Action == fleet.ActionStandInRefused:
-			s.leaveOpen(snapshot.Rejection{Type: f.Type, Name: f.Name, Version: f.Version})
+			s.note(refusal.KeyOf(f), f.Action)
 			continue
 		case s.excepts(f.Type, f.Name):
 			continue
@@ -211,16 +212,17 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 		case f.Good != "":
 			if e.Good = bd.revive(f); e.Good == nil {
 				s.lose(fleet.Ref{Type: f.Type, Name: f.Name}, f.Version)
-				s.leaveOpen(snapshot.Rejection{Type: f.Type, Name: f.Name, Version: f.Version})
-				f.Action = fleet.ActionLost
-				revised = append(revised, f.Refusal)
+				f.Action, f.Row = fleet.ActionLost, nil
+				s.note(refusal.KeyOf(f), f.Action)
+				revised = append(revised, f)
 				continue
 			}
 		}
 		if r, ok := toldAgain(f, snap, refusals); ok {
+			r.Offer = now.number
 			revised = append(revised, r)
 		}
-		if s.frozen[e.Type] == nil && s.count(e.Type) < maxExceptions {
+		if _, frozen := s.frozen[e.Type]; !frozen && s.count(e.Type) < maxExceptions {
 			s.insert(e)
 			continue
 		}
@@ -230,7 +232,7 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 }
 
 // rivalOf is what a refused version cannot be beside: what the view has of it, if it is that.
-func rivalOf(f fleet.PastRefusal, snap *snapshot.Snapshot) *snapshot.Resource {
+func rivalOf(f fleet.Refusal, snap *snapshot.Snapshot) *snapshot.Resource {
 	if f.Rival == (fleet.Rival{}) {
 		return nil
 	}
@@ -241,7 +243,7 @@ func rivalOf(f fleet.PastRefusal, snap *snapshot.Snapshot) *snapshot.Resource {
 }
 
 // lackedOf is what a refused version lacked, as far as it was told, and what it lacks by now.
-func lackedOf(f fleet.PastRefusal, snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Lack) {
+func lackedOf(f fleet.Refusal, snap *snapshot.Snapshot, refusals []fleet.Refusal) (all []snapshot.Lack) {
 	now := snap.Types[f.Type].Get(f.Name)
 	if now == nil || now.Version != f.Version {
 		return nil
@@ -261,42 +263,40 @@ func lackedOf(f fleet.PastRefusal, snap *snapshot.Snapshot, refusals []fleet.Pas
 
 // toldAgain is a past refusal of a version that a later revision has too, as it is told of that: what was told before ends, where
 // somebody sees a revision in between that had another version.
-func toldAgain(f fleet.PastRefusal, snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (r fleet.Refusal, ok bool) {
+func toldAgain(f fleet.Refusal, snap *snapshot.Snapshot, refusals []fleet.Refusal) (r fleet.Refusal, ok bool) {
 	now := snap.Types[f.Type].Get(f.Name)
-	if now.Revision <= f.Revision || slices.ContainsFunc(refusals, func(x fleet.PastRefusal) bool {
+	if now.Revision <= f.Revision || slices.ContainsFunc(refusals, func(x fleet.Refusal) bool {
 		return x.Type == f.Type && x.Name == f.Name && x.Version == f.Version && x.Revision > f.Revision
 	}) {
 		return r, false
 	}
-	r = f.Refusal
-	r.Revision, r.Again, r.At = now.Revision, f.Revision, time.Time{}
-	return r, true
+	f.Revision, f.Again, f.At, f.Row = now.Revision, f.Revision, time.Time{}, nil
+	return f, true
 }
 
 // dropEnded drops the exception of a refusal that has ended, unless by a revision that this server does not know yet.
-func (s *subscriber) dropEnded(f fleet.PastRefusal) {
+func (s *subscriber) dropEnded(f fleet.Refusal) {
 	s.drop(func(e snapshot.Exception) bool {
 		return f.By <= s.view.snap.Revision && isOf(e)(f)
 	})
 }
 
 // catchUpWith judges the refusals that were ahead of this server when the stream came.
-func (ns *nodes) catchUpWith(a *attachment) (resolved []fleet.Resolution) {
+func (ns *nodes) catchUpWith(a *attachment) (resolved []fleet.Refusal) {
 	ahead := a.subscriber.ahead
 	if len(ahead) == 0 {
 		return nil
 	}
 	a.subscriber.ahead = nil
-	revised, resolved := a.subscriber.readopt(ns.builder, a.node.id, ahead)
-	stamp(resolved, ns.clock.now())
+	revised, resolved := a.subscriber.readopt(ns.builder, ns.offer(a.node), ahead)
 	a.record.Revise(revised)
 	return append(a.node.ended(resolved), ns.renew(a.node)...)
 }
 
 // isGood: a version that stood in and was refused too stays so while what it stands in for
 // is refused.
-func isGood(refusals []fleet.PastRefusal, f fleet.PastRefusal) bool {
-	return slices.ContainsFunc(refusals, func(x fleet.PastRefusal) bool {
+func isGood(refusals []fleet.Refusal, f fleet.Refusal) bool {
+	return slices.ContainsFunc(refusals, func(x fleet.Refusal) bool {
 		return x.Type == f.Type && x.Name == f.Name && x.Good == f.Version
 	})
 }

@@ -37,11 +37,10 @@ func (ns *nodes) trimInterned() {
 }
 
 // renew judges what a node refuses by the views that it has now.
-func (ns *nodes) renew(n *node) (resolved []fleet.Resolution) {
-	defer func() { stamp(resolved, ns.clock.now()) }()
-	by := ns.views.content.revision
+func (ns *nodes) renew(n *node) (resolved []fleet.Refusal) {
+	now := ns.offer(n)
 	for s := range n.subscribers() {
-		resolved = append(resolved, s.renew(s.view.snap, n.id, by)...)
+		resolved = append(resolved, s.renew(s.view.snap, now)...)
 	}
 	if n.ofEnded != nil {
 		n.setOfEnded(n.ofEnded)

@@ -2,9 +2,9 @@ package replica
 
 import (
 	"slices"
-	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 )
 
@@ -15,26 +15,27 @@ func (o *owner) retry(ids []string) {
 	if len(ids) == 0 {
 		return
 	}
-	o.resolve(func(ns *nodes) []fleet.Resolution { return ns.offerAgain(ids) })
+	o.resolve(func(ns *nodes) []fleet.Refusal { return ns.offerAgain(ids) })
 }
 
-func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Resolution) {
-	defer func() { stamp(resolved, ns.clock.now()) }()
+func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Refusal) {
 	ns.retried++
 	for _, id := range ids {
 		n := ns.byID[id]
 		if n == nil {
 			continue
 		}
-		var ended []fleet.Resolution
+		now := ns.offer(n)
+		now.over() // whatever has ended: the database has ended it
+		var ended []fleet.Refusal
 		for s := range n.subscribers() {
 			s.drop(func(e snapshot.Exception) bool {
-				ended = append(ended, resolution(n.id, e, ns.views.content.revision, fleet.EndOffered))
+				ended = append(ended, now.end(e.Key(), fleet.EndOffered))
 				return true
 			})
 			s.ahead = nil
-			ended = append(ended, s.thaw(n.id, ns.views.content.revision, fleet.EndOffered)...)
-			s.open = nil // the database has ended them
+			ended = append(ended, s.thaw(now, fleet.EndOffered)...)
+			s.beside = nil // the database has ended them
 		}
 		n.setOfEnded(nil)
 		resolved = append(resolved, n.ended(ended)...)
@@ -47,23 +48,13 @@ func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Resolution) {
 	return resolved
 }
 
-// stamp says of versions that are still in force when their refusals ended.
-func stamp(resolved []fleet.Resolution, at time.Time) {
-	for i := range resolved {
-		if resolved[i].End != fleet.EndReplaced {
-			resolved[i].At = at
-		}
-	}
-}
-
 // reconsider ends the exceptions that a client casts doubt on, of its stream alone, and of
 // streams that have ended.
-func (ns *nodes) reconsider(a *attachment, doubted []snapshot.Doubted) (resolved []fleet.Resolution) {
-	defer func() { stamp(resolved, ns.clock.now()) }()
-	n := a.node
-	resolved = a.subscriber.doubt(doubted, n.id, ns.views.content.revision)
+func (ns *nodes) reconsider(a *attachment, doubted []refusal.Key) (resolved []fleet.Refusal) {
+	n, now := a.node, ns.offer(a.node)
+	resolved = a.subscriber.doubt(doubted, now)
 	if n.ofEnded != nil {
-		resolved = append(resolved, n.ofEnded.doubt(doubted, n.id, ns.views.content.revision)...)
+		resolved = append(resolved, n.ofEnded.doubt(doubted, now)...)
 		n.setOfEnded(n.ofEnded)
 	}
 	ns.retarget(n)
@@ -72,25 +63,25 @@ func (ns *nodes) reconsider(a *attachment, doubted []snapshot.Doubted) (resolved
 }
 
 // doubt ends the exceptions that are doubted. Of a frozen type the client has what it says.
-func (s *subscriber) doubt(doubted []snapshot.Doubted, node string, by fleet.Revision) (resolved []fleet.Resolution) {
+func (s *subscriber) doubt(doubted []refusal.Key, now offer) (resolved []fleet.Refusal) {
 	s.drop(func(e snapshot.Exception) bool {
-		out := slices.Contains(doubted, snapshot.Doubted{Type: e.Type, Name: e.Name, Version: e.Refused})
+		out := slices.Contains(doubted, e.Key())
 		if out {
-			resolved = append(resolved, resolution(node, e, by, fleet.EndOffered))
-			s.end(e, by)
+			resolved = append(resolved, s.end(e, now, fleet.EndOffered))
 		}
 		return out
 	})
 	for _, d := range doubted {
-		f, r := s.frozen[d.Type], s.view.snap.Types[d.Type].Get(d.Name)
-		if f == nil || r == nil || r.Version != d.Version {
+		set, frozen := s.frozen[d.Type]
+		r := s.view.snap.Types[d.Type].Get(d.Name)
+		if !frozen || r == nil || r.Version != d.Version {
 			continue
 		}
-		f.set = f.set.With(r)
-		if f.refused[d.Name] == d.Version {
-			delete(f.refused, d.Name)
-			resolved = append(resolved, fleet.Resolution{Node: node, Type: d.Type, Name: d.Name, Version: d.Version, By: by, End: fleet.EndTaken})
+		s.frozen[d.Type] = set.With(r)
+		if s.beside[d] == fleet.ActionFrozen {
+			delete(s.beside, d)
+			resolved = append(resolved, now.end(d, fleet.EndTaken))
 		}
 	}
-	return append(resolved, s.thaw(node, by, fleet.EndOffered)...)
+	return append(resolved, s.thaw(now, fleet.EndOffered)...)
 }

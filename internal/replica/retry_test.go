@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/snapshot"
+	"fairlead/internal/refusal"
 )
 
 // retry asks for it and rings the bell.
@@ -42,7 +42,7 @@ func TestARetryOffersAgain(t *testing.T) {
 			t.Errorf("retries %d, shared %v, of the other %d", a.Current().Retries, a.Current() == b.Current(), other.Current().Retries)
 		}
 		time.Sleep(time.Second)
-		if rs := w.sink.allResolved(); len(rs) != 2 || rs[0].By != 1 || rs[0].At.IsZero() || rs[1].At.IsZero() {
+		if rs := w.sink.allResolved(); len(rs) != 2 || rs[0].By != 1 || rs[0].Offer != refusal.FirstOffer(1) || rs[1].Offer != rs[0].Offer {
 			t.Errorf("resolved %+v", rs)
 		}
 		refuse(t, a, "c", nil)
@@ -88,7 +88,7 @@ func TestARetryWhileAStreamComes(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "bad"))
 		w.attach(id, "first")
-		w.left("n", fleet.LastStream{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, nil)}})
+		w.left("n", fleet.LastStream{Refusals: []fleet.Refusal{refused(cluster("c", "bad"), 1, nil)}})
 		w.feed.set(func(f *feed) { f.pastTook = 100 * time.Millisecond })
 		done := make(chan *attachment)
 		go func() { done <- w.attach(id, "n") }()
@@ -109,7 +109,7 @@ func TestAnExceptionInDoubtEnds(t *testing.T) {
 			refuse(t, x, "c", nil)
 			refuse(t, x, "d", nil)
 		}
-		a.Reconsider([]snapshot.Doubted{{Type: fleet.Cluster, Name: "c", Version: "bad"}, {Type: fleet.Cluster, Name: "d", Version: "of before"}})
+		a.Reconsider([]refusal.Key{{Type: fleet.Cluster, Name: "c", Version: "bad"}, {Type: fleet.Cluster, Name: "d", Version: "of before"}})
 		for x, want := range map[*attachment][2]string{a: {"bad", ""}, other: {"", ""}} {
 			if got := [2]string{inForce(x, fleet.Cluster, "c"), inForce(x, fleet.Cluster, "d")}; got != want {
 				t.Errorf("c and d are at %q, want %q", got, want)
@@ -117,7 +117,7 @@ func TestAnExceptionInDoubtEnds(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		rs := w.sink.allResolved()
-		if len(rs) != 1 || rs[0].Node != "n" || rs[0].Name != "c" || rs[0].Version != "bad" || rs[0].At.IsZero() {
+		if len(rs) != 1 || rs[0].Node != "n" || rs[0].Name != "c" || rs[0].Version != "bad" || rs[0].Offer != refusal.FirstOffer(1) {
 			t.Errorf("resolved %+v, want c of n", rs)
 		}
 	})

@@ -19,7 +19,7 @@ func TestT07_TimeTellsNothingOfANodeId(t *testing.T) {
 	measure := func(c fleet.Credential) float64 {
 		start := time.Now()
 		for i := range 100 {
-			if refusal(c, auth.Hash("wrong"+string(rune('a'+i%26))), now) == nil {
+			if judge(c, auth.Hash("wrong"+string(rune('a'+i%26))), now) == nil {
 				t.Fatal("a wrong token is good")
 			}
 		}
@@ -64,7 +64,7 @@ func moments(xs []float64) (mean, variance float64) {
 // TestT07_TheHashOfNoCredentialIsNoToken: that of zeroes is not either.
 func TestT07_TheHashOfNoCredentialIsNoToken(t *testing.T) {
 	t.Parallel()
-	if refusal(fleet.Credential{}, [32]byte{}, time.Now()) == nil {
+	if judge(fleet.Credential{}, [32]byte{}, time.Now()) == nil {
 		t.Error("it is good")
 	}
 }

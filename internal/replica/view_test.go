@@ -221,7 +221,7 @@ func TestExceptionsOfViews(t *testing.T) {
 			t.Errorf("resolved %+v, want that of the two nodes", rs)
 		}
 		eu.Detach(true)
-		w.left(eu.node.id, fleet.LastStream{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, nil)}})
+		w.left(eu.node.id, fleet.LastStream{Refusals: []fleet.Refusal{refused(cluster("c", "bad"), 1, nil)}})
 		back := w.attachNode(id, fleet.Node{ID: eu.node.id, Region: "us"})
 		wantClusters(t, back, map[string]string{"c": "good", "d": "1"})
 		time.Sleep(time.Second)

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"maps"
 
-	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/selector"
 	"fairlead/internal/snapshot"
 )
@@ -52,9 +52,9 @@ func (vs *views) place(s *subscriber, most int, others iter.Seq[*subscriber]) {
 }
 
 // have reports whether some view has the version.
-func (vs *views) have(t fleet.Type, name, version string) bool {
+func (vs *views) have(k refusal.Key) bool {
 	for _, v := range vs.byVector {
-		if r := v.snap.Types[t].Get(name); r != nil && r.Version == version {
+		if r := v.snap.Types[k.Type].Get(k.Name); r != nil && r.Version == k.Version {
 			return true
 		}
 	}
@@ -111,8 +111,8 @@ func (vs *views) dropBuild(build string) {
 func (s *subscriber) newTarget(retries int) *snapshot.Target {
 	t := snapshot.NewTarget(s.view.snap, s.list)
 	t.Retries = retries
-	for typ, f := range s.frozen {
-		t.Types[typ] = f.set
+	for typ, set := range s.frozen {
+		t.Types[typ] = set
 	}
 	return t
 }

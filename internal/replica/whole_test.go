@@ -487,7 +487,7 @@ func (w *whole) unanswerable(e *envoy) bool {
 	w.db.mu.Lock()
 	defer w.db.mu.Unlock()
 	_, _, exceptions := e.server.serving(w.db.key, e.id)
-	return slices.ContainsFunc(w.db.open(e.id), func(r fleet.PastRefusal) bool {
+	return slices.ContainsFunc(w.db.open(e.id), func(r fleet.Refusal) bool {
 		return r.Name == "" && (len(e.sticky) > 0 || !w.changedSince(e, r.Type, r.Revision))
 	}) ||
 		slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Leave })
@@ -564,7 +564,7 @@ func (w *whole) receipts(e *envoy, behind map[fleet.Ref]fleet.Revision) {
 			if !(item{version: r.Version}).poisons(e.id) || isNamed(typ) && !e.asked[typ][r.Name] || late[fleet.Ref{Type: typ, Name: r.Name}] || namesAbsent(r, view, exceptions) {
 				continue
 			}
-			if !slices.ContainsFunc(open, func(x fleet.PastRefusal) bool { return x.Type == typ && x.Name == r.Name && x.Version == r.Version }) {
+			if !slices.ContainsFunc(open, func(x fleet.Refusal) bool { return x.Type == typ && x.Name == r.Name && x.Version == r.Version }) {
 				w.problem("at rest, nothing says that %s refuses %s %s@%s", e.id, typ, r.Name, r.Version)
 			}
 		}

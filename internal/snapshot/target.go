@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 )
 
 // Snapshot is what one view of a fleet holds at one revision. It is immutable.
@@ -52,10 +53,9 @@ type Exception struct {
 	Lacked []Lack
 }
 
-// Doubted is a version that a node's target keeps back, and that the node might take by now.
-type Doubted struct {
-	Type          fleet.Type
-	Name, Version string
+// Key is the refused version.
+func (e Exception) Key() refusal.Key {
+	return refusal.Key{Type: e.Type, Name: e.Name, Version: e.Refused}
 }
 
 // Blame is a version that is held responsible for a refusal.
@@ -67,10 +67,13 @@ type Blame struct {
 	Lacked  []Lack    // as of an Exception; what the client's words name comes first
 }
 
-// Rejection is that a node refused a version, found guilty by itself.
-type Rejection struct {
-	Type          fleet.Type
-	Name, Version string
+// Verdict is what was found out of a refusal, or of what is taken for one: who is to blame, and the client's words.
+type Verdict struct {
+	Type   fleet.Type
+	Detail string // what an attachment is told is redacted and cut to 4 KiB; hostile text
+	Blame  []Blame
+	// Presumed: the client said nothing, and was taken for stuck.
+	Presumed bool
 }
 
 // Target is what one node should hold: a snapshot with the node's exceptions. It is
@@ -86,8 +89,8 @@ type Target struct {
 	// Retries moves when the node is asked again to take what it refused: then a content
 	// may go a second time to a stream that refused it.
 	Retries int
-	// Rejected are the versions that other nodes of the same client build refused.
-	Rejected map[Rejection]struct{}
+	// Rejected are the versions that other nodes of the same client build refused, each found guilty by itself.
+	Rejected map[refusal.Key]struct{}
 
 	repairs  *repairs // nil without exceptions
 	remember sync.Once

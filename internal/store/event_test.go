@@ -55,13 +55,13 @@ func TestEvents(t *testing.T) {
 	w.apply(put(fleet.Cluster, "c", "mended")) // ends it in the commit
 	w.mend()
 	for range 2 {
-		s.report(fleet.Status{Resolved: []fleet.Resolution{{Node: "a", Type: fleet.Cluster, Name: "c", Version: bad.Version, By: 3}}})
+		s.report(fleet.Status{Resolved: []fleet.Refusal{{Node: "a", Type: fleet.Cluster, Name: "c", Version: bad.Version, By: 3}}})
 	}
 	want = append([]string{"recovered a c 3"}, want...)
 	if d := cmp.Diff(want, w.events("")); d != "" {
 		t.Fatal(d)
 	}
-	refusal.At = time.Now()
+	refusal.At, refusal.Offer = time.Now(), 1
 	s.report(fleet.Status{Refusals: []fleet.Refusal{refusal}}) // refused again
 	want = append([]string{"kept_back a c 2 kept", "refused a c 2 no"}, want...)
 	if d := cmp.Diff(want, w.events("")); d != "" {
@@ -70,7 +70,7 @@ func TestEvents(t *testing.T) {
 	for range 2 { // a whole refusal in one report, which is given again
 		s.report(fleet.Status{Nodes: []fleet.NodeStatus{on("whole")}, Settled: 2,
 			Refusals: []fleet.Refusal{{Node: "whole", Type: fleet.Cluster, Name: "c", Version: "x", Revision: 2, Detail: "no", Action: fleet.ActionRemoved, At: refusal.At}},
-			Resolved: []fleet.Resolution{{Node: "whole", Type: fleet.Cluster, Name: "c", Version: "x", By: 3}}})
+			Resolved: []fleet.Refusal{{Node: "whole", Type: fleet.Cluster, Name: "c", Version: "x", By: 3}}})
 	}
 	if d := cmp.Diff([]string{"recovered whole c 3", "kept_back whole c 2 removed", "refused whole c 2 no"}, w.events("whole")); d != "" {
 		t.Fatal(d)

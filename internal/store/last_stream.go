@@ -20,8 +20,8 @@ import (
 var selectLastStreams = `
 SELECT x.*, CASE WHEN x.first THEN (SELECT b.body FROM bodies b WHERE b.tenant_id = app_tenant() AND b.hash = x.good_hash) END
   FROM (
-SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0), p.waits, coalesce(p.clean, false), p.live, p.ended, coalesce(p.view, ''), coalesce(p.no_clusters, false),
-       coalesce(e.resolved_by, 0), e.type, e.name, e.version, e.revision, t.text, e.action, e.beside, e.rival, e.rival_version, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
+SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0), p.waits, coalesce(p.clean, false), p.live, p.ended, coalesce(p.view, ''), coalesce(p.no_clusters, false), coalesce(p.offer, 0),
+       coalesce(e.resolved_by, 0), coalesce(e.offer, 0), e.type, e.name, e.version, e.revision, t.text, e.action, e.beside, e.rival, e.rival_version, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
        e.good_hash, e.good_hash IS NOT NULL AND row_number() OVER (PARTITION BY e.good_hash ORDER BY n.ord) = 1 AS first
   FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS n (node_id, without, ord)
  CROSS JOIN LATERAL (
@@ -52,10 +52,11 @@ SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0),
               THEN (SELECT CASE WHEN count(DISTINCT view) = 1 THEN min(view) ELSE '?' END FROM s WHERE live) -- of several: another one
               ELSE (SELECT view FROM last) END AS view,
          (SELECT bool_and(subscribes IS NOT NULL AND NOT jsonb_path_exists(subscribes, '$ ? (@.all[*] == "clusters" || @.named[*] == "clusters")')) FROM counts) AS no_clusters,
+         (SELECT max(o.offer) FROM node_exceptions o WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.node_id = n.node_id) AS offer,
          (SELECT min(settled) FROM every) AS least) p
   LEFT JOIN LATERAL (
     SELECT x.tenant_id, x.fleet_id, x.type, x.name, x.version, x.revision, x.text_hash, x.action, x.beside, x.rival, x.rival_version, x.at, x.good, x.good_hash, x.good_revision,
-           x.good_ttl_ms, x.good_derived, coalesce(x.resolved_by, end_of.revision) AS resolved_by
+           x.good_ttl_ms, x.good_derived, x.offer, coalesce(x.resolved_by, end_of.revision) AS resolved_by
       FROM node_exceptions x ` + ended("x") + `
      WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.node_id = n.node_id
        AND (x.resolved_by IS NULL AND end_of.revision IS NULL OR coalesce(x.resolved_by, end_of.revision) >= p.least)
@@ -100,7 +101,7 @@ type lastStreamReader struct {
 // read returns those that are whole: where the answer was cut, the last one is not.
 func (r *lastStreamReader) read() []fleet.LastStream {
 	for _, x := range r.all {
-		for _, fs := range [][]fleet.PastRefusal{x.Refusals, x.Ended} {
+		for _, fs := range [][]fleet.Refusal{x.Refusals, x.Ended} {
 			for i := range fs {
 				fs[i].Row = r.whole(fs[i].Row)
 			}
@@ -129,11 +130,12 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	var derived, hash, body, waits []byte
 	var passed fleet.Revision
 	var by fleet.Revision
+	var offer fleet.Offer
 	var first bool
 	var beside *bool
 	var x fleet.LastStream
-	err := row.Scan(&r.last, &x.Known, (*int64)(&x.Settled), (*int64)(&passed), &waits, &x.Clean, &x.LiveAs, &ended, &x.View, &x.NoClusters,
-		(*int64)(&by), &slug, &name, &version, &revision, &detail, &action, &beside, &rival, &rivalVersion, &at, &good, &goodRevision, &ttl, &derived, &hash, &first, &body)
+	err := row.Scan(&r.last, &x.Known, (*int64)(&x.Settled), (*int64)(&passed), &waits, &x.Clean, &x.LiveAs, &ended, &x.View, &x.NoClusters, (*int64)(&x.Offer),
+		(*int64)(&by), (*int64)(&offer), &slug, &name, &version, &revision, &detail, &action, &beside, &rival, &rivalVersion, &at, &good, &goodRevision, &ttl, &derived, &hash, &first, &body)
 	if err != nil {
 		return struct{}{}, err
 	}
@@ -155,10 +157,10 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	if !ok {
 		return struct{}{}, nil // of a newer server
 	}
-	f := fleet.PastRefusal{By: by, Refusal: fleet.Refusal{
+	f := fleet.Refusal{
 		Node: r.nodes[r.last].Node,
-		Type: t, Name: *name, Version: *version, Revision: fleet.Revision(*revision), Detail: *detail, Action: actionOf(action), Beside: *beside, At: at.UTC(), Good: *good,
-	}}
+		Type: t, Name: *name, Version: *version, Revision: fleet.Revision(*revision), Detail: *detail, Action: actionOf(action), Beside: *beside, At: at.UTC(), Good: *good, Offer: offer, By: by,
+	}
 	f.Rival, f.Lacked = rivalOf(*rival, *rivalVersion)
 	if hash != nil && goodRevision != nil {
 		// Of columns that cannot be read nothing stands in: better than half of it.

@@ -178,7 +178,7 @@ func TestThePastBringsWhatStandsIn(t *testing.T) {
 		}
 		s.report(fleet.Status{Refusals: refusals})
 	}
-	s.report(fleet.Status{Resolved: []fleet.Resolution{{Node: "n", Type: fleet.Route, Name: "r", Version: bad.Version, By: 4}}})
+	s.report(fleet.Status{Resolved: []fleet.Refusal{{Node: "n", Type: fleet.Route, Name: "r", Version: bad.Version, By: 4}}})
 	p := w.past("n", fleet.ServerID{})
 	if len(p.Refusals) != 1 {
 		t.Errorf("what is resolved is still told: %+v", p)

@@ -44,8 +44,8 @@ type NodeView struct {
 	// Subscribes is what it subscribes to, of one that is connected and of which that has been told.
 	Subscribes fleet.Subscriptions
 	// Refusals are those that stand; of a single node the last hundred, resolved or not.
-	Refusals []fleet.PastRefusal // without Row
-	Last     fleet.Waits         // of one that is not connected: what it waited for at last
+	Refusals []fleet.Refusal // without Row
+	Last     fleet.Waits     // of one that is not connected: what it waited for at last
 }
 
 // To is what the node is to a revision that was committed at that time, as the receipt of it counts
@@ -58,7 +58,7 @@ func (n NodeView) To(rev fleet.Revision, committed time.Time, window time.Durati
 	switch {
 	case !live && n.LastSeen.Before(committed.Add(-window)):
 		return ""
-	case slices.ContainsFunc(n.Refusals, func(r fleet.PastRefusal) bool { return r.Revision == rev }):
+	case slices.ContainsFunc(n.Refusals, func(r fleet.Refusal) bool { return r.Revision == rev }):
 		return fleet.NodeNacked
 	case has && late:
 		return fleet.NodeLate
@@ -142,7 +142,7 @@ func scanNode(row pgx.CollectableRow) (n NodeView, err error) {
 	if n.Refusals, err = decodeRefusals(n.ID, refusals); err != nil {
 		return n, err
 	}
-	n.State = nodeState(n.Connections, slices.ContainsFunc(n.Refusals, fleet.PastRefusal.Stands))
+	n.State = nodeState(n.Connections, slices.ContainsFunc(n.Refusals, fleet.Refusal.Stands))
 	return n, nil
 }
 
@@ -182,7 +182,7 @@ func nodeState(connections int, refusing bool) string {
 	return NodeLive
 }
 
-func decodeRefusals(node string, b []byte) ([]fleet.PastRefusal, error) {
+func decodeRefusals(node string, b []byte) ([]fleet.Refusal, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
@@ -190,14 +190,14 @@ func decodeRefusals(node string, b []byte) ([]fleet.PastRefusal, error) {
 	if err := json.Unmarshal(b, &js); err != nil {
 		return nil, fmt.Errorf("decode refusals: %w", err)
 	}
-	out := make([]fleet.PastRefusal, 0, len(js))
+	out := make([]fleet.Refusal, 0, len(js))
 	for _, j := range js {
 		t, ok := fleet.TypeFromSlug(j.Type)
 		if !ok {
 			continue // of a newer server
 		}
-		r := fleet.PastRefusal{Refusal: fleet.Refusal{Node: node, Type: t, Name: j.Name, Version: j.Version, Revision: j.Revision,
-			Detail: j.Detail, Action: actionOf(&j.Action), Beside: j.Beside, At: j.At.UTC(), Good: j.Good}, Ended: timeOrZero(j.ResolvedAt)}
+		r := fleet.Refusal{Node: node, Type: t, Name: j.Name, Version: j.Version, Revision: j.Revision,
+			Detail: j.Detail, Action: actionOf(&j.Action), Beside: j.Beside, At: j.At.UTC(), Good: j.Good, Ended: timeOrZero(j.ResolvedAt)}
 		r.Rival, r.Lacked = rivalOf(j.Rival, j.RivalVersion)
 		r.End, _ = fleet.ParseEnd(j.Ending) // of a newer server: not known
 		if j.ResolvedBy != nil {

@@ -77,7 +77,7 @@ func TestNodeConfig(t *testing.T) {
 			{Node: "a", Type: fleet.Secret, Name: "there", Version: there.Version, Revision: 1, Detail: "it is over"},
 			{Node: "b", Type: fleet.Cluster, Name: "c", Version: c.Version, Revision: 1, Detail: "of another node"}},
 	})
-	s.report(fleet.Status{Settled: 3, Resolved: []fleet.Resolution{{Node: "a", Type: fleet.Secret, Name: "there", Version: there.Version, By: 3}}})
+	s.report(fleet.Status{Settled: 3, Resolved: []fleet.Refusal{{Node: "a", Type: fleet.Secret, Name: "there", Version: there.Version, By: 3}}})
 	a := w.config("a", store.ConfigFilter{})
 	if n := a.Node; a.Revision != 3 || a.More || n.ID != "a" || n.State != store.NodeRefusing || n.Settled != 1 || n.UserAgent != "envoy" || n.Protocol != "delta ADS" {
 		t.Errorf("%+v", a)

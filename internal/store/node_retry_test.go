@@ -46,7 +46,9 @@ func TestRetryNode(t *testing.T) {
 		t.Error("the other node's refusal is touched")
 	}
 	// Refused again, and again retried.
-	s.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{refusal("a", "c")}})
+	more := refusal("a", "c")
+	more.Offer = 1
+	s.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{more}})
 	if _, err := w.app.RetryNode(t.Context(), w.tenant, w.fleet, actor, "a"); err != nil {
 		t.Error(err)
 	}

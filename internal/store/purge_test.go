@@ -340,7 +340,7 @@ func TestLateReportsOfADeletedFleetStayNowhere(t *testing.T) {
 	late := func(node string) error {
 		return w.node.Report(t.Context(), fleet.Status{Key: w.key(), Server: s.id, Term: s.term, Settled: 2, Nodes: []fleet.NodeStatus{on(node)}, Lasting: []string{node},
 			Refusals:  []fleet.Refusal{{Node: node, Type: fleet.Cluster, Name: "mine", Version: "v", Revision: 2, Detail: "no, says " + node}},
-			Resolved:  []fleet.Resolution{{Node: node, Type: fleet.Cluster, Name: "mine", Version: "old", By: 2}},
+			Resolved:  []fleet.Refusal{{Node: node, Type: fleet.Cluster, Name: "mine", Version: "old", By: 2}},
 			Delivered: []fleet.Delivered{{Revision: 2, Affected: 1, Acked: 1}}})
 	}
 	w.ok(w.app.DeleteFleet(t.Context(), w.tenant, actor, w.fleet))

@@ -136,7 +136,7 @@ func (r *random) step() {
 		if r.chance(60) {
 			s.report(fleet.Status{Settled: r.revision(), Refusals: []fleet.Refusal{{Node: n, Type: fleet.Cluster, Name: "c", Version: v, Revision: r.revision(), Detail: "no"}}})
 		} else {
-			s.report(fleet.Status{Settled: r.revision(), Resolved: []fleet.Resolution{{Node: n, Type: fleet.Cluster, Name: "c", Version: v, By: r.revision()}}})
+			s.report(fleet.Status{Settled: r.revision(), Resolved: []fleet.Refusal{{Node: n, Type: fleet.Cluster, Name: "c", Version: v, By: r.revision()}}})
 		}
 	default:
 		r.known(s)

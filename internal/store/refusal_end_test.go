@@ -21,6 +21,7 @@ func TestHowARefusalEnded(t *testing.T) {
 		event string
 	}{{fleet.EndOffered, "offered a c 1"}, {fleet.EndTaken, "recovered a c 0"}, {fleet.EndReplaced, "recovered a c 1"}} {
 		refusal.At = time.Now()
+		refusal.Offer++
 		s.report(fleet.Status{Nodes: []fleet.NodeStatus{on("a")}, Refusals: []fleet.Refusal{refusal}})
 		ps, err := w.node.LastStreams(w.Context(), w.key(), []fleet.AskedNode{{Node: "a"}})
 		w.ok(err)
@@ -32,7 +33,7 @@ func TestHowARefusalEnded(t *testing.T) {
 		if r := n.Refusals[0]; r.End != fleet.EndNone || r.Rival.Name != "d" {
 			t.Errorf("while it stands the node's page has %+v", r)
 		}
-		s.report(fleet.Status{Resolved: []fleet.Resolution{{Node: "a", Type: fleet.Cluster, Name: "c", Version: c.Version, By: 1, End: x.end}}})
+		s.report(fleet.Status{Resolved: []fleet.Refusal{{Node: "a", Type: fleet.Cluster, Name: "c", Version: c.Version, Offer: refusal.Offer, By: 1, End: x.end}}})
 		n, err = w.app.Node(w.Context(), w.tenant, w.fleet, "a")
 		w.ok(err)
 		if got := n.Refusals[0].End; got != x.end {
@@ -58,7 +59,7 @@ func TestWhatARefusalLackedIsKept(t *testing.T) {
 	w.ok(err)
 	n, err := w.app.Node(w.Context(), w.tenant, w.fleet, "a")
 	w.ok(err)
-	for _, all := range [][]fleet.PastRefusal{ps[0].Refusals, n.Refusals} {
+	for _, all := range [][]fleet.Refusal{ps[0].Refusals, n.Refusals} {
 		if len(all) != 1 || all[0].Lacked != "c" || all[0].Rival != (fleet.Rival{}) {
 			t.Errorf("kept is %+v", all)
 		}

@@ -68,15 +68,15 @@ SELECT app_tenant(), $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO N
 	// A server that loaded the fleet knows the last revision of the row; the refusal belongs to
 	// the first that the version was in force for without a break, for the same nodes (SEMANTICS 5.2).
 	// What is told again is a refusal of its own only if the version was out of force since the last
-	// one, and has the words of that. A server that could not report for a while takes nothing back
-	// of what another one has told since.
+	// one, and has the words of that. What was refused in an offer that is over by what was told before
+	// counts for nothing, whoever told that: times are for people.
 	upsertRefusals = `
 INSERT INTO node_exceptions AS o (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, beside, good, at,
-                                  rival, rival_version, good_hash, good_revision, good_ttl_ms, good_derived)
+                                  rival, rival_version, offer, good_hash, good_revision, good_ttl_ms, good_derived)
 SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.revision))
-       app_tenant(), $1, u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), coalesce(was.text_hash, u.text_hash), u.action::refusal_action, u.beside, u.good, u.at, u.rival, u.rival_version, g.*
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::boolean[], $10::text[], $11::timestamptz[], $12::boolean[], $13::text[], $14::text[])
-    AS u (node, type, name, version, revision, text_hash, action, beside, good, at, again, rival, rival_version)
+       app_tenant(), $1, u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), coalesce(was.text_hash, u.text_hash), u.action::refusal_action, u.beside, u.good, u.at, u.rival, u.rival_version, u.offer, g.*
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::boolean[], $10::text[], $11::timestamptz[], $12::boolean[], $13::text[], $14::text[], $15::bigint[])
+    AS u (node, type, name, version, revision, text_hash, action, beside, good, at, again, rival, rival_version, offer)
   LEFT JOIN LATERAL (
     SELECT h.body_hash, h.revision, h.ttl_ms, h.derived FROM resource_history h
      WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.type = u.type AND h.name = u.name
@@ -96,31 +96,36 @@ SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.rev
      WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.node_id = u.node AND o.type = u.type AND o.name = u.name AND o.version = u.version
      ORDER BY o.revision DESC LIMIT 1) was ON u.again
  WHERE was.revision IS NULL OR was.revision < run.first
- ORDER BY u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), u.revision DESC
+ ORDER BY u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), u.offer DESC, u.revision DESC
 ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET text_hash = excluded.text_hash,
-  action = excluded.action, beside = excluded.beside, good = excluded.good, at = excluded.at, rival = excluded.rival, rival_version = excluded.rival_version, resolved_at = NULL, resolved_by = NULL, ending = NULL,
+  action = excluded.action, beside = excluded.beside, good = excluded.good, at = excluded.at, rival = excluded.rival, rival_version = excluded.rival_version, offer = excluded.offer, resolved_at = NULL, resolved_by = NULL, ending = NULL,
   (good_hash, good_revision, good_ttl_ms, good_derived) = (
     SELECT excluded.good_hash, excluded.good_revision, excluded.good_ttl_ms, excluded.good_derived
      WHERE excluded.good_hash IS NOT NULL OR excluded.good <> o.good
      UNION ALL
     SELECT o.good_hash, o.good_revision, o.good_ttl_ms, o.good_derived
      WHERE NOT (excluded.good_hash IS NOT NULL OR excluded.good <> o.good))
- WHERE excluded.at >= o.at OR excluded.at > o.resolved_at`
+ WHERE excluded.offer > o.offer OR excluded.offer = o.offer AND o.resolved_by IS NULL`
 
 	// A refusal of a later revision is not what was resolved, even in the same report; nor is
-	// one that was made, on whichever server, after the version had been offered again. Each is
-	// looked up by its key, and locked; that there is such a row is what makes the insert an update,
-	// which finds it by its key again, whatever the planner thinks of how many there are.
+	// one that was made, on whichever server, in a later offer. The last that has ended already takes the
+	// offer, for what is told late. Each is looked up by its key, and locked; that there is such a row is
+	// what makes the insert an update, which finds it by its key again, whatever the planner thinks of
+	// how many there are.
 	resolveRefusals = `
-INSERT INTO node_exceptions AS e (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, resolved_at, resolved_by, ending)
-SELECT app_tenant(), $1, u.node, u.type, u.name, u.version, x.revision, x.text_hash, clock_timestamp(), u.by, u.ending::refusal_end
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[], $8::text[]) AS u (node, type, name, version, by, at, ending)
+INSERT INTO node_exceptions AS e (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, offer, resolved_at, resolved_by, ending)
+SELECT app_tenant(), $1, u.node, u.type, u.name, u.version, x.revision, x.text_hash, u.offer, clock_timestamp(), u.by, u.ending::refusal_end
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::text[]) AS u (node, type, name, version, by, offer, ending)
  CROSS JOIN LATERAL (
     SELECT o.revision, o.text_hash FROM node_exceptions o
      WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.node_id = u.node AND o.type = u.type AND o.name = u.name
-       AND o.version = u.version AND o.revision <= u.by AND o.resolved_by IS NULL AND (u.at IS NULL OR o.at < u.at)
+       AND o.version = u.version AND o.revision <= u.by AND o.offer <= u.offer
+       AND (o.resolved_by IS NULL OR o.revision = (SELECT max(l.revision) FROM node_exceptions l
+             WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.node_id = u.node AND l.type = u.type AND l.name = u.name AND l.version = u.version AND l.revision <= u.by))
        FOR NO KEY UPDATE) x
-ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET resolved_at = excluded.resolved_at, resolved_by = excluded.resolved_by, ending = excluded.ending`
+ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET offer = excluded.offer,
+  resolved_at = coalesce(e.resolved_at, excluded.resolved_at), resolved_by = coalesce(e.resolved_by, excluded.resolved_by),
+  ending = CASE WHEN e.resolved_by IS NULL THEN excluded.ending ELSE e.ending END`
 
 	upsertDelivery = `
 INSERT INTO delivery (tenant_id, fleet_id, server_id, revision, affected, acked, first_ack, last_ack)
@@ -291,38 +296,35 @@ func queueRefusals(b *pgx.Batch, f string, xs []fleet.Refusal) {
 	nodes, types, names, versions := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	revisions, hashes, actions, besides := make([]int64, n), make([][]byte, n), make([]string, n), make([]bool, n)
 	goods, ats, texts, repeats := make([]string, n), make([]time.Time, n), make([]string, n), make([]bool, n)
-	rivals, rivalVersions := make([]string, n), make([]string, n)
+	rivals, rivalVersions, offers := make([]string, n), make([]string, n), make([]int64, n)
 	for i, x := range xs {
 		h := sha256.Sum256([]byte(x.Detail))
 		nodes[i], types[i], names[i], versions[i] = x.Node, x.Type.Slug(), x.Name, x.Version
 		revisions[i], hashes[i], actions[i], goods[i], texts[i] = int64(x.Revision), h[:], x.Action.String(), x.Good, x.Detail
-		besides[i], repeats[i] = x.Beside, x.Again > 0
+		besides[i], repeats[i], offers[i] = x.Beside, x.Again > 0, int64(x.Offer)
 		rivals[i], rivalVersions[i] = rivalColumns(x)
 		if ats[i] = x.At; x.At.IsZero() {
 			ats[i] = time.Now()
 		}
 	}
 	b.Queue(insertTexts, f, hashes, texts)
-	b.Queue(upsertRefusals, f, nodes, types, names, versions, revisions, hashes, actions, besides, goods, ats, repeats, rivals, rivalVersions)
+	b.Queue(upsertRefusals, f, nodes, types, names, versions, revisions, hashes, actions, besides, goods, ats, repeats, rivals, rivalVersions, offers)
 }
 
-func queueResolved(b *pgx.Batch, f string, xs []fleet.Resolution) {
+func queueResolved(b *pgx.Batch, f string, xs []fleet.Refusal) {
 	n := len(xs)
 	if n == 0 {
 		return
 	}
 	nodes, types, names, versions, by := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]int64, n)
-	ats, ends := make([]*time.Time, n), make([]*string, n)
+	offers, ends := make([]int64, n), make([]*string, n)
 	for i, x := range xs {
 		if end := x.End.String(); end != "" {
 			ends[i] = &end
 		}
-		if !x.At.IsZero() {
-			ats[i] = &x.At
-		}
-		nodes[i], types[i], names[i], versions[i], by[i] = clean(x.Node, maxNodeID), x.Type.Slug(), clean(x.Name, MaxName), x.Version, int64(x.By)
+		nodes[i], types[i], names[i], versions[i], by[i], offers[i] = clean(x.Node, maxNodeID), x.Type.Slug(), clean(x.Name, MaxName), x.Version, int64(x.By), int64(x.Offer)
 	}
-	b.Queue(resolveRefusals, f, nodes, types, names, versions, by, ats, ends)
+	b.Queue(resolveRefusals, f, nodes, types, names, versions, by, offers, ends)
 }
 
 func queueDelivered(b *pgx.Batch, f, server string, ds []fleet.Delivered) {

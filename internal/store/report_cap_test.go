@@ -75,11 +75,11 @@ func TestT09_OpenRefusalsGoLast(t *testing.T) {
 	s := w.server("s")
 	long := strings.Repeat("x", 4000)
 	var xs []fleet.Refusal
-	var over []fleet.Resolution
+	var over []fleet.Refusal
 	for i := range 20 {
 		x := fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: fmt.Sprint("c", i), Version: "v", Revision: 1, Detail: fmt.Sprint(i, long), At: time.Now().Add(time.Duration(i-100) * time.Minute)}
 		if xs = append(xs, x); i >= 5 {
-			over = append(over, fleet.Resolution{Node: "n", Type: fleet.Cluster, Name: x.Name, Version: "v", By: 2})
+			over = append(over, fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: x.Name, Version: "v", By: 2})
 		}
 	}
 	s.report(fleet.Status{Refusals: xs})

@@ -37,7 +37,7 @@ func reportCost(t *testing.T, have int) int {
 			n := on(fmt.Sprint("n", from+i))
 			r.Nodes, r.Lasting = append(r.Nodes, n), append(r.Lasting, n.Node)
 			r.Refusals = append(r.Refusals, fleet.Refusal{Node: n.Node, Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "no", At: time.Now()})
-			r.Resolved = append(r.Resolved, fleet.Resolution{Node: n.Node, Type: fleet.Cluster, Name: "c", Version: "v", By: 1})
+			r.Resolved = append(r.Resolved, fleet.Refusal{Node: n.Node, Type: fleet.Cluster, Name: "c", Version: "v", By: 1})
 		}
 		w.ok(s.Report(t.Context(), r))
 	}

@@ -99,7 +99,7 @@ func TestReceipt(t *testing.T) {
 			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}},
 			after:  fleet.Status{Settled: 2, Refusals: []fleet.Refusal{refusal("a", 2)}},
 			then: func(_ *world, s server) {
-				s.report(fleet.Status{Settled: 3, Resolved: []fleet.Resolution{{Node: "a", Type: fleet.Listener, Name: "l", Version: "v2", By: 3}}})
+				s.report(fleet.Status{Settled: 3, Resolved: []fleet.Refusal{{Node: "a", Type: fleet.Listener, Name: "l", Version: "v2", By: 3}}})
 			},
 			counts: fleet.Counts{Nacked: 1}, state: "rejected", nodes: map[string]string{"a": "nacked"},
 		},
@@ -269,7 +269,7 @@ func TestReceiptTellsTheWords(t *testing.T) {
 	if d := cmp.Diff(want, r.Nodes); d != "" {
 		t.Error(d)
 	}
-	s.report(fleet.Status{Settled: 3, Resolved: []fleet.Resolution{{Node: "a", Type: fleet.Cluster, Name: "c", Version: "v", By: 3}}})
+	s.report(fleet.Status{Settled: 3, Resolved: []fleet.Refusal{{Node: "a", Type: fleet.Cluster, Name: "c", Version: "v", By: 3}}})
 	if n := w.receipt(2).Nodes[0]; n.ResolvedBy != 3 || len(n.StillRefusing) != 1 {
 		t.Errorf("resolved: %+v", n)
 	}
@@ -295,7 +295,7 @@ func TestReceiptTellsAllThatANodeRefuses(t *testing.T) {
 	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a"), on("b")}, Refusals: []fleet.Refusal{
 		refusal(fleet.Cluster, "kept", "g", long), refusal(fleet.Cluster, "over", "", "was bad"), refusal(fleet.Listener, "gone", "", "bad"),
 	}})
-	s.report(fleet.Status{Settled: 1, Resolved: []fleet.Resolution{{Node: "a", Type: fleet.Cluster, Name: "over", Version: "v", By: 1, End: fleet.EndTaken, At: time.Now()}}})
+	s.report(fleet.Status{Settled: 1, Resolved: []fleet.Refusal{{Node: "a", Type: fleet.Cluster, Name: "over", Version: "v", By: 1, End: fleet.EndTaken, Ended: time.Now()}}})
 	nodes := w.receipt(1).Nodes
 	if len(nodes) != 1 {
 		t.Fatalf("listed are %+v", nodes)
@@ -318,35 +318,47 @@ func TestReceiptTellsAllThatANodeRefuses(t *testing.T) {
 	}
 }
 
-// What one server has offered again does not end what was refused then on another one, whose
-// report came first.
+// What one server has offered again does not end what was refused then, on whichever server and in whatever order and by
+// whatever clocks that is told.
 func TestRefusalAfterItWasOfferedAgain(t *testing.T) {
 	w := setup(t)
 	committed := w.apply(put(fleet.Cluster, "c", "1")).CommittedAt
 	s, other := w.server("one"), w.server("two")
-	refusal := fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "no", At: committed}
-	ended := fleet.Resolution{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 1, At: committed.Add(time.Second)}
-	open := func() int {
-		return len(w.past("n", fleet.ServerID{}).Refusals)
+	refusal := fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "no", At: committed, Offer: 5}
+	ended := fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 1, Offer: 5, End: fleet.EndOffered}
+	want := func(what string, open int, offer fleet.Offer) {
+		t.Helper()
+		if p := w.past("n", fleet.ServerID{}); len(p.Refusals) != open || p.Offer != offer || len(p.Refusals) == 1 && (p.Refusals[0].Detail != "no" || p.Refusals[0].Offer != offer) {
+			t.Errorf("%s: offer %d, and there stand %+v", what, p.Offer, p.Refusals)
+		}
 	}
 	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Since: committed}}, Refusals: []fleet.Refusal{refusal}})
-	refusal.At = ended.At
+	refusal.Offer, refusal.At = 6, committed.Add(-time.Hour)
 	s.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{refusal}})
-	other.report(fleet.Status{Settled: 1, Resolved: []fleet.Resolution{ended}})
-	if open() != 1 {
-		t.Error("the later refusal has ended")
-	}
+	other.report(fleet.Status{Settled: 1, Resolved: []fleet.Refusal{ended}})
+	want("the end of an earlier offer comes late", 1, 6)
 	earlier := refusal // that the other one could not tell sooner
-	earlier.At, earlier.Detail = committed, "no, I said"
-	other.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{earlier}, Resolved: []fleet.Resolution{ended}})
-	if rs := w.past("n", fleet.ServerID{}).Refusals; len(rs) != 1 || rs[0].Detail != "no" {
-		t.Errorf("after words of before: %+v", rs)
+	earlier.Offer, earlier.At, earlier.Detail = 5, time.Now(), "no, I said"
+	other.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{earlier}, Resolved: []fleet.Refusal{ended}})
+	want("what was refused in an earlier offer comes late", 1, 6)
+	ended.Offer = 8
+	other.report(fleet.Status{Settled: 1, Resolved: []fleet.Refusal{ended}})
+	want("the offer is over", 0, 8)
+	for refusal.Offer = range fleet.Offer(9) {
+		s.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{refusal}})
+		want("what has ended is told late", 0, 8)
 	}
-	ended.At = ended.At.Add(time.Microsecond)
-	other.report(fleet.Status{Settled: 1, Resolved: []fleet.Resolution{ended}})
-	if open() != 0 {
-		t.Error("the earlier refusal stands")
+	ended.Offer, ended.End = 9, fleet.EndTaken
+	other.report(fleet.Status{Settled: 1, Resolved: []fleet.Refusal{ended}})
+	refusal.Offer = 9
+	s.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{refusal}})
+	want("a later end was told before what it is of", 0, 9)
+	if n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "n"); err != nil || n.Refusals[0].End != fleet.EndOffered {
+		t.Errorf("it has ended %v, want as it did first; %v", n.Refusals[0].End, err)
 	}
+	refusal.Offer = 10
+	s.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{refusal}})
+	want("refused again", 1, 10)
 }
 
 // TestRefusalEndsWithItsVersion: also when the server that recorded it died since.
@@ -425,7 +437,7 @@ func TestNodes(t *testing.T) {
 	if len(first) != 2 || first[0].ID != "b" || !more {
 		t.Errorf("a page after a: %d nodes, more %v", len(first), more)
 	}
-	s.report(fleet.Status{Settled: 2, Resolved: []fleet.Resolution{{Node: "d", Type: fleet.Cluster, Name: "c", Version: "v", By: 2}}})
+	s.report(fleet.Status{Settled: 2, Resolved: []fleet.Refusal{{Node: "d", Type: fleet.Cluster, Name: "c", Version: "v", By: 2}}})
 	d, err := w.app.Node(ctx, w.tenant, w.fleet, "d")
 	w.ok(err)
 	if d.State != store.NodeLive || d.Settled != 2 || len(d.Refusals) != 1 || d.Refusals[0].By != 2 || d.Refusals[0].Detail != "no" || d.Refusals[0].Good != "g" {
@@ -458,7 +470,7 @@ func TestReportTakesHostileWords(t *testing.T) {
 		Nodes: []fleet.NodeStatus{{Node: long, Connected: true, Cluster: long, UserAgent: long, Version: long, Protocol: long, RemoteAddr: long},
 			on("nul\x00"), on("nul\x00"), on("bad\xff")},
 		Refusals: []fleet.Refusal{{Node: long, Type: fleet.Cluster, Name: long, Detail: long}, {Node: long, Type: fleet.Cluster, Name: long, Detail: "again"}},
-		Resolved: []fleet.Resolution{{Node: long, Name: long + "\x00"}},
+		Resolved: []fleet.Refusal{{Node: long, Name: long + "\x00"}},
 	})
 	ns, _, err := w.app.Nodes(t.Context(), w.tenant, w.fleet, "", 0)
 	w.ok(err)

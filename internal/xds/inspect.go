@@ -55,7 +55,7 @@ type standing struct {
 	t       fleet.Type
 	known   bool // there is a Holding
 	at      time.Time
-	refusal *nacked // nil if none
+	refusal *fleet.Refusal // nil if none
 }
 
 // tell is the stream's state. Of a Secret the body is never told.
@@ -102,40 +102,30 @@ func (s standing) config() *genericConfig {
 		}
 	}
 	if s.refusal != nil {
-		s.refusal.mark(c)
+		c.ConfigStatus = statusv3.ConfigStatus_ERROR
+		c.ErrorState = &adminv3.UpdateFailureState{Details: s.refusal.Detail, VersionInfo: s.refusal.Version, LastUpdateAttempt: timestamppb.New(s.refusal.At)}
 	}
 	return c
-}
-
-// nacked is a version that the client refused on this stream, until another one of the
-// name is offered or the fleet has the name no more.
-type nacked struct {
-	version, good string
-	detail        string
-	at            time.Time
-}
-
-func (n nacked) mark(c *genericConfig) {
-	c.ConfigStatus = statusv3.ConfigStatus_ERROR
-	c.ErrorState = &adminv3.UpdateFailureState{Details: n.detail, VersionInfo: n.version, LastUpdateAttempt: timestamppb.New(n.at)}
 }
 
 // maxNacks is how many refused names of a type a stream remembers for its status.
 const maxNacks = 100
 
-func (st *stream) noteNack(t fleet.Type, detail string, blame []snapshot.Blame) {
-	if st.nacks[t] == nil {
-		st.nacks[t] = make(map[string]nacked)
+// noteNack remembers what the client refused, until another version of the name is offered or the fleet has the name no more.
+func (st *stream) noteNack(v snapshot.Verdict) {
+	if st.nacks[v.Type] == nil {
+		st.nacks[v.Type] = make(map[string]fleet.Refusal)
 	}
-	for _, c := range blame {
-		if len(st.nacks[t]) == maxNacks {
+	notes := st.nacks[v.Type]
+	for _, c := range v.Blame {
+		if len(notes) == maxNacks {
 			return
 		}
-		n := nacked{version: c.Refused.Version, detail: detail, at: st.now}
+		f := fleet.Refusal{Type: v.Type, Name: c.Refused.Name, Version: c.Refused.Version, Detail: v.Detail, At: st.now}
 		if c.Good != nil {
-			n.good = c.Good.Version
+			f.Good = c.Good.Version
 		}
-		st.nacks[t][c.Refused.Name] = n
+		notes[f.Name] = f
 	}
 }
 
@@ -147,7 +137,7 @@ func (st *stream) noteOffer(r *planner.Response) {
 	}
 	st.forgetDeleted(r.Type, st.att.Current())
 	for _, x := range r.Resources {
-		if n, ok := notes[x.Name]; ok && x.Version != n.good && x.Version != n.version {
+		if n, ok := notes[x.Name]; ok && x.Version != n.Good && x.Version != n.Version {
 			delete(notes, x.Name)
 		}
 	}

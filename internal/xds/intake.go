@@ -137,9 +137,9 @@ func (st *stream) logRefused(t fleet.Type, detail string) {
 // pass passes on what was found: what clients refuse is recorded before its repair is sent.
 func (st *stream) pass(f planner.Findings) {
 	for _, v := range f.Verdicts {
-		detail := kept(v.Type, v.Words)
-		st.noteNack(v.Type, detail, v.Blame)
-		st.att.Refuse(st.ctx, Refusal{Type: v.Type, Detail: detail, Blame: v.Blame, Presumed: v.Presumed})
+		v.Detail = kept(v.Type, v.Detail)
+		st.noteNack(v)
+		st.att.Refuse(st.ctx, v)
 	}
 	if len(f.Doubted) > 0 {
 		st.att.Reconsider(f.Doubted)

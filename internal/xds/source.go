@@ -5,6 +5,7 @@ import (
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 )
 
@@ -62,10 +63,10 @@ type Attachment interface {
 	// Refuse makes what is to blame exceptions of this stream, which changes its target. It
 	// returns when the refusal is recorded, or after a second at most: the repair must
 	// not wait for a database that is away (SEMANTICS 3.4).
-	Refuse(ctx context.Context, r Refusal)
+	Refuse(ctx context.Context, v snapshot.Verdict)
 	// Reconsider ends exceptions of this stream, which changes its target: what they kept back
 	// is offered again.
-	Reconsider(doubted []snapshot.Doubted)
+	Reconsider(doubted []refusal.Key)
 	// Sent says that a response that changes something for the client went out, for the
 	// target of this revision.
 	Sent(r fleet.Revision)
@@ -104,14 +105,4 @@ type LastStream struct {
 	// Before is what the node should have held at Settled, nil if that is not known or is what
 	// it should hold now.
 	Before *snapshot.Snapshot
-}
-
-// Refusal is one NACK, or what is taken for one.
-type Refusal struct {
-	Type   fleet.Type
-	Detail string // the client's words, redacted and cut to 4 KiB; hostile text
-	// Blame are the resources of the refused response that are held responsible.
-	Blame []snapshot.Blame
-	// Presumed: the client refused nothing, and was taken for stuck.
-	Presumed bool
 }

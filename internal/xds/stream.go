@@ -59,8 +59,8 @@ type stream struct {
 	keeps    keeps       // of these what is withheld
 
 	inspections chan inspection
-	ended       chan struct{} // closed when the owner answers no more
-	nacks       [fleet.NumTypes]map[string]nacked
+	ended       chan struct{}                            // closed when the owner answers no more
+	nacks       [fleet.NumTypes]map[string]fleet.Refusal // see noteNack
 	alarm       alarm
 	opening     time.Time // until when the client may be telling what it holds; zero: it has told
 	leave       time.Time // when the stream has to end; zero: never

@@ -12,6 +12,7 @@ import (
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -23,7 +24,7 @@ type Source struct {
 	snap     *snapshot.Snapshot
 	whole    *snapshot.Target // of it, which all share that have no exceptions
 	attached map[*attachment]struct{}
-	refusals []xds.Refusal
+	refusals []snapshot.Verdict
 	away     error
 	past     xds.LastStream
 	busy     <-chan struct{} // the database is, until it is closed; nil: it is not
@@ -71,10 +72,10 @@ func (s *Source) Seal(names ...string) fleet.Revision {
 }
 
 // Refusals returns what clients refused, oldest first.
-func (s *Source) Refusals() []xds.Refusal {
+func (s *Source) Refusals() []snapshot.Verdict {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]xds.Refusal{}, s.refusals...)
+	return append([]snapshot.Verdict{}, s.refusals...)
 }
 
 // End ends every stream with an error, as a revoked credential does.
@@ -244,21 +245,21 @@ func (a *attachment) Subscribes(_ context.Context, s fleet.Subscriptions) { a.su
 
 func (a *attachment) Settled(r fleet.Revision) { a.settled.Store(int64(r)) }
 
-func (a *attachment) Refuse(_ context.Context, r xds.Refusal) {
+func (a *attachment) Refuse(_ context.Context, v snapshot.Verdict) {
 	a.source.mu.Lock()
 	defer a.source.mu.Unlock()
-	a.source.refusals = append(a.source.refusals, r)
-	for _, c := range r.Blame {
-		a.exceptions = append(a.exceptions, snapshot.Exception{Type: r.Type, Name: c.Refused.Name, Refused: c.Refused.Version, Good: c.Good})
+	a.source.refusals = append(a.source.refusals, v)
+	for _, c := range v.Blame {
+		a.exceptions = append(a.exceptions, snapshot.Exception{Type: v.Type, Name: c.Refused.Name, Refused: c.Refused.Version, Good: c.Good})
 	}
 	a.retarget(a.source.snap)
 }
 
-func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
+func (a *attachment) Reconsider(doubted []refusal.Key) {
 	a.source.mu.Lock()
 	defer a.source.mu.Unlock()
 	a.exceptions = slices.DeleteFunc(a.exceptions, func(e snapshot.Exception) bool {
-		return slices.Contains(doubted, snapshot.Doubted{Type: e.Type, Name: e.Name, Version: e.Refused})
+		return slices.Contains(doubted, e.Key())
 	})
 	a.retarget(a.source.snap)
 }
