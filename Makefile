@@ -40,7 +40,7 @@ build: ## Build the programs into bin/
 	go build -o bin/ ./cmd/...
 
 # Packages that have tests which are built without the race detector alone: their names begin with TestLarge (internal/large_test.go).
-LARGE := ./cmd/fairlead
+LARGE := ./cmd/fairlead ./internal/httpapi
 
 .PHONY: test
 test: race-ready ## Run all tests, end to end ones too; Envoy and Postgres are found or fetched
