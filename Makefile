@@ -40,7 +40,7 @@ build: ## Build the programs into bin/
 	go build -o bin/ ./cmd/...
 
 # Packages that have tests which are built without the race detector alone: their names begin with TestLarge (internal/large_test.go).
-LARGE := ./cmd/fairlead ./internal/httpapi
+LARGE := ./cmd/fairlead ./internal/httpapi ./internal/xds
 
 .PHONY: test
 test: unit e2e ## Run all tests, end to end ones too; Envoy and Postgres are found or fetched
