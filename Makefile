@@ -40,14 +40,16 @@ build: ## Build the programs into bin/
 	go build -o bin/ ./cmd/...
 
 # Packages that have tests which are built without the race detector alone: their names begin with TestLarge (internal/large_test.go).
-LARGE := ./cmd/fairlead
+LARGE := ./cmd/fairlead ./internal/httpapi ./internal/xds
 
 .PHONY: test
-test: race-ready ## Run all tests, end to end ones too; Envoy and Postgres are found or fetched
+test: unit e2e ## Run all tests, end to end ones too; Envoy and Postgres are found or fetched
+
+.PHONY: unit
+unit: race-ready ## Run all tests but the end-to-end ones
 	$(RACE) -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $(UNIT)
 	go test -vet=off -timeout 5m -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	cd bench && $(RACE) -timeout 5m $(TEST_FLAGS) ./...
-	$(MAKE) e2e
 
 .PHONY: e2e
 e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy, real gRPC clients and the clients of the API
@@ -84,6 +86,8 @@ SOAK_HISTORIES ?= 12000
 SOAK_HISTORY ?= 200000
 SOAK_LARGE := 'Soak(ProductionSize|FirstDay|AtTheLimits)'
 SOAK_SUBSCRIBE := 'Soak(EndpointsUnderLeases|Files|T08_)'
+# Packages whose random histories the race detector has a tenth of in other runs (internal/large_test.go).
+RANDOM := ./internal/delivery ./internal/planner
 SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 
 .PHONY: soak
@@ -91,6 +95,7 @@ soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; d
 	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|AtTheLimits|Deletions|T16_Floods|T19_|EndpointsUnderLeases|Files|T08_)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
 	FAIRLEAD_SOAK=$(SOAK_REQUESTS) $(SOAK) -run 'SoakRequests' $(TEST_FLAGS) ./internal/xds
+	$(SOAK) $(TEST_FLAGS) $(RANDOM) -rapid.checks=100
 	go test -vet=off -count=1 -timeout 60m -v -run 'TestTheWhole$$' $(TEST_FLAGS) ./internal/replica -rapid.checks=$(SOAK_HISTORIES) -rapid.seed=0
 	FAIRLEAD_SOAK=$(SOAK_FLOODS) go test -vet=off -p 1 -count=1 -timeout 200m -v -run 'SoakT16_Floods' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=$(SOAK_ENDPOINTS) go test -vet=off -p 1 -parallel 1 -count=1 -timeout 90m -v -run $(SOAK_SUBSCRIBE) $(TEST_FLAGS) ./test/e2e

@@ -54,3 +54,40 @@ func TestWhatTheRaceDetectorLeavesOutIsRun(t *testing.T) {
 		t.Errorf("the Makefile's LARGE is %q, want %q", got, want)
 	}
 }
+
+// Random histories of which the race detector has a tenth are played whole by "make soak".
+func TestHistoriesThatTheRaceDetectorCutsArePlayedWhole(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := regexp.MustCompile(`(?m)^RANDOM := (.+)$`).FindSubmatch(makefile)
+	if list == nil || !bytes.Contains(makefile, []byte("\t$(SOAK) $(TEST_FLAGS) $(RANDOM) -rapid.checks=100\n")) {
+		t.Fatal("the Makefile does not play them")
+	}
+	var cut []string
+	err = filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return skipped(file)
+		}
+		if !strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err == nil && bytes.HasPrefix(text, []byte("//go:build race\n")) && bytes.Contains(text, []byte("rapid.checks")) {
+			cut = append(cut, "."+filepath.ToSlash(filepath.Dir(file))[2:])
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(cut)
+	if got := strings.Fields(string(list[1])); !slices.Equal(got, cut) {
+		t.Errorf("the Makefile's RANDOM is %q, want %q", got, cut)
+	}
+}

@@ -137,7 +137,7 @@ var layers = map[string][]string{
 
 	// Tests of the whole product, from outside.
 	"test/world": {
-		"internal/fleet", "internal/bootstrap", "internal/store/storetest", "internal/childproc", "internal/localpg", "internal/localenvoy", "clients/go", "internal/seal",
+		"internal/fleet", "internal/bootstrap", "internal/store/storetest", "internal/childproc", "internal/fetch", "internal/filelock", "internal/localpg", "internal/localenvoy", "clients/go", "internal/seal",
 		grpc, protobuf, controlPlane, goleak,
 	},
 	"test/e2e":      {},

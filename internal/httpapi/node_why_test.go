@@ -3,7 +3,6 @@ package httpapi
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -143,34 +142,6 @@ func TestT09_WhyIsBoundedInBytes(t *testing.T) {
 	}
 	if has := *why.PassedOver[0].Requirements[0].Has; has != strings.Repeat("y", 256) {
 		t.Errorf("%d bytes are told of a label", len(has))
-	}
-}
-
-// TestT09_PagesOfReasonsAreBoundedInBytes, and all pages together have each name once.
-func TestT09_PagesOfReasonsAreBoundedInBytes(t *testing.T) {
-	t.Parallel()
-	w := setup(t)
-	var names []string
-	for i := range 12 {
-		names = append(names, fmt.Sprint("c", 10+i))
-	}
-	w.manyVariants(101, names...)
-	var got []string
-	for cursor := ""; ; {
-		a := w.do(http.MethodGet, w.at("nodes", "n", "why")+"?limit=500&cursor="+url.QueryEscape(cursor), "")
-		var page oapi.NodeReasons
-		a.is(200, &page)
-		if len(a.body) > 11<<20 || len(page.Items) == 0 {
-			t.Errorf("a page of %d items has %d bytes", len(page.Items), len(a.body))
-		}
-		got = append(got, each(page.Items, func(i oapi.NodeReason) string { return i.Resource.Name })...)
-		if page.NextCursor == nil {
-			break
-		}
-		cursor = *page.NextCursor
-	}
-	if d := cmp.Diff(names, got); d != "" {
-		t.Error(d)
 	}
 }
 

@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
-	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -63,48 +59,5 @@ func (w *world) stored(names []string, body func(name string) []byte) {
 		c.DocHash, c.Version = c.BodyHash, hex.EncodeToString(c.BodyHash[:8])
 		_, err := w.store.Apply(w.t.Context(), w.tenant.ID, w.fleet.ID, store.Write{Changes: []store.ResourceChange{c}})
 		must(w.t, err)
-	}
-}
-
-// TestT09_PagesAreBoundedInBytes: however many items a page may have, and whatever they grow by when they are told. All pages together have each item once.
-func TestT09_PagesAreBoundedInBytes(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		many int
-		body func(string) []byte
-	}{
-		"large as they are stored": {18, func(name string) []byte { return manyStatuses(name+strings.Repeat("x", 1_000_000), 1) }},
-		"large as they are told":   {4, func(name string) []byte { return manyStatuses(name, 200_000) }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := setup(t)
-			w.unpaced(1)
-			var want []string
-			for i := range c.many {
-				want = append(want, fmt.Sprintf("c%02d", i))
-			}
-			w.stored(want, c.body)
-			w.stored([]string{"last"}, func(name string) []byte { return manyStatuses(name, 1) })
-			want = append(want, "last")
-			must(t, w.nodes.Report(t.Context(), w.settledNode(w.fleet.ID, "n", 0))) // a node that has nothing yet
-			for list, path := range map[string]string{
-				"resources":         w.at("resources") + "?limit=500",
-				"of a type":         w.at("resources", "clusters") + "?limit=500",
-				"of a revision":     w.at("resources") + "?limit=500&revision=" + fmt.Sprint(c.many+1),
-				"a comparison":      w.at("compare") + "?limit=500&from=0",
-				"a node's, bodies":  w.at("nodes", "n", "config") + "?limit=500&bodies=true",
-				"without bodies":    w.at("resources") + "?limit=500&bodies=false",
-				"without, and then": w.at("resources") + "?limit=500&bodies=false&revision=" + fmt.Sprint(c.many+1),
-			} {
-				got, largest := w.pages(path)
-				if !slices.Equal(got, want) {
-					t.Errorf("%s: %q", list, got)
-				}
-				if largest > answerBytes+6<<20 {
-					t.Errorf("%s: a page of %d bytes", list, largest)
-				}
-			}
-		})
 	}
 }

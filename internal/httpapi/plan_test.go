@@ -369,32 +369,6 @@ func TestT27_NoKeyInADifference(t *testing.T) {
 	}
 }
 
-// A plan that is too large says so of what it leaves out, and still counts it.
-func TestALargePlanLeavesDifferencesOut(t *testing.T) {
-	t.Parallel()
-	w := setup(t)
-	var docs []string
-	for i := range 5 {
-		name := fmt.Sprintf("c%d", i)
-		docs = append(docs, named("clusters", name, fmt.Sprintf(`{"name": %q, "metadata": {"filter_metadata": {"x": {"y": %q}}}}`, name, strings.Repeat("z", 700<<10))))
-	}
-	a := w.do(http.MethodPost, w.at("plan"), applyOf(docs...))
-	var p oapi.Plan
-	a.is(200, &p)
-	told := 0
-	for _, r := range p.Resources {
-		if r.Diff != nil && r.Changes != nil && r.Omitted == nil {
-			told++
-		} else if !deref(r.Omitted) || r.Diff != nil || r.Changes != nil || r.Action != oapi.Create {
-			t.Errorf("%+v", r)
-		}
-	}
-	if told != 2 || p.Counts.Create != 5 || len(a.body) > maxDiffs+1<<20 {
-		t.Errorf("%d of them are told, in %d bytes: %+v", told, len(a.body), p.Counts)
-	}
-	w.do(http.MethodPost, w.at("apply"), withMember(applyOf(docs...), "plan", p.Token)).is(200, nil)
-}
-
 // Of two who read a resource, edit it and write it, the second is told of the first.
 func TestWhatWasReadIsWrittenOnce(t *testing.T) {
 	t.Parallel()

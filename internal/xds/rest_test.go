@@ -318,44 +318,6 @@ func TestRESTAPollWaitsAsLongAsItSays(t *testing.T) {
 	})
 }
 
-// TestT08_SessionsKeepNoLists: names that streams share are kept once, and a version that is none of ours is not kept.
-func TestT08_SessionsKeepNoLists(t *testing.T) { // not parallel: the heap is counted
-	w := xdstest.New(t)
-	w.Publish(route("r", "1"))
-	names := make([]string, 6000)
-	for i := range names {
-		names[i] = fmt.Sprintf("%0500d", i)
-	}
-	poll := func(node, version string, names ...string) {
-		p := w.Poller(node, fleet.Secret, names...)
-		p.Version, p.Query = version, "?wait=0"
-		if a := p.Poll(); a.Code != http.StatusOK {
-			t.Fatalf("got %q", a)
-		}
-	}
-	heap := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	for what, x := range map[string]struct {
-		version string
-		names   []string
-	}{"lists": {"", names}, "versions": {strings.Repeat("v", 3<<20), []string{"s"}}} {
-		poll(what, x.version, x.names...)
-		before := heap()
-		const more = 16
-		for i := range more {
-			poll(fmt.Sprint(what, i), x.version, x.names...)
-		}
-		if kept := int64(heap()) - int64(before); kept > more<<20 { //nolint:gosec // heaps are small
-			t.Errorf("%d sessions keep %d bytes of their %s", more, kept, what)
-		}
-	}
-}
-
 // TestT08_APollThatReadsNothing: a client that reads nothing is ended after Limits.Write, over REST too.
 func TestT08_APollThatReadsNothing(t *testing.T) {
 	for _, reads := range []bool{true, false} {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -76,34 +75,6 @@ func (s Suite) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	return s.Prepare(ctx)
-}
-
-func (s Suite) buildPrograms(ctx context.Context) error {
-	root := filepath.Join("..", "..")
-	if !s.Race || !raced {
-		return Build(ctx, root, "./cmd/api", "./cmd/xds", "./cmd/fairlead")
-	}
-	if os.Getenv("GORACE") == "" { // a program under the race detector takes a second to exit
-		if err := os.Setenv("GORACE", "atexit_sleep_ms=10"); err != nil {
-			return err
-		}
-	}
-	return build(ctx, root, "CGO_ENABLED=1", "-race", "./cmd/api", "./cmd/xds", "./cmd/fairlead")
-}
-
-// Build builds packages of the module in dir, without the race detector, to where Bin
-// finds them.
-func Build(ctx context.Context, dir string, packages ...string) error {
-	return build(ctx, dir, "CGO_ENABLED=0", packages...)
-}
-
-// build leaves out what only a debugger reads, as "go test" does: it is two fifths of the linker's work.
-func build(ctx context.Context, dir, env string, args ...string) error {
-	args = append([]string{"build", "-ldflags=-s", "-o", binDir + string(filepath.Separator)}, args...)
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stderr, os.Stderr
-	cmd.Env = append(os.Environ(), env)
-	return cmd.Run()
 }
 
 // Must ends the test if one of these is an error.

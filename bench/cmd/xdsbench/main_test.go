@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // build builds a package of the module that dir is in.
 func build(t *testing.T, dir, to string, packages ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build", "-o", to + "/"}, packages...)...)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build", "-ldflags=-s", "-o", to + "/"}, packages...)...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build %s in %s: %v\n%s", packages, dir, err, out)
