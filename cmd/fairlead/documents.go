@@ -59,8 +59,9 @@ type document struct {
 	file   string
 	json   []byte
 	format resource.Format
-	text   []byte // as it stands in the file
-	line   int    // of the file, from 1, where text begins
+	text   []byte          // as it stands in the file
+	line   int             // of the file, from 1, where text begins
+	lines  *resource.Lines // of text, once a place in it was asked for
 }
 
 // String is the place where the document begins.
@@ -249,8 +250,11 @@ func (d *document) lineAt(pointer string) string {
 	if d.line == 0 { // it is of no file
 		return d.file
 	}
+	if d.lines == nil {
+		d.lines = resource.NewLines(d.format, d.text)
+	}
 	line := d.line
-	if n := resource.LineOf(d.format, d.text, pointer); n > 0 {
+	if n := d.lines.Of(pointer); n > 0 {
 		line += n - 1
 	}
 	return fmt.Sprintf("%s:%d", d.file, line)

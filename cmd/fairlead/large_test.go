@@ -6,6 +6,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -43,6 +44,41 @@ func TestLargeAWideResourceIsExportedSoThatApplyTakesIt(t *testing.T) {
 	w.on("edge", "", "export", dir).is(t, exitOK)
 	w.on("edge", "", "apply", "-R", "-f", dir).want(t, exitOK, unchanged, "")
 	w.on("edge", "", "diff", "-R", "-f", dir).want(t, exitOK, "13 unchanged, on revision 2\n", "")
+}
+
+// TestLargeAFileOfManyResourcesIsReadOnce: what a file costs does not grow with its resources and its length at once. Each place that is told
+// was looked for from the beginning of the file, which took hours for these.
+func TestLargeAFileOfManyResourcesIsReadOnce(t *testing.T) {
+	t.Parallel()
+	const many, twice = 50_000, 1_000
+	var docs []string
+	for i := range many {
+		docs = append(docs, fmt.Sprintf(`{"type": "clusters", "name": "c%05d", "body": {"name": "c%05d", "alt_stat_name": %q}}`, i, i, strings.Repeat("x", 250)))
+	}
+	bundled := func(docs []string) *bundle {
+		d, wrong := source{name: "many.json", data: []byte("{\"resources\": [" + strings.Join(docs, ",\n") + "]}")}.documents()
+		if len(wrong) > 0 {
+			t.Fatal(wrong)
+		}
+		b, wrong := newBundle(d)
+		if len(wrong) > 0 {
+			t.Fatal(wrong)
+		}
+		return b
+	}
+	parts, err := bundled(docs).parts()
+	written := 0
+	for _, p := range parts {
+		written += len(p.resources.items)
+	}
+	if err != nil || written != many {
+		t.Errorf("%d resources in %d parts, want %d: %v", written, len(parts), many, err)
+	}
+	_, err = bundled(append(docs, docs[:twice]...)).parts()
+	var wrong faults
+	if !errors.As(err, &wrong) || len(wrong) != twice || !strings.HasPrefix(wrong[0], "many.json:50001: ") || !strings.Contains(wrong[0], "is named twice") {
+		t.Errorf("%d of %d are told as named twice: %v", len(wrong), twice, err)
+	}
 }
 
 // What comes to more than one apply may be is written in parts: listeners after all that they name, deletions last. Each command finds

@@ -67,8 +67,10 @@ func (b *bundle) twice() (wrong faults) {
 			var head struct{ Variant string }
 			_ = json.Unmarshal(item, &head)
 			d := deletion{Name: nameOf(item), Type: typeOf(item).Slug(), Variant: head.Variant}
-			if where, ok := s.origins[i].place(""); seen[d] && ok {
-				wrong = append(wrong, where+": "+d.String()+" is named twice")
+			if seen[d] {
+				if where, ok := s.origins[i].place(""); ok {
+					wrong = append(wrong, where+": "+d.String()+" is named twice")
+				}
 			}
 			seen[d] = true
 		}

@@ -9,11 +9,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// LineOf returns the line, from 1, on which what the pointer (RFC 6901) leads to stands in
-// a text that ToJSON has taken: of a member the line of its key. Where the pointer leads
-// further than the text goes, it is the line of the last thing on the way. 0: not known.
-func LineOf(format Format, in []byte, pointer string) int { return NewLines(format, in).Of(pointer) }
-
 // Lines tells the lines of one text. What it costs does not depend on how long that is, but for what is looked up first.
 type Lines struct {
 	yaml *yaml.Node
@@ -47,7 +42,9 @@ func NewLines(format Format, in []byte) *Lines {
 	return l
 }
 
-// Of is LineOf.
+// Of returns the line, from 1, on which what the pointer (RFC 6901) leads to stands in
+// a text that ToJSON has taken: of a member the line of its key. Where the pointer leads
+// further than the text goes, it is the line of the last thing on the way. 0: not known.
 func (l *Lines) Of(pointer string) int {
 	var steps []string
 	if strings.HasPrefix(pointer, "/") {
