@@ -93,6 +93,7 @@ SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 .PHONY: soak
 soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; docs/soak has a log
 	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|AtTheLimits|Deletions|T16_Floods|T19_|EndpointsUnderLeases|Files|T08_)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
+	$(SOAK) -tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
 	FAIRLEAD_SOAK=$(SOAK_REQUESTS) $(SOAK) -run 'SoakRequests' $(TEST_FLAGS) ./internal/xds
 	$(SOAK) $(TEST_FLAGS) $(RANDOM) -rapid.checks=100

@@ -12,7 +12,7 @@ import (
 )
 
 // What is built without the race detector alone is run by "make test" all the same: in a package that it names, by the name that it
-// asks for.
+// asks for. "make soak" runs it with the race detector.
 func TestWhatTheRaceDetectorLeavesOutIsRun(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile("../Makefile")
@@ -22,6 +22,9 @@ func TestWhatTheRaceDetectorLeavesOutIsRun(t *testing.T) {
 	list := regexp.MustCompile(`(?m)^LARGE := (.+)$`).FindSubmatch(makefile)
 	if list == nil || !bytes.Contains(makefile, []byte("-run '^TestLarge' $(TEST_FLAGS) $(LARGE)\n")) {
 		t.Fatal("the Makefile does not run them")
+	}
+	if !bytes.Contains(makefile, []byte("-tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)\n")) {
+		t.Error("make soak does not run them with the race detector")
 	}
 	var left []string
 	err = filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
@@ -35,13 +38,16 @@ func TestWhatTheRaceDetectorLeavesOutIsRun(t *testing.T) {
 			return nil
 		}
 		text, err := os.ReadFile(file)
-		if err != nil || !bytes.HasPrefix(text, []byte("//go:build !race\n")) {
+		if err != nil || !bytes.HasPrefix(text, []byte("//go:build !race")) {
 			return err
 		}
 		for _, test := range regexp.MustCompile(`(?m)^func (Test\w*)\(`).FindAllSubmatch(text, -1) {
 			left = append(left, "."+filepath.ToSlash(filepath.Dir(file))[2:])
 			if !bytes.HasPrefix(test[1], []byte("TestLarge")) {
 				t.Errorf("%s: %s is never run: its name has to begin with TestLarge", file, test[1])
+			}
+			if !bytes.HasPrefix(text, []byte("//go:build !race || soak\n")) {
+				t.Errorf("%s: %s is never run with the race detector: build it with !race || soak", file, test[1])
 			}
 		}
 		return nil

@@ -1,4 +1,4 @@
-//go:build !race
+//go:build !race || soak
 
 // What is here reads megabytes byte by byte, of one command after the other: the race detector takes minutes for it and has nothing
 // to see. "make test" runs it without.

@@ -1,4 +1,4 @@
-//go:build !race
+//go:build !race || soak
 
 package xds_test
 
@@ -14,7 +14,7 @@ import (
 	"fairlead/internal/xds/xdstest"
 )
 
-// Polls of 3 MB, one after the other: the race detector makes most of a minute of what takes seconds, and has smaller ones in the other
+// Polls of 3 MB: the race detector makes most of a minute of what takes seconds, and has smaller ones in the other
 // tests.
 
 // TestLargeT40_PollsThatWaitShareTheirRoom: the names of polls that wait have 64 MiB together of one tenant, whatever their sessions are; small polls have room
