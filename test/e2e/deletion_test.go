@@ -278,11 +278,7 @@ func (d *deletions) afterACut() {
 	d.removes(ref(fleet.Endpoint, "b"), ref(fleet.Extension, "filter"), ref(fleet.Runtime, "layer"), ref(fleet.Route, "r"))
 	before := d.tap.Cut()
 	world.Eventually(d.T, world.Soon, "Envoy did not ask for extensions again", func() bool { return d.tap.Sees(before, fleet.Extension) })
-	last := d.Put(d.all[ref(fleet.Listener, "other")].With("traffic_direction: INBOUND"))
-	world.Eventually(d.T, world.Soon, "the node did not ACK it", func() bool { // which may not be told to be back yet
-		got := d.Receipt(last)
-		return got.State == client.ReceiptStateDelivered && got.Counts.Acked == 1
-	})
+	d.AwaitACKed(d.Put(d.all[ref(fleet.Listener, "other")].With("traffic_direction: INBOUND")), 1)
 	d.answersStill("filtered", http.StatusTeapot, "")
 	d.answersStill("plain", http.StatusOK, "a")
 	d.answersStill("other", http.StatusServiceUnavailable, "")

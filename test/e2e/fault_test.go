@@ -71,7 +71,7 @@ func TestEnvoyMovesBetweenServers(t *testing.T) {
 		r.tap.End()
 		revision := r.Put(world.Route("r", "b"))
 		r.awaitBody("b")
-		r.awaitAcked(revision)
+		r.AwaitACKed(revision, 1)
 		r.wantOnly(n, delta, fleet.Route, "r")
 
 		// And back, with nothing changed: nothing but the answer that resets the backoff.

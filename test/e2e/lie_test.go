@@ -33,7 +33,7 @@ func TestHalfAppliedThenRolledBackElsewhere(t *testing.T) {
 		for i, h := range append(halves(t), halves(t)...) {
 			r.Step(sprintf("%d %s", i, h.typ.Slug()), func() {
 				good := r.Apply(h.before)
-				r.awaitAcked(good)
+				r.AwaitACKed(good, 1)
 				refused := r.refuseUnrepaired(h)
 				if r.held(h.typ)[h.changed] != "2" {
 					r.T.Errorf("Envoy has %v, want what it refused applied by half", r.held(h.typ))
@@ -47,7 +47,7 @@ func TestHalfAppliedThenRolledBackElsewhere(t *testing.T) {
 					r.moveAfter(refused, servers[i%2])
 				}
 				r.wantAsInFleet(h.typ)
-				r.awaitAcked(back.JSON200.Revision)
+				r.AwaitACKed(back.JSON200.Revision, 1)
 			})
 		}
 	})

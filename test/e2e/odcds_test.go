@@ -89,7 +89,7 @@ func TestClustersOnDemand(t *testing.T) {
 	w.Step("another stream", func() {
 		since, opened := r.tap.Count(), r.tap.Cut()
 		world.Eventually(w.T, world.Soon, "Envoy does not come back", func() bool { return r.tap.Sees(opened, fleet.Cluster) && r.tap.Count() > since })
-		r.AwaitState(w.Put(world.Endpoints("od", world.Backend(r.Whole, "three"))), "delivered")
+		r.AwaitACKed(w.Put(world.Endpoints("od", world.Backend(r.Whole, "three"))), 1)
 		r.awaitBody("three")
 		wantSent(since, fleet.Cluster)
 	})

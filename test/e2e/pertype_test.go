@@ -82,10 +82,7 @@ func TestPerTypeServices(t *testing.T) {
 			last := r.Put(world.Endpoints("c", world.Backend(r.Whole, "d")))
 			promptly(w.T, "routed", func() bool { _, body := world.Get(r.proxy); return body == "d" })
 			r.awaitBack(before)
-			world.Eventually(w.T, world.Soon, "the node did not ACK it", func() bool {
-				got := r.Receipt(last)
-				return got.State == "delivered" && got.Counts.Acked == 1
-			})
+			r.AwaitACKed(last, 1)
 		})
 	})
 }

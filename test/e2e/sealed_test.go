@@ -54,14 +54,14 @@ func TestASecretSealedWithAnotherKeyIsNotDelivered(t *testing.T) {
 			t.Errorf("%s", world.AsJSON(receipt))
 		}
 		serves("served with the first certificate still", cert)
-		r.awaitAcked(r.Put(world.Cluster("a", "2s"))) // nothing of it is withheld
+		r.AwaitACKed(r.Put(world.Cluster("a", "2s")), 1) // nothing of it is withheld
 
 		again := r.Apply(world.Together(secret("server", next, nextKey)))
 		if again <= revision {
 			t.Fatalf("written again it is revision %d, after %d", again, revision)
 		}
 		serves("served with the next certificate", next)
-		r.awaitAcked(again)
-		r.awaitAcked(revision)
+		r.AwaitACKed(again, 1)
+		r.AwaitACKed(revision, 1)
 	})
 }

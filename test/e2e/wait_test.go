@@ -74,17 +74,7 @@ func (r *routed) changedTwice() {
 func (r *routed) awaitChanged(timeout string, revision int64) {
 	r.T.Helper()
 	promptly(r.T, "active with a timeout of "+timeout, func() bool { return activeClusters(r.T, r.envoy)["a"] == timeout })
-	r.awaitAcked(revision)
-}
-
-// awaitAcked: while its stream is lost, or not recorded yet, a node is offline and holds
-// nothing up; delivered alone does not say that it has the revision.
-func (r *routed) awaitAcked(revision int64) {
-	r.T.Helper()
-	world.Eventually(r.T, world.Soon, "the receipt does not say that Envoy ACKed it", func() bool {
-		got := r.Receipt(revision)
-		return got.State == "delivered" && got.Counts.Acked == 1
-	})
+	r.AwaitACKed(revision, 1)
 }
 
 // lostWhileWarming: the new stream begins with a request for endpoints; one for clusters

@@ -31,7 +31,7 @@ func TestWithheldUntilItsRouteIsThere(t *testing.T) {
 			r.awaitServed(other)
 			r.Put(world.Route("r", "b"))
 			promptly(r.T, "routed to b", func() bool { _, body := world.Get(r.proxy); return body == "b" })
-			r.awaitAcked(r.Put(world.Cluster("a", "2s"))) // nothing of it is withheld
+			r.AwaitACKed(r.Put(world.Cluster("a", "2s")), 1) // nothing of it is withheld
 			promptly(r.T, "active with a timeout of 2s", func() bool { return activeClusters(r.T, r.envoy)["a"] == "2s" })
 			r.wantUnsent(0, "new")
 			r.wantNone("new")
@@ -39,8 +39,8 @@ func TestWithheldUntilItsRouteIsThere(t *testing.T) {
 		r.Step("its route is written", func() {
 			last := r.Put(world.Route("missing", "a"))
 			promptly(r.T, "served", func() bool { _, body := world.Get("http://" + address); return body == "a" })
-			r.awaitAcked(last)
-			r.awaitAcked(revision)
+			r.AwaitACKed(last, 1)
+			r.AwaitACKed(revision, 1)
 			r.wantAsInFleet(fleet.Listener)
 		})
 	})
@@ -62,8 +62,8 @@ func TestChangedListenerIsWithheld(t *testing.T) {
 		r.awaitBody("a")
 		last := r.Put(world.Route("missing", "b"))
 		promptly(t, "routed by its new route", func() bool { return world.GetAnew(r.proxy) == "b" })
-		r.awaitAcked(last)
-		r.awaitAcked(revision)
+		r.AwaitACKed(last, 1)
+		r.AwaitACKed(revision, 1)
 		if done, failed := load.stop(); failed > 0 || done == 0 {
 			t.Errorf("%d of %d requests failed: %s", failed, done, load.first.Load())
 		}

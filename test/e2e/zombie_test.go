@@ -15,7 +15,7 @@ func TestNoZombies(t *testing.T) {
 		servers := []*world.XDS{r.xds, r.XDS()}
 		for i, h := range halves(t) {
 			r.Step(h.typ.Slug(), func() {
-				r.awaitAcked(r.Apply(h.before))
+				r.AwaitACKed(r.Apply(h.before), 1)
 				refused := r.refuseUnrepaired(h)
 				for _, name := range h.fresh {
 					if _, there := r.held(h.typ)[name]; !there {
@@ -28,7 +28,7 @@ func TestNoZombies(t *testing.T) {
 				}
 				last := r.Apply(gone)
 				r.moveAfter(refused, servers[(i+1)%2])
-				r.awaitAcked(last)
+				r.AwaitACKed(last, 1)
 				for _, typ := range []fleet.Type{fleet.Cluster, fleet.Listener} {
 					r.wantAsInFleet(typ)
 				}

@@ -33,6 +33,22 @@ func (w *World) AwaitDelivered(revision int64, nodes int) {
 	}
 }
 
+// AwaitACKed waits until that many nodes have acknowledged the revision, also ones that have only just come back: until the API is told of it,
+// their receipt says that they are offline.
+func (w *World) AwaitACKed(revision int64, nodes int) {
+	w.T.Helper()
+	var got *client.Receipt
+	defer func() {
+		if w.T.Failed() {
+			w.T.Logf("the receipt is %s", AsJSON(got))
+		}
+	}()
+	Eventually(w.T, Soon, "it is not acknowledged", func() bool {
+		got = w.Receipt(revision)
+		return got.State == client.ReceiptStateDelivered && got.Counts.Acked == nodes
+	})
+}
+
 // AwaitRejected waits until a node refuses the revision, and returns what the receipt
 // tells of it.
 func (w *World) AwaitRejected(revision int64) client.ReceiptNode {
