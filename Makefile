@@ -92,12 +92,13 @@ SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 
 .PHONY: soak
 soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; docs/soak has a log
-	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|AtTheLimits|Deletions|T16_Floods|T19_|EndpointsUnderLeases|Files|T08_)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
+	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|AtTheLimits|Deletions|T16_Floods|Neighbours|T19_|EndpointsUnderLeases|Files|T08_)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
 	$(SOAK) -tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
 	FAIRLEAD_SOAK=$(SOAK_REQUESTS) $(SOAK) -run 'SoakRequests' $(TEST_FLAGS) ./internal/xds
 	$(SOAK) $(TEST_FLAGS) $(RANDOM) -rapid.checks=100
 	go test -vet=off -count=1 -timeout 60m -v -run 'TestTheWhole$$' $(TEST_FLAGS) ./internal/replica -rapid.checks=$(SOAK_HISTORIES) -rapid.seed=0
+	FAIRLEAD_SOAK=1m go test -vet=off -p 1 -count=1 -timeout 20m -v -run 'SoakNeighbours' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=$(SOAK_FLOODS) go test -vet=off -p 1 -count=1 -timeout 200m -v -run 'SoakT16_Floods' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=$(SOAK_ENDPOINTS) go test -vet=off -p 1 -parallel 1 -count=1 -timeout 90m -v -run $(SOAK_SUBSCRIBE) $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=full go test -vet=off -p 1 -count=1 -timeout 120m -v -run 'SoakDeletions' $(TEST_FLAGS) ./test/e2e

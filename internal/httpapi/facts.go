@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"runtime"
 	"sync"
 	"time"
@@ -18,6 +19,8 @@ import (
 const (
 	// mostFacts is how many resources are kept with their facts, of all fleets together.
 	mostFacts = 100_000
+	// checkedFor is for how long a check counts if nothing has changed but the time, against which certificates and credentials are held.
+	checkedFor = 10 * time.Second
 	// readersOfFacts is how many fleets are read at the same time, where there are processors for more, in turn between tenants: of one that is not kept all
 	// bodies are.
 	readersOfFacts = 2
@@ -36,7 +39,7 @@ type factBook struct {
 
 	mu     sync.Mutex // guards fleets and kept
 	fleets map[fleet.Key]knownFacts
-	kept   int // resources, in all fleets
+	kept   int // resources and findings, in all fleets
 }
 
 // knownFacts are a fleet's resources where it stood there, and the facts of their contents. They are shared: nobody changes them.
@@ -44,6 +47,16 @@ type knownFacts struct {
 	at        store.Seen
 	resources []findings.Resource
 	facts     map[content]*resource.Facts
+	check     *check // of them, the last one; nil: there was none
+}
+
+// size is what of it is counted.
+func (k knownFacts) size() int {
+	n := len(k.resources)
+	if k.check != nil {
+		n += len(k.check.out.found)
+	}
+	return n
 }
 
 // content is what facts depend on.
@@ -122,22 +135,47 @@ func (b *factBook) readAfter(ctx context.Context, k fleet.Key, old knownFacts, a
 func (b *factBook) keep(k fleet.Key, now knownFacts) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.put(k, now)
+}
+
+func (b *factBook) put(k fleet.Key, now knownFacts) {
 	b.forget(k)
-	if len(now.resources) > mostFacts {
+	if now.size() > mostFacts {
 		return
 	}
 	for other := range b.fleets {
-		if b.kept+len(now.resources) <= mostFacts {
+		if b.kept+now.size() <= mostFacts {
 			break
 		}
 		b.forget(other)
 	}
 	b.fleets[k] = now
-	b.kept += len(now.resources)
+	b.kept += now.size()
+}
+
+// checked returns what was found the last time, if that was in the same.
+func (b *factBook) checked(k fleet.Key, in findings.Fleet) (out checked, again bool) {
+	b.mu.Lock()
+	last := b.fleets[k].check
+	b.mu.Unlock()
+	if last == nil || time.Since(last.at) > checkedFor || !reflect.DeepEqual(last.in, in) {
+		return checked{}, false
+	}
+	return last.out, true
+}
+
+// keepChecked keeps what was found in a fleet beside its facts, as long as these are kept.
+func (b *factBook) keepChecked(k fleet.Key, c check) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now, known := b.fleets[k]
+	if now.check = &c; known && now.size() <= mostFacts {
+		b.put(k, now)
+	}
 }
 
 func (b *factBook) forget(k fleet.Key) {
-	b.kept -= len(b.fleets[k].resources)
+	b.kept -= b.fleets[k].size()
 	delete(b.fleets, k)
 }
 

@@ -47,6 +47,13 @@ type checked struct {
 	at                      fleet.Revision
 }
 
+// check is what was found in what.
+type check struct {
+	in  findings.Fleet // without Now and Step
+	out checked
+	at  time.Time
+}
+
 // findings looks at the whole fleet of the call, once for all who ask at the same time.
 func (a *API) findings(ctx context.Context) (checked, error) {
 	c := callOf(ctx)
@@ -57,7 +64,7 @@ func (a *API) findings(ctx context.Context) (checked, error) {
 
 func (a *API) check(ctx context.Context, begin func()) (out checked, err error) {
 	c := callOf(ctx)
-	f := findings.Fleet{StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), PrivateClusters: c.fleet.PrivateClusters, Values: c.fleet.Values, Now: time.Now()}
+	f := findings.Fleet{StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), PrivateClusters: c.fleet.PrivateClusters, Values: c.fleet.Values}
 	if f.Resources, out.at, err = a.facts.read(ctx, keyOf(c), begin); err != nil {
 		return out, err
 	}
@@ -91,10 +98,18 @@ func (a *API) check(ctx context.Context, begin func()) (out checked, err error) 
 		kind = compute.Large
 	}
 	err = a.compute(ctx, kind, func(step func() error) (err error) {
-		f.Step = step
-		out.found, err = findings.Check(f)
+		if known, again := a.facts.checked(keyOf(c), f); again {
+			out.found, out.errors, out.warnings, out.infos = known.found, known.errors, known.warnings, known.infos
+			return nil
+		}
+		in := f
+		in.Now, in.Step = time.Now(), step
+		if out.found, err = findings.Check(in); err != nil {
+			return err
+		}
 		out.errors, out.warnings, out.infos = findings.Count(out.found)
-		return err
+		a.facts.keepChecked(keyOf(c), check{in: f, out: out, at: in.Now})
+		return nil
 	})
 	return out, err
 }

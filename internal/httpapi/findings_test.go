@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
@@ -180,6 +182,39 @@ func TestFactsAreReadOnce(t *testing.T) {
 	if b.kept != 2 {
 		t.Errorf("%d are kept", b.kept)
 	}
+}
+
+// TestAFleetThatStandsIsCheckedOnce: what was found counts until something changes in which it was found, and for ten seconds at most, as certificates end.
+func TestAFleetThatStandsIsCheckedOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, k := newFactBook(nil), fleet.Key{Fleet: fleet.ID{1}}
+		stands := func() findings.Fleet {
+			return findings.Fleet{Resources: b.fleets[k].resources, Nodes: []fleet.Node{{ID: "n", Zone: "z"}}, Endpoints: map[string]int{"c": 1}, Values: map[string]string{"v": "1"}}
+		}
+		b.keep(k, knownFacts{resources: make([]findings.Resource, 3)})
+		b.keepChecked(k, check{in: stands(), out: checked{found: make([]findings.Finding, 2), errors: 2}, at: time.Now()})
+		if out, again := b.checked(k, stands()); !again || out.errors != 2 || b.kept != 5 {
+			t.Errorf("the same fleet: %t, %+v; %d are kept", again, out, b.kept)
+		}
+		for what, change := range map[string]func(*findings.Fleet){
+			"resource": func(f *findings.Fleet) { f.Resources = append(slices.Clone(f.Resources), findings.Resource{}) }, "node": func(f *findings.Fleet) { f.Nodes[0].Zone = "y" },
+			"endpoints": func(f *findings.Fleet) { f.Endpoints["c"] = 0 }, "value": func(f *findings.Fleet) { f.Values["v"] = "2" },
+		} {
+			f := stands()
+			if change(&f); func() bool { _, again := b.checked(k, f); return again }() {
+				t.Errorf("with another %s the last check counts", what)
+			}
+		}
+		time.Sleep(checkedFor + 1)
+		if _, again := b.checked(k, stands()); again {
+			t.Error("it counts for longer")
+		}
+		b.keepChecked(k, check{out: checked{found: make([]findings.Finding, mostFacts)}})
+		if b.keepChecked(fleet.Key{}, check{}); len(b.fleets[k].resources) != 3 || len(b.fleets) != 1 || b.kept != 5 {
+			t.Errorf("facts are forgotten for findings: %d fleets, %d kept", len(b.fleets), b.kept)
+		}
+	})
 }
 
 // TestResourcesWithoutFactsTakeRoom: Secrets, and what has another's content, are kept too.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,7 +23,7 @@ const floodEnv = "FAIRLEAD_E2E_FLOOD"
 
 // floodOrder is what it is told.
 type floodOrder struct {
-	Kind, Address string
+	Kind, Address string // GET: Address is a URL, which is asked for with Token again and again
 	Token         string // of a good call before the flood; "": none
 	Connections   int    // at a time
 }
@@ -70,13 +71,17 @@ func runFlood(order string, in io.Reader, out io.Writer) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	once := floodOnce
+	if o.Kind == http.MethodGet {
+		once = getOnce
+	}
 	var connections, writes atomic.Int64
 	var running sync.WaitGroup
 	for range o.Connections {
 		running.Go(func() {
 			for ctx.Err() == nil {
 				connections.Add(1)
-				n, err := floodOnce(ctx, o)
+				n, err := once(ctx, o)
 				writes.Add(n)
 				if err != nil {
 					select {
@@ -129,6 +134,27 @@ func floodOnce(ctx context.Context, o floodOrder) (n int64, err error) {
 	}
 	return n, nil
 }
+
+// getOnce asks for a page over HTTP, and returns an error if it is not given.
+func getOnce(ctx context.Context, o floodOrder) (n int64, err error) {
+	req, err := http.NewRequestWithContext(ctx, o.Kind, o.Address, nil)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+o.Token)
+	resp, err := getting.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	if _, err = io.Copy(io.Discard, resp.Body); err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s was answered with %s", o.Address, resp.Status)
+	}
+	return 1, err
+}
+
+// getting keeps a connection for each that asks.
+var getting = http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
 // headers begins a call whose headers do not end, and goes on with them.
 func (c *flooding) headers() error {

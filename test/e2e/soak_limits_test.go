@@ -256,14 +256,7 @@ func (f *filled) step(what string, again bool, do func()) {
 	if most := f.size.memory >> 10; int64(peak) >= most {
 		f.T.Errorf("%s: the API server had %d KiB, %d are its bound", what, peak, most)
 	}
-	for _, c := range []struct {
-		what          string
-		beside, alone quantiles
-	}{{"writes", other.writes, f.alone.writes}, {"reads", other.reads, f.alone.reads}} {
-		if most := 2 * max(c.alone.p99, leastWait); c.beside.p99 > most {
-			f.T.Errorf("%s: the other tenant's %s take %v, and %v alone", what, c.what, c.beside, c.alone)
-		}
-	}
+	other.within(f.T, what, f.alone)
 }
 
 // leastWait is a p99, in ms, below which nobody notices a difference.
@@ -280,6 +273,19 @@ type neighbour struct {
 
 // besideOf is how long what the neighbour did took.
 type besideOf struct{ writes, reads quantiles }
+
+// within fails unless the waits are at most twice as long as alone.
+func (b besideOf) within(t testing.TB, what string, alone besideOf) {
+	t.Helper()
+	for _, c := range []struct {
+		what          string
+		beside, alone quantiles
+	}{{"writes", b.writes, alone.writes}, {"reads", b.reads, alone.reads}} {
+		if most := 2 * max(c.alone.p99, leastWait); c.beside.p99 > most {
+			t.Errorf("%s: the other tenant's %s take %v, and %v alone", what, c.what, c.beside, c.alone)
+		}
+	}
+}
 
 func (b besideOf) String() string { return fmt.Sprintf("writes %v, reads %v", b.writes, b.reads) }
 
@@ -316,6 +322,15 @@ func (n *neighbour) run(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// during is what took how long in that time.
+func (n *neighbour) during(d time.Duration) besideOf {
+	ctx, cancel := context.WithTimeout(n.Whole.Context(), d)
+	defer cancel()
+	n.since()
+	n.run(ctx)
+	return n.since()
 }
 
 // since is what was measured since the last time.
