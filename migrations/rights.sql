@@ -82,6 +82,7 @@ GRANT EXECUTE ON FUNCTION withheld_of TO fairlead_node;
 
 -- The doors: they run as the owner, past row-level security, with a fixed search path, and each gives one narrow answer.
 -- All across tenants are here. A test lists them and fails when there is one more.
+GRANT EXECUTE ON FUNCTION analyze_grown_table TO fairlead_app;
 GRANT EXECUTE ON FUNCTION audit_due TO fairlead_app;
 GRANT EXECUTE ON FUNCTION audit_undelivered TO fairlead_app;
 GRANT EXECUTE ON FUNCTION begin_session TO fairlead_app;

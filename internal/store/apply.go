@@ -161,6 +161,9 @@ func (s *Store) write(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write
 	if a.Mends > 0 {
 		s.mends.set()
 	}
+	if a.Changed >= bulk {
+		s.grown.set()
+	}
 	r := Result{Revision: a.Revision, Changed: a.Changed, CommittedAt: a.At.UTC(), Replayed: replayed}
 	r.Resources = a.resources(w.Changes)
 	return r, nil

@@ -117,6 +117,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		                                       WHERE a.grantee <> p.proowner), '') || CASE WHEN p.proconfig IS NULL THEN ' without search_path' ELSE '' END
 		  FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef ORDER BY 1`)
 	want := []string{
+		"analyze_grown_table: fairlead_app",
 		"audit_due: fairlead_app",
 		"audit_events_chain: ", // a trigger's: nobody calls it
 		"audit_undelivered: fairlead_app",

@@ -1,0 +1,112 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+
+	"fairlead/internal/fleet"
+)
+
+// analyzed is what AnalyzeGrown says, which nothing is left of then.
+func (w *world) analyzed() []string {
+	w.Helper()
+	tables, err := w.app.AnalyzeGrown(w.Context())
+	w.ok(err)
+	again, err := w.app.AnalyzeGrown(w.Context())
+	if w.ok(err); len(again) > 0 {
+		w.Errorf("%v are analyzed again", again)
+	}
+	return tables
+}
+
+// statistics is how many columns of a table the planner knows something of.
+func (w *world) statistics(table string) int {
+	w.Helper()
+	return w.count(`SELECT count(*) FROM pg_statistic WHERE starelid = $1::text::regclass`, table)
+}
+
+// After a first import the planner knows what it came to, though nobody else analyzes; and it learns of it again each time that the tables have doubled.
+func TestAFirstImportIsAnalyzed(t *testing.T) {
+	w := another(t)
+	grown := []string{"bodies", "resource_history", "resource_refs", "resources"}
+	w.apply(batch(0, 10)...)
+	if got := w.analyzed(); len(got) > 0 {
+		t.Errorf("of ten resources %v are analyzed", got)
+	}
+	select {
+	case <-w.app.Grown():
+		t.Error("ten resources are said to be many")
+	default:
+	}
+	w.apply(batch(10, 990)...)
+	select {
+	case <-w.app.Grown():
+	default:
+		t.Error("a write of 990 resources asks for no analysis")
+	}
+	if got := w.analyzed(); !slices.Equal(got, grown) {
+		t.Errorf("after the import %v are analyzed", got)
+	}
+	for _, table := range grown {
+		if n := w.statistics(table); n == 0 {
+			t.Errorf("nothing is known of %s", table)
+		}
+	}
+	if rows := w.count(`SELECT reltuples::int FROM pg_class WHERE oid = 'resources'::regclass`); rows != 1000 {
+		t.Errorf("resources is said to have %d rows", rows)
+	}
+	w.apply(batch(1000, 500)...)
+	if got := w.analyzed(); len(got) > 0 {
+		t.Errorf("after half as many again %v are analyzed", got)
+	}
+	w.apply(batch(1500, 1000)...)
+	if got := w.analyzed(); !slices.Equal(got, grown) {
+		t.Errorf("of what has more than doubled %v are analyzed", got)
+	}
+}
+
+// A table that is being vacuumed or analyzed is left to who does it, or to the next time: nobody waits.
+func TestAnAnalysisWaitsForNobody(t *testing.T) {
+	w := another(t)
+	w.apply(batch(0, 1000)...)
+	tx, err := w.super.Begin(t.Context())
+	w.ok(err)
+	_, err = tx.Exec(t.Context(), `LOCK TABLE resources IN SHARE UPDATE EXCLUSIVE MODE`)
+	w.ok(err)
+	_, err = w.app.AnalyzeGrown(t.Context())
+	w.ok(err)
+	w.ok(tx.Rollback(t.Context()))
+	if w.statistics("resources") > 0 || w.statistics("bodies") == 0 {
+		t.Errorf("statistics of %d columns of the table that is locked, of %d of another", w.statistics("resources"), w.statistics("bodies"))
+	}
+	if got := w.analyzed(); !slices.Equal(got, []string{"resources"}) {
+		t.Errorf("then %v are analyzed", got)
+	}
+}
+
+// Restarts write rows anew by the hundred, and make tables grow by what is dead in them. What is analyzed for it grows with the logarithm.
+func TestAHundredRestartsAreAnalyzedSomeTimes(t *testing.T) {
+	w := another(t)
+	const nodes, starts = 100, 100
+	w.apply(put(fleet.Cluster, "c", "1"))
+	s := w.server("first")
+	s.tell(all(nodes, on))
+	times := map[string]int{}
+	for i := range starts {
+		s = s.restart(nodes, i%2 == 0)
+		w.exec(`UPDATE xds_servers SET lease_until = least(lease_until, now() - interval '2 minutes') WHERE server_id <> $1`, s.id.String())
+		w.sweep(1)
+		for _, table := range w.analyzed() {
+			times[table]++
+		}
+	}
+	t.Log(times)
+	if n := w.statistics("node_status"); n == 0 || times["node_status"] == 0 {
+		t.Errorf("of %d columns of node_status something is known, %v", n, times)
+	}
+	for table, n := range times {
+		if pages := w.count(`SELECT pg_relation_size($1::text::regclass) / 8192`, table); 8<<(n-1) > pages {
+			t.Errorf("%s of %d pages is analyzed %d times", table, pages, n)
+		}
+	}
+}

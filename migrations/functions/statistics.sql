@@ -1,0 +1,23 @@
+-- Analyzes one table of which the planner knows too little: one that was never analyzed, or has twice the pages that it had then. Returns its name, null where there
+-- is no such table behind p_after, in the order of names. A table of a few pages is passed over: there every plan will do. A table is analyzed again when it has
+-- doubled, so that one that grows for ever is analyzed as many times as its size has digits, in base two.
+--
+-- A door: only a table's owner may analyze it, and the right of Postgres 17 to maintain a table would also be one to lock it for as long as one likes. One table is
+-- one transaction: what is known of a table is not lost with the next one. Two servers do not wait for each other, nor for autovacuum.
+CREATE OR REPLACE FUNCTION analyze_grown_table(p_after text) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+  v_few constant integer := 8; -- pages
+  v_table name;
+BEGIN
+  SELECT c.relname INTO v_table
+    FROM pg_class c
+   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relowner = current_user::regrole AND c.relname > p_after
+     AND pg_relation_size(c.oid) / current_setting('block_size')::integer > greatest(v_few,
+           CASE WHEN coalesce(pg_stat_get_last_analyze_time(c.oid), pg_stat_get_last_autoanalyze_time(c.oid)) IS NULL THEN 0 ELSE 2 * c.relpages END)
+   ORDER BY c.relname LIMIT 1;
+  IF FOUND THEN
+    EXECUTE format('ANALYZE (SKIP_LOCKED) public.%I', v_table);
+  END IF;
+  RETURN v_table;
+END $$;
