@@ -31,7 +31,7 @@ func TestSoakHistoryPlans(t *testing.T) {
 	defer conn.Close(t.Context()) //nolint:errcheck // only read from
 	for _, sql := range []string{`LOAD 'auto_explain'`, `SET auto_explain.log_min_duration = 0`, `SET auto_explain.log_nested_statements = on`,
 		`SET auto_explain.log_analyze = on`, `SET auto_explain.log_buffers = on`, `SET auto_explain.log_timing = off`, `SET client_min_messages = log`,
-		`SELECT set_config('app.tenant_id', '` + w.tenant.String() + `', false)`,
+		`SELECT set_config('app.tenant_id', '` + w.tenant.String() + `', false), set_config('enable_seqscan', 'off', false)`, // as a tenant's transaction has it
 		fmt.Sprintf(`SELECT count(*) FROM fleet_rollback_changes('%s', %d)`, w.fleet, one),
 		fmt.Sprintf(`SELECT * FROM fleet_floors('%s', 90 * 86400, 1000)`, w.fleet),
 		fmt.Sprintf(`SELECT fleet_compact('%s', 0, %d, NULL, 1000)`, w.fleet, endpoints*rounds/2)} {

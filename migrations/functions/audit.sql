@@ -57,6 +57,7 @@ CREATE OR REPLACE FUNCTION audit_event_bytes(e audit_events) RETURNS bigint LANG
 -- Adds an event to its tenant's chain, when its transaction ends (a deferred trigger): whoever inserts one, and whatever else the transaction locks, the head's
 -- lock is the last, so that nothing that has it waits for a lock. What was there before the first one is counted, and is in no chain.
 -- Of a transaction's second event on the head is found by its place: by its key all versions that the transaction has made would be read, each time.
+-- enable_seqscan: an operator's event comes without a tenant's transaction, which sets it.
 CREATE OR REPLACE FUNCTION audit_events_chain() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
 DECLARE
@@ -91,8 +92,9 @@ END $$;
 -- One step of forgetting the tenant's audit events that are too old: true when there are no more. Of the chain the oldest links go with their events,
 -- up to the first event that stays, and the anchor says so; of events that are in no chain, those that are too old. A door, because
 -- the application's role may delete none; it works in the transaction's tenant alone, and the triggers look at each row again.
+-- enable_bitmapscan, enable_sort: it walks an index and stops early, instead of collecting and sorting all that fits.
 CREATE OR REPLACE FUNCTION sweep_audit(p_limit integer) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
   t       uuid := app_tenant();
   v_floor timestamptz := clock_timestamp() - audit_age(app_tenant());

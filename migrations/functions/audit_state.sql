@@ -1,5 +1,7 @@
 -- A door across tenants: those whose head is to be signed, and those whose chain is to be verified, that no API server has at hand. A head is signed an hour after the
 -- one before, or when p_events have come since; a chain is verified once a day.
+-- enable_seqscan: it runs without a tenant's transaction, which sets it. What a session planned while the tables were small
+-- stays until they have doubled.
 CREATE OR REPLACE FUNCTION audit_due(p_events bigint, p_limit integer) RETURNS TABLE (o_tenant uuid, o_slug text, o_sign boolean, o_verify boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
   SELECT h.tenant_id, t.slug, d.sign, d.verify
@@ -15,6 +17,8 @@ $$;
 
 -- A door across tenants: those of which the collector has not all events or all signed heads, and no API server is at it.
 -- Whose turn is longest ago comes first, whatever came of it: what a collector refuses of some tenants holds up no other's.
+-- enable_seqscan: it runs without a tenant's transaction, which sets it. What a session planned while the tables were small
+-- stays until they have doubled.
 CREATE OR REPLACE FUNCTION audit_undelivered(p_collector text, p_limit integer) RETURNS TABLE (o_tenant uuid, o_slug text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
   SELECT h.tenant_id, t.slug

@@ -1,7 +1,6 @@
 -- The lowest revision of the fleet's history that is not older than p_since; null where all are. Revisions are made in the order of
 -- their times (fleet_commit), so it is found by halving.
-CREATE OR REPLACE FUNCTION fleet_first_since(p_fleet uuid, p_since timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE
-SET enable_bitmapscan = off SET enable_sort = off AS $$
+CREATE OR REPLACE FUNCTION fleet_first_since(p_fleet uuid, p_since timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 DECLARE
   h      fleet_heads%ROWTYPE;
   v_low  bigint; -- lower revisions are older
@@ -29,8 +28,9 @@ END $$;
 -- its history may come to, null where it comes to no more. p_age is the age of history in seconds, p_keep how many revisions are kept
 -- however old they are. Tombstones are kept as long as nodes are remembered. It reads a row for each halving of the history. A door for
 -- the reason that fleet_rollback_changes is one.
+-- enable_bitmapscan: it looks for one row of an index at a time.
 CREATE OR REPLACE FUNCTION fleet_floors(p_fleet uuid, p_age double precision, p_keep bigint, OUT o_tombstones bigint, OUT o_history bigint, OUT o_bytes bigint)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_bitmapscan = off AS $$
 DECLARE
   h        fleet_heads%ROWTYPE;
   v_memory interval;
@@ -64,9 +64,9 @@ END $$;
 -- A step comes to p_limit rows, or to the one revision that has more. The head is locked by the step's last statement alone, so a
 -- writer waits for no more than its commit; and a rollback, which has the head, sees the history before the step or after it.
 -- A door for the reason that fleet_rollback_changes is one; it works in the transaction's tenant alone.
+-- enable_bitmapscan, enable_sort: it walks an index and stops early, instead of collecting and sorting all that fits.
 CREATE OR REPLACE FUNCTION fleet_compact(p_fleet uuid, p_tombstones bigint, p_history bigint, p_bytes bigint, p_limit integer) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
   h       fleet_heads%ROWTYPE;
   v_hash  integer := uuid_hash(p_fleet);
@@ -134,8 +134,8 @@ END $$;
 -- those that a writer holds, and asked about again with a snapshot taken under the lock: a reference is made under a
 -- share lock of the body's row, so what is unnamed then stays unnamed. A writer that relied on a body that goes
 -- away at that moment gets a foreign key violation and writes again.
-CREATE OR REPLACE FUNCTION bodies_collect(p_after bytea, p_limit integer) RETURNS bytea LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+-- enable_bitmapscan, enable_sort: it walks an index and stops early, instead of collecting and sorting all that fits.
+CREATE OR REPLACE FUNCTION bodies_collect(p_after bytea, p_limit integer) RETURNS bytea LANGUAGE plpgsql SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
   t        uuid := app_tenant();
   v_page   bytea[];

@@ -28,6 +28,7 @@ END $$;
 -- Why a rollback is. A refusal belongs to the revision that brought the refused version, which the labels beside it may have outlived: so
 -- the last twenty rows of each resource are looked at. One that names nobody is of all that its revision brought of the type. The refusals
 -- of a revision are read once, however many resources it brought.
+-- enable_nestloop: it joins what it has just collected, of which there are no statistics.
 CREATE OR REPLACE FUNCTION fleet_rollback_to_confirm(h fleet_heads, p_to bigint, p_changes resource_change[]) RETURNS jsonb LANGUAGE plpgsql
 SET enable_nestloop = off AS $$
 DECLARE

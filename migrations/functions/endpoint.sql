@@ -159,6 +159,8 @@ END $$;
 -- The sweep is the clock of expiry: while it could not run, for more than 3 s, no lease could be renewed either, and a lease runs out when its time has passed since it
 -- runs again (recovered_at). Of what has run out after all, what a cluster cannot do without stays, and is told as held: of a lease that keeps the last ones, and of
 -- the first time after such an outage whatever brings the cluster below its panic_threshold. What is held stays until it is renewed, removed, or not needed.
+-- enable_seqscan: it runs without a tenant's transaction, which sets it. What a session planned while the tables were small
+-- stays until they have doubled.
 CREATE OR REPLACE FUNCTION endpoints_sweep(p_limit integer) RETURNS TABLE (tenant_id uuid, fleet_id uuid)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column

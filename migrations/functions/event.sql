@@ -62,6 +62,8 @@ END $$;
 
 -- A door across tenants: which of these fleets have events of ended transactions from p_after on, and which are gone. It tells of each no
 -- more than that, in two look-ups by key, so that one question is enough for all who listen.
+-- enable_seqscan, enable_bitmapscan: it runs without a tenant's transaction, which sets it. What a session planned
+-- while the tables were small stays until they have doubled, and a bitmap of a key's first columns reads a whole fleet for one row.
 CREATE OR REPLACE FUNCTION events_moved(p_tenants uuid[], p_fleets uuid[], p_after xid8[]) RETURNS TABLE (o_place bigint, o_gone boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE
@@ -81,6 +83,8 @@ END $$;
 -- server gives no notes. The same again raises its number and
 -- its time, and makes it new to who reads on from a place. Of a fleet the newest hundred stay. Rows are locked in the order of the
 -- key, and those that another server has at hand are passed by when the oldest go.
+-- enable_seqscan, enable_bitmapscan: it runs without a tenant's transaction, which sets it. What a session planned
+-- while the tables were small stays until they have doubled, and a bitmap of a key's first columns reads a whole fleet for one row.
 CREATE OR REPLACE FUNCTION tell_denied(p_tenants uuid[], p_fleets uuid[], p_reasons text[], p_credentials uuid[], p_nodes text[], p_addresses text[], p_attempts bigint[],
                                        p_since timestamptz[], p_upto timestamptz[], p_notes text[] DEFAULT '{}') RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$

@@ -8,8 +8,7 @@
 CREATE OR REPLACE FUNCTION fleet_differences(p_fleet uuid, p_from bigint, p_to bigint, p_only_type text, p_only_name text,
                                              p_type text, p_name text, p_variant text, p_limit integer)
 RETURNS TABLE (type text, name text, variant text, before bigint, after bigint)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
   WITH changed AS MATERIALIZED (
     SELECT x.type, x.name, x.variant FROM resource_history x
      WHERE abs(p_to - p_from) = 1 AND uuid_hash(x.fleet_id) = uuid_hash(p_fleet) AND x.revision = greatest(p_from, p_to)
@@ -42,7 +41,7 @@ $$;
 -- the revision. Each name costs two look-ups, however often it was written.
 CREATE OR REPLACE FUNCTION fleet_keys_at(p_fleet uuid, p_at bigint, p_type text, p_name text, p_variant text, p_last text, p_limit integer, p_look integer)
 RETURNS TABLE (type text, name text, variant text, revision bigint)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
   k record;

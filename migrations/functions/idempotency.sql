@@ -69,8 +69,8 @@ END $$;
 
 -- One step of forgetting the tenant's answers, oldest first: true when there are no more to forget. Those of a day ago go; above the tenant's limit
 -- those of an hour ago too, until it holds.
-CREATE OR REPLACE FUNCTION sweep_keys(p_limit integer) RETURNS boolean LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+-- enable_bitmapscan, enable_sort: it walks an index and stops early, instead of collecting and sorting all that fits.
+CREATE OR REPLACE FUNCTION sweep_keys(p_limit integer) RETURNS boolean LANGUAGE plpgsql SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
   t       uuid := app_tenant();
   v_floor timestamptz := clock_timestamp() - CASE WHEN (SELECT u.bytes FROM idempotency_use u WHERE u.tenant_id = t) > tenant_limit('idempotency_bytes')

@@ -2,9 +2,10 @@
 -- all fleets that somebody looks at, and of each a few look-ups by key: it does not grow with nodes, resources or events. The servers
 -- of a fleet count, a row each, which every report writes. A fleet that is gone has no row. Events are those of ended transactions:
 -- below the bound none comes later, so the newest one of them moves with each.
+-- enable_seqscan: it runs without a tenant's transaction, which sets it, and events_bound too, which looks up databases.
 CREATE OR REPLACE FUNCTION fleet_marks(p_tenants uuid[], p_fleets uuid[])
 RETURNS TABLE (o_place bigint, o_revision text, o_settings text, o_nodes text, o_events text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
 DECLARE
   v_bound xid8 := events_bound(); -- before the statement that reads
 BEGIN
@@ -26,7 +27,7 @@ END $$;
 -- their names. One question for all who follow all of their fleets. It grows with the fleets, by the look-ups of fleet_marks.
 CREATE OR REPLACE FUNCTION tenant_marks(p_tenants uuid[], p_fleets uuid[])
 RETURNS TABLE (o_place bigint, o_fleet uuid, o_name text, o_revision text, o_settings text, o_nodes text, o_events text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
   v_places  bigint[];
   v_tenants uuid[];

@@ -1,5 +1,7 @@
 -- A door across tenants for the xDS servers: adds what proxies did to what is there. An age is how long ago the middle of the minute was, so that no
 -- server's clock counts. Sums stay below 2^53, whatever was reported. Rows are locked in the order of the key: two servers wait for each other, and not in a circle.
+-- enable_seqscan, enable_bitmapscan: it runs without a tenant's transaction, which sets it. What a session planned
+-- while the tables were small stays until they have doubled, and a bitmap of a key's first columns reads a whole fleet for one row.
 CREATE OR REPLACE FUNCTION load_add(p_tenants uuid[], p_fleets uuid[], p_ages double precision[], p_clusters text[], p_kinds text[], p_names text[], p_regions text[], p_zones text[], p_sub_zones text[],
                                     p_issued bigint[], p_succeeded bigint[], p_failed bigint[], p_in_progress double precision[], p_counts bigint[], p_totals double precision[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
@@ -26,6 +28,8 @@ END $$;
 -- A door across tenants for the xDS servers: which clusters proxies report, which of them they called since that was told last, and which nodes report all that
 -- they have. A fleet has a row for each of its own clusters alone, and for '', of which it is told that reports were left out; a row that is some minutes
 -- old is left as it is. Rows are locked in the order of the key.
+-- enable_seqscan, enable_bitmapscan: it runs without a tenant's transaction, which sets it. What a session planned
+-- while the tables were small stays until they have doubled, and a bitmap of a key's first columns reads a whole fleet for one row.
 CREATE OR REPLACE FUNCTION load_note(p_tenants uuid[], p_fleets uuid[], p_clusters text[], p_called boolean[],
                                      p_node_tenants uuid[], p_node_fleets uuid[], p_nodes text[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
@@ -53,6 +57,8 @@ BEGIN
 END $$;
 
 -- A door across tenants for the xDS servers: what fleets say of their proxies' load reports, of those whose epoch is another one than the server knows.
+-- enable_seqscan: it runs without a tenant's transaction, which sets it. What a session planned while the tables were small
+-- stays until they have doubled.
 CREATE OR REPLACE FUNCTION load_settings(p_tenants uuid[], p_fleets uuid[], p_epochs bigint[])
 RETURNS TABLE (o_tenant uuid, o_fleet uuid, o_epoch bigint, o_interval integer, o_clusters text[], o_endpoints boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
@@ -64,6 +70,8 @@ $$;
 
 -- Removes at most p_limit sums that are older than an hour, and as many clusters that nobody has reported for two hours, the oldest first, of all tenants; returns how
 -- many. That reports were left out is known for eight days. It passes by what another process removes. The times are variables: an index does not find what is compared with a clock.
+-- enable_seqscan, enable_bitmapscan: it runs without a tenant's transaction, which sets it. What a session planned
+-- while the tables were small stays until they have doubled, and a bitmap of a key's first columns reads a whole fleet for one row.
 CREATE OR REPLACE FUNCTION load_sweep(p_limit integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE

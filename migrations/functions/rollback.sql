@@ -43,9 +43,9 @@ END $$;
 --
 -- A door, though not across tenants: under the policy of the application's role an index that is made with a function which is not
 -- leakproof cannot be used, and the whole fleet would be read, or all fleets. The words fit these indexes alone (see resources).
+-- enable_bitmapscan: of many indexes that fit a little the two are taken that fit whole.
 CREATE OR REPLACE FUNCTION fleet_rollback_changes(p_fleet uuid, p_to bigint) RETURNS SETOF resource_change
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_bitmapscan = off AS $$
   WITH changed AS MATERIALIZED (
     SELECT r.type, r.name, r.variant FROM resources r
      WHERE uuid_hash(r.fleet_id) = uuid_hash(p_fleet) AND r.revision > p_to
@@ -69,7 +69,7 @@ $$;
 
 -- What of it is of the resources that p_only names, each once. It costs what is named.
 CREATE OR REPLACE FUNCTION fleet_rollback_some(p_fleet uuid, p_to bigint, p_only jsonb) RETURNS SETOF resource_change
-LANGUAGE sql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+LANGUAGE sql STABLE AS $$
   SELECT (row_number() OVER ())::integer, c.type, c.name, c.variant, s.name IS NULL, '', false, s.selector, s.priority, s.ttl_ms, s.labels,
          s.description, s.version, s.doc_hash, s.body_hash, s.derived, s.derive_version, s.summary, NULL::bigint, NULL::text
     FROM jsonb_to_recordset(p_only) c (type text, name text, variant text)

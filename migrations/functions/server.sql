@@ -45,10 +45,12 @@ END $$;
 -- the nodes is put right. Returns the last of them, and how many were passed by because a report holds them; no row when there is none
 -- left, and then the server is forgotten, or while it has rows marked (p_whole: none was passed by). It waits for no
 -- lock, and locks no more than that many nodes.
+-- enable_seqscan: it runs without a tenant's transaction, which sets it. What a session planned while the tables were small
+-- stays until they have doubled.
 CREATE OR REPLACE FUNCTION sweep_server(p_server uuid, p_tenant uuid, p_fleet uuid, p_node text, p_whole boolean, p_limit integer)
 RETURNS TABLE (o_tenant uuid, o_fleet uuid, o_node text, o_passed integer)
 LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
 DECLARE
   v_ended   timestamptz;
   v_day     boolean;

@@ -132,6 +132,7 @@ $$;
 
 -- One step of forgetting the sessions of all tenants that were over 30 days ago: true when there are no more. The audit
 -- keeps what is to be known of them.
+-- All three: it walks an index and stops early, instead of collecting and sorting all that fits; and no tenant's transaction sets enable_seqscan.
 CREATE OR REPLACE FUNCTION sweep_sessions(p_limit integer) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
