@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,67 +14,102 @@ import (
 
 // selectReceipt is SEMANTICS 5.3 to 5.5 in one statement: $1 the fleet, $2 the revision,
 // $3 the state that is listed (0: all that is worth a look), $4 the node after which to
-// begin, $5 the limit. A node that has settled the revision has it but for what is withheld
-// of it; it is blocked then, as when what is withheld is of a revision that is not known.
-// Counted is who was there before the commit, and lives or was seen in the fleet's receipt
-// window before it. Of who came later those count that have it by now, as late, and those that refuse it. Who is offline has left
-// without it if its last stream ended after the commit.
-// Most nodes are served by one server that lives, and nodes says what they have of each revision
-// (served_by, settled, withheld): only the others' status is read.
+// begin, $5 the limit. Each part answers one question, from the parts before it.
 // It runs after setJoins; what is looked up by a key is a subquery that cannot become a join. Of a node's
 // refusals it asks so that the key alone fits (migrations, node_exceptions).
 var selectReceipt = `
-WITH rev AS MATERIALIZED (
-  SELECT h.at, h.at - make_interval(secs => f.receipt_window) AS since, to_jsonb($2::bigint) AS this, jsonb_build_object('r', $2::bigint) AS vars
+WITH ` + strings.Join([]string{
+	receiptRevision, receiptServers, receiptRefusing, receiptKnown, receiptTold, receiptOthers, receiptListed, receiptSums,
+}, ",") + `
+SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.went, sums.withheld, sums.late,
+       least(sums.acked, greatest(0, answers.unaffected)), greatest(answers.first_ack, rev.at), greatest(answers.last_ack, rev.at), answers.first_ack IS NOT NULL,
+       (SELECT jsonb_agg(l.node ORDER BY l.state, l.node_id) FROM listed l)
+  FROM rev, sums, answers`
+
+// When was it made, and who was seen in the fleet's receipt window before?
+const receiptRevision = `
+rev AS MATERIALIZED (
+  SELECT h.at, h.at - make_interval(secs => f.receipt_window) AS since, to_jsonb($2::bigint) AS this, jsonb_build_object('r', $2::bigint) AS vars,
+         clock_timestamp() AS now -- once: a part that asks for it itself is not planned as one with the next
     FROM fleet_history h JOIN fleets f ON f.tenant_id = h.tenant_id AND f.id = h.fleet_id
-   WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.revision = $2),
+   WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.revision = $2)`
+
+// Which servers live, and which of them have settled it for all nodes of which they say nothing else (ahead)?
+const receiptServers = `
 servers AS MATERIALIZED (
   SELECT coalesce(x.server_id, v.server_id) AS server_id, coalesce(v.settled, 0) AS settled, x.lease_until, coalesce(x.lease_until > clock_timestamp(), false) AS alive
     FROM xds_servers x FULL JOIN (SELECT * FROM server_settled WHERE tenant_id = app_tenant() AND fleet_id = $1) v ON v.server_id = x.server_id),
 hosts AS MATERIALIZED (
-  SELECT array_agg(server_id) AS alive, array_agg(server_id) FILTER (WHERE settled >= $2) AS ahead FROM servers WHERE alive),
+  SELECT array_agg(server_id) AS alive, array_agg(server_id) FILTER (WHERE settled >= $2) AS ahead FROM servers WHERE alive)`
+
+// Who refused something of it (it), and who refuses something of it or of one before (something)?
+var receiptRefusing = `
 refusing AS (
   SELECT u.node_id, bool_or(u.it) AS it, bool_or(u.something) AS something FROM (
     SELECT e.node_id, true AS it, ` + stands("e") + ` AS something
       FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision = $2
      UNION ALL
     SELECT e.node_id, false, ` + stands("e") + ` AND e.revision < $2
-      FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision <> $2 AND e.resolved_at IS NULL) u GROUP BY u.node_id),
+      FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision <> $2 AND e.resolved_at IS NULL) u GROUP BY u.node_id)`
+
+// Which nodes are known, and what does a node have that one server that lives serves (served)? Most are so, and their row in nodes says it.
+// One that has settled the revision has it but for what is withheld of it; it is blocked then, as when what is withheld is of a
+// revision that is not known. Refuses is null where there is nothing, state of who came later and has it not.
+const receiptKnown = `
 known AS MATERIALIZED (
-  SELECT n.node_id, n.last_seen, r.something AS refuses, coalesce(r.it, false) AS nacked, n.first_seen > (SELECT at FROM rev) AS late,
-         coalesce(n.served_by = ANY ((SELECT alive FROM hosts)::uuid[]), false) AS served, -- what is below is of one that is
-         coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) IS NOT TRUE AS behind,
-         coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) IS TRUE OR coalesce(n.withheld @> '0', false) AS blocked,
+  SELECT n.node_id, n.last_seen, r.something AS refuses, coalesce(r.it, false) AS nacked, x.late, x.served,
+         x.settled IS NOT TRUE AS behind,
+         x.settled IS TRUE OR coalesce(n.withheld @> '0', false) AS blocked,
          CASE WHEN r.it THEN 1
-              WHEN coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) AND (n.withheld @> (SELECT this FROM rev)) IS NOT TRUE
-              THEN CASE WHEN n.first_seen > (SELECT at FROM rev) THEN 5 ELSE 4 END
-              WHEN n.first_seen <= (SELECT at FROM rev) THEN 2 END AS state -- refuses is null where there is nothing, state of who came later and has it not
+              WHEN x.settled AND x.withheld IS NOT TRUE THEN CASE WHEN x.late THEN 5 ELSE 4 END
+              WHEN NOT x.late THEN 2 END AS state
     FROM nodes n LEFT JOIN refusing r USING (node_id)
-   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1),
-facts AS (
-  SELECT n.node_id, n.last_seen, n.refuses, n.nacked, n.late, coalesce(bool_or(s.connected AND v.alive), false) AS live,
-         min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
-         max(least(coalesce(v.lease_until, s.since), clock_timestamp())) FILTER (WHERE s.connected AND v.alive IS NOT TRUE) AS last_lease,
-         max(ARRAY[(extract(epoch FROM CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), clock_timestamp()) ELSE s.since END) * 1000000)::bigint,
-              (coalesce(s.settled, v.settled, 0) >= $2 AND jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) IS NOT TRUE)::integer]) FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE) AS ended, -- when its last stream did, and whether it had the revision
-         bool_or(jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars)) FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS held,
-         bool_or(s.waits ? 'withheld') FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS withheld,
-         bool_or(s.waits ? 'warming' OR s.waits @? '$.withheld[*][4] ? (@ > 0)') FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS moves
+    CROSS JOIN LATERAL (
+      SELECT n.first_seen > (SELECT at FROM rev) AS late,
+             coalesce(n.served_by = ANY ((SELECT alive FROM hosts)::uuid[]), false) AS served,
+             coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) AS settled,
+             n.withheld @> (SELECT this FROM rev) AS withheld) x
+   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1)`
+
+// What did each server say last of each of the other nodes? Until is when the stream ended, at the latest.
+const receiptTold = `
+told AS (
+  SELECT n.node_id, n.last_seen, n.refuses, n.nacked, n.late, x.live, coalesce(s.settled, v.settled) AS settled, s.connected,
+         CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), rev.now) ELSE s.since END AS until,
+         jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) AS withheld, CASE WHEN x.live THEN s.waits END AS waits
     FROM rev CROSS JOIN known n
     LEFT JOIN LATERAL (SELECT * FROM node_status s WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = n.node_id OFFSET 0) s ON true
     LEFT JOIN servers v USING (server_id)
-   WHERE NOT n.served
-   GROUP BY n.node_id, n.last_seen, n.refuses, n.nacked, n.late),
+    CROSS JOIN LATERAL (SELECT coalesce(s.connected AND v.alive, false) AS live) x
+   WHERE NOT n.served)`
+
+// What do the other nodes have? Ended is when the last stream did, and whether that had the revision: who is offline has left without it
+// where that was after the commit (went). Counted is who lives, or was seen in the window before the commit.
+const receiptOthers = `
+facts AS (
+  SELECT node_id, last_seen, refuses, nacked, late, bool_or(live) AS live,
+         min(settled) FILTER (WHERE live) AS live_settled,
+         max(until) FILTER (WHERE connected AND NOT live) AS last_lease,
+         max(ARRAY[(extract(epoch FROM until) * 1000000)::bigint, (coalesce(settled, 0) >= $2 AND withheld IS NOT TRUE)::integer]) FILTER (WHERE NOT live) AS ended,
+         bool_or(withheld) FILTER (WHERE live) AS held,
+         bool_or(waits ? 'withheld') AS withheld,
+         bool_or(waits ? 'warming' OR waits @? '$.withheld[*][4] ? (@ > 0)') AS moves
+    FROM told GROUP BY node_id, last_seen, refuses, nacked, late),
 others AS MATERIALIZED (
   SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, f.refuses, f.live_settled < $2 AS behind,
-         f.live_settled >= $2 OR f.withheld AND NOT f.moves AS blocked, coalesce(f.ended[1] >= (extract(epoch FROM rev.at) * 1000000)::bigint, false) AS went,
+         f.live_settled >= $2 OR f.withheld AND NOT f.moves AS blocked,
+         coalesce(f.ended[1] >= (extract(epoch FROM rev.at) * 1000000)::bigint, false) AS went,
          CASE WHEN f.nacked THEN 1
               WHEN CASE WHEN f.live THEN f.live_settled >= $2 AND f.held IS NOT TRUE ELSE coalesce(f.ended[2] = 1, false) END THEN CASE WHEN f.late THEN 5 ELSE 4 END
               WHEN f.late THEN NULL
               WHEN f.live THEN 2
-              ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked, late
+              ELSE 3 END AS state
     FROM rev CROSS JOIN facts f
-   WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.since),
+   WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.since)`
+
+// Who is listed, and what is told of each: what it waits for (w), what it refused of the revision, those first that stand (refused), and what it
+// refuses still (still).
+var receiptListed = `
 page AS (
   SELECT c.* FROM (
     SELECT node_id, state, refuses, NULL::timestamptz AS last_seen, behind, false AS went FROM known WHERE served
@@ -82,58 +118,50 @@ page AS (
    WHERE c.state IS NOT NULL AND CASE WHEN $3 = 0 THEN c.state < 4 OR coalesce(c.refuses, false) ELSE c.state = $3 AND c.node_id > $4 END
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
-  SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, r.ending, m.list AS also, m.n AS others, o.list, o.whole, w.waits, c.behind, c.state = 3 AND c.went AS went
+  SELECT c.node_id, c.state,
+         jsonb_build_object('id', c.node_id, 'state', c.state, 'at', CASE c.state WHEN 1 THEN greatest(refused.at, rev.at) WHEN 3 THEN c.last_seen END,
+           'also', refused.list - 0, 'refusals', refused.n - 1, 'open', still.list, 'refusing', still.whole,
+           'waits', w.waits, 'behind', c.state = 2 AND c.behind, 'left', c.state = 3 AND c.went) || coalesce(refused.list->0, '{}') AS node
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(s.waits) AS waits FROM node_status s JOIN servers v USING (server_id)
        WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = c.node_id AND s.connected AND v.alive AND s.waits IS NOT NULL) w ON c.state = 2
     LEFT JOIN LATERAL (
-      SELECT e.at, e.type, e.name, e.action, e.beside, coalesce(e.resolved_by, end_of.revision) AS resolved_by,
-             coalesce(e.ending::text, CASE WHEN e.resolved_at IS NOT NULL OR end_of.at IS NOT NULL THEN 'replaced' END) AS ending,
-             (SELECT t.text FROM nack_texts t WHERE t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash) AS text
-        FROM node_exceptions e
-        ` + ended("e") + `
-       WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision IS NOT DISTINCT FROM $2
-       ORDER BY coalesce(e.resolved_at, end_of.at) DESC NULLS FIRST, e.good <> '', e.type, e.name LIMIT 1) r ON c.state = 1
-    LEFT JOIN LATERAL (
-      SELECT jsonb_agg(jsonb_build_object('type', x.type, 'name', x.name, 'action', x.action, 'beside', x.beside, 'resolved_by', x.resolved_by, 'ending', x.ending,
-                       'detail', (SELECT left(t.text, 500) FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = x.text_hash))
-                       ORDER BY x.nr) FILTER (WHERE x.nr BETWEEN 2 AND 11) AS list, count(*) - 1 AS n
-        FROM (SELECT e.type, e.name, e.action, e.beside, e.text_hash, coalesce(e.resolved_by, end_of.revision) AS resolved_by,
+      SELECT count(*) AS n, min(x.at) FILTER (WHERE x.nr = 1) AS at,
+             jsonb_agg(jsonb_build_object('type', x.type, 'name', x.name, 'action', x.action, 'beside', x.beside, 'resolved_by', x.resolved_by, 'ending', x.ending,
+               'detail', (SELECT CASE WHEN x.nr = 1 THEN t.text ELSE left(t.text, 500) END
+                            FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = x.text_hash)) ORDER BY x.nr) FILTER (WHERE x.nr <= 11) AS list
+        FROM (SELECT e.type, e.name, e.action, e.beside, e.text_hash, e.at, coalesce(e.resolved_by, end_of.revision) AS resolved_by,
                      coalesce(e.ending::text, CASE WHEN e.resolved_at IS NOT NULL OR end_of.at IS NOT NULL THEN 'replaced' END) AS ending,
                      row_number() OVER (ORDER BY coalesce(e.resolved_at, end_of.at) DESC NULLS FIRST, e.good <> '', e.type, e.name) AS nr
                 FROM node_exceptions e
                 ` + ended("e") + `
-               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision IS NOT DISTINCT FROM $2) x) m ON c.state = 1
+               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision IS NOT DISTINCT FROM $2) x) refused ON c.state = 1
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) FILTER (WHERE first <= $2) AS list,
              jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS whole
         FROM (SELECT type, name, min(revision) AS first FROM node_exceptions e
                WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND ` + stands("e") + `
                  AND c.refuses IS NOT NULL
-               GROUP BY type, name ORDER BY min(revision) > $2, type, name LIMIT 100) o) o ON true),
-told AS (
-  SELECT coalesce(sum(acked) - sum(affected), 0) AS unaffected, min(first_ack) AS first_ack, max(last_ack) AS last_ack
-    FROM delivery WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
-sums AS (
-  SELECT k.acked + o.acked AS acked, k.nacked + o.nacked AS nacked, k.pending + o.pending AS pending, o.offline, o.went, k.withheld + o.withheld AS withheld, k.late + o.late AS late
-    FROM (SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
-                 count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 2 AND blocked) AS withheld, count(*) FILTER (WHERE state = 5) AS late FROM known WHERE served) k
-    CROSS JOIN (
-          SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
-                 count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline, count(*) FILTER (WHERE state = 3 AND went) AS went,
-                 count(*) FILTER (WHERE state = 2 AND blocked) AS withheld, count(*) FILTER (WHERE state = 5) AS late FROM others) o)
-SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.went, sums.withheld, sums.late,
-       least(sums.acked, greatest(0, told.unaffected)),
-       greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
-       told.first_ack IS NOT NULL,
-       (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
-                         'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'ending', l.ending, 'also', l.also, 'refusals', l.others, 'open', l.list,
-                         'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind, 'left', l.went) ORDER BY l.state, l.node_id) FROM listed l)
-  FROM rev, sums, told`
+               GROUP BY type, name ORDER BY min(revision) > $2, type, name LIMIT 100) o) still ON true)`
 
-// receiptStates are the numbers of selectReceipt.
+// How many are in each state (receiptStates), and when did the first and the last of them answer? Of who came after the commit those count that
+// have it by now, as late, and those that refuse it.
+const receiptSums = `
+sums AS (
+  SELECT k.acked + o.acked AS acked, k.nacked + o.nacked AS nacked, k.pending + o.pending AS pending, o.offline, o.went,
+         k.withheld + o.withheld AS withheld, k.late + o.late AS late
+    FROM (SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked, count(*) FILTER (WHERE state = 2) AS pending,
+                 count(*) FILTER (WHERE state = 2 AND blocked) AS withheld, count(*) FILTER (WHERE state = 5) AS late FROM known WHERE served) k
+   CROSS JOIN (
+          SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked, count(*) FILTER (WHERE state = 2) AS pending,
+                 count(*) FILTER (WHERE state = 3) AS offline, count(*) FILTER (WHERE state = 3 AND went) AS went,
+                 count(*) FILTER (WHERE state = 2 AND blocked) AS withheld, count(*) FILTER (WHERE state = 5) AS late FROM others) o),
+answers AS (
+  SELECT coalesce(sum(acked) - sum(affected), 0) AS unaffected, min(first_ack) AS first_ack, max(last_ack) AS last_ack
+    FROM delivery WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2)`
+
+// receiptStates are the numbers of selectReceipt, in the order in which nodes are listed.
 var receiptStates = map[int]string{1: fleet.NodeNacked, 2: fleet.NodePending, 3: fleet.NodeOffline, 4: fleet.NodeAcked, 5: fleet.NodeLate}
 
 // ReceiptFilter says which nodes a receipt lists.
