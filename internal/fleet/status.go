@@ -3,6 +3,8 @@ package fleet
 import (
 	"log/slog"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // ServerID names one running xDS server process. It is drawn at its start, so that
@@ -15,7 +17,7 @@ func NewServerID() ServerID { return ServerID(newUUIDv7()) }
 // ParseServerID reads the canonical 36-character form.
 func ParseServerID(s string) (ServerID, error) { b, err := parseUUID(s); return ServerID(b), err }
 
-func (s ServerID) String() string { return formatUUID(s) }
+func (s ServerID) String() string { return uuid.UUID(s).String() }
 
 // LogValue is the canonical form.
 func (s ServerID) LogValue() slog.Value { return slog.StringValue(s.String()) }
