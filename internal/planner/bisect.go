@@ -41,7 +41,7 @@ type place struct {
 }
 
 func (c *Client) place() place {
-	return place{c.overlay.base, c.pos.Types[fleet.Cluster].Held, len(c.rec.of(fleet.Cluster).held)}
+	return place{c.overlay.base, c.pos.Types[fleet.Cluster].Held, c.pos.Types[fleet.Cluster].Doubts.Len()}
 }
 
 // newBisection splits the candidates by what other nodes refused, if that is some of them: a

@@ -236,6 +236,5 @@ func (p *plan) tellKept(room *int) bool {
 
 // has reports whether the client has something of the name once it has taken the response.
 func (p *plan) has(name string) bool {
-	_, doubted := p.doubts[name]
-	return doubted || p.r.after.Get(name) != nil
+	return p.doubts.of(name) != nil || p.r.after.Get(name) != nil
 }

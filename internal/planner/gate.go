@@ -62,7 +62,7 @@ func (l *look) goesWithout(t fleet.Type, ch change, cluster fleet.Ref) bool {
 // version that it is to have: then no single one need be looked for.
 func (l *look) hasAllClusters() bool {
 	tr := &l.pos.Types[fleet.Cluster]
-	if tr.Sub == nil || tr.InFlight || len(l.rec.of(fleet.Cluster).held) > 0 {
+	if tr.Sub == nil || tr.InFlight || tr.Doubts.Len() > 0 {
 		return false
 	}
 	return tr.Sub.answeredBy(l.target.Types[fleet.Cluster], tr.Held)
@@ -174,8 +174,8 @@ func (l *look) arriving(t fleet.Type) iter.Seq2[string, has] {
 				return
 			}
 		}
-		for name, d := range l.rec.of(t).next {
-			if !yield(name, has{doubt: &d}) {
+		for _, name := range tr.NextDoubts.names() {
+			if !yield(name, has{doubt: tr.NextDoubts.of(name)}) {
 				return
 			}
 		}

@@ -38,8 +38,7 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 		if f = c.flights[t]; f == nil || f.nonce != nonce {
 			return false
 		}
-		c.flights[t], tr.Next, tr.InFlight = nil, nil, false
-		c.peculiar(t).next = nil
+		c.flights[t], tr.Next, tr.NextDoubts, tr.InFlight = nil, nil, nil, false
 		c.passed(f)
 	}
 	tr.Unknown = f.blind // what it held is no better known than before
@@ -53,7 +52,7 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 		c.counts.refused, c.counts.words = true, words
 	}
 	c.doubtChanges(t, f.changes) // of an overtaken one they are already
-	c.peculiar(t).forgetStandIns(f.forgotten)
+	tr.Doubts = c.in.unsupposed(t, tr.Doubts, f.forgotten)
 	c.accuse(t, f.Response, words)
 	return true
 }

@@ -44,12 +44,12 @@ type Response struct {
 type effect struct {
 	target   *snapshot.Target
 	changes  []change
-	after    *snapshot.Set    // what the client holds of its subscription once it ACKs
-	doubts   map[string]Doubt // of it, what is in doubt then
-	complete bool             // then the type is in step with the target
-	cut      bool             // something was left out because of its size
-	blind    bool             // what the client held was not known
-	content  snapshot.Sum     // of names and versions: no content goes twice to a stream that refused it
+	after    *snapshot.Set // what the client holds of its subscription once it ACKs
+	doubts   *Doubts       // of it, what is in doubt then
+	complete bool          // then the type is in step with the target
+	cut      bool          // something was left out because of its size
+	blind    bool          // what the client held was not known
+	content  snapshot.Sum  // of names and versions: no content goes twice to a stream that refused it
 	// answered are the names whose asking it answers, besides those of the resources.
 	answered []string
 	// beatAfter: the round of heartbeats goes on behind this name.
