@@ -37,7 +37,7 @@ func lackedOf(r *snapshot.Resource, target *snapshot.Target, room int) (x *lacke
 
 // came reports whether the view has one of them by now.
 func (x *lacked) came(target *snapshot.Target) bool {
-	return x != nil && snapshot.AnyCame(x.clusters, target.View)
+	return x != nil && target.AnyLackCame(x.clusters)
 }
 
 // namedFirst are they in the order in which it is likely to be what a client's words are about: "unknown cluster 'a'".

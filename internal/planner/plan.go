@@ -39,7 +39,7 @@ func (l *look) plan(t fleet.Type, last bool) planned {
 	p := plan{look: l, tr: tr, t: t, last: last, doubts: tr.Doubts}
 	p.r = &Response{Type: t, Revision: l.target.Revision, kind: l.pos.Kind, effect: effect{target: l.target, after: tr.Held}}
 	p.collect()
-	p.keepSealed()
+	p.keepApart()
 	switch {
 	case l.pos.Kind.Delta:
 		p.delta()
