@@ -278,6 +278,27 @@ func TestT44_UsesOfSecretsAreToldOnce(t *testing.T) {
 	}
 }
 
+// TestT44_WarningsOfAWriteAreBounded: each may have a place of 4 KiB, and a resource a hundred of them.
+func TestT44_WarningsOfAWriteAreBounded(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	const unchecked = `"%d": {"@type": "type.googleapis.com/xds.type.v3.TypedStruct", "type_url": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"}`
+	held := make([]string, 60)
+	for i := range held {
+		held[i] = fmt.Sprintf(unchecked, i)
+	}
+	docs := make([]string, 3)
+	for i := range docs {
+		name := fmt.Sprint("r", i)
+		docs[i] = element("routes", name, fmt.Sprintf(`{"name": %q, "typed_per_filter_config": {%s}}`, name, strings.Join(held, ", ")))
+	}
+	var plan oapi.Plan
+	w.do(http.MethodPost, w.at("plan"), applied(docs...)).is(200, &plan)
+	if n := len(deref(plan.Warnings)); n != 101 || (*plan.Warnings)[100].Code != "too_many_errors" {
+		t.Errorf("%d warnings: %v", n, (*plan.Warnings)[n-1])
+	}
+}
+
 // TestT47_ALabelIsNotSmuggledByARace: the Secret was of the author's team when that was looked up, and is another's when the write is made.
 func TestT47_ALabelIsNotSmuggledByARace(t *testing.T) {
 	t.Parallel()
