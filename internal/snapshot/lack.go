@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"slices"
+	"strings"
 
 	"fairlead/internal/fleet"
 )
@@ -18,10 +19,10 @@ type Lack struct {
 const maxLacked = 100
 
 // Lacked returns the clusters that a resource names and that are not in the target, as far as they are remembered: an Envoy refuses some of what
-// names one.
+// names one. Those of the bootstrap are there.
 func (t *Target) Lacked(r *Resource) (all []Lack) {
 	for _, ref := range r.Refs {
-		if ref.Type != fleet.Cluster || t.Has(ref) || len(all) == maxLacked {
+		if ref.Type != fleet.Cluster || strings.HasPrefix(ref.Name, fleet.BootstrapPrefix) || t.Has(ref) || len(all) == maxLacked {
 			continue
 		}
 		l := Lack{Name: ref.Name, Frozen: t.Frozen(ref)}
