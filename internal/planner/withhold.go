@@ -231,7 +231,7 @@ func (l *look) waitsFor(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
 		return by, ok
 	}
 	for _, ref := range ch.new.Refs {
-		if ref.Type != fleet.Cluster || ch.old.names(ref) {
+		if ref.Type != fleet.Cluster || ch.old.names(ref) || l.goesWithout(t, ch, ref) {
 			continue
 		}
 		cluster := l.target.Types[fleet.Cluster].Get(ref.Name)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 )
 
@@ -211,6 +212,21 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 			t.Error("the clusters are frozen still")
 		}
 		want(t, a, "1")
+	})
+	bubbleAgain(t, "and nothing that was refused anew on another server, which was further", func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(listener)
+		a := w.attach(id, "a")
+		lacks(t, a)
+		a.Detach(false)
+		w.feed.write(key, cluster("d", "1"))
+		w.change(key, cluster("other", "1"))
+		w.wantEnds("a l@1 offered by 3")
+		here, end := w.sink.allRefusals()[0], w.sink.allResolved()[0]
+		there := here
+		there.Offer = refusal.FirstOffer(2)
+		if !refusal.Ends(end, here) || refusal.Ends(end, there) {
+			t.Errorf("what was refused in offer %d ended with offer %d, and in offer %d with it", here.Offer, end.Offer, there.Offer)
+		}
 	})
 	past := refused(listener, 1, nil)
 	past.Lacked = "d"

@@ -38,7 +38,7 @@ type exceptions struct {
 // except makes the culprits of a refusal exceptions of the stream, and of no other one that
 // its node has: those may be of another client (T41).
 func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Refusal, resolved []fleet.Refusal) {
-	n, snap, now := a.node, a.subscriber.view.snap, ns.offer(a.node)
+	n, snap, now := a.node, a.subscriber.view.snap, ns.offer(a.node).refused()
 	n.refusedAt = time.Now()
 	if len(v.Blame) == 0 {
 		a.subscriber.note(refusal.Key{Type: v.Type}, fleet.ActionNoSuspect)
