@@ -235,3 +235,30 @@ func TestWhoRefusesTheSame(t *testing.T) { // not beside others, who allocate to
 	}
 	runtime.KeepAlive(all)
 }
+
+// BenchmarkRefuse is what a stream costs that refuses one of so many clusters that changed together, from the response to what repairs it.
+func BenchmarkRefuse(b *testing.B) {
+	const n, streams = 1_000, 200
+	before := big(n)
+	endpoints := planner.NamesOf(namesIn(before.Types[fleet.Endpoint])...)
+	for _, changed := range []int{10, n} {
+		b.Run(fmt.Sprint(changed, " changed"), func(b *testing.B) {
+			next := changedIn(before, changed)
+			for b.Loop() {
+				b.StopTimer()
+				pl, one, two, kept := planner.New(planner.DefaultMemo), snapshot.NewTarget(before, nil), snapshot.NewTarget(next, nil), keeps(next)
+				all := make([]*stream, streams)
+				for i := range all {
+					all[i] = newStream(pl, true)
+					all[i].connect(one, endpoints)
+				}
+				b.StartTimer()
+				for _, s := range all {
+					s.sendAll(s.refuse(b, two, kept))
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/streams, "us/stream")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
