@@ -3,6 +3,7 @@ package planner_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -260,5 +261,33 @@ func BenchmarkRefuse(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/streams, "us/stream")
 			b.ReportMetric(0, "ns/op")
 		})
+	}
+}
+
+// TestWhoRefusesHavingGivenUpANameHoldsItNoMore, though others refuse the same response who have it.
+func TestWhoRefusesHavingGivenUpANameHoldsItNoMore(t *testing.T) {
+	t.Parallel()
+	pl, before := planner.New(planner.DefaultMemo), big(3)
+	one, two := snapshot.NewTarget(before, nil), snapshot.NewTarget(changedIn(before, 1), nil)
+	names := namesIn(before.Types[fleet.Endpoint])
+	all := make([]*stream, 3) // the second one's response is remembered
+	for i := range all {
+		all[i] = newStream(pl, true)
+		all[i].ask(one, fleet.Endpoint, planner.NamesOf(names...))
+		all[i].settle(one)
+		all[i].sendAll(two)
+	}
+	last := all[2]
+	last.Request(start, planner.Request{Type: fleet.Endpoint, Dropped: planner.NamesOf(names[2])}, two)
+	for _, s := range all {
+		s.Nack(start, fleet.Endpoint, strconv.Itoa(s.sent), "no")
+	}
+	var holds []string
+	held, _ := last.Holdings(fleet.Endpoint, two)
+	for _, h := range held {
+		holds = append(holds, h.Name)
+	}
+	if !slices.Equal(holds, names[:2]) {
+		t.Errorf("it holds %v, want %v", holds, names[:2])
 	}
 }
