@@ -121,8 +121,8 @@ func (c *Client) wouldMislead(t fleet.Type, target *snapshot.Target) bool {
 // first of them.
 func (c *Client) believe(r *Request, target *snapshot.Target) (unspoken *snapshot.Set) {
 	t, tr := r.Type, &c.pos.Types[r.Type]
-	if r.Versions.N == 0 && !c.origin.Past.Unclean {
-		return tr.Sub.names
+	if r.Versions.N == 0 && !c.origin.Past.doubtsAny(target) {
+		return tr.Sub.names // a new process, or one that has settled all that there is
 	}
 	l := c.look(target)
 	want, missing := l.wanted(t)

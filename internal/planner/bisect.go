@@ -48,7 +48,7 @@ func (c *Client) place() place {
 // node that lies costs the others a response and nothing else.
 func newBisection(all []candidate, words string, rejected []candidate) *bisection {
 	if len(rejected) == 0 || len(rejected) == len(all) {
-		return &bisection{words: words, waiting: []*group{{candidates: all, bad: true}}}
+		return &bisection{words: words, waiting: []*group{{candidates: slices.Clone(all), bad: true}}}
 	}
 	second := &group{candidates: rejected}
 	rest := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return slices.Contains(rejected, x) })

@@ -52,8 +52,13 @@ func (x *lacked) namedFirst(words string) []snapshot.Lack {
 	return slices.Concat(x.clusters[i:i+1], x.clusters[:i], x.clusters[i+1:])
 }
 
-// candidates are the versions of a response that the client did not have before.
-func (r *Response) candidates() (all []candidate) {
+// candidates are the versions of a response that the client did not have before. They are shared, and must not be written to.
+func (r *Response) candidates() []candidate {
+	r.refused.candidatesOnce.Do(func() { r.refused.candidates = r.findCandidates() })
+	return r.refused.candidates
+}
+
+func (r *Response) findCandidates() (all []candidate) {
 	room := mostLacked
 	for _, ch := range r.changes {
 		good := ch.old.lastGood()

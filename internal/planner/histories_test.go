@@ -19,6 +19,7 @@ import (
 type follower struct {
 	name        string
 	delta, odd  bool
+	envoy       bool
 	memo, plain *planner.Client
 	naive       *naive
 	asked       [fleet.NumTypes]map[string]bool
@@ -48,8 +49,8 @@ var wilds = []fleet.Type{fleet.Cluster, fleet.Listener}
 func newHistory(t *rapid.T) *history {
 	h := &history{T: t, pl: planner.New(64 << 20), bare: planner.New(0), at: &snapshot.Snapshot{Revision: 1}, world: &sets{}, before: map[fleet.Revision]*snapshot.Snapshot{}}
 	h.target = snapshot.NewTarget(h.at, nil)
-	for i := range 11 {
-		f := &follower{name: fmt.Sprint("f", i), delta: i < 7, odd: i >= 5}
+	for i := range 14 {
+		f := &follower{name: fmt.Sprint("f", i), delta: i < 8, odd: i >= 5, envoy: i >= 5 && i < 8 || i >= 11}
 		h.all = append(h.all, f)
 		for typ := range f.held {
 			f.held[typ], f.asked[typ] = map[string]string{}, map[string]bool{}
@@ -146,7 +147,7 @@ func (h *history) reconnect(f *follower, e ending) {
 
 // connect opens a stream, and has the client say all that it holds.
 func (h *history) connect(f *follower, o planner.Origin) {
-	k := planner.Kind{Delta: f.delta}
+	k := planner.Kind{Delta: f.delta, Envoy: f.envoy}
 	f.memo = h.pl.Client(fleet.Key{}, k, o, false, start)
 	f.plain = h.bare.Client(fleet.Key{}, k, o, false, start)
 	if f.naive = nil; f.delta && !f.odd && !o.Past.Unclean {

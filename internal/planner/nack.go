@@ -51,7 +51,7 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 	if t == fleet.Cluster && c.counts.last == f.content {
 		c.counts.refused, c.counts.words = true, words
 	}
-	c.doubtChanges(t, f.changes) // of an overtaken one they are already
+	f.doubt(c.in, tr) // of an overtaken one they are already
 	tr.Doubts = c.in.unsupposed(t, tr.Doubts, f.forgotten)
 	c.accuse(t, f.Response, words)
 	return true
@@ -84,6 +84,7 @@ func (c *Client) remember(t fleet.Type, r *Response, words string) {
 		}
 		delete(p.refused, content)
 	}
+	p.looked = nil
 	x := refusedContent{words: words, at: l.target.Revision, changes: r.changes, set: r.target.Types[t]}
 	for _, ch := range r.changes {
 		x.then = append(x.then, l.target.View[t].Get(ch.name))
@@ -110,7 +111,7 @@ func (c *Client) accuseAgain(again []*Response) {
 		if p.bisection != nil || x.again == at || len(all) == 0 || r.blind && t.FullSet() {
 			continue
 		}
-		x.again = at
+		x.again, p.looked = at, nil
 		p.refused[r.content] = x
 		p.bisection = newBisection(all, x.words, c.rejectedElsewhere(t, all))
 	}
@@ -132,6 +133,10 @@ func (c *Client) offerAgain(target *snapshot.Target) {
 }
 
 func (p *peculiar) offerAgain(l *look, t fleet.Type) {
+	if p.looked == l.target {
+		return
+	}
+	p.looked = l.target
 	for content, x := range p.refused {
 		switch {
 		case x.over(l, t):

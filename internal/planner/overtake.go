@@ -27,7 +27,7 @@ func (c *Client) overtake(target *snapshot.Target) (s *step, again bool) {
 	}
 	s = &step{after: c.pos}
 	tr := &s.after.Types[t]
-	c.in.cast(t, tr, doubtful(f.changes))
+	f.doubt(c.in, tr)
 	tr.Doubts = c.in.unsupposed(t, tr.Doubts, f.forgotten)
 	tr.Next, tr.NextDoubts, tr.InFlight = nil, nil, false
 	doubting := *c.look(target)

@@ -20,6 +20,7 @@ type peculiar struct {
 	bisection *bisection
 	// refused are contents that this stream would not take, and what they held.
 	refused map[snapshot.Sum]refusedContent
+	looked  *snapshot.Target // at which it was last seen which of them are over; nil: they have changed since
 	// late are responses that a newer one has overtaken, oldest first.
 	late []*flight
 	// unasked: the client has not asked for the type, and was sent it all the same.
@@ -83,9 +84,4 @@ func (c *Client) heal() {
 	if c.rec != nil && !slices.ContainsFunc(c.rec.types[:], func(p peculiar) bool { return !p.empty() }) {
 		c.rec = nil
 	}
-}
-
-// doubtChanges puts all that a response changes in doubt.
-func (c *Client) doubtChanges(t fleet.Type, changes []change) {
-	c.in.cast(t, &c.pos.Types[t], doubtful(changes))
 }

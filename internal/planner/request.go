@@ -43,7 +43,7 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 		}
 	}
 	for _, f := range crossed {
-		c.doubtChanges(t, f.changes)
+		f.doubt(c.in, &c.pos.Types[t])
 	}
 	if first && t == fleet.Endpoint {
 		if f := c.flights[fleet.Cluster]; f != nil {

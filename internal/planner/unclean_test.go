@@ -3,6 +3,7 @@ package planner_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -234,4 +235,59 @@ func TestWhoRefusesTheSame(t *testing.T) { // not beside others, who allocate to
 		t.Errorf("%d steps are worked out for %d streams", got, streams)
 	}
 	runtime.KeepAlive(all)
+}
+
+// BenchmarkRefuse is what a stream costs that refuses one of so many clusters that changed together, from the response to what repairs it.
+func BenchmarkRefuse(b *testing.B) {
+	const n, streams = 1_000, 200
+	before := big(n)
+	endpoints := planner.NamesOf(namesIn(before.Types[fleet.Endpoint])...)
+	for _, changed := range []int{10, n} {
+		b.Run(fmt.Sprint(changed, " changed"), func(b *testing.B) {
+			next := changedIn(before, changed)
+			for b.Loop() {
+				b.StopTimer()
+				pl, one, two, kept := planner.New(planner.DefaultMemo), snapshot.NewTarget(before, nil), snapshot.NewTarget(next, nil), keeps(next)
+				all := make([]*stream, streams)
+				for i := range all {
+					all[i] = newStream(pl, true)
+					all[i].connect(one, endpoints)
+				}
+				b.StartTimer()
+				for _, s := range all {
+					s.sendAll(s.refuse(b, two, kept))
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/streams, "us/stream")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// TestWhoRefusesHavingGivenUpANameHoldsItNoMore, though others refuse the same response who have it.
+func TestWhoRefusesHavingGivenUpANameHoldsItNoMore(t *testing.T) {
+	t.Parallel()
+	pl, before := planner.New(planner.DefaultMemo), big(3)
+	one, two := snapshot.NewTarget(before, nil), snapshot.NewTarget(changedIn(before, 1), nil)
+	names := namesIn(before.Types[fleet.Endpoint])
+	all := make([]*stream, 3) // the second one's response is remembered
+	for i := range all {
+		all[i] = newStream(pl, true)
+		all[i].ask(one, fleet.Endpoint, planner.NamesOf(names...))
+		all[i].settle(one)
+		all[i].sendAll(two)
+	}
+	last := all[2]
+	last.Request(start, planner.Request{Type: fleet.Endpoint, Dropped: planner.NamesOf(names[2])}, two)
+	for _, s := range all {
+		s.Nack(start, fleet.Endpoint, strconv.Itoa(s.sent), "no")
+	}
+	var holds []string
+	held, _ := last.Holdings(fleet.Endpoint, two)
+	for _, h := range held {
+		holds = append(holds, h.Name)
+	}
+	if !slices.Equal(holds, names[:2]) {
+		t.Errorf("it holds %v, want %v", holds, names[:2])
+	}
 }
