@@ -188,6 +188,8 @@ func TestT44_ALongBodyIsCheckedInTurn(t *testing.T) {
 	leave := w.takesAll(w.tenant.ID)
 	w.do(http.MethodPost, w.at("endpoints", "c"), set).isProblem(503, "timeout", "")
 	w.do(http.MethodPost, w.at("endpoints", "c"), `{"set": [{"address": "10.0.0.2:80"}]}`).is(200, nil)
+	form := `{"token": ""`
+	w.do(http.MethodPost, "/v1/session", form+strings.Repeat(" ", maxForm-len(form)-1)+"}").isProblem(400, "invalid_request", "/token") // nobody's, and as long as a form may be
 	leave()
 	w.do(http.MethodPost, w.at("endpoints", "c"), set).is(200, nil)
 	w.do(http.MethodPost, w.at("endpoints", "c"), strings.Replace(set, "address", "adress", 1)).isProblem(400, "invalid_request", "/set/0/adress")
