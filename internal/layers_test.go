@@ -29,6 +29,7 @@ const (
 	migrate      = "github.com/golang-migrate/migrate/v4"
 	xsync        = "golang.org/x/sync"
 	xtime        = "golang.org/x/time"
+	uuid         = "github.com/google/uuid"
 	xhttp2       = "golang.org/x/net/http2"
 	yaml         = "sigs.k8s.io/yaml"
 	idna         = "golang.org/x/net/idna"
@@ -54,7 +55,7 @@ const (
 // store and replica to xds, share the pure packages and meet in cmd alone.
 var layers = map[string][]string{
 	// Pure.
-	"internal/fleet":        {},
+	"internal/fleet":        {uuid},
 	"internal/auth":         {"internal/fleet"},
 	"internal/seal":         {"internal/fleet"},
 	"internal/audit":        {"internal/fleet"},

@@ -186,6 +186,11 @@ func (f *feed) turn(ctx context.Context) error {
 // put brings the clusters to what is wanted. A cluster of which there is nothing any more stays as it is: a source that says nothing does not say
 // that all have gone.
 func (f *feed) put(ctx context.Context, want map[string][]client.EndpointPut, lease string) error {
+	if len(want) == 0 && len(f.have) == 0 {
+		f.say("empty", "warning: the source has no endpoints, so nothing is written")
+	} else {
+		delete(f.said, "empty")
+	}
 	clusters := maps.Clone(f.have)
 	for c := range want {
 		clusters[c] = f.have[c]
@@ -193,7 +198,9 @@ func (f *feed) put(ctx context.Context, want map[string][]client.EndpointPut, le
 	for _, c := range slices.Sorted(maps.Keys(clusters)) {
 		about := "empty " + c
 		if len(want[c]) == 0 {
-			if len(f.have[c]) > 0 {
+			if len(f.have[c]) == 0 {
+				f.say(about, fmt.Sprintf("warning: the source has no endpoints of %s, so none are written", c))
+			} else {
 				f.say(about, fmt.Sprintf("warning: the source has no endpoints of %s any more: those that it had stay; \"fairlead endpoints rm\" removes them", c))
 			}
 			continue

@@ -91,6 +91,24 @@ func TestDiscoverFile(t *testing.T) {
 	}
 }
 
+// A source that has nothing from its beginning writes nothing, and says so.
+func TestDiscoverTellsThatASourceIsEmpty(t *testing.T) {
+	t.Parallel()
+	said := "warning: the source has no endpoints, so nothing is written\n"
+	for _, text := range []string{"[]", ""} {
+		w := setup(t)
+		path := w.file("list.yaml", text)
+		w.run("discover", "--source", "file", "--file", path, "--cluster", "a", "--once").want(t, exitOK, "", said)
+		w.endpointAPI()
+		if r := w.feeds([]string{"--source", "file", "--file", path, "--cluster", "a", "--every", "10s"}, func() {}, func() {}); r.err != said {
+			t.Errorf("%q: a feed says %q", text, r.err)
+		}
+		if got := w.puts(); len(got) != 0 {
+			t.Errorf("%q: it put %v", text, got)
+		}
+	}
+}
+
 // What the API refuses of one cluster is told once, and the others are put.
 func TestDiscoverGoesOnBehindABadCluster(t *testing.T) {
 	t.Parallel()

@@ -62,7 +62,7 @@ func waitsOf(withheld *[]client.Withheld, warming *[]client.ResourceRef) (out []
 	}
 	if warming != nil {
 		for _, ref := range *warming {
-			out = append(out, fmt.Sprintf("%s is sent and not answered: something that it needs is still open", refName(ref)))
+			out = append(out, fmt.Sprintf("%s is sent and not answered: something that it needs is still open, or the proxy is stuck", refName(ref)))
 		}
 	}
 	return out

@@ -34,7 +34,7 @@ func TestReceiptTellsWhatIsWithheld(t *testing.T) {
 	w.run("receipt", "7", "--wait=10m").want(t, exitPending, `revision 7 pending: 0/2 nodes ACKed; pending: a, b
   a, b: listeners/edge waits for routes/r[2J, which does not exist: write it
   a, b: clusters/c waits for secrets/s, which this node refuses: fix it
-  a, b: clusters/w is sent and not answered: something that it needs is still open
+  a, b: clusters/w is sent and not answered: something that it needs is still open, or the proxy is stuck
   a, b: and 2 more
 `, "")
 	if len(w.pauses) > 0 {

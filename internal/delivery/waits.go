@@ -98,7 +98,7 @@ func plainWaits(w fleet.Waits) fleet.Waits {
 		out.Warming = append(out.Warming, ref(r))
 	}
 	for _, h := range w.Withheld {
-		out.Withheld = append(out.Withheld, fleet.Withheld{Ref: ref(h.Ref), By: ref(h.By), Revision: max(0, h.Revision), Sealed: h.Sealed})
+		out.Withheld = append(out.Withheld, fleet.Withheld{Ref: ref(h.Ref), By: ref(h.By), Revision: max(0, h.Revision), Sealed: h.Sealed, Frozen: h.Frozen})
 	}
 	for _, m := range w.Missed {
 		out.Missed = append(out.Missed, fleet.Missed{Ref: ref(m.Ref), Since: max(0, m.Since), Until: max(0, m.Until)})

@@ -68,7 +68,8 @@ type process struct {
 	up      time.Duration
 }
 
-// live returns the Envoy that serves; nil, and why, if none does.
+// live returns the Envoy that serves; nil, and why, if none does. errAdmin is that something is there and does not answer, as a process that is
+// stopped: what it makes of the files is not known, and it has them all the same.
 func (a *admin) live(ctx context.Context) (*process, error) {
 	if a == nil {
 		return nil, nil //nolint:nilnil // none is asked
@@ -78,7 +79,10 @@ func (a *admin) live(ctx context.Context) (*process, error) {
 	if errors.As(err, &call) {
 		err = call.Err // the address is a made-up one
 	}
-	if err != nil {
+	switch {
+	case err != nil && isThere(err):
+		return nil, fmt.Errorf("%w: /server_info: %w", errAdmin, err)
+	case err != nil:
 		return nil, err
 	}
 	var info struct {
@@ -98,6 +102,20 @@ func (a *admin) live(ctx context.Context) (*process, error) {
 	}
 	p.up, _ = time.ParseDuration(info.Up) //nolint:errcheck // then it has just begun
 	return p, nil
+}
+
+// isThere reports whether something took the connection, or answered, and did not say who it is. A connection that was not taken, or was closed
+// without an answer, is nobody's.
+func isThere(err error) bool {
+	var dial *net.OpError
+	var slow net.Error
+	switch {
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return false
+	case errors.As(err, &slow) && slow.Timeout():
+		return true
+	}
+	return errors.Is(err, fleet.ErrUnavailable)
 }
 
 // stats are what its subscriptions say.

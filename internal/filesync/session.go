@@ -297,9 +297,9 @@ func (s *session) watch(ctx context.Context) error {
 		return nil
 	}
 	s.watched = s.now()
-	now, _ := s.admin.live(ctx) //nolint:errcheck // the next stream tells why
+	now, away := s.admin.live(ctx) // the next stream tells why
 	switch {
-	case (now != nil) != (s.envoy != nil), now != nil && now.up < s.envoy.process.up:
+	case errors.Is(away, errAdmin), (now != nil) != (s.envoy != nil), now != nil && now.up < s.envoy.process.up:
 		return errElse
 	case now != nil:
 		s.envoy.process.up = now.up

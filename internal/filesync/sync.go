@@ -118,16 +118,21 @@ func (s *Sync) Run(ctx context.Context) error {
 	}
 	pauseFor := firstPause
 	var last *process
+	asked := false
 	for turn := 0; ; turn++ {
 		envoy, away := s.admin.live(ctx)
-		if envoy != nil || last != nil {
-			s.content.forget()
-		} else {
-			s.content.resume()
+		s.begun = false
+		err := away
+		if !errors.Is(away, errAdmin) { // else nothing can be answered for it, and no stream is what tells so
+			if envoy != nil || last != nil {
+				s.content.forget()
+			} else {
+				s.content.resume()
+			}
+			s.tellEnvoy(!asked, last, envoy, away)
+			last, asked = envoy, true
+			err = s.stream(ctx, s.Servers[turn%len(s.Servers)], envoy)
 		}
-		s.tellEnvoy(turn == 0, last, envoy, away)
-		last, s.begun = envoy, false
-		err := s.stream(ctx, s.Servers[turn%len(s.Servers)], envoy)
 		switch {
 		case errors.Is(err, errWhole):
 			return nil

@@ -236,7 +236,7 @@ func TestAWholeFileIsRefusedBesideAnotherFault(t *testing.T) {
 // TestAnAdminInterfaceThatHidesItsStatistics: without them nothing is known of the files. That is told, and asked again with growing pauses.
 func TestAnAdminInterfaceThatHidesItsStatistics(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"/stats", "/config_dump"} {
+	for _, path := range []string{"/server_info", "/stats", "/config_dump"} {
 		w := setup(t)
 		w.Publish(all(t)...)
 		must(t, w.sync().Run(t.Context()))
@@ -251,12 +251,15 @@ func TestAnAdminInterfaceThatHidesItsStatistics(t *testing.T) {
 		for told == 0 {
 			select {
 			case words := <-said:
-				if strings.Contains(words, path) && strings.Contains(words, "403") {
+				if strings.Contains(words, "does not tell") && strings.Contains(words, path) && strings.Contains(words, "403") {
 					told++
 				}
 			case <-time.After(30 * time.Second):
 				t.Fatalf("%s: nothing is told", path)
 			}
+		}
+		if w.streams(AgentWrites+" 1.0") != 1 { // that of the first run
+			t.Errorf("%s: an ACK is that the files are written, and Envoy is there", path)
 		}
 		before := w.streams(AgentEnvoy + " 1.40.0")
 		r.set(func() { r.forbids = "" })
@@ -266,6 +269,42 @@ func TestAnAdminInterfaceThatHidesItsStatistics(t *testing.T) {
 			t.Errorf("%s: %d streams before it was told", path, before)
 		}
 	}
+}
+
+// TestAnEnvoyThatStopsAnsweringAcksNothing: a process that is stopped takes connections and answers none. It is no Envoy that has gone, for which
+// files are written: what it runs is not known, so nothing more is confirmed until it answers.
+func TestAnEnvoyThatStopsAnsweringAcksNothing(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(all(t)...)
+	r := reads(t, w)
+	said := make(chan string, 100)
+	s := w.sync(byEnvoy(r), func(c *Config) { c.Log = func(words string) { said <- words } })
+	s.admin.client.Timeout = 100 * time.Millisecond
+	stop := w.start(s)
+	eventually(t, "what Envoy has is not settled", func() bool { return w.Settled() == 1 })
+	r.mu.Lock() // no request is answered
+	w.Publish(endpointsOf(t, "a", "10.0.0.7"))
+	words := ""
+	for late := time.After(30 * time.Second); words == "" && late != nil; {
+		select {
+		case got := <-said:
+			if strings.Contains(got, "no Envoy serves") || strings.Contains(got, "does not tell") && strings.Contains(got, "/server_info") {
+				words = got
+			}
+		case <-late:
+			late = nil
+		}
+	}
+	r.mu.Unlock()
+	if !strings.Contains(words, "does not tell") {
+		t.Errorf("it is told that %q", words)
+	}
+	if n := w.streams(AgentWrites + " 1.0"); n != 0 {
+		t.Errorf("%d streams say that files are written", n)
+	}
+	eventually(t, "the change is not settled when it answers", func() bool { return w.Settled() == 2 })
+	stop()
 }
 
 // TestAnAnswerIsEnvoys: nothing is answered before Envoy has read it, and who answers is told by the agent.

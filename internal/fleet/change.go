@@ -22,6 +22,10 @@ type Known struct {
 	At  Position
 }
 
+// BootstrapPrefix begins the names of what Fairlead puts into a bootstrap: clusters that may carry the node's credential, and the Secret that
+// holds it. What is called so is there, and in no fleet.
+const BootstrapPrefix = "fairlead_"
+
 // Ref names a resource that another one needs.
 type Ref struct {
 	Type Type

@@ -115,3 +115,18 @@ func FuzzParseID(f *testing.F) {
 		}
 	})
 }
+
+// TestIDsAreCanonical: other forms of a UUID name nothing, as two texts of one name would.
+func TestIDsAreCanonical(t *testing.T) {
+	t.Parallel()
+	id := fleet.NewID()
+	s := id.String()
+	if got, err := fleet.ParseID(s); err != nil || got != id {
+		t.Errorf("%s is read as %s: %v", s, got, err)
+	}
+	for _, other := range []string{"", "x", strings.ReplaceAll(s, "-", ""), "{" + s + "}", "urn:uuid:" + s, s[:35] + "g", strings.Repeat("-", 36)} {
+		if got, err := fleet.ParseID(other); !errors.Is(err, fleet.ErrInvalid) || got != (fleet.ID{}) {
+			t.Errorf("%q is read as %s: %v", other, got, err)
+		}
+	}
+}

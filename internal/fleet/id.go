@@ -1,12 +1,10 @@
 package fleet
 
 import (
-	"crypto/rand"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"log/slog"
-	"time"
+
+	"github.com/google/uuid"
 )
 
 // TenantID names a tenant. It is the first argument of every store method and the
@@ -52,13 +50,8 @@ func NewSessionID() SessionID { return SessionID(newUUIDv7()) }
 // NewLeaseID returns a fresh, time-ordered id (UUIDv7).
 func NewLeaseID() LeaseID { return LeaseID(newUUIDv7()) }
 
-// NewToken returns a random token (UUIDv4 form).
-func NewToken() Token {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return b
-}
+// NewToken returns a random token (UUIDv4).
+func NewToken() Token { return Token(uuid.New()) }
 
 // ParseTenantID reads the canonical 36-character form.
 func ParseTenantID(s string) (TenantID, error) { b, err := parseUUID(s); return TenantID(b), err }
@@ -81,12 +74,12 @@ func ParseLeaseID(s string) (LeaseID, error) { b, err := parseUUID(s); return Le
 // ParseToken reads the canonical 36-character form.
 func ParseToken(s string) (Token, error) { b, err := parseUUID(s); return Token(b), err }
 
-func (t TenantID) String() string     { return formatUUID(t) }
-func (f ID) String() string           { return formatUUID(f) }
-func (t Token) String() string        { return formatUUID(t) }
-func (c CredentialID) String() string { return formatUUID(c) }
-func (s SessionID) String() string    { return formatUUID(s) }
-func (l LeaseID) String() string      { return formatUUID(l) }
+func (t TenantID) String() string     { return uuid.UUID(t).String() }
+func (f ID) String() string           { return uuid.UUID(f).String() }
+func (t Token) String() string        { return uuid.UUID(t).String() }
+func (c CredentialID) String() string { return uuid.UUID(c).String() }
+func (s SessionID) String() string    { return uuid.UUID(s).String() }
+func (l LeaseID) String() string      { return uuid.UUID(l).String() }
 
 func (k Key) String() string { return k.Tenant.String() + "/" + k.Fleet.String() }
 
@@ -105,34 +98,13 @@ func (s SessionID) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // LogValue is the canonical forms of both.
 func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
-// newUUIDv7 follows RFC 9562, section 5.7: 48 bits of milliseconds, then random bits.
-func newUUIDv7() [16]byte {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails
-	var ms [8]byte
-	binary.BigEndian.PutUint64(ms[:], uint64(time.Now().UnixMilli()))
-	copy(b[:6], ms[2:])
-	b[6], b[8] = b[6]&0x0f|0x70, b[8]&0x3f|0x80
-	return b
-}
+// newUUIDv7 is of RFC 9562, section 5.7: 48 bits of milliseconds, then a part of one and random bits.
+func newUUIDv7() [16]byte { return uuid.Must(uuid.NewV7()) } // which fails only if the system has no random bytes
 
-func formatUUID(u [16]byte) string {
-	var b [36]byte
-	hex.Encode(b[0:8], u[0:4])
-	hex.Encode(b[9:13], u[4:6])
-	hex.Encode(b[14:18], u[6:8])
-	hex.Encode(b[19:23], u[8:10])
-	hex.Encode(b[24:36], u[10:16])
-	b[8], b[13], b[18], b[23] = '-', '-', '-', '-'
-	return string(b[:])
-}
-
-func parseUUID(s string) (u [16]byte, err error) {
-	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
-		return u, fmt.Errorf("%q is not a UUID: %w", s, ErrInvalid)
-	}
-	digits := s[0:8] + s[9:13] + s[14:18] + s[19:23] + s[24:36]
-	if _, err := hex.Decode(u[:], []byte(digits)); err != nil {
+// parseUUID reads the canonical form alone; uuid.Parse knows others.
+func parseUUID(s string) ([16]byte, error) {
+	u, err := uuid.Parse(s)
+	if err != nil || len(s) != 36 {
 		return [16]byte{}, fmt.Errorf("%q is not a UUID: %w", s, ErrInvalid)
 	}
 	return u, nil

@@ -3,6 +3,8 @@ package fleet
 import (
 	"log/slog"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // ServerID names one running xDS server process. It is drawn at its start, so that
@@ -15,7 +17,7 @@ func NewServerID() ServerID { return ServerID(newUUIDv7()) }
 // ParseServerID reads the canonical 36-character form.
 func ParseServerID(s string) (ServerID, error) { b, err := parseUUID(s); return ServerID(b), err }
 
-func (s ServerID) String() string { return formatUUID(s) }
+func (s ServerID) String() string { return uuid.UUID(s).String() }
 
 // LogValue is the canonical form.
 func (s ServerID) LogValue() slog.Value { return slog.StringValue(s.String()) }
@@ -98,7 +100,7 @@ type Refusal struct {
 	// Rival is what the node would not take it beside, by its words: the refusal ends when that has another version. The zero
 	// value: none is known.
 	Rival Rival
-	// Lacked is a cluster that the version names and that did not exist: the refusal ends when it does. "": none is known.
+	// Lacked is a cluster that the version names and that did not exist, or that a freeze kept back: the refusal ends when it comes. "": none is known.
 	Lacked string
 	// Again is the revision that it was told of before, in the words of then: the version had been
 	// out of force meanwhile, and Revision has brought it back to a node that never took another

@@ -159,7 +159,7 @@ func (a *API) routes(k *contract, page http.Handler) http.Handler {
 		ResponseErrorHandlerFunc: fail,
 	})
 	oapi.HandlerWithOptions(strict, oapi.ChiServerOptions{
-		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.inTurn, a.known, a.latest, a.body, takesGzip, k.validate),
+		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.inTurn, a.known, a.latest, a.body, takesGzip, a.checked(k.validate)),
 		ErrorHandlerFunc: unbound,
 	})
 	return r

@@ -163,7 +163,10 @@ func (a *API) compileEach(ctx context.Context, in resource.Apply, stored map[sto
 		case err != nil:
 			return out, err
 		}
-		changes, warnings, not[i] = append(changes, change), append(warnings, warn...), refused
+		changes, not[i] = append(changes, change), refused
+		if len(warnings) <= maxFaults {
+			warnings = append(warnings, warn...)
+		}
 	}
 	for i, d := range in.Delete {
 		if err := mayWrite(ctx, d.Type, d.Name); err != nil {
@@ -175,5 +178,5 @@ func (a *API) compileEach(ctx context.Context, in resource.Apply, stored map[sto
 	if len(bad) > 0 {
 		return out, bad
 	}
-	return compiled{changes, warnings, not.some()}, nil
+	return compiled{changes, boundFaults(warnings), not.some()}, nil
 }

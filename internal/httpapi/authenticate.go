@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"fairlead/internal/auth"
+	"fairlead/internal/compute"
 	"fairlead/internal/door"
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
@@ -32,7 +33,8 @@ type call struct {
 	cookie  cookieForm
 	cookies []string // of a session, whether they are good or not
 
-	yield func() // gives its place in the tenant's share to the next request; nil: it has none
+	yield func()        // gives its place in the tenant's share to the next request; nil: it has none
+	turn  *compute.Turn // in which its long body was checked, until a computation goes on with it; nil: there is none
 }
 
 // ends is when what the caller came with ends; zero: never.

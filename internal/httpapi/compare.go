@@ -134,7 +134,7 @@ func comparedBytes(of []store.Difference) (size int) {
 	for _, d := range of {
 		for _, side := range []*store.Before{d.Before, d.After} {
 			if side != nil {
-				size += len(side.Body)
+				size += rowBytes + len(side.Body)
 			}
 		}
 	}

@@ -44,6 +44,20 @@ func sizeKind(bytes int) compute.Kind {
 // or the server has been stopping for a while.
 func (a *API) compute(ctx context.Context, kind compute.Kind, f func(step func() error) error) error {
 	c := callOf(ctx)
+	turn := c.turn
+	if c.turn = nil; turn == nil {
+		var err error
+		if turn, err = a.turn(ctx, kind); err != nil {
+			return err
+		}
+	}
+	defer turn.Leave()
+	return f(func() error { return a.step(ctx, turn) })
+}
+
+// turn waits until it is the tenant's turn to compute.
+func (a *API) turn(ctx context.Context, kind compute.Kind) (*compute.Turn, error) {
+	c := callOf(ctx)
 	id := c.tenant.ID
 	if id == (fleet.TenantID{}) { // the path has none
 		id = c.principal.Tenant
@@ -52,11 +66,37 @@ func (a *API) compute(ctx context.Context, kind compute.Kind, f func(step func()
 	turn, err := a.computing.Enter(ctx, id, kind)
 	_, refused := asBusy(err)
 	a.metrics.Computes(kind == compute.Large, !refused, time.Since(begun))
-	if err != nil {
-		return err
+	return turn, err
+}
+
+// checked checks requests against the contract: those with a long body in a turn, with which the first computation of the request goes on. Who has
+// none, and waits for something else, leaves it before (leaveTurn).
+func (a *API) checked(validate func(http.Handler) http.Handler) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		check := validate(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !a.operation(r).rule.rows || r.ContentLength < largeBytes {
+				check.ServeHTTP(w, r)
+				return
+			}
+			turn, err := a.turn(r.Context(), compute.Large)
+			if err != nil {
+				fail(w, r, err)
+				return
+			}
+			defer turn.Leave()
+			callOf(r.Context()).turn = turn
+			check.ServeHTTP(w, r)
+		})
 	}
-	defer turn.Leave()
-	return f(func() error { return a.step(ctx, turn) })
+}
+
+// leaveTurn: the request computes nothing any more.
+func (c *call) leaveTurn() {
+	if c.turn != nil {
+		c.turn.Leave()
+		c.turn = nil
+	}
 }
 
 func (a *API) step(ctx context.Context, turn *compute.Turn) error {

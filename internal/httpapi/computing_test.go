@@ -176,3 +176,65 @@ func (c *countdown) Err() error {
 	}
 	return c.Context.Err()
 }
+
+// TestT44_ALongBodyIsCheckedInTurn: that it is what the contract says, and what it says; the computation goes on with the same turn. Where nothing is
+// computed the turn is left before the database is asked.
+func TestT44_ALongBodyIsCheckedInTurn(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.api.computing.Patience = time.Millisecond
+	set := `{"set": [{"address": "10.0.0.1:80", "metadata": {"a": {"b": "c"}}}]` + strings.Repeat(" ", largeBytes) + `}`
+	remove := `{"remove": ["10.0.0.1:80"]` + strings.Repeat(" ", largeBytes) + `}`
+	leave := w.takesAll(w.tenant.ID)
+	w.do(http.MethodPost, w.at("endpoints", "c"), set).isProblem(503, "timeout", "")
+	w.do(http.MethodPost, w.at("endpoints", "c"), `{"set": [{"address": "10.0.0.2:80"}]}`).is(200, nil)
+	form := `{"token": ""`
+	w.do(http.MethodPost, "/v1/session", form+strings.Repeat(" ", maxForm-len(form)-1)+"}").isProblem(400, "invalid_request", "/token") // nobody's, and as long as a form may be
+	leave()
+	w.do(http.MethodPost, w.at("endpoints", "c"), set).is(200, nil)
+	w.do(http.MethodPost, w.at("endpoints", "c"), strings.Replace(set, "address", "adress", 1)).isProblem(400, "invalid_request", "/set/0/adress")
+	removing, removed := w.sent(http.MethodPost, w.at("endpoints", "c"), remove)
+	w.lockedOut("endpoints", removing, func() {
+		if s := w.api.computing.State(); s.Running != [2]int{} {
+			t.Errorf("while the database is waited for %v compute", s.Running)
+		}
+	})
+	removed().is(200, nil)
+}
+
+// lockedOut starts something that waits for a table, and calls then while it does.
+func (w *world) lockedOut(table string, start, then func()) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	super := w.db.Connect(w.t, w.db.Owner)
+	defer func() { _ = super.Close(context.WithoutCancel(ctx)) }()
+	tx, err := super.Begin(ctx)
+	must(w.t, err)
+	_, err = tx.Exec(ctx, "LOCK TABLE "+table+" IN ACCESS EXCLUSIVE MODE")
+	must(w.t, err)
+	look := w.db.Connect(w.t, w.db.Owner)
+	defer func() { _ = look.Close(context.WithoutCancel(ctx)) }()
+	start()
+	for n := 0; n == 0; {
+		must(w.t, look.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n))
+	}
+	then()
+	must(w.t, tx.Commit(ctx))
+}
+
+// TestT44_ManySmallOnesAreLarge: a page of 500 resources of a few bytes each waits for its turn, and one of a hundred for none.
+func TestT44_ManySmallOnesAreLarge(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.api.computing.Patience = time.Millisecond
+	var all []string
+	for i := range 200 {
+		all = append(all, named("clusters", fmt.Sprint("c", i), clusterWith(fmt.Sprint("c", i), "1s")))
+	}
+	w.do(http.MethodPost, w.at("apply"), applyOf(all...)).is(200, nil)
+	leave := w.takesAll(w.tenant.ID)
+	w.do(http.MethodGet, w.at("resources")+"?limit=200", "").isProblem(503, "timeout", "")
+	w.do(http.MethodGet, w.at("resources")+"?limit=50", "").is(200, nil)
+	leave()
+	w.do(http.MethodGet, w.at("resources")+"?limit=200", "").is(200, nil)
+}

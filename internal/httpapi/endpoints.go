@@ -222,6 +222,7 @@ func (a *API) writeEndpoints(ctx context.Context, e *endpointReader) (oapi.Endpo
 			return oapi.EndpointWritten{}, err
 		}
 	}
+	c.leaveTurn()
 	e.write.Actor = c.actor
 	r, err := a.store.WriteEndpoints(ctx, c.tenant.ID, c.fleet.ID, e.write)
 	if err != nil {

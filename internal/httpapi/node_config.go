@@ -81,7 +81,7 @@ func bodiless(r store.NodeResource, v store.NodeVersion) *snapshot.Resource {
 // settled. It still is of a node that has gone meanwhile.
 func withheldFrom(n store.NodeView, ref fleet.Ref) (by []fleet.Ref) {
 	for _, w := range slices.Concat(n.Waits.Withheld, n.Last.Withheld) {
-		if w.Ref == ref {
+		if w.Ref == ref && !slices.Contains(by, w.By) { // a version and the one before it may wait for the same
 			by = append(by, w.By)
 		}
 	}

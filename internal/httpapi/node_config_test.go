@@ -194,7 +194,12 @@ func TestWhatIsWithheldFromANodeThatIsGoneIsNotSynced(t *testing.T) {
 			t.Errorf("connected %t: %s", connected, got)
 		}
 	}
-	for want, waits := range map[string]fleet.Waits{"has not answered": {Warming: []fleet.Ref{b}}, "has not confirmed it yet": {}} {
+	status.Nodes[0].Waits.Withheld = append(status.Nodes[0].Waits.Withheld, fleet.Withheld{Ref: b, By: fleet.Ref{Type: fleet.Secret, Name: "s"}, Revision: 1})
+	must(t, w.nodes.Report(t.Context(), status)) // of two revisions
+	if got := w.why("n", "type=clusters&name=b").Items[0].Because; strings.Count(got, "secrets/s") != 1 {
+		t.Errorf("of two revisions: %s", got)
+	}
+	for want, waits := range map[string]fleet.Waits{"has not answered: something that it needs is still open, or the node is stuck": {Warming: []fleet.Ref{b}}, "has not confirmed it yet": {}} {
 		settled := fleet.Revision(1)
 		status.Nodes[0].Connected, status.Nodes[0].Settled, status.Nodes[0].Waits = true, &settled, waits
 		must(t, w.nodes.Report(t.Context(), status))

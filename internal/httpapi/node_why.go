@@ -219,7 +219,7 @@ func waitsFor(n store.NodeView, ref fleet.Ref) string {
 		return "it is withheld: it names " + strings.Join(each(by, called), ", ") + ", which the node has not"
 	}
 	if slices.Contains(n.Waits.Warming, ref) {
-		return "the node was sent it and has not answered, because something that it needs is still open"
+		return "the node was sent it and has not answered: something that it needs is still open, or the node is stuck"
 	}
 	return "the node has not confirmed it yet"
 }

@@ -103,7 +103,7 @@ func liftedBy(r fleet.Refusal) string {
 	case r.Rival.Name != "":
 		return "another version of it, or of " + r.Type.Slug() + "/" + r.Rival.Name + ", or retry"
 	case r.Lacked != "":
-		return "another version of it, or clusters/" + r.Lacked + ", which did not exist, or retry"
+		return "another version of it, or clusters/" + r.Lacked + ", which it was not given, or retry"
 	}
 	return "another version of it, or retry"
 }

@@ -144,7 +144,7 @@ func sealedFor(t fleet.Type, summary []byte) string {
 func (a *API) tellBatch(ctx context.Context, batch []difference, room int) (int, error) {
 	size := 0
 	for i := range batch {
-		size += len(batch[i].before.Body) + len(batch[i].change.Body)
+		size += 2*rowBytes + len(batch[i].before.Body) + len(batch[i].change.Body)
 	}
 	err := a.compute(ctx, sizeKind(size), func(step func() error) error {
 		for i := range batch {

@@ -76,7 +76,7 @@ const answerBytes = 8 << 20
 func (a *API) entries(ctx context.Context, rows []store.Resource, bare bool, most int) ([]oapi.Resource, error) {
 	out, size := make([]oapi.Resource, 0, len(rows)), 0
 	for i := range rows {
-		size += len(rows[i].Body)
+		size += rowBytes + len(rows[i].Body)
 	}
 	err := a.computeReading(ctx, size, func(step func() error) error {
 		for _, row := range rows {
@@ -97,9 +97,12 @@ func (a *API) entries(ctx context.Context, rows []store.Resource, bare bool, mos
 	return out, err
 }
 
+// rowBytes is what is computed of a resource beside its body, as if it were bytes of that: a page of many small ones is large.
+const rowBytes = 512
+
 // entryBytes is what an item comes to, the fields of fixed length apart.
 func entryBytes(r oapi.Resource) int {
-	n := 512 + len(r.Name) + len(deref(r.Selector)) + len(deref(r.Description))
+	n := rowBytes + len(r.Name) + len(deref(r.Selector)) + len(deref(r.Description))
 	if r.Body != nil {
 		n += len(*r.Body)
 	}

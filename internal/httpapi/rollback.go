@@ -132,7 +132,7 @@ func (a *API) mayRollBack(ctx context.Context, s sentRollback) (look rollbackLoo
 func (a *API) lookAt(ctx context.Context, batch []store.RollbackChange, bodies [][]byte, look *rollbackLook, check *rollbackCheck, uses *rollbackUses) error {
 	size := 0
 	for _, b := range bodies {
-		size += len(b)
+		size += rowBytes + len(b)
 	}
 	return a.compute(ctx, sizeKind(size), func(step func() error) error {
 		for i, ch := range batch {

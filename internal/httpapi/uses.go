@@ -101,20 +101,22 @@ func (g guarded) and(other guarded) guarded {
 // judged by. It costs what is used.
 func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, used []usesOf) (guarded, []store.Read, error) {
 	c := callOf(ctx)
-	through, followed, err := a.throughExtensions(ctx, changes, used)
+	extensions, followed, err := a.throughExtensions(ctx, changes, used)
 	if err != nil {
 		return nil, nil, err
 	}
-	j := judge{grants: c.principal.UsesSecrets, read: map[fleet.Ref]bool{}}
+	j := judge{grants: c.principal.UsesSecrets, secrets: map[string]*judged{}, read: map[fleet.Ref]bool{}}
 	var names []fleet.Ref
 	for _, u := range used {
 		for _, use := range u.uses {
 			names = append(names, secretRef(use.Name))
 		}
 	}
-	for _, uses := range through {
-		for _, use := range uses {
-			names = append(names, secretRef(use.Name))
+	for _, below := range extensions {
+		for _, r := range below {
+			if r.Type == fleet.Secret {
+				names = append(names, r)
+			}
 		}
 	}
 	if j.known, j.newest, err = a.asWritten(ctx, changes, names); err != nil {
@@ -123,6 +125,7 @@ func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, use
 	for x, at := range followed { // what an extension names decides as labels do
 		j.read[x], j.newest[x] = true, at
 	}
+	through := j.refusedBelow(extensions)
 	refused := guarded{}
 	for _, u := range used {
 		ch := changes[u.change]
@@ -132,10 +135,8 @@ func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, use
 			}
 		}
 		for _, x := range u.extensions {
-			for _, use := range through[x] {
-				if !j.may(ch, use) {
-					refused[u.change] = append(refused[u.change], faultThrough(x, use, u.at(x)))
-				}
+			if use, not := through[x]; not {
+				refused[u.change] = append(refused[u.change], faultThrough(x, use, u.at(x)))
 			}
 		}
 	}
@@ -181,14 +182,14 @@ func (a *API) asWritten(ctx context.Context, changes []store.ResourceChange, of 
 // maxThrough bounds how far extensions that name extensions are followed, a query for each step. What is further away may use any Secret.
 const maxThrough = 8
 
-// throughExtensions finds of each extension that is named which Secrets it uses, itself or through others: who has a
-// proxy take the extension uses them. newest is the revision of each one that was followed.
-func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceChange, used []usesOf) (out map[fleet.Ref][]resource.Use, newest map[fleet.Ref]fleet.Revision, err error) {
+// throughExtensions finds of each extension that is named, itself or by others, what it names: who has a proxy take the extension uses the
+// Secrets among that. newest is the revision of each one that was followed.
+func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceChange, used []usesOf) (names map[fleet.Ref][]fleet.Ref, newest map[fleet.Ref]fleet.Revision, err error) {
 	var ask []fleet.Ref
 	for _, u := range used {
 		ask = append(ask, u.extensions...)
 	}
-	names := map[fleet.Ref][]fleet.Ref{}
+	names = map[fleet.Ref][]fleet.Ref{}
 	newest = map[fleet.Ref]fleet.Revision{}
 	for depth := 0; len(ask) > 0 && depth < maxThrough; depth++ {
 		known, at, err := a.asWritten(ctx, changes, ask)
@@ -208,35 +209,7 @@ func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceCha
 		}
 		ask = next
 	}
-	out = map[fleet.Ref][]resource.Use{}
-	for x := range names {
-		out[x] = usesBelow(x, names)
-	}
-	return out, newest, nil
-}
-
-// usesBelow are the uses of the Secrets that x names, and what it names; of any Secret where names does not have an extension.
-func usesBelow(x fleet.Ref, names map[fleet.Ref][]fleet.Ref) (out []resource.Use) {
-	seen := map[fleet.Ref]bool{x: true}
-	for ask := []fleet.Ref{x}; len(ask) > 0; {
-		next := ask[0]
-		ask = ask[1:]
-		below, followed := names[next]
-		if !followed {
-			return append(out, resource.Use{Kind: resource.UseSent, Any: true})
-		}
-		for _, r := range below {
-			switch {
-			case seen[r]:
-			case r.Type == fleet.Secret:
-				out = append(out, resource.Use{Kind: resource.UseSent, Name: r.Name})
-			case r.Type == fleet.Extension:
-				ask = append(ask, r)
-			}
-			seen[r] = true
-		}
-	}
-	return out
+	return names, newest, nil
 }
 
 // rollbackUses collects what a rollback would have used.

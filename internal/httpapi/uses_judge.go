@@ -14,12 +14,36 @@ import (
 	"fairlead/internal/store"
 )
 
-// judge decides which Secrets a caller that may not use all of them may use.
+// judge decides which Secrets a caller that may not use all of them may use. It looks at each Secret and each extension once, however many
+// resources use it: their product has no bound.
 type judge struct {
-	grants auth.SecretGrants
-	known  map[fleet.Ref][]store.Used   // the variants of each Secret, when the write is made
-	newest map[fleet.Ref]fleet.Revision // of what is stored of it
-	read   map[fleet.Ref]bool           // by whose labels was decided
+	grants  auth.SecretGrants
+	known   map[fleet.Ref][]store.Used   // the variants of each Secret, when the write is made
+	secrets map[string]*judged           // by name, as far as they were looked at
+	newest  map[fleet.Ref]fleet.Revision // of what is stored of it
+	read    map[fleet.Ref]bool           // by whose labels was decided
+}
+
+// judged is what the labels of a Secret's variants come to.
+type judged struct {
+	granted bool     // to the caller, by all of them
+	teams   []string // that differ, in their order; of one that is not there yet there are none
+}
+
+func (j *judge) secret(name string) *judged {
+	if s := j.secrets[name]; s != nil {
+		return s
+	}
+	variants := j.known[secretRef(name)]
+	s := &judged{granted: len(variants) > 0}
+	for _, u := range variants {
+		s.granted = s.granted && j.grants.Labels(u.Labels)
+		s.teams = append(s.teams, u.Labels[teamLabel])
+	}
+	slices.Sort(s.teams)
+	s.teams = slices.Compact(s.teams)
+	j.secrets[name] = s
+	return s
 }
 
 // may reports whether the change may have the use: by the token's grants, or as TLS of the same team. Labels count
@@ -31,18 +55,49 @@ func (j *judge) may(ch store.ResourceChange, use resource.Use) bool {
 	if use.Any {
 		return false
 	}
-	ref := secretRef(use.Name)
-	variants := j.known[ref]
-	all := func(ok func(map[string]string) bool) bool {
-		return !slices.ContainsFunc(variants, func(u store.Used) bool { return !ok(u.Labels) })
-	}
-	granted := len(variants) > 0 && all(j.grants.Labels)
-	team := ch.Labels[teamLabel]
-	if !granted && !(use.Kind == resource.UseTLS && takesTLS(ch.Type) && all(func(labels map[string]string) bool { return labels[teamLabel] == team })) {
+	s, team := j.secret(use.Name), ch.Labels[teamLabel]
+	ofTeam := !slices.ContainsFunc(s.teams[:min(len(s.teams), 2)], func(other string) bool { return other != team })
+	if !s.granted && !(use.Kind == resource.UseTLS && takesTLS(ch.Type) && ofTeam) {
 		return false
 	}
-	j.read[ref] = true
+	j.read[secretRef(use.Name)] = true
 	return true
+}
+
+// refusedBelow finds of each extension the nearest Secret that it uses, itself or through others, and that the caller may not: one
+// of them, as many extensions may use as many Secrets. What an extension names that was not followed may use any.
+func (j *judge) refusedBelow(names map[fleet.Ref][]fleet.Ref) map[fleet.Ref]resource.Use {
+	out, users := map[fleet.Ref]resource.Use{}, map[fleet.Ref][]fleet.Ref{}
+	for _, x := range slices.SortedFunc(maps.Keys(names), compareRefs) {
+		for _, r := range names[x] {
+			users[r] = append(users[r], x)
+		}
+	}
+	var refused []fleet.Ref
+	for _, r := range slices.SortedFunc(maps.Keys(users), compareRefs) {
+		use := resource.Use{Kind: resource.UseSent, Name: r.Name}
+		if r.Type == fleet.Extension {
+			use = resource.Use{Kind: resource.UseSent, Any: true}
+		}
+		_, followed := names[r]
+		if (r.Type == fleet.Secret || r.Type == fleet.Extension && !followed) && !j.may(store.ResourceChange{}, use) {
+			out[r] = use
+			refused = append(refused, r)
+		}
+	}
+	for ; len(refused) > 0; refused = refused[1:] {
+		for _, x := range users[refused[0]] {
+			if _, found := out[x]; !found {
+				out[x] = out[refused[0]]
+				refused = append(refused, x)
+			}
+		}
+	}
+	return out
+}
+
+func compareRefs(a, b fleet.Ref) int {
+	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name))
 }
 
 // takesTLS holds of the types in which TLS is set up.
@@ -90,14 +145,17 @@ func howToAsk(name string) string {
 	return fmt.Sprintf("Ask an admin for a token with uses_secrets: [%q]", name)
 }
 
+// maxTeams bounds how many teams of a Secret one fault tells.
+const maxTeams = 10
+
 // teams says which teams the variants of a Secret are of.
 func (j *judge) teams(name string) string {
-	var words []string
-	for _, u := range j.known[secretRef(name)] {
-		words = append(words, teamWords(u.Labels[teamLabel]))
+	all := j.secret(name).teams
+	words := each(all[:min(len(all), maxTeams)], teamWords)
+	if more := len(all) - len(words); more > 0 {
+		words = append(words, fmt.Sprintf("%d others", more))
 	}
-	slices.Sort(words)
-	return strings.Join(slices.Compact(words), " and ")
+	return strings.Join(words, " and ")
 }
 
 func teamWords(team string) string {

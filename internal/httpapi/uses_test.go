@@ -230,6 +230,75 @@ func TestT47_AnExtensionIsUsedByWhoTakesIt(t *testing.T) {
 	w.do(http.MethodPost, w.at("rollback"), fmt.Sprintf(`{"revision": %d}`, out.Revision), editor...).isProblem(403, "uses_secret", "/resources/listeners/l/body")
 }
 
+// TestT44_UsesOfSecretsAreToldOnce: of listeners, extensions that they take and Secrets that these use nothing has the size of the product, and
+// neither has it of the resources that use a Secret and the teams of its variants. Each resource is told of.
+func TestT44_UsesOfSecretsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	editor := []string{"Authorization", w.writers(w.fleet)[auth.RoleEditor]}
+	const listeners, extensions, secrets = 5, 40, 100
+	discovered := func(name string) string {
+		return `{"name": "` + name + `", "config_discovery": {"config_source": {"ads": {}}, "type_urls": ["` + extensionsURL + `filters.http.router.v3.Router"]}}`
+	}
+	many := func(n int, one func(i int) string) string {
+		out := make([]string, n)
+		for i := range out {
+			out[i] = one(i)
+		}
+		return strings.Join(out, ", ")
+	}
+	xs := many(extensions, func(i int) string { // that all lead to one
+		name := fmt.Sprint("x", i)
+		return element("extensions", name, fmt.Sprintf(`{"name": %q, "typed_config": {"@type": "%sfilters.http.composite.v3.ExecuteFilterAction", "dynamic_config": %s}}`, name, extensionsURL, discovered("z")))
+	})
+	ls := many(listeners, func(i int) string {
+		return element("listeners", fmt.Sprint("l", i), fmt.Sprintf(`{"name": "l%d", "address": {"socket_address": {"address": "0.0.0.0", "port_value": 1}}, "filter_chains": [{"filters": [{"name": "h", "typed_config": {
+			"@type": "%sfilters.network.http_connection_manager.v3.HttpConnectionManager", "stat_prefix": "s", "route_config": {"name": "r"}, "http_filters": [%s]}}]}]}`,
+			i, extensionsURL, many(extensions, func(i int) string { return discovered(fmt.Sprint("x", i)) })))
+	})
+	z := element("extensions", "z", fmt.Sprintf(`{"name": "z", "typed_config": {"@type": "%stransport_sockets.tls.v3.DownstreamTlsContext", "common_tls_context": {"tls_certificate_sds_secret_configs": [%s]}}}`,
+		extensionsURL, many(secrets, func(i int) string { return sds(fmt.Sprint("s", i)) })))
+	p := w.do(http.MethodPost, w.at("plan"), applied(z, xs, ls), editor...).isProblem(403, "uses_secret", "")
+	if want := fmt.Sprintf("secrets of %d of the fields", extensions+listeners*extensions); !strings.Contains(*p.Detail, want) { // z itself is TLS without a team
+		t.Errorf("%s; want %s", *p.Detail, want)
+	}
+
+	const variants, users = 50, 40
+	ofTeams := many(variants, func(i int) string {
+		variant := fmt.Sprintf(`"variant": "v%[1]d", "selector": "node.id=n%[1]d", "labels"`, i)
+		return strings.Replace(ofTeam(fmt.Sprint("team", i), element("secrets", "s", genericSecret("s", "x"))), `"labels"`, variant, 1)
+	})
+	cs := many(users, func(i int) string {
+		return element("clusters", fmt.Sprint("c", i), tlsCluster(fmt.Sprint("c", i), "s"))
+	})
+	a := w.do(http.MethodPost, w.at("plan"), applied(ofTeams, cs), editor...)
+	p = a.isProblem(403, "uses_secret", fmt.Sprintf("/resources/%d/body%s", variants, tlsAt))
+	if len(*p.Errors) != users || !strings.Contains((*p.Errors)[0].Detail, `team="team0" and`) || !strings.Contains((*p.Errors)[0].Detail, "and 40 others") {
+		t.Errorf("%d faults: %s", len(*p.Errors), (*p.Errors)[0].Detail)
+	}
+}
+
+// TestT44_WarningsOfAWriteAreBounded: each may have a place of 4 KiB, and a resource a hundred of them.
+func TestT44_WarningsOfAWriteAreBounded(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	const unchecked = `"%d": {"@type": "type.googleapis.com/xds.type.v3.TypedStruct", "type_url": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"}`
+	held := make([]string, 60)
+	for i := range held {
+		held[i] = fmt.Sprintf(unchecked, i)
+	}
+	docs := make([]string, 3)
+	for i := range docs {
+		name := fmt.Sprint("r", i)
+		docs[i] = element("routes", name, fmt.Sprintf(`{"name": %q, "typed_per_filter_config": {%s}}`, name, strings.Join(held, ", ")))
+	}
+	var plan oapi.Plan
+	w.do(http.MethodPost, w.at("plan"), applied(docs...)).is(200, &plan)
+	if n := len(deref(plan.Warnings)); n != 101 || (*plan.Warnings)[100].Code != "too_many_errors" {
+		t.Errorf("%d warnings: %v", n, (*plan.Warnings)[n-1])
+	}
+}
+
 // TestT47_ALabelIsNotSmuggledByARace: the Secret was of the author's team when that was looked up, and is another's when the write is made.
 func TestT47_ALabelIsNotSmuggledByARace(t *testing.T) {
 	t.Parallel()

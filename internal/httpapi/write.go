@@ -144,7 +144,10 @@ func (a *API) compile(ctx context.Context, d resource.Document, where *places) (
 	if err != nil {
 		return change, nil, nil, err
 	}
-	where.put(out)
+	warnings, not = fieldErrors(out.Warnings), a.guard.refused(ctx, out.Guarded, "", a.compiler.LogPaths())
+	kept := out
+	kept.Warnings, kept.Guarded = nil, nil // of many resources they would have many times their size
+	where.put(kept)
 	change = store.ResourceChange{
 		Type: out.Type, Name: out.Name, Variant: out.Variant, Selector: out.Selector, Priority: out.Priority, TTL: out.TTL,
 		Labels: out.Labels, Description: out.Description, Version: out.Version, DocHash: out.DocHash, BodyHash: out.BodyHash,
@@ -162,7 +165,7 @@ func (a *API) compile(ctx context.Context, d resource.Document, where *places) (
 			return store.ResourceChange{}, nil, nil, err
 		}
 	}
-	return change, fieldErrors(out.Warnings), a.guard.refused(ctx, out.Guarded, "", a.compiler.LogPaths()), nil
+	return change, warnings, not, nil
 }
 
 // noSecrets is said to the role ci: of those that write, it alone needs the grant.

@@ -19,7 +19,7 @@ type written struct {
 func (a *API) writtenBy(ctx context.Context, changes []store.ResourceChange) ([]written, error) {
 	out, size := make([]written, 0, len(changes)), 0
 	for _, ch := range changes {
-		size += len(ch.Body)
+		size += rowBytes + len(ch.Body)
 	}
 	err := a.compute(ctx, sizeKind(size), func(step func() error) error {
 		for _, ch := range changes {

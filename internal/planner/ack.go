@@ -1,20 +1,12 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
 )
-
-func cloned(doubts map[string]Doubt) map[string]Doubt {
-	if len(doubts) == 0 {
-		return nil
-	}
-	return maps.Clone(doubts)
-}
 
 // Answerable returns the response that an answer with this nonce is about: the one in
 // flight, or one that it has overtaken. nil if there is none.
@@ -72,12 +64,11 @@ func (c *Client) take(t fleet.Type, f *flight) {
 	}
 	before := tr.Held
 	tr.Held, tr.Next, tr.InFlight = tr.Next, nil, false
+	tr.Doubts, tr.NextDoubts = tr.NextDoubts, nil
 	c.reports[t] = f.after
 	c.flights[t] = nil
 	if c.rec != nil {
-		p := &c.rec.types[t]
-		p.late = nil // whatever they brought, this one came after them
-		p.held, p.next = p.next, nil
+		c.rec.types[t].late = nil // whatever they brought, this one came after them
 	}
 	c.passed(f)
 	c.expireLate(t, f, before)

@@ -36,10 +36,11 @@ func (c *Client) doubts(t fleet.Type, r *snapshot.Resource, target *snapshot.Tar
 	return c.origin.Past.doubts(r) || refused != nil && c.origin.Past.doubts(refused)
 }
 
-// belief is what a client holds by its own account, and what of its subscription it said
+// belief is what a client holds by its own account, what of that is in doubt, and what of its subscription it said
 // nothing of.
 type belief struct {
 	held     *snapshot.Set
+	doubts   *Doubts
 	unspoken *snapshot.Set // names
 }
 
@@ -48,8 +49,26 @@ type beliefKey struct {
 	fleet    fleet.Key
 	sub      *Subscription
 	versions snapshot.Count
-	before   *snapshot.Snapshot // Origin.Before; what those have that held the same
+	trust
 }
+
+// trust is what of a client's origin decides how far it is believed; those that held the same have the same.
+type trust struct {
+	before  *snapshot.Snapshot
+	unclean bool
+	settled fleet.Revision // when it is unclean
+}
+
+func (o *Origin) trust() trust {
+	t := trust{before: o.Before, unclean: o.Past.Unclean}
+	if t.unclean {
+		t.settled = o.Past.Settled
+	}
+	return t
+}
+
+// ofFew: it may be that of one client alone.
+func (t trust) ofFew() bool { return t.before != nil || t.unclean }
 
 // resumeDelta takes in what the first request of a type reports.
 func (c *Client) resumeDelta(r *Request, target *snapshot.Target, believe bool) {
@@ -78,11 +97,13 @@ func (c *Client) doubtDeleted(r *Request, target *snapshot.Target) {
 	if missing.Len() == 0 {
 		return
 	}
+	var doubts []doubtEdit
 	for n, v := range r.Versions.Each {
 		if name := missing.Get(string(n)); name != nil {
-			c.doubt(r.Type, name.Name, Doubt{Certainty: Something, Version: string(v)})
+			doubts = append(doubts, doubtEdit{name.Name, &Doubt{Certainty: Something, Version: string(v)}})
 		}
 	}
+	c.in.cast(r.Type, &c.pos.Types[r.Type], doubts)
 }
 
 // wouldMislead reports whether an empty answer would end an Envoy's patience with a route
@@ -100,42 +121,42 @@ func (c *Client) wouldMislead(t fleet.Type, target *snapshot.Target) bool {
 // first of them.
 func (c *Client) believe(r *Request, target *snapshot.Target) (unspoken *snapshot.Set) {
 	t, tr := r.Type, &c.pos.Types[r.Type]
-	if r.Versions.N == 0 && !c.origin.Past.Unclean {
-		return tr.Sub.names
+	if r.Versions.N == 0 && !c.origin.Past.doubtsAny(target) {
+		return tr.Sub.names // a new process, or one that has settled all that there is
 	}
 	l := c.look(target)
 	want, missing := l.wanted(t)
-	if !c.origin.Past.Unclean && want.Len() > 0 && want.Entries() == r.Versions.Count {
+	if !c.origin.Past.doubtsAny(target) && want.Len() > 0 && want.Entries() == r.Versions.Count {
 		if tr.Held = want; tr.Sub.wildcard || t == fleet.VirtualHost {
 			return c.unspoken(t)
 		}
 		return missing
 	}
 	m := c.in.memoOf(target)
-	k := beliefKey{c.in.key, tr.Sub, r.Versions.Count, c.origin.Before}
-	if m == nil || c.origin.Past.Unclean || t == fleet.VirtualHost || k.before != nil && first(c.in, m, k) {
+	k := beliefKey{c.in.key, tr.Sub, r.Versions.Count, c.origin.trust()}
+	if m == nil || t == fleet.VirtualHost || k.ofFew() && first(c.in, m, k) {
 		c.believeEach(r, target)
 		return c.unspoken(t)
 	}
 	b := remembered(&m.mu, &m.beliefs, k, func() belief {
 		c.believeEach(r, target)
-		c.in.grow(m, 256+64*r.Versions.N+tr.Sub.keeps())
-		return belief{tr.Held, c.unspoken(t)}
+		c.in.grow(m, 256+64*r.Versions.N+tr.Sub.keeps()+tr.Doubts.keeps())
+		return belief{tr.Held, tr.Doubts, c.unspoken(t)}
 	})
-	tr.Held = b.held
+	tr.Held, tr.Doubts = b.held, b.doubts
 	return b.unspoken
 }
 
 // unspoken are the names of the subscription of which the client is not known to have
 // reported anything.
 func (c *Client) unspoken(t fleet.Type) *snapshot.Set {
-	tr, doubts := &c.pos.Types[t], c.rec.of(t).held
-	if len(doubts) == 0 && tr.Held.Names() == tr.Sub.names.Names() {
+	tr := &c.pos.Types[t]
+	if tr.Doubts.Len() == 0 && tr.Held.Names() == tr.Sub.names.Names() {
 		return nil
 	}
 	var edits []snapshot.Edit
 	for n := range tr.Sub.names.All() {
-		if d, ok := doubts[n.Name]; tr.Held.Get(n.Name) == nil && (!ok || d.Certainty != Something) {
+		if d := tr.Doubts.of(n.Name); tr.Held.Get(n.Name) == nil && (d == nil || d.Certainty != Something) {
 			edits = append(edits, snapshot.Edit{New: n})
 		}
 	}
@@ -148,17 +169,23 @@ func (c *Client) believeEach(r *Request, target *snapshot.Target) {
 	look := func(name, version string) *snapshot.Resource { return c.known(t, name, version, target) }
 	has := make(map[string]*snapshot.Resource, r.Versions.N) // nil: it is in doubt, or not asked for
 	want, _ := c.look(target).wanted(t)
+	var doubts []doubtEdit
 	if r.Versions.N > 0 {
 		for n, v := range r.Versions.Each {
 			if _, again := has[string(n)]; again {
 				continue
 			}
 			name, version := string(n), string(v)
-			has[name] = c.believeOne(t, name, version, want.Get(name), target, look)
+			is, doubt := c.believeOne(t, name, version, want.Get(name), target, look)
+			if has[name] = is; doubt != nil {
+				doubts = append(doubts, doubtEdit{name, doubt})
+			}
 		}
 	}
-	c.pos.Types[t].Held = c.in.heldLike(t, want, has)
-	c.zombies(t, target)
+	tr := &c.pos.Types[t]
+	tr.Held = c.in.heldLike(t, want, has)
+	c.in.cast(t, tr, doubts)
+	c.in.cast(t, tr, c.unreported(t, target))
 }
 
 // heldLike is the set of what is held, made of what is wanted: nearly all of it is the same, and shared with it.
@@ -180,50 +207,49 @@ func (in interner) heldLike(t fleet.Type, want *snapshot.Set, has map[string]*sn
 	return in.apply(t, want, edits)
 }
 
-// believeOne returns what the client has of a name by its own account; nil if it is in doubt,
-// or not asked for. find returns older resources, nil for those that are not known.
-func (c *Client) believeOne(t fleet.Type, name, version string, want *snapshot.Resource, target *snapshot.Target, find func(name, version string) *snapshot.Resource) *snapshot.Resource {
+// believeOne returns what the client has of a name by its own account, or what is in doubt of it; neither if it is
+// not asked for. find returns older resources, nil for those that are not known.
+func (c *Client) believeOne(t fleet.Type, name, version string, want *snapshot.Resource, target *snapshot.Target, find func(name, version string) *snapshot.Resource) (*snapshot.Resource, *Doubt) {
 	same := want != nil && want.Version == version
 	switch {
 	case same && !c.doubts(t, want, target):
-		return want
+		return want, nil
 	case !c.pos.Types[t].Sub.Has(name) && t != fleet.VirtualHost: // which is asked for by an alias
-		return nil
+		return nil, nil
 	case same:
 		last, known := c.settledWith(t, name, target)
 		if last == nil || !known {
 			last = want
 		}
-		c.doubt(t, name, Doubt{Certainty: Something, Last: last, Refs: slices.Concat(want.Refs, last.Refs), Supposed: !snapshot.Same(last, want)})
-		return nil
+		return nil, &Doubt{Certainty: Something, Last: last, Refs: slices.Concat(want.Refs, last.Refs), Supposed: !snapshot.Same(last, want)}
 	case c.origin.Past.Unclean:
-		d := Doubt{Certainty: Something, Version: version}
+		d := &Doubt{Certainty: Something, Version: version}
 		if d.Last = find(name, version); d.Last != nil {
 			d.Refs = d.Last.Refs
 		}
-		c.doubt(t, name, d)
-		return nil
+		return nil, d
 	}
 	if old := find(name, version); old != nil {
-		return old
+		return old, nil
 	}
-	return snapshot.Reported(name, version)
+	return snapshot.Reported(name, version), nil
 }
 
-// zombies doubts what the client may have taken from a response that it refused, and does
+// unreported is what the client may have taken from a response that it refused, and does
 // not report: what came into the fleet, or left it, since the client settled.
-func (c *Client) zombies(t fleet.Type, target *snapshot.Target) {
+func (c *Client) unreported(t fleet.Type, target *snapshot.Target) (doubts []doubtEdit) {
 	if !c.origin.Past.doubtsAny(target) {
-		return
+		return nil
 	}
 	l := c.look(target)
 	for _, s := range []*snapshot.Set{target.Gone[t], target.View[t]} { // what is withheld from the node was refused
 		for r := range s.All() {
-			if l.rec = c.rec; c.origin.Past.doubts(r) && c.pos.Types[t].Sub.Has(r.Name) && l.held(t, r.Name).nothing() {
-				c.doubt(t, r.Name, Doubt{})
+			if c.origin.Past.doubts(r) && c.pos.Types[t].Sub.Has(r.Name) && l.held(t, r.Name).nothing() {
+				doubts = append(doubts, doubtEdit{r.Name, new(Doubt)})
 			}
 		}
 	}
+	return doubts
 }
 
 // unchanged reports whether nothing of what the client wants has changed since it settled,

@@ -41,14 +41,14 @@ type place struct {
 }
 
 func (c *Client) place() place {
-	return place{c.overlay.base, c.pos.Types[fleet.Cluster].Held, len(c.rec.of(fleet.Cluster).held)}
+	return place{c.overlay.base, c.pos.Types[fleet.Cluster].Held, c.pos.Types[fleet.Cluster].Doubts.Len()}
 }
 
 // newBisection splits the candidates by what other nodes refused, if that is some of them: a
 // node that lies costs the others a response and nothing else.
 func newBisection(all []candidate, words string, rejected []candidate) *bisection {
 	if len(rejected) == 0 || len(rejected) == len(all) {
-		return &bisection{words: words, waiting: []*group{{candidates: all, bad: true}}}
+		return &bisection{words: words, waiting: []*group{{candidates: slices.Clone(all), bad: true}}}
 	}
 	second := &group{candidates: rejected}
 	rest := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return slices.Contains(rejected, x) })

@@ -26,6 +26,9 @@ func TestHalvesFindTheCulprit(t *testing.T) {
 		delta := rapid.Bool().Draw(t, "delta")
 		typ := rapid.SampledFrom([]fleet.Type{fleet.Listener, fleet.Cluster, fleet.Route}).Draw(t, "type")
 		p := newPoisoned(t, delta, typ, n, bad)
+		if typ == fleet.Route && rapid.Bool().Draw(t, "names a cluster that it refuses") {
+			p.except = []snapshot.Exception{{Type: fleet.Cluster, Name: "refused", Refused: "1"}}
+		}
 		if known { // all had a version before
 			p.offer(1, "")
 			p.rest()
@@ -79,7 +82,14 @@ func (p *poisoned) offer(rev fleet.Revision, mark string) int {
 		if slices.Contains(p.bad, i) {
 			v += mark
 		}
-		p.snap.Types[p.typ] = p.snap.Types[p.typ].With(snapshot.NewResource(p.typ, fleet.Row{Name: fmt.Sprint(i), Version: v, Revision: rev}, nil))
+		r := fleet.Row{Name: fmt.Sprint(i), Version: v, Revision: rev}
+		for _, e := range p.except {
+			r.Derived.Refs = append(r.Derived.Refs, fleet.Ref{Type: e.Type, Name: e.Name})
+		}
+		p.snap.Types[p.typ] = p.snap.Types[p.typ].With(snapshot.NewResource(p.typ, r, nil))
+	}
+	for _, e := range p.except {
+		p.snap.Types[e.Type] = p.snap.Types[e.Type].With(snapshot.NewResource(e.Type, fleet.Row{Name: e.Name, Version: e.Refused, Revision: 1}, nil))
 	}
 	return 0
 }

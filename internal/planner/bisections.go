@@ -36,6 +36,10 @@ func (c *Client) effective(target *snapshot.Target) *snapshot.Target {
 			es = append(es, snapshot.Exception{Type: fleet.Type(t), Name: x.refused.Name, Refused: x.refused.Version, Good: x.good, Leave: x.leave}) //nolint:gosec // one of nine
 		}
 	}
+	if len(es) == 0 { // the last one has just ended: its stream takes remembered steps again
+		c.overlay = overlay{base: target}
+		return target
+	}
 	if c.overlay.of != target || !slices.EqualFunc(es, c.overlay.withheld, sameException) {
 		c.overlay = overlay{base: target, of: target, withheld: es, target: target.Except(es)}
 	}
@@ -110,10 +114,9 @@ func (c *Client) advance(target *snapshot.Target) (moved bool) {
 // nothing does cannot be said of every type.
 func (c *Client) repaired(t fleet.Type) bool {
 	removable := c.pos.Kind.Delta || t.FullSet()
-	p := c.rec.of(t)
-	return !slices.ContainsFunc(p.bisection.all(), func(x candidate) bool {
-		_, doubtful := p.held[x.refused.Name]
-		return doubtful && !x.leave && (removable || x.good != nil)
+	doubts := c.pos.Types[t].Doubts
+	return !slices.ContainsFunc(c.rec.of(t).bisection.all(), func(x candidate) bool {
+		return doubts.of(x.refused.Name) != nil && !x.leave && (removable || x.good != nil)
 	})
 }
 

@@ -37,7 +37,7 @@ func lackedOf(r *snapshot.Resource, target *snapshot.Target, room int) (x *lacke
 
 // came reports whether the view has one of them by now.
 func (x *lacked) came(target *snapshot.Target) bool {
-	return x != nil && snapshot.AnyCame(x.clusters, target.View)
+	return x != nil && target.AnyLackCame(x.clusters)
 }
 
 // namedFirst are they in the order in which it is likely to be what a client's words are about: "unknown cluster 'a'".
@@ -52,8 +52,13 @@ func (x *lacked) namedFirst(words string) []snapshot.Lack {
 	return slices.Concat(x.clusters[i:i+1], x.clusters[:i], x.clusters[i+1:])
 }
 
-// candidates are the versions of a response that the client did not have before.
-func (r *Response) candidates() (all []candidate) {
+// candidates are the versions of a response that the client did not have before. They are shared, and must not be written to.
+func (r *Response) candidates() []candidate {
+	r.refused.candidatesOnce.Do(func() { r.refused.candidates = r.findCandidates() })
+	return r.refused.candidates
+}
+
+func (r *Response) findCandidates() (all []candidate) {
 	room := mostLacked
 	for _, ch := range r.changes {
 		good := ch.old.lastGood()
@@ -83,17 +88,17 @@ func (r *Response) standIns() (all []candidate) {
 
 // forgetStandIns takes in that the client would not take what it was supposed to have had, and is not to have now: what it has of the names is
 // not known. It reports whether there was any. In state of the world they have to stay: a set without them would take away what serves.
-func (c *Client) forgetStandIns(t fleet.Type, r *Response) (any bool) {
+func (c *Client) forgetStandIns(t fleet.Type, r *Response) bool {
 	if !c.pos.Kind.Delta {
 		return false
 	}
-	p := c.peculiar(t)
+	p, tr := c.rec.of(t), &c.pos.Types[t]
+	var forgotten []*snapshot.Resource
 	for _, ch := range r.changes {
 		if !ch.standsIn() || snapshot.Same(c.overlay.base.Types[t].Get(ch.name), ch.new) {
 			continue
 		}
-		any = true
-		p.forgetStandIns([]*snapshot.Resource{ch.new})
+		forgotten = append(forgotten, ch.new)
 		for _, f := range c.open(t) {
 			f.forgotten = append(f.forgotten, ch.new)
 		}
@@ -108,17 +113,8 @@ func (c *Client) forgetStandIns(t fleet.Type, r *Response) (any bool) {
 			}
 		}
 	}
-	return any
-}
-
-// forgetStandIns takes in that the client never had them.
-func (p *peculiar) forgetStandIns(all []*snapshot.Resource) {
-	for _, x := range all {
-		if d, ok := p.held[x.Name]; ok && snapshot.Same(d.Last, x) {
-			d.Last, d.Supposed = nil, false
-			p.held[x.Name] = d
-		}
-	}
+	tr.Doubts = c.in.unsupposed(t, tr.Doubts, forgotten)
+	return len(forgotten) > 0
 }
 
 // accuse finds who is to blame for a refusal, or begins the bisection that does.

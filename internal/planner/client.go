@@ -276,7 +276,7 @@ func (c *Client) Clean() bool {
 			continue
 		}
 		p := c.rec.of(fleet.Type(i))
-		if f := c.flights[i]; f != nil && f.alters() || len(p.late) > 0 || p.bisection != nil || len(p.held) > 0 || c.lacksSome(fleet.Type(i)) {
+		if f := c.flights[i]; f != nil && f.alters() || len(p.late) > 0 || p.bisection != nil || c.pos.Types[i].Doubts.Len() > 0 || c.lacksSome(fleet.Type(i)) {
 			return false
 		}
 		if c.origin.Past.Unclean && c.pos.Types[i].Sub != nil && c.settled.confirmed[i] == 0 {

@@ -14,11 +14,11 @@ import (
 // client is a stream's client as the tests write it down: twice, once with a planner that
 // remembers and once with one that does not. Both must say the same.
 type client struct {
-	Delta, Envoy, SingleType, TTL, Opening bool
-	MaxSet                                 int
-	Past                                   planner.Past
-	Before                                 *snapshot.Snapshot
-	Now                                    time.Time
+	Delta, Envoy, SingleType, TTL, Opening, Errors bool
+	MaxSet                                         int
+	Past                                           planner.Past
+	Before                                         *snapshot.Snapshot
+	Now                                            time.Time
 
 	c, plain *planner.Client
 	verdicts []snapshot.Verdict
@@ -44,7 +44,7 @@ func (c *client) init() {
 	if c.c != nil {
 		return
 	}
-	k := planner.Kind{Delta: c.Delta, Envoy: c.Envoy, SingleType: c.SingleType, TTL: c.TTL, MaxSet: c.MaxSet}
+	k := planner.Kind{Delta: c.Delta, Envoy: c.Envoy, SingleType: c.SingleType, TTL: c.TTL, Errors: c.Errors, MaxSet: c.MaxSet}
 	o := planner.Origin{Past: c.Past, Before: c.Before}
 	c.c = planner.New(planner.DefaultMemo).Client(fleet.Key{}, k, o, c.Opening, c.Now)
 	c.plain = planner.New(0).Client(fleet.Key{}, k, o, c.Opening, c.Now)

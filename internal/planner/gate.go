@@ -45,9 +45,10 @@ func (l *look) waitsForCluster(t fleet.Type, ch change) bool {
 
 // goesWithout reports whether a resource goes out although the client is not given a cluster that it names, until somebody writes
 // something: a client that has none of its routes answers all of their requests with 404, which is worse than that those
-// to one cluster fail. A listener that names such a cluster Envoy would refuse.
+// to one cluster fail. A listener that names such a cluster Envoy would refuse. While a culprit is looked for among the clusters it is not known which are
+// not given.
 func (l *look) goesWithout(t fleet.Type, ch change, cluster fleet.Ref) bool {
-	if t != fleet.Route && t != fleet.VirtualHost || !ch.old.nothing() || l.rec.bisecting() {
+	if t != fleet.Route && t != fleet.VirtualHost || !ch.old.nothing() || l.rec.of(fleet.Cluster).bisection != nil {
 		return false
 	}
 	r := l.base.Types[fleet.Cluster].Get(cluster.Name)
@@ -62,7 +63,7 @@ func (l *look) goesWithout(t fleet.Type, ch change, cluster fleet.Ref) bool {
 // version that it is to have: then no single one need be looked for.
 func (l *look) hasAllClusters() bool {
 	tr := &l.pos.Types[fleet.Cluster]
-	if tr.Sub == nil || tr.InFlight || len(l.rec.of(fleet.Cluster).held) > 0 {
+	if tr.Sub == nil || tr.InFlight || tr.Doubts.Len() > 0 {
 		return false
 	}
 	return tr.Sub.answeredBy(l.target.Types[fleet.Cluster], tr.Held)
@@ -174,8 +175,8 @@ func (l *look) arriving(t fleet.Type) iter.Seq2[string, has] {
 				return
 			}
 		}
-		for name, d := range l.rec.of(t).next {
-			if !yield(name, has{doubt: &d}) {
+		for _, name := range tr.NextDoubts.names() {
+			if !yield(name, has{doubt: tr.NextDoubts.of(name)}) {
 				return
 			}
 		}

@@ -17,10 +17,11 @@ func (c *Client) change(t fleet.Type, old, next *Subscription) (asked bool) {
 	stays := next.wildcard
 	gone := 0
 	var dropped []string
+	var rewanted []doubtEdit
 	for was, is := range snapshot.Diff(old.names, next.names) {
 		if is != nil {
 			asked = true
-			c.rewant(t, is.Name)
+			rewanted = c.rewant(t, is.Name, rewanted)
 			continue
 		}
 		if gone++; !next.Has(was.Name) {
@@ -34,6 +35,7 @@ func (c *Client) change(t fleet.Type, old, next *Subscription) (asked bool) {
 		c.forgetUnwanted(t)
 	}
 	c.forget(t, dropped)
+	c.doubtNext(t, rewanted)
 	tr.Unknown = tr.Unknown && stays // what is not known was given up
 	return asked
 }
@@ -73,14 +75,11 @@ func (c *Client) forget(t fleet.Type, dropped []string) {
 	if tr.InFlight {
 		tr.Next = c.in.dropped(t, tr.Next, dropped)
 	}
+	tr.Doubts, tr.NextDoubts = c.in.without(t, tr.Doubts, dropped), c.in.without(t, tr.NextDoubts, dropped)
 	if c.rec == nil {
 		return
 	}
 	p := &c.rec.types[t]
-	for _, name := range dropped {
-		delete(p.held, name)
-		delete(p.next, name)
-	}
 	for content, x := range p.refused { // the bisection that they were in has ended
 		x.again = place{}
 		p.refused[content] = x
@@ -103,29 +102,35 @@ func (c *Client) takeUp(t fleet.Type, old, next *Subscription) {
 	if c.flights[t] == nil {
 		return
 	}
+	var rewanted []doubtEdit
 	for _, is := range snapshot.Diff(old.names, next.names) {
 		if is != nil {
-			c.rewant(t, is.Name)
+			rewanted = c.rewant(t, is.Name, rewanted)
 		}
 	}
+	c.doubtNext(t, rewanted)
 }
 
-// rewant takes a name up again. If it was given up since a response left that carries it,
+// rewant takes a name up again, and adds to what is in doubt. If it was given up since a response left that carries it,
 // the client may or may not take the resource in when that arrives.
-func (c *Client) rewant(t fleet.Type, name string) {
+func (c *Client) rewant(t fleet.Type, name string, doubts []doubtEdit) []doubtEdit {
 	f := c.flights[t]
 	if f == nil || c.pos.Types[t].Next.Get(name) != nil {
-		return
+		return doubts
 	}
 	r := f.after.Get(name)
 	if r == nil {
-		return
+		return doubts
 	}
-	p := c.peculiar(t)
-	if p.next == nil {
-		p.next = make(map[string]Doubt)
+	d := change{name: name, new: r}.doubtful()
+	return append(doubts, doubtEdit{name, &d})
+}
+
+// doubtNext puts names in doubt once what is in flight is ACKed.
+func (c *Client) doubtNext(t fleet.Type, edits []doubtEdit) {
+	if tr := &c.pos.Types[t]; len(edits) > 0 {
+		tr.NextDoubts = c.in.doubts(t, tr.NextDoubts, edits)
 	}
-	p.next[name] = change{name: name, new: r}.doubtful()
 }
 
 func (c *Client) forgetUnwanted(t fleet.Type) {
@@ -142,8 +147,8 @@ func (c *Client) forgetUnwanted(t fleet.Type) {
 			}
 		}
 	}
-	for _, doubts := range []map[string]Doubt{c.rec.of(t).held, c.rec.of(t).next} {
-		for name := range doubts {
+	for _, doubts := range []*Doubts{tr.Doubts, tr.NextDoubts} {
+		for _, name := range doubts.names() {
 			if !tr.Sub.Has(name) {
 				dropped = append(dropped, name)
 			}

@@ -19,12 +19,14 @@ import (
 type follower struct {
 	name        string
 	delta, odd  bool
+	envoy       bool
 	memo, plain *planner.Client
 	naive       *naive
 	asked       [fleet.NumTypes]map[string]bool
 	dropped     [fleet.NumTypes]map[string]bool // while something was in flight
 	held        [fleet.NumTypes]map[string]string
 	version     [fleet.NumTypes]string
+	settled     fleet.Revision
 	inbox       []*planner.Response
 	sent        int
 	nonces      []string
@@ -39,15 +41,16 @@ type history struct {
 	target   *snapshot.Target
 	world    *sets
 	all      []*follower
+	before   map[fleet.Revision]*snapshot.Snapshot
 }
 
 var wilds = []fleet.Type{fleet.Cluster, fleet.Listener}
 
 func newHistory(t *rapid.T) *history {
-	h := &history{T: t, pl: planner.New(64 << 20), bare: planner.New(0), at: &snapshot.Snapshot{Revision: 1}, world: &sets{}}
+	h := &history{T: t, pl: planner.New(64 << 20), bare: planner.New(0), at: &snapshot.Snapshot{Revision: 1}, world: &sets{}, before: map[fleet.Revision]*snapshot.Snapshot{}}
 	h.target = snapshot.NewTarget(h.at, nil)
-	for i := range 9 {
-		f := &follower{name: fmt.Sprint("f", i), delta: i < 7, odd: i >= 5}
+	for i := range 14 {
+		f := &follower{name: fmt.Sprint("f", i), delta: i < 8, odd: i >= 5, envoy: i >= 5 && i < 8 || i >= 11}
 		h.all = append(h.all, f)
 		for typ := range f.held {
 			f.held[typ], f.asked[typ] = map[string]string{}, map[string]bool{}
@@ -57,7 +60,7 @@ func newHistory(t *rapid.T) *history {
 		h.change()
 	}
 	for _, f := range h.all {
-		h.connect(f)
+		h.connect(f, planner.Origin{})
 	}
 	return h
 }
@@ -102,6 +105,7 @@ func (h *history) change() {
 			next.Gone[typ] = next.Gone[typ].Without(row.Name)
 		}
 	}
+	h.before[next.Revision] = next
 	h.at, h.target, h.world = next, snapshot.NewTarget(next, nil), &sets{}
 	for typ := range h.world {
 		h.world[typ] = map[string]*snapshot.Resource{}
@@ -111,12 +115,42 @@ func (h *history) change() {
 	}
 }
 
+// ending is how a stream ends.
+type ending struct {
+	told bool // the next one knows how
+	died bool // with its server: it counts as unclean, however it was
+	anew bool // with its process: that holds nothing then
+	read bool // what the client had when it settled is known
+}
+
+func (h *history) drawEnding() ending {
+	draw := func(label string) bool { return rapid.Bool().Draw(h.T, label) }
+	return ending{told: draw("told"), died: draw("died"), anew: draw("anew"), read: draw("read")}
+}
+
+// reconnect ends a stream, and opens the next one.
+func (h *history) reconnect(f *follower, e ending) {
+	var o planner.Origin
+	if e.told {
+		if o.Past = (planner.Past{Unclean: e.died || !f.memo.Clean(), Settled: f.settled}); e.read {
+			o.Before = h.before[f.settled]
+		}
+	}
+	if e.anew {
+		for typ := range f.held {
+			clear(f.held[typ])
+			f.version[typ] = ""
+		}
+	}
+	h.connect(f, o)
+}
+
 // connect opens a stream, and has the client say all that it holds.
-func (h *history) connect(f *follower) {
-	k := planner.Kind{Delta: f.delta}
-	f.memo = h.pl.Client(fleet.Key{}, k, planner.Origin{}, false, start)
-	f.plain = h.bare.Client(fleet.Key{}, k, planner.Origin{}, false, start)
-	if f.naive = nil; f.delta && !f.odd {
+func (h *history) connect(f *follower, o planner.Origin) {
+	k := planner.Kind{Delta: f.delta, Envoy: f.envoy}
+	f.memo = h.pl.Client(fleet.Key{}, k, o, false, start)
+	f.plain = h.bare.Client(fleet.Key{}, k, o, false, start)
+	if f.naive = nil; f.delta && !f.odd && !o.Past.Unclean {
 		f.naive = &naive{}
 	}
 	f.inbox, f.nonces, f.open, f.dropped = nil, nil, [fleet.NumTypes]bool{}, [fleet.NumTypes]map[string]bool{}
@@ -171,6 +205,7 @@ func (h *history) ask(f *follower, typ fleet.Type, add, drop []string, first boo
 func (h *history) look(f *follower) {
 	for {
 		out, plain := f.memo.Step(start, h.target), f.plain.Step(start, h.target)
+		f.settled = max(f.settled, f.memo.Settled())
 		if f.naive != nil {
 			f.naive.world = h.world
 			if a := f.naive.step(); !a.same(out.Response) {
@@ -262,12 +297,16 @@ func (h *history) turn(f *follower, typ fleet.Type, name string) {
 func (h *history) everybody() {
 	typ, name := h.some()
 	what := rapid.IntRange(0, 4).Draw(h.T, "everybody")
+	var e ending
+	if what == 1 {
+		e = h.drawEnding()
+	}
 	for _, f := range h.all {
 		switch what {
 		case 0:
 			h.turn(f, typ, name)
 		case 1:
-			h.connect(f)
+			h.reconnect(f, e)
 		default:
 			for len(f.inbox) > 0 {
 				h.answerAt(f, 0)
@@ -307,7 +346,7 @@ func playHistory(t *rapid.T) {
 			h.look(f)
 		case 3:
 			if rapid.IntRange(0, 2).Draw(t, "lost") == 0 {
-				h.connect(f)
+				h.reconnect(f, h.drawEnding())
 				h.look(f)
 			}
 		case 4:

@@ -61,7 +61,8 @@ func (c *Client) Holdings(t fleet.Type, target *snapshot.Target) ([]Holding, tim
 			add(r, Confirmed)
 		}
 	}
-	for name, d := range c.rec.of(t).held {
+	for _, name := range tr.Doubts.names() {
+		d := tr.Doubts.of(name)
 		switch _, again := sent[name]; {
 		case again:
 		case d.Last == nil:

@@ -73,8 +73,8 @@ func (p *plan) heldSize() (n int) {
 	for r := range p.tr.Held.All() {
 		n += r.Takes(false, p.pos.Kind.TTL)
 	}
-	for _, d := range p.doubts {
-		n += d.Last.Takes(false, p.pos.Kind.TTL)
+	for _, name := range p.doubts.names() {
+		n += p.doubts.of(name).Last.Takes(false, p.pos.Kind.TTL)
 	}
 	return n
 }

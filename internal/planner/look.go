@@ -37,8 +37,8 @@ func (l *look) at(target *snapshot.Target) *look {
 
 // held is what the client has of a name, and next what it has once it ACKs what is in flight.
 func (l *look) held(t fleet.Type, name string) has {
-	if h, ok := doubtOf(l.rec.of(t).held, name); ok {
-		return h
+	if d := l.pos.Types[t].Doubts.of(name); d != nil {
+		return has{doubt: d}
 	}
 	return has{res: l.pos.Types[t].Held.Get(name)}
 }
@@ -47,23 +47,10 @@ func (l *look) next(t fleet.Type, name string) has {
 	if !l.pos.Types[t].InFlight {
 		return has{}
 	}
-	if h, ok := doubtOf(l.rec.of(t).next, name); ok {
-		return h
+	if d := l.pos.Types[t].NextDoubts.of(name); d != nil {
+		return has{doubt: d}
 	}
 	return has{res: l.pos.Types[t].Next.Get(name)}
-}
-
-// doubtOf allocates only where there is a doubt: it is asked for every name.
-func doubtOf(doubts map[string]Doubt, name string) (h has, ok bool) {
-	if len(doubts) == 0 {
-		return h, false
-	}
-	d, ok := doubts[name]
-	if !ok {
-		return h, false
-	}
-	found := d
-	return has{doubt: &found}, true
 }
 
 // wanted is the set that the client should hold of a type, but for what nobody wrote.
@@ -138,12 +125,12 @@ func (l *look) arrives(edsName string) bool {
 // differences yields every name of the subscription whose resource is another one in
 // the target than with the client. Its cost is that of what differs.
 func (l *look) differences(t fleet.Type) iter.Seq[change] {
-	tr, doubts := &l.pos.Types[t], l.rec.of(t).held
+	tr, doubts := &l.pos.Types[t], l.pos.Types[t].Doubts
 	return func(yield func(change) bool) {
 		want, missing := l.wanted(t)
 		for old, now := range snapshot.Diff(tr.Held, want) {
 			ch := change{name: snapshot.Edit{Old: old, New: now}.Name(), old: has{res: old}, new: l.own(t, now)}
-			if _, ok := doubts[ch.name]; ok {
+			if doubts.of(ch.name) != nil {
 				continue
 			}
 			if now == nil {
@@ -155,12 +142,11 @@ func (l *look) differences(t fleet.Type) iter.Seq[change] {
 				return
 			}
 		}
-		for _, name := range names(doubts) {
-			d := doubts[name]
+		for _, name := range doubts.names() {
 			if !tr.Sub.Has(name) && t != fleet.VirtualHost { // which is asked for by an alias
 				continue
 			}
-			if !yield(change{name: name, old: has{doubt: &d}, new: l.doubtfulWanted(t, name, want)}) {
+			if !yield(change{name: name, old: has{doubt: doubts.of(name)}, new: l.doubtfulWanted(t, name, want)}) {
 				return
 			}
 		}
@@ -168,7 +154,7 @@ func (l *look) differences(t fleet.Type) iter.Seq[change] {
 			return
 		}
 		for n := range missing.All() {
-			if _, ok := doubts[n.Name]; ok || tr.Held.Get(n.Name) != nil {
+			if doubts.of(n.Name) != nil || tr.Held.Get(n.Name) != nil {
 				continue
 			}
 			if r := l.absent(t, n.Name); r != nil && !yield(change{name: n.Name, new: r}) {

@@ -21,6 +21,7 @@ type memo struct {
 	steps    map[stepKey]*entry[*step]
 	beliefs  map[beliefKey]*entry[belief]
 	resumes  map[resumeKey]*entry[resumed]
+	believed map[believedKey]*entry[believedSet]
 	withheld map[withheldKey]*entry[[]fleet.Withheld]
 	size     int
 }
@@ -67,7 +68,7 @@ const nameSize = 256
 // keeps is what is kept with a position that is remembered: names that its streams may have given up since.
 func (p *Position) keeps() (size int) {
 	for i := range p.Types {
-		size += p.Types[i].Sub.keeps()
+		size += p.Types[i].Sub.keeps() + p.Types[i].Doubts.keeps() + p.Types[i].NextDoubts.keeps()
 	}
 	return size
 }
@@ -228,7 +229,7 @@ func (in interner) grow(m *memo, size int) {
 func (m *memo) clear() (size int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.seen, m.steps, m.beliefs, m.resumes, m.withheld = nil, nil, nil, nil, nil
+	m.seen, m.steps, m.beliefs, m.resumes, m.believed, m.withheld = nil, nil, nil, nil, nil, nil
 	size, m.size = m.size, 0
 	return size
 }

@@ -38,8 +38,7 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 		if f = c.flights[t]; f == nil || f.nonce != nonce {
 			return false
 		}
-		c.flights[t], tr.Next, tr.InFlight = nil, nil, false
-		c.peculiar(t).next = nil
+		c.flights[t], tr.Next, tr.NextDoubts, tr.InFlight = nil, nil, nil, false
 		c.passed(f)
 	}
 	tr.Unknown = f.blind // what it held is no better known than before
@@ -52,8 +51,8 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 	if t == fleet.Cluster && c.counts.last == f.content {
 		c.counts.refused, c.counts.words = true, words
 	}
-	c.doubtChanges(t, f.changes) // of an overtaken one they are already
-	c.peculiar(t).forgetStandIns(f.forgotten)
+	f.doubt(c.in, tr) // of an overtaken one they are already
+	tr.Doubts = c.in.unsupposed(t, tr.Doubts, f.forgotten)
 	c.accuse(t, f.Response, words)
 	return true
 }
@@ -85,6 +84,7 @@ func (c *Client) remember(t fleet.Type, r *Response, words string) {
 		}
 		delete(p.refused, content)
 	}
+	p.looked = nil
 	x := refusedContent{words: words, at: l.target.Revision, changes: r.changes, set: r.target.Types[t]}
 	for _, ch := range r.changes {
 		x.then = append(x.then, l.target.View[t].Get(ch.name))
@@ -111,7 +111,7 @@ func (c *Client) accuseAgain(again []*Response) {
 		if p.bisection != nil || x.again == at || len(all) == 0 || r.blind && t.FullSet() {
 			continue
 		}
-		x.again = at
+		x.again, p.looked = at, nil
 		p.refused[r.content] = x
 		p.bisection = newBisection(all, x.words, c.rejectedElsewhere(t, all))
 	}
@@ -133,6 +133,10 @@ func (c *Client) offerAgain(target *snapshot.Target) {
 }
 
 func (p *peculiar) offerAgain(l *look, t fleet.Type) {
+	if p.looked == l.target {
+		return
+	}
+	p.looked = l.target
 	for content, x := range p.refused {
 		switch {
 		case x.over(l, t):
@@ -153,7 +157,7 @@ func (x *refusedContent) over(l *look, t fleet.Type) bool {
 	if len(x.changes) == 0 {
 		return x.set != l.target.Types[t]
 	}
-	if snapshot.AnyCame(x.lacked, l.target.View) {
+	if l.target.AnyLackCame(x.lacked) {
 		return true
 	}
 	for i, ch := range x.changes {

@@ -26,19 +26,12 @@ func (c *Client) overtake(target *snapshot.Target) (s *step, again bool) {
 		return nil, false
 	}
 	s = &step{after: c.pos}
-	rec := Record{}
-	if c.rec != nil {
-		rec = *c.rec
-	}
-	p, tr := &rec.types[t], &s.after.Types[t]
-	if p.held = cloned(p.held); p.held == nil {
-		p.held = make(map[string]Doubt, len(f.changes))
-	}
-	p.held, tr.Held = c.in.doubted(t, p.held, tr.Held, f.changes)
-	p.forgetStandIns(f.forgotten)
-	p.next, tr.Next, tr.InFlight = nil, nil, false
+	tr := &s.after.Types[t]
+	f.doubt(c.in, tr)
+	tr.Doubts = c.in.unsupposed(t, tr.Doubts, f.forgotten)
+	tr.Next, tr.NextDoubts, tr.InFlight = nil, nil, false
 	doubting := *c.look(target)
-	doubting.pos, doubting.rec = &s.after, &rec
+	doubting.pos = &s.after
 	r := doubting.plan(t, true).response
 	switch {
 	case r == nil || r.content == f.content:
@@ -73,11 +66,8 @@ func (c *Client) mayOvertake(t fleet.Type) bool {
 
 // overtaken takes in that a response went out beside the one in flight.
 func (c *Client) overtaken(r *Response) {
-	f := c.flights[r.Type]
-	c.doubtChanges(r.Type, f.changes)
 	p := c.peculiar(r.Type)
-	p.forgetStandIns(f.forgotten)
-	p.late = append(p.late, f)
+	p.late = append(p.late, c.flights[r.Type])
 	if len(p.late) > maxLate {
 		p.late = slices.Delete(p.late, 0, 1)
 	}

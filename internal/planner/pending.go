@@ -94,7 +94,7 @@ func (p *plan) keepInPlace(ch change) {
 // sent moves a position by a response that goes out.
 func (in interner) sent(p *Position, r *Response) {
 	tr := &p.Types[r.Type]
-	tr.Next, tr.InFlight, tr.Answer, tr.Unknown = r.after, true, false, false
+	tr.Next, tr.NextDoubts, tr.InFlight, tr.Answer, tr.Unknown = r.after, r.doubts, true, false, false
 	tr.Pending = in.answered(r, tr.Pending)
 	switch r.Type {
 	case fleet.Cluster:

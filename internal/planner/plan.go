@@ -16,7 +16,7 @@ type plan struct {
 	r       *Response
 	pending []change             // may go out now, by name
 	given   []snapshot.Edit      // what the response changes of what is held
-	doubts  map[string]Doubt     // what is in doubt after it
+	doubts  *Doubts              // what is in doubt after it
 	kept    []keeping            // what is kept back
 	used    uses                 // by what the client has of withheld resources
 	unsaid  []*snapshot.Resource // names whose asking cannot be answered
@@ -36,10 +36,10 @@ type planned struct {
 // plan makes the response for one type.
 func (l *look) plan(t fleet.Type, last bool) planned {
 	tr := &l.pos.Types[t]
-	p := plan{look: l, tr: tr, t: t, last: last, doubts: l.rec.of(t).held}
+	p := plan{look: l, tr: tr, t: t, last: last, doubts: tr.Doubts}
 	p.r = &Response{Type: t, Revision: l.target.Revision, kind: l.pos.Kind, effect: effect{target: l.target, after: tr.Held}}
 	p.collect()
-	p.keepSealed()
+	p.keepApart()
 	switch {
 	case l.pos.Kind.Delta:
 		p.delta()
@@ -156,19 +156,14 @@ func (p *plan) settleAfter() {
 	if want, _ := p.wanted(p.t); p.r.after != want && p.r.after.Equal(want) {
 		p.r.after = want
 	}
-	if len(p.doubts) == 0 {
+	if p.doubts.Len() == 0 {
 		return
 	}
-	left := make(map[string]Doubt, len(p.doubts))
-	for name, d := range p.doubts {
-		left[name] = d
-	}
+	told := make([]string, 0, len(p.r.changes))
 	for _, ch := range p.r.changes {
-		delete(left, ch.name)
+		told = append(told, ch.name)
 	}
-	if p.doubts = left; len(left) == 0 {
-		p.doubts = nil
-	}
+	p.doubts = p.in.without(p.t, p.doubts, told)
 }
 
 // delta: what differs and what is owed, as far as it fits. The rest follows the ACK.
@@ -235,10 +230,10 @@ func (p *plan) fullSet() {
 		taken[ch.name] = struct{}{}
 		p.take(ch)
 	}
-	for _, name := range names(p.doubts) {
-		d := p.doubts[name]
+	for _, name := range p.doubts.names() {
+		d := p.doubts.of(name)
 		if _, ok := taken[name]; !ok && d.Last != nil {
-			p.take(change{name: name, old: has{doubt: &d}, new: d.Last})
+			p.take(change{name: name, old: has{doubt: d}, new: d.Last})
 		}
 	}
 	p.settleAfter()

@@ -13,6 +13,7 @@ type Planner struct {
 	maxMemo int // bytes, about
 	sets    pool[setKey, snapshot.Set]
 	subs    pool[subKey, Subscription]
+	doubted pool[doubtsKey, Doubts]
 	memos   memos
 
 	steps, walks atomic.Int64 // that were asked for, and those of them that were worked out

@@ -50,10 +50,12 @@ type Position struct {
 // what leads from Held to Next.
 type Track struct {
 	Sub *Subscription // nil: not asked for yet
-	// Held is what the client confirmed, or reported and was believed.
-	Held *snapshot.Set
-	// Next is what it holds once it ACKs; if InFlight.
-	Next *snapshot.Set
+	// Held is what the client confirmed, or reported and was believed. Doubts are names that it may have besides: none of them is in Held.
+	Held   *snapshot.Set
+	Doubts *Doubts
+	// Next is what it holds once it ACKs; if InFlight. NextDoubts are in doubt then.
+	Next       *snapshot.Set
+	NextDoubts *Doubts
 	// Pending are the names that must be answered though the client may hold them already.
 	Pending  *snapshot.Set
 	InFlight bool

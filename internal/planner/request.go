@@ -43,7 +43,7 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 		}
 	}
 	for _, f := range crossed {
-		c.doubtChanges(t, f.changes)
+		f.doubt(c.in, &c.pos.Types[t])
 	}
 	if first && t == fleet.Endpoint {
 		if f := c.flights[fleet.Cluster]; f != nil {
@@ -72,14 +72,14 @@ func (c *Client) forgetUnasked(t fleet.Type) {
 	p, tr := c.peculiar(t), &c.pos.Types[t]
 	c.pushed = c.sentUnasked(t)
 	*tr = Track{Pending: tr.Pending, Answer: tr.Answer, Unknown: tr.Unknown}
-	p.unasked, p.gone, p.held, p.next, p.late = false, 0, nil, nil, nil
+	p.unasked, p.gone, p.late = false, 0, nil
 	c.flights[t] = nil
 }
 
 // sentUnasked are the sets that went out while the client did not ask, answered or not.
 func (c *Client) sentUnasked(t fleet.Type) (sets []*snapshot.Set) {
-	if held := c.pos.Types[t].Held; len(c.rec.of(t).held) == 0 && held.Len() > 0 {
-		sets = append(sets, held)
+	if tr := &c.pos.Types[t]; tr.Doubts.Len() == 0 && tr.Held.Len() > 0 {
+		sets = append(sets, tr.Held)
 	}
 	for _, f := range c.open(t) {
 		sets = append(sets, f.after)

@@ -37,23 +37,51 @@ type Response struct {
 
 	kind Kind
 	effect
-	body body
+	body    body
+	refused refused
 }
 
 // effect is what a response means for the client.
 type effect struct {
 	target   *snapshot.Target
 	changes  []change
-	after    *snapshot.Set    // what the client holds of its subscription once it ACKs
-	doubts   map[string]Doubt // of it, what is in doubt then
-	complete bool             // then the type is in step with the target
-	cut      bool             // something was left out because of its size
-	blind    bool             // what the client held was not known
-	content  snapshot.Sum     // of names and versions: no content goes twice to a stream that refused it
+	after    *snapshot.Set // what the client holds of its subscription once it ACKs
+	doubts   *Doubts       // of it, what is in doubt then
+	complete bool          // then the type is in step with the target
+	cut      bool          // something was left out because of its size
+	blind    bool          // what the client held was not known
+	content  snapshot.Sum  // of names and versions: no content goes twice to a stream that refused it
 	// answered are the names whose asking it answers, besides those of the resources.
 	answered []string
 	// beatAfter: the round of heartbeats goes on behind this name.
 	beatAfter string
+}
+
+// refused is what comes of a response that is refused. Streams that stand in one place refuse it alike, so it is worked out for the first of them.
+type refused struct {
+	candidatesOnce sync.Once
+	candidates     []candidate
+
+	mu       sync.Mutex // guards what follows
+	of, cast casting
+}
+
+// casting is what is held of a type, and what is in doubt.
+type casting struct {
+	held   *snapshot.Set
+	doubts *Doubts
+}
+
+// doubt puts all that the response changes in doubt.
+func (r *Response) doubt(in interner, tr *Track) {
+	now := casting{tr.Held, tr.Doubts}
+	r.refused.mu.Lock()
+	defer r.refused.mu.Unlock()
+	if r.refused.cast == (casting{}) || r.refused.of != now {
+		in.cast(r.Type, tr, doubtful(r.changes))
+		r.refused.of, r.refused.cast = now, casting{tr.Held, tr.Doubts}
+	}
+	tr.Held, tr.Doubts = r.refused.cast.held, r.refused.cast.doubts
 }
 
 type body struct {

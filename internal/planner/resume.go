@@ -42,13 +42,10 @@ func (c *Client) settledWith(t fleet.Type, name string, target *snapshot.Target)
 func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 	t, tr := r.Type, &c.pos.Types[r.Type]
 	held, known := c.resume(t, r.Version, target)
+	anew := false
 	if known {
-		want := c.look(target).wantedOf(t, target)
-		if held.Equal(want) && c.unchanged(t, want, target) {
-			tr.Held = want
-		} else {
-			c.believeSet(t, held, want, target)
-		}
+		b := c.believeReported(t, held, target)
+		tr.Held, tr.Doubts, anew = b.held, b.doubts, b.anew
 	}
 	tr.Unknown = !known && r.Version != ""
 	if c.reports[t] = held; tr.Unknown {
@@ -62,7 +59,7 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 		return
 	}
 	tr.Answer = t.FullSet() && (!known || c.pos.Kind.SingleType) || t == fleet.Listener && !c.counts.sent
-	if c.pos.Kind.SingleType || c.pos.startsWarming(t) || known && c.mayHaveAskedAnew(t, target) {
+	if c.pos.Kind.SingleType || c.pos.startsWarming(t) || anew {
 		c.ask(t, tr.Sub.names)
 	}
 }
@@ -86,22 +83,73 @@ func (c *Client) mayHaveAskedAnew(t fleet.Type, target *snapshot.Target) bool {
 	return false
 }
 
-// believeSet is believeEach of a set whose resources are known.
-func (c *Client) believeSet(t fleet.Type, held, want *snapshot.Set, target *snapshot.Target) {
-	tr := &c.pos.Types[t]
+// believedSet is what of a reported set is believed, and what is in doubt of it. anew: the client may have asked for some of it again.
+type believedSet struct {
+	held   *snapshot.Set
+	doubts *Doubts
+	anew   bool
+}
+
+// believedKey tells apart what is believed of sets.
+type believedKey struct {
+	fleet    fleet.Key
+	sub      *Subscription
+	arriving *snapshot.Set
+	reported *snapshot.Set
+	trust
+}
+
+// believeReported is how far a set is believed that the client reports, and whose resources are known. For streams that end
+// unclean together it is worked out once.
+func (c *Client) believeReported(t fleet.Type, reported *snapshot.Set, target *snapshot.Target) believedSet {
+	l := c.look(target)
 	if !c.origin.Past.Unclean {
-		tr.Held = held
-		return
+		if want := l.wantedOf(t, target); reported.Equal(want) {
+			return believedSet{held: want}
+		}
+		return believedSet{held: reported}
 	}
+	work := func() believedSet {
+		b := believedSet{anew: c.mayHaveAskedAnew(t, target)}
+		if want := l.wantedOf(t, target); reported.Equal(want) && c.unchanged(t, want, target) {
+			b.held = want
+			return b
+		}
+		return c.believeSet(t, reported, target, b)
+	}
+	m := c.in.memoOf(target)
+	k := believedKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), reported, c.origin.trust()}
+	if m == nil || first(c.in, m, k) {
+		return work()
+	}
+	return remembered(&m.mu, &m.believed, k, func() believedSet {
+		b := work()
+		c.in.grow(m, 256+c.pos.Types[t].Sub.keeps()+b.doubts.keeps())
+		return b
+	})
+}
+
+// believeSet is believeEach of a set whose resources are known.
+func (c *Client) believeSet(t fleet.Type, held *snapshot.Set, target *snapshot.Target, b believedSet) believedSet {
+	want := c.look(target).wantedOf(t, target)
 	find := func(name, _ string) *snapshot.Resource { return held.Get(name) }
 	var edits []snapshot.Edit
+	var doubts []doubtEdit
 	for r := range held.All() {
-		if has := c.believeOne(t, r.Name, r.Version, want.Get(r.Name), target, find); has != r {
+		has, doubt := c.believeOne(t, r.Name, r.Version, want.Get(r.Name), target, find)
+		if has != r {
 			edits = append(edits, snapshot.Edit{Old: r, New: has})
 		}
+		if doubt != nil {
+			doubts = append(doubts, doubtEdit{r.Name, doubt})
+		}
 	}
+	tr := &c.pos.Types[t]
 	tr.Held = c.in.apply(t, held, edits)
-	c.zombies(t, target)
+	c.in.cast(t, tr, doubts)
+	c.in.cast(t, tr, c.unreported(t, target))
+	b.held, b.doubts = tr.Held, tr.Doubts
+	return b
 }
 
 // maxTried is how many resources are looked at to find the set of a version.
@@ -120,20 +168,13 @@ func (c *Client) resume(t fleet.Type, version string, target *snapshot.Target) (
 	if l.sum(t, target) == version {
 		return l.wantedOf(t, target), true
 	}
-	if b := c.origin.Before; b != nil {
-		for _, before := range target.Before(t, b.Types) {
-			if before = asHeld(before, t); l.sum(t, before) == version {
-				return l.wantedOf(t, before), true
-			}
-		}
-	}
 	m := c.in.memoOf(target)
-	if m == nil {
-		return l.older(t, version, target)
+	k := resumeKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), version, c.origin.Before}
+	if m == nil || k.before != nil && first(c.in, m, k) {
+		return l.earlierSet(t, version, target, k.before)
 	}
-	k := resumeKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), version}
 	found := remembered(&m.mu, &m.resumes, k, func() resumed {
-		held, ok := l.older(t, version, target)
+		held, ok := l.earlierSet(t, version, target, k.before)
 		c.in.grow(m, 512+len(version)+c.pos.Types[t].Sub.keeps())
 		return resumed{held, ok}
 	})
@@ -146,6 +187,7 @@ type resumeKey struct {
 	sub      *Subscription
 	arriving *snapshot.Set
 	version  string
+	before   *snapshot.Snapshot
 }
 
 type resumed struct {
@@ -159,6 +201,18 @@ func (l *look) arrivingClusters(t fleet.Type) *snapshot.Set {
 		return tr.Next
 	}
 	return nil
+}
+
+// earlierSet looks for the set of a version in what the node held before, and in what the view did.
+func (l *look) earlierSet(t fleet.Type, version string, target *snapshot.Target, before *snapshot.Snapshot) (*snapshot.Set, bool) {
+	if before != nil {
+		for _, b := range target.Before(t, before.Types) {
+			if b = asHeld(b, t); l.sum(t, b) == version {
+				return l.wantedOf(t, b), true
+			}
+		}
+	}
+	return l.older(t, version, target)
 }
 
 // older looks for the set of a version in what the view held before, or holds without what

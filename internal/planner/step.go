@@ -105,9 +105,6 @@ func (c *Client) Sent(now time.Time, r *Response, nonce string) {
 	c.pos, c.planned = c.planned.leadsFrom(&c.pos), nil
 	c.flights[r.Type] = f
 	c.follow(f)
-	if len(r.doubts) > 0 || len(c.rec.of(r.Type).next) > 0 {
-		c.peculiar(r.Type).next = cloned(r.doubts)
-	}
 	if r.Type == fleet.Cluster && c.counts.last != r.content {
 		c.counts.last, c.counts.refused, c.counts.words = r.content, false, ""
 	}

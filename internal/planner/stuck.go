@@ -118,7 +118,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	f.presumed, f.idle = true, nil
 	all, sure := c.neverAsked(f), true
 	if len(all) == 0 {
-		all = f.candidates()
+		all = slices.Clone(f.candidates())
 		sure = len(all) == 1
 	}
 	p := c.peculiar(t)

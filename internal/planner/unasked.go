@@ -68,19 +68,23 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	}
 	tr.Sub, tr.Answer = c.in.derive(&Subscription{typ: t}, true, false, named), !c.pos.Kind.Delta
 	tr.Held, _ = tr.Sub.wants(c.in, target.Types[t])
+	var newer []string
 	for r := range tr.Held.All() {
 		if c.doubts(t, r, target) {
-			tr.Held = c.in.dropped(t, tr.Held, []string{r.Name})
+			newer = append(newer, r.Name)
 		}
 	}
+	tr.Held = c.in.dropped(t, tr.Held, newer)
+	var doubts []doubtEdit
 	for _, x := range candidates {
 		d := change{name: x.refused.Name, old: has{res: x.good}, new: x.refused}.doubtful()
 		d.Supposed = x.good != nil
-		c.doubt(t, x.refused.Name, d)
+		doubts = append(doubts, doubtEdit{x.refused.Name, &d})
 	}
 	for _, name := range target.Withheld(t) {
-		c.doubt(t, name, Doubt{})
+		doubts = append(doubts, doubtEdit{name, new(Doubt)})
 	}
+	c.in.cast(t, tr, doubts)
 	c.doubtGone(t, target)
 	if len(candidates) > 0 {
 		p.bisection = &bisection{words: nevermind}
@@ -106,20 +110,18 @@ func (c *Client) willReport() bool {
 // server may be behind the one that sent it.
 func (c *Client) doubtGone(t fleet.Type, target *snapshot.Target) {
 	p, tr := c.peculiar(t), &c.pos.Types[t]
+	var now, next []doubtEdit
 	for r := range target.Gone[t].All() {
-		_, doubted := p.held[r.Name]
-		if r.Revision <= p.gone || !c.origin.Past.doubts(r) || doubted || tr.Held.Get(r.Name) != nil {
+		if r.Revision <= p.gone || !c.origin.Past.doubts(r) || tr.Doubts.of(r.Name) != nil || tr.Held.Get(r.Name) != nil {
 			continue
 		}
-		c.doubt(t, r.Name, Doubt{})
-		if !tr.InFlight || tr.Next.Get(r.Name) != nil {
-			continue
+		now = append(now, doubtEdit{r.Name, new(Doubt)})
+		if tr.InFlight && tr.Next.Get(r.Name) == nil {
+			next = append(next, doubtEdit{r.Name, new(Doubt)}) // the ACK of what is in flight says nothing of it
 		}
-		if p.next == nil {
-			p.next = make(map[string]Doubt)
-		}
-		p.next[r.Name] = Doubt{} // the ACK of what is in flight says nothing of it
 	}
+	c.in.cast(t, tr, now)
+	c.doubtNext(t, next)
 	p.gone = target.Revision
 }
 

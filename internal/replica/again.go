@@ -17,7 +17,7 @@ func (ns *nodes) again(t *viewUpdate) (refusals []fleet.Refusal) {
 					continue
 				}
 				told[ref] = true
-				r.Node, r.Beside, r.Offer = n.id, len(n.streams) > 1, now.number
+				r.Node, r.Beside, r.Offer = n.id, len(n.streams) > 1, now.refused().number
 				refusals = append(refusals, r)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/refusal"
 )
 
 // SEMANTICS 3.2: a refusal outlives its server also if the next one is behind it.
@@ -34,7 +33,7 @@ func TestARefusalOfARevisionThatIsNotHereYet(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second)
-		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "d", Version: "bad", Offer: refusal.FirstOffer(3), By: 3, End: fleet.EndReplaced}) {
+		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "d", Version: "bad", Offer: 1, By: 3, End: fleet.EndReplaced}) {
 			t.Errorf("resolved %+v", rs)
 		}
 		if rs := w.sink.allRefusals(); len(rs) != 1 || rs[0].Name != "f" || rs[0].Action != fleet.ActionLost {

@@ -125,7 +125,7 @@ type envoy struct {
 	cancel  context.CancelFunc
 	nonces  [fleet.NumTypes]string // of what was answered
 	answers []*message             // received, not answered
-	refused map[string]fleet.Revision
+	refused map[string]refusedAt
 	mute    [fleet.NumTypes]bool // types that it does not answer until the stream ends
 	words   []string             // of swallowed answers
 	// asksClusters: it has still to ask for clusters on this stream.
@@ -214,7 +214,7 @@ func (e *envoy) lose() (warming bool) {
 		e.doubted = true
 		e.process(m)
 	}
-	e.answers, e.words, e.refused = nil, nil, map[string]fleet.Revision{}
+	e.answers, e.words, e.refused = nil, nil, map[string]refusedAt{}
 	e.mute, e.nonces, e.named = [fleet.NumTypes]bool{}, [fleet.NumTypes]string{}, false
 	return warming
 }
@@ -457,8 +457,26 @@ func (e *envoy) accept(m *message) {
 	e.send(r)
 }
 
+// refusedAt is when a content was refused.
+type refusedAt struct {
+	revision fleet.Revision // the server's
+	lacked   []string       // clusters that it names, and that the proxy did not have
+}
+
+// lacks are the clusters that a message names and that the proxy does not have.
+func (e *envoy) lacks(m *message) (names []string) {
+	for _, x := range m.items {
+		for _, n := range x.refs {
+			if _, ok := e.holds[fleet.Cluster][n]; m.typ == fleet.Route && !ok {
+				names = append(names, n)
+			}
+		}
+	}
+	return names
+}
+
 func (e *envoy) refuse(m *message) {
-	e.refused[m.String()] = m.at
+	e.refused[m.String()] = refusedAt{m.at, e.lacks(m)}
 	var bad []string
 	sticky := false
 	for _, x := range m.items {

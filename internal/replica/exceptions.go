@@ -38,7 +38,7 @@ type exceptions struct {
 // except makes the culprits of a refusal exceptions of the stream, and of no other one that
 // its node has: those may be of another client (T41).
 func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Refusal, resolved []fleet.Refusal) {
-	n, snap, now := a.node, a.subscriber.view.snap, ns.offer(a.node)
+	n, snap, now := a.node, a.subscriber.view.snap, ns.offer(a.node).refused()
 	n.refusedAt = time.Now()
 	if len(v.Blame) == 0 {
 		a.subscriber.note(refusal.Key{Type: v.Type}, fleet.ActionNoSuspect)
@@ -56,7 +56,7 @@ func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Ref
 		if c.Rival != nil {
 			f.Rival = fleet.Rival{Name: c.Rival.Name, Version: c.Rival.Version}
 		}
-		if len(c.Lacked) > 0 && c.Lacked[0].Version == "" {
+		if len(c.Lacked) > 0 && (c.Lacked[0].Version == "" || c.Lacked[0].Frozen) {
 			f.Lacked = c.Lacked[0].Name
 		}
 		if f.Action == fleet.ActionStandInRefused || f.Action == fleet.ActionLost {
@@ -142,6 +142,7 @@ func (n namers) firstIn(types [fleet.NumTypes]*snapshot.Set) (first fleet.Revisi
 // is not sent again what it refused. settled is what the client was in step with, if known.
 func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, t fleet.Type, c snapshot.Blame) (action fleet.Action, good string) {
 	present := snap.Types[t].Get(c.Refused.Name)
+	c.Lacked = x.stillLacked(c.Lacked, snap)
 	i := slices.IndexFunc(x.list, func(e snapshot.Exception) bool { return e.Type == t && e.Name == c.Refused.Name })
 	if i >= 0 {
 		if e := &x.list[i]; e.Good != nil && e.Good.Version == c.Refused.Version {
@@ -254,6 +255,9 @@ func (x *exceptions) undone() (ks []refusal.Key) {
 
 // renew ends the exceptions whose name has another version in the view, or what the client would not take it beside, or that lacked what has come.
 func (x *exceptions) renew(snap *snapshot.Snapshot, now offer) (resolved []fleet.Refusal) {
+	for i, e := range x.list {
+		x.list[i].Lacked = x.stillLacked(e.Lacked, snap)
+	}
 	x.drop(func(e snapshot.Exception) bool {
 		if e.Applies(snap) {
 			return false

@@ -54,7 +54,7 @@ func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
 			t.Error("the exception does not end")
 		}
 		time.Sleep(time.Second)
-		if len(w.sink.allResolved()) != 1 || w.sink.allResolved()[0] != (fleet.Refusal{Node: "a", Type: fleet.Cluster, Name: "c", Version: "bad", Offer: refusal.FirstOffer(4), By: 4, End: fleet.EndReplaced}) {
+		if len(w.sink.allResolved()) != 1 || w.sink.allResolved()[0] != (fleet.Refusal{Node: "a", Type: fleet.Cluster, Name: "c", Version: "bad", Offer: refusal.FirstOffer(2), By: 4, End: fleet.EndReplaced}) {
 			t.Errorf("resolved %+v", w.sink.allResolved())
 		}
 	})

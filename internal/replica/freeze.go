@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"slices"
+
 	"fairlead/internal/fleet"
 	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
@@ -67,19 +69,54 @@ func (x *exceptions) froze(ref fleet.Ref) bool {
 	return false
 }
 
-// thaw ends the freezes of types of which no exception is left.
-func (x *exceptions) thaw(now offer, how fleet.End) (resolved []fleet.Refusal) {
-	for t := range x.frozen {
-		if x.count(t) > 0 {
-			continue
-		}
-		for k, action := range x.beside {
-			if action == fleet.ActionFrozen && k.Type == t {
-				resolved = append(resolved, now.end(k, how))
-				delete(x.beside, k)
-			}
-		}
-		delete(x.frozen, t)
+// stillLacked is what a refused version lacked, as a freeze of clusters has it: what that keeps back has not come, whatever the view has.
+func (x *exceptions) stillLacked(all []snapshot.Lack, snap *snapshot.Snapshot) []snapshot.Lack {
+	held, frozen := x.frozen[fleet.Cluster]
+	if !frozen || len(all) == 0 {
+		return all
 	}
+	all = slices.Clone(all)
+	for i, l := range all {
+		if now := snap.Types[fleet.Cluster].Get(l.Name); now != nil && held.Get(l.Name) == nil {
+			all[i] = snapshot.Lack{Name: l.Name, Version: now.Version, Frozen: l.Frozen || !x.excepts(fleet.Cluster, l.Name)}
+		}
+	}
+	return all
+}
+
+// unlack ends the exceptions that lacked a cluster for a freeze that keeps it back no more.
+func (x *exceptions) unlack(now offer) (resolved []fleet.Refusal) {
+	held, frozen := x.frozen[fleet.Cluster]
+	x.drop(func(e snapshot.Exception) bool {
+		came := slices.ContainsFunc(e.Lacked, func(l snapshot.Lack) bool { return l.Frozen && (!frozen || held.Get(l.Name) != nil) })
+		if came {
+			resolved = append(resolved, x.end(e, now, fleet.EndOffered))
+		}
+		return came
+	})
+	return resolved
+}
+
+// thaw ends the freezes of types of which no exception is left, and what was refused for the lack of what they kept back.
+func (x *exceptions) thaw(now offer, how fleet.End) (resolved []fleet.Refusal) {
+	for _, t := range fleet.Types() { // clusters first: what lacked one may be the last exception of its type
+		if _, frozen := x.frozen[t]; frozen && x.count(t) == 0 {
+			resolved = append(resolved, x.thawType(t, now, how)...)
+		}
+		if t == fleet.Cluster {
+			resolved = append(resolved, x.unlack(now)...)
+		}
+	}
+	return resolved
+}
+
+func (x *exceptions) thawType(t fleet.Type, now offer, how fleet.End) (resolved []fleet.Refusal) {
+	for k, action := range x.beside {
+		if action == fleet.ActionFrozen && k.Type == t {
+			resolved = append(resolved, now.end(k, how))
+			delete(x.beside, k)
+		}
+	}
+	delete(x.frozen, t)
 	return resolved
 }

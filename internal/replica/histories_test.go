@@ -45,6 +45,14 @@ func TestHistoriesThatFailed(t *testing.T) {
 		"what is put back was refused while the database was away": {[]step{
 			everybody, clusters("a@1", "b@1?"), get, {Kind: stepAway}, later(everybody, 3*time.Second), everybody, clusters("a@1?"), clusters("b@2"), get, {Kind: stepMute, Node: 1, Wait: 8 * time.Second},
 		}, "b@1?"},
+		"a route is refused that lacks a cluster, and it comes": {[]step{change(append(of(fleet.Route, "r@1!>a"), of(fleet.Listener, "l@1>r")...)...), everybody, clusters("a@1")}, ""},
+		"and a server that is behind ends what it remembers": {[]step{
+			change(append(of(fleet.Route, "r@1!>a"), of(fleet.Listener, "l@1>r")...)...), everybody, {Kind: stepLag, Pick: 1}, clusters("a@1"), lost(0), clusters("b@1"),
+		}, ""},
+		"two routes are refused that lack what was refused": {[]step{
+			change(of(fleet.Listener, "m@1>r")...), clusters("b@2?"), everybody, {Kind: stepLag, Pick: 1},
+			later(change(append(append(of(fleet.Route, "r@2!n1>b", "s@3>d"), of(fleet.Listener, "l@3>s")...), of(fleet.Cluster, "d@1!n1")...)...), 8*time.Second),
+		}, ""},
 		"all of a type is refused twice": {[]step{everybody, change(append(of(fleet.Endpoint, "c@3!", "a@3!"), of(fleet.Cluster, "a@1", "c@3")...)...), everybody, clusters("d@1?"), everybody}, ""},
 	} {
 		for _, delta := range []bool{true, false} {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -69,7 +68,7 @@ func TestAnotherServerRepairsAtOnce(t *testing.T) {
 			t.Errorf("the secret is %v", s)
 		}
 		time.Sleep(time.Second)
-		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "e", Version: "bad", Offer: refusal.FirstOffer(1), By: 1, End: fleet.EndReplaced}) {
+		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "e", Version: "bad", Offer: 1, By: 1, End: fleet.EndReplaced}) {
 			t.Errorf("resolved %+v", rs)
 		}
 		if rs := w.sink.allRefusals(); len(rs) != 0 {

@@ -5,17 +5,21 @@ import (
 	"fairlead/internal/refusal"
 )
 
-// offer is the one that a node is in: what it refuses it refuses in that, and what ends ends with it.
+// offer is the last one of a node that is known here: what ends ends with it.
 type offer struct {
 	node   *node
 	by     fleet.Revision // the newest
 	number fleet.Offer
 }
 
-func (ns *nodes) offer(n *node) offer {
-	by := ns.views.content.revision
-	n.offer = max(n.offer, refusal.FirstOffer(by))
-	return offer{n, by, n.offer}
+func (ns *nodes) offer(n *node) offer { return offer{n, ns.views.content.revision, n.offer} }
+
+// refused is the offer in which the node refuses something now: above all that were counted at earlier revisions. What only ends is in none of those
+// of its revision: the node may have been in them on another server already, and have refused the version anew.
+func (o offer) refused() offer {
+	o.node.offer = max(o.node.offer, refusal.FirstOffer(o.by))
+	o.number = o.node.offer
+	return o
 }
 
 // over begins the node's next offer.

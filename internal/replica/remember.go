@@ -219,7 +219,7 @@ func (s *subscriber) readopt(bd *builder, now offer, refusals []fleet.Refusal) (
 			}
 		}
 		if r, ok := toldAgain(f, snap, refusals); ok {
-			r.Offer = now.number
+			r.Offer = now.refused().number
 			revised = append(revised, r)
 		}
 		if _, frozen := s.frozen[e.Type]; !frozen && s.count(e.Type) < maxExceptions {

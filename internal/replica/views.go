@@ -112,7 +112,7 @@ func (s *subscriber) newTarget(retries int) *snapshot.Target {
 	t := snapshot.NewTarget(s.view.snap, s.list)
 	t.Retries = retries
 	for typ, set := range s.frozen {
-		t.Types[typ] = set
+		t.Freeze(typ, set)
 	}
 	return t
 }

@@ -216,13 +216,16 @@ func genWholeStep() *rapid.Generator[step] {
 	})
 }
 
-// changed reports whether the fleet has brought anew something that a message carries.
-func (w *whole) changed(m *message, since fleet.Revision) bool {
+// changed reports whether the fleet has brought anew something that a message carries, or a cluster
+// that the proxy lacked as it refused it.
+func (w *whole) changed(m *message, since refusedAt) bool {
 	w.db.feed.mu.Lock()
 	defer w.db.feed.mu.Unlock()
 	f := w.db.fleets[w.db.key]
 	for k, r := range f.states[f.rev].rows {
-		if k.t == m.typ && r.Revision > since && (m.names(k.name) || slices.Contains(m.removed, k.name)) {
+		carried := k.t == m.typ && (m.names(k.name) || slices.Contains(m.removed, k.name))
+		came := k.t == fleet.Cluster && !r.Deleted && slices.Contains(since.lacked, k.name)
+		if r.Revision > since.revision && (carried || came) {
 			return true
 		}
 	}
@@ -587,7 +590,7 @@ func namesAbsent(r *snapshot.Resource, view *snapshot.Snapshot, exceptions []sna
 func (w *whole) newEnvoy(id string, delta bool, seed uint64) *envoy {
 	e := &envoy{
 		w: w, id: id, delta: delta, dice: rand.New(rand.NewPCG(seed, uint64(len(w.envoys)))),
-		missing: map[string]bool{}, spoilt: map[string]bool{}, said: map[string]bool{}, sticky: map[string]bool{}, came: map[string]int{}, refused: map[string]fleet.Revision{},
+		missing: map[string]bool{}, spoilt: map[string]bool{}, said: map[string]bool{}, sticky: map[string]bool{}, came: map[string]int{}, refused: map[string]refusedAt{},
 	}
 	for typ := range e.holds {
 		e.holds[typ], e.asked[typ], e.reported[typ] = map[string]item{}, map[string]bool{}, map[string]string{}

@@ -129,8 +129,9 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 // looks for.
 func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 	typed := typedStructs{}
-	d, u := deriver{report: report{typed: typed}}, uses{typed: typed}
-	g.typed = typed
+	at := pointers{room: pointersBase + 4*proto.Size(m.Interface()), whole: p.at}
+	d, u := deriver{report: report{typed: typed}}, uses{typed: typed, at: at}
+	g.typed, g.at = typed, at
 	var ended error
 	err := walk(m, p.n, p.at, true, func(m protoreflect.Message, n *node, at *path, root bool) {
 		if out.Step != nil && ended == nil {

@@ -95,7 +95,7 @@ func without[K comparable, V any](table map[K]V, f func(string)) {
 
 // GuardForTest finds what the rules name in a message, as if it stood in an extension.
 func GuardForTest(m proto.Message) []Guarded {
-	g := guard{logPaths: DefaultLogPaths()}
+	g := guard{logPaths: DefaultLogPaths(), at: pointers{room: 1 << 30}}
 	_ = walk(m.ProtoReflect(), nil, nil, true, func(m protoreflect.Message, n *node, at *path, root bool) { g.message(m, place{n, at}, root) })
 	return g.found
 }
@@ -137,7 +137,7 @@ func KeysForTest(t fleet.Type, value []byte) error {
 
 // GuardedForTest is what the rules name in a message that stands alone.
 func GuardedForTest(m protoreflect.Message, private ...string) ([]Guarded, error) {
-	g := guard{privateClusters: private}
+	g := guard{privateClusters: private, at: pointers{room: 1 << 30}}
 	err := walk(m, nil, nil, true, func(m protoreflect.Message, n *node, at *path, root bool) { g.message(m, place{n, at}, root) })
 	return g.found, err
 }

@@ -18,6 +18,7 @@ type guard struct {
 	typed    typedStructs
 	// privateClusters are of the proxies' bootstrap, beside those that Fairlead puts there.
 	privateClusters []string
+	at              pointers
 	found           []Guarded
 	count           map[told]int
 	ports           map[Rule]int    // how many ports were met
@@ -55,7 +56,7 @@ func (g *guard) addPort(r Rule, port uint32, at *path) {
 	}
 	g.count[which]++
 	g.above[which] = here
-	g.found = append(g.found, Guarded{r, here, port})
+	g.found = append(g.found, Guarded{r, g.at.of(at), port})
 }
 
 // message looks at one message; walk brings it to every one. root is set for what an Any

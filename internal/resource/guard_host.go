@@ -36,15 +36,17 @@ var (
 	metadataNames = map[string]bool{
 		"metadata": true, "metadata.google.internal": true, "metadata.goog": true, "instance-data": true, "instance-data.ec2.internal": true,
 		"metadata.azure.internal": true, "metadata.tencentyun.com": true, "metadata.platformequinix.com": true, "metadata.packet.net": true, "rancher-metadata": true,
+		"api.metadata.cloud.ibm.com": true,
 	}
 	metadataHosts = map[netip.Addr]bool{
-		netip.MustParseAddr("fd00:ec2::254"):      true, // AWS
-		netip.MustParseAddr("fd20:ce::254"):       true, // Google
-		netip.MustParseAddr("fd00:c1::a9fe:a9fe"): true, // Oracle
-		netip.MustParseAddr("168.63.129.16"):      true, // Azure
-		netip.MustParseAddr("100.100.100.200"):    true, // Alibaba
-		netip.MustParseAddr("192.0.0.192"):        true, // Oracle
+		netip.MustParseAddr("fd20:ce::254"):    true, // Google
+		netip.MustParseAddr("fd00:42::42"):     true, // Scaleway
+		netip.MustParseAddr("168.63.129.16"):   true, // Azure
+		netip.MustParseAddr("100.100.100.200"): true, // Alibaba
+		netip.MustParseAddr("192.0.0.192"):     true, // Oracle
 	}
+	// AWS: fd00:ec2::254 tells metadata, fd00:ec2::23 hands out the credentials of a pod.
+	metadataNet = netip.MustParsePrefix("fd00:ec2::/32")
 )
 
 // Domains that resolve each name to the address that stands in it.
@@ -114,10 +116,22 @@ func addressAt(a netip.Addr) location {
 	switch {
 	case a.IsLoopback() || a.IsUnspecified(): // Linux connects the unspecified address to itself
 		return ownMachine
-	case a.IsLinkLocalUnicast() || metadataHosts[a]:
+	case a.IsLinkLocalUnicast() || metadataHosts[a] || metadataNet.Contains(a) || carriesMetadata(a):
 		return linkLocal
 	}
 	return elsewhere
+}
+
+// carriesMetadata reports whether 169.254.169.254 stands in an IPv6 address, as clouds have it in theirs (fd00:c1::a9fe:a9fe is Oracle's,
+// fd00:a9fe:a9fe::1 Linode's), and NAT64 below a prefix of one's own.
+func carriesMetadata(a netip.Addr) bool {
+	b := a.As16()
+	for i := 0; a.Is6() && i <= len(b)-4; i += 2 {
+		if [4]byte(b[i:i+4]) == [4]byte{169, 254, 169, 254} {
+			return true
+		}
+	}
+	return false
 }
 
 // embedded are the addresses that stand in a name, as wildcard DNS services read them:

@@ -10,9 +10,8 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// ownPrefix begins the names of what Fairlead puts into a bootstrap: clusters that may carry
-// the node's credential, and the Secret that holds it.
-const ownPrefix = "fairlead_"
+// ownPrefix begins the names of what Fairlead puts into a bootstrap.
+const ownPrefix = fleet.BootstrapPrefix
 
 // IsOwn reports whether a cluster's name is one of those that Fairlead gives in a bootstrap.
 func IsOwn(cluster string) bool { return strings.HasPrefix(cluster, ownPrefix) }

@@ -17,6 +17,22 @@ func (p *path) member(key string) *path { return &path{p, key, -1} }
 
 func (p *path) item(i int) *path { return &path{p, "", i} }
 
+// pointers writes out the places of one resource while there is room for them: a key that leads to many may have 4 KiB. Of what has none left the
+// whole body is told.
+type pointers struct {
+	room  int
+	whole *path
+}
+
+func (p *pointers) of(at *path) string {
+	if p.room <= 0 {
+		return p.whole.String()
+	}
+	text := at.String()
+	p.room -= len(text)
+	return text
+}
+
 // pointerEscape is the escaping of RFC 6901, section 3.
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 

@@ -109,7 +109,7 @@ func UsesOf(t fleet.Type, value []byte) ([]Use, error) {
 	if err := proto.Unmarshal(value, m.Interface()); err != nil {
 		return nil, fail(nil, codeValue, "the stored bytes are not a %s", t.Message())
 	}
-	var u uses
+	u := uses{at: pointers{room: pointersBase + 4*len(value)}}
 	err := walk(m, nil, nil, true, u.visit)
 	return u.found, err
 }
@@ -120,6 +120,7 @@ type uses struct {
 	seen  map[Use]bool                  // without their places
 	tls   map[*tls.SdsSecretConfig]bool // whose field is UseTLS
 	typed typedStructs
+	at    pointers
 }
 
 func (u *uses) add(use Use, at *path) {
@@ -130,7 +131,7 @@ func (u *uses) add(use Use, at *path) {
 		u.seen = map[Use]bool{}
 	}
 	u.seen[use] = true
-	use.Pointer = at.String()
+	use.Pointer = u.at.of(at)
 	u.found = append(u.found, use)
 }
 

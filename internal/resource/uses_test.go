@@ -179,3 +179,45 @@ func TestT47_UsesAreFound(t *testing.T) {
 		t.Errorf("bytes that are no cluster: %v", err)
 	}
 }
+
+// TestT44_PlacesTakeWhatTheResourceHas: below one long key there may be many places, and each that is told has the key. What is found is all told.
+func TestT44_PlacesTakeWhatTheResourceHas(t *testing.T) {
+	t.Parallel()
+	const many, ports = 2_000, 150 // of these one more than a fleet opens is told
+	list := func(n int, one string) string {
+		out := make([]string, n)
+		for i := range out {
+			out[i] = fmt.Sprintf(one, i+1)
+		}
+		return strings.Join(out, ",")
+	}
+	for name, held := range map[string]string{
+		"uses": `"@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
+			"common_tls_context": {"tls_certificate_sds_secret_configs": [` + list(many, `{"name": "s%d", "sds_config": {"ads": {}}}`) + `]}`,
+		"guarded": `"@type": "type.googleapis.com/envoy.config.core.v3.Metadata", "typed_filter_metadata": {` +
+			list(ports, `"%[1]d": {"@type": "type.googleapis.com/envoy.config.core.v3.Address", "socket_address": {"address": "127.0.0.1", "port_value": %[1]d}}`) + `}`,
+	} {
+		body := `{"name": "r", "typed_per_filter_config": {"` + strings.Repeat("k", 3<<10) + `": {` + held + `}}}`
+		out, err := newCompiler().Compile(testKey, resource.Document{Type: fleet.Route, Name: "r", Body: []byte(body)})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var places []string
+		for _, u := range out.Uses {
+			places = append(places, u.Pointer)
+		}
+		for _, g := range out.Guarded {
+			places = append(places, g.Pointer)
+		}
+		size := 0
+		for _, p := range places {
+			size += len(p)
+		}
+		if want := map[string]int{"uses": many, "guarded": resource.MaxLocalPorts + 1}[name]; len(places) != want {
+			t.Errorf("%s: %d places, want %d", name, len(places), want)
+		}
+		if most := 64<<10 + 4*len(body) + 4<<10; size > most {
+			t.Errorf("%s: the places of %d bytes have %d, at most %d are expected", name, len(body), size, most)
+		}
+	}
+}

@@ -23,6 +23,18 @@ func hashOf(name string) uint64 { return maphash.String(seed, name) }
 // a request.
 func IDOf(b []byte) ID { return ID{maphash.Bytes(seed, b), maphash.Bytes(seedB, b)} }
 
+// With identifies what i does together with a resource, nil for none.
+func (i ID) With(r *Resource) ID {
+	if r == nil {
+		return i
+	}
+	var b [32]byte
+	for n, x := range [...]uint64{i.a, i.b, r.id.content.a, r.id.content.b} {
+		binary.BigEndian.PutUint64(b[8*n:], x)
+	}
+	return IDOf(b[:])
+}
+
 func (i ID) plus(o ID) ID  { return ID{i.a + o.a, i.b + o.b} }
 func (i ID) minus(o ID) ID { return ID{i.a - o.a, i.b - o.b} }
 
@@ -34,6 +46,9 @@ type Count struct {
 
 // Plus counts one more.
 func (c Count) Plus(id ID) Count { return Count{c.ID.plus(id), c.N + 1} }
+
+// Minus counts one less.
+func (c Count) Minus(id ID) Count { return Count{c.ID.minus(id), c.N - 1} }
 
 // And counts the things of both.
 func (c Count) And(o Count) Count { return Count{c.ID.plus(o.ID), c.N + o.N} }

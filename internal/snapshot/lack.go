@@ -2,31 +2,45 @@ package snapshot
 
 import (
 	"slices"
+	"strings"
 
 	"fairlead/internal/fleet"
 )
 
 // Lack is a cluster that a version names and that its client was not given, with the version that the view had of it and that was
 // kept back; "" is none.
-type Lack struct{ Name, Version string }
+type Lack struct {
+	Name, Version string
+	// Frozen: it was kept back with its whole type, and comes with that version when the freeze ends.
+	Frozen bool
+}
 
 // maxLacked is how many are remembered of one version.
 const maxLacked = 100
 
 // Lacked returns the clusters that a resource names and that are not in the target, as far as they are remembered: an Envoy refuses some of what
-// names one.
+// names one. Those of the bootstrap are there.
 func (t *Target) Lacked(r *Resource) (all []Lack) {
 	for _, ref := range r.Refs {
-		if ref.Type != fleet.Cluster || t.Has(ref) || len(all) == maxLacked {
+		if ref.Type != fleet.Cluster || strings.HasPrefix(ref.Name, fleet.BootstrapPrefix) || t.Has(ref) || len(all) == maxLacked {
 			continue
 		}
-		l := Lack{Name: ref.Name}
+		l := Lack{Name: ref.Name, Frozen: t.Frozen(ref)}
 		if kept := t.View[fleet.Cluster].Get(ref.Name); kept != nil {
 			l.Version = kept.Version
 		}
 		all = append(all, l)
 	}
 	return all
+}
+
+// AnyLackCame reports whether the node is to have one of them by now: the view has a version that it had not then, or a freeze has ended that
+// kept it back.
+func (t *Target) AnyLackCame(all []Lack) bool {
+	return slices.ContainsFunc(all, func(l Lack) bool {
+		ref := fleet.Ref{Type: fleet.Cluster, Name: l.Name}
+		return !t.Frozen(ref) && (l.Frozen && t.Has(ref) || AnyCame([]Lack{l}, t.View))
+	})
 }
 
 // AnyCame reports whether a view has a version, of one of them, that it had not then.

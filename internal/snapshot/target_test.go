@@ -28,3 +28,14 @@ func TestTargetIsTheSnapshotWithItsExceptions(t *testing.T) {
 		t.Error("without exceptions the sets are not the snapshot's own")
 	}
 }
+
+// What stands in a bootstrap is there: a refusal is not for the lack of it, and does not end when somebody writes it.
+func TestClustersOfTheBootstrapAreNotLacked(t *testing.T) {
+	t.Parallel()
+	r := res("l", "1")
+	r.Refs = []fleet.Ref{{Type: fleet.Cluster, Name: "a"}, {Type: fleet.Cluster, Name: "fairlead_xds"}}
+	got := snapshot.NewTarget(&snapshot.Snapshot{}, nil).Lacked(r)
+	if len(got) != 1 || got[0].Name != "a" {
+		t.Errorf("lacked are %v", got)
+	}
+}

@@ -74,6 +74,7 @@ func TestSealedWaitsAreKept(t *testing.T) {
 	ref := fleet.Ref{Type: fleet.Secret, Name: "s"}
 	waits := fleet.Waits{Withheld: []fleet.Withheld{
 		{Ref: fleet.Ref{Type: fleet.Listener, Name: "l"}, By: ref, Revision: 2, Sealed: true}, {Ref: ref, By: ref, Revision: 2, Sealed: true},
+		{Ref: fleet.Ref{Type: fleet.Cluster, Name: "d"}, By: fleet.Ref{Type: fleet.Cluster, Name: "c"}, Revision: 2, Frozen: true},
 	}}
 	n := on("n")
 	n.Settled, n.Waits = settled(2), waits.With(fleet.Waits{})
@@ -82,6 +83,11 @@ func TestSealedWaitsAreKept(t *testing.T) {
 	w.ok(err)
 	if r.State != fleet.ReceiptPending || r.Counts.Pending != 1 || r.Counts.Withheld != 1 || len(r.Nodes) != 1 || !r.Nodes[0].Waits.Equal(n.Waits) {
 		t.Errorf("%+v", r)
+	}
+	large, err := w.app.TooLarge(t.Context(), w.tenant, w.fleet)
+	w.ok(err)
+	if len(large) > 0 {
+		t.Errorf("%+v: none of it waits for room", large)
 	}
 }
 

@@ -2,19 +2,16 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"math"
 	"net/http"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -112,17 +109,14 @@ func (w *installation) beginFlood(t *testing.T, o floodOrder) (end func() floodC
 	t.Helper()
 	order, err := json.Marshal(o)
 	world.Must(t, err)
-	cmd := exec.Command("chrt", "--idle", "0", os.Args[0]) // nice 19 has its slice to the end: 3 ms for each of the programs that a change passes
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}   // of a session the kernel shares out the time among its processes alone
+	cmd := elsewhere(context.WithoutCancel(t.Context()), os.Args[0])
 	cmd.Env, cmd.Stderr = append(os.Environ(), floodEnv+"="+string(order)), os.Stderr
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	in, err := cmd.StdinPipe()
 	world.Must(t, err)
 	world.Must(t, cmd.Start())
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/autogroup", cmd.Process.Pid), []byte("19"), 0); !errors.Is(err, fs.ErrNotExist) {
-		world.Must(t, err)
-	}
+	world.Must(t, yieldsSession(cmd))
 	ended := false
 	end = func() (count floodCount) {
 		if ended {

@@ -23,5 +23,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if order := os.Getenv(listEnv); order != "" {
+		if err := runList(order, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "list:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	world.Main(m, world.Suite{Name: "e2e", Race: true})
 }

@@ -89,7 +89,7 @@ func TestWhatLacksAClusterIsToldAndComes(t *testing.T) {
 			t.Errorf("%q are said to be refused, want %q", refused, want)
 		}
 		for _, f := range w.Node("n1").Refusals {
-			if !strings.Contains(*f.LiftedBy, "or clusters/gone, which did not exist") {
+			if !strings.Contains(*f.LiftedBy, "or clusters/gone, which it was not given") {
 				t.Errorf("%s: lifted by %s", f.Name, *f.LiftedBy)
 			}
 		}

@@ -3,8 +3,11 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
@@ -164,45 +167,89 @@ func (f *filled) newest() int64 {
 	return got.JSON200.Revision
 }
 
-// list reads all pages and counts.
+// list has all pages read, and counted, by a program of its own: the other tenant is one of this.
 func (f *filled) list(at *int64) (n int) {
 	f.T.Helper()
-	limit := 500
+	order, err := json.Marshal(listOrder{f.API, f.Token, f.Tenant, f.name, at})
+	world.Must(f.T, err)
+	out, told, code := f.runs([]string{listEnv + "=" + string(order)}, os.Args[0])
+	if _, err := fmt.Sscan(string(out), &n); err != nil || code != 0 {
+		f.T.Fatalf("list: status %d: %s%s", code, out, tail(told))
+	}
+	return n
+}
+
+// listEnv makes the test program list a fleet, and say how many resources there are.
+const listEnv = "FAIRLEAD_E2E_LIST"
+
+// listOrder is what it is told.
+type listOrder struct {
+	API, Token, Tenant, Fleet string
+	At                        *int64 // nil: now
+}
+
+func runList(order string, out io.Writer) error {
+	var o listOrder
+	if err := json.Unmarshal([]byte(order), &o); err != nil {
+		return err
+	}
+	api, err := client.NewClientWithResponses(o.API, client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+o.Token)
+		return nil
+	}))
+	if err != nil {
+		return err
+	}
+	n, limit := 0, 500
 	for cursor := (*string)(nil); ; {
-		p, err := f.REST.ListResourcesWithResponse(f.T.Context(), f.Tenant, f.name, &client.ListResourcesParams{Limit: &limit, Cursor: cursor, Revision: at})
-		f.Made(p, err)
+		p, err := api.ListResourcesWithResponse(context.Background(), o.Tenant, o.Fleet, &client.ListResourcesParams{Limit: &limit, Cursor: cursor, Revision: o.At})
+		if err != nil {
+			return err
+		}
+		if p.JSON200 == nil {
+			return fmt.Errorf("the API answered %d: %s", p.StatusCode(), p.Body)
+		}
 		n += len(p.JSON200.Items)
 		if cursor = p.JSON200.NextCursor; cursor == nil {
-			return n
+			_, err := fmt.Fprintln(out, n)
+			return err
 		}
 	}
 }
 
-// cli runs a command line of fairlead as the tenant's admin, and returns what was printed. Where times are judged it yields to all others, as if it
-// had a machine of its own.
+// cli runs a command line of fairlead as the tenant's admin, and returns what was printed.
 func (f *filled) cli(want int, args ...string) []byte {
 	f.T.Helper()
-	line := append([]string{world.Bin("fairlead")}, args...)
-	if f.size.judged {
-		line = append([]string{"nice", "-n", "19"}, line...)
-	}
-	cmd := exec.CommandContext(f.T.Context(), line[0], line[1:]...) //nolint:gosec // our own program
-	cmd.Env = append(os.Environ(), "FAIRLEAD_URL="+f.API, "FAIRLEAD_TOKEN="+f.Token, "FAIRLEAD_TENANT="+f.Tenant)
+	env := []string{"FAIRLEAD_URL=" + f.API, "FAIRLEAD_TOKEN=" + f.Token, "FAIRLEAD_TENANT=" + f.Tenant}
 	if args[0] != "promote" {
-		cmd.Env = append(cmd.Env, "FAIRLEAD_FLEET="+f.name)
+		env = append(env, "FAIRLEAD_FLEET="+f.name)
 	}
-	cmd.Args = append(cmd.Args, yes(args)...)
-	var out, told bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &told
-	err := cmd.Run()
+	out, told, code := f.runs(env, world.Bin("fairlead"), append(args[:len(args):len(args)], yes(args)...)...)
+	if code != want {
+		f.T.Fatalf("fairlead %s: status %d, want %d: %s", strings.Join(args, " "), code, want, tail(told))
+	}
+	return out
+}
+
+// runs runs a program to its end. Where times are judged it yields to all others, as if it had a machine of its own.
+func (f *filled) runs(env []string, program string, args ...string) (out, told []byte, code int) {
+	f.T.Helper()
+	cmd := exec.CommandContext(f.T.Context(), program, args...) //nolint:gosec // our own program
+	if f.size.judged {
+		cmd = elsewhere(f.T.Context(), program, args...)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), &stdout, &stderr
+	world.Must(f.T, cmd.Start())
+	if f.size.judged {
+		world.Must(f.T, yieldsSession(cmd))
+	}
+	err := cmd.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		world.Must(f.T, err)
 	}
-	if code := cmd.ProcessState.ExitCode(); code != want {
-		f.T.Fatalf("fairlead %s: status %d, want %d: %s", strings.Join(args, " "), code, want, tail(told.Bytes()))
-	}
-	return out.Bytes()
+	return stdout.Bytes(), stderr.Bytes(), cmd.ProcessState.ExitCode()
 }
 
 // yes is what confirms a write.

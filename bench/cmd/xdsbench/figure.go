@@ -37,6 +37,10 @@ var figures = []figure{
 	{name: "back to the same, CPU s", value: func(_ cell, r *load.Result) float64 { return r.Same.ServerCPU }},
 	{name: "to another, CPU s", value: func(_ cell, r *load.Result) float64 { return r.Other.ServerCPU }},
 	{name: "after a change, CPU s", value: func(_ cell, r *load.Result) float64 { return r.Changed.ServerCPU }},
+	{name: "new processes after a kill, CPU s", value: func(_ cell, r *load.Result) float64 { return r.KilledAnew.ServerCPU }},
+	{name: "the same after a kill, CPU s", value: func(_ cell, r *load.Result) float64 { return r.KilledSame.ServerCPU }},
+	{name: "new processes after a kill, highest RSS per stream, KiB", more: true, value: func(c cell, r *load.Result) float64 { return highest(c, r.KilledAnew) }},
+	{name: "the same after a kill, highest RSS per stream, KiB", more: true, value: func(c cell, r *load.Result) float64 { return highest(c, r.KilledSame) }},
 	{name: "RSS per stream, KiB", more: true, value: func(c cell, r *load.Result) float64 {
 		return float64(r.Rest.RSS-r.Idle.RSS) / kib / float64(c.Streams)
 	}},
@@ -100,6 +104,11 @@ func middleChange(of func(load.Change) float64) func(cell, *load.Result) float64
 		}
 		return median(all)
 	}
+}
+
+// highest is what the server has had at most for a stream.
+func highest(c cell, k load.Killed) float64 {
+	return float64(k.Rest.Peak-k.Idle.RSS) / kib / float64(c.Streams)
 }
 
 func perClient(of func(*load.Result) int64) func(cell, *load.Result) float64 {

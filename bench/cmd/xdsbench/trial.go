@@ -110,6 +110,15 @@ func (t *trial) control() http.Handler {
 		}
 		answer(w, p.Server, nil)
 	})
+	mux.HandleFunc("POST /killed", func(w http.ResponseWriter, r *http.Request) {
+		t.kill()
+		p, err := t.another(r.Context())
+		if err != nil {
+			answer(w, nil, err)
+			return
+		}
+		answer(w, p.Server, nil)
+	})
 	return mux
 }
 
@@ -140,6 +149,15 @@ func (t *trial) another(ctx context.Context) (*process, error) {
 		err = errors.Join(err, errors.New(p.stderr.String()))
 	}
 	return p, err
+}
+
+// kill has the server that was started last gone, without a word to anybody.
+func (t *trial) kill() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last := t.started[len(t.started)-1]
+	_ = last.cmd.Process.Kill()
+	_ = last.cmd.Wait()
 }
 
 func (t *trial) stop() {

@@ -68,6 +68,16 @@ func (c *client) connect(conn *h2.Conn, headers []byte) {
 	}
 }
 
+// forget has the client be a new process: it chooses the clusters that it chose, and holds nothing.
+func (c *client) forget() {
+	for k := range c.types {
+		sub := c.types[k].sub
+		if c.types[k] = (typeState{}); c.own && xds.Kind(k) == xds.Clusters {
+			c.types[k].sub, c.types[k].missing = sub, len(sub.ids)
+		}
+	}
+}
+
 // kinds are those that the client asks for: all, or clusters alone.
 func (c *client) kinds() xds.Kind {
 	if c.run.cfg.Only {

@@ -35,7 +35,8 @@ type Config struct {
 	AtRest time.Duration `json:"at_rest"` // how long the server is looked at while nothing changes; 0: it is not
 
 	// Control is the URL of who has the servers: POST /change makes a change and answers with
-	// a Made; POST /another starts another server with the same content and answers with a Server.
+	// a Made; POST /another starts another server with the same content and answers with a Server;
+	// POST /killed kills the server that was started last before it does the same.
 	Control string        `json:"control"`
 	Timeout time.Duration `json:"timeout"` // of each phase
 

@@ -3,6 +3,8 @@ package load
 import (
 	"context"
 	"time"
+
+	"fairlead/bench/internal/xds"
 )
 
 // storm connects all clients for the first time, until each is complete.
@@ -118,6 +120,68 @@ func (r *Runner) changed(ctx context.Context, fail context.CancelCauseFunc, res 
 		return r.epochs.wait(ctx, made.Epoch, len(r.clients))
 	})
 	return err
+}
+
+// killedAnew has the server killed, and all clients come to another one as new processes, which hold nothing.
+func (r *Runner) killedAnew(ctx context.Context, fail context.CancelCauseFunc, res *Result) (err error) {
+	if r.cfg.Protocol == xds.REST {
+		return nil // who polls has no streams that end
+	}
+	res.KilledAnew, err = r.killed(ctx, fail, func() {
+		for _, c := range r.clients {
+			c.forget()
+		}
+	})
+	return err
+}
+
+// killedSame has the server killed, and all clients come to another one and say what they hold.
+func (r *Runner) killedSame(ctx context.Context, fail context.CancelCauseFunc, res *Result) (err error) {
+	if r.cfg.Protocol == xds.REST {
+		return nil
+	}
+	res.KilledSame, err = r.killed(ctx, fail, func() {})
+	return err
+}
+
+// killed has the server killed between two changes: one that all clients have just got, so that it may have told nobody
+// of that, and one that they miss.
+func (r *Runner) killed(ctx context.Context, fail context.CancelCauseFunc, between func()) (k Killed, err error) {
+	made, err := r.change(ctx)
+	if err != nil {
+		return k, err
+	}
+	if err := r.epochs.wait(ctx, made.Epoch, len(r.clients)); err != nil {
+		return k, err
+	}
+	r.dying.Store(true)
+	err = call(ctx, r.cfg.Control+"/killed", &r.server)
+	r.disconnect()
+	r.dying.Store(false)
+	if err != nil {
+		return k, err
+	}
+	between()
+	if made, err = r.change(ctx); err != nil {
+		return k, err
+	}
+	if k.Idle, err = r.memory(ctx); err != nil {
+		return k, err
+	}
+	if err := r.settle(ctx); err != nil {
+		return k, err
+	}
+	k.Usage, err = r.measure(ctx, func(ctx context.Context) error {
+		if err := r.connect(ctx, fail); err != nil {
+			return err
+		}
+		return r.epochs.wait(ctx, made.Epoch, len(r.clients))
+	})
+	if err != nil {
+		return k, err
+	}
+	k.Rest, err = r.memory(ctx)
+	return k, err
 }
 
 // change has a change made.

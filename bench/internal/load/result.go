@@ -28,6 +28,13 @@ type Memory struct {
 	Heap int64 `json:"heap"` // with stacks, after a garbage collection
 }
 
+// Killed is what it costs a server that all clients of one that was killed come to it. Its Rest has the most memory that it has had.
+type Killed struct {
+	Usage
+	Idle Memory `json:"idle"` // before the first client
+	Rest Memory `json:"rest"` // with all clients
+}
+
 // Result is the outcome of a run.
 type Result struct {
 	Storm   Usage    `json:"storm"`   // all clients connect, until each is complete
@@ -37,6 +44,10 @@ type Result struct {
 	Same    Usage    `json:"same"`    // all come back to the server that they left, up to date
 	Other   Usage    `json:"other"`   // all come to another server, up to date
 	Changed Usage    `json:"changed"` // all come back to it, one change behind
+
+	// The server is killed after a change, there is another change, and all come to another server: as new processes, or with what they have.
+	KilledAnew Killed `json:"killed_anew"`
+	KilledSame Killed `json:"killed_same"`
 
 	Idle Memory `json:"idle"` // before the first client
 	Rest Memory `json:"rest"` // with all clients, after the changes

@@ -43,6 +43,7 @@ type world struct {
 	mu       sync.Mutex // guards what follows
 	fleet    *fleet.Fleet
 	backends []admin.Backend
+	last     *grpc.Server
 }
 
 func setup(t *testing.T, m maker, clusters int) (*world, Config) {
@@ -75,14 +76,17 @@ func (w *world) another() Server {
 			w.t.Error(err)
 		}
 	})
-	w.backends = append(w.backends, b)
+	w.backends, w.last = append(w.backends, b), g
 	return Server{Target: lis.Addr().String()}
 }
 
 func (w *world) control(rw http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if r.URL.Path == "/another" {
+	if r.URL.Path == "/killed" {
+		w.last.Stop()
+	}
+	if r.URL.Path == "/another" || r.URL.Path == "/killed" {
 		_ = json.NewEncoder(rw).Encode(w.another())
 		return
 	}
@@ -179,7 +183,7 @@ func check(t *testing.T, cfg Config, each int) *Runner {
 	if len(res.Changes) != testChanges {
 		t.Errorf("%d changes, want %d", len(res.Changes), testChanges)
 	}
-	if got, want := r.resources.Load(), int64(testClients*(each+testChanges+1)); cfg.Protocol == xds.Delta && got != want {
+	if got, want := r.resources.Load(), int64(testClients*(each+testChanges+1+1+each+2)); cfg.Protocol == xds.Delta && got != want {
 		t.Errorf("%d resources in all, want %d: those that a client has are not sent again", got, want)
 	}
 	return r

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http2/hpack"
@@ -27,6 +28,7 @@ type Runner struct {
 	traffic
 	conns  sync.WaitGroup
 	hangUp context.CancelFunc // ends all connections
+	dying  atomic.Bool        // the server is: connections may end
 
 	mu     sync.Mutex // guards what follows
 	start  time.Time  // of the first connection
@@ -74,6 +76,8 @@ func (r *Runner) Run(ctx context.Context) (*Result, error) {
 		{"reconnect to the same server", r.same},
 		{"reconnect to another server", r.other},
 		{"reconnect after a change", r.changed},
+		{"back as new processes after a kill", r.killedAnew},
+		{"back with what they have after a kill", r.killedSame},
 	} {
 		if err := phase.run(ctx, fail, res); err != nil {
 			if cause := context.Cause(ctx); cause != nil {
@@ -108,7 +112,7 @@ func (r *Runner) connect(ctx context.Context, fail context.CancelCauseFunc) erro
 			default:
 				err = r.serve(live, c, h2.New(nc, h2.Config{StreamWindow: r.cfg.StreamWindow, ConnWindow: r.cfg.ConnWindow, Count: r.count}), headers, connected)
 			}
-			if err != nil && live.Err() == nil {
+			if err != nil && live.Err() == nil && !r.dying.Load() {
 				fail(fmt.Errorf("%s: %w", c.id, err))
 			}
 		})

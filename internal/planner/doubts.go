@@ -1,0 +1,212 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// Certainty is what a client may have of a name in doubt.
+type Certainty uint8
+
+// It may have any of the versions that it was sent, or nothing; or it has one of them for
+// sure.
+const (
+	Anything Certainty = iota
+	Something
+)
+
+// Doubt is a name that stood in a response which the client refused, or of which it is not
+// believed what it reports. It is immutable.
+type Doubt struct {
+	Certainty Certainty
+	Last      *snapshot.Resource // the last version that the client confirmed
+	Version   string             // as reported, if there is no such
+	Refs      []fleet.Ref        // what any of the versions names
+	// Supposed: Last is what the client had when it settled. It reports what it is to have now, and may have taken that
+	// instead.
+	Supposed bool
+}
+
+// Doubts are the names of a type that are in doubt. They are immutable and interned: streams that doubt the same stand in one
+// place, and a step is worked out once for them. nil: nothing is in doubt.
+type Doubts struct {
+	byName  map[string]*Doubt
+	sorted  []string
+	content snapshot.Count
+	size    int // about what they take
+}
+
+type doubtsKey struct {
+	fleet   fleet.Key
+	typ     fleet.Type
+	content snapshot.Count
+}
+
+// doubtEdit is a name of which another thing is doubted now; nil: nothing any more. Of two of one name the later one counts.
+type doubtEdit struct {
+	name string
+	is   *Doubt
+}
+
+// Len is the number of names.
+func (d *Doubts) Len() int {
+	if d == nil {
+		return 0
+	}
+	return len(d.byName)
+}
+
+// of is what is doubted of a name, nil for nothing. It is asked for every name, and allocates nothing.
+func (d *Doubts) of(name string) *Doubt {
+	if d == nil {
+		return nil
+	}
+	return d.byName[name]
+}
+
+// names are those in doubt, in order. They are not to be written to.
+func (d *Doubts) names() []string {
+	if d == nil {
+		return nil
+	}
+	return d.sorted
+}
+
+// keeps is about what it takes to remember them.
+func (d *Doubts) keeps() int {
+	if d == nil {
+		return 0
+	}
+	return d.size
+}
+
+// id identifies what is doubted of a name.
+func (d *Doubt) id(name string) snapshot.ID {
+	b := make([]byte, 0, 64+len(name))
+	text := func(s string) { b = append(protowire.AppendVarint(b, uint64(len(s))), s...) }
+	text(name)
+	text(d.Version)
+	supposed := byte(0)
+	if d.Supposed {
+		supposed = 1
+	}
+	b = append(b, byte(d.Certainty), supposed)
+	for _, ref := range d.Refs {
+		b = append(b, byte(ref.Type))
+		text(ref.Name)
+	}
+	return snapshot.IDOf(b).With(d.Last)
+}
+
+func (d *Doubt) bytes(name string) int { return nameSize + len(name) + len(d.Version) + 32*len(d.Refs) }
+
+// doubts derives doubts. If there are some of that content already it is those, and nothing is built.
+func (in interner) doubts(t fleet.Type, d *Doubts, edits []doubtEdit) *Doubts {
+	changed := make(map[string]*Doubt, len(edits))
+	for _, e := range edits {
+		changed[e.name] = e.is
+	}
+	next := &Doubts{}
+	if d != nil {
+		next.content, next.size = d.content, d.size
+	}
+	for name, is := range changed {
+		if was := d.of(name); was != nil {
+			next.content, next.size = next.content.Minus(was.id(name)), next.size-was.bytes(name)
+		}
+		if is != nil {
+			next.content, next.size = next.content.Plus(is.id(name)), next.size+is.bytes(name)
+		}
+	}
+	switch {
+	case next.content.N == 0:
+		return nil
+	case d != nil && next.content == d.content:
+		return d
+	}
+	k := doubtsKey{in.key, t, next.content}
+	if known := in.doubted.get(k); known != nil {
+		return known
+	}
+	next.byName = make(map[string]*Doubt, next.content.N)
+	if d != nil {
+		maps.Copy(next.byName, d.byName)
+	}
+	for name, is := range changed {
+		if is == nil {
+			delete(next.byName, name)
+		} else {
+			next.byName[name] = is
+		}
+	}
+	next.sorted = slices.Sorted(maps.Keys(next.byName))
+	return in.doubted.put(k, next)
+}
+
+// cast puts names in doubt: what is held of them counts no more.
+func (in interner) cast(t fleet.Type, tr *Track, edits []doubtEdit) {
+	if len(edits) == 0 {
+		return
+	}
+	tr.Doubts = in.doubts(t, tr.Doubts, edits)
+	var held []snapshot.Edit
+	for _, name := range unique(namesOf(edits)) {
+		if r := tr.Held.Get(name); r != nil && tr.Doubts.of(name) != nil {
+			held = append(held, snapshot.Edit{Old: r})
+		}
+	}
+	tr.Held = in.apply(t, tr.Held, held)
+}
+
+func namesOf(edits []doubtEdit) []string {
+	all := make([]string, 0, len(edits))
+	for _, e := range edits {
+		all = append(all, e.name)
+	}
+	return all
+}
+
+// without are the doubts but for names.
+func (in interner) without(t fleet.Type, d *Doubts, names []string) *Doubts {
+	var edits []doubtEdit
+	for _, name := range names {
+		if d.of(name) != nil {
+			edits = append(edits, doubtEdit{name: name})
+		}
+	}
+	if len(edits) == 0 {
+		return d
+	}
+	return in.doubts(t, d, edits)
+}
+
+// doubtful is what is in doubt once the client may have taken changes or not.
+func doubtful(changes []change) []doubtEdit {
+	edits := make([]doubtEdit, 0, len(changes))
+	for _, ch := range changes {
+		d := ch.doubtful()
+		edits = append(edits, doubtEdit{ch.name, &d})
+	}
+	return edits
+}
+
+// unsupposed are the doubts once it is known that the client never had what stood in.
+func (in interner) unsupposed(t fleet.Type, d *Doubts, standIns []*snapshot.Resource) *Doubts {
+	var edits []doubtEdit
+	for _, x := range standIns {
+		if was := d.of(x.Name); was != nil && snapshot.Same(was.Last, x) {
+			is := *was
+			is.Last, is.Supposed = nil, false
+			edits = append(edits, doubtEdit{x.Name, &is})
+		}
+	}
+	if len(edits) == 0 {
+		return d
+	}
+	return in.doubts(t, d, edits)
+}
