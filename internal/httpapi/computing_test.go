@@ -192,7 +192,7 @@ func TestT44_ALongBodyIsCheckedInTurn(t *testing.T) {
 	w.do(http.MethodPost, "/v1/session", form+strings.Repeat(" ", maxForm-len(form)-1)+"}").isProblem(400, "invalid_request", "/token") // nobody's, and as long as a form may be
 	leave()
 	w.do(http.MethodPost, w.at("endpoints", "c"), set).is(200, nil)
-	w.do(http.MethodPost, w.at("endpoints", "c"), strings.Replace(set, "address", "adress", 1)).isProblem(400, "invalid_request", "/set/0/adress")
+	w.do(http.MethodPost, w.at("endpoints", "c"), strings.Replace(set, "address", "addr", 1)).isProblem(400, "invalid_request", "/set/0/addr")
 	removing, removed := w.sent(http.MethodPost, w.at("endpoints", "c"), remove)
 	w.lockedOut("endpoints", removing, func() {
 		if s := w.api.computing.State(); s.Running != [2]int{} {

@@ -151,7 +151,7 @@ func (t *trial) another(ctx context.Context) (*process, error) {
 	return p, err
 }
 
-// kill has the server that was started last gone, without a word to anybody.
+// kill ends the server that was started last, which tells nobody.
 func (t *trial) kill() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
