@@ -51,11 +51,10 @@ type flight struct {
 	nonce    string
 	sentAt   time.Time
 	presumed bool    // stuck: what is to repair it does not wait for the answer
+	lost     bool    // and that was told: nothing frees its client
 	idle     *idle   // where nothing newer was to be said beside it; nil: not looked at yet
 	refusals int     // of the client, when it was sent
 	before   *flight // what was sent before it and may go unanswered; see passed
-	// forgotten are stand-ins of it that another response brought too, which was refused since.
-	forgotten []*snapshot.Resource
 }
 
 // settled is what the client has confirmed.

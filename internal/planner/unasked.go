@@ -78,7 +78,6 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	var doubts []doubtEdit
 	for _, x := range candidates {
 		d := change{name: x.refused.Name, old: has{res: x.good}, new: x.refused}.doubtful()
-		d.Supposed = x.good != nil
 		doubts = append(doubts, doubtEdit{x.refused.Name, &d})
 	}
 	for _, name := range target.Withheld(t) {
