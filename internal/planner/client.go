@@ -74,6 +74,7 @@ type settled struct {
 // times are when something happened.
 type times struct {
 	opened    time.Time                 // the stream's opening was over
+	unasked   time.Time                 // it was sent clusters unasked; zero once it was told that this does not free it
 	lost      time.Time                 // the stream began with endpoints: see Position.Warming
 	confirmed [fleet.NumTypes]time.Time // the client last ACKed something of the type
 	asked     []asking

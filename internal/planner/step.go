@@ -172,12 +172,9 @@ func (c *Client) Due(now time.Time) time.Time {
 	}
 	if f := c.flights[fleet.Cluster]; f != nil {
 		sooner(f.sentAt.Add(overtakeAfter))
-		for _, at := range []time.Time{c.stuckAt(), c.lostAt()} {
-			if !at.IsZero() {
-				sooner(at)
-			}
-		}
+		sooner(c.stuckAt())
 	}
+	sooner(c.lostAt())
 	if c.mayWarm() {
 		sooner(c.times.lost.Add(overtakeAfter))
 	}

@@ -160,22 +160,29 @@ func (b *bisection) presume(all []candidate, sure bool) {
 
 // tellStuck says of an Envoy that has not answered what was sent to free it either, that only a restart helps: once of each response.
 func (c *Client) tellStuck() {
-	if at := c.lostAt(); !at.IsZero() && !c.now.Before(at) {
-		c.flights[fleet.Cluster].lost = true
-		c.verdict(fleet.Cluster, lostWords, nil)
+	at := c.lostAt()
+	if at.IsZero() || c.now.Before(at) {
+		return
 	}
+	if c.times.unasked = (time.Time{}); c.flights[fleet.Cluster] != nil {
+		c.flights[fleet.Cluster].lost = true
+	}
+	c.verdict(fleet.Cluster, lostWords, nil)
 }
 
 // lostAt is when that is said; the zero time if it is not.
 func (c *Client) lostAt() time.Time {
-	f := c.flights[fleet.Cluster]
-	if f == nil || !f.presumed || f.lost {
+	f, since := c.flights[fleet.Cluster], c.times.unasked
+	switch unasked := c.rec.of(fleet.Cluster).unasked; {
+	case f != nil && f.presumed && !f.lost:
+		since = c.quietSince(f.sentAt)
+	case !unasked || f != nil && f.lost:
 		return time.Time{}
 	}
-	if since := c.quietSince(f.sentAt); !since.IsZero() {
-		return since.Add(slowAfter)
+	if since.IsZero() {
+		return since
 	}
-	return time.Time{}
+	return since.Add(slowAfter)
 }
 
 // explain takes in the words that stand beside an ACK of what was put back: they are about

@@ -313,25 +313,3 @@ func TestWhoAnswersNothingIsToldStuck(t *testing.T) {
 		}
 	}
 }
-
-// TestWhatWasOfferedAgainIsSuspectedLate: it refused it once, and may have taken it since, so that it is taken away only when
-// the proxy has kept silent for long.
-func TestWhatWasOfferedAgainIsSuspectedLate(t *testing.T) {
-	t.Parallel()
-	before := first(t, "clusters a@1 b@1; listeners l@1")
-	_, now := after(t, before, "clusters a@1 b@2; listeners l@1")
-	again := *before
-	again.Offered = []snapshot.Exception{{Type: fleet.Cluster, Name: "a", Refused: "1"}}
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Opening: true, Now: start, Before: &again, Past: planner.Past{Unclean: true, Settled: 1}}}
-	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, now)
-	s.steps(now)
-	s.c.Opened()
-	s.at(4900 * time.Millisecond)
-	if r := s.send(now); r != nil {
-		t.Errorf("sent %s", describe(r))
-	}
-	s.at(5100 * time.Millisecond)
-	if r := s.send(now); r == nil || describe(r) != "clusters b@1 -a" {
-		t.Errorf("sent %v", r)
-	}
-}
