@@ -63,9 +63,7 @@ func (es *earlierContents) view(c *content, v selector.Vector) *snapshot.Snapsho
 		return newView(c, v).snap
 	}
 	if e.views[v] == nil {
-		if e.views == nil || len(e.views) >= maxViews {
-			e.views = make(map[selector.Vector]*snapshot.Snapshot)
-		}
+		e.views = withRoom(e.views)
 		e.views[v] = newView(c, v).snap
 	}
 	return e.views[v]
@@ -200,11 +198,23 @@ func (es *earlierContents) own(k heldKey, change func(own *snapshot.Snapshot)) *
 	}
 	own := *k.snap
 	change(&own)
-	if es.held == nil || len(es.held) >= maxViews {
-		es.held = make(map[heldKey]*snapshot.Snapshot)
-	}
+	es.held = withRoom(es.held)
 	es.held[k] = &own
 	return &own
+}
+
+// withRoom is a map with room for one more, in the place of some other: those that many share are asked for again.
+func withRoom[K comparable](m map[K]*snapshot.Snapshot) map[K]*snapshot.Snapshot {
+	if m == nil {
+		return make(map[K]*snapshot.Snapshot)
+	}
+	for k := range m {
+		if len(m) < maxViews {
+			break
+		}
+		delete(m, k)
+	}
+	return m
 }
 
 // nothing is what a node had before it had settled anything.

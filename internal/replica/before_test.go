@@ -377,3 +377,26 @@ func TestWhatNodesHadOfManyRevisionsIsNotKept(t *testing.T) {
 		}
 	})
 }
+
+// TestOneMoreOfWhatNodesHadPushesOneOut: and not all that the others share.
+func TestOneMoreOfWhatNodesHadPushesOneOut(t *testing.T) {
+	t.Parallel()
+	es, snap := &earlierContents{}, &snapshot.Snapshot{}
+	had := func(i int) *snapshot.Snapshot {
+		return es.own(heldKey{snap: snap, names: fmt.Sprint(i)}, func(*snapshot.Snapshot) {})
+	}
+	var first []*snapshot.Snapshot
+	for i := range maxViews {
+		first = append(first, had(i))
+	}
+	had(maxViews)
+	kept := 0
+	for _, x := range es.held {
+		if slices.Contains(first, x) {
+			kept++
+		}
+	}
+	if kept != maxViews-1 || len(es.held) != maxViews {
+		t.Errorf("of %d %d are kept, %d in all", maxViews, kept, len(es.held))
+	}
+}
