@@ -81,7 +81,7 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 func (f *fleetStatus) disconnect(s *Stream, now time.Time) {
 	n := s.node
 	if len(n.streams) == 1 {
-		n.left, n.held, n.missed = n.waits.PassedOver(n.settled), n.has(), nil
+		n.left, n.held = n.waits.PassedOver(n.settled), n.has()
 		n.tell(now, true)
 	}
 	delete(n.streams, s)

@@ -46,9 +46,9 @@ func (r row) early() bool {
 	if !n.acked || !n.written.own || r.claim.own && n.written.settled > r.claim.settled {
 		return true
 	}
-	told := func(rev fleet.Revision) bool { return rev > n.written.settled || n.writtenWaits.Lacks(rev) }
-	return slices.ContainsFunc(r.waits.Withheld, func(h fleet.Withheld) bool { return !told(h.Revision) }) ||
-		slices.ContainsFunc(r.waits.Missed, func(m fleet.Missed) bool { return !told(m.Since) })
+	return slices.ContainsFunc(r.waits.Withheld, func(h fleet.Withheld) bool {
+		return h.Revision <= n.written.settled && !n.writtenWaits.Withholds(h.Revision)
+	})
 }
 
 // compose reads what the database should be told; nil if that is nothing. All rows of one

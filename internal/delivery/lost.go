@@ -136,9 +136,6 @@ func (f *fleetStatus) settle(n *node, now time.Time) (moved bool) {
 	}
 	f.roster.levels.place(n)
 	if n.settled > before {
-		if len(n.missed) > 0 {
-			f.waitsChanged(n, now)
-		}
 		f.count(n, now)
 	}
 	f.awaitMore(n, now)

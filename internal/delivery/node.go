@@ -82,10 +82,9 @@ type tally struct {
 
 // waiting is what a node waits for.
 type waiting struct {
-	waits      fleet.Waits    // of its streams, with missed
-	missed     []fleet.Missed // by any of them, until the node has settled past it
-	waitsSince time.Time      // when it began to wait for more than it has passed over; zero while it does not
-	left       fleet.Waits    // what it had passed over when its last stream ended
+	waits      fleet.Waits // of its streams
+	waitsSince time.Time   // when it began to wait for more than it has passed over; zero while it does not
+	left       fleet.Waits // what it had passed over when its last stream ended
 }
 
 func (n *node) live() bool { return len(n.streams) > 0 }
@@ -129,7 +128,6 @@ func (n *node) restart(rev fleet.Revision) {
 	for i := range n.lost {
 		n.lost[i].settled = 0
 	}
-	n.missed, n.waits.Missed = nil, nil
 	n.dirty = n.dirty || !n.live() // what its row says is of the old history
 }
 

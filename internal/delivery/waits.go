@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -19,12 +18,10 @@ func (s *Stream) Waits(w fleet.Waits) {
 	if s.closed {
 		return
 	}
-	w = plainWaits(w)
-	missed := fleet.Waits{Missed: s.node.missed}.With(fleet.Waits{Missed: w.Missed}).Missed
-	if w.Missed = nil; w.Equal(s.waits) && slices.Equal(missed, s.node.missed) {
+	if w = plainWaits(w); w.Equal(s.waits) {
 		return
 	}
-	s.waits, s.node.missed = w, missed
+	s.waits = w
 	f.waitsChanged(s.node, time.Now())
 }
 
@@ -34,9 +31,6 @@ func (f *fleetStatus) waitsChanged(n *node, now time.Time) {
 	var all fleet.Waits
 	for s := range n.streams {
 		all = all.With(s.waits)
-	}
-	if n.missed = stillMissed(n.missed, n.settled); n.live() {
-		all.Missed = n.missed
 	}
 	if all.Equal(n.waits) {
 		return
@@ -53,17 +47,6 @@ func (f *fleetStatus) waitsChanged(n *node, now time.Time) {
 	case n.waitsSince.Add(lagAfter).After(now):
 		f.schedule(n.waitsSince.Add(lagAfter))
 	}
-}
-
-// stillMissed is what matters of what a node has missed that has settled there. What a stream says of that stays true after
-// the stream has settled further, as long as the node has not.
-func stillMissed(missed []fleet.Missed, settled fleet.Revision) (still []fleet.Missed) {
-	for _, m := range missed {
-		if m.Until > settled {
-			still = append(still, m)
-		}
-	}
-	return still
 }
 
 // awaitMore notices since when the node waits for more than what it has passed over.
@@ -99,9 +82,6 @@ func plainWaits(w fleet.Waits) fleet.Waits {
 	}
 	for _, h := range w.Withheld {
 		out.Withheld = append(out.Withheld, fleet.Withheld{Ref: ref(h.Ref), By: ref(h.By), Revision: max(0, h.Revision), Sealed: h.Sealed, Frozen: h.Frozen})
-	}
-	for _, m := range w.Missed {
-		out.Missed = append(out.Missed, fleet.Missed{Ref: ref(m.Ref), Since: max(0, m.Since), Until: max(0, m.Until)})
 	}
 	return out.With(fleet.Waits{})
 }

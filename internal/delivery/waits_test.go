@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -326,10 +325,6 @@ func TestWhatIsToldEarly(t *testing.T) {
 	withheld := func(rev fleet.Revision) fleet.Waits {
 		return fleet.Waits{Withheld: []fleet.Withheld{{Revision: rev}}}
 	}
-	missed := func(rev fleet.Revision) fleet.Waits {
-		return fleet.Waits{Missed: []fleet.Missed{{Ref: fleet.Ref{Name: "l"}, Since: rev, Until: 9}}}
-	}
-	several := fleet.Waits{Missed: []fleet.Missed{{Since: 3, Until: 9}}}
 	for name, c := range map[string]struct {
 		node node
 		row  row
@@ -344,44 +339,10 @@ func TestWhatIsToldEarly(t *testing.T) {
 		"something of before is withheld now": {node{record: record{acked: true, written: at(5)}}, row{claim: at(6), waits: withheld(4)}, true},
 		"something was withheld":              {node{record: record{acked: true, written: at(5), writtenWaits: withheld(4)}}, row{claim: at(6), waits: withheld(4)}, false},
 		"it follows but for what is withheld": {node{record: record{acked: true}}, row{waits: withheld(6)}, true},
-		"something of before is missed":       {node{record: record{acked: true, written: at(5)}}, row{claim: at(6), waits: missed(4)}, true},
-		"it was withheld, and is missed now":  {node{record: record{acked: true, written: at(5), writtenWaits: withheld(4)}}, row{claim: at(6), waits: missed(4)}, false},
-		"several were missed":                 {node{record: record{acked: true, written: at(5), writtenWaits: several}}, row{claim: at(6), waits: missed(4)}, false},
-		"something was missed":                {node{record: record{acked: true, written: at(5), writtenWaits: missed(4)}}, row{claim: at(6), waits: missed(4)}, false},
 	} {
 		c.row.node = &c.node
 		if got := c.row.early(); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-}
-
-// What a stream has missed its node has, until the node has settled past it, whichever of its streams is behind.
-func TestWhatANodeMissedOutlivesItsStreams(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 2, time.Now())
-		listeners, clusters := w.connect("n"), w.connect("n")
-		l := fleet.Ref{Type: fleet.Listener, Name: "l"}
-		has := func(when string, settled, confirmed fleet.Revision, without ...fleet.Ref) {
-			t.Helper()
-			got, held := listeners.Confirmed()
-			if got != confirmed || held.At != settled || !slices.Equal(held.Without, without) {
-				t.Errorf("%s: settled %d, has %+v, want %d, and all of %d without %v", when, got, held, confirmed, settled, without)
-			}
-		}
-		listeners.Waits(fleet.Waits{Withheld: []fleet.Withheld{{Ref: l, Revision: 1}}})
-		listeners.Settled(1)
-		clusters.Settled(1)
-		has("withheld", 1, 0, l)
-		listeners.Waits(fleet.Waits{Missed: []fleet.Missed{{Ref: l, Since: 1, Until: 2}}})
-		has("replaced", 1, 0, l)
-		listeners.Waits(fleet.Waits{})
-		listeners.Settled(2)
-		has("the listeners have settled", 1, 0, l)
-		clusters.Settled(2)
-		has("both have settled", 2, 2)
-		if w := listeners.node.waits; !w.Empty() {
-			t.Errorf("at the end it waits for %+v", w)
-		}
-	})
 }

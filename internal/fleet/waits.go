@@ -29,16 +29,6 @@ type Withheld struct {
 // TooLarge reports whether it waits for nothing but room: the client does not take so much at once.
 func (h Withheld) TooLarge() bool { return !h.Sealed && h.By == h.Ref }
 
-// Missed is a name that a node did not have as the fleet had it at the revisions from Since to before Until, though it has
-// settled some of them: it was withheld there, and a later revision replaced it. One without a name stands for several.
-type Missed struct {
-	Ref          Ref
-	Since, Until Revision
-}
-
-// at reports whether a node that has settled there, and no further, did not have it.
-func (m Missed) at(settled Revision) bool { return m.Since <= settled && settled < m.Until }
-
 // Waits is what a node waits for at present. The zero value is: for nothing.
 type Waits struct {
 	// Warming are resources that the client was sent and has not answered, because
@@ -47,9 +37,6 @@ type Waits struct {
 	// Withheld are resources that are not sent as the fleet has them. Each revision of
 	// which something is withheld is among them, Cut apart.
 	Withheld []Withheld
-	// Missed is what the node did not have where it has settled, whatever it has of that now. It waits for none of it:
-	// servers alone need it, to know what a node has that comes to them.
-	Missed []Missed
 	// More is how many are left out of Warming and Withheld.
 	More int
 	// Cut, if not 0, is the lowest revision of which something is withheld and Withheld
@@ -58,12 +45,11 @@ type Waits struct {
 }
 
 // Empty reports whether the node waits for nothing.
-func (w Waits) Empty() bool { return len(w.Warming)+len(w.Withheld)+len(w.Missed)+w.More == 0 }
+func (w Waits) Empty() bool { return len(w.Warming)+len(w.Withheld)+w.More == 0 }
 
 // Equal reports whether two name the same, in the same order.
 func (w Waits) Equal(o Waits) bool {
-	return w.More == o.More && w.Cut == o.Cut && slices.Equal(w.Warming, o.Warming) && slices.Equal(w.Withheld, o.Withheld) &&
-		slices.Equal(w.Missed, o.Missed)
+	return w.More == o.More && w.Cut == o.Cut && slices.Equal(w.Warming, o.Warming) && slices.Equal(w.Withheld, o.Withheld)
 }
 
 // Blocked reports whether all that is missing is withheld, so that nothing comes of
@@ -75,22 +61,10 @@ func (w Waits) Withholds(rev Revision) bool {
 	return w.Cut > 0 && rev >= w.Cut || slices.ContainsFunc(w.Withheld, func(h Withheld) bool { return h.Revision > 0 && h.Revision == rev })
 }
 
-// Lacks reports whether it says that a node which has settled the revision may not have something of it.
-func (w Waits) Lacks(rev Revision) bool {
-	return w.Withholds(rev) || slices.ContainsFunc(w.Missed, func(m Missed) bool {
-		return m.Since == rev || m.Ref.Name == "" && m.at(rev)
-	})
-}
-
 // PassedOver is what is withheld of revisions up to settled: a node that has settled there
 // has all but that.
 func (w Waits) PassedOver(settled Revision) Waits {
 	var out Waits
-	for _, m := range w.Missed {
-		if m.at(settled) {
-			out.Missed = append(out.Missed, m)
-		}
-	}
 	for _, h := range w.Withheld {
 		if h.Revision > 0 && h.Revision <= settled {
 			out.Withheld, out.Cut = append(out.Withheld, h), w.Cut
@@ -114,11 +88,6 @@ func (w Waits) Confirmed(settled Revision) Revision {
 			confirmed = min(confirmed, h.Revision-1)
 		}
 	}
-	for _, m := range w.Missed {
-		if m.at(settled) {
-			confirmed = min(confirmed, max(1, m.Since)-1)
-		}
-	}
 	return confirmed
 }
 
@@ -128,16 +97,9 @@ func (w Waits) Held(settled Revision) (h Held) {
 		return h
 	}
 	h.At = settled
-	passed := w.PassedOver(settled)
 	var without []Ref
-	for _, x := range passed.Withheld {
+	for _, x := range w.PassedOver(settled).Withheld {
 		without = append(without, x.Ref)
-	}
-	for _, m := range passed.Missed {
-		if m.Ref.Name == "" {
-			return Held{}
-		}
-		without = append(without, m.Ref)
 	}
 	h.Without = joined(compareRefs, without, nil)
 	return h
@@ -171,10 +133,6 @@ func (w Waits) With(o Waits) Waits {
 	}
 	out.Withheld = joined(compareWithheld, w.Withheld, o.Withheld)
 	out.bound()
-	out.Missed = joined(compareMissed, w.Missed, o.Missed)
-	if len(out.Missed) > MaxWaits {
-		out.Missed = []Missed{allOf(out.Missed)}
-	}
 	return out
 }
 
@@ -230,15 +188,6 @@ func (w *Waits) bound() {
 	w.Withheld = kept
 }
 
-// allOf stands for several.
-func allOf(missed []Missed) Missed {
-	all := Missed{Since: missed[0].Since, Until: missed[0].Until}
-	for _, m := range missed {
-		all.Since, all.Until = min(all.Since, m.Since), max(all.Until, m.Until)
-	}
-	return all
-}
-
 func compareRefs(a, b Ref) int {
 	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name))
 }
@@ -255,8 +204,4 @@ func compareBools(a, b bool) int {
 		return -1
 	}
 	return 1
-}
-
-func compareMissed(a, b Missed) int {
-	return cmp.Or(compareRefs(a.Ref, b.Ref), cmp.Compare(a.Since, b.Since), cmp.Compare(a.Until, b.Until))
 }

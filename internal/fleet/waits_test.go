@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 )
 
@@ -114,42 +113,5 @@ func TestWhatANodeHasIsNotKnownWithoutAllNames(t *testing.T) {
 	w.Warming = few.Warming
 	if h := w.Held(6); h.At != 0 {
 		t.Errorf("held at %d without %d of 30", h.At, len(h.Without))
-	}
-}
-
-// A node did not have what it has missed, and settled before that. Where not all of that is named, what it had is not known.
-func TestWhatWasMissed(t *testing.T) {
-	t.Parallel()
-	l, m := Ref{Type: Listener, Name: "l"}, Ref{Type: Listener, Name: "m"}
-	w := Waits{Withheld: []Withheld{{Ref: l, Revision: 4}}, Missed: []Missed{{Ref: l, Since: 3, Until: 9}, {Ref: m, Since: 6, Until: 8}}}
-	if w.Empty() || !w.Equal(w.With(w)) || w.Equal(Waits{Withheld: w.Withheld}) {
-		t.Error("what was missed does not count")
-	}
-	for settled, want := range map[Revision]struct {
-		confirmed Revision
-		without   []Ref
-	}{2: {2, nil}, 3: {2, []Ref{l}}, 5: {2, []Ref{l}}, 7: {2, []Ref{l, m}}, 8: {2, []Ref{l}}, 9: {3, []Ref{l}}} {
-		if got := w.Confirmed(settled); got != want.confirmed {
-			t.Errorf("confirmed %d of %d, want %d", got, settled, want.confirmed)
-		}
-		if got := w.Held(settled); got.At != settled || !slices.Equal(got.Without, want.without) {
-			t.Errorf("at %d it had %+v, want all without %v", settled, got, want.without)
-		}
-	}
-	if got := w.PassedOver(3); len(got.Withheld) != 0 || !slices.Equal(got.Missed, w.Missed[:1]) {
-		t.Errorf("passed over at 3: %+v", got)
-	}
-	for rev, want := range map[Revision]bool{2: false, 3: true, 4: true, 5: false, 6: true} {
-		if got := w.Lacks(rev); got != want {
-			t.Errorf("lacks %d: %v", rev, got)
-		}
-	}
-	var many Waits
-	for i := range Revision(MaxWaits + 1) {
-		many.Missed = append(many.Missed, Missed{Ref: Ref{Type: Listener, Name: fmt.Sprint(i)}, Since: 9 + i, Until: 40 + i})
-	}
-	got := many.With(Waits{})
-	if !slices.Equal(got.Missed, []Missed{{Since: 9, Until: 40 + MaxWaits}}) || got.Confirmed(50) != 8 || got.Held(50).At != 0 || !got.Lacks(20) {
-		t.Errorf("of many: %+v", got)
 	}
 }

@@ -93,18 +93,13 @@ func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 }
 
 // accuseRepair: what was refused is what put others back, or takes something away. Nothing
-// is left that this client could be asked to take. Of those that it was only presumed to refuse that says nothing.
+// is left that this client could be asked to take. Which of several it refuses that does not say.
 func (c *Client) accuseRepair(t fleet.Type, r *Response, words string) {
-	switch b := c.rec.of(t).bisection; {
-	case b == nil || b.offered != nil:
-	case b.words == nevermind:
+	var all []candidate
+	if b := c.rec.of(t).bisection; b != nil && b.offered == nil {
 		c.verdict(t, words, nil)
 		return
-	default:
-		c.blame(t, b.words, b.all())
-		return
 	}
-	var all []candidate
 	for _, ch := range r.changes {
 		if ch.new != nil {
 			all = append(all, candidate{refused: ch.new, good: ch.old.lastGood(), leave: ch.old.leftAlone()})

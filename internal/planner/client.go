@@ -66,8 +66,6 @@ type settled struct {
 	followed bool
 	// kept are the names that counted as settled though they are kept back.
 	kept map[fleet.Ref]keeping
-	// missed are those that were replaced since. Each is told once at least.
-	missed []fleet.Missed
 }
 
 // times are when something happened.
@@ -174,8 +172,8 @@ func (c *Client) Pending(t fleet.Type) int { return c.pos.Types[t].Pending.Len()
 func (c *Client) Kind() Kind { return c.pos.Kind }
 
 // Keeps reports whether something is kept back from the client that counts as settled all
-// the same, or was: Waits tells of it.
-func (c *Client) Keeps() bool { return len(c.settled.kept)+len(c.settled.missed) > 0 }
+// the same: Waits tells of it.
+func (c *Client) Keeps() bool { return len(c.settled.kept) > 0 }
 
 // Opened ends the stream's opening: the client has had the time to say what it holds. If
 // nothing was sent meanwhile one set is sent now, since only a response resets a
@@ -209,7 +207,7 @@ func (c *Client) confirm(t fleet.Type, r fleet.Revision) {
 // enter takes in that the target belongs to a history.
 func (c *Client) enter(history uint64) {
 	if history != c.settled.history {
-		c.settled.history, c.settled.missed, c.pos.Warm = history, nil, nil
+		c.settled.history, c.pos.Warm = history, nil
 		c.settled.confirmed = [fleet.NumTypes]fleet.Revision{}
 	}
 }

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -17,8 +16,6 @@ const warmsLong = 200 * time.Millisecond
 // has it, and, if warming is asked for, what it was sent and warms.
 func (c *Client) Waits(now time.Time, target *snapshot.Target, warming bool) (w fleet.Waits) {
 	c.now = now
-	settled := c.Settled()
-	c.settled.missed = slices.DeleteFunc(slices.Clone(c.settled.missed), func(m fleet.Missed) bool { return m.Until <= settled })
 	l := c.look(c.effective(target))
 	l.base = l.target
 	for _, t := range fleet.Types() {
@@ -32,17 +29,7 @@ func (c *Client) Waits(now time.Time, target *snapshot.Target, warming bool) (w 
 		waits.Withheld = c.withheld(l, t)
 		w = w.With(waits)
 	}
-	return w.With(fleet.Waits{Missed: c.settled.missed})
-}
-
-// miss takes in that a name is not kept back any more: the client has what the target has of it. Where that is not what was
-// kept back, it has missed that.
-func (c *Client) miss(ref fleet.Ref, k keeping, target *snapshot.Target) {
-	if r := target.Types[ref.Type].Get(ref.Name); r != nil && r.Revision == k.since {
-		return
-	}
-	now := []fleet.Missed{{Ref: ref, Since: k.since, Until: target.Revision}}
-	c.settled.missed = fleet.Waits{Missed: c.settled.missed}.With(fleet.Waits{Missed: now}).Missed // sorted, and cut to size
+	return w
 }
 
 // withheld is what is withheld of a type, and forgets what is not any more. Where nothing is
@@ -121,13 +108,9 @@ func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
 		}
 		tell(ref, by, sealed, frozen, before.since, ch.new.Revision)
 	}
-	maps.DeleteFunc(c.settled.kept, func(ref fleet.Ref, k keeping) bool {
+	maps.DeleteFunc(c.settled.kept, func(ref fleet.Ref, _ keeping) bool {
 		_, ok := still[ref]
-		if ok || ref.Type != t {
-			return false
-		}
-		c.miss(ref, k, l.target)
-		return true
+		return !ok && ref.Type == t
 	})
 	return all
 }

@@ -50,7 +50,7 @@ func Decode(b []byte) error {
 	_, credentials := decodeCredentials(b)
 	_, refusals := decodeRefusals("n", b)
 	_, nodes := decodeReceiptNodes(b)
-	_, waits := decodeAllWaits(b)
+	_, waits := decodeWaits(b)
 	return errors.Join(derived, credentials, refusals, nodes, waits)
 }
 

@@ -27,8 +27,7 @@ SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0),
  CROSS JOIN LATERAL (
   WITH every AS (
     SELECT s.server_id, s.clean AND NOT s.connected AS clean, s.view, s.subscribes,
-           least(coalesce(s.settled, v.settled, 0), (SELECT min(w::bigint) - 1 FROM jsonb_path_query(s.waits, '$.withheld[*][4] ? (@ > 0)') w),
-                 (SELECT min((m->>2)::bigint) - 1 FROM jsonb_path_query(s.waits, '$.missed[*]') m WHERE (m->>3)::bigint > coalesce(s.settled, v.settled, 0))) AS settled,
+           least(coalesce(s.settled, v.settled, 0), (SELECT min(w::bigint) - 1 FROM jsonb_path_query(s.waits, '$.withheld[*][4] ? (@ > 0)') w)) AS settled,
            coalesce(s.settled, v.settled, 0) AS passed, s.waits,
            s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live, s.protocol, s.since,
            CASE WHEN s.connected THEN coalesce(x.lease_until, s.since) ELSE s.since END AS ended

@@ -106,38 +106,13 @@ func TestWhatWasWithheldIsNotWhatItHad(t *testing.T) {
 		w.apply(put(fleet.Cluster, "c", fmt.Sprint(i)))
 	}
 	at, l := fleet.Revision(4), fleet.Ref{Type: fleet.Listener, Name: "l"}
-	for kind, waits := range map[string]fleet.Waits{
-		"withheld": {Withheld: []fleet.Withheld{{Ref: l, By: fleet.Ref{Type: fleet.Route, Name: "r"}, Revision: 2}}},
-		"missed":   {Missed: []fleet.Missed{{Ref: l, Since: 2, Until: 5}, {Ref: fleet.Ref{Type: fleet.Listener, Name: "m"}, Since: 1, Until: 4}}},
-	} {
-		for _, connected := range []bool{true, false} {
-			s.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{{Node: "n", Connected: connected, Settled: &at, Waits: waits, Since: time.Now()}}})
-			got := w.past("n", fleet.ServerID{})
-			if d := cmp.Diff(fleet.Held{At: 4, Without: []fleet.Ref{l}}, got.Held); d != "" || got.Settled != 1 {
-				t.Errorf("%s, connected %v: settled at %d, %s", kind, connected, got.Settled, d)
-			}
+	waits := fleet.Waits{Withheld: []fleet.Withheld{{Ref: l, By: fleet.Ref{Type: fleet.Route, Name: "r"}, Revision: 2}}}
+	for _, connected := range []bool{true, false} {
+		s.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{{Node: "n", Connected: connected, Settled: &at, Waits: waits, Since: time.Now()}}})
+		got := w.past("n", fleet.ServerID{})
+		if d := cmp.Diff(fleet.Held{At: 4, Without: []fleet.Ref{l}}, got.Held); d != "" || got.Settled != 1 {
+			t.Errorf("connected %v: settled at %d, %s", connected, got.Settled, d)
 		}
-	}
-}
-
-// What a node has missed is not what it waits for: nobody is shown it, and it counts as confirmed.
-func TestWhatWasMissedIsNotWaitedFor(t *testing.T) {
-	w := setup(t)
-	s := w.server("s")
-	s.report(fleet.Status{Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Since: time.Now()}}})
-	for i := range 2 {
-		w.apply(put(fleet.Cluster, "c", fmt.Sprint(i)))
-	}
-	at := fleet.Revision(2)
-	missed := fleet.Waits{Missed: []fleet.Missed{{Ref: fleet.Ref{Type: fleet.Listener, Name: "l"}, Since: 1, Until: 3}}}
-	s.report(fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Settled: &at, Waits: missed, Since: time.Now()}}})
-	if r := w.receipt(1); r.Counts != (fleet.Counts{Acked: 1}) {
-		t.Errorf("the receipt counts %+v", r.Counts)
-	}
-	n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "n")
-	w.ok(err)
-	if !n.Waits.Empty() {
-		t.Errorf("the node waits for %+v", n.Waits)
 	}
 }
 
