@@ -44,15 +44,8 @@ func (c *Client) place() place {
 	return place{c.overlay.base, c.pos.Types[fleet.Cluster].Held, c.pos.Types[fleet.Cluster].Doubts.Len()}
 }
 
-// newBisection splits the candidates by what other nodes refused, if that is some of them: a
-// node that lies costs the others a response and nothing else.
-func newBisection(all []candidate, words string, rejected []candidate) *bisection {
-	if len(rejected) == 0 || len(rejected) == len(all) {
-		return &bisection{words: words, waiting: []*group{{candidates: slices.Clone(all), bad: true}}}
-	}
-	second := &group{candidates: rejected}
-	rest := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return slices.Contains(rejected, x) })
-	return &bisection{words: words, waiting: []*group{{candidates: rest, other: second}, second}}
+func newBisection(all []candidate, words string) *bisection {
+	return &bisection{words: words, waiting: []*group{{candidates: slices.Clone(all), bad: true}}}
 }
 
 // withheld yields the candidates that are kept back.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 )
 
@@ -86,7 +85,7 @@ func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 	case r.blind && t.FullSet():
 		c.verdict(t, words, nil) // a set without some of them would take away what the client has of them
 	case b == nil:
-		c.peculiar(t).bisection = newBisection(all, words, c.rejectedElsewhere(t, all))
+		c.peculiar(t).bisection = newBisection(all, words)
 	default:
 		b.accuse(all)
 	}
@@ -127,14 +126,4 @@ func (c *Client) verdict(t fleet.Type, words string, culprits []candidate) {
 		v.Blame = append(v.Blame, snapshot.Blame{Refused: x.refused, Good: x.good, Leave: x.leave, Rival: x.rival, Lacked: x.lacked.namedFirst(words)})
 	}
 	c.found.Verdicts = append(c.found.Verdicts, v)
-}
-
-// rejectedElsewhere returns the candidates that another node refused alone.
-func (c *Client) rejectedElsewhere(t fleet.Type, all []candidate) (bad []candidate) {
-	for _, x := range all {
-		if _, ok := c.overlay.base.Rejected[refusal.Key{Type: t, Name: x.refused.Name, Version: x.refused.Version}]; ok {
-			bad = append(bad, x)
-		}
-	}
-	return bad
 }

@@ -4,52 +4,7 @@ import (
 	"testing"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/refusal"
 )
-
-// SEMANTICS 3.5: what another node refused alone is tried last, so that one response tells
-// whether it is the culprit here too; a lie costs that response and nothing else.
-func TestWhatAFellowNodeRefusedIsTriedLast(t *testing.T) {
-	t.Parallel()
-	target := world(t, 1, "listeners a@1 b@1 c@1 d@1")
-	none := world(t, 2, "listeners")
-	for _, c := range []struct{ says, culprit string }{{"c", "c"}, {"c", "a"}} {
-		target := target.Except(nil)
-		target.Rejected = map[refusal.Key]struct{}{{Type: fleet.Listener, Name: c.says, Version: "1"}: {}}
-		s := &script{t: t, c: client{Delta: true}}
-		s.c.Subscribe(request{Type: fleet.Listener}, none)
-		s.step(none, "listeners", "")
-		var blamed []string
-		sent := 0
-		for range 20 {
-			r := s.send(target)
-			for _, v := range s.c.Verdicts() {
-				for _, b := range v.Blame {
-					blamed = append(blamed, b.Refused.Name)
-				}
-			}
-			if r == nil {
-				break
-			}
-			sent++
-			bad := false
-			for _, x := range r.Resources {
-				bad = bad || x.Name == c.culprit
-			}
-			if bad {
-				s.c.Refuse(r.Type, r.Nonce, "no")
-			} else {
-				s.c.Acknowledge(r.Type, r.Nonce)
-			}
-		}
-		if len(blamed) != 1 || blamed[0] != c.culprit {
-			t.Errorf("%s: %q are blamed after %d responses", c.culprit, blamed, sent)
-		}
-		if truth := c.says == c.culprit; truth && sent > 3 {
-			t.Errorf("%d responses, though the peer was right", sent)
-		}
-	}
-}
 
 // gRPC names a resource that it cannot read by its place.
 func TestAResourceIsBlamedByItsPlace(t *testing.T) {

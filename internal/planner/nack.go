@@ -11,8 +11,7 @@ import (
 // Nack takes in the NACK of the response that is in flight, or of one that it has
 // overtaken, and finds out who is to blame (SEMANTICS 3.5): the changed name that the
 // words put first, as that client quotes names; else the only changed one; else those
-// that a bisection finds, which begins with what other nodes of the same client build refused
-// alone. It reports false for any other nonce: such an answer is late, or a heartbeat's, and
+// that a bisection finds. It reports false for any other nonce: such an answer is late, or a heartbeat's, and
 // nobody is to blame.
 //
 // From here on the client may hold any of the response's resources, old or new: Envoy
@@ -112,7 +111,7 @@ func (c *Client) accuseAgain(again []*Response) {
 		}
 		x.again, p.looked = at, nil
 		p.refused[r.content] = x
-		p.bisection = newBisection(all, x.words, c.rejectedElsewhere(t, all))
+		p.bisection = newBisection(all, x.words)
 	}
 }
 

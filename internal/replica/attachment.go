@@ -155,7 +155,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 		ended:      make(chan error, 1),
 		kind:       s.Protocol,
 		resumed:    s.Resumed,
-		subscriber: subscriber{labels: labels, serves: servedBy(s.Protocol), build: n.UserAgent + " " + n.Version},
+		subscriber: subscriber{labels: labels, serves: servedBy(s.Protocol)},
 	}
 	done := false
 	defer func() {
@@ -247,9 +247,6 @@ func (a *attachment) Refuse(ctx context.Context, v snapshot.Verdict) {
 func (o *owner) except(a *attachment, v snapshot.Verdict) ([]fleet.Refusal, []fleet.Refusal) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.views.rejected.add(a.subscriber.build, v) {
-		o.nodes.retargetBuild(a.subscriber.build)
-	}
 	return o.nodes.except(a, v)
 }
 

@@ -35,7 +35,6 @@ func newOwner(r *Replica, key fleet.Key) *owner {
 		r: r, key: key,
 		reading:   newReading(),
 		builder:   builder{key, r.cfg.Opener, r.log},
-		views:     views{rejected: make(rejections)},
 		streams:   streams{tied: make(map[*attachment]struct{})},
 		asker:     asker{key: key, feed: r.cfg.Feed, lane: r.lastStreams, log: r.log},
 		earlier:   earlierContents{reading: make(chan struct{}, 1)},

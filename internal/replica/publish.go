@@ -20,7 +20,6 @@ func (o *owner) show(t *viewUpdate) (tied []*attachment) {
 		s.view = v
 		o.views.add(v)
 	}
-	o.views.rejected.forget(&o.views)
 	for n := range o.nodes.excepted {
 		resolved = append(resolved, o.nodes.renew(n)...)
 	}

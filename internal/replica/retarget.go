@@ -48,16 +48,3 @@ func (ns *nodes) renew(n *node) (resolved []fleet.Refusal) {
 	ns.retarget(n)
 	return n.ended(resolved)
 }
-
-// retargetBuild gives the streams of a client build their targets, of which something new is
-// known.
-func (ns *nodes) retargetBuild(build string) {
-	ns.views.dropBuild(build)
-	for _, n := range ns.byID {
-		for a := range n.streams {
-			if a.subscriber.build == build {
-				a.subscriber.target.Store(ns.views.target(&a.subscriber, n.retries))
-			}
-		}
-	}
-}

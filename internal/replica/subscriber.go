@@ -13,7 +13,6 @@ type subscriber struct {
 	exceptions                      // of the stream alone
 	serves     [fleet.NumTypes]bool // types that the stream can ask for
 	labels     selector.Labels
-	build      string                          // of the client: "envoy 1.40.0"
 	view       *view                           // guarded by the owner's mu, like moved
 	moved      bool                            // a change of the content gave it another one, which is not recorded yet
 	target     atomic.Pointer[snapshot.Target] // the view's, with the exceptions

@@ -2,9 +2,7 @@ package replica
 
 import (
 	"iter"
-	"maps"
 
-	"fairlead/internal/refusal"
 	"fairlead/internal/selector"
 	"fairlead/internal/snapshot"
 )
@@ -18,14 +16,12 @@ type views struct {
 	// may be before those that nobody has are looked for.
 	interned     map[internKey]*snapshot.Target
 	internedMost int
-	rejected     rejections
 }
 
-// internKey is of the targets of streams with exceptions, or whose fellows refused something.
+// internKey is of the targets of streams with exceptions.
 type internKey struct {
 	view       *view
 	exceptions string // exceptions.internKey
-	build      string // of the clients; "" where nothing is known of those
 }
 
 // replace takes the next content in the place of the present one, without any views.
@@ -51,16 +47,6 @@ func (vs *views) place(s *subscriber, most int, others iter.Seq[*subscriber]) {
 	s.view = vs.byVector[v]
 }
 
-// have reports whether some view has the version.
-func (vs *views) have(k refusal.Key) bool {
-	for _, v := range vs.byVector {
-		if r := v.snap.Types[k.Type].Get(k.Name); r != nil && r.Version == k.Version {
-			return true
-		}
-	}
-	return false
-}
-
 // spareViews is how many views are kept beyond twice those that somebody has.
 const spareViews = 16
 
@@ -79,32 +65,14 @@ func (vs *views) trim(most int, subscribers iter.Seq[*subscriber]) {
 // target is what a subscriber should hold that was offered again so often what it refused;
 // those of one view with the same exceptions share it.
 func (vs *views) target(s *subscriber, retries int) *snapshot.Target {
-	if s.none() && retries == 0 && vs.rejected[s.build] == nil {
+	if s.none() && retries == 0 {
 		return s.view.target
 	}
-	k := vs.keyOf(s, retries)
+	k := internKey{s.view, s.internKey(retries)}
 	if vs.interned[k] == nil {
-		t := s.newTarget(retries)
-		t.Rejected = vs.rejected[s.build]
-		vs.interned[k] = t
+		vs.interned[k] = s.newTarget(retries)
 	}
 	return vs.interned[k]
-}
-
-func (vs *views) keyOf(s *subscriber, retries int) internKey {
-	k := internKey{view: s.view}
-	if !s.none() || retries > 0 {
-		k.exceptions = s.internKey(retries)
-	}
-	if vs.rejected[s.build] != nil {
-		k.build = s.build
-	}
-	return k
-}
-
-// dropBuild forgets the targets of a client build of which something new is known.
-func (vs *views) dropBuild(build string) {
-	maps.DeleteFunc(vs.interned, func(k internKey, _ *snapshot.Target) bool { return k.build == build })
 }
 
 // newTarget is what a stream should hold of its view.
@@ -126,13 +94,8 @@ func (vs *views) trimInterned(excepted int, used iter.Seq2[*subscriber, int]) {
 	}
 	kept := make(map[internKey]*snapshot.Target, excepted)
 	for s, retries := range used {
-		k := vs.keyOf(s, retries)
+		k := internKey{s.view, s.internKey(retries)}
 		if t := vs.interned[k]; t != nil {
-			kept[k] = t
-		}
-	}
-	for k, t := range vs.interned {
-		if k.exceptions == "" { // there are few: one for a view and a build
 			kept[k] = t
 		}
 	}

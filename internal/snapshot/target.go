@@ -87,8 +87,6 @@ type Target struct {
 	// Retries moves when the node is asked again to take what it refused: then a content
 	// may go a second time to a stream that refused it.
 	Retries int
-	// Rejected are the versions that other nodes of the same client build refused, each found guilty by itself.
-	Rejected map[refusal.Key]struct{}
 
 	repairs  *repairs // nil without exceptions
 	remember sync.Once
@@ -118,7 +116,7 @@ func NewTarget(s *Snapshot, exceptions []Exception) *Target {
 func (t *Target) Except(es []Exception) *Target {
 	more := &Target{
 		Revision: t.Revision, History: t.History, Types: t.Types, Gone: t.Gone, View: t.View, Sealed: t.Sealed, Recent: t.Recent,
-		Retries: t.Retries, Rejected: t.Rejected, repairs: t.repairs,
+		Retries: t.Retries, repairs: t.repairs,
 	}
 	more.except(es)
 	return more
