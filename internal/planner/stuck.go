@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -167,7 +168,24 @@ func (c *Client) tellStuck() {
 	if c.times.unasked = (time.Time{}); c.flights[fleet.Cluster] != nil {
 		c.flights[fleet.Cluster].lost = true
 	}
-	c.verdict(fleet.Cluster, lostWords, nil)
+	c.verdict(fleet.Cluster, c.lostOn(), nil)
+}
+
+// lostOn are the words of that, with what it may stick on.
+func (c *Client) lostOn() string {
+	b := c.rec.of(fleet.Cluster).bisection
+	if b == nil || b.over() {
+		return lostWords
+	}
+	var names []string
+	for _, x := range b.all() {
+		names = append(names, x.refused.Name)
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) > mostTold {
+		names = append(names[:mostTold], "...")
+	}
+	return lostWords + ". It may stick on: " + strings.Join(names, ", ")
 }
 
 // lostAt is when that is said; the zero time if it is not.
