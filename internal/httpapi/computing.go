@@ -63,6 +63,9 @@ func (a *API) turn(ctx context.Context, kind compute.Kind) (*compute.Turn, error
 		id = c.principal.Tenant
 	}
 	begun := time.Now()
+	if kind == compute.Large {
+		c.giveWay()
+	}
 	turn, err := a.computing.Enter(ctx, id, kind)
 	_, refused := asBusy(err)
 	a.metrics.Computes(kind == compute.Large, !refused, time.Since(begun))
