@@ -97,6 +97,10 @@ SOAK_LARGE := 'Soak(ProductionSize|FirstDay|AtTheLimits)'
 SOAK_SUBSCRIBE := 'Soak(EndpointsUnderLeases|Files|T08_)'
 # Packages whose random histories the race detector has a tenth of in other runs (internal/large_test.go).
 RANDOM := ./internal/delivery ./internal/planner
+# Other packages that draw, and their tests, which draw the same in other runs (test/pinned).
+DRAWN := ./internal/refusal ./internal/replica ./internal/selector ./internal/snapshot ./internal/store
+DRAWS := TestDerivedComesBack TestDiffIsTheDifference TestIndexEqualsTryingAll TestIndexFindsEveryPrefix TestOrderMeansNothing TestPayloadsFit TestSetBehavesAsAMap TestT41_NothingIsTakenFromANeighbour TestWhatStandsIsTheSameInAnyOrder TestWinnerEqualsSorting
+space := $(subst ,, )
 SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 
 .PHONY: soak
@@ -105,7 +109,8 @@ soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; d
 	$(SOAK) -tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
 	FAIRLEAD_SOAK=$(SOAK_REQUESTS) $(SOAK) -run 'SoakRequests' $(TEST_FLAGS) ./internal/xds
-	$(SOAK) $(TEST_FLAGS) $(RANDOM) -rapid.checks=100
+	$(SOAK) $(TEST_FLAGS) $(RANDOM) -rapid.checks=100 -rapid.seed=0
+	go test -vet=off -count=1 -timeout 60m -v -run '$(subst $(space),|,$(DRAWS))' $(TEST_FLAGS) $(DRAWN) -rapid.checks=2000 -rapid.seed=0
 	go test -vet=off -count=1 -timeout 60m -v -run 'TestTheWhole$$' $(TEST_FLAGS) ./internal/replica -rapid.checks=$(SOAK_HISTORIES) -rapid.seed=0
 	FAIRLEAD_SOAK=1m go test -vet=off -p 1 -count=1 -timeout 20m -v -run 'SoakNeighbours' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=$(SOAK_FLOODS) go test -vet=off -p 1 -count=1 -timeout 200m -v -run 'SoakT16_Floods' $(TEST_FLAGS) ./test/e2e

@@ -141,6 +141,7 @@ var layers = map[string][]string{
 		"internal/fleet", "internal/bootstrap", "internal/store/storetest", "internal/childproc", "internal/fetch", "internal/filelock", "internal/localpg", "internal/localenvoy", "clients/go", "internal/seal",
 		grpc, protobuf, controlPlane, goleak,
 	},
+	"test/pinned":   {"pgregory.net/rapid"},
 	"test/e2e":      {},
 	"test/grpc":     {},
 	"test/journey":  {},
