@@ -37,8 +37,11 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 		defer done()
 		waiting, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
+		with := holderOf(c)
+		defer a.tail.hear(with)()
 		k := fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}
-		if receipt, err = a.receipts.wait(waiting, a.draining, k, rev, receipt, settled); err != nil {
+		may := func(ctx context.Context) error { return a.tail.holds(ctx, with) }
+		if receipt, err = a.receipts.wait(waiting, a.draining, k, rev, receipt, settled, may); err != nil {
 			return nil, err
 		}
 		if q.State != "" { // who waits together is told of the list that all share
