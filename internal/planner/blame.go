@@ -35,6 +35,11 @@ func lackedOf(r *snapshot.Resource, target *snapshot.Target, room int) (x *lacke
 	return nil, room
 }
 
+// lacked are those of some clusters, which its target leaves out, that the client may be without: it still has what was deleted meanwhile and goes last.
+func (l *look) lacked(all []snapshot.Lack) []snapshot.Lack {
+	return slices.DeleteFunc(slices.Clone(all), func(x snapshot.Lack) bool { return l.surelyHas(x.Name) })
+}
+
 // came reports whether the view has one of them by now.
 func (x *lacked) came(target *snapshot.Target) bool {
 	return x != nil && target.AnyLackCame(x.clusters)
@@ -66,6 +71,28 @@ func (r *Response) findCandidates() (all []candidate) {
 			x := candidate{refused: ch.new, good: good, leave: ch.old.leftAlone() || r.blind}
 			x.lacked, room = lackedOf(ch.new, r.target, room)
 			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// candidates are those of a response. What they lacked is this client's own: others that were sent the response may have other clusters by now.
+func (c *Client) candidates(r *Response) []candidate {
+	all, own := r.candidates(), false
+	l := c.look(c.overlay.base)
+	for i, x := range all {
+		if x.lacked == nil {
+			continue
+		}
+		clusters := l.lacked(x.lacked.clusters)
+		if len(clusters) == len(x.lacked.clusters) {
+			continue
+		}
+		if !own {
+			all, own = slices.Clone(all), true
+		}
+		if all[i].lacked = nil; len(clusters) > 0 {
+			all[i].lacked = &lacked{clusters}
 		}
 	}
 	return all
@@ -119,7 +146,7 @@ func (c *Client) forgetStandIns(t fleet.Type, r *Response) bool {
 
 // accuse finds who is to blame for a refusal, or begins the bisection that does.
 func (c *Client) accuse(t fleet.Type, r *Response, words string) {
-	all := r.candidates()
+	all := c.candidates(r)
 	named := quoted(t, words).named(r, all, c.overlay.base.View[t])
 	b := c.rec.of(t).bisection
 	switch {

@@ -96,7 +96,7 @@ func (c *Client) pauses() bool {
 // stream it asked endpoints for as the stream began.
 func (c *Client) neverAsked(f *flight) (never []candidate) {
 	endpoints := c.pos.Types[fleet.Endpoint].Sub
-	for _, x := range f.candidates() {
+	for _, x := range c.candidates(f.Response) {
 		if x.good == nil && x.refused.EDSName != "" && !endpoints.Has(x.refused.EDSName) {
 			x.leave = x.leave && !f.blind
 			never = append(never, x)
@@ -118,7 +118,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	f.presumed, f.idle = true, nil
 	all, sure := c.neverAsked(f), true
 	if len(all) == 0 {
-		all = slices.Clone(f.candidates())
+		all = slices.Clone(c.candidates(f.Response))
 		sure = len(all) == 1
 	}
 	p := c.peculiar(t)
