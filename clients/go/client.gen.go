@@ -3052,6 +3052,9 @@ type ReceiptNode struct {
 	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where these are more.
 	MoreWaits *int `json:"more_waits,omitempty"`
 
+	// NoEnvoy Of a pending node: `fairlead sync --listen-admin` writes its files, and no Envoy serves there. Nothing is confirmed until one does.
+	NoEnvoy *bool `json:"no_envoy,omitempty"`
+
 	// ResolvedBy The revision that ended the refusal, where `ended` is `replaced`.
 	ResolvedBy *int64           `json:"resolved_by,omitempty"`
 	Resource   *ResourceRef     `json:"resource,omitempty"`
@@ -3060,7 +3063,7 @@ type ReceiptNode struct {
 	// StillRefusing What the node refuses at present, of any revision.
 	StillRefusing *[]ResourceRef `json:"still_refusing,omitempty"`
 
-	// Warming Of a pending node: what it was sent and has not answered, because something that it needs is still open.
+	// Warming Of a pending node: what it was sent and has not answered. Something that it needs is still open, or the node is stuck.
 	Warming *[]ResourceRef `json:"warming,omitempty"`
 
 	// Withheld Of a pending node: what of the revision is kept from it at its last known good version, or away, and what each waits for.
@@ -3885,7 +3888,7 @@ type Waits struct {
 	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
 	More *int `json:"more,omitempty"`
 
-	// Warming What it was sent and has not answered, because something that it needs is still open.
+	// Warming What it was sent and has not answered. Something that it needs is still open, or the node is stuck.
 	Warming []ResourceRef `json:"warming"`
 
 	// Withheld What is kept from it at its last known good version, or away, and what each waits for.

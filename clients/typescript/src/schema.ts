@@ -3624,7 +3624,7 @@ export interface components {
             more_refused?: number;
             /** @description What the node refuses at present, of any revision. */
             still_refusing?: components["schemas"]["ResourceRef"][];
-            /** @description Of a pending node: what it was sent and has not answered, because something that it needs is still open. */
+            /** @description Of a pending node: what it was sent and has not answered. Something that it needs is still open, or the node is stuck. */
             warming?: components["schemas"]["ResourceRef"][];
             /** @description Of a pending node: what of the revision is kept from it at its last known good version, or away, and what each waits for. */
             withheld?: components["schemas"]["Withheld"][];
@@ -3632,6 +3632,8 @@ export interface components {
             withheld_by?: components["schemas"]["ResourceRef"][];
             /** @description Of an offline node: it is one of `counts.left`. */
             left?: boolean;
+            /** @description Of a pending node: `fairlead sync --listen-admin` writes its files, and no Envoy serves there. Nothing is confirmed until one does. */
+            no_envoy?: boolean;
             /** @description How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where these are more. */
             more_waits?: number;
         };
@@ -3860,7 +3862,7 @@ export interface components {
         };
         /** @description What a connected node that is behind waits for; left out where it waits for nothing. */
         Waits: {
-            /** @description What it was sent and has not answered, because something that it needs is still open. */
+            /** @description What it was sent and has not answered. Something that it needs is still open, or the node is stuck. */
             warming: components["schemas"]["ResourceRef"][];
             /** @description What is kept from it at its last known good version, or away, and what each waits for. */
             withheld: components["schemas"]["Withheld"][];
