@@ -290,6 +290,7 @@ const (
 	EventKindOffered    EventKind = "offered"
 	EventKindRecovered  EventKind = "recovered"
 	EventKindRefused    EventKind = "refused"
+	EventKindWithheld   EventKind = "withheld"
 )
 
 // Valid indicates whether the value is a known member of the EventKind enum.
@@ -308,6 +309,8 @@ func (e EventKind) Valid() bool {
 	case EventKindRecovered:
 		return true
 	case EventKindRefused:
+		return true
+	case EventKindWithheld:
 		return true
 	default:
 		return false
@@ -1668,7 +1671,7 @@ type Event struct {
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
 
-	// FirstAt Of a group, and of `denied`, when the first one happened.
+	// FirstAt Of a group, and of `denied` and `withheld`, when the first one happened.
 	FirstAt *time.Time `json:"first_at,omitempty"`
 
 	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
@@ -1680,7 +1683,8 @@ type Event struct {
 	// has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
 	// because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
+	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows. `withheld`: the same of clients that were let in and from which a resource
+	// is kept, for one of the reasons `withheld_*`.
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id, of `denied` what the client says; empty where it is about none, or where a client was not asked.
@@ -1714,7 +1718,8 @@ type Event struct {
 // has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
 // because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 // limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
+// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows. `withheld`: the same of clients that were let in and from which a resource
+// is kept, for one of the reasons `withheld_*`.
 type EventKind string
 
 // EventList defines model for EventList.

@@ -3917,7 +3917,7 @@ export interface components {
             node_ids?: string[];
             /**
              * Format: date-time
-             * @description Of a group, and of `denied`, when the first one happened.
+             * @description Of a group, and of `denied` and `withheld`, when the first one happened.
              */
             first_at?: string;
         };
@@ -3926,10 +3926,11 @@ export interface components {
          *     has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
          *     because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
          *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-         *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
+         *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows. `withheld`: the same of clients that were let in and from which a resource
+         *     is kept, for one of the reasons `withheld_*`.
          * @enum {string}
          */
-        EventKind: "refused" | "kept_back" | "recovered" | "offered" | "duplicates" | "dropped" | "denied";
+        EventKind: "refused" | "kept_back" | "recovered" | "offered" | "duplicates" | "dropped" | "denied" | "withheld";
         /**
          * @description Why clients were not let in, or not given what they asked for. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
          *     ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
