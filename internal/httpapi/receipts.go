@@ -111,7 +111,7 @@ func after(from, to time.Time) *float64 {
 func receiptNodeOf(n fleet.ReceiptNode) oapi.ReceiptNode {
 	r := receiptRefusalOf(n.ReceiptRefusal)
 	out := oapi.ReceiptNode{
-		Id: n.ID, State: oapi.ReceiptNodeState(n.State), At: optionalTime(n.At), Left: optional(n.Left), MoreRefused: optional(n.MoreRefused),
+		Id: n.ID, State: oapi.ReceiptNodeState(n.State), At: optionalTime(n.At), Left: optional(n.Left), NoEnvoy: optional(n.NoEnvoy), MoreRefused: optional(n.MoreRefused),
 		Detail: r.Detail, Resource: r.Resource, Action: r.Action, ActionCode: r.ActionCode, Ended: r.Ended, ResolvedBy: r.ResolvedBy,
 	}
 	if len(n.Also) > 0 {
