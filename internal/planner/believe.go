@@ -221,7 +221,7 @@ func (c *Client) believeOne(t fleet.Type, name, version string, want *snapshot.R
 		if last == nil || !known {
 			last = want
 		}
-		return nil, &Doubt{Certainty: Something, Last: last, Refs: slices.Concat(want.Refs, last.Refs), Supposed: !snapshot.Same(last, want)}
+		return nil, &Doubt{Certainty: Something, Last: last, Refs: slices.Concat(want.Refs, last.Refs)}
 	case c.origin.Past.Unclean:
 		d := &Doubt{Certainty: Something, Version: version}
 		if d.Last = find(name, version); d.Last != nil {

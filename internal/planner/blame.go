@@ -98,52 +98,6 @@ func (c *Client) candidates(r *Response) []candidate {
 	return all
 }
 
-// standsIn reports whether a change puts in what the client is only supposed to have had: it may have taken something else by then.
-func (ch change) standsIn() bool {
-	return ch.new != nil && ch.old.supposed() && snapshot.Same(ch.new, ch.old.lastGood())
-}
-
-// standIns are the versions of a response that stand in. Nothing good is known of their names.
-func (r *Response) standIns() (all []candidate) {
-	for _, ch := range r.changes {
-		if ch.standsIn() {
-			all = append(all, candidate{refused: ch.new, leave: ch.old.surely()})
-		}
-	}
-	return all
-}
-
-// forgetStandIns takes in that the client would not take what it was supposed to have had, and is not to have now: what it has of the names is
-// not known. It reports whether there was any. In state of the world they have to stay: a set without them would take away what serves.
-func (c *Client) forgetStandIns(t fleet.Type, r *Response) bool {
-	if !c.pos.Kind.Delta {
-		return false
-	}
-	p, tr := c.rec.of(t), &c.pos.Types[t]
-	var forgotten []*snapshot.Resource
-	for _, ch := range r.changes {
-		if !ch.standsIn() || snapshot.Same(c.overlay.base.Types[t].Get(ch.name), ch.new) {
-			continue
-		}
-		forgotten = append(forgotten, ch.new)
-		for _, f := range c.open(t) {
-			f.forgotten = append(f.forgotten, ch.new)
-		}
-		if p.bisection == nil {
-			continue
-		}
-		for _, all := range p.bisection.groups() {
-			for i := range all {
-				if x := &all[i]; x.good != nil && snapshot.Same(x.good, ch.new) {
-					x.good, x.leave = nil, true
-				}
-			}
-		}
-	}
-	tr.Doubts = c.in.unsupposed(t, tr.Doubts, forgotten)
-	return len(forgotten) > 0
-}
-
 // accuse finds who is to blame for a refusal, or begins the bisection that does.
 func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 	all := c.candidates(r)
@@ -152,8 +106,6 @@ func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 	switch {
 	case len(named) > 0:
 		c.blame(t, words, named)
-	case len(all) > 0 && c.forgetStandIns(t, r):
-		c.verdict(t, words, nil) // the others go out again, without them
 	case len(all) == 1:
 		c.blame(t, words, all)
 	case len(all) == 0:
@@ -168,75 +120,24 @@ func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 }
 
 // accuseRepair: what was refused is what put others back, or takes something away. Nothing
-// is left that this client could be asked to take. Of clusters that it was sent unasked that says nothing of those that
-// were kept back, which are only presumed: it is heard now, and was not stuck.
+// is left that this client could be asked to take. Of those that it was only presumed to refuse that says nothing.
 func (c *Client) accuseRepair(t fleet.Type, r *Response, words string) {
-	p := c.rec.of(t)
-	if b := p.bisection; b != nil && b.offered == nil && !(p.unasked && b.words == nevermind) {
-		if !c.accuseStandIns(t, b, r, words) {
-			c.blame(t, b.words, b.all())
-		}
+	switch b := c.rec.of(t).bisection; {
+	case b == nil || b.offered != nil:
+	case b.words == nevermind:
+		c.verdict(t, words, nil)
+		return
+	default:
+		c.blame(t, b.words, b.all())
 		return
 	}
-	all := r.standIns()
-	if len(all) > 0 {
-		c.verdict(t, words, all)
-		return
-	}
+	var all []candidate
 	for _, ch := range r.changes {
 		if ch.new != nil {
 			all = append(all, candidate{refused: ch.new, good: ch.old.lastGood(), leave: ch.old.leftAlone()})
 		}
 	}
 	c.verdict(t, words, all)
-}
-
-// accuseStandIns: the client refuses what stands in for a version that it was only presumed to refuse. It may never have
-// had that, for which of several revisions it took is not always known. So the presumed version goes out again, and what
-// the client says of it counts.
-func (c *Client) accuseStandIns(t fleet.Type, b *bisection, r *Response, words string) bool {
-	if b.words != nevermind {
-		return false
-	}
-	l, q, at := c.look(c.overlay.base), quoted(t, words), r.places()
-	var all, named, supposed []candidate
-	for _, x := range b.all() {
-		if x.good == nil || !r.brings(x.good) {
-			continue
-		}
-		h := l.held(t, x.refused.Name)
-		if !h.supposed() && snapshot.Same(h.lastGood(), x.good) {
-			continue // it has confirmed that here
-		}
-		all = append(all, x)
-		if q.lists(x.good.Name, at(x.good)) {
-			named = append(named, x)
-		}
-		if h.supposed() {
-			supposed = append(supposed, x)
-		}
-	}
-	switch {
-	case len(named) > 0:
-		all = named
-	case len(supposed) > 0:
-		all = supposed
-	case len(all) == 0: // what stood in was given up, as it stuck on that as well
-		all = r.standIns()
-		b.drop(func(x candidate) bool {
-			return slices.ContainsFunc(all, func(y candidate) bool { return y.refused.Name == x.refused.Name })
-		})
-		if len(all) > 0 {
-			c.verdict(t, words, all)
-		}
-		return len(all) > 0
-	}
-	b.drop(func(x candidate) bool { return slices.Contains(all, x) })
-	for i := range all {
-		all[i] = candidate{refused: all[i].good, leave: true}
-	}
-	c.verdict(t, words, all)
-	return true
 }
 
 // blame keeps those back that are to blame, until the node's target does.
@@ -250,7 +151,7 @@ func (c *Client) blame(t fleet.Type, words string, culprits []candidate) {
 }
 
 func (c *Client) verdict(t fleet.Type, words string, culprits []candidate) {
-	v := snapshot.Verdict{Type: t, Detail: words, Presumed: words == nevermind || words == ProbablyRefused}
+	v := snapshot.Verdict{Type: t, Detail: words, Presumed: words == nevermind || words == lostWords || words == ProbablyRefused}
 	for _, x := range culprits {
 		if now := c.overlay.base.View[t].Get(x.refused.Name); now != nil && snapshot.Same(now, x.refused) {
 			x.refused = now // a later revision has brought it anew meanwhile

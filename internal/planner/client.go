@@ -51,11 +51,10 @@ type flight struct {
 	nonce    string
 	sentAt   time.Time
 	presumed bool    // stuck: what is to repair it does not wait for the answer
+	lost     bool    // and that was told: nothing frees its client
 	idle     *idle   // where nothing newer was to be said beside it; nil: not looked at yet
 	refusals int     // of the client, when it was sent
 	before   *flight // what was sent before it and may go unanswered; see passed
-	// forgotten are stand-ins of it that another response brought too, which was refused since.
-	forgotten []*snapshot.Resource
 }
 
 // settled is what the client has confirmed.
@@ -75,6 +74,7 @@ type settled struct {
 // times are when something happened.
 type times struct {
 	opened    time.Time                 // the stream's opening was over
+	unasked   time.Time                 // it was sent clusters unasked; zero once it was told that this does not free it
 	lost      time.Time                 // the stream began with endpoints: see Position.Warming
 	confirmed [fleet.NumTypes]time.Time // the client last ACKed something of the type
 	asked     []asking

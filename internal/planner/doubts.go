@@ -27,9 +27,6 @@ type Doubt struct {
 	Last      *snapshot.Resource // the last version that the client confirmed
 	Version   string             // as reported, if there is no such
 	Refs      []fleet.Ref        // what any of the versions names
-	// Supposed: Last is what the client had when it settled. It reports what it is to have now, and may have taken that
-	// instead.
-	Supposed bool
 }
 
 // Doubts are the names of a type that are in doubt. They are immutable and interned: streams that doubt the same stand in one
@@ -91,11 +88,7 @@ func (d *Doubt) id(name string) snapshot.ID {
 	text := func(s string) { b = append(protowire.AppendVarint(b, uint64(len(s))), s...) }
 	text(name)
 	text(d.Version)
-	supposed := byte(0)
-	if d.Supposed {
-		supposed = 1
-	}
-	b = append(b, byte(d.Certainty), supposed)
+	b = append(b, byte(d.Certainty))
 	for _, ref := range d.Refs {
 		b = append(b, byte(ref.Type))
 		text(ref.Name)
@@ -193,20 +186,4 @@ func doubtful(changes []change) []doubtEdit {
 		edits = append(edits, doubtEdit{ch.name, &d})
 	}
 	return edits
-}
-
-// unsupposed are the doubts once it is known that the client never had what stood in.
-func (in interner) unsupposed(t fleet.Type, d *Doubts, standIns []*snapshot.Resource) *Doubts {
-	var edits []doubtEdit
-	for _, x := range standIns {
-		if was := d.of(x.Name); was != nil && snapshot.Same(was.Last, x) {
-			is := *was
-			is.Last, is.Supposed = nil, false
-			edits = append(edits, doubtEdit{x.Name, &is})
-		}
-	}
-	if len(edits) == 0 {
-		return d
-	}
-	return in.doubts(t, d, edits)
 }

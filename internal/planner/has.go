@@ -62,9 +62,6 @@ func (h has) last() *snapshot.Resource {
 	return h.res
 }
 
-// supposed: what lastGood says may never have been with the client.
-func (h has) supposed() bool { return h.doubt != nil && h.doubt.Supposed }
-
 // surely reports whether the client has some version.
 func (h has) surely() bool {
 	return h.res != nil || h.doubt != nil && h.doubt.Certainty == Something
@@ -126,7 +123,6 @@ func (ch change) doubtful() Doubt {
 	if ch.new != nil && ch.old.surely() { // a removal may have been applied
 		d.Certainty = Something
 	}
-	d.Supposed = ch.old.supposed()
 	if d.Last = ch.old.lastGood(); d.Last == nil {
 		d.Version = ch.old.version() // as reported
 	}

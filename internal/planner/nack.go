@@ -52,7 +52,6 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 		c.counts.refused, c.counts.words = true, words
 	}
 	f.doubt(c.in, tr) // of an overtaken one they are already
-	tr.Doubts = c.in.unsupposed(t, tr.Doubts, f.forgotten)
 	c.accuse(t, f.Response, words)
 	return true
 }

@@ -18,34 +18,28 @@ const (
 
 // overtake plans newer clusters although older ones were not answered. What is
 // unanswered is in doubt from then on, and so stands in the newer response as well. nil
-// if there is nothing newer to say; again: less is kept back now, and may be said.
-func (c *Client) overtake(target *snapshot.Target) (s *step, again bool) {
+// if there is nothing newer to say.
+func (c *Client) overtake(target *snapshot.Target) *step {
 	const t = fleet.Cluster
 	f := c.flights[t]
 	if !c.mayOvertake(t) || f.idle.at(&c.pos, target) || !f.presumed && target.Types[t] == f.target.Types[t] && c.rec.of(t).gone <= f.Revision {
-		return nil, false
+		return nil
 	}
-	s = &step{after: c.pos}
+	s := &step{after: c.pos}
 	tr := &s.after.Types[t]
 	f.doubt(c.in, tr)
-	tr.Doubts = c.in.unsupposed(t, tr.Doubts, f.forgotten)
 	tr.Next, tr.NextDoubts, tr.InFlight = nil, nil, false
 	doubting := *c.look(target)
 	doubting.pos = &s.after
 	r := doubting.plan(t, true).response
 	switch {
-	case r == nil || r.content == f.content:
+	case r == nil || r.content == f.content, c.rec.refuses(t, r.content):
 		f.idle = &idle{c.pos, target}
-		return nil, false
-	case c.rec.refuses(t, r.content): // what would put back what it sticks on
-		if again = f.presumed && c.giveUpRefused(t, r); !again {
-			f.idle = &idle{c.pos, target}
-		}
-		return nil, again
+		return nil
 	}
 	c.in.sent(&s.after, r)
 	s.response = r
-	return s, false
+	return s
 }
 
 // idle is where a client and its target were as there was nothing newer to say beside a flight.

@@ -119,11 +119,6 @@ func (r *Response) alters() bool {
 	return r.blind || slices.ContainsFunc(r.changes, func(ch change) bool { return !ch.old.is(ch.new) })
 }
 
-// brings reports whether a response carries the version.
-func (r *Response) brings(x *snapshot.Resource) bool {
-	return slices.ContainsFunc(r.changes, func(ch change) bool { return ch.new != nil && snapshot.Same(ch.new, x) })
-}
-
 // alias notes that the client asked for a resource by another name.
 func (r *Response) alias(of, name string) {
 	if of == name {

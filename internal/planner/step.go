@@ -30,21 +30,18 @@ func (c *Client) Step(now time.Time, target *snapshot.Target) Outcome {
 	c.ripen()
 	c.pushUnasked(target)
 	c.presumeStuck(target)
+	c.tellStuck()
 	for !c.found.Any() {
 		effective := c.effective(target)
 		if r := c.heartbeat(effective); r != nil {
 			return Outcome{Response: r}
 		}
 		c.offerAgain(target)
-		s, again := c.overtake(effective)
-		switch {
-		case again:
-			continue
-		case s != nil:
+		if s := c.overtake(effective); s != nil {
 			return c.offer(s)
 		}
 		c.in.steps.Add(1)
-		s = c.in.remembered(&c.pos, c.rec, effective)
+		s := c.in.remembered(&c.pos, c.rec, effective)
 		if s == nil {
 			s = c.in.step(c.look(effective))
 		}
@@ -175,10 +172,9 @@ func (c *Client) Due(now time.Time) time.Time {
 	}
 	if f := c.flights[fleet.Cluster]; f != nil {
 		sooner(f.sentAt.Add(overtakeAfter))
-		if at := c.stuckAt(); !at.IsZero() {
-			sooner(at)
-		}
+		sooner(c.stuckAt())
 	}
+	sooner(c.lostAt())
 	if c.mayWarm() {
 		sooner(c.times.lost.Add(overtakeAfter))
 	}

@@ -32,6 +32,7 @@ const (
 const (
 	stuckWords = "the proxy answered neither ACK nor NACK, though it had all endpoints and secrets that it asked for"
 	nevermind  = stuckWords + ": it holds back all answers for clusters, as Envoy does when its load balancer refuses one"
+	lostWords  = "stuck: the proxy has answered nothing about clusters for 30 s, nor what was sent to free it: restart this proxy"
 	// ProbablyRefused stands for the words of a client that polls: it cannot refuse, it asks again.
 	ProbablyRefused = "probably refused: the proxy polls over REST and asked twice with the version before, after it was answered. REST has no way to say why: see update_rejected and the log of the proxy"
 )
@@ -127,7 +128,6 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 		all = slices.DeleteFunc(all, func(x candidate) bool { return keptBack[x.refused.Key()] })
 	}
 	if len(all) == 0 {
-		p.bisection.giveUp(f.Response, nil)
 		return
 	}
 	c.counts.refusals++
@@ -158,32 +158,31 @@ func (b *bisection) presume(all []candidate, sure bool) {
 	b.waiting = slices.Insert(b.waiting, 0, &group{candidates: slices.Clone(all[:at])}, &group{candidates: slices.Clone(all[at:])})
 }
 
-// giveUp takes in that what puts candidates back sticks as well, or would: then nothing good is known of the names, but for those that stay,
-// and without them the client is free. It reports whether there are any.
-func (b *bisection) giveUp(r *Response, stays func(candidate) bool) (any bool) {
-	if b == nil {
-		return false
+// tellStuck says of an Envoy that has not answered what was sent to free it either, that only a restart helps: once of each response.
+func (c *Client) tellStuck() {
+	at := c.lostAt()
+	if at.IsZero() || c.now.Before(at) {
+		return
 	}
-	for _, all := range b.groups() {
-		for i := range all {
-			if x := &all[i]; x.good != nil && r.brings(x.good) && (stays == nil || !stays(*x)) {
-				x.good, any = nil, true
-			}
-		}
+	if c.times.unasked = (time.Time{}); c.flights[fleet.Cluster] != nil {
+		c.flights[fleet.Cluster].lost = true
 	}
-	return any
+	c.verdict(fleet.Cluster, lostWords, nil)
 }
 
-// giveUpRefused is giveUp of what would be put back, and was refused before on this stream. What the client has confirmed here stays, and so does what
-// does not stand in the words, if something else does.
-func (c *Client) giveUpRefused(t fleet.Type, r *Response) bool {
-	q := quoted(t, c.rec.of(t).refused[r.content].words)
-	named := slices.ContainsFunc(r.Resources, func(x *snapshot.Resource) bool { return q.lists(x.Name, -1) })
-	l := c.look(c.overlay.base)
-	return c.rec.of(t).bisection.giveUp(r, func(x candidate) bool {
-		h := l.held(t, x.refused.Name)
-		return named && !q.lists(x.refused.Name, -1) || !h.supposed() && snapshot.Same(h.lastGood(), x.good)
-	})
+// lostAt is when that is said; the zero time if it is not.
+func (c *Client) lostAt() time.Time {
+	f, since := c.flights[fleet.Cluster], c.times.unasked
+	switch unasked := c.rec.of(fleet.Cluster).unasked; {
+	case f != nil && f.presumed && !f.lost:
+		since = c.quietSince(f.sentAt)
+	case !unasked || f != nil && f.lost:
+		return time.Time{}
+	}
+	if since.IsZero() {
+		return since
+	}
+	return since.Add(slowAfter)
 }
 
 // explain takes in the words that stand beside an ACK of what was put back: they are about

@@ -255,44 +255,9 @@ func TestWhatAFreedEnvoyReportsIsNotBlamed(t *testing.T) {
 	}
 }
 
-// TestAStandInThatIsRefusedClearsThePresumed: which of several revisions a stuck proxy took is not known, so what is put back
-// may be what it never had and will not take.
-func TestAStandInThatIsRefusedClearsThePresumed(t *testing.T) {
-	t.Parallel()
-	for name, words := range map[string]string{"by name": says(fleet.Cluster, "a"), "in other words": "no"} {
-		t.Run(name, func(t *testing.T) {
-			before := first(t, "clusters a@bad; listeners l@1")
-			_, now := after(t, before, "clusters a@2 c@1; listeners l@1")
-			s := &script{t: t, c: client{Delta: true, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
-			s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, now)
-			s.steps(now)
-			s.at(time.Second)
-			s.c.Opened()
-			s.at(10 * time.Second)
-			if r := s.send(now); r == nil || describe(r) != "clusters a@bad -c" {
-				t.Fatalf("sent %v unasked", r)
-			}
-			s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"a": "2"}}, now)
-			r := s.send(now)
-			if r == nil || describe(r) != "clusters a@bad -c" {
-				t.Fatalf("sent %v when it asks", r)
-			}
-			s.c.Refuse(r.Type, r.Nonce, words)
-			vs := s.c.Verdicts()
-			if len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Refused.Version != "bad" || vs[0].Detail != words {
-				t.Errorf("blamed are %+v, want what stood in", vs)
-			}
-			s.steps(now)
-			if vs := s.c.Verdicts(); len(vs) > 0 || s.c.Settled() != now.Revision || !s.c.Clean() {
-				t.Errorf("settled at %d, clean %v; blamed are %+v", s.c.Settled(), s.c.Clean(), vs)
-			}
-		})
-	}
-}
-
-// TestAStandInThatWasConfirmedClearsNothing: the client had it on this very stream, so its refusal says nothing of what it was
-// presumed to stick on.
-func TestAStandInThatWasConfirmedClearsNothing(t *testing.T) {
+// TestWhoRefusesWhatIsPutBackIsHeard: a client that is presumed to stick on a@2 refuses a@1 in its place. Its words are told, and a@2, which it never
+// refused, is not to blame.
+func TestWhoRefusesWhatIsPutBackIsHeard(t *testing.T) {
 	t.Parallel()
 	before := first(t, "clusters a@1; listeners l@1")
 	one := snapshot.NewTarget(before, nil)
@@ -308,29 +273,43 @@ func TestAStandInThatWasConfirmedClearsNothing(t *testing.T) {
 		t.Fatalf("sent %v, want the last known good version", r)
 	}
 	s.c.Refuse(r.Type, r.Nonce, "no")
-	if vs := s.c.Verdicts(); len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Refused.Version != "2" || !vs[0].Presumed {
-		t.Errorf("blamed are %+v, want a@2", vs)
+	if vs := s.c.Verdicts(); len(vs) != 1 || len(vs[0].Blame) != 0 || vs[0].Detail != "no" {
+		t.Errorf("it is told %+v", vs)
 	}
 }
 
-// TestWhatWasOfferedAgainIsSuspectedLate: it refused it once, and may have taken it since, so that it is taken away only when
-// the proxy has kept silent for long.
-func TestWhatWasOfferedAgainIsSuspectedLate(t *testing.T) {
+// TestWhoAnswersNothingIsToldStuck: what puts back what an Envoy sticks on is not answered either. That is told once of it, with what to do; no other content
+// goes out, and the next revision of what it sticks on frees it.
+func TestWhoAnswersNothingIsToldStuck(t *testing.T) {
 	t.Parallel()
-	before := first(t, "clusters a@1 b@1; listeners l@1")
-	_, now := after(t, before, "clusters a@1 b@2; listeners l@1")
-	again := *before
-	again.Offered = []snapshot.Exception{{Type: fleet.Cluster, Name: "a", Refused: "1"}}
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Opening: true, Now: start, Before: &again, Past: planner.Past{Unclean: true, Settled: 1}}}
-	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, now)
-	s.steps(now)
-	s.c.Opened()
-	s.at(4900 * time.Millisecond)
-	if r := s.send(now); r != nil {
-		t.Errorf("sent %s", describe(r))
-	}
-	s.at(5100 * time.Millisecond)
-	if r := s.send(now); r == nil || describe(r) != "clusters b@1 -a" {
-		t.Errorf("sent %v", r)
+	for _, delta := range []bool{true, false} {
+		before := first(t, "clusters a@1 b@1")
+		snap, now := after(t, before, "clusters a@2 b@1")
+		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s.c.Subscribe(request{Type: fleet.Cluster}, snapshot.NewTarget(before, nil))
+		s.steps(snapshot.NewTarget(before, nil))
+		var sent, told []string
+		look := func(from, to int, now *snapshot.Target) {
+			for i := from; i < to; i++ {
+				s.at(time.Duration(i) * time.Second)
+				if r := s.send(now); r != nil {
+					if sent = append(sent, describe(r)); strings.Contains(describe(r), "a@3") {
+						s.c.Acknowledge(r.Type, r.Nonce)
+					}
+				}
+				for _, v := range s.c.Verdicts() {
+					if told = append(told, v.Detail); len(v.Blame) > 0 || !v.Presumed {
+						t.Errorf("delta %v: told %+v", delta, v)
+					}
+				}
+			}
+		}
+		if look(0, 200, now); len(sent) != 2 || len(told) != 1 || !strings.Contains(told[0], "restart this proxy") {
+			t.Errorf("delta %v: sent %q, told %q", delta, sent, told)
+		}
+		_, next := after(t, snap, "clusters a@3 b@1")
+		if look(200, 210, next); len(sent) != 3 || !strings.Contains(sent[2], "a@3") || !s.c.Clean() || s.c.Settled() != next.Revision {
+			t.Errorf("delta %v: at the next revision sent %q, settled at %d", delta, sent, s.c.Settled())
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -33,7 +32,7 @@ func (c *Client) unaskedAt(target *snapshot.Target) time.Time {
 	if since.IsZero() {
 		return since
 	}
-	if len(c.changedSince(target)) > 0 && !c.offeredAgain() {
+	if len(c.changedSince(target)) > 0 {
 		return since.Add(unaskedSoon)
 	}
 	return since.Add(unaskedAfter)
@@ -58,7 +57,7 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 		candidates = c.neverAskedOf(target)
 	}
 	p, tr := c.peculiar(t), &c.pos.Types[t]
-	p.unasked = true
+	p.unasked, c.times.unasked = true, c.now
 	var named []snapshot.Edit // what it may be stuck on it has asked for
 	seen := map[string]bool{}
 	for _, x := range candidates {
@@ -78,7 +77,6 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	var doubts []doubtEdit
 	for _, x := range candidates {
 		d := change{name: x.refused.Name, old: has{res: x.good}, new: x.refused}.doubtful()
-		d.Supposed = x.good != nil
 		doubts = append(doubts, doubtEdit{x.refused.Name, &d})
 	}
 	for _, name := range target.Withheld(t) {
@@ -125,12 +123,6 @@ func (c *Client) doubtGone(t fleet.Type, target *snapshot.Target) {
 	p.gone = target.Revision
 }
 
-// offeredAgain reports whether there are clusters that it refused once, and may have taken since.
-func (c *Client) offeredAgain() bool {
-	b := c.origin.Before
-	return b != nil && slices.ContainsFunc(b.Offered, func(e snapshot.Exception) bool { return e.Type == fleet.Cluster })
-}
-
 // neverAskedOf returns the target's clusters whose endpoints the client did not ask for,
 // though it asked for those of others.
 func (c *Client) neverAskedOf(target *snapshot.Target) (all []candidate) {
@@ -144,8 +136,7 @@ func (c *Client) neverAskedOf(target *snapshot.Target) (all []candidate) {
 }
 
 // changedSince returns the clusters that changed since the client settled, if its last
-// stream did not end clean, with what it had of them then. What it refused then, and was offered
-// again since, is among them.
+// stream did not end clean, with what it had of them then.
 func (c *Client) changedSince(target *snapshot.Target) (all []candidate) {
 	const t = fleet.Cluster
 	look := func(r *snapshot.Resource) {
@@ -159,11 +150,6 @@ func (c *Client) changedSince(target *snapshot.Target) (all []candidate) {
 	if before := c.origin.Before; c.origin.Past.Unclean && before != nil {
 		for _, r := range snapshot.Diff(before.Types[t], target.Types[t]) {
 			look(r)
-		}
-		for _, x := range before.Offered { // it would not be the first time
-			if r := target.Types[t].Get(x.Name); x.Type == t && r != nil && !r.Slow && !snapshot.Same(x.Good, r) {
-				all = append(all, candidate{refused: r, good: x.Good})
-			}
 		}
 		return all
 	}

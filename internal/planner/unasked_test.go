@@ -277,6 +277,44 @@ func TestWhatNobodyAskedForIsNotConfirmed(t *testing.T) {
 	}
 }
 
+// TestWhoSaysNothingIsToldStuck: clusters that an Envoy is sent unasked do not free it, or there are none to send: what it sticks on it was offered again
+// at the very revision that it settled, so that nobody knows what it had. That is told once, with what to do.
+func TestWhoSaysNothingIsToldStuck(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		for _, unsure := range []bool{true, false} {
+			before := first(t, "clusters a@1 b@1; endpoints a@1 b@1; listeners l@1")
+			words := "clusters a@1 b@2; endpoints a@1 b@1; listeners l@1"
+			had := *before
+			if unsure {
+				had.Unknown, words = []fleet.Ref{{Type: fleet.Cluster, Name: "a"}}, "clusters a@1 b@1; endpoints a@1 b@1; listeners l@1"
+			}
+			_, now := after(t, before, words)
+			s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Before: &had, Past: planner.Past{Unclean: true, Settled: 1}}}
+			r := request{Type: fleet.Listener}
+			if r.Version = before.Types[fleet.Listener].Sum().String(); delta {
+				r.Version, r.Versions = "", map[string]string{"l": "1"}
+			}
+			s.c.Subscribe(r, now)
+			s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b"}}, now)
+			s.steps(now)
+			s.at(time.Second)
+			s.c.Opened()
+			var told []string
+			for i := range 100 {
+				s.at(time.Duration(i+1) * time.Second)
+				s.send(now)
+				for _, v := range s.c.Verdicts() {
+					told = append(told, v.Detail)
+				}
+			}
+			if len(told) != 1 || !strings.Contains(told[0], "restart this proxy") || s.c.Settled() > 1 {
+				t.Errorf("delta %v, unsure %v: told %q, settled at %d", delta, unsure, told, s.c.Settled())
+			}
+		}
+	}
+}
+
 // TestWhatItHadIsForgotten: what a client should have held before its stream is not kept once it has asked for clusters, be that before the
 // stream's opening is over or after.
 func TestWhatItHadIsForgotten(t *testing.T) {

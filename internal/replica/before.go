@@ -63,9 +63,7 @@ func (es *earlierContents) view(c *content, v selector.Vector) *snapshot.Snapsho
 		return newView(c, v).snap
 	}
 	if e.views[v] == nil {
-		if e.views == nil || len(e.views) >= maxViews {
-			e.views = make(map[selector.Vector]*snapshot.Snapshot)
-		}
+		e.views = withRoom(e.views)
 		e.views[v] = newView(c, v).snap
 	}
 	return e.views[v]
@@ -136,9 +134,9 @@ func (o *owner) before(ctx context.Context, s xds.StreamInfo, past *nodePast, la
 		}
 		snap = o.earlier.without(snap, had, past.Held.Without)
 	}
-	exceptions, unknown, offered := o.builder.exceptionsAt(snap, inOrder(slices.Concat(past.Refusals, past.Ended)))
-	if len(exceptions)+len(unknown)+len(offered) > 0 {
-		return o.earlier.except(snap, exceptions, unknown, offered)
+	exceptions, unknown := o.builder.exceptionsAt(snap, inOrder(slices.Concat(past.Refusals, past.Ended)))
+	if len(exceptions)+len(unknown) > 0 {
+		return o.earlier.except(snap, exceptions, unknown)
 	}
 	if at == now.revision && len(past.Held.Without) == 0 {
 		return nil
@@ -176,20 +174,17 @@ func (es *earlierContents) without(snap, then *snapshot.Snapshot, names []fleet.
 }
 
 // except is a view as nodes had it that refused the same of it, the same one for all of them.
-func (es *earlierContents) except(snap *snapshot.Snapshot, exceptions []snapshot.Exception, unknown []fleet.Ref, offered []snapshot.Exception) *snapshot.Snapshot {
+func (es *earlierContents) except(snap *snapshot.Snapshot, exceptions []snapshot.Exception, unknown []fleet.Ref) *snapshot.Snapshot {
 	k := fmt.Appendf(nil, "%q", unknown)
-	for _, all := range [][]snapshot.Exception{exceptions, offered} {
-		k = fmt.Appendf(k, " %d", len(all))
-		for _, e := range all {
-			var good snapshot.Resource
-			if e.Good != nil {
-				good = *e.Good
-			}
-			k = fmt.Appendf(k, " %d %q %q %q %d", e.Type, e.Name, e.Refused, good.Version, good.Revision)
+	for _, e := range exceptions {
+		var good snapshot.Resource
+		if e.Good != nil {
+			good = *e.Good
 		}
+		k = fmt.Appendf(k, " %d %q %q %q %d", e.Type, e.Name, e.Refused, good.Version, good.Revision)
 	}
 	return es.own(heldKey{snap, nil, string(k)}, func(own *snapshot.Snapshot) {
-		own.Types, own.Offered = snapshot.NewTarget(snap, exceptions).Types, offered
+		own.Types = snapshot.NewTarget(snap, exceptions).Types
 		own.Unknown = append(slices.Clip(own.Unknown), unknown...)
 	})
 }
@@ -203,11 +198,23 @@ func (es *earlierContents) own(k heldKey, change func(own *snapshot.Snapshot)) *
 	}
 	own := *k.snap
 	change(&own)
-	if es.held == nil || len(es.held) >= maxViews {
-		es.held = make(map[heldKey]*snapshot.Snapshot)
-	}
+	es.held = withRoom(es.held)
 	es.held[k] = &own
 	return &own
+}
+
+// withRoom is a map with room for one more, in the place of some other: those that many share are asked for again.
+func withRoom[K comparable](m map[K]*snapshot.Snapshot) map[K]*snapshot.Snapshot {
+	if m == nil {
+		return make(map[K]*snapshot.Snapshot)
+	}
+	for k := range m {
+		if len(m) < maxViews {
+			break
+		}
+		delete(m, k)
+	}
+	return m
 }
 
 // nothing is what a node had before it had settled anything.
@@ -228,25 +235,23 @@ func inOrder(refusals []fleet.Refusal) []fleet.Refusal {
 	return refusals
 }
 
-// exceptionsAt are what a node refused of an earlier content, the names of which it is
-// not known what it had instead, and those that it was offered again.
-func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.Refusal) (all []snapshot.Exception, unknown []fleet.Ref, offered []snapshot.Exception) {
+// exceptionsAt are what a node refused of an earlier content, and the names of which it is
+// not known what it had: it was offered them again at that revision, or what stood in is lost.
+func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.Refusal) (all []snapshot.Exception, unknown []fleet.Ref) {
 	for _, f := range refusals {
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
 		if f.Revision > snap.Revision || f.By > 0 && f.By < snap.Revision || !e.Applies(snap) {
 			continue
 		}
-		e.Good = bd.revive(f)
-		switch {
-		case e.Good == nil && f.Action != fleet.ActionRemoved:
-			unknown = append(unknown, fleet.Ref{Type: f.Type, Name: f.Name})
-		case f.Stood(snap.Revision):
+		if e.Good = bd.revive(f); !f.Stood(snap.Revision) || e.Good == nil && f.Action != fleet.ActionRemoved {
+			if ref := (fleet.Ref{Type: f.Type, Name: f.Name}); !slices.Contains(unknown, ref) {
+				unknown = append(unknown, ref)
+			}
+		} else {
 			all = append(all, e)
-		case !slices.ContainsFunc(offered, func(x snapshot.Exception) bool { return x.Type == e.Type && x.Name == e.Name }):
-			offered = append(offered, e)
 		}
 	}
-	return all, unknown, offered
+	return all, unknown
 }
 
 // contentAt derives an earlier content from the present one, by what has changed since.

@@ -29,13 +29,11 @@ type Snapshot struct {
 	// Unknown are names of which it is not known what one node held: of a snapshot that says
 	// what it held before.
 	Unknown []fleet.Ref
-	// Offered are what one node refused and was offered again: it may have taken it since.
-	Offered []Exception
 }
 
 // Unsure reports whether it is not known what the one node had of a name.
 func (s *Snapshot) Unsure(ref fleet.Ref) bool {
-	return slices.Contains(s.Unknown, ref) || slices.ContainsFunc(s.Offered, func(e Exception) bool { return e.Type == ref.Type && e.Name == ref.Name })
+	return slices.Contains(s.Unknown, ref)
 }
 
 // Exception is a version that one node will not take, and what stands in for it.
