@@ -91,7 +91,8 @@ type Turn struct {
 	tenant  fleet.TenantID
 	kind    Kind
 	since   time.Time
-	resumed time.Time // when its last pause was over
+	resumed time.Time     // it goes on since then
+	credit  time.Duration // for which it may pause
 	held    bool
 }
 
@@ -188,17 +189,18 @@ func (p *Pool) calmed() <-chan struct{} {
 	return p.calm
 }
 
-// pause waits while there is brief work, but for no longer than was computed since the last pause: a large computation has half of its time at least.
+// pause waits while there is brief work, for no longer than was computed and not yet paused for: a large computation has half of its time at least.
 func (t *Turn) pause(ctx context.Context) {
-	computed := time.Since(t.resumed)
-	if computed < leastComputed {
+	now := time.Now()
+	t.credit, t.resumed = min(t.credit+now.Sub(t.resumed), Slice), now
+	if t.credit < leastComputed {
 		return
 	}
 	calm := t.pool.calmed()
 	if calm == nil {
 		return
 	}
-	enough := time.NewTimer(min(computed, Slice))
+	enough := time.NewTimer(t.credit)
 	defer enough.Stop()
 	select {
 	case <-calm:
@@ -206,6 +208,7 @@ func (t *Turn) pause(ctx context.Context) {
 	case <-ctx.Done():
 	}
 	t.resumed = time.Now()
+	t.credit -= t.resumed.Sub(now)
 }
 
 // join takes a slot, whose waiter is let in, or stands in line.
