@@ -44,7 +44,7 @@ var contained = map[string]string{
 	"internal/xds/conn.go Read time.AfterFunc":                 "none: it looks at the clock and closes a connection",
 	"internal/xds/arrivals.go next time.AfterFunc":             "none: it takes an element out of a channel",
 	"internal/xds/arrivals.go waits time.AfterFunc":            "none: it looks at the clock and calls the collector",
-	"cmd/internal/run/collector.go crowd time.AfterFunc":       "none: it reads figures of the runtime and sets GOGC",
+	"cmd/internal/run/collector.go grows time.AfterFunc":       "none: it reads figures of the runtime and sets GOGC",
 	"internal/xds/flood.go waitForCalls time.AfterFunc":        "none: it sets a flag and signals",
 	"internal/door/door.go enter time.AfterFunc":               "none: it looks at the clock and closes a connection",
 	"internal/door/log.go holds time.AfterFunc":                "none: it counts, and writes lines of the log",

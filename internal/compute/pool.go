@@ -42,6 +42,7 @@ type Pool struct {
 	mu      sync.Mutex // guards what follows
 	free    int
 	large   int           // how many large ones compute
+	began   chan struct{} // a large one has, since somebody asked
 	brief   int           // works that take no turn
 	calm    chan struct{} // closed when brief is 0 again; nil: nobody waits for that
 	tenants map[fleet.TenantID]*tenant
@@ -63,7 +64,7 @@ type waiter struct {
 
 // New makes a Pool.
 func New(c Config) *Pool {
-	return &Pool{Config: c, free: c.Slots, tenants: map[fleet.TenantID]*tenant{}}
+	return &Pool{Config: c, free: c.Slots, began: make(chan struct{}, 1), tenants: map[fleet.TenantID]*tenant{}}
 }
 
 // BusyError says that a computation was not begun, because others of the tenant, or of all, have the slots.
@@ -211,6 +212,38 @@ func (t *Turn) pause(ctx context.Context) {
 	t.credit -= t.resumed.Sub(now)
 }
 
+// TellLarge calls f with true when a large computation begins, and with false when none has been at work for rest, time and again until ctx
+// ends. A pool has one caller.
+func (p *Pool) TellLarge(ctx context.Context, rest time.Duration, f func(here bool)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.began:
+		}
+		f(true)
+		p.awaitRest(ctx, rest)
+		f(false)
+	}
+}
+
+func (p *Pool) awaitRest(ctx context.Context, rest time.Duration) {
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.began:
+		case <-timer.C:
+			if p.State().Running[Large] == 0 {
+				return
+			}
+		}
+		timer.Reset(rest)
+	}
+}
+
 // join takes a slot, whose waiter is let in, or stands in line.
 func (p *Pool) join(id fleet.TenantID, kind Kind, most int) (w *waiter, crowded bool) {
 	p.mu.Lock()
@@ -323,8 +356,14 @@ func (p *Pool) serveLocked() {
 // countLocked notes that so many more compute.
 func (p *Pool) countLocked(kind Kind, n int) {
 	p.free -= n
-	if kind == Large {
-		p.large += n
+	if kind != Large {
+		return
+	}
+	if p.large += n; n > 0 {
+		select {
+		case p.began <- struct{}{}:
+		default:
+		}
 	}
 }
 

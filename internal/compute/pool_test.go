@@ -3,6 +3,7 @@ package compute_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -316,6 +317,32 @@ func TestT44_APauseEndsWithItsClient(t *testing.T) {
 		begun := time.Now()
 		if err := turn.Yield(ctx); !errors.Is(err, context.Canceled) || time.Since(begun) != time.Millisecond {
 			t.Errorf("it pauses for %v after its client has gone: %v", time.Since(begun), err)
+		}
+	})
+}
+
+// TestTellsOfLargeComputations when they begin, and when none has been at work for a while.
+func TestTellsOfLargeComputations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l line
+		p := compute.New(compute.Config{Slots: 2, Waiting: 10, Patience: time.Hour})
+		ctx, stop := context.WithCancel(t.Context())
+		begun := time.Now()
+		l.wg.Go(func() {
+			p.TellLarge(ctx, 3*time.Second, func(here bool) { l.note(fmt.Sprint(here, " after ", time.Since(begun))) })
+		})
+		l.computes(t, p, "small", a, compute.Small)
+		time.Sleep(10 * time.Second)
+		l.computes(t, p, "large", a, compute.Large) // for a second
+		time.Sleep(2 * time.Second)
+		l.computes(t, p, "large", a, compute.Large)
+		time.Sleep(time.Minute)
+		l.computes(t, p, "large", a, compute.Large)
+		stop()
+		l.wg.Wait()
+		want := []string{"small", "large", "true after 10s", "large", "false after 15s", "large", "true after 1m12s", "false after 1m12s"}
+		if !slices.Equal(l.who, want) {
+			t.Errorf("%q, want %q", l.who, want)
 		}
 	})
 }

@@ -282,3 +282,27 @@ func TestT44_LargeComputationsPauseForRequests(t *testing.T) {
 		}
 	}
 }
+
+// TestTellsOfLargeComputations of, and small ones are not.
+func TestTellsOfLargeComputations(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	ctx, stop := context.WithCancel(t.Context())
+	told, ended := make(chan bool, 2), make(chan error, 1)
+	go func() { ended <- w.api.TellLarge(ctx, func(here bool) { told <- here }) }()
+	w.put("c")
+	w.do(http.MethodPost, w.at("plan"), applyOf(named("clusters", "c", clusterWith("c", "2s")))).is(200, nil)
+	select {
+	case <-told:
+		t.Error("a small computation is told")
+	default:
+	}
+	w.do(http.MethodPost, w.at("plan"), largeDocument())
+	if !<-told {
+		t.Error("a large computation begins, and it is told that they are over")
+	}
+	stop()
+	if err := <-ended; err != nil || <-told {
+		t.Errorf("at the end: %v", err)
+	}
+}
