@@ -312,7 +312,8 @@ func TestT44_APauseEndsWithItsClient(t *testing.T) {
 		}
 		defer turn.Leave()
 		time.Sleep(time.Minute) // of the bubble's clock
-		defer p.Brief(time.Hour)()
+		over := p.Brief(time.Hour)
+		defer over()
 		time.AfterFunc(time.Millisecond, gone)
 		begun := time.Now()
 		if err := turn.Yield(ctx); !errors.Is(err, context.Canceled) || time.Since(begun) != time.Millisecond {

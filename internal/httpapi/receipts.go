@@ -38,7 +38,8 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 		waiting, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		with := holderOf(c)
-		defer a.tail.hear(with)()
+		unheard := a.tail.hear(with)
+		defer unheard()
 		k := fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}
 		may := func(ctx context.Context) error { return a.tail.holds(ctx, with) }
 		if receipt, err = a.receipts.wait(waiting, a.draining, k, rev, receipt, settled, may); err != nil {
