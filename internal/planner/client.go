@@ -33,8 +33,7 @@ type Client struct {
 type turn struct {
 	now     time.Time
 	found   Findings
-	planned *step           // to be sent
-	pushed  []*snapshot.Set // of clusters, that it was sent unasked: one of them it has, if it reports that
+	planned *step // to be sent
 }
 
 // Origin is what is known of a client from before its stream.
@@ -212,9 +211,6 @@ func (c *Client) enter(history uint64) {
 	if history != c.settled.history {
 		c.settled.history, c.settled.missed, c.pos.Warm = history, nil, nil
 		c.settled.confirmed = [fleet.NumTypes]fleet.Revision{}
-		if c.rec != nil {
-			c.rec.types[fleet.Cluster].gone = 0
-		}
 	}
 }
 

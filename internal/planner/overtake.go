@@ -22,7 +22,7 @@ const (
 func (c *Client) overtake(target *snapshot.Target) *step {
 	const t = fleet.Cluster
 	f := c.flights[t]
-	if !c.mayOvertake(t) || f.idle.at(&c.pos, target) || !f.presumed && target.Types[t] == f.target.Types[t] && c.rec.of(t).gone <= f.Revision {
+	if !c.mayOvertake(t) || f.idle.at(&c.pos, target) || !f.presumed && target.Types[t] == f.target.Types[t] {
 		return nil
 	}
 	s := &step{after: c.pos}

@@ -25,7 +25,6 @@ type peculiar struct {
 	late []*flight
 	// unasked: the client has not asked for the type, and was sent it all the same.
 	unasked bool
-	gone    fleet.Revision // then: up to which deletions were taken for what it may stick on
 }
 
 func (p *peculiar) empty() bool {

@@ -17,7 +17,7 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 	first, unasked := !c.pos.subscribed(t) || p.unasked, p.unasked
 	var crossed []*flight
 	if unasked {
-		crossed = c.crossed(&r)
+		crossed = c.open(t)
 		c.forgetUnasked(t)
 	}
 	if first && (r.Version != "" || r.Versions.N > 0) {
@@ -31,7 +31,6 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 		take = c.requestDelta
 	}
 	asked := take(&r, target, first)
-	c.pushed = nil
 	if first && !unasked { // an Envoy that was just freed reports what it was stuck on
 		c.doubtExceptions(&r, target)
 	}
@@ -42,7 +41,7 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 			p.bisection.correct(func(name string) has { return c.look(target).held(t, name) })
 		}
 	}
-	for _, f := range crossed {
+	for _, f := range crossed { // it may take them in after what it says now
 		f.doubt(c.in, &c.pos.Types[t])
 	}
 	if first && t == fleet.Endpoint {
@@ -70,21 +69,9 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 // forgetUnasked forgets what was presumed of a type that the client asks for only now.
 func (c *Client) forgetUnasked(t fleet.Type) {
 	p, tr := c.peculiar(t), &c.pos.Types[t]
-	c.pushed = c.sentUnasked(t)
 	*tr = Track{Pending: tr.Pending, Answer: tr.Answer, Unknown: tr.Unknown}
-	p.unasked, p.gone, p.late = false, 0, nil
+	p.unasked, p.late = false, nil
 	c.flights[t] = nil
-}
-
-// sentUnasked are the sets that went out while the client did not ask, answered or not.
-func (c *Client) sentUnasked(t fleet.Type) (sets []*snapshot.Set) {
-	if tr := &c.pos.Types[t]; tr.Doubts.Len() == 0 && tr.Held.Len() > 0 {
-		sets = append(sets, tr.Held)
-	}
-	for _, f := range c.open(t) {
-		sets = append(sets, f.after)
-	}
-	return sets
 }
 
 // open are the responses that were not answered, the oldest first.
@@ -94,17 +81,6 @@ func (c *Client) open(t fleet.Type) []*flight {
 		all = append(all, f)
 	}
 	return all
-}
-
-// crossed are the responses of a type that were on their way when the client asked for it: it takes them in after what it says now. In state
-// of the world its version tells which of them it had by then.
-func (c *Client) crossed(r *Request) []*flight {
-	open := c.open(r.Type)
-	if !c.pos.Kind.Delta {
-		had := slices.IndexFunc(open, func(f *flight) bool { return f.after.Sum().String() == r.Version })
-		open = open[had+1:]
-	}
-	return open
 }
 
 // requestSotW replaces the subscription. An empty list on a stream that never named a

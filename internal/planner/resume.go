@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"slices"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -160,9 +159,6 @@ const maxTried = 50_000
 func (c *Client) resume(t fleet.Type, version string, target *snapshot.Target) (held *snapshot.Set, ok bool) {
 	if version == "" {
 		return nil, false
-	}
-	if i := slices.IndexFunc(c.pushed, func(s *snapshot.Set) bool { return s.Sum().String() == version }); t == fleet.Cluster && i >= 0 {
-		return c.pushed[i], true
 	}
 	l := c.look(target)
 	if l.sum(t, target) == version {

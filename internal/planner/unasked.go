@@ -45,9 +45,6 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	if !c.origin.Past.Unclean {
 		return
 	}
-	if p := c.rec.of(t); p.unasked && p.gone < target.Revision {
-		c.doubtGone(t, target)
-	}
 	at := c.unaskedAt(target)
 	if at.IsZero() || c.now.Before(at) {
 		return
@@ -82,8 +79,12 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	for _, name := range target.Withheld(t) {
 		doubts = append(doubts, doubtEdit{name, new(Doubt)})
 	}
+	for r := range target.Gone[t].All() { // what was deleted since it settled it may stick on as well
+		if c.origin.Past.doubts(r) && tr.Held.Get(r.Name) == nil {
+			doubts = append(doubts, doubtEdit{r.Name, new(Doubt)})
+		}
+	}
 	c.in.cast(t, tr, doubts)
-	c.doubtGone(t, target)
 	if len(candidates) > 0 {
 		p.bisection = &bisection{words: nevermind}
 		p.bisection.presume(candidates, false) // what it sticks on may be an older version
@@ -102,25 +103,6 @@ func (c *Client) unheard() bool {
 // not: who comes with nothing then is another process.
 func (c *Client) willReport() bool {
 	return c.pos.Types[fleet.Listener].Held.Len()+c.pos.Types[fleet.Runtime].Held.Len() > 0
-}
-
-// doubtGone casts doubt on what was deleted since the client settled, and since that was looked at: it may stick on it. This
-// server may be behind the one that sent it.
-func (c *Client) doubtGone(t fleet.Type, target *snapshot.Target) {
-	p, tr := c.peculiar(t), &c.pos.Types[t]
-	var now, next []doubtEdit
-	for r := range target.Gone[t].All() {
-		if r.Revision <= p.gone || !c.origin.Past.doubts(r) || tr.Doubts.of(r.Name) != nil || tr.Held.Get(r.Name) != nil {
-			continue
-		}
-		now = append(now, doubtEdit{r.Name, new(Doubt)})
-		if tr.InFlight && tr.Next.Get(r.Name) == nil {
-			next = append(next, doubtEdit{r.Name, new(Doubt)}) // the ACK of what is in flight says nothing of it
-		}
-	}
-	c.in.cast(t, tr, now)
-	c.doubtNext(t, next)
-	p.gone = target.Revision
 }
 
 // neverAskedOf returns the target's clusters whose endpoints the client did not ask for,

@@ -370,6 +370,11 @@ func (w *whole) ahead(e *envoy) {
 	if e.down() || e.doubted || e.lost { // what was true before is shown for a moment
 		return
 	}
+	w.shown(e)
+}
+
+// shown is ahead of one of which the truth is shown by now.
+func (w *whole) shown(e *envoy) {
 	w.db.mu.Lock()
 	settled, live := w.db.position(e.id)
 	w.db.mu.Unlock()
@@ -472,7 +477,11 @@ func (w *whole) atRest() {
 			w.problem("at rest, %s has no stream", e.id)
 			continue
 		}
-		if w.unanswerable(e) || e.unheard {
+		if e.unheard {
+			continue
+		}
+		if w.unanswerable(e) {
+			w.shown(e)
 			continue
 		}
 		if len(e.answers) > 0 || e.asksClusters {
