@@ -1,7 +1,6 @@
 package planner
 
 import (
-
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
 )
