@@ -151,7 +151,7 @@ func (c *Client) blame(t fleet.Type, words string, culprits []candidate) {
 }
 
 func (c *Client) verdict(t fleet.Type, words string, culprits []candidate) {
-	v := snapshot.Verdict{Type: t, Detail: words, Presumed: words == nevermind || words == lostWords || words == ProbablyRefused}
+	v := snapshot.Verdict{Type: t, Detail: words, Presumed: slices.Contains([]string{nevermind, lostWords, silentWords, ProbablyRefused}, words)}
 	for _, x := range culprits {
 		if now := c.overlay.base.View[t].Get(x.refused.Name); now != nil && snapshot.Same(now, x.refused) {
 			x.refused = now // a later revision has brought it anew meanwhile

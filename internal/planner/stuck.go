@@ -33,6 +33,8 @@ const (
 	stuckWords = "the proxy answered neither ACK nor NACK, though it had all endpoints and secrets that it asked for"
 	nevermind  = stuckWords + ": it holds back all answers for clusters, as Envoy does when its load balancer refuses one"
 	lostWords  = "stuck: the proxy has answered nothing about clusters for 30 s, nor what was sent to free it: restart this proxy"
+	// silentWords are of one that has not subscribed to clusters since it came back: nobody can tell it from an Envoy that never does.
+	silentWords = "stuck, unless all clusters of the proxy are in its bootstrap: it has not subscribed to clusters since it came back, and answered none that it was sent: restart this proxy if it should have clusters from here"
 	// ProbablyRefused stands for the words of a client that polls: it cannot refuse, it asks again.
 	ProbablyRefused = "probably refused: the proxy polls over REST and asked twice with the version before, after it was answered. REST has no way to say why: see update_rejected and the log of the proxy"
 )
@@ -167,7 +169,11 @@ func (c *Client) tellStuck() {
 	if c.times.unasked = (time.Time{}); c.flights[fleet.Cluster] != nil {
 		c.flights[fleet.Cluster].lost = true
 	}
-	c.verdict(fleet.Cluster, lostWords, nil)
+	words := lostWords
+	if c.rec.of(fleet.Cluster).unasked {
+		words = silentWords
+	}
+	c.verdict(fleet.Cluster, words, nil)
 }
 
 // lostAt is when that is said; the zero time if it is not.
