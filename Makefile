@@ -19,12 +19,19 @@ GENERATED := clients/go/client.gen.go clients/python/fairlead_client clients/typ
 TEST_P ?= 2
 TEST_FLAGS ?=
 # Everything but the end-to-end tests, whose deadlines want the machine for themselves.
-UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/clients' -e '/test/contract' -e '/test/compose')
+UNIT = go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/clients' -e '/test/contract' -e '/test/compose'
 # A process under the race detector sleeps a second before it ends, for the races of goroutines that outlive main. Tests wait for the
 # ones that they start, and fail where one is left (goleak).
 export GORACE ?= atexit_sleep_ms=10
 # -vet=off: the linter runs vet.
 RACE := CGO_ENABLED=1 go test -race -vet=off
+PLAIN := go test -vet=off
+
+# What runs with the race detector, which makes tests take three times as long: all of it by hand; in CI the engine, the servers around it, or
+# the end-to-end tests, which the commit's hash chooses. The others run without it. RACED=all, RACED=none
+ENGINE := /internal/(xds|replica|planner|delivery|snapshot|refusal|endpoints|load|lifecycle|compute|door)(/|$$)
+RACED ?= $(if $(CI),$(shell turns=(engine servers e2e); commit=$$(git rev-parse HEAD 2>/dev/null || date +%s%N | sha256sum); echo $${turns[$$((16#$${commit:8:6} % 3))]}),all)
+raced = $(filter all $(1),$(RACED))
 
 .PHONY: help
 help: ## Say what there is (default)
@@ -47,13 +54,15 @@ test: unit e2e ## Run all tests, end to end ones too; Envoy and Postgres are fou
 
 .PHONY: unit
 unit: race-ready ## Run all tests but the end-to-end ones
-	$(RACE) -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $(UNIT)
+	@echo "== the race detector looks at: $(RACED)"
+	$(if $(call raced,engine),$(RACE),$(PLAIN) -skip '^TestLarge') -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $$($(UNIT) | grep -E '$(ENGINE)')
+	$(if $(call raced,servers),$(RACE),$(PLAIN) -skip '^TestLarge') -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $$($(UNIT) | grep -vE '$(ENGINE)')
 	go test -vet=off -timeout 5m -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
-	cd bench && $(RACE) -timeout 5m $(TEST_FLAGS) ./...
+	cd bench && $(if $(call raced,servers),$(RACE),$(PLAIN)) -timeout 5m $(TEST_FLAGS) ./...
 
 .PHONY: e2e
 e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy, real gRPC clients and the clients of the API
-	$(RACE) -p 1 -timeout 15m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey ./test/clients
+	$(if $(call raced,e2e),$(RACE),$(PLAIN)) -p 1 -timeout 15m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey ./test/clients
 
 # The minors of Envoy that are supported, each with its newest patch (internal/envoyversion). The
 # last one is what every other test runs with.
@@ -88,6 +97,10 @@ SOAK_LARGE := 'Soak(ProductionSize|FirstDay|AtTheLimits)'
 SOAK_SUBSCRIBE := 'Soak(EndpointsUnderLeases|Files|T08_)'
 # Packages whose random histories the race detector has a tenth of in other runs (internal/large_test.go).
 RANDOM := ./internal/delivery ./internal/planner
+# Other packages that draw, and their tests, which draw the same in other runs (test/pinned).
+DRAWN := ./internal/refusal ./internal/replica ./internal/selector ./internal/snapshot ./internal/store
+DRAWS := TestDerivedComesBack TestDiffIsTheDifference TestIndexEqualsTryingAll TestIndexFindsEveryPrefix TestOrderMeansNothing TestPayloadsFit TestSetBehavesAsAMap TestT41_NothingIsTakenFromANeighbour TestWhatStandsIsTheSameInAnyOrder TestWinnerEqualsSorting
+space := $(subst ,, )
 SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 
 .PHONY: soak
@@ -96,7 +109,8 @@ soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; d
 	$(SOAK) -tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
 	FAIRLEAD_SOAK=$(SOAK_REQUESTS) $(SOAK) -run 'SoakRequests' $(TEST_FLAGS) ./internal/xds
-	$(SOAK) $(TEST_FLAGS) $(RANDOM) -rapid.checks=100
+	$(SOAK) $(TEST_FLAGS) $(RANDOM) -rapid.checks=100 -rapid.seed=0
+	go test -vet=off -count=1 -timeout 60m -v -run '$(subst $(space),|,$(DRAWS))' $(TEST_FLAGS) $(DRAWN) -rapid.checks=2000 -rapid.seed=0
 	go test -vet=off -count=1 -timeout 60m -v -run 'TestTheWhole$$' $(TEST_FLAGS) ./internal/replica -rapid.checks=$(SOAK_HISTORIES) -rapid.seed=0
 	FAIRLEAD_SOAK=1m go test -vet=off -p 1 -count=1 -timeout 20m -v -run 'SoakNeighbours' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=$(SOAK_FLOODS) go test -vet=off -p 1 -count=1 -timeout 200m -v -run 'SoakT16_Floods' $(TEST_FLAGS) ./test/e2e

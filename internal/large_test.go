@@ -11,23 +11,10 @@ import (
 	"testing"
 )
 
-// What is built without the race detector alone is run by "make test" all the same: in a package that it names, by the name that it
-// asks for. "make soak" runs it with the race detector.
-func TestWhatTheRaceDetectorLeavesOutIsRun(t *testing.T) {
-	t.Parallel()
-	makefile, err := os.ReadFile("../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := regexp.MustCompile(`(?m)^LARGE := (.+)$`).FindSubmatch(makefile)
-	if list == nil || !bytes.Contains(makefile, []byte("-run '^TestLarge' $(TEST_FLAGS) $(LARGE)\n")) {
-		t.Fatal("the Makefile does not run them")
-	}
-	if !bytes.Contains(makefile, []byte("-tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)\n")) {
-		t.Error("make soak does not run them with the race detector")
-	}
-	var left []string
-	err = filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
+// eachTest calls f with each file of tests, and the folder of its package as make has it.
+func eachTest(t *testing.T, f func(file, folder string, text []byte)) {
+	t.Helper()
+	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -38,11 +25,52 @@ func TestWhatTheRaceDetectorLeavesOutIsRun(t *testing.T) {
 			return nil
 		}
 		text, err := os.ReadFile(file)
-		if err != nil || !bytes.HasPrefix(text, []byte("//go:build !race")) {
-			return err
+		if err == nil {
+			f(file, "."+filepath.ToSlash(filepath.Dir(file))[2:], text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustList fails unless the Makefile has a variable with these words, and a rule with each of these lines.
+func mustList(t *testing.T, variable string, want []string, rules ...string) {
+	t.Helper()
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range rules {
+		if !bytes.Contains(makefile, []byte(rule+"\n")) {
+			t.Errorf("the Makefile has no line that ends with %q", rule)
+		}
+	}
+	list := regexp.MustCompile(`(?m)^` + variable + ` := (.+)$`).FindSubmatch(makefile)
+	if list == nil {
+		t.Fatalf("the Makefile has no %s", variable)
+	}
+	slices.Sort(want)
+	if got, want := strings.Fields(string(list[1])), slices.Compact(want); !slices.Equal(got, want) {
+		t.Errorf("the Makefile's %s is %q, want %q", variable, got, want)
+	}
+}
+
+// What is built without the race detector alone is run by "make test" all the same: in a package that it names, by the name that it
+// asks for. "make soak" runs it with the race detector.
+func TestWhatTheRaceDetectorLeavesOutIsRun(t *testing.T) {
+	t.Parallel()
+	var left []string
+	large := regexp.MustCompile(`(?m)^func TestLarge`)
+	eachTest(t, func(file, folder string, text []byte) {
+		if large.Match(text) { // what runs without the race detector leaves them to the other run
+			left = append(left, folder)
+		}
+		if !bytes.HasPrefix(text, []byte("//go:build !race")) {
+			return
 		}
 		for _, test := range regexp.MustCompile(`(?m)^func (Test\w*)\(`).FindAllSubmatch(text, -1) {
-			left = append(left, "."+filepath.ToSlash(filepath.Dir(file))[2:])
 			if !bytes.HasPrefix(test[1], []byte("TestLarge")) {
 				t.Errorf("%s: %s is never run: its name has to begin with TestLarge", file, test[1])
 			}
@@ -50,50 +78,51 @@ func TestWhatTheRaceDetectorLeavesOutIsRun(t *testing.T) {
 				t.Errorf("%s: %s is never run with the race detector: build it with !race || soak", file, test[1])
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(left)
-	if got, want := strings.Fields(string(list[1])), slices.Compact(left); !slices.Equal(got, want) {
-		t.Errorf("the Makefile's LARGE is %q, want %q", got, want)
-	}
+	mustList(t, "LARGE", left, "-run '^TestLarge' $(TEST_FLAGS) $(LARGE)", "-tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)")
 }
 
 // Random histories of which the race detector has a tenth are played whole by "make soak".
 func TestHistoriesThatTheRaceDetectorCutsArePlayedWhole(t *testing.T) {
 	t.Parallel()
-	makefile, err := os.ReadFile("../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := regexp.MustCompile(`(?m)^RANDOM := (.+)$`).FindSubmatch(makefile)
-	if list == nil || !bytes.Contains(makefile, []byte("\t$(SOAK) $(TEST_FLAGS) $(RANDOM) -rapid.checks=100\n")) {
-		t.Fatal("the Makefile does not play them")
-	}
 	var cut []string
-	err = filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	eachTest(t, func(_, folder string, text []byte) {
+		if bytes.HasPrefix(text, []byte("//go:build race\n")) && bytes.Contains(text, []byte("rapid.checks")) {
+			cut = append(cut, folder)
 		}
-		if d.IsDir() {
-			return skipped(file)
-		}
-		if !strings.HasSuffix(file, "_test.go") {
-			return nil
-		}
-		text, err := os.ReadFile(file)
-		if err == nil && bytes.HasPrefix(text, []byte("//go:build race\n")) && bytes.Contains(text, []byte("rapid.checks")) {
-			cut = append(cut, "."+filepath.ToSlash(filepath.Dir(file))[2:])
-		}
-		return err
 	})
-	if err != nil {
-		t.Fatal(err)
+	mustList(t, "RANDOM", cut, "\t$(SOAK) $(TEST_FLAGS) $(RANDOM) -rapid.checks=100 -rapid.seed=0")
+}
+
+// TestWhatTestsDrawIsTheSame each time, so that a failure is the change's; "make soak" draws anew.
+func TestWhatTestsDrawIsTheSame(t *testing.T) {
+	t.Parallel()
+	draws := regexp.MustCompile(`[^.\w]rand\.(N|Int\w*|Uint\w*|Float\w*|Perm|Shuffle)\(`)
+	name := regexp.MustCompile(`^Test\w+`)
+	whole := []string{"./internal/delivery", "./internal/planner"}
+	var folders, drawn, tests, pinned []string
+	eachTest(t, func(file, folder string, text []byte) {
+		if bytes.Contains(text, []byte("\"fairlead/test/pinned\"")) {
+			pinned = append(pinned, folder)
+		}
+		for f := range bytes.SplitSeq(text, []byte("\nfunc ")) {
+			test := string(name.Find(f))
+			if test == "" || !bytes.Contains(f, []byte("rapid"+".Check(")) {
+				continue
+			}
+			if folders = append(folders, folder); !slices.Contains(whole, folder) && test != "TestTheWhole" { // which soak plays by themselves
+				drawn, tests = append(drawn, folder), append(tests, test)
+			}
+		}
+		if by := draws.Find(text); by != nil && !strings.HasSuffix(file, "swarm_test.go") { // its clients come back at no certain time, as Envoys do
+			t.Errorf("%s draws by %s another value each time: draw by rand.New with a seed, of pinned.Seed if soak is to draw others", file, by)
+		}
+	})
+	for _, folder := range folders {
+		if !slices.Contains(pinned, folder) {
+			t.Errorf("%s uses rapid, and plays other histories each time: import fairlead/test/pinned", folder)
+		}
 	}
-	slices.Sort(cut)
-	if got := strings.Fields(string(list[1])); !slices.Equal(got, cut) {
-		t.Errorf("the Makefile's RANDOM is %q, want %q", got, cut)
-	}
+	mustList(t, "DRAWN", drawn)
+	mustList(t, "DRAWS", tests, "-run '$(subst $(space),|,$(DRAWS))' $(TEST_FLAGS) $(DRAWN) -rapid.checks=2000 -rapid.seed=0")
 }

@@ -61,14 +61,15 @@ var layers = map[string][]string{
 	"internal/audit":        {"internal/fleet"},
 	"internal/forward":      {"internal/fleet", "internal/audit"},
 	"internal/selector":     {"internal/fleet"},
-	"internal/docdiff":      {"internal/fleet"},
+	"internal/docdiff":      {"internal/fleet", "internal/jsonpointer"},
 	"internal/compute":      {"internal/fleet"},
 	"internal/pattern":      {},
+	"internal/jsonpointer":  {},
 	"internal/envoyversion": {"internal/fleet"},
 	"internal/redact":       {"internal/envoytypes", protobuf},
-	"internal/resource":     {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree, idna},
+	"internal/resource":     {"internal/fleet", "internal/jsonpointer", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree, idna},
 	"internal/schema":       {"internal/envoytypes", protobuf, pgv},
-	"internal/envoyconfig":  {"internal/fleet", "internal/resource"},
+	"internal/envoyconfig":  {"internal/fleet", "internal/jsonpointer", "internal/resource"},
 	"internal/findings":     {"internal/fleet", "internal/envoyversion", "internal/resource", "internal/selector", protobuf},
 	"internal/refusal":      {"internal/fleet"},
 	"internal/snapshot":     {"internal/fleet", "internal/refusal", protobuf},
@@ -92,7 +93,7 @@ var layers = map[string][]string{
 	"internal/store":           {"internal/fleet", "internal/audit", "internal/auth", "internal/lifecycle", "internal/metrics", "migrations", pgx, puddle, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
-		"internal/fleet", "internal/audit", "internal/auth", "internal/bootstrap", "internal/compute", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
+		"internal/fleet", "internal/audit", "internal/auth", "internal/bootstrap", "internal/compute", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/jsonpointer", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/lifecycle", "internal/door", "internal/metrics", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/endpoints":    {"internal/fleet", "internal/lifecycle", "internal/resource", "internal/store", xsync},
@@ -141,6 +142,7 @@ var layers = map[string][]string{
 		"internal/fleet", "internal/bootstrap", "internal/store/storetest", "internal/childproc", "internal/fetch", "internal/filelock", "internal/localpg", "internal/localenvoy", "clients/go", "internal/seal",
 		grpc, protobuf, controlPlane, goleak,
 	},
+	"test/pinned":   {"pgregory.net/rapid"},
 	"test/e2e":      {},
 	"test/grpc":     {},
 	"test/journey":  {},
@@ -327,5 +329,34 @@ func TestLayersLetPassWhatIsAllowed(t *testing.T) {
 	}
 	if imports, err = importsOf("internal/xds/gen.go", []byte("//go:build ignore\n\npackage main\nimport \"fairlead/internal/store\"\n")); err != nil || len(imports) > 0 {
 		t.Errorf("a program for go generate: %v, %v", imports, err)
+	}
+}
+
+// TestPointersAreEscapedInOnePlace: the escapes of JSON Pointers stand in internal/jsonpointer alone.
+func TestPointersAreEscapedInOnePlace(t *testing.T) {
+	t.Parallel()
+	found := 0
+	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(strings.TrimPrefix(file, ".."+string(filepath.Separator)))
+		if d.IsDir() {
+			return skipped(name)
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		src, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(src), `"~1"`) {
+			return err
+		}
+		if found++; path.Dir(name) != "internal/jsonpointer" {
+			t.Errorf("%s escapes JSON Pointers by itself: use internal/jsonpointer", name)
+		}
+		return nil
+	})
+	if err != nil || found == 0 {
+		t.Errorf("%d files: %v", found, err)
 	}
 }

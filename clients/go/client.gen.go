@@ -290,6 +290,7 @@ const (
 	EventKindOffered    EventKind = "offered"
 	EventKindRecovered  EventKind = "recovered"
 	EventKindRefused    EventKind = "refused"
+	EventKindWithheld   EventKind = "withheld"
 )
 
 // Valid indicates whether the value is a known member of the EventKind enum.
@@ -308,6 +309,8 @@ func (e EventKind) Valid() bool {
 	case EventKindRecovered:
 		return true
 	case EventKindRefused:
+		return true
+	case EventKindWithheld:
 		return true
 	default:
 		return false
@@ -1668,7 +1671,7 @@ type Event struct {
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
 
-	// FirstAt Of a group, and of `denied`, when the first one happened.
+	// FirstAt Of a group, and of `denied` and `withheld`, when the first one happened.
 	FirstAt *time.Time `json:"first_at,omitempty"`
 
 	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
@@ -1680,7 +1683,8 @@ type Event struct {
 	// has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
 	// because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
+	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows. `withheld`: the same of clients that were let in and from which a resource
+	// is kept, for one of the reasons `withheld_*`.
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id, of `denied` what the client says; empty where it is about none, or where a client was not asked.
@@ -1714,7 +1718,8 @@ type Event struct {
 // has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
 // because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
 // limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
+// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows. `withheld`: the same of clients that were let in and from which a resource
+// is kept, for one of the reasons `withheld_*`.
 type EventKind string
 
 // EventList defines model for EventList.
@@ -3052,6 +3057,9 @@ type ReceiptNode struct {
 	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where these are more.
 	MoreWaits *int `json:"more_waits,omitempty"`
 
+	// NoEnvoy Of a pending node: `fairlead sync --listen-admin` writes its files, and no Envoy serves there. Nothing is confirmed until one does.
+	NoEnvoy *bool `json:"no_envoy,omitempty"`
+
 	// ResolvedBy The revision that ended the refusal, where `ended` is `replaced`.
 	ResolvedBy *int64           `json:"resolved_by,omitempty"`
 	Resource   *ResourceRef     `json:"resource,omitempty"`
@@ -3060,7 +3068,7 @@ type ReceiptNode struct {
 	// StillRefusing What the node refuses at present, of any revision.
 	StillRefusing *[]ResourceRef `json:"still_refusing,omitempty"`
 
-	// Warming Of a pending node: what it was sent and has not answered, because something that it needs is still open.
+	// Warming Of a pending node: what it was sent and has not answered. Something that it needs is still open, or the node is stuck.
 	Warming *[]ResourceRef `json:"warming,omitempty"`
 
 	// Withheld Of a pending node: what of the revision is kept from it at its last known good version, or away, and what each waits for.
@@ -3885,7 +3893,7 @@ type Waits struct {
 	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
 	More *int `json:"more,omitempty"`
 
-	// Warming What it was sent and has not answered, because something that it needs is still open.
+	// Warming What it was sent and has not answered. Something that it needs is still open, or the node is stuck.
 	Warming []ResourceRef `json:"warming"`
 
 	// Withheld What is kept from it at its last known good version, or away, and what each waits for.

@@ -59,12 +59,22 @@ func (c *applyCommand) Run(ctx context.Context, sh *shell) error {
 	return c.Writing.applyParts(ctx, s, parts, m)
 }
 
-// advised says what to do where a file is older than what it would write over.
+// advised says what to do where a file is older than what it would write over, or was read under another name.
 func advised(err error) error {
 	var p *problem
-	if errors.As(err, &p) && p.Status == http.StatusPreconditionFailed && slices.ContainsFunc(deref(p.Errors), ofReading) {
-		p.advice = `Run "fairlead get" for the present version and make the change in that. "fairlead apply --force" overwrites what others changed.`
+	if !errors.As(err, &p) || p.Status != http.StatusPreconditionFailed {
+		return err
 	}
+	absent := func(e client.FieldError) bool { return e.LastChange == nil }
+	faults := slices.DeleteFunc(slices.Clone(deref(p.Errors)), func(e client.FieldError) bool { return !ofReading(e) })
+	var advice []string
+	if slices.ContainsFunc(faults, absent) {
+		advice = append(advice, `The file is of a version that was read under another name. To create this one, take "revision" and "etag" out of the file. To change that one, write its name.`)
+	}
+	if slices.ContainsFunc(faults, func(e client.FieldError) bool { return !absent(e) }) {
+		advice = append(advice, `Run "fairlead get" for the present version and make the change in that. "fairlead apply --force" overwrites what others changed.`)
+	}
+	p.advice = strings.Join(advice, "\n")
 	return err
 }
 

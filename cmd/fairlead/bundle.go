@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"fairlead/internal/jsonpointer"
 	"fairlead/internal/resource"
 )
 
@@ -63,7 +64,7 @@ func (b *bundle) add(d *document) faults {
 // addApply takes an apply document apart, or a file that an Envoy reads itself.
 func (b *bundle) addApply(d *document, members map[string]json.RawMessage) (wrong faults) {
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		value, at := members[key], "/"+pointerEscape.Replace(key)
+		value, at := members[key], "/"+jsonpointer.Escape(key)
 		ok := true
 		switch key {
 		case "resources":
@@ -216,7 +217,7 @@ func (b *bundle) place(pointer string) (string, bool) {
 	case "message":
 		return b.message.place(rest)
 	}
-	return b.others[pointerUnescape.Replace(key)].place(rest)
+	return b.others[jsonpointer.Unescape(key)].place(rest)
 }
 
 func (s *section) place(pointer string) (string, bool) {
@@ -237,9 +238,3 @@ func (o *origin) place(rest string) (string, bool) {
 	}
 	return o.doc.at(o.prefix + rest), true
 }
-
-// The escapes of JSON pointers (RFC 6901, section 3).
-var (
-	pointerEscape   = strings.NewReplacer("~", "~0", "/", "~1")
-	pointerUnescape = strings.NewReplacer("~1", "/", "~0", "~")
-)

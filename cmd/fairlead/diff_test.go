@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -168,11 +170,25 @@ func TestApplyOfAStaleFile(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	stale := `clusters/a was changed by "ada" in revision 13, at 2026-01-02T03:04:05Z: look at what is there now`
-	w.on("POST", "/apply", problemReply(http.StatusPreconditionFailed, "precondition_failed", stale,
-		map[string]string{"pointer": "/resources/0/revision", "code": "changed", "detail": stale}))
+	refused := func(detail string, more map[string]any) reply {
+		fault := map[string]any{"pointer": "/resources/0/revision", "code": "changed", "detail": detail}
+		maps.Copy(fault, more)
+		b, err := json.Marshal(map[string]any{"status": 412, "title": "Precondition Failed", "code": "precondition_failed", "detail": detail, "request_id": "req-1", "errors": []any{fault}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply{status: 412, body: string(b), header: map[string]string{"Content-Type": "application/problem+json"}}
+	}
+	w.on("POST", "/apply", refused(stale, map[string]any{"last_change": map[string]any{"revision": 13, "actor": "ada", "at": "2026-01-02T03:04:05Z"}}))
 	a := w.file("a.yaml", "type: clusters\nname: a\nrevision: 7\nbody: {name: a}\n")
 	w.run("apply", "-f", a).want(t, exitFailed, "", "fairlead: Precondition Failed\n  DIR/a.yaml:3: /revision: "+stale+`
 Run "fairlead get" for the present version and make the change in that. "fairlead apply --force" overwrites what others changed.
+request id req-1
+`)
+	w.on("POST", "/apply", refused("clusters/a does not exist", nil))
+	w.run("apply", "-f", a).want(t, exitFailed, "", `fairlead: Precondition Failed
+  DIR/a.yaml:3: /revision: clusters/a does not exist
+The file is of a version that was read under another name. To create this one, take "revision" and "etag" out of the file. To change that one, write its name.
 request id req-1
 `)
 }

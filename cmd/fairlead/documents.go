@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/internal/jsonpointer"
 	"fairlead/internal/resource"
 )
 
@@ -209,7 +210,7 @@ func (d *document) readLists() faults {
 		key, _ := in.Token()
 		name, _ := key.(string)
 		if seen[name] {
-			return faults{d.String() + ": /" + pointerEscape.Replace(name) + ": the key stands twice in one object"}
+			return faults{d.String() + ": /" + jsonpointer.Escape(name) + ": the key stands twice in one object"}
 		}
 		seen[name] = true
 		if err := in.Decode(new(json.RawMessage)); err != nil {

@@ -106,36 +106,49 @@ func (c *endpointsSetCommand) Run(ctx context.Context, sh *shell) error {
 		set = append(set, e)
 	}
 	w.Set = &set
-	return writeEndpoints(ctx, sh, c.Connection, c.Cluster, w, c.JSON)
+	_, err := writeEndpoints(ctx, sh, c.Connection, c.Cluster, w, c.JSON)
+	return err
 }
 
 type endpointsRmCommand struct {
 	Connection connection `embed:""`
 	Cluster    string     `arg:"" help:"The name of the cluster's endpoints: its service_name, or its own."`
 	Addresses  []string   `arg:"" name:"address" help:"IP:PORT, [IPv6]:PORT or unix:/PATH."`
+	Ignore     bool       `name:"ignore-not-found" help:"End with 0 also where an endpoint is not there."`
 	JSON       bool       `name:"json" help:"Print the API's JSON."`
 }
 
-// Run removes them.
+// Run removes them. Those that are there are removed also where another one is not, which is an error, as of "fairlead delete".
 func (c *endpointsRmCommand) Run(ctx context.Context, sh *shell) error {
-	return writeEndpoints(ctx, sh, c.Connection, c.Cluster, client.EndpointWrite{Remove: &c.Addresses}, c.JSON)
+	r, err := writeEndpoints(ctx, sh, c.Connection, c.Cluster, client.EndpointWrite{Remove: &c.Addresses}, c.JSON)
+	absent := len(c.Addresses) - r.Removed
+	if err != nil || c.Ignore || absent == 0 {
+		return err
+	}
+	if len(c.Addresses) == 1 {
+		fmt.Fprintf(sh.err, "fairlead: %s has no endpoint %s\n", plain(c.Cluster), plain(c.Addresses[0]))
+	} else {
+		fmt.Fprintf(sh.err, "fairlead: not in %s: %d of these %d endpoints\n", plain(c.Cluster), absent, len(c.Addresses))
+	}
+	return verdict(exitFailed)
 }
 
-func writeEndpoints(ctx context.Context, sh *shell, at connection, cluster string, w client.EndpointWrite, asJSON bool) error {
+// writeEndpoints writes, and prints what it came to.
+func writeEndpoints(ctx context.Context, sh *shell, at connection, cluster string, w client.EndpointWrite, asJSON bool) (client.EndpointWritten, error) {
 	s, err := at.open(sh)
 	if err != nil {
-		return err
+		return client.EndpointWritten{}, err
 	}
 	r, raw, err := s.writeEndpoints(ctx, cluster, w)
 	if err != nil {
-		return err
+		return r, err
 	}
 	s.tellUnused(r)
 	if asJSON {
-		return s.printJSON(raw)
+		return r, s.printJSON(raw)
 	}
 	fmt.Fprintf(s.out, "%s: %d set, %d removed\n", plain(cluster), r.Set, r.Removed)
-	return nil
+	return r, nil
 }
 
 func (s *session) writeEndpoints(ctx context.Context, cluster string, w client.EndpointWrite) (client.EndpointWritten, []byte, error) {

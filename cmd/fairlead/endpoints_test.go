@@ -32,7 +32,8 @@ func TestEndpointsCommands(t *testing.T) {
 	w.endpointAPI()
 	w.run("endpoints", "list", "shop/a").want(t, 0, "ADDRESS      LOCALITY  WEIGHT  HEALTH    EXPIRES               BY\n10.0.0.7:80  eu/a      2       healthy   2026-01-04 03:04:35Z  shop\n10.0.0.8:80  -         1       draining  -                     ada\n", "")
 	w.run("endpoints", "set", "shop/a", "10.0.0.7:80", "--locality", "eu/a", "--weight", "2", "--metadata", `{"envoy.lb": {"v": "2"}}`).want(t, 0, "shop/a: 1 set, 0 removed\n", "")
-	w.run("endpoints", "rm", "shop/a", "10.0.0.7:80", "10.0.0.8:80").want(t, 0, "shop/a: 1 set, 0 removed\n", "")
+	w.on("POST", "/endpoints/shop%2Fa", ok(`{"set": 0, "removed": 2}`))
+	w.run("endpoints", "rm", "shop/a", "10.0.0.7:80", "10.0.0.8:80").want(t, 0, "shop/a: 0 set, 2 removed\n", "")
 	w.run("endpoints", "set", "shop/a", "10.0.0.7:80", "--locality", "a/b/c/d").want(t, 2, "", "fairlead: --locality: \"a/b/c/d\" has more parts than REGION/ZONE/SUB_ZONE\n")
 	var bodies []string
 	for _, s := range w.sent {
@@ -43,6 +44,20 @@ func TestEndpointsCommands(t *testing.T) {
 	want := []string{`{"set":[{"address":"10.0.0.7:80","health":"healthy","locality":{"region":"eu","zone":"a"},"metadata":{"envoy.lb":{"v":"2"}},"weight":2}]}`, `{"remove":["10.0.0.7:80","10.0.0.8:80"]}`}
 	if !slices.Equal(bodies, want) {
 		t.Errorf("sent:\n%s", strings.Join(bodies, "\n"))
+	}
+}
+
+// What is to be removed and is not there is told, and is a failure; what is there is removed all the same.
+func TestEndpointsThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("POST", "/endpoints/shop", ok(`{"set": 0, "removed": 0}`))
+	w.run("endpoints", "rm", "shop", "10.0.0.7:80").want(t, exitFailed, "shop: 0 set, 0 removed\n", "fairlead: shop has no endpoint 10.0.0.7:80\n")
+	w.run("endpoints", "rm", "shop", "10.0.0.7:80", "--ignore-not-found").want(t, exitOK, "shop: 0 set, 0 removed\n", "")
+	w.on("POST", "/endpoints/shop", ok(`{"set": 0, "removed": 1}`))
+	w.run("endpoints", "rm", "shop", "10.0.0.7:80", "10.0.0.8:80").want(t, exitFailed, "shop: 0 set, 1 removed\n", "fairlead: not in shop: 1 of these 2 endpoints\n")
+	if r := w.run("endpoints", "rm", "shop", "10.0.0.7:80", "10.0.0.8:80", "--json"); r.code != exitFailed || !strings.Contains(r.out, `"removed": 1`) {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -71,6 +71,7 @@ var answers = map[string]reply{
 	"POST /fleet/rollback":                  ok(goldenWritten),
 	"GET /fleet/endpoints/shop%2Fa":         ok(goldenEndpoints),
 	"POST /fleet/endpoints/shop%2Fa":        ok(goldenEndpointsWritten),
+	"POST /fleet/endpoints/shop%2Fb":        ok(`{"set": 0, "removed": 1}`),
 	"GET /fleet/findings":                   ok(`{"revision": 7, "errors": 1, "warnings": 0, "infos": 0, "items": [` + goldenFinding + `]}`),
 	"GET /fleet/revisions":                  ok(`{"items": [{"revision": 7, "kind": "apply", "created": 0, "updated": 1, "deleted": 0, "changed": 1, "committed_at": "2026-01-04T03:04:05Z", "actor": "ada", "message": "longer timeout", "receipt": "delivered"}]}`),
 	"GET /fleet/revisions/7/changes":        ok(`{"from": 6, "to": 7, "items": [{"type": "clusters", "name": "backend", "action": "update", "diff": "--- clusters/backend\n+++ clusters/backend\n@@ -1,2 +1,2 @@\n-connect_timeout: \"1s\"\n+connect_timeout: \"2s\"\n name: backend\n"}]}`),

@@ -28,7 +28,7 @@ var shownCommands = map[string]shownCommand{
 	"secret generic":     {args: []string{"edge-tls", "--file", "-"}, stdin: "a password"},
 	"endpoints list":     {args: []string{"shop/a"}},
 	"endpoints set":      {args: []string{"shop/a", "10.0.0.7:80"}},
-	"endpoints rm":       {args: []string{"shop/a", "10.0.0.7:80"}},
+	"endpoints rm":       {args: []string{"shop/b", "10.0.0.7:80"}},
 	"endpoints register": {args: []string{"--cluster", "shop/a", "--address", "10.0.0.7:80", "--lease", "1s"}},
 	"discover":           {args: []string{"--source", "file", "--file", "DIR/endpoints.yaml", "--once"}, wrong: []string{"--source", "file"}, world: goldenFiles},
 	"rollback":           {args: []string{"6"}},

@@ -204,7 +204,22 @@ func wrongLine(err error) string {
 	if help == wholeHelp && strings.HasPrefix(text, "unknown flag") {
 		text += " in front of a command: the flags of a command stand behind it"
 	}
+	if means := meant(text); means != "" {
+		text += ", did you mean " + means + "?"
+	}
 	return text + "; " + help + " tells more"
+}
+
+// meant are commands for words of other tools, which nobody has misspelt: "kubectl logs" is not "fairlead login".
+func meant(text string) string {
+	word, unknown := strings.CutPrefix(text, "unexpected argument ")
+	if !unknown {
+		return ""
+	}
+	return map[string]string{
+		"status": `"receipt" or "nodes"`, "rollout": `"receipt"`, "wait": `"receipt --wait"`, "list": `"get"`, "ls": `"get" or "list"`, "show": `"get" or "describe"`,
+		"plan": `"diff"`, "create": `"apply"`, "remove": `"delete" or "rm"`, "destroy": `"delete"`, "undo": `"rollback"`, "revert": `"rollback"`, "top": `"load"`, "lint": `"validate"`,
+	}[word]
 }
 
 // wholeHelp is the command line that prints the help of the whole.

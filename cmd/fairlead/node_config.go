@@ -122,10 +122,15 @@ func nodeHeadline(n client.NodeConfig) string {
 	if n.Protocol != nil {
 		line += ", " + *n.Protocol
 	}
-	if n.Settled == 0 {
-		return line + fmt.Sprintf(", nothing confirmed yet of revision %d", n.Revision)
+	return line + ", " + settledOf(n.Settled, n.Revision)
+}
+
+// settledOf is how far a node has come.
+func settledOf(settled, newest int64) string {
+	if settled == 0 {
+		return fmt.Sprintf("nothing confirmed yet of revision %d", newest)
 	}
-	return line + fmt.Sprintf(", settled at revision %d of %d", n.Settled, n.Revision)
+	return fmt.Sprintf("settled at revision %d of %d", settled, newest)
 }
 
 func resourceTable(resources []client.NodeResource) table {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	client "fairlead/clients/go"
+	"fairlead/internal/fleet"
 )
 
 // nodesCommand is "fairlead nodes".
@@ -155,6 +156,9 @@ func nodeTroubles(nodes []client.Node, now time.Time) (out []string) {
 			out = append(out, plain(fmt.Sprintf("%s is connected to %d servers: is its node id used twice?", n.Id, *n.Connections)))
 		}
 		out = append(out, frozenLines(n.Id, n.Frozen)...)
+		if deref(n.UserAgent) == fleet.AgentNoEnvoy && n.State != client.NodeStateOffline {
+			out = append(out, plain(n.Id+": "+noEnvoy))
+		}
 		if n.Waits != nil {
 			var lines []string
 			for _, line := range waitsOf(&n.Waits.Withheld, &n.Waits.Warming) {

@@ -108,6 +108,13 @@ func TestCommandLine(t *testing.T) {
 	if r := w.bare("", "nonsense"); r.code != exitUsage || !strings.HasPrefix(r.err, "fairlead: unexpected argument nonsense") {
 		t.Errorf("%d %s", r.code, r.err)
 	}
+	for word, means := range map[string]string{"status": `"receipt" or "nodes"`, "plan": `"diff"`, "recipt": `"receipt"`, "nonsense": ""} {
+		says := "fairlead: unexpected argument " + word
+		if means != "" {
+			says += ", did you mean " + means + "?"
+		}
+		w.bare("", word).want(t, exitUsage, "", says+"; fairlead --help tells more\n")
+	}
 	if r := w.bare("", "--help"); r.code != exitOK || !strings.Contains(r.out, "rollback") {
 		t.Errorf("%d %s", r.code, r.err)
 	}

@@ -26,6 +26,9 @@ func waitLines(r client.Receipt) (out []string) {
 		groups[line] = append(groups[line], node)
 	}
 	for _, n := range r.Nodes {
+		if deref(n.NoEnvoy) {
+			add(n.Id, noEnvoy)
+		}
 		for _, line := range waitsOf(n.Withheld, n.Warming) {
 			add(n.Id, line)
 		}
@@ -62,11 +65,14 @@ func waitsOf(withheld *[]client.Withheld, warming *[]client.ResourceRef) (out []
 	}
 	if warming != nil {
 		for _, ref := range *warming {
-			out = append(out, fmt.Sprintf("%s is sent and not answered: something that it needs is still open, or the proxy is stuck", refName(ref)))
+			out = append(out, fmt.Sprintf("%s is sent and not answered: something that it needs is still open, or the node is stuck", refName(ref)))
 		}
 	}
 	return out
 }
+
+// noEnvoy is said of a node of files.
+const noEnvoy = "no Envoy serves there: its files are written, and nothing is confirmed until one does"
 
 const sealAgain = "let the API servers and the xDS servers have keys of one pair, then write the secret again"
 
@@ -107,6 +113,9 @@ func (c *receiptCommand) list(ctx context.Context, s *session, revision int64) e
 
 // why is the first thing that is to be said of a node.
 func why(n client.ReceiptNode) string {
+	if deref(n.NoEnvoy) {
+		return noEnvoy
+	}
 	if lines := waitsOf(n.Withheld, n.Warming); len(lines) > 0 {
 		return lines[0]
 	}

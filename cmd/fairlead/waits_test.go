@@ -1,9 +1,12 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	client "fairlead/clients/go"
 )
 
 const withheldNode = `{"id": %ID%, "state": "pending", "withheld": [
@@ -34,11 +37,53 @@ func TestReceiptTellsWhatIsWithheld(t *testing.T) {
 	w.run("receipt", "7", "--wait=10m").want(t, exitPending, `revision 7 pending: 0/2 nodes ACKed; pending: a, b
   a, b: listeners/edge waits for routes/r[2J, which does not exist: write it
   a, b: clusters/c waits for secrets/s, which this node refuses: fix it
-  a, b: clusters/w is sent and not answered: something that it needs is still open, or the proxy is stuck
+  a, b: clusters/w is sent and not answered: something that it needs is still open, or the node is stuck
   a, b: and 2 more
 `, "")
 	if len(w.pauses) > 0 {
 		t.Errorf("it waited for nothing: %v", w.pauses)
+	}
+}
+
+// TestReceiptTellsThatNoEnvoyServes: a node of files that no Envoy reads is pending, and says why; so do the nodes.
+func TestReceiptTellsThatNoEnvoyServes(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	const node = `{"id": "edge", "state": "pending", "no_envoy": true}`
+	w.on("GET", "/revisions/7/receipt", ok(`{"revision": 7, "state": "pending", "counts": {"acked": 0, "nacked": 0, "pending": 1, "offline": 0, "withheld": 0, "unaffected": 0},
+		"nodes": [`+node+`], "committed_at": "2026-01-02T03:04:05Z"}`), ok(`{"nodes": [`+node+`]}`))
+	const says = "no Envoy serves there: its files are written, and nothing is confirmed until one does"
+	w.run("receipt", "7").want(t, exitPending, "revision 7 pending: 0/1 nodes ACKed; pending: edge\n  edge: "+says+"\n", "")
+	w.run("receipt", "7", "--state", "pending").want(t, exitOK, "NODE  STATE    AT  WHY\nedge  pending  -   "+says+"\n", "")
+	seen := time.Unix(0, 0).UTC().Format(time.RFC3339)
+	for state, want := range map[string]bool{"live": true, "offline": false} {
+		w.on("GET", "/nodes/edge", ok(`{"id": "edge", "state": "`+state+`", "settled": 0, "first_seen": "`+seen+`", "last_seen": "`+seen+`", "refusals": [], "user_agent": "fairlead-sync-no-envoy"}`))
+		if r := w.run("nodes", "edge"); r.code != exitOK || strings.HasSuffix(r.out, "edge: "+says+"\n") != want {
+			t.Errorf("%s: %+v", state, r)
+		}
+	}
+}
+
+// TestWaitsAreSaidAlike: the page and the contract say of what a node waits for what the command line says.
+func TestWaitsAreSaidAlike(t *testing.T) {
+	t.Parallel()
+	stuck := strings.TrimPrefix(waitsOf(nil, &[]client.ResourceRef{{Type: "clusters", Name: "w"}})[0], "clusters/w ")
+	_, open, _ := strings.Cut(stuck, ": ")
+	for file, want := range map[string][]string{
+		"../../web/src/nodes/words.ts":       {`"` + stuck + `"`, `"` + noEnvoy + `"`},
+		"../../openapi.yaml":                 {"and has not answered. S" + open[1:], "no Envoy serves there"},
+		"../../internal/httpapi/node_why.go": {open},
+		"../../docs/receipts.md":             {"no Envoy serves there"},
+	} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, words := range want {
+			if !strings.Contains(string(text), words) {
+				t.Errorf("%s does not say %q", file, words)
+			}
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ func (c *whyCommand) Run(ctx context.Context, sh *shell) error {
 }
 
 func whyHead(n client.NodeReasons) []string {
-	line := fmt.Sprintf("%s: %s, settled at revision %d of %d", n.Node, n.State, n.Settled, n.Revision)
+	line := fmt.Sprintf("%s: %s, %s", n.Node, n.State, settledOf(n.Settled, n.Revision))
 	var has []string
 	for _, l := range []struct {
 		key   string

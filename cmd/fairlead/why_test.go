@@ -34,6 +34,10 @@ clusters/a: not the variant all (priority -1): it matches too, and another one g
 	if r := w.run("why", "n1", "nonsense"); r.code != exitUsage || !strings.Contains(r.err, "nonsense") {
 		t.Errorf("%+v", r)
 	}
+	w.on("GET", "/nodes/n1/why", ok(`{`+strings.Replace(whyHeadJSON, `"settled": 4`, `"settled": 0`, 1)+`, "items": []}`))
+	if r := w.run("why", "n1"); !strings.HasPrefix(r.out, "n1: live, nothing confirmed yet of revision 5\n") {
+		t.Errorf("of a node that never had anything: %q", r.out)
+	}
 	w.on("GET", "/nodes/n1/why", problemReply(404, "not_found", "the fleet remembers no node of this id"))
 	w.run("why", "n1").want(t, exitFailed, "", "fairlead: Not Found: the fleet remembers no node of this id\nrequest id req-1\n")
 }

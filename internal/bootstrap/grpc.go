@@ -23,7 +23,7 @@ type grpcBootstrap struct {
 type grpcServer struct {
 	URI string `json:"server_uri"`
 	// One entry on purpose: of [tls, insecure] some clients that know no "tls" take
-	// "insecure" without a word.
+	// "insecure" silently.
 	ChannelCreds []grpcCreds `json:"channel_creds"`
 	CallCreds    []grpcCreds `json:"call_creds,omitempty"`
 	Features     []string    `json:"server_features"`

@@ -13,6 +13,9 @@ import (
 // Slice is for how long a computation goes on before it lets others have their turn.
 const Slice = 20 * time.Millisecond
 
+// leastComputed is how long a large computation goes on between two pauses at least.
+const leastComputed = time.Millisecond
+
 // Kind is how large a computation is, as far as can be told before it begins.
 type Kind int
 
@@ -38,7 +41,10 @@ type Pool struct {
 
 	mu      sync.Mutex // guards what follows
 	free    int
-	large   int // how many large ones compute
+	large   int           // how many large ones compute
+	began   chan struct{} // a large one has, since somebody asked
+	brief   int           // works that take no turn
+	calm    chan struct{} // closed when brief is 0 again; nil: nobody waits for that
 	tenants map[fleet.TenantID]*tenant
 	line    []*tenant // those with somebody waiting: the longest without a turn is the first
 }
@@ -58,7 +64,7 @@ type waiter struct {
 
 // New makes a Pool.
 func New(c Config) *Pool {
-	return &Pool{Config: c, free: c.Slots, tenants: map[fleet.TenantID]*tenant{}}
+	return &Pool{Config: c, free: c.Slots, began: make(chan struct{}, 1), tenants: map[fleet.TenantID]*tenant{}}
 }
 
 // BusyError says that a computation was not begun, because others of the tenant, or of all, have the slots.
@@ -82,11 +88,13 @@ func (e *BusyError) Unwrap() []error {
 
 // Turn is a slot that its holder has. It belongs to one goroutine.
 type Turn struct {
-	pool   *Pool
-	tenant fleet.TenantID
-	kind   Kind
-	since  time.Time
-	held   bool
+	pool    *Pool
+	tenant  fleet.TenantID
+	kind    Kind
+	since   time.Time
+	resumed time.Time     // it goes on since then
+	credit  time.Duration // for which it may pause
+	held    bool
 }
 
 // Enter waits for a slot, until ctx ends or the patience is over. Whoever has a Turn calls Leave.
@@ -119,7 +127,8 @@ func (t *Turn) enter(ctx context.Context, most int) error {
 		}
 		return &BusyError{Patience: t.pool.Patience, cause: within.Err()}
 	}
-	t.held, t.since = true, time.Now()
+	now := time.Now()
+	t.held, t.since, t.resumed = true, now, now
 	return nil
 }
 
@@ -132,8 +141,11 @@ func (t *Turn) Leave() {
 }
 
 // Yield tells whether to go on: it returns ctx's error when that has ended. After each Slice it lets those have the slot first
-// who wait and come before it. It is cheap, so loops call it for each of their steps.
+// who wait and come before it, and a large one pauses for brief work (Brief). It is cheap, so loops call it for each of their steps.
 func (t *Turn) Yield(ctx context.Context) error {
+	if t.kind == Large {
+		t.pause(ctx)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -146,6 +158,90 @@ func (t *Turn) Yield(ctx context.Context) error {
 	}
 	t.Leave()
 	return t.enter(ctx, int(^uint(0)>>1)) // it has begun: its place in the line is not in question
+}
+
+// Brief tells of work that takes no turn, until over is called, or for as long as it lasts at most. Large computations pause meanwhile, as
+// what is brief would have to wait for their processors otherwise.
+func (p *Pool) Brief(most time.Duration) (over func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.brief++
+	end := sync.OnceFunc(p.endBrief)
+	timer := time.AfterFunc(most, end)
+	return func() { timer.Stop(); end() }
+}
+
+func (p *Pool) endBrief() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.brief--; p.brief == 0 && p.calm != nil {
+		close(p.calm)
+		p.calm = nil
+	}
+}
+
+// calmed is closed when no brief work is left; nil: there is none.
+func (p *Pool) calmed() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.brief > 0 && p.calm == nil {
+		p.calm = make(chan struct{})
+	}
+	return p.calm
+}
+
+// pause waits while there is brief work, for no longer than was computed and not yet paused for: a large computation has half of its time at least.
+func (t *Turn) pause(ctx context.Context) {
+	now := time.Now()
+	t.credit, t.resumed = min(t.credit+now.Sub(t.resumed), Slice), now
+	if t.credit < leastComputed {
+		return
+	}
+	calm := t.pool.calmed()
+	if calm == nil {
+		return
+	}
+	enough := time.NewTimer(t.credit)
+	defer enough.Stop()
+	select {
+	case <-calm:
+	case <-enough.C:
+	case <-ctx.Done():
+	}
+	t.resumed = time.Now()
+	t.credit -= t.resumed.Sub(now)
+}
+
+// TellLarge calls f with true when a large computation begins, and with false when none has been at work for rest, time and again until ctx
+// ends. A pool has one caller.
+func (p *Pool) TellLarge(ctx context.Context, rest time.Duration, f func(here bool)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.began:
+		}
+		f(true)
+		p.awaitRest(ctx, rest)
+		f(false)
+	}
+}
+
+func (p *Pool) awaitRest(ctx context.Context, rest time.Duration) {
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.began:
+		case <-timer.C:
+			if p.State().Running[Large] == 0 {
+				return
+			}
+		}
+		timer.Reset(rest)
+	}
 }
 
 // join takes a slot, whose waiter is let in, or stands in line.
@@ -176,13 +272,14 @@ func (p *Pool) join(id fleet.TenantID, kind Kind, most int) (w *waiter, crowded 
 type State struct {
 	Slots            int
 	Running, Waiting [2]int // by Kind
+	Brief            int    // works that take no turn
 }
 
 // State looks once at each tenant that waits, and at those of its computations that do.
 func (p *Pool) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := State{Slots: p.Slots, Running: [2]int{Small: p.Slots - p.free - p.large, Large: p.large}}
+	s := State{Slots: p.Slots, Running: [2]int{Small: p.Slots - p.free - p.large, Large: p.large}, Brief: p.brief}
 	for _, t := range p.line {
 		for _, w := range t.waiting {
 			s.Waiting[w.kind]++
@@ -259,8 +356,14 @@ func (p *Pool) serveLocked() {
 // countLocked notes that so many more compute.
 func (p *Pool) countLocked(kind Kind, n int) {
 	p.free -= n
-	if kind == Large {
-		p.large += n
+	if kind != Large {
+		return
+	}
+	if p.large += n; n > 0 {
+		select {
+		case p.began <- struct{}{}:
+		default:
+		}
 	}
 }
 

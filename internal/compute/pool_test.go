@@ -3,6 +3,7 @@ package compute_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -254,5 +255,95 @@ func TestT44_SmallOnesOfOneTenantHoldUpNoLargeOne(t *testing.T) {
 		}
 		stop()
 		wg.Wait()
+	})
+}
+
+// TestT44_LargeComputationsPauseForBriefWork: until that is over, for as long as it may last, or for as long as was computed before.
+func TestT44_LargeComputationsPauseForBriefWork(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		kind               compute.Kind
+		computed           time.Duration
+		brief, most, pause time.Duration // how long the brief work takes, may take, and is waited for
+	}{
+		{"until it is over", compute.Large, 10 * time.Millisecond, 3 * time.Millisecond, time.Hour, 3 * time.Millisecond},
+		{"for as long as it may last", compute.Large, 10 * time.Millisecond, time.Hour, 4 * time.Millisecond, 4 * time.Millisecond},
+		{"for as long as was computed", compute.Large, 10 * time.Millisecond, time.Hour, time.Hour, 10 * time.Millisecond},
+		{"for a slice at most", compute.Large, time.Minute, time.Hour, time.Hour, compute.Slice},
+		{"not so soon again", compute.Large, 500 * time.Microsecond, time.Hour, time.Hour, 0},
+		{"not what is small", compute.Small, 10 * time.Millisecond, time.Hour, time.Hour, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := compute.New(compute.Config{Slots: 1, Waiting: 1, Patience: time.Hour})
+				turn, err := p.Enter(t.Context(), a, c.kind)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer turn.Leave()
+				time.Sleep(c.computed) // of the bubble's clock
+				over := p.Brief(c.most)
+				time.AfterFunc(c.brief, over)
+				begun := time.Now()
+				if err := turn.Yield(t.Context()); err != nil || time.Since(begun) != c.pause {
+					t.Errorf("it pauses for %v, want %v: %v", time.Since(begun), c.pause, err)
+				}
+				if over(); c.pause == 0 {
+					return
+				}
+				time.Sleep(c.computed)
+				begun = time.Now()
+				if err := turn.Yield(t.Context()); err != nil || time.Since(begun) != 0 {
+					t.Errorf("it pauses for %v, and nothing brief is at work: %v", time.Since(begun), err)
+				}
+			})
+		})
+	}
+}
+
+// TestT44_APauseEndsWithItsClient: nobody waits for what is computed then.
+func TestT44_APauseEndsWithItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := compute.New(compute.Config{Slots: 1, Waiting: 1, Patience: time.Hour})
+		ctx, gone := context.WithCancel(t.Context())
+		turn, err := p.Enter(ctx, a, compute.Large)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer turn.Leave()
+		time.Sleep(time.Minute) // of the bubble's clock
+		over := p.Brief(time.Hour)
+		defer over()
+		time.AfterFunc(time.Millisecond, gone)
+		begun := time.Now()
+		if err := turn.Yield(ctx); !errors.Is(err, context.Canceled) || time.Since(begun) != time.Millisecond {
+			t.Errorf("it pauses for %v after its client has gone: %v", time.Since(begun), err)
+		}
+	})
+}
+
+// TestTellsOfLargeComputations when they begin, and when none has been at work for a while.
+func TestTellsOfLargeComputations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l line
+		p := compute.New(compute.Config{Slots: 2, Waiting: 10, Patience: time.Hour})
+		ctx, stop := context.WithCancel(t.Context())
+		begun := time.Now()
+		l.wg.Go(func() {
+			p.TellLarge(ctx, 3*time.Second, func(here bool) { l.note(fmt.Sprint(here, " after ", time.Since(begun))) })
+		})
+		l.computes(t, p, "small", a, compute.Small)
+		time.Sleep(10 * time.Second)
+		l.computes(t, p, "large", a, compute.Large) // for a second
+		time.Sleep(2 * time.Second)
+		l.computes(t, p, "large", a, compute.Large)
+		time.Sleep(time.Minute)
+		l.computes(t, p, "large", a, compute.Large)
+		stop()
+		l.wg.Wait()
+		want := []string{"small", "large", "true after 10s", "large", "false after 15s", "large", "true after 1m12s", "false after 1m12s"}
+		if !slices.Equal(l.who, want) {
+			t.Errorf("%q, want %q", l.who, want)
+		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"fairlead/internal/fleet"
+	_ "fairlead/test/pinned" // the same histories each time
 )
 
 // step is one thing that happens.

@@ -3,7 +3,8 @@ package docdiff
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
+
+	"fairlead/internal/jsonpointer"
 )
 
 // Op is what a change does.
@@ -78,7 +79,7 @@ func (c *changes) value(before, after *node, at string) {
 	case before.kind == object && after.kind == object:
 		for _, key := range keysOf(before, after) {
 			if b, a := before.member(key), after.member(key); b == nil || a == nil || b.id != a.id {
-				c.value(b, a, at+"/"+escape.Replace(key))
+				c.value(b, a, at+"/"+jsonpointer.Escape(key))
 			}
 		}
 	case before.kind == list && after.kind == list:
@@ -108,5 +109,3 @@ func (c *changes) items(before, after []*node, at string) {
 		}
 	}
 }
-
-var escape = strings.NewReplacer("~", "~0", "/", "~1")

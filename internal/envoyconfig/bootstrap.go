@@ -57,8 +57,8 @@ func (r *reader) bootstrap(b placed, covered map[string]bool) {
 // parts tells of the parts of a bootstrap that no control plane serves.
 func (r *reader) parts(b placed) {
 	for _, key := range slices.Sorted(maps.Keys(b.object)) {
-		switch why := stays[snake(key)]; {
-		case key == "@type" || snake(key) == "static_resources":
+		switch why := stays[resource.SnakeCase(key)]; {
+		case key == "@type" || resource.SnakeCase(key) == "static_resources":
 		case why != "":
 			r.stays(key, why)
 		default:
@@ -93,19 +93,6 @@ func (r *reader) files(b placed) {
 			}
 		}
 	})
-}
-
-// snake is the inverse of camel, of a field's name.
-func snake(key string) string {
-	var out []rune
-	for _, c := range key {
-		if c >= 'A' && c <= 'Z' {
-			out = append(out, '_')
-			c += 'a' - 'A'
-		}
-		out = append(out, c)
-	}
-	return string(out)
 }
 
 func (r *reader) listener(o placed) {

@@ -175,7 +175,7 @@ func (r *reader) staticSecrets(v any, held bool) {
 		}
 		for field, inner := range v {
 			if nested(inner) {
-				r.staticSecrets(inner, held || resource.HoldsSecret(snake(field)))
+				r.staticSecrets(inner, held || resource.HoldsSecret(resource.SnakeCase(field)))
 			}
 		}
 	case []any:

@@ -68,7 +68,7 @@ func spelledOnce(root object) error {
 	top := placed{object: root}
 	for _, o := range []placed{top, top.child("static_resources"), top.child("dynamic_resources")} {
 		for _, key := range slices.Sorted(maps.Keys(o.object)) {
-			if other := snake(key); other != key && o.object[other] != nil && o.object[key] != nil {
+			if other := resource.SnakeCase(key); other != key && o.object[other] != nil && o.object[key] != nil {
 				return resource.SameField(o.at.member(key).String(), other)
 			}
 		}

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"fairlead/internal/jsonpointer"
+	"fairlead/internal/resource"
 )
 
 // object is a JSON object. Envoy takes its fields in snake_case and in camelCase; here
@@ -39,9 +42,9 @@ const longestShown = 64
 // name is the name of the field in snake_case, as it is told.
 func (p *place) name() string {
 	if f := p.field(); len(f) > longestShown {
-		return strings.ToValidUTF8(snake(f[:longestShown]), "") + "..."
+		return strings.ToValidUTF8(resource.SnakeCase(f[:longestShown]), "") + "..."
 	}
-	return snake(p.field())
+	return resource.SnakeCase(p.field())
 }
 
 // isField reports whether it stands in that field.
@@ -50,14 +53,12 @@ func (p *place) isField(field string) bool {
 	return f == field || f == camel(field)
 }
 
-var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
-
 // String is the place as RFC 6901 has it.
 func (p *place) String() string {
 	if p == nil {
 		return ""
 	}
-	return p.up.String() + "/" + pointerEscape.Replace(p.step)
+	return p.up.String() + "/" + jsonpointer.Escape(p.step)
 }
 
 // below is the place to which a pointer leads from here.
@@ -66,12 +67,10 @@ func (p *place) below(pointer string) *place {
 		return p
 	}
 	for _, step := range strings.Split(pointer[1:], "/") {
-		p = p.member(pointerUnescape.Replace(step))
+		p = p.member(jsonpointer.Unescape(step))
 	}
 	return p
 }
-
-var pointerUnescape = strings.NewReplacer("~1", "/", "~0", "~")
 
 // placed is an object with its place.
 type placed struct {

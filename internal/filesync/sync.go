@@ -24,7 +24,7 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// What a node says that it is: its ACK means that the files are written, or that an Envoy has taken them.
+// What a node says that it is: its ACK means that the files are written, or that an Envoy has taken them. As fleet.AgentNoEnvoy it confirms nothing.
 const (
 	AgentWrites = "fairlead-sync"
 	AgentEnvoy  = "fairlead-sync-envoy"
@@ -124,7 +124,7 @@ func (s *Sync) Run(ctx context.Context) error {
 		s.begun = false
 		err := away
 		if !errors.Is(away, errAdmin) { // else nothing can be answered for it, and no stream is what tells so
-			if envoy != nil || last != nil {
+			if s.admin != nil && (envoy != nil || last != nil || !s.Once) { // what is held, an Envoy has yet to take
 				s.content.forget()
 			} else {
 				s.content.resume()
@@ -166,7 +166,11 @@ func (s *Sync) tellEnvoy(first bool, last, now *process, away error) {
 	case now != nil && (last == nil || now.up < last.up):
 		s.Log(fmt.Sprintf("Envoy %s serves at %s: an ACK means that it has taken the files", now.version, s.Admin))
 	case now == nil && (first || last != nil):
-		s.Log(fmt.Sprintf("no Envoy serves at %s (%v): an ACK means that the files are written", s.Admin, away))
+		means := "files are written, and nothing is confirmed until one serves"
+		if s.Once {
+			means = "an ACK means that the files are written"
+		}
+		s.Log(fmt.Sprintf("no Envoy serves at %s (%v): %s", s.Admin, away, means))
 	}
 }
 
@@ -267,10 +271,14 @@ func (c Config) connect(ctx context.Context, server string) (*grpc.ClientConn, c
 // maxResponse is what this client takes at once, in bytes.
 const maxResponse = 64 << 20
 
-// node is who asks, and what its ACK means.
+// node is who asks, and what its ACK means. Without the Envoy that is asked, the files are written all the same: it could not start from those that are
+// missing or wrong. Of an image there is none yet.
 func (s *Sync) node(envoy *process) *core.Node {
-	if envoy != nil {
+	switch {
+	case envoy != nil:
 		return s.as(AgentEnvoy, envoy.version)
+	case s.admin != nil && !s.Once:
+		return s.as(fleet.AgentNoEnvoy, s.Version)
 	}
 	return s.as(AgentWrites, s.Version)
 }

@@ -307,7 +307,8 @@ func TestAnEnvoyThatStopsAnsweringAcksNothing(t *testing.T) {
 	stop()
 }
 
-// TestAnAnswerIsEnvoys: nothing is answered before Envoy has read it, and who answers is told by the agent.
+// TestAnAnswerIsEnvoys: nothing is confirmed before Envoy has read it, and who answers is told by the agent. While no Envoy serves the files are
+// written, and confirmed by nobody: also after one was killed.
 func TestAnAnswerIsEnvoys(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -315,12 +316,22 @@ func TestAnAnswerIsEnvoys(t *testing.T) {
 	r := reads(t, w)
 	r.set(func() { r.away = true })
 	var said []string // of the program's own goroutine, until it has ended
-	s := w.sync(byEnvoy(r), func(c *Config) { c.Log = func(words string) { said = append(said, words) } })
-	if got := s.node(nil); got.GetUserAgentName() != AgentWrites || got.GetUserAgentVersion() != "1.0" {
+	whole := make(chan struct{}, 10)
+	s := w.sync(byEnvoy(r), func(c *Config) {
+		c.Log = func(words string) {
+			if said = append(said, words); strings.HasPrefix(words, "all is written") {
+				whole <- struct{}{}
+			}
+		}
+	})
+	if got := s.node(nil); got.GetUserAgentName() != fleet.AgentNoEnvoy || got.GetUserAgentVersion() != "1.0" {
 		t.Errorf("without Envoy it is %v", got)
 	}
 	stop := w.start(s)
-	eventually(t, "without Envoy it is not settled", func() bool { return w.Settled() == 1 })
+	<-whole // and the server has its ACKs
+	if got := w.Settled(); got != 0 || !strings.Contains(w.files()["lds.yaml"], `"name": "l"`) {
+		t.Errorf("without Envoy revision %d is settled, and written are %s", got, w.names())
+	}
 	r.set(func() { r.away = false })
 	eventually(t, "Envoy is not noticed", func() bool { return w.streams(AgentEnvoy+" 1.40.0") == 1 })
 	eventually(t, "what Envoy has is not settled", func() bool { return w.Settled() == 1 })
@@ -335,12 +346,33 @@ func TestAnAnswerIsEnvoys(t *testing.T) {
 		}
 		r.away = true
 	})
-	eventually(t, "that Envoy has gone is not noticed", func() bool { return w.streams(AgentWrites+" 1.0") == 2 })
+	for len(whole) > 0 {
+		<-whole
+	}
+	eventually(t, "that Envoy has gone is not noticed", func() bool { return w.streams(fleet.AgentNoEnvoy+" 1.0") == 2 })
+	<-whole
+	if got := w.Settled(); got != 0 {
+		t.Errorf("Envoy has gone, and revision %d is settled", got)
+	}
+	w.Publish(listenerOf(t, "later", "r", "s"))
+	eventually(t, "the change is not written", func() bool { return strings.Contains(w.files()["lds.yaml"], `"name": "later"`) })
 	stop()
-	taken, written := "Envoy 1.40.0 serves at "+r.server.URL+": an ACK means that it has taken the files", "no Envoy serves at "+r.server.URL+" (EOF): an ACK means that the files are written"
+	if got := w.confirmed(); got > rev {
+		t.Errorf("without Envoy revision %d is confirmed", got)
+	}
+	again := w.start(w.sync(byEnvoy(r)))
+	eventually(t, "it does not begin again", func() bool { return w.streams(fleet.AgentNoEnvoy+" 1.0") == 3 })
+	again()
+	if w.streams(fleet.AgentNoEnvoy+" resumed") > 0 {
+		t.Error("without Envoy a stream says that the node holds what is in the files")
+	}
+	if n := w.streams(AgentWrites + " 1.0"); n != 0 {
+		t.Errorf("%d streams confirm what is written", n)
+	}
+	taken, written := "Envoy 1.40.0 serves at "+r.server.URL+": an ACK means that it has taken the files", "no Envoy serves at "+r.server.URL+" (EOF): files are written, and nothing is confirmed until one serves"
 	var told []string
 	for _, words := range said {
-		if strings.Contains(words, "an ACK means") {
+		if strings.Contains(words, "serves at") {
 			told = append(told, words)
 		}
 	}

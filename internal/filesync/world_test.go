@@ -52,6 +52,9 @@ type world struct {
 func (w *world) Attach(ctx context.Context, id xds.Identity, n fleet.Node, info xds.StreamInfo) (xds.Attachment, error) {
 	w.mu.Lock()
 	w.came[n.UserAgent+" "+n.Version]++
+	if info.Resumed {
+		w.came[n.UserAgent+" resumed"]++
+	}
 	w.mu.Unlock()
 	a, err := w.Source.Attach(ctx, id, n, info)
 	if err != nil {

@@ -97,4 +97,6 @@ type ReceiptNode struct {
 	Behind bool
 	// Left: see Counts.Left.
 	Left bool
+	// NoEnvoy, of a pending node: it is files, and no Envoy serves that reads them (Node.Confirms).
+	NoEnvoy bool
 }

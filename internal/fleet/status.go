@@ -36,6 +36,12 @@ type Node struct {
 	Contrib       Contrib // which of contrib's extensions its build has
 }
 
+// AgentNoEnvoy is the user agent of "fairlead sync --listen-admin" while no Envoy serves where it writes files.
+const AgentNoEnvoy = "fairlead-sync-no-envoy"
+
+// Confirms reports whether an ACK of the client says that a proxy has what it was sent.
+func (n Node) Confirms() bool { return n.UserAgent != AgentNoEnvoy }
+
 // Contrib is which packages of Envoy's contrib a client's build has, as it told: package envoyversion says which bit is whose. The zero value: it told
 // nothing.
 type Contrib uint64

@@ -32,6 +32,15 @@ func newComputing() *compute.Pool {
 	return compute.New(compute.Config{Slots: large + 1, Reserved: 1, Waiting: computingWaits, Patience: computingPatience})
 }
 
+// largeRest is for how long there is no large computation before they are over: whoever writes in parts comes again by then.
+const largeRest = time.Second
+
+// TellLarge calls f with true when large computations begin, and with false when they are over, until ctx ends. A server has one caller.
+func (a *API) TellLarge(ctx context.Context, f func(here bool)) error {
+	a.computing.TellLarge(ctx, largeRest, f)
+	return nil
+}
+
 // sizeKind tells by its size what is large.
 func sizeKind(bytes int) compute.Kind {
 	if bytes < largeBytes {
@@ -63,6 +72,9 @@ func (a *API) turn(ctx context.Context, kind compute.Kind) (*compute.Turn, error
 		id = c.principal.Tenant
 	}
 	begun := time.Now()
+	if kind == compute.Large {
+		c.giveWay()
+	}
 	turn, err := a.computing.Enter(ctx, id, kind)
 	_, refused := asBusy(err)
 	a.metrics.Computes(kind == compute.Large, !refused, time.Since(begun))

@@ -238,3 +238,71 @@ func TestT44_ManySmallOnesAreLarge(t *testing.T) {
 	leave()
 	w.do(http.MethodGet, w.at("resources")+"?limit=200", "").is(200, nil)
 }
+
+// TestT44_LargeComputationsPauseForRequests: while a request is under way, unless it is a large computation itself.
+func TestT44_LargeComputationsPauseForRequests(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("c")
+	w.api.shares.brief = time.Hour
+	brief := func() int { return w.api.computing.State().Brief }
+	if n := brief(); n != 0 {
+		t.Fatalf("%d requests are under way before there is one", n)
+	}
+	for _, c := range []struct {
+		name, document string
+		kind           compute.Kind
+		brief          int
+	}{
+		{"small", applyOf(named("clusters", "c", clusterWith("c", "2s"))), compute.Small, 1},
+		{"large", largeDocument(), compute.Large, 0},
+	} {
+		var turns []*compute.Turn
+		for range w.api.computing.Slots {
+			turn, err := w.api.computing.Enter(t.Context(), w.tenant.ID, compute.Small)
+			must(t, err)
+			turns = append(turns, turn)
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			w.do(http.MethodPost, w.at("plan"), c.document)
+		}()
+		for w.api.computing.State().Waiting[c.kind] == 0 {
+			runtime.Gosched()
+		}
+		if n := brief(); n != c.brief {
+			t.Errorf("%s: large computations pause for %d requests, want %d", c.name, n, c.brief)
+		}
+		for _, turn := range turns {
+			turn.Leave()
+		}
+		if <-done; brief() != 0 {
+			t.Errorf("%s: large computations pause for a request that has its answer", c.name)
+		}
+	}
+}
+
+// TestTellsOfLargeComputations of, and small ones are not.
+func TestTellsOfLargeComputations(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	ctx, stop := context.WithCancel(t.Context())
+	told, ended := make(chan bool, 2), make(chan error, 1)
+	go func() { ended <- w.api.TellLarge(ctx, func(here bool) { told <- here }) }()
+	w.put("c")
+	w.do(http.MethodPost, w.at("plan"), applyOf(named("clusters", "c", clusterWith("c", "2s")))).is(200, nil)
+	select {
+	case <-told:
+		t.Error("a small computation is told")
+	default:
+	}
+	w.do(http.MethodPost, w.at("plan"), largeDocument())
+	if !<-told {
+		t.Error("a large computation begins, and it is told that they are over")
+	}
+	stop()
+	if err := <-ended; err != nil || <-told {
+		t.Errorf("at the end: %v", err)
+	}
+}

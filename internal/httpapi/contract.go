@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/jsonpointer"
 	"fairlead/internal/reference"
 )
 
@@ -213,7 +214,7 @@ func fault(parameter *openapi3.Parameter, path []string, code, detail string) oa
 	}
 	pointer := ""
 	for _, s := range path {
-		pointer += "/" + pointerEscape(s)
+		pointer += "/" + jsonpointer.Escape(s)
 	}
 	return oapi.FieldError{Pointer: &pointer, Code: code, Detail: detail}
 }
@@ -257,9 +258,6 @@ func meaning(e *openapi3.SchemaError, path []string) string {
 	}
 	return ": " + strings.TrimSpace(field.Value.Description)
 }
-
-// pointerEscape writes one step of a JSON Pointer.
-func pointerEscape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
 
 // unknownField finds the field that a closed object does not know. The validator points at the object, and names the field in its sentence
 // alone: to look for it among all fields, for each that is not known, would cost the square of their number.

@@ -19,11 +19,13 @@ const (
 	denialsAtOnce = 100       // events that one transaction writes
 )
 
-// What is told of in this way: what was denied, and what was read that is worth knowing.
+// What is told of in this way: what was denied, what was read that is worth knowing, and what is done too often for an event each.
 const (
 	accessDenied = "access.denied"
 	secretsRead  = "secrets.read"
 	auditExport  = "audit.export"
+
+	endpointsRemove = "endpoints.remove"
 )
 
 // denialKey is what counts as the same denial, or the same reading.
@@ -144,7 +146,7 @@ func (a *API) denial(r *http.Request, c *call, n *requestNote) {
 	a.denied.add(denialKey{tenant: tenant, token: c.principal.Credential, kind: accessDenied, operation: a.operation(r).id, code: n.code}, c.actor, c.fleet.ID)
 }
 
-// told counts a reading, before it is answered: who hangs up has read too. Of what a token cannot see nothing is told.
+// told counts a reading, or a removal, before it is answered: who hangs up has read too. Of what a token cannot see nothing is told.
 func (a *API) told(ctx context.Context, kind, operation string) {
 	c := callOf(ctx)
 	a.denied.add(denialKey{tenant: c.tenant.ID, token: c.principal.Credential, kind: kind, operation: operation}, c.actor, c.fleet.ID)

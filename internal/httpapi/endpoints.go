@@ -80,6 +80,7 @@ func (a *API) WriteEndpoints(ctx context.Context, r oapi.WriteEndpointsRequestOb
 		e.remove(address, nil, at(fmt.Sprintf("/remove/%d", i)))
 	}
 	result, err := a.writeEndpoints(ctx, e)
+	a.toldRemoved(ctx, "writeEndpoints", result)
 	return oapi.WriteEndpoints200JSONResponse(result), err
 }
 
@@ -106,7 +107,16 @@ func (a *API) DeleteEndpoint(ctx context.Context, r oapi.DeleteEndpointRequestOb
 	l := e.locality(r.Locality)
 	e.remove(r.Address, &store.Locality{Region: deref(l.Region), Zone: deref(l.Zone), SubZone: deref(l.SubZone)}, ofParameter("address"))
 	result, err := a.writeEndpoints(ctx, e)
+	a.toldRemoved(ctx, "deleteEndpoint", result)
 	return oapi.DeleteEndpoint200JSONResponse(result), err
+}
+
+// toldRemoved counts a request that removed endpoints: of what is gone no row says who wrote it last. The object is the operation and not the cluster,
+// as a feed of many clusters would fill a tenant's kinds (mostDenialsOf).
+func (a *API) toldRemoved(ctx context.Context, operation string, r oapi.EndpointWritten) {
+	if r.Removed > 0 {
+		a.told(ctx, endpointsRemove, operation)
+	}
 }
 
 func at(pointer string) oapi.FieldError       { return oapi.FieldError{Pointer: &pointer} }

@@ -44,6 +44,32 @@ func (w *world) told(cluster string) []string {
 	}
 }
 
+// TestWhoRemovedEndpointsIsInTheAudit: once in an hour with a number, however many requests there are, and of how many clusters.
+func TestWhoRemovedEndpointsIsInTheAudit(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	ci := []string{"Authorization", "Bearer " + w.token(w.tenant, auth.RoleEditor, nil)}
+	for _, cluster := range []string{"a", "b"} {
+		w.do(http.MethodPost, w.at("endpoints", cluster), `{"set": [{"address": "10.0.0.7:80"}, {"address": "10.0.0.8:80"}, {"address": "10.0.0.9:80"}]}`, ci...).is(200, nil)
+		w.do(http.MethodPost, w.at("endpoints", cluster), `{"remove": ["10.0.0.7:80", "10.0.0.8:80"]}`, ci...).is(200, nil)
+		w.do(http.MethodPost, w.at("endpoints", cluster), `{"remove": ["10.0.0.7:80"]}`, ci...).is(200, nil) // is not there
+		w.do(http.MethodDelete, w.at("endpoints", cluster, "-", "10.0.0.9:80"), "", ci...).is(200, nil)
+	}
+	must(t, w.api.RecordDenials(t.Context(), false))
+	var list oapi.AuditList
+	w.do(http.MethodGet, "/v1/tenants/acme/audit?kind="+endpointsRemove, "").is(200, &list)
+	got := map[string]float64{}
+	for _, e := range list.Items {
+		got[e.Object] = (*e.Detail)["requests"].(float64)
+		if e.By.Name != "editor" || deref(e.Fleet) != "edge" || deref(e.Address) != "127.0.0.1" {
+			t.Errorf("%+v", e)
+		}
+	}
+	if d := cmp.Diff(map[string]float64{"writeEndpoints": 2, "deleteEndpoint": 2}, got); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -35,6 +35,51 @@ func holderOf(c *call) holder {
 	return h
 }
 
+// refusal is what one is answered who waits for a single answer; nil: with what there is.
+func (e streamEnd) refusal() error {
+	switch e {
+	case endToken:
+		return errTokenNotValid()
+	case endSession:
+		return errSessionOver()
+	case endFleet:
+		return errNoFleet
+	case endDatabase, endServer:
+	}
+	return nil
+}
+
+// hear notes that somebody waits, but for nothing of the tail's, until the function that it returns is called.
+func (t *tail) hear(with holder) (leave func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hearLocked(with)
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.unhearLocked(with)
+	}
+}
+
+// holds refuses one who is heard when what they wait with has ended. It looks that up for all where nobody else does. A look-up that fails says nothing:
+// what they wait for comes from the same database.
+func (t *tail) holds(ctx context.Context, with holder) error {
+	select {
+	case t.turn <- struct{}{}:
+		func() {
+			defer func() { <-t.turn }()
+			_ = t.checkHolders(ctx) // see above
+		}()
+	default:
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.holders[with].ended {
+		return with.end().refusal()
+	}
+	return nil
+}
+
 // checkHolders looks up, once in a while, the tokens and sessions of all who listen.
 func (t *tail) checkHolders(ctx context.Context) error {
 	t.mu.Lock()

@@ -235,12 +235,8 @@ func (a *API) awaitEvents(ctx context.Context, from store.EventPosition, wait ti
 		switch {
 		case err != nil:
 			return nil, l.at, err
-		case end == endToken:
-			return nil, l.at, errTokenNotValid()
-		case end == endSession:
-			return nil, l.at, errSessionOver()
-		case end == endFleet:
-			return nil, l.at, errNoFleet
+		case end.refusal() != nil:
+			return nil, l.at, end.refusal()
 		}
 		if items := f.items(es); len(items) > 0 || end != "" || len(es) == 0 {
 			return items, l.at, nil

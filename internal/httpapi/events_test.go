@@ -211,6 +211,54 @@ func TestEventsShowNoSecret(t *testing.T) {
 	}
 }
 
+// TestWhatIsWithheldIsNotCalledDenied: an event about a client that was let in, and from which a resource is kept, is of another kind wherever events are
+// told.
+func TestWhatIsWithheldIsNotCalledDenied(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	now, key := time.Now(), fleet.Key{Tenant: w.tenant.ID, Fleet: w.fleet.ID}
+	s, only := w.follow(""), w.follow("?kind=withheld")
+	reasons := fleet.DeniedReasons()
+	var all []fleet.Denied
+	for i, r := range reasons {
+		all = append(all, fleet.Denied{Key: key, Reason: r, Node: string(r), Address: "10.0.0.1", Attempts: 1, First: now, Last: now.Add(time.Duration(i) * time.Millisecond)})
+	}
+	must(t, w.nodes.TellDenied(t.Context(), all))
+	withheld := 0
+	right := func(where string, e oapi.Event) {
+		t.Helper()
+		want := oapi.EventKindDenied
+		if strings.HasPrefix(string(*e.Reason), "withheld_") {
+			want = oapi.EventKindWithheld
+		}
+		if e.Kind != want {
+			t.Errorf("%s: %s is %s", where, *e.Reason, e.Kind)
+		}
+	}
+	for range reasons {
+		e := s.event()
+		if right("stream", e); e.Kind == oapi.EventKindWithheld {
+			withheld++
+			right("stream of a kind", only.event())
+		}
+	}
+	if withheld != 4 {
+		t.Errorf("%d are withheld", withheld)
+	}
+	for query, want := range map[string]int{
+		"": len(reasons), "?grouped=true": len(reasons), "?kind=withheld": 4, "?kind=denied": len(reasons) - 4, "?kind=withheld&grouped=true": 4, "?kind=denied&grouped=true": len(reasons) - 4,
+	} {
+		var list oapi.EventList
+		w.do(http.MethodGet, w.at("events")+query, "").is(200, &list)
+		if len(list.Items) != want {
+			t.Errorf("%s: %d events, want %d", query, len(list.Items), want)
+		}
+		for _, e := range list.Items {
+			right(query, e)
+		}
+	}
+}
+
 func TestEventsTellWhoWasNotLetIn(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/jsonpointer"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
@@ -127,7 +128,7 @@ const mostValues = 100
 // valuesOf reads the values that are given to a fleet, by their names; an empty one takes the value away.
 func valuesOf(values *oapi.FleetValues) (map[string]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(deref(values))) {
-		at := "/values/" + pointerEscape(name)
+		at := "/values/" + jsonpointer.Escape(name)
 		if !resource.ValidValueName(name) {
 			return nil, badField(at, "invalid_name", "the name of a value is letters, digits and _, not a digit first, at most 64")
 		}

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/jsonpointer"
 	"fairlead/internal/store"
 )
 
@@ -66,7 +67,7 @@ func (a *API) UpdateLimits(ctx context.Context, r oapi.UpdateLimitsRequestObject
 	for text, most := range *r.Body {
 		name := store.LimitName(text)
 		if !slices.Contains(names, name) {
-			return nil, badField("/"+pointerEscape(text), "unknown_field", fmt.Sprintf("there is no such limit; they are %v", names))
+			return nil, badField("/"+jsonpointer.Escape(text), "unknown_field", fmt.Sprintf("there is no such limit; they are %v", names))
 		}
 		if name == store.LimitAuditDays && most != nil && (*most < store.LeastAuditDays || *most > store.MostAuditDays) {
 			return nil, badField("/"+text, "out_of_range", fmt.Sprintf("audit events are kept for %d to %d days", store.LeastAuditDays, store.MostAuditDays))

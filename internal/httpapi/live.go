@@ -94,12 +94,8 @@ func awaited[W any](ctx context.Context, a *API, wait time.Duration, next func(c
 	switch {
 	case err != nil:
 		return nil, err
-	case end == endToken:
-		return nil, errTokenNotValid()
-	case end == endSession:
-		return nil, errSessionOver()
-	case end == endFleet:
-		return nil, errNoFleet
+	case end.refusal() != nil:
+		return nil, end.refusal()
 	case what == nil:
 		what = []W{}
 	}

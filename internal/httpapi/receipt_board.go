@@ -45,11 +45,14 @@ func newBoard(read func(context.Context, fleet.Key, fleet.Revision) (fleet.Recei
 }
 
 // wait returns the receipt as soon as done holds of it, and the last known one when ctx
-// or stop ends first.
-func (b *board) wait(ctx context.Context, stop <-chan struct{}, k fleet.Key, rev fleet.Revision, last fleet.Receipt, done func(fleet.Receipt) bool) (fleet.Receipt, error) {
+// or stop ends first. It ends with the error of may, which is asked at each look.
+func (b *board) wait(ctx context.Context, stop <-chan struct{}, k fleet.Key, rev fleet.Revision, last fleet.Receipt, done func(fleet.Receipt) bool, may func(context.Context) error) (fleet.Receipt, error) {
 	w := b.join(k, rev)
 	defer b.leave(k, w, rev)
 	for {
+		if err := may(ctx); err != nil {
+			return last, err
+		}
 		receipt, known, news, err := b.look(w, rev)
 		if err != nil {
 			return receipt, err

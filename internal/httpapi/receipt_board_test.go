@@ -38,7 +38,7 @@ func TestFiftyWaitersAreOneReader(t *testing.T) {
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
-				r, err := b.wait(t.Context(), nil, testKey, 7, pending(1), settled)
+				r, err := b.wait(t.Context(), nil, testKey, 7, pending(1), settled, whoever)
 				if err != nil || r.Counts.Pending != 0 {
 					t.Errorf("wait = %+v, %v", r, err)
 				}
@@ -77,13 +77,13 @@ func TestAnotherWaiterTakesTheTurnOfOneThatLeft(t *testing.T) {
 		var all sync.WaitGroup
 		leaving, leave := context.WithCancel(t.Context())
 		all.Go(func() {
-			if r, err := b.wait(leaving, nil, testKey, 1, pending(3), settled); err != nil || r.Counts.Pending != 3 {
+			if r, err := b.wait(leaving, nil, testKey, 1, pending(3), settled, whoever); err != nil || r.Counts.Pending != 3 {
 				t.Errorf("the one that left got %+v, %v", r, err)
 			}
 		})
 		<-reading
 		all.Go(func() {
-			if r, err := b.wait(t.Context(), nil, testKey, 1, pending(3), settled); err != nil || r.Counts.Pending != 0 {
+			if r, err := b.wait(t.Context(), nil, testKey, 1, pending(3), settled, whoever); err != nil || r.Counts.Pending != 0 {
 				t.Errorf("the other got %+v, %v", r, err)
 			}
 		})
@@ -102,7 +102,7 @@ func TestWaitersOfTwoRevisionsShareATurn(t *testing.T) {
 		var all sync.WaitGroup
 		for _, rev := range []fleet.Revision{3, 4} {
 			all.Go(func() {
-				if r, err := b.wait(t.Context(), nil, testKey, rev, pending(1), settled); err != nil || r.Revision != rev {
+				if r, err := b.wait(t.Context(), nil, testKey, rev, pending(1), settled, whoever); err != nil || r.Revision != rev {
 					t.Errorf("revision %d: %+v, %v", rev, r, err)
 				}
 			})
@@ -117,13 +117,13 @@ func TestWaitEndsWithWhatIsKnown(t *testing.T) {
 		b := newBoard(func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error) { return pending(2), nil })
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		if r, err := b.wait(ctx, nil, testKey, 1, pending(5), settled); err != nil || r.Counts.Pending != 2 {
+		if r, err := b.wait(ctx, nil, testKey, 1, pending(5), settled, whoever); err != nil || r.Counts.Pending != 2 {
 			t.Errorf("at its deadline: %+v, %v", r, err)
 		}
 		stop := make(chan struct{})
 		time.AfterFunc(time.Second, func() { close(stop) })
 		begin := time.Now()
-		if r, err := b.wait(t.Context(), stop, testKey, 1, pending(5), settled); err != nil || r.Counts.Pending != 2 {
+		if r, err := b.wait(t.Context(), stop, testKey, 1, pending(5), settled, whoever); err != nil || r.Counts.Pending != 2 {
 			t.Errorf("when the server stops: %+v, %v", r, err)
 		}
 		if d := time.Since(begin); d != time.Second {
@@ -138,7 +138,7 @@ func TestWaitTellsThatTheDatabaseIsAway(t *testing.T) {
 		b := newBoard(func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error) {
 			return fleet.Receipt{}, fleet.ErrUnavailable
 		})
-		if _, err := b.wait(t.Context(), nil, testKey, 1, pending(1), settled); !errors.Is(err, fleet.ErrUnavailable) {
+		if _, err := b.wait(t.Context(), nil, testKey, 1, pending(1), settled, whoever); !errors.Is(err, fleet.ErrUnavailable) {
 			t.Errorf("err = %v", err)
 		}
 	})
@@ -166,7 +166,7 @@ func TestT36_AReaderThatPanicsGivesTheTurnBack(t *testing.T) {
 				}()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				if r, err := b.wait(ctx, nil, testKey, 7, pending(1), settled); err != nil || r.Counts.Pending != 0 {
+				if r, err := b.wait(ctx, nil, testKey, 7, pending(1), settled, whoever); err != nil || r.Counts.Pending != 0 {
 					t.Errorf("the other one waits for %+v, %v", r, err)
 				}
 			})
@@ -177,3 +177,6 @@ func TestT36_AReaderThatPanicsGivesTheTurnBack(t *testing.T) {
 		}
 	})
 }
+
+// whoever may go on waiting.
+func whoever(context.Context) error { return nil }

@@ -37,8 +37,12 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 		defer done()
 		waiting, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
+		with := holderOf(c)
+		unheard := a.tail.hear(with)
+		defer unheard()
 		k := fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}
-		if receipt, err = a.receipts.wait(waiting, a.draining, k, rev, receipt, settled); err != nil {
+		may := func(ctx context.Context) error { return a.tail.holds(ctx, with) }
+		if receipt, err = a.receipts.wait(waiting, a.draining, k, rev, receipt, settled, may); err != nil {
 			return nil, err
 		}
 		if q.State != "" { // who waits together is told of the list that all share
@@ -108,7 +112,7 @@ func after(from, to time.Time) *float64 {
 func receiptNodeOf(n fleet.ReceiptNode) oapi.ReceiptNode {
 	r := receiptRefusalOf(n.ReceiptRefusal)
 	out := oapi.ReceiptNode{
-		Id: n.ID, State: oapi.ReceiptNodeState(n.State), At: optionalTime(n.At), Left: optional(n.Left), MoreRefused: optional(n.MoreRefused),
+		Id: n.ID, State: oapi.ReceiptNodeState(n.State), At: optionalTime(n.At), Left: optional(n.Left), NoEnvoy: optional(n.NoEnvoy), MoreRefused: optional(n.MoreRefused),
 		Detail: r.Detail, Resource: r.Resource, Action: r.Action, ActionCode: r.ActionCode, Ended: r.Ended, ResolvedBy: r.ResolvedBy,
 	}
 	if len(n.Also) > 0 {

@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
 )
 
 // waiting asks for a receipt and returns the channel of its answer.
@@ -58,6 +60,45 @@ func TestReceiptWaitsForTheLastNode(t *testing.T) {
 	w.do(http.MethodGet, w.at("nodes", "router-1"), "").is(200, &n)
 	if n.State != oapi.NodeStateLive || n.Settled != 1 || *n.UserAgent != "envoy" || *n.Protocol != "delta ADS" {
 		t.Errorf("the node: %+v", n)
+	}
+}
+
+// TestT25_AReceiptIsNotWaitedForWithWhatHasEnded: a token that is revoked, or a session that is ended, while it waits is told nothing more, and waits no longer.
+func TestT25_AReceiptIsNotWaitedForWithWhatHasEnded(t *testing.T) {
+	t.Parallel()
+	for name, by := range map[string]func(w *world) (ask func(path string) answer, end func()){
+		"a token": func(w *world) (func(string) answer, func()) {
+			id, token, hash := auth.NewAPIToken(auth.RoleViewer.TokenKind())
+			_, err := w.store.CreateToken(t.Context(), w.tenant.ID, tester, store.APIToken{ID: id, Hash: hash, Role: auth.RoleViewer, Name: "v"})
+			must(t, err)
+			return func(path string) answer { return w.do(http.MethodGet, path, "", "Authorization", "Bearer "+token) },
+				func() {
+					must(t, w.store.RevokeToken(t.Context(), w.tenant.ID, tester, id, store.Revocation{Within: auth.Roles()}))
+				}
+		},
+		"a session": func(w *world) (func(string) answer, func()) {
+			page := w.signedIn(w.owner)
+			return func(path string) answer { return page.do(http.MethodGet, path, "") },
+				func() { w.do(http.MethodPost, "/v1/session/end-others", "").is(200, nil) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.settledNode(w.fleet.ID, "router-1", 0)
+			w.put("a")
+			ask, end := by(w)
+			begun, answered := time.Now(), make(chan answer, 1)
+			go func() { answered <- ask(w.at("revisions", "1", "receipt") + "?wait=30s") }()
+			for w.api.polls.used(counted{whose: w.tenant.ID, what: store.LimitWaitingPolls}) == 0 {
+				w.do(http.MethodGet, w.at(), "").is(200, nil)
+			}
+			end()
+			(<-answered).isProblem(401, "unauthenticated", "")
+			if took := time.Since(begun); took > 20*time.Second {
+				t.Errorf("it waited on for %v", took)
+			}
+		})
 	}
 }
 

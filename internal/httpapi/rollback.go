@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/jsonpointer"
 	"fairlead/internal/redact"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
@@ -303,10 +303,9 @@ func guardedSecret(summary []byte) (found []resource.Guarded, err error) {
 // pointerTo tells of which resource a fault of a rollback is:
 // /resources/<type>/<name>, with /variants/<variant> of one that has a variant.
 func pointerTo(ch store.RollbackChange) string {
-	escape := strings.NewReplacer("~", "~0", "/", "~1")
-	p := "/resources/" + ch.Type.Slug() + "/" + escape.Replace(ch.Name)
+	p := "/resources/" + ch.Type.Slug() + "/" + jsonpointer.Escape(ch.Name)
 	if ch.Variant != "" {
-		p += "/variants/" + escape.Replace(ch.Variant)
+		p += "/variants/" + jsonpointer.Escape(ch.Variant)
 	}
 	return p
 }

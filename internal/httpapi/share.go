@@ -16,11 +16,15 @@ import (
 // shares of their own.
 const shareHold = 5 * time.Millisecond
 
+// briefly is for how long large computations pause for a request at most: by then nearly all have their answer.
+const briefly = 50 * time.Millisecond
+
 // shares bounds how many requests of one tenant are worked on at the same time: the others wait in line, so that a tenant with many clients
 // leaves the processors to those that have few. It costs a timer for each request, and keeps what has one under way.
 type shares struct {
 	places int64         // of each tenant
 	hold   time.Duration // for which a request has its place at most
+	brief  time.Duration // for which large computations pause for a request at most
 
 	mu      sync.Mutex // guards tenants, and their requests
 	tenants map[fleet.TenantID]*share
@@ -33,7 +37,7 @@ type share struct {
 
 // newShares gives each tenant half of the processors.
 func newShares() *shares {
-	return &shares{places: int64(max(1, runtime.GOMAXPROCS(0)/2)), hold: shareHold}
+	return &shares{places: int64(max(1, runtime.GOMAXPROCS(0)/2)), hold: shareHold, brief: briefly}
 }
 
 // held is a place that a request has, or had.
@@ -85,7 +89,7 @@ func (s *shares) end(id fleet.TenantID, of *share) {
 	}
 }
 
-// giveWay lets the tenant's next request in: this one waits for something that takes no processor.
+// giveWay lets the tenant's next request in, and large computations go on: this one waits for something that takes no processor, or computes itself.
 func (c *call) giveWay() {
 	if c.yield != nil {
 		c.yield()
@@ -106,7 +110,9 @@ func (a *API) inTurn(next http.Handler) http.Handler {
 			return
 		}
 		defer place.leave()
-		c.yield = place.yield
+		over := a.computing.Brief(a.shares.brief)
+		defer over()
+		c.yield = func() { over(); place.yield() }
 		next.ServeHTTP(w, r)
 	})
 }

@@ -99,7 +99,7 @@ func TestEachCauseIsToldWherePeopleLook(t *testing.T) {
 				t.Errorf("the node's page: %+v", n.Waits)
 			}
 			var events oapi.EventList
-			w.do(http.MethodGet, w.at("events")+"?kind=denied", "").is(200, &events)
+			w.do(http.MethodGet, w.at("events")+"?kind=withheld", "").is(200, &events)
 			if len(events.Items) != 1 || deref(events.Items[0].Reason) != oapi.DeniedReason("withheld_"+cause.String()) || !strings.Contains(*events.Items[0].Action, "is kept from it, as ") {
 				t.Errorf("the events: %+v", events.Items)
 			}

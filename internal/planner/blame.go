@@ -34,6 +34,11 @@ func lackedOf(r *snapshot.Resource, target *snapshot.Target, room int) (x *lacke
 	return nil, room
 }
 
+// lacked are those of some clusters, which its target leaves out, that the client may be without: it still has what was deleted meanwhile and goes last.
+func (l *look) lacked(all []snapshot.Lack) []snapshot.Lack {
+	return slices.DeleteFunc(slices.Clone(all), func(x snapshot.Lack) bool { return l.surelyHas(x.Name) })
+}
+
 // came reports whether the view has one of them by now.
 func (x *lacked) came(target *snapshot.Target) bool {
 	return x != nil && target.AnyLackCame(x.clusters)
@@ -70,9 +75,31 @@ func (r *Response) findCandidates() (all []candidate) {
 	return all
 }
 
+// candidates are those of a response. What they lacked is this client's own: others that were sent the response may have other clusters by now.
+func (c *Client) candidates(r *Response) []candidate {
+	all, own := r.candidates(), false
+	l := c.look(c.overlay.base)
+	for i, x := range all {
+		if x.lacked == nil {
+			continue
+		}
+		clusters := l.lacked(x.lacked.clusters)
+		if len(clusters) == len(x.lacked.clusters) {
+			continue
+		}
+		if !own {
+			all, own = slices.Clone(all), true
+		}
+		if all[i].lacked = nil; len(clusters) > 0 {
+			all[i].lacked = &lacked{clusters}
+		}
+	}
+	return all
+}
+
 // accuse finds who is to blame for a refusal, or begins the bisection that does.
 func (c *Client) accuse(t fleet.Type, r *Response, words string) {
-	all := r.candidates()
+	all := c.candidates(r)
 	named := quoted(t, words).named(r, all, c.overlay.base.View[t])
 	b := c.rec.of(t).bisection
 	switch {
@@ -117,8 +144,9 @@ func (c *Client) blame(t fleet.Type, words string, culprits []candidate) {
 	c.verdict(t, words, culprits)
 }
 
-func (c *Client) verdict(t fleet.Type, words string, culprits []candidate) {
-	v := snapshot.Verdict{Type: t, Detail: words, Presumed: words == nevermind || strings.HasPrefix(words, lostWords) || words == ProbablyRefused}
+// verdict tells of a refusal, and of who is to blame for it: nobody, if there are no culprits.
+func (c *Client) verdict(t fleet.Type, words string, culprits []candidate) *snapshot.Verdict {
+	v := snapshot.Verdict{Type: t, Detail: words, Presumed: words == nevermind || words == ProbablyRefused}
 	for _, x := range culprits {
 		if now := c.overlay.base.View[t].Get(x.refused.Name); now != nil && snapshot.Same(now, x.refused) {
 			x.refused = now // a later revision has brought it anew meanwhile
@@ -126,4 +154,5 @@ func (c *Client) verdict(t fleet.Type, words string, culprits []candidate) {
 		v.Blame = append(v.Blame, snapshot.Blame{Refused: x.refused, Good: x.good, Leave: x.leave, Rival: x.rival, Lacked: x.lacked.namedFirst(words)})
 	}
 	c.found.Verdicts = append(c.found.Verdicts, v)
+	return &c.found.Verdicts[len(c.found.Verdicts)-1]
 }

@@ -238,15 +238,15 @@ func (c *Client) Settled() fleet.Revision {
 			low, found = r, true
 		}
 	}
-	if c.unheard() || !c.settled.followed && c.deaf() {
+	if c.unheard() || !c.settled.followed && c.lacksRoutes() {
 		return min(low, c.origin.Past.Settled)
 	}
 	return low
 }
 
-// deaf reports whether a gRPC client has a listener that names routes, and asks for none: it hears of no change of what its listeners lead to. One that has
-// just taken its listener is so for a moment. grpc-go is so for good when it has come back to the first of its servers (docs/clients.md).
-func (c *Client) deaf() bool {
+// lacksRoutes reports whether a gRPC client has a listener that names routes, and subscribes to none: it is sent no change of what its listeners
+// lead to. One that has just taken its listener is so for a moment. grpc-go is so for good when it has come back to the first of its servers (docs/clients.md).
+func (c *Client) lacksRoutes() bool {
 	if !c.pos.Kind.Follows || c.pos.Kind.SingleType || c.pos.subscribed(fleet.Route) {
 		return false
 	}

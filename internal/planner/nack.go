@@ -87,7 +87,7 @@ func (c *Client) remember(t fleet.Type, r *Response, words string) {
 	for _, ch := range r.changes {
 		x.then = append(x.then, l.target.View[t].Get(ch.name))
 		if ch.new != nil && len(x.lacked) < mostLackedOfContent {
-			x.lacked = append(x.lacked, r.target.Lacked(ch.new)...)
+			x.lacked = append(x.lacked, l.lacked(r.target.Lacked(ch.new))...)
 		}
 	}
 	p.refused[r.content] = x
@@ -101,7 +101,7 @@ func (c *Client) accuseAgain(again []*Response) {
 		p := c.peculiar(t)
 		x := p.refused[r.content]
 		at := c.place()
-		all := r.candidates()
+		all := c.candidates(r)
 		if b := p.bisection; b != nil && b.offered != nil && r.carries(b.offered) {
 			b.refusedWith(b.fresh(all)) // it was, before it was offered by itself
 			continue

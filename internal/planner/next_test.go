@@ -12,6 +12,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
+	_ "fairlead/test/pinned" // the same histories each time
 )
 
 // proxy is a model of an Envoy on an aggregated stream: it applies responses, answers

@@ -69,7 +69,7 @@ func (c *Client) note(s *step, target *snapshot.Target) {
 		}
 	}
 	if c.settled.confirmed[fleet.Listener] > 0 && !c.settled.followed {
-		c.settled.followed = !c.deaf()
+		c.settled.followed = !c.lacksRoutes()
 	}
 	for _, k := range s.kept {
 		if before, ok := c.settled.kept[k.Ref]; ok {

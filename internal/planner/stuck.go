@@ -34,6 +34,8 @@ const (
 	stuckWords = "the proxy answered neither ACK nor NACK, though it had all endpoints and secrets that it asked for"
 	nevermind  = stuckWords + ": it holds back all answers for clusters, as Envoy does when its load balancer refuses one"
 	lostWords  = "stuck: the proxy has answered nothing about clusters for 30 s, nor what was sent to free it: restart this proxy"
+	// silentWords are of one that has not subscribed to clusters since it came back: nobody can tell it from an Envoy that never does.
+	silentWords = "stuck, unless all clusters of the proxy are in its bootstrap: it has not subscribed to clusters since it came back, and answered none that it was sent: restart this proxy if it should have clusters from here"
 	// ProbablyRefused stands for the words of a client that polls: it cannot refuse, it asks again.
 	ProbablyRefused = "probably refused: the proxy polls over REST and asked twice with the version before, after it was answered. REST has no way to say why: see update_rejected and the log of the proxy"
 )
@@ -98,7 +100,7 @@ func (c *Client) pauses() bool {
 // stream it asked endpoints for as the stream began.
 func (c *Client) neverAsked(f *flight) (never []candidate) {
 	endpoints := c.pos.Types[fleet.Endpoint].Sub
-	for _, x := range f.candidates() {
+	for _, x := range c.candidates(f.Response) {
 		if x.good == nil && x.refused.EDSName != "" && !endpoints.Has(x.refused.EDSName) {
 			x.leave = x.leave && !f.blind
 			never = append(never, x)
@@ -120,7 +122,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	f.presumed, f.idle = true, nil
 	all, sure := c.neverAsked(f), true
 	if len(all) == 0 {
-		all = slices.Clone(f.candidates())
+		all = slices.Clone(c.candidates(f.Response))
 		sure = len(all) == 1
 	}
 	p := c.peculiar(t)
@@ -168,14 +170,18 @@ func (c *Client) tellStuck() {
 	if c.times.unasked = (time.Time{}); c.flights[fleet.Cluster] != nil {
 		c.flights[fleet.Cluster].lost = true
 	}
-	c.verdict(fleet.Cluster, c.lostOn(), nil)
+	c.verdict(fleet.Cluster, c.lostOn(), nil).Presumed = true
 }
 
 // lostOn are the words of that, with what it may stick on.
 func (c *Client) lostOn() string {
+	words := lostWords
+	if c.rec.of(fleet.Cluster).unasked {
+		words = silentWords
+	}
 	b := c.rec.of(fleet.Cluster).bisection
 	if b == nil || b.over() {
-		return lostWords
+		return words
 	}
 	var names []string
 	for _, x := range b.all() {
@@ -185,7 +191,7 @@ func (c *Client) lostOn() string {
 	if names = slices.Compact(names); len(names) > mostTold {
 		names = append(names[:mostTold], "...")
 	}
-	return lostWords + ". It may stick on: " + strings.Join(names, ", ")
+	return words + ". It may stick on: " + strings.Join(names, ", ")
 }
 
 // lostAt is when that is said; the zero time if it is not.

@@ -231,7 +231,7 @@ func TestWhoSaysNothingIsToldStuck(t *testing.T) {
 					told = append(told, v.Detail)
 				}
 			}
-			if len(told) != 1 || !strings.Contains(told[0], "restart this proxy") || s.c.Settled() > 1 {
+			if len(told) != 1 || !strings.Contains(told[0], "unless all clusters of the proxy are in its bootstrap") || !strings.Contains(told[0], "restart this proxy") || s.c.Settled() > 1 {
 				t.Errorf("delta %v, unsure %v: told %q, settled at %d", delta, unsure, told, s.c.Settled())
 			}
 		}

@@ -493,3 +493,88 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatTheClientStillHasIsNotLacked: a cluster that was deleted goes last, so the client has it still as it refuses what names it. That the
+// cluster comes again is then no reason to send again what was refused. It is one if the client may have been without it.
+func TestWhatTheClientStillHasIsNotLacked(t *testing.T) {
+	t.Parallel()
+	at := func(rev fleet.Revision, clusters ...string) *snapshot.Target {
+		rows := map[fleet.Type][]fleet.Row{fleet.Route: {refers("x", "1", "a"), refers("y", "1", "a")}}
+		for _, name := range clusters {
+			rows[fleet.Cluster] = append(rows[fleet.Cluster], row(name, "1"))
+		}
+		return snapshot.NewTarget(&snapshot.Snapshot{Revision: rev, Types: fleetAt(rev, 1, rows).Types}, nil)
+	}
+	routes := func(s *script, target *snapshot.Target, names ...string) *response {
+		s.c.Subscribe(request{Type: fleet.Route, Names: names}, target)
+		return s.send(target)
+	}
+	for _, c := range []struct {
+		what   string
+		lacked bool
+		// refused names the cluster a, and is sent to a client that had it in the beginning; clusters are unanswered then.
+		send func(s *script) (refused, clusters *response)
+	}{
+		{"it has it", false, func(s *script) (refused, clusters *response) { return routes(s, at(2, "b"), "x"), nil }},
+		{"it has it, and words name nothing", false, func(s *script) (refused, clusters *response) { return routes(s, at(2, "b"), "x", "y"), nil }},
+		{"it gets it before it refuses", false, func(s *script) (refused, clusters *response) {
+			s.c.Acknowledge(fleet.Cluster, s.send(at(2, "b")).Nonce)
+			clusters = s.send(at(3, "a", "b"))
+			refused = routes(s, at(4, "b"), "x")
+			s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+			return refused, nil
+		}},
+		{"it is on its way", true, func(s *script) (refused, clusters *response) {
+			s.c.Acknowledge(fleet.Cluster, s.send(at(2, "b")).Nonce)
+			clusters = s.send(at(3, "a", "b"))
+			return routes(s, at(4, "b"), "x"), clusters
+		}},
+		{"it is being taken away", true, func(s *script) (refused, clusters *response) {
+			clusters = s.send(at(2, "b"))
+			return routes(s, at(2, "b"), "x"), clusters
+		}},
+		{"it is in doubt", true, func(s *script) (refused, clusters *response) {
+			s.c.Refuse(fleet.Cluster, s.send(at(2, "b")).Nonce, "no")
+			s.c.Verdicts()
+			clusters = routes(s, at(2, "b"), "x") // which say again that it has a
+			return s.send(at(2, "b")), clusters
+		}},
+	} {
+		for _, delta := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, delta %v", c.what, delta), func(t *testing.T) {
+				t.Parallel()
+				s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+				s.c.Subscribe(request{Type: fleet.Cluster}, at(1, "a", "b"))
+				s.step(at(1, "a", "b"), "clusters a@1 b@1", "")
+				refused, clusters := c.send(s)
+				if refused == nil || refused.Type != fleet.Route {
+					t.Fatalf("sent %s, want routes", describe(refused))
+				}
+				s.c.Refuse(fleet.Route, refused.Nonce, "no")
+				for _, v := range s.c.Verdicts() {
+					for _, b := range v.Blame {
+						if (len(b.Lacked) > 0) != c.lacked {
+							t.Errorf("%s lacked %v, want %v", b.Refused.Name, b.Lacked, c.lacked)
+						}
+					}
+				}
+				if clusters != nil {
+					s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+				}
+				back := at(5, "a", "b")
+				s.steps(back.Except([]snapshot.Exception{{Type: fleet.Route, Name: "x", Refused: "1"}, {Type: fleet.Route, Name: "y", Refused: "1"}}))
+				again := false // whatever ends the exceptions
+				for sent := s.send(back); sent != nil && !again; sent = s.send(back) {
+					if again = describe(sent) == describe(refused); sent.Type == fleet.Route {
+						s.c.Refuse(fleet.Route, sent.Nonce, "no")
+					} else {
+						s.c.Acknowledge(sent.Type, sent.Nonce)
+					}
+				}
+				if again != c.lacked {
+					t.Errorf("what was refused is sent again: %v, want %v", again, c.lacked)
+				}
+			})
+		}
+	}
+}

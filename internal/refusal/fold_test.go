@@ -8,6 +8,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/refusal"
+	_ "fairlead/test/pinned" // the same histories each time
 )
 
 // truth is what one node refuses, as it happens.

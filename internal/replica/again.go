@@ -2,16 +2,24 @@ package replica
 
 import (
 	"fairlead/internal/fleet"
+	"fairlead/internal/refusal"
+	"fairlead/internal/snapshot"
 )
 
 // again are the refusals of versions that a change brings back: the server has not seen the revisions
 // in between, in which they were out of force, so their exceptions stand and nothing is offered
-// again. But what was told of them has ended for whoever reads it.
+// again. But what was told of them has ended for whoever reads it. Of a node that is away nothing is told: it may be on a server that has seen
+// those revisions, and have taken the version there. It is forgotten here, and the database asked when the node comes.
 func (ns *nodes) again(t *viewUpdate) (refusals []fleet.Refusal) {
 	for n := range ns.excepted {
 		told, now := make(map[fleet.Ref]bool), ns.offer(n) // told by another stream
 		for s := range n.subscribers() {
-			for _, r := range s.again(t.of(s, s.view)) {
+			back := s.again(t.of(s, s.view))
+			if len(n.streams) == 0 {
+				s.forget(back)
+				continue
+			}
+			for _, r := range back {
 				ref := fleet.Ref{Type: r.Type, Name: r.Name}
 				if told[ref] {
 					continue
@@ -23,6 +31,13 @@ func (ns *nodes) again(t *viewUpdate) (refusals []fleet.Refusal) {
 		}
 	}
 	return refusals
+}
+
+func (x *exceptions) forget(all []fleet.Refusal) {
+	for _, r := range all {
+		x.drop(func(e snapshot.Exception) bool { return isOf(e)(r) })
+		delete(x.beside, refusal.KeyOf(r))
+	}
 }
 
 // again compares the view that a subscriber has with the next one.

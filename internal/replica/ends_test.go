@@ -228,6 +228,22 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 			t.Errorf("what was refused in offer %d ended with offer %d, and in offer %d with it", here.Offer, end.Offer, there.Offer)
 		}
 	})
+	bubbleAgain(t, "nor where another version that it refused has come back", func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(listener, cluster("other", "bad"))
+		a := w.attach(id, "a")
+		lacks(t, a)
+		refuse(t, a, "other", nil)
+		a.Detach(false)
+		w.feed.write(key, cluster("other", "mended"))
+		w.feed.write(key, cluster("d", "1"))
+		w.change(key, cluster("other", "bad"))
+		w.wantEnds("a l@1 offered by 4")
+		there := w.sink.allRefusals()[0]
+		there.Offer = refusal.FirstOffer(3) // on a server that has seen the cluster come
+		if end := w.sink.allResolved()[0]; refusal.Ends(end, there) {
+			t.Errorf("what was refused in offer %d ended with offer %d", there.Offer, end.Offer)
+		}
+	})
 	past := refused(listener, 1, nil)
 	past.Lacked = "d"
 	for _, lacked := range []string{"d", "e"} { // told, and as the listener has it

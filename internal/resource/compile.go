@@ -234,7 +234,7 @@ func nameKeys(t fleet.Type) []string {
 // innerName checks the name inside the message. Envoy keeps a resource under the name
 // inside and is told to remove it under the name outside. Of a virtual host too, seen
 // with 1.40: one whose names differ is not removed by either, and of two that are equal
-// inside the first vanishes without a word.
+// inside the first is dropped silently.
 func (r *report) innerName(t fleet.Type, name string, m protoreflect.Message, p place) {
 	field := protoreflect.Name(nameKeys(t)[0])
 	inner := m.Get(m.Descriptor().Fields().ByName(field)).String()

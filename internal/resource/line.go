@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"fairlead/internal/jsonpointer"
 )
 
 // Lines tells the lines of one text. What it costs does not depend on how long that is, but for what is looked up first.
@@ -51,7 +53,7 @@ func (l *Lines) Of(pointer string) int {
 		steps = strings.Split(pointer[1:], "/")
 	}
 	for i := range steps {
-		steps[i] = pointerUnescape.Replace(steps[i])
+		steps[i] = jsonpointer.Unescape(steps[i])
 	}
 	switch {
 	case l.yaml != nil:
@@ -62,8 +64,6 @@ func (l *Lines) Of(pointer string) int {
 	}
 	return 0
 }
-
-var pointerUnescape = strings.NewReplacer("~1", "/", "~0", "~")
 
 func (l *Lines) yamlLine(n *yaml.Node, steps []string) int {
 	line := n.Line

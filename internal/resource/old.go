@@ -108,7 +108,7 @@ var removedValues = map[protoreflect.FullName]map[string]string{
 
 // removed tells of a field that the message had once.
 func removed(md protoreflect.MessageDescriptor, key string) (say string, ok bool) {
-	name := snakeCase(key)
+	name := protoreflect.Name(SnakeCase(key))
 	today, known := removedFields[md.FullName().Append(name)]
 	if !known && name == "config" && md.Fields().ByName("typed_config") != nil {
 		today, known = `typed_config, with the "@type" of its message`, true
@@ -145,8 +145,8 @@ func OldField(message, key string) (say string, ok bool) {
 	return removed(mt.Descriptor(), key)
 }
 
-// snakeCase is a field's name as the proto files have it.
-func snakeCase(key string) protoreflect.Name {
+// SnakeCase is a field's name as the proto files have it, of one as protobuf's JSON has it.
+func SnakeCase(key string) string {
 	var out strings.Builder
 	for _, c := range key {
 		if c >= 'A' && c <= 'Z' {
@@ -155,7 +155,7 @@ func snakeCase(key string) protoreflect.Name {
 		}
 		out.WriteRune(c)
 	}
-	return protoreflect.Name(out.String())
+	return out.String()
 }
 
 // Normal writes a message of Envoy's in the forms that every parser takes, as far as nothing is wrong with it. What old fields it has is

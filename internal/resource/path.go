@@ -3,6 +3,8 @@ package resource
 import (
 	"strconv"
 	"strings"
+
+	"fairlead/internal/jsonpointer"
 )
 
 // path is a place in a document, as a chain to the root: cheap to extend at every step
@@ -33,9 +35,6 @@ func (p *pointers) of(at *path) string {
 	return text
 }
 
-// pointerEscape is the escaping of RFC 6901, section 3.
-var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
-
 // String returns the place as a JSON pointer.
 func (p *path) String() string {
 	var steps []string
@@ -43,7 +42,7 @@ func (p *path) String() string {
 		if p.idx >= 0 {
 			steps = append(steps, strconv.Itoa(p.idx))
 		} else {
-			steps = append(steps, pointerEscape.Replace(p.key))
+			steps = append(steps, jsonpointer.Escape(p.key))
 		}
 	}
 	var b strings.Builder

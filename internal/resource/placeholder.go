@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/jsonpointer"
 )
 
 // Placeholders are the texts of a body in which values of its fleet stand. The zero value is of a body without any.
@@ -304,7 +305,7 @@ func spotOf(root *node, pointer, text string) (s spot, ok bool) {
 	n := root
 	steps := strings.Split(pointer, "/")[1:]
 	for i, step := range steps {
-		step = pointerUnescape.Replace(step)
+		step = jsonpointer.Unescape(step)
 		next := n.get(step)
 		if n.kind == kindArray {
 			at, err := strconv.Atoi(step)

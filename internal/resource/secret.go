@@ -4,9 +4,12 @@ import (
 	"crypto"
 	"crypto/sha256"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -74,7 +77,7 @@ func (sum *SecretSummary) certificate(c *tls.TlsCertificate, p place) error {
 	keyAt := p.to(m, "private_key").at
 	private, err := parseKey(key)
 	if errors.Is(err, fleet.ErrLimit) {
-		return fail(keyAt, codeLimit, "a private key may have %d KiB: one of RSA with 16,384 bits has 10", maxKey>>10)
+		return fail(keyAt, codeLimit, "a private key may have %d KiB, and one of RSA %d bits", maxKey>>10, maxRSA)
 	}
 	if errors.Is(err, errEncrypted) {
 		return fail(keyAt, codeCertificate, "the private key is encrypted: write its password beside it (password: {inline_string: ...}), or the key without one, as by openssl pkey")
@@ -159,8 +162,10 @@ func inline(s *core.DataSource) ([]byte, bool) {
 	return nil, false
 }
 
-// maxKey bounds a private key, in bytes: one of RSA with 16,384 bits has 9,300. To check one costs the cube of its size.
-const maxKey = 16 << 10
+const (
+	maxKey = 16 << 10 // bytes of a private key: one of RSA with 16,384 bits has 9,300
+	maxRSA = 16_384   // bits of each number of an RSA key: proxies take no more. To check a key costs up to the cube of that
+)
 
 // errEncrypted is a private key that its password opens.
 var errEncrypted = fmt.Errorf("the key is encrypted: %w", fleet.ErrInvalid)
@@ -181,8 +186,14 @@ func parseKey(in []byte) (crypto.Signer, error) {
 		}
 		switch b.Type {
 		case "PRIVATE KEY":
+			if err := boundPKCS8(b.Bytes); err != nil {
+				return nil, err
+			}
 			key, err = x509.ParsePKCS8PrivateKey(b.Bytes)
 		case "RSA PRIVATE KEY":
+			if err := boundRSA(b.Bytes); err != nil {
+				return nil, err
+			}
 			key, err = x509.ParsePKCS1PrivateKey(b.Bytes)
 		case "EC PRIVATE KEY":
 			key, err = x509.ParseECPrivateKey(b.Bytes)
@@ -196,4 +207,41 @@ func parseKey(in []byte) (crypto.Signer, error) {
 		return signer, nil
 	}
 	return nil, fleet.ErrInvalid
+}
+
+// boundRSA refuses a key of RSA with a number that is too large, before anything is computed with it: a modulus alone can have 130,000 bits in maxKey.
+func boundRSA(der []byte) error {
+	var key struct {
+		Version               int
+		N                     *big.Int
+		E                     int
+		D, P, Q, Dp, Dq, Qinv *big.Int
+	}
+	if _, err := asn1.Unmarshal(der, &key); err != nil || key.Version != 0 { // of more than two primes: no proxy takes it
+		return fleet.ErrInvalid
+	}
+	for _, n := range []*big.Int{key.N, key.D, key.P, key.Q, key.Dp, key.Dq, key.Qinv} {
+		if n.BitLen() > maxRSA {
+			return fleet.ErrLimit
+		}
+	}
+	return nil
+}
+
+var oidRSA = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 1}
+
+// boundPKCS8 is boundRSA where the key may be of another kind.
+func boundPKCS8(der []byte) error {
+	var outer struct {
+		Version   int
+		Algorithm pkix.AlgorithmIdentifier
+		Key       []byte
+	}
+	if _, err := asn1.Unmarshal(der, &outer); err != nil {
+		return fleet.ErrInvalid
+	}
+	if outer.Algorithm.Algorithm.Equal(oidRSA) {
+		return boundRSA(outer.Key)
+	}
+	return nil
 }

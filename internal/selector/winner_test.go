@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"fairlead/internal/selector"
+	_ "fairlead/test/pinned" // the same histories each time
 )
 
 // vector has the positions.

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
+	_ "fairlead/test/pinned" // the same histories each time
 )
 
 func res(name, version string) *snapshot.Resource {

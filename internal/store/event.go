@@ -18,6 +18,7 @@ const (
 	EventOffered    = "offered"    // a refusal ended: the node is offered the version once more, and may refuse it again
 	EventDuplicates = "duplicates" // several clients have its id
 	EventDenied     = "denied"     // clients that say that they are it were not let in
+	EventWithheld   = "withheld"   // a resource is kept from them; its rows are of the kind denied, and their reason tells
 	EventDropped    = "dropped"    // of no node: older events and refusals of the fleet were dropped at a limit
 )
 
@@ -41,7 +42,7 @@ type Event struct {
 	Beside   bool         // see fleet.Refusal
 	Note     string       // for people, of another kind
 
-	// Of EventDenied; Node is what the clients say, At the last time.
+	// Of EventDenied and EventWithheld; Node is what the clients say, At the last time.
 	Denied fleet.Denied
 
 	Transaction uint64 // that wrote it
@@ -53,9 +54,12 @@ type EventCursor struct {
 	ID [16]byte
 }
 
+// eventKind is the kind of an event e, as it is told.
+const eventKind = `CASE WHEN starts_with(e.reason::text, 'withheld_') THEN 'withheld' ELSE e.kind END`
+
 // The words are looked up by key for each event.
 const selectEvents = `
-SELECT e.id, e.at, e.kind, e.node_id, e.type, e.name, e.version, e.revision, coalesce(t.text, ''), e.action, e.beside, e.note,
+SELECT e.id, e.at, ` + eventKind + `, e.node_id, e.type, e.name, e.version, e.revision, coalesce(t.text, ''), e.action, e.beside, e.note,
        coalesce(e.reason::text, ''), e.credential_id, e.address, e.attempts, e.first_at, e.xact::text
   FROM node_events e
   LEFT JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
@@ -92,7 +96,7 @@ func (s *Store) Events(ctx context.Context, t fleet.TenantID, f fleet.ID, q Even
 	}
 	if q.Kind != "" { // no index has it: of a fleet there are keptEvents
 		args = append(args, q.Kind)
-		sql += fmt.Sprintf(` AND e.kind = $%d`, len(args))
+		sql += fmt.Sprintf(` AND `+eventKind+` = $%d`, len(args))
 	}
 	sql += fmt.Sprintf(` ORDER BY e.at DESC, e.id DESC LIMIT %d`, limit+1)
 	es, err := many(ctx, s, t, scanOneEvent, sql, args...)

@@ -32,10 +32,10 @@ type GroupCursor struct {
 // group by key. $2 the time, $3 and $4 the newest, $5 and $6 the last group of the page before, $7 the node, $9 the kind.
 const selectEventGroups = `
 WITH recent AS MATERIALIZED (
-  SELECT e.id, e.at, e.kind, e.node_id, e.type, e.name, e.version, e.revision, e.text_hash, e.action, e.beside, e.note,
+  SELECT e.id, e.at, ` + eventKind + ` AS kind, e.node_id, e.type, e.name, e.version, e.revision, e.text_hash, e.action, e.beside, e.note,
          e.reason, e.credential_id, e.address, e.attempts, e.first_at, e.xact FROM node_events e
    WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND ($2::timestamptz IS NULL OR e.at >= $2) AND ($3::timestamptz IS NULL OR (e.at, e.id) <= ($3, $4::uuid))
-     AND ($7::text IS NULL OR e.node_id = $7) AND ($9 = '' OR e.kind = $9)
+     AND ($7::text IS NULL OR e.node_id = $7) AND ($9 = '' OR ` + eventKind + ` = $9)
    ORDER BY e.at DESC, e.id DESC LIMIT 10000),
 groups AS (
   SELECT (array_agg(id ORDER BY at DESC, id DESC))[1] AS id, max(at) AS at, kind, (array_agg(node_id ORDER BY at DESC, id DESC))[1] AS node_id, type, name, version, revision, text_hash, action, beside, note,

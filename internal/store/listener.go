@@ -123,8 +123,7 @@ func (l *Listener) next(ctx context.Context, conn *pgx.Conn) (*pgconn.Notificati
 	return conn.WaitForNotification(ctx)
 }
 
-// ping asks on the listening connection itself: a deaf listener looks healthy from
-// everywhere else.
+// ping asks on the listening connection itself: a half-open one looks healthy from everywhere else.
 func (l *Listener) ping(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, l.config.PingTimeout)
 	defer cancel()

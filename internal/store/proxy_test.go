@@ -27,7 +27,7 @@ type proxy struct {
 	cut func()
 }
 
-// darken makes the database silent without a word, as a cut network does.
+// darken makes the database unreachable with its connections open, as a network partition does.
 func (p *proxy) darken() { p.once.Do(func() { close(p.black) }) }
 
 // newProxy rewrites what clients send with alter, which may be nil.

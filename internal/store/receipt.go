@@ -121,7 +121,8 @@ listed AS (
   SELECT c.node_id, c.state,
          jsonb_build_object('id', c.node_id, 'state', c.state, 'at', CASE c.state WHEN 1 THEN greatest(refused.at, rev.at) WHEN 3 THEN c.last_seen END,
            'also', refused.list - 0, 'refusals', refused.n - 1, 'open', still.list, 'refusing', still.whole,
-           'waits', w.waits, 'behind', c.state = 2 AND c.behind, 'left', c.state = 3 AND c.went) || coalesce(refused.list->0, '{}') AS node
+           'waits', w.waits, 'client', CASE c.state WHEN 2 THEN (SELECT n.user_agent FROM nodes n WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.node_id = c.node_id) END,
+           'behind', c.state = 2 AND c.behind, 'left', c.state = 3 AND c.went) || coalesce(refused.list->0, '{}') AS node
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(s.waits) AS waits FROM node_status s JOIN servers v USING (server_id)
@@ -249,7 +250,7 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 	}
 	var js []struct {
 		receiptRefusalJSON
-		ID             string
+		ID, Client     string
 		State          int
 		At             *time.Time
 		Also           []receiptRefusalJSON
@@ -263,7 +264,7 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 	}
 	out := make([]fleet.ReceiptNode, len(js))
 	for i, j := range js {
-		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), ReceiptRefusal: j.refusal(), Behind: j.Behind, Left: j.Left}
+		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), ReceiptRefusal: j.refusal(), Behind: j.Behind, Left: j.Left, NoEnvoy: j.Client == fleet.AgentNoEnvoy}
 		for _, x := range j.Also {
 			n.Also = append(n.Also, x.refusal())
 		}

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -297,5 +298,31 @@ func BenchmarkReceipt(b *testing.B) {
 		read("Plain", func() (fleet.Receipt, bool, error) {
 			return s.ReceiptBy(b.Context(), slowReceipt, k.Tenant, k.Fleet, 1, store.ReceiptFilter{})
 		})
+	}
+}
+
+// A node of files that no Envoy reads is pending, and its receipt says so; of one that is not connected nothing is said.
+func TestAReceiptTellsThatNoEnvoyServes(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	files := waiting("files", 0, fleet.Waits{})
+	files.UserAgent = fleet.AgentNoEnvoy
+	gone := waiting("gone", 0, fleet.Waits{})
+	gone.UserAgent, gone.Connected = fleet.AgentNoEnvoy, false
+	s.report(fleet.Status{Nodes: []fleet.NodeStatus{files, gone, waiting("slow", 0, fleet.Waits{}), on("taken")}})
+	w.apply(put(fleet.Cluster, "c", "1"))
+	s.report(fleet.Status{Settled: 1})
+	r := w.receipt(1)
+	told := map[string]bool{}
+	for _, n := range r.Nodes {
+		told[n.ID] = n.NoEnvoy
+	}
+	if diff := cmp.Diff(map[string]bool{"files": true, "gone": false, "slow": false}, told); diff != "" || r.Counts != (fleet.Counts{Acked: 1, Pending: 2, Offline: 1}) {
+		t.Errorf("%+v, without an Envoy: %s", r.Counts, diff)
+	}
+	files.UserAgent, files.Settled = "fairlead-sync-envoy", nil
+	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{files}})
+	if r := w.receipt(1); r.Counts.Acked != 2 || slices.ContainsFunc(r.Nodes, func(n fleet.ReceiptNode) bool { return n.NoEnvoy }) {
+		t.Errorf("an Envoy serves again: %+v", r)
 	}
 }

@@ -294,13 +294,14 @@ func TestT31OneConnectionTwoTenants(t *testing.T) {
 	for g := range 100 {
 		mine, theirs := sides[g%2], sides[1-g%2]
 		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(g), 1)) //nolint:gosec // a test's dice
 			for range 20 {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-				if rand.IntN(3) == 0 {
-					ctx, cancel = context.WithTimeout(ctx, time.Duration(rand.IntN(2000))*time.Microsecond)
+				if r.IntN(3) == 0 {
+					ctx, cancel = context.WithTimeout(ctx, time.Duration(r.IntN(2000))*time.Microsecond)
 				}
 				f := mine.fleet
-				if rand.IntN(4) == 0 {
+				if r.IntN(4) == 0 {
 					f = theirs.fleet // with the wrong tenant
 				}
 				rs, _, err := s.Resources(ctx, mine.tenant, f, store.Filter{})

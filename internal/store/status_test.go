@@ -39,7 +39,7 @@ func (s server) report(r fleet.Status) {
 	s.ok(s.node.Report(s.Context(), r))
 }
 
-// die ends the server's lease without a word of it about its nodes.
+// die ends the server's lease; the server has reported nothing of its nodes' ends.
 func (s server) die() {
 	s.exec(`UPDATE xds_servers SET lease_until = now() - interval '1 s' WHERE server_id = $1`, s.id.String())
 }

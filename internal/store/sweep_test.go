@@ -13,7 +13,7 @@ import (
 	"fairlead/internal/store"
 )
 
-// dead ends the server's lease that long ago, without a word of it about its nodes.
+// dead ends the server's lease that long ago; the server has reported nothing of its nodes' ends.
 func (s server) dead(ago time.Duration) {
 	s.Helper()
 	s.exec(`UPDATE xds_servers SET lease_until = clock_timestamp() - make_interval(secs => $2) WHERE server_id = $1`, s.id.String(), ago.Seconds())

@@ -50,7 +50,7 @@ func (st *stream) check(r *request) (t fleet.Type, served bool, err error) {
 	case !ok, t == fleet.VirtualHost && !st.delta: // virtual hosts are served in the incremental protocol alone
 		return 0, false, st.leaveUnanswered(r.typeURL)
 	case st.singleType && t != st.only:
-		return 0, false, fmt.Errorf("type_url %q is not served by %s, which is for %s alone: use the service of that type, or the aggregated one: %w", r.typeURL, st.protocol, st.only, fleet.ErrInvalid)
+		return 0, false, fmt.Errorf("type_url %q is not served by %s, which is for %s alone: use the service of that type, or the aggregated one: %w", shortened(r.typeURL, maxTypeURL), st.protocol, st.only, fleet.ErrInvalid)
 	}
 	if err := st.checkRelayed(t); err != nil {
 		return 0, false, err
@@ -66,7 +66,7 @@ func unknownType(url string) error {
 	case url == "":
 		return fmt.Errorf("type_url is empty: an aggregated stream needs one in every request: %w", fleet.ErrInvalid)
 	case oldAPI(url):
-		return fmt.Errorf("type_url %q is of xDS v2, which is gone: set resource_api_version and transport_api_version to V3: %w", url, fleet.ErrInvalid)
+		return fmt.Errorf("type_url %q is of xDS v2, which is gone: set resource_api_version and transport_api_version to V3: %w", shortened(url, maxTypeURL), fleet.ErrInvalid)
 	}
 	return fmt.Errorf("type_url %q is not served: %w", shortened(url, maxTypeURL), fleet.ErrInvalid)
 }

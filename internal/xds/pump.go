@@ -80,7 +80,9 @@ func (st *stream) tellSettled(target *snapshot.Target, rests bool) {
 	}
 	if moved {
 		st.settled = s
-		st.att.Settled(s.revision)
+		if st.node.node.Confirms() {
+			st.att.Settled(s.revision)
+		}
 	}
 }
 

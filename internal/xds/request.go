@@ -114,16 +114,16 @@ func (r *request) lists() bool { return r.refused == nil && r.names.N+r.dropped.
 func (r *request) sotwField(num protowire.Number, v []byte) (err error) {
 	switch num {
 	case sotwVersion:
-		r.version, err = text(v)
+		r.version, err = word(v)
 	case sotwNode:
 		r.node = append([]byte{}, v...)
 	case sotwNames:
 		r.names.add(v)
 		r.fresh, r.grown = r.fresh+1, grown{} // the list is not in one piece
 	case sotwType:
-		r.typeURL, err = text(v)
+		r.typeURL, err = word(v)
 	case sotwNonce:
-		r.nonce, err = text(v)
+		r.nonce, err = word(v)
 	case sotwError:
 		err = r.status(v)
 	case sotwLocators:
@@ -137,7 +137,7 @@ func (r *request) deltaField(num protowire.Number, v []byte) (err error) {
 	case deltaNode:
 		r.node = append([]byte{}, v...)
 	case deltaType:
-		r.typeURL, err = text(v)
+		r.typeURL, err = word(v)
 	case deltaSubscribe:
 		r.names.add(v)
 		r.fresh++
@@ -147,7 +147,7 @@ func (r *request) deltaField(num protowire.Number, v []byte) (err error) {
 	case deltaVersions:
 		err = r.initialVersion(v)
 	case deltaNonce:
-		r.nonce, err = text(v)
+		r.nonce, err = word(v)
 	case deltaError:
 		err = r.status(v)
 	case deltaLocators, deltaLocatorsDropped:
@@ -241,9 +241,15 @@ func eachBytes(b []byte, f func(protowire.Number, []byte) error) error {
 	return nil
 }
 
-func text(v []byte) (string, error) {
+// longestWord is how much is kept of a nonce, a version or a type URL, in bytes: one of ours is shorter, and a stream keeps some of what it is told of each type.
+const longestWord = 256
+
+func word(v []byte) (string, error) {
 	if !utf8.Valid(v) {
 		return "", errUTF8
 	}
-	return string(v), nil
+	if len(v) <= longestWord {
+		return string(v), nil
+	}
+	return strings.ToValidUTF8(string(v[:longestWord]), ""), nil // as much of another one, which is none of ours either
 }

@@ -143,6 +143,48 @@ func TestRESTLostAnswer(t *testing.T) {
 	})
 }
 
+// TestT41_ProcessesThatEndEarlyRefuseNothing: each process of a client ends before it polls a second time. None of them has a version, and that is no refusal, however many they are.
+func TestT41_ProcessesThatEndEarlyRefuseNothing(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		for range 6 {
+			p := w.WebPoller("n1", fleet.Cluster)
+			p.Query = "?wait=0"
+			p.Want("200 clusters a@1")
+			w.HangUp()
+			time.Sleep(time.Second)
+		}
+		p := w.WebPoller("n1", fleet.Cluster)
+		p.Query = "?wait=0"
+		p.Want("200 clusters a@1")
+		p.Want("304")
+		if n := len(w.Refusals()); n != 0 {
+			t.Errorf("%d refusals were told", n)
+		}
+	})
+}
+
+// TestRESTRefusedByAFreshProcess: one that has nothing yet and asks again on a connection by which it was answered, or that it had then, did not take that.
+func TestRESTRefusedByAFreshProcess(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(append(cluster("bad", "1"), cluster("good", "1")...)...)
+		p := w.WebPoller("n1", fleet.Cluster)
+		p.Query = "?wait=0"
+		for range 20 {
+			p.Refuses = true
+			a := p.Poll()
+			time.Sleep(time.Second)
+			if a.Code == http.StatusOK && !strings.Contains(a.Set, "bad@") && strings.Contains(a.Set, "good@") {
+				return
+			}
+			if a.Code == http.StatusOK && !strings.Contains(a.Set, "bad@") {
+				p.Version = a.Version
+			}
+		}
+		t.Error("it never got the good one alone")
+	})
+}
+
 // TestRESTRefused: the version before twice is.
 func TestRESTRefused(t *testing.T) {
 	polled(t, func(t *testing.T, w *xdstest.World) {

@@ -16,6 +16,7 @@ import (
 	"fairlead/internal/fleet"
 	"fairlead/internal/xds"
 	"fairlead/internal/xds/xdstest"
+	"fairlead/test/pinned"
 )
 
 // FuzzRequests sends sequences of requests, as no client would, over a live stream while
@@ -33,9 +34,9 @@ func FuzzRequests(f *testing.F) {
 // TestSoakRequests plays random sequences for FAIRLEAD_SOAK, or for a few seconds.
 func TestSoakRequests(t *testing.T) {
 	t.Parallel()
-	played := 0
+	first, played := pinned.Seed(), uint64(0)
 	for end := time.Now().Add(soakTime(t, everyday())); time.Now().Before(end) && !t.Failed(); played++ {
-		seed := rand.Uint64()
+		seed := first + played
 		synctest.Test(t, func(t *testing.T) {
 			defer func() {
 				if t.Failed() {

@@ -264,13 +264,19 @@ func (x *session) step(p *poll) {
 	case p.version == x.out.version() && (x.sends > 0 || p.version != x.held):
 		x.held = p.version
 		x.answerOut(p, &request{})
-	case p.version != x.held:
+	case p.version != x.held, x.anew(p):
 		x.leave()
 	case x.sends < timesSent:
 		x.deliver()
 	default:
 		x.refused(p, planner.ProbablyRefused)
 	}
+}
+
+// anew reports whether a poll without a version is of another process than the one that was answered: it comes by a connection that began after that. Processes that
+// end before they poll again refuse nothing, however many they are.
+func (x *session) anew(p *poll) bool {
+	return x.held == "" && x.sends > 0 && p.conn.since(x.settled)
 }
 
 // refused says of what was sent that the client would not have it.

@@ -53,7 +53,7 @@ func TestEnvoyOfStaticClustersSettles(t *testing.T) {
 }
 
 // TestWhoWasUnheardComesAgain: of an Envoy's last stream, which ended clean, it is not known that it asked for no clusters. If it comes with
-// nothing it is another process, which settles without a word of them; else it may be stuck, and is sent them.
+// nothing it is another process, which settles although it has not answered for them; else it may be stuck, and is sent them.
 func TestWhoWasUnheardComesAgain(t *testing.T) {
 	both(t, func(t *testing.T, w *xdstest.World, s *xdstest.Client) {
 		w.Publish(append(cluster("a", "1"), xdstest.Put(fleet.Listener, "l", "1"))...)

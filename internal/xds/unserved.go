@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"fairlead/internal/fleet"
 )
@@ -52,10 +53,10 @@ func (st *stream) tellRefused(err error) {
 	}
 }
 
-// shortened is the beginning of a text.
+// shortened is the beginning of a text, which keeps nothing of the rest.
 func shortened(s string, most int) string {
 	if len(s) > most {
-		return s[:most]
+		return strings.Clone(s[:most])
 	}
 	return s
 }

@@ -90,6 +90,9 @@ func (c *webConn) refuse(id fleet.CredentialID) {
 // ofAge reports whether the client is to connect anew, as streams are.
 func (c *webConn) ofAge() bool { return c != nil && c.age > 0 && time.Since(c.in.born) > c.age }
 
+// since reports whether the connection began after a time.
+func (c *webConn) since(at time.Time) bool { return c != nil && c.in.born.After(at) }
+
 // web takes over the connections that are not gRPC's.
 type web struct {
 	conns  chan net.Conn

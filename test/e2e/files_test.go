@@ -3,6 +3,7 @@ package e2e
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"fairlead/internal/bootstrap"
+	"fairlead/internal/filesync"
 	"fairlead/internal/localenvoy"
 	"fairlead/test/world"
 )
@@ -146,6 +148,51 @@ func TestEnvoyFromFiles(t *testing.T) {
 		world.Must(w.T, r.envoy.Stop())
 		r.envoy = w.filed("n1", folder, withLayer)
 		promptly(w.T, "routed", func() bool { _, body := world.Get(r.proxy); return body == "d" })
+	})
+}
+
+// TestFilesWithoutAnEnvoy: what was confirmed by an Envoy that is killed is confirmed no more, nor is what comes after it, and the receipt says why. The
+// files are written meanwhile, and another Envoy that starts from them confirms them.
+func TestFilesWithoutAnEnvoy(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	r := &routed{installation: w, xds: w.XDS()}
+	address, admin, folder := world.FreePort(t), world.FreePort(t), w.Path("files")
+	r.proxy = "http://" + address
+	w.Apply(world.Together(world.Listener("l", address, "r"), world.Route("r", "a"), world.Cluster("a", "1s"), world.Endpoints("a", world.Backend(t, "a"))))
+	_, port, err := net.SplitHostPort(admin)
+	world.Must(t, err)
+	onPort := func(text string) string { return strings.Replace(text, "port_value: 0", "port_value: "+port, 1) }
+	without := func(revision int64) {
+		w.T.Helper()
+		world.Eventually(w.T, world.Soon, "the receipt does not say that no Envoy serves", func() bool {
+			got := r.Receipt(revision)
+			return got.State == "pending" && got.Counts.Acked == 0 && len(got.Nodes) == 1 && got.Nodes[0].NoEnvoy != nil && *got.Nodes[0].NoEnvoy
+		})
+	}
+	w.Start("fairlead", w.syncArgs("n1", folder, r.xds, "--listen-admin", admin)...)
+	var first int64
+	w.Step("before the first Envoy", func() {
+		w.AwaitLive("n1")
+		first = r.Put(world.Cluster("a", "2s"))
+		without(first)
+	})
+	w.Step("an Envoy starts from what is written", func() {
+		world.Eventually(w.T, world.Soon, "no files", func() bool { return filesync.Startable(folder) == nil })
+		r.envoy = w.filed("n1", folder, onPort)
+		r.AwaitState(first, "delivered")
+		r.awaitBody("a")
+	})
+	w.Step("it is killed", func() {
+		r.envoy.Kill()
+		without(first)
+		without(r.Put(world.Endpoints("a", world.Backend(r.Whole, "b"))))
+	})
+	w.Step("another one starts", func() {
+		last := r.Put(world.Endpoints("a", world.Backend(r.Whole, "c")))
+		r.envoy = w.filed("n1", folder, onPort)
+		r.AwaitState(last, "delivered")
+		r.awaitBody("c")
 	})
 }
 

@@ -19,13 +19,19 @@ const fromREST = `{resource_api_version: V3, api_config_source: {api_type: REST,
 // polling starts an Envoy that polls.
 func (w *installation) polling(id, address string, edit func(string) string) *localenvoy.Envoy {
 	w.T.Helper()
+	return w.pollingBy("", id, address, edit)
+}
+
+// pollingBy starts one by another program than the tests' Envoy.
+func (w *installation) pollingBy(program, id, address string, edit func(string) string) *localenvoy.Envoy {
+	w.T.Helper()
 	text, err := bootstrap.Envoy(bootstrap.Config{
 		NodeID: id, NodeCluster: w.Fleet, XDSAddresses: []string{address}, REST: true, Plaintext: true, TokenEnv: "FAIRLEAD_NODE_TOKEN", AdminAddress: world.AnyPort,
 	})
 	world.Must(w.T, err)
 	dir, err := os.MkdirTemp(w.Dir, "envoy-"+id+"-")
 	world.Must(w.T, err)
-	return w.StartEnvoy(localenvoy.Config{Bootstrap: []byte(edit(string(text))), Dir: dir, Env: []string{"FAIRLEAD_NODE_TOKEN=" + w.NodeToken}})
+	return w.StartEnvoy(localenvoy.Config{Bin: program, Bootstrap: []byte(edit(string(text))), Dir: dir, Env: []string{"FAIRLEAD_NODE_TOKEN=" + w.NodeToken}})
 }
 
 // updates are how often the Envoy took something, by subscription.

@@ -206,7 +206,7 @@ func TestASetLargerThanTheClientTakes(t *testing.T) {
 		t.Errorf("the findings are %s, want one of a first", world.AsJSON(fs))
 	}
 	world.Eventually(t, 3*world.Soon, "no event tells of it", func() bool {
-		kind := client.EventKindDenied
+		kind := client.EventKindWithheld
 		told, err := w.REST.ListEventsWithResponse(t.Context(), "acme", "edge", &client.ListEventsParams{Kind: &kind})
 		w.Made(told, err)
 		es := told.JSON200.Items

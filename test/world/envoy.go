@@ -2,7 +2,9 @@ package world
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +43,9 @@ func (w *World) Launch(id, xdsAddress string, delta bool, edit ...func(string) s
 // for what it asked for until its timeout, but for what may be Late.
 func (w *World) StartEnvoy(c localenvoy.Config) *localenvoy.Envoy {
 	w.T.Helper()
-	c.Bin = envoyBin
+	if c.Bin == "" {
+		c.Bin = envoyBin
+	}
 	e, err := localenvoy.Start(w.Whole.Context(), c)
 	Must(w.T, err)
 	w.Whole.Cleanup(func() {
@@ -55,6 +59,14 @@ func (w *World) StartEnvoy(c localenvoy.Config) *localenvoy.Envoy {
 		Dump(w.Whole, e.LogFile())
 	})
 	return e
+}
+
+// UnshuffledEnvoy is a program that starts the tests' Envoy without randomized addresses. It writes the maps of its node in the same order each time.
+func (w *World) UnshuffledEnvoy() string {
+	w.T.Helper()
+	path := filepath.Join(w.Dir, "unshuffled-envoy")
+	Must(w.T, os.WriteFile(path, []byte(fmt.Sprintf("#!/bin/sh\nexec setarch -R %q \"$@\"\n", envoyBin)), 0o700)) //nolint:gosec // it is run
+	return path
 }
 
 // AwaitReady waits until an Envoy serves.

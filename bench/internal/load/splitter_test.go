@@ -68,10 +68,11 @@ func TestSplitter(t *testing.T) {
 			wire = appendMessage(wire, response(f, k, delta))
 		}
 		for _, chunk := range []int{1, 2, 3, 7, 100, 16384, len(wire)} {
+			r := rand.New(rand.NewPCG(uint64(chunk), 1)) //nolint:gosec // a test's
 			rec := recorder{delta: delta}
 			var s splitter
 			for p := wire; len(p) > 0; {
-				n := min(len(p), 1+rand.IntN(chunk))
+				n := min(len(p), 1+r.IntN(chunk))
 				if err := s.write(p[:n], &rec); err != nil {
 					t.Fatal(err)
 				}

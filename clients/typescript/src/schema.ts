@@ -3624,7 +3624,7 @@ export interface components {
             more_refused?: number;
             /** @description What the node refuses at present, of any revision. */
             still_refusing?: components["schemas"]["ResourceRef"][];
-            /** @description Of a pending node: what it was sent and has not answered, because something that it needs is still open. */
+            /** @description Of a pending node: what it was sent and has not answered. Something that it needs is still open, or the node is stuck. */
             warming?: components["schemas"]["ResourceRef"][];
             /** @description Of a pending node: what of the revision is kept from it at its last known good version, or away, and what each waits for. */
             withheld?: components["schemas"]["Withheld"][];
@@ -3632,6 +3632,8 @@ export interface components {
             withheld_by?: components["schemas"]["ResourceRef"][];
             /** @description Of an offline node: it is one of `counts.left`. */
             left?: boolean;
+            /** @description Of a pending node: `fairlead sync --listen-admin` writes its files, and no Envoy serves there. Nothing is confirmed until one does. */
+            no_envoy?: boolean;
             /** @description How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where these are more. */
             more_waits?: number;
         };
@@ -3860,7 +3862,7 @@ export interface components {
         };
         /** @description What a connected node that is behind waits for; left out where it waits for nothing. */
         Waits: {
-            /** @description What it was sent and has not answered, because something that it needs is still open. */
+            /** @description What it was sent and has not answered. Something that it needs is still open, or the node is stuck. */
             warming: components["schemas"]["ResourceRef"][];
             /** @description What is kept from it at its last known good version, or away, and what each waits for. */
             withheld: components["schemas"]["Withheld"][];
@@ -3915,7 +3917,7 @@ export interface components {
             node_ids?: string[];
             /**
              * Format: date-time
-             * @description Of a group, and of `denied`, when the first one happened.
+             * @description Of a group, and of `denied` and `withheld`, when the first one happened.
              */
             first_at?: string;
         };
@@ -3924,10 +3926,11 @@ export interface components {
          *     has ended: another version is in force, or the node has what it is to have. `offered`: the node is offered the refused version once more, after a retry, as another process, or
          *     because what it could not be beside has changed, or a cluster that it names has come; it may refuse it again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
          *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in, or not given what they asked for,
-         *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows.
+         *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who follows. `withheld`: the same of clients that were let in and from which a resource
+         *     is kept, for one of the reasons `withheld_*`.
          * @enum {string}
          */
-        EventKind: "refused" | "kept_back" | "recovered" | "offered" | "duplicates" | "dropped" | "denied";
+        EventKind: "refused" | "kept_back" | "recovered" | "offered" | "duplicates" | "dropped" | "denied" | "withheld";
         /**
          * @description Why clients were not let in, or not given what they asked for. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
          *     ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.

@@ -144,6 +144,7 @@ func (a *API) Components(lis net.Listener, conf *tls.Config) []lifecycle.Compone
 		{Name: "endpoints", Run: endpoints.NewBuilder(a.store, a.log).Run},
 		{Name: "auditor", Run: auditor{a.store, a.signer, a.log}.run},
 		{Name: "token ends", Run: tokenEnds{a.store, a.metrics.Requests.OperatorTokensEnd, a.log}.run},
+		{Name: "collector", Run: func(ctx context.Context) error { return a.handler.TellLarge(ctx, theCollector().computing) }},
 		{Name: "denials", Run: denials{a.handler, a.log}.run}, // before the API: it ends after it
 		{Name: "api", StopTimeout: 20 * time.Second, Run: func(ctx context.Context) error {
 			return a.serve(ctx, lis, conf)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,15 +20,19 @@ const (
 	collectorPause = 100 * time.Millisecond
 )
 
-// collector has Go's garbage collector wait while a crowd connects. A heap that grows from next to nothing to that of thousands
-// of streams is collected each time it has doubled, and whoever allocates has to help: on one processor other streams wait 0.2 to
-// 0.7 s for it. After the crowd it is collected as always. It does nothing where GOGC is off. A process has one.
+// computingRoom is the same, while the API server makes large computations: with what they leave it has less than 512 MiB.
+const computingRoom = 192 << 20
+
+// collector has Go's garbage collector wait while a crowd connects, or while large computations are made. A heap that grows from next to nothing to
+// that of thousands of streams is collected each time it has doubled, and whoever allocates has to help: on one processor other streams wait 0.2 to
+// 0.7 s for it. So do other tenants' requests, for some ms each, beside computations that leave much behind. After that it is collected as always. It
+// does nothing where GOGC is off. A process has one.
 type collector struct {
-	room uint64 // in bytes
+	room uint64 // of a crowd, in bytes
 
 	mu     sync.Mutex // guards all below
-	crowds int        // there are now: each port may have one
-	usual  uint64     // GOGC without a crowd, in percent
+	rooms  []uint64   // that are asked for now, in bytes: the largest counts
+	usual  uint64     // GOGC when there are none, in percent
 	cycles uint64     // there were when GOGC was set last
 	look   *time.Timer
 }
@@ -45,24 +50,34 @@ func newCollector() *collector {
 }
 
 // crowd is told when a crowd comes to a port, and when it is over.
-func (c *collector) crowd(here bool) {
+func (c *collector) crowd(here bool) { c.grows(c.room, here) }
+
+// computing is told when large computations begin, and when they are over.
+func (c *collector) computing(here bool) { c.grows(min(c.room, computingRoom), here) }
+
+// grows lets the heap grow by room, or no more for this reason.
+func (c *collector) grows(room uint64, here bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	first := len(c.rooms) == 0
+	if here {
+		c.rooms = append(c.rooms, room)
+	} else {
+		i := slices.Index(c.rooms, room)
+		c.rooms = slices.Delete(c.rooms, i, i+1)
+	}
 	switch {
-	case here:
-		if c.crowds++; c.crowds > 1 {
-			return
-		}
+	case first:
 		h := readHeap()
 		if c.usual = h.gogc; c.usual == off {
 			return
 		}
 		c.raise(h)
 		c.look = time.AfterFunc(collectorPause, c.again)
+	case c.look == nil: // GOGC is off
+	case len(c.rooms) > 0:
+		c.raise(readHeap())
 	default:
-		if c.crowds--; c.crowds > 0 || c.look == nil {
-			return
-		}
 		c.look.Stop()
 		c.look = nil
 		debug.SetGCPercent(int(c.usual)) //nolint:gosec // it was one
@@ -82,10 +97,10 @@ func (c *collector) again() {
 	c.look.Reset(collectorPause)
 }
 
-// raise lets the heap grow by room, or as much as without a crowd if that is more. c.mu is held.
+// raise lets the heap grow by the largest room, or as much as always if that is more. c.mu is held.
 func (c *collector) raise(h collected) {
 	c.cycles = h.cycles
-	debug.SetGCPercent(int(max(c.usual, 100*c.room/max(h.roots, 1)))) //nolint:gosec // room is a GiB at most
+	debug.SetGCPercent(int(max(c.usual, 100*slices.Max(c.rooms)/max(h.roots, 1)))) //nolint:gosec // room is a GiB at most
 }
 
 // collected is what the collector goes by.

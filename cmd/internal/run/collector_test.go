@@ -7,11 +7,11 @@ import (
 )
 
 // wantRoom checks that the heap may grow by room and no more, give or take what was allocated meanwhile.
-func (c *collector) wantRoom(t *testing.T, when string) {
+func wantRoom(t *testing.T, room uint64, when string) {
 	t.Helper()
 	h := readHeap()
-	if grows := h.gogc * h.roots / 100; grows < c.room*9/10 || grows > c.room*11/10 {
-		t.Errorf("%s, a heap of %d bytes may grow by %d, want %d", when, h.roots, grows, c.room)
+	if grows := h.gogc * h.roots / 100; grows < room*9/10 || grows > room*11/10 {
+		t.Errorf("%s, a heap of %d bytes may grow by %d, want %d", when, h.roots, grows, room)
 	}
 }
 
@@ -22,14 +22,14 @@ func TestTheCollectorWaitsForACrowd(t *testing.T) { //nolint:paralleltest // GOG
 	runtime.GC()
 	c := &collector{room: 256 << 20}
 	c.crowd(true)
-	c.wantRoom(t, "with a crowd")
+	wantRoom(t, c.room, "with a crowd")
 	live := make([]byte, 64<<20)
 	runtime.GC()
 	c.again()
-	c.wantRoom(t, "after a collection")
+	wantRoom(t, c.room, "after a collection")
 	c.crowd(true) // on another port
 	c.crowd(false)
-	c.wantRoom(t, "with one of two crowds")
+	wantRoom(t, c.room, "with one of two crowds")
 	runtime.KeepAlive(live)
 	c.crowd(false)
 	if got := readHeap().gogc; got != 100 {
@@ -40,6 +40,28 @@ func TestTheCollectorWaitsForACrowd(t *testing.T) { //nolint:paralleltest // GOG
 	if got := readHeap().gogc; got != 100 {
 		t.Errorf("long after the crowd GOGC is %d, want 100", got)
 	}
+}
+
+// TestTheCollectorWaitsForLargeComputations for less than for a crowd.
+func TestTheCollectorWaitsForLargeComputations(t *testing.T) { //nolint:paralleltest // GOGC is the process's
+	usual := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(usual)
+	runtime.GC()
+	c := &collector{room: 512 << 20}
+	c.computing(true)
+	wantRoom(t, computingRoom, "beside computations")
+	c.crowd(true)
+	wantRoom(t, c.room, "with a crowd too")
+	c.crowd(false)
+	wantRoom(t, computingRoom, "after the crowd")
+	c.computing(false)
+	if got := readHeap().gogc; got != 100 {
+		t.Errorf("after the computations GOGC is %d, want 100", got)
+	}
+	c.room = 64 << 20
+	c.computing(true)
+	defer c.computing(false)
+	wantRoom(t, c.room, "in little memory")
 }
 
 // A heap that is larger than the room is collected as without a crowd.

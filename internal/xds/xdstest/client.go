@@ -134,7 +134,7 @@ func (c *Client) read(s *stream) {
 	}
 }
 
-// Pause makes the client deaf: of each stream it reads one response more, if that comes,
+// Pause has the client stop reading: of each stream it reads one response more, if that comes,
 // until Resume. It needs a bubble.
 func (c *Client) Pause() {
 	synctest.Wait() // it reads

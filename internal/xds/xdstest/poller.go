@@ -169,6 +169,9 @@ func (w *World) WebPoller(node string, t fleet.Type, names ...string) *Poller {
 	return PollerOf(w.t, forward{w.polls}, node, t, names...)
 }
 
+// HangUp ends the connections of the WebPollers: those that poll from then on are others.
+func (w *World) HangUp() { w.polls.CloseIdleConnections() }
+
 // forward asks a server.
 type forward struct{ client *http.Client }
 

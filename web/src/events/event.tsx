@@ -54,7 +54,7 @@ function Sentence({ fleet, event: e }: { fleet: string; event: Event }) {
 
 function Who({ fleet, event: e }: { fleet: string; event: Event }) {
   if (e.nodes !== undefined && e.nodes > 1) return <strong>{e.nodes} nodes</strong>;
-  if (e.node === "") return e.kind === "denied" ? "A client" : "A node";
+  if (e.node === "") return e.kind === "denied" || e.kind === "withheld" ? "A client" : "A node";
   return <NodeLink fleet={fleet} node={e.node} />;
 }
 

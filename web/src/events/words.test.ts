@@ -14,6 +14,7 @@ test("each kind of event is told, of one node and of several", () => {
   expect(deed({ kind: "denied", reason: "token_revoked" })).toBe("was not let in");
   expect(deed({ kind: "denied", reason: "type_not_served" })).toBe("asks for what it does not get");
   expect(deed({ kind: "denied", reason: "names_over_limit", nodes: 2 })).toBe("ask for what they do not get");
+  expect(deed({ kind: "withheld", reason: "withheld_missing" })).toBe("is kept from a resource");
   expect(deed({ kind: "duplicates" })).toBe("is the id of several clients");
   expect(attempts({ attempts: 1 })).toBeUndefined();
   expect(attempts({ attempts: 12 })).toBe("12 times");

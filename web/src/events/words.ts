@@ -9,6 +9,7 @@ export const eventColor: Record<EventKind, string> = {
   duplicates: "yellow",
   dropped: "gray",
   denied: "red",
+  withheld: "yellow",
 };
 
 export const kindWords: Record<EventKind, string> = {
@@ -19,6 +20,7 @@ export const kindWords: Record<EventKind, string> = {
   duplicates: "duplicates",
   dropped: "dropped",
   denied: "not let in",
+  withheld: "withheld",
 };
 
 /** The kind that the address names, if there is such a one. */
@@ -30,7 +32,7 @@ function isKind(word: string): word is EventKind {
 }
 
 /** Reasons of clients that were let in. */
-export const asked: ReadonlySet<DeniedReason> = new Set<DeniedReason>(["type_not_served", "names_over_limit", "request_refused", "withheld_missing", "withheld_refused", "withheld_sealed", "withheld_too_large"]);
+export const asked: ReadonlySet<DeniedReason> = new Set<DeniedReason>(["type_not_served", "names_over_limit", "request_refused"]);
 
 /** What comes behind the nodes: "refused", "is kept from the newest of". */
 export function deed(e: Pick<Event, "kind" | "resource" | "nodes" | "reason">): string {
@@ -51,6 +53,8 @@ export function deed(e: Pick<Event, "kind" | "resource" | "nodes" | "reason">): 
     case "denied":
       if (e.reason !== undefined && asked.has(e.reason)) return many ? "ask for what they do not get" : "asks for what it does not get";
       return many ? "were not let in" : "was not let in";
+    case "withheld":
+      return many ? "are kept from a resource" : "is kept from a resource";
   }
 }
 
@@ -101,6 +105,7 @@ export const auditKinds: Readonly<Record<string, string>> = {
   "access.denied": "was refused what it may not",
   "secret.compared": "compared a secret with other contents",
   "secrets.read": "read what is told of secrets",
+  "endpoints.remove": "removed endpoints",
   "audit.export": "took the audit away",
   "audit.broken": "found that the audit is not as it was written",
 };

@@ -37,10 +37,13 @@ test("it turns as the nodes answer", async () => {
 });
 
 test("what nodes wait for is told with its reason", async () => {
-  const waits: ReceiptNode[] = [{ id: "n-1", state: "pending", withheld: [{ resource: { type: "listeners", name: "l" }, by: { type: "routes", name: "r" }, reason: "missing" }] }];
+  const waits: ReceiptNode[] = [{ id: "n-1", state: "pending", withheld: [{ resource: { type: "listeners", name: "l" }, by: { type: "routes", name: "r" }, reason: "missing" }] },
+    { id: "n-2", state: "pending", warming: [{ type: "clusters", name: "slow" }] }, { id: "n-3", state: "pending", no_envoy: true }];
   server.use(get(`${path}/revisions/7/receipt`, () => receipt(7, "pending", { acked: 1, pending: 1, withheld: 1 }, waits)), ...revisionPage(7));
   open("/fleets/edge/history/7");
   expect((await screen.findByRole("link", { name: "Write it" })).getAttribute("href")).toBe("/fleets/edge/new?type=routes&name=r");
+  expect(document.body.textContent).toContain("clusters/slow is sent and not answered: something that it needs is still open, or the node is stuck");
+  expect(document.body.textContent).toContain("no Envoy serves there: its files are written, and nothing is confirmed until one does");
 });
 
 test("what was taken and cannot work is not called delivered alone", async () => {

@@ -53,7 +53,7 @@ function storiesWithParts(events: readonly Event[]): Story[] {
   });
 }
 
-const colors: Record<Event["kind"], string> = { refused: "red", kept_back: "orange", recovered: "teal", offered: "yellow", duplicates: "yellow", dropped: "yellow", denied: "red" };
+const colors: Record<Event["kind"], string> = { refused: "red", kept_back: "orange", recovered: "teal", offered: "yellow", duplicates: "yellow", dropped: "yellow", denied: "red", withheld: "yellow" };
 
 const columns: readonly Column<Story>[] = [
   { title: "At", kind: "short", cell: (s) => <Ago at={s.at} /> },
@@ -77,10 +77,11 @@ function What({ of: s }: { of: Story }) {
 }
 
 function Denied({ of: e }: { of: Event }) {
-  if (e.kind !== "denied") return null;
+  if (e.kind !== "denied" && e.kind !== "withheld") return null;
   const from = e.address === undefined ? "" : ` from ${e.address}`;
   const times = e.attempts !== undefined && e.attempts > 1 ? `, ${e.attempts} times` : "";
-  const what = e.reason !== undefined && asked.has(e.reason) ? "A client does not get what it asks for" : "A client was not let in";
+  const refused = e.reason !== undefined && asked.has(e.reason) ? "A client does not get what it asks for" : "A client was not let in";
+  const what = e.kind === "withheld" ? "A resource is withheld from a client" : refused;
   return <Text size="sm" className="words">{`${what}${from}${times}: ${deniedWords[e.reason ?? "token_wrong"]}`}</Text>;
 }
 

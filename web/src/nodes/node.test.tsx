@@ -137,7 +137,14 @@ test("what it waits for, with what to do", async () => {
   const waits = await screen.findByRole("region", { name: "What it waits for" });
   expect(waits.textContent).toContain("listeners/l of revision 9 waits for routes/r, which does not exist: write it");
   expect(within(waits).getByRole("link", { name: "clusters/slow" })).toBeTruthy();
+  expect(waits.textContent).toContain("is sent and not answered: something that it needs is still open, or the node is stuck");
   expect(screen.queryByRole("button", { name: /Retry/ })).toBeNull();
+});
+
+test("a node of files that no Envoy reads says so", async () => {
+  play({ ...base, refusals: [], state: "live", user_agent: "fairlead-sync-no-envoy" });
+  open(address);
+  expect((await screen.findByRole("region", { name: "What it waits for" })).textContent).toContain("no Envoy serves there: its files are written, and nothing is confirmed until one does");
 });
 
 test("what it holds is filtered by the server, and looked through by name", async () => {

@@ -3,13 +3,15 @@ import { List, Text } from "@mantine/core";
 import type { Node } from "../api/client";
 import { Section } from "../ui/page";
 import { RefLink, RevisionLink } from "./refs";
-import { refText, withheldWords } from "./words";
+import { noEnvoyWords, refText, warmingHint, warmingWords, withheldWords } from "./words";
 
 export function WaitsFor({ node }: { node: Node }) {
-  const w = node.waits;
-  if (!w) return null;
+  const w = node.waits ?? { withheld: [], warming: [], withheld_by: [] };
+  const noEnvoy = node.user_agent === "fairlead-sync-no-envoy" && node.state !== "offline";
+  if (!node.waits && !noEnvoy) return null;
   return (
     <Section title="What it waits for">
+      {noEnvoy && <Text size="sm">{`An Envoy: ${noEnvoyWords}.`}</Text>}
       {w.withheld.length > 0 && (
         <>
           <Text size="sm" mb={4}>
@@ -41,7 +43,7 @@ export function WaitsFor({ node }: { node: Node }) {
       {w.warming.length > 0 && (
         <>
           <Text size="sm" mb={4}>
-            Sent to it and not answered yet, as something that they need is still open (endpoints, a secret, DNS, a first health check):
+            {`Each of these ${warmingWords}. ${warmingHint}`}
           </Text>
           <List size="sm" mb="sm">
             {w.warming.map((r) => (

@@ -34,6 +34,13 @@ export function withheldBy(w: Pick<Withheld, "by" | "reason">): string {
   return w.reason === "too_large" ? withheldWords.too_large : `waits for ${refText(w.by)}, which ${withheldWords[w.reason]}`;
 }
 
+/** Of a resource that a node was sent: as the command line and the contract say it. */
+export const warmingWords = "is sent and not answered: something that it needs is still open, or the node is stuck";
+export const warmingHint = "It may need endpoints, a secret, DNS or a first health check, and mostly ends by itself.";
+
+/** Of a node of files. */
+export const noEnvoyWords = "no Envoy serves there: its files are written, and nothing is confirmed until one does";
+
 export const withheldWords: Record<Withheld["reason"], string> = {
   missing: "does not exist: write it",
   refused: "is refused by this node: fix it",

@@ -5,7 +5,7 @@ import type { Receipt, ReceiptState, Revision } from "../api/client";
 import { fleetQuery, receiptQuery } from "../api/queries";
 import { may, useMe } from "../app/session";
 import { isOfEndpoints, kindWords } from "../history/run";
-import { refText, withheldBy } from "../nodes/words";
+import { noEnvoyWords, refText, warmingWords, withheldBy } from "../nodes/words";
 import { receiptSentence } from "../receipt/words";
 import { ButtonLink, TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
@@ -135,7 +135,8 @@ function Waits({ receipt }: { receipt: Receipt }) {
     for (const w of n.withheld ?? []) {
       lines.add(`${refText(w.resource)} ${withheldBy(w)}`);
     }
-    for (const r of n.warming ?? []) lines.add(`${r.type}/${r.name} is warming: something that it needs is still open`);
+    if (n.no_envoy === true) lines.add(`${n.id}: ${noEnvoyWords}`);
+    for (const r of n.warming ?? []) lines.add(`${refText(r)} ${warmingWords}`);
   }
   if (lines.size === 0) return null;
   return (

@@ -101,10 +101,13 @@ test("what nodes wait for is told", async () => {
   latest = receipt(7, {
     state: "pending",
     counts: { ...counts, acked: 2, pending: 1, withheld: 1 },
-    nodes: [{ id: "a", state: "pending", withheld: [{ resource: { type: "listeners", name: "edge" }, by: { type: "routes", name: "r" }, reason: "missing" }] }],
+    nodes: [{ id: "a", state: "pending", withheld: [{ resource: { type: "listeners", name: "edge" }, by: { type: "routes", name: "r" }, reason: "missing" }] },
+      { id: "b", state: "pending", warming: [{ type: "clusters", name: "slow" }] }, { id: "c", state: "pending", no_envoy: true }],
   });
   open("/fleets/edge");
   expect(await screen.findByText("listeners/edge waits for routes/r, which does not exist: write it")).toBeTruthy();
+  expect(screen.getByText("clusters/slow is sent and not answered: something that it needs is still open, or the node is stuck")).toBeTruthy();
+  expect(screen.getByText("c: no Envoy serves there: its files are written, and nothing is confirmed until one does")).toBeTruthy();
 });
 
 test("a viewer sees all of it and is offered no change", async () => {

@@ -15,8 +15,8 @@ test("pending nodes are told by what they wait for", () => {
   const by = { type: "routes", name: "r" } as const;
   const resource = { type: "listeners", name: "l" } as const;
   const withheld = [{ resource, by, reason: "missing" as const }];
-  const groups = groupWaits([], [{ id: "a", state: "pending", withheld }, { id: "b", state: "pending", withheld, warming: [{ type: "clusters", name: "c" }] }, { id: "x", state: "acked", withheld }]);
-  expect(groups.map((g) => [g.kind, g.nodes, g.ids])).toEqual([["withheld", 2, ["a", "b"]], ["warming", 1, ["b"]]]);
+  const groups = groupWaits([], [{ id: "a", state: "pending", withheld }, { id: "b", state: "pending", withheld, warming: [{ type: "clusters", name: "c" }] }, { id: "x", state: "acked", withheld }, { id: "f", state: "pending", no_envoy: true }, { id: "g", state: "pending", no_envoy: true }]);
+  expect(groups.map((g) => [g.kind, g.nodes, g.ids])).toEqual([["withheld", 2, ["a", "b"]], ["no_envoy", 2, ["f", "g"]], ["warming", 1, ["b"]]]);
 });
 
 test("what was offered again is told so, and not as ended by a revision", () => {

@@ -12,8 +12,9 @@ export interface Refusals {
 }
 
 export interface WaitsFor {
-  kind: "withheld" | "warming";
-  resource: ResourceRef;
+  kind: "withheld" | "warming" | "no_envoy";
+  /** Of no_envoy none: all is written. */
+  resource?: ResourceRef;
   by?: ResourceRef;
   reason?: Withheld["reason"];
   nodes: number;
@@ -47,7 +48,7 @@ export function groupRefusals(groups: readonly Refusals[], nodes: readonly Recei
 export function groupWaits(groups: readonly WaitsFor[], nodes: readonly ReceiptNode[]): WaitsFor[] {
   const found = new Map<string, WaitsFor>();
   const put = (g: WaitsFor) => {
-    const key = [g.kind, g.resource.type, g.resource.name, g.by?.type, g.by?.name, g.reason].join("\0");
+    const key = [g.kind, g.resource?.type, g.resource?.name, g.by?.type, g.by?.name, g.reason].join("\0");
     const known = found.get(key);
     if (!known) found.set(key, g);
     else for (const id of g.ids) count(known, id);
@@ -55,6 +56,7 @@ export function groupWaits(groups: readonly WaitsFor[], nodes: readonly ReceiptN
   for (const g of groups) put({ ...g, ids: [...g.ids] });
   for (const n of nodes) {
     if (n.state !== "pending") continue;
+    if (n.no_envoy === true) put({ kind: "no_envoy", nodes: 1, ids: [n.id] });
     for (const w of n.withheld ?? []) put({ kind: "withheld", resource: w.resource, by: w.by, reason: w.reason, nodes: 1, ids: [n.id] });
     for (const resource of n.warming ?? []) put({ kind: "warming", resource, nodes: 1, ids: [n.id] });
   }

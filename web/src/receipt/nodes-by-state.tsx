@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Receipt, ReceiptCounts, ReceiptNode, ReceiptRefusal } from "../api/client";
 import { usePlace } from "../app/place";
 import { ResourceLink } from "../history/resource-link";
+import { noEnvoyWords } from "../nodes/words";
 import { TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import { Pager } from "../ui/pager";
@@ -73,13 +74,14 @@ function NodesOf({ revision, state, cursor }: { revision: number; state: Receipt
   );
 }
 
-const saysMore = (n: ReceiptNode) => (n.resource ?? n.detail ?? n.ended ?? n.left) !== undefined || [n.withheld, n.warming, n.still_refusing].some((l) => l !== undefined && l.length > 0);
+const saysMore = (n: ReceiptNode) => (n.resource ?? n.detail ?? n.ended ?? n.left ?? n.no_envoy) !== undefined || [n.withheld, n.warming, n.still_refusing].some((l) => l !== undefined && l.length > 0);
 
 function What({ node: n }: { node: ReceiptNode }) {
   const waits = [...(n.withheld ?? []).map((w) => w.resource), ...(n.warming ?? [])];
   return (
     <Stack gap={2}>
       {n.left === true && "connected when the revision was made, and gone without it"}
+      {n.no_envoy === true && noEnvoyWords}
       <Refusal of={n} />
       <AlsoRefused node={n} />
       {waits.length > 0 && (

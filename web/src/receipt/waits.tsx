@@ -3,6 +3,7 @@ import { Alert, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { usePlace } from "../app/place";
 import { NodeLinks, ResourceLink } from "../history/resource-link";
+import { noEnvoyWords, warmingHint, warmingWords } from "../nodes/words";
 import { TextLink } from "../ui/link";
 import { Loaded } from "../ui/loaded";
 import type { WaitsFor } from "./groups";
@@ -47,10 +48,11 @@ function Wait({ group: g }: { group: WaitsFor }) {
 
 function Why({ group: g }: { group: WaitsFor }) {
   const { fleet } = usePlace();
+  if (!g.resource) return <>{noEnvoyWords}.</>;
   if (g.kind === "warming" || !g.by) {
     return (
       <>
-        <ResourceLink of={g.resource} /> was sent and is warming: something that it needs is still open, such as endpoints, a secret, DNS or a first health check. It mostly ends by itself.
+        <ResourceLink of={g.resource} /> {warmingWords}. {warmingHint}
       </>
     );
   }

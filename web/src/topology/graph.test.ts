@@ -124,7 +124,7 @@ test("the receipt marks what nodes refuse, and what is withheld from them", () =
 
 test("a node's refusal counts more than that it waits", () => {
   const marks = nodeMarks(new Map([["clusters/a", "refused"], ["clusters/b", "pending"], ["clusters/c", "synced"]]), {
-    warming: [], withheld_by: [],
+    warming: [{ type: "clusters", name: "d" }], withheld_by: [],
     withheld: [
       { resource: { type: "clusters", name: "a" }, by: { type: "secrets", name: "s" }, reason: "missing" },
       { resource: { type: "clusters", name: "b" }, by: { type: "secrets", name: "s" }, reason: "missing" },
@@ -132,5 +132,6 @@ test("a node's refusal counts more than that it waits", () => {
   });
   expect(marks.get("clusters/a")?.kind).toBe("refused");
   expect(marks.get("clusters/b")).toEqual({ kind: "withheld", words: "withheld until secrets/s is there" });
+  expect(marks.get("clusters/d")?.words).toBe("is sent and not answered: something that it needs is still open, or the node is stuck");
   expect(marks.has("clusters/c")).toBe(false);
 });

@@ -1,5 +1,6 @@
 // What nodes say of the resources: from the latest receipt of the fleet, or from one node.
 import type { NodeResourceState, Receipt, ResourceRef, Waits, Withheld } from "../api/client";
+import { warmingWords } from "../nodes/words";
 import { idOf, type Mark } from "./graph";
 
 const nodes = (n: number) => (n === 1 ? "1 node" : `${n} nodes`);
@@ -33,7 +34,7 @@ export function nodeMarks(states: ReadonlyMap<string, NodeResourceState>, waits:
     if (state === "refused") marks.set(id, { kind: "refused", words: "refused, another version stands in where there is one" });
     if (state === "absent") marks.set(id, { kind: "refused", words: "every version refused, the node has none" });
   }
-  for (const r of waits?.warming ?? []) set(marks, r, { kind: "pending", words: "warming: it waits for something that it needs" });
+  for (const r of waits?.warming ?? []) set(marks, r, { kind: "pending", words: warmingWords });
   for (const w of waits?.withheld ?? []) set(marks, w.resource, { kind: "withheld", words: `withheld ${until(w)}` });
   return marks;
 }

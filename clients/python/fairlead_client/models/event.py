@@ -33,7 +33,8 @@ class Event:
     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once
     an hour at most. `denied`: clients were not let in, or not given what they asked for,
     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes again to who
-    follows.
+    follows. `withheld`: the same of clients that were let in and from which a resource
+    is kept, for one of the reasons `withheld_*`.
      """
     node: str
     """ The node's id, of `denied` what the client says; empty where it is about none, or where a client was not
@@ -88,7 +89,7 @@ class Event:
     node_ids: list[str] | Unset = UNSET
     """ Of a group, ten of them at most. """
     first_at: datetime.datetime | Unset = UNSET
-    """ Of a group, and of `denied`, when the first one happened. """
+    """ Of a group, and of `denied` and `withheld`, when the first one happened. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

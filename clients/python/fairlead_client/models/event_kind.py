@@ -9,6 +9,7 @@ class EventKind(StrEnum):
     OFFERED = "offered"
     RECOVERED = "recovered"
     REFUSED = "refused"
+    WITHHELD = "withheld"
 
     def __str__(self) -> str:
         return str(self.value)

@@ -56,7 +56,8 @@ class ReceiptNode:
     still_refusing: list[ResourceRef] | Unset = UNSET
     """ What the node refuses at present, of any revision. """
     warming: list[ResourceRef] | Unset = UNSET
-    """ Of a pending node: what it was sent and has not answered, because something that it needs is still open. """
+    """ Of a pending node: what it was sent and has not answered. Something that it needs is still open, or the node
+    is stuck. """
     withheld: list[Withheld] | Unset = UNSET
     """ Of a pending node: what of the revision is kept from it at its last known good version, or away, and what
     each waits for. """
@@ -64,6 +65,9 @@ class ReceiptNode:
     """ What `withheld` waits for, each once. """
     left: bool | Unset = UNSET
     """ Of an offline node: it is one of `counts.left`. """
+    no_envoy: bool | Unset = UNSET
+    """ Of a pending node: `fairlead sync --listen-admin` writes its files, and no Envoy serves there. Nothing is
+    confirmed until one does. """
     more_waits: int | Unset = UNSET
     """ How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where
     these are more. """
@@ -135,6 +139,8 @@ class ReceiptNode:
 
         left = self.left
 
+        no_envoy = self.no_envoy
+
         more_waits = self.more_waits
 
         field_dict: dict[str, Any] = {}
@@ -173,6 +179,8 @@ class ReceiptNode:
             field_dict["withheld_by"] = withheld_by
         if left is not UNSET:
             field_dict["left"] = left
+        if no_envoy is not UNSET:
+            field_dict["no_envoy"] = no_envoy
         if more_waits is not UNSET:
             field_dict["more_waits"] = more_waits
 
@@ -272,6 +280,8 @@ class ReceiptNode:
 
         left = d.pop("left", UNSET)
 
+        no_envoy = d.pop("no_envoy", UNSET)
+
         more_waits = d.pop("more_waits", UNSET)
 
         receipt_node = cls(
@@ -291,6 +301,7 @@ class ReceiptNode:
             withheld=withheld,
             withheld_by=withheld_by,
             left=left,
+            no_envoy=no_envoy,
             more_waits=more_waits,
         )
 

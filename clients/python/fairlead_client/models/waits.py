@@ -21,7 +21,7 @@ class Waits:
     """What a connected node that is behind waits for; left out where it waits for nothing."""
 
     warming: list[ResourceRef]
-    """ What it was sent and has not answered, because something that it needs is still open. """
+    """ What it was sent and has not answered. Something that it needs is still open, or the node is stuck. """
     withheld: list[Withheld]
     """ What is kept from it at its last known good version, or away, and what each waits for. """
     withheld_by: list[ResourceRef]

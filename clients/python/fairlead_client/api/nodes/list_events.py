@@ -144,7 +144,9 @@ def sync_detailed(
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
             for one `reason`; the same again is the same event with more `attempts` and a newer time,
-            and comes again to who follows.
+            and comes again to who follows. `withheld`: the same of clients that were let in and from
+            which a resource
+            is kept, for one of the reasons `withheld_*`.
         since (str | Unset):
         grouped (bool | Unset):  Default: False.
         after (str | Unset):
@@ -226,7 +228,9 @@ def sync(
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
             for one `reason`; the same again is the same event with more `attempts` and a newer time,
-            and comes again to who follows.
+            and comes again to who follows. `withheld`: the same of clients that were let in and from
+            which a resource
+            is kept, for one of the reasons `withheld_*`.
         since (str | Unset):
         grouped (bool | Unset):  Default: False.
         after (str | Unset):
@@ -303,7 +307,9 @@ async def asyncio_detailed(
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
             for one `reason`; the same again is the same event with more `attempts` and a newer time,
-            and comes again to who follows.
+            and comes again to who follows. `withheld`: the same of clients that were let in and from
+            which a resource
+            is kept, for one of the reasons `withheld_*`.
         since (str | Unset):
         grouped (bool | Unset):  Default: False.
         after (str | Unset):
@@ -383,7 +389,9 @@ async def asyncio(
             node said; told once an hour at most. `denied`: clients were not let in, or not given what
             they asked for,
             for one `reason`; the same again is the same event with more `attempts` and a newer time,
-            and comes again to who follows.
+            and comes again to who follows. `withheld`: the same of clients that were let in and from
+            which a resource
+            is kept, for one of the reasons `withheld_*`.
         since (str | Unset):
         grouped (bool | Unset):  Default: False.
         after (str | Unset):
