@@ -57,11 +57,12 @@ func targetOf(conf store.NodeConfig) *snapshot.Target {
 	snap := &snapshot.Snapshot{Revision: conf.Revision}
 	var exceptions []snapshot.Exception
 	for _, r := range conf.Resources {
-		snap.Types[r.Type] = snap.Types[r.Type].With(bodiless(r, r.Present))
+		present := bodiless(r, r.Present)
+		snap.Types[r.Type] = snap.Types[r.Type].With(present)
 		if r.Refusal == nil {
 			continue
 		}
-		e := snapshot.Exception{Type: r.Type, Name: r.Name, Refused: r.Present.Version}
+		e := snapshot.Exception{Type: r.Type, Refused: present}
 		switch {
 		case r.Good.Version != "":
 			e.Good = bodiless(r, r.Good)

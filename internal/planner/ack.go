@@ -86,7 +86,7 @@ func (c *Client) take(t fleet.Type, f *flight) {
 
 // has reports whether the client has all candidates of a group once it ACKs.
 func (tr *Track) has(g *group) bool {
-	return !slices.ContainsFunc(g.candidates, func(x candidate) bool { return !snapshot.Same(tr.Next.Get(x.refused.Name), x.refused) })
+	return !slices.ContainsFunc(g.candidates, func(x snapshot.Exception) bool { return !snapshot.Same(tr.Next.Get(x.Refused.Name), x.Refused) })
 }
 
 func (p *peculiar) lateIndex(nonce string) int {

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"iter"
 	"slices"
 
 	"fairlead/internal/fleet"
@@ -19,12 +18,12 @@ type bisection struct {
 	waiting []*group // kept back, next first
 	offered *group   // given back now; nil: none
 	// blamed are found out. They are kept back until the node's target says so.
-	blamed []candidate
+	blamed []snapshot.Exception
 }
 
 // group are candidates that are offered together.
 type group struct {
-	candidates []candidate
+	candidates []snapshot.Exception
 	bad        bool // one of them is the culprit, at least
 	// other is the half that was not offered yet: if this one is taken, that one is bad.
 	other *group
@@ -44,24 +43,17 @@ func (c *Client) place() place {
 	return place{c.overlay.base, c.pos.Types[fleet.Cluster].Held, c.pos.Types[fleet.Cluster].Doubts.Len()}
 }
 
-func newBisection(all []candidate, words string) *bisection {
+func newBisection(all []snapshot.Exception, words string) *bisection {
 	return &bisection{words: words, waiting: []*group{{candidates: slices.Clone(all), bad: true}}}
 }
 
-// withheld yields the candidates that are kept back.
-func (b *bisection) withheld(yield func(candidate) bool) {
-	for _, x := range b.blamed {
-		if !yield(x) {
-			return
-		}
-	}
+// withheld are the candidates that are kept back.
+func (b *bisection) withheld() []snapshot.Exception {
+	all := slices.Clone(b.blamed)
 	for _, g := range b.waiting {
-		for _, x := range g.candidates {
-			if !yield(x) {
-				return
-			}
-		}
+		all = append(all, g.candidates...)
 	}
+	return all
 }
 
 // halve splits a bad group of several: the first half is offered first.
@@ -73,7 +65,7 @@ func halve(g *group) (first, second *group) {
 
 // offer gives the next group back that is not parked at this place; culprits are those
 // that stand alone by now.
-func (b *bisection) offer(at place) (culprits []candidate) {
+func (b *bisection) offer(at place) (culprits []snapshot.Exception) {
 	defer func() { b.sentence(culprits, at.target.Revision) }()
 	for b.offered == nil {
 		i := slices.IndexFunc(b.waiting, func(g *group) bool { return g.parked != at })
@@ -129,10 +121,9 @@ func (b *bisection) refused() {
 // accuse takes in that a response with these candidates was refused, and none was named. One
 // that carried a culprit, or all of a group that is known to be bad, says nothing of the others, and one that was
 // overtaken says nothing of what is offered since.
-func (b *bisection) accuse(all []candidate) {
-	carried, fresh := versionsOf(slices.Values(all)), b.fresh(all)
-	has := func(x candidate) bool { return carried[x.refused.Key()] }
-	lacks := func(x candidate) bool { return !has(x) }
+func (b *bisection) accuse(all []snapshot.Exception) {
+	has, fresh := among(all), b.fresh(all)
+	lacks := func(x snapshot.Exception) bool { return !has(x) }
 	explained := slices.ContainsFunc(b.blamed, has) || slices.ContainsFunc(b.waiting, func(g *group) bool {
 		return g.bad && !slices.ContainsFunc(g.candidates, lacks)
 	})
@@ -146,20 +137,19 @@ func (b *bisection) accuse(all []candidate) {
 }
 
 // refusedWith is refused, where the response carried others too of which nothing is known yet.
-func (b *bisection) refusedWith(fresh []candidate) {
+func (b *bisection) refusedWith(fresh []snapshot.Exception) {
 	b.offered.candidates = append(b.offered.candidates, fresh...)
 	b.refused()
 }
 
 // fresh are those of all that are no candidates yet.
-func (b *bisection) fresh(all []candidate) []candidate {
-	known := versionsOf(slices.Values(b.all()))
-	return slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return known[x.refused.Key()] })
+func (b *bisection) fresh(all []snapshot.Exception) []snapshot.Exception {
+	return slices.DeleteFunc(slices.Clone(all), among(b.all()))
 }
 
 // drop takes names out: they were blamed by name, or have another version by now. What
 // the groups that lose some told about each other holds no more.
-func (b *bisection) drop(out func(candidate) bool) {
+func (b *bisection) drop(out func(snapshot.Exception) bool) {
 	b.blamed = slices.DeleteFunc(b.blamed, out)
 	groups := slices.Clone(b.waiting)
 	if b.offered != nil {
@@ -188,10 +178,8 @@ func (b *bisection) over() bool {
 }
 
 // blame takes candidates out of their groups: they are the culprits.
-func (b *bisection) blame(culprits []candidate, at fleet.Revision) {
-	b.drop(func(x candidate) bool {
-		return slices.ContainsFunc(culprits, func(y candidate) bool { return snapshot.Same(y.refused, x.refused) })
-	})
+func (b *bisection) blame(culprits []snapshot.Exception, at fleet.Revision) {
+	b.drop(among(culprits))
 	b.sentence(culprits, at)
 	if b.offered == nil && len(b.waiting) > 0 && !b.waiting[0].bad {
 		b.offered, b.waiting = b.waiting[0], b.waiting[1:] // together with what puts these back
@@ -199,25 +187,25 @@ func (b *bisection) blame(culprits []candidate, at fleet.Revision) {
 }
 
 // sentence keeps culprits back from the target's revision on.
-func (b *bisection) sentence(culprits []candidate, at fleet.Revision) {
+func (b *bisection) sentence(culprits []snapshot.Exception, at fleet.Revision) {
 	for _, x := range culprits {
-		x.blamed = at
+		x.At = at
 		b.blamed = append(b.blamed, x)
 	}
 }
 
-// versionsOf are the versions of candidates, which may be thousands.
-func versionsOf(all iter.Seq[candidate]) map[snapshot.Sum]bool {
-	versions := make(map[snapshot.Sum]bool)
-	for x := range all {
-		versions[x.refused.Key()] = true
+// among tells whether a version is that of a candidate, of which there may be thousands.
+func among(all []snapshot.Exception) func(snapshot.Exception) bool {
+	versions := make(map[snapshot.Sum]bool, len(all))
+	for _, x := range all {
+		versions[x.Refused.Key()] = true
 	}
-	return versions
+	return func(x snapshot.Exception) bool { return versions[x.Refused.Key()] }
 }
 
 // groups are all candidates, in slices that may be written to.
-func (b *bisection) groups() [][]candidate {
-	all := [][]candidate{b.blamed}
+func (b *bisection) groups() [][]snapshot.Exception {
+	all := [][]snapshot.Exception{b.blamed}
 	for _, g := range b.waiting {
 		all = append(all, g.candidates)
 	}
@@ -227,9 +215,9 @@ func (b *bisection) groups() [][]candidate {
 	return all
 }
 
-func (b *bisection) all() []candidate { return slices.Concat(b.groups()...) }
+func (b *bisection) all() []snapshot.Exception { return slices.Concat(b.groups()...) }
 
 // carries reports whether the client has all candidates of a group once it took the response.
 func (r *Response) carries(g *group) bool {
-	return !slices.ContainsFunc(g.candidates, func(x candidate) bool { return !snapshot.Same(r.after.Get(x.refused.Name), x.refused) })
+	return !slices.ContainsFunc(g.candidates, func(x snapshot.Exception) bool { return !snapshot.Same(r.after.Get(x.Refused.Name), x.Refused) })
 }

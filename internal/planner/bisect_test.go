@@ -27,7 +27,7 @@ func TestHalvesFindTheCulprit(t *testing.T) {
 		typ := rapid.SampledFrom([]fleet.Type{fleet.Listener, fleet.Cluster, fleet.Route}).Draw(t, "type")
 		p := newPoisoned(t, delta, typ, n, bad)
 		if typ == fleet.Route && rapid.Bool().Draw(t, "names a cluster that it refuses") {
-			p.except = []snapshot.Exception{{Type: fleet.Cluster, Name: "refused", Refused: "1"}}
+			p.except = []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("refused", "1")}}
 		}
 		if known { // all had a version before
 			p.offer(1, "")
@@ -84,12 +84,12 @@ func (p *poisoned) offer(rev fleet.Revision, mark string) int {
 		}
 		r := fleet.Row{Name: fmt.Sprint(i), Version: v, Revision: rev}
 		for _, e := range p.except {
-			r.Derived.Refs = append(r.Derived.Refs, fleet.Ref{Type: e.Type, Name: e.Name})
+			r.Derived.Refs = append(r.Derived.Refs, e.Ref())
 		}
 		p.snap.Types[p.typ] = p.snap.Types[p.typ].With(snapshot.NewResource(p.typ, r, nil))
 	}
 	for _, e := range p.except {
-		p.snap.Types[e.Type] = p.snap.Types[e.Type].With(snapshot.NewResource(e.Type, fleet.Row{Name: e.Name, Version: e.Refused, Revision: 1}, nil))
+		p.snap.Types[e.Type] = p.snap.Types[e.Type].With(snapshot.NewResource(e.Type, fleet.Row{Name: e.Refused.Name, Version: e.Refused.Version, Revision: 1}, nil))
 	}
 	return 0
 }
@@ -129,7 +129,7 @@ func (p *poisoned) judge() bool {
 				p.t.Fatal(err)
 			}
 			p.found = append(p.found, i)
-			p.except = append(p.except, snapshot.Exception{Type: v.Type, Name: b.Refused.Name, Refused: b.Refused.Version, Good: b.Good})
+			p.except = append(p.except, snapshot.Exception{Type: v.Type, Refused: b.Refused, Good: b.Good})
 		}
 	}
 	slices.Sort(p.found)
@@ -170,7 +170,7 @@ func TestARefusalThatIsExplainedBlamesNobodyElse(t *testing.T) {
 			}
 		}
 	}
-	two = two.Except([]snapshot.Exception{{Type: fleet.Cluster, Name: "d", Refused: "1"}})
+	two = two.Except([]snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("d", "1")}})
 	s.step(two, "clusters b@1", "")
 	s.step(two, "nothing", "")
 	if vs := s.c.Verdicts(); len(vs) > 0 || s.c.Settled() != 2 {
@@ -245,7 +245,7 @@ func TestAnExceptionThatEndsAgain(t *testing.T) {
 	t.Parallel()
 	snap := first(t, "clusters a@1 b@1")
 	plain := snapshot.NewTarget(snap, nil)
-	excepted := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Name: "b", Refused: "1"}})
+	excepted := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("b", "1")}})
 	s := &script{t: t, c: client{Delta: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, plain)
 	s.step(plain, "clusters a@1 b@1", says(fleet.Cluster, "b"))

@@ -28,12 +28,8 @@ func (c *Client) effective(target *snapshot.Target) *snapshot.Target {
 	c.endBisections(target)
 	var es []snapshot.Exception
 	for t := range c.rec.types {
-		b := c.rec.types[t].bisection
-		if b == nil {
-			continue
-		}
-		for x := range b.withheld {
-			es = append(es, snapshot.Exception{Type: fleet.Type(t), Name: x.refused.Name, Refused: x.refused.Version, Good: x.good, Leave: x.leave}) //nolint:gosec // one of nine
+		if b := c.rec.types[t].bisection; b != nil {
+			es = append(es, b.withheld()...)
 		}
 	}
 	if len(es) == 0 { // the last one has just ended: its stream takes remembered steps again
@@ -46,9 +42,9 @@ func (c *Client) effective(target *snapshot.Target) *snapshot.Target {
 	return c.overlay.target
 }
 
-// sameException: of what bisections keep back nothing else is set.
+// sameException: nothing else of them makes another target.
 func sameException(a, b snapshot.Exception) bool {
-	return a.Type == b.Type && a.Name == b.Name && a.Refused == b.Refused && a.Good == b.Good && a.Leave == b.Leave
+	return a.Type == b.Type && a.Refused == b.Refused && a.Good == b.Good && a.Leave == b.Leave
 }
 
 // endBisections drops the candidates that the target has left, and ends a bisection of
@@ -60,12 +56,12 @@ func (c *Client) endBisections(target *snapshot.Target) {
 		if p.bisection == nil {
 			continue
 		}
-		gone := func(x candidate) bool { // or back, by a later revision: then it is offered once more
-			now := l.lookup(t, x.refused.Name)
-			if x.rival != nil && !snapshot.Same(x.rival, target.View[t].Get(x.rival.Name)) || x.lacked.came(target) {
+		gone := func(x snapshot.Exception) bool { // or back, by a later revision: then it is offered once more
+			now := l.lookup(t, x.Refused.Name)
+			if x.Rival != nil && !snapshot.Same(x.Rival, target.View[t].Get(x.Rival.Name)) || target.AnyLackCame(x.Lacked) {
 				return true
 			}
-			return !c.pos.Types[t].Sub.Has(x.refused.Name) || !snapshot.Same(now, x.refused) || x.blamed > 0 && now.Revision > x.blamed
+			return !c.pos.Types[t].Sub.Has(x.Refused.Name) || !snapshot.Same(now, x.Refused) || x.At > 0 && now.Revision > x.At
 		}
 		if slices.ContainsFunc(p.bisection.all(), gone) {
 			p.bisection.drop(gone)
@@ -115,8 +111,8 @@ func (c *Client) advance(target *snapshot.Target) (moved bool) {
 func (c *Client) repaired(t fleet.Type) bool {
 	removable := c.pos.Kind.Delta || t.FullSet()
 	doubts := c.pos.Types[t].Doubts
-	return !slices.ContainsFunc(c.rec.of(t).bisection.all(), func(x candidate) bool {
-		return doubts.of(x.refused.Name) != nil && !x.leave && (removable || x.good != nil)
+	return !slices.ContainsFunc(c.rec.of(t).bisection.all(), func(x snapshot.Exception) bool {
+		return doubts.of(x.Refused.Name) != nil && !x.Leave && (removable || x.Good != nil)
 	})
 }
 
@@ -124,8 +120,8 @@ func (c *Client) repaired(t fleet.Type) bool {
 // goes out that could be ACKed.
 func (c *Client) hasOffered(t fleet.Type) bool {
 	b := c.rec.of(t).bisection
-	if b.offered == nil || slices.ContainsFunc(b.offered.candidates, func(x candidate) bool {
-		return !snapshot.Same(c.pos.Types[t].Held.Get(x.refused.Name), x.refused)
+	if b.offered == nil || slices.ContainsFunc(b.offered.candidates, func(x snapshot.Exception) bool {
+		return !snapshot.Same(c.pos.Types[t].Held.Get(x.Refused.Name), x.Refused)
 	}) {
 		return false
 	}
@@ -141,13 +137,13 @@ func (c *Client) release(t fleet.Type, target *snapshot.Target) (any bool) {
 		return false
 	}
 	l := c.look(target)
-	lacks := func(x candidate) bool {
-		_, ok := l.waitsFor(t, change{name: x.refused.Name, old: l.held(t, x.refused.Name), new: x.refused})
+	lacks := func(x snapshot.Exception) bool {
+		_, ok := l.waitsFor(t, change{name: x.Refused.Name, old: l.held(t, x.Refused.Name), new: x.Refused})
 		return ok
 	}
 	if any = slices.ContainsFunc(b.offered.candidates, lacks); any {
-		offered := slices.Clone(b.offered.candidates)
-		b.drop(func(x candidate) bool { return slices.Contains(offered, x) && lacks(x) })
+		offered := among(b.offered.candidates)
+		b.drop(func(x snapshot.Exception) bool { return offered(x) && lacks(x) })
 	}
 	return any
 }
@@ -155,16 +151,16 @@ func (c *Client) release(t fleet.Type, target *snapshot.Target) (any bool) {
 // correct takes in what the client holds of the candidates by its own account: what it was
 // thought never to have had is not taken away, and what it has taken it does not refuse.
 func (b *bisection) correct(held func(name string) has) {
-	b.drop(func(x candidate) bool { return snapshot.Same(held(x.refused.Name).lastGood(), x.refused) })
+	b.drop(func(x snapshot.Exception) bool { return snapshot.Same(held(x.Refused.Name).lastGood(), x.Refused) })
 	for _, all := range b.groups() {
 		for i := range all {
 			x := &all[i]
-			h := held(x.refused.Name)
-			if x.good != nil || !h.surely() {
+			h := held(x.Refused.Name)
+			if x.Good != nil || !h.surely() {
 				continue
 			}
-			if x.good = h.lastGood(); x.good == nil {
-				x.leave = true
+			if x.Good = h.lastGood(); x.Good == nil {
+				x.Leave = true
 			}
 		}
 	}

@@ -111,7 +111,7 @@ func TestACrowdThatAskedForClustersSharesItsSteps(t *testing.T) {
 func TestAtRestWithWhatIsWithheldIsClean(t *testing.T) {
 	t.Parallel()
 	snap := &snapshot.Snapshot{Revision: 1, Types: world(t, 1, "clusters a@1 c@1; endpoints a@1; listeners l@1>r; routes r@1>c").Types}
-	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Name: "c", Refused: "1"}})
+	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("c", "1")}})
 	for _, delta := range []bool{true, false} {
 		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
 		s.c.Subscribe(request{Type: fleet.Cluster}, target)
@@ -207,7 +207,7 @@ func TestAWithheldNameThatIsOwedAgainIsNotClean(t *testing.T) {
 	one := first(t, "clusters a@1; endpoints a@1; listeners l@1; extensions r@1>a")
 	then := snapshot.NewTarget(one, nil)
 	two, _ := changed(t, one, "clusters a@1 c@1; endpoints a@1; listeners l@1; extensions r@2>c")
-	now := snapshot.NewTarget(two, []snapshot.Exception{{Type: fleet.Cluster, Name: "c", Refused: "1"}})
+	now := snapshot.NewTarget(two, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("c", "1")}})
 	s := &script{t: t, c: client{Envoy: true, Now: start}}
 	filter := request{Type: fleet.Extension, Names: []string{"r"}}
 	for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Endpoint, Names: []string{"a"}}, {Type: fleet.Listener}, filter} {
@@ -227,7 +227,7 @@ func TestAWithheldNameThatIsOwedAgainIsNotClean(t *testing.T) {
 	s.c.Waits(now, false)
 	past := s.c.leaves()
 	three, _ := changed(t, two, "clusters a@1 c@1; endpoints a@1; listeners l@1; extensions r@1>a")
-	back := snapshot.NewTarget(three, []snapshot.Exception{{Type: fleet.Cluster, Name: "c", Refused: "1"}})
+	back := snapshot.NewTarget(three, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("c", "1")}})
 	n := &script{t: t, c: client{Envoy: true, Now: start, Opening: true, Past: past}}
 	if stays := s.steps(back); !slices.Contains(stays, "extensions r@1") {
 		t.Errorf("on its old stream it is sent %q", stays)
@@ -340,7 +340,7 @@ func TestWhatWasDoubtedAndGivenUpIsNotClean(t *testing.T) {
 	one := first(t, "routes r@1 s@1")
 	then := snapshot.NewTarget(one, nil)
 	two, now := changed(t, one, "routes r@2 s@1")
-	kept := snapshot.NewTarget(two, []snapshot.Exception{{Type: fleet.Route, Name: "r", Refused: "2", Good: one.Types[fleet.Route].Get("r")}})
+	kept := snapshot.NewTarget(two, []snapshot.Exception{{Type: fleet.Route, Refused: snapshot.Reported("r", "2"), Good: one.Types[fleet.Route].Get("r")}})
 	s := &script{t: t, c: client{Now: start}}
 	version := one.Types[fleet.Route].Sum().String()
 	both := request{Type: fleet.Route, Names: []string{"r", "s"}}

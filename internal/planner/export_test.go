@@ -14,9 +14,7 @@ func (c *Client) LackedHeld() (n int) {
 			continue
 		}
 		for _, x := range p.bisection.all() {
-			if x.lacked != nil {
-				n += len(x.lacked.clusters)
-			}
+			n += len(x.Lacked)
 		}
 	}
 	return n

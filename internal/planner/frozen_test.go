@@ -14,7 +14,7 @@ import (
 // frozen is a target of a node that refuses the cluster p and keeps the clusters that it had.
 func frozen(now, had *snapshot.Target) *snapshot.Target {
 	snap := &snapshot.Snapshot{Revision: now.Revision, Types: now.Types, Gone: now.Gone}
-	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Name: "p", Refused: "bad"}})
+	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("p", "bad")}})
 	target.Freeze(fleet.Cluster, had.Types[fleet.Cluster])
 	return target
 }

@@ -106,7 +106,7 @@ func (c *Client) Quotable(t fleet.Type) iter.Seq[*snapshot.Resource] {
 			return
 		}
 		for _, x := range p.bisection.all() {
-			if !again(x.refused) && !yield(x.refused) {
+			if !again(x.Refused) && !yield(x.Refused) {
 				return
 			}
 		}

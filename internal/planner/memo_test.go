@@ -49,7 +49,7 @@ func TestAStreamInDoubtTakesNoStepOfOthers(t *testing.T) {
 	good.Types[fleet.Cluster] = good.Types[fleet.Cluster].With(edsCluster("b", "1", 1))
 	more := &snapshot.Snapshot{Revision: 2, Types: good.Types}
 	more.Types[fleet.Cluster] = more.Types[fleet.Cluster].With(edsCluster("a", "1", 2))
-	excepted := snapshot.NewTarget(more, []snapshot.Exception{{Type: fleet.Cluster, Name: "a", Refused: "1"}})
+	excepted := snapshot.NewTarget(more, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("a", "1")}})
 	connect := func(past planner.Past) *stream {
 		s := &stream{Client: pl.Client(fleet.Key{}, planner.Kind{Delta: true, Envoy: true}, planner.Origin{Past: past}, false, start), delta: true}
 		s.ask(excepted, fleet.Listener, planner.Names{})
@@ -79,7 +79,7 @@ func TestARevisionIsTheViewsOwn(t *testing.T) {
 		view := &snapshot.Snapshot{Revision: 5}
 		view.Types[fleet.Cluster] = view.Types[fleet.Cluster].With(edsCluster("a", "1", 2))
 		view.Types[fleet.Listener] = view.Types[fleet.Listener].With(snapshot.NewResource(fleet.Listener, fleet.Row{Name: "l", Version: "1", Revision: rev, Derived: fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Cluster, Name: "a"}}}}, nil))
-		target := snapshot.NewTarget(view, []snapshot.Exception{{Type: fleet.Cluster, Name: "a", Refused: "1"}})
+		target := snapshot.NewTarget(view, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("a", "1")}})
 		s := newStream(pl, true)
 		s.ask(target, fleet.Cluster, planner.Names{})
 		s.ask(target, fleet.Listener, planner.Names{})

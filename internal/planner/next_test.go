@@ -60,7 +60,7 @@ func (p *proxy) before(settled fleet.Revision) *snapshot.Snapshot {
 		switch {
 		case p.at[i] > settled || !e.Applies(snap):
 		case e.Leave:
-			own.Unknown = append(own.Unknown, fleet.Ref{Type: e.Type, Name: e.Name})
+			own.Unknown = append(own.Unknown, e.Ref())
 		default:
 			es = append(es, e)
 		}
@@ -366,7 +366,7 @@ func (p *proxy) judge() {
 			}
 			p.t.Logf("blames %s@%s, good %v, leave %v", b.Refused.Name, b.Refused.Version, b.Good != nil, b.Leave)
 			p.at = append(p.at, p.snap.Revision)
-			p.except = append(p.except, snapshot.Exception{Type: v.Type, Name: b.Refused.Name, Refused: b.Refused.Version, Good: b.Good, Leave: b.Leave})
+			p.except = append(p.except, snapshot.Exception{Type: v.Type, Refused: b.Refused, Good: b.Good, Leave: b.Leave})
 		}
 	}
 }
@@ -718,7 +718,7 @@ func (p *proxy) forgive(typ fleet.Type, want, got map[string]string) {
 	for _, e := range p.except {
 		for n := range want {
 			r := p.target().Types[typ].Get(n)
-			if e.Good == nil && r != nil && r.Names(fleet.Ref{Type: e.Type, Name: e.Name}) {
+			if e.Good == nil && r != nil && r.Names(e.Ref()) {
 				delete(want, n)
 				delete(got, n)
 			}

@@ -90,17 +90,17 @@ const mostTold = 8
 
 // named returns the candidates that the words hold responsible. The first one that they list is. What looks like another one may stand in what
 // the client says of the first, so it goes out again, and is the first then if it is refused: but where these are many.
-func (q quote) named(r *Response, all []candidate, view *snapshot.Set) (named []candidate) {
+func (q quote) named(r *Response, all []snapshot.Exception, view *snapshot.Set) (named []snapshot.Exception) {
 	if first, second, ok := q.scopes(); ok {
 		return conflicting(all, view.Get(first), view.Get(second))
 	}
 	at := r.places()
-	var listed []candidate
+	var listed []snapshot.Exception
 	for _, x := range all {
-		if q.lists(x.refused.Name, at(x.refused)) {
+		if q.lists(x.Refused.Name, at(x.Refused)) {
 			listed = append(listed, x)
 		}
-		if q.first(x.refused.Name, at(x.refused)) {
+		if q.first(x.Refused.Name, at(x.Refused)) {
 			named = append(named, x)
 		}
 	}
@@ -114,12 +114,12 @@ func (q quote) named(r *Response, all []candidate, view *snapshot.Set) (named []
 }
 
 // conflicting is that of two resources which has just come, and cannot be there beside the other one; the second if both have.
-func conflicting(all []candidate, first, second *snapshot.Resource) []candidate {
+func conflicting(all []snapshot.Exception, first, second *snapshot.Resource) []snapshot.Exception {
 	for _, pair := range [][2]*snapshot.Resource{{second, first}, {first, second}} {
 		for _, x := range all {
-			if pair[0] != nil && x.refused.Name == pair[0].Name {
-				x.rival = pair[1]
-				return []candidate{x}
+			if pair[0] != nil && x.Refused.Name == pair[0].Name {
+				x.Rival = pair[1]
+				return []snapshot.Exception{x}
 			}
 		}
 	}

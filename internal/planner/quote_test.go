@@ -104,7 +104,7 @@ func TestWhatIsToldApart(t *testing.T) {
 			for _, v := range s.c.Verdicts() {
 				for _, b := range v.Blame {
 					blamed = append(blamed, b.Refused.Name)
-					target = target.Except([]snapshot.Exception{{Type: v.Type, Name: b.Refused.Name, Refused: "1"}})
+					target = target.Except([]snapshot.Exception{{Type: v.Type, Refused: snapshot.Reported(b.Refused.Name, "1")}})
 				}
 			}
 			if r == nil {
@@ -140,7 +140,7 @@ func TestAScopeIsOfferedAgain(t *testing.T) {
 			snap.Types[fleet.ScopedRoute] = snap.Types[fleet.ScopedRoute].With(snapshot.NewResource(fleet.ScopedRoute, row(name, version), nil))
 		}
 		if without {
-			return snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.ScopedRoute, Name: "b", Refused: "1"}})
+			return snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.ScopedRoute, Refused: snapshot.Reported("b", "1")}})
 		}
 		return snapshot.NewTarget(snap, nil)
 	}

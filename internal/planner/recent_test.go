@@ -183,10 +183,10 @@ func TestExceptionsThatAreInDoubt(t *testing.T) {
 	now := first(t, "clusters a@2 b@2 c@2; listeners l@2")
 	good := snapshot.NewResource(fleet.Cluster, row("a", "1"), nil)
 	target := snapshot.NewTarget(now, []snapshot.Exception{
-		{Type: fleet.Cluster, Name: "a", Refused: "2", Good: good},
-		{Type: fleet.Cluster, Name: "b", Refused: "2"},
-		{Type: fleet.Cluster, Name: "c", Refused: "2", Leave: true},
-		{Type: fleet.Listener, Name: "l", Refused: "2"},
+		{Type: fleet.Cluster, Refused: snapshot.Reported("a", "2"), Good: good},
+		{Type: fleet.Cluster, Refused: snapshot.Reported("b", "2")},
+		{Type: fleet.Cluster, Refused: snapshot.Reported("c", "2"), Leave: true},
+		{Type: fleet.Listener, Refused: snapshot.Reported("l", "2")},
 	})
 	for name, c := range map[string]struct {
 		request request
@@ -228,7 +228,7 @@ func TestT41_WhatAClientConfirmedIsKeptFromItByItselfAlone(t *testing.T) {
 	plain := snapshot.NewTarget(now, nil)
 	s.c.Subscribe(request{Type: fleet.Cluster}, plain)
 	s.step(plain, "clusters a@2 b@2", "")
-	refused := []snapshot.Exception{{Type: fleet.Cluster, Name: "a", Refused: "2"}}
+	refused := []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("a", "2")}}
 	target := snapshot.NewTarget(now, refused)
 	s.step(target, "nothing", "")
 	if d := s.c.Doubted(); len(d) != 1 || d[0] != (refusal.Key{Type: fleet.Cluster, Name: "a", Version: "2"}) {

@@ -60,7 +60,7 @@ type effect struct {
 // refused is what comes of a response that is refused. Streams that stand in one place refuse it alike, so it is worked out for the first of them.
 type refused struct {
 	candidatesOnce sync.Once
-	candidates     []candidate
+	candidates     []snapshot.Exception
 
 	mu       sync.Mutex // guards what follows
 	of, cast casting

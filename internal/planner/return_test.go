@@ -121,7 +121,7 @@ func TestRefusalOfAReturningClientRemovesNothing(t *testing.T) {
 	if len(vs) != 1 || !vs[0].Blame[0].Leave {
 		t.Fatalf("verdicts %+v, want l left alone", vs)
 	}
-	s.step(snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Listener, Name: "l", Refused: "2", Leave: true}}), "nothing", "")
+	s.step(snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Listener, Refused: snapshot.Reported("l", "2"), Leave: true}}), "nothing", "")
 }
 
 // TestWhatStandsInIsDoubtedLikeWhatWasRefused: the stream ended after a refusal and before
@@ -140,7 +140,7 @@ func TestWhatStandsInIsDoubtedLikeWhatWasRefused(t *testing.T) {
 		{"5", "clusters a@5"},
 		{"", "clusters -a"},
 	} {
-		e := snapshot.Exception{Type: fleet.Cluster, Name: "a", Refused: "6"}
+		e := snapshot.Exception{Type: fleet.Cluster, Refused: snapshot.Reported("a", "6")}
 		has := map[string]string{}
 		if c.version != "" {
 			good := row("a", c.version)

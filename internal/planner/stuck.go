@@ -98,11 +98,11 @@ func (c *Client) pauses() bool {
 // neverAsked returns the new clusters of a response whose endpoints the client never
 // asked for: Envoy asks for those of good ones at once. One that it has from before this
 // stream it asked endpoints for as the stream began.
-func (c *Client) neverAsked(f *flight) (never []candidate) {
+func (c *Client) neverAsked(f *flight) (never []snapshot.Exception) {
 	endpoints := c.pos.Types[fleet.Endpoint].Sub
 	for _, x := range c.candidates(f.Response) {
-		if x.good == nil && x.refused.EDSName != "" && !endpoints.Has(x.refused.EDSName) {
-			x.leave = x.leave && !f.blind
+		if x.Good == nil && x.Refused.EDSName != "" && !endpoints.Has(x.Refused.EDSName) {
+			x.Leave = x.Leave && !f.blind
 			never = append(never, x)
 		}
 	}
@@ -127,8 +127,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	}
 	p := c.peculiar(t)
 	if p.bisection != nil {
-		keptBack := versionsOf(p.bisection.withheld)
-		all = slices.DeleteFunc(all, func(x candidate) bool { return keptBack[x.refused.Key()] })
+		all = slices.DeleteFunc(all, among(p.bisection.withheld()))
 	}
 	if len(all) == 0 {
 		return
@@ -140,7 +139,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	}
 	p.bisection.presume(all, sure)
 	// What would have to be fetched first cannot be tried: it is judged.
-	fetch := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return !x.leave })
+	fetch := slices.DeleteFunc(slices.Clone(all), func(x snapshot.Exception) bool { return !x.Leave })
 	if len(fetch) > 0 {
 		c.blame(t, nevermind, fetch)
 	}
@@ -148,10 +147,8 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 
 // presume keeps candidates back that were not answered for. Unless one of them is the
 // culprit for sure, each half is given back by itself.
-func (b *bisection) presume(all []candidate, sure bool) {
-	b.drop(func(x candidate) bool {
-		return slices.ContainsFunc(all, func(y candidate) bool { return snapshot.Same(y.refused, x.refused) })
-	})
+func (b *bisection) presume(all []snapshot.Exception, sure bool) {
+	b.drop(among(all))
 	b.offered = nil
 	if sure {
 		b.waiting = slices.Insert(b.waiting, 0, &group{candidates: all, bad: true})
@@ -185,7 +182,7 @@ func (c *Client) lostOn() string {
 	}
 	var names []string
 	for _, x := range b.all() {
-		names = append(names, x.refused.Name)
+		names = append(names, x.Refused.Name)
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) > mostTold {
@@ -217,8 +214,8 @@ func (c *Client) explain(t fleet.Type, words string) {
 		return
 	}
 	q := quoted(t, words)
-	named := slices.DeleteFunc(p.bisection.all(), func(x candidate) bool {
-		return !q.lists(x.refused.Name, -1) || slices.Contains(p.bisection.blamed, x) || p.overtookOther(x)
+	named := slices.DeleteFunc(p.bisection.all(), func(x snapshot.Exception) bool {
+		return !q.lists(x.Refused.Name, -1) || x.At > 0 || p.overtookOther(x)
 	})
 	if len(named) > 0 {
 		c.blame(t, words, named)
@@ -227,10 +224,10 @@ func (c *Client) explain(t fleet.Type, words string) {
 
 // overtookOther reports whether a held response carried another version of the name: the
 // words may be about that one.
-func (p *peculiar) overtookOther(x candidate) bool {
+func (p *peculiar) overtookOther(x snapshot.Exception) bool {
 	return slices.ContainsFunc(p.late, func(f *flight) bool {
 		return slices.ContainsFunc(f.changes, func(ch change) bool {
-			return ch.new != nil && ch.name == x.refused.Name && !snapshot.Same(ch.new, x.refused)
+			return ch.new != nil && ch.name == x.Refused.Name && !snapshot.Same(ch.new, x.Refused)
 		})
 	})
 }
@@ -262,10 +259,10 @@ func (c *Client) clear(t fleet.Type, late *flight, words string) {
 		})
 	}
 	if b := c.rec.of(t).bisection; b != nil {
-		b.drop(func(x candidate) bool { return taken(x.refused.Name, x.refused.Version) })
+		b.drop(func(x snapshot.Exception) bool { return taken(x.Refused.Name, x.Refused.Version) })
 	}
 	c.found.Verdicts = slices.DeleteFunc(c.found.Verdicts, func(v snapshot.Verdict) bool {
-		return v.Type == t && !slices.ContainsFunc(v.Blame, func(b snapshot.Blame) bool { return !taken(b.Refused.Name, b.Refused.Version) })
+		return v.Type == t && !slices.ContainsFunc(v.Blame, func(x snapshot.Exception) bool { return !taken(x.Refused.Name, x.Refused.Version) })
 	})
 	for _, ch := range late.changes {
 		if ch.new != nil && taken(ch.name, ch.new.Version) && c.overlay.base.Excepts(t, ch.new) {

@@ -97,7 +97,7 @@ func TestALateAnswerEndsAnException(t *testing.T) {
 	s, target, late, _ := presumed(t, true)
 	view := &snapshot.Snapshot{Revision: 2, Types: target.Types}
 	s.c.Next(snapshot.NewTarget(view, []snapshot.Exception{{
-		Type: fleet.Cluster, Name: "a", Refused: "2", Good: first(t, "clusters a@1").Types[fleet.Cluster].Get("a"),
+		Type: fleet.Cluster, Refused: snapshot.Reported("a", "2"), Good: first(t, "clusters a@1").Types[fleet.Cluster].Get("a"),
 	}}))
 	s.c.Acknowledge(fleet.Cluster, late.Nonce)
 	if got, want := s.c.Doubted(), []refusal.Key{{Type: fleet.Cluster, Name: "a", Version: "2"}}; !slices.Equal(got, want) {

@@ -58,8 +58,8 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	var named []snapshot.Edit // what it may be stuck on it has asked for
 	seen := map[string]bool{}
 	for _, x := range candidates {
-		if name := x.refused.Name; x.refused.ByName && !seen[name] {
-			seen[name], named = true, append(named, snapshot.Edit{New: x.refused.NameOnly()})
+		if name := x.Refused.Name; x.Refused.ByName && !seen[name] {
+			seen[name], named = true, append(named, snapshot.Edit{New: x.Refused.NameOnly()})
 		}
 	}
 	tr.Sub, tr.Answer = c.in.derive(&Subscription{typ: t}, true, false, named), !c.pos.Kind.Delta
@@ -73,8 +73,8 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	tr.Held = c.in.dropped(t, tr.Held, newer)
 	var doubts []doubtEdit
 	for _, x := range candidates {
-		d := change{name: x.refused.Name, old: has{res: x.good}, new: x.refused}.doubtful()
-		doubts = append(doubts, doubtEdit{x.refused.Name, &d})
+		d := change{name: x.Refused.Name, old: has{res: x.Good}, new: x.Refused}.doubtful()
+		doubts = append(doubts, doubtEdit{x.Refused.Name, &d})
 	}
 	for _, name := range target.Withheld(t) {
 		doubts = append(doubts, doubtEdit{name, new(Doubt)})
@@ -107,11 +107,11 @@ func (c *Client) willReport() bool {
 
 // neverAskedOf returns the target's clusters whose endpoints the client did not ask for,
 // though it asked for those of others.
-func (c *Client) neverAskedOf(target *snapshot.Target) (all []candidate) {
+func (c *Client) neverAskedOf(target *snapshot.Target) (all []snapshot.Exception) {
 	endpoints := c.pos.Types[fleet.Endpoint].Sub
 	for r := range target.Types[fleet.Cluster].All() {
 		if r.EDSName != "" && !r.ByName && !endpoints.Has(r.EDSName) {
-			all = append(all, candidate{refused: r})
+			all = append(all, snapshot.Exception{Type: fleet.Cluster, Refused: r})
 		}
 	}
 	return all
@@ -119,14 +119,14 @@ func (c *Client) neverAskedOf(target *snapshot.Target) (all []candidate) {
 
 // changedSince returns the clusters that changed since the client settled, if its last
 // stream did not end clean, with what it had of them then.
-func (c *Client) changedSince(target *snapshot.Target) (all []candidate) {
+func (c *Client) changedSince(target *snapshot.Target) (all []snapshot.Exception) {
 	const t = fleet.Cluster
 	look := func(r *snapshot.Resource) {
 		if r == nil || r.Slow {
 			return
 		}
 		if good, known := c.settledWith(t, r.Name, target); known && !snapshot.Same(good, r) {
-			all = append(all, candidate{refused: r, good: good})
+			all = append(all, snapshot.Exception{Type: t, Refused: r, Good: good})
 		}
 	}
 	if before := c.origin.Before; c.origin.Past.Unclean && before != nil {

@@ -201,7 +201,7 @@ func keeps(snap *snapshot.Snapshot) func(snapshot.Verdict) *snapshot.Target {
 	return func(v snapshot.Verdict) *snapshot.Target {
 		b := v.Blame[0]
 		if made[b.Refused.Name] == nil {
-			made[b.Refused.Name] = snapshot.NewTarget(snap, []snapshot.Exception{{Type: v.Type, Name: b.Refused.Name, Refused: b.Refused.Version, Good: b.Good}})
+			made[b.Refused.Name] = snapshot.NewTarget(snap, []snapshot.Exception{{Type: v.Type, Refused: b.Refused, Good: b.Good}})
 		}
 		return made[b.Refused.Name]
 	}
@@ -222,7 +222,7 @@ func TestWhoRefusesTheSame(t *testing.T) { // not beside others, who allocate to
 	}
 	for _, s := range all[:2] {
 		s.refuse(t, two, kept)
-		s.sendAll(kept(snapshot.Verdict{Blame: []snapshot.Blame{{Refused: next.Types[fleet.Cluster].Get("cluster-000007")}}}))
+		s.sendAll(kept(snapshot.Verdict{Blame: []snapshot.Exception{{Type: fleet.Cluster, Refused: next.Types[fleet.Cluster].Get("cluster-000007")}}}))
 	}
 	walks, begin := pl.Stats().Walks, heap()
 	for _, s := range all[2:] {

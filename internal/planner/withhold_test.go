@@ -217,7 +217,7 @@ func TestWhatIsLeftAloneIsThere(t *testing.T) {
 	snap := &snapshot.Snapshot{Revision: 2, Types: fleetAt(2, 1, map[fleet.Type][]fleet.Row{
 		fleet.Listener: {row("l", "1", "r")}, fleet.Route: {row("r", "2")},
 	}).Types}
-	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Route, Name: "r", Refused: "2", Leave: true}})
+	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Route, Refused: snapshot.Reported("r", "2"), Leave: true}})
 	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Listener}, target)
 	s.step(target, "listeners l@1", "")
@@ -265,7 +265,7 @@ func TestARouteThatTheClientHasNotGoesWithoutACluster(t *testing.T) {
 	refusing := func(rev fleet.Revision, rows map[fleet.Type][]fleet.Row, names ...string) *snapshot.Target {
 		var all []snapshot.Exception
 		for _, n := range names {
-			all = append(all, snapshot.Exception{Type: fleet.Cluster, Name: n, Refused: "1"})
+			all = append(all, snapshot.Exception{Type: fleet.Cluster, Refused: snapshot.Reported(n, "1")})
 		}
 		return snapshot.NewTarget(&snapshot.Snapshot{Revision: rev, Types: fleetAt(rev, 1, rows).Types}, all)
 	}
@@ -372,7 +372,7 @@ func TestARefusedRouteThatIsWithheldKeepsNoCluster(t *testing.T) {
 			}
 			s.step(one, "routes r@1", says(fleet.Route, "r"))
 			two := world(t, 3, "clusters b@1 z@1; routes r@2>b")
-			withheld := snapshot.NewTarget(&snapshot.Snapshot{Revision: 3, Types: two.Types}, []snapshot.Exception{{Type: fleet.Cluster, Name: "b", Refused: "1"}})
+			withheld := snapshot.NewTarget(&snapshot.Snapshot{Revision: 3, Types: two.Types}, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("b", "1")}})
 			if got := s.steps(withheld); !slices.Equal(got, c.want) {
 				t.Errorf("sent %q, want %q", got, c.want)
 			}
@@ -450,10 +450,10 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 						rows[fleet.Cluster] = append(rows[fleet.Cluster], row("a", cluster))
 					}
 					if cluster == "bad" {
-						es = append(es, snapshot.Exception{Type: fleet.Cluster, Name: "a", Refused: "bad"})
+						es = append(es, snapshot.Exception{Type: fleet.Cluster, Refused: snapshot.Reported("a", "bad")})
 					}
 					if without {
-						es = append(es, snapshot.Exception{Type: c.typ, Name: "x", Refused: "1"})
+						es = append(es, snapshot.Exception{Type: c.typ, Refused: snapshot.Reported("x", "1")})
 					}
 					return snapshot.NewTarget(&snapshot.Snapshot{Revision: rev, Types: fleetAt(rev, 1, rows).Types}, es)
 				}
@@ -562,7 +562,7 @@ func TestWhatTheClientStillHasIsNotLacked(t *testing.T) {
 					s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
 				}
 				back := at(5, "a", "b")
-				s.steps(back.Except([]snapshot.Exception{{Type: fleet.Route, Name: "x", Refused: "1"}, {Type: fleet.Route, Name: "y", Refused: "1"}}))
+				s.steps(back.Except([]snapshot.Exception{{Type: fleet.Route, Refused: snapshot.Reported("x", "1")}, {Type: fleet.Route, Refused: snapshot.Reported("y", "1")}}))
 				again := false // whatever ends the exceptions
 				for sent := s.send(back); sent != nil && !again; sent = s.send(back) {
 					if again = describe(sent) == describe(refused); sent.Type == fleet.Route {

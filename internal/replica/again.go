@@ -53,7 +53,7 @@ func (s *subscriber) again(next *view) (refusals []fleet.Refusal) {
 	}
 	for _, e := range s.list {
 		action, good := done(e)
-		add(e.Type, e.Name, e.Refused, action, good)
+		add(e.Type, e.Refused.Name, e.Refused.Version, action, good)
 	}
 	for k, action := range s.beside {
 		if action != fleet.ActionFrozen {

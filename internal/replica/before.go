@@ -181,7 +181,7 @@ func (es *earlierContents) except(snap *snapshot.Snapshot, exceptions []snapshot
 		if e.Good != nil {
 			good = *e.Good
 		}
-		k = fmt.Appendf(k, " %d %q %q %q %d", e.Type, e.Name, e.Refused, good.Version, good.Revision)
+		k = fmt.Appendf(k, " %d %q %q %q %d", e.Type, e.Refused.Name, e.Refused.Version, good.Version, good.Revision)
 	}
 	return es.own(heldKey{snap, nil, string(k)}, func(own *snapshot.Snapshot) {
 		own.Types = snapshot.NewTarget(snap, exceptions).Types
@@ -239,7 +239,7 @@ func inOrder(refusals []fleet.Refusal) []fleet.Refusal {
 // not known what it had: it was offered them again at that revision, or what stood in is lost.
 func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.Refusal) (all []snapshot.Exception, unknown []fleet.Ref) {
 	for _, f := range refusals {
-		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
+		e := exceptionOf(f)
 		if f.Revision > snap.Revision || f.By > 0 && f.By < snap.Revision || !e.Applies(snap) {
 			continue
 		}

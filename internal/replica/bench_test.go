@@ -68,7 +68,7 @@ func BenchmarkChangeBesideExceptions(b *testing.B) {
 					var r snapshot.Verdict
 					for j := range refused { // from the end, where no change comes to
 						name := fmt.Sprint("cluster-", 9_999-(i*own+j)%5_000)
-						r.Blame = append(r.Blame, snapshot.Blame{Refused: a.Current().Types[fleet.Cluster].Get(name)})
+						r.Blame = append(r.Blame, snapshot.Exception{Type: fleet.Cluster, Refused: a.Current().Types[fleet.Cluster].Get(name)})
 					}
 					if refused > 0 {
 						a.Refuse(context.Background(), r)

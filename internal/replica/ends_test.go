@@ -82,7 +82,7 @@ func bubbleAgain(t *testing.T, name string, f func(t *testing.T, w *world)) {
 func beside(t *testing.T, a *attachment) {
 	t.Helper()
 	now := a.Current().Types[fleet.Cluster]
-	a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: now.Get("c"), Rival: now.Get("d")}}})
+	a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Exception{{Type: fleet.Cluster, Refused: now.Get("c"), Rival: now.Get("d")}}})
 }
 
 // TestWhatIsRefusedBesideAnother is offered again when that has another version, or none: here, after a return, and where that happened while no
@@ -147,7 +147,7 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 		t.Helper()
 		now := a.Current()
 		bad := now.Types[fleet.Listener].Get("l")
-		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Blame{{Refused: bad, Lacked: now.Lacked(bad)}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Exception{{Type: fleet.Listener, Refused: bad, Lacked: now.Lacked(bad)}}})
 	}
 	want := func(t *testing.T, a *attachment, version string) {
 		t.Helper()
@@ -181,14 +181,14 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 		then := a.Current()
 		w.change(key, cluster("d", "1"))
 		bad := then.Types[fleet.Listener].Get("l")
-		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Blame{{Refused: bad, Lacked: then.Lacked(bad)}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Listener, Detail: "no", Blame: []snapshot.Exception{{Type: fleet.Listener, Refused: bad, Lacked: then.Lacked(bad)}}})
 		want(t, a, "1")
 		w.wantEnds("a l@1 offered by 2")
 	})
 	bubbleAgain(t, "a cluster that was refused", func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(listener, cluster("c", "1"), cluster("d", "bad"), cluster("e", "1"))
 		a := w.attach(id, "a")
-		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Cluster].Get("d")}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Exception{{Type: fleet.Cluster, Refused: a.Current().Types[fleet.Cluster].Get("d")}}})
 		lacks(t, a)
 		want(t, a, "")
 		w.change(key, cluster("d", "1"))
@@ -271,7 +271,7 @@ func TestTheLatestEndsAreRemembered(t *testing.T) {
 	t.Parallel()
 	var x exceptions
 	for i := range maxExceptions + 10 {
-		x.end(snapshot.Exception{Type: fleet.Cluster, Name: fmt.Sprint(i), Refused: "1"}, offer{node: new(node), by: fleet.Revision(i)}, fleet.EndReplaced)
+		x.end(snapshot.Exception{Type: fleet.Cluster, Refused: snapshot.Reported(fmt.Sprint(i), "1")}, offer{node: new(node), by: fleet.Revision(i)}, fleet.EndReplaced)
 	}
 	for name, want := range map[string]bool{"0": false, "9": false, "10": true, fmt.Sprint(maxExceptions + 9): true} {
 		if _, got := x.ended[fleet.Ref{Type: fleet.Cluster, Name: name}]; got != want {

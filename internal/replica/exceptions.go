@@ -52,7 +52,7 @@ func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Ref
 			Node: n.id, Type: v.Type, Name: c.Refused.Name, Version: c.Refused.Version,
 			Revision: a.broughtBy(v.Type, c.Refused, snap), Detail: v.Detail, Offer: now.number,
 		}
-		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), v.Type, c)
+		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), c)
 		if c.Rival != nil {
 			f.Rival = fleet.Rival{Name: c.Rival.Name, Version: c.Rival.Version}
 		}
@@ -69,8 +69,7 @@ func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Ref
 		f.Beside = !over && n.besides(a, v.Type)
 		refusals = append(refusals, f)
 		if over {
-			e := snapshot.Exception{Type: v.Type, Name: f.Name, Refused: f.Version}
-			resolved = append(resolved, now.end(e.Key(), howEnded(e, snap)))
+			resolved = append(resolved, now.end(c.Key(), howEnded(c, snap)))
 		}
 	}
 	n.note()
@@ -140,35 +139,33 @@ func (n namers) firstIn(types [fleet.NumTypes]*snapshot.Set) (first fleet.Revisi
 // the version that stands in. A substitute that is refused too stays the stream's target:
 // the client has confirmed the name, so it is never removed (SEMANTICS 3.2), and a stream
 // is not sent again what it refused. settled is what the client was in step with, if known.
-func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, t fleet.Type, c snapshot.Blame) (action fleet.Action, good string) {
-	present := snap.Types[t].Get(c.Refused.Name)
-	c.Lacked = x.stillLacked(c.Lacked, snap)
-	i := slices.IndexFunc(x.list, func(e snapshot.Exception) bool { return e.Type == t && e.Name == c.Refused.Name })
+func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, e snapshot.Exception) (action fleet.Action, good string) {
+	present := snap.Types[e.Type].Get(e.Refused.Name)
+	e.Lacked = x.stillLacked(e.Lacked, snap)
+	i := slices.IndexFunc(x.list, func(was snapshot.Exception) bool { return byName(was, e) == 0 })
 	if i >= 0 {
-		if e := &x.list[i]; e.Good != nil && e.Good.Version == c.Refused.Version {
+		if was := &x.list[i]; snapshot.Same(was.Good, e.Refused) {
 			return fleet.ActionStandInRefused, ""
-		} else if e.Refused == c.Refused.Version {
-			return outcome(e.Good)
+		} else if snapshot.Same(was.Refused, e.Refused) {
+			return outcome(was.Good)
 		}
 	}
 	switch {
-	case x.freezes(present, t, c):
-		return x.freeze(snap, settled, t, c)
+	case x.freezes(present, e):
+		return x.freeze(snap, settled, e)
 	case present == nil:
 		return fleet.ActionDeleted, ""
-	case present.Version != c.Refused.Version, c.Rival != nil && !snapshot.Same(c.Rival, snap.Types[t].Get(c.Rival.Name)),
-		snapshot.AnyCame(c.Lacked, snap.Types):
+	case !e.Applies(snap):
 		return fleet.ActionSuperseded, ""
-	case x.count(t) >= maxExceptions:
-		return x.freeze(snap, settled, t, c)
-	case c.Good == nil && x.lost[fleet.Ref{Type: t, Name: c.Refused.Name}] == c.Refused.Version:
+	case x.count(e.Type) >= maxExceptions:
+		return x.freeze(snap, settled, e)
+	case e.Good == nil && x.lost[e.Ref()] == e.Refused.Version:
 		return fleet.ActionLost, ""
 	}
-	e := snapshot.Exception{Type: t, Name: c.Refused.Name, Refused: c.Refused.Version, Rival: c.Rival, Lacked: c.Lacked}
-	if c.Good != nil && c.Good.Version != c.Refused.Version {
-		e.Good = c.Good
+	if snapshot.Same(e.Good, e.Refused) {
+		e.Good = nil
 	}
-	e.Leave = e.Good == nil && c.Leave
+	e.Leave = e.Leave && e.Good == nil
 	x.insert(e)
 	return done(e)
 }
@@ -179,7 +176,7 @@ func (x *exceptions) none() bool { return len(x.list) == 0 && len(x.frozen) == 0
 // excepts reports whether the name has an exception, and refuses whether the version is
 // kept back.
 func (x *exceptions) excepts(t fleet.Type, name string) bool {
-	return slices.ContainsFunc(x.list, func(e snapshot.Exception) bool { return e.Type == t && e.Name == name })
+	return slices.ContainsFunc(x.list, func(e snapshot.Exception) bool { return e.Type == t && e.Refused.Name == name })
 }
 
 func (x *exceptions) refuses(k refusal.Key) bool {
@@ -229,7 +226,7 @@ func byName(a, b snapshot.Exception) int {
 	if a.Type != b.Type {
 		return int(a.Type) - int(b.Type)
 	}
-	return strings.Compare(a.Name, b.Name)
+	return strings.Compare(a.Refused.Name, b.Refused.Name)
 }
 
 // note remembers a refused version that has no exception.
@@ -255,8 +252,9 @@ func (x *exceptions) undone() (ks []refusal.Key) {
 
 // renew ends the exceptions whose name has another version in the view, or what the client would not take it beside, or that lacked what has come.
 func (x *exceptions) renew(snap *snapshot.Snapshot, now offer) (resolved []fleet.Refusal) {
-	for i, e := range x.list {
-		x.list[i].Lacked = x.stillLacked(e.Lacked, snap)
+	for i := range x.list {
+		e := &x.list[i]
+		e.Refused, e.Lacked = snap.Types[e.Type].Own(e.Refused), x.stillLacked(e.Lacked, snap)
 	}
 	x.drop(func(e snapshot.Exception) bool {
 		if e.Applies(snap) {
@@ -330,8 +328,8 @@ func listKey(list []snapshot.Exception) string {
 	}
 	for _, e := range list {
 		b = append(b, byte(e.Type))
-		put(e.Name)
-		put(e.Refused)
+		put(e.Refused.Name)
+		put(e.Refused.Version)
 		if e.Good == nil {
 			b = append(b, 0)
 			if e.Leave {

@@ -19,7 +19,7 @@ func refuse(t *testing.T, a *attachment, name string, good *snapshot.Resource) {
 	if r == nil {
 		t.Fatalf("%s is not in the target", name)
 	}
-	a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r, Good: good}}})
+	a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Exception{{Type: fleet.Cluster, Refused: r, Good: good}}})
 }
 
 func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
@@ -72,7 +72,7 @@ func TestARefusalIsOfTheRevisionThatBroughtTheName(t *testing.T) {
 		listener.Derived.Refs = []fleet.Ref{{Type: fleet.Route, Name: "r"}}
 		refused := func() {
 			bad := a.Current().Types[fleet.Route].Get("r")
-			a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Route, Detail: "no", Blame: []snapshot.Blame{{Refused: bad}}})
+			a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Route, Detail: "no", Blame: []snapshot.Exception{{Type: fleet.Route, Refused: bad}}})
 		}
 		w.change(key, route)
 		w.change(key, listener)
@@ -134,7 +134,7 @@ func TestARefusalOfAStreamThatHasConfirmedNothing(t *testing.T) {
 				w.change(key, r)
 			}
 			changed(a)
-			a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Route, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Route].Get("r")}}})
+			a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Route, Detail: "no", Blame: []snapshot.Exception{{Type: fleet.Route, Refused: a.Current().Types[fleet.Route].Get("r")}}})
 			if all := w.sink.allRefusals(); len(all) != 1 || all[0].Revision != c.want {
 				t.Errorf("recorded %+v, want revision %d", all, c.want)
 			}
@@ -189,9 +189,9 @@ func TestALateRefusalOfAnOlderVersionIsRecordedAlone(t *testing.T) {
 		a, b := w.attach(id, "a"), w.attach(id, "b")
 		old := a.Current()
 		w.change(key, cluster("c", "2"), deleted(fleet.Cluster, "d"))
-		var cs []snapshot.Blame
+		var cs []snapshot.Exception
 		for _, name := range []string{"c", "d"} {
-			cs = append(cs, snapshot.Blame{Refused: old.Types[fleet.Cluster].Get(name)})
+			cs = append(cs, snapshot.Exception{Type: fleet.Cluster, Refused: old.Types[fleet.Cluster].Get(name)})
 		}
 		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Blame: cs})
 		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "nobody's fault"})
@@ -484,7 +484,7 @@ func TestTheKeyIsTheLists(t *testing.T) { // not beside others, who allocate too
 		keys[k] = when
 	}
 	e := func(name string) snapshot.Exception {
-		return snapshot.Exception{Type: fleet.Cluster, Name: name, Refused: "1"}
+		return snapshot.Exception{Type: fleet.Cluster, Refused: snapshot.Reported(name, "1")}
 	}
 	is("at first", 0)
 	x.insert(e("a"))
@@ -495,7 +495,7 @@ func TestTheKeyIsTheLists(t *testing.T) { // not beside others, who allocate too
 	if n := testing.AllocsPerRun(100, func() { x.internKey(0) }); n > 0 {
 		t.Errorf("a key that is known allocates %.0f times", n)
 	}
-	x.drop(func(y snapshot.Exception) bool { return y.Name == "a" })
+	x.drop(func(y snapshot.Exception) bool { return y.Refused.Name == "a" })
 	is("with b", 0)
 	x.setFrozen(fleet.Listener, nil)
 	is("with b, frozen", 0)
@@ -571,7 +571,7 @@ func TestWordsAreNotToldAway(t *testing.T) {
 		a, _ := w.resume(id, "n"), w.resume(id, "n")
 		w.sink.setAway(errAway)
 		r := a.Current().Types[fleet.Cluster].Get("c")
-		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "the words of three", Blame: []snapshot.Blame{{Refused: r}}})
+		a.Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Detail: "the words of three", Blame: []snapshot.Exception{{Type: fleet.Cluster, Refused: r}}})
 		w.feed.set(func(f *feed) { f.hangs = false })
 		time.Sleep(10 * time.Second)
 		w.sink.setAway(nil)

@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/refusal"
 	"fairlead/internal/snapshot"
 )
 
 // freeze keeps back one more culprit than there can be exceptions for (SEMANTICS 3.7). The first one
 // freezes the type where the node has settled; where it has not, or where it refuses
 // something of that too, what it should hold is the present without the culprits.
-func (x *exceptions) freeze(snap *snapshot.Snapshot, settled *snapshot.Target, t fleet.Type, c snapshot.Blame) (action fleet.Action, good string) {
+func (x *exceptions) freeze(snap *snapshot.Snapshot, settled *snapshot.Target, e snapshot.Exception) (action fleet.Action, good string) {
+	t := e.Type
 	set, frozen := x.frozen[t]
 	if !frozen {
 		if settled == nil {
@@ -19,20 +19,20 @@ func (x *exceptions) freeze(snap *snapshot.Snapshot, settled *snapshot.Target, t
 		}
 		set = settled.Types[t]
 	}
-	name := c.Refused.Name
+	name := e.Refused.Name
 	held := set.Get(name)
-	_, lost := x.lost[fleet.Ref{Type: t, Name: name}]
+	_, lost := x.lost[e.Ref()]
 	switch {
 	case held == nil:
-	case held.Version != c.Refused.Version:
+	case !snapshot.Same(held, e.Refused):
 		good = held.Version
-	case c.Good != nil && c.Good.Version != c.Refused.Version:
-		set, good = set.With(c.Good), c.Good.Version
+	case e.Good != nil && !snapshot.Same(e.Good, e.Refused):
+		set, good = set.With(e.Good), e.Good.Version
 	case !lost:
 		set = set.Without(name)
 	}
 	x.setFrozen(t, set)
-	x.note(refusal.Key{Type: t, Name: name, Version: c.Refused.Version}, fleet.ActionFrozen)
+	x.note(e.Key(), fleet.ActionFrozen)
 	return fleet.ActionFrozen, good
 }
 
@@ -45,15 +45,9 @@ func (x *exceptions) setFrozen(t fleet.Type, set *snapshot.Set) {
 
 // freezes reports whether a culprit is of a frozen type, and what the node holds of it or
 // what the view has.
-func (x *exceptions) freezes(present *snapshot.Resource, t fleet.Type, c snapshot.Blame) bool {
-	set, frozen := x.frozen[t]
-	if !frozen {
-		return false
-	}
-	if held := set.Get(c.Refused.Name); held != nil && held.Version == c.Refused.Version {
-		return true
-	}
-	return present != nil && present.Version == c.Refused.Version
+func (x *exceptions) freezes(present *snapshot.Resource, e snapshot.Exception) bool {
+	set, frozen := x.frozen[e.Type]
+	return frozen && (snapshot.Same(set.Get(e.Refused.Name), e.Refused) || snapshot.Same(present, e.Refused))
 }
 
 // froze reports whether some version of the name is kept back by a freeze.

@@ -20,10 +20,10 @@ func poison(n int, version string) []fleet.Row {
 // refuseAll is one NACK that names all clusters of a version.
 func refuseAll(t *testing.T, a *attachment, version string) {
 	t.Helper()
-	var cs []snapshot.Blame
+	var cs []snapshot.Exception
 	for _, r := range a.Current().Types[fleet.Cluster].Sorted() {
 		if r.Version == version {
-			cs = append(cs, snapshot.Blame{Refused: r})
+			cs = append(cs, snapshot.Exception{Type: fleet.Cluster, Refused: r})
 		}
 	}
 	if len(cs) == 0 {

@@ -114,7 +114,7 @@ func TestWhatIsLeftAloneStaysSo(t *testing.T) {
 		left.Action, bad.Action = fleet.ActionUnknown, fleet.ActionNoSuspect
 		w.left("n", fleet.LastStream{Refusals: []fleet.Refusal{left, bad}})
 		a := w.resume(id, "n")
-		if es := a.subscriber.list; len(es) != 1 || es[0].Name != "c" || !es[0].Leave || es[0].Good != nil {
+		if es := a.subscriber.list; len(es) != 1 || es[0].Refused.Name != "c" || !es[0].Leave || es[0].Good != nil {
 			t.Errorf("exceptions %+v, want c's, to be left alone", es)
 		}
 		if inForce(a, fleet.Cluster, "d") != "bad" {
@@ -266,7 +266,7 @@ func TestAPastIsAskedForOncePerNode(t *testing.T) {
 			t.Error("its streams differ")
 		}
 		r := snapshot.NewResource(fleet.Cluster, cluster("c", "bad"), nil)
-		a.Refuse(context.Background(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r}}})
+		a.Refuse(context.Background(), snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Exception{{Type: fleet.Cluster, Refused: r}}})
 		if inForce(a, fleet.Cluster, "c") != "old" {
 			t.Error("what stands in is gone")
 		}

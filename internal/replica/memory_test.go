@@ -51,7 +51,7 @@ func heapOf(b *testing.B, refuse bool) uint64 {
 	}
 	if refuse {
 		for _, a := range all {
-			a.owner.except(a, snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Cluster].Get("cluster-7")}}})
+			a.owner.except(a, snapshot.Verdict{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Exception{{Type: fleet.Cluster, Refused: a.Current().Types[fleet.Cluster].Get("cluster-7")}}})
 		}
 	}
 	after := alive()

@@ -136,7 +136,7 @@ func (ns *nodes) inherit(a *attachment) (revised []fleet.Refusal, resolved []fle
 func (s *subscriber) take(from *subscriber, move bool) {
 	concerns := func(e snapshot.Exception) bool { return s.serves[e.Type] && e.Applies(s.view.snap) }
 	for _, e := range from.list {
-		if concerns(e) && !s.excepts(e.Type, e.Name) && s.count(e.Type) < maxExceptions {
+		if concerns(e) && !s.excepts(e.Type, e.Refused.Name) && s.count(e.Type) < maxExceptions {
 			s.insert(e)
 		}
 	}

@@ -140,7 +140,7 @@ func TestT36_ABrokenTurnIsFinished(t *testing.T) {
 				for i := range as {
 					as[i] = w.attach(id, string(rune('a'+i)))
 				}
-				as[0].Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Blame: []snapshot.Blame{{Refused: as[0].Current().Types[fleet.Cluster].Get("d")}}})
+				as[0].Refuse(t.Context(), snapshot.Verdict{Type: fleet.Cluster, Blame: []snapshot.Exception{{Type: fleet.Cluster, Refused: as[0].Current().Types[fleet.Cluster].Get("d")}}})
 				cure := w.poison(key)
 				w.feed.set(func(f *feed) {
 					f.fleets[key].epoch++
@@ -334,7 +334,7 @@ func TestT36_AConfirmationThatPanicsHoldsUpNobody(t *testing.T) {
 		key, id, _ := w.newFleet(cluster("c", "1"))
 		a, other := w.attach(id, "a"), w.attach(id, "b")
 		a.owner.mu.Lock()
-		a.node.setOfEnded(&subscriber{exceptions: exceptions{list: []snapshot.Exception{{Type: fleet.Cluster, Name: "c"}}}})
+		a.node.setOfEnded(&subscriber{exceptions: exceptions{list: []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("c", "")}}}})
 		view := a.subscriber.view
 		a.subscriber.view, a.subscriber.list = nil, a.node.ofEnded.list // no target can be made of it
 		a.owner.mu.Unlock()

@@ -187,7 +187,8 @@ func (s *subscriber) readopt(bd *builder, now offer, refusals []fleet.Refusal) (
 			s.dropEnded(f)
 			continue
 		}
-		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version, Rival: rivalOf(f, snap), Lacked: lackedOf(f, snap, refusals)}
+		e := exceptionOf(f)
+		e.Rival, e.Lacked = rivalOf(f, snap), lackedOf(f, snap, refusals)
 		switch {
 		case s.refuses(e.Key()), s.froze(fleet.Ref{Type: f.Type, Name: f.Name}):
 			continue // it is remembered here
@@ -226,9 +227,14 @@ func (s *subscriber) readopt(bd *builder, now offer, refusals []fleet.Refusal) (
 			s.insert(e)
 			continue
 		}
-		s.freeze(snap, nil, e.Type, snapshot.Blame{Refused: snap.Types[e.Type].Get(e.Name), Good: e.Good})
+		s.freeze(snap, nil, e)
 	}
 	return revised, resolved
+}
+
+// exceptionOf is that of a past refusal, without what stands in.
+func exceptionOf(f fleet.Refusal) snapshot.Exception {
+	return snapshot.Exception{Type: f.Type, Refused: snapshot.Reported(f.Name, f.Version)}
 }
 
 // rivalOf is what a refused version cannot be beside: what the view has of it, if it is that.
@@ -236,10 +242,7 @@ func rivalOf(f fleet.Refusal, snap *snapshot.Snapshot) *snapshot.Resource {
 	if f.Rival == (fleet.Rival{}) {
 		return nil
 	}
-	if now := snap.Types[f.Type].Get(f.Rival.Name); now != nil && now.Version == f.Rival.Version {
-		return now
-	}
-	return snapshot.Reported(f.Rival.Name, f.Rival.Version)
+	return snap.Types[f.Type].Own(snapshot.Reported(f.Rival.Name, f.Rival.Version))
 }
 
 // lackedOf is what a refused version lacked, as far as it was told, and what it lacks by now.
@@ -251,7 +254,7 @@ func lackedOf(f fleet.Refusal, snap *snapshot.Snapshot, refusals []fleet.Refusal
 	kept := make([]snapshot.Exception, 0, len(refusals))
 	for _, x := range refusals {
 		if x.Type == fleet.Cluster && x.Name != "" && x.By == 0 && x.Good == "" {
-			kept = append(kept, snapshot.Exception{Type: x.Type, Name: x.Name, Refused: x.Version})
+			kept = append(kept, exceptionOf(x))
 		}
 	}
 	all = snapshot.NewTarget(snap, kept).Lacked(now)

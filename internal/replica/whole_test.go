@@ -389,7 +389,7 @@ func (w *whole) shown(e *envoy) {
 func excused(target *snapshot.Target, exceptions []snapshot.Exception) map[fleet.Ref]bool {
 	out := map[fleet.Ref]bool{}
 	absent := func(ref fleet.Ref) bool {
-		return slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Type == ref.Type && x.Name == ref.Name && x.Good == nil })
+		return slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Ref() == ref && x.Good == nil })
 	}
 	for r := range target.Types[fleet.Route].All() {
 		if slices.ContainsFunc(r.Refs, absent) {
@@ -453,7 +453,7 @@ func (e *envoy) compare(when string) (behind map[fleet.Ref]fleet.Revision) {
 
 // left reports whether nothing can be said about a name.
 func (e *envoy) left(exceptions []snapshot.Exception, t fleet.Type, name string) bool {
-	return slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Type == t && x.Name == name && x.Leave })
+	return slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Type == t && x.Refused.Name == name && x.Leave })
 }
 
 // kept reports whether something that the proxy has names it.
@@ -590,7 +590,7 @@ func namesAbsent(r *snapshot.Resource, view *snapshot.Snapshot, exceptions []sna
 		if ref.Type == fleet.Route && view.Types[fleet.Route].Get(ref.Name) == nil {
 			return true
 		}
-		if slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Type == ref.Type && x.Name == ref.Name && x.Good == nil }) {
+		if slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Ref() == ref && x.Good == nil }) {
 			return true
 		}
 	}

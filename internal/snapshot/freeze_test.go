@@ -30,7 +30,7 @@ func TestWhatAFreezeKeepsBackIsKnown(t *testing.T) {
 	snap := &snapshot.Snapshot{Revision: 7}
 	snap.Types[fleet.Cluster] = set(fleet.Cluster, at("same", "1", "s"), at("changed", "2"), at("new", "1"), at("refused", "bad"))
 	snap.Gone[fleet.Cluster] = set(fleet.Cluster, at("gone", ""))
-	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Name: "refused", Refused: "bad"}})
+	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("refused", "bad")}})
 	target.Freeze(fleet.Cluster, set(fleet.Cluster, at("same", "1", "s"), at("changed", "1", "old"), at("gone", "1", "older")))
 
 	if target.Plain() {
@@ -66,7 +66,7 @@ func TestWhatAFreezeKeepsBackIsKnown(t *testing.T) {
 	if got := target.Culprit(fleet.Cluster); got != c("refused") {
 		t.Errorf("the culprit is %v", got)
 	}
-	half := target.Except([]snapshot.Exception{{Type: fleet.Listener, Name: "l"}}) // what a bisection keeps back beside it
+	half := target.Except([]snapshot.Exception{{Type: fleet.Listener, Refused: snapshot.Reported("l", "")}}) // what a bisection keeps back beside it
 	if !half.Withholds(c("new")) || half.Culprit(fleet.Cluster) != c("refused") {
 		t.Error("a target with more exceptions has forgotten the freeze")
 	}

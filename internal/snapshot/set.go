@@ -91,6 +91,14 @@ func (s *Set) Sum() Sum {
 	return s.sum
 }
 
+// Own returns the set's own resource of a version, or the given one if the set has another version.
+func (s *Set) Own(r *Resource) *Resource {
+	if own := s.Get(r.Name); Same(own, r) {
+		return own
+	}
+	return r
+}
+
 // Get returns the resource of that name, nil if there is none.
 func (s *Set) Get(name string) *Resource {
 	if s == nil {

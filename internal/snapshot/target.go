@@ -39,8 +39,7 @@ func (s *Snapshot) Unsure(ref fleet.Ref) bool {
 // Exception is a version that one node will not take, and what stands in for it.
 type Exception struct {
 	Type    fleet.Type
-	Name    string
-	Refused string    // the version
+	Refused *Resource
 	Good    *Resource // the last one that the node confirmed; nil: the node never had the name
 	// Leave: the node has some version of the name, and its bytes are not to be had. The
 	// name is left alone, never removed (SEMANTICS 3.2).
@@ -48,28 +47,25 @@ type Exception struct {
 	// Rival is what the node would not take it beside, by its words: it is over when that is another version. nil: none is known.
 	Rival *Resource
 	// Lacked is what the version names and the node was not given: it may be for that that it was refused, so it is over when one of these comes.
+	// What the client's words name comes first.
 	Lacked []Lack
+	// At is of one that its stream keeps back until the target does: the revision of the target when it was found out. 0 of a candidate.
+	At fleet.Revision
 }
+
+// Ref is the name.
+func (e Exception) Ref() fleet.Ref { return fleet.Ref{Type: e.Type, Name: e.Refused.Name} }
 
 // Key is the refused version.
 func (e Exception) Key() refusal.Key {
-	return refusal.Key{Type: e.Type, Name: e.Name, Version: e.Refused}
-}
-
-// Blame is a version that is held responsible for a refusal.
-type Blame struct {
-	Refused *Resource
-	Good    *Resource // the last one that the stream's client confirmed, nil if none
-	Leave   bool      // there is one, and its bytes are not known
-	Rival   *Resource // what it was refused beside, nil if that is not known
-	Lacked  []Lack    // as of an Exception; what the client's words name comes first
+	return refusal.Key{Type: e.Type, Name: e.Refused.Name, Version: e.Refused.Version}
 }
 
 // Verdict is what was found out of a refusal, or of what is taken for one: who is to blame, and the client's words.
 type Verdict struct {
 	Type   fleet.Type
 	Detail string // what an attachment is told is redacted and cut to 4 KiB; hostile text
-	Blame  []Blame
+	Blame  []Exception
 	// Presumed: the client said nothing, and was taken for stuck.
 	Presumed bool
 }
@@ -136,18 +132,18 @@ func (t *Target) except(es []Exception) {
 	}
 	t.repairs = own
 	for _, e := range es {
-		ref := fleet.Ref{Type: e.Type, Name: e.Name}
+		ref := e.Ref()
 		switch {
 		case e.Leave:
 			own.kept[ref] = struct{}{}
 			if own.left[e.Type] == nil {
 				own.left[e.Type] = make(map[string]struct{})
 			}
-			own.left[e.Type][e.Name] = struct{}{}
-			t.Types[e.Type] = t.Types[e.Type].Without(e.Name)
+			own.left[e.Type][ref.Name] = struct{}{}
+			t.Types[e.Type] = t.Types[e.Type].Without(ref.Name)
 			continue
 		case e.Good == nil:
-			t.Types[e.Type] = t.Types[e.Type].Without(e.Name)
+			t.Types[e.Type] = t.Types[e.Type].Without(ref.Name)
 		default:
 			for _, ref := range e.Good.Refs {
 				own.kept[ref] = struct{}{}
@@ -160,8 +156,8 @@ func (t *Target) except(es []Exception) {
 
 // Applies reports whether the snapshot still holds the refused version, and what it was refused beside, and has not got what it lacked.
 func (e Exception) Applies(s *Snapshot) bool {
-	r := s.Types[e.Type].Get(e.Name)
-	return r != nil && r.Version == e.Refused && (e.Rival == nil || Same(e.Rival, s.Types[e.Type].Get(e.Rival.Name))) && !AnyCame(e.Lacked, s.Types)
+	of := s.Types[e.Type]
+	return Same(of.Get(e.Refused.Name), e.Refused) && (e.Rival == nil || Same(of.Get(e.Rival.Name), e.Rival)) && !AnyCame(e.Lacked, s.Types)
 }
 
 // Memo returns what the first call made: what somebody worked out of the target goes with it.

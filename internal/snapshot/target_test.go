@@ -15,10 +15,10 @@ func TestTargetIsTheSnapshotWithItsExceptions(t *testing.T) {
 		s.Types[fleet.Runtime] = s.Types[fleet.Runtime].With(r)
 	}
 	target := snapshot.NewTarget(s, []snapshot.Exception{
-		{Type: fleet.Runtime, Name: "changed", Refused: "2", Good: res("changed", "1")},
-		{Type: fleet.Runtime, Name: "new", Refused: "1"},
-		{Type: fleet.Runtime, Name: "mended", Refused: "2", Good: res("mended", "1")},
-		{Type: fleet.Runtime, Name: "deleted", Refused: "1", Good: res("deleted", "0")},
+		{Type: fleet.Runtime, Refused: snapshot.Reported("changed", "2"), Good: res("changed", "1")},
+		{Type: fleet.Runtime, Refused: snapshot.Reported("new", "1")},
+		{Type: fleet.Runtime, Refused: snapshot.Reported("mended", "2"), Good: res("mended", "1")},
+		{Type: fleet.Runtime, Refused: snapshot.Reported("deleted", "1"), Good: res("deleted", "0")},
 	})
 	want := map[string]string{"changed": "1", "mended": "3", "other": "1"}
 	if got := contents(target.Types[fleet.Runtime]); !maps.Equal(got, want) || target.Revision != 7 {

@@ -249,9 +249,7 @@ func (a *attachment) Refuse(_ context.Context, v snapshot.Verdict) {
 	a.source.mu.Lock()
 	defer a.source.mu.Unlock()
 	a.source.refusals = append(a.source.refusals, v)
-	for _, c := range v.Blame {
-		a.exceptions = append(a.exceptions, snapshot.Exception{Type: v.Type, Name: c.Refused.Name, Refused: c.Refused.Version, Good: c.Good})
-	}
+	a.exceptions = append(a.exceptions, v.Blame...)
 	a.retarget(a.source.snap)
 }
 
