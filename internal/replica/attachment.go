@@ -165,8 +165,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 	}()
 	o.views.place(&a.subscriber, len(o.streams.tied)+len(o.nodes.excepted), o.subscribers())
 	revised, resolved := o.nodes.remember(a, asked)
-	kept, ended := o.nodes.inherit(a)
-	revised, resolved = append(revised, kept...), append(resolved, ended...)
+	o.nodes.inherit(a)
 	a.record = o.r.cfg.Recorder.Connect(o.key, n, delivery.StreamInfo{
 		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential, Resumed: s.Resumed,
 		Doubtful: a.last.Known && !a.last.Clean, Before: a.last.Settled, Held: a.held, View: a.subscriber.view.id,

@@ -32,7 +32,7 @@ type exceptions struct {
 	// beside are the refused versions that have no exception, and what was done: those of frozen types end with the freeze, the others, about
 	// which nothing is done, when the client is in step.
 	beside map[refusal.Key]fleet.Action
-	ahead  []fleet.Refusal // of revisions that this server does not know yet
+	ahead  []fleet.Refusal // past ones that are not judged yet, and those of revisions that this server does not know: readopt judges them
 }
 
 // except makes the culprits of a refusal exceptions of the stream, and of no other one that

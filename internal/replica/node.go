@@ -114,7 +114,7 @@ func servedBy(kind string) (types [fleet.NumTypes]bool) {
 // behind of the types that it serves, and what those refuse that live. It may take the
 // place of one of them; what its client says that it has it is not kept from (Reconsider).
 // The node's streams are those beside it.
-func (ns *nodes) inherit(a *attachment) (revised []fleet.Refusal, resolved []fleet.Refusal) {
+func (ns *nodes) inherit(a *attachment) {
 	n, s := a.node, &a.subscriber
 	for x := range n.streams {
 		s.take(&x.subscriber, false)
@@ -126,9 +126,6 @@ func (ns *nodes) inherit(a *attachment) (revised []fleet.Refusal, resolved []fle
 		s.take(l, true)
 		n.setOfEnded(l)
 	}
-	ahead := s.ahead
-	s.ahead = nil
-	return s.readopt(ns.builder, ns.offer(n), ahead)
 }
 
 // take gives a subscriber what another one refuses of the types that it serves, as far as it

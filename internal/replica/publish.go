@@ -24,9 +24,6 @@ func (o *owner) show(t *viewUpdate) (tied []*attachment) {
 		resolved = append(resolved, o.nodes.renew(n)...)
 	}
 	for a := range o.streams.tied {
-		resolved = append(resolved, o.nodes.catchUpWith(a)...)
-	}
-	for a := range o.streams.tied {
 		if _, ok := o.nodes.excepted[a.node]; !ok { // else it has its own already
 			a.subscriber.target.Store(o.views.target(&a.subscriber, 0))
 		}

@@ -70,7 +70,8 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 	if !n.refusedAt.After(asked.begun) { // else the answer is older than that
 		ofEnded.drop(func(e snapshot.Exception) bool { return asked.ended(e) && !slices.ContainsFunc(later, isOf(e)) })
 	}
-	revised, resolved = ofEnded.readopt(ns.builder, ns.offer(n), slices.Concat(asked.Refusals, later))
+	ofEnded.ahead = slices.Concat(asked.Refusals, later)
+	revised, resolved = ofEnded.readopt(ns.builder, ns.offer(n))
 	n.ofEnded = ofEnded // which inherit hands on
 	return revised, resolved
 }
@@ -90,19 +91,16 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 		if unknown && a.resumed && past.NoClusters {
 			a.record.AskedForNoClusters(past.At)
 		}
-		var stands []fleet.Refusal
+		s := &a.subscriber
 		for _, f := range refusals {
 			switch {
-			case !a.subscriber.serves[f.Type]:
+			case !s.serves[f.Type]:
 			case f.Name == "", a.concerns(f, ns.views.content.history):
-				stands = append(stands, f)
+				s.ahead = append(s.ahead, f)
 			default:
 				resolved = append(resolved, now.end(refusal.KeyOf(f), fleet.EndOffered))
 			}
 		}
-		revised, ended := a.subscriber.readopt(ns.builder, now, stands)
-		a.record.Revise(revised)
-		resolved = append(resolved, ended...)
 		signal(a.changed)
 	}
 	unserved := slices.DeleteFunc(slices.Clone(refusals), func(f fleet.Refusal) bool { return n.serves(f.Type) })
@@ -111,7 +109,8 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 		if ofEnded == nil {
 			ofEnded = &subscriber{labels: a.subscriber.labels, view: a.subscriber.view, serves: servedBy("")}
 		}
-		revised, ended := ofEnded.readopt(ns.builder, now, unserved)
+		ofEnded.ahead = append(ofEnded.ahead, unserved...)
+		revised, ended := ofEnded.readopt(ns.builder, now)
 		a.record.Revise(revised)
 		resolved = append(resolved, ended...)
 		n.setOfEnded(ofEnded)
@@ -169,10 +168,11 @@ func (n *node) noClusters() bool {
 
 func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS") }
 
-// readopt makes exceptions of the refusals that still apply, and ends the others. Those of
-// revisions that this server does not know yet are judged again when it does.
-func (s *subscriber) readopt(bd *builder, now offer, refusals []fleet.Refusal) (revised []fleet.Refusal, resolved []fleet.Refusal) {
-	snap := s.view.snap
+// readopt makes exceptions of the past refusals that apply, and ends the others. Those of
+// revisions that this server does not know yet stay ahead, and are judged again when it does.
+func (s *subscriber) readopt(bd *builder, now offer) (revised []fleet.Refusal, resolved []fleet.Refusal) {
+	snap, refusals := s.view.snap, s.ahead
+	s.ahead = nil
 	for _, f := range refusals {
 		if f.Name == "" { // nobody was held responsible
 			if f.By == 0 {
@@ -190,15 +190,15 @@ func (s *subscriber) readopt(bd *builder, now offer, refusals []fleet.Refusal) (
 		e := exceptionOf(f)
 		e.Rival, e.Lacked = rivalOf(f, snap), lackedOf(f, snap, refusals)
 		switch {
-		case s.refuses(e.Key()), s.froze(fleet.Ref{Type: f.Type, Name: f.Name}):
+		case s.refuses(e.Key()), s.froze(e.Ref()):
 			continue // it is remembered here
 		case !e.Applies(snap):
-			switch how := howEnded(e, snap); {
+			switch {
 			case f.Revision > snap.Revision:
 			case isGood(refusals, f):
 				s.note(refusal.KeyOf(f), fleet.ActionStandInRefused)
 			default:
-				resolved = append(resolved, now.end(e.Key(), how))
+				resolved = append(resolved, now.end(e.Key(), howEnded(e, snap)))
 			}
 			continue
 		case f.Action == fleet.ActionStandInRefused:
@@ -212,7 +212,7 @@ func (s *subscriber) readopt(bd *builder, now offer, refusals []fleet.Refusal) (
 			continue // nothing was done about it
 		case f.Good != "":
 			if e.Good = bd.revive(f); e.Good == nil {
-				s.lose(fleet.Ref{Type: f.Type, Name: f.Name}, f.Version)
+				s.lose(e.Ref(), f.Version)
 				f.Action, f.Row = fleet.ActionLost, nil
 				s.note(refusal.KeyOf(f), f.Action)
 				revised = append(revised, f)
@@ -282,18 +282,6 @@ func (s *subscriber) dropEnded(f fleet.Refusal) {
 	s.drop(func(e snapshot.Exception) bool {
 		return f.By <= s.view.snap.Revision && isOf(e)(f)
 	})
-}
-
-// catchUpWith judges the refusals that were ahead of this server when the stream came.
-func (ns *nodes) catchUpWith(a *attachment) (resolved []fleet.Refusal) {
-	ahead := a.subscriber.ahead
-	if len(ahead) == 0 {
-		return nil
-	}
-	a.subscriber.ahead = nil
-	revised, resolved := a.subscriber.readopt(ns.builder, ns.offer(a.node), ahead)
-	a.record.Revise(revised)
-	return append(a.node.ended(resolved), ns.renew(a.node)...)
 }
 
 // isGood: a version that stood in and was refused too stays so while what it stands in for

@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"slices"
+
 	"fairlead/internal/fleet"
 )
 
@@ -12,7 +14,7 @@ func (ns *nodes) retarget(n *node) {
 	excepted := n.ofEnded != nil
 	for a := range n.streams {
 		s := &a.subscriber
-		excepted = excepted || !s.none() || n.retries > 0
+		excepted = excepted || !s.none() || len(s.ahead) > 0 || n.retries > 0
 		s.target.Store(ns.views.target(s, n.retries))
 	}
 	if excepted {
@@ -36,11 +38,18 @@ func (ns *nodes) trimInterned() {
 	})
 }
 
-// renew judges what a node refuses by the views that it has now.
+// renew judges what a node refuses by the views that it has now, and what of its past was ahead of them.
 func (ns *nodes) renew(n *node) (resolved []fleet.Refusal) {
 	now := ns.offer(n)
 	for s := range n.subscribers() {
 		resolved = append(resolved, s.renew(s.view.snap, now)...)
+	}
+	for a := range n.streams {
+		if s := &a.subscriber; len(s.ahead) > 0 {
+			revised, ended := s.readopt(ns.builder, now)
+			a.record.Revise(revised)
+			resolved = slices.Concat(resolved, ended, s.renew(s.view.snap, now))
+		}
 	}
 	if n.ofEnded != nil {
 		n.setOfEnded(n.ofEnded)
