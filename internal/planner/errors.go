@@ -99,13 +99,13 @@ func (p *plan) tell() {
 	if !p.pos.Kind.Errors || p.toldAll() {
 		return
 	}
-	alone := len(p.r.changes) == 0 && len(p.r.Resources) == 0 && !p.tr.Answer
 	sets := p.t.FullSet() && !p.pos.Kind.Delta
-	if sets && alone && (p.tr.Unknown || p.takesLeft()) {
+	setAlone := sets && len(p.r.changes) == 0 && len(p.r.Resources) == 0 && !p.tr.Answer // it would be sent for errors alone
+	if setAlone && (p.tr.Unknown || p.takesLeft()) {
 		return // a set would take away what is not known
 	}
 	room := p.roomForErrors(sets)
-	if sets && alone && room < leastOfSet {
+	if setAlone && room < leastOfSet {
 		return
 	}
 	if p.tr.Denial == denialOwed && p.say(wildcardOfSecrets, &room) {
@@ -120,7 +120,7 @@ func (p *plan) tell() {
 		p.postpone(sets)
 	}
 	slices.SortFunc(p.r.Errors, func(a, b Error) int { return cmp.Compare(a.Name, b.Name) })
-	if sets && alone && len(p.r.Errors) > 0 {
+	if setAlone && len(p.r.Errors) > 0 {
 		p.r.Resources, p.r.Version = p.r.after.Sorted(), p.r.after.Sum() // a client takes away what a set leaves out
 	}
 }

@@ -23,16 +23,9 @@ func (p *plan) collectPending() {
 	}
 	nonexistent, all := 0, len(p.pending)
 	for _, n := range p.answerable() {
-		ch := change{name: n.Name, new: p.lookup(p.t, n.Name)}
-		if ch.new != nil {
-			ch.name = ch.new.Name
-		}
-		ch.old = p.held(p.t, ch.name)
-		if ch.new == nil && !p.pos.Kind.Delta && p.t == fleet.Endpoint && ch.old.res != nil && ch.old.res.Known() {
-			ch.new = ch.old.res // its cluster changed, and waits for it, whether or not the fleet still has it
-		}
+		ch := p.owed(n.Name)
 		switch {
-		case ch.new != nil && (p.withholds(ch) || p.waitsForCluster(p.t, ch)), ch.new == nil && !ch.old.nothing() && ch.old.settledOn() && p.stays(ch.name):
+		case p.mustWait(ch):
 			p.wait(ch)
 			continue
 		case ch.new == nil && p.t == fleet.VirtualHost && p.tr.Sub.Named(n.Name):
@@ -65,6 +58,27 @@ func (p *plan) collectPending() {
 	if len(p.pending) > all {
 		p.sortPending()
 	}
+}
+
+// owed is the change that answers a name.
+func (p *plan) owed(name string) change {
+	ch := change{name: name, new: p.lookup(p.t, name)}
+	if ch.new != nil {
+		ch.name = ch.new.Name
+	}
+	ch.old = p.held(p.t, ch.name)
+	if ch.new == nil && !p.pos.Kind.Delta && p.t == fleet.Endpoint && ch.old.res != nil && ch.old.res.Known() {
+		ch.new = ch.old.res // its cluster changed, and waits for it, whether or not the fleet still has it
+	}
+	return ch
+}
+
+// mustWait reports whether an answer has to wait.
+func (p *plan) mustWait(ch change) bool {
+	if ch.new != nil {
+		return p.withholds(ch) || p.waitsForCluster(p.t, ch)
+	}
+	return !ch.old.nothing() && ch.old.settledOn() && p.stays(ch.name)
 }
 
 // answerable are the pending names, by name, without those of which nothing is there and nothing can be said yet: these

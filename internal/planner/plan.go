@@ -18,6 +18,7 @@ type plan struct {
 	given   []snapshot.Edit      // what the response changes of what is held
 	doubts  *Doubts              // what is in doubt after it
 	kept    []keeping            // what is kept back
+	named   *namers              // what names clusters still; nil while nobody has asked
 	used    uses                 // by what the client has of withheld resources
 	unsaid  []*snapshot.Resource // names whose asking cannot be answered
 	asked   []string             // names whose asking is answered by an error
@@ -82,56 +83,70 @@ func (p *plan) rest() rest {
 
 // collect finds what differs and leaves out what has to wait.
 func (p *plan) collect() {
-	var named *namers
 	want, _ := p.wanted(p.t)
 	p.pending = make([]change, 0, max(0, want.Len()-p.tr.Held.Len())) // at least so many differ
 	for ch := range p.differences(p.t) {
-		switch {
-		case ch.new == nil && ch.old.settledOn() && p.target.Keeps(fleet.Ref{Type: p.t, Name: ch.name}):
-			continue
-		case ch.new == nil && p.t == fleet.Cluster && ch.old.settledOn():
-			by := byMoving
-			if p.last {
-				if named == nil {
-					named = p.stillNamed()
-				}
-				by = named.of(ch.name)
-			}
-			if by != byNone {
-				p.waiting = p.waiting || by == byMoving
-				p.keeps = p.keeps || by == byKept
-				if !ch.old.doubtful() || ch.old.doubt.Last == nil {
-					continue
-				}
-				ch.new = ch.old.doubt.Last // as long as it has to stay it is the one that was good
-			}
-		case ch.new == nil && ch.old.settledOn() && p.stays(ch.name):
-			p.wait(ch)
-			continue
-		case p.withholds(ch):
-			p.wait(ch)
-			d := ch.old.doubt
-			if d == nil || d.Last == nil && (d.Certainty == Something || p.t != fleet.Listener) {
-				continue
-			}
-			ch.new = d.Last // or away, where the client may have half of what it refused
-		case ch.new == nil && p.t == fleet.Endpoint && p.pos.Kind.SingleType && p.pos.Kind.Envoy && ch.old.settledOn():
-			p.keeps = true // it ends the stream with the cluster, and does nothing else for a removal
-			continue
-		case ch.new == nil && p.t == fleet.Endpoint && ch.old.settledOn() && p.leavesWithCluster(ch.name):
-			stays := p.rested(fleet.Cluster) // though the cluster is there
-			p.waiting, p.keeps = p.waiting || !stays, p.keeps || stays
-			continue
-		case ch.new != nil && p.waitsForCluster(p.t, ch):
-			p.wait(ch)
-			var sends bool
-			if ch.new, sends = p.instead(p.t, ch); !sends {
-				continue
-			}
+		goes := true
+		if ch.new != nil {
+			ch.new, goes = p.arrival(ch)
+		} else if ch.old.settledOn() {
+			ch.new, goes = p.removal(ch)
 		}
-		p.pending = append(p.pending, ch)
+		if goes {
+			p.pending = append(p.pending, ch)
+		}
 	}
 	p.sortPending()
+}
+
+// arrival is what goes out for what the client is to have: that, or something in its place, or nothing for now.
+func (p *plan) arrival(ch change) (r *snapshot.Resource, goes bool) {
+	switch {
+	case p.withholds(ch):
+		p.wait(ch)
+		d := ch.old.doubt
+		if d == nil || d.Last == nil && (d.Certainty == Something || p.t != fleet.Listener) {
+			return nil, false
+		}
+		return d.Last, true // or away, where the client may have half of what it refused
+	case p.waitsForCluster(p.t, ch):
+		p.wait(ch)
+		return p.instead(p.t, ch)
+	}
+	return ch.new, true
+}
+
+// removal is what goes out for what the client has and is not to have: nil, which takes it away, or its last good version as long as it stays.
+func (p *plan) removal(ch change) (r *snapshot.Resource, goes bool) {
+	switch {
+	case p.target.Keeps(fleet.Ref{Type: p.t, Name: ch.name}):
+	case p.t == fleet.Cluster:
+		by := byMoving
+		if p.last {
+			if p.named == nil {
+				p.named = p.stillNamed()
+			}
+			by = p.named.of(ch.name)
+		}
+		p.waiting = p.waiting || by == byMoving
+		p.keeps = p.keeps || by == byKept
+		if by != byNone && ch.old.doubtful() {
+			r = ch.old.doubt.Last
+		}
+		return r, by == byNone || r != nil
+	case p.stays(ch.name):
+		p.wait(ch)
+	case p.t != fleet.Endpoint:
+		return nil, true
+	case p.pos.Kind.SingleType && p.pos.Kind.Envoy:
+		p.keeps = true // it ends the stream with the cluster, and does nothing else for a removal
+	case p.leavesWithCluster(ch.name):
+		stays := p.rested(fleet.Cluster) // though the cluster is there
+		p.waiting, p.keeps = p.waiting || !stays, p.keeps || stays
+	default:
+		return nil, true
+	}
+	return nil, false
 }
 
 // take puts a change into the response.

@@ -44,18 +44,8 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 	for _, f := range crossed { // it may take them in after what it says now
 		f.doubt(c.in, &c.pos.Types[t])
 	}
-	if first && t == fleet.Endpoint {
-		if f := c.flights[fleet.Cluster]; f != nil {
-			// It crossed clusters on their way. What it says of them the client has, and waits for
-			// all the same.
-			c.in.oweEndpoints(&c.pos, f.Response)
-		}
-	}
-	if f := c.flights[fleet.Listener]; first && t == fleet.ScopedRoute && f != nil {
-		c.in.oweScopes(&c.pos, f.Response) // which it crossed
-	}
-	if first && t == fleet.VirtualHost {
-		c.enterRoutes(r.Versions, target)
+	if first {
+		c.oweFirst(&r, target)
 	}
 	if t == fleet.Cluster && !c.times.opened.IsZero() {
 		c.origin.Before = nil // all was said
@@ -64,6 +54,22 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 		c.settled.confirmed[t] = min(c.settled.confirmed[t], target.Revision-1)
 	}
 	return c.report()
+}
+
+// oweFirst owes the first request of a type what else it waits for than names: what it says of these the client has, and waits for all the same.
+func (c *Client) oweFirst(r *Request, target *snapshot.Target) {
+	switch r.Type {
+	case fleet.Endpoint:
+		if f := c.flights[fleet.Cluster]; f != nil {
+			c.in.oweEndpoints(&c.pos, f.Response) // which it crossed
+		}
+	case fleet.ScopedRoute:
+		if f := c.flights[fleet.Listener]; f != nil {
+			c.in.oweScopes(&c.pos, f.Response)
+		}
+	case fleet.VirtualHost:
+		c.enterRoutes(r.Versions, target)
+	}
 }
 
 // forgetUnasked forgets what was presumed of a type that the client asks for only now.

@@ -117,23 +117,27 @@ func servedBy(kind string) (types [fleet.NumTypes]bool) {
 func (ns *nodes) inherit(a *attachment) {
 	n, s := a.node, &a.subscriber
 	for x := range n.streams {
-		s.take(&x.subscriber, false)
+		s.share(&x.subscriber)
 	}
 	if l := n.ofEnded; l != nil {
 		if len(n.streams) == 0 {
 			l.labels, l.view = s.labels, s.view // it may have come back with other labels
 		}
-		s.take(l, true)
+		s.take(l)
 		n.setOfEnded(l)
 	}
 }
 
-// take gives a subscriber what another one refuses of the types that it serves, as far as it
-// concerns the subscriber's view. move: the other one is rid of it.
-func (s *subscriber) take(from *subscriber, move bool) {
-	concerns := func(e snapshot.Exception) bool { return s.serves[e.Type] && e.Applies(s.view.snap) }
+// concerns reports whether an exception of another stream is one of this one's view and types.
+func (s *subscriber) concerns(e snapshot.Exception) bool {
+	return s.serves[e.Type] && e.Applies(s.view.snap)
+}
+
+// share gives a subscriber what another one refuses of the types that it serves, as far as it
+// concerns the subscriber's view.
+func (s *subscriber) share(from *subscriber) {
 	for _, e := range from.list {
-		if concerns(e) && !s.excepts(e.Type, e.Refused.Name) && s.count(e.Type) < maxExceptions {
+		if s.concerns(e) && !s.excepts(e.Type, e.Refused.Name) && s.count(e.Type) < maxExceptions {
 			s.insert(e)
 		}
 	}
@@ -158,15 +162,17 @@ func (s *subscriber) take(from *subscriber, move bool) {
 			s.ahead = append(s.ahead, f)
 		}
 	}
-	if !move {
-		return
-	}
+}
+
+// take is share, and the other one is rid of it.
+func (s *subscriber) take(from *subscriber) {
+	s.share(from)
 	for ref, f := range from.ended {
 		if s.serves[ref.Type] {
 			s.rememberEnd(f)
 		}
 	}
-	from.drop(concerns)
+	from.drop(s.concerns)
 	maps.DeleteFunc(from.frozen, func(t fleet.Type, _ *snapshot.Set) bool { return s.serves[t] })
 	from.ahead = slices.DeleteFunc(from.ahead, func(f fleet.Refusal) bool { return s.serves[f.Type] })
 	maps.DeleteFunc(from.beside, func(k refusal.Key, action fleet.Action) bool {
@@ -212,9 +218,9 @@ func (ns *nodes) release(a *attachment) (resolved []fleet.Refusal) {
 	n, now := a.node, ns.offer(a.node)
 	delete(n.streams, a)
 	ofEnded := &subscriber{labels: a.subscriber.labels, view: a.subscriber.view, serves: servedBy("")}
-	ofEnded.take(&a.subscriber, true)
+	ofEnded.take(&a.subscriber)
 	if n.ofEnded != nil {
-		ofEnded.take(n.ofEnded, true)
+		ofEnded.take(n.ofEnded)
 		for _, e := range n.ofEnded.list { // of another view
 			resolved = append(resolved, now.end(e.Key(), fleet.EndReplaced))
 		}

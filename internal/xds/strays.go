@@ -207,13 +207,18 @@ func (st *stream) sift(t fleet.Type, names planner.Names, target *snapshot.Targe
 	if !left.any() && !waits {
 		return names, left // as they were counted
 	}
+	return among(names, count, func(b []byte) bool { return seen[string(b)] || sub.Named(string(b)) }), left
+}
+
+// among are those of the names that are taken up, as they were counted.
+func among(names planner.Names, count snapshot.Count, taken func([]byte) bool) planner.Names {
 	return planner.Names{Count: count, Each: func(yield func([]byte) bool) {
 		for b := range names.Each {
-			if (seen[string(b)] || sub.Named(string(b))) && !yield(b) {
+			if taken(b) && !yield(b) {
 				return
 			}
 		}
-	}}, left
+	}}
 }
 
 // tellNames tells the fleet why names were not taken up.
