@@ -11,7 +11,7 @@ CREATE OR REPLACE FUNCTION analyze_grown_table(p_after text) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
   v_few constant integer := 8; -- pages
-  v_rows constant integer := 500;
+  v_rows constant integer := 500; -- of twice as many or fewer any plan will do, too
   v_table name;
 BEGIN
   SELECT c.relname INTO v_table
