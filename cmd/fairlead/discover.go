@@ -105,6 +105,7 @@ type feed struct {
 	have    map[string]held
 	said    map[string]bool // what is told once, until it is otherwise
 	wake    <-chan struct{} // has an element when the source has changed; nil: only reading it tells
+	again   bool            // the source is to be read soon: it was changing
 }
 
 // settle is how long is waited after a change: others follow it, and go with it.
@@ -125,6 +126,9 @@ func (f *feed) watch(ctx context.Context, source *kubernetesSource) (stop func()
 
 // rest waits until the next turn is due, or the source has changed.
 func (f *feed) rest(ctx context.Context, every time.Duration) {
+	if f.again {
+		every = min(every, fileSettles)
+	}
 	if f.wake == nil {
 		_ = f.pause(ctx, every) // who calls looks at ctx
 		return
@@ -173,6 +177,9 @@ func (f *feed) turn(ctx context.Context) error {
 		}
 	}
 	want, err := f.from.read(ctx)
+	if f.again = errors.Is(err, errChanges); f.again {
+		return nil
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			f.say("source", "warning: "+err.Error()+"; what was read before stays")

@@ -25,6 +25,23 @@ type fileSource struct {
 
 	seen os.FileInfo // when it was read last
 	last map[string][]client.EndpointPut
+
+	changed os.FileInfo // when it had changed last
+	changes int         // looks in a row that found it changed
+}
+
+const (
+	// fileSettles is for how long a file that has changed has to stay as it is before it is read: half of a list is a list of which endpoints have gone.
+	fileSettles = time.Second
+	// mostChanges is how often in a row that is waited for: one that changes all the time is read as it is.
+	mostChanges = 5
+)
+
+// errChanges: the file may be half written.
+var errChanges = errors.New("the file has just changed")
+
+func sameFile(a, b os.FileInfo) bool {
+	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
 // listed is an endpoint in a list.
@@ -37,14 +54,20 @@ type listed struct {
 	Metadata *client.EndpointMetadata `json:"metadata"`
 }
 
-// read reads the file where it has changed. One that is written at this moment is read again by the next turn.
+// read reads the file where it has changed, and has not changed since the look before; else that is errChanges. The first time it reads what there is:
+// then nothing can have gone.
 func (f *fileSource) read(context.Context) (map[string][]client.EndpointPut, error) {
 	info, err := os.Stat(f.path)
 	if err != nil {
 		return nil, err
 	}
-	if f.seen != nil && os.SameFile(info, f.seen) && info.ModTime().Equal(f.seen.ModTime()) && info.Size() == f.seen.Size() {
+	switch {
+	case sameFile(info, f.seen):
+		f.changed, f.changes = nil, 0
 		return f.last, nil
+	case f.seen != nil && !sameFile(info, f.changed) && f.changes < mostChanges:
+		f.changed, f.changes = info, f.changes+1
+		return nil, errChanges
 	}
 	if info.Size() > mostList {
 		return nil, fmt.Errorf("%s is larger than %d bytes", f.path, mostList)
@@ -75,7 +98,7 @@ func (f *fileSource) read(context.Context) (map[string][]client.EndpointPut, err
 		}
 		out[cluster] = append(out[cluster], client.EndpointPut{Address: e.Address, Locality: e.Locality, Weight: e.Weight, Health: e.Health, Metadata: e.Metadata})
 	}
-	f.seen, f.last = info, out
+	f.seen, f.last, f.changes = info, out, 0
 	return out, nil
 }
 

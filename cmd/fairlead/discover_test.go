@@ -60,14 +60,15 @@ func TestDiscoverFile(t *testing.T) {
 			}
 		}
 	}
+	settled := func() {} // a file that has changed is read by the turn after that
 	path := w.file("list.yaml", "- {address: \"10.0.0.1:80\", weight: 2}\n- {address: \"10.0.0.2:80\"}\n- {cluster: b, address: \"10.0.0.3:80\", locality: {region: eu}}\n")
 	r := w.feeds([]string{"--source", "file", "--file", path, "--cluster", "shop/a", "--every", "10s"},
-		func() {},                     // nothing has changed
-		write("- address: [broken\n"), // what cannot be read
-		write("[]"),                   // nothing
-		write("- {address: \"10.0.0.2:80\", health: draining}\n"),
+		settled,                                // nothing has changed
+		write("- address: [broken\n"), settled, // what cannot be read
+		write("[]"), settled, // nothing
+		write("- {address: \"10.0.0.2:80\", health: draining}\n"), settled,
 		func() { _ = os.Remove(path) },
-		write(`[{"address": "10.0.0.2:80"}]`),
+		write(`[{"address": "10.0.0.2:80"}]`), settled,
 	)
 	want := []string{
 		`{"set":[{"address":"10.0.0.3:80","lease":"L","locality":{"region":"eu"}}]}`,
@@ -88,6 +89,40 @@ func TestDiscoverFile(t *testing.T) {
 	}
 	if r.code != 0 {
 		t.Errorf("exit status %d: %s", r.code, r.err)
+	}
+}
+
+// A list is often written over in place: half of it is a list, too. One that changes at each look is read all the same.
+func TestDiscoverReadsNoHalfOfAFile(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.endpointAPI()
+	lines := []string{"- {address: \"10.0.0.1:80\"}\n", "- {address: \"10.0.0.2:80\"}\n", "- {address: \"10.0.0.3:80\"}\n"}
+	at := time.Unix(1_700_000_000, 0)
+	write := func(n int) func() {
+		return func() {
+			path := w.file("list.yaml", strings.Join(lines[:n], ""))
+			at = at.Add(time.Second)
+			if err := os.Chtimes(path, at, at); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	settled := func() {}
+	path := w.file("list.yaml", lines[0]+lines[1])
+	steps := []func(){settled, write(1), write(3), settled, settled}
+	for range mostChanges + 1 {
+		steps = append(steps, write(2))
+	}
+	r := w.feeds([]string{"--source", "file", "--file", path, "--cluster", "shop/a", "--every", "10s"}, steps...)
+	want := []string{
+		`{"set":[{"address":"10.0.0.1:80","lease":"L"},{"address":"10.0.0.2:80","lease":"L"}]}`, `{"set":[{"address":"10.0.0.3:80","lease":"L"}]}`, `{"remove":["10.0.0.3:80"]}`,
+	}
+	if got := w.puts(); !slices.Equal(got, want) || r.code != 0 {
+		t.Errorf("exit status %d, put:\n%s\n%s", r.code, strings.Join(got, "\n"), r.err)
+	}
+	if soon := slices.Index(w.pauses, fileSettles); soon < 0 {
+		t.Errorf("a file that has changed is read after %v", w.pauses)
 	}
 }
 
@@ -307,7 +342,7 @@ func TestDiscoverTellsOfEndpointsThatNoClusterAsksFor(t *testing.T) {
 		}
 	}
 	weighs(1)()
-	r := w.feeds([]string{"--source", "file", "--file", path, "--cluster", "shop/a", "--every", "10s"}, weighs(2), weighs(3), weighs(4))
+	r := w.feeds([]string{"--source", "file", "--file", path, "--cluster", "shop/a", "--every", "10s"}, weighs(2), func() {}, weighs(3), func() {}, weighs(4), func() {})
 	if n := strings.Count(r.err, "warning: no cluster of the fleet asks for endpoints/shop/a\n"); r.code != 0 || n != 2 || len(w.puts()) != 4 {
 		t.Errorf("exit status %d, told %d times of %d:\n%s", r.code, n, len(w.puts()), r.err)
 	}

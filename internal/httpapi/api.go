@@ -64,6 +64,7 @@ type API struct {
 	pace       *pace
 	polls      polls
 	shares     *shares // of the processors
+	unread     *unread // answers
 	denied     *denials
 
 	guesses     *guesses
@@ -114,7 +115,7 @@ func New(c Config) (*API, error) {
 	a.tail, a.heartbeat, a.liveBeat = newTail(c.Store, time.Now), streamHeartbeat, liveHeartbeat
 	a.facts = newFactBook(c.Store)
 	a.limits, a.pace = newLimitsBook(time.Now, c.Store.Limits), newPace(time.Now)
-	a.shares = newShares()
+	a.shares, a.unread = newShares(), newUnread()
 	a.denied = newDenials(time.Now)
 	a.guesses, a.comparisons = newGuesses(time.Now), newDenials(time.Now)
 	a.computing, a.finishing = newComputing(), finishing

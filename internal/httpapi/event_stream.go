@@ -18,6 +18,7 @@ import (
 const (
 	streamHeartbeat = 15 * time.Second // between two lines of a stream that has nothing to tell
 	streamPatience  = 10 * time.Second // for how long a client may not read
+	streamPart      = 16 << 10         // bytes of a stream that are sent at once, and the last event or group
 )
 
 const eventStreamType = "text/event-stream"
@@ -91,30 +92,26 @@ func (s eventStream) run(ctx context.Context, out streamWriter) (streamEnd, erro
 		if err != nil || end != "" {
 			return end, err
 		}
-		text := ": nothing new\n\n"
-		if len(es) > 0 {
-			if text, err = s.messages(es); err != nil {
-				return "", err
-			}
+		if len(es) == 0 {
+			err = out.send(": nothing new\n\n")
+		} else {
+			err = s.tell(es, out.send)
 		}
-		if text == "" {
-			continue // nothing that is asked for
-		}
-		if err := out.send(text); err != nil {
+		if err != nil {
 			return "", err
 		}
 	}
 }
 
-// messages are events as the stream tells them. In groups the last one alone has a place, that
-// of all: who loses the connection in between is told all of them again.
-func (s eventStream) messages(es []store.Event) (string, error) {
+// tell sends events, in parts: what waits for a client that does not read is of some kilobytes, however much has happened. In groups the last one alone has a
+// place, that of all: who loses the connection in between is told all of them again.
+func (s eventStream) tell(es []store.Event, send func(text string) error) error {
 	var b strings.Builder
 	items := s.filter.items(es)
 	for i, e := range items {
 		line, err := json.Marshal(e)
 		if err != nil {
-			return "", fmt.Errorf("encode an event: %w", err)
+			return fmt.Errorf("encode an event: %w", err)
 		}
 		if !s.filter.grouped {
 			fmt.Fprintf(&b, "id: %s\n", *e.Id)
@@ -122,8 +119,15 @@ func (s eventStream) messages(es []store.Event) (string, error) {
 			fmt.Fprintf(&b, "id: %s\n", positionText(es[len(es)-1].Position()))
 		}
 		fmt.Fprintf(&b, "data: %s\n\n", line)
+		if b.Len() < streamPart && i < len(items)-1 {
+			continue
+		}
+		if err := send(b.String()); err != nil {
+			return err
+		}
+		b.Reset()
 	}
-	return b.String(), nil
+	return nil
 }
 
 // eventFilter is what a listener asks to be told.

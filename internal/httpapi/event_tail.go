@@ -14,6 +14,7 @@ import (
 const (
 	tailTick     = 250 * time.Millisecond // between two questions for news
 	tailPage     = 1000                   // events of a fleet that one look reads at most
+	behindPage   = 100                    // that a listener reads for itself: it holds them alone, for as long as its client does not read
 	tailEvents   = 2000                   // that are kept of a fleet for those who listen
 	tailBytes    = 1 << 20                // the same, in bytes of their texts
 	holdersTick  = 4 * time.Second        // between two looks whether the tokens and sessions still hold: what has ended listens for 5 s at most
@@ -175,7 +176,7 @@ func (l *eventListener) look() heardOf {
 			}
 			return 1
 		})
-		out.events = slices.Clone(f.events[i:])
+		out.events = slices.Clip(f.events[i:]) // what is added later is behind it
 		if l.at.Compare(f.upto) < 0 {
 			l.at = f.upto
 		}
@@ -195,7 +196,7 @@ func (l *eventListener) next(ctx context.Context, stop <-chan struct{}, wake <-c
 		case h.end != "" || len(h.events) > 0:
 			return h.events, h.end, h.err
 		case h.behind:
-			es, upto, _, err := l.tail.store.EventsAfter(ctx, l.key.Tenant, l.key.Fleet, l.at, tailPage)
+			es, upto, _, err := l.tail.store.EventsAfter(ctx, l.key.Tenant, l.key.Fleet, l.at, behindPage)
 			if err != nil {
 				return nil, "", err
 			}

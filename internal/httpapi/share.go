@@ -104,6 +104,12 @@ func (a *API) inTurn(next http.Handler) http.Handler {
 			return
 		}
 		c := callOf(r.Context())
+		if gathers(r, a.operation(r)) {
+			if err := a.unread.await(r.Context(), c.principal); err != nil {
+				fail(w, r, err)
+				return
+			}
+		}
 		place, err := a.shares.enter(r.Context(), c.principal.Tenant)
 		if err != nil {
 			fail(w, r, err)
@@ -113,6 +119,6 @@ func (a *API) inTurn(next http.Handler) http.Handler {
 		over := a.computing.Brief(a.shares.brief)
 		defer over()
 		c.yield = func() { over(); place.yield() }
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(a.unread.answers(w, c.principal), r)
 	})
 }

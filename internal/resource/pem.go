@@ -64,6 +64,16 @@ func pemBlocks(in []byte) iter.Seq2[pemBlock, *pemFault] {
 	}
 }
 
+// CheckPEM returns an error for a text of which a block cannot be read. It names the line in which the block begins, and repeats nothing.
+func CheckPEM(in []byte) error {
+	for _, fault := range pemBlocks(in) {
+		if fault != nil {
+			return fault
+		}
+	}
+	return nil
+}
+
 type pemBlock struct {
 	*pem.Block
 	line int

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/store"
 )
 
 // analyzed is what AnalyzeGrown says, which nothing is left of then.
@@ -62,6 +63,43 @@ func TestAFirstImportIsAnalyzed(t *testing.T) {
 	w.apply(batch(1500, 1000)...)
 	if got := w.analyzed(); !slices.Equal(got, grown) {
 		t.Errorf("of what has more than doubled %v are analyzed", got)
+	}
+}
+
+// What is not committed is analyzed by nobody: the planner would believe in pages without rows, and a large write would read all rows for each of its own. Where
+// autovacuum has done so all the same, it is analyzed again.
+func TestALargeWriteIsNotAnalyzedHalfway(t *testing.T) {
+	for _, who := range []string{"nobody else", "autovacuum"} {
+		w := another(t)
+		tx, err := w.super.Begin(t.Context())
+		w.ok(err)
+		w.clusters(0, 2000)
+		if got := w.analyzed(); len(got) > 0 {
+			t.Errorf("while it is written %v are analyzed", got)
+		}
+		if who == "autovacuum" {
+			auto := w.db.Connect(t, w.db.Owner)
+			_, err := auto.Exec(t.Context(), `ANALYZE`)
+			w.ok(err)
+			w.ok(auto.Close(t.Context()))
+		}
+		w.ok(tx.Commit(t.Context()))
+		w.exec(`SELECT pg_stat_force_next_flush()`) // which a server does within a second
+		if got, want := w.analyzed(), []string{"bodies", "resource_history", "resource_refs", "resources"}; !slices.Equal(got, want) {
+			t.Errorf("beside %s %v are analyzed when it is committed, want %v", who, got, want)
+		}
+		if rows := w.count(`SELECT reltuples::int FROM pg_class WHERE oid = 'resources'::regclass`); rows != 2000 {
+			t.Errorf("beside %s resources is said to have %d rows", who, rows)
+		}
+		app := w.planned(w.db.App)
+		const changes = 100
+		got := app.reads(func() {
+			_, err := app.Apply(t.Context(), w.tenant, w.fleet, store.Write{Changes: batch(2000, changes)})
+			w.ok(err)
+		})
+		if got.rows > 60*changes {
+			t.Errorf("beside %s an apply of %d reads %d rows:%s", who, changes, got.rows, got.most(12))
+		}
 	}
 }
 

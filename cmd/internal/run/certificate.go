@@ -14,18 +14,20 @@ import (
 	"time"
 
 	"fairlead/internal/lifecycle"
+	"fairlead/internal/resource"
 )
 
 const (
-	certificateEvery = 5 * time.Second     // how often the files are read, give or take a fifth
+	certificateEvery = 2 * time.Second     // how often the files are read, give or take a fifth
 	certificateSoon  = 14 * 24 * time.Hour // before its end a certificate is warned of
 	certificateDaily = 24 * time.Hour      // and so often
 	certificateBytes = 1 << 20             // more than any chain has
 )
 
 // Certificate is how a server proves itself: the pair of two files, which is read again when what they hold changes.
-// New handshakes get the new pair at once, connections that are open go on. A pair that is broken, does not match or
-// has ended is logged once and not used: the old one stays. So it is with one whose time has not begun, until then. nil is plaintext.
+// New handshakes get the new pair as soon as two readings see the same, since the first may be of files that somebody writes;
+// connections that are open go on. A pair that is broken, does not match or has ended is logged once and not used: the old one
+// stays. So it is with one whose time has not begun, until then. nil is plaintext.
 type Certificate struct {
 	cert, key string
 	log       *slog.Logger
@@ -34,6 +36,7 @@ type Certificate struct {
 
 	current atomic.Pointer[tls.Certificate]
 	seen    [sha256.Size]byte // what was read last, good or not; only look uses it
+	judged  [sha256.Size]byte // what was taken or refused last; only look uses it
 	early   bool              // it is good, and its time has not begun; only look uses it
 	warned  time.Time         // that the current one ends soon; only look uses it
 }
@@ -44,7 +47,7 @@ func newCertificate(cert, key string, log *slog.Logger, now func() time.Time) (*
 	if err != nil {
 		return nil, err
 	}
-	c.seen = seen
+	c.seen, c.judged = seen, seen
 	c.current.Store(pair)
 	c.tellItsTime(pair)
 	return c, nil
@@ -103,11 +106,16 @@ func (c *Certificate) run(ctx context.Context) error {
 	return routine{log: c.log, name: "the look at the certificate", first: c.every, every: c.every, once: func(context.Context) bool { c.look(); return false }}.run(ctx)
 }
 
-// look takes what the files hold, if it is new and good. What is good but for its beginning is taken then.
+// look takes what the files hold, if it is new and good, and was there at the last look. What is good but for its beginning is taken then.
 func (c *Certificate) look() {
 	pair, seen, err := c.read()
+	if seen != c.seen { // it may be half of what is being written: a chain that ends early is one, and proves nothing to most clients
+		c.seen = seen
+		c.tellItsTime(c.current.Load())
+		return
+	}
 	early := err == nil && c.now().Before(pair.Leaf.NotBefore)
-	if seen != c.seen || c.early && !early {
+	if seen != c.judged || c.early && !early {
 		if err == nil {
 			err = outOfTime(pair, c.now())
 		}
@@ -119,7 +127,7 @@ func (c *Certificate) look() {
 			c.log.Info("new handshakes get the new certificate", "names", pair.Leaf.DNSNames, "ends", pair.Leaf.NotAfter.UTC())
 		}
 	}
-	c.seen, c.early = seen, early
+	c.judged, c.early = seen, early
 	c.tellItsTime(c.current.Load())
 }
 
@@ -165,6 +173,9 @@ func (c *Certificate) read() (*tls.Certificate, [sha256.Size]byte, error) {
 	sum := [sha256.Size]byte(seen.Sum(nil))
 	if err := errors.Join(errChain, errKey); err != nil {
 		return nil, sum, fmt.Errorf("load the certificate of --tls-cert and --tls-key: %w", err)
+	}
+	if err := resource.CheckPEM(chain); err != nil { // Go passes over it, and would serve a shorter chain
+		return nil, sum, fmt.Errorf("load the certificate of --tls-cert %s: %w: write the file again from a whole copy", c.cert, err)
 	}
 	pair, err := tls.X509KeyPair(chain, key)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -84,6 +85,12 @@ func newCertificateWorld(t *testing.T, first made) *certificateWorld {
 	w.putPair(first)
 	w.open()
 	return w
+}
+
+// look is two looks: what has changed is taken when the second one sees the same.
+func (w *certificateWorld) look() {
+	w.c.look()
+	w.c.look()
 }
 
 func (w *certificateWorld) open() {
@@ -177,10 +184,10 @@ func TestANewCertificateIsUsedAtOnce(t *testing.T) {
 	if _, state := w.shake(client); !state.DidResume {
 		t.Error("a session is not resumed while the certificate stays")
 	}
-	w.c.look()
+	w.look()
 	w.wantSerial(1)
 	w.putPair(makeCertificate(t, 2, nextYear))
-	w.c.look()
+	w.look()
 	w.wantSerial(2)
 	if _, state := w.shake(client); state.DidResume || state.PeerCertificates[0].SerialNumber.Int64() != 2 {
 		t.Error("who has a session of the old certificate is not shown the new one")
@@ -215,7 +222,7 @@ func TestACertificateBehindALinkThatIsSwapped(t *testing.T) {
 			w.cert, w.key = filepath.Join(link, "tls.crt"), filepath.Join(link, "tls.key")
 			w.open()
 		}
-		w.c.look()
+		w.look()
 		w.wantSerial(int64(i + 2))
 	}
 }
@@ -248,7 +255,7 @@ func TestABrokenCertificateIsNotTaken(t *testing.T) {
 				}
 			}
 			for range 3 {
-				w.c.look()
+				w.look()
 			}
 			w.wantSerial(1)
 			w.wantLogged(1, refused)
@@ -257,8 +264,45 @@ func TestABrokenCertificateIsNotTaken(t *testing.T) {
 				t.Error("the key is in the log")
 			}
 			w.putPair(other)
-			w.c.look()
+			w.look()
 			w.wantSerial(2)
+		})
+	}
+}
+
+// A chain is often written over in place. One that ends early is a good pair to Go, and most clients refuse what is left: they do not know who signed it.
+func TestAChainThatIsHalfWrittenIsNotTaken(t *testing.T) {
+	t.Parallel()
+	next, authority := makeCertificate(t, 2, nextYear), makeCertificate(t, 3, nextYear)
+	whole := slices.Concat(next.chain, authority.chain)
+	for name, size := range map[string]int{
+		"between two certificates":      len(next.chain),
+		"in the second one":             len(next.chain) + len(authority.chain)/2,
+		"in the second one's last line": len(whole) - 3,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newCertificateWorld(t, makeCertificate(t, 1, nextYear))
+			w.put(w.key, next.key)
+			w.c.look()
+			w.put(w.cert, whole[:size])
+			w.c.look()
+			w.wantSerial(1)
+			w.wantLogged(0, "not used")
+			if name != "between two certificates" { // nothing tells that file from a chain of one
+				w.look()
+				w.wantSerial(1)
+				w.wantLogged(1, "the block that begins in line")
+				if _, err := newCertificate(w.cert, w.key, slog.New(slog.DiscardHandler), time.Now); err == nil {
+					t.Error("a server starts with it")
+				}
+			}
+			w.put(w.cert, whole)
+			w.look()
+			if _, state := w.shake(insecure()); len(state.PeerCertificates) != 2 || state.PeerCertificates[0].SerialNumber.Int64() != 2 {
+				t.Errorf("the whole chain has 2 certificates, a handshake gets %d; the log: %s", len(state.PeerCertificates), w.log)
+			}
+			w.wantLogged(1, "new handshakes get the new certificate")
 		})
 	}
 }
@@ -270,13 +314,13 @@ func TestACertificateWhoseTimeHasNotBegunWaits(t *testing.T) {
 	begins := w.now.Add(24 * time.Hour)
 	w.putPair(makeCertificate(t, 2, begins.Add(365*24*time.Hour)))
 	for range 3 {
-		w.c.look()
+		w.look()
 	}
 	w.wantSerial(1)
 	w.wantLogged(1, "it begins at")
 	w.now = begins.Add(time.Minute)
 	for range 3 {
-		w.c.look()
+		w.look()
 	}
 	w.wantSerial(2)
 	w.wantLogged(1, "new handshakes get the new certificate")
@@ -294,23 +338,23 @@ func TestACertificateThatEndsSoonIsTold(t *testing.T) {
 	w.wantLogged(0, soon)
 	w.now = nextYear.Add(-certificateSoon + time.Minute)
 	for range 3 {
-		w.c.look()
+		w.look()
 	}
 	w.wantLogged(1, soon)
 	w.now = w.now.Add(certificateDaily)
-	w.c.look()
+	w.look()
 	w.wantLogged(2, soon)
 	w.now = nextYear.Add(time.Minute)
-	w.c.look()
+	w.look()
 	w.wantLogged(1, ended)
 	w.putPair(makeCertificate(t, 2, w.now.Add(30*24*time.Hour)))
-	w.c.look()
-	w.c.look()
+	w.look()
+	w.look()
 	w.wantSerial(2)
 	w.wantLogged(2, soon)
 	w.wantLogged(1, ended)
 	w.now = w.now.Add(20 * 24 * time.Hour) // the new one is told of by itself
-	w.c.look()
+	w.look()
 	w.wantLogged(3, soon)
 }
 
