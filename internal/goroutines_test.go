@@ -37,6 +37,7 @@ var contained = map[string]string{
 	"internal/xds/talk.go SendMsg time.AfterFunc":              "none: it cancels a context",
 	"internal/xds/sessions.go enter ss.all.Go":                 "session.run",
 	"internal/xds/sessions.go begin time.AfterFunc":            "none: it cancels a context, or sets a timer",
+	"internal/compute/pool.go watchNetwork go func":            "none: it does nothing",
 	"internal/compute/pool.go Brief time.AfterFunc":            "none: it counts, and closes a channel",
 	"internal/httpapi/share.go enter time.AfterFunc":           "none: it gives a place in a semaphore back",
 	"internal/xds/session.go waits time.AfterFunc":             "none: it sends on a channel that has room",

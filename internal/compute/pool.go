@@ -13,6 +13,9 @@ import (
 // Slice is for how long a computation goes on before it lets others have their turn.
 const Slice = 20 * time.Millisecond
 
+// unwatched is for how long a computation goes on at most before it has somebody wait for the network.
+const unwatched = time.Millisecond
+
 // leastComputed is how long a large computation goes on between two pauses at least.
 const leastComputed = time.Millisecond
 
@@ -95,6 +98,7 @@ type Turn struct {
 	resumed time.Time     // it goes on since then
 	credit  time.Duration // for which it may pause
 	held    bool
+	watched time.Time // somebody may wait for the network since then
 }
 
 // Enter waits for a slot, until ctx ends or the patience is over. Whoever has a Turn calls Leave.
@@ -143,6 +147,7 @@ func (t *Turn) Leave() {
 // Yield tells whether to go on: it returns ctx's error when that has ended. After each Slice it lets those have the slot first
 // who wait and come before it, and a large one pauses for brief work (Brief). It is cheap, so loops call it for each of their steps.
 func (t *Turn) Yield(ctx context.Context) error {
+	t.watchNetwork()
 	if t.kind == Large {
 		t.pause(ctx)
 	}
@@ -158,6 +163,16 @@ func (t *Turn) Yield(ctx context.Context) error {
 	}
 	t.Leave()
 	return t.enter(ctx, int(^uint(0)>>1)) // it has begun: its place in the line is not in question
+}
+
+// watchNetwork starts a goroutine that does nothing: for that the runtime wakes the thread of an idle processor, which waits for the network then. A
+// computation that the network woke has the thread that waited for it, and the runtime wakes no other: what others get from their clients, and
+// from the database, is read up to 10 ms later, while a processor idles.
+func (t *Turn) watchNetwork() {
+	if now := time.Now(); now.Sub(t.watched) >= unwatched {
+		t.watched = now
+		go func() {}()
+	}
 }
 
 // Brief tells of work that takes no turn, until over is called, or for as long as it lasts at most. Large computations pause meanwhile, as

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"runtime/metrics"
 	"slices"
 	"sync"
 	"testing"
@@ -346,4 +349,103 @@ func TestTellsOfLargeComputations(t *testing.T) {
 			t.Errorf("%q, want %q", l.who, want)
 		}
 	})
+}
+
+// TestAComputationHasTheNetworkWatched: once for each millisecond, however small its steps are.
+func TestAComputationHasTheNetworkWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turn, err := compute.New(compute.Config{Slots: 1, Waiting: 1, Patience: time.Second}).Enter(t.Context(), a, compute.Large)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer turn.Leave()
+		before := goroutinesMade()
+		for range 100 {
+			time.Sleep(100 * time.Microsecond) // of the made-up time: it computes
+			if err := turn.Yield(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := goroutinesMade() - before; n != 10 {
+			t.Errorf("in 10 ms a thread was woken %d times, want 10", n)
+		}
+	})
+}
+
+func goroutinesMade() uint64 {
+	s := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+// BenchmarkNetworkBesideAComputation is how long a client waits for an echo while a computation runs that the network woke, as one does that reads
+// rows from the database between its parts. Without the goroutines of watchNetwork the p99 was 2.8 ms, with them 0.1 ms (two processors).
+func BenchmarkNetworkBesideAComputation(b *testing.B) {
+	turn, err := compute.New(compute.Config{Slots: 1, Waiting: 1, Patience: time.Second}).Enter(b.Context(), a, compute.Large)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer turn.Leave()
+	wakes, echoed := echo(b), echo(b)
+	done, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		for one := make([]byte, 1); ; {
+			if _, err := wakes.Write(one); err != nil {
+				b.Error(err)
+				return
+			}
+			if _, err := io.ReadFull(wakes, one); err != nil {
+				b.Error(err)
+				return
+			}
+			for end := time.Now().Add(15 * time.Millisecond); time.Now().Before(end); {
+				_ = turn.Yield(context.Background())
+			}
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+	}()
+	var took []time.Duration
+	for one := make([]byte, 1); b.Loop(); {
+		start := time.Now()
+		if _, err := echoed.Write(one); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.ReadFull(echoed, one); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(start))
+	}
+	close(done)
+	<-over
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms/p50")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms/p99")
+}
+
+// echo is a connection to another goroutine, which sends back what it gets.
+func echo(b *testing.B) net.Conn {
+	b.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		_, _ = io.Copy(c, io.LimitReader(c, 1<<40))
+	}()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = c.Close(); _ = l.Close() })
+	return c
 }
