@@ -234,6 +234,7 @@ func (a *API) writeEndpoints(ctx context.Context, e *endpointReader) (oapi.Endpo
 	}
 	c.leaveTurn()
 	e.write.Actor = c.actor
+	c.giveWay() // the next ones are read while the database writes
 	r, err := a.store.WriteEndpoints(ctx, c.tenant.ID, c.fleet.ID, e.write)
 	if err != nil {
 		return oapi.EndpointWritten{}, e.refused(err)
