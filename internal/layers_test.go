@@ -77,7 +77,7 @@ var layers = map[string][]string{
 	"internal/delivery":     {"internal/fleet", "internal/lifecycle", "internal/metrics", "internal/refusal", xsync},
 	"internal/load":         {"internal/fleet"},
 	"internal/envoytypes":   {controlPlane, contrib},
-	"internal/bootstrap":    {"internal/fleet", "internal/selector"},
+	"internal/bootstrap":    {"internal/fleet", "internal/selector", yaml},
 	"internal/reference":    {kinOpenAPI},
 	"migrations":            {},
 	"web":                   {},
