@@ -137,6 +137,8 @@ var layers = map[string][]string{
 	"cmd/internal/run": {everything},
 	"cmd/internal/dev": {everything},
 
+	"cmd/internal/doctor": {everything},
+
 	// Tests of the whole product, from outside.
 	"test/world": {
 		"internal/fleet", "internal/bootstrap", "internal/store/storetest", "internal/childproc", "internal/fetch", "internal/filelock", "internal/localpg", "internal/localenvoy", "clients/go", "internal/seal",
