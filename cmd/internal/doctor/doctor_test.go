@@ -8,8 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/cmd/internal/run"
+	"fairlead/internal/auth"
 	"fairlead/internal/bootstrap"
+	"fairlead/internal/fleet"
 	"fairlead/internal/seal"
+	"fairlead/internal/xds"
 )
 
 // TestAHealthyInstallationHasNoFault, nor a warning: all three groups together.
@@ -82,22 +86,37 @@ func TestNobodyBecomesANode(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	at, u := w.xds(nil, false), w.api(nil)
-	_, token := w.nodeToken("edge", "edge-1", 0)
-	if r := Run(t.Context(), w.envoy(at, token)); r.Faults != 0 || of(r, "node.node_id").State != OK {
+	_, token := w.nodeToken("edge", "edge-*", 0)
+	r := Run(t.Context(), w.envoy(at, token, func(c *bootstrap.Config) { c.NodeID = "edge-of-doctor" }))
+	if r.Faults != 0 || of(r, "node.node_id").State != OK {
 		t.Fatalf("%+v", r)
 	}
-	// A proxy that comes behind it is the first node of the fleet that the API hears of.
+	// A proxy that comes behind it is the only node of the fleet that the API hears of.
 	w.put(u, w.apiToken(0), "clusters", "backend", cluster)
 	w.connect(at, token, "1.40.0").answer("")
 	c := w.at(u, w.apiToken(0))
-	if r := w.until(c, "api.nodes", OK); of(r, "api.nodes").Saw != "1 connected" {
-		t.Errorf("%+v", r)
+	there := w.untilIs(c, "api.nodes", func(r Result) bool { return !strings.HasPrefix(r.Saw, "no node") })
+	if of(there, "api.nodes").Saw != "1 connected" {
+		t.Errorf("%+v", there)
 	}
 	x := &examination{Config: c, results: map[string]Result{}}
 	x.api.tenant, x.api.fleet = "acme", "edge"
 	events, _, err := list[json.RawMessage](t.Context(), x, x.below("/events"), 1)
 	if err != nil || len(events) != 0 {
 		t.Errorf("%s, %v", events, err)
+	}
+}
+
+// TestAPortWithoutTokensIsHealthy: that of a relay's clients, and of fairlead dev --open-xds.
+func TestAPortWithoutTokensIsHealthy(t *testing.T) {
+	t.Parallel()
+	w := setup(t).withDatabase()
+	everybody, err := auth.ParseNodePattern("*")
+	w.must(err)
+	at := w.port(run.Port{Anonymous: &xds.Identity{Key: fleet.Key{Tenant: w.tenant, Fleet: w.fleets["edge"]}, Nodes: everybody}})
+	r := Run(t.Context(), w.node(bootstrap.ClientGRPC, at, "", func(c *bootstrap.Config) { c.TokenFile = "" }))
+	if r.Faults != 0 || of(r, "node.credential").Saw != "the server asks for no token" || of(r, "node.node_id").State != OK {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -167,12 +167,18 @@ func (w *world) serve(components []lifecycle.Component, end func()) {
 // xds starts an xDS server, with TLS unless conf is nil.
 func (w *world) xds(conf *tls.Config, restOnly bool) string {
 	w.Helper()
+	return w.port(run.Port{TLS: conf, RESTOnly: restOnly})
+}
+
+// port is an xDS server's that it starts; its listener is the world's.
+func (w *world) port(p run.Port) string {
+	w.Helper()
 	w.withDatabase()
 	x, err := run.NewXDS(w.Context(), run.XDSConfig{DatabaseURL: w.nodeURL, SealPrivateKey: filepath.Join(w.keyDir(), seal.PrivateFile), Wakeup: "notify", Poll: 100 * time.Millisecond, Name: "here"}, quiet)
 	w.must(err)
-	lis := w.listen()
-	w.serve(x.Components(run.Port{Listener: lis, TLS: conf, RESTOnly: restOnly}), x.Close)
-	return lis.Addr().String()
+	p.Listener = w.listen()
+	w.serve(x.Components(p), x.Close)
+	return p.Listener.Addr().String()
 }
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -392,11 +398,16 @@ func (p *proxy) answer(words string) {
 // until makes checks until one ends as it is to, or the test ends.
 func (w *world) until(c Config, id string, want State) Report {
 	w.Helper()
+	return w.untilIs(c, id, func(r Result) bool { return r.State == want })
+}
+
+func (w *world) untilIs(c Config, id string, is func(Result) bool) Report {
+	w.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for ctx := w.Context(); ; <-tick.C {
 		r := Run(ctx, c)
-		if of(r, id).State == want || ctx.Err() != nil {
+		if is(of(r, id)) || ctx.Err() != nil {
 			return r
 		}
 		if deadline, has := w.Deadline(); has && time.Until(deadline) < time.Minute {
