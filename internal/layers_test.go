@@ -77,7 +77,7 @@ var layers = map[string][]string{
 	"internal/delivery":     {"internal/fleet", "internal/lifecycle", "internal/metrics", "internal/refusal", xsync},
 	"internal/load":         {"internal/fleet"},
 	"internal/envoytypes":   {controlPlane, contrib},
-	"internal/bootstrap":    {"internal/fleet", "internal/selector"},
+	"internal/bootstrap":    {"internal/fleet", "internal/selector", yaml},
 	"internal/reference":    {kinOpenAPI},
 	"migrations":            {},
 	"web":                   {},
@@ -136,6 +136,8 @@ var layers = map[string][]string{
 	"cmd/probe":        {},
 	"cmd/internal/run": {everything},
 	"cmd/internal/dev": {everything},
+
+	"cmd/internal/doctor": {everything},
 
 	// Tests of the whole product, from outside.
 	"test/world": {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"os"
+
+	"fairlead/internal/bootstrap"
 )
 
 const goldenCluster = "type: clusters\nname: backend\nlabels: {team: shop}\nttl: 30s\nbody:\n  name: backend\n  connect_timeout: 2s\n"
@@ -40,6 +42,9 @@ var shownCommands = map[string]shownCommand{
 	"history list": {},
 	"history show": {args: []string{"7"}},
 	"audit":        {},
+	"doctor":       {args: []string{"--bootstrap", "DIR/node.yaml", "--pid", "999999999"}, wrong: []string{}, world: doctorNode, noAPI: true},
+
+	"support-bundle": {args: []string{"DIR/bundle.tar.gz"}, wrong: []string{"DIR/none/bundle.tar.gz"}},
 
 	"receipt": {args: []string{"7"}},
 	"nodes":   {},
@@ -69,6 +74,15 @@ var shownCommands = map[string]shownCommand{
 	"credential create": {args: []string{"edge-*"}},
 	"credential renew":  {args: []string{"cred1", "--old-expires", "2026-02-01"}},
 	"credential revoke": {args: []string{"cred1"}},
+}
+
+// doctorNode is a bootstrap that leads to a port on which nothing listens.
+func doctorNode(w *world) {
+	text, err := bootstrap.Envoy(bootstrap.Config{NodeID: "edge-1", XDSAddresses: []string{"127.0.0.1:1"}, Plaintext: true, TokenFile: "/no/such/token"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.file("node.yaml", string(text))
 }
 
 // goldenFiles are the files that commands read.

@@ -48,6 +48,9 @@ type commands struct {
 	Findings findingsCommand `cmd:"" group:"Look" help:"Tell what is wrong in the fleet as a whole."`
 	History  historyCommand  `cmd:"" group:"Look" help:"List the revisions, or what became of a resource; show what a revision changed."`
 	Audit    auditCommand    `cmd:"" group:"Look" help:"List what was done in the tenant, and by whom."`
+	Doctor   doctorCommand   `cmd:"" group:"Look" help:"Look for usual faults on a node, on a server or from CI, and say what to do."`
+
+	SupportBundle supportBundleCommand `cmd:"" group:"Look" help:"Write what somebody who helps asks for into one file, without secrets."`
 
 	Receipt receiptCommand `cmd:"" group:"Deliver" help:"Tell which nodes run a revision."`
 	Nodes   nodesCommand   `cmd:"" group:"Deliver" help:"List the nodes and what they run."`

@@ -42,6 +42,10 @@ func inspect(ctx context.Context, conf *pgx.ConnConfig) (f fitness, err error) {
 		return f, err
 	}
 	defer conn.Close(ctx) //nolint:errcheck // it has only been read from
+	return fitnessOf(ctx, conn)
+}
+
+func fitnessOf(ctx context.Context, conn *pgx.Conn) (f fitness, err error) {
 	err = conn.QueryRow(ctx, selectFitness).Scan(&f.role, &f.super, &f.bypass, &f.owner, &f.app, &f.node,
 		&f.syncCommit, &f.statementTimeout, &f.idleTx)
 	if err != nil {
@@ -60,9 +64,18 @@ func inspect(ctx context.Context, conf *pgx.ConnConfig) (f fitness, err error) {
 
 // fit says what is wrong, in a sentence that says what to do.
 func (f fitness) fit(allowUnsafe bool) error {
-	switch {
-	case f.super || f.bypass:
+	if f.super || f.bypass {
 		return fmt.Errorf("%w: the role is superuser or bypasses row-level security: use fairlead_app or fairlead_node", fleet.ErrForbidden)
+	}
+	if err := f.migrated(); err != nil {
+		return err
+	}
+	return f.held(allowUnsafe)
+}
+
+// migrated says what is wrong with the schema.
+func (f fitness) migrated() error {
+	switch {
 	case f.version == 0:
 		return fmt.Errorf("%w: the database has no schema yet: run the migrations", fleet.ErrUnavailable)
 	case f.dirty:
@@ -72,6 +85,13 @@ func (f fitness) fit(allowUnsafe bool) error {
 	case f.version == migrations.Latest() && f.functions != migrations.FunctionsHash():
 		// Above that version they are a newer program's, which keeps those that this one calls.
 		return fmt.Errorf("%w: the functions of the database are not those of this program: run the migrations", fleet.ErrUnavailable)
+	}
+	return nil
+}
+
+// held says what is wrong with a role that is no superuser.
+func (f fitness) held(allowUnsafe bool) error {
+	switch {
 	case f.owner:
 		return fmt.Errorf("%w: the role owns the tables: use fairlead_app or fairlead_node", fleet.ErrForbidden)
 	case f.app == f.node:
