@@ -46,7 +46,7 @@ func ReadWay(text []byte) (Way, error) {
 	}
 	var w Way
 	if all.get("xds_servers") != nil {
-		w, err = readGRPC(all)
+		w = readGRPC(all)
 	} else {
 		w, err = readEnvoy(all)
 	}
@@ -113,7 +113,7 @@ func (o object) text(name string) string {
 	return s
 }
 
-func readGRPC(all object) (Way, error) {
+func readGRPC(all object) Way {
 	w := Way{Client: ClientGRPC}
 	server := all.first("xds_servers") // the others are asked while it does not answer
 	for _, s := range all.list("xds_servers") {
@@ -127,7 +127,7 @@ func readGRPC(all object) (Way, error) {
 	if len(w.Addresses) > 0 {
 		w.ServerName, _, _ = net.SplitHostPort(w.Addresses[0])
 	}
-	return w, nil
+	return w
 }
 
 func withPort(address string) string {

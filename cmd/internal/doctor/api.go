@@ -102,7 +102,7 @@ func checkAPIProxy(ctx context.Context, x *examination) Result {
 const maxAnswer = 64 << 20
 
 // get asks for a path below the API's URL. The token goes to nobody whose certificate is not good.
-func (x *examination) get(ctx context.Context, path string) (resp *http.Response, body []byte, err error) {
+func (x *examination) get(ctx context.Context, path string) (answer, error) {
 	t := &http.Transport{
 		Proxy:             func(*http.Request) (*url.URL, error) { return x.api.proxy, nil },
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
@@ -110,18 +110,32 @@ func (x *examination) get(ctx context.Context, path string) (resp *http.Response
 	c := &http.Client{Transport: t, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(x.API.URL.String(), "/")+path, http.NoBody)
 	if err != nil {
-		return nil, nil, err
+		return answer{}, err
 	}
 	if strings.HasPrefix(path, "/v1/") {
 		r.Header.Set("Authorization", "Bearer "+x.API.Token.Reveal())
 	}
 	r.Header.Set("User-Agent", "fairlead-doctor")
-	if resp, err = c.Do(r); err != nil {
-		return nil, nil, err
+	return fetched(c, r, maxAnswer)
+}
+
+// answer is what an HTTP server said.
+type answer struct {
+	code   int
+	status string // with its words
+	header http.Header
+	body   []byte // what was read of it, also beside an error
+}
+
+// fetched reads at most so many bytes of an answer's body.
+func fetched(c *http.Client, r *http.Request, most int64) (answer, error) {
+	resp, err := c.Do(r)
+	if err != nil {
+		return answer{}, err
 	}
 	defer resp.Body.Close()
-	body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	return resp, body, err
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most))
+	return answer{resp.StatusCode, resp.Status, resp.Header, body}, err
 }
 
 // refusal is a problem that the API answered.
@@ -136,18 +150,18 @@ func (r *refusal) Error() string {
 
 // read gets a document.
 func read[T any](ctx context.Context, x *examination, path string) (out T, err error) {
-	resp, body, err := x.get(ctx, path)
+	got, err := x.get(ctx, path)
 	if err != nil {
 		return out, errors.New(inner(err))
 	}
-	if resp.StatusCode != http.StatusOK {
+	if got.code != http.StatusOK {
 		var p client.Problem
-		if json.Unmarshal(body, &p) == nil && p.Title != "" {
+		if json.Unmarshal(got.body, &p) == nil && p.Title != "" {
 			return out, &refusal{p}
 		}
-		return out, errors.New("the answer is " + resp.Status)
+		return out, errors.New("the answer is " + got.status)
 	}
-	if err := json.Unmarshal(body, &out); err != nil {
+	if err := json.Unmarshal(got.body, &out); err != nil {
 		return out, fmt.Errorf("the answer is not what the contract says: %w", err)
 	}
 	return out, nil
@@ -185,44 +199,44 @@ func checkAnswers(ctx context.Context, x *examination) Result {
 		}
 	}
 	const do = "give the URL of an API server (--server, FAIRLEAD_URL), without a path unless a proxy before it has one"
-	resp, body, err := x.get(ctx, "/healthz")
+	got, err := x.get(ctx, "/healthz")
 	if err != nil {
 		return failed("there is no answer: "+inner(err), "see whether the server runs, and what is on the way")
 	}
-	x.api.date = resp.Header.Get("Date")
-	text := strings.TrimSpace(string(body))
+	x.api.date = got.header.Get("Date")
+	text := strings.TrimSpace(string(got.body))
 	switch {
-	case resp.StatusCode == http.StatusOK && strings.HasPrefix(text, "ok"):
+	case got.code == http.StatusOK && strings.HasPrefix(text, "ok"):
 		return ok("the API answers")
 	case strings.Contains(text, pollPrefix):
 		return failed(x.API.URL.Host+" is an xDS server, not the API", do)
 	}
-	return failed(fmt.Sprintf("%s answers %s, and not as the API does", x.API.URL.Host, resp.Status), do)
+	return failed(fmt.Sprintf("%s answers %s, and not as the API does", x.API.URL.Host, got.status), do)
 }
 
 // pollPrefix stands in what an xDS server answers to paths that it does not know.
 const pollPrefix = "/v3/discovery:"
 
 func checkReady(ctx context.Context, x *examination) Result {
-	resp, body, err := x.get(ctx, "/readyz")
+	got, err := x.get(ctx, "/readyz")
 	switch {
 	case err != nil:
 		return failed("there is no answer: "+inner(err), "see the API server's log")
-	case resp.StatusCode != http.StatusOK:
-		return failed(strings.TrimSpace(string(body)), "mend what it names; \"fairlead doctor --database\" on a server tells more of the database")
+	case got.code != http.StatusOK:
+		return failed(strings.TrimSpace(string(got.body)), "mend what it names; \"fairlead doctor --database\" on a server tells more of the database")
 	}
 	return ok("ready")
 }
 
 func checkContract(ctx context.Context, x *examination) Result {
-	_, body, err := x.get(ctx, "/openapi.yaml")
+	got, err := x.get(ctx, "/openapi.yaml")
 	var server, own struct {
 		Info  struct{ Version string }
 		Paths map[string]map[string]any
 	}
 	raw, specErr := oapi.GetSpecJSON()
 	if err = errors.Join(err, specErr); err == nil {
-		err = errors.Join(yaml.Unmarshal(body, &server), json.Unmarshal(raw, &own))
+		err = errors.Join(yaml.Unmarshal(got.body, &server), json.Unmarshal(raw, &own))
 	}
 	if err != nil || len(server.Paths) == 0 {
 		return warn("the server's contract cannot be read", "see that GET /openapi.yaml is let through")

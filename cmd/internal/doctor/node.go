@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -38,7 +37,6 @@ type nodeSeen struct {
 	token      string
 	credential fleet.CredentialID
 	link       link
-	admits     bool // the server took the token, or asks for none
 	conn       *grpc.ClientConn
 }
 
@@ -279,7 +277,7 @@ func checkALPN(_ context.Context, x *examination) Result {
 }
 
 // web asks the server over HTTP/1.1, without a token.
-func (x *examination) web(ctx context.Context, path string) (*http.Response, string, error) {
+func (x *examination) web(ctx context.Context, path string) (answer, error) {
 	l := x.node.link
 	scheme := "http"
 	if l.tls {
@@ -292,15 +290,13 @@ func (x *examination) web(ctx context.Context, path string) (*http.Response, str
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+l.reached+path, http.NoBody)
 	if err != nil {
-		return nil, "", err
+		return answer{}, err
 	}
-	resp, err := (&http.Client{Transport: t, Timeout: dialPatience}).Do(r)
-	if err != nil {
-		return nil, "", err
+	got, err := fetched(&http.Client{Transport: t, Timeout: dialPatience}, r, 4<<10)
+	if got.code != 0 { // the status says enough
+		err = nil
 	}
-	defer resp.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // the status says enough
-	return resp, string(text), nil
+	return got, err
 }
 
 // dialGRPC opens a connection. Without trust it believes any certificate, and no token may be sent.
@@ -340,8 +336,8 @@ const (
 
 func checkProtocol(ctx context.Context, x *examination) Result {
 	l := x.node.link
-	_, words, err := x.web(ctx, pollPath)
-	polls := err == nil && strings.Contains(words, pollAnswer)
+	got, err := x.web(ctx, pollPath)
+	polls := err == nil && strings.Contains(string(got.body), pollAnswer)
 	if x.node.way.REST {
 		if polls {
 			return ok(l.reached + " answers polls over REST")
@@ -368,21 +364,21 @@ func checkProtocol(ctx context.Context, x *examination) Result {
 // stranger tells what it is that answers in place of an xDS server.
 func (x *examination) stranger(ctx context.Context) Result {
 	l := x.node.link
-	if resp, _, err := x.web(ctx, "/v1/whoami"); err == nil {
-		if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/problem+json") {
+	if got, err := x.web(ctx, "/v1/whoami"); err == nil {
+		if strings.HasPrefix(got.header.Get("Content-Type"), "application/problem+json") {
 			return failed(l.reached+" is the API, not an xDS server", "name the address of an xDS server in the bootstrap (--listen of xds, 18000 by default)")
 		}
-		return failed(fmt.Sprintf("%s answers HTTP/1.1 (%s), and is no xDS server", l.reached, resp.Status), "name the address of an xDS server in the bootstrap; a load balancer in between has to speak HTTP/2 to it, or to pass TCP on")
+		return failed(fmt.Sprintf("%s answers HTTP/1.1 (%s), and is no xDS server", l.reached, got.status), "name the address of an xDS server in the bootstrap; a load balancer in between has to speak HTTP/2 to it, or to pass TCP on")
 	}
 	return failed(l.reached+" takes connections, and answers neither gRPC nor HTTP", "name the address of an xDS server in the bootstrap")
 }
 
 func checkNodeClock(ctx context.Context, x *examination) Result {
-	resp, _, err := x.web(ctx, pollPath)
+	got, err := x.web(ctx, pollPath)
 	if err != nil {
 		return notChecked("nothing that answers tells the time")
 	}
-	return checkClock(resp.Header.Get("Date"), x.Now(), "the server's")
+	return checkClock(got.header.Get("Date"), x.Now(), "the server's")
 }
 
 // call has the node's token.
