@@ -223,7 +223,7 @@ func checkReady(ctx context.Context, x *examination) Result {
 	case err != nil:
 		return failed("there is no answer: "+inner(err), "see the API server's log")
 	case got.code != http.StatusOK:
-		return failed(strings.TrimSpace(string(got.body)), "mend what it names; \"fairlead doctor --database\" on a server tells more of the database")
+		return failed(strings.TrimSpace(string(got.body)), "fix what it names; \"fairlead doctor --database\" on a server tells more of the database")
 	}
 	return ok("ready")
 }
