@@ -2,11 +2,9 @@ package doctor
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -53,7 +51,7 @@ func apiChecks() []Check {
 		{"api.contract", "the server has all operations that this program knows", []string{answers}, checkContract},
 		{token, "the API takes the token", []string{answers}, checkAPIToken},
 		{"api.token_ends", "the token does not end soon", []string{token}, checkTokenEnds},
-		{fleet, "the tenant and the fleet are there, and the token is good for them", []string{token}, checkFleet},
+		{fleet, "the tenant and the fleet are there, and the token is valid for them", []string{token}, checkFleet},
 		{"api.nodes", "nodes are connected", []string{fleet}, checkNodes},
 		{"api.refusals", "no node refuses something, or keeps what it had", []string{"api.nodes"}, checkRefusals},
 		{"api.findings", "the fleet has no findings", []string{fleet}, checkFindings},
@@ -97,99 +95,6 @@ func checkAPIProxy(ctx context.Context, x *examination) Result {
 	_ = conn.Close() // nothing was said
 	x.api.proxy = p
 	return ok("the way goes through the proxy " + p.Host)
-}
-
-const maxAnswer = 64 << 20
-
-// get asks for a path below the API's URL. The token goes to nobody whose certificate is not good.
-func (x *examination) get(ctx context.Context, path string) (answer, error) {
-	t := &http.Transport{
-		Proxy:             func(*http.Request) (*url.URL, error) { return x.api.proxy, nil },
-		DisableKeepAlives: true, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
-	}
-	c := &http.Client{Transport: t, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(x.API.URL.String(), "/")+path, http.NoBody)
-	if err != nil {
-		return answer{}, err
-	}
-	if strings.HasPrefix(path, "/v1/") {
-		r.Header.Set("Authorization", "Bearer "+x.API.Token.Reveal())
-	}
-	r.Header.Set("User-Agent", "fairlead-doctor")
-	return fetched(c, r, maxAnswer)
-}
-
-// answer is what an HTTP server said.
-type answer struct {
-	code   int
-	status string // with its words
-	header http.Header
-	body   []byte // what was read of it, also beside an error
-}
-
-// fetched reads at most so many bytes of an answer's body.
-func fetched(c *http.Client, r *http.Request, most int64) (answer, error) {
-	resp, err := c.Do(r)
-	if err != nil {
-		return answer{}, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, most))
-	return answer{resp.StatusCode, resp.Status, resp.Header, body}, err
-}
-
-// refusal is a problem that the API answered.
-type refusal struct{ client.Problem }
-
-func (r *refusal) Error() string {
-	if r.Detail != nil {
-		return *r.Detail
-	}
-	return r.Title
-}
-
-// read gets a document.
-func read[T any](ctx context.Context, x *examination, path string) (out T, err error) {
-	got, err := x.get(ctx, path)
-	if err != nil {
-		return out, errors.New(inner(err))
-	}
-	if got.code != http.StatusOK {
-		var p client.Problem
-		if json.Unmarshal(got.body, &p) == nil && p.Title != "" {
-			return out, &refusal{p}
-		}
-		return out, errors.New("the answer is " + got.status)
-	}
-	if err := json.Unmarshal(got.body, &out); err != nil {
-		return out, fmt.Errorf("the answer is not what the contract says: %w", err)
-	}
-	return out, nil
-}
-
-// list gets the pages of a list, and whether there are more than that.
-func list[T any](ctx context.Context, x *examination, path string, pages int) (all []T, more bool, err error) {
-	for cursor := ""; ; {
-		var query url.Values = map[string][]string{"limit": {"500"}}
-		if cursor != "" {
-			query.Set("cursor", cursor)
-		}
-		p, err := read[struct {
-			Items      []T     `json:"items"`
-			NextCursor *string `json:"next_cursor"`
-		}](ctx, x, path+"?"+query.Encode())
-		if err != nil {
-			return all, false, err
-		}
-		all = append(all, p.Items...)
-		if p.NextCursor == nil || *p.NextCursor == "" {
-			return all, false, nil
-		}
-		if pages--; pages == 0 {
-			return all, true, nil
-		}
-		cursor = *p.NextCursor
-	}
 }
 
 func checkAnswers(ctx context.Context, x *examination) Result {
@@ -310,7 +215,7 @@ func checkFleet(ctx context.Context, x *examination) Result {
 		return failed(fmt.Sprintf("the token is of the tenant %s, and not of %s", of, x.api.tenant), "give a token of that tenant, or name this one")
 	}
 	if of := deref(x.api.who.Fleet); of != "" && of != x.api.fleet {
-		return failed(fmt.Sprintf("the token is for the fleet %s alone, and not for %s", of, x.api.fleet), "give a token that is good for that fleet, or name this one")
+		return failed(fmt.Sprintf("the token is for the fleet %s alone, and not for %s", of, x.api.fleet), "give a token that is valid for that fleet, or name this one")
 	}
 	f, err := read[client.Fleet](ctx, x, x.below(""))
 	if err != nil {
@@ -482,7 +387,7 @@ func checkCredentialOfFleet(ctx context.Context, x *examination) Result {
 		case c.ExpiresAt != nil && !c.ExpiresAt.After(x.Now()):
 			return failed(fmt.Sprintf("%s ended at %s", saw, stamp(*c.ExpiresAt)), do)
 		case err == nil && !good.Match(x.node.way.NodeID):
-			return failed(fmt.Sprintf("%s is not good for the node id %s", saw, x.node.way.NodeID), "set another node.id in the bootstrap, or make a credential for this one")
+			return failed(fmt.Sprintf("%s is not valid for the node id %s", saw, x.node.way.NodeID), "set another node.id in the bootstrap, or make a credential for this one")
 		case c.ExpiresAt != nil && c.ExpiresAt.Sub(x.Now()) < endsSoon:
 			return warn(fmt.Sprintf("%s ends at %s", saw, stamp(*c.ExpiresAt)), "renew it (fairlead credential renew "+id+"), and give the node the new token")
 		case c.ExpiresAt != nil:

@@ -41,6 +41,7 @@ type bundle struct {
 	x   *examination
 	tar *tar.Writer
 	Bundled
+	values bool // of the fleet are known, and are told nowhere
 }
 
 const (
@@ -65,6 +66,9 @@ func Bundle(ctx context.Context, to io.Writer, c BundleConfig) (Bundled, error) 
 		err = b.ofAPI(ctx)
 	}
 	if err == nil { // it may quote what ofAPI has learnt not to tell
+		if !b.values {
+			report = unquoted(report)
+		}
 		err = b.put("doctor.json", report)
 	}
 	for i, u := range c.Metrics {
@@ -76,6 +80,19 @@ func Bundle(ctx context.Context, to io.Writer, c BundleConfig) (Bundled, error) 
 		err = b.put("manifest.json", b.Bundled)
 	}
 	return b.Bundled, errors.Join(err, b.tar.Close(), zip.Close(), ctx.Err())
+}
+
+// quoting are the checks that quote what Envoy said, or findings: a fleet's values may stand there.
+var quoting = []string{"node.stream", "api.refusals", "api.findings"}
+
+func unquoted(r Report) Report {
+	r.Checks = slices.Clone(r.Checks)
+	for i, c := range r.Checks {
+		if slices.Contains(quoting, c.Check) && c.State != NotChecked {
+			r.Checks[i].Saw = removed
+		}
+	}
+	return r
 }
 
 // document is what the API answers, as it is.
@@ -94,13 +111,17 @@ func (b *bundle) ofAPI(ctx context.Context) error {
 
 func (b *bundle) ofFleet(ctx context.Context) error {
 	fleet, fault := read[document](ctx, b.x, b.x.below(""))
+	if fault != nil { // its values may stand in all that is told of it
+		return b.putOr("fleet.json", fleet, fault)
+	}
+	b.values = true
 	values, _ := fleet["values"].(map[string]any)
 	for _, v := range values {
 		if text, is := v.(string); is && len(text) >= longValue {
 			b.x.hide(text) // what was written with it may be quoted
 		}
 	}
-	if err := b.putOr("fleet.json", fleet, fault); err != nil {
+	if err := b.put("fleet.json", fleet); err != nil {
 		return err
 	}
 	for _, one := range []struct{ file, path string }{{"usage.json", "/usage"}, {"revisions.json", "/revisions"}, {"events.json", "/events"}, {"credentials.json", "/credentials"}} {

@@ -122,10 +122,50 @@ func TestABundleIsMadeWhereNothingAnswers(t *testing.T) {
 	w := setup(t)
 	var out bytes.Buffer
 	has, err := Bundle(t.Context(), &out, BundleConfig{Config: w.at(&url.URL{Scheme: "http", Host: w.closed()}, anAPIToken)})
-	if err != nil || !slices.Equal(has.Files, []string{"versions.json", "doctor.json", "manifest.json"}) || len(has.LeftOut) != 9 {
+	if err != nil || !slices.Equal(has.Files, []string{"versions.json", "doctor.json", "manifest.json"}) || len(has.LeftOut) != 3 {
 		t.Errorf("%+v, %v", has, err)
 	}
 	if doctor := unpacked(t, out.Bytes())["doctor.json"]; !strings.Contains(doctor, "refuses the connection") || strings.Contains(doctor, anAPIToken) {
 		t.Error(doctor)
+	}
+}
+
+// TestABundleQuotesNobodyWhereValuesAreUnknown: neither where the fleet cannot be read, nor where no API is given.
+func TestABundleQuotesNobodyWhereValuesAreUnknown(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	at, u := w.xds(nil, false), w.api(nil)
+	_, token := w.nodeToken("edge", "edge-*", 0)
+	owner := w.apiToken(0)
+	w.send(http.MethodPatch, u, owner, "", `{"values": {"password": "canary-of-a-placeholder"}}`)
+	w.put(u, owner, "clusters", "backend", strings.Replace(cluster, `"connect_timeout"`, `"alt_stat_name": "${fleet.values.password}", "connect_timeout"`, 1))
+	p := w.connect(at, token, "1.40.0")
+	p.answer("no such thing: canary-of-a-placeholder")
+	c := w.envoy(at, token)
+	c.API = w.at(u, owner).API
+	w.until(c, "api.refusals", Failed)
+	broken := c
+	broken.API = w.at(w.before(u, func(path string, body []byte) []byte {
+		if strings.HasSuffix(path, "/fleets/edge") {
+			return []byte("{")
+		}
+		return body
+	}), owner).API
+	alone := c
+	alone.API = nil
+	for name, conf := range map[string]Config{"broken": broken, "alone": alone} {
+		var out bytes.Buffer
+		if _, err := Bundle(t.Context(), &out, BundleConfig{Config: conf}); err != nil {
+			t.Fatal(err)
+		}
+		files := unpacked(t, out.Bytes())
+		for file, text := range files {
+			if strings.Contains(text, "canary") {
+				t.Errorf("%s: %s has a value of the fleet: %s", name, file, text)
+			}
+		}
+		if !strings.Contains(files["doctor.json"], `"node.stream"`) {
+			t.Errorf("%s: %s", name, files["doctor.json"])
+		}
 	}
 }

@@ -73,7 +73,7 @@ var faults = map[string][]fault{
 		return w.node(bootstrap.ClientGRPC, "localhost:1", aToken, func(c *bootstrap.Config) { c.ServerName = "" })
 	}, false}},
 	"node.proxy": {
-		{"of an Envoy", Warning, "of which an Envoy takes no notice", func(w *world) Config {
+		{"of an Envoy", Warning, "which an Envoy ignores", func(w *world) Config {
 			w.env["HTTPS_PROXY"] = "http://me:canary-password@proxy.example.com:3128"
 			return w.envoy("xds.example.invalid:1", aToken)
 		}, false},
@@ -170,7 +170,7 @@ var faults = map[string][]fault{
 		}, false},
 		{"ended", Failed, "ended at", func(w *world) Config { _, token := w.nodeToken("edge", "*", -time.Minute); return w.both(token) }, false},
 		{"soon", Warning, "renew it", func(w *world) Config { _, token := w.nodeToken("edge", "*", time.Hour); return w.both(token) }, false},
-		{"another node's", Failed, "is not good for the node id edge-1", func(w *world) Config {
+		{"another node's", Failed, "is not valid for the node id edge-1", func(w *world) Config {
 			_, token := w.nodeToken("edge", "core-*", 0)
 			return w.both(token)
 		}, false},
