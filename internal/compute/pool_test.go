@@ -86,9 +86,10 @@ func TestT44_ATenantHasAllSlotsWhileNobodyElseWaits(t *testing.T) {
 			l.computes(t, p, "b", b, compute.Large)
 		}
 		l.wg.Wait()
-		// Of the three that are free at once the other tenant gets more than half: it has none yet.
-		if first := l.who[3:6]; len(first) != 3 || !slices.Contains(first, "b") || slices.Index(l.who, "b") != 3 {
-			t.Errorf("%q", l.who)
+		// Of the three that are free at once the other tenant gets more than half: it has none yet. In which order these three run is not the pool's to say.
+		first := slices.Sorted(slices.Values(l.who[3:6]))
+		if want := []string{"a", "b", "b"}; !slices.Equal(first, want) {
+			t.Errorf("%q are next, want %q: %q", first, want, l.who)
 		}
 	})
 }
