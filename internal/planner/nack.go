@@ -155,7 +155,7 @@ func (x *refusedContent) over(l *look, t fleet.Type) bool {
 	if len(x.changes) == 0 {
 		return x.set != l.target.Types[t]
 	}
-	if l.target.AnyLackCame(x.lacked) {
+	if snapshot.AnyCame(x.lacked, l.target.View) {
 		return true
 	}
 	for i, ch := range x.changes {

@@ -190,7 +190,7 @@ func (s *subscriber) readopt(bd *builder, now offer) (revised []fleet.Refusal, r
 		e := exceptionOf(f)
 		e.Rival, e.Lacked = rivalOf(f, snap), lackedOf(f, snap, refusals)
 		switch {
-		case s.refuses(e.Key()), s.froze(e.Ref()):
+		case s.refuses(e.Key()):
 			continue // it is remembered here
 		case !e.Applies(snap):
 			switch {
@@ -223,11 +223,11 @@ func (s *subscriber) readopt(bd *builder, now offer) (revised []fleet.Refusal, r
 			r.Offer = now.refused().number
 			revised = append(revised, r)
 		}
-		if _, frozen := s.frozen[e.Type]; !frozen && s.count(e.Type) < maxExceptions {
-			s.insert(e)
+		if s.count(e.Type) >= maxExceptions {
+			s.note(e.Key(), fleet.ActionFrozen)
 			continue
 		}
-		s.freeze(snap, nil, e)
+		s.insert(e)
 	}
 	return revised, resolved
 }
