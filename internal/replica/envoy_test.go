@@ -363,7 +363,7 @@ func (e *envoy) receive() bool {
 }
 
 // judge: no content that this stream refused comes again, unless the fleet has brought
-// something of it anew since (SEMANTICS 3.6).
+// something of it anew since (SEMANTICS 3.6a).
 func (e *envoy) judge(m *message) {
 	at, ok := e.refused[m.String()]
 	if !ok || e.w.changed(m, at) {
