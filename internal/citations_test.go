@@ -234,6 +234,31 @@ func TestEveryRuleHasItsTest(t *testing.T) {
 	}
 }
 
+// testList is what stands behind a rule and is not read as one.
+var testList = regexp.MustCompile("(?s)\\bTests:\\s+`.*")
+
+// TestTheRulesOfRepairAreShort: section 3 of the page is read by who has a proxy that refuses something, so it has no more words than one reads at
+// once. Lists of tests do not count; what only a maintainer needs is in docs/planner.md.
+func TestTheRulesOfRepairAreShort(t *testing.T) {
+	t.Parallel()
+	page := pageText(t, semanticsPage)
+	begin, end := strings.Index(page, "## 3. "), strings.Index(page, "## 4. ")
+	if begin < 0 || end < begin {
+		t.Fatal("there is no section 3")
+	}
+	section := page[begin:end]
+	words := len(strings.Fields(section[:strings.Index(section, "\n- **3.")]))
+	for n, text := range rules(section, "") {
+		count := len(strings.Fields(testList.ReplaceAllString(text, "")))
+		if words += count; count > 90 {
+			t.Errorf("%s has %d words, of 90 at most", n, count)
+		}
+	}
+	if words > 800 || words < 100 {
+		t.Errorf("section 3 has %d words, of 800 at most", words)
+	}
+}
+
 // TestEveryThreatHasItsTest: docs/threats.md has one row for each threat, in order, and every test
 // that it names is there. What has no test says what is open.
 func TestEveryThreatHasItsTest(t *testing.T) {

@@ -1110,7 +1110,7 @@ func (e GetReceiptParamsState) Valid() bool {
 }
 
 // ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
-// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+// accepted any version. `frozen`: the node refuses so many resources of the type that this one is kept back from its present stream alone. Left alone are `unknown`: the version that the
 // node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 // `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 type ActionCode string
@@ -1651,7 +1651,7 @@ type Event struct {
 	Action *string `json:"action,omitempty"`
 
 	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
-	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// accepted any version. `frozen`: the node refuses so many resources of the type that this one is kept back from its present stream alone. Left alone are `unknown`: the version that the
 	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
@@ -2451,7 +2451,7 @@ type Node struct {
 	Duplicates *int      `json:"duplicates,omitempty"`
 	FirstSeen  time.Time `json:"first_seen"`
 
-	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry.
+	// Frozen Types of which it refuses more than a thousand resources: what is over is kept back from its present stream alone, and offered again on the next one.
 	Frozen *[]ResourceType `json:"frozen,omitempty"`
 	Id     string          `json:"id"`
 
@@ -2496,7 +2496,7 @@ type Node struct {
 
 // NodeConfig defines model for NodeConfig.
 type NodeConfig struct {
-	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry.
+	// Frozen Types of which it refuses more than a thousand resources: what is over is kept back from its present stream alone, and offered again on the next one.
 	Frozen *[]ResourceType `json:"frozen,omitempty"`
 	Items  []NodeResource  `json:"items"`
 
@@ -2614,7 +2614,7 @@ type NodeResource struct {
 	Action *string `json:"action,omitempty"`
 
 	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
-	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// accepted any version. `frozen`: the node refuses so many resources of the type that this one is kept back from its present stream alone. Left alone are `unknown`: the version that the
 	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
@@ -3031,7 +3031,7 @@ type ReceiptNode struct {
 	Action *string `json:"action,omitempty"`
 
 	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
-	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// accepted any version. `frozen`: the node refuses so many resources of the type that this one is kept back from its present stream alone. Left alone are `unknown`: the version that the
 	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
@@ -3089,7 +3089,7 @@ type ReceiptRefusal struct {
 	Action *string `json:"action,omitempty"`
 
 	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
-	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// accepted any version. `frozen`: the node refuses so many resources of the type that this one is kept back from its present stream alone. Left alone are `unknown`: the version that the
 	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
@@ -3126,7 +3126,7 @@ type Refusal struct {
 	Action *string `json:"action,omitempty"`
 
 	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
-	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// accepted any version. `frozen`: the node refuses so many resources of the type that this one is kept back from its present stream alone. Left alone are `unknown`: the version that the
 	// node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`

@@ -213,7 +213,7 @@ func frozenLines(node string, types *[]client.ResourceType) (out []string) {
 		return nil
 	}
 	for _, t := range *types {
-		out = append(out, plain(fmt.Sprintf("%s refuses so many %s that it keeps those it had: fix what it refuses, or run fairlead retry", node, t)))
+		out = append(out, plain(fmt.Sprintf("%s refuses more than a thousand %s: what is over is offered again on its next stream: fix what it refuses", node, t)))
 	}
 	return out
 }

@@ -64,7 +64,7 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 		n.lookAt = now.Add(duplicateAfter + lookEvery).Truncate(lookEvery)
 		f.schedule(n.lookAt)
 	}
-	s := &Stream{fleet: f, node: n, kind: info.Protocol, begun: now, noClusters: info.Resumed && info.NoClusters}
+	s := &Stream{fleet: f, node: n, kind: info.Protocol, begun: now}
 	s.settled = n.joins(s, info, f.progress.head, now)
 	n.streams[s] = struct{}{}
 	f.roster.await(n)
@@ -82,7 +82,6 @@ func (f *fleetStatus) disconnect(s *Stream, now time.Time) {
 	n := s.node
 	if len(n.streams) == 1 {
 		n.left, n.held = n.waits.PassedOver(n.settled), n.has()
-		n.tell(now, true)
 	}
 	delete(n.streams, s)
 	n.lose(s, f.progress.head, now)

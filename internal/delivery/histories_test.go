@@ -138,7 +138,7 @@ func (h *history) do(a act) {
 	case a.Kind == "release":
 		s.Waits(fleet.Waits{Cut: fleet.Revision(max(0, a.Pick-2))})
 	case a.Kind == "subscribe":
-		s.Subscribes(context.Background(), asksFor(fleet.Cluster, fleet.ToldTypes()[a.Pick%3]))
+		s.Subscribes(asksFor(fleet.Cluster, fleet.ToldTypes()[a.Pick%3]))
 	case a.Kind == "sent":
 		s.Sent(rev)
 	case a.Kind == "view":

@@ -61,7 +61,7 @@ func (r *Recorder) LastStream(key fleet.Key, node string) (last fleet.LastStream
 		return last, false
 	}
 	return fleet.LastStream{
-		Known: true, Settled: n.confirmed(), Held: n.has(), Clean: len(n.doubt) == 0, NoClusters: n.subsTold.NoClusters(), View: n.row.View, At: n.row.Since,
+		Known: true, Settled: n.confirmed(), Held: n.has(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since,
 	}, true
 }
 

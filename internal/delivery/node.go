@@ -25,8 +25,6 @@ type StreamInfo struct {
 	Before fleet.Revision
 	// Held is what it had by then.
 	Held fleet.Held
-	// NoClusters: it is known that the node asked for no clusters by then.
-	NoClusters bool
 }
 
 // claim is what the database says of a connected node's settled revision.
@@ -182,18 +180,16 @@ func (n *node) passedOver() fleet.Waits {
 
 // Stream is one stream of a node. Its methods are called by the stream's one owner.
 type Stream struct {
-	fleet   *fleetStatus
-	node    *node
-	kind    string // its protocol
-	begun   time.Time
-	settled fleet.Revision
-	waits   fleet.Waits
-	subs    fleet.Subscriptions
-	// noClusters: of the client is known that it asked for none before. What it says here counts more.
-	noClusters bool
-	closed     bool
-	gaveUp     bool // its client ended it
-	replaces   bool // it has taken the place of one that was lost
+	fleet    *fleetStatus
+	node     *node
+	kind     string // its protocol
+	begun    time.Time
+	settled  fleet.Revision
+	waits    fleet.Waits
+	subs     fleet.Subscriptions
+	closed   bool
+	gaveUp   bool // its client ended it
+	replaces bool // it has taken the place of one that was lost
 }
 
 // Connect records a new stream, which has confirmed nothing yet. Close must be called.

@@ -81,7 +81,7 @@ func plainWaits(w fleet.Waits) fleet.Waits {
 		out.Warming = append(out.Warming, ref(r))
 	}
 	for _, h := range w.Withheld {
-		out.Withheld = append(out.Withheld, fleet.Withheld{Ref: ref(h.Ref), By: ref(h.By), Revision: max(0, h.Revision), Sealed: h.Sealed, Frozen: h.Frozen})
+		out.Withheld = append(out.Withheld, fleet.Withheld{Ref: ref(h.Ref), By: ref(h.By), Revision: max(0, h.Revision), Sealed: h.Sealed})
 	}
 	return out.With(fleet.Waits{})
 }

@@ -10,7 +10,7 @@ const (
 	ActionNoSuspect                    // nothing: no resource could be held responsible
 	ActionKept                         // the last known good version stands in for it
 	ActionRemoved                      // the node was left without it: it never accepted any version
-	ActionFrozen                       // the node was left with what it had of the type: it refuses too much of it
+	ActionFrozen                       // kept back from its stream alone: the node refuses too much of the type
 	ActionUnknown                      // left alone: the version that the node has is not known
 	ActionLost                         // left alone: the bytes of the last known good version are gone
 	ActionStandInRefused               // left alone: the version that stood in was refused too

@@ -39,7 +39,7 @@ func (h Withheld) Cause(refuses func(Ref) bool) Cause {
 		return CauseSealed
 	case h.TooLarge():
 		return CauseTooLarge
-	case h.Frozen, refuses(h.By):
+	case refuses(h.By):
 		return CauseRefused
 	}
 	return CauseMissing

@@ -15,8 +15,6 @@ type LastStream struct {
 	// Clean: that stream ended with nothing refused and nothing unanswered, and no server
 	// has another one of the node.
 	Clean bool
-	// NoClusters: it is known that the node asked for no clusters then. Of several streams that live it is known of all.
-	NoClusters bool
 	// View is the identity of the view that it had on that stream; "" where no selector
 	// matched it. Of several that live, one of theirs.
 	View string

@@ -106,7 +106,7 @@ type Refusal struct {
 	// Rival is what the node would not take it beside, by its words: the refusal ends when that has another version. The zero
 	// value: none is known.
 	Rival Rival
-	// Lacked is a cluster that the version names and that did not exist, or that a freeze kept back: the refusal ends when it comes. "": none is known.
+	// Lacked is a cluster that the version names and that did not exist: the refusal ends when it comes. "": none is known.
 	Lacked string
 	// Again is the revision that it was told of before, in the words of then: the version had been
 	// out of force meanwhile, and Revision has brought it back to a node that never took another

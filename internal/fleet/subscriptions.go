@@ -43,9 +43,6 @@ func (s Subscriptions) Unusual(agent string) Subscriptions {
 // Known reports whether anything is known; who is connected asks for something.
 func (s Subscriptions) Known() bool { return s.Types != [NumTypes]Asks{} }
 
-// NoClusters reports whether it is known that the node does not ask for clusters.
-func (s Subscriptions) NoClusters() bool { return s.Known() && s.Types[Cluster] == AsksNothing }
-
 // Equal reports whether two say the same.
 func (s Subscriptions) Equal(o Subscriptions) bool {
 	return s.Types == o.Types && s.Many == o.Many && slices.Equal(s.Listeners, o.Listeners)

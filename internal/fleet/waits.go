@@ -21,9 +21,6 @@ type Withheld struct {
 	Revision Revision
 	// Sealed: By is a secret that exists, and the node's server has no key for it. It may be the resource itself.
 	Sealed bool
-	// Frozen: By is not refused itself, but kept from the node as that refuses so much of the type; or it is one of what the node refuses,
-	// and what is kept back is of that type.
-	Frozen bool
 }
 
 // TooLarge reports whether it waits for nothing but room: the client does not take so much at once.
@@ -193,7 +190,7 @@ func compareRefs(a, b Ref) int {
 }
 
 func compareWithheld(a, b Withheld) int {
-	return cmp.Or(compareRefs(a.Ref, b.Ref), compareRefs(a.By, b.By), cmp.Compare(a.Revision, b.Revision), compareBools(a.Sealed, b.Sealed), compareBools(a.Frozen, b.Frozen))
+	return cmp.Or(compareRefs(a.Ref, b.Ref), compareRefs(a.By, b.By), cmp.Compare(a.Revision, b.Revision), compareBools(a.Sealed, b.Sealed))
 }
 
 func compareBools(a, b bool) int {

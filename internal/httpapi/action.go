@@ -9,7 +9,7 @@ var wordsByAction = [fleet.NumActions]string{
 	fleet.ActionNoSuspect:      "nothing sent: no resource could be held responsible",
 	fleet.ActionKept:           "kept the last known good version",
 	fleet.ActionRemoved:        "removed from this node: no version of it was ever accepted",
-	fleet.ActionFrozen:         "frozen: this node refuses so many resources of this type that it keeps those it had, until all are fixed or a retry",
+	fleet.ActionFrozen:         "kept back from its present stream alone: this node refuses so many resources of this type; it is offered again on the next one",
 	fleet.ActionUnknown:        "left alone: the version that this node has is not known to this server",
 	fleet.ActionLost:           "left alone: the bytes of the last known good version are not there any more; write the resource again",
 	fleet.ActionStandInRefused: "left alone: the version that stood in for it was refused too",

@@ -97,7 +97,7 @@ func resolvedBy(how fleet.End, by fleet.Revision) *int64 {
 func liftedBy(r fleet.Refusal) string {
 	switch {
 	case r.Action == fleet.ActionFrozen:
-		return "another version of all that it refuses of this type, or retry"
+		return "another version of it, another stream of the node, or retry"
 	case r.Name == "":
 		return "another version of what it refused, or retry"
 	case r.Rival.Name != "":

@@ -61,17 +61,17 @@ func TestAWrongSealKeyIsToldAndPutRight(t *testing.T) {
 	}
 }
 
-// TestWhatWaitsForASealedSecretSaysSo, and what waits for something that a freeze keeps back, which the node does not refuse itself.
+// TestWhatWaitsForASealedSecretSaysSo.
 func TestWhatWaitsForASealedSecretSaysSo(t *testing.T) {
 	t.Parallel()
 	s, r := fleet.Ref{Type: fleet.Secret, Name: "s"}, fleet.Ref{Type: fleet.Route, Name: "r"}
 	l := fleet.Ref{Type: fleet.Listener, Name: "l"}
-	out := waitsOf(fleet.Waits{Withheld: []fleet.Withheld{{Ref: s, By: s, Sealed: true}, {Ref: l, By: s, Sealed: true}, {Ref: l, By: r}, {Ref: l, By: r, Frozen: true}}}, nil)
+	out := waitsOf(fleet.Waits{Withheld: []fleet.Withheld{{Ref: s, By: s, Sealed: true}, {Ref: l, By: s, Sealed: true}, {Ref: l, By: r}}}, nil)
 	var reasons []oapi.WithheldReason
 	for _, h := range out.Withheld {
 		reasons = append(reasons, h.Reason)
 	}
-	if want := []oapi.WithheldReason{oapi.WithheldReasonSealed, oapi.WithheldReasonSealed, oapi.WithheldReasonMissing, oapi.WithheldReasonRefused}; !slices.Equal(reasons, want) {
+	if want := []oapi.WithheldReason{oapi.WithheldReasonSealed, oapi.WithheldReasonSealed, oapi.WithheldReasonMissing}; !slices.Equal(reasons, want) {
 		t.Errorf("%v, want %v", reasons, want)
 	}
 }

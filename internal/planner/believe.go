@@ -13,11 +13,6 @@ import (
 type Past struct {
 	Unclean bool
 	Settled fleet.Revision
-	// NoClusters: it is known that the client asked for no clusters on that stream, and was not stuck on any.
-	NoClusters bool
-	// Silent: that is not known, though the stream ended clean. It may have been stuck, and silent of them: then its client is,
-	// unless this is another one, which comes with nothing.
-	Silent bool
 }
 
 // doubts reports whether the client may hold something else than the resource although

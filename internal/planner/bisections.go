@@ -58,7 +58,7 @@ func (c *Client) endBisections(target *snapshot.Target) {
 		}
 		gone := func(x snapshot.Exception) bool { // or back, by a later revision: then it is offered once more
 			now := l.lookup(t, x.Refused.Name)
-			if x.Rival != nil && !snapshot.Same(x.Rival, target.View[t].Get(x.Rival.Name)) || target.AnyLackCame(x.Lacked) {
+			if x.Rival != nil && !snapshot.Same(x.Rival, target.View[t].Get(x.Rival.Name)) || snapshot.AnyCame(x.Lacked, target.View) {
 				return true
 			}
 			return !c.pos.Types[t].Sub.Has(x.Refused.Name) || !snapshot.Same(now, x.Refused) || x.At > 0 && now.Revision > x.At

@@ -25,69 +25,6 @@ func changed(t *testing.T, before *snapshot.Snapshot, words string) (*snapshot.S
 	return s, snapshot.NewTarget(s, nil)
 }
 
-// comesBack is a healthy Envoy that had all of the first target, left clean, and comes back to the second.
-func comesBack(t *testing.T, delta, asClean bool, had *snapshot.Snapshot, now *snapshot.Target) (sent []string) {
-	t.Helper()
-	names := map[fleet.Type][]string{fleet.Endpoint: {"a", "b"}, fleet.Route: {"r"}}
-	types := []fleet.Type{fleet.Cluster, fleet.Endpoint, fleet.Listener, fleet.Route}
-	then := snapshot.NewTarget(had, nil)
-	s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
-	for _, typ := range types {
-		s.c.Subscribe(request{Type: typ, Names: names[typ]}, then)
-		s.steps(then)
-	}
-	past := s.c.leaves()
-	if past.Unclean || past.Settled != 1 {
-		t.Fatalf("it left %+v", past)
-	}
-	if asClean {
-		past.Silent = false
-	}
-	s = &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: past, Before: had}}
-	for _, typ := range types {
-		r := request{Type: typ, Names: names[typ]}
-		if delta {
-			r.Versions = map[string]string{}
-			for x := range had.Types[typ].All() {
-				r.Versions[x.Name] = x.Version
-			}
-		} else {
-			r.Version = had.Types[typ].Sum().String()
-		}
-		s.c.Subscribe(r, now)
-	}
-	s.at(time.Second)
-	s.c.Opened()
-	return s.steps(now)
-}
-
-// TestWhoAskedForClustersIsBelieved: an Envoy that asked for clusters and ended clean was heard of them. It comes back to a fleet that has one more,
-// and is sent that, and nothing again.
-func TestWhoAskedForClustersIsBelieved(t *testing.T) {
-	t.Parallel()
-	for _, delta := range []bool{true, false} {
-		had := first(t, "clusters a@1 b@1; endpoints a@1 b@1; listeners l@1>r; routes r@1>a")
-		_, now := changed(t, had, "clusters a@1 b@1 c@1; endpoints a@1 b@1; listeners l@1>r; routes r@1>a")
-		want := comesBack(t, delta, true, had, now)
-		if got := comesBack(t, delta, false, had, now); !slices.Equal(got, want) {
-			t.Errorf("delta %v: sent %q, want %q", delta, got, want)
-		}
-	}
-}
-
-// TestWhoAskedForClustersIsToldOfNoZombies: what came and went while it was away it never had.
-func TestWhoAskedForClustersIsToldOfNoZombies(t *testing.T) {
-	t.Parallel()
-	had := first(t, "clusters a@1 b@1; endpoints a@1 b@1; listeners l@1>r; routes r@1>a")
-	now := heardOf(had, "z")
-	for _, delta := range []bool{true, false} {
-		want := comesBack(t, delta, true, had, now)
-		if got := comesBack(t, delta, false, had, now); !slices.Equal(got, want) {
-			t.Errorf("delta %v: sent %q, want %q", delta, got, want)
-		}
-	}
-}
-
 // TestACrowdThatAskedForClustersSharesItsSteps: they left clean, and come back to a fleet with one cluster more.
 func TestACrowdThatAskedForClustersSharesItsSteps(t *testing.T) {
 	t.Parallel()
@@ -96,7 +33,7 @@ func TestACrowdThatAskedForClustersSharesItsSteps(t *testing.T) {
 	pl := planner.New(planner.DefaultMemo)
 	var last *planner.Response
 	for i := range 5 {
-		past := planner.Past{Settled: 1, Silent: true} // as xds says it of Clean, and not NoClusters
+		past := planner.Past{Settled: 1}
 		c := pl.Client(fleet.Key{}, planner.Kind{Delta: true, Envoy: true}, planner.Origin{Past: past, Before: one}, false, start)
 		c.Request(start, planner.Request{Type: fleet.Cluster, Versions: planner.VersionsOf(map[string]string{"a": "1", "b": "1"})}, now)
 		r := c.Step(start, now).Response

@@ -50,7 +50,6 @@ type flight struct {
 	nonce    string
 	sentAt   time.Time
 	presumed bool    // stuck: what is to repair it does not wait for the answer
-	lost     bool    // and that was told: nothing frees its client
 	idle     *idle   // where nothing newer was to be said beside it; nil: not looked at yet
 	refusals int     // of the client, when it was sent
 	before   *flight // what was sent before it and may go unanswered; see passed
@@ -71,7 +70,7 @@ type settled struct {
 // times are when something happened.
 type times struct {
 	opened    time.Time                 // the stream's opening was over
-	unasked   time.Time                 // it was sent clusters unasked; zero once it was told that this does not free it
+	unasked   time.Time                 // it was sent clusters unasked
 	lost      time.Time                 // the stream began with endpoints: see Position.Warming
 	confirmed [fleet.NumTypes]time.Time // the client last ACKed something of the type
 	asked     []asking
@@ -85,6 +84,7 @@ type counts struct {
 	refused  bool         // which the client would not take,
 	words    string       // with these words
 	refusals int          // NACKs: a target of before one may hold what was refused
+	deaf     bool         // it has not answered clusters that it was sent unasked
 	cleared  int          // how often the client took what it was presumed to stick on
 	retries  int          // of the last target
 }
@@ -180,9 +180,6 @@ func (c *Client) Keeps() bool { return len(c.settled.kept) > 0 }
 // client's backoff (PROTOCOL rule 13).
 func (c *Client) Opened(now time.Time) {
 	c.now, c.pos.Opening, c.times.opened = now, false, now
-	if c.origin.Past.Silent && c.unheard() {
-		c.origin.Past.Unclean = true // it is what it was
-	}
 	if c.pos.subscribed(fleet.Cluster) || c.pos.Kind.SingleType {
 		c.origin.Before = nil // else what warms is still to be asked for
 	}
@@ -259,16 +256,12 @@ func (c *Client) lacksRoutes() bool {
 }
 
 // Clean reports whether what the client will report on its next stream can be believed:
-// nothing is unanswered, and nothing in doubt (SEMANTICS 3.4). Of clusters that it did not ask for it will report nothing (Past.Silent).
+// nothing is unanswered, and nothing in doubt (SEMANTICS 3.4).
 func (c *Client) Clean() bool {
-	unheard := c.unheard()
-	if unheard && !c.willReport() {
+	if c.unheard() {
 		return false
 	}
 	for i := range c.pos.Types {
-		if unheard && fleet.Type(i) == fleet.Cluster { //nolint:gosec // one of nine
-			continue
-		}
 		p := c.rec.of(fleet.Type(i))
 		if f := c.flights[i]; f != nil && f.alters() || len(p.late) > 0 || p.bisection != nil || c.pos.Types[i].Doubts.Len() > 0 || c.lacksSome(fleet.Type(i)) {
 			return false

@@ -154,9 +154,7 @@ func (c *client) Clean() bool    { return c.c.Clean() }
 
 // leaves is what the client's next stream is told of this one.
 func (c *client) leaves() planner.Past {
-	subs, _ := c.c.Subscribes()
-	clean, known := c.Clean(), subs.NoClusters()
-	return planner.Past{Unclean: !clean, Settled: c.Settled(), NoClusters: known, Silent: clean && !known}
+	return planner.Past{Unclean: !c.Clean(), Settled: c.Settled()}
 }
 func (c *client) Keeps() bool { return c.c.Keeps() }
 

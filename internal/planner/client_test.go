@@ -109,7 +109,7 @@ func TestDeltaResponsesAreSplit(t *testing.T) {
 	}
 }
 
-// TestRefusedVersionThatComesBackIsAskedAgainOnce (SEMANTICS 3.6).
+// TestRefusedVersionThatComesBackIsAskedAgainOnce (SEMANTICS 3.6a).
 func TestRefusedVersionThatComesBackIsAskedAgainOnce(t *testing.T) {
 	t.Parallel()
 	at := func(rev fleet.Revision, version string) *snapshot.Target {

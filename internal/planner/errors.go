@@ -57,8 +57,6 @@ const (
 func (p *plan) nonexistent(name string) Error {
 	ref := fleet.Ref{Type: p.t, Name: name}
 	switch {
-	case p.target.Frozen(ref):
-		return withheldError(name, fleet.CauseRefused, fmt.Sprintf("this node refuses %s and so much else that it keeps what it had of these", called(p.target.Culprit(p.t))))
 	case p.target.Withholds(ref):
 		return withheldError(name, fleet.CauseRefused, "this node refused it, and no version that it took stands in")
 	case p.t == fleet.Secret && p.target.Sealed.Get(name) != nil:
@@ -69,15 +67,12 @@ func (p *plan) nonexistent(name string) Error {
 
 // withheldBy is why a resource that there is waits.
 func (p *plan) withheldBy(k keeping) Error {
-	h := fleet.Withheld{Ref: k.Ref, By: k.by, Sealed: k.sealed || k.by.Type == fleet.Secret && p.target.Sealed.Get(k.by.Name) != nil, Frozen: k.frozen}
+	h := fleet.Withheld{Ref: k.Ref, By: k.by, Sealed: k.sealed || k.by.Type == fleet.Secret && p.target.Sealed.Get(k.by.Name) != nil}
 	cause := h.Cause(p.target.Withholds)
 	why := fmt.Sprintf("it names %s, which does not exist for this node", called(k.by))
 	switch cause {
 	case fleet.CauseRefused:
 		why = fmt.Sprintf("it names %s, which this node refused", called(k.by))
-		if p.target.Frozen(k.by) {
-			why = fmt.Sprintf("it names %s, and this node refuses so many %s that it keeps those it had", called(k.by), k.by.Type.Slug())
-		}
 	case fleet.CauseSealed:
 		why = fmt.Sprintf("the server has no key to open %s", called(k.by))
 	case fleet.CauseTooLarge:

@@ -116,7 +116,7 @@ func (c *Client) accuseAgain(again []*Response) {
 }
 
 // offerAgain forgets the refused contents of which the node's view has something else by now, or a cluster that they lacked: a
-// later revision that brings a refused version back asks again, once (SEMANTICS 3.6). That an
+// later revision that brings a refused version back asks again, once (SEMANTICS 3.6a). That an
 // exception came or went is no reason, but for mere answers, which changed nothing.
 func (c *Client) offerAgain(target *snapshot.Target) {
 	if c.rec == nil {
@@ -155,7 +155,7 @@ func (x *refusedContent) over(l *look, t fleet.Type) bool {
 	if len(x.changes) == 0 {
 		return x.set != l.target.Types[t]
 	}
-	if l.target.AnyLackCame(x.lacked) {
+	if snapshot.AnyCame(x.lacked, l.target.View) {
 		return true
 	}
 	for i, ch := range x.changes {

@@ -151,16 +151,18 @@ func poison(r *snapshot.Resource) bool {
 // sticks: Envoy's load balancer refuses it, but says so only when it is replaced.
 func sticks(r *snapshot.Resource) bool { return strings.HasSuffix(r.Version, "?") }
 
-// stick notes, as a response arrives, which clusters hold back all answers.
+// stick notes, as a response arrives, which clusters hold back all answers. One by itself is refused at once: an Envoy sticks only where a good
+// one stands beside it.
 func (p *proxy) stick(r *response) {
 	if r.Type != fleet.Cluster || r.Heartbeat {
 		return
 	}
+	good := len(p.holds[fleet.Cluster]) > 0 || slices.ContainsFunc(r.Resources, func(x *snapshot.Resource) bool { return !poison(x) })
 	in := map[string]bool{}
 	for _, x := range r.Resources {
 		in[x.Name] = true
 		delete(p.sticky, x.Name)
-		if sticks(x) {
+		if sticks(x) && good {
 			p.sticky[x.Name] = true
 		}
 	}
@@ -301,13 +303,14 @@ func (p *proxy) process(r *response) {
 	bad := slices.ContainsFunc(r.Resources, poison)
 	p.apply(r, func(name string) bool {
 		poisoned := slices.ContainsFunc(r.Resources, func(x *snapshot.Resource) bool { return x.Name == name && poison(x) })
-		return !poisoned && (!bad || rapid.Bool().Draw(p.t, "half"))
+		stuck := r.Type == fleet.Cluster && len(p.sticky) > 0 // what stands beside that is taken in whole
+		return !poisoned && (!bad || stuck || rapid.Bool().Draw(p.t, "half"))
 	})
 	if !bad {
 		p.report(r)
 	}
 	for _, x := range r.Resources { // it was taken in, and sticks only then
-		if sticks(x) && r.Type == fleet.Cluster {
+		if p.sticky[x.Name] && r.Type == fleet.Cluster {
 			p.reported[r.Type][x.Name] = x.Version
 		}
 	}

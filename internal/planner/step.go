@@ -30,7 +30,7 @@ func (c *Client) Step(now time.Time, target *snapshot.Target) Outcome {
 	c.ripen()
 	c.pushUnasked(target)
 	c.presumeStuck(target)
-	c.tellStuck()
+	c.giveUpUnasked()
 	for !c.found.Any() {
 		effective := c.effective(target)
 		if r := c.heartbeat(effective); r != nil {
@@ -174,7 +174,7 @@ func (c *Client) Due(now time.Time) time.Time {
 		sooner(f.sentAt.Add(overtakeAfter))
 		sooner(c.stuckAt())
 	}
-	sooner(c.lostAt())
+	sooner(c.deafAt())
 	if c.mayWarm() {
 		sooner(c.times.lost.Add(overtakeAfter))
 	}

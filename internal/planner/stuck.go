@@ -2,7 +2,6 @@ package planner
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -33,9 +32,6 @@ const (
 const (
 	stuckWords = "the proxy answered neither ACK nor NACK, though it had all endpoints and secrets that it asked for"
 	nevermind  = stuckWords + ": it holds back all answers for clusters, as Envoy does when its load balancer refuses one"
-	lostWords  = "stuck: the proxy has answered nothing about clusters for 30 s, nor what was sent to free it: restart this proxy"
-	// silentWords are of one that has not subscribed to clusters since it came back: nobody can tell it from an Envoy that never does.
-	silentWords = "stuck, unless all clusters of the proxy are in its bootstrap: it has not subscribed to clusters since it came back, and answered none that it was sent: restart this proxy if it should have clusters from here"
 	// ProbablyRefused stands for the words of a client that polls: it cannot refuse, it asks again.
 	ProbablyRefused = "probably refused: the proxy polls over REST and asked twice with the version before, after it was answered. REST has no way to say why: see update_rejected and the log of the proxy"
 )
@@ -156,54 +152,6 @@ func (b *bisection) presume(all []snapshot.Exception, sure bool) {
 	}
 	at := len(all) / 2
 	b.waiting = slices.Insert(b.waiting, 0, &group{candidates: slices.Clone(all[:at])}, &group{candidates: slices.Clone(all[at:])})
-}
-
-// tellStuck says of an Envoy that has not answered what was sent to free it either, that only a restart helps: once of each response.
-func (c *Client) tellStuck() {
-	at := c.lostAt()
-	if at.IsZero() || c.now.Before(at) {
-		return
-	}
-	if c.times.unasked = (time.Time{}); c.flights[fleet.Cluster] != nil {
-		c.flights[fleet.Cluster].lost = true
-	}
-	c.verdict(fleet.Cluster, c.lostOn(), nil).Presumed = true
-}
-
-// lostOn are the words of that, with what it may stick on.
-func (c *Client) lostOn() string {
-	words := lostWords
-	if c.rec.of(fleet.Cluster).unasked {
-		words = silentWords
-	}
-	b := c.rec.of(fleet.Cluster).bisection
-	if b == nil || b.over() {
-		return words
-	}
-	var names []string
-	for _, x := range b.all() {
-		names = append(names, x.Refused.Name)
-	}
-	slices.Sort(names)
-	if names = slices.Compact(names); len(names) > mostTold {
-		names = append(names[:mostTold], "...")
-	}
-	return words + ". It may stick on: " + strings.Join(names, ", ")
-}
-
-// lostAt is when that is said; the zero time if it is not.
-func (c *Client) lostAt() time.Time {
-	f, since := c.flights[fleet.Cluster], c.times.unasked
-	switch unasked := c.rec.of(fleet.Cluster).unasked; {
-	case f != nil && f.presumed && !f.lost:
-		since = c.quietSince(f.sentAt)
-	case !unasked || f != nil && f.lost:
-		return time.Time{}
-	}
-	if since.IsZero() {
-		return since
-	}
-	return since.Add(slowAfter)
 }
 
 // explain takes in the words that stand beside an ACK of what was put back: they are about

@@ -277,39 +277,3 @@ func TestWhoRefusesWhatIsPutBackIsHeard(t *testing.T) {
 		t.Errorf("it is told %+v", vs)
 	}
 }
-
-// TestWhoAnswersNothingIsToldStuck: what puts back what an Envoy sticks on is not answered either. That is told once of it, with what to do; no other content
-// goes out, and the next revision of what it sticks on frees it.
-func TestWhoAnswersNothingIsToldStuck(t *testing.T) {
-	t.Parallel()
-	for _, delta := range []bool{true, false} {
-		before := first(t, "clusters a@1 b@1")
-		snap, now := after(t, before, "clusters a@2 b@1")
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
-		s.c.Subscribe(request{Type: fleet.Cluster}, snapshot.NewTarget(before, nil))
-		s.steps(snapshot.NewTarget(before, nil))
-		var sent, told []string
-		look := func(from, to int, now *snapshot.Target) {
-			for i := from; i < to; i++ {
-				s.at(time.Duration(i) * time.Second)
-				if r := s.send(now); r != nil {
-					if sent = append(sent, describe(r)); strings.Contains(describe(r), "a@3") {
-						s.c.Acknowledge(r.Type, r.Nonce)
-					}
-				}
-				for _, v := range s.c.Verdicts() {
-					if told = append(told, v.Detail); len(v.Blame) > 0 || !v.Presumed {
-						t.Errorf("delta %v: told %+v", delta, v)
-					}
-				}
-			}
-		}
-		if look(0, 200, now); len(sent) != 2 || len(told) != 1 || !strings.HasSuffix(told[0], "restart this proxy. It may stick on: a") {
-			t.Errorf("delta %v: sent %q, told %q", delta, sent, told)
-		}
-		_, next := after(t, snap, "clusters a@3 b@1")
-		if look(200, 210, next); len(sent) != 3 || !strings.Contains(sent[2], "a@3") || !s.c.Clean() || s.c.Settled() != next.Revision {
-			t.Errorf("delta %v: at the next revision sent %q, settled at %d", delta, sent, s.c.Settled())
-		}
-	}
-}

@@ -17,15 +17,14 @@ const (
 	// unaskedSoon is the same where it is known what it had of the clusters that changed since
 	// it settled: that takes nothing away.
 	unaskedSoon = time.Second
+	// deafAfter is how long it may leave them unanswered. One that they free answers at once; who says nothing takes no clusters from here.
+	deafAfter = 30 * time.Second
 )
 
 // unaskedAt returns when clusters are due although the client did not ask for them; the
 // zero time if they are not. One that merely warms asks as soon as it has its endpoints.
 func (c *Client) unaskedAt(target *snapshot.Target) time.Time {
 	if !c.unheard() || c.pos.Opening || c.pos.subscribed(fleet.Cluster) {
-		return time.Time{} // many a client has no clusters to ask for
-	}
-	if !c.pos.subscribed(fleet.Endpoint) && !c.pos.subscribed(fleet.Listener) {
 		return time.Time{}
 	}
 	since := c.quietSince(c.times.opened)
@@ -42,9 +41,6 @@ func (c *Client) unaskedAt(target *snapshot.Target) time.Time {
 // doubt and kept back, the rest counts as held until the client asks and says what it is.
 func (c *Client) pushUnasked(target *snapshot.Target) {
 	const t = fleet.Cluster
-	if !c.origin.Past.Unclean {
-		return
-	}
 	at := c.unaskedAt(target)
 	if at.IsZero() || c.now.Before(at) {
 		return
@@ -91,18 +87,33 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	}
 }
 
-// unheard reports whether an Envoy that takes clusters from here, as far as is known, has said nothing of them on this stream: it may be stuck,
-// if its last one did not end clean, or it was unheard on that and is no other process. Others ask for clusters only if a listener leads there.
-func (c *Client) unheard() bool {
-	p := c.origin.Past
-	mayStick := p.Unclean && !p.NoClusters || p.Silent && (c.pos.Opening || c.counts.reported)
-	return mayStick && c.pos.Kind.Envoy && !c.pos.Kind.SingleType && !c.Subscribed(fleet.Cluster)
+// deafAt returns when an Envoy takes no clusters from here, for all that it says; the zero time if it was sent none unasked.
+func (c *Client) deafAt() time.Time {
+	if !c.rec.of(fleet.Cluster).unasked {
+		return time.Time{}
+	}
+	return c.times.unasked.Add(deafAfter)
 }
 
-// willReport reports whether the client holds something that hangs on nothing else and has it say so on its next stream, be it stuck on clusters or
-// not: who comes with nothing then is another process.
-func (c *Client) willReport() bool {
-	return c.pos.Types[fleet.Listener].Held.Len()+c.pos.Types[fleet.Runtime].Held.Len() > 0
+// giveUpUnasked takes clusters back that went out unasked and were not answered for so long: all that the client has are in its bootstrap. Should it
+// ask for some after all, that is its first request.
+func (c *Client) giveUpUnasked() {
+	const t = fleet.Cluster
+	if at := c.deafAt(); at.IsZero() || c.now.Before(at) {
+		return
+	}
+	c.forgetUnasked(t)
+	c.pos.Types[t], c.peculiar(t).bisection, c.counts.deaf = Track{}, nil, true
+	c.heal()
+}
+
+// unheard reports whether an Envoy whose last stream did not end clean has said nothing of clusters on this one: it may be stuck. It asks for endpoints
+// of those that it has, or comes with listeners from before: another process does not. Others ask for clusters only if a listener leads there.
+func (c *Client) unheard() bool {
+	if !c.origin.Past.Unclean || c.counts.deaf || !c.pos.Kind.Envoy || c.pos.Kind.SingleType || c.Subscribed(fleet.Cluster) {
+		return false
+	}
+	return c.pos.subscribed(fleet.Endpoint) || c.pos.subscribed(fleet.Listener) && c.counts.reported
 }
 
 // neverAskedOf returns the target's clusters whose endpoints the client did not ask for,

@@ -12,14 +12,6 @@ import (
 	"fairlead/internal/snapshot"
 )
 
-// heardOf is a snapshot two revisions later: a cluster came with the first of them and went with the other.
-func heardOf(snap *snapshot.Snapshot, name string) *snapshot.Target {
-	later := *snap
-	later.Revision += 2
-	later.Gone[fleet.Cluster] = later.Gone[fleet.Cluster].With(snapshot.Tombstone(name, later.Revision))
-	return snapshot.NewTarget(&later, nil)
-}
-
 // TestNothingIsKeptBackOfAnUnknownSet: a client that was sent clusters unasked reports a version that this server never had. What
 // was kept back then, since it might stick on it, must not keep the next revision back for ever.
 func TestNothingIsKeptBackOfAnUnknownSet(t *testing.T) {
@@ -61,114 +53,80 @@ func pushed(t *testing.T) (s *script, snap *snapshot.Snapshot, unasked *response
 }
 
 // TestAnEnvoyOfStaticClustersSettles: an Envoy that takes listeners alone from here, of a fleet that has clusters for others, comes back
-// unclean. It is known that it asked for no clusters before, so that it is not stuck on any: it is sent none, and settles. Where that is not
-// known it may be stuck, and of what it subscribes to nothing is known.
+// unclean. It may be stuck, so it is sent clusters, and of what it subscribes to nothing is known. Half a minute later it settles without them, and ends
+// clean. One that comes with nothing is another process: it is sent none, and settles at once.
 func TestAnEnvoyOfStaticClustersSettles(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
-		for _, known := range []bool{true, false} {
+		for _, same := range []bool{true, false} {
 			_, target := after(t, first(t, "clusters a@1; listeners l@1"), "clusters a@1 b@2; endpoints b@1; listeners l@2")
-			s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1, NoClusters: known}}}
-			s.c.Subscribe(request{Type: fleet.Listener, Names: []string{"l"}}, target)
+			s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+			r := request{Type: fleet.Listener, Names: []string{"l"}}
+			if same && delta {
+				r.Versions = map[string]string{"l": "1"}
+			} else if same {
+				r.Version = "1"
+			}
+			s.c.Subscribe(r, target)
 			var sent []string
-			for i := range 10 {
+			for i := range 40 {
 				for r := s.send(target); r != nil; r = s.send(target) {
 					if sent = append(sent, describe(r)); r.Type != fleet.Cluster { // which it ignores
 						s.c.Acknowledge(r.Type, r.Nonce)
 					}
 				}
-				s.at(time.Duration(1+10*i) * time.Second)
-				if s.c.Opened(); i == 0 {
-					s.at(2 * time.Second)
+				if s.at(time.Duration(1+i) * time.Second); i == 0 {
+					s.c.Opened()
+				}
+				if i != 20 {
+					continue
+				}
+				if subs, _ := s.c.c.Subscribes(); subs.Known() == same || s.c.Clean() == same || s.c.Settled() == 2 == same {
+					t.Errorf("delta %v, same %v: after %d s it subscribes to %+v, clean %v, settled at %d", delta, same, i, subs, s.c.Clean(), s.c.Settled())
 				}
 			}
-			want := fleet.Revision(1)
-			if known {
-				want = 2
+			if subs, _ := s.c.c.Subscribes(); s.c.Settled() != 2 || !s.c.Clean() || subs.Types[fleet.Cluster] != fleet.AsksNothing || !subs.Known() {
+				t.Errorf("delta %v, same %v: settled at %d, clean %v, subscribes to %+v", delta, same, s.c.Settled(), s.c.Clean(), subs)
 			}
-			if s.c.Settled() != want || !s.c.Clean() {
-				t.Errorf("delta %v, known %v: settled at %d, clean %v", delta, known, s.c.Settled(), s.c.Clean())
-			}
-			if unasked := strings.Contains(strings.Join(sent, ", "), "clusters"); unasked == known {
-				t.Errorf("delta %v, known %v: it was sent %q", delta, known, sent)
-			}
-			if subs, _ := s.c.c.Subscribes(); subs.NoClusters() != known {
-				t.Errorf("delta %v, known %v: it subscribes to %+v", delta, known, subs)
+			if unasked := strings.Contains(strings.Join(sent, ", "), "clusters"); unasked != same {
+				t.Errorf("delta %v, same %v: it was sent %q", delta, same, sent)
 			}
 		}
 	}
 }
 
-// quiet is a process that says nothing of clusters, and ACKs the listener that it is sent. holds: it says that it has that already.
-func quiet(t *testing.T, delta, holds bool, past planner.Past, target *snapshot.Target) *client {
-	t.Helper()
-	s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: past}}
-	r := request{Type: fleet.Listener, Names: []string{"l"}}
-	switch l := target.Types[fleet.Listener].Get("l"); {
-	case holds && delta:
-		r.Versions = map[string]string{"l": l.Version}
-	case holds:
-		r.Version = target.Types[fleet.Listener].Sum().String()
-	}
-	s.c.Subscribe(r, target)
-	for i := range 10 {
-		for r := s.send(target); r != nil; r = s.send(target) {
-			if r.Type != fleet.Cluster { // which it ignores
-				s.c.Acknowledge(r.Type, r.Nonce)
-			}
-		}
-		if i == 0 {
-			if subs, _ := s.c.c.Subscribes(); subs.Known() {
-				t.Errorf("delta %v, holds %v, %+v: as it comes it is known to ask for %+v", delta, holds, past, subs)
-			}
-		}
-		s.at(time.Duration(1+10*i) * time.Second)
-		s.c.Opened()
-	}
-	return &s.c
-}
-
-// TestAnotherProcessIsStuckNoMore: of an Envoy it is not known that its clusters are static, and it may be stuck. It takes a listener, and ends
-// clean. Who comes with nothing then is another process, which is stuck on nothing; who says that it has the listener is the same one.
-func TestAnotherProcessIsStuckNoMore(t *testing.T) {
+// TestWhoAsksAfterAll: an Envoy that has not answered clusters for so long that it was taken for one without asks for them. That is its first request:
+// it is believed nothing that has changed since it settled.
+func TestWhoAsksAfterAll(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
-		_, target := after(t, first(t, "clusters a@1; listeners l@1"), "clusters a@1; listeners l@2")
-		unknown := planner.Past{Unclean: true, Settled: 1} // the first one was killed within ten seconds
-		past := quiet(t, delta, false, unknown, target).leaves()
-		for range 3 {
-			same := quiet(t, delta, true, past, target)
-			if past = same.leaves(); same.Settled() != 1 || past != (planner.Past{Settled: 1, Silent: true}) {
-				t.Fatalf("delta %v: it was unheard, comes back, and counts as settled at %d; it leaves %+v", delta, same.Settled(), past)
+		_, target := after(t, first(t, "clusters a@1 b@1; endpoints a@1"), "clusters a@2 b@1; endpoints a@1")
+		s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+		endpoints := request{Type: fleet.Endpoint, Names: []string{"a"}, Version: "1"}
+		if delta {
+			endpoints.Version, endpoints.Versions = "", map[string]string{"a": "1"}
+		}
+		s.c.Subscribe(endpoints, target)
+		for i := range 60 {
+			for r := s.send(target); r != nil; r = s.send(target) {
+				if r.Type != fleet.Cluster {
+					s.c.Acknowledge(r.Type, r.Nonce)
+				}
+			}
+			if s.at(time.Duration(1+i) * time.Second); i == 0 {
+				s.c.Opened()
 			}
 		}
-		another := quiet(t, delta, false, past, target)
-		if past = another.leaves(); another.Settled() != 2 || !past.NoClusters {
-			t.Errorf("delta %v: another process counts as settled at %d, and leaves %+v", delta, another.Settled(), past)
+		if s.c.Settled() != target.Revision {
+			t.Fatalf("delta %v: settled at %d", delta, s.c.Settled())
 		}
-	}
-}
-
-// TestWhoHeldNothingIsTheSameProcess: an Envoy that sticks on its first clusters, and has taken nothing else, comes with nothing each time. It is
-// stuck still, and is sent clusters that may free it.
-func TestWhoHeldNothingIsTheSameProcess(t *testing.T) {
-	t.Parallel()
-	for _, delta := range []bool{true, false} {
-		past := planner.Past{Unclean: true}
-		for range 3 {
-			target := snapshot.NewTarget(first(t, "clusters a@1; endpoints a@1"), nil)
-			s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: past}}
-			s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, target)
-			s.steps(target)
-			s.at(time.Second)
-			s.c.Opened()
-			s.at(10 * time.Second)
-			if r := s.send(target); r == nil || r.Type != fleet.Cluster {
-				t.Fatalf("delta %v: it is sent %v, want clusters", delta, r)
-			}
-			if past = s.c.leaves(); past != (planner.Past{Unclean: true}) {
-				t.Fatalf("delta %v: it leaves %+v", delta, past)
-			}
+		r := request{Type: fleet.Cluster, Version: "1"}
+		if delta {
+			r = request{Type: fleet.Cluster, Versions: map[string]string{"a": "2", "b": "1"}}
+		}
+		s.c.Subscribe(r, target)
+		if got := strings.Join(s.steps(target), ", "); !strings.Contains(got, "a@2") {
+			t.Errorf("delta %v: sent %q, want a again", delta, got)
 		}
 	}
 }
@@ -196,44 +154,6 @@ func TestWhatNobodyAskedForIsNotConfirmed(t *testing.T) {
 		}
 		if !at.IsZero() {
 			t.Errorf("delta %v: confirmed at %v", delta, at)
-		}
-	}
-}
-
-// TestWhoSaysNothingIsToldStuck: clusters that an Envoy is sent unasked do not free it, or there are none to send: what it sticks on it was offered again
-// at the very revision that it settled, so that nobody knows what it had. That is told once, with what to do.
-func TestWhoSaysNothingIsToldStuck(t *testing.T) {
-	t.Parallel()
-	for _, delta := range []bool{true, false} {
-		for _, unsure := range []bool{true, false} {
-			before := first(t, "clusters a@1 b@1; endpoints a@1 b@1; listeners l@1")
-			words := "clusters a@1 b@2; endpoints a@1 b@1; listeners l@1"
-			had := *before
-			if unsure {
-				had.Unknown, words = []fleet.Ref{{Type: fleet.Cluster, Name: "a"}}, "clusters a@1 b@1; endpoints a@1 b@1; listeners l@1"
-			}
-			_, now := after(t, before, words)
-			s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Before: &had, Past: planner.Past{Unclean: true, Settled: 1}}}
-			r := request{Type: fleet.Listener}
-			if r.Version = before.Types[fleet.Listener].Sum().String(); delta {
-				r.Version, r.Versions = "", map[string]string{"l": "1"}
-			}
-			s.c.Subscribe(r, now)
-			s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b"}}, now)
-			s.steps(now)
-			s.at(time.Second)
-			s.c.Opened()
-			var told []string
-			for i := range 100 {
-				s.at(time.Duration(i+1) * time.Second)
-				s.send(now)
-				for _, v := range s.c.Verdicts() {
-					told = append(told, v.Detail)
-				}
-			}
-			if len(told) != 1 || !strings.Contains(told[0], "unless all clusters of the proxy are in its bootstrap") || !strings.Contains(told[0], "restart this proxy") || s.c.Settled() > 1 {
-				t.Errorf("delta %v, unsure %v: told %q, settled at %d", delta, unsure, told, s.c.Settled())
-			}
 		}
 	}
 }

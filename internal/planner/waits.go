@@ -75,9 +75,9 @@ func lacksAnything(target *snapshot.Target) bool {
 
 func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
 	still := make(map[fleet.Ref]struct{})
-	tell := func(ref, by fleet.Ref, sealed, frozen bool, since, rev fleet.Revision) {
+	tell := func(ref, by fleet.Ref, sealed bool, since, rev fleet.Revision) {
 		still[ref] = struct{}{}
-		h := fleet.Withheld{Ref: ref, By: by, Revision: rev, Sealed: sealed || by.Type == fleet.Secret && l.target.Sealed.Get(by.Name) != nil, Frozen: frozen}
+		h := fleet.Withheld{Ref: ref, By: by, Revision: rev, Sealed: sealed || by.Type == fleet.Secret && l.target.Sealed.Get(by.Name) != nil}
 		all = append(all, h)
 		if since > 0 && since < rev {
 			h.Revision = since
@@ -86,11 +86,7 @@ func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
 	}
 	for r := range l.sealed(t) {
 		ref := fleet.Ref{Type: t, Name: r.Name}
-		tell(ref, ref, true, false, c.settled.kept[ref].since, r.Revision)
-	}
-	for r := range l.late(t) {
-		ref := fleet.Ref{Type: t, Name: r.Name}
-		tell(ref, l.target.Culprit(t), false, true, c.settled.kept[ref].since, r.Revision)
+		tell(ref, ref, true, c.settled.kept[ref].since, r.Revision)
 	}
 	for ch := range l.differences(t) {
 		ref := fleet.Ref{Type: t, Name: ch.name}
@@ -98,15 +94,14 @@ func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
 			continue // what stands in for it is on its way
 		}
 		by, ok := l.waitsFor(t, ch)
-		sealed, frozen := false, ok && l.target.Frozen(by)
-		before := c.settled.kept[ref]
+		sealed, before := false, c.settled.kept[ref]
 		if ok = ok && !(c.pos.Types[t].Unknown && t.FullSet()); !ok && ch.new != nil {
-			by, sealed, frozen, ok = before.by, before.sealed, before.frozen, before != keeping{} // it is on its way, and counts as settled
+			by, sealed, ok = before.by, before.sealed, before != keeping{} // it is on its way, and counts as settled
 		}
 		if !ok {
 			continue
 		}
-		tell(ref, by, sealed, frozen, before.since, ch.new.Revision)
+		tell(ref, by, sealed, before.since, ch.new.Revision)
 	}
 	maps.DeleteFunc(c.settled.kept, func(ref fleet.Ref, _ keeping) bool {
 		_, ok := still[ref]

@@ -132,7 +132,7 @@ func (p *plan) wait(ch change) {
 		p.waiting = true
 		return
 	case ok:
-		p.kept = append(p.kept, keeping{Ref: fleet.Ref{Type: p.t, Name: ch.name}, by: by, frozen: p.target.Frozen(by), since: ch.new.Revision})
+		p.kept = append(p.kept, keeping{Ref: fleet.Ref{Type: p.t, Name: ch.name}, by: by, since: ch.new.Revision})
 	}
 	p.keeps = true
 }
@@ -161,32 +161,11 @@ func (l *look) sealed(t fleet.Type) iter.Seq[*snapshot.Resource] {
 	}
 }
 
-// late yields what a freeze of the type keeps from the client of what it asks for. It settles with what it has, and what was written since counts
-// as withheld for something that it refuses.
-func (l *look) late(t fleet.Type) iter.Seq[*snapshot.Resource] {
-	return func(yield func(*snapshot.Resource) bool) {
-		sub := l.pos.Types[t].Sub
-		for r := range l.target.Late(t) {
-			asked := sub.Has(r.Name)
-			if now := l.target.View[t].Get(r.Name); now != nil {
-				asked = sub.Gets(now)
-			}
-			if asked && !yield(r) {
-				return
-			}
-		}
-	}
-}
-
 // keepApart notes what is kept back though nothing of it waits to be sent.
 func (p *plan) keepApart() {
 	for r := range p.sealed(p.t) {
 		ref := fleet.Ref{Type: p.t, Name: r.Name}
 		p.kept, p.keeps = append(p.kept, keeping{Ref: ref, by: ref, sealed: true, since: r.Revision}), true
-	}
-	for r := range p.late(p.t) {
-		ref := fleet.Ref{Type: p.t, Name: r.Name}
-		p.kept, p.keeps = append(p.kept, keeping{Ref: ref, by: p.target.Culprit(p.t), frozen: true, since: r.Revision}), true
 	}
 }
 
@@ -197,7 +176,6 @@ type keeping struct {
 	fleet.Ref
 	by     fleet.Ref
 	sealed bool // the server cannot open it; else it is too large where it waits for itself
-	frozen bool // by is of a type of which the client refuses so much that nothing of it comes
 	since  fleet.Revision
 }
 

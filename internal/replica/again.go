@@ -55,15 +55,5 @@ func (s *subscriber) again(next *view) (refusals []fleet.Refusal) {
 		action, good := done(e)
 		add(e.Type, e.Refused.Name, e.Refused.Version, action, good)
 	}
-	for k, action := range s.beside {
-		if action != fleet.ActionFrozen {
-			continue
-		}
-		good := ""
-		if held := s.frozen[k.Type].Get(k.Name); held != nil {
-			good = held.Version
-		}
-		add(k.Type, k.Name, k.Version, action, good)
-	}
 	return refusals
 }

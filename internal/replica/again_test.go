@@ -85,26 +85,3 @@ func TestAVersionThatComesBackWhileItsNodeIsAwayIsNotToldOf(t *testing.T) {
 		})
 	}
 }
-
-// Of a frozen type too.
-func TestAVersionThatComesBackOfAFrozenTypeIsRefusedAnew(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		var rows []fleet.Row
-		for i := range maxExceptions + 1 {
-			rows = append(rows, cluster(string(rune('A'+i)), "bad"))
-		}
-		key, id, _ := w.newFleet(rows...)
-		a := w.attach(id, "a")
-		for _, r := range rows {
-			refuse(t, a, r.Name, nil)
-		}
-		last := rows[maxExceptions].Name
-		w.feed.write(key, cluster(last, "mended"))
-		back := w.change(key, cluster(last, "bad"))
-		time.Sleep(time.Second)
-		rs := w.sink.refusalsOf("a")
-		if r := rs[len(rs)-1]; r.Name != last || r.Revision != back || r.Again == 0 || r.Action != fleet.ActionFrozen {
-			t.Errorf("told %+v", r)
-		}
-	})
-}

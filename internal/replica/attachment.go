@@ -169,7 +169,6 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 	a.record = o.r.cfg.Recorder.Connect(o.key, n, delivery.StreamInfo{
 		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential, Resumed: s.Resumed,
 		Doubtful: a.last.Known && !a.last.Clean, Before: a.last.Settled, Held: a.held, View: a.subscriber.view.id,
-		NoClusters: a.last.NoClusters,
 	})
 	a.record.Revise(revised)
 	a.node.streams[a] = struct{}{}
@@ -210,9 +209,7 @@ func (a *attachment) Sent(r fleet.Revision) { a.record.Sent(r) }
 func (a *attachment) Waits(w fleet.Waits) { a.record.Waits(w) }
 
 // Subscribes records what the stream's client subscribes to.
-func (a *attachment) Subscribes(ctx context.Context, s fleet.Subscriptions) {
-	a.record.Subscribes(ctx, s)
-}
+func (a *attachment) Subscribes(s fleet.Subscriptions) { a.record.Subscribes(s) }
 
 // Settled records what the stream's client has confirmed.
 func (a *attachment) Settled(r fleet.Revision) {

@@ -129,7 +129,6 @@ type standing struct {
 	since     time.Time
 	ended     time.Time
 	view      string
-	none      bool // it asked for no clusters
 }
 
 // standings are a node's rows. d.mu is held.
@@ -142,7 +141,6 @@ func (d *database) standings(node string, without fleet.ServerID) (all []standin
 		x := standing{
 			server: k.server, live: row.Connected && until.After(time.Now()), clean: row.Clean,
 			settled: d.settled[k.server], since: row.Since, ended: row.Since, view: row.View,
-			none: row.Subscribes.NoClusters(),
 		}
 		if row.own {
 			x.settled = *row.Settled
@@ -200,14 +198,13 @@ func (d *database) lastStream(node string, without fleet.ServerID) fleet.LastStr
 				continue
 			}
 			if counts++; counts == 1 {
-				p.Held, p.NoClusters = x.held, true
+				p.Held = x.held
 			} else {
 				p.Held = fleet.Held{}
 			}
 			if counts == 1 || x.confirmed < p.Settled {
 				p.Settled = x.confirmed
 			}
-			p.NoClusters = p.NoClusters && x.none
 		}
 		p.At = slices.MaxFunc(live, func(a, b standing) int { return a.since.Compare(b.since) }).since
 		p.View = live[0].view
@@ -218,7 +215,7 @@ func (d *database) lastStream(node string, without fleet.ServerID) fleet.LastStr
 			}
 		}
 	case len(all) > 0:
-		p.Settled, p.Held, p.Clean, p.At, p.View, p.NoClusters = all[0].confirmed, all[0].held, all[0].clean, all[0].ended, all[0].view, all[0].none
+		p.Settled, p.Held, p.Clean, p.At, p.View = all[0].confirmed, all[0].held, all[0].clean, all[0].ended, all[0].view
 	}
 	p.Refusals = d.open(node)
 	p.Ended = d.refused(node, func(x *fleet.Refusal) bool { return !x.Stands() })

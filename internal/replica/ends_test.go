@@ -195,24 +195,6 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 		want(t, a, "1")
 		w.wantEnds("a d@bad replaced by 2", "a l@1 offered by 2")
 	})
-	bubbleAgain(t, "a cluster that a freeze keeps back", func(t *testing.T, w *world) {
-		key, id, _ := w.newFleet(cluster("c", "1"))
-		a := w.attach(id, "a")
-		a.Settled(1)
-		w.change(key, append(poison(maxExceptions+1, "bad"), listener, cluster("e", "1"))...)
-		refuseAll(t, a, "bad")
-		lacks(t, a)
-		want(t, a, "")
-		w.change(key, cluster("d", "1")) // which did not exist, and is kept back as well
-		want(t, a, "")
-		w.change(key, cluster("d", "2"))
-		want(t, a, "")
-		w.change(key, poison(maxExceptions+1, "good")...)
-		if inForce(a, fleet.Cluster, "d") != "2" {
-			t.Error("the clusters are frozen still")
-		}
-		want(t, a, "1")
-	})
 	bubbleAgain(t, "and nothing that was refused anew on another server, which was further", func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(listener)
 		a := w.attach(id, "a")

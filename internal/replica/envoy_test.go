@@ -221,7 +221,13 @@ func (e *envoy) lose() (warming bool) {
 
 // process takes in what arrived and was never answered.
 func (e *envoy) process(m *message) {
-	if m.typ == fleet.Cluster && (len(e.sticky) > 0 || !e.warm(m)) || e.dice.IntN(2) == 0 {
+	if m.typ == fleet.Cluster && len(e.sticky) > 0 { // what stands beside that is taken in, and is in no answer
+		e.apply(m, func(name string) bool {
+			return !slices.ContainsFunc(m.items, func(x item) bool { return x.name == name && e.bad(x) })
+		})
+		return
+	}
+	if m.typ == fleet.Cluster && !e.warm(m) || e.dice.IntN(2) == 0 {
 		return
 	}
 	bad := slices.ContainsFunc(m.items, func(x item) bool { return e.bad(x) })
@@ -357,7 +363,7 @@ func (e *envoy) receive() bool {
 }
 
 // judge: no content that this stream refused comes again, unless the fleet has brought
-// something of it anew since (SEMANTICS 3.6).
+// something of it anew since (SEMANTICS 3.6a).
 func (e *envoy) judge(m *message) {
 	at, ok := e.refused[m.String()]
 	if !ok || e.w.changed(m, at) {
@@ -366,14 +372,16 @@ func (e *envoy) judge(m *message) {
 	e.w.problem("%s refused and got again: %s", e.id, m)
 }
 
-// stick notes, as a message arrives, which clusters hold back all answers.
+// stick notes, as a message arrives, which clusters hold back all answers. One by itself is refused at once: an Envoy sticks only where a good
+// one stands beside it.
 func (e *envoy) stick(m *message) {
 	if m.typ != fleet.Cluster {
 		return
 	}
+	good := len(e.holds[fleet.Cluster]) > 0 || slices.ContainsFunc(m.items, func(x item) bool { return !e.bad(x) })
 	for _, x := range m.items {
 		delete(e.sticky, x.name)
-		if x.sticks() {
+		if x.sticks() && good {
 			e.sticky[x.name] = true
 		}
 	}

@@ -3,7 +3,6 @@ package replica
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ import (
 )
 
 const (
-	maxExceptions = 100   // per node and type (SEMANTICS 3.7)
+	maxExceptions = 1_000 // per stream and type
 	maxBeside     = 2_000 // refused versions of a stream beside its exceptions
 	maxOrphans    = 1_000 // nodes per fleet that refused something and are away
 	spareTargets  = 16    // targets that are kept beyond twice the nodes that have one of their own
@@ -24,13 +23,11 @@ const (
 // exceptions are what one stream refuses, or what a node's streams refused that have ended.
 // They are guarded by the owner's mu.
 type exceptions struct {
-	list   []snapshot.Exception         // by type and name; insert and drop change it
-	key    string                       // of the list, "" while nobody has asked for it
-	frozen map[fleet.Type]*snapshot.Set // what the node is left with of a type of which it refuses more than maxExceptions (SEMANTICS 3.7)
-	lost   map[fleet.Ref]string         // the refused version of what has a good one that cannot be had
-	ended  map[fleet.Ref]fleet.Refusal  // the last one of a name that has ended, or that its client cast doubt on; the latest of them
-	// beside are the refused versions that have no exception, and what was done: those of frozen types end with the freeze, the others, about
-	// which nothing is done, when the client is in step.
+	list  []snapshot.Exception        // by type and name; insert and drop change it
+	key   string                      // of the list, "" while nobody has asked for it
+	lost  map[fleet.Ref]string        // the refused version of what has a good one that cannot be had
+	ended map[fleet.Ref]fleet.Refusal // the last one of a name that has ended, or that its client cast doubt on; the latest of them
+	// beside are the refused versions that have no exception, and what was done. They end when the client is in step.
 	beside map[refusal.Key]fleet.Action
 	ahead  []fleet.Refusal // past ones that are not judged yet, and those of revisions that this server does not know: readopt judges them
 }
@@ -52,14 +49,14 @@ func (ns *nodes) except(a *attachment, v snapshot.Verdict) (refusals []fleet.Ref
 			Node: n.id, Type: v.Type, Name: c.Refused.Name, Version: c.Refused.Version,
 			Revision: a.broughtBy(v.Type, c.Refused, snap), Detail: v.Detail, Offer: now.number,
 		}
-		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), c)
+		f.Action, f.Good = a.subscriber.except(snap, c)
 		if c.Rival != nil {
 			f.Rival = fleet.Rival{Name: c.Rival.Name, Version: c.Rival.Version}
 		}
-		if len(c.Lacked) > 0 && (c.Lacked[0].Version == "" || c.Lacked[0].Frozen) {
+		if len(c.Lacked) > 0 && c.Lacked[0].Version == "" {
 			f.Lacked = c.Lacked[0].Name
 		}
-		if f.Action == fleet.ActionStandInRefused || f.Action == fleet.ActionLost {
+		if f.Action == fleet.ActionStandInRefused || f.Action == fleet.ActionLost || f.Action == fleet.ActionFrozen {
 			a.subscriber.note(refusal.KeyOf(f), f.Action)
 		}
 		over := f.Action == fleet.ActionSuperseded || f.Action == fleet.ActionDeleted
@@ -138,27 +135,25 @@ func (n namers) firstIn(types [fleet.NumTypes]*snapshot.Set) (first fleet.Revisi
 // except adds one exception, if there is something to except; it says what was done, and
 // the version that stands in. A substitute that is refused too stays the stream's target:
 // the client has confirmed the name, so it is never removed (SEMANTICS 3.2), and a stream
-// is not sent again what it refused. settled is what the client was in step with, if known.
-func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, e snapshot.Exception) (action fleet.Action, good string) {
+// is not sent again what it refused. One of too many is kept back by the stream alone, for as long as that lives.
+func (x *exceptions) except(snap *snapshot.Snapshot, e snapshot.Exception) (action fleet.Action, good string) {
 	present := snap.Types[e.Type].Get(e.Refused.Name)
-	e.Lacked = x.stillLacked(e.Lacked, snap)
-	i := slices.IndexFunc(x.list, func(was snapshot.Exception) bool { return byName(was, e) == 0 })
-	if i >= 0 {
-		if was := &x.list[i]; snapshot.Same(was.Good, e.Refused) {
+	if was := x.of(e.Type, e.Refused.Name); was != nil {
+		switch {
+		case snapshot.Same(was.Good, e.Refused):
 			return fleet.ActionStandInRefused, ""
-		} else if snapshot.Same(was.Refused, e.Refused) {
+		case snapshot.Same(was.Refused, e.Refused):
 			return outcome(was.Good)
 		}
 	}
 	switch {
-	case x.freezes(present, e):
-		return x.freeze(snap, settled, e)
 	case present == nil:
 		return fleet.ActionDeleted, ""
 	case !e.Applies(snap):
 		return fleet.ActionSuperseded, ""
 	case x.count(e.Type) >= maxExceptions:
-		return x.freeze(snap, settled, e)
+		_, good = done(e)
+		return fleet.ActionFrozen, good
 	case e.Good == nil && x.lost[e.Ref()] == e.Refused.Version:
 		return fleet.ActionLost, ""
 	}
@@ -171,17 +166,25 @@ func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, e
 }
 
 // none: nothing is refused.
-func (x *exceptions) none() bool { return len(x.list) == 0 && len(x.frozen) == 0 }
+func (x *exceptions) none() bool { return len(x.list) == 0 }
 
 // excepts reports whether the name has an exception, and refuses whether the version is
 // kept back.
-func (x *exceptions) excepts(t fleet.Type, name string) bool {
-	return slices.ContainsFunc(x.list, func(e snapshot.Exception) bool { return e.Type == t && e.Refused.Name == name })
+func (x *exceptions) excepts(t fleet.Type, name string) bool { return x.of(t, name) != nil }
+
+// of is the exception of a name, nil if it has none.
+func (x *exceptions) of(t fleet.Type, name string) *snapshot.Exception {
+	at, ok := slices.BinarySearchFunc(x.list, snapshot.Exception{Type: t, Refused: snapshot.Reported(name, "")}, byName)
+	if !ok {
+		return nil
+	}
+	return &x.list[at]
 }
 
 func (x *exceptions) refuses(k refusal.Key) bool {
 	_, beside := x.beside[k]
-	return beside || slices.ContainsFunc(x.list, func(e snapshot.Exception) bool { return e.Key() == k })
+	e := x.of(k.Type, k.Name)
+	return beside || e != nil && e.Key() == k
 }
 
 func (x *exceptions) insert(e snapshot.Exception) {
@@ -242,19 +245,14 @@ func (x *exceptions) note(k refusal.Key, done fleet.Action) {
 
 // undone are the versions about which nothing is done.
 func (x *exceptions) undone() (ks []refusal.Key) {
-	for k, action := range x.beside {
-		if action != fleet.ActionFrozen {
-			ks = append(ks, k)
-		}
-	}
-	return ks
+	return slices.Collect(maps.Keys(x.beside))
 }
 
 // renew ends the exceptions whose name has another version in the view, or what the client would not take it beside, or that lacked what has come.
 func (x *exceptions) renew(snap *snapshot.Snapshot, now offer) (resolved []fleet.Refusal) {
 	for i := range x.list {
 		e := &x.list[i]
-		e.Refused, e.Lacked = snap.Types[e.Type].Own(e.Refused), x.stillLacked(e.Lacked, snap)
+		e.Refused = snap.Types[e.Type].Own(e.Refused)
 	}
 	x.drop(func(e snapshot.Exception) bool {
 		if e.Applies(snap) {
@@ -263,7 +261,7 @@ func (x *exceptions) renew(snap *snapshot.Snapshot, now offer) (resolved []fleet
 		resolved = append(resolved, x.end(e, now, howEnded(e, snap)))
 		return true
 	})
-	return append(resolved, x.thaw(now, fleet.EndReplaced)...)
+	return resolved
 }
 
 // howEnded says of an exception that does not apply any more whether that is for its own name, or for what the client would not take it beside, or
@@ -302,18 +300,10 @@ func (x *exceptions) internKey(retries int) string {
 	if x.key == "" && len(x.list) > 0 {
 		x.key = listKey(x.list)
 	}
-	if retries == 0 && len(x.frozen) == 0 {
+	if retries == 0 {
 		return x.key
 	}
-	b := append([]byte(x.key), beyondList)
-	b = binary.AppendUvarint(b, uint64(retries))
-	for _, t := range fleet.Types() {
-		if set, frozen := x.frozen[t]; frozen {
-			b = append(b, byte(t))
-			b = fmt.Append(b, set.Sum())
-		}
-	}
-	return string(b)
+	return string(binary.AppendUvarint(append([]byte(x.key), beyondList), uint64(retries)))
 }
 
 // beyondList ends the exceptions of a key: it is no type.

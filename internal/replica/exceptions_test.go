@@ -282,8 +282,8 @@ func TestExceptionsAndTheirNodesAreBounded(t *testing.T) {
 		for i := range rows {
 			refuse(t, a, fmt.Sprint(i), nil)
 		}
-		if n := a.Current().Types[fleet.Cluster].Len(); n != 0 {
-			t.Errorf("%d are left", n)
+		if n := a.Current().Types[fleet.Cluster].Len(); n != 1 {
+			t.Errorf("%d are left, want the one that is too many, which the stream keeps back by itself", n)
 		}
 		if f := w.sink.allRefusals()[maxExceptions]; f.Action != fleet.ActionFrozen {
 			t.Errorf("the last one: %+v", f)
@@ -296,6 +296,43 @@ func TestExceptionsAndTheirNodesAreBounded(t *testing.T) {
 		synctest.Wait()
 		if n, x := w.nodes(key); n > maxOrphans+1 || x > maxOrphans+1 {
 			t.Errorf("%d nodes, %d with exceptions", n, x)
+		}
+	})
+}
+
+// TestWhatIsTooMuchIsOfItsStreamAlone: what a stream refuses beyond so much of a type it keeps back by itself. That is told, with what stands in;
+// the next stream is offered it again, and a client that is in step with another version has it ended.
+func TestWhatIsTooMuchIsOfItsStreamAlone(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var rows []fleet.Row
+		for i := range maxExceptions + 1 {
+			rows = append(rows, cluster(fmt.Sprintf("%04d", i), "bad"))
+		}
+		key, id, _ := w.newFleet(rows...)
+		a := w.attach(id, "a")
+		for i := range maxExceptions {
+			refuse(t, a, rows[i].Name, nil)
+		}
+		last := rows[maxExceptions].Name
+		refuse(t, a, last, snapshot.Reported(last, "1"))
+		all := w.sink.allRefusals()
+		if r := all[maxExceptions]; r.Action != fleet.ActionFrozen || r.Good != "1" || inForce(a, fleet.Cluster, last) != "bad" {
+			t.Errorf("told %+v, and the target has %q", r, inForce(a, fleet.Cluster, last))
+		}
+		a.Detach(false)
+		w.left("a", fleet.LastStream{Refusals: all})
+		b := w.attach(id, "a")
+		if inForce(b, fleet.Cluster, last) != "bad" || inForce(b, fleet.Cluster, rows[0].Name) != "" {
+			t.Error("the next stream is offered what was too much, and nothing else")
+		}
+		b.Settled(w.change(key, cluster(last, "mended")))
+		time.Sleep(time.Second)
+		if ends := w.sink.allResolved(); len(ends) != 1 || ends[0].Name != last {
+			t.Errorf("ended are %+v", ends)
+		}
+		w.left("c", fleet.LastStream{Settled: 1, Refusals: all})
+		if c := w.attach(id, "c"); c.Current().Types[fleet.Cluster].Len() != 1 || inForce(c, fleet.Cluster, last) != "mended" {
+			t.Errorf("another server has %d of them in force", c.Current().Types[fleet.Cluster].Len())
 		}
 	})
 }
@@ -473,7 +510,7 @@ func TestTheKeyIsTheLists(t *testing.T) { // not beside others, who allocate too
 	keys := map[string]string{}
 	is := func(when string, retries int) {
 		t.Helper()
-		fresh := exceptions{list: x.list, frozen: x.frozen}
+		fresh := exceptions{list: x.list}
 		k := x.internKey(retries)
 		if again := fresh.internKey(retries); k != again {
 			t.Errorf("%s the key is %q, that of the list %q", when, k, again)
@@ -497,10 +534,6 @@ func TestTheKeyIsTheLists(t *testing.T) { // not beside others, who allocate too
 	}
 	x.drop(func(y snapshot.Exception) bool { return y.Refused.Name == "a" })
 	is("with b", 0)
-	x.setFrozen(fleet.Listener, nil)
-	is("with b, frozen", 0)
-	x.drop(func(snapshot.Exception) bool { return true })
-	is("frozen", 0)
 }
 
 // A server that is behind keeps a version back that a later revision has ended the refusal of, until it has read that.

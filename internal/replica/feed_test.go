@@ -304,7 +304,6 @@ type sink struct {
 	settled  map[fleet.Key]fleet.Revision
 	nodes    []string
 	views    map[string]string // by node
-	noCDS    map[string]bool   // nodes that are told to ask for no clusters
 	away     error             // what reports fail with
 }
 
@@ -333,12 +332,9 @@ func (s *sink) Report(_ context.Context, st fleet.Status) error {
 	for _, n := range st.Nodes {
 		s.nodes = append(s.nodes, n.Node)
 		if s.views == nil {
-			s.views, s.noCDS = map[string]string{}, map[string]bool{}
+			s.views = map[string]string{}
 		}
 		s.views[n.Node] = n.View
-		if delete(s.noCDS, n.Node); n.Subscribes.NoClusters() {
-			s.noCDS[n.Node] = true
-		}
 	}
 	return nil
 }
@@ -347,12 +343,6 @@ func (s *sink) Lease(context.Context, fleet.ServerID, string, time.Duration) (fl
 	return 1, nil
 }
 func (s *sink) Release(context.Context, fleet.ServerID) error { return nil }
-
-func (s *sink) asksForNoClusters(node string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.noCDS[node]
-}
 
 func (s *sink) viewOf(node string) string {
 	s.mu.Lock()

@@ -34,7 +34,6 @@ func (o *owner) pastOf(ctx context.Context, id string, s xds.StreamInfo) *nodePa
 	if remembered && !elsewhere {
 		live := past.Live // on another server: a node that is in two places is believed nothing
 		past.Known, past.Settled, past.Held, past.Clean, past.At, past.View = true, here.Settled, here.Held, here.Clean && !live, here.At, here.View
-		past.NoClusters = here.NoClusters && (!live || past.NoClusters)
 	}
 	return &nodePast{LastStream: past, round: round, begun: begun, missed: err != nil}
 }

@@ -175,16 +175,6 @@ func TestWhenANodeIsBelieved(t *testing.T) {
 				w.attach(id, "n").Detach(true)
 				w.left("n", fleet.LastStream{Settled: 1, Live: true, At: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)})
 			}},
-		"asked for no clusters": {past: fleet.LastStream{Settled: 1, NoClusters: true}, want: xds.LastStream{Known: true, Settled: 1, NoClusters: true}},
-		"asked for no clusters here": {past: clean, want: xds.LastStream{Known: true, Settled: 1, NoClusters: true},
-			do: func(w *world, id xds.Identity) { w.withoutClusters(id).Detach(false) }},
-		"asks for no clusters on another stream": {past: clean, want: xds.LastStream{Known: true, Settled: 1, NoClusters: true},
-			do: func(w *world, id xds.Identity) { w.withoutClusters(id) }},
-		"asked for no clusters here, and lives elsewhere": {past: clean, want: xds.LastStream{Known: true, Settled: 1},
-			do: func(w *world, id xds.Identity) {
-				w.withoutClusters(id).Detach(false)
-				w.left("n", fleet.LastStream{Settled: 1, Live: true})
-			}},
 		"lives elsewhere": {past: fleet.LastStream{Settled: 1, Live: true}, want: xds.LastStream{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) { w.attach(id, "n").Detach(true) }},
 	} {
@@ -205,16 +195,6 @@ func TestWhenANodeIsBelieved(t *testing.T) {
 			})
 		})
 	}
-}
-
-// withoutClusters has the node ask for listeners alone, for long enough.
-func (w *world) withoutClusters(id xds.Identity) *attachment {
-	a := w.attach(id, "n")
-	var listeners fleet.Subscriptions
-	listeners.Types[fleet.Listener] = fleet.AsksAll
-	a.Subscribes(context.Background(), listeners)
-	time.Sleep(time.Minute)
-	return a
 }
 
 func (w *world) attachAs(id xds.Identity, node, kind string) *attachment {

@@ -141,17 +141,6 @@ func (s *subscriber) share(from *subscriber) {
 			s.insert(e)
 		}
 	}
-	for t, set := range from.frozen {
-		if _, frozen := s.frozen[t]; frozen || !s.serves[t] || s.view.id != from.view.id {
-			continue
-		}
-		s.setFrozen(t, set)
-		for k, action := range from.beside {
-			if k.Type == t && action == fleet.ActionFrozen {
-				s.note(k, action)
-			}
-		}
-	}
 	for ref, version := range from.lost {
 		if s.serves[ref.Type] {
 			s.lose(ref, version)
@@ -173,10 +162,9 @@ func (s *subscriber) take(from *subscriber) {
 		}
 	}
 	from.drop(s.concerns)
-	maps.DeleteFunc(from.frozen, func(t fleet.Type, _ *snapshot.Set) bool { return s.serves[t] })
 	from.ahead = slices.DeleteFunc(from.ahead, func(f fleet.Refusal) bool { return s.serves[f.Type] })
 	maps.DeleteFunc(from.beside, func(k refusal.Key, action fleet.Action) bool {
-		if s.serves[k.Type] && action != fleet.ActionFrozen {
+		if s.serves[k.Type] {
 			s.note(k, action)
 		}
 		return s.serves[k.Type]
@@ -271,7 +259,6 @@ func (ns *nodes) settle(a *attachment) (resolved []fleet.Refusal) {
 	if len(resolved) == 0 {
 		return nil
 	}
-	resolved = append(resolved, n.ofEnded.thaw(now, fleet.EndTaken)...)
 	n.setOfEnded(n.ofEnded)
 	return n.ended(resolved)
 }

@@ -9,7 +9,7 @@ type nodes struct {
 
 	byID     map[string]*node
 	excepted map[*node]struct{} // with exceptions
-	missed   map[*node]bool     // with streams; what they left behind could not be read. true: nor was it known here
+	missed   map[*node]struct{} // with streams; what they left behind could not be read
 	missing  chan<- struct{}    // signalled when missed has one more
 	orphans  []*node            // excepted ones, some that have no stream; oldest first
 	retried  int                // readings that brought nodes to be offered again what they refused
@@ -20,7 +20,7 @@ func newNodes(vs *views, bd *builder, missing chan<- struct{}) nodes {
 		views: vs, builder: bd, missing: missing,
 		byID:     make(map[string]*node),
 		excepted: make(map[*node]struct{}),
-		missed:   make(map[*node]bool),
+		missed:   make(map[*node]struct{}),
 	}
 }
 

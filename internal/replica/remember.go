@@ -22,7 +22,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 	if len(n.streams) > 0 {
 		a.last, a.held = n.last, n.held
 		if n.overlaps(a) {
-			a.last = xds.LastStream{Known: true, Settled: a.last.Settled, NoClusters: n.noClusters()}
+			a.last = xds.LastStream{Known: true, Settled: a.last.Settled}
 			if settled, held := n.confirmed(); settled >= a.last.Settled {
 				a.last.Settled, a.held = settled, held
 			}
@@ -40,7 +40,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 	}
 	if asked == nil || asked.missed {
 		n.offer = max(n.offer, refusal.UnknownOffer(ns.views.content.revision))
-		ns.missed[n] = asked != nil && !asked.Known
+		ns.missed[n] = struct{}{}
 		signal(ns.missing)
 	}
 	switch {
@@ -53,7 +53,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 	}
 	n.offer = max(n.offer, asked.Offer+1)
 	snap := a.subscriber.view.snap
-	n.last, n.held = xds.LastStream{Known: true, Settled: asked.Settled, Clean: asked.Clean, NoClusters: asked.NoClusters}, asked.Held
+	n.last, n.held = xds.LastStream{Known: true, Settled: asked.Settled, Clean: asked.Clean}, asked.Held
 	if n.last.Settled > snap.Revision || asked.View != a.subscriber.view.id {
 		n.last.Settled, n.held = 0, fleet.Held{} // of a history that was cut, or further than this server is; or of other content
 	}
@@ -77,10 +77,9 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 }
 
 // rememberLate takes in what a node refused before streams that live by now. Those have
-// been offered it again: what they took is over, and so is what a new client refused. That it asked for no clusters is for its next stream.
+// been offered it again: what they took is over, and so is what a new client refused.
 func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.Refusal) {
-	unknown, ok := ns.missed[n]
-	if !ok {
+	if _, ok := ns.missed[n]; !ok {
 		return nil // it has gone meanwhile
 	}
 	delete(ns.missed, n)
@@ -88,9 +87,6 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 	refusals, now := past.Refusals, ns.offer(n)
 	var a *attachment
 	for a = range n.streams {
-		if unknown && a.resumed && past.NoClusters {
-			a.record.AskedForNoClusters(past.At)
-		}
 		s := &a.subscriber
 		for _, f := range refusals {
 			switch {
@@ -158,14 +154,6 @@ func (n *node) confirmed() (settled fleet.Revision, held fleet.Held) {
 	return 0, held
 }
 
-// noClusters reports whether it is known that a node that has streams asks for no clusters.
-func (n *node) noClusters() bool {
-	for x := range n.streams {
-		return x.record.NoClusters()
-	}
-	return false
-}
-
 func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS") }
 
 // readopt makes exceptions of the past refusals that apply, and ends the others. Those of
@@ -190,7 +178,7 @@ func (s *subscriber) readopt(bd *builder, now offer) (revised []fleet.Refusal, r
 		e := exceptionOf(f)
 		e.Rival, e.Lacked = rivalOf(f, snap), lackedOf(f, snap, refusals)
 		switch {
-		case s.refuses(e.Key()), s.froze(e.Ref()):
+		case s.refuses(e.Key()):
 			continue // it is remembered here
 		case !e.Applies(snap):
 			switch {
@@ -223,11 +211,11 @@ func (s *subscriber) readopt(bd *builder, now offer) (revised []fleet.Refusal, r
 			r.Offer = now.refused().number
 			revised = append(revised, r)
 		}
-		if _, frozen := s.frozen[e.Type]; !frozen && s.count(e.Type) < maxExceptions {
-			s.insert(e)
+		if s.count(e.Type) >= maxExceptions {
+			s.note(e.Key(), fleet.ActionFrozen)
 			continue
 		}
-		s.freeze(snap, nil, e)
+		s.insert(e)
 	}
 	return revised, resolved
 }

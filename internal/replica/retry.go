@@ -34,7 +34,6 @@ func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Refusal) {
 				return true
 			})
 			s.ahead = nil
-			ended = append(ended, s.thaw(now, fleet.EndOffered)...)
 			s.beside = nil // the database has ended them
 		}
 		n.setOfEnded(nil)
@@ -62,7 +61,7 @@ func (ns *nodes) reconsider(a *attachment, doubted []refusal.Key) (resolved []fl
 	return n.ended(resolved)
 }
 
-// doubt ends the exceptions that are doubted. Of a frozen type the client has what it says.
+// doubt ends the exceptions that are doubted.
 func (s *subscriber) doubt(doubted []refusal.Key, now offer) (resolved []fleet.Refusal) {
 	s.drop(func(e snapshot.Exception) bool {
 		out := slices.Contains(doubted, e.Key())
@@ -71,17 +70,5 @@ func (s *subscriber) doubt(doubted []refusal.Key, now offer) (resolved []fleet.R
 		}
 		return out
 	})
-	for _, d := range doubted {
-		set, frozen := s.frozen[d.Type]
-		r := s.view.snap.Types[d.Type].Get(d.Name)
-		if !frozen || r == nil || r.Version != d.Version {
-			continue
-		}
-		s.frozen[d.Type] = set.With(r)
-		if s.beside[d] == fleet.ActionFrozen {
-			delete(s.beside, d)
-			resolved = append(resolved, now.end(d, fleet.EndTaken))
-		}
-	}
-	return append(resolved, s.thaw(now, fleet.EndOffered)...)
+	return resolved
 }

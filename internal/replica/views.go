@@ -79,9 +79,6 @@ func (vs *views) target(s *subscriber, retries int) *snapshot.Target {
 func (s *subscriber) newTarget(retries int) *snapshot.Target {
 	t := snapshot.NewTarget(s.view.snap, s.list)
 	t.Retries = retries
-	for typ, set := range s.frozen {
-		t.Freeze(typ, set)
-	}
 	return t
 }
 

@@ -11,8 +11,6 @@ import (
 // kept back; "" is none.
 type Lack struct {
 	Name, Version string
-	// Frozen: it was kept back with its whole type, and comes with that version when the freeze ends.
-	Frozen bool
 }
 
 // maxLacked is how many are remembered of one version.
@@ -25,22 +23,13 @@ func (t *Target) Lacked(r *Resource) (all []Lack) {
 		if ref.Type != fleet.Cluster || strings.HasPrefix(ref.Name, fleet.BootstrapPrefix) || t.Has(ref) || len(all) == maxLacked {
 			continue
 		}
-		l := Lack{Name: ref.Name, Frozen: t.Frozen(ref)}
+		l := Lack{Name: ref.Name}
 		if kept := t.View[fleet.Cluster].Get(ref.Name); kept != nil {
 			l.Version = kept.Version
 		}
 		all = append(all, l)
 	}
 	return all
-}
-
-// AnyLackCame reports whether the node is to have one of them by now: the view has a version that it had not then, or a freeze has ended that
-// kept it back.
-func (t *Target) AnyLackCame(all []Lack) bool {
-	return slices.ContainsFunc(all, func(l Lack) bool {
-		ref := fleet.Ref{Type: fleet.Cluster, Name: l.Name}
-		return !t.Frozen(ref) && (l.Frozen && t.Has(ref) || AnyCame([]Lack{l}, t.View))
-	})
 }
 
 // AnyCame reports whether a view has a version, of one of them, that it had not then.

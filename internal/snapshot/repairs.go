@@ -7,14 +7,13 @@ import (
 // Plain reports whether the target has no exceptions.
 func (t *Target) Plain() bool { return t.repairs == nil }
 
-// Withholds reports whether the target leaves this name out because the node refused it, or so much of its type that nothing new of that comes:
-// not because the fleet has none.
+// Withholds reports whether the target leaves this name out because the node refused it, not because the fleet has none.
 func (t *Target) Withholds(ref fleet.Ref) bool {
 	if t.repairs == nil {
 		return false
 	}
 	good, ok := t.repairs.instead[ref]
-	return ok && good == nil || t.Frozen(ref)
+	return ok && good == nil
 }
 
 // Withheld returns the names of a type that Withholds is true of.
@@ -27,11 +26,6 @@ func (t *Target) Withheld(typ fleet.Type) (names []string) {
 			names = append(names, ref.Name)
 		}
 	}
-	for r := range t.Late(typ) {
-		if t.Types[typ].Get(r.Name) == nil {
-			names = append(names, r.Name)
-		}
-	}
 	return names
 }
 
@@ -40,17 +34,8 @@ func (t *Target) Keeps(ref fleet.Ref) bool {
 	if t.repairs == nil {
 		return false
 	}
-	if _, ok := t.repairs.kept[ref]; ok {
-		return true
-	}
-	for typ, held := range t.repairs.frozen {
-		for _, r := range held.Naming(ref) {
-			if !Same(t.View[typ].Get(r.Name), r) {
-				return true
-			}
-		}
-	}
-	return false
+	_, ok := t.repairs.kept[ref]
+	return ok
 }
 
 // Excepts reports whether the node refused this version, which the snapshot has.
@@ -60,7 +45,7 @@ func (t *Target) Excepts(typ fleet.Type, r *Resource) bool {
 	}
 	_, replaced := t.repairs.instead[fleet.Ref{Type: typ, Name: r.Name}]
 	_, left := t.repairs.left[typ][r.Name]
-	return replaced || left || t.repairs.frozen[typ] != nil && !Same(t.repairs.frozen[typ].Get(r.Name), r)
+	return replaced || left
 }
 
 // Leaves returns the names of a type that the node has and that nothing can be said about.
@@ -92,7 +77,7 @@ func (t *Target) Find(typ fleet.Type, name string) *Resource {
 // or them with what stands in at present.
 func (t *Target) Before(typ fleet.Type, types [fleet.NumTypes]*Set) []*Target {
 	plain := &Target{Types: types}
-	if t.repairs == nil || t.repairs.frozen[typ] != nil { // the frozen set is the same as then
+	if t.repairs == nil {
 		return []*Target{plain}
 	}
 	repaired := &Target{Types: types}

@@ -95,8 +95,6 @@ type repairs struct {
 	kept    map[fleet.Ref]struct{}              // a substitute names them: they stay although they are deleted
 	instead map[fleet.Ref]*Resource             // what stands in for a name, nil for nothing
 	left    [fleet.NumTypes]map[string]struct{} // the node has some version, whose bytes are not to be had
-	frozen  [fleet.NumTypes]*Set                // what the node keeps of a type, whatever the view has; of types that are not frozen nil
-	culprit [fleet.NumTypes]string              // of a frozen type one that the node refuses
 }
 
 // NewTarget applies exceptions to a snapshot. An exception whose name has another
@@ -125,7 +123,7 @@ func (t *Target) except(es []Exception) {
 	}
 	own := &repairs{kept: map[fleet.Ref]struct{}{}, instead: map[fleet.Ref]*Resource{}}
 	if t.repairs != nil {
-		own = &repairs{kept: maps.Clone(t.repairs.kept), instead: maps.Clone(t.repairs.instead), frozen: t.repairs.frozen, culprit: t.repairs.culprit}
+		own = &repairs{kept: maps.Clone(t.repairs.kept), instead: maps.Clone(t.repairs.instead)}
 		for typ, names := range t.repairs.left {
 			own.left[typ] = maps.Clone(names)
 		}

@@ -20,13 +20,13 @@ import (
 var selectLastStreams = `
 SELECT x.*, CASE WHEN x.first THEN (SELECT b.body FROM bodies b WHERE b.tenant_id = app_tenant() AND b.hash = x.good_hash) END
   FROM (
-SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0), p.waits, coalesce(p.clean, false), p.live, p.ended, coalesce(p.view, ''), coalesce(p.no_clusters, false), coalesce(p.offer, 0),
+SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0), p.waits, coalesce(p.clean, false), p.live, p.ended, coalesce(p.view, ''), coalesce(p.offer, 0),
        coalesce(e.resolved_by, 0), coalesce(e.offer, 0), e.type, e.name, e.version, e.revision, t.text, e.action, e.beside, e.rival, e.rival_version, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
        e.good_hash, e.good_hash IS NOT NULL AND row_number() OVER (PARTITION BY e.good_hash ORDER BY n.ord) = 1 AS first
   FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS n (node_id, without, ord)
  CROSS JOIN LATERAL (
   WITH every AS (
-    SELECT s.server_id, s.clean AND NOT s.connected AS clean, s.view, s.subscribes,
+    SELECT s.server_id, s.clean AND NOT s.connected AS clean, s.view,
            least(coalesce(s.settled, v.settled, 0), (SELECT min(w::bigint) - 1 FROM jsonb_path_query(s.waits, '$.withheld[*][4] ? (@ > 0)') w)) AS settled,
            coalesce(s.settled, v.settled, 0) AS passed, s.waits,
            s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live, s.protocol, s.since,
@@ -50,7 +50,6 @@ SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0),
          CASE WHEN EXISTS (SELECT FROM s WHERE live)
               THEN (SELECT CASE WHEN count(DISTINCT view) = 1 THEN min(view) ELSE '?' END FROM s WHERE live) -- of several: another one
               ELSE (SELECT view FROM last) END AS view,
-         (SELECT bool_and(subscribes IS NOT NULL AND NOT jsonb_path_exists(subscribes, '$ ? (@.all[*] == "clusters" || @.named[*] == "clusters")')) FROM counts) AS no_clusters,
          (SELECT max(o.offer) FROM node_exceptions o WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.node_id = n.node_id) AS offer,
          (SELECT min(settled) FROM every) AS least) p
   LEFT JOIN LATERAL (
@@ -133,7 +132,7 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	var first bool
 	var beside *bool
 	var x fleet.LastStream
-	err := row.Scan(&r.last, &x.Known, (*int64)(&x.Settled), (*int64)(&passed), &waits, &x.Clean, &x.LiveAs, &ended, &x.View, &x.NoClusters, (*int64)(&x.Offer),
+	err := row.Scan(&r.last, &x.Known, (*int64)(&x.Settled), (*int64)(&passed), &waits, &x.Clean, &x.LiveAs, &ended, &x.View, (*int64)(&x.Offer),
 		(*int64)(&by), (*int64)(&offer), &slug, &name, &version, &revision, &detail, &action, &beside, &rival, &rivalVersion, &at, &good, &goodRevision, &ttl, &derived, &hash, &first, &body)
 	if err != nil {
 		return struct{}{}, err

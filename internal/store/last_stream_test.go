@@ -31,12 +31,6 @@ func TestLastStreams(t *testing.T) {
 	here := func(rev *fleet.Revision, d time.Duration) fleet.Status {
 		return fleet.Status{Settled: 7, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Settled: rev, Clean: true, Protocol: "delta ADS", Since: ago(d)}}}
 	}
-	asking := func(s fleet.Status, types ...fleet.Type) fleet.Status {
-		for _, t := range types {
-			s.Nodes[0].Subscribes.Types[t] = fleet.AsksNames
-		}
-		return s
-	}
 	for name, c := range map[string]struct {
 		a, b    fleet.Status // what two servers say
 		aDies   bool
@@ -52,15 +46,6 @@ func TestLastStreams(t *testing.T) {
 		"its server died":           {a: here(nil, time.Hour), aDies: true, want: fleet.LastStream{Known: true, Settled: 7}},
 		"its server died after it had ended elsewhere": {
 			a: here(settled(2), time.Hour), b: gone(5, true, time.Minute), aDies: true, want: fleet.LastStream{Known: true, Settled: 2}},
-		"asked for no clusters": {a: asking(gone(3, false, time.Minute), fleet.Listener), want: fleet.LastStream{Known: true, Settled: 3, NoClusters: true}},
-		"asked for clusters":    {a: asking(gone(3, false, time.Minute), fleet.Listener, fleet.Cluster), want: fleet.LastStream{Known: true, Settled: 3}},
-		"asked for no clusters before": {
-			a: asking(gone(3, false, time.Hour), fleet.Listener), b: gone(3, false, time.Minute), want: fleet.LastStream{Known: true, Settled: 3}},
-		"asked for no clusters, and its server died": {
-			a: asking(here(nil, time.Hour), fleet.Listener), aDies: true, want: fleet.LastStream{Known: true, Settled: 7, NoClusters: true}},
-		"one of two asks for no clusters": {
-			a: asking(here(settled(2), time.Hour), fleet.Listener), b: here(nil, time.Minute), twice: true,
-			want: fleet.LastStream{Known: true, Settled: 2, Live: true, LiveAs: []string{"delta ADS", "delta ADS"}}},
 		"lives on two": {
 			a: here(settled(2), time.Hour), b: here(nil, time.Minute), twice: true, want: fleet.LastStream{Known: true, Settled: 2, Live: true, LiveAs: []string{"delta ADS", "delta ADS"}}},
 		"lives elsewhere": {a: here(nil, time.Minute), b: gone(2, true, time.Hour), want: fleet.LastStream{Known: true, Settled: 7, Live: true, LiveAs: []string{"delta ADS"}}},

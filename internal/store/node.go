@@ -37,7 +37,7 @@ type NodeView struct {
 	Connections int
 	// Duplicates is how many clients seem to have the id, here and on other servers; 0: one.
 	Duplicates int
-	// Frozen are the types of which it refuses so much that it is left with what it had.
+	// Frozen are the types of which it refuses too much: what is over is kept back from its present stream alone.
 	Frozen []fleet.Type
 	// Waits is what it waits for, of a node that is connected and behind.
 	Waits fleet.Waits

@@ -76,7 +76,7 @@ func TestRetryNode(t *testing.T) {
 	}
 }
 
-// SEMANTICS 3.7: a frozen type is shown on the node's pages until what it refuses ends.
+// SEMANTICS 3.6: a type of which too much is refused is shown on the node's pages until that ends.
 func TestFrozenTypesAreShown(t *testing.T) {
 	w := setup(t)
 	bad := put(fleet.Cluster, "c", "1")

@@ -74,7 +74,7 @@ func TestSealedWaitsAreKept(t *testing.T) {
 	ref := fleet.Ref{Type: fleet.Secret, Name: "s"}
 	waits := fleet.Waits{Withheld: []fleet.Withheld{
 		{Ref: fleet.Ref{Type: fleet.Listener, Name: "l"}, By: ref, Revision: 2, Sealed: true}, {Ref: ref, By: ref, Revision: 2, Sealed: true},
-		{Ref: fleet.Ref{Type: fleet.Cluster, Name: "d"}, By: fleet.Ref{Type: fleet.Cluster, Name: "c"}, Revision: 2, Frozen: true},
+		{Ref: fleet.Ref{Type: fleet.Cluster, Name: "d"}, By: fleet.Ref{Type: fleet.Cluster, Name: "c"}, Revision: 2},
 	}}
 	n := on("n")
 	n.Settled, n.Waits = settled(2), waits.With(fleet.Waits{})

@@ -14,21 +14,16 @@ type waitsJSON struct {
 	More     int            `json:"more,omitempty"`
 }
 
-// withheldJSON is [type, name, by_type, by_name, revision], and true behind it where by is sealed; false and true where it is frozen. Rows of before
-// version 13 have no revision.
+// withheldJSON is [type, name, by_type, by_name, revision], and true behind it where by is sealed. Rows of before version 13 have no revision.
 type withheldJSON struct {
 	names    [4]string
 	revision fleet.Revision
 	sealed   bool
-	frozen   bool
 }
 
 func (h withheldJSON) MarshalJSON() ([]byte, error) {
 	tuple := []any{h.names[0], h.names[1], h.names[2], h.names[3], int64(h.revision)}
-	switch {
-	case h.frozen:
-		tuple = append(tuple, h.sealed, true)
-	case h.sealed:
+	if h.sealed {
 		tuple = append(tuple, true)
 	}
 	return json.Marshal(tuple)
@@ -39,7 +34,7 @@ func (h *withheldJSON) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
-	into := []any{&h.names[0], &h.names[1], &h.names[2], &h.names[3], &h.revision, &h.sealed, &h.frozen}
+	into := []any{&h.names[0], &h.names[1], &h.names[2], &h.names[3], &h.revision, &h.sealed}
 	for i, part := range parts[:min(len(parts), len(into))] { // it may have fewer, or more, of another version
 		if err := json.Unmarshal(part, into[i]); err != nil {
 			return err
@@ -60,7 +55,7 @@ func encodeWaits(w fleet.Waits) *string {
 	}
 	for _, h := range w.Withheld {
 		j.Withheld = append(j.Withheld, withheldJSON{
-			[4]string{h.Ref.Type.Slug(), clean(h.Ref.Name, MaxName), h.By.Type.Slug(), clean(h.By.Name, MaxName)}, h.Revision, h.Sealed, h.Frozen})
+			[4]string{h.Ref.Type.Slug(), clean(h.Ref.Name, MaxName), h.By.Type.Slug(), clean(h.By.Name, MaxName)}, h.Revision, h.Sealed})
 	}
 	b, _ := json.Marshal(j) // plain fields: cannot fail
 	s := string(b)
@@ -90,7 +85,7 @@ func decodeWaits(b []byte) (all fleet.Waits, err error) {
 		w := fleet.Waits{Warming: refsOf(j.Warming), More: max(0, j.More)}
 		for _, h := range j.Withheld {
 			if pair := refsOf([][2]string{{h.names[0], h.names[1]}, {h.names[2], h.names[3]}}); len(pair) == 2 {
-				w.Withheld = append(w.Withheld, fleet.Withheld{Ref: pair[0], By: pair[1], Revision: max(0, h.revision), Sealed: h.sealed, Frozen: h.frozen})
+				w.Withheld = append(w.Withheld, fleet.Withheld{Ref: pair[0], By: pair[1], Revision: max(0, h.revision), Sealed: h.sealed})
 			}
 		}
 		all = all.With(w)

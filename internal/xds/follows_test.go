@@ -24,7 +24,7 @@ func TestAGRPCClientThatAsksForItsListenerAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := xdstest.New(t)
-				w.Left(xds.LastStream{Known: true, Clean: true, Settled: 1, NoClusters: true})
+				w.Left(xds.LastStream{Known: true, Clean: true, Settled: 1})
 				w.Publish(xdstest.Put(fleet.Route, "r", "1"), xdstest.Put(fleet.Listener, "l", "1", xdstest.Needing(fleet.Route, c.names...)))
 				w.Publish(xdstest.Put(fleet.Listener, "l", "2", xdstest.Needing(fleet.Route, c.names...)))
 				node := xdstest.GRPC("n1")

@@ -54,8 +54,7 @@ func (st *stream) pump() (wrote bool, err error) {
 	}
 	st.pass(step.Findings)
 	if subscribes, changed := st.client.Subscribes(); changed {
-		st.att.Subscribes(st.ctx, subscribes) // before what counts as settled, so that one row tells both, and before the response
-		st.now = time.Now()
+		st.att.Subscribes(subscribes) // before what counts as settled, so that one row tells both
 	}
 	st.tellSettled(target, step.Response == nil)
 	next := step.Response

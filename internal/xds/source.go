@@ -75,7 +75,7 @@ type Attachment interface {
 	Waits(w fleet.Waits)
 	// Subscribes says what the stream's client subscribes to, as often as that changes. What is sent after it may have to be known: it may wait, a
 	// second at most.
-	Subscribes(ctx context.Context, s fleet.Subscriptions)
+	Subscribes(s fleet.Subscriptions)
 	// Settled says that every type which the stream subscribes to is confirmed at this
 	// revision or at a later one. It goes back only when the fleet's history was cut.
 	Settled(r fleet.Revision)
@@ -100,8 +100,6 @@ type LastStream struct {
 	// Clean: the last stream ended with nothing refused and nothing unanswered of what it had asked for. If not, the
 	// versions that the client reports are believed only of what is as old as Settled.
 	Clean bool
-	// NoClusters: it is known that the client asked for no clusters on that stream.
-	NoClusters bool
 	// Before is what the node should have held at Settled, nil if that is not known or is what
 	// it should hold now.
 	Before *snapshot.Snapshot

@@ -248,7 +248,7 @@ func (st *stream) attach() error {
 	past := st.att.LastStream()
 	origin := planner.Origin{Before: past.Before}
 	if past.Known && !st.polled { // the version that a poll reports was taken in, whatever was refused on the way (PROTOCOL rule 27)
-		origin.Past = planner.Past{Unclean: !past.Clean, Settled: past.Settled, NoClusters: past.NoClusters, Silent: past.Clean && !past.NoClusters}
+		origin.Past = planner.Past{Unclean: !past.Clean, Settled: past.Settled}
 	}
 	st.counts = st.srv.cfg.Metrics.Open(st.measured(), node.node.UserAgent, st.id.Key)
 	st.now = time.Now()

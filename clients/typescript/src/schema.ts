@@ -3585,7 +3585,7 @@ export interface components {
         };
         /**
          * @description What was done about a refusal; left out where `action` is of something else. `kept`: the last known good version stands in. `removed`: the node is left without it, as it never
-         *     accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+         *     accepted any version. `frozen`: the node refuses so many resources of the type that this one is kept back from its present stream alone. Left alone are `unknown`: the version that the
          *     node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
          *     `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
          * @enum {string}
@@ -3765,7 +3765,7 @@ export interface components {
             duplicates?: number;
             /** @description How many servers it is connected to; more than one is a node id that is used twice. */
             connections?: number;
-            /** @description Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry. */
+            /** @description Types of which it refuses more than a thousand resources: what is over is kept back from its present stream alone, and offered again on the next one. */
             frozen?: components["schemas"]["ResourceType"][];
             /** @description The id of the node credential that it came with. */
             credential?: string;
@@ -4204,7 +4204,7 @@ export interface components {
             version?: string;
             /** @example delta ADS */
             protocol?: string;
-            /** @description Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are fixed or a retry. */
+            /** @description Types of which it refuses more than a thousand resources: what is over is kept back from its present stream alone, and offered again on the next one. */
             frozen?: components["schemas"]["ResourceType"][];
             /** @description Its labels are not known, or only without its metadata, which takes more than 16 KiB: where variants are told apart by it, the node may hold another one. */
             labels_unknown?: boolean;

@@ -241,7 +241,7 @@ func (a *attachment) Ended() <-chan error       { return a.ended }
 func (a *attachment) Sent(fleet.Revision)       {}
 func (a *attachment) Waits(w fleet.Waits)       { a.waits.Store(&w) }
 
-func (a *attachment) Subscribes(_ context.Context, s fleet.Subscriptions) { a.subscribes.Store(&s) }
+func (a *attachment) Subscribes(s fleet.Subscriptions) { a.subscribes.Store(&s) }
 
 func (a *attachment) Settled(r fleet.Revision) { a.settled.Store(int64(r)) }
 

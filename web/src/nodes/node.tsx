@@ -126,8 +126,8 @@ function OldBootstrap({ node }: { node: NodeOf }) {
 function Frozen({ node }: { node: NodeOf }) {
   if (!node.frozen?.length) return null;
   return (
-    <Alert color="red" title={`It keeps what it has of ${node.frozen.join(", ")}`}>
-      It refuses more than a hundred of them, so nothing of the type is sent to it, whatever the fleet changes, until all that it refuses are fixed or there is a retry.
+    <Alert color="red" title={`It refuses more than a thousand ${node.frozen.join(", ")}`}>
+      What is over is kept back from its present stream alone, and offered again on the next one. Fix what it refuses.
     </Alert>
   );
 }

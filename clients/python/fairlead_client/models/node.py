@@ -42,8 +42,8 @@ class Node:
     connections: int | Unset = UNSET
     """ How many servers it is connected to; more than one is a node id that is used twice. """
     frozen: list[ResourceType] | Unset = UNSET
-    """ Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet
-    changes, until all that it refuses are fixed or a retry. """
+    """ Types of which it refuses more than a thousand resources: what is over is kept back from its present stream
+    alone, and offered again on the next one. """
     credential: str | Unset = UNSET
     """ The id of the node credential that it came with. """
     credential_expires_at: datetime.datetime | Unset = UNSET

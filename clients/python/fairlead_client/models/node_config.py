@@ -34,8 +34,8 @@ class NodeConfig:
     version: str | Unset = UNSET
     protocol: str | Unset = UNSET
     frozen: list[ResourceType] | Unset = UNSET
-    """ Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet
-    changes, until all that it refuses are fixed or a retry. """
+    """ Types of which it refuses more than a thousand resources: what is over is kept back from its present stream
+    alone, and offered again on the next one. """
     labels_unknown: bool | Unset = UNSET
     """ Its labels are not known, or only without its metadata, which takes more than 16 KiB: where variants are
     told apart by it, the node may hold another one. """

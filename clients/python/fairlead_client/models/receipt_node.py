@@ -34,8 +34,8 @@ class ReceiptNode:
     action_code: ActionCode | Unset = UNSET
     """ What was done about a refusal; left out where `action` is of something else. `kept`: the last known good
     version stands in. `removed`: the node is left without it, as it never
-    accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left
-    alone are `unknown`: the version that the
+    accepted any version. `frozen`: the node refuses so many resources of the type that this one is kept back from
+    its present stream alone. Left alone are `unknown`: the version that the
     node has is not known; `lost`: the bytes of the last known good version are gone; `stand_in_refused`: the
     version that stood in was refused too. Nothing is done at
     `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now;
