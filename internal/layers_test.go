@@ -150,6 +150,7 @@ var layers = map[string][]string{
 	"test/contract": {},
 	"test/deploy":   {},
 	"test/compose":  {},
+	"test/alerts":   {},
 	"test/mutants":  {xsync},
 
 	"test/guardreport": {"internal/resource"},
