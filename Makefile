@@ -63,7 +63,8 @@ unit: race-ready ## Run all tests but the end-to-end ones
 
 .PHONY: e2e
 e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy, real gRPC clients and the clients of the API
-	$(if $(call raced,e2e),$(RACE),$(PLAIN)) -p 1 -timeout 15m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey ./test/clients ./test/alerts
+	$(if $(call raced,e2e),$(RACE),$(PLAIN)) -p 1 -timeout 15m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey ./test/clients
+	$(PLAIN) -parallel 6 -timeout 5m $(TEST_FLAGS) ./test/alerts # they wait most of their time
 
 # The minors of Envoy that are supported, each with its newest patch (internal/envoyversion). The
 # last one is what every other test runs with.

@@ -20,9 +20,9 @@ import (
 const rulesFile = "../../deploy/prometheus/fairlead.rules.yaml"
 
 // every is the time between two scrapes, by the clock of the tests' Prometheus.
-const every = 15 * time.Second
+const every = 30 * time.Second
 
-// prometheus scrapes real servers at times that are made up, so that five minutes of a fault take as long as twenty scrapes do. The rules are
+// prometheus scrapes real servers at times that are made up, so that five minutes of a fault take as long as ten scrapes do. The rules are
 // evaluated over what was scraped, by tools/promrules.
 type prometheus struct {
 	t       testing.TB
