@@ -19,7 +19,7 @@ GENERATED := clients/go/client.gen.go clients/python/fairlead_client clients/typ
 TEST_P ?= 2
 TEST_FLAGS ?=
 # Everything but the end-to-end tests, whose deadlines want the machine for themselves.
-UNIT = go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/clients' -e '/test/contract' -e '/test/compose'
+UNIT = go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/clients' -e '/test/contract' -e '/test/compose' -e '/test/alerts'
 # A process under the race detector sleeps a second before it ends, for the races of goroutines that outlive main. Tests wait for the
 # ones that they start, and fail where one is left (goleak).
 export GORACE ?= atexit_sleep_ms=10
@@ -59,10 +59,12 @@ unit: race-ready ## Run all tests but the end-to-end ones
 	$(if $(call raced,servers),$(RACE),$(PLAIN) -skip '^TestLarge') -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $$($(UNIT) | grep -vE '$(ENGINE)')
 	go test -vet=off -timeout 5m -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	cd bench && $(if $(call raced,servers),$(RACE),$(PLAIN)) -timeout 5m $(TEST_FLAGS) ./...
+	cd tools/promrules && $(PLAIN) -timeout 5m $(TEST_FLAGS) ./...
 
 .PHONY: e2e
 e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy, real gRPC clients and the clients of the API
 	$(if $(call raced,e2e),$(RACE),$(PLAIN)) -p 1 -timeout 15m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey ./test/clients
+	$(PLAIN) -parallel 6 -timeout 5m $(TEST_FLAGS) ./test/alerts # they wait most of their time
 
 # The minors of Envoy that are supported, each with its newest patch (internal/envoyversion). The
 # last one is what every other test runs with.
@@ -122,6 +124,10 @@ soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; d
 .PHONY: guard-report
 guard-report: ## Print what the guard rules say of every message of Envoy's API
 	@go run ./test/guardreport
+
+.PHONY: dashboards
+dashboards: ## Write deploy/grafana anew, from tools/promrules/dashboards.go
+	cd tools/promrules && go run . dashboards ../../deploy/grafana
 
 .PHONY: mutants
 mutants: ## Break the engine and the controls of threats, one rule at a time, and see its test fail. ARGS=05-patience.patch
@@ -192,6 +198,7 @@ lint-ready: $(GOLANGCI)
 lint: $(GOLANGCI) ## Run the linters
 	$(GOLANGCI) run ./...
 	cd bench && $(GOLANGCI) run --config ../.golangci.yml ./...
+	cd tools/promrules && $(GOLANGCI) run --config ../../.golangci.yml ./...
 
 # What npm installs has its list's hash in its stamp: another list is installed anew.
 SPECTRAL_STAMP := $(TOOLS)/spectral/.installed-$(shell cat tools/contract/package-lock.json | cksum | cut -d ' ' -f 1)

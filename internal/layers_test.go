@@ -152,6 +152,7 @@ var layers = map[string][]string{
 	"test/contract": {},
 	"test/deploy":   {},
 	"test/compose":  {},
+	"test/alerts":   {},
 	"test/mutants":  {xsync},
 
 	"test/guardreport": {"internal/resource"},

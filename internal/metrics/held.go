@@ -25,7 +25,9 @@ type HeldState struct {
 	Fleets      int           // that have streams
 	Unconfirmed time.Duration // how long it has not been known whether what is served is the newest, of the fleet where that is longest
 	ClockAhead  time.Duration // of the database's clock before ours
-	Heard       time.Time     // when the connection for notifications was known to listen; zero: never
+	Listens     bool          // there is a connection for notifications
+	Heard       time.Time     // when that was known to listen; zero: never
+	MostStreams int           // that there may be
 	Ends        time.Time     // when the next of the fleets' credentials expires; zero: none does
 }
 
@@ -43,7 +45,8 @@ func newHeld(s section) *Held {
 	fleets := s.value("fairlead_fleets", Gauge, "Fleets with streams here.")
 	unconfirmed := s.value("fairlead_fleets_unconfirmed_seconds", Gauge, "How long it has not been known whether what is served is the newest, of the fleet where that is longest. It is asked every 2 s (`--poll`).")
 	ahead := s.value("fairlead_database_clock_offset_seconds", Gauge, "How far the database's clock is ahead of this server's. Times since a commit are corrected by it.")
-	heard := s.value("fairlead_listener_last_heard_timestamp_seconds", Gauge, "When the connection that hears notifications was last known to listen: it is asked after 5 s of silence. 0 if it never was, or with `--wakeup poll`.")
+	heard := s.value("fairlead_listener_last_heard_timestamp_seconds", Gauge, "When the connection that hears notifications was last known to listen: it is asked after 5 s of silence. 0 if it never was. It is not told with `--wakeup poll`.")
+	most := s.value("fairlead_xds_streams_maximum", Gauge, "How many streams of discovery there may be (`--max-streams`). Half of them may be of one tenant, or of one credential.")
 	ends := s.value("fairlead_node_credential_next_expiry_timestamp_seconds", Gauge, "When the next node credential of the fleets that are held expires. It is not told while none does.")
 	s.reads(func(ch chan<- prometheus.Metric) {
 		now, ok := m.now()
@@ -53,11 +56,14 @@ func newHeld(s section) *Held {
 		fleets.is(ch, float64(now.Fleets))
 		unconfirmed.is(ch, now.Unconfirmed.Seconds())
 		ahead.is(ch, now.ClockAhead.Seconds())
-		heard.is(ch, timestamp(now.Heard))
+		most.is(ch, float64(now.MostStreams))
+		if now.Listens {
+			heard.is(ch, timestamp(now.Heard))
+		}
 		if !now.Ends.IsZero() {
 			ends.is(ch, timestamp(now.Ends))
 		}
-	}, fleets, unconfirmed, ahead, heard, ends)
+	}, fleets, unconfirmed, ahead, heard, most, ends)
 	return m
 }
 

@@ -31,6 +31,7 @@ func use(r *Registry) {
 			s.ACK(t)
 			s.NACK(t)
 		}
+		s.Stands(true, Kept{fleet.CauseSealed: true})
 		s.Close()
 	}
 	for reason := range Reason(numReasons) {
@@ -78,7 +79,9 @@ func watched(r *Registry) {
 	r.Delivery.Watch(func() DeliveryState {
 		return DeliveryState{Fleets: []FleetState{{newKey(), 2, 1, time.Second}}, Queued: 1, Renewed: now}
 	})
-	r.Held.Watch(func() HeldState { return HeldState{Fleets: 1, Heard: now, Ends: now} })
+	r.Held.Watch(func() HeldState {
+		return HeldState{Fleets: 1, Listens: true, Heard: now, Ends: now, MostStreams: 20_000}
+	})
 	r.Certificate.Watch(func() time.Time { return now })
 	for _, p := range []Program{API, XDS} {
 		r.Database(p).Watch(func() []PoolState { return []PoolState{{Pool: "shared", Maximum: 10}} })
@@ -226,6 +229,43 @@ func TestClientsAreKnownByTheirNodes(t *testing.T) {
 			t.Errorf("%q: %v streams of %s", agent, got, want)
 		}
 		s.Close()
+	}
+}
+
+// A stream that refuses something, or from which something is kept, is counted as long as that lasts, and not beyond its end.
+func TestWhatStandsIsCounted(t *testing.T) {
+	t.Parallel()
+	r, key := New(XDS, Config{Fleets: 1}), newKey()
+	want := func(when string, refusing, sealed, missing float64) {
+		t.Helper()
+		all := gathered(t, r)
+		withheld := all["fairlead_xds_streams_withheld"]
+		if a, b, c := sum(all["fairlead_fleet_streams_refusing"], "fleet", key.Fleet.String()), sum(withheld, "reason", "sealed"), sum(withheld, "reason", "missing"); a != refusing || b != sealed || c != missing {
+			t.Errorf("%s: %v refuse, from %v something sealed is kept, from %v what misses something; want %v, %v, %v", when, a, b, c, refusing, sealed, missing)
+		}
+	}
+	a, b := r.Streams.Open(Delta, "envoy", key), r.Streams.Open(SotW, "envoy", key)
+	a.Stands(true, Kept{fleet.CauseSealed: true})
+	a.Stands(true, Kept{fleet.CauseSealed: true})
+	b.Stands(true, Kept{fleet.CauseMissing: true})
+	want("both", 2, 1, 1)
+	a.Stands(false, Kept{fleet.CauseMissing: true})
+	want("one refuses nothing any more", 1, 0, 2)
+	a.Close()
+	b.Close()
+	b.Stands(true, Kept{fleet.CauseSealed: true})
+	want("both are gone", 0, 0, 0)
+}
+
+// Without a connection for notifications nothing is told of it: nobody is to take it for one that is deaf.
+func TestWhoPollsIsNotDeaf(t *testing.T) {
+	t.Parallel()
+	for _, listens := range []bool{true, false} {
+		r := New(XDS, Config{})
+		r.Held.Watch(func() HeldState { return HeldState{Listens: listens} })
+		if _, told := gathered(t, r)["fairlead_listener_last_heard_timestamp_seconds"]; told != listens {
+			t.Errorf("listens: %t, told: %t", listens, told)
+		}
 	}
 }
 

@@ -93,6 +93,13 @@ func typeNames() (names []string) {
 	return append(names, other)
 }
 
+func causeNames() (names []string) {
+	for _, c := range fleet.Causes() {
+		names = append(names, c.String())
+	}
+	return names
+}
+
 // messages are what is counted of the messages of one protocol.
 type messages struct {
 	requests, responses, bytes, acks, nacks [numTypes]prometheus.Counter
@@ -104,12 +111,14 @@ type Streams struct {
 	by       [numProtocols]messages
 	refused  [numReasons]prometheus.Counter
 	unserved prometheus.Counter
+	withheld [fleet.NumCauses]prometheus.Gauge
 
 	planners sources[Planned]
 
-	labels       *fleetLabels
-	ofFleetOpen  *prometheus.GaugeVec
-	ofFleetNacks *prometheus.CounterVec
+	labels          *fleetLabels
+	ofFleetOpen     *prometheus.GaugeVec
+	ofFleetRefusing *prometheus.GaugeVec
+	ofFleetNacks    *prometheus.CounterVec
 
 	mu     sync.Mutex // guards fleets
 	fleets map[[2]string]*ofFleet
@@ -117,8 +126,8 @@ type Streams struct {
 
 // ofFleet is what is counted of one fleet's streams, or of those of all that have no series of their own.
 type ofFleet struct {
-	open  prometheus.Gauge
-	nacks prometheus.Counter
+	open, refusing prometheus.Gauge
+	nacks          prometheus.Counter
 }
 
 // Planned is what a planner has done, and what it remembers.
@@ -160,8 +169,13 @@ func newStreams(s section, labels *fleetLabels) *Streams {
 		m.refused[i] = refused.WithLabelValues(name)
 	}
 	m.unserved = s.counter("fairlead_xds_unserved_types_total", "Types that are not served and that a stream asked for, each once for a stream.").WithLabelValues()
+	withheld := s.gauge("fairlead_xds_streams_withheld", "Streams from which something is kept for this reason, for a second or longer.", Label{"reason", oneOf(causeNames()...)})
+	for c, name := range causeNames() {
+		m.withheld[c] = withheld.WithLabelValues(name)
+	}
 	m.tellPlanners(s)
 	m.ofFleetOpen = s.gauge("fairlead_fleet_streams", "Streams of the fleet on this server.", byFleet()...)
+	m.ofFleetRefusing = s.gauge("fairlead_fleet_streams_refusing", "Those of them whose client refuses something that it is to have. It goes on with the last version that it took, or without.", byFleet()...)
 	m.ofFleetNacks = s.counter("fairlead_fleet_nacks_total", "Responses that clients of the fleet refused on this server.", byFleet()...)
 	return m
 }
@@ -190,7 +204,7 @@ func (m *Streams) fleet(key fleet.Key) *ofFleet {
 	defer m.mu.Unlock()
 	of := m.fleets[[2]string{tenant, name}]
 	if of == nil {
-		of = &ofFleet{m.ofFleetOpen.WithLabelValues(tenant, name), m.ofFleetNacks.WithLabelValues(tenant, name)}
+		of = &ofFleet{m.ofFleetOpen.WithLabelValues(tenant, name), m.ofFleetRefusing.WithLabelValues(tenant, name), m.ofFleetNacks.WithLabelValues(tenant, name)}
 		m.fleets[[2]string{tenant, name}] = of
 	}
 	return of
@@ -207,14 +221,21 @@ func (m *Streams) Polled(t fleet.Type, bytes int) { m.by[REST].bytes[t].Add(floa
 
 // Stream is what one stream counts in. The zero Stream counts nothing. One goroutine uses it.
 type Stream struct {
-	open  prometheus.Gauge
-	by    *messages
-	fleet *ofFleet
+	open   prometheus.Gauge
+	by     *messages
+	fleet  *ofFleet
+	causes *[fleet.NumCauses]prometheus.Gauge
+
+	refusing bool // it is counted as one that refuses something
+	kept     Kept // for which reasons it is counted
 }
+
+// Kept says for each reason whether something is kept from a client.
+type Kept [fleet.NumCauses]bool
 
 // Open counts a stream until its Close, once.
 func (m *Streams) Open(p Protocol, userAgent string, key fleet.Key) Stream {
-	s := Stream{m.open[p][clientOf(userAgent)], &m.by[p], m.fleet(key)}
+	s := Stream{open: m.open[p][clientOf(userAgent)], by: &m.by[p], fleet: m.fleet(key), causes: &m.withheld}
 	s.open.Inc()
 	s.fleet.open.Inc()
 	return s
@@ -223,10 +244,33 @@ func (m *Streams) Open(p Protocol, userAgent string, key fleet.Key) Stream {
 // Close counts the stream no more.
 func (s *Stream) Close() {
 	if s.by != nil {
+		s.Stands(false, Kept{})
 		s.open.Dec()
 		s.fleet.open.Dec()
 		*s = Stream{}
 	}
+}
+
+// Stands says whether the client refuses something at present, and for which reasons something is kept from it.
+func (s *Stream) Stands(refusing bool, kept Kept) {
+	if s.by == nil {
+		return
+	}
+	s.refusing = count(s.fleet.refusing, s.refusing, refusing)
+	for c, g := range s.causes {
+		s.kept[c] = count(g, s.kept[c], kept[c])
+	}
+}
+
+// count moves a gauge of those that are something.
+func count(g prometheus.Gauge, was, is bool) bool {
+	switch {
+	case is && !was:
+		g.Inc()
+	case was && !is:
+		g.Dec()
+	}
+	return is
 }
 
 // Request counts a request.

@@ -35,6 +35,7 @@ func (st *stream) tellWaits(target *snapshot.Target) {
 		st.noteWithheld(target, w)
 	}
 	st.tellWithheld()
+	st.counts.Stands(!target.Plain(), st.keeps.told())
 }
 
 // pump sends the next response, if there is room and there is one, and reports what is

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/metrics"
 	"fairlead/internal/snapshot"
 )
 
@@ -69,4 +70,12 @@ func (ks keeps) next() (at time.Time) {
 		}
 	}
 	return at
+}
+
+// told are the reasons of those that the fleet was told of.
+func (ks keeps) told() (reasons metrics.Kept) {
+	for x, k := range ks {
+		reasons[x.cause] = reasons[x.cause] || k.told
+	}
+	return reasons
 }

@@ -3,9 +3,13 @@ package xds_test
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/metrics"
+	"fairlead/internal/metrics/metricstest"
+	"fairlead/internal/xds"
 	"fairlead/internal/xds/xdstest"
 )
 
@@ -52,10 +56,13 @@ func TestWhatIsKeptFromAClientIsTold(t *testing.T) {
 			}
 			bubble(t, func(t *testing.T) {
 				var told tellings
-				w := xdstest.New(t, told.note)
+				r := metrics.New(metrics.XDS, metrics.Config{})
+				w := xdstest.New(t, told.note, func(c *xds.Config) { c.Metrics = r.Streams })
 				s := w.Open(c.protocol, "n1")
 				c.lead(w, s)
+				counted := `fairlead_xds_streams_withheld{reason="` + cause.String() + `"}`
 				s.QuietFor(900 * time.Millisecond)
+				metricstest.Want(t, r, map[string]float64{counted: 0})
 				if len(told.all()) > 0 {
 					t.Errorf("told at once: %q", told.all())
 				}
@@ -63,6 +70,10 @@ func TestWhatIsKeptFromAClientIsTold(t *testing.T) {
 				if want := []string{"withheld_" + cause.String() + " n1: " + c.note}; !slices.Equal(told.all(), want) {
 					t.Errorf("told %q, want %q; it waits for %+v", told.all(), want, w.Waits())
 				}
+				metricstest.Want(t, r, map[string]float64{counted: 1})
+				s.Close()
+				synctest.Wait()
+				metricstest.Want(t, r, map[string]float64{counted: 0})
 			})
 		})
 	}

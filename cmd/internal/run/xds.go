@@ -169,9 +169,9 @@ func (x *XDS) wake(f fleet.ID, all bool) {
 // held is what metrics tell of the fleets.
 func (x *XDS) held() metrics.HeldState {
 	l := x.replica.Load()
-	s := metrics.HeldState{Fleets: l.Fleets, Unconfirmed: l.Behind, ClockAhead: l.ClockAhead, Ends: l.Ends}
+	s := metrics.HeldState{Fleets: l.Fleets, Unconfirmed: l.Behind, ClockAhead: l.ClockAhead, Ends: l.Ends, MostStreams: x.cfg.Streams}
 	if x.listener != nil {
-		s.Heard = x.listener.Heard()
+		s.Listens, s.Heard = true, x.listener.Heard()
 	}
 	return s
 }
