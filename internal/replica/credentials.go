@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"fairlead/internal/auth"
@@ -76,10 +77,13 @@ func judge(c fleet.Credential, sent [32]byte, now time.Time) error {
 	return nil
 }
 
-// findCredential asks the database; the zero credential if there is none.
+// findCredential asks the database, unless somebody did within the last second; the zero credential if there is none.
 func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID, sent [32]byte) (key fleet.Key, c fleet.Credential, err error) {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
+	if f := r.finds.get(id, time.Now()); auth.Equal(f.credential.Hash, sent) {
+		return f.key, f.credential, nil
+	}
 	leave, err := r.lookups.Begin(ctx, xds.RemoteAddr(ctx), time.Now())
 	if err != nil {
 		return key, c, err
@@ -88,9 +92,13 @@ func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID, sen
 	if key, c := r.heldCredential(id); auth.Equal(c.Hash, sent) { // somebody has found out meanwhile
 		return key, c, nil
 	}
+	if f := r.finds.get(id, time.Now()); auth.Equal(f.credential.Hash, sent) {
+		return f.key, f.credential, nil
+	}
 	if why := r.lookups.Rejected(sent, time.Now()); why != nil {
 		return key, c, why
 	}
+	asked := time.Now()
 	key, c, err = r.cfg.Feed.FindNodeCredential(ctx, id)
 	switch {
 	case errors.Is(err, fleet.ErrNotFound):
@@ -99,7 +107,47 @@ func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID, sen
 		r.log.Debug("find a node credential", "credential", id, "error", err)
 		return key, c, fmt.Errorf("the node token cannot be checked now, the database does not answer: try again: %w", fleet.ErrUnavailable)
 	}
+	r.finds.put(id, find{key, c}, asked)
 	return key, c, nil
+}
+
+// foundFor is for how long what the database said of a credential is believed, of a fleet that is not held. A revocation is seen that much later.
+const foundFor = time.Second
+
+// finds are the credentials that the database was asked for since a moment, no more than foundFor ago. It asks again for each of
+// them then: once a second, however many nodes have it. There are no more than the database tells in that time. It is safe for concurrent use.
+type finds struct {
+	mu    sync.Mutex // guards what follows
+	since time.Time
+	by    map[fleet.CredentialID]find
+}
+
+type find struct {
+	key        fleet.Key
+	credential fleet.Credential
+}
+
+// get is the zero find where the database was not asked of late.
+func (f *finds) get(id fleet.CredentialID, now time.Time) find {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now.Sub(f.since) >= foundFor {
+		return find{}
+	}
+	return f.by[id]
+}
+
+// put notes what the database said, which was asked then.
+func (f *finds) put(id fleet.CredentialID, found find, asked time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case asked.Sub(f.since) >= foundFor:
+		f.since, f.by = asked, map[fleet.CredentialID]find{}
+	case asked.Before(f.since): // others have begun anew meanwhile
+		return
+	}
+	f.by[id] = found
 }
 
 // heldCredential is a credential of a fleet that is held; the zero one if there is none.

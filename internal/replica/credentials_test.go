@@ -187,3 +187,47 @@ func TestACredentialMadeAMomentAgoIsGood(t *testing.T) {
 		}
 	})
 }
+
+// TestACredentialIsFoundOnceASecond, however many nodes of a fleet that is not held have it. A revocation is seen when that second is over.
+func TestACredentialIsFoundOnceASecond(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, token := w.newFleet(cluster("c", "1"))
+		for second := range 3 {
+			for i := range 100 {
+				if _, err := w.Authenticate(t.Context(), token); err != nil {
+					t.Fatal(err)
+				}
+				if i == 50 {
+					time.Sleep(foundFor / 2)
+				}
+			}
+			if n := w.feed.counts().finds; n != second+1 {
+				t.Errorf("after %d seconds it was looked for %d times", second+1, n)
+			}
+			time.Sleep(foundFor / 2)
+		}
+		if _, err := w.Authenticate(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+		w.feed.credential(key, fleet.Credential{ID: id.Credential, Hash: auth.Hash(token), Nodes: "*", RevokedAt: time.Now()})
+		time.Sleep(foundFor)
+		if _, err := w.Authenticate(t.Context(), token); !errors.Is(err, fleet.ErrUnauthenticated) || !strings.Contains(err.Error(), "is revoked") {
+			t.Errorf("revoked a second ago: %v", err)
+		}
+	})
+}
+
+// TestWhatWasFoundIsAsOldAsItsQuestion: an answer that takes long is believed no longer.
+func TestWhatWasFoundIsAsOldAsItsQuestion(t *testing.T) {
+	var f finds
+	now, a, b := time.Now(), fleet.NewCredentialID(), fleet.NewCredentialID()
+	good := find{credential: fleet.Credential{ID: a}}
+	f.put(a, good, now)
+	f.put(b, good, now.Add(-1)) // asked before a was, answered later
+	if f.get(a, now.Add(foundFor-1)) != good || f.get(a, now.Add(foundFor)) != (find{}) {
+		t.Error("it is believed for too long, or not long enough")
+	}
+	if f.get(b, now) != (find{}) {
+		t.Error("what was asked before is believed as long as what was asked now")
+	}
+}

@@ -93,6 +93,7 @@ type Replica struct {
 	streams *streamCounts
 	gone    goneFleets
 	lookups *auth.Lookups // of node tokens
+	finds   finds
 
 	turnedAway *deniedClients
 	uses       *credentialUses
