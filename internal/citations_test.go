@@ -247,7 +247,8 @@ func TestTheRulesOfRepairAreShort(t *testing.T) {
 		t.Fatal("there is no section 3")
 	}
 	section := page[begin:end]
-	words := len(strings.Fields(section[:strings.Index(section, "\n- **3.")]))
+	preface, _, _ := strings.Cut(section, "\n- **3.")
+	words := len(strings.Fields(preface))
 	for n, text := range rules(section, "") {
 		count := len(strings.Fields(testList.ReplaceAllString(text, "")))
 		if words += count; count > 90 {

@@ -75,7 +75,6 @@ type Recorder struct {
 	fleets map[fleet.Key]*fleetStatus
 	queue  map[*fleetStatus]time.Time // when a fleet is due
 	busy   map[*fleetStatus]struct{}  // fleets whose report is under way
-	forgot time.Time                  // when a fleet was forgotten last
 }
 
 // New checks the configuration and starts nothing. A missing part is fleet.ErrInvalid.
@@ -176,7 +175,6 @@ func (r *Recorder) dropIfDone(f *fleetStatus) {
 	f.dropped = true
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.forgot = time.Now()
 	delete(r.fleets, f.key)
 	delete(r.queue, f)
 }
@@ -197,16 +195,6 @@ func (r *Recorder) lock(key fleet.Key) *fleetStatus {
 		}
 		f.mu.Unlock() // forgotten between the two locks: the next one is new
 	}
-}
-
-// forgot is, on the database's clock, since when every node that left this server is remembered; zero: none was forgotten.
-func (f *fleetStatus) forgot() time.Time {
-	f.rec.mu.Lock()
-	defer f.rec.mu.Unlock()
-	if at := later(f.roster.forgot, f.rec.forgot); !at.IsZero() {
-		return f.rec.dbTime(at)
-	}
-	return time.Time{}
 }
 
 func (r *Recorder) all() []*fleetStatus {

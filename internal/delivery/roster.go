@@ -20,9 +20,8 @@ type roster struct {
 	checks checks
 	// awaited are the live nodes some stream of which is waited for.
 	awaited map[*node]struct{}
-	gone    []gone    // oldest first
-	trimAt  int       // how long gone gets before it is trimmed
-	forgot  time.Time // the latest end of a node that was here and is forgotten
+	gone    []gone // oldest first
+	trimAt  int    // how long gone gets before it is trimmed
 }
 
 // gone is a node's end.
@@ -108,7 +107,6 @@ func (r *roster) forget() {
 func (r *roster) remove(n *node) {
 	delete(r.nodes, n.row.Node)
 	r.checks.drop(n)
-	r.forgot = later(r.forgot, n.goneAt)
 }
 
 // leave notes the end of a node's last stream.

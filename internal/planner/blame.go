@@ -120,7 +120,7 @@ func (c *Client) blame(t fleet.Type, words string, culprits []snapshot.Exception
 }
 
 // verdict tells of a refusal, and of who is to blame for it: nobody, if there are no culprits.
-func (c *Client) verdict(t fleet.Type, words string, culprits []snapshot.Exception) *snapshot.Verdict {
+func (c *Client) verdict(t fleet.Type, words string, culprits []snapshot.Exception) {
 	v := snapshot.Verdict{Type: t, Detail: words, Presumed: words == nevermind || words == ProbablyRefused, Blame: slices.Clone(culprits)}
 	for i := range v.Blame {
 		x := &v.Blame[i]
@@ -128,5 +128,4 @@ func (c *Client) verdict(t fleet.Type, words string, culprits []snapshot.Excepti
 		x.Lacked = namedFirst(x.Lacked, words)
 	}
 	c.found.Verdicts = append(c.found.Verdicts, v)
-	return &c.found.Verdicts[len(c.found.Verdicts)-1]
 }

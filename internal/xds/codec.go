@@ -40,3 +40,15 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	}
 	return c.question(data, v)
 }
+
+// messages has buffers of powers of two for requests that are decoded and let go. A buffer is cleared when it is taken: grpc's own pool has
+// 1 MiB for each message of more than 32 KiB, which takes longer than to decode it.
+var messages = newMessages()
+
+func newMessages() mem.BufferPool {
+	pool, err := mem.NewBinaryTieredBufferPool(12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22)
+	if err != nil {
+		panic(err) // the exponents are good
+	}
+	return pool
+}

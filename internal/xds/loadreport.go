@@ -60,7 +60,7 @@ func (r *loadReport) receive(data mem.BufferSlice) error {
 	if n := data.Len(); n > largeMessage {
 		return fmt.Errorf("the load report has %d bytes, %d is the limit: %w", n, largeMessage, fleet.ErrLimit)
 	}
-	buf := data.MaterializeToBuffer(mem.DefaultBufferPool())
+	buf := data.MaterializeToBuffer(messages)
 	defer buf.Free()
 	if err := r.decode(buf.ReadOnlyData()); err != nil {
 		return fmt.Errorf("decode the load report: %w: %w", err, fleet.ErrInvalid)

@@ -30,7 +30,7 @@ func (c codec) question(data mem.BufferSlice, m any) error {
 		return fmt.Errorf("the request has %d bytes, %d is the limit: %w", n, maxQuestion, fleet.ErrLimit)
 	}
 	if _, ok := m.(*statusv3.ClientStatusRequest); ok {
-		buf := data.MaterializeToBuffer(mem.DefaultBufferPool())
+		buf := data.MaterializeToBuffer(messages)
 		defer buf.Free()
 		if err := countMatchers(buf.ReadOnlyData()); err != nil {
 			return err
