@@ -1,10 +1,12 @@
 package xds
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -24,6 +26,42 @@ type loadReport struct {
 	endpoints bool
 	clusters  int // of which it says something, be it that nothing happened
 	load.Report
+
+	localities []load.Locality // of all clusters
+	places     []place         // that were decoded lately
+}
+
+// place is a Locality, encoded and decoded. A report names the same few for each cluster.
+type place struct {
+	encoded []byte
+	named   load.Locality
+	kept    bool // its texts can be
+}
+
+// maxPlaces is how many places are remembered of one report.
+const maxPlaces = 8
+
+// scratches are room for what reports say, from when they have come until they are added up: a stream that waits for one has none.
+var scratches = sync.Pool{New: func() any { return &scratch{} }}
+
+type scratch struct {
+	clusters   []load.Cluster
+	localities []load.Locality
+}
+
+// enter has room for what the report says.
+func (r *loadReport) enter() {
+	if free, ok := scratches.Get().(*scratch); ok {
+		r.Clusters, r.localities = free.clusters, free.localities
+	}
+}
+
+// leave gives the report's room back. What it said is over.
+func (r *loadReport) leave() {
+	clear(r.Clusters)
+	clear(r.localities)
+	scratches.Put(&scratch{r.Clusters[:0], r.localities[:0]})
+	r.Clusters, r.localities = nil, nil
 }
 
 // Field numbers of LoadStatsRequest.
@@ -62,6 +100,8 @@ func (r *loadReport) receive(data mem.BufferSlice) error {
 	}
 	buf := data.MaterializeToBuffer(messages)
 	defer buf.Free()
+	defer func() { r.places = nil }() // they lie in buf
+	r.enter()
 	if err := r.decode(buf.ReadOnlyData()); err != nil {
 		return fmt.Errorf("decode the load report: %w: %w", err, fleet.ErrInvalid)
 	}
@@ -157,7 +197,7 @@ func (r *loadReport) locality(c *load.Cluster, b []byte) error {
 	err := eachField(b, func(f field) (err error) {
 		switch f.tag {
 		case localityOf:
-			ok, err = place(&l, f.bytes)
+			ok, err = r.place(&l, f.bytes)
 		case localityIssued:
 			l.Issued = f.n
 		case localitySucceeded:
@@ -182,29 +222,47 @@ func (r *loadReport) locality(c *load.Cluster, b []byte) error {
 		r.LeftOut++
 		return nil
 	}
-	c.Localities = append(c.Localities, l)
+	r.localities = append(r.localities, l)
+	c.Localities = r.localities[len(r.localities)-1-len(c.Localities):]
 	return nil
 }
 
-// place decodes a Locality; ok: its texts can be kept.
-func place(l *load.Locality, b []byte) (ok bool, err error) {
-	ok = true
-	err = eachBytes(b, func(num protowire.Number, v []byte) error {
-		text, good := keptText(v, load.MaxText)
+// place sets where a locality is; ok: its texts can be kept.
+func (r *loadReport) place(l *load.Locality, b []byte) (ok bool, err error) {
+	i := slices.IndexFunc(r.places, func(p place) bool { return bytes.Equal(p.encoded, b) })
+	if i < 0 {
+		p, err := decodePlace(b)
+		if err != nil {
+			return false, err
+		}
+		if len(r.places) == maxPlaces {
+			r.places = r.places[:0]
+		}
+		i, r.places = len(r.places), append(r.places, p)
+	}
+	p := &r.places[i]
+	l.Region, l.Zone, l.SubZone = p.named.Region, p.named.Zone, p.named.SubZone
+	return p.kept, nil
+}
+
+func decodePlace(b []byte) (place, error) {
+	p := place{encoded: b, kept: true}
+	err := eachBytes(b, func(num protowire.Number, v []byte) error {
+		text, ok := keptText(v, load.MaxText)
 		switch num {
 		case 1:
-			l.Region = text
+			p.named.Region = text
 		case 2:
-			l.Zone = text
+			p.named.Zone = text
 		case 3:
-			l.SubZone = text
+			p.named.SubZone = text
 		default:
 			return nil
 		}
-		ok = ok && good
+		p.kept = p.kept && ok
 		return nil
 	})
-	return ok, err
+	return p, err
 }
 
 // named decodes an EndpointLoadMetricStats.

@@ -84,6 +84,7 @@ func (s *Server) takeReports(t *talk) error {
 		look, before = r.clusters != before || time.Since(looked) >= idleEvery, r.clusters
 		s.cfg.Load.Recorder.Add(t.id.Key, r.Report, s.reportEvery(asked))
 		s.cfg.Load.Metrics.Add(t.id.Key, &r.Report, s.reportEvery(asked))
+		r.leave()
 		if asked, err = s.askReports(t, asked); err != nil {
 			return err
 		}

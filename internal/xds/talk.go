@@ -29,10 +29,11 @@ type talk struct {
 	id      Identity // whom the last request spoke for
 	pace    *rate.Limiter
 	silence *time.Timer            // ends a call that begins with none
+	recheck *time.Timer            // looks whether the credential is still good
 	held    atomic.Pointer[handed] // the last answer
 }
 
-// recheckEvery is how often a talk's credential is looked at while its client is silent.
+// recheckEvery is how often a talk's credential is looked at while its client is silent: a request has it looked at too.
 const recheckEvery = 5 * time.Second
 
 // converse is the handler of a talk that lasts: do receives and sends until an error.
@@ -74,6 +75,7 @@ func (s *Server) newTalk(ss grpc.ServerStream, id Identity) *talk {
 	ctx, cancel := context.WithCancelCause(ss.Context())
 	return &talk{
 		ServerStream: ss, srv: s, ctx: ctx, cancel: cancel, id: id, pace: rate.NewLimiter(rate.Limit(limits.Requests), limits.Burst),
+		recheck: time.NewTimer(recheckEvery),
 		silence: time.AfterFunc(limits.FirstRequest, func() {
 			cancel(status.Errorf(codes.DeadlineExceeded, "no request came within %s of the stream's opening", limits.FirstRequest))
 		}),
@@ -94,8 +96,7 @@ func (t *talk) await(end <-chan error) error {
 	case !at.IsZero():
 		leaves = time.After(time.Until(at))
 	}
-	recheck := time.NewTicker(recheckEvery)
-	defer recheck.Stop()
+	defer t.recheck.Stop()
 	for {
 		select {
 		case err := <-end:
@@ -106,7 +107,8 @@ func (t *talk) await(end <-chan error) error {
 			return nil
 		case <-drain:
 			return nil
-		case <-recheck.C:
+		case <-t.recheck.C:
+			t.recheck.Reset(recheckEvery)
 			// A database that does not answer ends nothing.
 			if _, err := t.srv.identify(t.ctx); err != nil && !errors.Is(err, fleet.ErrUnavailable) {
 				return err
@@ -135,6 +137,7 @@ func (t *talk) RecvMsg(m any) error {
 	}
 	id, err := t.srv.identify(t.ctx)
 	t.id = id
+	t.recheck.Reset(recheckEvery)
 	return err
 }
 
