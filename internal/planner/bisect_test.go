@@ -63,7 +63,7 @@ type poisoned struct {
 }
 
 func newPoisoned(t *rapid.T, delta bool, typ fleet.Type, n int, bad []int) *poisoned {
-	p := &poisoned{t: t, typ: typ, n: n, bad: bad, snap: &snapshot.Snapshot{}, seen: map[string]bool{}, s: client{Delta: delta, Envoy: true}}
+	p := &poisoned{t: t, typ: typ, n: n, bad: bad, snap: &snapshot.Snapshot{}, seen: map[string]bool{}, s: client{t: t, Delta: delta, Envoy: true}}
 	r := request{Type: typ}
 	if typ == fleet.Route {
 		for i := range n {
@@ -145,7 +145,7 @@ func TestARefusalThatIsExplainedBlamesNobodyElse(t *testing.T) {
 	more := &snapshot.Snapshot{Revision: 2, Types: before.Types}
 	more.Types[fleet.Cluster] = more.Types[fleet.Cluster].With(edsCluster("b", "1", 2))
 	one, two := snapshot.NewTarget(before, nil), snapshot.NewTarget(more, nil)
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, one)
 	s.c.Subscribe(request{Type: fleet.Listener}, one)
 	alone, listeners := s.send(one), s.send(one)
@@ -220,7 +220,7 @@ func TestNamesGivenUpAndTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
 		target := world(t, 1, "endpoints a@1 b@1")
-		s := &script{t: t, c: client{Delta: delta, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Now: start}}
 		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b"}}, target)
 		s.step(target, "endpoints a@1 b@1", "no")
 		for i := range 3 {
@@ -246,7 +246,7 @@ func TestAnExceptionThatEndsAgain(t *testing.T) {
 	snap := first(t, "clusters a@1 b@1")
 	plain := snapshot.NewTarget(snap, nil)
 	excepted := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("b", "1")}})
-	s := &script{t: t, c: client{Delta: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, plain)
 	s.step(plain, "clusters a@1 b@1", says(fleet.Cluster, "b"))
 	s.c.Verdicts()

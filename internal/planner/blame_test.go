@@ -17,7 +17,7 @@ func TestAResourceIsBlamedByItsPlace(t *testing.T) {
 		"xDS response validation errors: [resource index 10: no; subresource index 1: no; res]": nil,
 		"resource index 1: no": nil,
 	} {
-		s := &script{t: t, c: client{Delta: true}}
+		s := &script{t: t, c: client{t: t, Delta: true}}
 		s.c.Subscribe(request{Type: fleet.Listener}, target)
 		r := s.send(target)
 		s.c.Refuse(fleet.Listener, r.Nonce, text)

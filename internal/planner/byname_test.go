@@ -39,7 +39,7 @@ func (s *script) settles(target *snapshot.Target) {
 // its changes and its removal. That it is delivered otherwise from now on is a change for those alone who did not name it.
 func TestAWildcardLeavesOutWhatIsDeliveredByName(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	one := clustersAt(1, "a@1 ?b@1 ?c@1")
 	s.c.Subscribe(request{Type: fleet.Cluster}, one)
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
@@ -75,7 +75,7 @@ func TestAWildcardLeavesOutWhatIsDeliveredByName(t *testing.T) {
 // TestByNameInStateOfTheWorld: the full set has what was named of it, and no more.
 func TestByNameInStateOfTheWorld(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	one := clustersAt(1, "a@1 ?b@1 ?c@1")
 	s.c.Subscribe(request{Type: fleet.Cluster}, one)
 	s.step(one, "clusters a@1", "")
@@ -97,19 +97,19 @@ func TestByNameInStateOfTheWorld(t *testing.T) {
 func TestWhoReturnsWithWhatItNamed(t *testing.T) {
 	t.Parallel()
 	one := clustersAt(1, "a@1 ?b@1 ?c@1")
-	back := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	back := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	back.c.Subscribe(request{Type: fleet.Cluster, Names: []string{"*", "b"}, Versions: map[string]string{"a": "1", "b": "1"}}, one)
 	back.step(one, "clusters", "") // one answer
 	back.settles(one)
-	without := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	without := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	without.c.Subscribe(request{Type: fleet.Cluster, Names: []string{"*"}, Versions: map[string]string{"a": "1", "b": "1"}}, one)
 	without.step(one, "clusters", "") // one answer
 	without.step(one, "clusters -b", "")
 	without.settles(one)
-	sotw := &script{t: t, c: client{Envoy: true, Now: start}}
+	sotw := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	sotw.c.Subscribe(request{Type: fleet.Cluster, Names: []string{"*", "b"}, Version: one.Types[fleet.Cluster].Without("c").Sum().String()}, one)
 	sotw.settles(one)
-	names := &script{t: t, c: client{Delta: true, Now: start}}
+	names := &script{t: t, c: client{t: t, Delta: true, Now: start}}
 	names.c.Subscribe(request{Type: fleet.Cluster, Names: []string{"b", "x"}}, one)
 	names.step(one, "clusters b@1 -x", "")
 	names.settles(one)
@@ -118,7 +118,7 @@ func TestWhoReturnsWithWhatItNamed(t *testing.T) {
 // TestNothingWaitsForWhatIsDeliveredByName: a route goes out while clusters are unanswered, though it names one that the client has not.
 func TestNothingWaitsForWhatIsDeliveredByName(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	one := clustersAt(1, "a@1 ?b@1")
 	s.c.Subscribe(request{Type: fleet.Cluster}, one)
 	s.step(one, "clusters a@1", "")

@@ -50,7 +50,7 @@ func TestAtRestWithWhatIsWithheldIsClean(t *testing.T) {
 	snap := &snapshot.Snapshot{Revision: 1, Types: world(t, 1, "clusters a@1 c@1; endpoints a@1; listeners l@1>r; routes r@1>c").Types}
 	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("c", "1")}})
 	for _, delta := range []bool{true, false} {
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		s.c.Subscribe(request{Type: fleet.Cluster}, target)
 		s.steps(target)
 		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, target)
@@ -74,7 +74,7 @@ func TestAtRestWithoutARefusalIsClean(t *testing.T) {
 	snap.Types[fleet.Cluster] = snap.Types[fleet.Cluster].With(snapshot.NewResource(fleet.Cluster, c, []byte("x")))
 	target := snapshot.NewTarget(snap, nil)
 	for _, delta := range []bool{true, false} {
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		var out []string
 		for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Endpoint, Names: []string{"a"}}, {Type: fleet.Listener}, {Type: fleet.Route, Names: []string{"r"}}} {
 			s.c.Subscribe(r, target)
@@ -92,7 +92,7 @@ func TestANameThatIsOwedAgainIsNotClean(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
 		target := world(t, 1, "routes r@1")
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, target)
 		s.step(target, "routes r@1", "")
 		again := request{Type: fleet.Route, Names: []string{"r"}}
@@ -118,7 +118,7 @@ func TestAFullSetNameThatIsOwedAgainIsNotClean(t *testing.T) {
 		words := typ.Slug() + " r@1 s@1"
 		snap := first(t, words)
 		target := snapshot.NewTarget(snap, nil)
-		s := &script{t: t, c: client{Now: start}}
+		s := &script{t: t, c: client{t: t, Now: start}}
 		both := []string{"r", "s"}
 		s.c.Subscribe(request{Type: typ, Names: both}, target)
 		r := s.send(target)
@@ -127,7 +127,7 @@ func TestAFullSetNameThatIsOwedAgainIsNotClean(t *testing.T) {
 		s.c.Subscribe(request{Type: typ, Names: []string{"s"}, Version: version}, target)
 		s.c.Subscribe(request{Type: typ, Names: both, Version: version}, target) // before anything was said to that
 		past := s.c.leaves()
-		n := &script{t: t, c: client{Now: start, Opening: true, Past: past}}
+		n := &script{t: t, c: client{t: t, Now: start, Opening: true, Past: past}}
 		n.c.Subscribe(request{Type: typ, Names: both, Version: version}, target)
 		n.at(time.Second)
 		n.c.Opened()
@@ -145,7 +145,7 @@ func TestAWithheldNameThatIsOwedAgainIsNotClean(t *testing.T) {
 	then := snapshot.NewTarget(one, nil)
 	two, _ := changed(t, one, "clusters a@1 c@1; endpoints a@1; listeners l@1; extensions r@2>c")
 	now := snapshot.NewTarget(two, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("c", "1")}})
-	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	filter := request{Type: fleet.Extension, Names: []string{"r"}}
 	for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Endpoint, Names: []string{"a"}}, {Type: fleet.Listener}, filter} {
 		s.c.Subscribe(r, then)
@@ -165,7 +165,7 @@ func TestAWithheldNameThatIsOwedAgainIsNotClean(t *testing.T) {
 	past := s.c.leaves()
 	three, _ := changed(t, two, "clusters a@1 c@1; endpoints a@1; listeners l@1; extensions r@1>a")
 	back := snapshot.NewTarget(three, []snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("c", "1")}})
-	n := &script{t: t, c: client{Envoy: true, Now: start, Opening: true, Past: past}}
+	n := &script{t: t, c: client{t: t, Envoy: true, Now: start, Opening: true, Past: past}}
 	if stays := s.steps(back); !slices.Contains(stays, "extensions r@1") {
 		t.Errorf("on its old stream it is sent %q", stays)
 	}
@@ -186,7 +186,7 @@ func TestWhoWaitsForWhatItNeverHadIsClean(t *testing.T) {
 	t.Parallel()
 	snap := first(t, "clusters a@1; endpoints a@1; listeners l@1>s; routes s@1>a")
 	now := snapshot.NewTarget(snap, nil)
-	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Endpoint, Names: []string{"a"}}, {Type: fleet.Listener}} {
 		s.c.Subscribe(r, now)
 		s.steps(now)
@@ -231,7 +231,7 @@ func TestWhatWasGivenUpSinceTheVersion(t *testing.T) {
 			s.c.Subscribe(asks("s", "missing"), now)
 		}, true},
 	} {
-		s := &script{t: t, c: client{Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 		s.c.Subscribe(asks("r", "s"), had)
 		s.steps(had)
 		if c.play(s); s.c.Clean() != c.clean {
@@ -246,7 +246,7 @@ func TestAVersionThatNobodyKnowsIsNotClean(t *testing.T) {
 	t.Parallel()
 	target := world(t, 1, "listeners l@1; routes r@1")
 	for _, stepped := range []bool{true, false} {
-		s := &script{t: t, c: client{Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 		if stepped {
 			s.c.Subscribe(request{Type: fleet.Listener}, target)
 			s.steps(target)
@@ -263,7 +263,7 @@ func TestAVersionThatNobodyKnowsIsNotClean(t *testing.T) {
 
 // returns has a client that left come back to a target, and tells what it is sent.
 func (s *script) returns(past planner.Past, now *snapshot.Target, r request) []string {
-	n := &script{t: s.t, c: client{Envoy: s.c.Envoy, TTL: s.c.TTL, Now: s.c.Now, Opening: true, Past: past}}
+	n := &script{t: s.t, c: client{t: s.t, Envoy: s.c.Envoy, TTL: s.c.TTL, Now: s.c.Now, Opening: true, Past: past}}
 	n.c.Subscribe(r, now)
 	n.c.Now = n.c.Now.Add(time.Second)
 	n.c.Opened()
@@ -278,7 +278,7 @@ func TestWhatWasDoubtedAndGivenUpIsNotClean(t *testing.T) {
 	then := snapshot.NewTarget(one, nil)
 	two, now := changed(t, one, "routes r@2 s@1")
 	kept := snapshot.NewTarget(two, []snapshot.Exception{{Type: fleet.Route, Refused: snapshot.Reported("r", "2"), Good: one.Types[fleet.Route].Get("r")}})
-	s := &script{t: t, c: client{Now: start}}
+	s := &script{t: t, c: client{t: t, Now: start}}
 	version := one.Types[fleet.Route].Sum().String()
 	both := request{Type: fleet.Route, Names: []string{"r", "s"}}
 	s.c.Subscribe(both, then)
@@ -300,7 +300,7 @@ func TestWhatWasNotBelievedAndGivenUpIsNotClean(t *testing.T) {
 	t.Parallel()
 	one := first(t, "routes r@1 s@1")
 	two, now := changed(t, one, "routes r@2 s@1")
-	s := &script{t: t, c: client{Now: start, Past: planner.Past{Unclean: true, Settled: 1}, Before: one}}
+	s := &script{t: t, c: client{t: t, Now: start, Past: planner.Past{Unclean: true, Settled: 1}, Before: one}}
 	version := two.Types[fleet.Route].Sum().String()
 	both := request{Type: fleet.Route, Names: []string{"r", "s"}, Version: version}
 	s.c.Subscribe(both, now)
@@ -317,7 +317,7 @@ func TestWhatWasNotBelievedAndGivenUpIsNotClean(t *testing.T) {
 func TestWhatExpiredIsNotClean(t *testing.T) {
 	t.Parallel()
 	target := layers(brief("a", "1", 3*time.Second), brief("b", "1", time.Hour))
-	s := &script{t: t, c: client{Envoy: true, TTL: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Envoy: true, TTL: true, Now: start}}
 	both := request{Type: fleet.Runtime, Names: []string{"a", "b"}}
 	s.c.Subscribe(both, target)
 	r := s.send(target)
@@ -336,7 +336,7 @@ func TestWhoGaveUpOneAndWaitsForWhatItNeverHadIsClean(t *testing.T) {
 	for _, envoy := range []bool{true, false} {
 		for _, typ := range []fleet.Type{fleet.Endpoint, fleet.Route} {
 			now := snapshot.NewTarget(first(t, "clusters a@1 b@1 n@1; endpoints a@1 b@1; listeners l@1>a; routes a@1>a b@1>b"), nil)
-			s := &script{t: t, c: client{Envoy: envoy, Now: start}}
+			s := &script{t: t, c: client{t: t, Envoy: envoy, Now: start}}
 			for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Listener}, {Type: typ, Names: []string{"a", "b", "n"}}} {
 				s.c.Subscribe(r, now)
 				s.steps(now)
@@ -366,7 +366,7 @@ func TestAClusterThatIsOwedAgainIsNotClean(t *testing.T) {
 	for about, then := range map[string]*snapshot.Target{"owed": had, "nobody wrote it": without} {
 		for _, envoy := range []bool{true, false} {
 			now := then
-			s := &script{t: t, c: client{Envoy: envoy, Now: start}}
+			s := &script{t: t, c: client{t: t, Envoy: envoy, Now: start}}
 			listeners, both := request{Type: fleet.Listener, Names: []string{"l"}}, request{Type: fleet.Cluster, Names: []string{"r", "s"}}
 			s.c.Subscribe(listeners, had)
 			s.c.Subscribe(both, had)
@@ -382,7 +382,7 @@ func TestAClusterThatIsOwedAgainIsNotClean(t *testing.T) {
 				out = append(out, s.steps(now)...)
 			}
 			past := s.c.leaves()
-			n := &script{t: t, c: client{Envoy: envoy, Now: start, Opening: true, Past: past}}
+			n := &script{t: t, c: client{t: t, Envoy: envoy, Now: start, Opening: true, Past: past}}
 			listeners.Version = one.Types[fleet.Listener].Sum().String()
 			if now == without {
 				now = back

@@ -12,8 +12,13 @@ import (
 )
 
 // client is a stream's client as the tests write it down: twice, once with a planner that
-// remembers and once with one that does not. Both must say the same.
+// remembers and once with one that does not. Both must say the same, or the test fails.
 type client struct {
+	t interface {
+		Helper()
+		Fatalf(format string, args ...any)
+	}
+
 	Delta, Envoy, SingleType, TTL, Opening, Errors bool
 	MaxSet                                         int
 	Past                                           planner.Past
@@ -52,7 +57,8 @@ func (c *client) init() {
 
 func (c *client) find(f, plain planner.Findings) {
 	if len(f.Verdicts) != len(plain.Verdicts) || !slices.Equal(sorted(f.Doubted), sorted(plain.Doubted)) {
-		panic("without a memo something else was found")
+		c.t.Helper()
+		c.t.Fatalf("without a memo %+v was found, and not %+v", plain, f)
 	}
 	c.verdicts, c.doubted = append(c.verdicts, f.Verdicts...), append(c.doubted, f.Doubted...)
 }
@@ -90,14 +96,14 @@ func (c *client) Next(target *snapshot.Target) *response {
 	out, plain := c.c.Step(c.Now, target), c.plain.Step(c.Now, target)
 	c.find(out.Findings, plain.Findings)
 	if (out.Response == nil) != (plain.Response == nil) {
-		panic("without a memo there is something else to send")
+		c.t.Fatalf("without a memo there is something to send: %t, with one: %t", plain.Response != nil, out.Response != nil)
 	}
 	if out.Response == nil {
 		return nil
 	}
 	r := &response{Response: out.Response, plain: plain.Response}
 	if string(out.Response.Body()) != string(plain.Response.Body()) {
-		panic("without a memo the response is " + describe(&response{Response: plain.Response}) + " and not " + describe(r))
+		c.t.Fatalf("without a memo the response is %s and not %s", describe(&response{Response: plain.Response}), describe(r))
 	}
 	return r
 }

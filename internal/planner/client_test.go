@@ -82,7 +82,7 @@ func TestDeltaResponsesAreSplit(t *testing.T) {
 	}
 	target := fleetAt(1, 900_000, map[fleet.Type][]fleet.Row{fleet.Endpoint: rows, fleet.Cluster: rows})
 	for _, typ := range []fleet.Type{fleet.Endpoint, fleet.Cluster} {
-		s := script{t: t, c: client{Delta: true}}
+		s := script{t: t, c: client{t: t, Delta: true}}
 		if typ == fleet.Endpoint {
 			s.c.Subscribe(request{Type: typ, Names: names}, target)
 		} else {
@@ -116,7 +116,7 @@ func TestRefusedVersionThatComesBackIsAskedAgainOnce(t *testing.T) {
 		return fleetAt(rev, 1, map[fleet.Type][]fleet.Row{fleet.Listener: {row("l", version)}})
 	}
 	for _, delta := range []bool{true, false} {
-		s := script{t: t, c: client{Delta: delta}}
+		s := script{t: t, c: client{t: t, Delta: delta}}
 		s.c.Subscribe(request{Type: fleet.Listener}, at(1, "1"))
 		s.step(at(1, "1"), "listeners l@1", "")
 		s.step(at(2, "2"), "listeners l@2", says(fleet.Listener, "l"))
@@ -142,7 +142,7 @@ func TestNewNamesAreNotSettledWithTheOld(t *testing.T) {
 	two := fleetAt(2, 1, map[fleet.Type][]fleet.Row{
 		fleet.Listener: {row("l1", "1", "r1"), row("l2", "1", "r2")}, fleet.Route: {row("r1", "1"), row("r2", "1")}})
 	for _, delta := range []bool{true, false} {
-		s := script{t: t, c: client{Delta: delta, Envoy: true}}
+		s := script{t: t, c: client{t: t, Delta: delta, Envoy: true}}
 		s.c.Subscribe(request{Type: fleet.Listener}, one)
 		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r1"}}, one)
 		s.step(one, "listeners l1@1", "")
@@ -174,7 +174,7 @@ func TestOneNameForAnotherIsNotSettled(t *testing.T) {
 	t.Parallel()
 	target := fleetAt(2, 1, map[fleet.Type][]fleet.Row{fleet.Route: {row("r1", "1"), row("r2", "1")}})
 	for _, delta := range []bool{true, false} {
-		s := script{t: t, c: client{Delta: delta}}
+		s := script{t: t, c: client{t: t, Delta: delta}}
 		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r1"}}, target)
 		s.step(target, "routes r1@1", "")
 		s.step(target, "nothing", "")
@@ -195,7 +195,7 @@ func TestOneNameForAnotherIsNotSettled(t *testing.T) {
 func TestNothingIsSettledWhileAStreamOpens(t *testing.T) {
 	t.Parallel()
 	target := fleetAt(2, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("a", "1")}, fleet.Route: {row("r", "2")}})
-	s := script{t: t, c: client{Envoy: true, Opening: true}}
+	s := script{t: t, c: client{t: t, Envoy: true, Opening: true}}
 	s.c.Subscribe(request{Type: fleet.Cluster, Version: target.Types[fleet.Cluster].Sum().String()}, target)
 	s.step(target, "nothing", "")
 	if got := s.c.Settled(); got != 0 {
@@ -218,7 +218,7 @@ func BenchmarkPlan(b *testing.B) {
 		rows = append(rows, row(n, "1"))
 	}
 	target := fleetAt(1, 100, map[fleet.Type][]fleet.Row{fleet.Endpoint: rows})
-	c := client{Delta: true}
+	c := client{t: b, Delta: true}
 	c.Subscribe(request{Type: fleet.Endpoint, Names: names}, target)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -247,7 +247,7 @@ func TestNameTakenUpAgainInFlight(t *testing.T) {
 	one := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("a", "1")}, fleet.Route: {routeTo("1", "a")}})
 	two := fleetAt(2, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("b", "1")}, fleet.Route: {routeTo("2", "b")}})
 	for _, delta := range []bool{true, false} {
-		s := script{t: t, c: client{Delta: delta}}
+		s := script{t: t, c: client{t: t, Delta: delta}}
 		s.c.Subscribe(request{Type: fleet.Cluster}, one)
 		s.step(one, "clusters a@1", "")
 		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
@@ -282,7 +282,7 @@ func TestNameGivenUpInFlight(t *testing.T) {
 	t.Parallel()
 	target := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Endpoint: {row("a", "1"), row("b", "1")}})
 	for _, delta := range []bool{true, false} {
-		s := script{t: t, c: client{Delta: delta, Envoy: true}}
+		s := script{t: t, c: client{t: t, Delta: delta, Envoy: true}}
 		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b"}}, target)
 		endpoints := s.send(target)
 		less, more := request{Type: fleet.Endpoint, Names: []string{"a"}}, request{Type: fleet.Endpoint, Names: []string{"a", "b"}}
@@ -306,7 +306,7 @@ func TestWhatIsRefusedAtARevisionIsNotSettledThere(t *testing.T) {
 		return fleetAt(rev, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("c", cluster)}, fleet.Listener: {row("l", listener)}})
 	}
 	for _, delta := range []bool{true, false} {
-		s := script{t: t, c: client{Delta: delta}}
+		s := script{t: t, c: client{t: t, Delta: delta}}
 		one, kept, offered := at(1, "1", "1"), at(2, "1", "2"), at(2, "2", "2")
 		s.c.Subscribe(request{Type: fleet.Cluster}, one)
 		s.c.Subscribe(request{Type: fleet.Listener}, one)

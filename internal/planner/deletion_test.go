@@ -16,7 +16,7 @@ func emptied(t fleet.Type, name string) string {
 func TestDeletedEndpointsAreEmptied(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		one := world(t, 1, "clusters a@1; endpoints a@1")
 		s.c.Subscribe(request{Type: fleet.Cluster}, one)
 		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, one)
@@ -38,7 +38,7 @@ func TestDeletedEndpointsAreEmptied(t *testing.T) {
 			r.Version, r.Versions = "", map[string]string{"a": snapshot.Absent(fleet.Endpoint, "a").Version}
 			clusters.Version, clusters.Versions = "", map[string]string{"a": "2"}
 		}
-		next := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		next := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		next.c.Subscribe(clusters, three)
 		next.c.Subscribe(r, three)
 		next.step(three, map[bool]string{true: "clusters", false: "nothing"}[delta], "") // one answer
@@ -54,7 +54,7 @@ func TestDeletedEndpointsAreEmptied(t *testing.T) {
 func TestADeletedRuntimeIsEmptied(t *testing.T) {
 	t.Parallel()
 	one, two := world(t, 1, "runtimes x@1"), world(t, 2, "clusters a@1")
-	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"x"}}, one)
 	s.step(one, "runtimes x@1", "")
 	s.step(two, emptied(fleet.Runtime, "x"), "")
@@ -62,16 +62,16 @@ func TestADeletedRuntimeIsEmptied(t *testing.T) {
 	if s.c.Settled() != 2 {
 		t.Errorf("settled at %d, want 2", s.c.Settled())
 	}
-	next := &script{t: t, c: client{Envoy: true, Now: start}}
+	next := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	next.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"x"}, Version: s.version(fleet.Runtime)}, two)
 	next.step(two, "nothing", "")
 	next.step(one, "runtimes x@1", "")
 
-	anew := &script{t: t, c: client{Envoy: true, Now: start}}
+	anew := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	anew.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"x"}}, two)
 	anew.step(two, emptied(fleet.Runtime, "x"), "")
 
-	delta := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	delta := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	delta.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"x"}}, one)
 	delta.step(one, "runtimes x@1", "")
 	delta.step(two, "runtimes -x", "")
@@ -99,7 +99,7 @@ func TestWhatIsStillNamedStays(t *testing.T) {
 			all[c.by] = append(all[c.by], naming("1", y))
 			all[c.named] = append(all[c.named], named)
 			one := fleetAt(1, 1, all)
-			s := &script{t: t, c: client{Delta: delta, Now: start}}
+			s := &script{t: t, c: client{t: t, Delta: delta, Now: start}}
 			s.c.Subscribe(request{Type: fleet.Cluster}, one)
 			s.c.Subscribe(request{Type: c.by}, one)
 			s.c.Subscribe(request{Type: c.named, Names: []string{"y"}}, one)
@@ -133,7 +133,7 @@ func TestWhatIsStillNamedStays(t *testing.T) {
 // TestAnEnvoyGivesExtensionsUpItself: taken away before, it answers the last connections of a listener that is gone with 500.
 func TestAnEnvoyGivesExtensionsUpItself(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	one := world(t, 1, "listeners l@1; extensions e@1")
 	s.c.Subscribe(request{Type: fleet.Listener}, one)
 	s.c.Subscribe(request{Type: fleet.Extension, Names: []string{"e"}}, one)
@@ -161,7 +161,7 @@ func TestScopedRoutesThatNothingUses(t *testing.T) {
 		return s
 	}
 	for name, refuses := range map[string]bool{"taken": false, "refused": true} {
-		s := begin(client{Envoy: true, Now: start})
+		s := begin(client{t: t, Envoy: true, Now: start})
 		unanswered := s.send(two)
 		if got := describe(unanswered); got != "scoped-routes" {
 			t.Fatalf("%s: got %s, want an empty set", name, got)
@@ -188,14 +188,14 @@ func TestScopedRoutesThatNothingUses(t *testing.T) {
 		s.step(two, "scoped-routes", "")
 		s.step(two, "nothing", "")
 	}
-	s := begin(client{Envoy: true, Now: start}) // which uses them
+	s := begin(client{t: t, Envoy: true, Now: start}) // which uses them
 	s.step(two, "scoped-routes", "")
 	s.step(two, "listeners l@1", "")
 	s.step(two, "nothing", "")
-	s = begin(client{Now: start}) // who is no Envoy is waited for
+	s = begin(client{t: t, Now: start}) // who is no Envoy is waited for
 	s.step(two, "scoped-routes", "")
 	s.step(two, "nothing", "")
-	s = begin(client{Delta: true, Envoy: true, Now: start}) // and in delta it answers
+	s = begin(client{t: t, Delta: true, Envoy: true, Now: start}) // and in delta it answers
 	s.step(two, "scoped-routes -s", "")
 	s.step(two, "nothing", "")
 }
@@ -213,7 +213,7 @@ func TestScopedRoutesAreSentBehindListeners(t *testing.T) {
 	}
 	s1, u1 := row("s", "1"), row("u", "1")
 	for _, envoy := range []bool{true, false} {
-		s := &script{t: t, c: client{Delta: true, Envoy: envoy, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: true, Envoy: envoy, Now: start}}
 		one := at(1, "1", s1)
 		s.c.Subscribe(request{Type: fleet.Listener}, one)
 		s.step(one, "listeners l@1", "")
@@ -238,7 +238,7 @@ func TestScopedRoutesAreSentBehindListeners(t *testing.T) {
 
 		// It was away as the listener came, and says what it has of scopes when that is on its way.
 		eight := at(8, "3", s1, u1)
-		s = &script{t: t, c: client{Delta: true, Envoy: envoy, Now: start}}
+		s = &script{t: t, c: client{t: t, Delta: true, Envoy: envoy, Now: start}}
 		s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, eight)
 		r := s.send(eight)
 		s.c.Subscribe(request{Type: fleet.ScopedRoute, Versions: map[string]string{"s": "1", "u": "1"}}, eight)

@@ -25,7 +25,7 @@ var start = time.Unix(1_000_000, 0)
 
 func expiringClient(t *testing.T, target *snapshot.Target, names ...string) *script {
 	t.Helper()
-	s := &script{t: t, c: client{Delta: true, Envoy: true, TTL: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, TTL: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Runtime, Names: names}, target)
 	return s
 }
@@ -96,7 +96,7 @@ func TestExpiredIsSentAgain(t *testing.T) {
 func TestNewStreamRenewsAtOnce(t *testing.T) {
 	t.Parallel()
 	target := layers(brief("a", "1", 3*time.Second))
-	s := &script{t: t, c: client{Delta: true, Envoy: true, TTL: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, TTL: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"a"}, Versions: map[string]string{"a": "1"}}, target)
 	s.step(target, "heartbeat runtimes a@1", "")
 	s.step(target, "nothing", "")
@@ -106,14 +106,14 @@ func TestNewStreamRenewsAtOnce(t *testing.T) {
 func TestNoHeartbeatsWithoutTheFeature(t *testing.T) {
 	t.Parallel()
 	target := layers(brief("a", "1", 3*time.Second))
-	s := &script{t: t, c: client{Delta: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"a"}}, target)
 	s.step(target, "runtimes a@1", "")
 	s.at(time.Hour)
 	s.step(target, "nothing", "")
 
 	target = fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Secret: {brief("s", "1", 3*time.Second)}})
-	s = &script{t: t, c: client{Delta: true, Envoy: true, TTL: true, Now: start}}
+	s = &script{t: t, c: client{t: t, Delta: true, Envoy: true, TTL: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Secret, Names: []string{"s"}}, target)
 	s.step(target, "secrets s@1", "")
 	if due := s.c.Due(); !due.IsZero() {
@@ -128,7 +128,7 @@ func TestSotWRenewsByTheSet(t *testing.T) {
 		fleet.Listener: {brief("l", "1", 3*time.Second), brief("m", "1", 0)},
 		fleet.Runtime:  {brief("a", "1", 6*time.Second), brief("b", "1", 0)},
 	})
-	s := &script{t: t, c: client{TTL: true, Now: start}}
+	s := &script{t: t, c: client{t: t, TTL: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Listener}, target)
 	s.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"a", "b"}}, target)
 	s.step(target, "listeners l@1 m@1", "")
@@ -184,7 +184,7 @@ func TestRoundOfHeartbeatsIsSplit(t *testing.T) {
 func TestScopedRoutesAreAskedForAgain(t *testing.T) {
 	t.Parallel()
 	target := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.ScopedRoute: {brief("s", "1", 0)}, fleet.Cluster: {brief("c", "1", 0)}})
-	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	for _, typ := range []fleet.Type{fleet.Cluster, fleet.ScopedRoute} {
 		s.c.Subscribe(request{Type: typ}, target)
 		r := s.send(target)

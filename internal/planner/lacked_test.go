@@ -24,7 +24,7 @@ func TestWhatIsRememberedOfLackedClustersIsBounded(t *testing.T) {
 		r.Names = append(r.Names, name)
 	}
 	target := snapshot.NewTarget(&snapshot.Snapshot{Revision: 1, Types: fleetAt(1, 1, rows).Types}, nil)
-	s := &script{t: t, c: client{Delta: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Now: start}}
 	s.c.Subscribe(r, target)
 	most, sent := 0, 0
 	for range 30 {

@@ -25,7 +25,7 @@ func TestWhatIsTooLargeForTheClientIsKeptBack(t *testing.T) {
 	t.Parallel()
 	const size = 1300 << 10
 	none := func() map[fleet.Type][]fleet.Row { return map[fleet.Type][]fleet.Row{} }
-	s := &script{t: t, c: client{MaxSet: 4 << 20}}
+	s := &script{t: t, c: client{t: t, MaxSet: 4 << 20}}
 	one := large(3, size, none(), "d", "c", "b")
 	s.c.Subscribe(request{Type: fleet.Listener}, one)
 	s.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"x"}}, one)
@@ -51,7 +51,7 @@ func TestOneThatIsTooLargeForTheClient(t *testing.T) {
 	t.Parallel()
 	for _, typ := range []fleet.Type{fleet.Route, fleet.Listener} {
 		for _, delta := range []bool{true, false} {
-			s := &script{t: t, c: client{Delta: delta, MaxSet: 1 << 10}}
+			s := &script{t: t, c: client{t: t, Delta: delta, MaxSet: 1 << 10}}
 			snap := &snapshot.Snapshot{Revision: 2}
 			for name, size := range map[string]int{"a": 1, "b": 2 << 10, "c": 1} {
 				snap.Types[typ] = snap.Types[typ].With(snapshot.NewResource(typ, fleet.Row{Name: name, Version: "1", Revision: 2}, make([]byte, size)))
@@ -79,7 +79,7 @@ func TestASetOfJustTheClientsSize(t *testing.T) {
 				rows = append(rows, row(fmt.Sprintf("listener-%05d", i), "a version of 20 byte"))
 			}
 			target := fleetAt(1, size, map[fleet.Type][]fleet.Row{fleet.Listener: rows})
-			s := &script{t: t, c: client{MaxSet: most}}
+			s := &script{t: t, c: client{t: t, MaxSet: most}}
 			s.c.Subscribe(request{Type: fleet.Listener}, target)
 			r := s.send(target)
 			n := len(r.Body())
@@ -101,7 +101,7 @@ func TestASetOfJustTheClientsSize(t *testing.T) {
 func TestASetThatIsNotKnownIsNotCut(t *testing.T) {
 	t.Parallel()
 	target := large(4, 1300<<10, map[fleet.Type][]fleet.Row{}, "a", "b", "c", "d")
-	s := &script{t: t, c: client{MaxSet: 4 << 20}}
+	s := &script{t: t, c: client{t: t, MaxSet: 4 << 20}}
 	s.c.Subscribe(request{Type: fleet.Listener, Version: "unknown"}, target)
 	s.step(target, "nothing", "")
 	if w := s.c.Waits(target, true); len(w.Withheld) != 4 {
@@ -123,7 +123,7 @@ func TestASetThatGrows(t *testing.T) {
 	if each.Size()*count <= most {
 		t.Fatalf("%d bytes in either protocol tell nothing", each.Size()*count)
 	}
-	s := &script{t: t, c: client{MaxSet: most}}
+	s := &script{t: t, c: client{t: t, MaxSet: most}}
 	one := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Listener: rows})
 	s.c.Subscribe(request{Type: fleet.Listener}, one)
 	s.steps(one)

@@ -76,7 +76,7 @@ func (p *proxy) before(settled fleet.Revision) *snapshot.Snapshot {
 func (p *proxy) change(s *snapshot.Snapshot) { p.snap, p.snaps[s.Revision] = s, s }
 
 func newProxy(t *rapid.T, delta bool, s *snapshot.Snapshot) *proxy {
-	p := &proxy{t: t, client: client{Delta: delta, Envoy: true}, seen: map[string]bool{}, firsts: map[string]string{}, missing: map[string]bool{}, sticky: map[string]bool{}, came: map[string]int{}, snaps: map[fleet.Revision]*snapshot.Snapshot{}}
+	p := &proxy{t: t, client: client{t: t, Delta: delta, Envoy: true}, seen: map[string]bool{}, firsts: map[string]string{}, missing: map[string]bool{}, sticky: map[string]bool{}, came: map[string]int{}, snaps: map[fleet.Revision]*snapshot.Snapshot{}}
 	p.change(s)
 	p.client.Now = start
 	for i := range p.holds {
@@ -281,7 +281,7 @@ func (p *proxy) reconnect() {
 	}
 	p.answers, p.words = nil, nil
 	clear(p.seen) // that nothing goes out twice holds for one stream
-	p.client = client{Delta: old.Delta, Envoy: true, Opening: true, Now: old.Now}
+	p.client = client{t: p.t, Delta: old.Delta, Envoy: true, Opening: true, Now: old.Now}
 	p.client.Past = old.leaves()
 	p.client.Before = p.before(old.Settled())
 	if !warming {

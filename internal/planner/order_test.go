@@ -117,7 +117,7 @@ func TestOrder(t *testing.T) {
 			if delta {
 				want = x.delta
 			}
-			s := &script{t: t, c: client{Delta: delta, Envoy: true}}
+			s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true}}
 			before := world(t, 1, x.before)
 			for typ, names := range map[fleet.Type][]string{
 				fleet.Cluster: nil, fleet.Listener: nil, fleet.ScopedRoute: nil, fleet.VirtualHost: nil,
@@ -141,7 +141,7 @@ func TestOrder(t *testing.T) {
 // what the client has.
 func TestWaitingRouteDoesNotGoBack(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Delta: true, Envoy: true}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true}}
 	first := world(t, 1, "clusters a@1; routes r@1>a")
 	s.c.Subscribe(request{Type: fleet.Cluster}, first)
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, first)
@@ -161,7 +161,7 @@ func TestWaitingRouteDoesNotGoBack(t *testing.T) {
 func TestWhatMayArriveNamesItsCluster(t *testing.T) {
 	t.Parallel()
 	one := world(t, 1, "clusters a@1; routes r@1>a")
-	s := &script{t: t, c: client{Delta: true}}
+	s := &script{t: t, c: client{t: t, Delta: true}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, one)
 	s.step(one, "clusters a@1", "")
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
@@ -182,7 +182,7 @@ func TestAListenersRouteInFlightNamesItsCluster(t *testing.T) {
 	one := world(t, 1, "clusters a@1 b@1; listeners l@1>r; routes r@1>a s@1>a")
 	two := world(t, 2, "clusters a@1 b@1; listeners l@1>r; routes r@2>b s@1>a")
 	three := world(t, 3, "clusters a@1; listeners l@2>s; routes r@2>b s@1>a")
-	s := &script{t: t, c: client{Delta: true}}
+	s := &script{t: t, c: client{t: t, Delta: true}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, one)
 	s.c.Subscribe(request{Type: fleet.Listener}, one)
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r", "s"}}, one)
@@ -203,7 +203,7 @@ func TestAListenersRouteInFlightNamesItsCluster(t *testing.T) {
 func TestARefusedRemovalMayHaveBeenTakenIn(t *testing.T) {
 	t.Parallel()
 	one := world(t, 1, "clusters a@1 b@1; routes r@1>b")
-	s := &script{t: t, c: client{Delta: true}}
+	s := &script{t: t, c: client{t: t, Delta: true}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, one)
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
 	s.steps(one)
@@ -230,7 +230,7 @@ func TestWhatWaitsIsTakenFromClustersThatAllCame(t *testing.T) {
 		return fleetAt(rev, 1_000_000, all)
 	}
 	one, two, three := target(1, "1", "a", "a"), target(2, "2", "b", "a", "b"), target(3, "3", "h", "a", "b", "c", "d", "e", "f", "g", "h")
-	s := &script{t: t, c: client{Delta: true}}
+	s := &script{t: t, c: client{t: t, Delta: true}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, one)
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
 	s.step(one, "clusters a@1", "")
@@ -247,7 +247,7 @@ func TestWhatWaitsIsTakenFromClustersThatAllCame(t *testing.T) {
 func TestWhatWasRefusedMeanwhileDoesNotStandIn(t *testing.T) {
 	t.Parallel()
 	one := world(t, 1, "clusters a@1; routes r@1>a")
-	s := &script{t: t, c: client{Delta: true}}
+	s := &script{t: t, c: client{t: t, Delta: true}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, one)
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
 	s.steps(one)
@@ -266,7 +266,7 @@ func TestWhatWasRefusedMeanwhileDoesNotStandIn(t *testing.T) {
 // TestEndpointsOfAClusterInFlight are answered though the fleet has lost the cluster meanwhile: the client waits for them.
 func TestEndpointsOfAClusterInFlight(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	one := world(t, 1, "clusters a@1")
 	s.c.Subscribe(request{Type: fleet.Cluster}, one)
 	if got := describe(s.send(one)); got != "clusters a@1" { // and is not answered
@@ -289,7 +289,7 @@ func TestAClusterWhoseRemovalIsInFlightIsWaitedFor(t *testing.T) {
 		{false, "clusters a@1", "clusters a@1 c@1"},
 	} {
 		one := world(t, 1, "clusters a@1 c@1; routes r@1>a")
-		s := &script{t: t, c: client{Delta: x.delta}}
+		s := &script{t: t, c: client{t: t, Delta: x.delta}}
 		s.c.Subscribe(request{Type: fleet.Cluster}, one)
 		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
 		s.steps(one)

@@ -17,7 +17,7 @@ func TestMissingRouteIsAnsweredLate(t *testing.T) {
 	none := fleetAt(1, 1, nil)
 	for i := range 4 { // both types, on an aggregated stream and on one of their own
 		typ := []fleet.Type{fleet.Route, fleet.Extension}[i%2]
-		s := &script{t: t, c: client{Delta: true, Envoy: true, SingleType: i > 1, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, SingleType: i > 1, Now: start}}
 		s.c.Subscribe(request{Type: typ, Names: []string{"x"}}, none)
 		s.step(none, "nothing", "")
 		if got, want := s.c.Due(), start.Add(20*time.Second); !got.Equal(want) {
@@ -31,7 +31,7 @@ func TestMissingRouteIsAnsweredLate(t *testing.T) {
 		}
 		s.step(fleetAt(2, 1, map[fleet.Type][]fleet.Row{typ: {row("x", "1")}}), typ.Slug()+" x@1", "")
 	}
-	other := &script{t: t, c: client{Delta: true, Now: start}}
+	other := &script{t: t, c: client{t: t, Delta: true, Now: start}}
 	other.c.Subscribe(request{Type: fleet.Route, Names: []string{"x"}}, none)
 	other.step(none, "routes -x", "")
 }
@@ -44,7 +44,7 @@ func TestWarmingNodeGetsNewerClusters(t *testing.T) {
 		return fleetAt(rev, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: rows, fleet.Endpoint: {row("a", "1")}})
 	}
 	for _, delta := range []bool{true, false} {
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		old, newer := clusters(1, row("a", "1")), clusters(2, row("a", "1"), row("b", "1"))
 		s.c.Subscribe(request{Type: fleet.Cluster}, old)
 		first := s.send(old)
@@ -100,7 +100,7 @@ func (s *script) warms(target *snapshot.Target) (done func(*snapshot.Target)) {
 // TestLateAckSettlesNothing: the newer response is still out.
 func TestLateAckSettlesNothing(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	endpoints := []fleet.Row{row("a", "1")}
 	old := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("a", "1")}, fleet.Endpoint: endpoints})
 	newer := fleetAt(2, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("a", "2")}, fleet.Endpoint: endpoints})

@@ -18,7 +18,7 @@ func blamedFor(t *testing.T, typ fleet.Type, words string, names ...string) (bla
 		snap.Types[typ] = snap.Types[typ].With(snapshot.NewResource(typ, row(n, "1"), nil))
 	}
 	target := snapshot.NewTarget(snap, nil)
-	s := &script{t: t, c: client{Delta: true, Envoy: true}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true}}
 	r := request{Type: typ}
 	if !typ.FullSet() {
 		r.Names = names
@@ -96,7 +96,7 @@ func TestWhatIsToldApart(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
 		target := world(t, 1, "clusters a@1 b@1 c@1 d@1")
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		s.c.Subscribe(request{Type: fleet.Cluster}, target)
 		var blamed []string
 		for range 10 {
@@ -146,7 +146,7 @@ func TestAScopeIsOfferedAgain(t *testing.T) {
 	}
 	const words = "Error adding/updating scoped route(s): scope key conflict found, first scope is 'a', second scope is 'b'"
 	for _, delta := range []bool{true, false} {
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Past: planner.Past{}}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Past: planner.Past{}}}
 		one := scopes(1, "1", false)
 		s.c.Subscribe(request{Type: fleet.ScopedRoute}, one)
 		r := s.send(one)

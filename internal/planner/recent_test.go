@@ -31,7 +31,7 @@ func TestWhatAReturningClientHeldIsRemembered(t *testing.T) {
 	before := first(t, "clusters a@1 b@1; endpoints a@1 b@1; listeners l@1>r; routes r@1>a")
 	_, now := after(t, before, "clusters b@2; endpoints b@1; listeners l@1>r; routes r@2>b")
 	returning := func(delta bool) *script {
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		names := map[fleet.Type][]string{fleet.Endpoint: {"a", "b"}, fleet.Route: {"r"}}
 		for _, typ := range []fleet.Type{fleet.Cluster, fleet.Endpoint, fleet.Listener, fleet.Route} {
 			r := request{Type: typ, Names: names[typ]}
@@ -75,7 +75,7 @@ func TestASetThatIsNotRememberedIsNotTakenAway(t *testing.T) {
 	t.Parallel()
 	now := world(t, 2, "clusters a@2 b@2")
 	for _, words := range []string{says(fleet.Cluster, "a"), "no"} {
-		s := &script{t: t, c: client{Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 		s.c.Subscribe(request{Type: fleet.Cluster, Version: "of before"}, now)
 		r := s.send(now)
 		s.c.Refuse(fleet.Cluster, r.Nonce, words)
@@ -124,7 +124,7 @@ func TestEndpointsThatCrossedTheirCluster(t *testing.T) {
 	before := first(t, "clusters a@1; endpoints a@1")
 	_, now := after(t, before, "clusters a@2; endpoints a@1")
 	for _, delta := range []bool{true, false} {
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		clusters := request{Type: fleet.Cluster, Version: before.Types[fleet.Cluster].Sum().String()}
 		endpoints := request{Type: fleet.Endpoint, Names: []string{"a"}, Version: before.Types[fleet.Endpoint].Sum().String()}
 		if delta {
@@ -155,7 +155,7 @@ func TestSlowClustersAreNotPresumedStuck(t *testing.T) {
 		{fleet.Row{Name: "a", Version: "2", Derived: fleet.Derived{EDSName: "a"}}, nil, time.Second + time.Millisecond},
 	} {
 		target := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {c.row}, fleet.Endpoint: {row("a", "1")}})
-		s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 		s.c.Subscribe(request{Type: fleet.Cluster}, target)
 		s.send(target)
 		if len(c.asked) > 0 {
@@ -200,7 +200,7 @@ func TestExceptionsThatAreInDoubt(t *testing.T) {
 		"the set without exceptions":  {request{Type: fleet.Cluster, Version: now.Types[fleet.Cluster].Sum().String()}, 3},
 		"no set":                      {request{Type: fleet.Cluster}, 3},
 	} {
-		client := client{Delta: c.request.Versions != nil || name == "delta, nothing", Envoy: true, Past: planner.Past{Unclean: len(name)%2 == 0}}
+		client := client{t: t, Delta: c.request.Versions != nil || name == "delta, nothing", Envoy: true, Past: planner.Past{Unclean: len(name)%2 == 0}}
 		client.Subscribe(c.request, target)
 		d := client.Doubted()
 		if len(d) != c.want {
@@ -224,7 +224,7 @@ func TestExceptionsThatAreInDoubt(t *testing.T) {
 func TestT41_WhatAClientConfirmedIsKeptFromItByItselfAlone(t *testing.T) {
 	t.Parallel()
 	now := first(t, "clusters a@2 b@2")
-	s := &script{t: t, c: client{Delta: true, Envoy: true}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true}}
 	plain := snapshot.NewTarget(now, nil)
 	s.c.Subscribe(request{Type: fleet.Cluster}, plain)
 	s.step(plain, "clusters a@2 b@2", "")
@@ -236,7 +236,7 @@ func TestT41_WhatAClientConfirmedIsKeptFromItByItselfAlone(t *testing.T) {
 	}
 	s.step(plain, "nothing", "")
 
-	own := &script{t: t, c: client{Delta: true, Envoy: true}}
+	own := &script{t: t, c: client{t: t, Delta: true, Envoy: true}}
 	own.c.Subscribe(request{Type: fleet.Cluster}, plain)
 	own.step(plain, "clusters a@2 b@2", says(fleet.Cluster, "a"))
 	own.step(target, "clusters b@2 -a", "")
@@ -252,7 +252,7 @@ func TestWhatAClientSettledWithIsPutBack(t *testing.T) {
 	one := first(t, "clusters a@1")
 	two, _ := after(t, one, "clusters a@2")
 	_, three := after(t, two, "clusters a@3")
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start, Past: planner.Past{Unclean: true, Settled: 2}}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start, Past: planner.Past{Unclean: true, Settled: 2}}}
 	s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"a": "3"}}, three)
 	r := s.send(three)
 	s.c.Refuse(fleet.Cluster, r.Nonce, says(fleet.Cluster, "a"))

@@ -19,7 +19,7 @@ func TestSetOfAnUnknownClientWaits(t *testing.T) {
 	s := &snapshot.Snapshot{Revision: 2, Types: target.Types}
 	s.Types[fleet.Listener] = s.Types[fleet.Listener].With(snapshot.NewResource(fleet.Listener, fleet.Row{Name: "l", Version: "3", Derived: l.Derived}, nil))
 	target = snapshot.NewTarget(s, nil)
-	c := &script{t: t, c: client{Envoy: true}}
+	c := &script{t: t, c: client{t: t, Envoy: true}}
 	c.c.Subscribe(request{Type: fleet.Cluster, Version: "of before"}, target)
 	c.c.Subscribe(request{Type: fleet.Listener, Version: "of before"}, target)
 	clusters := c.send(target)
@@ -31,7 +31,7 @@ func TestSetOfAnUnknownClientWaits(t *testing.T) {
 // TestEndpointsFollowTheirClusterThoughTheFleetLostThem (PROTOCOL rule 14).
 func TestEndpointsFollowTheirClusterThoughTheFleetLostThem(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Envoy: true}}
+	s := &script{t: t, c: client{t: t, Envoy: true}}
 	none := world(t, 1, "clusters a@1")
 	s.c.Subscribe(request{Type: fleet.Cluster}, none)
 	clusters := s.send(none)
@@ -51,7 +51,7 @@ func TestClustersMayNameEachOther(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
 		target := world(t, 1, "clusters a@1>b b@1>a c@1")
-		s := &script{t: t, c: client{Delta: delta}}
+		s := &script{t: t, c: client{t: t, Delta: delta}}
 		s.c.Subscribe(request{Type: fleet.Cluster}, target)
 		s.step(target, "clusters a@1 b@1 c@1", "")
 	}
@@ -62,7 +62,7 @@ func TestClustersMayNameEachOther(t *testing.T) {
 func TestRoutesDoNotOvertakeWarmingClusters(t *testing.T) {
 	t.Parallel()
 	target := world(t, 2, "clusters a@1 b@1; endpoints a@1 b@1; routes r@2>b")
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}, Versions: map[string]string{"a": "1"}}, target)
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Versions: map[string]string{"r": "1"}}, target)
 	s.step(target, "endpoints a@1", "")
@@ -76,7 +76,7 @@ func TestRoutesDoNotOvertakeWarmingClusters(t *testing.T) {
 func TestLateAckOfAClientWithoutTTLs(t *testing.T) {
 	t.Parallel()
 	target := layers(brief("a", "1", 3*time.Second))
-	s := &script{t: t, c: client{Delta: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Runtime, Names: []string{"a"}}, target)
 	r := s.send(target)
 	s.at(time.Minute)
@@ -89,7 +89,7 @@ func TestLateAckOfAClientWithoutTTLs(t *testing.T) {
 func TestRefusedAnswerIsNotRefusedForEver(t *testing.T) {
 	t.Parallel()
 	first := world(t, 1, "listeners l@1")
-	s := &script{t: t, c: client{SingleType: true}}
+	s := &script{t: t, c: client{t: t, SingleType: true}}
 	s.c.Subscribe(request{Type: fleet.Listener, Version: first.Types[fleet.Listener].Sum().String()}, first)
 	s.step(first, "listeners l@1", "no")
 	s.step(world(t, 2, "listeners l@2"), "listeners l@2", "")
@@ -100,7 +100,7 @@ func TestRefusedAnswerIsNotRefusedForEver(t *testing.T) {
 func TestReturningClientKeepsItsVirtualHosts(t *testing.T) {
 	t.Parallel()
 	target := vhdsFleet(vhost("r/a", "1", "a.example"), vhost("r/b", "1", "b.example"))
-	s := &script{t: t, c: client{Delta: true, Envoy: true}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true}}
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Versions: map[string]string{"r": "1"}}, target)
 	s.c.Subscribe(request{Type: fleet.VirtualHost, Names: []string{"*"}, Versions: map[string]string{"r/a": "1", "r/b": "1"}}, target)
 	s.step(target, "nothing", "")
@@ -113,7 +113,7 @@ func TestRefusalOfAReturningClientRemovesNothing(t *testing.T) {
 	snap := &snapshot.Snapshot{Revision: 2}
 	snap.Types[fleet.Listener] = snap.Types[fleet.Listener].With(snapshot.NewResource(fleet.Listener, row("l", "2"), nil))
 	target := snapshot.NewTarget(snap, nil)
-	s := &script{t: t, c: client{Delta: true, Envoy: true}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true}}
 	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, target)
 	r := s.send(target)
 	s.c.Refuse(fleet.Listener, r.Nonce, says(fleet.Listener, "l"))
@@ -148,11 +148,11 @@ func TestWhatStandsInIsDoubtedLikeWhatWasRefused(t *testing.T) {
 			e.Good, has["a"] = snapshot.NewResource(fleet.Cluster, good, nil), c.version
 		}
 		target := snapshot.NewTarget(snap, []snapshot.Exception{e})
-		s := &script{t: t, c: client{Delta: true, Envoy: true, Past: planner.Past{Unclean: true, Settled: 5}}}
+		s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Past: planner.Past{Unclean: true, Settled: 5}}}
 		s.c.Subscribe(request{Type: fleet.Cluster, Versions: has}, target)
 		s.step(target, c.want, "")
 
-		sotw := client{Envoy: true, Past: planner.Past{Unclean: true, Settled: 5}}
+		sotw := client{t: t, Envoy: true, Past: planner.Past{Unclean: true, Settled: 5}}
 		sotw.Subscribe(request{Type: fleet.Cluster, Version: target.Types[fleet.Cluster].Sum().String()}, target)
 		if r := sotw.Next(target); r == nil {
 			t.Error("state of the world: the set was believed")
@@ -170,10 +170,10 @@ func TestCutBeforeAnAnswerThatChangesNothing(t *testing.T) {
 		request request
 		want    bool
 	}{
-		"delta, an empty answer": {client{Delta: true}, request{Type: fleet.Cluster, Versions: map[string]string{"a": "1"}}, true},
-		"delta, a cluster":       {client{Delta: true}, request{Type: fleet.Cluster}, false},
-		"the same set":           {client{}, request{Type: fleet.Listener, Version: target.Types[fleet.Listener].Sum().String()}, true},
-		"another set":            {client{}, request{Type: fleet.Listener, Version: "of before"}, false},
+		"delta, an empty answer": {client{t: t, Delta: true}, request{Type: fleet.Cluster, Versions: map[string]string{"a": "1"}}, true},
+		"delta, a cluster":       {client{t: t, Delta: true}, request{Type: fleet.Cluster}, false},
+		"the same set":           {client{t: t}, request{Type: fleet.Listener, Version: target.Types[fleet.Listener].Sum().String()}, true},
+		"another set":            {client{t: t}, request{Type: fleet.Listener, Version: "of before"}, false},
 	} {
 		s := &script{t: t, c: c.client}
 		s.c.Subscribe(c.request, target)
@@ -209,7 +209,7 @@ func TestARefusedPutBackIsNotSentAgain(t *testing.T) {
 		},
 	} {
 		for _, delta := range []bool{true, false} {
-			s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+			s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 			one := world(t, 1, c.revisions[0])
 			for typ, names := range map[fleet.Type][]string{fleet.Cluster: nil, fleet.Listener: nil, fleet.Route: {"r"}} {
 				s.c.Subscribe(request{Type: typ, Names: names}, one)
@@ -246,7 +246,7 @@ func TestARefusedPutBackIsNotSentAgain(t *testing.T) {
 func TestASetThatWasRefusedUnknownStaysUnknown(t *testing.T) {
 	t.Parallel()
 	two := world(t, 2, "listeners l@2>r m@2>r; routes r@1>a")
-	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Listener, Version: "of before"}, two)
 	s.step(two, "listeners l@2 m@2", "no")
 	s.step(world(t, 3, "listeners l@3>s m@3>r; routes r@1>a"), "listeners l@3 m@3", "") // with l, whose route is not there
@@ -271,7 +271,7 @@ func TestANameThatWasAskedForAnewIsAnswered(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := &script{t: t, c: client{Envoy: true, Now: start, Past: c.past}}
+			s := &script{t: t, c: client{t: t, Envoy: true, Now: start, Past: c.past}}
 			s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: version}, now)
 			s.step(now, c.want, "")
 		})
@@ -283,7 +283,7 @@ func TestANameThatWasAskedForAnewIsAnswered(t *testing.T) {
 func TestDeletedEndpointsOfAWarmingClient(t *testing.T) {
 	t.Parallel()
 	target := world(t, 1, "clusters a@1 c@1; endpoints a@1")
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b", "c"}, Versions: map[string]string{"c": "0"}}, target)
 	none := snapshot.Absent(fleet.Endpoint, "c").Version
 	s.step(target, "endpoints a@1 c@"+none+" -b", says(fleet.Endpoint, "a"))

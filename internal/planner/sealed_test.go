@@ -29,7 +29,7 @@ func secretRow(name, version string, rev fleet.Revision) fleet.Row {
 func TestASecretThatCannotBeOpenedIsWithheld(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		one := sealedAt(1, nil, secretRow("a", "1", 1))
 		s.c.Subscribe(request{Type: fleet.Secret, Names: []string{"a", "b"}}, one)
 		s.step(one, map[bool]string{true: "secrets a@1 -b", false: "secrets a@1"}[delta], "")
@@ -67,7 +67,7 @@ func TestASecretThatCannotBeOpenedIsWithheld(t *testing.T) {
 // TestWhatNamesASealedSecretWaitsForIt, and says that it is sealed, not that it is not there.
 func TestWhatNamesASealedSecretWaitsForIt(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	snap := &snapshot.Snapshot{Revision: 2, Sealed: (*snapshot.Set)(nil).With(snapshot.Sealed("a", "1", 1))}
 	ref := fleet.Ref{Type: fleet.Secret, Name: "a"}
 	snap.Types[fleet.Listener] = snap.Types[fleet.Listener].With(snapshot.NewResource(fleet.Listener,

@@ -20,7 +20,7 @@ func TestWhatCameBackIsNoStandIn(t *testing.T) {
 		two, then := changed(t, one, "clusters a@2")
 		three, now := changed(t, two, "clusters a@1 c@bad")
 		_, later := changed(t, three, "clusters a@1 c@bad d@1")
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
 		r := request{Type: fleet.Cluster}
 		if delta {
 			r.Versions = map[string]string{"a": "2"}
@@ -63,7 +63,7 @@ func TestWhatIsNamedIsNotTakenAway(t *testing.T) {
 	one := first(t, "clusters d@1; listeners l@1>r; routes r@1>d")
 	two, then := changed(t, one, "clusters d@2; listeners l@1>r; routes r@1>d")
 	_, now := changed(t, two, "clusters a@bad; listeners l@1>r; routes r@1>d")
-	s := &script{t: t, c: client{Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+	s := &script{t: t, c: client{t: t, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
 	for _, typ := range []fleet.Type{fleet.Cluster, fleet.Listener, fleet.Route} {
 		r := request{Type: typ, Version: two.Types[typ].Sum().String()}
 		if typ == fleet.Route {
@@ -109,7 +109,7 @@ func TestWhatIsPresumedIsLookedAtOnce(t *testing.T) { // not beside others, who 
 		one := first(t, words+" z@1")
 		then := snapshot.NewTarget(one, nil)
 		_, now := changed(t, one, words)
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		s.c.Subscribe(request{Type: fleet.Cluster}, then)
 		s.steps(then)
 		s.c.Subscribe(request{Type: fleet.Endpoint, Names: names}, then)

@@ -19,7 +19,7 @@ import (
 func presumed(t *testing.T, delta bool) (s *script, target *snapshot.Target, late, back *response) {
 	t.Helper()
 	before := first(t, "clusters a@1 b@1")
-	s = &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+	s = &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, snapshot.NewTarget(before, nil))
 	s.step(snapshot.NewTarget(before, nil), "clusters a@1 b@1", "")
 	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b"}}, snapshot.NewTarget(before, nil))
@@ -67,7 +67,7 @@ func TestALateAnswerClearsTheOnlySuspect(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
 		for _, late := range []bool{true, false} {
-			s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+			s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 			target := world(t, 1, "clusters a@1")
 			s.c.Subscribe(request{Type: fleet.Cluster}, target)
 			r := s.send(target)
@@ -109,7 +109,7 @@ func TestALateAnswerEndsAnException(t *testing.T) {
 func TestAPauseIsNotSticking(t *testing.T) {
 	t.Parallel()
 	target := world(t, 1, "clusters a@1; endpoints a@1; listeners l@1")
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, target)
 	s.c.Subscribe(request{Type: fleet.Listener}, target)
 	s.send(target)
@@ -129,7 +129,7 @@ func TestAPauseIsNotSticking(t *testing.T) {
 func TestWhatIsRefusedAndThenTakenUnchanged(t *testing.T) {
 	t.Parallel()
 	target := world(t, 1, "clusters a@2 b@1")
-	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Cluster, Version: "of before"}, target)
 	r := s.send(target)
 	s.c.Refuse(fleet.Cluster, r.Nonce, "it is bad")
@@ -158,7 +158,7 @@ func TestWhatAFreedEnvoyHasAlreadyEndsTheTrial(t *testing.T) {
 	for _, delta := range []bool{true, false} {
 		for _, answered := range []bool{false, true} {
 			target := world(t, 1, "clusters a@1 b@1; endpoints a@1 b@1; listeners l@1")
-			s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+			s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
 			first := func(typ fleet.Type, names ...string) {
 				r := request{Type: typ, Names: names}
 				if delta {
@@ -203,7 +203,7 @@ func TestWhatAFreedEnvoyHasAlreadyEndsTheTrial(t *testing.T) {
 
 // TestWordsBesideAnACKAreNotKept: each answer may bring 4 KiB of them.
 func TestWordsBesideAnACKAreNotKept(t *testing.T) {
-	s := &script{t: t, c: client{Envoy: true, Now: start}} // not beside others, who allocate too
+	s := &script{t: t, c: client{t: t, Envoy: true, Now: start}} // not beside others, who allocate too
 	words := strings.Repeat("x", 4096)
 	s.c.Subscribe(request{Type: fleet.Listener}, world(t, 1, "listeners l@0"))
 	var before, after runtime.MemStats
@@ -231,7 +231,7 @@ func TestWhatAFreedEnvoyReportsIsNotBlamed(t *testing.T) {
 	t.Parallel()
 	before := first(t, "clusters a@1 b@1; listeners l@1")
 	one := snapshot.NewTarget(before, nil)
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true}}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true}}}
 	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, one)
 	s.steps(one)
 	s.at(time.Second)
@@ -262,7 +262,7 @@ func TestWhoRefusesWhatIsPutBackIsHeard(t *testing.T) {
 	before := first(t, "clusters a@1; listeners l@1")
 	one := snapshot.NewTarget(before, nil)
 	_, two := after(t, before, "clusters a@2; listeners l@1")
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, one)
 	s.steps(one)
 	s.at(time.Second)

@@ -12,7 +12,7 @@ import (
 // the content are no change.
 func TestWhatAClientSubscribesToCostsNothingWhileItStays(t *testing.T) {
 	target := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("c", "1")}})
-	c := client{Delta: true}
+	c := client{t: t, Delta: true}
 	told := func(r request, want bool) fleet.Subscriptions {
 		t.Helper()
 		c.Subscribe(r, target)

@@ -40,7 +40,7 @@ func TestWhoRefusesWhatItIsSentUnaskedIsHeard(t *testing.T) {
 func pushed(t *testing.T) (s *script, snap *snapshot.Snapshot, unasked *response) {
 	t.Helper()
 	snap, target := after(t, first(t, "clusters b@1; listeners l@1"), "clusters b@1; listeners l@1")
-	s = &script{t: t, c: client{Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true}}}
+	s = &script{t: t, c: client{t: t, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true}}}
 	s.c.Subscribe(request{Type: fleet.Listener, Version: "1"}, target)
 	s.steps(target)
 	s.at(time.Second)
@@ -60,7 +60,7 @@ func TestAnEnvoyOfStaticClustersSettles(t *testing.T) {
 	for _, delta := range []bool{true, false} {
 		for _, same := range []bool{true, false} {
 			_, target := after(t, first(t, "clusters a@1; listeners l@1"), "clusters a@1 b@2; endpoints b@1; listeners l@2")
-			s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+			s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
 			r := request{Type: fleet.Listener, Names: []string{"l"}}
 			if same && delta {
 				r.Versions = map[string]string{"l": "1"}
@@ -101,7 +101,7 @@ func TestWhoAsksAfterAll(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
 		_, target := after(t, first(t, "clusters a@1 b@1; endpoints a@1"), "clusters a@2 b@1; endpoints a@1")
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
 		endpoints := request{Type: fleet.Endpoint, Names: []string{"a"}, Version: "1"}
 		if delta {
 			endpoints.Version, endpoints.Versions = "", map[string]string{"a": "1"}
@@ -137,7 +137,7 @@ func TestWhatNobodyAskedForIsNotConfirmed(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
 		target := snapshot.NewTarget(first(t, "clusters a@1 b@1; endpoints a@1 b@1"), nil)
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
 		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"b"}}, target)
 		s.steps(target)
 		s.at(time.Second)
@@ -187,7 +187,7 @@ func resumed(t *testing.T) (*script, *snapshot.Target, weak.Pointer[snapshot.Sna
 	had := first(t, "clusters a@1; listeners l@1")
 	_, target := after(t, had, "clusters a@2; listeners l@1")
 	before := &snapshot.Snapshot{Types: had.Types, Revision: had.Revision}
-	s := &script{t: t, c: client{Envoy: true, Opening: true, Now: start, Before: before}}
+	s := &script{t: t, c: client{t: t, Envoy: true, Opening: true, Now: start, Before: before}}
 	s.c.Subscribe(request{Type: fleet.Listener, Version: "1"}, target)
 	s.c.Before = nil
 	return s, target, weak.Make(before)

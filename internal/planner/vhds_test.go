@@ -24,7 +24,7 @@ func vhdsFleet(hosts ...fleet.Row) *snapshot.Target {
 
 func vhdsClient(t *testing.T, target *snapshot.Target, routes ...string) *script {
 	t.Helper()
-	s := &script{t: t, c: client{Delta: true, Envoy: true}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true}}
 	s.c.Subscribe(request{Type: fleet.Route, Names: routes}, target)
 	return s
 }
@@ -79,7 +79,7 @@ func TestAliases(t *testing.T) {
 		"a.example":             "virtual-hosts ?a.example",
 		"r/[::1]:80":            "virtual-hosts ?r/[::1]:80",
 	} {
-		s := &script{t: t, c: client{Delta: true, Envoy: true}}
+		s := &script{t: t, c: client{t: t, Delta: true, Envoy: true}}
 		s.c.Subscribe(request{Type: fleet.VirtualHost}, target)
 		s.step(target, "virtual-hosts r/exact@1 r/longer@1 r/prefix@1 r/suffix@1 s/any@1", "")
 		s.c.Subscribe(request{Type: fleet.VirtualHost, Names: []string{asked}}, target)
@@ -92,7 +92,7 @@ func TestAliases(t *testing.T) {
 // and hears of its changes.
 func TestAliasWithoutWildcard(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Delta: true}}
+	s := &script{t: t, c: client{t: t, Delta: true}}
 	none := vhdsFleet()
 	s.c.Subscribe(request{Type: fleet.VirtualHost, Names: []string{"r/a.example", "r/b.example"}}, none)
 	s.step(none, "virtual-hosts ?r/a.example ?r/b.example", "")

@@ -33,7 +33,7 @@ func TestWhatNamesNothingWaits(t *testing.T) {
 			return fleet.Row{Name: "x", Version: version, Revision: 1, Derived: fleet.Derived{Refs: []fleet.Ref{{Type: c.ref, Name: name}}}}
 		}
 		for _, delta := range []bool{true, false} {
-			s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+			s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 			without := fleetAt(1, 1, map[fleet.Type][]fleet.Row{c.typ: {naming("1", "y")}})
 			r := request{Type: c.typ}
 			if !c.typ.LegacyWildcard(delta) {
@@ -76,7 +76,7 @@ func TestWhatNamesNothingWaits(t *testing.T) {
 // later one.
 func TestWhatReplacesAWithheldOneKeepsBothPending(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	one, two := world(t, 1, "listeners l@1>r"), world(t, 2, "listeners l@2>r")
 	s.c.Subscribe(request{Type: fleet.Listener}, one)
 	s.steps(one)
@@ -116,7 +116,7 @@ func (s *script) allButClusters(target *snapshot.Target) (nonce string) {
 // TestWhatCameAtLastIsNotWithheld: a withheld version that goes out as it was is what the client should have where it has settled.
 func TestWhatCameAtLastIsNotWithheld(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	l := fleet.Row{Name: "l", Version: "1", Revision: 1, Derived: fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Route, Name: "r"}}}}
 	one := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("c", "1")}, fleet.Listener: {l}})
 	s.c.Subscribe(request{Type: fleet.Cluster}, one)
@@ -136,7 +136,7 @@ func TestWhatCameAtLastIsNotWithheld(t *testing.T) {
 // although the fleet has deleted that.
 func TestWhatAWithheldListenerUsesStays(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	before := world(t, 1, "clusters a@1; endpoints a@1; listeners l@1>r; routes r@1>a")
 	for typ, names := range map[fleet.Type][]string{fleet.Cluster: nil, fleet.Listener: nil, fleet.Endpoint: {"a"}, fleet.Route: {"r"}} {
 		s.c.Subscribe(request{Type: typ, Names: names}, before)
@@ -157,17 +157,17 @@ func TestAReturningClientIsKnownWithoutWhatIsWithheld(t *testing.T) {
 	t.Parallel()
 	before := first(t, "listeners l@1>r; routes r@1>a")
 	_, now := after(t, before, "listeners l@2>s m@1>r n@1>s; routes r@1>a")
-	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Listener, Version: before.Types[fleet.Listener].Sum().String()}, now)
 	s.step(now, "listeners l@1 m@1", "")
 	version := world(t, 9, "listeners l@1>r m@1>r").Types[fleet.Listener].Sum().String()
-	again := &script{t: t, c: client{Envoy: true, Now: start}}
+	again := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	again.c.Subscribe(request{Type: fleet.Listener, Version: version}, now)
 	again.step(now, "listeners l@1 m@1", "") // one answer
 	again.step(now, "nothing", "")
 
 	// Of a set that is not known nothing is taken away.
-	unknown := &script{t: t, c: client{Envoy: true, Now: start}}
+	unknown := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
 	unknown.c.Subscribe(request{Type: fleet.Listener, Version: "of before"}, now)
 	unknown.step(now, "listeners l@2 m@1 n@1", "")
 }
@@ -177,7 +177,7 @@ func TestAReturningClientIsKnownWithoutWhatIsWithheld(t *testing.T) {
 func TestWarmingIsTold(t *testing.T) {
 	t.Parallel()
 	target := world(t, 1, "clusters a@1; routes r@1>a")
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Cluster}, target)
 	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, target)
 	s.send(target)
@@ -201,7 +201,7 @@ func TestWarmingIsTold(t *testing.T) {
 func TestWhatAReportedListenerMayUseStays(t *testing.T) {
 	t.Parallel()
 	naming := fleet.Row{Name: "l", Version: "2", Derived: fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Extension, Name: "f"}}}}
-	s := &script{t: t, c: client{Delta: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Now: start}}
 	now := fleetAt(9, 1, map[fleet.Type][]fleet.Row{fleet.Listener: {naming}})
 	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, now)
 	s.c.Subscribe(request{Type: fleet.Extension, Names: []string{"e"}, Versions: map[string]string{"e": "1"}}, now)
@@ -218,7 +218,7 @@ func TestWhatIsLeftAloneIsThere(t *testing.T) {
 		fleet.Listener: {row("l", "1", "r")}, fleet.Route: {row("r", "2")},
 	}).Types}
 	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Route, Refused: snapshot.Reported("r", "2"), Leave: true}})
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	s.c.Subscribe(request{Type: fleet.Listener}, target)
 	s.step(target, "listeners l@1", "")
 }
@@ -241,7 +241,7 @@ func refers(name, version string, names ...string) fleet.Row {
 func TestARouteWaitsForAWithheldCluster(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		zero := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("a", "1")}, fleet.Route: {refers("r", "1", "a")}})
 		s.c.Subscribe(request{Type: fleet.Cluster}, zero)
 		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, zero)
@@ -290,7 +290,7 @@ func TestARouteThatTheClientHasNotGoesWithoutACluster(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s, delta %v", c.name, delta), func(t *testing.T) {
 				t.Parallel()
-				s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+				s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 				target := refusing(1, map[fleet.Type][]fleet.Row{fleet.Cluster: clusters, c.typ: {refers("r/v", "1", c.names...)}}, c.refuses...)
 				s.c.Subscribe(request{Type: fleet.Cluster}, target)
 				r := request{Type: c.typ, Names: []string{"r/v"}}
@@ -336,7 +336,7 @@ func TestARouteThatTheClientHasNotGoesWithoutACluster(t *testing.T) {
 // TestWhatIsWithheldIsToldWhileItsTypeIsUnanswered, before a step has come to it.
 func TestWhatIsWithheldIsToldWhileItsTypeIsUnanswered(t *testing.T) {
 	t.Parallel()
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
 	one, two := world(t, 1, "listeners l@1"), world(t, 2, "listeners l@1 m@1>r")
 	s.c.Subscribe(request{Type: fleet.Listener}, one)
 	s.send(one)
@@ -361,7 +361,7 @@ func TestARefusedRouteThatIsWithheldKeepsNoCluster(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := &script{t: t, c: client{Delta: c.delta, Envoy: true, Now: start}}
+			s := &script{t: t, c: client{t: t, Delta: c.delta, Envoy: true, Now: start}}
 			zero := world(t, 1, "clusters a@1 z@1; routes r@0>z")
 			one := world(t, 2, "clusters a@1 z@1; routes r@1>a")
 			s.c.Subscribe(request{Type: fleet.Cluster}, zero)
@@ -384,7 +384,7 @@ func TestARefusedRouteThatIsWithheldKeepsNoCluster(t *testing.T) {
 func TestARefusedRouteThatIsOnItsWayIsNotTakenAway(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 		zero := world(t, 1, "clusters a@1; routes r@0>a")
 		s.c.Subscribe(request{Type: fleet.Cluster}, zero)
 		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, zero)
@@ -408,7 +408,7 @@ func TestWhatWasWithheldIsKnownByItsReport(t *testing.T) {
 	before.Types[fleet.Listener] = before.Types[fleet.Listener].With(settled.Types[fleet.Listener].Get("l"))
 	now := snapshot.NewTarget(&snapshot.Snapshot{Types: world(t, 6, "clusters a@1; listeners l@2>q m@2; routes r@1>a").Types, Revision: 6}, nil)
 	for _, delta := range []bool{true, false} {
-		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start, Before: before, Past: planner.Past{Settled: 4}}}
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start, Before: before, Past: planner.Past{Settled: 4}}}
 		for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Listener}, {Type: fleet.Route, Names: []string{"r"}}} {
 			if r.Version = settled.Types[r.Type].Sum().String(); delta {
 				r.Version, r.Versions = "", make(map[string]string)
@@ -457,7 +457,7 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 					}
 					return snapshot.NewTarget(&snapshot.Snapshot{Revision: rev, Types: fleetAt(rev, 1, rows).Types}, es)
 				}
-				s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+				s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 				first := at(1, c.before, false)
 				s.c.Subscribe(request{Type: fleet.Cluster}, first)
 				r := request{Type: c.typ}
@@ -543,7 +543,7 @@ func TestWhatTheClientStillHasIsNotLacked(t *testing.T) {
 		for _, delta := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, delta %v", c.what, delta), func(t *testing.T) {
 				t.Parallel()
-				s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+				s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true, Now: start}}
 				s.c.Subscribe(request{Type: fleet.Cluster}, at(1, "a", "b"))
 				s.step(at(1, "a", "b"), "clusters a@1 b@1", "")
 				refused, clusters := c.send(s)

