@@ -49,7 +49,7 @@ type scratch struct {
 	localities []load.Locality
 }
 
-// enter has room for what the report says.
+// enter gives the report room from those that were used before.
 func (r *loadReport) enter() {
 	if free, ok := scratches.Get().(*scratch); ok {
 		r.Clusters, r.localities = free.clusters, free.localities

@@ -64,7 +64,7 @@ func (x *watched) well() {
 	x.prom.fires()
 }
 
-// TestDatabaseStops: it is what the pages say, and what mends it is to start Postgres again.
+// TestDatabaseStops: it is what the pages say, and what fixes it is to start Postgres again.
 func TestDatabaseStops(t *testing.T) {
 	t.Parallel()
 	w, pg := world.NewAlone(t)
@@ -124,7 +124,7 @@ func TestNodesRefuse(t *testing.T) {
 	before := x.Put(world.Cluster("a", "2s"))
 	for _, c := range []struct {
 		timeout string // of what is refused: no content is sent twice to who refused it
-		mend    func()
+		fix     func()
 	}{
 		{"3s", func() { x.Put(world.Cluster("a", "3s")) }},
 		{"4s", func() {
@@ -136,7 +136,7 @@ func TestNodesRefuse(t *testing.T) {
 		x.prom.value("xds-1", some, "fairlead_fleet_streams_refusing")
 		x.prom.pass(6 * minute)
 		x.prom.fires("FairleadNodesRefuse")
-		c.mend()
+		c.fix()
 		x.prom.value("xds-1", none, "fairlead_fleet_streams_refusing")
 		x.prom.pass(minute)
 		x.prom.fires()
@@ -316,10 +316,10 @@ func TestStreamsNearLimit(t *testing.T) {
 func TestAuditNotTaken(t *testing.T) {
 	t.Parallel()
 	x := watch(t, world.New(t))
-	var mended atomic.Bool
+	var fixed atomic.Bool
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		if !mended.Load() {
+		if !fixed.Load() {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	}))
@@ -329,7 +329,7 @@ func TestAuditNotTaken(t *testing.T) {
 	x.prom.value("api-2", some, "fairlead_audit_failing_tenants")
 	x.prom.pass(16 * minute)
 	x.prom.fires("FairleadAuditNotTaken")
-	mended.Store(true)
+	fixed.Store(true)
 	x.prom.value("api-2", none, "fairlead_audit_failing_tenants")
 	x.prom.pass(minute)
 	x.prom.fires()
