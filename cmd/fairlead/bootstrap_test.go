@@ -129,7 +129,7 @@ func TestBootstrapFallsBack(t *testing.T) {
 		return code, warned.String()
 	}
 	code, words := bootstrap()
-	wantWords(t, words, "127.0.0.1:1 cannot "+filepath.Join(folder, "cds.yaml")+" sync")
+	wantWords(t, words, "127.0.0.1:1 "+filepath.Join(folder, "cds.yaml")+" sync")
 	if _, err := os.Stat(out); code != exitFailed || err == nil {
 		t.Errorf("exit status %d, %v", code, err)
 	}

@@ -27,7 +27,7 @@ func TestReachable(t *testing.T) {
 		"it answers":         {func(living string) []string { return []string{living} }, "*", time.Minute, ""},
 		"the second answers": {func(living string) []string { return []string{nobody, living} }, "*", time.Minute, ""},
 		"after a silent one": {func(living string) []string { return []string{silent.Addr().String(), living} }, "*", 4 * time.Second, ""},
-		"nobody is there":    {func(string) []string { return []string{nobody} }, "*", 300 * time.Millisecond, nobody + ": the server cannot be reached"},
+		"nobody is there":    {func(string) []string { return []string{nobody} }, "*", 3 * time.Second, nobody + ": the server cannot be reached"},
 		"it is silent":       {func(string) []string { return []string{silent.Addr().String()} }, "*", 300 * time.Millisecond, silent.Addr().String() + ": no answer within"},
 		"a bad token":        {func(living string) []string { return []string{living} }, "bad", time.Hour, "the server has ended the stream"},
 		"another node":       {func(living string) []string { return []string{living} }, "other-*", time.Hour, "the server has ended the stream"},
