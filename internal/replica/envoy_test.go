@@ -659,7 +659,7 @@ func (e *envoy) askForClusters() bool {
 		return false
 	}
 	for n := range e.holds[fleet.Cluster] {
-		if _, ok := e.holds[fleet.Endpoint][n]; !ok && !e.missing[n] && e.asked[fleet.Endpoint][n] {
+		if _, ok := e.holds[fleet.Endpoint][n]; !ok && !e.missing[n] && e.asked[fleet.Endpoint][n] && !e.takenAway(n) {
 			return false
 		}
 	}
@@ -672,4 +672,11 @@ func (e *envoy) askForClusters() bool {
 	e.asksClusters = false
 	e.first(fleet.Cluster)
 	return true
+}
+
+// takenAway reports whether clusters that are not answered yet take one away, so that nothing waits for its endpoints any more.
+func (e *envoy) takenAway(cluster string) bool {
+	return slices.ContainsFunc(e.answers, func(m *message) bool {
+		return m.typ == fleet.Cluster && (slices.Contains(m.removed, cluster) || !e.delta && !m.names(cluster))
+	})
 }

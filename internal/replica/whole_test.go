@@ -218,16 +218,18 @@ func genWholeStep() *rapid.Generator[step] {
 }
 
 // changed reports whether the fleet has brought anew something that a message carries, or a cluster
-// that the proxy lacked as it refused it.
+// that the proxy lacked as it refused it, though it may be gone by now.
 func (w *whole) changed(m *message, since refusedAt) bool {
 	w.db.feed.mu.Lock()
 	defer w.db.feed.mu.Unlock()
 	f := w.db.fleets[w.db.key]
-	for k, r := range f.states[f.rev].rows {
-		carried := k.t == m.typ && (m.names(k.name) || slices.Contains(m.removed, k.name))
-		came := k.t == fleet.Cluster && !r.Deleted && slices.Contains(since.lacked, k.name)
-		if r.Revision > since.revision && (carried || came) {
-			return true
+	for rev := since.revision + 1; rev <= f.rev; rev++ {
+		for k, r := range f.states[rev].rows {
+			carried := k.t == m.typ && (m.names(k.name) || slices.Contains(m.removed, k.name))
+			came := k.t == fleet.Cluster && !r.Deleted && slices.Contains(since.lacked, k.name)
+			if r.Revision > since.revision && (carried || came) {
+				return true
+			}
 		}
 	}
 	return false
@@ -433,9 +435,9 @@ func (e *envoy) compare(when string) (behind map[fleet.Ref]fleet.Revision) {
 			// A route that was refused may be there, and cannot be taken back; and what a proxy
 			// brought with it may name anything.
 			unsaid = unsaid || typ == fleet.Cluster && len(late) > 0 && (e.lost || !e.delta && e.spoilt[n])
-			// So does what stands in, though nothing asks for it any more (SEMANTICS 3.3).
+			// So does what stands in, though nothing asks for it any more, and what is left alone may name anything (SEMANTICS 3.3).
 			unsaid = unsaid || typ == fleet.Cluster && slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool {
-				return x.Good != nil && x.Good.Names(fleet.Ref{Type: typ, Name: n})
+				return x.Leave || x.Good != nil && x.Good.Names(fleet.Ref{Type: typ, Name: n})
 			})
 			if typ == fleet.Endpoint && target.Types[fleet.Cluster].HasEDSName(n) && target.Types[typ].Get(n) == nil && !e.left(exceptions, typ, n) {
 				if x.version != "" && x.version != snapshot.Absent(typ, n).Version && !e.kept(fleet.Cluster, n) {
