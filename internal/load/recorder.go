@@ -55,10 +55,10 @@ type minute struct {
 
 // part is what a sum is of.
 type part struct {
-	cluster               string
-	kind                  fleet.LoadKind
-	of                    string
-	region, zone, subZone string
+	cluster string
+	kind    fleet.LoadKind
+	of      string
+	place   Place
 }
 
 // ofCluster are the sums of one kind of a cluster.
@@ -121,7 +121,7 @@ func (r *Recorder) cluster(key fleet.Key, m *minute, c *Cluster, interval time.D
 	}
 	seconds := min(interval, longest).Seconds()
 	for _, l := range c.Localities {
-		p := part{cluster: c.Name, kind: fleet.LoadRequests, region: l.Region, zone: l.Zone, subZone: l.SubZone}
+		p := part{cluster: c.Name, kind: fleet.LoadRequests, place: l.Place}
 		r.sum(key, m, p).requests(l.Issued, l.Succeeded, l.Failed, l.InProgress, seconds)
 		for _, e := range l.Endpoints {
 			p.kind, p.of = fleet.LoadEndpoint, e.Address
@@ -196,8 +196,9 @@ func (m *minute) given(out []fleet.Load, key fleet.Key, middle time.Time) []flee
 		if *s == (sum{}) {
 			continue
 		}
+		region, zone, subZone := p.place.Names()
 		out = append(out, fleet.Load{
-			Key: key, Middle: middle, Cluster: p.cluster, Kind: p.kind, Of: p.of, Region: p.region, Zone: p.zone, SubZone: p.subZone,
+			Key: key, Middle: middle, Cluster: p.cluster, Kind: p.kind, Of: p.of, Region: region, Zone: zone, SubZone: subZone,
 			Issued: s.issued, Succeeded: s.succeeded, Failed: s.failed, InProgress: s.inProgress, Count: s.count, Total: s.total,
 		})
 	}
@@ -240,7 +241,7 @@ func (r *Recorder) Return(back []fleet.Load) {
 			m.leftOut = plus(m.leftOut, l.Count)
 			continue
 		}
-		s := r.sum(l.Key, m, part{cluster: l.Cluster, kind: l.Kind, of: l.Of, region: l.Region, zone: l.Zone, subZone: l.SubZone})
+		s := r.sum(l.Key, m, part{cluster: l.Cluster, kind: l.Kind, of: l.Of, place: At(l.Region, l.Zone, l.SubZone)})
 		if s != nil {
 			s.issued, s.succeeded, s.failed, s.count = plus(s.issued, l.Issued), plus(s.succeeded, l.Succeeded), plus(s.failed, l.Failed), plus(s.count, l.Count)
 			s.inProgress, s.total = add(s.inProgress, l.InProgress), add(s.total, l.Total)

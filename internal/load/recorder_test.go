@@ -23,7 +23,7 @@ func at(now *time.Time, b Bounds) *Recorder {
 }
 
 func requests(cluster string, n uint64) Report {
-	return Report{Clusters: []Cluster{{Name: cluster, Localities: []Locality{{Region: "eu", Issued: n, Succeeded: n - 1, Failed: 1, InProgress: 2}}}}}
+	return Report{Clusters: []Cluster{{Name: cluster, Localities: []Locality{{Place: At("eu", "", ""), Issued: n, Succeeded: n - 1, Failed: 1, InProgress: 2}}}}}
 }
 
 // sorted is what was taken, in one order.
@@ -129,7 +129,7 @@ func TestT49_NoMoreIsHeldThanTheBoundsSay(t *testing.T) {
 func TestT49_EndpointsLeaveRoom(t *testing.T) {
 	t.Parallel()
 	to := func(cluster string, n int) (out Report) {
-		l := Locality{Region: "eu", Issued: uint64(n)} //nolint:gosec // small
+		l := Locality{Place: At("eu", "", ""), Issued: uint64(n)} //nolint:gosec // small
 		for i := range n {
 			l.Endpoints = append(l.Endpoints, Endpoint{Address: fmt.Sprint("e", i), Issued: 1, InProgress: 2})
 		}

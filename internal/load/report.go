@@ -1,6 +1,9 @@
 package load
 
-import "time"
+import (
+	"time"
+	"unique"
+)
 
 // The most that is taken of one report, and the longest texts in it, in bytes. What is over is counted, and left out.
 const (
@@ -35,9 +38,31 @@ type Cluster struct {
 	Metrics    []Metric
 }
 
+// Place is where a locality is, and is compared by ==. The zero value is that of one that says nothing.
+type Place struct{ names unique.Handle[placeNames] }
+
+type placeNames struct{ region, zone, subZone string }
+
+// At returns the place of those names, any of which may be empty.
+func At(region, zone, subZone string) Place {
+	if region+zone+subZone == "" {
+		return Place{}
+	}
+	return Place{unique.Make(placeNames{region, zone, subZone})}
+}
+
+// Names are the place's.
+func (p Place) Names() (region, zone, subZone string) {
+	if p == (Place{}) {
+		return "", "", ""
+	}
+	n := p.names.Value()
+	return n.region, n.zone, n.subZone
+}
+
 // Locality counts the requests of one locality.
 type Locality struct {
-	Region, Zone, SubZone     string
+	Place                     Place
 	Issued, Succeeded, Failed uint64
 	InProgress                uint64 // at the report's end
 	Endpoints                 []Endpoint

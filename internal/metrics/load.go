@@ -89,7 +89,8 @@ func (m *Loads) Add(key fleet.Key, r *load.Report, interval time.Duration) {
 
 func (m *Loads) addLocked(to *loadCluster, c *load.Cluster, seconds float64) {
 	for _, l := range c.Localities {
-		x := m.localityLocked(to, strings.Join([]string{l.Region, l.Zone, l.SubZone}, "/"))
+		region, zone, subZone := l.Place.Names()
+		x := m.localityLocked(to, strings.Join([]string{region, zone, subZone}, "/"))
 		x.issued.Add(believed(l.Issued))
 		x.succeeded.Add(believed(l.Succeeded))
 		x.failed.Add(believed(l.Failed))

@@ -16,7 +16,7 @@ func TestLoadIsToldByCluster(t *testing.T) {
 	key := newKey()
 	report := load.Report{Clusters: []load.Cluster{{
 		Name: "a", Interval: 20 * time.Second,
-		Localities: []load.Locality{{Region: "eu", Zone: "1", Issued: 10, Succeeded: 7, Failed: 2, InProgress: 3}},
+		Localities: []load.Locality{{Place: load.At("eu", "1", ""), Issued: 10, Succeeded: 7, Failed: 2, InProgress: 3}},
 		Drops:      []load.Drop{{Category: "overload", Count: 4}, {Count: 1}},
 		Metrics:    []load.Metric{{Name: "queue", Count: 2, Total: -1.5}, {Name: "nothing", Total: math.NaN()}},
 	}}}
@@ -54,7 +54,7 @@ func TestSeriesOfLoadAreBounded(t *testing.T) {
 	r := New(XDS, Config{LoadClusters: 3})
 	var c load.Cluster
 	for i := range 100 {
-		c.Localities = append(c.Localities, load.Locality{Zone: fmt.Sprint(i), Issued: 1})
+		c.Localities = append(c.Localities, load.Locality{Place: load.At("", fmt.Sprint(i), ""), Issued: 1})
 		c.Drops = append(c.Drops, load.Drop{Category: fmt.Sprint(i), Count: 1})
 		c.Metrics = append(c.Metrics, load.Metric{Name: fmt.Sprint(i), Count: 1})
 	}

@@ -56,7 +56,7 @@ func use(r *Registry) {
 		r.Held.Denied(reason)
 	}
 	r.Loads.Add(newKey(), &load.Report{Clusters: []load.Cluster{{
-		Name: "a", Localities: []load.Locality{{Region: "eu", Issued: 1}}, Drops: []load.Drop{{Count: 1}}, Metrics: []load.Metric{{Name: "queue", Count: 1, Total: 1}},
+		Name: "a", Localities: []load.Locality{{Place: load.At("eu", "", ""), Issued: 1}}, Drops: []load.Drop{{Count: 1}}, Metrics: []load.Metric{{Name: "queue", Count: 1, Total: 1}},
 	}}}, time.Second)
 	r.Audit.Delivered("webhook", true, time.Second)
 	r.Audit.Failing("webhook", 1)

@@ -30,17 +30,29 @@ func (r *Replica) Authenticate(ctx context.Context, token string) (xds.Identity,
 	return id, err
 }
 
+// Recheck is Authenticate of a token that was valid once: it need not be read again.
+func (r *Replica) Recheck(ctx context.Context, was xds.Identity) (xds.Identity, error) {
+	id, err := r.identify(ctx, was.Credential, was.Token)
+	r.denied(err, "", xds.RemoteAddr(ctx))
+	return id, err
+}
+
 func (r *Replica) authenticate(ctx context.Context, token string) (xds.Identity, error) {
 	id, err := auth.ParseNodeToken(token)
 	if err != nil {
 		return xds.Identity{}, err
 	}
-	sent := auth.Hash(token)
+	return r.identify(ctx, id, auth.Hash(token))
+}
+
+// identify finds whose credential it is, and whether it is valid and its token has this hash.
+func (r *Replica) identify(ctx context.Context, id fleet.CredentialID, sent [32]byte) (xds.Identity, error) {
 	if why := r.lookups.Rejected(sent, time.Now()); why != nil {
 		return xds.Identity{}, why
 	}
 	key, c := r.heldCredential(id)
 	if !auth.Equal(c.Hash, sent) {
+		var err error
 		if key, c, err = r.findCredential(ctx, id, sent); err != nil {
 			return xds.Identity{}, err
 		}
@@ -58,7 +70,7 @@ func (r *Replica) authenticate(ctx context.Context, token string) (xds.Identity,
 	if err != nil {
 		return xds.Identity{}, fmt.Errorf("node credential %s: %w", c.ID, err)
 	}
-	who := xds.Identity{Key: key, Credential: c.ID, Nodes: nodes}
+	who := xds.Identity{Key: key, Credential: c.ID, Nodes: nodes, Token: sent}
 	r.uses.use(who, xds.RemoteAddr(ctx), 0, r.clock.now())
 	return who, nil
 }
@@ -79,11 +91,11 @@ func judge(c fleet.Credential, sent [32]byte, now time.Time) error {
 
 // findCredential asks the database, unless somebody did within the last second; the zero credential if there is none.
 func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID, sent [32]byte) (key fleet.Key, c fleet.Credential, err error) {
-	ctx, cancel := context.WithTimeout(ctx, findTimeout)
-	defer cancel()
 	if f := r.finds.get(id, time.Now()); auth.Equal(f.credential.Hash, sent) {
 		return f.key, f.credential, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, findTimeout)
+	defer cancel()
 	leave, err := r.lookups.Begin(ctx, xds.RemoteAddr(ctx), time.Now())
 	if err != nil {
 		return key, c, err

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -57,6 +58,48 @@ func TestAuthenticate(t *testing.T) {
 			t.Errorf("%d credentials were looked up", n)
 		}
 	})
+}
+
+// TestRecheckSaysWhatAuthenticateDoes of a token that was valid once, whether or not its fleet is held: it is, was revoked, has expired, or is not there any more.
+func TestRecheckSaysWhatAuthenticateDoes(t *testing.T) {
+	for name, held := range map[string]bool{"not held": false, "held": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				key, id, token := w.newFleet(cluster("c", "1"))
+				if held {
+					w.attach(id, "a")
+				}
+				was, err := w.Authenticate(t.Context(), token)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range []struct {
+					now  fleet.Credential
+					want error
+				}{
+					{fleet.Credential{}, nil}, {fleet.Credential{ExpiresAt: time.Now().Add(-time.Minute)}, fleet.ErrUnauthenticated}, {fleet.Credential{RevokedAt: time.Now()}, fleet.ErrUnauthenticated},
+				} {
+					if c.want != nil {
+						c.now.ID, c.now.Hash, c.now.Nodes = id.Credential, auth.Hash(token), "*"
+						w.feed.credential(key, c.now)
+						w.Wake(key.Fleet, false)
+						time.Sleep(2 * foundFor)
+						synctest.Wait()
+					}
+					got, err := w.Recheck(t.Context(), was)
+					again, as := w.Authenticate(t.Context(), token)
+					if !errors.Is(err, c.want) || fmt.Sprint(err) != fmt.Sprint(as) || got != again {
+						t.Errorf("%+v: %+v, %v; Authenticate says %+v, %v", c.now, got, err, again, as)
+					}
+				}
+				stolen := was
+				stolen.Token = auth.Hash("another")
+				if _, err := w.Recheck(t.Context(), stolen); !errors.Is(err, fleet.ErrUnauthenticated) || !strings.Contains(err.Error(), "not known") {
+					t.Errorf("of another token: %v", err)
+				}
+			})
+		})
+	}
 }
 
 func TestAuthenticateWithoutADatabase(t *testing.T) {

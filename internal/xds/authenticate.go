@@ -46,6 +46,14 @@ func (s *Server) identify(ctx context.Context) (Identity, error) {
 	return s.cfg.Authenticator.Authenticate(ctx, token)
 }
 
+// recheck looks again at whom a call speaks for that has begun: its token is the same.
+func (s *Server) recheck(ctx context.Context, was Identity) (Identity, error) {
+	if s.cfg.Anonymous != nil {
+		return was, nil
+	}
+	return s.cfg.Authenticator.Recheck(ctx, was)
+}
+
 // authenticate tells whom a call speaks for if its headers hold a good credential, nil if it needs none. It runs before
 // anything of a body is decoded or asked for: what the client may send meanwhile is the
 // stream's first window, which is freed when the call is refused. grpc's tap handle would

@@ -14,6 +14,7 @@ import (
 	statusv3 "github.com/envoyproxy/go-control-plane/envoy/service/status/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
@@ -65,6 +66,11 @@ func (w watcher) mustAnswer() {
 type authenticate func(ctx context.Context, token string) (xds.Identity, error)
 
 func (f authenticate) Authenticate(ctx context.Context, token string) (xds.Identity, error) {
+	return f(ctx, token)
+}
+
+func (f authenticate) Recheck(ctx context.Context, _ xds.Identity) (xds.Identity, error) {
+	_, token, _ := strings.Cut(metadata.ValueFromIncomingContext(ctx, "authorization")[0], " ")
 	return f(ctx, token)
 }
 

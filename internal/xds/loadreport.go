@@ -20,8 +20,9 @@ import (
 // loadReport is a LoadStatsRequest, decoded as far as it is kept: an Envoy's has its node each time, and every cluster that it has, whether or not anything
 // happened there.
 type loadReport struct {
-	node []byte // the encoded Node, nil if there is none
-	idle bool   // the clusters to which nothing was sent are wanted too: their names cost more than all else that is skipped
+	node   []byte      // the encoded Node, nil if there is none
+	pinned *pinnedNode // the node that it must be, which is looked at where it lies; nil: it is not known yet, and copied
+	idle   bool        // the clusters to which nothing was sent are wanted too: their names cost more than all else that is skipped
 	// endpoints: counts for each endpoint are wanted.
 	endpoints bool
 	clusters  int // of which it says something, be it that nothing happened
@@ -34,7 +35,7 @@ type loadReport struct {
 // place is a Locality, encoded and decoded. A report names the same few for each cluster.
 type place struct {
 	encoded []byte
-	named   load.Locality
+	place   load.Place
 	kept    bool // its texts can be
 }
 
@@ -105,15 +106,23 @@ func (r *loadReport) receive(data mem.BufferSlice) error {
 	if err := r.decode(buf.ReadOnlyData()); err != nil {
 		return fmt.Errorf("decode the load report: %w: %w", err, fleet.ErrInvalid)
 	}
+	if r.node == nil {
+		return nil
+	}
+	node := r.node
+	if r.node = nil; r.pinned != nil {
+		return r.pinned.check(node)
+	}
+	r.node = bytes.Clone(node)
 	return nil
 }
 
-// decode copies what it keeps. What is over a bound, or cannot be kept, is counted, and the rest counts.
+// decode copies what it keeps, but the node. What is over a bound, or cannot be kept, is counted, and the rest counts.
 func (r *loadReport) decode(b []byte) error {
 	return eachBytes(b, func(num protowire.Number, v []byte) error {
 		switch num {
 		case reportNode:
-			r.node = append([]byte{}, v...)
+			r.node = v
 		case reportClusters:
 			r.clusters++
 			return r.cluster(v)
@@ -241,27 +250,29 @@ func (r *loadReport) place(l *load.Locality, b []byte) (ok bool, err error) {
 		i, r.places = len(r.places), append(r.places, p)
 	}
 	p := &r.places[i]
-	l.Region, l.Zone, l.SubZone = p.named.Region, p.named.Zone, p.named.SubZone
+	l.Place = p.place
 	return p.kept, nil
 }
 
 func decodePlace(b []byte) (place, error) {
 	p := place{encoded: b, kept: true}
+	var region, zone, subZone string
 	err := eachBytes(b, func(num protowire.Number, v []byte) error {
 		text, ok := keptText(v, load.MaxText)
 		switch num {
 		case 1:
-			p.named.Region = text
+			region = text
 		case 2:
-			p.named.Zone = text
+			zone = text
 		case 3:
-			p.named.SubZone = text
+			subZone = text
 		default:
 			return nil
 		}
 		p.kept = p.kept && ok
 		return nil
 	})
+	p.place = load.At(region, zone, subZone)
 	return p, err
 }
 
@@ -358,21 +369,26 @@ type field struct {
 // eachField calls f for every field but groups and 32-bit numbers.
 func eachField(b []byte, f func(field) error) error {
 	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return protowire.ParseError(n)
+		x, n := field{}, 1
+		if b[0] >= 1<<3 && b[0] < 1<<7 { // nearly all
+			x.tag = tag(b[0])
+		} else {
+			var num protowire.Number
+			var typ protowire.Type
+			if num, typ, n = protowire.ConsumeTag(b); n < 0 {
+				return protowire.ParseError(n)
+			}
+			x.tag = tag(protowire.EncodeTag(num, typ))
 		}
-		b = b[n:]
-		x := field{tag: tag(protowire.EncodeTag(num, typ))}
-		switch typ {
-		case protowire.VarintType:
+		switch b = b[n:]; x.tag & 7 {
+		case varint:
 			x.n, n = protowire.ConsumeVarint(b)
-		case protowire.Fixed64Type:
+		case fixed64:
 			x.n, n = protowire.ConsumeFixed64(b)
-		case protowire.BytesType:
+		case bytesOf:
 			x.bytes, n = protowire.ConsumeBytes(b)
 		default:
-			n = protowire.ConsumeFieldValue(num, typ, b)
+			n = protowire.ConsumeFieldValue(protowire.Number(x.tag>>3), protowire.Type(x.tag&7), b) //nolint:gosec // a number of a field
 			x.tag = 0
 		}
 		if n < 0 {

@@ -42,7 +42,7 @@ func (s *Server) registerLoad(r grpc.ServiceRegistrar) {
 	}
 	r.RegisterService(&grpc.ServiceDesc{
 		ServiceName: "envoy.service.load_stats.v3.LoadReportingService", Metadata: "envoy/service/load_stats/v3/lrs.proto",
-		Streams: []grpc.StreamDesc{{StreamName: "StreamLoadStats", ServerStreams: true, ClientStreams: true, Handler: s.talks(s.takeReports, false, s.enterReports)}},
+		Streams: []grpc.StreamDesc{{StreamName: "StreamLoadStats", ServerStreams: true, ClientStreams: true, Handler: s.talks(s.takeReports, false, recheckReports, s.enterReports)}},
 	}, nil)
 }
 
@@ -61,15 +61,14 @@ func (s *Server) takeReports(t *talk) error {
 	var asked *fleet.LoadSettings // by what the client was told last
 	for first := true; ; first = false {
 		r := &loadReport{idle: look, endpoints: asked != nil && asked.Endpoints}
+		if !first { // later ones may leave the node out
+			r.pinned = &node
+		}
 		err := t.RecvMsg(r)
-		switch {
-		case err != nil:
-		case first:
+		if err == nil && first {
 			if node, err = s.admitReports(t, r); err == nil {
 				asked, err = s.askReports(t, nil)
 			}
-		case r.node != nil: // later ones may leave it out
-			err = node.check(r.node)
 		}
 		if errors.Is(err, fleet.ErrLimit) || errors.Is(err, fleet.ErrInvalid) {
 			s.denyReports(t, node.node.ID, fleet.DeniedRequest, err)

@@ -3,6 +3,7 @@ package xds
 import (
 	"crypto/sha256"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,11 +24,14 @@ const maxMetadata = 64 << 10
 // "only the first request on a stream is guaranteed to carry the node identifier".
 type pinnedNode struct {
 	node fleet.Node
-	hash [32]byte // of the bytes last seen
+	hash uint64 // of the bytes last seen, by nodeSeed
 	// same is of the node in one fixed encoding: the node itself may take 61 kB, and what of
 	// it matters is in node.
 	same [32]byte
 }
+
+// nodeSeed is of this process alone: nobody finds two nodes with one hash. An Envoy reports its node, of 61 kB, each time.
+var nodeSeed = maphash.MakeSeed()
 
 // pin decodes the node of a first request.
 func pin(encoded []byte) (pinnedNode, error) {
@@ -53,7 +57,7 @@ func pin(encoded []byte) (pinnedNode, error) {
 		return pinnedNode{}, err
 	}
 	return pinnedNode{
-		hash: sha256.Sum256(encoded),
+		hash: maphash.Bytes(nodeSeed, encoded),
 		same: same,
 		node: fleet.Node{
 			ID:            n.GetId(),
@@ -73,7 +77,7 @@ func pin(encoded []byte) (pinnedNode, error) {
 // check refuses a node that is not the pinned one. Equal bytes cost a hash; others are
 // decoded, since a map's order may have changed.
 func (p *pinnedNode) check(encoded []byte) error {
-	hash := sha256.Sum256(encoded)
+	hash := maphash.Bytes(nodeSeed, encoded)
 	if hash == p.hash {
 		return nil
 	}

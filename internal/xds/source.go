@@ -15,6 +15,7 @@ type Identity struct {
 	Key        fleet.Key
 	Credential fleet.CredentialID
 	Nodes      auth.NodePattern
+	Token      [32]byte // its SHA-256: that of the credential
 }
 
 // Authenticator finds whose token it is.
@@ -23,6 +24,8 @@ type Authenticator interface {
 	// or revoked, and fleet.ErrUnavailable when that cannot be found out now. The error's
 	// text is shown to the client. RemoteAddr tells where the call comes from.
 	Authenticate(ctx context.Context, token string) (Identity, error)
+	// Recheck says whether what Authenticate returned is still so. Its errors are the same.
+	Recheck(ctx context.Context, was Identity) (Identity, error)
 }
 
 // RemoteAddr is where a call comes from, with its port; "" if that is not known.

@@ -29,26 +29,28 @@ type talk struct {
 	id      Identity // whom the last request spoke for
 	pace    *rate.Limiter
 	silence *time.Timer            // ends a call that begins with none
-	recheck *time.Timer            // looks whether the credential is still good
+	recheck *time.Timer            // looks whether the credential is still valid
+	every   time.Duration          // after which silence it does
 	held    atomic.Pointer[handed] // the last answer
 }
 
-// recheckEvery is how often a talk's credential is looked at while its client is silent: a request has it looked at too.
-const recheckEvery = 5 * time.Second
+// How often the credential of a talk is looked at while its client is silent: a request has it looked at too. A stream of reports is told nothing
+// that is secret, and there are many, which report more often than that.
+const recheckTalk, recheckReports = 5 * time.Second, 30 * time.Second
 
 // converse is the handler of a talk that lasts: do receives and sends until an error.
 func (s *Server) converse(do func(*talk) error) grpc.StreamHandler {
-	return s.talks(do, false, s.streams.ask)
+	return s.talks(do, false, recheckTalk, s.streams.ask)
 }
 
 // once is the handler of a talk with one request and one answer. Ageing and draining do
 // not cut it off: it ends by itself.
 func (s *Server) once(do func(*talk) error) grpc.StreamHandler {
-	return s.talks(do, true, s.streams.ask)
+	return s.talks(do, true, recheckTalk, s.streams.ask)
 }
 
 // talks is the handler of a talk that enter counts.
-func (s *Server) talks(do func(*talk) error, once bool, enter func(Identity) (leave func(), err error)) grpc.StreamHandler {
+func (s *Server) talks(do func(*talk) error, once bool, recheck time.Duration, enter func(Identity) (leave func(), err error)) grpc.StreamHandler {
 	return func(_ any, ss grpc.ServerStream) error {
 		id, ok := identityOf(ss.Context())
 		if !ok {
@@ -59,23 +61,23 @@ func (s *Server) talks(do func(*talk) error, once bool, enter func(Identity) (le
 			return statusOf(err)
 		}
 		defer leave()
-		t := s.newTalk(ss, id)
+		t := s.newTalk(ss, id, recheck)
 		t.once = once
 		defer func() { s.release(ss.Context(), t.held.Load()) }()
 		defer t.cancel(nil)
 		defer t.silence.Stop()
 		end := make(chan error, 1)
 		go func() { end <- t.run(do) }() // the handler's return frees it
-		return statusOf(t.await(end))
+		return statusOf(t.await(end, id))
 	}
 }
 
-func (s *Server) newTalk(ss grpc.ServerStream, id Identity) *talk {
+func (s *Server) newTalk(ss grpc.ServerStream, id Identity, recheck time.Duration) *talk {
 	limits := s.cfg.Limits
 	ctx, cancel := context.WithCancelCause(ss.Context())
 	return &talk{
 		ServerStream: ss, srv: s, ctx: ctx, cancel: cancel, id: id, pace: rate.NewLimiter(rate.Limit(limits.Requests), limits.Burst),
-		recheck: time.NewTimer(recheckEvery),
+		recheck: time.NewTimer(recheck), every: recheck,
 		silence: time.AfterFunc(limits.FirstRequest, func() {
 			cancel(status.Errorf(codes.DeadlineExceeded, "no request came within %s of the stream's opening", limits.FirstRequest))
 		}),
@@ -86,8 +88,8 @@ func (t *talk) run(do func(*talk) error) error {
 	return ended(lifecycle.Contain(t.srv.log, "a call", func() error { return do(t) }))
 }
 
-// await returns what the talk ends with.
-func (t *talk) await(end <-chan error) error {
+// await returns what the talk of id's credential ends with.
+func (t *talk) await(end <-chan error, id Identity) error {
 	var leaves <-chan time.Time
 	drain, at := t.srv.drain, t.srv.leaves(t.ctx)
 	switch {
@@ -108,9 +110,9 @@ func (t *talk) await(end <-chan error) error {
 		case <-drain:
 			return nil
 		case <-t.recheck.C:
-			t.recheck.Reset(recheckEvery)
+			t.recheck.Reset(t.every)
 			// A database that does not answer ends nothing.
-			if _, err := t.srv.identify(t.ctx); err != nil && !errors.Is(err, fleet.ErrUnavailable) {
+			if _, err := t.srv.recheck(t.ctx, id); err != nil && !errors.Is(err, fleet.ErrUnavailable) {
 				return err
 			}
 		}
@@ -121,7 +123,7 @@ func (t *talk) await(end <-chan error) error {
 func (t *talk) Context() context.Context { return t.ctx }
 
 // RecvMsg waits until the client may ask again, and for its request. It fails if the
-// credential is not good any more by then.
+// credential is not valid any more by then.
 func (t *talk) RecvMsg(m any) error {
 	if t.pace.Wait(t.ctx) != nil {
 		<-t.ctx.Done() // a deadline is known before it passes
@@ -135,9 +137,9 @@ func (t *talk) RecvMsg(m any) error {
 	if q.err != nil || t.once { // once: the interceptor has just asked
 		return q.err
 	}
-	id, err := t.srv.identify(t.ctx)
+	id, err := t.srv.recheck(t.ctx, t.id)
 	t.id = id
-	t.recheck.Reset(recheckEvery)
+	t.recheck.Reset(t.every)
 	return err
 }
 

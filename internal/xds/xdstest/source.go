@@ -169,6 +169,9 @@ func (s *Source) Authenticate(_ context.Context, token string) (xds.Identity, er
 	return xds.Identity{Credential: fleet.CredentialID(sum[:16]), Nodes: p}, err
 }
 
+// Recheck implements xds.Authenticator: nothing ends.
+func (s *Source) Recheck(_ context.Context, was xds.Identity) (xds.Identity, error) { return was, nil }
+
 // Attached is how many streams are tied to the fleet.
 func (s *Source) Attached() int {
 	s.mu.Lock()
