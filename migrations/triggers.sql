@@ -2,10 +2,10 @@
 -- the order in which a write comes to the tables.
 
 -- What happened to nodes.
-CREATE OR REPLACE TRIGGER node_exceptions_tell AFTER INSERT ON node_exceptions REFERENCING NEW TABLE AS written
-  FOR EACH STATEMENT EXECUTE FUNCTION node_exceptions_tell();
-CREATE OR REPLACE TRIGGER node_exceptions_tell_change AFTER UPDATE ON node_exceptions REFERENCING OLD TABLE AS past NEW TABLE AS written
-  FOR EACH STATEMENT EXECUTE FUNCTION node_exceptions_tell_change();
+CREATE OR REPLACE TRIGGER refusals_new AFTER INSERT ON refusals REFERENCING NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION refusals_new();
+CREATE OR REPLACE TRIGGER refusals_changed AFTER UPDATE ON refusals REFERENCING OLD TABLE AS past NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION refusals_changed();
 CREATE OR REPLACE TRIGGER node_status_tell AFTER INSERT ON node_status FOR EACH ROW WHEN (NEW.duplicates > 1) EXECUTE FUNCTION node_status_tell();
 CREATE OR REPLACE TRIGGER node_status_tell_change AFTER UPDATE ON node_status FOR EACH ROW
   WHEN (NEW.duplicates > 1 AND NEW.duplicates <> OLD.duplicates) EXECUTE FUNCTION node_status_tell();

@@ -109,7 +109,7 @@ func (c *editCommand) rounds(ctx context.Context, s *session, file string, text 
 			return refused
 		}
 		edited = withoutSaid(edited)
-		if refused = c.write(ctx, s, edited); refused == nil || !mended(refused) {
+		if refused = c.write(ctx, s, edited); refused == nil || !fixable(refused) {
 			return refused
 		}
 		if shown, err = c.again(ctx, s, edited, refused); err != nil {
@@ -118,8 +118,8 @@ func (c *editCommand) rounds(ctx context.Context, s *session, file string, text 
 	}
 }
 
-// mended reports whether another text could be taken.
-func mended(err error) bool {
+// fixable reports whether another text could be taken.
+func fixable(err error) bool {
 	var p *problem
 	var wrong faults
 	return errors.As(err, &wrong) || errors.As(err, &p) &&

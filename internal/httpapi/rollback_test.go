@@ -139,12 +139,12 @@ func TestT43_GuardedContentIsNotSmuggledByARace(t *testing.T) {
 	path := w.at("resources", "listeners", "l")
 	old := asDocument(luaListener("l", "old"))
 	w.do(http.MethodPut, path, old).isWritten(nil)
-	admin, adminDone := w.sent(http.MethodPut, path, asDocument(luaListener("l", "mended")))
+	admin, adminDone := w.sent(http.MethodPut, path, asDocument(luaListener("l", "fixed")))
 	editor, editorDone := w.beside().sent(http.MethodPut, path, old, "Authorization", w.writers(w.fleet)[auth.RoleEditor])
 	w.queued(admin, editor)
 	adminDone().is(200, nil)
 	editorDone().isProblem(403, "guarded", "/body"+luaAt)
-	if a := w.do(http.MethodGet, path, ""); !bytes.Contains(a.body, []byte("mended")) {
+	if a := w.do(http.MethodGet, path, ""); !bytes.Contains(a.body, []byte("fixed")) {
 		t.Errorf("the old code is back: %s", a.body)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"fairlead/internal/refusal"
 )
 
-// A server that jumps over the revision that mended a refused version, to one that brings it
+// A server that jumps over the revision that fixed a refused version, to one that brings it
 // back, does not offer it again: it tells the refusal anew, of the revision that brought it back.
 func TestAVersionThatComesBackInAJumpIsRefusedAnew(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
@@ -18,7 +18,7 @@ func TestAVersionThatComesBackInAJumpIsRefusedAnew(t *testing.T) {
 		w.change(key, cluster("c", "bad"))
 		refuse(t, a, "c", good)
 		time.Sleep(time.Second)
-		w.feed.write(key, cluster("c", "mended")) // no bell: nobody looks
+		w.feed.write(key, cluster("c", "fixed")) // no bell: nobody looks
 		w.change(key, cluster("c", "bad"))
 		if now := a.Current(); now.Revision != 4 || version(now, fleet.Cluster, "c") != "1" {
 			t.Errorf("the node has %s at %d", version(now, fleet.Cluster, "c"), now.Revision)
@@ -46,7 +46,7 @@ func TestAVersionThatComesBackInAJumpIsRefusedAnew(t *testing.T) {
 	})
 }
 
-// Of a node that is away nothing is told: it may be on a server that saw the version mended, and have taken it when it came back. When it
+// Of a node that is away nothing is told: it may be on a server that saw the version fixed, and have taken it when it came back. When it
 // comes the database says whether it refuses that. Where that cannot be read it is offered the version.
 func TestAVersionThatComesBackWhileItsNodeIsAwayIsNotToldOf(t *testing.T) {
 	for _, c := range []struct {
@@ -62,7 +62,7 @@ func TestAVersionThatComesBackWhileItsNodeIsAwayIsNotToldOf(t *testing.T) {
 			refuse(t, a, "c", good)
 			a.Detach(true)
 			time.Sleep(time.Second)
-			w.feed.write(key, cluster("c", "mended"))
+			w.feed.write(key, cluster("c", "fixed"))
 			w.change(key, bad)
 			time.Sleep(time.Second)
 			if n := len(w.sink.allRefusals()); n != 1 {

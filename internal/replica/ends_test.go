@@ -216,7 +216,7 @@ func TestWhatLackedAClusterIsOfferedAgain(t *testing.T) {
 		lacks(t, a)
 		refuse(t, a, "other", nil)
 		a.Detach(false)
-		w.feed.write(key, cluster("other", "mended"))
+		w.feed.write(key, cluster("other", "fixed"))
 		w.feed.write(key, cluster("d", "1"))
 		w.change(key, cluster("other", "bad"))
 		w.wantEnds("a l@1 offered by 4")

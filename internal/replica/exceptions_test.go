@@ -325,13 +325,13 @@ func TestWhatIsTooMuchIsOfItsStreamAlone(t *testing.T) {
 		if inForce(b, fleet.Cluster, last) != "bad" || inForce(b, fleet.Cluster, rows[0].Name) != "" {
 			t.Error("the next stream is offered what was too much, and nothing else")
 		}
-		b.Settled(w.change(key, cluster(last, "mended")))
+		b.Settled(w.change(key, cluster(last, "fixed")))
 		time.Sleep(time.Second)
 		if ends := w.sink.allResolved(); len(ends) != 1 || ends[0].Name != last {
 			t.Errorf("ended are %+v", ends)
 		}
 		w.left("c", fleet.LastStream{Settled: 1, Refusals: all})
-		if c := w.attach(id, "c"); c.Current().Types[fleet.Cluster].Len() != 1 || inForce(c, fleet.Cluster, last) != "mended" {
+		if c := w.attach(id, "c"); c.Current().Types[fleet.Cluster].Len() != 1 || inForce(c, fleet.Cluster, last) != "fixed" {
 			t.Errorf("another server has %d of them in force", c.Current().Types[fleet.Cluster].Len())
 		}
 	})

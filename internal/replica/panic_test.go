@@ -126,10 +126,10 @@ func (w *world) poison(key fleet.Key) (cure func()) {
 // A turn breaks off when half of the streams have new views: it is finished when the fault
 // is gone, with all that it was to bring, and with what came meanwhile.
 func TestT36_ABrokenTurnIsFinished(t *testing.T) {
-	for name, c := range map[string]struct{ before, meanwhile, mended bool }{
+	for name, c := range map[string]struct{ before, meanwhile, fixed bool }{
 		"as it was":                        {},
 		"with what came meanwhile":         {meanwhile: true},
-		"with what mended it":              {mended: true},
+		"with what fixed it":              {fixed: true},
 		"before anything is shown":         {before: true}, // where selectors have changed all subscribers are looked at first
 		"before, and with what came later": {before: true, meanwhile: true},
 	} {
@@ -162,13 +162,13 @@ func TestT36_ABrokenTurnIsFinished(t *testing.T) {
 						t.Fatalf("a stream is at %d, %v", now, reason(a))
 					}
 				}
-				if !c.mended { // it would mend it a little
+				if !c.fixed { // it would fix it a little
 					if now := w.attach(fresh, "new").Current().Revision; now < 2 && !c.before {
 						t.Errorf("a stream that comes now gets revision %d", now)
 					}
 				}
 				cure()
-				if c.mended {
+				if c.fixed {
 					want = w.feed.write(key, cluster("c2", "1"))
 				}
 				time.Sleep(2 * retryMost)
@@ -319,11 +319,11 @@ func TestT36_ASecretThatMakesTheOpenerPanicStopsItsFleetAlone(t *testing.T) {
 		if a.Current().Revision != 1 || b.Current().Revision != 2 {
 			t.Errorf("the poisonous fleet is at %d, the other one at %d", a.Current().Revision, b.Current().Revision)
 		}
-		w.feed.write(bad, secret("s", "2", "sealed:mended"))
+		w.feed.write(bad, secret("s", "2", "sealed:fixed"))
 		time.Sleep(2 * retryMost)
 		synctest.Wait()
 		if now := a.Current(); now.Revision != 3 || version(now, fleet.Secret, "s") != "2" {
-			t.Errorf("mended, it is at %d", now.Revision)
+			t.Errorf("fixed, it is at %d", now.Revision)
 		}
 	})
 }

@@ -116,7 +116,7 @@ func writeNew(path string, mode os.FileMode, text string) error {
 func LoadPublic(path string) ([]byte, error) { return load(path, public) }
 
 // LoadPrivate reads the file of the private key. A file that others than its owner may
-// read is ErrInvalid, with the command that mends it.
+// read is ErrInvalid, with the command that fixes it.
 func LoadPrivate(path string) ([]byte, error) { return load(path, private) }
 
 // LoadVersion reads the file of the version key, as strictly as LoadPrivate.

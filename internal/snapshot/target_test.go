@@ -11,16 +11,16 @@ import (
 func TestTargetIsTheSnapshotWithItsExceptions(t *testing.T) {
 	t.Parallel()
 	s := &snapshot.Snapshot{Revision: 7}
-	for _, r := range []*snapshot.Resource{res("changed", "2"), res("new", "1"), res("mended", "3"), res("other", "1")} {
+	for _, r := range []*snapshot.Resource{res("changed", "2"), res("new", "1"), res("fixed", "3"), res("other", "1")} {
 		s.Types[fleet.Runtime] = s.Types[fleet.Runtime].With(r)
 	}
 	target := snapshot.NewTarget(s, []snapshot.Exception{
 		{Type: fleet.Runtime, Refused: snapshot.Reported("changed", "2"), Good: res("changed", "1")},
 		{Type: fleet.Runtime, Refused: snapshot.Reported("new", "1")},
-		{Type: fleet.Runtime, Refused: snapshot.Reported("mended", "2"), Good: res("mended", "1")},
+		{Type: fleet.Runtime, Refused: snapshot.Reported("fixed", "2"), Good: res("fixed", "1")},
 		{Type: fleet.Runtime, Refused: snapshot.Reported("deleted", "1"), Good: res("deleted", "0")},
 	})
-	want := map[string]string{"changed": "1", "mended": "3", "other": "1"}
+	want := map[string]string{"changed": "1", "fixed": "3", "other": "1"}
 	if got := contents(target.Types[fleet.Runtime]); !maps.Equal(got, want) || target.Revision != 7 {
 		t.Errorf("target %v at %d, want %v at 7", got, target.Revision, want)
 	}

@@ -56,7 +56,7 @@ type answerJSON struct {
 	Revision fleet.Revision `json:"revision"`
 	Changed  int            `json:"changed"`
 	At       time.Time      `json:"at"`
-	Mends    int            `json:"mends"`
+	Ended    int            `json:"ended"`
 	Rows     []struct {
 		Revision  fleet.Revision `json:"revision"`
 		CreatedAt *time.Time     `json:"created_at"`
@@ -158,8 +158,8 @@ func (s *Store) write(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write
 	if a.Changed > 0 { // a replay too: the first may have died before it could ring
 		s.ring(t, f)
 	}
-	if a.Mends > 0 {
-		s.mends.set()
+	if a.Ended > 0 {
+		s.ending.set()
 	}
 	if a.Changed >= bulk {
 		s.grown.set()

@@ -216,7 +216,7 @@ func BenchmarkCountFleets(b *testing.B) {
 				  s AS (
 					INSERT INTO node_status (tenant_id, fleet_id, node_id, server_id, connected, settled, since)
 					SELECT tenant_id, fleet_id, node_id, fleet_id, true, CASE WHEN right(node_id, 6)::int % 10 = 0 THEN 0 END, now() FROM n)
-				  INSERT INTO node_exceptions (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash)
+				  INSERT INTO refusals (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash)
 				  SELECT tenant_id, fleet_id, node_id, 'clusters', 'c1', 'v', 1, sha256('no') FROM n WHERE right(node_id, 6)::int % 10 = 0`, tenant.String(), id, nodes)
 			}
 			db.Exec(b, `ANALYZE`)

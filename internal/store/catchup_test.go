@@ -226,6 +226,6 @@ func TestABrokenRowIsToldAlone(t *testing.T) {
 	}
 	w.apply(put(fleet.Cluster, "b", "better"))
 	if c := w.load(); len(c.Rows) != 2 || len(c.Broken) != 0 {
-		t.Errorf("mended: %+v", c)
+		t.Errorf("fixed: %+v", c)
 	}
 }

@@ -134,16 +134,16 @@ func (s *Store) CommitEndpoints(ctx context.Context, t fleet.TenantID, f fleet.I
 		}
 	}
 	var revision *int64
-	var mends int
+	var ended int
 	err := s.onHead(ctx, longTimeout, t, f, func(b *pgx.Batch) {
-		b.Queue(`SELECT o_revision, o_mends FROM endpoints_commit($1, $2, $3)`, f.String(), items, bodies).
-			QueryRow(func(row pgx.Row) error { return row.Scan(&revision, &mends) })
+		b.Queue(`SELECT o_revision, o_ended FROM endpoints_commit($1, $2, $3)`, f.String(), items, bodies).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&revision, &ended) })
 	})
 	if err != nil {
 		return 0, wrapBuild(f, err)
 	}
-	if mends > 0 {
-		s.mends.set()
+	if ended > 0 {
+		s.ending.set()
 	}
 	if revision == nil {
 		return 0, nil

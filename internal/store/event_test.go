@@ -52,8 +52,8 @@ func TestEvents(t *testing.T) {
 	if d := cmp.Diff(want, w.events("a")); d != "" {
 		t.Fatal(d)
 	}
-	w.apply(put(fleet.Cluster, "c", "mended")) // ends it in the commit
-	w.mend()
+	w.apply(put(fleet.Cluster, "c", "fixed")) // ends it in the commit
+	w.endRefusals()
 	for range 2 {
 		s.report(fleet.Status{Resolved: []fleet.Refusal{{Node: "a", Type: fleet.Cluster, Name: "c", Version: bad.Version, By: 3}}})
 	}

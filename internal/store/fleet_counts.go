@@ -26,7 +26,7 @@ SELECT f.id, c.* FROM unnest($1::uuid[]) AS f (id) CROSS JOIN LATERAL (
     FROM nodes n
     LEFT JOIN (SELECT DISTINCT s.node_id FROM node_status s JOIN xds_servers x ON x.server_id = s.server_id AND x.lease_until > clock_timestamp()
                 WHERE s.tenant_id = app_tenant() AND s.fleet_id = f.id AND s.connected) live ON live.node_id = n.node_id
-    LEFT JOIN (SELECT e.node_id, count(*) AS n FROM node_exceptions e
+    LEFT JOIN (SELECT e.node_id, count(*) AS n FROM refusals e
                 WHERE e.tenant_id = app_tenant() AND e.fleet_id = f.id AND e.resolved_at IS NULL AND ` + stands("e") + ` GROUP BY e.node_id) open ON open.node_id = n.node_id
    WHERE n.tenant_id = app_tenant() AND n.fleet_id = f.id) c`
 

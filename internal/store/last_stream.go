@@ -50,12 +50,12 @@ SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0),
          CASE WHEN EXISTS (SELECT FROM s WHERE live)
               THEN (SELECT CASE WHEN count(DISTINCT view) = 1 THEN min(view) ELSE '?' END FROM s WHERE live) -- of several: another one
               ELSE (SELECT view FROM last) END AS view,
-         (SELECT max(o.offer) FROM node_exceptions o WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.node_id = n.node_id) AS offer,
+         (SELECT max(o.offer) FROM refusals o WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.node_id = n.node_id) AS offer,
          (SELECT min(settled) FROM every) AS least) p
   LEFT JOIN LATERAL (
     SELECT x.tenant_id, x.fleet_id, x.type, x.name, x.version, x.revision, x.text_hash, x.action, x.beside, x.rival, x.rival_version, x.at, x.good, x.good_hash, x.good_revision,
            x.good_ttl_ms, x.good_derived, x.offer, coalesce(x.resolved_by, end_of.revision) AS resolved_by
-      FROM node_exceptions x ` + ended("x") + `
+      FROM refusals x ` + ended("x") + `
      WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.node_id = n.node_id
        AND (x.resolved_by IS NULL AND end_of.revision IS NULL OR coalesce(x.resolved_by, end_of.revision) >= p.least)
      ORDER BY coalesce(x.resolved_by, end_of.revision) DESC NULLS FIRST, x.type, x.name, x.revision DESC, x.version LIMIT 1000) e ON p.known

@@ -101,7 +101,7 @@ n.node_id, n.cluster, n.user_agent, n.version, coalesce(f.protocol, ''), coalesc
        coalesce(f.server, ''), f.credential_id,
        (SELECT k.expires_at FROM node_credentials k WHERE k.tenant_id = n.tenant_id AND k.fleet_id = n.fleet_id AND k.id = f.credential_id), n.first_seen, greatest(n.last_seen, f.last_lease), coalesce(f.since, n.last_seen),
        coalesce(f.live_settled, f.settled, 0), coalesce(f.connections, 0), CASE WHEN f.all_clients > 1 THEN f.all_clients ELSE 0 END,
-       ARRAY(SELECT DISTINCT x.type FROM node_exceptions x
+       ARRAY(SELECT DISTINCT x.type FROM refusals x
               WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ` + stands("x") + `
                 AND x.action = 'frozen' ORDER BY 1), coalesce(f.waits, CASE WHEN f.connections = 0 THEN jsonb_build_array(f.waiting) END), f.subscribed`
 
@@ -115,13 +115,13 @@ SELECT ` + nodeColumns + `, e.list
                    x.action, x.beside, x.good, x.at,
                    coalesce(x.resolved_at, end_of.at) AS resolved_at, coalesce(x.resolved_by, end_of.revision) AS resolved_by, x.rival, x.rival_version,
                    coalesce(x.ending::text, CASE WHEN x.resolved_at IS NOT NULL OR end_of.at IS NOT NULL THEN 'replaced' END) AS ending
-              FROM node_exceptions x
+              FROM refusals x
               ` + ended("x") + `
              WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ($2 OR x.resolved_by IS NULL AND end_of.at IS NULL)
              ORDER BY coalesce(x.resolved_at, end_of.at) DESC NULLS FIRST, x.revision DESC, x.type, x.name LIMIT 100) l) e ON true
  WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1`
 
-// refusalJSON is a node_exceptions row with its text.
+// refusalJSON is a refusals row with its text.
 type refusalJSON struct {
 	Type, Name, Version  string
 	Revision             fleet.Revision

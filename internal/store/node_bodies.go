@@ -30,7 +30,7 @@ SELECT k.ord, CASE WHEN k.type <> 'secrets' THEN coalesce(v.body, (SELECT b.body
    (SELECT h.body_hash, h.summary, NULL FROM resource_history h
      WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.type = k.type AND h.name = k.name AND h.version = k.version AND NOT h.deleted LIMIT 1)
    UNION ALL
-   (SELECT e.good_hash, NULL, NULL FROM node_exceptions e
+   (SELECT e.good_hash, NULL, NULL FROM refusals e
      WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.type = k.type AND e.name = k.name AND e.good = k.version
        AND e.good_hash IS NOT NULL LIMIT 1)
    UNION ALL

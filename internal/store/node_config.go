@@ -100,7 +100,7 @@ const takenAway = `x.good = '' AND x.action IN ('removed', 'frozen')`
 // refusalOf is what stands of the node's refusals of a version of r, in a place where r is
 // known.
 func refusalOf(version string) string {
-	return `SELECT e.version, e.revision, e.good, e.action, e.beside, e.at, e.text_hash FROM node_exceptions e
+	return `SELECT e.version, e.revision, e.good, e.action, e.beside, e.at, e.text_hash FROM refusals e
        WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.type = r.type AND e.name = r.name AND e.version = ` + version + `
          AND ` + stands("e") + ` ORDER BY e.revision DESC LIMIT 1`
 }
@@ -113,7 +113,7 @@ func refusalOf(version string) string {
 var selectNodeConfig = `
 WITH RECURSIVE node (node_id, cluster, user_agent, version, protocol, streams, remote_addr, server, credential_id, credential_ends, first_seen, last_seen, since, settled, connections, duplicates, frozen, waits, subscribes, refusing) AS (
   SELECT ` + nodeColumns + `,
-         EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND ` + stands("e") + `)
+         EXISTS (SELECT FROM refusals e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND ` + stands("e") + `)
     FROM nodes n LEFT JOIN LATERAL (` + nodeFacts + `) f ON true
    WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.node_id = $2),
 held (type, name) AS (` + selectHeldByName + `),

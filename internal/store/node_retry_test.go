@@ -42,7 +42,7 @@ func TestRetryNode(t *testing.T) {
 	if p := w.past("a", fleet.ServerID{}); len(p.Refusals) != 0 {
 		t.Errorf("what stands of it: %+v", p.Refusals)
 	}
-	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE node_id = 'b' AND resolved_at IS NULL`); n != 1 {
+	if n := w.count(`SELECT count(*) FROM refusals WHERE node_id = 'b' AND resolved_at IS NULL`); n != 1 {
 		t.Error("the other node's refusal is touched")
 	}
 	// Refused again, and again retried.

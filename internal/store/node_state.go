@@ -17,7 +17,7 @@ type NodeState struct {
 // selectNodeStates is at most $4 nodes behind $2, whose ids begin with a prefix and so end before $3.
 var selectNodeStates = `
 SELECT n.node_id, CASE WHEN NOT l.live THEN 'offline' WHEN EXISTS (
-         SELECT FROM node_exceptions x WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ` + stands("x") + ` OFFSET 0)
+         SELECT FROM refusals x WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ` + stands("x") + ` OFFSET 0)
        THEN 'refusing' ELSE 'live' END
   FROM nodes n
  CROSS JOIN LATERAL (SELECT EXISTS (

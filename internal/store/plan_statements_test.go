@@ -37,7 +37,7 @@ func (w *world) nodes(few, many int) {
 	  s AS (
 		INSERT INTO node_status (tenant_id, fleet_id, node_id, server_id, connected, settled, since)
 		SELECT tenant_id, fleet_id, node_id, fleet_id, true, CASE WHEN right(node_id, 6)::int % 2 = 0 THEN 0 END, now() FROM n)
-	  INSERT INTO node_exceptions (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, resolved_at, resolved_by)
+	  INSERT INTO refusals (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, resolved_at, resolved_by)
 	  SELECT tenant_id, fleet_id, node_id, 'clusters', 'c1', 'v', 1, sha256(right(node_id, 6)::int::text::bytea),
 	         CASE WHEN right(node_id, 6)::int % 10 > 0 THEN now() END, CASE WHEN right(node_id, 6)::int % 10 > 0 THEN 1 END
 	    FROM n WHERE right(node_id, 6)::int % 3 = 0 OR right(node_id, 6)::int % 10 = 0`, w.tenant.String(), w.fleet.String(), few, many)

@@ -16,7 +16,7 @@ import (
 // $3 the state that is listed (0: all that is worth a look), $4 the node after which to
 // begin, $5 the limit. Each part answers one question, from the parts before it.
 // It runs after setJoins; what is looked up by a key is a subquery that cannot become a join. Of a node's
-// refusals it asks so that the key alone fits (migrations, node_exceptions).
+// refusals it asks so that the key alone fits (migrations, refusals).
 var selectReceipt = `
 WITH ` + strings.Join([]string{
 	receiptRevision, receiptServers, receiptRefusing, receiptKnown, receiptTold, receiptOthers, receiptListed, receiptSums,
@@ -47,10 +47,10 @@ var receiptRefusing = `
 refusing AS (
   SELECT u.node_id, bool_or(u.it) AS it, bool_or(u.something) AS something FROM (
     SELECT e.node_id, true AS it, ` + stands("e") + ` AS something
-      FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision = $2
+      FROM refusals e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision = $2
      UNION ALL
     SELECT e.node_id, false, ` + stands("e") + ` AND e.revision < $2
-      FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision <> $2 AND e.resolved_at IS NULL) u GROUP BY u.node_id)`
+      FROM refusals e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision <> $2 AND e.resolved_at IS NULL) u GROUP BY u.node_id)`
 
 // Which nodes are known, and what does a node have that one server that lives serves (served)? Most are so, and their row in nodes says it.
 // One that has settled the revision has it but for what is withheld of it; it is blocked then, as when what is withheld is of a
@@ -135,13 +135,13 @@ listed AS (
         FROM (SELECT e.type, e.name, e.action, e.beside, e.text_hash, e.at, coalesce(e.resolved_by, end_of.revision) AS resolved_by,
                      coalesce(e.ending::text, CASE WHEN e.resolved_at IS NOT NULL OR end_of.at IS NOT NULL THEN 'replaced' END) AS ending,
                      row_number() OVER (ORDER BY coalesce(e.resolved_at, end_of.at) DESC NULLS FIRST, e.good <> '', e.type, e.name) AS nr
-                FROM node_exceptions e
+                FROM refusals e
                 ` + ended("e") + `
                WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision IS NOT DISTINCT FROM $2) x) refused ON c.state = 1
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) FILTER (WHERE first <= $2) AS list,
              jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS whole
-        FROM (SELECT type, name, min(revision) AS first FROM node_exceptions e
+        FROM (SELECT type, name, min(revision) AS first FROM refusals e
                WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND ` + stands("e") + `
                  AND c.refuses IS NOT NULL
                GROUP BY type, name ORDER BY min(revision) > $2, type, name LIMIT 100) o) still ON true)`
@@ -229,7 +229,7 @@ func scanReceipt(row pgx.CollectableRow) (r fleet.Receipt, err error) {
 	return r, err
 }
 
-// receiptRefusalJSON is a node_exceptions row with its text, as a receipt tells of it.
+// receiptRefusalJSON is a refusals row with its text, as a receipt tells of it.
 type receiptRefusalJSON struct {
 	Detail, Type, Name, Action, Ending string
 	Beside                             bool

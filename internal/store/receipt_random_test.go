@@ -23,7 +23,7 @@ servers AS MATERIALIZED (
     FROM xds_servers x FULL JOIN (SELECT * FROM server_settled WHERE tenant_id = app_tenant() AND fleet_id = $1) v ON v.server_id = x.server_id),
 refusing AS (
   SELECT e.node_id, bool_or(e.revision = $2) AS it, bool_or(OPEN AND e.revision <= $2) AS something
-    FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND (e.revision = $2 OR e.resolved_at IS NULL) GROUP BY e.node_id),
+    FROM refusals e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND (e.revision = $2 OR e.resolved_at IS NULL) GROUP BY e.node_id),
 facts AS (
   SELECT n.node_id, n.last_seen, n.first_seen > rev.at AS late, coalesce(bool_or(s.connected AND v.alive), false) AS live,
          min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
@@ -61,7 +61,7 @@ listed AS (
     LEFT JOIN LATERAL (
       SELECT e.at, e.type, e.name, e.action, e.beside, coalesce(e.resolved_by, end_of.revision) AS resolved_by, t.text,
              coalesce(e.ending::text, CASE WHEN e.resolved_at IS NOT NULL OR end_of.at IS NOT NULL THEN 'replaced' END) AS ending
-        FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash ENDED
+        FROM refusals e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash ENDED
        WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision = $2
        ORDER BY coalesce(e.resolved_at, end_of.at) DESC NULLS FIRST, e.good <> '', e.type, e.name LIMIT 1) r ON c.state = 1
     LEFT JOIN LATERAL (
@@ -69,12 +69,12 @@ listed AS (
                ORDER BY x.ended_at DESC NULLS FIRST, x.good <> '', x.type, x.name))[2:11] AS list, count(*) - 1 AS n
         FROM (SELECT e.type, e.name, e.action, e.beside, e.good, coalesce(e.resolved_at, end_of.at) AS ended_at, coalesce(e.resolved_by, end_of.revision) AS resolved_by, t.text,
                      coalesce(e.ending::text, CASE WHEN e.resolved_at IS NOT NULL OR end_of.at IS NOT NULL THEN 'replaced' END) AS ending
-                FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash ENDED
+                FROM refusals e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash ENDED
                WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision = $2) x) m ON c.state = 1
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) FILTER (WHERE first <= $2) AS list,
              jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS whole
-        FROM (SELECT type, name, min(revision) AS first FROM node_exceptions e
+        FROM (SELECT type, name, min(revision) AS first FROM refusals e
                WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND OPEN
                GROUP BY type, name ORDER BY min(revision) > $2, type, name LIMIT 100) o) o ON true),
 told AS (

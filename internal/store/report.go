@@ -71,7 +71,7 @@ SELECT app_tenant(), $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO N
 	// one, and has the words of that. What was refused in an offer that is over by what was told before
 	// counts for nothing, whoever told that: times are for people.
 	upsertRefusals = `
-INSERT INTO node_exceptions AS o (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, beside, good, at,
+INSERT INTO refusals AS o (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, beside, good, at,
                                   rival, rival_version, offer, good_hash, good_revision, good_ttl_ms, good_derived)
 SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.revision))
        app_tenant(), $1, u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), coalesce(was.text_hash, u.text_hash), u.action::refusal_action, u.beside, u.good, u.at, u.rival, u.rival_version, u.offer, g.*
@@ -92,7 +92,7 @@ SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.rev
      WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.type = u.type AND l.name = u.name AND l.revision = u.revision AND l.version = u.version
      LIMIT 1) run ON true
   LEFT JOIN LATERAL (
-    SELECT o.revision, o.text_hash FROM node_exceptions o
+    SELECT o.revision, o.text_hash FROM refusals o
      WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.node_id = u.node AND o.type = u.type AND o.name = u.name AND o.version = u.version
      ORDER BY o.revision DESC LIMIT 1) was ON u.again
  WHERE was.revision IS NULL OR was.revision < run.first
@@ -113,14 +113,14 @@ ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPD
 	// what makes the insert an update, which finds it by its key again, whatever the planner thinks of
 	// how many there are.
 	resolveRefusals = `
-INSERT INTO node_exceptions AS e (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, offer, resolved_at, resolved_by, ending)
+INSERT INTO refusals AS e (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, offer, resolved_at, resolved_by, ending)
 SELECT app_tenant(), $1, u.node, u.type, u.name, u.version, x.revision, x.text_hash, u.offer, clock_timestamp(), u.by, u.ending::refusal_end
   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::text[]) AS u (node, type, name, version, by, offer, ending)
  CROSS JOIN LATERAL (
-    SELECT o.revision, o.text_hash FROM node_exceptions o
+    SELECT o.revision, o.text_hash FROM refusals o
      WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.node_id = u.node AND o.type = u.type AND o.name = u.name
        AND o.version = u.version AND o.revision <= u.by AND o.offer <= u.offer
-       AND (o.resolved_by IS NULL OR o.revision = (SELECT max(l.revision) FROM node_exceptions l
+       AND (o.resolved_by IS NULL OR o.revision = (SELECT max(l.revision) FROM refusals l
              WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.node_id = u.node AND l.type = u.type AND l.name = u.name AND l.version = u.version AND l.revision <= u.by))
        FOR NO KEY UPDATE) x
 ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET offer = excluded.offer,

@@ -8,14 +8,14 @@ import (
 	"fairlead/internal/store"
 )
 
-// Of a version that was mended and comes back, a server that has seen neither tells the refusal
+// Of a version that was fixed and comes back, a server that has seen neither tells the refusal
 // again: it is one of the revision that brought the version back, in the words of before.
 func TestARefusalThatIsToldAgainIsOfWhatBroughtItBack(t *testing.T) {
 	w := setup(t)
 	s := w.server("s")
 	rev := s.refusedBy("c", 1)
-	w.apply(put(fleet.Cluster, "c", "mended"))
-	w.mend()
+	w.apply(put(fleet.Cluster, "c", "fixed"))
+	w.endRefusals()
 	back, err := w.app.Rollback(t.Context(), w.tenant, w.fleet, rev, store.Write{Actor: actor})
 	w.ok(err)
 	again := fleet.Refusal{Node: "n000000", Type: fleet.Cluster, Name: "c", Version: put(fleet.Cluster, "c", "bad").Version, Revision: back.Revision, Again: rev,
@@ -37,7 +37,7 @@ func TestARefusalThatIsToldAgainIsOfWhatBroughtItBack(t *testing.T) {
 	other := w.apply(put(fleet.Cluster, "d", "1"))
 	again.Again, again.Revision = back.Revision, other.Revision
 	report(again, other.Revision)
-	if n := w.count(`SELECT count(*) FROM node_exceptions`); n != 2 {
+	if n := w.count(`SELECT count(*) FROM refusals`); n != 2 {
 		t.Errorf("%d refusals of two revisions", n)
 	}
 }

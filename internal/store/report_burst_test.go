@@ -65,7 +65,7 @@ func rush(t *testing.T, nodes int, limit time.Duration) {
 	late, most := time.Duration(0), 0
 	begun := time.Now()
 	refused := w.patiently(limit, "the refusals are recorded", func() bool {
-		n := w.count(`SELECT count(*) FROM node_exceptions`)
+		n := w.count(`SELECT count(*) FROM refusals`)
 		if late == 0 && w.count(`SELECT count(*) FROM nodes WHERE node_id = 'late'`) == 1 {
 			late, most = time.Since(begun), n
 		}

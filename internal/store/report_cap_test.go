@@ -15,7 +15,7 @@ import (
 // measure: the bytes of the columns.
 func (w *world) reported() (events, refusals, words int) {
 	w.Helper()
-	return w.count(`SELECT coalesce(sum(pg_column_size(e.*)), 0) FROM node_events e`), w.count(`SELECT coalesce(sum(pg_column_size(e.*)), 0) FROM node_exceptions e`),
+	return w.count(`SELECT coalesce(sum(pg_column_size(e.*)), 0) FROM node_events e`), w.count(`SELECT coalesce(sum(pg_column_size(e.*)), 0) FROM refusals e`),
 		w.count(`SELECT coalesce(sum(octet_length(text)), 0) FROM nack_texts`)
 }
 
@@ -57,7 +57,7 @@ func TestT09_ANodeThatRefusesForEver(t *testing.T) {
 	if _, _, words := w.reported(); words > 200_000 {
 		t.Errorf("%d bytes of words are kept", words)
 	}
-	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE name = $1`, fmt.Sprint("c", rounds*each-1)); n != 1 {
+	if n := w.count(`SELECT count(*) FROM refusals WHERE name = $1`, fmt.Sprint("c", rounds*each-1)); n != 1 {
 		t.Error("the newest refusal is gone")
 	}
 	told := w.events("")
@@ -86,7 +86,7 @@ func TestT09_OpenRefusalsGoLast(t *testing.T) {
 	s.report(fleet.Status{Resolved: over})
 	w.limit(store.LimitRefusalBytes, 5*5000)
 	w.ok(w.app.Compact(t.Context(), w.tenant, w.fleet, store.Floors{}))
-	if open, all := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NULL`), w.count(`SELECT count(*) FROM node_exceptions`); open != 5 || all != 5 {
+	if open, all := w.count(`SELECT count(*) FROM refusals WHERE resolved_at IS NULL`), w.count(`SELECT count(*) FROM refusals`); open != 5 || all != 5 {
 		t.Errorf("%d are kept, %d that are open", all, open)
 	}
 }
@@ -97,8 +97,8 @@ func BenchmarkReportsAtTheirLimit(b *testing.B) {
 	t, f := k.Tenant.String(), k.Fleet.String()
 	db.Exec(b, `INSERT INTO nodes (tenant_id, fleet_id, node_id) SELECT $1, $2, 'n' || g FROM generate_series(1, 1000) g`, t, f)
 	db.Exec(b, `INSERT INTO nack_texts SELECT $1, $2, sha256(g::text::bytea), 'text' || g FROM generate_series(1, 1000) g`, t, f)
-	db.Exec(b, `ALTER TABLE node_exceptions DISABLE TRIGGER USER`)
-	db.Exec(b, `INSERT INTO node_exceptions (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash)
+	db.Exec(b, `ALTER TABLE refusals DISABLE TRIGGER USER`)
+	db.Exec(b, `INSERT INTO refusals (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash)
 		SELECT $1, $2, 'n' || (1 + g % 1000), 'clusters', 'c' || g, 'v', 1, sha256((1 + g % 1000)::text::bytea) FROM generate_series(1, 125000) g`, t, f)
 	db.Exec(b, `INSERT INTO node_events (tenant_id, fleet_id, at, kind, node_id, text_hash)
 		SELECT $1, $2, now() - g * interval '1 s', 'refused', 'n', sha256((1 + g % 1000)::text::bytea) FROM generate_series(1, 10000) g`, t, f)

@@ -64,7 +64,7 @@ func reportCost(t *testing.T, have int) int {
 		w.exec(`INSERT INTO nodes (tenant_id, fleet_id, node_id) SELECT $1, $2, 'n' || g FROM generate_series(1000, 999 + $3) g`, w.tenant.String(), w.fleet.String(), have)
 		w.exec(`INSERT INTO node_status (tenant_id, fleet_id, node_id, server_id, connected, since) SELECT $1, $2, 'n' || g, $4, true, now() FROM generate_series(1000, 999 + $3) g`,
 			w.tenant.String(), w.fleet.String(), have, id.String())
-		w.exec(`INSERT INTO node_exceptions (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash) SELECT $1, $2, 'n' || g, 'clusters', 'c', 'v', 1, (SELECT hash FROM nack_texts)
+		w.exec(`INSERT INTO refusals (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash) SELECT $1, $2, 'n' || g, 'clusters', 'c', 'v', 1, (SELECT hash FROM nack_texts)
 			FROM generate_series(1000, 999 + $3) g`, w.tenant.String(), w.fleet.String(), have)
 	})
 	return session(func(s *store.Store) {

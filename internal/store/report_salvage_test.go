@@ -76,7 +76,7 @@ func TestT45_ARowThatIsRefusedStopsNoReport(t *testing.T) {
 	w.apply(put(fleet.Cluster, "c", "1"))
 	w.exec(`ALTER TABLE nodes ADD CHECK (cluster <> 'poison'), ADD CHECK (node_id NOT LIKE 'poison%')`)
 	w.exec(`ALTER TABLE nack_texts ADD CHECK (text <> 'poison')`)
-	w.exec(`ALTER TABLE node_exceptions ADD CHECK (name <> 'poison')`)
+	w.exec(`ALTER TABLE refusals ADD CHECK (name <> 'poison')`)
 	s := w.server("s")
 	r := fleet.Status{Settled: 1, Delivered: []fleet.Delivered{{Revision: 1, Affected: 1, Acked: 1}}, Lasting: []string{"n1", "n2"}}
 	const nodes = 60
@@ -98,11 +98,11 @@ func TestT45_ARowThatIsRefusedStopsNoReport(t *testing.T) {
 	for what, want := range map[string]int{
 		`SELECT count(*) FROM node_status`:                                     nodes - 1, // all but the one with that id
 		`SELECT count(*) FROM nodes WHERE NOT coalesce(labels ? 'cut', false)`: nodes - 2, // n20 is named by its refusal
-		`SELECT count(*) FROM node_exceptions`:                                 nodes - 1,
+		`SELECT count(*) FROM refusals`:                                 nodes - 1,
 		`SELECT settled FROM server_settled`:                                   1,
 		`SELECT count(*) FROM delivery`:                                        1,
 		`SELECT settled FROM node_status WHERE node_id = 'n50'`:                0,
-		`SELECT count(*) FROM node_exceptions JOIN nack_texts ON hash = text_hash WHERE node_id = 'n3' AND text = ''`: 1,
+		`SELECT count(*) FROM refusals JOIN nack_texts ON hash = text_hash WHERE node_id = 'n3' AND text = ''`: 1,
 	} {
 		if got := w.count(what); got != want {
 			t.Errorf("%s is %d, want %d", what, got, want)

@@ -72,12 +72,12 @@ func populate(w *world, tenant fleet.TenantID, f fleet.ID) {
 		Refusals: []fleet.Refusal{{Node: "n", Type: fleet.Cluster, Name: "mine", Version: c.Version, Revision: 1, Detail: "no", Good: c.Version}}}))
 	other := put(fleet.Cluster, "mine", "another body of "+tenant.String())
 	other.Derived = c.Derived
-	_, err = w.app.Apply(ctx, tenant, f, store.Write{Actor: actor, Changes: []store.ResourceChange{other}}) // mends what was refused
+	_, err = w.app.Apply(ctx, tenant, f, store.Write{Actor: actor, Changes: []store.ResourceChange{other}}) // ends what was refused
 	w.ok(err)
 }
 
 var tenantTables = []string{"fleets", "fleet_heads", "bodies", "resources", "resource_refs", "fleet_history", "resource_history", "api_tokens",
-	"node_credentials", "audit_events", "idempotency_keys", "nodes", "node_status", "server_settled", "delivery", "nack_texts", "node_exceptions", "mends", "tenant_limits", "sessions", "audit_chain", "audit_heads", "audit_signatures", "audit_checks", "audit_deliveries"}
+	"node_credentials", "audit_events", "idempotency_keys", "nodes", "node_status", "server_settled", "delivery", "nack_texts", "refusals", "refusal_ends", "tenant_limits", "sessions", "audit_chain", "audit_heads", "audit_signatures", "audit_checks", "audit_deliveries"}
 
 // T30: each role tries each forbidden act.
 func TestT30RolesMayNoMore(t *testing.T) {

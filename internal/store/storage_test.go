@@ -22,7 +22,7 @@ func TestStorageOfTheTables(t *testing.T) {
 		"nodes": update, "node_status": update, "delivery": update, "resources": grows + " fillfactor=85", "node_retries": "fillfactor=70",
 		"endpoint_builds": hot, "endpoint_clock": hot, "endpoint_clusters": grows + " fillfactor=50", "endpoint_leases": grows + " fillfactor=50", "endpoints": update, "load_minutes": grows + " fillfactor=50",
 		"load_clusters": update, "load_nodes": update,
-		"resource_refs": grows, "node_exceptions": grows,
+		"resource_refs": grows, "refusals": grows,
 		"bodies": gets, "fleet_history": gets, "resource_history": gets, "node_events": gets,
 	}
 	got := map[string]string{}

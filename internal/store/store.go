@@ -73,9 +73,9 @@ type Store struct {
 
 	full        atomic.Int64 // when the database had no room on its disk, in ns
 	rowsRefused atomic.Int64 // rows of reports that the database refused, since the start
-	mends       mendSignal
-	built       mendSignal // endpoints were written that are to be built
-	grown       mendSignal // a write has made tables grow in bulk
+	ending      signal
+	built       signal // endpoints were written that are to be built
+	grown       signal // a write has made tables grow in bulk
 	renewals    renewals
 }
 
@@ -122,7 +122,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", kind(err))
 	}
 	measured.Watch(cs.state)
-	return &Store{log: log, metrics: measured, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}, mends: make(mendSignal, 1), built: make(mendSignal, 1), grown: make(mendSignal, 1), keys: newTurns[keyOf](1, waitingForKey)}, nil
+	return &Store{log: log, metrics: measured, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}, ending: make(signal, 1), built: make(signal, 1), grown: make(signal, 1), keys: newTurns[keyOf](1, waitingForKey)}, nil
 }
 
 // Close waits for the calls that are under way and gives the connections back.

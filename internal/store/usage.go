@@ -84,7 +84,7 @@ SELECT f.name, h.resources, h.bytes, h.history_bytes,
                  WHERE e.tenant_id = app_tenant() AND e.fleet_id = f.id GROUP BY e.text_hash) g
           LEFT JOIN LATERAL (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = f.id AND t.hash = g.text_hash OFFSET 0) x ON true),
        (SELECT coalesce(sum(g.bytes + g.n * octet_length(coalesce(x.text, ''))), 0)::bigint
-          FROM (SELECT e.text_hash, count(*) AS n, sum(refusal_bytes(e, '')) AS bytes FROM node_exceptions e
+          FROM (SELECT e.text_hash, count(*) AS n, sum(refusal_bytes(e, '')) AS bytes FROM refusals e
                  WHERE e.tenant_id = app_tenant() AND e.fleet_id = f.id GROUP BY e.text_hash) g
           LEFT JOIN LATERAL (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = f.id AND t.hash = g.text_hash OFFSET 0) x ON true)`
 	noReports      = `, 0::bigint, 0::bigint`

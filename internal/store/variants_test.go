@@ -54,7 +54,7 @@ func TestRefusalOfAVariant(t *testing.T) {
 			{Node: "a", Type: fleet.Listener, Name: "l", Version: eu.Version, Revision: rev, Detail: "no", Action: fleet.ActionRemoved},
 		}})
 	}
-	open := func() int { return w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NULL`) }
+	open := func() int { return w.count(`SELECT count(*) FROM refusals WHERE resolved_at IS NULL`) }
 	refuse(1)
 	w.apply(put(fleet.Listener, "l", "2")) // 2
 	if open() != 1 {
@@ -63,17 +63,17 @@ func TestRefusalOfAVariant(t *testing.T) {
 	eu.Labels = map[string]string{"a": "b"}
 	w.apply(fill(eu)) // 3: a label's
 	refuse(3)
-	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE revision = 1`); n != 1 || open() != 1 {
+	if n := w.count(`SELECT count(*) FROM refusals WHERE revision = 1`); n != 1 || open() != 1 {
 		t.Errorf("%d refusals of revision 1, %d open: want that a label's change is none of its own", n, open())
 	}
 	eu.Selector = "locality.region in (eu,us)"
 	w.apply(fill(eu)) // 4
 	refuse(4)
-	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE revision = 4`); n != 1 {
+	if n := w.count(`SELECT count(*) FROM refusals WHERE revision = 4`); n != 1 {
 		t.Error("the refusal is not that of the revision that made the node match")
 	}
-	w.apply(variant(put(fleet.Listener, "l", "mended"), "eu", "locality.region=eu", 0)) // 5
-	if w.mend(); open() != 0 {
+	w.apply(variant(put(fleet.Listener, "l", "fixed"), "eu", "locality.region=eu", 0)) // 5
+	if w.endRefusals(); open() != 0 {
 		t.Error("the refusal stands although no variant has that version")
 	}
 }

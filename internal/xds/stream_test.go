@@ -78,11 +78,11 @@ func TestPoisonStopsItself(t *testing.T) {
 			t.Errorf("detail %q, want %q", refusals[0].Detail, want)
 		}
 
-		// The poison is mended: it is offered again.
+		// The poison is fixed: it is offered again.
 		w.Publish(xdstest.Put(fleet.Listener, "bad", "2"))
 		r = s.Next()
 		if got := r.String(); got != "listeners bad@2" && got != "listeners bad@2 good@2" {
-			t.Fatalf("got %s, want the mended one", got)
+			t.Fatalf("got %s, want the fixed one", got)
 		}
 		s.Ack(r)
 		s.Quiet()

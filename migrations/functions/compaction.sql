@@ -147,12 +147,12 @@ BEGIN
      WHERE b.tenant_id = t AND b.hash = ANY (v_page)
        AND NOT EXISTS (SELECT FROM resources r WHERE r.tenant_id = t AND r.body_hash = b.hash OFFSET 0)
        AND NOT EXISTS (SELECT FROM resource_history r WHERE r.tenant_id = t AND r.body_hash = b.hash OFFSET 0)
-       AND NOT EXISTS (SELECT FROM node_exceptions r WHERE r.tenant_id = t AND r.good_hash = b.hash OFFSET 0)
+       AND NOT EXISTS (SELECT FROM refusals r WHERE r.tenant_id = t AND r.good_hash = b.hash OFFSET 0)
        FOR UPDATE SKIP LOCKED);
   DELETE FROM bodies b
    WHERE b.tenant_id = t AND b.hash = ANY (v_hashes)
      AND NOT EXISTS (SELECT FROM resources r WHERE r.tenant_id = t AND r.body_hash = b.hash OFFSET 0)
      AND NOT EXISTS (SELECT FROM resource_history r WHERE r.tenant_id = t AND r.body_hash = b.hash OFFSET 0)
-     AND NOT EXISTS (SELECT FROM node_exceptions r WHERE r.tenant_id = t AND r.good_hash = b.hash OFFSET 0);
+     AND NOT EXISTS (SELECT FROM refusals r WHERE r.tenant_id = t AND r.good_hash = b.hash OFFSET 0);
   RETURN CASE WHEN cardinality(v_page) = p_limit THEN v_page[p_limit] END;
 END $$;

@@ -49,7 +49,7 @@ BEGIN
      WHERE NOT c.delete AND x.version = c.version),
   refused AS MATERIALIZED (
     SELECT e.* FROM (SELECT DISTINCT b.revision FROM back b) b
-     CROSS JOIN LATERAL (SELECT e.node_id, e.type, e.name, e.version, e.revision FROM node_exceptions e
+     CROSS JOIN LATERAL (SELECT e.node_id, e.type, e.name, e.version, e.revision FROM refusals e
                           WHERE e.revision = b.revision AND e.tenant_id = h.tenant_id AND e.fleet_id = h.fleet_id OFFSET 0) e)
   SELECT count(DISTINCT r.ord), count(DISTINCT r.node_id) INTO v_refused, v_nodes FROM (
     SELECT b.ord, e.node_id FROM back b JOIN refused e ON e.revision = b.revision AND e.type = b.type AND e.name = b.name AND e.version = b.version

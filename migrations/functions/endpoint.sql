@@ -250,7 +250,7 @@ END $$;
 -- that of the document's row when it was read, 0 where there was no row, version null where nothing but the document is served, and body the place in p_bodies.
 -- A cluster of which another process has built as much, or whose document is another one by now, is left out, and stays to be built. Returns the new
 -- revision, null where what is served has not changed.
-CREATE OR REPLACE FUNCTION endpoints_commit(p_fleet uuid, p_items jsonb, p_bodies bytea[], OUT o_revision bigint, OUT o_mends integer) LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION endpoints_commit(p_fleet uuid, p_items jsonb, p_bodies bytea[], OUT o_revision bigint, OUT o_ended integer) LANGUAGE plpgsql AS $$
 DECLARE
   h         fleet_heads%ROWTYPE := fleet_lock(p_fleet, NULL);
   c         endpoint_clusters%ROWTYPE;
@@ -270,7 +270,7 @@ DECLARE
   v_counted bigint;
   v_served  integer; -- variants of a cluster
 BEGIN
-  o_mends := 0;
+  o_ended := 0;
   FOR k IN SELECT x.cluster, max(x.changed) AS changed, max(x.documented) AS documented, jsonb_object_agg(x.variant, x.revision) AS read
              FROM jsonb_to_recordset(p_items) x (cluster text, changed bigint, documented integer, variant text, revision bigint) GROUP BY 1 ORDER BY x.cluster COLLATE "C" LOOP
     SELECT * INTO c FROM endpoint_clusters x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = p_fleet AND x.cluster = k.cluster FOR NO KEY UPDATE;
@@ -317,7 +317,7 @@ BEGIN
   o_revision := v_new;
   v_names := ARRAY(SELECT DISTINCT n FROM unnest(v_names) n ORDER BY n);
   v_by := ARRAY(SELECT DISTINCT n FROM unnest(v_by) n);
-  o_mends := fleet_note_mends(h, v_new, array_fill('endpoints'::text, ARRAY[cardinality(v_names)]), v_names);
+  o_ended := fleet_note_refusal_ends(h, v_new, array_fill('endpoints'::text, ARRAY[cardinality(v_names)]), v_names);
   UPDATE fleet_heads SET revision = v_new, token = v_tok, changed_at = v_at, resources = resources + v_rows, bytes = bytes + v_bytes
    WHERE tenant_id = h.tenant_id AND fleet_id = p_fleet;
   INSERT INTO fleet_history (tenant_id, fleet_id, revision, token, at, kind, message, actor, changes, created, deleted, types, run_from)

@@ -3,7 +3,7 @@ CREATE OR REPLACE FUNCTION node_event_id(p_what text[]) RETURNS uuid LANGUAGE sq
 
 -- What happened to refusals: those that are new, or stand again; those of which something else was done; those that have ended. It is
 -- the same refusal while its time is. A statement tells of all its rows at once.
-CREATE OR REPLACE FUNCTION refusals_tell(p_fresh node_exceptions[], p_other node_exceptions[], p_ended node_exceptions[]) RETURNS void LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION refusals_tell(p_fresh refusals[], p_other refusals[], p_ended refusals[]) RETURNS void LANGUAGE sql AS $$
   INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, type, name, version, revision, text_hash, action, beside)
   SELECT e.tenant_id, e.fleet_id, node_event_id(ARRAY[e.node_id, e.type, e.name, e.version, e.revision::text, extract(epoch FROM e.at)::text] || v.what),
          v.at, v.kind, e.node_id, e.type, e.name, e.version, v.revision, v.text_hash, v.action, v.beside
@@ -26,18 +26,18 @@ CREATE OR REPLACE FUNCTION refusals_tell(p_fresh node_exceptions[], p_other node
   ON CONFLICT DO NOTHING
 $$;
 
-CREATE OR REPLACE FUNCTION node_exceptions_tell() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION refusals_new() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM refusals_tell(array_agg(ROW(n.*)::node_exceptions), NULL, NULL) FROM written n WHERE n.resolved_at IS NULL;
+  PERFORM refusals_tell(array_agg(ROW(n.*)::refusals), NULL, NULL) FROM written n WHERE n.resolved_at IS NULL;
   RETURN NULL;
 END $$;
 
 -- A statement's rows are some hundred, of which the planner knows nothing: they are not compared each with each.
-CREATE OR REPLACE FUNCTION node_exceptions_tell_change() RETURNS trigger LANGUAGE plpgsql SET enable_nestloop = off AS $$
+CREATE OR REPLACE FUNCTION refusals_changed() RETURNS trigger LANGUAGE plpgsql SET enable_nestloop = off AS $$
 BEGIN
-  PERFORM refusals_tell(array_agg(ROW(n.*)::node_exceptions) FILTER (WHERE n.resolved_at IS NULL AND o.resolved_at IS NOT NULL),
-                        array_agg(ROW(n.*)::node_exceptions) FILTER (WHERE n.resolved_at IS NULL AND o.resolved_at IS NULL AND (o.good, o.action, o.beside) <> (n.good, n.action, n.beside)),
-                        array_agg(ROW(n.*)::node_exceptions) FILTER (WHERE n.resolved_at IS NOT NULL AND o.resolved_at IS NULL))
+  PERFORM refusals_tell(array_agg(ROW(n.*)::refusals) FILTER (WHERE n.resolved_at IS NULL AND o.resolved_at IS NOT NULL),
+                        array_agg(ROW(n.*)::refusals) FILTER (WHERE n.resolved_at IS NULL AND o.resolved_at IS NULL AND (o.good, o.action, o.beside) <> (n.good, n.action, n.beside)),
+                        array_agg(ROW(n.*)::refusals) FILTER (WHERE n.resolved_at IS NOT NULL AND o.resolved_at IS NULL))
      FROM written n JOIN past o USING (tenant_id, fleet_id, node_id, type, name, version, revision);
   RETURN NULL;
 END $$;

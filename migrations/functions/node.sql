@@ -10,9 +10,9 @@ BEGIN
   END IF;
   RETURN QUERY
     WITH u AS (
-      UPDATE node_exceptions e SET resolved_at = clock_timestamp(), resolved_by = h.revision, ending = 'offered'
+      UPDATE refusals e SET resolved_at = clock_timestamp(), resolved_by = h.revision, ending = 'offered'
        WHERE e.tenant_id = app_tenant() AND e.fleet_id = p_fleet AND e.node_id = p_node AND e.resolved_at IS NULL
-         AND NOT EXISTS (SELECT FROM mends m WHERE m.tenant_id = e.tenant_id AND m.fleet_id = e.fleet_id AND m.type = e.type AND m.name = e.name
+         AND NOT EXISTS (SELECT FROM refusal_ends m WHERE m.tenant_id = e.tenant_id AND m.fleet_id = e.fleet_id AND m.type = e.type AND m.name = e.name
                             AND m.version = e.version AND m.revision > e.revision OFFSET 0) -- over already
       RETURNING e.type, e.name)
     SELECT DISTINCT u.type, u.name FROM u ORDER BY 1, 2;

@@ -17,7 +17,7 @@ BEGIN
 END $$;
 
 CREATE OR REPLACE FUNCTION tables_of_fleets() RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
-  SELECT ARRAY['load_minutes', 'load_clusters', 'load_nodes', 'endpoints', 'endpoint_leases', 'endpoint_clusters', 'endpoint_builds', 'node_retries', 'mends', 'node_exceptions', 'node_events', 'nack_texts', 'node_status', 'nodes', 'server_settled', 'delivery',
+  SELECT ARRAY['load_minutes', 'load_clusters', 'load_nodes', 'endpoints', 'endpoint_leases', 'endpoint_clusters', 'endpoint_builds', 'node_retries', 'refusal_ends', 'refusals', 'node_events', 'nack_texts', 'node_status', 'nodes', 'server_settled', 'delivery',
                'resource_refs', 'resources', 'resource_history', 'fleet_history', 'node_credentials', 'api_tokens', 'fleet_heads'] $$;
 
 -- One step of the purge of a fleet of the transaction's tenant: true when it is gone, false when more is to be done, null

@@ -21,16 +21,16 @@ BEGIN
         LEFT JOIN LATERAL (SELECT n.text FROM nack_texts n WHERE n.tenant_id = t AND n.fleet_id = p_fleet AND n.hash = e.text_hash OFFSET 0) x ON true
        WHERE e.tenant_id = t AND e.fleet_id = p_fleet) l WHERE l.upto > v_events));
   GET DIAGNOSTICS v_events = ROW_COUNT;
-  DELETE FROM node_exceptions d WHERE d.ctid = ANY (ARRAY(
+  DELETE FROM refusals d WHERE d.ctid = ANY (ARRAY(
     SELECT l.ctid FROM (
       SELECT e.ctid, sum(refusal_bytes(e, x.text)) OVER (ORDER BY e.resolved_at IS NULL DESC, e.at DESC, e.ctid) AS upto
-        FROM node_exceptions e
+        FROM refusals e
         LEFT JOIN LATERAL (SELECT n.text FROM nack_texts n WHERE n.tenant_id = t AND n.fleet_id = p_fleet AND n.hash = e.text_hash OFFSET 0) x ON true
        WHERE e.tenant_id = t AND e.fleet_id = p_fleet) l WHERE l.upto > v_refusals));
   GET DIAGNOSTICS v_refusals = ROW_COUNT;
   DELETE FROM nack_texts x
    WHERE x.tenant_id = t AND x.fleet_id = p_fleet AND x.hash NOT IN (
-         SELECT e.text_hash FROM node_exceptions e WHERE e.tenant_id = t AND e.fleet_id = p_fleet
+         SELECT e.text_hash FROM refusals e WHERE e.tenant_id = t AND e.fleet_id = p_fleet
           UNION ALL
          SELECT e.text_hash FROM node_events e WHERE e.tenant_id = t AND e.fleet_id = p_fleet AND e.text_hash IS NOT NULL);
   IF v_events + v_refusals > 0 THEN
@@ -48,6 +48,6 @@ END $$;
 CREATE OR REPLACE FUNCTION event_bytes(e node_events, p_text text) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
   AS $$ SELECT 256 + octet_length(e.node_id) * 2 + octet_length(e.name) + octet_length(e.note) + coalesce(octet_length(p_text), 0)::bigint $$;
 
-CREATE OR REPLACE FUNCTION refusal_bytes(e node_exceptions, p_text text) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
+CREATE OR REPLACE FUNCTION refusal_bytes(e refusals, p_text text) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
   AS $$ SELECT 512 + octet_length(e.node_id) + octet_length(e.name) * 2 + coalesce(pg_column_size(e.good_derived), 0)
              + coalesce(octet_length(p_text), 0)::bigint $$;

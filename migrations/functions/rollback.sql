@@ -28,7 +28,7 @@ BEGIN
   PERFORM fleet_must_be_as_read(h, p_write->'read');
   why := fleet_rollback_to_confirm(h, p_to, v);
   res := fleet_commit(h, p_write, coalesce(v, '{}'), '{}');
-  answer := jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'mends', res.o_mends, 'rows', '[]'::jsonb);
+  answer := jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'ended', res.o_ended, 'rows', '[]'::jsonb);
   PERFORM fleet_check_references(p_fleet, coalesce(v, '{}'), answer);
   IF p_write ? 'planned' THEN
     answer := answer || jsonb_build_object('confirm', why);

@@ -36,15 +36,15 @@ $$;
 
 -- A refusal ends with the version that was refused, also where the server that recorded it is gone: when no variant of
 -- the name has it any more. Where one still has it the node's server knows whether it is the node's. However many nodes
--- refuse it, one row says so (mends). The names are those that revision p_revision changed; returns how many rows.
-CREATE OR REPLACE FUNCTION fleet_note_mends(h fleet_heads, p_revision bigint, p_types text[], p_names text[]) RETURNS integer LANGUAGE plpgsql AS $$
+-- refuse it, one row says so (refusal_ends). The names are those that revision p_revision changed; returns how many rows.
+CREATE OR REPLACE FUNCTION fleet_note_refusal_ends(h fleet_heads, p_revision bigint, p_types text[], p_names text[]) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   n integer;
 BEGIN
-  INSERT INTO mends (tenant_id, fleet_id, type, name, version, revision, at)
+  INSERT INTO refusal_ends (tenant_id, fleet_id, type, name, version, revision, at)
   SELECT h.tenant_id, h.fleet_id, c.type, c.name, v.version, p_revision, clock_timestamp()
     FROM (SELECT DISTINCT c.type, c.name FROM (SELECT unnest(p_types) AS type, unnest(p_names) AS name) c
-           WHERE EXISTS (SELECT FROM node_exceptions x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = c.type
+           WHERE EXISTS (SELECT FROM refusals x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = c.type
                             AND x.name = c.name AND x.resolved_at IS NULL OFFSET 0) OFFSET 0) c
    CROSS JOIN LATERAL refused_versions(h.fleet_id, c.type, c.name) v (version)
    WHERE NOT EXISTS (SELECT FROM resources r WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id AND r.type = c.type AND r.name = c.name
@@ -56,7 +56,7 @@ END $$;
 -- Writes what of the changes is effective, under the lock that gave h. p_changes is in the order of ord; p_bodies holds the bytes
 -- of change ord at ord; null where they are stored already.
 CREATE OR REPLACE FUNCTION fleet_commit(h fleet_heads, p_write jsonb, p_changes resource_change[], p_bodies bytea[],
-                             OUT o_revision bigint, OUT o_changed integer, OUT o_at timestamptz, OUT o_mends integer)
+                             OUT o_revision bigint, OUT o_changed integer, OUT o_at timestamptz, OUT o_ended integer)
 LANGUAGE plpgsql AS $$
 DECLARE
   e      resource_change[];
@@ -85,7 +85,7 @@ BEGIN
   IF o_changed = 0 THEN
     o_revision := h.revision;
     o_at := h.changed_at;
-    o_mends := 0;
+    o_ended := 0;
     RETURN;
   END IF;
 
@@ -151,7 +151,7 @@ BEGIN
    WHERE NOT c.delete
   ON CONFLICT DO NOTHING;
 
-  o_mends := fleet_note_mends(h, v_new, ARRAY(SELECT c.type FROM unnest(e) c), ARRAY(SELECT c.name FROM unnest(e) c));
+  o_ended := fleet_note_refusal_ends(h, v_new, ARRAY(SELECT c.type FROM unnest(e) c), ARRAY(SELECT c.name FROM unnest(e) c));
 
   -- What is served of a cluster that has endpoints as data is built anew, and until then is what it was (endpoints_commit). Of a new variant that is what the
   -- default one serves; a deleted one ends at once.
@@ -188,7 +188,7 @@ BEGIN
              WHERE c.upto <= 2048));
 END $$;
 
--- Applies the changes of one request. answer: {revision, changed, at, mends, rows: [{revision, created_at, created_by,
+-- Applies the changes of one request. answer: {revision, changed, at, ended, rows: [{revision, created_at, created_by,
 -- updated_at, updated_by}]}, one row per change, in order; its revision is 0 where there is nothing and never was. Of a plan
 -- it says why it is to be confirmed; else it is made if the write has seen that (confirmed).
 CREATE OR REPLACE FUNCTION fleet_apply(p_fleet uuid, p_write jsonb, p_changes jsonb, p_bodies bytea[], OUT answer jsonb, OUT replayed boolean)
@@ -231,7 +231,7 @@ BEGIN
 
   why := fleet_to_confirm(h, v);
   res := fleet_commit(h, p_write, v, p_bodies);
-  SELECT jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'mends', res.o_mends, 'rows',
+  SELECT jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'ended', res.o_ended, 'rows',
          coalesce(jsonb_agg(jsonb_build_object('revision', coalesce(r.revision, 0), 'created_at', r.created_at, 'created_by', r.created_by,
                                       'updated_at', r.updated_at, 'updated_by', r.updated_by) ORDER BY c.ord), '[]')) INTO answer
     FROM unnest(v) c

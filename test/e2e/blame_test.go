@@ -82,9 +82,9 @@ func TestNamesInWordsAboutAnotherListener(t *testing.T) {
 		for _, name := range good {
 			r.awaitServed(at[name])
 		}
-		mended := world.FreePort(t)
-		r.AwaitState(r.Put(world.Listener("poison", mended, "r")), client.ReceiptStateDelivered)
-		r.awaitServed(mended)
+		fixed := world.FreePort(t)
+		r.AwaitState(r.Put(world.Listener("poison", fixed, "r")), client.ReceiptStateDelivered)
+		r.awaitServed(fixed)
 		for _, name := range good {
 			r.awaitServed(at[name])
 		}

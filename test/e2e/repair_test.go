@@ -57,7 +57,7 @@ func TestPoisonClusterAmongGoodOnes(t *testing.T) {
 				r.within(oneNACK, start, "the good clusters serve")
 				r.acked(func() int64 { return r.Put(world.Cluster(p.good[1], "2s")) })
 				r.Put(world.Cluster(p.res.Name, "3s"))
-				promptly(r.T, "active when it is mended", func() bool { return activeClusters(r.T, r.envoy)[p.res.Name] == "3s" })
+				promptly(r.T, "active when it is fixed", func() bool { return activeClusters(r.T, r.envoy)[p.res.Name] == "3s" })
 				r.wantRefusedOnce()
 			})
 		}
@@ -222,9 +222,9 @@ func TestPoisonListenerAmongGoodOnes(t *testing.T) {
 				}
 				r.within(oneNACK, start, "the good listeners serve")
 				r.acked(func() int64 { return r.Put(world.Listener(p.good[1], at[p.good[1]], "r").With("stat_prefix: changed")) })
-				mended := world.FreePort(r.T)
-				r.Put(world.Listener(p.res.Name, mended, "r"))
-				promptly(r.T, "served when it is mended", func() bool { _, body := world.Get("http://" + mended); return body == "a" })
+				fixed := world.FreePort(r.T)
+				r.Put(world.Listener(p.res.Name, fixed, "r"))
+				promptly(r.T, "served when it is fixed", func() bool { _, body := world.Get("http://" + fixed); return body == "a" })
 				r.wantRefusedOnce()
 			})
 		}
@@ -274,7 +274,7 @@ func TestPoisonRouteAmongGoodOnes(t *testing.T) {
 				}
 				r.acked(func() int64 { return r.Put(world.Route(p.good[1], "a")) })
 				r.Put(world.Route(p.res.Name, "b"))
-				promptly(r.T, "changed when it is mended", func() bool { return answers(p.res.Name, "b") })
+				promptly(r.T, "changed when it is fixed", func() bool { return answers(p.res.Name, "b") })
 				r.Apply(world.Together(world.Route(names[0], "a"), world.Route(names[1], "a"), world.Route(names[2], "a"), world.Route(names[3], "a")))
 				for _, name := range names {
 					world.Eventually(r.T, world.Soon, name+" was not changed back", func() bool { return answers(name, "a") })

@@ -108,8 +108,8 @@ func TestPoisonListenerIsSeenAndHarmsNothing(t *testing.T) {
 		if done, failed := load.stop(); failed > 0 || done == 0 {
 			t.Errorf("%d of %d requests failed: %s", failed, done, load.first.Load())
 		}
-		mended := r.Put(world.Listener("poison", world.FreePort(t), "r"))
-		r.AwaitState(mended, "delivered")
+		fixed := r.Put(world.Listener("poison", world.FreePort(t), "r"))
+		r.AwaitState(fixed, "delivered")
 	})
 }
 

@@ -93,7 +93,7 @@ func TestSoakProductionSize(t *testing.T) {
 		}
 		s.restart()
 		if s.n == s.size.restarts/2+max(1, s.size.restarts/4) {
-			s.mend()
+			s.endRefusals()
 		}
 	}
 	busy := measured("beside the storms")
@@ -226,15 +226,15 @@ func (s *storm) refusals() {
 	s.nodes.refuse("bad-1", "bad-2")
 	s.taken("two refusals by each node", s.write(static("bad-1", "1s"), static("bad-2", "1s")), true)
 	began := time.Now()
-	world.Eventually(s.T, s.size.within, "not all refusals are told", func() bool { return s.rows("node_exceptions") >= int64(2*s.size.nodes) })
+	world.Eventually(s.T, s.size.within, "not all refusals are told", func() bool { return s.rows("refusals") >= int64(2*s.size.nodes) })
 	s.T.Logf("all %d refusals are told %.1f s later", 2*s.size.nodes, time.Since(began).Seconds())
 }
 
-// mend replaces what was refused.
-func (s *storm) mend() {
+// endRefusals replaces what was refused.
+func (s *storm) endRefusals() {
 	s.T.Helper()
 	s.nodes.refuse()
-	s.taken("what was refused is mended", s.write(static("bad-1", "2s"), static("bad-2", "2s")), false)
+	s.taken("what was refused is fixed", s.write(static("bad-1", "2s"), static("bad-2", "2s")), false)
 }
 
 // squeeze leaves the fleet room for two thirds of its history, so that compaction has to drop a third.

@@ -8,7 +8,7 @@ import (
 )
 
 // TestInlineRoute: a listener that holds its route itself changes under traffic, goes bad
-// and is mended; another channel of the same program notices nothing.
+// and is fixed; another channel of the same program notices nothing.
 func TestInlineRoute(t *testing.T) {
 	everyClient(t, func(t *testing.T, impl implementation) {
 		w := setup(t)

@@ -139,7 +139,7 @@ func (a *API) Components(lis net.Listener, conf *tls.Config) []lifecycle.Compone
 		{Name: "compactor", Run: compactor{a.store, a.log}.run},
 		{Name: "sweeper", Run: sweeper{a.store, a.log}.run},
 		{Name: "load sweeper", Run: loadSweeper{a.store, a.log}.run},
-		{Name: "mender", Run: mender{a.store, a.log}.run},
+		{Name: "refusal ends", Run: refusalEnds{a.store, a.log}.run},
 		{Name: "analyzer", Run: analyzer{a.store, a.log}.run},
 		{Name: "endpoints", Run: endpoints.NewBuilder(a.store, a.log).Run},
 		{Name: "auditor", Run: auditor{a.store, a.signer, a.log}.run},

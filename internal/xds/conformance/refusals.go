@@ -33,7 +33,7 @@ var refusals = []Check{
 		},
 	},
 	{
-		Rule: 16, Name: "MendedItIsOfferedAgain",
+		Rule: 16, Name: "FixedItIsOfferedAgain",
 		Shows: "A refused resource that was fixed is offered again.",
 		Run: func(b *Bed) {
 			c := b.poisoned()

@@ -14,12 +14,12 @@ import (
 	"fairlead/internal/store"
 )
 
-// mend writes down what mends have ended.
-func (w *world) mend() {
+// endRefusals writes down what has ended.
+func (w *world) endRefusals() {
 	w.Helper()
-	w.ok(w.app.Mend(w.Context()))
-	if n := w.count(`SELECT count(*) FROM mends`); n != 0 {
-		w.Errorf("%d mends are left", n)
+	w.ok(w.app.EndRefusals(w.Context()))
+	if n := w.count(`SELECT count(*) FROM refusal_ends`); n != 0 {
+		w.Errorf("%d ends are left", n)
 	}
 }
 
@@ -86,7 +86,7 @@ func (w *world) see(node string, rev, later fleet.Revision) (s seen) {
 	return s
 }
 
-// What a write mends is mended with its commit, whoever looks; what is written down later
+// What a write ends has ended with its commit, whoever looks; what is written down later
 // changes nothing of it but that the events come.
 func TestMendedIsMendedAtTheCommit(t *testing.T) {
 	w := setup(t)
@@ -97,17 +97,17 @@ func TestMendedIsMendedAtTheCommit(t *testing.T) {
 	if before.State != store.NodeRefusing || before.Receipt != "nacked resolved by 0" || len(before.StillRefusing) != 1 || before.Open != 1 {
 		t.Fatalf("before: %+v", before)
 	}
-	mended := w.apply(put(fleet.Cluster, "c", "mended"))
-	at := w.see("n000000", rev, mended.Revision)
-	if at.ResolvedAt.IsZero() || at.ResolvedAt.After(mended.CommittedAt) || at.ResolvedAt.Before(mended.CommittedAt.Add(-time.Minute)) {
-		t.Errorf("the end is at %v, the commit was at %v", at.ResolvedAt, mended.CommittedAt)
+	fixed := w.apply(put(fleet.Cluster, "c", "fixed"))
+	at := w.see("n000000", rev, fixed.Revision)
+	if at.ResolvedAt.IsZero() || at.ResolvedAt.After(fixed.CommittedAt) || at.ResolvedAt.Before(fixed.CommittedAt.Add(-time.Minute)) {
+		t.Errorf("the end is at %v, the commit was at %v", at.ResolvedAt, fixed.CommittedAt)
 	}
-	want := seen{State: store.NodeLive, ListState: store.NodeLive, Receipt: fmt.Sprint("nacked resolved by ", mended.Revision), ResolvedBy: mended.Revision,
+	want := seen{State: store.NodeLive, ListState: store.NodeLive, Receipt: fmt.Sprint("nacked resolved by ", fixed.Revision), ResolvedBy: fixed.Revision,
 		ResolvedAt: at.ResolvedAt, Config: "cfalse ", Ended: 1, Refused: "0", ReceiptOfLater: fleet.NodePending}
 	if d := cmp.Diff(want, at); d != "" {
 		t.Error("at the commit:", d)
 	}
-	if other := w.see("n000001", rev, mended.Revision); other.State != store.NodeRefusing || len(other.Frozen) != 1 || other.Open != 1 {
+	if other := w.see("n000001", rev, fixed.Revision); other.State != store.NodeRefusing || len(other.Frozen) != 1 || other.Open != 1 {
 		t.Errorf("who refuses another resource: %+v", other)
 	}
 	_, err := w.app.RetryNode(t.Context(), w.tenant, w.fleet, actor, "n000000")
@@ -116,24 +116,24 @@ func TestMendedIsMendedAtTheCommit(t *testing.T) {
 		t.Errorf("%d events come with the commit", n)
 	}
 	select {
-	case <-w.app.Mending():
+	case <-w.app.RefusalsEnding():
 	default:
 		t.Error("nobody is told that there is something to write down")
 	}
-	w.mend()
-	if d := cmp.Diff(want, w.see("n000000", rev, mended.Revision)); d != "" {
+	w.endRefusals()
+	if d := cmp.Diff(want, w.see("n000000", rev, fixed.Revision)); d != "" {
 		t.Error("after it is written down:", d)
 	}
-	if got := w.events("n000000"); got[0] != fmt.Sprint("recovered n000000 c ", mended.Revision) {
+	if got := w.events("n000000"); got[0] != fmt.Sprint("recovered n000000 c ", fixed.Revision) {
 		t.Errorf("%q", got)
 	}
-	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NULL`); n != 1 {
+	if n := w.count(`SELECT count(*) FROM refusals WHERE resolved_at IS NULL`); n != 1 {
 		t.Errorf("%d refusals stand", n)
 	}
 	w.apply(put(fleet.Cluster, "c", "again"))
 	select {
-	case <-w.app.Mending():
-		t.Error("a write that mends nothing makes work")
+	case <-w.app.RefusalsEnding():
+		t.Error("a write that ends no refusal makes work")
 	default:
 	}
 }
@@ -143,7 +143,7 @@ func TestAVersionThatComesBackIsNotMended(t *testing.T) {
 	w := setup(t)
 	s := w.server("s")
 	first := s.refusedBy("c", 1)
-	by := w.apply(put(fleet.Cluster, "c", "mended")).Revision
+	by := w.apply(put(fleet.Cluster, "c", "fixed")).Revision
 	again := w.apply(put(fleet.Cluster, "c", "bad")).Revision
 	s.report(fleet.Status{Settled: again, Refusals: []fleet.Refusal{{Node: "n000000", Type: fleet.Cluster, Name: "c", Version: put(fleet.Cluster, "c", "bad").Version, Revision: again, Detail: "no"}}})
 	for range 2 {
@@ -156,20 +156,20 @@ func TestAVersionThatComesBackIsNotMended(t *testing.T) {
 		if d := cmp.Diff(map[fleet.Revision]fleet.Revision{first: by, again: 0}, got); d != "" || n.State != store.NodeRefusing {
 			t.Error(n.State, d)
 		}
-		w.mend()
+		w.endRefusals()
 	}
-	w.apply(put(fleet.Cluster, "c", "mended again"))
-	w.mend()
-	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NULL`); n != 0 {
+	w.apply(put(fleet.Cluster, "c", "fixed again"))
+	w.endRefusals()
+	if n := w.count(`SELECT count(*) FROM refusals WHERE resolved_at IS NULL`); n != 0 {
 		t.Errorf("%d refusals stand", n)
 	}
 }
 
-// A mend costs what it changes, not how many nodes refuse it, and what is left is written down in
+// An end costs what it changes, not how many nodes refuse it, and what is left is written down in
 // batches, by several processes at once, of which one dies.
 func TestAMendCostsNothingForEachNode(t *testing.T) {
 	w := setup(t)
-	w.mendMany(2000, 60)
+	w.endMany(2000, 60)
 }
 
 // 100,000 nodes refuse a cluster; FAIRLEAD_SOAK is at least a second.
@@ -179,37 +179,37 @@ func TestSoakMendWhatManyNodesRefuse(t *testing.T) {
 	if os.Getenv("FAIRLEAD_SOAK") != "" {
 		n = 100_000
 	}
-	begun := w.mendMany(n, 60)
-	t.Logf("mending what %d nodes refuse: the write took %v", n, begun)
+	begun := w.endMany(n, 60)
+	t.Logf("ending what %d nodes refuse: the write took %v", n, begun)
 }
 
-func (w *world) mendMany(n, most int) (took time.Duration) {
+func (w *world) endMany(n, most int) (took time.Duration) {
 	w.Helper()
 	s := w.server("s")
 	s.refusedBy("c", n)
 	w.app.Close()
 	w.node.Close()
-	tables := []string{"node_exceptions", "nodes", "node_status", "node_events", "mends"}
+	tables := []string{"refusals", "nodes", "node_status", "node_events", "refusal_ends"}
 	before := w.readOf(tables...)
 	app, err := store.Open(w.Context(), store.Config{URL: w.db.App, MaxConns: 1})
 	w.ok(err)
 	begun := time.Now()
-	r, err := app.Apply(w.Context(), w.tenant, w.fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{put(fleet.Cluster, "c", "mended")}})
+	r, err := app.Apply(w.Context(), w.tenant, w.fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{put(fleet.Cluster, "c", "fixed")}})
 	w.ok(err)
 	took = time.Since(begun)
 	app.Close()
 	if got := w.readOf(tables...) - before; got > most {
-		w.Errorf("a write that mends what %d nodes refuse reads %d of their rows", n, got)
+		w.Errorf("a write that ends what %d nodes refuse reads %d of their rows", n, got)
 	}
-	before = w.readOf("node_exceptions", "mends")
+	before = w.readOf("refusals", "refusal_ends")
 	two := []*store.Store{w.db.Store(w.T), w.db.Store(w.T)}
 	ctx, die := context.WithCancel(w.Context())
 	var wg sync.WaitGroup
 	for i, app := range two {
 		wg.Go(func() {
 			if i == 0 {
-				_ = app.Mend(ctx)
-			} else if err := app.Mend(w.Context()); err != nil {
+				_ = app.EndRefusals(ctx)
+			} else if err := app.EndRefusals(w.Context()); err != nil {
 				w.Error(err)
 			}
 		})
@@ -218,19 +218,19 @@ func (w *world) mendMany(n, most int) (took time.Duration) {
 	die()
 	wg.Wait()
 	until(w.T, "the database lets go of what the one that died held", func() bool { // who looks for work until then reads what it may not have
-		return w.count(`SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname = 'node_exceptions' AND l.mode = 'RowExclusiveLock'`) == 0
+		return w.count(`SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname = 'refusals' AND l.mode = 'RowExclusiveLock'`) == 0
 	})
 	until(w.T, "what the one that died held is written down", func() bool {
-		w.ok(two[1].Mend(w.Context()))
-		return w.count(`SELECT count(*) FROM mends`) == 0
+		w.ok(two[1].EndRefusals(w.Context()))
+		return w.count(`SELECT count(*) FROM refusal_ends`) == 0
 	})
-	if open, told := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_by IS DISTINCT FROM $1`, int64(r.Revision)), w.count(`SELECT count(*) FROM node_events WHERE kind = 'recovered'`); open != 0 || told != n {
+	if open, told := w.count(`SELECT count(*) FROM refusals WHERE resolved_by IS DISTINCT FROM $1`, int64(r.Revision)), w.count(`SELECT count(*) FROM node_events WHERE kind = 'recovered'`); open != 0 || told != n {
 		w.Errorf("%d of %d refusals stand, %d ends are told", open, n, told)
 	}
 	for _, app := range two {
 		app.Close()
 	}
-	got := w.readOf("node_exceptions", "mends") - before
+	got := w.readOf("refusals", "refusal_ends") - before
 	w.Logf("to write down %d ends %d rows are read", n, got)
 	if got > 16*n { // two are at it at once
 		w.Errorf("to write down %d ends %d rows are read", n, got)
@@ -238,15 +238,15 @@ func (w *world) mendMany(n, most int) (took time.Duration) {
 	return took
 }
 
-// refusedEverywhere has each fleet of the tenant have so many refusals of a version that was mended.
+// refusedEverywhere has each fleet of the tenant have so many refusals of a version that was fixed.
 func (w *world) refusedEverywhere(each int) {
 	w.Helper()
 	for _, sql := range []string{
 		`INSERT INTO nodes (tenant_id, fleet_id, node_id) SELECT f.tenant_id, f.id, 'n' || lpad(g::text, 6, '0') FROM fleets f, generate_series(1, $1) g`,
 		`INSERT INTO nack_texts (tenant_id, fleet_id, hash, text) SELECT f.tenant_id, f.id, sha256(''), '' FROM fleets f WHERE $1 > 0`,
-		`INSERT INTO node_exceptions (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash)
+		`INSERT INTO refusals (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash)
 		 SELECT n.tenant_id, n.fleet_id, n.node_id, 'clusters', 'c', 'v', 1, sha256('') FROM nodes n WHERE $1 > 0`,
-		`INSERT INTO mends (tenant_id, fleet_id, type, name, version, revision, at) SELECT f.tenant_id, f.id, 'clusters', 'c', 'v', 2, now() FROM fleets f WHERE $1 > 0`,
+		`INSERT INTO refusal_ends (tenant_id, fleet_id, type, name, version, revision, at) SELECT f.tenant_id, f.id, 'clusters', 'c', 'v', 2, now() FROM fleets f WHERE $1 > 0`,
 	} {
 		w.exec(sql, each)
 	}
@@ -260,7 +260,7 @@ func TestAStepOfAMendReadsWhatItEnds(t *testing.T) {
 	w.refusedEverywhere(each * steps)
 	w.app.Close()
 	w.node.Close()
-	before := w.readOf("node_exceptions")
+	before := w.readOf("refusals")
 	conn := w.db.Connect(t, w.db.App)
 	tx, err := conn.Begin(t.Context()) // one for all: what is not committed cannot be cleaned up on the way
 	w.ok(err)
@@ -269,18 +269,18 @@ func TestAStepOfAMendReadsWhatItEnds(t *testing.T) {
 	var at []string
 	for range steps - 1 {
 		var done *bool
-		w.ok(tx.QueryRow(t.Context(), `SELECT o_done, o_at FROM fleet_mend($1, $2, $3)`, w.fleet.String(), at, each).Scan(&done, &at))
+		w.ok(tx.QueryRow(t.Context(), `SELECT o_done, o_at FROM fleet_end_refusals($1, $2, $3)`, w.fleet.String(), at, each).Scan(&done, &at))
 	}
 	w.ok(tx.Commit(t.Context()))
 	w.ok(conn.Close(t.Context()))
-	got := w.readOf("node_exceptions") - before
+	got := w.readOf("refusals") - before
 	t.Logf("to write down %d ends in %d steps %d rows are read", each*steps, steps, got)
 	if got > 2*each*steps {
 		t.Errorf("to write down %d ends in %d steps %d rows are read", each*steps, steps, got)
 	}
 	w.app = w.db.Store(t)
-	w.mend()
-	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NULL`); n != 0 {
+	w.endRefusals()
+	if n := w.count(`SELECT count(*) FROM refusals WHERE resolved_at IS NULL`); n != 0 {
 		t.Errorf("%d refusals stand", n)
 	}
 }
@@ -295,18 +295,18 @@ func TestMendingIsFair(t *testing.T) {
 	}
 	w.refusedEverywhere(1)
 	var last string
-	w.ok(w.super.QueryRow(t.Context(), `SELECT max(fleet_id::text) FROM mends`).Scan(&last))
+	w.ok(w.super.QueryRow(t.Context(), `SELECT max(fleet_id::text) FROM refusal_ends`).Scan(&last))
 	tx, err := w.super.Begin(t.Context())
 	w.ok(err)
-	_, err = tx.Exec(t.Context(), `SELECT FROM node_exceptions WHERE fleet_id <> $1 FOR UPDATE`, last)
+	_, err = tx.Exec(t.Context(), `SELECT FROM refusals WHERE fleet_id <> $1 FOR UPDATE`, last)
 	w.ok(err)
-	w.ok(w.app.Mend(t.Context()))
+	w.ok(w.app.EndRefusals(t.Context()))
 	w.ok(tx.Rollback(t.Context()))
-	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NOT NULL`); n != 1 {
+	if n := w.count(`SELECT count(*) FROM refusals WHERE resolved_at IS NOT NULL`); n != 1 {
 		t.Errorf("%d refusals are ended, one could be", n)
 	}
-	w.mend()
-	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NULL`); n != 0 {
+	w.endRefusals()
+	if n := w.count(`SELECT count(*) FROM refusals WHERE resolved_at IS NULL`); n != 0 {
 		t.Errorf("%d refusals stand", n)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// mends answers each run with the next error.
-type mends struct {
+// endings answers each run with the next error.
+type endings struct {
 	from   time.Time
 	signal chan struct{}
 	ran    chan time.Duration // since the start
@@ -22,9 +22,9 @@ type mends struct {
 	errs []error
 }
 
-func (m *mends) Mending() <-chan struct{} { return m.signal }
+func (m *endings) RefusalsEnding() <-chan struct{} { return m.signal }
 
-func (m *mends) Mend(context.Context) (err error) {
+func (m *endings) EndRefusals(context.Context) (err error) {
 	m.mu.Lock()
 	if len(m.errs) > 0 {
 		err, m.errs = m.errs[0], m.errs[1:]
@@ -37,18 +37,18 @@ func (m *mends) Mend(context.Context) (err error) {
 	return err
 }
 
-// The mender begins when it starts, when a write says so, and now and then for what another
+// It begins when it starts, when a write says so, and now and then for what another
 // process has left, whatever happens (T36).
 func TestT36_MenderRunsAtOnceAndNowAndThen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		away := errors.New("away")
-		fake := &mends{from: time.Now(), signal: make(chan struct{}, 1), ran: make(chan time.Duration), errs: []error{nil, away, away, errPanics, nil, away}}
+		fake := &endings{from: time.Now(), signal: make(chan struct{}, 1), ran: make(chan time.Duration), errs: []error{nil, away, away, errPanics, nil, away}}
 		var out bytes.Buffer
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			if err := (mender{fake, slog.New(slog.NewTextHandler(&out, nil))}).run(ctx); err != nil {
+			if err := (refusalEnds{fake, slog.New(slog.NewTextHandler(&out, nil))}).run(ctx); err != nil {
 				t.Error(err)
 			}
 		})
@@ -59,20 +59,20 @@ func TestT36_MenderRunsAtOnceAndNowAndThen(t *testing.T) {
 		last := time.Duration(0)
 		for range 5 {
 			at := <-fake.ran
-			if d := at - last; d < mendEvery*8/10 || d > mendEvery*12/10 {
+			if d := at - last; d < endEvery*8/10 || d > endEvery*12/10 {
 				t.Errorf("then after %v", d)
 			}
 			last = at
 			synctest.Wait()
 		}
 		fake.signal <- struct{}{} // the last run has failed
-		if at := <-fake.ran; at != last+mendRest {
+		if at := <-fake.ran; at != last+endRest {
 			t.Errorf("after a write it tries again what failed after %v", at-last)
 		}
 		synctest.Wait()
 		fake.signal <- struct{}{}
-		if at := <-fake.ran; at != last+mendRest {
-			t.Errorf("after a write it waits %v", at-last-mendRest)
+		if at := <-fake.ran; at != last+endRest {
+			t.Errorf("after a write it waits %v", at-last-endRest)
 		}
 		cancel()
 		wg.Wait()

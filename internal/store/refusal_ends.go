@@ -10,53 +10,53 @@ import (
 )
 
 // A write that takes a version out of force, which nodes refuse, ends their refusals: at its
-// commit, for whoever reads them, by one row in mends. Mend writes that down in the refusals
+// commit, for whoever reads them, by one row in refusal_ends. EndRefusals writes that down in the refusals
 // themselves.
 const (
-	mendAtOnce = 1000 // refusals that one transaction ends
-	mendFleets = 100  // fleets that are asked for at once
+	endAtOnce = 1000 // refusals that one transaction ends
+	endFleets = 100  // fleets that are asked for at once
 )
 
-// ended joins the mend that ended a refusal of node_exceptions, whose alias is e, to it as
+// ended joins the end of a refusal, whose row's alias is e, to it as
 // end_of: what an open row says is not so where there is one.
 func ended(e string) string {
 	return `LEFT JOIN LATERAL (
-      SELECT m.at, m.revision FROM mends m
-       WHERE ` + e + `.resolved_at IS NULL AND ` + mendOf(e) + `
+      SELECT m.at, m.revision FROM refusal_ends m
+       WHERE ` + e + `.resolved_at IS NULL AND ` + endOf(e) + `
        ORDER BY m.revision LIMIT 1) end_of ON true`
 }
 
-// stands says of a refusal of node_exceptions, whose alias is e, that it has not ended. It is for what
+// stands says of a refusal, whose row's alias is e, that it has not ended. It is for what
 // the key finds: the index of all that is open in the fleet does not fit resolved_by.
 func stands(e string) string {
-	return `(` + e + `.resolved_by IS NULL AND NOT EXISTS (SELECT FROM mends m WHERE ` + mendOf(e) + ` OFFSET 0))`
+	return `(` + e + `.resolved_by IS NULL AND NOT EXISTS (SELECT FROM refusal_ends m WHERE ` + endOf(e) + ` OFFSET 0))`
 }
 
-func mendOf(e string) string {
+func endOf(e string) string {
 	return `m.tenant_id = ` + e + `.tenant_id AND m.fleet_id = ` + e + `.fleet_id AND m.type = ` + e + `.type AND m.name = ` + e + `.name
          AND m.version = ` + e + `.version AND m.revision > ` + e + `.revision`
 }
 
-// mendSignal says that there may be something to do. It never blocks.
-type mendSignal chan struct{}
+// signal says that there may be something to do. It never blocks.
+type signal chan struct{}
 
-func (s mendSignal) set() {
+func (s signal) set() {
 	select {
 	case s <- struct{}{}:
 	default: // already set
 	}
 }
 
-// Mending is signalled when a write of this Store has left something for Mend.
-func (s *Store) Mending() <-chan struct{} { return s.mends }
+// RefusalsEnding is signalled when a write of this Store has left something for EndRefusals.
+func (s *Store) RefusalsEnding() <-chan struct{} { return s.ending }
 
-// Mend writes into the refusals of every fleet what mends have made of them, and tells an
+// EndRefusals writes into the refusals of every fleet what refusal_ends has of them, and tells an
 // event of each, until nothing is left. It holds no lock that a write waits for, and any
 // number of processes may do it at once. Fleets take turns: each has one batch before any has
 // another one. What fails does not hold up the others; the error is the first one, and what is
 // left is done by the next run.
-func (s *Store) Mend(ctx context.Context) error {
-	r := mendRun{store: s, at: map[fleet.Key][]string{}, passed: map[fleet.Key]bool{}}
+func (s *Store) EndRefusals(ctx context.Context) error {
+	r := endRun{store: s, at: map[fleet.Key][]string{}, passed: map[fleet.Key]bool{}}
 	for more := true; more; {
 		var err error
 		if more, err = r.round(ctx); err != nil {
@@ -66,8 +66,8 @@ func (s *Store) Mend(ctx context.Context) error {
 	return r.first
 }
 
-// mendRun is a run of Mend.
-type mendRun struct {
+// endRun is a run of EndRefusals.
+type endRun struct {
 	store  *Store
 	at     map[fleet.Key][]string // where each goes on
 	passed map[fleet.Key]bool     // what failed, or is held by reports
@@ -75,10 +75,10 @@ type mendRun struct {
 }
 
 // round gives each fleet a turn; more: one of them has something left.
-func (r *mendRun) round(ctx context.Context) (more bool, err error) {
+func (r *endRun) round(ctx context.Context) (more bool, err error) {
 	var after fleet.Key
 	for {
-		fs, err := crossTenant(ctx, r.store, scanKey, `SELECT tenant_id, fleet_id FROM fleets_to_mend($1, $2, $3)`, after.Tenant.String(), after.Fleet.String(), mendFleets)
+		fs, err := crossTenant(ctx, r.store, scanKey, `SELECT tenant_id, fleet_id FROM fleets_with_refusal_ends($1, $2, $3)`, after.Tenant.String(), after.Fleet.String(), endFleets)
 		if err != nil {
 			return false, fmt.Errorf("find fleets whose refusals have ended: %w", err)
 		}
@@ -92,7 +92,7 @@ func (r *mendRun) round(ctx context.Context) (more bool, err error) {
 				return false, r.first
 			}
 		}
-		if len(fs) < mendFleets {
+		if len(fs) < endFleets {
 			return more, nil
 		}
 		after = fs[len(fs)-1]
@@ -100,12 +100,12 @@ func (r *mendRun) round(ctx context.Context) (more bool, err error) {
 }
 
 // step is a fleet's turn; left: it has more to do.
-func (r *mendRun) step(ctx context.Context, k fleet.Key) (left bool) {
+func (r *endRun) step(ctx context.Context, k fleet.Key) (left bool) {
 	type answer struct {
 		Done *bool
 		At   []string
 	}
-	a, err := one(ctx, r.store, k.Tenant, pgx.RowToStructByPos[answer], `SELECT o_done, o_at FROM fleet_mend($1, $2, $3)`, k.Fleet.String(), r.at[k], mendAtOnce)
+	a, err := one(ctx, r.store, k.Tenant, pgx.RowToStructByPos[answer], `SELECT o_done, o_at FROM fleet_end_refusals($1, $2, $3)`, k.Fleet.String(), r.at[k], endAtOnce)
 	r.at[k] = a.At
 	r.passed[k] = err != nil || a.Done == nil
 	if r.first == nil && err != nil {
