@@ -24,10 +24,10 @@ func TestHowAStreamEndedIsRecorded(t *testing.T) {
 	}{
 		"clean":                                  {ends: []end{{"delta ADS", true}}, want: true},
 		"not clean":                              {ends: []end{{"delta ADS", false}}},
-		"fixed by a later stream":               {ends: []end{{"delta ADS", false}, {"SotW ADS", true}}, want: true},
+		"fixed by a later stream":                {ends: []end{{"delta ADS", false}, {"SotW ADS", true}}, want: true},
 		"one type of two":                        {ends: []end{{"delta CDS", false}, {"delta LDS", true}}},
-		"that type fixed":                       {ends: []end{{"delta CDS", false}, {"delta LDS", true}, {"delta CDS", true}}, want: true},
-		"doubtful before, fixed":                {doubtful: true, ends: []end{{"delta ADS", true}}, want: true},
+		"that type fixed":                        {ends: []end{{"delta CDS", false}, {"delta LDS", true}, {"delta CDS", true}}, want: true},
+		"doubtful before, fixed":                 {doubtful: true, ends: []end{{"delta ADS", true}}, want: true},
 		"doubtful before, one type says nothing": {doubtful: true, ends: []end{{"delta CDS", true}}},
 	} {
 		t.Run(name, func(t *testing.T) {

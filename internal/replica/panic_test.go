@@ -129,7 +129,7 @@ func TestT36_ABrokenTurnIsFinished(t *testing.T) {
 	for name, c := range map[string]struct{ before, meanwhile, fixed bool }{
 		"as it was":                        {},
 		"with what came meanwhile":         {meanwhile: true},
-		"with what fixed it":              {fixed: true},
+		"with what fixed it":               {fixed: true},
 		"before anything is shown":         {before: true}, // where selectors have changed all subscribers are looked at first
 		"before, and with what came later": {before: true, meanwhile: true},
 	} {

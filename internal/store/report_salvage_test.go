@@ -98,7 +98,7 @@ func TestT45_ARowThatIsRefusedStopsNoReport(t *testing.T) {
 	for what, want := range map[string]int{
 		`SELECT count(*) FROM node_status`:                                     nodes - 1, // all but the one with that id
 		`SELECT count(*) FROM nodes WHERE NOT coalesce(labels ? 'cut', false)`: nodes - 2, // n20 is named by its refusal
-		`SELECT count(*) FROM refusals`:                                 nodes - 1,
+		`SELECT count(*) FROM refusals`:                                        nodes - 1,
 		`SELECT settled FROM server_settled`:                                   1,
 		`SELECT count(*) FROM delivery`:                                        1,
 		`SELECT settled FROM node_status WHERE node_id = 'n50'`:                0,
