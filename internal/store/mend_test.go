@@ -12,6 +12,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
 )
 
 // mend writes down what mends have ended.
@@ -191,7 +192,7 @@ func (w *world) mendMany(n, most int) (took time.Duration) {
 	w.node.Close()
 	tables := []string{"node_exceptions", "nodes", "node_status", "node_events", "mends"}
 	before := w.readOf(tables...)
-	app, err := store.Open(w.Context(), store.Config{URL: w.db.App, MaxConns: 1})
+	app, err := store.Open(w.Context(), store.Config{URL: w.db.App, MaxConns: 1, Patience: storetest.Patience})
 	w.ok(err)
 	begun := time.Now()
 	r, err := app.Apply(w.Context(), w.tenant, w.fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{put(fleet.Cluster, "c", "mended")}})
