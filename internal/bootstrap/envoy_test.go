@@ -257,7 +257,7 @@ func TestEnvoyArrivesWithItsToken(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(e.Kill)
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			select {
 			case got := <-calls:

@@ -91,7 +91,7 @@ func newAttack(t *testing.T, bin string, c bootstrap.Config) *attack {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	a.socket = filepath.Join(dir, "l")
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	a.ctx = ctx
 
@@ -230,7 +230,7 @@ func (a *attack) post(address, way string) {
 	defer tr.CloseIdleConnections()
 	var body bytes.Buffer
 	writeFrame(&body, resourceRequest())
-	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(a.ctx, 20*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://fairlead_xds"+a.forged, &body)
 	if err != nil {

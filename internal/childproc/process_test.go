@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long an event may take before a test fails.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // roleVariable makes a second run of the test binary play a part.
 const roleVariable = "CHILDPROC_TEST_ROLE"

@@ -26,7 +26,7 @@ func TestOneHolder(t *testing.T) {
 		t.Fatalf("ended wait: %v", err)
 	}
 	go func() { first.Release() }()
-	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	second, err := filelock.Acquire(ctx, path)
 	if err != nil {

@@ -24,10 +24,16 @@ const attempt = time.Second
 // Reachable asks the servers for the node's clusters, one after the other, until one of them answers, for Within at most. It confirms nothing
 // that they send. The error says why the last one did not answer; one that refuses the credential is not asked again. Only Servers, TLS, Token, Node,
 // Version and Within are read.
-func Reachable(ctx context.Context, c Config) error {
+func Reachable(ctx context.Context, c Config) error { return c.reachable(ctx, c.share()) }
+
+// share is how long each of the servers is asked at a time.
+func (c Config) share() time.Duration {
+	return min(max(c.Within/time.Duration(len(c.Servers)), attempt), c.Within)
+}
+
+func (c Config) reachable(ctx context.Context, share time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Within)
 	defer cancel()
-	share := min(max(c.Within/time.Duration(len(c.Servers)), attempt), c.Within)
 	var last error
 	for turn := 0; ; turn++ {
 		server := c.Servers[turn%len(c.Servers)]

@@ -197,12 +197,12 @@ func TestOnceSaysWhy(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.Publish(append(all(t), listenerOf(t, "waits", "none", "s"))...)
-	soon := func(c *Config) { c.Within = 3 * time.Second }
+	soon := func(c *Config) { c.Within = 15 * time.Second } // by then all else is there
 	for name, c := range map[string]struct {
 		edit func(*Config)
 		says string
 	}{
-		"kept back":    {soon, `after 3s not all is there: the server keeps back listeners/waits: "fairlead findings" and "fairlead events" say why`},
+		"kept back":    {soon, `after 15s not all is there: the server keeps back listeners/waits: "fairlead findings" and "fairlead events" say why`},
 		"no server":    {func(c *Config) { soon(c); c.Servers = []string{"127.0.0.1:1"} }, "the server cannot be reached"},
 		"a bad token":  {func(c *Config) { c.Token = func() (string, error) { return "bad", nil } }, "the server has ended the stream"},
 		"another node": {func(c *Config) { c.Token = func() (string, error) { return "other-*", nil } }, "the server has ended the stream"},

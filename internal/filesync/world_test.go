@@ -165,7 +165,7 @@ func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond) // what is waited for is in files
 	defer tick.Stop()
-	for until := time.Now().Add(30 * time.Second); !holds(); <-tick.C {
+	for until := time.Now().Add(time.Minute); !holds(); <-tick.C {
 		if time.Now().After(until) {
 			t.Fatal(what)
 		}

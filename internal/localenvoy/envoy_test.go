@@ -22,7 +22,7 @@ import (
 )
 
 // patience is how long an event may take before a test fails.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // parentVariable makes a second run of the test binary start an Envoy and wait.
 const parentVariable = "LOCALENVOY_TEST_PARENT"

@@ -210,9 +210,7 @@ type stages struct {
 func (s *stages) stage(name string, f func()) {
 	var took time.Duration
 	for range 3 {
-		start := threadTime()
-		f()
-		if took = threadTime() - start; took <= s.most || took > 4*s.most {
+		if took = threadTime(f); took <= s.most || took > 4*s.most {
 			break
 		}
 	}
@@ -271,8 +269,16 @@ func documentsOf(in []byte) ([]resource.Document, error) {
 	return []resource.Document{d}, err
 }
 
-// threadTime is the processor's time that this thread has had: others that use the machine do not show in it.
-func threadTime() time.Duration {
+// threadTime is the processor's time that f takes on its thread: others that use the machine do not show in it.
+func threadTime(f func()) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	start := usedByThread()
+	f()
+	return usedByThread() - start
+}
+
+func usedByThread() time.Duration {
 	var u syscall.Rusage
 	const thread = 1 // RUSAGE_THREAD
 	_ = syscall.Getrusage(thread, &u)
@@ -286,8 +292,6 @@ func threadTime() time.Duration {
 func TestT19_WideDocumentsCostWhatTheyAreLong(t *testing.T) { // not parallel: it measures
 	for name, w := range wide {
 		t.Run(name, func(t *testing.T) {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
 			in := []byte(w.make(256 << 10 / (3*raceFactor/15 + 1)))
 			s := stages{t: t, most: (50*time.Millisecond + time.Duration(len(in))*time.Microsecond) * (raceFactor + 3) / 2}
 			wrong := s.through(w.format, in)

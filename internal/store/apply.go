@@ -30,7 +30,7 @@ func (s *Store) keyTurn(ctx context.Context, w Write) (leave func(), err error) 
 	if w.Idempotency == nil {
 		return func() {}, nil
 	}
-	waiting, cancel := context.WithTimeout(ctx, idempotencyPatience)
+	waiting, cancel := context.WithTimeout(ctx, s.patience.of(idempotencyPatience))
 	defer cancel()
 	leave, err = s.keys.take(waiting, keyOf{w.Credential, w.Idempotency.Key})
 	switch {
@@ -136,14 +136,14 @@ func (s *Store) write(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write
 	var answer []byte
 	var replayed bool
 	for {
-		header, err := w.waiting(idempotencyPatience - time.Since(start)).json()
+		header, err := w.waiting(s.patience.of(idempotencyPatience) - time.Since(start)).json()
 		if err != nil {
 			return Result{}, err
 		}
 		err = s.onHead(ctx, limit, t, f, func(b *pgx.Batch) {
 			queue(b, header).QueryRow(func(row pgx.Row) error { return row.Scan(&answer, &replayed) })
 		})
-		if errors.Is(err, ErrBusy) && time.Since(start) < idempotencyPatience {
+		if errors.Is(err, ErrBusy) && time.Since(start) < s.patience.of(idempotencyPatience) {
 			continue // the database has waited for its lock_timeout before it says busy
 		}
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
 )
 
 func TestApplyMakesOneRevision(t *testing.T) {
@@ -234,19 +235,19 @@ func TestRepeatWaitsForTheFirst(t *testing.T) {
 	_, err = tx.Exec(t.Context(), `INSERT INTO idempotency_keys (tenant_id, principal, key, request_hash) VALUES ($1, $2, 'k', '\x01')`,
 		w.tenant.String(), actor.Credential.String())
 	w.ok(err)
-	write := func() error {
-		_, err := w.app.Apply(t.Context(), w.tenant, w.fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{put(fleet.Cluster, "a", "A")},
+	write := func(s *store.Store) error {
+		_, err := s.Apply(t.Context(), w.tenant, w.fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{put(fleet.Cluster, "a", "A")},
 			Idempotency: &store.Idempotency{Key: "k", RequestHash: [32]byte{1}}})
 		return err
 	}
-	start := time.Now()
-	w.is(write(), store.ErrBusy)
-	if d := time.Since(start); d < 4*time.Second || d > 9*time.Second {
+	hasty, start := w.hasty(), time.Now()
+	storetest.Within(t, 9*time.Second, "a repeat that waits in vain", func() { w.is(write(hasty), store.ErrBusy) })
+	if d := time.Since(start); d < 4*time.Second {
 		t.Errorf("it waited %v", d)
 	}
 	done := make(chan error, 1)
 	var wg sync.WaitGroup
-	wg.Go(func() { done <- write() })
+	wg.Go(func() { done <- write(w.app) })
 	until(t, "the repeat waits for a lock", func() bool {
 		return w.count(`SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) OR NOT granted AND locktype = 'transactionid' AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`) > 0
 	})
@@ -261,12 +262,11 @@ func TestBusyHeadIsUnavailable(t *testing.T) {
 	w.ok(err)
 	_, err = tx.Exec(t.Context(), `SELECT FROM fleet_heads FOR UPDATE`)
 	w.ok(err)
-	start := time.Now()
-	_, err = w.try(put(fleet.Cluster, "a", "A"))
-	w.is(err, fleet.ErrUnavailable)
-	if d := time.Since(start); d > 2500*time.Millisecond {
-		t.Errorf("it took %v to say so", d)
-	}
+	hasty := w.hasty()
+	storetest.Within(t, 2500*time.Millisecond, "a write that waits for the head", func() {
+		_, err = hasty.Apply(t.Context(), w.tenant, w.fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{put(fleet.Cluster, "a", "A")}})
+	})
+	waitedFor(t, err, store.WaitHead)
 	w.ok(tx.Rollback(t.Context()))
 	w.apply(put(fleet.Cluster, "a", "A"))
 }

@@ -44,7 +44,7 @@ func listen(t *testing.T, c store.ListenerConfig) ear {
 
 func (e ear) next(t *testing.T) wake {
 	t.Helper()
-	timer := time.NewTimer(15 * time.Second)
+	timer := time.NewTimer(time.Minute)
 	defer timer.Stop()
 	select {
 	case w := <-e.calls:
@@ -136,7 +136,7 @@ func TestNotifierCoalesces(t *testing.T) {
 	run(t, n.Run)
 	payload := func() string {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		got, err := conn.WaitForNotification(ctx)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
 )
 
 // headLocked keeps the fleet's head, as a writer in another process does that takes long.
@@ -105,7 +106,7 @@ func TestATenantHasAPartOfThePool(t *testing.T) {
 // and nothing was done.
 func TestABusyPoolIsNotADatabaseThatIsAway(t *testing.T) {
 	w := setup(t)
-	s := w.db.Open(t, store.Config{URL: w.db.App, MaxConns: 2})
+	s := w.db.Open(t, store.Config{URL: w.db.App, MaxConns: 2, Patience: 1})
 	for range 2 {
 		release, err := s.TakeConn(t.Context())
 		w.ok(err)
@@ -139,8 +140,10 @@ func TestWaitingForAHeadEnds(t *testing.T) {
 	}
 	w.is(err, fleet.ErrUnavailable)
 	w.is(err, context.Canceled)
-	waitedFor(t, <-first, store.WaitHead) // the database gives up
+	_, err = w.hasty().Apply(t.Context(), w.tenant, w.fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{put(fleet.Cluster, "c", "1")}})
+	waitedFor(t, err, store.WaitHead) // the database gives up
 	release()
+	w.ok(<-first)
 	w.apply(put(fleet.Cluster, "a", "2"))
 }
 
@@ -180,28 +183,28 @@ func TestTheLimitGrowsWithTheWrite(t *testing.T) {
 		IF NEW.name = 'endless' THEN PERFORM pg_sleep(60); END IF;
 		RETURN NULL; END $$`)
 	w.exec(`CREATE TRIGGER note AFTER INSERT ON resource_history FOR EACH ROW EXECUTE FUNCTION note()`)
-	s := w.db.Open(t, store.Config{URL: as(t, w.db.App, "", "statement_timeout=500ms")})
-	apply := func(cs ...store.ResourceChange) error {
+	apply := func(patience int, cs ...store.ResourceChange) error {
+		s := w.db.Open(t, store.Config{URL: as(t, w.db.App, "", "statement_timeout=500ms"), Patience: patience})
 		_, err := s.Apply(t.Context(), w.tenant, w.fleet, store.Write{Actor: actor, Changes: cs})
 		return err
 	}
-	waitedFor(t, apply(put(fleet.Cluster, "endless", "1")), store.WaitWork)
+	waitedFor(t, apply(1, put(fleet.Cluster, "endless", "1")), store.WaitWork)
 	if n := w.count(`SELECT count(*) FROM resources`) + w.count(`SELECT count(*) FROM noted`); n != 0 {
 		t.Fatal("a write that was given up wrote something")
 	}
-	w.ok(apply(put(fleet.Cluster, "small", "1")))
-	w.ok(apply(put(fleet.Cluster, "large", string(make([]byte, 1<<20)))))
+	w.ok(apply(storetest.Patience, put(fleet.Cluster, "small", "1")))
+	w.ok(apply(storetest.Patience, put(fleet.Cluster, "large", string(make([]byte, 1<<20)))))
 	many := []store.ResourceChange{put(fleet.Cluster, "many", "1")}
 	for i := range 999 {
 		many = append(many, put(fleet.Endpoint, fmt.Sprint("e", i), "1"))
 	}
-	w.ok(apply(many...))
+	w.ok(apply(storetest.Patience, many...))
 	for name, want := range map[string]struct{ work, lock int }{"small": {1800, 1500}, "large": {2700, 2250}, "many": {3600, 3000}} {
-		if got := w.count(`SELECT extract(epoch FROM timeout::interval) * 1000 FROM noted WHERE name = $1`, name); got != want.work {
-			t.Errorf("the statement of a %s write may take %d ms, want %d", name, got, want.work)
+		if got := w.count(`SELECT extract(epoch FROM timeout::interval) * 1000 FROM noted WHERE name = $1`, name); got != want.work*storetest.Patience {
+			t.Errorf("the statement of a %s write may take %d ms, want %d, and %d times that here", name, got, want.work, storetest.Patience)
 		}
-		if got := w.count(`SELECT extract(epoch FROM lock::interval) * 1000 FROM noted WHERE name = $1`, name); got != want.lock {
-			t.Errorf("a %s write may wait %d ms for one of another process, want %d", name, got, want.lock)
+		if got := w.count(`SELECT extract(epoch FROM lock::interval) * 1000 FROM noted WHERE name = $1`, name); got != want.lock*storetest.Patience {
+			t.Errorf("a %s write may wait %d ms for one of another process, want %d, and %d times that here", name, got, want.lock, storetest.Patience)
 		}
 	}
 	if got := store.ApplyTimeout(make([]store.ResourceChange, 60_000)); got != 30*time.Second {

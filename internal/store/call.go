@@ -20,7 +20,16 @@ type call struct {
 	tenant fleet.TenantID // whose share of an app's connections it uses; zero: nobody's
 	head   fleet.ID       // the fleet whose head it locks; zero: none
 	plans  string         // setJoins, setOrder, or ""
+	times  patience
 }
+
+// patience is by how much longer calls may take than their limits say; 0 is 1.
+type patience int
+
+func (p patience) of(limit time.Duration) time.Duration { return limit * time.Duration(max(1, p)) }
+
+// most is how long the call may take.
+func (c call) most() time.Duration { return c.times.of(c.limit) }
 
 // Wait is what a call has waited for until it was given up.
 type Wait int
@@ -56,15 +65,15 @@ func (e *TimeoutError) Unwrap() []error { return []error{fleet.ErrUnavailable, e
 
 // statementTimeout is how long Postgres lets a statement of the call work, in its words:
 // less than the call's limit, so that it answers in time that nothing was done.
-func (c call) statementTimeout() string { return fmt.Sprint((c.limit - c.limit/10).Milliseconds()) }
+func (c call) statementTimeout() string { return fmt.Sprint((c.most() - c.most()/10).Milliseconds()) }
 
 // lockTimeout is how long Postgres lets the call wait for a lock: what locks a fleet's head
 // waits for writes of other processes too, and the longer the more it has to do.
 func (c call) lockTimeout() time.Duration {
 	if c.head == (fleet.ID{}) {
-		return lockTimeout
+		return c.times.of(lockTimeout)
 	}
-	return max(lockTimeout, c.limit*3/4)
+	return max(c.times.of(lockTimeout), c.most()*3/4)
 }
 
 // timeout makes a TimeoutError of the database's own; others stay what they are.
@@ -75,7 +84,7 @@ func (c call) timeout(err error) error {
 	}
 	switch pg.Code {
 	case "57014": // the statement_timeout
-		return &TimeoutError{Wait: WaitWork, Limit: c.limit, cause: pg}
+		return &TimeoutError{Wait: WaitWork, Limit: c.most(), cause: pg}
 	case "55P03": // the lock_timeout: of the fleet's head, or of what bounds the tenant
 		if c.head == (fleet.ID{}) {
 			return &TimeoutError{Wait: WaitShare, Limit: c.lockTimeout(), cause: pg}
@@ -89,13 +98,14 @@ func (c call) timeout(err error) error {
 // the batch within its limit.
 func (s *Store) send(ctx context.Context, c call, b *pgx.Batch) (err error) {
 	caller, begun := ctx, time.Now()
+	c.times = s.patience
 	defer func() { s.countFailed(caller, c, err) }()
 	leave, err := s.conns.enter(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	conn, err := s.conns.acquire(ctx, c.lane)
+	conn, err := s.conns.acquire(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -103,7 +113,7 @@ func (s *Store) send(ctx context.Context, c call, b *pgx.Batch) (err error) {
 	turn := time.Now()
 	s.metrics.Waited(c.lane.measured(), turn.Sub(begun))
 	defer func() { s.metrics.Worked(c.lane.measured(), time.Since(turn)) }()
-	ctx, cancel := context.WithTimeout(ctx, c.limit)
+	ctx, cancel := context.WithTimeout(ctx, c.most())
 	defer cancel()
 	switch err = conn.SendBatch(ctx, b).Close(); {
 	case hasState(err, stateReadOnly):

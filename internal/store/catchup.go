@@ -136,7 +136,7 @@ func (s *Store) feed(ctx context.Context, l lane, sql string, known []fleet.Know
 	if len(known) == 0 {
 		return nil
 	}
-	c := call{limit: loadTimeout, lane: l}
+	c := call{limit: loadTimeout, lane: l, times: s.patience}
 	b := &pgx.Batch{}
 	b.Queue(setPlans, c.statementTimeout())
 	b.Queue(sql, knownArgs(known)...).Query(read)

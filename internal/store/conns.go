@@ -83,7 +83,7 @@ func (c *conns) close() {
 // for a fleet's head holds no part of the tenant's share, and nobody a connection.
 // Whoever has entered calls leave.
 func (c *conns) enter(ctx context.Context, k call) (leave func(), err error) {
-	within, cancel := context.WithTimeout(ctx, k.limit)
+	within, cancel := context.WithTimeout(ctx, k.most())
 	defer cancel()
 	var entered []func()
 	leave = func() {
@@ -102,7 +102,7 @@ func (c *conns) enter(ctx context.Context, k call) (leave func(), err error) {
 		case ctx.Err() != nil:
 			err = fmt.Errorf("%w: given up by the caller: %w", fleet.ErrUnavailable, ctx.Err())
 		default:
-			err = &TimeoutError{Wait: wait, Limit: k.limit, Crowded: errors.Is(failed, errCrowded), cause: failed}
+			err = &TimeoutError{Wait: wait, Limit: k.most(), Crowded: errors.Is(failed, errCrowded), cause: failed}
 		}
 	}
 	if k.head != (fleet.ID{}) {
@@ -123,11 +123,12 @@ func (c *conns) enter(ctx context.Context, k call) (leave func(), err error) {
 
 // acquire waits for a connection of the lane for writeTimeout, however long the call may
 // take: a database that is away is noticed as fast by the long calls as by the short ones.
-func (c *conns) acquire(ctx context.Context, l lane) (*pgxpool.Conn, error) {
-	within, cancel := context.WithTimeout(ctx, writeTimeout)
+func (c *conns) acquire(ctx context.Context, k call) (*pgxpool.Conn, error) {
+	limit := k.times.of(writeTimeout)
+	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	pool := c.pool
-	if c.vital != nil && (l == laneReport || l == laneLease) {
+	if c.vital != nil && (k.lane == laneReport || k.lane == laneLease) {
 		pool = c.vital
 	}
 	conn, err := pool.Acquire(within)
@@ -135,7 +136,7 @@ func (c *conns) acquire(ctx context.Context, l lane) (*pgxpool.Conn, error) {
 	case err == nil:
 		return conn, nil
 	case ctx.Err() == nil && within.Err() != nil && pool.Stat().AcquiredConns() == pool.Config().MaxConns:
-		return nil, &TimeoutError{Wait: WaitConn, Limit: writeTimeout, cause: err}
+		return nil, &TimeoutError{Wait: WaitConn, Limit: limit, cause: err}
 	}
 	return nil, fmt.Errorf("%w: no connection: %w", fleet.ErrUnavailable, err)
 }

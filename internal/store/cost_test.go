@@ -6,6 +6,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
 )
 
 // read is how many rows of resources and bodies, and of their indexes, were looked at since
@@ -36,7 +37,7 @@ func TestCostFollowsTheChange(t *testing.T) {
 		s.Close()
 		return w.read() - before
 	}
-	app, node := store.Config{URL: w.db.App, MaxConns: 1}, store.Config{URL: w.db.Node, MaxConns: 1}
+	app, node := store.Config{URL: w.db.App, MaxConns: 1, Patience: storetest.Patience}, store.Config{URL: w.db.Node, MaxConns: 1, Patience: storetest.Patience}
 	write := func(s *store.Store, body string, n int) {
 		t.Helper()
 		var cs []store.ResourceChange

@@ -20,7 +20,7 @@ func SchemaVersion(ctx context.Context, url string) (uint, error) {
 	if err != nil {
 		return 0, err
 	}
-	f, err := inspect(ctx, conf)
+	f, err := inspect(ctx, conf, 1)
 	return f.version, err
 }
 

@@ -32,8 +32,8 @@ SELECT current_user::text, r.rolsuper, r.rolbypassrls,
        current_setting('idle_in_transaction_session_timeout')
   FROM pg_roles r WHERE r.rolname = current_user`
 
-func inspect(ctx context.Context, conf *pgx.ConnConfig) (f fitness, err error) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+func inspect(ctx context.Context, conf *pgx.ConnConfig, p patience) (f fitness, err error) {
+	ctx, cancel := context.WithTimeout(ctx, p.of(readTimeout))
 	defer cancel()
 	conf = conf.Copy()
 	conf.DefaultQueryExecMode = pgx.QueryExecModeExec // it may lead through a pooler

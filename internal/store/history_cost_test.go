@@ -14,6 +14,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
 )
 
 // soakSize is small in CI, and large where the long checks run.
@@ -29,7 +30,7 @@ func soakSize(small, large int) int {
 func (w *world) inSession(mode string, work func(*store.Store), tables ...string) int {
 	w.Helper()
 	before := w.readOf(tables...)
-	s, err := store.Open(w.Context(), store.Config{URL: w.db.App + "&plan_cache_mode=" + mode, MaxConns: 1})
+	s, err := store.Open(w.Context(), store.Config{URL: w.db.App + "&plan_cache_mode=" + mode, MaxConns: 1, Patience: storetest.Patience})
 	w.ok(err)
 	work(s)
 	s.Close()
@@ -275,7 +276,8 @@ func TestSoakCompactionDoesNotStopWriters(t *testing.T) {
 	wg.Wait()
 	slices.Sort(writes)
 	t.Logf("%d writes beside it: the slowest took %v, half at most %v, 99 of 100 at most %v", len(writes), writes[len(writes)-1], writes[len(writes)/2], writes[len(writes)*99/100])
-	if slowest := writes[len(writes)-1]; slowest > time.Second {
+	// The soak alone, which has the machine, judges the time; that no write waits for the compaction is judged in every run (TestCompactionDoesNotStopWriters).
+	if slowest := writes[len(writes)-1]; soakSize(0, 1) == 1 && slowest > time.Second {
 		t.Errorf("a write took %v", slowest)
 	}
 	if n := w.count(`SELECT min(revision) FROM fleet_history`); n != endpoints*rounds/2+1 && n != w.count(`SELECT history_from FROM fleet_heads`) {

@@ -98,7 +98,7 @@ func TestAHostThatHangsIsPassedBy(t *testing.T) {
 		return p.url
 	}
 	w := &world{T: t}
-	app := db.Open(t, store.Config{URL: both(t, hangs(db.App), db.App)})
+	app := db.Open(t, store.Config{URL: both(t, hangs(db.App), db.App), Patience: 4}) // it waits for the first host for as long as for the second
 	_, err := app.CreateTenant(t.Context(), actor, "acme", "")
 	w.ok(err)
 	bell := store.NewNotifier(store.NotifierConfig{URL: both(t, hangs(db.App), db.App)})

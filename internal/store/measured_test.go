@@ -41,11 +41,14 @@ func TestCallsAreMeasured(t *testing.T) {
 	if err := write(gone, w.fleet); !errors.Is(err, fleet.ErrUnavailable) {
 		t.Errorf("of a caller that has gone: %v", err)
 	}
+	hasty := metrics.New(metrics.API, metrics.Config{})
+	s = w.db.Open(t, store.Config{URL: w.db.App, Metrics: hasty.Database(metrics.API), Patience: 1})
 	release := w.headLocked()
 	defer release()
 	waitedFor(t, write(t.Context(), w.fleet), store.WaitHead)
+	metricstest.Want(t, hasty, map[string]float64{failed("timeout"): 1, failed("unavailable"): 0})
 	metricstest.Want(t, m, map[string]float64{
-		failed("refused"): 1, failed("given_up"): 1, failed("timeout"): 1, failed("unavailable"): 0,
+		failed("refused"): 1, failed("given_up"): 1, failed("timeout"): 0, failed("unavailable"): 0,
 		`fairlead_database_connections{pool="shared",program="api",state="acquired"}`: 0,
 		`fairlead_database_connections_maximum{pool="shared",program="api"}`:          10,
 	})

@@ -7,6 +7,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
 )
 
 // SEMANTICS 6.4, T14: a client that comes with a new id each second, for ten
@@ -14,7 +15,7 @@ import (
 func TestNodesOfATenantAreCapped(t *testing.T) {
 	w := setup(t)
 	const most = 100
-	node, err := store.Open(t.Context(), store.Config{URL: w.db.Node, MaxNodes: most, AllowUnsafe: true})
+	node, err := store.Open(t.Context(), store.Config{URL: w.db.Node, MaxNodes: most, AllowUnsafe: true, Patience: storetest.Patience})
 	w.ok(err)
 	t.Cleanup(node.Close)
 	s := w.server("s")
@@ -52,7 +53,7 @@ func TestNodesOfATenantAreCapped(t *testing.T) {
 // More than the cap that are connected are all remembered.
 func TestConnectedNodesAreNotCapped(t *testing.T) {
 	w := setup(t)
-	node, err := store.Open(t.Context(), store.Config{URL: w.db.Node, MaxNodes: 5, AllowUnsafe: true})
+	node, err := store.Open(t.Context(), store.Config{URL: w.db.Node, MaxNodes: 5, AllowUnsafe: true, Patience: storetest.Patience})
 	w.ok(err)
 	t.Cleanup(node.Close)
 	s := w.server("s")
@@ -79,7 +80,7 @@ func TestConnectedNodesAreNotCapped(t *testing.T) {
 // no call has to remove all of them within its two seconds.
 func TestFarAboveTheCap(t *testing.T) {
 	w := setup(t)
-	node, err := store.Open(t.Context(), store.Config{URL: w.db.Node, MaxNodes: 50, AllowUnsafe: true})
+	node, err := store.Open(t.Context(), store.Config{URL: w.db.Node, MaxNodes: 50, AllowUnsafe: true, Patience: storetest.Patience})
 	w.ok(err)
 	t.Cleanup(node.Close)
 	s := w.server("s")

@@ -157,7 +157,7 @@ func payloads(ids []fleet.ID) []string {
 // what the URL gives each of its hosts.
 func connect(ctx context.Context, conf *pgx.ConnConfig) (*pgx.Conn, error) {
 	conf = conf.Copy()
-	shareTime(&conf.Config)
+	shareTime(&conf.Config, 1)
 	ctx, cancel := context.WithTimeout(ctx, conf.ConnectTimeout*time.Duration(1+len(conf.Fallbacks)))
 	defer cancel()
 	return pgx.ConnectConfig(ctx, conf)

@@ -37,7 +37,7 @@ func NewProbe(ctx context.Context, url string) (*Probe, error) {
 }
 
 func probeConn(ctx context.Context, url string) (*pgx.Conn, error) {
-	conf, err := parseURL(url)
+	conf, err := parseURL(url, 1)
 	if err != nil {
 		return nil, err
 	}

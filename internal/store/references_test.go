@@ -25,11 +25,8 @@ func dangling(t fleet.Type, name string, missing fleet.Ref) fleet.Dangling {
 
 func (w *world) strict() {
 	w.Helper()
-	var f store.Fleet
-	w.answered(func() (err error) {
-		f, err = w.app.UpdateFleet(w.Context(), w.tenant, actor, w.fleet, store.FleetSettings{References: fleet.ReferencesStrict})
-		return err
-	})
+	f, err := w.app.UpdateFleet(w.Context(), w.tenant, actor, w.fleet, store.FleetSettings{References: fleet.ReferencesStrict})
+	w.ok(err)
 	if f.References != fleet.ReferencesStrict {
 		w.Fatalf("the fleet is %q", f.References)
 	}

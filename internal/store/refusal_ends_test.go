@@ -12,6 +12,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
 )
 
 // endRefusals writes down what has ended.
@@ -191,7 +192,7 @@ func (w *world) endMany(n, most int) (took time.Duration) {
 	w.node.Close()
 	tables := []string{"refusals", "nodes", "node_status", "node_events", "refusal_ends"}
 	before := w.readOf(tables...)
-	app, err := store.Open(w.Context(), store.Config{URL: w.db.App, MaxConns: 1})
+	app, err := store.Open(w.Context(), store.Config{URL: w.db.App, MaxConns: 1, Patience: storetest.Patience})
 	w.ok(err)
 	begun := time.Now()
 	r, err := app.Apply(w.Context(), w.tenant, w.fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{put(fleet.Cluster, "c", "fixed")}})

@@ -6,6 +6,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
 )
 
 // TestCostOfARenewal: it follows what is renewed, and not what leases the fleet has, also where plans were made while it had none and no table was analyzed since.
@@ -15,7 +16,7 @@ func TestCostOfARenewal(t *testing.T) {
 	w.node.Close()
 	const have = 3000
 	before := w.readOf("endpoint_leases")
-	s, err := store.Open(t.Context(), store.Config{URL: w.db.App, MaxConns: 1})
+	s, err := store.Open(t.Context(), store.Config{URL: w.db.App, MaxConns: 1, Patience: storetest.Patience})
 	w.ok(err)
 	l, err := s.TakeEndpointLease(t.Context(), w.tenant, w.fleet, actor, store.EndpointLease{ID: fleet.NewLeaseID(), TTL: time.Minute})
 	w.ok(err)

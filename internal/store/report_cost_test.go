@@ -7,6 +7,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
 )
 
 // What a report of nodes, refusals and their ends costs follows its rows, not the fleet, in a database that
@@ -48,7 +49,7 @@ func reportCost(t *testing.T, have int) int {
 	session := func(work func(*store.Store)) int {
 		t.Helper()
 		before := read()
-		s, err := store.Open(t.Context(), store.Config{URL: w.db.Node, MaxConns: 1})
+		s, err := store.Open(t.Context(), store.Config{URL: w.db.Node, MaxConns: 1, Patience: storetest.Patience})
 		w.ok(err)
 		work(s)
 		s.Close()

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
 )
 
 // lookAtRollback is what a rollback would do to each resource, in words.
@@ -121,7 +122,7 @@ func TestT43_LookingAtARollbackCostsWhatItChanges(t *testing.T) {
 	w.app.Close()
 	w.node.Close()
 	before := w.readOf("resources", "resource_history", "bodies")
-	s, err := store.Open(t.Context(), store.Config{URL: w.db.App, MaxConns: 1})
+	s, err := store.Open(t.Context(), store.Config{URL: w.db.App, MaxConns: 1, Patience: storetest.Patience})
 	w.ok(err)
 	for range 10 { // past the plans that know the parameters
 		_, cs, err := s.RollbackChanges(t.Context(), w.tenant, w.fleet, to, nil)

@@ -17,7 +17,7 @@ func (s *Store) Grown() <-chan struct{} { return s.grown }
 // names: after a first import the planner knows nothing of them until autovacuum comes, and where that is off for ever. It is a look
 // at the catalog when there is none. Some processes may do it at the same time.
 func (s *Store) AnalyzeGrown(ctx context.Context) (tables []string, err error) {
-	c := call{limit: mostTimeout}
+	c := call{limit: mostTimeout, times: s.patience}
 	for after := ""; ; {
 		var table *string
 		b := &pgx.Batch{}

@@ -52,8 +52,11 @@ type Config struct {
 	// AllowUnsafe accepts a role that may lose acknowledged commits or that has no
 	// timeouts. For tests.
 	AllowUnsafe bool
-	Metrics     *metrics.Database // nil: nobody is told
-	Logger      *slog.Logger      // of panics, and at level debug of the database's notices; nil: slog.Default()
+	// Patience is by how much longer calls may take than their limits say; 0 is 1. For tests of what calls do, where the
+	// processors are others' for seconds.
+	Patience int
+	Metrics  *metrics.Database // nil: nobody is told
+	Logger   *slog.Logger      // of panics, and at level debug of the database's notices; nil: slog.Default()
 }
 
 // Store is safe for concurrent use. Its errors wrap one of the kinds of package fleet;
@@ -67,7 +70,8 @@ type Store struct {
 	keys  *turns[keyOf] // of writes with an idempotency key, one of each at a time
 	log   *slog.Logger
 
-	metrics *metrics.Database
+	patience patience
+	metrics  *metrics.Database
 
 	reports reportCap
 
@@ -83,14 +87,15 @@ type Store struct {
 // least as new as this program needs, the role is held by row-level security, and
 // commits are durable. The caller closes the Store.
 func Open(ctx context.Context, c Config) (*Store, error) {
-	conf, err := parseURL(c.URL)
+	times := patience(c.Patience)
+	conf, err := parseURL(c.URL, times)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	if c.MaxConns > 0 {
 		conf.MaxConns = c.MaxConns
 	}
-	state, err := inspect(ctx, conf.ConnConfig)
+	state, err := inspect(ctx, conf.ConnConfig, times)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", kind(err))
 	}
@@ -122,7 +127,10 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", kind(err))
 	}
 	measured.Watch(cs.state)
-	return &Store{log: log, metrics: measured, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}, ending: make(signal, 1), built: make(signal, 1), grown: make(signal, 1), keys: newTurns[keyOf](1, waitingForKey)}, nil
+	return &Store{
+		log: log, patience: times, metrics: measured, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)},
+		ending: make(signal, 1), built: make(signal, 1), grown: make(signal, 1), keys: newTurns[keyOf](1, waitingForKey),
+	}, nil
 }
 
 // Close waits for the calls that are under way and gives the connections back.
@@ -130,7 +138,7 @@ func (s *Store) Close() { s.conns.close() }
 
 // Ping asks the database for a sign of life.
 func (s *Store) Ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.patience.of(writeTimeout))
 	defer cancel()
 	if err := s.conns.pool.Ping(ctx); err != nil {
 		return fmt.Errorf("ping the database: %w", kind(err))

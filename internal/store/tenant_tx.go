@@ -44,7 +44,7 @@ func (s *Store) onHead(ctx context.Context, limit time.Duration, t fleet.TenantI
 // An error of a callback comes too late to undo anything; what must undo must raise in
 // SQL. queue may run again, on repeatable errors.
 func (s *Store) transact(ctx context.Context, c call, t fleet.TenantID, queue func(*pgx.Batch)) error {
-	c.tenant = t
+	c.tenant, c.times = t, s.patience
 	var err error
 	for range 3 {
 		b := &pgx.Batch{}

@@ -18,13 +18,13 @@ import (
 const execMode = "default_query_exec_mode"
 
 // parseURL reads a database URL. What pgx says of a bad one may quote a password.
-func parseURL(url string) (*pgxpool.Config, error) {
+func parseURL(url string, p patience) (*pgxpool.Config, error) {
 	conf, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the URL cannot be read", fleet.ErrInvalid)
 	}
 	writable(&conf.ConnConfig.Config)
-	shareTime(&conf.ConnConfig.Config)
+	shareTime(&conf.ConnConfig.Config, p)
 	switch conf.ConnConfig.DefaultQueryExecMode {
 	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
 		// Both guess Postgres's types from Go's, which are not enough here. Who asks for them
@@ -47,9 +47,9 @@ func writable(conf *pgconn.Config) {
 
 // shareTime gives each way to a host that the URL names its part of writeTimeout, unless the
 // URL says how long: a host that does not answer leaves enough for the others.
-func shareTime(conf *pgconn.Config) {
+func shareTime(conf *pgconn.Config, p patience) {
 	if conf.ConnectTimeout == 0 {
-		conf.ConnectTimeout = writeTimeout / time.Duration(1+len(conf.Fallbacks))
+		conf.ConnectTimeout = p.of(writeTimeout) / time.Duration(1+len(conf.Fallbacks))
 	}
 }
 

@@ -47,6 +47,12 @@ func another(t *testing.T) *world {
 	return w
 }
 
+// hasty is a store whose calls end when those of a server do.
+func (w *world) hasty() *store.Store {
+	w.Helper()
+	return w.db.Open(w.T, store.Config{URL: w.db.App, Patience: 1})
+}
+
 func (w *world) key() fleet.Key { return fleet.Key{Tenant: w.tenant, Fleet: w.fleet} }
 
 // put is a change whose version and hashes follow from its body.
@@ -129,15 +135,6 @@ func (w *world) ok(err error) {
 	if err != nil {
 		w.Fatal(err)
 	}
-}
-
-// answered repeats what may be done twice until the database has had the time for it: a machine that does much else may take
-// longer than a call may.
-func (w *world) answered(try func() error) {
-	w.Helper()
-	var err error
-	until(w.T, "the database answers", func() bool { err = try(); return !errors.Is(err, fleet.ErrUnavailable) })
-	w.ok(err)
 }
 
 // until waits for an event that has no channel; it fails after a while.

@@ -271,6 +271,7 @@ func TestT16_AnAddressThatFloodsGetsLess(t *testing.T) {
 			for range 21 {
 				rs = append(rs, d.raw(from))
 			}
+			time.Sleep(time.Second) // by which all have arrived: at once there are as many as the processors are for
 			n := len(alive(rs))
 			for _, r := range rs {
 				r.Close()

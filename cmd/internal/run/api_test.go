@@ -44,9 +44,9 @@ func TestALongRequestIsRefusedAsDocumented(t *testing.T) {
 }
 
 // apiServer is the API's server with a handler of the test's, behind its door.
-func apiServer(t *testing.T, u Unauthenticated) *httptest.Server {
+func apiServer(t *testing.T, u Unauthenticated, idle time.Duration) *httptest.Server {
 	t.Helper()
-	d := door.New(u.limits(time.Second), door.NewLog(slog.New(slog.DiscardHandler)))
+	d := door.New(u.limits(idle), door.NewLog(slog.New(slog.DiscardHandler)))
 	srv := httptest.NewUnstartedServer(nil)
 	srv.Config = httpServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
@@ -61,7 +61,7 @@ func apiServer(t *testing.T, u Unauthenticated) *httptest.Server {
 // TestT08_TheAPIClosesWhatSaysNothing: connections on which nothing was authenticated leave room for one that is.
 func TestT08_TheAPIClosesWhatSaysNothing(t *testing.T) {
 	t.Parallel()
-	srv := apiServer(t, Unauthenticated{Most: 20, PerAddress: 10})
+	srv := apiServer(t, Unauthenticated{Most: 20, PerAddress: 10}, 3*time.Second)
 	srv.Start()
 	var idle []net.Conn
 	for range 30 {
@@ -74,7 +74,7 @@ func TestT08_TheAPIClosesWhatSaysNothing(t *testing.T) {
 		idle = append(idle, c)
 	}
 	for i, c := range idle {
-		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 		_, err := io.Copy(io.Discard, c)
 		var late net.Error
 		if errors.As(err, &late) && late.Timeout() {
@@ -96,7 +96,7 @@ func TestT08_TheAPIClosesWhatSaysNothing(t *testing.T) {
 // TestT16_TheAPISpeaksNoHTTP2, whoever offers it, under TLS or not.
 func TestT16_TheAPISpeaksNoHTTP2(t *testing.T) {
 	t.Parallel()
-	srv := apiServer(t, Unauthenticated{})
+	srv := apiServer(t, Unauthenticated{}, time.Minute)
 	srv.StartTLS()
 	c, err := tls.Dial("tcp", srv.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}}) //nolint:gosec // a test's
 	if err != nil {
@@ -106,7 +106,7 @@ func TestT16_TheAPISpeaksNoHTTP2(t *testing.T) {
 	if p := c.ConnectionState().NegotiatedProtocol; p == "h2" {
 		t.Errorf("it speaks %s", p)
 	}
-	plain := apiServer(t, Unauthenticated{})
+	plain := apiServer(t, Unauthenticated{}, time.Minute)
 	plain.Start()
 	raw, err := net.Dial("tcp", plain.Listener.Addr().String())
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 func get(t *testing.T, url string) (*http.Response, string) {
 	t.Helper()
-	c := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	c := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := c.Get(url)
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,8 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -72,9 +72,14 @@ func (db *DB) NodeStore(t testing.TB) *store.Store {
 	return db.Open(t, store.Config{URL: db.Node})
 }
 
+// Patience is by how much longer the calls of a store may take that a test opens, unless it says otherwise: the processors may be
+// others' for seconds, and few tests are about that. A test of a limit says 1.
+const Patience = 15
+
 // Open opens a store, closed with the test.
 func (db *DB) Open(t testing.TB, c store.Config) *store.Store {
 	t.Helper()
+	c.Patience = cmp.Or(c.Patience, Patience)
 	s, err := store.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -110,40 +115,25 @@ func (db *DB) TenantWithFleet(t testing.TB) (fleet.TenantID, fleet.ID) {
 
 func (db *DB) tenantBy(t testing.TB, s *store.Store) fleet.TenantID {
 	t.Helper()
-	return answered(t, func() (fleet.TenantID, error) {
-		v, err := s.CreateTenant(t.Context(), store.Actor{Name: "test"}, fmt.Sprintf("tenant-%d", db.fixtures.Add(1)), "")
-		return v.ID, err
-	})
+	v, err := s.CreateTenant(t.Context(), store.Actor{Name: "test"}, fmt.Sprintf("tenant-%d", db.fixtures.Add(1)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.ID
 }
 
 func (db *DB) fleetBy(t testing.TB, s *store.Store, tenant fleet.TenantID) fleet.ID {
 	t.Helper()
-	return answered(t, func() (fleet.ID, error) {
-		f, err := s.CreateFleet(t.Context(), tenant, store.Actor{Name: "test"}, fmt.Sprintf("fleet-%d", db.fixtures.Add(1)), "")
-		return f.ID, err
-	})
-}
-
-// patience is how often a fixture is tried that the database does not make in the time that a call has: the processors may be
-// others' for so long, and no test is about that.
-const patience = 20
-
-// answered makes a fixture, once the database answers.
-func answered[T any](t testing.TB, try func() (T, error)) T {
-	t.Helper()
-	made, err := try()
-	for i := 1; i < patience && errors.Is(err, fleet.ErrUnavailable); i++ {
-		made, err = try()
-	}
+	f, err := s.CreateFleet(t.Context(), tenant, store.Actor{Name: "test"}, fmt.Sprintf("fleet-%d", db.fixtures.Add(1)), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made
+	return f.ID
 }
 
 func (db *DB) opened(t testing.TB) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{URL: db.App, MaxConns: 1})
+	s, err := store.Open(t.Context(), store.Config{URL: db.App, MaxConns: 1, Patience: Patience})
 	if err != nil {
 		t.Fatal(err)
 	}

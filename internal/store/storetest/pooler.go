@@ -136,7 +136,7 @@ default_pool_size = %d
 
 func awaitSocket(t testing.TB, path string, ended <-chan struct{}) {
 	t.Helper()
-	tick, limit := time.NewTicker(5*time.Millisecond), time.NewTimer(10*time.Second)
+	tick, limit := time.NewTicker(5*time.Millisecond), time.NewTimer(time.Minute)
 	defer tick.Stop()
 	defer limit.Stop()
 	for err := errors.New("not tried"); err != nil; {

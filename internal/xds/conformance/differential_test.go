@@ -227,7 +227,7 @@ func TestTrialsAreContained(t *testing.T) {
 	n := len(contenders())
 	good, panics, hangs := trial{0, 0, xdstest.DeltaADS}, trial{n, 0, xdstest.DeltaADS}, trial{n + 1, 0, xdstest.DeltaADS}
 	second := trial{0, 0, xdstest.SotWADS}
-	got := judge(t.Context(), t, [][]trial{{good, panics, hangs, second}}, 3*time.Second)
+	got := judge(t.Context(), t, [][]trial{{good, panics, hangs, second}}, 10*time.Second)
 	want := map[trial]string{good: "", panics: hung, hangs: hung, second: ""}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -82,7 +82,7 @@ func call(ctx context.Context, conn *grpc.ClientConn, method string) (grpc.Clien
 // Call opens a stream of any method and returns the error that it ends with.
 func Call(t testing.TB, conn *grpc.ClientConn, method string) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(As(t.Context(), "*"), Patience)
+	ctx, cancel := context.WithTimeout(As(t.Context(), "*"), patience())
 	defer cancel()
 	cs, err := call(ctx, conn, method)
 	if err != nil {

@@ -243,7 +243,7 @@ func (r *Raw) Send(id uint32, p []byte, end bool) (sent int) {
 // End waits for a stream's status. A stream or a connection that ends without has an error.
 func (r *Raw) End(id uint32) (codes.Code, error) {
 	r.t.Helper()
-	late := time.AfterFunc(Patience, func() { _ = r.conn.Close() })
+	late := time.AfterFunc(patience(), func() { _ = r.conn.Close() })
 	defer late.Stop()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -274,7 +274,7 @@ func (r *Raw) Alive() bool {
 // Gone waits until the connection has ended.
 func (r *Raw) Gone() {
 	r.t.Helper()
-	late := time.AfterFunc(Patience, func() {
+	late := time.AfterFunc(patience(), func() {
 		r.t.Error("the connection did not end in time")
 		_ = r.conn.Close()
 	})
