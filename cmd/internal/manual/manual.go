@@ -86,9 +86,11 @@ func (c Config) command(name string, n *kong.Node) string {
 		leaves = n.Leaves(true)
 	}
 	p.section("SYNOPSIS")
-	for _, l := range leaves {
+	for i, l := range leaves {
+		if i > 0 {
+			p.line(".br")
+		}
 		p.line("\\fB%s\\fR %s", escaped(l.FullPath()), escaped(synopsis(l)))
-		p.line(".br")
 	}
 	p.section("DESCRIPTION")
 	p.text(n.Help)
@@ -99,7 +101,7 @@ func (c Config) command(name string, n *kong.Node) string {
 		p.flags(n)
 		p.section("COMMANDS")
 		for _, l := range leaves {
-			p.line(".SS %s", escaped(l.FullPath()))
+			p.subsection(l.FullPath())
 			p.text(l.Help)
 			p.text(l.Detail)
 			p.args(l.Positional)

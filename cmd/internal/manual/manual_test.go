@@ -48,9 +48,7 @@ const servePage = `.TH "FAIRLEAD\-SRV\-SERVE" "8" "2026-11-29" "Fairlead 1.2.3" 
 fairlead\-srv\-serve \- Serve
 .SH SYNOPSIS
 \fBsrv serve\fR \-\-url=URL [FLAGS] [<files> ...]
-.br
 .SH DESCRIPTION
-.PP
 Serve.
 .PP
 \&.begins with a dot
@@ -95,7 +93,7 @@ func TestPages(t *testing.T) {
 	}
 	for page, wants := range map[string][]string{
 		"fairlead-srv-token.8": {".SS srv token add\n", "\\fIname\\fR\nIts name.\n"},
-		"fairlead-srv.8":       {"\\- A server\n", "\\fBserve\\fR\nServe.\n", ".SH EXIT STATUS\n.PP\n0 all is well\n", "\\-\\-help", "fairlead(1), fairlead\\-srv\\-serve(8), fairlead\\-srv\\-token(8)\n"},
+		"fairlead-srv.8":       {"\\- A server\n", "\\fBserve\\fR\nServe.\n", ".SH EXIT STATUS\n0 all is well\n", "\\-\\-help", "fairlead(1), fairlead\\-srv\\-serve(8), fairlead\\-srv\\-token(8)\n"},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(pages[page], want) {

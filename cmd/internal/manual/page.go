@@ -8,7 +8,10 @@ import (
 )
 
 // page is a page in the language of man(7).
-type page struct{ strings.Builder }
+type page struct {
+	strings.Builder
+	begun bool // a part has a paragraph already: the first needs no .PP
+}
 
 // begin writes what every page begins with.
 func (c Config) begin(name, does string) *page {
@@ -21,7 +24,16 @@ func (c Config) begin(name, does string) *page {
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-func (p *page) section(title string) { p.line(".SH %s", escaped(strings.ToUpper(title))) }
+func (p *page) section(title string) {
+	p.line(".SH %s", escaped(strings.ToUpper(title)))
+	p.begun = false
+}
+
+// subsection is of one command of several.
+func (p *page) subsection(title string) {
+	p.line(".SS %s", escaped(title))
+	p.begun = false
+}
 
 // text writes paragraphs, which empty lines part. A line stays one.
 func (p *page) text(text string) {
@@ -29,7 +41,10 @@ func (p *page) text(text string) {
 		if paragraph == "" {
 			continue
 		}
-		p.line(".PP")
+		if p.begun {
+			p.line(".PP")
+		}
+		p.begun = true
 		lines := strings.Split(strings.TrimSpace(paragraph), "\n")
 		for i, line := range lines {
 			if i > 0 {
