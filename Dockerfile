@@ -8,7 +8,9 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 RUN mkdir -p /out/bin
-RUN go build -buildvcs=false -ldflags "-s -w" -o /out/bin/ ./cmd/api ./cmd/xds ./cmd/fairlead ./cmd/probe
+# What the programs say they are: --build-arg VERSION=1.2.3
+ARG VERSION=
+RUN go build -buildvcs=false -ldflags "-s -w -X fairlead/cmd/internal/run.release=${VERSION}" -o /out/bin/ ./cmd/api ./cmd/xds ./cmd/fairlead ./cmd/probe
 
 # Nothing but our own programs and the public certificate authorities: no shell, no
 # packages to keep up to date.

@@ -138,6 +138,7 @@ var layers = map[string][]string{
 	"cmd/internal/dev": {everything},
 
 	"cmd/internal/doctor": {everything},
+	"cmd/internal/manual": {"github.com/alecthomas/kong"},
 
 	// Tests of the whole product, from outside.
 	"test/world": {

@@ -15,7 +15,7 @@ import (
 
 type bootstrapTokenCommand struct {
 	DatabaseURL string        `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
-	Out         string        `name:"out" required:"" type:"path" placeholder:"FILE" help:"File that takes the token; it must not exist."`
+	Out         string        `name:"out" required:"" type:"path" placeholder:"FILE" help:"File that takes the token; it must not exist. With - the token is printed, as in a container that has no file."`
 	Expires     time.Duration `name:"expires" default:"2160h" placeholder:"DURATION" help:"When the token expires: 2160h (90 days) by default, 8784h (366 days) at most."`
 	run.Database
 }
@@ -37,22 +37,19 @@ func (c *bootstrapTokenCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer s.Close()
-	f, err := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	out, end, err := c.open()
 	if err != nil {
-		return fmt.Errorf("make the file of --out: %w", err)
+		return err
 	}
-	defer func() {
-		err = errors.Join(err, f.Close())
-		if err != nil {
-			err = errors.Join(err, os.Remove(c.Out))
-		}
-	}()
+	defer func() { err = end(err) }()
 	id, token, hash := auth.NewAPIToken(auth.KindOperator)
-	if _, err := fmt.Fprintln(f, token); err != nil {
+	if _, err := fmt.Fprintln(out, token); err != nil {
 		return fmt.Errorf("write the token: %w", err)
 	}
-	if err := f.Sync(); err != nil {
-		return fmt.Errorf("write the token: %w", err)
+	if out != os.Stdout {
+		if err := out.Sync(); err != nil {
+			return fmt.Errorf("write the token: %w", err)
+		}
 	}
 	expires := time.Now().Add(c.Expires).UTC()
 	err = s.CreateFirstOperatorToken(ctx, store.OperatorToken{ID: id, Hash: hash, Name: "bootstrap", ExpiresAt: expires})
@@ -62,6 +59,28 @@ func (c *bootstrapTokenCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("the operator token is in %s; it is shown nowhere else, and expires at %s\n", c.Out, expires.Format(time.RFC3339))
+	said, where := os.Stdout, c.Out
+	if out == os.Stdout {
+		said, where = os.Stderr, "what was printed"
+	}
+	fmt.Fprintf(said, "the operator token is in %s; it is shown nowhere else, and expires at %s\n", where, expires.Format(time.RFC3339))
 	return nil
+}
+
+// open returns what takes the token, and what ends that: a file is removed where there was an error.
+func (c *bootstrapTokenCommand) open() (out *os.File, end func(error) error, err error) {
+	if c.Out == "-" {
+		return os.Stdout, func(err error) error { return err }, nil
+	}
+	f, err := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the file of --out: %w", err)
+	}
+	return f, func(err error) error {
+		err = errors.Join(err, f.Close())
+		if err != nil {
+			err = errors.Join(err, os.Remove(c.Out))
+		}
+		return err
+	}, nil
 }

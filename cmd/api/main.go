@@ -2,11 +2,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
-
-	"github.com/alecthomas/kong"
 
 	"fairlead/cmd/internal/run"
 	"fairlead/internal/fleet"
@@ -18,15 +15,15 @@ type commands struct {
 	BootstrapToken bootstrapTokenCommand `cmd:"" help:"Make the installation's first operator token, once."`
 	Keys           keysCommand           `cmd:"" help:"Make the keys that keep Secrets sealed."`
 	Certs          certsCommand          `cmd:"" help:"Sign certificates for the servers, with an authority of the installation's own."`
+
+	run.VersionFlag
 }
 
 func main() {
 	ctx, stop := run.Signals()
 	defer stop()
 	var c commands
-	k := kong.Parse(&c, kong.Name("api"), kong.Description("Fairlead's REST API server."),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
-	run.WarnOfSecrets(os.Stderr, k)
+	k := run.Parse(ctx, &c, "api", "Fairlead's REST API server.")
 	if err := k.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "api:", fleet.Sentence(err))
 		stop()

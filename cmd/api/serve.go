@@ -57,7 +57,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log.Info("the port is open", "address", lis.Addr().String(), "health_address", address, "tls", conf != nil)
+	log.Info("the port is open", "version", run.Version(), "address", lis.Addr().String(), "health_address", address, "tls", conf != nil)
 	// Liveness and metrics are there while the database is still waited for.
 	var server atomic.Pointer[run.API]
 	ready := func(ctx context.Context) error {

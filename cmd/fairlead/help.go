@@ -1,15 +1,38 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"fairlead/cmd/internal/manual"
+	servers "fairlead/cmd/internal/run"
 )
 
 // groups are the command line's parts, in the order of the help.
 var groups = []string{"Begin", "Change", "Look", "Deliver", "In and out", "Manage"}
+
+// What the help and the man page say.
+const (
+	whatItIs      = "Fairlead keeps Envoy configuration and delivers it to fleets of proxies."
+	whereAFleetIs = `"fairlead help COMMAND" tells more of one. Where a fleet is: --server, --token,
+--tenant and --fleet, or FAIRLEAD_URL, FAIRLEAD_TOKEN, FAIRLEAD_TENANT and
+FAIRLEAD_FLEET, or what "fairlead login" saved.`
+	exitStatuses = `0 all is well, 1 refused or failed, 2 called wrongly, 3 rejected by
+a node, 4 not delivered in time, 130 interrupted; of diff and import 0 no
+difference or nothing left out, 1 some, 2 trouble.`
+)
+
+// manualPages is what the man pages say beside the commands.
+func manualPages() manual.Config {
+	return manual.Config{
+		Section: 1, Version: builtNow().version, See: []string{"fairlead-api(8)", "fairlead-xds(8)"},
+		More: []manual.Part{{Title: "Where a fleet is", Text: whereAFleetIs}, {Title: "Exit status", Text: exitStatuses}},
+	}
+}
 
 // printHelp prints the help of a command by kong, and of the whole so that it fits a screen
 // of 80 x 24.
@@ -18,7 +41,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		return kong.DefaultHelpPrinter(options, ctx)
 	}
 	var b strings.Builder
-	b.WriteString("Fairlead keeps Envoy configuration and delivers it to fleets of proxies.\n\n")
+	b.WriteString(whatItIs + "\n\n")
 	for _, g := range groups {
 		var names []string
 		for _, n := range ctx.Model.Children {
@@ -28,15 +51,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		}
 		b.WriteString(wrapped(g, names))
 	}
-	b.WriteString(`
-"fairlead help COMMAND" tells more of one. Where a fleet is: --server, --token,
---tenant and --fleet, or FAIRLEAD_URL, FAIRLEAD_TOKEN, FAIRLEAD_TENANT and
-FAIRLEAD_FLEET, or what "fairlead login" saved.
-
-Exit status: 0 all is well, 1 refused or failed, 2 called wrongly, 3 rejected by
-a node, 4 not delivered in time, 130 interrupted; of diff and import 0 no
-difference or nothing left out, 1 some, 2 trouble.
-`)
+	b.WriteString("\n" + whereAFleetIs + "\n\nExit status: " + exitStatuses + "\n")
 	_, err := fmt.Fprint(ctx.Stdout, b.String())
 	return err
 }
@@ -76,7 +91,7 @@ type versionCommand struct {
 
 // Run prints what this program was built from.
 func (c *versionCommand) Run(sh *shell) error {
-	v := built(debug.ReadBuildInfo())
+	v := builtNow()
 	if c.JSON {
 		return (&session{shell: sh}).printJSON(fmt.Appendf(nil, `{"version": %q, "commit": %q, "go": %q}`, v.version, v.commit, v.golang))
 	}
@@ -86,12 +101,19 @@ func (c *versionCommand) Run(sh *shell) error {
 
 type buildWords struct{ version, commit, golang string }
 
-func built(info *debug.BuildInfo, ok bool) buildWords {
-	w := buildWords{"unknown", "unknown", "unknown"}
+// builtNow is of this program.
+func builtNow() buildWords {
+	info, ok := debug.ReadBuildInfo()
+	return built(servers.Release(), info, ok)
+}
+
+// built is what is known: release is "" where the program was not released.
+func built(release string, info *debug.BuildInfo, ok bool) buildWords {
+	w := buildWords{cmp.Or(release, "unknown"), "unknown", "unknown"}
 	if !ok {
 		return w
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
+	if v := info.Main.Version; release == "" && v != "" && v != "(devel)" {
 		w.version = v
 	}
 	w.golang = info.GoVersion

@@ -61,10 +61,13 @@ func TestVersion(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	info := &debug.BuildInfo{GoVersion: "go1", Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}}
-	if got := built(info, true); got != (buildWords{"v1.2.3", "abc with changes", "go1"}) {
+	if got := built("", info, true); got != (buildWords{"v1.2.3", "abc with changes", "go1"}) {
 		t.Errorf("%+v", got)
 	}
-	if got := built(nil, false); got != (buildWords{"unknown", "unknown", "unknown"}) {
+	if got := built("1.3.0", info, true); got != (buildWords{"1.3.0", "abc with changes", "go1"}) {
+		t.Errorf("of a release: %+v", got)
+	}
+	if got := built("", nil, false); got != (buildWords{"unknown", "unknown", "unknown"}) {
 		t.Errorf("%+v", got)
 	}
 }

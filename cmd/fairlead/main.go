@@ -21,6 +21,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"fairlead/cmd/internal/dev"
+	"fairlead/cmd/internal/manual"
 	servers "fairlead/cmd/internal/run"
 )
 
@@ -115,7 +116,7 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 	}()
 	sh.in, sh.out = interruptible{sh.in, func() (stop func() bool) { return sh.leaves(ctx) }}, noting{sh.out, &sh.printed}
 	parser, err := newParser(
-		kong.Name("fairlead"), kong.Help(printHelp), kong.Writers(sh.out, sh.err),
+		kong.Name("fairlead"), kong.Description(whatItIs), kong.Help(printHelp), kong.Writers(sh.out, sh.err),
 		kong.Exit(func(code int) { panic(earlyExit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Bind(sh), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(sh.out, (*io.Writer)(nil)))
@@ -125,6 +126,9 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 	if len(args) > 0 && args[0] == "__complete" {
 		complete(parser.Model, args[1:], sh.out)
 		return exitOK
+	}
+	if asked, err := manual.Asked(args, parser.Model, manualPages()); asked {
+		return sh.fail(ctx, err)
 	}
 	parsed, err := parser.Parse(helpArgs(args))
 	if err != nil {

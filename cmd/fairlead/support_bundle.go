@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 
 	"fairlead/cmd/internal/doctor"
 )
@@ -44,7 +43,7 @@ func (c *supportBundleCommand) Run(ctx context.Context, sh *shell) (err error) {
 	if err != nil {
 		return fmt.Errorf("write the bundle: %w", err)
 	}
-	v := built(debug.ReadBuildInfo())
+	v := builtNow()
 	has, err := doctor.Bundle(ctx, f, doctor.BundleConfig{
 		Config: conf, Metrics: c.Metrics,
 		Versions: map[string]string{"fairlead": v.version, "commit": v.commit, "go": v.golang, "system": runtime.GOOS + "/" + runtime.GOARCH},

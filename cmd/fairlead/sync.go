@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -64,7 +63,7 @@ func (c *syncCommand) Run(ctx context.Context, sh *shell) error {
 
 func (c *syncCommand) config(sh *shell) (filesync.Config, error) {
 	conf := filesync.Config{
-		Directory: c.Directory, SeenAs: c.SeenAs, Servers: c.XDS, Version: built(debug.ReadBuildInfo()).version,
+		Directory: c.Directory, SeenAs: c.SeenAs, Servers: c.XDS, Version: builtNow().version,
 		Once: c.Once, Within: c.Timeout, Admin: c.Admin, Log: func(words string) { fmt.Fprintln(sh.err, plain(words)) },
 	}
 	if c.Once && c.Timeout <= 0 {

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"fairlead/cmd/internal/run"
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
@@ -26,15 +24,14 @@ type command struct {
 	run.StreamSeries
 	run.Debug
 	run.Log
+	run.VersionFlag
 }
 
 func main() {
 	ctx, stop := run.Signals()
 	defer stop()
 	var c command
-	k := kong.Parse(&c, kong.Name("xds"), kong.Description("Fairlead's xDS server."),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
-	run.WarnOfSecrets(os.Stderr, k)
+	k := run.Parse(ctx, &c, "xds", "Fairlead's xDS server.")
 	if err := k.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "xds:", fleet.Sentence(err))
 		stop()
@@ -85,7 +82,7 @@ func (c *command) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log.Info("the ports are open", "address", lis.Addr().String(), "health_address", health.Addr().String(), "tls", conf != nil)
+	log.Info("the ports are open", "version", run.Version(), "address", lis.Addr().String(), "health_address", health.Addr().String(), "tls", conf != nil)
 	// Liveness is answered while the database is still waited for.
 	var server atomic.Pointer[run.XDS]
 	ready := func(ctx context.Context) error {

@@ -115,8 +115,7 @@ func writeNew(path string, mode os.FileMode, text string) error {
 // LoadPublic reads the file of the public key. The file of another kind of key is ErrInvalid, here and in the others.
 func LoadPublic(path string) ([]byte, error) { return load(path, public) }
 
-// LoadPrivate reads the file of the private key. A file that others than its owner may
-// read is ErrInvalid, with the command that fixes it.
+// LoadPrivate reads the file of the private key. A file that others may read (Loose) is ErrInvalid, with the command that fixes it.
 func LoadPrivate(path string) ([]byte, error) { return load(path, private) }
 
 // LoadVersion reads the file of the version key, as strictly as LoadPrivate.
@@ -146,9 +145,9 @@ func load(path string, want kind) ([]byte, error) {
 				what, path, w.key, w.owner, what, words[want].file, fleet.ErrInvalid)
 		}
 	}
-	if mode := info.Mode().Perm(); want != public && mode&0o077 != 0 {
+	if want != public && Loose(info) {
 		return nil, fmt.Errorf("read %s: others than the owner may use %s (mode %04o): run \"chmod 600 %s\", and make new keys if somebody may have read it: %w",
-			what, path, mode, path, fleet.ErrInvalid)
+			what, path, info.Mode().Perm(), path, fleet.ErrInvalid)
 	}
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, string(want)+kindEnd))
 	if err != nil {

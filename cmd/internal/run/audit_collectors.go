@@ -7,6 +7,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/forward"
+	"fairlead/internal/seal"
 )
 
 // AuditCollectors says where the audit of all tenants goes beside the database. It is the operator's alone: no tenant names an address that a server calls.
@@ -46,7 +47,7 @@ func (c AuditCollectors) sinks() (out []sink, err error) {
 	return out, nil
 }
 
-// readSecret reads a key file that nobody but its owner may use.
+// readSecret reads a key file that nobody else may use.
 func readSecret(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -57,7 +58,7 @@ func readSecret(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+	if mode := info.Mode().Perm(); seal.Loose(info) {
 		return nil, fmt.Errorf("others than the owner may use %s (mode %04o): run \"chmod 600 %s\", and make a new key if somebody may have read it: %w", path, mode, path, fleet.ErrInvalid)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 1024))

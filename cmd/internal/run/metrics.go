@@ -3,7 +3,6 @@ package run
 import (
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/metrics"
@@ -38,5 +37,5 @@ func (s StreamSeries) Open(of metrics.Program, log *slog.Logger) (*metrics.Regis
 			return nil, fmt.Errorf("%s is %d: give 0 to %d: %w", x.flag, x.n, x.most, fleet.ErrInvalid)
 		}
 	}
-	return metrics.New(of, metrics.Config{Version: version(debug.ReadBuildInfo()), Fleets: s.Fleets, LoadClusters: s.LoadClusters, Logger: log}), nil
+	return metrics.New(of, metrics.Config{Version: Version(), Fleets: s.Fleets, LoadClusters: s.LoadClusters, Logger: log}), nil
 }

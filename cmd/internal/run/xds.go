@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -189,23 +188,7 @@ func (l leased) Lease(ctx context.Context, id fleet.ServerID, name string, ttl t
 
 func (x *XDS) load() store.ServerLoad {
 	l := x.replica.Load()
-	return store.ServerLoad{Version: version(debug.ReadBuildInfo()), SealKey: x.sealKey, Streams: l.Streams, Fleets: l.Fleets, Behind: l.Behind}
-}
-
-// version is that of the module, else the commit, else "".
-func version(info *debug.BuildInfo, ok bool) string {
-	if !ok {
-		return ""
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value
-		}
-	}
-	return ""
+	return store.ServerLoad{Version: Version(), SealKey: x.sealKey, Streams: l.Streams, Fleets: l.Fleets, Behind: l.Behind}
 }
 
 // unseal opens Secrets in the place that they were sealed for.

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"runtime/debug"
 	"testing"
 
 	"fairlead/internal/store"
@@ -25,22 +24,5 @@ func TestAServerTellsItsLoad(t *testing.T) {
 			t.Errorf("%+v", xs)
 		}
 		return
-	}
-}
-
-func TestVersionOfTheProgram(t *testing.T) {
-	t.Parallel()
-	commit := []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}}
-	for want, info := range map[string]*debug.BuildInfo{
-		"v1.2.3": {Main: debug.Module{Version: "v1.2.3"}, Settings: commit},
-		"abc":    {Main: debug.Module{Version: "(devel)"}, Settings: commit},
-		"":       {},
-	} {
-		if got := version(info, true); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-	if got := version(nil, false); got != "" {
-		t.Errorf("of nothing known: %q", got)
 	}
 }
