@@ -12,6 +12,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/metrics"
+	"fairlead/internal/traces"
 )
 
 const (
@@ -53,6 +54,7 @@ type Config struct {
 	// timeouts. For tests.
 	AllowUnsafe bool
 	Metrics     *metrics.Database // nil: nobody is told
+	Traces      *traces.Tracer    // nil: no revision is traced
 	Logger      *slog.Logger      // of panics, and at level debug of the database's notices; nil: slog.Default()
 }
 
@@ -68,6 +70,7 @@ type Store struct {
 	log   *slog.Logger
 
 	metrics *metrics.Database
+	traces  *traces.Tracer
 
 	reports reportCap
 
@@ -122,7 +125,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", kind(err))
 	}
 	measured.Watch(cs.state)
-	return &Store{log: log, metrics: measured, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}, mends: make(mendSignal, 1), built: make(mendSignal, 1), grown: make(mendSignal, 1), keys: newTurns[keyOf](1, waitingForKey)}, nil
+	return &Store{log: log, metrics: measured, traces: c.Traces, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}, mends: make(mendSignal, 1), built: make(mendSignal, 1), grown: make(mendSignal, 1), keys: newTurns[keyOf](1, waitingForKey)}, nil
 }
 
 // Close waits for the calls that are under way and gives the connections back.
