@@ -44,6 +44,8 @@ const (
 	clientGo     = "k8s.io/client-go"
 	kubeAPI      = "k8s.io/api"
 	kubeMeta     = "k8s.io/apimachinery"
+	otel         = "go.opentelemetry.io/otel"
+	otlp         = "go.opentelemetry.io/proto/otlp"
 	klog         = "k8s.io/klog/v2" // what client-go logs with
 	logr         = "github.com/go-logr/logr"
 	everything   = "*"
@@ -74,7 +76,7 @@ var layers = map[string][]string{
 	"internal/refusal":      {"internal/fleet"},
 	"internal/snapshot":     {"internal/fleet", "internal/refusal", protobuf},
 	"internal/planner":      {"internal/fleet", "internal/refusal", "internal/snapshot", protobuf},
-	"internal/delivery":     {"internal/fleet", "internal/lifecycle", "internal/metrics", "internal/refusal", xsync},
+	"internal/delivery":     {"internal/fleet", "internal/lifecycle", "internal/metrics", "internal/refusal", "internal/traces", xsync},
 	"internal/load":         {"internal/fleet"},
 	"internal/envoytypes":   {controlPlane, contrib},
 	"internal/bootstrap":    {"internal/fleet", "internal/selector", yaml},
@@ -85,23 +87,26 @@ var layers = map[string][]string{
 	"internal/lifecycle":    {xsync},
 	"internal/metrics":      {"internal/fleet", "internal/lifecycle", "internal/load", prometheus},
 
+	"internal/traces": {"internal/fleet", "internal/lifecycle", "internal/metrics", otel},
+
+	"internal/traces/tracestest":   {otlp, protobuf},
 	"internal/metrics/metricstest": {"internal/metrics"},
 
 	"internal/door": {xtime},
 
 	// The arm of the API.
-	"internal/store":           {"internal/fleet", "internal/audit", "internal/auth", "internal/lifecycle", "internal/metrics", "migrations", pgx, puddle, migrate, xsync},
+	"internal/store":           {"internal/fleet", "internal/audit", "internal/auth", "internal/lifecycle", "internal/metrics", "internal/traces", "migrations", pgx, puddle, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
 		"internal/fleet", "internal/audit", "internal/auth", "internal/bootstrap", "internal/compute", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/jsonpointer", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
-		"internal/store", "internal/lifecycle", "internal/door", "internal/metrics", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
+		"internal/store", "internal/lifecycle", "internal/door", "internal/metrics", "internal/traces", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/endpoints":    {"internal/fleet", "internal/lifecycle", "internal/resource", "internal/store", xsync},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},
 
 	// The arm of the streams.
 	"internal/xds": {
-		"internal/fleet", "internal/auth", "internal/envoyversion", "internal/lifecycle", "internal/load", "internal/door", "internal/metrics", "internal/pattern", "internal/planner", "internal/redact", "internal/refusal", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
+		"internal/fleet", "internal/auth", "internal/envoyversion", "internal/lifecycle", "internal/load", "internal/door", "internal/metrics", "internal/pattern", "internal/planner", "internal/redact", "internal/refusal", "internal/snapshot", "internal/traces", grpc, protobuf, controlPlane, xsync, xtime,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
 	"internal/xds/xdstest": {
@@ -109,7 +114,7 @@ var layers = map[string][]string{
 		"google.golang.org/genproto/googleapis/rpc", xhttp2,
 	},
 	"internal/xds/conformance": {"internal/fleet", "internal/xds", "internal/xds/xdstest", grpc, controlPlane},
-	"internal/replica":         {"internal/fleet", "internal/auth", "internal/refusal", "internal/seal", "internal/selector", "internal/snapshot", "internal/xds", "internal/delivery", "internal/lifecycle", "internal/metrics", xsync},
+	"internal/replica":         {"internal/fleet", "internal/auth", "internal/refusal", "internal/seal", "internal/selector", "internal/snapshot", "internal/xds", "internal/delivery", "internal/lifecycle", "internal/metrics", "internal/traces", xsync},
 
 	// Programs beside ours.
 	"internal/childproc":  {},

@@ -20,6 +20,7 @@ type serveCommand struct {
 	run.APIConfig
 	run.TLS
 	run.Series
+	run.Traces
 	run.Debug
 	run.Log
 }
@@ -27,12 +28,17 @@ type serveCommand struct {
 // Run serves until ctx ends. The port is opened first: one that is taken is told at once,
 // and health checks are answered while the database is waited for.
 func (c *serveCommand) Run(ctx context.Context) error {
-	log := c.Logger(os.Stderr)
+	log, level := c.Log.Open(os.Stderr)
 	registry, err := c.Series.Open(metrics.API, log)
 	if err != nil {
 		return err
 	}
 	c.APIConfig.Metrics = registry
+	tracer, tracing, err := c.Traces.Open(ctx, "fairlead-api", registry, log)
+	if err != nil {
+		return err
+	}
+	c.APIConfig.Traces = tracer
 	cert, err := c.TLS.Open(c.Listen, log)
 	if err != nil {
 		return err
@@ -66,7 +72,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		}
 		return errors.New("the database was not reached yet")
 	}
-	components := slices.Concat(profiles, cert.Components())
+	components := slices.Concat([]lifecycle.Component{level}, tracing, profiles, cert.Components())
 	if health != nil {
 		components = append(components, run.Health(health, log, registry, ready))
 	}

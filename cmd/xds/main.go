@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,7 @@ type command struct {
 	run.XDSConfig
 	run.TLS
 	run.StreamSeries
+	run.Traces
 	run.Debug
 	run.Log
 	run.VersionFlag
@@ -41,12 +43,17 @@ func main() {
 
 // Run serves until ctx ends.
 func (c *command) Run(ctx context.Context) error {
-	log := c.Logger(os.Stderr)
+	log, level := c.Log.Open(os.Stderr)
 	registry, err := c.StreamSeries.Open(metrics.XDS, log)
 	if err != nil {
 		return err
 	}
 	c.XDSConfig.Metrics = registry
+	tracer, tracing, err := c.Traces.Open(ctx, "fairlead-xds", registry, log)
+	if err != nil {
+		return err
+	}
+	c.XDSConfig.Traces = tracer
 	cert, err := c.TLS.Open(c.Listen, log)
 	if err != nil {
 		return err
@@ -91,7 +98,7 @@ func (c *command) Run(ctx context.Context) error {
 		}
 		return errors.New("the database was not reached yet")
 	}
-	return lifecycle.Run(ctx, append(append(profiles, cert.Components()...), run.Health(health, log, registry, ready), lifecycle.Component{
+	return lifecycle.Run(ctx, append(slices.Concat([]lifecycle.Component{level}, tracing, profiles, cert.Components()), run.Health(health, log, registry, ready), lifecycle.Component{
 		Name: "xds", StopTimeout: c.Drain + 30*time.Second,
 		Run: func(ctx context.Context) error {
 			s, err := run.NewXDS(ctx, c.XDSConfig, log)

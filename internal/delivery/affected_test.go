@@ -12,7 +12,7 @@ func TestANodeIsAffectedByWhatSomethingWasSentToItFor(t *testing.T) {
 		w.Head(w.key, 5, time.Now())
 		touched, untouched, late := w.connect("touched"), w.connect("untouched"), w.connect("late")
 		for _, s := range []*Stream{touched, untouched, late} {
-			s.Sent(5)
+			s.Sent(5, Planning{})
 			s.Settled(5)
 		}
 		time.Sleep(time.Second)
@@ -25,18 +25,18 @@ func TestANodeIsAffectedByWhatSomethingWasSentToItFor(t *testing.T) {
 		}
 
 		w.Head(w.key, 6, time.Now())
-		touched.Sent(6)
-		touched.Sent(6) // another type of the same target
-		touched.Sent(9) // of a history that was cut since
+		touched.Sent(6, Planning{})
+		touched.Sent(6, Planning{}) // another type of the same target
+		touched.Sent(9, Planning{}) // of a history that was cut since
 		touched.Settled(6)
 		untouched.Settled(6)
-		late.Sent(6)
+		late.Sent(6, Planning{})
 		check(6, 1, 2)
 		late.Settled(6)
 		check(6, 2, 3)
 
 		w.Head(w.key, 8, time.Now()) // two revisions at once, of which it gets one response
-		touched.Sent(8)
+		touched.Sent(8, Planning{})
 		w.Head(w.key, 9, time.Now()) // and this one changes nothing for it
 		for _, s := range []*Stream{touched, untouched, late} {
 			s.Settled(9)
@@ -67,7 +67,7 @@ func TestANodeThatComesMovesOnlyWhatItWasSent(t *testing.T) {
 				w.Head(w.key, 2, time.Now())
 				b := w.Connect(w.key, fleet.Node{ID: "b"}, StreamInfo{Resumed: c.resumed})
 				if c.sent {
-					b.Sent(2)
+					b.Sent(2, Planning{})
 				}
 				b.Settled(2)
 				time.Sleep(time.Second)
@@ -75,7 +75,7 @@ func TestANodeThatComesMovesOnlyWhatItWasSent(t *testing.T) {
 					t.Errorf("%+v", d)
 				}
 				w.Head(w.key, 3, time.Now()) // from now on it is one of them
-				b.Sent(3)
+				b.Sent(3, Planning{})
 				b.Settled(3)
 				time.Sleep(time.Second)
 				if d := w.sink.model(w.key).delivered[3]; d.Acked != 1 || d.Affected != 1 {

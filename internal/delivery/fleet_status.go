@@ -28,9 +28,12 @@ func newFleetStatus(r *Recorder, key fleet.Key) *fleetStatus {
 
 func (f *fleetStatus) advance(rev fleet.Revision, committedAt, now time.Time) {
 	f.forget = false
-	before := f.progress.head
+	before, first := f.progress.head, len(f.progress.revs) == 0
 	if f.progress.advance(rev, committedAt, now) {
 		f.roster.advance(before)
+		if !first {
+			f.beginJourneys(before, now)
+		}
 		// Nothing is reported for a head alone: the first confirmation would then wait for
 		// the next flush. Who does not confirm is looked for when the time is up.
 		f.schedule(now.Add(lagAfter))
@@ -39,6 +42,7 @@ func (f *fleetStatus) advance(rev fleet.Revision, committedAt, now time.Time) {
 
 func (f *fleetStatus) restart(rev fleet.Revision, committedAt, now time.Time) {
 	f.forget = false
+	f.endJourneys(journeyCut)
 	f.progress.restart(rev, committedAt, now)
 	f.roster.restart(rev)
 	f.schedule(now)
@@ -153,5 +157,6 @@ func (f *fleetStatus) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closing = true
+	f.endJourneys(journeyStopped)
 	f.roster.checkAll()
 }

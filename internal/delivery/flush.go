@@ -59,6 +59,7 @@ func (r row) early() bool {
 func (f *fleetStatus) compose(now time.Time) *report {
 	f.rhythm.dueAt = time.Time{}
 	f.awaitLost(now)
+	f.lookAtJourneys(now)
 	rep := &report{begun: now, rows: f.rhythm.rows}
 	var left held
 	rep.tickets, left, rep.more = f.outbox.take(&rep.status, rep.rows)

@@ -140,7 +140,7 @@ func (h *history) do(a act) {
 	case a.Kind == "subscribe":
 		s.Subscribes(asksFor(fleet.Cluster, fleet.ToldTypes()[a.Pick%3]))
 	case a.Kind == "sent":
-		s.Sent(rev)
+		s.Sent(rev, Planning{})
 	case a.Kind == "view":
 		s.View(fmt.Sprint(a.Pick))
 	case a.Kind == "refuse":

@@ -16,25 +16,33 @@ const mostSends = 8
 type sending struct {
 	revision fleet.Revision
 	at       time.Time
+	plan     *Planning // nil: no revision that it brought is traced
 }
+
+// Planning is how long it took to find out what is sent; zero where revisions are not traced.
+type Planning struct{ Begun, Done time.Time }
 
 // measureSent is told before n.sent moves to rev. Of revisions from before the node came nothing is measured: how long these
 // were on their way is not known here.
-func (f *fleetStatus) measureSent(n *node, rev fleet.Revision, now time.Time) {
+func (f *fleetStatus) measureSent(n *node, rev fleet.Revision, took Planning, now time.Time) {
 	if rev <= n.absent {
 		return
 	}
 	at, from := f.rec.dbTime(now), max(n.sent, n.absent)
+	what := sending{revision: rev, at: now}
 	for _, c := range slices.Backward(f.progress.revs) {
 		if c.Revision <= from {
 			break
 		}
 		if c.Revision <= rev {
-			f.rec.cfg.Metrics.Sent(at.Sub(c.committedAt))
+			f.rec.cfg.Metrics.Sent(at.Sub(c.committedAt), c.journey.sending(now))
+			if c.journey != nil {
+				what.plan = new(took) // it would be made for each node else
+			}
 		}
 	}
 	if len(n.sends) < mostSends {
-		n.sends = append(n.sends, sending{rev, now})
+		n.sends = append(n.sends, what)
 	} else {
 		n.sends[mostSends-1].revision = rev
 	}
@@ -45,20 +53,29 @@ func (f *fleetStatus) count(n *node, now time.Time) {
 	at := f.rec.dbTime(now)
 	f.progress.revs.count(n, n.settled, at, func(c *counter) {
 		if c.Revision > n.absent && c.Revision <= n.sent {
-			f.rec.cfg.Metrics.Acknowledged(at.Sub(c.committedAt), n.sinceSent(c.Revision, now))
+			s := n.sendingOf(c.Revision)
+			f.rec.cfg.Metrics.Acknowledged(at.Sub(c.committedAt), s.since(now), c.journey.confirmed(n, s, now))
 		}
 	})
 	n.sends = slices.DeleteFunc(n.sends, func(s sending) bool { return s.revision <= n.settled })
 }
 
-// sinceSent is negative if it is not known.
-func (n *node) sinceSent(rev fleet.Revision, now time.Time) time.Duration {
-	for _, s := range n.sends {
-		if s.revision >= rev {
-			return now.Sub(s.at)
+// sendingOf is what brought the revision; nil if that is not known.
+func (n *node) sendingOf(rev fleet.Revision) *sending {
+	for i := range n.sends {
+		if n.sends[i].revision >= rev {
+			return &n.sends[i]
 		}
 	}
-	return -1
+	return nil
+}
+
+// since is negative if it is not known.
+func (s *sending) since(now time.Time) time.Duration {
+	if s == nil {
+		return -1
+	}
+	return now.Sub(s.at)
 }
 
 // mostLooked is at how many nodes of a fleet that are behind State looks. They are in no order: of more, one that is behind for

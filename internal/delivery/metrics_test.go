@@ -53,14 +53,14 @@ func TestAWayIsMeasuredOnceForEachRevisionAndNode(t *testing.T) {
 		commit(5)
 		a, b := w.connect("a"), w.connect("b")
 		for _, s := range []*Stream{a, b} {
-			s.Sent(5)
+			s.Sent(5, Planning{})
 			s.Settled(5)
 		}
 		want("of a revision from before they came", "commit_to_sent 0 in 0; sent_to_ack 0 in 0; commit_to_ack 0 in 0; ")
 		commit(6)
 		time.Sleep(time.Second)
-		a.Sent(6)
-		a.Sent(6) // another type of the same target
+		a.Sent(6, Planning{})
+		a.Sent(6, Planning{}) // another type of the same target
 		b.Settled(6)
 		want("sent, and confirmed by one to whom nothing was sent", "commit_to_sent 1 in 1; sent_to_ack 0 in 0; commit_to_ack 0 in 0; ")
 		time.Sleep(2 * time.Second)
@@ -68,20 +68,20 @@ func TestAWayIsMeasuredOnceForEachRevisionAndNode(t *testing.T) {
 		a.Settled(6)
 		want("confirmed", "commit_to_sent 1 in 1; sent_to_ack 1 in 2; commit_to_ack 1 in 3; ")
 		commit(7)
-		a.Sent(7)
+		a.Sent(7, Planning{})
 		time.Sleep(time.Second)
 		commit(8)
-		a.Sent(8)
+		a.Sent(8, Planning{})
 		time.Sleep(time.Second)
 		a.Settled(8) // 7 after 2 s, 8 after 1 s
 		want("two at once", "commit_to_sent 3 in 1; sent_to_ack 3 in 5; commit_to_ack 3 in 6; ")
 		w.SetClockOffset(0)
 		commit(9) // an hour ahead: the clocks disagree
-		a.Sent(9)
+		a.Sent(9, Planning{})
 		a.Settled(9)
 		want("before its commit", "commit_to_sent 4 in 1; sent_to_ack 4 in 5; commit_to_ack 4 in 6; ")
 		w.Restart(w.key, 3, time.Now())
-		a.Sent(3)
+		a.Sent(3, Planning{})
 		a.Settled(3)
 		want("of a history that was cut", "commit_to_sent 5 in 1; sent_to_ack 5 in 5; commit_to_ack 5 in 6; ")
 		if n := len(a.node.sends); n > 0 {
@@ -100,7 +100,7 @@ func TestWhatIsSentIsRememberedForAWhile(t *testing.T) {
 		a.Settled(1)
 		for rev := fleet.Revision(2); rev <= 21; rev++ {
 			w.Head(w.key, rev, time.Now())
-			a.Sent(rev)
+			a.Sent(rev, Planning{})
 			time.Sleep(time.Second)
 		}
 		if n := len(a.node.sends); n != mostSends {

@@ -221,12 +221,12 @@ func (s *Stream) Settled(rev fleet.Revision) {
 // Sent says that a response for the target of this revision went to the client: once the
 // client confirms it, it counts as affected by what it had not confirmed before. One
 // that the fleet is not at yet is ignored.
-func (s *Stream) Sent(rev fleet.Revision) {
+func (s *Stream) Sent(rev fleet.Revision, took Planning) {
 	f := s.fleet
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !s.closed && rev > s.node.sent && rev <= f.progress.head {
-		f.measureSent(s.node, rev, time.Now())
+		f.measureSent(s.node, rev, took, time.Now())
 		s.node.sent = rev
 	}
 }

@@ -12,6 +12,7 @@ type progress struct {
 	settled fleet.Revision // of the server, as last reported or tried
 	acked   bool           // the database holds that
 	revs    revisions
+	traced  []*counter // those with a journey, ascending; mostJourneys at most
 }
 
 // advance takes a new head; false: it is none.

@@ -145,7 +145,7 @@ func (tr *truth) do(s step) {
 		x.withheld = fleet.Waits{}
 		x.Waits(x.withheld)
 	case s.Kind == "sent" && len(ss) > 0:
-		ss[s.Pick%len(ss)].Sent(tr.head - fleet.Revision(s.Delta))
+		ss[s.Pick%len(ss)].Sent(tr.head-fleet.Revision(s.Delta), Planning{})
 	case s.Kind == "head":
 		tr.head += fleet.Revision(s.Delta)
 		tr.w.Head(tr.w.key, tr.head, time.Now())

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/metrics"
+	"fairlead/internal/traces"
 )
 
 // Sink is where status goes. Every value is absolute, so that a report whose answer
@@ -54,6 +55,7 @@ type Config struct {
 	Logger *slog.Logger // nil: slog.Default()
 
 	Metrics *metrics.Delivery // nil: nobody is told
+	Traces  *traces.Tracer    // nil: no revision is traced
 }
 
 // Recorder records the status of the fleets that a server serves. Its methods are
@@ -173,6 +175,7 @@ func (r *Recorder) dropIfDone(f *fleetStatus) {
 		return
 	}
 	f.dropped = true
+	f.endJourneys(journeyStopped)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.fleets, f.key)

@@ -47,7 +47,7 @@ func TestOneHealthyRevisionOfTenThousandNodesIsThreeRows(t *testing.T) {
 
 		w.Head(w.key, 2, time.Now())
 		for _, s := range streams {
-			s.Sent(2)
+			s.Sent(2, Planning{})
 			s.Settled(2)
 		}
 		time.Sleep(10 * time.Second)
@@ -174,7 +174,7 @@ func TestAConfirmationCountsForAllRevisionsThatItPasses(t *testing.T) {
 		w.SetClockOffset(-time.Hour) // the database's clock is behind: times must not be before the commit
 		committed := time.Now().Add(-time.Hour)
 		w.Head(w.key, 9, committed.Add(3*time.Second))
-		s.Sent(9)
+		s.Sent(9, Planning{})
 		s.Settled(9)
 		time.Sleep(time.Second)
 		m := w.sink.model(w.key)
@@ -197,7 +197,7 @@ func TestAProxyThatComesBackMovesNoOldTimes(t *testing.T) {
 		}
 		w.Head(w.key, 8, time.Now())
 		s := w.connect("b") // was away when 8 was made
-		s.Sent(8)
+		s.Sent(8, Planning{})
 		s.Settled(8)
 		time.Sleep(time.Second)
 		s.Close(true)

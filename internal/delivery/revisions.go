@@ -21,6 +21,7 @@ type counter struct {
 	committedAt time.Time // the database's clock
 	knownAt     time.Time // ours
 	dirty       bool      // differs from what was reported
+	journey     *journey  // nil: it is not traced, or that has ended
 }
 
 // revisions are the newest ones of a fleet, ascending and without gaps.

@@ -181,7 +181,7 @@ func TestWhatIsPassedOverIsToldWithTheSettledRevision(t *testing.T) {
 		for rev := fleet.Revision(2); rev <= 4; rev++ { // the later ones are harmless
 			w.Head(w.key, rev, time.Now())
 			for _, s := range []*Stream{s, other} {
-				s.Sent(rev)
+				s.Sent(rev, Planning{})
 			}
 			other.Settled(rev)
 			s.Waits(of(2))

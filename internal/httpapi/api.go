@@ -20,6 +20,7 @@ import (
 	"fairlead/internal/resource"
 	"fairlead/internal/seal"
 	"fairlead/internal/store"
+	"fairlead/internal/traces"
 )
 
 // Config is what an API needs. All but Page, Guard, Public, Ready and Metrics is required.
@@ -34,6 +35,7 @@ type Config struct {
 	// Ready tells whether the process can serve; nil: whether the database answers.
 	Ready   func(context.Context) error
 	Metrics *metrics.Requests // nil: nobody is told
+	Traces  *traces.Tracer    // nil: no revision is traced
 	// LeastLoad is the shortest interval of load reports that a fleet may have; 0: 1s.
 	LeastLoad time.Duration
 }
@@ -52,6 +54,7 @@ type API struct {
 	fleets   compute.Shared[fleetKey, tenantAndFleet]
 	public   PublicURL
 	metrics  *metrics.Requests
+	traces   *traces.Tracer
 
 	leastLoad time.Duration // see Config
 
@@ -105,7 +108,7 @@ func New(c Config) (*API, error) {
 		return nil, fmt.Errorf("read the contract: %w", err)
 	}
 	a := &API{
-		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, guard: c.Guard, log: c.Logger, ready: c.Ready, operations: k.operations,
+		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, guard: c.Guard, log: ofRequests(c.Logger), traces: c.Traces, ready: c.Ready, operations: k.operations,
 		draining: make(chan struct{}), lookups: auth.NewLookups(0, doubtedAtOnce), public: c.Public, metrics: c.Metrics,
 		leastLoad: max(c.LeastLoad, time.Second),
 	}

@@ -76,7 +76,7 @@ func (a *API) stream(request context.Context, w http.ResponseWriter, with holder
 		err = errors.Join(err, out.send(": "+string(end)+"\n\n"))
 	}
 	if err != nil && request.Err() == nil { // the status is sent: the log alone can be told
-		a.log.WarnContext(request, "a stream of events has ended", slog.String("request_id", note(request).id), slog.String("error", err.Error()))
+		a.log.WarnContext(request, "a stream of events has ended", slog.String("error", err.Error()))
 	}
 }
 

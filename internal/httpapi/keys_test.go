@@ -195,7 +195,7 @@ func TestT42_AnOldKeyIsInNoAnswerNoTableAndNoLog(t *testing.T) {
 		t.Error("a key in a description is shown")
 	}
 	for where, text := range map[string]string{"the answers": told.String(), "the log": w.logs.String(), "the database": w.dump("public.bodies")} {
-		for _, trace := range append(traces(canary), canary[:20]) {
+		for _, trace := range append(tracesLeft(canary), canary[:20]) {
 			if i := strings.Index(text, trace); i >= 0 {
 				t.Errorf("%s show the key: %q", where, text[max(0, i-100):i+len(trace)])
 			}
@@ -292,7 +292,7 @@ func TestT28_AuditAndHistoryHoldNamesAndCounts(t *testing.T) {
 		}
 	}
 	all := w.dump("public.bodies")
-	for _, trace := range traces(canary) {
+	for _, trace := range tracesLeft(canary) {
 		if i := strings.Index(all, trace); i >= 0 {
 			t.Errorf("the key is in a table: %q", all[max(0, i-100):i+len(trace)])
 		}

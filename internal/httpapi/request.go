@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -30,6 +31,9 @@ type requestNote struct {
 	code       string
 	status     int   // of a problem
 	err        error // what the client is not told
+
+	header http.Header                  // of the answer
+	made   atomic.Pointer[revisionMade] // nil: none was made
 }
 
 // failed remembers why the request got its problem.
@@ -82,7 +86,7 @@ func logged(log *slog.Logger) func(http.Handler) http.Handler {
 	strangers := door.NewLog(log)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			n := &requestNote{id: fleet.NewID().String()}
+			n := &requestNote{id: fleet.NewID().String(), header: w.Header()}
 			ctx := context.WithValue(r.Context(), noteKey{}, n)
 			w.Header().Set("X-Request-Id", n.id)
 			w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -93,8 +97,9 @@ func logged(log *slog.Logger) func(http.Handler) http.Handler {
 				if n.credential == "" {
 					strangers.Say(level, door.SourceOf(r.RemoteAddr), "request", attrs...)
 				} else {
-					log.LogAttrs(ctx, level, "request", attrs...)
+					log.LogAttrs(r.Context(), level, "request", attrs...) // which has no note: the ids are there
 				}
+				n.tell(ctx, ww, r, start)
 			}()
 			next.ServeHTTP(ww, r.WithContext(ctx))
 		})
@@ -104,11 +109,9 @@ func logged(log *slog.Logger) func(http.Handler) http.Handler {
 func lineOf(ctx context.Context, n *requestNote, ww middleware.WrapResponseWriter, r *http.Request, took time.Duration) (slog.Level, []slog.Attr) {
 	level := slog.LevelInfo
 	status := ww.Status()
-	attrs := []slog.Attr{
-		slog.String("request_id", n.id), slog.String("method", door.Cut(r.Method)), slog.String("route", route(ctx)),
+	attrs := append(n.ids(), slog.String("method", door.Cut(r.Method)), slog.String("route", route(ctx)),
 		slog.Int("status", status), slog.Int("bytes", ww.BytesWritten()), slog.Duration("took", took),
-		slog.String("ip", clientIP(r)),
-	}
+		slog.String("ip", clientIP(r)))
 	for _, a := range []slog.Attr{
 		slog.String("tenant", n.tenant), slog.String("fleet", n.fleet),
 		slog.String("credential", n.credential), slog.String("code", n.code),
@@ -164,7 +167,11 @@ func contained(log *slog.Logger) func(http.Handler) http.Handler {
 				if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 					panic(v)
 				}
-				err := lifecycle.Contained(log, "a request", v, "request_id", note(r.Context()).id)
+				var about []any
+				for _, id := range note(r.Context()).ids() {
+					about = append(about, id)
+				}
+				err := lifecycle.Contained(log, "a request", v, about...)
 				if ww, ok := w.(middleware.WrapResponseWriter); ok && ww.Status() != 0 {
 					panic(http.ErrAbortHandler)
 				}

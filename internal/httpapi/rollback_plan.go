@@ -98,7 +98,9 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 	}
 	s.write.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
 	result, look, err := a.rollback(ctx, s, func(_ rollbackLook, w store.Write) (store.Result, error) {
-		return a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, s.to, w)
+		return a.madeBy(ctx, func(ctx context.Context) (store.Result, error) {
+			return a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, s.to, w)
+		})
 	})
 	if err != nil {
 		return nil, repeated(s.refused(ctx, a, err), s.write.Idempotency)

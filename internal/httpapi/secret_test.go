@@ -52,8 +52,8 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// traces are the forms in which a secret text could turn up.
-func traces(secret string) []string {
+// tracesLeft are the forms in which a secret text could turn up.
+func tracesLeft(secret string) []string {
 	return []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret))[:len(secret)]}
 }
 
@@ -106,7 +106,7 @@ func TestT27_SecretIsInNoAnswerNoTableAndNoLog(t *testing.T) {
 
 	for where, text := range map[string]string{"the answers": answers.String(), "the log": w.logs.String(), "the database": w.dump()} {
 		for _, secret := range []string{canary, keyLine} {
-			for _, trace := range traces(secret) {
+			for _, trace := range tracesLeft(secret) {
 				if strings.Contains(text, trace) {
 					t.Errorf("%s show the secret as %q", where, trace)
 				}
@@ -187,7 +187,7 @@ func TestT27_TokensAreInNoTableAndNoLog(t *testing.T) {
 	w.do(http.MethodPost, "/v1/session", `{"token": "`+page.secret()+`"}`).is(401, nil)
 	all := w.dump() + w.logs.String()
 	for _, token := range []string{k.Token, c.Token, w.owner, page.secret()} {
-		for _, trace := range traces(token) {
+		for _, trace := range tracesLeft(token) {
 			if strings.Contains(all, trace) {
 				t.Errorf("the token %s... is stored or logged", token[:8])
 			}

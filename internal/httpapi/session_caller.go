@@ -68,7 +68,7 @@ func (a *API) touch(r *http.Request, c *call) {
 	ctx, cancel := context.WithTimeout(r.Context(), databasePatience)
 	defer cancel()
 	if err := a.store.TouchSession(ctx, c.session.ID); err != nil {
-		a.log.WarnContext(ctx, "the use of a session is not noted", slog.String("request_id", note(ctx).id), slog.String("error", err.Error()))
+		a.log.WarnContext(ctx, "the use of a session is not noted", slog.String("error", err.Error()))
 	}
 }
 

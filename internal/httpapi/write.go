@@ -184,7 +184,7 @@ func mayWrite(ctx context.Context, t fleet.Type, name string) error {
 func (a *API) write(ctx context.Context, w store.Write) (store.Result, error) {
 	c := callOf(ctx)
 	w.Actor = c.actor
-	return a.store.Apply(ctx, c.tenant.ID, c.fleet.ID, w)
+	return a.madeBy(ctx, func(ctx context.Context) (store.Result, error) { return a.store.Apply(ctx, c.tenant.ID, c.fleet.ID, w) })
 }
 
 // preconditionOf tells what asked for the state of the one resource of a write: a header, or

@@ -96,13 +96,15 @@ func newDelivery(s section, labels *fleetLabels) *Delivery {
 }
 
 // Sent counts a revision, committed so long ago, for which a node is sent something.
-func (m *Delivery) Sent(sinceCommit time.Duration) { observe(m.commitToSent, sinceCommit) }
+func (m *Delivery) Sent(sinceCommit time.Duration, e *Exemplar) {
+	e.observe(m.commitToSent, commitToSent, sinceCommit)
+}
 
 // Acknowledged counts a revision that a node has confirmed. sinceSent is negative if it is not known.
-func (m *Delivery) Acknowledged(sinceCommit, sinceSent time.Duration) {
-	observe(m.commitToACK, sinceCommit)
+func (m *Delivery) Acknowledged(sinceCommit, sinceSent time.Duration, e *Exemplar) {
+	e.observe(m.commitToACK, commitToACK, sinceCommit)
 	if sinceSent >= 0 {
-		observe(m.sentToACK, sinceSent)
+		e.observe(m.sentToACK, sentToACK, sinceSent)
 	}
 }
 

@@ -47,6 +47,7 @@ type Registry struct {
 	Loads    *Loads
 	Requests *Requests
 	Audit    *Audit
+	Traces   *Traces
 	// Certificate is when the server's certificate ends; nobody tells where there is none.
 	Certificate source[time.Time]
 
@@ -71,6 +72,7 @@ func New(of Program, c Config) *Registry {
 	r.Loads = newLoads(r.section("Load of proxies", of, XDS), c.LoadClusters)
 	r.Requests = newRequests(r.section("Requests", of, API))
 	r.Audit = newAudit(r.section("The audit", of, API))
+	r.Traces = newTraces(r.section("Traces", of, API, XDS))
 	r.databases = newDatabases(r.section("The database", of, API, XDS))
 	return r
 }
@@ -83,10 +85,10 @@ var discard = sync.OnceValue(func() *Registry { return New("", Config{Logger: sl
 // Families are all that there are, also those of other programs, in the order in which they are declared.
 func (r *Registry) Families() []Family { return slices.Clone(r.families) }
 
-// Handler answers a scrape: as text, or as protobuf with native histograms, as it is asked. What it costs grows with the series, of which
+// Handler answers a scrape: as text, as OpenMetrics with exemplars, or as protobuf with both and native histograms, as it is asked. What it costs grows with the series, of which
 // there are no more for more streams, and with the fleets that have streams. Scrapes at the same time share one look.
 func (r *Registry) Handler() http.Handler {
-	return promhttp.HandlerFor(r.set, promhttp.HandlerOpts{ErrorLog: lines{r.config.Logger}, ErrorHandling: promhttp.ContinueOnError, CoalesceGather: true, MaxRequestsInFlight: scrapes})
+	return promhttp.HandlerFor(r.set, promhttp.HandlerOpts{ErrorLog: lines{r.config.Logger}, ErrorHandling: promhttp.ContinueOnError, CoalesceGather: true, EnableOpenMetrics: true, MaxRequestsInFlight: scrapes})
 }
 
 // scrapes is how many are answered at a time: each is a copy of all.

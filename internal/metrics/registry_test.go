@@ -44,8 +44,8 @@ func use(r *Registry) {
 	r.Requests.Follow()()
 	r.Requests.Computes(true, false, time.Second)
 	r.Requests.OperatorTokensEnd(time.Now())
-	r.Delivery.Sent(time.Millisecond)
-	r.Delivery.Acknowledged(time.Millisecond, time.Microsecond)
+	r.Delivery.Sent(time.Millisecond, nil)
+	r.Delivery.Acknowledged(time.Millisecond, time.Microsecond, nil)
 	r.Delivery.Reported(true, time.Millisecond)
 	r.Delivery.Renewed(false)
 	r.Held.Loaded(time.Second)
@@ -359,8 +359,8 @@ func BenchmarkWay(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(p *testing.PB) {
 		for i := 0; p.Next(); i++ {
-			r.Delivery.Sent(time.Duration(i%100) * time.Millisecond)
-			r.Delivery.Acknowledged(time.Duration(i%200)*time.Millisecond, time.Duration(i%50)*time.Millisecond)
+			r.Delivery.Sent(time.Duration(i%100)*time.Millisecond, nil)
+			r.Delivery.Acknowledged(time.Duration(i%200)*time.Millisecond, time.Duration(i%50)*time.Millisecond, nil)
 		}
 	})
 }

@@ -203,7 +203,9 @@ func (a *attachment) end(err error) {
 }
 
 // Sent records that something of the revision's target went to the stream's client.
-func (a *attachment) Sent(r fleet.Revision) { a.record.Sent(r) }
+func (a *attachment) Sent(r fleet.Revision, begun, planned time.Time) {
+	a.record.Sent(r, delivery.Planning{Begun: begun, Done: planned})
+}
 
 // Waits records what the stream's client waits for.
 func (a *attachment) Waits(w fleet.Waits) { a.record.Waits(w) }

@@ -69,7 +69,7 @@ func (r *Replica) pollOnce(ctx context.Context) error {
 		if n++; n > stormFrom {
 			o.notBefore.Store(begun.Add(rand.N(stormSpread)).UnixNano())
 		}
-		signal(o.dirty)
+		o.ring(byPoll)
 	}
 	return nil
 }

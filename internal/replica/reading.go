@@ -26,6 +26,7 @@ type reading struct {
 	dirty     chan struct{} // capacity 1: look again
 	loaded    chan struct{} // closed when the fleet is held, or gone
 	held      atomic.Pointer[held]
+	bell      atomic.Pointer[bell] // the first since the last reading; of traces alone
 	failing   atomic.Bool
 	notBefore atomic.Int64 // Unix ns: a storm's reading waits until then
 	confirmed atomic.Int64 // Unix ns: the feed said so then that held is the present
@@ -113,12 +114,12 @@ func (o *owner) ask(ctx context.Context, known fleet.Known) (changes []fleet.Cha
 
 func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 	round, turn := o.beginRound(), time.Now()
-	old := o.held.Load()
+	old, rung := o.held.Load(), o.bell.Swap(nil)
 	read := o.r.cfg.Metrics.CaughtUp
 	if old == nil {
 		read = o.r.cfg.Metrics.Loaded
 	}
-	found := false
+	found, seen := false, catchUp{turn: turn, bell: rung}
 	known := fleet.Known{Key: o.key}
 	if old != nil {
 		known.At = old.at
@@ -149,6 +150,7 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 			}
 		}
 		o.take(old, c)
+		seen.took(old, c, begun, ended)
 		old, found = o.held.Load(), true
 	}
 	if old == nil {
@@ -157,6 +159,7 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 	o.finish(nil) // what a panic has left
 	if found {
 		read(time.Since(turn))
+		o.tell(seen)
 	}
 	o.confirm(begun)
 	o.sweepUnknown(round)

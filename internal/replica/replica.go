@@ -14,6 +14,7 @@ import (
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/metrics"
+	"fairlead/internal/traces"
 )
 
 // Feed is what a replica needs of the database.
@@ -76,6 +77,8 @@ type Config struct {
 
 	Logger  *slog.Logger  // nil: slog.Default()
 	Metrics *metrics.Held // nil: nobody is told
+
+	Traces *traces.Tracer // nil: no revision is traced
 }
 
 // Replica serves fleets: it is the xds.Authenticator and the xds.Source of a server.
@@ -185,7 +188,7 @@ func (r *Replica) Wake(f fleet.ID, all bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, o := range r.byID[f] {
-		signal(o.dirty)
+		o.ring(byNotify)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -157,6 +158,9 @@ func (s *Store) write(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write
 	}
 	if a.Changed > 0 { // a replay too: the first may have died before it could ring
 		s.ring(t, f)
+	}
+	if a.Changed > 0 && !replayed {
+		s.traced(ctx, fleet.Key{Tenant: t, Fleet: f}, a.Revision, start, slog.String("fairlead.kind", w.kind()), slog.Int("fairlead.changes", a.Changed))
 	}
 	if a.Ended > 0 {
 		s.ending.set()

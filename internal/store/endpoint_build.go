@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -135,6 +136,7 @@ func (s *Store) CommitEndpoints(ctx context.Context, t fleet.TenantID, f fleet.I
 	}
 	var revision *int64
 	var ended int
+	begun := time.Now()
 	err := s.onHead(ctx, longTimeout, t, f, func(b *pgx.Batch) {
 		b.Queue(`SELECT o_revision, o_ended FROM endpoints_commit($1, $2, $3)`, f.String(), items, bodies).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&revision, &ended) })
@@ -149,5 +151,6 @@ func (s *Store) CommitEndpoints(ctx context.Context, t fleet.TenantID, f fleet.I
 		return 0, nil
 	}
 	s.ring(t, f)
+	s.traced(ctx, fleet.Key{Tenant: t, Fleet: f}, fleet.Revision(*revision), begun, slog.String("fairlead.kind", "endpoints"), slog.Int("fairlead.clusters", len(us)))
 	return fleet.Revision(*revision), nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/metrics"
+	"fairlead/internal/traces"
 )
 
 const (
@@ -56,6 +57,7 @@ type Config struct {
 	// processors are others' for seconds.
 	Patience int
 	Metrics  *metrics.Database // nil: nobody is told
+	Traces   *traces.Tracer    // nil: no revision is traced
 	Logger   *slog.Logger      // of panics, and at level debug of the database's notices; nil: slog.Default()
 }
 
@@ -72,6 +74,7 @@ type Store struct {
 
 	patience patience
 	metrics  *metrics.Database
+	traces   *traces.Tracer
 
 	reports reportCap
 
@@ -128,7 +131,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	measured.Watch(cs.state)
 	return &Store{
-		log: log, patience: times, metrics: measured, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)},
+		log: log, patience: times, metrics: measured, traces: c.Traces, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)},
 		ending: make(signal, 1), built: make(signal, 1), grown: make(signal, 1), keys: newTurns[keyOf](1, waitingForKey),
 	}, nil
 }

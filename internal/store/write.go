@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -140,13 +141,13 @@ func (w Write) check() error {
 	return nil
 }
 
+func (w Write) kind() string { return cmp.Or(w.Kind, "apply") }
+
 // json is all but the changes, as the schema's functions take it.
 func (w Write) json() ([]byte, error) {
 	m := w.Actor.json()
 	m["message"] = w.Message
-	if m["kind"] = w.Kind; w.Kind == "" {
-		m["kind"] = "apply"
-	}
+	m["kind"] = w.kind()
 	if w.Expect != nil {
 		m["expect"] = *w.Expect
 	}

@@ -53,6 +53,10 @@ func (st *stream) pump() (wrote bool, err error) {
 		target = st.att.Current()
 		step = st.client.Step(st.now, target)
 	}
+	var planned time.Time
+	if st.srv.cfg.Traces != nil && step.Response != nil {
+		planned = time.Now()
+	}
 	st.pass(step.Findings)
 	if subscribes, changed := st.client.Subscribes(); changed {
 		st.att.Subscribes(subscribes) // before what counts as settled, so that one row tells both
@@ -66,7 +70,7 @@ func (st *stream) pump() (wrote bool, err error) {
 		next = st.absence(target)
 	}
 	if next != nil {
-		wrote, err = st.hand(next)
+		wrote, err = st.hand(next, planned)
 	}
 	return wrote, err
 }
@@ -87,7 +91,7 @@ func (st *stream) tellSettled(target *snapshot.Target, rests bool) {
 }
 
 // hand sends a response, or has it wait for room, which is the same to the planner.
-func (st *stream) hand(r *planner.Response) (wrote bool, err error) {
+func (st *stream) hand(r *planner.Response, planned time.Time) (wrote bool, err error) {
 	st.count++
 	st.owed.Add(1) // before it is sent
 	nonce := strconv.FormatUint(st.count, 36)
@@ -98,7 +102,7 @@ func (st *stream) hand(r *planner.Response) (wrote bool, err error) {
 	st.client.Sent(st.now, r, nonce)
 	st.noteOffer(r)
 	if r.Changes() {
-		st.att.Sent(r.Revision)
+		st.att.Sent(r.Revision, st.now, planned)
 	}
 	return wrote, err
 }

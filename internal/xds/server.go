@@ -16,6 +16,7 @@ import (
 	"fairlead/internal/fleet"
 	"fairlead/internal/metrics"
 	"fairlead/internal/planner"
+	"fairlead/internal/traces"
 )
 
 // Config is what a Server needs. Authenticator (or Anonymous) and Source are required.
@@ -51,6 +52,8 @@ type Config struct {
 	Crowd func(here bool)
 	// Metrics count what streams do; nil: nobody is told.
 	Metrics *metrics.Streams
+	// Traces, if set, names the traces of revisions, which the Source tells.
+	Traces *traces.Tracer
 }
 
 // Limits bound what one stream may cost. Zero values become the defaults.

@@ -2,6 +2,7 @@ package xds
 
 import (
 	"context"
+	"time"
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
@@ -71,8 +72,9 @@ type Attachment interface {
 	// is offered again.
 	Reconsider(doubted []refusal.Key)
 	// Sent says that a response that changes something for the client went out, for the
-	// target of this revision.
-	Sent(r fleet.Revision)
+	// target of this revision. The stream began to look at begun; planned is when it knew what
+	// to send, zero where revisions are not traced.
+	Sent(r fleet.Revision, begun, planned time.Time)
 	// Waits says what keeps a client that has been behind for a moment from its target; the
 	// zero value: nothing any more.
 	Waits(w fleet.Waits)

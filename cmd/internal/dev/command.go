@@ -14,6 +14,7 @@ import (
 	"fairlead/internal/filelock"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/metrics"
+	"fairlead/internal/traces"
 )
 
 // Command is `fairlead dev` and its flags.
@@ -31,6 +32,7 @@ type Command struct {
 	LogLevel  slog.Level `name:"log-level" default:"info" help:"Of the log file: debug, info, warn or error."`
 
 	run.StreamSeries
+	run.Traces
 	run.Debug
 }
 
@@ -47,6 +49,8 @@ type started struct {
 	xds   *run.XDS
 
 	registry    *metrics.Registry
+	tracer      *traces.Tracer
+	tracing     []lifecycle.Component
 	adminSocket string // of Envoy
 }
 
@@ -74,6 +78,9 @@ func (c Command) Run(ctx context.Context, out io.Writer) (err error) {
 	if s.registry, err = c.StreamSeries.Open(metrics.Dev, s.log); err != nil {
 		return err
 	}
+	if s.tracer, s.tracing, err = c.Traces.Open(ctx, "fairlead-dev", s.registry, s.log); err != nil {
+		return err
+	}
 	if s.ports, err = openPorts(c); err != nil {
 		return err
 	}
@@ -99,6 +106,7 @@ func (s *started) run(ctx context.Context, logFile io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	components = append(s.tracing, components...)
 	components = append(components, lifecycle.Component{Name: "postgres", Run: s.pg.server.Run, StopTimeout: 35 * time.Second})
 	components = append(components, run.Health(s.ports.health, s.log, s.registry, s.serves))
 	components = append(components, s.api.Components(s.ports.http, nil)...)
@@ -123,12 +131,12 @@ func (s *started) openServers(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.api, err = run.NewAPI(ctx, run.APIConfig{DatabaseURL: s.pg.url("fairlead_app"), SealPublicKey: keys.public, VersionKey: keys.version, Metrics: s.registry}, s.log)
+	s.api, err = run.NewAPI(ctx, run.APIConfig{DatabaseURL: s.pg.url("fairlead_app"), SealPublicKey: keys.public, VersionKey: keys.version, Metrics: s.registry, Traces: s.tracer}, s.log)
 	if err != nil {
 		return err
 	}
 	s.xds, err = run.NewXDS(ctx, run.XDSConfig{
-		DatabaseURL: s.pg.url("fairlead_node"), Wakeup: "notify", Poll: 2 * time.Second, SealPrivateKey: keys.private, Name: "dev", Metrics: s.registry,
+		DatabaseURL: s.pg.url("fairlead_node"), Wakeup: "notify", Poll: 2 * time.Second, SealPrivateKey: keys.private, Name: "dev", Metrics: s.registry, Traces: s.tracer,
 	}, s.log)
 	if err != nil {
 		s.api.Close()

@@ -20,6 +20,7 @@ import (
 	"fairlead/internal/resource"
 	"fairlead/internal/seal"
 	"fairlead/internal/store"
+	"fairlead/internal/traces"
 	"fairlead/web"
 )
 
@@ -32,6 +33,7 @@ type APIConfig struct {
 	Database
 	Unauthenticated
 	Metrics *metrics.Registry `kong:"-"` // nil: nobody is told
+	Traces  *traces.Tracer    `kong:"-"` // nil: no revision is traced
 
 	PublicURL string `name:"public-url" env:"FAIRLEAD_PUBLIC_URL" placeholder:"URL" help:"Where browsers reach the page, such as https://fairlead.example.com: needed behind a proxy that ends TLS or passes on another Host. Sessions, and which page may change something, go by it; without it by each request."`
 	AuditCollectors
@@ -95,13 +97,13 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 	a := &API{log: log, metrics: cfg.Metrics, sealKey: sealer.KeyID(), limits: cfg.limits(httpIdle), signer: audit.NewSigner(versionKey), sinks: sinks, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Logger: log, Lost: func(err error) {
 		log.Warn("the NOTIFY connection is lost: servers find changes by polling", "reason", err)
 	}})}
-	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_app", Bell: a.notifier, Logger: log, Metrics: cfg.Metrics.Database(metrics.API)}, log)
+	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_app", Bell: a.notifier, Logger: log, Metrics: cfg.Metrics.Database(metrics.API), Traces: cfg.Traces}, log)
 	if err != nil {
 		return nil, err
 	}
 	a.handler, err = httpapi.New(httpapi.Config{
 		Store: a.store, Compiler: resource.NewCompiler(resource.Config{VersionKey: versionKey, LogPaths: cfg.GuardLogPaths}),
-		Sealer: sealer, Ready: a.ready, Guard: guard, Public: public, Logger: log, Page: web.Handler(), Metrics: cfg.Metrics.Requests, LeastLoad: least,
+		Sealer: sealer, Ready: a.ready, Guard: guard, Public: public, Logger: log, Page: web.Handler(), Metrics: cfg.Metrics.Requests, Traces: cfg.Traces, LeastLoad: least,
 	})
 	if err != nil {
 		a.store.Close()

@@ -21,6 +21,7 @@ import (
 	"fairlead/internal/replica"
 	"fairlead/internal/seal"
 	"fairlead/internal/store"
+	"fairlead/internal/traces"
 	"fairlead/internal/xds"
 )
 
@@ -44,6 +45,7 @@ type XDSConfig struct {
 	Database
 	Unauthenticated
 	Metrics *metrics.Registry `kong:"-"` // nil: nobody is told
+	Traces  *traces.Tracer    `kong:"-"` // nil: no revision is traced
 
 	Reflection   bool `name:"reflection" env:"FAIRLEAD_REFLECTION" help:"Serve gRPC server reflection, to clients with a node token."`
 	AllowProxied bool `name:"allow-proxied" env:"FAIRLEAD_ALLOW_PROXIED" help:"Let calls in that a proxy on the way has routed, as its headers say: for a load balancer of HTTP before this server. Without it they are refused, since they may speak with that proxy's credential."`
@@ -135,14 +137,14 @@ func (cfg XDSConfig) checkURLs() error {
 }
 
 func (x *XDS) wire(opener *seal.Opener) (err error) {
-	x.recorder, err = delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: x.cfg.Name, Sink: leased{x.store, x.load}, Logger: x.log, Metrics: x.cfg.Metrics.Delivery})
+	x.recorder, err = delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: x.cfg.Name, Sink: leased{x.store, x.load}, Logger: x.log, Metrics: x.cfg.Metrics.Delivery, Traces: x.cfg.Traces})
 	if err != nil {
 		return err
 	}
 	x.replica, err = replica.New(replica.Config{
 		Feed: x.store, Opener: unseal{opener}, Recorder: x.recorder, Poll: x.cfg.Poll, Logger: x.log,
 		Streams: x.cfg.Streams, StreamsPerTenant: x.cfg.TenantStreams, StreamsPerCredential: x.cfg.TokenStreams,
-		Metrics: x.cfg.Metrics.Held,
+		Metrics: x.cfg.Metrics.Held, Traces: x.cfg.Traces,
 	})
 	if err != nil || x.cfg.Wakeup == "poll" {
 		return err
@@ -259,7 +261,7 @@ func (x *XDS) server(p Port) (server, error) {
 	srv, err := xds.New(xds.Config{
 		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Denied: x.replica.Denied, Logger: x.log, DrainSpread: x.cfg.Drain,
 		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection, AllowProxied: x.cfg.AllowProxied, RESTOnly: p.RESTOnly, Crowd: theCollector().crowd,
-		Metrics: x.cfg.Metrics.Streams, Load: xds.LoadReports{Recorder: x.loads, Metrics: x.cfg.Metrics.Loads, Interval: x.cfg.LoadInterval, Least: x.cfg.LeastLoad.Interval, Settings: x.settings.of},
+		Metrics: x.cfg.Metrics.Streams, Traces: x.cfg.Traces, Load: xds.LoadReports{Recorder: x.loads, Metrics: x.cfg.Metrics.Loads, Interval: x.cfg.LoadInterval, Least: x.cfg.LeastLoad.Interval, Settings: x.settings.of},
 		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated.Most, UnauthenticatedPerAddress: x.cfg.Unauthenticated.PerAddress,
 			Reports: x.cfg.Streams, ReportsPerTenant: x.cfg.TenantStreams, ReportsPerCredential: x.cfg.TokenStreams},
 	})

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
@@ -238,11 +239,11 @@ func (s *Source) shared(snap *snapshot.Snapshot) *snapshot.Target {
 	return s.whole
 }
 
-func (a *attachment) Current() *snapshot.Target { return a.target.Load() }
-func (a *attachment) Changed() <-chan struct{}  { return a.changed }
-func (a *attachment) Ended() <-chan error       { return a.ended }
-func (a *attachment) Sent(fleet.Revision)       {}
-func (a *attachment) Waits(w fleet.Waits)       { a.waits.Store(&w) }
+func (a *attachment) Current() *snapshot.Target                 { return a.target.Load() }
+func (a *attachment) Changed() <-chan struct{}                  { return a.changed }
+func (a *attachment) Ended() <-chan error                       { return a.ended }
+func (a *attachment) Sent(fleet.Revision, time.Time, time.Time) {}
+func (a *attachment) Waits(w fleet.Waits)                       { a.waits.Store(&w) }
 
 func (a *attachment) Subscribes(s fleet.Subscriptions) { a.subscribes.Store(&s) }
 
