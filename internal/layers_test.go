@@ -87,7 +87,7 @@ var layers = map[string][]string{
 	"internal/lifecycle":    {xsync},
 	"internal/metrics":      {"internal/fleet", "internal/lifecycle", "internal/load", prometheus},
 
-	"internal/traces": {"internal/fleet", "internal/lifecycle", "internal/metrics", otel},
+	"internal/traces": {"internal/fleet", "internal/lifecycle", "internal/metrics", otel, grpc},
 
 	"internal/traces/tracestest":   {otlp, protobuf},
 	"internal/metrics/metricstest": {"internal/metrics"},
