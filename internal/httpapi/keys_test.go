@@ -213,7 +213,7 @@ func (w *world) refusedBy(revision, nodes int) {
 	w.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for until := time.Now().Add(20 * time.Second); ; <-tick.C {
+	for until := time.Now().Add(time.Minute); ; <-tick.C {
 		var r oapi.Receipt
 		w.do(http.MethodGet, w.at("revisions", strconv.Itoa(revision), "receipt"), "").is(200, &r)
 		if r.Counts.Nacked == nodes {

@@ -233,7 +233,7 @@ func TestT08_WaitingPollsAreCounted(t *testing.T) {
 	}
 	waiting := func(n int64) {
 		t.Helper()
-		for got, end := "", time.Now().Add(10*time.Second); got != fmt.Sprint(n, "/3!"); {
+		for got, end := "", time.Now().Add(time.Minute); got != fmt.Sprint(n, "/3!"); {
 			var u oapi.Usage
 			w.do(http.MethodGet, "/v1/tenants/"+w.tenant.Slug+"/usage", "").is(200, &u)
 			if got = numbersIn(u.Items)["waiting_polls"]; time.Now().After(end) {

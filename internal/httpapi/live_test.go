@@ -129,7 +129,7 @@ func TestALiveStreamBeginsWithAHeartbeat(t *testing.T) {
 	w.api.liveBeat = time.Hour
 	for _, path := range []string{w.at("live"), "/v1/live"} {
 		s := w.followPath(path)
-		defer time.AfterFunc(20*time.Second, func() { _ = s.resp.Body.Close() }).Stop()
+		defer time.AfterFunc(time.Minute, func() { _ = s.resp.Body.Close() }).Stop()
 		if got := s.block(); got != "event: heartbeat\ndata: {\"what\":[]}\n" {
 			t.Errorf("%s begins with %q", path, got)
 		}

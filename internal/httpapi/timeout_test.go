@@ -48,7 +48,8 @@ func TestABusyFleetIsATimeout(t *testing.T) {
 	must(t, err)
 	_, err = tx.Exec(t.Context(), `SELECT FROM fleet_heads FOR NO KEY UPDATE`)
 	must(t, err)
-	a := w.do(http.MethodPut, w.at("resources", "clusters", "b"), asDocument(cluster("b")))
+	hasty := w.besideOn(w.db.Open(t, store.Config{URL: w.db.App, Patience: 1}))
+	a := hasty.do(http.MethodPut, w.at("resources", "clusters", "b"), asDocument(cluster("b")))
 	a.isProblem(503, "timeout", "")
 	if a.header.Get("Retry-After") != "1" {
 		t.Errorf("Retry-After is %q", a.header.Get("Retry-After"))

@@ -103,10 +103,16 @@ func (w *world) serve(sealer *seal.Sealer) {
 // beside is another server of the same API, in a process of its own.
 func (w *world) beside() *world {
 	w.t.Helper()
+	return w.besideOn(w.db.Store(w.t))
+}
+
+// besideOn is beside, with a store of its own.
+func (w *world) besideOn(s *store.Store) *world {
+	w.t.Helper()
 	sealer, err := seal.NewSealer(w.keys.Public)
 	must(w.t, err)
 	other := *w
-	other.store = w.db.Store(w.t)
+	other.store = s
 	other.serve(sealer)
 	return &other
 }

@@ -486,7 +486,7 @@ func (w *world) pooler(mode string) string {
 // lease is of a server that is in the database alone.
 func (w *world) lease(name string, load store.ServerLoad) {
 	w.Helper()
-	s, err := store.Open(w.Context(), store.Config{URL: w.nodeURL})
+	s, err := store.Open(w.Context(), store.Config{URL: w.nodeURL, Patience: storetest.Patience})
 	w.must(err)
 	defer s.Close()
 	_, err = s.LeaseWith(w.Context(), fleet.NewServerID(), name, time.Hour, load)

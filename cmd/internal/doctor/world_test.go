@@ -104,20 +104,17 @@ func (w *world) ownPostgres(connections int, settings map[string]string) {
 
 var actor = store.Actor{Name: "test"}
 
-// answered makes a fixture, once the database answers: the processors may be others' for so long, and no test is about that.
+// answered makes a fixture.
 func answered[T any](w *world, try func() (T, error)) T {
 	w.Helper()
 	made, err := try()
-	for i := 0; i < 20 && errors.Is(err, fleet.ErrUnavailable); i++ {
-		made, err = try()
-	}
 	w.must(err)
 	return made
 }
 
 func (w *world) store() *store.Store {
 	w.Helper()
-	s, err := store.Open(w.Context(), store.Config{URL: w.appURL, MaxConns: 1})
+	s, err := store.Open(w.Context(), store.Config{URL: w.appURL, MaxConns: 1, Patience: storetest.Patience})
 	w.must(err)
 	w.Cleanup(s.Close)
 	return s
