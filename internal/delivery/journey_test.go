@@ -47,7 +47,7 @@ func journeys(t *testing.T, do func(w *world)) (names map[string]int, deliver ma
 		for _, s := range k.spans {
 			if names[s.Name()]++; s.Name() == "deliver" {
 				for _, a := range s.Attributes() {
-					deliver[strings.TrimPrefix(string(a.Key), "fairlead.")] = a.Value.Emit()
+					deliver[strings.TrimPrefix(string(a.Key), "fairlead.")] = a.Value.String()
 				}
 			}
 		}
