@@ -249,7 +249,10 @@ func TestRepeatWaitsForTheFirst(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { done <- write(w.app) })
 	until(t, "the repeat waits for a lock", func() bool {
-		return w.count(`SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) OR NOT granted AND locktype = 'transactionid' AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`) > 0
+		if len(done) > 0 {
+			t.Fatalf("the repeat does not wait: %v", <-done)
+		}
+		return w.waitingForLocks() > 0
 	})
 	w.ok(tx.Rollback(t.Context())) // the first came to nothing
 	w.ok(<-done)

@@ -24,8 +24,11 @@ func (w *world) headLocked() (release func()) {
 	return sync.OnceFunc(func() { _ = conn.Close(context.Background()) })
 }
 
-// waitingForLocks is how many sessions of the database wait for a lock.
+// waitingForLocks is how many sessions of the database wait for a lock now. Within a transaction Postgres
+// would tell of the sessions that it saw first, without those that have come since.
 func (w *world) waitingForLocks() int {
+	w.Helper()
+	w.exec(`SELECT pg_stat_clear_snapshot()`)
 	return w.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
 }
 

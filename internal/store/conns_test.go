@@ -82,13 +82,7 @@ func TestTheLeaseDoesNotWaitForReports(t *testing.T) {
 	for range 8 {
 		reports.Go(func() { _ = w.node.Report(t.Context(), status) })
 	}
-	look := w.db.Connect(t, w.db.Owner)
-	defer look.Close(t.Context()) //nolint:errcheck // nothing is pending
-	until(t, "reports wait for the row", func() bool {
-		var n int
-		w.ok(look.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n))
-		return n == 2
-	})
+	until(t, "reports wait for the row", func() bool { return w.waitingForLocks() == 2 })
 	for range 5 {
 		w.lease(id, "xds-1", time.Minute)
 	}

@@ -232,7 +232,7 @@ func TestCompactionDoesNotStopWriters(t *testing.T) {
 			done := make(chan error, 1)
 			go func() { done <- w.app.Compact(t.Context(), w.tenant, w.fleet, store.Floors{Tombstones: 3, History: 3}) }()
 			until(t, "the compaction waits", func() bool {
-				return w.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+				return w.waitingForLocks() > 0
 			})
 			w.apply(put(fleet.Cluster, "c", "1"))
 			w.ok(tx.Commit(t.Context()))

@@ -75,19 +75,13 @@ func TestAReportThatIsUnderWayKeepsItsServer(t *testing.T) {
 	w.ok(err)
 	done, taken := make(chan error, 1), make(chan error, 1)
 	go func() { done <- s.late("n") }()
-	look := w.db.Connect(t, w.db.Owner)
-	defer look.Close(t.Context()) //nolint:errcheck // nothing is pending
-	waiting := func() (n int) {
-		w.ok(look.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n))
-		return n
-	}
-	until(t, "the report waits for its node", func() bool { return waiting() == 1 })
+	until(t, "the report waits for its node", func() bool { return w.waitingForLocks() == 1 })
 	w.sweep(1)
 	go func() {
 		_, err := w.node.Lease(t.Context(), s.id, "s", time.Minute)
 		taken <- err
 	}()
-	until(t, "the lease waits for the report", func() bool { return waiting() == 2 })
+	until(t, "the lease waits for the report", func() bool { return w.waitingForLocks() == 2 })
 	w.ok(tx.Rollback(t.Context()))
 	w.ok(<-done)
 	w.ok(<-taken)

@@ -285,7 +285,7 @@ func TestADeletionOfATenantAndAWriteDoNotWaitForEachOther(t *testing.T) {
 	w.ok(err)
 	deleted := make(chan error, 1)
 	go func() { deleted <- w.app.DeleteTenant(t.Context(), w.tenant, actor) }()
-	for w.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 0 {
+	for w.waitingForLocks() == 0 {
 		select {
 		case err := <-deleted:
 			t.Fatalf("the deletion does not wait for the write: %v", err)
