@@ -61,17 +61,25 @@ func (c *conn) Read(p []byte) (int, error) {
 	with := c.flooded(time.Now)
 	crowded := !c.closed && !c.holdLarge(c.frames.large)
 	c.mu.Unlock()
-	if crowded {
-		c.srv.say(slog.LevelWarn, c.RemoteAddr(), "connection closed: it begins a large request, and those that are under way take all the room for them", slog.Int("bytes", mostLarge))
-		_ = c.Close() // its client comes back
-		return 0, errCrowded
-	}
-	if with != "" {
-		c.srv.entry.Flooded(c.RemoteAddr(), with, slog.Bool("authenticated", c.isAuthenticated()))
-		_ = c.Close() // it is of no use any more
-		return 0, errFlooded
+	switch {
+	case crowded:
+		return 0, c.endCrowded()
+	case with != "":
+		return 0, c.endFlooded(with)
 	}
 	return n, err
+}
+
+func (c *conn) endCrowded() error {
+	c.srv.say(slog.LevelWarn, c.RemoteAddr(), "connection closed: it begins a large request, and those that are under way take all the room for them", slog.Int("bytes", mostLarge))
+	_ = c.Close() // its client comes back
+	return errCrowded
+}
+
+func (c *conn) endFlooded(with string) error {
+	c.srv.entry.Flooded(c.RemoteAddr(), with, slog.Bool("authenticated", c.isAuthenticated()))
+	_ = c.Close() // it is of no use any more
+	return errFlooded
 }
 
 // next returns first what was read already.

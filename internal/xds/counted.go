@@ -77,9 +77,9 @@ func (r *request) known(b []byte) (before, after []byte, err error) {
 		at += n
 	}
 	tries := maxTries
-	from, own := r.bounds.own.find(b[at:], &tries)
-	if !own {
-		if k, ok := r.bounds.lists.find(b[at:], &tries); ok {
+	from := r.bounds.own.find(b[at:], &tries)
+	if from == nil {
+		if k := r.bounds.lists.find(b[at:], &tries); k != nil {
 			r.names, r.grown.whole = k.names, k.listID
 			r.bounds.own.add(k, listID{})
 			return b[:at], b[at+k.size:], nil
@@ -87,10 +87,10 @@ func (r *request) known(b []byte) (before, after []byte, err error) {
 	}
 	g, end := grown{}, at
 	for end < len(b) && b[end] == nameTag {
-		if !own && end > at {
-			from, own = r.bounds.own.find(b[end:], &tries)
+		if from == nil && end > at {
+			from = r.bounds.own.find(b[end:], &tries)
 		}
-		if own && g.from == (listID{}) {
+		if from != nil && g.from == (listID{}) {
 			g.from, g.parts[0] = from.listID, part{at, end}
 			end += from.size
 			g.parts[1].from = end
@@ -106,27 +106,29 @@ func (r *request) known(b []byte) (before, after []byte, err error) {
 	g.parts[1].to = end
 	r.fresh = g.more.len()
 	r.names = g.more
-	if own {
+	if from != nil {
 		r.names, r.grown = from.names.with(g.more), g
 	}
 	r.remember(b[at:end], from)
 	return b[:at], b[end:], nil
 }
 
-// remember notes the list of the request, for those that come after it.
-func (r *request) remember(list []byte, from knownList) {
+// remember notes the list of the request, which goes on from another or from nil, for those that come after it.
+func (r *request) remember(list []byte, from *knownList) {
 	switch {
 	case len(list) < leastList:
+	case from == nil:
+		k := listOf(list, r.names)
+		r.grown.whole = k.listID
+		r.bounds.own.add(k, listID{})
+		r.bounds.lists.add(k)
 	case from.size == len(list):
 		r.grown.whole = from.listID
 		r.bounds.own.add(from, from.listID)
-	default:
+	default: // what a stream adds, one by one, is its own
 		k := listOf(list, r.names)
 		r.grown.whole = k.listID
 		r.bounds.own.add(k, from.listID)
-		if from.size == 0 { // what a stream adds, one by one, is its own
-			r.bounds.lists.add(k)
-		}
 	}
 }
 

@@ -35,6 +35,7 @@ type stream struct {
 
 	requests chan *request // closed at the reader's end
 	readErr  error         // why the reader ended
+	paces    *paces        // the reader's; on its stack they would double that, by 4 KiB
 
 	protocol
 	polls   *session // whose polls are its requests; nil: they come over gRPC
@@ -84,6 +85,7 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, p protocol) *stream
 		ended:       make(chan struct{}),
 		alarm:       alarm{rung: make(chan struct{}, 1)},
 	}
+	st.paces = newPaces(s.cfg.Limits, p, &st.owed)
 	return st
 }
 
@@ -167,7 +169,6 @@ func (st *stream) read() {
 
 func (st *stream) receive() error {
 	limits, ended := st.srv.cfg.Limits, st.ctx.Done()
-	paces := newPaces(limits, st.protocol, &st.owed)
 	var own ownLists
 	for {
 		r := &request{delta: st.delta, bounds: bounds{limits.listed(), &st.srv.lists, &own}}
@@ -181,7 +182,7 @@ func (st *stream) receive() error {
 		if err != nil {
 			return err
 		}
-		if st.polls == nil && paces.wait(st.ctx, r) != nil { // polls are paced as they come
+		if st.polls == nil && st.paces.wait(st.ctx, r) != nil { // polls are paced as they come
 			break
 		}
 		select {
