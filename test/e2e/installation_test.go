@@ -39,14 +39,23 @@ func setupPostgres(t testing.TB) (*installation, *localpg.Server) {
 // share two cores.
 const atOnce = time.Second
 
-// promptly waits until it holds, and fails when that took longer than atOnce.
+// promptly waits until it holds, and fails when that took longer than the bound of atOnce.
 func promptly(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	took := world.Eventually(t, world.Soon, "not "+what, holds)
 	t.Logf("%s after %s", what, took.Round(time.Millisecond))
-	if took > atOnce {
+	if took > bound(atOnce) {
 		t.Errorf("%s after %s, want at once", what, took)
 	}
+}
+
+// bound is how long something may take that should take d at most. Beside other tests, on processors that others use, it is three times
+// that: a timer for which it should not have waited is told still. In make soak it is d.
+func bound(d time.Duration) time.Duration {
+	if full() {
+		return d
+	}
+	return 3 * d
 }
 
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -116,7 +116,7 @@ func (r *routed) within(limit time.Duration, start time.Time, what string) {
 	r.T.Helper()
 	took := time.Since(start)
 	r.T.Logf("%s after %s", what, took.Round(time.Millisecond))
-	if took > limit {
+	if limit = bound(limit); took > limit {
 		r.T.Errorf("%s after %s, want at most %s", what, took, limit)
 	}
 }

@@ -50,7 +50,7 @@ func held(t testing.TB, e *localenvoy.Envoy) bool {
 	return runtimeValue(t, e, "e2e.key") == "7" && hasListener(t, e, "short")
 }
 
-const ttl = 2 * time.Second
+const ttl = 4 * time.Second // heartbeats come in time on processors that others use
 
 // TestResourcesExpireWithTheirServer: in delta heartbeats renew what has a TTL, without
 // them it vanishes, and it comes back with a server. An Envoy that speaks state of the
