@@ -93,7 +93,7 @@ func (c *discoverCommand) Run(ctx context.Context, sh *shell) error {
 	return f.run(ctx, min(c.Every, c.Lease/3))
 }
 
-// held are endpoints of a cluster by their addresses, as they were put.
+// held are endpoints of a cluster by their addresses, as they were put. "" is one of which it is not known whether it was: the answer did not come.
 type held map[string]string
 
 // feed keeps what a source has as endpoints under one lease.
@@ -243,6 +243,10 @@ func ofContent(err error) bool {
 
 func (f *feed) cluster(ctx context.Context, name string, want []client.EndpointPut, lease string) error {
 	next, have := held{}, f.have[name]
+	if have == nil {
+		have = held{}
+		f.have[name] = have
+	}
 	var set []client.EndpointPut
 	for _, e := range want {
 		if lease != "" {
@@ -266,9 +270,17 @@ func (f *feed) cluster(ctx context.Context, name string, want []client.EndpointP
 	if len(set)+len(gone) == 0 {
 		return nil
 	}
-	// First what comes, then what goes.
+	// First what comes, then what goes. Each part counts when it is written: the next one may be refused.
 	for part := range slices.Chunk(set, atOnce) {
 		r, _, err := f.writeEndpoints(ctx, name, client.EndpointWrite{Set: &part})
+		if err != nil && ofContent(err) { // nothing of it was written
+			return err
+		}
+		for _, e := range part {
+			if have[e.Address] = ""; err == nil {
+				have[e.Address] = next[e.Address]
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -278,8 +290,10 @@ func (f *feed) cluster(ctx context.Context, name string, want []client.EndpointP
 		if _, _, err := f.writeEndpoints(ctx, name, client.EndpointWrite{Remove: &part}); err != nil {
 			return err
 		}
+		for _, address := range part {
+			delete(have, address)
+		}
 	}
-	f.have[name] = next
 	fmt.Fprintf(f.err, "%s: %d set, %d removed, %d in all\n", plain(name), len(set), len(gone), len(next))
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	client "fairlead/clients/go"
+	"fairlead/internal/resource"
 )
 
 // mostList bounds what is read of a file, in bytes.
@@ -86,6 +87,9 @@ func (f *fileSource) read(context.Context) (map[string][]client.EndpointPut, err
 		if cluster == "" {
 			cluster = f.cluster
 		}
+		if one, err := resource.ParseAddress(e.Address); err == nil { // the API tells what is wrong with another one
+			e.Address = one
+		}
 		switch key := cluster + " " + e.Address; {
 		case cluster == "":
 			return nil, fmt.Errorf("%s: [%d].cluster: say whose endpoint it is, or for all with --cluster", f.path, i)
@@ -114,12 +118,13 @@ type dnsSource struct {
 }
 
 func newDNSSource(name, cluster string, srv bool, port uint16, server string) *dnsSource {
-	d := &dnsSource{name: name, cluster: cluster, srv: srv, port: port, resolver: &net.Resolver{}}
+	// Without StrictErrors a look-up of which one half fails, A or AAAA, is answered with the other half. Go's own resolver alone knows it.
+	d := &dnsSource{name: name, cluster: cluster, srv: srv, port: port, resolver: &net.Resolver{PreferGo: true, StrictErrors: true}}
 	if server != "" {
 		var dial net.Dialer
-		d.resolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		d.resolver.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return dial.DialContext(ctx, network, server)
-		}}
+		}
 	}
 	return d
 }

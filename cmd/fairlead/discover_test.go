@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
+
+	client "fairlead/clients/go"
 )
 
 // puts are the bodies that endpoints were written with, without their leases.
@@ -168,6 +172,68 @@ func TestDiscoverGoesOnBehindABadCluster(t *testing.T) {
 	}
 }
 
+// What the API has may be written in another way than the list says it: an address that only changes its spelling stays.
+func TestDiscoverKnowsAnAddressInEachSpelling(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.endpointAPI()
+	at := time.Unix(1_700_000_000, 0)
+	write := func(text string) func() {
+		return func() {
+			path := w.file("list.yaml", text)
+			at = at.Add(time.Second)
+			if err := os.Chtimes(path, at, at); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	path := w.file("list.yaml", `[{"address": "[2001:db8::1]:80"}, {"address": "10.0.0.1:80"}]`)
+	r := w.feeds([]string{"--source", "file", "--file", path, "--cluster", "shop/a", "--every", "10s"},
+		write(`[{"address": "[2001:DB8:0:0::1]:080"}, {"address": "10.0.0.1:0080"}]`), func() {})
+	want := []string{`{"set":[{"address":"[2001:db8::1]:80","lease":"L"},{"address":"10.0.0.1:80","lease":"L"}]}`}
+	if got := w.puts(); r.code != 0 || !slices.Equal(got, want) {
+		t.Errorf("exit status %d, put:\n%s\n%s", r.code, strings.Join(got, "\n"), r.err)
+	}
+}
+
+// An answer that is lost may be that of a write that was made: what the source does not have any more is removed then, too.
+func TestDiscoverRemovesWhatItMayHavePut(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1_700_000_000, 0)
+	for name, lost := range map[string]reply{"unavailable": problemReply(503, "unavailable", "try again"), "refused": problemReply(409, "no_room", "there is no room")} {
+		w := setup(t)
+		w.endpointAPI()
+		many := make([]string, atOnce+1)
+		for i := range many {
+			many[i] = fmt.Sprintf("- {address: \"10.0.%d.%d:80\"}\n", i/250, i%250)
+		}
+		write := func(lines ...string) func() {
+			return func() {
+				path := w.file("list.yaml", strings.Join(lines, ""))
+				at = at.Add(time.Second)
+				if err := os.Chtimes(path, at, at); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		write(many...)()
+		w.on("POST", "/endpoints/shop%2Fa", ok(goldenEndpointsWritten), lost, ok(goldenEndpointsWritten))
+		r := w.feeds([]string{"--source", "file", "--file", filepath.Join(w.dir, "list.yaml"), "--cluster", "shop/a", "--every", "10s"}, write(many[1:3]...), func() {})
+		got := w.puts()
+		if len(got) != 3 || r.code != 0 {
+			t.Fatalf("%s: exit status %d, put %d times:\n%s", name, r.code, len(got), r.err)
+		}
+		var last client.EndpointWrite
+		if err := json.Unmarshal([]byte(got[2]), &last); err != nil {
+			t.Fatal(err)
+		}
+		// What the refused request had was not put: it was all or nothing.
+		if n := len(deref(last.Remove)); last.Set != nil || n != atOnce-2+map[string]int{"unavailable": 1}[name] || !slices.Contains(*last.Remove, "10.0.0.0:80") {
+			t.Errorf("%s: it removed %d, and set %v", name, n, last.Set)
+		}
+	}
+}
+
 // A list names its faults.
 func TestDiscoverFileFaults(t *testing.T) {
 	t.Parallel()
@@ -194,8 +260,9 @@ func TestDiscoverFileFaults(t *testing.T) {
 
 // zone is a DNS server.
 type zone struct {
-	mu      sync.Mutex // guards hosts, down
+	mu      sync.Mutex // guards what follows but address
 	hosts   map[string][]string
+	failing dnsmessage.Type // is answered SERVFAIL
 	records []dnsmessage.SRVResource
 	down    bool // it answers nothing
 	address string
@@ -250,7 +317,9 @@ func (z *zone) answer(query []byte) []byte {
 			m.Answers = append(m.Answers, dnsmessage.Resource{Header: head, Body: &z.records[i]})
 		}
 	}
-	if !known {
+	if q.Type == z.failing {
+		m.Header.RCode, m.Answers = dnsmessage.RCodeServerFailure, nil
+	} else if !known {
 		m.Header.RCode = dnsmessage.RCodeNameError
 	}
 	out, err := m.Pack()
@@ -286,6 +355,28 @@ func TestDiscoverDNS(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("put:\n%s\nsaid:\n%s", strings.Join(got, "\n"), r.err)
+	}
+}
+
+// Half of an answer is none: the addresses of the other family have not gone.
+func TestDiscoverDNSTakesNoHalfOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	z := newZone(t)
+	z.set(func() {
+		z.hosts["shop.test."] = []string{"10.0.0.1", "2001:db8::1"}
+		z.records = []dnsmessage.SRVResource{{Priority: 1, Weight: 1, Port: 80, Target: dnsmessage.MustNewName("shop.test.")}}
+	})
+	for _, d := range []*dnsSource{newDNSSource("shop.test.", "shop", false, 80, z.address), newDNSSource("_http._tcp.shop.test.", "shop", true, 0, z.address)} {
+		for _, fails := range []dnsmessage.Type{dnsmessage.TypeA, dnsmessage.TypeAAAA} {
+			z.set(func() { z.failing = fails })
+			if got, err := d.read(t.Context()); err == nil {
+				t.Errorf("where %v fails it found %v", fails, got)
+			}
+		}
+		z.set(func() { z.failing = 0 })
+		if got, err := d.read(t.Context()); err != nil || len(got["shop"]) != 2 {
+			t.Errorf("it found %v, %v", got, err)
+		}
 	}
 }
 

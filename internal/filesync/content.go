@@ -303,6 +303,9 @@ var order = []fleet.Type{fleet.Secret, fleet.Endpoint, fleet.Runtime, fleet.Clus
 // write brings the folder to what the server has sent, as far as that is ready. It tells which files have changed. At each moment no
 // file names one that is missing.
 func (c *content) write() (changed []string, err error) {
+	if err := c.folder.there(); err != nil {
+		return nil, err
+	}
 	wanted := c.wanted()
 	refs := slices.SortedFunc(maps.Keys(wanted), func(a, b fleet.Ref) int { return strings.Compare(a.Name, b.Name) })
 	for _, t := range order {
@@ -328,7 +331,7 @@ func (c *content) write() (changed []string, err error) {
 // writeNamed writes a resource's own file, behind those that it names; above are those that name it.
 func (c *content) writeNamed(ref fleet.Ref, changed *[]string, above ...fleet.Ref) error {
 	it, file := c.have[ref.Type][ref.Name], fileOf(ref)
-	if _, whole := wholes[ref.Type]; whole || it == nil || !c.ready(it) || c.named[file] == it || slices.Contains(above, ref) {
+	if _, whole := wholes[ref.Type]; whole || it == nil || !c.ready(it) || c.named[file] == it && c.folder.intact(file) || slices.Contains(above, ref) {
 		return nil
 	}
 	for _, below := range it.refs { // of its own type too
@@ -384,7 +387,7 @@ func (c *content) put(t fleet.Type, file string, bodies []json.RawMessage, chang
 		hash.Write([]byte{'\n'})
 	}
 	version := hex.EncodeToString(hash.Sum(nil)[:12])
-	if c.versions[file] == version {
+	if c.versions[file] == version && c.folder.intact(file) {
 		return nil
 	}
 	text, err := json.MarshalIndent(struct {

@@ -25,6 +25,8 @@ const (
 type folder struct {
 	root *os.Root // no link leads out of it, where others may write to it too
 	lock *filelock.Lock
+	// stands is how each file of ours was when it was written or read.
+	stands map[string]fs.FileInfo
 	// before is called before each change that can be seen. An error ends the work there, as a crash would.
 	before func(what string) error
 }
@@ -51,7 +53,7 @@ func openFolder(dir string) (*folder, error) {
 		_ = root.Close()
 		return nil, err
 	}
-	f := &folder{root: root, lock: lock, before: func(string) error { return nil }}
+	f := &folder{root: root, lock: lock, stands: map[string]fs.FileInfo{}, before: func(string) error { return nil }}
 	if err := f.prepare(); err != nil {
 		f.close()
 		return nil, err
@@ -126,11 +128,13 @@ func (f *folder) files() (map[string][]byte, error) {
 			if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), suffix) || sub == "." && !isWhole(e.Name()) {
 				continue
 			}
-			text, err := f.root.ReadFile(path.Join(sub, e.Name()))
+			file := path.Join(sub, e.Name())
+			f.note(file)
+			text, err := f.root.ReadFile(file)
 			if err != nil {
 				return nil, fmt.Errorf("read what is there: %w", err)
 			}
-			all[path.Join(sub, e.Name())] = text
+			all[file] = text
 		}
 	}
 	return all, nil
@@ -160,7 +164,36 @@ func (f *folder) put(file string, text []byte) error {
 		_ = f.root.Remove(tmp)
 		return fmt.Errorf("write %s: %w", file, err)
 	}
+	f.note(file)
 	return f.flush(file)
+}
+
+// note remembers how a file stands there now.
+func (f *folder) note(file string) {
+	delete(f.stands, file)
+	if info, err := f.root.Lstat(file); err == nil {
+		f.stands[file] = info
+	}
+}
+
+// intact reports whether a file stands there as it was written or read: nobody has removed it, or put another one there.
+func (f *folder) intact(file string) bool {
+	was := f.stands[file]
+	now, err := f.root.Lstat(file)
+	return err == nil && was != nil && os.SameFile(was, now) && was.ModTime().Equal(now.ModTime()) && was.Size() == now.Size()
+}
+
+// there tells whether the folder still stands where Envoy sees it. One that was moved away, or over which another one was mounted, could be written to as well
+// as before.
+func (f *folder) there() error {
+	ours, err := f.root.Stat(".")
+	if err != nil {
+		return fmt.Errorf("look at the folder: %w", err)
+	}
+	if now, err := os.Stat(f.root.Name()); err != nil || !os.SameFile(ours, now) {
+		return fmt.Errorf("%s is gone, or another folder stands there: bring it back, or start \"fairlead sync\" again", f.root.Name())
+	}
+	return nil
 }
 
 func (f *folder) remove(file string) error {

@@ -135,3 +135,64 @@ func TestTheMarkLeadsNowhereElse(t *testing.T) {
 		t.Errorf("a file was made where a link leads, outside of the folder (%v)", err)
 	}
 }
+
+// TestWhatOthersTakeAwayIsWrittenAgain: a file that somebody has removed or changed is not what was confirmed, and an ACK of a later revision says that it is there.
+func TestWhatOthersTakeAwayIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(all(t)...)
+	w.start(w.sync(always))
+	eventually(t, "not settled", func() bool { return w.Settled() == 1 })
+	was := w.files()
+	must(t, os.Remove(filepath.Join(w.dir, "eds", "a.yaml")))
+	must(t, os.WriteFile(filepath.Join(w.dir, "lds.yaml"), []byte("{}"), 0o600))
+	elsewhere := filepath.Join(t.TempDir(), "theirs")
+	must(t, os.WriteFile(elsewhere, []byte(was["cds.yaml"]), 0o600))
+	must(t, os.Rename(elsewhere, filepath.Join(w.dir, "cds.yaml")))
+	must(t, os.Chmod(filepath.Join(w.dir, "cds.yaml"), 0o644)) //nolint:gosec // as somebody else would
+	rev := w.Publish(secretOf(t, "ca", "new"))
+	eventually(t, "not settled", func() bool { return w.Settled() == rev })
+	for file, text := range w.files() {
+		if info, err := os.Stat(filepath.Join(w.dir, file)); err != nil || info.Mode() != 0o600 || file != "sds/ca.yaml" && text != was[file] {
+			t.Errorf("%s: %v, %v, %.80q", file, info.Mode(), err, text)
+		}
+	}
+	if got := len(w.files()); got != len(was) {
+		t.Errorf("there are %d files of %d", got, len(was))
+	}
+}
+
+// TestAFolderThatIsMovedAwayIsNotWrittenTo: nothing is confirmed of what stands where no Envoy looks.
+func TestAFolderThatIsMovedAwayIsNotWrittenTo(t *testing.T) {
+	t.Parallel()
+	for name, instead := range map[string]func(dir string) error{
+		"nothing":        func(string) error { return nil },
+		"another folder": func(dir string) error { return os.Mkdir(dir, 0o700) },
+	} {
+		w := setup(t)
+		w.Publish(all(t)...)
+		s := w.sync(always)
+		told := make(chan string, 100)
+		s.Log = func(words string) { told <- words }
+		w.start(s)
+		eventually(t, name+": not settled", func() bool { return w.Settled() == 1 })
+		moved := w.dir + ".old"
+		must(t, os.Rename(w.dir, moved))
+		must(t, instead(w.dir))
+		rev := w.Publish(clusterOf(t, "a", "9s"))
+		eventually(t, name+": it does not say so", func() bool {
+			select {
+			case said := <-told:
+				return strings.Contains(said, "is gone, or another folder stands there")
+			default:
+				return false
+			}
+		})
+		if text, err := os.ReadFile(filepath.Join(moved, "cds.yaml")); err != nil || strings.Contains(string(text), "9s") || w.Settled() != 1 {
+			t.Errorf("%s: confirmed is %d: %v %s", name, w.Settled(), err, text)
+		}
+		must(t, os.RemoveAll(w.dir))
+		must(t, os.Rename(moved, w.dir))
+		eventually(t, name+": not settled after it came back", func() bool { return w.Settled() == rev })
+	}
+}

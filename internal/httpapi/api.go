@@ -159,7 +159,7 @@ func (a *API) routes(k *contract, page http.Handler) http.Handler {
 		}
 	}
 	strict := oapi.NewStrictHandlerWithOptions(a, nil, oapi.StrictHTTPServerOptions{
-		RequestErrorHandlerFunc:  func(w http.ResponseWriter, r *http.Request, err error) { fail(w, r, offContract(err)) },
+		RequestErrorHandlerFunc:  func(w http.ResponseWriter, r *http.Request, err error) { fail(w, r, unreadable(r, err)) },
 		ResponseErrorHandlerFunc: fail,
 	})
 	oapi.HandlerWithOptions(strict, oapi.ChiServerOptions{

@@ -15,6 +15,7 @@ import (
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/jsonpointer"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
@@ -200,6 +201,12 @@ func (e *endpointReader) put(p oapi.EndpointPut, place func(field string) oapi.F
 		if out.Metadata, err = json.Marshal(*p.Metadata); err != nil || len(out.Metadata) > maxMetadata {
 			e.wrong(place("/metadata"), "too_long", "at most %d bytes", maxMetadata)
 		}
+		for filter, values := range *p.Metadata {
+			if plainText(filter) && plainValue(values) {
+				continue
+			}
+			e.wrong(place("/metadata/"+jsonpointer.Escape(filter)), "invalid_text", "a text is UTF-8 without NUL")
+		}
 	}
 	if p.Lease != nil {
 		var err error
@@ -208,6 +215,23 @@ func (e *endpointReader) put(p oapi.EndpointPut, place func(field string) oapi.F
 		}
 	}
 	e.write.Set, e.places = append(e.write.Set, out), append(e.places, place)
+}
+
+// plainValue reports whether all texts and keys of a value are plainText: the database keeps no NUL.
+func plainValue(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return plainText(v)
+	case []any:
+		return !slices.ContainsFunc(v, func(x any) bool { return !plainValue(x) })
+	case map[string]any:
+		for key, x := range v {
+			if !plainText(key) || !plainValue(x) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (e *endpointReader) remove(address string, l *store.Locality, where oapi.FieldError) {

@@ -81,6 +81,8 @@ func (r *Recorder) TakeSeen() (out fleet.LoadSeen) {
 	n := r.now().Unix() / 60
 	for key, of := range r.seen.clusters {
 		for name, s := range of {
+			s.reported, s.toldReported = setBack(s.reported, s.toldReported, n)
+			s.called, s.toldCalled = setBack(s.called, s.toldCalled, n)
 			if s.reported-s.toldReported >= tellEvery || s.called-s.toldCalled >= tellEvery {
 				out.Clusters = append(out.Clusters, fleet.ClusterSeen{Key: key, Cluster: name, Called: s.called > s.toldCalled})
 				s.toldReported, s.toldCalled = s.reported, s.called
@@ -95,6 +97,18 @@ func (r *Recorder) TakeSeen() (out fleet.LoadSeen) {
 	}
 	clear(r.seen.nodes)
 	return out
+}
+
+// setBack is for a clock that was ahead and was set back: what it told counts for nothing, else nothing would be told until the clock is there again. What was
+// not told yet is of now.
+func setBack(last, told, now int64) (int64, int64) {
+	switch {
+	case told > now && last == told:
+		return 0, 0
+	case told > now:
+		told = 0
+	}
+	return min(last, now), told
 }
 
 func (r *Recorder) forget(key fleet.Key, name string) {

@@ -66,6 +66,24 @@ func TestClustersAreToldOnceInFiveMinutes(t *testing.T) {
 	}
 }
 
+// A clock that was ahead, as of a machine that has just begun, and is set back hides no call: a cluster of which none is told could be deleted for it.
+func TestAClockThatIsSetBackHidesNoCall(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(60_000, 0)
+	r := at(&now, Bounds{})
+	r.Add(key, Report{Idle: []string{"a"}, Clusters: requests("b", 5).Clusters}, time.Second)
+	wantTold(t, r, "ahead", `"a" idle`, `"b" called`)
+	r.Add(key, requests("a", 5), time.Second)
+	now = now.Add(-time.Hour)
+	wantTold(t, r, "what was not told yet", `"a" called`)
+	wantTold(t, r, "when nobody has called")
+	r.Add(key, Report{Idle: []string{"a"}, Clusters: requests("b", 5).Clusters}, time.Second)
+	now = now.Add(5 * time.Minute)
+	r.Add(key, Report{Idle: []string{"a"}, Clusters: requests("b", 5).Clusters}, time.Second)
+	wantTold(t, r, "set back", `"a" idle`, `"b" called`)
+	wantTold(t, r, "soon after")
+}
+
 // What could not be written down is told the next time.
 func TestWhatIsToldOfClustersCanBeReturned(t *testing.T) {
 	t.Parallel()

@@ -164,6 +164,7 @@ func (ls *localities) add(e Endpoint, lb *endpoint.LbEndpoint) {
 
 // finish weighs the localities into which endpoints came; all, where the document weighs none.
 func (ls *localities) finish() {
+	ls.fitEndpoints()
 	for _, l := range ls.cla.GetEndpoints() {
 		if len(l.GetLbEndpoints()) == 0 || ls.weighed && !ls.mine[l] {
 			continue
@@ -175,6 +176,26 @@ func (ls *localities) finish() {
 		l.LoadBalancingWeight = wrapperspb.UInt32(uint32(min(sum, math.MaxUint32)))
 	}
 	ls.fit()
+}
+
+// fitEndpoints makes the endpoints of a priority lighter, as fit does of its localities: a ring or a table over them is refused with "The sum of weights of all
+// upstream hosts in a locality exceeds 4294967295", where a locality is all of a priority unless the cluster weighs localities.
+func (ls *localities) fitEndpoints() {
+	sums, counts := map[uint32]uint64{}, map[uint32]uint64{}
+	for _, l := range ls.cla.GetEndpoints() {
+		for _, e := range l.GetLbEndpoints() {
+			sums[l.GetPriority()] += uint64(max(1, e.GetLoadBalancingWeight().GetValue()))
+		}
+		counts[l.GetPriority()] += uint64(len(l.GetLbEndpoints()))
+	}
+	for _, l := range ls.cla.GetEndpoints() {
+		sum, most := sums[l.GetPriority()], math.MaxUint32-counts[l.GetPriority()]
+		for _, e := range l.GetLbEndpoints() {
+			if w := uint64(e.GetLoadBalancingWeight().GetValue()); sum > math.MaxUint32 && w > 0 {
+				e.LoadBalancingWeight = wrapperspb.UInt32(uint32(max(1, w/(sum/most+1))))
+			}
+		}
+	}
 }
 
 // fit makes the localities of a priority lighter, each by as much, where they weigh too much together: "The sum of the weights of all localities at

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -142,6 +143,39 @@ func TestLocalitiesWeighWhatProxiesTake(t *testing.T) {
 	for priority, sum := range sums {
 		if sum > math.MaxUint32 {
 			t.Errorf("the localities of priority %d weigh %d together", priority, sum)
+		}
+	}
+}
+
+// TestEndpointsWeighWhatProxiesTake: Envoy refuses a ring of endpoints that weigh more than 32 bits together, of one locality or of several. An endpoint that is
+// data is not to have it refuse a document that it takes.
+func TestEndpointsWeighWhatProxiesTake(t *testing.T) {
+	t.Parallel()
+	const document = `{"cluster_name":"c","endpoints":[` +
+		`{"locality":{"zone":"a"},"lb_endpoints":[{"endpoint":{"address":{"socket_address":{"address":"10.0.0.1","port_value":80}}},"load_balancing_weight":4294967295}]},` +
+		`{"locality":{"zone":"a"},"priority":1,"lb_endpoints":[{"endpoint":{"address":{"socket_address":{"address":"10.0.0.2","port_value":80}}},"load_balancing_weight":4294967295}]}]}`
+	out, err := NewCompiler(Config{}).Compile(fleet.Key{}, Document{Type: fleet.Endpoint, Name: "c", Body: []byte(document)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, zone := range []string{"a", "b"} {
+		served, err := ServeEndpoints("c", out.Value, 0, []Endpoint{{Address: "10.0.0.3:80", Zone: zone, Weight: 1, Health: "healthy"}, {Address: "10.0.0.4:80", Zone: zone, Weight: 65535, Health: "healthy"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cla endpointpb.ClusterLoadAssignment
+		if err := proto.Unmarshal(served.Value, &cla); err != nil {
+			t.Fatal(err)
+		}
+		sums, got := map[uint32]uint64{}, map[string]uint32{}
+		for _, l := range cla.GetEndpoints() {
+			for _, e := range l.GetLbEndpoints() {
+				sums[l.GetPriority()] += uint64(e.GetLoadBalancingWeight().GetValue())
+				got[e.GetEndpoint().GetAddress().GetSocketAddress().GetAddress()] = e.GetLoadBalancingWeight().GetValue()
+			}
+		}
+		if sums[0] > math.MaxUint32 || !maps.Equal(got, map[string]uint32{"10.0.0.1": math.MaxUint32 / 2, "10.0.0.2": math.MaxUint32, "10.0.0.3": 1, "10.0.0.4": 32767}) {
+			t.Errorf("in zone %s they weigh %v, which is %d", zone, got, sums[0])
 		}
 	}
 }

@@ -147,7 +147,7 @@ func (r *loadReport) cluster(b []byte) error {
 			c.Interval = interval(f.bytes)
 		case statsDrops:
 			n, err := r.drop(&c, f.bytes)
-			told += n
+			told = together(told, n)
 			return err
 		}
 		return nil
@@ -320,7 +320,6 @@ func (r *loadReport) metric(c *load.Cluster, m load.Metric) {
 	if m.Count == 0 && m.Total == 0 {
 		return
 	}
-	m.Count = min(m.Count, fleet.MostLoad)
 	i := slices.IndexFunc(c.Metrics, func(x load.Metric) bool { return x.Name == m.Name })
 	switch {
 	case m.Name == "", math.IsNaN(m.Total), i < 0 && len(c.Metrics) >= load.MaxMetrics:
@@ -328,8 +327,16 @@ func (r *loadReport) metric(c *load.Cluster, m load.Metric) {
 	case i < 0:
 		c.Metrics = append(c.Metrics, m)
 	default:
-		c.Metrics[i].Count, c.Metrics[i].Total = c.Metrics[i].Count+m.Count, c.Metrics[i].Total+m.Total
+		c.Metrics[i].Count, c.Metrics[i].Total = together(c.Metrics[i].Count, m.Count), c.Metrics[i].Total+m.Total
 	}
+}
+
+// together adds what a report says in parts. It ends where it would begin anew.
+func together(a, b uint64) uint64 {
+	if a > math.MaxUint64-b {
+		return math.MaxUint64
+	}
+	return a + b
 }
 
 // interval decodes a Duration; what is not positive, or too long for one, is 0.

@@ -107,7 +107,7 @@ func FuzzT49_LoadReport(f *testing.F) {
 			told := uint64(0)
 			for _, d := range c.GetDroppedRequests() {
 				dropped[0] += d.GetDroppedCount()
-				told += d.GetDroppedCount()
+				told = together(told, d.GetDroppedCount())
 			}
 			if all := c.GetTotalDroppedRequests(); all > told {
 				dropped[0] += all - told
@@ -130,4 +130,36 @@ func FuzzT49_LoadReport(f *testing.F) {
 			t.Fatalf("issued %v, failed %v, dropped %v of %v", issued, failed, dropped, want)
 		}
 	})
+}
+
+// What a report says in parts is no small number where it is too large: of a metric that a cluster's localities tell, and of drops that their categories tell.
+func TestT49_PartsOfAReportDoNotBeginAnew(t *testing.T) {
+	t.Parallel()
+	c := &endpointv3.ClusterStats{ClusterName: "c", TotalDroppedRequests: 2}
+	for range 3 {
+		c.DroppedRequests = append(c.DroppedRequests, &endpointv3.ClusterStats_DroppedRequests{Category: "x", DroppedCount: math.MaxUint64/2 + 1})
+		c.UpstreamLocalityStats = append(c.UpstreamLocalityStats, &endpointv3.UpstreamLocalityStats{LoadMetricStats: []*endpointv3.EndpointLoadMetricStats{{MetricName: "m", NumRequestsFinishedWithMetric: math.MaxUint64/2 + 1, TotalMetricValue: 1}}})
+	}
+	many := &endpointv3.ClusterStats{ClusterName: "many"}
+	for range 2049 {
+		many.UpstreamLocalityStats = append(many.UpstreamLocalityStats, &endpointv3.UpstreamLocalityStats{LoadMetricStats: []*endpointv3.EndpointLoadMetricStats{{MetricName: "m", NumRequestsFinishedWithMetric: fleet.MostLoad}}})
+	}
+	b, err := proto.Marshal(&loadv3.LoadStatsRequest{ClusterStats: []*endpointv3.ClusterStats{c, many}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := &loadReport{}
+	if err := got.receive(mem.BufferSlice{mem.SliceBuffer(b)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range got.Clusters {
+		if len(c.Metrics) != 1 || c.Metrics[0].Count < fleet.MostLoad {
+			t.Errorf("the metrics of %s are %v", c.Name, c.Metrics)
+		}
+		for _, d := range c.Drops {
+			if d.Category == "" {
+				t.Errorf("%d drops of no category beside %v", d.Count, c.Drops)
+			}
+		}
+	}
 }
