@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -78,7 +82,7 @@ func (f *fileSource) read(context.Context) (map[string][]client.EndpointPut, err
 		return nil, err
 	}
 	var items []listed
-	if err := yaml.UnmarshalStrict(b, &items); err != nil {
+	if err := readList(b, &items); err != nil {
 		return nil, fmt.Errorf("%s is no list of endpoints: %w", f.path, err)
 	}
 	out, at := map[string][]client.EndpointPut{}, map[string]int{}
@@ -104,6 +108,44 @@ func (f *fileSource) read(context.Context) (map[string][]client.EndpointPut, err
 	}
 	f.seen, f.last, f.changes = info, out, 0
 	return out, nil
+}
+
+// readList reads a list in JSON or YAML. What is wrong with it is told in the words of who writes it.
+func readList(b []byte, items *[]listed) error {
+	raw, err := yaml.YAMLToJSONStrict(b)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	err = d.Decode(items)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrong):
+		return plainly(err)
+	case wrong.Field == "":
+		return errors.New(`write a list of objects, such as [{"address": "10.0.0.7:8080"}]`)
+	}
+	must := "a text, in quotes where it looks like a number"
+	switch wrong.Type.Kind() {
+	case reflect.Int:
+		must = "a whole number"
+	case reflect.Struct, reflect.Map:
+		must = "an object"
+		if wrong.Field == "locality" {
+			must = "an object, such as {region: eu-west-1, zone: eu-west-1a, sub_zone: rack-1}"
+		}
+	}
+	kind := cmp.Or(map[string]string{"array": "a list", "object": "an object", "string": "a text", "bool": "a boolean"}[wrong.Value], "a "+wrong.Value)
+	return fmt.Errorf("%s: this must be %s, not %s", wrong.Field, must, kind)
+}
+
+// plainly leaves out the name of the package that says it.
+func plainly(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }
 
 // dnsTimeout bounds a look-up.

@@ -1,6 +1,7 @@
 package envoyconfig
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,16 +20,7 @@ var stays = map[string]string{
 
 // bootstrap reads a bootstrap; of what covered names a dump told better.
 func (r *reader) bootstrap(b placed, covered map[string]bool) {
-	each(nil, get(b.object, "dynamic_resources"), func(o placed) {
-		if name := text(child(o.object, "envoy_grpc"), "cluster_name"); name != "" {
-			r.own[name] = true
-		}
-		for _, v := range list(o.object, "cluster_names") {
-			if name, ok := v.(string); ok {
-				r.own[name] = true
-			}
-		}
-	})
+	each(nil, get(b.object, "dynamic_resources"), func(o placed) { r.own(o.object) })
 	static := b.child("static_resources")
 	for _, section := range []struct {
 		field string
@@ -95,24 +87,130 @@ func (r *reader) files(b placed) {
 	})
 }
 
+// listener takes one. One without a name waits until all names are known.
 func (r *reader) listener(o placed) {
-	name := text(o.object, "name")
 	if !hasName(fleet.Listener, o.object) {
-		address := child(child(o.object, "address"), "socket_address")
-		name = fmt.Sprintf("listener_%s_%v", text(address, "address"), get(address, "port_value"))
+		r.unnamed = append(r.unnamed, o)
+		return
+	}
+	r.add(fleet.Listener, text(o.object, "name"), o)
+}
+
+// nameListeners gives those that have no name one that no other has: Envoy takes several of one address, such as one of TCP and one of UDP.
+func (r *reader) nameListeners() {
+	for _, o := range r.unnamed {
+		name := r.free(fleet.Listener, "listener_"+addressed(child(o.object, "address")))
 		set(o.object, "name", name)
 		r.stays(fleet.Listener.Slug()+"/"+name, "it had no name; this one was made of its address")
+		r.add(fleet.Listener, name, o)
 	}
-	r.add(fleet.Listener, name, o)
+}
+
+// addressed is an address as a part of a name.
+func addressed(address object) string {
+	if path := text(child(address, "pipe"), "path"); path != "" {
+		return path
+	}
+	socket := child(address, "socket_address")
+	if socket == nil {
+		return "unnamed"
+	}
+	port := get(socket, "port_value")
+	if port == nil {
+		port = cmp.Or(text(socket, "named_port"), "0")
+	}
+	return fmt.Sprintf("%s_%v", text(socket, "address"), port)
 }
 
 func (r *reader) cluster(o placed) {
-	name := text(o.object, "name")
-	if r.own[name] {
-		r.stays(fleet.Cluster.Slug()+"/"+name, `it is the proxy's way to its control plane, which "fairlead bootstrap" writes anew`)
+	if r.owned[text(o.object, "name")] {
+		r.ways = append(r.ways, o)
 		return
 	}
-	r.add(fleet.Cluster, name, o)
+	r.add(fleet.Cluster, text(o.object, "name"), o)
+}
+
+// own takes down the clusters that a source of configuration asks, if this is one.
+func (r *reader) own(o object) {
+	for _, name := range asked(o) {
+		r.owned[name] = true
+	}
+}
+
+// asked are the clusters that an ApiConfigSource, or a part of one, names.
+func asked(o object) (names []string) {
+	if name := text(child(o, "envoy_grpc"), "cluster_name"); name != "" {
+		names = append(names, name)
+	}
+	for _, v := range list(o, "cluster_names") {
+		if name, ok := v.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// controlPlanes decides about the clusters by which configuration is fetched. Envoy takes that of a source of its own from its bootstrap
+// alone. One of the old control plane is taken over where other resources name it: Fairlead's bootstrap has it not.
+func (r *reader) controlPlanes() error {
+	sources, named := map[string]bool{}, map[string]bool{}
+	for _, body := range r.taken {
+		if err := r.step(); err != nil {
+			return err
+		}
+		each(nil, body, func(o placed) {
+			each(nil, get(o.object, "api_config_source"), func(in placed) {
+				for _, name := range asked(in.object) {
+					sources[name] = !resource.IsOwn(name)
+				}
+			})
+		})
+		r.names(body, named)
+	}
+	for _, o := range r.ways {
+		switch name := text(o.object, "name"); {
+		case sources[name]:
+			r.inBootstrap(name, o.at)
+		case named[name]:
+			r.tell(fleet.Cluster.Slug()+"/"+name, o.at, "it was the way to the control plane, and was taken over as other resources name it", true)
+			r.add(fleet.Cluster, name, o)
+		default:
+			r.stays(fleet.Cluster.Slug()+"/"+name, `it is the proxy's way to its control plane, which "fairlead bootstrap" writes anew`)
+		}
+	}
+	for name := range sources {
+		ref := fleet.Ref{Type: fleet.Cluster, Name: name}
+		if _, there := r.taken[ref]; there && sources[name] {
+			r.inBootstrap(name, r.at[ref].at)
+			delete(r.taken, ref)
+		}
+	}
+	return nil
+}
+
+// inBootstrap leaves out a cluster that a source of configuration asks: from the control plane Envoy does not take it.
+func (r *reader) inBootstrap(name string, at *place) {
+	r.tell(fleet.Cluster.Slug()+"/"+name, at, `a source of configuration (api_config_source) asks it, and Envoy takes such a cluster from its bootstrap alone: `+
+		`add it to what "fairlead bootstrap" writes, and list it by "fairlead fleet --static-clusters"`, false)
+}
+
+// names finds which ways to the control plane stand as a text in a tree. A text that means something else takes over one cluster too many.
+func (r *reader) names(v any, found map[string]bool) {
+	switch v := v.(type) {
+	case object:
+		for key, inner := range v {
+			r.names(key, found) // as of cluster_min_healthy_percentages
+			r.names(inner, found)
+		}
+	case []any:
+		for _, item := range v {
+			r.names(item, found)
+		}
+	case string:
+		if r.owned[v] && !resource.IsOwn(v) {
+			found[v] = true
+		}
+	}
 }
 
 func (r *reader) secret(o placed) { r.add(fleet.Secret, text(o.object, "name"), o) }

@@ -94,7 +94,7 @@ func Read(in []byte, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := reader{Options: o, in: in, taken: map[fleet.Ref]object{}, at: map[fleet.Ref]where{}, numbers: map[fleet.Ref]int{}, own: map[string]bool{}, compiler: resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)})}
+	r := reader{Options: o, in: in, taken: map[fleet.Ref]object{}, at: map[fleet.Ref]where{}, numbers: map[fleet.Ref]int{}, owned: map[string]bool{}, compiler: resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)})}
 	switch {
 	case has(root, "configs"):
 		r.dump(placed{object: root})
@@ -151,7 +151,9 @@ type reader struct {
 	numbers  map[fleet.Ref]int   // that the last free name of a name ended with
 	left     []Left
 	told     int             // bytes of the places that were told
-	own      map[string]bool // clusters of the proxy's way to its control plane
+	owned    map[string]bool // names of the clusters of the proxy's way to its control plane
+	ways     []placed        // these clusters
+	unnamed  []placed        // listeners
 }
 
 func (r *reader) leave(what, why string) { r.left = append(r.left, Left{What: what, Why: why}) }
@@ -306,6 +308,10 @@ func (r *reader) normal(t fleet.Type, what string, o placed) (object, error) {
 
 // result turns the trees into documents.
 func (r *reader) result() (out Result, err error) {
+	r.nameListeners()
+	if err := r.controlPlanes(); err != nil {
+		return out, err
+	}
 	if err := r.lift(); err != nil {
 		return out, err
 	}

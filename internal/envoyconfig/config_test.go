@@ -158,6 +158,47 @@ left out: static_resources.colours: line 1: /static_resources/colours: there is 
 note: dynamic_resources: "fairlead bootstrap" writes it for Fairlead's xDS servers
 `,
 		},
+		"a way to the control plane that is named elsewhere": {
+			in: `{"dynamic_resources": {"ads_config": {"grpc_services": {"envoy_grpc": {"cluster_name": "cp"}}}, "lds_config": {"api_config_source": {"cluster_names": ["fairlead_xds"]}}},
+				"static_resources": {"clusters": [{"name": "cp"}, {"name": "fairlead_xds"}, {"name": "a", "health_checks": [{"timeout": "1s", "interval": "1s", "unhealthy_threshold": 1, "healthy_threshold": 1, "tcp_health_check": {}}]}],
+				"listeners": [{"name": "l", "address": {"socket_address": {"address": "0.0.0.0", "port_value": 1}}, "access_log": [{"name": "g", "typed_config": {` + url + `extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig",
+				"common_config": {"log_name": "l", "grpc_service": {"envoy_grpc": {"cluster_name": "cp"}}}}}]}]}}`,
+			documents: "clusters/a clusters/cp listeners/l",
+			left: `note: clusters/cp: line 2: /static_resources/clusters/0: it was the way to the control plane, and was taken over as other resources name it
+note: clusters/fairlead_xds: it is the proxy's way to its control plane, which "fairlead bootstrap" writes anew
+note: dynamic_resources: "fairlead bootstrap" writes it for Fairlead's xDS servers
+`,
+		},
+		"clusters of sources of their own": {
+			in: `{"dynamic_resources": {"lds_config": {"api_config_source": {"api_type": "REST", "cluster_names": ["cp"]}}},
+				"static_resources": {"clusters": [{"name": "cp"},
+				{"name": "of-a", "type": "EDS", "eds_cluster_config": {"eds_config": {"api_config_source": {"api_type": "REST", "cluster_names": ["cp"], "refresh_delay": "1s"}}}},
+				{"name": "of-b", "type": "EDS", "eds_cluster_config": {"eds_config": {"apiConfigSource": {"api_type": "GRPC", "grpcServices": {"envoyGrpc": {"clusterName": "other"}}}}}},
+				{"name": "of-c", "type": "EDS", "eds_cluster_config": {"eds_config": {"api_config_source": {"api_type": "REST", "cluster_names": "fairlead_xds", "refresh_delay": "1s"}}}},
+				{"name": "other"}]}}`,
+			documents: "clusters/of-a clusters/of-b clusters/of-c",
+			left: `left out: clusters/cp: line 2: /static_resources/clusters/0: a source of configuration (api_config_source) asks it, and Envoy takes such a cluster from its bootstrap alone: add it to what "fairlead bootstrap" writes, and list it by "fairlead fleet --static-clusters"
+note: clusters/of-a: its eds_config has a source of its own (api_config_source), which the proxies go on asking
+note: clusters/of-b: its eds_config has a source of its own (api_config_source), which the proxies go on asking
+note: clusters/of-c: its eds_config has a source of its own (api_config_source), which the proxies go on asking
+left out: clusters/other: line 6: /static_resources/clusters/4: a source of configuration (api_config_source) asks it, and Envoy takes such a cluster from its bootstrap alone: add it to what "fairlead bootstrap" writes, and list it by "fairlead fleet --static-clusters"
+note: dynamic_resources: "fairlead bootstrap" writes it for Fairlead's xDS servers
+`,
+		},
+		"listeners without a name": {
+			in: `{"static_resources": {"listeners": [{"address": {"socket_address": {"address": "::", "port_value": 443}}}, {"address": {"socket_address": {"protocol": "UDP", "address": "::", "port_value": 443}}, "udp_listener_config": {}},
+				{"address": {"pipe": {"path": "/run/a"}}}, {"address": {"pipe": {"path": "/run/b"}}}, {"name": "", "address": {"pipe": {"path": "/run/a"}}, "freebind": true},
+				{"name": "listener_::_443", "address": {"socket_address": {"address": "::1", "port_value": 443}}}, {"address": {"socket_address": {"address": "::2", "named_port": "http"}}}, {"internal_listener": {}}]}}`,
+			documents: "listeners/listener_/run/a listeners/listener_/run/a-2 listeners/listener_/run/b listeners/listener_::2_http listeners/listener_::_443 listeners/listener_::_443-2 listeners/listener_::_443-3 listeners/listener_unnamed",
+			left: `note: listeners/listener_/run/a: it had no name; this one was made of its address
+note: listeners/listener_/run/a-2: it had no name; this one was made of its address
+note: listeners/listener_/run/b: it had no name; this one was made of its address
+note: listeners/listener_::2_http: it had no name; this one was made of its address
+note: listeners/listener_::_443-2: it had no name; this one was made of its address
+note: listeners/listener_::_443-3: it had no name; this one was made of its address
+note: listeners/listener_unnamed: it had no name; this one was made of its address
+`,
+		},
 		"endpoints of one name": {
 			o: envoyconfig.Options{EDS: true},
 			in: `{"static_resources": {"clusters": [{"name": "a", "load_assignment": {"cluster_name": "x"}}, {"name": "b", "load_assignment": {"cluster_name": "x", "policy": {}}}, {"name": "c", "load_assignment": {}},

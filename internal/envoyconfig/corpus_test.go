@@ -88,6 +88,8 @@ var corpus = map[string]form{
 	"ignored within":             {listener: "!ignore note: {a: 1}", plain: &form{}},
 	"a tag of one's own":         {kind: "!enum STATIC", plain: &form{}},
 	"a byte order mark":          {before: "\ufeff", plain: &form{}},
+	"a version of YAML":          {before: "# of 2009\n%YAML 1.2\n---\n", plain: &form{}},
+	"an older version of YAML":   {before: "%YAML 1.1\n--- # begins\n", plain: &form{}},
 	"another host of the types":  {host: "types.example", plain: &form{}},
 	"the older TypedStruct":      {filters: `[{name: router, typed_config: {"@type": type.googleapis.com/udpa.type.v1.TypedStruct, type_url: ` + router + `, value: {}}}]`, plain: &form{filters: `[{name: router, typed_config: {"@type": type.googleapis.com/xds.type.v3.TypedStruct, type_url: ` + router + `, value: {}}}]`}},
 	"an old field of a cluster":  {cluster: "hosts: [{socket_address: {address: 127.0.0.1, port_value: 81}}]", refused: "/static_resources/clusters/0/hosts: Envoy's API has this field no more: write load_assignment"},

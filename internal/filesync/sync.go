@@ -219,11 +219,22 @@ func hopeless(err error) bool {
 	return errors.Is(err, fleet.ErrInvalid)
 }
 
+// aboutTLS says what to do where one side may speak TLS alone, and the other one not.
+func aboutTLS(words string) string {
+	switch {
+	case strings.Contains(words, "handshake failed") && !strings.Contains(words, "certificate"):
+		return `: if it has no TLS, as that of "fairlead dev", give --plaintext`
+	case strings.Contains(words, "server preface"):
+		return ": if it has TLS, leave out --plaintext"
+	}
+	return ""
+}
+
 // told is a stream's end in its server's words; nil where it has just aged.
 func told(err error) error {
 	if st, ok := status.FromError(err); ok && err != nil {
 		if st.Code() == codes.Unavailable {
-			return fmt.Errorf("the server cannot be reached: %s", st.Message())
+			return fmt.Errorf("the server cannot be reached: %s%s", st.Message(), aboutTLS(st.Message()))
 		}
 		return fmt.Errorf("the server has ended the stream: %s", st.Message())
 	}

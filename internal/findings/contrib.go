@@ -2,24 +2,16 @@ package findings
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"fairlead/internal/envoyversion"
 	"fairlead/internal/fleet"
 )
 
-// withoutContrib are the nodes whose build lacks one package of contrib, of those that tell what theirs has.
-type withoutContrib struct {
-	all   someNodes
-	views []someNodes // of each view
-	some  set         // the views that have some
-}
-
 // contrib finds what uses an extension of contrib and goes to nodes whose build has it not: they refuse it. It costs what the nodes cost once more for
 // each package that something uses, and a look at the views for each variant.
 func (c *checker) contrib() {
-	lack := map[string]*withoutContrib{}
+	lack := map[string]*nodesByView{}
 	for _, n := range c.order {
 		if !c.on() {
 			return
@@ -42,11 +34,13 @@ func (c *checker) contrib() {
 }
 
 // contribOf is about one variant; every: it is what all nodes get.
-func (c *checker) contribOf(v *variant, every bool, lack map[string]*withoutContrib) {
+func (c *checker) contribOf(v *variant, every bool, lack map[string]*nodesByView) {
 	for _, uses := range v.facts.Contrib {
 		of := lack[string(uses.Package)]
 		if of == nil {
-			of = c.withoutContrib(string(uses.Package))
+			of = c.nodesWhere(func(n *fleet.Node) bool {
+				return n.Contrib&fleet.ContribTold != 0 && !c.Unlabeled[n.ID] && envoyversion.LacksContrib(n.Contrib, string(uses.Package))
+			})
 			lack[string(uses.Package)] = of
 		}
 		nodes := of.all
@@ -60,43 +54,4 @@ func (c *checker) contribOf(v *variant, every bool, lack map[string]*withoutCont
 			"%s uses %s, which needs a build of Envoy with contrib: %s one without it, and Envoy refuses this there; run a build that has it, such as Envoy's contrib image, or write it as a variant for the nodes that do",
 			v.named(), uses.Message, nodes.text())})
 	}
-}
-
-func (c *checker) withoutContrib(pkg string) *withoutContrib {
-	out := &withoutContrib{views: make([]someNodes, len(c.views.nodes)), some: c.views.none()}
-	for _, n := range c.Nodes {
-		if !c.on() {
-			break
-		}
-		if n.Contrib&fleet.ContribTold == 0 || c.Unlabeled[n.ID] || !envoyversion.LacksContrib(n.Contrib, pkg) {
-			continue
-		}
-		view, known := c.views.known[c.views.vector(n)]
-		if !known {
-			continue
-		}
-		one := &someNodes{1, n.ID}
-		out.all.join(one)
-		out.views[view].join(one)
-		out.some.add(int32(view)) //nolint:gosec // fewer than nodes
-	}
-	return out
-}
-
-// among are those of the views of a set; nil has none.
-func (w *withoutContrib) among(views set) (nodes someNodes) {
-	for i, word := range views {
-		for rest := word & w.some[i]; rest != 0; rest &= rest - 1 {
-			nodes.join(&w.views[i*64+bits.TrailingZeros64(rest)])
-		}
-	}
-	return nodes
-}
-
-// join takes others in.
-func (c *someNodes) join(others *someNodes) {
-	if c.nodes == 0 || others.example < c.example {
-		c.example = others.example
-	}
-	c.nodes += others.nodes
 }

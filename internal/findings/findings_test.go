@@ -286,6 +286,45 @@ func TestContribIsFoundWhereABuildHasItNot(t *testing.T) {
 	}
 }
 
+// TestADSOfNodesThatPollIsFound: an Envoy that polls may confirm what it is to ask for over ADS, and goes without.
+func TestADSOfNodesThatPollIsFound(t *testing.T) {
+	t.Parallel()
+	nodes := []fleet.Node{{ID: "poll", Region: "eu", Polls: true}, {ID: "poll2", Region: "us", Polls: true}, {ID: "stream", Region: "eu"}, {ID: "unlabeled", Region: "eu", Polls: true}}
+	rest := "{resource_api_version: V3, api_config_source: {api_type: REST, transport_api_version: V3, cluster_names: [fairlead_xds], refresh_delay: 1s}}"
+	eds := func(source, rest string) string {
+		return "{type: clusters, name: c" + rest + ", body: {name: c, type: EDS, eds_cluster_config: {eds_config: " + source + "}}}"
+	}
+	rds := func(source string) string {
+		return listener("l", hcmType+", rds: {route_config_name: r, config_source: "+source+"}")
+	}
+	for name, c := range map[string]struct {
+		docs  []string
+		nodes []fleet.Node
+		want  []string
+	}{
+		"endpoints":                   {[]string{eds("{ads: {}}", "")}, nodes, []string{"error missing_for_nodes clusters/c -> endpoints/c (2 nodes)"}},
+		"over REST":                   {[]string{eds(rest, ""), rds(rest), route("r", "cluster: c")}, nodes, nil},
+		"routes":                      {[]string{rds("{ads: {}}"), route("r", "cluster: c")}, nodes, []string{"error missing_for_nodes listeners/l -> routes/r (2 nodes)"}},
+		"nobody polls":                {[]string{eds("{ads: {}}", "")}, nodes[2:], nil},
+		"nobody is known":             {[]string{eds("{ads: {}}", "")}, nil, nil},
+		"a variant":                   {[]string{eds("{ads: {}}", ""), eds(rest, ", variant: v, selector: locality.region=eu")}, nodes, []string{"error missing_for_nodes clusters/c -> endpoints/c (1 nodes)"}},
+		"a variant for all that poll": {[]string{eds("{ads: {}}", ""), eds(rest, ", variant: v, selector: node.id=poll"), eds(rest, ", variant: w, selector: node.id=poll2")}, nodes, nil},
+	} {
+		var got []string
+		for _, f := range check(findings.Fleet{Nodes: c.nodes, Unlabeled: map[string]bool{"unlabeled": true}, Resources: stored(t, c.docs...)}) {
+			if f.Code == findings.MissingForNodes {
+				got = append(got, fmt.Sprintf("%s %s %s/%s -> %s/%s (%d nodes)", f.Severity, f.Code, f.Type.Slug(), f.Name, f.To.Type.Slug(), f.To.Name, f.Nodes))
+				if f.Pointer == "" || !strings.Contains(f.Detail, "over ADS, and there is none over REST: ") {
+					t.Errorf("%s: at %q: %s", name, f.Pointer, f.Detail)
+				}
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // TestT46_OldBootstrapsAreFound: Envoys without the mark, ten by name, whatever the resources; and nobody of whom it is
 // not known.
 func TestT46_OldBootstrapsAreFound(t *testing.T) {

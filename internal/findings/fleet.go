@@ -83,6 +83,7 @@ func Check(f Fleet) ([]Finding, error) {
 	c.values()
 	c.variants()
 	c.contrib()
+	c.polled()
 	c.reach()
 	c.sealed()
 	c.unserved()

@@ -107,6 +107,9 @@ const (
 // be edited and sent, and mean nothing there.
 var answerFields = map[string]bool{"version": true, "created_at": true, "updated_at": true, "updated_by": true, "values": true}
 
+// bootstrapFields are the fields by which an Envoy's bootstrap, or its /config_dump, is known.
+var bootstrapFields = map[string]bool{"static_resources": true, "dynamic_resources": true, "admin": true, "node": true, "layered_runtime": true, "configs": true}
+
 // documentFields are the fields of a document, for the sentence about an unknown one.
 const documentFields = "type, name, variant, selector, priority, ttl, delivery, labels, description, body or keep, and the revision or the etag that it was read at"
 
@@ -271,7 +274,11 @@ func (r *reader) field(d *Document, m *member, at *path) {
 			r.add(at, codeUnknownField, "this tells of a stored secret and is none: write the secret as the body, or keep: true for the stored one")
 		}
 	default:
-		if !answerFields[m.key] {
+		switch {
+		case answerFields[m.key]:
+		case bootstrapFields[SnakeCase(m.key)]:
+			r.add(at, codeUnknownField, `this is a part of an Envoy's own configuration, and no document: "fairlead import" makes documents of it`)
+		default:
 			r.add(at, codeUnknownField, "a document has no such field: it has %s", documentFields)
 		}
 	}

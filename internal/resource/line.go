@@ -38,7 +38,7 @@ func NewLines(format Format, in []byte) *Lines {
 		return l
 	}
 	var doc yaml.Node
-	if yaml.NewDecoder(bytes.NewReader(in)).Decode(&doc) == nil && len(doc.Content) == 1 {
+	if newYAMLDecoder(in).Decode(&doc) == nil && len(doc.Content) == 1 {
 		l.yaml = doc.Content[0]
 	}
 	return l

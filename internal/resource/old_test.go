@@ -31,3 +31,14 @@ func TestOldFieldsAreOld(t *testing.T) {
 		}
 	}
 }
+
+// TestABootstrapIsSentToImport: who applies an Envoy's own file is told which command reads it.
+func TestABootstrapIsSentToImport(t *testing.T) {
+	t.Parallel()
+	for field, sent := range map[string]bool{"static_resources": true, "staticResources": true, "dynamicResources": true, "admin": true, "configs": true, "statics": false} {
+		_, err := resource.ParseDocument([]byte(`{"type": "clusters", "name": "a", "body": {}, "` + field + `": {}}`))
+		if err == nil || strings.Contains(err.Error(), `"fairlead import" makes documents of it`) != sent {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}

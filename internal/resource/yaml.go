@@ -94,7 +94,7 @@ func fromYAML(in []byte) ([]byte, error) {
 	if directives(in) > maxDirectives { // the parser compares each one with all others
 		return nil, fail(nil, codeLimit, "more than %d lines begin with %%, as YAML's directives do: leave them out", maxDirectives)
 	}
-	d := yaml.NewDecoder(bytes.NewReader(in))
+	d := newYAMLDecoder(in)
 	var doc yaml.Node
 	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
 		return nil, fail(nil, codeSyntax, "the document is empty")
@@ -114,6 +114,20 @@ func fromYAML(in []byte) ([]byte, error) {
 		return nil, err
 	}
 	return t.out.Bytes(), nil
+}
+
+// yamlVersion is up to the minor number of the version that a text says that it is written in.
+var yamlVersion = regexp.MustCompile(`\A((?:[ \t\r]*(?:#[^\n]*)?\n|%[^\n]*\n)*%YAML[ \t]+1\.)[0-9]+`)
+
+// longestHead bounds what stands before a text's version.
+const longestHead = 64 << 10
+
+// newYAMLDecoder takes each version 1, as Envoy's reader does; the parser takes 1.1 alone.
+func newYAMLDecoder(in []byte) *yaml.Decoder {
+	if head := yamlVersion.FindSubmatchIndex(in[:min(len(in), longestHead)]); head != nil {
+		in = slices.Concat(in[:head[3]], []byte("1"), in[head[1]:])
+	}
+	return yaml.NewDecoder(bytes.NewReader(in))
 }
 
 // maxDirectives bounds the lines that begin as a directive, in texts as well.

@@ -17,12 +17,14 @@ type LabeledNode struct {
 }
 
 const selectLabels = `
-SELECT n.node_id, n.cluster, n.user_agent, n.version, n.labels
+SELECT n.node_id, n.cluster, n.user_agent, n.version, n.labels,
+       coalesce((SELECT bool_and(s.protocol IN ('REST CDS', 'REST LDS')) FROM node_status s
+                  WHERE s.tenant_id = n.tenant_id AND s.fleet_id = n.fleet_id AND s.node_id = n.node_id AND s.connected), false)
   FROM nodes n WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1`
 
 func scanLabels(row pgx.CollectableRow) (n LabeledNode, err error) {
 	var labels []byte
-	if err := row.Scan(&n.ID, &n.Cluster, &n.UserAgent, &n.Version, &labels); err != nil {
+	if err := row.Scan(&n.ID, &n.Cluster, &n.UserAgent, &n.Version, &labels, &n.Polls); err != nil {
 		return n, err
 	}
 	cut, err := decodeLabels(labels, &n.Node)

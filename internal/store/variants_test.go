@@ -105,11 +105,15 @@ func TestNodeLabels(t *testing.T) {
 	a.Labels = &fleet.NodeLabels{Region: "eu", Zone: "z", SubZone: "s", MetadataJSON: []byte(`{"role":"edge","nul":"\\u0000"}`), Contrib: fleet.ContribTold | 5}
 	b.Labels = &fleet.NodeLabels{Region: "us", Cut: true}
 	s.report(fleet.Status{Key: w.key(), Nodes: []fleet.NodeStatus{a, b, on("c")}})
+	d, mixed := on("d"), on("e")
+	d.Protocol, mixed.Protocol = "REST LDS", "REST CDS"
 	a.Labels = nil // told already
-	s.report(fleet.Status{Key: w.key(), Nodes: []fleet.NodeStatus{a}})
+	s.report(fleet.Status{Key: w.key(), Nodes: []fleet.NodeStatus{a, d, mixed}})
+	mixed.Protocol = "delta ADS"
+	w.server("y").report(fleet.Status{Key: w.key(), Nodes: []fleet.NodeStatus{mixed}})
 	got, more, err := w.app.NodeLabels(t.Context(), w.tenant, w.fleet, "", 0)
 	w.ok(err)
-	if len(got) != 3 || more {
+	if len(got) != 5 || more {
 		t.Fatalf("%+v", got)
 	}
 	metadata := string(got[0].MetadataJSON)
@@ -118,6 +122,8 @@ func TestNodeLabels(t *testing.T) {
 		{Node: fleet.Node{ID: "a", Cluster: "edge", UserAgent: "envoy", Version: "1.40.0", Region: "eu", Zone: "z", SubZone: "s", Contrib: fleet.ContribTold | 5}, Known: true},
 		{Node: fleet.Node{ID: "b", Region: "us"}},
 		{Node: fleet.Node{ID: "c"}},
+		{Node: fleet.Node{ID: "d", Polls: true}},
+		{Node: fleet.Node{ID: "e"}}, // it has a stream too
 	}
 	if d := cmp.Diff(want, got); d != "" || !strings.Contains(metadata, `"role"`) {
 		t.Errorf("%s, metadata %s", d, metadata)
