@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/resource"
@@ -54,13 +55,54 @@ func (r *reader) parts(b placed) {
 		case why != "":
 			r.stays(key, why)
 		default:
-			r.leave(key, `a control plane does not serve it: it belongs into the proxies' bootstrap; add it to what "fairlead bootstrap" writes`)
+			r.kept = append(r.kept, placed{object{key: b.object[key]}, b.at.member(key)})
 		}
 		r.older("envoy.config.bootstrap.v3.Bootstrap", key, b.at.member(key), key)
 	}
 	admin := b.child("admin")
 	for _, key := range slices.Sorted(maps.Keys(admin.object)) {
 		r.older("envoy.config.bootstrap.v3.Admin", key, admin.at.member(key), "admin."+key)
+	}
+}
+
+// tellKept tells of the parts that belong into the bootstrap, with the clusters that they name: such as of a sink of statistics Envoy takes these
+// from its bootstrap alone.
+func (r *reader) tellKept() {
+	for _, o := range r.kept {
+		for key, part := range o.object {
+			found := map[string]bool{}
+			texts(part, func(s string) {
+				if _, there := r.taken[fleet.Ref{Type: fleet.Cluster, Name: s}]; there {
+					found[s] = true
+				}
+			})
+			why := `a control plane does not serve it: it belongs into the proxies' bootstrap; add it to what "fairlead bootstrap" writes`
+			if names := slices.Sorted(maps.Keys(found)); len(names) > 0 {
+				more := ""
+				if len(names) > mostFaults {
+					names, more = names[:mostFaults], fmt.Sprintf(" and %d more", len(names)-mostFaults)
+				}
+				why += `, with the clusters that it names, which are taken over too: ` + strings.Join(names, ", ") + more
+			}
+			r.leave(key, why)
+		}
+	}
+}
+
+// texts calls f for every text of a tree, keys too.
+func texts(v any, f func(string)) {
+	switch v := v.(type) {
+	case object:
+		for key, inner := range v {
+			f(key)
+			texts(inner, f)
+		}
+	case []any:
+		for _, item := range v {
+			texts(item, f)
+		}
+	case string:
+		f(v)
 	}
 }
 
@@ -165,7 +207,11 @@ func (r *reader) controlPlanes() error {
 				}
 			})
 		})
-		r.names(body, named)
+		texts(body, func(s string) { // one that means something else takes over one cluster too many
+			if r.owned[s] && !resource.IsOwn(s) {
+				named[s] = true
+			}
+		})
 	}
 	for _, o := range r.ways {
 		switch name := text(o.object, "name"); {
@@ -192,25 +238,6 @@ func (r *reader) controlPlanes() error {
 func (r *reader) inBootstrap(name string, at *place) {
 	r.tell(fleet.Cluster.Slug()+"/"+name, at, `a source of configuration (api_config_source) asks it, and Envoy takes such a cluster from its bootstrap alone: `+
 		`add it to what "fairlead bootstrap" writes, and list it by "fairlead fleet --static-clusters"`, false)
-}
-
-// names finds which ways to the control plane stand as a text in a tree. A text that means something else takes over one cluster too many.
-func (r *reader) names(v any, found map[string]bool) {
-	switch v := v.(type) {
-	case object:
-		for key, inner := range v {
-			r.names(key, found) // as of cluster_min_healthy_percentages
-			r.names(inner, found)
-		}
-	case []any:
-		for _, item := range v {
-			r.names(item, found)
-		}
-	case string:
-		if r.owned[v] && !resource.IsOwn(v) {
-			found[v] = true
-		}
-	}
 }
 
 func (r *reader) secret(o placed) { r.add(fleet.Secret, text(o.object, "name"), o) }

@@ -154,6 +154,7 @@ type reader struct {
 	owned    map[string]bool // names of the clusters of the proxy's way to its control plane
 	ways     []placed        // these clusters
 	unnamed  []placed        // listeners
+	kept     []placed        // parts of a bootstrap that no control plane serves
 }
 
 func (r *reader) leave(what, why string) { r.left = append(r.left, Left{What: what, Why: why}) }
@@ -312,6 +313,7 @@ func (r *reader) result() (out Result, err error) {
 	if err := r.controlPlanes(); err != nil {
 		return out, err
 	}
+	r.tellKept()
 	if err := r.lift(); err != nil {
 		return out, err
 	}

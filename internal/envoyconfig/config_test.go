@@ -185,6 +185,16 @@ left out: clusters/other: line 6: /static_resources/clusters/4: a source of conf
 note: dynamic_resources: "fairlead bootstrap" writes it for Fairlead's xDS servers
 `,
 		},
+		"clusters of parts that stay in the bootstrap": {
+			in: `{"static_resources": {"clusters": [{"name": "statsd"}, {"name": "b"}, {"name": "cp"}]}, "dynamic_resources": {"ads_config": {"grpc_services": [{"envoy_grpc": {"cluster_name": "cp"}}]}},
+				"stats_sinks": [{"name": "s", "typed_config": {` + url + `config.metrics.v3.StatsdSink", "tcp_cluster_name": "statsd"}}], "stats_flush_interval": "5s"}`,
+			documents: "clusters/b clusters/statsd",
+			left: `note: clusters/cp: it is the proxy's way to its control plane, which "fairlead bootstrap" writes anew
+note: dynamic_resources: "fairlead bootstrap" writes it for Fairlead's xDS servers
+left out: stats_flush_interval: a control plane does not serve it: it belongs into the proxies' bootstrap; add it to what "fairlead bootstrap" writes
+left out: stats_sinks: a control plane does not serve it: it belongs into the proxies' bootstrap; add it to what "fairlead bootstrap" writes, with the clusters that it names, which are taken over too: statsd
+`,
+		},
 		"listeners without a name": {
 			in: `{"static_resources": {"listeners": [{"address": {"socket_address": {"address": "::", "port_value": 443}}}, {"address": {"socket_address": {"protocol": "UDP", "address": "::", "port_value": 443}}, "udp_listener_config": {}},
 				{"address": {"pipe": {"path": "/run/a"}}}, {"address": {"pipe": {"path": "/run/b"}}}, {"name": "", "address": {"pipe": {"path": "/run/a"}}, "freebind": true},
