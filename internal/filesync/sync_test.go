@@ -199,13 +199,14 @@ func TestOnceSaysWhy(t *testing.T) {
 	w := setup(t)
 	w.Publish(append(all(t), listenerOf(t, "waits", "none", "s"))...)
 	soon := func(c *Config) { c.Within = 15 * time.Second } // by then all else is there
+	tried := func(c *Config) { c.Within = 5 * time.Second }
 	for name, c := range map[string]struct {
 		edit func(*Config)
 		says string
 	}{
 		"kept back":    {soon, `after 15s not all is there: the server keeps back listeners/waits: "fairlead findings" and "fairlead events" say why`},
-		"no server":    {func(c *Config) { soon(c); c.Servers = []string{"127.0.0.1:1"} }, "the server cannot be reached"},
-		"no TLS there": {func(c *Config) { soon(c); c.TLS = &tls.Config{MinVersion: tls.VersionTLS12} }, `if it has no TLS, as that of "fairlead dev", give --plaintext`},
+		"no server":    {func(c *Config) { tried(c); c.Servers = []string{"127.0.0.1:1"} }, "the server cannot be reached"},
+		"no TLS there": {func(c *Config) { tried(c); c.TLS = &tls.Config{MinVersion: tls.VersionTLS12} }, `if it has no TLS, as that of "fairlead dev", give --plaintext`},
 		"a bad token":  {func(c *Config) { c.Token = func() (string, error) { return "bad", nil } }, "the server has ended the stream"},
 		"another node": {func(c *Config) { c.Token = func() (string, error) { return "other-*", nil } }, "the server has ended the stream"},
 	} {
