@@ -18,8 +18,8 @@ func TestTheEndsOfNumbersComeBack(t *testing.T) {
 		kind          string
 		taken, beyond []string
 	}{
-		{"FloatValue", []string{"3.4028234663852886e38", "3.4028235e+38", "-3.4028235e38", "1.401298464324817e-45", "16777217", `"NaN"`, `"-Infinity"`}, []string{"3.4028236e38", "-3.5e38", "1e39"}},
-		{"DoubleValue", []string{"1.7976931348623157e308", "-1.7976931348623157e+308", "5e-324", `"Infinity"`, "0.1"}, []string{"1.7976931348623159e308", "1e309"}},
+		{"FloatValue", []string{"3.4028234663852886e38", "3.4028235e+38", "-3.4028235e38", "1.401298464324817e-45", "16777217", `"-Infinity"`}, []string{`"NaN"`, ".nan", "3.4028236e38", "-3.5e38", "1e39"}},
+		{"DoubleValue", []string{"1.7976931348623157e308", "-1.7976931348623157e+308", "5e-324", `"Infinity"`, "0.1"}, []string{"1.7976931348623159e308", "1e309", `"NaN"`, ".NaN"}},
 		{"Int32Value", []string{"2147483647", "-2147483648", "2.147483647e9"}, []string{"2147483648", "-2147483649", "2147483648.0", "0.5"}},
 		{"UInt32Value", []string{"4294967295", "4.294967295e9"}, []string{"4294967296", "-1", "4294967296.0"}},
 		{"Int64Value", []string{"9223372036854775807", "-9223372036854775808", `"9223372036854775807"`, "1e18"}, []string{"9223372036854775808", "-9223372036854775809", "9.223372036854775808e18"}},
@@ -42,5 +42,24 @@ func TestTheEndsOfNumbersComeBack(t *testing.T) {
 				t.Errorf("%s of %s: %v", value, c.kind, err)
 			}
 		}
+	}
+}
+
+// TestNaNPassesNoRange: it is neither below nor above the ends of a range.
+func TestNaNPassesNoRange(t *testing.T) {
+	t.Parallel()
+	const cluster = "{type: clusters, name: a, body: {name: a, type: STATIC, connect_timeout: 1s, %s}}"
+	for field, where := range map[string]string{
+		"common_lb_config: {healthy_panic_threshold: {value: %s}}":                        "/body/common_lb_config/healthy_panic_threshold/value",
+		"preconnect_policy: {per_upstream_preconnect_ratio: %s}":                          "/body/preconnect_policy/per_upstream_preconnect_ratio",
+		"circuit_breakers: {thresholds: [{retry_budget: {budget_percent: {value: %s}}}]}": "/body/circuit_breakers/thresholds/0/retry_budget/budget_percent/value",
+	} {
+		for _, value := range []string{".nan", `"NaN"`} {
+			_, err := compile(fmt.Sprintf(cluster, fmt.Sprintf(field, value)))
+			if got := found(t, err); len(got) != 1 || got[0] != "wrong_type "+where {
+				t.Errorf("%s of %s: %v", value, field, got)
+			}
+		}
+		mustCompile(t, fmt.Sprintf(cluster, fmt.Sprintf(field, "2.5")))
 	}
 }

@@ -122,10 +122,10 @@ func exactly(text string, least float64) bool {
 	return err == nil && v.IsInt() && v.Cmp(big.NewFloat(least)) >= 0
 }
 
-// realNumber: what is out of range would silently become infinite. The largest number of 32 bits is written with fewer digits than it has,
+// realNumber: NaN is none. It is neither below nor above anything, so it passes each range of Envoy's API. What is out of range would silently become infinite. The largest number of 32 bits is written with fewer digits than it has,
 // which make more than it: what counts is what they are rounded to, as protobuf's decoder does.
 func realNumber(n *node, bits int) bool {
-	if n.kind == kindString && (n.text == "NaN" || n.text == "Infinity" || n.text == "-Infinity") {
+	if n.kind == kindString && (n.text == "Infinity" || n.text == "-Infinity") {
 		return true
 	}
 	if n.kind != kindNumber && (n.kind != kindString || !plainFloat.MatchString(n.text)) {

@@ -36,7 +36,9 @@ func TestT40_PollsAreCountedBeforeTheyAreDecoded(t *testing.T) { // not parallel
 		nodes := &jsonNodes{}
 		var r *request
 		var err error
-		n := allocated(func() { r, _, err = decodeJSON([]byte(x.body), bounds{math.MaxInt, new(lists), nil}, nodes) })
+		n := allocated(func() {
+			r, _, err = decodeJSON([]byte(x.body), bounds{math.MaxInt, new(lists), nil}, nodes, fleet.CredentialID{})
+		})
 		if most := uint64(24 * len(x.body)); n > most { //nolint:gosec // a length
 			t.Errorf("%s: %d MiB were allocated for %d KiB", what, n>>20, len(x.body)>>10)
 		}

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"fairlead/internal/fleet"
 )
 
 // envoysNode is as large as a real one's: it lists its extensions.
@@ -21,7 +23,7 @@ func envoysNode(id string) string {
 
 // decoded is what decodeJSON says of a poll.
 func decoded(body string, nodes *jsonNodes) (r *request, id, words string) {
-	r, node, err := decodeJSON([]byte(body), bounds{math.MaxInt, new(lists), nil}, nodes)
+	r, node, err := decodeJSON([]byte(body), bounds{math.MaxInt, new(lists), nil}, nodes, fleet.CredentialID{})
 	if err != nil {
 		return nil, "", err.Error()
 	}
@@ -54,7 +56,7 @@ func TestAKnownNodeIsReadAlike(t *testing.T) {
 		if sameID != id || sameWords != words || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: known it is %+v of %q, %q; else %+v of %q, %q", body, got, sameID, sameWords, want, id, words)
 		}
-		if n, _ := nodes.knownIn([]byte(text)); n != nil {
+		if n, _ := nodes.knownIn(fleet.CredentialID{}, []byte(text)); n != nil {
 			found++
 		}
 	}
@@ -81,6 +83,51 @@ func FuzzKnownNode(f *testing.F) {
 	})
 }
 
+// Ever new nodes of one credential have their own forgotten, and those of no other; all together take no more than they may.
+func TestT08_NewNodesOfACredentialHaveNoOthersForgotten(t *testing.T) {
+	t.Parallel()
+	nodes, theirs, hostile := &jsonNodes{}, fleet.NewCredentialID(), fleet.NewCredentialID()
+	poll := func(id string) []byte { return []byte(`{"node":` + envoysNode(id) + `}`) }
+	read := func(whose fleet.CredentialID, id, pad string) {
+		t.Helper()
+		body := poll(id)
+		if pad != "" {
+			body = fmt.Appendf(nil, `{"node":{"id":%q,"metadata":{"a":%q}}}`, id, pad)
+		}
+		if _, _, err := decodeJSON(body, bounds{math.MaxInt, new(lists), nil}, nodes, whose); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 10 {
+		read(theirs, fmt.Sprint(i), "")
+	}
+	pad := strings.Repeat("x", 60<<10)
+	for i := range 2 * maxNodes / len(pad) {
+		read(hostile, fmt.Sprint(i), pad)
+		if nodes.size > maxNodes {
+			t.Fatalf("the nodes take %d bytes", nodes.size)
+		}
+	}
+	for i := range 10 {
+		if n, _ := nodes.knownIn(theirs, poll(fmt.Sprint(i))); n == nil {
+			t.Errorf("node %d is forgotten", i)
+		}
+	}
+	if n, _ := nodes.knownIn(hostile, poll("0")); n != nil {
+		t.Error("a node of another credential is known")
+	}
+	for range maxNodes / 1024 { // so do credentials of one small node each
+		read(fleet.NewCredentialID(), "n", "x")
+	}
+	size := 0
+	for _, own := range nodes.of {
+		size += own.size
+	}
+	if size != nodes.size || size > maxNodes || len(nodes.of) < maxNodes/4096 {
+		t.Errorf("%d credentials: %d bytes are counted as %d", len(nodes.of), size, nodes.size)
+	}
+}
+
 // BenchmarkEnvoysPoll decodes the poll of an Envoy, whose node was read before.
 func BenchmarkEnvoysPoll(b *testing.B) {
 	nodes, body := &jsonNodes{}, []byte(`{"version_info":"1","node":`+envoysNode("n1")+`,"type_url":"type.googleapis.com/envoy.config.cluster.v3.Cluster"}`)
@@ -88,7 +135,7 @@ func BenchmarkEnvoysPoll(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := decodeJSON(bytes.Clone(body), bounds{math.MaxInt, names, nil}, nodes); err != nil {
+		if _, _, err := decodeJSON(bytes.Clone(body), bounds{math.MaxInt, names, nil}, nodes, fleet.CredentialID{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -30,50 +30,83 @@ type jsonNode struct {
 	encoded []byte // as protobuf, without what is dropped
 }
 
-// jsonNodes are nodes that came lately. An Envoy's takes 77 kB, and stands in each of its polls: it is read once.
+// jsonNodes are nodes that came lately, by their credentials. An Envoy's takes 77 kB, and stands in each of its polls: it is read once.
 type jsonNodes struct {
-	mu    sync.Mutex // guards what follows
+	mu   sync.Mutex // guards what follows
+	of   map[fleet.CredentialID]*ownNodes
+	size int // of all
+}
+
+// ownNodes are those of a credential.
+type ownNodes struct {
 	known map[[sha256.Size]byte]*jsonNode
 	size  int
 }
 
-// maxNodes is what the nodes that are known may take, in bytes; then all are forgotten.
+// maxNodes is what the nodes that are known may take, in bytes. Then those are forgotten of the credential that has most: one whose polls have ever new nodes has its
+// own forgotten.
 const maxNodes = 32 << 20
 
-// of reads a node in JSON.
-func (ns *jsonNodes) of(raw []byte) (*jsonNode, error) {
+// read reads a node in JSON.
+func (ns *jsonNodes) read(whose fleet.CredentialID, raw []byte) (*jsonNode, error) {
 	hash := sha256.Sum256(raw)
-	if n := ns.lookUp(hash); n != nil {
+	if n := ns.lookUp(whose, hash); n != nil {
 		return n, nil
 	}
 	n := &jsonNode{hash: hash}
 	if err := n.read(raw); err != nil {
 		return nil, err
 	}
-	const entry = 256
-	ns.mu.Lock()
-	defer ns.mu.Unlock()
-	if ns.size += len(n.encoded) + entry; ns.size > maxNodes || ns.known == nil {
-		ns.known, ns.size = make(map[[sha256.Size]byte]*jsonNode), len(n.encoded)+entry
-	}
-	ns.known[hash] = n
+	ns.keep(whose, n)
 	return n, nil
 }
 
-func (ns *jsonNodes) lookUp(hash [sha256.Size]byte) *jsonNode {
+func (ns *jsonNodes) keep(whose fleet.CredentialID, n *jsonNode) {
+	const entry, share = 256, 1024 // what stands beside a node, and beside those of a credential
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
-	return ns.known[hash]
+	for ns.size > 0 && ns.size+len(n.encoded)+entry+share > maxNodes {
+		var most fleet.CredentialID
+		for id, own := range ns.of {
+			if ns.of[most] == nil || own.size > ns.of[most].size {
+				most = id
+			}
+		}
+		ns.size -= ns.of[most].size
+		delete(ns.of, most)
+	}
+	if ns.of == nil {
+		ns.of = make(map[fleet.CredentialID]*ownNodes)
+	}
+	own := ns.of[whose]
+	if own == nil {
+		own = &ownNodes{known: make(map[[sha256.Size]byte]*jsonNode), size: share}
+		ns.of[whose] = own
+		ns.size += share
+	}
+	if own.known[n.hash] == nil { // else it was read twice at once
+		own.known[n.hash] = n
+		own.size, ns.size = own.size+len(n.encoded)+entry, ns.size+len(n.encoded)+entry
+	}
+}
+
+func (ns *jsonNodes) lookUp(whose fleet.CredentialID, hash [sha256.Size]byte) *jsonNode {
+	ns.mu.Lock()
+	defer ns.mu.Unlock()
+	if own := ns.of[whose]; own != nil {
+		return own.known[hash]
+	}
+	return nil
 }
 
 // knownIn finds the node of a poll whose very bytes were read before, and returns the poll with null in its place: reading it as JSON each time was most of what an
 // Envoy's poll cost. nil: it is to be read.
-func (ns *jsonNodes) knownIn(body []byte) (*jsonNode, []byte) {
+func (ns *jsonNodes) knownIn(whose fleet.CredentialID, body []byte) (*jsonNode, []byte) {
 	from, to := objectMember(body, "node")
 	if to == 0 {
 		return nil, body
 	}
-	n := ns.lookUp(sha256.Sum256(body[from:to]))
+	n := ns.lookUp(whose, sha256.Sum256(body[from:to]))
 	if n == nil {
 		return nil, body
 	}
@@ -131,14 +164,14 @@ func badJSON(err error) error {
 const maxPolled = 1 << 17
 
 // decodeJSON decodes a DiscoveryRequest in proto3 JSON. Nothing that it returns holds body.
-func decodeJSON(body []byte, b bounds, nodes *jsonNodes) (*request, *jsonNode, error) {
-	known, body := nodes.knownIn(body)
+func decodeJSON(body []byte, b bounds, nodes *jsonNodes, whose fleet.CredentialID) (*request, *jsonNode, error) {
+	known, body := nodes.knownIn(whose, body)
 	var node *jsonNode
 	rest := []byte{'{'}
 	err := eachMember(body, func(name string, value json.RawMessage) (err error) {
 		if name == "node" {
 			if !bytes.Equal(value, []byte("null")) {
-				node, err = nodes.of(value)
+				node, err = nodes.read(whose, value)
 			}
 			return err
 		}

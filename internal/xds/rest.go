@@ -195,7 +195,7 @@ func (s *Server) answerPoll(ctx context.Context, w http.ResponseWriter, r *http.
 	if err := webConnOf(ctx).await(ctx, id.Credential); err != nil {
 		return nil, err
 	}
-	p, err := s.readPoll(w, r, id.Key.Tenant, only)
+	p, err := s.readPoll(w, r, id, only)
 	if err != nil {
 		s.tellPoll(ctx, id, err)
 		return nil, err
@@ -312,12 +312,12 @@ func giveBack(b *bytes.Buffer) {
 }
 
 // readPoll reads a poll, within Limits.Receive.
-func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, tenant fleet.TenantID, only fleet.Type) (*poll, error) {
+func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, id Identity, only fleet.Type) (*poll, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(s.cfg.Limits.Receive)) // not every writer can
 	body, _ := bodies.Get().(*bytes.Buffer)
 	defer giveBack(body)
-	leave, err := s.readBody(tenant, body, http.MaxBytesReader(w, r.Body, maxBody))
+	leave, err := s.readBody(id.Key.Tenant, body, http.MaxBytesReader(w, r.Body, maxBody))
 	defer leave()
 	_ = control.SetReadDeadline(time.Time{})
 	var large *http.MaxBytesError
@@ -329,7 +329,7 @@ func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, tenant fleet.T
 	case err != nil:
 		return nil, &webError{http.StatusRequestTimeout, fmt.Sprintf("the poll did not come to its end within %s", s.cfg.Limits.Receive)}
 	}
-	request, node, err := decodeJSON(body.Bytes(), bounds{s.cfg.Limits.listed(), &s.lists, nil}, &s.nodes)
+	request, node, err := decodeJSON(body.Bytes(), bounds{s.cfg.Limits.listed(), &s.lists, nil}, &s.nodes, id.Credential)
 	switch {
 	case errors.Is(err, fleet.ErrLimit): // the next poll has as much
 		return nil, &webError{http.StatusRequestEntityTooLarge, "decode the poll: " + fleet.Sentence(err)}
