@@ -81,74 +81,6 @@ func (p *plan) rest() rest {
 	return inStep
 }
 
-// collect finds what differs and leaves out what has to wait.
-func (p *plan) collect() {
-	want, _ := p.wanted(p.t)
-	p.pending = make([]change, 0, max(0, want.Len()-p.tr.Held.Len())) // at least so many differ
-	for ch := range p.differences(p.t) {
-		goes := true
-		if ch.new != nil {
-			ch.new, goes = p.arrival(ch)
-		} else if ch.old.settledOn() {
-			ch.new, goes = p.removal(ch)
-		}
-		if goes {
-			p.pending = append(p.pending, ch)
-		}
-	}
-	p.sortPending()
-}
-
-// arrival is what goes out for what the client is to have: that, or something in its place, or nothing for now.
-func (p *plan) arrival(ch change) (r *snapshot.Resource, goes bool) {
-	switch {
-	case p.withholds(ch):
-		p.wait(ch)
-		d := ch.old.doubt
-		if d == nil || d.Last == nil && (d.Certainty == Something || p.t != fleet.Listener) {
-			return nil, false
-		}
-		return d.Last, true // or away, where the client may have half of what it refused
-	case p.waitsForCluster(p.t, ch):
-		p.wait(ch)
-		return p.instead(p.t, ch)
-	}
-	return ch.new, true
-}
-
-// removal is what goes out for what the client has and is not to have: nil, which takes it away, or its last good version as long as it stays.
-func (p *plan) removal(ch change) (r *snapshot.Resource, goes bool) {
-	switch {
-	case p.target.Keeps(fleet.Ref{Type: p.t, Name: ch.name}):
-	case p.t == fleet.Cluster:
-		by := byMoving
-		if p.last {
-			if p.named == nil {
-				p.named = p.stillNamed()
-			}
-			by = p.named.of(ch.name)
-		}
-		p.waiting = p.waiting || by == byMoving
-		p.keeps = p.keeps || by == byKept
-		if by != byNone && ch.old.doubtful() {
-			r = ch.old.doubt.Last
-		}
-		return r, by == byNone || r != nil
-	case p.stays(ch.name):
-		p.wait(ch)
-	case p.t != fleet.Endpoint:
-		return nil, true
-	case p.pos.Kind.SingleType && p.pos.Kind.Envoy:
-		p.keeps = true // it ends the stream with the cluster, and does nothing else for a removal
-	case p.leavesWithCluster(ch.name):
-		stays := p.rested(fleet.Cluster) // though the cluster is there
-		p.waiting, p.keeps = p.waiting || !stays, p.keeps || stays
-	default:
-		return nil, true
-	}
-	return nil, false
-}
-
 // take puts a change into the response.
 func (p *plan) take(ch change) {
 	if ch.missing() {
@@ -183,7 +115,6 @@ func (p *plan) settleAfter() {
 
 // delta: what differs and what is owed, as far as it fits. The rest follows the ACK.
 func (p *plan) delta() {
-	p.collectPending()
 	p.leaveTooLarge()
 	for _, ch := range p.fitting() {
 		switch {
@@ -280,7 +211,6 @@ func (p *plan) takesLeft() bool {
 // changed: of the other types only what differs is sent, as far as it fits; that a
 // resource is no more cannot be said.
 func (p *plan) changed() {
-	p.collectPending()
 	p.leaveTooLarge()
 	p.pending = slices.DeleteFunc(p.pending, func(ch change) bool { return ch.new == nil })
 	fitting := p.pending
