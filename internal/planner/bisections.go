@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner/repair"
 	"fairlead/internal/snapshot"
 )
 
@@ -28,8 +29,10 @@ func (c *Client) effective(target *snapshot.Target) *snapshot.Target {
 	c.endBisections(target)
 	var es []snapshot.Exception
 	for t := range c.rec.types {
-		if b := c.rec.types[t].bisection; b != nil {
-			es = append(es, b.withheld()...)
+		for x, offered := range c.rec.types[t].search.All() {
+			if !offered {
+				es = append(es, x)
+			}
 		}
 	}
 	if len(es) == 0 { // the last one has just ended: its stream takes remembered steps again
@@ -52,56 +55,49 @@ func sameException(a, b snapshot.Exception) bool {
 func (c *Client) endBisections(target *snapshot.Target) {
 	l := c.look(target)
 	for i := range c.rec.types {
-		t, p := fleet.Type(i), &c.rec.types[i] //nolint:gosec // one of nine
-		if p.bisection == nil {
-			continue
-		}
-		gone := func(x snapshot.Exception) bool { // or back, by a later revision: then it is offered once more
+		t, p := fleet.Type(i), &c.rec.types[i]                                   //nolint:gosec // one of nine
+		p.search, _ = p.search.Revise(func(x *snapshot.Exception, _ bool) bool { // or back, by a later revision: then it is offered once more
 			now := l.lookup(t, x.Refused.Name)
 			if x.Rival != nil && !snapshot.Same(x.Rival, target.View[t].Get(x.Rival.Name)) || snapshot.AnyCame(x.Lacked, target.View) {
-				return true
+				return false
 			}
-			return !c.pos.Types[t].Sub.Has(x.Refused.Name) || !snapshot.Same(now, x.Refused) || x.At > 0 && now.Revision > x.At
-		}
-		if slices.ContainsFunc(p.bisection.all(), gone) {
-			p.bisection.drop(gone)
-		}
-		if p.bisection.over() {
-			p.bisection = nil
-		}
+			return c.pos.Types[t].Sub.Has(x.Refused.Name) && snapshot.Same(now, x.Refused) && (x.At == 0 || now.Revision <= x.At)
+		})
 	}
 }
 
-// advance offers the next group of a bisection whose client has taken what went before, or
+func (c *Client) place() repair.Place {
+	clusters := &c.pos.Types[fleet.Cluster]
+	return repair.Place{Target: c.overlay.base, Clusters: clusters.Held, Doubts: clusters.Doubts.Len()}
+}
+
+// advance offers what is next of a bisection whose client has taken what went before, or
 // where what was offered has to wait. It reports whether anything moved.
 func (c *Client) advance(target *snapshot.Target) (moved bool) {
 	if !c.rec.bisecting() {
 		return false
 	}
-	at := c.place()
+	at, l := c.place(), c.look(target)
 	for i := range c.rec.types {
-		t := fleet.Type(i) //nolint:gosec // one of nine
-		b := c.rec.types[i].bisection
+		t, b := fleet.Type(i), c.rec.types[i].search //nolint:gosec // one of nine
 		if b == nil || c.pos.Types[i].InFlight {
 			continue
 		}
-		if c.release(t, target) || c.hasOffered(t) {
+		// What lacks something is withheld whether or not it is a candidate, and offered when that is there.
+		_, released := b.Revise(func(x *snapshot.Exception, offered bool) bool {
+			if !offered {
+				return true
+			}
+			_, lacks := l.waitsFor(t, change{name: x.Refused.Name, old: l.held(t, x.Refused.Name), new: x.Refused})
+			return !lacks
+		})
+		if released || b.Taken(c.pos.Types[i].Held) { // by an earlier response: nothing goes out that could be ACKed
 			moved = true
 			continue
 		}
-		if !slices.ContainsFunc(b.waiting, func(g *group) bool { return g.parked != at }) {
-			continue
-		}
-		if b.offered != nil {
-			b.park(at)
-		}
-		if !c.repaired(t) {
-			continue
-		}
-		if culprits := b.offer(at); len(culprits) > 0 {
-			c.verdict(t, b.words, culprits)
-		}
-		moved = true
+		vs, on := b.Next(at, func() bool { return c.repaired(t) })
+		c.found.Verdicts = append(c.found.Verdicts, vs...)
+		moved = moved || on
 	}
 	return moved
 }
@@ -111,57 +107,24 @@ func (c *Client) advance(target *snapshot.Target) (moved bool) {
 func (c *Client) repaired(t fleet.Type) bool {
 	removable := c.pos.Kind.Delta || t.FullSet()
 	doubts := c.pos.Types[t].Doubts
-	return !slices.ContainsFunc(c.rec.of(t).bisection.all(), func(x snapshot.Exception) bool {
-		return doubts.of(x.Refused.Name) != nil && !x.Leave && (removable || x.Good != nil)
-	})
-}
-
-// hasOffered takes in that the client has all that is offered, by an earlier response: nothing
-// goes out that could be ACKed.
-func (c *Client) hasOffered(t fleet.Type) bool {
-	b := c.rec.of(t).bisection
-	if b.offered == nil || slices.ContainsFunc(b.offered.candidates, func(x snapshot.Exception) bool {
-		return !snapshot.Same(c.pos.Types[t].Held.Get(x.Refused.Name), x.Refused)
-	}) {
-		return false
+	for x := range c.rec.of(t).search.All() {
+		if doubts.of(x.Refused.Name) != nil && !x.Leave && (removable || x.Good != nil) {
+			return false
+		}
 	}
-	b.taken()
 	return true
-}
-
-// release drops the candidates that are offered and lack something: they are withheld whether
-// or not they are candidates, and offered when that is there.
-func (c *Client) release(t fleet.Type, target *snapshot.Target) (any bool) {
-	b := c.rec.of(t).bisection
-	if b.offered == nil {
-		return false
-	}
-	l := c.look(target)
-	lacks := func(x snapshot.Exception) bool {
-		_, ok := l.waitsFor(t, change{name: x.Refused.Name, old: l.held(t, x.Refused.Name), new: x.Refused})
-		return ok
-	}
-	if any = slices.ContainsFunc(b.offered.candidates, lacks); any {
-		offered := among(b.offered.candidates)
-		b.drop(func(x snapshot.Exception) bool { return offered(x) && lacks(x) })
-	}
-	return any
 }
 
 // correct takes in what the client holds of the candidates by its own account: what it was
 // thought never to have had is not taken away, and what it has taken it does not refuse.
-func (b *bisection) correct(held func(name string) has) {
-	b.drop(func(x snapshot.Exception) bool { return snapshot.Same(held(x.Refused.Name).lastGood(), x.Refused) })
-	for _, all := range b.groups() {
-		for i := range all {
-			x := &all[i]
-			h := held(x.Refused.Name)
-			if x.Good != nil || !h.surely() {
-				continue
-			}
-			if x.Good = h.lastGood(); x.Good == nil {
-				x.Leave = true
-			}
+func (c *Client) correct(t fleet.Type, target *snapshot.Target) {
+	l := c.look(target)
+	c.rec.of(t).search.Revise(func(x *snapshot.Exception, _ bool) bool {
+		h := l.held(t, x.Refused.Name)
+		if x.Good == nil && h.surely() {
+			x.Good = h.lastGood()
+			x.Leave = x.Leave || x.Good == nil
 		}
-	}
+		return !snapshot.Same(h.lastGood(), x.Refused)
+	})
 }

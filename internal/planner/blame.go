@@ -2,9 +2,9 @@ package planner
 
 import (
 	"slices"
-	"strings"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner/repair"
 	"fairlead/internal/snapshot"
 )
 
@@ -23,15 +23,6 @@ func (l *look) lacked(all []snapshot.Lack) (some []snapshot.Lack) {
 		}
 	}
 	return some
-}
-
-// namedFirst are they in the order in which it is likely to be what a client's words are about: "unknown cluster 'a'".
-func namedFirst(all []snapshot.Lack, words string) []snapshot.Lack {
-	i := slices.IndexFunc(all, func(l snapshot.Lack) bool { return strings.Contains(words, "'"+l.Name+"'") })
-	if i <= 0 {
-		return all
-	}
-	return slices.Concat(all[i:i+1], all[:i], all[i+1:])
 }
 
 // candidates are the versions of a response that the client did not have before. They are shared, and must not be written to.
@@ -72,60 +63,22 @@ func (c *Client) candidates(r *Response) []snapshot.Exception {
 	return all
 }
 
-// accuse finds who is to blame for a refusal, or begins the bisection that does.
+// accuse finds who is to blame for a refusal, or begins the search for that.
 func (c *Client) accuse(t fleet.Type, r *Response, words string) {
-	all := c.candidates(r)
-	named := quoted(t, words).named(r, all, c.overlay.base.View[t])
-	b := c.rec.of(t).bisection
-	switch {
-	case len(named) > 0:
-		c.blame(t, words, named)
-	case len(all) == 1:
-		c.blame(t, words, all)
-	case len(all) == 0:
-		c.accuseRepair(t, r, words)
-	case r.blind && t.FullSet():
-		c.verdict(t, words, nil) // a set without some of them would take away what the client has of them
-	case b == nil:
-		c.peculiar(t).bisection = newBisection(all, words)
-	default:
-		b.accuse(all)
-	}
-}
-
-// accuseRepair: what was refused is what put others back, or takes something away. Nothing
-// is left that this client could be asked to take. Which of several it refuses that does not say.
-func (c *Client) accuseRepair(t fleet.Type, r *Response, words string) {
-	var all []snapshot.Exception
-	if b := c.rec.of(t).bisection; b != nil && b.offered == nil {
-		c.verdict(t, words, nil)
-		return
-	}
+	x := repair.Refusal{Type: t, Words: words, Target: c.overlay.base, Candidates: c.candidates(r), Sent: r.Resources, Whole: r.blind && t.FullSet()}
 	for _, ch := range r.changes {
-		if ch.new != nil {
-			all = append(all, snapshot.Exception{Type: t, Refused: ch.new, Good: ch.old.lastGood(), Leave: ch.old.leftAlone()})
+		if len(x.Candidates) == 0 && ch.new != nil {
+			x.PutBack = append(x.PutBack, snapshot.Exception{Type: t, Refused: ch.new, Good: ch.old.lastGood(), Leave: ch.old.leftAlone()})
 		}
 	}
-	c.verdict(t, words, all)
+	c.refusedBy(x)
 }
 
-// blame keeps those back that are to blame, until the node's target does.
-func (c *Client) blame(t fleet.Type, words string, culprits []snapshot.Exception) {
-	p := c.peculiar(t)
-	if p.bisection == nil {
-		p.bisection = &bisection{words: words}
+// refusedBy passes on what is found out of a refusal. Until the node's target leaves out what is to blame the search keeps it back.
+func (c *Client) refusedBy(x repair.Refusal) {
+	next, vs := c.rec.of(x.Type).search.Refused(x)
+	if next != nil {
+		c.peculiar(x.Type).search = next
 	}
-	p.bisection.blame(culprits, c.overlay.base.Revision)
-	c.verdict(t, words, culprits)
-}
-
-// verdict tells of a refusal, and of who is to blame for it: nobody, if there are no culprits.
-func (c *Client) verdict(t fleet.Type, words string, culprits []snapshot.Exception) {
-	v := snapshot.Verdict{Type: t, Detail: words, Presumed: words == nevermind || words == ProbablyRefused, Blame: slices.Clone(culprits)}
-	for i := range v.Blame {
-		x := &v.Blame[i]
-		x.Refused = c.overlay.base.View[t].Own(x.Refused) // a later revision may have brought it anew meanwhile
-		x.Lacked = namedFirst(x.Lacked, words)
-	}
-	c.found.Verdicts = append(c.found.Verdicts, v)
+	c.found.Verdicts = append(c.found.Verdicts, vs...)
 }

@@ -10,10 +10,7 @@ func (c *Client) LackedHeld() (n int) {
 		for _, x := range p.refused {
 			n += len(x.lacked)
 		}
-		if p.bisection == nil {
-			continue
-		}
-		for _, x := range p.bisection.all() {
+		for x := range p.search.All() {
 			n += len(x.Lacked)
 		}
 	}

@@ -48,7 +48,7 @@ func (l *look) waitsForCluster(t fleet.Type, ch change) bool {
 // to one cluster fail. A listener that names such a cluster Envoy would refuse. While a culprit is looked for among the clusters it is not known which are
 // not given.
 func (l *look) goesWithout(t fleet.Type, ch change, cluster fleet.Ref) bool {
-	if t != fleet.Route && t != fleet.VirtualHost || !ch.old.nothing() || l.rec.of(fleet.Cluster).bisection != nil {
+	if t != fleet.Route && t != fleet.VirtualHost || !ch.old.nothing() || l.rec.of(fleet.Cluster).search != nil {
 		return false
 	}
 	r := l.base.Types[fleet.Cluster].Get(cluster.Name)
@@ -101,7 +101,7 @@ func (l *look) leavesWithCluster(edsName string) bool {
 
 // rested reports whether nothing is left to do of a type but what is kept back.
 func (l *look) rested(t fleet.Type) bool {
-	return !l.pos.Types[t].InFlight && l.rests[t] >= keptBack && l.rec.of(t).bisection == nil
+	return !l.pos.Types[t].InFlight && l.rests[t] >= keptBack && l.rec.of(t).search == nil
 }
 
 // namedBy is who in the client names a cluster that is to go.

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner/repair"
 	"fairlead/internal/snapshot"
 )
 
@@ -81,7 +82,7 @@ func (c *Client) forget(t fleet.Type, dropped []string) {
 	}
 	p := &c.rec.types[t]
 	for content, x := range p.refused { // the bisection that they were in has ended
-		x.again = place{}
+		x.again = repair.Place{}
 		p.refused[content] = x
 	}
 }

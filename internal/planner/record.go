@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner/repair"
 	"fairlead/internal/snapshot"
 )
 
@@ -16,8 +17,8 @@ type Record struct {
 
 // peculiar is a type's part of a record.
 type peculiar struct {
-	// bisection looks for what the client refuses; nil: none goes on.
-	bisection *bisection
+	// search is for what the client refuses; nil: none goes on.
+	search *repair.Search
 	// refused are contents that this stream would not take, and what they held.
 	refused map[snapshot.Sum]refusedContent
 	looked  *snapshot.Target // at which it was last seen which of them are over; nil: they have changed since
@@ -28,7 +29,7 @@ type peculiar struct {
 }
 
 func (p *peculiar) empty() bool {
-	return len(p.refused)+len(p.late) == 0 && p.bisection == nil && !p.unasked
+	return len(p.refused)+len(p.late) == 0 && p.search == nil && !p.unasked
 }
 
 // of returns the type's part, which is not to be changed.
@@ -49,7 +50,7 @@ func (r *Record) bends() bool {
 	}
 	for i := range r.types {
 		p := &r.types[i]
-		if p.bisection != nil || p.unasked {
+		if p.search != nil || p.unasked {
 			return true
 		}
 	}
@@ -58,7 +59,7 @@ func (r *Record) bends() bool {
 
 // bisecting reports whether some culprit is looked for.
 func (r *Record) bisecting() bool {
-	return r != nil && slices.ContainsFunc(r.types[:], func(p peculiar) bool { return p.bisection != nil })
+	return r != nil && slices.ContainsFunc(r.types[:], func(p peculiar) bool { return p.search != nil })
 }
 
 // refuses reports whether the stream refused a content.

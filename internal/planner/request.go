@@ -34,12 +34,10 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 	if first && !unasked { // an Envoy that was just freed reports what it was stuck on
 		c.doubtExceptions(&r, target)
 	}
-	if p := c.rec.of(t); unasked && p.bisection != nil {
-		if c.pos.Types[t].Unknown {
-			p.bisection = nil // a set without what is kept back would take away what the client has of it
-		} else {
-			p.bisection.correct(func(name string) has { return c.look(target).held(t, name) })
-		}
+	if unasked && c.pos.Types[t].Unknown {
+		c.peculiar(t).search = nil // a set without what is kept back would take away what the client has of it
+	} else if unasked {
+		c.correct(t, target)
 	}
 	for _, f := range crossed { // it may take them in after what it says now
 		f.doubt(c.in, &c.pos.Types[t])

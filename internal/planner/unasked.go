@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner/repair"
 	"fairlead/internal/snapshot"
 )
 
@@ -81,9 +82,8 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 		}
 	}
 	c.in.cast(t, tr, doubts)
-	if len(candidates) > 0 {
-		p.bisection = &bisection{words: nevermind}
-		p.bisection.presume(candidates, false) // what it sticks on may be an older version
+	if len(candidates) > 0 { // what it sticks on may be an older version
+		p.search, _, _ = p.search.Presumed(repair.Refusal{Type: t, Words: repair.Stuck, Target: target, Candidates: candidates}, false)
 	}
 }
 
@@ -103,7 +103,7 @@ func (c *Client) giveUpUnasked() {
 		return
 	}
 	c.forgetUnasked(t)
-	c.pos.Types[t], c.peculiar(t).bisection, c.counts.deaf = Track{}, nil, true
+	c.pos.Types[t], c.peculiar(t).search, c.counts.deaf = Track{}, nil, true
 	c.heal()
 }
 
