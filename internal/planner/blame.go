@@ -82,3 +82,124 @@ func (c *Client) refusedBy(x repair.Refusal) {
 	}
 	c.found.Verdicts = append(c.found.Verdicts, vs...)
 }
+
+// How the searches of a stream go on: from what it holds, and from what its target says.
+
+// overlay is the node's target as last seen, and the one that was made of it for what
+// bisections keep back.
+type overlay struct {
+	base     *snapshot.Target
+	of       *snapshot.Target // nil: none was made
+	withheld []snapshot.Exception
+	target   *snapshot.Target
+}
+
+// effective is the target with what bisections keep back.
+func (c *Client) effective(target *snapshot.Target) *snapshot.Target {
+	c.overlay.base = target
+	if !c.rec.bisecting() {
+		c.overlay = overlay{base: target}
+		return target
+	}
+	c.endBisections(target)
+	var es []snapshot.Exception
+	for t := range c.rec.types {
+		for x, offered := range c.rec.types[t].search.All() {
+			if !offered {
+				es = append(es, x)
+			}
+		}
+	}
+	if len(es) == 0 { // the last one has just ended: its stream takes remembered steps again
+		c.overlay = overlay{base: target}
+		return target
+	}
+	if c.overlay.of != target || !slices.EqualFunc(es, c.overlay.withheld, sameException) {
+		c.overlay = overlay{base: target, of: target, withheld: es, target: target.Except(es)}
+	}
+	return c.overlay.target
+}
+
+// sameException: nothing else of them makes another target.
+func sameException(a, b snapshot.Exception) bool {
+	return a.Type == b.Type && a.Refused == b.Refused && a.Good == b.Good && a.Leave == b.Leave
+}
+
+// endBisections drops the candidates that the target has left, and ends a bisection of
+// which nothing is left.
+func (c *Client) endBisections(target *snapshot.Target) {
+	l := c.look(target)
+	for i := range c.rec.types {
+		t, p := fleet.Type(i), &c.rec.types[i]                                   //nolint:gosec // one of nine
+		p.search, _ = p.search.Revise(func(x *snapshot.Exception, _ bool) bool { // or back, by a later revision: then it is offered once more
+			now := l.lookup(t, x.Refused.Name)
+			if x.Rival != nil && !snapshot.Same(x.Rival, target.View[t].Get(x.Rival.Name)) || snapshot.AnyCame(x.Lacked, target.View) {
+				return false
+			}
+			return c.pos.Types[t].Sub.Has(x.Refused.Name) && snapshot.Same(now, x.Refused) && (x.At == 0 || now.Revision <= x.At)
+		})
+	}
+}
+
+func (c *Client) place() repair.Place {
+	clusters := &c.pos.Types[fleet.Cluster]
+	return repair.Place{Target: c.overlay.base, Clusters: clusters.Held, Doubts: clusters.Doubts.Len()}
+}
+
+// advance offers what is next of a bisection whose client has taken what went before, or
+// where what was offered has to wait. It reports whether anything moved.
+func (c *Client) advance(target *snapshot.Target) (moved bool) {
+	if !c.rec.bisecting() {
+		return false
+	}
+	at, l := c.place(), c.look(target)
+	for i := range c.rec.types {
+		t, b := fleet.Type(i), c.rec.types[i].search //nolint:gosec // one of nine
+		if b == nil || c.pos.Types[i].InFlight {
+			continue
+		}
+		// What lacks something is withheld whether or not it is a candidate, and offered when that is there.
+		_, released := b.Revise(func(x *snapshot.Exception, offered bool) bool {
+			if !offered {
+				return true
+			}
+			_, lacks := l.waitsFor(t, change{name: x.Refused.Name, old: l.held(t, x.Refused.Name), new: x.Refused})
+			return !lacks
+		})
+		if released || b.Taken(c.pos.Types[i].Held) { // by an earlier response: nothing goes out that could be ACKed
+			moved = true
+			continue
+		}
+		vs, on := b.Next(at, func() bool { return c.repaired(t) })
+		c.found.Verdicts = append(c.found.Verdicts, vs...)
+		moved = moved || on
+	}
+	return moved
+}
+
+// repaired reports whether the client has confirmed what stands in for the candidates. That
+// nothing does cannot be said of every type.
+func (c *Client) repaired(t fleet.Type) bool {
+	removable := c.pos.Kind.Delta || t.FullSet()
+	doubts := c.pos.Types[t].Doubts
+	for x := range c.rec.of(t).search.All() {
+		if doubts.of(x.Refused.Name) != nil && !x.Leave && (removable || x.Good != nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// correct takes in what the client holds of the candidates by its own account: what it was
+// thought never to have had is not taken away, and what it has taken it does not refuse.
+func (c *Client) correct(t fleet.Type, target *snapshot.Target) {
+	l := c.look(target)
+	c.rec.of(t).search.Revise(func(x *snapshot.Exception, _ bool) bool {
+		h := l.held(t, x.Refused.Name)
+		if x.Good == nil && h.surely() {
+			x.Good = h.lastGood()
+			x.Leave = x.Leave || x.Good == nil
+		}
+		return !snapshot.Same(h.lastGood(), x.Refused)
+	})
+}

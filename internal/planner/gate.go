@@ -86,7 +86,7 @@ func (l *look) earlier(t fleet.Type, ch change) *snapshot.Resource {
 		return nil
 	}
 	r := l.pos.Warm.Find(t, ch.name)
-	if r == nil || !ch.old.nothing() && r.Revision <= ch.old.revision() || ch.old.is(r) ||
+	if r == nil || ch.old.res != nil && r.Revision <= ch.old.res.Revision || ch.old.is(r) ||
 		l.at(l.pos.Warm).waitsForCluster(t, change{name: ch.name, old: ch.old, new: r}) {
 		return nil
 	}

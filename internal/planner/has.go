@@ -94,14 +94,6 @@ func (h has) version() string {
 	return ""
 }
 
-// revision is that of what the client has, 0 if it is not known.
-func (h has) revision() fleet.Revision {
-	if h.res == nil {
-		return 0
-	}
-	return h.res.Revision
-}
-
 // change is one name whose resource differs between client and target, or that is owed
 // an answer: old is what the client has, new what it is to have; nil is nothing. If both
 // are it is missing.

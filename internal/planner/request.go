@@ -145,7 +145,7 @@ func (c *Client) requestDelta(r *Request, target *snapshot.Target, first bool) (
 	less := c.in.derive(old, wildcard, explicit, old.dropping(r.Dropped))
 	tr.Sub = less
 	if less != old {
-		c.giveUp(t, old, less)
+		c.change(t, old, less)
 	}
 	if r.Star && t != fleet.Secret { // nobody may have all secrets
 		wildcard, explicit = true, true
@@ -160,8 +160,8 @@ func (c *Client) requestDelta(r *Request, target *snapshot.Target, first bool) (
 	}
 	tr.Sub = more
 	c.denyAll(r)
-	if r.Names.N > 0 {
-		c.takeUp(t, less, more)
+	if r.Names.N > 0 && c.flights[t] != nil {
+		c.change(t, less, more)
 	}
 	believe := first && !c.pos.startsWarming(t)
 	if first {

@@ -66,69 +66,39 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 // the answer with its stream: what it names came or went since it settled. The version that it reports is
 // still that of before, when it had them.
 func (c *Client) mayHaveAskedAnew(t fleet.Type, target *snapshot.Target) bool {
-	if t.FullSet() || !c.origin.Past.doubtsAny(target) {
+	if t.FullSet() {
 		return false
 	}
 	for _, by := range []fleet.Type{fleet.Listener, fleet.Cluster, fleet.ScopedRoute} {
-		for _, s := range []*snapshot.Set{target.Gone[by], target.View[by]} {
-			for r := range s.All() {
-				if c.origin.Past.doubts(r) {
-					return true
-				}
-			}
+		for range c.newer(by, target) {
+			return true
 		}
 	}
 	return false
 }
 
-// believedSet is what of a reported set is believed, and what is in doubt of it. anew: the client may have asked for some of it again.
-type believedSet struct {
-	held   *snapshot.Set
-	doubts *Doubts
-	anew   bool
-}
-
-// believedKey tells apart what is believed of sets.
-type believedKey struct {
-	fleet    fleet.Key
-	sub      *Subscription
-	arriving *snapshot.Set
-	reported *snapshot.Set
-	trust
-}
-
 // believeReported is how far a set is believed that the client reports, and whose resources are known. For streams that end
 // unclean together it is worked out once.
-func (c *Client) believeReported(t fleet.Type, reported *snapshot.Set, target *snapshot.Target) believedSet {
+func (c *Client) believeReported(t fleet.Type, reported *snapshot.Set, target *snapshot.Target) belief {
 	l := c.look(target)
 	if !c.origin.Past.Unclean {
 		if want := l.wantedOf(t, target); reported.Equal(want) {
-			return believedSet{held: want}
+			return belief{held: want}
 		}
-		return believedSet{held: reported}
+		return belief{held: reported}
 	}
-	work := func() believedSet {
-		b := believedSet{anew: c.mayHaveAskedAnew(t, target)}
+	return c.believed(beliefKey{sub: c.pos.Types[t].Sub, reported: reported, arriving: l.arrivingClusters(t)}, target, func() belief {
+		b := belief{anew: c.mayHaveAskedAnew(t, target)}
 		if want := l.wantedOf(t, target); reported.Equal(want) && c.unchanged(t, want, target) {
 			b.held = want
 			return b
 		}
 		return c.believeSet(t, reported, target, b)
-	}
-	m := c.in.memoOf(target)
-	k := believedKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), reported, c.origin.trust()}
-	if m == nil || first(c.in, m, k) {
-		return work()
-	}
-	return remembered(&m.mu, &m.believed, k, func() believedSet {
-		b := work()
-		c.in.grow(m, 256+c.pos.Types[t].Sub.keeps()+b.doubts.keeps())
-		return b
 	})
 }
 
 // believeSet is believeEach of a set whose resources are known.
-func (c *Client) believeSet(t fleet.Type, held *snapshot.Set, target *snapshot.Target, b believedSet) believedSet {
+func (c *Client) believeSet(t fleet.Type, held *snapshot.Set, target *snapshot.Target, b belief) belief {
 	want := c.look(target).wantedOf(t, target)
 	find := func(name, _ string) *snapshot.Resource { return held.Get(name) }
 	var edits []snapshot.Edit

@@ -53,10 +53,9 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	p, tr := c.peculiar(t), &c.pos.Types[t]
 	p.unasked, c.times.unasked = true, c.now
 	var named []snapshot.Edit // what it may be stuck on it has asked for
-	seen := map[string]bool{}
 	for _, x := range candidates {
-		if name := x.Refused.Name; x.Refused.ByName && !seen[name] {
-			seen[name], named = true, append(named, snapshot.Edit{New: x.Refused.NameOnly()})
+		if x.Refused.ByName {
+			named = append(named, snapshot.Edit{New: x.Refused.NameOnly()})
 		}
 	}
 	tr.Sub, tr.Answer = c.in.derive(&Subscription{typ: t}, true, false, named), !c.pos.Kind.Delta

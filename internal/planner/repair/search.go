@@ -68,7 +68,10 @@ type Refusal struct {
 // Refused finds out who is to blame, or looks for that from now on.
 func (s *Search) Refused(x Refusal) (*Search, []snapshot.Verdict) {
 	if x.Again {
-		return s.refusedAgain(&x), nil
+		if s != nil && s.offered != nil && s.offered.in(x.After) { // it was, before it was offered by itself
+			s.refused(s.fresh(x.Candidates))
+		}
+		return s.begun(&x), nil
 	}
 	named := x.Culprits
 	if len(named) == 0 {
@@ -88,26 +91,18 @@ func (s *Search) Refused(x Refusal) (*Search, []snapshot.Verdict) {
 		return s, verdict(x.Type, x.Words, x.Target, x.PutBack)
 	case x.Whole:
 		return s, verdict(x.Type, x.Words, x.Target, nil)
-	case s == nil:
-		return newSearch(&x), nil
+	case s != nil:
+		s.accuse(x.Candidates)
 	}
-	s.accuse(x.Candidates)
-	return s, nil
+	return s.begun(&x), nil
 }
 
-func newSearch(x *Refusal) *Search {
+// begun is the search, or a new one of all candidates.
+func (s *Search) begun(x *Refusal) *Search {
+	if s != nil {
+		return s
+	}
 	return &Search{words: x.Words, waiting: []*group{{candidates: slices.Clone(x.Candidates), bad: true}}}
-}
-
-// refusedAgain: what is offered was refused before it was offered by itself.
-func (s *Search) refusedAgain(x *Refusal) *Search {
-	if s == nil {
-		return newSearch(x)
-	}
-	if s.offered != nil && s.offered.in(x.After) {
-		s.refusedWith(s.fresh(x.Candidates))
-	}
-	return s
 }
 
 // Presumed keeps candidates back that were not answered for. Unless one of them is the culprit for sure, each half is given back by itself. What
@@ -251,13 +246,6 @@ func (s *Search) drop(out func(snapshot.Exception) bool) {
 	s.Revise(func(x *snapshot.Exception, _ bool) bool { return !out(*x) })
 }
 
-// halve splits a bad group of several: the first half is offered first.
-func halve(g *group) (first, second *group) {
-	at := len(g.candidates) / 2 // the smaller half first: that it is refused costs more
-	second = &group{candidates: slices.Clone(g.candidates[at:])}
-	return &group{candidates: slices.Clone(g.candidates[:at]), other: second}, second
-}
-
 // offer gives the next group back that is not parked at this place; culprits are those that stand alone by now.
 func (s *Search) offer(at Place) (culprits []snapshot.Exception) {
 	defer func() { s.sentence(culprits, at.Target.Revision) }()
@@ -274,19 +262,21 @@ func (s *Search) offer(at Place) (culprits []snapshot.Exception) {
 			s.offered = g
 		case len(g.candidates) == 1:
 			culprits = append(culprits, g.candidates[0])
-		default:
-			first, second := halve(g)
+		default: // the smaller half first: that it is refused costs more
+			at := len(g.candidates) / 2
+			second := &group{candidates: slices.Clone(g.candidates[at:])}
 			s.waiting = slices.Insert(s.waiting, 0, second)
-			s.offered = first
+			s.offered = &group{candidates: slices.Clone(g.candidates[:at]), other: second}
 		}
 	}
 	return culprits
 }
 
-// refused: the client would not take the group that was offered. Its other half goes out
-// together with what puts this one back.
-func (s *Search) refused() {
+// refused: the client would not take the group that was offered, with others of which nothing is known yet. Its other half goes out together with
+// what puts this one back.
+func (s *Search) refused(fresh []snapshot.Exception) {
 	g := s.offered
+	g.candidates = append(g.candidates, fresh...)
 	s.offered = nil
 	g.bad = true
 	if other := g.other; other != nil && !other.bad {
@@ -312,13 +302,7 @@ func (s *Search) accuse(all []snapshot.Exception) {
 		}
 		return
 	}
-	s.refusedWith(fresh)
-}
-
-// refusedWith is refused, where the response carried others too of which nothing is known yet.
-func (s *Search) refusedWith(fresh []snapshot.Exception) {
-	s.offered.candidates = append(s.offered.candidates, fresh...)
-	s.refused()
+	s.refused(fresh)
 }
 
 // fresh are those of all that are no candidates yet.
