@@ -129,7 +129,7 @@ func (p *plan) judge(ch change, owed *snapshot.Resource) (_ change, goes bool) {
 			ch.new = ch.old.doubt.Last
 		}
 	}
-	return ch, d.action <= substitute
+	return ch, d.action == send || d.action == substitute
 }
 
 // blocker finds what blocks a change, and whether only a write ends that where it takes something away.

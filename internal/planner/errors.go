@@ -161,8 +161,7 @@ func (p *plan) say(e Error, room *int) bool {
 	}
 	*room -= e.size()
 	p.r.Errors = append(p.r.Errors, e)
-	p.r.answered = append(p.r.answered, e.Name)
-	p.r.content = p.r.content.Plus(snapshot.KeyOf(e.Name, "\x00"+e.Why))
+	p.answer(e.Name, "\x00"+e.Why)
 	return true
 }
 

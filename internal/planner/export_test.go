@@ -17,6 +17,9 @@ func (c *Client) LackedHeld() (n int) {
 	return n
 }
 
+// Forget drops all that is remembered. It changes nothing but what the next steps cost.
+func (pl *Planner) Forget() { pl.memos.grow(0, -1) }
+
 // Remembers is how many bytes the planner counts of what it remembers.
 func (pl *Planner) Remembers() int {
 	pl.memos.mu.Lock()

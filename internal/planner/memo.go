@@ -276,6 +276,3 @@ func (ms *memos) live() (all []*memo) {
 	}
 	return all
 }
-
-// Forget drops all that is remembered. It changes nothing but what the next steps cost.
-func (pl *Planner) Forget() { pl.memos.grow(0, -1) }

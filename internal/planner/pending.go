@@ -51,8 +51,7 @@ func (p *plan) answerNonexistent(name string, room *int) {
 		return
 	}
 	p.r.Nonexistent = append(p.r.Nonexistent, name)
-	p.r.answered = append(p.r.answered, name)
-	p.r.content = p.r.content.Plus(snapshot.KeyOf(name, "\x00nonexistent"))
+	p.answer(name, "\x00nonexistent")
 }
 
 // owed is the change that answers a name.

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"slices"
-
 	"fairlead/internal/fleet"
 	"fairlead/internal/planner/repair"
 	"fairlead/internal/snapshot"
@@ -42,25 +40,23 @@ func (r *Record) of(t fleet.Type) *peculiar {
 
 var none peculiar
 
-// bends reports whether the record changes what is planned. A content that was refused only
-// keeps that back.
-func (r *Record) bends() bool {
-	if r == nil {
-		return false
-	}
-	for i := range r.types {
-		p := &r.types[i]
-		if p.search != nil || p.unasked {
+func (r *Record) any(is func(*peculiar) bool) bool {
+	for i := 0; r != nil && i < len(r.types); i++ {
+		if is(&r.types[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-// bisecting reports whether some culprit is looked for.
-func (r *Record) bisecting() bool {
-	return r != nil && slices.ContainsFunc(r.types[:], func(p peculiar) bool { return p.search != nil })
+// bends reports whether the record changes what is planned. A content that was refused only
+// keeps that back.
+func (r *Record) bends() bool {
+	return r.any(func(p *peculiar) bool { return p.search != nil || p.unasked })
 }
+
+// bisecting reports whether some culprit is looked for.
+func (r *Record) bisecting() bool { return r.any(func(p *peculiar) bool { return p.search != nil }) }
 
 // refuses reports whether the stream refused a content.
 func (r *Record) refuses(t fleet.Type, content snapshot.Sum) bool {
@@ -81,7 +77,7 @@ func (c *Client) peculiar(t fleet.Type) *peculiar {
 
 // heal drops the record if nothing is peculiar any more.
 func (c *Client) heal() {
-	if c.rec != nil && !slices.ContainsFunc(c.rec.types[:], func(p peculiar) bool { return !p.empty() }) {
+	if !c.rec.any(func(p *peculiar) bool { return !p.empty() }) {
 		c.rec = nil
 	}
 }
