@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"iter"
-
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
 )
@@ -156,30 +154,23 @@ func (l *look) stillNamed() *namers {
 				l.leaves(n, ch.old, ch.new, by)
 			}
 		}
-		if !tr.InFlight {
-			continue
-		}
-		for name, h := range l.arriving(t) { // the client may have taken it in
-			l.leaves(n, h, l.target.Types[t].Get(name), byMoving)
+		if tr.InFlight { // the client may have taken it in
+			l.leaveArriving(n, t)
 		}
 	}
 	return n
 }
 
-// arriving yields what a response in flight may bring.
-func (l *look) arriving(t fleet.Type) iter.Seq2[string, has] {
-	tr := &l.pos.Types[t]
-	return func(yield func(string, has) bool) {
-		for _, r := range snapshot.Diff(tr.Held, tr.Next) {
-			if r != nil && !yield(r.Name, has{res: r}) {
-				return
-			}
+// leaveArriving notes what a response in flight may bring.
+func (l *look) leaveArriving(n *namers, t fleet.Type) {
+	tr, target := &l.pos.Types[t], l.target.Types[t]
+	for _, r := range snapshot.Diff(tr.Held, tr.Next) {
+		if r != nil {
+			l.leaves(n, has{res: r}, target.Get(r.Name), byMoving)
 		}
-		for _, name := range tr.NextDoubts.names() {
-			if !yield(name, has{doubt: tr.NextDoubts.of(name)}) {
-				return
-			}
-		}
+	}
+	for _, name := range tr.NextDoubts.names() {
+		l.leaves(n, has{doubt: tr.NextDoubts.of(name)}, target.Get(name), byMoving)
 	}
 }
 

@@ -26,9 +26,8 @@ func lacking(t fleet.Type, ch change, target *snapshot.Target) (by fleet.Ref, ok
 
 // uses are what the client's versions of withheld resources name.
 type uses struct {
-	known bool
-	refs  map[fleet.Ref]struct{}
-	any   bool // and what is not known of them
+	refs map[fleet.Ref]struct{} // nil while nobody has asked
+	any  bool                   // and what is not known of them
 }
 
 // goesOn reports whether the client goes on with something that was deleted, as what names it stays (SEMANTICS 4.5). An
@@ -61,8 +60,8 @@ func (p *plan) stays(name string) bool {
 	if p.goesOn(p.t, name) {
 		return true
 	}
-	if !p.used.known {
-		p.used = uses{known: true, refs: make(map[fleet.Ref]struct{})}
+	if p.used.refs == nil {
+		p.used.refs = make(map[fleet.Ref]struct{})
 		for _, t := range []fleet.Type{fleet.Listener, fleet.Cluster} {
 			if t.Needs(p.t) && p.pos.subscribed(t) {
 				p.use(t)
