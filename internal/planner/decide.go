@@ -19,7 +19,7 @@ const (
 	pendingCluster            // it names a cluster that the client is to have, and does not surely have yet (3.9)
 	referenced                // a cluster is to go that something in the client names
 	inUse                     // what is to go is needed by what the client goes on with (4.5)
-	retained                  // what is to go belongs to what stands in for a refused version (3.3)
+	retained                  // what is to go is named by what stands in for a refused version, or is left alone (3.3)
 	notDue                    // that there is none may not be said yet (PROTOCOL rule 5)
 )
 
