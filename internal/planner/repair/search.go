@@ -1,5 +1,5 @@
-// Package repair finds out what a client refuses, by its words or by halves, and says what is kept back until the node's target leaves that out (SEMANTICS 3.5). It
-// knows versions and words, and nothing of streams: a Search is told what became of what went out.
+// Package repair finds out what a client refuses, by its words or by halves, and says what is kept back until the node's target leaves that out
+// (SEMANTICS 3.5). It knows versions and words, and nothing of streams: a Search is told what became of what went out.
 package repair
 
 import (
@@ -150,8 +150,8 @@ func (g *group) in(set *snapshot.Set) bool {
 	return !slices.ContainsFunc(g.candidates, func(x snapshot.Exception) bool { return !snapshot.Same(set.Get(x.Refused.Name), x.Refused) })
 }
 
-// Next offers the next candidates, and tells of those that stand alone by now. What was offered and has not gone out waits behind the others. repaired is whether the
-// client has confirmed what stands in for the candidates. moved is false where nothing can be offered.
+// Next offers the next candidates, and tells of those that stand alone by now. What was offered and has not gone out waits behind the others.
+// repaired is whether the client has confirmed what stands in for the candidates. moved is false where nothing can be offered.
 func (s *Search) Next(at Place, repaired func() bool) (vs []snapshot.Verdict, moved bool) {
 	if s == nil || !slices.ContainsFunc(s.waiting, func(g *group) bool { return g.parked != at }) {
 		return nil, false
