@@ -130,8 +130,8 @@ func (c *Client) resume(t fleet.Type, version string, target *snapshot.Target) (
 		return nil, false
 	}
 	l := c.look(target)
-	if l.sum(t, target) == version {
-		return l.wantedOf(t, target), true
+	if held, ok = l.setOf(t, target, version); ok {
+		return held, true
 	}
 	m := c.in.memoOf(target)
 	k := resumeKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), version, c.origin.Before}
@@ -168,23 +168,19 @@ func (l *look) arrivingClusters(t fleet.Type) *snapshot.Set {
 	return nil
 }
 
-// earlierSet looks for the set of a version in what the node held before, and in what the view did.
-func (l *look) earlierSet(t fleet.Type, version string, target *snapshot.Target, before *snapshot.Snapshot) (*snapshot.Set, bool) {
+// earlierSet looks for the set of a version in what the node held before, and in what the view did, or holds without what is withheld.
+func (l *look) earlierSet(t fleet.Type, version string, target *snapshot.Target, before *snapshot.Snapshot) (held *snapshot.Set, ok bool) {
 	if before != nil {
 		for _, b := range target.Before(t, before.Types) {
-			if b = asHeld(b, t); l.sum(t, b) == version {
-				return l.wantedOf(t, b), true
+			if held, ok = l.setOf(t, asHeld(b, t), version); ok {
+				return held, true
 			}
 		}
 	}
-	return l.older(t, version, target)
-}
-
-// older looks for the set of a version in what the view held before, or holds without what
-// is withheld.
-func (l *look) older(t fleet.Type, version string, target *snapshot.Target) (*snapshot.Set, bool) {
-	if held := asHeld(target, t); held != target && l.sum(t, held) == version {
-		return l.wantedOf(t, held), true
+	if now := asHeld(target, t); now != target {
+		if held, ok = l.setOf(t, now, version); ok {
+			return held, true
+		}
 	}
 	last, tried := &target.Types, 0
 	for _, e := range target.Recent {
@@ -192,9 +188,9 @@ func (l *look) older(t fleet.Type, version string, target *snapshot.Target) (*sn
 			continue
 		}
 		last = &e.Types
-		for _, before := range target.Before(t, e.Types) {
-			if l.sum(t, before) == version {
-				return l.wantedOf(t, before), true
+		for _, b := range target.Before(t, e.Types) {
+			if held, ok = l.setOf(t, b, version); ok {
+				return held, true
 			}
 		}
 		if tried += l.pos.Types[t].Sub.Len(); tried > maxTried {
@@ -204,7 +200,8 @@ func (l *look) older(t fleet.Type, version string, target *snapshot.Target) (*sn
 	return nil, false
 }
 
-// sum is that of what the client should hold of a type.
-func (l *look) sum(t fleet.Type, target *snapshot.Target) string {
-	return l.wantedOf(t, target).Sum().String()
+// setOf is what the client should hold of a type, and whether it has a version.
+func (l *look) setOf(t fleet.Type, target *snapshot.Target, version string) (held *snapshot.Set, is bool) {
+	held = l.wantedOf(t, target)
+	return held, held.Sum().String() == version
 }
