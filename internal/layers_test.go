@@ -75,7 +75,7 @@ var layers = map[string][]string{
 	"internal/findings":     {"internal/fleet", "internal/envoyversion", "internal/resource", "internal/selector", protobuf},
 	"internal/refusal":      {"internal/fleet"},
 	"internal/snapshot":     {"internal/fleet", "internal/refusal", protobuf},
-	"internal/planner":      {"internal/fleet", "internal/refusal", "internal/snapshot", protobuf},
+	"internal/planner":      {"internal/fleet", "internal/planner/repair", "internal/refusal", "internal/snapshot", protobuf},
 	"internal/delivery":     {"internal/fleet", "internal/lifecycle", "internal/metrics", "internal/refusal", "internal/traces", xsync},
 	"internal/load":         {"internal/fleet"},
 	"internal/envoytypes":   {controlPlane, contrib},
@@ -86,6 +86,8 @@ var layers = map[string][]string{
 	"web/pack":              {},
 	"internal/lifecycle":    {xsync},
 	"internal/metrics":      {"internal/fleet", "internal/lifecycle", "internal/load", prometheus},
+
+	"internal/planner/repair": {"internal/fleet", "internal/snapshot"},
 
 	"internal/traces": {"internal/fleet", "internal/lifecycle", "internal/metrics", otel, grpc},
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/snapshot"
 )
 
 // Answerable returns the response that an answer with this nonce is about: the one in
@@ -59,9 +58,7 @@ func (c *Client) askedAgain(t fleet.Type) {
 // take takes in that the client has what a response brought.
 func (c *Client) take(t fleet.Type, f *flight) {
 	tr := &c.pos.Types[t]
-	if b := c.rec.of(t).bisection; b != nil && b.offered != nil && tr.has(b.offered) {
-		b.taken()
-	}
+	c.rec.of(t).search.Taken(tr.Next)
 	before := tr.Held
 	tr.Held, tr.Next, tr.InFlight = tr.Next, nil, false
 	tr.Doubts, tr.NextDoubts = tr.NextDoubts, nil
@@ -82,11 +79,6 @@ func (c *Client) take(t fleet.Type, f *flight) {
 	if f.complete && f.target.History == c.settled.history && tr.Pending.Len() == 0 {
 		c.confirm(t, f.target.Revision)
 	}
-}
-
-// has reports whether the client has all candidates of a group once it ACKs.
-func (tr *Track) has(g *group) bool {
-	return !slices.ContainsFunc(g.candidates, func(x snapshot.Exception) bool { return !snapshot.Same(tr.Next.Get(x.Refused.Name), x.Refused) })
 }
 
 func (p *peculiar) lateIndex(nonce string) int {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"iter"
 	"slices"
 
 	"fairlead/internal/fleet"
@@ -31,20 +32,36 @@ func (c *Client) doubts(t fleet.Type, r *snapshot.Resource, target *snapshot.Tar
 	return c.origin.Past.doubts(r) || refused != nil && c.origin.Past.doubts(refused)
 }
 
-// belief is what a client holds by its own account, what of that is in doubt, and what of its subscription it said
-// nothing of.
+// belief is what a client holds by its own account, and what of that is in doubt.
 type belief struct {
 	held     *snapshot.Set
 	doubts   *Doubts
-	unspoken *snapshot.Set // names
+	unspoken *snapshot.Set // names of the subscription that it said nothing of, in delta
+	anew     bool          // it may have asked for some of it again, in state of the world
 }
 
-// beliefKey tells beliefs of one target apart.
+// beliefKey tells beliefs of one target apart. What is reported are versions in delta, else a set.
 type beliefKey struct {
-	fleet    fleet.Key
-	sub      *Subscription
-	versions snapshot.Count
+	fleet              fleet.Key
+	delta              bool
+	sub                *Subscription
+	versions           snapshot.Count
+	reported, arriving *snapshot.Set
 	trust
+}
+
+// believed is what work returns, which is done once for all who report the same, but for what may be one client's alone.
+func (c *Client) believed(k beliefKey, target *snapshot.Target, work func() belief) belief {
+	k.fleet, k.delta, k.trust = c.in.key, c.pos.Kind.Delta, c.origin.trust()
+	m := c.in.memoOf(target)
+	if m == nil || k.sub.typ == fleet.VirtualHost || (k.before != nil || k.unclean) && first(c.in, m, k) {
+		return work()
+	}
+	return remembered(&m.mu, &m.beliefs, k, func() belief {
+		b := work()
+		c.in.grow(m, 256+64*k.versions.N+k.sub.keeps()+b.doubts.keeps())
+		return b
+	})
 }
 
 // trust is what of a client's origin decides how far it is believed; those that held the same have the same.
@@ -61,9 +78,6 @@ func (o *Origin) trust() trust {
 	}
 	return t
 }
-
-// ofFew: it may be that of one client alone.
-func (t trust) ofFew() bool { return t.before != nil || t.unclean }
 
 // resumeDelta takes in what the first request of a type reports.
 func (c *Client) resumeDelta(r *Request, target *snapshot.Target, believe bool) {
@@ -127,16 +141,9 @@ func (c *Client) believe(r *Request, target *snapshot.Target) (unspoken *snapsho
 		}
 		return missing
 	}
-	m := c.in.memoOf(target)
-	k := beliefKey{c.in.key, tr.Sub, r.Versions.Count, c.origin.trust()}
-	if m == nil || t == fleet.VirtualHost || k.ofFew() && first(c.in, m, k) {
+	b := c.believed(beliefKey{sub: tr.Sub, versions: r.Versions.Count}, target, func() belief {
 		c.believeEach(r, target)
-		return c.unspoken(t)
-	}
-	b := remembered(&m.mu, &m.beliefs, k, func() belief {
-		c.believeEach(r, target)
-		c.in.grow(m, 256+64*r.Versions.N+tr.Sub.keeps()+tr.Doubts.keeps())
-		return belief{tr.Held, tr.Doubts, c.unspoken(t)}
+		return belief{held: tr.Held, doubts: tr.Doubts, unspoken: c.unspoken(t)}
 	})
 	tr.Held, tr.Doubts = b.held, b.doubts
 	return b.unspoken
@@ -230,18 +237,30 @@ func (c *Client) believeOne(t fleet.Type, name, version string, want *snapshot.R
 	return snapshot.Reported(name, version), nil
 }
 
-// unreported is what the client may have taken from a response that it refused, and does
-// not report: what came into the fleet, or left it, since the client settled.
-func (c *Client) unreported(t fleet.Type, target *snapshot.Target) (doubts []doubtEdit) {
-	if !c.origin.Past.doubtsAny(target) {
-		return nil
-	}
-	l := c.look(target)
-	for _, s := range []*snapshot.Set{target.Gone[t], target.View[t]} { // what is withheld from the node was refused
-		for r := range s.All() {
-			if c.origin.Past.doubts(r) && c.pos.Types[t].Sub.Has(r.Name) && l.held(t, r.Name).nothing() {
-				doubts = append(doubts, doubtEdit{r.Name, new(Doubt)})
+// newer yields what came into the view, or left it, since the client settled, if its last stream did not end clean. What is withheld from the node
+// was refused.
+func (c *Client) newer(t fleet.Type, target *snapshot.Target) iter.Seq[*snapshot.Resource] {
+	return func(yield func(*snapshot.Resource) bool) {
+		if !c.origin.Past.doubtsAny(target) {
+			return
+		}
+		for _, s := range []*snapshot.Set{target.Gone[t], target.View[t]} {
+			for r := range s.All() {
+				if c.origin.Past.doubts(r) && !yield(r) {
+					return
+				}
 			}
+		}
+	}
+}
+
+// unreported is what the client may have taken from a response that it refused, and does
+// not report.
+func (c *Client) unreported(t fleet.Type, target *snapshot.Target) (doubts []doubtEdit) {
+	l := c.look(target)
+	for r := range c.newer(t, target) {
+		if c.pos.Types[t].Sub.Has(r.Name) && l.held(t, r.Name).nothing() {
+			doubts = append(doubts, doubtEdit{r.Name, new(Doubt)})
 		}
 	}
 	return doubts
@@ -258,11 +277,9 @@ func (c *Client) unchanged(t fleet.Type, want *snapshot.Set, target *snapshot.Ta
 			return false
 		}
 	}
-	for _, s := range []*snapshot.Set{target.Gone[t], target.View[t]} { // what is withheld from the node was refused
-		for r := range s.All() {
-			if c.origin.Past.doubts(r) && c.pos.Types[t].Sub.Has(r.Name) {
-				return false
-			}
+	for r := range c.newer(t, target) {
+		if c.pos.Types[t].Sub.Has(r.Name) {
+			return false
 		}
 	}
 	return true

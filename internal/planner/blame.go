@@ -2,9 +2,9 @@ package planner
 
 import (
 	"slices"
-	"strings"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner/repair"
 	"fairlead/internal/snapshot"
 )
 
@@ -23,15 +23,6 @@ func (l *look) lacked(all []snapshot.Lack) (some []snapshot.Lack) {
 		}
 	}
 	return some
-}
-
-// namedFirst are they in the order in which it is likely to be what a client's words are about: "unknown cluster 'a'".
-func namedFirst(all []snapshot.Lack, words string) []snapshot.Lack {
-	i := slices.IndexFunc(all, func(l snapshot.Lack) bool { return strings.Contains(words, "'"+l.Name+"'") })
-	if i <= 0 {
-		return all
-	}
-	return slices.Concat(all[i:i+1], all[:i], all[i+1:])
 }
 
 // candidates are the versions of a response that the client did not have before. They are shared, and must not be written to.
@@ -72,60 +63,143 @@ func (c *Client) candidates(r *Response) []snapshot.Exception {
 	return all
 }
 
-// accuse finds who is to blame for a refusal, or begins the bisection that does.
+// accuse finds who is to blame for a refusal, or begins the search for that.
 func (c *Client) accuse(t fleet.Type, r *Response, words string) {
-	all := c.candidates(r)
-	named := quoted(t, words).named(r, all, c.overlay.base.View[t])
-	b := c.rec.of(t).bisection
-	switch {
-	case len(named) > 0:
-		c.blame(t, words, named)
-	case len(all) == 1:
-		c.blame(t, words, all)
-	case len(all) == 0:
-		c.accuseRepair(t, r, words)
-	case r.blind && t.FullSet():
-		c.verdict(t, words, nil) // a set without some of them would take away what the client has of them
-	case b == nil:
-		c.peculiar(t).bisection = newBisection(all, words)
-	default:
-		b.accuse(all)
-	}
-}
-
-// accuseRepair: what was refused is what put others back, or takes something away. Nothing
-// is left that this client could be asked to take. Which of several it refuses that does not say.
-func (c *Client) accuseRepair(t fleet.Type, r *Response, words string) {
-	var all []snapshot.Exception
-	if b := c.rec.of(t).bisection; b != nil && b.offered == nil {
-		c.verdict(t, words, nil)
-		return
-	}
+	x := repair.Refusal{Type: t, Words: words, Target: c.overlay.base, Candidates: c.candidates(r), Sent: r.Resources, Whole: r.blind && t.FullSet()}
 	for _, ch := range r.changes {
-		if ch.new != nil {
-			all = append(all, snapshot.Exception{Type: t, Refused: ch.new, Good: ch.old.lastGood(), Leave: ch.old.leftAlone()})
+		if len(x.Candidates) == 0 && ch.new != nil {
+			x.PutBack = append(x.PutBack, snapshot.Exception{Type: t, Refused: ch.new, Good: ch.old.lastGood(), Leave: ch.old.leftAlone()})
 		}
 	}
-	c.verdict(t, words, all)
+	c.refusedBy(x)
 }
 
-// blame keeps those back that are to blame, until the node's target does.
-func (c *Client) blame(t fleet.Type, words string, culprits []snapshot.Exception) {
-	p := c.peculiar(t)
-	if p.bisection == nil {
-		p.bisection = &bisection{words: words}
+// refusedBy passes on what is found out of a refusal. Until the node's target leaves out what is to blame the search keeps it back.
+func (c *Client) refusedBy(x repair.Refusal) {
+	next, vs := c.rec.of(x.Type).search.Refused(x)
+	if next != nil {
+		c.peculiar(x.Type).search = next
 	}
-	p.bisection.blame(culprits, c.overlay.base.Revision)
-	c.verdict(t, words, culprits)
+	c.found.Verdicts = append(c.found.Verdicts, vs...)
 }
 
-// verdict tells of a refusal, and of who is to blame for it: nobody, if there are no culprits.
-func (c *Client) verdict(t fleet.Type, words string, culprits []snapshot.Exception) {
-	v := snapshot.Verdict{Type: t, Detail: words, Presumed: words == nevermind || words == ProbablyRefused, Blame: slices.Clone(culprits)}
-	for i := range v.Blame {
-		x := &v.Blame[i]
-		x.Refused = c.overlay.base.View[t].Own(x.Refused) // a later revision may have brought it anew meanwhile
-		x.Lacked = namedFirst(x.Lacked, words)
+// How the searches of a stream go on: from what it holds, and from what its target says.
+
+// overlay is the node's target as last seen, and the one that was made of it for what
+// bisections keep back.
+type overlay struct {
+	base     *snapshot.Target
+	of       *snapshot.Target // nil: none was made
+	withheld []snapshot.Exception
+	target   *snapshot.Target
+}
+
+// effective is the target with what bisections keep back.
+func (c *Client) effective(target *snapshot.Target) *snapshot.Target {
+	c.overlay.base = target
+	if !c.rec.bisecting() {
+		c.overlay = overlay{base: target}
+		return target
 	}
-	c.found.Verdicts = append(c.found.Verdicts, v)
+	c.endBisections(target)
+	var es []snapshot.Exception
+	for t := range c.rec.types {
+		for x, offered := range c.rec.types[t].search.All() {
+			if !offered {
+				es = append(es, x)
+			}
+		}
+	}
+	if len(es) == 0 { // the last one has just ended: its stream takes remembered steps again
+		c.overlay = overlay{base: target}
+		return target
+	}
+	if c.overlay.of != target || !slices.EqualFunc(es, c.overlay.withheld, sameException) {
+		c.overlay = overlay{base: target, of: target, withheld: es, target: target.Except(es)}
+	}
+	return c.overlay.target
+}
+
+// sameException: nothing else of them makes another target.
+func sameException(a, b snapshot.Exception) bool {
+	return a.Type == b.Type && a.Refused == b.Refused && a.Good == b.Good && a.Leave == b.Leave
+}
+
+// endBisections drops the candidates that the target has left, and ends a bisection of
+// which nothing is left.
+func (c *Client) endBisections(target *snapshot.Target) {
+	l := c.look(target)
+	for i := range c.rec.types {
+		t, p := fleet.Type(i), &c.rec.types[i]                                   //nolint:gosec // one of nine
+		p.search, _ = p.search.Revise(func(x *snapshot.Exception, _ bool) bool { // or back, by a later revision: then it is offered once more
+			now := l.lookup(t, x.Refused.Name)
+			if x.Rival != nil && !snapshot.Same(x.Rival, target.View[t].Get(x.Rival.Name)) || snapshot.AnyCame(x.Lacked, target.View) {
+				return false
+			}
+			return c.pos.Types[t].Sub.Has(x.Refused.Name) && snapshot.Same(now, x.Refused) && (x.At == 0 || now.Revision <= x.At)
+		})
+	}
+}
+
+func (c *Client) place() repair.Place {
+	clusters := &c.pos.Types[fleet.Cluster]
+	return repair.Place{Target: c.overlay.base, Clusters: clusters.Held, Doubts: clusters.Doubts.Len()}
+}
+
+// advance offers what is next of a bisection whose client has taken what went before, or
+// where what was offered has to wait. It reports whether anything moved.
+func (c *Client) advance(target *snapshot.Target) (moved bool) {
+	if !c.rec.bisecting() {
+		return false
+	}
+	at, l := c.place(), c.look(target)
+	for i := range c.rec.types {
+		t, b := fleet.Type(i), c.rec.types[i].search //nolint:gosec // one of nine
+		if b == nil || c.pos.Types[i].InFlight {
+			continue
+		}
+		// What lacks something is withheld whether or not it is a candidate, and offered when that is there.
+		_, released := b.Revise(func(x *snapshot.Exception, offered bool) bool {
+			if !offered {
+				return true
+			}
+			_, lacks := l.waitsFor(t, change{name: x.Refused.Name, old: l.held(t, x.Refused.Name), new: x.Refused})
+			return !lacks
+		})
+		if released || b.Taken(c.pos.Types[i].Held) { // by an earlier response: nothing goes out that could be ACKed
+			moved = true
+			continue
+		}
+		vs, on := b.Next(at, func() bool { return c.repaired(t) })
+		c.found.Verdicts = append(c.found.Verdicts, vs...)
+		moved = moved || on
+	}
+	return moved
+}
+
+// repaired reports whether the client has confirmed what stands in for the candidates. That
+// nothing does cannot be said of every type.
+func (c *Client) repaired(t fleet.Type) bool {
+	removable := c.pos.Kind.Delta || t.FullSet()
+	doubts := c.pos.Types[t].Doubts
+	for x := range c.rec.of(t).search.All() {
+		if doubts.of(x.Refused.Name) != nil && !x.Leave && (removable || x.Good != nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// correct takes in what the client holds of the candidates by its own account: what it was
+// thought never to have had is not taken away, and what it has taken it does not refuse.
+func (c *Client) correct(t fleet.Type, target *snapshot.Target) {
+	l := c.look(target)
+	c.rec.of(t).search.Revise(func(x *snapshot.Exception, _ bool) bool {
+		h := l.held(t, x.Refused.Name)
+		if x.Good == nil && h.surely() {
+			x.Good = h.lastGood()
+			x.Leave = x.Leave || x.Good == nil
+		}
+		return !snapshot.Same(h.lastGood(), x.Refused)
+	})
 }

@@ -196,7 +196,7 @@ func (c *Client) Opened(now time.Time) {
 
 // confirm: while a bisection goes on what the client is to hold is not known.
 func (c *Client) confirm(t fleet.Type, r fleet.Revision) {
-	if c.rec.of(t).bisection == nil {
+	if c.rec.of(t).search == nil {
 		c.settled.confirmed[t] = max(c.settled.confirmed[t], r)
 	}
 }
@@ -263,7 +263,7 @@ func (c *Client) Clean() bool {
 	}
 	for i := range c.pos.Types {
 		p := c.rec.of(fleet.Type(i))
-		if f := c.flights[i]; f != nil && f.alters() || len(p.late) > 0 || p.bisection != nil || c.pos.Types[i].Doubts.Len() > 0 || c.lacksSome(fleet.Type(i)) {
+		if f := c.flights[i]; f != nil && f.alters() || len(p.late) > 0 || p.search != nil || c.pos.Types[i].Doubts.Len() > 0 || c.lacksSome(fleet.Type(i)) {
 			return false
 		}
 		if c.origin.Past.Unclean && c.pos.Types[i].Sub != nil && c.settled.confirmed[i] == 0 {

@@ -147,21 +147,13 @@ func (in interner) cast(t fleet.Type, tr *Track, edits []doubtEdit) {
 		return
 	}
 	tr.Doubts = in.doubts(t, tr.Doubts, edits)
-	var held []snapshot.Edit
-	for _, name := range unique(namesOf(edits)) {
-		if r := tr.Held.Get(name); r != nil && tr.Doubts.of(name) != nil {
-			held = append(held, snapshot.Edit{Old: r})
+	names := make([]string, 0, len(edits))
+	for _, e := range edits {
+		if tr.Doubts.of(e.name) != nil {
+			names = append(names, e.name)
 		}
 	}
-	tr.Held = in.apply(t, tr.Held, held)
-}
-
-func namesOf(edits []doubtEdit) []string {
-	all := make([]string, 0, len(edits))
-	for _, e := range edits {
-		all = append(all, e.name)
-	}
-	return all
+	tr.Held = in.dropped(t, tr.Held, unique(names))
 }
 
 // without are the doubts but for names.

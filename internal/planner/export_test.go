@@ -10,15 +10,15 @@ func (c *Client) LackedHeld() (n int) {
 		for _, x := range p.refused {
 			n += len(x.lacked)
 		}
-		if p.bisection == nil {
-			continue
-		}
-		for _, x := range p.bisection.all() {
+		for x := range p.search.All() {
 			n += len(x.Lacked)
 		}
 	}
 	return n
 }
+
+// Forget drops all that is remembered. It changes nothing but what the next steps cost.
+func (pl *Planner) Forget() { pl.memos.grow(0, -1) }
 
 // Remembers is how many bytes the planner counts of what it remembers.
 func (pl *Planner) Remembers() int {

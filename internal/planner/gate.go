@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"iter"
-
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
 )
@@ -48,7 +46,7 @@ func (l *look) waitsForCluster(t fleet.Type, ch change) bool {
 // to one cluster fail. A listener that names such a cluster Envoy would refuse. While a culprit is looked for among the clusters it is not known which are
 // not given.
 func (l *look) goesWithout(t fleet.Type, ch change, cluster fleet.Ref) bool {
-	if t != fleet.Route && t != fleet.VirtualHost || !ch.old.nothing() || l.rec.of(fleet.Cluster).bisection != nil {
+	if t != fleet.Route && t != fleet.VirtualHost || !ch.old.nothing() || l.rec.of(fleet.Cluster).search != nil {
 		return false
 	}
 	r := l.base.Types[fleet.Cluster].Get(cluster.Name)
@@ -86,7 +84,7 @@ func (l *look) earlier(t fleet.Type, ch change) *snapshot.Resource {
 		return nil
 	}
 	r := l.pos.Warm.Find(t, ch.name)
-	if r == nil || !ch.old.nothing() && r.Revision <= ch.old.revision() || ch.old.is(r) ||
+	if r == nil || ch.old.res != nil && r.Revision <= ch.old.res.Revision || ch.old.is(r) ||
 		l.at(l.pos.Warm).waitsForCluster(t, change{name: ch.name, old: ch.old, new: r}) {
 		return nil
 	}
@@ -101,7 +99,7 @@ func (l *look) leavesWithCluster(edsName string) bool {
 
 // rested reports whether nothing is left to do of a type but what is kept back.
 func (l *look) rested(t fleet.Type) bool {
-	return !l.pos.Types[t].InFlight && l.rests[t] >= keptBack && l.rec.of(t).bisection == nil
+	return !l.pos.Types[t].InFlight && l.rests[t] >= keptBack && l.rec.of(t).search == nil
 }
 
 // namedBy is who in the client names a cluster that is to go.
@@ -156,30 +154,23 @@ func (l *look) stillNamed() *namers {
 				l.leaves(n, ch.old, ch.new, by)
 			}
 		}
-		if !tr.InFlight {
-			continue
-		}
-		for name, h := range l.arriving(t) { // the client may have taken it in
-			l.leaves(n, h, l.target.Types[t].Get(name), byMoving)
+		if tr.InFlight { // the client may have taken it in
+			l.leaveArriving(n, t)
 		}
 	}
 	return n
 }
 
-// arriving yields what a response in flight may bring.
-func (l *look) arriving(t fleet.Type) iter.Seq2[string, has] {
-	tr := &l.pos.Types[t]
-	return func(yield func(string, has) bool) {
-		for _, r := range snapshot.Diff(tr.Held, tr.Next) {
-			if r != nil && !yield(r.Name, has{res: r}) {
-				return
-			}
+// leaveArriving notes what a response in flight may bring.
+func (l *look) leaveArriving(n *namers, t fleet.Type) {
+	tr, target := &l.pos.Types[t], l.target.Types[t]
+	for _, r := range snapshot.Diff(tr.Held, tr.Next) {
+		if r != nil {
+			l.leaves(n, has{res: r}, target.Get(r.Name), byMoving)
 		}
-		for _, name := range tr.NextDoubts.names() {
-			if !yield(name, has{doubt: tr.NextDoubts.of(name)}) {
-				return
-			}
-		}
+	}
+	for _, name := range tr.NextDoubts.names() {
+		l.leaves(n, has{doubt: tr.NextDoubts.of(name)}, target.Get(name), byMoving)
 	}
 }
 

@@ -2,21 +2,22 @@ package planner
 
 import (
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner/repair"
 	"fairlead/internal/snapshot"
 )
 
 // What changes for a client when it asks for other names than before.
 
-// change takes in that one subscription took the place of another one. It reports whether
-// some name is new.
+// change takes in that one subscription took the place of another one. It reports whether some name is new. Under a wildcard a delta client is told
+// what a name that it gives up is now (PROTOCOL rule 6).
 func (c *Client) change(t fleet.Type, old, next *Subscription) (asked bool) {
 	if old.Len() == 0 && !old.wildcard && c.flights[t] == nil {
 		return next.Len() > 0 // nothing was given up
 	}
 	tr := &c.pos.Types[t]
-	stays := next.wildcard
 	gone := 0
 	var dropped []string
+	var told []*snapshot.Resource
 	var rewanted []doubtEdit
 	for was, is := range snapshot.Diff(old.names, next.names) {
 		if is != nil {
@@ -24,45 +25,22 @@ func (c *Client) change(t fleet.Type, old, next *Subscription) (asked bool) {
 			rewanted = c.rewant(t, is.Name, rewanted)
 			continue
 		}
-		if gone++; !next.Has(was.Name) {
+		if gone++; !next.wildcard {
 			dropped = append(dropped, was.Name)
-		} else {
-			stays = true
+		} else if c.pos.Kind.Delta {
+			told = append(told, was)
 		}
 	}
-	stays = stays || gone < old.Len()
 	if old.wildcard && !next.wildcard {
 		c.forgetUnwanted(t)
 	}
 	c.forget(t, dropped)
 	c.doubtNext(t, rewanted)
-	tr.Unknown = tr.Unknown && stays // what is not known was given up
-	return asked
-}
-
-// giveUp ends the subscription to names. Under a wildcard the client is told what the
-// name is now (PROTOCOL rule 6); a name that was never asked for is ignored.
-func (c *Client) giveUp(t fleet.Type, old, next *Subscription) {
-	tr := &c.pos.Types[t]
-	if old.wildcard && !next.wildcard {
-		c.forgetUnwanted(t)
-	}
-	var dropped []string
-	var told []*snapshot.Resource
-	for was := range snapshot.Diff(old.names, next.names) {
-		if was == nil {
-			continue
-		}
-		if next.wildcard {
-			told = append(told, was)
-		} else {
-			dropped = append(dropped, was.Name)
-		}
-	}
-	c.forget(t, dropped)
 	if len(told) > 0 {
 		tr.Pending = c.in.adding(t, tr.Pending, told...)
 	}
+	tr.Unknown = tr.Unknown && (next.wildcard || gone < old.Len()) // what is not known was given up
+	return asked
 }
 
 // forget: the client gave names up and holds them no more.
@@ -81,7 +59,7 @@ func (c *Client) forget(t fleet.Type, dropped []string) {
 	}
 	p := &c.rec.types[t]
 	for content, x := range p.refused { // the bisection that they were in has ended
-		x.again = place{}
+		x.again = repair.Place{}
 		p.refused[content] = x
 	}
 }
@@ -95,20 +73,6 @@ func (in interner) dropped(t fleet.Type, s *snapshot.Set, names []string) *snaps
 		}
 	}
 	return in.apply(t, s, edits)
-}
-
-// takeUp takes names up.
-func (c *Client) takeUp(t fleet.Type, old, next *Subscription) {
-	if c.flights[t] == nil {
-		return
-	}
-	var rewanted []doubtEdit
-	for _, is := range snapshot.Diff(old.names, next.names) {
-		if is != nil {
-			rewanted = c.rewant(t, is.Name, rewanted)
-		}
-	}
-	c.doubtNext(t, rewanted)
 }
 
 // rewant takes a name up again, and adds to what is in doubt. If it was given up since a response left that carries it,

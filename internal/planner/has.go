@@ -39,7 +39,7 @@ func (h has) names(ref fleet.Ref) bool { return slices.Contains(h.refs(), ref) }
 
 // namesAnything: what the client has may name anything, since its bytes are not known.
 func (h has) namesAnything() bool {
-	return h.reported() || h.doubt != nil && h.doubt.Last == nil && h.doubt.Certainty == Something
+	return h.reported() || h.knowledge() == someKnown
 }
 
 // lastGood is the version itself or, if the client may not hold it, the last one that it
@@ -67,9 +67,16 @@ func (h has) surely() bool {
 	return h.res != nil || h.doubt != nil && h.doubt.Certainty == Something
 }
 
-// settledOn reports whether the client confirmed some version of it, or surely has one.
-func (h has) settledOn() bool {
-	return h.doubt == nil || h.doubt.Last != nil || h.doubt.Certainty == Something
+func (h has) knowledge() knowledge {
+	switch d := h.doubt; {
+	case d == nil:
+		return certain
+	case d.Last != nil:
+		return lastKnown
+	case d.Certainty == Something:
+		return someKnown
+	}
+	return unknown
 }
 
 // leftAlone reports whether the client has a version of the name whose bytes are not to be
@@ -85,14 +92,6 @@ func (h has) version() string {
 		return h.doubt.Version
 	}
 	return ""
-}
-
-// revision is that of what the client has, 0 if it is not known.
-func (h has) revision() fleet.Revision {
-	if h.res == nil {
-		return 0
-	}
-	return h.res.Revision
 }
 
 // change is one name whose resource differs between client and target, or that is owed

@@ -102,10 +102,7 @@ func (c *Client) Quotable(t fleet.Type) iter.Seq[*snapshot.Resource] {
 				}
 			}
 		}
-		if p.bisection == nil {
-			return
-		}
-		for _, x := range p.bisection.all() {
+		for x := range p.search.All() {
 			if !again(x.Refused) && !yield(x.Refused) {
 				return
 			}

@@ -129,14 +129,13 @@ func (l *look) differences(t fleet.Type) iter.Seq[change] {
 	return func(yield func(change) bool) {
 		want, missing := l.wanted(t)
 		for old, now := range snapshot.Diff(tr.Held, want) {
-			ch := change{name: snapshot.Edit{Old: old, New: now}.Name(), old: has{res: old}, new: l.own(t, now)}
-			if doubts.of(ch.name) != nil {
+			name := snapshot.Edit{Old: old, New: now}.Name()
+			if doubts.of(name) != nil {
 				continue
 			}
-			if now == nil {
-				if ch.new = l.absent(t, ch.name); ch.new != nil && ch.old.is(ch.new) {
-					continue // it was told
-				}
+			ch := change{name: name, old: has{res: old}, new: l.own(t, name, now)}
+			if now == nil && ch.new != nil && ch.old.is(ch.new) {
+				continue // it was told
 			}
 			if !yield(ch) {
 				return
@@ -146,7 +145,7 @@ func (l *look) differences(t fleet.Type) iter.Seq[change] {
 			if !tr.Sub.Has(name) && t != fleet.VirtualHost { // which is asked for by an alias
 				continue
 			}
-			if !yield(change{name: name, old: has{doubt: doubts.of(name)}, new: l.doubtfulWanted(t, name, want)}) {
+			if !yield(change{name: name, old: has{doubt: doubts.of(name)}, new: l.own(t, name, want.Get(name))}) {
 				return
 			}
 		}
@@ -164,20 +163,14 @@ func (l *look) differences(t fleet.Type) iter.Seq[change] {
 	}
 }
 
-// own is the target's own resource: that of an interned set may be another view's, of the same
-// content and of another revision.
-func (l *look) own(t fleet.Type, r *snapshot.Resource) *snapshot.Resource {
-	if r != nil {
-		if own := l.target.Types[t].Get(r.Name); own != nil && snapshot.Same(own, r) {
-			return own
-		}
+// own is the target's own resource: that of an interned set may be another view's, of the same content and of another revision. For nil it is what
+// says that there is none.
+func (l *look) own(t fleet.Type, name string, r *snapshot.Resource) *snapshot.Resource {
+	if r == nil {
+		return l.absent(t, name)
+	}
+	if own := l.target.Types[t].Get(name); own != nil && snapshot.Same(own, r) {
+		return own
 	}
 	return r
-}
-
-func (l *look) doubtfulWanted(t fleet.Type, name string, want *snapshot.Set) *snapshot.Resource {
-	if r := want.Get(name); r != nil {
-		return l.own(t, r)
-	}
-	return l.absent(t, name)
 }

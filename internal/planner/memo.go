@@ -21,7 +21,6 @@ type memo struct {
 	steps    map[stepKey]*entry[*step]
 	beliefs  map[beliefKey]*entry[belief]
 	resumes  map[resumeKey]*entry[resumed]
-	believed map[believedKey]*entry[believedSet]
 	withheld map[withheldKey]*entry[[]fleet.Withheld]
 	size     int
 }
@@ -229,7 +228,7 @@ func (in interner) grow(m *memo, size int) {
 func (m *memo) clear() (size int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.seen, m.steps, m.beliefs, m.resumes, m.believed, m.withheld = nil, nil, nil, nil, nil, nil
+	m.seen, m.steps, m.beliefs, m.resumes, m.withheld = nil, nil, nil, nil, nil
 	size, m.size = m.size, 0
 	return size
 }
@@ -277,6 +276,3 @@ func (ms *memos) live() (all []*memo) {
 	}
 	return all
 }
-
-// Forget drops all that is remembered. It changes nothing but what the next steps cost.
-func (pl *Planner) Forget() { pl.memos.grow(0, -1) }

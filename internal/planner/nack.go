@@ -5,8 +5,12 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner/repair"
 	"fairlead/internal/snapshot"
 )
+
+// ProbablyRefused stands for the words of a client that polls: it cannot refuse.
+const ProbablyRefused = repair.ProbablyRefused
 
 // Nack takes in the NACK of the response that is in flight, or of one that it has
 // overtaken, and finds out who is to blame (SEMANTICS 3.5): the changed name that the
@@ -65,7 +69,7 @@ type refusedContent struct {
 	words   string
 	at      fleet.Revision // the target's
 	// again is where it was looked into once more.
-	again place
+	again repair.Place
 }
 
 // maxRefused is how many refused contents of a type are remembered.
@@ -98,20 +102,16 @@ func (c *Client) remember(t fleet.Type, r *Response, words string) {
 func (c *Client) accuseAgain(again []*Response) {
 	for _, r := range again {
 		t := r.Type
-		p := c.peculiar(t)
+		p, all, at := c.peculiar(t), c.candidates(r), c.place()
 		x := p.refused[r.content]
-		at := c.place()
-		all := c.candidates(r)
-		if b := p.bisection; b != nil && b.offered != nil && r.carries(b.offered) {
-			b.refusedWith(b.fresh(all)) // it was, before it was offered by itself
-			continue
+		if p.search == nil {
+			if x.again == at || len(all) == 0 || r.blind && t.FullSet() {
+				continue
+			}
+			x.again, p.looked = at, nil
+			p.refused[r.content] = x
 		}
-		if p.bisection != nil || x.again == at || len(all) == 0 || r.blind && t.FullSet() {
-			continue
-		}
-		x.again, p.looked = at, nil
-		p.refused[r.content] = x
-		p.bisection = newBisection(all, x.words)
+		c.refusedBy(repair.Refusal{Type: t, Words: x.words, Candidates: all, Again: true, After: r.after})
 	}
 }
 
@@ -140,7 +140,7 @@ func (p *peculiar) offerAgain(l *look, t fleet.Type) {
 		case x.over(l, t):
 			delete(p.refused, content)
 		case x.excepted(l, t): // when that ends, somebody has to be found anew
-			x.again = place{}
+			x.again = repair.Place{}
 			p.refused[content] = x
 		}
 	}

@@ -11,42 +11,29 @@ import (
 // Pending replies are names that must be answered though the client may hold them already:
 // it asked for them, or waits for them once more.
 
-// collectPending puts what is owed an answer, and is not pending anyway, in its place among
-// the changes: the resource, or, by a change from nothing to nothing, that there is none.
-func (p *plan) collectPending() {
-	if p.tr.Pending.Len() == 0 {
-		return
-	}
+// collectOwed puts what is owed an answer, and goes out for no other reason, among the changes: the resource or, by a change from nothing to
+// nothing, that there is none.
+func (p *plan) collectOwed() {
 	there := make(map[string]struct{}, len(p.pending))
 	for _, ch := range p.pending {
 		there[ch.name] = struct{}{}
 	}
-	nonexistent, all := 0, len(p.pending)
+	room := MaxResponse / 2
 	for _, n := range p.answerable() {
-		ch := p.owed(n.Name)
+		ch, goes := p.judge(p.owed(n.Name), n)
 		switch {
-		case p.mustWait(ch):
-			p.wait(ch)
-			continue
-		case ch.new == nil && p.t == fleet.VirtualHost && p.tr.Sub.Named(n.Name):
-			if !ch.old.nothing() {
-				continue // its removal is the answer: no name stands twice in a response
-			}
-			if nonexistent += 2*len(n.Name) + 16; nonexistent > MaxResponse/2 {
-				p.waiting, p.r.cut = true, true
-				continue
-			}
-			p.r.Nonexistent = append(p.r.Nonexistent, n.Name)
-			p.r.answered = append(p.r.answered, n.Name)
-			p.r.content = p.r.content.Plus(snapshot.KeyOf(n.Name, "\x00nonexistent"))
-			continue
-		case ch.new == nil && p.pos.Kind.patient(p.t) && !n.IsOverdue():
-			continue
-		case ch.new == nil && !p.pos.Kind.Delta:
-			p.unsaid = append(p.unsaid, n) // if it comes into being it is sent
+		case !goes:
 			continue
 		case ch.new != nil:
 			p.r.alias(ch.new.Name, n.Name)
+		case p.t == fleet.VirtualHost && p.tr.Sub.Named(n.Name):
+			if ch.old.nothing() { // else its removal is the answer: no name stands twice in a response
+				p.answerNonexistent(n.Name, &room)
+			}
+			continue
+		case !p.pos.Kind.Delta:
+			p.unsaid = append(p.unsaid, n) // if it comes into being it is sent
+			continue
 		}
 		if _, ok := there[ch.name]; !ok {
 			there[ch.name] = struct{}{}
@@ -55,9 +42,16 @@ func (p *plan) collectPending() {
 			p.keepInPlace(ch)
 		}
 	}
-	if len(p.pending) > all {
-		p.sortPending()
+}
+
+// answerNonexistent says of a virtual host that there is none, if there is room.
+func (p *plan) answerNonexistent(name string, room *int) {
+	if *room -= 2*len(name) + 16; *room < 0 {
+		p.waiting, p.r.cut = true, true
+		return
 	}
+	p.r.Nonexistent = append(p.r.Nonexistent, name)
+	p.answer(name, "\x00nonexistent")
 }
 
 // owed is the change that answers a name.
@@ -71,14 +65,6 @@ func (p *plan) owed(name string) change {
 		ch.new = ch.old.res // its cluster changed, and waits for it, whether or not the fleet still has it
 	}
 	return ch
-}
-
-// mustWait reports whether an answer has to wait.
-func (p *plan) mustWait(ch change) bool {
-	if ch.new != nil {
-		return p.withholds(ch) || p.waitsForCluster(p.t, ch)
-	}
-	return !ch.old.nothing() && ch.old.settledOn() && p.stays(ch.name)
 }
 
 // answerable are the pending names, by name, without those of which nothing is there and nothing can be said yet: these
@@ -242,8 +228,4 @@ func (in interner) oweScopes(p *Position, r *Response) {
 		}
 	}
 	tr.Pending, tr.Answer = in.adding(fleet.ScopedRoute, tr.Pending, owed...), true
-}
-
-func (p *plan) sortPending() {
-	slices.SortFunc(p.pending, func(a, b change) int { return strings.Compare(a.name, b.name) })
 }

@@ -41,13 +41,11 @@ func (l *look) plan(t fleet.Type, last bool) planned {
 	p.r = &Response{Type: t, Revision: l.target.Revision, kind: l.pos.Kind, effect: effect{target: l.target, after: tr.Held}}
 	p.collect()
 	p.keepApart()
-	switch {
-	case l.pos.Kind.Delta:
-		p.delta()
-	case t.FullSet():
+	p.leaveTooLarge()
+	if t.FullSet() && !l.pos.Kind.Delta {
 		p.fullSet()
-	default:
-		p.changed()
+	} else {
+		p.parts()
 	}
 	if len(p.unsaid) > 0 {
 		var edits []snapshot.Edit
@@ -79,74 +77,6 @@ func (p *plan) rest() rest {
 		return keptBack
 	}
 	return inStep
-}
-
-// collect finds what differs and leaves out what has to wait.
-func (p *plan) collect() {
-	want, _ := p.wanted(p.t)
-	p.pending = make([]change, 0, max(0, want.Len()-p.tr.Held.Len())) // at least so many differ
-	for ch := range p.differences(p.t) {
-		goes := true
-		if ch.new != nil {
-			ch.new, goes = p.arrival(ch)
-		} else if ch.old.settledOn() {
-			ch.new, goes = p.removal(ch)
-		}
-		if goes {
-			p.pending = append(p.pending, ch)
-		}
-	}
-	p.sortPending()
-}
-
-// arrival is what goes out for what the client is to have: that, or something in its place, or nothing for now.
-func (p *plan) arrival(ch change) (r *snapshot.Resource, goes bool) {
-	switch {
-	case p.withholds(ch):
-		p.wait(ch)
-		d := ch.old.doubt
-		if d == nil || d.Last == nil && (d.Certainty == Something || p.t != fleet.Listener) {
-			return nil, false
-		}
-		return d.Last, true // or away, where the client may have half of what it refused
-	case p.waitsForCluster(p.t, ch):
-		p.wait(ch)
-		return p.instead(p.t, ch)
-	}
-	return ch.new, true
-}
-
-// removal is what goes out for what the client has and is not to have: nil, which takes it away, or its last good version as long as it stays.
-func (p *plan) removal(ch change) (r *snapshot.Resource, goes bool) {
-	switch {
-	case p.target.Keeps(fleet.Ref{Type: p.t, Name: ch.name}):
-	case p.t == fleet.Cluster:
-		by := byMoving
-		if p.last {
-			if p.named == nil {
-				p.named = p.stillNamed()
-			}
-			by = p.named.of(ch.name)
-		}
-		p.waiting = p.waiting || by == byMoving
-		p.keeps = p.keeps || by == byKept
-		if by != byNone && ch.old.doubtful() {
-			r = ch.old.doubt.Last
-		}
-		return r, by == byNone || r != nil
-	case p.stays(ch.name):
-		p.wait(ch)
-	case p.t != fleet.Endpoint:
-		return nil, true
-	case p.pos.Kind.SingleType && p.pos.Kind.Envoy:
-		p.keeps = true // it ends the stream with the cluster, and does nothing else for a removal
-	case p.leavesWithCluster(ch.name):
-		stays := p.rested(fleet.Cluster) // though the cluster is there
-		p.waiting, p.keeps = p.waiting || !stays, p.keeps || stays
-	default:
-		return nil, true
-	}
-	return nil, false
 }
 
 // take puts a change into the response.
@@ -181,11 +111,17 @@ func (p *plan) settleAfter() {
 	p.doubts = p.in.without(p.t, p.doubts, told)
 }
 
-// delta: what differs and what is owed, as far as it fits. The rest follows the ACK.
-func (p *plan) delta() {
-	p.collectPending()
-	p.leaveTooLarge()
-	for _, ch := range p.fitting() {
+// parts: what differs and what is owed, as far as it fits. The rest follows the ACK. In state of the world that a resource is no more cannot be said.
+func (p *plan) parts() {
+	delta, polls := p.pos.Kind.Delta, p.pos.Kind.Polls
+	if !delta {
+		p.pending = slices.DeleteFunc(p.pending, func(ch change) bool { return ch.new == nil })
+	}
+	fitting := p.pending
+	if !polls {
+		fitting = p.fitting()
+	}
+	for _, ch := range fitting {
 		switch {
 		case ch.new != nil:
 			p.send(ch.new)
@@ -197,6 +133,12 @@ func (p *plan) delta() {
 		p.take(ch)
 	}
 	p.settleAfter()
+	if !delta {
+		p.r.Version = p.r.after.Sum()
+	}
+	if polls && (len(p.r.changes) > 0 || p.tr.Answer) {
+		p.r.Resources = p.r.after.Sorted()
+	}
 }
 
 // fitting returns the changes that one response may hold: one at least.
@@ -225,21 +167,24 @@ func (p *plan) send(r *snapshot.Resource) {
 	p.r.Resources = append(p.r.Resources, r)
 	p.r.content = p.r.content.Plus(r.Key())
 	for _, a := range p.r.Aliases[r.Name] {
-		p.r.answered = append(p.r.answered, a)
-		p.r.content = p.r.content.Plus(snapshot.KeyOf(a, r.Version))
+		p.answer(a, r.Version)
 	}
 }
 
 func (p *plan) remove(name string) {
 	p.r.Removed = append(p.r.Removed, name)
+	p.answer(name, "\x00removed")
+}
+
+// answer notes that the response answers the asking for a name, and how.
+func (p *plan) answer(name, how string) {
 	p.r.answered = append(p.r.answered, name)
-	p.r.content = p.r.content.Plus(snapshot.KeyOf(name, "\x00removed"))
+	p.r.content = p.r.content.Plus(snapshot.KeyOf(name, how))
 }
 
 // fullSet: "a state-of-the-world response must hold every subscribed resource", so what
 // has to wait goes out as the client has it.
 func (p *plan) fullSet() {
-	p.leaveTooLarge()
 	taken := make(map[string]struct{}, len(p.pending))
 	for _, ch := range p.pending {
 		taken[ch.name] = struct{}{}
@@ -275,25 +220,4 @@ func (p *plan) takesLeft() bool {
 		}
 	}
 	return false
-}
-
-// changed: of the other types only what differs is sent, as far as it fits; that a
-// resource is no more cannot be said.
-func (p *plan) changed() {
-	p.collectPending()
-	p.leaveTooLarge()
-	p.pending = slices.DeleteFunc(p.pending, func(ch change) bool { return ch.new == nil })
-	fitting := p.pending
-	if !p.pos.Kind.Polls {
-		fitting = p.fitting()
-	}
-	for _, ch := range fitting {
-		p.send(ch.new)
-		p.take(ch)
-	}
-	p.settleAfter()
-	p.r.Version = p.r.after.Sum()
-	if p.pos.Kind.Polls && (len(p.r.changes) > 0 || p.tr.Answer) {
-		p.r.Resources = p.r.after.Sorted()
-	}
 }

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"fairlead/internal/fleet"
@@ -96,9 +97,5 @@ func (in interner) all(t fleet.Type, s, names *snapshot.Set) *snapshot.Set {
 	if s.Len() == 0 {
 		return names
 	}
-	var list []*snapshot.Resource
-	for n := range names.All() {
-		list = append(list, n)
-	}
-	return in.adding(t, s, list...)
+	return in.adding(t, s, slices.Collect(names.All())...)
 }

@@ -3,6 +3,8 @@ package planner
 import (
 	"runtime"
 	"testing"
+
+	"fairlead/internal/fleet"
 )
 
 // TestAPoolHoldsWhatIsUsed: a pool finds a value for as long as somebody uses it, and what nobody uses is dropped before it is as much
@@ -59,4 +61,21 @@ func TestMemosOfTargetsThatAreGoneAreDropped(t *testing.T) {
 		t.Errorf("%d memos are known of %d in use, want %d at most", len(ms.all), len(used), most)
 	}
 	runtime.KeepAlive(used)
+}
+
+// TestDoubtsOfOneContentAreOne, however they came about: else streams that doubt the same stand in places of their own.
+func TestDoubtsOfOneContentAreOne(t *testing.T) {
+	t.Parallel()
+	in := interner{New(DefaultMemo), fleet.Key{}}
+	a, b := doubtEdit{"a", &Doubt{Certainty: Something, Version: "1"}}, doubtEdit{"b", new(Doubt)}
+	together := in.doubts(fleet.Cluster, nil, []doubtEdit{a, b})
+	apart := in.doubts(fleet.Cluster, in.doubts(fleet.Cluster, nil, []doubtEdit{b}), []doubtEdit{a})
+	other := in.doubts(fleet.Cluster, nil, []doubtEdit{{"a", &Doubt{Certainty: Something, Version: "2"}}, b})
+	if together != apart {
+		t.Error("the same is doubted twice")
+	}
+	if together == other {
+		t.Error("a doubt about another version is taken for the same")
+	}
+	runtime.KeepAlive(together)
 }

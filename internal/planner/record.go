@@ -1,9 +1,8 @@
 package planner
 
 import (
-	"slices"
-
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner/repair"
 	"fairlead/internal/snapshot"
 )
 
@@ -16,8 +15,8 @@ type Record struct {
 
 // peculiar is a type's part of a record.
 type peculiar struct {
-	// bisection looks for what the client refuses; nil: none goes on.
-	bisection *bisection
+	// search is for what the client refuses; nil: none goes on.
+	search *repair.Search
 	// refused are contents that this stream would not take, and what they held.
 	refused map[snapshot.Sum]refusedContent
 	looked  *snapshot.Target // at which it was last seen which of them are over; nil: they have changed since
@@ -28,7 +27,7 @@ type peculiar struct {
 }
 
 func (p *peculiar) empty() bool {
-	return len(p.refused)+len(p.late) == 0 && p.bisection == nil && !p.unasked
+	return len(p.refused)+len(p.late) == 0 && p.search == nil && !p.unasked
 }
 
 // of returns the type's part, which is not to be changed.
@@ -41,25 +40,23 @@ func (r *Record) of(t fleet.Type) *peculiar {
 
 var none peculiar
 
-// bends reports whether the record changes what is planned. A content that was refused only
-// keeps that back.
-func (r *Record) bends() bool {
-	if r == nil {
-		return false
-	}
-	for i := range r.types {
-		p := &r.types[i]
-		if p.bisection != nil || p.unasked {
+func (r *Record) any(is func(*peculiar) bool) bool {
+	for i := 0; r != nil && i < len(r.types); i++ {
+		if is(&r.types[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-// bisecting reports whether some culprit is looked for.
-func (r *Record) bisecting() bool {
-	return r != nil && slices.ContainsFunc(r.types[:], func(p peculiar) bool { return p.bisection != nil })
+// bends reports whether the record changes what is planned. A content that was refused only
+// keeps that back.
+func (r *Record) bends() bool {
+	return r.any(func(p *peculiar) bool { return p.search != nil || p.unasked })
 }
+
+// bisecting reports whether some culprit is looked for.
+func (r *Record) bisecting() bool { return r.any(func(p *peculiar) bool { return p.search != nil }) }
 
 // refuses reports whether the stream refused a content.
 func (r *Record) refuses(t fleet.Type, content snapshot.Sum) bool {
@@ -80,7 +77,7 @@ func (c *Client) peculiar(t fleet.Type) *peculiar {
 
 // heal drops the record if nothing is peculiar any more.
 func (c *Client) heal() {
-	if c.rec != nil && !slices.ContainsFunc(c.rec.types[:], func(p peculiar) bool { return !p.empty() }) {
+	if !c.rec.any(func(p *peculiar) bool { return !p.empty() }) {
 		c.rec = nil
 	}
 }

@@ -34,12 +34,10 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 	if first && !unasked { // an Envoy that was just freed reports what it was stuck on
 		c.doubtExceptions(&r, target)
 	}
-	if p := c.rec.of(t); unasked && p.bisection != nil {
-		if c.pos.Types[t].Unknown {
-			p.bisection = nil // a set without what is kept back would take away what the client has of it
-		} else {
-			p.bisection.correct(func(name string) has { return c.look(target).held(t, name) })
-		}
+	if unasked && c.pos.Types[t].Unknown {
+		c.peculiar(t).search = nil // a set without what is kept back would take away what the client has of it
+	} else if unasked {
+		c.correct(t, target)
 	}
 	for _, f := range crossed { // it may take them in after what it says now
 		f.doubt(c.in, &c.pos.Types[t])
@@ -147,7 +145,7 @@ func (c *Client) requestDelta(r *Request, target *snapshot.Target, first bool) (
 	less := c.in.derive(old, wildcard, explicit, old.dropping(r.Dropped))
 	tr.Sub = less
 	if less != old {
-		c.giveUp(t, old, less)
+		c.change(t, old, less)
 	}
 	if r.Star && t != fleet.Secret { // nobody may have all secrets
 		wildcard, explicit = true, true
@@ -162,8 +160,8 @@ func (c *Client) requestDelta(r *Request, target *snapshot.Target, first bool) (
 	}
 	tr.Sub = more
 	c.denyAll(r)
-	if r.Names.N > 0 {
-		c.takeUp(t, less, more)
+	if r.Names.N > 0 && c.flights[t] != nil {
+		c.change(t, less, more)
 	}
 	believe := first && !c.pos.startsWarming(t)
 	if first {

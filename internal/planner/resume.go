@@ -66,69 +66,39 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 // the answer with its stream: what it names came or went since it settled. The version that it reports is
 // still that of before, when it had them.
 func (c *Client) mayHaveAskedAnew(t fleet.Type, target *snapshot.Target) bool {
-	if t.FullSet() || !c.origin.Past.doubtsAny(target) {
+	if t.FullSet() {
 		return false
 	}
 	for _, by := range []fleet.Type{fleet.Listener, fleet.Cluster, fleet.ScopedRoute} {
-		for _, s := range []*snapshot.Set{target.Gone[by], target.View[by]} {
-			for r := range s.All() {
-				if c.origin.Past.doubts(r) {
-					return true
-				}
-			}
+		for range c.newer(by, target) {
+			return true
 		}
 	}
 	return false
 }
 
-// believedSet is what of a reported set is believed, and what is in doubt of it. anew: the client may have asked for some of it again.
-type believedSet struct {
-	held   *snapshot.Set
-	doubts *Doubts
-	anew   bool
-}
-
-// believedKey tells apart what is believed of sets.
-type believedKey struct {
-	fleet    fleet.Key
-	sub      *Subscription
-	arriving *snapshot.Set
-	reported *snapshot.Set
-	trust
-}
-
 // believeReported is how far a set is believed that the client reports, and whose resources are known. For streams that end
 // unclean together it is worked out once.
-func (c *Client) believeReported(t fleet.Type, reported *snapshot.Set, target *snapshot.Target) believedSet {
+func (c *Client) believeReported(t fleet.Type, reported *snapshot.Set, target *snapshot.Target) belief {
 	l := c.look(target)
 	if !c.origin.Past.Unclean {
 		if want := l.wantedOf(t, target); reported.Equal(want) {
-			return believedSet{held: want}
+			return belief{held: want}
 		}
-		return believedSet{held: reported}
+		return belief{held: reported}
 	}
-	work := func() believedSet {
-		b := believedSet{anew: c.mayHaveAskedAnew(t, target)}
+	return c.believed(beliefKey{sub: c.pos.Types[t].Sub, reported: reported, arriving: l.arrivingClusters(t)}, target, func() belief {
+		b := belief{anew: c.mayHaveAskedAnew(t, target)}
 		if want := l.wantedOf(t, target); reported.Equal(want) && c.unchanged(t, want, target) {
 			b.held = want
 			return b
 		}
 		return c.believeSet(t, reported, target, b)
-	}
-	m := c.in.memoOf(target)
-	k := believedKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), reported, c.origin.trust()}
-	if m == nil || first(c.in, m, k) {
-		return work()
-	}
-	return remembered(&m.mu, &m.believed, k, func() believedSet {
-		b := work()
-		c.in.grow(m, 256+c.pos.Types[t].Sub.keeps()+b.doubts.keeps())
-		return b
 	})
 }
 
 // believeSet is believeEach of a set whose resources are known.
-func (c *Client) believeSet(t fleet.Type, held *snapshot.Set, target *snapshot.Target, b believedSet) believedSet {
+func (c *Client) believeSet(t fleet.Type, held *snapshot.Set, target *snapshot.Target, b belief) belief {
 	want := c.look(target).wantedOf(t, target)
 	find := func(name, _ string) *snapshot.Resource { return held.Get(name) }
 	var edits []snapshot.Edit
@@ -160,8 +130,8 @@ func (c *Client) resume(t fleet.Type, version string, target *snapshot.Target) (
 		return nil, false
 	}
 	l := c.look(target)
-	if l.sum(t, target) == version {
-		return l.wantedOf(t, target), true
+	if held, ok = l.setOf(t, target, version); ok {
+		return held, true
 	}
 	m := c.in.memoOf(target)
 	k := resumeKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), version, c.origin.Before}
@@ -198,23 +168,19 @@ func (l *look) arrivingClusters(t fleet.Type) *snapshot.Set {
 	return nil
 }
 
-// earlierSet looks for the set of a version in what the node held before, and in what the view did.
-func (l *look) earlierSet(t fleet.Type, version string, target *snapshot.Target, before *snapshot.Snapshot) (*snapshot.Set, bool) {
+// earlierSet looks for the set of a version in what the node held before, and in what the view did, or holds without what is withheld.
+func (l *look) earlierSet(t fleet.Type, version string, target *snapshot.Target, before *snapshot.Snapshot) (held *snapshot.Set, ok bool) {
 	if before != nil {
 		for _, b := range target.Before(t, before.Types) {
-			if b = asHeld(b, t); l.sum(t, b) == version {
-				return l.wantedOf(t, b), true
+			if held, ok = l.setOf(t, asHeld(b, t), version); ok {
+				return held, true
 			}
 		}
 	}
-	return l.older(t, version, target)
-}
-
-// older looks for the set of a version in what the view held before, or holds without what
-// is withheld.
-func (l *look) older(t fleet.Type, version string, target *snapshot.Target) (*snapshot.Set, bool) {
-	if held := asHeld(target, t); held != target && l.sum(t, held) == version {
-		return l.wantedOf(t, held), true
+	if now := asHeld(target, t); now != target {
+		if held, ok = l.setOf(t, now, version); ok {
+			return held, true
+		}
 	}
 	last, tried := &target.Types, 0
 	for _, e := range target.Recent {
@@ -222,9 +188,9 @@ func (l *look) older(t fleet.Type, version string, target *snapshot.Target) (*sn
 			continue
 		}
 		last = &e.Types
-		for _, before := range target.Before(t, e.Types) {
-			if l.sum(t, before) == version {
-				return l.wantedOf(t, before), true
+		for _, b := range target.Before(t, e.Types) {
+			if held, ok = l.setOf(t, b, version); ok {
+				return held, true
 			}
 		}
 		if tried += l.pos.Types[t].Sub.Len(); tried > maxTried {
@@ -234,7 +200,8 @@ func (l *look) older(t fleet.Type, version string, target *snapshot.Target) (*sn
 	return nil, false
 }
 
-// sum is that of what the client should hold of a type.
-func (l *look) sum(t fleet.Type, target *snapshot.Target) string {
-	return l.wantedOf(t, target).Sum().String()
+// setOf is what the client should hold of a type, and whether it has a version.
+func (l *look) setOf(t fleet.Type, target *snapshot.Target, version string) (held *snapshot.Set, is bool) {
+	held = l.wantedOf(t, target)
+	return held, held.Sum().String() == version
 }

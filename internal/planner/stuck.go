@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner/repair"
 	"fairlead/internal/snapshot"
 )
 
@@ -26,14 +27,6 @@ const (
 	pauseAfter = 500 * time.Millisecond
 	// slowAfter is the same where a cluster resolves names or checks its endpoints first.
 	slowAfter = 30 * time.Second
-)
-
-// What stands in the place of the client's words.
-const (
-	stuckWords = "the proxy answered neither ACK nor NACK, though it had all endpoints and secrets that it asked for"
-	nevermind  = stuckWords + ": it holds back all answers for clusters, as Envoy does when its load balancer refuses one"
-	// ProbablyRefused stands for the words of a client that polls: it cannot refuse, it asks again.
-	ProbablyRefused = "probably refused: the proxy polls over REST and asked twice with the version before, after it was answered. REST has no way to say why: see update_rejected and the log of the proxy"
 )
 
 // quietSince returns when the client last had something of what clusters need to take
@@ -118,55 +111,31 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	f.presumed, f.idle = true, nil
 	all, sure := c.neverAsked(f), true
 	if len(all) == 0 {
-		all = slices.Clone(c.candidates(f.Response))
+		all = c.candidates(f.Response)
 		sure = len(all) == 1
 	}
-	p := c.peculiar(t)
-	if p.bisection != nil {
-		all = slices.DeleteFunc(all, among(p.bisection.withheld()))
-	}
-	if len(all) == 0 {
+	next, vs, news := c.rec.of(t).search.Presumed(repair.Refusal{Type: t, Words: repair.Stuck, Target: target, Candidates: all}, sure)
+	if !news {
 		return
 	}
+	c.peculiar(t).search = next
+	c.found.Verdicts = append(c.found.Verdicts, vs...)
 	c.counts.refusals++
 	c.pos.Warm = nil
-	if p.bisection == nil {
-		p.bisection = &bisection{words: nevermind}
-	}
-	p.bisection.presume(all, sure)
-	// What would have to be fetched first cannot be tried: it is judged.
-	fetch := slices.DeleteFunc(slices.Clone(all), func(x snapshot.Exception) bool { return !x.Leave })
-	if len(fetch) > 0 {
-		c.blame(t, nevermind, fetch)
-	}
-}
-
-// presume keeps candidates back that were not answered for. Unless one of them is the
-// culprit for sure, each half is given back by itself.
-func (b *bisection) presume(all []snapshot.Exception, sure bool) {
-	b.drop(among(all))
-	b.offered = nil
-	if sure {
-		b.waiting = slices.Insert(b.waiting, 0, &group{candidates: all, bad: true})
-		return
-	}
-	at := len(all) / 2
-	b.waiting = slices.Insert(b.waiting, 0, &group{candidates: slices.Clone(all[:at])}, &group{candidates: slices.Clone(all[at:])})
 }
 
 // explain takes in the words that stand beside an ACK of what was put back: they are about
 // what stuck.
 func (c *Client) explain(t fleet.Type, words string) {
-	p := c.rec.of(t)
-	if p.bisection == nil {
-		return
+	p, lists := c.rec.of(t), repair.Lists(t, words)
+	var named []snapshot.Exception
+	for x := range p.search.All() {
+		if lists(x.Refused.Name) && x.At == 0 && !p.overtookOther(x) {
+			named = append(named, x)
+		}
 	}
-	q := quoted(t, words)
-	named := slices.DeleteFunc(p.bisection.all(), func(x snapshot.Exception) bool {
-		return !q.lists(x.Refused.Name, -1) || x.At > 0 || p.overtookOther(x)
-	})
 	if len(named) > 0 {
-		c.blame(t, words, named)
+		c.refusedBy(repair.Refusal{Type: t, Words: words, Target: c.overlay.base, Culprits: named})
 	}
 }
 
@@ -200,15 +169,13 @@ func (c *Client) clear(t fleet.Type, late *flight, words string) {
 	if words == "" {
 		c.counts.cleared++
 	}
-	q := quoted(t, words)
+	lists := repair.Lists(t, words)
 	taken := func(name, version string) bool {
-		return !q.lists(name, -1) && slices.ContainsFunc(late.changes, func(ch change) bool {
+		return !lists(name) && slices.ContainsFunc(late.changes, func(ch change) bool {
 			return ch.new != nil && ch.name == name && ch.new.Version == version
 		})
 	}
-	if b := c.rec.of(t).bisection; b != nil {
-		b.drop(func(x snapshot.Exception) bool { return taken(x.Refused.Name, x.Refused.Version) })
-	}
+	c.rec.of(t).search.Revise(func(x *snapshot.Exception, _ bool) bool { return !taken(x.Refused.Name, x.Refused.Version) })
 	c.found.Verdicts = slices.DeleteFunc(c.found.Verdicts, func(v snapshot.Verdict) bool {
 		return v.Type == t && !slices.ContainsFunc(v.Blame, func(x snapshot.Exception) bool { return !taken(x.Refused.Name, x.Refused.Version) })
 	})

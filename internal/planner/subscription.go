@@ -213,17 +213,13 @@ func (s *Subscription) leadWildcard(in interner, last answer, edits []snapshot.E
 
 // hosts are the virtual hosts that are wanted: a name may be an alias.
 func (s *Subscription) hosts(in interner, set *snapshot.Set) *snapshot.Set {
-	var edits []snapshot.Edit
-	seen := make(map[string]struct{})
+	var all []*snapshot.Resource
 	for n := range s.names.All() {
 		if r := set.Host(n.Name); r != nil {
-			if _, again := seen[r.Name]; !again {
-				seen[r.Name] = struct{}{}
-				edits = append(edits, snapshot.Edit{New: r})
-			}
+			all = append(all, r)
 		}
 	}
-	return in.apply(s.typ, nil, edits)
+	return in.adding(s.typ, nil, all...)
 }
 
 // followHosts costs what differs, as long as no domain comes or goes: then each name may lead to another host.
@@ -245,24 +241,15 @@ func (s *Subscription) followHosts(in interner, last answer, set *snapshot.Set) 
 
 // leadHosts is the last answer with the names that edits add. A host whose name is given up may be wanted by another one: then nothing is known.
 func (s *Subscription) leadHosts(in interner, last answer, edits []snapshot.Edit) answer {
-	var has []snapshot.Edit
-	seen := make(map[string]struct{})
+	var all []*snapshot.Resource
 	for _, e := range edits {
-		r := last.of.Host(e.Name())
-		switch {
-		case r == nil:
-			continue
-		case e.New == nil:
+		if r := last.of.Host(e.Name()); r != nil && e.New == nil {
 			return answer{}
-		case last.want.Get(r.Name) != nil:
-			continue
-		}
-		if _, again := seen[r.Name]; !again {
-			seen[r.Name] = struct{}{}
-			has = append(has, snapshot.Edit{New: r})
+		} else if r != nil {
+			all = append(all, r)
 		}
 	}
-	last.want = in.apply(s.typ, last.want, has)
+	last.want = in.adding(s.typ, last.want, all...)
 	return last
 }
 

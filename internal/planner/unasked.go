@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner/repair"
 	"fairlead/internal/snapshot"
 )
 
@@ -52,10 +53,9 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	p, tr := c.peculiar(t), &c.pos.Types[t]
 	p.unasked, c.times.unasked = true, c.now
 	var named []snapshot.Edit // what it may be stuck on it has asked for
-	seen := map[string]bool{}
 	for _, x := range candidates {
-		if name := x.Refused.Name; x.Refused.ByName && !seen[name] {
-			seen[name], named = true, append(named, snapshot.Edit{New: x.Refused.NameOnly()})
+		if x.Refused.ByName {
+			named = append(named, snapshot.Edit{New: x.Refused.NameOnly()})
 		}
 	}
 	tr.Sub, tr.Answer = c.in.derive(&Subscription{typ: t}, true, false, named), !c.pos.Kind.Delta
@@ -81,9 +81,8 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 		}
 	}
 	c.in.cast(t, tr, doubts)
-	if len(candidates) > 0 {
-		p.bisection = &bisection{words: nevermind}
-		p.bisection.presume(candidates, false) // what it sticks on may be an older version
+	if len(candidates) > 0 { // what it sticks on may be an older version
+		p.search, _, _ = p.search.Presumed(repair.Refusal{Type: t, Words: repair.Stuck, Target: target, Candidates: candidates}, false)
 	}
 }
 
@@ -103,7 +102,7 @@ func (c *Client) giveUpUnasked() {
 		return
 	}
 	c.forgetUnasked(t)
-	c.pos.Types[t], c.peculiar(t).bisection, c.counts.deaf = Track{}, nil, true
+	c.pos.Types[t], c.peculiar(t).search, c.counts.deaf = Track{}, nil, true
 	c.heal()
 }
 

@@ -24,21 +24,10 @@ func lacking(t fleet.Type, ch change, target *snapshot.Target) (by fleet.Ref, ok
 	return by, false
 }
 
-// withholds reports whether a change has to wait. Of a state-of-the-world client that comes
-// with an unknown set nothing is withheld: a set without it would take away what it has.
-func (p *plan) withholds(ch change) bool {
-	if p.tr.Unknown {
-		return false
-	}
-	_, ok := lacking(p.t, ch, p.target)
-	return ok
-}
-
 // uses are what the client's versions of withheld resources name.
 type uses struct {
-	known bool
-	refs  map[fleet.Ref]struct{}
-	any   bool // and what is not known of them
+	refs map[fleet.Ref]struct{} // nil while nobody has asked
+	any  bool                   // and what is not known of them
 }
 
 // goesOn reports whether the client goes on with something that was deleted, as what names it stays (SEMANTICS 4.5). An
@@ -71,8 +60,8 @@ func (p *plan) stays(name string) bool {
 	if p.goesOn(p.t, name) {
 		return true
 	}
-	if !p.used.known {
-		p.used = uses{known: true, refs: make(map[fleet.Ref]struct{})}
+	if p.used.refs == nil {
+		p.used.refs = make(map[fleet.Ref]struct{})
 		for _, t := range []fleet.Type{fleet.Listener, fleet.Cluster} {
 			if t.Needs(p.t) && p.pos.subscribed(t) {
 				p.use(t)
@@ -124,19 +113,6 @@ func asHeld(t *snapshot.Target, typ fleet.Type) *snapshot.Target {
 	return t.WithTypes(types)
 }
 
-// wait notes that a change has to wait: for what is under way, or for what is not there.
-func (p *plan) wait(ch change) {
-	by, ok := p.lacks(p.t, ch)
-	switch {
-	case p.tr.Unknown && p.t.FullSet() || !ok && (ch.new != nil || p.rec.bisecting()):
-		p.waiting = true
-		return
-	case ok:
-		p.kept = append(p.kept, keeping{Ref: fleet.Ref{Type: p.t, Name: ch.name}, by: by, since: ch.new.Revision})
-	}
-	p.keeps = true
-}
-
 // sealed yields the secrets that the client asks for and of which the server cannot open the version that the target should
 // have. They settle with what stands in for them, and count as withheld until a version comes that can be opened.
 func (l *look) sealed(t fleet.Type) iter.Seq[*snapshot.Resource] {
@@ -186,21 +162,6 @@ func (l *look) lacks(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
 		return by, false
 	}
 	return l.at(l.base).waitsFor(t, ch)
-}
-
-// instead is what goes out in the place of a resource that waits for a cluster. If only a write lets it go on, that ends
-// the doubt about what the client has: its last known good version, or nil, which takes it away. Else what the client may
-// have would keep clusters that nobody names any more.
-func (l *look) instead(t fleet.Type, ch change) (r *snapshot.Resource, ok bool) {
-	if r = l.earlier(t, ch); r != nil {
-		return r, true
-	}
-	d := ch.old.doubt
-	if d == nil || d.Last == nil && d.Certainty == Something {
-		return nil, false
-	}
-	_, ok = l.lacks(t, ch)
-	return d.Last, ok
 }
 
 // waitsFor returns what a change waits for that will not come by itself.

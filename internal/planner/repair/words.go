@@ -1,7 +1,8 @@
-package planner
+package repair
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,6 +76,12 @@ func (q quote) lists(name string, at int) bool {
 	return q.first(name, at) || q.head != nil && strings.Contains(q.list, q.between+q.head(name, at))
 }
 
+// Lists tells of names whether words list them, as far as can be told without their places.
+func Lists(t fleet.Type, words string) func(name string) bool {
+	q := quoted(t, words)
+	return func(name string) bool { return q.lists(name, -1) }
+}
+
 // scopes are the two that have one key, of which an Envoy takes the first alone.
 func (q quote) scopes() (first, second string, ok bool) {
 	names, begins := strings.CutPrefix(q.words, scopesBegin)
@@ -85,23 +92,39 @@ func (q quote) scopes() (first, second string, ok bool) {
 	return strings.Cut(names, scopesMiddle)
 }
 
+// namedFirst are clusters in the order in which it is likely to be what a client's words are about: "unknown cluster 'a'".
+func namedFirst(all []snapshot.Lack, words string) []snapshot.Lack {
+	i := slices.IndexFunc(all, func(l snapshot.Lack) bool { return strings.Contains(words, "'"+l.Name+"'") })
+	if i <= 0 {
+		return all
+	}
+	return slices.Concat(all[i:i+1], all[:i], all[i+1:])
+}
+
 // mostTold is how many are told apart: with more of them all that the words list are to blame.
 const mostTold = 8
 
-// named returns the candidates that the words hold responsible. The first one that they list is. What looks like another one may stand in what
+// named are the candidates that the words hold responsible. The first one that they list is. What looks like another one may stand in what
 // the client says of the first, so it goes out again, and is the first then if it is refused: but where these are many.
-func (q quote) named(r *Response, all []snapshot.Exception, view *snapshot.Set) (named []snapshot.Exception) {
+func (q quote) named(x *Refusal) (named []snapshot.Exception) {
 	if first, second, ok := q.scopes(); ok {
-		return conflicting(all, view.Get(first), view.Get(second))
+		return conflicting(x.Candidates, x.Target.View[x.Type].Get(first), x.Target.View[x.Type].Get(second))
 	}
-	at := r.places()
+	places := make(map[snapshot.Sum]int, len(x.Sent))
+	for i, r := range x.Sent {
+		places[r.Key()] = i
+	}
 	var listed []snapshot.Exception
-	for _, x := range all {
-		if q.lists(x.Refused.Name, at(x.Refused)) {
-			listed = append(listed, x)
+	for _, e := range x.Candidates {
+		at, sent := places[e.Refused.Key()]
+		if !sent {
+			at = -1
 		}
-		if q.first(x.Refused.Name, at(x.Refused)) {
-			named = append(named, x)
+		if q.lists(e.Refused.Name, at) {
+			listed = append(listed, e)
+		}
+		if q.first(e.Refused.Name, at) {
+			named = append(named, e)
 		}
 	}
 	switch {
@@ -124,18 +147,4 @@ func conflicting(all []snapshot.Exception, first, second *snapshot.Resource) []s
 		}
 	}
 	return nil
-}
-
-// places says where a version stands in the response, -1 where it does not.
-func (r *Response) places() func(*snapshot.Resource) int {
-	places := make(map[snapshot.Sum]int, len(r.Resources))
-	for i, x := range r.Resources {
-		places[x.Key()] = i
-	}
-	return func(x *snapshot.Resource) int {
-		if i, ok := places[x.Key()]; ok {
-			return i
-		}
-		return -1
-	}
 }
