@@ -54,7 +54,7 @@ func TestBootstrap(t *testing.T) {
 		"a region twice":     {"--node-id n1 --xds a:1 --region us --label locality.region=eu", exitUsage, "", "--label locality.region us", false},
 		"its id as a label":  {"--node-id n1 --xds a:1 --label node.id=n2", exitUsage, "", "--label --node-id", false},
 		"its client's name":  {"--node-id n1 --xds a:1 --label client.name=envoy", exitUsage, "", "--label client.name", false},
-		"files":              {"--node-id n1 --api files /xds --admin /a.sock --metadata a=b", exitOK, `"/xds/cds.yaml" "/xds/lds.yaml" path_config_source "n1" "a":"b" "/a.sock"`, "", false},
+		"files":              {"--node-id n1 --api files /xds --admin /a.sock --metadata a=b", exitOK, `"/xds/cds.json" "/xds/lds.json" path_config_source "n1" "a":"b" "/a.sock"`, "", false},
 		"files, no folder":   {"--node-id n1 --api files", exitUsage, "", "--api files folder", false},
 		"files of a server":  {"--node-id n1 --api files /xds --xds a:1", exitUsage, "", "--xds an Envoy that reads files", false},
 		"files with a token": {"--node-id n1 --api files /xds --token-env T", exitUsage, "", "--token-env an Envoy that reads files", false},
@@ -129,22 +129,22 @@ func TestBootstrapFallsBack(t *testing.T) {
 		return code, warned.String()
 	}
 	code, words := bootstrap()
-	wantWords(t, words, "127.0.0.1:1 "+filepath.Join(folder, "cds.yaml")+" sync")
+	wantWords(t, words, "127.0.0.1:1 "+filepath.Join(folder, "cds.json")+" sync")
 	if _, err := os.Stat(out); code != exitFailed || err == nil {
 		t.Errorf("exit status %d, %v", code, err)
 	}
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(filepath.Join(folder, "cds.yaml"))
-	write(filepath.Join(folder, "lds.yaml"))
+	write(filepath.Join(folder, "cds.json"))
+	write(filepath.Join(folder, "lds.json"))
 	code, words = bootstrap()
 	if code != exitOK {
 		t.Fatalf("exit status %d: %s", code, words)
 	}
 	wantWords(t, words, "no server can be asked 127.0.0.1:1 "+folder)
 	text := string(readFile(t, out))
-	wantWords(t, text, folder+"/cds.yaml "+folder+`/lds.yaml "n1" "eu" "a":"b" /a.sock`)
+	wantWords(t, text, folder+"/cds.json "+folder+`/lds.json "n1" "eu" "a":"b" /a.sock`)
 	if strings.Contains(text, "fairlead_xds") {
 		t.Errorf("it asks a server:\n%s", text)
 	}

@@ -42,7 +42,7 @@ type syncCommand struct {
 
 // Help stands over the flags.
 func (*syncCommand) Help() string {
-	return `It asks the xDS servers as the proxy would, and keeps cds.yaml, lds.yaml, rds/, eds/, sds/, rtds/ and ecds/
+	return `It asks the xDS servers as the proxy would, and keeps cds.json, lds.json, rds/, eds/, sds/, rtds/ and ecds/
 for an Envoy that "fairlead bootstrap --api files" starts. The files are for its own user alone: run Envoy as the same.
 
 Where it ACKs, the files are written; with --listen-admin, Envoy has taken them.`

@@ -40,7 +40,7 @@ type Config struct {
 	// REST has Envoy poll over HTTP/1.1 for clusters and listeners. It has no ADS then: each config source in the content is
 	// of REST too, and names the cluster fairlead_xds, which only an admin may write.
 	REST bool
-	// Folder has Envoy read its clusters and listeners from cds.yaml and lds.yaml of an absolute path on its machine, which "fairlead sync"
+	// Folder has Envoy read its clusters and listeners from cds.json and lds.json of an absolute path on its machine, which "fairlead sync"
 	// keeps. It asks no server, so all that leads to one means nothing.
 	Folder string
 	// LoadReports has Envoy report its load, over a gRPC stream beside the one for its configuration.

@@ -52,10 +52,10 @@ func (v view) Clusters() []view {
 }
 
 // CDS and LDS are the files of a Folder.
-func (v view) CDS() string { return path.Join(v.Folder, "cds.yaml") }
+func (v view) CDS() string { return path.Join(v.Folder, "cds.json") }
 
 // LDS is as CDS.
-func (v view) LDS() string { return path.Join(v.Folder, "lds.yaml") }
+func (v view) LDS() string { return path.Join(v.Folder, "lds.json") }
 
 // Envoy returns the bootstrap of an Envoy as YAML with comments. A bad Config is a
 // FieldError. The token itself is not in it, and it may be read by anybody.

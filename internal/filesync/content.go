@@ -167,10 +167,6 @@ func eachPath(tree any, f func(string)) {
 	}
 }
 
-// longestKey is how long a key of an object may be as it stands in a file, in bytes without its quotes: Envoy's reader of YAML takes no longer one, and
-// then nothing of the file (seen with 1.40).
-const longestKey = 1022
-
 // item makes of a resource what is written of it.
 func (c *content) item(t fleet.Type, version string, value *anypb.Any) (*item, error) {
 	if value.GetTypeUrl() != t.URL() {
@@ -200,33 +196,11 @@ func (c *content) item(t fleet.Type, version string, value *anypb.Any) (*item, e
 		return nil, err
 	}
 	json.HTMLEscape(&body, compact.Bytes()) // as it stands in a file
-	if key := longKey(body.Bytes()); key != "" {
-		return nil, fmt.Errorf("a key is longer than %d bytes, and Envoy reads none such from a file (%.40s...): %w", longestKey, key, fleet.ErrInvalid)
-	}
 	it := &item{version: version, body: body.Bytes(), refs: refs}
 	for _, ref := range refs {
 		it.files = append(it.files, fileOf(ref))
 	}
 	return it, nil
-}
-
-// longKey is a key of compact JSON that is too long; "" if none is.
-func longKey(body []byte) string {
-	for from, i := -1, 0; i < len(body); i++ {
-		switch {
-		case body[i] == '\\':
-			i++ // it escapes what follows, in a text
-		case body[i] != '"':
-		case from < 0:
-			from = i + 1
-		default:
-			if i-from > longestKey && i+1 < len(body) && body[i+1] == ':' {
-				return string(body[from:i])
-			}
-			from = -1
-		}
-	}
-	return ""
 }
 
 // none is what is written of a name that the server has nothing of. Endpoints can be none; of all else Envoy is told nothing, and

@@ -44,6 +44,11 @@ func openFolder(dir string) (*folder, error) {
 	if !ours && len(there) > 0 {
 		return nil, fmt.Errorf("%s holds %s, and is no folder that \"fairlead sync\" has made: give a new folder, or an empty one: %w", dir, there[0].Name(), fleet.ErrInvalid)
 	}
+	for _, e := range there {
+		if slices.Contains(asYAML, e.Name()) {
+			return nil, fmt.Errorf("%s holds %s, as an earlier \"fairlead sync\" wrote it: its files end in %s now. Give a new folder, and an Envoy that has read from this one a new bootstrap: %w", dir, e.Name(), suffix, fleet.ErrInvalid)
+		}
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the folder: %w", err)

@@ -1,7 +1,7 @@
 package filesync
 
 import (
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/xds/xdstest"
 )
 
 // TestWhatOthersPutIntoTheFolderStays: of the folder itself two files are ours, and a bootstrap beside them is not.
@@ -18,11 +17,11 @@ func TestWhatOthersPutIntoTheFolderStays(t *testing.T) {
 	w := setup(t)
 	w.Publish(all(t)...)
 	must(t, w.sync().Run(t.Context()))
-	for _, file := range []string{"envoy.yaml", "notes.yaml", "eds/gone.yaml"} {
+	for _, file := range []string{"envoy.json", "notes.json", "eds/gone.json"} {
 		must(t, os.WriteFile(filepath.Join(w.dir, file), []byte(`{"admin": {}}`), 0o600))
 	}
 	must(t, w.sync().Run(t.Context()))
-	if got := w.names(); got != "cds.yaml ecds/ext.yaml eds/a.yaml envoy.yaml lds.yaml notes.yaml rds/r.yaml rtds/layer.yaml sds/ca.yaml" {
+	if got := w.names(); got != "cds.json ecds/ext.json eds/a.json envoy.json lds.json notes.json rds/r.json rtds/layer.json sds/ca.json" {
 		t.Errorf("the files are %s", got)
 	}
 }
@@ -42,46 +41,19 @@ func TestNoFileOfOthersIsWrittenThrough(t *testing.T) {
 		if put++; put > 1 {
 			return nil
 		}
-		must(t, os.Symlink(elsewhere, filepath.Join(w.dir, "eds", unfinished+"a.yaml")))
-		must(t, os.Symlink(elsewhere, filepath.Join(w.dir, unfinished+"cds.yaml")))
-		must(t, os.WriteFile(filepath.Join(w.dir, unfinished+"lds.yaml"), nil, 0o600))
-		must(t, os.Chmod(filepath.Join(w.dir, unfinished+"lds.yaml"), 0o666)) //nolint:gosec // as somebody else would
+		must(t, os.Symlink(elsewhere, filepath.Join(w.dir, "eds", unfinished+"a.json")))
+		must(t, os.Symlink(elsewhere, filepath.Join(w.dir, unfinished+"cds.json")))
+		must(t, os.WriteFile(filepath.Join(w.dir, unfinished+"lds.json"), nil, 0o600))
+		must(t, os.Chmod(filepath.Join(w.dir, unfinished+"lds.json"), 0o666)) //nolint:gosec // as somebody else would
 		return nil
 	}
 	must(t, s.Run(t.Context()))
 	if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "theirs" {
 		t.Errorf("%v: another's file holds %.40q", err, text)
 	}
-	for _, file := range []string{"cds.yaml", "lds.yaml", "eds/a.yaml"} {
+	for _, file := range []string{"cds.json", "lds.json", "eds/a.json"} {
 		if info, err := os.Lstat(filepath.Join(w.dir, file)); err != nil || info.Mode() != 0o600 {
 			t.Errorf("%s: %v %v", file, info.Mode(), err)
-		}
-	}
-}
-
-// TestKeysThatEnvoyCannotReadAreRefused: Envoy reads a file as YAML, which takes no key above 1,022 bytes as it is written there, and then nothing else of
-// the file.
-func TestKeysThatEnvoyCannotReadAreRefused(t *testing.T) {
-	t.Parallel()
-	w := setup(t)
-	w.Publish(all(t)...)
-	w.start(w.sync(always))
-	eventually(t, "not settled", func() bool { return w.Settled() == 1 })
-	keyed := func(name, key string) xdstest.Change {
-		return put(t, fleet.Cluster, fmt.Sprintf(`{"name": %q, "metadata": {"filter_metadata": {"x": {%q: [{"y": "z"}]}}}}`, name, key))
-	}
-	w.Publish(
-		keyed("fits", strings.Repeat("k", longestKey)), keyed("fits-too", strings.Repeat("<", longestKey/6)), // as \u003c
-		keyed("long", strings.Repeat("k", longestKey+1)), keyed("long-too", strings.Repeat("<", longestKey/6+1)),
-		put(t, fleet.Cluster, fmt.Sprintf(`{"name": "text", "metadata": {"filter_metadata": {"x": {"k": %q}}}}`, strings.Repeat("k", 3*longestKey))),
-	)
-	eventually(t, "not refused", func() bool { return len(w.Refusals()) > 0 && w.Settled() == 2 })
-	if got := w.Refusals()[0]; !strings.HasPrefix(got.Detail, "Error adding/updating cluster(s) long: a key is longer than 1022 bytes") || !strings.Contains(got.Detail, ", long-too: ") {
-		t.Errorf("the server was told %q", got.Detail)
-	}
-	for name, want := range map[string]bool{"a": true, "fits": true, "fits-too": true, "text": true, "long": false, "long-too": false} {
-		if is := strings.Contains(w.files()["cds.yaml"], fmt.Sprintf(`"name": %q`, name)); is != want {
-			t.Errorf("%s is written: %v", name, is)
 		}
 	}
 }
@@ -94,7 +66,7 @@ func TestNoLinkLeadsOutOfTheFolder(t *testing.T) {
 		must(t, w.sync().Run(t.Context()))
 		w.Publish(all(t)...)
 		elsewhere := t.TempDir()
-		theirs := filepath.Join(elsewhere, "theirs.yaml")
+		theirs := filepath.Join(elsewhere, "theirs.json")
 		must(t, os.WriteFile(theirs, []byte("theirs"), 0o600))
 		link := func() {
 			must(t, os.Remove(filepath.Join(w.dir, "eds")))
@@ -144,16 +116,16 @@ func TestWhatOthersTakeAwayIsWrittenAgain(t *testing.T) {
 	w.start(w.sync(always))
 	eventually(t, "not settled", func() bool { return w.Settled() == 1 })
 	was := w.files()
-	must(t, os.Remove(filepath.Join(w.dir, "eds", "a.yaml")))
-	must(t, os.WriteFile(filepath.Join(w.dir, "lds.yaml"), []byte("{}"), 0o600))
+	must(t, os.Remove(filepath.Join(w.dir, "eds", "a.json")))
+	must(t, os.WriteFile(filepath.Join(w.dir, "lds.json"), []byte("{}"), 0o600))
 	elsewhere := filepath.Join(t.TempDir(), "theirs")
-	must(t, os.WriteFile(elsewhere, []byte(was["cds.yaml"]), 0o600))
-	must(t, os.Rename(elsewhere, filepath.Join(w.dir, "cds.yaml")))
-	must(t, os.Chmod(filepath.Join(w.dir, "cds.yaml"), 0o644)) //nolint:gosec // as somebody else would
+	must(t, os.WriteFile(elsewhere, []byte(was["cds.json"]), 0o600))
+	must(t, os.Rename(elsewhere, filepath.Join(w.dir, "cds.json")))
+	must(t, os.Chmod(filepath.Join(w.dir, "cds.json"), 0o644)) //nolint:gosec // as somebody else would
 	rev := w.Publish(secretOf(t, "ca", "new"))
 	eventually(t, "not settled", func() bool { return w.Settled() == rev })
 	for file, text := range w.files() {
-		if info, err := os.Stat(filepath.Join(w.dir, file)); err != nil || info.Mode() != 0o600 || file != "sds/ca.yaml" && text != was[file] {
+		if info, err := os.Stat(filepath.Join(w.dir, file)); err != nil || info.Mode() != 0o600 || file != "sds/ca.json" && text != was[file] {
 			t.Errorf("%s: %v, %v, %.80q", file, info.Mode(), err, text)
 		}
 	}
@@ -188,11 +160,24 @@ func TestAFolderThatIsMovedAwayIsNotWrittenTo(t *testing.T) {
 				return false
 			}
 		})
-		if text, err := os.ReadFile(filepath.Join(moved, "cds.yaml")); err != nil || strings.Contains(string(text), "9s") || w.Settled() != 1 {
+		if text, err := os.ReadFile(filepath.Join(moved, "cds.json")); err != nil || strings.Contains(string(text), "9s") || w.Settled() != 1 {
 			t.Errorf("%s: confirmed is %d: %v %s", name, w.Settled(), err, text)
 		}
 		must(t, os.RemoveAll(w.dir))
 		must(t, os.Rename(moved, w.dir))
 		eventually(t, name+": not settled after it came back", func() bool { return w.Settled() == rev })
+	}
+}
+
+// TestAFolderOfYAMLIsNotGoneOnWith: an Envoy that reads the files of an earlier version would hear of no change any more.
+func TestAFolderOfYAMLIsNotGoneOnWith(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"cds.yaml", "lds.yaml"} {
+		w := setup(t)
+		must(t, w.sync().Run(t.Context()))
+		must(t, os.WriteFile(filepath.Join(w.dir, file), []byte("{}"), 0o600))
+		if err := w.sync().Run(t.Context()); !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "bootstrap") {
+			t.Errorf("with %s it ends with %v", file, err)
+		}
 	}
 }

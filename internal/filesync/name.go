@@ -11,13 +11,18 @@ import (
 
 // The files of the types of which Envoy reads all from one file, and the folders of those that it reads one by one.
 var (
-	wholes  = map[fleet.Type]string{fleet.Cluster: "cds.yaml", fleet.Listener: "lds.yaml"}
+	wholes  = map[fleet.Type]string{fleet.Cluster: "cds.json", fleet.Listener: "lds.json"}
 	folders = map[fleet.Type]string{
 		fleet.Route: "rds", fleet.Endpoint: "eds", fleet.Secret: "sds", fleet.Runtime: "rtds", fleet.Extension: "ecds",
 	}
 )
 
-const suffix = ".yaml"
+// suffix has Envoy read JSON. As YAML, which JSON is too, it takes a number that is not whole for a text, in metadata and wherever else a value may be anything, and
+// reads nothing of a file with a key above 1,022 bytes (seen with 1.40).
+const suffix = ".json"
+
+// asYAML are the files of all of a type as they were called when Envoy read them as YAML.
+var asYAML = []string{"cds.yaml", "lds.yaml"}
 
 // longestName is what a file's name may take before a hash stands in for its end. File systems take 255 bytes.
 const longestName = 180

@@ -85,7 +85,7 @@ func (c Config) answered(ctx context.Context, server string) error {
 
 // Startable is nil if an Envoy can start from a folder: it has the files that a bootstrap names. Else it says what is missing.
 func Startable(directory string) error {
-	for _, name := range []string{"cds.yaml", "lds.yaml"} {
+	for _, name := range []string{"cds.json", "lds.json"} {
 		path := filepath.Join(directory, name)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is not there: fill the folder with \"fairlead sync\" while a server can be reached", path)

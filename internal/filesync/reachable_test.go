@@ -90,7 +90,7 @@ func TestEachServerHasItsShare(t *testing.T) {
 func TestStartable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"cds.yaml", "lds.yaml"} {
+	for _, name := range []string{"cds.json", "lds.json"} {
 		if err := Startable(dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, name)) || !strings.Contains(err.Error(), "fairlead sync") {
 			t.Errorf("without %s: %v", name, err)
 		}

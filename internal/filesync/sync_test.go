@@ -24,14 +24,14 @@ func TestOnceWritesAll(t *testing.T) {
 	if got := w.confirmed(); got != 1 {
 		t.Errorf("all is written, and the node has confirmed revision %d", got)
 	}
-	if got := w.names(); got != "cds.yaml ecds/ext.yaml eds/a.yaml lds.yaml rds/r.yaml rtds/layer.yaml sds/ca.yaml" {
+	if got := w.names(); got != "cds.json ecds/ext.json eds/a.json lds.json rds/r.json rtds/layer.json sds/ca.json" {
 		t.Errorf("the files are %s", got)
 	}
 	w.whole("at the end")
 	files := w.files()
 	for file, words := range map[string]string{
-		"cds.yaml": `"/xds/eds/a.yaml" "/xds/sds/ca.yaml" "version_info"`,
-		"lds.yaml": `"/xds/rds/r.yaml" "/xds/ecds/ext.yaml"`, "sds/ca.yaml": "s3cr3t", "rds/r.yaml": `"cluster":`, "eds/a.yaml": "10.0.0.1",
+		"cds.json": `"/xds/eds/a.json" "/xds/sds/ca.json" "version_info"`,
+		"lds.json": `"/xds/rds/r.json" "/xds/ecds/ext.json"`, "sds/ca.json": "s3cr3t", "rds/r.json": `"cluster":`, "eds/a.json": "10.0.0.1",
 	} {
 		for _, word := range strings.Fields(words) {
 			if !strings.Contains(files[file], word) {
@@ -42,7 +42,7 @@ func TestOnceWritesAll(t *testing.T) {
 			t.Errorf("%s subscribes over ADS", file)
 		}
 	}
-	for at, want := range map[string]os.FileMode{"": 0o700, "sds": 0o700, "sds/ca.yaml": 0o600, "cds.yaml": 0o600} {
+	for at, want := range map[string]os.FileMode{"": 0o700, "sds": 0o700, "sds/ca.json": 0o600, "cds.json": 0o600} {
 		info, err := os.Stat(filepath.Join(w.dir, at))
 		must(t, err)
 		if info.Mode().Perm() != want {
@@ -57,8 +57,8 @@ func TestOnceWritesAll(t *testing.T) {
 	}
 	elsewhere := w.sync(func(c *Config) { c.SeenAs = "/other" })
 	must(t, elsewhere.Run(t.Context()))
-	if text := w.files()["cds.yaml"]; strings.Contains(text, "/xds/") || !strings.Contains(text, "/other/eds/a.yaml") {
-		t.Errorf("it is seen elsewhere, and cds.yaml is %s", text)
+	if text := w.files()["cds.json"]; strings.Contains(text, "/xds/") || !strings.Contains(text, "/other/eds/a.json") {
+		t.Errorf("it is seen elsewhere, and cds.json is %s", text)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestAnEmptyFleetHasItsFiles(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	must(t, w.sync().Run(t.Context()))
-	if got := w.names(); got != "cds.yaml lds.yaml" {
+	if got := w.names(); got != "cds.json lds.json" {
 		t.Errorf("the files are %s", got)
 	}
 }
@@ -86,22 +86,22 @@ func TestChangesAreFollowed(t *testing.T) {
 			eventually(t, what+": the files are not "+names, func() bool { return w.names() == names })
 		}
 	}
-	settles("the first", 1, "cds.yaml ecds/ext.yaml eds/a.yaml lds.yaml rds/r.yaml rtds/layer.yaml sds/ca.yaml")
+	settles("the first", 1, "cds.json ecds/ext.json eds/a.json lds.json rds/r.json rtds/layer.json sds/ca.json")
 	settles("endpoints", w.Publish(endpointsOf(t, "a", "10.0.0.2")), "")
-	if !strings.Contains(w.files()["eds/a.yaml"], "10.0.0.2") {
+	if !strings.Contains(w.files()["eds/a.json"], "10.0.0.2") {
 		t.Error("the endpoints are not written")
 	}
 	rev := w.Publish(clusterOf(t, "b", "1s"), endpointsOf(t, "b", "10.0.0.3"), routeOf(t, "r", "b"), xdstest.Delete(fleet.Cluster, "a"), xdstest.Delete(fleet.Endpoint, "a"))
-	settles("another cluster", rev, "cds.yaml ecds/ext.yaml eds/b.yaml lds.yaml rds/r.yaml rtds/layer.yaml sds/ca.yaml")
+	settles("another cluster", rev, "cds.json ecds/ext.json eds/b.json lds.json rds/r.json rtds/layer.json sds/ca.json")
 	settles("endpoints that are gone", w.Publish(xdstest.Delete(fleet.Endpoint, "b")), "")
-	if text := w.files()["eds/b.yaml"]; strings.Contains(text, "10.0.0.3") || !strings.Contains(text, `"cluster_name": "b"`) {
+	if text := w.files()["eds/b.json"]; strings.Contains(text, "10.0.0.3") || !strings.Contains(text, `"cluster_name": "b"`) {
 		t.Errorf("endpoints that are gone are %s", text)
 	}
 	w.End(errors.New("go elsewhere"))
 	rev = w.Publish(listenerOf(t, "l2", "a/../r2", "s"), routeOf(t, "a/../r2", "b"))
-	settles("after another stream", rev, "cds.yaml ecds/ext.yaml eds/b.yaml lds.yaml rds/a%2f..%2fr2.yaml rds/r.yaml rtds/layer.yaml sds/ca.yaml")
+	settles("after another stream", rev, "cds.json ecds/ext.json eds/b.json lds.json rds/a%2f..%2fr2.json rds/r.json rtds/layer.json sds/ca.json")
 	rev = w.Publish(xdstest.Delete(fleet.Listener, "l"), xdstest.Delete(fleet.Listener, "l2"), xdstest.Delete(fleet.Cluster, "b"), xdstest.Delete(fleet.Runtime, "layer"))
-	settles("nothing", rev, "cds.yaml lds.yaml")
+	settles("nothing", rev, "cds.json lds.json")
 }
 
 // TestKilledAtEachChange: killed before any change of a file, the folder is whole, and the next run brings it to the end.
@@ -146,7 +146,7 @@ func TestKilledAtEachChange(t *testing.T) {
 			run()
 		}
 		w.whole("at the end")
-		if got := w.names(); got != "cds.yaml ecds/ext.yaml eds/b.yaml eds/old.yaml lds.yaml rds/r2.yaml sds/ca.yaml" {
+		if got := w.names(); got != "cds.json ecds/ext.json eds/b.json eds/old.json lds.json rds/r2.json sds/ca.json" {
 			t.Errorf("killed at %s: the files are %s", last, got)
 		}
 		if count < n {
@@ -231,7 +231,7 @@ func TestWhatCannotBeAFileIsRefused(t *testing.T) {
 	if got := w.Refusals()[0]; !strings.HasPrefix(got.Detail, "Error adding/updating listener(s) scoped: filter_chains.filters.typed_config.scoped_routes.") {
 		t.Errorf("the server was told %q", got.Detail)
 	}
-	if text := w.files()["cds.yaml"]; !strings.Contains(text, "3s") {
+	if text := w.files()["cds.json"]; !strings.Contains(text, "3s") {
 		t.Error("the cluster is not written")
 	}
 }
@@ -240,18 +240,18 @@ func TestAFolderIsOnesOwn(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	must(t, os.MkdirAll(w.dir, 0o700))
-	must(t, os.WriteFile(filepath.Join(w.dir, "mine.yaml"), nil, 0o600))
-	if err := w.sync().Run(t.Context()); !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), "mine.yaml") {
+	must(t, os.WriteFile(filepath.Join(w.dir, "mine.json"), nil, 0o600))
+	if err := w.sync().Run(t.Context()); !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), "mine.json") {
 		t.Errorf("with a file of somebody else it ends with %v", err)
 	}
-	must(t, os.Remove(filepath.Join(w.dir, "mine.yaml")))
+	must(t, os.Remove(filepath.Join(w.dir, "mine.json")))
 	f, err := openFolder(w.dir)
 	must(t, err)
 	if err := w.sync().Run(t.Context()); !errors.Is(err, fleet.ErrConflict) {
 		t.Errorf("beside another it ends with %v", err)
 	}
 	f.close()
-	left := filepath.Join(w.dir, "eds", unfinished+"a.yaml")
+	left := filepath.Join(w.dir, "eds", unfinished+"a.json")
 	must(t, os.WriteFile(left, []byte("{"), 0o600))
 	must(t, w.sync().Run(t.Context()))
 	if _, err := os.Stat(left); err == nil {

@@ -63,8 +63,8 @@ func (r *reader) set(f func()) {
 }
 
 var scopesOfFiles = map[string]string{
-	"cds.yaml": "cluster_manager.cds", "lds.yaml": "listener_manager.lds", "eds/a.yaml": "cluster.a", "rds/r.yaml": "http.s.rds.r", "sds/ca.yaml": "sds.ca",
-	"ecds/ext.yaml": "extension_config_discovery.http_filter.ext",
+	"cds.json": "cluster_manager.cds", "lds.json": "listener_manager.lds", "eds/a.json": "cluster.a", "rds/r.json": "http.s.rds.r", "sds/ca.json": "sds.ca",
+	"ecds/ext.json": "extension_config_discovery.http_filter.ext",
 }
 
 func (r *reader) ServeHTTP(w http.ResponseWriter, q *http.Request) {
@@ -119,7 +119,7 @@ func (r *reader) read(file, scope string) {
 	}
 	r.seen[file] = f.Version
 	poison := strings.Contains(string(text), "poison")
-	if file == "lds.yaml" {
+	if file == "lds.json" {
 		r.errors = map[string]string{}
 	}
 	if !poison {
@@ -132,9 +132,9 @@ func (r *reader) read(file, scope string) {
 		must(r.t, json.Unmarshal(body, &x))
 		switch bad := strings.Contains(string(body), "poison"); {
 		case poison && r.whole:
-		case file == "lds.yaml" && bad:
+		case file == "lds.json" && bad:
 			r.errors[x.Name] = "cannot bind: Address already in use"
-		case file == "cds.yaml" && !bad && r.bodies[x.Name] != string(body):
+		case file == "cds.json" && !bad && r.bodies[x.Name] != string(body):
 			r.clusters[x.Name], r.bodies[x.Name] = f.Version, string(body)
 		}
 	}
@@ -154,21 +154,21 @@ func TestEnvoysRefusalIsTheAnswer(t *testing.T) {
 	}{
 		"a listener": {func(t testing.TB) []xdstest.Change {
 			return []xdstest.Change{listenerOf(t, "bad", "r", "poison"), listenerOf(t, "good", "r", "s")}
-		}, false, "Error adding/updating listener(s) bad: cannot bind: Address already in use", "lds.yaml"},
+		}, false, "Error adding/updating listener(s) bad: cannot bind: Address already in use", "lds.json"},
 		"a changed listener": {func(t testing.TB) []xdstest.Change { return []xdstest.Change{listenerOf(t, "l", "r", "poison")} },
-			false, "Error adding/updating listener(s) l: cannot bind: Address already in use", "lds.yaml"},
+			false, "Error adding/updating listener(s) l: cannot bind: Address already in use", "lds.json"},
 		"a cluster": {func(t testing.TB) []xdstest.Change {
 			c := clusterOf(t, "poison", "1s")
 			return []xdstest.Change{c, endpointsOf(t, "poison", "10.0.0.2")}
-		}, false, "Error adding/updating cluster(s) poison: Envoy refuses it; its log says why", "cds.yaml"},
+		}, false, "Error adding/updating cluster(s) poison: Envoy refuses it; its log says why", "cds.json"},
 		"clusters as a whole": {func(t testing.TB) []xdstest.Change {
 			return []xdstest.Change{clusterOf(t, "poison", "1s"), endpointsOf(t, "poison", "10.0.0.2")}
-		}, true, "Error adding/updating cluster(s) poison: Envoy refuses it; its log says why", "cds.yaml"},
+		}, true, "Error adding/updating cluster(s) poison: Envoy refuses it; its log says why", "cds.json"},
 		"listeners as a whole": {func(t testing.TB) []xdstest.Change { return []xdstest.Change{listenerOf(t, "l", "r", "poison")} },
-			true, "Envoy refuses lds.yaml as a whole; its log says why", "lds.yaml"},
-		"a route":   {func(t testing.TB) []xdstest.Change { return []xdstest.Change{routeOf(t, "r", "poison")} }, false, `error parsing "envoy.config.route.v3.RouteConfiguration" response: resource "r": Envoy refuses rds/r.yaml; its log says why`, "rds/r.yaml"},
-		"endpoints": {func(t testing.TB) []xdstest.Change { return []xdstest.Change{endpointsOf(t, "a", "poison")} }, false, `error parsing "envoy.config.endpoint.v3.ClusterLoadAssignment" response: resource "a": Envoy refuses eds/a.yaml; its log says why`, "eds/a.yaml"},
-		"a secret":  {func(t testing.TB) []xdstest.Change { return []xdstest.Change{secretOf(t, "ca", "poison")} }, false, `error parsing "envoy.extensions.transport_sockets.tls.v3.Secret" response: resource "ca": Envoy refuses sds/ca.yaml; its log says why`, "sds/ca.yaml"},
+			true, "Envoy refuses lds.json as a whole; its log says why", "lds.json"},
+		"a route":   {func(t testing.TB) []xdstest.Change { return []xdstest.Change{routeOf(t, "r", "poison")} }, false, `error parsing "envoy.config.route.v3.RouteConfiguration" response: resource "r": Envoy refuses rds/r.json; its log says why`, "rds/r.json"},
+		"endpoints": {func(t testing.TB) []xdstest.Change { return []xdstest.Change{endpointsOf(t, "a", "poison")} }, false, `error parsing "envoy.config.endpoint.v3.ClusterLoadAssignment" response: resource "a": Envoy refuses eds/a.json; its log says why`, "eds/a.json"},
+		"a secret":  {func(t testing.TB) []xdstest.Change { return []xdstest.Change{secretOf(t, "ca", "poison")} }, false, `error parsing "envoy.extensions.transport_sockets.tls.v3.Secret" response: resource "ca": Envoy refuses sds/ca.json; its log says why`, "sds/ca.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -219,7 +219,7 @@ func TestAWholeFileIsRefusedBesideAnotherFault(t *testing.T) {
 	eventually(t, "what Envoy has is not settled", func() bool { return w.Settled() == 1 })
 	rev := w.Publish(scopedListener(t), listenerOf(t, "bad", "r", "poison"))
 	eventually(t, "the two are not refused", func() bool { return len(w.Refusals()) > 1 && w.Settled() == rev })
-	if text := w.files()["lds.yaml"]; strings.Contains(text, "poison") || !strings.Contains(text, `"name": "l"`) {
+	if text := w.files()["lds.json"]; strings.Contains(text, "poison") || !strings.Contains(text, `"name": "l"`) {
 		t.Errorf("the file is\n%s", text)
 	}
 	blamed := map[string]bool{}
@@ -329,7 +329,7 @@ func TestAnAnswerIsEnvoys(t *testing.T) {
 	}
 	stop := w.start(s)
 	<-whole // and the server has its ACKs
-	if got := w.Settled(); got != 0 || !strings.Contains(w.files()["lds.yaml"], `"name": "l"`) {
+	if got := w.Settled(); got != 0 || !strings.Contains(w.files()["lds.json"], `"name": "l"`) {
 		t.Errorf("without Envoy revision %d is settled, and written are %s", got, w.names())
 	}
 	r.set(func() { r.away = false })
@@ -341,7 +341,7 @@ func TestAnAnswerIsEnvoys(t *testing.T) {
 	rev := w.Publish(endpointsOf(t, "a", "10.0.0.7"))
 	eventually(t, "a change is not settled", func() bool { return w.Settled() == rev })
 	r.set(func() {
-		if r.taken["cluster.a"] != r.seen["eds/a.yaml"] || r.taken["cluster.a"] == "" {
+		if r.taken["cluster.a"] != r.seen["eds/a.json"] || r.taken["cluster.a"] == "" {
 			t.Error("it is settled, and Envoy has not read it")
 		}
 		r.away = true
@@ -355,7 +355,7 @@ func TestAnAnswerIsEnvoys(t *testing.T) {
 		t.Errorf("Envoy has gone, and revision %d is settled", got)
 	}
 	w.Publish(listenerOf(t, "later", "r", "s"))
-	eventually(t, "the change is not written", func() bool { return strings.Contains(w.files()["lds.yaml"], `"name": "later"`) })
+	eventually(t, "the change is not written", func() bool { return strings.Contains(w.files()["lds.json"], `"name": "later"`) })
 	stop()
 	if got := w.confirmed(); got > rev {
 		t.Errorf("without Envoy revision %d is confirmed", got)

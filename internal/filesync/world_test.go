@@ -282,7 +282,7 @@ func (w *world) whole(when string) {
 	files := w.files()
 	clusters, named, read := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var reads func(file string)
-	reads = func(file string) { // what Envoy reads, from cds.yaml and lds.yaml on
+	reads = func(file string) { // what Envoy reads, from cds.json and lds.json on
 		var tree any
 		if read[file] || json.Unmarshal([]byte(files[file]), &tree) != nil {
 			return
@@ -290,14 +290,14 @@ func (w *world) whole(when string) {
 		read[file] = true
 		eachPath(tree, func(at string) { reads(strings.TrimPrefix(at, "/xds/")) })
 	}
-	reads("cds.yaml")
-	reads("lds.yaml")
+	reads("cds.json")
+	reads("lds.json")
 	for file, text := range files {
 		r := &discovery.DiscoveryResponse{}
 		if err := protojson.Unmarshal([]byte(text), r); err != nil {
 			w.t.Fatalf("%s: %s: %v", when, file, err)
 		}
-		if _, whole := map[string]bool{"cds.yaml": true, "lds.yaml": true}[file]; !whole && len(r.GetResources()) > 1 {
+		if _, whole := map[string]bool{"cds.json": true, "lds.json": true}[file]; !whole && len(r.GetResources()) > 1 {
 			w.t.Errorf("%s: %s holds %d resources", when, file, len(r.GetResources()))
 		}
 		for _, x := range r.GetResources() {
@@ -306,7 +306,7 @@ func (w *world) whole(when string) {
 			}
 			m, err := x.UnmarshalNew()
 			must(w.t, err)
-			if file == "cds.yaml" {
+			if file == "cds.json" {
 				clusters[m.ProtoReflect().Get(m.ProtoReflect().Descriptor().Fields().ByName("name")).String()] = true
 			}
 			if rc, is := m.(*route.RouteConfiguration); is && read[file] {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -58,7 +59,7 @@ func TestEnvoyFromFiles(t *testing.T) {
 		world.HTTPListener{Name: "tls", Address: secured, Routes: world.RDS("r/1", world.ADS), TLS: presents("server", world.ADS)}.Resource(), secret("server", cert, key),
 	))
 	world.Run(t, "fairlead", w.syncArgs("n1", folder, r.xds, "--once")...)
-	withLayer := runtimeLayer("layer", sprintf("{resource_api_version: V3, path_config_source: {path: %s}}", filepath.Join(folder, "rtds", "layer.yaml")))
+	withLayer := runtimeLayer("layer", sprintf("{resource_api_version: V3, path_config_source: {path: %s}}", filepath.Join(folder, "rtds", "layer.json")))
 	r.envoy = w.filed("n1", folder, withLayer)
 	serves := func() {
 		w.T.Helper()
@@ -99,12 +100,21 @@ func TestEnvoyFromFiles(t *testing.T) {
 		r.AwaitState(r.Put(world.Route("r/1", "c")), "delivered")
 		promptly(w.T, "another route", func() bool { _, body := world.Get(r.proxy); return body == "c" })
 	})
+	w.Step("what is a number on a stream is one in a file, and keys may be long", func() {
+		long := strings.Repeat("k", 3000)
+		r.AwaitState(r.Put(world.NewResource("clusters", "numbers", sprintf("{name: numbers, type: STATIC, connect_timeout: 1s, metadata: {filter_metadata: {x: {half: 0.5, large: 1.0e+300, text: \"0.5\", ? %s : 1}}}}", long))), "delivered")
+		got := metadataOf(w.T, r.envoy, "numbers")["x"]
+		if want := map[string]any{"half": 0.5, "large": 1e300, "text": "0.5", long: 1.0}; !reflect.DeepEqual(got, want) {
+			w.T.Errorf("Envoy has %v", got)
+		}
+		r.AwaitState(r.Apply("delete: [{type: clusters, name: numbers}]\n"), "delivered")
+	})
 	w.Step("what Envoy refuses is refused in its words, and the folder is as before", func() {
 		got := r.AwaitRejected(r.Put(world.Listener("poison", address, "r/1"))) // the address of l
 		if !strings.Contains(*got.Detail, "poison: ") || !strings.Contains(*got.Detail, "address") {
 			w.T.Errorf("the receipt says %q", *got.Detail)
 		}
-		if lds := string(world.Read(w.T, filepath.Join(folder, "lds.yaml"))); strings.Contains(lds, "poison") {
+		if lds := string(world.Read(w.T, filepath.Join(folder, "lds.json"))); strings.Contains(lds, "poison") {
 			w.T.Errorf("the folder has it: %s", lds)
 		}
 		good := world.FreePort(w.T)
@@ -123,7 +133,7 @@ func TestEnvoyFromFiles(t *testing.T) {
 	w.Step("a route, which Envoy has no words of", func() {
 		got := r.AwaitRejected(r.Put(world.NewResource("routes", "r/1",
 			`{name: r/1, validate_clusters: true, virtual_hosts: [{name: all, domains: ["*"], routes: [{match: {prefix: /}, route: {cluster: nowhere}}]}]}`)))
-		if !strings.Contains(*got.Detail, `resource "r/1": Envoy refuses rds/r%2f1.yaml`) {
+		if !strings.Contains(*got.Detail, `resource "r/1": Envoy refuses rds/r%2f1.json`) {
 			w.T.Errorf("the receipt says %q", *got.Detail)
 		}
 		if _, body := world.Get(r.proxy); body != "c" {

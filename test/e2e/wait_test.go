@@ -145,6 +145,30 @@ func (r *routed) wantOneAnswer(all []world.Sent, delta bool) {
 	}
 }
 
+// metadataOf is the metadata that Envoy has of a cluster.
+func metadataOf(t testing.TB, e *localenvoy.Envoy, cluster string) map[string]map[string]any {
+	t.Helper()
+	b, err := e.Admin(t.Context(), "/config_dump?resource=dynamic_active_clusters")
+	world.Must(t, err)
+	var dump struct {
+		Configs []struct {
+			Cluster struct {
+				Name     string
+				Metadata struct {
+					Filters map[string]map[string]any `json:"filter_metadata"`
+				}
+			}
+		}
+	}
+	world.Must(t, json.Unmarshal(b, &dump))
+	for _, c := range dump.Configs {
+		if c.Cluster.Name == cluster {
+			return c.Cluster.Metadata.Filters
+		}
+	}
+	return nil
+}
+
 // activeClusters are the connect timeouts of Envoy's active clusters.
 func activeClusters(t testing.TB, e *localenvoy.Envoy) map[string]string {
 	t.Helper()
