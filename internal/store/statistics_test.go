@@ -103,6 +103,21 @@ func TestALargeWriteIsNotAnalyzedHalfway(t *testing.T) {
 	}
 }
 
+// A session reports the rows that it wrote some seconds later. What was analyzed meanwhile has them counted twice then, and has not grown.
+func TestRowsReportedLateAreNotGrowth(t *testing.T) {
+	w := another(t)
+	w.exec(`SELECT pg_stat_force_next_flush()`) // a session reports at most once a second, so the next statement's rows wait
+	w.clusters(0, 1000)
+	if got, want := w.analyzed(), []string{"bodies", "resource_history", "resource_refs", "resources"}; !slices.Equal(got, want) {
+		t.Errorf("after the import %v are analyzed, want %v", got, want)
+	}
+	w.clusters(1000, 1010)
+	w.exec(`SELECT pg_stat_force_next_flush()`)
+	if got := w.analyzed(); len(got) > 0 {
+		t.Errorf("after ten rows more %v are analyzed", got)
+	}
+}
+
 // A table that is being vacuumed or analyzed is left to who does it, or to the next time: nobody waits.
 func TestAnAnalysisWaitsForNobody(t *testing.T) {
 	w := another(t)
