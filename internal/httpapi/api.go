@@ -14,6 +14,7 @@ import (
 	"fairlead/internal/auth"
 	"fairlead/internal/compute"
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/live"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/metrics"
 	"fairlead/internal/reference"
@@ -60,7 +61,7 @@ type API struct {
 
 	operations map[string]operation
 	receipts   *board
-	tail       *tail         // of events
+	tail       *live.Tail    // of events
 	heartbeat  time.Duration // of a stream of events
 	liveBeat   time.Duration // of a stream that tells what has changed
 	limits     *limitsBook
@@ -115,7 +116,7 @@ func New(c Config) (*API, error) {
 	a.receipts = newBoard(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
 	})
-	a.tail, a.heartbeat, a.liveBeat = newTail(c.Store, time.Now), streamHeartbeat, liveHeartbeat
+	a.tail, a.heartbeat, a.liveBeat = live.New(c.Store, time.Now), streamHeartbeat, liveHeartbeat
 	a.facts = newFactBook(c.Store)
 	a.limits, a.pace = newLimitsBook(time.Now, c.Store.Limits), newPace(time.Now)
 	a.shares, a.unread = newShares(), newUnread()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/internal/httpapi/live"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/store"
 )
@@ -41,7 +42,8 @@ func wantsStream(accept []string) bool {
 type eventStream struct {
 	api      *API
 	ctx      context.Context //nolint:containedctx // of the request, which the answer is written in
-	listener *eventListener
+	listener *live.EventListener
+	with     live.Holder
 	filter   eventFilter
 	leave    func()
 }
@@ -49,13 +51,13 @@ type eventStream struct {
 // VisitListEventsResponse implements oapi.ListEventsResponseObject.
 func (s eventStream) VisitListEventsResponse(w http.ResponseWriter) error {
 	defer s.leave()
-	defer s.listener.leave()
-	s.api.stream(s.ctx, w, s.listener.with, s.run)
+	defer s.listener.Leave()
+	s.api.stream(s.ctx, w, s.with, s.run)
 	return nil
 }
 
 // stream is an answer that goes on until run returns, or what the caller came with expires. It ends with a comment that tells why.
-func (a *API) stream(request context.Context, w http.ResponseWriter, with holder, run func(context.Context, streamWriter) (streamEnd, error)) {
+func (a *API) stream(request context.Context, w http.ResponseWriter, with live.Holder, run func(context.Context, streamWriter) (live.End, error)) {
 	ctx, cancel := request, context.CancelFunc(func() {})
 	if end := callOf(ctx).ends(); !end.IsZero() {
 		ctx, cancel = context.WithDeadline(ctx, end)
@@ -70,7 +72,7 @@ func (a *API) stream(request context.Context, w http.ResponseWriter, with holder
 	w.WriteHeader(http.StatusOK)
 	end, err := run(ctx, out)
 	if errors.Is(err, context.DeadlineExceeded) && request.Err() == nil {
-		end, err = with.end(), nil
+		end, err = with.End(), nil
 	}
 	if end != "" {
 		err = errors.Join(err, out.send(": "+string(end)+"\n\n"))
@@ -81,14 +83,14 @@ func (a *API) stream(request context.Context, w http.ResponseWriter, with holder
 }
 
 // run writes until the stream is to end, and tells why it is.
-func (s eventStream) run(ctx context.Context, out streamWriter) (streamEnd, error) {
+func (s eventStream) run(ctx context.Context, out streamWriter) (live.End, error) {
 	beat := time.NewTicker(s.api.heartbeat)
 	defer beat.Stop()
-	if err := out.send(fmt.Sprintf("retry: 2000\nid: %s\n\n", positionText(s.listener.at))); err != nil {
+	if err := out.send(fmt.Sprintf("retry: 2000\nid: %s\n\n", positionText(s.listener.At()))); err != nil {
 		return "", err
 	}
 	for {
-		es, end, err := s.listener.next(ctx, s.api.draining, beat.C)
+		es, end, err := s.listener.Next(ctx, s.api.draining, beat.C)
 		if err != nil || end != "" {
 			return end, err
 		}
@@ -185,12 +187,12 @@ func (a *API) streamEvents(ctx context.Context, from store.EventPosition, f even
 	if err != nil {
 		return nil, err
 	}
-	return eventStream{api: a, ctx: ctx, listener: a.listen(ctx, from), filter: f, leave: leave}, nil
+	return eventStream{api: a, ctx: ctx, listener: a.listen(ctx, from), with: holderOf(callOf(ctx)), filter: f, leave: leave}, nil
 }
 
-func (a *API) listen(ctx context.Context, from store.EventPosition) *eventListener {
+func (a *API) listen(ctx context.Context, from store.EventPosition) *live.EventListener {
 	c := callOf(ctx)
-	return a.tail.listen(keyOf(c), holderOf(c), from)
+	return a.tail.Listen(keyOf(c), holderOf(c), from)
 }
 
 // pollEvents answers with what happened after a place, oldest first, and waits for it. Where some are asked for alone it looks at a whole page at once, however
@@ -198,7 +200,7 @@ func (a *API) listen(ctx context.Context, from store.EventPosition) *eventListen
 func (a *API) pollEvents(ctx context.Context, from store.EventPosition, wait time.Duration, f eventFilter, limit int) (oapi.ListEventsResponseObject, error) {
 	c, look := callOf(ctx), limit
 	if f.node != "" || f.kind != "" {
-		look = tailPage
+		look = live.Page
 	}
 	end := time.Now().Add(wait)
 	for {
@@ -231,19 +233,42 @@ func (a *API) awaitEvents(ctx context.Context, from store.EventPosition, wait ti
 	}
 	defer leave()
 	l := a.listen(ctx, from)
-	defer l.leave()
+	defer l.Leave()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
-		es, end, err := l.next(ctx, a.draining, timer.C)
+		es, end, err := l.Next(ctx, a.draining, timer.C)
 		switch {
 		case err != nil:
-			return nil, l.at, err
-		case end.refusal() != nil:
-			return nil, l.at, end.refusal()
+			return nil, l.At(), err
+		case refusalAtEnd(end) != nil:
+			return nil, l.At(), refusalAtEnd(end)
 		}
 		if items := f.items(es); len(items) > 0 || end != "" || len(es) == 0 {
-			return items, l.at, nil
+			return items, l.At(), nil
 		}
 	}
+}
+
+// holderOf is what a caller listens with.
+func holderOf(c *call) live.Holder {
+	h := live.Holder{Token: c.principal.Credential}
+	if c.session != nil {
+		h.Session = c.session.ID
+	}
+	return h
+}
+
+// refusalAtEnd is what one is answered who waits for a single answer; nil: with what there is.
+func refusalAtEnd(e live.End) error {
+	switch e {
+	case live.EndToken:
+		return errTokenNotValid()
+	case live.EndSession:
+		return errSessionOver()
+	case live.EndFleet:
+		return errNoFleet
+	case live.EndDatabase, live.EndServer:
+	}
+	return nil
 }

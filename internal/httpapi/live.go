@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/live"
 	"fairlead/internal/httpapi/oapi"
 )
 
 // GetLive implements getLive. What it costs: while anybody follows a fleet, the process asks one
-// question in tailTick for all such fleets, which grows with the fleets and their servers and not
+// question in a quarter of a second for all such fleets, which grows with the fleets and their servers and not
 // with who follows or what the fleets hold; of each follower it keeps a position and a goroutine.
 // A report of an xDS server writes one row more, its own, so that there is something to see.
 func (a *API) GetLive(ctx context.Context, r oapi.GetLiveRequestObject) (oapi.GetLiveResponseObject, error) {
@@ -21,7 +22,7 @@ func (a *API) GetLive(ctx context.Context, r oapi.GetLiveRequestObject) (oapi.Ge
 	if err != nil {
 		return nil, err
 	}
-	after, err := livePlace(r.Params.After, r.Params.LastEventID, stream, parseLiveMarks)
+	after, err := livePlace(r.Params.After, r.Params.LastEventID, stream, live.ParseMarks)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func (a *API) GetLive(ctx context.Context, r oapi.GetLiveRequestObject) (oapi.Ge
 	if after == nil {
 		after = &now
 	}
-	what := now.since(*after)
+	what := now.Since(*after)
 	if !stream && (len(what) > 0 || wait == 0) {
 		return oapi.GetLive200JSONResponse{What: what, Position: now.String()}, nil
 	}
@@ -41,16 +42,16 @@ func (a *API) GetLive(ctx context.Context, r oapi.GetLiveRequestObject) (oapi.Ge
 		return nil, err
 	}
 	c := callOf(ctx)
-	l := a.tail.follow(keyOf(c), holderOf(c), now, *after)
+	l := a.tail.Follow(keyOf(c), holderOf(c), now, *after)
 	if stream {
-		return liveStream{api: a, ctx: ctx, listener: l, with: l.with, leave: leave}, nil
+		return liveStream{api: a, ctx: ctx, listener: l, with: holderOf(c), leave: leave}, nil
 	}
 	defer leave()
-	defer l.leave()
-	if what, err = awaited(ctx, a, wait, l.next); err != nil {
+	defer l.Leave()
+	if what, err = awaited(ctx, a, wait, l.Next); err != nil {
 		return nil, err
 	}
-	return oapi.GetLive200JSONResponse{What: what, Position: l.at.String()}, nil
+	return oapi.GetLive200JSONResponse{What: what, Position: l.Place()}, nil
 }
 
 // livePlace is after what the client has been told; nil: from now on.
@@ -73,29 +74,29 @@ func livePlace[M any](after, last *string, stream bool, parse func(string) (M, b
 }
 
 // liveNow asks for the one fleet of the call, so that what is read after the answer has begun is not older than its place.
-func (a *API) liveNow(ctx context.Context) (liveMarks, error) {
+func (a *API) liveNow(ctx context.Context) (live.Marks, error) {
 	k := keyOf(callOf(ctx))
 	marks, err := a.store.Marks(ctx, []fleet.Key{k})
 	if err != nil {
-		return liveMarks{}, err
+		return live.Marks{}, err
 	}
 	m, there := marks[k]
 	if !there {
-		return liveMarks{}, errNoFleet
+		return live.Marks{}, errNoFleet
 	}
-	return marksOf(m), nil
+	return live.MarksOf(m), nil
 }
 
 // awaited waits for the first change, by a listener's next.
-func awaited[W any](ctx context.Context, a *API, wait time.Duration, next func(context.Context, <-chan struct{}, <-chan time.Time) ([]W, streamEnd, error)) ([]W, error) {
+func awaited[W any](ctx context.Context, a *API, wait time.Duration, next func(context.Context, <-chan struct{}, <-chan time.Time) ([]W, live.End, error)) ([]W, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	what, end, err := next(ctx, a.draining, timer.C)
 	switch {
 	case err != nil:
 		return nil, err
-	case end.refusal() != nil:
-		return nil, end.refusal()
+	case refusalAtEnd(end) != nil:
+		return nil, refusalAtEnd(end)
 	case what == nil:
 		what = []W{}
 	}
@@ -112,12 +113,12 @@ type liveStream struct {
 	api      *API
 	ctx      context.Context //nolint:containedctx // of the request, which the answer is written in
 	listener interface {
-		leave()
-		place() string
-		// tell waits until there is something to tell; nil: it was time for something else.
-		tell(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) (any, streamEnd, error)
+		Leave()
+		Place() string
+		// Tell waits until there is something to tell; nil: it was time for something else.
+		Tell(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) (any, live.End, error)
 	}
-	with  holder
+	with  live.Holder
 	leave func()
 }
 
@@ -129,21 +130,21 @@ func (s liveStream) VisitGetTenantLiveResponse(w http.ResponseWriter) error { re
 
 func (s liveStream) write(w http.ResponseWriter) error {
 	defer s.leave()
-	defer s.listener.leave()
+	defer s.listener.Leave()
 	s.api.stream(s.ctx, w, s.with, s.run)
 	return nil
 }
 
-func (s liveStream) run(ctx context.Context, out streamWriter) (streamEnd, error) {
+func (s liveStream) run(ctx context.Context, out streamWriter) (live.End, error) {
 	beat := time.NewTicker(s.api.liveBeat)
 	defer beat.Stop()
 	const heartbeat = "event: heartbeat\ndata: {\"what\":[]}\n\n" // a comment is nothing that a browser tells its page of
 	// The first one says that events come through.
-	if err := out.send(fmt.Sprintf("retry: 2000\nid: %s\n\n", s.listener.place()) + heartbeat); err != nil {
+	if err := out.send(fmt.Sprintf("retry: 2000\nid: %s\n\n", s.listener.Place()) + heartbeat); err != nil {
 		return "", err
 	}
 	for {
-		news, end, err := s.listener.tell(ctx, s.api.draining, beat.C)
+		news, end, err := s.listener.Tell(ctx, s.api.draining, beat.C)
 		if err != nil || end != "" {
 			return end, err
 		}
@@ -153,7 +154,7 @@ func (s liveStream) run(ctx context.Context, out streamWriter) (streamEnd, error
 			if err != nil {
 				return "", fmt.Errorf("encode what has changed: %w", err)
 			}
-			text = fmt.Sprintf("id: %s\ndata: %s\n\n", s.listener.place(), line)
+			text = fmt.Sprintf("id: %s\ndata: %s\n\n", s.listener.Place(), line)
 		}
 		if err := out.send(text); err != nil {
 			return "", err

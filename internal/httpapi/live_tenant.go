@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/live"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/store"
 )
 
-// GetTenantLive implements getTenantLive. What it costs: as GetLive, one question in tenantTick for all
+// GetTenantLive implements getTenantLive. What it costs: as GetLive, one question a second for all
 // tenants that somebody follows, which grows with their fleets.
 func (a *API) GetTenantLive(ctx context.Context, r oapi.GetTenantLiveRequestObject) (oapi.GetTenantLiveResponseObject, error) {
 	c := callOf(ctx)
@@ -17,7 +18,7 @@ func (a *API) GetTenantLive(ctx context.Context, r oapi.GetTenantLiveRequestObje
 	if err != nil {
 		return nil, err
 	}
-	after, err := livePlace(r.Params.After, r.Params.LastEventID, stream, parseTenantMarks)
+	after, err := livePlace(r.Params.After, r.Params.LastEventID, stream, live.ParseTenantMarks)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +30,7 @@ func (a *API) GetTenantLive(ctx context.Context, r oapi.GetTenantLiveRequestObje
 	if after == nil {
 		after = &marks
 	}
-	what := marks.since(*after)
+	what := marks.Since(*after)
 	if !stream && (len(what) > 0 || wait == 0) {
 		return oapi.GetTenantLive200JSONResponse{What: what, Position: marks.String()}, nil
 	}
@@ -37,16 +38,16 @@ func (a *API) GetTenantLive(ctx context.Context, r oapi.GetTenantLiveRequestObje
 	if err != nil {
 		return nil, err
 	}
-	l := a.tail.followTenant(scope, holderOf(c), now, marks, *after)
+	l := a.tail.FollowTenant(scope, holderOf(c), now, marks, *after)
 	if stream {
-		return liveStream{api: a, ctx: ctx, listener: l, with: l.with, leave: leave}, nil
+		return liveStream{api: a, ctx: ctx, listener: l, with: holderOf(c), leave: leave}, nil
 	}
 	defer leave()
-	defer l.leave()
-	if what, err = awaited(ctx, a, wait, l.next); err != nil {
+	defer l.Leave()
+	if what, err = awaited(ctx, a, wait, l.Next); err != nil {
 		return nil, err
 	}
-	return oapi.GetTenantLive200JSONResponse{What: what, Fleets: some(l.names), Position: l.at.String()}, nil
+	return oapi.GetTenantLive200JSONResponse{What: what, Fleets: some(l.Names()), Position: l.Place()}, nil
 }
 
 // scopeOf is what the caller may be told of: its tenant, the one fleet that its token is bound to, or, an operator, nothing.
@@ -59,15 +60,13 @@ func scopeOf(c *call) fleet.Key {
 }
 
 // tenantNow asks for the scope of the call alone, as liveNow does.
-func (a *API) tenantNow(ctx context.Context, scope fleet.Key) (now []store.NamedMarks, _ tenantMarks, err error) {
+func (a *API) tenantNow(ctx context.Context, scope fleet.Key) (now []store.NamedMarks, _ live.TenantMarks, err error) {
 	if scope == (fleet.Key{}) {
-		return nil, tenantMarks{}, nil
+		return nil, live.TenantMarks{}, nil
 	}
 	all, err := a.store.TenantMarks(ctx, []fleet.Key{scope})
 	if err != nil {
-		return nil, tenantMarks{}, err
+		return nil, live.TenantMarks{}, err
 	}
-	var f tenantFeed
-	f.post(all[0], a.tail.now())
-	return all[0], f.marks, nil
+	return all[0], live.MarksOfFleets(all[0]), nil
 }

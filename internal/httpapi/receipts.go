@@ -38,10 +38,10 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 		waiting, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		with := holderOf(c)
-		unheard := a.tail.hear(with)
+		unheard := a.tail.Hear(with)
 		defer unheard()
 		k := fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}
-		may := func(ctx context.Context) error { return a.tail.holds(ctx, with) }
+		may := func(ctx context.Context) error { return refusalAtEnd(a.tail.Holds(ctx, with)) }
 		if receipt, err = a.receipts.wait(waiting, a.draining, k, rev, receipt, settled, may); err != nil {
 			return nil, err
 		}

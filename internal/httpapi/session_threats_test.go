@@ -13,6 +13,7 @@ import (
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/live"
 	"fairlead/internal/store"
 )
 
@@ -176,7 +177,7 @@ func TestT25_ACopiedCookieDiesWithTheSession(t *testing.T) {
 	stream, kept := other.follow("", thief.headers()...), other.follow("", second.at(other).headers()...)
 	page.do(http.MethodDelete, "/v1/session", "").is(204, nil)
 	thief.isOver("the session has ended")
-	if last := stream.endWithin(time.Minute); last != ": "+string(endSession) {
+	if last := stream.endWithin(time.Minute); last != ": "+string(live.EndSession) {
 		t.Errorf("its stream says at last %q", last)
 	}
 	w.put("a")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/internal/auth"
+	"fairlead/internal/httpapi/live"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/store"
 	"fairlead/internal/store/storetest"
@@ -123,7 +124,7 @@ func TestASessionThatIsNotUsedEnds(t *testing.T) {
 	}
 	age("31")
 	page.isOver("the session has ended")
-	if last := s.endWithin(time.Minute); last != ": "+string(endSession) {
+	if last := s.endWithin(time.Minute); last != ": "+string(live.EndSession) {
 		t.Errorf("its stream says at last %q", last)
 	}
 }

@@ -16,6 +16,7 @@ type seen struct {
 	held     map[fleet.TenantID]int             // clusters
 	all      int                                // clusters
 	nodes    map[fleet.NodeSeen]bool            // to be told
+	nodesOf  map[fleet.TenantID]int             // how many of nodes are the tenant's: half of the room at most
 }
 
 // sighting is in which minute a cluster was reported and called last, and which of these were told; 0: none.
@@ -25,7 +26,7 @@ type sighting struct {
 }
 
 func newSeen() seen {
-	return seen{clusters: map[fleet.Key]map[string]*sighting{}, held: map[fleet.TenantID]int{}, nodes: map[fleet.NodeSeen]bool{}}
+	return seen{clusters: map[fleet.Key]map[string]*sighting{}, held: map[fleet.TenantID]int{}, nodes: map[fleet.NodeSeen]bool{}, nodesOf: map[fleet.TenantID]int{}}
 }
 
 // note takes in what a report of minute n says of clusters, apart from sums: those may have no room for it.
@@ -49,9 +50,19 @@ func (r *Recorder) note(key fleet.Key, n int64, report *Report) {
 			s.reported = n
 		}
 	}
-	if of := (fleet.NodeSeen{Key: key, Node: report.Node}); of.Node != "" && (r.seen.nodes[of] || len(r.seen.nodes) < r.bounds.Nodes) {
-		r.seen.nodes[of] = true
+	if report.Node != "" {
+		r.reports(fleet.NodeSeen{Key: key, Node: report.Node})
 	}
+}
+
+// reports notes a node that reports all its clusters, if there is room.
+func (r *Recorder) reports(of fleet.NodeSeen) {
+	s := &r.seen
+	if s.nodes[of] || len(s.nodes) >= r.bounds.Nodes || s.nodesOf[of.Tenant] >= (r.bounds.Nodes+1)/2 {
+		return
+	}
+	s.nodes[of] = true
+	s.nodesOf[of.Tenant]++
 }
 
 // sighting returns nil where there is no room for one more. For "" there is, once in a fleet.
@@ -96,6 +107,7 @@ func (r *Recorder) TakeSeen() (out fleet.LoadSeen) {
 		out.Nodes = append(out.Nodes, of)
 	}
 	clear(r.seen.nodes)
+	clear(r.seen.nodesOf)
 	return out
 }
 
@@ -147,8 +159,6 @@ func (r *Recorder) ReturnSeen(back fleet.LoadSeen) {
 		}
 	}
 	for _, of := range back.Nodes {
-		if len(r.seen.nodes) < r.bounds.Nodes {
-			r.seen.nodes[of] = true
-		}
+		r.reports(of)
 	}
 }

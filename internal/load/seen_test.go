@@ -122,3 +122,18 @@ func TestT49_NoMoreClustersAreHeldThanTheBoundsSay(t *testing.T) {
 	r.ReturnSeen(fleet.LoadSeen{Nodes: []fleet.NodeSeen{{Key: key, Node: "x"}, {Key: key, Node: "y"}}})
 	wantTold(t, r, "what came back", "node x")
 }
+
+// A tenant whose nodes name themselves as they like has half of the room, and leaves the rest to others.
+func TestT49_ATenantsNodesLeaveRoom(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(6000, 0)
+	r := at(&now, Bounds{Nodes: 4})
+	other := fleet.Key{Tenant: fleet.NewTenantID(), Fleet: fleet.NewID()}
+	for range 2 { // what was told gives its place back
+		for _, node := range []string{"1", "2", "3", "4", "1"} {
+			r.Add(key, Report{Node: node}, time.Second)
+		}
+		r.Add(other, Report{Node: "n"}, time.Second)
+		wantTold(t, r, "of two tenants", "node 1", "node 2", "node n")
+	}
+}

@@ -33,7 +33,7 @@ func (c *Client) Ack(now time.Time, t fleet.Type, nonce, words string) Findings 
 		if late != nil && late.presumed {
 			c.clear(t, late, "")
 		}
-		if c.beats[t].answered(nonce) == nil && late == nil && f == nil {
+		if c.heartbeats[t].answered(nonce) == nil && late == nil && f == nil {
 			c.askedAgain(t)
 		}
 		return c.report()
@@ -81,7 +81,7 @@ func (c *Client) take(t fleet.Type, f *flight) {
 	}
 }
 
-func (p *peculiar) lateIndex(nonce string) int {
+func (p *typeRecord) lateIndex(nonce string) int {
 	return slices.IndexFunc(p.late, func(f *flight) bool { return f.nonce == nonce })
 }
 
@@ -91,7 +91,7 @@ func (c *Client) takeLate(t fleet.Type, nonce string) *flight {
 	if i < 0 {
 		return nil
 	}
-	p := c.peculiar(t)
+	p := c.edit(t)
 	f := p.late[i]
 	p.late = slices.Delete(p.late, i, i+1)
 	return f

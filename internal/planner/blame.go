@@ -78,7 +78,7 @@ func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 func (c *Client) refusedBy(x repair.Refusal) {
 	next, vs := c.rec.of(x.Type).search.Refused(x)
 	if next != nil {
-		c.peculiar(x.Type).search = next
+		c.edit(x.Type).search = next
 	}
 	c.found.Verdicts = append(c.found.Verdicts, vs...)
 }

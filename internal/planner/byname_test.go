@@ -190,3 +190,20 @@ func TestMemoryOfWhoNamesClusters(t *testing.T) { // not beside others: the heap
 	bounded("after a change")
 	runtime.KeepAlive(keep)
 }
+
+// TestAnUnknownVersionOfWhatIsDeliveredByNameHoldsUpNobodyElse: what a node has of a cluster and nobody knows is taken away by no full set. A client that does not name the
+// cluster has nothing of it: it is sent its clusters, and who names it is not.
+func TestAnUnknownVersionOfWhatIsDeliveredByNameHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	of := clustersAt(1, "a@1 ?b@1")
+	left := of.Except([]snapshot.Exception{{Type: fleet.Cluster, Refused: of.Types[fleet.Cluster].Get("b"), Leave: true}})
+	s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, left)
+	s.step(left, "clusters a@1", "")
+	s.settles(left)
+	names := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
+	names.c.Subscribe(request{Type: fleet.Cluster, Names: []string{"*", "b"}}, left)
+	if r := names.send(left); r != nil {
+		t.Errorf("who names it is sent %s, which takes it away", describe(r))
+	}
+}

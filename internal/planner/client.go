@@ -9,23 +9,23 @@ import (
 	"fairlead/internal/snapshot"
 )
 
-// Client is what one stream knows of its client: its position, what is peculiar of it, and
+// Client is what one stream knows of its client: its position, its record, and
 // the times of what happened. It is owned by one goroutine. Request, Ack, Nack, Sent and
 // Opened tell it what happened, Step says what to do.
 type Client struct {
-	in      interner
-	pos     Position
-	rec     *Record // nil: nothing is peculiar
-	origin  Origin
-	flights [fleet.NumTypes]*flight
-	settled settled
-	reports [fleet.NumTypes]*snapshot.Set // the set of the version that it would report now, in state of the world
-	times   times
-	beats   [fleet.NumTypes]*beats // nil: nothing that it holds has a TTL
-	overlay overlay
-	counts  counts
-	asked   *reconsidered // nil: nothing was doubted
-	told    subscribes    // what it asks for
+	in         interner
+	pos        Position
+	rec        *Record // nil: nothing is recorded
+	origin     Origin
+	flights    [fleet.NumTypes]*flight
+	settled    settled
+	reports    [fleet.NumTypes]*snapshot.Set // the set of the version that it would report now, in state of the world
+	times      times
+	heartbeats [fleet.NumTypes]*heartbeats // nil: nothing that it holds has a TTL
+	overlay    overlay
+	counts     counts
+	asked      *reconsidered // nil: nothing was doubted
+	told       subscribes    // what it asks for
 	turn
 }
 

@@ -18,11 +18,11 @@ func (c *Client) change(t fleet.Type, old, next *Subscription) (asked bool) {
 	gone := 0
 	var dropped []string
 	var told []*snapshot.Resource
-	var rewanted []doubtEdit
+	var wanted []doubtEdit
 	for was, is := range snapshot.Diff(old.names, next.names) {
 		if is != nil {
 			asked = true
-			rewanted = c.rewant(t, is.Name, rewanted)
+			wanted = c.wantAgain(t, is.Name, wanted)
 			continue
 		}
 		if gone++; !next.wildcard {
@@ -35,7 +35,7 @@ func (c *Client) change(t fleet.Type, old, next *Subscription) (asked bool) {
 		c.forgetUnwanted(t)
 	}
 	c.forget(t, dropped)
-	c.doubtNext(t, rewanted)
+	c.doubtNext(t, wanted)
 	if len(told) > 0 {
 		tr.Pending = c.in.adding(t, tr.Pending, told...)
 	}
@@ -75,9 +75,9 @@ func (in interner) dropped(t fleet.Type, s *snapshot.Set, names []string) *snaps
 	return in.apply(t, s, edits)
 }
 
-// rewant takes a name up again, and adds to what is in doubt. If it was given up since a response left that carries it,
+// wantAgain takes a name up again, and adds to what is in doubt. If it was given up since a response left that carries it,
 // the client may or may not take the resource in when that arrives.
-func (c *Client) rewant(t fleet.Type, name string, doubts []doubtEdit) []doubtEdit {
+func (c *Client) wantAgain(t fleet.Type, name string, doubts []doubtEdit) []doubtEdit {
 	f := c.flights[t]
 	if f == nil || c.pos.Types[t].Next.Get(name) != nil {
 		return doubts

@@ -8,49 +8,49 @@ import (
 	"fairlead/internal/snapshot"
 )
 
-// beats are the heartbeats of one type. There is one time for all that has a TTL, not a
+// heartbeats are those of one type. There is one time for all that has a TTL, not a
 // timer for each.
-type beats struct {
+type heartbeats struct {
 	renewed time.Time // when all that the client holds was surely renewed; zero: unknown
 	after   string    // the round that goes on has come to this name; "": it begins
 	open    []*flight // heartbeats that were not answered, oldest first
 }
 
 const (
-	// beatShare: a TTL is renewed when this part of it has run, so that two heartbeats may
+	// heartbeatShare: a TTL is renewed when this part of it has run, so that two heartbeats may
 	// be lost.
-	beatShare = 3
-	// leastBeat bounds how often heartbeats go out, whatever the TTL.
-	leastBeat = 100 * time.Millisecond
-	// maxBeats is how many unanswered heartbeats are remembered, of a type. Envoy answers
+	heartbeatShare = 3
+	// leastHeartbeat bounds how often heartbeats go out, whatever the TTL.
+	leastHeartbeat = 100 * time.Millisecond
+	// maxHeartbeats is how many unanswered heartbeats are remembered, of a type. Envoy answers
 	// none while its clusters warm.
-	maxBeats = 8
+	maxHeartbeats = 8
 )
 
-func (c *Client) beatsOf(t fleet.Type) *beats {
-	if c.beats[t] == nil {
-		c.beats[t] = new(beats)
+func (c *Client) heartbeatsOf(t fleet.Type) *heartbeats {
+	if c.heartbeats[t] == nil {
+		c.heartbeats[t] = new(heartbeats)
 	}
-	return c.beats[t]
+	return c.heartbeats[t]
 }
 
 // due is when the next round of heartbeats begins, given the shortest TTL.
-func (b *beats) due(shortest time.Duration) time.Time {
-	return b.renewed.Add(max(shortest/beatShare, leastBeat))
+func (b *heartbeats) due(shortest time.Duration) time.Time {
+	return b.renewed.Add(max(shortest/heartbeatShare, leastHeartbeat))
 }
 
-func (b *beats) sent(f *flight) {
+func (b *heartbeats) sent(f *flight) {
 	b.open = append(b.open, f)
-	if len(b.open) > maxBeats {
+	if len(b.open) > maxHeartbeats {
 		b.open = slices.Delete(b.open, 0, 1)
 	}
-	if b.after = f.beatAfter; b.after == "" {
+	if b.after = f.heartbeatAfter; b.after == "" {
 		b.renewed = f.sentAt
 	}
 }
 
 // answered takes the heartbeat of that nonce out, nil if there is none.
-func (b *beats) answered(nonce string) *flight {
+func (b *heartbeats) answered(nonce string) *flight {
 	if b == nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (c *Client) expireLate(t fleet.Type, f *flight, before *snapshot.Set) {
 		return
 	}
 	_, was := before.Expiring()
-	b := c.beatsOf(t)
+	b := c.heartbeatsOf(t)
 	for _, ch := range f.changes {
 		switch {
 		case ch.new == nil || ch.new.TTL == 0:
@@ -100,7 +100,7 @@ func (c *Client) heartbeat(target *snapshot.Target) *Response {
 			continue
 		}
 		expiring, shortest := tr.Held.Expiring()
-		if shortest == 0 || c.now.Before(c.beatsOf(t).due(shortest)) {
+		if shortest == 0 || c.now.Before(c.heartbeatsOf(t).due(shortest)) {
 			continue
 		}
 		if !c.pos.Kind.Delta {
@@ -120,7 +120,7 @@ func (c *Client) heartbeat(target *snapshot.Target) *Response {
 // answered is left out: which version the client has of it is not known, and the response
 // renewed it.
 func (c *Client) beat(t fleet.Type, expiring []*snapshot.Resource) *Response {
-	b, tr := c.beatsOf(t), &c.pos.Types[t]
+	b, tr := c.heartbeatsOf(t), &c.pos.Types[t]
 	r := &Response{Type: t, Heartbeat: true, kind: c.pos.Kind}
 	size := 0
 	for _, x := range expiring {
@@ -135,7 +135,7 @@ func (c *Client) beat(t fleet.Type, expiring []*snapshot.Resource) *Response {
 			continue
 		}
 		if size += len(x.Heartbeat()); size > MaxResponse && len(r.Resources) > 0 {
-			r.beatAfter = r.Resources[len(r.Resources)-1].Name
+			r.heartbeatAfter = r.Resources[len(r.Resources)-1].Name
 			break
 		}
 		r.Resources = append(r.Resources, x)
@@ -148,7 +148,7 @@ func (c *Client) beat(t fleet.Type, expiring []*snapshot.Resource) *Response {
 }
 
 // expired: past its TTL without a heartbeat the client has dropped it.
-func (b *beats) expired(r *snapshot.Resource, now time.Time) bool {
+func (b *heartbeats) expired(r *snapshot.Resource, now time.Time) bool {
 	return !b.renewed.IsZero() && now.Sub(b.renewed) > r.TTL
 }
 
@@ -159,7 +159,7 @@ func (c *Client) renewSotW(t fleet.Type, expiring []*snapshot.Resource) {
 	if tr.InFlight {
 		return
 	}
-	c.beatsOf(t).renewed = c.now
+	c.heartbeatsOf(t).renewed = c.now
 	if t.FullSet() {
 		tr.Answer = true
 		return

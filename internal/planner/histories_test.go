@@ -81,6 +81,7 @@ func (h *history) change() {
 		case fleet.Cluster, fleet.Endpoint:
 			if row.Name = h.pick("c", 3); typ == fleet.Cluster {
 				row.Derived.EDSName = row.Name
+				row.Derived.ByName = rapid.IntRange(0, 2).Draw(h.T, "delivery") == 0
 			}
 		case fleet.Route:
 			row.Name = h.pick("r", 2)
@@ -100,7 +101,7 @@ func (h *history) change() {
 			}
 			continue
 		}
-		if old == nil || old.Version != row.Version {
+		if old == nil || old.Version != row.Version || old.ByName != row.Derived.ByName {
 			next.Types[typ] = next.Types[typ].With(snapshot.NewResource(typ, row, []byte(row.Version)))
 			next.Gone[typ] = next.Gone[typ].Without(row.Name)
 		}
@@ -164,6 +165,9 @@ func (h *history) ask(f *follower, typ fleet.Type, add, drop []string, first boo
 	wild := slices.Contains(wilds, typ)
 	for _, name := range drop {
 		delete(f.asked[typ], name)
+		if wild {
+			continue // it is told what becomes of it
+		}
 		delete(f.held[typ], name)
 		if f.open[typ] {
 			f.dropped[typ][name] = true
@@ -185,6 +189,7 @@ func (h *history) ask(f *follower, typ fleet.Type, add, drop []string, first boo
 	case first:
 		r.Versions = planner.VersionsOf(f.held[typ])
 	}
+	r.Star = wild && r.Names.N > 0 && (first || !f.delta)
 	if !wild && first && len(f.asked[typ]) == 0 {
 		return
 	}
@@ -277,8 +282,11 @@ func (h *history) answerAt(f *follower, i int) {
 
 // some is a name that a client may ask for.
 func (h *history) some() (fleet.Type, string) {
-	if rapid.Bool().Draw(h.T, "route") {
+	switch rapid.IntRange(0, 2).Draw(h.T, "some") {
+	case 0:
 		return fleet.Route, h.pick("r", 2)
+	case 1:
+		return fleet.Cluster, h.pick("c", 3)
 	}
 	return fleet.Endpoint, h.pick("c", 3)
 }

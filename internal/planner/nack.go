@@ -29,7 +29,7 @@ func (c *Client) Nack(now time.Time, t fleet.Type, nonce, words string) (Finding
 }
 
 func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
-	if beat := c.beats[t].answered(nonce); beat != nil {
+	if beat := c.heartbeats[t].answered(nonce); beat != nil {
 		for _, x := range beat.Resources {
 			c.lose(t, x)
 		}
@@ -76,7 +76,7 @@ type refusedContent struct {
 const maxRefused = 1_000
 
 func (c *Client) remember(t fleet.Type, r *Response, words string) {
-	p, l := c.peculiar(t), c.look(c.overlay.base)
+	p, l := c.edit(t), c.look(c.overlay.base)
 	if p.refused == nil {
 		p.refused = make(map[snapshot.Sum]refusedContent)
 	}
@@ -102,7 +102,7 @@ func (c *Client) remember(t fleet.Type, r *Response, words string) {
 func (c *Client) accuseAgain(again []*Response) {
 	for _, r := range again {
 		t := r.Type
-		p, all, at := c.peculiar(t), c.candidates(r), c.place()
+		p, all, at := c.edit(t), c.candidates(r), c.place()
 		x := p.refused[r.content]
 		if p.search == nil {
 			if x.again == at || len(all) == 0 || r.blind && t.FullSet() {
@@ -130,7 +130,7 @@ func (c *Client) offerAgain(target *snapshot.Target) {
 	}
 }
 
-func (p *peculiar) offerAgain(l *look, t fleet.Type) {
+func (p *typeRecord) offerAgain(l *look, t fleet.Type) {
 	if p.looked == l.target {
 		return
 	}

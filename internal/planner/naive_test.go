@@ -36,11 +36,16 @@ type naiveAnswer struct {
 func (n *naive) want(t fleet.Type) map[string]*snapshot.Resource {
 	want := map[string]*snapshot.Resource{}
 	for name, r := range n.world[t] {
-		if n.types[t].wild || n.types[t].names[name] {
+		if n.gets(t, r) {
 			want[name] = r
 		}
 	}
 	return want
+}
+
+// gets reports whether the client is to have what there is.
+func (n *naive) gets(t fleet.Type, r *snapshot.Resource) bool {
+	return n.types[t].wild && !r.ByName || n.types[t].names[r.Name]
 }
 
 // differing are the names of which the client has not what it is to have, in order.
@@ -67,7 +72,8 @@ func (n *naive) lacks(t fleet.Type, old, new *snapshot.Resource) bool {
 func (n *naive) waits(world *sets, t fleet.Type, r *snapshot.Resource) bool {
 	clusters := &n.types[fleet.Cluster]
 	return t == fleet.Route && r != nil && slices.ContainsFunc(r.Refs, func(ref fleet.Ref) bool {
-		return world[fleet.Cluster][ref.Name] != nil && clusters.on &&
+		r := world[fleet.Cluster][ref.Name]
+		return r != nil && clusters.on && n.gets(fleet.Cluster, r) &&
 			(clusters.held[ref.Name] == nil || clusters.flying && clusters.next[ref.Name] == nil)
 	})
 }
@@ -255,7 +261,10 @@ func (n *naive) ask(t fleet.Type, wild bool, add, drop []string, versions map[st
 		tr.answer = wild && len(versions) == 0 || wild && !n.sent
 	}
 	for _, name := range drop {
-		delete(tr.names, name)
+		if delete(tr.names, name); tr.wild {
+			tr.pending[name] = true
+			continue
+		}
 		delete(tr.held, name)
 		delete(tr.next, name)
 		delete(tr.pending, name)

@@ -60,7 +60,7 @@ func (c *Client) mayOvertake(t fleet.Type) bool {
 
 // overtaken takes in that a response went out beside the one in flight.
 func (c *Client) overtaken(r *Response) {
-	p := c.peculiar(r.Type)
+	p := c.edit(r.Type)
 	p.late = append(p.late, c.flights[r.Type])
 	if len(p.late) > maxLate {
 		p.late = slices.Delete(p.late, 0, 1)

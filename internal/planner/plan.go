@@ -125,7 +125,7 @@ func (p *plan) parts() {
 		switch {
 		case ch.new != nil:
 			p.send(ch.new)
-		case p.pos.Kind.Errors && ch.missing():
+		case p.pos.Kind.Errors && ch.missing() && p.tr.Sub.Named(ch.name): // not one that was given up: what is delivered by name may be there
 			p.asked = append(p.asked, ch.name) // by an error
 		default:
 			p.remove(ch.name)
@@ -215,7 +215,7 @@ func (p *plan) fullSet() {
 // takesLeft reports whether the set is without a name that must be left alone.
 func (p *plan) takesLeft() bool {
 	for n := range p.target.Leaves(p.t) {
-		if p.tr.Sub.Has(n) && p.r.after.Get(n) == nil {
+		if r := p.target.View[p.t].Get(n); r != nil && p.tr.Sub.Gets(r) && p.r.after.Get(n) == nil {
 			return true
 		}
 	}

@@ -27,8 +27,7 @@ type Kind struct {
 	MaxSet int
 }
 
-// Position is all that matters of a stream for what comes next, what is peculiar of it apart
-// (Record). It is comparable and made of interned things: streams in one state are equal,
+// Position is all that matters of a stream for what comes next, except for its Record. It is comparable and made of interned things: streams in one state are equal,
 // and a step is worked out once for all of them.
 type Position struct {
 	Kind  Kind

@@ -6,15 +6,14 @@ import (
 	"fairlead/internal/snapshot"
 )
 
-// Record is what is peculiar of a stream: it corrects what its position says. nil: nothing
-// is. A stream that has one is planned for alone where it bends the plan, and pays for what is
-// peculiar.
+// Record is what a stream has of its own beside its position, which it corrects. nil: nothing. A stream that has one is
+// planned for alone where it bends the plan, and pays for what the record holds.
 type Record struct {
-	types [fleet.NumTypes]peculiar
+	types [fleet.NumTypes]typeRecord
 }
 
-// peculiar is a type's part of a record.
-type peculiar struct {
+// typeRecord is a type's part of a record.
+type typeRecord struct {
 	// search is for what the client refuses; nil: none goes on.
 	search *repair.Search
 	// refused are contents that this stream would not take, and what they held.
@@ -26,21 +25,21 @@ type peculiar struct {
 	unasked bool
 }
 
-func (p *peculiar) empty() bool {
+func (p *typeRecord) empty() bool {
 	return len(p.refused)+len(p.late) == 0 && p.search == nil && !p.unasked
 }
 
 // of returns the type's part, which is not to be changed.
-func (r *Record) of(t fleet.Type) *peculiar {
+func (r *Record) of(t fleet.Type) *typeRecord {
 	if r == nil {
 		return &none
 	}
 	return &r.types[t]
 }
 
-var none peculiar
+var none typeRecord
 
-func (r *Record) any(is func(*peculiar) bool) bool {
+func (r *Record) any(is func(*typeRecord) bool) bool {
 	for i := 0; r != nil && i < len(r.types); i++ {
 		if is(&r.types[i]) {
 			return true
@@ -52,11 +51,11 @@ func (r *Record) any(is func(*peculiar) bool) bool {
 // bends reports whether the record changes what is planned. A content that was refused only
 // keeps that back.
 func (r *Record) bends() bool {
-	return r.any(func(p *peculiar) bool { return p.search != nil || p.unasked })
+	return r.any(func(p *typeRecord) bool { return p.search != nil || p.unasked })
 }
 
 // bisecting reports whether some culprit is looked for.
-func (r *Record) bisecting() bool { return r.any(func(p *peculiar) bool { return p.search != nil }) }
+func (r *Record) bisecting() bool { return r.any(func(p *typeRecord) bool { return p.search != nil }) }
 
 // refuses reports whether the stream refused a content.
 func (r *Record) refuses(t fleet.Type, content snapshot.Sum) bool {
@@ -67,17 +66,17 @@ func (r *Record) refuses(t fleet.Type, content snapshot.Sum) bool {
 	return refused
 }
 
-// peculiar returns a type's part to be changed.
-func (c *Client) peculiar(t fleet.Type) *peculiar {
+// edit returns a type's part of the record, to be changed.
+func (c *Client) edit(t fleet.Type) *typeRecord {
 	if c.rec == nil {
 		c.rec = new(Record)
 	}
 	return &c.rec.types[t]
 }
 
-// heal drops the record if nothing is peculiar any more.
+// heal drops the record when nothing is left in it.
 func (c *Client) heal() {
-	if !c.rec.any(func(p *peculiar) bool { return !p.empty() }) {
+	if !c.rec.any(func(p *typeRecord) bool { return !p.empty() }) {
 		c.rec = nil
 	}
 }

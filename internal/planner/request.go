@@ -35,7 +35,7 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 		c.doubtExceptions(&r, target)
 	}
 	if unasked && c.pos.Types[t].Unknown {
-		c.peculiar(t).search = nil // a set without what is kept back would take away what the client has of it
+		c.edit(t).search = nil // a set without what is kept back would take away what the client has of it
 	} else if unasked {
 		c.correct(t, target)
 	}
@@ -72,7 +72,7 @@ func (c *Client) oweFirst(r *Request, target *snapshot.Target) {
 
 // forgetUnasked forgets what was presumed of a type that the client asks for only now.
 func (c *Client) forgetUnasked(t fleet.Type) {
-	p, tr := c.peculiar(t), &c.pos.Types[t]
+	p, tr := c.edit(t), &c.pos.Types[t]
 	*tr = Track{Pending: tr.Pending, Answer: tr.Answer, Unknown: tr.Unknown}
 	p.unasked, p.late = false, nil
 	c.flights[t] = nil

@@ -53,8 +53,8 @@ type effect struct {
 	content  snapshot.Sum  // of names and versions: no content goes twice to a stream that refused it
 	// answered are the names whose asking it answers, besides those of the resources.
 	answered []string
-	// beatAfter: the round of heartbeats goes on behind this name.
-	beatAfter string
+	// heartbeatAfter: the round of heartbeats goes on behind this name.
+	heartbeatAfter string
 }
 
 // refused is what comes of a response that is refused. Streams that stand in one place refuse it alike, so it is worked out for the first of them.

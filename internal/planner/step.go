@@ -90,7 +90,7 @@ func (c *Client) Sent(now time.Time, r *Response, nonce string) {
 	c.now, c.counts.sent = now, true
 	f := &flight{Response: r, nonce: nonce, sentAt: now, refusals: c.counts.refusals}
 	if r.Heartbeat {
-		c.beatsOf(r.Type).sent(f)
+		c.heartbeatsOf(r.Type).sent(f)
 		return
 	}
 	if c.planned == nil || c.planned.response != r {
@@ -166,7 +166,7 @@ func (c *Client) Due(now time.Time) time.Time {
 	if c.pos.Kind.TTL {
 		for i := range c.pos.Types {
 			if _, shortest := c.pos.Types[i].Held.Expiring(); shortest > 0 {
-				sooner(c.beatsOf(fleet.Type(i)).due(shortest)) //nolint:gosec // one of nine
+				sooner(c.heartbeatsOf(fleet.Type(i)).due(shortest)) //nolint:gosec // one of nine
 			}
 		}
 	}

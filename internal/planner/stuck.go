@@ -118,7 +118,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	if !news {
 		return
 	}
-	c.peculiar(t).search = next
+	c.edit(t).search = next
 	c.found.Verdicts = append(c.found.Verdicts, vs...)
 	c.counts.refusals++
 	c.pos.Warm = nil
@@ -141,7 +141,7 @@ func (c *Client) explain(t fleet.Type, words string) {
 
 // overtookOther reports whether a held response carried another version of the name: the
 // words may be about that one.
-func (p *peculiar) overtookOther(x snapshot.Exception) bool {
+func (p *typeRecord) overtookOther(x snapshot.Exception) bool {
 	return slices.ContainsFunc(p.late, func(f *flight) bool {
 		return slices.ContainsFunc(f.changes, func(ch change) bool {
 			return ch.new != nil && ch.name == x.Refused.Name && !snapshot.Same(ch.new, x.Refused)

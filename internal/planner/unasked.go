@@ -50,7 +50,7 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	if len(candidates) == 0 {
 		candidates = c.neverAskedOf(target)
 	}
-	p, tr := c.peculiar(t), &c.pos.Types[t]
+	p, tr := c.edit(t), &c.pos.Types[t]
 	p.unasked, c.times.unasked = true, c.now
 	var named []snapshot.Edit // what it may be stuck on it has asked for
 	for _, x := range candidates {
@@ -102,7 +102,7 @@ func (c *Client) giveUpUnasked() {
 		return
 	}
 	c.forgetUnasked(t)
-	c.pos.Types[t], c.peculiar(t).search, c.counts.deaf = Track{}, nil, true
+	c.pos.Types[t], c.edit(t).search, c.counts.deaf = Track{}, nil, true
 	c.heal()
 }
 

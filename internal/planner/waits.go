@@ -32,8 +32,8 @@ func (c *Client) Waits(now time.Time, target *snapshot.Target, warming bool) (w 
 	return w
 }
 
-// withheld is what is withheld of a type, and forgets what is not any more. Where nothing is
-// peculiar it is worked out once for all.
+// withheld is what is withheld of a type, and forgets what is not any more. Where the record
+// bends nothing it is worked out once for all.
 func (c *Client) withheld(l *look, t fleet.Type) (all []fleet.Withheld) {
 	m := c.in.memoOf(l.target)
 	if m == nil || len(c.settled.kept) > 0 || l.rec.bends() {

@@ -16,6 +16,7 @@ import (
 // Bounds of what is kept of clients that are not let in, so that they write no faster to the database than this.
 const (
 	mostDenied    = 1000             // kinds of refusals, of all fleets; what is over is counted
+	mostOfTenant  = mostDenied / 2   // the same, of a tenant, which may have many fleets
 	mostDeniedOf  = 100              // the same, of a fleet; those that are over are told as one for each reason
 	deniedAgain   = time.Minute      // from telling of one to telling how often it came again
 	forgetDenied  = 10 * time.Minute // without another one
@@ -65,14 +66,16 @@ type deniedCount struct {
 // deniedClients counts clients that were not let in. It is safe for concurrent use, calls nobody, and holds as much as its
 // bounds say, whoever comes.
 type deniedClients struct {
-	mu   sync.Mutex // guards all below
-	all  map[deniedKey]*deniedCount
-	of   map[fleet.Key]int // how many of all are the fleet's
-	lost int64             // that there was no room for
+	mu  sync.Mutex // guards all below
+	all map[deniedKey]*deniedCount
+	of  map[fleet.Key]int // how many of all are the fleet's
+	// ofTenant are how many are the tenant's.
+	ofTenant map[fleet.TenantID]int
+	lost     int64 // that there was no room for
 }
 
 func newDeniedClients() *deniedClients {
-	return &deniedClients{all: map[deniedKey]*deniedCount{}, of: map[fleet.Key]int{}}
+	return &deniedClients{all: map[deniedKey]*deniedCount{}, of: map[fleet.Key]int{}, ofTenant: map[fleet.TenantID]int{}}
 }
 
 // add counts one. Of an unknown token, which is no fleet's, it does as much work and keeps one number (T07).
@@ -85,13 +88,14 @@ func (d *deniedClients) add(k deniedKey, now time.Time) {
 		x = d.all[k]
 	}
 	if x == nil {
-		if len(d.all) >= mostDenied {
+		if len(d.all) >= mostDenied || d.ofTenant[k.fleet.Tenant] >= mostOfTenant {
 			d.lost++
 			return
 		}
 		x = &deniedCount{}
 		d.all[k] = x
 		d.of[k.fleet]++
+		d.ofTenant[k.fleet.Tenant]++
 	}
 	if x.attempts == 0 {
 		x.first = now
@@ -109,6 +113,9 @@ func (d *deniedClients) due(now time.Time, end bool) (out []fleet.Denied, lost i
 		if gone {
 			if d.of[k.fleet]--; d.of[k.fleet] == 0 {
 				delete(d.of, k.fleet)
+			}
+			if d.ofTenant[k.fleet.Tenant]--; d.ofTenant[k.fleet.Tenant] == 0 {
+				delete(d.ofTenant, k.fleet.Tenant)
 			}
 		}
 		return gone

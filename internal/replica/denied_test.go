@@ -141,9 +141,28 @@ func TestWhoIsNotLetInIsBounded(t *testing.T) {
 	}
 	d.told(all, now)
 	for range 2 * mostDenied {
-		d.add(deniedKey{fleet: fleet.Key{Fleet: fleet.NewID()}, reason: fleet.DeniedToken}, now)
+		d.add(deniedKey{fleet: fleet.Key{Tenant: fleet.NewTenantID(), Fleet: fleet.NewID()}, reason: fleet.DeniedToken}, now)
 	}
 	if _, lost := d.due(now, false); len(d.all) != mostDenied || lost != int64(mostDenied+len(all)) {
 		t.Errorf("%d are kept, %d not counted apart", len(d.all), lost)
+	}
+}
+
+// A tenant with many fleets leaves half of the room to others.
+func TestWhoIsNotLetInOfOneTenantLeavesRoom(t *testing.T) {
+	t.Parallel()
+	d, now, one := newDeniedClients(), time.Unix(0, 0), fleet.NewTenantID()
+	for range 2 { // what is forgotten gives its place back
+		for range mostDenied {
+			d.add(deniedKey{fleet: fleet.Key{Tenant: one, Fleet: fleet.NewID()}, reason: fleet.DeniedToken}, now)
+		}
+		d.add(deniedKey{fleet: fleet.Key{Tenant: fleet.NewTenantID(), Fleet: fleet.NewID()}, reason: fleet.DeniedToken}, now)
+		all, lost := d.due(now, false)
+		if len(all) != mostDenied/2+1 || lost != mostDenied/2 {
+			t.Errorf("%d kinds are told, %d attempts not counted apart", len(all), lost)
+		}
+		d.told(all, now)
+		now = now.Add(forgetDenied)
+		d.due(now, false)
 	}
 }

@@ -791,3 +791,32 @@ func TestALeaseIsRenewedInItsFleetAlone(t *testing.T) {
 		t.Errorf("%d times another fleet was told that it had renewed the lease, and its end", n)
 	}
 }
+
+// TestT44_ALockedClusterStopsNoClock: an apply has the lock of a cluster for as long as it takes. The sweep passes by what it cannot have, and all else expires; what was passed by
+// follows, as what has expired and not as what is held.
+func TestT44_ALockedClusterStopsNoClock(t *testing.T) {
+	w := setup(t)
+	own, shared, other := w.takeLease(time.Hour, false), w.takeLease(time.Hour, false), w.takeLease(time.Hour, false)
+	w.setEndpoints("busy", append(leased(own, addresses("10.0.0", 1)...), leased(shared, addresses("10.0.1", 1)...)...)...)
+	w.setEndpoints("free", append(leased(other, addresses("10.0.2", 1)...), leased(shared, addresses("10.0.3", 1)...)...)...)
+	w.build()
+	conn := w.db.Connect(t, w.db.Owner)
+	tx, err := conn.Begin(t.Context())
+	w.ok(err)
+	_, err = tx.Exec(t.Context(), `SELECT FROM endpoint_clusters WHERE cluster = 'busy' FOR NO KEY UPDATE`)
+	w.ok(err)
+	w.lapse(own, shared, other)
+	w.sweepLeases()
+	if n := w.count(`SELECT count(*) FROM endpoints WHERE cluster = 'free'`); n != 0 {
+		t.Errorf("%d endpoints are left of the cluster that nobody has", n)
+	}
+	if n := w.count(`SELECT count(*) FROM endpoint_leases WHERE held_since IS NULL`); n != 2 {
+		t.Errorf("%d leases wait for the cluster that somebody has, want 2", n)
+	}
+	w.ok(tx.Rollback(t.Context()))
+	w.exec(`UPDATE endpoint_leases SET due_at = due_at - interval '500 ms'`) // half a second later
+	w.sweepLeases()
+	if n := w.count(`SELECT count(*) FROM endpoints`) + w.count(`SELECT count(*) FROM endpoint_leases`); n != 0 {
+		t.Errorf("%d endpoints and leases are left", n)
+	}
+}

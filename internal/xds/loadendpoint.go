@@ -17,7 +17,7 @@ const (
 
 // endpoint decodes what a locality says of one of its endpoints.
 func (r *loadReport) endpoint(c *load.Cluster, l *load.Locality, b []byte) error {
-	if !r.endpoints {
+	if !r.endpoints || len(r.Clusters) >= load.MaxClusters { // of a cluster that is left out
 		return nil
 	}
 	var e load.Endpoint

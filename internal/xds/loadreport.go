@@ -168,6 +168,7 @@ func (r *loadReport) cluster(b []byte) error {
 	}
 	var ok bool
 	if c.Name, ok = keptText(name, load.MaxName); !ok || c.Name == "" || len(r.Clusters) >= load.MaxClusters {
+		r.localities = r.localities[:len(r.localities)-len(c.Localities)] // there may be a million of them
 		r.LeftOut++
 		r.Cut = true
 		return nil

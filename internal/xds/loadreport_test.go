@@ -10,6 +10,7 @@ import (
 	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
 	loadv3 "github.com/envoyproxy/go-control-plane/envoy/service/load_stats/v3"
 	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -161,5 +162,27 @@ func TestT49_PartsOfAReportDoNotBeginAnew(t *testing.T) {
 				t.Errorf("%d drops of no category beside %v", d.Count, c.Drops)
 			}
 		}
+	}
+}
+
+// A cluster that is left out takes no room, be it for its name or for those that stand before it: a locality is four bytes on the wire, and 72 here.
+func TestT49_WhatIsLeftOutOfAReportTakesNoRoom(t *testing.T) {
+	t.Parallel()
+	for name, cluster := range map[string][]byte{"without a name": nil, "too many": protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "c")} {
+		for range load.MaxLocalities {
+			cluster = protowire.AppendBytes(protowire.AppendTag(cluster, 2, protowire.BytesType), []byte{byte(localityIssued >> 3 << 3), 0, 0x10, 1})
+		}
+		var b []byte
+		for len(b)+len(cluster)+8 < largeMessage {
+			b = protowire.AppendBytes(protowire.AppendTag(b, reportClusters, protowire.BytesType), cluster)
+		}
+		r := &loadReport{endpoints: true}
+		if err := r.receive(mem.BufferSlice{mem.SliceBuffer(b)}); err != nil {
+			t.Fatal(err)
+		}
+		if most := (load.MaxClusters + 1) * load.MaxLocalities; len(r.Clusters) > load.MaxClusters || r.LeftOut == 0 || cap(r.localities) > 2*most {
+			t.Errorf("%s: %d clusters are kept, with room for %d localities, %d left out", name, len(r.Clusters), cap(r.localities), r.LeftOut)
+		}
+		r.leave()
 	}
 }

@@ -171,3 +171,25 @@ func TestErrorsAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// TestANameThatIsGivenUpIsNoError: a cluster that is delivered by name is there. Who gives its name up beside all clusters is answered that it has nothing of it, and not that the
+// fleet has none.
+func TestANameThatIsGivenUpIsNoError(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := xdstest.New(t)
+		c := xdstest.Open(t, w.Conn(), xdstest.DeltaADS, reading(t, xdstest.GRPC("n2")))
+		w.Publish(xdstest.Put(fleet.Cluster, "a", "1"), xdstest.Put(fleet.Cluster, "b", "1", xdstest.ByName), xdstest.Put(fleet.Cluster, "c", "1", xdstest.ByName, xdstest.Needing(fleet.Secret, "k")))
+		c.Subscribe(fleet.Cluster, "*")
+		r := c.Want("clusters a@1")
+		c.Subscribe(fleet.Cluster, "b")
+		c.Unsubscribe(fleet.Cluster, "b")
+		c.Ack(r)
+		c.Ack(c.Want("clusters -b"))
+		c.Quiet()
+		c.Subscribe(fleet.Cluster, "b", "c", "x")
+		c.Ack(c.Want("clusters b@1 c!FailedPrecondition x!NotFound"))
+		c.Unsubscribe(fleet.Cluster, "b", "c", "x")
+		c.Ack(c.Want("clusters -b -c -x"))
+		c.Quiet()
+	})
+}

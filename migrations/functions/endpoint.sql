@@ -159,6 +159,7 @@ END $$;
 -- The sweep is the clock of expiry: while it could not run, for more than 3 s, no lease could be renewed either, and a lease runs out when its time has passed since it
 -- runs again (recovered_at). Of what has run out after all, what a cluster cannot do without stays, and is told as held: of a lease that keeps the last ones, and of
 -- the first time after such an outage whatever brings the cluster below its panic_threshold. What is held stays until it is renewed, removed, or not needed.
+-- It waits for no lock: an apply has that of a cluster for as long as it takes, and all tenants' leases would run on meanwhile. What it has to pass by comes next time.
 -- enable_seqscan: it runs without a tenant's transaction, which sets it. What a session planned while the tables were small
 -- stays until they have doubled.
 CREATE OR REPLACE FUNCTION endpoints_sweep(p_limit integer) RETURNS TABLE (tenant_id uuid, fleet_id uuid)
@@ -172,6 +173,7 @@ DECLARE
   v_rows      tid[];
   v_lapsed    uuid[];
   v_going     uuid[];
+  v_busy      uuid[] := '{}';
   v_left      integer;
   c           endpoint_clusters%ROWTYPE;
   k           record;
@@ -200,7 +202,11 @@ BEGIN
   IF cardinality(v_lapsed) > 0 THEN
     FOR k IN SELECT e.tenant_id, e.fleet_id, e.cluster, array_agg(DISTINCT e.lease_id) AS leases, count(*) AS n
                FROM endpoints e WHERE e.lease_id = ANY (v_lapsed) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3 LOOP
-      SELECT * INTO c FROM endpoint_clusters x WHERE x.tenant_id = k.tenant_id AND x.fleet_id = k.fleet_id AND x.cluster = k.cluster FOR NO KEY UPDATE;
+      SELECT * INTO c FROM endpoint_clusters x WHERE x.tenant_id = k.tenant_id AND x.fleet_id = k.fleet_id AND x.cluster = k.cluster FOR NO KEY UPDATE SKIP LOCKED;
+      IF NOT FOUND THEN
+        v_busy := v_busy || k.leases;
+        CONTINUE;
+      END IF;
       v_left := c.endpoints + c.documented - k.n;
       v_going := ARRAY(SELECT x.id FROM endpoint_leases x
                         WHERE x.tenant_id = k.tenant_id AND x.fleet_id = k.fleet_id AND x.id = ANY (k.leases)
@@ -209,6 +215,7 @@ BEGIN
                                       AND (v_left <= 0 OR v_left * 100 < c.panic_threshold * (c.endpoints + c.documented))));
       PERFORM endpoints_remove(k.tenant_id, k.fleet_id, k.cluster, v_going, 'fairlead');
     END LOOP;
+    UPDATE endpoint_leases x SET due_at = t + interval '500 ms' WHERE x.ctid = ANY (v_rows) AND x.id = ANY (v_busy);
     -- What is held is looked at after 1 s, and the longer it is held the later, 10 s at most.
     UPDATE endpoint_leases x SET held_since = coalesce(x.held_since, t), due_at = t + least(interval '10 s', greatest(interval '1 s', (t - x.held_since) / 10))
      WHERE x.ctid = ANY (v_rows) AND EXISTS (SELECT FROM endpoints e WHERE e.lease_id = x.id OFFSET 0);

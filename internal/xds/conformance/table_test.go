@@ -79,7 +79,7 @@ node's metadata, ` + "`" + `fairlead: {resource_errors: true}` + "`" + `, and to
 | ` + "`" + `PERMISSION_DENIED` + "`" + ` | ` + "`" + `*` + "`" + ` of secrets, which nobody may have all |
 | ` + "`" + `RESOURCE_EXHAUSTED` + "`" + ` | in delta, a name that was not taken up, as it is too long or there are too many |
 
-Each is told once, and again when it is asked for again in delta, or when the reason is another one. A response has 1,000 and 256 KiB of them at most; the others follow its ACK.
+Each is told once, and again when it is asked for again in delta, or when the reason is another one. A response has 1,000 and 256 KiB of them at most; the others follow its ACK. A name that is missing beside the wildcard is told in delta alone. One that is given up beside it is in no error.
 
 `
 

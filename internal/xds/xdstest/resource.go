@@ -93,6 +93,9 @@ func EDSName(name string) Option {
 	return func(s *spec) { s.eds, s.row.Derived.EDSName = true, name }
 }
 
+// ByName makes a cluster be delivered by its name alone.
+func ByName(s *spec) { s.row.Derived.ByName = true }
+
 // VHDS makes a route fetch its virtual hosts on demand.
 func VHDS(s *spec) { s.row.Derived.VHDS = true }
 

@@ -1,4 +1,4 @@
-package httpapi
+package live
 
 import (
 	"context"
@@ -59,32 +59,32 @@ func TestT44_ATenantsEventsHoldUpNobodyElses(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				db := &brokenScript{script: newScript(), tenant: fleet.TenantID{9}, events: events}
-				tl := newTail(db, time.Now)
+				tl := New(db, time.Now)
 				begun := time.Now()
 				var all sync.WaitGroup
 				for i := range 20 {
 					k := fleet.Key{Tenant: db.tenant, Fleet: fleet.ID{byte(i)}}
 					db.happens(k, 1)
 					all.Go(func() {
-						l := tl.listen(k, holder{token: testToken}, store.EventPosition{})
-						defer l.leave()
-						_, end, err := l.next(t.Context(), nil, nil)
-						if after := time.Since(begun); end != endDatabase || !errors.Is(err, busy) || after > 3*tailPatience {
+						l := tl.Listen(k, Holder{Token: testToken}, store.EventPosition{})
+						defer l.Leave()
+						_, end, err := l.Next(t.Context(), nil, nil)
+						if after := time.Since(begun); end != EndDatabase || !errors.Is(err, busy) || after > 3*patience {
 							t.Errorf("after %v: %q, %v", after, end, err)
 						}
 					})
 				}
 				synctest.Wait()
-				l := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
-				defer l.leave()
+				l := tl.Listen(testKey, Holder{Token: testToken}, store.EventPosition{})
+				defer l.Leave()
 				for n := range 30 {
 					db.happens(testKey, 1)
 					happened := time.Now()
-					es, end, err := l.next(t.Context(), nil, nil)
+					es, end, err := l.Next(t.Context(), nil, nil)
 					if len(es) != 1 || es[0].Node != fmt.Sprint("n", n) || end != "" || err != nil {
 						t.Fatalf("%v, %q, %v", es, end, err)
 					}
-					if took := time.Since(happened); took > 2*tailTick {
+					if took := time.Since(happened); took > 2*tick {
 						t.Errorf("event %d is told after %v", n, took)
 					}
 					time.Sleep(time.Second)
@@ -103,19 +103,19 @@ func TestT44_AQuestionThatFailsEndsWhatLivesByIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := &brokenScript{script: newScript(), scopes: &store.TimeoutError{Wait: store.WaitWork, Limit: 5 * time.Second}}
-		tl := newTail(db, time.Now)
+		tl := New(db, time.Now)
 		var all sync.WaitGroup
 		all.Go(func() {
-			l := tl.followTenant(fleet.Key{Tenant: fleet.TenantID{1}}, holder{token: testToken}, nil, tenantMarks{}, tenantMarks{})
-			defer l.leave()
-			if _, end, err := l.next(t.Context(), nil, nil); end != endDatabase || !errors.Is(err, fleet.ErrUnavailable) {
+			l := tl.FollowTenant(fleet.Key{Tenant: fleet.TenantID{1}}, Holder{Token: testToken}, nil, TenantMarks{}, TenantMarks{})
+			defer l.Leave()
+			if _, end, err := l.Next(t.Context(), nil, nil); end != EndDatabase || !errors.Is(err, fleet.ErrUnavailable) {
 				t.Errorf("who follows all fleets: %q, %v", end, err)
 			}
 		})
-		l := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
-		defer l.leave()
+		l := tl.Listen(testKey, Holder{Token: testToken}, store.EventPosition{})
+		defer l.Leave()
 		time.AfterFunc(time.Minute, func() { db.happens(testKey, 1) })
-		if es, end, err := l.next(t.Context(), nil, nil); len(es) != 1 || end != "" || err != nil {
+		if es, end, err := l.Next(t.Context(), nil, nil); len(es) != 1 || end != "" || err != nil {
 			t.Errorf("who listens to events: %v, %q, %v", es, end, err)
 		}
 		all.Wait()
@@ -142,15 +142,15 @@ func TestT44_AListenerThatIsBehindPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := store.EventPosition{Transaction: 7}
 		db := &idleScript{script: newScript(), upto: at}
-		tl := newTail(db, time.Now)
+		tl := New(db, time.Now)
 		ahead := at
 		ahead.At = time.Date(9998, 1, 1, 0, 0, 0, 0, time.UTC)
-		first := tl.listen(testKey, holder{token: testToken}, ahead)
-		defer first.leave()
-		second := tl.listen(testKey, holder{token: testToken}, at)
-		defer second.leave()
+		first := tl.Listen(testKey, Holder{Token: testToken}, ahead)
+		defer first.Leave()
+		second := tl.Listen(testKey, Holder{Token: testToken}, at)
+		defer second.Leave()
 		wake := time.NewTimer(time.Minute)
-		if es, end, err := second.next(t.Context(), nil, wake.C); len(es) != 0 || end != "" || err != nil {
+		if es, end, err := second.Next(t.Context(), nil, wake.C); len(es) != 0 || end != "" || err != nil {
 			t.Errorf("%v, %q, %v", es, end, err)
 		}
 		if n := db.asked.Load(); n < 2 || n > 250 {

@@ -1,4 +1,4 @@
-package httpapi
+package live
 
 import (
 	"crypto/sha256"
@@ -8,17 +8,18 @@ import (
 	"fairlead/internal/store"
 )
 
-// liveWhats are the words of liveMarks, in their order.
-var liveWhats = [6]oapi.LiveWhat{oapi.LiveWhatRevision, oapi.LiveWhatNodes, oapi.LiveWhatReceipt, oapi.LiveWhatEvents, oapi.LiveWhatFindings, oapi.LiveWhatSettings}
+// whats are the words of Marks, in their order.
+var whats = [6]oapi.LiveWhat{oapi.LiveWhatRevision, oapi.LiveWhatNodes, oapi.LiveWhatReceipt, oapi.LiveWhatEvents, oapi.LiveWhatFindings, oapi.LiveWhatSettings}
 
-// findingsAt is the place of the findings in liveMarks.
+// findingsAt is the place of the findings in Marks.
 const findingsAt = 4
 
-// liveMarks are a fleet's marks, shortened, one for each of liveWhats: another one says that there is
+// Marks are a fleet's marks, shortened, one for each of whats: another one says that there is
 // something to look at again. They are a place too, which any process can compare with its own.
-type liveMarks [6][4]byte
+type Marks [6][4]byte
 
-func marksOf(m store.FleetMarks) (out liveMarks) {
+// MarksOf shortens those of the database.
+func MarksOf(m store.FleetMarks) (out Marks) {
 	for i, text := range [6]string{
 		m.Revision, m.Nodes, m.Revision + "," + m.Settings + "," + m.Nodes, m.Events, m.Revision + "," + m.Settings + "," + m.Nodes, m.Settings,
 	} {
@@ -28,10 +29,10 @@ func marksOf(m store.FleetMarks) (out liveMarks) {
 	return out
 }
 
-// since are the words of what is not as it was.
-func (m liveMarks) since(was liveMarks) []oapi.LiveWhat {
+// Since are the words of what is not as it was.
+func (m Marks) Since(was Marks) []oapi.LiveWhat {
 	what := []oapi.LiveWhat{}
-	for i, word := range liveWhats {
+	for i, word := range whats {
 		if m[i] != was[i] {
 			what = append(what, word)
 		}
@@ -39,7 +40,7 @@ func (m liveMarks) since(was liveMarks) []oapi.LiveWhat {
 	return what
 }
 
-func (m liveMarks) String() string {
+func (m Marks) String() string {
 	var all []byte
 	for _, mark := range m {
 		all = append(all, mark[:]...)
@@ -47,7 +48,8 @@ func (m liveMarks) String() string {
 	return hex.EncodeToString(all)
 }
 
-func parseLiveMarks(s string) (m liveMarks, ok bool) {
+// ParseMarks reads what String writes.
+func ParseMarks(s string) (m Marks, ok bool) {
 	all, err := hex.DecodeString(s)
 	if err != nil || len(all) != len(m)*len(m[0]) {
 		return m, false

@@ -1,4 +1,4 @@
-package httpapi
+package live
 
 import (
 	"bytes"
@@ -7,22 +7,31 @@ import (
 	"hash"
 	"maps"
 	"slices"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
 )
 
-// tenantWhats are the words of tenantMarks, in their order: whether there are other fleets, then those of liveWhats.
-var tenantWhats = [1 + len(liveWhats)]oapi.TenantLiveWhat{
+// tenantWhats are the words of TenantMarks, in their order: whether there are other fleets, then those of whats.
+var tenantWhats = [1 + len(whats)]oapi.TenantLiveWhat{
 	oapi.TenantLiveWhatFleets, oapi.TenantLiveWhatRevision, oapi.TenantLiveWhatNodes, oapi.TenantLiveWhatReceipt, oapi.TenantLiveWhatEvents,
 	oapi.TenantLiveWhatFindings, oapi.TenantLiveWhatSettings,
 }
 
-// tenantMarks are what liveMarks are, for all fleets of a tenant.
-type tenantMarks [len(tenantWhats)][4]byte
+// TenantMarks are what Marks are, for all fleets of a tenant.
+type TenantMarks [len(tenantWhats)][4]byte
+
+// MarksOfFleets works them out from those of all fleets of a scope, as the database has them.
+func MarksOfFleets(all []store.NamedMarks) TenantMarks {
+	var f tenantFeed
+	f.post(all, time.Time{})
+	return f.marks
+}
 
 // tenantMarksOf works them out from those of the fleets.
-func tenantMarksOf(fleets map[fleet.ID]*namedFeed) (out tenantMarks) {
+func tenantMarksOf(fleets map[fleet.ID]*namedFeed) (out TenantMarks) {
 	if len(fleets) == 0 {
 		return out
 	}
@@ -45,8 +54,8 @@ func tenantMarksOf(fleets map[fleet.ID]*namedFeed) (out tenantMarks) {
 	return out
 }
 
-// since are the words of what is not as it was.
-func (m tenantMarks) since(was tenantMarks) []oapi.TenantLiveWhat {
+// Since are the words of what is not as it was.
+func (m TenantMarks) Since(was TenantMarks) []oapi.TenantLiveWhat {
 	what := []oapi.TenantLiveWhat{}
 	for i, word := range tenantWhats {
 		if m[i] != was[i] {
@@ -56,7 +65,7 @@ func (m tenantMarks) since(was tenantMarks) []oapi.TenantLiveWhat {
 	return what
 }
 
-func (m tenantMarks) String() string {
+func (m TenantMarks) String() string {
 	var all []byte
 	for _, mark := range m {
 		all = append(all, mark[:]...)
@@ -64,7 +73,8 @@ func (m tenantMarks) String() string {
 	return hex.EncodeToString(all)
 }
 
-func parseTenantMarks(s string) (m tenantMarks, ok bool) {
+// ParseTenantMarks reads what String writes.
+func ParseTenantMarks(s string) (m TenantMarks, ok bool) {
 	all, err := hex.DecodeString(s)
 	if err != nil || len(all) != len(m)*len(m[0]) {
 		return m, false

@@ -1,4 +1,4 @@
-package httpapi
+package live
 
 import (
 	"context"
@@ -13,16 +13,16 @@ import (
 // fleet is looked at.
 const findingsTick = 10 * time.Second
 
-// liveFeed is a fleet while somebody follows it. All who do share its marks.
-type liveFeed struct {
+// fleetFeed is a fleet while somebody follows it. All who do share its marks.
+type fleetFeed struct {
 	listeners int
-	marks     liveMarks
+	marks     Marks
 	findings  time.Time // when their mark was set last
 	gone      bool
 }
 
 // post sets the marks. That of the findings waits where nodes alone have changed.
-func (f *liveFeed) post(m liveMarks, now time.Time) {
+func (f *fleetFeed) post(m Marks, now time.Time) {
 	settled := m[0] == f.marks[0] && m[5] == f.marks[5]
 	if settled && now.Sub(f.findings) < findingsTick {
 		m[findingsAt] = f.marks[findingsAt]
@@ -32,22 +32,22 @@ func (f *liveFeed) post(m liveMarks, now time.Time) {
 	f.marks = m
 }
 
-// liveListener is one request that follows a fleet; it belongs to the request's goroutine.
-type liveListener struct {
-	tail *tail
+// FleetListener is one request that follows a fleet; it belongs to the request's goroutine.
+type FleetListener struct {
+	tail *Tail
 	key  fleet.Key
-	with holder
-	at   liveMarks // told up to here
+	with Holder
+	at   Marks // told up to here
 }
 
-// follow begins after a place; now are the fleet's marks as they were just read. Whoever follows leaves.
-func (t *tail) follow(k fleet.Key, with holder, now, after liveMarks) *liveListener {
+// Follow begins after a place; now are the fleet's marks as they were just read. Whoever follows leaves.
+func (t *Tail) Follow(k fleet.Key, with Holder, now, after Marks) *FleetListener {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.hearLocked(with)
 	f := t.lives[k]
 	if f == nil {
-		f = &liveFeed{marks: now}
+		f = &fleetFeed{marks: now}
 		t.lives[k] = f
 	} else {
 		f.post(now, t.now())
@@ -56,10 +56,11 @@ func (t *tail) follow(k fleet.Key, with holder, now, after liveMarks) *liveListe
 		after[findingsAt] = f.marks[findingsAt] // what is owed to all is told to all
 	}
 	f.listeners++
-	return &liveListener{tail: t, key: k, with: with, at: after}
+	return &FleetListener{tail: t, key: k, with: with, at: after}
 }
 
-func (l *liveListener) leave() {
+// Leave ends it.
+func (l *FleetListener) Leave() {
 	t := l.tail
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,7 +73,7 @@ func (l *liveListener) leave() {
 }
 
 // look tells what is not as the listener was told, and what is closed when there may be more.
-func (l *liveListener) look() (what []oapi.LiveWhat, news <-chan struct{}, end streamEnd, err error) {
+func (l *FleetListener) look() (what []oapi.LiveWhat, news <-chan struct{}, end End, err error) {
 	t := l.tail
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,14 +81,14 @@ func (l *liveListener) look() (what []oapi.LiveWhat, news <-chan struct{}, end s
 	if end, err = t.endLocked(l.with, f.gone, t.outages[askLives]); end != "" {
 		return nil, nil, end, err
 	}
-	what = f.marks.since(l.at)
+	what = f.marks.Since(l.at)
 	l.at = f.marks
 	return what, t.news, "", nil
 }
 
-// next waits until there is something to look at again. It returns nothing when stop, wake or ctx
+// Next waits until there is something to look at again. It returns nothing when stop, wake or ctx
 // end it.
-func (l *liveListener) next(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) ([]oapi.LiveWhat, streamEnd, error) {
+func (l *FleetListener) Next(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) ([]oapi.LiveWhat, End, error) {
 	for {
 		what, news, end, err := l.look()
 		if end != "" || len(what) > 0 {
@@ -99,10 +100,12 @@ func (l *liveListener) next(ctx context.Context, stop <-chan struct{}, wake <-ch
 	}
 }
 
-func (l *liveListener) place() string { return l.at.String() }
+// Place is up to where the listener was told, as text.
+func (l *FleetListener) Place() string { return l.at.String() }
 
-func (l *liveListener) tell(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) (any, streamEnd, error) {
-	what, end, err := l.next(ctx, stop, wake)
+// Tell is Next, with what a stream says of it; nil: nothing.
+func (l *FleetListener) Tell(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) (any, End, error) {
+	what, end, err := l.Next(ctx, stop, wake)
 	if len(what) == 0 {
 		return nil, end, err
 	}
@@ -112,7 +115,7 @@ func (l *liveListener) tell(ctx context.Context, stop <-chan struct{}, wake <-ch
 }
 
 // readLives asks for the marks of all fleets that somebody follows.
-func (t *tail) readLives(ctx context.Context) error {
+func (t *Tail) readLives(ctx context.Context) error {
 	t.mu.Lock()
 	keys := make([]fleet.Key, 0, len(t.lives))
 	for k := range t.lives {
@@ -134,7 +137,7 @@ func (t *tail) readLives(ctx context.Context) error {
 		case !there:
 			f.gone = true
 		default:
-			f.post(marksOf(m), t.now())
+			f.post(MarksOf(m), t.now())
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package httpapi
+package live
 
 import (
 	"context"
@@ -102,10 +102,10 @@ func (s *script) TenantMarks(ctx context.Context, scopes []fleet.Key) ([][]store
 	return all, nil
 }
 
-func (s *script) marksOf(k fleet.Key) liveMarks {
+func (s *script) MarksOf(k fleet.Key) Marks {
 	all, _ := s.Marks(context.Background(), []fleet.Key{k})
 	s.marked.Add(-1)
-	return marksOf(all[k])
+	return MarksOf(all[k])
 }
 
 func (s *script) LiveTokens(_ context.Context, ids []fleet.CredentialID) (map[fleet.CredentialID]bool, error) {
@@ -129,7 +129,10 @@ func (s *script) LiveSessions(_ context.Context, ids []fleet.SessionID) (map[fle
 	return live, s.err
 }
 
-var testToken = fleet.CredentialID{7}
+var (
+	testToken = fleet.CredentialID{7}
+	testKey   = fleet.Key{Tenant: fleet.TenantID{1}, Fleet: fleet.ID{2}}
+)
 
 // A thousand who listen, to ten fleets, cost one question per tick, and a reading for each
 // fleet that has news.
@@ -137,16 +140,16 @@ func TestAThousandListenersAreOneReader(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := newScript()
-		tl := newTail(db, time.Now)
+		tl := New(db, time.Now)
 		var all sync.WaitGroup
 		var told atomic.Int32
 		for i := range 1000 {
 			k := fleet.Key{Tenant: fleet.TenantID{1}, Fleet: fleet.ID{byte(i % 10)}}
 			all.Go(func() {
-				l := tl.listen(k, holder{token: testToken}, store.EventPosition{})
-				defer l.leave()
+				l := tl.Listen(k, Holder{Token: testToken}, store.EventPosition{})
+				defer l.Leave()
 				for n := 0; n < 3; {
-					es, end, err := l.next(t.Context(), nil, nil)
+					es, end, err := l.Next(t.Context(), nil, nil)
 					if err != nil || end != "" {
 						t.Errorf("%q, %v", end, err)
 						return
@@ -161,7 +164,7 @@ func TestAThousandListenersAreOneReader(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(60*time.Second + tailTick/2)
+		time.Sleep(60*time.Second + tick/2)
 		if n := db.asked.Load(); n < 200 || n > 250 {
 			t.Errorf("%d questions in a minute", n)
 		}
@@ -189,26 +192,26 @@ func TestASlowListenerMissesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := newScript()
-		tl := newTail(db, time.Now)
-		slow := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
-		defer slow.leave()
-		quick := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
-		defer quick.leave()
+		tl := New(db, time.Now)
+		slow := tl.Listen(testKey, Holder{Token: testToken}, store.EventPosition{})
+		defer slow.Leave()
+		quick := tl.Listen(testKey, Holder{Token: testToken}, store.EventPosition{})
+		defer quick.Leave()
 		for want := 0; want < 5000; {
 			db.happens(testKey, 500)
 			for want < len(db.events[testKey]) {
-				es, _, err := quick.next(t.Context(), nil, nil)
+				es, _, err := quick.Next(t.Context(), nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				want += len(es)
 			}
 		}
-		if f := tl.feeds[testKey]; len(f.events) > tailEvents || f.bytes > tailBytes {
+		if f := tl.feeds[testKey]; len(f.events) > keptEvents || f.bytes > keptBytes {
 			t.Errorf("%d events of %d bytes are kept", len(f.events), f.bytes)
 		}
 		for n := 0; n < 5000; {
-			es, _, err := slow.next(t.Context(), nil, nil)
+			es, _, err := slow.Next(t.Context(), nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -226,32 +229,32 @@ func TestWhatEndsAListener(t *testing.T) {
 	t.Parallel()
 	testSession := fleet.SessionID{8}
 	for _, c := range []struct {
-		end    streamEnd
+		end    End
 		within time.Duration
 		begin  func(*script)
 	}{
-		{endToken, 5 * time.Second, func(s *script) { s.dead[testToken] = true }},
-		{endSession, 5 * time.Second, func(s *script) { s.over[testSession] = true }},
-		{endFleet, 2 * tailTick, func(s *script) { s.gone[testKey] = true }},
-		{endDatabase, tailPatience + 3*tailTick, func(s *script) { s.err = fleet.ErrUnavailable }},
+		{EndToken, 5 * time.Second, func(s *script) { s.dead[testToken] = true }},
+		{EndSession, 5 * time.Second, func(s *script) { s.over[testSession] = true }},
+		{EndFleet, 2 * tick, func(s *script) { s.gone[testKey] = true }},
+		{EndDatabase, patience + 3*tick, func(s *script) { s.err = fleet.ErrUnavailable }},
 	} {
 		t.Run(string(c.end), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				db := newScript()
-				tl := newTail(db, time.Now)
-				with := holder{token: testToken}
-				if c.end == endSession {
-					with.session = testSession
-					beside := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
-					defer beside.leave()
+				tl := New(db, time.Now)
+				with := Holder{Token: testToken}
+				if c.end == EndSession {
+					with.Session = testSession
+					beside := tl.Listen(testKey, Holder{Token: testToken}, store.EventPosition{})
+					defer beside.Leave()
 				}
-				l := tl.listen(testKey, with, store.EventPosition{})
-				defer l.leave()
+				l := tl.Listen(testKey, with, store.EventPosition{})
+				defer l.Leave()
 				c.begin(db)
 				begun := time.Now()
-				_, end, err := l.next(t.Context(), nil, nil)
-				if end != c.end || errors.Is(err, fleet.ErrUnavailable) != (c.end == endDatabase) || time.Since(begun) > c.within {
+				_, end, err := l.Next(t.Context(), nil, nil)
+				if end != c.end || errors.Is(err, fleet.ErrUnavailable) != (c.end == EndDatabase) || time.Since(begun) > c.within {
 					t.Errorf("after %v: %q, %v", time.Since(begun), end, err)
 				}
 			})
@@ -260,13 +263,13 @@ func TestWhatEndsAListener(t *testing.T) {
 	t.Run("stop", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			tl := newTail(newScript(), time.Now)
-			l := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
-			defer l.leave()
+			tl := New(newScript(), time.Now)
+			l := tl.Listen(testKey, Holder{Token: testToken}, store.EventPosition{})
+			defer l.Leave()
 			stop := make(chan struct{})
 			time.AfterFunc(time.Minute, func() { close(stop) })
 			begun := time.Now()
-			if _, end, err := l.next(t.Context(), stop, nil); end != endServer || err != nil || time.Since(begun) != time.Minute {
+			if _, end, err := l.Next(t.Context(), stop, nil); end != EndServer || err != nil || time.Since(begun) != time.Minute {
 				t.Errorf("after %v: %q, %v", time.Since(begun), end, err)
 			}
 		})
@@ -279,16 +282,16 @@ func TestListenersOutliveAFailover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := newScript()
 		db.err = fleet.ErrUnavailable
-		tl := newTail(db, time.Now)
-		l := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
-		defer l.leave()
-		time.AfterFunc(tailPatience-time.Second, func() {
+		tl := New(db, time.Now)
+		l := tl.Listen(testKey, Holder{Token: testToken}, store.EventPosition{})
+		defer l.Leave()
+		time.AfterFunc(patience-time.Second, func() {
 			db.happens(testKey, 1)
 			db.mu.Lock()
 			defer db.mu.Unlock()
 			db.err = nil
 		})
-		if es, end, err := l.next(t.Context(), nil, nil); len(es) != 1 || end != "" || err != nil {
+		if es, end, err := l.Next(t.Context(), nil, nil); len(es) != 1 || end != "" || err != nil {
 			t.Errorf("%v, %q, %v", es, end, err)
 		}
 	})
@@ -299,22 +302,22 @@ func TestT36_AListenerThatLeavesGivesTheTurnBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := newScript()
-		tl := newTail(db, time.Now)
-		first := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
+		tl := New(db, time.Now)
+		first := tl.Listen(testKey, Holder{Token: testToken}, store.EventPosition{})
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
-			defer first.leave()
-			if _, _, err := first.next(ctx, nil, nil); !errors.Is(err, context.Canceled) {
+			defer first.Leave()
+			if _, _, err := first.Next(ctx, nil, nil); !errors.Is(err, context.Canceled) {
 				t.Errorf("err = %v", err)
 			}
 		})
 		synctest.Wait() // it has the turn
-		second := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
-		defer second.leave()
+		second := tl.Listen(testKey, Holder{Token: testToken}, store.EventPosition{})
+		defer second.Leave()
 		cancel()
 		db.happens(testKey, 1)
-		if es, _, err := second.next(t.Context(), nil, nil); len(es) != 1 || err != nil {
+		if es, _, err := second.Next(t.Context(), nil, nil); len(es) != 1 || err != nil {
 			t.Errorf("%v, %v", es, err)
 		}
 		all.Wait()

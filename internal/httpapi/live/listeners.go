@@ -1,4 +1,4 @@
-package httpapi
+package live
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 )
 
 // hearLocked notes that somebody begins to listen; before them, nobody may have asked for long.
-func (t *tail) hearLocked(with holder) {
+func (t *Tail) hearLocked(with Holder) {
 	if len(t.holders) == 0 {
 		t.outages, t.checked = [asks]outage{}, t.now()
 	}
@@ -18,7 +18,7 @@ func (t *tail) hearLocked(with holder) {
 	h.listeners++
 }
 
-func (t *tail) unhearLocked(with holder) {
+func (t *Tail) unhearLocked(with Holder) {
 	if h := t.holders[with]; h.listeners > 1 {
 		h.listeners--
 	} else {
@@ -27,23 +27,23 @@ func (t *tail) unhearLocked(with holder) {
 }
 
 // endLocked tells whether a listener is to go; the error is the database's. of are the questions that it lives by, beside the one about tokens and sessions.
-func (t *tail) endLocked(with holder, gone bool, of ...outage) (streamEnd, error) {
+func (t *Tail) endLocked(with Holder, gone bool, of ...outage) (End, error) {
 	switch {
 	case gone:
-		return endFleet, nil
+		return EndFleet, nil
 	case t.holders[with].ended:
-		return with.end(), nil
+		return with.End(), nil
 	}
 	for _, o := range append(of, t.outages[askHolders]) {
 		if o.over(t.now()) {
-			return endDatabase, o.err
+			return EndDatabase, o.err
 		}
 	}
 	return "", nil
 }
 
 // await waits for news, of all or of its own, or takes the turn and asks; woken: it was time for something else.
-func (t *tail) await(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time, news, own <-chan struct{}) (woken bool, _ streamEnd, _ error) {
+func (t *Tail) await(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time, news, own <-chan struct{}) (woken bool, _ End, _ error) {
 	select {
 	case t.turn <- struct{}{}:
 		t.takeTurn(ctx, stop)
@@ -57,8 +57,8 @@ func (t *tail) await(ctx context.Context, stop <-chan struct{}, wake <-chan time
 	case <-ctx.Done():
 	}
 	switch {
-	case ended(stop):
-		return false, endServer, nil
+	case closed(stop):
+		return false, EndServer, nil
 	case ctx.Err() != nil:
 		return false, "", ctx.Err()
 	}
@@ -67,5 +67,14 @@ func (t *tail) await(ctx context.Context, stop <-chan struct{}, wake <-chan time
 		return true, "", nil
 	default:
 		return false, "", nil
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }

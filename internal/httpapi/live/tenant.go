@@ -1,4 +1,4 @@
-package httpapi
+package live
 
 import (
 	"context"
@@ -20,12 +20,12 @@ const (
 
 // namedFeed is one of the fleets of a tenantFeed.
 type namedFeed struct {
-	liveFeed
+	fleetFeed
 	name string
 }
 
 // moves sets the marks, and reports whether they are other ones.
-func (f *namedFeed) moves(m liveMarks, at time.Time) bool {
+func (f *namedFeed) moves(m Marks, at time.Time) bool {
 	was := f.marks
 	f.post(m, at)
 	return f.marks != was
@@ -35,7 +35,7 @@ func (f *namedFeed) moves(m liveMarks, at time.Time) bool {
 type tenantFeed struct {
 	listeners int
 	fleets    map[fleet.ID]*namedFeed
-	marks     tenantMarks
+	marks     TenantMarks
 	steps     [][]string // the names of the fleets of the last changes
 	upto      int        // how many changes there were
 }
@@ -47,9 +47,9 @@ func (f *tenantFeed) post(now []store.NamedMarks, at time.Time) {
 	for _, m := range now {
 		x := f.fleets[m.Fleet]
 		if x == nil {
-			x = &namedFeed{liveFeed: liveFeed{marks: marksOf(m.FleetMarks)}, name: m.Name}
+			x = &namedFeed{fleetFeed: fleetFeed{marks: MarksOf(m.FleetMarks)}, name: m.Name}
 			names = append(names, m.Name)
-		} else if x.moves(marksOf(m.FleetMarks), at) {
+		} else if x.moves(MarksOf(m.FleetMarks), at) {
 			names = append(names, m.Name)
 		}
 		fleets[m.Fleet] = x
@@ -84,24 +84,24 @@ func (f *tenantFeed) namesAfter(step int) []string {
 	return names
 }
 
-// tenantListener is one request that follows all fleets of a tenant; it belongs to the request's goroutine.
-type tenantListener struct {
-	tail  *tail
+// TenantListener is one request that follows all fleets of a tenant; it belongs to the request's goroutine.
+type TenantListener struct {
+	tail  *Tail
 	scope fleet.Key // zero: of nobody's, it only waits for its end
-	with  holder
-	at    tenantMarks // told up to here
+	with  Holder
+	at    TenantMarks // told up to here
 	step  int         // the same, as the feed counts
 	blind bool        // that is not what the feed has counted: at is what the client said
 	names []string    // of the fleets that were told last
 }
 
-// followTenant begins after a place; now are the scope's fleets as they were just read, and marks what these come to. Whoever
+// FollowTenant begins after a place; now are the scope's fleets as they were just read, and marks what these come to. Whoever
 // follows leaves.
-func (t *tail) followTenant(scope fleet.Key, with holder, now []store.NamedMarks, marks, after tenantMarks) *tenantListener {
+func (t *Tail) FollowTenant(scope fleet.Key, with Holder, now []store.NamedMarks, marks, after TenantMarks) *TenantListener {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.hearLocked(with)
-	l := &tenantListener{tail: t, scope: scope, with: with, at: after, blind: after != marks}
+	l := &TenantListener{tail: t, scope: scope, with: with, at: after, blind: after != marks}
 	if scope == (fleet.Key{}) {
 		return l
 	}
@@ -118,7 +118,8 @@ func (t *tail) followTenant(scope fleet.Key, with holder, now []store.NamedMarks
 	return l
 }
 
-func (l *tenantListener) leave() {
+// Leave ends it.
+func (l *TenantListener) Leave() {
 	t := l.tail
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -131,7 +132,7 @@ func (l *tenantListener) leave() {
 }
 
 // look tells what is not as the listener was told, and what is closed when there may be more.
-func (l *tenantListener) look() (what []oapi.TenantLiveWhat, news <-chan struct{}, end streamEnd, err error) {
+func (l *TenantListener) look() (what []oapi.TenantLiveWhat, news <-chan struct{}, end End, err error) {
 	t := l.tail
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,16 +140,16 @@ func (l *tenantListener) look() (what []oapi.TenantLiveWhat, news <-chan struct{
 	if end, err = t.endLocked(l.with, false, t.outages[askTenants]); end != "" || f == nil {
 		return nil, t.news, end, err
 	}
-	if what, l.names = f.marks.since(l.at), nil; len(what) > 0 && !l.blind {
+	if what, l.names = f.marks.Since(l.at), nil; len(what) > 0 && !l.blind {
 		l.names = f.namesAfter(l.step)
 	}
 	l.at, l.step, l.blind = f.marks, f.upto, false
 	return what, t.news, "", nil
 }
 
-// next waits until there is something to look at again. It returns nothing when stop, wake or ctx
+// Next waits until there is something to look at again. It returns nothing when stop, wake or ctx
 // end it.
-func (l *tenantListener) next(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) ([]oapi.TenantLiveWhat, streamEnd, error) {
+func (l *TenantListener) Next(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) ([]oapi.TenantLiveWhat, End, error) {
 	for {
 		what, news, end, err := l.look()
 		if end != "" || len(what) > 0 {
@@ -160,10 +161,15 @@ func (l *tenantListener) next(ctx context.Context, stop <-chan struct{}, wake <-
 	}
 }
 
-func (l *tenantListener) place() string { return l.at.String() }
+// Names are those of the fleets that were told last; none where they are many.
+func (l *TenantListener) Names() []string { return l.names }
 
-func (l *tenantListener) tell(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) (any, streamEnd, error) {
-	what, end, err := l.next(ctx, stop, wake)
+// Place is up to where the listener was told, as text.
+func (l *TenantListener) Place() string { return l.at.String() }
+
+// Tell is Next, with what a stream says of it; nil: nothing.
+func (l *TenantListener) Tell(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) (any, End, error) {
+	what, end, err := l.Next(ctx, stop, wake)
 	if len(what) == 0 {
 		return nil, end, err
 	}
@@ -174,7 +180,7 @@ func (l *tenantListener) tell(ctx context.Context, stop <-chan struct{}, wake <-
 }
 
 // readTenants asks for the fleets of all tenants that somebody follows, when it is time to.
-func (t *tail) readTenants(ctx context.Context) error {
+func (t *Tail) readTenants(ctx context.Context) error {
 	t.mu.Lock()
 	begun, last := t.now(), t.outages[askTenants].err
 	var scopes []fleet.Key
