@@ -68,6 +68,7 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 		return nil, err
 	}
 	past, labels := o.pastOf(ctx, n.ID, s), selector.LabelsOf(n)
+	o.catchUpWith(ctx, s, past)
 	if past == nil || past.Known {
 		known()
 	}
@@ -108,6 +109,36 @@ func (o *owner) waitUntilLoaded(ctx context.Context) error {
 		}
 		timer.Reset(attachWait - own)
 	}
+}
+
+// behindWait is for how long a node waits for a server that has not what another one gave it.
+const behindWait = time.Second
+
+// catchUpWith waits until this server has read what the node has settled at on another one: else it would give the node older content than it has. It waits for one reading
+// that begins now, and for behindWait at most: a database that is away keeps no client out.
+func (o *owner) catchUpWith(ctx context.Context, s xds.StreamInfo, past *nodePast) {
+	if past == nil || past.Settled <= o.shown().revision {
+		return
+	}
+	asked := time.Now().UnixNano()
+	s.Await(func() {
+		timer := time.NewTimer(behindWait)
+		defer timer.Stop()
+		signal(o.dirty)
+		for {
+			next := o.finished.wait()
+			if o.confirmed.Load() >= asked {
+				return
+			}
+			select {
+			case <-next:
+			case <-timer.C:
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
 }
 
 // attachment is one stream's tie to its fleet.

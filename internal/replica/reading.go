@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,7 @@ type reading struct {
 	failing   atomic.Bool
 	notBefore atomic.Int64 // Unix ns: a storm's reading waits until then
 	confirmed atomic.Int64 // Unix ns: the feed said so then that held is the present
+	finished  waiters      // for the next of these
 
 	failures    int
 	pace        pace // of readings; anybody may ask how long it was queued
@@ -166,7 +168,35 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 	return false, nil
 }
 
-func (o *owner) confirm(at time.Time) { o.confirmed.Store(at.UnixNano()) }
+func (o *owner) confirm(at time.Time) {
+	o.confirmed.Store(at.UnixNano())
+	o.finished.wake()
+}
+
+// waiters wait for one event, all for the same. Its zero value is ready.
+type waiters struct {
+	mu   sync.Mutex
+	next chan struct{} // nil: nobody waits
+}
+
+// wait returns what is closed at the next event.
+func (w *waiters) wait() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.next == nil {
+		w.next = make(chan struct{})
+	}
+	return w.next
+}
+
+func (w *waiters) wake() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.next != nil {
+		close(w.next)
+		w.next = nil
+	}
+}
 
 // take makes a change the present. The recorder hears of the revision before any
 // stream can see it.
