@@ -12,8 +12,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"fairlead/internal/fleet"
 	"fairlead/internal/localpg"
+	"fairlead/internal/seal"
 	"fairlead/internal/store/storetest"
 	"fairlead/test/world"
 )
@@ -61,22 +64,73 @@ func (l *life) documented(page, heading string) {
 	}
 }
 
-func setupLife(t testing.TB, delta bool) *life {
+// find finds the programs, and a place for the link.
+func (l *life) find(t testing.TB) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "life-") // a socket's path is short
 	world.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	bin, err := localpg.Find(t.Context(), localpg.FindConfig{Fetch: true})
+	l.sockets = filepath.Join(dir, "pg")
+	l.bin, err = localpg.Find(t.Context(), localpg.FindConfig{Fetch: true})
 	world.Must(t, err)
-	l := &life{sockets: filepath.Join(dir, "pg"), bin: bin}
-	l.postgres(t)
-	db := &storetest.DB{App: l.url("fairlead", "fairlead_app"), Node: l.url("fairlead", "fairlead_node"), Owner: l.url("fairlead", localpg.Superuser), Name: "fairlead"}
-	conn := db.Connect(t, l.url("postgres", localpg.Superuser))
+}
+
+// create creates the database, without a schema.
+func (l *life) create(t testing.TB) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), l.url("postgres", localpg.Superuser))
+	world.Must(t, err)
 	_, err = conn.Exec(t.Context(), "CREATE DATABASE fairlead")
 	world.Must(t, err, conn.Close(t.Context()))
+}
+
+func setupLife(t testing.TB, delta bool) *life {
+	t.Helper()
+	l := &life{}
+	l.find(t)
+	l.postgres(t)
+	db := &storetest.DB{App: l.url("fairlead", "fairlead_app"), Node: l.url("fairlead", "fairlead_node"), Owner: l.url("fairlead", localpg.Superuser), Name: "fairlead"}
+	l.create(t)
 	world.Run(t, "api", "migrate", "--database-url", db.Owner)
 	l.routed = setupRouted(t, &installation{World: world.NewOn(t, db)}, delta)
 	return l
+}
+
+// TestServersStartBeforeTheirDatabase: before there is a Postgres, a role, a database and a schema. They wait, and say so.
+func TestServersStartBeforeTheirDatabase(t *testing.T) {
+	t.Parallel()
+	l := &life{routed: &routed{installation: &installation{World: world.Empty(t)}}}
+	l.find(t)
+	l.MakeKeys()
+	api := l.StartAPI("--listen", world.AnyPort, "--database-url", l.url("fairlead", "fairlead_app"))
+	xds := l.Start("xds", "--listen", world.AnyPort, "--health-listen", world.AnyPort, "--database-url", l.url("fairlead", "fairlead_node"),
+		"--seal-private-key", l.Path("keys", "xds", seal.PrivateFile))
+	health := map[*world.Program]string{api: "http://" + api.Logged("the port is open", "address"), xds: "http://" + xds.Logged("the ports are open", "health_address")}
+	waits := func(what, reason string) {
+		t.Helper()
+		for p, url := range health {
+			world.Eventually(t, 2*world.Soon, "without "+what+" it does not say why it waits", func() bool {
+				return strings.Contains(string(world.Read(t, p.Log)), reason)
+			})
+			if code, body := world.Get(url + "/readyz"); code != http.StatusServiceUnavailable || !strings.HasPrefix(body, "not ready: ") {
+				t.Errorf("without %s /readyz answers %d %q, want 503 and why", what, code, body)
+			}
+			if code, _ := world.Get(url + "/healthz"); code != http.StatusOK {
+				t.Errorf("without %s /healthz answers %d: it would be restarted", what, code)
+			}
+		}
+	}
+	waits("a Postgres", "no such file or directory")
+	l.postgres(t)
+	waits("roles", "does not exist (SQLSTATE 28000)")
+	world.Run(t, "api", "migrate", "--roles-only", "--database-url", l.url("postgres", localpg.Superuser))
+	waits("a database", "does not exist (SQLSTATE 3D000)")
+	l.create(t)
+	waits("a schema", "run the migrations")
+	world.Run(t, "api", "migrate", "--database-url", l.url("fairlead", localpg.Superuser))
+	for _, url := range health {
+		world.AwaitOK(t, url+"/readyz")
+	}
 }
 
 // lose loses the database, and puts a Postgres that has nothing in its place.
