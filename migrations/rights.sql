@@ -36,6 +36,7 @@ GRANT EXECUTE ON FUNCTION fleet_must_be_as_read TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_must_be_as_seen TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_must_be_confirmed TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_must_fit TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_must_have TO fairlead_node;
 GRANT EXECUTE ON FUNCTION fleet_must_have_room TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_note_refusal_ends TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_plan TO fairlead_app;

@@ -10,6 +10,7 @@ import (
 
 type migrateCommand struct {
 	DatabaseURL string `name:"database-url" env:"FAIRLEAD_OWNER_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as a superuser or as the owner of the database that may create roles."`
+	RolesOnly   bool   `name:"roles-only" help:"Make the roles that are missing, and nothing else: before a dump is restored on another Postgres."`
 	run.Database
 }
 
@@ -17,6 +18,13 @@ type migrateCommand struct {
 func (c *migrateCommand) Run(ctx context.Context) error {
 	if err := c.CheckURL("--database-url", c.DatabaseURL); err != nil {
 		return err
+	}
+	if c.RolesOnly {
+		if err := store.MakeRoles(ctx, c.DatabaseURL); err != nil {
+			return err
+		}
+		fmt.Println("the roles fairlead_owner, fairlead_app and fairlead_node are there")
+		return nil
 	}
 	done, err := store.Migrate(ctx, c.DatabaseURL)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 func TestANodeIsAffectedByWhatSomethingWasSentToItFor(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 5, time.Now())
+		w.Head(w.key, mark(5), time.Now())
 		touched, untouched, late := w.connect("touched"), w.connect("untouched"), w.connect("late")
 		for _, s := range []*Stream{touched, untouched, late} {
 			s.Sent(5, Planning{})
@@ -24,7 +24,7 @@ func TestANodeIsAffectedByWhatSomethingWasSentToItFor(t *testing.T) {
 			}
 		}
 
-		w.Head(w.key, 6, time.Now())
+		w.Head(w.key, mark(6), time.Now())
 		touched.Sent(6, Planning{})
 		touched.Sent(6, Planning{}) // another type of the same target
 		touched.Sent(9, Planning{}) // of a history that was cut since
@@ -35,9 +35,9 @@ func TestANodeIsAffectedByWhatSomethingWasSentToItFor(t *testing.T) {
 		late.Settled(6)
 		check(6, 2, 3)
 
-		w.Head(w.key, 8, time.Now()) // two revisions at once, of which it gets one response
+		w.Head(w.key, mark(8), time.Now()) // two revisions at once, of which it gets one response
 		touched.Sent(8, Planning{})
-		w.Head(w.key, 9, time.Now()) // and this one changes nothing for it
+		w.Head(w.key, mark(9), time.Now()) // and this one changes nothing for it
 		for _, s := range []*Stream{touched, untouched, late} {
 			s.Settled(9)
 		}
@@ -61,10 +61,10 @@ func TestANodeThatComesMovesOnlyWhatItWasSent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				w.Head(w.key, 1, time.Now())
+				w.Head(w.key, mark(1), time.Now())
 				w.connect("a").Settled(1)
 				time.Sleep(time.Second)
-				w.Head(w.key, 2, time.Now())
+				w.Head(w.key, mark(2), time.Now())
 				b := w.Connect(w.key, fleet.Node{ID: "b"}, StreamInfo{Resumed: c.resumed})
 				if c.sent {
 					b.Sent(2, Planning{})
@@ -74,7 +74,7 @@ func TestANodeThatComesMovesOnlyWhatItWasSent(t *testing.T) {
 				if d := w.sink.model(w.key).delivered[2]; d.Acked != c.acked || d.Affected != c.acked || d.FirstAck.IsZero() == (c.acked > 0) {
 					t.Errorf("%+v", d)
 				}
-				w.Head(w.key, 3, time.Now()) // from now on it is one of them
+				w.Head(w.key, mark(3), time.Now()) // from now on it is one of them
 				b.Sent(3, Planning{})
 				b.Settled(3)
 				time.Sleep(time.Second)

@@ -17,7 +17,7 @@ func large(tb testing.TB, nodes int) (f *fleetStatus, streams []*Stream) {
 		tb.Fatal(err)
 	}
 	key := fleet.Key{Tenant: fleet.NewTenantID(), Fleet: fleet.NewID()}
-	r.Head(key, 1, time.Now())
+	r.Head(key, mark(1), time.Now())
 	for i := range nodes {
 		s := r.Connect(key, fleet.Node{ID: fmt.Sprint("n", i)}, StreamInfo{Protocol: "delta ADS", Resumed: true})
 		s.Settled(1)
@@ -58,7 +58,7 @@ func BenchmarkFlush(b *testing.B) {
 		}},
 		{"all settle", func(f *fleetStatus, ss []*Stream, i int) {
 			rev := fleet.Revision(i + 2)
-			f.rec.Head(f.key, rev, time.Now())
+			f.rec.Head(f.key, mark(rev), time.Now())
 			for _, s := range ss {
 				s.Settled(rev)
 			}
@@ -104,11 +104,11 @@ func BenchmarkState(b *testing.B) {
 	}
 	for range 1000 {
 		key := fleet.Key{Tenant: fleet.NewTenantID(), Fleet: fleet.NewID()}
-		r.Head(key, 1, time.Now())
+		r.Head(key, mark(1), time.Now())
 		for i := range 10 {
 			r.Connect(key, fleet.Node{ID: fmt.Sprint("n", i)}, StreamInfo{Protocol: "delta ADS", Resumed: true}).Settled(1)
 		}
-		r.Head(key, 2, time.Now())
+		r.Head(key, mark(2), time.Now())
 	}
 	b.ReportAllocs()
 	for b.Loop() {

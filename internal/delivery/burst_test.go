@@ -15,7 +15,7 @@ import (
 // burst has nodes that have settled revision 1 refuse two names of revision 2 each, all at
 // once, and settle it. Nobody waits for the record.
 func (w *world) burst(nodes int) (refused map[string]bool) {
-	w.Head(w.key, 1, time.Now())
+	w.Head(w.key, mark(1), time.Now())
 	streams := make(map[string]*Stream, nodes)
 	for i := range nodes {
 		id := fmt.Sprint("n", i)
@@ -23,7 +23,7 @@ func (w *world) burst(nodes int) (refused map[string]bool) {
 		streams[id].Settled(1)
 	}
 	time.Sleep(5 * time.Second)
-	w.Head(w.key, 2, time.Now())
+	w.Head(w.key, mark(2), time.Now())
 	done, cancel := context.WithCancel(w.t.Context())
 	cancel()
 	refused = make(map[string]bool, nodes)
@@ -96,7 +96,7 @@ func TestManyThatAreAlwaysBehindHoldUpNobody(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.Recorder.rows = 2
 		const slow, lag = 9, 5
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		first := w.connect("first")
 		first.Settled(1)
 		var streams []*Stream
@@ -118,7 +118,7 @@ func TestManyThatAreAlwaysBehindHoldUpNobody(t *testing.T) {
 		})
 		risen := 0
 		for rev := fleet.Revision(2); rev < 60; rev++ {
-			w.Head(w.key, rev, time.Now())
+			w.Head(w.key, mark(rev), time.Now())
 			first.Settled(rev)
 			if rev > lag {
 				w.sink.mu.Lock()
@@ -151,7 +151,7 @@ func TestManyThatAreAlwaysBehindHoldUpNobody(t *testing.T) {
 func TestManyThatAreBehindAreToldInParts(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.Recorder.rows = 2
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		first := w.connect("first")
 		first.Settled(1)
 		for i := range 9 {
@@ -165,7 +165,7 @@ func TestManyThatAreBehindAreToldInParts(t *testing.T) {
 				}
 			}
 		})
-		w.Head(w.key, 2, time.Now())
+		w.Head(w.key, mark(2), time.Now())
 		first.Settled(2)
 		time.Sleep(5 * time.Second)
 		if m := w.sink.model(w.key); m.settled != 2 || m.effective("first") != 2 {
@@ -199,12 +199,12 @@ func TestABurstDoesNotHoldTheFleetBackForEver(t *testing.T) {
 		w.sink.mu.Lock()
 		w.sink.delay = time.Second
 		w.sink.mu.Unlock()
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		a, b := w.connect("a"), w.connect("b")
 		a.Settled(1)
 		b.Settled(1)
 		time.Sleep(10 * time.Second)
-		w.Head(w.key, 2, time.Now())
+		w.Head(w.key, mark(2), time.Now())
 		done, cancel := context.WithCancel(t.Context())
 		cancel()
 		for i := range 40 {
@@ -301,7 +301,7 @@ func TestWhoseRefusalIsLeftHasNotMoved(t *testing.T) {
 		w.sink.delay = 50 * time.Millisecond
 		w.sink.mu.Unlock()
 		const nodes = 10
-		w.Head(w.key, 4, time.Now())
+		w.Head(w.key, mark(4), time.Now())
 		streams := map[string]*Stream{}
 		for i := range nodes {
 			id := fmt.Sprint("n", i)
@@ -320,7 +320,7 @@ func TestWhoseRefusalIsLeftHasNotMoved(t *testing.T) {
 				}
 			}
 		})
-		w.Head(w.key, 6, time.Now()) // with what revision 5 brought
+		w.Head(w.key, mark(6), time.Now()) // with what revision 5 brought
 		done, cancel := context.WithCancel(t.Context())
 		cancel()
 		for _, s := range streams {

@@ -18,7 +18,7 @@ func TestAReportLooksAtWhatChanged(t *testing.T) {
 	if rows := flushAll(f); rows != nodes || len(f.roster.checks.due) > 0 {
 		t.Fatalf("%d rows, %d nodes are to be looked at still", rows, len(f.roster.checks.due))
 	}
-	f.rec.Head(f.key, 2, time.Now())
+	f.rec.Head(f.key, mark(2), time.Now())
 	for _, s := range ss {
 		s.Settled(2)
 	}

@@ -23,7 +23,7 @@ func TestDuplicates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				w.Head(w.key, 1, time.Now())
+				w.Head(w.key, mark(1), time.Now())
 				var ss []*Stream
 				for _, kind := range c.kinds {
 					s := w.Connect(w.key, fleet.Node{ID: "n"}, StreamInfo{Protocol: kind})
@@ -56,7 +56,7 @@ func TestDuplicates(t *testing.T) {
 func TestLastingNodesAreToldOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		time.Sleep(time.Until(time.Now().Truncate(lookEvery).Add(lookEvery))) // so that both come between two looks
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		a := w.connect("a")
 		w.connect("short").Close(true)
 		time.Sleep(time.Second)

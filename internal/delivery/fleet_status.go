@@ -26,10 +26,10 @@ func newFleetStatus(r *Recorder, key fleet.Key) *fleetStatus {
 	return &fleetStatus{rec: r, key: key, roster: newRoster(), outbox: newOutbox(), rhythm: newRhythm(r.rows)}
 }
 
-func (f *fleetStatus) advance(rev fleet.Revision, committedAt, now time.Time) {
+func (f *fleetStatus) advance(at fleet.Position, committedAt, now time.Time) {
 	f.forget = false
 	before, first := f.progress.head, len(f.progress.revs) == 0
-	if f.progress.advance(rev, committedAt, now) {
+	if f.progress.advance(at, committedAt, now) {
 		f.roster.advance(before)
 		if !first {
 			f.beginJourneys(before, now)
@@ -40,11 +40,11 @@ func (f *fleetStatus) advance(rev fleet.Revision, committedAt, now time.Time) {
 	}
 }
 
-func (f *fleetStatus) restart(rev fleet.Revision, committedAt, now time.Time) {
+func (f *fleetStatus) restart(at fleet.Position, committedAt, now time.Time) {
 	f.forget = false
 	f.endJourneys(journeyCut)
-	f.progress.restart(rev, committedAt, now)
-	f.roster.restart(rev)
+	f.progress.restart(at, committedAt, now)
+	f.roster.restart(at.Revision)
 	f.schedule(now)
 }
 

@@ -66,6 +66,7 @@ func (f *fleetStatus) compose(now time.Time) *report {
 	settled, live := f.progress.next(f.roster.levels, f.heldBack(left), now), len(f.roster.levels) > 0
 	rep.status.Key, rep.status.Server, rep.status.Settled = f.key, f.rec.cfg.Server, settled
 	rep.status.Term = f.rec.held()
+	rep.status.At = fleet.Position{Revision: f.progress.head, Token: f.progress.token}
 	f.roster.checks.expire(now)
 	f.roster.checks.move(settled, f.roster.levels)
 	f.addNodes(rep, left)

@@ -96,10 +96,10 @@ func (h *history) do(a act) {
 		}))
 	case a.Kind == "head":
 		h.head += fleet.Revision(a.Pick)
-		r.Head(h.f.key, h.head, time.Now())
+		r.Head(h.f.key, mark(h.head), time.Now())
 	case a.Kind == "restart":
 		h.head = max(1, rev)
-		r.Restart(h.f.key, h.head, time.Now())
+		r.Restart(h.f.key, mark(h.head), time.Now())
 	case a.Kind == "resolve":
 		r.Resolved(h.f.key, []fleet.Refusal{{Node: id, Type: fleet.Cluster, Name: fmt.Sprint(a.Pick), Version: "v", By: h.head}})
 	case a.Kind == "lost":
@@ -159,7 +159,7 @@ func play(t *testing.T, acts []act, rows int, stops bool) []string {
 	r.rows = rows
 	h := &history{f: newFleetStatus(r, fleet.Key{Tenant: fleet.NewTenantID(), Fleet: fleet.NewID()}), head: 5}
 	r.fleets[h.f.key] = h.f
-	r.Head(h.f.key, h.head, time.Now())
+	r.Head(h.f.key, mark(h.head), time.Now())
 	for _, a := range acts {
 		h.do(a)
 	}

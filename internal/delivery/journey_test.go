@@ -67,13 +67,13 @@ func TestAJourneyCostsTheSameForManyNodes(t *testing.T) {
 	t.Parallel()
 	const nodes = 1000
 	names, deliver := journeys(t, func(w *world) {
-		w.Head(w.key, 5, time.Now())
+		w.Head(w.key, mark(5), time.Now())
 		var ss []*Stream
 		for i := range nodes {
 			ss = append(ss, w.connect(fmt.Sprint("n", i)))
 			ss[i].Settled(5)
 		}
-		w.Head(w.key, 6, time.Now())
+		w.Head(w.key, mark(6), time.Now())
 		for _, s := range ss {
 			s.Sent(6, Planning{time.Now(), time.Now()})
 		}
@@ -105,19 +105,19 @@ func TestAJourneyEnds(t *testing.T) {
 	t.Parallel()
 	for want, then := range map[string]func(w *world, s *Stream){
 		journeyConfirmed: func(w *world, s *Stream) { s.Settled(6); w.look() },
-		journeyCut:       func(w *world, _ *Stream) { w.Restart(w.key, 2, time.Now()) },
+		journeyCut:       func(w *world, _ *Stream) { w.Restart(w.key, mark(2), time.Now()) },
 		journeyMany: func(w *world, _ *Stream) {
 			for rev := range fleet.Revision(mostJourneys) {
-				w.Head(w.key, 7+rev, time.Now())
+				w.Head(w.key, mark(7+rev), time.Now())
 			}
 		},
 		journeyStopped: func(w *world, _ *Stream) { w.lock(w.key).mu.Unlock(); w.all()[0].close() },
 	} {
 		names, deliver := journeys(t, func(w *world) {
-			w.Head(w.key, 5, time.Now())
+			w.Head(w.key, mark(5), time.Now())
 			s := w.connect("n")
 			s.Settled(5)
-			w.Head(w.key, 6, time.Now())
+			w.Head(w.key, mark(6), time.Now())
 			s.Sent(6, Planning{time.Now(), time.Now()})
 			then(w, s)
 		})

@@ -32,7 +32,7 @@ func TestHowAStreamEndedIsRecorded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				w.Head(w.key, 1, time.Now())
+				w.Head(w.key, mark(1), time.Now())
 				var last *Stream
 				for i, e := range c.ends {
 					s := w.Connect(w.key, fleet.Node{ID: "n"}, StreamInfo{Protocol: e.kind, Doubtful: c.doubtful && i == 0})
@@ -65,7 +65,7 @@ func TestHowAStreamEndedIsRecorded(t *testing.T) {
 // A server that stops in the midst of a stream did not end it clean.
 func TestAStreamThatEndsWithItsServerIsNotClean(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		w.connect("open")
 		w.connect("closed").Close(true)
 		time.Sleep(time.Second)
@@ -81,7 +81,7 @@ func TestAStreamThatEndsWithItsServerIsNotClean(t *testing.T) {
 // has.
 func TestRefusedAgainBeforeTheEndIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("n")
 		time.Sleep(time.Second)
 		r := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Offer: 1}
@@ -101,7 +101,7 @@ func TestRefusedAgainBeforeTheEndIsTold(t *testing.T) {
 // SEMANTICS 5.4: the database knows of a node before anything is sent to it.
 func TestAnnounceWaitsForTheNodesRow(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		time.Sleep(time.Second)
 		w.sink.mu.Lock()
 		w.sink.delay = 50 * time.Millisecond
@@ -138,7 +138,7 @@ func TestNewNodesShareReports(t *testing.T) {
 	for _, served := range []bool{false, true} {
 		t.Run(fmt.Sprint(served), func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				w.Head(w.key, 1, time.Now())
+				w.Head(w.key, mark(1), time.Now())
 				if served {
 					live := w.connect("live")
 					live.Announce(t.Context())
@@ -178,7 +178,7 @@ func TestWhatWasConfirmedBeforeTheStream(t *testing.T) {
 	}{"resumed": {true, 2}, "anew": {false, 0}} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				w.Head(w.key, 3, time.Now())
+				w.Head(w.key, mark(3), time.Now())
 				s := w.Connect(w.key, fleet.Node{ID: "n"}, StreamInfo{Protocol: "delta ADS", Resumed: c.resumed, Before: 2})
 				defer s.Close(true)
 				time.Sleep(2 * time.Second)
@@ -196,7 +196,7 @@ func TestWhatWasConfirmedBeforeTheStream(t *testing.T) {
 // What a node refused is known to its next stream here before the database has heard of it.
 func TestRefusalsThatAreNotToldYetAreRemembered(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 4, time.Now())
+		w.Head(w.key, mark(4), time.Now())
 		s := w.Connect(w.key, fleet.Node{ID: "n"}, StreamInfo{Protocol: "delta ADS"})
 		other := w.Connect(w.key, fleet.Node{ID: "other"}, StreamInfo{Protocol: "delta ADS"})
 		time.Sleep(time.Second)

@@ -43,15 +43,15 @@ func TestAStreamThatEndsConfirmsNothing(t *testing.T) {
 	for _, kind := range []string{"delta CDS", "delta LDS", "delta RTDS", "delta EDS", "SotW RDS", "SotW SDS", "delta ECDS", "delta SRDS", "delta VHDS"} {
 		for _, resumed := range []bool{true, false} {
 			bubbles(t, kind, func(t *testing.T, w *world) {
-				w.Head(w.key, 1, time.Now())
+				w.Head(w.key, mark(1), time.Now())
 				all := w.typed("a", StreamInfo{}, "delta other", kind)
 				settle(1, all...)
 				w.wantAt(t, "at first", "a", 1)
 				for rev := fleet.Revision(2); rev < 5; rev++ {
-					w.Head(w.key, rev, time.Now())
+					w.Head(w.key, mark(rev), time.Now())
 					settle(rev, all...)
 				}
-				w.Head(w.key, 5, time.Now())
+				w.Head(w.key, mark(5), time.Now())
 				all[0].Settled(5)
 				w.wantAt(t, "unanswered", "a", 4)
 				all[1].Close(false)
@@ -60,7 +60,7 @@ func TestAStreamThatEndsConfirmsNothing(t *testing.T) {
 				w.wantAt(t, "away", "a", 4)
 				all[1] = w.typed("a", StreamInfo{Resumed: resumed}, kind)[0]
 				w.wantAt(t, "back", "a", 4)
-				w.Head(w.key, 6, time.Now())
+				w.Head(w.key, mark(6), time.Now())
 				settle(6, all...)
 				w.wantAt(t, "answered", "a", 6)
 			})
@@ -80,10 +80,10 @@ func TestAStreamThatIsNotWantedAnyMore(t *testing.T) {
 		{"delta CDS", true, 0}, {"delta LDS", false, 0},
 	} {
 		bubbles(t, c.kind, func(t *testing.T, w *world) {
-			w.Head(w.key, 1, time.Now())
+			w.Head(w.key, mark(1), time.Now())
 			all := w.typed("a", StreamInfo{}, "delta other", c.kind)
 			settle(1, all...)
-			w.Head(w.key, 2, time.Now())
+			w.Head(w.key, mark(2), time.Now())
 			all[0].Settled(2)
 			w.wantAt(t, "unanswered", "a", 1)
 			if c.gaveUp {
@@ -108,7 +108,7 @@ func TestAStreamThatIsNotWantedAnyMore(t *testing.T) {
 func TestAStreamThatWasInStepHoldsNothingUp(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		bubbles(t, map[bool]string{false: "it alone", true: "all of them"}[lost], func(t *testing.T, w *world) {
-			w.Head(w.key, 1, time.Now())
+			w.Head(w.key, mark(1), time.Now())
 			all := w.typed("a", StreamInfo{}, "delta CDS", "delta EDS")
 			settle(1, all...)
 			all[1].GaveUp()
@@ -117,7 +117,7 @@ func TestAStreamThatWasInStepHoldsNothingUp(t *testing.T) {
 				all[0].GaveUp()
 				all[0].Close(true)
 			}
-			w.Head(w.key, 2, time.Now())
+			w.Head(w.key, mark(2), time.Now())
 			if !lost {
 				all[0].Settled(2)
 				w.wantAt(t, "the others", "a", 2)
@@ -136,10 +136,10 @@ func TestAllStreamsAreBackInAnyOrder(t *testing.T) {
 	kinds := []string{"delta CDS", "delta EDS", "delta EDS", "delta LDS", "delta RDS"}
 	for first := range kinds {
 		bubbles(t, kinds[first], func(t *testing.T, w *world) {
-			w.Head(w.key, 1, time.Now())
+			w.Head(w.key, mark(1), time.Now())
 			all := w.typed("a", StreamInfo{}, kinds...)
 			settle(1, all...)
-			w.Head(w.key, 2, time.Now())
+			w.Head(w.key, mark(2), time.Now())
 			settle(2, all[:2]...) // the second of the endpoints is behind, and what comes after it
 			w.wantAt(t, "unanswered", "a", 1)
 			for i := range all {
@@ -163,12 +163,12 @@ func TestAllStreamsAreBackInAnyOrder(t *testing.T) {
 // connection broke comes back before that is noticed.
 func TestAStreamThatIsReplaced(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		all := w.typed("a", StreamInfo{}, "delta CDS", "delta EDS")
 		settle(1, all...)
 		time.Sleep(startsWithin + time.Second)
 		for rev := fleet.Revision(2); rev < 5; rev++ {
-			w.Head(w.key, rev, time.Now())
+			w.Head(w.key, mark(rev), time.Now())
 			settle(rev, all...)
 			next := w.typed("a", StreamInfo{}, "delta EDS")[0]
 			w.wantAt(t, "beside it", "a", rev-1)
@@ -184,7 +184,7 @@ func TestAStreamThatIsReplaced(t *testing.T) {
 // TestAnotherProcessOwesNothing: what the one before it had lost is not waited for.
 func TestAnotherProcessOwesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		for _, s := range w.typed("a", StreamInfo{}, "delta CDS", "delta LDS", "delta RTDS") {
 			s.Close(false)
 		}
@@ -196,11 +196,11 @@ func TestAnotherProcessOwesNothing(t *testing.T) {
 // TestALostStreamIsOfItsHistory: after a cut it has confirmed nothing.
 func TestALostStreamIsOfItsHistory(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 5, time.Now())
+		w.Head(w.key, mark(5), time.Now())
 		all := w.typed("a", StreamInfo{}, "delta CDS", "delta LDS")
 		settle(5, all...)
 		all[1].Close(false)
-		w.Restart(w.key, 3, time.Now())
+		w.Restart(w.key, mark(3), time.Now())
 		all[0].Settled(3)
 		w.wantAt(t, "cut", "a", 0)
 		w.typed("a", StreamInfo{Resumed: true}, "delta LDS")[0].Settled(3)

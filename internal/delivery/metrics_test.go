@@ -43,7 +43,7 @@ func TestAWayIsMeasuredOnceForEachRevisionAndNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m := measured(t)
 		w.SetClockOffset(time.Hour)
-		commit := func(rev fleet.Revision) { w.Head(w.key, rev, time.Now().Add(time.Hour)) }
+		commit := func(rev fleet.Revision) { w.Head(w.key, mark(rev), time.Now().Add(time.Hour)) }
 		want := func(when, want string) {
 			t.Helper()
 			if got := ways(t, m); got != want {
@@ -80,7 +80,7 @@ func TestAWayIsMeasuredOnceForEachRevisionAndNode(t *testing.T) {
 		a.Sent(9, Planning{})
 		a.Settled(9)
 		want("before its commit", "commit_to_sent 4 in 1; sent_to_ack 4 in 5; commit_to_ack 4 in 6; ")
-		w.Restart(w.key, 3, time.Now())
+		w.Restart(w.key, mark(3), time.Now())
 		a.Sent(3, Planning{})
 		a.Settled(3)
 		want("of a history that was cut", "commit_to_sent 5 in 1; sent_to_ack 5 in 5; commit_to_ack 5 in 6; ")
@@ -95,11 +95,11 @@ func TestWhatIsSentIsRememberedForAWhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, m := measured(t)
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		a := w.connect("a")
 		a.Settled(1)
 		for rev := fleet.Revision(2); rev <= 21; rev++ {
-			w.Head(w.key, rev, time.Now())
+			w.Head(w.key, mark(rev), time.Now())
 			a.Sent(rev, Planning{})
 			time.Sleep(time.Second)
 		}
@@ -124,8 +124,8 @@ func TestFleetsThatAreBehind(t *testing.T) {
 			return fmt.Sprintf("%s{fleet=%q,tenant=%q}", name, w.key.Fleet, w.key.Tenant)
 		}
 		strangers := fleet.Key{Tenant: fleet.NewTenantID(), Fleet: fleet.NewID()}
-		w.Head(w.key, 1, time.Now())
-		w.Head(strangers, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
+		w.Head(strangers, mark(1), time.Now())
 		a, b := w.connect("a"), w.connect("b")
 		other := w.Connect(strangers, fleet.Node{ID: "x"}, StreamInfo{Protocol: "delta ADS", Resumed: true})
 		for _, s := range []*Stream{a, b, other} {
@@ -140,16 +140,16 @@ func TestFleetsThatAreBehind(t *testing.T) {
 			})
 		}
 		behind(3, 0, 0, 0, 0, 0)
-		w.Head(w.key, 2, time.Now())
+		w.Head(w.key, mark(2), time.Now())
 		time.Sleep(2 * time.Second)
-		w.Head(w.key, 3, time.Now())
+		w.Head(w.key, mark(3), time.Now())
 		a.Settled(2)
 		time.Sleep(time.Second)
 		behind(3, 1, 2, 2, 3, 0)
 		b.Settled(3)
 		behind(3, 1, 1, 1, 1, 0)
 		a.Settled(3)
-		w.Head(strangers, 2, time.Now())
+		w.Head(strangers, mark(2), time.Now())
 		time.Sleep(time.Minute)
 		late := w.connect("late") // it has come a moment ago
 		behind(4, 2, 2, 1, 0, 60)
@@ -165,7 +165,7 @@ func TestReportsAreMeasured(t *testing.T) {
 		m := metrics.New(metrics.XDS, metrics.Config{})
 		w := setupMeasured(t, m.Delivery)
 		m.Delivery.Watch(w.State)
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		a := w.connect("a")
 		a.Settled(1)
 		time.Sleep(time.Second)

@@ -13,7 +13,7 @@ import (
 
 func TestSeveralStreamsOfANodeAreOneRow(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 3, time.Now())
+		w.Head(w.key, mark(3), time.Now())
 		a, b := w.connect("a"), w.connect("a")
 		other := w.connect("other")
 		other.Settled(3)
@@ -39,7 +39,7 @@ func TestSeveralStreamsOfANodeAreOneRow(t *testing.T) {
 
 func TestRefusedWaitsForTheRecord(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("a")
 		time.Sleep(time.Second)
 		w.sink.mu.Lock()
@@ -65,7 +65,7 @@ func TestRefusedWaitsForTheRecord(t *testing.T) {
 
 func TestRefusedWaitsASecondAtMostAndIsNotLost(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("a")
 		time.Sleep(time.Second)
 		w.sink.set(hangs)
@@ -90,7 +90,7 @@ func TestRefusedWaitsASecondAtMostAndIsNotLost(t *testing.T) {
 
 func TestAfterALostLeaseEverythingIsToldAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		for i := range 50 {
 			w.connect(fmt.Sprint(i)).Settled(1)
 		}
@@ -120,7 +120,7 @@ func TestAfterALostLeaseEverythingIsToldAgain(t *testing.T) {
 // taken anew, says nothing of what the database holds by then.
 func TestAnAnswerOfAnEarlierLeaseAcksNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		w.connect("a").Settled(1)
 		time.Sleep(5 * time.Second)
 		w.sink.mu.Lock()
@@ -143,7 +143,7 @@ func TestAnAnswerOfAnEarlierLeaseAcksNothing(t *testing.T) {
 // A renewal that is begun in time and taken too late has lost the lease.
 func TestASlowRenewalMayHaveLostTheLease(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		w.connect("a").Settled(1)
 		time.Sleep(5 * time.Second)
 		for slow, again := range map[time.Duration]bool{leaseTTL - leaseEvery - 1: false, leaseTTL - leaseEvery + 1: true} {
@@ -165,7 +165,7 @@ func TestASlowRenewalMayHaveLostTheLease(t *testing.T) {
 
 func TestStoppingTellsThatAllAreGone(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 4, time.Now())
+		w.Head(w.key, mark(4), time.Now())
 		w.connect("a").Settled(4)
 		w.connect("b")
 		time.Sleep(3 * time.Second)
@@ -184,7 +184,7 @@ func TestStoppingTellsThatAllAreGone(t *testing.T) {
 
 func TestStoppingDoesNotWaitForADatabaseThatIsAway(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 4, time.Now())
+		w.Head(w.key, mark(4), time.Now())
 		w.connect("a")
 		time.Sleep(3 * time.Second)
 		w.sink.set(hangs)
@@ -211,7 +211,7 @@ func TestADeletedFleetIsNotReportedForEver(t *testing.T) {
 
 func TestForgottenFleetsLeaveNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("a")
 		time.Sleep(time.Second)
 		s.Close(true)
@@ -231,7 +231,7 @@ func TestT14FreshNodeIDsAreBounded(t *testing.T) {
 	for _, how := range []fault{healthy, refused} {
 		t.Run(fmt.Sprint(how), func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				w.Head(w.key, 1, time.Now())
+				w.Head(w.key, mark(1), time.Now())
 				time.Sleep(time.Second)
 				w.sink.set(how)
 				for i := range 50_000 {
@@ -255,7 +255,7 @@ func TestT14FreshNodeIDsAreBounded(t *testing.T) {
 
 func TestARefusalAfterItsResolutionStands(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("a")
 		time.Sleep(time.Second)
 		w.sink.set(refused)
@@ -275,7 +275,7 @@ func TestARefusalAfterItsResolutionStands(t *testing.T) {
 // version is told.
 func TestARefusalThatIsMadeAgainEndsTheEarlierOnes(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("a")
 		offer := fleet.Offer(1)
 		refuse := func(rev fleet.Revision) {
@@ -303,7 +303,7 @@ func TestARefusalThatIsMadeAgainEndsTheEarlierOnes(t *testing.T) {
 // What happened after what holds, whatever the clock says in between and in whatever order it is told.
 func TestWhatIsOfferedAgainIsLaterThanItsRefusal(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("a")
 		number := fleet.Offer(1)
 		refuse := func() {
@@ -348,7 +348,7 @@ func TestWhatIsOfferedAgainIsLaterThanItsRefusal(t *testing.T) {
 
 func TestWaitersLeaveWhenTheirTimeIsUp(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("a")
 		time.Sleep(time.Second)
 		w.sink.set(refused)
@@ -368,13 +368,13 @@ func TestWaitersLeaveWhenTheirTimeIsUp(t *testing.T) {
 // What is told again before the sink has heard of it the first time has the words of then.
 func TestARefusalToldAgainInAnOutageHasItsWords(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 2, time.Now())
+		w.Head(w.key, mark(2), time.Now())
 		s := w.connect("a")
 		time.Sleep(time.Second)
 		w.sink.set(refused)
 		s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 2, Detail: "no"}})
 		for _, rev := range []fleet.Revision{4, 6} {
-			w.Head(w.key, rev, time.Now())
+			w.Head(w.key, mark(rev), time.Now())
 			w.Refused(w.key, []fleet.Refusal{{Node: "a", Type: fleet.Cluster, Name: "c", Version: "v", Revision: rev, Again: rev - 2}})
 		}
 		w.sink.set(healthy)

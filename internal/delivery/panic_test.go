@@ -68,14 +68,14 @@ func TestT36_AReportThatPanicsIsGivenAgain(t *testing.T) {
 			brittle(t, func(t *testing.T, w *world, s *fragile) {
 				other := fleet.Key{Tenant: fleet.NewTenantID(), Fleet: fleet.NewID()}
 				for _, k := range []fleet.Key{w.key, other} {
-					w.Head(k, 1, time.Now())
+					w.Head(k, mark(1), time.Now())
 				}
 				s.reports.Store(&w.key)
 				s.afterwards.Store(afterwards)
 				a := w.connect("a")
 				b := w.Connect(other, fleet.Node{ID: "b"}, StreamInfo{Resumed: true})
 				for _, k := range []fleet.Key{w.key, other} {
-					w.Head(k, 2, time.Now())
+					w.Head(k, mark(2), time.Now())
 				}
 				a.Settled(2)
 				b.Settled(2)
@@ -101,7 +101,7 @@ func TestT36_AReportThatPanicsIsGivenAgain(t *testing.T) {
 // A panic while a report is made up: what was taken out is put back, and no lock is held.
 func TestT36_AFleetStatusThatPanicsKeepsWhatItHad(t *testing.T) {
 	brittle(t, func(t *testing.T, w *world, _ *fragile) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		time.Sleep(2 * time.Second)
 		f := w.lock(w.key)
 		poison := make([]*node, 50)
@@ -114,7 +114,7 @@ func TestT36_AFleetStatusThatPanicsKeepsWhatItHad(t *testing.T) {
 		for i := range as {
 			as[i] = w.connect(fmt.Sprint(i))
 		}
-		w.Head(w.key, 2, time.Now())
+		w.Head(w.key, mark(2), time.Now())
 		for _, s := range as {
 			s.Settled(2)
 		}
@@ -140,9 +140,9 @@ func TestT36_ALeaseThatPanicsIsRenewed(t *testing.T) {
 		s.leases.Store(true)
 		time.Sleep(10 * time.Second) // the first one too
 		s.leases.Store(false)
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		a := w.connect("a")
-		w.Head(w.key, 2, time.Now())
+		w.Head(w.key, mark(2), time.Now())
 		a.Settled(2)
 		time.Sleep(5 * time.Second)
 		if !w.sink.model(w.key).nodes["a"].Connected {

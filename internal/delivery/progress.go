@@ -9,6 +9,7 @@ import (
 // progress is where a fleet is, and what this server has settled of it.
 type progress struct {
 	head    fleet.Revision
+	token   fleet.Token    // of the head
 	settled fleet.Revision // of the server, as last reported or tried
 	acked   bool           // the database holds that
 	revs    revisions
@@ -16,19 +17,19 @@ type progress struct {
 }
 
 // advance takes a new head; false: it is none.
-func (p *progress) advance(rev fleet.Revision, committedAt, now time.Time) bool {
-	if rev <= p.head && len(p.revs) > 0 {
+func (p *progress) advance(at fleet.Position, committedAt, now time.Time) bool {
+	if at.Revision <= p.head && len(p.revs) > 0 {
 		return false
 	}
-	p.head = rev
-	p.revs.add(rev, committedAt, now)
+	p.head, p.token = at.Revision, at.Token
+	p.revs.add(at.Revision, committedAt, now)
 	return true
 }
 
-// restart begins anew at rev: nothing of before counts.
-func (p *progress) restart(rev fleet.Revision, committedAt, now time.Time) {
-	*p = progress{head: rev}
-	p.revs.add(rev, committedAt, now)
+// restart begins anew: nothing of before counts.
+func (p *progress) restart(at fleet.Position, committedAt, now time.Time) {
+	*p = progress{head: at.Revision, token: at.Token}
+	p.revs.add(at.Revision, committedAt, now)
 }
 
 // next is the revision that every node without a row of its own has confirmed.

@@ -148,7 +148,7 @@ func (tr *truth) do(s step) {
 		ss[s.Pick%len(ss)].Sent(tr.head-fleet.Revision(s.Delta), Planning{})
 	case s.Kind == "head":
 		tr.head += fleet.Revision(s.Delta)
-		tr.w.Head(tr.w.key, tr.head, time.Now())
+		tr.w.Head(tr.w.key, mark(tr.head), time.Now())
 	case s.Kind == "close" && len(ss) > 0:
 		i := s.Pick % len(ss)
 		ss[i].Close(true)
@@ -164,7 +164,7 @@ func (tr *truth) do(s step) {
 		}
 		tr.cut = true
 		tr.head = max(1, tr.head-fleet.Revision(s.Delta))
-		tr.w.Restart(tr.w.key, tr.head, time.Now())
+		tr.w.Restart(tr.w.key, mark(tr.head), time.Now())
 		for id, ss := range tr.streams {
 			for _, x := range ss {
 				x.settled, x.withheld = 0, fleet.Waits{}
@@ -182,7 +182,7 @@ func (tr *truth) do(s step) {
 		if resolved, ok := tr.refused[k]; ok && !resolved {
 			tr.refused[k] = true
 			tr.head++ // brings another version
-			tr.w.Head(tr.w.key, tr.head, time.Now())
+			tr.w.Head(tr.w.key, mark(tr.head), time.Now())
 			tr.w.Resolved(tr.w.key, []fleet.Refusal{{Node: id, Type: k.Type, Name: k.Name, Version: "v", By: tr.head}})
 		}
 	}
@@ -192,7 +192,7 @@ func (tr *truth) do(s step) {
 		k := refusalOf(id, r.Type, r.Name, tr.introduced[s.Pick])
 		if tr.refused[k] { // it was resolved: a later revision has brought it back
 			tr.head++
-			tr.w.Head(tr.w.key, tr.head, time.Now())
+			tr.w.Head(tr.w.key, mark(tr.head), time.Now())
 			tr.introduced[s.Pick] = tr.head
 			k.revision = tr.head
 		}
@@ -246,7 +246,7 @@ func TestNobodyIsEverShownAheadOfWhereItIs(t *testing.T) {
 				streams: map[string][]*trueStream{}, last: map[string]fleet.Revision{}, refused: map[eventKey]bool{},
 			}
 			w.sink.check = tr.check
-			w.Head(w.key, tr.head, time.Now())
+			w.Head(w.key, mark(tr.head), time.Now())
 			for _, s := range steps {
 				tr.do(s)
 			}

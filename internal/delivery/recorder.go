@@ -18,6 +18,7 @@ import (
 type Sink interface {
 	// Report writes one fleet's status in one transaction: a reader sees all of it or
 	// none. It has some hundred rows at most, what is left is in the next one. Status.Settled may be lower than before, after a failover that lost commits.
+	// It fails if the fleet's history does not have Status.At: what is said of revisions that are lost must not be taken for those that get their numbers.
 	// Of a version and a revision the refusal of the highest offer counts. Resolved ends those of its version that are of its
 	// offer or a lower one, and not of a later revision: whichever is told first. It fails if the lease is of another term than the status by now.
 	Report(ctx context.Context, s fleet.Status) error
@@ -108,22 +109,22 @@ func (r *Recorder) SetClockOffset(d time.Duration) { r.offset.Store(int64(d)) }
 // dbTime is the database's clock at the local time t.
 func (r *Recorder) dbTime(t time.Time) time.Time { return t.Add(time.Duration(r.offset.Load())) }
 
-// Head says which revision the fleet is at, before any node can be sent it; committedAt
+// Head says where the fleet is, before any node can be sent that; committedAt
 // is the database's clock when it was made. Revisions that were passed over are taken
 // as made at the same time.
-func (r *Recorder) Head(key fleet.Key, rev fleet.Revision, committedAt time.Time) {
+func (r *Recorder) Head(key fleet.Key, at fleet.Position, committedAt time.Time) {
 	f := r.lock(key)
 	defer f.mu.Unlock()
-	f.advance(rev, committedAt, time.Now())
+	f.advance(at, committedAt, time.Now())
 }
 
-// Restart says that the fleet's history was cut and goes on at rev: after a failover
+// Restart says that the fleet's history was cut and goes on there: after a failover
 // that lost commits the same numbers mean other content. What nodes confirmed before
 // counts no more.
-func (r *Recorder) Restart(key fleet.Key, rev fleet.Revision, committedAt time.Time) {
+func (r *Recorder) Restart(key fleet.Key, at fleet.Position, committedAt time.Time) {
 	f := r.lock(key)
 	defer f.mu.Unlock()
-	f.restart(rev, committedAt, time.Now())
+	f.restart(at, committedAt, time.Now())
 }
 
 // Refused says of nodes of the fleet, whether or not they have streams, that they refuse what

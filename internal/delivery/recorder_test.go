@@ -33,7 +33,7 @@ func TestNewRefusesAnIncompleteConfig(t *testing.T) {
 func TestOneHealthyRevisionOfTenThousandNodesIsThreeRows(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		const n = 10_000
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		streams := make([]*Stream, n)
 		for i := range streams {
 			streams[i] = w.connect(fmt.Sprint("node-", i))
@@ -45,7 +45,7 @@ func TestOneHealthyRevisionOfTenThousandNodesIsThreeRows(t *testing.T) {
 		}
 		w.sink.take()
 
-		w.Head(w.key, 2, time.Now())
+		w.Head(w.key, mark(2), time.Now())
 		for _, s := range streams {
 			s.Sent(2, Planning{})
 			s.Settled(2)
@@ -70,11 +70,11 @@ func TestOneHealthyRevisionOfTenThousandNodesIsThreeRows(t *testing.T) {
 
 func TestAQuietFleetIsReportedWithin10Milliseconds(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("a")
 		time.Sleep(time.Second)
 		for rev := fleet.Revision(2); rev < 52; rev++ { // a person's changes, one after the other
-			w.Head(w.key, rev, time.Now())
+			w.Head(w.key, mark(rev), time.Now())
 			s.Settled(rev)
 			time.Sleep(firstFlush)
 			synctest.Wait()
@@ -88,14 +88,14 @@ func TestAQuietFleetIsReportedWithin10Milliseconds(t *testing.T) {
 
 func TestWhileThingsGoOnReportsComeEvery250Milliseconds(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		fast, slow := w.connect("fast"), w.connect("slow")
 		fast.Settled(1)
 		slow.Settled(1)
 		time.Sleep(5 * time.Second)
 		w.sink.take()
 		for rev := fleet.Revision(2); rev < 1002; rev++ { // 100 revisions a second for 10 s
-			w.Head(w.key, rev, time.Now())
+			w.Head(w.key, mark(rev), time.Now())
 			fast.Settled(rev)
 			slow.Settled(rev - 5)
 			time.Sleep(10 * time.Millisecond)
@@ -109,10 +109,10 @@ func TestWhileThingsGoOnReportsComeEvery250Milliseconds(t *testing.T) {
 
 func TestAnEndlessRhythmUsesUpTheQuickReports(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("a")
 		for rev := fleet.Revision(2); rev < 1002; rev++ { // 20 s
-			w.Head(w.key, rev, time.Now())
+			w.Head(w.key, mark(rev), time.Now())
 			s.Settled(rev)
 			time.Sleep(20 * time.Millisecond)
 		}
@@ -124,13 +124,13 @@ func TestAnEndlessRhythmUsesUpTheQuickReports(t *testing.T) {
 
 func TestANodeBehindForASecondGetsARowOfItsOwn(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		a, b := w.connect("a"), w.connect("b")
 		a.Settled(1)
 		b.Settled(1)
 		time.Sleep(5 * time.Second)
 
-		w.Head(w.key, 2, time.Now())
+		w.Head(w.key, mark(2), time.Now())
 		a.Settled(2)
 		time.Sleep(900 * time.Millisecond)
 		if m := w.sink.model(w.key); m.settled != 1 || m.nodes["b"].Settled != nil {
@@ -151,13 +151,13 @@ func TestANodeBehindForASecondGetsARowOfItsOwn(t *testing.T) {
 
 func TestAllBehindNeedNoRows(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		for i := range 100 {
 			w.connect(fmt.Sprint(i)).Settled(1)
 		}
 		time.Sleep(5 * time.Second)
 		w.sink.take()
-		w.Head(w.key, 2, time.Now())
+		w.Head(w.key, mark(2), time.Now())
 		time.Sleep(5 * time.Second)
 		if got := w.sink.take(); len(got) != 0 {
 			t.Errorf("%d reports, the first with %d rows", len(got), rows(got[0]))
@@ -167,13 +167,13 @@ func TestAllBehindNeedNoRows(t *testing.T) {
 
 func TestAConfirmationCountsForAllRevisionsThatItPasses(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 6, time.Now())
+		w.Head(w.key, mark(6), time.Now())
 		s := w.connect("a")
 		s.Settled(6)
 		time.Sleep(time.Second)
 		w.SetClockOffset(-time.Hour) // the database's clock is behind: times must not be before the commit
 		committed := time.Now().Add(-time.Hour)
-		w.Head(w.key, 9, committed.Add(3*time.Second))
+		w.Head(w.key, mark(9), committed.Add(3*time.Second))
 		s.Sent(9, Planning{})
 		s.Settled(9)
 		time.Sleep(time.Second)
@@ -189,13 +189,13 @@ func TestAConfirmationCountsForAllRevisionsThatItPasses(t *testing.T) {
 
 func TestAProxyThatComesBackMovesNoOldTimes(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 7, time.Now().Add(-time.Hour)) // this server has just loaded the fleet
+		w.Head(w.key, mark(7), time.Now().Add(-time.Hour)) // this server has just loaded the fleet
 		w.connect("moved here").Settled(7)
 		time.Sleep(time.Second)
 		if d, ok := w.sink.model(w.key).delivered[7]; ok {
 			t.Errorf("an old revision is counted again: %+v", d)
 		}
-		w.Head(w.key, 8, time.Now())
+		w.Head(w.key, mark(8), time.Now())
 		s := w.connect("b") // was away when 8 was made
 		s.Sent(8, Planning{})
 		s.Settled(8)
@@ -212,10 +212,10 @@ func TestAProxyThatComesBackMovesNoOldTimes(t *testing.T) {
 
 func TestOnlyTheNewest200RevisionsAreCounted(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("a")
 		s.Settled(1)
-		w.Head(w.key, 1000, time.Now())
+		w.Head(w.key, mark(1000), time.Now())
 		s.Settled(1000)
 		time.Sleep(time.Second)
 		m := w.sink.model(w.key)
@@ -227,13 +227,13 @@ func TestOnlyTheNewest200RevisionsAreCounted(t *testing.T) {
 
 func TestACutHistoryCountsNothingFromBefore(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 9, time.Now())
+		w.Head(w.key, mark(9), time.Now())
 		a, b := w.connect("a"), w.connect("b")
 		a.Settled(9)
 		b.Settled(9)
 		time.Sleep(5 * time.Second)
 		w.sink.take()
-		w.Restart(w.key, 5, time.Now())
+		w.Restart(w.key, mark(5), time.Now())
 		a.Settled(9) // late, of the old history
 		time.Sleep(500 * time.Millisecond)
 		if m := w.sink.model(w.key); m.effective("a") != 0 || m.effective("b") != 0 {
@@ -258,7 +258,7 @@ func TestACutHistoryCountsNothingFromBefore(t *testing.T) {
 
 func TestANewNodeDoesNotPullTheOthersBack(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 3, time.Now())
+		w.Head(w.key, mark(3), time.Now())
 		w.connect("a").Settled(3)
 		time.Sleep(100 * time.Millisecond) // revision 3 is younger than a second
 		w.sink.mu.Lock()

@@ -226,6 +226,9 @@ type world struct {
 	stop func()
 }
 
+// mark is where a fleet is that has one timeline, but for what restarts say.
+func mark(rev fleet.Revision) fleet.Position { return fleet.Position{Revision: rev} }
+
 func setup(t *testing.T) *world {
 	t.Helper()
 	return setupMeasured(t, nil)

@@ -29,7 +29,7 @@ func (w *world) told() (rows int) {
 func TestACrowdThatSubscribesCostsNoMoreRows(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		const nodes = 2_000
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		streams := make([]*Stream, nodes)
 		for i := range streams {
 			streams[i] = w.Connect(w.key, fleet.Node{ID: fmt.Sprint("n", i), UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS"})
@@ -60,7 +60,7 @@ func TestACrowdThatSubscribesCostsNoMoreRows(t *testing.T) {
 // What is not what most subscribe to is told when it has lasted, and what comes and goes is not.
 func TestSubscriptionsAreToldWhenTheyHaveLasted(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("n")
 		s.Subscribes(asksFor(fleet.Cluster))
 		s.Settled(1)
@@ -100,7 +100,7 @@ func TestSubscriptionsAreToldWhenTheyHaveLasted(t *testing.T) {
 // Streams of one type each make up what the node subscribes to; who leaves subscribes to nothing.
 func TestSubscriptionsOfSeveralStreams(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		one := func(kind string, subs fleet.Subscriptions) *Stream {
 			s := w.Connect(w.key, fleet.Node{ID: "n"}, StreamInfo{Protocol: kind, Resumed: true})
 			s.Subscribes(subs)
@@ -134,7 +134,7 @@ func TestSubscriptionsOfSeveralStreams(t *testing.T) {
 // A server that lost its lease tells again what nodes subscribe to, and one that stops takes nothing back.
 func TestSubscriptionsAreToldAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("n")
 		s.Subscribes(asksFor(fleet.Cluster))
 		s.Settled(1)
@@ -156,7 +156,7 @@ func TestSubscriptionsAreToldAgain(t *testing.T) {
 // that came back, and of which nothing is known for a minute, the database has what there was before.
 func TestNothingIsToldOfOneThatMayBeStuck(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		connect := func() *Stream {
 			return w.Connect(w.key, fleet.Node{ID: "n", UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: true})
 		}

@@ -11,7 +11,7 @@ import (
 // TestLabelsAreToldOnce: they may be many, and the database keeps them.
 func TestLabelsAreToldOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.Connect(w.key, fleet.Node{ID: "n", Region: "eu", MetadataJSON: []byte(`{"a":"b"}`)}, StreamInfo{Protocol: "delta ADS", View: "v1"})
 		big := w.Connect(w.key, fleet.Node{ID: "big", Region: "us", MetadataJSON: []byte(`{"a":"` + strings.Repeat("b", maxLabels) + `"}`)}, StreamInfo{Protocol: "delta ADS"})
 		w.sink.set(lost) // nobody knows what of the report was taken

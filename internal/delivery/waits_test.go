@@ -24,11 +24,11 @@ func warming(names ...string) (w fleet.Waits) {
 // only one and would follow its server.
 func TestWaitsAreToldWithTheNodesOwnRow(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("n")
 		s.Settled(1)
 		time.Sleep(time.Minute)
-		w.Head(w.key, 2, time.Now())
+		w.Head(w.key, mark(2), time.Now())
 		s.Waits(kept("edge", "r"))
 		time.Sleep(lagAfter - time.Millisecond)
 		if n := w.sink.model(w.key).nodes["n"]; n.Settled != nil || !n.Waits.Empty() {
@@ -55,7 +55,7 @@ func TestWaitsAreToldWithTheNodesOwnRow(t *testing.T) {
 // SEMANTICS 6.1: what comes and goes within a second writes nothing.
 func TestWaitsThatFlapWriteNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		var ss []*Stream
 		for _, id := range []string{"a", "b"} {
 			s := w.connect(id)
@@ -64,7 +64,7 @@ func TestWaitsThatFlapWriteNothing(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		w.sink.take()
-		w.Head(w.key, 2, time.Now())
+		w.Head(w.key, mark(2), time.Now())
 		for range 9 {
 			for _, s := range ss {
 				s.Waits(warming("c"))
@@ -91,7 +91,7 @@ func TestWaitsThatFlapWriteNothing(t *testing.T) {
 
 func TestWaitsOfSeveralStreamsAreJoined(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		a, b := w.connect("n"), w.connect("n")
 		a.Waits(warming("x"))
 		b.Waits(kept(strings.Repeat("é", 4096), "r\x00"))
@@ -123,7 +123,7 @@ func TestWaitsThatBeginLate(t *testing.T) {
 	for name, meanwhile := range map[string]bool{"quiet": false, "others come": true} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				w.Head(w.key, 1, time.Now())
+				w.Head(w.key, mark(1), time.Now())
 				s, done := w.connect("n"), w.connect("done")
 				done.Settled(1)
 				time.Sleep(time.Minute)
@@ -157,7 +157,7 @@ func of(rev fleet.Revision) fleet.Waits {
 // moment, and is counted as having it once it is there.
 func TestWhatIsPassedOverIsToldWithTheSettledRevision(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s, other := w.connect("n"), w.connect("other")
 		s.Settled(1)
 		other.Settled(1)
@@ -179,7 +179,7 @@ func TestWhatIsPassedOverIsToldWithTheSettledRevision(t *testing.T) {
 			}
 		}
 		for rev := fleet.Revision(2); rev <= 4; rev++ { // the later ones are harmless
-			w.Head(w.key, rev, time.Now())
+			w.Head(w.key, mark(rev), time.Now())
 			for _, s := range []*Stream{s, other} {
 				s.Sent(rev, Planning{})
 			}
@@ -217,12 +217,12 @@ func TestWhatIsPassedOverIsToldWithTheSettledRevision(t *testing.T) {
 // What is withheld for hours is no reason to tell at once what warms.
 func TestWarmingIsPatientBesideWhatIsWithheld(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		s := w.connect("n")
 		s.Waits(of(1))
 		s.Settled(1)
 		time.Sleep(time.Hour)
-		w.Head(w.key, 2, time.Now())
+		w.Head(w.key, mark(2), time.Now())
 		s.Waits(of(1).With(warming("c")))
 		time.Sleep(lagAfter / 2)
 		if n := w.sink.model(w.key).nodes["n"]; !n.Waits.Equal(of(1)) {
@@ -244,7 +244,7 @@ func TestWhatIsWithheldOutlivesTheStream(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				w.Head(w.key, 3, time.Now())
+				w.Head(w.key, mark(3), time.Now())
 				s := w.connect("n")
 				s.Waits(of(2).With(warming("c")))
 				s.Settled(2)
@@ -274,7 +274,7 @@ func TestWhatIsWithheldOutlivesTheStream(t *testing.T) {
 // is not named.
 func TestTooManyRevisionsWithheld(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 300, time.Now())
+		w.Head(w.key, mark(300), time.Now())
 		s := w.connect("n")
 		var many fleet.Waits
 		for rev := fleet.Revision(100); rev < 250; rev++ {
@@ -293,7 +293,7 @@ func TestTooManyRevisionsWithheld(t *testing.T) {
 // SEMANTICS 6.1: one dangling reference does not make every revision cost a row of each node.
 func TestWhatIsWithheldCostsNoRowsPerRevision(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
+		w.Head(w.key, mark(1), time.Now())
 		var all []*Stream
 		for i := range 1000 {
 			s := w.connect(fmt.Sprint("n", i))
@@ -305,7 +305,7 @@ func TestWhatIsWithheldCostsNoRowsPerRevision(t *testing.T) {
 		rows := 0
 		w.sink.watch(func(st fleet.Status, _ *model) { rows += len(st.Nodes) })
 		for rev := fleet.Revision(2); rev < 12; rev++ {
-			w.Head(w.key, rev, time.Now())
+			w.Head(w.key, mark(rev), time.Now())
 			for _, s := range all {
 				s.Settled(rev)
 			}

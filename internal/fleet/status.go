@@ -152,6 +152,7 @@ type Status struct {
 	Key     Key
 	Server  ServerID
 	Term    Term     // of the lease that the server held when it said this
+	At      Position // where the server knew the fleet; all revisions below are of its history
 	Settled Revision // what every node without a row of its own has confirmed
 	// Partial: rows of nodes that have not confirmed Settled follow in another report. Until
 	// then the server's settled revision is at most what it was, and at most Settled.

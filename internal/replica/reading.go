@@ -224,9 +224,9 @@ func (o *owner) take(old *held, c fleet.Change) {
 		t.prepare(o.holders(t.reselects()))
 		next.content = t.next
 		if cut {
-			o.r.cfg.Recorder.Restart(o.key, c.At.Revision, c.CommittedAt)
+			o.r.cfg.Recorder.Restart(o.key, c.At, c.CommittedAt)
 		} else {
-			o.r.cfg.Recorder.Head(o.key, c.At.Revision, c.CommittedAt)
+			o.r.cfg.Recorder.Head(o.key, c.At, c.CommittedAt)
 		}
 	}
 	o.unpublished.creds = o.unpublished.creds || old == nil || c.EpochMoved

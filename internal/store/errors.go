@@ -24,6 +24,7 @@ const (
 	stateNoLease      = "FL407" // of endpoints
 	stateLease        = "FL408" // that a report was made under has ended
 	stateBusy         = "FL409"
+	stateHistoryCut   = "FL411" // a report was made at a revision that the fleet's history does not have
 	statePrecondition = "FL412"
 	stateNoRoom       = "FL413" // for endpoints
 	stateKeyReused    = "FL422"
@@ -45,6 +46,8 @@ var (
 	ErrReadMoved = fmt.Errorf("what the write was judged by has changed: %w", fleet.ErrPrecondition)
 	// ErrLeaseLost: a report was made under a lease that has ended since. It is a fleet.ErrPrecondition.
 	ErrLeaseLost = fmt.Errorf("the lease that the report was made under has ended: %w", fleet.ErrPrecondition)
+	// ErrHistoryCut: a report was made at a revision that the fleet's history does not have, as its database was restored. It is a fleet.ErrPrecondition.
+	ErrHistoryCut = fmt.Errorf("the fleet's history does not have the revision that the report was made at: %w", fleet.ErrPrecondition)
 	// ErrFull: the database has no room on its disk. It is fleet.ErrUnavailable, and nothing was done.
 	ErrFull = fmt.Errorf("the database has no room on its disk: %w", fleet.ErrUnavailable)
 	// ErrKeyReused: the idempotency key belongs to another request.
@@ -102,6 +105,8 @@ func pgKind(pg *pgconn.PgError) error {
 		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrNotFound)
 	case stateLease:
 		return ErrLeaseLost
+	case stateHistoryCut:
+		return ErrHistoryCut
 	case stateNoLease:
 		return &NoLeaseError{Lease: pg.Detail}
 	case stateNoRoom:
@@ -134,7 +139,7 @@ func pgKind(pg *pgconn.PgError) error {
 		return fmt.Errorf("%w: %w", ErrFull, pg)
 	}
 	switch pg.Code[:2] {
-	case "08", "53", "57": // connection, resources, the server is stopping or starting
+	case "08", "53", "57", "28", "3D": // connection, resources, the server is stopping or starting; a role or a database that is not there, as until a restore has come so far
 		return fmt.Errorf("%w: %w", fleet.ErrUnavailable, pg)
 	case "22", "23": // bad data, a constraint
 		return fmt.Errorf("%w: %w", fleet.ErrInvalid, pg)

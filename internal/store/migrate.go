@@ -49,6 +49,15 @@ func Migrate(ctx context.Context, ownerURL string) (done Migrated, err error) {
 	return done, nil
 }
 
+// MakeRoles makes the roles that are missing, which belong to the cluster, and nothing else: a dump is restored into a database that
+// has nothing yet, on a cluster that has them. The URL is as that of Migrate.
+func MakeRoles(ctx context.Context, ownerURL string) error {
+	if err := asOwner(ctx, ownerURL, func(*pgx.Conn, *pgx.ConnConfig) error { return nil }); err != nil {
+		return fmt.Errorf("make the roles: %w", kind(err))
+	}
+	return nil
+}
+
 func bringUp(ctx context.Context, conn *pgx.Conn, m *migrate.Migrate) (done Migrated, err error) {
 	if done.From, err = versionOf(m); err != nil {
 		return done, err
@@ -95,6 +104,21 @@ var errPooledMigration = fmt.Errorf("the URL leads through a connection pooler: 
 // withMigrator calls work while this process alone may migrate the database, which the
 // connection sees to. Both act as the owner of the schema.
 func withMigrator(ctx context.Context, url string, work func(*pgx.Conn, *migrate.Migrate) error) error {
+	return asOwner(ctx, url, func(conn *pgx.Conn, conf *pgx.ConnConfig) error {
+		m, err := newMigrator(conf.Copy())
+		if err != nil {
+			return err
+		}
+		stop := context.AfterFunc(ctx, func() { m.GracefulStop <- true })
+		err = work(conn, m)
+		stop()
+		source, database := m.Close()
+		return errors.Join(err, source, database)
+	})
+}
+
+// asOwner makes the roles and calls work as the owner of the schema, while this process alone may do so.
+func asOwner(ctx context.Context, url string, work func(*pgx.Conn, *pgx.ConnConfig) error) error {
 	conf, err := pgx.ParseConfig(url)
 	if err != nil {
 		return fmt.Errorf("%w: the URL cannot be read", fleet.ErrInvalid)
@@ -117,15 +141,7 @@ func withMigrator(ctx context.Context, url string, work func(*pgx.Conn, *migrate
 	if _, err := conn.Exec(ctx, "SET ROLE "+ownerRole); err != nil {
 		return err
 	}
-	m, err := newMigrator(conf.Copy())
-	if err != nil {
-		return err
-	}
-	stop := context.AfterFunc(ctx, func() { m.GracefulStop <- true })
-	err = work(conn, m)
-	stop()
-	source, database := m.Close()
-	return errors.Join(err, source, database)
+	return work(conn, conf)
 }
 
 func lockMigrations(ctx context.Context, conn *pgx.Conn) error {

@@ -157,7 +157,7 @@ DELETE FROM delivery d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1
 // settled. What clients said of themselves is cut to size rather than refused, and a row
 // that the database refuses all the same is left out (see salvage): the rest is written. A
 // fleet that is gone is fleet.ErrNotFound, a lease that has ended and was taken anew
-// ErrLeaseLost. It works as the node role.
+// ErrLeaseLost, a place (At) that the fleet's history does not have ErrHistoryCut. It works as the node role.
 func (s *Store) Report(ctx context.Context, r fleet.Status) error {
 	r = tidy(r)
 	err := s.record(ctx, r)
@@ -176,6 +176,9 @@ func (s *Store) record(ctx context.Context, r fleet.Status) error {
 	return s.transact(ctx, call{limit: writeTimeout, lane: laneReport}, r.Key.Tenant, func(b *pgx.Batch) {
 		f, server := r.Key.Fleet.String(), r.Server.String()
 		b.Queue(`SELECT server_must_hold($1, $2)`, server, int64(r.Term))
+		if r.At.Token != (fleet.Token{}) { // else it is of an empty fleet, or says nothing of revisions
+			b.Queue(`SELECT fleet_must_have($1, $2, $3)`, f, int64(r.At.Revision), r.At.Token.String())
+		}
 		b.Queue(upsertSettled, f, server, int64(r.Settled), r.Partial, len(r.Nodes)+len(r.Refusals)+len(r.Resolved)+len(r.Delivered) > 0)
 		queueNodes(b, f, r)
 		queueStatus(b, f, server, r)

@@ -42,7 +42,7 @@ func rush(t *testing.T, nodes int, limit time.Duration) {
 	w.apply(put(fleet.Cluster, "c", "1"))
 	w.apply(put(fleet.Cluster, "c", "2"))
 	rec := w.recorder()
-	rec.Head(w.key(), 2, time.Now())
+	rec.Head(w.key(), fleet.Position{Revision: 2}, time.Now())
 	metadata := []byte(`{"k":"` + strings.Repeat("x", 4<<10) + `"}`)
 	streams := make([]*delivery.Stream, nodes)
 	connect := func(id string) *delivery.Stream {

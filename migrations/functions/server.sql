@@ -39,6 +39,20 @@ BEGIN
   END IF;
 END $$;
 
+-- Refuses a report of a server that knows the fleet at a place which its history does not have: a database that was restored, or has failed over, has lost
+-- the revision, and another one gets its number. Until the server has seen that, nodes would seem to have confirmed the other one. Revisions of which
+-- nothing is kept any more are let pass: whoever is that far behind says nothing of later ones.
+CREATE OR REPLACE FUNCTION fleet_must_have(p_fleet uuid, p_revision bigint, p_token uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM fleet_heads h WHERE h.tenant_id = app_tenant() AND h.fleet_id = p_fleet
+     AND (h.revision < p_revision
+          OR h.revision = p_revision AND h.token <> p_token
+          OR EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = app_tenant() AND x.fleet_id = p_fleet AND x.revision = p_revision AND x.token <> p_token));
+  IF FOUND THEN
+    RAISE EXCEPTION 'the fleet''s history does not have the revision that the report was made at' USING ERRCODE = 'FL411';
+  END IF;
+END $$;
+
 -- Looks through p_limit nodes of which a server that is dead for a minute has a row, those after the given one. A row goes
 -- when the node has a newer one: where it lives, or where it ended later. After a day all go; of a node that was
 -- nowhere since the row stays under no_server(), with all that a receipt and a returning client need. Who serves

@@ -45,6 +45,12 @@ func NewAlone(t testing.TB) (*World, *localpg.Server) {
 	return newOn(t, db), pg
 }
 
+// NewOn is New on a database that is there and has been migrated.
+func NewOn(t testing.TB, db *storetest.DB) *World {
+	t.Helper()
+	return newOn(t, db)
+}
+
 // Empty is a world in which nothing runs.
 func Empty(t testing.TB) *World {
 	t.Helper()
