@@ -20,14 +20,16 @@ func spans(versions []version) []span {
 	return out
 }
 
-// after is the first span of this number that did not end by revision pos.
-func after(all []span, number, pos int64) (span, bool) {
-	for _, s := range all {
-		if s.number == number && s.to > pos {
-			return s, true
+// index is the spans of each content, in order.
+func (h *history) index() map[content][]span {
+	all := map[content][]span{}
+	for k, versions := range h.truth {
+		for _, s := range spans(versions) {
+			c := content{k.Tenant, k.Name, s.number}
+			all[c] = append(all[c], s)
 		}
 	}
-	return span{}, false
+	return all
 }
 
 // check tells what in the histories does not go together: nothing if all is well. Each begins with its kind.
@@ -115,23 +117,33 @@ func (h *history) tenants() map[string]bool {
 	return out
 }
 
-// checkClients: a client gets what was committed for its tenant, and of a name nothing that was over before what it has.
+// checkClients: a client gets what was committed for its tenant, and of a name no server gives it what was over before what the same server
+// gave it. A server that is behind another one may: it has not heard yet of what the client has, and may not be able to.
 func (h *history) checkClients(say func(string, ...any)) {
-	at := map[node]map[string]int64{} // up to which revision each has come
+	type by struct{ server, name string }
+	at := map[node]map[by]int64{}      // up to which revision a server has brought each, whether it is started again or not
+	has := map[node]map[string]int64{} // what it has since it was started
+	index := h.index()
 	for _, n := range h.notes {
 		if at[n.Node] == nil {
-			at[n.Node] = map[string]int64{}
+			at[n.Node] = map[by]int64{}
+		}
+		if has[n.Node] == nil || n.Did == forgot {
+			has[n.Node] = map[string]int64{}
 		}
 		for _, c := range n.Contents {
 			if c.Tenant != n.Node.Tenant {
 				say("crossed: %v received %s", n.Node, c.mark())
 				continue
 			}
-			all := spans(h.truth[key{c.Tenant, c.Name}])
-			pos := at[n.Node][c.Name]
-			s, ok := after(all, c.Number, pos)
-			if !ok {
-				if _, ever := after(all, c.Number, 0); ever {
+			if c.Number == 0 && has[n.Node][c.Name] == 0 {
+				continue // nothing is taken from it
+			}
+			all, of := index[c], by{n.Server, c.Name}
+			pos := at[n.Node][of]
+			i := slices.IndexFunc(all, func(s span) bool { return s.to > pos })
+			if i < 0 {
+				if len(all) > 0 {
 					say("back: %v %s %s and was at revision %d%s", n.Node, n.Did, c.mark(), pos, h.tale(n.Node, c.Name))
 				} else {
 					say("invented: %v %s %s, which no revision has", n.Node, n.Did, c.mark())
@@ -139,7 +151,7 @@ func (h *history) checkClients(say func(string, ...any)) {
 				continue
 			}
 			if n.Did == acked {
-				at[n.Node][c.Name] = max(pos, s.from)
+				at[n.Node][of], has[n.Node][c.Name] = max(pos, all[i].from), c.Number
 			}
 		}
 	}
@@ -173,9 +185,8 @@ func (h *history) unsettled() (wrong []string) {
 // checkReceipts: what a receipt says that a client did it had done.
 func (h *history) checkReceipts(say func(string, ...any)) {
 	changed := map[string]map[int64]content{} // by tenant and revision; each write is of one name
-	all := map[key][]span{}
+	index := h.index()
 	for k, versions := range h.truth {
-		all[k] = spans(versions)
 		for _, v := range versions {
 			if changed[k.Tenant] == nil {
 				changed[k.Tenant] = map[int64]content{}
@@ -200,10 +211,8 @@ func (h *history) checkReceipts(say func(string, ...any)) {
 				switch n.Did {
 				case acked:
 					has[n.Node][c.Name] = true
-					for _, s := range all[key{c.Tenant, c.Name}] {
-						if s.number == c.Number {
-							reach[n.Node][c.Name] = max(reach[n.Node][c.Name], s.to)
-						}
+					if all := index[c]; len(all) > 0 {
+						reach[n.Node][c.Name] = max(reach[n.Node][c.Name], all[len(all)-1].to)
 					}
 				case nacked:
 					no[n.Node][c] = true
@@ -217,10 +226,8 @@ func (h *history) checkReceipts(say func(string, ...any)) {
 		switch o.State {
 		case string(acked):
 			end := reach[o.Node][c.Name]
-			for _, s := range all[key{c.Tenant, c.Name}] {
-				if s.number == 0 && !has[o.Node][c.Name] { // it is where the name is not
-					end = max(end, s.to)
-				}
+			if absent := index[content{c.Tenant, c.Name, 0}]; !has[o.Node][c.Name] { // it is where the name is not
+				end = max(end, absent[len(absent)-1].to)
 			}
 			if end <= o.Revision {
 				say("receipt: %v is said to have taken %s of revision %d, and has not", o.Node, c.mark(), o.Revision)
@@ -246,7 +253,7 @@ func (h *history) tale(n node, name string) string {
 		}
 		for _, c := range o.Contents {
 			if c.Name == name {
-				fmt.Fprintf(&b, " %s %d at %d", o.Did, c.Number, o.At)
+				fmt.Fprintf(&b, " %s %d at %d from %s", o.Did, c.Number, o.At, o.Server)
 			}
 		}
 	}

@@ -37,6 +37,7 @@ type proxy struct {
 
 	versions map[string]string // delta: of what it has
 	version  string            // of the set that it has
+	server   string            // at which it is
 }
 
 func (c *proxy) refusesAny(contents []content) bool {
@@ -53,6 +54,7 @@ func (c *proxy) run(ctx context.Context) {
 	for try := c.rng.IntN(len(c.addresses)); ; {
 		life := 2*time.Second + time.Duration(c.rng.ExpFloat64()*float64(20*time.Second))
 		stay, cancel := context.WithTimeout(ctx, life)
+		c.server = fmt.Sprint("xds ", try%len(c.addresses))
 		_ = kinds[c.protocol](stay, c.addresses[try%len(c.addresses)]) // whatever ended it, it comes back
 		cancel()
 		if ctx.Err() != nil {
@@ -204,11 +206,11 @@ func (c *proxy) takeSet(contents []content) bool {
 
 // take notes what came, and whether it is taken.
 func (c *proxy) take(contents []content) bool {
-	c.h.client(c.node, received, contents)
+	c.h.client(c.node, received, c.server, contents)
 	if c.refusesAny(contents) {
-		c.h.client(c.node, nacked, contents)
+		c.h.client(c.node, nacked, c.server, contents)
 		return false
 	}
-	c.h.client(c.node, acked, contents)
+	c.h.client(c.node, acked, c.server, contents)
 	return true
 }

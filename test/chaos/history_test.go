@@ -65,6 +65,7 @@ type note struct {
 	At       int64
 	Node     node
 	Did      did
+	Server   string    // where it came from
 	Contents []content // those of a response, and what it took away
 }
 
@@ -126,11 +127,11 @@ func (h *history) join(n node) {
 	h.held[n] = map[string]int64{}
 }
 
-func (h *history) client(n node, d did, contents []content) {
+func (h *history) client(n node, d did, server string, contents []content) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.clock++
-	h.notes = append(h.notes, note{h.clock, n, d, contents})
+	h.notes = append(h.notes, note{h.clock, n, d, server, contents})
 	if d == acked {
 		for _, c := range contents {
 			h.held[n][c.Name] = c.Number
@@ -140,7 +141,7 @@ func (h *history) client(n node, d did, contents []content) {
 
 // forget is of a client that is started again.
 func (h *history) forget(n node) {
-	h.client(n, forgot, nil)
+	h.client(n, forgot, "", nil)
 	h.join(n)
 }
 
@@ -162,5 +163,6 @@ func (h *history) holds(n node) map[string]int64 {
 func (h *history) say(format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.said = append(h.said, fmt.Sprintf(format, args...))
+	h.clock++
+	h.said = append(h.said, fmt.Sprint(h.clock, " ")+fmt.Sprintf(format, args...))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strconv"
 	"testing"
 	"time"
@@ -70,11 +71,9 @@ func (a *tenant) untold(t *testing.T, h *history, in *installation) (wrong []str
 		got := map[string]string{}
 		limit := 500
 		for _, state := range []client.GetReceiptParamsState{client.GetReceiptParamsStateAcked, client.GetReceiptParamsStateNacked} {
-			r, err := a.apis[0].GetReceiptWithResponse(t.Context(), a.slug, fleetName, last.Revision, &client.GetReceiptParams{State: &state, Limit: &limit})
-			world.Must(t, err)
-			if r.JSON200 == nil {
-				t.Fatalf("the receipt of %d: %d %s", last.Revision, r.StatusCode(), r.Body)
-			}
+			r := answered(t, func() (*client.GetReceiptResponse, error) {
+				return a.apis[0].GetReceiptWithResponse(t.Context(), a.slug, fleetName, last.Revision, &client.GetReceiptParams{State: &state, Limit: &limit})
+			})
 			for _, n := range r.JSON200.Nodes {
 				got[n.Id] = string(n.State)
 				h.observed(node{a.slug, n.Id}, last.Revision, string(n.State))
@@ -93,6 +92,17 @@ func (a *tenant) untold(t *testing.T, h *history, in *installation) (wrong []str
 	return wrong
 }
 
+// answered asks until there is an answer with what was asked for: of a connection that broke the next request may still hear.
+func answered[A answer](t *testing.T, ask func() (A, error)) (got A) {
+	t.Helper()
+	world.Eventually(t, hang, "no answer", func() (ok bool) {
+		var err error
+		got, err = ask()
+		return err == nil && got.StatusCode() == http.StatusOK
+	})
+	return got
+}
+
 // tell notes what the API tells of all names.
 func (a *tenant) tell(t *testing.T, h *history, writers []*writer) {
 	t.Helper()
@@ -107,11 +117,9 @@ func (a *tenant) tell(t *testing.T, h *history, writers []*writer) {
 			k := key{a.slug, name}
 			var versions []version // the newest first
 			for cursor := (*string)(nil); ; {
-				r, err := api.ListResourceHistoryWithResponse(t.Context(), a.slug, fleetName, "clusters", name, &client.ListResourceHistoryParams{Limit: &limit, Cursor: cursor})
-				world.Must(t, err)
-				if r.JSON200 == nil {
-					t.Fatalf("the history of %s: %d %s", name, r.StatusCode(), r.Body)
-				}
+				r := answered(t, func() (*client.ListResourceHistoryResponse, error) {
+					return api.ListResourceHistoryWithResponse(t.Context(), a.slug, fleetName, "clusters", name, &client.ListResourceHistoryParams{Limit: &limit, Cursor: cursor})
+				})
 				for _, c := range r.JSON200.Items {
 					v := version{Revision: c.Revision, Number: -1}
 					if c.Message != nil {
@@ -127,11 +135,9 @@ func (a *tenant) tell(t *testing.T, h *history, writers []*writer) {
 			h.truth[k] = versions
 		}
 	}
-	r, err := api.ListResourcesOfTypeWithResponse(t.Context(), a.slug, fleetName, "clusters", &client.ListResourcesOfTypeParams{Limit: &limit})
-	world.Must(t, err)
-	if r.JSON200 == nil {
-		t.Fatalf("the clusters: %d %s", r.StatusCode(), r.Body)
-	}
+	r := answered(t, func() (*client.ListResourcesOfTypeResponse, error) {
+		return api.ListResourcesOfTypeWithResponse(t.Context(), a.slug, fleetName, "clusters", &client.ListResourcesOfTypeParams{Limit: &limit})
+	})
 	for k := range h.present {
 		if k.Tenant == a.slug {
 			delete(h.present, k)
