@@ -31,6 +31,7 @@ type proxy struct {
 	protocol  string // "delta", "SotW", "REST"
 	token     string
 	addresses []string
+	roaming   context.Context //nolint:containedctx // while it lasts it leaves servers by itself
 	refuses   bool
 	rng       *rand.Rand
 	h         *history
@@ -53,14 +54,20 @@ func (c *proxy) run(ctx context.Context) {
 	kinds := map[string]func(context.Context, string) error{"delta": c.delta, "SotW": c.sotw, "REST": c.poll}
 	for try := c.rng.IntN(len(c.addresses)); ; {
 		life := 2*time.Second + time.Duration(c.rng.ExpFloat64()*float64(20*time.Second))
-		stay, cancel := context.WithTimeout(ctx, life)
+		stay, cancel := context.WithCancel(ctx)
+		leave := time.AfterFunc(life, func() {
+			if c.roaming.Err() == nil {
+				cancel()
+			}
+		})
 		c.server = fmt.Sprint("xds ", try%len(c.addresses))
 		_ = kinds[c.protocol](stay, c.addresses[try%len(c.addresses)]) // whatever ended it, it comes back
+		leave.Stop()
 		cancel()
 		if ctx.Err() != nil {
 			return
 		}
-		if c.protocol != "REST" && c.rng.IntN(4) == 0 { // started again
+		if c.roaming.Err() == nil && c.protocol != "REST" && c.rng.IntN(4) == 0 { // started again
 			c.versions, c.version = map[string]string{}, ""
 			c.h.forget(c.node)
 		}

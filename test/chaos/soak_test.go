@@ -70,6 +70,8 @@ func chaos(t *testing.T, seed uint64, s size) {
 	draw := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) } //nolint:gosec // it has to be the same again
 
 	living, leave := context.WithCancel(t.Context())
+	roaming, rest := context.WithCancel(t.Context())
+	defer rest()
 	var proxies, others sync.WaitGroup
 	defer func() { leave(); proxies.Wait() }()
 	protocols := []string{"delta", "SotW", "REST"}
@@ -77,7 +79,7 @@ func chaos(t *testing.T, seed uint64, s size) {
 	for i, tenant := range in.tenants {
 		for k := range s.proxies {
 			n := node{tenant.slug, fmt.Sprint("n", k)}
-			p := &proxy{node: n, protocol: protocols[k%3], token: tenant.nodes, addresses: in.streams(), refuses: k%3 != 2 && k%4 == 1, rng: draw(uint64(100 + 1000*i + k)), h: h} //nolint:gosec // small
+			p := &proxy{node: n, protocol: protocols[k%3], token: tenant.nodes, addresses: in.streams(), roaming: roaming, refuses: k%3 != 2 && k%4 == 1, rng: draw(uint64(100 + 1000*i + k)), h: h} //nolint:gosec // small
 			if p.protocol == "REST" && !s.roams {
 				p.addresses = p.addresses[k/3%3:][:1]
 			}
@@ -107,6 +109,7 @@ func chaos(t *testing.T, seed uint64, s size) {
 	play(t.Context(), plan(seed, s.lasts, in.breakables()), h.say)
 	stop()
 	others.Wait()
+	rest() // who were started again later would have nothing for a moment
 
 	for _, api := range in.apis {
 		world.AwaitOK(t, "http://"+api.address+"/readyz")
