@@ -19,7 +19,7 @@ GENERATED := clients/go/client.gen.go clients/python/fairlead_client clients/typ
 TEST_P ?= 2
 TEST_FLAGS ?=
 # Everything but the end-to-end tests, whose deadlines want the machine for themselves.
-UNIT = go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/clients' -e '/test/contract' -e '/test/compose' -e '/test/alerts'
+UNIT = go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/clients' -e '/test/contract' -e '/test/compose' -e '/test/alerts' -e '/test/chaos'
 # A process under the race detector sleeps a second before it ends, for the races of goroutines that outlive main. Tests wait for the
 # ones that they start, and fail where one is left (goleak).
 export GORACE ?= atexit_sleep_ms=10
@@ -65,7 +65,7 @@ unit: race-ready ## Run all tests but the end-to-end ones
 
 .PHONY: e2e
 e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy, real gRPC clients and the clients of the API
-	$(if $(call raced,e2e),$(RACE),$(PLAIN)) -p 1 -timeout 15m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey ./test/clients
+	$(if $(call raced,e2e),$(RACE),$(PLAIN)) -p 1 -timeout 15m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey ./test/clients ./test/chaos
 	$(PLAIN) -parallel 6 -timeout 5m $(TEST_FLAGS) ./test/alerts # they wait most of their time
 
 .PHONY: release
@@ -100,6 +100,8 @@ SOAK_REFUSALS ?= 60s
 SOAK_REQUESTS ?= 10m
 SOAK_FLOODS ?= 10m
 SOAK_ENDPOINTS ?= 10m
+# Of each of the two seeds.
+SOAK_CHAOS ?= 15m
 SOAK_HISTORIES ?= 12000
 SOAK_HISTORY ?= 200000
 SOAK_LARGE := 'Soak(ProductionSize|FirstDay|AtTheLimits)'
@@ -114,7 +116,7 @@ SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 
 .PHONY: soak
 soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; docs/soak has a log
-	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|AtTheLimits|Deletions|T16_Floods|Neighbours|T19_|EndpointsUnderLeases|Files|T08_)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
+	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|AtTheLimits|Deletions|T16_Floods|Neighbours|T19_|EndpointsUnderLeases|Files|T08_|Chaos)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
 	$(SOAK) -tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
 	FAIRLEAD_SOAK=$(SOAK_REQUESTS) $(SOAK) -run 'SoakRequests' $(TEST_FLAGS) ./internal/xds
@@ -124,6 +126,7 @@ soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; d
 	FAIRLEAD_SOAK=1m go test -vet=off -p 1 -count=1 -timeout 20m -v -run 'SoakNeighbours' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=$(SOAK_FLOODS) go test -vet=off -p 1 -count=1 -timeout 200m -v -run 'SoakT16_Floods' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=$(SOAK_ENDPOINTS) go test -vet=off -p 1 -parallel 1 -count=1 -timeout 90m -v -run $(SOAK_SUBSCRIBE) $(TEST_FLAGS) ./test/e2e
+	FAIRLEAD_SOAK=$(SOAK_CHAOS) go test -vet=off -p 1 -count=1 -timeout 90m -v -run 'SoakChaos' $(TEST_FLAGS) ./test/chaos
 	FAIRLEAD_SOAK=full go test -vet=off -p 1 -count=1 -timeout 120m -v -run 'SoakDeletions' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=full go test -vet=off -p 1 -count=1 -timeout 120m -v -run 'SoakT19_' $(TEST_FLAGS) ./internal/httpapi
 	FAIRLEAD_SOAK=full FAIRLEAD_SOAK_HISTORY=$(SOAK_HISTORY) go test -vet=off -p 1 -count=1 -timeout 90m -v -run $(SOAK_LARGE) $(TEST_FLAGS) ./test/e2e

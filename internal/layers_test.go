@@ -162,6 +162,7 @@ var layers = map[string][]string{
 	"test/deploy":   {},
 	"test/compose":  {},
 	"test/alerts":   {},
+	"test/chaos":    {},
 	"test/mutants":  {xsync},
 
 	"test/guardreport": {"internal/resource"},

@@ -27,6 +27,7 @@ type PoolerConfig struct {
 	Prepared   int    // max_prepared_statements, of 1.21 and later; 0: leave it out
 	Size       int    // connections to Postgres of each role
 	Parameters string // ignore_startup_parameters
+	LoginRetry int    // server_login_retry, in seconds; 0: PgBouncer's own
 }
 
 // Pooler is a PgBouncer in front of a database, until the test ends.
@@ -125,6 +126,9 @@ default_pool_size = %d
 	}
 	if c.Parameters != "" {
 		ini += "ignore_startup_parameters = " + c.Parameters + "\n"
+	}
+	if c.LoginRetry > 0 {
+		ini += "server_login_retry = " + strconv.Itoa(c.LoginRetry) + "\n"
 	}
 	users := fmt.Sprintf("\"fairlead_app\" %[1]q\n\"fairlead_node\" %[1]q\n", to.Password)
 	for name, text := range map[string]string{"ini": ini, "users": users} {

@@ -1,0 +1,9 @@
+package chaos
+
+import (
+	"testing"
+
+	"fairlead/test/world"
+)
+
+func TestMain(m *testing.M) { world.Main(m, world.Suite{Name: "chaos", Race: true}) }
