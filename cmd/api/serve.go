@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"fairlead/cmd/internal/run"
-	"fairlead/internal/compute"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/metrics"
 )
@@ -29,7 +28,6 @@ type serveCommand struct {
 // Run serves until ctx ends. The port is opened first: one that is taken is told at once,
 // and health checks are answered while the database is waited for.
 func (c *serveCommand) Run(ctx context.Context) error {
-	compute.Spare()
 	log, level := c.Log.Open(os.Stderr)
 	registry, err := c.Series.Open(metrics.API, log)
 	if err != nil {

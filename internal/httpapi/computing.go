@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"time"
 
 	"fairlead/internal/compute"
@@ -27,7 +28,7 @@ const (
 
 // newComputing leaves a processor to those who compute nothing: on two, one is for what is large. What is small has another one.
 func newComputing() *compute.Pool {
-	large := max(1, compute.Processors()-1)
+	large := max(1, runtime.GOMAXPROCS(0)-1)
 	return compute.New(compute.Config{Slots: large + 1, Reserved: 1, Waiting: computingWaits, Patience: computingPatience})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"runtime"
 	"sync"
 	"time"
 
@@ -65,7 +66,7 @@ type content struct {
 }
 
 func newFactBook(reader fleetReader) *factBook {
-	return &factBook{reader: reader, turns: compute.New(compute.Config{Slots: min(readersOfFacts, max(1, compute.Processors()-1)), Waiting: readingWaits, Patience: computingPatience}), fleets: map[fleet.Key]knownFacts{}}
+	return &factBook{reader: reader, turns: compute.New(compute.Config{Slots: min(readersOfFacts, max(1, runtime.GOMAXPROCS(0)-1)), Waiting: readingWaits, Patience: computingPatience}), fleets: map[fleet.Key]knownFacts{}}
 }
 
 // read returns the fleet's resources with their facts, and of which revision they are. It calls begin when it has its

@@ -3,12 +3,12 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"runtime"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
-	"fairlead/internal/compute"
 	"fairlead/internal/fleet"
 )
 
@@ -37,7 +37,7 @@ type share struct {
 
 // newShares gives each tenant half of the processors.
 func newShares() *shares {
-	return &shares{places: int64(max(1, compute.Processors()/2)), hold: shareHold, brief: briefly}
+	return &shares{places: int64(max(1, runtime.GOMAXPROCS(0)/2)), hold: shareHold, brief: briefly}
 }
 
 // held is a place that a request has, or had.
