@@ -117,19 +117,15 @@ const behindWait = time.Second
 // catchUpWith waits until this server has read what the node has settled at on another one: else it would give the node older content than it has. It waits for one reading
 // that begins now, and for behindWait at most: a database that is away keeps no client out.
 func (o *owner) catchUpWith(ctx context.Context, s xds.StreamInfo, past *nodePast) {
-	if past == nil || past.Settled <= o.shown().revision {
+	if c := o.shown(); past == nil || c == nil || past.Settled <= c.revision { // nil: the fleet is gone
 		return
 	}
-	asked := time.Now().UnixNano()
+	round := o.round()
 	s.Await(func() {
 		timer := time.NewTimer(behindWait)
 		defer timer.Stop()
 		signal(o.dirty)
-		for {
-			next := o.finished.wait()
-			if o.confirmed.Load() >= asked {
-				return
-			}
+		for next := o.finished.after(round); next != nil; next = o.finished.after(round) {
 			select {
 			case <-next:
 			case <-timer.C:

@@ -55,6 +55,13 @@ func (o *owner) beginRound() (round int) {
 	return o.streams.beginRound()
 }
 
+// round is that of the last reading that has begun.
+func (o *owner) round() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.streams.rounds
+}
+
 // sweepUnknown: see there.
 func (o *owner) sweepUnknown(round int) {
 	o.mu.Lock()

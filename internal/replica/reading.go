@@ -31,7 +31,7 @@ type reading struct {
 	failing   atomic.Bool
 	notBefore atomic.Int64 // Unix ns: a storm's reading waits until then
 	confirmed atomic.Int64 // Unix ns: the feed said so then that held is the present
-	finished  waiters      // for the next of these
+	finished  finished
 
 	failures    int
 	pace        pace // of readings; anybody may ask how long it was queued
@@ -164,38 +164,40 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 		o.tell(seen)
 	}
 	o.confirm(begun)
+	o.finished.to(round)
 	o.sweepUnknown(round)
 	return false, nil
 }
 
-func (o *owner) confirm(at time.Time) {
-	o.confirmed.Store(at.UnixNano())
-	o.finished.wake()
+func (o *owner) confirm(at time.Time) { o.confirmed.Store(at.UnixNano()) }
+
+// finished is which reading of the fleet is the last that is brought to the streams. Its zero value is ready.
+type finished struct {
+	mu    sync.Mutex    // guards both
+	round int           // its number; see streams.rounds
+	next  chan struct{} // closed with the next one; nil: nobody waits
 }
 
-// waiters wait for one event, all for the same. Its zero value is ready.
-type waiters struct {
-	mu   sync.Mutex
-	next chan struct{} // nil: nobody waits
-}
-
-// wait returns what is closed at the next event.
-func (w *waiters) wait() <-chan struct{} {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.next == nil {
-		w.next = make(chan struct{})
+func (f *finished) to(round int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.round = round; f.next != nil {
+		close(f.next)
+		f.next = nil
 	}
-	return w.next
 }
 
-func (w *waiters) wake() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.next != nil {
-		close(w.next)
-		w.next = nil
+// after returns nil if a reading that began after that one has finished, else what is closed when another one has.
+func (f *finished) after(round int) <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.round > round {
+		return nil
 	}
+	if f.next == nil {
+		f.next = make(chan struct{})
+	}
+	return f.next
 }
 
 // take makes a change the present. The recorder hears of the revision before any
