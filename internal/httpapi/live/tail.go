@@ -83,6 +83,7 @@ func (o outage) over(now time.Time) bool { return o.err != nil && now.Sub(o.sinc
 // End is why a listener is to go; "" where it is not.
 type End string
 
+// Why a listener is to go. The words are what a stream says at its end.
 const (
 	EndFleet    End = "the fleet is gone"
 	EndToken    End = "the token has ended"
