@@ -1,6 +1,6 @@
 // How what is on screen learns that it is old. A query says in its meta what it follows; the event stream says what has
 // changed, and the queries that follow it are asked again. Nothing is sent along: the answers come from the API alone.
-import { QueryClient, type QueryFilters } from "@tanstack/react-query";
+import { QueryClient, type Query, type QueryFilters } from "@tanstack/react-query";
 import { isPassing, type LiveWhat } from "./client";
 
 export type Topic = LiveWhat | "fleets";
@@ -43,13 +43,32 @@ export async function readFailedAgain() {
   await queryClient.refetchQueries({ type: "active", predicate: (q) => these.has(q) });
 }
 
-/** Asks again what follows one of the topics. Without topics: all that follows anything. */
+const queued = new WeakSet<Query>();
+
+/**
+ * Asks again what follows one of the topics. Without topics: all that follows anything. What is being read may be from
+ * before the change: it is asked again once it is read, so that changes that come faster than answers starve nothing.
+ */
 export function changed(topics?: readonly string[], fleet?: string) {
-  void queryClient.invalidateQueries({
+  const old = queryClient.getQueryCache().findAll({
     predicate: ({ meta }) => {
       if (!meta?.follows) return false;
       if (meta.fleet !== undefined && fleet !== undefined && meta.fleet !== fleet) return false;
       return topics === undefined || meta.follows.some((t) => t === "fleets" || topics.includes(t));
     },
   });
+  const now = new Set(old);
+  for (const q of old) {
+    // After an outage nobody may answer what was asked before it.
+    if (!q.promise || q.state.fetchStatus === "idle" || (topics === undefined && q.state.data !== undefined)) continue;
+    now.delete(q);
+    if (queued.has(q)) continue;
+    queued.add(q);
+    const read = () => {
+      queued.delete(q);
+      void queryClient.invalidateQueries({ predicate: (other) => other === q });
+    };
+    q.promise.then(read, read);
+  }
+  void queryClient.invalidateQueries({ predicate: (q) => now.has(q) });
 }

@@ -56,3 +56,16 @@ test("tabs share one stream, and the next one takes it when the one that holds i
   only()?.heartbeat?.();
   expect(second.changed).toHaveBeenLastCalledWith(undefined); // what was missed between the two
 });
+
+test("a newcomer is told of what changes between its own stream and the one that it shares", async () => {
+  vi.stubGlobal("EventSource", Stream);
+  const older = new BroadcastChannel("fairlead/v1/live?of=tabs");
+  ends.push(() => older.close());
+  const newcomer = tab();
+  only()?.heartbeat?.();
+  // Both streams carry the change, and the newcomer's is closed before it has told.
+  older.postMessage({ kind: "changed", what: ["revision"] });
+  older.postMessage({ kind: "here", rank: 0, state: "live" });
+  await vi.waitFor(() => expect(open.size).toBe(0), soon);
+  expect(newcomer.changed).toHaveBeenCalledWith(["revision"]);
+});

@@ -74,8 +74,8 @@ export function share(url: string, check: () => Promise<boolean>, tell: Omit<Tel
         missed = false;
         tell.changed();
       }
-    } else if (close) return; // it has its own stream, which tells the same
-    else if (data.kind === "changed") tell.changed(data.what);
+    } else if (data.kind === "changed") tell.changed(data.what); // its own stream may be closed for the older tab's before it tells
+    else if (close) return; // it has its own stream
     else if (data.kind === "trouble") void check();
     else again();
   };
