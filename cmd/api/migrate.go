@@ -38,5 +38,8 @@ func (c *migrateCommand) Run(ctx context.Context) error {
 	default:
 		fmt.Printf("the schema is at version %d already\n", done.To)
 	}
+	if done.Events > 0 {
+		fmt.Printf("%d events of the dump come before all that this Postgres writes\n", done.Events)
+	}
 	return nil
 }

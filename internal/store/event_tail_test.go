@@ -71,6 +71,31 @@ func TestEventsAreReadOnFromAPlace(t *testing.T) {
 	w.is(err, fleet.ErrInvalid)
 }
 
+// A dump keeps the numbers of the transactions that wrote its events, and another Postgres begins with low ones: what follows the events
+// after a restore reads the old ones at once, each once, and then new ones.
+func TestEventsOfARestoredDumpComeFirst(t *testing.T) {
+	w := setup(t)
+	w.event("second", 1)
+	w.event("first", 2)
+	w.exec(`UPDATE node_events SET xact = (e.xact::text::bigint + 1000000 + e.n)::text::xid8 FROM (SELECT id AS event, xact, row_number() OVER (ORDER BY at DESC) AS n FROM node_events) e WHERE e.event = id`)
+	done, err := store.Migrate(t.Context(), w.db.Owner)
+	w.ok(err)
+	if done.Events != 2 {
+		t.Errorf("%d events were placed, want 2", done.Events)
+	}
+	got, p := w.tail(store.EventPosition{})
+	if d := cmp.Diff([]string{"first", "second"}, got); d != "" {
+		t.Error(d)
+	}
+	w.event("new", 0)
+	if got, _ := w.tail(p); !slices.Equal(got, []string{"new"}) {
+		t.Errorf("then %v", got)
+	}
+	if done, err = store.Migrate(t.Context(), w.db.Owner); err != nil || done.Events != 0 {
+		t.Errorf("%+v, %v: what this Postgres wrote stays where it is", done, err)
+	}
+}
+
 // TestT44_APlaceThatIsNotYetIsRefused: no event can have been told of a transaction that has not ended. Who could begin there would hide
 // events from those who listen beside it.
 func TestT44_APlaceThatIsNotYetIsRefused(t *testing.T) {

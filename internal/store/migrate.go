@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/golang-migrate/migrate/v4"
@@ -30,6 +31,8 @@ const (
 type Migrated struct {
 	From, To  uint // the version of the tables
 	Functions bool // functions, triggers and the rights to them were laid anew
+	// Events is how many of a restored dump had places in the order of another Postgres' transactions.
+	Events int64
 }
 
 // Migrate brings the database to the newest schema. The URL is of a superuser, or of a
@@ -78,8 +81,31 @@ func bringUp(ctx context.Context, conn *pgx.Conn, m *migrate.Migrate) (done Migr
 	if done.To < migrations.Latest() {
 		return done, context.Cause(ctx) // stopped between two migrations
 	}
-	done.Functions, err = layFunctions(ctx, conn)
+	if done.Functions, err = layFunctions(ctx, conn); err != nil {
+		return done, err
+	}
+	done.Events, err = placeEvents(ctx, conn)
 	return done, err
+}
+
+// firstTransaction is of no event that a Postgres wrote: those of its installation have it and the next ones.
+const firstTransaction = 3
+
+// placeEvents puts events of transactions that this Postgres has not begun before all others: pg_restore writes them as they were
+// in the one that was dumped. Those who follow would not see them until this Postgres has come that far, and then as new ones. It costs one
+// look-up by key for each fleet.
+func placeEvents(ctx context.Context, conn *pgx.Conn) (int64, error) {
+	done, err := conn.Exec(ctx, `
+		WITH restored AS MATERIALIZED (
+		  SELECT f.tenant_id, f.id FROM public.fleets f, LATERAL (
+		    SELECT e.xact FROM public.node_events e WHERE e.tenant_id = f.tenant_id AND e.fleet_id = f.id ORDER BY e.xact DESC LIMIT 1) newest
+		   WHERE newest.xact >= pg_snapshot_xmax(pg_current_snapshot()))
+		UPDATE public.node_events e SET xact = $1::text::xid8 FROM restored f
+		 WHERE e.tenant_id = f.tenant_id AND e.fleet_id = f.id AND e.xact >= pg_snapshot_xmax(pg_current_snapshot())`, strconv.Itoa(firstTransaction))
+	if err != nil {
+		return 0, fmt.Errorf("place the events of a restored dump: %w", err)
+	}
+	return done.RowsAffected(), nil
 }
 
 // ours refuses a database at version from, of which the migrations that ran are not those
