@@ -5,6 +5,7 @@ FROM ${GO_IMAGE} AS build
 WORKDIR /src
 ENV GOFLAGS=-trimpath CGO_ENABLED=0
 COPY go.mod go.sum ./
+COPY clients/go/go.mod clients/go/go.sum clients/go/
 RUN go mod download
 COPY . .
 RUN mkdir -p /out/bin

@@ -3,6 +3,7 @@ module fairlead
 go 1.26.0
 
 require (
+	fairlead/clients/go v0.0.0
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/alecthomas/kong v1.17.0
 	github.com/compose-spec/compose-go/v2 v2.16.2
@@ -133,3 +134,5 @@ require (
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
+
+replace fairlead/clients/go => ./clients/go

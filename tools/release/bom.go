@@ -79,6 +79,9 @@ func (b *billing) program(name, version, hash string, info *buildinfo.BuildInfo,
 	b.relate("DOCUMENT", common.TypeRelationshipDescribe, id)
 	b.relate(id, common.TypeRelationshipDependsOn, b.library(packaged{name: "stdlib", version: strings.TrimPrefix(info.GoVersion, "go"), kind: "golang"}))
 	for _, m := range info.Deps {
+		if m.Replace != nil && m.Replace.Version == "" {
+			continue // a module of this repository, as the program is
+		}
 		if m.Replace != nil {
 			m = m.Replace
 		}

@@ -232,6 +232,9 @@ func checkBOM(t *testing.T, path, dir string) {
 		info, err := buildinfo.ReadFile(filepath.Join(dir, "bin", p))
 		must(t, err)
 		for _, m := range info.Deps {
+			if m.Path == "fairlead/clients/go" {
+				continue // of the same repository
+			}
 			if purl := "pkg:golang/" + m.Path + "@" + strings.ReplaceAll(m.Version, "+", "%2B"); !purls[purl] {
 				t.Errorf("%s has %s, which is not told", p, purl)
 			}

@@ -1,7 +1,7 @@
 // Command example writes a cluster to a fleet, which it makes if there is none of that name, waits until the proxies
 // have answered, and prints who took it:
 //
-//	FAIRLEAD_URL=http://127.0.0.1:8080 FAIRLEAD_TOKEN=fla_... FAIRLEAD_TENANT=acme go run ./clients/go/example FLEET CLUSTER TIMEOUT [REVISION]
+//	FAIRLEAD_URL=http://127.0.0.1:8080 FAIRLEAD_TOKEN=fla_... FAIRLEAD_TENANT=acme go run fairlead/clients/go/example FLEET CLUSTER TIMEOUT [REVISION]
 //
 // REVISION is the one that the fleet must be at; left out, it is the one that the fleet is at now.
 package main
