@@ -42,7 +42,7 @@ func (c Config) reachable(ctx context.Context, share time.Duration) error {
 			return nil
 		}
 		if last == nil || ctx.Err() == nil { // not that the time has ended
-			last = fmt.Errorf("%s: %w", server, told(err))
+			last = told(server, err)
 		}
 		if hopeless(err) || pause(ctx, firstPause) != nil {
 			return last
@@ -57,9 +57,9 @@ func (c Config) ask(ctx context.Context, server string, within time.Duration) er
 	err := c.answered(ctx, server)
 	switch {
 	case errors.Is(err, io.EOF):
-		return errors.New("the server has ended the stream")
+		return fmt.Errorf("%s has ended the stream", server)
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("no answer within %s", within)
+		return fmt.Errorf("%s: no answer within %s", server, within)
 	}
 	return err
 }

@@ -57,8 +57,9 @@ type Sync struct {
 	Config
 	admin   *admin
 	content *content
-	begun   bool   // the last stream brought something
-	said    string // what was told last of a stream that ended
+	begun   bool              // the last stream brought something
+	said    map[string]string // what was told last of a stream that ended, by server
+	last    string            // the last of it
 	session *session
 	before  func(string) error // of the folder's changes; tests stop there
 
@@ -71,7 +72,7 @@ var errStop = errors.New("stopped")
 
 // New checks the configuration.
 func New(c Config) (*Sync, error) {
-	s := &Sync{Config: c, watches: watchLimit}
+	s := &Sync{Config: c, said: map[string]string{}, watches: watchLimit}
 	if c.Directory == "" || len(c.Servers) == 0 || c.Node.GetId() == "" {
 		return nil, fmt.Errorf("a folder, a server and a node's id must be given: %w", fleet.ErrInvalid)
 	}
@@ -120,6 +121,7 @@ func (s *Sync) Run(ctx context.Context) error {
 	var last *process
 	asked := false
 	for turn := 0; ; turn++ {
+		server := s.Servers[turn%len(s.Servers)]
 		envoy, away := s.admin.live(ctx)
 		s.begun = false
 		err := away
@@ -131,7 +133,7 @@ func (s *Sync) Run(ctx context.Context) error {
 			}
 			s.tellEnvoy(!asked, last, envoy, away)
 			last, asked = envoy, true
-			err = s.stream(ctx, s.Servers[turn%len(s.Servers)], envoy)
+			err = s.stream(ctx, server, envoy)
 		}
 		switch {
 		case errors.Is(err, errWhole):
@@ -143,14 +145,14 @@ func (s *Sync) Run(ctx context.Context) error {
 		case errors.Is(err, errElse):
 			continue
 		case s.Once && hopeless(err):
-			return told(err)
+			return told(server, err)
 		}
 		if s.begun && !errors.Is(err, errAdmin) {
 			pauseFor = firstPause
 		}
-		if err := told(err); err != nil && err.Error() != s.said {
-			s.said = err.Error()
-			s.Log(s.said + "; the files stay as they are")
+		if err := told(server, err); err != nil && err.Error() != s.said[server] {
+			s.said[server], s.last = err.Error(), err.Error()
+			s.Log(s.last + "; the files stay as they are")
 		}
 		if pause(ctx, time.Duration((0.5+rand.Float64()/2)*float64(pauseFor))) != nil { //nolint:gosec // a pause
 			return s.ended(ctx)
@@ -187,8 +189,8 @@ func (s *Sync) ended(ctx context.Context) error {
 
 // missing is why not all is there.
 func (s *Sync) missing() string {
-	if !s.begun && s.said != "" {
-		return s.said
+	if !s.begun && s.last != "" {
+		return s.last
 	}
 	if s.session != nil && !s.session.failed.IsZero() {
 		return "a file could not be written"
@@ -230,13 +232,13 @@ func aboutTLS(words string) string {
 	return ""
 }
 
-// told is a stream's end in its server's words; nil where it has just aged.
-func told(err error) error {
+// told is the end of a server's stream in its words; nil where it has just aged.
+func told(server string, err error) error {
 	if st, ok := status.FromError(err); ok && err != nil {
 		if st.Code() == codes.Unavailable {
-			return fmt.Errorf("the server cannot be reached: %s%s", st.Message(), aboutTLS(st.Message()))
+			return fmt.Errorf("%s cannot be reached: %s%s", server, st.Message(), aboutTLS(st.Message()))
 		}
-		return fmt.Errorf("the server has ended the stream: %s", st.Message())
+		return fmt.Errorf("%s has ended the stream: %s", server, st.Message())
 	}
 	if err == nil || errors.Is(err, io.EOF) {
 		return nil

@@ -205,10 +205,10 @@ func TestOnceSaysWhy(t *testing.T) {
 		says string
 	}{
 		"kept back":    {soon, `after 15s not all is there: the server keeps back listeners/waits: "fairlead findings" and "fairlead events" say why`},
-		"no server":    {func(c *Config) { tried(c); c.Servers = []string{"127.0.0.1:1"} }, "the server cannot be reached"},
+		"no server":    {func(c *Config) { tried(c); c.Servers = []string{"127.0.0.1:1"} }, "127.0.0.1:1 cannot be reached"},
 		"no TLS there": {func(c *Config) { tried(c); c.TLS = &tls.Config{MinVersion: tls.VersionTLS12} }, `if it has no TLS, as that of "fairlead dev", give --plaintext`},
-		"a bad token":  {func(c *Config) { c.Token = func() (string, error) { return "bad", nil } }, "the server has ended the stream"},
-		"another node": {func(c *Config) { c.Token = func() (string, error) { return "other-*", nil } }, "the server has ended the stream"},
+		"a bad token":  {func(c *Config) { c.Token = func() (string, error) { return "bad", nil } }, " has ended the stream"},
+		"another node": {func(c *Config) { c.Token = func() (string, error) { return "other-*", nil } }, " has ended the stream"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
