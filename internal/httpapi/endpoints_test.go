@@ -78,6 +78,7 @@ func TestEndpoints(t *testing.T) {
 		t.Errorf("the lease is %+v", l)
 	}
 	var r oapi.EndpointWritten
+	w.do(http.MethodPut, w.at("endpoints", "marked", "-", "10.0.0.7:80"), `{"metadata": {"a": {"b": "`+strings.Repeat("<&>", 1300)+`"}}}`).is(200, &r)
 	w.do(http.MethodPut, w.at("endpoints", "shop/a", "eu-west-1/eu-west-1a", "10.0.0.7:80"), `{"weight": 3, "health": "draining", "metadata": {"envoy.lb": {"v": "2"}}, "lease": "`+l.Id+`"}`).is(200, &r)
 	w.do(http.MethodPut, w.at("endpoints", "shop/a", "-", "[2001:DB8::0:7]:80"), `{}`).is(200, &r)
 	w.do(http.MethodPost, w.at("endpoints", "shop/a"), `{"set": [{"address": "10.0.0.8:80", "locality": {"zone": "b"}}, {"address": "unix:/run/a.sock"}]}`).is(200, &r)
