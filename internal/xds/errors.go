@@ -3,6 +3,7 @@ package xds
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -36,8 +37,21 @@ func statusOf(err error) error {
 			return status.Error(k.code, fleet.Sentence(err))
 		}
 	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) { // the client's, which has given up
+		return status.FromContextError(err).Err()
+	}
 	return status.Error(codes.Internal, "internal error: see the server's log")
 }
+
+// tooLarge is of a request that would be refused however often it came. It is a fleet.ErrLimit.
+type tooLarge struct{ words string }
+
+func tooLargef(format string, args ...any) error { return &tooLarge{fmt.Sprintf(format, args...)} }
+
+func (e *tooLarge) Error() string { return e.words + ": " + fleet.ErrLimit.Error() }
+
+// Unwrap returns fleet.ErrLimit.
+func (*tooLarge) Unwrap() error { return fleet.ErrLimit }
 
 // reasons are the statuses that calls are refused with. All others are errors of ours.
 var reasons = map[codes.Code]metrics.Reason{

@@ -31,7 +31,7 @@ func readMetadata(n *corev3.Node) ([]byte, error) {
 		return nil, fmt.Errorf("read node.metadata: %w", fleet.ErrInvalid)
 	}
 	if len(whole) > maxMetadata {
-		return nil, fmt.Errorf("node.metadata takes %d bytes, %d is the limit: %w", len(whole), maxMetadata, fleet.ErrLimit)
+		return nil, tooLargef("node.metadata takes %d bytes, %d is the limit", len(whole), maxMetadata)
 	}
 	kept := scalars(n.GetMetadata(), maxPath)
 	asked, err := protojson.Marshal(kept)
@@ -39,7 +39,7 @@ func readMetadata(n *corev3.Node) ([]byte, error) {
 		return nil, fmt.Errorf("read node.metadata: %w", fleet.ErrInvalid)
 	}
 	if size := len(asked) + padding(kept); size > maxMetadata {
-		return nil, fmt.Errorf("node.metadata takes %d bytes as it is stored, with all digits of its numbers, %d is the limit: %w", size, maxMetadata, fleet.ErrLimit)
+		return nil, tooLargef("node.metadata takes %d bytes as it is stored, with all digits of its numbers, %d is the limit", size, maxMetadata)
 	}
 	return asked, nil
 }

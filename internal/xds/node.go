@@ -118,7 +118,7 @@ func checkTexts(n *corev3.Node) error {
 	} {
 		switch {
 		case len(x.text) > maxText:
-			return fmt.Errorf("%s takes %d bytes, %d is the limit: %w", x.field, len(x.text), maxText, fleet.ErrLimit)
+			return tooLargef("%s takes %d bytes, %d is the limit", x.field, len(x.text), maxText)
 		case strings.ContainsFunc(x.text, unicode.IsControl):
 			return fmt.Errorf("%s holds a control character: %w", x.field, fleet.ErrInvalid)
 		}
@@ -154,7 +154,7 @@ func keptOfNode(encoded []byte) ([]byte, error) {
 		return nil, err
 	}
 	if size > maxNode {
-		return nil, fmt.Errorf("the node takes %d bytes without its extensions, %d is the limit: %w", size, maxNode, fleet.ErrLimit)
+		return nil, tooLargef("the node takes %d bytes without its extensions, %d is the limit", size, maxNode)
 	}
 	kept := make([]byte, 0, size)
 	err := eachKept(encoded, func(field []byte) { kept = append(kept, field...) })

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/textproto"
 	"slices"
@@ -75,14 +76,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = control.SetWriteDeadline(time.Time{}) // of the answer before; not every writer has one
 	b, err := s.poll(w, r)
 	_ = control.SetWriteDeadline(time.Now().Add(s.cfg.Limits.Write))
+	if err != nil {
+		_ = control.SetReadDeadline(time.Now().Add(s.cfg.Limits.Receive)) // what is left of the body is passed over
+	}
 	if c.ofAge() || s.draining() {
 		w.Header().Set("Connection", "close")
 	}
 	switch {
-	case err != nil && r.Context().Err() != nil:
+	case err != nil && r.Context().Err() != nil && !errors.As(err, new(*webError)):
 		w.WriteHeader(http.StatusServiceUnavailable) // nobody hears of it
 	case err != nil:
-		_ = control.SetReadDeadline(time.Now().Add(s.cfg.Limits.Receive)) // what is left of the body is passed over
 		s.refusePoll(w, r, err)
 	case b == nil:
 		w.WriteHeader(http.StatusNotModified)
@@ -114,6 +117,8 @@ func (e *webError) Error() string { return e.words }
 func (e *webError) GRPCStatus() *status.Status {
 	code := codes.Unimplemented
 	switch e.code {
+	case http.StatusBadRequest, http.StatusUnsupportedMediaType:
+		code = codes.InvalidArgument
 	case http.StatusForbidden:
 		code = codes.PermissionDenied
 	case http.StatusRequestEntityTooLarge:
@@ -128,9 +133,12 @@ func (s *Server) refusePoll(w http.ResponseWriter, r *http.Request, err error) {
 	var code int
 	var words string
 	var own *webError
+	if errors.As(err, new(*tooLarge)) {
+		err = &webError{http.StatusRequestEntityTooLarge, fleet.Sentence(err)}
+	}
 	if errors.As(err, &own) {
 		code, words = own.code, own.words
-		s.countRefused(r.Context(), own.GRPCStatus().Err())
+		s.countRefused(context.WithoutCancel(r.Context()), own.GRPCStatus().Err()) // a body that does not end ends the context too
 	} else {
 		st := status.Convert(statusOf(err))
 		code, words = webStatus(st.Code()), st.Message()
@@ -146,6 +154,8 @@ func (s *Server) refusePoll(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("Allow", http.MethodPost)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		h.Set("Retry-After", "1")
+	case http.StatusRequestTimeout:
+		h.Set("Connection", "close") // what is left of the body is not waited for
 	}
 	if code == http.StatusInternalServerError {
 		s.log.Error("a poll failed", "path", shortened(r.URL.Path, maxTypeURL), "reason", err)
@@ -197,7 +207,9 @@ func (s *Server) answerPoll(ctx context.Context, w http.ResponseWriter, r *http.
 	}
 	p, err := s.readPoll(w, r, id, only)
 	if err != nil {
-		s.tellPoll(ctx, id, err)
+		if ctx.Err() == nil || errors.As(err, new(*webError)) { // else its client has gone
+			s.tellPoll(ctx, id, err)
+		}
 		return nil, err
 	}
 	names := len(p.raw)
@@ -313,6 +325,9 @@ func giveBack(b *bytes.Buffer) {
 
 // readPoll reads a poll, within Limits.Receive.
 func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, id Identity, only fleet.Type) (*poll, error) {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, &webError{http.StatusUnsupportedMediaType, fmt.Sprintf("the body has the Content-Encoding %q: send it as it is", shortened(coding, maxTypeURL))}
+	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(s.cfg.Limits.Receive)) // not every writer can
 	body, _ := bodies.Get().(*bytes.Buffer)
@@ -321,13 +336,18 @@ func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, id Identity, o
 	defer leave()
 	_ = control.SetReadDeadline(time.Time{})
 	var large *http.MaxBytesError
+	var late net.Error
 	switch {
 	case errors.Is(err, fleet.ErrUnavailable):
 		return nil, err
 	case errors.As(err, &large):
 		return nil, &webError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the poll has more than %d bytes, the limit", maxBody)}
-	case err != nil:
+	case errors.As(err, &late) && late.Timeout():
 		return nil, &webError{http.StatusRequestTimeout, fmt.Sprintf("the poll did not come to its end within %s", s.cfg.Limits.Receive)}
+	case err != nil && r.Context().Err() != nil:
+		return nil, r.Context().Err()
+	case err != nil:
+		return nil, &webError{http.StatusBadRequest, "the body cannot be read: " + shortened(err.Error(), maxNote)}
 	}
 	request, node, err := decodeJSON(body.Bytes(), bounds{s.cfg.Limits.listed(), &s.lists, nil}, &s.nodes, id.Credential)
 	switch {
@@ -364,9 +384,10 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	} else {
 		for _, line := range r.Header.Values("Prefer") {
 			for part := range strings.SplitSeq(line, ",") {
-				name, value, _ := strings.Cut(textproto.TrimString(part), "=")
-				if !said && strings.EqualFold(name, "wait") {
-					text, said = value, true
+				part, _, _ = strings.Cut(part, ";") // parameters, which wait has none of
+				name, value, _ := strings.Cut(part, "=")
+				if !said && strings.EqualFold(textproto.TrimString(name), "wait") {
+					text, said = strings.Trim(textproto.TrimString(value), `"`), true
 				}
 			}
 		}
@@ -375,7 +396,7 @@ func waitOf(r *http.Request) (time.Duration, error) {
 		return -1, nil
 	}
 	seconds, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // more is maxWait as well
 		return 0, fmt.Errorf("wait is %q: it is a number of seconds: %w", shortened(text, maxTypeURL), fleet.ErrInvalid)
 	}
 	return min(time.Duration(seconds)*time.Second, maxWait), nil //nolint:gosec // at most 65,535

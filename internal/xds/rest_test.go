@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,7 +13,9 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -543,6 +546,13 @@ func TestRESTErrors(t *testing.T) {
 			{"another type", "POST", clusters, `{"node":{"id":"n1"},"type_url":"type.googleapis.com/envoy.config.listener.v3.Listener"}`, nil, 400, "/v3/discovery:clusters"},
 			{"too large", "POST", clusters, `{"node":{"id":"` + strings.Repeat("a", 5<<20), nil, 413, "limit"},
 			{"a large node", "POST", clusters, `{"node":{"id":"n1","metadata":{"a":"` + strings.Repeat("a", 300<<10) + `"}}}`, nil, 413, "node: it takes"},
+			{"large metadata", "POST", clusters, `{"node":{"id":"n1","metadata":{"a":"` + strings.Repeat("a", 64<<10) + `"}}}`, nil, 413, "node.metadata takes"},
+			{"a long node id", "POST", clusters, `{"node":{"id":"` + strings.Repeat("a", 513) + `"}}`, nil, 413, "node.id takes"},
+			{"a long zone", "POST", clusters, `{"node":{"id":"n1","locality":{"zone":"` + strings.Repeat("a", 513) + `"}}}`, nil, 413, "node.locality.zone takes"},
+			{"compressed", "POST", clusters, "\x1f\x8b", func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }, 415, "Content-Encoding"},
+			{"a body that is broken", "POST", clusters, "", func(r *http.Request) {
+				r.Body = io.NopCloser(iotest.ErrReader(errors.New("malformed chunked encoding")))
+			}, 400, "malformed"},
 			{"deep", "POST", clusters, `{"node":{"id":"n1","metadata":` + strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 202), nil, 400, "node"},
 			{"a wait that is none", "POST", clusters + "?wait=x", `{"node":{"id":"n1"}}`, nil, 400, "wait"},
 			{"locators", "POST", clusters, `{"node":{"id":"n1"},"resource_locators":[{"name":"xdstp://a"}]}`, nil, 400, "xdstp"},
@@ -581,6 +591,72 @@ func TestRESTErrors(t *testing.T) {
 			t.Errorf("a credential that is revoked while a poll waits: %q", a)
 		}
 		p.Want("304") // with another one
+	})
+}
+
+// TestRESTABodyThatDoesNotEnd: its client is told so, and what it has not sent is not waited for. It is told of as a poll that was refused; one whose client has gone is not.
+func TestRESTABodyThatDoesNotEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var told atomic.Int64
+		w := xdstest.New(t, func(c *xds.Config) {
+			c.Denied = func(xds.Identity, fleet.DeniedReason, string, string, string) { told.Add(1) }
+		})
+		w.Publish(cluster("a", "1")...)
+		p := w.WebPoller("n1", fleet.Cluster)
+		unended := func() (*io.PipeReader, *io.PipeWriter) {
+			r, w := io.Pipe()
+			go func() { _, _ = w.Write([]byte("{")) }()
+			return r, w
+		}
+		for _, p.Length = range []int64{0, 1000, 1 << 20} {
+			body, more := unended()
+			p.Body = body
+			begun := time.Now()
+			if a := p.Poll(); a.Code != http.StatusRequestTimeout || !strings.Contains(a.Words, "30s") {
+				t.Errorf("of %d bytes: it is told %d %q", p.Length, a.Code, a.Words)
+			}
+			if took := time.Since(begun); took != 30*time.Second {
+				t.Errorf("of %d bytes: it is told after %s", p.Length, took)
+			}
+			_ = more.Close()
+		}
+		body, more := unended()
+		p.Body = body
+		time.AfterFunc(time.Second, func() { _ = more.CloseWithError(io.ErrClosedPipe) })
+		p.Poll()
+		synctest.Wait()
+		if n := told.Load(); n != 3 {
+			t.Errorf("of four polls that did not end, one of which its client gave up, %d are told of", n)
+		}
+		w.Server.Drain()
+		synctest.Wait()
+	})
+}
+
+// TestRESTPrefersToWait: what RFC 7240 lets a client write is read, and what is too long is the longest.
+func TestRESTPrefersToWait(t *testing.T) {
+	polled(t, func(t *testing.T, w *xdstest.World) {
+		w.Publish(cluster("a", "1")...)
+		for prefer, want := range map[string]time.Duration{
+			"wait=7": 7 * time.Second, `wait="7"`: 7 * time.Second, "wait = 7": 7 * time.Second, "respond-async, WAIT=7; why=none": 7 * time.Second, "wait=7, wait=9": 7 * time.Second,
+			"wait=56": 55 * time.Second, "wait=65536": 55 * time.Second, "wait=99999999999999999999999": 55 * time.Second,
+		} {
+			p := w.Poller("n1", fleet.Cluster)
+			p.Want("200 clusters a@1")
+			p.Want("304")
+			p.Header = http.Header{"Prefer": {prefer}}
+			begun := time.Now()
+			if a := p.Poll(); a.String() != "304" || time.Since(begun) != want {
+				t.Errorf("%s: %q after %s, want 304 after %s", prefer, a, time.Since(begun), want)
+			}
+		}
+		for _, prefer := range []string{"wait", "wait=", "wait=-1", "wait=1.5", "wait=1e3", "wait=soon"} {
+			p := w.Poller("n1", fleet.Cluster)
+			p.Header = http.Header{"Prefer": {prefer}}
+			if a := p.Poll(); a.Code != http.StatusBadRequest || !strings.Contains(a.Words, "number of seconds") {
+				t.Errorf("%s: %q", prefer, a)
+			}
+		}
 	})
 }
 

@@ -29,6 +29,8 @@ type Poller struct {
 	Newer   bool   // it says of itself what nobody knows yet
 	Query   string
 	Header  http.Header
+	Body    io.Reader // what it sends; nil: the request
+	Length  int64     // of Body, if it says so
 
 	t       testing.TB
 	handler http.Handler
@@ -86,10 +88,17 @@ func (p *Poller) Request(ctx context.Context) *http.Request {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v3/discovery:"+paths[p.Type]+p.Query, bytes.NewReader(body))
+	var sent io.Reader = bytes.NewReader(body)
+	if p.Body != nil {
+		sent = p.Body
+	}
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v3/discovery:"+paths[p.Type]+p.Query, sent)
 	token := p.Token
 	if token == "" {
 		token = "*"
+	}
+	if p.Length > 0 {
+		r.ContentLength = p.Length
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	for name, values := range p.Header {

@@ -1,0 +1,32 @@
+package xds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"fairlead/internal/fleet"
+)
+
+// TestStatusOfWhoGivesUp: a call whose client has ended it, or whose deadline has passed, is no error of the server's: its log has nothing of it.
+func TestStatusOfWhoGivesUp(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		err  error
+		code codes.Code
+	}{
+		{context.Canceled, codes.Canceled},
+		{context.DeadlineExceeded, codes.DeadlineExceeded},
+		{fmt.Errorf("read the fleet: %w", context.DeadlineExceeded), codes.DeadlineExceeded},
+		{fmt.Errorf("%w: %w", fleet.ErrUnavailable, context.DeadlineExceeded), codes.Unavailable}, // the database's, which is tried again
+		{errors.New("a bug"), codes.Internal},
+	} {
+		if got := status.Code(statusOf(x.err)); got != x.code {
+			t.Errorf("%v: %s, want %s", x.err, got, x.code)
+		}
+	}
+}
