@@ -185,7 +185,7 @@ func (f *folder) note(file string) {
 func (f *folder) intact(file string) bool {
 	was := f.stands[file]
 	now, err := f.root.Lstat(file)
-	return err == nil && was != nil && os.SameFile(was, now) && was.ModTime().Equal(now.ModTime()) && was.Size() == now.Size()
+	return err == nil && was != nil && os.SameFile(was, now) && was.ModTime().Equal(now.ModTime()) && was.Size() == now.Size() && was.Mode() == now.Mode()
 }
 
 // there tells whether the folder still stands where Envoy sees it. One that was moved away, or over which another one was mounted, could be written to as well
@@ -208,12 +208,18 @@ func (f *folder) remove(file string) error {
 	if err := f.root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove %s: %w", file, err)
 	}
-	return f.flush(file)
+	if err := f.flush(file); !errors.Is(err, fs.ErrNotExist) { // else somebody has removed the whole directory
+		return err
+	}
+	return nil
 }
 
 // write is for the owner alone: any of the files may hold a key. What stands there goes, and is not written to: it may be a link, or be
 // readable by others, where they may write to the folder too.
 func (f *folder) write(file string, text []byte) error {
+	if err := f.root.MkdirAll(path.Dir(file), 0o700); err != nil { // somebody may have removed it
+		return err
+	}
 	if err := f.root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

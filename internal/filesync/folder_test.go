@@ -134,6 +134,35 @@ func TestWhatOthersTakeAwayIsWrittenAgain(t *testing.T) {
 	}
 }
 
+// TestAFolderWithinThatIsTakenAwayIsMadeAgain: what stood there is written again, be it that something is removed there, and a file that others may read now is theirs no more.
+func TestAFolderWithinThatIsTakenAwayIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(all(t)...)
+	w.start(w.sync(always))
+	eventually(t, "not settled", func() bool { return w.Settled() == 1 })
+	was := w.files()
+	must(t, os.RemoveAll(filepath.Join(w.dir, "eds")))
+	must(t, os.RemoveAll(filepath.Join(w.dir, "sds")))
+	must(t, os.Chmod(filepath.Join(w.dir, "lds.json"), 0o644)) //nolint:gosec // as somebody else would
+	rev := w.Publish(secretOf(t, "ca", "new"))
+	eventually(t, "not settled", func() bool { return w.Settled() == rev })
+	for file := range was {
+		if info, err := os.Stat(filepath.Join(w.dir, file)); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(w.dir, "sds")); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder is not its owner's alone: %v", err)
+	}
+	f, err := openFolder(t.TempDir())
+	must(t, err)
+	defer f.close()
+	must(t, f.put("eds/a.json", nil))
+	must(t, os.RemoveAll(filepath.Join(f.root.Name(), "eds")))
+	must(t, f.remove("eds/a.json"))
+}
+
 // TestAFolderThatIsMovedAwayIsNotWrittenTo: nothing is confirmed of what stands where no Envoy looks.
 func TestAFolderThatIsMovedAwayIsNotWrittenTo(t *testing.T) {
 	t.Parallel()
