@@ -67,6 +67,8 @@ func (f *fileSource) read(context.Context) (map[string][]client.EndpointPut, err
 		return nil, err
 	}
 	switch {
+	case !info.Mode().IsRegular(): // a pipe is waited for, whatever ends the program, and a device may never end
+		return nil, fmt.Errorf("%s is no regular file", f.path)
 	case sameFile(info, f.seen):
 		f.changed, f.changes = nil, 0
 		return f.last, nil

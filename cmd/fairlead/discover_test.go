@@ -234,6 +234,16 @@ func TestDiscoverRemovesWhatItMayHavePut(t *testing.T) {
 	}
 }
 
+// TestDiscoverReadsRegularFilesAlone: a pipe or a device may never end.
+func TestDiscoverReadsRegularFilesAlone(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{os.DevNull, t.TempDir()} {
+		if _, err := (&fileSource{path: path}).read(t.Context()); err == nil || !strings.Contains(err.Error(), "is no regular file") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // A list names its faults.
 func TestDiscoverFileFaults(t *testing.T) {
 	t.Parallel()
