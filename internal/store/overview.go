@@ -37,12 +37,12 @@ func (s *Store) Stands(ctx context.Context, t fleet.TenantID, id fleet.ID) (Seen
 }
 
 // Overview gives each resource of the fleet to f, in no order, and returns where the fleet stands that they are
-// all of. Of the Resources Type, Name, Variant, Revision, Version, Selector, Priority, Derived and
+// all of. What f does counts against the time that a whole fleet may take, mostTimeout. Of the Resources Type, Name, Variant, Revision, Version, Selector, Priority, Derived and
 // Summary are set, and, unless it is a Secret, of those that changed after the given revision the Body: what f keeps of
 // that is all that stays of it. A fleet that is not there is fleet.ErrNotFound.
 func (s *Store) Overview(ctx context.Context, t fleet.TenantID, id fleet.ID, after fleet.Revision, f func(Resource)) (Seen, error) {
 	at := Seen{Revision: -1}
-	_, err := manyIn(ctx, s, call{limit: readTimeout}, t, func(row pgx.CollectableRow) (struct{}, error) {
+	_, err := manyIn(ctx, s, call{limit: mostTimeout}, t, func(row pgx.CollectableRow) (struct{}, error) {
 		r, err := scanOverview(row, &at)
 		if err == nil && r.Name != "" {
 			f(r)
