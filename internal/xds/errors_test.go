@@ -30,3 +30,11 @@ func TestStatusOfWhoGivesUp(t *testing.T) {
 		}
 	}
 }
+
+func TestWordsAreCutBetweenCharacters(t *testing.T) {
+	for s, want := range map[string]string{"abcd": "abcd", "abcde": "abcd", "abc\u00e9": "abc", "\u00e9\u00e9\u00e9": "\u00e9\u00e9", "\U0001f600\U0001f600": "\U0001f600"} {
+		if got := shortened(s, 4); got != want {
+			t.Errorf("%q is %q, want %q", s, got, want)
+		}
+	}
+}

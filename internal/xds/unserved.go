@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"unicode/utf8"
 
 	"fairlead/internal/fleet"
 )
@@ -55,8 +56,12 @@ func (st *stream) tellRefused(err error) {
 
 // shortened is the beginning of a text, which keeps nothing of the rest.
 func shortened(s string, most int) string {
-	if len(s) > most {
-		return strings.Clone(s[:most])
+	if len(s) <= most {
+		return s
 	}
-	return s
+	cut := most
+	for cut > 0 && most-cut < utf8.UTFMax-1 && !utf8.RuneStart(s[cut]) { // half of a character is none
+		cut--
+	}
+	return strings.Clone(s[:cut])
 }
