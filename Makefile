@@ -27,11 +27,18 @@ export GORACE ?= atexit_sleep_ms=10
 RACE := CGO_ENABLED=1 go test -race -vet=off
 PLAIN := go test -vet=off
 
-# What runs with the race detector, which makes tests take three times as long: all of it by hand; in CI the engine, the servers around it, or
-# the end-to-end tests, which the commit's hash chooses. The others run without it. RACED=all, RACED=none
+# What runs with the race detector, which makes tests take three times as long: all of it by hand and in "make soak"; in CI one of these, which
+# the commit's hash chooses: the engine, the API with the command line, the store, the servers around them, or the end-to-end tests. The others
+# run without it. RACED=all, RACED=none
+TURNS := api e2e engine servers store
 ENGINE := /internal/(xds|replica|planner|delivery|snapshot|refusal|endpoints|load|lifecycle|compute|door)(/|$$)
-RACED ?= $(if $(CI),$(shell turns=(engine servers e2e); commit=$$(git rev-parse HEAD 2>/dev/null || date +%s%N | sha256sum); echo $${turns[$$((16#$${commit:8:6} % 3))]}),all)
+API := ^fairlead/(cmd|internal/httpapi)(/|$$)
+STORE := ^fairlead/internal/(store|localpg)(/|$$)
+RACED ?= $(if $(CI),$(shell turns=($(TURNS)); commit=$$(git rev-parse HEAD 2>/dev/null || date +%s%N | sha256sum); echo $${turns[$$((16#$${commit:8:6} % $${#turns[@]}))]}),all)
 raced = $(filter all $(1),$(RACED))
+# The packages whose turn it is (1), or the others (0). Each is of one turn: "servers" are those that no pattern names.
+turn = awk -v raced=' $(RACED) ' '{ t = $$0 ~ "$(ENGINE)" ? "engine" : $$0 ~ "$(API)" ? "api" : $$0 ~ "$(STORE)" ? "store" : "servers"; \
+	if ((raced ~ " (all|" t ") ") == $(1)) print }'
 
 .PHONY: help
 help: ## Say what there is (default)
@@ -55,8 +62,8 @@ test: unit e2e ## Run all tests, end to end ones too; Envoy and Postgres are fou
 .PHONY: unit
 unit: race-ready ## Run all tests but the end-to-end ones
 	@echo "== the race detector looks at: $(RACED)"
-	$(if $(call raced,engine),$(RACE),$(PLAIN) -skip '^TestLarge') -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $$($(UNIT) | grep -E '$(ENGINE)')
-	$(if $(call raced,servers),$(RACE),$(PLAIN) -skip '^TestLarge') -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $$($(UNIT) | grep -vE '$(ENGINE)')
+	@packages=$$($(UNIT) | $(call turn,1)); [ -z "$$packages" ] || { set -x; $(RACE) -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $$packages; }
+	@packages=$$($(UNIT) | $(call turn,0)); [ -z "$$packages" ] || { set -x; $(PLAIN) -skip '^TestLarge' -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $$packages; }
 	go test -vet=off -timeout 5m -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	cd bench && $(if $(call raced,servers),$(RACE),$(PLAIN)) -timeout 5m $(TEST_FLAGS) ./...
 	cd clients/go && $(PLAIN) -timeout 5m $(TEST_FLAGS) ./...
@@ -117,6 +124,7 @@ SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 
 .PHONY: soak
 soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; docs/soak has a log
+	$(MAKE) test RACED=all TEST_FLAGS='$(TEST_FLAGS) -count=1'
 	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|AtTheLimits|Deletions|T16_Floods|Neighbours|T19_|EndpointsUnderLeases|Files|T08_|Chaos)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
 	$(SOAK) -tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds

@@ -82,6 +82,30 @@ func TestWhatTheRaceDetectorLeavesOutIsRun(t *testing.T) {
 	mustList(t, "LARGE", left, "-run '^TestLarge' $(TEST_FLAGS) $(LARGE)", "-tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)")
 }
 
+// In CI the race detector looks at the packages of one turn, in "make soak" at all of them. A pattern that names no folder leaves its packages
+// to another turn.
+func TestTheRaceDetectorHasItsTurns(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns := []string{"e2e", "servers"}
+	for _, of := range regexp.MustCompile(`\$\$0 ~ "\$\((\w+)\)" \? "(\w+)"`).FindAllSubmatch(makefile, -1) {
+		turns = append(turns, string(of[2]))
+		pattern := regexp.MustCompile(`(?m)^` + string(of[1]) + ` := (?:\^fairlead)?/(.*)\((\S+)\)\(/\|\$\$\)$`).FindSubmatch(makefile)
+		if pattern == nil {
+			t.Fatalf("the Makefile's %s is no list of folders", of[1])
+		}
+		for _, name := range strings.Split(string(pattern[2]), "|") {
+			if _, err := os.Stat(filepath.Join("..", string(pattern[1]), name)); err != nil {
+				t.Errorf("the Makefile's %s: %v", of[1], err)
+			}
+		}
+	}
+	mustList(t, "TURNS", turns, "\t$(MAKE) test RACED=all TEST_FLAGS='$(TEST_FLAGS) -count=1'")
+}
+
 // Random histories of which the race detector has a tenth are played whole by "make soak".
 func TestHistoriesThatTheRaceDetectorCutsArePlayedWhole(t *testing.T) {
 	t.Parallel()
