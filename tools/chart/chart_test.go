@@ -434,7 +434,7 @@ func TestThePodsListenWhereTheyAreAsked(t *testing.T) {
 func TestTheProgramsKnowWhatTheyAreGiven(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-trimpath", "-o", bin+"/", "./cmd/api", "./cmd/xds")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s", "-o", bin+"/", "./cmd/api", "./cmd/xds")
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
