@@ -292,7 +292,7 @@ page-unit:
 # In CI every page is looked at in one of light, dark and phone, which the commit's hash chooses; by hand in all of them.
 .PHONY: page-browser
 page-browser: $(PAGE_STAMP) ## Try the page in Chromium, with the real server and a real Envoy. SPEC=session
-	@go build -o bin/ ./cmd/fairlead
+	@go build -ldflags=-s -o bin/ ./cmd/fairlead # without what a debugger reads
 	@looks=(light dark phone); commit=$$(git rev-parse HEAD 2>/dev/null || date +%s%N | sha256sum); \
 		if [ -n "$${CI:-}" ]; then export FAIRLEAD_LOOK=$${looks[$$((16#$${commit:0:6} % 3))]}; fi; \
 		cd web && node_modules/.bin/vitest run --config browser/vitest.config.ts $(or $(SPEC),--exclude '**/measures.spec.ts')
