@@ -154,6 +154,7 @@ var layers = map[string][]string{
 		grpc, protobuf, controlPlane, goleak,
 	},
 	"test/pinned":   {"pgregory.net/rapid"},
+	"test/previous": {},
 	"test/e2e":      {},
 	"test/grpc":     {},
 	"test/journey":  {},

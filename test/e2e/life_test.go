@@ -58,7 +58,7 @@ func (l *life) documented(page, heading string) {
 	cmd.Dir = l.Dir
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(world.Bin("api"))+":"+l.bin+":"+os.Getenv("PATH"),
 		"FAIRLEAD_OWNER_DATABASE_URL="+l.url("fairlead", localpg.Superuser), "POSTGRES_URL="+l.url("postgres", localpg.Superuser),
-		"FAIRLEAD_URL="+l.API, "FAIRLEAD_TOKEN="+l.Token, "FAIRLEAD_TENANT="+l.Tenant, "FAIRLEAD_FLEET="+l.Fleet)
+		"FAIRLEAD_URL="+l.API, "OPERATOR_TOKEN="+l.Operator, "FAIRLEAD_TOKEN="+l.Token, "FAIRLEAD_TENANT="+l.Tenant, "FAIRLEAD_FLEET="+l.Fleet)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		l.T.Fatalf("%s: %v\n%s", script, err, out)
 	}

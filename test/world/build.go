@@ -77,6 +77,45 @@ func Build(ctx context.Context, dir string, packages ...string) error {
 	return build(ctx, dir, binDir, "CGO_ENABLED=0", packages...)
 }
 
+// BuildCommit builds the servers of a commit of this repository, without the race detector, and returns their folder. The cache keeps them.
+func BuildCommit(ctx context.Context, commit string) (folder string, err error) {
+	cache, err := fetch.CacheDir()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil { //nolint:gosec // as the rest of the cache
+		return "", err
+	}
+	folder = filepath.Join(cache, "programs-"+commit)
+	lock, err := filelock.Acquire(ctx, folder+".lock")
+	if err != nil {
+		return "", err
+	}
+	defer lock.Release()
+	if _, err := os.Stat(folder); err == nil {
+		return folder, nil
+	}
+	dir, err := os.MkdirTemp(cache, "commit-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	tree, archive, built := filepath.Join(dir, "tree"), filepath.Join(dir, "tree.tar"), filepath.Join(dir, "built")
+	if out, err := exec.CommandContext(ctx, "git", "-C", filepath.Join("..", ".."), "archive", "--output", archive, commit).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("this checkout has no commit %s, which an upgrade begins with: fetch it (git fetch --unshallow, or git fetch origin %s): %w: %s", commit, commit, err, out)
+	}
+	if err := os.Mkdir(tree, 0o755); err != nil { //nolint:gosec // as above
+		return "", err
+	}
+	if out, err := exec.CommandContext(ctx, "tar", "-xf", archive, "-C", tree).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("unpack %s: %w: %s", commit, err, out)
+	}
+	if err := build(ctx, tree, built, "CGO_ENABLED=0", "-ldflags=-s -X fairlead/cmd/internal/run.release="+commit, "./cmd/api", "./cmd/xds"); err != nil {
+		return "", fmt.Errorf("build %s: %w", commit, err)
+	}
+	return folder, os.Rename(built, folder)
+}
+
 // build leaves out what only a debugger reads, as "go test" does: it is two fifths of the linker's work.
 func build(ctx context.Context, dir, to, env string, args ...string) error {
 	args = append([]string{"build", "-ldflags=-s", "-o", to + string(filepath.Separator)}, args...)

@@ -28,7 +28,7 @@ func (w *World) Start(name string, args ...string) *Program {
 	w.T.Helper()
 	f, err := os.CreateTemp(w.Dir, name+"-*.log")
 	Must(w.T, err)
-	command := slices.Concat(w.Under, []string{Bin(name)}, args)
+	command := slices.Concat(w.Under, []string{w.program(name)}, args)
 	path, err := exec.LookPath(command[0])
 	Must(w.T, err)
 	p, err := childproc.Start(childproc.Spec{Path: path, Args: command[1:], Stdout: f, Stderr: f})
@@ -66,14 +66,33 @@ func (p *Program) Logged(message, attribute string) (value string) {
 	return value
 }
 
+// program is the path of what is started by that name.
+func (w *World) program(name string) string {
+	if w.Programs == "" {
+		return Bin(name)
+	}
+	return filepath.Join(w.Programs, name)
+}
+
+// Run runs one of the world's programs to its end.
+func (w *World) Run(program string, args ...string) {
+	w.T.Helper()
+	run(w.T, w.program(program), args...)
+}
+
 // Run runs one of our programs to its end.
 func Run(t testing.TB, program string, args ...string) {
 	t.Helper()
+	run(t, Bin(program), args...)
+}
+
+func run(t testing.TB, path string, args ...string) {
+	t.Helper()
 	var out bytes.Buffer
-	p, err := childproc.Start(childproc.Spec{Path: Bin(program), Args: args, Stdout: &out, Stderr: &out})
+	p, err := childproc.Start(childproc.Spec{Path: path, Args: args, Stdout: &out, Stderr: &out})
 	Must(t, err)
 	if err := p.Err(); err != nil {
-		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out.Bytes())
+		t.Fatalf("%s %s: %v\n%s", path, strings.Join(args, " "), err, out.Bytes())
 	}
 }
 

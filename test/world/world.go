@@ -15,12 +15,13 @@ import (
 // World is an installation: a database, an API server and xDS servers as processes. One
 // goroutine uses it.
 type World struct {
-	T     testing.TB   // of the present step
-	Whole testing.TB   // of the test: what it starts outlives the step
-	Under []string     // a command and its arguments under which programs are started, as nice(1) is; none if empty
-	Dir   string       // the test's own
-	Late  []fleet.Type // of which an Envoy may wait for something until its timeout
-	DB    *storetest.DB
+	T        testing.TB   // of the present step
+	Whole    testing.TB   // of the test: what it starts outlives the step
+	Under    []string     // a command and its arguments under which programs are started, as nice(1) is; none if empty
+	Dir      string       // the test's own
+	Programs string       // the folder of the programs that are started; that of this tree's if empty
+	Late     []fleet.Type // of which an Envoy may wait for something until its timeout
+	DB       *storetest.DB
 
 	API    string                      // base URL
 	Server *Program                    // the API server; nil in an empty world
@@ -35,20 +36,26 @@ type World struct {
 // fleet "edge".
 func New(t testing.TB) *World {
 	t.Helper()
-	return newOn(t, storetest.New(t))
+	return newOn(t, storetest.New(t), "")
 }
 
 // NewAlone is New with a Postgres of its own, for tests that kill or set it.
 func NewAlone(t testing.TB) (*World, *localpg.Server) {
 	t.Helper()
 	db, pg := storetest.Alone(t)
-	return newOn(t, db), pg
+	return newOn(t, db, ""), pg
 }
 
 // NewOn is New on a database that is there and has been migrated.
 func NewOn(t testing.TB, db *storetest.DB) *World {
 	t.Helper()
-	return newOn(t, db)
+	return newOn(t, db, "")
+}
+
+// NewOf is NewOn with the programs of a folder.
+func NewOf(t testing.TB, db *storetest.DB, programs string) *World {
+	t.Helper()
+	return newOn(t, db, programs)
 }
 
 // Empty is a world in which nothing runs.
@@ -57,12 +64,13 @@ func Empty(t testing.TB) *World {
 	return &World{T: t, Whole: t, Dir: t.TempDir()}
 }
 
-func newOn(t testing.TB, db *storetest.DB) *World {
+func newOn(t testing.TB, db *storetest.DB, programs string) *World {
 	t.Helper()
 	w := Empty(t)
+	w.Programs = programs
 	w.DB, w.Tenant, w.Fleet = db, "acme", "edge"
 	w.MakeKeys()
-	Run(t, "api", "bootstrap-token", "--database-url", db.App, "--out", w.Path("operator"))
+	w.Run("api", "bootstrap-token", "--database-url", db.App, "--out", w.Path("operator"))
 	w.Operator = strings.TrimSpace(string(Read(t, w.Path("operator"))))
 	w.Server = w.StartAPI("--listen", AnyPort, "--database-url", db.App)
 	w.API = "http://" + w.Server.Logged("the port is open", "address")
@@ -98,7 +106,7 @@ func (w *World) Path(parts ...string) string {
 // MakeKeys makes the keys that both servers need.
 func (w *World) MakeKeys() {
 	w.T.Helper()
-	Run(w.T, "api", "keys", "--api-dir", w.Path("keys", "api"), "--xds-dir", w.Path("keys", "xds"))
+	w.Run("api", "keys", "--api-dir", w.Path("keys", "api"), "--xds-dir", w.Path("keys", "xds"))
 }
 
 // StartAPI starts an API server.
