@@ -30,7 +30,7 @@ var contained = map[string]string{
 	"internal/delivery/run.go leave g.Go":                      "Recorder.flush",
 	"internal/endpoints/builder.go begin builds.Go":            "Builder.fleet",
 	"internal/xds/stream.go run go st.read":                    "stream.read",
-	"internal/xds/alarm.go set time.AfterFunc":                 "none: it sends on a channel, or not",
+	"internal/xds/alarm.go fireIn time.AfterFunc":              "none: it sends on a channel, or not",
 	"internal/xds/queue.go Accept go q.fill":                   "none: it calls the listener, and sends what that gives on a channel",
 	"internal/xds/talk.go talks go func":                       "talk.run",
 	"internal/xds/talk.go newTalk time.AfterFunc":              "none: it cancels a context",

@@ -210,10 +210,14 @@ func (s *Stream) Settled(rev fleet.Revision) {
 	if s.closed || rev <= s.settled || rev > f.progress.head {
 		return
 	}
+	behind := s.node.settled == s.settled
 	s.settled = rev
+	if !behind {
+		return // another stream of the node is
+	}
 	now := time.Now()
 	if !f.settle(s.node, now) {
-		return // another stream of the node is behind
+		return // another one is as far behind as this one was
 	}
 	f.wake(now)
 }

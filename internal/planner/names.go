@@ -16,7 +16,7 @@ import (
 // what it yields is not to be kept.
 type Names struct {
 	snapshot.Count
-	Each iter.Seq[[]byte]
+	Each iter.Seq[[]byte] // nil if there are none
 }
 
 // Versions are what a client reports to hold, alike: names, and their versions. They are
@@ -24,7 +24,7 @@ type Names struct {
 // field 2.
 type Versions struct {
 	snapshot.Count
-	Each iter.Seq2[[]byte, []byte]
+	Each iter.Seq2[[]byte, []byte] // nil if there are none
 }
 
 // NamesOf counts names; for those who have them as texts.

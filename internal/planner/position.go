@@ -22,13 +22,15 @@ type Kind struct {
 	// TTL: the client is sent TTLs (PROTOCOL rule 20).
 	TTL bool
 	// Errors: the client understands resource_errors, as it says.
-	Errors bool
+	Errors  bool
+	padding [1]byte //nolint:unused // see Position
 	// MaxSet is the most bytes that the client takes in one response; 0: no limit.
 	MaxSet int
 }
 
 // Position is all that matters of a stream for what comes next, except for its Record. It is comparable and made of interned things: streams in one state are equal,
-// and a step is worked out once for all of them.
+// and a step is worked out once for all of them. It is hashed for each message of each stream: all its bytes at once, since between its fields
+// nothing is left out (padding is zero).
 type Position struct {
 	Kind  Kind
 	Types [fleet.NumTypes]Track
@@ -40,6 +42,7 @@ type Position struct {
 	// stream which was lost while clusters warmed: what it holds of clusters is known when it
 	// asks for them, which it does when they are warm.
 	Warming bool
+	padding [6]byte //nolint:unused // see Position
 	// Warm is the target whose clusters the client has all ACKed last. Under changes without
 	// end what waits for newer clusters goes out as it was there (SEMANTICS 3.9).
 	Warm *snapshot.Target
@@ -56,17 +59,18 @@ type Track struct {
 	Next       *snapshot.Set
 	NextDoubts *Doubts
 	// Pending are the names that must be answered though the client may hold them already.
-	Pending  *snapshot.Set
-	InFlight bool
+	Pending *snapshot.Set
 	// Lacks are names of which the client was told that there is nothing for it, and Withheld those that it was told are withheld, with why: of
 	// one with Kind.Errors. Denial is of secrets.
 	Lacks, Withheld *snapshot.Set
 	Denial          denial
+	InFlight        bool
 	// Answer: one response is due even if there is nothing to say.
 	Answer bool
 	// Unknown: in state of the world the client holds a set that is not the target's, and
 	// none that is known.
 	Unknown bool
+	padding [4]byte //nolint:unused // see Position
 }
 
 // subscribed reports whether the client is sent the type.

@@ -151,10 +151,10 @@ type attachment struct {
 	seen      atomic.Pointer[snapshot.Target] // the last one that the stream has looked at
 	kind      string                          // what the stream serves, "delta ADS"
 	resumed   bool                            // the client said at once that it holds something
-	changed   chan struct{}
-	ended     chan error
-	round     int       // readings that had begun when it came; guarded by owner.mu
-	begun     time.Time // on the database's clock
+	bell      xds.Bell
+	why       atomic.Pointer[error] // it must end; nil: it need not
+	round     int                   // readings that had begun when it came; guarded by owner.mu
+	begun     time.Time             // on the database's clock
 }
 
 func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels selector.Labels, asked *nodePast) (*attachment, error) {
@@ -178,8 +178,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 	}
 	a := &attachment{
 		owner: o, node: o.nodes.node(n.ID), id: id, round: o.streams.rounds, begun: o.r.clock.now(),
-		changed:    make(chan struct{}, 1),
-		ended:      make(chan error, 1),
+		bell:       xds.NewBell(),
 		kind:       s.Protocol,
 		resumed:    s.Resumed,
 		subscriber: subscriber{labels: labels, serves: servedBy(s.Protocol)},
@@ -216,16 +215,20 @@ func (a *attachment) Current() *snapshot.Target {
 	return t
 }
 
-// Changed has capacity 1 and says "look again".
-func (a *attachment) Changed() <-chan struct{} { return a.changed }
+// Bell is rung when the target is another one, and at the end.
+func (a *attachment) Bell() xds.Bell { return a.bell }
 
-// Ended has capacity 1: the first reason to end the stream.
-func (a *attachment) Ended() <-chan error { return a.ended }
+// Ended is the first reason to end the stream.
+func (a *attachment) Ended() error {
+	if why := a.why.Load(); why != nil {
+		return *why
+	}
+	return nil
+}
 
 func (a *attachment) end(err error) {
-	select {
-	case a.ended <- err:
-	default: // it has a reason already
+	if a.why.CompareAndSwap(nil, &err) {
+		a.bell.Ring()
 	}
 }
 
@@ -266,7 +269,7 @@ func (a *attachment) Refuse(ctx context.Context, v snapshot.Verdict) {
 	refusals, resolved := a.owner.except(a, v)
 	a.record.Refused(ctx, refusals)
 	a.owner.r.cfg.Recorder.Resolved(a.owner.key, resolved)
-	signal(a.changed)
+	a.bell.Ring()
 }
 
 func (o *owner) except(a *attachment, v snapshot.Verdict) ([]fleet.Refusal, []fleet.Refusal) {

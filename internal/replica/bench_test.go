@@ -72,7 +72,7 @@ func BenchmarkChangeBesideExceptions(b *testing.B) {
 					}
 					if refused > 0 {
 						a.Refuse(context.Background(), r)
-						<-a.Changed()
+						<-a.Bell()
 					}
 				})
 			})
@@ -113,7 +113,7 @@ func benchmarkChange(b *testing.B, f *oneRowFeed, before func(i int, a *attachme
 		f.rev <- rev
 		w.Wake(key.Fleet, false)
 		for _, a := range as {
-			<-a.Changed()
+			<-a.Bell()
 		}
 	}
 	if got := as[0].Current().Revision; got != rev {

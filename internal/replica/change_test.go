@@ -124,7 +124,7 @@ func TestFeedErrorsChangeNothingAndNewStreamsAreTaken(t *testing.T) {
 		w.feed.write(key, cluster("c", "2"))
 		w.Wake(key.Fleet, false)
 		time.Sleep(time.Minute)
-		if reason(a) != nil || a.Current().Revision != 1 {
+		if a.Ended() != nil || a.Current().Revision != 1 {
 			t.Error("the stream was touched")
 		}
 		got, err := w.Authenticate(t.Context(), token)
@@ -175,7 +175,7 @@ func TestT36APanicIsOneFleetsError(t *testing.T) {
 		a := w.attach(id, "a")
 		w.feed.set(func(f *feed) { f.panics = true })
 		w.change(key, cluster("c", "2"))
-		if reason(a) != nil || a.Current().Revision != 1 {
+		if a.Ended() != nil || a.Current().Revision != 1 {
 			t.Error("the stream was touched")
 		}
 		w.feed.set(func(f *feed) { f.panics = false })

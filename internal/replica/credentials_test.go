@@ -121,7 +121,7 @@ func TestAuthenticateWithoutADatabase(t *testing.T) {
 		if _, err := w.Authenticate(t.Context(), token); !errors.Is(err, fleet.ErrUnavailable) {
 			t.Errorf("confirmed 25 h ago: %v", err)
 		}
-		if reason(a) != nil {
+		if a.Ended() != nil {
 			t.Error("a live stream ends when the database is away")
 		}
 	})
@@ -152,10 +152,13 @@ func TestRevokingEndsTheCredentialsStreams(t *testing.T) {
 		w.feed.credential(key, fleet.Credential{ID: id.Credential, Hash: auth.Hash(token), Nodes: "*", RevokedAt: time.Now()})
 		w.Wake(key.Fleet, false)
 		synctest.Wait()
-		if err := reason(a); !errors.Is(err, fleet.ErrForbidden) || !strings.Contains(err.Error(), "is revoked") {
+		if err := a.Ended(); !errors.Is(err, fleet.ErrForbidden) || !strings.Contains(err.Error(), "is revoked") {
 			t.Errorf("its stream ends with %v", err)
 		}
-		if err := reason(b); err != nil {
+		if !changed(a) {
+			t.Error("nobody was woken to end it")
+		}
+		if err := b.Ended(); err != nil {
 			t.Errorf("the other's ends with %v", err)
 		}
 		if changed(b) {
@@ -167,7 +170,7 @@ func TestRevokingEndsTheCredentialsStreams(t *testing.T) {
 		w.feed.removeCredential(key, other.Credential)
 		time.Sleep(defaultPoll * 12 / 10)
 		synctest.Wait()
-		if err := reason(b); !errors.Is(err, fleet.ErrForbidden) {
+		if err := b.Ended(); !errors.Is(err, fleet.ErrForbidden) {
 			t.Errorf("one that is not there any more: %v", err)
 		}
 	})
@@ -180,16 +183,19 @@ func TestExpiryEndsTheCredentialsStreams(t *testing.T) {
 		late, _ := w.newCredential(key, "*", time.Now().Add(2*time.Hour))
 		a, b := w.attach(id, "a"), w.attach(late, "b")
 		time.Sleep(time.Hour - time.Second)
-		if reason(a) != nil {
+		if a.Ended() != nil {
 			t.Fatal("too early")
 		}
 		time.Sleep(2 * time.Second)
-		if err := reason(a); !errors.Is(err, fleet.ErrUnauthenticated) || !strings.Contains(err.Error(), "expired") {
+		if err := a.Ended(); !errors.Is(err, fleet.ErrUnauthenticated) || !strings.Contains(err.Error(), "expired") {
 			t.Errorf("ends with %v", err)
+		}
+		if !changed(a) {
+			t.Error("nobody was woken to end it")
 		}
 		w.feed.fail(errAway) // the clock needs no database
 		time.Sleep(time.Hour)
-		if err := reason(b); !errors.Is(err, fleet.ErrUnauthenticated) {
+		if err := b.Ended(); !errors.Is(err, fleet.ErrUnauthenticated) {
 			t.Errorf("the later one ends with %v", err)
 		}
 	})
@@ -205,7 +211,7 @@ func TestACredentialMadeAMomentAgoIsGood(t *testing.T) {
 		}
 		b := w.attach(fresh, "b")
 		synctest.Wait()
-		if err := reason(b); err != nil {
+		if err := b.Ended(); err != nil {
 			t.Errorf("ends with %v", err)
 		}
 		// Also if a reading is under way that began before.
@@ -216,7 +222,7 @@ func TestACredentialMadeAMomentAgoIsGood(t *testing.T) {
 		later, _ := w.newCredential(key, "*", time.Time{})
 		d := w.attach(later, "d")
 		time.Sleep(time.Second)
-		if err := reason(d); err != nil {
+		if err := d.Ended(); err != nil {
 			t.Errorf("made while the fleet was read: ends with %v", err)
 		}
 		w.feed.set(func(f *feed) { f.took = 0 })
@@ -225,7 +231,7 @@ func TestACredentialMadeAMomentAgoIsGood(t *testing.T) {
 		w.feed.removeCredential(key, gone.Credential)
 		c := w.attach(gone, "c")
 		synctest.Wait()
-		if err := reason(c); !errors.Is(err, fleet.ErrForbidden) {
+		if err := c.Ended(); !errors.Is(err, fleet.ErrForbidden) {
 			t.Errorf("removed: %v", err)
 		}
 	})

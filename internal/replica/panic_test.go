@@ -72,8 +72,8 @@ func TestT36_APoisonousFleetHurtsNoOther(t *testing.T) {
 		m.fleet.Store(&bad)
 		w.change(bad, cluster("c", "2"))
 		w.change(good, cluster("c", "2"))
-		if a.Current().Revision != 1 || reason(a) != nil || b.Current().Revision != 2 {
-			t.Fatalf("the poisonous fleet is at %d (%v), the other one at %d", a.Current().Revision, reason(a), b.Current().Revision)
+		if a.Current().Revision != 1 || a.Ended() != nil || b.Current().Revision != 2 {
+			t.Fatalf("the poisonous fleet is at %d (%v), the other one at %d", a.Current().Revision, a.Ended(), b.Current().Revision)
 		}
 		for range 6_000 { // somebody rings for a minute
 			w.Wake(bad.Fleet, false)
@@ -158,8 +158,8 @@ func TestT36_ABrokenTurnIsFinished(t *testing.T) {
 					time.Sleep(20 * time.Second)
 				}
 				for _, a := range as {
-					if now := a.Current().Revision; now != 1 || reason(a) != nil {
-						t.Fatalf("a stream is at %d, %v", now, reason(a))
+					if now := a.Current().Revision; now != 1 || a.Ended() != nil {
+						t.Fatalf("a stream is at %d, %v", now, a.Ended())
 					}
 				}
 				if !c.fixed { // it would fix it a little

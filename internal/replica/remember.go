@@ -97,7 +97,7 @@ func (ns *nodes) rememberLate(n *node, past fleet.LastStream) (resolved []fleet.
 				resolved = append(resolved, now.end(refusal.KeyOf(f), fleet.EndOffered))
 			}
 		}
-		signal(a.changed)
+		a.bell.Ring()
 	}
 	unserved := slices.DeleteFunc(slices.Clone(refusals), func(f fleet.Refusal) bool { return n.serves(f.Type) })
 	if len(unserved) > 0 {

@@ -136,7 +136,7 @@ func TestADeletedOrUnknownFleetIsForbidden(t *testing.T) {
 		w.feed.remove(key)
 		w.Wake(key.Fleet, false)
 		synctest.Wait()
-		if err := reason(a); !errors.Is(err, fleet.ErrForbidden) || !strings.Contains(err.Error(), "the fleet was deleted") {
+		if err := a.Ended(); !errors.Is(err, fleet.ErrForbidden) || !strings.Contains(err.Error(), "the fleet was deleted") {
 			t.Errorf("the stream ends with %v", err)
 		}
 		if _, err := w.Attach(t.Context(), id, fleet.Node{ID: "a"}, xds.StreamInfo{}); !errors.Is(err, fleet.ErrForbidden) {

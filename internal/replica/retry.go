@@ -41,7 +41,7 @@ func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Refusal) {
 		n.retries++
 		ns.retarget(n)
 		for a := range n.streams {
-			signal(a.changed)
+			a.bell.Ring()
 		}
 	}
 	return resolved
@@ -57,7 +57,7 @@ func (ns *nodes) reconsider(a *attachment, doubted []refusal.Key) (resolved []fl
 		n.setOfEnded(n.ofEnded)
 	}
 	ns.retarget(n)
-	signal(a.changed)
+	a.bell.Ring()
 	return n.ended(resolved)
 }
 

@@ -7,7 +7,7 @@ import "fairlead/internal/lifecycle"
 func wake(all []*attachment) {
 	lifecycle.InParts(len(all), func(from, to int) {
 		for _, a := range all[from:to] {
-			signal(a.changed)
+			a.bell.Ring()
 		}
 	}, func(from, to int) bool {
 		missing := 0

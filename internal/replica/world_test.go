@@ -154,19 +154,10 @@ func (w *world) change(key fleet.Key, rows ...fleet.Row) fleet.Revision {
 
 func changed(a *attachment) bool {
 	select {
-	case <-a.Changed():
+	case <-a.Bell():
 		return true
 	default:
 		return false
-	}
-}
-
-func reason(a *attachment) error {
-	select {
-	case err := <-a.Ended():
-		return err
-	default:
-		return nil
 	}
 }
 

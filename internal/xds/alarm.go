@@ -1,36 +1,60 @@
 package xds
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
-// alarm tells a stream's owner to look again though nothing happened. It may ring in vain: one that is set is not
-// put off, since most are for an ACK that does come, with each response anew.
+// alarm rings the bell of a stream at a time, though nothing happened.
 type alarm struct {
-	rung  chan struct{} // capacity 1
-	at    time.Time     // when it rings; zero: it does not
-	timer *time.Timer   // nil before the first
+	bell Bell
+
+	mu    sync.Mutex  // guards what follows
+	due   time.Time   // when there is something to do; zero: never
+	set   time.Time   // when the timer fires; zero: it does not
+	timer *time.Timer // nil before the first
 }
 
-// set has it ring at a time, or before; zero is never.
-func (a *alarm) set(now, at time.Time) {
-	if at.IsZero() || !a.at.IsZero() && !at.Before(a.at) {
+// at is when it rings, in the place of what was said before; zero is never. A timer that is set for earlier is left: most are for an ACK that
+// does come, with each response anew.
+func (a *alarm) at(now, due time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.due = due
+	if due.IsZero() || !a.set.IsZero() && !due.Before(a.set) {
 		return
 	}
-	a.at = at
+	a.fireIn(due.Sub(now))
+	a.set = due
+}
+
+func (a *alarm) fireIn(d time.Duration) {
 	if a.timer == nil {
-		a.timer = time.AfterFunc(at.Sub(now), a.ring)
+		a.timer = time.AfterFunc(d, a.fires)
 	} else {
-		a.timer.Reset(at.Sub(now))
+		a.timer.Reset(d)
 	}
 }
 
-func (a *alarm) ring() {
-	select {
-	case a.rung <- struct{}{}:
+// fires rings if there is something to do, and wakes nobody if what it was set for has come about.
+func (a *alarm) fires() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.set = time.Time{}
+	switch left := time.Until(a.due); {
+	case a.due.IsZero():
+	case left > 0:
+		a.fireIn(left)
+		a.set = a.due
 	default:
+		a.bell.Ring()
 	}
 }
 
 func (a *alarm) stop() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.due = time.Time{}
 	if a.timer != nil {
 		a.timer.Stop()
 	}
@@ -39,16 +63,24 @@ func (a *alarm) stop() {
 // setAlarm has the stream look again when something is to be said, or done, by the clock. While a response waits
 // nothing else is said.
 func (st *stream) setAlarm() {
-	st.alarm.set(st.now, st.opening)
-	st.alarm.set(st.now, st.leave)
+	due := sooner(st.opening, st.leave)
 	if st.waiting != nil {
-		st.alarm.set(st.now, st.since.Add(st.srv.cfg.Limits.Write))
-		return
+		due = sooner(due, st.since.Add(st.srv.cfg.Limits.Write))
+	} else {
+		due = sooner(due, st.client.Due(st.now))
+		due = sooner(due, st.strays.lookUpAt(st.now))
+		due = sooner(due, st.keeps.next())
+		if tell := st.behind.Add(tellAfter); !st.behind.IsZero() && tell.After(st.now) {
+			due = sooner(due, tell)
+		}
 	}
-	st.alarm.set(st.now, st.client.Due(st.now))
-	st.alarm.set(st.now, st.strays.lookUpAt(st.now))
-	st.alarm.set(st.now, st.keeps.next())
-	if tell := st.behind.Add(tellAfter); !st.behind.IsZero() && tell.After(st.now) {
-		st.alarm.set(st.now, tell)
+	st.alarm.at(st.now, due)
+}
+
+// sooner is the earlier one of two times of which zero is never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
 	}
+	return a
 }

@@ -132,12 +132,24 @@ func (r *request) remember(list []byte, from *knownList) {
 	}
 }
 
+// says reports whether the request says anything of names: nearly all are an ACK alone in the incremental protocol.
+func (r *request) says() bool {
+	return r.names.N+r.dropped.N > 0 || r.names.star || r.dropped.star
+}
+
 // subscription is what the request says of names.
 func (r *request) subscription(t fleet.Type) planner.Request {
-	q := planner.Request{Type: t, Star: r.names.star, Unstar: r.dropped.star, Version: r.version}
+	q := planner.Request{Type: t, Named: r.names.N > 0, Star: r.names.star, Unstar: r.dropped.star, Version: r.version}
 	all := part{0, len(r.raw)}
-	q.Names = planner.Names{Count: r.names.Count, Each: r.elements(sotwNames, all)} // which is deltaSubscribe
-	q.Dropped = planner.Names{Count: r.dropped.Count, Each: r.elements(deltaUnsubscribe, all)}
+	if r.names.N > 0 {
+		q.Names = planner.Names{Count: r.names.Count, Each: r.elements(sotwNames, all)} // which is deltaSubscribe
+	}
+	if r.dropped.N > 0 {
+		q.Dropped = planner.Names{Count: r.dropped.Count, Each: r.elements(deltaUnsubscribe, all)}
+	}
+	if r.versions.N == 0 {
+		return q
+	}
 	q.Versions = planner.Versions{Count: r.versions.Count, Each: func(yield func(_, _ []byte) bool) {
 		for entry := range r.elements(deltaVersions, all) {
 			if name, version, err := pair(entry); err != nil || !yield(name, version) {
@@ -148,9 +160,13 @@ func (r *request) subscription(t fleet.Type) planner.Request {
 	return q
 }
 
-// more are the names that the request adds to the list that it goes on from.
-func (r *request) more() planner.Names {
-	return planner.Names{Count: r.grown.more.Count, Each: r.elements(sotwNames, r.grown.parts[:]...)}
+// goesOn is what the request says of names where the list that it goes on from is known: no more than what it adds.
+func (r *request) goesOn(t fleet.Type) planner.Request {
+	q := planner.Request{Type: t, Named: r.names.N > 0, Star: r.names.star, Adds: true, Version: r.version}
+	if r.grown.more.N > 0 {
+		q.Names = planner.Names{Count: r.grown.more.Count, Each: r.elements(sotwNames, r.grown.parts[:]...)}
+	}
+	return q
 }
 
 // elements yields the elements of a list but "*" that stand in some parts of the request.

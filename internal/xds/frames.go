@@ -15,9 +15,9 @@ type frames struct {
 	in, out  frameHeads
 	preface  int // bytes of the client's preface that are yet to come
 	newest   uint32
-	incoming map[uint32]incoming // of the streams that neither side has ended, the client by a reset and the server at all
-	half     int                 // of them, those with a message that is begun
-	held     int                 // what incoming weighs, while weigh is set
+	incoming map[uint32]*incoming // of the streams that neither side has ended, the client by a reset and the server at all
+	half     int                  // of them, those with a message that is begun
+	held     int                  // what incoming weighs, while weigh is set
 	weigh    bool
 	large    int // bytes of those messages that have begun to come, are not complete, and have more than largeMessage
 
@@ -64,7 +64,7 @@ const (
 )
 
 func newFrames() *frames {
-	return &frames{preface: prefaceLen, incoming: make(map[uint32]incoming), weigh: true, since: time.Now(), owed: owedFirst}
+	return &frames{preface: prefaceLen, incoming: make(map[uint32]*incoming), weigh: true, since: time.Now(), owed: owedFirst}
 }
 
 // frameHeads finds the heads of frames in one direction.
@@ -149,15 +149,19 @@ func (f *frames) open() {
 		f.newest = id
 		f.owes(owedByCall)
 		if len(f.incoming) < 2*maxStreams { // else the server has said GOAWAY, and answers no new one
-			f.incoming[id] = f.weighed(incoming{opened: f.now()}, callWeight)
+			s := &incoming{opened: f.now()}
+			f.weighs(s, callWeight)
+			f.incoming[id] = s
 		}
 	case frameData:
 		if f.in.length < smallData && !f.in.flag(flagEndStream) {
 			f.carriesNothing()
 		}
 		f.padding, f.padLength = 0, f.in.flag(flagPadded)
-		if s, ok := f.incoming[id]; ok {
-			f.incoming[id] = f.weighed(s, frameWeight+int(f.in.length))
+		if f.weigh {
+			if s := f.incoming[id]; s != nil {
+				f.weighs(s, frameWeight+int(f.in.length))
+			}
 		}
 	case frameReset:
 		if _, ok := f.incoming[id]; !ok {
@@ -168,18 +172,17 @@ func (f *frames) open() {
 	}
 }
 
-func (f *frames) weighed(s incoming, by int) incoming {
+func (f *frames) weighs(s *incoming, by int) {
 	if f.weigh {
 		s.weight += by
 		f.held += by
 	}
-	return s
 }
 
 // data takes a part of the payload of a DATA frame.
 func (f *frames) data(p []byte) {
-	s, ok := f.incoming[f.in.stream()]
-	if !ok || s.ended {
+	s := f.incoming[f.in.stream()]
+	if s == nil || s.ended {
 		return // the server ended the stream, and its client had not heard of it yet
 	}
 	if f.padLength && len(p) > 0 {
@@ -195,7 +198,7 @@ func (f *frames) data(p []byte) {
 	was := !s.begun.IsZero()
 	for len(p) > 0 {
 		p = s.take(p)
-		f.measure(&s)
+		f.measure(s)
 		if s.have == 0 {
 			f.owes(owedByMessage)
 		}
@@ -207,7 +210,6 @@ func (f *frames) data(p []byte) {
 	case s.begun.IsZero():
 		s.begun = time.Now()
 	}
-	f.incoming[f.in.stream()] = s
 	f.half += count(is) - count(was)
 }
 
@@ -263,8 +265,8 @@ func (f *frames) write(p []byte) {
 }
 
 func (f *frames) forget(id uint32) {
-	s, ok := f.incoming[id]
-	if !ok {
+	s := f.incoming[id]
+	if s == nil {
 		return
 	}
 	f.half -= count(!s.begun.IsZero())
@@ -276,8 +278,8 @@ func (f *frames) forget(id uint32) {
 // finish notes that the client ended a stream. Until the server ends it too, or the client resets it, what came is
 // held.
 func (f *frames) finish(id uint32) {
-	s, ok := f.incoming[id]
-	if !ok {
+	s := f.incoming[id]
+	if s == nil {
 		return
 	}
 	if f.in.kind() == frameReset {
@@ -290,15 +292,13 @@ func (f *frames) finish(id uint32) {
 	f.half -= count(!s.begun.IsZero())
 	f.large -= s.large
 	s.ended, s.begun, s.large = true, time.Time{}, 0
-	f.incoming[id] = s
 }
 
 // stopWeighing forgets what all weighs.
 func (f *frames) stopWeighing() {
 	f.weigh, f.held = false, 0
-	for id, s := range f.incoming {
+	for _, s := range f.incoming {
 		s.weight = 0
-		f.incoming[id] = s
 	}
 }
 

@@ -33,6 +33,7 @@ func (st *stream) inspect(ctx context.Context, bare bool) ([]standing, error) {
 	late := fmt.Errorf("a stream did not tell its state within %s: ask again: %w", inspectWithin, fleet.ErrUnavailable)
 	select {
 	case st.inspections <- q:
+		st.bell.Ring()
 	case <-st.ended:
 		return nil, nil
 	case <-ctx.Done():
@@ -45,6 +46,15 @@ func (st *stream) inspect(ctx context.Context, bare bool) ([]standing, error) {
 		return nil, nil
 	case <-ctx.Done():
 		return nil, late
+	}
+}
+
+// answerInspection answers one, if there is one. Another one rings anew.
+func (st *stream) answerInspection() {
+	select {
+	case q := <-st.inspections:
+		q.answer <- st.tell(q.bare)
+	default:
 	}
 }
 

@@ -31,7 +31,7 @@ func (st *stream) handle(r *request) error {
 	} else {
 		st.handleSotW(t, r, first)
 	}
-	st.countNames()
+	st.countNames(t)
 	if n, most := st.client.Pending(t), 2*st.limit(t, st.att.Current()); n > most {
 		return fmt.Errorf("%d names of %s wait for an answer, %d is the limit: answer what was sent: %w", n, t, most, fleet.ErrLimit)
 	}
@@ -98,8 +98,8 @@ func (st *stream) handleDelta(t fleet.Type, r *request, first bool) {
 	if r.nonce != "" {
 		st.answer(t, r)
 	}
-	if q := st.admitted(t, r, first); first || q.Says() {
-		st.pass(st.client.Request(st.now, q, st.att.Current()))
+	if first || r.says() {
+		st.pass(st.client.Request(st.now, st.admitted(t, r, first), st.att.Current()))
 	}
 }
 

@@ -98,21 +98,17 @@ func (k *namesKept) forget(id fleet.TenantID, t *tenantNames) {
 	}
 }
 
-// countNames brings what is kept of the stream up to date.
-func (st *stream) countNames() {
-	target := st.att.Current()
-	for i := range st.counted.subs {
-		t := fleet.Type(i) //nolint:gosec // one of nine
-		if old, next := st.counted.subs[t], st.client.Subscription(t); next != old {
-			if next != nil && !st.srv.names.known(st.id.Key.Tenant, next) {
-				n, bytes := st.client.Unknown(t, target)
-				st.srv.names.add(st.id.Key.Tenant, next, nameCost*n+bytes)
-			}
-			if old != nil {
-				st.srv.names.drop(st.id.Key.Tenant, old)
-			}
-			st.counted.subs[t] = next
+// countNames brings what is kept of the stream up to date, after a request of a type.
+func (st *stream) countNames(t fleet.Type) {
+	if old, next := st.counted.subs[t], st.client.Subscription(t); next != old {
+		if next != nil && !st.srv.names.known(st.id.Key.Tenant, next) {
+			n, bytes := st.client.Unknown(t, st.att.Current())
+			st.srv.names.add(st.id.Key.Tenant, next, nameCost*n+bytes)
 		}
+		if old != nil {
+			st.srv.names.drop(st.id.Key.Tenant, old)
+		}
+		st.counted.subs[t] = next
 	}
 	if queued := nameCost*len(st.strays.queue) + st.strays.queued; queued != st.counted.queued {
 		st.srv.names.queued(st.id.Key.Tenant, queued-st.counted.queued)

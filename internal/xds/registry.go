@@ -134,6 +134,17 @@ func (r *registry) remove(st *stream) (last bool) {
 	return last
 }
 
+// ring has every stream look at what there is to do.
+func (r *registry) ring() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, streams := range r.byFleet {
+		for st := range streams {
+			st.bell.Ring()
+		}
+	}
+}
+
 // of returns the streams of a fleet.
 func (r *registry) of(key fleet.Key) []*stream {
 	r.mu.Lock()

@@ -91,7 +91,7 @@ func (tell *teller) takes(t fleet.Type, r *request) *planner.Subscription {
 		tell.said[t] = nil
 	}
 	tell.handleSotW(t, r, !tell.client.Subscribed(t))
-	tell.countNames()
+	tell.countNames(t)
 	return tell.client.Subscription(t)
 }
 

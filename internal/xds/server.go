@@ -212,7 +212,10 @@ func New(cfg Config) (*Server, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd), web: newWeb()}
 	s.sessions.srv = s
-	context.AfterFunc(ctx, func() { close(s.drain) })
+	context.AfterFunc(ctx, func() {
+		close(s.drain)
+		s.streams.ring()
+	})
 	l := cfg.Limits
 	s.entry = door.New(door.Limits{Unproved: l.Unauthenticated, PerAddress: l.UnauthenticatedPerAddress, Idle: l.UnauthenticatedIdle, Calls: l.UnauthenticatedCalls, Failed: l.UnauthenticatedEnds}, door.NewLog(s.log))
 	return s, nil

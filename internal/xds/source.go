@@ -50,6 +50,21 @@ func (s StreamInfo) Await(wait func()) {
 	s.Aside(wait)
 }
 
+// Bell wakes the one who waits for it: there may be something to do. It says not what, so that to wait for everything at once costs no more than to wait
+// for one thing: thousands of streams wait for each change, and each channel of a select is locked twice (ADR 0029).
+type Bell chan struct{}
+
+// NewBell returns a bell that nobody has rung.
+func NewBell() Bell { return make(Bell, 1) }
+
+// Ring does not wait. What is rung before somebody looks is heard once.
+func (b Bell) Ring() {
+	select {
+	case b <- struct{}{}:
+	default:
+	}
+}
+
 // Source ties streams to their fleets.
 type Source interface {
 	// Attach waits until the fleet is loaded, at most 5 s: then fleet.ErrUnavailable. A
@@ -62,8 +77,8 @@ type Source interface {
 type Attachment interface {
 	// Current is a few atomic operations and never nil. Whoever calls it has seen the target.
 	Current() *snapshot.Target
-	// Changed has capacity 1 and says "look again": the newest wins.
-	Changed() <-chan struct{}
+	// Bell is rung when Current or Ended has something new, and by the stream's other sides. It is always the same one.
+	Bell() Bell
 	// Refuse makes what is to blame exceptions of this stream, which changes its target. It
 	// returns when the refusal is recorded, or after a second at most: the repair must
 	// not wait for a database that is away (SEMANTICS 3.4).
@@ -84,9 +99,8 @@ type Attachment interface {
 	// Settled says that every type which the stream subscribes to is confirmed at this
 	// revision or at a later one. It goes back only when the fleet's history was cut.
 	Settled(r fleet.Revision)
-	// Ended has capacity 1: the stream must end with this error (the credential was
-	// revoked, the fleet deleted).
-	Ended() <-chan error
+	// Ended is what the stream must end with (the credential was revoked, the fleet deleted), nil while it need not. It is an atomic operation.
+	Ended() error
 	// LastStream is what is known of the node from before this stream.
 	LastStream() LastStream
 	// GaveUp says, before Detach, that the client ends the stream itself, on a connection that goes on.

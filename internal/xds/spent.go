@@ -42,9 +42,8 @@ func (f *frames) answer() {
 		if id := f.out.stream(); f.out.ends() {
 			f.owes(1) // a client may reset what was ended before it had ended it
 			f.forget(id)
-		} else if s, ok := f.incoming[id]; ok {
+		} else if s := f.incoming[id]; s != nil {
 			s.heard = true
-			f.incoming[id] = s
 		}
 	}
 	if f.out.kind() == frameData && f.out.ends() {

@@ -18,12 +18,12 @@ import (
 // stream. A name that no resource can have, and one beyond the limits, is not subscribed to: it is told once that there is no such resource,
 // and forgotten. The others are looked up in turn, and nothing else waits for that.
 type strays struct {
-	budget *rate.Limiter      // of look-ups
-	queue  []stray            // in the order in which they came
-	waits  map[stray]struct{} // those of the queue that wait for the budget; the others were given up
-	queued int                // bytes of their names
-	absent [fleet.NumTypes][]string
-	unsaid int // bytes of absent
+	budget *rate.Limiter           // of look-ups
+	queue  []stray                 // in the order in which they came
+	waits  map[stray]struct{}      // those of the queue that wait for the budget; the others were given up
+	queued int                     // bytes of their names
+	absent map[fleet.Type][]string // nil: of none
+	unsaid int                     // bytes of absent
 }
 
 type stray struct {
@@ -61,12 +61,11 @@ func (st *stream) admitted(t fleet.Type, r *request, first bool) planner.Request
 	if n := 2*target.Types[t].Len() + most.Names; r.versions.N > n || !r.versions.plain(most.NameBytes) {
 		q.Versions = believable(q.Versions, most.NameBytes, n)
 	}
-	if len(st.strays.waits) > 0 {
+	if len(st.strays.waits) > 0 && q.Dropped.N > 0 {
 		for b := range q.Dropped.Each {
 			st.strays.leave(stray{t, string(b)})
 		}
 	}
-	q.Named = r.names.N > 0
 	if r.names.N == 0 || first && st.fits(r.names, st.client.Subscription(t).Len(), 0) {
 		return q
 	}
@@ -76,15 +75,15 @@ func (st *stream) admitted(t fleet.Type, r *request, first bool) planner.Request
 
 // whole is what of a request of state of the world is taken up, which has all names that the client asks for, and what is left out.
 func (st *stream) whole(t fleet.Type, r *request, first bool, target *snapshot.Target) (q planner.Request, left leftOut) {
-	q, sub := r.subscription(t), st.client.Subscription(t)
-	q.Named = r.names.N > 0
+	sub := st.client.Subscription(t)
 	if last := st.said[t]; !first && last.leadsTo(r) && !last.left.mayCome(st, t, target) {
-		q.Adds, q.Names = true, r.more()
+		q = r.goesOn(t)
 		if r.grown.more.N > 0 && !st.fits(r.grown.more, sub.Len(), 0) {
 			q.Names, left = st.sift(t, q.Names, target, sifting{adds: true})
 		}
 		return q, left.and(last.left)
 	}
+	q = r.subscription(t)
 	if r.names.N > 0 && (first || !sub.Says(q.Names, q.Star)) && !st.fits(r.names, 0, sub.Bytes()) {
 		q.Names, left = st.sift(t, q.Names, target, sifting{})
 	}
@@ -273,14 +272,21 @@ func (s *strays) leave(x stray) bool {
 
 // refuse has the client told that there is no such resource, where that can be told.
 func (st *stream) refuse(t fleet.Type, name string) {
-	a := &st.strays.absent[t]
-	if st.client.HearsOfAbsence(t) && len(*a) < maxAbsent && st.strays.unsaid+len(name) <= maxNameBytes {
-		*a, st.strays.unsaid = append(*a, name), st.strays.unsaid+len(name)
+	s := &st.strays
+	if !st.client.HearsOfAbsence(t) || len(s.absent[t]) >= maxAbsent || s.unsaid+len(name) > maxNameBytes {
+		return
 	}
+	if s.absent == nil {
+		s.absent = make(map[fleet.Type][]string)
+	}
+	s.absent[t], s.unsaid = append(s.absent[t], name), s.unsaid+len(name)
 }
 
 // lookUp takes up the names whose turn it is.
 func (st *stream) lookUp() {
+	if len(st.strays.queue) == 0 {
+		return
+	}
 	var now [fleet.NumTypes][]string
 	some := false
 	for len(st.strays.queue) > 0 {
@@ -300,9 +306,9 @@ func (st *stream) lookUp() {
 		if t := fleet.Type(i); len(names) > 0 { //nolint:gosec // one of nine
 			taken, _ := st.sift(t, planner.NamesOf(names...), target, sifting{adds: true})
 			st.pass(st.client.Request(st.now, planner.Request{Type: t, Named: true, Names: taken}, target))
+			st.countNames(t)
 		}
 	}
-	st.countNames()
 }
 
 // lookUpAt is when the next name has its turn, zero if none waits.
@@ -317,8 +323,11 @@ func (s *strays) lookUpAt(now time.Time) time.Time {
 // absence is the response that tells of names that do not exist, nil if there are none. What has come to be there meanwhile, or is on its way to
 // the client, is left out: a client would drop it.
 func (st *stream) absence(target *snapshot.Target) *planner.Response {
-	for i := range st.strays.absent {
-		t, names := fleet.Type(i), st.strays.absent[i] //nolint:gosec // one of nine
+	if len(st.strays.absent) == 0 {
+		return nil
+	}
+	for _, t := range fleet.Types() {
+		names := st.strays.absent[t]
 		size, n := 0, 0
 		for n < len(names) && size < planner.MaxResponse/4 {
 			size += 2*len(names[n]) + 16
@@ -328,7 +337,9 @@ func (st *stream) absence(target *snapshot.Target) *planner.Response {
 			continue
 		}
 		part := slices.Clone(names[:n])
-		st.strays.absent[i] = slices.Delete(names, 0, n)
+		if st.strays.absent[t] = slices.Delete(names, 0, n); len(st.strays.absent[t]) == 0 {
+			delete(st.strays.absent, t)
+		}
 		for _, name := range part {
 			st.strays.unsaid -= len(name)
 		}

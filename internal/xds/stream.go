@@ -59,7 +59,8 @@ type stream struct {
 	waits    fleet.Waits // as last told
 	keeps    keeps       // of these what is withheld
 
-	inspections chan inspection
+	bell        Bell                                     // wakes the owner; the attachment's
+	inspections chan inspection                          // capacity 1; who sends rings
 	ended       chan struct{}                            // closed when the owner answers no more
 	nacks       [fleet.NumTypes]map[string]fleet.Refusal // see noteNack
 	alarm       alarm
@@ -81,9 +82,8 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, p protocol) *stream
 		requests: make(chan *request),
 
 		strays:      strays{budget: rate.NewLimiter(rate.Limit(s.cfg.Limits.Lookups), s.cfg.Limits.LookupBurst)},
-		inspections: make(chan inspection),
+		inspections: make(chan inspection, 1),
 		ended:       make(chan struct{}),
-		alarm:       alarm{rung: make(chan struct{}, 1)},
 	}
 	st.paces = newPaces(s.cfg.Limits, p, &st.owed)
 	return st
@@ -246,6 +246,8 @@ func (st *stream) attach() error {
 	if err != nil {
 		return err
 	}
+	st.bell = st.att.Bell()
+	st.alarm.bell = st.bell
 	past := st.att.LastStream()
 	origin := planner.Origin{Before: past.Before}
 	if past.Known && !st.polled { // the version that a poll reports was taken in, whatever was refused on the way (PROTOCOL rule 27)
@@ -289,12 +291,20 @@ func (st *stream) kind() planner.Kind {
 	return k
 }
 
-// loop waits for little at once: what a stream waits for costs it each time. What a clock decides, one alarm does.
+// loop waits for little at once: what a stream waits for costs it each time. All but the client rings the bell; what a clock decides, one alarm does.
 func (st *stream) loop() error {
 	drain := st.srv.drain
 	defer st.alarm.stop()
 	for {
+		if err := st.att.Ended(); err != nil {
+			return err
+		}
 		st.now = time.Now()
+		select {
+		case <-drain:
+			drain, st.leave = nil, st.now.Add(spread(st.srv.cfg.DrainSpread))
+		default:
+		}
 		if !st.leave.IsZero() && !st.now.Before(st.leave) {
 			return nil
 		}
@@ -310,6 +320,7 @@ func (st *stream) loop() error {
 			continue // there may be more to say
 		}
 		st.setAlarm()
+		st.answerInspection()
 		if st.polls != nil {
 			st.polls.rests(st.taken, !st.client.HoldsUnknown(st.only))
 		}
@@ -329,17 +340,8 @@ func (st *stream) loop() error {
 			if err := st.handle(r); err != nil {
 				return err
 			}
-		case <-st.att.Changed(): // look again: pump does
-		case <-st.alarm.rung: // pump looks
-			st.alarm.at = time.Time{}
+		case <-st.bell:
 		case <-st.freed(): // pump sends what waits
-		case q := <-st.inspections:
-			q.answer <- st.tell(q.bare)
-		case err := <-st.att.Ended():
-			return err
-		case <-drain:
-			drain = nil
-			st.leave = time.Now().Add(spread(st.srv.cfg.DrainSpread))
 		}
 	}
 }

@@ -241,9 +241,14 @@ func TestRevokedStreamEnds(t *testing.T) {
 	both(t, func(t *testing.T, w *xdstest.World, s *xdstest.Client) {
 		s.Subscribe(fleet.Cluster)
 		s.Ack(s.Want("clusters"))
+		synctest.Wait() // nothing else wakes the stream
+		revoked := time.Now()
 		w.End(fleet.ErrForbidden)
 		if err := s.End(); status.Code(err) != codes.PermissionDenied {
 			t.Errorf("ended with %v, want PermissionDenied", err)
+		}
+		if waited := time.Since(revoked); waited > 0 {
+			t.Errorf("ended after %s, want at once", waited)
 		}
 	})
 }
@@ -252,9 +257,14 @@ func TestDrainEndsStreamsWithOK(t *testing.T) {
 	both(t, func(t *testing.T, w *xdstest.World, s *xdstest.Client) {
 		s.Subscribe(fleet.Cluster)
 		s.Ack(s.Want("clusters"))
+		synctest.Wait() // nothing else wakes the stream
+		drained := time.Now()
 		w.Server.Drain()
 		if err := s.End(); !errors.Is(err, io.EOF) {
 			t.Errorf("ended with %v, want OK", err)
+		}
+		if waited := time.Since(drained); waited > 0 {
+			t.Errorf("ended after %s, want at once", waited)
 		}
 	})
 }

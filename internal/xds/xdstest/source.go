@@ -84,9 +84,8 @@ func (s *Source) End(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for a := range s.attached {
-		select {
-		case a.ended <- err:
-		default:
+		if a.ended.CompareAndSwap(nil, &err) {
+			a.bell.Ring()
 		}
 	}
 }
@@ -195,7 +194,7 @@ func (s *Source) Attach(_ context.Context, _ xds.Identity, _ fleet.Node, info xd
 	if busy != nil {
 		info.Await(func() { <-busy })
 	}
-	a := &attachment{source: s, changed: make(chan struct{}, 1), ended: make(chan error, 1)}
+	a := &attachment{source: s, bell: xds.NewBell()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.away != nil {
@@ -213,8 +212,8 @@ type attachment struct {
 	settled    atomic.Int64
 	waits      atomic.Pointer[fleet.Waits]
 	subscribes atomic.Pointer[fleet.Subscriptions]
-	changed    chan struct{}
-	ended      chan error
+	bell       xds.Bell
+	ended      atomic.Pointer[error]
 	past       xds.LastStream
 	exceptions []snapshot.Exception // guarded by source.mu
 }
@@ -225,10 +224,7 @@ func (a *attachment) retarget(s *snapshot.Snapshot) {
 	} else {
 		a.target.Store(a.source.shared(s))
 	}
-	select {
-	case a.changed <- struct{}{}:
-	default:
-	}
+	a.bell.Ring()
 }
 
 // shared is the target of a snapshot. The caller holds the lock.
@@ -240,10 +236,16 @@ func (s *Source) shared(snap *snapshot.Snapshot) *snapshot.Target {
 }
 
 func (a *attachment) Current() *snapshot.Target                 { return a.target.Load() }
-func (a *attachment) Changed() <-chan struct{}                  { return a.changed }
-func (a *attachment) Ended() <-chan error                       { return a.ended }
+func (a *attachment) Bell() xds.Bell                            { return a.bell }
 func (a *attachment) Sent(fleet.Revision, time.Time, time.Time) {}
 func (a *attachment) Waits(w fleet.Waits)                       { a.waits.Store(&w) }
+
+func (a *attachment) Ended() error {
+	if err := a.ended.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
 
 func (a *attachment) Subscribes(s fleet.Subscriptions) { a.subscribes.Store(&s) }
 
