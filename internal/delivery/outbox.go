@@ -207,6 +207,9 @@ func (o *outbox) ack(ts []ticket) {
 
 // of are the events of a node that are in, oldest first. Refusals are without what stood in.
 func (o *outbox) of(node string) (rs []fleet.Refusal) {
+	if len(o.byNode[node]) == 0 {
+		return nil
+	}
 	es := make([]event, 0, len(o.byNode[node]))
 	for k := range o.byNode[node] {
 		es = append(es, o.events[k])

@@ -130,7 +130,7 @@ func (st *stream) answer(t fleet.Type, r *request) {
 func (st *stream) logRefused(t fleet.Type, detail string) {
 	target := st.att.Current()
 	if times, tell := st.srv.refusals.count(st.id.Key, t, target, st.now); tell {
-		st.log.Warn("response refused", "type", t.Slug(), "detail", kept(t, detail), "revision", target.Revision, "times", times, st.srv.cfg.Traces.LogAttr(st.id.Key, target.Revision))
+		st.srv.log.With(st.about()...).With("node", st.node.node.ID).Warn("response refused", "type", t.Slug(), "detail", kept(t, detail), "revision", target.Revision, "times", times, st.srv.cfg.Traces.LogAttr(st.id.Key, target.Revision))
 	}
 }
 

@@ -31,7 +31,6 @@ type stream struct {
 	ss  grpc.ServerStream
 	ctx context.Context //nolint:containedctx // the stream's own
 	id  Identity
-	log *slog.Logger
 
 	requests chan *request // closed at the reader's end
 	readErr  error         // why the reader ended
@@ -78,7 +77,6 @@ type settled struct {
 func newStream(s *Server, ss grpc.ServerStream, id Identity, p protocol) *stream {
 	st := &stream{
 		srv: s, ss: ss, ctx: ss.Context(), id: id, protocol: p,
-		log:      s.log.With("tenant", id.Key.Tenant, "fleet", id.Key.Fleet, "remote", remote(ss.Context())),
 		requests: make(chan *request),
 
 		strays:      strays{budget: rate.NewLimiter(rate.Limit(s.cfg.Limits.Lookups), s.cfg.Limits.LookupBurst)},
@@ -114,7 +112,7 @@ func (st *stream) run() error {
 		st.tellRefused(err)
 		return err
 	}
-	st.log.Debug("stream opened")
+	st.debug("stream opened")
 	st.srv.streams.add(st)
 	defer func() {
 		if st.srv.streams.remove(st) {
@@ -127,7 +125,7 @@ func (st *stream) run() error {
 	if errors.Is(err, fleet.ErrLimit) {
 		st.say(slog.LevelWarn, "stream ended: the client asks for more than it may, and will come back", err)
 	}
-	st.log.Debug("stream ended", "reason", err)
+	st.debug("stream ended", "reason", err)
 	return err
 }
 
@@ -155,6 +153,17 @@ func (st *stream) givenUp() bool {
 	return st.halfClosed || st.ctx.Err() != nil && c != nil && !c.isClosed()
 }
 
+// about are the attributes of a line in the log, but the node's. They are made for a line: nearly all streams write none.
+func (st *stream) about() []any {
+	return []any{"tenant", st.id.Key.Tenant, "fleet", st.id.Key.Fleet, "remote", remote(st.ctx)}
+}
+
+func (st *stream) debug(what string, more ...any) {
+	if st.srv.log.Enabled(st.ctx, slog.LevelDebug) {
+		st.srv.log.With(st.about()...).With("node", st.node.node.ID).Debug(what, more...)
+	}
+}
+
 // say writes a line that a node can cause as often as it likes.
 func (st *stream) say(level slog.Level, what string, reason error) {
 	st.srv.say(level, addressOf(st.ctx), what, slog.Any("tenant", st.id.Key.Tenant), slog.Any("fleet", st.id.Key.Fleet),
@@ -164,7 +173,12 @@ func (st *stream) say(level slog.Level, what string, reason error) {
 // read hands on the requests, and says why there are no more.
 func (st *stream) read() {
 	defer close(st.requests)
-	st.readErr = panicStatus(lifecycle.Contain(st.log, "a stream", st.receive))
+	defer func() {
+		if v := recover(); v != nil {
+			st.readErr = panicStatus(lifecycle.Contained(st.srv.log, "a stream", v, st.about()...))
+		}
+	}()
+	st.readErr = st.receive()
 }
 
 func (st *stream) receive() error {
@@ -232,7 +246,6 @@ func (st *stream) attach() error {
 		return err
 	}
 	st.node = node
-	st.log = st.log.With("node", node.node.ID)
 	if !st.id.Nodes.Match(node.node.ID) {
 		st.deny(fleet.DeniedNodeID, "")
 		return fmt.Errorf("the credential does not admit the node id %q, it is for %q: use a credential of its own or change node.id: %w", node.node.ID, st.id.Nodes, fleet.ErrForbidden)
