@@ -72,17 +72,17 @@ func (s *Server) authenticate(ss grpc.ServerStream, method string) (*identified,
 	if err != nil {
 		s.say(slog.LevelInfo, addressOf(ss.Context()), "call refused", slog.String("method", method), slog.Any("reason", err))
 		s.slowDown(ss.Context())
-		return nil, statusOf(err)
+		return nil, statusOf(ss.Context(), err)
 	}
 	relayed, err := s.admitRouted(ss.Context(), id, method)
 	if err != nil {
-		return nil, statusOf(err) // its credential's other calls do not wait for it: they are the proxy's own
+		return nil, statusOf(ss.Context(), err) // its credential's other calls do not wait for it: they are the proxy's own
 	}
 	known := &identified{ServerStream: ss, ctx: context.WithValue(ss.Context(), identityKey{}, id), conn: c, id: id, relayed: relayed}
 	if c != nil {
 		c.admit()
 		if err := c.await(ss.Context(), id.Credential); err != nil {
-			return nil, statusOf(err)
+			return nil, statusOf(ss.Context(), err)
 		}
 	}
 	return known, nil

@@ -1,6 +1,7 @@
 package xds
 
 import (
+	"context"
 	"errors"
 
 	"google.golang.org/grpc"
@@ -14,7 +15,7 @@ import (
 func (s *Server) door(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = statusOf(lifecycle.Contained(s.log, "a stream", v, "method", info.FullMethod))
+			err = statusOf(ss.Context(), lifecycle.Contained(s.log, "a stream", v, "method", info.FullMethod))
 		}
 	}()
 	c := connOf(ss.Context())
@@ -39,7 +40,7 @@ func (s *Server) door(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo
 func panicStatus(err error) error {
 	var p *lifecycle.PanicError
 	if errors.As(err, &p) {
-		return statusOf(err)
+		return statusOf(context.Background(), err)
 	}
 	return err
 }

@@ -14,8 +14,8 @@ import (
 
 // statusOf turns an error into what the client is told. Envoy logs the text, and shows
 // UNAUTHENTICATED and PERMISSION_DENIED at once but UNAVAILABLE only after half a
-// minute: so they are for refusals, and UNAVAILABLE for "not now".
-func statusOf(err error) error {
+// minute: so they are for refusals, and UNAVAILABLE for "not now". ctx is the call's: where it has ended, its client has given up.
+func statusOf(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func statusOf(err error) error {
 			return status.Error(k.code, fleet.Sentence(err))
 		}
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) { // the client's, which has given up
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return status.FromContextError(err).Err()
 	}
 	return status.Error(codes.Internal, "internal error: see the server's log")

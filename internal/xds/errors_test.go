@@ -15,6 +15,8 @@ import (
 // TestStatusOfWhoGivesUp: a call whose client has ended it, or whose deadline has passed, is no error of the server's: its log has nothing of it.
 func TestStatusOfWhoGivesUp(t *testing.T) {
 	t.Parallel()
+	ended, end := context.WithCancel(t.Context())
+	end()
 	for _, x := range []struct {
 		err  error
 		code codes.Code
@@ -25,8 +27,18 @@ func TestStatusOfWhoGivesUp(t *testing.T) {
 		{fmt.Errorf("%w: %w", fleet.ErrUnavailable, context.DeadlineExceeded), codes.Unavailable}, // the database's, which is tried again
 		{errors.New("a bug"), codes.Internal},
 	} {
-		if got := status.Code(statusOf(x.err)); got != x.code {
+		if got := status.Code(statusOf(ended, x.err)); got != x.code {
 			t.Errorf("%v: %s, want %s", x.err, got, x.code)
+		}
+	}
+}
+
+// TestADeadlineOfOursIsAnError: one that passes while the client waits is not the client's.
+func TestADeadlineOfOursIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{context.DeadlineExceeded, context.Canceled} {
+		if got := status.Code(statusOf(t.Context(), err)); got != codes.Internal {
+			t.Errorf("%v: %s, want Internal", err, got)
 		}
 	}
 }

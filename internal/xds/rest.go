@@ -140,7 +140,7 @@ func (s *Server) refusePoll(w http.ResponseWriter, r *http.Request, err error) {
 		code, words = own.code, own.words
 		s.countRefused(context.WithoutCancel(r.Context()), own.GRPCStatus().Err()) // a body that does not end ends the context too
 	} else {
-		st := status.Convert(statusOf(err))
+		st := status.Convert(statusOf(r.Context(), err))
 		code, words = webStatus(st.Code()), st.Message()
 		s.countRefused(r.Context(), st.Err())
 	}
@@ -195,7 +195,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	c := webConnOf(ctx)
 	b, err := s.answerPoll(ctx, w, r, id, only)
-	if blames(statusOf(err)) {
+	if blames(statusOf(ctx, err)) {
 		c.refuse(id.Credential)
 	}
 	return b, err

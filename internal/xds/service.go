@@ -95,12 +95,12 @@ func (s *Server) handler(p protocol) grpc.StreamHandler {
 	return func(_ any, ss grpc.ServerStream) error {
 		id, ok := identityOf(ss.Context())
 		if !ok {
-			return statusOf(errNoIdentity)
+			return statusOf(ss.Context(), errNoIdentity)
 		}
 		st := newStream(s, ss, id, p)
 		known, ok := ss.(*identified)
 		st.relayed = ok && known.relayed
-		return statusOf(st.run())
+		return statusOf(ss.Context(), st.run())
 	}
 }
 

@@ -54,11 +54,11 @@ func (s *Server) talks(do func(*talk) error, once bool, recheck time.Duration, e
 	return func(_ any, ss grpc.ServerStream) error {
 		id, ok := identityOf(ss.Context())
 		if !ok {
-			return statusOf(errNoIdentity)
+			return statusOf(ss.Context(), errNoIdentity)
 		}
 		leave, err := enter(id)
 		if err != nil {
-			return statusOf(err)
+			return statusOf(ss.Context(), err)
 		}
 		defer leave()
 		t := s.newTalk(ss, id, recheck)
@@ -68,7 +68,7 @@ func (s *Server) talks(do func(*talk) error, once bool, recheck time.Duration, e
 		defer t.silence.Stop()
 		end := make(chan error, 1)
 		go func() { end <- t.run(do) }() // the handler's return frees it
-		return statusOf(t.await(end, id))
+		return statusOf(ss.Context(), t.await(end, id))
 	}
 }
 
