@@ -90,9 +90,9 @@ func TestT08_NewNodesOfACredentialHaveNoOthersForgotten(t *testing.T) {
 	poll := func(id string) []byte { return []byte(`{"node":` + envoysNode(id) + `}`) }
 	read := func(whose fleet.CredentialID, id, pad string) {
 		t.Helper()
-		body := poll(id)
-		if pad != "" {
-			body = fmt.Appendf(nil, `{"node":{"id":%q,"metadata":{"a":%q}}}`, id, pad)
+		body := fmt.Appendf(nil, `{"node":{"id":%q,"metadata":{"a":%q}}}`, id, pad)
+		if pad == "" {
+			body = poll(id)
 		}
 		if _, _, err := decodeJSON(body, bounds{math.MaxInt, new(lists), nil}, nodes, whose); err != nil {
 			t.Fatal(err)

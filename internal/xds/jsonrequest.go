@@ -2,6 +2,7 @@ package xds
 
 import (
 	"bytes"
+	"container/heap"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -34,13 +35,38 @@ type jsonNode struct {
 type jsonNodes struct {
 	mu   sync.Mutex // guards what follows
 	of   map[fleet.CredentialID]*ownNodes
+	most bySize
 	size int // of all
 }
 
 // ownNodes are those of a credential.
 type ownNodes struct {
+	whose fleet.CredentialID
 	known map[[sha256.Size]byte]*jsonNode
 	size  int
+	place int // in bySize
+}
+
+// bySize is a heap of those of all credentials, the largest first. Thousands of credentials may have few nodes each, and the lock is one for all.
+type bySize []*ownNodes
+
+func (h bySize) Len() int           { return len(h) }
+func (h bySize) Less(i, j int) bool { return h[i].size > h[j].size }
+func (h bySize) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].place, h[j].place = i, j
+}
+
+func (h *bySize) Push(own any) {
+	own.(*ownNodes).place = len(*h)
+	*h = append(*h, own.(*ownNodes))
+}
+
+func (h *bySize) Pop() any {
+	last := (*h)[len(*h)-1]
+	(*h)[len(*h)-1] = nil
+	*h = (*h)[:len(*h)-1]
+	return last
 }
 
 // maxNodes is what the nodes that are known may take, in bytes. Then those are forgotten of the credential that has most: one whose polls have ever new nodes has its
@@ -66,27 +92,24 @@ func (ns *jsonNodes) keep(whose fleet.CredentialID, n *jsonNode) {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
 	for ns.size > 0 && ns.size+len(n.encoded)+entry+share > maxNodes {
-		var most fleet.CredentialID
-		for id, own := range ns.of {
-			if ns.of[most] == nil || own.size > ns.of[most].size {
-				most = id
-			}
-		}
-		ns.size -= ns.of[most].size
-		delete(ns.of, most)
+		most := heap.Pop(&ns.most).(*ownNodes)
+		ns.size -= most.size
+		delete(ns.of, most.whose)
 	}
 	if ns.of == nil {
 		ns.of = make(map[fleet.CredentialID]*ownNodes)
 	}
 	own := ns.of[whose]
 	if own == nil {
-		own = &ownNodes{known: make(map[[sha256.Size]byte]*jsonNode), size: share}
+		own = &ownNodes{whose: whose, known: make(map[[sha256.Size]byte]*jsonNode), size: share}
 		ns.of[whose] = own
+		heap.Push(&ns.most, own)
 		ns.size += share
 	}
 	if own.known[n.hash] == nil { // else it was read twice at once
 		own.known[n.hash] = n
 		own.size, ns.size = own.size+len(n.encoded)+entry, ns.size+len(n.encoded)+entry
+		heap.Fix(&ns.most, own.place)
 	}
 }
 
