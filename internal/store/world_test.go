@@ -43,7 +43,7 @@ func another(t *testing.T) *world {
 	db := storetest.New(t)
 	w := &world{T: t, db: db, app: db.Store(t), node: db.NodeStore(t), super: db.Connect(t, db.Owner)}
 	t.Cleanup(func() { _ = w.super.Close(context.Background()) })
-	w.tenant, w.fleet = db.TenantWithFleet(t)
+	w.tenant, w.fleet = db.TenantWithFleetBy(t, w.app)
 	return w
 }
 

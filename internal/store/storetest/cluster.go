@@ -22,6 +22,7 @@ var cluster struct {
 	mu     sync.Mutex // guards what follows; also lets one clone be made at a time, which is faster than several
 	server server
 	err    error
+	admin  *pgx.Conn // makes the clones
 	clones int
 }
 
@@ -45,6 +46,9 @@ func (r runner) Run() int {
 	code := r.m.Run()
 	cluster.mu.Lock()
 	defer cluster.mu.Unlock()
+	if cluster.admin != nil {
+		_ = cluster.admin.Close(context.Background())
+	}
 	if cluster.server != nil {
 		if err := cluster.server.Stop(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, "stop the tests' Postgres:", err)
@@ -118,12 +122,19 @@ func clone(ctx context.Context, from string) (server, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+	if cluster.admin == nil || cluster.admin.IsClosed() { // a test that ends while its clone is made closes it
+		if cluster.admin, err = pgx.Connect(ctx, s.URL("postgres", localpg.Superuser)); err != nil {
+			return nil, "", err
+		}
+	}
 	cluster.clones++
 	name := fmt.Sprintf("test_%d", cluster.clones)
-	if from == "" {
-		return s, name, admin(ctx, s, "CREATE DATABASE "+name)
+	create := "CREATE DATABASE " + name
+	if from != "" {
+		create += " TEMPLATE " + from + " STRATEGY file_copy"
 	}
-	return s, name, admin(ctx, s, "CREATE DATABASE "+name+" TEMPLATE "+from+" STRATEGY file_copy")
+	_, err = cluster.admin.Exec(ctx, create)
+	return s, name, err
 }
 
 func admin(ctx context.Context, s server, sql string) error {

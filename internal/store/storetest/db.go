@@ -109,6 +109,12 @@ func (db *DB) TenantWithFleet(t testing.TB) (fleet.TenantID, fleet.ID) {
 	t.Helper()
 	s := db.opened(t)
 	defer s.Close()
+	return db.TenantWithFleetBy(t, s)
+}
+
+// TenantWithFleetBy makes them by a store that is open: another one costs more than they do.
+func (db *DB) TenantWithFleetBy(t testing.TB, s *store.Store) (fleet.TenantID, fleet.ID) {
+	t.Helper()
 	tenant := db.tenantBy(t, s)
 	return tenant, db.fleetBy(t, s, tenant)
 }
