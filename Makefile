@@ -18,8 +18,10 @@ GENERATED := clients/go/client.gen.go clients/python/fairlead_client clients/typ
 # tests with a deadline wait for each other.
 TEST_P ?= 2
 TEST_FLAGS ?=
-# Everything but the end-to-end tests, whose deadlines want the machine for themselves.
-UNIT = go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/clients' -e '/test/contract' -e '/test/compose' -e '/test/alerts' -e '/test/chaos'
+# Everything but the end-to-end tests, whose deadlines want the machine for themselves. Those that take longest come first, so that none of them
+# is left alone at the end.
+LONGEST := fairlead/internal/store fairlead/internal/httpapi
+UNIT = { printf '%s\n' $(LONGEST); go list ./...; } | awk '!seen[$$0]++' | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/clients' -e '/test/contract' -e '/test/compose' -e '/test/alerts' -e '/test/chaos'
 # A process under the race detector sleeps a second before it ends, for the races of goroutines that outlive main. Tests wait for the
 # ones that they start, and fail where one is left (goleak).
 export GORACE ?= atexit_sleep_ms=10
@@ -27,17 +29,30 @@ export GORACE ?= atexit_sleep_ms=10
 RACE := CGO_ENABLED=1 go test -race -vet=off
 PLAIN := go test -vet=off
 
-# What runs with the race detector, which makes tests take three times as long: all of it by hand and in "make soak"; in CI one of these, which
-# the commit's hash chooses: the engine, the API with the command line, the store, the servers around them, or the end-to-end tests. The others
-# run without it. RACED=all, RACED=none
-TURNS := api e2e engine servers store
+# Of what takes longest CI runs one part of six, which the commit's hash chooses; by hand and in "make soak" all of it runs. TURN=all, TURN=store
+# The race detector, which makes tests take three times as long, looks at the engine, the API, the command line, the store, the servers around
+# them, or the end-to-end tests; the others run without it. RACED=all, RACED=none says it for the race detector alone.
+TURNS := api cli e2e engine servers store
 ENGINE := /internal/(xds|replica|planner|delivery|snapshot|refusal|endpoints|load|lifecycle|compute|door)(/|$$)
-API := ^fairlead/(cmd|internal/httpapi)(/|$$)
+API := ^fairlead/internal/(httpapi)(/|$$)
+CLI := ^fairlead/(cmd)(/|$$)
 STORE := ^fairlead/internal/(store|localpg)(/|$$)
-RACED ?= $(if $(CI),$(shell turns=($(TURNS)); commit=$$(git rev-parse HEAD 2>/dev/null || date +%s%N | sha256sum); echo $${turns[$$((16#$${commit:8:6} % $${#turns[@]}))]}),all)
+ifndef TURN
+TURN := $(if $(CI),$(shell turns=($(TURNS)); commit=$$(git rev-parse HEAD 2>/dev/null || date +%s%N | sha256sum); echo $${turns[$$((16#$${commit:8:6} % $${#turns[@]}))]}),all)
+endif
+export TURN # one for all that a run starts, without git too
+RACED ?= $(TURN)
+# Beside the race detector a turn has one of what is long and depends on little else. It is a release, the program of the measurements, every page
+# in Chromium, requests that schemathesis makes up, or an older Envoy. That of the API, which is the longest, has none.
+WITH_RELEASE := e2e
+WITH_BENCH := cli
+WITH_PAGES := servers
+WITH_SCHEMATHESIS := engine
+WITH_OLDER := store
+turn_of = $(filter all $(1),$(TURN))
 raced = $(filter all $(1),$(RACED))
 # The packages whose turn it is (1), or the others (0). Each is of one turn: "servers" are those that no pattern names.
-turn = awk -v raced=' $(RACED) ' '{ t = $$0 ~ "$(ENGINE)" ? "engine" : $$0 ~ "$(API)" ? "api" : $$0 ~ "$(STORE)" ? "store" : "servers"; \
+turn = awk -v raced=' $(RACED) ' '{ t = $$0 ~ "$(ENGINE)" ? "engine" : $$0 ~ "$(API)" ? "api" : $$0 ~ "$(CLI)" ? "cli" : $$0 ~ "$(STORE)" ? "store" : "servers"; \
 	if ((raced ~ " (all|" t ") ") == $(1)) print }'
 
 .PHONY: help
@@ -59,22 +74,31 @@ LARGE := ./cmd/fairlead ./internal/httpapi ./internal/xds
 .PHONY: test
 test: unit e2e ## Run all tests, end to end ones too; Envoy and Postgres are found or fetched
 
-.PHONY: unit
-unit: race-ready ## Run all tests but the end-to-end ones
+.PHONY: unit unit-packages unit-modules
+unit: unit-packages unit-modules ## Run all tests but the end-to-end ones
+unit-packages: race-ready
 	@echo "== the race detector looks at: $(RACED)"
 	@packages=$$($(UNIT) | $(call turn,1)); [ -z "$$packages" ] || { set -x; $(RACE) -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $$packages; }
-	@packages=$$($(UNIT) | $(call turn,0)); [ -z "$$packages" ] || { set -x; $(PLAIN) -skip '^TestLarge' -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $$packages; }
-	go test -vet=off -timeout 5m -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
-	cd bench && $(if $(call raced,servers),$(RACE),$(PLAIN)) -timeout 5m $(TEST_FLAGS) ./...
+	@packages=$$($(UNIT) | $(call turn,0)); [ -z "$$packages" ] || { set -x; $(PLAIN) -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $$packages; }
+	@packages=$$(go list $(LARGE) | $(call turn,1)); [ -z "$$packages" ] || { set -x; $(PLAIN) -timeout 5m -run '^TestLarge' $(TEST_FLAGS) $$packages; }
+unit-modules: race-ready
+	cd bench && $(if $(call raced,servers),$(RACE),$(PLAIN)) -timeout 5m $(if $(call turn_of,$(WITH_BENCH)),,-skip '^TestAllServersTakeTurns$$') $(TEST_FLAGS) ./...
 	cd clients/go && $(PLAIN) -timeout 5m $(TEST_FLAGS) ./...
 	cd tools/promrules && $(PLAIN) -timeout 5m $(TEST_FLAGS) ./...
-	cd tools/release && $(PLAIN) -timeout 15m $(TEST_FLAGS) ./...
+	cd tools/release && $(PLAIN) -timeout 15m $(if $(call turn_of,$(WITH_RELEASE)),,-skip '^TestRelease$$') $(TEST_FLAGS) ./...
 	cd tools/chart && $(PLAIN) -timeout 10m $(TEST_FLAGS) ./...
 
-.PHONY: e2e
+# Those with Envoy beside all others, and three at a time: they wait for clients and timers more than they compute. Under the race detector they
+# compute more.
+.PHONY: e2e e2e-envoy e2e-clients
 e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy, real gRPC clients and the clients of the API
-	$(if $(call raced,e2e),$(RACE),$(PLAIN)) -p 1 -timeout 15m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey ./test/clients ./test/chaos
-	$(PLAIN) -parallel 6 -timeout 5m $(TEST_FLAGS) ./test/alerts # they wait most of their time
+	@$(MAKE) -j2 e2e-clients e2e-envoy
+e2e-envoy:
+	$(if $(call raced,e2e),$(RACE),$(PLAIN) -parallel 3) -timeout 15m $(TEST_FLAGS) ./test/e2e/...
+e2e-clients:
+	$(if $(call raced,e2e),$(RACE),$(PLAIN)) -p 1 -timeout 15m $(TEST_FLAGS) ./test/grpc/... ./test/journey ./test/clients ./test/chaos
+	$(PLAIN) -parallel 6 -timeout 5m $(TEST_FLAGS) ./test/alerts
+	$(if $(and $(CI),$(call turn_of,$(WITH_OLDER))),@$(MAKE) e2e-turn)
 
 .PHONY: release
 release: ## Build what is published of a version into dist/, the same bytes each time. VERSION=1.2.3, PLATFORMS=linux/amd64
@@ -98,6 +122,10 @@ e2e-turn: ## Run them with one of the older ones, in one protocol and without th
 	@minors=($(ENVOY_MINORS)); protocols=(delta SotW); commit=$$(git rev-parse HEAD 2>/dev/null || date +%s%N | sha256sum); \
 		other=$${protocols[$$((16#$${commit:6:1} % 2))]}; \
 		$(MAKE) e2e-versions RACE="go test -vet=off" VERSION=$${minors[$$((16#$${commit:0:6} % ($${#minors[@]} - 1)))]} TEST_FLAGS="$(TEST_FLAGS) -skip '$(ANY_ENVOY)|./$$other'"
+
+.PHONY: schemathesis-turn
+schemathesis-turn: ## Ask it if it is its turn
+	@$(if $(call turn_of,$(WITH_SCHEMATHESIS)),$(MAKE) schemathesis)
 
 # How long the long checks take: writers of the store, a client that refuses everything,
 # random sequences of requests; and how many random histories of a fleet on several servers are
@@ -126,7 +154,8 @@ SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 
 .PHONY: soak
 soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; docs/soak has a log
-	$(MAKE) test RACED=all TEST_FLAGS='$(TEST_FLAGS) -count=1'
+	$(MAKE) test TURN=all TEST_FLAGS='$(TEST_FLAGS) -count=1'
+	$(MAKE) page-browser schemathesis e2e-versions TURN=all
 	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|AtTheLimits|Deletions|T16_Floods|Neighbours|T19_|EndpointsUnderLeases|Files|T08_|Chaos)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
 	$(SOAK) -tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
@@ -292,13 +321,13 @@ page-lint:
 page-unit:
 	@cd web && node_modules/.bin/vitest run --reporter=dot
 
-# In CI every page is looked at in one of light, dark and phone, which the commit's hash chooses; by hand in all of them.
+# In CI every page is looked at in its turn, in one of light, dark and phone, which the commit's hash chooses; by hand in all of them.
 .PHONY: page-browser
 page-browser: $(PAGE_STAMP) ## Try the page in Chromium, with the real server and a real Envoy. SPEC=session
 	@go build -ldflags=-s -o bin/ ./cmd/fairlead # without what a debugger reads
 	@looks=(light dark phone); commit=$$(git rev-parse HEAD 2>/dev/null || date +%s%N | sha256sum); \
-		if [ -n "$${CI:-}" ]; then export FAIRLEAD_LOOK=$${looks[$$((16#$${commit:0:6} % 3))]}; fi; \
-		cd web && node_modules/.bin/vitest run --config browser/vitest.config.ts $(or $(SPEC),--exclude '**/measures.spec.ts')
+		if [ "$(TURN)" != all ]; then export FAIRLEAD_LOOK=$${looks[$$((16#$${commit:0:6} % 3))]}; fi; \
+		cd web && node_modules/.bin/vitest run --config browser/vitest.config.ts $(or $(SPEC),--exclude '**/measures.spec.ts' $(if $(call turn_of,$(WITH_PAGES)),,--exclude '**/pages.spec.ts'))
 
 .PHONY: screenshots
 screenshots: ## Make the pictures in docs/screenshots anew

@@ -2,6 +2,7 @@ package internal_test
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -79,11 +80,11 @@ func TestWhatTheRaceDetectorLeavesOutIsRun(t *testing.T) {
 			}
 		}
 	})
-	mustList(t, "LARGE", left, "-run '^TestLarge' $(TEST_FLAGS) $(LARGE)", "-tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)")
+	mustList(t, "LARGE", left, "packages=$$(go list $(LARGE) | $(call turn,1)); [ -z \"$$packages\" ] || { set -x; $(PLAIN) -timeout 5m -run '^TestLarge' $(TEST_FLAGS) $$packages; }", "-tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)")
 }
 
-// In CI the race detector looks at the packages of one turn, in "make soak" at all of them. A pattern that names no folder leaves its packages
-// to another turn.
+// In CI the race detector looks at the packages of one turn, in "make soak" at all of them; so it is with what else is long. A pattern that
+// names no folder leaves its packages to another turn.
 func TestTheRaceDetectorHasItsTurns(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile("../Makefile")
@@ -103,7 +104,21 @@ func TestTheRaceDetectorHasItsTurns(t *testing.T) {
 			}
 		}
 	}
-	mustList(t, "TURNS", turns, "\t$(MAKE) test RACED=all TEST_FLAGS='$(TEST_FLAGS) -count=1'")
+	mustList(t, "TURNS", turns, "\t$(MAKE) test TURN=all TEST_FLAGS='$(TEST_FLAGS) -count=1'", "\t$(MAKE) page-browser schemathesis e2e-versions TURN=all")
+	others := regexp.MustCompile(`(?m)^(WITH_\w+) := (.+)$`).FindAllSubmatch(makefile, -1)
+	if len(others) == 0 {
+		t.Error("nothing but the race detector has turns")
+	}
+	for _, other := range others {
+		for _, turn := range strings.Fields(string(other[2])) {
+			if !slices.Contains(turns, turn) {
+				t.Errorf("the Makefile's %s has a turn %q that never comes", other[1], turn)
+			}
+		}
+		if !bytes.Contains(makefile, fmt.Appendf(nil, "$(call turn_of,$(%s))", other[1])) {
+			t.Errorf("no rule of the Makefile asks for %s", other[1])
+		}
+	}
 }
 
 // Random histories of which the race detector has a tenth are played whole by "make soak".
