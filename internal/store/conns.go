@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/semaphore"
 
 	"fairlead/internal/fleet"
 )
@@ -40,7 +41,7 @@ const (
 type conns struct {
 	pool  *pgxpool.Pool
 	vital *pgxpool.Pool // nil for the app, which has neither lease nor reports
-	most  map[lane]slots
+	most  map[lane]*semaphore.Weighted
 
 	// One caller of a fleet locks its head; the others of this process wait without a
 	// connection, which they would hold for nothing.
@@ -60,7 +61,9 @@ func newConns(ctx context.Context, conf *pgxpool.Config, node bool) (*conns, err
 		c.shares = newTurns[fleet.TenantID](half, waitingForShare)
 		return c, nil
 	}
-	c.most = map[lane]slots{laneReload: make(slots, half), laneFollow: make(slots, max(1, int(conf.MaxConns)*3/5)), laneReport: make(slots, vitalConns-1)}
+	c.most = map[lane]*semaphore.Weighted{
+		laneReload: semaphore.NewWeighted(int64(half)), laneFollow: semaphore.NewWeighted(max(1, int64(conf.MaxConns)*3/5)), laneReport: semaphore.NewWeighted(vitalConns - 1),
+	}
 	conf = conf.Copy()
 	conf.MaxConns, conf.MinConns, conf.MinIdleConns = vitalConns, 0, 0
 	if c.vital, err = pgxpool.NewWithConfig(ctx, conf); err != nil {
@@ -112,7 +115,7 @@ func (c *conns) enter(ctx context.Context, k call) (leave func(), err error) {
 		step(WaitShare, func(ctx context.Context) (func(), error) { return c.shares.take(ctx, k.tenant) })
 	}
 	if s, bounded := c.most[k.lane]; bounded {
-		step(WaitWork, func(ctx context.Context) (func(), error) { return s.give, s.take(ctx) })
+		step(WaitWork, func(ctx context.Context) (func(), error) { return func() { s.Release(1) }, s.Acquire(ctx, 1) })
 	}
 	if err != nil {
 		leave()

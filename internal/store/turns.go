@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // errCrowded: so many wait for a turn that one more would hardly get it.
@@ -19,8 +21,8 @@ type turns[K comparable] struct {
 }
 
 type turn struct {
-	slots
-	users int // in and waiting; guarded by turns.mu
+	places *semaphore.Weighted
+	users  int // in and waiting; guarded by turns.mu
 }
 
 func newTurns[K comparable](each, waiting int) *turns[K] {
@@ -33,11 +35,11 @@ func (q *turns[K]) take(ctx context.Context, k K) (leave func(), err error) {
 	if t == nil {
 		return nil, errCrowded
 	}
-	if err := t.take(ctx); err != nil {
+	if err := t.places.Acquire(ctx, 1); err != nil {
 		q.part(k, t)
 		return nil, err
 	}
-	return func() { t.give(); q.part(k, t) }, nil
+	return func() { t.places.Release(1); q.part(k, t) }, nil
 }
 
 func (q *turns[K]) join(k K) *turn {
@@ -45,7 +47,7 @@ func (q *turns[K]) join(k K) *turn {
 	defer q.mu.Unlock()
 	t := q.of[k]
 	if t == nil {
-		t = &turn{slots: make(slots, q.each)}
+		t = &turn{places: semaphore.NewWeighted(int64(q.each))}
 		q.of[k] = t
 	}
 	if t.users >= q.each+q.waiting {
@@ -62,17 +64,3 @@ func (q *turns[K]) part(k K, t *turn) {
 		delete(q.of, k)
 	}
 }
-
-// slots lets so many callers in at a time as it has capacity; who waits comes in its turn.
-type slots chan struct{}
-
-func (s slots) take(ctx context.Context) error {
-	select {
-	case s <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s slots) give() { <-s }
