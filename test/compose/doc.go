@@ -1,3 +1,3 @@
-// Package compose runs docker-compose.yml with podman, TLS everywhere, as its first lines say: to the first routed
-// request. `make compose-test` runs it; it is no part of `make test`, as it needs root and a container engine.
+// Package compose holds the tests of docker-compose.yml, which run without a container engine. It is a module of its
+// own: what reads the file is for these tests alone.
 package compose

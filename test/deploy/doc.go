@@ -1,3 +1,3 @@
-// Package deploy holds the tests of Dockerfile and docker-compose.yml, which run without
+// Package deploy holds the tests of the Dockerfile and of the database's roles, which run without
 // a container engine.
 package deploy

@@ -129,8 +129,9 @@ func (m mutant) run(ctx context.Context, root string) error {
 		}
 		args = append(args, "-overlay", file)
 	}
-	test := exec.CommandContext(ctx, "go", append(args, m.pkg)...)
-	test.Dir = root
+	folder, pkg := module(root, m.pkg)
+	test := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	test.Dir = folder
 	// A failure that was found need not be made shorter, and the next run is not to begin with it.
 	test.Env = append(os.Environ(), "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
 	out, err := test.CombinedOutput()

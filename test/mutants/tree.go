@@ -30,6 +30,17 @@ func built(root, folder string) bool {
 	}
 }
 
+// module returns the folder of the module that a package of the tree is in, and the package as it is called from there.
+func module(root, pkg string) (folder, from string) {
+	for folder = filepath.Join(root, pkg); folder != root; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			break
+		}
+	}
+	from, _ = filepath.Rel(folder, filepath.Join(root, pkg)) // cannot fail: it is below
+	return folder, "./" + filepath.ToSlash(from)
+}
+
 // copyTree copies a tree without what is fetched and what is hidden in folders of its own. What is there is replaced.
 func copyTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {

@@ -6,6 +6,28 @@ import (
 	"testing"
 )
 
+// TestAPackageIsTestedInItsModule: go tests packages of the module alone in whose folder it is started.
+func TestAPackageIsTestedInItsModule(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for _, name := range []string{"go.mod", "test/compose/go.mod"} {
+		file := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for pkg, want := range map[string][2]string{
+		"./internal/xds": {"", "./internal/xds"}, "./test/compose": {"test/compose", "./."}, "./test/compose/podman": {"test/compose", "./podman"},
+	} {
+		if folder, from := module(root, pkg); folder != filepath.Join(root, want[0]) || from != want[1] {
+			t.Errorf("%s is %s in %s, want %s in %s", pkg, from, folder, want[1], want[0])
+		}
+	}
+}
+
 // TestWhatNoBuildReplacesIsCopied: files beside no package, which a test reads itself.
 func TestWhatNoBuildReplacesIsCopied(t *testing.T) {
 	t.Parallel()

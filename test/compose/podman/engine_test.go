@@ -1,4 +1,4 @@
-package compose
+package podman
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ func newEngine(t *testing.T) *engine {
 	if t.Failed() {
 		t.FailNow()
 	}
-	root, err := filepath.Abs("../..")
+	root, err := filepath.Abs("../../..")
 	must(t, err)
 	cache := os.Getenv("FAIRLEAD_CACHE_DIR")
 	if cache == "" {
@@ -77,7 +77,7 @@ func newEngine(t *testing.T) *engine {
 	e.env = append(os.Environ(), "CONTAINERS_CONF="+cache+"/containers.conf", "CONTAINERS_STORAGE_CONF="+cache+"/storage.conf")
 	e.clean()
 	t.Cleanup(e.clean)
-	e.program("", "test/compose/images", append([]string{cache}, images...)...)
+	e.program("", "test/compose/podman/images", append([]string{cache}, images...)...)
 	return e
 }
 
