@@ -10,7 +10,7 @@ import (
 // Answerable returns the response that an answer with this nonce is about: the one in
 // flight, or one that it has overtaken. nil if there is none.
 func (c *Client) Answerable(t fleet.Type, nonce string) *Response {
-	if f := c.flights[t]; f != nil && f.nonce == nonce {
+	if f := c.inFlight[t]; f != nil && f.nonce == nonce {
 		return f.Response
 	}
 	if i := c.rec.of(t).lateIndex(nonce); i >= 0 {
@@ -27,7 +27,7 @@ func (c *Client) Ack(now time.Time, t fleet.Type, nonce, words string) Findings 
 	if words != "" {
 		c.explain(t, words)
 	}
-	f := c.flights[t]
+	f := c.inFlight[t]
 	if f == nil || f.nonce != nonce {
 		late := c.takeLate(t, nonce)
 		if late != nil && late.presumed {
@@ -56,14 +56,14 @@ func (c *Client) askedAgain(t fleet.Type) {
 }
 
 // take takes in that the client has what a response brought.
-func (c *Client) take(t fleet.Type, f *flight) {
+func (c *Client) take(t fleet.Type, f *sentResponse) {
 	tr := &c.pos.Types[t]
 	c.rec.of(t).search.Taken(tr.Next)
 	before := tr.Held
 	tr.Held, tr.Next, tr.InFlight = tr.Next, nil, false
 	tr.Doubts, tr.NextDoubts = tr.NextDoubts, nil
 	c.reports[t] = f.after
-	c.flights[t] = nil
+	c.inFlight[t] = nil
 	if c.rec != nil {
 		c.rec.types[t].late = nil // whatever they brought, this one came after them
 	}
@@ -82,11 +82,11 @@ func (c *Client) take(t fleet.Type, f *flight) {
 }
 
 func (p *typeRecord) lateIndex(nonce string) int {
-	return slices.IndexFunc(p.late, func(f *flight) bool { return f.nonce == nonce })
+	return slices.IndexFunc(p.late, func(f *sentResponse) bool { return f.nonce == nonce })
 }
 
 // takeLate takes the overtaken response of that nonce out, nil if there is none.
-func (c *Client) takeLate(t fleet.Type, nonce string) *flight {
+func (c *Client) takeLate(t fleet.Type, nonce string) *sentResponse {
 	i := c.rec.of(t).lateIndex(nonce)
 	if i < 0 {
 		return nil

@@ -102,7 +102,7 @@ func (c *Client) doubtDeleted(r *Request, target *snapshot.Target) {
 	if r.Versions.N == 0 {
 		return
 	}
-	_, missing := c.look(target).wanted(r.Type)
+	_, missing := c.inputs(target).wanted(r.Type)
 	if missing.Len() == 0 {
 		return
 	}
@@ -121,7 +121,7 @@ func (c *Client) wouldMislead(t fleet.Type, target *snapshot.Target) bool {
 	if !c.pos.Kind.patient(t) {
 		return false
 	}
-	_, missing := c.look(target).wanted(t)
+	_, missing := c.inputs(target).wanted(t)
 	return missing.Len() > 0
 }
 
@@ -133,7 +133,7 @@ func (c *Client) believe(r *Request, target *snapshot.Target) (unspoken *snapsho
 	if r.Versions.N == 0 && !c.origin.Past.doubtsAny(target) {
 		return tr.Sub.names // a new process, or one that has settled all that there is
 	}
-	l := c.look(target)
+	l := c.inputs(target)
 	want, missing := l.wanted(t)
 	if !c.origin.Past.doubtsAny(target) && want.Len() > 0 && want.Entries() == r.Versions.Count {
 		if tr.Held = want; tr.Sub.wildcard || t == fleet.VirtualHost {
@@ -168,9 +168,9 @@ func (c *Client) unspoken(t fleet.Type) *snapshot.Set {
 // believeEach looks at every version that is reported.
 func (c *Client) believeEach(r *Request, target *snapshot.Target) {
 	t := r.Type
-	look := func(name, version string) *snapshot.Resource { return c.known(t, name, version, target) }
+	known := func(name, version string) *snapshot.Resource { return c.known(t, name, version, target) }
 	has := make(map[string]*snapshot.Resource, r.Versions.N) // nil: it is in doubt, or not asked for
-	want, _ := c.look(target).wanted(t)
+	want, _ := c.inputs(target).wanted(t)
 	var doubts []doubtEdit
 	if r.Versions.N > 0 {
 		for n, v := range r.Versions.Each {
@@ -178,7 +178,7 @@ func (c *Client) believeEach(r *Request, target *snapshot.Target) {
 				continue
 			}
 			name, version := string(n), string(v)
-			is, doubt := c.believeOne(t, name, version, want.Get(name), target, look)
+			is, doubt := c.believeOne(t, name, version, want.Get(name), target, known)
 			if has[name] = is; doubt != nil {
 				doubts = append(doubts, doubtEdit{name, doubt})
 			}
@@ -257,7 +257,7 @@ func (c *Client) newer(t fleet.Type, target *snapshot.Target) iter.Seq[*snapshot
 // unreported is what the client may have taken from a response that it refused, and does
 // not report.
 func (c *Client) unreported(t fleet.Type, target *snapshot.Target) (doubts []doubtEdit) {
-	l := c.look(target)
+	l := c.inputs(target)
 	for r := range c.newer(t, target) {
 		if c.pos.Types[t].Sub.Has(r.Name) && l.held(t, r.Name).nothing() {
 			doubts = append(doubts, doubtEdit{r.Name, new(Doubt)})

@@ -16,7 +16,7 @@ const (
 )
 
 // lacked are those of some clusters, which its target leaves out, that the client may be without: it still has what was deleted meanwhile and goes last.
-func (l *look) lacked(all []snapshot.Lack) (some []snapshot.Lack) {
+func (l *inputs) lacked(all []snapshot.Lack) (some []snapshot.Lack) {
 	for _, x := range all {
 		if !l.surelyHas(x.Name) {
 			some = append(some, x)
@@ -49,7 +49,7 @@ func (r *Response) findCandidates() (all []snapshot.Exception) {
 // candidates are those of a response. What they lacked is this client's own: others that were sent the response may have other clusters by now.
 func (c *Client) candidates(r *Response) []snapshot.Exception {
 	all, own := r.candidates(), false
-	l := c.look(c.overlay.base)
+	l := c.inputs(c.overlay.base)
 	for i, x := range all {
 		lacked := l.lacked(x.Lacked)
 		if len(lacked) == len(x.Lacked) {
@@ -128,7 +128,7 @@ func sameException(a, b snapshot.Exception) bool {
 // endBisections drops the candidates that the target has left, and ends a bisection of
 // which nothing is left.
 func (c *Client) endBisections(target *snapshot.Target) {
-	l := c.look(target)
+	l := c.inputs(target)
 	for i := range c.rec.types {
 		t, p := fleet.Type(i), &c.rec.types[i]                                   //nolint:gosec // one of nine
 		p.search, _ = p.search.Revise(func(x *snapshot.Exception, _ bool) bool { // or back, by a later revision: then it is offered once more
@@ -152,7 +152,7 @@ func (c *Client) advance(target *snapshot.Target) (moved bool) {
 	if !c.rec.bisecting() {
 		return false
 	}
-	at, l := c.place(), c.look(target)
+	at, l := c.place(), c.inputs(target)
 	for i := range c.rec.types {
 		t, b := fleet.Type(i), c.rec.types[i].search //nolint:gosec // one of nine
 		if b == nil || c.pos.Types[i].InFlight {
@@ -193,7 +193,7 @@ func (c *Client) repaired(t fleet.Type) bool {
 // correct takes in what the client holds of the candidates by its own account: what it was
 // thought never to have had is not taken away, and what it has taken it does not refuse.
 func (c *Client) correct(t fleet.Type, target *snapshot.Target) {
-	l := c.look(target)
+	l := c.inputs(target)
 	c.rec.of(t).search.Revise(func(x *snapshot.Exception, _ bool) bool {
 		h := l.held(t, x.Refused.Name)
 		if x.Good == nil && h.surely() {

@@ -17,7 +17,7 @@ type Client struct {
 	pos        Position
 	rec        *Record // nil: nothing is recorded
 	origin     Origin
-	flights    [fleet.NumTypes]*flight
+	inFlight   [fleet.NumTypes]*sentResponse
 	settled    settled
 	reports    [fleet.NumTypes]*snapshot.Set // the set of the version that it would report now, in state of the world
 	times      times
@@ -44,15 +44,15 @@ type Origin struct {
 	Before *snapshot.Snapshot
 }
 
-// flight is a response that was sent, with what differs from stream to stream.
-type flight struct {
+// sentResponse is a response that was sent, with what differs from stream to stream.
+type sentResponse struct {
 	*Response
 	nonce    string
 	sentAt   time.Time
-	presumed bool    // stuck: what is to repair it does not wait for the answer
-	idle     *idle   // where nothing newer was to be said beside it; nil: not looked at yet
-	refusals int     // of the client, when it was sent
-	before   *flight // what was sent before it and may go unanswered; see passed
+	presumed bool          // stuck: what is to repair it does not wait for the answer
+	idle     *idle         // where nothing newer was to be said beside it; nil: it is not known yet
+	refusals int           // of the client, when it was sent
+	before   *sentResponse // what was sent before it and may go unanswered; see passed
 }
 
 // settled is what the client has confirmed.
@@ -115,8 +115,8 @@ func (c *Client) report() Findings {
 	return f
 }
 
-func (c *Client) look(target *snapshot.Target) *look {
-	return &look{in: c.in, pos: &c.pos, rec: c.rec, target: target, base: c.base(target)}
+func (c *Client) inputs(target *snapshot.Target) *inputs {
+	return &inputs{in: c.in, pos: &c.pos, rec: c.rec, target: target, base: c.base(target)}
 }
 
 // base is the node's own target, as last seen.
@@ -263,7 +263,7 @@ func (c *Client) Clean() bool {
 	}
 	for i := range c.pos.Types {
 		p := c.rec.of(fleet.Type(i))
-		if f := c.flights[i]; f != nil && f.alters() || len(p.late) > 0 || p.search != nil || c.pos.Types[i].Doubts.Len() > 0 || c.lacksSome(fleet.Type(i)) {
+		if f := c.inFlight[i]; f != nil && f.alters() || len(p.late) > 0 || p.search != nil || c.pos.Types[i].Doubts.Len() > 0 || c.lacksSome(fleet.Type(i)) {
 			return false
 		}
 		if c.origin.Past.Unclean && c.pos.Types[i].Sub != nil && c.settled.confirmed[i] == 0 {

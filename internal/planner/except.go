@@ -63,7 +63,7 @@ func (c *Client) doubtExceptions(r *Request, target *snapshot.Target) {
 		}
 	}
 	r.Versions.of(reported)
-	l := c.look(target)
+	l := c.inputs(target)
 	for refused, instead := range snapshot.Diff(target.View[t], target.Types[t]) {
 		if refused == nil {
 			continue

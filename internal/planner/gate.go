@@ -15,7 +15,7 @@ var naming = []fleet.Type{fleet.Listener, fleet.Route, fleet.ScopedRoute, fleet.
 // waitsForCluster reports whether a resource names a cluster that the client is to have
 // and does not have yet, or one that this node refused, while it has another version to go on
 // with. A changed cluster keeps nothing waiting: the old one serves (SEMANTICS 3.3, 3.9).
-func (l *look) waitsForCluster(t fleet.Type, ch change) bool {
+func (l *inputs) waitsForCluster(t fleet.Type, ch change) bool {
 	clusters, all := &l.pos.Types[fleet.Cluster], l.hasAllClusters()
 	for _, ref := range ch.new.Refs {
 		if ref.Type != fleet.Cluster || l.goesWithout(t, ch, ref) {
@@ -45,7 +45,7 @@ func (l *look) waitsForCluster(t fleet.Type, ch change) bool {
 // something: a client that has none of its routes answers all of their requests with 404, which is worse than that those
 // to one cluster fail. A listener that names such a cluster Envoy would refuse. While a culprit is looked for among the clusters it is not known which are
 // not given.
-func (l *look) goesWithout(t fleet.Type, ch change, cluster fleet.Ref) bool {
+func (l *inputs) goesWithout(t fleet.Type, ch change, cluster fleet.Ref) bool {
 	if t != fleet.Route && t != fleet.VirtualHost || !ch.old.nothing() || l.rec.of(fleet.Cluster).search != nil {
 		return false
 	}
@@ -59,7 +59,7 @@ func (l *look) goesWithout(t fleet.Type, ch change, cluster fleet.Ref) bool {
 
 // hasAllClusters reports whether the client has just what it is to have of clusters, of each the
 // version that it is to have: then no single one need be looked for.
-func (l *look) hasAllClusters() bool {
+func (l *inputs) hasAllClusters() bool {
 	tr := &l.pos.Types[fleet.Cluster]
 	if tr.Sub == nil || tr.InFlight || tr.Doubts.Len() > 0 {
 		return false
@@ -69,7 +69,7 @@ func (l *look) hasAllClusters() bool {
 
 // surelyHas reports whether the client has the cluster of that name, of whatever version,
 // whether or not it has taken in what is in flight.
-func (l *look) surelyHas(cluster string) bool {
+func (l *inputs) surelyHas(cluster string) bool {
 	if !l.held(fleet.Cluster, cluster).surely() {
 		return false
 	}
@@ -79,7 +79,7 @@ func (l *look) surelyHas(cluster string) bool {
 // earlier returns what goes out in the place of a resource that waits for a cluster: the
 // one that stood in the target whose clusters the client ACKed last, so that changes
 // without end cannot keep it at an old version for ever. nil if there is none.
-func (l *look) earlier(t fleet.Type, ch change) *snapshot.Resource {
+func (l *inputs) earlier(t fleet.Type, ch change) *snapshot.Resource {
 	if l.pos.Warm == nil || ch.new == nil {
 		return nil
 	}
@@ -93,12 +93,12 @@ func (l *look) earlier(t fleet.Type, ch change) *snapshot.Resource {
 
 // leavesWithCluster reports whether endpoints belong to a cluster that is about to be
 // taken away from the client: they stay until then, for it serves until then.
-func (l *look) leavesWithCluster(edsName string) bool {
+func (l *inputs) leavesWithCluster(edsName string) bool {
 	return !l.target.Types[fleet.Cluster].HasEDSName(edsName) && l.pos.Types[fleet.Cluster].Held.HasEDSName(edsName)
 }
 
 // rested reports whether nothing is left to do of a type but what is kept back.
-func (l *look) rested(t fleet.Type) bool {
+func (l *inputs) rested(t fleet.Type) bool {
 	return !l.pos.Types[t].InFlight && l.rests[t] >= keptBack && l.rec.of(t).search == nil
 }
 
@@ -123,7 +123,7 @@ func (n *namers) of(cluster string) namedBy { return max(n.clusters[cluster], n.
 // is in step: such a cluster stays until that was ACKed. What a client merely reported, at a
 // version that the fleet no longer has, may name any cluster; so may the routes of a listener
 // that is about to leave them, if they are not known.
-func (l *look) stillNamed() *namers {
+func (l *inputs) stillNamed() *namers {
 	n := &namers{clusters: map[string]namedBy{}}
 	if l.pos.Opening {
 		n.any = byMoving
@@ -162,7 +162,7 @@ func (l *look) stillNamed() *namers {
 }
 
 // leaveArriving notes what a response in flight may bring.
-func (l *look) leaveArriving(n *namers, t fleet.Type) {
+func (l *inputs) leaveArriving(n *namers, t fleet.Type) {
 	tr, target := &l.pos.Types[t], l.target.Types[t]
 	for _, r := range snapshot.Diff(tr.Held, tr.Next) {
 		if r != nil {
@@ -175,7 +175,7 @@ func (l *look) leaveArriving(n *namers, t fleet.Type) {
 }
 
 // leaves notes what old names and new does not.
-func (l *look) leaves(n *namers, old has, now *snapshot.Resource, by namedBy) {
+func (l *inputs) leaves(n *namers, old has, now *snapshot.Resource, by namedBy) {
 	if old.namesAnything() {
 		n.any = max(n.any, by)
 	}

@@ -11,7 +11,7 @@ import (
 // change takes in that one subscription took the place of another one. It reports whether some name is new. Under a wildcard a delta client is told
 // what a name that it gives up is now (PROTOCOL rule 6).
 func (c *Client) change(t fleet.Type, old, next *Subscription) (asked bool) {
-	if old.Len() == 0 && !old.wildcard && c.flights[t] == nil {
+	if old.Len() == 0 && !old.wildcard && c.inFlight[t] == nil {
 		return next.Len() > 0 // nothing was given up
 	}
 	tr := &c.pos.Types[t]
@@ -78,7 +78,7 @@ func (in interner) dropped(t fleet.Type, s *snapshot.Set, names []string) *snaps
 // wantAgain takes a name up again, and adds to what is in doubt. If it was given up since a response left that carries it,
 // the client may or may not take the resource in when that arrives.
 func (c *Client) wantAgain(t fleet.Type, name string, doubts []doubtEdit) []doubtEdit {
-	f := c.flights[t]
+	f := c.inFlight[t]
 	if f == nil || c.pos.Types[t].Next.Get(name) != nil {
 		return doubts
 	}

@@ -11,9 +11,9 @@ import (
 // heartbeats are those of one type. There is one time for all that has a TTL, not a
 // timer for each.
 type heartbeats struct {
-	renewed time.Time // when all that the client holds was surely renewed; zero: unknown
-	after   string    // the round that goes on has come to this name; "": it begins
-	open    []*flight // heartbeats that were not answered, oldest first
+	renewed time.Time       // when all that the client holds was surely renewed; zero: unknown
+	after   string          // the round that goes on has come to this name; "": it begins
+	open    []*sentResponse // heartbeats that were not answered, oldest first
 }
 
 const (
@@ -39,7 +39,7 @@ func (b *heartbeats) due(shortest time.Duration) time.Time {
 	return b.renewed.Add(max(shortest/heartbeatShare, leastHeartbeat))
 }
 
-func (b *heartbeats) sent(f *flight) {
+func (b *heartbeats) sent(f *sentResponse) {
 	b.open = append(b.open, f)
 	if len(b.open) > maxHeartbeats {
 		b.open = slices.Delete(b.open, 0, 1)
@@ -50,11 +50,11 @@ func (b *heartbeats) sent(f *flight) {
 }
 
 // answered takes the heartbeat of that nonce out, nil if there is none.
-func (b *heartbeats) answered(nonce string) *flight {
+func (b *heartbeats) answered(nonce string) *sentResponse {
 	if b == nil {
 		return nil
 	}
-	i := slices.IndexFunc(b.open, func(f *flight) bool { return f.nonce == nonce })
+	i := slices.IndexFunc(b.open, func(f *sentResponse) bool { return f.nonce == nonce })
 	if i < 0 {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (b *heartbeats) answered(nonce string) *flight {
 
 // expireLate: what ran out while the ACK was held back is not held any more: nobody tells the
 // server, so it counts (PROTOCOL rule 23).
-func (c *Client) expireLate(t fleet.Type, f *flight, before *snapshot.Set) {
+func (c *Client) expireLate(t fleet.Type, f *sentResponse, before *snapshot.Set) {
 	if !c.pos.Kind.TTL {
 		return
 	}

@@ -206,8 +206,8 @@ func (h *history) ask(f *follower, typ fleet.Type, add, drop []string, first boo
 	}
 }
 
-// look has all that there is sent to a client, and compares.
-func (h *history) look(f *follower) {
+// settle has all that there is sent to a client, and compares.
+func (h *history) settle(f *follower) {
 	for {
 		out, plain := f.memo.Step(start, h.target), f.plain.Step(start, h.target)
 		f.settled = max(f.settled, f.memo.Settled())
@@ -318,10 +318,10 @@ func (h *history) everybody() {
 		default:
 			for len(f.inbox) > 0 {
 				h.answerAt(f, 0)
-				h.look(f)
+				h.settle(f)
 			}
 		}
-		h.look(f)
+		h.settle(f)
 	}
 }
 
@@ -346,22 +346,22 @@ func playHistory(t *rapid.T) {
 		case 0, 1:
 			h.change()
 			for _, f := range h.all {
-				h.look(f)
+				h.settle(f)
 			}
 		case 2:
 			typ, name := h.some()
 			h.turn(f, typ, name)
-			h.look(f)
+			h.settle(f)
 		case 3:
 			if rapid.IntRange(0, 2).Draw(t, "lost") == 0 {
 				h.reconnect(f, h.drawEnding())
-				h.look(f)
+				h.settle(f)
 			}
 		case 4:
 			h.pl.Forget()
 		default:
 			h.answer(f)
-			h.look(f)
+			h.settle(f)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (c *Client) Holdings(t fleet.Type, target *snapshot.Target) ([]Holding, tim
 	add := func(r *snapshot.Resource, s Standing) {
 		hs = append(hs, Holding{Name: r.Name, Version: r.Version, Standing: s, Encoded: r.Encoded()})
 	}
-	if f := c.flights[t]; f != nil {
+	if f := c.inFlight[t]; f != nil {
 		for _, ch := range f.changes {
 			if ch.new != nil {
 				add(ch.new, Unanswered)
@@ -71,7 +71,7 @@ func (c *Client) Holdings(t fleet.Type, target *snapshot.Target) ([]Holding, tim
 			add(d.Last, Unanswered)
 		}
 	}
-	for ch := range c.look(target).differences(t) {
+	for ch := range c.inputs(target).differences(t) {
 		if _, out := sent[ch.name]; ch.old.nothing() && ch.new != nil && !out {
 			add(ch.new, Unsent)
 		}
@@ -92,7 +92,7 @@ func (c *Client) Quotable(t fleet.Type) iter.Seq[*snapshot.Resource] {
 			seen[r] = struct{}{}
 			return again || !r.Known()
 		}
-		for _, f := range append([]*flight{c.flights[t]}, p.late...) {
+		for _, f := range append([]*sentResponse{c.inFlight[t]}, p.late...) {
 			if f == nil {
 				continue
 			}

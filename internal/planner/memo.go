@@ -127,8 +127,8 @@ func (in interner) remembered(p *Position, rec *Record, target *snapshot.Target)
 	return e.value
 }
 
-// step returns what to do at the position of a look: as it is remembered, or worked out.
-func (in interner) step(l *look) *step {
+// step returns what to do of some inputs: as it is remembered, or worked out.
+func (in interner) step(l *inputs) *step {
 	if l.rec.bends() || l.target != l.base {
 		return l.walk()
 	}

@@ -38,10 +38,10 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 	tr := &c.pos.Types[t]
 	f := c.takeLate(t, nonce)
 	if f == nil {
-		if f = c.flights[t]; f == nil || f.nonce != nonce {
+		if f = c.inFlight[t]; f == nil || f.nonce != nonce {
 			return false
 		}
-		c.flights[t], tr.Next, tr.NextDoubts, tr.InFlight = nil, nil, nil, false
+		c.inFlight[t], tr.Next, tr.NextDoubts, tr.InFlight = nil, nil, nil, false
 		c.passed(f)
 	}
 	tr.Unknown = f.blind // what it held is no better known than before
@@ -76,7 +76,7 @@ type refusedContent struct {
 const maxRefused = 1_000
 
 func (c *Client) remember(t fleet.Type, r *Response, words string) {
-	p, l := c.edit(t), c.look(c.overlay.base)
+	p, l := c.edit(t), c.inputs(c.overlay.base)
 	if p.refused == nil {
 		p.refused = make(map[snapshot.Sum]refusedContent)
 	}
@@ -86,7 +86,7 @@ func (c *Client) remember(t fleet.Type, r *Response, words string) {
 		}
 		delete(p.refused, content)
 	}
-	p.looked = nil
+	p.checkedAt = nil
 	x := refusedContent{words: words, at: l.target.Revision, changes: r.changes, set: r.target.Types[t]}
 	for _, ch := range r.changes {
 		x.then = append(x.then, l.target.View[t].Get(ch.name))
@@ -108,7 +108,7 @@ func (c *Client) accuseAgain(again []*Response) {
 			if x.again == at || len(all) == 0 || r.blind && t.FullSet() {
 				continue
 			}
-			x.again, p.looked = at, nil
+			x.again, p.checkedAt = at, nil
 			p.refused[r.content] = x
 		}
 		c.refusedBy(repair.Refusal{Type: t, Words: x.words, Candidates: all, Again: true, After: r.after})
@@ -122,7 +122,7 @@ func (c *Client) offerAgain(target *snapshot.Target) {
 	if c.rec == nil {
 		return
 	}
-	l := c.look(target)
+	l := c.inputs(target)
 	for _, t := range order {
 		if c.pos.subscribed(t) && (!c.pos.Types[t].InFlight || c.mayOvertake(t)) {
 			c.rec.types[t].offerAgain(l, t)
@@ -130,11 +130,11 @@ func (c *Client) offerAgain(target *snapshot.Target) {
 	}
 }
 
-func (p *typeRecord) offerAgain(l *look, t fleet.Type) {
-	if p.looked == l.target {
+func (p *typeRecord) offerAgain(l *inputs, t fleet.Type) {
+	if p.checkedAt == l.target {
 		return
 	}
-	p.looked = l.target
+	p.checkedAt = l.target
 	for content, x := range p.refused {
 		switch {
 		case x.over(l, t):
@@ -147,11 +147,11 @@ func (p *typeRecord) offerAgain(l *look, t fleet.Type) {
 }
 
 // excepted reports whether the node's target keeps back something that the content brought.
-func (x *refusedContent) excepted(l *look, t fleet.Type) bool {
+func (x *refusedContent) excepted(l *inputs, t fleet.Type) bool {
 	return slices.ContainsFunc(x.changes, func(ch change) bool { return ch.new != nil && l.target.Excepts(t, ch.new) })
 }
 
-func (x *refusedContent) over(l *look, t fleet.Type) bool {
+func (x *refusedContent) over(l *inputs, t fleet.Type) bool {
 	if len(x.changes) == 0 {
 		return x.set != l.target.Types[t]
 	}

@@ -21,7 +21,7 @@ const (
 // if there is nothing newer to say.
 func (c *Client) overtake(target *snapshot.Target) *step {
 	const t = fleet.Cluster
-	f := c.flights[t]
+	f := c.inFlight[t]
 	if !c.mayOvertake(t) || f.idle.at(&c.pos, target) || !f.presumed && target.Types[t] == f.target.Types[t] {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (c *Client) overtake(target *snapshot.Target) *step {
 	tr := &s.after.Types[t]
 	f.doubt(c.in, tr)
 	tr.Next, tr.NextDoubts, tr.InFlight = nil, nil, false
-	doubting := *c.look(target)
+	doubting := *c.inputs(target)
 	doubting.pos = &s.after
 	r := doubting.plan(t, true).response
 	switch {
@@ -42,7 +42,7 @@ func (c *Client) overtake(target *snapshot.Target) *step {
 	return s
 }
 
-// idle is where a client and its target were as there was nothing newer to say beside a flight.
+// idle is where a client and its target were as there was nothing newer to say beside a response in flight.
 type idle struct {
 	pos    Position
 	target *snapshot.Target
@@ -54,14 +54,14 @@ func (i *idle) at(p *Position, target *snapshot.Target) bool {
 
 // mayOvertake reports whether what is in flight need not be waited for any longer.
 func (c *Client) mayOvertake(t fleet.Type) bool {
-	f := c.flights[t]
+	f := c.inFlight[t]
 	return t == fleet.Cluster && f != nil && (f.presumed || c.now.Sub(f.sentAt) >= overtakeAfter)
 }
 
 // overtaken takes in that a response went out beside the one in flight.
 func (c *Client) overtaken(r *Response) {
 	p := c.edit(r.Type)
-	p.late = append(p.late, c.flights[r.Type])
+	p.late = append(p.late, c.inFlight[r.Type])
 	if len(p.late) > maxLate {
 		p.late = slices.Delete(p.late, 0, 1)
 	}

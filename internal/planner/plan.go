@@ -9,7 +9,7 @@ import (
 
 // plan is the work on one response of one type.
 type plan struct {
-	*look
+	*inputs
 	t       fleet.Type
 	tr      *Track
 	last    bool // all else was sent: clusters may be taken away
@@ -35,9 +35,9 @@ type planned struct {
 }
 
 // plan makes the response for one type.
-func (l *look) plan(t fleet.Type, last bool) planned {
+func (l *inputs) plan(t fleet.Type, last bool) planned {
 	tr := &l.pos.Types[t]
-	p := plan{look: l, tr: tr, t: t, last: last, doubts: tr.Doubts}
+	p := plan{inputs: l, tr: tr, t: t, last: last, doubts: tr.Doubts}
 	p.r = &Response{Type: t, Revision: l.target.Revision, kind: l.pos.Kind, effect: effect{target: l.target, after: tr.Held}}
 	p.collect()
 	p.keepApart()

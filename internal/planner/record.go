@@ -17,10 +17,10 @@ type typeRecord struct {
 	// search is for what the client refuses; nil: none goes on.
 	search *repair.Search
 	// refused are contents that this stream would not take, and what they held.
-	refused map[snapshot.Sum]refusedContent
-	looked  *snapshot.Target // at which it was last seen which of them are over; nil: they have changed since
+	refused   map[snapshot.Sum]refusedContent
+	checkedAt *snapshot.Target // at which it was last seen which of them are over; nil: they have changed since
 	// late are responses that a newer one has overtaken, oldest first.
-	late []*flight
+	late []*sentResponse
 	// unasked: the client has not asked for the type, and was sent it all the same.
 	unasked bool
 }

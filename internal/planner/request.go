@@ -15,7 +15,7 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 	t := r.Type
 	p := c.rec.of(t)
 	first, unasked := !c.pos.subscribed(t) || p.unasked, p.unasked
-	var crossed []*flight
+	var crossed []*sentResponse
 	if unasked {
 		crossed = c.open(t)
 		c.forgetUnasked(t)
@@ -58,11 +58,11 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 func (c *Client) oweFirst(r *Request, target *snapshot.Target) {
 	switch r.Type {
 	case fleet.Endpoint:
-		if f := c.flights[fleet.Cluster]; f != nil {
+		if f := c.inFlight[fleet.Cluster]; f != nil {
 			c.in.oweEndpoints(&c.pos, f.Response) // which it crossed
 		}
 	case fleet.ScopedRoute:
-		if f := c.flights[fleet.Listener]; f != nil {
+		if f := c.inFlight[fleet.Listener]; f != nil {
 			c.in.oweScopes(&c.pos, f.Response)
 		}
 	case fleet.VirtualHost:
@@ -75,13 +75,13 @@ func (c *Client) forgetUnasked(t fleet.Type) {
 	p, tr := c.edit(t), &c.pos.Types[t]
 	*tr = Track{Pending: tr.Pending, Answer: tr.Answer, Unknown: tr.Unknown}
 	p.unasked, p.late = false, nil
-	c.flights[t] = nil
+	c.inFlight[t] = nil
 }
 
 // open are the responses that were not answered, the oldest first.
-func (c *Client) open(t fleet.Type) []*flight {
+func (c *Client) open(t fleet.Type) []*sentResponse {
 	all := slices.Clone(c.rec.of(t).late)
-	if f := c.flights[t]; f != nil {
+	if f := c.inFlight[t]; f != nil {
 		all = append(all, f)
 	}
 	return all
@@ -160,7 +160,7 @@ func (c *Client) requestDelta(r *Request, target *snapshot.Target, first bool) (
 	}
 	tr.Sub = more
 	c.denyAll(r)
-	if r.Names.N > 0 && c.flights[t] != nil {
+	if r.Names.N > 0 && c.inFlight[t] != nil {
 		c.change(t, less, more)
 	}
 	believe := first && !c.pos.startsWarming(t)

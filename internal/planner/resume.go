@@ -80,7 +80,7 @@ func (c *Client) mayHaveAskedAnew(t fleet.Type, target *snapshot.Target) bool {
 // believeReported is how far a set is believed that the client reports, and whose resources are known. For streams that end
 // unclean together it is worked out once.
 func (c *Client) believeReported(t fleet.Type, reported *snapshot.Set, target *snapshot.Target) belief {
-	l := c.look(target)
+	l := c.inputs(target)
 	if !c.origin.Past.Unclean {
 		if want := l.wantedOf(t, target); reported.Equal(want) {
 			return belief{held: want}
@@ -99,7 +99,7 @@ func (c *Client) believeReported(t fleet.Type, reported *snapshot.Set, target *s
 
 // believeSet is believeEach of a set whose resources are known.
 func (c *Client) believeSet(t fleet.Type, held *snapshot.Set, target *snapshot.Target, b belief) belief {
-	want := c.look(target).wantedOf(t, target)
+	want := c.inputs(target).wantedOf(t, target)
 	find := func(name, _ string) *snapshot.Resource { return held.Get(name) }
 	var edits []snapshot.Edit
 	var doubts []doubtEdit
@@ -129,7 +129,7 @@ func (c *Client) resume(t fleet.Type, version string, target *snapshot.Target) (
 	if version == "" {
 		return nil, false
 	}
-	l := c.look(target)
+	l := c.inputs(target)
 	if held, ok = l.setOf(t, target, version); ok {
 		return held, true
 	}
@@ -161,7 +161,7 @@ type resumed struct {
 }
 
 // arrivingClusters are those on their way, which endpoints that nobody wrote depend on.
-func (l *look) arrivingClusters(t fleet.Type) *snapshot.Set {
+func (l *inputs) arrivingClusters(t fleet.Type) *snapshot.Set {
 	if tr := &l.pos.Types[fleet.Cluster]; t == fleet.Endpoint && tr.InFlight {
 		return tr.Next
 	}
@@ -169,7 +169,7 @@ func (l *look) arrivingClusters(t fleet.Type) *snapshot.Set {
 }
 
 // earlierSet looks for the set of a version in what the node held before, and in what the view did, or holds without what is withheld.
-func (l *look) earlierSet(t fleet.Type, version string, target *snapshot.Target, before *snapshot.Snapshot) (held *snapshot.Set, ok bool) {
+func (l *inputs) earlierSet(t fleet.Type, version string, target *snapshot.Target, before *snapshot.Snapshot) (held *snapshot.Set, ok bool) {
 	if before != nil {
 		for _, b := range target.Before(t, before.Types) {
 			if held, ok = l.setOf(t, asHeld(b, t), version); ok {
@@ -201,7 +201,7 @@ func (l *look) earlierSet(t fleet.Type, version string, target *snapshot.Target,
 }
 
 // setOf is what the client should hold of a type, and whether it has a version.
-func (l *look) setOf(t fleet.Type, target *snapshot.Target, version string) (held *snapshot.Set, is bool) {
+func (l *inputs) setOf(t fleet.Type, target *snapshot.Target, version string) (held *snapshot.Set, is bool) {
 	held = l.wantedOf(t, target)
 	return held, held.Sum().String() == version
 }

@@ -43,7 +43,7 @@ func (c *Client) Step(now time.Time, target *snapshot.Target) Outcome {
 		c.in.steps.Add(1)
 		s := c.in.remembered(&c.pos, c.rec, effective)
 		if s == nil {
-			s = c.in.step(c.look(effective))
+			s = c.in.step(c.inputs(effective))
 		}
 		c.note(s, effective)
 		c.accuseAgain(s.again)
@@ -88,7 +88,7 @@ func (c *Client) note(s *step, target *snapshot.Target) {
 // Sent takes in that the response of the last step went out under a nonce.
 func (c *Client) Sent(now time.Time, r *Response, nonce string) {
 	c.now, c.counts.sent = now, true
-	f := &flight{Response: r, nonce: nonce, sentAt: now, refusals: c.counts.refusals}
+	f := &sentResponse{Response: r, nonce: nonce, sentAt: now, refusals: c.counts.refusals}
 	if r.Heartbeat {
 		c.heartbeatsOf(r.Type).sent(f)
 		return
@@ -96,11 +96,11 @@ func (c *Client) Sent(now time.Time, r *Response, nonce string) {
 	if c.planned == nil || c.planned.response != r {
 		return // of another step
 	}
-	if c.flights[r.Type] != nil {
+	if c.inFlight[r.Type] != nil {
 		c.overtaken(r)
 	}
 	c.pos, c.planned = c.planned.leadsFrom(&c.pos), nil
-	c.flights[r.Type] = f
+	c.inFlight[r.Type] = f
 	c.follow(f)
 	if r.Type == fleet.Cluster && c.counts.last != r.content {
 		c.counts.last, c.counts.refused, c.counts.words = r.content, false, ""
@@ -170,7 +170,7 @@ func (c *Client) Due(now time.Time) time.Time {
 			}
 		}
 	}
-	if f := c.flights[fleet.Cluster]; f != nil {
+	if f := c.inFlight[fleet.Cluster]; f != nil {
 		sooner(f.sentAt.Add(overtakeAfter))
 		sooner(c.stuckAt())
 	}

@@ -48,7 +48,7 @@ func (c *Client) quietSince(from time.Time) time.Time {
 // stuckAt returns when the clusters in flight are presumed stuck; the zero time if they
 // are not.
 func (c *Client) stuckAt() time.Time {
-	f := c.flights[fleet.Cluster]
+	f := c.inFlight[fleet.Cluster]
 	if f == nil || f.presumed || !c.pos.Kind.Envoy || c.pos.Kind.SingleType {
 		return time.Time{}
 	}
@@ -76,7 +76,7 @@ func (c *Client) stuckAt() time.Time {
 // pauses reports whether the client leaves more than clusters unanswered: it is busy, or
 // does not read.
 func (c *Client) pauses() bool {
-	for i, f := range c.flights {
+	for i, f := range c.inFlight {
 		if f != nil && fleet.Type(i) != fleet.Cluster && c.now.Sub(f.sentAt) >= pauseAfter { //nolint:gosec // one of nine
 			return true
 		}
@@ -87,7 +87,7 @@ func (c *Client) pauses() bool {
 // neverAsked returns the new clusters of a response whose endpoints the client never
 // asked for: Envoy asks for those of good ones at once. One that it has from before this
 // stream it asked endpoints for as the stream began.
-func (c *Client) neverAsked(f *flight) (never []snapshot.Exception) {
+func (c *Client) neverAsked(f *sentResponse) (never []snapshot.Exception) {
 	endpoints := c.pos.Types[fleet.Endpoint].Sub
 	for _, x := range c.candidates(f.Response) {
 		if x.Good == nil && x.Refused.EDSName != "" && !endpoints.Has(x.Refused.EDSName) {
@@ -107,7 +107,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 		return
 	}
 	c.overlay.base = target
-	f := c.flights[t]
+	f := c.inFlight[t]
 	f.presumed, f.idle = true, nil
 	all, sure := c.neverAsked(f), true
 	if len(all) == 0 {
@@ -142,7 +142,7 @@ func (c *Client) explain(t fleet.Type, words string) {
 // overtookOther reports whether a held response carried another version of the name: the
 // words may be about that one.
 func (p *typeRecord) overtookOther(x snapshot.Exception) bool {
-	return slices.ContainsFunc(p.late, func(f *flight) bool {
+	return slices.ContainsFunc(p.late, func(f *sentResponse) bool {
 		return slices.ContainsFunc(f.changes, func(ch change) bool {
 			return ch.new != nil && ch.name == x.Refused.Name && !snapshot.Same(ch.new, x.Refused)
 		})
@@ -165,7 +165,7 @@ func (c *Client) clearUnsaid(t fleet.Type, words string) {
 // clear takes in that the client took clusters after all that it was presumed to stick on,
 // but for those that it names: they are offered again, and it is given more time from now
 // on.
-func (c *Client) clear(t fleet.Type, late *flight, words string) {
+func (c *Client) clear(t fleet.Type, late *sentResponse, words string) {
 	if words == "" {
 		c.counts.cleared++
 	}

@@ -131,7 +131,7 @@ func (c *Client) neverAskedOf(target *snapshot.Target) (all []snapshot.Exception
 // stream did not end clean, with what it had of them then.
 func (c *Client) changedSince(target *snapshot.Target) (all []snapshot.Exception) {
 	const t = fleet.Cluster
-	look := func(r *snapshot.Resource) {
+	compare := func(r *snapshot.Resource) {
 		if r == nil || r.Slow {
 			return
 		}
@@ -141,13 +141,13 @@ func (c *Client) changedSince(target *snapshot.Target) (all []snapshot.Exception
 	}
 	if before := c.origin.Before; c.origin.Past.Unclean && before != nil {
 		for _, r := range snapshot.Diff(before.Types[t], target.Types[t]) {
-			look(r)
+			compare(r)
 		}
 		return all
 	}
 	for r := range target.Types[t].All() {
 		if c.origin.Past.doubts(r) {
-			look(r)
+			compare(r)
 		}
 	}
 	return all

@@ -16,14 +16,14 @@ const warmsLong = 200 * time.Millisecond
 // has it, and, if warming is asked for, what it was sent and warms.
 func (c *Client) Waits(now time.Time, target *snapshot.Target, warming bool) (w fleet.Waits) {
 	c.now = now
-	l := c.look(c.effective(target))
+	l := c.inputs(c.effective(target))
 	l.base = l.target
 	for _, t := range fleet.Types() {
 		if !c.pos.subscribed(t) {
 			continue
 		}
 		var waits fleet.Waits
-		if f := c.flights[t]; warming && f != nil && now.Sub(f.sentAt) >= warmsLong {
+		if f := c.inFlight[t]; warming && f != nil && now.Sub(f.sentAt) >= warmsLong {
 			waits.Warming = f.warming()
 		}
 		waits.Withheld = c.withheld(l, t)
@@ -34,7 +34,7 @@ func (c *Client) Waits(now time.Time, target *snapshot.Target, warming bool) (w 
 
 // withheld is what is withheld of a type, and forgets what is not any more. Where the record
 // bends nothing it is worked out once for all.
-func (c *Client) withheld(l *look, t fleet.Type) (all []fleet.Withheld) {
+func (c *Client) withheld(l *inputs, t fleet.Type) (all []fleet.Withheld) {
 	m := c.in.memoOf(l.target)
 	if m == nil || len(c.settled.kept) > 0 || l.rec.bends() {
 		return c.withheldNow(l, t)
@@ -73,7 +73,7 @@ func lacksAnything(target *snapshot.Target) bool {
 	return false
 }
 
-func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
+func (c *Client) withheldNow(l *inputs, t fleet.Type) (all []fleet.Withheld) {
 	still := make(map[fleet.Ref]struct{})
 	tell := func(ref, by fleet.Ref, sealed bool, since, rev fleet.Revision) {
 		still[ref] = struct{}{}

@@ -27,8 +27,8 @@ func (s *step) leadsFrom(p *Position) Position {
 var order = fleet.Types()
 
 // walk looks at the types in the order in which a client is built up, and leaves out those
-// whose last response is unanswered. It depends on nothing but what the look is at.
-func (l *look) walk() *step {
+// whose last response is unanswered. It depends on nothing but its inputs.
+func (l *inputs) walk() *step {
 	l.in.walks.Add(1)
 	s := &step{after: *l.pos}
 	l.pos, l.rests = &s.after, [fleet.NumTypes]rest{}
@@ -44,7 +44,7 @@ func (l *look) walk() *step {
 }
 
 // visit plans for a type, and reports whether there is something to send.
-func (l *look) visit(s *step, t fleet.Type, last bool) bool {
+func (l *inputs) visit(s *step, t fleet.Type, last bool) bool {
 	if !l.pos.subscribed(t) || l.pos.Types[t].InFlight {
 		return false
 	}

@@ -33,7 +33,7 @@ type uses struct {
 // goesOn reports whether the client goes on with something that was deleted, as what names it stays (SEMANTICS 4.5). An
 // Envoy gives an extension up by itself when the last of its connections does without; taken away before, it
 // answers what still uses that with 500.
-func (l *look) goesOn(t fleet.Type, name string) bool {
+func (l *inputs) goesOn(t fleet.Type, name string) bool {
 	if t == fleet.Extension && l.pos.Kind.Delta && l.pos.Kind.Envoy {
 		return true
 	}
@@ -115,7 +115,7 @@ func asHeld(t *snapshot.Target, typ fleet.Type) *snapshot.Target {
 
 // sealed yields the secrets that the client asks for and of which the server cannot open the version that the target should
 // have. They settle with what stands in for them, and count as withheld until a version comes that can be opened.
-func (l *look) sealed(t fleet.Type) iter.Seq[*snapshot.Resource] {
+func (l *inputs) sealed(t fleet.Type) iter.Seq[*snapshot.Resource] {
 	return func(yield func(*snapshot.Resource) bool) {
 		sub, all := l.pos.Types[t].Sub, l.target.Sealed
 		if t != fleet.Secret || sub == nil || all.Len() == 0 {
@@ -157,7 +157,7 @@ type keeping struct {
 
 // lacks returns what a change waits for that comes only when somebody writes something.
 // While a bisection goes on that is not known.
-func (l *look) lacks(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
+func (l *inputs) lacks(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
 	if l.rec.bisecting() {
 		return by, false
 	}
@@ -165,7 +165,7 @@ func (l *look) lacks(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
 }
 
 // waitsFor returns what a change waits for that will not come by itself.
-func (l *look) waitsFor(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
+func (l *inputs) waitsFor(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
 	if by, ok = lacking(t, ch, l.target); ok || ch.new == nil {
 		return by, ok
 	}

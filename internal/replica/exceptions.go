@@ -16,7 +16,7 @@ import (
 const (
 	maxExceptions = 1_000 // per stream and type
 	maxBeside     = 2_000 // refused versions of a stream beside its exceptions
-	maxOrphans    = 1_000 // nodes per fleet that refused something and are away
+	maxAway       = 1_000 // nodes per fleet that refused something and are away
 	spareTargets  = 16    // targets that are kept beyond twice the nodes that have one of their own
 )
 

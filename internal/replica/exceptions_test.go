@@ -288,13 +288,13 @@ func TestExceptionsAndTheirNodesAreBounded(t *testing.T) {
 		if f := w.sink.allRefusals()[maxExceptions]; f.Action != fleet.ActionFrozen {
 			t.Errorf("the last one: %+v", f)
 		}
-		for i := range maxOrphans + 100 {
+		for i := range maxAway + 100 {
 			x := w.attach(id, fmt.Sprint("node-", i))
 			refuse(t, x, "0", nil)
 			x.Detach(true)
 		}
 		synctest.Wait()
-		if n, x := w.nodes(key); n > maxOrphans+1 || x > maxOrphans+1 {
+		if n, x := w.nodes(key); n > maxAway+1 || x > maxAway+1 {
 			t.Errorf("%d nodes, %d with exceptions", n, x)
 		}
 	})

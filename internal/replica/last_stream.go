@@ -16,7 +16,7 @@ import (
 // its past is known, and the answer is nil. What cannot be found out in time is
 // missed, and the stream goes on without (SEMANTICS 3.4).
 func (o *owner) pastOf(ctx context.Context, id string, s xds.StreamInfo) *nodePast {
-	live, round := o.look(id)
+	live, round := o.isLive(id)
 	if live {
 		return nil
 	}
@@ -97,7 +97,8 @@ func (p *nodePast) endedAfter(at fleet.Revision) (later []fleet.Refusal) {
 	return later
 }
 
-func (o *owner) look(id string) (live bool, round int) {
+// isLive reports whether the node has a stream, and how many retries there were.
+func (o *owner) isLive(id string) (live bool, round int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n := o.nodes.byID[id]

@@ -229,13 +229,13 @@ func (ns *nodes) release(a *attachment) (resolved []fleet.Refusal) {
 	if n.ofEnded == nil {
 		return resolved
 	}
-	ns.orphans = slices.DeleteFunc(ns.orphans, func(x *node) bool {
+	ns.away = slices.DeleteFunc(ns.away, func(x *node) bool {
 		return x == n || len(x.streams) > 0 || x.ofEnded == nil
 	})
-	ns.orphans = append(ns.orphans, n)
-	for len(ns.orphans) > maxOrphans {
-		old := ns.orphans[0]
-		ns.orphans = slices.Delete(ns.orphans, 0, 1)
+	ns.away = append(ns.away, n)
+	for len(ns.away) > maxAway {
+		old := ns.away[0]
+		ns.away = slices.Delete(ns.away, 0, 1)
 		delete(ns.byID, old.id)
 		delete(ns.excepted, old)
 	}

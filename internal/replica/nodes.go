@@ -11,7 +11,7 @@ type nodes struct {
 	excepted map[*node]struct{} // with exceptions
 	missed   map[*node]struct{} // with streams; what they left behind could not be read
 	missing  chan<- struct{}    // signalled when missed has one more
-	orphans  []*node            // excepted ones, some that have no stream; oldest first
+	away     []*node            // excepted ones, some that have no stream; oldest first
 	retried  int                // readings that brought nodes to be offered again what they refused
 }
 

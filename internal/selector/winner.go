@@ -21,7 +21,7 @@ func Winner(variants []Variant, v Vector) (winner int, tied []string) {
 		if c.Name != "" && !v.Has(c.Selector) {
 			continue
 		}
-		if winner < 0 || c.beats(&variants[winner]) {
+		if winner < 0 || c.outranks(&variants[winner]) {
 			winner = i
 		}
 	}
@@ -37,8 +37,8 @@ func Winner(variants []Variant, v Vector) (winner int, tied []string) {
 	return winner, tied
 }
 
-// beats compares two variants that both match.
-func (c *Variant) beats(o *Variant) bool {
+// outranks compares two variants that both match.
+func (c *Variant) outranks(o *Variant) bool {
 	switch {
 	case c.Name == "" || o.Name == "":
 		return o.Name == ""

@@ -122,15 +122,15 @@ func wantTTLs(t testing.TB, all []world.Sent) {
 // in time.
 func wantHeartbeats(t testing.TB, all []world.Sent) {
 	t.Helper()
-	beats := map[fleet.Type]int{}
+	heartbeats := map[fleet.Type]int{}
 	for _, s := range all {
-		if len(s.Beats) == 0 || len(s.Beats) != len(s.Names) || len(s.TTLs) != len(s.Names) {
+		if len(s.Heartbeats) == 0 || len(s.Heartbeats) != len(s.Names) || len(s.TTLs) != len(s.Names) {
 			t.Fatalf("the server sent %s, want heartbeats alone: %s", s, all)
 		}
-		beats[s.Type]++
+		heartbeats[s.Type]++
 	}
-	t.Logf("heartbeats %v", beats)
-	if beats[fleet.Listener] < 3 || beats[fleet.Runtime] < 3 {
-		t.Errorf("heartbeats %v, want three or more of both types", beats)
+	t.Logf("heartbeats %v", heartbeats)
+	if heartbeats[fleet.Listener] < 3 || heartbeats[fleet.Runtime] < 3 {
+		t.Errorf("heartbeats %v, want three or more of both types", heartbeats)
 	}
 }

@@ -21,11 +21,11 @@ type Sent struct {
 	Nonce   string
 	Names   []string // delta; in state of the world, where only bodies tell, as many ""
 	Removed []string
-	// Beats are, of Names, those without a body and without an alias: heartbeats. TTLs are
+	// Heartbeats are, of Names, those without a body and without an alias: heartbeats. TTLs are
 	// those that are to expire.
-	Beats   []string
-	TTLs    []string
-	Wrapped int // resources in a wrapper, in state of the world: only there can a TTL stand
+	Heartbeats []string
+	TTLs       []string
+	Wrapped    int // resources in a wrapper, in state of the world: only there can a TTL stand
 	// Content is of each resource, in order: in delta the name and the version, in state of
 	// the world, which has no versions of resources, what its bytes come to.
 	Content []string
@@ -36,8 +36,8 @@ func (s Sent) String() string {
 	if len(s.Removed) > 0 {
 		out += " -" + strings.Join(s.Removed, ",-")
 	}
-	if len(s.Beats) > 0 {
-		out += " beats " + strings.Join(s.Beats, ",")
+	if len(s.Heartbeats) > 0 {
+		out += " heartbeats " + strings.Join(s.Heartbeats, ",")
 	}
 	return out + " nonce " + s.Nonce
 }
@@ -132,6 +132,6 @@ func (s *Sent) add(r *discoveryv3.Resource) {
 	}
 	// Without a body but with an alias it says that the name resolves to nothing.
 	if r.GetResource() == nil && len(r.GetAliases()) == 0 {
-		s.Beats = append(s.Beats, r.GetName())
+		s.Heartbeats = append(s.Heartbeats, r.GetName())
 	}
 }

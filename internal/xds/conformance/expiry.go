@@ -137,7 +137,7 @@ var expiry = []Check{
 			c.Ack(c.Want("listeners a@1/9s"))
 			c.Nack(c.Want("listeners ~a@1/9s"), "type URL  embedded in an individual Any does not match the message-wide type URL")
 			c.Ack(c.Want("listeners a@1/9s"))
-			b.beats(c, 20*time.Second)
+			b.heartbeats(c, 20*time.Second)
 		},
 	},
 	{

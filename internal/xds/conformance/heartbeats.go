@@ -22,8 +22,8 @@ var heartbeats = []Check{
 			c := b.Envoy()
 			c.Subscribe(fleet.Listener)
 			c.Ack(c.Want("listeners a@1/9s b@1/9s c@1"))
-			beats := b.beats(c, time.Minute)
-			for _, r := range beats {
+			heartbeats := b.heartbeats(c, time.Minute)
+			for _, r := range heartbeats {
 				if got := r.String(); got != "listeners ~a@1/9s ~b@1/9s" {
 					b.Errorf("got %s, want a and b renewed", got)
 				}
@@ -39,7 +39,7 @@ var heartbeats = []Check{
 				c := b.Envoy()
 				c.Subscribe(t, "r/a")
 				c.Ack(c.Want(text(t, "r/a@1/9s")))
-				for _, r := range b.beats(c, 20*time.Second) {
+				for _, r := range b.heartbeats(c, 20*time.Second) {
 					if got := r.String(); got != text(t, "~r/a@1/9s") {
 						b.Errorf("got %s", got)
 					}
@@ -58,13 +58,13 @@ var heartbeats = []Check{
 			c.Ack(c.Want("clusters a@1/9s"))
 			b.Publish(xdstest.Put(fleet.Cluster, "b", "1", mortal))
 			open := c.Want("clusters b@1/9s")
-			for _, r := range b.beats(c, 6*time.Second) {
+			for _, r := range b.heartbeats(c, 6*time.Second) {
 				if got := r.String(); got != "clusters ~a@1/9s" {
 					b.Errorf("got %s, want a renewed", got)
 				}
 			}
 			c.Ack(open)
-			for _, r := range b.beats(c, 15*time.Second) {
+			for _, r := range b.heartbeats(c, 15*time.Second) {
 				if got := r.String(); got != "clusters ~a@1/9s ~b@1/9s" {
 					b.Errorf("got %s, want both renewed", got)
 				}
@@ -81,12 +81,12 @@ var heartbeats = []Check{
 			c.Ack(c.Want("listeners a@1/9s"))
 			b.Publish(put(fleet.Listener, "b", "1"))
 			open := c.Want("listeners b@1")
-			b.beats(c, 10*time.Second)
+			b.heartbeats(c, 10*time.Second)
 			b.Publish(put(fleet.Listener, "b", "2"))
-			b.beats(c, 5*time.Second) // and nothing else: b@1 is not answered
+			b.heartbeats(c, 5*time.Second) // and nothing else: b@1 is not answered
 			c.Ack(open)
 			c.Ack(c.Want("listeners b@2"))
-			b.beats(c, 20*time.Second)
+			b.heartbeats(c, 20*time.Second)
 		},
 	},
 	{
@@ -154,9 +154,9 @@ var heartbeats = []Check{
 	},
 }
 
-// beats accepts responses for some time and fails unless they are heartbeats, well in
+// heartbeats accepts responses for some time and fails unless they are heartbeats, well in
 // time, within half a TTL of each other, and not more than one in a second.
-func (b *Bed) beats(c *xdstest.Client, d time.Duration) []*xdstest.Response {
+func (b *Bed) heartbeats(c *xdstest.Client, d time.Duration) []*xdstest.Response {
 	b.Helper()
 	const tick = 250 * time.Millisecond
 	var all []*xdstest.Response

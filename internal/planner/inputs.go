@@ -7,9 +7,9 @@ import (
 	"fairlead/internal/snapshot"
 )
 
-// look is one look at where a client stands and at what it should hold. It asks, and changes
-// nothing but what it notes of its own pass.
-type look struct {
+// inputs are what a step depends on: where a client stands, and what it should hold. They answer, and change
+// nothing but what is noted of their own pass.
+type inputs struct {
 	in     interner
 	pos    *Position
 	rec    *Record
@@ -28,22 +28,22 @@ const (
 	inStep
 )
 
-// at is the same look at another target.
-func (l *look) at(target *snapshot.Target) *look {
+// at are the same with another target.
+func (l *inputs) at(target *snapshot.Target) *inputs {
 	other := *l
 	other.target = target
 	return &other
 }
 
 // held is what the client has of a name, and next what it has once it ACKs what is in flight.
-func (l *look) held(t fleet.Type, name string) has {
+func (l *inputs) held(t fleet.Type, name string) has {
 	if d := l.pos.Types[t].Doubts.of(name); d != nil {
 		return has{doubt: d}
 	}
 	return has{res: l.pos.Types[t].Held.Get(name)}
 }
 
-func (l *look) next(t fleet.Type, name string) has {
+func (l *inputs) next(t fleet.Type, name string) has {
 	if !l.pos.Types[t].InFlight {
 		return has{}
 	}
@@ -54,12 +54,12 @@ func (l *look) next(t fleet.Type, name string) has {
 }
 
 // wanted is the set that the client should hold of a type, but for what nobody wrote.
-func (l *look) wanted(t fleet.Type) (want, missing *snapshot.Set) {
+func (l *inputs) wanted(t fleet.Type) (want, missing *snapshot.Set) {
 	return l.pos.Types[t].Sub.wants(l.in, l.target.Types[t])
 }
 
 // wantedOf is the same of another target's, with what says in state of the world that there is none.
-func (l *look) wantedOf(t fleet.Type, target *snapshot.Target) *snapshot.Set {
+func (l *inputs) wantedOf(t fleet.Type, target *snapshot.Target) *snapshot.Set {
 	want, missing := l.pos.Types[t].Sub.wantedOf(l.in, target.Types[t])
 	if l.pos.Kind.Delta || missing.Len() == 0 {
 		return want
@@ -75,7 +75,7 @@ func (l *look) wantedOf(t fleet.Type, target *snapshot.Target) *snapshot.Set {
 }
 
 // lookup finds what the client is to have under a name: what the target has or, where that is nothing, what says so.
-func (l *look) lookup(t fleet.Type, name string) *snapshot.Resource {
+func (l *inputs) lookup(t fleet.Type, name string) *snapshot.Resource {
 	r := l.target.Find(t, name)
 	switch {
 	case r == nil:
@@ -88,7 +88,7 @@ func (l *look) lookup(t fleet.Type, name string) *snapshot.Resource {
 }
 
 // absent is what tells the client that there is none of a name, nil where that goes without (SEMANTICS 4.5).
-func (l *look) absent(t fleet.Type, name string) *snapshot.Resource {
+func (l *inputs) absent(t fleet.Type, name string) *snapshot.Resource {
 	if t != fleet.Endpoint && t != fleet.Runtime {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (l *look) absent(t fleet.Type, name string) *snapshot.Resource {
 
 // emptied reports whether endpoints that there are not are sent as an assignment without any. A client that has some keeps them
 // while their cluster lives, whatever it is told of their removal; one that has none waits for them, in state of the world (PROTOCOL rule 5).
-func (l *look) emptied(edsName string, h has) bool {
+func (l *inputs) emptied(edsName string, h has) bool {
 	lives := l.target.Types[fleet.Cluster].HasEDSName(edsName)
 	if l.pos.Kind.Delta {
 		return lives && h.surely()
@@ -117,14 +117,14 @@ func (l *look) emptied(edsName string, h has) bool {
 
 // arrives reports whether a cluster that waits for the endpoints of that name is on its
 // way to the client, though the fleet may have lost it meanwhile.
-func (l *look) arrives(edsName string) bool {
+func (l *inputs) arrives(edsName string) bool {
 	tr := &l.pos.Types[fleet.Cluster]
 	return tr.InFlight && tr.Next.HasEDSName(edsName)
 }
 
 // differences yields every name of the subscription whose resource is another one in
 // the target than with the client. Its cost is that of what differs.
-func (l *look) differences(t fleet.Type) iter.Seq[change] {
+func (l *inputs) differences(t fleet.Type) iter.Seq[change] {
 	tr, doubts := &l.pos.Types[t], l.pos.Types[t].Doubts
 	return func(yield func(change) bool) {
 		want, missing := l.wanted(t)
@@ -165,7 +165,7 @@ func (l *look) differences(t fleet.Type) iter.Seq[change] {
 
 // own is the target's own resource: that of an interned set may be another view's, of the same content and of another revision. For nil it is what
 // says that there is none.
-func (l *look) own(t fleet.Type, name string, r *snapshot.Resource) *snapshot.Resource {
+func (l *inputs) own(t fleet.Type, name string, r *snapshot.Resource) *snapshot.Resource {
 	if r == nil {
 		return l.absent(t, name)
 	}
