@@ -39,7 +39,7 @@ var contained = map[string]string{
 	"internal/xds/sessions.go begin time.AfterFunc":            "none: it cancels a context, or sets a timer",
 	"internal/compute/pool.go watchNetwork go func":            "none: it does nothing",
 	"internal/compute/pool.go Brief time.AfterFunc":            "none: it counts, and closes a channel",
-	"internal/httpapi/share.go enter time.AfterFunc":           "none: it gives a place in a semaphore back",
+	"internal/httpapi/access/shares.go Enter time.AfterFunc":   "none: it gives a place in a semaphore back",
 	"internal/xds/session.go waits time.AfterFunc":             "none: it sends on a channel that has room",
 	"internal/xds/web.go ServeREST context.AfterFunc":          "none: methods of the standard library's",
 	"internal/xds/conn.go Read time.AfterFunc":                 "none: it looks at the clock and closes a connection",

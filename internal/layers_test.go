@@ -101,11 +101,14 @@ var layers = map[string][]string{
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
 		"internal/fleet", "internal/audit", "internal/auth", "internal/bootstrap", "internal/compute", "internal/docdiff", "internal/envoyconfig", "internal/envoyversion", "internal/findings", "internal/jsonpointer", "internal/redact", "internal/reference", "internal/resource", "internal/schema", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
-		"internal/store", "internal/lifecycle", "internal/door", "internal/metrics", "internal/traces", "internal/httpapi/live", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
+		"internal/store", "internal/lifecycle", "internal/door", "internal/metrics", "internal/traces", "internal/httpapi/access", "internal/httpapi/live", "internal/httpapi/oapi", "internal/httpapi/read", "internal/httpapi/write", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml,
 	},
-	"internal/endpoints":    {"internal/fleet", "internal/lifecycle", "internal/resource", "internal/store", xsync},
-	"internal/httpapi/live": {"internal/fleet", "internal/httpapi/oapi", "internal/store"},
-	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},
+	"internal/endpoints":      {"internal/fleet", "internal/lifecycle", "internal/resource", "internal/store", xsync},
+	"internal/httpapi/access": {"internal/fleet", "internal/auth", "internal/store", xsync, xtime},
+	"internal/httpapi/read":   {"internal/fleet", "internal/compute", "internal/findings", "internal/httpapi/oapi", "internal/resource", "internal/store"},
+	"internal/httpapi/write":  {"internal/fleet", "internal/auth", "internal/httpapi/oapi", "internal/resource", "internal/store"},
+	"internal/httpapi/live":   {"internal/fleet", "internal/httpapi/oapi", "internal/store"},
+	"internal/httpapi/oapi":   {kinOpenAPI, oapiRuntime, chi},
 
 	// The arm of the streams.
 	"internal/xds": {

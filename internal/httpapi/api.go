@@ -14,8 +14,11 @@ import (
 	"fairlead/internal/auth"
 	"fairlead/internal/compute"
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/access"
 	"fairlead/internal/httpapi/live"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/read"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/metrics"
 	"fairlead/internal/reference"
 	"fairlead/internal/resource"
@@ -31,7 +34,7 @@ type Config struct {
 	Sealer   *seal.Sealer // public half: what the API stores it cannot read back
 	Logger   *slog.Logger // no token and no body is ever given to it
 	Page     http.Handler // what is at "/", with its files; nil: nothing
-	Guard    Guard        // nil: DefaultGuard
+	Guard    write.Guard  // nil: DefaultGuard
 	Public   PublicURL    // where browsers reach the API
 	// Ready tells whether the process can serve; nil: whether the database answers.
 	Ready   func(context.Context) error
@@ -46,7 +49,7 @@ type API struct {
 	store    *store.Store
 	compiler *resource.Compiler
 	sealer   *seal.Sealer
-	guard    Guard
+	guard    write.Guard
 	log      *slog.Logger
 	ready    func(context.Context) error
 	lookups  *auth.Lookups // of API tokens and sessions
@@ -60,22 +63,22 @@ type API struct {
 	leastLoad time.Duration // see Config
 
 	operations map[string]operation
-	receipts   *board
+	receipts   *live.Receipts
 	tail       *live.Tail    // of events
 	heartbeat  time.Duration // of a stream of events
 	liveBeat   time.Duration // of a stream that tells what has changed
-	limits     *limitsBook
-	pace       *pace
-	polls      polls
-	shares     *shares // of the processors
-	unread     *unread // answers
-	denied     *denials
+	limits     *access.LimitsBook
+	pace       *access.Pace
+	polls      access.Polls
+	shares     *access.Shares // of the processors
+	unread     *access.Unread // answers
+	denied     *access.Denials
 
-	guesses     *guesses
-	comparisons *denials // that the audit is to be told of
-	facts       *factBook
+	guesses     *access.Guesses
+	comparisons *access.Denials // that the audit is to be told of
+	facts       *read.Book
 	computing   *compute.Pool
-	checks      compute.Flights[findingsOf, checked]
+	checks      compute.Flights[findingsOf, read.Checked]
 	handler     http.Handler
 
 	drainOnce sync.Once
@@ -99,7 +102,7 @@ func New(c Config) (*API, error) {
 		c.Ready = c.Store.Ping
 	}
 	if c.Guard == nil {
-		c.Guard = DefaultGuard()
+		c.Guard = write.DefaultGuard()
 	}
 	if c.Metrics == nil {
 		c.Metrics = metrics.Discard().Requests
@@ -113,15 +116,15 @@ func New(c Config) (*API, error) {
 		draining: make(chan struct{}), lookups: auth.NewLookups(0, doubtedAtOnce), public: c.Public, metrics: c.Metrics,
 		leastLoad: max(c.LeastLoad, time.Second),
 	}
-	a.receipts = newBoard(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
+	a.receipts = live.NewReceipts(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
 	})
 	a.tail, a.heartbeat, a.liveBeat = live.New(c.Store, time.Now), streamHeartbeat, liveHeartbeat
-	a.facts = newFactBook(c.Store)
-	a.limits, a.pace = newLimitsBook(time.Now, c.Store.Limits), newPace(time.Now)
-	a.shares, a.unread = newShares(), newUnread()
-	a.denied = newDenials(time.Now)
-	a.guesses, a.comparisons = newGuesses(time.Now), newDenials(time.Now)
+	a.facts = read.NewBook(c.Store, newReading())
+	a.limits, a.pace = access.NewLimitsBook(time.Now, databasePatience, c.Store.Limits), access.NewPace(time.Now)
+	a.shares, a.unread = access.NewShares(), access.NewUnread(streamPatience)
+	a.denied = access.NewDenials(time.Now)
+	a.guesses, a.comparisons = access.NewGuesses(time.Now), access.NewDenials(time.Now)
 	a.computing, a.finishing = newComputing(), finishing
 	c.Metrics.Watch(func() metrics.ComputeState {
 		s := a.computing.State()

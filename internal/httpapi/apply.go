@@ -8,6 +8,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
@@ -70,18 +71,18 @@ func (s *sentApply) planned(ctx context.Context, pointer, token string) error {
 	if token == "" {
 		return nil
 	}
-	plan, ok := parsePlanToken(token)
+	plan, ok := write.ParsePlanToken(token)
 	switch {
 	case !ok:
-		return resource.Errors{{Pointer: pointer, Code: "invalid_plan", Detail: notAPlan}}
-	case plan.content != contentOf(callOf(ctx).fleet.ID, s.write.Changes):
+		return resource.Errors{{Pointer: pointer, Code: "invalid_plan", Detail: write.NotAPlan}}
+	case plan.Content != write.ContentOf(callOf(ctx).fleet.ID, s.write.Changes):
 		return errNotPlanned(pointer)
 	}
-	if s.write.Seen == nil || plan.seen.Revision < s.write.Seen.Revision {
-		s.write.Seen, s.seen = &plan.seen, pointer
+	if s.write.Seen == nil || plan.Seen.Revision < s.write.Seen.Revision {
+		s.write.Seen, s.seen = &plan.Seen, pointer
 	}
 	if pointer == "/confirm" {
-		s.write.Confirmed = &plan.reasons
+		s.write.Confirmed = &plan.Reasons
 	}
 	return nil
 }
@@ -112,7 +113,7 @@ func (s *sentApply) refused(err error) error {
 
 // toConfirm gives a refusal until it is confirmed its token.
 func (s *sentApply) toConfirm(ctx context.Context, err error) error {
-	return toConfirm(err, contentOf(callOf(ctx).fleet.ID, s.write.Changes))
+	return toConfirm(err, write.ContentOf(callOf(ctx).fleet.ID, s.write.Changes))
 }
 
 // compileAll compiles everything before it complains, so that all faults of a file are
@@ -146,8 +147,8 @@ func (a *API) compileEach(ctx context.Context, in resource.Apply, stored map[sto
 		if err := step(); err != nil {
 			return out, err
 		}
-		if len(bad) > maxFaults {
-			bad = append(bad[:maxFaults:maxFaults], resource.FieldError{Code: codeTooMany, Detail: fmt.Sprintf("more than %d: the rest is left out", maxFaults)})
+		if len(bad) > write.MaxFaults {
+			bad = append(bad[:write.MaxFaults:write.MaxFaults], resource.FieldError{Code: codeTooMany, Detail: fmt.Sprintf("more than %d: the rest is left out", write.MaxFaults)})
 			break
 		}
 		if d.Keep {
@@ -164,7 +165,7 @@ func (a *API) compileEach(ctx context.Context, in resource.Apply, stored map[sto
 			return out, err
 		}
 		changes, not[i] = append(changes, change), refused
-		if len(warnings) <= maxFaults {
+		if len(warnings) <= write.MaxFaults {
 			warnings = append(warnings, warn...)
 		}
 	}

@@ -21,6 +21,9 @@ const (
 	computingWaits    = 100              // of a tenant's computations
 	computingPatience = 10 * time.Second // for a turn
 	readingWaits      = 100              // of a tenant's readings of whole fleets
+	// readersOfFacts is how many fleets are read at the same time, where there are processors for more, in turn between tenants: of one that is not kept all
+	// bodies are.
+	readersOfFacts = 2
 
 	// finishing is for how long a server that stops goes on with what it computes.
 	finishing = 5 * time.Second
@@ -30,6 +33,11 @@ const (
 func newComputing() *compute.Pool {
 	large := max(1, runtime.GOMAXPROCS(0)-1)
 	return compute.New(compute.Config{Slots: large + 1, Reserved: 1, Waiting: computingWaits, Patience: computingPatience})
+}
+
+// newReading are the turns of whole fleets that are read.
+func newReading() *compute.Pool {
+	return compute.New(compute.Config{Slots: min(readersOfFacts, max(1, runtime.GOMAXPROCS(0)-1)), Waiting: readingWaits, Patience: computingPatience})
 }
 
 // largeRest is for how long there is no large computation before they are over: whoever writes in parts comes again by then.
@@ -108,6 +116,16 @@ func (c *call) leaveTurn() {
 	if c.turn != nil {
 		c.turn.Leave()
 		c.turn = nil
+	}
+}
+
+// ended reports whether stop is closed.
+func ended(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -244,7 +244,7 @@ func TestT44_LargeComputationsPauseForRequests(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.put("c")
-	w.api.shares.brief = time.Hour
+	w.api.shares.Brief = time.Hour
 	brief := func() int { return w.api.computing.State().Brief }
 	if n := brief(); n != 0 {
 		t.Fatalf("%d requests are under way before there is one", n)

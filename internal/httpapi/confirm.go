@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/store"
 )
 
@@ -22,20 +23,20 @@ func toConfirm(err error, content [16]byte) error {
 		strings.Join(each(why, func(r oapi.ConfirmReason) string { return r.Detail }), "; ")+
 			": if that is meant, send the same again with this answer's token as confirm")
 	p.confirm, p.cause = why, err
-	p.token = planToken{asked.Seen, content, store.ReasonsOf(asked.Reasons)}.String()
+	p.token = write.PlanToken{Seen: asked.Seen, Content: content, Reasons: store.ReasonsOf(asked.Reasons)}.String()
 	return p
 }
 
 // confirmedDeletion reads what confirms a deletion; zero where nothing was sent.
-func confirmedDeletion(sent *string, of [16]byte) (planToken, error) {
+func confirmedDeletion(sent *string, of [16]byte) (write.PlanToken, error) {
 	if sent == nil {
-		return planToken{}, nil
+		return write.PlanToken{}, nil
 	}
-	seen, ok := parsePlanToken(*sent)
+	seen, ok := write.ParsePlanToken(*sent)
 	switch {
 	case !ok:
-		return seen, badParameter("confirm", "invalid_plan", notAPlan)
-	case seen.content != of:
+		return seen, badParameter("confirm", "invalid_plan", write.NotAPlan)
+	case seen.Content != of:
 		name := "confirm"
 		return seen, refuse(http.StatusPreconditionFailed, "precondition_failed", "this token confirms something else than this deletion",
 			oapi.FieldError{Parameter: &name, Code: "other_content", Detail: "the token is of another fleet or tenant, or of no deletion"})
@@ -66,4 +67,16 @@ func howMany(n int64, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// errNotPlanned refuses an apply of something else than what its plan was of; pointer is where the token stands.
+func errNotPlanned(pointer string) error {
+	return refuse(http.StatusPreconditionFailed, "precondition_failed", "the content is not what this plan was of: plan what is to be applied, and apply that",
+		oapi.FieldError{Pointer: &pointer, Code: "other_content", Detail: "the plan was of other content, or of another fleet"})
+}
+
+// errRollsBackOther refuses a rollback that changes something else than what was seen.
+func errRollsBackOther(pointer string) error {
+	return refuse(http.StatusPreconditionFailed, "precondition_failed", "the rollback would change something else than what was seen: plan it again, and roll back what that shows",
+		oapi.FieldError{Pointer: &pointer, Code: "other_content", Detail: "others have written since, or the token is of something else"})
 }

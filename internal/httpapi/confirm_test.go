@@ -10,6 +10,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/store"
 )
 
@@ -169,7 +170,7 @@ func TestT37_TheDeletionOfAFleetWithNodesIsConfirmed(t *testing.T) {
 	del("x").isProblem(400, "invalid_request", "?confirm")
 	del(w.plan(deleting("a")).Token).isProblem(412, "precondition_failed", "?confirm")
 	w.do(http.MethodDelete, strings.Replace(w.at(), "/edge", "/other", 1)+"?confirm="+token, "").isProblem(412, "precondition_failed", "?confirm")
-	del(planToken{store.Seen{Revision: 1}, deletionOf(w.fleet.ID), ^store.Reasons(0)}.String()).asks() // of no such head
+	del(write.PlanToken{Seen: store.Seen{Revision: 1}, Content: write.DeletionOf(w.fleet.ID), Reasons: ^store.Reasons(0)}.String()).asks() // of no such head
 	w.put("b")
 	_, token = del(token).asks()
 	del(token).is(204, nil)

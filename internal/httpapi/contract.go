@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/jsonpointer"
 	"fairlead/internal/reference"
 )
@@ -169,7 +170,7 @@ func faults(err error, parameter *openapi3.Parameter, out *[]oapi.FieldError) {
 	switch {
 	case asIs(err, &many):
 		for _, e := range many {
-			if len(*out) > maxFaults {
+			if len(*out) > write.MaxFaults {
 				return
 			}
 			faults(e, parameter, out)

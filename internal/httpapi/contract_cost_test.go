@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/write"
 )
 
 // TestT19_WhatTheContractRefusesCostsItsBytes: however many fields or items a body has that the contract does not know, they are refused at
@@ -50,7 +51,7 @@ func TestT19_WhatTheContractRefusesCostsItsBytes(t *testing.T) { // not parallel
 			t.Errorf("%s: %d %v %.200s", what, w.Code, err, w.Body)
 			continue
 		}
-		if n := len(*p.Errors); n < 1 || n > maxFaults+1 {
+		if n := len(*p.Errors); n < 1 || n > write.MaxFaults+1 {
 			t.Errorf("%s: the answer tells %d faults", what, n)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"fairlead/internal/envoyconfig"
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/read"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
@@ -282,7 +283,7 @@ func costs(format resource.Format, in []byte, told func(request string, bytes in
 		var rs []findings.Resource
 		for _, row := range rows {
 			if row.Type != fleet.Secret {
-				rs = append(rs, findings.Resource{Ref: fleet.Ref{Type: row.Type, Name: row.Name}, Facts: factsOf(row)})
+				rs = append(rs, findings.Resource{Ref: fleet.Ref{Type: row.Type, Name: row.Name}, Facts: read.FactsOf(row)})
 			}
 		}
 		_, _ = findings.Check(findings.Fleet{Resources: rs, Now: time.Now()})

@@ -1,16 +1,14 @@
 package httpapi
 
 import (
-	"fmt"
 	"net/http"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"fairlead/internal/auth"
-	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/access"
 	"fairlead/internal/httpapi/oapi"
-	"fairlead/internal/store"
 )
 
 // deniedOf are the tenant's events of denied requests, newest first, after all are written.
@@ -27,7 +25,7 @@ func TestDeniedRequestsAreInTheAudit(t *testing.T) {
 	w := setup(t)
 	viewer := []string{"Authorization", "Bearer " + w.token(w.tenant, auth.RoleViewer, nil)}
 	var ahead atomic.Int64
-	w.api.denied.now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	w.api.denied.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	for range 3 {
 		w.do(http.MethodDelete, w.at(), "", viewer...).isProblem(403, "forbidden", "")
 	}
@@ -48,19 +46,19 @@ func TestDeniedRequestsAreInTheAudit(t *testing.T) {
 	}
 
 	// A loop is a number, told when the hour is over.
-	ahead.Store(int64(denialsTold - time.Minute))
+	ahead.Store(int64(access.DenialsTold - time.Minute))
 	for range 50 {
 		w.do(http.MethodDelete, w.at(), "", viewer...).isProblem(403, "forbidden", "")
 	}
 	if es := w.deniedOf(false); len(es) != 2 {
 		t.Errorf("within the hour: %d events", len(es))
 	}
-	ahead.Store(int64(denialsTold + time.Minute))
+	ahead.Store(int64(access.DenialsTold + time.Minute))
 	if es := w.deniedOf(false); len(es) != 3 || (*es[0].Detail)["attempts"] != 50.0 {
 		t.Errorf("after the hour: %+v", es)
 	}
-	if len(w.api.denied.all) != 0 || len(w.api.denied.of) != 0 {
-		t.Errorf("after the hour %v is kept", w.api.denied.all)
+	if n := w.api.denied.Len(); n != 0 {
+		t.Errorf("after the hour %d are kept", n)
 	}
 	// A server that stops tells what it has.
 	for range 2 {
@@ -93,29 +91,5 @@ func TestWhatAHandlerDeniesIsInTheAudit(t *testing.T) {
 	w.do(http.MethodPost, "/v1/tenants/acme/tokens", `{"name": "x", "role": "owner"}`, "Authorization", admin).isProblem(403, "forbidden", "")
 	if es := w.deniedOf(false); len(es) != 1 || es[0].Object != "createToken" || es[0].By.Name != "admin" {
 		t.Errorf("%+v", es)
-	}
-}
-
-// Whatever is denied, there is a bound on what is kept of it, of one tenant and of all.
-func TestDenialsAreBounded(t *testing.T) {
-	t.Parallel()
-	d := newDenials(time.Now)
-	loud := fleet.NewTenantID()
-	for i := range 2 * mostDenialsOf {
-		d.add(denialKey{tenant: loud, operation: fmt.Sprint(i), code: "forbidden"}, store.Actor{Name: "loud"}, fleet.ID{})
-	}
-	due, lost := d.due(false)
-	var attempts int64
-	for _, x := range due[loud] {
-		attempts += x.Attempts
-	}
-	if len(due[loud]) != mostDenialsOf || attempts != 2*mostDenialsOf || lost != 0 {
-		t.Errorf("%d events of %d attempts, %d lost", len(due[loud]), attempts, lost)
-	}
-	for range mostDenials {
-		d.add(denialKey{tenant: fleet.NewTenantID(), operation: "x", code: "forbidden"}, store.Actor{}, fleet.ID{})
-	}
-	if _, lost := d.due(false); len(d.all) != mostDenials || lost != mostDenialsOf {
-		t.Errorf("%d are kept, %d lost", len(d.all), lost)
 	}
 }

@@ -316,7 +316,7 @@ func (a *API) judgeEndpoints(ctx context.Context, e *endpointReader) error {
 	if err != nil {
 		return err
 	}
-	not := a.guard.refused(ctx, out.Guarded, "", a.compiler.LogPaths())
+	not := a.refusedFields(ctx, out.Guarded, "")
 	for i := range not {
 		where := e.placeOf(deref(not[i].Pointer))
 		not[i].Pointer, not[i].Parameter = where.Pointer, where.Parameter

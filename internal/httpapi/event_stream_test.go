@@ -13,6 +13,7 @@ import (
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/access"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/store"
 )
@@ -233,7 +234,7 @@ func TestOpenStreamsAreBounded(t *testing.T) {
 	w.do(http.MethodGet, w.at("events"), "", "Accept", eventStreamType).isProblem(429, "too_many_waiting", "")
 	w.do(http.MethodGet, w.at("events")+"?wait=1s", "").isProblem(429, "too_many_waiting", "")
 	_ = first.resp.Body.Close()
-	for w.api.polls.used(counted{whose: w.tenant.ID, what: store.LimitWaitingPolls}) > 1 { // its end is noticed
+	for w.api.polls.Used(access.Counted{Whose: w.tenant.ID, What: store.LimitWaitingPolls}) > 1 { // its end is noticed
 		w.do(http.MethodGet, w.at("events"), "").is(200, nil)
 	}
 	w.follow("")

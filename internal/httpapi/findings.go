@@ -8,6 +8,7 @@ import (
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/read"
 	"fairlead/internal/redact"
 	"fairlead/internal/store"
 )
@@ -22,11 +23,11 @@ func (a *API) ListFindings(ctx context.Context, r oapi.ListFindingsRequestObject
 	if err != nil {
 		return nil, err
 	}
-	out := oapi.ListFindings200JSONResponse{Revision: int64(of.at), Items: []oapi.Finding{}, Errors: of.errors, Warnings: of.warnings, Infos: of.infos}
+	out := oapi.ListFindings200JSONResponse{Revision: int64(of.At), Items: []oapi.Finding{}, Errors: of.Errors, Warnings: of.Warnings, Infos: of.Infos}
 	p, limit := r.Params, pageLimit(r.Params.Limit)
 	var last [9]string
-	for i := range of.found {
-		f := &of.found[i]
+	for i := range of.Found {
+		f := &of.Found[i]
 		if p.Severity != nil && f.Severity != findings.Severity(*p.Severity) || p.Code != nil && f.Code != findings.Code(*p.Code) ||
 			p.Type != nil && f.Type != typeOf(*p.Type) || p.Name != nil && f.Name != *p.Name || from != nil && findings.Compare(f.Key(), *from) <= 0 {
 			continue
@@ -40,32 +41,18 @@ func (a *API) ListFindings(ctx context.Context, r oapi.ListFindingsRequestObject
 	return out, nil
 }
 
-// checked is what was found in a fleet, at a revision. It is shared: nobody changes it.
-type checked struct {
-	found                   []findings.Finding
-	errors, warnings, infos int // of found
-	at                      fleet.Revision
-}
-
-// check is what was found in what.
-type check struct {
-	in  findings.Fleet // without Now and Step
-	out checked
-	at  time.Time
-}
-
 // findings looks at the whole fleet of the call, once for all who ask at the same time.
-func (a *API) findings(ctx context.Context) (checked, error) {
+func (a *API) findings(ctx context.Context) (read.Checked, error) {
 	c := callOf(ctx)
-	return a.checks.Do(ctx, findingsOf{keyOf(c), c.fleet.ETag}, func(ctx context.Context, begin func()) (checked, error) {
+	return a.checks.Do(ctx, findingsOf{keyOf(c), c.fleet.ETag}, func(ctx context.Context, begin func()) (read.Checked, error) {
 		return a.check(ctx, begin)
 	})
 }
 
-func (a *API) check(ctx context.Context, begin func()) (out checked, err error) {
+func (a *API) check(ctx context.Context, begin func()) (out read.Checked, err error) {
 	c := callOf(ctx)
 	f := findings.Fleet{StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), PrivateClusters: c.fleet.PrivateClusters, Values: c.fleet.Values}
-	if f.Resources, out.at, err = a.facts.read(ctx, keyOf(c), begin); err != nil {
+	if f.Resources, out.At, err = a.facts.Read(ctx, keyOf(c), begin); err != nil {
 		return out, err
 	}
 	if f.Nodes, f.Unlabeled, f.NodesCut, err = a.labeledNodes(ctx); err != nil {
@@ -98,17 +85,17 @@ func (a *API) check(ctx context.Context, begin func()) (out checked, err error) 
 		kind = compute.Large
 	}
 	err = a.compute(ctx, kind, func(step func() error) (err error) {
-		if known, again := a.facts.checked(keyOf(c), f); again {
-			out.found, out.errors, out.warnings, out.infos = known.found, known.errors, known.warnings, known.infos
+		if known, again := a.facts.Checked(keyOf(c), f); again {
+			out.Found, out.Errors, out.Warnings, out.Infos = known.Found, known.Errors, known.Warnings, known.Infos
 			return nil
 		}
 		in := f
 		in.Now, in.Step = time.Now(), step
-		if out.found, err = findings.Check(in); err != nil {
+		if out.Found, err = findings.Check(in); err != nil {
 			return err
 		}
-		out.errors, out.warnings, out.infos = findings.Count(out.found)
-		a.facts.keepChecked(keyOf(c), check{in: f, out: out, at: in.Now})
+		out.Errors, out.Warnings, out.Infos = findings.Count(out.Found)
+		a.facts.KeepChecked(keyOf(c), read.Check{In: f, Out: out, At: in.Now})
 		return nil
 	})
 	return out, err

@@ -8,6 +8,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/store"
 )
 
@@ -117,13 +118,13 @@ func (a *API) GetFleet(ctx context.Context, _ oapi.GetFleetRequestObject) (oapi.
 // DeleteFleet implements deleteFleet.
 func (a *API) DeleteFleet(ctx context.Context, r oapi.DeleteFleetRequestObject) (oapi.DeleteFleetResponseObject, error) {
 	c := callOf(ctx)
-	seen, err := confirmedDeletion(r.Params.Confirm, deletionOf(c.fleet.ID))
+	seen, err := confirmedDeletion(r.Params.Confirm, write.DeletionOf(c.fleet.ID))
 	if err != nil {
 		return nil, err
 	}
-	err = a.store.DeleteFleetConfirmed(ctx, c.tenant.ID, c.actor, c.fleet.ID, store.Confirmation{Seen: seen.seen, Reasons: seen.reasons})
+	err = a.store.DeleteFleetConfirmed(ctx, c.tenant.ID, c.actor, c.fleet.ID, store.Confirmation{Seen: seen.Seen, Reasons: seen.Reasons})
 	if err != nil {
-		return nil, toConfirm(err, deletionOf(c.fleet.ID))
+		return nil, toConfirm(err, write.DeletionOf(c.fleet.ID))
 	}
 	return oapi.DeleteFleet204Response{}, nil
 }

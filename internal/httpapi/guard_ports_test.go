@@ -9,6 +9,7 @@ import (
 
 	"fairlead/internal/auth"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/resource"
 )
 
@@ -22,9 +23,9 @@ func TestT22_EachRuleIsNeeded(t *testing.T) {
 	for _, rule := range resource.Rules() {
 		var err error
 		taken := func(c guardCase) bool {
-			w.api.guard = DefaultGuard()
+			w.api.guard = write.DefaultGuard()
 			w.do(http.MethodPost, w.at("plan"), applied(c.document()), "Authorization", ci).isProblem(403, "guarded", "")
-			w.api.guard, err = ParseGuard([]string{string(rule) + "=ci"})
+			w.api.guard, err = write.ParseGuard([]string{string(rule) + "=ci"})
 			must(t, err)
 			return w.do(http.MethodPost, w.at("plan"), applied(c.document()), "Authorization", ci).status == http.StatusOK
 		}
@@ -44,10 +45,10 @@ func TestT22_LocalPorts(t *testing.T) {
 		return fmt.Sprintf(`{"type": "endpoints", "name": "x", "body": {"cluster_name": "x", "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": %q, "port_value": %d}}}}]}]}}`, host, port)
 	}
 	const pointer = "/resources/0/body/endpoints/0/lb_endpoints/0/endpoint/address/socket_address/address"
-	write := func(role auth.Role, doc string) answer {
+	put := func(role auth.Role, doc string) answer {
 		return w.do(http.MethodPost, w.at("apply"), applied(doc), "Authorization", by[role])
 	}
-	p := write(auth.RoleCI, at("127.0.0.1", 8080)).isProblem(403, "guarded", pointer)
+	p := put(auth.RoleCI, at("127.0.0.1", 8080)).isProblem(403, "guarded", pointer)
 	if !strings.HasSuffix(deref(p.Errors)[0].Detail, "or an admin to add 8080 to the fleet's local_ports") {
 		t.Errorf("%+v", p.Errors)
 	}
@@ -60,46 +61,46 @@ func TestT22_LocalPorts(t *testing.T) {
 		t.Errorf("%v", f.LocalPorts)
 	}
 	for _, host := range []string{"127.0.0.1", "::1", "0.0.0.0", "::ffff:127.0.0.1"} {
-		write(auth.RoleCI, at(host, 8080)).is(200, nil)
-		write(auth.RoleEditor, at(host, 8081)).isProblem(403, "guarded", pointer)
-		write(auth.RoleEditor, at(host, resource.AdminPort)).isProblem(403, "guarded", pointer)
+		put(auth.RoleCI, at(host, 8080)).is(200, nil)
+		put(auth.RoleEditor, at(host, 8081)).isProblem(403, "guarded", pointer)
+		put(auth.RoleEditor, at(host, resource.AdminPort)).isProblem(403, "guarded", pointer)
 	}
-	write(auth.RoleCI, at("169.254.169.254", 8080)).isProblem(403, "guarded", pointer)
+	put(auth.RoleCI, at("169.254.169.254", 8080)).isProblem(403, "guarded", pointer)
 
 	// A port that is open does not hide one that is not.
 	var many strings.Builder
 	for port := range 200 {
 		fmt.Fprintf(&many, `{"endpoint": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": %d}}}},`, 8080+port/100)
 	}
-	write(auth.RoleCI, `{"type": "endpoints", "name": "x", "body": {"cluster_name": "x", "endpoints": [{"lb_endpoints": [`+strings.TrimSuffix(many.String(), ",")+`]}]}}`).isProblem(403, "guarded", "")
+	put(auth.RoleCI, `{"type": "endpoints", "name": "x", "body": {"cluster_name": "x", "endpoints": [{"lb_endpoints": [`+strings.TrimSuffix(many.String(), ",")+`]}]}}`).isProblem(403, "guarded", "")
 
 	// What is asked for its health at another port.
 	other := strings.Replace(at("127.0.0.1", 8080), `"endpoint": {`, `"endpoint": {"health_check_config": {"port_value": 9901}, `, 1)
-	write(auth.RoleCI, other).isProblem(403, "guarded", "/resources/0/body/endpoints/0/lb_endpoints/0/endpoint/health_check_config/port_value")
+	put(auth.RoleCI, other).isProblem(403, "guarded", "/resources/0/body/endpoints/0/lb_endpoints/0/endpoint/health_check_config/port_value")
 
 	// Placeholders are judged as filled.
 	w.do(http.MethodPatch, w.at(), `{"values": {"HOST": "127.0.0.1"}}`).is(200, nil)
-	write(auth.RoleCI, at("${fleet.values.HOST}", 8080)).is(200, nil)
-	write(auth.RoleCI, at("${fleet.values.HOST}", 8081)).isProblem(403, "guarded", "")
+	put(auth.RoleCI, at("${fleet.values.HOST}", 8080)).is(200, nil)
+	put(auth.RoleCI, at("${fleet.values.HOST}", 8081)).isProblem(403, "guarded", "")
 
 	// A closed port is closed; what is stored stays, and may be sent again.
 	stored := at("127.0.0.1", 9000)
-	write(auth.RoleCI, stored).is(200, nil)
+	put(auth.RoleCI, stored).is(200, nil)
 	var before oapi.WriteResult
-	write(auth.RoleAdmin, at("10.0.0.1", 9000)).is(200, &before)
+	put(auth.RoleAdmin, at("10.0.0.1", 9000)).is(200, &before)
 	w.do(http.MethodPatch, w.at(), `{"local_ports": []}`).is(200, nil)
 	w.do(http.MethodPost, w.at("rollback"), fmt.Sprintf(`{"revision": %d}`, before.Revision-1), "Authorization", by[auth.RoleCI]).isProblem(403, "guarded", "")
-	write(auth.RoleAdmin, stored).is(200, nil)
-	write(auth.RoleCI, stored).is(200, nil)
-	write(auth.RoleCI, strings.Replace(stored, "9000", "9001", 1)).isProblem(403, "guarded", pointer)
+	put(auth.RoleAdmin, stored).is(200, nil)
+	put(auth.RoleCI, stored).is(200, nil)
+	put(auth.RoleCI, strings.Replace(stored, "9000", "9001", 1)).isProblem(403, "guarded", pointer)
 
 	// The admin interface is opened by its number alone, and where admins may not write it, not at all.
 	w.do(http.MethodPatch, w.at(), `{"local_ports": [8080, 9901]}`).is(200, nil)
-	write(auth.RoleCI, at("127.0.0.1", resource.AdminPort)).is(200, nil)
+	put(auth.RoleCI, at("127.0.0.1", resource.AdminPort)).is(200, nil)
 	var err error
-	w.api.guard, err = ParseGuard([]string{"loopback=owner"})
+	w.api.guard, err = write.ParseGuard([]string{"loopback=owner"})
 	must(t, err)
-	write(auth.RoleAdmin, at("127.0.0.1", 8080)).isProblem(403, "guarded", pointer)
+	put(auth.RoleAdmin, at("127.0.0.1", 8080)).isProblem(403, "guarded", pointer)
 
 	for bad, where := range map[string]string{`{"local_ports": [0]}`: "/local_ports/0", `{"local_ports": [1, 65536]}`: "/local_ports/1", `{"local_ports": ["8080"]}`: "/local_ports/0"} {
 		p := w.do(http.MethodPatch, w.at(), bad)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/access"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/jsonpointer"
 	"fairlead/internal/store"
@@ -180,15 +181,15 @@ func (a *API) usageOf(ctx context.Context, c *call, f fleet.ID) ([]oapi.Limit, s
 
 // inProcess tells what is counted here: of the caller's token, or of the tenant.
 func (a *API) inProcess(c *call, l store.Limit) oapi.Limit {
-	k := counted{whose: c.tenant.ID, what: l.Name}
+	k := access.Counted{Whose: c.tenant.ID, What: l.Name}
 	if words[l.Name].of == oapi.LimitScopeToken {
-		k.whose = c.principal.Credential
+		k.Whose = c.principal.Credential
 	}
 	switch l.Name {
 	case store.LimitWaitingPolls, store.LimitTokenWaitingPolls:
-		return withUsed(l, a.polls.used(k))
+		return withUsed(l, a.polls.Used(k))
 	case store.LimitWrites, store.LimitTokenWrites, store.LimitReads, store.LimitTokenReads:
-		return withUsed(l, a.pace.used(k, l.Most))
+		return withUsed(l, a.pace.Used(k, l.Most))
 	}
 	return limitOf(l)
 }

@@ -258,7 +258,7 @@ func TestT08_WaitingPollsAreCounted(t *testing.T) {
 		(<-answers).is(200, nil)
 	}
 	waiting(0)
-	if n := len(w.api.polls.waiting); n != 0 {
+	if n := w.api.polls.Len(); n != 0 {
 		t.Errorf("%d are remembered", n)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"fairlead/internal/docdiff"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/read"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/redact"
 	"fairlead/internal/store"
 )
@@ -64,7 +66,7 @@ func (a *API) planOf(ctx context.Context, p store.Planned, changes []store.Resou
 		Limits: each(p.Limits, func(l store.PlannedLimit) oapi.PlanLimit {
 			return oapi.PlanLimit{What: oapi.LimitName(l.What), Used: l.Used, Limit: l.Limit}
 		}),
-		Token: planToken{p.Seen, contentOf(callOf(ctx).fleet.ID, changes), store.ReasonsOf(p.Confirm)}.String(),
+		Token: write.PlanToken{Seen: p.Seen, Content: write.ContentOf(callOf(ctx).fleet.ID, changes), Reasons: store.ReasonsOf(p.Confirm)}.String(),
 	}
 	if out.Resources, err = a.planned(ctx, changes, p.Before, after); err != nil {
 		return out, err
@@ -126,18 +128,8 @@ func (a *API) planned(ctx context.Context, changes []store.ResourceChange, befor
 
 // sealedAgain reports whether a Secret of the same content is sealed with another key than it was.
 func sealedAgain(before store.Resource, ch store.ResourceChange) bool {
-	was := sealedFor(before.Type, before.Summary)
+	was := read.SealedFor(before.Type, before.Summary)
 	return was != "" && ch.SealedFor != "" && was != ch.SealedFor
-}
-
-// sealedFor is the id of the key that a resource is sealed with; "": it is no Secret, or that was not noted.
-func sealedFor(t fleet.Type, summary []byte) string {
-	if t != fleet.Secret {
-		return ""
-	}
-	var s oapi.SecretSummary
-	_ = json.Unmarshal(summary, &s) // else nothing is known of it
-	return deref(s.SealedFor)
 }
 
 // tellBatch tells of differences as far as there is room for them, in bytes, and returns what is left of it.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/live"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/redact"
 	"fairlead/internal/store"
@@ -29,7 +30,7 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 	if err != nil {
 		return nil, a.noSuchRevision(ctx, err, r.Revision)
 	}
-	if wait > 0 && !settled(receipt) {
+	if wait > 0 && !live.Settled(receipt) {
 		done, err := a.beginToWait(ctx)
 		if err != nil {
 			return nil, err
@@ -42,7 +43,7 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 		defer unheard()
 		k := fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}
 		may := func(ctx context.Context) error { return refusalAtEnd(a.tail.Holds(ctx, with)) }
-		if receipt, err = a.receipts.wait(waiting, a.draining, k, rev, receipt, settled, may); err != nil {
+		if receipt, err = a.receipts.Wait(waiting, a.draining, k, rev, receipt, may); err != nil {
 			return nil, err
 		}
 		if q.State != "" { // who waits together is told of the list that all share
@@ -84,9 +85,6 @@ func waitOf(s *string) (time.Duration, error) {
 	}
 	return d, nil
 }
-
-// settled reports whether waiting longer is for nothing (SEMANTICS 5.5).
-func settled(r fleet.Receipt) bool { return r.State != fleet.ReceiptPending || r.Blocked() }
 
 func receiptOf(r fleet.Receipt) oapi.Receipt {
 	return oapi.Receipt{

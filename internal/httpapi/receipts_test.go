@@ -8,6 +8,7 @@ import (
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/access"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/store"
 )
@@ -90,7 +91,7 @@ func TestT25_AReceiptIsNotWaitedForWithWhatHasEnded(t *testing.T) {
 			ask, end := by(w)
 			begun, answered := time.Now(), make(chan answer, 1)
 			go func() { answered <- ask(w.at("revisions", "1", "receipt") + "?wait=60s") }()
-			for w.api.polls.used(counted{whose: w.tenant.ID, what: store.LimitWaitingPolls}) == 0 {
+			for w.api.polls.Used(access.Counted{Whose: w.tenant.ID, What: store.LimitWaitingPolls}) == 0 {
 				w.do(http.MethodGet, w.at(), "").is(200, nil)
 			}
 			end()

@@ -11,6 +11,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/read"
 	"fairlead/internal/redact"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
@@ -230,7 +231,7 @@ func entryOf(row store.Resource, bare bool) (oapi.Resource, error) {
 		out.Secret, err = shownSecret(row.Name, row.Summary)
 		return out, err
 	}
-	p, err := placeholdersOf(row)
+	p, err := read.PlaceholdersOf(row)
 	if err != nil {
 		return out, err
 	}

@@ -12,6 +12,7 @@ import (
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/jsonpointer"
 	"fairlead/internal/redact"
 	"fairlead/internal/resource"
@@ -43,15 +44,15 @@ func (l rollbackLook) resources() []store.ResourceChange {
 // rollback asks what an apply of the same content asks. It is of the resources that differed when it was looked at, as if it had been made then:
 // what others write meanwhile is in its way where a plan showed it as something else, and stays where it is something else. What is brought back
 // follows from the old revision, so that what was checked of it holds, but for the labels of the Secrets that it uses: where these have changed it
-// is looked at once more. write is the store's call.
+// is looked at once more. commit is the store's call.
 //
 // The second result is what it came to; nothing of one that was made before.
-func (a *API) rollback(ctx context.Context, s sentRollback, write func(rollbackLook, store.Write) (store.Result, error)) (store.Result, rollbackLook, error) {
+func (a *API) rollback(ctx context.Context, s sentRollback, commit func(rollbackLook, store.Write) (store.Result, error)) (store.Result, rollbackLook, error) {
 	w := s.write
 	w.Message = cmp.Or(w.Message, store.RollbackMessage(w.Only, s.to))
 	for range maxLooks {
 		look, err := a.mayRollBack(ctx, s)
-		content := contentOf(callOf(ctx).fleet.ID, look.resources())
+		content := write.ContentOf(callOf(ctx).fleet.ID, look.resources())
 		if err == nil {
 			err = s.mustBeOf(content)
 		}
@@ -63,7 +64,7 @@ func (a *API) rollback(ctx context.Context, s sentRollback, write func(rollbackL
 			return result, rollbackLook{}, err
 		}
 		w.Only, w.Read = look.only(), look.read
-		result, err := write(look, w)
+		result, err := commit(look, w)
 		var asked *store.UnconfirmedError
 		if errors.As(err, &asked) {
 			asked.Seen = look.at // what others wrote since is not in it
@@ -118,7 +119,7 @@ func (a *API) mayRollBack(ctx context.Context, s sentRollback) (look rollbackLoo
 		if err := a.lookAt(ctx, batch, bodies, &look, &check, &uses); err != nil {
 			return look, err
 		}
-		if len(check.bad) > maxFaults || len(check.guarded) > maxFaults {
+		if len(check.bad) > write.MaxFaults || len(check.guarded) > write.MaxFaults {
 			break
 		}
 	}
@@ -265,7 +266,7 @@ func (a *API) checkStored(ctx context.Context, ch store.RollbackChange, body []b
 		if err != nil {
 			return fmt.Errorf("read the summary of secret %q: %w", ch.Name, err)
 		}
-		into.guarded = append(into.guarded, a.guard.refused(ctx, found, at, a.compiler.LogPaths())...)
+		into.guarded = append(into.guarded, a.refusedFields(ctx, found, at)...)
 		return nil
 	}
 	found, err := a.compiler.CheckStored(ch.Type, ch.Name, ch.Variant, body, callOf(ctx).fleet.PrivateClusters)
@@ -279,7 +280,7 @@ func (a *API) checkStored(ctx context.Context, ch store.RollbackChange, body []b
 	case err != nil:
 		return err
 	}
-	into.guarded = append(into.guarded, a.guard.refused(ctx, found, at, a.compiler.LogPaths())...)
+	into.guarded = append(into.guarded, a.refusedFields(ctx, found, at)...)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/store"
 )
 
@@ -21,7 +22,7 @@ type sentRollback struct {
 // seenPlan is the token of a plan, and where it stands.
 type seenPlan struct {
 	pointer string
-	planToken
+	write.PlanToken
 }
 
 func sentRollbackOf(ctx context.Context, body *oapi.RollbackRequest) (s sentRollback, err error) {
@@ -45,16 +46,16 @@ func sentRollbackOf(ctx context.Context, body *oapi.RollbackRequest) (s sentRoll
 		if sent.token == nil {
 			continue
 		}
-		token, ok := parsePlanToken(*sent.token)
+		token, ok := write.ParsePlanToken(*sent.token)
 		if !ok {
-			return s, badField(sent.pointer, "invalid_plan", notAPlan)
+			return s, badField(sent.pointer, "invalid_plan", write.NotAPlan)
 		}
 		s.seen = append(s.seen, seenPlan{sent.pointer, token})
-		if s.write.Seen == nil || token.seen.Revision < s.write.Seen.Revision {
-			s.write.Seen = &token.seen
+		if s.write.Seen == nil || token.Seen.Revision < s.write.Seen.Revision {
+			s.write.Seen = &token.Seen
 		}
 		if sent.pointer == "/confirm" {
-			s.write.Confirmed = &token.reasons
+			s.write.Confirmed = &token.Reasons
 		}
 	}
 	return s, nil
@@ -63,7 +64,7 @@ func sentRollbackOf(ctx context.Context, body *oapi.RollbackRequest) (s sentRoll
 // mustBeOf refuses a rollback that comes to something else than what was seen.
 func (s sentRollback) mustBeOf(content [16]byte) error {
 	for _, seen := range s.seen {
-		if seen.content != content {
+		if seen.Content != content {
 			return errRollsBackOther(seen.pointer)
 		}
 	}

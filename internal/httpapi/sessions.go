@@ -8,6 +8,7 @@ import (
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/access"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/store"
 )
@@ -24,7 +25,7 @@ func (a *API) SignIn(ctx context.Context, r oapi.SignInRequestObject) (oapi.Sign
 	}
 	p := token.Principal
 	n.credential = p.Credential.String()
-	if err := a.spend(ctx, p, bothOf(p, store.LimitTokenWrites, store.LimitWrites)); err != nil {
+	if err := a.spend(ctx, p, access.BothOf(p, store.LimitTokenWrites, store.LimitWrites)); err != nil {
 		return nil, err
 	}
 	id, secret, hash := auth.NewSession()

@@ -8,6 +8,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/store"
 )
 
@@ -103,12 +104,12 @@ func (a *API) GetTenant(ctx context.Context, _ oapi.GetTenantRequestObject) (oap
 // DeleteTenant implements deleteTenant.
 func (a *API) DeleteTenant(ctx context.Context, r oapi.DeleteTenantRequestObject) (oapi.DeleteTenantResponseObject, error) {
 	c := callOf(ctx)
-	seen, err := confirmedDeletion(r.Params.Confirm, deletionOf(c.tenant.ID))
+	seen, err := confirmedDeletion(r.Params.Confirm, write.DeletionOf(c.tenant.ID))
 	if err != nil {
 		return nil, err
 	}
-	if err := a.store.DeleteTenantConfirmed(ctx, c.tenant.ID, c.actor, seen.reasons); err != nil {
-		return nil, toConfirm(err, deletionOf(c.tenant.ID))
+	if err := a.store.DeleteTenantConfirmed(ctx, c.tenant.ID, c.actor, seen.Reasons); err != nil {
+		return nil, toConfirm(err, write.DeletionOf(c.tenant.ID))
 	}
 	return oapi.DeleteTenant204Response{}, nil
 }

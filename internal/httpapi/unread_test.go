@@ -12,6 +12,7 @@ import (
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/access"
 	"fairlead/internal/store"
 )
 
@@ -36,12 +37,12 @@ func askAndNeverRead(t *testing.T, url, path, token string) net.Conn {
 // Answers that nobody reads are held as a whole. A token, and a tenant, that has many of them reads nothing else meanwhile. It revokes, and others go on.
 func TestT08_AnswersThatAreNotReadAreBounded(t *testing.T) {
 	t.Parallel()
-	for whose, of := range map[string]func(*unread){"a token": func(u *unread) { u.token = 1 << 20 }, "a tenant": func(u *unread) { u.tenant = 1 << 20 }} {
+	for whose, of := range map[string]func(*access.Unread){"a token": func(u *access.Unread) { u.Token = 1 << 20 }, "a tenant": func(u *access.Unread) { u.Tenant = 1 << 20 }} {
 		t.Run(whose, func(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
 			u := w.api.unread
-			u.patience, u.slow = 50*time.Millisecond, time.Minute
+			u.Patience, u.Slow = 50*time.Millisecond, time.Minute
 			of(u)
 			var names []string
 			for i := range 9 {
@@ -60,14 +61,12 @@ func TestT08_AnswersThatAreNotReadAreBounded(t *testing.T) {
 			other := w.token(w.newTenant("globex"), auth.RoleOwner, nil)
 			w.do(http.MethodGet, "/v1/tenants/globex/fleets", "", "Authorization", "Bearer "+other).is(200, nil)
 			must(t, held.Close())
-			u.mu.Lock()
-			for len(u.tenants) > 0 { // it is noticed
-				less := u.less
-				u.mu.Unlock()
+			_, id, err := auth.ParseAPIToken(one)
+			must(t, err)
+			p := auth.Principal{Credential: id, Tenant: w.tenant.ID}
+			for full, less := u.Full(p); full != ""; full, less = u.Full(p) { // it is noticed
 				<-less
-				u.mu.Lock()
 			}
-			u.mu.Unlock()
 			w.do(http.MethodGet, w.at("resources", "clusters", "c2"), "", "Authorization", "Bearer "+one).is(200, nil)
 		})
 	}
@@ -76,11 +75,11 @@ func TestT08_AnswersThatAreNotReadAreBounded(t *testing.T) {
 // Who takes nothing of an answer is ended, and what it held is free again. Who reads has all of it.
 func TestT08_WhoTakesNothingIsEnded(t *testing.T) {
 	t.Parallel()
-	u := newUnread()
-	u.token, u.slow, u.patience = 1, 100*time.Millisecond, time.Minute
+	u := access.NewUnread(time.Minute)
+	u.Token, u.Slow, u.Patience = 1, 100*time.Millisecond, time.Minute
 	p := auth.Principal{Credential: fleet.CredentialID{1}, Tenant: fleet.TenantID{1}}
 	long := make([]byte, 16<<20)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = u.answers(w, p).Write(long) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = u.Answers(w, p).Write(long) }))
 	t.Cleanup(server.Close)
 	resp, err := http.Get(server.URL) //nolint:noctx // of the test's own server
 	must(t, err)
@@ -89,10 +88,10 @@ func TestT08_WhoTakesNothingIsEnded(t *testing.T) {
 	}
 	must(t, resp.Body.Close())
 	askAndNeverRead(t, server.URL, "/", "x")
-	if whose, _ := u.full(p); whose != "the token" {
+	if whose, _ := u.Full(p); whose != "the token" {
 		t.Errorf("of an answer that is not read %q is full", whose)
 	}
-	must(t, u.await(t.Context(), p)) // long before its patience is over
+	must(t, u.Await(t.Context(), p)) // long before its patience is over
 }
 
 // What a stream sends at once does not grow with what has happened.

@@ -10,16 +10,10 @@ import (
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
-
-// codeUsesSecret is that of a refusal because of a Secret that is used, and of each place of it.
-const codeUsesSecret = "uses_secret"
-
-// teamLabel is the label by which TLS may use a Secret: where it has the same value as that of the resource. To
-// have none is a value too.
-const teamLabel = "team"
 
 // usesOf is what one change of a write uses.
 type usesOf struct {
@@ -105,11 +99,11 @@ func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, use
 	if err != nil {
 		return nil, nil, err
 	}
-	j := judge{grants: c.principal.UsesSecrets, secrets: map[string]*judged{}, read: map[fleet.Ref]bool{}}
+	j := write.NewJudge(c.principal.UsesSecrets)
 	var names []fleet.Ref
 	for _, u := range used {
 		for _, use := range u.uses {
-			names = append(names, secretRef(use.Name))
+			names = append(names, write.SecretRef(use.Name))
 		}
 	}
 	for _, below := range extensions {
@@ -119,31 +113,29 @@ func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, use
 			}
 		}
 	}
-	if j.known, j.newest, err = a.asWritten(ctx, changes, names); err != nil {
+	if j.Known, j.Newest, err = a.asWritten(ctx, changes, names); err != nil {
 		return nil, nil, err
 	}
 	for x, at := range followed { // what an extension names decides as labels do
-		j.read[x], j.newest[x] = true, at
+		j.DecidedBy(x, at)
 	}
-	through := j.refusedBelow(extensions)
+	through := j.RefusedBelow(extensions)
 	refused := guarded{}
 	for _, u := range used {
 		ch := changes[u.change]
 		for _, use := range u.uses {
-			if !j.may(ch, use) {
-				refused[u.change] = append(refused[u.change], j.fault(ch, use))
+			if !j.May(ch, use) {
+				refused[u.change] = append(refused[u.change], j.Fault(ch, use))
 			}
 		}
 		for _, x := range u.extensions {
 			if use, not := through[x]; not {
-				refused[u.change] = append(refused[u.change], faultThrough(x, use, u.at(x)))
+				refused[u.change] = append(refused[u.change], write.FaultThrough(x, use, u.at(x)))
 			}
 		}
 	}
-	return refused, j.reads(), nil
+	return refused, j.Reads(), nil
 }
-
-func secretRef(name string) fleet.Ref { return fleet.Ref{Type: fleet.Secret, Name: name} }
 
 // asWritten is what there is of the resources that are named when the changes are made: their variants, and of what is
 // stored of each the newest revision.
@@ -179,9 +171,6 @@ func (a *API) asWritten(ctx context.Context, changes []store.ResourceChange, of 
 	return known, newest, nil
 }
 
-// maxThrough bounds how far extensions that name extensions are followed, a query for each step. What is further away may use any Secret.
-const maxThrough = 8
-
 // throughExtensions finds of each extension that is named, itself or by others, what it names: who has a proxy take the extension uses the
 // Secrets among that. newest is the revision of each one that was followed.
 func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceChange, used []usesOf) (names map[fleet.Ref][]fleet.Ref, newest map[fleet.Ref]fleet.Revision, err error) {
@@ -191,7 +180,7 @@ func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceCha
 	}
 	names = map[fleet.Ref][]fleet.Ref{}
 	newest = map[fleet.Ref]fleet.Revision{}
-	for depth := 0; len(ask) > 0 && depth < maxThrough; depth++ {
+	for depth := 0; len(ask) > 0 && depth < write.MaxThrough; depth++ {
 		known, at, err := a.asWritten(ctx, changes, ask)
 		if err != nil {
 			return nil, nil, err

@@ -144,7 +144,7 @@ func (a *API) compile(ctx context.Context, d resource.Document, where *places) (
 	if err != nil {
 		return change, nil, nil, err
 	}
-	warnings, not = fieldErrors(out.Warnings), a.guard.refused(ctx, out.Guarded, "", a.compiler.LogPaths())
+	warnings, not = fieldErrors(out.Warnings), a.refusedFields(ctx, out.Guarded, "")
 	kept := out
 	kept.Warnings, kept.Guarded = nil, nil // of many resources they would have many times their size
 	where.put(kept)

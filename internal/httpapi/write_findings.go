@@ -11,6 +11,7 @@ import (
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/read"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
@@ -75,7 +76,7 @@ func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
 		if w.Delete {
 			continue
 		}
-		b.Resources = append(b.Resources, findings.Resource{Ref: ref, Variant: w.Variant, Selector: w.Selector, Priority: w.Priority, Facts: w.facts, Values: valuesIn(w.Type, w.Summary), SealedFor: sealedFor(w.Type, w.Summary)})
+		b.Resources = append(b.Resources, findings.Resource{Ref: ref, Variant: w.Variant, Selector: w.Selector, Priority: w.Priority, Facts: w.facts, Values: read.ValuesIn(w.Type, w.Summary), SealedFor: read.SealedFor(w.Type, w.Summary)})
 		for _, m := range w.facts.Mentions {
 			ask.add(m.Ref)
 		}
@@ -153,7 +154,7 @@ func (b *besides) take(r store.Neighbour, facts *resource.Facts) {
 	}
 	b.stands[key], b.content[key] = len(b.Resources), contentOfRow(r.Row)
 	b.Resources = append(b.Resources, findings.Resource{
-		Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: valuesIn(r.Type, r.Summary), SealedFor: sealedFor(r.Type, r.Summary),
+		Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: read.ValuesIn(r.Type, r.Summary), SealedFor: read.SealedFor(r.Type, r.Summary),
 	})
 }
 
@@ -188,7 +189,7 @@ func (a *API) readRoutes(ctx context.Context, rows []store.Neighbour, routes map
 func tableFacts(r store.Neighbour) *resource.Facts {
 	switch {
 	case r.Type == fleet.Route && r.Body != nil:
-		f := factsOf(r.Resource)
+		f := read.FactsOf(r.Resource)
 		return &resource.Facts{Hosts: f.Hosts, VHDS: f.VHDS}
 	case r.Type == fleet.Route:
 		return &resource.Facts{VHDS: r.Derived.VHDS}
@@ -221,25 +222,25 @@ func (a *API) referrers(ctx context.Context, b *besides) error {
 	if err != nil {
 		return err
 	}
-	var read []*store.Neighbour
+	var whole []*store.Neighbour
 	names := refSet{seen: map[fleet.Ref]bool{}}
 	for i := range rows {
 		r := &rows[i]
 		if b.keys[r.Cursor()] {
 			continue
 		}
-		if names.add(fleet.Ref{Type: r.Type, Name: r.Name}); r.Type != fleet.Secret && len(read) < maxReferrerRead {
-			read = append(read, r)
+		if names.add(fleet.Ref{Type: r.Type, Name: r.Name}); r.Type != fleet.Secret && len(whole) < maxReferrerRead {
+			whole = append(whole, r)
 		}
 	}
-	if err := a.store.PlannedBodies(ctx, c.tenant.ID, read); err != nil {
+	if err := a.store.PlannedBodies(ctx, c.tenant.ID, whole); err != nil {
 		return err
 	}
 	for i := range rows {
 		r := &rows[i]
-		facts := factsOfSecret(r.Resource)
+		facts := read.FactsOfSecret(r.Resource)
 		if r.Body != nil {
-			facts = factsOf(r.Resource)
+			facts = read.FactsOf(r.Resource)
 			r.Body = nil
 		}
 		b.take(*r, facts)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/read"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
@@ -39,9 +40,9 @@ func writtenAs(ch store.ResourceChange, body []byte) written {
 	case ch.Delete:
 		return written{ch, nil}
 	case ch.Type == fleet.Secret, len(body) == 0: // sealed, or kept: what is derived of it is there
-		return written{ch, factsOfSecret(row)}
+		return written{ch, read.FactsOfSecret(row)}
 	}
-	return written{ch, factsOf(row)}
+	return written{ch, read.FactsOf(row)}
 }
 
 // writtenSince reads what has changed since a revision as it is now.

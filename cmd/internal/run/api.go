@@ -15,6 +15,7 @@ import (
 	"fairlead/internal/endpoints"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/metrics"
 	"fairlead/internal/resource"
@@ -60,7 +61,7 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 	if err := cfg.CheckURL("--database-url", cfg.DatabaseURL); err != nil {
 		return nil, err
 	}
-	guard, err := httpapi.ParseGuard(cfg.GuardRules)
+	guard, err := write.ParseGuard(cfg.GuardRules)
 	if err != nil {
 		return nil, err
 	}

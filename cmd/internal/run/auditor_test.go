@@ -20,11 +20,11 @@ func audited(t *testing.T) (*storetest.DB, *store.Store, fleet.TenantID) {
 	db := storetest.New(t)
 	s := db.Store(t)
 	tenant := db.Tenant(t)
-	write(t, s, tenant, 3)
+	writeEvents(t, s, tenant, 3)
 	return db, s, tenant
 }
 
-func write(t *testing.T, s *store.Store, tenant fleet.TenantID, n int) {
+func writeEvents(t *testing.T, s *store.Store, tenant fleet.TenantID, n int) {
 	t.Helper()
 	for range n {
 		most := int64(60)
@@ -63,7 +63,7 @@ func TestT48_HeadsAreExportedAndFaultsAreTold(t *testing.T) {
 
 	// Nothing is due now; a thousand events or an hour later a head is, a day later a verification.
 	out.Reset()
-	write(t, s, tenant, 1)
+	writeEvents(t, s, tenant, 1)
 	if a.once(t.Context()); out.Len() > 0 {
 		t.Errorf("at once again: %s", out.String())
 	}

@@ -131,7 +131,7 @@ func TestT48_NoEventIsLostOnTheWayToACollector(t *testing.T) {
 	if _, _, err := s.SignAudit(t.Context(), tenant, audit.NewSigner([]byte("x")), func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	write(t, s, tenant, 250) // several batches
+	writeEvents(t, s, tenant, 250) // several batches
 	if f.once(t.Context()) || f.pause != 0 {
 		t.Error(log.String())
 	}
@@ -182,7 +182,7 @@ func (d *forgetful) ReleaseDelivery(context.Context, fleet.TenantID, string, fle
 func TestT48_AServerThatDiesLosesNoEvent(t *testing.T) {
 	t.Parallel()
 	db, s, tenant := audited(t)
-	write(t, s, tenant, 300)
+	writeEvents(t, s, tenant, 300)
 	c := newReceiver(t)
 	dying := forwarderTo(t, s, c, io.Discard)
 	dying.store = &forgetful{s, 1}
@@ -217,13 +217,13 @@ func TestT48_WhatRetentionTookFromACollectorIsTold(t *testing.T) {
 		}
 	}
 	old()
-	write(t, s, tenant, 1)
+	writeEvents(t, s, tenant, 1)
 	if f.once(t.Context()); len(c.seqs) != 1 || c.seqs[0] != 5 || strings.Contains(log.String(), "ERROR") {
 		t.Errorf("%v: %s", c.seqs, log.String())
 	}
-	write(t, s, tenant, 2)
+	writeEvents(t, s, tenant, 2)
 	old()
-	write(t, s, tenant, 1)
+	writeEvents(t, s, tenant, 1)
 	again(t, db, f)
 	if f.once(t.Context()); !slices.Equal(c.seqs, []int64{5, 8}) || !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "events=2") {
 		t.Errorf("%v: %s", c.seqs, log.String())
@@ -296,7 +296,7 @@ func TestT48_WhatIsRefusedOfSomeHoldsUpNoOther(t *testing.T) {
 	ids := []string{tenant.String()}
 	for range forwardMost {
 		more := db.Tenant(t)
-		write(t, s, more, 1)
+		writeEvents(t, s, more, 1)
 		ids = append(ids, more.String())
 	}
 	slices.Sort(ids) // as they come where none was tried
@@ -324,7 +324,7 @@ func TestT48_WhatFailsOfOneTenantIsItsOwn(t *testing.T) {
 	var log strings.Builder
 	f := newForwarder(s, to, slog.New(slog.NewTextHandler(&log, nil)), metrics.Discard().Audit)
 	for n := range 3 {
-		write(t, s, other, 1)
+		writeEvents(t, s, other, 1)
 		f.once(t.Context())
 		if got := len(to.got); got != n+1 {
 			t.Fatalf("%d deliveries of the other tenant, want %d: %s", got, n+1, log.String())
@@ -359,7 +359,7 @@ func TestT48_ABusyTenantHoldsUpNoOther(t *testing.T) {
 			stop() // it would go on for ever
 			return
 		}
-		write(t, s, busy, 1)
+		writeEvents(t, s, busy, 1)
 	}
 	f := withSink(t, s, to)
 	if f.once(ctx); len(to.got) != forwardTurn {
@@ -375,7 +375,7 @@ func TestT48_WhereNothingIsLeftNothingIsTried(t *testing.T) {
 	var log strings.Builder
 	f := forwarderTo(t, s, c, &log)
 	f.once(t.Context())
-	write(t, s, tenant, 2)
+	writeEvents(t, s, tenant, 2)
 	db.Exec(t, `SET session_replication_role = replica; UPDATE audit_events SET at = at - interval '500 days'; RESET session_replication_role`)
 	if _, err := s.CompactDue(t.Context()); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package httpapi
+package live
 
 import (
 	"context"
@@ -13,10 +13,10 @@ const (
 	pollLatest  = 250 * time.Millisecond
 )
 
-// board lets any number of requests wait for receipts of a fleet at the price of one
+// Receipts lets any number of requests wait for receipts of a fleet at the price of one
 // reader: whoever holds the turn asks the database for all. There is no goroutine of its
 // own; with the last waiter gone nothing is asked.
-type board struct {
+type Receipts struct {
 	read func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error)
 
 	mu     sync.Mutex // guards fleets and what is in them, but for turn
@@ -40,27 +40,28 @@ type topic struct {
 	read    bool
 }
 
-func newBoard(read func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error)) *board {
-	return &board{read: read, fleets: map[fleet.Key]*watched{}}
+// NewReceipts reads a receipt by read.
+func NewReceipts(read func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error)) *Receipts {
+	return &Receipts{read: read, fleets: map[fleet.Key]*watched{}}
 }
 
-// wait returns the receipt as soon as done holds of it, and the last known one when ctx
-// or stop ends first. It ends with the error of may, which is asked at each look.
-func (b *board) wait(ctx context.Context, stop <-chan struct{}, k fleet.Key, rev fleet.Revision, last fleet.Receipt, done func(fleet.Receipt) bool, may func(context.Context) error) (fleet.Receipt, error) {
+// Wait returns the receipt as soon as it is settled, and the last known one when ctx
+// or stop ends first. It ends with the error of may, which is asked each time.
+func (b *Receipts) Wait(ctx context.Context, stop <-chan struct{}, k fleet.Key, rev fleet.Revision, last fleet.Receipt, may func(context.Context) error) (fleet.Receipt, error) {
 	w := b.join(k, rev)
 	defer b.leave(k, w, rev)
 	for {
 		if err := may(ctx); err != nil {
 			return last, err
 		}
-		receipt, known, news, err := b.look(w, rev)
+		receipt, known, news, err := b.known(w, rev)
 		if err != nil {
 			return receipt, err
 		}
 		if known {
 			last = receipt
 		}
-		if done(last) {
+		if Settled(last) {
 			return last, nil
 		}
 		select {
@@ -72,22 +73,16 @@ func (b *board) wait(ctx context.Context, stop <-chan struct{}, k fleet.Key, rev
 		case <-ctx.Done():
 			return last, nil
 		}
-		if ctx.Err() != nil || ended(stop) {
+		if ctx.Err() != nil || closed(stop) {
 			return last, nil
 		}
 	}
 }
 
-func ended(stop <-chan struct{}) bool {
-	select {
-	case <-stop:
-		return true
-	default:
-		return false
-	}
-}
+// Settled reports whether waiting longer is for nothing (SEMANTICS 5.5).
+func Settled(r fleet.Receipt) bool { return r.State != fleet.ReceiptPending || r.Blocked() }
 
-func (b *board) join(k fleet.Key, rev fleet.Revision) *watched {
+func (b *Receipts) join(k fleet.Key, rev fleet.Revision) *watched {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	w := b.fleets[k]
@@ -106,7 +101,7 @@ func (b *board) join(k fleet.Key, rev fleet.Revision) *watched {
 	return w
 }
 
-func (b *board) leave(k fleet.Key, w *watched, rev fleet.Revision) {
+func (b *Receipts) leave(k fleet.Key, w *watched, rev fleet.Revision) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	w.waiters--
@@ -120,7 +115,7 @@ func (b *board) leave(k fleet.Key, w *watched, rev fleet.Revision) {
 	}
 }
 
-func (b *board) look(w *watched, rev fleet.Revision) (fleet.Receipt, bool, <-chan struct{}, error) {
+func (b *Receipts) known(w *watched, rev fleet.Revision) (fleet.Receipt, bool, <-chan struct{}, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := w.topics[rev]
@@ -129,7 +124,7 @@ func (b *board) look(w *watched, rev fleet.Revision) (fleet.Receipt, bool, <-cha
 
 // takeTurn pauses, then reads every revision that is waited for. A reader whose request
 // ends, be it by a panic, gives the turn back unread, and another waiter takes it.
-func (b *board) takeTurn(ctx context.Context, stop <-chan struct{}, k fleet.Key, w *watched) {
+func (b *Receipts) takeTurn(ctx context.Context, stop <-chan struct{}, k fleet.Key, w *watched) {
 	defer func() { <-w.turn }()
 	b.mu.Lock()
 	pause := w.pause
@@ -157,7 +152,7 @@ func (b *board) takeTurn(ctx context.Context, stop <-chan struct{}, k fleet.Key,
 	w.news = make(chan struct{})
 }
 
-func (b *board) revisions(w *watched) []fleet.Revision {
+func (b *Receipts) revisions(w *watched) []fleet.Revision {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	revs := make([]fleet.Revision, 0, len(w.topics))
@@ -167,7 +162,7 @@ func (b *board) revisions(w *watched) []fleet.Revision {
 	return revs
 }
 
-func (b *board) post(w *watched, rev fleet.Revision, receipt fleet.Receipt, err error) {
+func (b *Receipts) post(w *watched, rev fleet.Revision, receipt fleet.Receipt, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if t := w.topics[rev]; t != nil { // else its last waiter left meanwhile

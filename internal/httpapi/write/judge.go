@@ -1,4 +1,4 @@
-package httpapi
+package write
 
 import (
 	"cmp"
@@ -14,13 +14,23 @@ import (
 	"fairlead/internal/store"
 )
 
-// judge decides which Secrets a caller that may not use all of them may use. It looks at each Secret and each extension once, however many
+// CodeUsesSecret is that of a refusal because of a Secret that is used, and of each place of it.
+const CodeUsesSecret = "uses_secret"
+
+// teamLabel is the label by which TLS may use a Secret: where it has the same value as that of the resource. To
+// have none is a value too.
+const teamLabel = "team"
+
+// MaxThrough bounds how far extensions that name extensions are followed, a query for each step. What is further away may use any Secret.
+const MaxThrough = 8
+
+// Judge decides which Secrets a caller that may not use all of them may use. It looks at each Secret and each extension once, however many
 // resources use it: their product has no bound.
-type judge struct {
+type Judge struct {
 	grants  auth.SecretGrants
-	known   map[fleet.Ref][]store.Used   // the variants of each Secret, when the write is made
+	Known   map[fleet.Ref][]store.Used   // the variants of each Secret, when the write is made
 	secrets map[string]*judged           // by name, as far as they were looked at
-	newest  map[fleet.Ref]fleet.Revision // of what is stored of it
+	Newest  map[fleet.Ref]fleet.Revision // of what is stored of it
 	read    map[fleet.Ref]bool           // by whose labels was decided
 }
 
@@ -30,11 +40,19 @@ type judged struct {
 	teams   []string // that differ, in their order; of one that is not there yet there are none
 }
 
-func (j *judge) secret(name string) *judged {
+// NewJudge judges by the grants of a token.
+func NewJudge(grants auth.SecretGrants) *Judge {
+	return &Judge{grants: grants, secrets: map[string]*judged{}, read: map[fleet.Ref]bool{}}
+}
+
+// DecidedBy notes a revision of what decides as labels do.
+func (j *Judge) DecidedBy(r fleet.Ref, at fleet.Revision) { j.read[r], j.Newest[r] = true, at }
+
+func (j *Judge) secret(name string) *judged {
 	if s := j.secrets[name]; s != nil {
 		return s
 	}
-	variants := j.known[secretRef(name)]
+	variants := j.Known[SecretRef(name)]
 	s := &judged{granted: len(variants) > 0}
 	for _, u := range variants {
 		s.granted = s.granted && j.grants.Labels(u.Labels)
@@ -46,9 +64,9 @@ func (j *judge) secret(name string) *judged {
 	return s
 }
 
-// may reports whether the change may have the use: by the token's grants, or as TLS of the same team. Labels count
+// May reports whether the change may have the use: by the token's grants, or as TLS of the same team. Labels count
 // where all variants of the Secret have them. Of a Secret that is not there yet no label is known: TLS may name it.
-func (j *judge) may(ch store.ResourceChange, use resource.Use) bool {
+func (j *Judge) May(ch store.ResourceChange, use resource.Use) bool {
 	if j.grants.Name(use.Name) {
 		return true
 	}
@@ -60,13 +78,13 @@ func (j *judge) may(ch store.ResourceChange, use resource.Use) bool {
 	if !s.granted && !(use.Kind == resource.UseTLS && takesTLS(ch.Type) && ofTeam) {
 		return false
 	}
-	j.read[secretRef(use.Name)] = true
+	j.read[SecretRef(use.Name)] = true
 	return true
 }
 
-// refusedBelow finds of each extension the nearest Secret that it uses, itself or through others, and that the caller may not: one
+// RefusedBelow finds of each extension the nearest Secret that it uses, itself or through others, and that the caller may not: one
 // of them, as many extensions may use as many Secrets. What an extension names that was not followed may use any.
-func (j *judge) refusedBelow(names map[fleet.Ref][]fleet.Ref) map[fleet.Ref]resource.Use {
+func (j *Judge) RefusedBelow(names map[fleet.Ref][]fleet.Ref) map[fleet.Ref]resource.Use {
 	out, users := map[fleet.Ref]resource.Use{}, map[fleet.Ref][]fleet.Ref{}
 	for _, x := range slices.SortedFunc(maps.Keys(names), compareRefs) {
 		for _, r := range names[x] {
@@ -80,7 +98,7 @@ func (j *judge) refusedBelow(names map[fleet.Ref][]fleet.Ref) map[fleet.Ref]reso
 			use = resource.Use{Kind: resource.UseSent, Any: true}
 		}
 		_, followed := names[r]
-		if (r.Type == fleet.Secret || r.Type == fleet.Extension && !followed) && !j.may(store.ResourceChange{}, use) {
+		if (r.Type == fleet.Secret || r.Type == fleet.Extension && !followed) && !j.May(store.ResourceChange{}, use) {
 			out[r] = use
 			refused = append(refused, r)
 		}
@@ -105,11 +123,11 @@ func takesTLS(t fleet.Type) bool {
 	return t == fleet.Listener || t == fleet.Cluster || t == fleet.Extension
 }
 
-// reads is what was decided by, in the order of names.
-func (j *judge) reads() (out []store.Read) {
+// Reads is what was decided by, in the order of names.
+func (j *Judge) Reads() (out []store.Read) {
 	for _, ref := range slices.SortedFunc(maps.Keys(j.read), func(a, b fleet.Ref) int { return cmp.Compare(a.Name, b.Name) }) {
-		if len(ref.Name) <= maxName && !strings.ContainsRune(ref.Name, 0) {
-			out = append(out, store.Read{Type: ref.Type, Name: ref.Name, Revision: j.newest[ref]})
+		if len(ref.Name) <= store.MaxName && !strings.ContainsRune(ref.Name, 0) {
+			out = append(out, store.Read{Type: ref.Type, Name: ref.Name, Revision: j.Newest[ref]})
 		}
 	}
 	return out
@@ -117,8 +135,8 @@ func (j *judge) reads() (out []store.Read) {
 
 const usersOfAny = "only tokens of the roles admin and owner may write that, and those whose uses_secrets has the secret"
 
-// fault tells of one place which Secret it uses, by which rule it is refused, who may, and how to ask.
-func (j *judge) fault(ch store.ResourceChange, use resource.Use) oapi.FieldError {
+// Fault tells of one place which Secret it uses, by which rule it is refused, who may, and how to ask.
+func (j *Judge) Fault(ch store.ResourceChange, use resource.Use) oapi.FieldError {
 	var detail string
 	switch {
 	case use.Any:
@@ -129,16 +147,16 @@ func (j *judge) fault(ch store.ResourceChange, use resource.Use) oapi.FieldError
 		detail = fmt.Sprintf("this uses the secret %q, %s, in a resource %s: TLS may use secrets of its own team. Else %s. %s",
 			use.Name, j.teams(use.Name), teamWords(ch.Labels[teamLabel]), usersOfAny, howToAsk(use.Name))
 	}
-	return oapi.FieldError{Pointer: &use.Pointer, Code: codeUsesSecret, Detail: detail}
+	return oapi.FieldError{Pointer: &use.Pointer, Code: CodeUsesSecret, Detail: detail}
 }
 
-// faultThrough tells of a Secret that is used by an extension which is named.
-func faultThrough(x fleet.Ref, use resource.Use, pointer string) oapi.FieldError {
+// FaultThrough tells of a Secret that is used by an extension which is named.
+func FaultThrough(x fleet.Ref, use resource.Use, pointer string) oapi.FieldError {
 	which := fmt.Sprintf("which uses the secret %q: %s. %s", use.Name, usersOfAny, howToAsk(use.Name))
 	if use.Any {
-		which = fmt.Sprintf("which names others more than %d deep, and they may use any secret of the fleet: %s. %s", maxThrough, usersOfAny, howToAsk("*"))
+		which = fmt.Sprintf("which names others more than %d deep, and they may use any secret of the fleet: %s. %s", MaxThrough, usersOfAny, howToAsk("*"))
 	}
-	return oapi.FieldError{Pointer: &pointer, Code: codeUsesSecret, Detail: fmt.Sprintf("this takes the extension %q, %s", x.Name, which)}
+	return oapi.FieldError{Pointer: &pointer, Code: CodeUsesSecret, Detail: fmt.Sprintf("this takes the extension %q, %s", x.Name, which)}
 }
 
 func howToAsk(name string) string {
@@ -149,9 +167,12 @@ func howToAsk(name string) string {
 const maxTeams = 10
 
 // teams says which teams the variants of a Secret are of.
-func (j *judge) teams(name string) string {
+func (j *Judge) teams(name string) string {
 	all := j.secret(name).teams
-	words := each(all[:min(len(all), maxTeams)], teamWords)
+	var words []string
+	for _, team := range all[:min(len(all), maxTeams)] {
+		words = append(words, teamWords(team))
+	}
 	if more := len(all) - len(words); more > 0 {
 		words = append(words, fmt.Sprintf("%d others", more))
 	}
@@ -164,3 +185,6 @@ func teamWords(team string) string {
 	}
 	return fmt.Sprintf("with the label %s=%q", teamLabel, team)
 }
+
+// SecretRef is what a use of a Secret names.
+func SecretRef(name string) fleet.Ref { return fleet.Ref{Type: fleet.Secret, Name: name} }

@@ -1,4 +1,4 @@
-package httpapi
+package access
 
 import (
 	"context"
@@ -16,19 +16,19 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-func numbered(i uint64, what store.LimitName) (k counted) {
-	binary.BigEndian.PutUint64(k.whose[:], i)
-	k.what = what
+func numbered(i uint64, what store.LimitName) (k Counted) {
+	binary.BigEndian.PutUint64(k.Whose[:], i)
+	k.What = what
 	return k
 }
 
 func TestPaceFillsUpAgain(t *testing.T) {
 	t.Parallel()
 	c := &clock{at: time.Unix(1e9, 0)}
-	p, l, k := newPace(c.now), limits{store.LimitWrites: 60}, numbered(1, store.LimitWrites)
+	p, l, k := NewPace(c.now), Limits{store.LimitWrites: 60}, numbered(1, store.LimitWrites)
 	take := func(n int) (taken int, wait time.Duration) {
 		for range n {
-			empty, d := p.take(l, k)
+			empty, d := p.Take(l, k)
 			if wait = d; empty == nil {
 				taken++
 			}
@@ -38,7 +38,7 @@ func TestPaceFillsUpAgain(t *testing.T) {
 	if n, wait := take(100); n != 60 || wait != time.Second {
 		t.Errorf("%d at once, then a wait of %s", n, wait)
 	}
-	if n := p.used(k, 60); n != 60 {
+	if n := p.Used(k, 60); n != 60 {
 		t.Errorf("%d are used", n)
 	}
 	c.at = c.at.Add(1500 * time.Millisecond)
@@ -64,16 +64,16 @@ func TestPaceFillsUpAgain(t *testing.T) {
 func TestPaceTakesFromAllOrNone(t *testing.T) {
 	t.Parallel()
 	c := &clock{at: time.Unix(1e9, 0)}
-	p, l := newPace(c.now), limits{store.LimitWrites: 3, store.LimitTokenWrites: 2}
+	p, l := NewPace(c.now), Limits{store.LimitWrites: 3, store.LimitTokenWrites: 2}
 	a, b, tenant := numbered(1, store.LimitTokenWrites), numbered(2, store.LimitTokenWrites), numbered(1, store.LimitWrites)
 	var got []store.LimitName
-	for _, k := range []counted{a, a, a, a, b, b, b} {
-		empty, _ := p.take(l, k, tenant)
+	for _, k := range []Counted{a, a, a, a, b, b, b} {
+		empty, _ := p.Take(l, k, tenant)
 		if empty == nil {
 			got = append(got, "")
 			continue
 		}
-		got = append(got, empty.what)
+		got = append(got, empty.What)
 	}
 	want := []store.LimitName{"", "", store.LimitTokenWrites, store.LimitTokenWrites, "", store.LimitWrites, store.LimitWrites}
 	for i := range want {
@@ -81,7 +81,7 @@ func TestPaceTakesFromAllOrNone(t *testing.T) {
 			t.Fatalf("%q, want %q", got, want)
 		}
 	}
-	if n := p.used(b, 2); n != 1 {
+	if n := p.Used(b, 2); n != 1 {
 		t.Errorf("what the tenant was refused is taken from the token: %d used", n)
 	}
 }
@@ -91,18 +91,18 @@ func TestPaceTakesFromAllOrNone(t *testing.T) {
 func TestT08_PaceForgets(t *testing.T) {
 	t.Parallel()
 	c := &clock{at: time.Unix(1e9, 0)}
-	p, l := newPace(c.now), limits{store.LimitReads: 10}
+	p, l := NewPace(c.now), Limits{store.LimitReads: 10}
 	busy := numbered(0, store.LimitReads)
 	refused := 0
 	const asked = 250 // in which all buckets there may be are used up several times
 	for i := range uint64(1000 * asked) {
 		if i%1000 == 0 {
 			c.at = c.at.Add(10 * time.Millisecond)
-			if empty, _ := p.take(l, busy); empty != nil {
+			if empty, _ := p.Take(l, busy); empty != nil {
 				refused++
 			}
 		}
-		p.take(l, numbered(i+1, store.LimitReads))
+		p.Take(l, numbered(i+1, store.LimitReads))
 		if n := len(p.buckets.young) + len(p.buckets.old); n > mostBuckets {
 			t.Fatalf("%d are remembered", n)
 		}
@@ -110,16 +110,16 @@ func TestT08_PaceForgets(t *testing.T) {
 	if refused < asked-15 { // one bucket of 10, and what fills up meanwhile
 		t.Errorf("who asks all the time was refused %d times of %d", refused, asked)
 	}
-	p.take(l, numbered(7, store.LimitReads))
+	p.Take(l, numbered(7, store.LimitReads))
 	for range 3 {
 		c.at = c.at.Add(20 * time.Second)
-		p.take(l, busy)
+		p.Take(l, busy)
 	}
 	if p.buckets.old[numbered(7, store.LimitReads)] == nil {
 		t.Error("forgotten within a minute")
 	}
 	c.at = c.at.Add(time.Minute)
-	p.take(l, busy)
+	p.Take(l, busy)
 	if n := len(p.buckets.young) + len(p.buckets.old); n > 2 {
 		t.Errorf("%d are remembered of those that do not ask any more", n)
 	}
@@ -129,13 +129,13 @@ func TestLimitsAreReadNowAndThen(t *testing.T) {
 	t.Parallel()
 	c := &clock{at: time.Unix(1e9, 0)}
 	reads, most, down := 0, int64(5), error(nil)
-	b := newLimitsBook(c.now, func(context.Context, fleet.TenantID) ([]store.Limit, error) {
+	b := NewLimitsBook(c.now, time.Second, func(context.Context, fleet.TenantID) ([]store.Limit, error) {
 		reads++
 		return []store.Limit{{Name: store.LimitReads, Most: most}}, down
 	})
 	is := func(what string, wantMost int64, wantReads int) {
 		t.Helper()
-		if got := b.of(t.Context(), fleet.TenantID{1})[store.LimitReads]; got != wantMost || reads != wantReads {
+		if got := b.Of(t.Context(), fleet.TenantID{1})[store.LimitReads]; got != wantMost || reads != wantReads {
 			t.Errorf("%s: %d after %d reads, want %d after %d", what, got, reads, wantMost, wantReads)
 		}
 	}
@@ -148,7 +148,7 @@ func TestLimitsAreReadNowAndThen(t *testing.T) {
 	c.at = c.at.Add(limitsHold)
 	is("without a database", 6, 3)
 	is("which is not asked each time", 6, 3)
-	if l := b.of(t.Context(), fleet.TenantID{2}); l != nil {
+	if l := b.Of(t.Context(), fleet.TenantID{2}); l != nil {
 		t.Errorf("of one that was never read: %v", l)
 	}
 }

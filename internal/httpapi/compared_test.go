@@ -14,6 +14,7 @@ import (
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/access"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/store"
 )
@@ -86,8 +87,8 @@ func TestT47_GuessesAreFew(t *testing.T) {
 	t.Parallel()
 	w, ci := pinned(t)
 	var ahead atomic.Int64
-	w.api.guesses.now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	w.api.comparisons.now = w.api.guesses.now
+	w.api.guesses.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	w.api.comparisons.Now = w.api.guesses.Now
 	plan := func(value, more string) answer { return w.do(http.MethodPost, w.at("plan"), guess(value, more), ci...) }
 	changed := func(a answer) {
 		t.Helper()
@@ -144,14 +145,14 @@ func TestT47_GuessesAreAudited(t *testing.T) {
 	t.Parallel()
 	w, ci := pinned(t)
 	var ahead atomic.Int64
-	w.api.guesses.now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	w.api.comparisons.now = w.api.guesses.now
+	w.api.guesses.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	w.api.comparisons.Now = w.api.guesses.Now
 	plan := func(value string) answer { return w.do(http.MethodPost, w.at("plan"), guess(value, ""), ci...) }
 	plan("4711").is(200, nil)
 	if es := w.comparedEvents(true); len(es) != 0 {
 		t.Errorf("who knows it is in the audit: %+v", es)
 	}
-	for i := range guessesOfSecret {
+	for i := range access.GuessesOfSecret {
 		plan(strconv.Itoa(i)).is(200, nil)
 		if i == 5 {
 			plan("4711").is(200, nil)
@@ -165,63 +166,14 @@ func TestT47_GuessesAreAudited(t *testing.T) {
 		}
 		results[(*e.Detail)["result"].(string)] += (*e.Detail)["contents"].(float64)
 	}
-	if len(results) != 3 || results["differs"] != guessesOfSecret || results["same"] != 1 || results["refused"] != 1 {
+	if len(results) != 3 || results["differs"] != access.GuessesOfSecret || results["same"] != 1 || results["refused"] != 1 {
 		t.Errorf("the audit tells %v", results)
 	}
-	ahead.Store(int64(guessesHold + time.Minute))
+	ahead.Store(int64(access.GuessesHold + time.Minute))
 	plan("4711").is(200, nil)
 	plan("11").is(200, nil)
-	if n := len(w.api.guesses.all); n != 1 {
+	if n := w.api.guesses.Len(); n != 1 {
 		t.Errorf("%d Secrets are kept in mind", n)
-	}
-}
-
-// TestT47_GuessesAtOnceAreFew: those that were let in before the tenth was compared are counted as well, and of the right one nothing is told.
-func TestT47_GuessesAtOnceAreFew(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	g := newGuesses(func() time.Time { return now })
-	k := guessKey{fleet.TenantID{1}, fleet.ID{1}, store.Cursor{Type: fleet.Secret, Name: "pin"}}
-	content := func(i byte) [32]byte { return [32]byte{i} }
-	for i := range byte(guessesOfSecret) {
-		if wait := g.tooMany(k, content(i)); wait != 0 {
-			t.Errorf("number %d waits for %s", i, wait)
-		}
-	}
-	for i := range byte(guessesOfSecret) {
-		if wait, fresh := g.compare(k, content(i), false); wait != 0 || !fresh {
-			t.Errorf("number %d: %s, %t", i, wait, fresh)
-		}
-	}
-	for _, same := range []bool{false, true} {
-		if wait, fresh := g.compare(k, content(99), same); wait != guessesHold || !fresh {
-			t.Errorf("one more, the right one: %t: %s, %t", same, wait, fresh)
-		}
-	}
-}
-
-// A tenant that compares without end takes no room of others, and leaves none behind.
-func TestT47_GuessesAreBounded(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	g := newGuesses(func() time.Time { return now })
-	key := func(tenant byte, n int) guessKey {
-		return guessKey{fleet.TenantID{tenant}, fleet.ID{1}, store.Cursor{Type: fleet.Secret, Name: strconv.Itoa(n)}}
-	}
-	for i := range mostGuessedOf {
-		if wait, _ := g.compare(key(1, i), [32]byte{}, false); wait != 0 {
-			t.Fatalf("number %d waits", i)
-		}
-	}
-	if wait, _ := g.compare(key(1, -1), [32]byte{}, false); wait != guessesHold {
-		t.Errorf("one more waits %s", wait)
-	}
-	if wait, _ := g.compare(key(2, 0), [32]byte{}, false); wait != 0 {
-		t.Error("another tenant waits")
-	}
-	now = now.Add(guessesHold)
-	if wait, _ := g.compare(key(1, -1), [32]byte{}, false); wait != 0 || len(g.all) != 1 || len(g.of) != 1 {
-		t.Errorf("after the hour: %s, %d Secrets of %d tenants", wait, len(g.all), len(g.of))
 	}
 }
 

@@ -7,132 +7,27 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/httpapi/write"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
 
-// Guard says of each guard rule the least role whose tokens may write what it names; ""
-// is nobody, not even the owner. A rule that is missing is nobody's either.
-type Guard map[resource.Rule]auth.Role
-
-// nobody is how a Guard's "" is written.
-const nobody = "nobody"
-
-// DefaultGuard leaves what the rules name to admins and owners.
-func DefaultGuard() Guard {
-	g := Guard{}
-	for _, r := range resource.Rules() {
-		g[r] = auth.RoleAdmin
-	}
-	return g
-}
-
-// ParseGuard reads "rule=role" for each rule that is not to be as DefaultGuard has it.
-func ParseGuard(settings []string) (Guard, error) {
-	g := DefaultGuard()
-	for _, s := range settings {
-		name, who, ok := strings.Cut(s, "=")
-		rule := resource.Rule(name)
-		if _, known := g[rule]; !ok || !known {
-			return nil, fmt.Errorf("guard setting %q: write rule=role, where rule is one of %s: %w", s, rulesText(), fleet.ErrInvalid)
-		}
-		if who == nobody {
-			g[rule] = ""
-			continue
-		}
-		role, err := auth.ParseRole(who)
-		if err != nil || role == auth.RoleViewer {
-			return nil, fmt.Errorf("guard setting %q: the role is one of ci, editor, admin, owner, nobody: %w", s, fleet.ErrInvalid)
-		}
-		g[rule] = role
-	}
-	return g, nil
-}
-
-func rulesText() string {
-	var names []string
-	for _, r := range resource.Rules() {
-		names = append(names, string(r))
-	}
-	return strings.Join(names, ", ")
-}
-
-// may reports whether a token of the role may write what the rule names.
-func (g Guard) may(role auth.Role, rule resource.Rule) bool {
-	return slices.Contains(g.writers(rule), role)
-}
-
-// writers are the roles from the rule's least one up.
-func (g Guard) writers(rule resource.Rule) []auth.Role {
-	i := slices.Index(auth.Roles(), g[rule])
-	if i < 0 {
-		return nil
-	}
-	return auth.Roles()[i:]
-}
-
-// fault tells of one place: which rule names it, whose tokens may write it, and how to ask for it, or do without.
-func (g Guard) fault(found resource.Guarded, pointer string, logPaths []string) oapi.FieldError {
-	detail, how := fmt.Sprintf("%s (guard rule %s)", found.Rule.Reason(), found.Rule), "ask one of them to write it"
-	switch roles := g.writers(found.Rule); len(roles) {
-	case 0:
-		detail, how = detail+"; this installation lets no token write it", "ask who runs the installation (--guard)"
-	case 1:
-		detail += fmt.Sprintf("; only tokens of the role %s may write it", roles[0])
-	default:
-		names := make([]string, len(roles))
-		for i, r := range roles {
-			names[i] = string(r)
-		}
-		last := len(names) - 1
-		detail += fmt.Sprintf("; only tokens of the roles %s and %s may write it", strings.Join(names[:last], ", "), names[last])
-	}
-	if found.Port != 0 && g.may(auth.RoleAdmin, found.Rule) {
-		how += fmt.Sprintf(", or an admin to add %d to the fleet's local_ports", found.Port)
-		if found.Port == resource.AdminPort {
-			how += ", which gives Envoy's admin interface to everybody who writes"
-		}
-	}
-	if found.Rule == resource.RuleFileLogs && len(logPaths) > 0 {
-		how += fmt.Sprintf(", or log to one of %s, where every role may", strings.Join(logPaths, ", "))
-	}
-	return oapi.FieldError{Pointer: &pointer, Code: guardCode(found.Rule), Detail: detail + ": " + how}
-}
-
-// open reports whether the fleet gives what a place leads to to everybody who writes. An admin says so; where an
-// admin may not write it, it is not theirs to give.
-func (g Guard) open(found resource.Guarded, ports []int32) bool {
-	return found.Port != 0 && slices.Contains(ports, int32(found.Port)) && g.may(auth.RoleAdmin, found.Rule) //nolint:gosec // a port
-}
-
 // GetGuard implements getGuard.
 func (a *API) GetGuard(context.Context, oapi.GetGuardRequestObject) (oapi.GetGuardResponseObject, error) {
 	return oapi.GetGuard200JSONResponse{LogPaths: a.compiler.LogPaths(), Items: each(resource.Rules(), func(r resource.Rule) oapi.GuardRule {
-		roles := each(a.guard.writers(r), func(role auth.Role) oapi.Role { return oapi.Role(role) })
-		return oapi.GuardRule{Rule: string(r), Code: guardCode(r), Covers: r.Covers(), Reason: r.Reason(), Roles: roles}
+		roles := each(a.guard.Writers(r), func(role auth.Role) oapi.Role { return oapi.Role(role) })
+		return oapi.GuardRule{Rule: string(r), Code: write.GuardCode(r), Covers: r.Covers(), Reason: r.Reason(), Roles: roles}
 	})}, nil
 }
 
-func guardCode(r resource.Rule) string { return "guard_" + string(r) }
-
-// refused are the faults of what the caller may not write, with prefix before their
-// pointers. The decision is the token's row's alone.
-func (g Guard) refused(ctx context.Context, found []resource.Guarded, prefix string, logPaths []string) (out []oapi.FieldError) {
+// refusedFields are the faults of what the caller may not write. The decision is the token's row's alone.
+func (a *API) refusedFields(ctx context.Context, found []resource.Guarded, prefix string) []oapi.FieldError {
 	c := callOf(ctx)
-	for _, f := range found {
-		if !g.may(c.principal.Role, f.Rule) && !g.open(f, c.fleet.LocalPorts) {
-			out = append(out, g.fault(f, prefix+f.Pointer, logPaths))
-		}
-		if len(out) > maxFaults {
-			break // the answer leaves the rest out
-		}
-	}
-	return out
+	return a.guard.Refused(c.principal.Role, c.fleet.LocalPorts, found, prefix, a.compiler.LogPaths())
 }
 
 // errGuarded refuses a write with all of its places.
@@ -142,8 +37,8 @@ func errGuarded(faults []oapi.FieldError) *problem {
 		detail = faults[0].Detail
 	}
 	code := "guarded"
-	if !slices.ContainsFunc(faults, func(f oapi.FieldError) bool { return f.Code != codeUsesSecret }) {
-		code = codeUsesSecret
+	if !slices.ContainsFunc(faults, func(f oapi.FieldError) bool { return f.Code != write.CodeUsesSecret }) {
+		code = write.CodeUsesSecret
 		if len(faults) > 1 {
 			detail = fmt.Sprintf("this token may not use the secrets of %d of the fields", len(faults))
 		}
@@ -151,15 +46,12 @@ func errGuarded(faults []oapi.FieldError) *problem {
 	return refuse(http.StatusForbidden, code, detail, boundFaults(faults)...)
 }
 
-// maxFaults bounds how many faults one answer holds.
-const maxFaults = 100
-
 func boundFaults(faults []oapi.FieldError) []oapi.FieldError {
-	if len(faults) <= maxFaults {
+	if len(faults) <= write.MaxFaults {
 		return faults
 	}
-	last := fault(nil, nil, codeTooMany, fmt.Sprintf("more than %d: the rest is left out", maxFaults))
-	return append(faults[:maxFaults:maxFaults], last)
+	last := fault(nil, nil, codeTooMany, fmt.Sprintf("more than %d: the rest is left out", write.MaxFaults))
+	return append(faults[:write.MaxFaults:write.MaxFaults], last)
 }
 
 // guarded is what of a write the caller may not write, by the change's place in it.

@@ -1,4 +1,4 @@
-package httpapi
+package live
 
 import (
 	"context"
@@ -12,8 +12,6 @@ import (
 	"fairlead/internal/fleet"
 )
 
-var testKey = fleet.Key{Tenant: fleet.TenantID{1}, Fleet: fleet.ID{2}}
-
 func pending(n int) (r fleet.Receipt) {
 	r.Counts.Pending = n
 	r.State = fleet.State(r.Counts)
@@ -25,7 +23,7 @@ func TestFiftyWaitersAreOneReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reads, inside, most atomic.Int32
 		start := time.Now()
-		b := newBoard(func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error) {
+		b := NewReceipts(func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error) {
 			reads.Add(1)
 			most.Store(max(most.Load(), inside.Add(1)))
 			defer inside.Add(-1)
@@ -38,7 +36,7 @@ func TestFiftyWaitersAreOneReader(t *testing.T) {
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
-				r, err := b.wait(t.Context(), nil, testKey, 7, pending(1), settled, whoever)
+				r, err := b.Wait(t.Context(), nil, testKey, 7, pending(1), whoever)
 				if err != nil || r.Counts.Pending != 0 {
 					t.Errorf("wait = %+v, %v", r, err)
 				}
@@ -66,7 +64,7 @@ func TestAnotherWaiterTakesTheTurnOfOneThatLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reading := make(chan struct{}, 1)
 		var first atomic.Bool
-		b := newBoard(func(ctx context.Context, _ fleet.Key, _ fleet.Revision) (fleet.Receipt, error) {
+		b := NewReceipts(func(ctx context.Context, _ fleet.Key, _ fleet.Revision) (fleet.Receipt, error) {
 			if first.CompareAndSwap(false, true) {
 				reading <- struct{}{}
 				<-ctx.Done() // the database hangs for the first reader
@@ -77,13 +75,13 @@ func TestAnotherWaiterTakesTheTurnOfOneThatLeft(t *testing.T) {
 		var all sync.WaitGroup
 		leaving, leave := context.WithCancel(t.Context())
 		all.Go(func() {
-			if r, err := b.wait(leaving, nil, testKey, 1, pending(3), settled, whoever); err != nil || r.Counts.Pending != 3 {
+			if r, err := b.Wait(leaving, nil, testKey, 1, pending(3), whoever); err != nil || r.Counts.Pending != 3 {
 				t.Errorf("the one that left got %+v, %v", r, err)
 			}
 		})
 		<-reading
 		all.Go(func() {
-			if r, err := b.wait(t.Context(), nil, testKey, 1, pending(3), settled, whoever); err != nil || r.Counts.Pending != 0 {
+			if r, err := b.Wait(t.Context(), nil, testKey, 1, pending(3), whoever); err != nil || r.Counts.Pending != 0 {
 				t.Errorf("the other got %+v, %v", r, err)
 			}
 		})
@@ -96,13 +94,13 @@ func TestAnotherWaiterTakesTheTurnOfOneThatLeft(t *testing.T) {
 func TestWaitersOfTwoRevisionsShareATurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBoard(func(_ context.Context, _ fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
+		b := NewReceipts(func(_ context.Context, _ fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 			return fleet.Receipt{Revision: rev, State: fleet.ReceiptDelivered}, nil
 		})
 		var all sync.WaitGroup
 		for _, rev := range []fleet.Revision{3, 4} {
 			all.Go(func() {
-				if r, err := b.wait(t.Context(), nil, testKey, rev, pending(1), settled, whoever); err != nil || r.Revision != rev {
+				if r, err := b.Wait(t.Context(), nil, testKey, rev, pending(1), whoever); err != nil || r.Revision != rev {
 					t.Errorf("revision %d: %+v, %v", rev, r, err)
 				}
 			})
@@ -114,16 +112,16 @@ func TestWaitersOfTwoRevisionsShareATurn(t *testing.T) {
 func TestWaitEndsWithWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBoard(func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error) { return pending(2), nil })
+		b := NewReceipts(func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error) { return pending(2), nil })
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		if r, err := b.wait(ctx, nil, testKey, 1, pending(5), settled, whoever); err != nil || r.Counts.Pending != 2 {
+		if r, err := b.Wait(ctx, nil, testKey, 1, pending(5), whoever); err != nil || r.Counts.Pending != 2 {
 			t.Errorf("at its deadline: %+v, %v", r, err)
 		}
 		stop := make(chan struct{})
 		time.AfterFunc(time.Second, func() { close(stop) })
 		begin := time.Now()
-		if r, err := b.wait(t.Context(), stop, testKey, 1, pending(5), settled, whoever); err != nil || r.Counts.Pending != 2 {
+		if r, err := b.Wait(t.Context(), stop, testKey, 1, pending(5), whoever); err != nil || r.Counts.Pending != 2 {
 			t.Errorf("when the server stops: %+v, %v", r, err)
 		}
 		if d := time.Since(begin); d != time.Second {
@@ -135,10 +133,10 @@ func TestWaitEndsWithWhatIsKnown(t *testing.T) {
 func TestWaitTellsThatTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBoard(func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error) {
+		b := NewReceipts(func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error) {
 			return fleet.Receipt{}, fleet.ErrUnavailable
 		})
-		if _, err := b.wait(t.Context(), nil, testKey, 1, pending(1), settled, whoever); !errors.Is(err, fleet.ErrUnavailable) {
+		if _, err := b.Wait(t.Context(), nil, testKey, 1, pending(1), whoever); !errors.Is(err, fleet.ErrUnavailable) {
 			t.Errorf("err = %v", err)
 		}
 	})
@@ -149,7 +147,7 @@ func TestT36_AReaderThatPanicsGivesTheTurnBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var broken atomic.Bool
 		broken.Store(true)
-		b := newBoard(func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error) {
+		b := NewReceipts(func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error) {
 			if broken.Swap(false) {
 				panic("scripted")
 			}
@@ -166,7 +164,7 @@ func TestT36_AReaderThatPanicsGivesTheTurnBack(t *testing.T) {
 				}()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				if r, err := b.wait(ctx, nil, testKey, 7, pending(1), settled, whoever); err != nil || r.Counts.Pending != 0 {
+				if r, err := b.Wait(ctx, nil, testKey, 7, pending(1), whoever); err != nil || r.Counts.Pending != 0 {
 					t.Errorf("the other one waits for %+v, %v", r, err)
 				}
 			})

@@ -1,10 +1,9 @@
-package httpapi
+package read
 
 import (
 	"context"
 	"encoding/json"
 	"reflect"
-	"runtime"
 	"sync"
 	"time"
 
@@ -21,9 +20,6 @@ const (
 	mostFacts = 100_000
 	// checkedFor is for how long a check counts if nothing has changed but the time, against which certificates and credentials are held.
 	checkedFor = 10 * time.Second
-	// readersOfFacts is how many fleets are read at the same time, where there are processors for more, in turn between tenants: of one that is not kept all
-	// bodies are.
-	readersOfFacts = 2
 )
 
 // fleetReader reads whole fleets. A store does.
@@ -32,8 +28,8 @@ type fleetReader interface {
 	Overview(ctx context.Context, t fleet.TenantID, id fleet.ID, after fleet.Revision, f func(store.Resource)) (store.Seen, error)
 }
 
-// factBook keeps the facts of resources, so that only what changed is read again, and nothing where nothing did.
-type factBook struct {
+// Book keeps the facts of resources, so that only what changed is read again, and nothing where nothing did.
+type Book struct {
 	reader fleetReader
 	turns  *compute.Pool
 
@@ -47,14 +43,28 @@ type knownFacts struct {
 	at        store.Seen
 	resources []findings.Resource
 	facts     map[content]*resource.Facts
-	check     *check // of them, the last one; nil: there was none
+	check     *Check // of them, the last one; nil: there was none
+}
+
+// Checked is what was found in a fleet, at a revision. It is shared: nobody changes it.
+type Checked struct {
+	Found                   []findings.Finding
+	Errors, Warnings, Infos int // of found
+	At                      fleet.Revision
+}
+
+// Check is what was found in what.
+type Check struct {
+	In  findings.Fleet // without Now and Step
+	Out Checked
+	At  time.Time
 }
 
 // size is what of it is counted.
 func (k knownFacts) size() int {
 	n := len(k.resources)
 	if k.check != nil {
-		n += len(k.check.out.found)
+		n += len(k.check.Out.Found)
 	}
 	return n
 }
@@ -65,13 +75,14 @@ type content struct {
 	version string
 }
 
-func newFactBook(reader fleetReader) *factBook {
-	return &factBook{reader: reader, turns: compute.New(compute.Config{Slots: min(readersOfFacts, max(1, runtime.GOMAXPROCS(0)-1)), Waiting: readingWaits, Patience: computingPatience}), fleets: map[fleet.Key]knownFacts{}}
+// NewBook reads fleets when it is their turn.
+func NewBook(reader fleetReader, turns *compute.Pool) *Book {
+	return &Book{reader: reader, turns: turns, fleets: map[fleet.Key]knownFacts{}}
 }
 
-// read returns the fleet's resources with their facts, and of which revision they are. It calls begin when it has its
+// Read returns the fleet's resources with their facts, and of which revision they are. It calls begin when it has its
 // turn: what was written before that is in what it returns.
-func (b *factBook) read(ctx context.Context, k fleet.Key, begin func()) ([]findings.Resource, fleet.Revision, error) {
+func (b *Book) Read(ctx context.Context, k fleet.Key, begin func()) ([]findings.Resource, fleet.Revision, error) {
 	turn, err := b.turns.Enter(ctx, k.Tenant, compute.Large)
 	if err != nil {
 		return nil, 0, err
@@ -103,7 +114,7 @@ func (b *factBook) read(ctx context.Context, k fleet.Key, begin func()) ([]findi
 
 // readAfter reads what changed after what is known. It is not complete if something was neither
 // known nor read.
-func (b *factBook) readAfter(ctx context.Context, k fleet.Key, old knownFacts, again bool) (now knownFacts, complete bool, err error) {
+func (b *Book) readAfter(ctx context.Context, k fleet.Key, old knownFacts, again bool) (now knownFacts, complete bool, err error) {
 	after := fleet.Revision(-1)
 	if again {
 		after = old.at.Revision
@@ -114,9 +125,9 @@ func (b *factBook) readAfter(ctx context.Context, k fleet.Key, old knownFacts, a
 		facts := old.facts[key]
 		switch {
 		case r.Type == fleet.Secret:
-			facts = factsOfSecret(r)
+			facts = FactsOfSecret(r)
 		case r.Body != nil:
-			facts = factsOf(r)
+			facts = FactsOf(r)
 			now.facts[key] = facts
 		case facts == nil:
 			complete = false
@@ -124,7 +135,7 @@ func (b *factBook) readAfter(ctx context.Context, k fleet.Key, old knownFacts, a
 			now.facts[key] = facts
 		}
 		now.resources = append(now.resources, findings.Resource{
-			Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: valuesIn(r.Type, r.Summary), SealedFor: sealedFor(r.Type, r.Summary),
+			Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: ValuesIn(r.Type, r.Summary), SealedFor: SealedFor(r.Type, r.Summary),
 			ByName: r.Derived.ByName,
 		})
 	})
@@ -132,13 +143,13 @@ func (b *factBook) readAfter(ctx context.Context, k fleet.Key, old knownFacts, a
 }
 
 // keep makes room by forgetting other fleets. One that is too large by itself is read each time.
-func (b *factBook) keep(k fleet.Key, now knownFacts) {
+func (b *Book) keep(k fleet.Key, now knownFacts) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.put(k, now)
 }
 
-func (b *factBook) put(k fleet.Key, now knownFacts) {
+func (b *Book) put(k fleet.Key, now knownFacts) {
 	b.forget(k)
 	if now.size() > mostFacts {
 		return
@@ -153,19 +164,19 @@ func (b *factBook) put(k fleet.Key, now knownFacts) {
 	b.kept += now.size()
 }
 
-// checked returns what was found the last time, if that was in the same.
-func (b *factBook) checked(k fleet.Key, in findings.Fleet) (out checked, again bool) {
+// Checked returns what was found the last time, if that was in the same.
+func (b *Book) Checked(k fleet.Key, in findings.Fleet) (out Checked, again bool) {
 	b.mu.Lock()
 	last := b.fleets[k].check
 	b.mu.Unlock()
-	if last == nil || time.Since(last.at) > checkedFor || !reflect.DeepEqual(last.in, in) {
-		return checked{}, false
+	if last == nil || time.Since(last.At) > checkedFor || !reflect.DeepEqual(last.In, in) {
+		return Checked{}, false
 	}
-	return last.out, true
+	return last.Out, true
 }
 
-// keepChecked keeps what was found in a fleet beside its facts, as long as these are kept.
-func (b *factBook) keepChecked(k fleet.Key, c check) {
+// KeepChecked keeps what was found in a fleet beside its facts, as long as these are kept.
+func (b *Book) KeepChecked(k fleet.Key, c Check) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now, known := b.fleets[k]
@@ -174,14 +185,14 @@ func (b *factBook) keepChecked(k fleet.Key, c check) {
 	}
 }
 
-func (b *factBook) forget(k fleet.Key) {
+func (b *Book) forget(k fleet.Key) {
 	b.kept -= b.fleets[k].size()
 	delete(b.fleets, k)
 }
 
-// factsOf reads a body. Of one that cannot be read, as it is of a newer server, what that has stored
+// FactsOf reads a body. Of one that cannot be read, as it is of a newer server, what that has stored
 // beside it counts.
-func factsOf(r store.Resource) *resource.Facts {
+func FactsOf(r store.Resource) *resource.Facts {
 	facts, err := resource.FactsOf(r.Type, r.Body)
 	if err != nil {
 		facts = resource.FactsOfStored(r.Derived, "", "", time.Time{})
@@ -189,9 +200,10 @@ func factsOf(r store.Resource) *resource.Facts {
 	return &facts
 }
 
-func factsOfSecret(r store.Resource) *resource.Facts {
+// FactsOfSecret reads what is stored beside a Secret: its content is sealed.
+func FactsOfSecret(r store.Resource) *resource.Facts {
 	var s oapi.SecretSummary
 	_ = json.Unmarshal(r.Summary, &s) // else nothing is known of it
-	facts := resource.FactsOfStored(r.Derived, s.Kind, deref(s.Subject), deref(s.NotAfter))
+	facts := resource.FactsOfStored(r.Derived, s.Kind, orZero(s.Subject), orZero(s.NotAfter))
 	return &facts
 }
