@@ -13,6 +13,7 @@ GRANT EXECUTE ON FUNCTION app_tenant TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION bodies_collect TO fairlead_app;
 GRANT EXECUTE ON FUNCTION credentials_revoke TO fairlead_app;
 GRANT EXECUTE ON FUNCTION ended_detail TO fairlead_app;
+GRANT EXECUTE ON FUNCTION database_instance TO fairlead_node;
 GRANT EXECUTE ON FUNCTION endpoint_bytes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION endpoint_lease_end TO fairlead_app;
 GRANT EXECUTE ON FUNCTION endpoint_lease_take TO fairlead_app;
