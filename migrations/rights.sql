@@ -24,6 +24,7 @@ GRANT EXECUTE ON FUNCTION endpoints_remove TO fairlead_app;
 GRANT EXECUTE ON FUNCTION endpoints_write TO fairlead_app;
 GRANT EXECUTE ON FUNCTION event_bytes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION events_bound TO fairlead_app;
+GRANT EXECUTE ON FUNCTION events_end TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_apply TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_check_references TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_commit TO fairlead_app;
