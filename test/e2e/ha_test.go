@@ -91,9 +91,8 @@ func (h *ha) failOver(how string, synchronous bool, kill func(*ha, *haMember)) {
 	before := h.writer.written()
 	h.await(how+": nothing is written before it", func() bool { return h.writer.written() > before+20 })
 	kill(h, old)
-	killed, last := time.Now(), h.writer.newest()
-	h.await(how+": nothing is written after it", func() bool { return h.writer.newest().at.After(killed) && h.writer.newest() != last })
-	first := h.writer.after(killed)
+	killed := time.Now()
+	h.await(how+": nothing is written after it", func() bool { return h.writer.newest().sent.After(killed) })
 
 	// Whoever writes pauses: what a receipt says now is said of one revision, and the Envoys can be asked.
 	h.writer.turn.Lock()
@@ -115,6 +114,8 @@ func (h *ha) failOver(how string, synchronous bool, kill func(*ha, *haMember)) {
 		}
 	}
 	lost := h.writer.lost(h.history())
+	first := h.writer.after(killed)
+	last := h.writer.before(first)
 	t.Logf("%s (synchronous %t): %s was the primary, %s is; no write for %s; Envoys current %s after it, receipt %s; %d writes lost; %d of %d requests failed; %d answers said to come again",
 		how, synchronous, old.name, h.leader().name, first.at.Sub(last.at).Round(10*time.Millisecond), current.Round(10*time.Millisecond), told.Round(10*time.Millisecond),
 		len(lost), h.load.failed.Load(), h.load.done.Load(), h.writer.again())
@@ -122,8 +123,8 @@ func (h *ha) failOver(how string, synchronous bool, kill func(*ha, *haMember)) {
 		t.Errorf("%s: acknowledged writes are lost: %v", how, lost)
 	}
 	for _, w := range lost {
-		if w.at.After(killed) {
-			t.Errorf("%s: write %d is lost, which was acknowledged after it", how, w.n)
+		if w.sent.After(killed) {
+			t.Errorf("%s: write %d is lost, which was sent after it", how, w.n)
 		}
 	}
 	h.writer.forget(lost)
@@ -414,6 +415,10 @@ func (h *ha) startPgBouncer() {
 	h.run("pgbouncer", childproc.Spec{Path: program, StopSignal: syscall.SIGINT, Args: []string{h.deployed("pgbouncer.ini", "pgbouncer.ini",
 		"host=haproxy port=5432", "host=127.0.0.1 port="+primary, "listen_addr = *", "listen_addr = "+host, "listen_port = 6432", "listen_port = "+port,
 		"/etc/pgbouncer/userlist.txt", users, "/etc/pgbouncer/", h.path("tls")+"/")}})
+	h.await("PgBouncer does not listen", func() bool {
+		conn, err := net.DialTimeout("tcp", h.pool, time.Second)
+		return err == nil && conn.Close() == nil
+	})
 }
 
 // configure changes what Patroni keeps in etcd.
@@ -554,7 +559,7 @@ func (h *ha) history() (all []client.Revision) {
 type haWrite struct {
 	n        int
 	revision int64
-	at       time.Time
+	sent, at time.Time // at: when it was acknowledged
 }
 
 // haWriter writes, one after the other, with an idempotency key each, to the API server that answers.
@@ -573,6 +578,8 @@ type haWriter struct {
 	n      int
 	come   int // answers that said to come again
 	faults []string
+
+	missing []haWrite // when they were looked for last
 }
 
 func newHAWriter(h *ha) *haWriter {
@@ -605,9 +612,10 @@ func (w *haWriter) run(ctx context.Context) {
 			if n%3 == 2 {
 				r = world.Endpoints("a", w.backends[n/3%2])
 			}
+			sent := time.Now()
 			if revision := w.put(uuid.NewString(), "write "+strconv.Itoa(n), r); revision > 0 {
 				w.mu.Lock()
-				w.wrote, w.n = append(w.wrote, haWrite{n, revision, time.Now()}), n+1
+				w.wrote, w.n = append(w.wrote, haWrite{n, revision, sent, time.Now()}), n+1
 				w.mu.Unlock()
 			}
 		}()
@@ -681,11 +689,20 @@ func (w *haWriter) newest() haWrite {
 	return w.wrote[len(w.wrote)-1]
 }
 
-// after is the first one that was acknowledged after that.
+// after is the first one that was acknowledged after that and is there.
 func (w *haWriter) after(t time.Time) haWrite {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.wrote[slices.IndexFunc(w.wrote, func(x haWrite) bool { return x.at.After(t) })]
+	return w.wrote[slices.IndexFunc(w.wrote, func(x haWrite) bool {
+		return x.at.After(t) && !slices.ContainsFunc(w.missing, func(m haWrite) bool { return m.n == x.n })
+	})]
+}
+
+// before is the last one before that, lost or not.
+func (w *haWriter) before(x haWrite) haWrite {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.wrote[slices.Index(w.wrote, x)-1]
 }
 
 // lost are the acknowledged writes that a history does not have where they were said to be.
@@ -703,6 +720,7 @@ func (w *haWriter) lost(there []client.Revision) (lost []haWrite) {
 			lost = append(lost, x)
 		}
 	}
+	w.missing = lost
 	return lost
 }
 
