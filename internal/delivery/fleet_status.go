@@ -46,7 +46,7 @@ func (f *fleetStatus) restart(at fleet.Position, committedAt, now time.Time) {
 	f.progress.restart(at, committedAt, now)
 	f.roster.restart(at.Revision)
 	f.outbox.restart(at.Revision)
-	f.schedule(now)
+	f.retryNow(now) // what was refused was of the old history
 }
 
 func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *Stream {
