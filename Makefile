@@ -169,6 +169,7 @@ soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; d
 	FAIRLEAD_SOAK=$(SOAK_ENDPOINTS) go test -vet=off -p 1 -parallel 1 -count=1 -timeout 90m -v -run $(SOAK_SUBSCRIBE) $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=$(SOAK_CHAOS) go test -vet=off -p 1 -count=1 -timeout 90m -v -run 'SoakChaos' $(TEST_FLAGS) ./test/chaos
 	FAIRLEAD_SOAK=$(SOAK_UPGRADE) go test -vet=off -tags soak -p 1 -count=1 -timeout 60m -v -run 'SoakUpgrade' $(TEST_FLAGS) ./test/e2e
+	FAIRLEAD_SOAK=full go test -vet=off -tags soak -p 1 -count=1 -timeout 60m -v -run 'SoakFailover' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=full go test -vet=off -p 1 -count=1 -timeout 120m -v -run 'SoakDeletions' $(TEST_FLAGS) ./test/e2e
 	FAIRLEAD_SOAK=full go test -vet=off -p 1 -count=1 -timeout 120m -v -run 'SoakT19_' $(TEST_FLAGS) ./internal/httpapi
 	FAIRLEAD_SOAK=full FAIRLEAD_SOAK_HISTORY=$(SOAK_HISTORY) go test -vet=off -p 1 -count=1 -timeout 90m -v -run $(SOAK_LARGE) $(TEST_FLAGS) ./test/e2e

@@ -61,10 +61,15 @@ func (s *session) receiptAfter(ctx context.Context, revision int64, limit time.D
 			}
 		}()
 	}
+	var committed time.Time
 	for {
 		asked := s.now()
 		ask := max(0, min(end.Sub(asked), longest))
 		r, raw, err = s.receipt(ctx, revision, ask)
+		if err == nil && !committed.IsZero() && !r.CommittedAt.Equal(committed) {
+			return r, raw, fmt.Errorf("revision %d is another one now: the database has failed over and lost the one that was waited for. Apply it again", revision)
+		}
+		committed = r.CommittedAt
 		if s.bar && limit > 0 && err == nil {
 			fmt.Fprint(s.err, barGone+bar(r))
 		}

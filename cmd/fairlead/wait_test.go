@@ -19,6 +19,18 @@ func TestTimeoutOfAWait(t *testing.T) {
 	w.run("apply", "-f", a, "--wait=1s", "--timeout", "2s").want(t, exitUsage, "", "fairlead: --wait=TIME and --timeout say the same: give one of them\n")
 }
 
+// A failover that loses a revision gives its number to another one, which says nothing of the one that was written.
+func TestWaitForARevisionThatIsLost(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("POST", "/apply", written(7, 1))
+	other := receiptReply("delivered", 1, 0, 0, 0, "")
+	other.body = strings.Replace(other.body, "03:04:05Z", "03:05:05Z", 1)
+	w.on("GET", receipt7, receiptReply("pending", 0, 0, 1, 0, `{"id": "n", "state": "pending"}`), other)
+	w.run("apply", "-f", w.file("a.yaml", oneCluster), "--wait").want(t, exitFailed, "revision 7: 1 resource changed\n",
+		"fairlead: revision 7 is another one now: the database has failed over and lost the one that was waited for. Apply it again\n")
+}
+
 // TestWaitShowsABar: on a terminal alone, on the standard error, and it is gone at the end.
 func TestWaitShowsABar(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,8 @@ func (f *fleetStatus) restart(at fleet.Position, committedAt, now time.Time) {
 	f.endJourneys(journeyCut)
 	f.progress.restart(at, committedAt, now)
 	f.roster.restart(at.Revision)
-	f.schedule(now)
+	f.outbox.restart(at.Revision)
+	f.retryNow(now) // what was refused was of the old history
 }
 
 func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *Stream {
@@ -139,13 +140,14 @@ func (f *fleetStatus) retryNow(now time.Time) {
 }
 
 // revive is called when the sink answers again; lost: the database may have lost what it
-// held with the lease, and all is flushed again.
+// held with the lease, or with the Postgres that that was taken on, and all is flushed again.
 func (f *fleetStatus) revive(lost bool, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if lost {
 		f.progress.forget()
 		f.roster.forget()
+		f.outbox.tellAgain(now)
 	}
 	if lost || f.rhythm.failures > 0 {
 		f.retryNow(now)

@@ -254,7 +254,7 @@ func (f *fleetStatus) finish(rep *report, err error, now time.Time) (again bool)
 			n.lookAt = time.Time{}
 		}
 	}
-	f.outbox.ack(rep.tickets)
+	f.outbox.ack(rep.tickets, now)
 	f.roster.trim(now)
 	if rep.more {
 		f.schedule(now)

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -9,9 +10,15 @@ import (
 	"fairlead/internal/refusal"
 )
 
-// maxPending is how many refusals, and how many ends, of a fleet are kept while the
-// sink is away.
-const maxPending = 20_000
+const (
+	// maxPending is how many refusals, and how many ends, of a fleet are kept while the
+	// sink is away.
+	maxPending = 20_000
+	// keepTold is for how long what the sink has taken is kept: a standby that was behind by less does not have it when it takes over.
+	keepTold = 5 * time.Minute
+	// maxTold is how much of that is kept of a fleet.
+	maxTold = maxPending
+)
 
 // eventKey names an event: a refusal of a node, of a version, by the revision that introduced
 // it, since a version that comes back and is refused again is another refusal; or the end of all
@@ -31,6 +38,13 @@ func keyOf(r fleet.Refusal) eventKey {
 type event struct {
 	fleet.Refusal
 	seq uint64
+}
+
+// told is an event that the sink has taken. Of a history that was cut it is the words alone: its revision may be another one by now.
+type told struct {
+	event
+	at    time.Time
+	words bool
 }
 
 // ticket is the place of an event.
@@ -63,6 +77,10 @@ type outbox struct {
 	byNode  map[string]map[eventKey]struct{} // the keys of events; no node has none
 	waiters map[chan struct{}]uint64         // the seq that each waits for; closed when it is acked
 	acked   []chan struct{}                  // to be closed
+
+	told    map[eventKey]told // what was acked lately
+	trimAt  int               // how many told gets before it is trimmed
+	trimDue time.Time         // when it is trimmed whatever there is
 }
 
 func newOutbox() outbox {
@@ -70,6 +88,7 @@ func newOutbox() outbox {
 		events:  make(map[eventKey]event),
 		byNode:  make(map[string]map[eventKey]struct{}),
 		waiters: make(map[chan struct{}]uint64),
+		told:    make(map[eventKey]told),
 	}
 }
 
@@ -87,7 +106,9 @@ func (o *outbox) refuse(node string, rs []fleet.Refusal, at time.Time) {
 		if r.Again > 0 { // in the words that are in, or that the sink has
 			was := k
 			was.revision = r.Again
-			r.Detail = o.events[was].Detail
+			if r.Detail = o.events[was].Detail; r.Detail == "" {
+				r.Detail = o.told[was].Detail
+			}
 		}
 		if p, told := o.events[k]; told && p.Again == 0 && r.Again > 0 { // the words of that stay
 			p.Offer = max(p.Offer, r.Offer)
@@ -188,12 +209,14 @@ func (o *outbox) after(seq uint64) held {
 
 // ack removes what the sink has taken, if it is still the same. Those who wait for that and what came before are
 // freed then; see fleetStatus.free.
-func (o *outbox) ack(ts []ticket) {
+func (o *outbox) ack(ts []ticket, now time.Time) {
 	for _, t := range ts {
 		if o.valid(t) {
+			o.told[t.key] = told{event: o.events[t.key], at: now}
 			o.drop(t.key)
 		}
 	}
+	o.trim(now)
 	for len(o.order) > 0 && !o.valid(o.order[0]) {
 		o.order = o.order[1:]
 	}
@@ -202,6 +225,54 @@ func (o *outbox) ack(ts []ticket) {
 			o.acked = append(o.acked, done)
 			delete(o.waiters, done)
 		}
+	}
+}
+
+// trim forgets what was told long ago, and the oldest where there is too much.
+func (o *outbox) trim(now time.Time) {
+	if len(o.told) <= o.trimAt && now.Before(o.trimDue) {
+		return
+	}
+	maps.DeleteFunc(o.told, func(_ eventKey, t told) bool { return now.Sub(t.at) > keepTold })
+	if over := len(o.told) - maxTold; over > 0 {
+		for _, t := range o.toldInOrder()[:over] {
+			delete(o.told, keyOf(t.Refusal))
+		}
+	}
+	o.trimAt, o.trimDue = min(2*len(o.told)+64, maxTold+maxTold/2), now.Add(keepTold)
+}
+
+func (o *outbox) toldInOrder() []told {
+	return slices.SortedFunc(maps.Values(o.told), func(a, b told) int { return cmp.Compare(a.seq, b.seq) })
+}
+
+// tellAgain puts in what was told lately: the sink may have lost it. What is in already is newer.
+func (o *outbox) tellAgain(now time.Time) {
+	for _, t := range o.toldInOrder() {
+		k := keyOf(t.Refusal)
+		if _, newer := o.events[k]; t.words || newer || now.Sub(t.at) > keepTold {
+			continue
+		}
+		delete(o.told, k)
+		o.put(t.Refusal)
+	}
+}
+
+// restart takes in that the history was cut and goes on at a revision. Of refusals it is not known any more of which revision they are: those
+// that stand are told anew by whoever knows the content. An end is none of a later revision.
+func (o *outbox) restart(at fleet.Revision) {
+	for k, e := range o.events {
+		if !k.end {
+			o.told[k] = told{event: e, words: true}
+			o.drop(k)
+			continue
+		}
+		e.By = min(e.By, at)
+		o.events[k] = e
+	}
+	for k, t := range o.told {
+		t.words, t.By = !k.end, min(t.By, at)
+		o.told[k] = t
 	}
 }
 

@@ -93,13 +93,11 @@ func (r *roster) unflushed() bool {
 	return false
 }
 
-// forget makes all live nodes unflushed.
+// forget makes all nodes unflushed, those too that have gone lately: the database may hold them as connected.
 func (r *roster) forget() {
-	for _, l := range r.levels {
-		for _, n := range l.nodes {
-			n.acked = false
-			r.checks.add(n)
-		}
+	for _, n := range r.nodes {
+		n.acked = false
+		r.checks.add(n)
 	}
 }
 

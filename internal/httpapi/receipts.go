@@ -43,8 +43,12 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 		defer unheard()
 		k := fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}
 		may := func(ctx context.Context) error { return refusalAtEnd(a.tail.Holds(ctx, with)) }
-		if receipt, err = a.receipts.Wait(waiting, a.draining, k, rev, receipt, may); err != nil {
-			return nil, err
+		asked := receipt.CommittedAt
+		if receipt, err = a.receipts.Wait(waiting, a.draining, k, rev, receipt, may); err == nil && !receipt.CommittedAt.Equal(asked) {
+			err = fleet.ErrNotFound // the database has failed over and lost it; another one has its number
+		}
+		if err != nil {
+			return nil, a.noSuchRevision(ctx, err, r.Revision)
 		}
 		if q.State != "" { // who waits together is told of the list that all share
 			if receipt, more, err = a.store.ReceiptPage(ctx, c.tenant.ID, c.fleet.ID, rev, q); err != nil {

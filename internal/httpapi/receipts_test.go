@@ -64,6 +64,23 @@ func TestReceiptWaitsForTheLastNode(t *testing.T) {
 	}
 }
 
+// A failover that loses a revision gives its number to another one: who waits for the lost one is not told that that is delivered.
+func TestReceiptOfARevisionThatIsLostMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	status := w.settledNode(w.fleet.ID, "router-1", 0)
+	w.put("a")
+	answered := w.waiting("1", "60s")
+	for w.api.polls.used(counted{whose: w.tenant.ID, what: store.LimitWaitingPolls}) == 0 {
+		w.do(http.MethodGet, w.at(), "").is(200, nil)
+	}
+	w.db.Exec(t, `UPDATE fleet_history SET at = at + interval '1 second', token = gen_random_uuid() WHERE fleet_id = $1`, w.fleet.ID.String())
+	status.Settled = 1
+	status.Nodes[0].Settled = nil
+	must(t, w.nodes.Report(t.Context(), status))
+	(<-answered).isProblem(404, "not_found", "")
+}
+
 // TestT25_AReceiptIsNotWaitedForWithWhatHasEnded: a token that is revoked, or a session that is ended, while it waits is told nothing more, and waits no longer.
 func TestT25_AReceiptIsNotWaitedForWithWhatHasEnded(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ func TestAVersionThatComesBackInAJumpIsRefusedAnew(t *testing.T) {
 		if len(rs) != 2 {
 			t.Fatalf("told %+v", rs)
 		}
-		want := fleet.Refusal{Node: "a", Type: fleet.Cluster, Name: "c", Version: "bad", Revision: 4, Offer: refusal.FirstOffer(4), Again: 2, Action: fleet.ActionKept, Good: "1", At: rs[1].At}
+		want := fleet.Refusal{Node: "a", Type: fleet.Cluster, Name: "c", Version: "bad", Revision: 4, Offer: refusal.FirstOffer(4), Again: 2, Detail: "no", Action: fleet.ActionKept, Good: "1", At: rs[1].At}
 		if rs[1] != want || !rs[1].At.After(rs[0].At) {
 			t.Errorf("told anew %+v after %+v", rs[1], rs[0])
 		}

@@ -23,13 +23,14 @@ type builder struct {
 type difference struct {
 	last, next *content    // last is nil for the first one
 	changed    []fleet.Ref // the names of which somebody may have something else
+	cut        bool        // the history was: revisions of before may be other ones
 }
 
 // derive makes the next content out of the last one, which may be nil. Its cost is that
 // of the rows; a resource that did not change stays the same pointer. cut: what was
 // confirmed before may have been other content.
 func (bd *builder) derive(last *content, c fleet.Change, cut bool) difference {
-	d := difference{last: last, next: &content{}}
+	d := difference{last: last, next: &content{}, cut: cut}
 	if last != nil {
 		*d.next = *last
 	} else {

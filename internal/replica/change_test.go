@@ -94,6 +94,32 @@ func TestAFailoverThatLostCommitsIsAReload(t *testing.T) {
 	})
 }
 
+// The database that takes over may have the version that a node refuses, and not that it does.
+func TestAFailoverThatLostCommitsTellsAgainWhatIsRefused(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		a := w.attach(id, "a")
+		good := a.Current().Types[fleet.Cluster].Get("c")
+		w.change(key, cluster("c", "bad"), cluster("d", "bad"))
+		refuse(t, a, "c", good)
+		refuse(t, a, "d", nil)
+		w.change(key, cluster("e", "bad"))
+		refuse(t, a, "e", nil)
+		time.Sleep(time.Second)
+		before := len(w.sink.allRefusals())
+		w.feed.restore(key, 2)
+		w.change(key, cluster("d", "good")) // revision 3 again
+		time.Sleep(time.Second)
+		again := w.sink.allRefusals()[before:]
+		if len(again) != 1 || again[0].Name != "c" || again[0].Version != "bad" || again[0].Revision != 2 || again[0].Detail != "no" || again[0].Good != "1" {
+			t.Errorf("told again: %+v", again)
+		}
+		if got := version(a.Current(), fleet.Cluster, "c"); got != "1" {
+			t.Errorf("c is at %q", got)
+		}
+	})
+}
+
 func TestTheFirstContentOfAnEmptyFleetCutsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet()

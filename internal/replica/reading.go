@@ -226,6 +226,9 @@ func (o *owner) take(old *held, c fleet.Change) {
 		t.prepare(o.holders(t.reselects()))
 		next.content = t.next
 		if cut {
+			if c.At.Revision <= old.at.Revision || c.Compacted <= old.at.Revision { // else it is compacted away
+				o.r.log.Warn("the database has lost revisions that were served", "fleet", o.key, "served", old.at.Revision, "revision", c.At.Revision)
+			}
 			o.r.cfg.Recorder.Restart(o.key, c.At, c.CommittedAt)
 		} else {
 			o.r.cfg.Recorder.Head(o.key, c.At, c.CommittedAt)

@@ -99,9 +99,9 @@ func placeEvents(ctx context.Context, conn *pgx.Conn) (int64, error) {
 		WITH restored AS MATERIALIZED (
 		  SELECT f.tenant_id, f.id FROM public.fleets f, LATERAL (
 		    SELECT e.xact FROM public.node_events e WHERE e.tenant_id = f.tenant_id AND e.fleet_id = f.id ORDER BY e.xact DESC LIMIT 1) newest
-		   WHERE newest.xact >= pg_snapshot_xmax(pg_current_snapshot()))
+		   WHERE newest.xact >= public.events_end())
 		UPDATE public.node_events e SET xact = $1::text::xid8 FROM restored f
-		 WHERE e.tenant_id = f.tenant_id AND e.fleet_id = f.id AND e.xact >= pg_snapshot_xmax(pg_current_snapshot())`, strconv.Itoa(firstTransaction))
+		 WHERE e.tenant_id = f.tenant_id AND e.fleet_id = f.id AND e.xact >= public.events_end()`, strconv.Itoa(firstTransaction))
 	if err != nil {
 		return 0, fmt.Errorf("place the events of a restored dump: %w", err)
 	}

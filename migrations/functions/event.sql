@@ -49,11 +49,15 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- The transaction below which all of this database have ended: no event of one below it is written or becomes visible later than this call. Other
+-- The place of a transaction that begins now: its number behind that of the timeline, as in the default of node_events.xact.
+CREATE OR REPLACE FUNCTION events_end() RETURNS xid8 LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp
+  AS $$ SELECT ((('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint << 40) + pg_snapshot_xmax(pg_current_snapshot())::text::bigint)::text::xid8 $$;
+
+-- The place below which all transactions of this database have ended: no event of one below it is written or becomes visible later than this call. Other
 -- databases of the server do not count, as they do in pg_snapshot_xmin, where somebody's long import would hold every event up.
 CREATE OR REPLACE FUNCTION events_bound() RETURNS xid8 LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
-  n bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint; -- before the look at who is under way
+  n bigint := events_end()::text::bigint; -- before the look at who is under way
 BEGIN
   RETURN (n - coalesce((SELECT max(b.behind) FROM (SELECT mod(mod(n - a.backend_xid::text::bigint, 4294967296) + 4294967296, 4294967296) AS behind
                                                      FROM pg_stat_activity a WHERE a.datname = current_database() AND a.backend_xid IS NOT NULL) b

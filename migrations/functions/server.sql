@@ -5,7 +5,13 @@ CREATE OR REPLACE FUNCTION no_server() RETURNS uuid LANGUAGE sql IMMUTABLE PARAL
 CREATE OR REPLACE FUNCTION server_lease(p_server uuid) RETURNS timestamptz LANGUAGE sql STABLE
   AS $$ SELECT coalesce((SELECT x.lease_until FROM xds_servers x WHERE x.server_id = p_server), '-infinity') $$;
 
--- Renews a server's lease or, where it has ended, takes another one; returns its term. No two terms of a server are equal, also
+-- Names the postmaster that answers, and its database. It is another one after a failover, a restart or a restore: commits that were
+-- acknowledged before may be lost by then, as those of asynchronous standbys.
+CREATE OR REPLACE FUNCTION database_instance() RETURNS text LANGUAGE sql STABLE
+  AS $$ SELECT extract(epoch FROM pg_postmaster_start_time()) || ' ' || (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) $$;
+
+-- Renews a server's lease or, where it has ended, takes another one; returns its term. It has ended with the Postgres that it was taken on,
+-- too: what the server reported there may be lost, and it tells all again in another term. No two terms of a server are equal, also
 -- where its row had been deleted. p_load is what the server says of itself; null of one that does not.
 CREATE OR REPLACE FUNCTION server_take_lease(p_server uuid, p_name text, p_ttl double precision, p_load jsonb DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -14,14 +20,14 @@ BEGIN
   UPDATE xds_servers x SET name = p_name, lease_until = clock_timestamp() + make_interval(secs => p_ttl), swept = false, seen_at = clock_timestamp(),
          version = coalesce(p_load->>'version', ''), streams = (p_load->>'streams')::integer, fleets = (p_load->>'fleets')::integer, behind = (p_load->>'behind')::double precision,
          seal_key = coalesce(p_load->>'seal_key', '')
-   WHERE x.server_id = p_server AND x.lease_until > clock_timestamp() RETURNING x.term INTO v_term;
+   WHERE x.server_id = p_server AND x.lease_until > clock_timestamp() AND x.instance = database_instance() RETURNING x.term INTO v_term;
   IF NOT FOUND THEN
     v_term := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
-    INSERT INTO xds_servers AS x (server_id, name, lease_until, term, version, streams, fleets, behind, seal_key)
-    VALUES (p_server, p_name, clock_timestamp() + make_interval(secs => p_ttl), v_term,
+    INSERT INTO xds_servers AS x (server_id, name, lease_until, term, instance, version, streams, fleets, behind, seal_key)
+    VALUES (p_server, p_name, clock_timestamp() + make_interval(secs => p_ttl), v_term, database_instance(),
             coalesce(p_load->>'version', ''), (p_load->>'streams')::integer, (p_load->>'fleets')::integer, (p_load->>'behind')::double precision,
             coalesce(p_load->>'seal_key', ''))
-    ON CONFLICT (server_id) DO UPDATE SET name = excluded.name, lease_until = excluded.lease_until, swept = false, term = greatest(x.term + 1, excluded.term),
+    ON CONFLICT (server_id) DO UPDATE SET name = excluded.name, lease_until = excluded.lease_until, swept = false, term = greatest(x.term + 1, excluded.term), instance = excluded.instance,
       seen_at = excluded.seen_at, version = excluded.version, streams = excluded.streams, fleets = excluded.fleets, behind = excluded.behind,
       seal_key = excluded.seal_key
     RETURNING x.term INTO v_term;
@@ -29,11 +35,11 @@ BEGIN
   RETURN v_term;
 END $$;
 
--- Refuses a report of an earlier term than the server's present one, or of a server that is forgotten. Until the report's end neither
--- another term begins nor is the server forgotten.
+-- Refuses a report of an earlier term than the server's present one, of one that was taken on another Postgres, or of a server that is
+-- forgotten. Until the report's end neither another term begins nor is the server forgotten.
 CREATE OR REPLACE FUNCTION server_must_hold(p_server uuid, p_term bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM FROM xds_servers x WHERE x.server_id = p_server AND x.term = p_term FOR KEY SHARE;
+  PERFORM FROM xds_servers x WHERE x.server_id = p_server AND x.term = p_term AND x.instance = database_instance() FOR KEY SHARE;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'the lease that the report was made under has ended' USING ERRCODE = 'FL408';
   END IF;

@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
+	client "fairlead/clients/go"
 	"fairlead/internal/fleet"
 	"fairlead/internal/localpg"
 	"fairlead/internal/seal"
@@ -271,4 +273,55 @@ func TestABackupOlderThanWhatNodesHave(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestAFailoverThatLostWhatWasReported: a standby takes over that has the newest revision, and not what nodes have said since. Who refused that revision still
+// counts as refusing it, who has come is connected, and who has gone is not, although nothing happens to them any more.
+func TestAFailoverThatLostWhatWasReported(t *testing.T) {
+	both(t, func(t *testing.T, delta bool) {
+		l := setupLife(t, delta)
+		goes := l.Envoy("goes", l.xds.Address, delta)
+		l.AwaitLive("goes")
+		world.Must(t, l.xds.Signal(syscall.SIGSTOP))
+		revision := l.Put(world.Listener("poison", strings.TrimPrefix(l.proxy, "http://"), "r"))
+		standby := filepath.Join(l.pg.DataDir(), "standby")
+		l.copies(filepath.Join(l.pg.DataDir(), "data"), standby)
+		world.Must(t, l.xds.Signal(syscall.SIGCONT), goes.Stop())
+		l.AwaitState(revision, "rejected")
+		l.Envoy("comes", l.xds.Address, delta)
+		known := func() bool { // comes refuses poison
+			goes, comes := l.Node("goes"), l.Node("comes")
+			return goes != nil && goes.State == client.NodeStateOffline && comes != nil && comes.State != client.NodeStateOffline
+		}
+		world.Eventually(t, 2*world.Soon, "it is not told who is connected", known)
+
+		l.copies(standby, filepath.Join(l.pg.DataDir(), "data"))
+		var last string
+		defer func() {
+			if t.Failed() {
+				t.Log(last)
+			}
+		}()
+		world.Eventually(t, 4*world.Soon, "what was reported is lost", func() bool {
+			r, err := l.REST.GetReceiptWithResponse(t.Context(), l.Tenant, l.Fleet, revision, nil)
+			if err != nil || r.JSON200 == nil {
+				return false
+			}
+			last = string(r.Body)
+			i := slices.IndexFunc(r.JSON200.Nodes, func(n client.ReceiptNode) bool { return n.Id == "n1" && n.State == client.ReceiptNodeStateNacked })
+			return i >= 0 && strings.Contains(*r.JSON200.Nodes[i].Detail, "duplicate address") && known()
+		})
+	})
+}
+
+// copies puts a copy of Postgres's data elsewhere, while that is killed.
+func (l *life) copies(from, to string) {
+	l.T.Helper()
+	l.pg.Kill()
+	world.Must(l.T, os.RemoveAll(to))
+	if out, err := exec.CommandContext(l.T.Context(), "cp", "-a", from, to).CombinedOutput(); err != nil {
+		l.T.Fatalf("copy Postgres's data: %v: %s", err, out)
+	}
+	world.Must(l.T, l.pg.Restart(l.T.Context()))
+	world.AwaitOK(l.T, l.API+"/readyz")
 }
