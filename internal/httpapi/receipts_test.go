@@ -71,7 +71,7 @@ func TestReceiptOfARevisionThatIsLostMeanwhile(t *testing.T) {
 	status := w.settledNode(w.fleet.ID, "router-1", 0)
 	w.put("a")
 	answered := w.waiting("1", "60s")
-	for w.api.polls.used(counted{whose: w.tenant.ID, what: store.LimitWaitingPolls}) == 0 {
+	for w.api.polls.Used(access.Counted{Whose: w.tenant.ID, What: store.LimitWaitingPolls}) == 0 {
 		w.do(http.MethodGet, w.at(), "").is(200, nil)
 	}
 	w.db.Exec(t, `UPDATE fleet_history SET at = at + interval '1 second', token = gen_random_uuid() WHERE fleet_id = $1`, w.fleet.ID.String())

@@ -261,6 +261,9 @@ func TestABackupOlderThanWhatNodesHave(t *testing.T) {
 				})
 
 				l.tap.Up()
+				world.Eventually(t, 12*world.Soon, "the node does not come back within the longest time that an Envoy waits to try again", func() bool {
+					return l.Receipt(again).Counts.Acked == 1
+				})
 				l.AwaitACKed(again, 1)
 				if r := l.Receipt(known); r.Counts.Acked != 1 {
 					t.Errorf("the receipt of a revision that is in the backup: %s", world.AsJSON(r))

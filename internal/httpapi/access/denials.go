@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	// DenialsTold is how long one number holds.
 	DenialsTold   = time.Hour // what is denied again within it is told as one number, at its end
 	mostDenials   = 10_000    // kinds of denials that are counted at a time
 	mostDenialsOf = 500       // the same, of one tenant
@@ -39,6 +40,7 @@ type Denials struct {
 	lost int64                  // that there was no room for
 }
 
+// NewDenials counts from none.
 func NewDenials(now func() time.Time) *Denials {
 	return &Denials{Now: now, all: map[DenialKey]*denial{}, of: map[fleet.TenantID]int{}}
 }

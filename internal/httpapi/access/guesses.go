@@ -43,6 +43,7 @@ type Guesses struct {
 	of  map[fleet.TenantID]int // Secrets of each tenant in all
 }
 
+// NewGuesses counts from none.
 func NewGuesses(now func() time.Time) *Guesses {
 	return &Guesses{Now: now, all: map[GuessKey]*guessed{}, of: map[fleet.TenantID]int{}}
 }
