@@ -324,13 +324,13 @@ func TestBadQuestionsForEvents(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	for query, where := range map[string]string{
-		"?after=x": "?after", "?after=99999999999": "?after", "?after=1-2": "?after", "?wait=2m": "?wait", "?since=yesterday": "?since", "?since=-1h": "?since",
+		"?after=x": "?after", "?after=4503599627370496": "?after", "?after=1-2": "?after", "?wait=2m": "?wait", "?since=yesterday": "?since", "?since=-1h": "?since",
 		"?wait=1s&cursor=abc": "?cursor", "?grouped=true&cursor=" + *nextEvent("events", time.Now(), [16]byte{1}): "?cursor",
 	} {
 		w.do(http.MethodGet, w.at("events")+query, "").isProblem(400, "invalid_request", where)
 	}
 	w.do(http.MethodGet, w.at("events"), "", "Last-Event-ID", "1").isProblem(400, "invalid_request", "?Last-Event-ID")
-	w.do(http.MethodGet, w.at("events"), "", "Last-Event-ID", "99999999999", "Accept", eventStreamType).isProblem(400, "invalid_request", "?Last-Event-ID")
+	w.do(http.MethodGet, w.at("events"), "", "Last-Event-ID", "4503599627370496", "Accept", eventStreamType).isProblem(400, "invalid_request", "?Last-Event-ID")
 	w.do(http.MethodGet, w.at("events")+"?dry_run=true", "", "Accept", eventStreamType).isProblem(400, "invalid_request", "?dry_run")
 }
 

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// DenialsTold is how long one number holds.
-	DenialsTold   = time.Hour // what is denied again within it is told as one number, at its end
-	mostDenials   = 10_000    // kinds of denials that are counted at a time
-	mostDenialsOf = 500       // the same, of one tenant
+	// DenialsTold is the time within which what is denied again is told as one number, at its end.
+	DenialsTold   = time.Hour
+	mostDenials   = 10_000 // kinds of denials that are counted at a time
+	mostDenialsOf = 500    // the same, of one tenant
 )
 
 // DenialKey is what counts as the same denial, or the same reading.
