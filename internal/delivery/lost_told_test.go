@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +44,22 @@ func TestRefusalsThatWereLostAreToldAgain(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		if m := w.sink.model(w.key); len(m.refusals) != 0 {
 			t.Errorf("%d refusals are told that were told long before", len(m.refusals))
+		}
+	})
+}
+
+// TestWordsThatWereToldAreKeptInPart: a client's words are long, and there may be many of them.
+func TestWordsThatWereToldAreKeptInPart(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, mark(1), time.Now())
+		s := w.connect("a")
+		s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: strings.Repeat("no", 2<<10)}})
+		s.Settled(1)
+		time.Sleep(5 * time.Second)
+		w.lose()
+		time.Sleep(5 * time.Second)
+		if got := w.sink.model(w.key).refusals[refusalOf("a", fleet.Cluster, "c", 1)].Detail; got != strings.Repeat("no", maxToldWords/2) {
+			t.Errorf("%d bytes are told again, want %d", len(got), maxToldWords)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -16,8 +17,10 @@ const (
 	maxPending = 20_000
 	// keepTold is for how long what the sink has taken is kept: a standby that was behind by less does not have it when it takes over.
 	keepTold = 5 * time.Minute
-	// maxTold is how much of that is kept of a fleet.
-	maxTold = maxPending
+	// maxTold is how much of that is kept of a fleet, and maxToldWords what of a client's words, in bytes: they are 4 KiB, of as many
+	// nodes as a credential admits.
+	maxTold      = maxPending
+	maxToldWords = 512
 )
 
 // eventKey names an event: a refusal of a node, of a version, by the revision that introduced
@@ -212,7 +215,9 @@ func (o *outbox) after(seq uint64) held {
 func (o *outbox) ack(ts []ticket, now time.Time) {
 	for _, t := range ts {
 		if o.valid(t) {
-			o.told[t.key] = told{event: o.events[t.key], at: now}
+			e := o.events[t.key]
+			e.Detail = strings.Clone(plain(e.Detail, maxToldWords))
+			o.told[t.key] = told{event: e, at: now}
 			o.drop(t.key)
 		}
 	}
