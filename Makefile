@@ -29,10 +29,10 @@ export GORACE ?= atexit_sleep_ms=10
 RACE := CGO_ENABLED=1 go test -race -vet=off
 PLAIN := go test -vet=off
 
-# Of what takes longest CI runs one part of six, which the commit's hash chooses; by hand and in "make soak" all of it runs. TURN=all, TURN=store
+# Of what takes longest CI runs one part of seven, which the commit's hash chooses; by hand and in "make soak" all of it runs. TURN=all, TURN=store
 # The race detector, which makes tests take three times as long, looks at the engine, the API, the command line, the store, the servers around
-# them, or the end-to-end tests; the others run without it. RACED=all, RACED=none says it for the race detector alone.
-TURNS := api cli e2e engine servers store
+# them, the end-to-end tests with Envoy, or those with other clients; the others run without it. RACED=all, RACED=none says it for the race detector alone.
+TURNS := api cli clients e2e engine servers store
 ENGINE := /internal/(xds|replica|planner|delivery|snapshot|refusal|endpoints|load|lifecycle|compute|door)(/|$$)
 API := ^fairlead/internal/(httpapi)(/|$$)
 CLI := ^fairlead/(cmd)(/|$$)
@@ -44,7 +44,7 @@ export TURN # one for all that a run starts, without git too
 RACED ?= $(TURN)
 # Beside the race detector a turn has one of what is long and depends on little else. It is a release, the program of the measurements, every page
 # in Chromium, requests that schemathesis makes up, or an older Envoy. That of the API, which is the longest, has none.
-WITH_RELEASE := e2e
+WITH_RELEASE := clients
 WITH_BENCH := cli
 WITH_PAGES := servers
 WITH_SCHEMATHESIS := engine
@@ -97,7 +97,7 @@ e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy, real gRPC 
 e2e-envoy:
 	$(if $(call raced,e2e),$(RACE),$(PLAIN) -parallel 3) -timeout 15m $(TEST_FLAGS) ./test/e2e/...
 e2e-clients:
-	$(if $(call raced,e2e),$(RACE),$(PLAIN)) -p 1 -timeout 15m $(TEST_FLAGS) ./test/grpc/... ./test/journey ./test/clients ./test/chaos
+	$(if $(call raced,clients),$(RACE),$(PLAIN)) -p 1 -timeout 15m $(TEST_FLAGS) ./test/grpc/... ./test/journey ./test/clients ./test/chaos
 	$(PLAIN) -parallel 6 -timeout 5m $(TEST_FLAGS) ./test/alerts
 	$(if $(and $(CI),$(call turn_of,$(WITH_OLDER))),@$(MAKE) e2e-turn)
 

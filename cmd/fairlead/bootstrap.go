@@ -59,35 +59,16 @@ func (*bootstrapCommand) Help() string {
 // Run prints or writes the file, and the one beside it through which Envoy reads a token.
 func (c *bootstrapCommand) Run(ctx context.Context, sh *shell) error {
 	client := bootstrap.Client(c.Client)
-	if c.Fallback != "" && (c.API == "files" || client != bootstrap.ClientEnvoy) {
-		return usageError("--fallback-dir is for --client envoy that asks a server: with --api grpc or rest")
-	}
-	if c.SotW && (client == bootstrap.ClientGRPC || client == bootstrap.ClientRelay) {
-		return usageError("--sotw means nothing with --client " + c.Client + ": gRPC clients speak nothing else")
-	}
-	if c.API == "rest" && (c.SotW || client != bootstrap.ClientEnvoy) {
-		return usageError("--api rest is for --client envoy, without --sotw: a poll has the whole state")
-	}
-	if err := c.checkFolder(client); err != nil {
+	if err := c.checkFlags(client); err != nil {
 		return err
-	}
-	if client != bootstrap.ClientGRPC && c.Out != "" && filepath.Ext(c.Out) != ".yaml" {
-		return usageError("--out must end in .yaml: Envoy reads a file of any other name as JSON")
 	}
 	conf := c.config().For(client)
 	if err := c.Labels.into(&conf); err != nil {
 		return err
 	}
-	var sds []byte
-	if c.TokenFile != "" && (client == bootstrap.ClientEnvoy || client == bootstrap.ClientRelay) {
-		if c.Out == "" {
-			return usageError("--token-file needs --out: Envoy reads the token through a second file, which is written beside the first")
-		}
-		conf.TokenSDSFile = filepath.Join(filepath.Dir(c.Out), "fairlead_token.yaml")
-		var err error
-		if sds, err = bootstrap.TokenSDS(c.TokenFile); err != nil {
-			return c.inFlags(err)
-		}
+	sds, err := c.tokenSDS(client, &conf)
+	if err != nil {
+		return err
 	}
 	text, err := bootstrap.Write(client, conf)
 	if err != nil {
@@ -105,17 +86,54 @@ func (c *bootstrapCommand) Run(ctx context.Context, sh *shell) error {
 	if err := c.put(sh, text, conf.TokenSDSFile, sds); err != nil {
 		return err
 	}
+	c.notes(sh, client, conf)
+	return nil
+}
+
+// checkFlags checks which flags go with each other.
+func (c *bootstrapCommand) checkFlags(client bootstrap.Client) error {
+	switch envoy := client == bootstrap.ClientEnvoy; {
+	case c.Fallback != "" && (c.API == "files" || !envoy):
+		return usageError("--fallback-dir is for --client envoy that asks a server: with --api grpc or rest")
+	case c.SotW && (client == bootstrap.ClientGRPC || client == bootstrap.ClientRelay):
+		return usageError("--sotw means nothing with --client " + c.Client + ": gRPC clients speak nothing else")
+	case c.API == "rest" && (c.SotW || !envoy):
+		return usageError("--api rest is for --client envoy, without --sotw: a poll has the whole state")
+	}
+	if err := c.checkFolder(client); err != nil {
+		return err
+	}
+	if client != bootstrap.ClientGRPC && c.Out != "" && filepath.Ext(c.Out) != ".yaml" {
+		return usageError("--out must end in .yaml: Envoy reads a file of any other name as JSON")
+	}
+	return nil
+}
+
+// tokenSDS is the file through which Envoy reads the token, whose path it sets in conf; nil where there is none.
+func (c *bootstrapCommand) tokenSDS(client bootstrap.Client, conf *bootstrap.Config) ([]byte, error) {
+	if c.TokenFile == "" || client != bootstrap.ClientEnvoy && client != bootstrap.ClientRelay {
+		return nil, nil
+	}
+	if c.Out == "" {
+		return nil, usageError("--token-file needs --out: Envoy reads the token through a second file, which is written beside the first")
+	}
+	conf.TokenSDSFile = filepath.Join(filepath.Dir(c.Out), "fairlead_token.yaml")
+	sds, err := bootstrap.TokenSDS(c.TokenFile)
+	return sds, c.inFlags(err)
+}
+
+// notes says what the file cannot: the bootstrap of a gRPC client is JSON, which has no comments.
+func (c *bootstrapCommand) notes(sh *shell, client bootstrap.Client, conf bootstrap.Config) {
 	if note := bootstrap.AdminNote(conf.AdminAddress); note != "" {
 		fmt.Fprintln(sh.err, plain(note))
 	}
 	if note := bootstrap.ServersNote(client, conf); note != "" {
 		fmt.Fprintln(sh.err, note)
 	}
-	if client == bootstrap.ClientGRPC && c.TokenFile != "" { // JSON has no comments
+	if client == bootstrap.ClientGRPC && c.TokenFile != "" {
 		fmt.Fprintf(sh.err, "Start the client with %s=true, or it sends no token and does not say so. %s must not end in a newline.\n",
 			bootstrap.CallCredsVariable, plain(c.TokenFile))
 	}
-	return nil
 }
 
 // fallBack returns the bootstrap of the folder if no server answers, else nil. It says which of the two it is.

@@ -164,28 +164,50 @@ func (c Config) checkAddresses(k kind) error {
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (c Config) checkCredential(k kind) error {
-	none := c.TokenFile == "" && c.TokenEnv == ""
-	switch {
-	case k == files:
+	if k == files {
 		if !path.IsAbs(c.Folder) {
 			return invalid("Folder", "must be an absolute path: Envoy's working directory is not ours")
 		}
+		return nil
+	}
+	check := c.checkToken
+	if c.TokenFile == "" && c.TokenEnv == "" {
+		check = c.checkNoToken
+	}
+	if err := check(k); err != nil {
+		return err
+	}
+	if c.TokenSDSFile != "" && !path.IsAbs(c.TokenSDSFile) {
+		return invalid("TokenSDSFile", "must be an absolute path: Envoy's working directory is not ours")
+	}
+	return nil
+}
+
+// checkNoToken checks a bootstrap without a token: a client that could send one must.
+func (c Config) checkNoToken(k kind) error {
+	switch {
+	case c.Plaintext && c.CAFile != "":
+		return invalid("CAFile", "means nothing in plaintext")
+	case k == grpc && !c.Plaintext:
+		return invalid("TokenFile", "must be set; without a token a gRPC client needs plaintext and a relay (or fairlead dev --open-xds)")
+	case k == google:
+		return invalid("TokenFile", "must be set")
+	case !c.Plaintext || k == relay:
+		return invalid("TokenFile", "must be set, or the variable that holds the token")
+	}
+	return nil
+}
+
+func (c Config) checkToken(k kind) error {
+	switch {
 	case c.Plaintext && c.CAFile != "":
 		return invalid("CAFile", "means nothing in plaintext")
 	case c.TokenFile != "" && c.TokenEnv != "":
 		return invalid("TokenEnv", "excludes a file with the token")
 	case k == grpc && c.Plaintext && c.TokenFile != "":
 		return invalid("TokenFile", "means nothing in plaintext to a gRPC client, which sends no token in the clear")
-	case k == grpc && none && !c.Plaintext:
-		return invalid("TokenFile", "must be set; without a token a gRPC client needs plaintext and a relay (or fairlead dev --open-xds)")
-	case k == google && none:
-		return invalid("TokenFile", "must be set")
-	case none && (!c.Plaintext || k == relay):
-		return invalid("TokenFile", "must be set, or the variable that holds the token")
 	case c.TokenFile != "" && !path.IsAbs(c.TokenFile):
 		return invalid("TokenFile", "must be an absolute path: the client's working directory is not ours")
-	case c.TokenSDSFile != "" && !path.IsAbs(c.TokenSDSFile):
-		return invalid("TokenSDSFile", "must be an absolute path: Envoy's working directory is not ours")
 	case c.TokenEnv != "" && !variableName.MatchString(c.TokenEnv):
 		return invalid("TokenEnv", "is not the name of an environment variable")
 	}

@@ -321,31 +321,7 @@ func (s *session) look(ctx context.Context) error {
 // finish finds out whether all has come, and ends a stream of Once then.
 func (s *session) finish(ctx context.Context) error {
 	c := s.content
-	if c.complete || len(c.answers) > 0 || !s.failed.IsZero() || !s.envoy.takesMore() || len(c.lacking()) > 0 {
-		return nil
-	}
-	for _, t := range []fleet.Type{fleet.Cluster, fleet.Listener, fleet.Runtime} {
-		if !c.answered[t] && s.now().Sub(s.quiet) < quietAfter {
-			return nil
-		}
-	}
-	if !c.answered[fleet.Cluster] || !c.answered[fleet.Listener] {
-		return nil
-	}
-	if s.now().Sub(s.inquired) < asksEvery {
-		return nil
-	}
-	s.inquired = s.now()
-	left, told := s.left(ctx)
-	if told {
-		s.missed = strings.Join(left, ", ")
-	}
-	quiet := s.now().Sub(s.quiet)
-	switch {
-	case told && len(left) == 0, !told && quiet >= quietAfter:
-	case told && quiet >= quietAtLast && !s.Once: // it keeps something back
-		s.Log("the server keeps back " + s.missed + `: "fairlead nodes" says why`)
-	default:
+	if !s.settled() || s.now().Sub(s.inquired) < asksEvery || !s.hasAll(ctx) {
 		return nil
 	}
 	c.complete = true
@@ -361,6 +337,35 @@ func (s *session) finish(ctx context.Context) error {
 	}
 	c.complete = false
 	return nil
+}
+
+// settled reports whether all that was asked for has been answered and written, or so it seems.
+func (s *session) settled() bool {
+	c := s.content
+	if c.complete || len(c.answers) > 0 || !s.failed.IsZero() || !s.envoy.takesMore() || len(c.lacking()) > 0 {
+		return false
+	}
+	runtime := c.answered[fleet.Runtime] || s.now().Sub(s.quiet) >= quietAfter // a fleet need not have one
+	return runtime && c.answered[fleet.Cluster] && c.answered[fleet.Listener]
+}
+
+// hasAll asks the server whether it has more for this node. One that keeps something back for long is not waited for, unless all is to be done once.
+func (s *session) hasAll(ctx context.Context) bool {
+	s.inquired = s.now()
+	left, told := s.left(ctx)
+	quiet := s.now().Sub(s.quiet)
+	if !told {
+		return quiet >= quietAfter
+	}
+	s.missed = strings.Join(left, ", ")
+	if len(left) == 0 {
+		return true
+	}
+	if quiet < quietAtLast || s.Once {
+		return false
+	}
+	s.Log("the server keeps back " + s.missed + `: "fairlead nodes" says why`)
+	return true
 }
 
 // amount is a number of things.

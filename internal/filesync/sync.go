@@ -118,23 +118,10 @@ func (s *Sync) Run(ctx context.Context) error {
 		defer cancel()
 	}
 	pauseFor := firstPause
-	var last *process
-	asked := false
+	var last lastEnvoy
 	for turn := 0; ; turn++ {
 		server := s.Servers[turn%len(s.Servers)]
-		envoy, away := s.admin.live(ctx)
-		s.begun = false
-		err := away
-		if !errors.Is(away, errAdmin) { // else nothing can be answered for it, and no stream is what tells so
-			if s.admin != nil && (envoy != nil || last != nil || !s.Once) { // what is held, an Envoy has yet to take
-				s.content.forget()
-			} else {
-				s.content.resume()
-			}
-			s.tellEnvoy(!asked, last, envoy, away)
-			last, asked = envoy, true
-			err = s.stream(ctx, server, envoy)
-		}
+		err := s.ask(ctx, server, &last)
 		switch {
 		case errors.Is(err, errWhole):
 			return nil
@@ -159,6 +146,29 @@ func (s *Sync) Run(ctx context.Context) error {
 		}
 		pauseFor = min(pauseFor*3/2, longestPause)
 	}
+}
+
+// lastEnvoy is the Envoy that served when a stream began.
+type lastEnvoy struct {
+	asked   bool // false: no stream has begun
+	process *process
+}
+
+// ask has one stream to a server, from its start to its end.
+func (s *Sync) ask(ctx context.Context, server string, last *lastEnvoy) error {
+	s.begun = false
+	envoy, away := s.admin.live(ctx)
+	if errors.Is(away, errAdmin) { // nothing can be answered for it, and no stream is what tells so
+		return away
+	}
+	if s.admin != nil && (envoy != nil || last.process != nil || !s.Once) { // what is held, an Envoy has yet to take
+		s.content.forget()
+	} else {
+		s.content.resume()
+	}
+	s.tellEnvoy(!last.asked, last.process, envoy, away)
+	*last = lastEnvoy{asked: true, process: envoy}
+	return s.stream(ctx, server, envoy)
 }
 
 // tellEnvoy says what an ACK means from now on, where Envoy has come or gone. away is why it does not serve.

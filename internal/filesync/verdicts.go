@@ -147,15 +147,7 @@ func (v *verdicts) look(ctx context.Context, c *content, now time.Time) error {
 
 // refused finds out what of a file Envoy does not take, and takes it back.
 func (v *verdicts) refused(ctx context.Context, c *content, file string, x *check) error {
-	var listeners map[string]string
-	var clusters map[string]string
-	var err error
-	switch x.ref.Type {
-	case fleet.Listener:
-		listeners, err = v.admin.refusedListeners(ctx)
-	case fleet.Cluster:
-		clusters, err = v.admin.clusterVersions(ctx)
-	}
+	faultOf, err := v.faults(ctx, file, x)
 	if err != nil {
 		return err
 	}
@@ -163,30 +155,13 @@ func (v *verdicts) refused(ctx context.Context, c *content, file string, x *chec
 		if a.t != x.ref.Type {
 			continue
 		}
-		var all []string
-		for name, r := range a.items {
-			if _, whole := wholes[a.t]; (whole || name == x.ref.Name) && c.have[a.t][name] == r.item && c.standing(fleet.Ref{Type: a.t, Name: name}) == r.item {
-				all = append(all, name)
-			}
-		}
-		slices.Sort(all)
+		all := c.standingOf(a, x.ref.Name)
 		named := false
 		for _, name := range all {
-			r := a.items[name]
-			changed := r.before == nil || !bytes.Equal(r.before.body, r.item.body)
-			version, there := clusters[name]
-			switch {
-			case listeners[name] != "":
-				a.faults[name] = listeners[name]
-			case x.ref.Type == fleet.Cluster && (!there || changed && version != x.version):
-				a.faults[name] = "Envoy refuses it; its log says why"
-			case x.ref.Type != fleet.Cluster && x.ref.Type != fleet.Listener:
-				a.faults[name] = fmt.Sprintf("Envoy refuses %s; its log says why", file)
-			default:
-				continue
+			if fault := faultOf(name, a.items[name]); fault != "" {
+				named, a.faults[name] = true, fault
+				c.takeBack(a, name)
 			}
-			named = true
-			c.takeBack(a, name)
 		}
 		if len(all) > 0 && !named {
 			a.words = fmt.Sprintf("Envoy refuses %s as a whole; its log says why", file)
@@ -200,6 +175,39 @@ func (v *verdicts) refused(ctx context.Context, c *content, file string, x *chec
 		}
 	}
 	return nil
+}
+
+// faults asks Envoy what it refuses of a file. It returns what tells the fault of one resource that stands there; "" if that is none.
+func (v *verdicts) faults(ctx context.Context, file string, x *check) (func(name string, r received) string, error) {
+	switch x.ref.Type {
+	case fleet.Listener:
+		refused, err := v.admin.refusedListeners(ctx)
+		return func(name string, _ received) string { return refused[name] }, err
+	case fleet.Cluster:
+		versions, err := v.admin.clusterVersions(ctx)
+		return func(name string, r received) string {
+			changed := r.before == nil || !bytes.Equal(r.before.body, r.item.body)
+			if version, there := versions[name]; there && (!changed || version == x.version) {
+				return ""
+			}
+			return "Envoy refuses it; its log says why"
+		}, err
+	default:
+		return func(string, received) string { return fmt.Sprintf("Envoy refuses %s; its log says why", file) }, nil
+	}
+}
+
+// standingOf are the names of an answer's resources that stand in their file as they came with it, in order: of a type with a file for each, that of one name.
+func (c *content) standingOf(a *answer, one string) []string {
+	var all []string
+	_, whole := wholes[a.t]
+	for name, r := range a.items {
+		if (whole || name == one) && c.have[a.t][name] == r.item && c.standing(fleet.Ref{Type: a.t, Name: name}) == r.item {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // of is a resource that stands in a file; not ok where the file holds none.

@@ -233,14 +233,7 @@ func (r *reader) field(d *Document, m *member, at *path) {
 	v := m.value
 	switch m.key {
 	case "type":
-		if s, ok := r.text(v, at); ok {
-			t, known := fleet.TypeFromSlug(s)
-			if !known {
-				r.add(at, codeUnknownType, "the type of a resource is one of %s", typeSlugs())
-				return
-			}
-			d.Type = t
-		}
+		d.Type = r.ofType(v, at)
 	case "name":
 		d.Name, _ = r.text(v, at)
 	case "variant":
@@ -274,12 +267,27 @@ func (r *reader) field(d *Document, m *member, at *path) {
 			r.add(at, codeUnknownField, "this tells of a stored secret and is none: write the secret as the body, or keep: true for the stored one")
 		}
 	default:
-		switch {
-		case answerFields[m.key]:
-		case bootstrapFields[SnakeCase(m.key)]:
-			r.add(at, codeUnknownField, `this is a part of an Envoy's own configuration, and no document: "fairlead import" makes documents of it`)
-		default:
-			r.add(at, codeUnknownField, "a document has no such field: it has %s", documentFields)
+		r.unknown(m.key, at)
+	}
+}
+
+// ofType reads the type of a resource; the zero one if it is none.
+func (r *reader) ofType(v *node, at *path) (t fleet.Type) {
+	if s, ok := r.text(v, at); ok {
+		if t, ok = fleet.TypeFromSlug(s); !ok {
+			r.add(at, codeUnknownType, "the type of a resource is one of %s", typeSlugs())
 		}
+	}
+	return t
+}
+
+// unknown says of a field that a document does not have what it is, if that is known. What an answer adds to one is passed over.
+func (r *reader) unknown(key string, at *path) {
+	switch {
+	case answerFields[key]:
+	case bootstrapFields[SnakeCase(key)]:
+		r.add(at, codeUnknownField, `this is a part of an Envoy's own configuration, and no document: "fairlead import" makes documents of it`)
+	default:
+		r.add(at, codeUnknownField, "a document has no such field: it has %s", documentFields)
 	}
 }

@@ -54,12 +54,7 @@ func (r *redirection) message(m protoreflect.Message, at []string) error {
 	if warnUnchecked[md.FullName()] {
 		return r.typed(m, at)
 	}
-	for i := range md.Fields().Len() {
-		fd := md.Fields().Get(i)
-		if ref, ok := referrers[fd.FullName()]; ok && ref.source != "" && m.Has(fd) && !fd.IsList() && !fd.IsMap() {
-			r.sibling(m, ref, m.Get(fd).String())
-		}
-	}
+	r.siblings(m)
 	for i := range md.Fields().Len() {
 		fd := md.Fields().Get(i)
 		if !m.Has(fd) || fd.Message() == nil || fd.IsMap() && fd.MapValue().Message() == nil {
@@ -77,6 +72,17 @@ func (r *redirection) message(m protoreflect.Message, at []string) error {
 		}
 	}
 	return nil
+}
+
+// siblings redirects the sources that stand beside the names of m.
+func (r *redirection) siblings(m protoreflect.Message) {
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		fd := fields.Get(i)
+		if ref, ok := referrers[fd.FullName()]; ok && ref.source != "" && m.Has(fd) && !fd.IsList() && !fd.IsMap() {
+			r.sibling(m, ref, m.Get(fd).String())
+		}
+	}
 }
 
 func fieldPath(at []string) string {

@@ -13,50 +13,45 @@ import (
 
 // scalar checks a value against a field that is not a message.
 func (s *shape) scalar(fd protoreflect.FieldDescriptor, n *node, at *path) {
-	want := ""
+	ok, want := true, ""
 	switch fd.Kind() {
-	case protoreflect.BoolKind:
-		if !s.boolean(n) {
-			want = "true or false"
-		}
-	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
-		if !s.whole(n, math.MinInt32, math.MaxInt32) {
-			want = "a whole number from -2147483648 to 2147483647"
-		}
-	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
-		if !s.whole(n, 0, math.MaxUint32) {
-			want = "a whole number from 0 to 4294967295"
-		}
-	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
-		if !s.whole(n, math.MinInt64, math.MaxInt64) {
-			want = "a whole number of 64 bits"
-		}
-	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
-		if !s.whole(n, 0, math.MaxUint64) {
-			want = "a whole number of 64 bits, not below zero"
-		}
-	case protoreflect.FloatKind:
-		if !s.real(n, 32) {
-			want = "a number"
-		}
-	case protoreflect.DoubleKind:
-		if !s.real(n, 64) {
-			want = "a number"
-		}
-	case protoreflect.StringKind:
-		if !s.asText(n) {
-			want = "a text"
-		}
-	case protoreflect.BytesKind:
-		if n.kind != kindString || !isBase64(n.text) {
-			want = "bytes as a base64 text"
-		}
 	case protoreflect.EnumKind:
 		s.enum(fd.Enum(), n, at)
+	case protoreflect.BoolKind:
+		ok, want = s.boolean(n), "true or false"
+	case protoreflect.StringKind:
+		ok, want = s.asText(n), "a text"
+	case protoreflect.BytesKind:
+		ok, want = n.kind == kindString && isBase64(n.text), "bytes as a base64 text"
+	case protoreflect.FloatKind:
+		ok, want = s.real(n, 32), "a number"
+	case protoreflect.DoubleKind:
+		ok, want = s.real(n, 64), "a number"
+	default:
+		if r, known := integers[fd.Kind()]; known {
+			ok, want = s.whole(n, r.least, r.most), "a whole number "+r.words
+		}
 	}
-	if want != "" {
+	if !ok {
 		s.wrong(n, at, want)
 	}
+}
+
+// integers is what each kind of a whole number holds.
+var integers = map[protoreflect.Kind]struct {
+	least, most float64
+	words       string
+}{
+	protoreflect.Int32Kind:    {math.MinInt32, math.MaxInt32, "from -2147483648 to 2147483647"},
+	protoreflect.Sint32Kind:   {math.MinInt32, math.MaxInt32, "from -2147483648 to 2147483647"},
+	protoreflect.Sfixed32Kind: {math.MinInt32, math.MaxInt32, "from -2147483648 to 2147483647"},
+	protoreflect.Uint32Kind:   {0, math.MaxUint32, "from 0 to 4294967295"},
+	protoreflect.Fixed32Kind:  {0, math.MaxUint32, "from 0 to 4294967295"},
+	protoreflect.Int64Kind:    {math.MinInt64, math.MaxInt64, "of 64 bits"},
+	protoreflect.Sint64Kind:   {math.MinInt64, math.MaxInt64, "of 64 bits"},
+	protoreflect.Sfixed64Kind: {math.MinInt64, math.MaxInt64, "of 64 bits"},
+	protoreflect.Uint64Kind:   {0, math.MaxUint64, "of 64 bits, not below zero"},
+	protoreflect.Fixed64Kind:  {0, math.MaxUint64, "of 64 bits, not below zero"},
 }
 
 // wrong says what belongs here, and what stands here unless that may be a secret.

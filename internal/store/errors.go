@@ -93,38 +93,37 @@ func isKind(err error) bool {
 	return false
 }
 
+// ownStates are the states that our functions raise, and what each means.
+var ownStates = map[string]func(*pgconn.PgError) error{
+	stateToken:        words(fleet.ErrUnauthenticated),
+	stateForbidden:    words(fleet.ErrForbidden),
+	stateEnded:        words(fleet.ErrConflict),
+	stateNotFound:     words(fleet.ErrNotFound),
+	stateLease:        is(ErrLeaseLost),
+	stateHistoryCut:   is(ErrHistoryCut),
+	stateNoLease:      func(pg *pgconn.PgError) error { return &NoLeaseError{Lease: pg.Detail} },
+	stateNoRoom:       func(pg *pgconn.PgError) error { return &NoRoomError{Detail: pg.Message} },
+	stateBusy:         is(ErrBusy),
+	statePrecondition: precondition,
+	stateUnconfirmed:  unconfirmed,
+	stateKeyReused:    is(ErrKeyReused),
+	stateNothing:      is(ErrNothingRefused),
+	stateLimit:        limitError,
+	stateDangling:     danglingError,
+}
+
+// words are those of the database, of a kind of error.
+func words(kind error) func(*pgconn.PgError) error {
+	return func(pg *pgconn.PgError) error { return fmt.Errorf("%s: %w", pg.Message, kind) }
+}
+
+func is(err error) func(*pgconn.PgError) error { return func(*pgconn.PgError) error { return err } }
+
 func pgKind(pg *pgconn.PgError) error {
+	if kind, ours := ownStates[pg.Code]; ours {
+		return kind(pg)
+	}
 	switch pg.Code {
-	case stateToken:
-		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrUnauthenticated)
-	case stateForbidden:
-		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrForbidden)
-	case stateEnded:
-		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrConflict)
-	case stateNotFound:
-		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrNotFound)
-	case stateLease:
-		return ErrLeaseLost
-	case stateHistoryCut:
-		return ErrHistoryCut
-	case stateNoLease:
-		return &NoLeaseError{Lease: pg.Detail}
-	case stateNoRoom:
-		return &NoRoomError{Detail: pg.Message}
-	case stateBusy:
-		return ErrBusy
-	case statePrecondition:
-		return precondition(pg)
-	case stateUnconfirmed:
-		return unconfirmed(pg)
-	case stateKeyReused:
-		return ErrKeyReused
-	case stateNothing:
-		return ErrNothingRefused
-	case stateLimit:
-		return limitError(pg)
-	case stateDangling:
-		return danglingError(pg)
 	case "23505": // unique_violation
 		return fmt.Errorf("%w: there is one already: %w", fleet.ErrConflict, pg)
 	case "23503": // foreign_key_violation
@@ -134,8 +133,7 @@ func pgKind(pg *pgconn.PgError) error {
 	case "57014", "55P03", "25P03", "40001", "40P01", "25006":
 		// A timeout of the statement, of a lock, of an idle transaction; a deadlock; a standby.
 		return fmt.Errorf("%w: %w", fleet.ErrUnavailable, pg)
-	}
-	if pg.Code == stateDiskFull {
+	case stateDiskFull:
 		return fmt.Errorf("%w: %w", ErrFull, pg)
 	}
 	switch pg.Code[:2] {

@@ -130,13 +130,7 @@ func (b *Receipts) takeTurn(ctx context.Context, stop <-chan struct{}, k fleet.K
 	pause := w.pause
 	w.pause = min(2*pause, pollLatest)
 	b.mu.Unlock()
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-stop:
-		return
-	case <-ctx.Done():
+	if !pausedFor(ctx, stop, pause) {
 		return
 	}
 	for _, rev := range b.revisions(w) {
@@ -150,6 +144,19 @@ func (b *Receipts) takeTurn(ctx context.Context, stop <-chan struct{}, k fleet.K
 	defer b.mu.Unlock()
 	close(w.news)
 	w.news = make(chan struct{})
+}
+
+// pausedFor waits, and reports whether it waited to the end: neither ctx nor stop ended it.
+func pausedFor(ctx context.Context, stop <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-stop:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 func (b *Receipts) revisions(w *watched) []fleet.Revision {

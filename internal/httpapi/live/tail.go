@@ -104,13 +104,7 @@ func New(s Store, now func() time.Time) *Tail {
 // the turn back, and another listener takes it.
 func (t *Tail) takeTurn(ctx context.Context, stop <-chan struct{}) {
 	defer func() { <-t.turn }()
-	timer := time.NewTimer(tick)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-stop:
-		return
-	case <-ctx.Done():
+	if !pausedFor(ctx, stop, tick) {
 		return
 	}
 	errs := t.read(ctx)
