@@ -114,6 +114,11 @@ func (f *fileSource) read(context.Context) (map[string][]client.EndpointPut, err
 
 // readList reads a list in JSON or YAML. What is wrong with it is told in the words of who writes it.
 func readList(b []byte, items *[]listed) error {
+	if !json.Valid(b) {
+		if all := splitYAML(b); len(all) > 1 { // the parser reads the first and is silent about the others, whose endpoints would be taken for gone
+			return fmt.Errorf("line %d: a second YAML document begins here (---), and one is read: put all endpoints into one list", all[1].line)
+		}
+	}
 	raw, err := yaml.YAMLToJSONStrict(b)
 	if err != nil {
 		return err

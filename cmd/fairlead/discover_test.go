@@ -256,11 +256,12 @@ func TestDiscoverFileFaults(t *testing.T) {
 		"- {cluster: a, port: 80}":                               "unknown field \"port\"",
 		"a: 1":                                                   "is no list of endpoints: write a list of objects, such as [{\"address\": \"10.0.0.7:8080\"}]\n",
 		"- 10.0.0.1:80":                                          "is no list of endpoints: write a list of objects, such as",
-		"- {cluster: a, address: \"10.0.0.1:80\", locality: eu/a}":                    "locality: this must be an object, such as {region: eu-west-1, zone: eu-west-1a, sub_zone: rack-1}, not a text\n",
-		"- {cluster: a, address: \"10.0.0.1:80\", locality: {region: 5}}":             "locality.region: this must be a text, in quotes where it looks like a number, not a number\n",
-		"- {cluster: a, address: \"10.0.0.1:80\", weight: many}":                      "weight: this must be a whole number, not a text\n",
-		"- {cluster: a, address: \"10.0.0.1:80\", metadata: [{filter_metadata: {}}]}": "metadata: this must be an object, not a list\n",
-		"- {cluster: a, address: \"10.0.0.1:80\", health: 5}":                         "health: this must be a text, in quotes where it looks like a number, not a number\n",
+		"- {cluster: a, address: \"10.0.0.1:80\", locality: eu/a}":                                  "locality: this must be an object, such as {region: eu-west-1, zone: eu-west-1a, sub_zone: rack-1}, not a text\n",
+		"- {cluster: a, address: \"10.0.0.1:80\", locality: {region: 5}}":                           "locality.region: this must be a text, in quotes where it looks like a number, not a number\n",
+		"- {cluster: a, address: \"10.0.0.1:80\", weight: many}":                                    "weight: this must be a whole number, not a text\n",
+		"- {cluster: a, address: \"10.0.0.1:80\", metadata: [{filter_metadata: {}}]}":               "metadata: this must be an object, not a list\n",
+		"- {cluster: a, address: \"10.0.0.1:80\"}\n---\n- {cluster: a, address: \"10.0.0.2:80\"}\n": "line 2: a second YAML document begins here (---), and one is read: put all endpoints into one list\n",
+		"- {cluster: a, address: \"10.0.0.1:80\", health: 5}":                                       "health: this must be a text, in quotes where it looks like a number, not a number\n",
 	} {
 		path := w.file("list.yaml", text)
 		if r := w.run("discover", "--source", "file", "--file", path, "--once"); r.code != 1 || !strings.Contains(r.err, want) {

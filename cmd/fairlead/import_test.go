@@ -30,10 +30,13 @@ func TestImport(t *testing.T) {
 		"left_out": [{"what": "clusters/b", "reason": "line 5: /static_resources/clusters/1/no_such_field: Cluster has no such field"}],
 		"notes": [{"what": "node", "reason": "it is the proxy's own: \"fairlead bootstrap\" takes it by --node-id and the like"}]}`), "")
 	w.bare("static_resources: {clusters: [{name: a, connect_timeout: 1s}]}", "import", "-").want(t, exitOK, a, "")
+	w.bare("# a template left nothing here\n---\n---\nstatic_resources: {clusters: [{name: a, connect_timeout: 1s}]}\n---\n", "import", "-").want(t, exitOK, a, "")
 	for _, c := range []struct{ in, err string }{
 		{"a: 1\na: 2\n", "standard input:2: /a: the key stands twice in one object"},
 		{"a: 1\n", "standard input: this is neither an Envoy bootstrap (static_resources) nor a /config_dump (configs), nor resources as an Envoy reads them from a file (resources)"},
 		{"admin: {}\nstatic_resources: {}\nstaticResources: {clusters: []}\n", "standard input:3: /staticResources: this is the same field as static_resources: write it once"},
+		{smallBootstrap + "---\nstatic_resources: {clusters: [{name: z}]}\n", "standard input:6: a second YAML document begins here (---), and one is read: give each by itself, or put all resources into one list"},
+		{"resources: []\n---\n# of the listeners\nresources: []\n", "standard input:2: a second YAML document begins here (---), and one is read: give each by itself, or put all resources into one list"},
 		{"static_resources: {}\nx: *y\n", "standard input:1: an alias (*name) has no anchor (&name) before it: a text that begins with * needs quotes"},
 	} {
 		w.bare(c.in, "import", "-").want(t, exitTrouble, "", "fairlead: "+c.err+"\n")

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -51,6 +52,12 @@ func TestImportMakesDocumentsForAPlan(t *testing.T) {
 	w.do(http.MethodPost, w.at("apply"), asJSON(t, map[string]any{"resources": got.Resources})).is(200, nil)
 	for body, code := range map[string]string{"{}": "", `{"static_resources": {}, "static_resources": {}}`: "", "[]": "", `{"a"`: ""} {
 		w.do(http.MethodPost, w.at("import"), body).isProblem(400, "invalid_document", code)
+	}
+	for _, path := range []string{"import", "plan", "apply"} {
+		p := w.do(http.MethodPost, w.at(path), envoyFile+"---\nresources: []\n", "Content-Type", "application/yaml").isProblem(400, "invalid_document", "")
+		if line := strings.Count(envoyFile, "\n") + 1; !strings.Contains((*p.Errors)[0].Detail, fmt.Sprintf("line %d, column 1: a second YAML document begins here", line)) {
+			t.Errorf("%s: of a second document it says %s", path, asJSON(t, p))
+		}
 	}
 	w.do(http.MethodPost, w.at("import"), strings.Repeat(" ", 5<<20)).isProblem(413, "body_too_large", "")
 	w.do(http.MethodPost, w.at("import"), "{}", "Content-Type", "text/plain").isProblem(415, "unsupported_media_type", "")

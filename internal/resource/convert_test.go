@@ -45,6 +45,13 @@ func TestYAMLBecomesJSON(t *testing.T) {
 		"a: 1.2.3.4\nb: 10s\nc: '*'": `{"a":"1.2.3.4","b":"10s","c":"*"}`,
 		"{a: [{b: {c: []}}]}":        `{"a":[{"b":{"c":[]}}]}`,
 		"--- \na: 1\n...\n":          `{"a":1}`,
+		// documents that hold nothing are none
+		"---\n# about\n---\na: 1\n---\n":    `{"a":1}`,
+		"a: 1\n...\n---\n# end\n---\n...\n": `{"a":1}`,
+		"a: 1\n---\nnull\n":                 "",
+		"a: 1\n---\n''\n":                   "",
+		"a: 1\n---\n!ignore\n":              "",
+		"a: 1\n---\n&x\n":                   "",
 	} {
 		got, err := resource.ToJSON(resource.YAML, []byte(in))
 		if want == "" {
@@ -104,6 +111,13 @@ func TestT18_YAMLRefused(t *testing.T) {
 	_, err := resource.ToJSON(resource.YAML, []byte("a:\n  ~: 1"))
 	if err == nil || !strings.Contains(err.Error(), `line 2, column 3: a key that is not a text`) {
 		t.Errorf("the sentence about a key: %v", err)
+	}
+	for in, line := range map[string]int{"a: 1\n---\nb: 2": 2, "a: 1\n---\n---\n# b\n\nb: 2": 3, "%YAML 1.2\n---\na: 1\n...\n\n--- {b: 2}\n": 6} {
+		_, err := resource.ToJSON(resource.YAML, []byte(in))
+		var errs resource.Errors
+		if !errors.As(err, &errs) || errs[0].Line != line || !strings.Contains(errs[0].Detail, "a second YAML document begins here") {
+			t.Errorf("%q: of a second document it says %v, want line %d", in, err, line)
+		}
 	}
 }
 

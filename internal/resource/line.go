@@ -37,10 +37,7 @@ func NewLines(format Format, in []byte) *Lines {
 		}
 		return l
 	}
-	var doc yaml.Node
-	if newYAMLDecoder(in).Decode(&doc) == nil && len(doc.Content) == 1 {
-		l.yaml = doc.Content[0]
-	}
+	l.yaml, _ = onlyYAML(newYAMLDecoder(in)) // without one nothing is known
 	return l
 }
 

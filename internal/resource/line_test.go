@@ -30,6 +30,9 @@ func TestLines(t *testing.T) {
 			t.Errorf("aliases %q: line %d, want %d", pointer, got, want)
 		}
 	}
+	if got := resource.NewLines(resource.YAML, []byte("---\n---\na: 1\n---\n")).Of("/a"); got != 3 {
+		t.Errorf("among documents that hold nothing: line %d", got)
+	}
 	if got := resource.NewLines(resource.JSON, []byte("\ufeff{\n\"a\": 1}")).Of("/a"); got != 2 {
 		t.Errorf("behind a byte order mark: line %d", got)
 	}

@@ -94,26 +94,49 @@ func fromYAML(in []byte) ([]byte, error) {
 	if directives(in) > maxDirectives { // the parser compares each one with all others
 		return nil, fail(nil, codeLimit, "more than %d lines begin with %%, as YAML's directives do: leave them out", maxDirectives)
 	}
-	d := newYAMLDecoder(in)
-	var doc yaml.Node
-	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
-		return nil, fail(nil, codeSyntax, "the document is empty")
-	} else if err != nil {
-		return nil, yamlSyntax(err)
-	}
-	if err := d.Decode(new(yaml.Node)); err == nil {
-		return nil, fail(nil, codeYAML, "the text holds several YAML documents (---): send them one by one, or put the resources into one list")
-	} else if !errors.Is(err, io.EOF) {
-		return nil, yamlSyntax(err)
-	}
-	if len(doc.Content) != 1 {
-		return nil, fail(nil, codeSyntax, "the document is empty")
+	content, err := onlyYAML(newYAMLDecoder(in))
+	if err != nil {
+		return nil, err
 	}
 	var t yamlToJSON
-	if err := t.node(doc.Content[0], nil, 1); err != nil {
+	if err := t.node(content, nil, 1); err != nil {
 		return nil, err
 	}
 	return t.out.Bytes(), nil
+}
+
+// onlyYAML reads the one document of a text that holds something. Of several Envoy reads the first and is silent about the others, so
+// that is refused where the second begins.
+func onlyYAML(d *yaml.Decoder) (content *yaml.Node, err error) {
+	for {
+		var doc yaml.Node
+		switch err := d.Decode(&doc); {
+		case errors.Is(err, io.EOF) && content == nil:
+			return nil, fail(nil, codeSyntax, "the document is empty")
+		case errors.Is(err, io.EOF):
+			return content, nil
+		case err != nil:
+			return nil, yamlSyntax(err)
+		}
+		switch {
+		case emptyYAML(&doc):
+		case content != nil:
+			return nil, yamlFail(&doc, nil, codeYAML, severalYAML)
+		default:
+			content = doc.Content[0]
+		}
+	}
+}
+
+const severalYAML = "a second YAML document begins here (---), and one is read: give each by itself, or put all resources into one list"
+
+// emptyYAML reports whether a document is none: what stands between two --- or behind the last one may be nothing, or a comment.
+func emptyYAML(doc *yaml.Node) bool {
+	if len(doc.Content) != 1 {
+		return true
+	}
+	n := doc.Content[0]
+	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Anchor == "" && !quoted(n) && !tagged(n)
 }
 
 // yamlVersion is up to the minor number of the version that a text says that it is written in.
