@@ -314,6 +314,9 @@ func (r *reader) result() (out Result, err error) {
 		return out, err
 	}
 	r.tellKept()
+	if err := r.subsets(); err != nil {
+		return out, err
+	}
 	if err := r.lift(); err != nil {
 		return out, err
 	}
