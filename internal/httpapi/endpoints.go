@@ -246,6 +246,9 @@ func plainValue(v any) bool {
 
 func (e *endpointReader) remove(address string, l *store.Locality, where oapi.FieldError) {
 	e.write.Remove = append(e.write.Remove, store.EndpointKey{Address: e.address(address, where), Locality: l})
+	if before := resource.MappedAddress(address); before != "" {
+		e.write.Remove = append(e.write.Remove, store.EndpointKey{Address: before, Locality: l})
+	}
 }
 
 func (e *endpointReader) problem() error {

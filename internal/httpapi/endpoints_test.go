@@ -70,6 +70,30 @@ func TestWhoRemovedEndpointsIsInTheAudit(t *testing.T) {
 	}
 }
 
+// TestOneHostIsOneEndpoint: in whatever spelling its address is sent. A row of before can have IPv4 within IPv6.
+func TestOneHostIsOneEndpoint(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	var r oapi.EndpointWritten
+	for _, address := range []string{"10.0.0.7:80", "[::ffff:10.0.0.7]:80", "[::FFFF:a00:7]:080", "[2001:db8::1]:80", "[2001:0DB8:0:0::0001]:80"} {
+		w.do(http.MethodPut, w.at("endpoints", "a", "-", address), `{}`).is(200, &r)
+	}
+	want := []string{"10.0.0.7:80 // 1 healthy map[] false", "[2001:db8::1]:80 // 1 healthy map[] false"}
+	if d := cmp.Diff(want, w.told("a")); d != "" {
+		t.Error(d)
+	}
+	w.do(http.MethodPost, w.at("endpoints", "a"), `{"set": [{"address": "10.0.0.7:80"}, {"address": "[::ffff:10.0.0.7]:80"}]}`).isProblem(400, "invalid_request", "/set/1/address")
+	w.do(http.MethodPost, w.at("endpoints", "a"), `{"set": [{"address": "10.0.0.7:80"}], "remove": ["[::ffff:10.0.0.7]:80"]}`).isProblem(400, "invalid_request", "/remove/0")
+	super := w.db.Connect(t, w.db.Owner)
+	defer func() { _ = super.Close(context.Background()) }()
+	_, err := super.Exec(t.Context(), `UPDATE endpoints SET address = '[::ffff:10.0.0.7]:80' WHERE address = '10.0.0.7:80'`)
+	must(t, err)
+	w.do(http.MethodPost, w.at("endpoints", "a"), `{"remove": ["[::ffff:10.0.0.7]:80", "[2001:DB8::1]:80"]}`).is(200, &r)
+	if got := w.told("a"); r.Removed != 2 || len(got) > 0 {
+		t.Errorf("%d are removed, left are %q", r.Removed, got)
+	}
+}
+
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -35,7 +35,8 @@ const AddressForm = "IP:PORT, such as 10.0.0.7:8080 or [2001:db8::7]:8080, or un
 // healths are what is said of an endpoint, as Envoy and gRPC take it.
 var healths = map[string]core.HealthStatus{"healthy": core.HealthStatus_HEALTHY, "draining": core.HealthStatus_DRAINING, "unhealthy": core.HealthStatus_UNHEALTHY}
 
-// ParseAddress reads an address in AddressForm and returns it in its one spelling, which is what makes two endpoints the same. The error is ErrInvalid.
+// ParseAddress reads an address in AddressForm and returns it in its one spelling, which is what makes two endpoints the same: of IPv6 that
+// of RFC 5952, of IPv4 within IPv6 (::ffff:10.0.0.7) that of IPv4. The error is ErrInvalid.
 func ParseAddress(text string) (string, error) {
 	if path, ok := strings.CutPrefix(text, "unix:"); ok {
 		if !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "@") || len(path) > 107 || strings.ContainsRune(path, 0) {
@@ -52,7 +53,15 @@ func ParseAddress(text string) (string, error) {
 	case at.Addr().Zone() != "":
 		return "", fmt.Errorf("an address has no zone (%%): %w", fleet.ErrInvalid)
 	}
-	return at.String(), nil
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port()).String(), nil
+}
+
+// MappedAddress is an address of IPv4 within IPv6 (::ffff:10.0.0.7) as rows of before may have it, "" of every other one.
+func MappedAddress(text string) string {
+	if at, err := netip.ParseAddrPort(text); err == nil && at.Addr().Is4In6() {
+		return at.String()
+	}
+	return ""
 }
 
 // AssignmentOf writes a ClusterLoadAssignment of endpoints as a body in JSON: one locality for each of them, in their order, so that a fault of the body is found at
@@ -100,6 +109,7 @@ func ServeEndpoints(cluster string, value []byte, ttl time.Duration, es []Endpoi
 		return Served{}, fail(nil, codeValue, "the stored bytes are not a ClusterLoadAssignment")
 	}
 	var out Served
+	es = inOrder(es)
 	taken := make(map[string]bool, len(es))
 	for _, e := range es {
 		taken[e.Address] = true
@@ -110,8 +120,6 @@ func ServeEndpoints(cluster string, value []byte, ttl time.Duration, es []Endpoi
 	}
 	cla.ClusterName = cluster
 	into := newLocalities(cla)
-	es = slices.Clone(es)
-	slices.SortFunc(es, func(a, b Endpoint) int { return strings.Compare(a.Address, b.Address) })
 	for _, e := range es {
 		lb, err := lbEndpoint(e)
 		if err != nil {
@@ -126,6 +134,19 @@ func ServeEndpoints(cluster string, value []byte, ttl time.Duration, es []Endpoi
 	}
 	out.Value, out.Version = b, version(nil, b, ttl)
 	return out, nil
+}
+
+// inOrder sorts endpoints by address, each once. One that was stored as IPv4 within IPv6 gives way to the same one as IPv4.
+func inOrder(es []Endpoint) []Endpoint {
+	es = slices.Clone(es)
+	slices.SortFunc(es, func(a, b Endpoint) int { return strings.Compare(a.Address, b.Address) }) // "[" comes behind all digits
+	for i, e := range es {
+		if MappedAddress(e.Address) != "" {
+			es[i].Address, _ = ParseAddress(e.Address) // it could be read
+		}
+	}
+	slices.SortStableFunc(es, func(a, b Endpoint) int { return strings.Compare(a.Address, b.Address) })
+	return slices.CompactFunc(es, func(a, b Endpoint) bool { return a.Address == b.Address })
 }
 
 // localities are those of an assignment, by their names.
@@ -256,5 +277,5 @@ func addressText(a *core.Address) string {
 	if err != nil || s.GetProtocol() != core.SocketAddress_TCP || s.GetPortValue() == 0 {
 		return ""
 	}
-	return netip.AddrPortFrom(host, uint16(s.GetPortValue())).String() //nolint:gosec // it was checked when it was written
+	return netip.AddrPortFrom(host.Unmap(), uint16(s.GetPortValue())).String() //nolint:gosec // it was checked when it was written
 }

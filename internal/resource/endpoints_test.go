@@ -19,12 +19,45 @@ func TestParseAddress(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"10.0.0.7:80": "10.0.0.7:80", "[2001:db8:0::7]:80": "[2001:db8::7]:80", "unix:/run/a.sock": "unix:/run/a.sock", "unix:@a": "unix:@a",
+		"[2001:0DB8:0000:0:0:0:0:0007]:080": "[2001:db8::7]:80", "[::ffff:10.0.0.7]:80": "10.0.0.7:80", "[::FFFF:0a00:0007]:80": "10.0.0.7:80", "[0:0:0:0:0:ffff:10.0.0.7]:80": "10.0.0.7:80",
+		"[::10.0.0.7]:80": "[::a00:7]:80", "[64:ff9b::10.0.0.7]:80": "[64:ff9b::a00:7]:80", "[::ffff:10.0.0.7%1]:80": "", "[10.0.0.7]:80": "", "[::ffff:10.0.0.07]:80": "",
 		"10.0.0.7": "", "10.0.0.7:0": "", "10.0.0.7:70000": "", "example.com:80": "", "[fe80::1%eth0]:80": "", ":80": "", "": "", "unix:": "", "unix:a": "", "2001:db8::7:80": "", "10.0.0.07:80": "",
 	} {
 		got, err := ParseAddress(text)
 		if got != want || (err != nil) != (want == "") || err != nil && !errors.Is(err, fleet.ErrInvalid) {
 			t.Errorf("%q is %q, %v, want %q", text, got, err, want)
 		}
+	}
+}
+
+// TestOneHostIsServedOnce: in whatever spelling the document has an address, or a row of before has it.
+func TestOneHostIsServedOnce(t *testing.T) {
+	t.Parallel()
+	document := `{"cluster_name":"c","endpoints":[{"lb_endpoints":[{"endpoint":{"address":{"socket_address":{"address":"::ffff:10.0.0.7","port_value":80}}}},` +
+		`{"endpoint":{"address":{"socket_address":{"address":"2001:DB8:0:0::7","port_value":80}}}}]}]}`
+	out, err := NewCompiler(Config{}).Compile(fleet.Key{}, Document{Type: fleet.Endpoint, Name: "c", Body: []byte(document)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := ServeEndpoints("c", out.Value, 0, []Endpoint{
+		{Address: "[::ffff:10.0.0.7]:80", Weight: 2, Health: "healthy"}, {Address: "10.0.0.7:80", Weight: 3, Health: "healthy"}, {Address: "[2001:db8::7]:80", Weight: 4, Health: "healthy"},
+		{Address: "[::ffff:10.0.0.8]:80", Weight: 5, Health: "healthy"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cla := &endpointpb.ClusterLoadAssignment{}
+	if err := proto.Unmarshal(served.Value, cla); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]uint32{}
+	for _, l := range cla.GetEndpoints() {
+		for _, e := range l.GetLbEndpoints() {
+			got[e.GetEndpoint().GetAddress().GetSocketAddress().GetAddress()] += e.GetLoadBalancingWeight().GetValue()
+		}
+	}
+	if d := cmp.Diff(map[string]uint32{"10.0.0.7": 3, "10.0.0.8": 5, "2001:db8::7": 4}, got); d != "" {
+		t.Error(d)
 	}
 }
 
