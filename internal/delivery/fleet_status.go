@@ -90,6 +90,7 @@ func (f *fleetStatus) disconnect(s *Stream, now time.Time) {
 	}
 	delete(n.streams, s)
 	n.lose(s, f.progress.head, now)
+	n.protocol()
 	n.dirty = true
 	f.roster.check(n)
 	f.subscribed(n, now)

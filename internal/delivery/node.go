@@ -290,6 +290,35 @@ func plain(s string, n int) string {
 	return s[:n]
 }
 
+// weightOf is how much a kind of stream says of how its client is configured: a stream for all types, then those of clusters and listeners, then others;
+// and of each a stream more than polls, which go on beside one for what names its own source.
+func weightOf(kind string) int {
+	weight := 0
+	switch {
+	case aggregated(kind):
+		weight = 4
+	case strings.HasSuffix(kind, " CDS"), strings.HasSuffix(kind, " LDS"):
+		weight = 2
+	}
+	if !strings.HasPrefix(kind, "REST ") {
+		weight++
+	}
+	return weight
+}
+
+// protocol tells as the node's that of its streams which says most of how it is configured, the newest of several.
+func (n *node) protocol() {
+	var most *Stream
+	for s := range n.streams {
+		if most == nil || weightOf(s.kind) > weightOf(most.kind) || weightOf(s.kind) == weightOf(most.kind) && s.begun.After(most.begun) {
+			most = s
+		}
+	}
+	if most != nil {
+		n.row.Protocol = plain(most.kind, maxNodeText)
+	}
+}
+
 func newNode(n fleet.Node) *node {
 	return &node{
 		row:     fleet.NodeStatus{Node: plain(n.ID, maxNodeText)},
@@ -300,7 +329,7 @@ func newNode(n fleet.Node) *node {
 
 // describe takes what the newest stream says.
 func (n *node) describe(from fleet.Node, info StreamInfo) {
-	n.row.Protocol = plain(info.Protocol, maxNodeText)
+	n.protocol() // of which there may be another that says more
 	n.row.RemoteAddr = plain(info.RemoteAddr, maxNodeText)
 	n.row.CredentialID = info.Credential
 	n.row.UserAgent = plain(from.UserAgent, maxNodeText)

@@ -34,7 +34,7 @@ type Node struct {
 	MetadataJSON  []byte // a JSON object, of the metadata what a selector can ask; at most 64 KiB
 	ClientFeature []string
 	Contrib       Contrib // which of contrib's extensions its build has
-	Polls         bool    // it is connected, and its newest session polls for clusters or listeners over REST: it has no ADS
+	Polls         bool    // it is connected, and polls for clusters or listeners over REST: it has no ADS
 }
 
 // AgentNoEnvoy is the user agent of "fairlead sync --listen-admin" while no Envoy serves where it writes files.

@@ -104,7 +104,7 @@ func (a *API) reasonsOf(ctx context.Context, conf store.NodeConfig, reasons map[
 			if err != nil {
 				return err
 			}
-			out, room = append(out, oapi.NodeReason{Resource: resource, Because: because(resource, why, waitsFor(conf.Node, ref)), Why: why}), room-whyBytes(why)
+			out, room = append(out, oapi.NodeReason{Resource: resource, Because: because(resource, why, conf.Node, waitsFor(conf.Node, ref)), Why: why}), room-whyBytes(why)
 		}
 		return nil
 	})
@@ -225,7 +225,7 @@ func waitsFor(n store.NodeView, ref fleet.Ref) string {
 }
 
 // because says it in one sentence; waits is why it is pending, if it is.
-func because(r oapi.NodeResource, why oapi.NodeWhy, waits string) string {
+func because(r oapi.NodeResource, why oapi.NodeWhy, n store.NodeView, waits string) string {
 	var parts []string
 	switch matching := slices.ContainsFunc(why.PassedOver, func(v oapi.VariantReason) bool { return v.Matches }); {
 	case r.Variant == nil && len(why.PassedOver) == 0:
@@ -243,7 +243,11 @@ func because(r oapi.NodeResource, why oapi.NodeWhy, waits string) string {
 	case oapi.NodeResourceStatePending:
 		parts = append(parts, waits)
 	case oapi.NodeResourceStateNotSubscribed:
-		parts = append(parts, "the node does not ask for it, so it was not sent it")
+		if n.Polls() {
+			parts = append(parts, "the node polls over REST, and does not ask for it: it polls for what is named with an api_config_source of REST, and has no ADS")
+		} else {
+			parts = append(parts, "the node does not ask for it, so it was not sent it")
+		}
 	case oapi.NodeResourceStateOnDemand:
 		parts = append(parts, "it is delivered by name alone, and the node asks for all clusters: it has it if it has asked for it by its name, which is not told")
 	case oapi.NodeResourceStateUnreferenced:

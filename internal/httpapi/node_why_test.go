@@ -105,6 +105,33 @@ func TestWhatNobodyNamesIsNotSynced(t *testing.T) {
 	}
 }
 
+// What a node that polls over REST never asks for is not called synced, and why says that it polls.
+func TestWhatAPollingNodeNeverAsksFor(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	polls := strings.Replace(cluster("p"), `"ads": {}`, `"api_config_source": {"api_type": "REST", "transport_api_version": "V3", "cluster_names": ["fairlead_xds"], "refresh_delay": "1s"}`, 1)
+	if polls == cluster("p") {
+		t.Fatalf("no source of endpoints in %s", polls)
+	}
+	w.put("a")
+	w.do(http.MethodPut, w.at("resources", "clusters", "p"), asDocument(polls)).isWritten(nil)
+	for _, name := range []string{"a", "p"} {
+		w.do(http.MethodPut, w.at("resources", "endpoints", name), asDocument(`{"cluster_name": "`+name+`"}`)).isWritten(nil)
+	}
+	status := w.settledNode(w.fleet.ID, "n", 4)
+	status.Nodes[0].Protocol = "REST LDS"
+	must(t, w.nodes.Report(t.Context(), status))
+	if d := cmp.Diff([]string{"clusters/a synced", "clusters/p synced", "endpoints/a not_subscribed", "endpoints/p synced"}, inState(w.nodeConfig("n", "").Items)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"endpoints/a not_subscribed"}, inState(w.nodeConfig("n", "state=not_subscribed").Items)); d != "" {
+		t.Error(d)
+	}
+	if got := w.why("n", "type=endpoints&name=a").Items[0]; got.Resource.State != oapi.NodeResourceStateNotSubscribed || !strings.Contains(got.Because, "polls over REST, and does not ask for it") {
+		t.Errorf("%s: %s", got.Resource.State, got.Because)
+	}
+}
+
 // manyVariants writes so many variants of each name, each with a selector of as many requirements as there may be, which ask for one label of the
 // node n. That has as much of it as is kept.
 func (w *world) manyVariants(each int, names ...string) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -47,6 +48,9 @@ type NodeView struct {
 	Refusals []fleet.Refusal // without Row
 	Last     fleet.Waits     // of one that is not connected: what it waited for at last
 }
+
+// Polls reports whether it polls over REST, and has no stream beside that.
+func (n NodeView) Polls() bool { return strings.HasPrefix(n.Protocol, "REST ") }
 
 // To is what the node is to a revision that was committed at that time, as the receipt of it counts
 // the node: fleet.NodeAcked, ...; "" where it does not. Refusals must have the ended ones too, as those of

@@ -416,6 +416,62 @@ func TestNodeConfigOfWhatANodeHasNoNameOf(t *testing.T) {
 	})
 }
 
+// A node that polls over REST has no ADS: it asks for what is named for polls, and not for what is named for streams. A scoped route does not say from where.
+func TestNodeConfigOfANodeThatPolls(t *testing.T) {
+	w := setup(t)
+	from := func(c store.ResourceChange, refs, polled []fleet.Ref) store.ResourceChange {
+		c.Derived = fleet.Derived{Refs: refs, Polled: polled}
+		return fill(c)
+	}
+	of := func(t fleet.Type, names ...string) (refs []fleet.Ref) {
+		for _, n := range names {
+			refs = append(refs, fleet.Ref{Type: t, Name: n})
+		}
+		return refs
+	}
+	eu := put(fleet.Cluster, "polls", "EU")
+	eu.Variant, eu.Selector = "eu", "locality.region=eu"
+	all := []store.ResourceChange{
+		from(put(fleet.Cluster, "ads", "1"), of(fleet.Endpoint, "ads"), nil), from(put(fleet.Cluster, "both", "1"), of(fleet.Endpoint, "both"), nil),
+		from(put(fleet.Cluster, "polls", "1"), nil, of(fleet.Endpoint, "polls", "both")), from(eu, nil, of(fleet.Endpoint, "eu")),
+		from(put(fleet.Listener, "l", "1"), of(fleet.Route, "ads"), of(fleet.Secret, "k")), from(put(fleet.ScopedRoute, "s", "1"), of(fleet.Route, "scope"), nil),
+		put(fleet.Route, "ads", "1"), put(fleet.Route, "scope", "1"), put(fleet.Secret, "k", "1"),
+	}
+	for _, name := range []string{"ads", "both", "polls", "eu", "nobody"} {
+		all = append(all, put(fleet.Endpoint, name, "1"))
+	}
+	w.apply(all...)
+	s := w.server("s")
+	rest := []string{"clusters/ads", "clusters/both", "clusters/polls"}
+	for protocol, want := range map[string]map[string][]string{
+		"REST CDS": {
+			store.ConfigSynced:        slices.Concat(rest, []string{"endpoints/both", "endpoints/polls", "listeners/l", "routes/scope", "scoped-routes/s", "secrets/k"}),
+			store.ConfigNotSubscribed: {"endpoints/ads", "endpoints/eu", "routes/ads"}, store.ConfigUnreferenced: {"endpoints/nobody"},
+		},
+		"delta ADS": {
+			store.ConfigSynced:       slices.Concat(rest, []string{"endpoints/ads", "endpoints/both", "listeners/l", "routes/ads", "routes/scope", "scoped-routes/s"}),
+			store.ConfigUnreferenced: {"endpoints/eu", "endpoints/nobody", "endpoints/polls", "secrets/k"},
+		},
+	} {
+		n := on("n")
+		n.Protocol = protocol
+		s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{n}})
+		got := map[string][]string{}
+		for _, state := range []string{store.ConfigSynced, store.ConfigNotSubscribed, store.ConfigUnreferenced} {
+			q := store.ConfigFilter{State: state, Choices: []store.Choice{{Ref: fleet.Ref{Type: fleet.Cluster, Name: "polls"}}}}
+			for _, r := range w.config("n", q).Resources {
+				got[state] = append(got[state], fmt.Sprintf("%s/%s", r.Type, r.Name))
+				if r.Unreferenced != (state == store.ConfigUnreferenced) || r.Unasked && state == store.ConfigSynced || !r.Unasked && state == store.ConfigNotSubscribed {
+					t.Errorf("%s, %s: %+v", protocol, state, r)
+				}
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", protocol, d)
+		}
+	}
+}
+
 // Of an Envoy that has been connected for a while and of which nothing was told, it is what most Envoys subscribe to.
 func TestSubscriptionsOfMostEnvoysAreNotTold(t *testing.T) {
 	w := setup(t)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	client "fairlead/clients/go"
 	"fairlead/internal/bootstrap"
 	"fairlead/internal/localenvoy"
 	"fairlead/test/world"
@@ -82,6 +83,18 @@ func TestPollingOverREST(t *testing.T) {
 		r.AwaitState(r.Put(world.Route("r", "c")), "delivered")
 		if _, body := world.Get(r.proxy); body != "c" {
 			w.T.Errorf("the receipt says delivered, and it is routed to %q", body)
+		}
+	})
+	w.Step("endpoints that are named for ADS are never asked for", func() {
+		ads := `{resource_api_version: V3, ads: {}}`
+		r.AwaitState(r.Put(world.EDSCluster("ads", "1s", ads), world.Endpoints("ads", world.Backend(r.Whole, "ads"))), "delivered")
+		for name, want := range map[string]client.NodeResourceState{"ads": client.NodeResourceStateNotSubscribed, "c": client.NodeResourceStateSynced} {
+			typ := client.Endpoints
+			why, err := w.REST.GetNodeWhyWithResponse(t.Context(), w.Tenant, w.Fleet, "n1", &client.GetNodeWhyParams{Type: &typ, Name: &name})
+			world.Must(t, err)
+			if got := why.JSON200.Items[0]; got.Resource.State != want || strings.Contains(got.Because, "polls over REST") != (name == "ads") {
+				t.Errorf("endpoints/%s are %s: %s", name, got.Resource.State, got.Because)
+			}
 		}
 	})
 	w.Step("a poison is told as probably refused", func() {
