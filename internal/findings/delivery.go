@@ -29,7 +29,7 @@ func (c *checker) deliveredByName() {
 		}
 		for _, v := range n.variants {
 			for i := range v.facts.Mentions {
-				if m := &v.facts.Mentions[i]; named[m.Ref] && (!asked || m.Missing != resource.MissingFails) {
+				if m := &v.facts.Mentions[i]; named[m.Ref] && m.Missing != resource.MissingBootstrap && (!asked || m.Missing != resource.MissingFails) {
 					c.withoutAsking(v, m)
 				}
 			}
@@ -41,7 +41,7 @@ func (c *checker) withoutAsking(v *variant, m *resource.Mention) {
 	severity, effect := Error, fmt.Sprintf("a proxy that has not asked for the cluster refuses %s", called(v.Ref))
 	remedy := "take the delivery away from the cluster"
 	switch m.Missing {
-	case resource.MissingRefused, resource.MissingBootstrap:
+	case resource.MissingRefused:
 	default:
 		severity, effect = consequence(v.Ref, m)
 		effect = "as long as a proxy has not asked for it, " + effect

@@ -85,9 +85,21 @@ func (c *checker) mention(n *name, v *variant, m *resource.Mention) {
 			"%s names %s%s, %s: %s; %s", v.named(), called(m.Ref), again(m.More), why, effect, remedy)})
 		return
 	}
+	if m.Type == fleet.Cluster && m.Missing == resource.MissingBootstrap {
+		c.notInBootstrap(v, m)
+		return
+	}
 	if l := c.lacks(to); l.nodes > 0 {
 		c.missingForNodes(n, v, m, l)
 	}
+}
+
+// notInBootstrap: the fleet has the cluster, and serves it, which does not do: Envoy looks for it in its bootstrap alone.
+func (c *checker) notInBootstrap(v *variant, m *resource.Mention) {
+	severity, effect := consequence(v.Ref, m)
+	c.add(v, Finding{Code: MissingReference, Severity: severity, Pointer: m.Pointer, To: m.Ref, Detail: fmt.Sprintf(
+		"%s names %s%s, which the fleet serves, and a cluster that comes over xDS does not do here: %s; name one that stands in the proxies' bootstrap, and list it in the fleet's static_clusters",
+		v.named(), called(m.Ref), again(m.More), effect)})
 }
 
 // missingForNodes: of a name that has no default variant, some nodes have none.

@@ -52,7 +52,9 @@ func TestWhatLacksAClusterIsToldAndComes(t *testing.T) {
 		{"fluentd", manager, with("access_log", "extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig", "cluster: gone, tag: t, stat_prefix: s, record: {a: b}")},
 		{"thrift", "thrift_proxy.v3.ThriftProxy", "route_config: {name: r, routes: [{match: {method_name: ''}, route: {cluster: gone}}]}"},
 		{"tcp", "tcp_proxy.v3.TcpProxy", "cluster: gone"},
+		{"source", manager, router + ", rds: {route_config_name: r, config_source: {resource_api_version: V3, api_config_source: {api_type: REST, transport_api_version: V3, cluster_names: [gone], refresh_delay: 1s}}}"},
 	}
+	inBootstrap := func(name string) bool { return name == "fluentd" || name == "source" } // has to be what they name
 	both(t, func(t *testing.T, delta bool) {
 		w := setup(t)
 		gone := world.Backend(t, "gone") // it closes behind Envoy, whose logs and traces stay open
@@ -77,7 +79,7 @@ func TestWhatLacksAClusterIsToldAndComes(t *testing.T) {
 			if strings.Contains(detail, "Envoy refuses listeners/"+l.name) {
 				refused = append(refused, l.name)
 			}
-			if got := strings.Contains(detail, "unless it stands in its bootstrap"); got != (l.name == "fluentd") {
+			if got := strings.Contains(detail, "unless it stands in its bootstrap"); got != inBootstrap(l.name) {
 				t.Errorf("%s: %s", l.name, detail)
 			}
 			receipt := w.Receipt(p.JSON201.Revision)
@@ -85,7 +87,7 @@ func TestWhatLacksAClusterIsToldAndComes(t *testing.T) {
 				t.Errorf("%s: %s, want %s, as it is said: %s", l.name, world.AsJSON(receipt), want, detail)
 			}
 		}
-		if want := []string{"inline", "weighted", "mirrored", "zipkin", "datadog", "fluentd", "thrift"}; !slices.Equal(refused, want) {
+		if want := []string{"inline", "weighted", "mirrored", "zipkin", "datadog", "fluentd", "thrift", "source"}; !slices.Equal(refused, want) {
 			t.Errorf("%q are said to be refused, want %q", refused, want)
 		}
 		for _, f := range w.Node("n1").Refusals {
@@ -95,7 +97,7 @@ func TestWhatLacksAClusterIsToldAndComes(t *testing.T) {
 		}
 		w.AwaitDelivered(w.Put(world.Endpoints("gone", gone), world.Cluster("gone", "1s")), 1)
 		for _, f := range w.Node("n1").Refusals {
-			if f.LiftedBy != nil && f.Name != "fluentd" {
+			if f.LiftedBy != nil && !inBootstrap(f.Name) {
 				t.Errorf("%s is refused still: %s", f.Name, world.AsJSON(f))
 			}
 		}
@@ -103,9 +105,19 @@ func TestWhatLacksAClusterIsToldAndComes(t *testing.T) {
 		active, err := envoy.Admin(t.Context(), "/listeners")
 		world.Must(t, err)
 		for _, l := range listeners {
-			if strings.Contains(string(active), l.name+"::") == (l.name == "fluentd") {
+			if strings.Contains(string(active), l.name+"::") == inBootstrap(l.name) {
 				t.Errorf("%s: active are %s", l.name, active)
 			}
+		}
+		var said []string // of a cluster that the fleet has by now, and Envoy looks for elsewhere
+		code := client.MissingReference
+		found, err := w.REST.ListFindingsWithResponse(t.Context(), w.Tenant, w.Fleet, &client.ListFindingsParams{Code: &code})
+		world.Must(t, err)
+		for _, f := range found.JSON200.Items {
+			said = append(said, f.Name)
+		}
+		if slices.Sort(said); !slices.Equal(said, []string{"fluentd", "source"}) {
+			t.Errorf("findings say of %q that they lack a cluster", said)
 		}
 	})
 }
