@@ -25,6 +25,27 @@ func TestUnknownFieldIsRefused(t *testing.T) {
 	w.do(http.MethodPost, "/v1/tenants/acme/tokens", `{"name": "b", "role": "viewer", "ROLE": "owner"}`).isProblem(400, "invalid_request", "/ROLE")
 }
 
+// What is missing in a path, between two slashes or behind the last one, is told by its name.
+func TestAnEmptyPartOfThePathIsNamed(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	for request, name := range map[string]string{
+		"DELETE endpoints//-/10.0.0.1:80": "cluster", "DELETE endpoints/a//10.0.0.1:80": "locality", "PUT endpoints//-/10.0.0.1:80": "cluster",
+		"GET resources//a": "type", "GET nodes//config": "node", "GET revisions//receipt": "revision",
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		p := w.do(method, w.at()+"/"+path, "").isProblem(400, "invalid_request", "?"+name)
+		if f := (*p.Errors)[0]; f.Code != "required" || !strings.HasPrefix(f.Detail, "nothing stands in the path where {"+name+"} belongs: /v1/tenants/{tenant}/fleets/{fleet}/") {
+			t.Errorf("%s: %s: %s", request, f.Code, f.Detail)
+		}
+	}
+	for _, path := range []string{"endpoints/a/-/", "endpoints/", "resources/clusters/", "nodes/", "leases/"} {
+		if p := w.do(http.MethodDelete, w.at()+"/"+path, "").isProblem(404, "not_found", ""); !strings.HasSuffix(deref(p.Detail), "; nothing stands behind the last slash of this one") {
+			t.Errorf("%s: %s", path, deref(p.Detail))
+		}
+	}
+}
+
 // What is wrong with a parameter is told with what to write.
 func TestABadParameterIsToldWithWhatToWrite(t *testing.T) {
 	t.Parallel()

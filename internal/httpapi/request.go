@@ -190,7 +190,11 @@ func notFound(page http.Handler) http.HandlerFunc {
 			page.ServeHTTP(w, r)
 			return
 		}
-		fail(w, r, errMissing(oapi.MissingPath, "the API has no such path: /openapi.yaml has those that it has"))
+		detail := "the API has no such path: /openapi.yaml has those that it has"
+		if strings.HasPrefix(r.URL.Path, "/v1/") && strings.HasSuffix(r.URL.Path, "/") {
+			detail += "; nothing stands behind the last slash of this one"
+		}
+		fail(w, r, errMissing(oapi.MissingPath, detail))
 	}
 }
 

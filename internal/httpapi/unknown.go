@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-chi/chi/v5"
 
 	"fairlead/internal/httpapi/oapi"
 )
@@ -50,12 +52,23 @@ func parametersOf(lists ...openapi3.Parameters) (p parameters) {
 // passed over: a server that ignores ?dry_run=true writes.
 func (a *API) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if faults := a.operation(r).unknown(r); len(faults) > 0 {
+		if faults := append(emptyParts(r), a.operation(r).unknown(r)...); len(faults) > 0 {
 			fail(w, r, refuse(http.StatusBadRequest, "invalid_request", faults[0].Detail, boundFaults(faults)...))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// emptyParts are those of the path that are to be names, and between whose slashes nothing stands.
+func emptyParts(r *http.Request) (faults []oapi.FieldError) {
+	at := chi.RouteContext(r.Context())
+	for i, name := range at.URLParams.Keys {
+		if at.URLParams.Values[i] == "" {
+			faults = append(faults, headerFault(name, "required", fmt.Sprintf("nothing stands in the path where {%s} belongs: %s", name, at.RoutePattern())))
+		}
+	}
+	return faults
 }
 
 func (p parameters) unknown(r *http.Request) (faults []oapi.FieldError) {
