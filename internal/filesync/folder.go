@@ -3,10 +3,12 @@ package filesync
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,14 +46,15 @@ func openFolder(dir string) (*folder, error) {
 	if !ours && len(there) > 0 {
 		return nil, fmt.Errorf("%s holds %s, and is no folder that \"fairlead sync\" has made: give a new folder, or an empty one: %w", dir, there[0].Name(), fleet.ErrInvalid)
 	}
-	for _, e := range there {
-		if slices.Contains(asYAML, e.Name()) {
-			return nil, fmt.Errorf("%s holds %s, as an earlier \"fairlead sync\" wrote it: its files end in %s now. Give a new folder, and an Envoy that has read from this one a new bootstrap: %w", dir, e.Name(), suffix, fleet.ErrInvalid)
-		}
-	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the folder: %w", err)
+	}
+	for _, e := range there {
+		if err := notAsYAML(root, e); err != nil {
+			_ = root.Close()
+			return nil, err
+		}
 	}
 	lock, err := lockIn(root)
 	if err != nil {
@@ -65,6 +68,40 @@ func openFolder(dir string) (*folder, error) {
 	}
 	return f, nil
 }
+
+// notAsYAML refuses a file of all of a type that is called as when Envoy read them as YAML, whoever wrote it: an Envoy that reads it would hear of no change.
+func notAsYAML(root *os.Root, e fs.DirEntry) error {
+	t, ok := asYAML[e.Name()]
+	if !ok {
+		return nil
+	}
+	if e.Type().IsRegular() {
+		ours, err := writtenAsYAML(root, e.Name(), t)
+		if err != nil {
+			return fmt.Errorf("read the folder: %w", err)
+		}
+		if ours {
+			return fmt.Errorf("%s holds %s, as an earlier \"fairlead sync\" wrote it: its files end in %s now. Give a new folder, and an Envoy that has read from this one a new bootstrap: %w", root.Name(), e.Name(), suffix, fleet.ErrInvalid)
+		}
+	}
+	return fmt.Errorf("%s holds %s, which \"fairlead sync\" has not written, and would not change: it writes %s. An Envoy that reads the one hears nothing of the other. Move yours to another folder, or give a new one here: %w",
+		root.Name(), e.Name(), wholes[t], fleet.ErrInvalid)
+}
+
+// writtenAsYAML reports whether a file begins as those of an earlier version do.
+func writtenAsYAML(root *os.Root, name string, t fleet.Type) (bool, error) {
+	file, err := root.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	begin, err := io.ReadAll(io.LimitReader(file, 512))
+	head := earlierHead.FindSubmatch(begin)
+	return head != nil && string(head[1]) == t.URL(), err
+}
+
+// earlierHead is how such a file begins, with its type.
+var earlierHead = regexp.MustCompile(`\A\{\n  "version_info": "[0-9a-f]{24}",\n  "type_url": "([^"]+)",\n  "resources": \[`)
 
 // lockIn locks the folder by its mark, which is no link: who else may write there is not to have a file made elsewhere.
 func lockIn(root *os.Root) (*filelock.Lock, error) {

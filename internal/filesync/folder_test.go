@@ -201,12 +201,46 @@ func TestAFolderThatIsMovedAwayIsNotWrittenTo(t *testing.T) {
 // TestAFolderOfYAMLIsNotGoneOnWith: an Envoy that reads the files of an earlier version would hear of no change any more.
 func TestAFolderOfYAMLIsNotGoneOnWith(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"cds.yaml", "lds.yaml"} {
+	for file, now := range map[string]string{"cds.yaml": "cds.json", "lds.yaml": "lds.json"} {
 		w := setup(t)
+		w.Publish(all(t)...)
 		must(t, w.sync().Run(t.Context()))
-		must(t, os.WriteFile(filepath.Join(w.dir, file), []byte("{}"), 0o600))
-		if err := w.sync().Run(t.Context()); !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "bootstrap") {
+		must(t, os.Rename(filepath.Join(w.dir, now), filepath.Join(w.dir, file))) // it was written as it is
+		if err := w.sync().Run(t.Context()); !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), "holds "+file+`, as an earlier "fairlead sync" wrote it`) || !strings.Contains(err.Error(), "bootstrap") {
 			t.Errorf("with %s it ends with %v", file, err)
 		}
+	}
+}
+
+// TestYAMLOfOthersIsNotCalledOurs: a file of that name that somebody else wrote stays as it is, and the words say whose it is and what to do.
+func TestYAMLOfOthersIsNotCalledOurs(t *testing.T) {
+	t.Parallel()
+	ours := `{
+  "version_info": "0123456789abcdef01234567",
+  "type_url": "type.googleapis.com/envoy.config.listener.v3.Listener",
+  "resources": []
+}
+`
+	for name, text := range map[string]string{
+		"empty": "", "of an object": "{}", "a DiscoveryResponse": "version_info: \"1\"\nresources: []\n", "in JSON": `{"version_info": "1", "resources": []}`,
+		"of another type": ours, "cut": ours[:40],
+	} {
+		w := setup(t)
+		must(t, w.sync().Run(t.Context()))
+		file := filepath.Join(w.dir, "cds.yaml")
+		must(t, os.WriteFile(file, []byte(text), 0o600))
+		err := w.sync().Run(t.Context())
+		if want := `holds cds.yaml, which "fairlead sync" has not written, and would not change: it writes cds.json.`; !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "earlier") {
+			t.Errorf("%s: it ends with %v", name, err)
+		}
+		if now, err := os.ReadFile(file); err != nil || string(now) != text {
+			t.Errorf("%s: it holds %q now, %v", name, now, err)
+		}
+	}
+	w := setup(t)
+	must(t, w.sync().Run(t.Context()))
+	must(t, os.Mkdir(filepath.Join(w.dir, "lds.yaml"), 0o700))
+	if err := w.sync().Run(t.Context()); err == nil || !strings.Contains(err.Error(), `which "fairlead sync" has not written`) {
+		t.Errorf("a folder: it ends with %v", err)
 	}
 }

@@ -22,7 +22,7 @@ var (
 const suffix = ".json"
 
 // asYAML are the files of all of a type as they were called when Envoy read them as YAML.
-var asYAML = []string{"cds.yaml", "lds.yaml"}
+var asYAML = map[string]fleet.Type{"cds.yaml": fleet.Cluster, "lds.yaml": fleet.Listener}
 
 // longestName is what a file's name may take before a hash stands in for its end. File systems take 255 bytes.
 const longestName = 180
