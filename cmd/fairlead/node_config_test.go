@@ -180,7 +180,7 @@ func TestATypeOfWhichTooMuchIsRefusedIsTold(t *testing.T) {
 	w.on("GET", "/nodes/n", ok(`{"id": "n", "state": "refusing", "settled": 7, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-02T03:04:05Z", "refusals": [], "frozen": ["clusters"]}`))
 	w.on("GET", "/nodes/n/config", ok(`{`+configHead+`, "frozen": ["clusters"], "items": [`+configOne+`]}`))
 	for _, args := range [][]string{{"nodes", "n"}, {"nodes", "n", "--config"}} {
-		if r := w.run(args...); r.code != exitOK || !strings.Contains(r.out, "refuses more than a thousand clusters: what is over is offered again on its next stream: fix what it refuses\n") {
+		if r := w.run(args...); r.code != exitOK || !strings.Contains(r.out, "refuses more than a thousand clusters: while it does it settles no revision, and each one stays pending for it; what is over is offered again on its next stream: fix what it refuses\n") {
 			t.Errorf("%v: %d %s%s", args, r.code, r.out, r.err)
 		}
 	}

@@ -213,7 +213,7 @@ func frozenLines(node string, types *[]client.ResourceType) (out []string) {
 		return nil
 	}
 	for _, t := range *types {
-		out = append(out, plain(fmt.Sprintf("%s refuses more than a thousand %s: what is over is offered again on its next stream: fix what it refuses", node, t)))
+		out = append(out, plain(fmt.Sprintf("%s refuses more than a thousand %s: while it does it settles no revision, and each one stays pending for it; what is over is offered again on its next stream: fix what it refuses", node, t)))
 	}
 	return out
 }

@@ -298,6 +298,35 @@ func TestNameGivenUpInFlight(t *testing.T) {
 	}
 }
 
+// TestWhatAStreamKeepsBackAloneIsNotSettled: what the node's target goes on to have although the client refused it (one of more than a thousand) is kept back by
+// the stream, and then no revision is settled, with whatever else of it the client has. It is when the cluster has another version.
+func TestWhatAStreamKeepsBackAloneIsNotSettled(t *testing.T) {
+	t.Parallel()
+	at := func(rev fleet.Revision, cluster, listener string) *snapshot.Target {
+		return fleetAt(rev, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("c", cluster)}, fleet.Listener: {row("l", listener)}})
+	}
+	for _, delta := range []bool{true, false} {
+		s := script{t: t, c: client{t: t, Delta: delta}}
+		one, bad, later, fixed := at(1, "1", "1"), at(2, "2", "1"), at(3, "2", "3"), at(4, "4", "3")
+		s.c.Subscribe(request{Type: fleet.Cluster}, one)
+		s.c.Subscribe(request{Type: fleet.Listener}, one)
+		s.step(one, "clusters c@1", "")
+		s.step(one, "listeners l@1", "")
+		s.step(bad, "clusters c@2", says(fleet.Cluster, "c"))
+		s.step(bad, "clusters c@1", "")
+		s.step(later, "listeners l@3", "")
+		s.step(later, "nothing", "")
+		if got := s.c.Settled(); got != 1 {
+			t.Errorf("delta=%v: settled %d while the stream keeps something back, want 1", delta, got)
+		}
+		s.step(fixed, "clusters c@4", "")
+		s.step(fixed, "nothing", "")
+		if got := s.c.Settled(); got != 4 {
+			t.Errorf("delta=%v: settled %d with another version, want 4", delta, got)
+		}
+	}
+}
+
 // TestWhatIsRefusedAtARevisionIsNotSettledThere: clusters are in step at a revision whose listener is still unanswered. There the client is offered a
 // cluster that it was kept from, and refuses it: when the listener is ACKed, the revision is not settled until that is repaired.
 func TestWhatIsRefusedAtARevisionIsNotSettledThere(t *testing.T) {
