@@ -61,6 +61,7 @@ var contained = map[string]string{
 	"cmd/internal/run/meanwhile.go Meanwhile g.Go 1":           "none: the standard library's server, which contains its handlers",
 	"cmd/internal/run/meanwhile.go Meanwhile g.Go 2":           "none: nothing is served yet; what cannot start may end",
 	"internal/forward/syslog.go Send context.AfterFunc":        "none: it sets a deadline",
+	"internal/store/standby.go read time.AfterFunc":            "none: it cancels a context",
 	"internal/store/migrate.go withMigrator context.AfterFunc": "none: it sends on a channel, before anything is served",
 	// Programs of one user, and tests.
 	"cmd/fairlead/main.go main context.AfterFunc":     "none: it stops a signal's channel",

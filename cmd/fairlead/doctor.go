@@ -26,6 +26,7 @@ type doctorLooks struct {
 	PID            int         `name:"pid" placeholder:"PID" help:"Of --bootstrap: the proxy's process, whose file limit is looked at; those called envoy by default."`
 	Database       auth.Secret `env:"FAIRLEAD_DATABASE_URL" placeholder:"URL" help:"On a server: the Postgres of an API server or of an xDS server, as that server has it."`
 	ListenDatabase auth.Secret `env:"FAIRLEAD_LISTEN_DATABASE_URL" placeholder:"URL" help:"Of --database: the direct way for LISTEN, as --listen-database-url of the xDS servers."`
+	ReadDatabase   auth.Secret `env:"FAIRLEAD_READ_DATABASE_URL" placeholder:"URL" help:"Of --database: the hot standby of which fleets are read, as --read-database-url of the xDS servers."`
 	AllowPlaintext bool        `name:"allow-plaintext-database" env:"FAIRLEAD_ALLOW_PLAINTEXT_DATABASE" help:"Of --database: accept a way that others can read, as the server does."`
 	SealPublic     string      `name:"seal-public-key" env:"FAIRLEAD_SEAL_PUBLIC_KEY" type:"path" placeholder:"FILE" help:"Of --database: the API servers' public key, to be compared with that of the xDS servers that run."`
 	SealPrivate    string      `name:"seal-private-key" env:"FAIRLEAD_SEAL_PRIVATE_KEY" type:"path" placeholder:"FILE" help:"The same of the xDS servers' private key."`
@@ -71,14 +72,14 @@ func (l doctorLooks) config(sh *shell, c connection) (doctor.Config, error) {
 	for _, of := range []struct {
 		flag string
 		url  auth.Secret
-	}{{"database", l.Database}, {"listen-database", l.ListenDatabase}} {
+	}{{"database", l.Database}, {"listen-database", l.ListenDatabase}, {"read-database", l.ReadDatabase}} {
 		if sh.onLine[of.flag] && strings.Contains(of.url.Reveal(), "@") {
 			fmt.Fprintf(sh.err, "warning: --%s stands on the command line, where others on this machine and the shell's history have its password: give the variable FAIRLEAD_%s_URL\n",
 				of.flag, strings.ToUpper(strings.ReplaceAll(of.flag, "-", "_")))
 		}
 	}
 	conf := doctor.Config{
-		Bootstrap: l.Bootstrap, PID: l.PID, Database: l.Database.Reveal(), ListenDatabase: l.ListenDatabase.Reveal(), AllowPlaintextDatabase: l.AllowPlaintext,
+		Bootstrap: l.Bootstrap, PID: l.PID, Database: l.Database.Reveal(), ListenDatabase: l.ListenDatabase.Reveal(), ReadDatabase: l.ReadDatabase.Reveal(), AllowPlaintextDatabase: l.AllowPlaintext,
 		SealPublic: l.SealPublic, SealPrivate: l.SealPrivate, Env: os.Getenv, Now: sh.now,
 	}
 	given := c.Server != "" || c.Token != "" || c.TokenFile != "" || c.Context != "" || c.ReadyFile != ""

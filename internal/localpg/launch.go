@@ -217,13 +217,13 @@ func (s *Server) arguments(port int) []string {
 	return args
 }
 
-// ready waits for the word in Postgres's own lock file, as its pg_ctl does.
+// ready waits for the word in Postgres's own lock file, as its pg_ctl does. A hot standby has another one, and does not say ready before it takes over.
 func (s *Server) ready(ctx context.Context, p *childproc.Process) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
 		lines := pidFileLines(s.layout.data)
-		if len(lines) > pidStateLine && lines[0] == strconv.Itoa(p.PID()) && lines[pidStateLine] == "ready" {
+		if len(lines) > pidStateLine && lines[0] == strconv.Itoa(p.PID()) && (lines[pidStateLine] == "ready" || lines[pidStateLine] == "standby") {
 			return nil
 		}
 		select {

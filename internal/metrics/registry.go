@@ -44,6 +44,7 @@ type Registry struct {
 	Streams  *Streams
 	Delivery *Delivery
 	Held     *Held
+	Standby  *Standby
 	Loads    *Loads
 	Requests *Requests
 	Audit    *Audit
@@ -69,6 +70,7 @@ func New(of Program, c Config) *Registry {
 	r.Streams = newStreams(r.section("Streams", of, XDS), labels)
 	r.Delivery = newDelivery(r.section("Revisions and reports", of, XDS), labels)
 	r.Held = newHeld(r.section("Fleets that are held", of, XDS))
+	r.Standby = newStandby(r.section("Fleets that are held", of, XDS))
 	r.Loads = newLoads(r.section("Load of proxies", of, XDS), c.LoadClusters)
 	r.Requests = newRequests(r.section("Requests", of, API))
 	r.Audit = newAudit(r.section("The audit", of, API))

@@ -99,7 +99,12 @@ func knownArgs(known []fleet.Known) []any {
 // A row that cannot be read is told as broken and holds nothing else up.
 // It works as the node role.
 func (s *Store) CatchUp(ctx context.Context, known []fleet.Known) ([]fleet.Change, error) {
-	r := changeReader{known: known, index: make(map[int64]int, len(known))}
+	return s.catchUp(ctx, known, func() {})
+}
+
+// catchUp calls alive with each row.
+func (s *Store) catchUp(ctx context.Context, known []fleet.Known, alive func()) ([]fleet.Change, error) {
+	r := changeReader{known: known, alive: alive, index: make(map[int64]int, len(known))}
 	l := laneFollow
 	if slices.ContainsFunc(known, func(k fleet.Known) bool { return k.At == fleet.Position{} }) {
 		l = laneReload
@@ -146,6 +151,7 @@ func (s *Store) feed(ctx context.Context, l lane, sql string, known []fleet.Know
 // changeReader sorts the rows of selectChanges into changes, in whatever order they come.
 type changeReader struct {
 	known   []fleet.Known
+	alive   func()
 	index   map[int64]int // place in known -> place in changes
 	changes []fleet.Change
 }
@@ -169,6 +175,7 @@ type changeRow struct {
 
 func (r *changeReader) read(rows pgx.Rows) error {
 	for rows.Next() {
+		r.alive()
 		var v changeRow
 		err := rows.Scan(&v.ord, &v.head, &v.gone, &v.reload, &v.epochMoved, (*int64)(&v.at.Revision), (*[16]byte)(&v.at.Token), &v.at.Epoch,
 			&v.changed, &v.now, &v.credentials, &v.retries, &v.nodeIDs, &v.slug, &v.row.Name, &v.row.Variant, &v.row.Deleted, &v.row.Version, &v.ttl,

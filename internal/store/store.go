@@ -59,6 +59,8 @@ type Config struct {
 	Metrics  *metrics.Database // nil: nobody is told
 	Traces   *traces.Tracer    // nil: no revision is traced
 	Logger   *slog.Logger      // of panics, and at level debug of the database's notices; nil: slog.Default()
+
+	standby bool // a standby is wanted
 }
 
 // Store is safe for concurrent use. Its errors wrap one of the kinds of package fleet;
@@ -91,7 +93,11 @@ type Store struct {
 // commits are durable. The caller closes the Store.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	times := patience(c.Patience)
-	conf, err := parseURL(c.URL, times)
+	hosts := writable
+	if c.standby {
+		hosts = standing
+	}
+	conf, err := parseURLOf(c.URL, times, hosts)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}

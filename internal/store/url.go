@@ -19,11 +19,16 @@ const execMode = "default_query_exec_mode"
 
 // parseURL reads a database URL. What pgx says of a bad one may quote a password.
 func parseURL(url string, p patience) (*pgxpool.Config, error) {
+	return parseURLOf(url, p, writable)
+}
+
+// parseURLOf has choose say which of the hosts is wanted.
+func parseURLOf(url string, p patience, choose func(*pgconn.Config)) (*pgxpool.Config, error) {
 	conf, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the URL cannot be read", fleet.ErrInvalid)
 	}
-	writable(&conf.ConnConfig.Config)
+	choose(&conf.ConnConfig.Config)
 	shareTime(&conf.ConnConfig.Config, p)
 	switch conf.ConnConfig.DefaultQueryExecMode {
 	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
@@ -42,6 +47,13 @@ func writable(conf *pgconn.Config) {
 	})
 	if several && conf.ValidateConnect == nil {
 		conf.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+}
+
+// standing has connections go to a host that is a standby, if there is one and the URL does not say which it wants.
+func standing(conf *pgconn.Config) {
+	if conf.ValidateConnect == nil {
+		conf.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPreferStandby
 	}
 }
 

@@ -490,6 +490,8 @@ func TestTheDatabasesURL(t *testing.T) {
 		{"minimal", "database.host", "db1,db2", "api", "FAIRLEAD_DATABASE_URL", "postgres://fairlead_app@db1:5432,db2:5432/fairlead?sslmode=verify-full"},
 		{"full", "", "", "api", "FAIRLEAD_DATABASE_URL", "postgres://fairlead_app@pooler.example.com:6432/fairlead?sslmode=verify-full&sslrootcert=/etc/fairlead/database/ca.crt&connect_timeout=2"},
 		{"full", "", "", "xds", "FAIRLEAD_LISTEN_DATABASE_URL", "postgres://fairlead_node@db.example.com:5432/fairlead?sslmode=verify-full&sslrootcert=/etc/fairlead/database/ca.crt&connect_timeout=2"},
+		{"full", "", "", "xds", "FAIRLEAD_READ_DATABASE_URL", "postgres://fairlead_node@standby1.example.com:5433,standby2.example.com:5433/fairlead?sslmode=verify-full&sslrootcert=/etc/fairlead/database/ca.crt&connect_timeout=2"},
+		{"minimal", "", "", "xds", "FAIRLEAD_READ_DATABASE_URL", ""},
 		{"full", "", "", "migrate", "FAIRLEAD_OWNER_DATABASE_URL", "postgres://postgres@db.example.com:5432/fairlead?sslmode=verify-full&sslrootcert=/etc/fairlead/database/ca.crt&connect_timeout=2"},
 	} {
 		var value any = c.value
@@ -497,7 +499,8 @@ func TestTheDatabasesURL(t *testing.T) {
 			t.Errorf("%s %s %s: %+v, want %s", c.file, c.part, c.name, got, c.want)
 		}
 	}
-	for part, name := range map[string]string{"api": "FAIRLEAD_DATABASE_URL", "xds": "FAIRLEAD_LISTEN_DATABASE_URL", "migrate": "FAIRLEAD_OWNER_DATABASE_URL"} {
+	for _, c := range [][2]string{{"api", "FAIRLEAD_DATABASE_URL"}, {"xds", "FAIRLEAD_LISTEN_DATABASE_URL"}, {"xds", "FAIRLEAD_READ_DATABASE_URL"}, {"migrate", "FAIRLEAD_OWNER_DATABASE_URL"}} {
+		part, name := c[0], c[1]
 		if got := env(values(t, "urls", "", nil), part, name); got.Value != "" || got.ValueFrom == nil || got.ValueFrom.SecretKeyRef.Name != "fairlead-urls" {
 			t.Errorf("urls %s %s: %+v", part, name, got)
 		}

@@ -78,6 +78,7 @@ func TestNoSecretIsInABundle(t *testing.T) {
 	c := w.envoy(at, token, func(c *bootstrap.Config) { c.Metadata = map[string]any{"note": "canary-of-metadata"} })
 	c.Database = "postgres://fairlead_app:canary-database-password@" + w.closed() + "/x"
 	c.ListenDatabase = strings.Replace(c.Database, "canary-", "canary-listen-", 1)
+	c.ReadDatabase = strings.Replace(c.Database, "canary-", "canary-read-", 1)
 	c.API = w.at(u, owner).API
 	w.env["HTTPS_PROXY"] = "http://me:canary-of-a-proxy@proxy.example.com"
 	w.until(c, "api.refusals", Failed)

@@ -56,9 +56,9 @@ type Config struct {
 	Bootstrap string // the file that a proxy or a gRPC client starts with
 	PID       int    // the proxy's process; 0: those of this machine that are called envoy
 
-	Database, ListenDatabase string // URLs, as the servers have them: secrets
-	AllowPlaintextDatabase   bool
-	SealPublic, SealPrivate  string // files of keys
+	Database, ListenDatabase, ReadDatabase string // URLs, as the servers have them: secrets
+	AllowPlaintextDatabase                 bool
+	SealPublic, SealPrivate                string // files of keys
 
 	API *API // nil: none
 

@@ -30,6 +30,7 @@ func databaseChecks() []Check {
 		{"database.role", "the role is one of those that the migrations make, or a member, and has its settings", []string{schema}, checkRole},
 		{"database.pooler", "no connection pooler stands in the way of LISTEN", []string{reach}, checkPooler},
 		{"database.notify", "what is notified is heard", []string{reach}, checkNotify},
+		{"database.standby", "the hot standby that fleets are read from is one of this database, and follows", []string{reach}, checkStandby},
 		{"database.connections", "there are connections enough for the servers", []string{"database.server", schema}, checkConnections},
 		{"database.statistics", "the planner has statistics of the tables", []string{reach}, checkStatistics},
 		{"database.autovacuum", "autovacuum is on", []string{"database.server"}, checkAutovacuum},
@@ -42,7 +43,7 @@ func databaseChecks() []Check {
 
 func checkURL(_ context.Context, x *examination) Result {
 	way := run.Database{AllowPlaintextDatabase: x.AllowPlaintextDatabase}
-	for _, u := range []struct{ flag, url string }{{"--database", x.Database}, {"--listen-database", x.ListenDatabase}} {
+	for _, u := range []struct{ flag, url string }{{"--database", x.Database}, {"--listen-database", x.ListenDatabase}, {"--read-database", x.ReadDatabase}} {
 		if u.url == "" {
 			continue
 		}
@@ -162,6 +163,31 @@ func checkNotify(ctx context.Context, x *examination) Result {
 		return failed("NOTIFY cannot be tried: "+lastOf(err), "correct --listen-database, which has to be a direct way to the same primary and database")
 	}
 	return ok(fmt.Sprintf("heard after %s", took.Round(100*time.Microsecond)))
+}
+
+// standbyPatience is how long a standby may take to have what the primary has: xDS servers wait for half a second.
+const standbyPatience = 500 * time.Millisecond
+
+func checkStandby(ctx context.Context, x *examination) Result {
+	if x.ReadDatabase == "" {
+		return ok("none is given: fleets are read from the primary")
+	}
+	const do = "correct --read-database-url of the xDS servers, or see the standby's log: until then they read fleets from the primary"
+	p, err := store.NewProbe(ctx, x.ReadDatabase)
+	if err != nil {
+		return warn("the standby cannot be used: "+lastOf(err), do)
+	}
+	defer p.Close()
+	if err := p.Held(); err != nil {
+		return warn(p.Role()+": "+fleet.Sentence(err), do)
+	}
+	ctx, cancel := context.WithTimeout(ctx, standbyPatience)
+	defer cancel()
+	took, err := p.Follows(ctx, x.database.probe)
+	if err != nil {
+		return warn("the standby cannot be used: "+lastOf(err), do)
+	}
+	return ok(fmt.Sprintf("it has what the primary has, after %s", took.Round(100*time.Microsecond)))
 }
 
 func checkConnections(ctx context.Context, x *examination) Result {

@@ -184,6 +184,11 @@ var faults = map[string][]fault{
 			c.ListenDatabase = "postgres://x:canary-password@db.example.com/fairlead"
 			return c
 		}, false},
+		{"in the clear, to a standby", Failed, "--read-database", func(w *world) Config {
+			c := w.database("postgres://127.0.0.1:1/x")
+			c.ReadDatabase = "postgres://x:canary-password@db.example.com/fairlead"
+			return c
+		}, false},
 	},
 	"database.reach": {
 		{"nothing listens", Failed, "see that it runs", func(w *world) Config { return w.database("postgres://x:canary-password@" + w.closed() + "/x") }, false},
@@ -236,6 +241,36 @@ var faults = map[string][]fault{
 		{"nothing there", Failed, "cannot be tried", func(w *world) Config {
 			c := w.database(w.withDatabase().appURL)
 			c.ListenDatabase = "postgres://x@" + w.closed() + "/x"
+			return c
+		}, false},
+	},
+	"database.standby": {
+		{"another database", Warning, "it is no standby of this database", func(w *world) Config {
+			c := w.database(w.withDatabase().nodeURL)
+			c.ReadDatabase = storetest.New(w).Node
+			return c
+		}, false},
+		{"the primary", Warning, "it takes writes", func(w *world) Config {
+			c := w.database(w.withDatabase().nodeURL)
+			c.ReadDatabase = w.nodeURL
+			return c
+		}, false},
+		{"nothing there", Warning, "the standby cannot be used", func(w *world) Config {
+			c := w.database(w.withDatabase().nodeURL)
+			c.ReadDatabase = "postgres://x@" + w.closed() + "/x"
+			return c
+		}, false},
+		{"a superuser", Warning, "superuser", func(w *world) Config {
+			c := w.database(w.withDatabase().nodeURL)
+			c.ReadDatabase = w.db.Owner
+			return c
+		}, false},
+		{"it stands still", Warning, "it does not have what the primary has", func(w *world) Config {
+			p := storetest.NewPair(w)
+			p.OnStandby(w, "SELECT pg_wal_replay_pause()")
+			p.Exec(w, "CREATE TABLE late ()")
+			c := w.database(p.Node)
+			c.ReadDatabase = p.Read
 			return c
 		}, false},
 	},

@@ -71,10 +71,11 @@ func TestServersRefuseAnUncheckedDatabase(t *testing.T) {
 	_, api := run.NewAPI(t.Context(), run.APIConfig{DatabaseURL: far}, log)
 	_, xds := run.NewXDS(t.Context(), run.XDSConfig{DatabaseURL: far}, log)
 	_, listen := run.NewXDS(t.Context(), run.XDSConfig{DatabaseURL: near, ListenURL: far}, log)
+	_, read := run.NewXDS(t.Context(), run.XDSConfig{DatabaseURL: near, ReadURL: far}, log)
 	for what, c := range map[string]struct {
 		err  error
 		flag string
-	}{"api": {api, "--database-url "}, "xds": {xds, "--database-url "}, "LISTEN": {listen, "--listen-database-url "}} {
+	}{"api": {api, "--database-url "}, "xds": {xds, "--database-url "}, "LISTEN": {listen, "--listen-database-url "}, "a standby": {read, "--read-database-url "}} {
 		if c.err == nil || !strings.HasPrefix(c.err.Error(), c.flag) || !strings.Contains(c.err.Error(), "--allow-plaintext-database") {
 			t.Errorf("%s: %v", what, c.err)
 		}

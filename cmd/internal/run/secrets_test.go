@@ -20,6 +20,7 @@ func TestT27_APasswordOnTheCommandLineIsWarnedOf(t *testing.T) {
 		{[]string{"--database-url", "host=db user=u password=s3cret"}, "", "--database-url"},
 		{[]string{"--database-url", "postgres://u:s3cret%zz@db/f"}, "", "--database-url"},
 		{[]string{"--database-url", "postgres://u@db/f", "--listen-database-url", "postgres://u:s3cret@db/f"}, "", "--listen-database-url"},
+		{[]string{"--database-url", "postgres://u@db/f", "--read-database-url", "postgres://u:s3cret@db/f"}, "", "--read-database-url"},
 		{[]string{"--database-url", "postgres://u@db/f"}, "", ""},
 		{[]string{"--database-url", "host=db user=u"}, "", ""},
 		{nil, "postgres://u:s3cret@db/f", ""},

@@ -29,6 +29,7 @@ import (
 type XDSConfig struct {
 	DatabaseURL    string        `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_node or a member of it."`
 	ListenURL      string        `name:"listen-database-url" env:"FAIRLEAD_LISTEN_DATABASE_URL" placeholder:"URL" help:"A direct way to the same Postgres for LISTEN, where --database-url goes through a transaction pooler."`
+	ReadURL        string        `name:"read-database-url" env:"FAIRLEAD_READ_DATABASE_URL" placeholder:"URL" help:"A hot standby of that Postgres, or several, of which fleets are read, as the same role. What it does not have in time is read from --database-url."`
 	Wakeup         string        `name:"wakeup" env:"FAIRLEAD_WAKEUP" enum:"notify,poll" default:"notify" help:"How changes are heard of: notify (and poll all the same), or poll alone."`
 	Poll           time.Duration `name:"poll" env:"FAIRLEAD_POLL" default:"2s" help:"How often the fleets' heads are looked at."`
 	SealPrivateKey string        `name:"seal-private-key" env:"FAIRLEAD_SEAL_PRIVATE_KEY" required:"" type:"path" placeholder:"FILE" help:"Private key that opens Secrets."`
@@ -56,6 +57,7 @@ type XDS struct {
 	cfg      XDSConfig
 	log      *slog.Logger
 	store    *store.Store
+	standby  *store.Standby  // nil: there is none
 	listener *store.Listener // nil: poll alone
 	recorder *delivery.Recorder
 	replica  *replica.Replica
@@ -100,13 +102,16 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 	if err != nil {
 		return nil, err
 	}
+	if cfg.ReadURL != "" {
+		x.standby = store.NewStandby(ctx, x.store, store.StandbyConfig{URL: cfg.ReadURL, Metrics: cfg.Metrics.Standby, Logger: log})
+	}
 	x.settings = &loadSettings{store: x.store, every: cfg.LoadInterval, log: log}
 	x.sealKey = opener.KeyID()
 	if err = x.mustHaveTheKey(ctx); err == nil {
 		err = x.wire(opener)
 	}
 	if err != nil {
-		x.store.Close()
+		x.Close()
 		return nil, err
 	}
 	x.cfg.Metrics.Delivery.Watch(x.recorder.State)
@@ -130,10 +135,26 @@ func (x *XDS) mustHaveTheKey(ctx context.Context) error {
 }
 
 func (cfg XDSConfig) checkURLs() error {
-	if err := cfg.CheckURL("--database-url", cfg.DatabaseURL); err != nil || cfg.ListenURL == "" {
+	if err := cfg.CheckURL("--database-url", cfg.DatabaseURL); err != nil {
 		return err
 	}
-	return cfg.CheckURL("--listen-database-url", cfg.ListenURL)
+	for _, also := range []struct{ flag, url string }{{"--listen-database-url", cfg.ListenURL}, {"--read-database-url", cfg.ReadURL}} {
+		if also.url == "" {
+			continue
+		}
+		if err := cfg.CheckURL(also.flag, also.url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// feed is where fleets are read.
+func (x *XDS) feed() replica.Feed {
+	if x.standby != nil {
+		return x.standby
+	}
+	return x.store
 }
 
 func (x *XDS) wire(opener *seal.Opener) (err error) {
@@ -142,7 +163,7 @@ func (x *XDS) wire(opener *seal.Opener) (err error) {
 		return err
 	}
 	x.replica, err = replica.New(replica.Config{
-		Feed: x.store, Opener: unseal{opener}, Recorder: x.recorder, Poll: x.cfg.Poll, Logger: x.log,
+		Feed: x.feed(), Opener: unseal{opener}, Recorder: x.recorder, Poll: x.cfg.Poll, Logger: x.log,
 		Streams: x.cfg.Streams, StreamsPerTenant: x.cfg.TenantStreams, StreamsPerCredential: x.cfg.TokenStreams,
 		Metrics: x.cfg.Metrics.Held, Traces: x.cfg.Traces,
 	})
@@ -201,7 +222,12 @@ func (u unseal) Open(key fleet.Key, name, version string, sealed []byte) ([]byte
 }
 
 // Close gives the database connections back.
-func (x *XDS) Close() { x.store.Close() }
+func (x *XDS) Close() {
+	if x.standby != nil {
+		x.standby.Close()
+	}
+	x.store.Close()
+}
 
 // Ready tells why the server is not ready: it is as soon as the fleets' heads were read
 // once, whether or not the database can be reached now.
