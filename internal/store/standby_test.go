@@ -20,7 +20,7 @@ import (
 )
 
 // ofContent are words of the statement that reads what fleets have.
-const ofContent = "coalesce(r.served_body"
+const ofContent = "k.revision AS known"
 
 // pair is a world whose database has a standby, and a store that reads there.
 type pair struct {
@@ -353,5 +353,53 @@ func TestAStandbyThatIsAheadOfALostTimeline(t *testing.T) {
 	}
 	if got := p.readings(); got["read"] != 0 || got["behind"] != 1 {
 		t.Errorf("readings: %v", got)
+	}
+}
+
+// The way to the standby is cut without a word, before an answer and within one.
+func TestAStandbyThatFallsSilent(t *testing.T) {
+	p := setupPair(t, true)
+	way := newProxy(t, p.servers.Read, nil)
+	lift := way.stalling()
+	defer lift()
+	p.open(way.url, true)
+	p.apply(put(fleet.Cluster, "b", "B"))
+	load, _ := p.from(fleet.Position{})
+	if got := p.readings(); got["read"] != 1 {
+		t.Errorf("readings: %v", got)
+	}
+	p.apply(put(fleet.Cluster, "a", strings.Repeat("x", 64<<10)))
+	storetest.Within(t, 2*time.Second, "a change beside a standby that stops within its answer", func() {
+		if c, body := p.from(load.At); c.At.Revision != 2 || len(body) != 64<<10 {
+			t.Errorf("revision 2 is %+v", c)
+		}
+	})
+	lift()
+	p.awaitRead(2)
+	failed := p.readings()["failed"]
+	way.darken()
+	p.apply(put(fleet.Cluster, "a", "3"))
+	storetest.Within(t, 2*time.Second, "a change beside a standby that does not answer", func() {
+		if c, body := p.from(load.At); c.At.Revision != 3 || body != "3" {
+			t.Errorf("revision 3 is %+v", c)
+		}
+	})
+	if now := p.readings()["failed"]; failed == 0 || now == failed || p.log.count("it did not answer in time") != 2 {
+		t.Errorf("%v readings failed, then %v:\n%s", failed, now, p.log.text.String())
+	}
+}
+
+// Of several hosts the standby is read, wherever it stands.
+func TestOfSeveralHostsAStandbyIsRead(t *testing.T) {
+	p := setupPair(t, false)
+	p.apply(put(fleet.Cluster, "a", "1"))
+	for i, url := range []string{both(t, p.servers.Node, p.servers.Read), both(t, p.servers.Read, p.servers.Node)} {
+		p.open(url, false)
+		if c, body := p.from(fleet.Position{}); c.At.Revision != 1 || body != "1" {
+			t.Errorf("a load is %+v", c)
+		}
+		if primary, standby := p.servers.Asked(t, ofContent); primary != 0 || standby != i+1 {
+			t.Errorf("asked of the primary %d times, of the standby %d times", primary, standby)
+		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // stands still, is killed, and comes back, and after a server has started without it.
 func TestFleetsAreReadFromAStandby(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
-		const ofContent = "coalesce(r.served_body"
+		const ofContent = "k.revision AS known"
 		p := storetest.NewPair(t)
 		w := world.NewOn(t, p.DB)
 		xds := w.XDS("--read-database-url", p.Read)
