@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"fairlead/internal/store/storetest"
 )
@@ -23,6 +24,7 @@ type proxy struct {
 	// Answers of 8 KiB and more pass once lift is closed.
 	lift    chan struct{}
 	stalled atomic.Int32 // connections that wait for it
+	drips   atomic.Bool  // 512 bytes pass every 20 ms
 	// cut closes every connection and takes no more.
 	cut func()
 }
@@ -101,8 +103,19 @@ func (p *proxy) stall(ctx context.Context) func([]byte) []byte {
 
 func (p *proxy) copy(ctx context.Context, to io.Writer, from io.Reader, alter func([]byte) []byte) {
 	b := make([]byte, 64<<10)
+	drop := time.NewTicker(20 * time.Millisecond)
+	defer drop.Stop()
 	for {
-		n, err := from.Read(b)
+		part := b
+		if p.drips.Load() {
+			part = b[:512]
+			select {
+			case <-drop.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+		n, err := from.Read(part)
 		select {
 		case <-p.black:
 			<-ctx.Done()

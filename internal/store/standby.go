@@ -17,6 +17,8 @@ const (
 	// standbyWait is how long a reading waits for a standby: until that has what the primary has, and then for each next row. It is less than a
 	// place among the quick questions of a replica is held.
 	standbyWait = 500 * time.Millisecond
+	// standbyMost is how long a reading takes there at most: who comes first to a fleet waits 5 s for it.
+	standbyMost = 3 * time.Second
 	standbyRest = 5 * time.Second // StandbyConfig.Rest
 	// standbyLook is the time between two looks at whether it has come so far.
 	standbyLook = 10 * time.Millisecond
@@ -93,8 +95,11 @@ func (s *Standby) CatchUp(ctx context.Context, known []fleet.Known) (changes []f
 		changes[0].Now = h.now // the primary's clock is the one that counts
 		return changes[0].At, nil
 	})
-	if err != nil || read {
-		return changes, err
+	switch {
+	case err != nil:
+		return nil, err
+	case read:
+		return changes, nil
 	}
 	return s.Store.CatchUp(ctx, known)
 }
@@ -104,6 +109,7 @@ func (s *Standby) ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revis
 	var refused error // as the primary would refuse
 	read, err := s.read(ctx, fleet.Known{Key: key}, func(ctx context.Context, from *Store, _ head, _ func()) (now fleet.Position, err error) {
 		rows, now, err = from.resourcesAt(ctx, key, at)
+		refused = nil
 		if errors.Is(err, fleet.ErrNotFound) || errors.Is(err, fleet.ErrLimit) {
 			refused, err = err, nil
 		}
@@ -139,10 +145,10 @@ func (s *Standby) read(ctx context.Context, k fleet.Known, ask asking) (read boo
 	}
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(s.wait(), func() { cancel(errSilent) })
+	watch, end := time.AfterFunc(s.wait(), func() { cancel(errSilent) }), time.Now().Add(s.patient(standbyMost))
 	defer watch.Stop()
 	f := following{Standby: s, key: k.Key, head: h, times: times}
-	switch err = f.follow(within, ask, func() { watch.Reset(s.wait()) }); {
+	switch err = f.follow(within, ask, func() { watch.Reset(min(s.wait(), time.Until(end))) }); {
 	case err == nil:
 		s.metrics.Read(metrics.StandbyRead)
 		s.works()
@@ -217,7 +223,11 @@ func (f following) believed(ctx context.Context, at fleet.Position) (bool, error
 	return !moved || h.passed && at.Revision >= f.head.at.Revision && (at.Epoch == f.head.at.Epoch || at.Epoch == h.at.Epoch), nil
 }
 
-func (s *Standby) wait() time.Duration { return patience(s.conf.Patience).of(standbyWait) }
+func (s *Standby) wait() time.Duration { return s.patient(standbyWait) }
+
+func (s *Standby) patient(limit time.Duration) time.Duration {
+	return patience(s.conf.Patience).of(limit)
+}
 
 // open reaches for the standby if that was not reached yet.
 func (s *Standby) open(ctx context.Context) (*Store, error) {
