@@ -81,6 +81,7 @@ type outbox struct {
 	waiters map[chan struct{}]uint64         // the seq that each waits for; closed when it is acked
 	acked   []chan struct{}                  // to be closed
 
+	again   int               // how many of what is in may be told again, and have no part in maxPending
 	told    map[eventKey]told // what was acked lately
 	trimAt  int               // how many told gets before it is trimmed
 	trimDue time.Time         // when it is trimmed whatever there is
@@ -139,7 +140,7 @@ func (o *outbox) put(r fleet.Refusal) {
 	switch {
 	case told && p.Offer > r.Offer:
 		return
-	case !told && many >= maxPending:
+	case !told && many >= maxPending+o.again:
 		return
 	case !told && k.end:
 		o.ends++
@@ -221,6 +222,9 @@ func (o *outbox) ack(ts []ticket, now time.Time) {
 			o.drop(t.key)
 		}
 	}
+	if o.empty() {
+		o.again = 0
+	}
 	o.trim(now)
 	for len(o.order) > 0 && !o.valid(o.order[0]) {
 		o.order = o.order[1:]
@@ -244,6 +248,9 @@ func (o *outbox) trim(now time.Time) {
 			delete(o.told, keyOf(t.Refusal))
 		}
 	}
+	if len(o.told) == 0 {
+		o.told = make(map[eventKey]told) // the room of many
+	}
 	o.trimAt, o.trimDue = min(2*len(o.told)+64, maxTold+maxTold/2), now.Add(keepTold)
 }
 
@@ -251,8 +258,10 @@ func (o *outbox) toldInOrder() []told {
 	return slices.SortedFunc(maps.Values(o.told), func(a, b told) int { return cmp.Compare(a.seq, b.seq) })
 }
 
-// tellAgain puts in what was told lately: the sink may have lost it. What is in already is newer.
+// tellAgain puts in what was told lately: the sink may have lost it. What is in already is newer. It leaves as much room as before for what is new:
+// a refusal for which there is none would seem to be a confirmation.
 func (o *outbox) tellAgain(now time.Time) {
+	o.again = min(o.again+len(o.told), maxTold+maxTold/2)
 	for _, t := range o.toldInOrder() {
 		k := keyOf(t.Refusal)
 		if _, newer := o.events[k]; t.words || newer || now.Sub(t.at) > keepTold {

@@ -69,7 +69,8 @@ SELECT app_tenant(), $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO N
 	// the first that the version was in force for without a break, for the same nodes (SEMANTICS 5.2).
 	// What is told again is a refusal of its own only if the version was out of force since the last
 	// one, and has the words of that. What was refused in an offer that is over by what was told before
-	// counts for nothing, whoever told that: times are for people.
+	// counts for nothing, whoever told that: times are for people. Words that are told again in part, after a restart
+	// of Postgres, do not take the place of the whole that is there.
 	upsertRefusals = `
 INSERT INTO refusals AS o (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, beside, good, at,
                                   rival, rival_version, offer, good_hash, good_revision, good_ttl_ms, good_derived)
@@ -97,7 +98,11 @@ SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.rev
      ORDER BY o.revision DESC LIMIT 1) was ON u.again
  WHERE was.revision IS NULL OR was.revision < run.first
  ORDER BY u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), u.offer DESC, u.revision DESC
-ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET text_hash = excluded.text_hash,
+ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET
+  text_hash = CASE WHEN excluded.offer = o.offer
+                    AND starts_with((SELECT x.text FROM nack_texts x WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.hash = o.text_hash),
+                                    (SELECT x.text FROM nack_texts x WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.hash = excluded.text_hash))
+                   THEN o.text_hash ELSE excluded.text_hash END,
   action = excluded.action, beside = excluded.beside, good = excluded.good, at = excluded.at, rival = excluded.rival, rival_version = excluded.rival_version, offer = excluded.offer, resolved_at = NULL, resolved_by = NULL, ending = NULL,
   (good_hash, good_revision, good_ttl_ms, good_derived) = (
     SELECT excluded.good_hash, excluded.good_revision, excluded.good_ttl_ms, excluded.good_derived
