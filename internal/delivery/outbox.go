@@ -21,6 +21,10 @@ const (
 	// nodes as a credential admits.
 	maxTold      = maxPending
 	maxToldWords = 512
+	// maxToldOfServer is how much of that is kept of all fleets of a server: 150 MiB where all names and words are as long as they may be. Each minute
+	// it is looked at, so there may be more for so long.
+	maxToldOfServer = 5 * maxTold
+	forgetEvery     = time.Minute
 )
 
 // eventKey names an event: a refusal of a node, of a version, by the revision that introduced
@@ -242,8 +246,13 @@ func (o *outbox) trim(now time.Time) {
 	if len(o.told) <= o.trimAt && now.Before(o.trimDue) {
 		return
 	}
+	o.keepNewest(maxTold, now)
+}
+
+// keepNewest forgets what was told long ago, and the oldest of the others where there are more than most.
+func (o *outbox) keepNewest(most int, now time.Time) {
 	maps.DeleteFunc(o.told, func(_ eventKey, t told) bool { return now.Sub(t.at) > keepTold })
-	if over := len(o.told) - maxTold; over > 0 {
+	if over := len(o.told) - most; over > 0 {
 		for _, t := range o.toldInOrder()[:over] {
 			delete(o.told, keyOf(t.Refusal))
 		}

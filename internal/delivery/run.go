@@ -34,8 +34,9 @@ func (r *Recorder) Run(ctx context.Context) error {
 
 // lease is what is known of the server's lease.
 type lease struct {
-	taken  chan<- struct{} // closed when it was taken first
-	failed bool
+	taken   chan<- struct{} // closed when it was taken first
+	failed  bool
+	forgets time.Time // when it is looked next whether what was told is to be forgotten
 }
 
 // holdLease renews the lease. When it was lost in between, everything is reported
@@ -66,6 +67,10 @@ func (r *Recorder) holdLease(ctx context.Context, l *lease) error {
 				r.revive(term != last, failed)
 			}
 		}
+		if !begun.Before(l.forgets) {
+			l.forgets = begun.Add(forgetEvery)
+			r.forgetTold(begun)
+		}
 		timer.Reset(max(0, leaseEvery-time.Since(begun)))
 	}
 }
@@ -85,6 +90,28 @@ func (r *Recorder) revive(lost, failed bool) {
 	now := time.Now()
 	for _, f := range r.all() {
 		_ = lifecycle.Contain(r.log, "a fleet's report", func() error { f.revive(lost, now); return nil }, "fleet", f.key)
+	}
+}
+
+// forgetTold forgets what was told long ago, also of fleets that have nothing more to tell. Where too much is left of all
+// together, each fleet that has some has an equal share.
+func (r *Recorder) forgetTold(now time.Time) {
+	kept, fleets := 0, 0
+	all := r.all()
+	each := func(do func(o *outbox)) {
+		for _, f := range all {
+			f.mu.Lock()
+			do(&f.outbox)
+			f.mu.Unlock()
+		}
+	}
+	each(func(o *outbox) {
+		o.trim(now)
+		kept += len(o.told)
+		fleets += min(1, len(o.told))
+	})
+	if kept > maxToldOfServer {
+		each(func(o *outbox) { o.keepNewest(maxToldOfServer/fleets, now) })
 	}
 }
 

@@ -42,15 +42,15 @@ UNION ALL
 // tombstones were forgotten is fleet.ErrNotFound; one that is more than 20,000 changed
 // resources ago is fleet.ErrLimit. It works as the node role.
 func (s *Store) ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error) {
-	rows, _, err := s.resourcesAt(ctx, key, at)
+	rows, _, err := s.resourcesAt(ctx, key, at, func() {})
 	return rows, err
 }
 
 // resourcesAt also tells where the fleet was then.
-func (s *Store) resourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, fleet.Position, error) {
+func (s *Store) resourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision, alive func()) ([]fleet.Row, fleet.Position, error) {
 	var h headAt
 	rows, err := manyIn(ctx, s, call{limit: readTimeout, lane: laneFollow}, key.Tenant,
-		func(row pgx.CollectableRow) (*fleet.Row, error) { return scanRowAt(row, &h) }, selectResourcesAt, key.Fleet.String(), int64(at))
+		func(row pgx.CollectableRow) (*fleet.Row, error) { alive(); return scanRowAt(row, &h) }, selectResourcesAt, key.Fleet.String(), int64(at))
 	switch {
 	case err != nil:
 		return nil, fleet.Position{}, fmt.Errorf("read fleet %s at revision %d: %w", key.Fleet, at, err)

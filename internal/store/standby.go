@@ -107,8 +107,8 @@ func (s *Standby) CatchUp(ctx context.Context, known []fleet.Known) (changes []f
 // ResourcesAt is Store's.
 func (s *Standby) ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision) (rows []fleet.Row, err error) {
 	var refused error // as the primary would refuse
-	read, err := s.read(ctx, fleet.Known{Key: key}, func(ctx context.Context, from *Store, _ head, _ func()) (now fleet.Position, err error) {
-		rows, now, err = from.resourcesAt(ctx, key, at)
+	read, err := s.read(ctx, fleet.Known{Key: key}, func(ctx context.Context, from *Store, _ head, alive func()) (now fleet.Position, err error) {
+		rows, now, err = from.resourcesAt(ctx, key, at, alive)
 		refused = nil
 		if errors.Is(err, fleet.ErrNotFound) || errors.Is(err, fleet.ErrLimit) {
 			refused, err = err, nil
@@ -129,8 +129,7 @@ type asking func(ctx context.Context, from *Store, h head, alive func()) (fleet.
 
 // read reports whether ask has read from the standby what the primary would tell. Else the primary is to be asked. An error is the primary's, or of ctx.
 func (s *Standby) read(ctx context.Context, k fleet.Known, ask asking) (read bool, err error) {
-	times, may := s.may()
-	if !may {
+	if s.rests() {
 		s.metrics.Read(metrics.StandbyResting)
 		return false, nil
 	}
@@ -141,6 +140,11 @@ func (s *Standby) read(ctx context.Context, k fleet.Known, ask asking) (read boo
 	case !moved: // there is nothing to be told
 		return true, nil
 	case h.gone, h.at.Revision == k.At.Revision && h.at.Token == k.At.Token: // of credentials and settings alone there is little to read
+		return false, nil
+	}
+	times, may := s.may()
+	if !may {
+		s.metrics.Read(metrics.StandbyResting)
 		return false, nil
 	}
 	within, cancel := context.WithCancelCause(ctx)
@@ -155,7 +159,7 @@ func (s *Standby) read(ctx context.Context, k fleet.Known, ask asking) (read boo
 		return true, nil
 	case errors.Is(err, errPrimary):
 		return false, err
-	case errors.Is(ctx.Err(), context.Canceled):
+	case ctx.Err() != nil: // of the caller: that says nothing of the standby
 		return false, fmt.Errorf("%w: given up by the caller: %w", fleet.ErrUnavailable, context.Cause(ctx))
 	case errors.Is(err, errBehind):
 		s.metrics.Read(metrics.StandbyBehind)
@@ -278,7 +282,15 @@ func (s *Standby) related(ctx context.Context, other *Store) error {
 	return err
 }
 
-// may reports whether the standby is to be asked, and how often it has gone away. Of one that is away somebody is to find out when it has rested.
+// rests reports whether the standby is away, and nobody is to find out yet whether it still is.
+func (s *Standby) rests() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.away != nil && time.Now().Before(s.tryAt)
+}
+
+// may reports whether the standby is to be asked, and how often it has gone away. Of one that is away somebody is to find out when it has rested: who
+// is told that it may asks.
 func (s *Standby) may() (times int, may bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

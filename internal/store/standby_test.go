@@ -202,6 +202,30 @@ func TestAStandbyThatIsBehind(t *testing.T) {
 	}
 }
 
+// Where the standby has rested, one reading finds out whether it is to be used again. One that asks it nothing, as of credentials alone, leaves that to the next one.
+func TestAStandbyComesBackBesideReadingsThatDoNotAskIt(t *testing.T) {
+	p := setupPair(t, true)
+	p.apply(put(fleet.Cluster, "a", "1"))
+	load, _ := p.from(fleet.Position{})
+	p.servers.OnStandby(t, "SELECT pg_wal_replay_pause()")
+	p.apply(put(fleet.Cluster, "a", "2"))
+	p.from(load.At) // it is behind, and left alone
+	p.servers.OnStandby(t, "SELECT pg_wal_replay_resume()")
+	p.awaitStandby()
+	now, _ := p.from(fleet.Position{})
+	earlier := now.At
+	earlier.Epoch-- // a credential has changed
+	until(t, "the standby has rested", func() bool {
+		before := p.readings()["resting"]
+		p.from(earlier)
+		return p.readings()["resting"] == before
+	})
+	before := p.readings()["read"]
+	if p.from(fleet.Position{}); p.readings()["read"] == before {
+		t.Errorf("the standby has all, and is not read: %v", p.readings())
+	}
+}
+
 // awaitRead waits until the standby is read again, and the fleet is at that revision each time.
 func (p *pair) awaitRead(revision fleet.Revision) {
 	p.Helper()
