@@ -40,6 +40,7 @@ func (h *history) check() (wrong []string) {
 	h.checkClients(say)
 	h.checkRest(say)
 	h.checkReceipts(say)
+	h.checkRequests(say)
 	return wrong
 }
 

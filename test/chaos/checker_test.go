@@ -8,7 +8,7 @@ import (
 )
 
 // sound is a history in which all goes together: one name is written, changed, rolled back, deleted and written again, by acme, and another one
-// by umbrella. One node follows, one refuses what is refused, one is started again.
+// by umbrella. One node follows, one refuses what is refused, one is started again. An Envoy is killed.
 func sound() *history {
 	h := newHistory(func(n node, c content) bool { return n.ID == "n2" && refusable(c) })
 	put := func(tenant, name string, number, revision int64, rollback bool) {
@@ -62,7 +62,32 @@ func sound() *history {
 	takes(n2, "xds 0", acked, refusedName, 1) // what stands in
 	h.observed(n2, 7, "nacked")
 	h.observed(n1, 7, "acked")
+	h.join(proxied)
+	asks(h, "a", "connection refused") // it does not serve yet
+	for range 2 {
+		takes(proxied, "xds 0", acked, refusedName, 3)
+		takes(proxied, "xds 0", acked, "a", 3)
+		h.client(proxied, serves, "", nil)
+		asks(h, "a", "acme/1")
+		asks(h, "", "acme/0")
+		asks(h, "b", "503 ")
+		h.client(proxied, received, "xds 0", []content{{"acme", "a", 3}})
+		asks(h, "a", "acme/1")
+		h.forget(proxied) // it is killed
+		asks(h, "a", "connection refused")
+	}
+	takes(proxied, "xds 0", acked, refusedName, 3)
+	takes(proxied, "xds 0", acked, "a", 3)
+	h.client(proxied, serves, "", nil)
 	return h
+}
+
+// proxied is an Envoy.
+var proxied = node{"acme", "envoy"}
+
+// asks notes a request through it.
+func asks(h *history, name, answer string) {
+	h.requested(request{Node: proxied, Name: name, Since: h.now(), Answer: answer})
 }
 
 // TestTheCheckerFindsWhatIsWrong: each kind of it, where one thing is changed in a history that is sound.
@@ -92,6 +117,10 @@ func TestTheCheckerFindsWhatIsWrong(t *testing.T) {
 		"a client never gets the last":               {func(h *history) { h.held[n1]["a"] = 2 }, "unsettled"},
 		"a client keeps what is gone":                {func(h *history) { h.held[n1]["b"] = 1 }, "unsettled"},
 		"a client does without":                      {func(h *history) { delete(h.held[n2], "a") }, "unsettled"},
+		"a request to what is there fails":           {func(h *history) { asks(h, "a", "503 no healthy upstream") }, "failed"},
+		"a request to what the route names fails":    {func(h *history) { asks(h, "", "503 ") }, "failed"},
+		"a request is answered by what is over":      {func(h *history) { asks(h, "a", "acme/0") }, "failed"},
+		"a request is answered by another tenant's":  {func(h *history) { asks(h, "a", "umbrella/1") }, "crossed"},
 		"a receipt is ahead of an ACK":               {func(h *history) { h.observations = append(h.observations, observation{1, n1, 7, "acked"}) }, "receipt"},
 		"a receipt tells an ACK of who refused":      {func(h *history) { h.observed(n2, 7, "acked") }, "receipt"},
 		"a receipt tells a NACK of who took it":      {func(h *history) { h.observed(n1, 7, "nacked") }, "receipt"},

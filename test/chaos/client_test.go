@@ -203,12 +203,7 @@ func (c *proxy) poll(ctx context.Context, address string) error {
 
 // takeSet takes all that there is: what is not in it is gone.
 func (c *proxy) takeSet(contents []content) bool {
-	for name, number := range c.h.holds(c.node) {
-		if number != 0 && !slices.ContainsFunc(contents, func(o content) bool { return o.Name == name }) {
-			contents = append(contents, content{c.Tenant, name, 0})
-		}
-	}
-	return c.take(contents)
+	return c.take(c.h.whole(c.node, contents))
 }
 
 // take notes what came, and whether it is taken.

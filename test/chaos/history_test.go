@@ -55,6 +55,7 @@ const (
 	acked    did = "acked"
 	nacked   did = "nacked"
 	forgot   did = "forgot" // it was started again, with nothing
+	serves   did = "serves" // an Envoy that was started answers requests
 )
 
 // node is a client: both tenants have nodes of the same ids.
@@ -92,6 +93,7 @@ type history struct {
 	writes       []write
 	notes        []note
 	observations []observation
+	requests     []request
 	held         map[node]map[string]int64 // what each client took, so far
 	said         []string
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,7 +31,9 @@ type size struct {
 	pause   time.Duration // between two writes of a writer
 	names   int           // of each writer
 	seeds   []uint64
-	roams   bool // clients that poll go to other servers too; those that they leave wait for them for half a minute
+	envoys  int           // of each tenant
+	stay    time.Duration // of a stream of an Envoy at a server
+	roams   bool          // clients that poll go to other servers too; those that they leave wait for them for half a minute
 }
 
 // chosen is the size that FAIRLEAD_SOAK asks for, as the time that each seed lasts, or else the one that every run of the tests can bear.
@@ -38,11 +41,11 @@ func chosen(t *testing.T) size {
 	t.Helper()
 	said := os.Getenv("FAIRLEAD_SOAK")
 	if said == "" {
-		return size{lasts: 8 * time.Second, proxies: 12, pause: 100 * time.Millisecond, names: 4, seeds: []uint64{1}}
+		return size{lasts: 8 * time.Second, proxies: 12, pause: 100 * time.Millisecond, names: 4, seeds: []uint64{1}, envoys: 1, stay: 3 * time.Second}
 	}
 	d, err := time.ParseDuration(said)
 	world.Must(t, err)
-	return size{lasts: d, proxies: 60, pause: time.Second, names: 8, seeds: []uint64{1, 2}, roams: true}
+	return size{lasts: d, proxies: 60, pause: time.Second, names: 8, seeds: []uint64{1, 2}, roams: true, envoys: 2, stay: 20 * time.Second}
 }
 
 // TestSoakChaos: what is acknowledged stays, and no client is given what is over, or another tenant's, or is said to have done what it did not,
@@ -74,8 +77,8 @@ func chaos(t *testing.T, seed uint64, s size) {
 	defer rest()
 	var proxies, others sync.WaitGroup
 	defer func() { leave(); proxies.Wait() }()
+	writers := in.writers(h, s, draw)
 	protocols := []string{"delta", "SotW", "REST"}
-	var writers []*writer
 	for i, tenant := range in.tenants {
 		for k := range s.proxies {
 			n := node{tenant.slug, fmt.Sprint("n", k)}
@@ -87,23 +90,19 @@ func chaos(t *testing.T, seed uint64, s size) {
 			h.join(n)
 			proxies.Go(func() { p.run(living) })
 		}
-		for k := range 2 {
-			w := &writer{tenant: tenant.slug, fleet: fleetName, apis: tenant.apis, rng: draw(uint64(10 + 10*i + k)), h: h, pause: s.pause} //nolint:gosec // small
-			for j := range s.names {
-				w.names = append(w.names, fmt.Sprintf("c%d-%d", k, j))
-			}
-			if k == 0 {
-				w.names[0] = refusedName
-			}
-			writers = append(writers, w)
-		}
 	}
+	in.addEnvoys(t, h, s.envoys, s.stay, roaming, draw)
+	for _, e := range in.envoys {
+		proxies.Go(func() { e.run(living) })
+	}
+	in.awaitEnvoys(t)
 	writing, stop := context.WithCancel(t.Context())
 	defer func() { stop(); others.Wait() }()
 	for _, w := range writers {
 		others.Go(func() { w.run(writing) })
 	}
 	for i, tenant := range in.tenants {
+		others.Go(func() { tenant.move(writing, t, s.pause) })
 		others.Go(func() { tenant.watch(writing, h, draw(uint64(50+i))) }) //nolint:gosec // small
 	}
 	play(t.Context(), plan(seed, s.lasts, in.breakables()), h.say)
@@ -118,6 +117,9 @@ func chaos(t *testing.T, seed uint64, s size) {
 	defer cancel()
 	for _, w := range writers {
 		w.settle(settling)
+	}
+	for _, tenant := range in.tenants {
+		tenant.next(settling, t)
 	}
 	in.await(t, h, writers)
 	leave()
@@ -154,6 +156,36 @@ func (in *installation) await(t *testing.T, h *history, writers []*writer) {
 	for _, tenant := range in.tenants {
 		wait(func() []string { return tenant.untold(t, h, in) })
 	}
+	for _, e := range in.envoys {
+		wait(func() []string { return e.differs(t) })
+	}
+	in.awaitEnvoys(t) // what was killed near the end
+}
+
+// awaitEnvoys waits until all of them were seen to serve.
+func (in *installation) awaitEnvoys(t *testing.T) {
+	t.Helper()
+	world.Eventually(t, hang, "an Envoy does not serve", func() bool {
+		return !slices.ContainsFunc(in.envoys, func(e *envoy) bool { return !e.serving() })
+	})
+}
+
+// writers are two of each tenant.
+func (in *installation) writers(h *history, s size, draw func(uint64) *rand.Rand) (all []*writer) {
+	for i, tenant := range in.tenants {
+		for k := range 2 {
+			w := &writer{tenant: tenant.slug, fleet: fleetName, apis: tenant.apis, rng: draw(uint64(10 + 10*i + k)), h: h, pause: s.pause, backends: tenant.backends} //nolint:gosec // small
+			for j := range s.names {
+				w.names = append(w.names, fmt.Sprintf("c%d-%d", k, j))
+			}
+			if k == 0 {
+				w.names[0] = refusedName
+			}
+			tenant.names = append(tenant.names, w.names...)
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 const fleetName = "edge"
@@ -165,6 +197,7 @@ type installation struct {
 	xds      []*server
 	apis     []*server
 	tenants  []*tenant
+	envoys   []*envoy
 	refusers map[node]bool
 }
 
@@ -180,6 +213,10 @@ type server struct {
 type tenant struct {
 	slug, nodes string
 	apis        []*client.ClientWithResponses
+	backends    [2]string // by the numbers of what leads to them
+	names       []string  // of clusters that are written
+	swaps       int64     // of the route's cluster, that were acknowledged
+	key         string    // of the next one, if it was sent and not answered
 }
 
 func newInstallation(t *testing.T) *installation {
@@ -223,6 +260,9 @@ func newInstallation(t *testing.T) *installation {
 
 func (in *installation) tenant(slug, token, nodes string) *tenant {
 	a := &tenant{slug: slug, nodes: nodes}
+	for i := range a.backends {
+		a.backends[i] = backend(in.T, backendOf(content{Tenant: slug, Number: int64(i)}))
+	}
 	for _, api := range in.apis {
 		c, err := client.NewClientWithResponses("http://"+api.address, client.WithToken(token))
 		world.Must(in.T, err)
@@ -270,6 +310,12 @@ func (in *installation) breakables() (all []breakable) {
 				return func() { signal(group.servers[i], syscall.SIGCONT) }
 			}})
 		all = append(all, cuts(group.of+" to database", len(group.servers), func(i int) []*wire { return group.servers[i].database })...)
+	}
+	if len(in.envoys) > 0 {
+		all = append(all, breakable{"kill", "envoy", len(in.envoys), func(i int, _ time.Duration) func() {
+			in.envoys[i].kill()
+			return in.envoys[i].begin
+		}})
 	}
 	all = append(all, cuts("clients to xds", len(in.xds), func(i int) []*wire { return []*wire{in.xds[i].clients} })...)
 	return append(all, breakable{"kill", "database", 1, func(int, time.Duration) func() {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -159,6 +160,13 @@ func (h *history) summary() string {
 	}
 	for _, o := range h.observations {
 		count["said to be "+o.State]++
+	}
+	for _, r := range h.requests {
+		if strings.HasPrefix(r.Answer, r.Node.Tenant+"/") {
+			count["requests answered"]++
+		} else {
+			count["requests that failed"]++
+		}
 	}
 	return fmt.Sprint(count)
 }

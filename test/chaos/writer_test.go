@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	client "fairlead/clients/go"
+	"fairlead/test/world"
 )
 
 // patience is how long a writer waits for an answer.
@@ -28,6 +29,7 @@ type writer struct {
 	rng           *rand.Rand
 	h             *history
 	pause         time.Duration // between two writes
+	backends      [2]string     // to whom clusters lead, by their number
 
 	numbers map[string]int64 // of the last write of each
 	there   map[string]bool  // as far as it knows
@@ -68,7 +70,7 @@ func (w *writer) settle(ctx context.Context) {
 
 func (w *writer) put(ctx context.Context, name string) bool {
 	c := content{w.tenant, name, w.numbers[name]}
-	doc := fmt.Sprintf("{type: clusters, name: %q, body: {name: %q, type: STATIC, connect_timeout: 1s, alt_stat_name: %q}}", name, name, c.mark())
+	doc := w.document(c)
 	done, revision := w.try(ctx, write{content: c}, func(ctx context.Context, api *client.ClientWithResponses, message, key string) (answer, *client.WriteResult, error) {
 		r, err := api.PutResourceWithBodyWithResponse(ctx, w.tenant, w.fleet, "clusters", name, &client.PutResourceParams{Message: &message, IdempotencyKey: &key}, "application/yaml", strings.NewReader(doc))
 		if err != nil {
@@ -85,6 +87,18 @@ func (w *writer) put(ctx context.Context, name string) bool {
 		w.past[name] = w.past[name][max(0, len(w.past[name])-5):]
 	}
 	return done
+}
+
+// document is a cluster that is there and has its mark. Of what some are to refuse an Envoy refuses it too.
+func (w *writer) document(c content) string {
+	refused := ""
+	if refusable(c) {
+		refused = `, transport_socket: {name: tls, typed_config: {"@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext,
+			common_tls_context: {validation_context: {trusted_ca: {filename: /no/such/file}}}}}`
+	}
+	body := fmt.Sprintf("{name: %q, type: STATIC, connect_timeout: 60s, alt_stat_name: %q, load_assignment: {cluster_name: %q, endpoints: [{lb_endpoints: [{endpoint: {address: %s}}]}]}%s}",
+		c.Name, c.mark(), c.Name, world.Socket(w.backends[c.Number%2]), refused)
+	return world.NewResource("clusters", c.Name, body).Document()
 }
 
 func (w *writer) remove(ctx context.Context, name string) {

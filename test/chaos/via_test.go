@@ -1,0 +1,209 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"fairlead/internal/fleet"
+	"fairlead/test/world"
+)
+
+// mostBytes may a message have.
+const mostBytes = 64 << 20
+
+// via stands between an Envoy and all xDS servers. It chooses a server for each stream, ends streams as a proxy does that moves, and writes down
+// for the Envoy which clusters it was given and what it made of them.
+type via struct {
+	discoveryv3.UnimplementedAggregatedDiscoveryServiceServer
+	node
+	address   string
+	addresses []string        // of the servers
+	roaming   context.Context //nolint:containedctx // while it lasts streams are ended by themselves
+	stay      time.Duration   // for about that long a stream stays at a server
+	h         *history
+	running   sync.WaitGroup
+
+	mu   sync.Mutex // guards what follows
+	rng  *rand.Rand
+	life int // of the Envoy: each has streams of its own
+}
+
+func newVia(t testing.TB, v *via) *via {
+	t.Helper()
+	lis, err := net.Listen("tcp", world.AnyPort)
+	world.Must(t, err)
+	v.address = lis.Addr().String()
+	gs := grpc.NewServer(grpc.MaxRecvMsgSize(mostBytes))
+	discoveryv3.RegisterAggregatedDiscoveryServiceServer(gs, v)
+	v.running.Go(func() { _ = gs.Serve(lis) })
+	t.Cleanup(func() {
+		gs.Stop()
+		v.running.Wait()
+	})
+	return v
+}
+
+// forget is of an Envoy that is killed: what its streams still bring is not noted.
+func (v *via) forget() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.life++
+	v.h.forget(v.node)
+}
+
+// note writes something down unless the Envoy whose stream it was is gone.
+func (v *via) note(life int, d did, server string, contents []content) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if life == v.life {
+		v.h.client(v.node, d, server, contents)
+	}
+}
+
+// DeltaAggregatedResources is the server's.
+func (v *via) DeltaAggregatedResources(down grpc.BidiStreamingServer[discoveryv3.DeltaDiscoveryRequest, discoveryv3.DeltaDiscoveryResponse]) error {
+	return v.pass(down.Context(), func(ctx context.Context, ads discoveryv3.AggregatedDiscoveryServiceClient, book *book) error {
+		up, err := ads.DeltaAggregatedResources(ctx)
+		if err != nil {
+			return err
+		}
+		return relay(&v.running, down, up, func(q *discoveryv3.DeltaDiscoveryRequest) {
+			book.answered(q.GetResponseNonce(), q.GetErrorDetail() != nil)
+		}, func(r *discoveryv3.DeltaDiscoveryResponse) {
+			if r.GetTypeUrl() != fleet.Cluster.URL() {
+				return
+			}
+			var contents []content
+			for _, res := range r.GetResources() {
+				contents = append(contents, read(res.GetResource().GetValue())...)
+			}
+			for _, name := range r.GetRemovedResources() {
+				contents = append(contents, content{v.Tenant, name, 0})
+			}
+			book.sent(r.GetNonce(), contents)
+		})
+	})
+}
+
+// StreamAggregatedResources is the server's.
+func (v *via) StreamAggregatedResources(down grpc.BidiStreamingServer[discoveryv3.DiscoveryRequest, discoveryv3.DiscoveryResponse]) error {
+	return v.pass(down.Context(), func(ctx context.Context, ads discoveryv3.AggregatedDiscoveryServiceClient, book *book) error {
+		up, err := ads.StreamAggregatedResources(ctx)
+		if err != nil {
+			return err
+		}
+		return relay(&v.running, down, up, func(q *discoveryv3.DiscoveryRequest) {
+			book.answered(q.GetResponseNonce(), q.GetErrorDetail() != nil)
+		}, func(r *discoveryv3.DiscoveryResponse) {
+			if r.GetTypeUrl() != fleet.Cluster.URL() {
+				return
+			}
+			var contents []content
+			for _, res := range r.GetResources() {
+				contents = append(contents, read(res.GetValue())...)
+			}
+			book.sent(r.GetNonce(), v.h.whole(v.node, contents))
+		})
+	})
+}
+
+// pass has a stream go on at a server until either side, or the time that it stays there, ends.
+func (v *via) pass(ctx context.Context, do func(context.Context, discoveryv3.AggregatedDiscoveryServiceClient, *book) error) error {
+	v.mu.Lock()
+	server, life := v.rng.IntN(len(v.addresses)), v.life
+	stay := v.stay/10 + time.Duration(v.rng.ExpFloat64()*float64(v.stay))
+	v.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	leave := time.AfterFunc(stay, func() {
+		if v.roaming.Err() == nil {
+			cancel(status.Error(codes.Unavailable, "it goes to another server"))
+		}
+	})
+	defer cancel(nil)
+	defer leave.Stop()
+	conn, err := grpc.NewClient("passthrough:///"+v.addresses[server], grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDisableServiceConfig(), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(mostBytes)))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if in, ok := metadata.FromIncomingContext(ctx); ok {
+		ctx = metadata.NewOutgoingContext(ctx, metadata.MD{"authorization": in.Get("authorization")})
+	}
+	return do(ctx, discoveryv3.NewAggregatedDiscoveryServiceClient(conn), &book{v: v, life: life, server: fmt.Sprint("xds ", server), open: map[string][]content{}})
+}
+
+// relay passes messages on both ways until one of them ends.
+func relay[Q, R any](running *sync.WaitGroup, down grpc.BidiStreamingServer[Q, R], up grpc.BidiStreamingClient[Q, R], asked func(*Q), sent func(*R)) error {
+	over := make(chan error, 2)
+	running.Go(func() { // it ends with the handler
+		for {
+			q, err := down.Recv()
+			if err == nil {
+				asked(q)
+				err = up.Send(q)
+			}
+			if err != nil {
+				over <- err
+				return
+			}
+		}
+	})
+	running.Go(func() {
+		for {
+			r, err := up.Recv()
+			if err == nil {
+				sent(r)
+				err = down.Send(r)
+			}
+			if err != nil {
+				over <- err
+				return
+			}
+		}
+	})
+	return <-over
+}
+
+// book is what one stream brought and what was said to it.
+type book struct {
+	v      *via
+	life   int
+	server string
+
+	mu   sync.Mutex // guards open
+	open map[string][]content
+}
+
+func (b *book) sent(nonce string, contents []content) {
+	b.mu.Lock()
+	b.open[nonce] = contents
+	b.mu.Unlock()
+	b.v.note(b.life, received, b.server, contents)
+}
+
+func (b *book) answered(nonce string, refused bool) {
+	b.mu.Lock()
+	contents, is := b.open[nonce]
+	delete(b.open, nonce)
+	b.mu.Unlock()
+	switch {
+	case !is: // another type's, or of what it subscribes to
+	case refused:
+		b.v.note(b.life, nacked, b.server, contents)
+	default:
+		b.v.note(b.life, acked, b.server, contents)
+	}
+}
