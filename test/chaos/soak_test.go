@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -63,7 +64,7 @@ func TestSoakChaos(t *testing.T) {
 }
 
 func chaos(t *testing.T, seed uint64, s size) {
-	in := newInstallation(t)
+	in := newInstallation(t, s.roams)
 	h := newHistory(func(n node, c content) bool { return refusable(c) && in.refusers[n] })
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -111,7 +112,10 @@ func chaos(t *testing.T, seed uint64, s size) {
 	rest() // who were started again later would have nothing for a moment
 
 	for _, api := range in.apis {
-		world.AwaitOK(t, "http://"+api.address+"/readyz")
+		world.Eventually(t, hang, "an API server is not ready", func() bool { // for a minute after the disk was full it says so
+			code, body := world.Get("http://" + api.address + "/readyz")
+			return code == http.StatusOK || strings.Contains(body, "no room on its disk")
+		})
 	}
 	settling, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
@@ -194,6 +198,7 @@ const fleetName = "edge"
 type installation struct {
 	*world.World
 	pg       *localpg.Server
+	disk     *disk // of the database; nil if it is everybody's
 	xds      []*server
 	apis     []*server
 	tenants  []*tenant
@@ -219,10 +224,18 @@ type tenant struct {
 	key         string    // of the next one, if it was sent and not answered
 }
 
-func newInstallation(t *testing.T) *installation {
+// newInstallation starts it. Where it is to be full, the database has to have a disk of its own.
+func newInstallation(t *testing.T, full bool) *installation {
 	t.Helper()
-	w, pg := world.NewAlone(t)
-	in := &installation{World: w, pg: pg, refusers: map[node]bool{}}
+	d := newDisk(t, 1024)
+	if d == nil {
+		if full {
+			t.Fatal(noDisk)
+		}
+		t.Log("the disk is never full: " + noDisk)
+	}
+	w, pg := world.NewAloneOn(t, d.folder(), smallWAL)
+	in := &installation{World: w, pg: pg, disk: d, refusers: map[node]bool{}}
 	pooler := w.DB.NewPooler(t, storetest.PoolerConfig{Mode: "transaction", Size: 20, LoginRetry: 1})
 	for i := range 2 {
 		s := &server{name: "api", address: world.FreePort(t)}
@@ -318,6 +331,9 @@ func (in *installation) breakables() (all []breakable) {
 		}})
 	}
 	all = append(all, cuts("clients to xds", len(in.xds), func(i int) []*wire { return []*wire{in.xds[i].clients} })...)
+	if in.disk != nil {
+		all = append(all, breakable{"fill", "database", 1, in.fillDisk})
+	}
 	return append(all, breakable{"kill", "database", 1, func(int, time.Duration) func() {
 		in.pg.Kill()
 		return func() { world.Must(in.T, in.pg.Restart(in.T.Context())) }

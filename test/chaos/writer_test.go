@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -125,19 +126,30 @@ func (w *writer) rollback(ctx context.Context, name string, to past) {
 }
 
 // answer is what the client returns of any request.
-type answer interface{ StatusCode() int }
+type answer interface {
+	StatusCode() int
+	GetBody() []byte
+}
+
+// codeOf is the code of a problem.
+func codeOf(body []byte) string {
+	var p struct{ Code string }
+	_ = json.Unmarshal(body, &p) // what is no problem has none
+	return p.Code
+}
 
 // try makes a write and notes what became of it. Where no answer comes it mostly asks again, with the same key, at the other server.
 func (w *writer) try(ctx context.Context, note write, do func(context.Context, *client.ClientWithResponses, string, string) (answer, *client.WriteResult, error)) (done bool, revision int64) {
 	message, key := strconv.FormatInt(note.Number, 10), uuid.NewString()
 	note.Began = w.h.now()
 	note.Outcome = ambiguous
-	at := w.rng.IntN(len(w.apis))
+	at, full := w.rng.IntN(len(w.apis)), true
 	for tries := 1 + w.rng.IntN(4); tries > 0 && note.Outcome == ambiguous; tries-- {
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		a, result, err := do(asking, w.apis[at%len(w.apis)], message, key)
 		cancel()
 		at++
+		full = full && err == nil && codeOf(a.GetBody()) == "database_full"
 		switch {
 		case err != nil || a.StatusCode() >= http.StatusInternalServerError || a.StatusCode() == http.StatusTooManyRequests:
 		case result == nil:
@@ -148,6 +160,10 @@ func (w *writer) try(ctx context.Context, note write, do func(context.Context, *
 		default:
 			note.Outcome, note.Revision = acknowledged, result.Revision
 		}
+	}
+	if full { // and nothing was done
+		note.Outcome = refused
+		w.h.say("%s was refused: the disk is full", note.mark())
 	}
 	w.h.wrote(note)
 	return note.Outcome == acknowledged, note.Revision

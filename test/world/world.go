@@ -46,6 +46,13 @@ func NewAlone(t testing.TB) (*World, *localpg.Server) {
 	return newOn(t, db, ""), pg
 }
 
+// NewAloneOn is NewAlone with the data of Postgres in a folder of dir, "" for anywhere, and further settings of it.
+func NewAloneOn(t testing.TB, dir string, settings map[string]string) (*World, *localpg.Server) {
+	t.Helper()
+	db, pg := storetest.AloneOn(t, dir, settings)
+	return newOn(t, db, ""), pg
+}
+
 // NewOn is New on a database that is there and has been migrated.
 func NewOn(t testing.TB, db *storetest.DB) *World {
 	t.Helper()

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"sync"
 	"time"
@@ -70,7 +71,7 @@ func serverLocked(ctx context.Context) (server, error) {
 
 // startAny starts a Postgres of this machine, or else one in Docker.
 func startAny(ctx context.Context) (server, error) {
-	s, err := start(ctx)
+	s, err := start(ctx, localpg.Config{})
 	if s != nil {
 		return s, err
 	}
@@ -87,14 +88,16 @@ func startAny(ctx context.Context) (server, error) {
 	return c, noDocker
 }
 
-func start(ctx context.Context) (*localpg.Server, error) {
+// start starts one whose DataDir and Settings are c's.
+func start(ctx context.Context, c localpg.Config) (*localpg.Server, error) {
 	bin, err := localpg.Find(ctx, localpg.FindConfig{Fetch: true})
 	if err != nil {
 		return nil, err
 	}
 	// synchronous_commit stays on, as the store demands; without fsync it costs nothing.
-	s, err := localpg.Start(ctx, localpg.Config{Bin: bin, Ephemeral: true, MaxConnections: 400,
-		Settings: map[string]string{"synchronous_commit": "on"}})
+	settings := map[string]string{"synchronous_commit": "on"}
+	maps.Copy(settings, c.Settings)
+	s, err := localpg.Start(ctx, localpg.Config{Bin: bin, DataDir: c.DataDir, Ephemeral: true, MaxConnections: 400, Settings: settings})
 	if err != nil {
 		return nil, err
 	}

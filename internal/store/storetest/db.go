@@ -35,7 +35,13 @@ func Empty(t testing.TB) *DB { return open(t, "") }
 // stops with the test.
 func Alone(t testing.TB) (*DB, *localpg.Server) {
 	t.Helper()
-	s, err := start(t.Context())
+	return AloneOn(t, "", nil)
+}
+
+// AloneOn is Alone with its data in a folder of dir, "" for anywhere, and further settings of Postgres.
+func AloneOn(t testing.TB, dir string, settings map[string]string) (*DB, *localpg.Server) {
+	t.Helper()
+	s, err := start(t.Context(), localpg.Config{DataDir: dir, Settings: settings})
 	if s != nil {
 		t.Cleanup(func() {
 			if err := s.Stop(context.Background()); err != nil {
