@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"sync"
+	"unique"
 )
 
 // content is what a write gave a name: the number of the write, which no other write of the name has, or 0 where it deleted the name.
@@ -23,7 +24,7 @@ var marks = regexp.MustCompile(`chaos/([a-z0-9]+)/([a-z0-9-]+)/([0-9]+)/`)
 func read(b []byte) (found []content) {
 	for _, m := range marks.FindAllSubmatch(b, -1) {
 		n, _ := strconv.ParseInt(string(m[3]), 10, 64)
-		found = append(found, content{string(m[1]), string(m[2]), n})
+		found = append(found, content{unique.Make(string(m[1])).Value(), unique.Make(string(m[2])).Value(), n}) // one string of each, for all clients
 	}
 	return found
 }

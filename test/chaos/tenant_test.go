@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,13 +15,16 @@ import (
 	"fairlead/test/world"
 )
 
-// watch asks for receipts of the tenant's newest revisions until ctx ends, and notes what they say of nodes.
-func (a *tenant) watch(ctx context.Context, h *history, rng *rand.Rand) {
+// limit is how many items a page of an answer has at most.
+var limit = 500
+
+// watch asks for receipts of the tenant's newest revisions until ctx ends, with a pause after each, and notes what they say of nodes.
+func (a *tenant) watch(ctx context.Context, h *history, rng *rand.Rand, pause time.Duration) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(pause):
 		}
 		revision := h.newest(a.slug) - rng.Int64N(20)
 		if revision > 0 {
@@ -33,17 +37,21 @@ func (a *tenant) watch(ctx context.Context, h *history, rng *rand.Rand) {
 func (a *tenant) receipt(ctx context.Context, h *history, api *client.ClientWithResponses, revision int64) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	limit := 500
 	for _, state := range []client.GetReceiptParamsState{client.GetReceiptParamsStateAcked, client.GetReceiptParamsStateNacked} {
-		r, err := api.GetReceiptWithResponse(ctx, a.slug, fleetName, revision, &client.GetReceiptParams{State: &state, Limit: &limit})
-		if err != nil {
-			return err
-		}
-		if r.JSON200 == nil {
-			return fmt.Errorf("the receipt of %d: %d", revision, r.StatusCode())
-		}
-		for _, n := range r.JSON200.Nodes {
-			h.observed(node{a.slug, n.Id}, revision, string(n.State))
+		for ask := (client.GetReceiptParams{State: &state, Limit: &limit}); ; {
+			r, err := api.GetReceiptWithResponse(ctx, a.slug, fleetName, revision, &ask)
+			if err != nil {
+				return err
+			}
+			if r.JSON200 == nil {
+				return fmt.Errorf("the receipt of %d: %d", revision, r.StatusCode())
+			}
+			for _, n := range r.JSON200.Nodes {
+				h.observed(node{a.slug, n.Id}, revision, string(n.State))
+			}
+			if ask.Cursor = r.JSON200.NextCursor; ask.Cursor == nil {
+				break
+			}
 		}
 	}
 	return nil
@@ -61,6 +69,36 @@ func (h *history) newest(tenant string) (newest int64) {
 	return newest
 }
 
+// heldUp reports whether the API says of an Envoy that it refuses a version for which nothing stands in, as it is not known what it has. In state of the
+// world it gets no clusters then (docs/semantics.md, 3.2): that happens where its server has never seen what the client had, in a fleet that changes too often to settle.
+func (a *tenant) heldUp(t *testing.T, in *installation) bool {
+	t.Helper()
+	return slices.ContainsFunc(in.envoys, func(e *envoy) bool {
+		if e.tenant != a {
+			return false
+		}
+		r := answered(t, func() (*client.GetNodeResponse, error) {
+			return a.apis[0].GetNodeWithResponse(t.Context(), a.slug, fleetName, e.ID)
+		})
+		return slices.ContainsFunc(r.JSON200.Refusals, func(x client.Refusal) bool {
+			return x.Ended == nil && x.Name == refusedName && x.ActionCode != nil && *x.ActionCode == client.Unknown
+		})
+	})
+}
+
+// free writes a version of that name which nobody refuses, as it is told to do.
+func (a *tenant) free(t *testing.T, h *history, writers []*writer) {
+	t.Helper()
+	for _, w := range writers {
+		if w.tenant == a.slug && w.names[0] == refusedName {
+			for w.numbers[refusedName]++; !w.put(t.Context(), refusedName) && t.Context().Err() == nil; {
+				w.numbers[refusedName] += 3
+			}
+		}
+	}
+	a.tell(t, h, writers)
+}
+
 // untold tells what the receipt of the last revision of each name does not say yet.
 func (a *tenant) untold(t *testing.T, h *history, in *installation) (wrong []string) {
 	t.Helper()
@@ -69,17 +107,7 @@ func (a *tenant) untold(t *testing.T, h *history, in *installation) (wrong []str
 			continue
 		}
 		last := versions[len(versions)-1]
-		got := map[string]string{}
-		limit := 500
-		for _, state := range []client.GetReceiptParamsState{client.GetReceiptParamsStateAcked, client.GetReceiptParamsStateNacked} {
-			r := answered(t, func() (*client.GetReceiptResponse, error) {
-				return a.apis[0].GetReceiptWithResponse(t.Context(), a.slug, fleetName, last.Revision, &client.GetReceiptParams{State: &state, Limit: &limit})
-			})
-			for _, n := range r.JSON200.Nodes {
-				got[n.Id] = string(n.State)
-				h.observed(node{a.slug, n.Id}, last.Revision, string(n.State))
-			}
-		}
+		got := a.told(t, h, last.Revision)
 		for n := range in.refusers {
 			want := string(acked)
 			if h.refuses(n, content{k.Tenant, k.Name, last.Number}) {
@@ -91,6 +119,27 @@ func (a *tenant) untold(t *testing.T, h *history, in *installation) (wrong []str
 		}
 	}
 	return wrong
+}
+
+// told is what the receipt of a revision says of each node that it has as acked or nacked.
+func (a *tenant) told(t *testing.T, h *history, revision int64) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	for _, state := range []client.GetReceiptParamsState{client.GetReceiptParamsStateAcked, client.GetReceiptParamsStateNacked} {
+		for ask := (client.GetReceiptParams{State: &state, Limit: &limit}); ; {
+			r := answered(t, func() (*client.GetReceiptResponse, error) {
+				return a.apis[0].GetReceiptWithResponse(t.Context(), a.slug, fleetName, revision, &ask)
+			})
+			for _, n := range r.JSON200.Nodes {
+				got[n.Id] = string(n.State)
+				h.observed(node{a.slug, n.Id}, revision, string(n.State))
+			}
+			if ask.Cursor = r.JSON200.NextCursor; ask.Cursor == nil {
+				break
+			}
+		}
+	}
+	return got
 }
 
 // answered asks until there is an answer with what was asked for: of a connection that broke the next request may still hear.
@@ -107,7 +156,7 @@ func answered[A answer](t *testing.T, ask func() (A, error)) (got A) {
 // tell notes what the API tells of all names.
 func (a *tenant) tell(t *testing.T, h *history, writers []*writer) {
 	t.Helper()
-	api, limit := a.apis[1], 500
+	api := a.apis[1]
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, w := range writers {

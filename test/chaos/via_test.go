@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
@@ -38,6 +40,7 @@ type via struct {
 	mu   sync.Mutex // guards what follows
 	rng  *rand.Rand
 	life int // of the Envoy: each has streams of its own
+	said []string
 }
 
 func newVia(t testing.TB, v *via) *via {
@@ -45,14 +48,24 @@ func newVia(t testing.TB, v *via) *via {
 	lis, err := net.Listen("tcp", world.AnyPort)
 	world.Must(t, err)
 	v.address = lis.Addr().String()
-	gs := grpc.NewServer(grpc.MaxRecvMsgSize(mostBytes))
+	gs := grpc.NewServer(grpc.MaxRecvMsgSize(mostBytes), grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true})) // as the servers
 	discoveryv3.RegisterAggregatedDiscoveryServiceServer(gs, v)
 	v.running.Go(func() { _ = gs.Serve(lis) })
 	t.Cleanup(func() {
 		gs.Stop()
 		v.running.Wait()
+		if t.Failed() {
+			t.Logf("between %v and its servers:\n%s", v.node, strings.Join(v.said[max(0, len(v.said)-100):], "\n"))
+		}
 	})
 	return v
+}
+
+// say keeps a line for who reads the log of a test that failed.
+func (v *via) say(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.said = append(v.said, time.Now().Format("05.000 ")+fmt.Sprintf(format, args...))
 }
 
 // forget is of an Envoy that is killed: what its streams still bring is not noted.
@@ -80,8 +93,10 @@ func (v *via) DeltaAggregatedResources(down grpc.BidiStreamingServer[discoveryv3
 			return err
 		}
 		return relay(&v.running, down, up, func(q *discoveryv3.DeltaDiscoveryRequest) {
-			book.answered(q.GetResponseNonce(), q.GetErrorDetail() != nil)
+			v.say("asks %s of %s %q, has %v, nonce %.8s %s", book.server, q.GetTypeUrl(), q.GetResourceNamesSubscribe(), q.GetInitialResourceVersions(), q.GetResponseNonce(), q.GetErrorDetail().GetMessage())
+			book.answered(q.GetTypeUrl(), q.GetResponseNonce(), q.GetErrorDetail() != nil)
 		}, func(r *discoveryv3.DeltaDiscoveryResponse) {
+			v.say("%s sends %s: %d, without %q, nonce %.8s", book.server, r.GetTypeUrl(), len(r.GetResources()), r.GetRemovedResources(), r.GetNonce())
 			if r.GetTypeUrl() != fleet.Cluster.URL() {
 				return
 			}
@@ -105,8 +120,10 @@ func (v *via) StreamAggregatedResources(down grpc.BidiStreamingServer[discoveryv
 			return err
 		}
 		return relay(&v.running, down, up, func(q *discoveryv3.DiscoveryRequest) {
-			book.answered(q.GetResponseNonce(), q.GetErrorDetail() != nil)
+			v.say("asks %s of %s %q at %s, nonce %.8s %s", book.server, q.GetTypeUrl(), q.GetResourceNames(), q.GetVersionInfo(), q.GetResponseNonce(), q.GetErrorDetail().GetMessage())
+			book.answered(q.GetTypeUrl(), q.GetResponseNonce(), q.GetErrorDetail() != nil)
 		}, func(r *discoveryv3.DiscoveryResponse) {
+			v.say("%s sends %s: %d at %s, nonce %.8s", book.server, r.GetTypeUrl(), len(r.GetResources()), r.GetVersionInfo(), r.GetNonce())
 			if r.GetTypeUrl() != fleet.Cluster.URL() {
 				return
 			}
@@ -194,13 +211,16 @@ func (b *book) sent(nonce string, contents []content) {
 	b.v.note(b.life, received, b.server, contents)
 }
 
-func (b *book) answered(nonce string, refused bool) {
+func (b *book) answered(typeURL, nonce string, refused bool) {
+	if typeURL != fleet.Cluster.URL() {
+		return
+	}
 	b.mu.Lock()
 	contents, is := b.open[nonce]
 	delete(b.open, nonce)
 	b.mu.Unlock()
 	switch {
-	case !is: // another type's, or of what it subscribes to
+	case !is: // it subscribes to something
 	case refused:
 		b.v.note(b.life, nacked, b.server, contents)
 	default:
