@@ -233,7 +233,7 @@ func (a *tenant) clusters(t *testing.T) (names []string) {
 }
 
 // addEnvoys starts some for each tenant, of both protocols in turn, and waits until they serve. One alone is of delta (docs/soak.md).
-func (in *installation) addEnvoys(t *testing.T, h *history, each int, stay time.Duration, roaming context.Context, draw func(uint64) *rand.Rand) {
+func (in *installation) addEnvoys(roaming context.Context, t *testing.T, h *history, each int, stay time.Duration, draw func(uint64) *rand.Rand) {
 	t.Helper()
 	in.Late = []fleet.Type{fleet.Cluster, fleet.Endpoint, fleet.Listener, fleet.Route} // no server may answer for longer than they wait
 	for i, tenant := range in.tenants {

@@ -92,7 +92,7 @@ func chaos(t *testing.T, seed uint64, s size) {
 			proxies.Go(func() { p.run(living) })
 		}
 	}
-	in.addEnvoys(t, h, s.envoys, s.stay, roaming, draw)
+	in.addEnvoys(roaming, t, h, s.envoys, s.stay, draw)
 	for _, e := range in.envoys {
 		proxies.Go(func() { e.run(living) })
 	}
