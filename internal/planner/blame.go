@@ -80,7 +80,26 @@ func (c *Client) refusedBy(x repair.Refusal) {
 	if next != nil {
 		c.edit(x.Type).search = next
 	}
+	c.find(vs)
+}
+
+// find takes in verdicts. What is to blame, or may be where nobody can be told, is not offered again in the place of what the client may have.
+func (c *Client) find(vs []snapshot.Verdict) {
 	c.found.Verdicts = append(c.found.Verdicts, vs...)
+	for _, v := range vs {
+		tr := &c.pos.Types[v.Type]
+		var edits []doubtEdit
+		for _, name := range tr.Doubts.names() {
+			d := tr.Doubts.of(name)
+			if d.Offered == nil || len(v.Blame) > 0 && !slices.ContainsFunc(v.Blame, func(x snapshot.Exception) bool { return snapshot.Same(d.Offered, x.Refused) }) {
+				continue
+			}
+			blamed := *d
+			blamed.Offered = nil
+			edits = append(edits, doubtEdit{name, &blamed})
+		}
+		c.in.cast(v.Type, tr, edits)
+	}
 }
 
 // How the searches of a stream go on: from what it holds, and from what its target says.
@@ -171,7 +190,7 @@ func (c *Client) advance(target *snapshot.Target) (moved bool) {
 			continue
 		}
 		vs, on := b.Next(at, func() bool { return c.repaired(t) })
-		c.found.Verdicts = append(c.found.Verdicts, vs...)
+		c.find(vs)
 		moved = moved || on
 	}
 	return moved

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ type action uint8
 
 const (
 	send       action = iota
-	substitute        // something else goes out in its place: the earlier version, or the last good one or, without one, its removal
+	substitute        // something else goes out in its place: the earlier version, or the last good one, the one that was offered last or, without any, its removal
 	wait              // for what is under way
 	keep              // the client keeps what it has
 )
@@ -69,6 +70,9 @@ func decide(s situation) decision {
 	case unblocked:
 		return decision{send, inStep}
 	case retained:
+		if s.knowledge == unknown { // a set without it might take it away
+			return decision{substitute, inStep}
+		}
 		return decision{keep, inStep}
 	case notDue:
 		return decision{wait, inStep}
@@ -77,7 +81,7 @@ func decide(s situation) decision {
 	case pendingCluster: // else what the client may have would keep clusters that nobody names any more
 		replace = s.earlier || s.write && (s.knowledge == lastKnown || s.knowledge == unknown)
 	case referenced:
-		replace = s.knowledge == lastKnown
+		replace = s.knowledge == lastKnown || s.knowledge == unknown // then a set without it might take it away
 	}
 	if replace {
 		d.action = substitute
@@ -121,12 +125,13 @@ func (p *plan) judge(ch change, owed *snapshot.Resource) (_ change, goes bool) {
 	}
 	d := decide(s)
 	p.waiting, p.keeps = p.waiting || d.rest == behind, p.keeps || d.rest == keptBack
+	p.lacking = p.lacking || d == decision{wait, behind}
 	if d.rest == keptBack && ch.new != nil {
 		p.kept = append(p.kept, keeping{Ref: fleet.Ref{Type: p.t, Name: ch.name}, by: by, since: ch.new.Revision})
 	}
 	if d.action == substitute {
 		if ch.new = earlier; earlier == nil {
-			ch.new = ch.old.doubt.Last
+			ch.new = cmp.Or(ch.old.doubt.Last, ch.old.doubt.Offered)
 		}
 	}
 	return ch, d.action == send || d.action == substitute
@@ -156,7 +161,7 @@ func (p *plan) blocker(ch change, owed *snapshot.Resource) (b blocker, write boo
 // blocksRemoval is what blocks that something is taken away which the client surely has, or had.
 func (p *plan) blocksRemoval(ch change) (b blocker, write bool) {
 	switch {
-	case ch.old.knowledge() == unknown:
+	case ch.old.knowledge() == unknown && ch.old.doubt.Offered == nil:
 		return unblocked, false
 	case p.target.Keeps(fleet.Ref{Type: p.t, Name: ch.name}):
 		return retained, false

@@ -27,6 +27,7 @@ type Doubt struct {
 	Last      *snapshot.Resource // the last version that the client confirmed
 	Version   string             // as reported, if there is no such
 	Refs      []fleet.Ref        // what any of the versions names
+	Offered   *snapshot.Resource // of a cluster whose client's set is not known: the version that was sent last, unless that may be to blame
 }
 
 // Doubts are the names of a type that are in doubt. They are immutable and interned: streams that doubt the same stand in one
@@ -93,7 +94,10 @@ func (d *Doubt) id(name string) snapshot.ID {
 		b = append(b, byte(ref.Type))
 		text(ref.Name)
 	}
-	return snapshot.IDOf(b).With(d.Last)
+	if d.Offered != nil {
+		b = append(b, 1)
+	}
+	return snapshot.IDOf(b).With(d.Last).With(d.Offered)
 }
 
 func (d *Doubt) bytes(name string) int { return nameSize + len(name) + len(d.Version) + 32*len(d.Refs) }
@@ -171,10 +175,13 @@ func (in interner) without(t fleet.Type, d *Doubts, names []string) *Doubts {
 }
 
 // doubtful is what is in doubt once the client may have taken changes or not.
-func doubtful(changes []change) []doubtEdit {
+func doubtful(changes []change, offered bool) []doubtEdit {
 	edits := make([]doubtEdit, 0, len(changes))
 	for _, ch := range changes {
 		d := ch.doubtful()
+		if offered {
+			d.Offered = ch.new
+		}
 		edits = append(edits, doubtEdit{ch.name, &d})
 	}
 	return edits

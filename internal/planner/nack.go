@@ -54,7 +54,7 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 	if t == fleet.Cluster && c.counts.last == f.content {
 		c.counts.refused, c.counts.words = true, words
 	}
-	f.doubt(c.in, tr) // of an overtaken one they are already
+	f.doubt(c.in, tr, f.presumed) // of an overtaken one they are already
 	c.accuse(t, f.Response, words)
 	return true
 }

@@ -27,7 +27,7 @@ func (c *Client) overtake(target *snapshot.Target) *step {
 	}
 	s := &step{after: c.pos}
 	tr := &s.after.Types[t]
-	f.doubt(c.in, tr)
+	f.doubt(c.in, tr, f.presumed)
 	tr.Next, tr.NextDoubts, tr.InFlight = nil, nil, false
 	doubting := *c.inputs(target)
 	doubting.pos = &s.after

@@ -23,6 +23,7 @@ type plan struct {
 	unsaid  []*snapshot.Resource // names whose asking cannot be answered
 	asked   []string             // names whose asking is answered by an error
 	waiting bool                 // something has to wait
+	lacking bool                 // and nothing stands in for it
 	keeps   bool                 // something is kept back, or stays, until somebody writes something
 	hold    bool                 // nothing can be sent yet
 }
@@ -201,7 +202,7 @@ func (p *plan) fullSet() {
 	if len(p.r.changes) == 0 && !p.tr.Answer {
 		return
 	}
-	if p.tr.Unknown && p.waiting || p.takesLeft() {
+	if p.tr.Unknown && p.lacking || p.takesLeft() {
 		// What the client has is not known: a set without what waits would take it away.
 		p.r.changes, p.hold, p.waiting = nil, true, true
 		return

@@ -40,7 +40,7 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 		c.correct(t, target)
 	}
 	for _, f := range crossed { // it may take them in after what it says now
-		f.doubt(c.in, &c.pos.Types[t])
+		f.doubt(c.in, &c.pos.Types[t], f.presumed)
 	}
 	if first {
 		c.oweFirst(&r, target)

@@ -68,18 +68,19 @@ type refused struct {
 
 // casting is what is held of a type, and what is in doubt.
 type casting struct {
-	held   *snapshot.Set
-	doubts *Doubts
+	held    *snapshot.Set
+	doubts  *Doubts
+	offered bool // what was sent may be sent again
 }
 
-// doubt puts all that the response changes in doubt.
-func (r *Response) doubt(in interner, tr *Track) {
-	now := casting{tr.Held, tr.Doubts}
+// doubt puts all that the response changes in doubt. What a client may stick on is not offered again.
+func (r *Response) doubt(in interner, tr *Track, stuck bool) {
+	now := casting{tr.Held, tr.Doubts, r.blind && r.Type == fleet.Cluster && !stuck}
 	r.refused.mu.Lock()
 	defer r.refused.mu.Unlock()
 	if r.refused.cast == (casting{}) || r.refused.of != now {
-		in.cast(r.Type, tr, doubtful(r.changes))
-		r.refused.of, r.refused.cast = now, casting{tr.Held, tr.Doubts}
+		in.cast(r.Type, tr, doubtful(r.changes, now.offered))
+		r.refused.of, r.refused.cast = now, casting{tr.Held, tr.Doubts, now.offered}
 	}
 	tr.Held, tr.Doubts = r.refused.cast.held, r.refused.cast.doubts
 }

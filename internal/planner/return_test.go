@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -288,4 +289,59 @@ func TestDeletedEndpointsOfAWarmingClient(t *testing.T) {
 	none := snapshot.Absent(fleet.Endpoint, "c").Version
 	s.step(target, "endpoints a@1 c@"+none+" -b", says(fleet.Endpoint, "a"))
 	s.step(target, "endpoints c@"+none+" -a", "")
+}
+
+// TestARefusedSetOfAnUnknownClientTakesNothingThatIsNamed: an Envoy comes with clusters of another server, and refuses the first set for one
+// of them. It may have the others, and its route goes on to them: the next set holds those until that route has moved.
+func TestARefusedSetOfAnUnknownClientTakesNothingThatIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		after, sent string
+	}{
+		"another version of the culprit": {"clusters b@1 p@3; endpoints b@1; routes r@2>b; listeners l@1>r",
+			"clusters a@1 b@1 p@3, endpoints a@1, |, routes r@2, clusters b@1 p@3, |"},
+		"the culprit is deleted": {"clusters b@1; endpoints b@1; routes r@2>b; listeners l@1>r",
+			"clusters a@1 b@1, endpoints a@1, |, routes r@2, clusters b@1, |"},
+		"what it names stays": {"clusters a@1 b@1; endpoints a@1 b@1; routes r@2>b; listeners l@1>r",
+			"clusters a@1 b@1, endpoints a@1, |, routes r@2"},
+		"nothing names it": {"clusters b@1; endpoints b@1; routes r@1>a; listeners l@1>r",
+			"clusters a@1 b@1, endpoints a@1, |, clusters b@1, |"},
+	} {
+		one := world(t, 1, "clusters a@1 p@2; endpoints a@1; routes r@1>a; listeners l@1>r")
+		s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
+		s.c.Subscribe(request{Type: fleet.Cluster, Version: "of another server"}, one)
+		for typ, names := range map[fleet.Type][]string{fleet.Endpoint: {"a"}, fleet.Listener: nil, fleet.Route: {"r"}} {
+			s.c.Subscribe(request{Type: typ, Names: names, Version: one.Types[typ].Sum().String()}, one)
+		}
+		s.step(one, "clusters a@1 p@2", says(fleet.Cluster, "p"))
+		s.steps(one.Except([]snapshot.Exception{{Type: fleet.Cluster, Refused: snapshot.Reported("p", "2"), Leave: true}}))
+		if got := strings.Join(s.steps(world(t, 2, x.after)), ", "); got != x.sent {
+			t.Errorf("%s: got\n%s, want\n%s", name, got, x.sent)
+		}
+	}
+}
+
+// TestWhatMayBeToBlameIsNotOfferedAgain: of two clusters that an Envoy of an unknown set refused, or sticks on, it is not known which is to blame.
+// A set that leaves out both is not kept back for them.
+func TestWhatMayBeToBlameIsNotOfferedAgain(t *testing.T) {
+	t.Parallel()
+	one, two := world(t, 1, "clusters a@1 p@2; routes r@1>p"), world(t, 2, "clusters b@1; routes r@2>b")
+	for _, refuses := range []bool{true, false} {
+		s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
+		s.c.Subscribe(request{Type: fleet.Cluster, Version: "of another server"}, one)
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: one.Types[fleet.Route].Sum().String()}, one)
+		r := s.send(one)
+		if describe(r) != "clusters a@1 p@2" {
+			t.Fatalf("got %s", describe(r))
+		}
+		if refuses {
+			s.c.Refuse(fleet.Cluster, r.Nonce, "no")
+		} else {
+			s.at(time.Minute)
+		}
+		s.c.Verdicts()
+		if got := strings.Join(s.steps(two), ", "); got != "clusters b@1, |, routes r@2" {
+			t.Errorf("(refuses: %v) got %s", refuses, got)
+		}
+	}
 }

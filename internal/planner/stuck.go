@@ -119,7 +119,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 		return
 	}
 	c.edit(t).search = next
-	c.found.Verdicts = append(c.found.Verdicts, vs...)
+	c.find(vs)
 	c.counts.refusals++
 	c.pos.Warm = nil
 }
