@@ -29,7 +29,7 @@ type conn struct {
 
 	// Of ReadOnReady.
 	first [glance]byte
-	more  bool // the last read filled its buffer
+	more  bool // the last read got all that it asked for, and more than a glance
 
 	mu            sync.Mutex // guards all below
 	frames        *frames
@@ -52,7 +52,9 @@ func newConn(s *Server, above net.Conn, g *guest) *conn {
 // Read blocks while too much of what was read before is under way. Verdicts are made of
 // headers alone, so each call gets its own without anything more being read.
 func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.next(p[:c.wait(len(p))])
+	p = p[:c.wait(len(p))]
+	n, err := c.next(p)
+	c.more = n == len(p) && n >= glance
 	c.mu.Lock()
 	c.follow(c.frames.read, p[:n])
 	if c.frames.half > 0 && c.late == nil && !c.closed {

@@ -20,7 +20,8 @@ const (
 	// unauthenticatedBytes is the most that an unauthenticated connection may make the server hold, as
 	// frames weighs it: some 30 calls that wait for their verdicts.
 	unauthenticatedBytes = 512 << 10
-	// unauthenticatedRead is how much is read at once of such a connection: one more that is full of calls weighs as much as all of them.
+	// unauthenticatedRead is how much is read at once of such a connection beside the DATA frame that comes in: more that is full of calls weighs
+	// as much as all of them.
 	unauthenticatedRead = 1 << 10
 	// maxLeft is how many calls of an authenticated connection may run on after their streams have ended, when more of it is read.
 	maxLeft = 256
@@ -103,7 +104,7 @@ func (c *conn) wait(n int) int {
 		c.waitForCalls()
 	}
 	if !c.authenticated {
-		n = min(n, unauthenticatedRead)
+		n = min(n, c.frames.in.ofData()+unauthenticatedRead)
 	}
 	return n
 }

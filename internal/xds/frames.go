@@ -93,6 +93,14 @@ func (h *frameHeads) next(p []byte) (rest []byte, whole bool) {
 	return p[n:], true
 }
 
+// ofData is how much of a DATA frame is yet to come, 0 where another one comes in.
+func (h *frameHeads) ofData() int {
+	if h.left == 0 || h.kind() != frameData {
+		return 0
+	}
+	return int(h.left)
+}
+
 // pass takes bytes of the payload and returns them and the rest.
 func (h *frameHeads) pass(p []byte) (payload, rest []byte) {
 	n := min(int(h.left), len(p))

@@ -15,7 +15,6 @@ func (c *conn) ReadOnReady(size int, pool mem.BufferPool) (*[]byte, int, error) 
 	if c.more {
 		b := pool.Get(size)
 		n, err := c.Read(*b)
-		c.more = n == len(*b)
 		if n == 0 {
 			pool.Put(b)
 			b = nil
@@ -23,7 +22,6 @@ func (c *conn) ReadOnReady(size int, pool mem.BufferPool) (*[]byte, int, error) 
 		return b, n, err
 	}
 	n, err := c.Read(c.first[:min(size, glance)])
-	c.more = n == glance
 	if n == 0 {
 		return nil, 0, err
 	}
