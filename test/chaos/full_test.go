@@ -22,6 +22,9 @@ import (
 // smallWAL keeps what a Postgres on a small disk needs small.
 var smallWAL = map[string]string{"max_wal_size": "64MB", "min_wal_size": "32MB", "checkpoint_timeout": "30s", "autovacuum": "on"}
 
+// standbyWAL is the same of a standby. It is one that is read from, and nothing is lost with it.
+var standbyWAL = map[string]string{"fsync": "off", "max_wal_size": "64MB", "min_wal_size": "32MB", "dynamic_shared_memory_type": "mmap"}
+
 // filled is an installation whose Postgres has a disk of its own.
 type filled struct {
 	*world.World

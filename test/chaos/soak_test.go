@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	client "fairlead/clients/go"
 	"fairlead/internal/localpg"
@@ -42,7 +45,7 @@ func chosen(t *testing.T) size {
 	t.Helper()
 	said := os.Getenv("FAIRLEAD_SOAK")
 	if said == "" {
-		return size{lasts: 8 * time.Second, proxies: 12, pause: 100 * time.Millisecond, names: 4, seeds: []uint64{1}, envoys: 1, stay: 3 * time.Second}
+		return size{lasts: 5 * time.Second, proxies: 12, pause: 100 * time.Millisecond, names: 4, seeds: []uint64{1, 2}, envoys: 1, stay: 3 * time.Second}
 	}
 	d, err := time.ParseDuration(said)
 	world.Must(t, err)
@@ -64,7 +67,7 @@ func TestSoakChaos(t *testing.T) {
 }
 
 func chaos(t *testing.T, seed uint64, s size) {
-	in := newInstallation(t, s.roams)
+	in := newInstallation(t, s.roams, seed%2 == 0)
 	h := newHistory(func(n node, c content) bool { return refusable(c) && in.refusers[n] })
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -210,7 +213,8 @@ const fleetName = "edge"
 type installation struct {
 	*world.World
 	pg       *localpg.Server
-	disk     *disk // of the database; nil if it is everybody's
+	disk     *disk           // of the database; nil if it is everybody's
+	standby  *localpg.Server // nil: there is none
 	xds      []*server
 	apis     []*server
 	tenants  []*tenant
@@ -224,7 +228,8 @@ type server struct {
 	name, address string
 	args          []string
 	database      []*wire
-	clients       *wire // xDS
+	standby       []*wire // xDS
+	clients       *wire   // xDS
 }
 
 type tenant struct {
@@ -236,8 +241,8 @@ type tenant struct {
 	key         string    // of the next one, if it was sent and not answered
 }
 
-// newInstallation starts it. Where it is to be full, the database has to have a disk of its own.
-func newInstallation(t *testing.T, full bool) *installation {
+// newInstallation starts it. Where it is to be full, the database has to have a disk of its own. With a standby xDS servers read from that.
+func newInstallation(t *testing.T, full, standby bool) *installation {
 	t.Helper()
 	d := newDisk(t, 1024)
 	if d == nil {
@@ -246,12 +251,19 @@ func newInstallation(t *testing.T, full bool) *installation {
 		}
 		t.Log("the disk is never full: " + noDisk)
 	}
-	w, pg := world.NewAloneOn(t, d.folder(), smallWAL)
+	settings := maps.Clone(smallWAL)
+	if standby {
+		maps.Copy(settings, storetest.Sends)
+	}
+	w, pg := world.NewAloneOn(t, d.folder(), settings)
 	in := &installation{World: w, pg: pg, disk: d, refusers: map[node]bool{}}
+	if standby {
+		in.standby = storetest.Follow(t, pg, standbyWAL, nil)
+	}
 	pooler := w.DB.NewPooler(t, storetest.PoolerConfig{Mode: "transaction", Size: 20, LoginRetry: 1})
 	for i := range 2 {
 		s := &server{name: "api", address: world.FreePort(t)}
-		s.args = append(s.args, "serve", "--listen", s.address, "--health-listen", world.AnyPort, "--database-url", s.reach(t, pooler.URL(t, w.DB.App)),
+		s.args = append(s.args, "serve", "--listen", s.address, "--health-listen", world.AnyPort, "--database-url", s.reach(t, &s.database, pooler.URL(t, w.DB.App)),
 			"--seal-public-key", w.Path("keys", "api", seal.PublicFile), "--version-key", w.Path("keys", "api", seal.VersionFile))
 		in.apis = append(in.apis, s)
 		in.begin(in.apis[i])
@@ -259,8 +271,11 @@ func newInstallation(t *testing.T, full bool) *installation {
 	for range 3 {
 		s := &server{name: "xds", address: world.FreePort(t)}
 		s.clients = newWire(t, "tcp", s.address)
-		s.args = append(s.args, "--listen", s.address, "--health-listen", world.AnyPort, "--database-url", s.reach(t, pooler.URL(t, w.DB.Node)),
-			"--listen-database-url", s.reach(t, w.DB.Node), "--seal-private-key", w.Path("keys", "xds", seal.PrivateFile), "--drain", "100ms")
+		s.args = append(s.args, "--listen", s.address, "--health-listen", world.AnyPort, "--database-url", s.reach(t, &s.database, pooler.URL(t, w.DB.Node)),
+			"--listen-database-url", s.reach(t, &s.database, w.DB.Node), "--seal-private-key", w.Path("keys", "xds", seal.PrivateFile), "--drain", "100ms")
+		if standby {
+			s.args = append(s.args, "--read-database-url", s.reach(t, &s.standby, in.standby.URL(w.DB.Name, "fairlead_node")))
+		}
 		in.xds = append(in.xds, s)
 		in.begin(s)
 	}
@@ -296,14 +311,14 @@ func (in *installation) tenant(slug, token, nodes string) *tenant {
 	return a
 }
 
-// reach is a database's URL through a wire of the server's own.
-func (s *server) reach(t testing.TB, direct string) string {
+// reach is a database's URL through a wire of the server's own, one more of some.
+func (s *server) reach(t testing.TB, wires *[]*wire, direct string) string {
 	t.Helper()
 	u, err := url.Parse(direct)
 	world.Must(t, err)
 	q := u.Query()
 	w := newWire(t, "unix", q.Get("host")+"/.s.PGSQL."+q.Get("port"))
-	s.database = append(s.database, w)
+	*wires = append(*wires, w)
 	u.Host, u.RawQuery = w.address, "sslmode=disable"
 	return u.String()
 }
@@ -342,6 +357,7 @@ func (in *installation) breakables() (all []breakable) {
 			return in.envoys[i].begin
 		}})
 	}
+	all = append(all, in.ofStandby()...)
 	all = append(all, cuts("clients to xds", len(in.xds), func(i int) []*wire { return []*wire{in.xds[i].clients} })...)
 	if in.disk != nil {
 		all = append(all, breakable{"fill", "database", 1, in.fillDisk})
@@ -350,6 +366,35 @@ func (in *installation) breakables() (all []breakable) {
 		in.pg.Kill()
 		return func() { world.Must(in.T, in.pg.Restart(in.T.Context())) }
 	}})
+}
+
+// ofStandby are the faults of a standby, if there is one.
+func (in *installation) ofStandby() []breakable {
+	if in.standby == nil {
+		return nil
+	}
+	return append(cuts("xds to standby", len(in.xds), func(i int) []*wire { return in.xds[i].standby }),
+		breakable{"kill", "standby", 1, func(int, time.Duration) func() {
+			in.standby.Kill()
+			return func() { world.Must(in.T, in.standby.Restart(in.T.Context())) }
+		}},
+		breakable{"hold back", "standby", 1, func(int, time.Duration) func() {
+			in.onStandby(`SELECT pg_wal_replay_pause()`)
+			return func() { in.onStandby(`SELECT pg_wal_replay_resume()`) }
+		}})
+}
+
+// onStandby runs a statement on the standby, which cancels it for what it replays.
+func (in *installation) onStandby(sql string) {
+	world.Eventually(in.T, hang, "the standby answers nothing", func() bool {
+		conn, err := pgx.Connect(in.T.Context(), in.standby.URL(in.DB.Name, localpg.Superuser))
+		if err != nil {
+			return false
+		}
+		defer conn.Close(in.T.Context()) //nolint:errcheck // nothing is pending
+		_, err = conn.Exec(in.T.Context(), sql)
+		return err == nil
+	})
 }
 
 // cuts are the faults of wires.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -30,18 +31,20 @@ type Pair struct {
 	primaryLog, standbyLog *log
 }
 
+// Sends are the settings of a primary whose standbys come back after they were away.
+var Sends = map[string]string{"wal_level": "replica", "max_wal_senders": "4", "wal_keep_size": "256MB"}
+
+// quick are the settings of a pair.
+var quick = map[string]string{"fsync": "off", "synchronous_commit": "on", "full_page_writes": "off", "log_statement": "all", "dynamic_shared_memory_type": "mmap"}
+
 // NewPair returns a migrated database with a standby that follows it.
 func NewPair(t testing.TB) *Pair {
 	t.Helper()
-	bin, err := localpg.Find(t.Context(), localpg.FindConfig{Fetch: true})
-	if err != nil {
-		t.Fatalf("a Postgres for the test: %v", err)
-	}
 	p := &Pair{primaryLog: &log{}, standbyLog: &log{}}
-	quick := map[string]string{"fsync": "off", "synchronous_commit": "on", "full_page_writes": "off", "log_statement": "all", "dynamic_shared_memory_type": "mmap"}
 	sends := maps.Clone(quick)
-	maps.Copy(sends, map[string]string{"wal_level": "replica", "max_wal_senders": "4", "wal_keep_size": "1GB"})
-	p.Primary, err = localpg.Start(t.Context(), localpg.Config{Bin: bin, Ephemeral: true, Settings: sends, Log: p.primaryLog})
+	maps.Copy(sends, Sends)
+	var err error
+	p.Primary, err = localpg.Start(t.Context(), localpg.Config{Bin: programs(t), Ephemeral: true, Settings: sends, Log: p.primaryLog})
 	if err != nil {
 		t.Fatalf("a primary for the test: %v", err)
 	}
@@ -50,28 +53,59 @@ func NewPair(t testing.TB) *Pair {
 		t.Fatal(err)
 	}
 	p.DB = onServer(p.Primary, template())
+	p.Standby = Follow(t, p.Primary, quick, p.standbyLog)
+	p.Read, p.onStandby = p.Standby.URL(p.Name, "fairlead_node"), p.Standby.URL(p.Name, localpg.Superuser)
+	return p
+}
+
+func programs(t testing.TB) string {
+	t.Helper()
+	bin, err := localpg.Find(t.Context(), localpg.FindConfig{Fetch: true})
+	if err != nil {
+		t.Fatalf("a Postgres for the test: %v", err)
+	}
+	return bin
+}
+
+// Follow returns a hot standby of a Postgres with the settings Sends, until the test ends. The primary is killed for it, and started again.
+func Follow(t testing.TB, primary *localpg.Server, settings map[string]string, log io.Writer) *localpg.Server {
+	t.Helper()
 	data, err := os.MkdirTemp("", "standby-") // t.TempDir is too long for a socket's name
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(data) })
-	p.copy(t, data)
-	follows := maps.Clone(quick)
+	connections := maxConnections(t, primary)
+	copyTo(t, primary, data)
+	follows := maps.Clone(settings)
 	maps.Copy(follows, map[string]string{
-		"primary_conninfo":             fmt.Sprintf("host=%s port=%d user=%s", p.Primary.SocketDir(), p.Primary.Port(), localpg.Superuser),
+		"primary_conninfo":             fmt.Sprintf("host=%s port=%d user=%s", primary.SocketDir(), primary.Port(), localpg.Superuser),
 		"wal_retrieve_retry_interval":  "100ms",
 		"hot_standby":                  "on",
 		"recovery_target_timeline":     "latest",
 		"max_standby_streaming_delay":  "0",
 		"wal_receiver_status_interval": "1s",
 	})
-	p.Standby, err = localpg.Start(t.Context(), localpg.Config{Bin: bin, DataDir: data, Settings: follows, Log: p.standbyLog})
+	standby, err := localpg.Start(t.Context(), localpg.Config{Bin: programs(t), DataDir: data, Settings: follows, Log: log, MaxConnections: connections})
 	if err != nil {
 		t.Fatalf("a standby for the test: %v", err)
 	}
-	ends(t, p.Standby)
-	p.Read, p.onStandby = p.Standby.URL(p.Name, "fairlead_node"), p.Standby.URL(p.Name, localpg.Superuser)
-	return p
+	ends(t, standby)
+	return standby
+}
+
+// maxConnections is the most connections of a Postgres. A standby has to allow as many.
+func maxConnections(t testing.TB, s *localpg.Server) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.URL("postgres", localpg.Superuser))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is pending
+	if err := conn.QueryRow(t.Context(), "SELECT current_setting('max_connections')::int").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func ends(t testing.TB, s *localpg.Server) {
@@ -82,18 +116,18 @@ func ends(t testing.TB, s *localpg.Server) {
 	})
 }
 
-// copy puts the primary's data in the folder of a standby, while it is killed.
-func (p *Pair) copy(t testing.TB, to string) {
+// copyTo puts the primary's data in the folder of a standby, while it is killed.
+func copyTo(t testing.TB, primary *localpg.Server, to string) {
 	t.Helper()
 	if err := os.Chmod(to, 0o711); err != nil { //nolint:gosec // Postgres's user passes
 		t.Fatal(err)
 	}
-	if err := admin(t.Context(), p.Primary, "CHECKPOINT"); err != nil {
+	if err := admin(t.Context(), primary, "CHECKPOINT"); err != nil {
 		t.Fatal(err)
 	}
-	p.Primary.Kill()
+	primary.Kill()
 	data := filepath.Join(to, "data")
-	if out, err := exec.CommandContext(t.Context(), "cp", "-a", filepath.Join(p.Primary.DataDir(), "data"), data).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "cp", "-a", filepath.Join(primary.DataDir(), "data"), data).CombinedOutput(); err != nil {
 		t.Fatalf("copy the data: %v: %s", err, out)
 	}
 	if err := os.Remove(filepath.Join(data, "postmaster.pid")); err != nil {
@@ -102,7 +136,7 @@ func (p *Pair) copy(t testing.TB, to string) {
 	if err := os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o644); err != nil { //nolint:gosec // another user reads it
 		t.Fatal(err)
 	}
-	if err := p.Primary.Restart(t.Context()); err != nil {
+	if err := primary.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
