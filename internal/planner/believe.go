@@ -126,8 +126,8 @@ func (c *Client) wouldMislead(t fleet.Type, target *snapshot.Target) bool {
 }
 
 // believe takes in what a client holds by the versions that it reports, and returns the names
-// that it asks for and reports no version of. What all of a fleet report is worked out for the
-// first of them.
+// that it asks for and reports no version of. What is reported just as it is wanted is believed at once, if nothing that there is
+// came after the client settled. What else all of a fleet report is worked out for the first of them.
 func (c *Client) believe(r *Request, target *snapshot.Target) (unspoken *snapshot.Set) {
 	t, tr := r.Type, &c.pos.Types[r.Type]
 	if r.Versions.N == 0 && !c.origin.Past.doubtsAny(target) {

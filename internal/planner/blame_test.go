@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
 )
 
 // gRPC names a resource that it cannot read by its place.
@@ -30,5 +31,28 @@ func TestAResourceIsBlamedByItsPlace(t *testing.T) {
 		if len(got) != len(want) || len(got) > 0 && got[0] != want[0] {
 			t.Errorf("%q blames %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestARefusedRepairIsToldOfAllThatItPutBack: a client that refuses p and q is sent what they were before, and refuses that as well.
+func TestARefusedRepairIsToldOfAllThatItPutBack(t *testing.T) {
+	t.Parallel()
+	one, two := world(t, 1, "clusters p@1 q@1"), world(t, 2, "clusters p@2 q@2")
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true, Now: start}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.step(one, "clusters p@1 q@1", "")
+	s.step(two, "clusters p@2 q@2", "no")
+	var es []snapshot.Exception
+	for _, name := range []string{"p", "q"} {
+		es = append(es, snapshot.Exception{Type: fleet.Cluster, Refused: two.View[fleet.Cluster].Get(name), Good: one.View[fleet.Cluster].Get(name)})
+	}
+	r := s.send(two.Except(es))
+	if got := describe(r); got != "clusters p@1 q@1" {
+		t.Fatalf("got %s, want what was there before", got)
+	}
+	s.c.Refuse(r.Type, r.Nonce, "no")
+	vs := s.c.Verdicts()
+	if len(vs) != 1 || len(vs[0].Blame) != 2 || vs[0].Detail != "no" {
+		t.Errorf("it is told %+v, want both", vs)
 	}
 }

@@ -83,7 +83,7 @@ func (h has) knowledge() knowledge {
 // had: one that it only reported.
 func (h has) leftAlone() bool { return h.surely() && h.lastGood() == nil }
 
-// version is what the client has, or reported to have; "" if that is not known.
+// version is what the client has, or reported to have. It is "" if that is in doubt, though there is a version that it confirmed last.
 func (h has) version() string {
 	switch {
 	case h.res != nil:

@@ -83,8 +83,8 @@ func (s *Search) Refused(x Refusal) (*Search, []snapshot.Verdict) {
 	case len(x.Candidates) == 1:
 		return s.blame(&x, x.Candidates)
 	case len(x.Candidates) == 0:
-		// What was refused is what put others back, or takes something away. Nothing is left that this client could be asked to take. Which of
-		// several it refuses that does not say.
+		// What was refused puts others back, or takes something away: it is told of all that it put back, as nothing is left to tell them apart by.
+		// While an Envoy may stick on something its words may be about that, and blame nobody.
 		if s != nil && s.offered == nil {
 			x.PutBack = nil
 		}
