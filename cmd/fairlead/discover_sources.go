@@ -155,8 +155,12 @@ func plainly(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// dnsTimeout bounds a look-up.
-const dnsTimeout = 5 * time.Second
+const (
+	// dnsTimeout bounds a look-up.
+	dnsTimeout = 5 * time.Second
+	// mostRecords bounds what SRV records lead to, which may be thousands of targets with thousands of addresses each: more than a cluster holds.
+	mostRecords = 30_000
+)
 
 // dnsSource are the records of a name.
 type dnsSource struct {
@@ -200,9 +204,12 @@ func (d *dnsSource) hosts(ctx context.Context, name string, port uint16, weight 
 	if err != nil {
 		return nil, err
 	}
-	out := make([]client.EndpointPut, len(all))
-	for i, a := range all {
-		out[i] = client.EndpointPut{Address: netip.AddrPortFrom(a.Unmap(), port).String(), Weight: weight}
+	out, seen := make([]client.EndpointPut, 0, len(all)), make(map[netip.Addr]bool, len(all))
+	for _, a := range all {
+		if a = a.Unmap(); !seen[a] { // an AAAA record may hold what an A record says
+			seen[a] = true
+			out = append(out, client.EndpointPut{Address: netip.AddrPortFrom(a, port).String(), Weight: weight})
+		}
 	}
 	return out, nil
 }
@@ -229,6 +236,9 @@ func (d *dnsSource) services(ctx context.Context) (out []client.EndpointPut, err
 				seen[h.Address] = true
 				out = append(out, h)
 			}
+		}
+		if len(out) > mostRecords {
+			return nil, fmt.Errorf("its targets have more than %d addresses", mostRecords)
 		}
 	}
 	if len(out) == 0 {

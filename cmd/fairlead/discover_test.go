@@ -397,6 +397,22 @@ func TestDiscoverDNSTakesNoHalfOfAnAnswer(t *testing.T) {
 	}
 }
 
+// The same host as A and as AAAA is one: the API refuses an address that stands twice in a request, with all that stand beside it.
+func TestDiscoverDNSTakesAHostOnce(t *testing.T) {
+	t.Parallel()
+	z := newZone(t)
+	z.set(func() { z.hosts["shop.test."] = []string{"10.0.0.1", "::ffff:10.0.0.1", "10.0.0.1", "10.0.0.2"} })
+	got, err := newDNSSource("shop.test.", "shop", false, 80, z.address).read(t.Context())
+	var found []string
+	for _, e := range got["shop"] {
+		found = append(found, e.Address)
+	}
+	slices.Sort(found)
+	if want := []string{"10.0.0.1:80", "10.0.0.2:80"}; err != nil || !slices.Equal(found, want) {
+		t.Errorf("it found %q, %v", found, err)
+	}
+}
+
 // SRV records tell ports and weights; those of the first priority alone are taken.
 func TestDiscoverSRV(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/textproto"
 	"slices"
@@ -330,24 +329,21 @@ func (s *Server) readPoll(w http.ResponseWriter, r *http.Request, id Identity, o
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(s.cfg.Limits.Receive)) // not every writer can
+	out, err := s.enterBody(r.Context(), id.Key.Tenant, r.ContentLength)
+	if err != nil {
+		return nil, err
+	}
+	defer out()
 	body, _ := bodies.Get().(*bytes.Buffer)
 	defer giveBack(body)
+	if says := r.ContentLength; says > 0 && says <= smallPoll {
+		body.Grow(int(says) + bytes.MinRead) // else it grows to twice as much
+	}
 	leave, err := s.readBody(id.Key.Tenant, body, http.MaxBytesReader(w, r.Body, maxBody))
 	defer leave()
 	_ = control.SetReadDeadline(time.Time{})
-	var large *http.MaxBytesError
-	var late net.Error
-	switch {
-	case errors.Is(err, fleet.ErrUnavailable):
-		return nil, err
-	case errors.As(err, &large):
-		return nil, &webError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the poll has more than %d bytes, the limit", maxBody)}
-	case errors.As(err, &late) && late.Timeout():
-		return nil, &webError{http.StatusRequestTimeout, fmt.Sprintf("the poll did not come to its end within %s", s.cfg.Limits.Receive)}
-	case err != nil && r.Context().Err() != nil:
-		return nil, r.Context().Err()
-	case err != nil:
-		return nil, &webError{http.StatusBadRequest, "the body cannot be read: " + shortened(err.Error(), maxNote)}
+	if err != nil {
+		return nil, s.unread(r, err)
 	}
 	request, node, err := decodeJSON(body.Bytes(), bounds{s.cfg.Limits.listed(), &s.lists, nil}, &s.nodes, id.Credential)
 	switch {

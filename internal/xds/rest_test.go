@@ -633,6 +633,47 @@ func TestRESTABodyThatDoesNotEnd(t *testing.T) {
 	})
 }
 
+// TestT40_PollsThatAreReadShareTheirRoom: polls up to 256 KiB that do not end hold 16 MiB of a tenant together. What is above 4 KiB waits for one of them to end.
+func TestT40_PollsThatAreReadShareTheirRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := xdstest.New(t)
+		w.Publish(cluster("a", "1")...)
+		var slow []<-chan xdstest.Polled
+		for i := range 64 {
+			p := w.WebPoller(fmt.Sprint("slow", i), fleet.Cluster)
+			body, more := io.Pipe()
+			go func() { _, _ = more.Write([]byte("{")) }()
+			t.Cleanup(func() { _ = more.Close() })
+			p.Body, p.Length = body, int64(256<<10-i%2) // an odd one says less, and leaves no room for another
+			slow = append(slow, later(p))
+		}
+		synctest.Wait()
+		time.Sleep(time.Second)
+		begun := time.Now()
+		poll := func(node string, bytes int) *xdstest.Poller {
+			p := w.WebPoller(node, fleet.Cluster)
+			p.Query = "?wait=0"
+			text := fmt.Sprintf(`{"node": {"id": %q}}%s`, node, strings.Repeat(" ", bytes))
+			p.Body, p.Length = strings.NewReader(text), int64(len(text))
+			return p
+		}
+		waits := later(poll("large", 100<<10))
+		if a := poll("small", 100).Poll(); a.Code != http.StatusOK || time.Since(begun) != 0 {
+			t.Errorf("a small poll is answered %d %q after %s", a.Code, a.Words, time.Since(begun))
+		}
+		if a := <-waits; a.Code != http.StatusOK || time.Since(begun) != 29*time.Second {
+			t.Errorf("a poll of 100 KiB is answered %d %q after %s, want 200 when the others are given up", a.Code, a.Words, time.Since(begun))
+		}
+		for _, answer := range slow {
+			if a := <-answer; a.Code != http.StatusRequestTimeout {
+				t.Errorf("a poll that does not end got %q", a)
+			}
+		}
+		w.Server.Drain()
+		synctest.Wait()
+	})
+}
+
 // TestRESTPrefersToWait: what RFC 7240 lets a client write is read, and what is too long is the longest.
 func TestRESTPrefersToWait(t *testing.T) {
 	polled(t, func(t *testing.T, w *xdstest.World) {

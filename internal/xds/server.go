@@ -181,6 +181,7 @@ type Server struct {
 	sessions sessions
 	nodes    jsonNodes
 	held     pollRoom // of polls
+	reading  *readRoom
 	web      *web
 	entry    *door.Door
 	arrivals *arrivals
@@ -210,7 +211,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.Limits = cfg.Limits.withDefaults()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd), web: newWeb()}
+	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd), web: newWeb(), reading: newReadRoom()}
 	s.sessions.srv = s
 	context.AfterFunc(ctx, func() {
 		close(s.drain)

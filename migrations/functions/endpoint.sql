@@ -23,6 +23,7 @@ DECLARE
   v_there   uuid[];
   v_lease   uuid;
   v_unasked boolean;
+  v_unbuilt record;
 BEGIN
   SELECT * INTO h FROM fleet_heads f WHERE f.tenant_id = app_tenant() AND f.fleet_id = p_fleet AND f.deleted_at IS NULL;
   PERFORM must_exist(h.fleet_id IS NOT NULL);
@@ -72,10 +73,16 @@ BEGIN
     IF c.bytes + v_is.bytes - v_was.bytes > 1048576 THEN
       RAISE EXCEPTION 'the endpoints of a cluster come to 1048576 bytes at most, these would make it %', c.bytes + v_is.bytes - v_was.bytes USING ERRCODE = 'FL413';
     END IF;
-    -- What the head counts is of the last build, some tenths of a second ago: by so much may it be passed. Each variant of the document is served with all of them.
-    PERFORM must_be_within('fleet_bytes', h.bytes, h.bytes + (c.bytes + v_is.bytes - v_was.bytes) * c.variants - c.counted, tenant_limit('fleet_bytes'));
+    -- The head counts what is built: what is not counts beside it, or a caller who is faster than builds has no limit. Both are of one snapshot. What others write at this
+    -- very moment is not in it: by so much may the limit be passed. Each variant of the document is served with all of them.
+    SELECT f.bytes, f.resources, u.bytes AS more_bytes, u.resources AS more_resources INTO v_unbuilt FROM fleet_heads f CROSS JOIN LATERAL (
+      SELECT coalesce(sum(greatest(0, x.bytes * x.variants - x.counted)), 0)::bigint AS bytes, count(*) FILTER (WHERE x.bytes > 0 AND x.counted = 0) AS resources
+        FROM endpoint_clusters x WHERE x.fleet_id = f.fleet_id AND x.tenant_id = f.tenant_id AND x.changed <> x.built AND x.cluster <> p_cluster) u
+     WHERE f.tenant_id = h.tenant_id AND f.fleet_id = p_fleet;
+    PERFORM must_be_within('fleet_bytes', v_unbuilt.bytes + v_unbuilt.more_bytes,
+                           v_unbuilt.bytes + v_unbuilt.more_bytes + (c.bytes + v_is.bytes - v_was.bytes) * c.variants - c.counted, tenant_limit('fleet_bytes'));
     IF c.counted = 0 THEN
-      PERFORM must_be_within('resources', h.resources, h.resources + 1, tenant_limit('resources'));
+      PERFORM must_be_within('resources', v_unbuilt.resources + v_unbuilt.more_resources, v_unbuilt.resources + v_unbuilt.more_resources + 1, tenant_limit('resources'));
     END IF;
   END IF;
   UPDATE endpoint_clusters x SET changed = x.changed + (v_set + v_removed > 0)::integer, endpoints = x.endpoints + v_is.n - v_was.n, bytes = x.bytes + v_is.bytes - v_was.bytes,
@@ -153,12 +160,41 @@ BEGIN
   RETURN v_gone > 0;
 END $$;
 
--- Takes away the endpoints whose leases have expired, of at most p_limit leases, and returns the fleets that have something to be built. Any number of processes
+-- Whose leases are due at a time, those that are held or the others, and how many of each tenant a sweep looks at: all, or if these are more than p_limit, of each tenant as many.
+CREATE OR REPLACE FUNCTION endpoint_leases_share(p_at timestamptz, p_held boolean, p_limit integer, OUT o_tenants uuid[], OUT o_each integer) LANGUAGE plpgsql AS $$
+DECLARE
+  v_due bigint;
+BEGIN
+  o_each := p_limit;
+  IF p_held THEN
+    SELECT count(*), array_agg(DISTINCT z.tenant_id) INTO v_due, o_tenants
+      FROM (SELECT x.tenant_id FROM endpoint_leases x WHERE x.held_since IS NOT NULL AND x.due_at <= p_at ORDER BY x.due_at LIMIT p_limit + 1) z;
+  ELSE
+    SELECT count(*), array_agg(DISTINCT z.tenant_id) INTO v_due, o_tenants
+      FROM (SELECT x.tenant_id FROM endpoint_leases x WHERE x.held_since IS NULL AND x.due_at <= p_at ORDER BY x.due_at LIMIT p_limit + 1) z;
+  END IF;
+  IF v_due <= p_limit THEN
+    RETURN;
+  END IF;
+  o_tenants := ARRAY( -- a look-up by key for each tenant that has leases
+    WITH RECURSIVE a (tenant) AS (
+      (SELECT x.tenant_id FROM endpoint_leases x ORDER BY x.tenant_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT x.tenant_id FROM endpoint_leases x WHERE x.tenant_id > a.tenant ORDER BY x.tenant_id LIMIT 1) FROM a WHERE a.tenant IS NOT NULL)
+    SELECT a.tenant FROM a
+     WHERE CASE WHEN p_held THEN EXISTS (SELECT FROM endpoint_leases x WHERE x.tenant_id = a.tenant AND x.held_since IS NOT NULL AND x.due_at <= p_at OFFSET 0)
+                ELSE EXISTS (SELECT FROM endpoint_leases x WHERE x.tenant_id = a.tenant AND x.held_since IS NULL AND x.due_at <= p_at OFFSET 0) END);
+  o_each := greatest(1, p_limit / greatest(1, cardinality(o_tenants)));
+END $$;
+
+-- Takes away the endpoints whose leases have expired, of at most p_limit leases and about as many endpoints, and returns the fleets that have something to be built. Any number of processes
 -- may call it; two times a second one of them does something.
 --
 -- The sweep is the clock of expiry: while it could not run, for more than 3 s, no lease could be renewed either, and a lease runs out when its time has passed since it
 -- runs again (recovered_at). Of what has run out after all, what a cluster cannot do without stays, and is told as held: of a lease that keeps the last ones, and of
 -- the first time after such an outage whatever brings the cluster below its panic_threshold. What is held stays until it is renewed, removed, or not needed.
+-- However much ends at once, a sweep works for about a second, tenant by tenant in turn: what is left comes next time. Its own time is no outage, and neither is another
+-- server's sweep that began a moment later and went first.
 -- It waits for no lock: an apply has that of a cluster for as long as it takes, and all tenants' leases would run on meanwhile. What it has to pass by comes next time.
 -- enable_seqscan: it runs without a tenant's transaction, which sets it. What a session planned while the tables were small
 -- stays until they have doubled.
@@ -175,37 +211,70 @@ DECLARE
   v_going     uuid[];
   v_busy      uuid[] := '{}';
   v_left      integer;
+  v_budget    integer := p_limit; -- endpoints
+  v_cut       boolean; -- more has expired than is looked at
+  v_late      boolean := false;
+  v_one       uuid;
+  v_due       record;
+  v_held      record;
   c           endpoint_clusters%ROWTYPE;
   k           record;
 BEGIN
   IF EXISTS (SELECT FROM endpoint_leases) THEN
-    UPDATE endpoint_clock x SET swept_at = t, idle = false, recovered_at = CASE WHEN x.swept_at BETWEEN t - interval '3 s' AND t THEN x.recovered_at ELSE t END,
-           outage_at = CASE WHEN x.idle OR x.swept_at BETWEEN t - interval '3 s' AND t THEN x.outage_at ELSE t END
-     WHERE x.one AND (x.idle OR NOT x.swept_at BETWEEN t - interval '400 ms' AND t) RETURNING x.recovered_at, x.outage_at INTO v_recovered, v_outage;
+    UPDATE endpoint_clock x SET swept_at = t, idle = false, recovered_at = CASE WHEN x.swept_at BETWEEN t - interval '3 s' AND t + interval '3 s' THEN x.recovered_at ELSE t END,
+           outage_at = CASE WHEN x.idle OR x.swept_at BETWEEN t - interval '3 s' AND t + interval '3 s' THEN x.outage_at ELSE t END
+     WHERE x.one AND (x.idle OR NOT x.swept_at BETWEEN t - interval '400 ms' AND t + interval '3 s') RETURNING x.recovered_at, x.outage_at INTO v_recovered, v_outage;
   ELSE
     UPDATE endpoint_clock x SET idle = true WHERE x.one AND NOT x.idle;
   END IF;
   IF v_recovered IS NOT NULL THEN
     -- What is held has a share of its own: however much of it there is, nothing that expires waits behind it.
-    SELECT array_agg(l.at) FILTER (WHERE l.lives), array_agg(l.at) FILTER (WHERE NOT l.lives), array_agg(l.id) FILTER (WHERE NOT l.lives) INTO v_living, v_rows, v_lapsed FROM (
-      SELECT * FROM (
-        SELECT x.ctid AS at, x.id, greatest(x.expires_at, v_recovered + x.ttl_ms * interval '1 ms') > t AS lives FROM endpoint_leases x
-         WHERE x.held_since IS NULL AND x.due_at <= t ORDER BY x.due_at LIMIT p_limit FOR UPDATE SKIP LOCKED) a
-      UNION ALL
-      SELECT * FROM (
-        SELECT x.ctid AS at, x.id, greatest(x.expires_at, v_recovered + x.ttl_ms * interval '1 ms') > t AS lives FROM endpoint_leases x
-         WHERE x.held_since IS NOT NULL AND x.due_at <= t ORDER BY x.due_at LIMIT greatest(1, p_limit / 10) FOR UPDATE SKIP LOCKED) b) l;
+    SELECT s.* INTO v_due FROM endpoint_leases_share(t, false, p_limit) s;
+    SELECT s.* INTO v_held FROM endpoint_leases_share(t, true, greatest(1, p_limit / 10)) s;
+    SELECT array_agg(l.at) FILTER (WHERE l.lives), array_agg(l.at ORDER BY l.turn) FILTER (WHERE NOT l.lives), array_agg(l.id ORDER BY l.turn) FILTER (WHERE NOT l.lives) INTO v_living, v_rows, v_lapsed FROM (
+      SELECT u.*, row_number() OVER (PARTITION BY u.tenant_id, u.held ORDER BY u.due_at) AS turn FROM (
+        SELECT false AS held, a.* FROM unnest(v_due.o_tenants) n (tenant) CROSS JOIN LATERAL (
+          SELECT x.ctid AS at, x.id, x.tenant_id, x.due_at, greatest(x.expires_at, v_recovered + x.ttl_ms * interval '1 ms') > t AS lives FROM endpoint_leases x
+           WHERE x.tenant_id = n.tenant AND x.held_since IS NULL AND x.due_at <= t ORDER BY x.due_at LIMIT v_due.o_each FOR UPDATE SKIP LOCKED) a
+        UNION ALL
+        SELECT true, b.* FROM unnest(v_held.o_tenants) n (tenant) CROSS JOIN LATERAL (
+          SELECT x.ctid AS at, x.id, x.tenant_id, x.due_at, greatest(x.expires_at, v_recovered + x.ttl_ms * interval '1 ms') > t AS lives FROM endpoint_leases x
+           WHERE x.tenant_id = n.tenant AND x.held_since IS NOT NULL AND x.due_at <= t ORDER BY x.due_at LIMIT v_held.o_each FOR UPDATE SKIP LOCKED) b) u) l;
     -- What was renewed is looked at again when it can have run out.
     UPDATE endpoint_leases x SET due_at = greatest(x.expires_at, v_recovered + x.ttl_ms * interval '1 ms'), held_since = CASE WHEN x.expires_at > t THEN NULL ELSE x.held_since END
      WHERE x.ctid = ANY (v_living);
   END IF;
   IF cardinality(v_lapsed) > 0 THEN
-    FOR k IN SELECT e.tenant_id, e.fleet_id, e.cluster, array_agg(DISTINCT e.lease_id) AS leases, count(*) AS n
-               FROM endpoints e WHERE e.lease_id = ANY (v_lapsed) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3 LOOP
+    v_cut := v_due.o_each < p_limit OR v_held.o_each < greatest(1, p_limit / 10);
+    FOR i IN 1 .. cardinality(v_lapsed) LOOP
+      SELECT v_budget - count(*) INTO v_budget FROM (SELECT FROM endpoints e WHERE e.lease_id = v_lapsed[i] LIMIT v_budget + 1) z;
+      IF v_budget < 0 THEN -- this is the last one
+        v_cut := true;
+        v_lapsed := v_lapsed[:i];
+        v_rows := v_rows[:i];
+        EXIT;
+      END IF;
+    END LOOP;
+    -- By chance within a tenant: what is held stays, and is not to be looked at first each time.
+    FOR k IN SELECT d.*, row_number() OVER (PARTITION BY d.tenant_id ORDER BY random()) AS turn FROM (
+               SELECT e.tenant_id, e.fleet_id, e.cluster, array_agg(DISTINCT e.lease_id) AS leases, count(*) AS n
+                 FROM endpoints e WHERE e.lease_id = ANY (v_lapsed) GROUP BY 1, 2, 3) d ORDER BY turn LOOP
+      v_late := v_late OR clock_timestamp() > t + interval '1 s';
+      IF v_late THEN
+        FOREACH v_one IN ARRAY k.leases LOOP
+          v_busy := array_append(v_busy, v_one);
+        END LOOP;
+        CONTINUE;
+      END IF;
       SELECT * INTO c FROM endpoint_clusters x WHERE x.tenant_id = k.tenant_id AND x.fleet_id = k.fleet_id AND x.cluster = k.cluster FOR NO KEY UPDATE SKIP LOCKED;
       IF NOT FOUND THEN
         v_busy := v_busy || k.leases;
         CONTINUE;
+      END IF;
+      IF v_cut THEN -- what has expired and is looked at later is nothing that the cluster has left
+        SELECT count(*) INTO k.n FROM endpoints e WHERE e.tenant_id = k.tenant_id AND e.fleet_id = k.fleet_id AND e.cluster = k.cluster
+           AND EXISTS (SELECT FROM endpoint_leases x WHERE x.tenant_id = e.tenant_id AND x.fleet_id = e.fleet_id AND x.id = e.lease_id
+                          AND greatest(x.expires_at, v_recovered + x.ttl_ms * interval '1 ms') <= t OFFSET 0);
       END IF;
       v_left := c.endpoints + c.documented - k.n;
       v_going := ARRAY(SELECT x.id FROM endpoint_leases x
@@ -220,6 +289,9 @@ BEGIN
     UPDATE endpoint_leases x SET held_since = coalesce(x.held_since, t), due_at = t + least(interval '10 s', greatest(interval '1 s', (t - x.held_since) / 10))
      WHERE x.ctid = ANY (v_rows) AND EXISTS (SELECT FROM endpoints e WHERE e.lease_id = x.id OFFSET 0);
     DELETE FROM endpoint_leases x WHERE x.ctid = ANY (v_rows); -- what has just been written has another place
+  END IF;
+  IF v_recovered IS NOT NULL THEN
+    UPDATE endpoint_clock x SET swept_at = clock_timestamp() WHERE x.one;
   END IF;
   RETURN QUERY SELECT DISTINCT x.tenant_id, x.fleet_id FROM endpoint_clusters x JOIN fleet_heads h ON h.tenant_id = x.tenant_id AND h.fleet_id = x.fleet_id AND h.deleted_at IS NULL
                 WHERE x.changed <> x.built LIMIT 1000;
