@@ -204,11 +204,14 @@ func TestWhatNeverComesIsNotWaitedForAlways(t *testing.T) {
 		must(t, err)
 		r.Resources = append(r.Resources, &discovery.Resource{Name: x.Name, Version: "1", Resource: value})
 	}
-	c.take(fleet.Cluster, r)
+	a := c.take(fleet.Cluster, r)
 	for _, partial := range []bool{false, true} {
 		c.partial = partial
 		_, err := c.write()
 		must(t, err)
+		if c.written(a) {
+			t.Error("what waits is answered as written")
+		}
 		text, err := os.ReadFile(filepath.Join(f.root.Name(), "cds.json"))
 		switch {
 		case !partial && err == nil:
