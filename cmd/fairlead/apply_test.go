@@ -52,7 +52,7 @@ func TestApply(t *testing.T) {
 			[]string{"--wait"},
 			written(7, 1),
 			ok(`{"revision": 7, "state": "stored", "counts": {"acked": 0, "nacked": 0, "pending": 0, "offline": 0, "unaffected": 0}, "nodes": [], "committed_at": "2026-01-02T03:04:05Z"}`),
-			exitOK, "revision 7: 1 resource changed\nrevision 7 stored; no node is connected\n",
+			exitOK, "revision 7: 1 resource changed\nrevision 7 stored; no node has it yet\n",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

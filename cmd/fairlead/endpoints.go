@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -106,8 +107,40 @@ func (c *endpointsSetCommand) Run(ctx context.Context, sh *shell) error {
 		set = append(set, e)
 	}
 	w.Set = &set
-	_, err := writeEndpoints(ctx, sh, c.Connection, c.Cluster, w, c.JSON)
-	return err
+	s, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	leased := s.leased(ctx, c.Cluster, c.Addresses)
+	if _, err := s.setEndpoints(ctx, c.Cluster, w, c.JSON); err != nil {
+		return err
+	}
+	for _, a := range leased {
+		fmt.Fprintf(s.err, "warning: %s had a lease, and has none now: it stays if its program is killed, until \"fairlead endpoints rm\"\n", plain(a))
+	}
+	return nil
+}
+
+// leased are those of the addresses that have a lease now, as they are stored; none if that is not known.
+func (s *session) leased(ctx context.Context, cluster string, addresses []string) (out []string) {
+	raw, err := pages(0, func(limit int, cursor *string) (page, error) {
+		resp, err := s.api.ListEndpoints(ctx, s.tenant, s.fleet, cluster, &client.ListEndpointsParams{Limit: &limit, Cursor: cursor}, s.exactPath("endpoints", cluster)) //nolint:bodyclose // answer closes it
+		p, _, err := answer[page](s, resp, err)
+		return p, err
+	})
+	if err != nil {
+		return nil
+	}
+	items, err := decode[client.Endpoint](raw)
+	if err != nil {
+		return nil
+	}
+	for _, e := range items {
+		if e.Lease != nil && !deref(e.Held) && slices.Contains(addresses, e.Address) {
+			out = append(out, e.Address)
+		}
+	}
+	return out
 }
 
 type endpointsRmCommand struct {
@@ -139,6 +172,11 @@ func writeEndpoints(ctx context.Context, sh *shell, at connection, cluster strin
 	if err != nil {
 		return client.EndpointWritten{}, err
 	}
+	return s.setEndpoints(ctx, cluster, w, asJSON)
+}
+
+// setEndpoints is writeEndpoints of a session.
+func (s *session) setEndpoints(ctx context.Context, cluster string, w client.EndpointWrite, asJSON bool) (client.EndpointWritten, error) {
 	r, raw, err := s.writeEndpoints(ctx, cluster, w)
 	if err != nil {
 		return r, err

@@ -15,6 +15,7 @@ const (
 	goldenEndpoints = `{"items": [{"address": "10.0.0.7:80", "locality": {"region": "eu", "zone": "a"}, "weight": 2, "health": "healthy", "lease": "01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f", "expires_at": "2026-01-04T03:04:35Z", "updated_at": "2026-01-04T03:04:05Z", "updated_by": "shop"},
 		{"address": "10.0.0.8:80", "weight": 1, "health": "draining", "updated_at": "2026-01-04T03:04:05Z", "updated_by": "ada"}]}`
 	goldenEndpointsWritten = `{"set": 1, "removed": 0}`
+	goldenLeaseLost        = "warning: 10.0.0.7:80 had a lease, and has none now: it stays if its program is killed, until \"fairlead endpoints rm\"\n"
 	leasePath              = "/leases/01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f"
 )
 
@@ -31,7 +32,8 @@ func TestEndpointsCommands(t *testing.T) {
 	w := setup(t)
 	w.endpointAPI()
 	w.run("endpoints", "list", "shop/a").want(t, 0, "ADDRESS      LOCALITY  WEIGHT  HEALTH    EXPIRES               BY\n10.0.0.7:80  eu/a      2       healthy   2026-01-04 03:04:35Z  shop\n10.0.0.8:80  -         1       draining  -                     ada\n", "")
-	w.run("endpoints", "set", "shop/a", "10.0.0.7:80", "--locality", "eu/a", "--weight", "2", "--metadata", `{"envoy.lb": {"v": "2"}}`).want(t, 0, "shop/a: 1 set, 0 removed\n", "")
+	w.run("endpoints", "set", "shop/a", "10.0.0.7:80", "--locality", "eu/a", "--weight", "2", "--metadata", `{"envoy.lb": {"v": "2"}}`).want(t, 0, "shop/a: 1 set, 0 removed\n", goldenLeaseLost)
+	w.run("endpoints", "set", "shop/a", "10.0.0.8:80").want(t, 0, "shop/a: 1 set, 0 removed\n", "") // it has none
 	w.on("POST", "/endpoints/shop%2Fa", ok(`{"set": 0, "removed": 2}`))
 	w.run("endpoints", "rm", "shop/a", "10.0.0.7:80", "10.0.0.8:80").want(t, 0, "shop/a: 0 set, 2 removed\n", "")
 	w.run("endpoints", "set", "shop/a", "10.0.0.7:80", "--locality", "a/b/c/d").want(t, 2, "", "fairlead: --locality: \"a/b/c/d\" has more parts than REGION/ZONE/SUB_ZONE\n")
@@ -41,7 +43,7 @@ func TestEndpointsCommands(t *testing.T) {
 			bodies = append(bodies, s.body)
 		}
 	}
-	want := []string{`{"set":[{"address":"10.0.0.7:80","health":"healthy","locality":{"region":"eu","zone":"a"},"metadata":{"envoy.lb":{"v":"2"}},"weight":2}]}`, `{"remove":["10.0.0.7:80","10.0.0.8:80"]}`}
+	want := []string{`{"set":[{"address":"10.0.0.7:80","health":"healthy","locality":{"region":"eu","zone":"a"},"metadata":{"envoy.lb":{"v":"2"}},"weight":2}]}`, `{"set":[{"address":"10.0.0.8:80","health":"healthy","weight":1}]}`, `{"remove":["10.0.0.7:80","10.0.0.8:80"]}`}
 	if !slices.Equal(bodies, want) {
 		t.Errorf("sent:\n%s", strings.Join(bodies, "\n"))
 	}
@@ -70,8 +72,8 @@ func TestEndpointsThatNoClusterAsksFor(t *testing.T) {
 	w.endpointAPI()
 	w.on("POST", "/endpoints/shop%2Fa", ok(goldenEndpointsUnused))
 	const warning = "warning: no cluster of the fleet asks for endpoints/shop/a\n"
-	w.run("endpoints", "set", "shop/a", "10.0.0.7:80").want(t, 0, "shop/a: 1 set, 0 removed\n", warning)
-	if r := w.run("endpoints", "set", "shop/a", "10.0.0.7:80", "--json"); r.code != 0 || r.err != warning || !strings.Contains(r.out, `"code": "unreachable"`) {
+	w.run("endpoints", "set", "shop/a", "10.0.0.8:80").want(t, 0, "shop/a: 1 set, 0 removed\n", warning)
+	if r := w.run("endpoints", "set", "shop/a", "10.0.0.8:80", "--json"); r.code != 0 || r.err != warning || !strings.Contains(r.out, `"code": "unreachable"`) {
 		t.Errorf("exit status %d, %q, %q", r.code, r.out, r.err)
 	}
 	if r := w.registers(t, 2); r.code != 0 || !strings.HasPrefix(r.err, warning+"10.0.0.7:80 is registered in shop/a\n") || strings.Count(r.err, warning) != 1 {

@@ -27,7 +27,7 @@ func receiptLines(r client.Receipt, waited time.Duration) []string {
 			missing(r, client.ReceiptNodeStatePending, r.Counts.Pending) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)
 		return append(append([]string{line}, gone(r)...), waitLines(r)...)
 	case r.State == client.ReceiptStateStored:
-		return []string{fmt.Sprintf("revision %d stored; no node is connected", r.Revision) +
+		return []string{fmt.Sprintf("revision %d stored; no node has it yet", r.Revision) +
 			missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)}
 	}
 	line := acked(r) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)

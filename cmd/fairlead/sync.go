@@ -66,6 +66,11 @@ func (c *syncCommand) config(sh *shell) (filesync.Config, error) {
 		Directory: c.Directory, SeenAs: c.SeenAs, Servers: c.XDS, Version: builtNow().version,
 		Once: c.Once, Within: c.Timeout, Admin: c.Admin, Log: func(words string) { fmt.Fprintln(sh.err, plain(words)) },
 	}
+	for _, server := range c.XDS { // else gRPC takes a port of its own, or the scheme for a host
+		if err := bootstrap.CheckAddress(server); err != nil {
+			return conf, usageError("--xds " + err.Error())
+		}
+	}
 	if c.Once && c.Timeout <= 0 {
 		return conf, usageError("--timeout: give a time above 0")
 	}

@@ -53,8 +53,9 @@ func NewLookups(clear, doubted int) *Lookups {
 }
 
 // Rejected says why the token of this hash was found to be no good lately, nil if it was not.
-// Whoever does not have a token cannot have it rejected, and one that is no good never becomes
-// good: its row is committed before it is shown, and an end is not taken back.
+// Whoever does not have a token cannot have it rejected. One that is no good becomes good by a
+// restoration alone, of its fleet or its tenant: its row is committed before it is shown, and
+// no other end is taken back.
 func (l *Lookups) Rejected(hash [32]byte, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -237,6 +237,12 @@ func parseAddress(s string, minPort int) (address, error) {
 	return address{host, port}, nil
 }
 
+// CheckAddress says why a text is not the host:port of a server; nil if it is.
+func CheckAddress(s string) error {
+	_, err := parseAddress(s, 1)
+	return err
+}
+
 // parseAddresses reads the addresses of servers, of a field.
 func parseAddresses(field string, all []string) ([]address, error) {
 	var out []address

@@ -46,6 +46,8 @@ type content struct {
 	// complete: all that the server has was sent once. Until then what was found in the folder stays there beside what comes: it is not
 	// known yet to be gone.
 	complete bool
+	// partial: the files of all of a type are begun with what is ready, though something that was sent is not.
+	partial bool
 
 	// Of the folder: what stands in the files of all of a type, what stands in each other file, and the version_info of each.
 	whole    map[fleet.Type]byName
@@ -324,8 +326,21 @@ func (c *content) writeNamed(ref fleet.Ref, changed *[]string, above ...fleet.Re
 	return nil
 }
 
+// begins reports whether the file of all of a type is not there yet, and something lacks what it names. An Envoy that starts finds all or no file.
+func (c *content) begins(t fleet.Type) bool {
+	if c.versions[wholes[t]] != "" {
+		return false
+	}
+	for _, it := range c.have[t] {
+		if !c.ready(it) {
+			return true
+		}
+	}
+	return false
+}
+
 func (c *content) writeWhole(t fleet.Type, changed *[]string) error {
-	if !c.answered[t] {
+	if !c.answered[t] || !c.partial && c.begins(t) {
 		return nil
 	}
 	next := byName{}

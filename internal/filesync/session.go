@@ -271,6 +271,7 @@ func (s *session) write(ctx context.Context) error {
 		return nil
 	}
 	s.content.begin = func() error { return s.envoy.before(ctx) }
+	s.content.partial = s.now().Sub(s.quiet) >= quietAtLast
 	changed, err := s.content.write()
 	s.envoy.wrote(s.content, changed, s.now())
 	if len(changed) > 0 {

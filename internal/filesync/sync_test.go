@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	discovery "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	"google.golang.org/protobuf/types/known/anypb"
+
 	"fairlead/internal/fleet"
 	"fairlead/internal/xds/xdstest"
 )
@@ -157,6 +160,64 @@ func TestKilledAtEachChange(t *testing.T) {
 		}
 		if t.Failed() {
 			t.Fatalf("killed at %d, %s", n, last)
+		}
+	}
+}
+
+// TestTheFirstFilesHoldAll: an Envoy that starts from a new folder, at whatever moment, has all clusters and listeners.
+func TestTheFirstFilesHoldAll(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.Publish(append(all(t), clusterOf(t, "static", "1s"), listenerOf(t, "l2", "r", "s"))...)
+	s := w.sync()
+	changes := 0
+	s.before = func(string) error {
+		changes++
+		files := w.files()
+		for file, names := range map[string][]string{"cds.json": {`"a"`, `"static"`}, "lds.json": {`"l"`, `"l2"`}} {
+			for _, name := range names {
+				if text, there := files[file]; there && !strings.Contains(text, name) {
+					t.Errorf("%s is there without %s:\n%s", file, name, text)
+				}
+			}
+		}
+		return nil
+	}
+	must(t, s.Run(t.Context()))
+	if changes < 7 {
+		t.Errorf("there were %d changes", changes)
+	}
+}
+
+// TestWhatNeverComesIsNotWaitedForAlways: the first files are written without what lacks something, after a while.
+func TestWhatNeverComesIsNotWaitedForAlways(t *testing.T) {
+	t.Parallel()
+	f, err := openFolder(filepath.Join(t.TempDir(), "files"))
+	must(t, err)
+	defer f.close()
+	c, err := newContent(f, "/xds")
+	must(t, err)
+	c.begin = func() error { return nil }
+	r := &discovery.DeltaDiscoveryResponse{}
+	for _, x := range []xdstest.Change{clusterOf(t, "waits", "1s"), put(t, fleet.Cluster, `{"name": "static"}`)} {
+		value, err := anypb.New(x.Body)
+		must(t, err)
+		r.Resources = append(r.Resources, &discovery.Resource{Name: x.Name, Version: "1", Resource: value})
+	}
+	a := c.take(fleet.Cluster, r)
+	for _, partial := range []bool{false, true} {
+		c.partial = partial
+		_, err := c.write()
+		must(t, err)
+		if c.written(a) {
+			t.Error("what waits is answered as written")
+		}
+		text, err := os.ReadFile(filepath.Join(f.root.Name(), "cds.json"))
+		switch {
+		case !partial && err == nil:
+			t.Errorf("it is written before all has come:\n%s", text)
+		case partial && (!strings.Contains(string(text), `"static"`) || strings.Contains(string(text), `"waits"`)):
+			t.Errorf("what has come is not written, or what waits is: %v\n%s", err, text)
 		}
 	}
 }

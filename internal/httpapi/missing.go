@@ -46,7 +46,11 @@ func noSuchCredential(err error, id string) error {
 }
 
 func noSuchResource(err error, t fleet.Type, name, variant string) error {
-	return missing(err, oapi.MissingResource, noResource(t, name, variant))
+	what := noResource(t, name, variant)
+	if t == fleet.Endpoint { // proxies may be served some all the same
+		what += fmt.Sprintf("; \"fairlead endpoints list %s\" has those that are kept as data", shortened(name, maxName))
+	}
+	return missing(err, oapi.MissingResource, what)
 }
 
 func noResource(t fleet.Type, name, variant string) string {

@@ -22,6 +22,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		{http.MethodGet, w.at("revisions", "77", "receipt"), "", "no revision 77", oapi.MissingRevision},
 		{http.MethodGet, w.at("resources", "clusters", "b"), "", `no clusters "b"`, oapi.MissingResource},
 		{http.MethodGet, w.at("resources", "clusters", "a") + "?variant=eu", "", `no clusters "a" with the variant "eu"`, oapi.MissingResource},
+		{http.MethodGet, w.at("resources", "endpoints", "b"), "", `no endpoints "b"; "fairlead endpoints list b" has those that are kept as data`, oapi.MissingResource},
 		{http.MethodGet, w.at("nodes", "n"), "", "forget_nodes_after", oapi.MissingNode},
 		{http.MethodGet, "/v1/tenants/nobody/fleets/edge/nodes", "", "no tenant", oapi.MissingTenant},
 		{http.MethodGet, "/v1/tenants/" + w.tenant.Slug + "/fleets/nothing/nodes", "", "no fleet", oapi.MissingFleet},

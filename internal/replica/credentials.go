@@ -47,7 +47,7 @@ func (r *Replica) authenticate(ctx context.Context, token string) (xds.Identity,
 
 // identify finds whose credential it is, and whether it is valid and its token has this hash.
 func (r *Replica) identify(ctx context.Context, id fleet.CredentialID, sent [32]byte) (xds.Identity, error) {
-	if why := r.lookups.Rejected(sent, time.Now()); why != nil {
+	if why := r.rejected(sent); why != nil {
 		return xds.Identity{}, why
 	}
 	key, c := r.heldCredential(id)
@@ -59,7 +59,7 @@ func (r *Replica) identify(ctx context.Context, id fleet.CredentialID, sent [32]
 	}
 	why := judge(c, sent, r.clock.now())
 	if why == nil && r.gone.has(key) {
-		why = errGone
+		why = &goneError{error: errGone, key: key}
 	}
 	if why != nil {
 		why = deniedFor(key, c, why)
@@ -73,6 +73,23 @@ func (r *Replica) identify(ctx context.Context, id fleet.CredentialID, sent [32]
 	who := xds.Identity{Key: key, Credential: c.ID, Nodes: nodes, Token: sent}
 	r.uses.use(who, xds.RemoteAddr(ctx), 0, r.clock.now())
 	return who, nil
+}
+
+// goneError is errGone of a token that was looked up: unlike what else is wrong with one, it may be taken back.
+type goneError struct {
+	error
+	key fleet.Key
+}
+
+func (e *goneError) Unwrap() error { return e.error }
+
+// rejected says why the token of this hash was found to be no good lately; nil if it was not, or if its fleet may be there again.
+func (r *Replica) rejected(sent [32]byte) error {
+	why := r.lookups.Rejected(sent, time.Now())
+	if gone := (*goneError)(nil); errors.As(why, &gone) && !r.gone.has(gone.key) {
+		return nil
+	}
+	return why
 }
 
 // judge says why a token with this hash is not good for the credential, nil if it is. Of an
@@ -107,7 +124,7 @@ func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID, sen
 	if f := r.finds.get(id, time.Now()); auth.Equal(f.credential.Hash, sent) {
 		return f.key, f.credential, nil
 	}
-	if why := r.lookups.Rejected(sent, time.Now()); why != nil {
+	if why := r.rejected(sent); why != nil {
 		return key, c, why
 	}
 	asked := time.Now()

@@ -52,13 +52,19 @@ func TestAGoneFleetThatIsThereAgainIsServed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				key, id, _ := w.newFleet(cluster("c", "1"))
+				key, id, token := w.newFleet(cluster("c", "1"))
 				w.feed.set(func(f *feed) { f.fleets[key].deleted = true })
 				if _, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{}); !errors.Is(err, fleet.ErrForbidden) {
 					t.Fatalf("attached, or %v", err)
 				}
+				if _, err := w.Authenticate(t.Context(), token); !errors.Is(err, fleet.ErrForbidden) {
+					t.Fatalf("authenticated, or %v", err)
+				}
 				w.feed.set(func(f *feed) { f.fleets[key].deleted = false })
 				heard(w, key)
+				if _, err := w.Authenticate(t.Context(), token); err != nil {
+					t.Errorf("the token of a fleet that is there again: %v", err)
+				}
 				w.attach(id, "n")
 			})
 		})

@@ -393,7 +393,7 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	}
 	seconds, err := strconv.ParseUint(text, 10, 16)
 	if err != nil && !errors.Is(err, strconv.ErrRange) { // more is maxWait as well
-		return 0, fmt.Errorf("wait is %q: it is a number of seconds: %w", shortened(text, maxTypeURL), fleet.ErrInvalid)
+		return 0, fmt.Errorf("wait is %q: it is a whole number of seconds, 0 or more: %w", shortened(text, maxTypeURL), fleet.ErrInvalid)
 	}
 	return min(time.Duration(seconds)*time.Second, maxWait), nil //nolint:gosec // at most 65,535
 }

@@ -11,7 +11,7 @@ test.each([
   [counts({ acked: 301, unaffected: 300 }), 44, "1 of 1 node ACKed in 44 ms, it changes nothing for 300 nodes"],
   [counts({ acked: 300, unaffected: 300, nacked: 1, offline: 2 }), 44, "0 of 1 node ACKed, 1 refused, it changes nothing for 300 nodes, 2 offline"],
   [counts({ acked: 1, pending: 3, withheld: 1 }), 1500, "1 of 4 nodes ACKed in 1.5 s, 2 not answered yet, 1 wait for something that is missing or refused"],
-  [counts({}), undefined, "no node is connected"],
+  [counts({}), undefined, "no node has it yet"],
   [counts({ offline: 2 }), undefined, "2 offline"],
   [counts({ acked: 1, offline: 3, left: 2 }), 44, "1 of 3 nodes ACKed in 44 ms, 2 have gone without it, 1 offline"],
   [counts({ offline: 1, left: 1 }), undefined, "0 of 1 node ACKed, 1 has gone without it"],

@@ -17,7 +17,7 @@ export function receiptSentence(r: Pick<Receipt, "state" | "counts" | "last_ack_
     if (waiting > 0) parts.push(`${waiting} not answered yet`);
     if (c.withheld > 0) parts.push(`${c.withheld} wait for something that is missing or refused`);
   } else if (c.offline === 0 && c.late === 0 && c.unaffected === 0) {
-    parts.push("no node is connected");
+    parts.push("no node has it yet");
   }
   if (c.unaffected > 0) parts.push(`it changes nothing for ${nodes(c.unaffected)}`);
   if (c.late > 0) parts.push(`${nodes(c.late)} ACKed it later`);
