@@ -117,6 +117,9 @@ func (r *reader) older(message, key string, at *place, what string) {
 func (r *reader) files(b placed) {
 	dynamic := b.child("dynamic_resources")
 	each(dynamic.at, dynamic.object, func(o placed) {
+		if o.at.isField("watched_directory") { // of a file that is told
+			return
+		}
 		for _, field := range []string{"path_config_source", "path"} {
 			path := text(child(o.object, field), "path")
 			if field == "path" && !o.at.isField("path_config_source") {

@@ -473,7 +473,7 @@ func TestWhereWhatWasTakenOutStands(t *testing.T) {
       - {lb_endpoints: {endpoint: {}, heath_status: healthy}}
 watchdog: {}
 admin: {access_log_path: /dev/null}
-dynamic_resources: {lds_config: {path: /etc/lds.yaml}, cds_config: {pathConfigSource: {path: /etc/cds.yaml}}}
+dynamic_resources: {lds_config: {path: /etc/lds.yaml}, cds_config: {pathConfigSource: {path: /etc/cds.yaml, watchedDirectory: {path: /etc}}}}
 `, envoyconfig.Options{RDS: true, EDS: true})
 	if documents != "clusters/c listeners/l" {
 		t.Error(documents)

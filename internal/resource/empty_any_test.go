@@ -68,3 +68,37 @@ func TestWhatToDoAboutAnUnknownMessage(t *testing.T) {
 		t.Errorf("the guard names %v", c.Guarded)
 	}
 }
+
+// TestAnEmptyStandsAlone: Envoy takes an Empty by its "@type" alone, and so is it shown. Some encoders write a "value" beside it.
+func TestAnEmptyStandsAlone(t *testing.T) {
+	t.Parallel()
+	const url = "type.googleapis.com/google.protobuf.Empty"
+	var version string
+	for _, typed := range []string{"{'@type': " + url + "}", "{'@type': " + url + ", value: {}}", "{value: {}, '@type': " + url + "}"} {
+		c := mustCompile(t, strings.Replace(clusterOf, "PART", "filters: [{name: f, typed_config: "+typed+"}]", 1))
+		want := `"typed_config":{"@type":"` + url + `"}`
+		if body, err := resource.Render(c.Type, c.Value); err != nil || !strings.Contains(string(body), want) {
+			t.Errorf("%s is shown as %s: %v", typed, body, err)
+		}
+		if version == "" {
+			version = c.Version
+		}
+		if c.Version != version {
+			t.Errorf("%s has a version of its own", typed)
+		}
+	}
+	_, err := compile(strings.Replace(clusterOf, "PART", "filters: [{name: f, typed_config: {'@type': "+url+", value: {a: 1}}}]", 1))
+	if diff := cmp.Diff([]string{"unknown_field /body/filters/0/typed_config/value/a"}, found(t, err)); diff != "" {
+		t.Errorf("%s\n%v", diff, err)
+	}
+}
+
+// TestAnEmptyAnyAsADumpShowsIt: Envoy 1.36 and 1.40 take each, as if it were not written.
+func TestAnEmptyAnyAsADumpShowsIt(t *testing.T) {
+	t.Parallel()
+	for in, part := range map[string]string{
+		listenerOf: "listener_filters: [{name: w, typed_config: {'@type': " + filterURL + "http.wasm.v3.Wasm, config: {name: w, configuration: {}, vm_config: {configuration: {}, runtime: envoy.wasm.runtime.v8, code: {local: {filename: /w}}}}}}]",
+	} {
+		mustCompile(t, strings.Replace(in, "PART", part, 1))
+	}
+}

@@ -173,3 +173,9 @@ func GuardsMessageForTest(name protoreflect.FullName) bool {
 func OldFieldsForTest() (removed, deprecated map[protoreflect.FullName]string) {
 	return removedFields, deprecatedFields
 }
+
+// NeedsTypeForTest reports whether an extension that is named in such a message needs a typed_config.
+func NeedsTypeForTest(name protoreflect.FullName) bool {
+	_, needs := untyped[name]
+	return needs
+}

@@ -49,6 +49,7 @@ func (p place) item(i int) place {
 // makes it stop answering for Clusters (SEMANTICS 3.8), what makes it drop a whole
 // response, and what ends its process. It is called for every message of a resource.
 func (r *report) rules(t fleet.Type, m protoreflect.Message, p place) {
+	r.untyped(m, p)
 	switch v := m.Interface().(type) {
 	case *durationpb.Duration:
 		r.duration(v, p)

@@ -153,9 +153,13 @@ func (s *shape) single(fd protoreflect.FieldDescriptor, n *node, at *path) {
 	}
 }
 
-// takesEmpty are the fields in which Envoy takes an Any that holds nothing, and reads it as something: an empty config of a
-// FilterConfig enables a filter that its listener has disabled. Everywhere else Envoy refuses one.
-var takesEmpty = map[protoreflect.FullName]bool{"envoy.config.route.v3.FilterConfig.config": true}
+// takesEmpty are the fields in which Envoy takes an Any that holds nothing. An empty config of a FilterConfig enables a filter that its
+// listener has disabled. The others are as if they were not written; a dump of Envoy shows them so.
+var takesEmpty = map[protoreflect.FullName]bool{
+	"envoy.config.route.v3.FilterConfig.config":           true,
+	"envoy.extensions.wasm.v3.PluginConfig.configuration": true,
+	"envoy.extensions.wasm.v3.VmConfig.configuration":     true,
+}
 
 func (s *shape) unknownField(md protoreflect.MessageDescriptor, key string, at *path) {
 	if say, was := removed(md, key); was {
@@ -201,6 +205,9 @@ func (s *shape) any(_ protoreflect.MessageDescriptor, n *node, at *path) {
 	}
 	value := n.get("value")
 	if value == nil {
+		if md.FullName() == "google.protobuf.Empty" { // of which Envoy takes the "@type" alone, and a render has that alone
+			return
+		}
 		s.add(at.member("value"), codeRequired, "%s stands in \"value\" beside \"@type\"", md.Name())
 		return
 	}

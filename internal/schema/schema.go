@@ -139,7 +139,11 @@ func (w *writer) field(fd protoreflect.FieldDescriptor, outermost bool) (out obj
 }
 
 // takesEmpty are the fields in which Envoy takes an Any that holds nothing.
-var takesEmpty = map[protoreflect.FullName]bool{"envoy.config.route.v3.FilterConfig.config": true}
+var takesEmpty = map[protoreflect.FullName]bool{
+	"envoy.config.route.v3.FilterConfig.config":           true,
+	"envoy.extensions.wasm.v3.PluginConfig.configuration": true,
+	"envoy.extensions.wasm.v3.VmConfig.configuration":     true,
+}
 
 // value is one value: of the field, or of each that it holds.
 func (w *writer) value(fd protoreflect.FieldDescriptor, r rules, at string) object {

@@ -35,7 +35,7 @@ func poisonClusters() []poison {
     common_tls_context: {validation_context: {trusted_ca: {filename: nope.pem}}}}}`), [3]string{"k-b", "k-c", "k-d"}, "nope.pem"},
 		{"in the middle: a policy that only the cluster can bring", of("m-b", "lb_policy: CLUSTER_PROVIDED"), [3]string{"m-a", "m-c", "m-d"}, "did not provide one"},
 		{"last: an unknown health checker", of("z-d", `health_checks: [{timeout: 1s, interval: 1s, unhealthy_threshold: 1, healthy_threshold: 1,
-    custom_health_check: {name: envoy.health_checkers.nope}}]`), [3]string{"z-a", "z-b", "z-c"}, "envoy.health_checkers.nope"},
+    custom_health_check: {name: envoy.health_checkers.nope, typed_config: {"@type": type.googleapis.com/google.protobuf.Empty}}}]`), [3]string{"z-a", "z-b", "z-c"}, "envoy.health_checkers.nope"},
 	}
 }
 
