@@ -39,7 +39,7 @@ const failsOver = 3 * time.Minute
 const password = "change-me"
 
 // ha is an installation on what deploy/ha has: three etcd, three Postgres with Patroni, HAProxy and PgBouncer, all on this machine. Servers 0 reach
-// the database through PgBouncer and listen through HAProxy, servers 1 name all three Postgres.
+// the database through PgBouncer and listen through HAProxy, servers 1 name all three Postgres. xDS server 1 reads fleets from the standbys.
 type ha struct {
 	*routed
 	home    string // of the files, as short as a socket wants it
@@ -52,6 +52,7 @@ type ha struct {
 	address [2]string
 	proxies [2]string
 	envoys  [2]*localenvoy.Envoy
+	reader  *world.XDS // reads fleets from standbys
 	writer  *haWriter
 	load    *load
 }
@@ -166,7 +167,15 @@ func (h *ha) judge(synchronous bool) {
 	if done, failed := h.load.stop(); failed > 0 || done == 0 {
 		t.Errorf("%d of %d requests failed: %s", failed, done, h.load.first.Load())
 	}
-	t.Logf("synchronous %t: %d writes", synchronous, h.writer.written())
+	metrics := scrape(t, "http://"+h.reader.Logged("the ports are open", "health_address")+"/metrics")
+	readings := func(result string) float64 {
+		return metrics.of(`fairlead_standby_readings_total{result="` + result + `"}`)
+	}
+	if readings("read") == 0 {
+		t.Error("nothing was read from a standby")
+	}
+	t.Logf("synchronous %t: %d writes; of server 1's readings a standby answered %g; it was behind %g times, failed %g times, and was left alone %g times after that",
+		synchronous, h.writer.written(), readings("read"), readings("behind"), readings("failed"), readings("resting"))
 }
 
 // await is world.Eventually for what a failover delays.
@@ -227,8 +236,9 @@ func setupHA(t *testing.T, synchronous bool) *ha {
 	world.AwaitOK(t, "http://"+h.address[1]+"/readyz")
 	xds := [2]*world.XDS{
 		h.XDS("--name", "xds-0", "--listen-database-url", h.url("fairlead_node", h.primary)),
-		h.XDS("--name", "xds-1", "--database-url", h.url("fairlead_node", all)),
+		h.XDS("--name", "xds-1", "--database-url", h.url("fairlead_node", all), "--read-database-url", h.url("fairlead_node", all)),
 	}
+	h.reader = xds[1]
 	for e := range h.proxies {
 		h.proxies[e] = "http://" + world.FreePort(t)
 	}

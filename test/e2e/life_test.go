@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/pem"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -27,8 +28,9 @@ import (
 type life struct {
 	*routed
 	pg      *localpg.Server
-	sockets string // a link to the folder of the present Postgres's socket
-	bin     string // of Postgres
+	sockets string            // a link to the folder of the present Postgres's socket
+	bin     string            // of Postgres
+	other   map[string]string // settings of each Postgres
 }
 
 // url is of a database of the present Postgres, whichever that is.
@@ -39,7 +41,9 @@ func (l *life) url(db, role string) string {
 // postgres starts one that has nothing, and puts it where the last one was.
 func (l *life) postgres(t testing.TB) {
 	t.Helper()
-	pg, err := localpg.Start(t.Context(), localpg.Config{Bin: l.bin, Ephemeral: true, Settings: map[string]string{"synchronous_commit": "on"}})
+	settings := map[string]string{"synchronous_commit": "on"}
+	maps.Copy(settings, l.other)
+	pg, err := localpg.Start(t.Context(), localpg.Config{Bin: l.bin, Ephemeral: true, Settings: settings})
 	world.Must(t, err)
 	t.Cleanup(func() { _ = pg.Stop(context.Background()) })
 	next := l.sockets + ".next"
@@ -47,15 +51,22 @@ func (l *life) postgres(t testing.TB) {
 	l.pg = pg
 }
 
-// documented runs the first commands below a heading of a page, in the folder of the backups.
-func (l *life) documented(page, heading string) {
-	l.T.Helper()
-	_, text, found := strings.Cut(string(world.Read(l.T, filepath.Join("..", "..", "docs", page))), "\n## "+heading+"\n")
+// commands are the first ones below a heading of a page.
+func commands(t testing.TB, page, heading string) string {
+	t.Helper()
+	_, text, found := strings.Cut(string(world.Read(t, filepath.Join("..", "..", "docs", page))), "\n## "+heading+"\n")
 	_, text, begins := strings.Cut(text, "\n```sh\n")
 	script, _, ends := strings.Cut(text, "\n```\n")
 	if !found || !begins || !ends {
-		l.T.Fatalf("docs/%s has no commands below %q", page, heading)
+		t.Fatalf("docs/%s has no commands below %q", page, heading)
 	}
+	return script
+}
+
+// documented runs the first commands below a heading of a page, in the folder of the backups.
+func (l *life) documented(page, heading string) {
+	l.T.Helper()
+	script := commands(l.T, page, heading)
 	cmd := exec.CommandContext(l.T.Context(), "sh", "-euc", script)
 	cmd.Dir = l.Dir
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(world.Bin("api"))+":"+l.bin+":"+os.Getenv("PATH"),
@@ -88,7 +99,13 @@ func (l *life) create(t testing.TB) {
 
 func setupLife(t testing.TB, delta bool) *life {
 	t.Helper()
-	l := &life{}
+	return setupLifeWith(t, delta, nil)
+}
+
+// setupLifeWith is setupLife with settings of Postgres.
+func setupLifeWith(t testing.TB, delta bool, settings map[string]string) *life {
+	t.Helper()
+	l := &life{other: settings}
 	l.find(t)
 	l.postgres(t)
 	db := &storetest.DB{App: l.url("fairlead", "fairlead_app"), Node: l.url("fairlead", "fairlead_node"), Owner: l.url("fairlead", localpg.Superuser), Name: "fairlead"}

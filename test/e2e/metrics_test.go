@@ -12,11 +12,11 @@ import (
 
 // scraped is what a server tells on its health address.
 type scraped struct {
-	t    *testing.T
+	t    testing.TB
 	text string
 }
 
-func scrape(t *testing.T, url string) scraped {
+func scrape(t testing.TB, url string) scraped {
 	t.Helper()
 	code, text := world.Get(url)
 	if code != http.StatusOK {
