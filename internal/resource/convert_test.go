@@ -162,7 +162,8 @@ func TestT19_JSONRefused(t *testing.T) {
 		nest(`{"a":`, 65, "}"):    "limit " + strings.Repeat("/a", 64),
 		nestAny(17):               "limit " + strings.Repeat("/v", 16),
 		nestTyped(3):              "limit " + strings.Repeat("/value", 2),
-		keysOf(2048, 2049):        "limit /" + strings.Repeat("k", 2048),
+		`{"@type":"x/xds.type.v3.TypedStruct","type_url":"x/udpa.type.v1.TypedStruct","value":{"typeUrl":"x/xds.type.v3.TypedStruct","value":{}}}`: "limit /value",
+		keysOf(2048, 2049): "limit /" + strings.Repeat("k", 2048),
 	} {
 		_, err := resource.ToJSON(resource.JSON, []byte(in))
 		if got := found(t, err); len(got) != 1 || got[0] != want {

@@ -3,7 +3,6 @@ package resource
 import (
 	"bytes"
 	"math"
-	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -256,12 +255,11 @@ func (s *shape) moment(md protoreflect.MessageDescriptor, n *node, at *path) (se
 			return 0
 		}
 		s.scalar(md.Fields().ByName(field), v, at.member(string(field)))
-		f, _ := new(big.Float).SetString(v.text)
-		if f == nil {
+		f, err := strconv.ParseFloat(v.text, 64) // what is beyond exactMost is no duration and no time
+		if err != nil || len(s.errs) > before {
 			return 0
 		}
-		out, _ := f.Int64()
-		return out
+		return int64(max(-exactMost, min(f, exactMost)))
 	}
 	secs, nanos = read("seconds"), read("nanos")
 	return secs, nanos, len(s.errs) == before

@@ -63,15 +63,26 @@ type nest struct{ anys, typed int }
 
 func (n nest) max(o nest) nest { return nest{max(n.anys, o.anys), max(n.typed, o.typed)} }
 
-// and is n with the object around it.
-func (n nest) and(typeURL *node) nest {
+// and is n with the object around it. What a TypedStruct holds is one itself where its type_url says so, without an "@type".
+func (n nest) and(typeURL, held *node) nest {
 	if typeURL != nil {
 		n.anys++
-		if strings.HasSuffix(typeURL.text, ".TypedStruct") {
+	}
+	for _, url := range []*node{typeURL, held} {
+		if url != nil && strings.HasSuffix(url.text, ".TypedStruct") {
 			n.typed++
 		}
 	}
 	return n
+}
+
+// around is n with this object around it.
+func (n nest) around(o *node) nest {
+	held := o.get("type_url")
+	if held == nil {
+		held = o.get("typeUrl")
+	}
+	return n.and(o.get("@type"), held)
 }
 
 func (s *scanner) syntax(at *path, what string) error {
@@ -146,7 +157,7 @@ func (s *scanner) object(n *node, at *path, depth int) (deep nest, err error) {
 		s.pos++
 		return deep, nil
 	}
-	var typeURL *node
+	var typeURL, held *node
 	for {
 		if s.peek() != '"' {
 			return deep, s.syntax(at, "a key in quotes is missing")
@@ -171,12 +182,16 @@ func (s *scanner) object(n *node, at *path, depth int) (deep nest, err error) {
 			return deep, err
 		}
 		s.keys -= len(m.key)
-		if deep = deep.max(inner); m.key == "@type" {
+		deep = deep.max(inner)
+		switch m.key {
+		case "@type":
 			typeURL = m.value
+		case "type_url", "typeUrl":
+			held = m.value
 		}
 		n.members = append(n.members, m)
 		if more, err := s.next('}', at); err != nil || !more {
-			return deep.and(typeURL), err
+			return deep.and(typeURL, held), err
 		}
 	}
 }
@@ -218,7 +233,7 @@ func tooDeep(root *node, deep nest) error {
 	}
 	var find func(n *node, at *path, outer nest) (*path, nest)
 	find = func(n *node, at *path, outer nest) (*path, nest) {
-		if outer = outer.and(n.get("@type")); outer.anys > maxAnyDepth || outer.typed > maxTyped {
+		if outer = outer.around(n); outer.anys > maxAnyDepth || outer.typed > maxTyped {
 			return at, outer
 		}
 		for i := range n.members {

@@ -67,6 +67,8 @@ var wide = map[string]struct {
 	"deletions":                   {resource.JSON, func(n int) string { return `{"delete":[` + repeat(n, `{"type":"clusters","name":"a%d"}`) + `]}` }},
 	"the type last":               {resource.JSON, func(n int) string { return nestedTypeLast(n, 14) }},
 	"TypedStructs in each other":  {resource.JSON, func(n int) string { return nestedTyped(n, 12) }},
+	"TypedStructs by their URLs":  {resource.JSON, func(n int) string { return typedByURL(n, "type_url", 50) }},
+	"TypedStructs by other names": {resource.JSON, func(n int) string { return typedByURL(n, "typeUrl", 50) }},
 	"subject of many parts":       {resource.JSON, certificateOf},
 	"blocks before space": {resource.JSON, func(n int) string {
 		return caOf(strings.Repeat(`-----BEGIN A-----\n-----END A-----\n`, n/80) + strings.Repeat(" ", n/2))
@@ -84,6 +86,12 @@ var wide = map[string]struct {
 	}},
 	"durations as objects": {resource.JSON, func(n int) string {
 		return wideRoute(repeat(n, `{"match":{"prefix":"/"},"route":{"cluster":"c","timeout":{"seconds":"005","nanos":5}}}`))
+	}},
+	"seconds of many digits": {resource.JSON, func(n int) string {
+		return wideRoute(`{"match":{"prefix":"/"},"route":{"cluster":"c","timeout":{"seconds":"` + strings.Repeat("1", n) + `"}}}`)
+	}},
+	"seconds of many decimals": {resource.JSON, func(n int) string {
+		return wideRoute(`{"match":{"prefix":"/"},"route":{"cluster":"c","timeout":{"seconds":1.` + strings.Repeat("0", n) + `}}}`)
 	}},
 	"YAML keys": {resource.YAML, func(n int) string {
 		return "{type: clusters, name: a, body: {name: a, metadata: {filter_metadata: {x: {" + repeat(n/2, "k%07d: 1") + "}}}}}"
@@ -183,6 +191,13 @@ func nestedTyped(n, depth int) string {
 	const open = `{"@type":"type.googleapis.com/xds.type.v3.TypedStruct","type_url":"type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig","value":{"name":"x","typed_config":`
 	inner := `{"@type":"type.googleapis.com/google.protobuf.Struct","value":{` + repeat(n, `"k%07d":1`) + `}}`
 	return wideCluster(`"typed_extension_protocol_options":{"x":` + strings.Repeat(open, depth) + inner + strings.Repeat(`}}`, depth) + `}`)
+}
+
+// typedByURL are TypedStructs in each other, of which the outermost alone has an "@type".
+func typedByURL(n int, key string, depth int) string {
+	open := `"` + key + `":"type.googleapis.com/xds.type.v3.TypedStruct","value":{`
+	inner := `"` + key + `":"type.googleapis.com/envoy.config.core.v3.Metadata","value":{"filter_metadata":{"x":{` + repeat(n, `"k%07d":1`) + `}}}`
+	return wideCluster(`"typed_extension_protocol_options":{"x":{"@type":"type.googleapis.com/xds.type.v3.TypedStruct",` + strings.Repeat(open, depth) + inner + strings.Repeat(`}`, depth) + `}}`)
 }
 
 func caOf(pem string) string {
