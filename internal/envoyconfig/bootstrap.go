@@ -203,12 +203,10 @@ func (r *reader) controlPlanes() error {
 		if err := r.step(); err != nil {
 			return err
 		}
-		each(nil, body, func(o placed) {
-			each(nil, get(o.object, "api_config_source"), func(in placed) {
-				for _, name := range asked(in.object) {
-					sources[name] = !resource.IsOwn(name)
-				}
-			})
+		sourced(body, false, func(o object) {
+			for _, name := range asked(o) {
+				sources[name] = !resource.IsOwn(name)
+			}
 		})
 		texts(body, func(s string) { // one that means something else takes over one cluster too many
 			if r.owned[s] && !resource.IsOwn(s) {
@@ -244,3 +242,22 @@ func (r *reader) inBootstrap(name string, at *place) {
 }
 
 func (r *reader) secret(o placed) { r.add(fleet.Secret, text(o.object, "name"), o) }
+
+// sourced calls f for every object in an api_config_source, once, however many of these stand in each other.
+func sourced(v any, within bool, f func(object)) {
+	switch v := v.(type) {
+	case object:
+		if within {
+			f(v)
+		}
+		for key, inner := range v {
+			if nested(inner) {
+				sourced(inner, within || resource.SnakeCase(key) == "api_config_source", f)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			sourced(item, within, f)
+		}
+	}
+}

@@ -151,29 +151,60 @@ type reader struct {
 	numbers  map[fleet.Ref]int   // that the last free name of a name ended with
 	left     []Left
 	told     int             // bytes of the places that were told
+	grown    int             // bytes of all that was told, and of the names of what was made
+	untold   [2]int          // how many things are not, and of them those of which nothing is lost
 	owned    map[string]bool // names of the clusters of the proxy's way to its control plane
 	ways     []placed        // these clusters
 	unnamed  []placed        // listeners
 	kept     []placed        // parts of a bootstrap that no control plane serves
 }
 
-func (r *reader) leave(what, why string) { r.left = append(r.left, Left{What: what, Why: why}) }
+func (r *reader) leave(what, why string) { r.note(Left{What: what, Why: why}) }
 
-func (r *reader) stays(what, why string) {
-	r.left = append(r.left, Left{What: what, Why: why, Stays: true})
+func (r *reader) stays(what, why string) { r.note(Left{What: what, Why: why, Stays: true}) }
+
+// note tells of one thing, or counts it where too much is told already.
+func (r *reader) note(l Left) {
+	if r.room(len(l.What) + len(l.Why)) {
+		r.left = append(r.left, l)
+		return
+	}
+	r.untold[0]++
+	if l.Stays {
+		r.untold[1]++
+	}
 }
 
 // mostFaults is how many faults are told of one resource; maxPointers is how many bytes of their places are told in all, beside four times
-// what was read: a place can be as long as a resource.
+// what was read: a place can be as long as a resource. maxGrown is likewise of all that is told, and of the names that are made.
 const (
 	mostFaults  = 20
 	maxPointers = 64 << 10
+	maxGrown    = 1 << 20
 )
+
+// room reports whether so many bytes more may be told, or be a part of what is made of the text.
+func (r *reader) room(bytes int) bool {
+	if r.grown+bytes > maxGrown+4*len(r.in) {
+		return false
+	}
+	r.grown += bytes
+	return true
+}
+
+// tellUntold says how much is not told.
+func (r *reader) tellUntold() {
+	for i, n := range []int{r.untold[0] - r.untold[1], r.untold[1]} {
+		if n > 0 {
+			r.left = append(r.left, Left{What: "the rest", Why: fmt.Sprintf("%d more things are to be told: import less at once", n), Stays: i == 1})
+		}
+	}
+}
 
 // tell says of a place in the text why something is not in the documents, or what is to be known of it.
 func (r *reader) tell(what string, at *place, why string, stays bool) {
 	if r.told > maxPointers+4*len(r.in) { // what would be told is far longer than what was sent
-		r.left = append(r.left, Left{what, why, stays, 0})
+		r.note(Left{what, why, stays, 0})
 		return
 	}
 	pointer, line := at.String(), 0
@@ -189,7 +220,7 @@ func (r *reader) tell(what string, at *place, why string, stays bool) {
 	if line > 0 {
 		why = fmt.Sprintf("line %d: %s", line, why)
 	}
-	r.left = append(r.left, Left{what, why, stays, line})
+	r.note(Left{what, why, stays, line})
 }
 
 // faults tells of all that is wrong with a resource; pointers are into a document.
@@ -201,11 +232,19 @@ func (r *reader) faults(what string, of where, err error) {
 	}
 	for i, e := range errs {
 		if i == mostFaults && len(errs) > i+1 {
-			r.left = append(r.left, Left{What: what, Why: fmt.Sprintf("%d more things in it are wrong", len(errs)-i), line: r.left[len(r.left)-1].line})
+			r.note(Left{What: what, Why: fmt.Sprintf("%d more things in it are wrong", len(errs)-i), line: r.lastLine()})
 			break
 		}
 		r.tell(what, of.place(e.Pointer), e.Detail, false)
 	}
+}
+
+// lastLine is where the last thing stands that was told.
+func (r *reader) lastLine() int {
+	if len(r.left) == 0 {
+		return 0
+	}
+	return r.left[len(r.left)-1].line
 }
 
 // add takes a resource, whose "@type" may stand in it.
@@ -347,6 +386,7 @@ func (r *reader) result() (out Result, err error) {
 	slices.SortFunc(out.Documents, func(a, b Document) int {
 		return cmp.Or(cmp.Compare(a.Type.Slug(), b.Type.Slug()), cmp.Compare(a.Name, b.Name))
 	})
+	r.tellUntold()
 	slices.SortStableFunc(r.left, func(a, b Left) int {
 		return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.line, b.line), cmp.Compare(a.Why, b.Why))
 	})

@@ -70,6 +70,11 @@ func (r *reader) free(t fleet.Type, name string) string {
 	}
 }
 
+// timesNamed is about how often the name of what is made of a part is written.
+const timesNamed = 4
+
+const tooMany = "stay in it: they are so many that their names would be far longer than what was sent"
+
 // routes takes the routes out of a listener's HTTP connection managers.
 func (r *reader) routes(listener string, body object) {
 	each(r.at[fleet.Ref{Type: fleet.Listener, Name: listener}].at, body, func(p placed) {
@@ -87,6 +92,10 @@ func (r *reader) routes(listener string, body object) {
 		}
 		if len(name) > resource.MaxName {
 			return // nobody could ask for it: it stays where it is
+		}
+		if !r.room(timesNamed * (len(name) + len(listener))) {
+			r.stays(fleet.Listener.Slug()+"/"+listener, "its routes "+tooMany)
+			return
 		}
 		set(routes, "name", name)
 		if was, there := r.taken[fleet.Ref{Type: fleet.Route, Name: name}]; !there || !reflect.DeepEqual(was, routes) {
@@ -142,6 +151,10 @@ func (r *reader) keys(ref fleet.Ref, body object) {
 		certificates := p.elements("tls_certificates")
 		if !slices.ContainsFunc(certificates, keyInTheClear) || len(certificates) < len(list(o, "tls_certificates")) {
 			return // of what is no certificate the API says what is wrong
+		}
+		if !r.room(timesNamed * len(certificates) * len(ref.Name)) {
+			r.leave(of, "its certificates "+tooMany)
+			return
 		}
 		sds := list(o, "tls_certificate_sds_secret_configs")
 		for _, c := range certificates {

@@ -15,8 +15,8 @@ import (
 type subsetValue struct {
 	of    fleet.Ref
 	at    *place
-	group string // what the compiler compares by itself: the endpoints of a cluster
-	value any    // a text, a number or a boolean
+	group any // the object, or the endpoints of a cluster, which the compiler compares with each other
+	value any // a text, a number or a boolean
 }
 
 // subsets notes what of these values is no text although it is probably meant as one: a number that is not as it is written, such as 1.10,
@@ -43,26 +43,29 @@ func (r *reader) subsets() error {
 		})
 	}
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		if err := r.step(); err != nil {
+			return err
+		}
 		r.subsetKey(byKey[key])
 	}
 	return nil
 }
 
 // subsetGroup reports whether an object has such values: the envoy.lb of an endpoint's metadata or of a metadata_match, or a default_subset.
-func subsetGroup(of fleet.Ref, at *place) (group string, ok bool) {
+func subsetGroup(of fleet.Ref, at *place) (group any, ok bool) {
 	if at.isField("default_subset") {
-		return at.String(), true
+		return at, true
 	}
 	if at == nil || at.item || at.step != "envoy.lb" || !at.up.isField("filter_metadata") {
-		return "", false
+		return nil, false
 	}
 	switch in := at.up.up; {
 	case in.isField("metadata_match"):
-		return at.String(), true
+		return at, true
 	case in.isField("metadata"):
-		return of.Type.Slug() + "/" + of.Name, in.up.isField("lb_endpoints")
+		return of, in.up.isField("lb_endpoints")
 	}
-	return "", false
+	return nil, false
 }
 
 // mostSubsetNotes is of how many values of one key it is told that others have a text.
@@ -76,7 +79,7 @@ func (r *reader) subsetKey(all []subsetValue) {
 			texts = append(texts, v)
 		}
 	}
-	told := map[string]bool{}
+	told := map[any]bool{}
 	for _, v := range all {
 		what, differs := plainValue(v.value)
 		if what == "" || told[v.group] || len(told) == mostSubsetNotes {

@@ -26,6 +26,8 @@ func TestT19_WideTextsAreReadAtWhatTheyAreLong(t *testing.T) { // not parallel: 
 		"certificates in each other": cluster(nested("tls_certificates", many("{}"))),
 		"sources below a long name":  cluster(`{"` + long + `":[` + many(`{"api_config_source":{"a":1}}`) + `]}`),
 		"files below a long name":    cluster(`{"` + long + `":[` + many(`{"trusted_ca":{"filename":"x"}}`) + `]}`),
+		"sources in each other":      cluster(nested("api_config_source", many("{}"))),
+		"subsets below a long name":  cluster(`{"` + long + `":{"default_subset":[` + many(`{"a":1}`) + `]}}`),
 		"paths below a long name":    `{"dynamic_resources":{"` + long + `":[` + many(`{"path":"x"}`) + `]}}`,
 	} {
 		n, result := took(t, in)
@@ -73,6 +75,49 @@ func TestT19_LongNamesAreReadAtWhatTheyAreLong(t *testing.T) { // not parallel: 
 			if len(l.What) > 600 {
 				t.Errorf("%s: %.80s... is told", name, l.What)
 			}
+		}
+	}
+}
+
+// TestT19_WhatIsMadeAndToldIsBounded: a part of three bytes, such as a certificate beside one with its key, may become a resource with a long name, of which more is told.
+func TestT19_WhatIsMadeAndToldIsBounded(t *testing.T) {
+	t.Parallel()
+	const size, most = 256 << 10, 16
+	name := strings.Repeat("n", 480)
+	many := func(form string) string {
+		var b strings.Builder
+		for i := 0; b.Len() < size; i++ {
+			fmt.Fprintf(&b, form+",", i)
+		}
+		return strings.TrimSuffix(b.String(), ",")
+	}
+	in := func(meta string) string {
+		return `{"static_resources":{"listeners":[{"name":"` + name + `","metadata":{"filter_metadata":{"x":` + meta + `}}}]}}`
+	}
+	for what, text := range map[string]string{
+		"certificates": in(`{"tls_certificates":[{"private_key":{"inline_string":"k"}}` + strings.Repeat(",{}", size/3) + `]}`),
+		"routes":       in(`{"y":[` + many(`{"@type":"x.HttpConnectionManager","route_config":{"a":%d}}`) + `]}`),
+		"numbers":      `{"static_resources":{"clusters":[{"name":"c","lb_subset_config":{"default_subset":{` + many(`"%d":1e300`) + `}}}]}}`,
+		"faults":       `{"static_resources":{"clusters":[` + many(`{"name":"`+name+`%d","a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1}`) + `]}}`,
+		"listeners":    `{"static_resources":{"listeners":[` + many(`{"stat_prefix":"%d"}`) + `]}}`,
+	} {
+		r, err := envoyconfig.Read([]byte(text), envoyconfig.Options{RDS: true, EDS: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes := 0
+		for _, d := range r.Documents {
+			bytes += len(d.Name) + len(d.Body)
+		}
+		for _, l := range r.Left {
+			bytes += len(l.What) + len(l.Why)
+		}
+		told := r.Told()
+		if t.Logf("%s: %d bytes become %d, in %d resources, %d left out, %d notes", what, len(text), bytes, len(told.Resources), len(told.LeftOut), len(told.Notes)); bytes > most*len(text) {
+			t.Errorf("%s: %d bytes become %d", what, len(text), bytes)
+		}
+		if len(told.LeftOut) == 0 && (what == "certificates" || what == "faults") {
+			t.Errorf("%s: nothing is left out", what)
 		}
 	}
 }
