@@ -107,7 +107,7 @@ func (c *eventsCommand) follow(ctx context.Context, s *session) error {
 		}
 		if c.JSON {
 			for _, item := range p.Items {
-				fmt.Fprintln(s.out, string(item))
+				fmt.Fprintln(s.out, string(plainJSON(item)))
 			}
 		} else if err := s.printFollowed(p.Items, &header); err != nil {
 			return err

@@ -45,6 +45,6 @@ func TestEventsAreFollowed(t *testing.T) {
 	if got := w.requests(); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("asked\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	w.on("GET", "/events", ok(`{"items": [{"kind": "refused"}, {"kind": "recovered"}], "position": "1"}`), gone)
-	w.run("events", "-f", "--json").want(t, exitFailed, "{\"kind\": \"refused\"}\n{\"kind\": \"recovered\"}\n", "fairlead: Not Found: this token sees no fleet of the name in the path; it may be deleted\nrequest id req-1\n")
+	w.on("GET", "/events", ok("{\"items\": [{\"kind\": \"refused\", \"detail\": \"\u202e\u009b2J\"}, {\"kind\": \"recovered\"}], \"position\": \"1\"}"), gone)
+	w.run("events", "-f", "--json").want(t, exitFailed, "{\"kind\": \"refused\", \"detail\": \"\\u202e\\u009b2J\"}\n{\"kind\": \"recovered\"}\n", "fairlead: Not Found: this token sees no fleet of the name in the path; it may be deleted\nrequest id req-1\n")
 }

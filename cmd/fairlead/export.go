@@ -204,10 +204,14 @@ func mustBeEmpty(dir string) error {
 // writeFolder writes each document to its file, and removes from the types' folders the
 // files of others, which it counts.
 func writeFolder(dir string, docs []exportedDocument) (removed int, err error) {
-	written := map[string]bool{}
+	written, taken := map[string]bool{}, map[string]bool{} // taken has no capitals, which some file systems do not tell apart
 	for _, d := range docs {
 		name := filepath.Join(d.kind, fileName(d.name, d.variant))
-		written[name] = true
+		for i := 0; taken[strings.ToLower(name)]; i++ { // another resource is called as this one's file is
+			sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", d.name, d.variant, i))
+			name = filepath.Join(d.kind, hex.EncodeToString(sum[:])+".yaml")
+		}
+		written[name], taken[strings.ToLower(name)] = true, true
 		if err := os.MkdirAll(filepath.Join(dir, d.kind), 0o755); err != nil { //nolint:gosec // no secret is in it
 			return 0, err
 		}

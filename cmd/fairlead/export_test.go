@@ -170,3 +170,33 @@ func TestFileNames(t *testing.T) {
 		seen[got] = c.name
 	}
 }
+
+// TestEachResourceHasAFileOfItsOwn: also one that is called as another one's file is, and where all but the hashes is equal.
+func TestEachResourceHasAFileOfItsOwn(t *testing.T) {
+	t.Parallel()
+	dir, docs := t.TempDir(), []exportedDocument{}
+	for _, name := range []string{"ü", strings.TrimSuffix(fileName("ü", ""), ".yaml"), "b", "B"} {
+		docs = append(docs, exportedDocument{kind: "clusters", name: name, yaml: []byte(name)})
+	}
+	for range 2 { // again it removes none
+		removed, err := writeFolder(dir, docs)
+		if err != nil || removed != 0 {
+			t.Fatalf("%d removed: %v", removed, err)
+		}
+		held := map[string]bool{}
+		files, err := filepath.Glob(filepath.Join(dir, "clusters", "*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held[string(text)] = true
+		}
+		if len(held) != len(docs) || len(files) != len(docs) {
+			t.Errorf("%d resources are in %d files, which hold %v", len(docs), len(files), held)
+		}
+	}
+}
