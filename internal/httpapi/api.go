@@ -72,6 +72,7 @@ type API struct {
 	polls      access.Polls
 	shares     *access.Shares // of the processors
 	unread     *access.Unread // answers
+	bodies     *access.Bodies // of requests
 	denied     *access.Denials
 
 	guesses     *access.Guesses
@@ -123,6 +124,7 @@ func New(c Config) (*API, error) {
 	a.facts = read.NewBook(c.Store, newReading())
 	a.limits, a.pace = access.NewLimitsBook(time.Now, databasePatience, c.Store.Limits), access.NewPace(time.Now)
 	a.shares, a.unread = access.NewShares(), access.NewUnread(streamPatience)
+	a.bodies = access.NewBodies()
 	a.denied = access.NewDenials(time.Now)
 	a.guesses, a.comparisons = access.NewGuesses(time.Now), access.NewDenials(time.Now)
 	a.computing, a.finishing = newComputing(), finishing

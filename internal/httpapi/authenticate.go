@@ -45,6 +45,14 @@ func (c *call) ends() time.Time {
 	return c.expires
 }
 
+// tenantID is whose the call is: of who acts for the tenant in the path, that one's.
+func (c *call) tenantID() fleet.TenantID {
+	if c.tenant.ID == (fleet.TenantID{}) { // the path has none
+		return c.principal.Tenant
+	}
+	return c.tenant.ID
+}
+
 type callKey struct{}
 
 func callOf(ctx context.Context) *call {

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 
+	"fairlead/internal/httpapi/access"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/resource"
 )
@@ -52,7 +53,8 @@ func (a *API) body(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		d, err := readBody(r, op.rule.document, op.rule.rows)
+		d, leave, err := a.readBody(r, op.rule)
+		defer leave()
 		if err != nil {
 			if p := problemOf(err); p.status == http.StatusRequestEntityTooLarge {
 				_, _ = io.CopyN(io.Discard, r.Body, drainAtMost)
@@ -72,10 +74,63 @@ func (a *API) body(next http.Handler) http.Handler {
 	})
 }
 
-func readBody(r *http.Request, isDocument, isLong bool) (document, error) {
+// readBody reads a body when there is room for it, which it has until leave is called.
+func (a *API) readBody(r *http.Request, rule rule) (d document, leave func(), err error) {
+	leave = func() {}
+	format, limit, err := bodyForm(r, rule.document, rule.rows)
+	if err != nil {
+		return document{}, leave, err
+	}
+	size := r.ContentLength
+	if size < 0 { // it does not say
+		size = limit.most
+	}
+	if leave, err = a.enterBody(r.Context(), size); err != nil {
+		return document{}, leave, err
+	}
+	var b bytes.Buffer
+	if r.ContentLength >= 0 {
+		b.Grow(int(size) + bytes.MinRead) // else it grows to twice as much
+	}
+	_, err = b.ReadFrom(io.LimitReader(r.Body, limit.most+1))
+	switch {
+	case int64(b.Len()) > limit.most:
+		return document{}, leave, limit.passed
+	case err != nil:
+		p := refuse(http.StatusBadRequest, "incomplete_body", "the body ended before its announced length")
+		p.cause = err
+		return document{}, leave, p
+	}
+	return document{format: format, bytes: b.Bytes()}, leave, nil
+}
+
+// enterBody waits for room for a body of so many bytes.
+func (a *API) enterBody(ctx context.Context, size int64) (leave func(), err error) {
+	c := callOf(ctx)
+	leave, err = a.bodies.Enter(ctx, c.tenantID(), size, c.giveWay)
+	if err == nil {
+		return leave, nil
+	}
+	if errors.Is(err, access.ErrBodies) {
+		p := refuse(http.StatusServiceUnavailable, "timeout", err.Error())
+		p.retry = retryAfter
+		err = p
+	}
+	return func() {}, err
+}
+
+// bodyLimit is how long a body may be.
+type bodyLimit struct {
+	most   int64
+	passed *problem
+}
+
+// bodyForm says how a body is written, and how long it may be. It refuses what says that it is longer.
+func bodyForm(r *http.Request, isDocument, isLong bool) (resource.Format, bodyLimit, error) {
+	none := func(p *problem) (resource.Format, bodyLimit, error) { return 0, bodyLimit{}, p }
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return document{}, refuse(http.StatusUnsupportedMediaType, "unsupported_encoding",
-			"bodies are taken as they are, without Content-Encoding", headerFault("Content-Encoding", "unsupported", "an encoded body is not taken"))
+		return none(refuse(http.StatusUnsupportedMediaType, "unsupported_encoding",
+			"bodies are taken as they are, without Content-Encoding", headerFault("Content-Encoding", "unsupported", "an encoded body is not taken")))
 	}
 	format, ok := bodyFormat(r.Header.Get("Content-Type"))
 	if !ok || !isDocument && format != resource.JSON {
@@ -83,7 +138,7 @@ func readBody(r *http.Request, isDocument, isLong bool) (document, error) {
 		if isDocument {
 			detail += " or application/yaml"
 		}
-		return document{}, refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", detail, headerFault("Content-Type", "unsupported", detail))
+		return none(refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", detail, headerFault("Content-Type", "unsupported", detail)))
 	}
 	limit, detail := int64(maxForm), "the body is larger than 64 KiB"
 	if isDocument || isLong {
@@ -94,18 +149,9 @@ func readBody(r *http.Request, isDocument, isLong bool) (document, error) {
 	}
 	tooLarge := refuse(http.StatusRequestEntityTooLarge, "body_too_large", detail, oapi.FieldError{Pointer: new(string), Code: "body_too_large", Detail: detail})
 	if r.ContentLength > limit {
-		return document{}, tooLarge
+		return none(tooLarge)
 	}
-	b, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
-	switch {
-	case int64(len(b)) > limit:
-		return document{}, tooLarge
-	case err != nil:
-		p := refuse(http.StatusBadRequest, "incomplete_body", "the body ended before its announced length")
-		p.cause = err
-		return document{}, p
-	}
-	return document{format: format, bytes: b}, nil
+	return format, bodyLimit{limit, tooLarge}, nil
 }
 
 func headerFault(name, code, detail string) oapi.FieldError {

@@ -75,15 +75,11 @@ func (a *API) compute(ctx context.Context, kind compute.Kind, f func(step func()
 // turn waits until it is the tenant's turn to compute.
 func (a *API) turn(ctx context.Context, kind compute.Kind) (*compute.Turn, error) {
 	c := callOf(ctx)
-	id := c.tenant.ID
-	if id == (fleet.TenantID{}) { // the path has none
-		id = c.principal.Tenant
-	}
 	begun := time.Now()
 	if kind == compute.Large {
 		c.giveWay()
 	}
-	turn, err := a.computing.Enter(ctx, id, kind)
+	turn, err := a.computing.Enter(ctx, c.tenantID(), kind)
 	_, refused := asBusy(err)
 	a.metrics.Computes(kind == compute.Large, !refused, time.Since(begun))
 	return turn, err
