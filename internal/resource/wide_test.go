@@ -88,10 +88,10 @@ var wide = map[string]struct {
 		return wideRoute(repeat(n, `{"match":{"prefix":"/"},"route":{"cluster":"c","timeout":{"seconds":"005","nanos":5}}}`))
 	}},
 	"seconds of many digits": {resource.JSON, func(n int) string {
-		return wideRoute(`{"match":{"prefix":"/"},"route":{"cluster":"c","timeout":{"seconds":"` + strings.Repeat("1", n) + `"}}}`)
+		return wideRoute(`{"match":{"prefix":"/"},"route":{"cluster":"c","timeout":{"seconds":"` + strings.Repeat("1", 8*n) + `"}}}`)
 	}},
 	"seconds of many decimals": {resource.JSON, func(n int) string {
-		return wideRoute(`{"match":{"prefix":"/"},"route":{"cluster":"c","timeout":{"seconds":1.` + strings.Repeat("0", n) + `}}}`)
+		return wideRoute(`{"match":{"prefix":"/"},"route":{"cluster":"c","timeout":{"seconds":1.` + strings.Repeat("0", 8*n) + `}}}`)
 	}},
 	"YAML keys": {resource.YAML, func(n int) string {
 		return "{type: clusters, name: a, body: {name: a, metadata: {filter_metadata: {x: {" + repeat(n/2, "k%07d: 1") + "}}}}}"
