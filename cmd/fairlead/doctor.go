@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"fairlead/cmd/internal/doctor"
+	servers "fairlead/cmd/internal/run"
 	"fairlead/internal/auth"
 )
 
@@ -73,7 +74,7 @@ func (l doctorLooks) config(sh *shell, c connection) (doctor.Config, error) {
 		flag string
 		url  auth.Secret
 	}{{"database", l.Database}, {"listen-database", l.ListenDatabase}, {"read-database", l.ReadDatabase}} {
-		if sh.onLine[of.flag] && strings.Contains(of.url.Reveal(), "@") {
+		if sh.onLine[of.flag] && servers.HasPassword(of.url.Reveal()) {
 			fmt.Fprintf(sh.err, "warning: --%s stands on the command line, where others on this machine and the shell's history have its password: give the variable FAIRLEAD_%s_URL\n",
 				of.flag, strings.ToUpper(strings.ReplaceAll(of.flag, "-", "_")))
 		}

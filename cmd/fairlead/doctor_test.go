@@ -30,6 +30,10 @@ func TestDoctorAsksWhatIsGiven(t *testing.T) {
 	if r.code != exitFailed || !strings.Contains(r.err, "give the variable FAIRLEAD_DATABASE_URL") {
 		t.Errorf("%+v", r)
 	}
+	r = w.bare("", "doctor", "--database", "postgres://x@127.0.0.1:1/x") // its password may be in PGPASSFILE
+	if r.code != exitFailed || strings.Contains(r.err, "warning") {
+		t.Errorf("%+v", r)
+	}
 }
 
 // TestDoctorTellsNoSecret: wherever one stands in what it reads.

@@ -22,9 +22,18 @@ type Probe struct {
 	state fitness
 }
 
-// NewProbe connects. The caller closes the Probe.
+// NewProbe connects, where the URL names several hosts to one that takes writes, if there is one. The caller closes the Probe.
 func NewProbe(ctx context.Context, url string) (*Probe, error) {
-	conn, err := probeConn(ctx, url)
+	return newProbe(ctx, url, writable)
+}
+
+// NewStandbyProbe connects to a standby, if the URL leads to one, as servers do that read there.
+func NewStandbyProbe(ctx context.Context, url string) (*Probe, error) {
+	return newProbe(ctx, url, standing)
+}
+
+func newProbe(ctx context.Context, url string, choose func(*pgconn.Config)) (*Probe, error) {
+	conn, err := probeConn(ctx, url, choose)
 	if err != nil {
 		return nil, fmt.Errorf("reach the database: %w", kind(err))
 	}
@@ -36,16 +45,20 @@ func NewProbe(ctx context.Context, url string) (*Probe, error) {
 	return p, nil
 }
 
-func probeConn(ctx context.Context, url string) (*pgx.Conn, error) {
-	conf, err := parseURL(url, 1)
+func probeConn(ctx context.Context, url string, choose func(*pgconn.Config)) (*pgx.Conn, error) {
+	conf, err := parseURLOf(url, 1, choose)
 	if err != nil {
 		return nil, err
 	}
 	c := conf.ConnConfig
 	c.RuntimeParams["application_name"] = "fairlead-doctor"
 	c.DefaultQueryExecMode = pgx.QueryExecModeExec // it may lead through a pooler
-	c.ValidateConnect = nil                        // one that takes no writes is to be told
-	return pgx.ConnectConfig(ctx, c)
+	conn, err := pgx.ConnectConfig(ctx, c)
+	if err != nil && c.ValidateConnect != nil {
+		c.ValidateConnect = nil // one that takes no writes is to be told
+		conn, err = pgx.ConnectConfig(ctx, c)
+	}
+	return conn, err
 }
 
 // Close ends the connection.
@@ -173,7 +186,7 @@ var ErrDeaf = errors.New("nothing was heard")
 // Hears rings on this way and listens on another, which may be the same URL, and tells how long that took. It uses a channel of its own. Nothing heard
 // before ctx ends is ErrDeaf.
 func (p *Probe) Hears(ctx context.Context, listenURL string) (time.Duration, error) {
-	ears, err := probeConn(ctx, listenURL)
+	ears, err := probeConn(ctx, listenURL, writable)
 	if err != nil {
 		return 0, fmt.Errorf("reach the database to listen: %w", kind(err))
 	}

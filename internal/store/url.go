@@ -17,12 +17,7 @@ import (
 // execMode is the parameter of a URL that says how statements are sent.
 const execMode = "default_query_exec_mode"
 
-// parseURL reads a database URL. What pgx says of a bad one may quote a password.
-func parseURL(url string, p patience) (*pgxpool.Config, error) {
-	return parseURLOf(url, p, writable)
-}
-
-// parseURLOf has choose say which of the hosts is wanted.
+// parseURLOf reads a database URL, and has choose say which of the hosts is wanted. What pgx says of a bad one may quote a password.
 func parseURLOf(url string, p patience, choose func(*pgconn.Config)) (*pgxpool.Config, error) {
 	conf, err := pgxpool.ParseConfig(url)
 	if err != nil {

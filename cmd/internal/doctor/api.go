@@ -168,7 +168,11 @@ func checkAPIToken(ctx context.Context, x *examination) Result {
 		return failed(strings.TrimSuffix(err.Error(), ": unauthenticated"), do)
 	}
 	who, err := read[client.Whoami](ctx, x, "/v1/whoami")
-	if err != nil {
+	var said *refusal
+	switch {
+	case errors.As(err, &said) && said.Status >= http.StatusInternalServerError:
+		return notChecked("the API cannot tell now: " + err.Error())
+	case err != nil:
 		return failed("the API refuses the token: "+err.Error(), do)
 	}
 	x.api.who, x.api.tenant, x.api.fleet = who, x.API.Tenant, x.API.Fleet

@@ -77,7 +77,7 @@ func checkReach(ctx context.Context, x *examination) Result {
 	saw := "Postgres cannot be used: " + lastOf(err)
 	switch code := store.Code(err); {
 	case code == "":
-		return failed(saw, "see that it runs, that the URL's host and port are its own, and that nothing is between; where it names sslrootcert, that this is the authority of its certificate")
+		return failed(saw, "see that it runs, that the URL's host and port are its own, and that nothing is between; where it names sslrootcert, that this is the authority of its certificate. Where HAProxy or a pooler answers, see whether it has a primary behind it (docs/ha.md)")
 	case code == "53300":
 		return failed(saw, "raise max_connections, or end who holds them (pg_stat_activity): each API server takes 11, each xDS server 16")
 	case code == "3D000":
@@ -111,7 +111,7 @@ func checkServer(ctx context.Context, x *examination) Result {
 	case s.Version/10000 < oldest:
 		return failed(saw, fmt.Sprintf("bring it to %d or later", oldest))
 	case s.ReadOnly:
-		return failed(saw+" takes no writes: it is a standby, or default_transaction_read_only is on", "name the primary in the URL, or all hosts: of these the one is taken that writes")
+		return failed(saw+" takes no writes: it is a standby, or default_transaction_read_only is on", "name the primary in the URL, or all hosts: of these the one is taken that writes. Where all are named none is the primary now: see how the failover goes (docs/ha.md)")
 	}
 	return ok(saw + ", takes writes")
 }
@@ -173,7 +173,7 @@ func checkStandby(ctx context.Context, x *examination) Result {
 		return ok("none is given: fleets are read from the primary")
 	}
 	const do = "correct --read-database-url of the xDS servers, or see the standby's log: until then they read fleets from the primary"
-	p, err := store.NewProbe(ctx, x.ReadDatabase)
+	p, err := store.NewStandbyProbe(ctx, x.ReadDatabase)
 	if err != nil {
 		return warn("the standby cannot be used: "+lastOf(err), do)
 	}

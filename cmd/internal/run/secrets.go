@@ -13,7 +13,7 @@ import (
 // the shell keeps it. A database URL is one if a password is in it.
 func WarnOfSecrets(w io.Writer, parsed *kong.Context) {
 	for _, p := range parsed.Path {
-		if p.Flag == nil || p.Resolved || !strings.HasSuffix(p.Flag.Name, "database-url") || !hasPassword(p.Flag.Target.String()) {
+		if p.Flag == nil || p.Resolved || !strings.HasSuffix(p.Flag.Name, "database-url") || !HasPassword(p.Flag.Target.String()) {
 			continue
 		}
 		_, _ = fmt.Fprintf(w, "warning: a password stands on the command line (--%s), where others on this machine and the shell's history have it: "+
@@ -21,8 +21,8 @@ func WarnOfSecrets(w io.Writer, parsed *kong.Context) {
 	}
 }
 
-// hasPassword reports whether a password is in the text itself, in any of its forms.
-func hasPassword(text string) bool {
+// HasPassword reports whether a password is in the text itself, in any of its forms.
+func HasPassword(text string) bool {
 	if u, err := url.Parse(text); err == nil && u.Scheme != "" {
 		_, there := u.User.Password()
 		return there || u.Query().Has("password") || u.Query().Has("sslpassword")
