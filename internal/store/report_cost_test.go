@@ -24,7 +24,7 @@ func TestCostOfAReportFollowsItsRows(t *testing.T) {
 // reportCost is how many rows 7 reports of 50 nodes read in a fleet of so many.
 func reportCost(t *testing.T, have int) int {
 	t.Helper()
-	w := another(t)
+	w := alone(t)
 	w.apply(put(fleet.Cluster, "c", "1"))
 	w.app.Close()
 	w.node.Close()

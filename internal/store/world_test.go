@@ -40,7 +40,19 @@ func setup(t *testing.T) *world {
 // another is setup for a test that needs several worlds.
 func another(t *testing.T) *world {
 	t.Helper()
-	db := storetest.New(t)
+	return in(t, storetest.New(t))
+}
+
+// alone is another on a Postgres of its own. For tests that count rows: what is dead stays in the way of readers
+// for as long as a transaction of any database of the same Postgres is older.
+func alone(t *testing.T) *world {
+	t.Helper()
+	db, _ := storetest.Alone(t)
+	return in(t, db)
+}
+
+func in(t *testing.T, db *storetest.DB) *world {
+	t.Helper()
 	w := &world{T: t, db: db, app: db.Store(t), node: db.NodeStore(t), super: db.Connect(t, db.Owner)}
 	t.Cleanup(func() { _ = w.super.Close(context.Background()) })
 	w.tenant, w.fleet = db.TenantWithFleetBy(t, w.app)
