@@ -96,6 +96,9 @@ var corpus = map[string]form{
 	"an old field of a listener": {filters: `[{name: router, config: {}}]`, refused: `/http_filters/0/config: Envoy's API has this field no more: write typed_config, with the "@type" of its message`},
 	"an old value":               {cluster: "lb_policy: ORIGINAL_DST_LB", refused: "/static_resources/clusters/0/lb_policy: Envoy's API has this value no more: write CLUSTER_PROVIDED"},
 	"an unknown field":           {cluster: "conect_timeout: 1s", refused: "/static_resources/clusters/0/conect_timeout: Cluster has no such field: is connect_timeout meant?"},
+	"a bound in a TypedStruct":   {filters: `[{name: fault, typed_config: {"@type": type.googleapis.com/xds.type.v3.TypedStruct, type_url: type.googleapis.com/envoy.extensions.filters.http.buffer.v3.Buffer, value: {max_request_bytes: 0}}}, {name: router, typed_config: {"@type": ` + router + `}}]`, refused: "/http_filters/0/typed_config/value/max_request_bytes: value must be greater than 0"},
+	"a name in a TypedStruct":    {filters: `[{name: log, typed_config: {"@type": type.googleapis.com/xds.type.v3.TypedStruct, type_url: ` + router + `, value: {upstream_log: [{name: envoy.access_loggers.stdout}]}}}]`, refused: "/http_filters/0/typed_config/value/upstream_log/0/typed_config: typed_config is missing"},
+	"an empty Any":               {listener: "metadata: {typed_filter_metadata: {x: {}}}", plain: &form{listener: "metadata: {typed_filter_metadata: {x: {}}}"}},
 	"no type":                    {filters: `[{name: router, typed_config: {}}]`, refused: `/typed_config: "@type" is missing`},
 }
 

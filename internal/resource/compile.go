@@ -145,6 +145,7 @@ func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 			d.constraints(m, n, at)
 		}
 		d.rules(out.Type, m, here)
+		d.typedRules(out.Type, m, here)
 		d.keys(out.Type, m, here)
 		d.pems(m, here)
 		g.message(m, here, root)
@@ -155,7 +156,7 @@ func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 				"a receipt does not tell whether the code is there")
 		}
 		out.remark(m, here)
-		if warnUnchecked[m.Descriptor().FullName()] {
+		if _, fits := typed.of(m); warnUnchecked[m.Descriptor().FullName()] && !fits {
 			out.warn(at, codeUnchecked, "the content of a %s is not checked: write the message itself, with its \"@type\"", m.Descriptor().Name())
 		}
 	})

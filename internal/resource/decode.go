@@ -149,6 +149,9 @@ func walkField(m protoreflect.Message, fd protoreflect.FieldDescriptor, n *node,
 		entries := m.Get(fd).Map()
 		for _, k := range sortedKeys(entries) {
 			key := k.String()
+			if takesEmpty[fd.MapValue().FullName()] && proto.Size(entries.Get(k).Message().Interface()) == 0 {
+				continue
+			}
 			if err := walk(entries.Get(k).Message(), n.get(key), at.member(key), false, f); err != nil {
 				return err
 			}

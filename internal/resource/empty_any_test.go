@@ -97,6 +97,7 @@ func TestAnEmptyStandsAlone(t *testing.T) {
 func TestAnEmptyAnyAsADumpShowsIt(t *testing.T) {
 	t.Parallel()
 	for in, part := range map[string]string{
+		clusterOf:  "metadata: {typed_filter_metadata: {x: {}}}",
 		listenerOf: "listener_filters: [{name: w, typed_config: {'@type': " + filterURL + "http.wasm.v3.Wasm, config: {name: w, configuration: {}, vm_config: {configuration: {}, runtime: envoy.wasm.runtime.v8, code: {local: {filename: /w}}}}}}]",
 	} {
 		mustCompile(t, strings.Replace(in, "PART", part, 1))

@@ -82,6 +82,21 @@ func (r *report) rules(t fleet.Type, m protoreflect.Message, p place) {
 	}
 }
 
+// typedRules are the constraints and rules of what a TypedStruct holds, where that is of a known type and fits it: Envoy reads it as the message.
+func (r *report) typedRules(t fleet.Type, m protoreflect.Message, p place) {
+	if _, fits := r.typed.of(m); !fits {
+		return
+	}
+	walkTyped(m, p, r.typed, func(m protoreflect.Message, n *node, at *path, root bool) {
+		here := place{n, at}
+		if root {
+			r.constraints(m, n, at)
+		}
+		r.rules(t, m, here)
+		r.typedRules(t, m, here)
+	})
+}
+
 // duration: Envoy refuses a negative duration, with all of the response ("Expected
 // positive duration"), and one beyond the range of its clock.
 func (r *report) duration(d *durationpb.Duration, p place) {

@@ -156,9 +156,10 @@ func (s *shape) single(fd protoreflect.FieldDescriptor, n *node, at *path) {
 // takesEmpty are the fields in which Envoy takes an Any that holds nothing. An empty config of a FilterConfig enables a filter that its
 // listener has disabled. The others are as if they were not written; a dump of Envoy shows them so.
 var takesEmpty = map[protoreflect.FullName]bool{
-	"envoy.config.route.v3.FilterConfig.config":           true,
-	"envoy.extensions.wasm.v3.PluginConfig.configuration": true,
-	"envoy.extensions.wasm.v3.VmConfig.configuration":     true,
+	"envoy.config.core.v3.Metadata.TypedFilterMetadataEntry.value": true,
+	"envoy.config.route.v3.FilterConfig.config":                    true,
+	"envoy.extensions.wasm.v3.PluginConfig.configuration":          true,
+	"envoy.extensions.wasm.v3.VmConfig.configuration":              true,
 }
 
 func (s *shape) unknownField(md protoreflect.MessageDescriptor, key string, at *path) {

@@ -38,6 +38,7 @@ func TestAnExtensionThatIsNamedAlone(t *testing.T) {
 		{clusterOf, "transport_socket_matches: [{name: m, transport_socket: {name: tls}}]", "/body/transport_socket_matches/0/transport_socket/typed_config", "its documentation"},
 		{clusterOf, "filters: [{name: envoy.filters.network.echo}]", "/body/filters/0/typed_config", "network.echo.v3.Echo}"},
 		{clusterOf, "health_checks: [{timeout: 1s, interval: 1s, unhealthy_threshold: 1, healthy_threshold: 1, custom_health_check: {name: envoy.health_checkers.redis}}]", "/body/health_checks/0/custom_health_check/typed_config", "health_checkers.redis.v3.Redis}"},
+		{listenerOf, "filter_chains: [{filters: [{name: h, typed_config: {'@type': type.googleapis.com/xds.type.v3.TypedStruct, type_url: " + filterURL + "network.http_connection_manager.v3.HttpConnectionManager, value: {stat_prefix: x, rds: {route_config_name: r, config_source: {ads: {}}}, http_filters: [{name: envoy.router}]}}}]}]", inManager + "value/http_filters/0/typed_config", "http.router.v3.Router}"},
 		{routeOf, "retry_host_predicate: [{name: envoy.retry_host_predicates.previous_hosts}]", "/body/virtual_hosts/0/routes/0/route/retry_policy/retry_host_predicate/0/typed_config", "its documentation"},
 		{routeOf, "retry_priority: {name: envoy.retry_priorities.previous_priorities}", "/body/virtual_hosts/0/routes/0/route/retry_policy/retry_priority/typed_config", "its documentation"},
 	} {
