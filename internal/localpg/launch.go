@@ -106,7 +106,7 @@ func (s *Server) initdb(ctx context.Context) error {
 
 func (s *Server) spec(program string, args []string) childproc.Spec {
 	return childproc.Spec{
-		Path: filepath.Join(s.config.Bin, program), Args: args, Dir: "/", Env: environment(),
+		Path: filepath.Join(s.config.Bin, program), Args: args, Dir: "/", Env: append(environment(), s.config.Env...),
 		Stdout: s.log, Stderr: s.log, Credential: s.layout.as,
 		StopSignal: stopSignal(s.config.Ephemeral), StopTimeout: stopTimeout, DeathSignal: stopSignal(s.config.Ephemeral),
 	}

@@ -37,6 +37,8 @@ type Config struct {
 	MaxConnections int
 	// Settings are further settings, name to value, that win over ours.
 	Settings map[string]string
+	// Env are variables that its processes get beside our own few, as NAME=VALUE.
+	Env []string
 	// Log takes what Postgres writes; nil throws it away.
 	Log io.Writer
 	// Event is told, in whole sentences, what Run does about a server that died; nil is

@@ -85,16 +85,56 @@ func (l *inputs) earlier(t fleet.Type, ch change) *snapshot.Resource {
 	}
 	r := l.pos.Warm.Find(t, ch.name)
 	if r == nil || ch.old.res != nil && r.Revision <= ch.old.res.Revision || ch.old.is(r) ||
-		l.at(l.pos.Warm).waitsForCluster(t, change{name: ch.name, old: ch.old, new: r}) {
+		l.at(l.pos.Warm).waitsForCluster(t, change{name: ch.name, old: ch.old, new: r}) || l.unserved(r) {
 		return nil
 	}
 	return r
 }
 
+// unserved reports whether an earlier version names a cluster that has no endpoints any more, and of which the client never had some: an
+// Envoy answers its requests with 503.
+func (l *inputs) unserved(r *snapshot.Resource) bool {
+	for _, ref := range r.Refs {
+		if ref.Type != fleet.Cluster {
+			continue
+		}
+		c := l.pos.Warm.Types[fleet.Cluster].Get(ref.Name)
+		if c != nil && c.EDSName != "" && l.target.Types[fleet.Endpoint].Get(c.EDSName) == nil && !l.held(fleet.Endpoint, c.EDSName).surely() {
+			return true
+		}
+	}
+	return false
+}
+
 // leavesWithCluster reports whether endpoints belong to a cluster that is about to be
-// taken away from the client: they stay until then, for it serves until then.
-func (l *inputs) leavesWithCluster(edsName string) bool {
-	return !l.target.Types[fleet.Cluster].HasEDSName(edsName) && l.pos.Types[fleet.Cluster].Held.HasEDSName(edsName)
+// taken away from the client, or on its way to it: they stay until it goes, for it serves until then.
+func (p *plan) leavesWithCluster(edsName string) bool {
+	if p.target.Types[fleet.Cluster].HasEDSName(edsName) {
+		return false
+	}
+	tr := &p.pos.Types[fleet.Cluster]
+	return tr.Held.HasEDSName(edsName) || p.arrives(edsName) || p.doubtsCluster(edsName)
+}
+
+// doubtsCluster reports whether a cluster in doubt gets its endpoints under that name. One of which no version is known gets them under its own.
+func (p *plan) doubtsCluster(edsName string) bool {
+	tr := &p.pos.Types[fleet.Cluster]
+	if tr.Doubts.Len() == 0 && tr.NextDoubts.Len() == 0 {
+		return false
+	}
+	if p.doubted == nil {
+		p.doubted = make(map[string]struct{}, tr.Doubts.Len())
+		for _, doubts := range []*Doubts{tr.Doubts, tr.NextDoubts} {
+			for _, name := range doubts.names() {
+				if last := doubts.of(name).Last; last != nil {
+					name = last.EDSName
+				}
+				p.doubted[name] = struct{}{}
+			}
+		}
+	}
+	_, ok := p.doubted[edsName]
+	return ok
 }
 
 // rested reports whether nothing is left to do of a type but what is kept back.

@@ -86,6 +86,12 @@ func (n *naive) earlier(t fleet.Type, name string, old *snapshot.Resource) *snap
 	if r == nil || old != nil && r.Revision <= old.Revision || snapshot.Same(r, old) || n.waits(n.warm, t, r) {
 		return nil
 	}
+	for _, ref := range r.Refs { // it has no endpoints any more, and the client never had some
+		c := n.warm[fleet.Cluster][ref.Name]
+		if ref.Type == fleet.Cluster && c != nil && c.EDSName != "" && n.world[fleet.Endpoint][c.EDSName] == nil && n.types[fleet.Endpoint].held[c.EDSName] == nil {
+			return nil
+		}
+	}
 	return r
 }
 
@@ -117,6 +123,12 @@ func (n *naive) emptied(t fleet.Type, name string, old *snapshot.Resource) *snap
 		return nil
 	}
 	return snapshot.Absent(t, name)
+}
+
+// hasCluster reports whether the client has a cluster, or is being sent it.
+func (n *naive) hasCluster(name string) bool {
+	clusters := &n.types[fleet.Cluster]
+	return clusters.held[name] != nil || clusters.flying && clusters.next[name] != nil
 }
 
 // named reports whether something in the client names a cluster and will not.
@@ -172,12 +184,11 @@ func (n *naive) plan(t fleet.Type, last bool) *naiveAnswer {
 				continue
 			}
 		}
-		clusters := &n.types[fleet.Cluster]
 		switch {
 		case new == nil && t == fleet.Cluster && (!last || n.named(name)),
 			new == nil && t == fleet.Route && n.needed(name),
 			new == nil && n.goesOn(t, name),
-			new == nil && t == fleet.Endpoint && n.world[fleet.Cluster][name] == nil && clusters.held[name] != nil,
+			new == nil && t == fleet.Endpoint && n.world[fleet.Cluster][name] == nil && n.hasCluster(name),
 			n.lacks(t, old, new):
 			rest = false
 			continue
@@ -193,6 +204,9 @@ func (n *naive) plan(t fleet.Type, last bool) *naiveAnswer {
 		old, new := tr.held[name], want[name]
 		if new == nil {
 			new = n.emptied(t, name, old)
+		}
+		if new == nil && old != nil && t == fleet.Endpoint && n.world[fleet.Cluster][name] == nil && n.hasCluster(name) {
+			new = old // its cluster changed, and waits for it
 		}
 		if _, said := a.says[name]; said || new == nil && old != nil && t == fleet.Route && (n.needed(name) || n.goesOn(t, name)) || n.waits(n.world, t, new) {
 			continue

@@ -242,6 +242,94 @@ func TestWhatWaitsIsTakenFromClustersThatAllCame(t *testing.T) {
 	s.step(three, "routes r@2", "")
 }
 
+// TestAnEarlierRouteWaitsForEndpointsToo: a route of a target that was passed over does not go out to a cluster whose endpoints the client
+// never had and the fleet has no more. Envoy would answer with 503 until the newest one follows.
+func TestAnEarlierRouteWaitsForEndpointsToo(t *testing.T) {
+	t.Parallel()
+	for _, had := range []bool{true, false} {
+		one := world(t, 1, "clusters a@1; endpoints a@1; routes r@1>a")
+		s := &script{t: t, c: client{t: t, Delta: true, Envoy: true}}
+		s.c.Subscribe(request{Type: fleet.Cluster}, one)
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, one)
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
+		s.steps(one)
+		two, three := world(t, 2, "clusters b@1; endpoints b@1; routes r@2>b"), world(t, 3, "clusters c@1; endpoints c@1; routes r@3>c")
+		clusters := s.send(two)
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"b"}}, two)
+		if had {
+			s.step(two, "endpoints b@1", "")
+		} else {
+			s.step(three, "endpoints -b", "")
+		}
+		s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+		clusters = s.send(three)
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"c"}}, three)
+		s.step(three, "endpoints c@1", "")
+		s.step(three, map[bool]string{true: "routes r@2", false: "nothing"}[had], "")
+		s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+		s.step(three, "routes r@3", "")
+	}
+}
+
+// TestAChangedClusterIsSentItsEndpointsThoughItLeaves: it waits for them, and is named until a route has moved. Told that there are none, an
+// Envoy would answer with 503.
+func TestAChangedClusterIsSentItsEndpointsThoughItLeaves(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		one := world(t, 1, "clusters a@1; endpoints a@1; routes r@1>a")
+		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true}}
+		s.c.Subscribe(request{Type: fleet.Cluster}, one)
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, one)
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
+		s.steps(one)
+		clusters := s.send(world(t, 2, "clusters a@2; endpoints a@1; routes r@1>a"))
+		three := world(t, 3, "clusters b@1; endpoints b@1; routes r@3>b")
+		s.step(three, "endpoints a@1", "")
+		s.step(three, "nothing", "")
+		s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+		clusters = s.send(three)
+		s.step(three, "nothing", "")
+		s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+		s.step(three, "routes r@3", "")
+	}
+}
+
+// TestEndpointsOfAClusterInDoubtStay while it does: the client may have the cluster, and something may name it.
+func TestEndpointsOfAClusterInDoubtStay(t *testing.T) {
+	t.Parallel()
+	one := world(t, 1, "clusters a@1; endpoints a@1; routes r@1>a")
+	s := &script{t: t, c: client{t: t, Delta: true, Envoy: true}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, one)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
+	s.steps(one)
+	s.step(world(t, 2, "clusters a@2 bad@1; endpoints a@1; routes r@1>a"), "clusters a@2 bad@1", says(fleet.Cluster, "bad"))
+	three := world(t, 3, "clusters b@1; endpoints b@1; routes r@3>b")
+	clusters := s.send(three)
+	if got := describe(clusters); got != "clusters a@1 b@1 -bad" {
+		t.Fatalf("got %s", got)
+	}
+	s.step(three, "endpoints a@1", "") // a@1 may take the place of a@2, and waits for them
+	s.step(three, "nothing", "")
+	s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+	s.step(three, "routes r@3", "")
+	s.step(three, "clusters -a", "")
+	s.step(three, "endpoints -a", "")
+
+	s = &script{t: t, c: client{t: t, Delta: true, Envoy: true}} // what it reports of a nobody knows: so nothing can take the place of a@2
+	s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"a": "9"}}, one)
+	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}, Versions: map[string]string{"a": "1"}}, one)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Versions: map[string]string{"r": "1"}}, one)
+	two := world(t, 2, "clusters a@2 bad@1; endpoints a@1; routes r@1>a")
+	s.step(two, "clusters a@2 bad@1", says(fleet.Cluster, "bad"))
+	clusters = s.send(three)
+	if got := describe(clusters); got != "clusters b@1 -bad" {
+		t.Fatalf("got %s", got)
+	}
+	s.step(three, "endpoints a@1", "")
+	s.step(three, "nothing", "")
+}
+
 // TestWhatWasRefusedMeanwhileDoesNotStandIn for what waits, though the clusters that the client ACKed went out for a target
 // that held it.
 func TestWhatWasRefusedMeanwhileDoesNotStandIn(t *testing.T) {

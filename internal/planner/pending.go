@@ -61,7 +61,7 @@ func (p *plan) owed(name string) change {
 		ch.name = ch.new.Name
 	}
 	ch.old = p.held(p.t, ch.name)
-	if ch.new == nil && !p.pos.Kind.Delta && p.t == fleet.Endpoint && ch.old.res != nil && ch.old.res.Known() {
+	if ch.new == nil && p.t == fleet.Endpoint && ch.old.res != nil && ch.old.res.Known() && (!p.pos.Kind.Delta || p.leavesWithCluster(name)) {
 		ch.new = ch.old.res // its cluster changed, and waits for it, whether or not the fleet still has it
 	}
 	return ch

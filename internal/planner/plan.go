@@ -19,6 +19,7 @@ type plan struct {
 	doubts  *Doubts              // what is in doubt after it
 	kept    []keeping            // what is kept back
 	named   *namers              // what names clusters still; nil while nobody has asked
+	doubted map[string]struct{}  // names under which clusters in doubt get endpoints; nil while nobody has asked
 	used    uses                 // by what the client has of withheld resources
 	unsaid  []*snapshot.Resource // names whose asking cannot be answered
 	asked   []string             // names whose asking is answered by an error

@@ -48,7 +48,7 @@ func TestAFullDisk(t *testing.T) {
 		t.Log("not played: " + noDisk)
 		return
 	}
-	w, pg := world.NewAloneOn(t, d.dir, smallWAL)
+	w, pg := world.NewAloneAs(t, localpg.Config{DataDir: d.dir, Settings: smallWAL})
 	x := w.XDS()
 	f := &filled{World: w, pg: pg, h: newHistory(func(node, content) bool { return false }), tenant: &tenant{slug: w.Tenant, apis: []*client.ClientWithResponses{w.REST, w.REST}}}
 	ctx, leave := context.WithCancel(t.Context())

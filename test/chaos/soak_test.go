@@ -214,6 +214,7 @@ type installation struct {
 	*world.World
 	pg       *localpg.Server
 	disk     *disk           // of the database; nil if it is everybody's
+	clock    *clock          // of the database; nil if it is everybody's
 	standby  *localpg.Server // nil: there is none
 	xds      []*server
 	apis     []*server
@@ -255,8 +256,15 @@ func newInstallation(t *testing.T, full, standby bool) *installation {
 	if standby {
 		maps.Copy(settings, storetest.Sends)
 	}
-	w, pg := world.NewAloneOn(t, d.folder(), settings)
-	in := &installation{World: w, pg: pg, disk: d, refusers: map[node]bool{}}
+	c := newClock(t)
+	if c == nil {
+		if full {
+			t.Fatal(noClock)
+		}
+		t.Log("the clock of Postgres makes no steps: " + noClock)
+	}
+	w, pg := world.NewAloneAs(t, localpg.Config{DataDir: d.folder(), Settings: settings, Env: c.env()})
+	in := &installation{World: w, pg: pg, disk: d, clock: c, refusers: map[node]bool{}}
 	if standby {
 		in.standby = storetest.Follow(t, pg, standbyWAL, nil)
 	}
@@ -361,6 +369,9 @@ func (in *installation) breakables() (all []breakable) {
 	all = append(all, cuts("clients to xds", len(in.xds), func(i int) []*wire { return []*wire{in.xds[i].clients} })...)
 	if in.disk != nil {
 		all = append(all, breakable{"fill", "database", 1, in.fillDisk})
+	}
+	if in.clock != nil {
+		all = append(all, breakable{"step", "clock of database", 1, in.stepClock})
 	}
 	return append(all, breakable{"kill", "database", 1, func(int, time.Duration) func() {
 		in.pg.Kill()

@@ -46,10 +46,10 @@ func NewAlone(t testing.TB) (*World, *localpg.Server) {
 	return newOn(t, db, ""), pg
 }
 
-// NewAloneOn is NewAlone with the data of Postgres in a folder of dir, "" for anywhere, and further settings of it.
-func NewAloneOn(t testing.TB, dir string, settings map[string]string) (*World, *localpg.Server) {
+// NewAloneAs is NewAlone with a Postgres of this kind.
+func NewAloneAs(t testing.TB, c localpg.Config) (*World, *localpg.Server) {
 	t.Helper()
-	db, pg := storetest.AloneOn(t, dir, settings)
+	db, pg := storetest.AloneAs(t, c)
 	return newOn(t, db, ""), pg
 }
 

@@ -88,7 +88,7 @@ func startAny(ctx context.Context) (server, error) {
 	return c, noDocker
 }
 
-// start starts one whose DataDir and Settings are c's.
+// start starts one whose DataDir, Settings and Env are c's.
 func start(ctx context.Context, c localpg.Config) (*localpg.Server, error) {
 	bin, err := localpg.Find(ctx, localpg.FindConfig{Fetch: true})
 	if err != nil {
@@ -97,7 +97,7 @@ func start(ctx context.Context, c localpg.Config) (*localpg.Server, error) {
 	// synchronous_commit stays on, as the store demands; without fsync it costs nothing.
 	settings := map[string]string{"synchronous_commit": "on"}
 	maps.Copy(settings, c.Settings)
-	s, err := localpg.Start(ctx, localpg.Config{Bin: bin, DataDir: c.DataDir, Ephemeral: true, MaxConnections: 400, Settings: settings})
+	s, err := localpg.Start(ctx, localpg.Config{Bin: bin, DataDir: c.DataDir, Ephemeral: true, MaxConnections: 400, Settings: settings, Env: c.Env})
 	if err != nil {
 		return nil, err
 	}

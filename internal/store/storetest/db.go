@@ -35,13 +35,13 @@ func Empty(t testing.TB) *DB { return open(t, "") }
 // stops with the test.
 func Alone(t testing.TB) (*DB, *localpg.Server) {
 	t.Helper()
-	return AloneOn(t, "", nil)
+	return AloneAs(t, localpg.Config{})
 }
 
-// AloneOn is Alone with its data in a folder of dir, "" for anywhere, and further settings of Postgres.
-func AloneOn(t testing.TB, dir string, settings map[string]string) (*DB, *localpg.Server) {
+// AloneAs is Alone with a Postgres of this kind.
+func AloneAs(t testing.TB, c localpg.Config) (*DB, *localpg.Server) {
 	t.Helper()
-	s, err := start(t.Context(), localpg.Config{DataDir: dir, Settings: settings})
+	s, err := start(t.Context(), c)
 	if s != nil {
 		t.Cleanup(func() {
 			if err := s.Stop(context.Background()); err != nil {
