@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -49,4 +50,27 @@ func plainJSON(in []byte) []byte {
 		}
 	}
 	return []byte(b.String())
+}
+
+// plainYAML does the same for YAML of documentYAML, in which what a terminal must not see stands only in double quotes.
+func plainYAML(in []byte) []byte {
+	hidden := func(r rune) bool { return r != '\n' && (invisible(r) || unicode.In(r, unicode.Zl, unicode.Zp)) }
+	if !bytes.ContainsFunc(in, hidden) {
+		return in
+	}
+	var b bytes.Buffer
+	b.Grow(len(in))
+	for _, r := range string(in) {
+		switch {
+		case !hidden(r):
+			b.WriteRune(r)
+		case r <= 0xff:
+			fmt.Fprintf(&b, `\x%02X`, r)
+		case r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08X`, r)
+		}
+	}
+	return b.Bytes()
 }

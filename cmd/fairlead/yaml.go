@@ -54,8 +54,9 @@ func documentYAML(raw []byte, names []string) ([]byte, error) {
 	if err := e.Encode(doc); err != nil {
 		return nil, err
 	}
-	if err := e.Close(); err != nil || resource.TakesYAML(out.Bytes()) {
-		return out.Bytes(), err
+	err := e.Close()
+	if text := plainYAML(out.Bytes()); err != nil || resource.TakesYAML(text) {
+		return text, err
 	}
 	js.WriteByte('}')
 	var line bytes.Buffer

@@ -11,6 +11,7 @@ const same: readonly (readonly [unknown, string])[] = [
   [{ a: "a: b", b: "a  b", c: "", d: "größe", e: "a b/c.d-e" }, 'a: "a: b"\nb: "a  b"\nc: ""\nd: "größe"\ne: a b/c.d-e\n'],
   [{ a: 'say "hi" \\', b: "x\ty\r" }, 'a: "say \\"hi\\" \\\\"\nb: "x\\ty\\r"\n'],
   [{ a: "a\u0001b\u0085c\u2028d\ufeff", b: "hi 😀" }, 'a: "a\\x01b\\Nc\\Ld\\uFEFF"\nb: "hi \\U0001F600"\n'],
+  [{ a: "\u202egnp.x\u00ad\u200d" }, 'a: "\\u202Egnp.x\\xAD\\u200D"\n'],
   [{ s: { i: "f()\n  x\n\nend\n" } }, "s:\n  i: |\n    f()\n      x\n\n    end\n"],
   [{ a: "a \nb\n", b: "  a\n", c: "a\n\n", d: "a\nb" }, 'a: "a \\nb\\n"\nb: "  a\\n"\nc: "a\\n\\n"\nd: "a\\nb"\n'],
   [{ a: 1e21, b: 1e-7, c: -0, d: 1.5 }, "a: 1e+21\nb: 1e-7\nc: -0\nd: 1.5\n"],

@@ -79,8 +79,8 @@ const short: Readonly<Record<string, string>> = {
 };
 
 function quoted(s: string): string {
-  // What YAML calls not printable, and what lies beyond the first plane, which the command writes as an escape too.
-  const escaped = s.replace(/["\\\0-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|[\u{10000}-\u{10ffff}]/gu, (c) => {
+  // What YAML calls not printable, what is invisible or turns the direction of writing, and what lies beyond the first plane, which the command writes as an escape too.
+  const escaped = s.replace(/["\\\p{Cc}\p{Cf}\u2028\u2029\ufffe\uffff]|[\u{10000}-\u{10ffff}]/gu, (c) => {
     const known = short[c];
     if (known !== undefined) return known;
     const hex = (c.codePointAt(0) ?? 0).toString(16).toUpperCase();
