@@ -225,7 +225,7 @@ func (h *history) checkReceipts(say func(string, ...any)) {
 			continue // of another fleet's making, or before the test
 		}
 		switch o.State {
-		case string(acked):
+		case string(acked), late:
 			end := reach[o.Node][c.Name]
 			if absent := index[content{c.Tenant, c.Name, 0}]; !has[o.Node][c.Name] { // it is where the name is not
 				end = max(end, absent[len(absent)-1].to)
