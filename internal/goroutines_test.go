@@ -89,6 +89,7 @@ var contained = map[string]string{
 	"test/world/call.go responses held.Go":            "none: tests",
 	"test/world/wire.go Accept go w.read":             "none: tests",
 
+	"internal/store/storetest/pooler.go Keep go func":     "none: tests",
 	"internal/store/storetest/time.go Within counting.Go": "none: tests",
 }
 

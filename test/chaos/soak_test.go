@@ -269,6 +269,7 @@ func newInstallation(t *testing.T, full, standby bool) *installation {
 		in.standby = storetest.Follow(t, pg, standbyWAL, nil)
 	}
 	pooler := w.DB.NewPooler(t, storetest.PoolerConfig{Mode: "transaction", Size: 20, LoginRetry: 1})
+	pooler.Keep(t)
 	for i := range 2 {
 		s := &server{name: "api", address: world.FreePort(t)}
 		s.args = append(s.args, "serve", "--listen", s.address, "--health-listen", world.AnyPort, "--database-url", s.reach(t, &s.database, pooler.URL(t, w.DB.App)),

@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -31,7 +32,11 @@ type PoolerConfig struct {
 }
 
 // Pooler is a PgBouncer in front of a database, until the test ends.
-type Pooler struct{ dir string }
+type Pooler struct {
+	dir     string
+	process childproc.Spec
+	running *childproc.Process // not to be read while it is kept
+}
 
 const poolerPort = "6432"
 
@@ -65,18 +70,44 @@ func (db *DB) NewPooler(t testing.TB, c PoolerConfig) *Pooler {
 	as := db.account(t, dir)
 	db.writePooler(t, dir, c)
 	var log bytes.Buffer // read after the process has ended
-	p, err := childproc.Start(childproc.Spec{Path: program, Args: []string{filepath.Join(dir, "ini")}, Stderr: &log, Credential: as, StopSignal: syscall.SIGINT})
-	if err != nil {
+	p := &Pooler{dir: dir, process: childproc.Spec{Path: program, Args: []string{filepath.Join(dir, "ini")}, Stderr: &log, Credential: as, StopSignal: syscall.SIGINT}}
+	if p.running, err = childproc.Start(p.process); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		p.Kill()
+		p.running.Kill()
 		if t.Failed() {
 			t.Logf("PgBouncer: %s", log.String())
 		}
 	})
-	awaitSocket(t, filepath.Join(dir, ".s.PGSQL."+poolerPort), p.Done())
-	return &Pooler{dir}
+	awaitSocket(t, filepath.Join(dir, ".s.PGSQL."+poolerPort), p.running.Done())
+	return p
+}
+
+// Keep starts it again whenever it has ended, as systemd does: PgBouncer 1.18 ends with "bad client state" where a
+// request to cancel meets a Postgres that goes away.
+func (p *Pooler) Keep(t testing.TB) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		for range 100 {
+			select {
+			case <-ctx.Done():
+				return
+			case <-p.running.Done():
+			}
+			again, err := childproc.Start(p.process)
+			if err != nil {
+				t.Errorf("start PgBouncer again: %v", err)
+				return
+			}
+			p.running = again
+		}
+		t.Error("PgBouncer ends again and again")
+	}()
+	t.Cleanup(func() { stop(); <-kept })
 }
 
 // account is who the pooler runs as, and gets dir: as root it refuses to, so it is the user
