@@ -106,13 +106,13 @@ func (l *inputs) absent(t fleet.Type, name string) *snapshot.Resource {
 }
 
 // emptied reports whether endpoints that there are not are sent as an assignment without any. A client that has some keeps them
-// while their cluster lives, whatever it is told of their removal; one that has none waits for them, in state of the world (PROTOCOL rule 5).
+// while their cluster lives, whatever it is told of their removal; one that surely has none waits for them, in state of the world (PROTOCOL rule 5).
 func (l *inputs) emptied(edsName string, h has) bool {
 	lives := l.target.Types[fleet.Cluster].HasEDSName(edsName)
 	if l.pos.Kind.Delta {
 		return lives && h.surely()
 	}
-	return lives || h.res == nil && l.arrives(edsName)
+	return lives || h.nothing() && l.arrives(edsName)
 }
 
 // arrives reports whether a cluster that waits for the endpoints of that name is on its

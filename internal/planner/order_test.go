@@ -294,6 +294,33 @@ func TestAChangedClusterIsSentItsEndpointsThoughItLeaves(t *testing.T) {
 	}
 }
 
+// TestEndpointsOfASetThatIsNotKnownStay: a client of state of the world returns with a version of endpoints that no revision had, as it gave up one of
+// two names since. It has those of a cluster that leaves, which a route names still.
+func TestEndpointsOfASetThatIsNotKnownStay(t *testing.T) {
+	t.Parallel()
+	one := world(t, 1, "clusters a@1; endpoints a@1; routes r@1>a")
+	two := world(t, 2, "clusters b@1; endpoints b@1; routes r@2>b")
+	s := &script{t: t, c: client{t: t, Envoy: true}}
+	s.c.Subscribe(request{Type: fleet.Cluster, Version: one.Types[fleet.Cluster].Sum().String()}, one)
+	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}, Version: "of a and z"}, one)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: one.Types[fleet.Route].Sum().String()}, one)
+	clusters := s.send(two)
+	if got := describe(clusters); got != "clusters a@1 b@1" {
+		t.Fatalf("got %s", got)
+	}
+	s.step(two, "nothing", "")
+	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b"}, Version: "of a and z"}, two)
+	s.step(two, "endpoints b@1", "")
+	s.step(two, "nothing", "")
+	s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+	s.step(two, "routes r@2", "")
+	s.step(two, "clusters b@1", "")
+	s.step(two, "nothing", "")
+	if s.c.Settled() != 2 {
+		t.Errorf("settled at %d, want 2", s.c.Settled())
+	}
+}
+
 // TestEndpointsOfAClusterInDoubtStay while it does: the client may have the cluster, and something may name it.
 func TestEndpointsOfAClusterInDoubtStay(t *testing.T) {
 	t.Parallel()

@@ -48,6 +48,9 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 	tr.Unknown = !known && r.Version != ""
 	if c.reports[t] = held; tr.Unknown {
 		c.reports[t] = tr.Sub.names // it may be of all of them
+		if t == fleet.Endpoint {
+			c.doubtAll(t)
+		}
 	}
 	// A set that the client does not hold is sent even when it is empty. And one type is
 	// always answered, or Envoy's backoff is never reset: the listeners, whose set is
@@ -60,6 +63,17 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 	if c.pos.Kind.SingleType || c.pos.startsWarming(t) || anew {
 		c.ask(t, tr.Sub.names)
 	}
+}
+
+// doubtAll has every name of a set that is not known be in doubt: what there is goes out, and of what there is not nothing is said, as the
+// client may have it and go on with it.
+func (c *Client) doubtAll(t fleet.Type) {
+	tr := &c.pos.Types[t]
+	doubts := make([]doubtEdit, 0, tr.Sub.names.Len())
+	for n := range tr.Sub.names.All() {
+		doubts = append(doubts, doubtEdit{n.Name, &Doubt{}})
+	}
+	c.in.cast(t, tr, doubts)
 }
 
 // mayHaveAskedAnew reports whether the client may have given names up and asked for them again, and lost

@@ -90,7 +90,7 @@ func (c *proxy) stream(ctx context.Context, address string, do func(context.Cont
 }
 
 func (c *proxy) about() *corev3.Node {
-	return &corev3.Node{Id: c.ID, Cluster: "chaos", UserAgentName: "envoy"}
+	return &corev3.Node{Id: c.ID, Cluster: "chaos", UserAgentName: "chaos"}
 }
 
 var noThanks = &rpcstatus.Status{Code: 3, Message: "Error adding/updating cluster(s) " + refusedName + ": the proxy cannot use it"}
