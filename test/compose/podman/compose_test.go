@@ -43,7 +43,8 @@ func dotenv(t *testing.T) map[string]string {
 func TestCompose(t *testing.T) {
 	e := newEngine(t)
 	env := dotenv(t)
-	e.build()
+	e.program("", "test/compose/podman/images", append([]string{e.cache}, images...)...)
+	e.build("1.2.3")
 	e.load(env)
 	e.program("", "podman", "network", "create", e.prefix)
 	e.start("api", "xds-1", "xds-2")
