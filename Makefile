@@ -163,7 +163,7 @@ SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; docs/soak has a log
 	$(MAKE) test TURN=all TEST_FLAGS='$(TEST_FLAGS) -count=1'
 	$(MAKE) page-browser schemathesis e2e-versions TURN=all
-	FAIRLEAD_SOAK=full $(MAKE) image-test compose-test
+	FAIRLEAD_SOAK=full $(MAKE) image-test compose-test debian-test
 	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|AtTheLimits|Deletions|T16_Floods|Neighbours|T19_|EndpointsUnderLeases|Files|T08_|Chaos)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
 	$(SOAK) -tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
@@ -374,9 +374,11 @@ compose-certs: ## Sign new certificates for the running compose file; no server 
 	docker compose run --rm certs
 	docker compose exec --user postgres postgres pg_ctl reload
 
-# It needs root, podman, buildah, runc, netavark, aardvark-dns, iptables, debootstrap and podman-compose, and no image registry.
-.PHONY: compose-test
-compose-test: ## Run docker-compose.yml with podman, TLS everywhere, to the first routed request
+# They need root, podman, buildah, runc, netavark, aardvark-dns, iptables and debootstrap, and no image registry.
+.PHONY: compose-test debian-test
+debian-test: ## Install the Debian package in a machine of podman, with systemd and Postgres, and upgrade it
+	cd test/compose && go test -vet=off -count=1 -timeout 30m -v -run 'TestDebian' $(TEST_FLAGS) ./podman
+compose-test: ## Run docker-compose.yml with podman, TLS everywhere, to the first routed request, and upgrade it
 	cd test/compose && go test -vet=off -count=1 -timeout 30m -v -run 'TestCompose' $(TEST_FLAGS) ./podman
 
 # The builder's stand-in is made of a few files of this machine, so neither debootstrap nor a network is needed.
