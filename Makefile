@@ -43,12 +43,13 @@ endif
 export TURN # one for all that a run starts, without git too
 RACED ?= $(TURN)
 # Beside the race detector a turn has one of what is long and depends on little else. It is a release, the program of the measurements, every page
-# in Chromium, requests that schemathesis makes up, or an older Envoy. That of the API, which is the longest, has none.
+# in Chromium, requests that schemathesis makes up, an older Envoy, or images. That of the API, which is the longest, has none.
 WITH_RELEASE := clients
 WITH_BENCH := cli
 WITH_PAGES := servers
 WITH_SCHEMATHESIS := engine
 WITH_OLDER := store
+WITH_IMAGE := e2e
 turn_of = $(filter all $(1),$(TURN))
 raced = $(filter all $(1),$(RACED))
 # The packages whose turn it is (1), or the others (0). Each is of one turn: "servers" are those that no pattern names.
@@ -85,6 +86,7 @@ unit-modules: race-ready
 	cd bench && $(if $(call raced,servers),$(RACE),$(PLAIN)) -timeout 5m $(if $(call turn_of,$(WITH_BENCH)),,-skip '^TestAllServersTakeTurns$$') $(TEST_FLAGS) ./...
 	cd clients/go && $(PLAIN) -timeout 5m $(TEST_FLAGS) ./...
 	cd test/compose && $(PLAIN) -timeout 5m $(TEST_FLAGS) .
+	$(if $(and $(CI),$(call turn_of,$(WITH_IMAGE))),@$(MAKE) image-test)
 	cd tools/promrules && $(PLAIN) -timeout 5m $(TEST_FLAGS) ./...
 	cd tools/release && $(PLAIN) -timeout 15m $(if $(call turn_of,$(WITH_RELEASE)),,-skip '^TestRelease$$') $(TEST_FLAGS) ./...
 	cd tools/chart && $(PLAIN) -timeout 10m $(TEST_FLAGS) ./...
@@ -105,6 +107,10 @@ e2e-clients:
 release: ## Build what is published of a version into dist/, the same bytes each time. VERSION=1.2.3, PLATFORMS=linux/amd64
 	@cd tools/release && go run . -version '$(VERSION)' $(if $(PLATFORMS),-platforms '$(PLATFORMS)')
 	@cd dist && cat SHA256SUMS
+
+.PHONY: image
+image: ## Build the image with podman, the same each time. VERSION=1.2.3, IMAGE=registry.example.com/fairlead:1.2.3
+	@deploy/image '$(VERSION)' '$(or $(IMAGE),fairlead:$(VERSION))'
 
 # The minors of Envoy that are supported, each with its newest patch (internal/envoyversion). The
 # last one is what every other test runs with.
@@ -157,6 +163,7 @@ SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 soak: race-ready ## Run the long checks, which CI runs a twentieth of at most; docs/soak has a log
 	$(MAKE) test TURN=all TEST_FLAGS='$(TEST_FLAGS) -count=1'
 	$(MAKE) page-browser schemathesis e2e-versions TURN=all
+	FAIRLEAD_SOAK=full $(MAKE) image-test compose-test debian-test
 	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip 'Soak(ProductionSize|FirstDay|AtTheLimits|Deletions|T16_Floods|Neighbours|T19_|EndpointsUnderLeases|Files|T08_|Chaos)' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
 	$(SOAK) -tags soak -run '^TestLarge' $(TEST_FLAGS) $(LARGE)
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
@@ -367,10 +374,17 @@ compose-certs: ## Sign new certificates for the running compose file; no server 
 	docker compose run --rm certs
 	docker compose exec --user postgres postgres pg_ctl reload
 
-# It needs root, podman, buildah, runc, netavark, aardvark-dns, iptables, debootstrap and podman-compose, and no image registry.
-.PHONY: compose-test
-compose-test: ## Run docker-compose.yml with podman, TLS everywhere, to the first routed request
-	cd test/compose && go test -vet=off -count=1 -timeout 30m -v $(TEST_FLAGS) ./podman
+# They need root, podman, buildah, runc, netavark, aardvark-dns, iptables and debootstrap, and no image registry.
+.PHONY: compose-test debian-test
+debian-test: ## Install the Debian package in a machine of podman, with systemd and Postgres, and upgrade it
+	cd test/compose && go test -vet=off -count=1 -timeout 30m -v -run 'TestDebian' $(TEST_FLAGS) ./podman
+compose-test: ## Run docker-compose.yml with podman, TLS everywhere, to the first routed request, and upgrade it
+	cd test/compose && go test -vet=off -count=1 -timeout 30m -v -run 'TestCompose' $(TEST_FLAGS) ./podman
+
+# The builder's stand-in is made of a few files of this machine, so neither debootstrap nor a network is needed.
+.PHONY: image-test
+image-test: ## Build the image twice with podman, as root: the same digest
+	cd test/compose && $(PLAIN) -count=1 -timeout 15m -run 'Image' $(TEST_FLAGS) ./podman
 
 .PHONY: clean
 clean: ## Remove what was built; what was fetched stays

@@ -21,6 +21,8 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 	"helm.sh/helm/v3/pkg/lint"
 	"helm.sh/helm/v3/pkg/lint/support"
+	"helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/releaseutil"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -547,12 +549,39 @@ func TestTheImage(t *testing.T) {
 	}
 }
 
-// TestTheMigrationsGoFirst: before an installation and an upgrade, and without what is made after them.
+// TestTheMigrationsGoFirst: "helm upgrade" runs them, alone, before it changes anything; and with nothing that is made after them.
 func TestTheMigrationsGoFirst(t *testing.T) {
 	t.Parallel()
-	j := get[*batchv1.Job](t, objects(t, values(t, "full", "", nil)), "Job prod-fairlead-migrate")
-	if j.Annotations["helm.sh/hook"] != "pre-install,pre-upgrade" || j.Spec.Template.Spec.ServiceAccountName != "default" || *j.Spec.BackoffLimit == 0 {
-		t.Errorf("%+v, account %s", j.ObjectMeta, j.Spec.Template.Spec.ServiceAccountName)
+	for _, f := range files(t) {
+		v := values(t, f, "", nil)
+		j := get[*batchv1.Job](t, objects(t, v), "Job prod-fairlead-migrate")
+		if j.Spec.Template.Spec.ServiceAccountName != "default" || *j.Spec.BackoffLimit == 0 {
+			t.Errorf("%s: %+v, account %s", f, j.ObjectMeta, j.Spec.Template.Spec.ServiceAccountName)
+		}
+		rendered, err := render(t, v)
+		must(t, err)
+		maps.DeleteFunc(rendered, func(name, _ string) bool { return filepath.Ext(name) != ".yaml" }) // NOTES.txt
+		hooks, manifests, err := releaseutil.SortManifests(rendered, chartutil.DefaultVersionSet, releaseutil.InstallOrder)
+		must(t, err)
+		if len(hooks) != 1 || hooks[0].Kind != "Job" || !slices.Equal(hooks[0].Events, []release.HookEvent{release.HookPreInstall, release.HookPreUpgrade}) {
+			t.Fatalf("%s: hooks: %+v", f, hooks)
+		}
+		// An upgrade begins without the Job of the last one, and leaves one that failed for who looks for why.
+		if got := hooks[0].DeletePolicies; !slices.Equal(got, []release.HookDeletePolicy{release.HookBeforeHookCreation, release.HookSucceeded}) {
+			t.Errorf("%s: the Job is deleted: %v", f, got)
+		}
+		var kinds []string
+		for _, m := range manifests {
+			kinds = append(kinds, m.Head.Kind)
+		}
+		if !slices.Contains(kinds, "Deployment") || slices.Contains(kinds, "Job") {
+			t.Errorf("%s: after the hook come %v", f, kinds)
+		}
+		for _, made := range manifests { // what comes later cannot be needed before
+			if name := made.Head.Metadata.Name; name != "" && regexp.MustCompile(`(?m)(secretName|serviceAccountName|name): `+regexp.QuoteMeta(name)+`$`).MatchString(hooks[0].Manifest) {
+				t.Errorf("%s: the Job needs %s %s, which comes after it", f, made.Head.Kind, name)
+			}
+		}
 	}
 	if all := objects(t, values(t, "minimal", "migrations.enabled", false)); all["Job prod-fairlead-migrate"] != nil {
 		t.Error("migrations that are off are there")

@@ -27,6 +27,10 @@ func (t *tree) chart() error {
 	if err := os.WriteFile(made, []byte(text), 0o644); err != nil {
 		return err
 	}
+	ignored, err := os.ReadFile(filepath.Join(from, ".helmignore"))
+	if err != nil {
+		return err
+	}
 	files := []file{{name: "Chart.yaml", from: made}}
 	err = filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -36,7 +40,7 @@ func (t *tree) chart() error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name == "ci": // values for tests
+		case d.IsDir() && strings.Contains(string(ignored), "\n/"+filepath.ToSlash(name)+"/\n"): // what is for tests
 			return filepath.SkipDir
 		case d.IsDir() || name == "Chart.yaml":
 			return nil

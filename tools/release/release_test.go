@@ -176,7 +176,7 @@ func TestRelease(t *testing.T) {
 	})
 	charts := t.TempDir()
 	packed := unpack(t, filepath.Join(out, "fairlead-"+version+".tgz"), "fairlead", charts)
-	if meta := read(t, filepath.Join(charts, "Chart.yaml")); !strings.Contains(meta, "\nversion: "+version+"\nappVersion: "+version+"\n") || packed["templates/api.yaml"] == nil || packed["ci/full-values.yaml"] != nil {
+	if meta := read(t, filepath.Join(charts, "Chart.yaml")); !strings.Contains(meta, "\nversion: "+version+"\nappVersion: "+version+"\n") || packed["templates/api.yaml"] == nil || packed["ci/full-values.yaml"] != nil || packed["tests/api_test.yaml"] != nil {
 		t.Errorf("the chart is of another version, or has other files:\n%s", meta)
 	}
 	if got := read(t, filepath.Join(out, "fairlead_"+version+".changes.md")); !strings.Contains(read(t, filepath.Join(root, "CHANGELOG.md")), got) || len(got) < 100 {

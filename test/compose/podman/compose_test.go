@@ -39,11 +39,13 @@ func dotenv(t *testing.T) map[string]string {
 	return env
 }
 
-// TestCompose goes the steps of the compose file's first lines, from nothing to the first routed request and its receipt.
+// TestCompose goes the steps of the compose file's first lines, from nothing to the first routed request and its receipt, with the release before.
+// After the upgrade all else is tried with this one.
 func TestCompose(t *testing.T) {
 	e := newEngine(t)
 	env := dotenv(t)
-	e.build()
+	e.program("", "test/compose/podman/images", append([]string{e.cache}, images...)...)
+	e.before()
 	e.load(env)
 	e.program("", "podman", "network", "create", e.prefix)
 	e.start("api", "xds-1", "xds-2")
@@ -82,6 +84,7 @@ func TestCompose(t *testing.T) {
 		t.Errorf("the receipt: %+v", receipt)
 	}
 
+	t.Run("an upgrade, and back", e.upgrade)
 	t.Run("the files of each", e.files)
 	t.Run("nothing in the clear", e.nothingInTheClear)
 	t.Run("new certificates without a restart", e.newCertificates)

@@ -31,6 +31,7 @@ var images = []string{"docker.io/library/golang:1.26-bookworm", "docker.io/libra
 type engine struct {
 	*testing.T
 	root    string // the repository
+	cache   string // of images
 	prefix  string // of all names
 	env     []string
 	project *types.Project
@@ -44,15 +45,19 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func newEngine(t *testing.T) *engine {
+// newEngine has nothing left of an earlier run. It needs all programs, or those that are named.
+func newEngine(t *testing.T, programs ...string) *engine {
 	t.Helper()
 	for program, from := range needed {
+		if len(programs) > 0 && !slices.Contains(programs, program) {
+			continue
+		}
 		if _, err := exec.LookPath(program); err != nil {
 			t.Errorf("%s is missing: %s", program, from)
 		}
 	}
 	if os.Geteuid() != 0 {
-		t.Error("the stand-ins of the images can only be made by root")
+		t.Error("a storage of images of its own can only be made by root")
 	}
 	if t.Failed() {
 		t.FailNow()
@@ -73,11 +78,10 @@ func newEngine(t *testing.T) *engine {
 	} {
 		must(t, os.WriteFile(filepath.Join(cache, name), []byte(text), 0o600))
 	}
-	e := &engine{T: t, root: root, prefix: "fairlead-test", up: map[string]bool{}}
+	e := &engine{T: t, root: root, cache: cache, prefix: "fairlead-test", up: map[string]bool{}}
 	e.env = append(os.Environ(), "CONTAINERS_CONF="+cache+"/containers.conf", "CONTAINERS_STORAGE_CONF="+cache+"/storage.conf")
 	e.clean()
 	t.Cleanup(e.clean)
-	e.program("", "test/compose/podman/images", append([]string{cache}, images...)...)
 	return e
 }
 
@@ -88,7 +92,7 @@ func (e *engine) clean() {
 		cmd.Env = e.env
 		out, _ := cmd.Output() // of nothing there is nothing
 		for name := range strings.FieldsSeq(string(out)) {
-			if strings.HasPrefix(name, e.prefix) {
+			if strings.HasPrefix(strings.TrimPrefix(name, "localhost/"), e.prefix) {
 				rm := exec.Command("podman", append(args, name)...)
 				rm.Env = e.env
 				if text, err := rm.CombinedOutput(); err != nil {
@@ -99,6 +103,7 @@ func (e *engine) clean() {
 	}
 	remove("container", []string{"ps", "--all", "--format", "{{.Names}}"}, "rm", "--force", "--time", "2")
 	remove("volume", []string{"volume", "ls", "--format", "{{.Name}}"}, "volume", "rm", "--force")
+	remove("image", []string{"image", "ls", "--filter", "reference=localhost/" + e.prefix + "-*", "--format", "{{.Repository}}:{{.Tag}}"}, "image", "rm", "--force")
 	remove("network", []string{"network", "ls", "--format", "{{.Name}}"}, "network", "rm", "--force")
 }
 
@@ -125,13 +130,21 @@ func (e *engine) program(in, program string, args ...string) string {
 	return out
 }
 
-// build makes the image of the Dockerfile, with the modules and the build cache of this machine.
-func (e *engine) build() {
+func goEnv(e *engine, what string) string {
 	e.Helper()
-	cached := func(what string) string { return strings.TrimSpace(e.program("", "go", "env", what)) }
-	e.program("", "podman", "build", "--isolation", "chroot", "--layers=false", "--tag", "fairlead:local",
-		"--volume", cached("GOMODCACHE")+":/go/pkg/mod", "--volume", cached("GOCACHE")+":/root/.cache/go-build",
-		"--volume", "/etc/ssl/certs/ca-certificates.crt:/etc/ssl/certs/ca-certificates.crt:ro", ".")
+	return strings.TrimSpace(e.program("", "go", "env", what))
+}
+
+// image runs deploy/image in a tree, with the modules of this machine and a build cache.
+func (e *engine) image(tree, version, name, cache string, flags ...string) {
+	e.Helper()
+	e.program("", filepath.Join(tree, "deploy", "image"), append([]string{version, name, "--isolation", "chroot", "--volume", goEnv(e, "GOMODCACHE") + ":/go/pkg/mod", "--volume", cache + ":/root/.cache/go-build"}, flags...)...)
+}
+
+// build makes the image of the Dockerfile, of a version, as the compose file calls it.
+func (e *engine) build(version string) {
+	e.Helper()
+	e.image(e.root, version, "fairlead:local", goEnv(e, "GOCACHE"), "--volume", "/etc/ssl/certs/ca-certificates.crt:/etc/ssl/certs/ca-certificates.crt:ro")
 }
 
 // load reads the compose file with what is in .env.

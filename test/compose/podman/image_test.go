@@ -1,0 +1,88 @@
+package podman
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// clone is a checkout of one commit with this tree's files, which is the same each time but for its folder, the rights and the times of its files.
+func (e *engine) clone(umask string) string {
+	e.Helper()
+	dir := e.TempDir()
+	script := `set -eu; umask "$1"; mkdir "$3"; tar -C "$2" --exclude-vcs-ignores --exclude=.git --exclude=node_modules -c . | tar -C "$3" --no-same-permissions --touch -x
+cd "$3"; git init -q; git add -A; git -c user.name=nobody -c user.email=nobody@example.com commit -q -m "a release"`
+	cmd := exec.Command("sh", "-c", script, "sh", umask, e.root, filepath.Join(dir, "tree"))
+	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=1700000000 +0000", "GIT_COMMITTER_DATE=1700000000 +0000")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		e.Fatalf("%v\n%s", err, out)
+	}
+	return filepath.Join(dir, "tree")
+}
+
+// TestTwoBuildsAreOneImage: of one commit, from two folders. Go's own cache is that of this machine; in `make soak` the second build has none.
+func TestTwoBuildsAreOneImage(t *testing.T) {
+	e := newEngine(t, "podman", "runc", "go")
+	builder := "localhost/" + e.prefix + "-builder"
+	e.program("", "test/compose/podman/builder", builder)
+	type image struct {
+		ID, Digest string
+		Created    string
+		Config     struct{ User string }
+	}
+	var built []image
+	for i, umask := range []string{"022", "077"} {
+		cache := goEnv(e, "GOCACHE")
+		if i > 0 && os.Getenv("FAIRLEAD_SOAK") != "" {
+			cache = t.TempDir()
+		}
+		name := "localhost/" + e.prefix + "-image:" + umask
+		e.image(e.clone(umask), "1.2.3", name, cache, "--build-arg", "GO_IMAGE="+builder, "--volume", goEnv(e, "GOROOT")+":/usr/local/go:ro")
+		var one []image
+		must(t, json.Unmarshal([]byte(e.program("", "podman", "image", "inspect", name)), &one))
+		built = append(built, one...)
+	}
+	if built[0] != built[1] || built[0].ID == "" || built[0].Digest == "" {
+		t.Errorf("two builds of one commit differ:\n%+v\n%+v", built[0], built[1])
+	}
+	if built[0].Created != "2023-11-14T22:13:20Z" {
+		t.Errorf("it was made at %s, which is not the commit's time", built[0].Created)
+	}
+	// The layers' files, as a registry gets them, have no time but that.
+	saved := filepath.Join(t.TempDir(), "image.tar")
+	e.program("", "podman", "image", "save", "--format", "docker-archive", "--output", saved, "localhost/"+e.prefix+"-image:022")
+	layers := t.TempDir()
+	listing := e.program("", "bash", "-c", `tar -C "$1" -xf "$2"; TZ=UTC; export TZ; for l in "$1"/*.tar; do tar --full-time -tvf "$(readlink -f "$l")"; done`, "bash", layers, saved)
+	if !strings.Contains(listing, "usr/local/bin/xds") {
+		t.Errorf("no xds in the layers:\n%s", listing)
+	}
+	for line := range strings.Lines(listing) {
+		if !strings.Contains(line, "2023-11-14 22:13:20") {
+			t.Errorf("a file has a time of its own: %s", line)
+		}
+	}
+}
+
+// TestImageIsOfACommit: without git nothing says of when the tree is.
+func TestImageIsOfACommit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	script, err := os.ReadFile("../../../deploy/image")
+	must(t, err)
+	must(t, os.Mkdir(filepath.Join(dir, "deploy"), 0o700))
+	path := filepath.Join(dir, "deploy", "image")
+	must(t, os.WriteFile(path, script, 0o700))
+	for _, c := range []struct {
+		args []string
+		want string
+	}{{[]string{"1.2.3"}, "usage: deploy/image VERSION NAME"}, {[]string{"1.2.3", "fairlead:test"}, "set SOURCE_DATE_EPOCH"}} {
+		cmd := exec.Command(path, c.args...)
+		cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), c.want) {
+			t.Errorf("%v: %v\n%s", c.args, err, out)
+		}
+	}
+}
