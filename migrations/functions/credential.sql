@@ -69,6 +69,7 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $
     SELECT c.tenant_id, c.fleet_id, c.id, least(u.at, clock_timestamp()) AS at, u.address
       FROM unnest(p_tenants, p_fleets, p_ids, p_at, p_addresses) AS u (tenant, fleet, id, at, address)
       JOIN node_credentials c ON c.tenant_id = u.tenant AND c.fleet_id = u.fleet AND c.id = u.id
+      JOIN tenants n ON n.id = c.tenant_id AND n.place = 'here'
      WHERE c.last_used_at IS NULL OR c.last_used_at < u.at
      ORDER BY 1, 2, 3 FOR NO KEY UPDATE OF c SKIP LOCKED)
   UPDATE node_credentials c SET last_used_at = u.at, last_used_from = u.address
