@@ -38,9 +38,9 @@ type Moved struct {
 var moveSteps = []string{"leaving", "quiet", "cleared", "copied", "arriving", "verified", "gone", "drained", "reported", "here"}
 
 // MoveTenant has another cell serve a tenant: rows, revisions and tokens are the same there. Writes of the tenant are refused meanwhile (ErrMoving), what is read and
-// served goes on until the source is gone. Where it ends early the tenant stays as it is at that step: the next run clears what the target has and begins again or,
-// from the moment on that the source is gone, goes on. Only one of the two ever serves it. A target that has the tenant or its slug, and cells whose schema is
-// not this program's, are fleet.ErrConflict.
+// served goes on until the source is gone. Where it ends early the tenant stays as it is at that step, and is served by one of the two at most. The next run clears
+// what the target has and begins again. Once the source is gone it goes on instead. A target that has the tenant or its slug, and cells whose schema is not this
+// program's, are fleet.ErrConflict.
 func MoveTenant(ctx context.Context, m Move) (done Moved, err error) {
 	err = m.with(ctx, func(v *mover) error {
 		done = Moved{Tenant: v.tenant, Slug: v.slug}
