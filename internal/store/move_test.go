@@ -48,6 +48,8 @@ func (m *moving) fill() {
 		Idempotency: &store.Idempotency{Key: "k", RequestHash: [32]byte{1}}})
 	m.ok(err)
 	s.report(fleet.Status{Settled: rev, Nodes: []fleet.NodeStatus{on("n000000"), on("n000001")}})
+	m.exec(`DELETE FROM node_events WHERE tenant_id = $1 AND kind = 'refused' AND node_id = 'n000000'`, m.tenant.String())                                     // as a sweep: it does not come back with its refusal
+	m.exec(`UPDATE node_events SET xact = (events_end()::text::bigint + 1000000)::text::xid8 WHERE tenant_id = $1 AND node_id = 'n000001'`, m.tenant.String()) // as of a Postgres that has come further
 	child := fleet.NewCredentialID()
 	_, err = m.app.CreateToken(ctx, m.tenant, store.Actor{Name: "ada", Credential: m.token}, store.APIToken{ID: child, Role: auth.RoleViewer, Parent: &m.token})
 	m.ok(err)
@@ -321,6 +323,11 @@ func TestWhatIsNotMoved(t *testing.T) {
 	m.target.exec(`INSERT INTO tenants (id, slug) SELECT gen_random_uuid(), $1`, strings1(t, m.super, `SELECT slug FROM tenants WHERE id = $1`, m.tenant.String())[0])
 	_, err := store.MoveTenant(t.Context(), m.move())
 	m.is(err, fleet.ErrConflict)
+	m.target.exec(`DELETE FROM tenants`)
+	m.target.exec(`INSERT INTO tenants (id, slug) VALUES ($1, 'other')`, m.tenant.String())
+	_, err = store.MoveTenant(t.Context(), m.move())
+	m.is(err, fleet.ErrConflict)
+	m.served(true)
 	m.target.exec(`DELETE FROM tenants`)
 	m.target.exec(`UPDATE schema_contents SET hash = 'other' WHERE what = 'functions'`)
 	_, err = store.MoveTenant(t.Context(), m.move())
