@@ -12,6 +12,7 @@ import (
 type commands struct {
 	Serve          serveCommand          `cmd:"" default:"withargs" help:"Serve the API."`
 	Migrate        migrateCommand        `cmd:"" help:"Bring the database to the newest schema."`
+	MoveTenant     moveTenantCommand     `cmd:"" help:"Have another cell's database serve a tenant."`
 	BootstrapToken bootstrapTokenCommand `cmd:"" help:"Make the installation's first operator token, once."`
 	Keys           keysCommand           `cmd:"" help:"Make the keys that keep Secrets sealed."`
 	Certs          certsCommand          `cmd:"" help:"Sign certificates for the servers, with an authority of the installation's own."`

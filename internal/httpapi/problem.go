@@ -126,6 +126,10 @@ func byKind(err error) *problem {
 		p := refuse(http.StatusServiceUnavailable, "database_full", "the database has no room on its disk, and nothing was done: its operator has to make room")
 		p.retry = retryFull
 		return p
+	case errors.Is(err, store.ErrMoving):
+		p := refuse(http.StatusServiceUnavailable, "tenant_moving", "the tenant is being moved to another cell, and nothing was done: repeat the request")
+		p.retry = retryAfter
+		return p
 	case errors.Is(err, fleet.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		p := refuse(http.StatusServiceUnavailable, "unavailable", "the database cannot be reached now, or not in time; repeat the request")
 		p.retry = retryAfter

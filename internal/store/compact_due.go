@@ -50,6 +50,9 @@ func (s *Store) compactDue(ctx context.Context, around func(f fleet.ID, compact 
 		}
 		for _, t := range ts {
 			after = t.Slug
+			if t.Leaving {
+				continue
+			}
 			r.done.Tenants++
 			if !r.tenant(ctx, t.ID) {
 				return r.done, r.err

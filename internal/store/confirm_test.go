@@ -166,7 +166,7 @@ func TestTheDeletionOfAFleetWithNodesIsConfirmed(t *testing.T) {
 
 // What a confirmation asks reads what is deleted, not what the fleet holds.
 func planOfAPlan() planCase {
-	return planCase{most: 62 * 5, work: func(w *world, p *planned) { // for each change
+	return planCase{most: 64 * 5, work: func(w *world, p *planned) { // for each change
 		var gone []store.ResourceChange
 		for i := range 5 {
 			gone = append(gone, del(fleet.Cluster, fmt.Sprint("c", i+1)))

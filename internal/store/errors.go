@@ -34,6 +34,9 @@ const (
 	stateUnconfirmed  = "FL428"
 	stateLimit        = "FL429"
 
+	// Of Postgres's class 57, so that a server of the last release takes it for a database that is away.
+	stateMoving = "57FL1"
+
 	// Postgres's own.
 	stateDiskFull = "53100"
 	stateReadOnly = "25006" // the host takes no writes
@@ -50,6 +53,8 @@ var (
 	ErrHistoryCut = fmt.Errorf("the fleet's history does not have the revision that the report was made at: %w", fleet.ErrPrecondition)
 	// ErrFull: the database has no room on its disk. It is fleet.ErrUnavailable, and nothing was done.
 	ErrFull = fmt.Errorf("the database has no room on its disk: %w", fleet.ErrUnavailable)
+	// ErrMoving: the tenant is on its way to another cell, and nothing was done. It is fleet.ErrUnavailable.
+	ErrMoving = fmt.Errorf("the tenant is being moved to another cell: %w", fleet.ErrUnavailable)
 	// ErrKeyReused: the idempotency key belongs to another request.
 	ErrKeyReused = fmt.Errorf("the idempotency key was used for another request: %w", fleet.ErrInvalid)
 )
@@ -99,6 +104,7 @@ var ownStates = map[string]func(*pgconn.PgError) error{
 	stateForbidden:    words(fleet.ErrForbidden),
 	stateEnded:        words(fleet.ErrConflict),
 	stateNotFound:     words(fleet.ErrNotFound),
+	stateMoving:       is(ErrMoving),
 	stateLease:        is(ErrLeaseLost),
 	stateHistoryCut:   is(ErrHistoryCut),
 	stateNoLease:      func(pg *pgconn.PgError) error { return &NoLeaseError{Lease: pg.Detail} },

@@ -115,3 +115,18 @@ func (s *Store) Planned(ctx context.Context, text string) (generic, custom int, 
 	err = s.conns.pool.QueryRow(ctx, `SELECT coalesce(sum(generic_plans), 0), coalesce(sum(custom_plans), 0) FROM pg_prepared_statements WHERE strpos(statement, $1) > 0`, text).Scan(&generic, &custom)
 	return generic, custom, err
 }
+
+// What a move does in which order, and with which tables.
+var (
+	MoveSteps = moveSteps
+	NotMoved  = notMoved
+)
+
+// TablesToMove are the names of the tables in the order in which they are copied.
+func TablesToMove(ctx context.Context, conn *pgx.Conn) (names []string, err error) {
+	tables, err := tablesToMove(ctx, conn)
+	for _, t := range tables {
+		names = append(names, t.name)
+	}
+	return names, err
+}

@@ -8,4 +8,9 @@ import (
 	"fairlead/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(m)) }
+func TestMain(m *testing.M) {
+	if moveAndDie() {
+		return
+	}
+	goleak.VerifyTestMain(storetest.Main(m))
+}

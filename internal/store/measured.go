@@ -43,7 +43,7 @@ func (s *Store) countFailed(caller context.Context, c call, err error) {
 		s.metrics.Failed(metrics.FailedTimeout)
 	case errors.Is(err, ErrFull):
 		s.metrics.Failed(metrics.FailedFull)
-	case errors.Is(err, fleet.ErrUnavailable):
+	case errors.Is(err, fleet.ErrUnavailable) && !errors.Is(err, ErrMoving):
 		s.metrics.Failed(metrics.FailedUnavailable)
 	case said:
 		s.metrics.Failed(metrics.FailedRefused)

@@ -219,7 +219,7 @@ func TestPlansOfTheVersionsOfEnvoy(t *testing.T) {
 func TestPlansOfARollbackOfOneResource(t *testing.T) {
 	t.Parallel()
 	planCase{
-		many: 1000, most: 200, fill: func(w *world, few, many int) { // a write and the rollback are 120
+		many: 1000, most: 220, fill: func(w *world, few, many int) { // a write and the rollback are 120, and each statement that writes asks for the tenant's place
 			w.clusters(few, many)
 			w.exec(`UPDATE resources SET revision = 2 WHERE fleet_id = $1 AND revision = 1`, w.fleet.String())
 			w.exec(`UPDATE resource_history SET revision = 2 WHERE fleet_id = $1 AND revision = 1`, w.fleet.String())

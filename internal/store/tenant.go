@@ -18,16 +18,17 @@ type Tenant struct {
 	Name      string
 	CreatedAt time.Time
 	DeletedAt time.Time // zero: it is not
+	Leaving   bool      // its rows are being copied to another cell: it is not written
 }
 
 const (
-	selectTenant = `SELECT id, slug, name, created_at, deleted_at FROM `
+	selectTenant = `SELECT id, slug, name, created_at, deleted_at, place = 'leaving' FROM `
 	selectSelf   = selectTenant + `tenants WHERE id = app_tenant()`
 )
 
 func scanTenant(row pgx.CollectableRow) (t Tenant, err error) {
 	var deleted *time.Time
-	err = row.Scan((*[16]byte)(&t.ID), &t.Slug, &t.Name, &t.CreatedAt, &deleted)
+	err = row.Scan((*[16]byte)(&t.ID), &t.Slug, &t.Name, &t.CreatedAt, &deleted, &t.Leaving)
 	t.CreatedAt, t.DeletedAt = t.CreatedAt.UTC(), timeOrZero(deleted)
 	return t, err
 }

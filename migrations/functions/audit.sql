@@ -4,10 +4,10 @@ BEGIN
   RETURN make_interval(days => coalesce((SELECT l.most FROM tenant_limits l WHERE l.tenant_id = p_tenant AND l.name = 'audit_days'), limit_default('audit_days'))::integer);
 END $$;
 
--- Whether the tenant was deleted so long ago that all of it goes.
+-- Whether the tenant was deleted so long ago that all of it goes, or another cell has it.
 CREATE OR REPLACE FUNCTION audit_goes(p_tenant uuid) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  RETURN EXISTS (SELECT FROM tenants t WHERE t.id = p_tenant AND t.deleted_at < clock_timestamp() - interval '30 days');
+  RETURN EXISTS (SELECT FROM tenants t WHERE t.id = p_tenant AND (t.deleted_at < clock_timestamp() - interval '30 days' OR t.place IN ('arriving', 'gone')));
 END $$;
 
 -- Audit events are never changed. They go with their tenant, or when they are older than the tenant keeps them: then from the old end of the chain, up

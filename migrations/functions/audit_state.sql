@@ -5,7 +5,7 @@
 CREATE OR REPLACE FUNCTION audit_due(p_events bigint, p_limit integer) RETURNS TABLE (o_tenant uuid, o_slug text, o_sign boolean, o_verify boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
   SELECT h.tenant_id, t.slug, d.sign, d.verify
-    FROM audit_heads h JOIN tenants t ON t.id = h.tenant_id
+    FROM audit_heads h JOIN tenants t ON t.id = h.tenant_id AND t.place = 'here'
     LEFT JOIN LATERAL (SELECT s.seq, s.at FROM audit_signatures s WHERE s.tenant_id = h.tenant_id ORDER BY s.seq DESC LIMIT 1) s ON true
     LEFT JOIN LATERAL (SELECT c.* FROM audit_checks c WHERE c.tenant_id = h.tenant_id OFFSET 0) c ON true
    CROSS JOIN LATERAL (
@@ -22,7 +22,7 @@ $$;
 CREATE OR REPLACE FUNCTION audit_undelivered(p_collector text, p_limit integer) RETURNS TABLE (o_tenant uuid, o_slug text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
   SELECT h.tenant_id, t.slug
-    FROM audit_heads h JOIN tenants t ON t.id = h.tenant_id
+    FROM audit_heads h JOIN tenants t ON t.id = h.tenant_id AND t.place = 'here'
     LEFT JOIN LATERAL (SELECT d.* FROM audit_deliveries d WHERE d.tenant_id = h.tenant_id AND d.collector = p_collector OFFSET 0) d ON true
    WHERE coalesce(d.claimed_until < clock_timestamp(), true)
      AND (h.seq > coalesce(d.seq, 0) OR EXISTS (SELECT FROM audit_signatures s WHERE s.tenant_id = h.tenant_id AND s.seq > coalesce(d.head_seq, 0) OFFSET 0))

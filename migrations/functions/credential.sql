@@ -1,9 +1,9 @@
--- A door across tenants, which does not lead to a deleted one: what stands behind a node credential's id.
+-- A door across tenants, which does not lead to a deleted one, nor to one that another cell has: what stands behind a node credential's id.
 CREATE OR REPLACE FUNCTION find_node_credential(p_id uuid)
 RETURNS TABLE (tenant_id uuid, fleet_id uuid, hash bytea, nodes text, expires_at timestamptz, revoked_at timestamptz)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
   SELECT c.tenant_id, c.fleet_id, c.hash, c.nodes, c.expires_at, c.revoked_at
-    FROM node_credentials c JOIN tenants n ON n.id = c.tenant_id AND n.deleted_at IS NULL WHERE c.id = p_id
+    FROM node_credentials c JOIN tenants n ON n.id = c.tenant_id AND n.deleted_at IS NULL AND is_served(n.place) WHERE c.id = p_id
 $$;
 
 -- Removes the tokens and node credentials of the transaction's tenant that ended 30 days ago; the audit events keep what
@@ -69,6 +69,7 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $
     SELECT c.tenant_id, c.fleet_id, c.id, least(u.at, clock_timestamp()) AS at, u.address
       FROM unnest(p_tenants, p_fleets, p_ids, p_at, p_addresses) AS u (tenant, fleet, id, at, address)
       JOIN node_credentials c ON c.tenant_id = u.tenant AND c.fleet_id = u.fleet AND c.id = u.id
+      JOIN tenants n ON n.id = c.tenant_id AND n.place = 'here'
      WHERE c.last_used_at IS NULL OR c.last_used_at < u.at
      ORDER BY 1, 2, 3 FOR NO KEY UPDATE OF c SKIP LOCKED)
   UPDATE node_credentials c SET last_used_at = u.at, last_used_from = u.address

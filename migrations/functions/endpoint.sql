@@ -173,6 +173,7 @@ BEGIN
     SELECT count(*), array_agg(DISTINCT z.tenant_id) INTO v_due, o_tenants
       FROM (SELECT x.tenant_id FROM endpoint_leases x WHERE x.held_since IS NULL AND x.due_at <= p_at ORDER BY x.due_at LIMIT p_limit + 1) z;
   END IF;
+  o_tenants := ARRAY(SELECT u.tenant FROM unnest(o_tenants) AS u (tenant) WHERE NOT EXISTS (SELECT FROM tenants n WHERE n.id = u.tenant AND n.place <> 'here' OFFSET 0));
   IF v_due <= p_limit THEN
     RETURN;
   END IF;
@@ -182,7 +183,7 @@ BEGIN
       UNION ALL
       SELECT (SELECT x.tenant_id FROM endpoint_leases x WHERE x.tenant_id > a.tenant ORDER BY x.tenant_id LIMIT 1) FROM a WHERE a.tenant IS NOT NULL)
     SELECT a.tenant FROM a
-     WHERE CASE WHEN p_held THEN EXISTS (SELECT FROM endpoint_leases x WHERE x.tenant_id = a.tenant AND x.held_since IS NOT NULL AND x.due_at <= p_at OFFSET 0)
+     WHERE NOT EXISTS (SELECT FROM tenants n WHERE n.id = a.tenant AND n.place <> 'here' OFFSET 0) AND CASE WHEN p_held THEN EXISTS (SELECT FROM endpoint_leases x WHERE x.tenant_id = a.tenant AND x.held_since IS NOT NULL AND x.due_at <= p_at OFFSET 0)
                 ELSE EXISTS (SELECT FROM endpoint_leases x WHERE x.tenant_id = a.tenant AND x.held_since IS NULL AND x.due_at <= p_at OFFSET 0) END);
   o_each := greatest(1, p_limit / greatest(1, cardinality(o_tenants)));
 END $$;
@@ -294,6 +295,7 @@ BEGIN
     UPDATE endpoint_clock x SET swept_at = clock_timestamp() WHERE x.one;
   END IF;
   RETURN QUERY SELECT DISTINCT x.tenant_id, x.fleet_id FROM endpoint_clusters x JOIN fleet_heads h ON h.tenant_id = x.tenant_id AND h.fleet_id = x.fleet_id AND h.deleted_at IS NULL
+                 JOIN tenants n ON n.id = x.tenant_id AND n.place = 'here'
                 WHERE x.changed <> x.built LIMIT 1000;
 END $$;
 

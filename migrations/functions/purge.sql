@@ -20,6 +20,10 @@ CREATE OR REPLACE FUNCTION tables_of_fleets() RETURNS text[] LANGUAGE sql IMMUTA
   SELECT ARRAY['load_minutes', 'load_clusters', 'load_nodes', 'endpoints', 'endpoint_leases', 'endpoint_clusters', 'endpoint_builds', 'node_retries', 'refusal_ends', 'refusals', 'node_events', 'nack_texts', 'node_status', 'nodes', 'server_settled', 'delivery',
                'resource_refs', 'resources', 'resource_history', 'fleet_history', 'node_credentials', 'api_tokens', 'fleet_heads'] $$;
 
+CREATE OR REPLACE FUNCTION tables_of_tenants() RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
+  SELECT ARRAY['sessions'] || tables_of_fleets() || ARRAY['fleets', 'bodies', 'idempotency_keys', 'idempotency_use', 'audit_events', 'audit_chain', 'audit_signatures', 'audit_anchors',
+               'audit_checks', 'audit_deliveries', 'audit_heads'] $$;
+
 -- One step of the purge of a fleet of the transaction's tenant: true when it is gone, false when more is to be done, null
 -- when it is not due or another process is at it. Its bodies are left to bodies_collect, its audit events stay.
 CREATE OR REPLACE FUNCTION purge_fleet(p_fleet uuid, p_limit integer) RETURNS boolean
@@ -53,7 +57,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN NULL;
   END IF;
-  IF purge_rows(ARRAY['sessions'] || tables_of_fleets() || ARRAY['fleets', 'bodies', 'idempotency_keys', 'idempotency_use', 'audit_events', 'audit_chain', 'audit_signatures', 'audit_anchors', 'audit_checks', 'audit_deliveries', 'audit_heads'], p_tenant, NULL, p_limit) >= p_limit THEN
+  IF purge_rows(tables_of_tenants(), p_tenant, NULL, p_limit) >= p_limit THEN
     RETURN false;
   END IF;
   DELETE FROM tenants t WHERE t.id = p_tenant;

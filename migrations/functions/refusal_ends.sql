@@ -72,6 +72,7 @@ BEGIN
     SELECT m.tenant_id, m.fleet_id INTO fleets_with_refusal_ends.tenant_id, fleets_with_refusal_ends.fleet_id FROM refusal_ends m
      WHERE (m.tenant_id, m.fleet_id) > (fleets_with_refusal_ends.tenant_id, fleets_with_refusal_ends.fleet_id) ORDER BY m.tenant_id, m.fleet_id LIMIT 1;
     EXIT WHEN NOT FOUND;
+    CONTINUE WHEN EXISTS (SELECT FROM tenants n WHERE n.id = fleets_with_refusal_ends.tenant_id AND n.place <> 'here');
     RETURN NEXT;
   END LOOP;
 END $$;

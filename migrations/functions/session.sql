@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION session_open(p_seen timestamptz, p_expires timestampt
   SELECT p_ended IS NULL AND p_expires > clock_timestamp() AND p_seen > clock_timestamp() - session_idle()
 $$;
 
--- A door across tenants, which does not lead to a deleted one: what stands behind a session's id, and behind its token's.
+-- A door across tenants, which does not lead to a deleted one, nor to one that another cell has: what stands behind a session's id, and behind its token's.
 CREATE OR REPLACE FUNCTION find_session(p_id uuid)
 RETURNS TABLE (hash bytea, created_at timestamptz, last_seen_at timestamptz, idle_at timestamptz, expires_at timestamptz, ended_at timestamptz,
                credential_id uuid, operator boolean, tenant_id uuid, role text, name text, fleet_id uuid, writes_secrets boolean, uses_secrets text[],
@@ -75,11 +75,12 @@ BEGIN
   RETURN v_end;
 END $$;
 
--- A session is used: noted once a minute, and never of one that is over.
+-- A session is used: noted once a minute, and never of one that is over, or whose tenant is leaving.
 CREATE OR REPLACE FUNCTION touch_session(p_id uuid) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
   UPDATE sessions s SET last_seen_at = clock_timestamp()
    WHERE s.id = p_id AND s.last_seen_at <= clock_timestamp() - interval '1 minute' AND session_open(s.last_seen_at, s.expires_at, s.ended_at)
+     AND NOT EXISTS (SELECT FROM tenants n WHERE n.id = s.tenant_id AND n.place <> 'here')
 $$;
 
 -- Ends a session of the transaction's tenant: FL404 if there is none, FL403 if it is neither of the token p_own nor of one
@@ -139,7 +140,8 @@ DECLARE
   n integer;
 BEGIN
   DELETE FROM sessions d WHERE d.ctid = ANY (ARRAY(
-    SELECT s.ctid FROM sessions s WHERE s.expires_at < clock_timestamp() - interval '30 days' ORDER BY s.expires_at LIMIT p_limit FOR UPDATE SKIP LOCKED));
+    SELECT s.ctid FROM sessions s WHERE s.expires_at < clock_timestamp() - interval '30 days'
+       AND NOT EXISTS (SELECT FROM tenants n WHERE n.id = s.tenant_id AND n.place <> 'here' OFFSET 0) ORDER BY s.expires_at LIMIT p_limit FOR UPDATE SKIP LOCKED));
   GET DIAGNOSTICS n = ROW_COUNT;
   RETURN n < p_limit;
 END $$;

@@ -1,0 +1,60 @@
+-- Whether a tenant that is there is known by its tokens.
+CREATE OR REPLACE FUNCTION is_served(p_place text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT p_place IN ('here', 'leaving') $$;
+
+-- A door across tenants, which does not lead to a deleted one: where the tenant is that a token, a node credential or a session has. Of an operator's it is
+-- 'here'. Null: there is none with this id.
+CREATE OR REPLACE FUNCTION token_place(p_id uuid) RETURNS text
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+  SELECT n.place FROM tenants n WHERE n.deleted_at IS NULL AND n.id = ANY (ARRAY(
+    SELECT t.tenant_id FROM api_tokens t WHERE t.id = p_id
+     UNION ALL
+    SELECT c.tenant_id FROM node_credentials c WHERE c.id = p_id
+     UNION ALL
+    SELECT s.tenant_id FROM sessions s WHERE s.id = p_id AND s.tenant_id IS NOT NULL))
+   UNION ALL
+  SELECT 'here' FROM operator_tokens o WHERE o.id = p_id
+   UNION ALL
+  SELECT 'here' FROM sessions s WHERE s.id = p_id AND s.tenant_id IS NULL
+   LIMIT 1
+$$;
+
+-- Ends a write of a tenant that is not here, by whichever way it comes: the state is of Postgres's class 57, so that a server of the last release takes it for a
+-- database that is away. The tables' owner, who copies tenants and migrates, is let pass: that is who has logged in, and not whom a door runs as.
+CREATE OR REPLACE FUNCTION tenant_is_elsewhere() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT pg_has_role(session_user, 'fairlead_owner', 'MEMBER') THEN
+    RAISE EXCEPTION 'the tenant is being moved to another cell' USING ERRCODE = '57FL1';
+  END IF;
+END $$;
+
+-- Before each statement that writes to a table of tables_of_writes. Of the transaction's tenant it asks in words that fit tenants_elsewhere alone, which has a row for
+-- each tenant that moves or has moved.
+CREATE OR REPLACE FUNCTION tenant_must_be_here() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF app_tenant() IS NULL THEN
+    RETURN NULL;
+  END IF;
+  IF EXISTS (SELECT FROM public.tenants n WHERE n.id IS NOT DISTINCT FROM app_tenant() AND n.place <> 'here') THEN
+    PERFORM tenant_is_elsewhere();
+  END IF;
+  RETURN NULL;
+END $$;
+
+-- The same of each row that a door has written without a transaction's tenant, which sets enable_seqscan.
+CREATE OR REPLACE FUNCTION row_must_be_here() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+  IF EXISTS (SELECT FROM public.tenants n WHERE n.id IS NOT DISTINCT FROM coalesce(NEW.tenant_id, OLD.tenant_id) AND n.place <> 'here') THEN
+    PERFORM tenant_is_elsewhere();
+  END IF;
+  RETURN NULL;
+END $$;
+
+-- What a tenant that is leaving is refused to write: all that its API writes. What proxies report is not among it.
+CREATE OR REPLACE FUNCTION tables_of_writes() RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
+  SELECT ARRAY['tenant_limits', 'idempotency_keys', 'idempotency_use', 'fleets', 'fleet_heads', 'bodies', 'resources', 'resource_refs', 'fleet_history', 'resource_history',
+               'endpoint_builds', 'endpoint_leases', 'endpoint_clusters', 'endpoints', 'api_tokens', 'node_credentials', 'sessions', 'audit_events', 'audit_chain', 'audit_heads',
+               'audit_anchors', 'audit_signatures', 'audit_checks', 'audit_deliveries'] $$;
+
+-- Whether rows are those of a tenant that comes from another cell, with the events and the links that they had there. Of the tables' owner alone.
+CREATE OR REPLACE FUNCTION is_arriving() RETURNS boolean LANGUAGE sql STABLE
+  AS $$ SELECT coalesce(current_setting('fairlead.arriving', true), '') = 'on' AND pg_has_role(session_user, 'fairlead_owner', 'MEMBER') $$;
