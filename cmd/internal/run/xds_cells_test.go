@@ -298,7 +298,7 @@ func TestACellThatIsAwayCostsItsTenantsAlone(t *testing.T) {
 	s.client(xdstest.SotWADS, "m", b.token).Want("clusters d@1") // what is held is served on
 	s.ready("b")
 
-	next := serveCells(t, nil, a, b)
+	next := serveCells(t, func(c *XDSConfig) { c.SealPrivateKey = s.x.cfg.SealPrivateKey }, a, b)
 	next.ready("b")
 	next.client(xdstest.DeltaADS, "n", a.token).Want("clusters c@2")
 	next.refused(b.token, codes.Unavailable, "cannot be checked now")
