@@ -56,6 +56,7 @@ var contained = map[string]string{
 	"cmd/internal/run/xds.go serve g.Go 2":                     "none: grpc's server, whose handlers are contained",
 	"cmd/internal/run/xds.go serveGRPC context.AfterFunc":      "server.serveGRPC",
 	"cmd/internal/run/xds.go serveGRPC time.AfterFunc":         "none: a method of grpc's",
+	"cmd/internal/run/xds_cells.go state asked.Go":             "xdsCell.alive",
 	"cmd/internal/run/health.go Health context.AfterFunc":      "none: a method of the standard library's",
 	"cmd/internal/run/debug.go serveDebug context.AfterFunc":   "none: a method of the standard library's",
 	"cmd/internal/run/meanwhile.go Meanwhile g.Go 1":           "none: the standard library's server, which contains its handlers",

@@ -75,14 +75,27 @@ type sum struct {
 	inProgress, total                float64
 }
 
-// New returns a Recorder that holds nothing.
-func New(b Bounds) *Recorder {
+func (b Bounds) withDefaults() Bounds {
 	for of, usual := range map[*int]int{&b.Fleet: 4000, &b.Tenant: 20_000, &b.All: 100_000, &b.FleetClusters: 10_000, &b.TenantClusters: 40_000, &b.Clusters: 200_000, &b.Nodes: 40_000} {
 		if *of == 0 {
 			*of = usual
 		}
 	}
-	return &Recorder{bounds: b, now: time.Now, minutes: map[minuteOf]*minute{}, held: map[fleet.TenantID]int{}, seen: newSeen()}
+	return b
+}
+
+// Part is what each of so many Recorders may hold, so that all of them hold no more than one would.
+func (b Bounds) Part(of int) Bounds {
+	b = b.withDefaults()
+	b.All, b.Clusters, b.Nodes = max(1, b.All/of), max(1, b.Clusters/of), max(1, b.Nodes/of)
+	b.Tenant, b.TenantClusters = min(b.Tenant, b.All), min(b.TenantClusters, b.Clusters)
+	b.Fleet, b.FleetClusters = min(b.Fleet, b.Tenant), min(b.FleetClusters, b.TenantClusters)
+	return b
+}
+
+// New returns a Recorder that holds nothing.
+func New(b Bounds) *Recorder {
+	return &Recorder{bounds: b.withDefaults(), now: time.Now, minutes: map[minuteOf]*minute{}, held: map[fleet.TenantID]int{}, seen: newSeen()}
 }
 
 // Add takes in a report of a node of the fleet. interval is what it is about where it does not say.

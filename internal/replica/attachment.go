@@ -24,13 +24,13 @@ func (r *Replica) Attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 	if !id.Nodes.Match(n.ID) {
 		return nil, fmt.Errorf("the node credential is for nodes %q and not for %q: %w", id.Nodes, n.ID, fleet.ErrForbidden)
 	}
-	if err := r.streams.add(id); err != nil {
+	if err := r.enter(id); err != nil {
 		return nil, err
 	}
 	kept := false
 	defer func() { // by a panic too: it counts against limits
 		if !kept {
-			r.streams.remove(id)
+			r.exit(id)
 		}
 	}()
 	a, err := r.attach(ctx, id, n, s)
@@ -40,6 +40,19 @@ func (r *Replica) Attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 	kept = true
 	r.uses.use(id, s.RemoteAddr, 1, r.clock.now())
 	return a, nil
+}
+
+func (r *Replica) enter(id xds.Identity) error {
+	err := r.streams.add(id)
+	if err == nil {
+		r.served.Add(1)
+	}
+	return err
+}
+
+func (r *Replica) exit(id xds.Identity) {
+	r.served.Add(-1)
+	r.streams.remove(id)
 }
 
 func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s xds.StreamInfo) (*attachment, error) {
@@ -160,8 +173,8 @@ type attachment struct {
 func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels selector.Labels, asked *nodePast) (*attachment, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.streams.gone {
-		return nil, errGone
+	if why := o.streams.gone; why != nil {
+		return nil, why
 	}
 	c, ok := o.held.Load().creds[id.Credential]
 	if ok {
@@ -302,7 +315,7 @@ func (a *attachment) Detach(clean bool) {
 	if _, tied := o.streams.tied[a]; !tied {
 		return
 	}
-	defer o.r.streams.remove(a.id)
+	defer o.r.exit(a.id)
 	defer o.r.uses.use(a.id, "", -1, o.r.clock.now())
 	defer o.r.leave(o)
 	o.untieLocked(a, clean)

@@ -12,11 +12,16 @@ import (
 	"fairlead/internal/xds"
 )
 
+// ErrUnknown is why a node token is refused that the database does not know.
+var ErrUnknown = fmt.Errorf("the node token is not known here: create a node credential and put its token into the proxy's token file: %w", fleet.ErrUnauthenticated)
+
+// ErrMoved ends the streams of a tenant that another database has by now: its proxies connect again, and are served from there.
+var ErrMoved = fmt.Errorf("the tenant has moved; connect again: %w", fleet.ErrUnavailable)
+
 // Why a stream ends, or does not begin. The texts are for whoever reads the proxy's log.
 var (
 	errGone    = fmt.Errorf("the fleet was deleted: %w", fleet.ErrForbidden)
 	errRemoved = fmt.Errorf("the node credential is not there any more: create a new one and put it into the proxy's token file: %w", fleet.ErrForbidden)
-	errUnknown = fmt.Errorf("the node token is not known here: create a node credential and put its token into the proxy's token file: %w", fleet.ErrUnauthenticated)
 )
 
 var _ xds.Authenticator = (*Replica)(nil)
@@ -63,7 +68,9 @@ func (r *Replica) identify(ctx context.Context, id fleet.CredentialID, sent [32]
 	}
 	if why != nil {
 		why = deniedFor(key, c, why)
-		r.lookups.Reject(sent, xds.RemoteAddr(ctx), why, time.Now())
+		if r.cfg.Moving == nil || !errors.Is(why, ErrUnknown) { // else another database may know it
+			r.lookups.Reject(sent, xds.RemoteAddr(ctx), why, time.Now())
+		}
 		return xds.Identity{}, why
 	}
 	nodes, err := auth.ParseNodePattern(c.Nodes)
@@ -98,7 +105,7 @@ func (r *Replica) rejected(sent [32]byte) error {
 func judge(c fleet.Credential, sent [32]byte, now time.Time) error {
 	same := auth.Equal(c.Hash, sent)
 	if !same || c.ID == (fleet.CredentialID{}) {
-		return errUnknown
+		return ErrUnknown
 	}
 	if why := invalid(c, now); why != "" {
 		return fmt.Errorf("%s: %w", why, fleet.ErrUnauthenticated)
@@ -173,10 +180,17 @@ func (f *finds) put(id fleet.CredentialID, found find, asked time.Time) {
 	switch {
 	case asked.Sub(f.since) >= foundFor:
 		f.since, f.by = asked, map[fleet.CredentialID]find{}
-	case asked.Before(f.since): // others have begun anew meanwhile
+	case asked.Before(f.since), f.by == nil: // others have begun anew meanwhile, or it was forgotten
 		return
 	}
 	f.by[id] = found
+}
+
+// forget is for a database that has moved a tenant away since it was asked.
+func (f *finds) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.by = nil
 }
 
 // heldCredential is a credential of a fleet that is held; the zero one if there is none.

@@ -39,7 +39,7 @@ func deniedFor(key fleet.Key, c fleet.Credential, why error) error {
 	switch {
 	case errors.Is(why, errGone):
 		return why
-	case errors.Is(why, errUnknown):
+	case errors.Is(why, ErrUnknown):
 		reason = fleet.DeniedToken
 	case !c.RevokedAt.IsZero():
 		reason = fleet.DeniedRevoked

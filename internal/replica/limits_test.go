@@ -17,7 +17,7 @@ import (
 
 func TestT08StreamsAreCapped(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.streams.cfg.StreamsPerCredential, w.streams.cfg.StreamsPerTenant, w.streams.cfg.Streams = 2, 3, 4
+		w.streams.perCredential, w.streams.perTenant, w.streams.most = 2, 3, 4
 		key, id, _ := w.newFleet(cluster("c", "1"))
 		second, _ := w.newCredential(key, "*", time.Time{})
 		third, _ := w.newCredential(key, "*", time.Time{})
@@ -73,8 +73,8 @@ func TestT08AStreamThatCouldNotBeginDoesNotCount(t *testing.T) {
 
 func TestStreamLimitsHaveDefaults(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		if c := w.streams.cfg; c.StreamsPerCredential != 10_000 || c.StreamsPerTenant != 10_000 || c.Streams != 20_000 {
-			t.Errorf("%d, %d, %d", c.StreamsPerCredential, c.StreamsPerTenant, c.Streams)
+		if c := w.streams; c.perCredential != 10_000 || c.perTenant != 10_000 || c.most != 20_000 {
+			t.Errorf("%d, %d, %d", c.perCredential, c.perTenant, c.most)
 		}
 	})
 }

@@ -17,7 +17,7 @@ type Load struct {
 
 // Load may be asked at any time. It looks at each fleet once.
 func (r *Replica) Load() Load {
-	l := Load{Streams: r.streams.count(), ClockAhead: time.Duration(r.clock.offset.Load())}
+	l := Load{Streams: int(r.served.Load()), ClockAhead: time.Duration(r.clock.offset.Load())}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, o := range r.fleets {

@@ -132,8 +132,8 @@ func (o *owner) run(ctx context.Context) {
 // step does what is due; over: the fleet is not served any more.
 func (o *owner) step(ctx context.Context, rung bool) (over bool, idle time.Duration) {
 	if rung && !o.rests() || o.due() {
-		if gone := o.read(ctx); gone {
-			o.end()
+		if gone := o.read(ctx); gone != nil {
+			o.end(gone)
 			return true, 0
 		}
 		if !o.failing.Load() && o.held.Load() != nil {

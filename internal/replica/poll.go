@@ -32,6 +32,7 @@ func (r *Replica) pollHeads(ctx context.Context) {
 			r.log.Info("the database answers again")
 		}
 		away = err != nil
+		r.away.Store(away)
 		fifth := r.cfg.Poll / 5
 		timer.Reset(r.cfg.Poll - fifth + rand.N(2*fifth+1))
 	}

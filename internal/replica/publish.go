@@ -1,6 +1,10 @@
 package replica
 
-import "fairlead/internal/fleet"
+import (
+	"errors"
+
+	"fairlead/internal/fleet"
+)
 
 // publish gives all streams the views of the next content, and wakes them.
 func (o *owner) publish(t *viewUpdate) {
@@ -35,18 +39,23 @@ func (o *owner) show(t *viewUpdate) (tied []*attachment) {
 	return o.streams.all()
 }
 
-// end lets all streams of a deleted fleet go.
-func (o *owner) end() {
-	o.endStreams()
-	o.r.gone.add(o.key)
+// end lets all streams of a fleet go that is not there any more.
+func (o *owner) end(why error) {
+	if errors.Is(why, ErrMoved) {
+		o.r.finds.forget() // who comes again is to find the other database at once
+	}
+	o.endStreams(why)
+	if errors.Is(why, errGone) {
+		o.r.gone.add(o.key)
+	}
 	o.r.drop(o)
 	o.open()
 }
 
-func (o *owner) endStreams() {
+func (o *owner) endStreams(why error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.streams.endAll(errGone)
+	o.streams.endAll(why)
 }
 
 func (o *owner) beginRound() (round int) {

@@ -48,9 +48,9 @@ func newReading() reading {
 }
 
 // read catches up once. On an error everything that is held goes on being served.
-func (o *owner) read(ctx context.Context) (gone bool) {
+func (o *owner) read(ctx context.Context) (gone error) {
 	if !o.pause(ctx) {
-		return false
+		return nil
 	}
 	gone, err := o.catchUp(ctx)
 	if err == nil {
@@ -63,7 +63,7 @@ func (o *owner) read(ctx context.Context) (gone bool) {
 	if ctx.Err() == nil {
 		o.failed(err)
 	}
-	return false
+	return nil
 }
 
 // failed sets when to try again.
@@ -114,7 +114,8 @@ func (o *owner) ask(ctx context.Context, known fleet.Known) (changes []fleet.Cha
 	return changes, begun, ended, nil
 }
 
-func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
+// catchUp also returns why the fleet is served no more; nil: it is.
+func (o *owner) catchUp(ctx context.Context) (gone, err error) {
 	round, turn := o.beginRound(), time.Now()
 	old, rung := o.held.Load(), o.bell.Swap(nil)
 	read := o.r.cfg.Metrics.CaughtUp
@@ -131,20 +132,27 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 		if old != nil {
 			o.finish(nil) // what a panic has left does not wait for the database
 		}
-		return false, err
+		return nil, err
 	}
 	for _, c := range changes {
 		if c.Key != o.key {
 			continue
 		}
 		if c.Gone {
-			return true, nil
+			return errGone, nil
 		}
 		if old == nil && !c.Reload {
-			return false, errors.New("the feed gave a difference to a fleet that is not held")
+			return nil, errors.New("the feed gave a difference to a fleet that is not held")
 		}
 		if err := unreadable(old, c); err != nil {
-			return false, err
+			return nil, err
+		}
+		moved, err := o.moved(ctx, old, c)
+		switch {
+		case err != nil:
+			return nil, err
+		case moved:
+			return ErrMoved, nil
 		}
 		if !c.Now.IsZero() {
 			if d, used := o.r.clock.learn(c.Now, begun, ended); used {
@@ -156,7 +164,7 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 		old, found = o.held.Load(), true
 	}
 	if old == nil {
-		return false, errors.New("the feed gave nothing for a fleet that is not held")
+		return nil, errors.New("the feed gave nothing for a fleet that is not held")
 	}
 	o.finish(nil) // what a panic has left
 	if found {
@@ -166,7 +174,7 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 	o.confirm(begun)
 	o.finished.to(round)
 	o.sweepUnknown(round)
-	return false, nil
+	return nil, nil
 }
 
 func (o *owner) confirm(at time.Time) { o.confirmed.Store(at.UnixNano()) }

@@ -75,6 +75,12 @@ type Config struct {
 	// once; 0: 20,000, as many as a server has streams. One more may come each 100 ms.
 	NewNodes int
 
+	// Moving is of one of several databases, nil: there is one. It tells whether another database has the tenant that this one knows the credential of, or
+	// is about to.
+	Moving func(context.Context, fleet.CredentialID) (bool, error)
+	// Counts are of the streams of all databases; nil: of this Replica's alone.
+	Counts *StreamCounts
+
 	Logger  *slog.Logger  // nil: slog.Default()
 	Metrics *metrics.Held // nil: nobody is told
 
@@ -87,13 +93,15 @@ type Replica struct {
 	cfg    Config
 	log    *slog.Logger
 	ready  atomic.Bool
+	away   atomic.Bool // the database did not answer the last poll
 	clock  clock
 	pollNo chan struct{} // capacity 1: poll now
 	// The ways to the database: first loads of fleets, readings of those that are held, and
 	// what is asked about nodes.
 	loads, reads, lastStreams *lane
 
-	streams *streamCounts
+	streams *StreamCounts
+	served  atomic.Int64 // streams of this Replica, of those
 	gone    goneFleets
 	lookups *auth.Lookups // of node tokens
 	finds   finds
@@ -119,16 +127,11 @@ func New(cfg Config) (*Replica, error) {
 	if cfg.IdleAfter <= 0 {
 		cfg.IdleAfter = defaultIdle
 	}
-	if cfg.Streams <= 0 {
-		cfg.Streams = defaultStreams
-	}
 	if cfg.NewNodes <= 0 {
 		cfg.NewNodes = defaultNewNodes
 	}
-	for _, most := range []*int{&cfg.StreamsPerCredential, &cfg.StreamsPerTenant} {
-		if *most <= 0 {
-			*most = (cfg.Streams + 1) / 2
-		}
+	if cfg.Counts == nil {
+		cfg.Counts = NewStreamCounts(cfg.Streams, cfg.StreamsPerTenant, cfg.StreamsPerCredential)
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
@@ -139,7 +142,7 @@ func New(cfg Config) (*Replica, error) {
 	slow := newSlowLane()
 	return &Replica{
 		cfg:         cfg,
-		streams:     newStreamCounts(cfg),
+		streams:     cfg.Counts,
 		log:         cfg.Logger,
 		pollNo:      make(chan struct{}, 1),
 		loads:       newLane(slow),
@@ -177,6 +180,9 @@ func (r *Replica) setStart(f func(*owner)) {
 // Ready reports whether the heads were read once since the start. It stays true when
 // the database goes away: what is held is served on.
 func (r *Replica) Ready() bool { return r.ready.Load() }
+
+// Answers reports whether the database has answered the last poll.
+func (r *Replica) Answers() bool { return r.Ready() && !r.away.Load() }
 
 // Wake says that the fleet may have changed, or that any may have. It never blocks.
 func (r *Replica) Wake(f fleet.ID, all bool) {

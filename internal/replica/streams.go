@@ -12,8 +12,8 @@ import (
 // Whoever calls holds the owner's mu.
 type streams struct {
 	tied   map[*attachment]struct{}
-	rounds int  // readings begun
-	gone   bool // the fleet is deleted: nobody comes any more
+	rounds int   // readings begun
+	gone   error // the fleet is deleted, or another database has it: nobody comes any more
 }
 
 // beginRound counts one more reading of the database; those that come now are not older than it.
@@ -26,7 +26,7 @@ func (ss *streams) all() []*attachment { return slices.Collect(maps.Keys(ss.tied
 
 // endAll ends all, for good.
 func (ss *streams) endAll(why error) {
-	ss.gone = true
+	ss.gone = why
 	for a := range ss.tied {
 		a.end(why)
 	}

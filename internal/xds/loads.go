@@ -18,14 +18,14 @@ import (
 	"fairlead/internal/metrics"
 )
 
-// LoadReports is what a Server does with load reports (LRS).
+// LoadReports is what a Server does with load reports (LRS). Add takes one in.
 type LoadReports struct {
-	Recorder *load.Recorder
+	Add      func(id Identity, r load.Report, interval time.Duration)
 	Metrics  *metrics.Loads // nil: nobody is told
 	Interval time.Duration  // at which clients are to report whose fleet says nothing of it
 	Least    time.Duration  // the shortest one that a fleet gets, whatever it says
 	// Settings are those of a fleet, as long as they are the same by the same pointer. It may wait for the database, a second at most. nil: no fleet has any.
-	Settings func(ctx context.Context, key fleet.Key) *fleet.LoadSettings
+	Settings func(ctx context.Context, id Identity) *fleet.LoadSettings
 }
 
 const (
@@ -37,7 +37,7 @@ const (
 
 // registerLoad offers the load reporting service: a talk whose requests are reports, and whose answers say what to report and how often.
 func (s *Server) registerLoad(r grpc.ServiceRegistrar) {
-	if s.cfg.Load.Recorder == nil {
+	if s.cfg.Load.Add == nil {
 		return
 	}
 	r.RegisterService(&grpc.ServiceDesc{
@@ -81,7 +81,7 @@ func (s *Server) takeReports(t *talk) error {
 			r.Node = reportsAll(node.node)
 		}
 		look, before = r.clusters != before || time.Since(looked) >= idleEvery, r.clusters
-		s.cfg.Load.Recorder.Add(t.id.Key, r.Report, s.reportEvery(asked))
+		s.cfg.Load.Add(t.id, r.Report, s.reportEvery(asked))
 		s.cfg.Load.Metrics.Add(t.id.Key, &r.Report, s.reportEvery(asked))
 		r.leave()
 		if asked, err = s.askReports(t, asked); err != nil {
@@ -95,7 +95,7 @@ func (s *Server) takeReports(t *talk) error {
 func (s *Server) askReports(t *talk, asked *fleet.LoadSettings) (*fleet.LoadSettings, error) {
 	now := &noSettings
 	if s.cfg.Load.Settings != nil {
-		now = s.cfg.Load.Settings(t.ctx, t.id.Key)
+		now = s.cfg.Load.Settings(t.ctx, t.id)
 	}
 	if now == asked {
 		return now, nil

@@ -29,7 +29,7 @@ func BenchmarkReportingNodes(b *testing.B) {
 	servers := map[string]func(*testing.B) func() *grpc.ClientConn{
 		"fairlead": func(b *testing.B) func() *grpc.ClientConn {
 			w := xdstest.New(b, func(c *xds.Config) {
-				c.Load = xds.LoadReports{Recorder: load.New(load.Bounds{}), Interval: 10 * time.Second, Settings: func(context.Context, fleet.Key) *fleet.LoadSettings {
+				c.Load = xds.LoadReports{Add: addTo(load.New(load.Bounds{})), Interval: 10 * time.Second, Settings: func(context.Context, xds.Identity) *fleet.LoadSettings {
 					took() // with the first answer, and after each report
 					return &usualLoad
 				}}

@@ -31,8 +31,12 @@ func reporting(t *testing.T, edit ...func(*xds.Config)) (*xdstest.World, *load.R
 	t.Helper()
 	r := load.New(load.Bounds{})
 	return xdstest.New(t, append([]func(*xds.Config){func(c *xds.Config) {
-		c.Load = xds.LoadReports{Recorder: r, Interval: 10 * time.Second}
+		c.Load = xds.LoadReports{Add: addTo(r), Interval: 10 * time.Second}
 	}}, edit...)...), r
+}
+
+func addTo(r *load.Recorder) func(xds.Identity, load.Report, time.Duration) {
+	return func(id xds.Identity, report load.Report, interval time.Duration) { r.Add(id.Key, report, interval) }
 }
 
 // reporter is a client of load reports.
@@ -196,7 +200,7 @@ func TestLoadReportsFollowTheFleetsSettings(t *testing.T) {
 		var set atomic.Pointer[fleet.LoadSettings]
 		set.Store(&fleet.LoadSettings{Interval: 30 * time.Second, Clusters: []string{"a", "b"}})
 		w, sums := reporting(t, func(c *xds.Config) {
-			c.Load.Least, c.Load.Settings = 2*time.Second, func(context.Context, fleet.Key) *fleet.LoadSettings { return set.Load() }
+			c.Load.Least, c.Load.Settings = 2*time.Second, func(context.Context, xds.Identity) *fleet.LoadSettings { return set.Load() }
 		})
 		s := report(t, w, "*")
 		is := func(a *loadv3.LoadStatsResponse, interval time.Duration, all bool, clusters ...string) {
@@ -266,7 +270,7 @@ func TestLoadReportsOfEndpoints(t *testing.T) {
 		t.Run(fmt.Sprint("asked for ", x.set.Endpoints), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w, sums := reporting(t, func(c *xds.Config) {
-					c.Load.Settings = func(context.Context, fleet.Key) *fleet.LoadSettings { return &x.set }
+					c.Load.Settings = func(context.Context, xds.Identity) *fleet.LoadSettings { return &x.set }
 				})
 				s := report(t, w, "*")
 				if a := s.begin("n1"); a.GetReportEndpointGranularity() != x.set.Endpoints {

@@ -50,7 +50,7 @@ var methods = strings.Fields(`
 func TestT03_EveryMethodAsksWhoCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := xdstest.New(t, reflective, func(c *xds.Config) {
-			c.Load = xds.LoadReports{Recorder: load.New(load.Bounds{}), Interval: time.Second}
+			c.Load = xds.LoadReports{Add: addTo(load.New(load.Bounds{})), Interval: time.Second}
 		})
 		offered := w.Server.NewGRPC()
 		known := map[string]bool{"grpc.health.v1.Health/Check": true}

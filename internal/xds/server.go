@@ -45,7 +45,7 @@ type Config struct {
 	AllowProxied bool
 	// RESTOnly serves polls over REST, and no gRPC.
 	RESTOnly bool
-	// Load is what is done with load reports. Without a Recorder they are not served.
+	// Load is what is done with load reports. Without its Add they are not served.
 	Load LoadReports
 	// Crowd, if set, is told when connections begin to come faster than they are taken in, and when none has had to
 	// wait for ten seconds.
@@ -206,7 +206,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Load.Metrics == nil {
 		cfg.Load.Metrics = metrics.Discard().Loads
 	}
-	if cfg.Load.Recorder != nil && cfg.Load.Interval <= 0 {
+	if cfg.Load.Add != nil && cfg.Load.Interval <= 0 {
 		return nil, errors.New("xds: Config.Load.Interval is missing")
 	}
 	cfg.Limits = cfg.Limits.withDefaults()

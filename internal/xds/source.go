@@ -17,6 +17,7 @@ type Identity struct {
 	Credential fleet.CredentialID
 	Nodes      auth.NodePattern
 	Token      [32]byte // its SHA-256: that of the credential
+	Cell       string   // of several databases the one that knows the credential; whoever authenticates says so
 }
 
 // Authenticator finds whose token it is.

@@ -33,6 +33,7 @@ type Client struct {
 	t        testing.TB
 	protocol Protocol
 	node     *corev3.Node
+	token    Token
 	conn     *grpc.ClientConn
 	ctx      context.Context //nolint:containedctx // of the client's streams
 	cancel   context.CancelFunc
@@ -68,10 +69,10 @@ type Token string
 // Open starts a client. It ends with the test.
 func Open(t testing.TB, conn *grpc.ClientConn, v Protocol, node *corev3.Node, token ...Token) *Client {
 	t.Helper()
-	as := append(token, "*")[0]
+	as := append(slices.Clone(token), "*")[0]
 	ctx, cancel := context.WithCancel(As(t.Context(), string(as)))
 	c := &Client{
-		t: t, protocol: v, node: node, conn: conn, ctx: ctx, cancel: cancel,
+		t: t, protocol: v, node: node, token: as, conn: conn, ctx: ctx, cancel: cancel,
 		streams: map[string]*stream{}, labels: map[label]string{},
 		inbox: make(chan *Response, 1024), ends: make(chan error, 16), turn: make(chan struct{}, 1),
 	}
@@ -88,7 +89,7 @@ func (c *Client) Again() *Client { return c.At(c.conn) }
 func (c *Client) At(conn *grpc.ClientConn) *Client {
 	c.t.Helper()
 	c.Close()
-	next := Open(c.t, conn, c.protocol, c.node)
+	next := Open(c.t, conn, c.protocol, c.node, c.token)
 	for t, s := range c.types {
 		next.types[t] = state{names: slices.Clone(s.names), wildcard: s.wildcard, accepted: s.accepted, held: maps.Clone(s.held)}
 	}
