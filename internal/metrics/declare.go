@@ -40,13 +40,21 @@ type section struct {
 	told     bool
 }
 
-// section begins one of the metrics that these programs have; Dev has all.
+// section begins one of the metrics that these programs have of one database; Dev has all.
 func (r *Registry) section(name string, in Program, of ...Program) section {
-	return section{r, name, in, of, in == Dev || slices.Contains(of, in)}
+	return section{r, name, in, of, r.parts.cell && hasPart(in, of)}
 }
 
-// tells reports whether the process is that program, too.
-func (s section) tells(p Program) bool { return s.in == Dev || s.in == p }
+// ofProcess is the same section, of what is of the whole process.
+func (s section) ofProcess() section {
+	s.told = s.registry.parts.process && hasPart(s.in, s.of)
+	return s
+}
+
+func hasPart(in Program, of []Program) bool { return in == Dev || slices.Contains(of, in) }
+
+// tells reports whether what that program has is told.
+func (s section) tells(p Program) bool { return s.told && (s.in == Dev || s.in == p) }
 
 func (s section) declare(name string, kind Kind, help string, labels []Label) (names []string) {
 	s.registry.families = append(s.registry.families, Family{s.name, name, kind, help, labels, s.of})
@@ -58,7 +66,7 @@ func (s section) declare(name string, kind Kind, help string, labels []Label) (n
 
 func (s section) tell(c prometheus.Collector) {
 	if s.told {
-		s.registry.set.MustRegister(c)
+		s.registry.into.MustRegister(c)
 	}
 }
 

@@ -36,7 +36,9 @@ type Config struct {
 	Fleets int
 	// LoadClusters is how many clusters have series of what proxies report of their load; 0: none, and nothing is told of any.
 	LoadClusters int
-	Logger       *slog.Logger // of what cannot be told; nil: slog.Default()
+	// Cells: the process has several databases. What is told of one of them is told by its Cell, with the label cell.
+	Cells  bool
+	Logger *slog.Logger // of what cannot be told; nil: slog.Default()
 }
 
 // Registry is what a process tells. It is safe for concurrent use.
@@ -54,9 +56,19 @@ type Registry struct {
 
 	databases databases
 
+	program  Program
 	config   Config
 	set      *prometheus.Registry
+	into     prometheus.Registerer // set, or what labels all that goes into it
+	labels   *fleetLabels
+	parts    parts
 	families []Family
+}
+
+// parts are what a Registry tells.
+type parts struct {
+	process bool // what is of the whole process
+	cell    bool // what is of one database
 }
 
 // New declares all metrics, and tells those of the program. It starts nothing.
@@ -64,19 +76,33 @@ func New(of Program, c Config) *Registry {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	r := &Registry{config: c, set: prometheus.NewRegistry()}
-	labels := newFleetLabels(c.Fleets)
+	r := &Registry{program: of, config: c, set: prometheus.NewRegistry(), labels: newFleetLabels(c.Fleets), parts: parts{process: true, cell: !c.Cells}}
+	r.into = r.set
+	r.declare()
+	return r
+}
+
+// Cell is what is told of one cell, in the same scrapes, with its name as the label cell. All cells share the fleets that have series of their own. It is for a Registry with Config.Cells, once for
+// each name.
+func (r *Registry) Cell(name string) *Registry {
+	c := &Registry{program: r.program, config: r.config, set: r.set, labels: r.labels, parts: parts{cell: true}}
+	c.into = prometheus.WrapRegistererWith(prometheus.Labels{"cell": name}, r.set)
+	c.declare()
+	return c
+}
+
+func (r *Registry) declare() {
+	of, labels := r.program, r.labels
 	r.declareProcess(of)
 	r.Streams = newStreams(r.section("Streams", of, XDS), labels)
 	r.Delivery = newDelivery(r.section("Revisions and reports", of, XDS), labels)
 	r.Held = newHeld(r.section("Fleets that are held", of, XDS))
 	r.Standby = newStandby(r.section("Fleets that are held", of, XDS))
-	r.Loads = newLoads(r.section("Load of proxies", of, XDS), c.LoadClusters)
+	r.Loads = newLoads(r.section("Load of proxies", of, XDS), r.config.LoadClusters)
 	r.Requests = newRequests(r.section("Requests", of, API))
 	r.Audit = newAudit(r.section("The audit", of, API))
-	r.Traces = newTraces(r.section("Traces", of, API, XDS))
+	r.Traces = newTraces(r.section("Traces", of, API, XDS).ofProcess())
 	r.databases = newDatabases(r.section("The database", of, API, XDS))
-	return r
 }
 
 // Discard counts, and nobody is told: for who is given no Registry.
@@ -105,7 +131,7 @@ func (l lines) Println(v ...any) {
 }
 
 func (r *Registry) declareProcess(of Program) {
-	s := r.section("Process", of, API, XDS)
+	s := r.section("Process", of, API, XDS).ofProcess()
 	s.gauge("fairlead_build_info", "The build that runs: the value is 1.",
 		Label{"program", "`api`, `xds` or `dev`"}, Label{"version", "that of the module, or its commit"}, Label{"go_version", "such as `go1.26`"},
 	).WithLabelValues(string(of), r.config.Version, runtime.Version()).Set(1)
@@ -118,6 +144,6 @@ func (r *Registry) declareProcess(of Program) {
 		}
 	}, ends)
 	if s.told {
-		r.set.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		r.into.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}
 }

@@ -47,6 +47,7 @@ func newRequests(s section) *Requests {
 	size := Label{"size", "`small` or `large`: documents from 64 KiB on, and fleets from 1,000 resources and nodes on"}
 	turns := s.histogram("fairlead_compute_wait_seconds", "How long what is read, checked and compared waited for its turn.", turnBuckets, size)
 	m.turns = map[bool]prometheus.Observer{false: turns.WithLabelValues("small"), true: turns.WithLabelValues("large")}
+	s = s.ofProcess()
 	slots := s.value("fairlead_compute_slots", Gauge, "How many may compute at the same time.")
 	running := s.value("fairlead_compute_running", Gauge, "Computations under way.", size)
 	waiting := s.value("fairlead_compute_waiting", Gauge, "Computations that wait for their turn.", size)
