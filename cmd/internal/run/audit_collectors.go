@@ -2,12 +2,10 @@ package run
 
 import (
 	"fmt"
-	"io"
 	"os"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/forward"
-	"fairlead/internal/seal"
 )
 
 // AuditCollectors says where the audit of all tenants goes beside the database. It is the operator's alone: no tenant names an address that a server calls.
@@ -49,19 +47,7 @@ func (c AuditCollectors) sinks() (out []sink, err error) {
 
 // readSecret reads a key file that nobody else may use.
 func readSecret(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read from
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if mode := info.Mode().Perm(); seal.Loose(info) {
-		return nil, fmt.Errorf("others than the owner may use %s (mode %04o): run \"chmod 600 %s\", and make a new key if somebody may have read it: %w", path, mode, path, fleet.ErrInvalid)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, 1024))
+	text, err := readPrivate(path, 1024, "make a new key")
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ import (
 
 // XDSConfig is what the xDS server needs besides an open port.
 type XDSConfig struct {
-	DatabaseURL    string        `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_node or a member of it."`
+	DatabaseURL    string        `name:"database-url" env:"FAIRLEAD_DATABASE_URL" xor:"database" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_node or a member of it."`
 	ListenURL      string        `name:"listen-database-url" env:"FAIRLEAD_LISTEN_DATABASE_URL" placeholder:"URL" help:"A direct way to the same Postgres for LISTEN, where --database-url goes through a transaction pooler."`
 	ReadURL        string        `name:"read-database-url" env:"FAIRLEAD_READ_DATABASE_URL" placeholder:"URL" help:"A hot standby of that Postgres, or several, of which fleets are read, as the same role. What it does not have in time is read from --database-url."`
 	Wakeup         string        `name:"wakeup" env:"FAIRLEAD_WAKEUP" enum:"notify,poll" default:"notify" help:"How changes are heard of: notify (and poll all the same), or poll alone."`
@@ -42,6 +42,7 @@ type XDSConfig struct {
 	TokenStreams   int           `name:"max-streams-per-credential" env:"FAIRLEAD_MAX_STREAMS_PER_CREDENTIAL" help:"Of them, those of one node token; half by default."`
 	LoadInterval   time.Duration `name:"load-report-interval" env:"FAIRLEAD_LOAD_REPORT_INTERVAL" default:"10s" help:"How often proxies that report their load are to do so, 1s to 1m, unless their fleet says how often."`
 	Name           string        `name:"name" env:"FAIRLEAD_NAME" help:"The server's name for people; the host's by default."`
+	CellsFile
 	LeastLoad
 	Database
 	Unauthenticated
