@@ -135,4 +135,5 @@ GRANT EXECUTE ON FUNCTION sweep_sessions TO fairlead_app;
 GRANT EXECUTE ON FUNCTION tell_denied TO fairlead_node;
 GRANT EXECUTE ON FUNCTION tenant_marks TO fairlead_app;
 GRANT EXECUTE ON FUNCTION tenants_to_purge TO fairlead_app;
+GRANT EXECUTE ON FUNCTION token_place TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION touch_session TO fairlead_app;

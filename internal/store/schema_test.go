@@ -167,6 +167,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"tell_denied: fairlead_node",
 		"tenant_marks: fairlead_app",
 		"tenants_to_purge: fairlead_app",
+		"token_place: fairlead_app fairlead_node",
 		"touch_session: fairlead_app",
 	}
 	if d := cmp.Diff(want, functions); d != "" {

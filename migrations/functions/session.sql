@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION session_open(p_seen timestamptz, p_expires timestampt
   SELECT p_ended IS NULL AND p_expires > clock_timestamp() AND p_seen > clock_timestamp() - session_idle()
 $$;
 
--- A door across tenants, which does not lead to a deleted one: what stands behind a session's id, and behind its token's.
+-- A door across tenants, which does not lead to a deleted one, nor to one that another cell has: what stands behind a session's id, and behind its token's.
 CREATE OR REPLACE FUNCTION find_session(p_id uuid)
 RETURNS TABLE (hash bytea, created_at timestamptz, last_seen_at timestamptz, idle_at timestamptz, expires_at timestamptz, ended_at timestamptz,
                credential_id uuid, operator boolean, tenant_id uuid, role text, name text, fleet_id uuid, writes_secrets boolean, uses_secrets text[],

@@ -11,19 +11,19 @@ BEGIN
   END IF;
 END $$;
 
--- The operator's doors to tenants. Deleted ones are not to be seen, but in the list of those that can come back.
+-- The operator's doors to tenants. Deleted ones are not to be seen, but in the list of those that can come back; those that another cell has are not at all.
 
 CREATE OR REPLACE FUNCTION operator_tenants(p_after text, p_from text, p_before text, p_limit integer, p_deleted boolean) RETURNS SETOF tenants
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
   SELECT * FROM tenants t
-   WHERE t.slug > p_after AND t.slug >= p_from AND t.slug < p_before
+   WHERE t.slug > p_after AND t.slug >= p_from AND t.slug < p_before AND is_served(t.place)
      AND CASE WHEN p_deleted THEN t.deleted_at > clock_timestamp() - interval '30 days' ELSE t.deleted_at IS NULL END
    ORDER BY t.slug LIMIT p_limit
 $$;
 
 CREATE OR REPLACE FUNCTION operator_tenant_by_slug(p_slug text) RETURNS SETOF tenants
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
-  SELECT * FROM tenants t WHERE t.slug = p_slug AND t.deleted_at IS NULL
+  SELECT * FROM tenants t WHERE t.slug = p_slug AND t.deleted_at IS NULL AND is_served(t.place)
 $$;
 
 CREATE OR REPLACE FUNCTION operator_create_tenant(p_id uuid, p_slug text, p_name text, p_actor jsonb) RETURNS tenants
