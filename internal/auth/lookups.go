@@ -68,10 +68,21 @@ func (l *Lookups) Rejected(hash [32]byte, now time.Time) error {
 
 // Reject remembers that the token of this hash, which came from the address, is no good.
 func (l *Lookups) Reject(hash [32]byte, address string, why error, now time.Time) {
-	address = origin(address)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rejected.put(hash, rejection{why, now}, now)
+	l.doubtLocked(address, now)
+}
+
+// Doubt counts a token from the address of which it cannot be said whether it is good: many of them are no cheaper than bad ones.
+func (l *Lookups) Doubt(address string, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.doubtLocked(address, now)
+}
+
+func (l *Lookups) doubtLocked(address string, now time.Time) {
+	address = origin(address)
 	n, _ := l.addresses.get(address, now)
 	l.addresses.put(address, n+1, now)
 }
