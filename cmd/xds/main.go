@@ -44,7 +44,7 @@ func main() {
 // Run serves until ctx ends.
 func (c *command) Run(ctx context.Context) error {
 	log, level := c.Log.Open(os.Stderr)
-	registry, err := c.StreamSeries.Open(metrics.XDS, log)
+	registry, err := c.StreamSeries.Open(metrics.XDS, c.CellsFile.File != "", log)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (c Command) Run(ctx context.Context, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, logFile.Close()) }()
 	s.log = slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: c.LogLevel}))
-	if s.registry, err = c.StreamSeries.Open(metrics.Dev, s.log); err != nil {
+	if s.registry, err = c.StreamSeries.Open(metrics.Dev, false, s.log); err != nil {
 		return err
 	}
 	if s.tracer, s.tracing, err = c.Traces.Open(ctx, "fairlead-dev", s.registry, s.log); err != nil {

@@ -18,8 +18,13 @@ import (
 // healthProbes is how many connections the port of the health has.
 const healthProbes = 100
 
+// PartlyReady says what a process that is ready cannot do yet, or not now.
+type PartlyReady struct{ What string }
+
+func (p *PartlyReady) Error() string { return p.What }
+
 // Health serves /healthz (the process lives), /readyz (it may be sent traffic) and /metrics over
-// plain HTTP. ready returns why not. A process that lives in spite of panics says how many
+// plain HTTP. ready returns why not; a *PartlyReady is told, and is no reason. A process that lives in spite of panics says how many
 // there were since its start. Whoever asks is unknown: a few probes are all that there is room for.
 func Health(lis net.Listener, log *slog.Logger, m *metrics.Registry, ready func(context.Context) error) lifecycle.Component {
 	return lifecycle.Component{Name: "health", Run: func(ctx context.Context) error {
@@ -33,6 +38,10 @@ func Health(lis net.Listener, log *slog.Logger, m *metrics.Registry, ready func(
 		})
 		mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 			err := ready(r.Context())
+			partly := ""
+			if p := (*PartlyReady)(nil); errors.As(err, &p) {
+				partly, err = p.What+"\n", nil
+			}
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -40,7 +49,7 @@ func Health(lis net.Listener, log *slog.Logger, m *metrics.Registry, ready func(
 				http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
 				return
 			}
-			_, _ = io.WriteString(w, "ready\n")
+			_, _ = io.WriteString(w, "ready\n"+partly)
 		})
 		srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second}
 		d := door.New(door.Limits{Unproved: healthProbes, PerAddress: healthProbes, Idle: httpIdle}, door.NewLog(log))

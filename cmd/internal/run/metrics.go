@@ -16,9 +16,9 @@ type Series struct {
 // How many fleets and clusters may have metrics of their own at most: a fleet has some series, a cluster up to a hundred.
 const mostFleets, mostClusters = 10_000, 1000
 
-// Open declares what a program tells.
-func (s Series) Open(of metrics.Program, log *slog.Logger) (*metrics.Registry, error) {
-	return StreamSeries{Series: s}.Open(of, log)
+// Open declares what a program tells. cells: of several databases.
+func (s Series) Open(of metrics.Program, cells bool, log *slog.Logger) (*metrics.Registry, error) {
+	return StreamSeries{Series: s}.Open(of, cells, log)
 }
 
 // StreamSeries is Series of a program that serves streams.
@@ -27,8 +27,8 @@ type StreamSeries struct {
 	LoadClusters int `name:"metrics-load-clusters" env:"FAIRLEAD_METRICS_LOAD_CLUSTERS" default:"0" help:"How many clusters have metrics of the load that proxies report: those that come first. They tell the names of clusters and localities. 0 for none."`
 }
 
-// Open declares what a program tells.
-func (s StreamSeries) Open(of metrics.Program, log *slog.Logger) (*metrics.Registry, error) {
+// Open declares what a program tells. cells: of several databases.
+func (s StreamSeries) Open(of metrics.Program, cells bool, log *slog.Logger) (*metrics.Registry, error) {
 	for _, x := range []struct {
 		flag    string
 		n, most int
@@ -37,5 +37,5 @@ func (s StreamSeries) Open(of metrics.Program, log *slog.Logger) (*metrics.Regis
 			return nil, fmt.Errorf("%s is %d: give 0 to %d: %w", x.flag, x.n, x.most, fleet.ErrInvalid)
 		}
 	}
-	return metrics.New(of, metrics.Config{Version: Version(), Fleets: s.Fleets, LoadClusters: s.LoadClusters, Logger: log}), nil
+	return metrics.New(of, metrics.Config{Version: Version(), Fleets: s.Fleets, Cells: cells, LoadClusters: s.LoadClusters, Logger: log}), nil
 }
