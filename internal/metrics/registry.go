@@ -94,11 +94,11 @@ func (r *Registry) Cell(name string) *Registry {
 func (r *Registry) declare() {
 	of, labels := r.program, r.labels
 	r.declareProcess(of)
-	r.Streams = newStreams(r.section("Streams", of, XDS), labels)
+	r.Streams = newStreams(r.section("Streams", of, XDS).ofProcess(), labels)
 	r.Delivery = newDelivery(r.section("Revisions and reports", of, XDS), labels)
 	r.Held = newHeld(r.section("Fleets that are held", of, XDS))
 	r.Standby = newStandby(r.section("Fleets that are held", of, XDS))
-	r.Loads = newLoads(r.section("Load of proxies", of, XDS), r.config.LoadClusters)
+	r.Loads = newLoads(r.section("Load of proxies", of, XDS).ofProcess(), r.config.LoadClusters)
 	r.Requests = newRequests(r.section("Requests", of, API))
 	r.Audit = newAudit(r.section("The audit", of, API))
 	r.Traces = newTraces(r.section("Traces", of, API, XDS).ofProcess())
