@@ -139,9 +139,7 @@ func (c *Cells) askAll(ctx context.Context, cred credential) lookedUp {
 		select {
 		case f := <-answers:
 			if said.hear(f); f.err == nil && late == nil {
-				timer := time.NewTimer(cellsGrace)
-				defer timer.Stop()
-				late = timer.C
+				late = time.After(cellsGrace)
 			}
 		case <-late:
 			return said.found
