@@ -29,7 +29,7 @@ type serveCommand struct {
 // and health checks are answered while the database is waited for.
 func (c *serveCommand) Run(ctx context.Context) error {
 	log, level := c.Log.Open(os.Stderr)
-	registry, err := c.Series.Open(metrics.API, log)
+	registry, err := c.Series.Open(metrics.API, c.CellsFile.File != "", log)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"fairlead/internal/auth"
 	"fairlead/internal/compute"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/access"
@@ -39,6 +38,7 @@ type Config struct {
 	// Ready tells whether the process can serve; nil: whether the database answers.
 	Ready   func(context.Context) error
 	Metrics *metrics.Requests // nil: nobody is told
+	Process *Process          // nil: this API is the only one of its process
 	Traces  *traces.Tracer    // nil: no revision is traced
 	// LeastLoad is the shortest interval of load reports that a fleet may have; 0: 1s.
 	LeastLoad time.Duration
@@ -46,13 +46,14 @@ type Config struct {
 
 // API is the REST API. It is safe for concurrent use and starts no goroutine.
 type API struct {
+	*Process
+	cells    *Cells // of which this is one; nil: it has no others
 	store    *store.Store
 	compiler *resource.Compiler
 	sealer   *seal.Sealer
 	guard    write.Guard
 	log      *slog.Logger
 	ready    func(context.Context) error
-	lookups  *auth.Lookups // of API tokens and sessions
 	tokens   compute.Shared[fleet.CredentialID, store.Token]
 	tenants  compute.Shared[tenantKey, store.Tenant]
 	fleets   compute.Shared[fleetKey, tenantAndFleet]
@@ -67,30 +68,17 @@ type API struct {
 	tail       *live.Tail    // of events
 	heartbeat  time.Duration // of a stream of events
 	liveBeat   time.Duration // of a stream that tells what has changed
-	limits     *access.LimitsBook
-	pace       *access.Pace
-	polls      access.Polls
-	shares     *access.Shares // of the processors
-	unread     *access.Unread // answers
-	bodies     *access.Bodies // of requests
 	denied     *access.Denials
 
-	guesses     *access.Guesses
 	comparisons *access.Denials // that the audit is to be told of
-	facts       *read.Book
-	computing   *compute.Pool
 	checks      compute.Flights[findingsOf, read.Checked]
-	handler     http.Handler
+	router      *chi.Mux
 
 	drainOnce sync.Once
 	draining  chan struct{}
 	finishing time.Duration
 	finishBy  time.Time // set before draining is closed
 }
-
-// doubtedAtOnce is how many tokens are looked up at the same time that come from addresses of
-// bad ones: so many connections of the database a flood may have.
-const doubtedAtOnce = 2
 
 var _ oapi.StrictServerInterface = (*API)(nil)
 
@@ -108,36 +96,30 @@ func New(c Config) (*API, error) {
 	if c.Metrics == nil {
 		c.Metrics = metrics.Discard().Requests
 	}
+	if c.Process == nil {
+		c.Process = NewProcess(c.Metrics)
+	}
 	k, err := theContract()
 	if err != nil {
 		return nil, fmt.Errorf("read the contract: %w", err)
 	}
 	a := &API{
-		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, guard: c.Guard, log: ofRequests(c.Logger), traces: c.Traces, ready: c.Ready, operations: k.operations,
-		draining: make(chan struct{}), lookups: auth.NewLookups(0, doubtedAtOnce), public: c.Public, metrics: c.Metrics,
+		Process: c.Process, store: c.Store, compiler: c.Compiler, sealer: c.Sealer, guard: c.Guard, log: ofRequests(c.Logger), traces: c.Traces, ready: c.Ready, operations: k.operations,
+		draining: make(chan struct{}), public: c.Public, metrics: c.Metrics,
 		leastLoad: max(c.LeastLoad, time.Second),
 	}
 	a.receipts = live.NewReceipts(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
 	})
 	a.tail, a.heartbeat, a.liveBeat = live.New(c.Store, time.Now), streamHeartbeat, liveHeartbeat
-	a.facts = read.NewBook(c.Store, newReading())
-	a.limits, a.pace = access.NewLimitsBook(time.Now, databasePatience, c.Store.Limits), access.NewPace(time.Now)
-	a.shares, a.unread = access.NewShares(), access.NewUnread(streamPatience)
-	a.bodies = access.NewBodies()
-	a.denied = access.NewDenials(time.Now)
-	a.guesses, a.comparisons = access.NewGuesses(time.Now), access.NewDenials(time.Now)
-	a.computing, a.finishing = newComputing(), finishing
-	c.Metrics.Watch(func() metrics.ComputeState {
-		s := a.computing.State()
-		return metrics.ComputeState{Slots: s.Slots, Running: s.Running, Waiting: s.Waiting}
-	})
-	a.handler = a.routes(k, c.Page)
+	a.denied, a.comparisons = access.NewDenials(time.Now, &a.denials), access.NewDenials(time.Now, &a.denials)
+	a.finishing = finishing
+	a.router = a.routes(k, c.Page)
 	return a, nil
 }
 
 // Handler returns the one handler of the API, the health checks and the page.
-func (a *API) Handler() http.Handler { return a.handler }
+func (a *API) Handler() http.Handler { return a.router }
 
 // Drain ends the waiting of long polls, each of which answers at once with what it knows, and streams, and after some
 // seconds what is still computed. Call it when the server begins to stop (http.Server.RegisterOnShutdown).
@@ -148,7 +130,7 @@ func (a *API) Drain() {
 	})
 }
 
-func (a *API) routes(k *contract, page http.Handler) http.Handler {
+func (a *API) routes(k *contract, page http.Handler) *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(rawPath, a.public.strictTransport, logged(a.log), a.measured, contained(a.log), headAsGet)
 	r.NotFound(notFound(page))
@@ -189,6 +171,10 @@ func noStore(next http.Handler) http.Handler {
 func (a *API) readiness(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), databasePatience)
 	defer cancel()
+	if a.cells != nil {
+		a.cells.readiness(ctx, w)
+		return
+	}
 	if err := a.ready(ctx); err != nil {
 		note(r.Context()).err = err
 		text := "not ready\n"

@@ -116,41 +116,48 @@ func (a *API) identify(r *http.Request, c *call) error {
 }
 
 func (a *API) token(r *http.Request) (store.Token, error) {
+	text, err := bearer(r)
+	if err != nil {
+		return store.Token{}, err
+	}
+	_, token, err := a.goodToken(r.Context(), r.RemoteAddr, text)
+	return token, err
+}
+
+// bearer is what stands in the Authorization header.
+func bearer(r *http.Request) (text string, err error) {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
-		return store.Token{}, unauthenticated("send one Authorization header: Bearer, then an API token")
+		return "", unauthenticated("send one Authorization header: Bearer, then an API token")
 	}
 	scheme, text, _ := strings.Cut(values[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return store.Token{}, unauthenticated("the Authorization header has to be Bearer, then an API token")
+		return "", unauthenticated("the Authorization header has to be Bearer, then an API token")
 	}
-	return a.goodToken(r.Context(), r.RemoteAddr, text)
+	return text, nil
 }
 
-// goodToken looks up an API token that came from the address, however it was sent.
-func (a *API) goodToken(ctx context.Context, address, text string) (store.Token, error) {
+// goodToken looks up an API token that came from the address, however it was sent. in is the API whose database has it: another one where
+// there are several cells and nothing has said yet which one is meant.
+func (a *API) goodToken(ctx context.Context, address, text string) (in *API, token store.Token, err error) {
 	text = strings.TrimSpace(text)
 	kind, id, err := auth.ParseAPIToken(text)
 	if err != nil {
-		return store.Token{}, unauthenticated(strings.TrimSuffix(err.Error(), ": "+fleet.ErrUnauthenticated.Error()))
+		return nil, store.Token{}, unauthenticated(strings.TrimSuffix(err.Error(), ": "+fleet.ErrUnauthenticated.Error()))
 	}
 	sent := auth.Hash(text)
 	if a.lookups.Rejected(sent, time.Now()) != nil {
-		return store.Token{}, errTokenNotValid()
+		return nil, store.Token{}, errTokenNotValid()
 	}
-	var row store.Token
-	err = a.lookUp(ctx, address, func(ctx context.Context) (err error) {
-		row, err = a.tokens.Do(ctx, id, func(ctx context.Context) (store.Token, error) { return a.store.FindToken(ctx, id) })
-		return err
-	})
-	if err != nil && !errors.Is(err, fleet.ErrNotFound) {
-		return store.Token{}, err
+	f := a.find(ctx, address, credential{id: id, sent: sent})
+	if f.err != nil && !errors.Is(f.err, fleet.ErrNotFound) {
+		return nil, store.Token{}, f.err
 	}
-	if !tokenHolds(row, err == nil, kind, sent, time.Now()) {
+	if !tokenHolds(f.token, f.err == nil, kind, sent, time.Now()) {
 		a.lookups.Reject(sent, address, fleet.ErrUnauthenticated, time.Now())
-		return store.Token{}, errTokenNotValid()
+		return nil, store.Token{}, errTokenNotValid()
 	}
-	return row, nil
+	return f.api, f.token, nil
 }
 
 // lookUp waits for its turn if bad tokens have come from the same address lately.

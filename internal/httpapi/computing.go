@@ -44,8 +44,8 @@ func newReading() *compute.Pool {
 const largeRest = time.Second
 
 // TellLarge calls f with true when large computations begin, and with false when they are over, until ctx ends. A server has one caller.
-func (a *API) TellLarge(ctx context.Context, f func(here bool)) error {
-	a.computing.TellLarge(ctx, largeRest, f)
+func (p *Process) TellLarge(ctx context.Context, f func(here bool)) error {
+	p.computing.TellLarge(ctx, largeRest, f)
 	return nil
 }
 

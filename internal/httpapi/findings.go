@@ -52,7 +52,7 @@ func (a *API) findings(ctx context.Context) (read.Checked, error) {
 func (a *API) check(ctx context.Context, begin func()) (out read.Checked, err error) {
 	c := callOf(ctx)
 	f := findings.Fleet{StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), PrivateClusters: c.fleet.PrivateClusters, Values: c.fleet.Values}
-	if f.Resources, out.At, err = a.facts.Read(ctx, keyOf(c), begin); err != nil {
+	if f.Resources, out.At, err = a.facts.Read(ctx, a.store, keyOf(c), begin); err != nil {
 		return out, err
 	}
 	if f.Nodes, f.Unlabeled, f.NodesCut, err = a.labeledNodes(ctx); err != nil {

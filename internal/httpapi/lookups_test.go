@@ -111,7 +111,7 @@ func TestLookUpsOfRequestsAreShared(t *testing.T) {
 	var all sync.WaitGroup
 	for range requests {
 		all.Go(func() {
-			row, err := w.api.goodToken(t.Context(), "192.0.2.1:1", w.owner)
+			_, row, err := w.api.goodToken(t.Context(), "192.0.2.1:1", w.owner)
 			if err != nil {
 				t.Error(err)
 			}

@@ -34,7 +34,7 @@ func (a *API) paced(next http.Handler) http.Handler {
 
 // spend counts a request, or refuses it.
 func (a *API) spend(ctx context.Context, p auth.Principal, ks []access.Counted) error {
-	l := a.limits.Of(ctx, p.Tenant)
+	l := a.limits.Of(ctx, p.Tenant, a.store.Limits)
 	if empty, wait := a.pace.Take(l, ks...); empty != nil {
 		return tooFast(empty.What, l[empty.What], wait)
 	}
@@ -64,7 +64,7 @@ func wholeSecondsUp(d time.Duration) int { return int((d + time.Second - 1) / ti
 // beginToWait counts a long poll until the function that it returns is called.
 func (a *API) beginToWait(ctx context.Context) (done func(), err error) {
 	p := callOf(ctx).principal
-	l, ks := a.limits.Of(ctx, p.Tenant), access.BothOf(p, store.LimitTokenWaitingPolls, store.LimitWaitingPolls)
+	l, ks := a.limits.Of(ctx, p.Tenant, a.store.Limits), access.BothOf(p, store.LimitTokenWaitingPolls, store.LimitWaitingPolls)
 	if full := a.polls.Enter(l, ks...); full != nil {
 		limit := l[full.What]
 		p := refuse(http.StatusTooManyRequests, "too_many_waiting", fmt.Sprintf("%s has %d %s on this server, which is the limit: let one end, or ask without wait",

@@ -28,20 +28,15 @@ func (a *API) bySession(r *http.Request, cookies []string) (store.Session, store
 	if a.lookups.Rejected(sent, time.Now()) != nil {
 		return store.Session{}, store.Token{}, errSessionOver()
 	}
-	var x store.Session
-	var token store.Token
-	err = a.lookUp(r.Context(), r.RemoteAddr, func(ctx context.Context) (err error) {
-		x, token, err = a.store.FindSession(ctx, id)
-		return err
-	})
-	if err != nil && !errors.Is(err, fleet.ErrNotFound) {
-		return store.Session{}, store.Token{}, err
+	f := a.find(r.Context(), r.RemoteAddr, credential{id: fleet.CredentialID(id), session: true, sent: sent})
+	if f.err != nil && !errors.Is(f.err, fleet.ErrNotFound) {
+		return store.Session{}, store.Token{}, f.err
 	}
-	if !sessionHolds(x, token, err == nil, sent, time.Now()) {
+	if !sessionHolds(f.session, f.token, f.err == nil, sent, time.Now()) {
 		a.lookups.Reject(sent, r.RemoteAddr, fleet.ErrUnauthenticated, time.Now())
 		return store.Session{}, store.Token{}, errSessionOver()
 	}
-	return x, token, nil
+	return f.session, f.token, nil
 }
 
 // sessionHolds does for the cookie of a session what tokenHolds does for a token.

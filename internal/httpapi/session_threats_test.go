@@ -36,7 +36,7 @@ func TestT24_EveryRouteThatChangesSomethingIsProtected(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	page := w.signedIn(w.owner)
-	routes, ok := w.api.handler.(chi.Routes)
+	routes, ok := w.api.Handler().(chi.Routes)
 	if !ok {
 		t.Fatal("the handler is no router")
 	}

@@ -19,13 +19,13 @@ const maxAgent = 256
 // SignIn implements signIn. The secret of the session is in its cookie and nowhere else.
 func (a *API) SignIn(ctx context.Context, r oapi.SignInRequestObject) (oapi.SignInResponseObject, error) {
 	c, n := callOf(ctx), note(ctx)
-	token, err := a.goodToken(ctx, c.remote, r.Body.Token)
+	in, token, err := a.goodToken(ctx, c.remote, r.Body.Token)
 	if err != nil {
 		return nil, err
 	}
 	p := token.Principal
 	n.credential = p.Credential.String()
-	if err := a.spend(ctx, p, access.BothOf(p, store.LimitTokenWrites, store.LimitWrites)); err != nil {
+	if err := in.spend(ctx, p, access.BothOf(p, store.LimitTokenWrites, store.LimitWrites)); err != nil {
 		return nil, err
 	}
 	id, secret, hash := auth.NewSession()
@@ -37,9 +37,12 @@ func (a *API) SignIn(ctx context.Context, r oapi.SignInRequestObject) (oapi.Sign
 	}
 	actor := c.actor
 	actor.Credential, actor.Name = p.Credential, p.Name
-	ends, err := a.store.BeginSession(ctx, actor, begun)
+	ends, err := in.store.BeginSession(ctx, actor, begun)
 	if err != nil {
 		return nil, err
+	}
+	if a.cells != nil && begun.Before != (fleet.SessionID{}) {
+		a.cells.endElsewhere(ctx, in, c, begun)
 	}
 	cookie := c.cookie.given(secret, time.Until(ends))
 	return oapi.SignIn204Response{Headers: oapi.SignIn204ResponseHeaders{SetCookie: cookie.String()}}, nil

@@ -31,7 +31,7 @@ func (a *API) GetTopology(ctx context.Context, r oapi.GetTopologyRequestObject) 
 	if p.Most != nil {
 		most = *p.Most
 	}
-	resources, at, err := a.facts.Read(ctx, keyOf(c), func() {})
+	resources, at, err := a.facts.Read(ctx, a.store, keyOf(c), func() {})
 	if err != nil {
 		return nil, err
 	}

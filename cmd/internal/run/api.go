@@ -8,28 +8,24 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
-	"fairlead/internal/audit"
 	"fairlead/internal/door"
-	"fairlead/internal/endpoints"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi"
-	"fairlead/internal/httpapi/write"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/metrics"
-	"fairlead/internal/resource"
-	"fairlead/internal/seal"
 	"fairlead/internal/store"
 	"fairlead/internal/traces"
-	"fairlead/web"
 )
 
 // APIConfig is what the API server needs besides an open port.
 type APIConfig struct {
-	DatabaseURL   string `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
+	DatabaseURL   string `name:"database-url" env:"FAIRLEAD_DATABASE_URL" xor:"database" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
 	SealPublicKey string `name:"seal-public-key" env:"FAIRLEAD_SEAL_PUBLIC_KEY" required:"" type:"path" placeholder:"FILE" help:"Public key that seals Secrets (api keys makes it)."`
 	VersionKey    string `name:"version-key" env:"FAIRLEAD_VERSION_KEY" required:"" type:"path" placeholder:"FILE" help:"Key of the versions of Secrets, the same on every API server."`
+	CellsFile
 	LeastLoad
 	Database
 	Unauthenticated
@@ -43,85 +39,69 @@ type APIConfig struct {
 	GuardRules    []string `name:"guard" env:"FAIRLEAD_GUARD" placeholder:"RULE=ROLE" help:"Least role that may write what a guard rule names, where it is not to be the default: ci, editor, admin, owner or nobody, for instance code=nobody (docs/guard.md has the rules)."`
 }
 
-// API is the REST server of a process.
+// API is the REST server of a process: of one database, or of several cells.
 type API struct {
-	handler  *httpapi.API
-	store    *store.Store
-	notifier *store.Notifier
-	signer   audit.Signer
-	sinks    []sink // of the audit
-	log      *slog.Logger
-	limits   door.Limits
-	sealKey  string // the id of the key that seals Secrets
-	metrics  *metrics.Registry
+	cells   []*apiCell
+	several *httpapi.Cells // nil: one database
+	process *httpapi.Process
+	log     *slog.Logger
+	limits  door.Limits
 }
 
-// NewAPI opens the database, waiting for it until ctx ends, and reads the keys.
+// NewAPI reads the keys and opens the database, waiting for it until ctx ends; of several cells one at least.
 func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) {
-	if err := cfg.CheckURL("--database-url", cfg.DatabaseURL); err != nil {
-		return nil, err
-	}
-	guard, err := write.ParseGuard(cfg.GuardRules)
+	cells, err := cfg.Cells(cfg.Database)
 	if err != nil {
 		return nil, err
 	}
-	least, err := cfg.least()
-	if err != nil {
-		return nil, err
+	if cells == nil {
+		err = cfg.CheckURL("--database-url", cfg.DatabaseURL)
+	} else if cfg.DatabaseURL != "" {
+		err = fmt.Errorf("--cells-file and --database-url: each cell has its URL in the file, give one of both: %w", fleet.ErrInvalid)
 	}
-	public, err := httpapi.ParsePublicURL(cfg.PublicURL)
-	if err != nil {
-		return nil, fmt.Errorf("--public-url: %w", err)
-	}
-	if err := resource.CheckLogPaths(cfg.GuardLogPaths); err != nil {
-		return nil, err
-	}
-	sealKey, err := seal.LoadPublic(cfg.SealPublicKey)
-	if err != nil {
-		return nil, err
-	}
-	sealer, err := seal.NewSealer(sealKey)
-	if err != nil {
-		return nil, err
-	}
-	versionKey, err := seal.LoadVersion(cfg.VersionKey)
-	if err != nil {
-		return nil, err
-	}
-	sinks, err := cfg.sinks()
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = metrics.Discard()
 	}
-	a := &API{log: log, metrics: cfg.Metrics, sealKey: sealer.KeyID(), limits: cfg.limits(httpIdle), signer: audit.NewSigner(versionKey), sinks: sinks, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Logger: log, Lost: func(err error) {
-		log.Warn("the NOTIFY connection is lost: servers find changes by polling", "reason", err)
-	}})}
-	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_app", Bell: a.notifier, Logger: log, Metrics: cfg.Metrics.Database(metrics.API), Traces: cfg.Traces}, log)
+	like, err := cfg.cell(log)
 	if err != nil {
 		return nil, err
 	}
-	a.handler, err = httpapi.New(httpapi.Config{
-		Store: a.store, Compiler: resource.NewCompiler(resource.Config{VersionKey: versionKey, LogPaths: cfg.GuardLogPaths}),
-		Sealer: sealer, Ready: a.ready, Guard: guard, Public: public, Logger: log, Page: web.Handler(), Metrics: cfg.Metrics.Requests, Traces: cfg.Traces, LeastLoad: least,
-	})
-	if err != nil {
-		a.store.Close()
-		return nil, err
+	a := &API{process: httpapi.NewProcess(cfg.Metrics.Requests), log: log, limits: cfg.limits(httpIdle)}
+	like.config.Process = a.process
+	if cells == nil {
+		a.cells = []*apiCell{like.of(Cell{DatabaseURL: cfg.DatabaseURL}, cfg.Metrics, log)}
+		return a, a.cells[0].open(ctx, openStore)
 	}
-	if err := a.ready(ctx); err != nil { // it may come right without a restart
-		log.Error("the API server is not ready", "reason", err)
+	var names []string
+	for _, c := range cells {
+		a.cells, names = append(a.cells, like.of(c, cfg.Metrics.Cell(c.Name), log.With("cell", c.Name))), append(names, c.Name)
 	}
-	return a, nil
+	a.several = httpapi.NewCells(a.process, log, names...)
+	return a, a.openOne(ctx)
 }
 
 // Close gives the database connections back.
-func (a *API) Close() { a.store.Close() }
+func (a *API) Close() {
+	for _, c := range a.cells {
+		if c.store != nil {
+			c.store.Close()
+		}
+	}
+}
 
-// Ready tells why the server is not ready, in words that anybody may read.
+// Ready tells why the server is not ready, in words that anybody may read; a *PartlyReady names the cells that are not.
 func (a *API) Ready(ctx context.Context) error {
-	err := a.ready(ctx)
+	if a.several != nil {
+		without, err := a.several.Standing(ctx)
+		if err == nil && without != "" {
+			err = &PartlyReady{strings.TrimSuffix(without, "\n")}
+		}
+		return err
+	}
+	err := a.cells[0].ready(ctx)
 	var why httpapi.NotReady
 	if err == nil || errors.As(err, &why) {
 		return err
@@ -132,31 +112,34 @@ func (a *API) Ready(ctx context.Context) error {
 // errNoAnswer has no words of the database's.
 var errNoAnswer = fmt.Errorf("the database does not answer: %w", fleet.ErrUnavailable)
 
-// Store is the server's store.
-func (a *API) Store() *store.Store { return a.store }
+// Store is the server's store, of one database.
+func (a *API) Store() *store.Store { return a.cells[0].store }
 
 // Components serve the API on lis, with TLS unless conf is nil.
 func (a *API) Components(lis net.Listener, conf *tls.Config) []lifecycle.Component {
-	cs := []lifecycle.Component{
-		{Name: "notifier", Run: a.notifier.Run},
-		{Name: "compactor", Run: compactor{a.store, a.log}.run},
-		{Name: "sweeper", Run: sweeper{a.store, a.log}.run},
-		{Name: "load sweeper", Run: loadSweeper{a.store, a.log}.run},
-		{Name: "refusal ends", Run: refusalEnds{a.store, a.log}.run},
-		{Name: "analyzer", Run: analyzer{a.store, a.log}.run},
-		{Name: "endpoints", Run: endpoints.NewBuilder(a.store, a.log).Run},
-		{Name: "auditor", Run: auditor{a.store, a.signer, a.log}.run},
-		{Name: "token ends", Run: tokenEnds{a.store, a.metrics.Requests.OperatorTokensEnd, a.log}.run},
-		{Name: "collector", Run: func(ctx context.Context) error { return a.handler.TellLarge(ctx, theCollector().computing) }},
-		{Name: "denials", Run: denials{a.handler, a.log}.run}, // before the API: it ends after it
-		{Name: "api", StopTimeout: 20 * time.Second, Run: func(ctx context.Context) error {
+	var cs []lifecycle.Component
+	if a.several == nil {
+		cs = a.cells[0].components()
+	}
+	for _, c := range a.cells {
+		if a.several != nil {
+			cs = append(cs, lifecycle.Component{Name: "cell " + c.name, StopTimeout: time.Minute, Run: func(ctx context.Context) error { return a.runCell(ctx, c) }})
+		}
+	}
+	return append(cs,
+		lifecycle.Component{Name: "collector", Run: func(ctx context.Context) error { return a.process.TellLarge(ctx, theCollector().computing) }},
+		lifecycle.Component{Name: "api", StopTimeout: 20 * time.Second, Run: func(ctx context.Context) error {
 			return a.serve(ctx, lis, conf)
 		}},
+	)
+}
+
+// handler answers requests; drain ends those that wait.
+func (a *API) handler() (h http.Handler, drain func()) {
+	if a.several != nil {
+		return a.several, a.several.Drain
 	}
-	for _, s := range a.sinks {
-		cs = append([]lifecycle.Component{{Name: "the audit to " + s.Name(), Run: newForwarder(a.store, s, a.log, a.metrics.Audit).run}}, cs...)
-	}
-	return cs
+	return a.cells[0].handler.Handler(), a.cells[0].handler.Drain
 }
 
 // httpIdle is how long a connection may be without a request on which none was authenticated. A browser opens a new one where it finds
@@ -184,7 +167,8 @@ func httpServer(h http.Handler, d *door.Door) *http.Server {
 // answered at once with what there is.
 func (a *API) serve(ctx context.Context, lis net.Listener, conf *tls.Config) error {
 	d := door.New(a.limits, door.NewLog(a.log))
-	srv := httpServer(a.handler.Handler(), d)
+	h, drain := a.handler()
+	srv := httpServer(h, d)
 	lis = d.Listener(lis)
 	if conf != nil {
 		lis = tls.NewListener(lis, conf)
@@ -192,7 +176,7 @@ func (a *API) serve(ctx context.Context, lis net.Listener, conf *tls.Config) err
 	served := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		served <- lifecycle.Contain(a.log, "the end of the API", func() error {
-			a.handler.Drain()
+			drain()
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
 			defer cancel()
 			return srv.Shutdown(end)

@@ -16,9 +16,9 @@ type Series struct {
 // How many fleets and clusters may have metrics of their own at most: a fleet has some series, a cluster up to a hundred.
 const mostFleets, mostClusters = 10_000, 1000
 
-// Open declares what a program tells.
-func (s Series) Open(of metrics.Program, log *slog.Logger) (*metrics.Registry, error) {
-	return StreamSeries{Series: s}.Open(of, false, log)
+// Open declares what a program tells. cells: of several databases.
+func (s Series) Open(of metrics.Program, cells bool, log *slog.Logger) (*metrics.Registry, error) {
+	return StreamSeries{Series: s}.Open(of, cells, log)
 }
 
 // StreamSeries is Series of a program that serves streams.

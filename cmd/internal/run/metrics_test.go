@@ -19,7 +19,7 @@ import (
 func TestHowManyFleetsHaveMetrics(t *testing.T) {
 	t.Parallel()
 	for n, good := range map[int]bool{-1: false, 0: true, 200: true, mostFleets: true, mostFleets + 1: false} {
-		r, err := Series{Fleets: n}.Open(metrics.API, slog.New(slog.DiscardHandler))
+		r, err := Series{Fleets: n}.Open(metrics.API, false, slog.New(slog.DiscardHandler))
 		if good != (err == nil) || good != (r != nil) || !good && (!errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), "--metrics-fleets is")) {
 			t.Errorf("%d: %v", n, err)
 		}
@@ -30,7 +30,7 @@ func TestHowManyFleetsHaveMetrics(t *testing.T) {
 func TestMetricsAreOnTheHealthAddress(t *testing.T) {
 	t.Parallel()
 	quiet := slog.New(slog.DiscardHandler)
-	r, err := Series{Fleets: 1}.Open(metrics.XDS, quiet)
+	r, err := Series{Fleets: 1}.Open(metrics.XDS, false, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

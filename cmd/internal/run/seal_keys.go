@@ -25,15 +25,15 @@ func keysText(keys []store.ServerKey) string {
 }
 
 // ready asks the database, and tells when no xDS server could open what the API seals.
-func (a *API) ready(ctx context.Context) error {
-	keys, err := a.store.ServerKeys(ctx)
+func (c *apiCell) ready(ctx context.Context) error {
+	keys, err := c.store.ServerKeys(ctx)
 	if err != nil {
 		return err
 	}
-	if !hasKey(keys, a.sealKey) {
-		return httpapi.NotReady(fmt.Sprintf("secrets are sealed here with the key %s, and no xDS server can open them: they have %s; give the servers keys of one pair", a.sealKey, keysText(keys)))
+	if !hasKey(keys, c.sealKey) {
+		return httpapi.NotReady(fmt.Sprintf("secrets are sealed here with the key %s, and no xDS server can open them: they have %s; give the servers keys of one pair", c.sealKey, keysText(keys)))
 	}
-	if at := a.store.FullAt(); !at.IsZero() {
+	if at := c.store.FullAt(); !at.IsZero() {
 		return httpapi.NotReady("the database has no room on its disk: a write failed for that at " + at.UTC().Format("15:04:05Z"))
 	}
 	return nil

@@ -80,22 +80,22 @@ func TestAnAPIServerWithoutXDSServersOfItsKeyIsNotReady(t *testing.T) {
 	notReady := func(when, says string) {
 		t.Helper()
 		var why httpapi.NotReady
-		if err := a.ready(t.Context()); !errors.As(err, &why) || !strings.Contains(string(why), says) {
+		if err := a.cells[0].ready(t.Context()); !errors.As(err, &why) || !strings.Contains(string(why), says) {
 			t.Errorf("%s: %v, want %q", when, err, says)
 		}
 	}
-	if err := a.ready(t.Context()); err != nil {
+	if err := a.cells[0].ready(t.Context()); err != nil {
 		t.Errorf("without xDS servers: %v", err)
 	}
 	lease("0123456789abcdef")
 	notReady("beside another key", "sealed here with the key "+id+", and no xDS server can open them: they have 0123456789abcdef (s)")
 	lease(id)
-	if err := a.ready(t.Context()); err != nil {
+	if err := a.cells[0].ready(t.Context()); err != nil {
 		t.Errorf("when one has it: %v", err)
 	}
 	db.Exec(t, `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = 'disk_full'; END $$`)
 	db.Exec(t, `CREATE TRIGGER full_disk BEFORE INSERT ON tenants FOR EACH ROW EXECUTE FUNCTION full_disk()`)
-	if _, err := a.store.CreateTenant(t.Context(), store.Actor{Name: "t"}, "acme", "acme"); !errors.Is(err, store.ErrFull) {
+	if _, err := a.Store().CreateTenant(t.Context(), store.Actor{Name: "t"}, "acme", "acme"); !errors.Is(err, store.ErrFull) {
 		t.Fatalf("%v", err)
 	}
 	notReady("without room", "no room on its disk")

@@ -2,6 +2,7 @@ package access
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -29,10 +30,15 @@ type denial struct {
 	told  bool      // that it began
 }
 
+// DenialsRoom is what the Denials of a process have in common: how many kinds of them there are. The zero value is ready to use.
+type DenialsRoom struct{ kinds atomic.Int64 }
+
 // Denials counts denied requests, and what was read of secrets and of the audit itself, so that the audit can tell of each kind of them at once, and of what follows within the
 // hour as one number, however many there are. It writes nothing by itself.
 type Denials struct {
 	Now func() time.Time
+
+	room *DenialsRoom
 
 	mu   sync.Mutex // guards what follows and what is in it
 	all  map[DenialKey]*denial
@@ -41,8 +47,8 @@ type Denials struct {
 }
 
 // NewDenials counts from none.
-func NewDenials(now func() time.Time) *Denials {
-	return &Denials{Now: now, all: map[DenialKey]*denial{}, of: map[fleet.TenantID]int{}}
+func NewDenials(now func() time.Time, room *DenialsRoom) *Denials {
+	return &Denials{Now: now, room: room, all: map[DenialKey]*denial{}, of: map[fleet.TenantID]int{}}
 }
 
 // Add counts one. A tenant that has too many kinds of them gets the others as one, of no token and no operation.
@@ -57,7 +63,8 @@ func (d *Denials) Add(k DenialKey, actor store.Actor, f fleet.ID) {
 		x = d.all[k]
 	}
 	if x == nil {
-		if len(d.all) >= mostDenials {
+		if d.room.kinds.Add(1) > mostDenials {
+			d.room.kinds.Add(-1)
 			d.lost++
 			return
 		}
@@ -89,6 +96,7 @@ func (d *Denials) Due(end bool) (out map[fleet.TenantID][]store.Denial, lost int
 		}
 		if over {
 			delete(d.all, k)
+			d.room.kinds.Add(-1)
 			if d.of[k.Tenant]--; d.of[k.Tenant] == 0 {
 				delete(d.of, k.Tenant)
 			}

@@ -13,7 +13,7 @@ import (
 func TestDenialsAreBounded(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	d := NewDenials(func() time.Time { return now })
+	d := NewDenials(func() time.Time { return now }, new(DenialsRoom))
 	loud := fleet.NewTenantID()
 	for i := range 2 * mostDenialsOf {
 		d.Add(DenialKey{Tenant: loud, Operation: fmt.Sprint(i), Code: "forbidden"}, store.Actor{Name: "loud"}, fleet.ID{})

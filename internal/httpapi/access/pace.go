@@ -148,7 +148,6 @@ type Limits map[store.LimitName]int64
 // LimitsBook remembers the limits of tenants for a while, so that a request does not ask
 // the database for them.
 type LimitsBook struct {
-	load     func(context.Context, fleet.TenantID) ([]store.Limit, error)
 	patience time.Duration // for the database
 	now      func() time.Time
 
@@ -161,15 +160,15 @@ type limitsPage struct {
 	until  time.Time
 }
 
-// NewLimitsBook asks load, for so long at most.
-func NewLimitsBook(now func() time.Time, patience time.Duration, load func(context.Context, fleet.TenantID) ([]store.Limit, error)) *LimitsBook {
-	return &LimitsBook{load: load, patience: patience, now: now, pages: recent[fleet.TenantID, *limitsPage]{most: mostTenants, keep: time.Minute}}
+// NewLimitsBook asks for so long at most.
+func NewLimitsBook(now func() time.Time, patience time.Duration) *LimitsBook {
+	return &LimitsBook{patience: patience, now: now, pages: recent[fleet.TenantID, *limitsPage]{most: mostTenants, keep: time.Minute}}
 }
 
 // Of returns the tenant's limits; the zero tenant has the defaults. One request reads them
-// anew, the others go on with what is known. Where nothing is known and the database is
+// anew with load, the others go on with what is known. Where nothing is known and the database is
 // away nothing is bounded here: such a request fails by itself.
-func (b *LimitsBook) Of(ctx context.Context, t fleet.TenantID) Limits {
+func (b *LimitsBook) Of(ctx context.Context, t fleet.TenantID, load func(context.Context, fleet.TenantID) ([]store.Limit, error)) Limits {
 	now := b.now()
 	b.mu.Lock()
 	page := b.pages.get(now, t, func() *limitsPage { return &limitsPage{} })
@@ -183,7 +182,7 @@ func (b *LimitsBook) Of(ctx context.Context, t fleet.TenantID) Limits {
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.patience)
 	defer cancel()
-	read, err := b.load(ctx, t)
+	read, err := load(ctx, t)
 	if err != nil {
 		return known
 	}

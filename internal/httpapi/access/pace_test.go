@@ -129,13 +129,14 @@ func TestLimitsAreReadNowAndThen(t *testing.T) {
 	t.Parallel()
 	c := &clock{at: time.Unix(1e9, 0)}
 	reads, most, down := 0, int64(5), error(nil)
-	b := NewLimitsBook(c.now, time.Second, func(context.Context, fleet.TenantID) ([]store.Limit, error) {
+	b := NewLimitsBook(c.now, time.Second)
+	load := func(context.Context, fleet.TenantID) ([]store.Limit, error) {
 		reads++
 		return []store.Limit{{Name: store.LimitReads, Most: most}}, down
-	})
+	}
 	is := func(what string, wantMost int64, wantReads int) {
 		t.Helper()
-		if got := b.Of(t.Context(), fleet.TenantID{1})[store.LimitReads]; got != wantMost || reads != wantReads {
+		if got := b.Of(t.Context(), fleet.TenantID{1}, load)[store.LimitReads]; got != wantMost || reads != wantReads {
 			t.Errorf("%s: %d after %d reads, want %d after %d", what, got, reads, wantMost, wantReads)
 		}
 	}
@@ -148,7 +149,7 @@ func TestLimitsAreReadNowAndThen(t *testing.T) {
 	c.at = c.at.Add(limitsHold)
 	is("without a database", 6, 3)
 	is("which is not asked each time", 6, 3)
-	if l := b.Of(t.Context(), fleet.TenantID{2}); l != nil {
+	if l := b.Of(t.Context(), fleet.TenantID{2}, load); l != nil {
 		t.Errorf("of one that was never read: %v", l)
 	}
 }

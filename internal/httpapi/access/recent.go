@@ -28,3 +28,17 @@ func (r *recent[K, V]) get(now time.Time, k K, create func() V) V {
 	r.young[k] = v
 	return v
 }
+
+// look returns the value of k, if there is one.
+func (r *recent[K, V]) look(k K) (V, bool) {
+	v, ok := r.young[k]
+	if !ok {
+		v, ok = r.old[k]
+	}
+	return v, ok
+}
+
+func (r *recent[K, V]) forget(k K) {
+	delete(r.young, k)
+	delete(r.old, k)
+}

@@ -30,8 +30,7 @@ type fleetReader interface {
 
 // Book keeps the facts of resources, so that only what changed is read again, and nothing where nothing did.
 type Book struct {
-	reader fleetReader
-	turns  *compute.Pool
+	turns *compute.Pool
 
 	mu     sync.Mutex // guards fleets and kept
 	fleets map[fleet.Key]knownFacts
@@ -76,13 +75,13 @@ type content struct {
 }
 
 // NewBook reads fleets when it is their turn.
-func NewBook(reader fleetReader, turns *compute.Pool) *Book {
-	return &Book{reader: reader, turns: turns, fleets: map[fleet.Key]knownFacts{}}
+func NewBook(turns *compute.Pool) *Book {
+	return &Book{turns: turns, fleets: map[fleet.Key]knownFacts{}}
 }
 
 // Read returns the fleet's resources with their facts, and of which revision they are. It calls begin when it has its
 // turn: what was written before that is in what it returns.
-func (b *Book) Read(ctx context.Context, k fleet.Key, begin func()) ([]findings.Resource, fleet.Revision, error) {
+func (b *Book) Read(ctx context.Context, reader fleetReader, k fleet.Key, begin func()) ([]findings.Resource, fleet.Revision, error) {
 	turn, err := b.turns.Enter(ctx, k.Tenant, compute.Large)
 	if err != nil {
 		return nil, 0, err
@@ -93,7 +92,7 @@ func (b *Book) Read(ctx context.Context, k fleet.Key, begin func()) ([]findings.
 	old, again := b.fleets[k]
 	b.mu.Unlock()
 	if again {
-		at, err := b.reader.Stands(ctx, k.Tenant, k.Fleet)
+		at, err := reader.Stands(ctx, k.Tenant, k.Fleet)
 		if err != nil {
 			return nil, 0, err //nolint:wrapcheck // it says which fleet
 		}
@@ -101,9 +100,9 @@ func (b *Book) Read(ctx context.Context, k fleet.Key, begin func()) ([]findings.
 			return old.resources, at.Revision, nil
 		}
 	}
-	now, complete, err := b.readAfter(ctx, k, old, again)
+	now, complete, err := b.readAfter(ctx, reader, k, old, again)
 	if err == nil && !complete { // a failover has taken revisions back
-		now, _, err = b.readAfter(ctx, k, knownFacts{}, false)
+		now, _, err = b.readAfter(ctx, reader, k, knownFacts{}, false)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -114,13 +113,13 @@ func (b *Book) Read(ctx context.Context, k fleet.Key, begin func()) ([]findings.
 
 // readAfter reads what changed after what is known. It is not complete if something was neither
 // known nor read.
-func (b *Book) readAfter(ctx context.Context, k fleet.Key, old knownFacts, again bool) (now knownFacts, complete bool, err error) {
+func (b *Book) readAfter(ctx context.Context, reader fleetReader, k fleet.Key, old knownFacts, again bool) (now knownFacts, complete bool, err error) {
 	after := fleet.Revision(-1)
 	if again {
 		after = old.at.Revision
 	}
 	now.facts, complete = make(map[content]*resource.Facts, len(old.facts)), true
-	now.at, err = b.reader.Overview(ctx, k.Tenant, k.Fleet, after, func(r store.Resource) {
+	now.at, err = reader.Overview(ctx, k.Tenant, k.Fleet, after, func(r store.Resource) {
 		key := content{r.Type, r.Version}
 		facts := old.facts[key]
 		switch {

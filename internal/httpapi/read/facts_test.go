@@ -48,11 +48,11 @@ func TestFactsAreReadOnce(t *testing.T) {
 	}
 	stands := func(rev fleet.Revision) store.Seen { return store.Seen{Revision: rev, Token: fleet.NewToken()} }
 	f := &aFleet{rows: []store.Resource{cluster("a", "1", 1), cluster("b", "2", 2)}, at: stands(2)}
-	b := NewBook(f, compute.New(compute.Config{Slots: 1, Waiting: 1, Patience: time.Minute}))
+	b := NewBook(compute.New(compute.Config{Slots: 1, Waiting: 1, Patience: time.Minute}))
 	want := func(what string, bodies int, after ...fleet.Revision) {
 		t.Helper()
 		f.after, f.bodies = nil, 0
-		rs, at, err := b.Read(t.Context(), fleet.Key{Fleet: fleet.ID{1}}, func() {})
+		rs, at, err := b.Read(t.Context(), f, fleet.Key{Fleet: fleet.ID{1}}, func() {})
 		if err != nil || at != f.at.Revision || len(rs) != len(f.rows) || slices.ContainsFunc(rs, func(r findings.Resource) bool { return r.Facts == nil }) {
 			t.Errorf("%s: %v at %d, %v", what, rs, at, err)
 		}
@@ -78,7 +78,7 @@ func TestFactsAreReadOnce(t *testing.T) {
 func TestAFleetThatStandsIsCheckedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b, k := NewBook(nil, nil), fleet.Key{Fleet: fleet.ID{1}}
+		b, k := NewBook(nil), fleet.Key{Fleet: fleet.ID{1}}
 		stands := func() findings.Fleet {
 			return findings.Fleet{Resources: b.fleets[k].resources, Nodes: []fleet.Node{{ID: "n", Zone: "z"}}, Endpoints: map[string]int{"c": 1}, Values: map[string]string{"v": "1"}}
 		}
@@ -110,7 +110,7 @@ func TestAFleetThatStandsIsCheckedOnce(t *testing.T) {
 // TestResourcesWithoutFactsTakeRoom: Secrets, and what has another's content, are kept too.
 func TestResourcesWithoutFactsTakeRoom(t *testing.T) {
 	t.Parallel()
-	b := NewBook(nil, nil)
+	b := NewBook(nil)
 	for i := range 3 {
 		b.keep(fleet.Key{Fleet: fleet.ID{byte(i)}}, knownFacts{resources: make([]findings.Resource, mostFacts/2)})
 	}
@@ -122,7 +122,7 @@ func TestResourcesWithoutFactsTakeRoom(t *testing.T) {
 // TestFactsMakeRoom for those of other fleets.
 func TestFactsMakeRoom(t *testing.T) {
 	t.Parallel()
-	b := NewBook(nil, nil)
+	b := NewBook(nil)
 	many := func(n int) knownFacts {
 		k := knownFacts{facts: map[content]*resource.Facts{}}
 		for i := range n {

@@ -1,0 +1,74 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
+	"fairlead/internal/store"
+)
+
+const (
+	openWithin = 5 * time.Second // an attempt to open a cell
+	openPause  = 2 * time.Second // between two of them
+)
+
+// openNow tries once.
+func openNow(ctx context.Context, cfg store.Config, _ *slog.Logger) (*store.Store, error) {
+	ctx, cancel := context.WithTimeout(ctx, openWithin)
+	defer cancel()
+	return store.Open(ctx, cfg)
+}
+
+// openOne tries to open all cells, again and again, until one is open. The others are opened by runCell.
+func (a *API) openOne(ctx context.Context) error {
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, openPause) {
+		var all sync.WaitGroup
+		for _, c := range a.cells {
+			all.Go(func() { a.openCell(ctx, c) })
+		}
+		all.Wait()
+		for _, c := range a.cells {
+			if c.handler != nil {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("no cell can be used: %w", fleet.ErrUnavailable)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// openCell tries once. What keeps one cell from being used, an older schema as well, ends nothing else.
+func (a *API) openCell(ctx context.Context, c *apiCell) {
+	err := lifecycle.Contain(c.log, "the opening of a cell", func() error { return c.open(ctx, openNow) })
+	switch {
+	case err == nil:
+		a.several.Open(c.name, c.handler)
+		c.log.Info("the cell is open")
+	case ctx.Err() == nil:
+		c.log.Warn("the cell cannot be used yet", "reason", err)
+	}
+}
+
+// runCell opens the cell, unless it is open already, and does there what is done beside requests.
+func (a *API) runCell(ctx context.Context, c *apiCell) error {
+	for c.handler == nil {
+		a.openCell(ctx, c)
+		if c.handler != nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(openPause):
+		}
+	}
+	return lifecycle.Run(ctx, c.components()...)
+}

@@ -1,0 +1,259 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
+	"fairlead/internal/store"
+)
+
+const (
+	// cellsGrace is how long the other cells are waited for where one knows a token. A question that is given up costs its connection.
+	cellsGrace = 100 * time.Millisecond
+	// awayFor is for how long a cell that did not answer counts as away for tokens that are looked for in all.
+	awayFor = time.Second
+)
+
+// credential is what a request comes with.
+type credential struct {
+	id      fleet.CredentialID // public; of a session its own
+	session bool
+	sent    [32]byte // the hash of all of it
+}
+
+// lookedUp is what was found of a credential.
+type lookedUp struct {
+	credential
+	api     *API // whose database has it; nil: none
+	session store.Session
+	token   store.Token
+	err     error // fleet.ErrNotFound: there is none
+}
+
+// same reports whether what was found is what was sent.
+func (f *lookedUp) same() bool {
+	if f.credential.session {
+		return auth.Equal(f.session.Hash, f.sent)
+	}
+	return auth.Equal(f.token.Hash, f.sent)
+}
+
+type lookedUpKey struct{}
+
+// find looks a credential up that came from the address: in this API's database, or in those of all cells. What the front has found counts.
+func (a *API) find(ctx context.Context, address string, cred credential) lookedUp {
+	if f, ok := ctx.Value(lookedUpKey{}).(lookedUp); ok && f.credential == cred {
+		return f
+	}
+	if a.cells != nil {
+		return a.cells.find(ctx, address, cred)
+	}
+	var f lookedUp
+	err := a.lookUp(ctx, address, func(ctx context.Context) error {
+		f = a.ask(ctx, cred)
+		return f.err
+	})
+	f.err = err
+	return f
+}
+
+// ask looks it up in this API's database. Those who ask for one token at the same time share an answer.
+func (a *API) ask(ctx context.Context, cred credential) lookedUp {
+	f := lookedUp{credential: cred, api: a}
+	if cred.session {
+		f.session, f.token, f.err = a.store.FindSession(ctx, fleet.SessionID(cred.id))
+	} else {
+		f.token, f.err = a.tokens.Do(ctx, cred.id, func(ctx context.Context) (store.Token, error) { return a.store.FindToken(ctx, cred.id) })
+	}
+	return f
+}
+
+// find asks the cell in which it was good before, without a wait: whoever has not the whole token gets no further than the others. Else, and where
+// that cell does not know it any more, all are asked.
+func (c *Cells) find(ctx context.Context, address string, cred credential) lookedUp {
+	ctx, cancel := context.WithTimeout(ctx, databasePatience)
+	defer cancel()
+	if i, ok := c.homes.Of(cred.sent); ok {
+		f := c.cells[i].api.Load().ask(ctx, cred)
+		if !errors.Is(f.err, fleet.ErrNotFound) {
+			return f
+		}
+		c.homes.Forget(cred.sent)
+	}
+	leave, err := c.process.lookups.Begin(ctx, address, time.Now())
+	if err != nil {
+		return lookedUp{credential: cred, err: err}
+	}
+	defer leave()
+	f, err := c.asks.Do(ctx, cred, func(ctx context.Context) (lookedUp, error) {
+		f := c.askAll(ctx, cred)
+		return f, f.err
+	})
+	switch {
+	case err == nil:
+		c.homes.Put(cred.sent, slices.IndexFunc(c.cells, func(x *cell) bool { return x.api.Load() == f.api }))
+	case errors.Is(err, fleet.ErrNotFound):
+		f = lookedUp{credential: cred, err: err}
+	default:
+		c.process.lookups.Doubt(address, time.Now())
+		f = lookedUp{credential: cred, err: errElsewhere(err)}
+	}
+	return f
+}
+
+// errElsewhere: a cell that could not be asked may have the token, or a tenant is between two cells. Who has no token is told no more than that.
+func errElsewhere(cause error) *problem {
+	p := refuse(http.StatusServiceUnavailable, "unavailable", "it cannot be told now whose token or session this is: a part of the installation does not answer, or a tenant is being moved; repeat the request")
+	p.retry, p.cause = retryAfter, cause
+	return p
+}
+
+// askAll asks all cells at the same time. That there is none is told when all have answered so.
+func (c *Cells) askAll(ctx context.Context, cred credential) lookedUp {
+	ctx, cancel := context.WithCancel(ctx)
+	answers := make(chan lookedUp, len(c.cells))
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	for _, x := range c.cells {
+		all.Go(func() {
+			f := lookedUp{credential: cred}
+			err := lifecycle.Contain(c.log, "a question to a cell", func() error { f = x.ask(ctx, cred); return nil })
+			if err != nil { // it panicked
+				f.err = err
+			}
+			answers <- f
+		})
+	}
+	var late <-chan time.Time
+	said := heard{found: lookedUp{credential: cred, err: fleet.ErrNotFound}}
+	for range c.cells {
+		select {
+		case f := <-answers:
+			if said.hear(f); f.err == nil && late == nil {
+				late = time.After(cellsGrace)
+			}
+		case <-late:
+			return said.found
+		}
+	}
+	return said.all()
+}
+
+// heard is what cells have said.
+type heard struct {
+	found          lookedUp
+	away, onItsWay error // of one that could not be asked, of one whose tenant moves
+	wrong          bool  // one knows the id, with another secret
+}
+
+func (h *heard) hear(f lookedUp) {
+	switch {
+	case f.err == nil:
+		h.found = f
+	case errors.Is(f.err, errWrongSecret):
+		h.wrong = true
+	case errors.Is(f.err, errOnItsWay):
+		h.onItsWay = f.err
+	case !errors.Is(f.err, fleet.ErrNotFound):
+		h.away = f.err
+	}
+}
+
+// all is what they have said together. A tenant that one knows is not on its way any more, whatever the cell says that it has left.
+func (h *heard) all() lookedUp {
+	switch {
+	case h.found.err == nil:
+	case h.away != nil:
+		h.found.err = h.away
+	case h.onItsWay != nil && !h.wrong:
+		h.found.err = h.onItsWay
+	}
+	return h.found
+}
+
+// ask looks it up in one cell of several, in two questions: one with a wrong secret is told from an unknown one by nothing (T07). A tenant that is on its way to or
+// from this cell is not unknown to it.
+func (x *cell) ask(ctx context.Context, cred credential) lookedUp {
+	f := lookedUp{credential: cred, api: x.api.Load()}
+	if f.api == nil {
+		f.err = fmt.Errorf("cell %s: its database was not reached yet: %w", x.name, fleet.ErrUnavailable)
+		return f
+	}
+	if at := x.away.Load(); at != 0 && time.Since(time.Unix(0, at)) < awayFor {
+		f.err = fmt.Errorf("cell %s: its database did not answer lately: %w", x.name, fleet.ErrUnavailable)
+		return f
+	}
+	f.read(ctx)
+	f.place(ctx)
+	switch {
+	case f.err == nil || errors.Is(f.err, fleet.ErrNotFound):
+		x.away.Store(0)
+	case errors.Is(ctx.Err(), context.Canceled): // another cell has it
+	default:
+		if !errors.Is(f.err, errOnItsWay) {
+			x.away.Store(time.Now().UnixNano())
+		}
+		f.err = fmt.Errorf("cell %s: %w", x.name, f.err)
+	}
+	return f
+}
+
+// read is one question, which ends with ctx.
+func (f *lookedUp) read(ctx context.Context) {
+	if f.credential.session {
+		f.session, f.token, f.err = f.api.store.FindSession(ctx, fleet.SessionID(f.id))
+	} else {
+		f.token, f.err = f.api.store.FindToken(ctx, f.id)
+	}
+}
+
+var (
+	// errOnItsWay tells that a tenant is between two cells.
+	errOnItsWay = fmt.Errorf("the tenant is being moved: %w", fleet.ErrUnavailable)
+	// errWrongSecret is told nobody: it is as good as none.
+	errWrongSecret = fmt.Errorf("it has another secret: %w", fleet.ErrNotFound)
+)
+
+// place asks whether a tenant of the cell has what was not found.
+func (f *lookedUp) place(ctx context.Context) {
+	if f.err != nil && !errors.Is(f.err, fleet.ErrNotFound) {
+		return
+	}
+	at, err := f.api.store.Place(ctx, f.id)
+	switch {
+	case f.err == nil && f.same():
+	case err != nil:
+		f.err = err
+	case at == store.TokenMoving:
+		f.err = errOnItsWay
+	case f.err == nil:
+		f.err = errWrongSecret
+	case at == store.TokenHere: // since this moment, or it is of another kind
+		if f.read(ctx); f.err == nil && !f.same() {
+			f.err = errWrongSecret
+		}
+	}
+}
+
+// endElsewhere ends the session whose cookie came along with a sign-in to another cell.
+func (c *Cells) endElsewhere(ctx context.Context, in *API, by *call, begun store.NewSession) {
+	f := c.find(ctx, by.remote, credential{id: fleet.CredentialID(begun.Before), session: true, sent: begun.OldHash})
+	if f.err != nil || f.api == in {
+		return
+	}
+	p := f.token.Principal
+	old := &call{principal: p, session: &f.session, actor: by.actor}
+	old.actor.Credential, old.actor.Name = p.Credential, p.Name
+	if err := f.api.endOwn(ctx, old); err != nil && !errors.Is(err, fleet.ErrNotFound) {
+		c.log.WarnContext(ctx, "the session of another cell is not ended at a sign-in", "error", err)
+	}
+}
