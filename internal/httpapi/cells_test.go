@@ -250,11 +250,11 @@ func TestATenantMovesToAnotherCell(t *testing.T) {
 	token := x.eu.owner
 	x.eu.whoamiOf(token).is(200, nil)
 	session := x.eu.signedIn(token)
-	place(x.eu, "gone")
-	place(x.us, "arriving")
 	id := idOf(t, token)
 	_, err := x.us.store.CreateToken(t.Context(), x.us.tenant.ID, tester, store.APIToken{ID: id, Hash: auth.Hash(token), Role: auth.RoleViewer, Name: "moved"})
 	must(t, err)
+	place(x.us, "arriving")
+	place(x.eu, "gone")
 	for range 2 {
 		x.eu.whoamiOf(token).isProblem(503, "unavailable", "")
 		session.do(http.MethodGet, "/v1/whoami", "").isProblem(503, "unavailable", "")

@@ -282,7 +282,7 @@ func TestT44_UsesOfSecretsAreToldOnce(t *testing.T) {
 func TestT44_WarningsOfAWriteAreBounded(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	const unchecked = `"%d": {"@type": "type.googleapis.com/xds.type.v3.TypedStruct", "type_url": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"}`
+	const unchecked = `"%d": {"@type": "type.googleapis.com/xds.type.v3.TypedStruct", "type_url": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router", "value": {"unknown": 1}}`
 	held := make([]string, 60)
 	for i := range held {
 		held[i] = fmt.Sprintf(unchecked, i)
