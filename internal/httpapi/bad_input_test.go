@@ -1,6 +1,10 @@
 package httpapi
 
 import (
+	"encoding/json"
+	"net/http/httptest"
+	"slices"
+
 	"bytes"
 	"fmt"
 	"net/http"
@@ -8,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
 
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/resource"
@@ -331,4 +337,48 @@ func pointers(faults []oapi.FieldError) (out []string) {
 		out = append(out, deref(f.Pointer))
 	}
 	return out
+}
+
+// Null is not another way to leave a field out, whether the field has a default or not.
+func TestNullIsNoValueOfAField(t *testing.T) {
+	t.Parallel()
+	k, err := theContract()
+	must(t, err)
+	spec, err := oapi.GetSpec()
+	must(t, err)
+	passed := k.validate(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+	for path, item := range spec.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.RequestBody == nil || rules[op.OperationID].document {
+				continue
+			}
+			nulls(op.RequestBody.Value.Content.Get("application/json").Schema.Value, "", func(pointer, body string) {
+				r := httptest.NewRequestWithContext(t.Context(), method, strings.NewReplacer("{", "", "}", "").Replace(path), strings.NewReader(body))
+				r.Header.Set("Content-Type", "application/json")
+				answer := httptest.NewRecorder()
+				passed.ServeHTTP(answer, r)
+				var p oapi.Problem
+				if answer.Code == http.StatusBadRequest {
+					must(t, json.Unmarshal(answer.Body.Bytes(), &p))
+				}
+				if p.Errors == nil || !slices.ContainsFunc(*p.Errors, func(f oapi.FieldError) bool { return deref(f.Pointer) == pointer }) {
+					t.Errorf("%s: %s: %d: %s", op.OperationID, body, answer.Code, answer.Body)
+				}
+			})
+		}
+	}
+}
+
+// nulls gives a body with null for each field of a schema that may not be null, and the field's place.
+func nulls(s *openapi3.Schema, at string, each func(pointer, body string)) {
+	for name, field := range s.Properties {
+		under := func(pointer, body string) { each(pointer, fmt.Sprintf("{%q: %s}", name, body)) }
+		if !field.Value.Nullable {
+			under(at+"/"+name, "null")
+		}
+		nulls(field.Value, at+"/"+name, under)
+	}
+	if s.Items != nil {
+		nulls(s.Items.Value, at+"/0", func(pointer, body string) { each(pointer, "["+body+"]") })
+	}
 }

@@ -137,6 +137,8 @@ func validator(spec *openapi3.T) func(http.Handler) http.Handler {
 			Options: openapi3filter.Options{
 				MultiError:         all,
 				AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, // done before, without reading the body
+				// Whoever reads a value knows its default. To set it, the validator takes null for left out, and writes the body anew.
+				SkipSettingDefaults: true,
 			},
 		})
 	}
