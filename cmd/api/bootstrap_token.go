@@ -14,9 +14,11 @@ import (
 )
 
 type bootstrapTokenCommand struct {
-	DatabaseURL string        `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
+	DatabaseURL string        `name:"database-url" env:"FAIRLEAD_DATABASE_URL" xor:"database" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
+	Cell        string        `name:"cell" placeholder:"CELL" help:"With --cells-file: the cell that gets the token. Each has operators of its own."`
 	Out         string        `name:"out" required:"" type:"path" placeholder:"FILE" help:"File that takes the token; it must not exist. With - the token is printed, as in a container that has no file."`
 	Expires     time.Duration `name:"expires" default:"2160h" placeholder:"DURATION" help:"When the token expires: 2160h (90 days) by default, 8784h (366 days) at most."`
+	run.CellsFile
 	run.Database
 }
 
@@ -29,10 +31,11 @@ func (c *bootstrapTokenCommand) Run(ctx context.Context) (err error) {
 	if c.Expires <= 0 || c.Expires > longestLife {
 		return errors.New("--expires has to be more than 0 and at most 8784h (366 days)")
 	}
-	if err := c.CheckURL("--database-url", c.DatabaseURL); err != nil {
+	url, err := c.url()
+	if err != nil {
 		return err
 	}
-	s, err := store.Open(ctx, store.Config{URL: c.DatabaseURL, Role: "fairlead_app"})
+	s, err := store.Open(ctx, store.Config{URL: url, Role: "fairlead_app"})
 	if err != nil {
 		return err
 	}
@@ -65,6 +68,20 @@ func (c *bootstrapTokenCommand) Run(ctx context.Context) (err error) {
 	}
 	fmt.Fprintf(said, "the operator token is in %s; it is shown nowhere else, and expires at %s\n", where, expires.Format(time.RFC3339))
 	return nil
+}
+
+// url is that of the database that gets the token.
+func (c *bootstrapTokenCommand) url() (string, error) {
+	cells, err := c.Cells(c.Database)
+	switch {
+	case err != nil:
+		return "", err
+	case cells != nil:
+		return cellURL(cells, "--cell", c.Cell)
+	case c.Cell != "":
+		return "", errors.New("--cell goes with --cells-file: --database-url is one database")
+	}
+	return c.DatabaseURL, c.CheckURL("--database-url", c.DatabaseURL)
 }
 
 // open returns what takes the token, and what ends that: a file is removed where there was an error.

@@ -57,12 +57,14 @@ func setupCells(t *testing.T) *celled {
 
 func nodeOf(e int) string { return "n" + strconv.Itoa(e+1) }
 
+func cellOf(i int) string { return "eu-" + strconv.Itoa(i+1) }
+
 // file names both cells.
 func (c *celled) file(name string, url func(*storetest.DB) string) string {
 	c.T.Helper()
 	text := "cells:\n"
 	for i, db := range c.cells {
-		text += sprintf("- name: eu-%d\n  database_url: %q\n", i+1, url(db))
+		text += sprintf("- name: %s\n  database_url: %q\n", cellOf(i), url(db))
 	}
 	world.Must(c.T, os.WriteFile(c.Path(name), []byte(text), 0o600))
 	return c.Path(name)
@@ -71,17 +73,12 @@ func (c *celled) file(name string, url func(*storetest.DB) string) string {
 // move moves the tenant, and waits until its Envoys have come back and are known.
 func (c *celled) move(from, to int) {
 	c.T.Helper()
-	args := []string{"move-tenant", c.Tenant}
-	for flag, i := range map[string]int{"--from-database-url-file": from, "--to-database-url-file": to} {
-		file := c.Path("cell-" + strconv.Itoa(i))
-		world.Must(c.T, os.WriteFile(file, []byte(c.cells[i].Owner), 0o600))
-		args = append(args, flag, file)
-	}
+	owners := c.file("owners.yaml", func(db *storetest.DB) string { return db.Owner })
 	var opened [2]int
 	for e := range c.taps {
 		opened[e] = c.taps[e].Opened()
 	}
-	c.Run("api", args...)
+	c.Run("api", "move-tenant", c.Tenant, "--cells-file", owners, "--from", cellOf(from), "--to", cellOf(to))
 	for e := range c.taps {
 		world.Eventually(c.T, 6*world.Soon, "an Envoy does not come back", func() bool {
 			for _, typ := range []fleet.Type{fleet.Listener, fleet.Cluster, fleet.Route, fleet.Endpoint} {

@@ -117,6 +117,18 @@ systemctl enable --now fairlead-api fairlead-xds`)
 	if after := programs(); after != now || pids() == before {
 		t.Errorf("after the restarts the servers run %s", after)
 	}
+	d.run(`for unit in migrate api xds; do
+	url=$(sed -n 's/^FAIRLEAD_[A-Z_]*DATABASE_URL=//p' "/etc/fairlead/$unit.env")
+	sed -i '/^FAIRLEAD_[A-Z_]*DATABASE_URL=/d' "/etc/fairlead/$unit.env"
+	(umask 077; printf 'cells:\n  - name: one\n    database_url: %s\n' "$url" >"/etc/fairlead/$unit/cells.yaml")
+	variable=FAIRLEAD_CELLS_FILE; if [ "$unit" = migrate ]; then variable=FAIRLEAD_OWNER_CELLS_FILE; fi
+	mkdir -p "/etc/systemd/system/fairlead-$unit.service.d"
+	printf '[Service]\nLoadCredential=cells.yaml:/etc/fairlead/%s/cells.yaml\nEnvironment=%s=%%d/cells.yaml\n' "$unit" "$variable" >"/etc/systemd/system/fairlead-$unit.service.d/override.conf"
+done
+systemctl daemon-reload
+systemctl start fairlead-migrate
+systemctl restart fairlead-xds fairlead-api`)
+	ready()
 	d.run(`dpkg --remove fairlead`)
 	if got := d.run(`systemctl is-active fairlead-api fairlead-xds || true; ls /etc/fairlead/xds/seal.key`); got != "inactive\ninactive\n/etc/fairlead/xds/seal.key" {
 		t.Errorf("after the package is removed: %s", got)

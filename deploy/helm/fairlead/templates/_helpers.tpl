@@ -60,10 +60,14 @@ helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Versio
 {{- printf "postgres://%s@%s/%s?%s" .user (join "," $hosts) $d.name (join "&" $query) -}}
 {{- end -}}
 
-{{/* The environment that leads to the database: (dict "root" $ "part" "api" "variable" "FAIRLEAD_DATABASE_URL" "host" ... "port" ...) */}}
+{{/* The environment that leads to the database: (dict "root" $ "part" "api" "variable" "FAIRLEAD_DATABASE_URL" "cells" "FAIRLEAD_CELLS_FILE" "host" ... "port" ...) */}}
 {{- define "fairlead.database" -}}
 {{- $d := .root.Values.database -}}
-{{- if $d.urlSecret }}
+{{- if $d.cellsSecret }}
+{{- if or $d.urlSecret $d.listen.enabled $d.read.enabled }}{{ fail "database.cellsSecret is set, and the URLs of each cell stand in it: leave out database.urlSecret, database.listen and database.read" }}{{ end }}
+- name: {{ .cells }}
+  value: /etc/fairlead/cells/cells.yaml
+{{- else if $d.urlSecret }}
 - name: {{ .variable }}
   valueFrom: {secretKeyRef: {name: {{ $d.urlSecret }}, key: {{ .part }}}}
 {{- else }}
@@ -71,6 +75,32 @@ helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Versio
   value: {{ include "fairlead.url" (dict "root" .root "user" (index $d.users .part) "host" .host "port" .port) | quote }}
 - name: PGPASSWORD
   valueFrom: {secretKeyRef: {name: {{ $d.passwordSecret }}, key: {{ .part }}}}
+{{- end }}
+{{- end -}}
+
+{{/* The files that belong to it: (list $ "api") */}}
+{{- define "fairlead.databaseMounts" -}}
+{{- with (index . 0).Values.database }}
+{{- if .caSecret.name }}
+- {name: database, mountPath: /etc/fairlead/database, readOnly: true}
+{{- end }}
+{{- if .cellsSecret }}
+- {name: cells, mountPath: /etc/fairlead/cells, readOnly: true}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "fairlead.databaseVolumes" -}}
+{{- $part := index . 1 -}}
+{{- with (index . 0).Values.database }}
+{{- if .caSecret.name }}
+- name: database
+  secret: {secretName: {{ .caSecret.name }}, defaultMode: 0400, items: [{key: {{ .caSecret.key }}, path: ca.crt}]}
+{{- end }}
+{{- if .cellsSecret }}
+- name: cells
+  secret: {secretName: {{ .cellsSecret }}, defaultMode: 0400, items: [{key: {{ $part }}, path: cells.yaml}]}
+{{- end }}
 {{- end }}
 {{- end -}}
 
