@@ -126,3 +126,31 @@ func TestAServerTellsWhatItDoes(t *testing.T) {
 		t.Errorf("taken anew: %+v", x)
 	}
 }
+
+// A lease of a clock that was ahead ends as soon as any other: the nodes of a server that died under one are not pending until the clock comes there.
+// A server that lives keeps its lease.
+func TestALeaseOfAClockThatWasAhead(t *testing.T) {
+	w := setup(t)
+	w.apply(put(fleet.Cluster, "c", "1"))
+	dead, live := w.server("dead"), w.server("live")
+	dead.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("n")}})
+	w.apply(put(fleet.Cluster, "c", "2"))
+	live.report(fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{on("n")}})
+	if r := w.receipt(2); r.Counts.Pending != 1 {
+		t.Fatalf("while both live: %+v, want one pending", r.Counts)
+	}
+	w.exec(`UPDATE xds_servers SET lease_until = lease_until + interval '8 minutes', seen_at = seen_at + interval '8 minutes'`)
+	term := w.lease(live.id, "live", 6*time.Second)
+	var ahead float64 // seconds
+	w.ok(w.super.QueryRow(t.Context(), `SELECT extract(epoch FROM max(lease_until) - clock_timestamp()) FROM xds_servers`).Scan(&ahead))
+	if ahead > 60 {
+		t.Errorf("a lease ends in %.0f s", ahead)
+	}
+	w.exec(`UPDATE xds_servers SET lease_until = clock_timestamp() WHERE server_id = $1`, dead.id.String())
+	if r := w.receipt(2); r.Counts.Acked != 1 {
+		t.Errorf("when it has ended: %+v, want one acked", r.Counts)
+	}
+	if again := w.lease(live.id, "live", 6*time.Second); again != term {
+		t.Errorf("the server that lives has term %d, had %d", again, term)
+	}
+}

@@ -32,6 +32,9 @@ BEGIN
       seal_key = excluded.seal_key
     RETURNING x.term INTO v_term;
   END IF;
+  -- The clock has gone back since these were seen: who died under such a lease would count as alive until the clock comes to its end.
+  UPDATE xds_servers x SET lease_until = clock_timestamp() + (x.lease_until - x.seen_at), seen_at = clock_timestamp()
+   WHERE x.server_id IN (SELECT o.server_id FROM xds_servers o WHERE o.seen_at > clock_timestamp() AND o.server_id <> p_server FOR NO KEY UPDATE SKIP LOCKED);
   RETURN v_term;
 END $$;
 
