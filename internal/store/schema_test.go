@@ -13,9 +13,6 @@ import (
 	"fairlead/migrations"
 )
 
-// withoutTenant is the closed list of tables that belong to no tenant.
-var withoutTenant = []string{"endpoint_clock", "operator_tokens", "schema_contents", "schema_migrations", "sessions", "tenants", "xds_servers"}
-
 func strings1(t *testing.T, conn *pgx.Conn, sql string, args ...any) []string {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), sql, args...)
@@ -38,48 +35,6 @@ func TestActionsAreThoseOfTheCode(t *testing.T) {
 	}
 	if d := cmp.Diff(names, strings1(t, w.super, `SELECT unnest(enum_range(NULL::refusal_action))::text`)); d != "" {
 		t.Errorf("(-code +database):\n%s", d)
-	}
-}
-
-// T04: every primary key, unique key and foreign key leads with tenant_id.
-func TestKeysLeadWithTheTenant(t *testing.T) {
-	w := setup(t)
-	tables := strings1(t, w.super, `SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY 1`)
-	if len(tables) < 20 {
-		t.Fatalf("the catalogue shows %d tables", len(tables))
-	}
-	keyed := strings1(t, w.super, `
-		SELECT c.relname::text FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
-		 WHERE c.relnamespace = 'public'::regnamespace AND k.contype = 'p' ORDER BY 1`)
-	if d := cmp.Diff(tables, keyed); d != "" {
-		t.Error("tables without a primary key:", d)
-	}
-	wrong := strings1(t, w.super, `
-		SELECT format('%s.%s', c.relname, k.conname) FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
-		  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1]
-		 WHERE c.relnamespace = 'public'::regnamespace AND k.contype IN ('p', 'u', 'f') AND a.attname <> 'tenant_id' AND c.relname <> ALL ($1)
-		 UNION ALL
-		SELECT format('%s.%s', c.relname, x.indexrelid::regclass) FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid
-		  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.indkey[0]
-		 WHERE c.relnamespace = 'public'::regnamespace AND x.indisunique AND a.attname <> 'tenant_id' AND c.relname <> ALL ($1)`, withoutTenant)
-	if len(wrong) > 0 {
-		t.Errorf("keys that do not lead with tenant_id: %v", wrong)
-	}
-	// A foreign key that leads with the tenant here must lead with it there.
-	crossed := strings1(t, w.super, `
-		SELECT k.conname::text FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = k.confkey[1]
-		 WHERE k.contype = 'f' AND NOT (a.attname = 'tenant_id' OR k.confrelid = 'tenants'::regclass AND a.attname = 'id')`)
-	if len(crossed) > 0 {
-		t.Errorf("foreign keys that change the tenant: %v", crossed)
-	}
-	tenantless := strings1(t, w.super, `
-		SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
-		   AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id' AND a.attnotnull) ORDER BY 1`)
-	if d := cmp.Diff(withoutTenant, tenantless); d != "" {
-		t.Error("tables without a tenant:", d)
-	}
-	if seqs := strings1(t, w.super, `SELECT relname::text FROM pg_class WHERE relkind = 'S' AND relnamespace = 'public'::regnamespace`); len(seqs) > 0 {
-		t.Errorf("sequences: %v", seqs)
 	}
 }
 
