@@ -173,7 +173,7 @@ func (in *installation) await(t *testing.T, h *history, writers []*writer) {
 		return wrong
 	})
 	for _, tenant := range in.tenants {
-		wait(func() []string { return tenant.untold(t, h, in) })
+		tenant.awaitReceipts(t, h, in, deadline)
 	}
 	for _, e := range in.envoys {
 		wait(func() []string { return e.differs(t) })
