@@ -222,8 +222,8 @@ func (e *envoy) differs(t *testing.T) (wrong []string) {
 // clusters are the names of all that the API tells.
 func (a *tenant) clusters(t *testing.T) (names []string) {
 	t.Helper()
-	r := answered(t, func() (*client.ListResourcesOfTypeResponse, error) {
-		return a.apis[0].ListResourcesOfTypeWithResponse(t.Context(), a.slug, fleetName, "clusters", &client.ListResourcesOfTypeParams{Limit: &limit})
+	r := answered(t, func(ctx context.Context) (*client.ListResourcesOfTypeResponse, error) {
+		return a.apis[0].ListResourcesOfTypeWithResponse(ctx, a.slug, fleetName, "clusters", &client.ListResourcesOfTypeParams{Limit: &limit})
 	})
 	for _, c := range r.JSON200.Items {
 		names = append(names, c.Name)

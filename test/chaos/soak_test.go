@@ -37,7 +37,7 @@ type size struct {
 	seeds   []uint64
 	envoys  int           // of each tenant
 	stay    time.Duration // of a stream of an Envoy at a server
-	roams   bool          // clients that poll go to other servers too; those that they leave wait for them for half a minute
+	roams   bool          // clients that poll go to other servers too; one that they leave after a single poll waits for them for 90 s, and so do receipts
 }
 
 // chosen is the size that FAIRLEAD_SOAK asks for, as the time that each seed lasts, or else the one that every run of the tests can bear.
@@ -173,7 +173,7 @@ func (in *installation) await(t *testing.T, h *history, writers []*writer) {
 		return wrong
 	})
 	for _, tenant := range in.tenants {
-		wait(func() []string { return tenant.untold(t, h, in) })
+		tenant.awaitReceipts(t, h, in, deadline)
 	}
 	for _, e := range in.envoys {
 		wait(func() []string { return e.differs(t) })

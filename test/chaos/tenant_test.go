@@ -12,7 +12,6 @@ import (
 	"time"
 
 	client "fairlead/clients/go"
-	"fairlead/test/world"
 )
 
 // limit is how many items a page of an answer has at most.
@@ -28,33 +27,11 @@ func (a *tenant) watch(ctx context.Context, h *history, rng *rand.Rand, pause ti
 		}
 		revision := h.newest(a.slug) - rng.Int64N(20)
 		if revision > 0 {
-			_ = a.receipt(ctx, h, a.apis[rng.IntN(len(a.apis))], revision)
+			asking, cancel := context.WithTimeout(ctx, patience)
+			_, _ = a.receipt(asking, h, a.apis[rng.IntN(len(a.apis))], revision, haveAnswered) // as far as it comes
+			cancel()
 		}
 	}
-}
-
-// receipt notes whom one says to have taken or refused the revision.
-func (a *tenant) receipt(ctx context.Context, h *history, api *client.ClientWithResponses, revision int64) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for _, state := range []client.GetReceiptParamsState{client.GetReceiptParamsStateAcked, client.GetReceiptParamsStateLate, client.GetReceiptParamsStateNacked} {
-		for ask := (client.GetReceiptParams{State: &state, Limit: &limit}); ; {
-			r, err := api.GetReceiptWithResponse(ctx, a.slug, fleetName, revision, &ask)
-			if err != nil {
-				return err
-			}
-			if r.JSON200 == nil {
-				return fmt.Errorf("the receipt of %d: %d", revision, r.StatusCode())
-			}
-			for _, n := range r.JSON200.Nodes {
-				h.observed(node{a.slug, n.Id}, revision, string(n.State))
-			}
-			if ask.Cursor = r.JSON200.NextCursor; ask.Cursor == nil {
-				break
-			}
-		}
-	}
-	return nil
 }
 
 // newest is the newest revision of a tenant that was acknowledged.
@@ -77,8 +54,8 @@ func (a *tenant) heldUp(t *testing.T, in *installation) bool {
 		if e.tenant != a {
 			return false
 		}
-		r := answered(t, func() (*client.GetNodeResponse, error) {
-			return a.apis[0].GetNodeWithResponse(t.Context(), a.slug, fleetName, e.ID)
+		r := answered(t, func(ctx context.Context) (*client.GetNodeResponse, error) {
+			return a.apis[0].GetNodeWithResponse(ctx, a.slug, fleetName, e.ID)
 		})
 		return slices.ContainsFunc(r.JSON200.Refusals, func(x client.Refusal) bool {
 			return x.Ended == nil && x.Name == refusedName && x.ActionCode != nil && *x.ActionCode == client.Unknown
@@ -99,61 +76,36 @@ func (a *tenant) free(t *testing.T, h *history, writers []*writer) {
 	a.tell(t, h, writers)
 }
 
-// untold tells what the receipt of the last revision of each name does not say yet.
-func (a *tenant) untold(t *testing.T, h *history, in *installation) (wrong []string) {
+// insist asks until there is an answer: of a connection that broke the next request may still hear.
+func insist[A any](t *testing.T, ask func(context.Context) (A, error)) A {
 	t.Helper()
-	for k, versions := range h.truth {
-		if k.Tenant != a.slug {
-			continue
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		got, err := ask(ctx)
+		if err == nil {
+			return got
 		}
-		last := versions[len(versions)-1]
-		got := a.told(t, h, last.Revision)
-		for n := range in.refusers {
-			want := string(acked)
-			if h.refuses(n, content{k.Tenant, k.Name, last.Number}) {
-				want = string(nacked)
-			}
-			if is := got[n.ID]; n.Tenant == a.slug && is != want && (want != string(acked) || is != late || in.clock == nil) {
-				wrong = append(wrong, fmt.Sprintf("the receipt of revision %d, %s %s, says %q of %s, want %s", last.Revision, k.Tenant, k.Name, got[n.ID], n.ID, want))
-			}
-		}
-	}
-	return wrong
-}
-
-// late is what a receipt says of a node that has the revision and came after it, as by a clock that was behind when that was committed.
-const late = string(client.ReceiptNodeStateLate)
-
-// told is what the receipt of a revision says of each node that it has as acked, late or nacked.
-func (a *tenant) told(t *testing.T, h *history, revision int64) map[string]string {
-	t.Helper()
-	got := map[string]string{}
-	for _, state := range []client.GetReceiptParamsState{client.GetReceiptParamsStateAcked, client.GetReceiptParamsStateNacked} {
-		for ask := (client.GetReceiptParams{State: &state, Limit: &limit}); ; {
-			r := answered(t, func() (*client.GetReceiptResponse, error) {
-				return a.apis[0].GetReceiptWithResponse(t.Context(), a.slug, fleetName, revision, &ask)
-			})
-			for _, n := range r.JSON200.Nodes {
-				got[n.Id] = string(n.State)
-				h.observed(node{a.slug, n.Id}, revision, string(n.State))
-			}
-			if ask.Cursor = r.JSON200.NextCursor; ask.Cursor == nil {
-				break
-			}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("no answer within %s: %v", hang, err)
+		case <-tick.C:
 		}
 	}
-	return got
 }
 
-// answered asks until there is an answer with what was asked for: of a connection that broke the next request may still hear.
-func answered[A answer](t *testing.T, ask func() (A, error)) (got A) {
+// answered insists on what was asked for.
+func answered[A answer](t *testing.T, ask func(context.Context) (A, error)) A {
 	t.Helper()
-	world.Eventually(t, hang, "no answer", func() (ok bool) {
-		var err error
-		got, err = ask()
-		return err == nil && got.StatusCode() == http.StatusOK
+	return insist(t, func(ctx context.Context) (A, error) {
+		got, err := ask(ctx)
+		if err == nil && got.StatusCode() != http.StatusOK {
+			err = fmt.Errorf("%d %s", got.StatusCode(), got.GetBody())
+		}
+		return got, err
 	})
-	return got
 }
 
 // tell notes what the API tells of all names.
@@ -170,8 +122,8 @@ func (a *tenant) tell(t *testing.T, h *history, writers []*writer) {
 			k := key{a.slug, name}
 			var versions []version // the newest first
 			for cursor := (*string)(nil); ; {
-				r := answered(t, func() (*client.ListResourceHistoryResponse, error) {
-					return api.ListResourceHistoryWithResponse(t.Context(), a.slug, fleetName, "clusters", name, &client.ListResourceHistoryParams{Limit: &limit, Cursor: cursor})
+				r := answered(t, func(ctx context.Context) (*client.ListResourceHistoryResponse, error) {
+					return api.ListResourceHistoryWithResponse(ctx, a.slug, fleetName, "clusters", name, &client.ListResourceHistoryParams{Limit: &limit, Cursor: cursor})
 				})
 				for _, c := range r.JSON200.Items {
 					v := version{Revision: c.Revision, Number: -1}
@@ -188,8 +140,8 @@ func (a *tenant) tell(t *testing.T, h *history, writers []*writer) {
 			h.truth[k] = versions
 		}
 	}
-	r := answered(t, func() (*client.ListResourcesOfTypeResponse, error) {
-		return api.ListResourcesOfTypeWithResponse(t.Context(), a.slug, fleetName, "clusters", &client.ListResourcesOfTypeParams{Limit: &limit})
+	r := answered(t, func(ctx context.Context) (*client.ListResourcesOfTypeResponse, error) {
+		return api.ListResourcesOfTypeWithResponse(ctx, a.slug, fleetName, "clusters", &client.ListResourcesOfTypeParams{Limit: &limit})
 	})
 	for k := range h.present {
 		if k.Tenant == a.slug {
