@@ -19,6 +19,9 @@ const (
 	forgiven     = 10     // tokens that are no good, from one address within RejectedFor
 )
 
+// ErrTooMany ends the wait for a look-up. It says nothing of whoever would have been asked.
+var ErrTooMany = fmt.Errorf("the token cannot be checked now, too many wait for it: try again: %w", fleet.ErrUnavailable)
+
 // Lookups bounds what tokens cost that the caller does not know: one that was found to be no
 // good is not looked up again for a while, and addresses that many of them come from take
 // turns among themselves, so that others do not wait behind them. Its methods are safe for
@@ -87,7 +90,7 @@ func (l *Lookups) doubtLocked(address string, now time.Time) {
 	l.addresses.put(address, n+1, now)
 }
 
-// Begin waits for a place; leave gives it back. When ctx ends before it is
+// Begin waits for a place; leave gives it back. When ctx ends before it is ErrTooMany, a
 // fleet.ErrUnavailable.
 func (l *Lookups) Begin(ctx context.Context, address string, now time.Time) (leave func(), err error) {
 	l.mu.Lock()
@@ -103,7 +106,7 @@ func (l *Lookups) Begin(ctx context.Context, address string, now time.Time) (lea
 	case places <- struct{}{}:
 		return func() { <-places }, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("the token cannot be checked now, too many wait for it: try again: %w", fleet.ErrUnavailable)
+		return nil, ErrTooMany
 	}
 }
 

@@ -103,6 +103,9 @@ func (c *Cells) find(ctx context.Context, address string, cred credential) looke
 	case errors.Is(err, fleet.ErrNotFound):
 		f = lookedUp{credential: cred, err: err}
 	default:
+		if errors.Is(err, errTwice) {
+			c.log.ErrorContext(ctx, "two cells serve the tenant of a token, which is not let in: unless a move ends just now, one of them was restored to a time before it (docs/cells.md)", "credential", cred.id)
+		}
 		c.process.lookups.Doubt(address, time.Now())
 		f = lookedUp{credential: cred, err: errElsewhere(err)}
 	}
@@ -142,7 +145,7 @@ func (c *Cells) askAll(ctx context.Context, cred credential) lookedUp {
 				late = time.After(cellsGrace)
 			}
 		case <-late:
-			return said.found
+			return said.all()
 		}
 	}
 	return said.all()
@@ -153,12 +156,13 @@ type heard struct {
 	found          lookedUp
 	away, onItsWay error // of one that could not be asked, of one whose tenant moves
 	wrong          bool  // one knows the id, with another secret
+	twice          bool  // two know it, all of it
 }
 
 func (h *heard) hear(f lookedUp) {
 	switch {
 	case f.err == nil:
-		h.found = f
+		h.found, h.twice = f, h.found.api != nil
 	case errors.Is(f.err, errWrongSecret):
 		h.wrong = true
 	case errors.Is(f.err, errOnItsWay):
@@ -171,6 +175,8 @@ func (h *heard) hear(f lookedUp) {
 // all is what they have said together. A tenant that one knows is not on its way any more, whatever the cell says that it has left.
 func (h *heard) all() lookedUp {
 	switch {
+	case h.twice:
+		return lookedUp{credential: h.found.credential, err: errTwice}
 	case h.found.err == nil:
 	case h.away != nil:
 		h.found.err = h.away
@@ -219,6 +225,8 @@ func (f *lookedUp) read(ctx context.Context) {
 var (
 	// errOnItsWay tells that a tenant is between two cells.
 	errOnItsWay = fmt.Errorf("the tenant is being moved: %w", fleet.ErrUnavailable)
+	// errTwice tells that two cells serve the tenant, which a move never comes to. None is believed: what is written in one the other has not.
+	errTwice = fmt.Errorf("two cells serve the tenant: %w", fleet.ErrUnavailable)
 	// errWrongSecret is told nobody: it is as good as none.
 	errWrongSecret = fmt.Errorf("it has another secret: %w", fleet.ErrNotFound)
 )

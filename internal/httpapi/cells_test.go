@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/access"
+	"fairlead/internal/httpapi/live"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/metrics/metricstest"
 	"fairlead/internal/store"
@@ -133,6 +136,17 @@ func TestACellThatIsAwayCostsItsTenantsAlone(t *testing.T) {
 	if a := x.eu.do(http.MethodGet, "/readyz", ""); a.status != 503 || !strings.Contains(string(a.body), "cell eu-1: ") || !strings.Contains(string(a.body), "cell us-1: ") {
 		t.Errorf("%d %q", a.status, a.body)
 	}
+}
+
+// TestTheFirstCellIsAwayLikeAnyOther: what comes without a token is answered by its API, and needs its database for nothing.
+func TestTheFirstCellIsAwayLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	x := setupCells(t)
+	x.euLine.set(cut)
+	x.us.whoamiOf(x.us.owner).is(200, nil)
+	x.us.signedIn(x.us.owner).whoami()
+	x.us.do(http.MethodGet, "/v1/whoami", "", "Authorization", "").isProblem(401, "unauthenticated", "")
+	x.us.put("a")
 }
 
 // TestACellThatIsSilentKeepsNobodyWaiting who is another's: not even one whose token was not seen before.
@@ -272,6 +286,53 @@ func TestATenantMovesToAnotherCell(t *testing.T) {
 		wrong := withOtherSecret(t, x.us)
 		x.eu.db.Exec(t, `INSERT INTO api_tokens (tenant_id, id, role, name, hash) VALUES ($1, $2, 'viewer', 'left', sha256(''))`, x.eu.tenant.ID.String(), idOf(t, wrong).String())
 		x.eu.whoamiOf(wrong).isProblem(401, "unauthenticated", "")
+	}
+}
+
+// TestWhoWaitsWhileTheTenantMovesIsNotRefused: their token is as good as before, in the other cell. A browser keeps its cookie.
+func TestWhoWaitsWhileTheTenantMovesIsNotRefused(t *testing.T) {
+	t.Parallel()
+	x := setupCells(t)
+	w := x.eu
+	w.settledNode(w.fleet.ID, "router-1", 0)
+	w.put("a")
+	page := w.signedIn(w.owner)
+	byToken, ofPage := w.follow(""), w.follow("", page.headers()...)
+	begun := x.cells.process.polls.Used(access.Counted{Whose: w.tenant.ID, What: store.LimitWaitingPolls})
+	paths := []string{w.at("revisions", "1", "receipt"), w.at("live"), "/v1/live"}
+	answers := make(chan answer, 2*len(paths))
+	for _, path := range paths {
+		go func() { answers <- w.do(http.MethodGet, path+"?wait=60s", "") }()
+		go func() { answers <- page.do(http.MethodGet, path+"?wait=60s", "") }()
+	}
+	for x.cells.process.polls.Used(access.Counted{Whose: w.tenant.ID, What: store.LimitWaitingPolls}) < begun+int64(2*len(paths)) {
+		w.do(http.MethodGet, w.at(), "").is(200, nil)
+	}
+	w.db.Exec(t, `UPDATE tenants SET place = 'gone' WHERE id = $1`, w.tenant.ID.String())
+	for range 2 * len(paths) {
+		a := <-answers
+		a.isProblem(503, "unavailable", "")
+		if a.header.Get("Retry-After") != "1" || a.header.Get("Set-Cookie") != "" {
+			t.Errorf("%s: %v", a.what, a.header)
+		}
+	}
+	for _, s := range []*stream{byToken, ofPage} {
+		if last := s.endWithin(time.Minute); last != ": "+string(live.EndMoved) {
+			t.Errorf("a stream says at last %q", last)
+		}
+	}
+}
+
+// TestATokenThatTwoCellsServe is neither's: a cell that was restored may not know that the tenant has gone. Writes would come to one or the other.
+func TestATokenThatTwoCellsServe(t *testing.T) {
+	t.Parallel()
+	x := setupCells(t)
+	said := heard{found: lookedUp{err: fleet.ErrNotFound}}
+	for _, w := range []*world{x.eu, x.us} {
+		said.hear(lookedUp{api: w.api})
+	}
+	if p := problemOf(errElsewhere(said.all().err)); !errors.Is(said.all().err, errTwice) || p.status != http.StatusServiceUnavailable {
+		t.Errorf("%v", said.all().err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/live"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/store"
@@ -74,7 +75,7 @@ func (a *API) stream(request context.Context, w http.ResponseWriter, with live.H
 	if errors.Is(err, context.DeadlineExceeded) && request.Err() == nil {
 		end, err = with.End(), nil
 	}
-	if end != "" {
+	if end = a.movedAtEnd(request, with, end); end != "" {
 		err = errors.Join(err, out.send(": "+string(end)+"\n\n"))
 	}
 	if err != nil && request.Err() == nil { // the status is sent: the log alone can be told
@@ -238,6 +239,7 @@ func (a *API) awaitEvents(ctx context.Context, from store.EventPosition, wait ti
 	defer timer.Stop()
 	for {
 		es, end, err := l.Next(ctx, a.draining, timer.C)
+		end = a.movedAtEnd(ctx, holderOf(callOf(ctx)), end)
 		switch {
 		case err != nil:
 			return nil, l.At(), err
@@ -259,6 +261,27 @@ func holderOf(c *call) live.Holder {
 	return h
 }
 
+// movedAtEnd tells a token that has ended from one that another cell knows by now, or is about to. Whoever comes with that again is served: nothing of theirs has
+// ended, and a browser keeps its cookie. Where it cannot be asked neither is said.
+func (a *API) movedAtEnd(ctx context.Context, with live.Holder, end live.End) live.End {
+	if a.cells == nil || end != live.EndToken && end != live.EndSession {
+		return end
+	}
+	id := with.Token
+	if with.Session != (fleet.SessionID{}) {
+		id = fleet.CredentialID(with.Session)
+	}
+	ctx, cancel := context.WithTimeout(ctx, databasePatience)
+	defer cancel()
+	switch at, err := a.store.Place(ctx, id); {
+	case err != nil:
+		return live.EndDatabase
+	case at == store.TokenMoving:
+		return live.EndMoved
+	}
+	return end
+}
+
 // refusalAtEnd is what one is answered who waits for a single answer; nil: with what there is.
 func refusalAtEnd(e live.End) error {
 	switch e {
@@ -266,6 +289,8 @@ func refusalAtEnd(e live.End) error {
 		return errTokenNotValid()
 	case live.EndSession:
 		return errSessionOver()
+	case live.EndMoved:
+		return errElsewhere(errOnItsWay)
 	case live.EndFleet:
 		return errNoFleet
 	case live.EndDatabase, live.EndServer:

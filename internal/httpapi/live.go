@@ -92,6 +92,7 @@ func awaited[W any](ctx context.Context, a *API, wait time.Duration, next func(c
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	what, end, err := next(ctx, a.draining, timer.C)
+	end = a.movedAtEnd(ctx, holderOf(callOf(ctx)), end)
 	switch {
 	case err != nil:
 		return nil, err

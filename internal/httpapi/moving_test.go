@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 	"testing"
+
+	"fairlead/internal/auth"
 )
 
 // TestATenantThatIsMovingIsTold: its writes are to be repeated at once, by whichever way they come; what is read is answered.
@@ -22,4 +24,15 @@ func TestATenantThatIsMovingIsTold(t *testing.T) {
 		}
 	}
 	w.do(http.MethodGet, w.at("resources", "clusters", "a"), "").is(200, nil)
+}
+
+// TestASignInBesideATenantThatIsMoving: the session whose cookie came along cannot be ended now, and keeps nobody from signing in to another tenant.
+func TestASignInBesideATenantThatIsMoving(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	old := w.signedIn(w.owner)
+	other := w.token(w.newTenant("initech"), auth.RoleOwner, nil)
+	w.db.Exec(t, `UPDATE tenants SET place = 'leaving' WHERE id = $1`, w.tenant.ID.String())
+	w.do(http.MethodPost, "/v1/session", `{"token": "`+other+`"}`, old.headers()...).is(204, nil)
+	old.whoami()
 }

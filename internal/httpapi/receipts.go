@@ -42,7 +42,7 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 		unheard := a.tail.Hear(with)
 		defer unheard()
 		k := fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}
-		may := func(ctx context.Context) error { return refusalAtEnd(a.tail.Holds(ctx, with)) }
+		may := func(ctx context.Context) error { return refusalAtEnd(a.movedAtEnd(ctx, with, a.tail.Holds(ctx, with))) }
 		asked := receipt.CommittedAt
 		if receipt, err = a.receipts.Wait(waiting, a.draining, k, rev, receipt, may); err == nil && !receipt.CommittedAt.Equal(asked) {
 			err = fleet.ErrNotFound // the database has failed over and lost it; another one has its number

@@ -48,10 +48,12 @@ func MoveTenant(ctx context.Context, m Move) (done Moved, err error) {
 		case v.from.place == "gone" && v.to.place == "here":
 			done.Already = true
 			return nil
-		case v.from.place == "gone" && v.to.place == "arriving":
+		case v.from.place == "gone" && v.to.place == "arriving" && v.ofOneMove():
 			done.Resumed = true
-		case v.from.place != "here" && v.from.place != "leaving", v.to.place == "here", v.to.place == "leaving":
-			return fmt.Errorf("%w: the tenant is %s in the source and %s in the target", fleet.ErrConflict, v.from, v.to)
+		case v.slugTaken:
+			return fmt.Errorf("%w: the target has another tenant with the slug %s", fleet.ErrConflict, v.slug)
+		case v.from.place != "here" && v.from.place != "leaving", v.to.serves():
+			return v.conflict()
 		}
 		begun := time.Now()
 		if !done.Resumed {
@@ -72,11 +74,15 @@ func MoveTenant(ctx context.Context, m Move) (done Moved, err error) {
 	return done, nil
 }
 
-// BackOutMove has the source serve the tenant again, and removes what a move that ended early has brought to the target. Once the target serves it, it is fleet.ErrConflict.
+// BackOutMove has the source serve the tenant again, and removes what a move that ended early has brought to the target. Once the target serves it, or another cell
+// may, it is fleet.ErrConflict.
 func BackOutMove(ctx context.Context, m Move) error {
 	err := m.with(ctx, func(v *mover) error {
-		if v.from.place != "leaving" && (v.from.place != "gone" || v.to.place != "arriving") {
-			return fmt.Errorf("%w: there is nothing to back out: the tenant is %s in the source and %s in the target", fleet.ErrConflict, v.from, v.to)
+		switch {
+		case v.from.place == "leaving" && !v.to.serves():
+		case v.from.place == "gone" && v.to.place == "arriving" && v.ofOneMove():
+		default:
+			return v.conflict()
 		}
 		if v.to.place == "arriving" { // first: a move that is run again cannot go on then
 			if err := v.clear(ctx, v.to); err != nil {
@@ -91,11 +97,12 @@ func BackOutMove(ctx context.Context, m Move) error {
 	return nil
 }
 
-// ForgetMoved removes the rows that a tenant has left in the source, once the target serves it. It goes in small steps, and can be run again.
+// ForgetMoved removes the rows that a tenant has left in the source, or that a move which ended early has brought there, once the target serves it. It goes in small
+// steps, and can be run again.
 func ForgetMoved(ctx context.Context, m Move) (rows int64, err error) {
 	err = m.with(ctx, func(v *mover) error {
-		if v.from.place != "gone" || v.to.place != "here" && v.to.place != "leaving" {
-			return fmt.Errorf("%w: the tenant is %s in the source and %s in the target", fleet.ErrConflict, v.from, v.to)
+		if v.from.place != "gone" && v.from.place != "arriving" || !v.to.serves() {
+			return v.conflict()
 		}
 		err := v.clear(ctx, v.from)
 		rows = v.cleared
@@ -110,12 +117,13 @@ func ForgetMoved(ctx context.Context, m Move) (rows int64, err error) {
 // mover is one run.
 type mover struct {
 	Move
-	from, to *cell
-	tenant   fleet.TenantID
-	slug     string
-	tables   []movedTable
-	rows     int64
-	cleared  int64
+	from, to  *cell
+	tenant    fleet.TenantID
+	slug      string
+	slugTaken bool // by another tenant of the target
+	tables    []movedTable
+	rows      int64
+	cleared   int64
 }
 
 func (v *mover) step(name string) error {
@@ -123,6 +131,19 @@ func (v *mover) step(name string) error {
 		return nil
 	}
 	return v.At(name)
+}
+
+// ofOneMove reports whether what the target has was brought there by the move that the source is gone with. A later move, to a third cell, may have ended: then that
+// one serves the tenant, and neither of these two may.
+func (v *mover) ofOneMove() bool {
+	return v.from.since != nil && v.to.since != nil && v.from.since.Equal(*v.to.since)
+}
+
+func (v *mover) conflict() error {
+	if v.from.place == "gone" && v.to.place == "arriving" {
+		return fmt.Errorf("%w: what the target has is of an earlier move, and the tenant has moved to another cell since: name that one", fleet.ErrConflict)
+	}
+	return fmt.Errorf("%w: the tenant is %s in the source and %s in the target", fleet.ErrConflict, v.from, v.to)
 }
 
 // with calls work while this process alone moves the tenant.
@@ -157,8 +178,8 @@ func (m Move) with(ctx context.Context, work func(*mover) error) error {
 // find reads where the tenant is. Only the source has to have it.
 func (v *mover) find(ctx context.Context) error {
 	var deleted bool
-	err := v.from.conn.QueryRow(ctx, `SELECT id, slug, place, deleted_at IS NOT NULL FROM tenants WHERE slug = $1 OR id::text = $1 ORDER BY slug = $1 LIMIT 1`, v.Tenant).
-		Scan((*[16]byte)(&v.tenant), &v.slug, &v.from.place, &deleted)
+	err := v.from.conn.QueryRow(ctx, `SELECT id, slug, place, placed_at, deleted_at IS NOT NULL FROM tenants WHERE slug = $1 OR id::text = $1 ORDER BY slug = $1 LIMIT 1`, v.Tenant).
+		Scan((*[16]byte)(&v.tenant), &v.slug, &v.from.place, &v.from.since, &deleted)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return fmt.Errorf("the source has no such tenant: %w", fleet.ErrNotFound)
@@ -167,22 +188,16 @@ func (v *mover) find(ctx context.Context) error {
 	case deleted:
 		return fmt.Errorf("%w: the tenant is deleted: restore it first", fleet.ErrConflict)
 	}
-	var there fleet.TenantID
-	err = v.to.conn.QueryRow(ctx, `SELECT id, place FROM tenants WHERE slug = $1 OR id = $2 ORDER BY id = $2 LIMIT 1`, v.slug, v.tenant.String()).Scan((*[16]byte)(&there), &v.to.place)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		v.to.place = ""
-		return nil
-	case err == nil && there != v.tenant:
-		return fmt.Errorf("%w: the target has another tenant with the slug %s", fleet.ErrConflict, v.slug)
-	}
-	return err
+	return v.to.conn.QueryRow(ctx, `
+		SELECT coalesce(t.place, ''), t.placed_at, EXISTS (SELECT FROM tenants o WHERE o.slug = $1 AND o.id <> $2) FROM (SELECT) x LEFT JOIN tenants t ON t.id = $2`,
+		v.slug, v.tenant.String()).Scan(&v.to.place, &v.to.since, &v.slugTaken)
 }
 
 // leave copies what the tenant's API has written, while nobody writes, and ends with the source gone.
 func (v *mover) leave(ctx context.Context) error {
-	done, err := v.from.conn.Exec(ctx, `UPDATE tenants SET place = 'leaving', placed_at = clock_timestamp() WHERE id = $1 AND place IN ('here', 'leaving') AND deleted_at IS NULL`, v.tenant.String())
-	if err == nil && done.RowsAffected() != 1 {
+	err := v.from.conn.QueryRow(ctx, `UPDATE tenants SET place = 'leaving', placed_at = clock_timestamp() WHERE id = $1 AND place IN ('here', 'leaving') AND deleted_at IS NULL RETURNING placed_at`,
+		v.tenant.String()).Scan(&v.from.since)
+	if errors.Is(err, pgx.ErrNoRows) {
 		err = fmt.Errorf("%w: somebody else has changed the tenant", fleet.ErrConflict)
 	}
 	for _, next := range []func() error{
@@ -212,7 +227,7 @@ func (v *mover) leave(ctx context.Context) error {
 // copyWrites copies the tables of writes in one transaction of the target, and compares what is there with the source.
 func (v *mover) copyWrites(ctx context.Context, from pgx.Tx) error {
 	err := v.to.arriving(ctx, func(to pgx.Tx) error {
-		if _, err := to.Exec(ctx, `INSERT INTO tenants (id, slug, place, placed_at) VALUES ($1, $2, 'arriving', clock_timestamp())`, v.tenant.String(), v.slug); err != nil {
+		if _, err := to.Exec(ctx, `INSERT INTO tenants (id, slug, place, placed_at) VALUES ($1, $2, 'arriving', $3)`, v.tenant.String(), v.slug, v.from.since); err != nil {
 			return err
 		}
 		var name string
@@ -297,8 +312,10 @@ func (v *mover) serve(ctx context.Context, c *cell, was string, work func(pgx.Tx
 	return err
 }
 
+// setPlace leaves the time of a tenant that is gone: it is when the move began, as in the target, and tells that both are of one move (ofOneMove).
 func (v *mover) setPlace(ctx context.Context, tx pgx.Tx, was, place string) error {
-	done, err := tx.Exec(ctx, `UPDATE tenants SET place = $3, placed_at = clock_timestamp() WHERE id = $1 AND place = $2`, v.tenant.String(), was, place)
+	done, err := tx.Exec(ctx, `UPDATE tenants SET place = $3, placed_at = CASE WHEN $3 = 'gone' THEN placed_at ELSE clock_timestamp() END WHERE id = $1 AND place = $2`,
+		v.tenant.String(), was, place)
 	if err == nil && done.RowsAffected() != 1 {
 		err = fmt.Errorf("%w: somebody else has changed the tenant", fleet.ErrConflict)
 	}

@@ -21,8 +21,11 @@ const (
 // cell is a database that a tenant leaves or comes to, as the owner of its tables.
 type cell struct {
 	conn  *pgx.Conn
-	place string // of the tenant; "": it has none
+	place string     // of the tenant; "": it has none
+	since *time.Time // that its place is so, or when the move began that it is leaving, gone or arriving with
 }
+
+func (c *cell) serves() bool { return c.place == "here" || c.place == "leaving" }
 
 func (c *cell) String() string {
 	return cmp.Or(map[string]string{"here": "served", "": "not there"}[c.place], c.place)

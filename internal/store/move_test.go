@@ -288,6 +288,67 @@ func TestAMoveIsBackedOut(t *testing.T) {
 	}
 }
 
+// What a move that ended early has left in a cell is never served once the tenant has moved to a third one, whichever way is tried.
+func TestALeftoverOfAnEarlierMoveIsNotServed(t *testing.T) {
+	m := setupMoving(t)
+	third := storetest.New(t)
+	stop := errors.New("stop")
+	early := m.move()
+	early.At = func(at string) error {
+		if at == "arriving" {
+			return stop
+		}
+		return nil
+	}
+	_, err := store.MoveTenant(t.Context(), early)
+	m.is(err, stop)
+	later := m.move()
+	later.To = third.Owner
+	_, err = store.MoveTenant(t.Context(), later)
+	m.ok(err)
+
+	_, err = store.MoveTenant(t.Context(), m.move())
+	m.is(err, fleet.ErrConflict)
+	m.is(store.BackOutMove(t.Context(), m.move()), fleet.ErrConflict)
+	m.isAt(m.app, m.token, store.TokenMoving)
+	m.isAt(m.target.app, m.token, store.TokenMoving)
+
+	left := store.Move{From: m.target.db.Owner, To: third.Owner, Tenant: m.tenant.String()}
+	_, err = store.ForgetMoved(t.Context(), left)
+	m.ok(err)
+	if n := m.target.count(`SELECT count(*) FROM tenants`); n != 0 {
+		t.Errorf("the cell in between has %d tenants", n)
+	}
+}
+
+// A source that was restored, or has failed over, may have lost that the tenant has gone. It does not serve it beside the target.
+func TestAMoveIsNotBackedOutWhereTheTargetServes(t *testing.T) {
+	m := setupMoving(t)
+	_, err := store.MoveTenant(t.Context(), m.move())
+	m.ok(err)
+	m.exec(`UPDATE tenants SET place = 'leaving' WHERE id = $1`, m.tenant.String())
+	m.is(store.BackOutMove(t.Context(), m.move()), fleet.ErrConflict)
+	if n := m.count(`SELECT count(*) FROM tenants WHERE place = 'leaving'`); n != 1 {
+		t.Error("the source writes what the target has")
+	}
+}
+
+// A slug that another tenant of the target has got meanwhile ends the move, and keeps nobody from backing it out.
+func TestAMoveIsBackedOutWhereItsSlugWasTaken(t *testing.T) {
+	m := setupMoving(t)
+	stop := errors.New("stop")
+	move := m.move()
+	move.At = func(string) error { return stop }
+	_, err := store.MoveTenant(t.Context(), move)
+	m.is(err, stop)
+	m.target.exec(`INSERT INTO tenants (id, slug) SELECT gen_random_uuid(), $1`, strings1(t, m.super, `SELECT slug FROM tenants WHERE id = $1`, m.tenant.String())[0])
+	_, err = store.MoveTenant(t.Context(), m.move())
+	m.is(err, fleet.ErrConflict)
+	m.ok(store.BackOutMove(t.Context(), m.move()))
+	m.served(true)
+	m.apply(put(fleet.Cluster, "after", "1"))
+}
+
 // It can move back to where its rows still are.
 func TestATenantMovesBack(t *testing.T) {
 	m := setupMoving(t)

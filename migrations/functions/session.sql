@@ -39,7 +39,7 @@ BEGIN
 END $$;
 
 -- Begins a session of a token: FL401 unless that is good. The session whose cookie the browser sent along, p_old, ends, as
--- its own token's doing; so do the oldest of those that the token has too many of. Of those that have ended as many are kept.
+-- its own token's doing, unless its tenant is leaving; so do the oldest of those that the token has too many of. Of those that have ended as many are kept.
 -- Returns when it ends at the latest.
 CREATE OR REPLACE FUNCTION begin_session(p_id uuid, p_hash bytea, p_credential uuid, p_ip text, p_agent text, p_old uuid, p_old_hash bytea, p_actor jsonb)
 RETURNS timestamptz LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -56,7 +56,7 @@ BEGIN
     PERFORM audit_must_have_room(k.tenant_id, 2);
   END IF;
   PERFORM session_close(s.id, p_actor || jsonb_build_object('credential', s.credential_id, 'actor', t.name), 'replaced')
-     FROM sessions s CROSS JOIN LATERAL find_token(s.credential_id) t WHERE s.id = p_old AND s.hash = p_old_hash;
+     FROM sessions s CROSS JOIN LATERAL find_token(s.credential_id) t WHERE s.id = p_old AND s.hash = p_old_hash AND NOT EXISTS (SELECT FROM tenants n WHERE n.id = s.tenant_id AND n.place <> 'here');
   PERFORM session_close(o.id, p_actor, 'too_many')
      FROM (SELECT s.id FROM sessions s WHERE s.credential_id = p_credential AND session_open(s.last_seen_at, s.expires_at, s.ended_at)
             ORDER BY s.created_at DESC, s.id DESC OFFSET session_most() - 1) o;

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/replica"
@@ -90,6 +91,7 @@ func (c *xdsCell) note(ctx context.Context, err error) {
 	switch {
 	case !errors.Is(err, fleet.ErrUnavailable):
 		c.since.Store(0)
+	case errors.Is(err, auth.ErrTooMany): // its database was not asked
 	case ctx.Err() == nil: // else its caller has given up
 		c.since.Store(time.Now().UnixNano())
 	}

@@ -39,14 +39,14 @@ type xdsCells struct {
 	lookups *auth.Lookups // of tokens that may be of any cell
 	stop    time.Duration // that a cell has to stop
 
-	mu    sync.Mutex // guards known
-	known map[fleet.CredentialID]*xdsCell
+	mu    sync.Mutex            // guards known
+	known map[[32]byte]*xdsCell // by the hashes of tokens: whoever has an id alone is not let ahead of others
 }
 
 var _ databases = (*xdsCells)(nil)
 
 func newXDSCells(cfg XDSConfig, cells []Cell, opener *seal.Opener, log *slog.Logger) *xdsCells {
-	x := &xdsCells{byName: map[string]*xdsCell{}, lookups: auth.NewLookups(0, cellsDoubted), stop: cfg.Drain + 20*time.Second, known: map[fleet.CredentialID]*xdsCell{}}
+	x := &xdsCells{byName: map[string]*xdsCell{}, lookups: auth.NewLookups(0, cellsDoubted), stop: cfg.Drain + 20*time.Second, known: map[[32]byte]*xdsCell{}}
 	counts := replica.NewStreamCounts(cfg.Streams, cfg.TenantStreams, cfg.TokenStreams)
 	for _, c := range cells {
 		own, of := cfg, stackOf{opener: opener, metrics: cfg.Metrics.Cell(c.Name), cell: c.Name, counts: counts, loads: load.Bounds{}.Part(len(cells))}
@@ -125,7 +125,7 @@ func (x *xdsCells) find(ctx context.Context, id fleet.CredentialID, sent [32]byt
 	if why := x.lookups.Rejected(sent, time.Now()); why != nil {
 		return xds.Identity{}, why
 	}
-	last := x.lastOf(id)
+	last := x.lastOf(sent)
 	if last != nil {
 		who, err := last.ask(ctx, ask)
 		if !errors.Is(err, replica.ErrUnknown) {
@@ -139,7 +139,7 @@ func (x *xdsCells) find(ctx context.Context, id fleet.CredentialID, sent [32]byt
 	defer leave()
 	within, cancel := context.WithTimeout(ctx, cellsAsked)
 	defer cancel()
-	who, sure, err := x.search(within, id, last, ask)
+	who, sure, err := x.search(within, sent, last, ask)
 	switch {
 	case !errors.Is(err, replica.ErrUnknown):
 		return who, err
@@ -152,7 +152,7 @@ func (x *xdsCells) find(ctx context.Context, id fleet.CredentialID, sent [32]byt
 }
 
 // search asks all cells but that one, those that answer first. sure: each of them has answered.
-func (x *xdsCells) search(ctx context.Context, id fleet.CredentialID, asked *xdsCell, ask askCell) (who xds.Identity, sure bool, err error) {
+func (x *xdsCells) search(ctx context.Context, sent [32]byte, asked *xdsCell, ask askCell) (who xds.Identity, sure bool, err error) {
 	sure = true
 	for _, c := range x.inOrder() {
 		switch {
@@ -168,7 +168,7 @@ func (x *xdsCells) search(ctx context.Context, id fleet.CredentialID, asked *xds
 		case errors.Is(err, fleet.ErrUnavailable):
 			sure = false
 		default:
-			x.remember(id, c)
+			x.remember(sent, c)
 			return who, true, err
 		}
 	}
@@ -203,14 +203,14 @@ func (x *xdsCells) moving(ctx context.Context, id fleet.CredentialID) (moving bo
 	return moving
 }
 
-func (x *xdsCells) lastOf(id fleet.CredentialID) *xdsCell {
+func (x *xdsCells) lastOf(sent [32]byte) *xdsCell {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.known[id]
+	return x.known[sent]
 }
 
 // remember forgets others where there are many: which, is left to chance, and costs a question to each cell.
-func (x *xdsCells) remember(id fleet.CredentialID, c *xdsCell) {
+func (x *xdsCells) remember(sent [32]byte, c *xdsCell) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for other := range x.known {
@@ -219,7 +219,7 @@ func (x *xdsCells) remember(id fleet.CredentialID, c *xdsCell) {
 		}
 		delete(x.known, other)
 	}
-	x.known[id] = c
+	x.known[sent] = c
 }
 
 // of is the open cell that an identity is of; nil: there is none.

@@ -88,6 +88,7 @@ const (
 	EndFleet    End = "the fleet is gone"
 	EndToken    End = "the token has ended"
 	EndSession  End = "the session has ended"
+	EndMoved    End = "the tenant is being moved to another cell" // no tail tells it: a token whose tenant has moved has ended here
 	EndDatabase End = "the database cannot be reached"
 	EndServer   End = "the server stops"
 )
