@@ -144,9 +144,12 @@ func (h *history) checkClients(say func(string, ...any)) {
 			pos := at[n.Node][of]
 			i := slices.IndexFunc(all, func(s span) bool { return s.to > pos })
 			if i < 0 {
-				if len(all) > 0 {
+				switch {
+				case len(all) > 0 && has[n.Node][c.Name] == c.Number:
+					// Another server has given it that, and here it keeps it until what is newer comes.
+				case len(all) > 0:
 					say("back: %v %s %s and was at revision %d%s", n.Node, n.Did, c.mark(), pos, h.tale(n.Node, c.Name))
-				} else {
+				default:
 					say("invented: %v %s %s, which no revision has", n.Node, n.Did, c.mark())
 				}
 				continue

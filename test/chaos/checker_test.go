@@ -138,6 +138,26 @@ func TestTheCheckerFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestWhatAClientHasIsNotGoingBack: a server that is behind has given it older content, and the one that it comes back to repeats that before the newer one follows.
+func TestWhatAClientHasIsNotGoingBack(t *testing.T) {
+	t.Parallel()
+	n1, older := node{"acme", "n1"}, []content{{"acme", "a", 2}}
+	back := func(h *history) bool {
+		return slices.ContainsFunc(h.check(), func(w string) bool { return strings.HasPrefix(w, "back: ") })
+	}
+	h := sound()
+	h.client(n1, acked, "xds 9", older)
+	h.client(n1, acked, "xds 1", older)
+	if back(h) {
+		t.Error("to be given again what it has is told as going back")
+	}
+	h.client(n1, acked, "xds 1", []content{{"acme", "a", 3}})
+	h.client(n1, acked, "xds 1", older)
+	if !back(h) {
+		t.Error("to be given what is over, and what it has no more, is not told as going back")
+	}
+}
+
 // refuseWrite has the write of that number not have been answered, but refused.
 func refuseWrite(h *history, number int64) {
 	for i, w := range h.writes {
