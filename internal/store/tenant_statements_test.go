@@ -22,7 +22,7 @@ var acrossTenants = []struct {
 	what map[string]string
 }{
 	{"a client or a browser brings the id of a token, a node credential or a session: which tenant it is of is what is asked for", map[string]string{
-		"begin_session":        "audit_heads, sessions",
+		"begin_session":        "audit_heads, sessions, tenants",
 		"end_other_sessions":   "sessions",
 		"find_node_credential": "node_credentials, tenants",
 		"find_session":         "sessions",
