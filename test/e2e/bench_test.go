@@ -32,6 +32,40 @@ func BenchmarkReceipt(b *testing.B) {
 	}
 }
 
+// BenchmarkPolledChange is a change of a route to a real Envoy that polls for all, and whose poll for it waits: from the answer to the write
+// until requests go elsewhere.
+func BenchmarkPolledChange(b *testing.B) {
+	w := setup(b)
+	r := &routed{installation: w, xds: w.XDS()}
+	address := world.FreePort(b)
+	r.proxy = "http://" + address
+	w.Apply(world.Together(
+		world.HTTPListener{Name: "l", Address: address, Routes: world.RDS("r", fromREST)}.Resource(), world.Route("r", "a"),
+		world.EDSCluster("a", "1s", fromREST), world.Endpoints("a", world.Backend(b, "a")), world.EDSCluster("b", "1s", fromREST), world.Endpoints("b", world.Backend(b, "b")),
+	))
+	w.polling("n1", r.xds.Address, func(s string) string { return s })
+	r.awaitBody("a")
+	r.AwaitState(r.Put(world.Route("r", "b")), "delivered")
+	var waits []float64 // ms
+	for i := 0; b.Loop(); i++ {
+		want := []string{"a", "b"}[i%2]
+		revision := r.Put(world.Route("r", want))
+		answered := time.Now()
+		for {
+			if _, body := world.Get(r.proxy); body == want {
+				break
+			}
+			if time.Since(answered) > world.Soon {
+				b.Fatalf("it is not routed to %s", want)
+			}
+		}
+		waits = append(waits, time.Since(answered).Seconds()*1000)
+		r.AwaitState(revision, "delivered") // the next poll has come
+	}
+	b.ReportMetric(median(waits), "p50-ms")
+	b.ReportMetric(waits[len(waits)-1], "max-ms")
+}
+
 func median(v []float64) float64 {
 	slices.Sort(v)
 	return v[len(v)/2]
