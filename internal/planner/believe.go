@@ -47,6 +47,7 @@ type beliefKey struct {
 	sub                *Subscription
 	versions           snapshot.Count
 	reported, arriving *snapshot.Set
+	unknown            bool // a version was reported of which nothing is known
 	trust
 }
 
@@ -54,7 +55,7 @@ type beliefKey struct {
 func (c *Client) believed(k beliefKey, target *snapshot.Target, work func() belief) belief {
 	k.fleet, k.delta, k.trust = c.in.key, c.pos.Kind.Delta, c.origin.trust()
 	m := c.in.memoOf(target)
-	if m == nil || k.sub.typ == fleet.VirtualHost || (k.before != nil || k.unclean) && first(c.in, m, k) {
+	if m == nil || k.sub.typ == fleet.VirtualHost || (k.before != nil || k.unclean || k.unknown) && first(c.in, m, k) {
 		return work()
 	}
 	return remembered(&m.mu, &m.beliefs, k, func() belief {

@@ -67,3 +67,55 @@ func BenchmarkReturnAfterAChange(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/streams, "us/stream")
 }
+
+// returnWithVersion has state-of-the-world streams come back with a version of which nothing is known. It returns what a request for
+// assignments of one of them allocates.
+func returnWithVersion(t testing.TB, version string, n, streams int) (allocs []float64) {
+	t.Helper()
+	pl := planner.New(planner.DefaultMemo)
+	target := snapshot.NewTarget(big(n), nil)
+	endpoints := planner.NamesOf(namesIn(target.Types[fleet.Endpoint])...)
+	for range streams {
+		s := newStream(pl, false)
+		s.Request(start, planner.Request{Type: fleet.Cluster, Version: version}, target)
+		first := true
+		allocs = append(allocs, testing.AllocsPerRun(1, func() { // which calls it twice
+			if first {
+				first = false
+				return
+			}
+			s.Request(start, planner.Request{Type: fleet.Endpoint, Names: endpoints, Version: version}, target)
+		}))
+		sent := 0
+		for out := s.Step(start, target); out.Response != nil; out = s.Step(start, target) {
+			if out.Response.Type == fleet.Endpoint {
+				sent += len(out.Response.Resources)
+			}
+			s.Sent(start, out.Response, "n")
+			s.Ack(start, out.Response.Type, "n", "")
+		}
+		if sent != n {
+			t.Fatalf("sent %d assignments, want all %d", sent, n)
+		}
+	}
+	return allocs
+}
+
+// TestWhoComesBackWithAVersionThatNobodyKnows may be one of a whole fleet: what is in doubt of one subscription is worked out once, and once
+// more for the first.
+func TestWhoComesBackWithAVersionThatNobodyKnows(t *testing.T) { // not beside others, who allocate too
+	allocs := returnWithVersion(t, "nobody knows it", 2_000, 5)
+	for i, got := range allocs {
+		if few := i >= 2; few != (got < 50) {
+			t.Errorf("stream %d allocates %.0f times", i, got)
+		}
+	}
+}
+
+func BenchmarkReturnWithAVersionThatNobodyKnows(b *testing.B) {
+	const streams = 1_000
+	for b.Loop() {
+		returnWithVersion(b, "nobody knows it", 1_000, streams)
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/streams, "us/stream")
+}

@@ -49,7 +49,7 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 	if c.reports[t] = held; tr.Unknown {
 		c.reports[t] = tr.Sub.names // it may be of all of them
 		if t == fleet.Endpoint {
-			c.doubtAll(t)
+			tr.Doubts = c.doubtAll(t, target)
 		}
 	}
 	// A set that the client does not hold is sent even when it is empty. And one type is
@@ -66,14 +66,16 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 }
 
 // doubtAll has every name of a set that is not known be in doubt: what there is goes out, and of what there is not nothing is said, as the
-// client may have it and go on with it.
-func (c *Client) doubtAll(t fleet.Type) {
-	tr := &c.pos.Types[t]
-	doubts := make([]doubtEdit, 0, tr.Sub.names.Len())
-	for n := range tr.Sub.names.All() {
-		doubts = append(doubts, doubtEdit{n.Name, &Doubt{}})
-	}
-	c.in.cast(t, tr, doubts)
+// client may have it and go on with it. For streams with one subscription it is worked out once: all of a fleet may come back like that.
+func (c *Client) doubtAll(t fleet.Type, target *snapshot.Target) *Doubts {
+	sub := c.pos.Types[t].Sub
+	return c.believed(beliefKey{sub: sub, unknown: true}, target, func() belief {
+		doubts := make([]doubtEdit, 0, sub.names.Len())
+		for n := range sub.names.All() {
+			doubts = append(doubts, doubtEdit{n.Name, &Doubt{}})
+		}
+		return belief{doubts: c.in.doubts(t, nil, doubts)}
+	}).doubts
 }
 
 // mayHaveAskedAnew reports whether the client may have given names up and asked for them again, and lost

@@ -24,6 +24,7 @@ func (o *owner) show(t *viewUpdate) (tied []*attachment) {
 		s.view = v
 		o.views.add(v)
 	}
+	o.views.addSpare(t.views)
 	for n := range o.nodes.excepted {
 		resolved = append(resolved, o.nodes.renew(n)...)
 	}

@@ -110,6 +110,40 @@ func TestNodesOfOneViewShareIt(t *testing.T) {
 	})
 }
 
+// TestAViewThatNobodyHasAtAChange: all streams of a fleet are away while it changes, and what they held is known when they come back. It is so
+// for a few views; labels are the client's words.
+func TestAViewThatNobodyHasAtAChange(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		rows := []fleet.Row{cluster("c", "1")}
+		for i := range 2 * spareViews {
+			rows = append(rows, variant("c", fmt.Sprint("v", i), fmt.Sprint("v", i), fmt.Sprintf("locality.region=r%d", i), int32(i))) //nolint:gosec // small
+		}
+		key, id, _ := w.newFleet(rows...)
+		comeAndGo := func(labels fleet.Node) *snapshot.Target {
+			a := w.attachNode(id, labels)
+			defer a.Detach(true)
+			return a.Current()
+		}
+		had := comeAndGo(in("r0"))
+		w.change(key, cluster("d", "1"))
+		w.change(key, cluster("d", "2"))
+		recent := comeAndGo(in("r0")).Recent
+		if len(recent) != 2 || recent[1].Types[fleet.Cluster] != had.Types[fleet.Cluster] {
+			t.Fatalf("%d earlier contents are known, want 2, and the last one what a client held", len(recent))
+		}
+		for i := range 2 * spareViews {
+			comeAndGo(in(fmt.Sprint("r", i)))
+		}
+		w.change(key, cluster("d", "3"))
+		stays := w.attachNode(id, in("r0"))
+		stays.owner.mu.Lock()
+		defer stays.owner.mu.Unlock()
+		if n := len(stays.owner.views.byVector); n < spareViews || n > spareViews+1 {
+			t.Errorf("%d views are kept, want %d, and that of the one who is there", n, spareViews)
+		}
+	})
+}
+
 // TestTombstones: what a node lost by a deletion or by selection is among what is gone,
 // after a restart as before it.
 func TestTombstones(t *testing.T) {

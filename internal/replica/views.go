@@ -50,6 +50,17 @@ func (vs *views) place(s *subscriber, most int, others iter.Seq[*subscriber]) {
 // spareViews is how many views are kept beyond twice those that somebody has.
 const spareViews = 16
 
+// addSpare keeps some of the next views that nobody has: what they held before is how a client that comes back is understood. All streams of a
+// fleet may be away at a change.
+func (vs *views) addSpare(next map[selector.Vector]*view) {
+	for _, v := range next {
+		if len(vs.byVector) >= spareViews {
+			return
+		}
+		vs.add(v)
+	}
+}
+
 // trim drops the views that nobody has any more, when they have become many: labels are
 // the client's words. It costs as much as there are subscribers, once for as many new views.
 func (vs *views) trim(most int, subscribers iter.Seq[*subscriber]) {

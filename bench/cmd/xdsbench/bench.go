@@ -21,7 +21,7 @@ import (
 type bench struct {
 	cells, servers, protocols string
 	bin, out                  string
-	rounds, changes           int
+	rounds, changes, returns  int
 	atRest                    time.Duration
 	serverCPUs, clientCPUs    string
 	timeout, idleWait         time.Duration
@@ -38,6 +38,7 @@ func (b *bench) flags(f *flag.FlagSet) {
 	f.StringVar(&b.out, "out", "results.jsonl", "`file` to append results to")
 	f.IntVar(&b.rounds, "rounds", 3, "rounds; in each, every server has one run for every cell and protocol")
 	f.IntVar(&b.changes, "changes", 6, "changes in a run; the first is a warm-up")
+	f.IntVar(&b.returns, "returns", 1, "returns to the same server in a run, and returns after a change, whose mean is the result")
 	f.StringVar(&b.serverCPUs, "server-cpus", "0", "CPUs of the server that is measured, as taskset takes them; empty is all")
 	f.StringVar(&b.clientCPUs, "client-cpus", "1", "CPUs of the clients, and of Fairlead's API and Postgres")
 	f.DurationVar(&b.atRest, "at-rest", 0, "how long the server is looked at while nothing changes; 0: it is not")

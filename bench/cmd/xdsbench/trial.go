@@ -53,7 +53,7 @@ func (b *bench) one(ctx context.Context, r *run) (err error) {
 	serving.Go(func() { _ = control.Serve(lis) })
 	cfg := load.Config{
 		Server: first.Server, Control: "http://" + lis.Addr().String(), Protocol: xds.Protocol(r.Protocol),
-		Clients: r.Cell.Streams, Clusters: r.Cell.Clusters, Changes: b.changes, AtRest: b.atRest,
+		Clients: r.Cell.Streams, Clusters: r.Cell.Clusters, Changes: b.changes, Returns: b.returns, AtRest: b.atRest,
 		Own: r.Cell.has(optionOwn), Only: r.Cell.has(optionCDS), Timeout: b.timeout,
 	}
 	if r.Cell.has(optionNode) {

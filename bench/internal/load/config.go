@@ -27,6 +27,7 @@ type Config struct {
 	Clients  int          `json:"clients"`
 	Clusters int          `json:"clusters"` // what makes a client complete
 	Changes  int          `json:"changes"`  // to make, one after the other
+	Returns  int          `json:"returns"`  // how often all clients come back to the server that they have left, and how often after a change; 0: once
 
 	NodeBytes int  `json:"node_bytes"` // size of the node in each stream's first request, and in each poll; 0: some 20
 	Own       bool `json:"own"`        // each client names clusters of its own choice
@@ -67,7 +68,7 @@ func (c Config) check() error {
 	if c.Clients < 1 || c.Clusters < 1 || c.Timeout <= 0 {
 		return errors.New("clients, clusters and timeout have to be above 0")
 	}
-	if c.Own && (c.Clusters < 2*commonClusters || c.Changes >= commonClusters) {
+	if c.Own && (c.Clusters < 2*commonClusters || c.Changes+c.Returns >= commonClusters) {
 		return fmt.Errorf("clients can choose among %d clusters or more, of which fewer than %d change", 2*commonClusters, commonClusters)
 	}
 	if c.Only && c.Own || c.Protocol == xds.REST && !c.Only {

@@ -78,11 +78,13 @@ func (r *Runner) atRest(ctx context.Context, _ context.CancelCauseFunc, res *Res
 
 // same has all clients come back to the server that they have left.
 func (r *Runner) same(ctx context.Context, fail context.CancelCauseFunc, res *Result) (err error) {
-	r.disconnect()
-	if err := r.settle(ctx); err != nil {
-		return err
-	}
-	res.Same, err = r.measure(ctx, func(ctx context.Context) error { return r.connect(ctx, fail) })
+	res.Same, err = r.mean(func() (Usage, error) {
+		r.disconnect()
+		if err := r.settle(ctx); err != nil {
+			return Usage{}, err
+		}
+		return r.measure(ctx, func(ctx context.Context) error { return r.connect(ctx, fail) })
+	})
 	return err
 }
 
@@ -104,22 +106,37 @@ func (r *Runner) other(ctx context.Context, fail context.CancelCauseFunc, res *R
 }
 
 // changed has all clients come back to that one after a change that they have missed.
-func (r *Runner) changed(ctx context.Context, fail context.CancelCauseFunc, res *Result) error {
-	r.disconnect()
-	made, err := r.change(ctx)
-	if err != nil {
-		return err
-	}
-	if err := r.settle(ctx); err != nil {
-		return err
-	}
-	res.Changed, err = r.measure(ctx, func(ctx context.Context) error {
-		if err := r.connect(ctx, fail); err != nil {
-			return err
+func (r *Runner) changed(ctx context.Context, fail context.CancelCauseFunc, res *Result) (err error) {
+	res.Changed, err = r.mean(func() (Usage, error) {
+		r.disconnect()
+		made, err := r.change(ctx)
+		if err != nil {
+			return Usage{}, err
 		}
-		return r.epochs.wait(ctx, made.Epoch, len(r.clients))
+		if err := r.settle(ctx); err != nil {
+			return Usage{}, err
+		}
+		return r.measure(ctx, func(ctx context.Context) error {
+			if err := r.connect(ctx, fail); err != nil {
+				return err
+			}
+			return r.epochs.wait(ctx, made.Epoch, len(r.clients))
+		})
 	})
 	return err
+}
+
+// mean repeats a return as often as the configuration says, and is what one of them cost: garbage is collected in some of them alone.
+func (r *Runner) mean(back func() (Usage, error)) (sum Usage, err error) {
+	n := max(1, r.cfg.Returns)
+	for range n {
+		u, err := back()
+		if err != nil {
+			return sum, err
+		}
+		sum = sum.plus(u)
+	}
+	return sum.by(n), nil
 }
 
 // killedAnew has the server killed, and all clients come to another one as new processes, which hold nothing.

@@ -79,6 +79,26 @@ func (u Usage) since(before Usage) Usage {
 	}
 }
 
+// plus is what two phases cost together.
+func (u Usage) plus(v Usage) Usage {
+	return Usage{
+		Seconds: u.Seconds + v.Seconds, LastByte: u.LastByte + v.LastByte, Settled: u.Settled + v.Settled,
+		ServerCPU: u.ServerCPU + v.ServerCPU, ClientCPU: u.ClientCPU + v.ClientCPU,
+		Received: u.Received + v.Received, Sent: u.Sent + v.Sent,
+		Messages: u.Messages + v.Messages, Resources: u.Resources + v.Resources,
+	}
+}
+
+// by is what one of n phases cost.
+func (u Usage) by(n int) Usage {
+	f, i := float64(n), int64(n)
+	return Usage{
+		Seconds: u.Seconds / f, LastByte: u.LastByte / f, Settled: u.Settled / f,
+		ServerCPU: u.ServerCPU / f, ClientCPU: u.ClientCPU / f,
+		Received: u.Received / i, Sent: u.Sent / i, Messages: u.Messages / i, Resources: u.Resources / i,
+	}
+}
+
 // quiesce waits until the server is at rest.
 func (r *Runner) quiesce(ctx context.Context) error {
 	if r.server.PID == 0 {
