@@ -165,6 +165,16 @@ func (c *Client) Unknown(t fleet.Type, target *snapshot.Target) (names, bytes in
 // HoldsUnknown reports whether the client holds a set of a type that is not the target's, and none that is known.
 func (c *Client) HoldsUnknown(t fleet.Type) bool { return c.pos.Types[t].Unknown }
 
+// HoldsUnknownSet reports the same of a type each response of which is all of it: what is sent takes away what the client had.
+func (c *Client) HoldsUnknownSet() bool {
+	for t := range c.pos.Types {
+		if fleet.Type(t).FullSet() && c.pos.Types[t].Unknown { //nolint:gosec // small
+			return true
+		}
+	}
+	return false
+}
+
 // Pending is how many names of a type wait for an answer.
 func (c *Client) Pending(t fleet.Type) int { return c.pos.Types[t].Pending.Len() }
 

@@ -231,6 +231,19 @@ func (a *attachment) Current() *snapshot.Target {
 // Bell is rung when the target is another one, and at the end.
 func (a *attachment) Bell() xds.Bell { return a.bell }
 
+// CaughtUp reports whether a reading has finished that began after the stream. If not, one begins as soon as it can, and the bell is rung after it.
+func (a *attachment) CaughtUp() bool {
+	o := a.owner
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.finished.after(a.round) == nil {
+		return true
+	}
+	o.streams.awaiting[a] = struct{}{}
+	signal(o.dirty)
+	return false
+}
+
 // Ended is the first reason to end the stream.
 func (a *attachment) Ended() error {
 	if why := a.why.Load(); why != nil {
@@ -330,6 +343,7 @@ func (o *owner) untie(a *attachment, clean bool) {
 // untieLocked takes a stream out, also one that a panic has left half tied. o.mu is held.
 func (o *owner) untieLocked(a *attachment, clean bool) {
 	delete(o.streams.tied, a)
+	delete(o.streams.awaiting, a)
 	var resolved []fleet.Refusal
 	defer func() { o.r.cfg.Recorder.Resolved(o.key, resolved) }()
 	if a.record != nil {

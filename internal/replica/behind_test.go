@@ -56,3 +56,40 @@ func TestARevisionThatIsLostIsNotWaitedFor(t *testing.T) {
 		}
 	})
 }
+
+// A stream that wants to know whether there is something later has a reading begin, and hears of its end, where the database is away too.
+func TestAReadingThatBeganAfterAStream(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "old"))
+		w.attach(id, "first")
+		hold := make(chan struct{})
+		w.feed.set(func(f *feed) { f.hold = hold })
+		w.feed.write(key, cluster("c", "new"))
+		a, gone := w.attach(id, "n"), w.attach(id, "gone")
+		if a.CaughtUp() || gone.CaughtUp() {
+			t.Fatal("nothing was read since they came")
+		}
+		gone.Detach(true)
+		time.Sleep(time.Minute)
+		if a.CaughtUp() {
+			t.Fatal("the database has not answered")
+		}
+		close(hold)
+		synctest.Wait()
+		if !changed(a) || !a.CaughtUp() || inForce(a, fleet.Cluster, "c") != "new" {
+			t.Errorf("it is not woken, or has %q", inForce(a, fleet.Cluster, "c"))
+		}
+		b := w.attach(id, "later")
+		if b.CaughtUp() {
+			t.Fatal("nothing was read since it came")
+		}
+		synctest.Wait()
+		if !changed(b) || !b.CaughtUp() {
+			t.Error("it is not woken where nothing has changed")
+		}
+		if a.owner.mu.Lock(); len(a.owner.streams.awaiting) > 0 {
+			t.Errorf("%d streams are waited for", len(a.owner.streams.awaiting))
+		}
+		a.owner.mu.Unlock()
+	})
+}

@@ -59,6 +59,13 @@ func (o *owner) endStreams(why error) {
 	o.streams.endAll(why)
 }
 
+// wakeCaughtUp wakes the streams that waited for the reading that has finished.
+func (o *owner) wakeCaughtUp() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.streams.caughtUp()
+}
+
 func (o *owner) beginRound() (round int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

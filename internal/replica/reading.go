@@ -173,6 +173,7 @@ func (o *owner) catchUp(ctx context.Context) (gone, err error) {
 	}
 	o.confirm(begun)
 	o.finished.to(round)
+	o.wakeCaughtUp()
 	o.sweepUnknown(round)
 	return nil, nil
 }

@@ -12,14 +12,24 @@ import (
 // Whoever calls holds the owner's mu.
 type streams struct {
 	tied   map[*attachment]struct{}
-	rounds int   // readings begun
-	gone   error // the fleet is deleted, or another database has it: nobody comes any more
+	rounds int // readings begun
+	// awaiting are those that wait for a reading that began after they did.
+	awaiting map[*attachment]struct{}
+	gone     error // the fleet is deleted, or another database has it: nobody comes any more
 }
 
 // beginRound counts one more reading of the database; those that come now are not older than it.
 func (ss *streams) beginRound() (round int) {
 	ss.rounds++
 	return ss.rounds
+}
+
+// caughtUp wakes those that waited for a reading.
+func (ss *streams) caughtUp() {
+	for a := range ss.awaiting {
+		a.bell.Ring()
+	}
+	clear(ss.awaiting)
 }
 
 func (ss *streams) all() []*attachment { return slices.Collect(maps.Keys(ss.tied)) }

@@ -64,9 +64,14 @@ func (a *alarm) stop() {
 // nothing else is said.
 func (st *stream) setAlarm() {
 	due := sooner(st.opening, st.leave)
-	if st.waiting != nil {
+	switch told := st.heldSince.Add(heldPoll); {
+	case st.waiting != nil:
 		due = sooner(due, st.since.Add(st.srv.cfg.Limits.Write))
-	} else {
+	case !st.heldSince.IsZero(): // nothing else is done until the database was read
+		if st.polls != nil && told.After(st.now) {
+			due = sooner(due, told)
+		}
+	default:
 		due = sooner(due, st.client.Due(st.now))
 		due = sooner(due, st.strays.lookUpAt(st.now))
 		due = sooner(due, st.keeps.next())

@@ -41,9 +41,13 @@ func (st *stream) tellWaits(target *snapshot.Target) {
 // pump sends the next response, if there is room and there is one, and reports what is
 // settled. It says whether it sent one.
 func (st *stream) pump() (wrote bool, err error) {
+	ahead := st.mayBeAhead()
 	target := st.att.Current() // has the fleet see that the stream looks, also where it must wait
 	if st.waiting != nil {
 		return st.offer()
+	}
+	if ahead {
+		return false, nil
 	}
 	st.lookUp()
 	step := st.client.Step(st.now, target)
@@ -74,6 +78,24 @@ func (st *stream) pump() (wrote bool, err error) {
 	}
 	return wrote, err
 }
+
+// mayBeAhead reports whether the client may hold a later set than there is here, as of clusters: nothing is known of its version, and the database was not read
+// since it came. An older set in its place would end what its routes go to. Until then the client goes on with what it has.
+func (st *stream) mayBeAhead() bool {
+	if st.caughtUp || !st.client.HoldsUnknownSet() {
+		return false
+	}
+	switch st.caughtUp = st.att.CaughtUp(); {
+	case st.caughtUp:
+		st.heldSince = time.Time{}
+	case st.heldSince.IsZero():
+		st.heldSince = st.now
+	}
+	return !st.caughtUp
+}
+
+// heldPoll is after how long a poll is told that there is no answer yet.
+const heldPoll = time.Second
 
 // tellSettled tells what has been confirmed since it was last told. rests: there is nothing to send.
 func (st *stream) tellSettled(target *snapshot.Target, rests bool) {

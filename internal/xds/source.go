@@ -80,6 +80,8 @@ type Attachment interface {
 	Current() *snapshot.Target
 	// Bell is rung when Current or Ended has something new, and by the stream's other sides. It is always the same one.
 	Bell() Bell
+	// CaughtUp reports whether the database was read since the stream began. If not, it is read as soon as it can be, and the bell is rung then.
+	CaughtUp() bool
 	// Refuse makes what is to blame exceptions of this stream, which changes its target. It
 	// returns when the refusal is recorded, or after a second at most: the repair must
 	// not wait for a database that is away (SEMANTICS 3.4).

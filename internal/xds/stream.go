@@ -66,6 +66,8 @@ type stream struct {
 	opening     time.Time // until when the client may be telling what it holds; zero: it has told
 	leave       time.Time // when the stream has to end; zero: never
 	halfClosed  bool      // the client has no more to say
+	caughtUp    bool      // what a client may hold that nothing is known of is not later than the target: see mayBeAhead
+	heldSince   time.Time // since when nothing is sent for that; zero: it is not so
 }
 
 // settled is what was last reported, in which history.
@@ -334,7 +336,7 @@ func (st *stream) loop() error {
 		}
 		st.setAlarm()
 		st.answerInspection()
-		if st.polls != nil {
+		if st.polls != nil && (st.heldSince.IsZero() || !st.now.Before(st.heldSince.Add(heldPoll))) {
 			st.polls.rests(st.taken, !st.client.HoldsUnknown(st.only))
 		}
 		select {

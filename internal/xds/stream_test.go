@@ -2,7 +2,9 @@ package xds_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -181,6 +183,64 @@ func TestAFreedEnvoySaysWhatItHolds(t *testing.T) {
 			s.Ack(r)
 		}
 		w.AwaitSettled(t, 1)
+	})
+}
+
+// TestAVersionOfAServerThatWasAhead: a server that has not read the fleet's newest revision yet gives a client no older set in the place of one that it does
+// not know. What it does know, and what a client that holds nothing asks for, waits for nothing.
+func TestAVersionOfAServerThatWasAhead(t *testing.T) {
+	t.Parallel()
+	for _, v := range []xdstest.Protocol{xdstest.SotWADS, xdstest.SotW} {
+		for _, typ := range []fleet.Type{fleet.Cluster, fleet.Listener, fleet.ScopedRoute} {
+			t.Run(fmt.Sprint(v, " ", typ), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					w := xdstest.New(t)
+					w.Publish(xdstest.Put(typ, "a", "1"))
+					known := w.Open(v, "known")
+					known.Subscribe(typ)
+					known.Ack(known.Next())
+					known.Close()
+					w.Behind(true)
+					ahead := w.Open(v, "ahead")
+					ahead.Send(xdstest.Request{Type: typ, Version: "of a later revision"})
+					ahead.QuietFor(time.Minute)
+					w.Open(v, "new").Subscribe(typ)
+					again := known.Again()
+					again.Return(typ)
+					synctest.Wait()
+					w.Publish(xdstest.Put(typ, "b", "2"))
+					again.Settle()
+					again.Holds(typ, "a@1 b@2")
+					ahead.QuietFor(time.Minute)
+					w.Behind(false)
+					ahead.Ack(ahead.Want(typ.Slug() + " a@1 b@2"))
+					w.Behind(true)
+					w.Publish(xdstest.Put(typ, "c", "3"))
+					ahead.Want(typ.Slug() + " a@1 b@2 c@3")
+				})
+			})
+		}
+	}
+}
+
+// TestAPollOfAServerThatWasAhead is answered as soon as the database was read, and told after a second that it was not.
+func TestAPollOfAServerThatWasAhead(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := xdstest.New(t)
+		w.Publish(xdstest.Put(fleet.Cluster, "a", "1"))
+		w.Behind(true)
+		p := w.Poller("n", fleet.Cluster)
+		p.Version = "of a later revision"
+		begun := time.Now()
+		if a := p.Poll(); a.Code != http.StatusServiceUnavailable || !strings.Contains(a.Words, "there is no answer yet") || time.Since(begun) != time.Second {
+			t.Errorf("after %s: %s", time.Since(begun), a)
+		}
+		time.AfterFunc(time.Second/2, func() {
+			w.Publish(xdstest.Put(fleet.Cluster, "b", "2"))
+			w.Behind(false)
+		})
+		p.Want("200 clusters a@1 b@2")
+		p.Want("304")
 	})
 }
 

@@ -29,11 +29,22 @@ type Source struct {
 	away     error
 	past     xds.LastStream
 	busy     <-chan struct{} // the database is, until it is closed; nil: it is not
+	behind   bool            // the database was not read since streams came
 }
 
 // NewSource returns an empty fleet at revision 0.
 func NewSource() *Source {
 	return &Source{attached: map[*attachment]struct{}{}, snap: &snapshot.Snapshot{}}
+}
+
+// Behind has the database not be read for any stream, until it is called again.
+func (s *Source) Behind(is bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.behind = is
+	for a := range s.attached {
+		a.bell.Ring()
+	}
 }
 
 // Publish makes one revision of the changes and returns it.
@@ -239,6 +250,12 @@ func (a *attachment) Current() *snapshot.Target                 { return a.targe
 func (a *attachment) Bell() xds.Bell                            { return a.bell }
 func (a *attachment) Sent(fleet.Revision, time.Time, time.Time) {}
 func (a *attachment) Waits(w fleet.Waits)                       { a.waits.Store(&w) }
+
+func (a *attachment) CaughtUp() bool {
+	a.source.mu.Lock()
+	defer a.source.mu.Unlock()
+	return !a.source.behind
+}
 
 func (a *attachment) Ended() error {
 	if err := a.ended.Load(); err != nil {
