@@ -18,7 +18,8 @@ const (
 
 // readRoom counts what polls hold that are read. One for which there is no room waits, and nothing is read of it meanwhile: all the proxies of a fleet may come at once.
 type readRoom struct {
-	all *semaphore.Weighted
+	all  *semaphore.Weighted
+	each int64 // what one tenant may have
 
 	mu sync.Mutex // guards of
 	of map[fleet.TenantID]*ownRoom
@@ -30,8 +31,10 @@ type ownRoom struct {
 	users int // guarded by readRoom.mu
 }
 
-func newReadRoom() *readRoom {
-	return &readRoom{all: semaphore.NewWeighted(mostRead), of: map[fleet.TenantID]*ownRoom{}}
+func newReadRoom() *readRoom { return newRoom(mostRead, mostRead/8) }
+
+func newRoom(most, each int64) *readRoom {
+	return &readRoom{all: semaphore.NewWeighted(most), each: each, of: map[fleet.TenantID]*ownRoom{}}
 }
 
 // take waits until there is room, or ctx ends. Who gets no error calls give, once.
@@ -58,7 +61,7 @@ func (r *readRoom) join(t fleet.TenantID) *ownRoom {
 	defer r.mu.Unlock()
 	own := r.of[t]
 	if own == nil {
-		own = &ownRoom{room: semaphore.NewWeighted(mostRead / 8)}
+		own = &ownRoom{room: semaphore.NewWeighted(r.each)}
 		r.of[t] = own
 	}
 	own.users++

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
 )
 
 const (
@@ -73,7 +74,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer c.arrived() // one that waits has arrived before (session.tied)
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Time{}) // of the answer before; not every writer has one
-	b, err := s.poll(w, r)
+	a, err := s.poll(w, r)
+	if a != nil {
+		defer s.answers.leave(a) // when it is written
+	}
 	_ = control.SetWriteDeadline(time.Now().Add(s.cfg.Limits.Write))
 	if err != nil {
 		_ = control.SetReadDeadline(time.Now().Add(s.cfg.Limits.Receive)) // what is left of the body is passed over
@@ -86,12 +90,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable) // nobody hears of it
 	case err != nil:
 		s.refusePoll(w, r, err)
-	case b == nil:
+	case a == nil:
 		w.WriteHeader(http.StatusNotModified)
 	default:
 		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
-		_, _ = w.Write(b) // its client asks again
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.json)))
+		_, _ = w.Write(a.json) // its client asks again
 	}
 }
 
@@ -180,8 +184,8 @@ func webStatus(c codes.Code) int {
 	}
 }
 
-// poll returns the body of the answer, nil for 304. Nothing of the request's body is read before its credential was found good.
-func (s *Server) poll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// poll returns the answer, nil for 304. Nothing of the request's body is read before its credential was found good.
+func (s *Server) poll(w http.ResponseWriter, r *http.Request) (*pollAnswer, error) {
 	only, err := polledType(r)
 	if err != nil {
 		s.slowDown(callOf(r))
@@ -193,14 +197,14 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	c := webConnOf(ctx)
-	b, err := s.answerPoll(ctx, w, r, id, only)
+	a, err := s.answerPoll(ctx, w, r, id, only)
 	if blames(statusOf(ctx, err)) {
 		c.refuse(id.Credential)
 	}
-	return b, err
+	return a, err
 }
 
-func (s *Server) answerPoll(ctx context.Context, w http.ResponseWriter, r *http.Request, id Identity, only fleet.Type) ([]byte, error) {
+func (s *Server) answerPoll(ctx context.Context, w http.ResponseWriter, r *http.Request, id Identity, only fleet.Type) (*pollAnswer, error) {
 	if err := webConnOf(ctx).await(ctx, id.Credential); err != nil {
 		return nil, err
 	}
@@ -221,13 +225,25 @@ func (s *Server) answerPoll(ctx context.Context, w http.ResponseWriter, r *http.
 	if err != nil || response == nil {
 		return nil, err
 	}
-	b, err := response.JSON()
+	a, err := s.encodePoll(ctx, id, response)
 	if err != nil {
-		s.log.Error("a response cannot be written as JSON", "type", only.Slug(), "reason", err)
+		p.in.lost(response)
+		return nil, err
+	}
+	s.cfg.Metrics.Polled(only, len(a.json))
+	return a, nil
+}
+
+// encodePoll makes the answer of a response, for which there may have to be room first.
+func (s *Server) encodePoll(ctx context.Context, id Identity, r *planner.Response) (*pollAnswer, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Limits.Receive)
+	defer cancel()
+	a, err := s.answers.take(ctx, id.Key.Tenant, r)
+	if err != nil && !errors.Is(err, errAnswersHeld) {
+		s.log.Error("a response cannot be written as JSON", "type", r.Type.Slug(), "reason", err)
 		return nil, fmt.Errorf("the answer cannot be written as JSON, see the server's log: %w", fleet.ErrUnavailable)
 	}
-	s.cfg.Metrics.Polled(only, len(b))
-	return b, nil
+	return a, err
 }
 
 // tellPoll tells the fleet of a poll that was refused for what it is.

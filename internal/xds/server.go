@@ -182,6 +182,7 @@ type Server struct {
 	nodes    jsonNodes
 	held     pollRoom // of polls
 	reading  *readRoom
+	answers  *pollAnswers
 	web      *web
 	entry    *door.Door
 	arrivals *arrivals
@@ -211,7 +212,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.Limits = cfg.Limits.withDefaults()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd), web: newWeb(), reading: newReadRoom()}
+	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd), web: newWeb(), reading: newReadRoom(), answers: newPollAnswers()}
 	s.sessions.srv = s
 	context.AfterFunc(ctx, func() {
 		close(s.drain)

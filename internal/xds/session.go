@@ -72,6 +72,7 @@ type poll struct {
 	most   time.Duration // what the client waits for at most; 0: it does not say
 	answer chan answered // capacity 1
 	timer  *time.Timer   // while it waits for a change
+	in     *session      // the last one that it was given to
 }
 
 // answered is what a poll ends with. Neither: what it has is current.
@@ -395,6 +396,15 @@ func (x *session) sent(r *response) {
 	defer x.mu.Unlock()
 	x.out, x.sends, x.resting = r, 0, false
 	x.deliver()
+}
+
+// lost is told of a response that was given to a poll and did not go out: who asks again has not refused it.
+func (x *session) lost(r *planner.Response) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.out != nil && x.out.of == r {
+		x.sends = 0
+	}
 }
 
 func (r *response) version() string { return r.of.Version.String() }

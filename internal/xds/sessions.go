@@ -50,6 +50,7 @@ func (ss *sessions) ask(ctx context.Context, id Identity, only fleet.Type, p *po
 	for range maxSessions {
 		p.answer = make(chan answered, 1)
 		x := ss.enter(ctx, key, id, p)
+		p.in = x
 		a := x.await(ctx, p)
 		if !a.again {
 			return a.response, a.err
