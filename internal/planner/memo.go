@@ -203,12 +203,8 @@ func remembered[K comparable, V any](mu *sync.RWMutex, all *map[K]*entry[V], k K
 func (in interner) note(m *memo, p *Position, s *step) {
 	size := stepSize + p.keeps()
 	if r := s.response; r != nil {
-		each := 1
-		if r.kind.Polls {
-			each = jsonSize
-		}
 		for _, x := range r.Resources {
-			size += each * x.Size()
+			size += x.Size()
 		}
 		size += 128 * (len(r.changes) + len(r.Resources) + len(r.Removed))
 		for _, e := range r.Errors { // with its bytes

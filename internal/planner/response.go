@@ -90,9 +90,6 @@ type body struct {
 	bytes    []byte
 	warmOnce sync.Once
 	warm     []fleet.Ref
-	json     []byte
-	jsonErr  error
-	jsonOnce sync.Once
 }
 
 // warming is what the client takes in while the response is unanswered, not to be

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"fairlead/internal/fleet"
@@ -27,6 +28,9 @@ var errAnswersHeld = fmt.Errorf("the answers to polls that are not read yet have
 // credential has thousands of them, each with a set of its own.
 type pollAnswers struct {
 	room *readRoom
+	// turns are of half of the processors, and a tenant has one: who asks for what nobody had before has it made, and can ask without end.
+	turns     *readRoom
+	resources jsonCache
 
 	mu     sync.Mutex // guards what follows, and of answers what is said to be
 	of     map[*planner.Response]*pollAnswer
@@ -54,7 +58,10 @@ type pollAnswer struct {
 }
 
 func newPollAnswers() *pollAnswers {
-	return &pollAnswers{room: newRoom(mostAnswers, mostAnswers/4), of: map[*planner.Response]*pollAnswer{}, tenant: map[fleet.TenantID]*keptAnswers{}}
+	return &pollAnswers{
+		room: newRoom(mostAnswers, mostAnswers/4), turns: newRoom(int64(max(1, runtime.GOMAXPROCS(0)/2)), 1),
+		of: map[*planner.Response]*pollAnswer{}, tenant: map[fleet.TenantID]*keptAnswers{},
+	}
 }
 
 // take makes the answer, when there is room. Who gets no error calls leave, once.
@@ -92,9 +99,15 @@ func (as *pollAnswers) make(ctx context.Context, a *pollAnswer) (err error) {
 			return errAnswersHeld
 		}
 	}
-	if a.json == nil { // one of its own, as the response would keep it
-		a.json, err = (&planner.Response{Type: a.response.Type, Resources: a.response.Resources, Version: a.response.Version}).JSON()
+	if a.json != nil {
+		return nil
 	}
+	end, err := as.turns.take(ctx, a.tenant, 1)
+	if err != nil {
+		return errAnswersHeld
+	}
+	defer end()
+	a.json, err = a.response.JSON(as.resources.of)
 	return err //nolint:wrapcheck // who asks tells what it is
 }
 
