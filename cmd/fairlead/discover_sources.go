@@ -119,6 +119,14 @@ func readList(b []byte, items *[]listed) error {
 			return fmt.Errorf("line %d: a second YAML document begins here (---), and one is read: put all endpoints into one list", all[1].line)
 		}
 	}
+	if bytes.Contains(b, []byte("<<")) && !json.Valid(b) {
+		// The parser takes a key beside a merge key for one that stands twice, where it is the one that wins.
+		merged, err := resource.ToJSON(resource.YAML, b)
+		if err != nil {
+			return err
+		}
+		b = merged
+	}
 	raw, err := yaml.YAMLToJSONStrict(b)
 	if err != nil {
 		return err

@@ -275,6 +275,28 @@ func TestDiscoverFileFaults(t *testing.T) {
 	}
 }
 
+// A list may have anchors and merge keys, as what apply takes: a key beside "<<" wins over the merged one, and is none that stands twice.
+func TestDiscoverFileMergeKeys(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.endpointAPI()
+	w.on("POST", "/endpoints/b", ok(goldenEndpointsWritten))
+	for text, want := range map[string]string{
+		"- &a {cluster: b, address: \"10.0.0.1:80\", weight: 3}\n- {<<: *a, address: \"10.0.0.2:80\"}\n":   `"address":"10.0.0.2:80","weight":3`,
+		"- &a {cluster: b, address: \"10.0.0.3:80\", weight: 3}\n- {address: \"10.0.0.4:80\", <<: [*a]}\n": `"address":"10.0.0.4:80","weight":3`,
+		"- &a {cluster: b, address: \"10.0.0.5:80\"}\n- <<: *a\n  address: \"10.0.0.6:80\"\n  weight: 4\n": `"address":"10.0.0.6:80","weight":4`,
+	} {
+		r := w.run("discover", "--source", "file", "--file", w.file("list.yaml", text), "--once")
+		if puts := w.puts(); r.code != 0 || len(puts) == 0 || !strings.Contains(puts[len(puts)-1], want) {
+			t.Errorf("%s: exit status %d, %s, %v", text, r.code, r.err, puts)
+		}
+	}
+	text := "- &a {cluster: b, address: \"10.0.0.1:80\"}\n- {<<: *a, weight: 1, weight: 2}\n"
+	if r := w.run("discover", "--source", "file", "--file", w.file("list.yaml", text), "--once"); r.code != 1 || !strings.Contains(r.err, "weight") {
+		t.Errorf("a key that stands twice: exit status %d, %s", r.code, r.err)
+	}
+}
+
 // zone is a DNS server.
 type zone struct {
 	mu      sync.Mutex // guards what follows but address

@@ -1,7 +1,9 @@
 package filesync
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -83,14 +85,19 @@ func (c Config) answered(ctx context.Context, server string) error {
 	return err
 }
 
-// Startable is nil if an Envoy can start from a folder: it has the files that a bootstrap names. Else it says what is missing.
+// Startable is nil if an Envoy can start from a folder: it has the files that a bootstrap names, and they are whole. Else it says what is missing.
+// "fairlead sync" leaves no half of a file. A copy of its folder may have one, and an Envoy that starts with that runs with nothing of it.
 func Startable(directory string) error {
 	for _, name := range []string{"cds.json", "lds.json"} {
 		path := filepath.Join(directory, name)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is not there: fill the folder with \"fairlead sync\" while a server can be reached", path)
 		} else if err != nil {
 			return err
+		}
+		if !json.Valid(text) || !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+			return fmt.Errorf("%s is no whole file, so that Envoy would start without all that it held: fill the folder with \"fairlead sync\" while a server can be reached", path)
 		}
 	}
 	return nil

@@ -94,7 +94,13 @@ func TestStartable(t *testing.T) {
 		if err := Startable(dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, name)) || !strings.Contains(err.Error(), "fairlead sync") {
 			t.Errorf("without %s: %v", name, err)
 		}
-		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(`{"resources": []}`), 0o600))
 	}
 	must(t, Startable(dir))
+	for _, text := range []string{"", " ", `{"resources": [{"name": "a"`, "[]", "null", `{} {}`} { // as where a copy of the folder was cut off
+		must(t, os.WriteFile(filepath.Join(dir, "cds.json"), []byte(text), 0o600))
+		if err := Startable(dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "cds.json")) || !strings.Contains(err.Error(), "fairlead sync") {
+			t.Errorf("with %q: %v", text, err)
+		}
+	}
 }
