@@ -29,6 +29,9 @@ func (c *moveTenantCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	for _, cell := range cells {
+		m.Cells = append(m.Cells, store.CellURL{Name: cell.Name, URL: cell.DatabaseURL})
+	}
 	if m.From, err = cellURL(cells, "--from", c.From); err != nil {
 		return err
 	}

@@ -419,3 +419,62 @@ func TestAMoveCopiesEveryTableOfTenants(t *testing.T) {
 		t.Errorf("columns that number rows by themselves: %v. A move would have to bring their sequence with them", cmp.Or(strings.Join(ids, " ")))
 	}
 }
+
+// Every cell is asked before anything is changed: one that does not answer, or is not migrated, is named, and so is a third one that serves the tenant.
+func TestAMoveAsksAllCellsFirst(t *testing.T) {
+	m := setupMoving(t)
+	third := storetest.New(t)
+	move := m.move()
+	move.Cells = []store.CellURL{{Name: "eu-1", URL: m.db.Owner}, {Name: "eu-2", URL: m.target.db.Owner}, {Name: "us-1", URL: third.Owner}}
+	for name, c := range map[string]struct {
+		edit  func(*store.Move)
+		says  string
+		want  error
+		third string // the place that the third cell has for the tenant
+	}{
+		"the third does not answer": {func(v *store.Move) { v.Cells[2].URL = "postgres://nobody@127.0.0.1:1/none" }, "cell us-1: ", fleet.ErrUnavailable, ""},
+		"the third has no schema":   {func(v *store.Move) { v.Cells[2].URL = storetest.Empty(t).Owner }, "cell us-1: ", fleet.ErrConflict, ""},
+		"the target is away": {func(v *store.Move) {
+			v.To, v.Cells[1].URL = "postgres://nobody@127.0.0.1:1/none", "postgres://nobody@127.0.0.1:1/none"
+		}, "the target eu-2: ", fleet.ErrUnavailable, ""},
+		"the third serves the tenant": {func(*store.Move) {}, "cell us-1 serves the tenant, which is served in the source eu-1 and not there in the target eu-2", fleet.ErrConflict, "here"},
+		"the third was leaving":       {func(*store.Move) {}, "cell us-1 serves the tenant", fleet.ErrConflict, "leaving"},
+		"the third is the source": {func(v *store.Move) {
+			v.Cells = append(v.Cells, store.CellURL{Name: "us-2", URL: m.db.Owner + "&application_name=other"})
+		}, "cell us-2 serves the tenant", fleet.ErrConflict, ""},
+		"the tenant is not there": {func(v *store.Move) { v.Tenant = "nobody" }, "the source eu-1 has no such tenant", fleet.ErrNotFound, ""},
+	} {
+		v := move
+		v.Cells = slices.Clone(move.Cells)
+		c.edit(&v)
+		v.At = func(step string) error { t.Errorf("%s: it comes to %s", name, step); return errors.New("stop") }
+		if c.third != "" {
+			third.Exec(t, `INSERT INTO tenants (id, slug, place) VALUES ($1, 'other', $2)`, m.tenant.String(), c.third)
+		}
+		_, err := store.MoveTenant(t.Context(), v)
+		errs := map[string]error{"move": err}
+		if c.third != "" {
+			errs["back out"] = store.BackOutMove(t.Context(), v)
+			_, errs["forget"] = store.ForgetMoved(t.Context(), v)
+		}
+		for what, err := range errs {
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %s: %v, want %q, %v", name, what, err, c.says, c.want)
+			}
+		}
+		third.Exec(t, `DELETE FROM tenants`)
+	}
+	m.served(true)
+	m.apply(put(fleet.Cluster, "after", "1"))
+
+	m.target.exec(`INSERT INTO tenants (id, slug) VALUES ($1, 'other')`, m.tenant.String())
+	_, err := store.MoveTenant(t.Context(), move)
+	if !errors.Is(err, fleet.ErrConflict) || !strings.Contains(err.Error(), "the source eu-1 and the target eu-2 both serve the tenant") {
+		t.Errorf("two cells serve it: %v", err)
+	}
+	m.target.exec(`DELETE FROM tenants`)
+	third.Exec(t, `INSERT INTO tenants (id, slug, place) VALUES ($1, 'other', 'gone')`, m.tenant.String())
+	_, err = store.MoveTenant(t.Context(), move)
+	m.ok(err)
+	m.served(false)
+}
