@@ -18,6 +18,7 @@ type Move struct {
 	From, To string
 	Tenant   string        // its slug or its id
 	Drain    time.Duration // how long the streams at the source may take to end and be told of; 0: no time
+	Purged   bool          // of ForgetMoved: who calls knows that the target has purged the tenant
 	// Cells are all cells of the installation, From and To among them by their URLs. Each is asked first, and has to answer. nil: these two alone.
 	Cells []CellURL
 
@@ -102,11 +103,17 @@ func BackOutMove(ctx context.Context, m Move) error {
 	return nil
 }
 
-// ForgetMoved removes the rows that a tenant has left in the source, or that a move which ended early has brought there, once the target serves it. It goes in small
-// steps, and can be run again.
+// ForgetMoved removes the rows that a tenant has left in the source, or that a move which ended early has brought there, once the target serves it, or has purged it
+// as the caller knows. It goes in small steps, and can be run again.
 func ForgetMoved(ctx context.Context, m Move) (rows int64, err error) {
 	err = m.with(ctx, func(v *mover) error {
-		if v.from.place != "gone" && v.from.place != "arriving" || !v.to.serves() {
+		switch {
+		case (v.from.place == "gone" || v.from.place == "arriving") && v.to.serves():
+		case v.from.place == "gone" && v.to.place == "":
+			if err := v.purged(ctx); err != nil {
+				return err
+			}
+		default:
 			return v.conflict()
 		}
 		err := v.clear(ctx, v.from)
@@ -117,6 +124,21 @@ func ForgetMoved(ctx context.Context, m Move) (rows int64, err error) {
 		return rows, fmt.Errorf("forget tenant %s: %w", m.Tenant, kind(err))
 	}
 	return rows, nil
+}
+
+// purged is an error unless the caller says that the target has purged the tenant, and it can have: what the source has is the last of it, if the target was restored to a
+// time before the move.
+func (v *mover) purged(ctx context.Context) error {
+	if !v.Purged {
+		return fmt.Errorf("%w: %s has nothing of the tenant. If it was deleted there and purged since, say so with --purged. If that cell was restored to a time before the move, nothing else may have the tenant: see docs/cells.md",
+			fleet.ErrConflict, v.to.name)
+	}
+	var may bool
+	err := v.from.conn.QueryRow(ctx, `SELECT coalesce(placed_at < clock_timestamp() - interval '30 days', false) FROM tenants WHERE id = $1`, v.tenant.String()).Scan(&may)
+	if err == nil && !may {
+		err = fmt.Errorf("%w: the move began within 30 days, and %s purges no tenant earlier than that after it was deleted", fleet.ErrConflict, v.to.name)
+	}
+	return err
 }
 
 // mover is one run.

@@ -478,3 +478,64 @@ func TestAMoveAsksAllCellsFirst(t *testing.T) {
 	m.ok(err)
 	m.served(false)
 }
+
+// What a tenant has left is forgotten too where the target has purged it: by who says so, and not sooner than it can be.
+func TestWhatAPurgedTenantHasLeftIsForgotten(t *testing.T) {
+	m := setupMoving(t)
+	_, err := store.MoveTenant(t.Context(), m.move())
+	m.ok(err)
+	m.ok(m.target.app.DeleteTenant(t.Context(), m.tenant, actor))
+	m.isAt(m.app, m.token, store.TokenMoving)
+	m.isAt(m.target.app, m.token, store.TokenDeleted)
+	m.target.exec(`UPDATE tenants SET deleted_at = deleted_at - interval '31 days'`)
+	if got := m.target.compactDue(); got.Purged == 0 || got.Failed != 0 {
+		t.Errorf("%+v", got)
+	}
+	if n := m.target.count(`SELECT count(*) FROM tenants`); n != 0 {
+		t.Fatalf("the target has %d tenants", n)
+	}
+	forget := func(purged bool, says string) {
+		t.Helper()
+		move := m.move()
+		move.Purged = purged
+		_, err := store.ForgetMoved(t.Context(), move)
+		if !errors.Is(err, fleet.ErrConflict) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+	forget(false, "--purged")
+	forget(true, "within 30 days")
+	m.exec(`UPDATE tenants SET placed_at = placed_at - interval '31 days' WHERE id = $1`, m.tenant.String())
+	forget(false, "--purged")
+	m.exec(`UPDATE tenants SET place = 'leaving' WHERE id = $1`, m.tenant.String())
+	forget(true, "the tenant is leaving in the source")
+	m.exec(`UPDATE tenants SET place = 'gone' WHERE id = $1`, m.tenant.String())
+	move := m.move()
+	move.Purged = true
+	_, err = store.ForgetMoved(t.Context(), move)
+	m.ok(err)
+	m.isAt(m.app, m.token, store.TokenUnknown)
+	if n := m.count(`SELECT count(*) FROM tenants WHERE id = $1`, m.tenant.String()); n != 0 {
+		t.Error("the source has the tenant")
+	}
+}
+
+// A database is one by whatever way it is reached, and to each role.
+func TestADatabaseIsKnownByItsID(t *testing.T) {
+	db := storetest.New(t)
+	known := map[string]bool{}
+	for _, url := range []string{db.App, db.Node, db.Owner, db.App + "&application_name=other", db.App + "&pool_max_conns=3"} {
+		id, err := store.DatabaseID(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known[id] = true
+	}
+	other, err := store.DatabaseID(t.Context(), storetest.New(t).App)
+	if err != nil || len(known) != 1 || known[other] {
+		t.Errorf("one is known as %v, another one as %q: %v", known, other, err)
+	}
+	if _, err := store.DatabaseID(t.Context(), "postgres://nobody@127.0.0.1:1/none"); !errors.Is(err, fleet.ErrUnavailable) {
+		t.Errorf("one that is away: %v", err)
+	}
+}
